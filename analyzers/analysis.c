@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What analyzers share of a traced step, and the table of analyzers. */
+#include "analyzers/analyzer.h"
+
+#include "analyzers/propagate.h"
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_analyzer *const table[] = {
+#define ANALYZER(id, name) &hu_analyzer_##id,
+#include "analyzers/analyzers.def"
+#undef ANALYZER
+	NULL
+};
+
+/* Steps stay in memory until they take this much; then the others are dropped. */
+static const size_t room = (size_t)1 << 31;
+
+const hu_analyzer *
+hu_analyzer_at(int i)
+{
+	return i >= 0 && i < (int)(sizeof table / sizeof *table) ? table[i] : NULL;
+}
+
+static int
+wanted(const char *steps, size_t step, int *bad)
+{
+	int hit = 0;
+
+	if (!steps || !strcmp(steps, "all"))
+		return 1;
+	for (const char *s = steps; *s;) {
+		char *end;
+		unsigned long long a = strtoull(s, &end, 10), b = a;
+		*bad |= end == s;
+		if (*end == '-') {
+			s = end + 1;
+			b = strtoull(s, &end, 10);
+			*bad |= end == s;
+		}
+		if (*bad || (*end && *end != ',')) {
+			*bad = 1;
+			return 0;
+		}
+		hit |= step >= a && step <= b;
+		s = *end ? end + 1 : end;
+	}
+	return hit;
+}
+
+hu_status
+hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *opt, const char *steps)
+{
+	size_t *take = hu_xcalloc((size_t)run->nstep + 1, sizeof *take);
+	int n = 0, bad = 0;
+
+	memset(a, 0, sizeof *a);
+	for (int i = 0; i < run->nstep; i++)
+		if (wanted(steps, run->step[i], &bad))
+			take[n++] = run->step[i];
+	if (bad || !n) {
+		free(take);
+		if (bad)
+			return hu_fail(HU_EINVAL, "--steps %s: numbers and ranges are needed, as in 100,200-400", steps);
+		if (!run->nstep)
+			return hu_fail(HU_EFILE, "%s: no step was traced; train again with --trace, as in --trace 100,200", run->dir);
+		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps, run->dir, run->step[0], run->step[run->nstep - 1]);
+	}
+	a->run = run;
+	a->opt = *opt;
+	a->step = take;
+	a->nstep = n;
+	a->trace = hu_xcalloc((size_t)n, sizeof *a->trace);
+	hu_str_init(&a->said);
+	return HU_OK;
+}
+
+static void
+drop(hu_analysis *a, hu_trace *t)
+{
+	int nt = a->run->train->nt;
+
+	for (int k = 0; k < nt; k++) {
+		if (t->judged)
+			hu_judged_free(t->judged[k]);
+		if (t->ideal)
+			free(t->ideal[k]);
+	}
+	free(t->judged);
+	free(t->ideal);
+	if (t->t)
+		hu_run_free_trace(a->run, t->t);
+	memset(t, 0, sizeof *t);
+}
+
+void
+hu_analysis_release(hu_analysis *a)
+{
+	for (int i = 0; a->trace && i < a->nstep; i++)
+		drop(a, &a->trace[i]);
+	free(a->trace);
+	free((size_t *)(size_t)a->step);
+	hu_str_release(&a->said);
+	memset(a, 0, sizeof *a);
+}
+
+double
+hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, double otherwise)
+{
+	int id = hu_program_find(a->run->train, name);
+
+	return id >= 0 && t->t[id].data && t->t[id].n == 1 ? hu_get(&t->t[id], 0) : otherwise;
+}
+
+/* The finite check's first output, wherever it is. */
+static int
+was_skipped(const hu_analysis *a, const hu_trace *t)
+{
+	const hu_program *p = a->run->train;
+
+	for (int i = 0; i < p->nc; i++)
+		if (!strcmp(p->c[i].op->name, "finite_check") && t->t[p->c[i].out[0]].data)
+			return hu_get(&t->t[p->c[i].out[0]], 0) != 0;
+	return 0;
+}
+
+hu_status
+hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
+{
+	hu_trace *w = &a->trace[i];
+	const hu_program *p = a->run->train;
+
+	*t = w;
+	if (w->t)
+		return HU_OK;
+	if (a->held > room) {
+		for (int k = 0; k < a->nstep; k++)
+			drop(a, &a->trace[k]);
+		a->held = 0;
+	}
+	HU_TRY(hu_run_load_trace(a->run, a->step[i], &w->t));
+	w->step = a->step[i];
+	w->judged = hu_xcalloc((size_t)p->nt, sizeof *w->judged);
+	w->skipped = was_skipped(a, w);
+	for (int k = 0; k < p->nt; k++)
+		a->held += (w->t[k].data ? w->t[k].n : 0) * 12; /* recorded values and exact ones */
+	return HU_OK;
+}
+
+static int
+output_number(const hu_call *c, int id)
+{
+	for (int k = 0; k < c->nout; k++)
+		if (c->out[k] == id)
+			return k;
+	return -1;
+}
+
+hu_status
+hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, const hu_judged **result)
+{
+	const hu_program *p = a->run->train;
+	size_t n;
+
+	*result = t->judged[id];
+	if (*result || p->t[id].producer < 0 || !t->t[id].data)
+		return HU_OK;
+	const hu_call *c = &p->c[p->t[id].producer];
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t->t[c->in[k]];
+		if (!in[k]->data) {
+			free(in);
+			return HU_OK;
+		}
+	}
+	size_t *element = hu_sample(a->opt.seed, p->t[id].name, t->step, t->t[id].n, a->opt.sample, &n);
+	hu_status st = hu_judge(a->opt.engine, c, in, output_number(c, id), &t->t[id], element, n, a->opt.elements != NULL, &t->judged[id]);
+	*result = t->judged[id];
+	free(in);
+	return st;
+}
+
+hu_status
+hu_analysis_ideal(hu_analysis *a, hu_trace *t)
+{
+	if (t->ideal || !a->opt.propagate)
+		return HU_OK;
+	return hu_propagate(a->run->train, t->t, &t->ideal);
+}
+
+void
+hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns)
+{
+	hu_tsv_init(t);
+	hu_run_provenance(a->run, t, name);
+	if (a->opt.sample)
+		hu_tsv_note(t, "sample", "%zu of each tensor's elements at most, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
+	else
+		hu_tsv_note(t, "sample", "all elements");
+	hu_tsv_note(t, "engine", "%s", a->opt.engine->name);
+	hu_tsv_header(t, columns);
+}
+
+hu_status
+hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name)
+{
+	char *dir = hu_path(a->run->dir, "analysis"), *path = hu_path(dir, "%s", name);
+	hu_status st = hu_make_dirs(dir);
+
+	if (st == HU_OK)
+		st = hu_tsv_write(t, path);
+	else
+		hu_tsv_release(t);
+	free(path);
+	free(dir);
+	return st;
+}

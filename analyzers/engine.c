@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/engine.h"
+
+#include <string.h>
+
+static hu_status
+by_mpfr(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	return c->op->reference(c, in, out, element, n, exact);
+}
+
+static const hu_engine engines[] = {
+	{ "mpfr", "every value by the operator's MPFR reference", by_mpfr },
+};
+
+hu_status
+hu_engine_find(const char *name, const hu_engine **out)
+{
+	if (!strcmp(name, "auto")) {
+		*out = &engines[0];
+		return HU_OK;
+	}
+	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+		if (!strcmp(engines[i].name, name)) {
+			*out = &engines[i];
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "unknown engine '%s'; known: auto, mpfr", name);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Who says what the exact value is. An engine fills EXACT for N elements of
+   output OUT of a call; the judge does the rest. To add one is a row in engine.c. */
+#ifndef HU_ANALYZERS_ENGINE_H
+#define HU_ANALYZERS_ENGINE_H
+
+#include "lib/op/op.h"
+
+typedef struct hu_engine {
+	const char *name, *summary;
+	/* As hu_op.reference: elements ascending, exact[] initialised by the caller. */
+	hu_status (*exact)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
+} hu_engine;
+
+/* HU_EINVAL names the known ones; "auto" is the fastest that proves its values. */
+hu_status hu_engine_find(const char *name, const hu_engine **out);
+#endif

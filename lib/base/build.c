@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/build.h"
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* The build system defines all four; without it the program runs from the top of its tree. */
+#ifndef HU_VERSION
+#define HU_VERSION "unversioned"
+#endif
+#ifndef HU_GNUPLOT
+#define HU_GNUPLOT "gnuplot"
+#endif
+#ifndef HU_PKGDATADIR
+#define HU_PKGDATADIR "."
+#endif
+#ifndef HU_TOP_SRCDIR
+#define HU_TOP_SRCDIR "."
+#endif
+
+const char *
+hu_build_version(void)
+{
+	return HU_VERSION;
+}
+
+const char *
+hu_build_compiler(void)
+{
+#ifdef __clang__
+	return "clang " __clang_version__;
+#else
+	return "gcc " __VERSION__;
+#endif
+}
+
+const char *
+hu_build_gnuplot(void)
+{
+	const char *own = getenv("GNUPLOT");
+
+	return own && *own ? own : HU_GNUPLOT;
+}
+
+char *
+hu_build_file(const char *name)
+{
+	const char *const place[] = { getenv("HALFULP_SHARE"), HU_TOP_SRCDIR, HU_PKGDATADIR };
+
+	for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+		if (!place[i] || !*place[i])
+			continue;
+		char *path = hu_path(place[i], "%s", name);
+		if (hu_exists(path))
+			return path;
+		free(path);
+	}
+	hu_fail(HU_EFILE, "%s is neither in %s nor in %s; set HALFULP_SHARE to the folder that holds it", name, HU_TOP_SRCDIR, HU_PKGDATADIR);
+	return NULL;
+}

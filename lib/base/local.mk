@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/base/build.c
+noinst_HEADERS += lib/base/build.h
+libhalfulp_a_SOURCES += lib/base/file.c
+noinst_HEADERS += lib/base/file.h
+noinst_HEADERS += lib/base/hash.h
+noinst_HEADERS += lib/base/hd.h
+libhalfulp_a_SOURCES += lib/base/mem.c
+noinst_HEADERS += lib/base/mem.h
+libhalfulp_a_SOURCES += lib/base/opt.c
+noinst_HEADERS += lib/base/opt.h
+libhalfulp_a_SOURCES += lib/base/progress.c
+noinst_HEADERS += lib/base/progress.h
+libhalfulp_a_SOURCES += lib/base/status.c
+noinst_HEADERS += lib/base/status.h
+libhalfulp_a_SOURCES += lib/base/str.c
+noinst_HEADERS += lib/base/str.h
+libhalfulp_a_SOURCES += lib/base/thread.c
+noinst_HEADERS += lib/base/thread.h
+libhalfulp_a_SOURCES += lib/base/tsv.c
+noinst_HEADERS += lib/base/tsv.h

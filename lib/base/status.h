@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a function that can fail returns, and the one line that says why.
+   Library code returns a status; only commands print it and exit. */
+#ifndef HU_BASE_STATUS_H
+#define HU_BASE_STATUS_H
+
+typedef enum hu_status {
+	HU_OK = 0,
+	HU_EINVAL,   /* an argument, option, name or expression is wrong   exit 2 */
+	HU_EABSENT,  /* the answer does not exist (an empty set, no match) exit 2 */
+	HU_EUNABLE,  /* the answer exists, this build cannot compute it    exit 4 */
+	HU_EIO,      /* the operating system failed: disk full, permission exit 4 */
+	HU_EFILE,    /* an input file is bad, missing or incompatible      exit 3 */
+	HU_ENOMEM,   /* no memory                                          exit 4 */
+	HU_EDEVICE   /* no device, or it was lost                          exit 4 */
+} hu_status;
+
+/* Exit codes of the program beside those of hu_exit_code. */
+enum { HU_EXIT_OK = 0, HU_EXIT_JUDGED = 1, HU_EXIT_USAGE = 2, HU_EXIT_FILE = 3, HU_EXIT_ENV = 4 };
+
+/* Records the one-line reason of a failure (what, where, what to do) for this
+   thread and returns ST, so that a caller can write `return hu_fail(...)`.
+   Newlines in the text become spaces. The last call wins. */
+hu_status hu_fail(hu_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The reason recorded last on this thread; "" before the first failure. */
+const char *hu_reason(void);
+
+/* The exit code a command returns for ST (the table above). */
+int hu_exit_code(hu_status st);
+
+/* A broken invariant of our own: prints file, line and text, and aborts. */
+void hu_bug(const char *file, int line, const char *fmt, ...) __attribute__((noreturn, format(printf, 3, 4)));
+
+#define HU_ASSERT(c) ((c) ? (void)0 : hu_bug(__FILE__, __LINE__, "%s", #c))
+
+/* Passes a failure up. */
+#define HU_TRY(e) do { hu_status hu_try_ = (e); if (hu_try_ != HU_OK) return hu_try_; } while (0)
+#endif

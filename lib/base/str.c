@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/str.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/status.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_str_init(hu_str *b)
+{
+	b->cap = 64;
+	b->len = 0;
+	b->s = hu_xmalloc(b->cap);
+	b->s[0] = 0;
+}
+
+void
+hu_str_release(hu_str *b)
+{
+	free(b->s);
+	b->s = NULL;
+	b->len = b->cap = 0;
+}
+
+static void
+reserve(hu_str *b, size_t more)
+{
+	while (b->len + more + 1 > b->cap)
+		b->s = hu_xrealloc(b->s, b->cap *= 2);
+}
+
+void
+hu_str_addn(hu_str *b, const void *bytes, size_t n)
+{
+	reserve(b, n);
+	memcpy(b->s + b->len, bytes, n);
+	b->s[b->len += n] = 0;
+}
+
+void
+hu_str_add(hu_str *b, const char *text)
+{
+	hu_str_addn(b, text, strlen(text));
+}
+
+void
+hu_str_addf(hu_str *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	HU_ASSERT(n >= 0);
+	reserve(b, (size_t)n);
+	va_start(ap, fmt);
+	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+int
+hu_match(const char *patterns, const char *s)
+{
+	char *all = hu_xstrdup(patterns), *save = NULL;
+	int hit = 0;
+
+	for (char *p = strtok_r(all, ",", &save); p && !hit; p = strtok_r(NULL, ",", &save))
+		hit = fnmatch(p, s, 0) == 0;
+	free(all);
+	return hit;
+}
+
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t n = strlen(b), row[64];
+
+	if (n >= 64)
+		return n;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t diag = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			size_t up = row[j];
+			size_t cost = diag + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+			size_t side = (row[j - 1] < up ? row[j - 1] : up) + 1;
+			row[j] = cost < side ? cost : side;
+			diag = up;
+		}
+	}
+	return row[n];
+}
+
+const char *
+hu_nearest(const char *word, const char *const *names, size_t n)
+{
+	const char *best = NULL;
+	size_t least = strlen(word) / 3 + 2;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t d = distance(word, names[i]);
+		if (d < least) {
+			least = d;
+			best = names[i];
+		}
+	}
+	return best;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/tsv.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_tsv_init(hu_tsv *t)
+{
+	hu_str_init(&t->text);
+	t->columns = t->at = 0;
+}
+
+void
+hu_tsv_release(hu_tsv *t)
+{
+	hu_str_release(&t->text);
+}
+
+void
+hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...)
+{
+	va_list ap;
+	char value[4096];
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof value, fmt, ap);
+	va_end(ap);
+	for (char *s = value; *s; s++)
+		if (*s == '\n' || *s == '\t')
+			*s = ' ';
+	hu_str_addf(&t->text, "# %s: %s\n", key, value);
+}
+
+void
+hu_tsv_header(hu_tsv *t, const char *columns)
+{
+	for (const char *s = columns; *s; s++) {
+		char c = *s == ' ' ? '\t' : *s;
+		t->columns += c == '\t';
+		hu_str_addn(&t->text, &c, 1);
+	}
+	t->columns++;
+	hu_str_add(&t->text, "\n");
+}
+
+void
+hu_tsv_text(hu_tsv *t, const char *s)
+{
+	hu_str_add(&t->text, *s ? s : "-");
+	hu_str_add(&t->text, ++t->at == t->columns ? "\n" : "\t");
+	if (t->at == t->columns)
+		t->at = 0;
+}
+
+void
+hu_tsv_real(hu_tsv *t, double x)
+{
+	char b[40];
+
+	if (isnan(x))
+		strcpy(b, "nan");
+	else
+		snprintf(b, sizeof b, "%.17g", x);
+	for (int digits = 1; digits < 17 && isfinite(x); digits++) {
+		char shorter[40];
+		snprintf(shorter, sizeof shorter, "%.*g", digits, x);
+		if (strtod(shorter, NULL) == x) {
+			strcpy(b, shorter);
+			break;
+		}
+	}
+	hu_tsv_text(t, b);
+}
+
+void
+hu_tsv_int(hu_tsv *t, long long x)
+{
+	char b[32];
+
+	snprintf(b, sizeof b, "%lld", x);
+	hu_tsv_text(t, b);
+}
+
+void
+hu_tsv_none(hu_tsv *t)
+{
+	hu_tsv_text(t, "-");
+}
+
+hu_status
+hu_tsv_write(hu_tsv *t, const char *path)
+{
+	HU_ASSERT(t->at == 0);
+	hu_status st = hu_file_write(path, t->text.s, t->text.len);
+	hu_tsv_release(t);
+	return st;
+}
+
+static int
+split(char *line, char ***out, int *len, int *cap)
+{
+	int n = 0;
+
+	for (char *s = line;; s++, n++) {
+		char *tab = strchr(s, '\t');
+		if (tab)
+			*tab = 0;
+		HU_GROW(*out, *len, *cap);
+		(*out)[(*len)++] = s;
+		if (!tab)
+			return n + 1;
+		s = tab;
+	}
+}
+
+hu_status
+hu_table_read(hu_table *t, const char *path)
+{
+	size_t n;
+	int ncap = 0, ccap = 0, cells = 0, cap = 0, line = 0;
+
+	memset(t, 0, sizeof *t);
+	HU_TRY(hu_file_read(path, &t->data, &n));
+	for (char *s = t->data, *next; *s; s = next) {
+		char *nl = strchr(s, '\n');
+		next = nl ? nl + 1 : s + strlen(s);
+		if (nl)
+			*nl = 0;
+		line++;
+		if (*s == '#') {
+			HU_GROW(t->note, t->notes, ncap);
+			t->note[t->notes++] = s + (s[1] == ' ' ? 2 : 1);
+		} else if (!t->columns) {
+			split(s, &t->column, &t->columns, &ccap);
+		} else {
+			int got = split(s, &t->cell, &cells, &cap);
+			if (got != t->columns || !nl) {
+				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", path, line, got, t->columns, nl ? "" : " and no end of line: cut short?");
+				hu_table_release(t);
+				return HU_EFILE;
+			}
+			t->rows++;
+		}
+	}
+	if (!t->columns) {
+		hu_table_release(t);
+		return hu_fail(HU_EFILE, "%s: no header row", path);
+	}
+	return HU_OK;
+}
+
+void
+hu_table_release(hu_table *t)
+{
+	free(t->data);
+	free(t->note);
+	free(t->column);
+	free(t->cell);
+	memset(t, 0, sizeof *t);
+}
+
+int
+hu_table_column(const hu_table *t, const char *name)
+{
+	for (int i = 0; i < t->columns; i++)
+		if (!strcmp(t->column[i], name))
+			return i;
+	return -1;
+}
+
+const char *
+hu_table_cell(const hu_table *t, int row, int column)
+{
+	HU_ASSERT(row >= 0 && row < t->rows && column < t->columns);
+	return column < 0 ? "-" : t->cell[(size_t)row * (size_t)t->columns + (size_t)column];
+}
+
+double
+hu_table_real(const hu_table *t, int row, int column)
+{
+	const char *s = hu_table_cell(t, row, column);
+	char *end;
+	double x = strtod(s, &end);
+
+	return end == s || *end ? NAN : x;
+}
+
+const char *
+hu_table_note(const hu_table *t, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (int i = 0; i < t->notes; i++)
+		if (!strncmp(t->note[i], key, n) && !strncmp(t->note[i] + n, ": ", 2))
+			return t->note[i] + n + 2;
+	return NULL;
+}

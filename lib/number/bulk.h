@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Rounding, packing and unpacking of arrays: each element exactly as round.h
+   and code.h say, whatever the instruction set. One thread; alignment free. */
+#ifndef HU_NUMBER_BULK_H
+#define HU_NUMBER_BULK_H
+
+#include "lib/number/format.h"
+
+/* Where stochastic rounding takes its bits: element i of a call uses
+   hu_random_at(seed, stream, step, index0 + i).w[0]. */
+typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
+
+/* dst[i] = hu_round(src[i], f, mode, flags, bits): values of f as floats. dst may
+   equal src but not overlap it otherwise. NaN becomes 0x7fc00000; subnormals are
+   kept. fp32 and fp64 copy, but for NaN. RANDOM: NULL unless mode is SR. */
+void hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
+                   uint64_t index0);
+
+/* The same for doubles; not vectorised. */
+void hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags,
+                       const hu_stream *random, uint64_t index0);
+
+/* Bytes of the smallest standard element that holds a code of f: 1, 2, 4 (tf32: an fp32 word) or 8. */
+size_t hu_bulk_element(hu_format_id f);
+
+/* Values of f to codes, native byte order, and back. src must be values of f
+   already (round first), or infinities in a format that has them, or NaN, which
+   becomes the format's one code; other values give an unspecified code. Codes
+   decode exactly, every NaN to 0x7fc00000; fp64's must be floats to keep their
+   value. dst and src must not overlap. */
+void hu_bulk_pack(void *dst, const float *src, size_t n, hu_format_id f);
+void hu_bulk_unpack(float *dst, const void *src, size_t n, hu_format_id f);
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/number/format.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct row { const char *name, *alias, *summary; } row;
+
+static const row formats[] = {
+#define FORMAT(id, name, bits, ebits, p, emin, emax, max, special, alias, summary) { name, alias, summary },
+#include "lib/number/formats.def"
+#undef FORMAT
+};
+
+static const row modes[] = {
+#define MODE(id, name, alias, summary) { name, alias, summary },
+#include "lib/number/modes.def"
+#undef MODE
+};
+
+static int
+known_as(const row *r, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!strcasecmp(r->name, name))
+		return 1;
+	for (const char *s = r->alias; *s;) {
+		size_t k = strcspn(s, ",");
+		if (k == n && !strncasecmp(s, name, n))
+			return 1;
+		s += k + (s[k] == ',');
+	}
+	return 0;
+}
+
+static int
+find(const row *rows, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (known_as(&rows[i], name))
+			return i;
+	return -1;
+}
+
+static hu_status
+none(const char *what, const row *rows, int n, const char *name)
+{
+	const char *names[HU_FORMATS + HU_MODES];
+	hu_str all;
+
+	hu_str_init(&all);
+	for (int i = 0; i < n; i++) {
+		names[i] = rows[i].name;
+		hu_str_addf(&all, "%s%s", i ? ", " : "", rows[i].name);
+	}
+	const char *near = hu_nearest(name, names, (size_t)n);
+	hu_fail(HU_EINVAL, "unknown %s '%s'; %s%s%sknown: %s", what, name, near ? "did you mean " : "", near ? near : "", near ? "? " : "", all.s);
+	hu_str_release(&all);
+	return HU_EINVAL;
+}
+
+hu_status
+hu_format_find(const char *name, hu_format_id *id)
+{
+	int i = find(formats, HU_FORMATS, name);
+
+	if (i < 0)
+		return none("format", formats, HU_FORMATS, name);
+	*id = (hu_format_id)i;
+	return HU_OK;
+}
+
+hu_status
+hu_mode_find(const char *name, hu_mode *mode)
+{
+	int i = find(modes, HU_MODES, name);
+
+	if (i < 0)
+		return none("rounding mode", modes, HU_MODES, name);
+	*mode = (hu_mode)i;
+	return HU_OK;
+}
+
+hu_status
+hu_format_list(const char *text, hu_format_id *out, int max, int *n)
+{
+	char *all = hu_xstrdup(text), *save = NULL;
+	hu_status st = HU_OK;
+
+	*n = 0;
+	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
+		if (*n == max)
+			st = hu_fail(HU_EINVAL, "more than %d formats in '%s'", max, text);
+		else if ((st = hu_format_find(s, &out[*n])) == HU_OK)
+			++*n;
+	}
+	free(all);
+	return st == HU_OK && !*n ? hu_fail(HU_EINVAL, "no format given") : st;
+}
+
+const char *hu_format_name(hu_format_id id) { return (int)id < HU_FORMATS ? formats[id].name : "-"; }
+const char *hu_format_summary(hu_format_id id) { return formats[id].summary; }
+const char *hu_format_aliases(hu_format_id id) { return formats[id].alias; }
+const char *hu_mode_name(hu_mode m) { return modes[m].name; }

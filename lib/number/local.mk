@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/number/bulk.c
+noinst_HEADERS += lib/number/bulk.h
+noinst_HEADERS += lib/number/bulk.inc
+libhalfulp_avx2_a_SOURCES += lib/number/bulk_avx2.c
+libhalfulp_avx512_a_SOURCES += lib/number/bulk_avx512.c
+libhalfulp_a_SOURCES += lib/number/bulk_scalar.c
+noinst_HEADERS += lib/number/bulk_table.h
+noinst_HEADERS += lib/number/code.h
+noinst_HEADERS += lib/number/elementary.h
+libhalfulp_a_SOURCES += lib/number/format.c
+noinst_HEADERS += lib/number/format.h
+noinst_HEADERS += lib/number/formats.def
+noinst_HEADERS += lib/number/modes.def
+noinst_HEADERS += lib/number/philox.h
+noinst_HEADERS += lib/number/round.h
+libhalfulp_a_SOURCES += lib/number/simd.c
+noinst_HEADERS += lib/number/simd.h
+noinst_HEADERS += lib/number/ulp.h

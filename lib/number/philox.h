@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
+   1, 2, 3, SC 2011): random bits as a pure function of (seed, stream, step, index).
+   Known answers from that paper's distribution are in t/u-philox.c. */
+#ifndef HU_NUMBER_PHILOX_H
+#define HU_NUMBER_PHILOX_H
+
+#include "lib/base/hd.h"
+
+#include <stdint.h>
+
+typedef struct hu_random { uint32_t w[4]; } hu_random;
+
+/* The block for counter (c0..c3) and key (k0, k1). */
+HU_HD hu_random
+hu_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0, uint32_t k1)
+{
+	hu_random r;
+
+	for (int i = 0; i < 10; i++) {
+		uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
+		uint32_t n0 = (uint32_t)(b >> 32) ^ c1 ^ k0, n2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
+		c0 = n0;
+		c1 = (uint32_t)b;
+		c2 = n2;
+		c3 = (uint32_t)a;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	r.w[0] = c0;
+	r.w[1] = c1;
+	r.w[2] = c2;
+	r.w[3] = c3;
+	return r;
+}
+
+/* The house's counter: (index low, index high, step, stream) under the seed. */
+HU_HD hu_random
+hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
+{
+	return hu_philox((uint32_t)index, (uint32_t)(index >> 32), step, stream, (uint32_t)seed, (uint32_t)(seed >> 32));
+}
+
+/* Uniform in [0,1) from the block's first 53 bits: an exact multiple of 2^-53. */
+HU_HD double
+hu_uniform(hu_random r)
+{
+	uint64_t u = ((uint64_t)r.w[1] << 32 | r.w[0]) >> 11;
+
+	return (double)u * 0x1p-53;
+}
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+   One operator call of a program: which operator, on which tensors, in which
+   formats, with which rounding and summation order. Pure data. */
+#ifndef HU_OP_CALL_H
+#define HU_OP_CALL_H
+
+#include "lib/number/round.h"
+#include "lib/op/tensor.h"
+#include "lib/sum/sum.h"
+
+typedef struct hu_op hu_op;
+
+typedef enum hu_phase { HU_FORWARD, HU_BACKWARD, HU_UPDATE } hu_phase;
+
+enum { HU_MAX_ATTR = 12 };
+
+/* A named number or, where text is not empty, a word. */
+typedef struct hu_attr { char key[16]; double num; char text[24]; } hu_attr;
+
+typedef struct hu_call {
+	int id;                 /* its place in the program */
+	const hu_op *op;
+	hu_phase phase;
+	char layer[32];
+	int nin, nout;
+	int *in, *out;          /* tensor ids, owned by the program */
+	int nattr;
+	hu_attr attr[HU_MAX_ATTR];
+	struct { hu_format_id in, compute, acc, out; } fmt;
+	hu_mode mode;           /* rounding to the output format */
+	int flags;              /* HU_SATURATE */
+	hu_sum sum;             /* of operators that sum products */
+	char seed_name[64];     /* names the stream of SR's random bits */
+} hu_call;
+
+double hu_attr_num(const hu_call *c, const char *key, double otherwise);
+const char *hu_attr_text(const hu_call *c, const char *key, const char *otherwise);
+void hu_attr_set(hu_call *c, const char *key, double num);
+void hu_attr_set_text(hu_call *c, const char *key, const char *text);
+#endif

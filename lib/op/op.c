@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/op.h"
+
+#include "lib/base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const hu_op *const table[] = {
+#define OP(name) &hu_op_##name,
+#include "lib/op/ops.def"
+#undef OP
+	NULL
+};
+
+const hu_op *
+hu_op_at(int i)
+{
+	return i >= 0 && i < (int)(sizeof table / sizeof *table) ? table[i] : NULL;
+}
+
+const hu_op *
+hu_op_find(const char *name)
+{
+	for (int i = 0; table[i]; i++)
+		if (!strcmp(table[i]->name, name))
+			return table[i];
+	return NULL;
+}
+
+static hu_attr *
+look(const hu_call *c, const char *key)
+{
+	for (int i = 0; i < c->nattr; i++)
+		if (!strcmp(c->attr[i].key, key))
+			return (hu_attr *)&c->attr[i];
+	return NULL;
+}
+
+double
+hu_attr_num(const hu_call *c, const char *key, double otherwise)
+{
+	const hu_attr *a = look(c, key);
+
+	return a ? a->num : otherwise;
+}
+
+const char *
+hu_attr_text(const hu_call *c, const char *key, const char *otherwise)
+{
+	const hu_attr *a = look(c, key);
+
+	return a && *a->text ? a->text : otherwise;
+}
+
+static hu_attr *
+place(hu_call *c, const char *key)
+{
+	hu_attr *a = look(c, key);
+
+	if (!a) {
+		HU_ASSERT(c->nattr < HU_MAX_ATTR);
+		a = &c->attr[c->nattr++];
+		memset(a, 0, sizeof *a);
+		snprintf(a->key, sizeof a->key, "%s", key);
+	}
+	return a;
+}
+
+void
+hu_attr_set(hu_call *c, const char *key, double num)
+{
+	place(c, key)->num = num;
+}
+
+void
+hu_attr_set_text(hu_call *c, const char *key, const char *text)
+{
+	hu_attr *a = place(c, key);
+
+	snprintf(a->text, sizeof a->text, "%s", text);
+}

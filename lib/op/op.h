@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The op table: an operator is one file that fills one hu_op, and one row of
+   ops.def. Every interpreter (emulate, reference, bound, plan) is a column. */
+#ifndef HU_OP_OP_H
+#define HU_OP_OP_H
+
+#include "lib/op/call.h"
+
+#include <mpfr.h>
+
+/* What an interpreter hands to an operator beside its tensors. */
+typedef struct hu_env { uint64_t seed; uint32_t step; } hu_env;
+
+/* How a precision policy treats the operator (lib/program/policy.c). */
+typedef enum hu_class {
+	HU_CLASS_GEMM,      /* products and sums: runs in the compute format, accumulates wider */
+	HU_CLASS_POINTWISE, /* runs in whatever format its inputs are */
+	HU_CLASS_NORM,      /* batchnorm, layernorm: low in and out, float32 inside and float32 parameters */
+	HU_CLASS_LOSS,      /* always float32 inputs and outputs */
+	HU_CLASS_FIXED      /* casts, scaling, checks, updates: formats are given by who adds the call */
+} hu_class;
+
+typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
+
+/* What a call costs, from shapes alone. Bytes are those of the formats' codes. */
+typedef struct hu_cost { double macs, flops, bytes_in, bytes_out; } hu_cost;
+
+/* Additions that a call performed, as defined in doc/formats.md: swamped ones
+   left the accumulator equal to the other operand although this one was nonzero. */
+typedef struct hu_swamp { uint64_t additions, swamped, outputs, stagnated; } hu_swamp;
+
+/* One backward call: operands "d0 i1" name the forward call's inputs (i), outputs
+   (o) and the gradients of its outputs (d); results "i0" names the inputs whose
+   gradients come out, in order; attrs "tb=1" are set beside the forward call's own. */
+typedef struct hu_grad { const char *op, *operands, *results, *attrs; } hu_grad;
+
+struct hu_op {
+	const char *name, *summary;
+	int min_in, max_in, nout;     /* max_in -1: any number */
+	const char *attrs;            /* "key key …" it understands */
+	hu_class cls;
+	hu_parity parity;
+
+	/* Output shapes from input shapes and attributes. An out[k] whose rank is not 0 or
+	   whose d[0] is not 0 on entry was given by the caller and is checked instead of
+	   inferred. HU_EINVAL says which dimension of which operand does not fit. */
+	hu_status (*shape)(const hu_call *c, const hu_shape *in, hu_shape *out);
+
+	/* Multiply-adds and other operations (bytes are filled in by the caller). */
+	void (*cost)(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *cost);
+
+	/* Computes every output, rounding as the call says; NaN outputs are the format's
+	   one NaN. Same bits for any number of threads and any instruction set. */
+	hu_status (*emulate)(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env);
+
+	/* The exact (or to >= 200 bits correctly rounded) value of N elements, in ascending
+	   order, of output OUT, from the recorded inputs: the mathematical function, no
+	   roundings but the call's own integer attributes. exact[i] is initialised by the
+	   caller; its precision may be changed (mpfr_set_prec). Non-finite inputs give what
+	   IEEE arithmetic gives. May use threads. */
+	hu_status (*reference)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
+
+	/* A proven bound on |emulated - exact| for N elements of output OUT, the final
+	   rounding included; +Inf where overflow cannot be excluded. May be NULL for
+	   operators that are exact or have no rounding (their bound is 0). */
+	hu_status (*bound)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound);
+
+	/* The relative coefficient of the a-priori bound from shapes alone (times the sum of
+	   magnitudes), for `plan`. NULL where there is none. */
+	double (*unit_bound)(const hu_call *c, const hu_shape *in);
+
+	/* Sum of magnitudes behind each element (Σ|ab|, for condition numbers); NULL: |exact|. */
+	hu_status (*magnitude)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
+
+	/* Counts the additions of N elements of output OUT by replaying them in their order; NULL: it adds nothing. */
+	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+
+	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
+};
+
+/* One row an operator: OP(name). */
+#define OP(name) extern const hu_op hu_op_##name;
+#include "lib/op/ops.def"
+#undef OP
+
+const hu_op *hu_op_find(const char *name);    /* NULL where unknown */
+const hu_op *hu_op_at(int i);                 /* row I; NULL past the last */
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Where a program runs: back ends chosen by name, never in silence. The cpu row stands
+   here; higher floors (cuda/) add theirs at start-up. */
+#ifndef HU_PROGRAM_BACKEND_H
+#define HU_PROGRAM_BACKEND_H
+
+#include "lib/program/program.h"
+
+typedef struct hu_machine hu_machine;   /* a program loaded on a back end */
+
+typedef struct hu_backend {
+	const char *name, *summary;
+	/* HU_EDEVICE / HU_EUNABLE says why this machine or this build cannot. */
+	hu_status (*open)(hu_machine **m, const hu_program *p);
+	void (*close)(hu_machine *m);
+	hu_status (*write)(hu_machine *m, int tensor, const void *values);  /* host floats (doubles for fp64) in */
+	hu_status (*read)(hu_machine *m, int tensor, void *values);         /* and out */
+	hu_status (*step)(hu_machine *m, const hu_env *env);                /* every call, state not yet committed */
+	hu_status (*commit)(hu_machine *m);
+	hu_status (*digest)(hu_machine *m, uint64_t *digest);
+	/* Host memory of a tensor where the back end has it (cpu); NULL elsewhere: use read. */
+	const hu_tensor *(*peek)(hu_machine *m, int tensor);
+} hu_backend;
+
+/* HU_EINVAL names the nearest; the row may still fail to open. */
+hu_status hu_backend_find(const char *name, const hu_backend **out);
+const hu_backend *hu_backend_at(int i);
+/* Adds a row; called once by the front door for each back end of the build. */
+void hu_backend_register(const hu_backend *b);
+#endif

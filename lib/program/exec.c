@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/program/exec.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+hu_status
+hu_exec_init(hu_exec *x, const hu_program *p)
+{
+	double total = 0;
+
+	memset(x, 0, sizeof *x);
+	x->p = p;
+	x->t = hu_xcalloc((size_t)p->nt + 1, sizeof *x->t);
+	x->name_hash = hu_xcalloc((size_t)p->nt + 1, sizeof *x->name_hash);
+	for (int i = 0; i < p->nt; i++)
+		total += (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
+	for (int i = 0; i < p->nt; i++) {
+		hu_tensor *t = &x->t[i];
+		t->format = p->t[i].format;
+		t->shape = p->t[i].shape;
+		t->n = hu_count(t->shape);
+		t->data = hu_alloc(t->n * hu_element_size(t->format));
+		x->name_hash[i] = hu_fnv1a64(p->t[i].name);
+		if (t->data)
+			continue;
+		hu_exec_release(x);
+		return hu_fail(HU_ENOMEM, "program %s needs %.1f MB for its tensors and they do not fit: use a smaller batch or width", p->name, total / 1e6);
+	}
+	return HU_OK;
+}
+
+void
+hu_exec_release(hu_exec *x)
+{
+	for (int i = 0; x->t && i < x->p->nt; i++)
+		free(x->t[i].data);
+	free(x->t);
+	free(x->name_hash);
+	memset(x, 0, sizeof *x);
+}
+
+hu_status
+hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env)
+{
+	const hu_call *c = &p->c[call];
+	hu_tensor *small[16], **in = c->nin + c->nout <= 16 ? small : hu_xmalloc((size_t)(c->nin + c->nout) * sizeof *in), **out = in + c->nin;
+
+	for (int i = 0; i < c->nin; i++)
+		in[i] = &t[c->in[i]];
+	for (int i = 0; i < c->nout; i++)
+		out[i] = &t[c->out[i]];
+	hu_status st = c->op->emulate(c, in, out, env);
+	if (in != small)
+		free(in);
+	return st;
+}
+
+hu_status
+hu_exec_run(hu_exec *x, const hu_env *env)
+{
+	for (int i = 0; i < x->p->nc; i++)
+		HU_TRY(hu_exec_call(x->p, i, x->t, env));
+	return HU_OK;
+}
+
+void
+hu_exec_commit(hu_exec *x)
+{
+	for (int i = 0; i < x->p->nt; i++) {
+		int next = x->p->t[i].next;
+		if (next < 0)
+			continue;
+		void *data = x->t[i].data;
+		x->t[i].data = x->t[next].data;
+		x->t[next].data = data;
+	}
+}
+
+void
+hu_exec_copy_state(hu_exec *to, const hu_exec *from)
+{
+	for (int i = 0; i < to->p->nt; i++) {
+		if (!to->p->t[i].state)
+			continue;
+		int k = hu_program_find(from->p, to->p->t[i].name);
+		if (k >= 0 && from->t[k].n == to->t[i].n && from->t[k].format == to->t[i].format)
+			memcpy(to->t[i].data, from->t[k].data, to->t[i].n * hu_element_size(to->t[i].format));
+	}
+}
+
+static uint64_t
+tensor_digest(const hu_tensor *t, uint64_t name)
+{
+	hu_format f = hu_format_of(t->format);
+	uint64_t sum = 0;
+
+	if (t->format == HU_FP32) {
+		const uint32_t *u = t->data; /* its own code, NaN already the one NaN */
+#pragma omp parallel for reduction(+ : sum) schedule(static) if (t->n > 16384)
+		for (size_t i = 0; i < t->n; i++)
+			sum += hu_digest_term(name, i, u[i]);
+		return sum;
+	}
+#pragma omp parallel for reduction(+ : sum) schedule(static) if (t->n > 16384)
+	for (size_t i = 0; i < t->n; i++)
+		sum += hu_digest_term(name, i, hu_encode(hu_get(t, i), f));
+	return sum;
+}
+
+uint64_t
+hu_exec_digest(const hu_exec *x)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < x->p->nt; i++)
+		if (x->p->t[i].state)
+			sum += tensor_digest(&x->t[i], x->name_hash[i]);
+	return sum;
+}
+
+size_t
+hu_tensor_nonfinite(const hu_tensor *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += !hu_isfinite(hu_get(t, i));
+	return n;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/program/backend.c
+noinst_HEADERS += lib/program/backend.h
+libhalfulp_a_SOURCES += lib/program/exec.c
+noinst_HEADERS += lib/program/exec.h
+libhalfulp_a_SOURCES += lib/program/json.c
+libhalfulp_a_SOURCES += lib/program/pass_accumulate.c
+libhalfulp_a_SOURCES += lib/program/pass_differentiate.c
+libhalfulp_a_SOURCES += lib/program/pass_loss_scaling.c
+libhalfulp_a_SOURCES += lib/program/pass_policy.c
+noinst_HEADERS += lib/program/passes.h
+noinst_HEADERS += lib/program/policies.def
+libhalfulp_a_SOURCES += lib/program/policy.c
+noinst_HEADERS += lib/program/policy.h
+libhalfulp_a_SOURCES += lib/program/print.c
+libhalfulp_a_SOURCES += lib/program/program.c
+noinst_HEADERS += lib/program/program.h
+libhalfulp_a_SOURCES += lib/program/validate.c

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/str.h"
+#include "lib/program/passes.h"
+
+void
+hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)
+{
+	for (int i = 0; i < p->nc; i++) {
+		hu_call *c = &p->c[i];
+		if (c->op->cls != HU_CLASS_GEMM || !hu_match(pattern, c->layer))
+			continue;
+		c->sum = sum;
+		c->fmt.acc = sum.acc;
+	}
+}

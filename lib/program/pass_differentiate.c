@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Reverse-mode differentiation, program to program, by the operators' own gradient rules. */
+#include "lib/program/passes.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pass {
+	hu_program *p;
+	char *needed;          /* tensor lies on a path from a trainable one */
+	int *grad;             /* its gradient so far, or -1 */
+	int *parts;            /* how many contributions it has had */
+} pass;
+
+/* The format of a gradient: that of its tensor, but formats that are only ever operands of
+   products hand back what the product makes. */
+static hu_format_id
+grad_format(hu_format_id f)
+{
+	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
+}
+
+/* LAYER.dROLE[.K][@FORMAT] for the K-th contribution to the gradient of T. */
+static void
+grad_name(char *out, size_t size, const hu_info *t, int k, const char *suffix)
+{
+	char number[16] = "";
+	const char *at = strchr(t->name, '@');
+
+	if (k)
+		snprintf(number, sizeof number, "_%d", k + 1);
+	snprintf(out, size, "%s.d%s%s%s%s", t->layer, t->role, number, suffix, at ? at : "");
+}
+
+static int
+new_grad(pass *s, int t, const char *suffix)
+{
+	const hu_info *of = &s->p->t[t];
+	char name[160];
+
+	grad_name(name, sizeof name, of, *suffix ? 0 : s->parts[t], suffix);
+	int id = hu_program_tensor(s->p, name, grad_format(of->format), of->shape, of->cls == HU_WEIGHT ? HU_WGRAD : HU_GRADIENT);
+	s->p->t[id].loss_scaled = 1;
+	return id;
+}
+
+static void
+mark_needed(pass *s)
+{
+	hu_program *p = s->p;
+
+	for (int i = 0; i < p->nt; i++)
+		s->needed[i] = (char)p->t[i].trainable;
+	for (int i = 0; i < p->nc; i++)
+		for (const hu_grad *g = p->c[i].op->grad; g && g->op; g++)
+			for (const char *r = g->results; r && *r; r += r[2] ? 3 : 2) {
+				int k = r[1] - '0';
+				if (r[0] == 'i' && k < p->c[i].nin && s->needed[p->c[i].in[k]])
+					for (int o = 0; o < p->c[i].nout; o++)
+						s->needed[p->c[i].out[o]] = 1;
+			}
+}
+
+/* Adds contribution D to the gradient of tensor T. */
+static void
+contribute(pass *s, int t, int d, const char *layer)
+{
+	s->parts[t]++;
+	if (s->grad[t] < 0) {
+		s->grad[t] = d;
+		return;
+	}
+	char suffix[24];
+	snprintf(suffix, sizeof suffix, s->parts[t] > 2 ? "_sum%d" : "_sum", s->parts[t]);
+	int in[2] = { s->grad[t], d }, out = new_grad(s, t, suffix);
+	hu_program_call(s->p, "add", HU_BACKWARD, layer, in, 2, &out, 1);
+	s->grad[t] = out;
+}
+
+/* The incoming gradient D in the format that the forward call's products run in. */
+static int
+operand_cast(pass *s, int d, const char *format, const char *layer)
+{
+	hu_format_id f;
+	int out[2], n = 1;
+	char name[160];
+
+	HU_ASSERT(hu_format_find(format, &f) == HU_OK);
+	if (s->p->t[d].format == f)
+		return d;
+	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(s->p->t[d].name, "@"), s->p->t[d].name, hu_format_name(f));
+	if ((out[0] = hu_program_find(s->p, name)) >= 0)
+		return out[0];
+	out[0] = hu_program_tensor(s->p, name, f, s->p->t[d].shape, s->p->t[d].cls);
+	s->p->t[out[0]].loss_scaled = 1;
+	if (hu_format_of(f).bits <= 8) {
+		char sname[200];
+		snprintf(sname, sizeof sname, "%s_scale%s", s->p->t[d].name, strchr(name, '@'));
+		s->p->t[out[0]].scale = out[1] = hu_program_tensor(s->p, sname, HU_FP32, hu_shape0(), HU_OTHER);
+		n = 2;
+	}
+	hu_call *c = hu_program_call(s->p, "cast", HU_BACKWARD, layer, &d, 1, out, n);
+	if (n == 2) {
+		hu_attr_set(c, "scaled", 1);
+		c->flags |= HU_SATURATE;
+	}
+	return out[0];
+}
+
+static void
+copy_attrs(hu_call *to, const hu_call *from, const char *set)
+{
+	for (int i = 0; i < from->nattr; i++) {
+		const hu_attr *a = &from->attr[i];
+		const char *known = to->op->attrs ? to->op->attrs : "", *at = strstr(known, a->key);
+		size_t n = strlen(a->key);
+		if (!at || (at != known && at[-1] != ' ') || (at[n] && at[n] != ' ') || !strcmp(a->key, "scaled"))
+			continue;
+		if (*a->text)
+			hu_attr_set_text(to, a->key, a->text);
+		else
+			hu_attr_set(to, a->key, a->num);
+	}
+	for (const char *s = set; s && *s;) {
+		char key[16] = "";
+		double num;
+		int used = 0;
+		HU_ASSERT(sscanf(s, " %15[^=]=%lf%n", key, &num, &used) == 2);
+		hu_attr_set(to, key, num);
+		s += used;
+	}
+}
+
+/* Weight gradients sum over every pixel or row of the batch: in parts of 4096 terms (doc/formats.md). */
+enum { WGRAD_PART = 4096 };
+
+static void
+apply_rule(pass *s, int call, const hu_grad *g)
+{
+	hu_program *p = s->p;
+	hu_call f = p->c[call];      /* a copy: appending moves the array; its id lists stay */
+	int in[16], nin = 0, to[8], out[8], nout = 0, any = 0, scale[16], scaled = 1;
+	const char *grad = hu_attr_text(&f, "grad", "");
+
+	for (const char *r = g->results; *r; r += r[2] ? 3 : 2) {
+		to[nout] = f.in[r[1] - '0'];
+		any |= s->needed[to[nout++]];
+	}
+	if (!any)
+		return;
+	for (const char *o = g->operands; *o; o += o[2] ? 3 : 2) {
+		int k = o[1] - '0', t = o[0] == 'i' ? f.in[k] : o[0] == 'o' ? f.out[k] : s->grad[f.out[k]];
+		if (t < 0)
+			return; /* no gradient reaches this output */
+		if (o[0] == 'd' && *grad && strcmp(g->op, "="))
+			t = operand_cast(s, t, grad, f.layer);
+		in[nin++] = t;
+	}
+	if (!strcmp(g->op, "=") || (!strcmp(g->op, "cast") && p->t[in[0]].format == grad_format(p->t[to[0]].format))) {
+		contribute(s, to[0], in[0], f.layer);
+		return;
+	}
+	for (int i = 0; i < nin; i++)
+		scaled &= (scale[i] = p->t[in[i]].scale) >= 0;
+	for (int i = 0; scaled && f.op->cls == HU_CLASS_GEMM && i < 2; i++)
+		in[nin++] = scale[i];
+	for (int i = 0; i < nout; i++)
+		out[i] = new_grad(s, to[i], "");
+	hu_call *c = hu_program_call(p, g->op, HU_BACKWARD, f.layer, in, nin, out, nout);
+	copy_attrs(c, &f, g->attrs);
+	if (f.op->cls == HU_CLASS_GEMM) {
+		hu_attr_set(c, "part", p->t[to[0]].cls == HU_WEIGHT ? WGRAD_PART : 0);
+		if (scaled && c->nin == 4)
+			hu_attr_set(c, "scaled", 1);
+	}
+	for (int i = 0; i < nout; i++)
+		if (s->needed[to[i]])
+			contribute(s, to[i], out[i], f.layer);
+}
+
+hu_status
+hu_pass_differentiate(hu_program *p, int loss, int seed)
+{
+	int nt = p->nt, nc = p->nc, room = 64 * (nt + 16);
+	pass s = { p, hu_xcalloc((size_t)room, 1), hu_xmalloc((size_t)room * sizeof(int)), hu_xcalloc((size_t)room, sizeof(int)) };
+
+	for (int i = 0; i < room; i++)
+		s.grad[i] = -1;
+	mark_needed(&s);
+	s.grad[loss] = seed;
+	for (int i = nc - 1; i >= 0; i--) {
+		if (p->c[i].phase != HU_FORWARD)
+			continue;
+		for (const hu_grad *g = p->c[i].op->grad; g && g->op; g++)
+			apply_rule(&s, i, g);
+	}
+	for (int i = 0; i < nt; i++) {
+		p->t[i].grad = s.grad[i];
+	}
+	hu_status st = HU_OK;
+	for (int i = 0; i < nt && st == HU_OK; i++)
+		if (p->t[i].trainable && p->t[i].grad < 0)
+			st = hu_fail(HU_EINVAL, "no gradient reaches %s", p->t[i].name);
+	free(s.needed);
+	free(s.grad);
+	free(s.parts);
+	return st;
+}

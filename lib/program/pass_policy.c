@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The policy pass: which format each call of a forward program runs in, and the casts
+   that follow. The lists are described in policy.h and doc/formats.md. */
+#include "lib/program/passes.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pass {
+	const hu_program *from;
+	hu_program *to;
+	const hu_policy *policy;
+	int *map;   /* tensor of FROM -> its version in TO */
+} pass;
+
+/* What a product in format F hands on: narrow products accumulate and come out wider. */
+static hu_format_id
+product_out(hu_format_id f)
+{
+	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
+}
+
+/* Tensor T of TO in format F: itself, a cast made earlier, or a new cast. Casts to 8 bits
+   are scaled by the tensor's own magnitude and saturate. */
+static int
+cast_to(pass *s, int t, hu_format_id f, const char *layer)
+{
+	char name[96];
+	int out[2], n = 1, scaled = hu_format_of(f).bits <= 8;
+
+	if (s->to->t[t].format == f)
+		return t;
+	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(s->to->t[t].name, "@"), s->to->t[t].name, hu_format_name(f));
+	if ((out[0] = hu_program_find(s->to, name)) >= 0)
+		return out[0];
+	out[0] = hu_program_tensor(s->to, name, f, s->to->t[t].shape, s->to->t[t].cls);
+	if (scaled) {
+		char sname[sizeof name + 8];
+		snprintf(sname, sizeof sname, "%s_scale%s", s->to->t[t].name, strchr(name, '@'));
+		out[1] = hu_program_tensor(s->to, sname, HU_FP32, hu_shape0(), HU_OTHER);
+		s->to->t[out[0]].scale = out[1];
+		n = 2;
+	}
+	hu_call *c = hu_program_call(s->to, "cast", HU_FORWARD, layer, &t, 1, out, n);
+	if (scaled) {
+		hu_attr_set(c, "scaled", 1);
+		c->flags |= HU_SATURATE;
+	}
+	return out[0];
+}
+
+/* Parameters of a call: tensors that no call writes and that are weights or state. */
+static int
+is_parameter(const hu_info *t)
+{
+	return t->producer < 0 && (t->trainable || t->state);
+}
+
+/* The widest format among a call's data inputs (promotion). */
+static hu_format_id
+widest(const pass *s, const hu_call *c, const int *in)
+{
+	hu_format_id best = HU_NO_FORMAT;
+
+	for (int i = 0; i < c->nin; i++) {
+		hu_format_id f = s->to->t[in[i]].format;
+		if (is_parameter(&s->to->t[in[i]]) && i)
+			continue;
+		if (best == HU_NO_FORMAT || hu_format_of(f).p > hu_format_of(best).p)
+			best = f;
+	}
+	return best;
+}
+
+/* The format that call C's data inputs are cast to. */
+static hu_format_id
+run_format(const pass *s, const hu_call *c, const int *in)
+{
+	hu_format_id compute = hu_policy_compute(s->policy, c->layer), low = product_out(compute);
+	hu_cast_list list = s->policy->list;
+
+	switch (c->op->cls) {
+	case HU_CLASS_GEMM:
+		return compute;
+	case HU_CLASS_LOSS:
+		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
+	case HU_CLASS_NORM:
+		if (list != HU_LIST_KERAS && list != HU_LIST_ALL && !strcmp(c->op->name, "layernorm"))
+			return HU_FP32;
+		break;
+	case HU_CLASS_POINTWISE:
+		if (list == HU_LIST_APEX && !strcmp(c->op->name, "gelu"))
+			return HU_FP32;
+		break;
+	case HU_CLASS_FIXED:
+		return s->to->t[in[0]].format;
+	}
+	return list == HU_LIST_KERAS || list == HU_LIST_ALL ? low : widest(s, c, in);
+}
+
+static int
+wants_cast(const pass *s, const hu_call *c, int i, int tensor)
+{
+	const hu_info *t = &s->to->t[tensor];
+
+	if (c->op->cls == HU_CLASS_FIXED || (t->cls == HU_OTHER && !t->state))
+		return 0; /* labels and row weights */
+	return !(c->op->cls == HU_CLASS_NORM && i > 0); /* norms read their parameters as they are stored */
+}
+
+static void
+copy_call(pass *s, const hu_call *c)
+{
+	int *in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in), *out = hu_xmalloc((size_t)c->nout * sizeof *out), nin = c->nin, scales = 0;
+
+	for (int i = 0; i < c->nin; i++)
+		in[i] = s->map[c->in[i]];
+	hu_format_id run = run_format(s, c, in), made = c->op->cls == HU_CLASS_GEMM ? product_out(run) : run;
+	for (int i = 0; i < c->nin; i++)
+		if (wants_cast(s, c, i, in[i]))
+			in[i] = cast_to(s, in[i], run, c->layer);
+	if (c->op->cls == HU_CLASS_GEMM && s->to->t[in[0]].scale >= 0) {
+		in = hu_xrealloc(in, ((size_t)nin + 2) * sizeof *in);
+		in[nin] = s->to->t[in[0]].scale;
+		in[nin + 1] = s->to->t[in[1]].scale;
+		nin += 2;
+		scales = 1;
+	}
+	for (int k = 0; k < c->nout; k++) {
+		const hu_info *t = &s->from->t[c->out[k]];
+		/* Statistics and other side outputs keep the format of the variables they update, or float32. */
+		hu_format_id f = k == 0 ? made : t->cls == HU_OTHER ? (hu_is_wide(made) ? HU_FP64 : HU_FP32) : made;
+		if (c->op->cls == HU_CLASS_LOSS)
+			f = run;
+		out[k] = s->map[c->out[k]] = hu_program_tensor(s->to, t->name, f, t->shape, t->cls);
+	}
+	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, nin, out, c->nout);
+	d->nattr = c->nattr;
+	memcpy(d->attr, c->attr, sizeof d->attr);
+	if (scales)
+		hu_attr_set(d, "scaled", 1);
+	if (c->op->cls == HU_CLASS_GEMM && (run == HU_TF32 || scales))
+		hu_attr_set_text(d, "grad", hu_format_name(scales ? s->policy->grad : run));
+	free(in);
+	free(out);
+}
+
+hu_status
+hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **result)
+{
+	pass s = { p, hu_program_new(p->name), policy, hu_xmalloc((size_t)p->nt * sizeof(int)) };
+
+	for (int i = 0; i < p->nt; i++) {
+		const hu_info *t = &p->t[i];
+		s.map[i] = -1;
+		if (t->producer >= 0)
+			continue;
+		int variable = t->trainable || t->state;
+		int id = hu_program_tensor(s.to, t->name, variable ? policy->variable : t->format, t->shape, t->cls);
+		s.to->t[id].state = t->state;
+		s.to->t[id].trainable = t->trainable;
+		s.map[i] = id;
+	}
+	for (int i = 0; i < p->nc; i++)
+		copy_call(&s, &p->c[i]);
+	/* A state's next value has the state's own format, whatever made it. */
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].next >= 0) {
+			s.to->t[s.map[i]].next = s.map[p->t[i].next];
+			s.to->t[s.map[p->t[i].next]].format = s.to->t[s.map[i]].format;
+		}
+	free(s.map);
+	*result = s.to;
+	return hu_program_validate(s.to);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/program/policy.h"
+
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/sum/sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct row { const char *name, *summary; hu_format_id compute, variable; hu_cast_list list; int dynamic; } row;
+
+static const row rows[] = {
+#define POLICY(name, compute, variable, list, dynamic, summary) { name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic },
+#include "lib/program/policies.def"
+#undef POLICY
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char *const lists[] = { "keras", "autocast", "apex", "all" };
+
+const char *hu_policy_name(int i) { return i >= 0 && i < ROWS ? rows[i].name : NULL; }
+const char *hu_policy_summary(int i) { return i >= 0 && i < ROWS ? rows[i].summary : NULL; }
+
+const char *
+hu_dtype_name(hu_format_id f)
+{
+	switch (f) {
+	case HU_FP64: return "float64";
+	case HU_FP32: return "float32";
+	case HU_FP16: return "float16";
+	case HU_BF16: return "bfloat16";
+	default: return hu_format_name(f);
+	}
+}
+
+static void
+fill(hu_policy *p, const char *name, hu_format_id compute, hu_format_id variable, hu_cast_list list)
+{
+	memset(p, 0, sizeof *p);
+	snprintf(p->name, sizeof p->name, "%s", name);
+	p->compute = compute;
+	p->variable = variable;
+	p->list = list;
+	p->dynamic = compute == HU_FP16 && variable == HU_FP32;
+}
+
+/* Gradients enter 8-bit products in e5m2, the wider range of the two (arXiv 2209.05433). */
+static void
+settle(hu_policy *p)
+{
+	if (hu_format_of(p->compute).bits <= 8)
+		p->grad = HU_E5M2;
+	else
+		p->grad = p->compute;
+}
+
+static hu_status
+set_list(hu_policy *p, const char *value)
+{
+	for (int i = 0; i < 4; i++)
+		if (!strcasecmp(lists[i], value)) {
+			p->list = (hu_cast_list)i;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "policy: list=%s is unknown; known: keras, autocast, apex, all", value);
+}
+
+static hu_status
+add_override(hu_policy *p, const char *pattern, const char *format)
+{
+	if (p->noverride == HU_MAX_OVERRIDES || strlen(pattern) >= sizeof p->override->pattern)
+		return hu_fail(HU_EINVAL, "policy: more than %d layer overrides, or a pattern that is too long", HU_MAX_OVERRIDES);
+	snprintf(p->override[p->noverride].pattern, sizeof p->override->pattern, "%s", pattern);
+	return hu_format_find(format, &p->override[p->noverride++].compute);
+}
+
+static hu_status
+set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
+{
+	hu_sum sum;
+
+	if (!strcmp(key, "compute"))
+		return hu_format_find(value, &p->compute);
+	if (!strcmp(key, "variable"))
+		return hu_format_find(value, &p->variable);
+	if (!strcmp(key, "list"))
+		return set_list(p, value);
+	if (!strcmp(key, "scaling")) {
+		*dynamic_given = 1;
+		p->dynamic = !strcmp(value, "dynamic");
+		return p->dynamic || !strcmp(value, "none") ? HU_OK : hu_fail(HU_EINVAL, "policy: scaling=%s: dynamic or none is needed", value);
+	}
+	if (!strcmp(key, "accumulate")) {
+		HU_TRY(hu_sum_parse(value, &sum));
+		hu_sum_print(sum, p->accumulate, sizeof p->accumulate);
+		return HU_OK;
+	}
+	if (!strncmp(key, "layer:", 6) && key[6])
+		return add_override(p, key + 6, value);
+	return hu_fail(HU_EINVAL, "policy: unknown key '%s'; known: compute, variable, list, scaling, accumulate, layer:PATTERN", key);
+}
+
+/* "base" or "key=value" pieces; a preset's name as first piece is the base that the rest changes. */
+static hu_status
+parse_free(const char *text, hu_policy *out)
+{
+	char *all = hu_xstrdup(text), *save = NULL;
+	int given = 0, first = 1;
+	hu_status st = HU_OK;
+
+	fill(out, text, HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
+	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save), first = 0) {
+		char *eq = strchr(s, '=');
+		if (!eq && first)
+			st = hu_policy_parse(s, out), given = 1;
+		else if (!eq)
+			st = hu_fail(HU_EINVAL, "policy: '%s' is no key=value", s);
+		else {
+			*eq = 0;
+			st = set_key(out, s, eq + 1, &given);
+		}
+	}
+	free(all);
+	snprintf(out->name, sizeof out->name, "%s", text);
+	if (!given)
+		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
+	settle(out);
+	return st;
+}
+
+static hu_status
+parse_file(const char *path, hu_policy *out)
+{
+	json_error_t e;
+	json_t *j = json_load_file(path, 0, &e);
+
+	if (!j)
+		return hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
+	hu_status st = hu_policy_from_json(j, out);
+	json_decref(j);
+	return st;
+}
+
+hu_status
+hu_policy_parse(const char *text, hu_policy *out)
+{
+	const char *names[ROWS];
+
+	for (int i = 0; i < ROWS; i++) {
+		names[i] = rows[i].name;
+		if (strcasecmp(rows[i].name, text))
+			continue;
+		fill(out, rows[i].name, rows[i].compute, rows[i].variable, rows[i].list);
+		out->dynamic = rows[i].dynamic;
+		settle(out);
+		return HU_OK;
+	}
+	if (strchr(text, '='))
+		return parse_free(text, out);
+	if (strchr(text, '/') || strchr(text, '.') || hu_exists(text))
+		return parse_file(text, out);
+	const char *near = hu_nearest(text, names, ROWS);
+	return hu_fail(HU_EINVAL, "unknown policy '%s'%s%s; a preset, key=value list or JSON file is needed (halfulp plan --policies lists them)", text, near ? "; did you mean " : "", near ? near : "");
+}
+
+json_t *
+hu_policy_to_json(const hu_policy *p)
+{
+	json_t *layers = json_object(), *j;
+
+	for (int i = 0; i < p->noverride; i++)
+		json_object_set_new(layers, p->override[i].pattern, json_string(hu_format_name(p->override[i].compute)));
+	j = json_pack("{s:s s:s s:s s:s s:s s:s s:o}", "name", p->name, "compute", hu_dtype_name(p->compute), "variable", hu_dtype_name(p->variable), "list", lists[p->list], "scaling", p->dynamic ? "dynamic" : "none", "grad", hu_format_name(p->grad), "layers", layers);
+	if (*p->accumulate)
+		json_object_set_new(j, "accumulate", json_string(p->accumulate));
+	return j;
+}
+
+hu_status
+hu_policy_from_json(const json_t *jc, hu_policy *out)
+{
+	json_t *j = (json_t *)(size_t)jc, *v, *layers = json_object_get(j, "layers");
+	const char *key;
+	int given = 0;
+
+	if (!json_is_object(j))
+		return hu_fail(HU_EFILE, "policy: a JSON object is needed");
+	fill(out, "custom", HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
+	json_object_foreach(j, key, v) {
+		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
+			continue;
+		if (!json_is_string(v))
+			return hu_fail(HU_EFILE, "policy: %s must be a string", key);
+		if (!strcmp(key, "name"))
+			snprintf(out->name, sizeof out->name, "%s", json_string_value(v));
+		else if (set_key(out, key, json_string_value(v), &given) != HU_OK)
+			return HU_EFILE;
+	}
+	json_object_foreach(layers, key, v)
+		if (!json_is_string(v) || add_override(out, key, json_string_value(v)) != HU_OK)
+			return hu_fail(HU_EFILE, "policy: layers: %s needs a format's name", key);
+	if (!given)
+		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
+	settle(out);
+	return HU_OK;
+}
+
+hu_format_id
+hu_policy_compute(const hu_policy *p, const char *layer)
+{
+	for (int i = p->noverride - 1; i >= 0; i--)
+		if (hu_match(p->override[i].pattern, layer))
+			return p->override[i].compute;
+	return p->compute;
+}

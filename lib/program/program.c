@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/program/program.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+hu_program *
+hu_program_new(const char *name)
+{
+	hu_program *p = hu_xcalloc(1, sizeof *p);
+
+	snprintf(p->name, sizeof p->name, "%s", name);
+	return p;
+}
+
+void
+hu_program_free(hu_program *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < p->nc; i++) {
+		free(p->c[i].in);
+		free(p->c[i].out);
+	}
+	free(p->c);
+	free(p->t);
+	free(p);
+}
+
+static int *
+copy_ids(const int *ids, int n)
+{
+	int *to = hu_xmalloc((size_t)n * sizeof *to);
+
+	if (n)
+		memcpy(to, ids, (size_t)n * sizeof *to);
+	return to;
+}
+
+hu_program *
+hu_program_copy(const hu_program *p)
+{
+	hu_program *q = hu_program_new(p->name);
+
+	q->t = hu_xmalloc((size_t)p->nt * sizeof *q->t);
+	q->c = hu_xmalloc((size_t)p->nc * sizeof *q->c);
+	memcpy(q->t, p->t, (size_t)p->nt * sizeof *q->t);
+	memcpy(q->c, p->c, (size_t)p->nc * sizeof *q->c);
+	q->nt = q->tcap = p->nt;
+	q->nc = q->ccap = p->nc;
+	for (int i = 0; i < q->nc; i++) {
+		q->c[i].in = copy_ids(p->c[i].in, p->c[i].nin);
+		q->c[i].out = copy_ids(p->c[i].out, p->c[i].nout);
+	}
+	return q;
+}
+
+int
+hu_program_find(const hu_program *p, const char *name)
+{
+	for (int i = 0; i < p->nt; i++)
+		if (!strcmp(p->t[i].name, name))
+			return i;
+	return -1;
+}
+
+int
+hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape s, hu_tclass cls)
+{
+	const char *dot = strchr(name, '.');
+
+	HU_ASSERT(dot && strlen(name) < sizeof p->t->name);
+	if (hu_program_find(p, name) >= 0)
+		hu_bug(__FILE__, __LINE__, "two tensors named %s", name);
+	HU_GROW(p->t, p->nt, p->tcap);
+	hu_info *t = &p->t[p->nt];
+	memset(t, 0, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", name);
+	snprintf(t->layer, sizeof t->layer, "%.*s", (int)(dot - name), name);
+	snprintf(t->role, sizeof t->role, "%.*s", (int)strcspn(dot + 1, "@"), dot + 1);
+	t->format = f;
+	t->shape = s;
+	t->cls = cls;
+	t->next = t->scale = t->producer = t->grad = -1;
+	return p->nt++;
+}
+
+hu_call *
+hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const int *out, int nout)
+{
+	int wide;
+
+	HU_GROW(p->c, p->nc, p->ccap);
+	hu_call *c = &p->c[p->nc];
+	memset(c, 0, sizeof *c);
+	c->id = p->nc++;
+	c->op = hu_op_find(op);
+	if (!c->op)
+		hu_bug(__FILE__, __LINE__, "no operator named %s", op);
+	c->phase = phase;
+	snprintf(c->layer, sizeof c->layer, "%s", layer);
+	c->nin = nin;
+	c->nout = nout;
+	c->in = copy_ids(in, nin);
+	c->out = copy_ids(out, nout);
+	wide = nin && c->op->cls != HU_CLASS_FIXED && hu_is_wide(p->t[in[0]].format);
+	for (int i = 0; i < nout; i++) {
+		p->t[out[i]].producer = c->id;
+		wide |= hu_is_wide(p->t[out[i]].format);
+	}
+	c->fmt.in = nin ? p->t[in[0]].format : HU_FP32;
+	c->fmt.out = p->t[out[0]].format;
+	c->fmt.compute = c->fmt.acc = wide ? HU_FP64 : HU_FP32;
+	c->mode = HU_RNE;
+	c->sum = hu_sum_default();
+	c->sum.acc = c->fmt.acc;
+	snprintf(c->seed_name, sizeof c->seed_name, "%s/%.50s", op, p->t[out[0]].name);
+	return c;
+}
+
+void
+hu_call_shapes(const hu_program *p, const hu_call *c, hu_shape *in, hu_shape *out)
+{
+	for (int i = 0; i < c->nin; i++)
+		in[i] = p->t[c->in[i]].shape;
+	for (int i = 0; i < c->nout; i++)
+		out[i] = p->t[c->out[i]].shape;
+}
+
+int
+hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr)
+{
+	hu_shape shapes[16], out = { 0, { 0, 0, 0, 0 } };
+	hu_call probe = { .op = hu_op_find(op), .nin = nin, .nout = 1 };
+
+	HU_ASSERT(probe.op && nin <= 16 && nattr <= HU_MAX_ATTR);
+	for (int i = 0; i < nin; i++)
+		shapes[i] = p->t[in[i]].shape;
+	probe.nattr = nattr;
+	for (int i = 0; i < nattr; i++)
+		probe.attr[i] = attr[i];
+	if (probe.op->shape(&probe, shapes, &out) != HU_OK)
+		hu_bug(__FILE__, __LINE__, "%s for %s: %s", op, out_name, hu_reason());
+	int id = hu_program_tensor(p, out_name, f, out, cls);
+	hu_call *c = hu_program_call(p, op, phase, layer, in, nin, &id, 1);
+	c->nattr = nattr;
+	for (int i = 0; i < nattr; i++)
+		c->attr[i] = attr[i];
+	return id;
+}
+
+double
+hu_info_bytes(const hu_info *t)
+{
+	int bits = hu_format_of(t->format).bits;
+
+	return (double)hu_count(t->shape) * (bits > 16 && bits < 32 ? 4.0 : bits / 8.0);
+}
+
+hu_cost
+hu_call_cost(const hu_program *p, const hu_call *c)
+{
+	hu_cost cost = { 0, 0, 0, 0 };
+	hu_shape *in = hu_xcalloc((size_t)c->nin + 1, sizeof *in), *out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
+
+	hu_call_shapes(p, c, in, out);
+	if (c->op->cost)
+		c->op->cost(c, in, out, &cost);
+	cost.bytes_in = cost.bytes_out = 0;
+	for (int i = 0; i < c->nin; i++)
+		cost.bytes_in += hu_info_bytes(&p->t[c->in[i]]);
+	for (int i = 0; i < c->nout; i++)
+		cost.bytes_out += hu_info_bytes(&p->t[c->out[i]]);
+	free(in);
+	free(out);
+	return cost;
+}
+
+const char *
+hu_phase_name(hu_phase phase)
+{
+	static const char *const names[] = { "forward", "backward", "update" };
+
+	return names[phase];
+}
+
+const char *
+hu_tclass_name(hu_tclass cls)
+{
+	static const char *const names[] = { "activation", "weight", "gradient", "wgrad", "other" };
+
+	return names[cls];
+}

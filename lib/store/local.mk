@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/store/idx.c
+noinst_HEADERS += lib/store/idx.h
+libhalfulp_a_SOURCES += lib/store/npy.c
+noinst_HEADERS += lib/store/npy.h
+noinst_HEADERS += lib/store/run.h
+libhalfulp_a_SOURCES += lib/store/safetensors.c
+noinst_HEADERS += lib/store/safetensors.h
+libhalfulp_a_SOURCES += lib/store/safetensors_write.c

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Checks of our own: compiler flags, libraries, the flags that would change results, CUDA.
+
+# HU_REFUSE_FAST_MATH: stops where the user's flags let the compiler change the
+# value of an expression, or flush subnormals (at link time too: -ffast-math
+# links start-up code that sets FTZ for the whole program).
+AC_DEFUN([HU_REFUSE_FAST_MATH], [
+for hu_flag in $CC $CPPFLAGS $CFLAGS $LDFLAGS $LIBS; do
+	AS_CASE([$hu_flag],
+	  [-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-fno-signed-zeros|-ffp-contract=fast|-ffp-contract=on|-ffp-model=fast|-fsingle-precision-constant|-mfpmath=387|-mdaz-ftz],
+	  [AC_MSG_ERROR([$hu_flag changes the results of floating-point operations, and every result here
+  is a promise of bits. Leave it out of CC, CPPFLAGS, CFLAGS, LDFLAGS and LIBS, then run configure again.])])
+done])
+
+# HU_CFLAG_TRY(FLAG, IF-TAKEN, IF-NOT): whether $CC takes FLAG without a warning.
+AC_DEFUN([HU_CFLAG_TRY], [
+hu_save_CFLAGS=$CFLAGS
+CFLAGS="$CFLAGS -Werror $1"
+AC_MSG_CHECKING([whether $CC takes $1])
+AC_LINK_IFELSE([AC_LANG_PROGRAM()], [hu_taken=yes], [hu_taken=no])
+CFLAGS=$hu_save_CFLAGS
+AC_MSG_RESULT([$hu_taken])
+AS_IF([test $hu_taken = yes], [$2], [$3])])
+
+# HU_CFLAG_WHERE_KNOWN(VARIABLE, FLAG)
+AC_DEFUN([HU_CFLAG_WHERE_KNOWN], [HU_CFLAG_TRY([$2], [AS_VAR_APPEND([$1], [" $2"])], [:])])
+
+# HU_CFLAG_NEEDED(VARIABLE, FLAG)
+AC_DEFUN([HU_CFLAG_NEEDED], [HU_CFLAG_TRY([$2], [AS_VAR_APPEND([$1], [" $2"])],
+  [AC_MSG_ERROR([$CC does not take $2; gcc 12 and clang 14 do (see config.log)])])])
+
+# HU_LIBRARY(HEADER, LIBRARY, FUNCTION, NAME, DEBIAN-PACKAGE, FEDORA-PACKAGE)
+AC_DEFUN([HU_LIBRARY], [
+hu_found=yes
+AC_CHECK_HEADER([$1], [], [hu_found=no])
+AS_IF([test $hu_found = yes], [AC_SEARCH_LIBS([$3], [$2], [], [hu_found=no])])
+AS_IF([test $hu_found = no], [
+	AC_MSG_ERROR([$4 is needed and was not found ($1, lib$2).
+  Debian, Ubuntu: apt-get install $5      Fedora: dnf install $6
+  or run ./bootstrap, which installs what is missing; if it lies elsewhere, say CPPFLAGS=-I... LDFLAGS=-L...])])])
+
+# HU_CUDA: --with-cuda=check|yes|no. Sets NVCC, CUDA_LIBS, CUDA_ARCH_FLAGS and the conditional CUDA.
+AC_DEFUN([HU_CUDA], [
+AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],
+  [the CUDA back end: where nvcc is found, in any case, or never (default: check; no with --enable-asan)])],
+  [], [AS_IF([test "x$enable_asan" = xyes], [with_cuda=no], [with_cuda=check])])
+AC_ARG_VAR([NVCC], [CUDA's compiler])
+AC_ARG_VAR([CUDA_ARCH_FLAGS], [its targets (default: code for sm_80, PTX of compute_90 for what is newer)])
+AS_CASE([$with_cuda], [check|yes|no], [], [AC_MSG_ERROR([--with-cuda=$with_cuda: check, yes or no])])
+hu_cuda=no
+hu_cuda_summary="no (--with-cuda=no)"
+AS_IF([test $with_cuda != no], [
+	AC_PATH_PROG([NVCC], [nvcc], [], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])
+	hu_cuda_summary="no (no nvcc found)"
+	AS_IF([test -n "$NVCC"], [
+		: "${CUDA_ARCH_FLAGS=-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=compute_90}"
+		hu_nvcc_real=`readlink -f "$NVCC" 2>/dev/null || echo "$NVCC"`
+		hu_cuda_home=`AS_DIRNAME(["$hu_nvcc_real"])`/..
+		for hu_dir in "$hu_cuda_home/lib64" "$hu_cuda_home/lib" "$hu_cuda_home/targets/x86_64-linux/lib" "$hu_cuda_home/targets/sbsa-linux/lib"; do
+			AS_IF([test -f "$hu_dir/libcudart_static.a"], [hu_cuda_lib=`cd "$hu_dir" && pwd`])
+		done
+		CUDA_LIBS="${hu_cuda_lib:+-L$hu_cuda_lib }-lcudart_static -lstdc++ -lpthread -ldl -lrt"
+		AC_MSG_CHECKING([whether $NVCC makes a program that $CC links])
+		cat >conftest.cu <<\_HU_CU
+extern "C" int hu_cuda_works(void) { int n = 0; return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0; }
+_HU_CU
+		hu_cuda_summary="no ($NVCC does not work: config.log says why)"
+		AS_IF([$NVCC $CUDA_ARCH_FLAGS -c conftest.cu -o conftest_cu.$ac_objext >&AS_MESSAGE_LOG_FD 2>&1], [
+			hu_save_LIBS=$LIBS
+			LIBS="conftest_cu.$ac_objext $CUDA_LIBS $LIBS"
+			AC_LINK_IFELSE([AC_LANG_PROGRAM([int hu_cuda_works(void);], [return hu_cuda_works();])],
+			  [hu_cuda=yes hu_cuda_summary="yes ($NVCC)"])
+			LIBS=$hu_save_LIBS])
+		rm -f conftest.cu conftest_cu.$ac_objext
+		AC_MSG_RESULT([$hu_cuda])])
+	AS_IF([test $with_cuda = yes && test $hu_cuda = no],
+	  [AC_MSG_ERROR([--with-cuda=yes, but CUDA cannot be used here: $hu_cuda_summary])])])
+AS_IF([test $hu_cuda = yes],
+  [AC_DEFINE([HU_HAVE_CUDA], [1], [the CUDA back end is in this build])],
+  [CUDA_LIBS=])
+AC_SUBST([CUDA_LIBS])
+AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Starts one test or benchmark with what its name says. Expensive tests (x-*)
+# say that they are skipped unless HALFULP_EXPENSIVE is yes.
+case ${1##*/} in
+x-*) test "$HALFULP_EXPENSIVE" = yes || { echo '1..0 # SKIP expensive: make check-expensive runs it'; exit 0; } ;;
+esac
+case $1 in
+*.py) command -v "${PYTHON:-python3}" >/dev/null 2>&1 || { echo '1..0 # SKIP python3 is absent'; exit 0; }
+	exec "${PYTHON:-python3}" -B "$@" ;;
+*.sh) exec bash "$@" ;;
+*/*) exec "$@" ;;
+*) exec "./$@" ;;
+esac

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Walks commands.def: every command has a help page, refuses an option it does not
+# have with one line and exit 2, and stands in --help. Then the front door itself.
+export LC_ALL=C
+top=${srcdir:-.}
+n=0 failed=0
+dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
+case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
+rows=$(sed -n 's/^COMMAND(\(.*\))$/\1/p' "$top/commands.def")
+start=$PWD
+
+test_is() { # 0 where it holds, what
+	n=$((n + 1))
+	if test "$1" = 0; then echo "ok $n - $2"; else
+		echo "not ok $n - $2"
+		failed=1
+		sed 's/^/# out: /' "$dir/out" | head -n 5
+		sed 's/^/# err: /' "$dir/err" | head -n 5
+	fi
+}
+run() { "$HALFULP" "$@" >"$dir/out" 2>"$dir/err" </dev/null; code=$?; }
+
+test "$rows" = "$(printf '%s\n' "$rows" | sort)"
+test_is $? "the rows of commands.def are sorted"
+run --help
+test $code = 0 && test ! -s "$dir/err"
+test_is $? "--help exits 0, on standard output alone"
+cp "$dir/out" "$dir/table"
+
+for c in $rows; do
+	grep -q "^  $c  *[A-Za-z]" "$dir/table"
+	test_is $? "--help has a line for $c"
+	cd "$dir" || exit 1
+	run "$c" --help
+	test $code = 0 && grep -q "^usage: halfulp $c" "$dir/out" && grep -q '^options:' "$dir/out" && test ! -s "$dir/err"
+	test_is $? "$c --help: usage and options, exit 0"
+	cp "$dir/out" "$dir/page"
+	run help "$c"
+	test $code = 0 && cmp -s "$dir/out" "$dir/page"
+	test_is $? "help $c: the same page"
+	run "$c" --no-such-option
+	test $code = 2 && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- '--no-such-option' "$dir/err"
+	test_is $? "$c --no-such-option: exit 2, one line that names it"
+	cd "$start" || exit 1
+done
+
+run
+test $code = 0 && test "$(grep -c '^  [a-z ]*  halfulp ' "$dir/out")" = 3
+test_is $? "without arguments: three lines to start from"
+bad=$(grep -o 'halfulp [a-z][a-z]*' "$dir/out" | sed '1d;s/halfulp //' | sort -u | while read -r c; do
+	printf '%s\n' "$rows" | grep -qx "$c" || printf "%s " "$c"
+done)
+test -z "$bad"
+test_is $? "they use commands that exist${bad:+, but not: $bad}"
+run --version
+test $code = 0 && grep -q '^halfulp [0-9]' "$dir/out"
+test_is $? "--version"
+first=$(printf '%s\n' "$rows" | head -n 1)
+for asked in "${first}x" "help ${first}x"; do
+	run $asked
+	test $code = 2 && test "$(wc -l <"$dir/err")" = 1 && grep -q "did you mean $first" "$dir/err"
+	test_is $? "halfulp $asked: exit 2, one line with the nearest name"
+done
+run --nonsense
+test $code = 2 && test "$(wc -l <"$dir/err")" = 1
+test_is $? "an option without a command: exit 2, one line"
+
+echo "1..$n"
+if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
+exit $failed

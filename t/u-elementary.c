@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The elementary functions against MPFR at 200 bits, on points biased to the
+   corners, and their special values. The seed is fixed. */
+#include "lib/number/elementary.h"
+#include "lib/number/philox.h"
+#include "t/tap.h"
+
+#include <mpfr.h>
+
+enum { POINTS = 100000, PREC = 200 };
+
+typedef struct function {
+	const char *name;
+	double (*mine)(double x);
+	int (*theirs)(mpfr_t y, const mpfr_t x, mpfr_rnd_t rnd);
+	double low, high; /* where finite, nonconstant results live */
+} function;
+
+static int
+mpfr_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rnd)
+{
+	mpfr_neg(y, x, rnd);
+	mpfr_exp(y, y, rnd);
+	mpfr_add_ui(y, y, 1, rnd);
+	return mpfr_ui_div(y, 1, y, rnd);
+}
+
+static const function functions[] = {
+	{ "exp", hu_exp, mpfr_exp, -750, 711 },
+	{ "expm1", hu_expm1, mpfr_expm1, -60, 711 },
+	{ "log", hu_log, mpfr_log, 0, 0x1p1023 },
+	{ "log1p", hu_log1p, mpfr_log1p, -1, 0x1p1023 },
+	{ "tanh", hu_tanh, mpfr_tanh, -30, 30 },
+	{ "sigmoid", hu_sigmoid, mpfr_sigmoid, -750, 50 },
+	{ "rsqrt", hu_rsqrt, mpfr_rec_sqrt, 0, 0x1p1023 },
+	{ "erf", hu_erf, mpfr_erf, -7, 7 },
+	{ "erfc", hu_erfc, mpfr_erfc, -7, 28 },
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* A third uniform over the interesting range, a third of any exponent, a third near one and near powers of two. */
+static double
+point(const function *f, unsigned i)
+{
+	hu_random r = hu_random_at(20260101, 1, 0, i);
+	double u = hu_uniform(r), low = f->low, high = f->high > 1000 ? 1000 : f->high, x;
+
+	switch (i % 3) {
+	case 0: x = low + u * (high - low); break;
+	case 1: x = hu_from_bits64(((uint64_t)r.w[2] << 32 | r.w[3]) & 0xffefffffffffffffu); break;
+	default: x = hu_pow2((int)(r.w[2] % 80) - 70) + (u - 0.5) * hu_pow2(-(int)(r.w[3] % 53)); break;
+	}
+	if (low < 0 && (r.w[3] & 1))
+		x = -x;
+	if (low == 0 && x < 0)
+		x = -x;
+	return x;
+}
+
+/* |got - exact| relative to exact; below the normal range relative to 2^-1022,
+   less one unit of 2^-1074. */
+static double
+relative_error(double got, const mpfr_t exact)
+{
+	mpfr_t d, s;
+	double e;
+
+	if (mpfr_nan_p(exact))
+		return got != got ? 0 : hu_inf(0);
+	if (mpfr_inf_p(exact))
+		return mpfr_get_d(exact, MPFR_RNDN) == got ? 0 : hu_inf(0);
+	if (mpfr_zero_p(exact))
+		return got == 0 ? 0 : hu_inf(0);
+	if (!hu_isfinite(got)) {
+		double n = mpfr_get_d(exact, MPFR_RNDN);
+		return n == got || (got == hu_inf(0) && n > 0x1.ffffffffffff0p1023) ? 0 : hu_inf(0);
+	}
+	mpfr_inits2(PREC, d, s, (mpfr_ptr)0);
+	mpfr_sub_d(d, exact, got, MPFR_RNDN);
+	mpfr_abs(d, d, MPFR_RNDN);
+	mpfr_abs(s, exact, MPFR_RNDN);
+	if (mpfr_cmp_d(s, 0x1p-1022) < 0) {
+		mpfr_sub_d(d, d, 0x1p-1074, MPFR_RNDN);
+		mpfr_set_d(s, 0x1p-1022, MPFR_RNDN);
+	}
+	mpfr_div(d, d, s, MPFR_RNDN);
+	e = mpfr_get_d(d, MPFR_RNDN);
+	mpfr_clears(d, s, (mpfr_ptr)0);
+	return e;
+}
+
+static void
+test_accuracy(const function *f)
+{
+	double worst = 0, at = 0;
+	mpfr_t x, y;
+
+	mpfr_inits2(PREC, x, y, (mpfr_ptr)0);
+	for (unsigned i = 0; i < POINTS; i++) {
+		double v = point(f, i), e;
+		if (!hu_isfinite(v))
+			continue;
+		mpfr_set_d(x, v, MPFR_RNDN);
+		f->theirs(y, x, MPFR_RNDN);
+		e = relative_error(f->mine(v), y);
+		if (!(e <= worst)) {
+			worst = e;
+			at = v;
+		}
+	}
+	mpfr_clears(x, y, (mpfr_ptr)0);
+	ok(worst <= HU_ELEMENTARY_ERROR, "%s: %d points, worst relative error %.3g (%.2f units roundoff) at %a", f->name, POINTS,
+	   worst, worst * 0x1p53, at);
+}
+
+static void
+test_specials(void)
+{
+	uint64_t nan = 0x7ff8000000000000u, inf = 0x7ff0000000000000u, zero = 0, minus = (uint64_t)1 << 63;
+	double negative = hu_from_bits64(0xfff8000000000001u);
+
+	for (int i = 0; i < FUNCTIONS; i++)
+		is_bits64(hu_bits64(functions[i].mine(negative)), nan, "%s(NaN) is the one quiet NaN", functions[i].name);
+#define AT(f, x, want) is_bits64(hu_bits64(f(x)), want, #f "(" #x ")")
+	AT(hu_exp, hu_inf(0), inf);
+	AT(hu_exp, hu_inf(1), zero);
+	AT(hu_exp, -0.0, hu_bits64(1.0));
+	AT(hu_exp, 709.79, inf);
+	AT(hu_exp, -745.2, zero);
+	AT(hu_exp, -745.1, 1);
+	AT(hu_expm1, hu_inf(0), inf);
+	AT(hu_expm1, hu_inf(1), hu_bits64(-1.0));
+	AT(hu_expm1, -0.0, minus);
+	AT(hu_expm1, 0x1p-1074, 1);
+	AT(hu_log, 0.0, inf | minus);
+	AT(hu_log, -0.0, inf | minus);
+	AT(hu_log, -1.0, nan);
+	AT(hu_log, hu_inf(1), nan);
+	AT(hu_log, hu_inf(0), inf);
+	AT(hu_log, 1.0, zero);
+	AT(hu_log1p, -0.0, minus);
+	AT(hu_log1p, -1.0, inf | minus);
+	AT(hu_log1p, -1.5, nan);
+	AT(hu_log1p, hu_inf(0), inf);
+	AT(hu_tanh, -0.0, minus);
+	AT(hu_tanh, hu_inf(0), hu_bits64(1.0));
+	AT(hu_tanh, hu_inf(1), hu_bits64(-1.0));
+	AT(hu_sigmoid, 0.0, hu_bits64(0.5));
+	AT(hu_sigmoid, hu_inf(0), hu_bits64(1.0));
+	AT(hu_sigmoid, hu_inf(1), zero);
+	AT(hu_rsqrt, 0.0, inf);
+	AT(hu_rsqrt, -0.0, inf | minus);
+	AT(hu_rsqrt, -4.0, nan);
+	AT(hu_rsqrt, hu_inf(0), zero);
+	AT(hu_rsqrt, 0x1p-1074, hu_bits64(0x1p537));
+	AT(hu_erf, -0.0, minus);
+	AT(hu_erf, hu_inf(0), hu_bits64(1.0));
+	AT(hu_erf, hu_inf(1), hu_bits64(-1.0));
+	AT(hu_erfc, hu_inf(0), zero);
+	AT(hu_erfc, hu_inf(1), hu_bits64(2.0));
+	AT(hu_erfc, -0.0, hu_bits64(1.0));
+#undef AT
+	is_bits32(hu_bits32(hu_exp_f32(1.0f)), 0x402df854, "exp of a float is the double's, rounded");
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < FUNCTIONS; i++)
+		test_accuracy(&functions[i]);
+	test_specials();
+	mpfr_free_cache();
+	return done_testing();
+}
