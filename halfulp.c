@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The front door: finds the command's row in commands.def and hands it the
    line. Everything a command does is in its cmd_*.c. */
+#include "cuda/backend.h"
 #include "cuda/device.h"
 #include "lib/base/build.h"
 #include "lib/base/opt.h"
@@ -49,8 +50,9 @@ static int
 start(void)
 {
 	puts("halfulp says what a number format does to your numbers. Three places to start:\n\n"
-	     "  deploying a model   halfulp compare --model mlp --policies float32,mixed_float16,mixed_bfloat16\n"
-	     "  guarding a change   halfulp train --model mlp --policy mixed_float16 runs/mine && halfulp check runs/mine --baseline runs/baseline.json\n"
+	     "  deploying a model   halfulp compare --policies float32,mixed_float16,mixed_bfloat16\n"
+	     "  guarding a change   halfulp train --policy mixed_float16 runs/ci && halfulp analyze runs/ci &&\n"
+	     "                      halfulp check runs/ci --baseline baseline.json --bless --reason 'first run'\n"
 	     "  teaching            halfulp calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"
 	     "halfulp --help lists every command.");
 	return HU_EXIT_OK;
@@ -79,6 +81,7 @@ main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
+	hu_backend_register(&hu_backend_cuda);
 	if (!word)
 		return start();
 	if (!strcmp(word, "--version"))

@@ -65,7 +65,7 @@ hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *o
 		if (bad)
 			return hu_fail(HU_EINVAL, "--steps %s: numbers and ranges are needed, as in 100,200-400", steps);
 		if (!run->nstep)
-			return hu_fail(HU_EFILE, "%s: no step was traced; train again with --trace, as in --trace 100,200", run->dir);
+			return hu_fail(HU_EFILE, "%s: no step was traced; train again with --trace-steps, as in --trace-steps 100,200", run->dir);
 		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps, run->dir, run->step[0], run->step[run->nstep - 1]);
 	}
 	a->run = run;
@@ -168,6 +168,8 @@ hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, const hu_judged **result)
 	if (*result || p->t[id].producer < 0 || !t->t[id].data)
 		return HU_OK;
 	const hu_call *c = &p->c[p->t[id].producer];
+	if (!c->op->reference)
+		return HU_OK;
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 	for (int k = 0; k < c->nin; k++) {
 		in[k] = &t->t[c->in[k]];

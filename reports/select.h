@@ -7,7 +7,8 @@
 
    A COLUMN is  NAME            the cell as it stands; "-" where it is not finite
                 run             number of the run, from 1
-                id:C            number of C's value in order of appearance (its names: level)
+                id:C  id:C:D    number of C's value (of the pair C D) in order of appearance (its names: level)
+                label:C  label:C:D   C, and D after it, short enough for an axis, C_label
                 max:C  sum:C    over the rows of a group
                 mean:C:W        mean of C weighted by W over the rows of a group
                 smooth:C        exponentially weighted mean along the table, C_smooth
@@ -24,7 +25,8 @@
 
 #include <stddef.h>
 
-enum { HU_SELECT_COLUMNS = 24 };
+/* HU_LABEL: characters of a name on an axis or in a legend */
+enum { HU_SELECT_COLUMNS = 24, HU_LABEL = 26 };
 
 typedef struct hu_level { const char *column; char **name; int names, cap; } hu_level;
 
@@ -47,6 +49,11 @@ typedef struct hu_selection {
    table is there and cannot be read, lacks a column or holds a word where a number belongs. */
 hu_status hu_select(hu_selection *s, const char *query, char *const *dir, int n);
 void hu_selection_release(hu_selection *s);
+
+/* Drops every row. */
+void hu_selection_empty(hu_selection *s);
+/* Keeps the TOP rows (0: all) with the largest COLUMN, in their order; of ties at the limit the first. */
+void hu_selection_top(hu_selection *s, size_t top, const char *column);
 
 /* The table as TSV, after HEAD's lines of provenance; the caller releases it. */
 void hu_selection_text(const hu_selection *s, const char *head, hu_str *out);

@@ -31,9 +31,8 @@ known_answers(void)
 
 	if (hu_dataset_open(&a, "digits", &o) != HU_OK)
 		bail_out("%s", hu_reason());
-	is_bits32(checksum(&a), 0, "the first 100 digits of seed 1 and 10 to evaluate");
-	ok(!memcmp(a.labels, "", 10), "their first labels");
-	for(int i=0;i<10;i++)diag("%d",a.labels[i]);
+	is_bits32(checksum(&a), 0x8036b46bu, "the first 100 digits of seed 1 and 10 to evaluate");
+	ok(!memcmp(a.labels, "\4\7\3\11\10\7\2\11\6\4", 10), "their first labels");
 	hu_threads_set(1);
 	o.train = 60;
 	ok(hu_dataset_open(&b, "digits", &o) == HU_OK && b.n_train == 60, "fewer of them, on one thread");
@@ -52,7 +51,7 @@ known_answers(void)
 	hu_dataset_release(&a);
 	o = (hu_dataset_options){ .size = 33, .train = 20, .eval = 20, .seed = 3 };
 	ok(hu_dataset_open(&a, "digits", &o) == HU_OK && a.height == 33 && a.width == 33, "another size");
-	is_bits32(checksum(&a), 0, "its bytes");
+	is_bits32(checksum(&a), 0x25aab81eu, "its bytes");
 	hu_dataset_release(&a);
 }
 

@@ -120,7 +120,7 @@ refusals(void)
 		{ "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }", 4, "'<V2'" },
 		{ "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", 8, "'<c8'" },
 		{ "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4, "structured" },
-		{ "{'descr': '<f4", 4, "closing" },
+		{ "{'descr': '<f4", 4, "plain short text" },
 		{ "{'descr': '<f4', 'fortran_order': False, 'shape': (", 4, "dimension" },
 	};
 	const char zeros[16] = { 0 };

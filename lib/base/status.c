@@ -17,7 +17,7 @@ hu_fail(hu_status st, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	for (size_t i = 0; i < sizeof text; i++) {
-		reason[i] = text[i] == '\n' ? ' ' : text[i];
+		reason[i] = text[i] && (unsigned char)text[i] < 0x20 ? ' ' : text[i];
 		if (!text[i])
 			break;
 	}

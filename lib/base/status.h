@@ -20,7 +20,7 @@ enum { HU_EXIT_OK = 0, HU_EXIT_JUDGED = 1, HU_EXIT_USAGE = 2, HU_EXIT_FILE = 3, 
 
 /* Records the one-line reason of a failure (what, where, what to do) for this
    thread and returns ST, so that a caller can write `return hu_fail(...)`.
-   Newlines in the text become spaces. The last call wins. */
+   Control characters in the text become spaces. The last call wins. */
 hu_status hu_fail(hu_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The reason recorded last on this thread; "" before the first failure. */

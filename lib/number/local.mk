@@ -8,6 +8,7 @@ libhalfulp_avx512_a_SOURCES += lib/number/bulk_avx512.c
 libhalfulp_a_SOURCES += lib/number/bulk_scalar.c
 noinst_HEADERS += lib/number/bulk_table.h
 noinst_HEADERS += lib/number/code.h
+noinst_HEADERS += lib/number/count.h
 noinst_HEADERS += lib/number/elementary.h
 libhalfulp_a_SOURCES += lib/number/format.c
 noinst_HEADERS += lib/number/format.h

@@ -31,7 +31,8 @@ typedef struct hu_swamp { uint64_t additions, swamped, outputs, stagnated; } hu_
 
 /* One backward call: operands "d0 i1" name the forward call's inputs (i), outputs
    (o) and the gradients of its outputs (d); results "i0" names the inputs whose
-   gradients come out, in order; attrs "tb=1" are set beside the forward call's own. */
+   gradients come out, in order; attrs "tb=1 height=i0.1" are set beside the forward call's
+   own (i0.1: dimension 1 of its input 0). */
 typedef struct hu_grad { const char *op, *operands, *results, *attrs; } hu_grad;
 
 struct hu_op {

@@ -110,7 +110,7 @@ operand_cast(pass *s, int d, const char *format, const char *layer)
 }
 
 static void
-copy_attrs(hu_call *to, const hu_call *from, const char *set)
+copy_attrs(const hu_program *p, hu_call *to, const hu_call *from, const char *set)
 {
 	for (int i = 0; i < from->nattr; i++) {
 		const hu_attr *a = &from->attr[i];
@@ -125,9 +125,12 @@ copy_attrs(hu_call *to, const hu_call *from, const char *set)
 	}
 	for (const char *s = set; s && *s;) {
 		char key[16] = "";
-		double num;
-		int used = 0;
-		HU_ASSERT(sscanf(s, " %15[^=]=%lf%n", key, &num, &used) == 2);
+		double num = 0;
+		int used = 0, k = 0, d = 0;
+		if (sscanf(s, " %15[^=]=i%d.%d%n", key, &k, &d, &used) == 3)
+			num = (double)p->t[from->in[k]].shape.d[d];
+		else
+			HU_ASSERT(sscanf(s, " %15[^=]=%lf%n", key, &num, &used) == 2);
 		hu_attr_set(to, key, num);
 		s += used;
 	}
@@ -141,7 +144,7 @@ apply_rule(pass *s, int call, const hu_grad *g)
 {
 	hu_program *p = s->p;
 	hu_call f = p->c[call];      /* a copy: appending moves the array; its id lists stay */
-	int in[16], nin = 0, to[8], out[8], nout = 0, any = 0, scale[16], scaled = 1;
+	int in[16], nin = 0, to[8], out[8], nout = 0, any = 0, scale[16] = { 0 }, scaled = 1;
 	const char *grad = hu_attr_text(&f, "grad", "");
 
 	for (const char *r = g->results; *r; r += r[2] ? 3 : 2) {
@@ -169,7 +172,7 @@ apply_rule(pass *s, int call, const hu_grad *g)
 	for (int i = 0; i < nout; i++)
 		out[i] = new_grad(s, to[i], "");
 	hu_call *c = hu_program_call(p, g->op, HU_BACKWARD, f.layer, in, nin, out, nout);
-	copy_attrs(c, &f, g->attrs);
+	copy_attrs(p, c, &f, g->attrs);
 	if (f.op->cls == HU_CLASS_GEMM) {
 		hu_attr_set(c, "part", p->t[to[0]].cls == HU_WEIGHT ? WGRAD_PART : 0);
 		if (scaled && c->nin == 4)

@@ -53,7 +53,7 @@ quoted(cursor *c, char *out, size_t room)
 	if (q != '\'' && q != '"')
 		return expected(c, "quoted text");
 	for (c->at++; c->at < c->len && c->text[c->at] != q; c->at++) {
-		if (n + 1 == room || !c->text[c->at] || c->text[c->at] == '\\')
+		if (n + 1 == room || c->text[c->at] < ' ' || c->text[c->at] > '~' || c->text[c->at] == '\\')
 			return expected(c, "plain short text");
 		out[n++] = c->text[c->at];
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The run directory, where the stages meet (doc/formats.md). Writing side for the
-   trainer, reading side for verify, analyzers and reports. */
+   trainer (run_write.c), reading side for verify, analyzers and reports (run_read.c). */
 #ifndef HU_STORE_RUN_H
 #define HU_STORE_RUN_H
 
@@ -16,8 +16,16 @@ hu_status hu_run_write_json(const char *dir, const char *name, const json_t *j);
 hu_status hu_run_write_program(const char *dir, const hu_program *p);   /* program-NAME.json */
 /* trace/step-NNNNNN.safetensors: the tensors T[i] with SELECT[i] set (NULL: all), packed in their formats. */
 hu_status hu_run_write_trace(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const char *select);
-/* checkpoint/step-NNNNNN.safetensors: state tensors, with META's strings in __metadata__. */
+/* checkpoint/step-NNNNNN.safetensors: the state before that step, META as JSON text under the key "meta". */
 hu_status hu_run_write_checkpoint(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const json_t *meta);
+
+/* Bytes that a trace of the selected tensors takes, header aside. */
+double hu_run_trace_bytes(const hu_program *p, const char *select);
+/* Sets FILES[NAME] to {bytes, xxh3} of the file DIR/NAME: what hu_run_open checks. A file
+   without an entry is not checked. */
+hu_status hu_run_add_file(const char *dir, const char *name, json_t *files);
+/* "xxh3" of a file: 16 hex digits of XXH3's 64-bit hash. HU_EFILE where it cannot be read. */
+hu_status hu_run_checksum(const char *path, double *bytes, char hex[17]);
 
 /* Reading. */
 typedef struct hu_run {
@@ -36,10 +44,14 @@ void hu_run_release(hu_run *r);
    unpacked into memory of their own; every recorded tensor's dtype and shape is checked. */
 hu_status hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **t);
 void hu_run_free_trace(const hu_run *r, hu_tensor *t);
+/* Steps S of the files DIR/FOLDER/step-S.safetensors, ascending; *steps freed by the caller. */
+int hu_run_list_steps(const char *dir, const char *folder, size_t **steps);
 /* The newest checkpoint (or that of STEP): state tensors into T (allocated by the caller, matched by name), its metadata in *meta. */
 hu_status hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tensor *t, json_t **meta);
-/* Values of a safetensors entry or code array to a tensor's memory. */
+/* Values of an array in the dtype hu_run_dtype names, BYTES long, to a tensor's memory; HU_EFILE where the length is wrong. */
 hu_status hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes);
+/* The safetensors dtype a format is stored in: the smallest that holds all its values, in *STORED as a format. */
+const char *hu_run_dtype(hu_format_id f, hu_format_id *stored);
 /* Leading provenance lines of an analysis table: version, run, seed, policy, back end, machine, command. */
 void hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table);
 #endif

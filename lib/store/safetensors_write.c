@@ -36,7 +36,7 @@ hu_safetensors_add(hu_safetensors_writer *w, const char *name, const char *dtype
 	if (!strcmp(name, "__metadata__") || json_object_get(w->names, name))
 		return hu_fail(HU_EINVAL, "tensor '%.200s': the name is taken", name);
 	if (json_object_set_new(w->names, name, json_null()))
-		return hu_fail(HU_EINVAL, "tensor '%.200s': the name is not UTF-8", name);
+		return hu_fail(HU_EINVAL, "tensor %zu: its name is not UTF-8", w->n);
 	t.name = hu_xstrdup(name);
 	HU_GROW(w->tensor, w->n, w->cap);
 	w->tensor[w->n++] = t;
@@ -47,7 +47,7 @@ hu_status
 hu_safetensors_set(hu_safetensors_writer *w, const char *key, const char *value)
 {
 	if (json_object_set_new(w->metadata, key, json_string(value)))
-		return hu_fail(HU_EINVAL, "metadata '%.200s': key or value is not UTF-8", key);
+		return hu_fail(HU_EINVAL, "metadata %zu: key or value is not UTF-8", json_object_size(w->metadata));
 	return HU_OK;
 }
 

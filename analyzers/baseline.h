@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A baseline: the quantities of a run that later runs are held to, with how far each
+   may move and how that was measured. A file a reviewer can read in a diff. */
+#ifndef HU_ANALYZERS_BASELINE_H
+#define HU_ANALYZERS_BASELINE_H
+
+#include "lib/store/run.h"
+
+enum { HU_BASELINE_VERSION = 1 };
+
+/* Which way a quantity must not move: errors and losses may shrink freely. */
+typedef enum hu_side { HU_SIDE_BOTH, HU_SIDE_UP, HU_SIDE_DOWN, HU_SIDES } hu_side;
+
+typedef struct hu_quantity {
+	char *key;                 /* table/step/layer/call/tensor/column */
+	char *text;                /* its value as the table has it; "-" where not measured */
+	double value;              /* NaN where the text is no number */
+	int number;                /* the text is a number, NaN included */
+	hu_side side;
+	hu_format_id format;       /* whose ulps differences are told in */
+	double ulps, noise;        /* allowed: this many of them; this absolute difference */
+} hu_quantity;
+
+typedef struct hu_setting { char *key, *value; } hu_setting;
+
+typedef struct hu_baseline {
+	hu_quantity *q;            /* by ascending key */
+	size_t n, cap;
+	hu_setting *env;           /* environment block: version, compiler, device, seed, hashes of sums and casts, … */
+	size_t nenv, envcap;
+} hu_baseline;
+
+/* The run's quantities: metrics.tsv at each epoch's end, its last digest, and the error,
+   swamping and underflow tables. HU_EFILE where the run was not analyzed. */
+hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
+
+/* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the
+   repeatability limit of ISO 5725-2. Quantities that a run lacks, or whose texts differ, are dropped. */
+void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
+
+hu_status hu_baseline_read(hu_baseline *b, const char *path);
+/* REASON: why this is right; who and which commit are added. */
+hu_status hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured);
+void hu_baseline_release(hu_baseline *b);
+const hu_quantity *hu_baseline_find(const hu_baseline *b, const char *key);
+const char *hu_baseline_env(const hu_baseline *b, const char *key);    /* NULL where absent */
+
+/* For collectors. */
+void hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_side side, hu_format_id format);
+void hu_baseline_set(hu_baseline *b, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void hu_baseline_sort(hu_baseline *b);
+const char *hu_side_name(hu_side side);
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp analyze RUN: runs the analyzers and says what they found. */
+#include "analyzers/analyzer.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/opt.h"
+#include "lib/base/progress.h"
+#include "lib/base/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "only", "LIST", NULL, "these analyzers alone: replay,swamping,underflow,loss-scale,summary" },
+	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
+	{ "seed", "K", "1", "of that sample" },
+	{ "steps", "LIST", "all", "traced steps to look at, as in 100,200-400" },
+	{ "engine", "NAME", "auto", "who says what is exact: auto or mpfr" },
+	{ "lost", "SHARE", "1e-3", "share of nonzeros that a safe loss scale may lose" },
+	{ "no-propagate", NULL, NULL, "leave out the exact step, and with it all that compares with it" },
+	{ "elements", "FILE", NULL, "write a row for every judged output to FILE, and of sums to FILE.swamping" },
+	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "json", NULL, NULL, "print summary.json's object with the list of tables" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+static hu_status
+parse(const hu_args *a, hu_analysis_options *o)
+{
+	const char *sample = hu_args_text(a, "sample");
+	long long n = 0, threads;
+
+	memset(o, 0, sizeof *o);
+	if (strcmp(sample, "all"))
+		HU_TRY(hu_args_int(a, "sample", 1, 1LL << 40, &n));
+	o->sample = (size_t)n;
+	HU_TRY(hu_args_int(a, "seed", 0, (1LL << 62), &n));
+	o->seed = (uint64_t)n;
+	HU_TRY(hu_args_int(a, "threads", 0, 4096, &threads));
+	HU_TRY(hu_args_real(a, "lost", 0, 1, &o->lost));
+	HU_TRY(hu_engine_find(hu_args_text(a, "engine"), &o->engine));
+	o->propagate = !hu_args_given(a, "no-propagate");
+	o->elements = hu_args_text(a, "elements");
+	hu_threads_set((int)threads);
+	if (a->nrest != 1)
+		return hu_fail(HU_EINVAL, "one run directory is needed: halfulp analyze RUN");
+	return HU_OK;
+}
+
+/* Marks the rows named in LIST; all for NULL. */
+static hu_status
+choose(const char *list, char *take)
+{
+	char *all = hu_xstrdup(list ? list : ""), *save = NULL;
+	const char *names[32] = { NULL };
+	int n = 0;
+	hu_status st = HU_OK;
+
+	for (; hu_analyzer_at(n) && n < 32; n++)
+		names[n] = hu_analyzer_at(n)->name;
+	for (int i = 0; i < n; i++)
+		take[i] = !list;
+	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
+		int i = 0;
+		while (i < n && strcmp(names[i], s))
+			i++;
+		if (i == n) {
+			const char *near = hu_nearest(s, names, (size_t)n);
+			st = hu_fail(HU_EINVAL, "--only %s: no analyzer of that name%s%s%s", s, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		} else
+			take[i] = 1;
+	}
+	free(all);
+	return st;
+}
+
+static hu_status
+run_all(hu_analysis *a, const char *take, int quiet)
+{
+	for (int i = 0; hu_analyzer_at(i); i++) {
+		double start = hu_now();
+		if (!take[i])
+			continue;
+		a->said.len = 0;
+		*a->said.s = 0;
+		HU_TRY(hu_analyzer_at(i)->run(a));
+		if (!quiet)
+			printf("%-11s %s  (%.1f s)\n", hu_analyzer_at(i)->name, a->said.s, hu_now() - start);
+		fflush(stdout);
+	}
+	return HU_OK;
+}
+
+static hu_status
+report(const hu_analysis *a, int json)
+{
+	char *path = hu_path(a->run->dir, "analysis/summary.json");
+	json_error_t why;
+	json_t *o = json_load_file(path, 0, &why), *v;
+	size_t i;
+
+	free(path);
+	if (json) {
+		if (!o)
+			o = json_object();
+		json_object_set_new(o, "over_bound", json_integer((json_int_t)a->over_bound));
+		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		putchar('\n');
+	} else if (o) {
+		putchar('\n');
+		json_array_foreach(json_object_get(o, "verdict"), i, v)
+			printf("%s\n", json_string_value(v));
+		printf("\ntables in %s/analysis; next: halfulp report %s\n", a->run->dir, a->run->dir);
+	}
+	json_decref(o);
+	return HU_OK;
+}
+
+static int
+run(const hu_args *args)
+{
+	hu_analysis_options opt;
+	hu_analysis a;
+	hu_run r;
+	char take[32] = { 0 };
+	int json = hu_args_given(args, "json");
+	hu_status st = parse(args, &opt);
+
+	if (json)
+		hu_progress_disable();
+	if (st == HU_OK)
+		st = choose(hu_args_text(args, "only"), take);
+	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
+		return hu_complain(st);
+	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
+	if (st == HU_OK) {
+		st = run_all(&a, take, json);
+		if (st == HU_OK)
+			st = report(&a, json);
+		size_t over = a.over_bound;
+		hu_analysis_release(&a);
+		hu_run_release(&r);
+		if (st == HU_OK && over) {
+			hu_fail(HU_OK, "%zu outputs left their call's bound; %s/analysis/faults.tsv names them, worst first", over, args->rest[0]);
+			hu_complain(HU_OK);
+			return HU_EXIT_JUDGED;
+		}
+	} else
+		hu_run_release(&r);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+const hu_command hu_cmd_analyze = {
+	"analyze", "[OPTION...] RUN", "judges a run's traced steps and writes RUN/analysis/",
+	"Every traced call is computed again exactly from its recorded inputs; the tables say which rounding\n"
+	"errors, swamped additions and underflowed gradients came from where, and what harm they did.\n"
+	"Exit 1 where an output left its call's a-priori bound.",
+	opts, run
+};

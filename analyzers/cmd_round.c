@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp round VALUE...: single values to a format, with the error made. */
+#include "analyzers/rows.h"
+#include "lib/base/opt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "format", "LIST", "fp16", "formats, or all" },
+	{ "mode", "MODE", "RNE", "RNE RNA RZ RU RD RO SR" },
+	{ "seed", "N", "0", "of stochastic rounding (SR)" },
+	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },
+	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },
+	{ "json", NULL, NULL, "print an array, a row a value and format" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+typedef struct rounding {
+	hu_format_id format[HU_FORMATS];
+	hu_arithmetic a[HU_FORMATS];    /* one a format, so that SR's draws go on from value to value */
+	int formats, json, codes, printed;
+	json_t *rows;
+} rounding;
+
+static hu_status
+parse(const hu_args *args, rounding *o)
+{
+	const char *list = hu_args_text(args, "format");
+	long long seed;
+	hu_mode mode;
+
+	memset(o, 0, sizeof *o);
+	if (!strcmp(list, "all"))
+		for (; o->formats < HU_FORMATS; o->formats++)
+			o->format[o->formats] = (hu_format_id)o->formats;
+	else
+		HU_TRY(hu_format_list(list, o->format, HU_FORMATS, &o->formats));
+	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &mode));
+	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
+	for (int i = 0; i < o->formats; i++) {
+		o->a[i].f = hu_format_of(o->format[i]);
+		o->a[i].mode = mode;
+		o->a[i].seed = (uint64_t)seed;
+		o->a[i].flags = hu_args_given(args, "saturate") ? HU_SATURATE : 0;
+	}
+	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
+	o->json = hu_args_given(args, "json");
+	if (!args->nrest)
+		return hu_fail(HU_EINVAL, "a value is needed, or - to read them: halfulp round --format bf16 0.1");
+	return HU_OK;
+}
+
+static hu_status
+one(const char *text, rounding *o)
+{
+	hu_expr *e;
+	hu_row r;
+	hu_status st = hu_expr_parse(text, o->codes, &e);
+
+	for (int i = 0; st == HU_OK && i < o->formats; i++) {
+		o->a[i].notes = 0;
+		st = hu_row_init(&r, text, e, &o->a[i], 1);
+		if (st != HU_OK)
+			break;
+		if (o->json) {
+			json_array_append_new(o->rows, hu_row_json(&r));
+		} else {
+			if (!o->printed++)
+				hu_row_heading();
+			hu_row_print(&r);
+		}
+		hu_row_release(&r);
+	}
+	hu_expr_free(e);
+	return st;
+}
+
+static hu_status
+read_lines(rounding *o)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	hu_status st = HU_OK;
+
+	while (st == HU_OK && (n = getline(&line, &cap, stdin)) >= 0) {
+		line[strcspn(line, "\r\n")] = 0;
+		if (line[strspn(line, " \t")])
+			st = one(line, o);
+	}
+	free(line);
+	return st;
+}
+
+static int
+run(const hu_args *args)
+{
+	rounding o;
+	hu_status st = parse(args, &o);
+
+	if (st != HU_OK)
+		return hu_complain(st);
+	o.rows = json_array();
+	for (int i = 0; st == HU_OK && i < args->nrest; i++)
+		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : read_lines(&o);
+	if (st == HU_OK && o.json)
+		hu_rows_print_json(o.rows);
+	else
+		json_decref(o.rows);
+	mpfr_free_cache();
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+const hu_command hu_cmd_round = {
+	"round", "VALUE... [OPTION...]", "round values to number formats",
+	"A value is a number in decimal or hex (0x1.8p3), pi, inf, nan, or an expression as calc\n"
+	"takes it, whose exact value is rounded once. - reads standard input, a value a line.\n"
+	"Put -- before a negative value.",
+	opts, run
+};

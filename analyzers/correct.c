@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/correct.h"
+
+const char *
+hu_note_name(int i)
+{
+	static const char *const names[HU_NOTES] = { "inexact", "swamped", "underflow", "subnormal", "overflow", "invalid" };
+
+	return names[i];
+}
+
+void
+hu_odd(mpfr_ptr x, int ternary)
+{
+	if (ternary == 0 || !(mpfr_regular_p(x) || mpfr_zero_p(x)))
+		return;
+	/* the last bit is clear where fewer bits would do; a zero here is a positive or negative underflow */
+	if (mpfr_zero_p(x) || mpfr_min_prec(x) < mpfr_get_prec(x)) {
+		if (mpfr_signbit(x))
+			mpfr_nextbelow(x);
+		else
+			mpfr_nextabove(x);
+	}
+}
+
+/* Each step to odd keeps the exact value strictly between the same two neighbours. */
+static int
+sigmoid(mpfr_ptr r, mpfr_srcptr a, mpfr_rnd_t rnd)
+{
+	int t;
+
+	mpfr_neg(r, a, MPFR_RNDZ);
+	t = mpfr_exp(r, r, MPFR_RNDZ);
+	hu_odd(r, t);
+	t = mpfr_add_ui(r, r, 1, MPFR_RNDZ);
+	hu_odd(r, t);
+	return mpfr_ui_div(r, 1, r, rnd);
+}
+
+int
+hu_function_apply(hu_function f, mpfr_ptr r, mpfr_ptr *a, mpfr_rnd_t rnd)
+{
+	switch (f) {
+	case HU_F_ADD: return mpfr_add(r, a[0], a[1], rnd);
+	case HU_F_SUB: return mpfr_sub(r, a[0], a[1], rnd);
+	case HU_F_MUL: return mpfr_mul(r, a[0], a[1], rnd);
+	case HU_F_DIV: return mpfr_div(r, a[0], a[1], rnd);
+	case HU_F_POW: return mpfr_pow(r, a[0], a[1], rnd);
+	case HU_F_NEG: return mpfr_neg(r, a[0], rnd);
+	case HU_F_ABS: return mpfr_abs(r, a[0], rnd);
+	case HU_F_ERF: return mpfr_erf(r, a[0], rnd);
+	case HU_F_ERFC: return mpfr_erfc(r, a[0], rnd);
+	case HU_F_EXP: return mpfr_exp(r, a[0], rnd);
+	case HU_F_EXPM1: return mpfr_expm1(r, a[0], rnd);
+	case HU_F_FMA: return mpfr_fma(r, a[0], a[1], a[2], rnd);
+	case HU_F_LOG: return mpfr_log(r, a[0], rnd);
+	case HU_F_LOG1P: return mpfr_log1p(r, a[0], rnd);
+	case HU_F_MAX:
+	case HU_F_MIN:
+		if (mpfr_nan_p(a[0]) || mpfr_nan_p(a[1])) {
+			mpfr_set_nan(r); /* MPFR would drop it */
+			return 0;
+		}
+		return f == HU_F_MAX ? mpfr_max(r, a[0], a[1], rnd) : mpfr_min(r, a[0], a[1], rnd);
+	case HU_F_RSQRT:
+		if (mpfr_zero_p(a[0])) { /* MPFR gives +Inf for -0, IEEE 754's rSqrt and ours -Inf */
+			mpfr_set_inf(r, mpfr_signbit(a[0]) ? -1 : 1);
+			return 0;
+		}
+		return mpfr_rec_sqrt(r, a[0], rnd);
+	case HU_F_SIGMOID: return sigmoid(r, a[0], rnd);
+	case HU_F_SQRT: return mpfr_sqrt(r, a[0], rnd);
+	case HU_F_TANH: return mpfr_tanh(r, a[0], rnd);
+	default: mpfr_set_nan(r); return 0;
+	}
+}
+
+void
+hu_function_odd(hu_function f, mpfr_ptr r, mpfr_ptr *a)
+{
+	hu_odd(r, hu_function_apply(f, r, a, MPFR_RNDZ));
+}
+
+/* 1 where the magnitude grows, given the rest (a fraction of the quantum, not zero). */
+static int
+grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, uint32_t rand)
+{
+	int half = mpfr_cmp_d(rest, 0.5);
+
+	switch (mode) {
+	case HU_RNE: return half > 0 || (half == 0 && odd);
+	case HU_RNA: return half >= 0;
+	case HU_RU: return !negative;
+	case HU_RD: return negative;
+	case HU_RO: return !odd;
+	case HU_SR:
+		mpfr_mul_2ui(rest, rest, 32, MPFR_RNDZ);
+		return rand < mpfr_get_ui(rest, MPFR_RNDZ);
+	default: return 0;
+	}
+}
+
+double
+hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t rand, int *notes)
+{
+	int negative = mpfr_signbit(x) != 0, up = 0, inexact;
+	mpfr_exp_t e;
+	mpfr_t k, low;
+	double r;
+
+	if (mpfr_nan_p(x))
+		return hu_nan();
+	if (mpfr_inf_p(x)) {
+		if (!(flags & HU_SATURATE) && !hu_has_inf(f))
+			*notes |= HU_NOTE_INVALID;
+		return (flags & HU_SATURATE) ? (negative ? -f.max : f.max) : hu_has_inf(f) ? hu_inf(negative) : hu_nan();
+	}
+	if (mpfr_zero_p(x))
+		return negative ? -0.0 : 0.0;
+	e = mpfr_get_exp(x) - 1;
+	if (e > f.emax) {
+		*notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
+		return hu_overflow(negative, f, mode, flags);
+	}
+	int tiny = e < f.emin, q = (tiny ? f.emin : (int)e) - f.p + 1;
+	mpfr_inits2(mpfr_get_prec(x) + 2, k, low, (mpfr_ptr)0);
+	mpfr_abs(k, x, MPFR_RNDZ);
+	mpfr_mul_2si(k, k, -q, MPFR_RNDZ);
+	mpfr_trunc(low, k);
+	mpfr_sub(k, k, low, MPFR_RNDZ); /* exact: the fraction bits of k */
+	inexact = !mpfr_zero_p(k);
+	r = mpfr_get_d(low, MPFR_RNDZ);
+	if (inexact)
+		up = grows(k, (int)(mpfr_get_ui(low, MPFR_RNDZ) & 1), negative, mode, rand);
+	mpfr_clears(k, low, (mpfr_ptr)0);
+	r = (r + up) * hu_pow2(q); /* a value of the format, or the first one beyond it */
+	if (inexact)
+		*notes |= HU_NOTE_INEXACT | (tiny ? HU_NOTE_UNDERFLOW : 0);
+	if (r > f.max) {
+		*notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
+		return hu_overflow(negative, f, mode, flags);
+	}
+	return negative ? -r : r;
+}

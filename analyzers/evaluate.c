@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The two values of an expression: exact, and as a format computes it. */
+#include "analyzers/expr.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/code.h"
+#include "lib/number/count.h"
+#include "lib/number/philox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of values rounded to odd: 55 bits would do for fp64. */
+enum { WORK = 256 };
+
+hu_status
+hu_expr_codes_fit(const hu_expr *e, hu_format f)
+{
+	if (e->kind == HU_EXPR_CODE) {
+		errno = 0;
+		unsigned long long c = strtoull(e->text, NULL, 16);
+		if (errno || (f.bits < 64 && c >> f.bits))
+			return hu_fail(HU_EINVAL, "column %d: %s is wider than the %d bits of %s", e->column, e->text, f.bits, hu_format_name(f.id));
+	}
+	for (int i = 0; i < e->nargs; i++)
+		HU_TRY(hu_expr_codes_fit(e->arg[i], f));
+	return HU_OK;
+}
+
+void
+hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
+{
+	switch (e->kind) {
+	case HU_EXPR_NUMBER: hu_odd(x, mpfr_strtofr(x, e->text, NULL, 0, MPFR_RNDZ)); break;
+	case HU_EXPR_CODE: mpfr_set_d(x, hu_decode(strtoull(e->text, NULL, 16), f), MPFR_RNDZ); break;
+	case HU_EXPR_PI: hu_odd(x, mpfr_const_pi(x, MPFR_RNDZ)); break;
+	case HU_EXPR_E:
+		mpfr_set_ui(x, 1, MPFR_RNDZ);
+		hu_odd(x, mpfr_exp(x, x, MPFR_RNDZ));
+		break;
+	case HU_EXPR_INF: mpfr_set_inf(x, 1); break;
+	default: mpfr_set_nan(x); break;
+	}
+}
+
+void
+hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
+{
+	mpfr_t v[3];
+	mpfr_ptr a[3] = { v[0], v[1], v[2] };
+
+	if (e->kind != HU_EXPR_CALL) {
+		hu_expr_literal(e, f, out);
+		return;
+	}
+	mpfr_inits2(mpfr_get_prec(out), v[0], v[1], v[2], (mpfr_ptr)0);
+	if (e->function == HU_F_SUM) {
+		mpfr_set_zero(v[0], 1);
+		for (int i = 0; i < e->nargs; i++) {
+			hu_expr_exact(e->arg[i], f, v[1]);
+			mpfr_add(v[0], v[0], v[1], MPFR_RNDN);
+		}
+		mpfr_set(out, v[0], MPFR_RNDN);
+	} else {
+		for (int i = 0; i < e->nargs; i++)
+			hu_expr_exact(e->arg[i], f, v[i]);
+		hu_function_apply(e->function, out, a, MPFR_RNDN);
+	}
+	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
+}
+
+double
+hu_arithmetic_round(hu_arithmetic *a, mpfr_srcptr x)
+{
+	uint32_t rand = 0;
+
+	if (a->mode == HU_SR)
+		rand = hu_random_at(a->seed, hu_fnv1a32("calc"), 0, a->index).w[0];
+	a->index++;
+	return hu_correct_round(x, a->f, a->mode, a->flags, rand, &a->notes);
+}
+
+/* Either operand of a sum may be the one that vanishes; an fma's addend is c, its other operand the exact product. */
+static int
+swamped(hu_function f, const double *x, double s, mpfr_ptr *a)
+{
+	double other = f == HU_F_SUB ? -x[1] : x[1];
+
+	if (f == HU_F_ADD || f == HU_F_SUB)
+		return hu_swamps(x[0], other, s) || hu_swamps(other, x[0], s);
+	return f == HU_F_FMA && !mpfr_zero_p(a[0]) && !mpfr_zero_p(a[1]) && mpfr_number_p(a[0]) && mpfr_number_p(a[1]) && hu_swamps(x[2], 1, s);
+}
+
+/* One operation on values of the format, rounded once. */
+static double
+operate(hu_function f, const double *x, int n, hu_arithmetic *a)
+{
+	mpfr_t v[3], r;
+	mpfr_ptr p[3] = { v[0], v[1], v[2] };
+	double s;
+	int t, nan = 0;
+
+	mpfr_inits2(53, v[0], v[1], v[2], (mpfr_ptr)0);
+	mpfr_init2(r, WORK);
+	for (int i = 0; i < n; i++) {
+		mpfr_set_d(v[i], x[i], MPFR_RNDN);
+		nan |= hu_isnan(x[i]);
+	}
+	t = hu_function_apply(f, r, p, MPFR_RNDZ);
+	if (t == 0 && mpfr_zero_p(r) && a->mode == HU_RD)
+		hu_function_apply(f, r, p, MPFR_RNDD); /* x - x is -0 in this mode alone */
+	hu_odd(r, t);
+	if (mpfr_nan_p(r) && !nan)
+		a->notes |= HU_NOTE_INVALID;
+	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
+		s = mpfr_nan_p(r) ? hu_nan() : mpfr_get_d(r, MPFR_RNDN);
+	else
+		s = hu_arithmetic_round(a, r);
+	if (swamped(f, x, s, p))
+		a->notes |= HU_NOTE_SWAMPED;
+	mpfr_clears(v[0], v[1], v[2], r, (mpfr_ptr)0);
+	if (a->seen)
+		a->seen(a, f, x, n, s);
+	return s;
+}
+
+double
+hu_expr_value(const hu_expr *e, hu_arithmetic *a)
+{
+	double x[3];
+
+	if (e->kind != HU_EXPR_CALL) {
+		mpfr_t v;
+		mpfr_init2(v, WORK);
+		hu_expr_literal(e, a->f, v);
+		x[0] = hu_arithmetic_round(a, v);
+		mpfr_clear(v);
+		return x[0];
+	}
+	if (e->function == HU_F_SUM) {
+		x[0] = 0;
+		for (int i = 0; i < e->nargs; i++) {
+			x[1] = hu_expr_value(e->arg[i], a);
+			x[0] = operate(HU_F_ADD, x, 2, a);
+		}
+		return x[0];
+	}
+	for (int i = 0; i < e->nargs; i++)
+		x[i] = hu_expr_value(e->arg[i], a);
+	return operate(e->function, x, e->nargs, a);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Arrays of numbers in files of others: safetensors and npy behind one face. */
+#ifndef HU_ANALYZERS_FOREIGN_H
+#define HU_ANALYZERS_FOREIGN_H
+
+#include "lib/store/npy.h"
+#include "lib/store/safetensors.h"
+
+#include "lib/number/format.h"
+
+typedef struct hu_array {
+	const char *name, *dtype;
+	size_t n;
+	const void *data;
+	hu_format_id format;      /* of the elements; HU_NO_FORMAT where they are no floating-point numbers */
+} hu_array;
+
+typedef struct hu_foreign {
+	hu_array *array;
+	size_t n;
+	int activations;          /* a trace of this program: activations and gradients are there too */
+	hu_safetensors s;         /* private */
+	hu_npy a;
+	int kind;
+} hu_foreign;
+
+/* By the file's beginning, not its name. HU_EFILE says what is wrong. */
+hu_status hu_foreign_open(hu_foreign *s, const char *path);
+void hu_foreign_release(hu_foreign *s);
+/* Element I; exact. Only where the format is known. */
+double hu_array_get(const hu_array *a, size_t i);
+#endif

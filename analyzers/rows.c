@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/rows.h"
+
+#include "analyzers/judge.h"
+#include "lib/base/str.h"
+#include "lib/number/code.h"
+#include "lib/number/count.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXACT = 1100, DIGITS = 36 }; /* bits of what is called exact; digits of it shown */
+
+static double
+relative_error(double got, mpfr_srcptr exact)
+{
+	mpfr_t d;
+	double r;
+
+	if (!mpfr_number_p(exact) || !isfinite(got))
+		return (mpfr_nan_p(exact) && isnan(got)) || (mpfr_inf_p(exact) && mpfr_cmp_d(exact, got) == 0) ? 0 : INFINITY;
+	if (mpfr_zero_p(exact))
+		return got == 0 ? 0 : INFINITY;
+	mpfr_init2(d, EXACT);
+	mpfr_sub_d(d, exact, got, MPFR_RNDN);
+	mpfr_div(d, d, exact, MPFR_RNDN);
+	r = fabs(mpfr_get_d(d, MPFR_RNDN));
+	mpfr_clear(d);
+	return r;
+}
+
+/* %Rg without the digits that only show that 1100 bits are not infinitely many. */
+static char *
+decimal(mpfr_srcptr x)
+{
+	char *s = NULL;
+
+	if (mpfr_nan_p(x))
+		mpfr_asprintf(&s, "nan");
+	else
+		mpfr_asprintf(&s, "%.*Rg", DIGITS, x);
+	return s;
+}
+
+hu_status
+hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, int once)
+{
+	mpfr_t exact;
+
+	memset(r, 0, sizeof *r);
+	HU_TRY(hu_expr_codes_fit(e, a->f));
+	r->input = input;
+	r->f = a->f;
+	mpfr_init2(exact, EXACT);
+	hu_expr_exact(e, a->f, exact);
+	r->value = once ? hu_arithmetic_round(a, exact) : hu_expr_value(e, a);
+	r->notes = a->notes | (hu_is_subnormal(r->value, a->f) ? HU_NOTE_SUBNORMAL : 0);
+	r->ulps = hu_judge_ulps(r->value, exact, a->f);
+	r->relative = relative_error(r->value, exact);
+	r->exact = decimal(exact);
+	mpfr_clear(exact);
+	return HU_OK;
+}
+
+void
+hu_row_release(hu_row *r)
+{
+	if (r->exact)
+		mpfr_free_str(r->exact);
+	r->exact = NULL;
+}
+
+void
+hu_row_shortest(double value, hu_format f, char *text)
+{
+	int digits = 1;
+
+	if (isnan(value)) {
+		strcpy(text, "nan");
+		return;
+	}
+	if (isfinite(value) && fabs(value) < 1e15 && value == floor(value)) {
+		snprintf(text, 40, "%.0f", value);
+		return;
+	}
+	for (; digits < 17; digits++) {
+		snprintf(text, 40, "%.*g", digits, value);
+		if (hu_round(strtod(text, NULL), f, HU_RNE, 0, 0) == value)
+			return;
+	}
+	snprintf(text, 40, "%.17g", value);
+}
+
+static void
+notes_text(const hu_row *r, hu_str *s)
+{
+	for (int i = 0; i < HU_NOTES; i++)
+		if (r->notes >> i & 1)
+			hu_str_addf(s, "%s%s", s->len ? " " : "", hu_note_name(i));
+}
+
+void
+hu_row_heading(void)
+{
+	printf("%-6s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", "format", "result", "bits", "value", "hex", "error ulp", "relative", "flags");
+}
+
+void
+hu_row_code(uint64_t code, hu_format f, char *text)
+{
+	int digits = (f.bits + 3) / 4;
+
+	*text++ = '0';
+	*text++ = 'x';
+	for (int i = digits - 1; i >= 0; i--)
+		*text++ = "0123456789abcdef"[code >> (4 * i) & 15];
+	*text = 0;
+}
+
+void
+hu_row_print(const hu_row *r)
+{
+	char shortest[40], bits[24], value[40], hex[40];
+	hu_str notes;
+
+	hu_str_init(&notes);
+	notes_text(r, &notes);
+	hu_row_shortest(r->value, r->f, shortest);
+	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
+	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
+	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
+	printf("%-6s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", hu_format_name(r->f.id), shortest, bits, value, hex, r->ulps, r->relative,
+	       notes.len ? notes.s : "exact");
+	hu_str_release(&notes);
+}
+
+static json_t *
+real(double x)
+{
+	if (isfinite(x))
+		return json_real(x);
+	return json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+json_t *
+hu_row_json(const hu_row *r)
+{
+	char bits[24], hex[40];
+	json_t *flags = json_array(), *o = json_object();
+
+	for (int i = 0; i < HU_NOTES; i++)
+		if (r->notes >> i & 1)
+			json_array_append_new(flags, json_string(hu_note_name(i)));
+	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
+	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
+	json_object_set_new(o, "input", json_string(r->input));
+	json_object_set_new(o, "format", json_string(hu_format_name(r->f.id)));
+	json_object_set_new(o, "value", real(r->value));
+	json_object_set_new(o, "hex", json_string(hex));
+	json_object_set_new(o, "bits", json_string(bits));
+	json_object_set_new(o, "exact", json_string(r->exact));
+	json_object_set_new(o, "error_ulps", real(r->ulps));
+	json_object_set_new(o, "flags", flags);
+	return o;
+}
+
+void
+hu_rows_print_json(json_t *rows)
+{
+	json_dumpf(rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+	putchar('\n');
+	json_decref(rows);
+}

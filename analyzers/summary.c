@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+   summary: the dozen numbers a person asks for first, and a verdict in three sentences
+   that rests on harm (what the updates lost), not on counts. Reads the other tables. */
+#include "analyzers/analyzer.h"
+#include "analyzers/harm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct numbers {
+	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
+	double worst_ulp, worst_ratio, over, judged;
+	double swamped_share, update_share, update_cosine;
+	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
+	double safe_min, safe_max;
+	int safe_known;
+	char worst_tensor[80], worst_layer[40];
+	int rank;              /* of the worst verdict */
+	char cause[16];        /* "gradients" or "updates" */
+	size_t cause_step;
+} numbers;
+
+/* An analysis table; 0 where it was not made. */
+static int
+table(const hu_run *r, const char *where, const char *name, hu_table *t)
+{
+	char *path = hu_path(r->dir, "%s%s", where, name);
+	int ok = hu_exists(path) && hu_table_read(t, path) == HU_OK;
+
+	free(path);
+	return ok;
+}
+
+static double
+last_measured(const hu_table *t, const char *column)
+{
+	int c = hu_table_column(t, column);
+
+	for (int i = t->rows - 1; i >= 0; i--)
+		if (!isnan(hu_table_real(t, i, c)))
+			return hu_table_real(t, i, c);
+	return NAN;
+}
+
+static void
+read_metrics(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "", "metrics.tsv", &t))
+		return;
+	n->final_loss = last_measured(&t, "loss");
+	n->final_accuracy = last_measured(&t, "accuracy");
+	n->eval_accuracy = last_measured(&t, "eval_accuracy");
+	n->scale_final = last_measured(&t, "loss_scale");
+	n->steps = t.rows;
+	n->skipped = 0;
+	for (int i = 0; i < t.rows; i++)
+		n->skipped += hu_table_real(&t, i, hu_table_column(&t, "skipped")) == 1;
+	hu_table_release(&t);
+}
+
+static void
+read_replay(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "analysis/", "replay.tsv", &t))
+		return;
+	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
+	n->worst_ulp = n->worst_ratio = n->over = n->judged = 0;
+	for (int i = 0; i < t.rows; i++) {
+		double u = hu_table_real(&t, i, ulp), q = hu_table_real(&t, i, ratio);
+		n->over += hu_table_real(&t, i, hu_table_column(&t, "over_bound"));
+		n->judged += hu_table_real(&t, i, hu_table_column(&t, "sampled"));
+		n->worst_ratio = q > n->worst_ratio ? q : n->worst_ratio;
+		if (!*n->worst_tensor || u > n->worst_ulp) {
+			n->worst_ulp = u;
+			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s", hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
+		}
+	}
+	hu_table_release(&t);
+}
+
+/* A step's verdict on all weights together: the run's is the worst of them. */
+static void
+judge_row(numbers *n, const hu_table *t, int i, const char *cause, double *share, double *cosine)
+{
+	double s = hu_table_real(t, i, hu_table_column(t, "l2_share_lost")), c = hu_table_real(t, i, hu_table_column(t, "cosine"));
+	int rank = hu_verdict_rank(hu_table_cell(t, i, hu_table_column(t, "verdict")));
+
+	if (!rank)
+		return;
+	*share = isnan(*share) || s > *share ? s : *share;
+	*cosine = isnan(*cosine) || c < *cosine ? c : *cosine;
+	if (rank > n->rank) {
+		n->rank = rank;
+		n->cause_step = (size_t)hu_table_real(t, i, hu_table_column(t, "step"));
+		snprintf(n->cause, sizeof n->cause, "%s", cause);
+	}
+}
+
+static void
+read_swamping(const hu_run *r, numbers *n)
+{
+	hu_table t;
+	double moved = 0, swamped = 0;
+
+	if (!table(r, "analysis/", "swamping.tsv", &t))
+		return;
+	for (int i = 0; i < t.rows; i++) {
+		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "update") || strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+			continue;
+		moved += hu_table_real(&t, i, hu_table_column(&t, "additions"));
+		swamped += hu_table_real(&t, i, hu_table_column(&t, "swamped"));
+		judge_row(n, &t, i, "updates", &n->update_share, &n->update_cosine);
+	}
+	n->swamped_share = moved > 0 ? swamped / moved : NAN;
+	hu_table_release(&t);
+}
+
+/* Counts of a sample stand for its tensor. */
+static double
+scaled(const hu_table *t, int i, const char *column)
+{
+	double seen = hu_table_real(t, i, hu_table_column(t, "elements")), of = hu_table_real(t, i, hu_table_column(t, "of_elements"));
+
+	return seen > 0 ? hu_table_real(t, i, hu_table_column(t, column)) * (of / seen) : 0;
+}
+
+static int
+is_second_moment(const char *tensor)
+{
+	const char *dot = strchr(tensor, '.');
+
+	return dot && (!strncmp(dot, ".v_", 3) || strstr(dot, "_v_") || !strcmp(dot, ".v"));
+}
+
+static void
+read_underflow(const hu_run *r, numbers *n)
+{
+	hu_table t;
+	double nonzeros = 0, v = 0, v_nonzeros = 0;
+
+	if (!table(r, "analysis/", "underflow.tsv", &t))
+		return;
+	n->zeroed = 0;
+	for (int i = 0; i < t.rows; i++) {
+		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor")), *cls = hu_table_cell(&t, i, hu_table_column(&t, "class"));
+		if (!strcmp(tensor, "all"))
+			judge_row(n, &t, i, "gradients", &n->grad_share, &n->grad_cosine);
+		else if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "from")), "exact"))
+			continue;
+		else if (!strcmp(cls, "gradient") || !strcmp(cls, "wgrad")) {
+			n->zeroed += scaled(&t, i, "became_zero");
+			nonzeros += scaled(&t, i, "nonzeros");
+		} else if (is_second_moment(tensor)) {
+			v += scaled(&t, i, "became_zero");
+			v_nonzeros += scaled(&t, i, "nonzeros");
+		}
+	}
+	n->zeroed = round(n->zeroed);
+	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : 0;
+	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
+	hu_table_release(&t);
+}
+
+static void
+read_safe(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "analysis/", "loss-scale-safe.tsv", &t))
+		return;
+	for (int i = 0; i < t.rows; i++) {
+		double min = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_min")), max = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_max"));
+		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+			continue;
+		n->safe_min = !n->safe_known || isnan(min) || min > n->safe_min ? min : n->safe_min;
+		n->safe_max = !n->safe_known || isnan(max) || max < n->safe_max ? max : n->safe_max;
+		n->safe_known = 1;
+	}
+	if (!(n->safe_min <= n->safe_max))
+		n->safe_min = n->safe_max = NAN;
+	hu_table_release(&t);
+}
+
+static const char *const words[] = { "unknown", "harmless", "costs", "fatal" };
+
+static json_t *
+sentences(const hu_analysis *a, const numbers *n)
+{
+	json_t *list = json_array();
+	hu_str s;
+
+	hu_str_init(&s);
+	if (!n->rank)
+		hu_str_addf(&s, "No verdict: no traced step moved the weights, or what their gradients should have been was not computed.");
+	else if (n->rank == 1)
+		hu_str_addf(&s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
+	else if (!strcmp(n->cause, "gradients"))
+		hu_str_addf(&s, "%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% of their L2 norm was flushed to zero).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, n->grad_cosine, 100 * n->grad_share);
+	else
+		hu_str_addf(&s, "%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the exact update).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, 100 * n->update_share, n->update_cosine);
+	json_array_append_new(list, json_string(s.s));
+	s.len = 0;
+	hu_str_addf(&s, "By count, %.0f gradient values (%.2g %% of the nonzero ones) became zero and %.2g %% of the weight updates were swamped; by weight, that is %.2g %% of the gradients' and %.2g %% of the updates' L2 norm.", isnan(n->zeroed) ? 0 : n->zeroed, 100 * (isnan(n->zeroed_share) ? 0 : n->zeroed_share), 100 * (isnan(n->swamped_share) ? 0 : n->swamped_share), 100 * (isnan(n->grad_share) ? 0 : n->grad_share), 100 * (isnan(n->update_share) ? 0 : n->update_share));
+	if (n->v_zeroed_share > 0)
+		hu_str_addf(&s, " Of Adam's second moments %.2g %% became zero, so those weights' steps were divided by epsilon alone.", 100 * n->v_zeroed_share);
+	json_array_append_new(list, json_string(s.s));
+	s.len = 0;
+	if (isnan(n->worst_ulp))
+		hu_str_addf(&s, "The calls' own rounding errors were not judged");
+	else
+		hu_str_addf(&s, "The largest rounding error of a single call is %.3g ulp, in %s, and %s", n->worst_ulp, n->worst_tensor, n->over > 0 ? "outputs left their a-priori bound: see faults.tsv" : "every judged output is within its a-priori bound");
+	if (n->safe_known && !isnan(n->safe_min))
+		hu_str_addf(&s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every gradient.", n->safe_min, n->safe_max);
+	else
+		hu_str_addf(&s, n->safe_known ? "; no single loss scale would have kept every gradient." : ".");
+	json_array_append_new(list, json_string(s.s));
+	hu_str_release(&s);
+	return list;
+}
+
+static void
+put(json_t *o, const char *key, double x)
+{
+	int whole = fabs(x) < 9e15 && x == floor(x);
+
+	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
+}
+
+static json_t *
+to_json(const hu_analysis *a, const numbers *n)
+{
+	json_t *o = json_object(), *v = json_object(), *steps = json_array(), *from = json_object();
+	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend", "device", "compiler", "host", "dataset", NULL };
+
+	put(v, "final_loss", n->final_loss);
+	put(v, "final_accuracy", n->final_accuracy);
+	put(v, "eval_accuracy", n->eval_accuracy);
+	put(v, "steps", n->steps);
+	put(v, "skipped_steps", n->skipped);
+	put(v, "loss_scale_final", n->scale_final);
+	put(v, "judged_outputs", n->judged);
+	put(v, "worst_ulp", n->worst_ulp);
+	json_object_set_new(v, "worst_ulp_tensor", *n->worst_tensor ? json_string(n->worst_tensor) : json_null());
+	put(v, "worst_bound_ratio", n->worst_ratio);
+	put(v, "over_bound", n->over);
+	put(v, "swamped_share_updates", n->swamped_share);
+	put(v, "update_l2_share_lost", n->update_share);
+	put(v, "update_cosine", n->update_cosine);
+	put(v, "zeroed_gradients", n->zeroed);
+	put(v, "zeroed_share", n->zeroed_share);
+	put(v, "gradient_l2_share_lost", n->grad_share);
+	put(v, "gradient_cosine", n->grad_cosine);
+	put(v, "second_moment_zeroed_share", n->v_zeroed_share);
+	put(v, "safe_log2_scale_min", n->safe_known ? n->safe_min : NAN);
+	put(v, "safe_log2_scale_max", n->safe_known ? n->safe_max : NAN);
+	for (int i = 0; i < a->nstep; i++)
+		json_array_append_new(steps, json_integer((json_int_t)a->step[i]));
+	for (int i = 0; keys[i]; i++)
+		if (json_object_get(a->run->manifest, keys[i]))
+			json_object_set(from, keys[i], json_object_get(a->run->manifest, keys[i]));
+	json_object_set_new(from, "traced_steps", steps);
+	json_object_set_new(from, "sample", json_integer((json_int_t)a->opt.sample));
+	json_object_set_new(o, "verdict", sentences(a, n));
+	json_object_set_new(o, "verdict_word", json_string(words[n->rank]));
+	json_object_set_new(o, "numbers", v);
+	json_object_set_new(o, "provenance", from);
+	return o;
+}
+
+static hu_status
+run(hu_analysis *a)
+{
+	numbers n;
+	char *dir = hu_path(a->run->dir, "analysis");
+
+	memset(&n, 0, sizeof n);
+	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
+	n.worst_ulp = n.worst_ratio = n.over = n.judged = n.swamped_share = n.update_share = n.update_cosine = NAN;
+	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
+	read_metrics(a->run, &n);
+	read_replay(a->run, &n);
+	read_underflow(a->run, &n);
+	read_swamping(a->run, &n);
+	read_safe(a->run, &n);
+	json_t *o = to_json(a, &n);
+	hu_status st = hu_make_dirs(dir);
+	if (st == HU_OK)
+		st = hu_run_write_json(dir, "summary.json", o);
+	hu_str_addf(&a->said, "%s", words[n.rank]);
+	json_decref(o);
+	free(dir);
+	return st;
+}
+
+const hu_analyzer hu_analyzer_summary = { "summary", "the dozen numbers asked for first and a verdict in three sentences, from the other tables", run };

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Exact inner products of floating-point vectors. Two engines give the same value: MPFR at a
+   precision that holds every bit, and 128-bit integers where the data's span of exponents allows. */
+#ifndef HU_EXACT_DOT_H
+#define HU_EXACT_DOT_H
+
+#include <mpfr.h>
+#include <stddef.h>
+
+typedef enum hu_engine { HU_ENGINE_AUTO, HU_ENGINE_MPFR } hu_engine;
+
+/* Which engine hu_exact_dot uses; auto takes integers where they are exact. Set before threads start. */
+void hu_exact_engine_set(hu_engine e);
+hu_engine hu_exact_engine(void);
+
+/* R = Σ a[k] b[k] exactly: R's precision is set to what the value needs. Every a[k] and b[k] must be
+   a double whose products have at most 106 bits, that is any. Non-finite operands give what IEEE
+   arithmetic gives (Inf*0 and Inf-Inf: NaN). An exact zero is +0. */
+void hu_exact_dot(mpfr_t r, const double *a, const double *b, size_t n);
+
+/* The same by MPFR alone, for tests and samples. */
+void hu_exact_dot_mpfr(mpfr_t r, const double *a, const double *b, size_t n);
+
+/* 1 and R where 128-bit integers hold the sum; 0 where they do not and R is untouched. */
+int hu_exact_dot_int(mpfr_t r, const double *a, const double *b, size_t n);
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The emulation of products. The hot path (fma in fp32 or fp64, RNE) packs operands into
+   panels and runs the micro-kernels of lib/sum; every other model runs its plain version. */
+#include "lib/op/contract.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/bulk.h"
+#include "lib/sum/model.h"
+#include "lib/sum/panel.h"
+#include "lib/sum/tree.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t
+hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before)
+{
+	size_t out = (n + stride - 1) / stride, need = (out - 1) * stride + k;
+
+	*before = need > n ? (ptrdiff_t)((need - n) / 2) : 0;
+	return out;
+}
+
+void
+hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in)
+{
+	hu_shape shapes[4];
+
+	for (int i = 0; i < c->nin && i < 4; i++)
+		shapes[i] = in[i]->shape;
+	memset(x, 0, sizeof *x);
+	map(x, c, shapes);
+	x->a = in[0];
+	x->b = in[1];
+	x->scale = hu_attr_num(c, "scaled", 0) != 0 && c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
+}
+
+void
+hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b)
+{
+	for (size_t k = 0; k < c->k;) {
+		hu_stretch s = c->row(c, m, k);
+		for (size_t i = 0; i < s.length; i++)
+			a[k + i] = s.offset < 0 ? 0.0 : hu_get(c->a, (size_t)s.offset + i * s.stride);
+		k += s.length;
+	}
+	for (size_t k = 0; k < c->k; k++)
+		b[k] = hu_get(c->b, c->column(c, k) + n * c->column_stride);
+}
+
+/* Part sums -> one value, by the fixed tree in the outer format. */
+static double
+combine(double *parts, size_t n, hu_sum s)
+{
+	hu_format f = hu_format_of(s.outer == HU_NO_FORMAT ? s.acc : s.outer);
+
+	return n == 1 ? parts[0] : f.p == 53 ? hu_tree_f64(parts, n, 1, f) : hu_tree_any(parts, n, 1, f);
+}
+
+/* Rounds N results, scaled back, to the output's format. */
+static void
+store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
+{
+	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+
+	if (hu_is_wide(y->format)) {
+		double *to = (double *)y->data + first;
+		for (size_t i = 0; i < n; i++)
+			to[i] = hu_isnan(v[i]) ? hu_nan() : v[i] / scale;
+		return;
+	}
+	hu_format f = hu_format_of(y->format);
+	for (size_t i = 0; i < n; i++)
+		((float *)y->data)[first + i] = (float)hu_round(v[i] / scale, f, c->mode, c->flags, c->mode == HU_SR ? hu_random_at(random.seed, random.stream, random.step, first + i).w[0] : 0);
+}
+
+static hu_status
+plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	size_t parts = (x->k + part - 1) / part, rows = x->m;
+	int full = 0;
+
+#pragma omp parallel
+	{
+		double *a = malloc(2 * x->k * sizeof *a), *sums = malloc(parts * sizeof *sums), *line = malloc(x->n * sizeof *line);
+		if (!a || !sums || !line)
+			full = 1;
+#pragma omp for schedule(dynamic)
+		for (size_t m = 0; m < rows; m++) {
+			if (full)
+				continue;
+			for (size_t n = 0; n < x->n; n++) {
+				hu_contract_gather(x, m, n, a, a + x->k);
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * x->n + n) * x->k };
+				for (size_t p = 0; p < parts; p++, draw.first += part)
+					sums[p] = hu_model_run(a + p * part, a + x->k + p * part, p + 1 < parts ? part : x->k - p * part, c->sum, &draw, NULL);
+				line[n] = combine(sums, parts, c->sum);
+			}
+			store(c, y, m * x->n, x->n, line, x->scale, env);
+		}
+		free(a);
+		free(sums);
+		free(line);
+	}
+	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+}
+
+/* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
+   the range, where the one rounding must be that of the exact quotient. */
+static void
+finish_f32(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+{
+	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+	int exact = !hu_is_wide(y->format);
+
+	for (size_t i = 0; i < n && x->scale != 1 && exact; i++) {
+		float q = (float)((double)v[i] / x->scale);
+		exact = v[i] != v[i] || (double)q * x->scale == (double)v[i];
+	}
+	if (!exact) {
+		for (size_t i = 0; i < n; i++) {
+			double d = v[i];
+			store(c, y, first + i, 1, &d, x->scale, env);
+		}
+		return;
+	}
+	for (size_t i = 0; i < n && x->scale != 1; i++)
+		v[i] = (float)((double)v[i] / x->scale);
+	hu_bulk_round((float *)y->data + first, v, n, y->format, c->mode, c->flags, &random, first);
+}
+
+static void
+finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, double *v, const hu_env *env)
+{
+	store(c, y, first, n, v, x->scale, env);
+}
+
+#define HU_T float
+#define HU_F(name) name##_f32
+#define HU_NR nr32
+#define HU_RUN f32
+#include "lib/op/contract.inc"
+#undef HU_T
+#undef HU_F
+#undef HU_NR
+#undef HU_RUN
+
+#define HU_T double
+#define HU_F(name) name##_f64
+#define HU_NR nr64
+#define HU_RUN f64
+#include "lib/op/contract.inc"
+#undef HU_T
+#undef HU_F
+#undef HU_NR
+#undef HU_RUN
+
+hu_status
+hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	hu_contract x;
+	size_t part = (size_t)hu_attr_num(c, "part", 0);
+	int fast = c->sum.id == HU_SUM_FMA && c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
+
+	hu_contract_open(&x, map, c, in);
+	if (!part || part > x.k)
+		part = x.k;
+	if (fast && c->sum.acc == HU_FP32 && in[0]->format != HU_FP64 && in[1]->format != HU_FP64)
+		return fast_f32(&x, c, out[0], part, env);
+	if (fast && c->sum.acc == HU_FP64)
+		return fast_f64(&x, c, out[0], part, env);
+	return plain(&x, c, out[0], part, env);
+}

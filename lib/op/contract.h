@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What matmul and the convolutions have in common: y[m,n] = Σ_k A[m,k] B[k,n], where A and
+   B are read in place through an index map (implicit GEMM: no unrolled copy of an image).
+   Each such operator is its map, its shape rule and its gradient rule; all that computes
+   and judges stands here once. */
+#ifndef HU_OP_CONTRACT_H
+#define HU_OP_CONTRACT_H
+
+#include "lib/op/op.h"
+
+typedef struct hu_contract hu_contract;
+
+/* A stretch of row M of A: elements k .. k+length-1 lie at offset, offset + stride, …
+   of tensor a; offset -1: they are +0 (a tap outside the image, or one a stride skips). */
+typedef struct hu_stretch { ptrdiff_t offset; size_t stride, length; } hu_stretch;
+
+struct hu_contract {
+	size_t m, n, k;
+	const hu_tensor *a, *b;
+	hu_stretch (*row)(const hu_contract *c, size_t m, size_t k);
+	size_t (*column)(const hu_contract *c, size_t k);   /* offset of B[k,0] in b */
+	size_t column_stride;                               /* from B[k,n] to B[k,n+1] */
+	/* Geometry of the map: image (height, width, channels), kernel, outputs, stride, padding before. */
+	size_t h, w, ci, kh, kw, ho, wo, co, s;
+	ptrdiff_t pad_h, pad_w;
+	double scale;                                       /* the result is divided by it: a power of two */
+};
+
+/* Fills sizes, geometry and index map from the call's attributes and input shapes. */
+typedef void hu_contract_map(hu_contract *c, const hu_call *call, const hu_shape *in);
+
+hu_status hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env);
+hu_status hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact);
+hu_status hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound);
+hu_status hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *magnitude);
+hu_status hu_contract_swamping(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost);
+/* Coefficient of Σ|ab| in the a-priori bound, from the shapes. */
+double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
+/* The same for K products in all, cut into parts of PART. */
+double hu_contract_coefficient(hu_sum s, size_t k, size_t part);
+
+/* The row of a contraction: NAME's file defines map and shape; GRAD: its gradient rules or NULL. */
+#define HU_CONTRACT_OP(NAME, SUMMARY, ATTRS, GRAD)                                                                                                        \
+	static void cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)                                                       \
+	{                                                                                                                                             \
+		(void)out;                                                                                                                            \
+		hu_contract_cost(map, c, in, k);                                                                                                      \
+	}                                                                                                                                             \
+	static hu_status emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)                                    \
+	{                                                                                                                                             \
+		return hu_contract_emulate(map, c, in, out, env);                                                                                     \
+	}                                                                                                                                             \
+	static hu_status reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)                   \
+	{                                                                                                                                             \
+		(void)out;                                                                                                                            \
+		return hu_contract_reference(map, c, in, element, n, exact);                                                                          \
+	}                                                                                                                                             \
+	static hu_status bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)                           \
+	{                                                                                                                                             \
+		(void)out;                                                                                                                            \
+		return hu_contract_bound(map, c, in, element, n, b);                                                                                  \
+	}                                                                                                                                             \
+	static hu_status magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *m)                       \
+	{                                                                                                                                             \
+		(void)out;                                                                                                                            \
+		return hu_contract_magnitude(map, c, in, element, n, m);                                                                              \
+	}                                                                                                                                             \
+	static hu_status swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *s)   \
+	{                                                                                                                                             \
+		(void)out;                                                                                                                            \
+		return hu_contract_swamping(map, c, in, element, n, env, s);                                                                          \
+	}                                                                                                                                             \
+	static double unit_bound(const hu_call *c, const hu_shape *in)                                                                                \
+	{                                                                                                                                             \
+		return hu_contract_unit_bound(map, c, in);                                                                                            \
+	}                                                                                                                                             \
+	const hu_op hu_op_##NAME = { .name = #NAME, .summary = SUMMARY, .min_in = 2, .max_in = 4, .nout = 1, .attrs = ATTRS, .cls = HU_CLASS_GEMM,   \
+		.parity = HU_PARITY_BOUND, .shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,                  \
+		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD };
+
+/* Row M and column N as doubles: K values each. For the judges. */
+void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b);
+/* Describes the call with tensors and scale in place. */
+void hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
+
+/* SAME padding (TensorFlow's): output size, and what lies before the first element. */
+size_t hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before);
+#endif

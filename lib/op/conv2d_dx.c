@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]; attributes stride, height, width, part, scaled.
+   k = (kernel row, kernel column, output channel); a tap that a stride skips is +0 and keeps its k. */
+#include "lib/op/contract.h"
+
+static hu_stretch
+row(const hu_contract *c, size_t m, size_t k)
+{
+	size_t n = m / (c->h * c->w), y = m / c->w % c->h, x = m % c->w, j = k % c->co, tap = k / c->co;
+	ptrdiff_t r = (ptrdiff_t)y + c->pad_h - (ptrdiff_t)(tap / c->kw), q = (ptrdiff_t)x + c->pad_w - (ptrdiff_t)(tap % c->kw), s = (ptrdiff_t)c->s;
+
+	if (r < 0 || q < 0 || r % s || q % s || r / s >= (ptrdiff_t)c->ho || q / s >= (ptrdiff_t)c->wo)
+		return (hu_stretch){ -1, 1, c->co - j };
+	return (hu_stretch){ (((ptrdiff_t)(n * c->ho) + r / s) * (ptrdiff_t)c->wo + q / s) * (ptrdiff_t)c->co + (ptrdiff_t)j, 1, c->co - j };
+}
+
+static size_t
+column(const hu_contract *c, size_t k)
+{
+	return k / c->co * c->ci * c->co + k % c->co;
+}
+
+static void
+map(hu_contract *x, const hu_call *c, const hu_shape *in)
+{
+	x->s = (size_t)hu_attr_num(c, "stride", 1);
+	x->h = (size_t)hu_attr_num(c, "height", 0);
+	x->w = (size_t)hu_attr_num(c, "width", 0);
+	x->kh = in[1].d[0];
+	x->kw = in[1].d[1];
+	x->ci = in[1].d[2];
+	x->co = in[1].d[3];
+	x->ho = hu_same(x->h, x->kh, x->s, &x->pad_h);
+	x->wo = hu_same(x->w, x->kw, x->s, &x->pad_w);
+	x->m = in[0].d[0] * x->h * x->w;
+	x->k = x->kh * x->kw * x->co;
+	x->n = x->ci;
+	x->row = row;
+	x->column = column;
+	x->column_stride = x->co;
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	hu_contract x;
+
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !(hu_attr_num(c, "stride", 1) >= 1) || !(hu_attr_num(c, "height", 0) >= 1) || !(hu_attr_num(c, "width", 0) >= 1))
+		return hu_fail(HU_EINVAL, "conv2d_dx: a gradient and a kernel of rank 4, a stride, a height and a width are needed");
+	map(&x, c, in);
+	if (in[0].d[1] != x.ho || in[0].d[2] != x.wo || in[0].d[3] != x.co)
+		return hu_fail(HU_EINVAL, "conv2d_dx: the gradient must be Nx%zux%zux%zu", x.ho, x.wo, x.co);
+	hu_shape y = hu_shape4(in[0].d[0], x.h, x.w, x.ci);
+	if (out->rank && !hu_same_shape(*out, y))
+		return hu_fail(HU_EINVAL, "conv2d_dx: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
+	*out = y;
+	return HU_OK;
+}
+
+HU_CONTRACT_OP(conv2d_dx, "gradient of a convolution for its image", "stride height width part scaled", NULL)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+   formula.inc in every carrier: hu_NAME_f32, _f64, _any, _run. */
+#ifndef HU_OP_FORMULA_H
+#define HU_OP_FORMULA_H
+
+#include "lib/op/carrier.h"
+
+#define HU_T float
+#define HU_C hu_ctx_f32
+#define HU_N(name) name##_f32
+#define HU_K(c, x) ((void)(c), (float)(x))
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) ((void)(c), (a) + (b))
+#define HU_SUB(c, a, b) ((void)(c), (a) - (b))
+#define HU_MUL(c, a, b) ((void)(c), (a) * (b))
+#define HU_DIV(c, a, b) ((void)(c), (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) sqrtf(a)
+#define HU_EXP(c, a) hu_exp_f32(a)
+#define HU_LOG(c, a) hu_log_f32(a)
+#define HU_ERF(c, a) hu_erf_f32(a)
+#define HU_TANH(c, a) hu_tanh_f32(a)
+#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+
+#define HU_T double
+#define HU_C hu_ctx_f64
+#define HU_N(name) name##_f64
+#define HU_K(c, x) ((void)(c), (double)(x))
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) ((void)(c), (a) + (b))
+#define HU_SUB(c, a, b) ((void)(c), (a) - (b))
+#define HU_MUL(c, a, b) ((void)(c), (a) * (b))
+#define HU_DIV(c, a, b) ((void)(c), (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) sqrt(a)
+#define HU_EXP(c, a) hu_exp(a)
+#define HU_LOG(c, a) hu_log(a)
+#define HU_ERF(c, a) hu_erf(a)
+#define HU_TANH(c, a) hu_tanh(a)
+#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+
+#define HU_T double
+#define HU_C hu_ctx_f64
+#define HU_N(name) name##_any
+#define HU_K(c, x) hu_rne((c)->f, x)
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) hu_rne((c)->f, (a) + (b))
+#define HU_SUB(c, a, b) hu_rne((c)->f, (a) - (b))
+#define HU_MUL(c, a, b) hu_rne((c)->f, (a) * (b))
+#define HU_DIV(c, a, b) hu_rne((c)->f, (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) hu_rne((c)->f, sqrt(a))
+#define HU_EXP(c, a) hu_rne((c)->f, hu_exp(a))
+#define HU_LOG(c, a) hu_rne((c)->f, hu_log(a))
+#define HU_ERF(c, a) hu_rne((c)->f, hu_erf(a))
+#define HU_TANH(c, a) hu_rne((c)->f, hu_tanh(a))
+#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+
+#define HU_T hu_run
+#define HU_C hu_ctx_run
+#define HU_N(name) name##_run
+#define HU_K(c, x) hu_run_load((c)->f, x, 0)
+#define HU_V(a) ((a).v)
+#define HU_ADD(c, a, b) hu_run_add((c)->f, a, b)
+#define HU_SUB(c, a, b) hu_run_add((c)->f, a, hu_run_neg(b))
+#define HU_MUL(c, a, b) hu_run_mul((c)->f, a, b)
+#define HU_DIV(c, a, b) hu_run_div((c)->f, a, b)
+#define HU_NEG(a) hu_run_neg(a)
+#define HU_SQRT(c, a) hu_run_sqrt((c)->f, a)
+#define HU_EXP(c, a) hu_run_exp((c)->f, a)
+#define HU_LOG(c, a) hu_run_log((c)->f, a)
+#define HU_ERF(c, a) hu_run_erf((c)->f, a)
+#define HU_TANH(c, a) hu_run_tanh((c)->f, a)
+#define HU_PICK(y, a, b) hu_run_pick(y, a, b)
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/map.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/thread.h"
+#include "lib/number/bulk.h"
+#include "lib/number/philox.h"
+
+#include <string.h>
+
+void
+hu_map_init(hu_map *m, const hu_call *c, const hu_blocks *b, size_t n, size_t channels)
+{
+	memset(m, 0, sizeof *m);
+	m->call = c;
+	m->blocks = b;
+	m->n = n;
+	m->channels = channels ? channels : 1;
+	m->image = n ? n : 1;
+}
+
+void
+hu_map_add(hu_map *m, const hu_tensor *t, hu_how how)
+{
+	HU_ASSERT(m->nin < HU_MAP_IN);
+	m->in[m->nin++] = (hu_source){ t, how, NULL };
+}
+
+static size_t
+place(const hu_map *m, hu_how how, size_t i)
+{
+	switch (how) {
+	case HU_EACH: return i;
+	case HU_CHANNEL: return i % m->channels;
+	case HU_ROW: return i / m->channels;
+	case HU_IMAGE: return i / m->image * m->channels + i % m->channels;
+	default: return 0;
+	}
+}
+
+static double
+operand(const hu_map *m, const hu_source *s, size_t i)
+{
+	return s->how == HU_INDEX ? (double)(i % m->channels) : hu_get(s->t, place(m, s->how, i));
+}
+
+/* Elements first … first+n-1 of a source, one after another in chunks that do not wrap. */
+#define LOAD(NAME, T, CONVERT)                                                                            \
+	static void NAME(const hu_map *m, const hu_source *s, hu_format f, size_t first, size_t n, T *to) \
+	{                                                                                                 \
+		(void)f;                                                                                  \
+		if (s->how == HU_INDEX) {                                                                 \
+			for (size_t i = 0; i < n; i++)                                                    \
+				to[i] = (T)CONVERT((double)((first + i) % m->channels));                  \
+			return;                                                                           \
+		}                                                                                         \
+		for (size_t i = 0; i < n;) {                                                              \
+			size_t left = n - i, at = place(m, s->how, first + i), step = 1;                  \
+			size_t wrap = m->channels - (first + i) % m->channels;                            \
+			if (s->how == HU_ROW || s->how == HU_ONE)                                         \
+				step = 0;                                                                 \
+			if (s->how != HU_EACH && s->how != HU_ONE && left > wrap)                         \
+				left = wrap;                                                              \
+			if (hu_is_wide(s->t->format)) {                                                   \
+				const double *x = (const double *)s->t->data + at;                        \
+				for (size_t k = 0; k < left; k++)                                         \
+					to[i + k] = (T)CONVERT(x[k * step]);                              \
+			} else {                                                                          \
+				const float *x = (const float *)s->t->data + at;                          \
+				for (size_t k = 0; k < left; k++)                                         \
+					to[i + k] = (T)CONVERT((double)x[k * step]);                      \
+			}                                                                                 \
+			i += left;                                                                        \
+		}                                                                                         \
+	}
+#define AS_IS(x) (x)
+#define TO_FORMAT(x) hu_rne(f, x)
+LOAD(load_f32, float, AS_IS)
+LOAD(load_f64, double, AS_IS)
+LOAD(load_any, double, TO_FORMAT)
+
+static void
+block_f32(const hu_map *m, hu_tensor *const *out, int nout, const hu_stream *random, const hu_ctx_f32 *c, size_t first, size_t n)
+{
+	float x[HU_MAP_IN][HU_MAP_BLOCK], y[HU_MAP_OUT][HU_MAP_BLOCK];
+	const float *in[HU_MAP_IN];
+	float *to[HU_MAP_OUT] = { NULL };
+
+	for (int k = 0; k < m->nin; k++)
+		if (m->in[k].how == HU_EACH && !hu_is_wide(m->in[k].t->format)) {
+			in[k] = (const float *)m->in[k].t->data + first;
+		} else {
+			load_f32(m, &m->in[k], c->f, first, n, x[k]);
+			in[k] = x[k];
+		}
+	for (int k = 0; k < nout; k++)
+		to[k] = y[k];
+	m->blocks->f32(c, n, in, to);
+	for (int k = 0; k < nout; k++) {
+		if (!out[k])
+			continue;
+		if (!hu_is_wide(out[k]->format)) {
+			hu_bulk_round((float *)out[k]->data + first, y[k], n, out[k]->format, m->call->mode, m->call->flags, random, first);
+			continue;
+		}
+		double *d = (double *)out[k]->data + first;
+		for (size_t i = 0; i < n; i++)
+			d[i] = y[k][i] == y[k][i] ? (double)y[k][i] : hu_nan();
+	}
+}
+
+static void
+block_f64(const hu_map *m, hu_tensor *const *out, int nout, const hu_stream *random, const hu_ctx_f64 *c, size_t first, size_t n)
+{
+	double x[HU_MAP_IN][HU_MAP_BLOCK], y[HU_MAP_OUT][HU_MAP_BLOCK];
+	const double *in[HU_MAP_IN];
+	double *to[HU_MAP_OUT] = { NULL };
+	int native = c->f.id == HU_FP64;
+
+	for (int k = 0; k < m->nin; k++) {
+		(native ? load_f64 : load_any)(m, &m->in[k], c->f, first, n, x[k]);
+		in[k] = x[k];
+	}
+	for (int k = 0; k < nout; k++)
+		to[k] = y[k];
+	(native ? m->blocks->f64 : m->blocks->any)(c, n, in, to);
+	for (int k = 0; k < nout; k++) {
+		if (!out[k])
+			continue;
+		hu_bulk_round_f64(y[k], y[k], n, out[k]->format, m->call->mode, m->call->flags, random, first);
+		if (hu_is_wide(out[k]->format))
+			memcpy((double *)out[k]->data + first, y[k], n * sizeof(double));
+		else
+			for (size_t i = 0; i < n; i++)
+				((float *)out[k]->data)[first + i] = (float)y[k][i];
+	}
+}
+
+void
+hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env)
+{
+	hu_format f = hu_format_of(m->call->fmt.compute);
+	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step }, *random = m->call->mode == HU_SR ? &stream : NULL;
+	hu_ctx_f32 narrow = { f, { 0 } };
+	hu_ctx_f64 wide = { f, { 0 } };
+
+	for (int i = 0; i < HU_CONSTANTS; i++) {
+		wide.k[i] = hu_rne(f, m->k[i]);
+		narrow.k[i] = (float)m->k[i];
+	}
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (m->n > 16384)
+	for (size_t first = 0; first < m->n; first += HU_MAP_BLOCK) {
+		size_t n = m->n - first < HU_MAP_BLOCK ? m->n - first : HU_MAP_BLOCK;
+		if (f.id == HU_FP32)
+			block_f32(m, out, nout, random, &narrow, first, n);
+		else
+			block_f64(m, out, nout, random, &wide, first, n);
+	}
+}
+
+void
+hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x)
+{
+	uint32_t bits = c->mode == HU_SR ? hu_random_at(env->seed, hu_fnv1a32(c->seed_name), env->step, i).w[0] : 0;
+
+	hu_put(t, i, hu_round(x, hu_format_of(t->format), c->mode, c->flags, bits));
+}
+
+double
+hu_bound_of(const hu_call *c, hu_format_id format, hu_run x)
+{
+	hu_format f = hu_format_of(format);
+	int nearest = c->mode == HU_RNE || c->mode == HU_RNA;
+	double up = hu_round(x.v, f, HU_RU, 0, 0), down = hu_round(x.v, f, HU_RD, 0, 0);
+
+	if (!(x.e < hu_inf(0)))
+		return hu_inf(0);
+	if (up == down)
+		return x.e;
+	if (!hu_isfinite(up) || !hu_isfinite(down)) /* beyond max finite: may overflow, or saturate at a distance */
+		return (c->flags & HU_SATURATE) ? hu_up(hu_abs(x.v) - f.max + x.e) : hu_inf(0);
+	return hu_up(x.e + (nearest ? (up - down) / 2 : up - down));
+}
+
+hu_status
+hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound)
+{
+	hu_ctx_run c = { hu_format_of(m->call->fmt.compute), { { 0, 0 } } };
+
+	for (int i = 0; i < m->nk; i++)
+		c.k[i] = hu_run_load(c.f, m->k[i], m->ke[i]);
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
+	for (size_t i = 0; i < n; i++) {
+		hu_run x[HU_MAP_IN], y[HU_MAP_OUT], *to[HU_MAP_OUT];
+		const hu_run *in[HU_MAP_IN];
+		for (int k = 0; k < m->nin; k++) {
+			const hu_source *s = &m->in[k];
+			x[k] = hu_run_load(c.f, operand(m, s, element[i]), s->e ? s->e[place(m, s->how, element[i])] : 0);
+			in[k] = &x[k];
+		}
+		for (int k = 0; k < nout; k++)
+			to[k] = &y[k];
+		m->blocks->run(&c, 1, in, to);
+		bound[i] = hu_bound_of(m->call, format, y[out]);
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+#pragma omp parallel num_threads(hu_threads()) if (n > 256)
+	{
+		mpfr_t x[HU_MAP_IN], k[HU_CONSTANTS];
+		for (int j = 0; j < HU_MAP_IN; j++)
+			mpfr_init2(x[j], 64);
+		for (int j = 0; j < HU_CONSTANTS; j++) {
+			mpfr_init2(k[j], 64);
+			mpfr_set_d(k[j], m->k[j], MPFR_RNDN);
+		}
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++) {
+			for (int j = 0; j < m->nin; j++)
+				mpfr_set_d(x[j], operand(m, &m->in[j], element[i]), MPFR_RNDN);
+			mpfr_set_prec(exact[i], HU_EXACT_BITS);
+			m->blocks->exact((const mpfr_t *)k, (const mpfr_t *)x, out, exact[i]);
+		}
+		for (int j = 0; j < HU_MAP_IN; j++)
+			mpfr_clear(x[j]);
+		for (int j = 0; j < HU_CONSTANTS; j++)
+			mpfr_clear(k[j]);
+	}
+	return HU_OK;
+}

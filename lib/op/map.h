@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Runs an element-by-element operator: loads blocks of its operands in the compute
+   format, applies the operator's formula, rounds each result once to its own
+   tensor's format. It does no reductions (reduce.h). */
+#ifndef HU_OP_MAP_H
+#define HU_OP_MAP_H
+
+#include "lib/op/formula.h"
+#include "lib/op/op.h"
+
+enum { HU_MAP_BLOCK = 512, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
+
+/* Which element of an operand belongs to element i of the map. */
+typedef enum hu_how {
+	HU_EACH,      /* i */
+	HU_CHANNEL,   /* i % channels */
+	HU_ROW,       /* i / channels */
+	HU_IMAGE,     /* i / image * channels + i % channels */
+	HU_ONE,       /* 0 */
+	HU_INDEX      /* no tensor: the number i % channels itself */
+} hu_how;
+
+/* E: distances of t's elements to what they stand for; NULL: 0. */
+typedef struct hu_source { const hu_tensor *t; hu_how how; const double *e; } hu_source;
+
+/* One block of N elements in each carrier; and one element in exact arithmetic:
+   x the operands, k the constants, y to be set to result OUT. */
+typedef struct hu_blocks {
+	void (*f32)(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out);
+	void (*f64)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
+	void (*any)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
+	void (*run)(const hu_ctx_run *c, size_t n, const hu_run *const *in, hu_run *const *out);
+	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
+} hu_blocks;
+
+/* Defines static functions NAME_f32 … NAME_run and the hu_blocks NAME of a formula
+   F(S) that computes element i: S is the suffix of the carrier's functions, T its type. */
+#define HU_BLOCKS(NAME, F, EXACT)                                                                          \
+	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)   \
+	{                                                                                                  \
+		(void)c;                                                                                   \
+		for (size_t i = 0; i < n; i++)                                                             \
+			F(_f32, float);                                                                    \
+	}                                                                                                  \
+	static void NAME##_f64(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out) \
+	{                                                                                                  \
+		(void)c;                                                                                   \
+		for (size_t i = 0; i < n; i++)                                                             \
+			F(_f64, double);                                                                   \
+	}                                                                                                  \
+	static void NAME##_any(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out) \
+	{                                                                                                  \
+		(void)c;                                                                                   \
+		for (size_t i = 0; i < n; i++)                                                             \
+			F(_any, double);                                                                   \
+	}                                                                                                  \
+	static void NAME##_run(const hu_ctx_run *c, size_t n, const hu_run *const *in, hu_run *const *out) \
+	{                                                                                                  \
+		(void)c;                                                                                   \
+		for (size_t i = 0; i < n; i++)                                                             \
+			F(_run, hu_run);                                                                   \
+	}                                                                                                  \
+	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, EXACT };
+
+/* k: the constants as the mathematics has them, in double; ke: by how much those doubles miss it. */
+typedef struct hu_map {
+	const hu_call *call;
+	const hu_blocks *blocks;
+	int nin, nout, nk;
+	hu_source in[HU_MAP_IN];
+	size_t n, channels, image;
+	double k[HU_CONSTANTS], ke[HU_CONSTANTS];
+} hu_map;
+
+void hu_map_init(hu_map *m, const hu_call *c, const hu_blocks *b, size_t n, size_t channels);
+void hu_map_add(hu_map *m, const hu_tensor *t, hu_how how);
+
+/* Runs the map; OUT[k] may be NULL where the caller does not want it. */
+void hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env);
+hu_status hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr_t *exact);
+/* FORMAT: of the output. */
+hu_status hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound);
+
+/* A bound on |round(x.v) - exact| in FORMAT under the call's mode; +Inf where it may overflow. */
+double hu_bound_of(const hu_call *c, hu_format_id format, hu_run x);
+/* X rounded to T's format as the call says and stored as element I. */
+void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x);
+
+/* The faces of an operator whose prepare(map, call, in) describes it and whose output k
+   has the format formats(call, in, k). */
+#define HU_MAP_FACES                                                                                                           \
+	static hu_status emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)             \
+	{                                                                                                                      \
+		hu_map m;                                                                                                      \
+		prepare(&m, c, in);                                                                                            \
+		hu_map_emulate(&m, out, c->nout, env);                                                                         \
+		return HU_OK;                                                                                                  \
+	}                                                                                                                      \
+	static hu_status reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact) \
+	{                                                                                                                      \
+		hu_map m;                                                                                                      \
+		prepare(&m, c, in);                                                                                            \
+		return hu_map_reference(&m, out, element, n, exact);                                                           \
+	}                                                                                                                      \
+	static hu_status bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)    \
+	{                                                                                                                      \
+		hu_map m;                                                                                                      \
+		prepare(&m, c, in);                                                                                            \
+		return hu_map_bound(&m, c->nout, out, hu_output_format(c, in, out), element, n, b);                            \
+	}
+
+/* The format that bounds assume of output OUT: the call's for the first one, that of the
+   operand it updates or differentiates for the others, the compute format for statistics. */
+hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
+
+/* Shape rules. An output that was given (op.h) is compared, another is set. */
+hu_status hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want);
+hu_status hu_shape_expect(const hu_call *c, int k, hu_shape in, hu_shape want);
+/* Operand K has N elements. */
+hu_status hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n);
+
+/* Precision of the references: far above what an fp64 computation could hide. */
+enum { HU_EXACT_BITS = 512 };
+#endif

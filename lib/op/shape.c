@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/map.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *
+print(hu_shape s, char *to, size_t size)
+{
+	size_t at = 0;
+
+	snprintf(to, size, "scalar");
+	for (int i = 0; i < s.rank && at < size; i++)
+		at += (size_t)snprintf(to + at, size - at, "%s%zu", i ? "x" : "", s.d[i]);
+	return to;
+}
+
+hu_status
+hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want)
+{
+	char a[96], b[96];
+
+	if (k >= c->nout)
+		return HU_OK;
+	if (out[k].rank == 0 && out[k].d[0] == 0)
+		out[k] = want;
+	if (!hu_same_shape(out[k], want))
+		return hu_fail(HU_EINVAL, "%s: output %d is %s where %s is made", c->op->name, k, print(out[k], a, sizeof a), print(want, b, sizeof b));
+	return HU_OK;
+}
+
+hu_status
+hu_shape_expect(const hu_call *c, int k, hu_shape in, hu_shape want)
+{
+	char a[96], b[96];
+
+	if (!hu_same_shape(in, want))
+		return hu_fail(HU_EINVAL, "%s: operand %d is %s where %s is needed", c->op->name, k, print(in, a, sizeof a), print(want, b, sizeof b));
+	return HU_OK;
+}
+
+hu_status
+hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n)
+{
+	if (hu_count(in) != n)
+		return hu_fail(HU_EINVAL, "%s: operand %d has %zu elements where %zu are needed", c->op->name, k, hu_count(in), n);
+	return HU_OK;
+}
+
+static int
+is(const hu_call *c, const char *name)
+{
+	return !strcmp(c->op->name, name);
+}
+
+hu_format_id
+hu_output_format(const hu_call *c, hu_tensor *const *in, int out)
+{
+	if (out == 0)
+		return c->fmt.out;
+	if (is(c, "adamw"))
+		return in[2 + out]->format;
+	if (is(c, "sgd"))
+		return in[3]->format;
+	if (is(c, "batchnorm") && out >= 3)
+		return in[out]->format;
+	if (is(c, "batchnorm_dx") || is(c, "layernorm_dx"))
+		return in[1]->format;
+	return c->fmt.compute;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What both sides of the run directory need: how a format is stored, checksums,
+   and which steps have a file. */
+#include "lib/store/run.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/bulk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* The formats that safetensors has, narrow ones first. */
+static const struct { const char *dtype; hu_format_id f; } stored[] = {
+	{ "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 }, { "F32", HU_FP32 }, { "F64", HU_FP64 }
+};
+
+enum { STORED = sizeof stored / sizeof *stored };
+
+/* Every value of F, its subnormals and infinities included, is a value of S. */
+static int
+holds(hu_format s, hu_format f)
+{
+	return s.p >= f.p && s.emax >= f.emax && s.max >= f.max && s.emin - s.p <= f.emin - f.p && (hu_has_inf(s) || !hu_has_inf(f));
+}
+
+const char *
+hu_run_dtype(hu_format_id f, hu_format_id *as)
+{
+	for (int i = 0; i < STORED; i++) {
+		if (!holds(hu_format_of(stored[i].f), hu_format_of(f)))
+			continue;
+		*as = stored[i].f;
+		return stored[i].dtype;
+	}
+	hu_bug(__FILE__, __LINE__, "no dtype holds %s", hu_format_name(f));
+}
+
+hu_status
+hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes)
+{
+	hu_format_id as;
+
+	hu_run_dtype(t->format, &as);
+	if (bytes != t->n * hu_bulk_element(as))
+		return hu_fail(HU_EFILE, "%zu bytes where %zu elements of %s take %zu", bytes, t->n, hu_format_name(as), t->n * hu_bulk_element(as));
+	if (as == HU_FP64)
+		memcpy(t->data, codes, bytes);
+	else
+		hu_bulk_unpack(t->data, codes, t->n, as);
+	return HU_OK;
+}
+
+hu_status
+hu_run_checksum(const char *path, double *bytes, char hex[17])
+{
+	enum { PIECE = 1 << 18 };
+	FILE *f = fopen(path, "rb");
+	size_t got;
+
+	if (!f)
+		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
+	XXH3_state_t *s = XXH3_createState();
+	char *piece = hu_xmalloc(PIECE);
+	HU_ASSERT(s);
+	XXH3_64bits_reset(s);
+	*bytes = 0;
+	while ((got = fread(piece, 1, PIECE, f)) > 0) {
+		XXH3_64bits_update(s, piece, got);
+		*bytes += (double)got;
+	}
+	int bad = ferror(f);
+	snprintf(hex, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(s));
+	XXH3_freeState(s);
+	free(piece);
+	fclose(f);
+	return bad ? hu_fail(HU_EFILE, "%s: cannot be read", path) : HU_OK;
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int
+hu_run_list_steps(const char *dir, const char *folder, size_t **steps)
+{
+	char *path = hu_path(dir, "%s", folder);
+	DIR *d = opendir(path);
+	int n = 0, cap = 0;
+
+	*steps = NULL;
+	free(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		size_t step;
+		int end = 0;
+		if (sscanf(e->d_name, "step-%zu.safetensors%n", &step, &end) != 1 || !end || e->d_name[end])
+			continue;
+		HU_GROW(*steps, n, cap);
+		(*steps)[n++] = step;
+	}
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(*steps, (size_t)n, sizeof **steps, ascending);
+	return n;
+}

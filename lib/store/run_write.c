@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The run directory's writing side: every file whole or not at all. */
+#include "lib/base/mem.h"
+#include "lib/number/bulk.h"
+#include "lib/store/run.h"
+#include "lib/store/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+hu_status
+hu_run_create(const char *dir, int resume)
+{
+	static const char *const folders[] = { "trace", "checkpoint" };
+
+	if (!resume && hu_exists(dir))
+		return hu_fail(HU_EINVAL, "%s exists already; choose another name, or continue it with --resume", dir);
+	for (int i = 0; i < 2; i++) {
+		char *path = hu_path(dir, "%s", folders[i]);
+		hu_status st = hu_make_dirs(path);
+		free(path);
+		HU_TRY(st);
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_run_write_json(const char *dir, const char *name, const json_t *j)
+{
+	char *path = hu_path(dir, "%s", name), *text = json_dumps(j, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+
+	HU_ASSERT(text);
+	text = hu_xrealloc(text, strlen(text) + 2);
+	strcat(text, "\n");
+	hu_status st = hu_file_write(path, text, strlen(text));
+	free(text);
+	free(path);
+	return st;
+}
+
+hu_status
+hu_run_write_program(const char *dir, const hu_program *p)
+{
+	json_t *j = hu_program_to_json(p);
+	char name[64];
+
+	snprintf(name, sizeof name, "program-%s.json", p->name);
+	hu_status st = hu_run_write_json(dir, name, j);
+	json_decref(j);
+	return st;
+}
+
+/* Adds tensor T; *COPY is what it was packed into, if it had to be. */
+static hu_status
+add(hu_safetensors_writer *w, const hu_info *info, const hu_tensor *t, void **copy)
+{
+	hu_format_id as;
+	const char *dtype = hu_run_dtype(t->format, &as);
+
+	if (as != HU_FP32 && as != HU_FP64) {
+		if (!(*copy = hu_alloc(t->n * hu_bulk_element(as))))
+			return hu_fail(HU_ENOMEM, "no memory to pack %s (%zu elements)", info->name, t->n);
+		hu_bulk_pack(*copy, t->data, t->n, as);
+	}
+	if (as != t->format) {
+		char *key = hu_xprintf("format:%s", info->name);
+		hu_status st = hu_safetensors_set(w, key, hu_format_name(t->format));
+		free(key);
+		HU_TRY(st);
+	}
+	return hu_safetensors_add(w, info->name, dtype, t->shape.rank, t->shape.d, *copy ? *copy : t->data);
+}
+
+static hu_status
+write_tensors(const char *path, size_t step, const char *kind, const hu_program *p, const hu_tensor *t, const char *select, int state, const char *meta)
+{
+	hu_safetensors_writer w;
+	void **copy = hu_xcalloc((size_t)p->nt + 1, sizeof *copy);
+	char number[32];
+	hu_status st;
+
+	hu_safetensors_begin(&w);
+	snprintf(number, sizeof number, "%zu", step);
+	st = hu_safetensors_set(&w, "halfulp", kind);
+	if (st == HU_OK)
+		st = hu_safetensors_set(&w, "step", number);
+	if (st == HU_OK && meta)
+		st = hu_safetensors_set(&w, "meta", meta);
+	for (int i = 0; i < p->nt && st == HU_OK; i++)
+		if (t[i].data && (state ? p->t[i].state : !select || select[i]))
+			st = add(&w, &p->t[i], &t[i], &copy[i]);
+	if (st == HU_OK)
+		st = hu_safetensors_commit(&w, path);
+	else
+		hu_safetensors_abandon(&w);
+	for (int i = 0; i < p->nt; i++)
+		free(copy[i]);
+	free(copy);
+	return st;
+}
+
+hu_status
+hu_run_write_trace(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const char *select)
+{
+	char *path = hu_path(dir, "trace/step-%06zu.safetensors", step);
+	hu_status st = write_tensors(path, step, "trace", p, t, select, 0, NULL);
+
+	free(path);
+	return st;
+}
+
+hu_status
+hu_run_write_checkpoint(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const json_t *meta)
+{
+	char *path = hu_path(dir, "checkpoint/step-%06zu.safetensors", step), *text = json_dumps(meta, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+	hu_status st = write_tensors(path, step, "checkpoint", p, t, NULL, 1, text);
+
+	free(text);
+	free(path);
+	return st;
+}
+
+double
+hu_run_trace_bytes(const hu_program *p, const char *select)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < p->nt; i++) {
+		hu_format_id as;
+		if (select && !select[i])
+			continue;
+		hu_run_dtype(p->t[i].format, &as);
+		bytes += (double)hu_count(p->t[i].shape) * (double)hu_bulk_element(as);
+	}
+	return bytes;
+}
+
+hu_status
+hu_run_add_file(const char *dir, const char *name, json_t *files)
+{
+	char *path = hu_path(dir, "%s", name), hex[17];
+	double bytes;
+	hu_status st = hu_run_checksum(path, &bytes, hex);
+
+	if (st == HU_OK)
+		json_object_set_new(files, name, json_pack("{s:I s:s}", "bytes", (json_int_t)bytes, "xxh3", hex));
+	free(path);
+	return st;
+}

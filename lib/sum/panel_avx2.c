@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Micro-kernels for AVX2 with FMA: 6 x 16 floats, 12 of 16 registers accumulate. */
+#include "lib/sum/panel.h"
+
+#if defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+
+#define HU_ROWS 6
+#define HU_COLS 2
+
+#define HU_KERNEL kernel_f32
+#define HU_T float
+#define HU_V __m256
+#define HU_W 8
+#define HU_LOAD(p) _mm256_loadu_ps(p)
+#define HU_STORE(p, v) _mm256_storeu_ps(p, v)
+#define HU_SPLAT(x) _mm256_set1_ps(x)
+#define HU_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#include "lib/sum/panel.inc"
+
+#define HU_KERNEL kernel_f64
+#define HU_T double
+#define HU_V __m256d
+#define HU_W 4
+#define HU_LOAD(p) _mm256_loadu_pd(p)
+#define HU_STORE(p, v) _mm256_storeu_pd(p, v)
+#define HU_SPLAT(x) _mm256_set1_pd(x)
+#define HU_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#include "lib/sum/panel.inc"
+
+const hu_panel hu_panel_avx2 = { HU_ROWS, HU_COLS * 8, HU_COLS * 4, kernel_f32, kernel_f64 };
+#endif

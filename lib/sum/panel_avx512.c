@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Micro-kernels for AVX-512: 12 x 32 floats, 24 of 32 registers accumulate. */
+#include "lib/sum/panel.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+
+#define HU_ROWS 12
+#define HU_COLS 2
+
+#define HU_KERNEL kernel_f32
+#define HU_T float
+#define HU_V __m512
+#define HU_W 16
+#define HU_LOAD(p) _mm512_loadu_ps(p)
+#define HU_STORE(p, v) _mm512_storeu_ps(p, v)
+#define HU_SPLAT(x) _mm512_set1_ps(x)
+#define HU_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#include "lib/sum/panel.inc"
+
+#define HU_KERNEL kernel_f64
+#define HU_T double
+#define HU_V __m512d
+#define HU_W 8
+#define HU_LOAD(p) _mm512_loadu_pd(p)
+#define HU_STORE(p, v) _mm512_storeu_pd(p, v)
+#define HU_SPLAT(x) _mm512_set1_pd(x)
+#define HU_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#include "lib/sum/panel.inc"
+
+const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64 };
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp report: the page and the figures of one or several runs. */
+#include "lib/base/opt.h"
+
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/progress.h"
+#include "reports/figure.h"
+#include "reports/human.h"
+#include "reports/page.h"
+#include "reports/terminal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const hu_opt opts[] = {
+	{ "out", "DIR", NULL, "where the report goes; without it, report/ in the first RUN" },
+	{ "formats", "LIST", "svg,png", "of each figure: svg (always), png, pdf, tex (a figure environment around the pdf)" },
+	{ "terminal", NULL, NULL, "verdict, numbers and key figures as text on standard output; writes no files" },
+	{ "json", NULL, NULL, "print what was made as JSON" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* "svg,png" as gnuplot's list "svg png"; *tex apart, it is not gnuplot's. */
+static hu_status
+formats_of(const char *list, char *out, size_t room, int *tex)
+{
+	const char *known[] = { "svg", "png", "pdf", "tex" };
+	int want[4] = { 1, 0, 0, 0 };
+	char *all = hu_xstrdup(list), *save = NULL;
+	hu_status st = HU_OK;
+
+	for (char *s = strtok_r(all, ", ", &save); s && st == HU_OK; s = strtok_r(NULL, ", ", &save)) {
+		size_t i = 0;
+		while (i < 4 && strcmp(known[i], s))
+			i++;
+		if (i == 4)
+			st = hu_fail(HU_EINVAL, "--formats %s: '%s' is none of svg, png, pdf, tex", list, s);
+		else
+			want[i] = 1;
+	}
+	free(all);
+	want[2] |= want[3];
+	*tex = want[3];
+	snprintf(out, room, "svg%s%s", want[1] ? " png" : "", want[2] ? " pdf" : "");
+	return st;
+}
+
+/* The line that made the report, for its provenance. */
+static char *
+command_line(const hu_args *a, const hu_report_runs *runs)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	hu_str_add(&b, "halfulp report");
+	if (hu_args_given(a, "formats"))
+		hu_str_addf(&b, " --formats %s", hu_args_text(a, "formats"));
+	if (hu_args_given(a, "out")) {
+		hu_str_add(&b, " --out ");
+		hu_shell_word(&b, hu_args_text(a, "out"));
+	}
+	for (int i = 0; i < runs->n; i++) {
+		hu_str_add(&b, " ");
+		hu_shell_word(&b, runs->dir[i]);
+	}
+	for (size_t i = 0; i < b.len; i++)
+		if (b.s[i] == '\n' || b.s[i] == '\r')
+			b.s[i] = ' ';
+	return b.s;
+}
+
+/* Moves every file of FROM into TO where the move is set, else removes them; then FROM goes. */
+static hu_status
+empty_into(const char *from, const char *to)
+{
+	DIR *d = opendir(from);
+	hu_status st = HU_OK;
+
+	if (!d)
+		return HU_OK;
+	for (struct dirent *e; (e = readdir(d)); ) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		char *source = hu_path(from, "%s", e->d_name), *target = to ? hu_path(to, "%s", e->d_name) : NULL;
+		if (target && st == HU_OK && rename(source, target))
+			st = hu_fail(HU_EIO, "%s: cannot be written: %s", target, strerror(errno));
+		unlink(source);
+		free(source);
+		free(target);
+	}
+	closedir(d);
+	rmdir(from);
+	return st;
+}
+
+static void
+print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats)
+{
+	json_t *figures = json_array(), *labels = json_array();
+	char *page = hu_path(out, "index.html");
+
+	for (int i = 0; i < runs->n; i++)
+		json_array_append_new(labels, json_pack("{s:s, s:s}", "run", runs->at[i].dir, "label", runs->at[i].label));
+	for (int i = 0; i < f->n; i++) {
+		const hu_figure *g = &f->at[i];
+		json_t *j = json_pack("{s:s, s:s, s:b, s:o?}", "figure", g->name, "title", g->title, "drawn", !g->why, "run",
+			g->run < 0 ? NULL : json_string(runs->at[g->run].dir));
+		if (g->why) {
+			json_object_set_new(j, "why", json_string(g->why));
+		} else {
+			json_t *files = json_array();
+			char *all = hu_xprintf("%s tsv gp", formats), *save = NULL;
+			for (char *s = strtok_r(all, " ", &save); s; s = strtok_r(NULL, " ", &save))
+				json_array_append_new(files, json_sprintf("%s.%s", g->stem, s));
+			free(all);
+			json_object_set_new(j, "files", files);
+		}
+		json_array_append_new(figures, j);
+	}
+	json_t *all = json_pack("{s:s, s:o, s:o}", "page", page, "runs", labels, "figures", figures);
+	json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	putchar('\n');
+	json_decref(all);
+	free(page);
+}
+
+static void
+print_made(const hu_figures *f, const char *out)
+{
+	int drawn = 0;
+
+	for (int i = 0; i < f->n; i++)
+		drawn += !f->at[i].why;
+	printf("%s/index.html: %d figures", out, drawn);
+	if (drawn < f->n)
+		printf(", %d not drawn for want of data (the page says why)", f->n - drawn);
+	putchar('\n');
+}
+
+/* Everything into a folder of its own first, so that a failure leaves an older report whole; index.html last. */
+static hu_status
+write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats, int tex, const char *command)
+{
+	char *stage = hu_path(out, ".new.%ld", (long)getpid()), *index = hu_path(out, "index.html"), *links = hu_xprintf("%s%s", formats, tex ? " tex" : "");
+	hu_str page = { 0 };
+	hu_status st = hu_page(&page, runs, f, links, command);
+
+	if (st == HU_OK)
+		st = hu_make_dirs(stage);
+	if (st == HU_OK)
+		st = hu_figures_write(f, runs, stage, formats, command);
+	if (st == HU_OK && tex)
+		st = hu_figures_tex(f, stage);
+	if (st == HU_OK)
+		st = hu_figures_draw(f, stage, formats);
+	hu_status moved = empty_into(stage, st == HU_OK ? out : NULL);
+	st = st == HU_OK ? moved : st;
+	if (st == HU_OK)
+		st = hu_file_write(index, page.s, page.len);
+	if (page.s)
+		hu_str_release(&page);
+	free(links);
+	free(stage);
+	free(index);
+	return st;
+}
+
+static hu_status
+report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const char *formats, int tex)
+{
+	char *out = hu_args_text(a, "out") ? hu_xstrdup(hu_args_text(a, "out")) : hu_path(runs->dir[0], "report");
+	char *command = command_line(a, runs);
+	hu_status st = hu_gnuplot_check();
+
+	if (st == HU_OK)
+		st = write_report(runs, f, out, formats, tex, command);
+	if (st == HU_OK && hu_args_given(a, "json"))
+		print_json(runs, f, out, hu_args_text(a, "formats") && tex ? "svg png pdf tex" : formats);
+	else if (st == HU_OK)
+		print_made(f, out);
+	free(command);
+	free(out);
+	return st;
+}
+
+static int
+run(const hu_args *a)
+{
+	hu_report_runs runs;
+	hu_figures figures = { 0 };
+	char formats[32];
+	int tex;
+	hu_status st = formats_of(hu_args_text(a, "formats"), formats, sizeof formats, &tex);
+
+	if (st == HU_OK && !a->nrest)
+		st = hu_fail(HU_EINVAL, "which run? halfulp report RUN [RUN...]");
+	if (st != HU_OK)
+		return hu_complain(st);
+	if (hu_args_given(a, "json"))
+		hu_progress_disable();
+	st = hu_report_runs_open(&runs, a->rest, a->nrest);
+	if (st != HU_OK)
+		return hu_complain(st);
+	st = hu_figures_select(&figures, &runs);
+	if (st == HU_OK && hu_args_given(a, "terminal"))
+		st = hu_terminal(&runs, &figures);
+	else if (st == HU_OK)
+		st = report(a, &runs, &figures, formats, tex);
+	hu_figures_release(&figures);
+	hu_report_runs_release(&runs);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+const hu_command hu_cmd_report = {
+	"report", "RUN [RUN...]", "the page and the figures of one or several runs",
+	"Writes index.html into report/ of the first RUN: verdict, numbers, and figures as SVG\n"
+	"and PNG, each with the .gp and .tsv that made it. It opens from disk, without a network.\n"
+	"Figures of training compare all runs; differences are to the first. What needs the\n"
+	"analysis tables (halfulp analyze RUN) is left out where they are missing, and said so.\n"
+	"GNUPLOT names the gnuplot to use.",
+	opts, run
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The part of figure.h that meets the system: finding the .gp files, running gnuplot. */
+#include "reports/figure.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 2 };
+
+hu_status
+hu_report_source(const char *name, char **text, size_t *n)
+{
+	const char *place[] = { getenv("HALFULP_SHARE"), HU_TOP_SRCDIR, HU_PKGDATADIR };
+
+	for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+		char *path = place[i] ? hu_path(place[i], "reports/%s", name) : NULL;
+		int there = path && hu_exists(path);
+		hu_status st = there ? hu_file_read(path, text, n) : HU_OK;
+		free(path);
+		if (there)
+			return st;
+	}
+	return hu_fail(HU_EUNABLE, "reports/%s is neither in %s nor in %s: install halfulp again, or set HALFULP_SHARE to the folder that holds reports/", name,
+		HU_PKGDATADIR, HU_TOP_SRCDIR);
+}
+
+/* The child's side: gnuplot with ARGUMENT in DIR, what it says into the file LOG. Does not return. */
+static void
+become_gnuplot(const char *dir, const char *argument, const char *log)
+{
+	const char *named = getenv("GNUPLOT");
+	int in = open("/dev/null", O_RDONLY);
+
+	if (chdir(dir))
+		_exit(126);
+	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (in < 0 || out < 0)
+		_exit(126);
+	dup2(in, 0);
+	dup2(out, 1);
+	dup2(out, 2);
+	/* -d: no user's settings file changes the figures */
+	if (named && *named) {
+		execlp(named, named, "-d", argument, (char *)NULL);
+	} else {
+		execlp(HU_GNUPLOT, HU_GNUPLOT, "-d", argument, (char *)NULL);
+		execlp("gnuplot", "gnuplot", "-d", argument, (char *)NULL);
+	}
+	_exit(127);
+}
+
+static hu_status
+start(const char *dir, const char *argument, const char *log, pid_t *pid)
+{
+	fflush(NULL);
+	*pid = fork();
+	if (*pid < 0)
+		return hu_fail(HU_EUNABLE, "gnuplot could not be started: %s", strerror(errno));
+	if (!*pid)
+		become_gnuplot(dir, argument, log);
+	return HU_OK;
+}
+
+static int
+finish(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static hu_status
+absent(void)
+{
+	return hu_fail(HU_EUNABLE, "gnuplot was not found, figures need it: install gnuplot-nox (Debian, Ubuntu) or gnuplot (others), "
+		"or set GNUPLOT to its path; report --terminal does without");
+}
+
+hu_status
+hu_gnuplot_check(void)
+{
+	pid_t pid;
+
+	HU_TRY(start("/", "--version", "/dev/null", &pid));
+	return finish(pid) == 0 ? HU_OK : absent();
+}
+
+/* The line of gnuplot's log that names the fault: it prints the command, a caret, then `"file" line N: …`. */
+static void
+complaint(const char *path, char *out, size_t room)
+{
+	char *text = NULL, *save = NULL;
+	size_t n;
+
+	snprintf(out, room, "no message");
+	if (hu_file_read(path, &text, &n) != HU_OK)
+		return;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (line[strspn(line, " \t^")])
+			snprintf(out, room, "%s", line);
+	free(text);
+}
+
+static hu_status
+check(const hu_figure *f, const char *dir, const char *formats, int code)
+{
+	char *log = hu_path(dir, "%s.log", f->stem), *all = hu_xstrdup(formats), *save = NULL, said[400];
+	hu_status st = HU_OK;
+
+	complaint(log, said, sizeof said);
+	if (code == 127)
+		st = absent();
+	else if (code)
+		st = hu_fail(HU_EUNABLE, "gnuplot could not draw %s: %s", f->stem, said);
+	for (char *s = strtok_r(all, " ", &save); s && st == HU_OK; s = strtok_r(NULL, " ", &save)) {
+		char *path = hu_path(dir, "%s.%s", f->stem, s), *text = NULL;
+		size_t n = 0;
+		if (hu_file_read(path, &text, &n) != HU_OK || n < 200)
+			st = hu_fail(HU_EUNABLE, "gnuplot drew no %s.%s: %s; is the disk full, does this gnuplot have the cairo terminals?", f->stem, s, said);
+		free(text);
+		free(path);
+	}
+	unlink(log);
+	free(log);
+	free(all);
+	return st;
+}
+
+hu_status
+hu_figures_draw(const hu_figures *f, const char *dir, const char *formats)
+{
+	struct { pid_t pid; const hu_figure *f; } job[AT_ONCE] = { 0 };
+	hu_status st = HU_OK;
+	hu_progress bar;
+	int next = 0, running = 0;
+
+	hu_progress_start(&bar, "figures", (size_t)f->n);
+	while (running || (st == HU_OK && next < f->n)) {
+		int k = 0;
+		while (k < AT_ONCE && job[k].f)
+			k++;
+		if (k < AT_ONCE && st == HU_OK && next < f->n) {
+			const hu_figure *g = &f->at[next++];
+			if (g->why) {
+				hu_progress_step(&bar, 1);
+				continue;
+			}
+			char *script = hu_xprintf("%s.gp", g->stem), *log = hu_xprintf("%s.log", g->stem);
+			st = start(dir, script, log, &job[k].pid);
+			if (st == HU_OK) {
+				job[k].f = g;
+				running++;
+			}
+			free(script);
+			free(log);
+			continue;
+		}
+		for (k = 0; !job[k].f; k++)
+			;
+		int code = finish(job[k].pid);
+		hu_status one = check(job[k].f, dir, formats, code);
+		st = st == HU_OK ? one : st;
+		job[k].f = NULL;
+		running--;
+		hu_progress_step(&bar, 1);
+	}
+	hu_progress_end(&bar);
+	return st;
+}

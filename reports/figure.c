@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/figure.h"
+
+#include "lib/base/mem.h"
+#include "reports/human.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct { const char *name; hu_figure_scope scope; const char *query, *title, *caption; } rows[] = {
+#define FIGURE(name, scope, query, title, caption) { name, scope, query, title, caption },
+#include "reports/figures.def"
+#undef FIGURE
+};
+
+enum { NROWS = sizeof rows / sizeof *rows };
+
+/* Runs the parts of a row's query, "QUERY; PART QUERY; …", on N runs. */
+static hu_status
+select_parts(hu_figure *f, const char *query, char *const *dir, int n)
+{
+	char *all = hu_xstrdup(query), *save = NULL;
+	hu_status st = HU_OK;
+
+	for (char *q = strtok_r(all, ";", &save); q && st == HU_OK; q = strtok_r(NULL, ";", &save)) {
+		HU_ASSERT(f->parts < HU_FIGURE_PARTS);
+		q += strspn(q, " ");
+		char *rest = q + strcspn(q, " ");
+		if (f->parts)
+			f->part_name[f->parts] = hu_xprintf("%.*s", (int)(rest - q), q);
+		else
+			rest = q;
+		st = hu_select(&f->part[f->parts], rest, dir, n);
+		f->parts++;
+	}
+	free(all);
+	if (st == HU_OK && !f->part[0].rows)
+		f->why = hu_xstrdup(f->part[0].empty);
+	return st;
+}
+
+static hu_status
+add(hu_figures *f, int row, int run, const hu_report_runs *runs)
+{
+	hu_figure *g = &f->at[f->n++];
+
+	g->name = rows[row].name;
+	g->title = rows[row].title;
+	g->caption = rows[row].caption;
+	g->scope = rows[row].scope;
+	g->run = run;
+	g->stem = run > 0 ? hu_xprintf("%s-%d", g->name, run + 1) : hu_xstrdup(g->name);
+	if (g->scope == COMPARED && runs->n < 2) {
+		g->why = hu_xstrdup("it compares runs and there is one");
+		return HU_OK;
+	}
+	HU_TRY(select_parts(g, rows[row].query, run < 0 ? runs->dir : runs->dir + run, run < 0 ? runs->n : 1));
+	if (g->scope == COMPARED && g->why && g->part[0].empty && !strncmp(g->why, "every value", 11)) {
+		free(g->why);
+		g->why = hu_xstrdup("the runs do not differ in a single bit of their loss");
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_figures_select(hu_figures *f, const hu_report_runs *runs)
+{
+	hu_status st = HU_OK;
+
+	f->n = 0;
+	f->at = hu_xcalloc((size_t)(NROWS * runs->n), sizeof *f->at);
+	for (int row = 0; row < NROWS && st == HU_OK; row++) {
+		if (rows[row].scope != EACH)
+			st = add(f, row, -1, runs);
+		else
+			for (int run = 0; run < runs->n && st == HU_OK; run++)
+				st = add(f, row, run, runs);
+	}
+	if (st != HU_OK)
+		hu_figures_release(f);
+	return st;
+}
+
+void
+hu_figures_release(hu_figures *f)
+{
+	for (int i = 0; i < f->n; i++) {
+		for (int k = 0; k < f->at[i].parts; k++) {
+			free(f->at[i].part_name[k]);
+			if (f->at[i].part[k].query)
+				hu_selection_release(&f->at[i].part[k]);
+		}
+		free(f->at[i].stem);
+		free(f->at[i].why);
+	}
+	free(f->at);
+	memset(f, 0, sizeof *f);
+}
+
+/* A gnuplot string: between single quotes nothing is expanded, not even backquotes. */
+static void
+quote(hu_str *b, const char *s)
+{
+	hu_str_add(b, "'");
+	for (; *s; s++)
+		hu_str_addn(b, *s == '\'' ? "''" : *s == '\n' || *s == '\r' ? " " : s, *s == '\'' ? 2 : 1);
+	hu_str_add(b, "'");
+}
+
+static void
+array(hu_str *b, const char *name, char *const *value, int n)
+{
+	if (!n)
+		return;
+	hu_str_addf(b, "array %s[%d] = [", name, n);
+	for (int i = 0; i < n; i++) {
+		hu_str_add(b, i ? ", " : "");
+		char *brief = hu_abbreviate(value[i], HU_LABEL);
+		quote(b, brief);
+		free(brief);
+	}
+	hu_str_add(b, "]\n");
+}
+
+/* What the .gp knows of its data before it reads them. */
+static void
+prologue(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *formats, const char *command)
+{
+	char *labels[1] = { f->run < 0 ? NULL : runs->at[f->run].label };
+
+	hu_str_addf(b, "# %s: drawn from %s.tsv by `gnuplot %s.gp` in this folder.\n# Made by halfulp %s: %s\n", f->title, f->stem, f->stem, HU_VERSION, command);
+	hu_str_addf(b, "stem = '%s'; file = '%s.tsv'\nif (!exists('formats')) formats = '%s'\n", f->stem, f->stem, formats);
+	hu_str_addf(b, "runs = %d\n", f->run < 0 ? runs->n : 1);
+	if (f->run < 0) {
+		char **all = hu_xcalloc((size_t)runs->n, sizeof *all);
+		for (int i = 0; i < runs->n; i++)
+			all[i] = runs->at[i].label;
+		array(b, "run_label", all, runs->n);
+		free(all);
+	} else {
+		array(b, "run_label", labels, 1);
+	}
+	for (int k = 0; k < f->parts; k++) {
+		const hu_selection *s = &f->part[k];
+		const char *under = k ? "_" : "", *name = k ? f->part_name[k] : "";
+		hu_str_addf(b, "rows%s%s = %zu; dropped%s%s = %zu\n", under, name, s->rows, under, name, s->dropped);
+		if (k && s->rows)
+			hu_str_addf(b, "file_%s = '%s.%s.tsv'\n", name, f->stem, name);
+		for (int l = 0; l < s->levels; l++) {
+			char *array_name = hu_xprintf("%s_name", s->level[l].column);
+			array(b, array_name, s->level[l].name, s->level[l].names);
+			free(array_name);
+		}
+	}
+	hu_str_add(b, "\n");
+}
+
+static hu_status
+write_text(const char *dir, const char *name, const hu_str *text)
+{
+	char *path = hu_path(dir, "%s", name);
+	hu_status st = hu_file_write(path, text->s, text->len);
+
+	free(path);
+	return st;
+}
+
+static hu_status
+write_part(const hu_figure *f, int k, const hu_report_runs *runs, const char *dir, const char *command)
+{
+	hu_str head, text;
+	char *name = k ? hu_xprintf("%s.%s.tsv", f->stem, f->part_name[k]) : hu_xprintf("%s.tsv", f->stem);
+
+	hu_str_init(&head);
+	hu_str_addf(&head, "# figure: %s\n# report: halfulp %s: %s\n", f->stem, HU_VERSION, command);
+	for (int i = 0; i < runs->n; i++)
+		if (f->run < 0 || f->run == i)
+			hu_str_addf(&head, "# run %d: %s (%s)\n", f->run < 0 ? i + 1 : 1, runs->at[i].dir, runs->at[i].label);
+	hu_str_addf(&head, "# table: %s\n", f->part[k].table);
+	hu_selection_text(&f->part[k], head.s, &text);
+	hu_status st = write_text(dir, name, &text);
+	hu_str_release(&head);
+	hu_str_release(&text);
+	free(name);
+	return st;
+}
+
+static hu_status
+write_figure(const hu_figure *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command)
+{
+	hu_str b;
+	char *source = hu_xprintf("figures/%s.gp", f->name), *name = hu_xprintf("%s.gp", f->stem), *text = NULL;
+	size_t n;
+	hu_status st = hu_report_source(source, &text, &n);
+
+	hu_str_init(&b);
+	if (st == HU_OK) {
+		prologue(&b, f, runs, formats, command);
+		hu_str_addn(&b, text, n);
+		st = write_text(dir, name, &b);
+	}
+	for (int k = 0; k < f->parts && st == HU_OK; k++)
+		if (f->part[k].rows)
+			st = write_part(f, k, runs, dir, command);
+	hu_str_release(&b);
+	free(text);
+	free(source);
+	free(name);
+	return st;
+}
+
+hu_status
+hu_figures_write(const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command)
+{
+	hu_str style = { 0 };
+
+	HU_TRY(hu_report_source("style.gp", &style.s, &style.len));
+	hu_status st = write_text(dir, "style.gp", &style);
+	free(style.s);
+	for (int i = 0; i < f->n && st == HU_OK; i++)
+		if (!f->at[i].why)
+			st = write_figure(&f->at[i], runs, dir, formats, command);
+	return st;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Values by power of two, a panel for each class of tensor, with the range of the panel's narrowest format.
+load 'style.gp'
+
+classes = |class_name|; names = |format_name|
+across = classes > 1 ? 2 : 1
+down = int((classes + across - 1) / across)
+array formats_of[classes]; array place[classes * names]
+array total[classes * names]
+array zero[classes * names]
+array low[classes]; array high[classes]; array digits[classes]; array narrow[classes]
+do for [i = 1:classes * names] { total[i] = 0; zero[i] = 0 }
+do for [i = 1:classes] { low[i] = 0; high[i] = 1e9; digits[i] = 99; narrow[i] = '' }
+put(i, x) = (total[i] = total[i] + x, 0)
+put_zero(i, x) = (zero[i] = zero[i] + x, 0)
+cell(c, f) = int((c - 1) * names + f)
+narrower(c, p, e) = e < high[c] || (e == high[c] && p < digits[c])
+take(c, f, p, a, e) = (narrow[c] = format_name[f], digits[c] = p, low[c] = a, high[c] = e, 0)
+stats file using (put(cell(column('class_id'), column('format_id')), column('count')), \
+	strcol('bin') eq 'zero' ? put_zero(cell(column('class_id'), column('format_id')), column('count')) : 0, \
+	narrower(int(column('class_id')), column('precision'), column('emax')) \
+		? take(int(column('class_id')), int(column('format_id')), column('precision'), column('emin'), column('emax')) : 0) nooutput
+number(s) = s eq 'zero' || s eq 'nonfinite' ? NaN : real(s)
+stats file using (number(strcol('bin'))) name 'X' nooutput
+# A panel's first format is drawn as bars, others as outlines over them
+array pale[8] = ['#8CBFDE', '#EBB189', '#86CDB7', '#E6BDD4', '#F2CF86', '#ABDAF4', '#999999', '#CCCC99']
+most = 1
+do for [c = 1:classes] {
+	formats_of[c] = 0
+	do for [f = 1:names] { place[cell(c, f)] = 0 }
+	do for [f = 1:names] { if (total[cell(c, f)] > 0) { formats_of[c] = formats_of[c] + 1; place[cell(c, f)] = formats_of[c] } }
+	if (formats_of[c] > most) { most = formats_of[c] }
+}
+legend_space = 24 + 18 * most
+panel = legend_space + 210
+width = 860; height = 10 + panel * down
+# A range's ends are shown where the values come near them; fp32's far ends would squeeze the rest
+near = 16
+left = X_min; right = X_max + 1
+do for [c = 1:classes] {
+	end = low[c] - digits[c] + 1
+	if (end < left && left - end < near + 8) { left = end }
+	if (high[c] + 1 > right && high[c] + 1 - right < near) { right = high[c] + 1 }
+}
+left = left - 2; right = right + 2
+clip(x) = x < left ? left : x > right ? right : x
+share(c, f) = column('class_id') == c && column('format_id') == f && total[cell(c, f)] > 0 ? positive(column('count') / total[cell(c, f)]) : NaN
+caption(c, f) = format_name[f].', '.percent(zero[cell(c, f)] / total[cell(c, f)]).' zeros'
+percent(x) = x == 0 ? 'no' : x < 0.001 ? '<0.1 %' : sprintf('%.1f %%', 100 * x)
+
+do for [format in formats] {
+	eval canvas(format, width, height)
+	set multiplot
+	set logscale y
+	set boxwidth 0.92
+	set xtics (right - left > 30 ? 10 : 5)
+	set yrange [1e-6:1]
+	set xrange [left:right]
+	set format y '10^{%T}'
+	set ytics 1e-6, 100, 1
+	do for [c = 1:classes] {
+		column_of = (c - 1) % across; row_of = int((c - 1) / across)
+		set lmargin at screen (column_of + (across > 1 ? 0.13 : 0.08)) / across
+		set rmargin at screen (column_of + 0.97) / across
+		set tmargin at screen 1 - (legend_space + panel * row_of + 0.) / height
+		set bmargin at screen 1 - (legend_space + 160. + panel * row_of) / height
+		bottom = low[c] - digits[c] + 1
+		do for [i = 1:4] { unset object i }
+		if (clip(bottom) > left) { set object 1 rectangle from left, graph 0 to clip(bottom), graph 1 fc rgb '#E4E4E4' fs solid 1 noborder behind }
+		if (clip(low[c]) > left) { set object 2 rectangle from clip(bottom), graph 0 to clip(low[c]), graph 1 fc rgb '#FBF3C4' fs solid 1 noborder behind }
+		if (clip(high[c] + 1) < right) { set object 3 rectangle from clip(high[c] + 1), graph 0 to right, graph 1 fc rgb '#E4E4E4' fs solid 1 noborder behind }
+		set label 1 class_name[c] noenhanced at graph 0, graph 1 offset 0, 1 left textcolor rgb ink
+		set key at graph 1.02, graph 1.01 right bottom vertical samplen 0.8 width -1
+		set xlabel 'log_2|x|, range of '.narrow[c] textcolor rgb soft offset 0, 0.3
+		plot for [f = 1:names] file using (number(strcol('bin')) + 0.5):(place[cell(c, f)] == 1 ? share(c, f) : NaN) with boxes lc rgb pale[f] \
+			title (place[cell(c, f)] == 1 ? caption(c, f) : ''), \
+			for [f = 1:names] '' using (number(strcol('bin')) + 0.5):(place[cell(c, f)] > 1 ? share(c, f) : NaN) smooth frequency with histeps lw 1.8 lc rgb colour(f) \
+			title (place[cell(c, f)] > 1 ? caption(c, f) : '')
+	}
+	unset multiplot
+}
+unset output

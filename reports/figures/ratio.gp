@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# How much larger weights are than their updates, against the format's two thresholds.
+load 'style.gp'
+
+names = |format_name|
+panel = 300
+width = 860; height = 42 + panel * names
+array total[names]; array digits[names]
+do for [i = 1:names] { total[i] = 0; digits[i] = 0 }
+put(i, p, x) = (total[i] = total[i] + x, digits[i] = p, 0)
+stats file using (put(int(column('format_id')), int(column('precision')), column('count'))) nooutput
+stats file using (column('log2_ratio')) name 'X' nooutput
+of(i, inside) = column('format_id') == i && inside ? column('count') / total[i] : NaN
+lg = 'log2_ratio'
+
+do for [format in formats] {
+	eval canvas(format, width, height)
+	set multiplot
+	set lmargin at screen 0.09; set rmargin at screen 0.97
+	set boxwidth 0.92
+	unset key
+	set xlabel 'log_2(|w| / |dw|)' textcolor rgb soft offset 0, 0.3
+	set ylabel 'share of the weights' textcolor rgb soft
+	set format y '%g'
+	set yrange [0:*]
+	do for [i = 1:names] {
+		p = digits[i]
+		left = X_min < p - 6 ? X_min - 1 : p - 7
+		right = X_max + 1 > p + 8 ? X_max + 2 : p + 9
+		if (p - left < 0.3 * (right - left)) { left = p - 0.43 * (right - p) }
+		set xrange [left:right]
+		set tmargin at screen 1 - (56. + panel * (i - 1)) / height
+		set bmargin at screen 1 - (panel * i - 28.) / height
+		set label 1 format_name[i] noenhanced at screen 0.015, graph 1 offset 0, 2 left textcolor rgb ink
+		set label 2 'always changes the weight' at p, graph 1 offset -0.6, 0.8 right textcolor rgb blue
+		set label 3 'never does' at p + 1, graph 1 offset 0.6, 0.8 left textcolor rgb vermillion
+		set arrow 1 from p, graph 0 to p, graph 1.08 nohead lc rgb ink lw 1.2 front
+		set arrow 2 from p + 1, graph 0 to p + 1, graph 1.08 nohead lc rgb ink lw 1.2 front
+		set label 4 sprintf('2^{%d}', p) at p, graph 1 offset 0, 2 right textcolor rgb ink
+		set label 5 sprintf('2^{%d}', p + 1) at p + 1, graph 1 offset 0, 2 left textcolor rgb ink
+		plot file using (column(lg) + 0.5):(of(i, column(lg) < p)) with boxes lc rgb blue, \
+			'' using (column(lg) + 0.5):(of(i, column(lg) == p)) with boxes lc rgb orange, \
+			'' using (column(lg) + 0.5):(of(i, column(lg) > p)) with boxes lc rgb vermillion
+	}
+	unset multiplot
+}
+unset output

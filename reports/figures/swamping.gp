@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Share of additions swamped inside sums, and of each weight update's norm lost to swamping.
+load 'style.gp'
+
+phases = |phase_name|
+above = 96 + 18 * rows
+below = rows_updates > 0 ? 112 + 18 * rows_updates : 0
+width = 860; height = above + below
+at(row) = -(row + 0.7 * (column('phase_id') - 1))
+share(p) = column('phase_id') == p && column('additions') > 0 ? positive(column('swamped') / column('additions')) : NaN
+least = 1e-7
+bar(x) = x > least ? x : NaN
+
+do for [format in formats] {
+	eval canvas(format, width, height)
+	set multiplot
+	set lmargin at screen 0.4; set rmargin at screen 0.97
+	set border 1
+	set logscale x
+	set xrange [least:1]
+	set format x '10^{%T}'
+	set xtics 1e-7, 10, 1 
+	set grid noytics xtics
+	set ytics scale 0 noenhanced
+	set tmargin at screen 1 - 40. / height
+	set bmargin at screen 1 - (above - 52.) / height
+	set yrange [-(rows - 1 + 0.7 * (phases - 1)) - 0.8:0.8]
+	set key at graph 1, screen 1 - 36. / height right bottom horizontal
+	set label 1 'additions swamped in sums' at screen 0.015, graph 1 offset 0, 0.9 left textcolor rgb ink
+	set xlabel 'share of the additions' textcolor rgb soft offset 0, 0.3
+	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32):ytic(stringcolumn('layer_label')) \
+		with boxxyerror lc rgb colour(p) title phase_name[p]
+	if (rows_updates > 0) {
+		least = 1e-4
+		set xrange [least:1]
+		set xtics 1e-4, 10, 1 
+		set tmargin at screen 1 - (above + 44.) / height
+		set bmargin at screen 62. / height
+		set yrange [-rows_updates + 0.2:0.8]
+		set label 1 'update lost to swamping'
+		set xlabel "share of the update's norm" textcolor rgb soft offset 0, 0.3
+		set arrow 1 from 0.1, graph 0 to 0.1, graph 1 nohead lc rgb green lw 1.5 front
+		set arrow 2 from 0.5, graph 0 to 0.5, graph 1 nohead lc rgb vermillion lw 1.5 front
+		set label 2 'harmless below 0.1' at 0.1, graph 1 offset -0.3, 0.6 right textcolor rgb '#00664A'
+		set label 3 'fatal above 0.5' at 1, graph 1 offset 0, 0.6 right textcolor rgb '#9C4400'
+		unset key
+		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(stringcolumn('tensor_label')) with boxxyerror lc rgb orange
+		unset arrow 1; unset arrow 2; unset label 2; unset label 3
+		least = 1e-7
+	}
+	unset multiplot
+}
+unset output

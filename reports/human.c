@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/human.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NARROW_SPACE "\u202f"
+#define MINUS "\u2212"
+
+/* A mantissa and a power of ten for what %g would write with an e. */
+static char *
+real(double x, int digits)
+{
+	char b[40];
+
+	snprintf(b, sizeof b, "%.*g", digits, x);
+	const char *sign = b[0] == '-' ? MINUS : "";
+	char *p = b + (b[0] == '-'), *e = strchr(p, 'e');
+	if (!e)
+		return hu_xprintf("%s%s", sign, p);
+	*e = 0;
+	int power = atoi(e + 1);
+	return hu_xprintf("%s%s" NARROW_SPACE "×" NARROW_SPACE "10^%s%d", sign, p, power < 0 ? MINUS : "", abs(power));
+}
+
+static char *
+count(double x)
+{
+	char digits[40];
+	hu_str b;
+
+	snprintf(digits, sizeof digits, "%.0f", fabs(x));
+	hu_str_init(&b);
+	hu_str_add(&b, x < 0 ? MINUS : "");
+	size_t n = strlen(digits);
+	for (size_t i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			hu_str_add(&b, NARROW_SPACE);
+		hu_str_addn(&b, digits + i, 1);
+	}
+	return b.s;
+}
+
+static char *
+share(double x)
+{
+	double percent = 100 * x;
+	char *number = percent == 0 ? hu_xstrdup("0") : fabs(percent) >= 9.995 ? hu_xprintf("%.1f", percent) : real(percent, 3);
+	char *s = hu_xprintf("%s" NARROW_SPACE "%%", number);
+
+	free(number);
+	return s;
+}
+
+static char *
+cosine(double x)
+{
+	if (!(fabs(1 - x) < 1e-4) || x == 1)
+		return hu_xprintf("%s%.6g", x < 0 ? MINUS : "", fabs(x));
+	char *rest = real(fabs(1 - x), 2), *s = hu_xprintf("1" NARROW_SPACE "%s" NARROW_SPACE "%s", x > 1 ? "+" : MINUS, rest);
+	free(rest);
+	return s;
+}
+
+static char *
+bytes(double x)
+{
+	const char *unit[] = { "B", "kB", "MB", "GB", "TB" };
+	int k = 0;
+
+	for (; fabs(x) >= 999.5 && k < 4; k++)
+		x /= 1000;
+	return hu_xprintf(k ? "%.3g" NARROW_SPACE "%s" : "%.0f" NARROW_SPACE "%s", x, unit[k]);
+}
+
+char *
+hu_human(double x, hu_quantity unit)
+{
+	int e;
+
+	if (isnan(x))
+		return hu_xstrdup("–");
+	if (isinf(x))
+		return hu_xstrdup(x < 0 ? MINUS "∞" : "∞");
+	switch (unit) {
+	case HU_UNIT_SHARE: return share(x);
+	case HU_UNIT_COUNT: return x == floor(x) && fabs(x) < 1e15 ? count(x) : real(x, 5);
+	case HU_UNIT_COSINE: return cosine(x);
+	case HU_UNIT_BYTES: return bytes(x);
+	case HU_UNIT_POWER:
+		if (x > 0 && frexp(x, &e) == 0.5)
+			return e < 1 ? hu_xprintf("2^" MINUS "%d", 1 - e) : hu_xprintf("2^%d", e - 1);
+		return real(x, 4);
+	case HU_UNIT_REAL: break;
+	}
+	return real(x, 4);
+}
+
+char *
+hu_human_json(const json_t *v, hu_quantity unit)
+{
+	if (json_is_string(v))
+		return hu_xstrdup(strcmp(json_string_value(v), "-") ? json_string_value(v) : "–");
+	return hu_human(json_is_number(v) ? json_number_value(v) : NAN, unit);
+}
+
+void
+hu_html_text(hu_str *b, const char *text)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '&': hu_str_add(b, "&amp;"); break;
+		case '<': hu_str_add(b, "&lt;"); break;
+		case '>': hu_str_add(b, "&gt;"); break;
+		case '"': hu_str_add(b, "&quot;"); break;
+		case '\'': hu_str_add(b, "&#39;"); break;
+		default: hu_str_addn(b, text, 1);
+		}
+}
+
+void
+hu_html_number(hu_str *b, const char *text)
+{
+	for (const char *up; (up = strchr(text, '^')); ) {
+		size_t minus = strncmp(up + 1, MINUS, strlen(MINUS)) ? 0 : strlen(MINUS), digits = strspn(up + 1 + minus, "0123456789");
+		char *before = hu_xprintf("%.*s", (int)(up - text), text);
+		hu_html_text(b, before);
+		hu_str_addf(b, "<sup>%.*s</sup>", (int)(minus + digits), up + 1);
+		text = up + 1 + minus + digits;
+		free(before);
+	}
+	hu_html_text(b, text);
+}
+
+void
+hu_shell_word(hu_str *b, const char *word)
+{
+	int plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_^-")];
+
+	hu_str_add(b, plain ? "" : "'");
+	for (const char *s = word; *s; s++)
+		hu_str_add(b, *s == '\'' ? "'\\''" : (char[]){ *s, 0 });
+	hu_str_add(b, plain ? "" : "'");
+}
+
+static size_t
+characters(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+char *
+hu_abbreviate(const char *name, size_t limit)
+{
+	char *s = hu_xstrdup(name);
+
+	for (char *p = s; characters(s) > limit; ) {
+		size_t n = strcspn(p, "./"), first = 1;
+		if (!p[n])
+			break;
+		while ((p[first] & 0xc0) == 0x80)
+			first++;
+		if (n > first && strcspn(p, "0123456789") >= n) {
+			memmove(p + first, p + n, strlen(p + n) + 1);
+			n = first;
+		}
+		p += n + 1;
+	}
+	if (characters(s) <= limit)
+		return s;
+	char *tail = s;
+	for (size_t over = characters(s) - limit + 1; over; over--)
+		while ((*++tail & 0xc0) == 0x80)
+			;
+	char *cut = hu_xprintf("…%s", tail);
+	free(s);
+	return cut;
+}

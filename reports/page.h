@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The report's page: one static index.html beside the figures, with its style
+   inside and nothing fetched. Text from runs is escaped. */
+#ifndef HU_REPORTS_PAGE_H
+#define HU_REPORTS_PAGE_H
+
+#include "reports/figure.h"
+
+/* The whole page. FORMATS: the figures' file endings ("svg png"). COMMAND: the line that made it. */
+hu_status hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Sections of the page, each appended to a string as whole elements. */
+#ifndef HU_REPORTS_PAGE_PARTS_H
+#define HU_REPORTS_PAGE_PARTS_H
+
+#include "reports/figure.h"
+
+/* A section a figure, in the order of figures.def; then those without data, with the reason. */
+void hu_page_figures(hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats);
+/* The table of runs. */
+void hu_page_runs(hu_str *b, const hu_report_runs *runs);
+/* Commands that make it all again, and what made the runs. */
+void hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command);
+
+/* harmless, costs or fatal, as a class of the style sheet; "" where there is no verdict. */
+const char *hu_verdict_class(const hu_report_run *r);
+#endif

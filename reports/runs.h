@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The runs of one report: manifest, summary and a short name for each. Figures
+   read the tables themselves (select.h); no tensor is opened here. */
+#ifndef HU_REPORTS_RUNS_H
+#define HU_REPORTS_RUNS_H
+
+#include "lib/base/tsv.h"
+
+#include <jansson.h>
+
+typedef struct hu_report_run {
+	char *dir, *label;        /* label: the policy's name where that tells the runs apart, else the folder's */
+	json_t *manifest;
+	json_t *summary;          /* NULL before halfulp analyze */
+	hu_table metrics;
+} hu_report_run;
+
+typedef struct hu_report_runs {
+	hu_report_run *at;
+	int n;
+	char **dir;               /* dir[i] is at[i].dir */
+	int focus;                /* the run whose numbers harm most: shown first */
+} hu_report_runs;
+
+/* HU_EFILE: no manifest or metrics, JSON that does not parse, a manifest of a newer version. */
+hu_status hu_report_runs_open(hu_report_runs *r, char *const *dir, int n);
+void hu_report_runs_release(hu_report_runs *r);
+
+/* The text at a path "policy.compute" in J; NULL where there is none. */
+const char *hu_json_text(const json_t *j, const char *path);
+const json_t *hu_json_at(const json_t *j, const char *path);
+/* The number at a path; NaN where there is none. */
+double hu_json_number(const json_t *j, const char *path);
+#endif

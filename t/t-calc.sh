@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# calc, round and formats as a user types them: values, flags, JSON rows, refusals.
+export LC_ALL=C
+n=0 failed=0
+dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
+case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
+
+test_is() { # 0 where it holds, what
+	n=$((n + 1))
+	if test "$1" = 0; then echo "ok $n - $2"; else
+		echo "not ok $n - $2"
+		failed=1
+		sed 's/^/# out: /' "$dir/out" | head -n 8
+		sed 's/^/# err: /' "$dir/err" | head -n 5
+	fi
+}
+run() { "$HALFULP" "$@" >"$dir/out" 2>"$dir/err" </dev/null; code=$?; }
+# A row of the table by format: result, bits and the flags at its end
+row() { sed -n "s/^$1  *//p" "$dir/out" | head -n 1; }
+row_is() { # format, result, bits, flags
+	set -- "$1" "$2 $3 ${4// /\ }" "$(row "$1" | awk -v want="$4" '{ f = ""; for (i = 7; i <= NF; i++) f = f (i > 7 ? " " : "") $i; print $1, $2, f }')"
+	test "$2" = "$3"
+	test_is $? "  $1: $2"
+}
+refuses() { # what must stand in the line, arguments
+	want=$1
+	shift
+	run "$@"
+	test $code = 2 && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -qF -- "$want" "$dir/err"
+	test_is $? "refused with one line, exit 2: $*"
+}
+
+run calc --format fp16,bf16,fp32 '1 + 0.0001'
+test $code = 0 && test ! -s "$dir/err" && grep -q '^1 + 0.0001 = 1.0001$' "$dir/out"
+test_is $? "calc '1 + 0.0001': the exact value first"
+row_is fp16 1 0x3c00 "inexact swamped"
+row_is bf16 1 0x3f80 "inexact swamped"
+row_is fp32 1.0001 0x3f800347 "inexact"
+run calc '1 + 0.0001' --format fp16
+test "$(row fp16 | awk '{print $5}')" = 0.1024
+test_is $? "the error is 0.1024 ulp"
+run calc '1/3' --format fp16 --mode RU
+row_is fp16 0.3335 0x3556 "inexact"
+run calc 'fma(0x1.004p-5, 0x1.ff8p-7, 0x1.004p0)' --format fp16
+test "$(row fp16 | awk '{print $2}')" = 0x3c01
+test_is $? "fma rounds once"
+run calc --bits '0x3c00 + 0x0001' --format fp16
+row_is fp16 1 0x3c00 "inexact swamped"
+run calc '300 * 2' --format e4m3
+row_is e4m3 nan 0x7f "inexact overflow"
+run calc '300 * 2' --format e4m3 --saturate
+row_is e4m3 448 0x7e "inexact overflow"
+run calc 'sum(1, 2^-12, 2^-12)' --format fp16
+row_is fp16 1 0x3c00 "inexact swamped"
+run calc '2^-24' --format fp16
+row_is fp16 6e-08 0x0001 "subnormal"
+run calc '1/3' --format fp16 --mode SR --seed 5
+cp "$dir/out" "$dir/first"
+run calc '1/3' --format fp16 --mode SR --seed 5
+cmp -s "$dir/out" "$dir/first"
+test_is $? "stochastic rounding is a function of the seed"
+for s in 0 1 2 3 4 5 6 7 8 9; do run calc '1/3' --format fp16 --mode SR --seed $s; row fp16; done | sort -u >"$dir/seeds"
+test "$(wc -l <"$dir/seeds")" = 2
+test_is $? "ten seeds give both neighbours"
+run calc -- '-1 - 1'
+test $code = 0 && test "$(row fp16 | awk '{print $2}')" = 0xc000
+test_is $? "-- lets an expression begin with a minus"
+
+run calc --explain --format fp16 '1 + 0.0001'
+test $code = 0 && grep -q '^  exact     10000000000 | 0001101000111' "$dir/out" && grep -q 'guard 0, round 0, sticky 1' "$dir/out" &&
+	grep -q 'moves 1 is 0.0004888 = 0x1.004p-11' "$dir/out"
+test_is $? "--explain draws the sum and says what moves 1"
+run calc --explain --format fp16 --mode RZ '65504 + 1'
+grep -q 'No addend of fp16 of this sign moves 65504' "$dir/out"
+test_is $? "--explain: rounding toward zero, nothing moves the largest value upward"
+run calc --json --format fp16 '1 + 0.0001'
+tr -d ' \n' <"$dir/out" >"$dir/flat"
+test "$(cat "$dir/flat")" = '[{"input":"1+0.0001","format":"fp16","value":1.0,"hex":"0x1p+0","bits":"0x3c00","exact":"1.0001","error_ulps":0.1024,"flags":["inexact","swamped"]}]'
+test_is $? "calc --json: the row's keys and values"
+run calc --json --format fp16,fp32 1 'inf' '0/0'
+test "$(grep -c '"input"' "$dir/out")" = 6 && grep -q '"value": "inf"' "$dir/out" && grep -q '"value": "nan"' "$dir/out"
+test_is $? "a row an expression and format; what is not finite is a string"
+
+run round --format fp16,bf16 0.1
+row_is fp16 0.1 0x2e66 inexact
+row_is bf16 0.1 0x3dcd inexact
+run round --format tf32 1
+row_is tf32 1 0x1fc00 exact
+printf '1\n\n0x1p-24\n  70000 \n' | "$HALFULP" round --format fp16 - >"$dir/out" 2>"$dir/err"
+test "$(awk 'NR > 1 {print $3}' "$dir/out" | tr '\n' ' ')" = "0x3c00 0x0001 0x7c00 "
+test_is $? "round - reads a value a line"
+run round --bits --format fp16 0x7bff
+row_is fp16 65504 0x7bff exact
+
+run formats
+test $code = 0 && test "$(grep -c '^[a-z]*[0-9m]*  *[0-9]* ' "$dir/out")" -ge 7 && grep -q '^e4m3 .* 448 ' "$dir/out"
+test_is $? "formats: the table"
+test "$(awk '/^pi/ {on = 1} on && $1 == "fp16" {print $3}' "$dir/out")" = 0x4248
+test_is $? "and pi in fp16"
+run formats --json
+test "$(grep -c '"format"' "$dir/out")" = 7 && grep -q '"bits": "0x40490fdb"' "$dir/out"
+test_is $? "formats --json: pi in each"
+
+refuses "column 4" calc '1 +'
+refuses "column 5" calc '1 + )'
+refuses "column 3" calc '(1'
+refuses "column 7" calc '2.5 + x1'
+refuses "sqrt?" calc 'sqr(2)'
+refuses "3 arguments" calc 'fma(1, 2)'
+refuses "column 3" calc '1 2'
+refuses "an expression is needed" calc
+refuses "leave out --json" calc --explain --json 1
+refuses "fp17" calc --format fp17 1
+refuses "wider than the 16 bits" calc --bits --format fp16 0x13c00
+refuses "nested" calc "$(printf '(%.0s' $(seq 300))1"
+refuses "rounding mode" round --mode sideways 1
+refuses "column 1" round abc
+refuses "e0m40" round --format e0m40 1
+refuses "column 1" formats 'x'
+
+echo "1..$n"
+if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
+exit $failed

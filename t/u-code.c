@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Codes: every code of every format of at most 19 bits decodes to what its
+   fields say (computed here apart) and encodes back; the wide formats against
+   the processor's own numbers; the special codes by value. */
+#include "lib/number/code.h"
+#include "lib/number/philox.h"
+#include "t/tap.h"
+
+#include <math.h>
+
+/* The value of CODE from its fields, NaN for NaN. */
+static double
+by_fields(uint32_t code, hu_format f)
+{
+	int mant = f.p - 1, bias = 1 - f.emin, top = (1 << f.ebits) - 1;
+	int field = (int)(code >> mant) & top;
+	double m = (double)(code % (1u << mant)), s = code >> (f.bits - 1) ? -1 : 1;
+
+	if (field == top && f.special == HU_SPECIAL_IEEE)
+		return m != 0 ? NAN : s * INFINITY;
+	if (field == top && f.special == HU_SPECIAL_FN && m == (double)((1 << mant) - 1))
+		return NAN;
+	if (field == 0)
+		return s * ldexp(m, 1 - bias - mant);
+	return s * ldexp(1 + ldexp(m, -mant), field - bias);
+}
+
+static void
+test_every(hu_format f)
+{
+	long decoded = 0, encoded = 0, order = 0, nans = 0;
+	double last = -1;
+
+	for (uint32_t c = 0; c < (uint32_t)1 << f.bits; c++) {
+		double want = by_fields(c, f), got = hu_decode(c, f);
+		int positive = !(c >> (f.bits - 1));
+		if (isnan(want)) {
+			nans++;
+			decoded += hu_bits64(got) != 0x7ff8000000000000u;
+			encoded += hu_encode(got, f) != hu_nan_code(f);
+			continue;
+		}
+		decoded += hu_bits64(got) != hu_bits64(want);
+		encoded += hu_encode(got, f) != c;
+		order += positive && !(got > last);
+		last = positive ? got : last;
+	}
+	is_int(decoded, 0, "%s: every code decodes to its fields' value, bit for bit", hu_format_name(f.id));
+	is_int(encoded, 0, "%s: every value encodes to its code, every NaN to one", hu_format_name(f.id));
+	is_int(order, 0, "%s: positive codes ascend with their values", hu_format_name(f.id));
+	is_int(nans, f.special == HU_SPECIAL_FN ? 2 : 2 * ((1 << (f.p - 1)) - 1), "%s: as many NaN codes as the format has", hu_format_name(f.id));
+	is_bits64(hu_encode(f.max, f) + (f.special == HU_SPECIAL_FN), hu_encode(hu_has_inf(f) ? INFINITY : NAN, f) - hu_has_inf(f),
+	          "%s: what lies above the largest", hu_format_name(f.id));
+}
+
+static void
+test_wide(void)
+{
+	hu_format s = hu_format_of(HU_FP32), d = hu_format_of(HU_FP64);
+	long wrong32 = 0, wrong64 = 0;
+
+	for (unsigned i = 0; i < 200000; i++) {
+		hu_random r = hu_random_at(1, 2, 3, i);
+		uint32_t u = i & 1 ? r.w[0] : (r.w[0] & 0x807fffffu) | (i >> 1 & 0xff) << 23;
+		uint64_t v = (uint64_t)r.w[2] << 32 | r.w[1];
+		float x = hu_from_bits32(u);
+		double y = hu_from_bits64(v);
+		if (isnan(x))
+			wrong32 += hu_encode(hu_decode(u, s), s) != 0x7fc00000u;
+		else
+			wrong32 += hu_bits64(hu_decode(u, s)) != hu_bits64((double)x) || hu_encode((double)x, s) != u;
+		wrong64 += isnan(y) ? hu_encode(y, d) != 0x7ff8000000000000u : hu_bits64(hu_decode(v, d)) != v || hu_encode(y, d) != v;
+	}
+	is_int(wrong32, 0, "fp32: codes are the processor's");
+	is_int(wrong64, 0, "fp64: codes are the processor's");
+}
+
+static void
+test_known(void)
+{
+	static const struct { hu_format_id f; uint32_t code; double value; } rows[] = {
+		{ HU_FP16, 0x3c00, 1 }, { HU_FP16, 0x7bff, 65504 }, { HU_FP16, 0x0001, 0x1p-24 }, { HU_FP16, 0xfc00, -INFINITY },
+		{ HU_FP16, 0x3555, 0.333251953125 }, { HU_BF16, 0x3f80, 1 }, { HU_BF16, 0x7f7f, 0x1.fep127 }, { HU_BF16, 0x0001, 0x1p-133 },
+		{ HU_BF16, 0x4049, 3.140625 }, { HU_E4M3, 0x7e, 448 }, { HU_E4M3, 0x01, 0x1p-9 }, { HU_E4M3, 0x38, 1 }, { HU_E4M3, 0x78, 256 },
+		{ HU_E5M2, 0x7b, 57344 }, { HU_E5M2, 0x7c, INFINITY }, { HU_E5M2, 0x01, 0x1p-16 }, { HU_E5M2, 0x3c, 1 },
+		{ HU_TF32, 0x1fc00, 1 }, { HU_FP32, 0x3f800347, 1.0001f },
+	};
+	static const struct { hu_format_id f; uint64_t code; } nans[] = {
+		{ HU_FP64, 0x7ff8000000000000u }, { HU_FP32, 0x7fc00000 }, { HU_FP16, 0x7e00 }, { HU_BF16, 0x7fc0 }, { HU_E5M2, 0x7e }, { HU_E4M3, 0x7f },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		hu_format f = hu_format_of(rows[i].f);
+		ok(hu_encode(rows[i].value, f) == rows[i].code && hu_decode(rows[i].code, f) == rows[i].value, "%s: 0x%x is %.10g",
+		   hu_format_name(f.id), rows[i].code, rows[i].value);
+	}
+	for (size_t i = 0; i < sizeof nans / sizeof *nans; i++)
+		is_bits64(hu_nan_code(hu_format_of(nans[i].f)), nans[i].code, "%s: the one NaN", hu_format_name(nans[i].f));
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < HU_FORMATS; i++)
+		if (hu_format_of((hu_format_id)i).bits <= 19)
+			test_every(hu_format_of((hu_format_id)i));
+	test_wide();
+	test_known();
+	return done_testing();
+}

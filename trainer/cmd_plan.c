@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp plan: what a training step costs and what its roundings may do, from shapes alone. */
+#include "lib/base/mem.h"
+#include "lib/base/opt.h"
+#include "trainer/build.h"
+#include "trainer/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	HU_CONFIG_MODEL_OPTS,
+	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
+	{ "policies", NULL, NULL, "list the policies known by name" },
+	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
+	{ "program", NULL, NULL, "print the training step's program instead" },
+	{ "json", NULL, NULL, "print JSON" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* A row: a call, or a layer's calls together. Bound: the largest a-priori coefficient, NaN where there is none. */
+typedef struct row { const char *layer; const hu_call *call; int calls, casts; double macs, flops, bytes, bound; } row;
+
+static double
+bound_of(const hu_program *p, const hu_call *c)
+{
+	hu_shape *in, *out;
+	double b = NAN;
+
+	if (!c->op->unit_bound)
+		return b;
+	in = hu_xcalloc((size_t)c->nin + 1, sizeof *in);
+	out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
+	hu_call_shapes(p, c, in, out);
+	b = c->op->unit_bound(c, in);
+	free(in);
+	free(out);
+	return b;
+}
+
+static void
+add(row *r, const hu_program *p, const hu_call *c)
+{
+	hu_cost k = hu_call_cost(p, c);
+	double b = bound_of(p, c);
+
+	r->calls++;
+	r->casts += !strcmp(c->op->name, "cast");
+	r->macs += k.macs;
+	r->flops += k.flops;
+	r->bytes += k.bytes_in + k.bytes_out;
+	if (isnan(r->bound) || b > r->bound)
+		r->bound = b;
+}
+
+/* Rows in the order in which their first call stands in the program; the last is the sum. */
+static row *
+make_rows(const hu_program *p, int by_call, int *n)
+{
+	row *rows = hu_xcalloc((size_t)p->nc + 1, sizeof *rows);
+
+	*n = 0;
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		int k = by_call ? *n : 0;
+		while (k < *n && strcmp(rows[k].layer, c->layer))
+			k++;
+		if (k == *n)
+			rows[(*n)++] = (row){ .layer = c->layer, .call = by_call ? c : NULL, .bound = NAN };
+		add(&rows[k], p, c);
+	}
+	rows[*n] = (row){ .layer = "all", .bound = NAN };
+	for (int i = 0; i < p->nc; i++)
+		add(&rows[*n], p, &p->c[i]);
+	(*n)++;
+	return rows;
+}
+
+static void
+print_rows(const hu_program *p, const row *rows, int n, int by_call)
+{
+	char bytes[16], bound[24];
+
+	if (by_call)
+		printf("%5s %-16s %-8s %-8s %-28s %-5s", "call", "op", "phase", "layer", "output", "fmt");
+	else
+		printf("%-10s %5s", "layer", "calls");
+	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "other ops", "bytes", "ops a byte", "bound");
+	for (int i = 0; i < n; i++) {
+		const row *r = &rows[i];
+		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
+		if (by_call && o)
+			printf("%5d %-16s %-8s %-8s %-28.28s %-5s", r->call->id, r->call->op->name, hu_phase_name(r->call->phase), r->layer, o->name, hu_format_name(o->format));
+		else if (by_call)
+			printf("%-75s", r->layer);
+		else
+			printf("%-10s %5d", r->layer, r->calls);
+		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
+		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops, hu_bytes_text(r->bytes, bytes, sizeof bytes), (2 * r->macs + r->flops) / r->bytes, bound);
+	}
+}
+
+static json_t *
+row_json(const hu_program *p, const row *r)
+{
+	json_t *j = json_pack("{s:s s:i s:i s:f s:f s:f s:o}", "layer", r->layer, "calls", r->calls, "casts", r->casts, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "bound", isfinite(r->bound) ? json_real(r->bound) : json_null());
+
+	if (r->call) {
+		const hu_info *o = &p->t[r->call->out[0]];
+		json_object_set_new(j, "call", json_integer(r->call->id));
+		json_object_set_new(j, "op", json_string(r->call->op->name));
+		json_object_set_new(j, "phase", json_string(hu_phase_name(r->call->phase)));
+		json_object_set_new(j, "tensor", json_string(o->name));
+		json_object_set_new(j, "format", json_string(hu_format_name(o->format)));
+	}
+	return j;
+}
+
+static void
+print_memory(const char *policy, const hu_memory *m)
+{
+	char b[6][16];
+
+	printf("%-24s %10s %10s %12s %10s %16s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16), hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16), hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(m), b[5], 16));
+}
+
+typedef struct plan { hu_config config; hu_dataset data; hu_memory memory[64]; const char *name[64]; json_t *json; } plan;
+
+static hu_status
+plan_policy(plan *x, const hu_args *a, int k, const char *policy)
+{
+	hu_model_sizes sizes = hu_config_sizes(&x->config, &x->data);
+	int by_call = !strcmp(hu_args_text(a, "by"), "call"), n;
+	hu_programs p;
+
+	HU_TRY(hu_config_set_policy(&x->config, policy));
+	HU_TRY(hu_build(&p, &x->config, &sizes));
+	row *rows = make_rows(p.train, by_call, &n);
+	x->memory[k] = hu_memory_of(p.train);
+	x->name[k] = policy;
+	if (hu_args_given(a, "program")) {
+		hu_program_print(p.train, stdout);
+	} else if (x->json) {
+		json_t *list = json_array();
+		for (int i = 0; i < n; i++)
+			json_array_append_new(list, row_json(p.train, &rows[i]));
+		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "rows", list));
+	} else {
+		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images %zux%zu\n\n", k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute), hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch, x->data.height, x->data.width);
+		print_rows(p.train, rows, n, by_call);
+	}
+	free(rows);
+	hu_programs_release(&p);
+	return HU_OK;
+}
+
+static hu_status
+make_plan(plan *x, const hu_args *a)
+{
+	const char *by = hu_args_text(a, "by");
+	int k = 0;
+
+	if (strcmp(by, "layer") && strcmp(by, "call"))
+		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
+	HU_TRY(hu_config_from_args(&x->config, a, 0));
+	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
+	if (hu_args_given(a, "json") && !hu_args_given(a, "program"))
+		x->json = json_array();
+	for (const char *s; k < 64 && (s = hu_args_nth(a, "policy", k)); k++)
+		HU_TRY(plan_policy(x, a, k, s));
+	if (!k)
+		HU_TRY(plan_policy(x, a, k++, hu_args_text(a, "policy")));
+	if (x->json) {
+		json_dumpf(x->json, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else if (!hu_args_given(a, "program")) {
+		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, before any run.\n");
+		printf("\n%-24s %10s %10s %12s %10s %16s %10s\n", "memory", "weights", "masters", "activations", "gradients", "optimizer state", "all");
+		for (int i = 0; i < k; i++)
+			print_memory(x->name[i], &x->memory[i]);
+	}
+	return HU_OK;
+}
+
+static int
+list_policies(int json)
+{
+	json_t *j = json_array();
+
+	for (int i = 0; hu_policy_name(i); i++) {
+		if (json)
+			json_array_append_new(j, json_pack("{s:s s:s}", "policy", hu_policy_name(i), "summary", hu_policy_summary(i)));
+		else
+			printf("%-20s %s\n", hu_policy_name(i), hu_policy_summary(i));
+	}
+	if (json) {
+		json_dumpf(j, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(j);
+	return HU_EXIT_OK;
+}
+
+static int
+run(const hu_args *a)
+{
+	plan x = { .json = NULL };
+
+	if (hu_args_given(a, "policies"))
+		return list_policies(hu_args_given(a, "json"));
+	if (a->nrest)
+		return hu_complain(hu_fail(HU_EINVAL, "'%s': plan needs no run; what is to be planned is said by options", a->rest[0]));
+	hu_status st = make_plan(&x, a);
+	json_decref(x.json);
+	hu_dataset_release(&x.data);
+	hu_config_release(&x.config);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+const hu_command hu_cmd_plan = {
+	"plan", "[OPTION...]",
+	"Say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds.",
+	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
+	"asks for. --program prints the calls themselves, as the interpreters will read them.",
+	opts, run
+};

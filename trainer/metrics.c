@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/metrics.h"
+
+#include "lib/base/build.h"
+#include "lib/base/mem.h"
+#include "lib/number/round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+begin(hu_tsv *t, const hu_config *c, const char *table, const char *columns)
+{
+	hu_tsv_init(t);
+	hu_tsv_note(t, "table", "%s", table);
+	hu_tsv_note(t, "halfulp", "%s", hu_build_version());
+	hu_tsv_note(t, "model", "%s", c->model);
+	hu_tsv_note(t, "policy", "%s", c->policy.name);
+	hu_tsv_note(t, "seed", "%zu", c->seed);
+	hu_tsv_note(t, "backend", "%s", c->backend);
+	hu_tsv_header(t, columns);
+}
+
+void
+hu_metrics_init(hu_metrics *m, const hu_config *c)
+{
+	begin(&m->rows, c, "metrics", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules digest");
+	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
+}
+
+void
+hu_metrics_release(hu_metrics *m)
+{
+	hu_tsv_release(&m->rows);
+	hu_tsv_release(&m->grads);
+}
+
+/* Copies rows whose first cell is below STEP; *last is one more than the largest such cell. */
+static hu_status
+take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *last)
+{
+	char *path = hu_path(dir, "%s", name);
+	hu_table old;
+	hu_status st = hu_table_read(&old, path);
+
+	free(path);
+	*last = 0;
+	HU_TRY(st);
+	if (old.columns != t->columns)
+		st = hu_fail(HU_EFILE, "%s/%s: %d columns where this program writes %d", dir, name, old.columns, t->columns);
+	for (int i = 0; i < old.rows && st == HU_OK; i++) {
+		size_t at = strtoull(hu_table_cell(&old, i, 0), NULL, 10);
+		if (at >= step)
+			break;
+		*last = at + 1;
+		for (int k = 0; k < old.columns; k++)
+			hu_tsv_text(t, hu_table_cell(&old, i, k));
+	}
+	hu_table_release(&old);
+	return st;
+}
+
+hu_status
+hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
+{
+	size_t rows, grads;
+
+	if (!step)
+		return HU_OK;
+	HU_TRY(take_rows(&m->rows, dir, "metrics.tsv", step, &rows));
+	HU_TRY(take_rows(&m->grads, dir, "grads.tsv", step, &grads));
+	if (rows != step || grads != step)
+		return hu_fail(HU_EFILE, "%s: metrics.tsv or grads.tsv ends before the checkpoint's step %zu; train it anew", dir, step);
+	return HU_OK;
+}
+
+static void
+add_gradient(hu_tsv *t, size_t step, const char *name, const hu_tensor *g)
+{
+	size_t nonzeros = 0, zeros = 0, bad = 0;
+	double amax = 0;
+
+	for (size_t k = 0; k < g->n; k++) {
+		double x = hu_get(g, k), a = x < 0 ? -x : x;
+		bad += !hu_isfinite(x);
+		zeros += x == 0;
+		nonzeros += hu_isfinite(x) && x != 0;
+		if (hu_isfinite(x) && a > amax)
+			amax = a;
+	}
+	hu_tsv_int(t, (long long)step);
+	hu_tsv_text(t, name);
+	hu_tsv_real(t, amax);
+	hu_tsv_int(t, (long long)nonzeros);
+	hu_tsv_int(t, (long long)zeros);
+	hu_tsv_int(t, (long long)bad);
+}
+
+/* Which tensor held the first non-finite element: the finite check's `where` counts its own inputs. */
+static hu_status
+observe_overflow(hu_session *s, hu_row *r)
+{
+	const hu_program *p = s->programs.train;
+	hu_tensor where;
+
+	HU_TRY(hu_session_read(s, s->id.where, &where));
+	const hu_call *c = &p->c[p->t[s->id.where].producer];
+	double first = hu_get(&where, 0);
+	if (!(first >= 0 && first < c->nin))
+		return HU_OK;
+	r->overflow_tensor = c->in[(int)first];
+	r->overflow_call = p->t[r->overflow_tensor].producer;
+	r->overflow_count = hu_get(&where, 1);
+	r->overflow_tensors = hu_get(&where, 2);
+	return HU_OK;
+}
+
+hu_status
+hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
+{
+	const hu_program *p = s->programs.train;
+	double found;
+
+	r->step = step;
+	r->epoch = step / s->steps_per_epoch;
+	r->overflow_call = r->overflow_tensor = -1;
+	HU_TRY(hu_session_scalar(s, s->id.loss, &r->loss));
+	HU_TRY(hu_session_scalar(s, s->id.scale, &r->loss_scale));
+	HU_TRY(hu_session_scalar(s, s->id.norm, &r->grad_norm));
+	HU_TRY(hu_session_scalar(s, s->id.found, &found));
+	HU_TRY(hu_session_accuracy(s, &r->accuracy));
+	r->skipped = found != 0;
+	if (r->skipped)
+		HU_TRY(observe_overflow(s, r));
+	for (int i = 0; i < p->nt; i++) {
+		hu_tensor g;
+		if (!p->t[i].trainable || p->t[i].grad < 0)
+			continue;
+		HU_TRY(hu_session_read(s, p->t[i].grad, &g));
+		add_gradient(&m->grads, step, p->t[p->t[i].grad].name, &g);
+	}
+	return HU_OK;
+}
+
+void
+hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_row *r)
+{
+	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall };
+	hu_tsv *t = &m->rows;
+	char digest[24];
+
+	hu_tsv_int(t, (long long)r->step);
+	hu_tsv_int(t, (long long)r->epoch);
+	hu_tsv_real(t, r->loss);
+	hu_tsv_real(t, r->accuracy);
+	for (int k = 0; k < 4; k++) {
+		if (r->evaluated)
+			hu_tsv_real(t, eval[k]);
+		else
+			hu_tsv_none(t);
+	}
+	hu_tsv_real(t, r->loss_scale);
+	hu_tsv_int(t, r->skipped);
+	if (r->overflow_tensor >= 0) {
+		hu_tsv_int(t, r->overflow_call);
+		hu_tsv_text(t, s->programs.train->t[r->overflow_tensor].name);
+		hu_tsv_real(t, r->overflow_count);
+	} else
+		for (int k = 0; k < 3; k++)
+			hu_tsv_none(t);
+	hu_tsv_real(t, r->grad_norm);
+	hu_tsv_real(t, r->seconds * 1e3);
+	hu_tsv_real(t, (double)s->config->batch / r->seconds);
+	hu_tsv_none(t);
+	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)r->digest);
+	hu_tsv_text(t, digest);
+}
+
+static hu_status
+write_copy(const hu_tsv *t, const char *dir, const char *name)
+{
+	char *path = hu_path(dir, "%s", name);
+	hu_status st = hu_file_write(path, t->text.s, t->text.len);
+
+	free(path);
+	return st;
+}
+
+hu_status
+hu_metrics_write(const hu_metrics *m, const char *dir)
+{
+	HU_TRY(write_copy(&m->grads, dir, "grads.tsv"));
+	return write_copy(&m->rows, dir, "metrics.tsv");
+}

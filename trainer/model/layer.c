@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/model/layer.h"
+
+typedef struct name { char s[32]; } name;
+
+static name
+of(const char *layer, const char *role)
+{
+	name n;
+
+	snprintf(n.s, sizeof n.s, "%.15s.%.14s", layer, role);
+	return n;
+}
+
+static name
+numbered(const char *kind, int number)
+{
+	name n;
+
+	snprintf(n.s, sizeof n.s, "%.12s%d", kind, number);
+	return n;
+}
+
+static int
+parameter(hu_program *p, const char *layer, const char *role, hu_shape s)
+{
+	int id = hu_program_tensor(p, of(layer, role).s, HU_FP32, s, HU_WEIGHT);
+
+	p->t[id].state = p->t[id].trainable = 1;
+	return id;
+}
+
+static int
+activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin, const hu_attr *attr, int nattr)
+{
+	return hu_program_apply(p, op, HU_FORWARD, layer, in, nin, of(layer, role).s, HU_FP32, HU_ACTIVATION, attr, nattr);
+}
+
+static int
+with_bias(hu_program *p, const char *layer, int xw)
+{
+	int in[2] = { xw, parameter(p, layer, "b", hu_shape1(hu_last(p->t[xw].shape))) };
+
+	return activation(p, "bias", layer, "y", in, 2, NULL, 0);
+}
+
+int
+hu_layer_input(hu_program *p, const hu_model_sizes *s)
+{
+	return hu_program_tensor(p, "input.x", HU_FP32, hu_shape4(s->batch, s->height, s->width, s->channels), HU_ACTIVATION);
+}
+
+int
+hu_layer_dense(hu_program *p, int number, int x, size_t out)
+{
+	name layer = numbered("dense", number);
+	size_t features = hu_count(p->t[x].shape) / p->t[x].shape.d[0];
+	int in[2] = { x, parameter(p, layer.s, "w", hu_shape2(features, out)) };
+
+	return with_bias(p, layer.s, activation(p, "matmul", layer.s, "xw", in, 2, NULL, 0));
+}
+
+int
+hu_layer_conv(hu_program *p, int number, int x, size_t kernel, size_t stride, size_t filters)
+{
+	name layer = numbered("conv", number);
+	hu_attr attr = { "stride", (double)stride, "" };
+	int in[2] = { x, parameter(p, layer.s, "w", hu_shape4(kernel, kernel, hu_last(p->t[x].shape), filters)) };
+
+	return with_bias(p, layer.s, activation(p, "conv2d", layer.s, "xw", in, 2, &attr, 1));
+}
+
+static int
+statistic(hu_program *p, const char *layer, const char *role, hu_shape s, int state)
+{
+	int id = hu_program_tensor(p, of(layer, role).s, HU_FP32, s, HU_OTHER);
+
+	p->t[id].state = state;
+	return id;
+}
+
+int
+hu_layer_batchnorm(hu_program *p, int number, int x, int eval)
+{
+	name layer = numbered("bn", number);
+	hu_shape s = hu_shape1(hu_last(p->t[x].shape));
+	hu_attr eps = { "eps", 1e-3, "" };
+	int in[5], out[5];
+
+	in[0] = x;
+	in[1] = parameter(p, layer.s, "gamma", s);
+	in[2] = parameter(p, layer.s, "beta", s);
+	in[3] = statistic(p, layer.s, "rm", s, 1);
+	in[4] = statistic(p, layer.s, "rv", s, 1);
+	if (eval)
+		return activation(p, "batchnorm_eval", layer.s, "y", in, 5, &eps, 1);
+	out[0] = hu_program_tensor(p, of(layer.s, "y").s, HU_FP32, p->t[x].shape, HU_ACTIVATION);
+	out[1] = statistic(p, layer.s, "mean", s, 0);
+	out[2] = statistic(p, layer.s, "rstd", s, 0);
+	out[3] = statistic(p, layer.s, "rm_next", s, 0);
+	out[4] = statistic(p, layer.s, "rv_next", s, 0);
+	p->t[in[3]].next = out[3];
+	p->t[in[4]].next = out[4];
+	hu_call *c = hu_program_call(p, "batchnorm", HU_FORWARD, layer.s, in, 5, out, 5);
+	hu_attr_set(c, "eps", eps.num);
+	hu_attr_set(c, "momentum", 0.99);
+	return out[0];
+}
+
+int
+hu_layer_relu(hu_program *p, int number, int x)
+{
+	return activation(p, "relu", numbered("relu", number).s, "y", &x, 1, NULL, 0);
+}
+
+int
+hu_layer_pool(hu_program *p, int x)
+{
+	return activation(p, "avgpool", "gap", "y", &x, 1, NULL, 0);
+}
+
+void
+hu_layer_loss(hu_program *p, int x)
+{
+	hu_shape rows = hu_shape1(p->t[x].shape.d[0]);
+	int in[3], out[2];
+
+	in[0] = x;
+	in[1] = hu_program_tensor(p, "input.labels", HU_FP32, rows, HU_OTHER);
+	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, rows, HU_OTHER);
+	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
+	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
+	hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);
+}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += trainer/model/convnet.c
+libhalfulp_a_SOURCES += trainer/model/layer.c
+noinst_HEADERS += trainer/model/layer.h
+libhalfulp_a_SOURCES += trainer/model/mlp.c
+libhalfulp_a_SOURCES += trainer/model/model.c
+noinst_HEADERS += trainer/model/model.h
+noinst_HEADERS += trainer/model/models.def

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+   "mlp": pixels-256-128-classes, relu between; inputs are pixels over 255. */
+#include "trainer/model/layer.h"
+
+static size_t
+hidden(size_t units, double multiplier)
+{
+	size_t n = (size_t)((double)units * multiplier + 0.5);
+
+	return n ? n : 1;
+}
+
+void
+hu_model_mlp(hu_program *p, const hu_model_sizes *s, int eval)
+{
+	static const size_t units[] = { 256, 128 };
+	int x = hu_layer_input(p, s);
+
+	(void)eval; /* no layer behaves differently */
+	for (int i = 0; i < 2; i++)
+		x = hu_layer_relu(p, i + 1, hu_layer_dense(p, i + 1, x, hidden(units[i], s->multiplier)));
+	hu_layer_loss(p, hu_layer_dense(p, 3, x, s->classes));
+}

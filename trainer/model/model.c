@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/model/model.h"
+
+#include "lib/base/str.h"
+
+#include <string.h>
+
+static const hu_model rows[] = {
+#define MODEL(id, optimizer, lr, batch, summary) { #id, summary, optimizer, lr, batch, hu_model_##id },
+#include "trainer/model/models.def"
+#undef MODEL
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const hu_model *
+hu_model_at(int i)
+{
+	return i >= 0 && i < ROWS ? &rows[i] : NULL;
+}
+
+hu_status
+hu_model_find(const char *name, const hu_model **out)
+{
+	const char *names[ROWS];
+
+	for (int i = 0; i < ROWS; i++) {
+		names[i] = rows[i].name;
+		if (!strcmp(rows[i].name, name)) {
+			*out = &rows[i];
+			return HU_OK;
+		}
+	}
+	const char *near = hu_nearest(name, names, ROWS);
+	return hu_fail(HU_EINVAL, "unknown model '%s'; %s%s", name, near ? "did you mean " : "there are mlp and convnet", near ? near : "");
+}
+
+hu_program *
+hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval)
+{
+	hu_program *p = hu_program_new(eval ? "eval" : "train");
+
+	m->build(p, s, eval);
+	return p;
+}

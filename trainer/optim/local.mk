@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += trainer/optim/adamw.c
+libhalfulp_a_SOURCES += trainer/optim/optim.c
+noinst_HEADERS += trainer/optim/optim.h
+noinst_HEADERS += trainer/optim/optims.def
+libhalfulp_a_SOURCES += trainer/optim/sgd.c

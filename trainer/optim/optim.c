@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/optim/optim.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_optim rows[] = {
+#define OPTIM(id, lr, momentum, wd, summary) { #id, summary, lr, momentum, wd, hu_optim_##id },
+#include "trainer/optim/optims.def"
+#undef OPTIM
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const hu_optim *
+hu_optim_at(int i)
+{
+	return i >= 0 && i < ROWS ? &rows[i] : NULL;
+}
+
+hu_status
+hu_optim_find(const char *name, const hu_optim **out)
+{
+	for (int i = 0; i < ROWS; i++)
+		if (!strcmp(rows[i].name, name)) {
+			*out = &rows[i];
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are sgd and adamw", name);
+}
+
+int
+hu_optim_state(hu_program *p, int t, const char *suffix)
+{
+	char name[96];
+
+	snprintf(name, sizeof name, "%s_%s", p->t[t].name, suffix);
+	int id = hu_program_tensor(p, name, p->t[t].format, p->t[t].shape, HU_OTHER);
+	p->t[id].state = 1;
+	return id;
+}
+
+int
+hu_optim_next(hu_program *p, int t)
+{
+	char name[96];
+
+	snprintf(name, sizeof name, "%s_next", p->t[t].name);
+	int id = hu_program_tensor(p, name, p->t[t].format, p->t[t].shape, p->t[t].cls);
+	p->t[t].next = id;
+	return id;
+}
+
+static void
+append_norm(hu_program *p)
+{
+	int *in = hu_xmalloc(((size_t)p->nt + 1) * sizeof *in), n = 0, wide = 0;
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0) {
+			in[n++] = p->t[i].grad;
+			wide |= p->t[p->t[i].grad].format == HU_FP64;
+		}
+	int out = hu_program_tensor(p, "optim.grad_norm", wide ? HU_FP64 : HU_FP32, hu_shape0(), HU_OTHER);
+	hu_program_call(p, "grad_norm", HU_UPDATE, "optim", in, n, &out, 1);
+	free(in);
+}
+
+void
+hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
+{
+	append_norm(p);
+	o->row->append(p, o, found);
+}
+
+int
+hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable)
+{
+	return !strcmp(o->row->name, "adamw") && o->eps > 0 && hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/session.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/philox.h"
+#include "lib/program/exec.h"
+#include "trainer/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hu_ids
+find_ids(const hu_program *p)
+{
+	hu_ids id = { hu_program_find(p, "input.x"), hu_program_find(p, "input.labels"), hu_program_find(p, "input.weight"), hu_program_find(p, "loss.y"), hu_program_find(p, "loss.p"), hu_program_find(p, "scaler.scale"), hu_program_find(p, "scaler.found_inf"), hu_program_find(p, "scaler.where"), hu_program_find(p, "optim.grad_norm") };
+
+	return id;
+}
+
+static size_t
+largest(const hu_program *p)
+{
+	size_t most = 1;
+
+	for (int i = 0; i < p->nt; i++)
+		if (hu_count(p->t[i].shape) > most)
+			most = hu_count(p->t[i].shape);
+	return most;
+}
+
+static hu_status
+open_machines(hu_session *s)
+{
+	const hu_config *c = s->config;
+	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
+
+	HU_TRY(hu_build(&s->programs, c, &sizes));
+	HU_TRY(hu_backend_find(c->backend, &s->backend));
+	HU_TRY(s->backend->open(&s->train, s->programs.train));
+	HU_TRY(s->backend->open(&s->eval, s->programs.eval));
+	s->id = find_ids(s->programs.train);
+	s->eval_id = find_ids(s->programs.eval);
+	s->x = hu_xcalloc(c->batch * hu_dataset_pixels(&s->data), sizeof *s->x);
+	s->labels = hu_xcalloc(c->batch, sizeof *s->labels);
+	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
+	s->index = hu_xcalloc(c->batch, sizeof *s->index);
+	s->order = hu_xcalloc(s->data.n_train, sizeof *s->order);
+	s->read = hu_xcalloc(largest(s->programs.train), sizeof(double));
+	return HU_OK;
+}
+
+hu_status
+hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data)
+{
+	memset(s, 0, sizeof *s);
+	s->config = c;
+	s->data = *data;
+	memset(data, 0, sizeof *data);
+	s->epoch_shuffled = SIZE_MAX;
+	s->steps_per_epoch = s->data.n_train / c->batch;
+	s->steps = c->steps ? c->steps : c->epochs * s->steps_per_epoch;
+	hu_status st = HU_OK;
+	if (!s->steps_per_epoch)
+		st = hu_fail(HU_EINVAL, "--batch %zu: there are only %zu images to train on", c->batch, s->data.n_train);
+	if (st == HU_OK)
+		st = open_machines(s);
+	if (st != HU_OK)
+		hu_session_close(s);
+	return st;
+}
+
+void
+hu_session_close(hu_session *s)
+{
+	if (s->train)
+		s->backend->close(s->train);
+	if (s->eval)
+		s->backend->close(s->eval);
+	hu_programs_release(&s->programs);
+	hu_dataset_release(&s->data);
+	free(s->order);
+	free(s->index);
+	free(s->x);
+	free(s->labels);
+	free(s->weight);
+	free(s->read);
+	memset(s, 0, sizeof *s);
+}
+
+hu_status
+hu_session_restore(hu_session *s, const hu_tensor *t)
+{
+	for (int i = 0; i < s->programs.train->nt; i++)
+		if (s->programs.train->t[i].state)
+			HU_TRY(s->backend->write(s->train, i, t[i].data));
+	return HU_OK;
+}
+
+hu_status
+hu_session_start(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	hu_tensor *t;
+	hu_status st;
+
+	HU_TRY(hu_session_copy(s, NULL, &t));
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].state)
+			hu_start_state(&t[i], p, i, s->config);
+	st = s->config->init ? hu_start_load(t, p, s->config->init) : HU_OK;
+	if (st == HU_OK)
+		st = hu_session_restore(s, t);
+	hu_session_free_tensors(s, t);
+	return st;
+}
+
+/* Fisher-Yates from stream "shuffle", step = epoch: place i takes one of the places 0..i. */
+static void
+shuffle(hu_session *s, size_t epoch)
+{
+	uint32_t stream = hu_fnv1a32("shuffle");
+
+	if (s->epoch_shuffled == epoch)
+		return;
+	for (size_t i = 0; i < s->data.n_train; i++)
+		s->order[i] = i;
+	for (size_t i = s->data.n_train - 1; i > 0; i--) {
+		size_t j = (size_t)(hu_uniform(hu_random_at(s->config->seed, stream, (uint32_t)epoch, i)) * (double)(i + 1)), k = s->order[i];
+		s->order[i] = s->order[j];
+		s->order[j] = k;
+	}
+	s->epoch_shuffled = epoch;
+}
+
+hu_status
+hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n)
+{
+	size_t batch = s->config->batch, pixels = hu_dataset_pixels(&s->data);
+
+	hu_dataset_batch(&s->data, index, n, s->x, s->labels);
+	memset(s->x + n * pixels, 0, (batch - n) * pixels * sizeof *s->x);
+	for (size_t i = 0; i < batch; i++)
+		s->weight[i] = i < n;
+	for (size_t i = n; i < batch; i++)
+		s->labels[i] = 0;
+	HU_TRY(s->backend->write(m, id->x, s->x));
+	HU_TRY(s->backend->write(m, id->labels, s->labels));
+	return s->backend->write(m, id->weight, s->weight);
+}
+
+hu_status
+hu_session_step(hu_session *s, size_t step)
+{
+	hu_env env = { s->config->seed, (uint32_t)step };
+
+	shuffle(s, step / s->steps_per_epoch);
+	HU_TRY(hu_session_feed(s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch));
+	return s->backend->step(s->train, &env);
+}
+
+hu_status
+hu_session_commit(hu_session *s, uint64_t *digest)
+{
+	HU_TRY(s->backend->commit(s->train));
+	return s->backend->digest(s->train, digest);
+}
+
+hu_status
+hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int i, hu_tensor *t)
+{
+	if (s->backend->peek) {
+		const hu_tensor *own = s->backend->peek(m, i);
+		if (own) {
+			*t = *own;
+			return HU_OK;
+		}
+	}
+	t->format = p->t[i].format;
+	t->shape = p->t[i].shape;
+	t->n = hu_count(t->shape);
+	t->data = s->read;
+	return s->backend->read(m, i, t->data);
+}
+
+hu_status
+hu_session_read(hu_session *s, int i, hu_tensor *t)
+{
+	return hu_session_read_from(s, s->train, s->programs.train, i, t);
+}
+
+hu_status
+hu_session_scalar(hu_session *s, int i, double *x)
+{
+	hu_tensor t;
+
+	HU_TRY(hu_session_read(s, i, &t));
+	*x = hu_get(&t, 0);
+	return HU_OK;
+}
+
+hu_status
+hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
+{
+	const hu_program *p = s->programs.train;
+	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < p->nt && st == HU_OK; i++) {
+		t[i].format = p->t[i].format;
+		t[i].shape = p->t[i].shape;
+		t[i].n = hu_count(t[i].shape);
+		if (select && !select[i])
+			continue;
+		t[i].data = hu_alloc(t[i].n * hu_element_size(t[i].format));
+		st = t[i].data ? s->backend->read(s->train, i, t[i].data) : hu_fail(HU_ENOMEM, "no memory to copy %s (%zu elements)", p->t[i].name, t[i].n);
+	}
+	if (st == HU_OK)
+		*out = t;
+	else
+		hu_session_free_tensors(s, t);
+	return st;
+}
+
+void
+hu_session_free_tensors(const hu_session *s, hu_tensor *t)
+{
+	for (int i = 0; t && i < s->programs.train->nt; i++)
+		free(t[i].data);
+	free(t);
+}

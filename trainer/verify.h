@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Re-execution: of a whole run, digest by digest, and of traced calls, element by element. */
+#ifndef HU_TRAINER_VERIFY_H
+#define HU_TRAINER_VERIFY_H
+
+#include "lib/store/run.h"
+
+typedef struct hu_verified { size_t steps, step; int differs; char recorded[24], got[24]; } hu_verified;
+
+/* Trains again from R's manifest on BACKEND (NULL: the run's own), at most STEPS steps (0: all that the
+   run has), and stops at the first digest that is not the recorded one. HU_EFILE where the data,
+   or weights the run started from, are no longer what they were. */
+hu_status hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, size_t steps);
+
+typedef struct hu_difference {
+	size_t step, element;
+	int call, tensor;
+	double recorded, got;
+	uint64_t recorded_bits, got_bits;
+	int inherited;           /* an input of the call is itself not what its own call makes */
+} hu_difference;
+
+typedef struct hu_differences { hu_difference *list; size_t n, cap, calls, skipped, elements; } hu_differences;
+
+/* Every traced call of every traced step; calls whose inputs or outputs were not recorded are skipped and counted. */
+hu_status hu_verify_trace(hu_differences *d, const hu_run *r);
+void hu_differences_release(hu_differences *d);
+json_t *hu_differences_to_json(const hu_differences *d, const hu_run *r);
+void hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f);
+#endif
