@@ -190,7 +190,7 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 {
 	if (t->ideal || !a->opt.propagate)
 		return HU_OK;
-	return hu_propagate(a->run->train, t->t, &t->ideal);
+	return hu_propagate(a->run->train, t->t, a->opt.engine, a->opt.seed, &t->ideal);
 }
 
 void

@@ -10,16 +10,13 @@ by_mpfr(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 }
 
 static const hu_engine engines[] = {
-	{ "mpfr", "every value by the operator's MPFR reference", by_mpfr },
+	{ "auto", "the fastest that proves its values: today the operators' MPFR references; the exact step in fp64, a sample of it judged by them", 0, by_mpfr },
+	{ "mpfr", "every value by the operators' MPFR references, those of the exact step too", 1, by_mpfr },
 };
 
 hu_status
 hu_engine_find(const char *name, const hu_engine **out)
 {
-	if (!strcmp(name, "auto")) {
-		*out = &engines[0];
-		return HU_OK;
-	}
 	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
 		if (!strcmp(engines[i].name, name)) {
 			*out = &engines[i];

@@ -8,10 +8,11 @@
 
 typedef struct hu_engine {
 	const char *name, *summary;
+	int throughout;     /* the exact step uses it for every value too, not only to judge a sample */
 	/* As hu_op.reference: elements ascending, exact[] initialised by the caller. */
 	hu_status (*exact)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 } hu_engine;
 
-/* HU_EINVAL names the known ones; "auto" is the fastest that proves its values. */
+/* HU_EINVAL names the known ones. */
 hu_status hu_engine_find(const char *name, const hu_engine **out);
 #endif

@@ -5,6 +5,7 @@
 #ifndef HU_ANALYZERS_PROPAGATE_H
 #define HU_ANALYZERS_PROPAGATE_H
 
+#include "analyzers/engine.h"
 #include "lib/program/exec.h"
 
 /* Below this share of the exact value a propagated error is not reported: every
@@ -13,11 +14,16 @@
 #define HU_PROPAGATE_FLOOR 0x1p-45
 
 /* One line for a table's head: how the exact step is computed. */
-#define HU_PROPAGATE_HOW "the step again in fp64 from the recorded state and inputs, casts and roundings removed, the recorded scales and finite check kept; reported down to 2^-45 of the value"
+#define HU_PROPAGATE_HOW "the step again in fp64 from the recorded state and inputs, casts and roundings removed, the recorded scales and finite check kept, a sample of every call judged by MPFR; reported down to 2^-45 of the value"
+
+/* Values of every call of the exact step that are judged against its a-priori bound in fp64. */
+enum { HU_PROPAGATE_SAMPLE = 16 };
 
 /* RECORDED: a traced step by tensor id of P. *ideal: an array of P->nt arrays, by
    tensor id, NULL where the tensor is an input that was not recorded or follows from
    one; freed by the caller, each and the whole. A tensor in a scaled 8-bit format
-   carries the recorded scale, so that it compares with the recorded one. */
-hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, double ***ideal);
+   carries the recorded scale, so that it compares with the recorded one. ENGINE judges a
+   sample of every call, or makes every value; a call outside its own fp64 bound is a bug
+   of the emulation and ends the analysis (HU_EUNABLE). */
+hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, double ***ideal);
 #endif

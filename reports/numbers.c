@@ -126,6 +126,17 @@ hu_metrics_sum(const hu_report_run *r, const char *column)
 }
 
 int
+hu_metrics_diverged(const hu_report_run *r, const char *column)
+{
+	int at = hu_table_column(&r->metrics, column);
+
+	for (int i = r->metrics.rows; at >= 0 && i-- > 0; )
+		if (strcmp(hu_table_cell(&r->metrics, i, at), "-"))
+			return !isfinite(hu_table_real(&r->metrics, i, at));
+	return 0;
+}
+
+int
 hu_metrics_nonfinite(const hu_report_run *r, const char *column, const char **step)
 {
 	int at = hu_table_column(&r->metrics, column), n = 0;

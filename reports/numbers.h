@@ -26,6 +26,8 @@ char *hu_number_note(const hu_report_run *r, const hu_number *n);
 double hu_metrics_last(const hu_report_run *r, const char *column);
 double hu_metrics_median(const hu_report_run *r, const char *column);
 double hu_metrics_sum(const hu_report_run *r, const char *column);
+/* The last measured cell of a column is nan or infinite. */
+int hu_metrics_diverged(const hu_report_run *r, const char *column);
 /* Rows of metrics.tsv whose cell is nan or infinite; the first such step in *step. */
 int hu_metrics_nonfinite(const hu_report_run *r, const char *column, const char **step);
 #endif

@@ -41,13 +41,18 @@ run_row(hu_str *b, const hu_report_run *r)
 	char *class = hu_xprintf("td class=\"left %s\"", hu_verdict_class(r));
 
 	hu_str_add(b, "<tr>");
-	cell(b, "th scope=\"row\"", r->label);
+	hu_str_add(b, "<th scope=\"row\">");
+	hu_html_text(b, r->label);
+	hu_str_add(b, "</th>");
 	cell(b, class, verdict ? verdict : "–");
 	cell(b, "td class=\"left\"", text_or_dash(r->manifest, "policy.compute"));
 	cell(b, "td class=\"left\"", text_or_dash(r->manifest, "policy.variable"));
 	cell(b, "td class=\"left\"", rule ? rule : text_or_dash(r->manifest, "loss_scaling"));
 	cell_number(b, hu_metrics_last(r, "eval_accuracy"), HU_UNIT_SHARE);
-	cell_number(b, hu_metrics_last(r, "loss"), HU_UNIT_REAL);
+	if (hu_metrics_diverged(r, "loss"))
+		cell(b, "td", "not finite");
+	else
+		cell_number(b, hu_metrics_last(r, "loss"), HU_UNIT_REAL);
 	cell_number(b, hu_metrics_sum(r, "skipped"), HU_UNIT_COUNT);
 	cell_number(b, hu_metrics_median(r, "ms"), HU_UNIT_REAL);
 	hu_str_add(b, "</tr>\n");
@@ -65,7 +70,9 @@ memory_row(hu_str *b, const hu_report_run *r)
 	double sum = 0;
 
 	hu_str_add(b, "<tr>");
-	cell(b, "th scope=\"row\"", r->label);
+	hu_str_add(b, "<th scope=\"row\">");
+	hu_html_text(b, r->label);
+	hu_str_add(b, "</th>");
 	for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
 		double x = hu_json_number(m, memory[i].key);
 		sum += isnan(x) ? 0 : x;

@@ -44,7 +44,7 @@ say_option(words *w, const char *name, const char *value)
 	free(s);
 }
 
-/* Runs this program on W and releases W; *CODE is its exit code. */
+/* Runs this program on W, its tables thrown away, and releases W; *CODE is its exit code. */
 static hu_status
 execute(words *w, int *code)
 {
@@ -54,6 +54,8 @@ execute(words *w, int *code)
 	fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(HU_EXIT_ENV);
 		execv("/proc/self/exe", w->v);
 		_exit(HU_EXIT_ENV);
 	}
@@ -106,7 +108,6 @@ one_run(const hu_args *a, const char *policy, long long seed, const char *dir, h
 		return *code ? HU_OK : hu_result_read(r, dir);
 	say(&w, "halfulp");
 	say(&w, "analyze");
-	say_option(&w, "quiet", NULL);
 	say(&w, dir);
 	HU_TRY(execute(&w, code));
 	return *code ? HU_OK : hu_result_read(r, dir);

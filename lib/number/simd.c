@@ -49,7 +49,7 @@ hu_simd_set(const char *name)
 	for (int i = 0; i < HU_SIMDS; i++)
 		if (!strcmp(name, names[i])) {
 			if (!hu_simd_has((hu_simd)i))
-				return hu_fail(HU_EUNABLE, "this processor has no %s; use --simd=auto or HALFULP_SIMD=auto (here: %s)", name,
+				return hu_fail(HU_EUNABLE, "this processor has no %s; use HALFULP_SIMD=auto (here: %s)", name,
 				               names[widest()]);
 			__atomic_store_n(&chosen, i, __ATOMIC_RELAXED);
 			return HU_OK;

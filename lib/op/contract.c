@@ -50,6 +50,18 @@ hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *
 		b[k] = hu_get(c->b, c->column(c, k) + n * c->column_stride);
 }
 
+static int
+nonfinite_f32(const float *x, size_t n)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t a = hu_bits32(x[i]) & 0x7fffffffu;
+		most = a > most ? a : most;
+	}
+	return most >= 0x7f800000u;
+}
+
 /* Part sums -> one value, by the fixed tree in the outer format. */
 static double
 combine(double *parts, size_t n, hu_sum s)
@@ -110,11 +122,15 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 /* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
    the range, where the one rounding must be that of the exact quotient. */
 static void
-finish_f32(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
 {
 	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
-	int exact = !hu_is_wide(y->format);
+	int exact = !hu_is_wide(y->format), minus = 0;
 
+	for (size_t i = 0; i < n && x->split; i++)
+		minus |= hu_bits32(v[i]) == 0x80000000u;
+	if (minus)
+		x->minus_zero = 1; /* every thread writes the same */
 	for (size_t i = 0; i < n && x->scale != 1 && exact; i++) {
 		float q = (float)((double)v[i] / x->scale);
 		exact = v[i] != v[i] || (double)q * x->scale == (double)v[i];
@@ -157,6 +173,32 @@ finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, s
 #undef HU_NR
 #undef HU_RUN
 
+/* Sums that skip the taps a stride leaves out. A skipped product is ±0 while the weights are finite,
+   and adding it changes an accumulator's bits only where that is -0, as it becomes when a negative
+   product underflows. From there on the skipping sum and the full one differ in nothing but the sign
+   of a zero, and only a final -0 can be wrong: then everything is computed again in full.
+   Returns 0 where the full way must be taken. */
+static int
+split_f32(hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env, hu_status *st)
+{
+	hu_contract part = *x;
+
+	if (nonfinite_f32(x->b->data, x->b->n))
+		return 0;
+	*st = HU_OK;
+	for (size_t i = 0; x->split(&part, x, i) && *st == HU_OK; i++) {
+		if (part.k)
+			*st = fast_f32(&part, c, y, part.k, env);
+		else
+			for (size_t m = 0; m < part.m; m++)
+				memset((float *)y->data + part.place(&part, m) * part.n, 0, part.n * sizeof(float));
+		if (part.minus_zero)
+			return 0;
+		part = *x;
+	}
+	return 1;
+}
+
 hu_status
 hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
@@ -167,8 +209,13 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in
 	hu_contract_open(&x, map, c, in);
 	if (!part || part > x.k)
 		part = x.k;
-	if (fast && c->sum.acc == HU_FP32 && in[0]->format != HU_FP64 && in[1]->format != HU_FP64)
+	if (fast && c->sum.acc == HU_FP32 && in[0]->format != HU_FP64 && in[1]->format != HU_FP64) {
+		hu_status st;
+		if (x.split && part == x.k && !hu_is_wide(out[0]->format) && split_f32(&x, c, out[0], env, &st))
+			return st;
+		x.split = NULL;
 		return fast_f32(&x, c, out[0], part, env);
+	}
 	if (fast && c->sum.acc == HU_FP64)
 		return fast_f64(&x, c, out[0], part, env);
 	return plain(&x, c, out[0], part, env);

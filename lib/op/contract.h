@@ -24,6 +24,12 @@ struct hu_contract {
 	size_t h, w, ci, kh, kw, ho, wo, co, s;
 	ptrdiff_t pad_h, pad_w;
 	double scale;                                       /* the result is divided by it: a power of two */
+	/* Where a stride makes most operands of A structurally +0: the I-th contraction over the others
+	   alone, for a share of the rows, which place() puts back. 0 past the last. NULL: no such split. */
+	int (*split)(hu_contract *part, const hu_contract *whole, size_t i);
+	size_t (*place)(const hu_contract *c, size_t m);    /* the output's row of row m; NULL: m itself */
+	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0;   /* of a split */
+	int minus_zero;                                     /* set where an accumulator ended as -0 */
 };
 
 /* Fills sizes, geometry and index map from the call's attributes and input shapes. */

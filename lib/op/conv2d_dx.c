@@ -20,6 +20,58 @@ column(const hu_contract *c, size_t k)
 	return k / c->co * c->ci * c->co + k % c->co;
 }
 
+/* Share I of the image: pixels of one phase (row mod stride, column mod stride) see the same taps,
+   those whose distance the stride divides; the others are skipped. */
+static hu_stretch
+split_row(const hu_contract *c, size_t m, size_t k)
+{
+	size_t n = m / (c->rows * c->cols), i = m / c->cols % c->rows, l = m % c->cols, j = k % c->co, tap = k / c->co;
+	ptrdiff_t s = (ptrdiff_t)c->s;
+	ptrdiff_t r = (ptrdiff_t)i - (ptrdiff_t)(tap / c->taps_w) + ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)c->tap_h0) / s;
+	ptrdiff_t q = (ptrdiff_t)l - (ptrdiff_t)(tap % c->taps_w) + ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)c->tap_w0) / s;
+
+	if (r < 0 || q < 0 || r >= (ptrdiff_t)c->ho || q >= (ptrdiff_t)c->wo)
+		return (hu_stretch){ -1, 1, c->co - j };
+	return (hu_stretch){ (((ptrdiff_t)(n * c->ho) + r) * (ptrdiff_t)c->wo + q) * (ptrdiff_t)c->co + (ptrdiff_t)j, 1, c->co - j };
+}
+
+static size_t
+split_column(const hu_contract *c, size_t k)
+{
+	size_t tap = k / c->co, p = c->tap_h0 + tap / c->taps_w * c->s, q = c->tap_w0 + tap % c->taps_w * c->s;
+
+	return (p * c->kw + q) * c->ci * c->co + k % c->co;
+}
+
+static size_t
+place(const hu_contract *c, size_t m)
+{
+	size_t n = m / (c->rows * c->cols), i = m / c->cols % c->rows, l = m % c->cols;
+
+	return (n * c->h + c->row0 + i * c->s) * c->w + c->col0 + l * c->s;
+}
+
+static int
+split(hu_contract *p, const hu_contract *c, size_t i)
+{
+	if (i >= c->s * c->s)
+		return 0;
+	p->row0 = i / c->s;
+	p->col0 = i % c->s;
+	p->rows = p->row0 < c->h ? (c->h - p->row0 + c->s - 1) / c->s : 0;
+	p->cols = p->col0 < c->w ? (c->w - p->col0 + c->s - 1) / c->s : 0;
+	p->tap_h0 = (p->row0 + (size_t)c->pad_h) % c->s;
+	p->tap_w0 = (p->col0 + (size_t)c->pad_w) % c->s;
+	p->taps_h = p->tap_h0 < c->kh ? (c->kh - p->tap_h0 + c->s - 1) / c->s : 0;
+	p->taps_w = p->tap_w0 < c->kw ? (c->kw - p->tap_w0 + c->s - 1) / c->s : 0;
+	p->m = c->m / (c->h * c->w) * p->rows * p->cols;
+	p->k = p->taps_h * p->taps_w * c->co;
+	p->row = split_row;
+	p->column = split_column;
+	p->place = place;
+	return 1;
+}
+
 static void
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
@@ -38,6 +90,7 @@ map(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->row = row;
 	x->column = column;
 	x->column_stride = x->co;
+	x->split = x->s > 1 ? split : NULL;
 }
 
 static hu_status

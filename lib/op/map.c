@@ -14,6 +14,7 @@ hu_map_init(hu_map *m, const hu_call *c, const hu_blocks *b, size_t n, size_t ch
 	memset(m, 0, sizeof *m);
 	m->call = c;
 	m->blocks = b;
+	m->compute = c->fmt.compute;
 	m->n = n;
 	m->channels = channels ? channels : 1;
 	m->image = n ? n : 1;
@@ -139,7 +140,7 @@ block_f64(const hu_map *m, hu_tensor *const *out, int nout, const hu_stream *ran
 void
 hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env)
 {
-	hu_format f = hu_format_of(m->call->fmt.compute);
+	hu_format f = hu_format_of(m->compute);
 	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step }, *random = m->call->mode == HU_SR ? &stream : NULL;
 	hu_ctx_f32 narrow = { f, { 0 } };
 	hu_ctx_f64 wide = { f, { 0 } };
@@ -185,7 +186,7 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_run x)
 hu_status
 hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound)
 {
-	hu_ctx_run c = { hu_format_of(m->call->fmt.compute), { { 0, 0 } } };
+	hu_ctx_run c = { hu_format_of(m->compute), { { 0, 0 } } };
 
 	for (int i = 0; i < m->nk; i++)
 		c.k[i] = hu_run_load(c.f, m->k[i], m->ke[i]);

@@ -66,6 +66,7 @@ typedef struct hu_blocks {
 typedef struct hu_map {
 	const hu_call *call;
 	const hu_blocks *blocks;
+	hu_format_id compute;   /* the call's, unless the operator says otherwise */
 	int nin, nout, nk;
 	hu_source in[HU_MAP_IN];
 	size_t n, channels, image;
@@ -112,6 +113,14 @@ void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, doubl
 /* The format that bounds assume of output OUT: the call's for the first one, that of the
    operand it updates or differentiates for the others, the compute format for statistics. */
 hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
+
+/* Puts the exact value V into each: results without rounding. */
+static inline void
+hu_exact_set(mpfr_t y, double v)
+{
+	mpfr_set_prec(y, 64);
+	mpfr_set_d(y, v, MPFR_RNDN);
+}
 
 /* Shape rules. An output that was given (op.h) is compared, another is set. */
 hu_status hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want);

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# For shell tests of the program: a folder of the test's own, one function that runs a
+# command, one that judges. Source it first; end with `finish`.
+export LC_ALL=C OMP_WAIT_POLICY=passive
+case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
+case ${srcdir:-.} in /*) top=${srcdir:-.} ;; *) top=$PWD/${srcdir:-.} ;; esac
+data=${HALFULP_DATA:-$top/../shared/data}
+n=0 failed=0
+dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
+cd "$dir" || exit 1
+
+# halfulp with these arguments: $code, and files out and err
+run() { "$HALFULP" "$@" >"$dir/out" 2>"$dir/err" </dev/null; code=$?; }
+
+# test_is 0|1 WHAT: 0 where it holds
+test_is() {
+	n=$((n + 1))
+	if test "$1" = 0; then echo "ok $n - $2"; else
+		echo "not ok $n - $2"
+		failed=1
+		sed 's/^/# out: /' "$dir/out" | head -n 8
+		sed 's/^/# err: /' "$dir/err" | head -n 8
+	fi
+}
+
+# refused CODE PATTERN WHAT: the last run exited so, with one line on standard error that matches, and nothing else
+refused() {
+	test "$code" = "$1" && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- "$2" "$dir/err"
+	test_is $? "$3: exit $1, one line"
+}
+
+# column FILE NAME: its cells
+column() {
+	awk -F '\t' -v want="$2" '/^#/ { next } !at { for (i = 1; i <= NF; i++) if ($i == want) at = i; next } { print $at }' "$1"
+}
+
+# unlist RUN FILE: the manifest no longer says what FILE must be, so that a change of it is read
+unlist() {
+	${PYTHON:-python3} - "$1/manifest.json" "$2" <<'END'
+import json, sys
+m = json.load(open(sys.argv[1]))
+del m["files"][sys.argv[2]]
+json.dump(m, open(sys.argv[1], "w"))
+END
+}
+
+skip_all() { echo "1..0 # SKIP $1"; rm -rf "$dir"; exit 0; }
+
+finish() {
+	echo "1..$n"
+	cd / || exit 1
+	if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
+	exit $failed
+}
