@@ -91,12 +91,22 @@ run_all(hu_analysis *a, const char *take, int quiet)
 	return HU_OK;
 }
 
-static hu_status
-report(const hu_analysis *a, int json)
+static int
+was_run(const char *take, const char *name)
+{
+	for (int i = 0; hu_analyzer_at(i); i++)
+		if (take[i] && !strcmp(hu_analyzer_at(i)->name, name))
+			return 1;
+	return 0;
+}
+
+/* SUMMED: summary.json is of these tables, not of earlier ones. */
+static void
+report(const hu_analysis *a, int summed, int json)
 {
 	char *path = hu_path(a->run->dir, "analysis/summary.json");
 	json_error_t why;
-	json_t *o = json_load_file(path, 0, &why), *v;
+	json_t *o = summed ? json_load_file(path, 0, &why) : NULL, *v;
 	size_t i;
 
 	free(path);
@@ -113,7 +123,6 @@ report(const hu_analysis *a, int json)
 		printf("\ntables in %s/analysis; next: halfulp report %s\n", a->run->dir, a->run->dir);
 	}
 	json_decref(o);
-	return HU_OK;
 }
 
 static int
@@ -136,7 +145,7 @@ run(const hu_args *args)
 	if (st == HU_OK) {
 		st = run_all(&a, take, json);
 		if (st == HU_OK)
-			st = report(&a, json);
+			report(&a, was_run(take, "summary"), json);
 		size_t over = a.over_bound;
 		hu_analysis_release(&a);
 		hu_run_release(&r);

@@ -1,4 +1,43 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The table of formats, with pi in each. HALFULP names the program.
-exec "${HALFULP:-halfulp}" formats
+# The main job: one small convolutional network trained under three policies on generated
+# digits, two steps of each recorded, recomputed exactly, analyzed; one report over all,
+# and a check against a baseline made on the spot. HALFULP names the program; the
+# argument, or DEMO, the folder (default: demo). Takes a few minutes on two cores.
+set -eu
+halfulp=${HALFULP:-halfulp}
+out=${1:-${DEMO:-demo}}
+case $out in '' | / | . | ..) echo "demo: '$out' is no folder to write" >&2; exit 2 ;; esac
+if test -e "$out"; then
+	test -f "$out/.halfulp-demo" || { echo "demo: $out exists and is no demo of mine; give another folder as argument" >&2; exit 2; }
+	rm -rf "$out"
+fi
+mkdir -p "$out"
+touch "$out/.halfulp-demo"
+begun=$(date +%s)
+policies='float32 mixed_float16 float16'
+echo "Three precision policies on one model, 10 000 generated digits, 3 epochs; everything goes to $out/"
+
+runs=
+for policy in $policies; do
+	echo
+	echo "== halfulp train --policy $policy"
+	"$halfulp" train --model convnet --width 0.125 --size 16 --policy "$policy" --epochs 3 --trace-steps 2,last "$out/$policy"
+	runs="$runs $out/$policy"
+done
+for policy in $policies; do
+	echo
+	echo "== halfulp analyze $out/$policy"
+	"$halfulp" analyze "$out/$policy"
+done
+echo
+echo "== halfulp report $runs"
+"$halfulp" report --out "$out/report" $runs
+echo
+echo "== halfulp check: mixed_float16 against a baseline blessed from it"
+"$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.json" --bless --reason 'demo'
+"$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.json"
+echo
+echo "Done in $(($(date +%s) - begun)) s. Open $out/report/index.html in a browser, or on a server:"
+echo "  $halfulp report --terminal $out/mixed_float16"
+echo "Every number is in $out/*/analysis/*.tsv; every figure's data and gnuplot script in $out/report/."

@@ -194,7 +194,7 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 	hu_str_init(&key);
 	for (int i = 0; i < w->q.columns; i++) {
 		hu_column_kind k = w->q.column[i].kind;
-		if (k == PLAIN || k == ID)
+		if (k == PLAIN || k == ID || k == LABEL)
 			hu_str_addf(&key, "%s\t%s\t", hu_table_cell(t, r, w->q.column[i].at), hu_table_cell(t, r, w->q.column[i].weight_at));
 		else if (k == RUN)
 			hu_str_addf(&key, "%d\t", run);
@@ -236,7 +236,14 @@ take_run(hu_selection *s, work *w, const char *dir, int run)
 		return HU_OK;
 	}
 	st = hu_table_read(&t, path);
-	if (st == HU_OK && (st = hu_query_resolve(&w->q, &t, path)) == HU_OK) {
+	if (st != HU_OK) {
+		free(path);
+		return st;
+	}
+	st = hu_query_resolve(&w->q, &t, path);
+	if (st != HU_OK) {
+		hu_table_release(&t);
+	} else {
 		/* forty means along the table, at least 1 row each: long runs get smooth, short ones stay as they are */
 		w->share = 2.0 / (1.0 + (t.rows > 80 ? t.rows / 40.0 : 1.0));
 		for (int i = 0; i < w->q.columns; i++)

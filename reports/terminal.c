@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 34, CURVE = 60, MOST_BARS = 16 };
+enum { BAR = 34, CURVE = 34, MOST_BARS = 16 };
 
 static const hu_selection *
 data_of(const hu_figures *f, const char *name, int run, int part)
@@ -73,7 +73,7 @@ print_curve(const hu_selection *s, int run, const char *label)
 		low = fmin(low, mean[used]);
 		high = fmax(high, mean[used++]);
 	}
-	printf("  %-22.22s ", label);
+	printf("  %-30.30s ", label);
 	for (int c = 0; c < used; c++)
 		fputs(level[high > low ? (int)(7.999 * (mean[c] - low) / (high - low)) : 0], stdout);
 	if (used)
@@ -92,10 +92,10 @@ typedef struct bars {
 } bars;
 
 static const bars charts[] = {
-	{ "Largest rounding error in ulps, worst first (bars from 1/8 to 4096)", "ulp", 0, "ulp_max", NULL, { "layer", "op", NULL }, 0.125, 4096, HU_UNIT_REAL },
-	{ "Nonzero values that casts turned into zero, by traced step, worst first (bars from 1e-6 to 1)", "underflow", 0, "became_zero", "nonzeros",
+	{ "Largest rounding errors in ulps (bars from 1/8 to 4096)", "ulp", 0, "ulp_max", NULL, { "layer", "op", NULL }, 0.125, 4096, HU_UNIT_REAL },
+	{ "Nonzero values that casts turned into zero, by step (bars from 1e-6 to 1)", "underflow", 0, "became_zero", "nonzeros",
 		{ "layer", "class", "step" }, 1e-6, 1, HU_UNIT_SHARE },
-	{ "Share of each update's norm lost to swamping, worst first (bars from 1e-4 to 1)", "swamping", 1, "l2_share_lost", NULL, { "tensor", NULL, NULL }, 1e-4, 1,
+	{ "Share of each update's norm lost to swamping (bars from 1e-4 to 1)", "swamping", 1, "l2_share_lost", NULL, { "tensor", NULL, NULL }, 1e-4, 1,
 		HU_UNIT_SHARE },
 };
 

@@ -351,9 +351,7 @@ class Exact:
         return ins[0][i] * (ins[1][0] if len(ins) > 1 else 1) * Q(call['attr'].get('factor', 1))
 
     def op_unscale(self, call, ins, out, k, i):
-        # the inverse is a double rounded once more to fp32: part of the operator's definition
-        inverse = 1.0 / (float(ins[1][0]) * float(call['attr'].get('loss_weight', 1)))
-        return ins[0][i] * fl(Q(inverse), 'fp32')
+        return ins[0][i] / (ins[1][0] * Q(call['attr'].get('loss_weight', 1)))
 
     def op_finite_check(self, call, ins, out, k, i):
         for t in ins:
@@ -447,7 +445,7 @@ class Exact:
         if found[0] != 0:
             return clock[i]
         a = call['attr']
-        return clock[0] + 1 if i == 0 else clock[i] * Q(a['beta1' if i == 1 else 'beta2'])
+        return clock[0] + 1 if i == 0 else (1 if clock[0] == 0 else clock[i]) * Q(a['beta1' if i == 1 else 'beta2'])
 
     def op_adamw(self, call, ins, out, k, i):
         w, g, found, m, v, clock = ins
@@ -458,9 +456,8 @@ class Exact:
         v1 = a['beta2'] * v[i] + (1 - a['beta2']) * g[i] ** 2
         if k:
             return v1 if k == 2 else m1
-        eps = fl(a['eps'], v.format)
         up = a['lr'] * m1 / (1 - clock[1])
-        down = sqrt(v1 / (1 - clock[2])) + eps
+        down = sqrt(v1 / (1 - clock[2])) + a['eps']
         return I(w[i] * (1 - a['lr'] * a['weight_decay'])) - up / down
 
     # Swamped additions of one product sum, "fma,acc=fp32" in the order of the call
@@ -479,7 +476,7 @@ class Exact:
                 s = fl(acc + y, 'fp32')
                 if isinstance(s, str):
                     raise NotFinite
-                count += 1
+                count += acc != 0 and y != 0
                 swamped += acc != 0 and y != 0 and s == acc
                 acc = s
             sums.append(acc)

@@ -145,6 +145,8 @@ op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id comput
 	set_attrs(c, row->attrs);
 	for (const char *s = row->in; *s; c->nin++) {
 		s = operand(s, &k->kind[c->nin], &from[c->nin]);
+		if (!from[c->nin].rank)
+			from[c->nin] = hu_shape0();
 		if (k->kind[c->nin] == 'C' || k->kind[c->nin] == 'T')
 			from[c->nin] = hu_shape1(k->kind[c->nin] == 'C' ? 3 : 4);
 		k->in[c->nin] = op_tensor(format_of(k->kind[c->nin], in), from[c->nin]);
@@ -158,7 +160,8 @@ op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id comput
 	memcpy(to, k->shape, sizeof to);
 	HU_TRY(c->op->shape(c, from, to));
 	for (int j = 0; j < c->nout; j++) {
-		k->out[j] = op_tensor(format_of(kinds[j], out), to[j]);
+		hu_format_id f = kinds[j] == 'c' ? compute : kinds[j] >= '0' && kinds[j] <= '9' ? k->in[kinds[j] - '0'].format : format_of(kinds[j], out);
+		k->out[j] = op_tensor(f, to[j]);
 		k->pout[j] = &k->out[j];
 	}
 	for (int j = 0; j < c->nin; j++)

@@ -49,7 +49,8 @@ run
 test $code = 0 && test "$(grep -c '^  [a-z][a-z ]*  halfulp ' "$dir/out")" = 3
 test_is $? "without arguments: three lines to start from"
 # Every "halfulp COMMAND ... --option" in them must exist
-bad=$(sed -n 's/^  [a-z ]*  halfulp/halfulp/p' "$dir/out" | sed 's/ && */\n/g' | while read -r _ c line; do
+bad=$(sed -n 's/^  [a-z ]*  halfulp/halfulp/p' "$dir/out" | sed 's/ && */\n/g' | while read -r word c line; do
+	test "$word" = halfulp || continue
 	if ! printf '%s\n' "$rows" | grep -qx "$c"; then
 		printf '%s ' "$c"
 	else

@@ -15,9 +15,9 @@ for i in $(seq 400); do
 done
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
-done=$(sed -n 's/.*"steps_done": \([0-9]*\).*/\1/p' b/manifest.json)
-test -f b/checkpoint/step-000007.safetensors -o "${done:-0}" -gt 0
-test_is $? "another that is killed (at step ${done:-0} of 120)"
+at=$(sed -n 's/.*"steps_done": \([0-9]*\).*/\1/p' b/manifest.json)
+test -f b/checkpoint/step-000007.safetensors -o "${at:-0}" -gt 0
+test_is $? "another that is killed (at step ${at:-0} of 120)"
 run train --resume --lr 0.1 b
 refused 2 'keeps its own options' "--resume with an option of the training"
 run train --resume b

@@ -25,11 +25,11 @@ test_is $? "two traced steps and the last two checkpoints"
 
 run train --policy mixed_float16 $small --epochs 2 a
 refused 2 'exists already' "an existing RUN"
-run train --policy mixed_float16 $small --trace-cap 1000 b
+run train --policy mixed_float16 $small --trace-cap 1000 --quiet b
 refused 2 'trace would take' "a trace above its cap"
 test ! -e b
 test_is $? "and nothing was written"
-run train $small --trace-steps 0,99 b
+run train $small --trace-steps 0,99 --quiet b
 refused 2 'no step of this run' "a traced step that the run does not have"
 run train --policy mixed_float61 b
 refused 2 'did you mean' "an unknown policy"

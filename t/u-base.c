@@ -93,7 +93,7 @@ static void
 test_options(void)
 {
 	static const hu_opt opts[] = { { "seed", "N", "1", "" }, { "set", "K=V", NULL, "" }, { "json", NULL, NULL, "" }, { NULL, NULL, NULL, NULL } };
-	char *line[] = { "cmd", "--seed=7", "one", "--set", "a=1", "--set=b=2", "--json", "two" }, *bad[] = { "cmd", "--sede=7" }, *lacking[] = { "cmd", "--seed" }, *word[] = { "cmd", "--seed", "7x" };
+	char number[] = "-1.5", line_[] = "--seed=7", *line[] = { "cmd", line_, number, "--set", "a=1", "--set=b=2", "--json", "two" }, *bad[] = { "cmd", "--sede=7" }, *lacking[] = { "cmd", "--seed" }, *word[] = { "cmd", "--seed", "7x" };
 	hu_args a;
 	long long n;
 	double x;
@@ -102,7 +102,7 @@ test_options(void)
 	ok(hu_args_int(&a, "seed", 0, 9, &n) == HU_OK && n == 7, "an integer");
 	is_text(hu_args_nth(&a, "set", 1), "b=2", "a repeated option");
 	is_text(hu_args_nth(&a, "set", 2), NULL, "and its end");
-	ok(hu_args_given(&a, "json") == 1 && a.nrest == 2 && !strcmp(a.rest[1], "two"), "switches and positional arguments");
+	ok(hu_args_given(&a, "json") == 1 && a.nrest == 2 && !strcmp(a.rest[0], "-1.5") && !strcmp(a.rest[1], "two"), "switches and positional arguments, negative numbers among them");
 	ok(hu_args_int(&a, "seed", 8, 9, &n) == HU_EINVAL, "out of range: %s", hu_reason());
 	hu_args_release(&a);
 	ok(hu_args_parse(&a, opts, 2, bad) == HU_EINVAL && strstr(hu_reason(), "--seed"), "a typing error: %s", hu_reason());

@@ -195,8 +195,10 @@ test_names(void)
 	hu_scaler k;
 
 	ok(hu_scaler_find("pytroch", &k) == HU_EINVAL && strstr(hu_reason(), "pytorch"), "an unknown rule is refused and the nearest named");
-	for (int i = 0; hu_scaler_at(i); i++)
-		ok(hu_scaler_find(hu_scaler_at(i)->name, &k) == HU_OK && !strcmp(k.name, hu_scaler_at(i)->name), "row %d is found by its name, %s", i, k.name);
+	for (int i = 0; hu_scaler_at(i); i++) {
+		const char *name = hu_scaler_at(i)->name;
+		ok(hu_scaler_find(name, &k) == HU_OK && !strcmp(k.name, name), "row %d is found by its name, %s", i, name);
+	}
 	hu_scaler_find("pytorch", &k);
 	ok(k.init == 65536 && k.interval == 2000 && k.growth == 2 && k.backoff == 0.5, "PyTorch's defaults");
 	hu_scaler_find("keras", &k);

@@ -32,6 +32,26 @@ find(const hu_args *a, const char *name)
 	hu_bug(__FILE__, __LINE__, "option --%s is not in the table", name);
 }
 
+/* getopt takes "-1.5" for options; with its first character changed it is a word, and is
+   changed back afterwards. */
+enum { MINUS = 1 };
+
+static void
+protect_numbers(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == '-' && (strchr(".0123456789", argv[i][1]) || !strncmp(argv[i], "-inf", 4)) && argv[i][1])
+			argv[i][0] = MINUS;
+}
+
+static void
+restore_numbers(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == MINUS)
+			argv[i][0] = '-';
+}
+
 static hu_status
 unknown(const hu_opt *opts, int n, const char *word)
 {
@@ -68,8 +88,11 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 	lo[n] = (struct option){ "help", no_argument, NULL, 256 + n };
 	optind = 0;
 	opterr = 0;
+	protect_numbers(argc, argv);
 	while ((c = getopt_long(argc, argv, ":h", lo, &at)) != -1) {
 		int i = c == 'h' ? n : c - 256;
+		if (c == ':' || c == '?')
+			restore_numbers(argc, argv);
 		if (c == ':') {
 			free(lo);
 			return hu_fail(HU_EINVAL, "%s needs a value", argv[optind - 1]);
@@ -87,6 +110,7 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 		a->each[a->neach++].value = a->value[i];
 	}
 	free(lo);
+	restore_numbers(argc, argv);
 	a->rest = argv + optind;
 	a->nrest = argc - optind;
 	return HU_OK;

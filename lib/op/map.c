@@ -2,10 +2,12 @@
 #include "lib/op/map.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
 #include "lib/number/philox.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void
@@ -80,12 +82,11 @@ LOAD(load_f32, float, AS_IS)
 LOAD(load_f64, double, AS_IS)
 LOAD(load_any, double, TO_FORMAT)
 
-static void
-block_f32(const hu_map *m, hu_tensor *const *out, int nout, const hu_stream *random, const hu_ctx_f32 *c, size_t first, size_t n)
+void
+hu_map_block_f32(const hu_map *m, const hu_ctx_f32 *c, size_t first, size_t n, float *const *to)
 {
-	float x[HU_MAP_IN][HU_MAP_BLOCK], y[HU_MAP_OUT][HU_MAP_BLOCK];
+	float x[HU_MAP_IN][HU_MAP_BLOCK];
 	const float *in[HU_MAP_IN];
-	float *to[HU_MAP_OUT] = { NULL };
 
 	for (int k = 0; k < m->nin; k++)
 		if (m->in[k].how == HU_EACH && !hu_is_wide(m->in[k].t->format)) {
@@ -94,68 +95,89 @@ block_f32(const hu_map *m, hu_tensor *const *out, int nout, const hu_stream *ran
 			load_f32(m, &m->in[k], c->f, first, n, x[k]);
 			in[k] = x[k];
 		}
-	for (int k = 0; k < nout; k++)
-		to[k] = y[k];
 	m->blocks->f32(c, n, in, to);
-	for (int k = 0; k < nout; k++) {
-		if (!out[k])
-			continue;
-		if (!hu_is_wide(out[k]->format)) {
-			hu_bulk_round((float *)out[k]->data + first, y[k], n, out[k]->format, m->call->mode, m->call->flags, random, first);
-			continue;
-		}
-		double *d = (double *)out[k]->data + first;
-		for (size_t i = 0; i < n; i++)
-			d[i] = y[k][i] == y[k][i] ? (double)y[k][i] : hu_nan();
-	}
 }
 
-static void
-block_f64(const hu_map *m, hu_tensor *const *out, int nout, const hu_stream *random, const hu_ctx_f64 *c, size_t first, size_t n)
+void
+hu_map_block_f64(const hu_map *m, const hu_ctx_f64 *c, size_t first, size_t n, double *const *to)
 {
-	double x[HU_MAP_IN][HU_MAP_BLOCK], y[HU_MAP_OUT][HU_MAP_BLOCK];
+	double x[HU_MAP_IN][HU_MAP_BLOCK];
 	const double *in[HU_MAP_IN];
-	double *to[HU_MAP_OUT] = { NULL };
 	int native = c->f.id == HU_FP64;
 
 	for (int k = 0; k < m->nin; k++) {
 		(native ? load_f64 : load_any)(m, &m->in[k], c->f, first, n, x[k]);
 		in[k] = x[k];
 	}
-	for (int k = 0; k < nout; k++)
-		to[k] = y[k];
 	(native ? m->blocks->f64 : m->blocks->any)(c, n, in, to);
-	for (int k = 0; k < nout; k++) {
-		if (!out[k])
-			continue;
-		hu_bulk_round_f64(y[k], y[k], n, out[k]->format, m->call->mode, m->call->flags, random, first);
-		if (hu_is_wide(out[k]->format))
-			memcpy((double *)out[k]->data + first, y[k], n * sizeof(double));
-		else
-			for (size_t i = 0; i < n; i++)
-				((float *)out[k]->data)[first + i] = (float)y[k][i];
+}
+
+hu_ctx_f32
+hu_map_context_f32(const hu_map *m)
+{
+	hu_ctx_f32 c = { hu_format_of(m->compute), { 0 } };
+
+	for (int i = 0; i < m->nk; i++)
+		c.k[i] = (float)m->k[i];
+	return c;
+}
+
+hu_ctx_f64
+hu_map_context_f64(const hu_map *m)
+{
+	hu_ctx_f64 c = { hu_format_of(m->compute), { 0 } };
+
+	for (int i = 0; i < m->nk; i++)
+		c.k[i] = hu_rne(c.f, m->k[i]);
+	return c;
+}
+
+static void
+put_f32(const hu_map *m, hu_tensor *out, const hu_stream *random, float *y, size_t first, size_t n)
+{
+	if (!hu_is_wide(out->format)) {
+		hu_bulk_round((float *)out->data + first, y, n, out->format, m->call->mode, m->call->flags, random, first);
+		return;
 	}
+	double *d = (double *)out->data + first;
+	for (size_t i = 0; i < n; i++)
+		d[i] = y[i] == y[i] ? (double)y[i] : hu_nan();
+}
+
+static void
+put_f64(const hu_map *m, hu_tensor *out, const hu_stream *random, double *y, size_t first, size_t n)
+{
+	hu_bulk_round_f64(y, y, n, out->format, m->call->mode, m->call->flags, random, first);
+	if (hu_is_wide(out->format)) {
+		memcpy((double *)out->data + first, y, n * sizeof(double));
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		((float *)out->data)[first + i] = (float)y[i];
 }
 
 void
 hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env)
 {
-	hu_format f = hu_format_of(m->compute);
 	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step }, *random = m->call->mode == HU_SR ? &stream : NULL;
-	hu_ctx_f32 narrow = { f, { 0 } };
-	hu_ctx_f64 wide = { f, { 0 } };
+	hu_ctx_f32 narrow = hu_map_context_f32(m);
+	hu_ctx_f64 wide = hu_map_context_f64(m);
 
-	for (int i = 0; i < HU_CONSTANTS; i++) {
-		wide.k[i] = hu_rne(f, m->k[i]);
-		narrow.k[i] = (float)m->k[i];
-	}
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (m->n > 16384)
 	for (size_t first = 0; first < m->n; first += HU_MAP_BLOCK) {
 		size_t n = m->n - first < HU_MAP_BLOCK ? m->n - first : HU_MAP_BLOCK;
-		if (f.id == HU_FP32)
-			block_f32(m, out, nout, random, &narrow, first, n);
+		float y[HU_MAP_OUT][HU_MAP_BLOCK], *to[HU_MAP_OUT] = { y[0], y[1], y[2], y[3] };
+		double z[HU_MAP_OUT][HU_MAP_BLOCK], *put[HU_MAP_OUT] = { z[0], z[1], z[2], z[3] };
+		int f32 = m->compute == HU_FP32;
+		if (f32)
+			hu_map_block_f32(m, &narrow, first, n, to);
 		else
-			block_f64(m, out, nout, random, &wide, first, n);
+			hu_map_block_f64(m, &wide, first, n, put);
+		for (int k = 0; k < nout; k++)
+			if (out[k] && f32)
+				put_f32(m, out[k], random, y[k], first, n);
+			else if (out[k])
+				put_f64(m, out[k], random, z[k], first, n);
 	}
 }
 
@@ -183,8 +205,8 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_run x)
 	return hu_up(x.e + (nearest ? (up - down) / 2 : up - down));
 }
 
-hu_status
-hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound)
+void
+hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_run *y)
 {
 	hu_ctx_run c = { hu_format_of(m->compute), { { 0, 0 } } };
 
@@ -192,18 +214,28 @@ hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size
 		c.k[i] = hu_run_load(c.f, m->k[i], m->ke[i]);
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
 	for (size_t i = 0; i < n; i++) {
-		hu_run x[HU_MAP_IN], y[HU_MAP_OUT], *to[HU_MAP_OUT];
-		const hu_run *in[HU_MAP_IN];
+		hu_run x[HU_MAP_IN], *to[HU_MAP_OUT] = { NULL };
+		const hu_run *in[HU_MAP_IN] = { NULL };
 		for (int k = 0; k < m->nin; k++) {
 			const hu_source *s = &m->in[k];
 			x[k] = hu_run_load(c.f, operand(m, s, element[i]), s->e ? s->e[place(m, s->how, element[i])] : 0);
 			in[k] = &x[k];
 		}
 		for (int k = 0; k < nout; k++)
-			to[k] = &y[k];
+			to[k] = &y[i * (size_t)nout + (size_t)k];
 		m->blocks->run(&c, 1, in, to);
-		bound[i] = hu_bound_of(m->call, format, y[out]);
 	}
+}
+
+hu_status
+hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound)
+{
+	hu_run *y = hu_xmalloc((n + 1) * (size_t)nout * sizeof *y);
+
+	hu_map_runs(m, element, n, nout, y);
+	for (size_t i = 0; i < n; i++)
+		bound[i] = hu_bound_of(m->call, format, y[i * (size_t)nout + (size_t)out]);
+	free(y);
 	return HU_OK;
 }
 

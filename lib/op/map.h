@@ -82,6 +82,14 @@ hu_status hu_map_reference(const hu_map *m, int out, const size_t *element, size
 /* FORMAT: of the output. */
 hu_status hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound);
 
+/* The pieces, for reductions: one block of at most HU_MAP_BLOCK results, unrounded (f64: any
+   compute format but fp32); and single elements' runs, y[i*nout + k]. */
+hu_ctx_f32 hu_map_context_f32(const hu_map *m);
+hu_ctx_f64 hu_map_context_f64(const hu_map *m);
+void hu_map_block_f32(const hu_map *m, const hu_ctx_f32 *c, size_t first, size_t n, float *const *to);
+void hu_map_block_f64(const hu_map *m, const hu_ctx_f64 *c, size_t first, size_t n, double *const *to);
+void hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_run *y);
+
 /* A bound on |round(x.v) - exact| in FORMAT under the call's mode; +Inf where it may overflow. */
 double hu_bound_of(const hu_call *c, hu_format_id format, hu_run x);
 /* X rounded to T's format as the call says and stored as element I. */

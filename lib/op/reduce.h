@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Sums of a map's results by the fixed tree (lib/sum/tree.h) in the compute format:
+   down the rows for each channel, or along each row. The terms are never stored. */
+#ifndef HU_OP_REDUCE_H
+#define HU_OP_REDUCE_H
+
+#include "lib/op/map.h"
+
+/* Numbers in the compute format, one a channel or row, with their distances to the
+   exact values where a bound is asked for. The tensor is fp64 so that any fits. */
+typedef struct hu_stat { hu_tensor t; double *e; } hu_stat;
+
+hu_stat hu_stat_new(size_t n, int with_errors);
+void hu_stat_free(hu_stat *s);
+/* Adds it to a map's operands. */
+void hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how);
+
+/* SUM[k] gets result k of the map, summed over rows (n / channels of them), for every
+   channel; along rows: one sum a row. Errors are filled in where the stat has them. */
+void hu_sum_columns(const hu_map *m, hu_stat *sum, int nout);
+void hu_sum_rows(const hu_map *m, hu_stat *sum, int nout);
+/* Every result of a map, unrounded. */
+void hu_map_stat(const hu_map *m, hu_stat *out, int nout);
+/* Output OUT's elements of a stat, rounded and stored; their bounds. */
+void hu_stat_store(const hu_call *c, const hu_env *env, const hu_stat *s, hu_tensor *out);
+void hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
+
+/* The tree's sum of N runs, x[0], x[stride], …: V as the emulation has it. */
+hu_run hu_run_tree(hu_format f, const hu_run *x, size_t n, size_t stride);
+
+/* Bits in which sums of products of up to three of the values are exact. */
+static inline mpfr_prec_t
+hu_sum_bits(const hu_tensor *a)
+{
+	return hu_is_wide(a->format) ? 8192 : 1280;
+}
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+   softmax_xent: p = softmax of each row of logits, shifted by the row's maximum;
+   loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
+#include "lib/op/reduce.h"
+
+#define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
+#define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
+#define LOSS(S, T) (out[0][i] = hu_xent##S(c, in[0][i], in[1][i], in[2][i], in[3][i]), out[1][i] = in[3][i])
+#define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
+HU_BLOCKS(term, TERM, NULL)
+HU_BLOCKS(share, SHARE, NULL)
+HU_BLOCKS(loss, LOSS, NULL)
+HU_BLOCKS(mean, MEAN, NULL)
+
+/* Per row: the largest logit, the sum of exponentials, the label's logit. */
+typedef struct rows { hu_stat top, sum, chosen; } rows;
+
+static double
+largest(const hu_tensor *x, size_t first, size_t n)
+{
+	double top = hu_get(x, first);
+
+	for (size_t i = first; i < first + n; i++) {
+		double v = hu_get(x, i);
+		if (v != v)
+			return hu_nan();
+		top = v > top ? v : top;
+	}
+	return top;
+}
+
+static rows
+rows_new(const hu_call *c, hu_tensor *const *in, int with_errors)
+{
+	size_t C = hu_last(in[0]->shape), n = in[0]->n / C;
+	rows r = { hu_stat_new(n, 0), hu_stat_new(n, with_errors), hu_stat_new(n, 0) };
+	hu_format f = hu_format_of(c->fmt.compute);
+	hu_map m;
+
+	for (size_t i = 0; i < n; i++) {
+		hu_put(&r.top.t, i, hu_rne(f, largest(in[0], i * C, C)));
+		hu_put(&r.chosen.t, i, hu_get(in[0], i * C + (size_t)hu_get(in[1], i)));
+	}
+	hu_map_init(&m, c, &term, in[0]->n, C);
+	hu_map_add(&m, in[0], HU_EACH);
+	hu_map_add_stat(&m, &r.top, HU_ROW);
+	hu_sum_rows(&m, &r.sum, 1);
+	return r;
+}
+
+static void
+rows_free(rows *r)
+{
+	hu_stat_free(&r->top);
+	hu_stat_free(&r->sum);
+	hu_stat_free(&r->chosen);
+}
+
+static void
+prepare_share(hu_map *m, const hu_call *c, hu_tensor *const *in, const rows *r)
+{
+	hu_map_init(m, c, &share, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(m, in[0], HU_EACH);
+	hu_map_add_stat(m, &r->top, HU_ROW);
+	hu_map_add_stat(m, &r->sum, HU_ROW);
+}
+
+static hu_stat
+total(const hu_call *c, hu_tensor *const *in, const rows *r, int with_errors)
+{
+	hu_stat sums[2] = { hu_stat_new(1, with_errors), hu_stat_new(1, with_errors) }, all = hu_stat_new(1, with_errors);
+	hu_map m;
+
+	hu_map_init(&m, c, &loss, r->top.t.n, 1);
+	hu_map_add_stat(&m, &r->chosen, HU_EACH);
+	hu_map_add_stat(&m, &r->top, HU_EACH);
+	hu_map_add_stat(&m, &r->sum, HU_EACH);
+	hu_map_add(&m, in[2], HU_EACH);
+	hu_sum_columns(&m, sums, 2);
+	hu_map_init(&m, c, &mean, 1, 1);
+	hu_map_add_stat(&m, &sums[0], HU_EACH);
+	hu_map_add_stat(&m, &sums[1], HU_EACH);
+	hu_map_stat(&m, &all, 1);
+	hu_stat_free(&sums[0]);
+	hu_stat_free(&sums[1]);
+	return all;
+}
+
+static hu_status
+check_labels(const hu_tensor *labels, size_t classes)
+{
+	for (size_t i = 0; i < labels->n; i++) {
+		double l = hu_get(labels, i);
+		if (!(l >= 0 && l < (double)classes && l == (double)(size_t)l))
+			return hu_fail(HU_EINVAL, "softmax_xent: label %g of row %zu is not one of %zu classes", l, i, classes);
+	}
+	return HU_OK;
+}
+
+static hu_status
+emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	HU_TRY(check_labels(in[1], hu_last(in[0]->shape)));
+	rows r = rows_new(c, in, 0);
+	hu_stat all = total(c, in, &r, 0);
+	hu_map m;
+
+	hu_stat_store(c, env, &all, out[0]);
+	if (c->nout > 1) {
+		prepare_share(&m, c, in, &r);
+		hu_map_emulate(&m, &out[1], 1, env);
+	}
+	hu_stat_free(&all);
+	rows_free(&r);
+	return HU_OK;
+}
+
+static hu_status
+bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
+{
+	HU_TRY(check_labels(in[1], hu_last(in[0]->shape)));
+	rows r = rows_new(c, in, 1);
+	hu_map m;
+
+	if (out == 0) {
+		hu_stat all = total(c, in, &r, 1);
+		hu_stat_bound(c, c->fmt.out, &all, element, n, b);
+		hu_stat_free(&all);
+	} else {
+		prepare_share(&m, c, in, &r);
+		hu_map_bound(&m, 1, 0, hu_output_format(c, in, out), element, n, b);
+	}
+	rows_free(&r);
+	return HU_OK;
+}
+
+/* Sum of exp(x - top) over all elements but the (first) largest; TOP its value. */
+static void
+others(const hu_tensor *x, size_t first, size_t n, double *top, mpfr_t sum)
+{
+	int seen = 0;
+	mpfr_t t;
+
+	*top = largest(x, first, n);
+	mpfr_init2(t, HU_EXACT_BITS);
+	mpfr_set_zero(sum, 1);
+	for (size_t i = first; i < first + n; i++) {
+		double v = hu_get(x, i);
+		if (v == *top && !seen) {
+			seen = 1;
+			if (hu_isfinite(v))
+				continue;
+		}
+		mpfr_set_d(t, v, MPFR_RNDN);
+		mpfr_sub_d(t, t, *top, MPFR_RNDN);
+		mpfr_exp(t, t, MPFR_RNDN);
+		mpfr_add(sum, sum, t, MPFR_RNDN);
+	}
+	mpfr_clear(t);
+}
+
+static void
+reference_loss(hu_tensor *const *in, mpfr_t y)
+{
+	size_t C = hu_last(in[0]->shape);
+	mpfr_t sum, t, weight;
+
+	mpfr_inits2(HU_EXACT_BITS, sum, t, weight, (mpfr_ptr)NULL);
+	mpfr_set_zero(y, 1);
+	mpfr_set_zero(weight, 1);
+	for (size_t i = 0; i < in[1]->n; i++) {
+		double top, w = hu_get(in[2], i);
+		others(in[0], i * C, C, &top, sum);
+		mpfr_log1p(sum, sum, MPFR_RNDN);
+		mpfr_set_d(t, top, MPFR_RNDN);
+		mpfr_sub_d(t, t, hu_get(in[0], i * C + (size_t)hu_get(in[1], i)), MPFR_RNDN);
+		mpfr_add(t, t, sum, MPFR_RNDN);
+		mpfr_mul_d(t, t, w, MPFR_RNDN);
+		mpfr_add(y, y, t, MPFR_RNDN);
+		mpfr_add_d(weight, weight, w, MPFR_RNDN);
+	}
+	mpfr_div(y, y, weight, MPFR_RNDN);
+	mpfr_clears(sum, t, weight, (mpfr_ptr)NULL);
+}
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	size_t C = hu_last(in[0]->shape), row = (size_t)-1;
+	double top = 0;
+	mpfr_t sum;
+
+	(void)c;
+	HU_TRY(check_labels(in[1], C));
+	mpfr_init2(sum, HU_EXACT_BITS);
+	for (size_t i = 0; i < n; i++) {
+		mpfr_set_prec(exact[i], HU_EXACT_BITS);
+		if (out == 0) {
+			reference_loss(in, exact[i]);
+			continue;
+		}
+		if (element[i] / C != row) {
+			row = element[i] / C;
+			others(in[0], row * C, C, &top, sum);
+			mpfr_add_ui(sum, sum, 1, MPFR_RNDN);
+		}
+		mpfr_set_d(exact[i], hu_get(in[0], element[i]), MPFR_RNDN);
+		mpfr_sub_d(exact[i], exact[i], top, MPFR_RNDN);
+		mpfr_exp(exact[i], exact[i], MPFR_RNDN);
+		mpfr_div(exact[i], exact[i], sum, MPFR_RNDN);
+	}
+	mpfr_clear(sum);
+	return HU_OK;
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	if (in[0].rank != 2 || !hu_count(in[0]))
+		return hu_fail(HU_EINVAL, "softmax_xent: logits of rank 2, rows by classes, are needed");
+	HU_TRY(hu_shape_length(c, 1, in[1], in[0].d[0]));
+	HU_TRY(hu_shape_length(c, 2, in[2], in[0].d[0]));
+	HU_TRY(hu_shape_settle(c, 0, out, hu_shape0()));
+	return hu_shape_settle(c, 1, out, in[0]);
+}
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)c;
+	(void)out;
+	k->flops = 4.0 * (double)hu_count(in[0]) + 6.0 * (double)in[0].d[0];
+}
+
+static const hu_grad grad[] = {
+	{ "softmax_xent_dx", "o1 i1 i2 d0", "i0", NULL },
+	{ NULL, NULL, NULL, NULL },
+};
+
+const hu_op hu_op_softmax_xent = {
+	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy",
+	.min_in = 3, .max_in = 3, .nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+};

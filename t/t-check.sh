@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# check: a baseline is blessed, held, broken in every way, and says so by its exit
+# code; diff finds where two runs part.
+export LC_ALL=C
+n=0 failed=0
+dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
+case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
+cd "$dir" || exit 1
+
+test_is() { # 0 where it holds, what
+	n=$((n + 1))
+	if test "$1" = 0; then echo "ok $n - $2"; else
+		echo "not ok $n - $2"
+		failed=1
+		sed 's/^/# out: /' out | head -n 12
+		sed 's/^/# err: /' err | head -n 3
+	fi
+}
+run() { "$HALFULP" "$@" >out 2>err </dev/null; code=$?; }
+make() { # RUN seed policy
+	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "$1" && "$HALFULP" analyze "$1" >/dev/null
+}
+make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make c 3 mixed_float16 && make d 4 mixed_float16 && make other 1 mixed_bfloat16
+test_is $? "runs to compare"
+
+run check a --baseline base.tsv
+test $code = 3 && test ! -e base.tsv && test -s base.tsv.obtained && test "$(wc -l <err)" = 1 && grep -q -- '--bless' err
+test_is $? "no baseline: exit 3, the obtained file, the command that blesses it"
+run check a --baseline base.tsv --bless
+test $code = 2 && test ! -e base.tsv
+test_is $? "--bless without --reason: exit 2"
+run check a --baseline base.tsv --bless --reason 'the first one'
+test $code = 0 && grep -q '^# reason: the first one' base.tsv && grep -q '^# blessed by: .* at commit' base.tsv && grep -q '^# env.summation_tree: 0x' base.tsv && grep -q '^# env.compiler: ' base.tsv
+test_is $? "blessed: reason, who, commit and environment are in the file"
+run check a --baseline base.tsv
+test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" = "$(grep -c '^ok' out)" && grep -q 'bit-identical' out
+test_is $? "the run itself: exit 0, every line ok"
+run check again --baseline base.tsv
+test $code = 0 && ! grep -v bit-identical out | grep -q '^ok'
+test_is $? "the same training again: bit-identical"
+run check b --baseline base.tsv
+test $code = 1 && grep -q '^not ok .*metrics/last/digest' out && grep -q 'env\|seed: 1 in the baseline, 2 now' out && grep -q 'same summation trees and same casts' out
+test_is $? "another seed: exit 1, and the attribution names the seed"
+first=$(grep -n '^not ok' out | head -n 1 | cut -d: -f1) last=$(grep -n '^not ok' out | tail -n 1 | cut -d: -f1) good=$(grep -n '^ok' out | head -n 1 | cut -d: -f1)
+test "$first" -lt "$good" && test "$last" -lt "$good" && test "$(grep -c '^not ok' out)" -gt 5
+test_is $? "every failure is listed, before what passed"
+run check a --baseline base.tsv --format json
+test $code = 0 && grep -q '"failed": 0' out
+test_is $? "--format json"
+run check b --baseline base.tsv --format junit
+test $code = 1 && head -n 1 out | grep -q '^<?xml' && test "$(grep -c '<failure' out)" -gt 5 && grep -q '</testsuite>' out
+test_is $? "--format junit"
+
+key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
+awk -F'\t' -v OFS='\t' -v key="$key" '$1 != key' base.tsv >less.tsv
+run check a --baseline less.tsv
+test $code = 1 && grep -q "^not ok 1 - $key: is new" out
+test_is $? "a key that the baseline lacks: exit 1"
+{ cat base.tsv; printf 'replay/gone\t1\t0x1p+0\tup\tfp64\t0\t0\n'; } >more.tsv
+run check a --baseline more.tsv
+test $code = 1 && grep -q '^not ok 1 - replay/gone: is missing' out
+test_is $? "a key that the run lacks: exit 1"
+edit() { awk -F'\t' -v OFS='\t' -v key="$1" -v v="$2" '$1 == key { $2 = v; $3 = "-" } { print }' base.tsv; }
+edit metrics/23/loss 0.123 >edited.tsv
+run check a --baseline edited.tsv
+test $code = 1 && test "$(grep -c '^not ok' out)" = 1 && grep -q '^not ok 1 - metrics/23/loss: drifted' out && grep -q 'baseline 0.123' out
+test_is $? "a loss that moved: exit 1, both values"
+err=$(grep '^replay/.*/backward_normwise' base.tsv | awk -F'\t' '$2 > 0' | head -n 1 | cut -f1)
+edit "$err" 1 >grown.tsv
+run check a --baseline grown.tsv
+test $code = 0 && grep -q "^ok .* - $err: better than the baseline" out
+test_is $? "an error that shrank: exit 0"
+edit "$err" 1e-30 >shrunk.tsv
+run check a --baseline shrunk.tsv
+test $code = 1 && grep -q "^not ok 1 - $err: drifted" out
+test_is $? "an error that grew: exit 1"
+sed 's/^# halfulp baseline: 1/# halfulp baseline: 2/' base.tsv >newer.tsv
+run check a --baseline newer.tsv
+test $code = 3 && test "$(wc -l <err)" = 1
+test_is $? "a newer baseline: exit 3"
+run check other --baseline base.tsv
+test $code = 3 && grep -q 'policy' err
+test_is $? "a run of another policy: exit 3"
+run check a --baseline noise.tsv --bless --reason 'three seeds' b c
+test $code = 0 && grep -q '^# tolerances: noise is 2.8 standard deviations over 3 runs' noise.tsv && ! grep -q digest noise.tsv
+test_is $? "three runs measure the noise, and how is in the file"
+run check b --baseline noise.tsv
+test $code = 0 && grep -q 'within measured noise' out
+test_is $? "one of them is within it"
+mkdir bare && cp -r a/. bare && rm -r bare/analysis
+run check bare --baseline base.tsv
+test $code = 3 && grep -q 'halfulp analyze' err
+test_is $? "a run that was not analyzed: exit 3, and what to do"
+run check a
+test $code = 2
+test_is $? "no --baseline: exit 2"
+
+run diff a again
+test $code = 0 && grep -q 'same digest' out && grep -q 'the same in every recorded bit' out
+test_is $? "diff: equal runs, exit 0"
+run diff a b
+test $code = 1 && grep -q 'first step whose state differs is 0' out && grep -q '^step 20, ' out
+test_is $? "diff: another seed parts at step 0"
+run diff a b --json
+test $code = 1 && grep -q '"same": false' out && grep -q '"first_step": 0' out
+test_is $? "diff --json"
+run diff a
+test $code = 2 && test "$(wc -l <err)" = 1
+test_is $? "diff of one run: exit 2"
+
+echo "1..$n"
+cd / && if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
+exit $failed
