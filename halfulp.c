@@ -2,11 +2,11 @@
    The front door: finds the command's row in commands.def and hands it the
    line. Everything a command does is in its cmd_*.c. */
 #include "cuda/backend.h"
-#include "cuda/backend.h"
 #include "cuda/device.h"
 #include "lib/base/build.h"
 #include "lib/base/opt.h"
 #include "lib/base/str.h"
+#include "lib/base/thread.h"
 #include "lib/number/simd.h"
 
 #include <mpfr.h>
@@ -83,11 +83,11 @@ main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
+	hu_threads_settle(argv);
 	if (hu_simd_from_env() != HU_OK)
 		return hu_complain(HU_EUNABLE);
 	hu_backend_register(&hu_backend_cuda);
 
-	hu_backend_register(&hu_backend_cuda);
 	if (!word)
 		return start();
 	if (!strcmp(word, "--version"))

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const sides[] = { "both", "up", "down" };
+static const char *const sides[] = { "both", "up", "down", "any" };
 
 const char *
 hu_side_name(hu_side side)
@@ -101,36 +101,46 @@ hu_baseline_release(hu_baseline *b)
 	memset(b, 0, sizeof *b);
 }
 
+/* Noise of one quantity over all runs. */
+static void
+measure(hu_quantity *q, const hu_baseline *more, size_t n)
+{
+	long double sum = q->value, sum2 = 0;
+	int same = 1, all = 1;
+
+	for (size_t k = 0; k < n; k++) {
+		const hu_quantity *o = hu_baseline_find(&more[k], q->key);
+		all &= o != NULL;
+		same &= o && !strcmp(o->text, q->text);
+		sum += o ? o->value : NAN;
+	}
+	long double mean = sum / (long double)(n + 1);
+	sum2 = (q->value - mean) * (q->value - mean);
+	for (size_t k = 0; k < n; k++) {
+		const hu_quantity *o = hu_baseline_find(&more[k], q->key);
+		sum2 += o ? (o->value - mean) * (o->value - mean) : 0;
+	}
+	if (!all || (!same && !isfinite((double)sum2)))
+		q->side = HU_SIDE_ANY;
+	else if (!same) /* both the new run and the blessed one vary: 1.96 * sqrt(2) = 2.8 (ISO 5725-2) */
+		q->noise = 2.8 * sqrt((double)sum2 / (double)n);
+}
+
 void
 hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n)
 {
-	size_t kept = 0;
+	size_t first = b->n;
 
-	for (size_t i = 0; i < b->n; i++) {
-		hu_quantity *q = &b->q[i];
-		long double sum = q->value, sum2 = 0;
-		int same = 1, all = 1;
-		for (size_t k = 0; k < n; k++) {
-			const hu_quantity *o = hu_baseline_find(&more[k], q->key);
-			all &= o != NULL;
-			same &= o && !strcmp(o->text, q->text);
-			sum += o ? o->value : NAN;
+	for (size_t i = 0; i < first; i++)
+		measure(&b->q[i], more, n);
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < more[k].n; i++) {
+			const hu_quantity *q = &more[k].q[i];
+			if (hu_baseline_find(b, q->key))
+				continue;
+			hu_baseline_add(b, q->key, q->text, HU_SIDE_ANY, q->format);
+			hu_baseline_sort(b);
 		}
-		long double mean = sum / (long double)(n + 1);
-		sum2 = (q->value - mean) * (q->value - mean);
-		for (size_t k = 0; k < n; k++) {
-			const hu_quantity *o = hu_baseline_find(&more[k], q->key);
-			sum2 += o ? (o->value - mean) * (o->value - mean) : 0;
-		}
-		if (!all || (!same && !isfinite((double)sum2))) {
-			drop(q);
-			continue;
-		}
-		if (!same) /* both the new run and the blessed one vary: 1.96 * sqrt(2) = 2.8 (ISO 5725-2) */
-			q->noise = 2.8 * sqrt((double)sum2 / (double)n);
-		b->q[kept++] = *q;
-	}
-	b->n = kept;
 }
 
 /* The first line of DIR/NAME without its newline; 0 where there is none. */

@@ -8,8 +8,9 @@
 
 enum { HU_BASELINE_VERSION = 1 };
 
-/* Which way a quantity must not move: errors and losses may shrink freely. */
-typedef enum hu_side { HU_SIDE_BOTH, HU_SIDE_UP, HU_SIDE_DOWN, HU_SIDES } hu_side;
+/* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
+   the noise did not agree on it, or on its being there; it is listed and not compared. */
+typedef enum hu_side { HU_SIDE_BOTH, HU_SIDE_UP, HU_SIDE_DOWN, HU_SIDE_ANY, HU_SIDES } hu_side;
 
 typedef struct hu_quantity {
 	char *key;                 /* table/step/layer/call/tensor/column */
@@ -35,7 +36,8 @@ typedef struct hu_baseline {
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
 /* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the
-   repeatability limit of ISO 5725-2. Quantities that a run lacks, or whose texts differ, are dropped. */
+   repeatability limit of ISO 5725-2. Quantities that one of the runs lacks, or that differ without
+   being finite numbers, become HU_SIDE_ANY. */
 void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
 
 hu_status hu_baseline_read(hu_baseline *b, const char *path);

@@ -39,7 +39,7 @@ refuse_nonfinite(const hu_baseline *b)
 	const char *first = NULL;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (b->q[i].number && !isfinite(b->q[i].value)) {
+		if (b->q[i].number && b->q[i].side != HU_SIDE_ANY && !isfinite(b->q[i].value)) {
 			first = first ? first : b->q[i].key;
 			n++;
 		}

@@ -83,21 +83,52 @@ hu_function_odd(hu_function f, mpfr_ptr r, mpfr_ptr *a)
 
 /* 1 where the magnitude grows, given the rest (a fraction of the quantum, not zero). */
 static int
-grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, uint32_t rand)
+grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, int flags, uint32_t rand)
 {
-	int half = mpfr_cmp_d(rest, 0.5);
+	int half = mpfr_cmp_d(rest, 0.5), k = flags >> 8 & 63;
 
 	switch (mode) {
 	case HU_RNE: return half > 0 || (half == 0 && odd);
 	case HU_RNA: return half >= 0;
+	case HU_RNZ: return half > 0;
 	case HU_RU: return !negative;
 	case HU_RD: return negative;
 	case HU_RO: return !odd;
 	case HU_SR:
-		mpfr_mul_2ui(rest, rest, 32, MPFR_RNDZ);
-		return rand < mpfr_get_ui(rest, MPFR_RNDZ);
+		k = k > 0 && k < 32 ? k : 32;
+		mpfr_mul_2ui(rest, rest, (unsigned long)k, MPFR_RNDZ);
+		return rand >> (32 - k) < mpfr_get_ui(rest, MPFR_RNDZ);
+	case HU_SRE: return rand < 0x80000000u;
 	default: return 0;
 	}
+}
+
+/* What is no number, and zeros. */
+static double
+special(mpfr_srcptr x, int negative, hu_format f, int flags, int *notes)
+{
+	double r;
+
+	if (mpfr_zero_p(x)) {
+		if (!hu_has_sign(f))
+			*notes |= HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW;
+		return hu_zero_of(negative, f);
+	}
+	if (mpfr_nan_p(x)) {
+		*notes |= hu_has_nan(f) ? 0 : HU_NOTE_INVALID;
+		return hu_nan_of(f);
+	}
+	r = hu_inf_of(negative, f, flags);
+	if (!(r == hu_inf(negative)))
+		*notes |= (flags & HU_SATURATE) && !hu_isnan(r) ? HU_NOTE_INEXACT | HU_NOTE_OVERFLOW : HU_NOTE_INVALID;
+	return r;
+}
+
+static double
+too_large(int negative, hu_format f, hu_mode mode, int flags, int *notes)
+{
+	*notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
+	return hu_overflow(negative, f, mode, flags);
 }
 
 double
@@ -108,20 +139,15 @@ hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t r
 	mpfr_t k, low;
 	double r;
 
-	if (mpfr_nan_p(x))
+	if (!mpfr_regular_p(x))
+		return special(x, negative, f, flags, notes);
+	if (negative && !hu_has_sign(f)) {
+		*notes |= HU_NOTE_INVALID;
 		return hu_nan();
-	if (mpfr_inf_p(x)) {
-		if (!(flags & HU_SATURATE) && !hu_has_inf(f))
-			*notes |= HU_NOTE_INVALID;
-		return (flags & HU_SATURATE) ? (negative ? -f.max : f.max) : hu_has_inf(f) ? hu_inf(negative) : hu_nan();
 	}
-	if (mpfr_zero_p(x))
-		return negative ? -0.0 : 0.0;
 	e = mpfr_get_exp(x) - 1;
-	if (e > f.emax) {
-		*notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
-		return hu_overflow(negative, f, mode, flags);
-	}
+	if (e > f.emax)
+		return too_large(negative, f, mode, flags, notes);
 	int tiny = e < f.emin, q = (tiny ? f.emin : (int)e) - f.p + 1;
 	mpfr_inits2(mpfr_get_prec(x) + 2, k, low, (mpfr_ptr)0);
 	mpfr_abs(k, x, MPFR_RNDZ);
@@ -131,14 +157,16 @@ hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t r
 	inexact = !mpfr_zero_p(k);
 	r = mpfr_get_d(low, MPFR_RNDZ);
 	if (inexact)
-		up = grows(k, (int)(mpfr_get_ui(low, MPFR_RNDZ) & 1), negative, mode, rand);
+		up = grows(k, (int)(mpfr_get_ui(low, MPFR_RNDZ) & 1), negative, mode, flags, rand);
 	mpfr_clears(k, low, (mpfr_ptr)0);
 	r = (r + up) * hu_pow2(q); /* a value of the format, or the first one beyond it */
+	if (r > f.max)
+		return too_large(negative, f, mode, flags, notes);
+	if (r == 0 || (tiny && (flags & HU_DAZ)) || ((flags & HU_FTZ) && r < hu_smallest_normal(f))) {
+		*notes |= HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW;
+		return hu_zero_of(negative, f);
+	}
 	if (inexact)
 		*notes |= HU_NOTE_INEXACT | (tiny ? HU_NOTE_UNDERFLOW : 0);
-	if (r > f.max) {
-		*notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
-		return hu_overflow(negative, f, mode, flags);
-	}
 	return negative ? -r : r;
 }

@@ -56,6 +56,12 @@ hu_verdict(double share, double cosine)
 	return share <= 0.1 && cosine >= 0.99 ? "harmless" : "costs";
 }
 
+const char *
+hu_harm_verdict(const hu_harm *h)
+{
+	return h->nonfinite ? "fatal" : hu_verdict(hu_harm_share(h), hu_harm_cosine(h));
+}
+
 int
 hu_verdict_rank(const char *word)
 {

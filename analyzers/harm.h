@@ -16,6 +16,8 @@ double hu_harm_share(const hu_harm *h);      /* |lost|2 / |exact|2, not squared;
 double hu_harm_cosine(const hu_harm *h);     /* of got and exact; 0 where got is 0 everywhere, NaN where exact is */
 /* harmless: share <= 0.1 and cosine >= 0.99; fatal: share >= 0.5 or cosine <= 0.9; else costs. "-" for NaN. */
 const char *hu_verdict(double share, double cosine);
+/* The verdict on weights, or on gradients that reached them: fatal too where an element is not finite. */
+const char *hu_harm_verdict(const hu_harm *h);
 /* 0 "-", 1 harmless, 2 costs, 3 fatal */
 int hu_verdict_rank(const char *word);
 #endif

@@ -114,7 +114,8 @@ write_faults(hu_analysis *a, faults *all)
 {
 	hu_tsv t;
 
-	qsort(all->f, all->n, sizeof *all->f, worst_first);
+	if (all->n)
+		qsort(all->f, all->n, sizeof *all->f, worst_first);
 	hu_analysis_begin(a, &t, "faults", "step call tensor element got exact error_ulps bound_ulps");
 	for (size_t i = 0; i < all->n; i++) {
 		const fault *f = &all->f[i];

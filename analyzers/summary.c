@@ -10,13 +10,14 @@
 
 typedef struct numbers {
 	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
-	double worst_ulp, worst_ratio, over, judged;
+	double worst_ulp, worst_condition, worst_ratio, over, judged;
 	double swamped_share, update_share, update_cosine;
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
 	double safe_min, safe_max;
 	int safe_known;
 	char worst_tensor[80], worst_layer[40];
 	int rank;              /* of the worst verdict */
+	int broken;            /* the last loss is not finite */
 	char cause[16];        /* "gradients" or "updates" */
 	size_t cause_step;
 } numbers;
@@ -51,6 +52,10 @@ read_metrics(const hu_run *r, numbers *n)
 	if (!table(r, "", "metrics.tsv", &t))
 		return;
 	n->final_loss = last_measured(&t, "loss");
+	if (t.rows && !isfinite(strtod(hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "loss")), NULL))) {
+		n->broken = 1;
+		n->rank = 3;
+	}
 	n->final_accuracy = last_measured(&t, "accuracy");
 	n->eval_accuracy = last_measured(&t, "eval_accuracy");
 	n->scale_final = last_measured(&t, "loss_scale");
@@ -77,6 +82,7 @@ read_replay(const hu_run *r, numbers *n)
 		n->worst_ratio = q > n->worst_ratio ? q : n->worst_ratio;
 		if (!*n->worst_tensor || u > n->worst_ulp) {
 			n->worst_ulp = u;
+			n->worst_condition = hu_table_real(&t, i, hu_table_column(&t, "condition_max"));
 			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s", hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
 		}
 	}
@@ -195,7 +201,9 @@ sentences(const hu_analysis *a, const numbers *n)
 	hu_str s;
 
 	hu_str_init(&s);
-	if (!n->rank)
+	if (n->broken)
+		hu_str_addf(&s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in metrics.tsv where a scaler saw it, else trace earlier steps.");
+	else if (!n->rank)
 		hu_str_addf(&s, "No verdict: no traced step moved the weights, or what their gradients should have been was not computed.");
 	else if (n->rank == 1)
 		hu_str_addf(&s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
@@ -205,15 +213,15 @@ sentences(const hu_analysis *a, const numbers *n)
 		hu_str_addf(&s, "%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the exact update).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, 100 * n->update_share, n->update_cosine);
 	json_array_append_new(list, json_string(s.s));
 	s.len = 0;
-	hu_str_addf(&s, "By count, %.0f gradient values (%.2g %% of the nonzero ones) became zero and %.2g %% of the weight updates were swamped; by weight, that is %.2g %% of the gradients' and %.2g %% of the updates' L2 norm.", isnan(n->zeroed) ? 0 : n->zeroed, 100 * (isnan(n->zeroed_share) ? 0 : n->zeroed_share), 100 * (isnan(n->swamped_share) ? 0 : n->swamped_share), 100 * (isnan(n->grad_share) ? 0 : n->grad_share), 100 * (isnan(n->update_share) ? 0 : n->update_share));
+	hu_str_addf(&s, "By count, %.0f gradient values (%.3g %% of the nonzero ones) became zero and %.3g %% of the weight updates were swamped; by weight, that is %.3g %% of the gradients' and %.3g %% of the updates' L2 norm.", isnan(n->zeroed) ? 0 : n->zeroed, 100 * (isnan(n->zeroed_share) ? 0 : n->zeroed_share), 100 * (isnan(n->swamped_share) ? 0 : n->swamped_share), 100 * (isnan(n->grad_share) ? 0 : n->grad_share), 100 * (isnan(n->update_share) ? 0 : n->update_share));
 	if (n->v_zeroed_share > 0)
-		hu_str_addf(&s, " Of Adam's second moments %.2g %% became zero, so those weights' steps were divided by epsilon alone.", 100 * n->v_zeroed_share);
+		hu_str_addf(&s, " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone.", 100 * n->v_zeroed_share);
 	json_array_append_new(list, json_string(s.s));
 	s.len = 0;
 	if (isnan(n->worst_ulp))
 		hu_str_addf(&s, "The calls' own rounding errors were not judged");
 	else
-		hu_str_addf(&s, "The largest rounding error of a single call is %.3g ulp, in %s, and %s", n->worst_ulp, n->worst_tensor, n->over > 0 ? "outputs left their a-priori bound: see faults.tsv" : "every judged output is within its a-priori bound");
+		hu_str_addf(&s, "The largest rounding error of a single call is %.3g ulp, in %s%s, and %s", n->worst_ulp, n->worst_tensor, n->worst_condition > 16 ? " where its terms cancel" : "", n->over > 0 ? "outputs left their a-priori bound: see faults.tsv" : "every judged output is within its a-priori bound");
 	if (n->safe_known && !isnan(n->safe_min))
 		hu_str_addf(&s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every gradient.", n->safe_min, n->safe_max);
 	else

@@ -148,9 +148,14 @@ update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, cons
 	row(out, t, c, info ? info->name : "all", format, "update", (double)u->moved, (double)u->swamped);
 	hu_tsv_int(out, (long long)u->n);
 	hu_tsv_none(out);
-	hu_tsv_real(out, share);
-	hu_tsv_real(out, cosine);
-	hu_tsv_text(out, u->harm.nonfinite ? "-" : hu_verdict(share, cosine));
+	if (isnan(share)) {
+		hu_tsv_none(out);
+		hu_tsv_none(out);
+	} else {
+		hu_tsv_real(out, share);
+		hu_tsv_real(out, cosine);
+	}
+	hu_tsv_text(out, hu_harm_verdict(&u->harm));
 	for (int i = 0; info && i <= HIGH - LOW; i++) {
 		if (!u->bin[i])
 			continue;

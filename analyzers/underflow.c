@@ -47,7 +47,11 @@ row(hu_tsv *out, const hu_trace *t, int call, const hu_info *info, const char *f
 		hu_tsv_real(out, share);
 		hu_tsv_real(out, cosine);
 	}
-	hu_tsv_text(out, u->harm.nonfinite ? "-" : hu_verdict(share, cosine));
+	/* What is not finite was kept from the weights where the step was skipped; inside a step it is no underflow. */
+	if (!strcmp(from, "exact") && !t->skipped)
+		hu_tsv_text(out, hu_harm_verdict(&u->harm));
+	else
+		hu_tsv_text(out, u->harm.nonfinite || t->skipped ? "-" : hu_verdict(share, cosine));
 	hu_tsv_int(out, (long long)of);
 	hu_tsv_int(out, (long long)u->overflow);
 }

@@ -2,6 +2,7 @@
 #include "reports/numbers.h"
 
 #include "lib/base/mem.h"
+#include "reports/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,19 @@ number_at(const hu_report_run *r, const char *key)
 	return json_object_get(json_object_get(r->summary, "numbers"), key);
 }
 
-/* The safe interval as one entry; a null end is an empty interval, a missing one was not measured. */
+/* Whether the interval over all gradients was looked for: then no interval means that none is safe. */
+static int
+swept(const hu_report_run *r)
+{
+	hu_selection s;
+
+	if (hu_select(&s, "analysis/loss-scale-safe.tsv step where tensor=all", &r->dir, 1) != HU_OK)
+		return 0;
+	int found = s.rows > 0;
+	hu_selection_release(&s);
+	return found;
+}
+
 static char *
 interval(const hu_report_run *r)
 {
@@ -38,7 +51,7 @@ interval(const hu_report_run *r)
 	if (!min || !max)
 		return hu_xstrdup("–");
 	if (!json_is_number(min) || !json_is_number(max))
-		return hu_xstrdup("none");
+		return hu_xstrdup(swept(r) ? "none" : "–");
 	char *low = hu_human(exp2(json_number_value(min)), HU_UNIT_POWER), *high = hu_human(exp2(json_number_value(max)), HU_UNIT_POWER);
 	char *s = hu_xprintf("%s to %s", low, high);
 	free(low);
@@ -60,7 +73,9 @@ hu_number_value(const hu_report_run *r, const hu_number *n)
 char *
 hu_number_note(const hu_report_run *r, const hu_number *n)
 {
-	if (!n->before)
+	int no_interval = !strcmp(n->key, "safe_log2_scale_min") && !json_is_number(number_at(r, n->key));
+
+	if (!n->before || no_interval)
 		return hu_xstrdup("");
 	if (!n->note_key)
 		return hu_xstrdup(n->before);

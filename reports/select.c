@@ -20,6 +20,8 @@ typedef struct work {
 	char **key;
 	double smooth[HU_SELECT_COLUMNS], share;
 	hu_table base;                /* the first run's table, for diff */
+	int *base_slot;               /* open addressing over its rows by step; 0 is free */
+	size_t base_slots;
 	size_t matched, measured;
 } work;
 
@@ -100,20 +102,32 @@ row_of(work *w, char *key)
 	return w->rows++;
 }
 
-/* The base run's row of the same step: tables are in step order, so both sides move forward. */
-static int
-base_row(const hu_table *base, const char *step, int *from)
+static size_t
+base_slot(const work *w, const char *step)
 {
-	int at = hu_table_column(base, "step");
+	int at = hu_table_column(&w->base, "step");
+	size_t h = hu_fnv1a64(step) % w->base_slots;
 
-	for (int k = 0; k < base->rows; k++) {
-		int r = (*from + k) % base->rows;
-		if (!strcmp(hu_table_cell(base, r, at), step)) {
-			*from = r;
-			return r;
-		}
-	}
-	return -1;
+	while (w->base_slot[h] && strcmp(hu_table_cell(&w->base, w->base_slot[h] - 1, at), step))
+		h = (h + 1) % w->base_slots;
+	return h;
+}
+
+/* The base run's row of the same step; -1 where it has none. */
+static int
+base_row(const work *w, const char *step)
+{
+	return w->base_slot[base_slot(w, step)] - 1;
+}
+
+static void
+keep_base(work *w, const hu_table *t)
+{
+	w->base = *t;
+	w->base_slots = 2 * (size_t)t->rows + 1;
+	w->base_slot = hu_xcalloc(w->base_slots, sizeof *w->base_slot);
+	for (int r = 0; r < t->rows; r++)
+		w->base_slot[base_slot(w, hu_table_cell(t, r, hu_table_column(t, "step")))] = r + 1;
 }
 
 static hu_status
@@ -129,7 +143,7 @@ format_number(const char *path, const char *name, hu_column_kind k, double *x)
 }
 
 static hu_status
-fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_t out, int *from)
+fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_t out)
 {
 	cell *c = w->row + out * (size_t)w->q.columns;
 
@@ -148,7 +162,7 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 		if (p->weight)
 			HU_TRY(number(s, t, path, r, p->weight_at, &weight));
 		if (p->kind == DIFF) {
-			int b = base_row(&w->base, hu_table_cell(t, r, hu_table_column(t, "step")), from);
+			int b = base_row(w, hu_table_cell(t, r, hu_table_column(t, "step")));
 			int at = hu_table_column(&w->base, p->source);
 			if (b < 0 || at < 0)
 				continue;
@@ -174,7 +188,7 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 }
 
 static hu_status
-take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run, int r, int *from)
+take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run, int r)
 {
 	double x;
 
@@ -187,7 +201,7 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 		if (isnan(x))
 			return HU_OK;
 	}
-	if (w->q.diff && (run == 1 || base_row(&w->base, hu_table_cell(t, r, hu_table_column(t, "step")), from) < 0))
+	if (w->q.diff && (run == 1 || base_row(w, hu_table_cell(t, r, hu_table_column(t, "step"))) < 0))
 		return HU_OK;
 	w->measured++;
 	hu_str key;
@@ -220,7 +234,7 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 			}
 		}
 	}
-	return fill(s, w, t, path, r, out, from);
+	return fill(s, w, t, path, r, out);
 }
 
 static hu_status
@@ -228,7 +242,6 @@ take_run(hu_selection *s, work *w, const char *dir, int run)
 {
 	char *path = hu_path(dir, "%s", s->table);
 	hu_table t;
-	int from = 0;
 	hu_status st = HU_OK;
 
 	if (!hu_exists(path)) {
@@ -251,9 +264,9 @@ take_run(hu_selection *s, work *w, const char *dir, int run)
 		for (int i = 0; run == 1 && i < t.notes; i++)
 			hu_str_addf(&s->notes, "# %s\n", t.note[i]);
 		for (int r = 0; r < t.rows && st == HU_OK; r++)
-			st = take_row(s, w, &t, path, run, r, &from);
+			st = take_row(s, w, &t, path, run, r);
 		if (run == 1 && w->q.diff && st == HU_OK)
-			w->base = t;
+			keep_base(w, &t);
 		else
 			hu_table_release(&t);
 	}
@@ -335,6 +348,7 @@ hu_select(hu_selection *s, const char *query, char *const *dir, int n)
 	free(w.key);
 	free(w.row);
 	free(w.slot);
+	free(w.base_slot);
 	hu_table_release(&w.base);
 	if (st != HU_OK)
 		hu_selection_release(s);

@@ -73,7 +73,7 @@ print_curve(const hu_selection *s, int run, const char *label)
 		low = fmin(low, mean[used]);
 		high = fmax(high, mean[used++]);
 	}
-	printf("  %-30.30s ", label);
+	printf("  %-24.24s ", label);
 	for (int c = 0; c < used; c++)
 		fputs(level[high > low ? (int)(7.999 * (mean[c] - low) / (high - low)) : 0], stdout);
 	if (used)

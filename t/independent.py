@@ -357,7 +357,21 @@ class Exact:
         for t in ins:
             for j in range(t.n):
                 t[j]
-        return Q([0] if k == 0 else [-1, 0, 0][i]) if k == 0 else Q([-1, 0, 0][i])
+        return Q(0 if k == 0 else [-1, 0, 0][i])
+
+    def op_scale_update(self, call, ins, out, k, i):
+        # rule=pytorch; tracker: good steps, hysteresis left, step, last overflow
+        a = call['attr']
+        assert a['rule'] == 'pytorch'
+        scale, (good, left, step, last), found = ins[0][0], [ins[1][j] for j in range(4)], ins[2][0] != 0
+        if step == 0:
+            left, last = Q(a['hysteresis']), Q(-1)
+        good = 0 if found else good + 1
+        if found:
+            scale, last = scale * Q(a['backoff']), step
+        elif good == a['interval']:
+            scale, good = scale * Q(a['growth']), 0
+        return [good, left, step + 1, last][i] if k else scale
 
     def channel(self, call, ins, what, c):
         """Sums over the elements of channel c of x."""

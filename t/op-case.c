@@ -164,6 +164,7 @@ op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id comput
 		k->out[j] = op_tensor(f, to[j]);
 		k->pout[j] = &k->out[j];
 	}
+	c->fmt.out = k->out[0].format;
 	for (int j = 0; j < c->nin; j++)
 		if (k->kind[j] == 'M')
 			HU_TRY(maxpool_of(k, j, &env));

@@ -99,7 +99,7 @@ test_is $? "formats: the table"
 test "$(awk '/^pi/ {on = 1} on && $1 == "fp16" {print $3}' "$dir/out")" = 0x4248
 test_is $? "and pi in fp16"
 run formats --json
-test "$(grep -c '"format"' "$dir/out")" = 7 && grep -q '"bits": "0x40490fdb"' "$dir/out"
+test "$(grep -c '"format"' "$dir/out")" -ge 7 && grep -q '"bits": "0x40490fdb"' "$dir/out"
 test_is $? "formats --json: pi in each"
 
 refuses "column 4" calc '1 +'

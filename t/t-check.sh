@@ -18,10 +18,11 @@ test_is() { # 0 where it holds, what
 	fi
 }
 run() { "$HALFULP" "$@" >out 2>err </dev/null; code=$?; }
-make() { # RUN seed policy
-	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "$1" && "$HALFULP" analyze "$1" >/dev/null
+make() { # RUN seed policy option...
+	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
 }
-make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make c 3 mixed_float16 && make d 4 mixed_float16 && make other 1 mixed_bfloat16
+make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make other 1 mixed_bfloat16 &&
+	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise
 test_is $? "runs to compare"
 
 run check a --baseline base.tsv
@@ -82,12 +83,18 @@ test_is $? "a newer baseline: exit 3"
 run check other --baseline base.tsv
 test $code = 3 && grep -q 'policy' err
 test_is $? "a run of another policy: exit 3"
-run check a --baseline noise.tsv --bless --reason 'three seeds' b c
-test $code = 0 && grep -q '^# tolerances: noise is 2.8 standard deviations over 3 runs' noise.tsv && ! grep -q digest noise.tsv
+run check a --baseline noise.tsv --bless --reason 'three orders of summation' chunks pairs
+test $code = 0 && grep -q '^# tolerances: noise is 2.8 standard deviations over 3 runs' noise.tsv && grep -q '^metrics/last/digest.*any' noise.tsv
 test_is $? "three runs measure the noise, and how is in the file"
-run check b --baseline noise.tsv
+run check chunks --baseline noise.tsv
 test $code = 0 && grep -q 'within measured noise' out
 test_is $? "one of them is within it"
+run check b --baseline noise.tsv
+test $code = 1 && grep -q '^# other summation\|^# same summation' out
+test_is $? "another seed is not"
+run check b --baseline idle.tsv --bless --reason 'seeds of a run that hardly learns' a
+test $code = 2 && test ! -e idle.tsv && grep -q 'does not train' err
+test_is $? "a reference that barely moved is refused"
 mkdir bare && cp -r a/. bare && rm -r bare/analysis
 run check bare --baseline base.tsv
 test $code = 3 && grep -q 'halfulp analyze' err

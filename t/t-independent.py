@@ -147,6 +147,37 @@ def judge_underflow(exact, rows):
     return wrong, done, zeros
 
 
+def judge_results(exact, rows, elements, n, dice):
+    """Underflow of results rounded to a narrower format, on the sampled elements of N tensors."""
+    wrong, done = [], 0
+    rows = [r for r in rows if r['call'] != '-' and r['from'] != 'exact' and calls[int(r['call'])]['op'] != 'cast']
+    dice.shuffle(rows)
+    for row in rows[:n]:
+        call = calls[int(row['call'])]
+        k = [program['tensors'][t]['name'] for t in call['out']].index(row['tensor'])
+        emin, counts = FORMATS[row['to']][3], [0, 0, 0, 0, 0]
+        sample = [int(e['element']) for e in elements if e['tensor'] == row['tensor']]
+        try:
+            for i in sample:
+                a, b = iv(exact.value(call, k, i)), exact.t[call['out'][k]][i]
+                if a.lo == a.hi == 0:
+                    continue
+                zero, sub = b == 0, 0 < abs(b) < pow2(emin)
+                tiny = max(abs(a.lo), abs(a.hi)) < pow2(emin)
+                counts[0] += 1
+                counts[1] += zero
+                counts[2] += sub
+                counts[3] += tiny and not a.lo == a.hi == b
+                counts[4] += zero or sub
+        except NotFinite:
+            continue
+        done += 1
+        theirs = [int(row[c]) for c in ('nonzeros', 'became_zero', 'became_subnormal', 'lost_bits', 'ftz')]
+        if counts != theirs or int(row['elements']) != len(sample):
+            wrong.append('%s: %r of %d here, %r there' % (row['tensor'], counts, len(sample), theirs))
+    return wrong, done
+
+
 def judge_updates(exact, rows, n, dice):
     """Swamped weight updates of a tensor small enough to take whole."""
     wrong, done = [], 0
@@ -198,6 +229,8 @@ def one_run(name, train, outputs, must_have):
     analysis = os.path.join(path, 'analysis')
     wrong, done, zeros = judge_underflow(exact, this(table(os.path.join(analysis, 'underflow.tsv'))))
     ok(done > 0 and not wrong, '%s: underflow counts agree for %d casts (%d values zeroed)' % (name, done, zeros), '\n'.join(wrong[:12]))
+    wrong, done = judge_results(exact, this(table(os.path.join(analysis, 'underflow.tsv'))), this(table(elements)), 10, dice)
+    ok(done >= 8 and not wrong, '%s: and for the sampled results of %d tensors' % (name, done), '\n'.join(wrong[:12]))
     wrong, done = judge_updates(exact, this(table(os.path.join(analysis, 'swamping.tsv'))), 700, dice)
     ok(done > 0 and not wrong, '%s: swamped updates agree for %d parameters' % (name, done), '\n'.join(wrong[:12]))
 
@@ -206,7 +239,7 @@ folder = tempfile.mkdtemp(prefix='halfulp-test-')
 rounding()
 one_run('convnet', ['--model', 'convnet', '--width', '0.125', '--size', '16', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4'],
         1000, ['conv2d', 'conv2d_dx', 'conv2d_dw', 'matmul', 'bias', 'bias_db', 'relu', 'relu_dx', 'avgpool', 'avgpool_dx', 'cast', 'unscale', 'sgd', 'batchnorm', 'batchnorm_dx', 'softmax_xent', 'softmax_xent_dx'])
-one_run('mlp', ['--model', 'mlp', '--width', '0.125', '--size', '12', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--loss-scale', 'static:1024'],
+one_run('mlp', ['--model', 'mlp', '--width', '0.125', '--size', '12', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024'],
         300, ['matmul', 'adamw', 'adam_clock', 'cast'])
 print('1..%d' % tests)
 if failures:

@@ -34,10 +34,10 @@ refused() { # what, word of the reason, arguments
 }
 
 cat >look.py <<'END'
-"""look.py REPORT JSON: faults of a report folder, one line each."""
+"""look.py REPORT JSON [little]: faults of a report folder, one line each; little: a run of one step."""
 import html.parser, json, os, re, struct, sys, xml.etree.ElementTree as xml
 
-folder, said = sys.argv[1], json.load(open(sys.argv[2]))
+folder, said, LITTLE = sys.argv[1], json.load(open(sys.argv[2])), "little" in sys.argv[3:]
 VOID = {"meta", "img", "input", "br", "link"}
 
 
@@ -85,9 +85,11 @@ for f in said["figures"]:
         if size < 100:
             print("missing or empty:", name)
         elif name.endswith(".svg"):
-            drawn = [e for e in xml.parse(path).iter() if e.tag.split("}")[1] in ("path", "use", "polygon", "rect")]
-            if len(drawn) < 30 or size < 4000:
-                print("a trivial figure:", name, len(drawn))
+            plots = [g for g in xml.parse(path).iter() if g.get("id", "").startswith("gnuplot_plot_")]
+            marks = [e for g in plots for e in g.iter() if e.tag.split("}")[1] in ("path", "use", "polygon", "rect", "circle", "text")]
+            least = 1 if LITTLE else 12
+            if len(marks) < least or size < 4000:
+                print("a trivial figure:", name, len(marks))
         elif name.endswith(".png"):
             head = open(path, "rb").read(26)
             width, height = struct.unpack(">II", head[16:24])
@@ -130,17 +132,18 @@ sample plain --policy float32 --format fp32 --no-scaling --verdict harmless
 sample short --policy bfloat16 --format bf16 --steps 1 --traced 1 --seed 3
 sample bare --policy autocast_float16 --no-analysis --seed 4
 sample broken --policy float16 --nan --verdict fatal --over 3 --empty-interval --long-names --layers 9 --traced 14 --seed 5
-evil='it`touch pwned`'"'"'s <b>&_{x}^2 $(touch pwned)'
+# 26 characters: no label is shortened at that length
+evil='it`touch pwned`'"'"'s <b>&_{x}'
 sample evil --policy "$evil" --seed 6
 for set in 'short' 'bare' 'broken' 'plain one short' 'plain one short bare broken evil'; do
 	rm -rf many
 	run --json --out many $set
-	test $code = 0 && "$python" look.py many out >faults && test ! -s faults
+	test $code = 0 && "$python" look.py many out $(case $set in *short*) echo little ;; esac) >faults && test ! -s faults
 	test_is $? "report $set$(sed 's/^/; /' faults)"
 done
 test -f many/difference.svg && test -f many/ulp-5.png && test ! -f many/ulp-4.png
 test_is $? "six runs: a figure of differences, figures for each analyzed run"
-test ! -e pwned && test ! -e many/pwned && ! grep -q '<b>&' many/index.html && grep -qF '&lt;b&gt;&amp;_{x}^2' many/index.html
+test ! -e pwned && test ! -e many/pwned && ! grep -q '<b>&' many/index.html && grep -qF '&lt;b&gt;&amp;_{x}' many/index.html && grep -q 'touch pwned.*&amp;_{x}' many/loss.svg
 test_is $? "a hostile name is text on the page and in gnuplot"
 grep -q 'float16</strong>: the loss is not finite from step 281 on (120 steps)' many/index.html
 test_is $? "a loss that became nan is told with its first step"
@@ -172,6 +175,7 @@ GNUPLOT=/nonexistent/gnuplot run one
 test $code = 4 && test "$(wc -l <err)" = 1 && grep -q 'install gnuplot' err && test ! -e one/report
 test_is $? "no gnuplot: exit 4, what to install, nothing written"
 run one
+echo '<!-- older -->' >>one/report/loss.svg
 cp -r one/report before.d
 printf '#!/bin/sh\ncase $2 in --version) exit 0 ;; ulp.gp) echo "line 3: broken"; exit 1 ;; esac\nexec %s "$@"\n' "$(command -v "$gnuplot")" >failing && chmod +x failing
 GNUPLOT=$dir/failing run one

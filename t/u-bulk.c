@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTHS = 68, OFFSETS = 4, MANY = 40000, GUARD = 0x5a5a5a5a };
+enum { LENGTHS = 68, OFFSETS = 4, MANY = 20000, GUARD = 0x5a5a5a5a };
+
+#define INDEX0 UINT64_C(0xfffffff0) /* the index's low word wraps inside */
 
 static const hu_stream stream = { 0x123456789abcdefu, 77, 3 };
 
@@ -32,32 +34,55 @@ pattern(unsigned i)
 static uint32_t
 want_round(uint32_t u, hu_format_id f, hu_mode mode, int flags, uint64_t index)
 {
-	uint32_t rand = hu_random_at(stream.seed, stream.stream, stream.step, index).w[0];
+	uint32_t rand = hu_mode_draws(mode) ? hu_random_at(stream.seed, stream.stream, stream.step, index).w[0] : 0;
 	double r = hu_round((double)hu_from_bits32(u), hu_format_of(f), mode, flags, rand);
 
 	return hu_isnan(r) ? 0x7fc00000u : hu_bits32((float)r);
 }
 
 static void
-test_round(const uint32_t *src, uint32_t *dst, hu_format_id f, hu_mode mode, int flags)
+test_round(const uint32_t *src, uint32_t *dst, const uint32_t *want, hu_format_id f, hu_mode mode, int flags)
 {
 	long wrong = 0;
-	uint64_t index0 = 0xfffffff0u; /* the index's low word wraps inside */
 
-	hu_bulk_round((float *)dst, (const float *)src, MANY, f, mode, flags, &stream, index0);
+	hu_bulk_round((float *)dst, (const float *)src, MANY, f, mode, flags, &stream, INDEX0);
 	for (unsigned i = 0; i < MANY; i++)
-		wrong += dst[i] != want_round(src[i], f, mode, flags, index0 + i);
+		wrong += dst[i] != want[i];
 	for (size_t n = 0; n < LENGTHS; n++)
 		for (size_t o = 0; o < OFFSETS; o++) {
 			uint32_t out[LENGTHS + OFFSETS + 1];
 			for (size_t i = 0; i < LENGTHS + OFFSETS + 1; i++)
-				out[i] = i >= o && i < o + n ? src[7 * n + i] : GUARD;
-			hu_bulk_round((float *)out + o, (const float *)out + o, n, f, mode, flags, &stream, n);
+				out[i] = i >= o && i < o + n ? src[7 * n + i - o] : GUARD;
+			hu_bulk_round((float *)out + o, (const float *)out + o, n, f, mode, flags, &stream, INDEX0 + 7 * n);
 			for (size_t i = 0; i < LENGTHS + OFFSETS + 1; i++)
-				wrong += out[i] != (i >= o && i < o + n ? want_round(src[7 * n + i], f, mode, flags, n + i - o) : GUARD);
+				wrong += out[i] != (i >= o && i < o + n ? want[7 * n + i - o] : GUARD);
 		}
-	is_int(wrong, 0, "%s %s %s%s: every element as hu_round", hu_simd_name(), hu_format_name(f), hu_mode_name(mode),
-	       flags ? " saturating" : "");
+	is_int(wrong, 0, "%s %s %s, flags %x: every element as hu_round", hu_simd_name(), hu_format_name(f), hu_mode_name(mode), (unsigned)flags);
+}
+
+/* Each instruction set against the same wanted bits. */
+static void
+test_levels(const uint32_t *src, uint32_t *dst, uint32_t *want, hu_format_id f, hu_mode mode, int flags)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		want[i] = want_round(src[i], f, mode, flags, INDEX0 + i);
+	for (int level = 0; level < HU_SIMDS; level++)
+		if (hu_simd_has((hu_simd)level)) {
+			hu_simd_set(hu_simd_name_of((hu_simd)level));
+			test_round(src, dst, want, f, mode, flags);
+		}
+}
+
+static void
+test_format(const uint32_t *src, uint32_t *dst, uint32_t *want, hu_format_id f)
+{
+	static const int flags[] = { 0, HU_SATURATE, HU_FTZ, HU_DAZ | HU_SATURATE };
+
+	for (int m = 0; m < HU_MODES; m++)
+		for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+			test_levels(src, dst, want, f, (hu_mode)m, flags[i]);
+	test_levels(src, dst, want, f, HU_SR, HU_RANDOM_BITS(5));
+	test_levels(src, dst, want, f, HU_SR, HU_RANDOM_BITS(32));
 }
 
 static uint64_t
@@ -95,10 +120,11 @@ test_codes(hu_format_id id)
 		double x = hu_decode(i, f);
 		uint32_t want = hu_isnan(x) ? 0x7fc00000u : hu_bits32((float)x);
 		wrong += hu_bits32(values[i]) != want;
-		wrong += load(back + i * bytes, bytes) != hu_encode(x, f);
+		if (hu_isnan(x) || (double)(float)x == x) /* a float can carry it */
+			wrong += load(back + i * bytes, bytes) != hu_encode(x, f);
 	}
-	for (size_t n = 0; n < LENGTHS; n++)
-		for (size_t o = 0; o < OFFSETS; o++) {
+	for (size_t n = 0; n < LENGTHS && 2 * n + 1 <= count; n++)
+		for (size_t o = 0; o < OFFSETS && o + n < count; o++) {
 			memset(back, 0x5a, count * bytes + 1);
 			hu_bulk_pack(back + bytes * o, values + n + 1, n, id);
 			for (size_t i = 0; i < n; i++)
@@ -164,27 +190,32 @@ test_names(void)
 int
 main(void)
 {
-	uint32_t *src = malloc(MANY * sizeof *src), *dst = malloc(MANY * sizeof *dst);
+	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p7", "e4m3b11fnuz", "e3m0finite", "e4m0fn", "e5m7", "e8m4fn", "e9m6", "e8m7b130fn",
+	                                      "e8m23fn", "e11m40" };
+	enum { CUSTOM = sizeof custom / sizeof *custom };
+	uint32_t *src = malloc(MANY * sizeof *src), *dst = malloc(MANY * sizeof *dst), *want = malloc(MANY * sizeof *want);
 
 	for (unsigned i = 0; i < MANY; i++)
 		src[i] = pattern(i);
-	for (int level = 0; level < HU_SIMDS; level++) {
-		if (hu_simd_set(hu_simd_name_of((hu_simd)level)) != HU_OK) {
-			skip(1, "%s: not on this processor", hu_simd_name_of((hu_simd)level));
-			continue;
-		}
-		for (int f = 0; f < HU_FORMATS; f++)
-			for (int m = 0; m < HU_MODES; m++)
-				for (int flags = 0; flags <= HU_SATURATE; flags++)
-					test_round(src, dst, (hu_format_id)f, (hu_mode)m, flags);
-		for (int f = 0; f < HU_FORMATS; f++)
-			if (hu_bulk_element((hu_format_id)f) <= 2)
-				test_codes((hu_format_id)f);
+	for (int i = 0; i < HU_FORMATS + CUSTOM; i++) {
+		hu_format_id f = (hu_format_id)i;
+		if (i >= HU_FORMATS && hu_format_find(custom[i - HU_FORMATS], &f) != HU_OK)
+			bail_out("%s", hu_reason());
+		test_format(src, dst, want, f);
+		for (int level = 0; level < HU_SIMDS && hu_bulk_element(f) <= 2; level++)
+			if (hu_simd_has((hu_simd)level)) {
+				hu_simd_set(hu_simd_name_of((hu_simd)level));
+				test_codes(f);
+			}
 	}
+	for (int level = 0; level < HU_SIMDS; level++)
+		if (!hu_simd_has((hu_simd)level))
+			skip(1, "%s: not on this processor", hu_simd_name_of((hu_simd)level));
 	test_doubles();
 	test_wide_elements();
 	test_names();
 	free(src);
 	free(dst);
+	free(want);
 	return done_testing();
 }

@@ -5,30 +5,84 @@
 #include "lib/number/round.h"
 #include "t/tap.h"
 
+#include <stdio.h>
 #include <string.h>
 
+/* A row is what its parameters make of it, but for the fields that name it. */
 static void
 test_rows(void)
 {
 	for (int i = 0; i < HU_FORMATS; i++) {
-		hu_format f = hu_format_of((hu_format_id)i);
-		double all_ones = (2 - hu_pow2(1 - f.p)) * hu_pow2(f.emax);
+		hu_format f = hu_format_of((hu_format_id)i), c = hu_format_of(hu_format_custom(f.ebits, f.p - 1, f.special, 1 - f.emin));
 		const char *name = hu_format_name((hu_format_id)i);
 		hu_format_id id = HU_NO_FORMAT;
 		is_int(f.id, i, "%s: the row's place is its id", name);
-		is_int(f.bits, 1 + f.ebits + f.p - 1, "%s: sign, exponent and significand fill the code", name);
-		is_int(f.emin, 2 - (1 << (f.ebits - 1)), "%s: emin is 1 - bias", name);
-		if (f.special == HU_SPECIAL_IEEE) {
-			is_int(f.emax, (1 << (f.ebits - 1)) - 1, "%s: the top exponent is for specials", name);
-			is_near(f.max, all_ones, 0, "%s: max finite has every bit set", name);
-		} else {
-			is_int(f.emax, 1 << (f.ebits - 1), "%s: the top exponent holds numbers", name);
-			is_near(f.max, all_ones - hu_pow2(f.emax - f.p + 1), 0, "%s: max finite is one step below NaN's place", name);
-		}
 		ok(hu_format_find(name, &id) == HU_OK && (int)id == i, "%s is found by its name", name);
 		ok(hu_round(f.max, f, HU_RNE, 0, 0) == f.max && hu_round(hu_smallest(f), f, HU_RNE, 0, 0) == hu_smallest(f),
 		   "%s: largest and smallest are values of the format", name);
+		if (f.special == HU_SPECIAL_SCALE || f.p == 53)
+			continue;
+		is_int(f.bits, c.bits, "%s: sign, exponent and significand fill the code", name);
+		is_int(f.emin, 1 - hu_format_bias(f.ebits, f.p - 1, f.special), "%s: emin is 1 - bias", name);
+		is_int(f.emax, c.emax, "%s: emax follows from the specials", name);
+		is_near(f.max, c.max, 0, "%s: max finite follows from the specials", name);
 	}
+}
+
+static void
+test_custom(void)
+{
+	/* name, the name it gets, p, emin, emax, max: P3109's from its interim report's table */
+	static const struct { const char *name, *means; int p, emin, emax; double max; } rows[] = {
+		{ "e5m7", "e5m7", 8, -14, 15, 65280 }, { "E4M3B11FNUZ", "e4m3b11fnuz", 4, -10, 4, 30 }, { "e5m10", "fp16", 11, -14, 15, 65504 },
+		{ "e5m10ieee", "fp16", 11, -14, 15, 65504 }, { "e4m3fnuz", "e4m3fnuz", 4, -7, 7, 240 }, { "e4m3b8fnuz", "e4m3fnuz", 4, -7, 7, 240 },
+		{ "e2m1ieee", "e2m1b1", 2, 0, 1, 3 }, { "e3m0finite", "e3m0finite", 1, -2, 4, 16 }, { "e4m0fn", "e4m0fn", 1, -6, 7, 128 },
+		{ "e3m4fn", "e3m4fn", 5, -2, 4, 30 }, { "e11m40", "e11m40", 41, -1022, 1023, 0x1.ffffffffffp1023 }, { "e1m6finite", "e1m6finite", 7, 1, 1, 3.96875 },
+		{ "e8m7", "bf16", 8, -126, 127, 0x1.fep127 }, { "binary8p1", "binary8p1", 1, -62, 63, 0x1p63 }, { "binary8p2", "binary8p2", 2, -31, 31, 0x1p31 },
+		{ "binary8p3", "binary8p3", 3, -15, 15, 49152 }, { "Binary8P4", "binary8p4", 4, -7, 7, 224 }, { "binary8p5", "binary8p5", 5, -3, 3, 15 },
+		{ "binary8p6", "binary8p6", 6, -1, 1, 3.875 }, { "binary8p7", "binary8p7", 7, 0, 0, 1.96875 },
+	};
+	static const char *const impossible[] = { "e0m40", "e12m3", "e5m52", "e5m60", "e1m3", "e5m0", "e5m10b", "e5m10b99999", "e5m10b3000", "e11m3fn", "e11m3b2000",
+	                                          "e4m3x", "e4m3scale", "e4m3p3109", "binary8p0", "binary8p8", "e1m0fn", "e99999999999m1" };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		hu_format_id id = HU_NO_FORMAT, again = HU_NO_FORMAT;
+		hu_status st = hu_format_find(rows[i].name, &id);
+		hu_format f = hu_format_of(id);
+		ok(st == HU_OK && f.id == id && f.p == rows[i].p && f.emin == rows[i].emin && f.emax == rows[i].emax && f.max == rows[i].max,
+		   "%s: p %d, emin %d, emax %d, max %.17g", rows[i].name, f.p, f.emin, f.emax, f.max);
+		is_text(hu_format_name(id), rows[i].means, "%s has one name", rows[i].name);
+		ok(hu_format_find(hu_format_name(id), &again) == HU_OK && again == id, "which finds the same format");
+	}
+	for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+		hu_format_id id;
+		ok(hu_format_find(impossible[i], &id) == HU_EINVAL && strstr(hu_reason(), impossible[i]), "%s is refused: %s", impossible[i], hu_reason());
+	}
+	is_text(hu_format_name(HU_NO_FORMAT), "-", "no format has no name");
+	is_int(hu_format_of(HU_NO_FORMAT).bits, 0, "and no bits");
+}
+
+/* Every combination is found again by the name it gets, with the same numbers. */
+static void
+test_names_of_all(void)
+{
+	long wrong = 0, all = 0;
+
+	for (int e = 1; e <= 11; e++)
+		for (int m = 0; m <= 51; m++)
+			for (int special = 0; special <= HU_SPECIAL_FINITE; special++)
+				for (int shift = -1; shift <= 1; shift++) {
+					static const char *const suffix[] = { "ieee", "fn", "fnuz", "finite" };
+					int bias = hu_format_bias(e, m, special) + shift;
+					char name[40];
+					hu_format_id id, again;
+					snprintf(name, sizeof name, "e%dm%db%d%s", e, m, bias < 0 ? 0 : bias, suffix[special]);
+					if (hu_format_find(name, &id) != HU_OK)
+						continue;
+					all++;
+					wrong += hu_format_find(hu_format_name(id), &again) != HU_OK || again != id;
+				}
+	ok(all > 5000 && wrong == 0, "%ld formats have a name each that finds them, %ld not", all, wrong);
 }
 
 static void
@@ -81,6 +135,8 @@ main(void)
 {
 	test_rows();
 	test_numbers();
+	test_custom();
+	test_names_of_all();
 	test_names();
 	return done_testing();
 }

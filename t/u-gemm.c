@@ -8,8 +8,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
 #include "lib/op/contract.h"
-#include "lib/sum/model.h"
-#include "lib/sum/tree.h"
+#include "lib/sum/parts.h"
 #include "t/tap.h"
 
 #include <stdlib.h>
@@ -71,20 +70,10 @@ call_of(const char *op, const char *sum, hu_format_id out, size_t part)
 static double
 plain(const double *a, const double *b, size_t k, const hu_call *c, size_t element)
 {
-	size_t part = (size_t)hu_attr_num(c, "part", 0), parts;
-	hu_format acc = hu_format_of(c->sum.acc);
+	hu_draw d = { 5, hu_draw_stream("test"), 9, element * k };
 	double sums[256];
 
-	if (!part || part > k)
-		part = k;
-	parts = (k + part - 1) / part;
-	HU_ASSERT(parts <= 256);
-	for (size_t p = 0; p < parts; p++) {
-		hu_draw d = { 5, hu_draw_stream("test"), 9, element * k + p * part };
-		sums[p] = hu_model_run(a + p * part, b + p * part, p + 1 < parts ? part : k - p * part, c->sum, &d, NULL);
-	}
-	double v = parts == 1 ? sums[0] : acc.p == 53 ? hu_tree_f64(sums, parts, 1, acc) : hu_tree_any(sums, parts, 1, acc);
-	return hu_round(v, hu_format_of(c->fmt.out), c->mode, c->flags, 0);
+	return hu_round(hu_parts_run(a, b, k, (size_t)hu_attr_num(c, "part", 0), c->sum, &d, sums, NULL), hu_format_of(c->fmt.out), c->mode, c->flags, 0);
 }
 
 static uint64_t

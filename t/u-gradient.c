@@ -161,10 +161,13 @@ release(test *t)
 	op_case_release(&t->k);
 }
 
-/* The forward call's attributes that the backward operator knows, then the rule's own. */
+/* The forward call's attributes that the backward operator knows, then the rule's own: "key=3", or
+   "key=i0.1", dimension 1 of forward input 0. */
 static void
-attributes(hu_call *to, const hu_call *from, const char *set)
+attributes(hu_call *to, const test *t, const char *set)
 {
+	const hu_call *from = &t->k.c;
+
 	for (int i = 0; i < from->nattr; i++) {
 		char padded[64], word[24];
 		snprintf(padded, sizeof padded, " %s ", to->op->attrs ? to->op->attrs : "");
@@ -176,24 +179,10 @@ attributes(hu_call *to, const hu_call *from, const char *set)
 		else
 			hu_attr_set(to, from->attr[i].key, from->attr[i].num);
 	}
-	char key[16];
-	double num;
-	for (int used; set && sscanf(set, " %15[^=]=%lf%n", key, &num, &used) == 2; set += used)
-		hu_attr_set(to, key, num);
-}
-
-/* Attributes of shape that a backward convolution needs beside the forward one's: the pass knows them from the result. */
-static void
-shape_attributes(hu_call *c, hu_shape result)
-{
-	if (strstr(c->op->attrs ? c->op->attrs : "", "height")) {
-		hu_attr_set(c, "height", (double)result.d[1]);
-		hu_attr_set(c, "width", (double)result.d[2]);
-	}
-	if (strstr(c->op->attrs ? c->op->attrs : "", "kh")) {
-		hu_attr_set(c, "kh", (double)result.d[0]);
-		hu_attr_set(c, "kw", (double)result.d[1]);
-	}
+	char key[16], value[16];
+	int input, dim;
+	for (int used; set && sscanf(set, " %15[^=]=%15s%n", key, value, &used) == 2; set += used)
+		hu_attr_set(to, key, sscanf(value, "i%d.%d", &input, &dim) == 2 ? (double)t->k.in[input].shape.d[dim] : strtod(value, NULL));
 }
 
 /* Compares result K of the rule, the gradient of operand J, on a sample. */
@@ -251,8 +240,7 @@ check_rule(test *t, const op_row *row, const hu_grad *g)
 		back.nout++;
 	}
 	if (!same) {
-		attributes(&back, &t->k.c, g->attrs);
-		shape_attributes(&back, to[0]);
+		attributes(&back, t, g->attrs);
 		st = back.op->shape(&back, from, to);
 	}
 	for (int k = 0; k < back.nout && st == HU_OK; k++)
@@ -270,8 +258,11 @@ main(int argc, char **argv)
 		test t;
 		if (!op || !op->grad || (argc > 1 && strcmp(argv[1], row->op)))
 			continue;
+		/* Rules are written for forward products as stored; a scaled cast stands for its operand, not for its values. */
+		if (strstr(row->attrs, "ta=") || strstr(row->attrs, "scaled="))
+			continue;
 		hu_status st = prepare(&t, row);
-		size_t size = st == HU_OK ? t.k.out[0].n + t.k.in[0].n : 0;
+		size_t size = t.k.out[0].n + t.k.in[0].n;
 		if (st != HU_OK)
 			ok(0, "%s (%s): %s", row->op, row->attrs, hu_reason());
 		for (const hu_grad *g = op->grad; st == HU_OK && size < 4000 && g->op; g++)

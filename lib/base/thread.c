@@ -2,6 +2,18 @@
 #include "lib/base/thread.h"
 
 #include <omp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void
+hu_threads_settle(char **argv)
+{
+	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME"))
+		return;
+	setenv("GOMP_SPINCOUNT", "5000", 1);
+	setenv("KMP_BLOCKTIME", "1", 1);
+	execv("/proc/self/exe", argv); /* where there is no /proc, as before */
+}
 
 void
 hu_threads_set(int n)

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-static hu_engine engine = HU_ENGINE_AUTO;
+static hu_exact_way way = HU_EXACT_AUTO;
 
-void hu_exact_engine_set(hu_engine e) { engine = e; }
-hu_engine hu_exact_engine(void) { return engine; }
+void hu_exact_way_set(hu_exact_way e) { way = e; }
+hu_exact_way hu_exact_way_get(void) { return way; }
 
 static int
 log2_above(size_t n)
@@ -159,6 +159,6 @@ hu_exact_dot_int(mpfr_t r, const double *a, const double *b, size_t n)
 void
 hu_exact_dot(mpfr_t r, const double *a, const double *b, size_t n)
 {
-	if (engine == HU_ENGINE_MPFR || !hu_exact_dot_int(r, a, b, n))
+	if (way == HU_EXACT_MPFR || !hu_exact_dot_int(r, a, b, n))
 		hu_exact_dot_mpfr(r, a, b, n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Exact inner products of floating-point vectors. Two engines give the same value: MPFR at a
+   Exact inner products of floating-point vectors. Two ways give the same value: MPFR at a
    precision that holds every bit, and 128-bit integers where the data's span of exponents allows. */
 #ifndef HU_EXACT_DOT_H
 #define HU_EXACT_DOT_H
@@ -7,11 +7,11 @@
 #include <mpfr.h>
 #include <stddef.h>
 
-typedef enum hu_engine { HU_ENGINE_AUTO, HU_ENGINE_MPFR } hu_engine;
+typedef enum hu_exact_way { HU_EXACT_AUTO, HU_EXACT_MPFR } hu_exact_way;
 
-/* Which engine hu_exact_dot uses; auto takes integers where they are exact. Set before threads start. */
-void hu_exact_engine_set(hu_engine e);
-hu_engine hu_exact_engine(void);
+/* Which way hu_exact_dot takes; auto takes integers where they are exact. Set before threads start. */
+void hu_exact_way_set(hu_exact_way e);
+hu_exact_way hu_exact_way_get(void);
 
 /* R = Σ a[k] b[k] exactly: R's precision is set to what the value needs. Every a[k] and b[k] must be
    a double whose products have at most 106 bits, that is any. Non-finite operands give what IEEE

@@ -11,8 +11,11 @@
 typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
 
 /* dst[i] = hu_round(src[i], f, mode, flags, bits): values of f as floats. dst may
-   equal src but not overlap it otherwise. NaN becomes 0x7fc00000; subnormals are
-   kept. fp32 and fp64 copy, but for NaN. RANDOM: NULL unless mode is SR. */
+   equal src but not overlap it otherwise. NaN becomes 0x7fc00000 (the largest
+   value where f has none); subnormals are kept unless a flag says otherwise.
+   fp32 and fp64 copy, but for NaN. Values of f beyond fp32's range become
+   infinities or zeros: such formats want hu_bulk_round_f64. RANDOM: NULL unless
+   the mode draws. */
 void hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
                    uint64_t index0);
 
@@ -20,7 +23,7 @@ void hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mo
 void hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags,
                        const hu_stream *random, uint64_t index0);
 
-/* Bytes of the smallest standard element that holds a code of f: 1, 2, 4 (tf32: an fp32 word) or 8. */
+/* Bytes of the smallest standard element that holds a code of f: 1, 2, 4 (17 to 32 bits, tf32 too: an fp32 word) or 8. */
 size_t hu_bulk_element(hu_format_id f);
 
 /* Values of f to codes, native byte order, and back. src must be values of f

@@ -13,9 +13,14 @@ typedef struct hu_bulk_plan {
 	uint32_t over[2];      /* what a rounded magnitude beyond it becomes, by sign */
 	uint32_t inf[2];       /* what an infinity becomes, by sign */
 	float smallest;        /* smallest subnormal */
-	float inverse;         /* its reciprocal; 0 where that is no float (emin_field 1: never used) */
-	uint32_t top, nan_code, nan_from, inf_code; /* codes without sign: see bulk.inc */
+	float inverse;         /* its reciprocal; 0 where that is no float (never used there) */
+	uint32_t top, nan_code, nan_from, nan_only, inf_code; /* codes: see bulk.inc */
 	uint32_t sign_shift;   /* code bits - 1 */
+	int wide;              /* emin is fp32's: a subnormal of the format is one of fp32 */
+	int full;              /* some of the rest is unusual */
+	uint32_t nan, minus_zero; /* what NaN and -0 become */
+	uint32_t ftz, daz;     /* magnitudes below become zero, after and before rounding */
+	uint32_t random_mask;  /* of a random word, the bits that count */
 } hu_bulk_plan;
 
 typedef struct hu_bulk_kernels {

@@ -6,16 +6,30 @@
 
 #include "lib/number/round.h"
 
-/* The one NaN code of a format: IEEE-like quiet bit alone, except the 8-bit
-   formats' 0x7e (e5m2) and 0x7f (e4m3). */
+/* The one NaN code that encoding gives: IEEE-like the quiet bit alone (0x7e of
+   e5m2), all ones (0x7f of e4m3, 0xff of e8m0), or the sign bit alone (0x80);
+   the largest value's code in a format without NaN. */
 HU_HD uint64_t
 hu_nan_code(hu_format f)
 {
 	int mant = f.p - 1;
 
-	if (f.special == HU_SPECIAL_FN)
+	switch (f.special) {
+	case HU_SPECIAL_IEEE: return ((((uint64_t)1 << f.ebits) - 1) << mant) | (uint64_t)1 << (mant - 1);
+	case HU_SPECIAL_FNUZ:
+	case HU_SPECIAL_P3109: return (uint64_t)1 << (f.bits - 1);
+	case HU_SPECIAL_SCALE: return ((uint64_t)1 << f.bits) - 1;
+	default: return ((uint64_t)1 << (f.bits - 1)) - 1;
+	}
+}
+
+/* The code of +infinity in a format that has it. */
+HU_HD uint64_t
+hu_inf_code(hu_format f)
+{
+	if (f.special == HU_SPECIAL_P3109)
 		return ((uint64_t)1 << (f.bits - 1)) - 1;
-	return ((((uint64_t)1 << f.ebits) - 1) << mant) | (uint64_t)1 << (mant - 1);
+	return (((uint64_t)1 << f.ebits) - 1) << (f.p - 1);
 }
 
 /* The code of x, which must be a value of f (else the result is that of x's chopped value). */
@@ -29,14 +43,16 @@ hu_encode(double x, hu_format f)
 	if (hu_isnan(x))
 		return hu_nan_code(f);
 	if (!hu_isfinite(x))
-		return sign | (((uint64_t)1 << f.ebits) - 1) << mant;
+		return sign | hu_inf_code(f);
 	if (x == 0)
-		return sign;
+		return hu_has_minus_zero(f) ? sign : 0;
 	if (f.p == 53)
 		return hu_bits64(x);
 	e = hu_exponent(x);
+	if (!hu_has_sign(f))
+		return (uint64_t)(e - f.emin);
 	if (e < f.emin) /* subnormal: the field is the multiple of the smallest one */
-		return sign | (uint64_t)(a * hu_pow2(-(f.emin - f.p + 1)));
+		return sign | (uint64_t)(a * hu_pow2(-f.emin) * hu_pow2(f.p - 1));
 	m = (hu_bits64(x) & 0xfffffffffffffu) >> (53 - f.p);
 	return sign | (uint64_t)(e - f.emin + 1) << mant | m;
 }
@@ -48,14 +64,31 @@ hu_decode(uint64_t code, hu_format f)
 	int mant = f.p - 1, negative = (int)(code >> (f.bits - 1) & 1);
 	uint64_t field = code >> mant & (((uint64_t)1 << f.ebits) - 1), m = code & (((uint64_t)1 << mant) - 1);
 	uint64_t top = ((uint64_t)1 << f.ebits) - 1;
+	int ones = field == top && m == ((uint64_t)1 << mant) - 1;
 	double r;
 
 	if (f.p == 53)
 		return hu_from_bits64(code);
-	if (f.special == HU_SPECIAL_IEEE && field == top)
-		return m ? hu_nan() : hu_inf(negative);
-	if (f.special == HU_SPECIAL_FN && field == top && m == ((uint64_t)1 << mant) - 1)
-		return hu_nan();
+	switch (f.special) {
+	case HU_SPECIAL_IEEE:
+		if (field == top)
+			return m ? hu_nan() : hu_inf(negative);
+		break;
+	case HU_SPECIAL_FN:
+		if (ones)
+			return hu_nan();
+		break;
+	case HU_SPECIAL_P3109:
+		if (ones)
+			return hu_inf(negative);
+		/* fall through */
+	case HU_SPECIAL_FNUZ:
+		if (negative && field == 0 && m == 0)
+			return hu_nan();
+		break;
+	case HU_SPECIAL_SCALE: return ones ? hu_nan() : hu_pow2((int)field + f.emin);
+	default: break;
+	}
 	if (field == 0)
 		r = (double)m * hu_pow2(f.emin - f.p + 1);
 	else

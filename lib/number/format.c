@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/number/custom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +65,20 @@ none(const char *what, const row *rows, int n, const char *name)
 	return HU_EINVAL;
 }
 
+int
+hu_row_find(const char *name)
+{
+	return find(formats, HU_FORMATS, name);
+}
+
 hu_status
 hu_format_find(const char *name, hu_format_id *id)
 {
-	int i = find(formats, HU_FORMATS, name);
+	int i = hu_row_find(name);
+	hu_status st;
 
 	if (i < 0)
-		return none("format", formats, HU_FORMATS, name);
+		return hu_custom_find(name, id, &st) ? st : none("format", formats, HU_FORMATS, name);
 	*id = (hu_format_id)i;
 	return HU_OK;
 }
@@ -103,7 +111,29 @@ hu_format_list(const char *text, hu_format_id *out, int max, int *n)
 	return st == HU_OK && !*n ? hu_fail(HU_EINVAL, "no format given") : st;
 }
 
-const char *hu_format_name(hu_format_id id) { return (int)id < HU_FORMATS ? formats[id].name : "-"; }
-const char *hu_format_summary(hu_format_id id) { return formats[id].summary; }
-const char *hu_format_aliases(hu_format_id id) { return formats[id].alias; }
+static int
+is_custom(hu_format_id id)
+{
+	return ((int)id & HU_CUSTOM) != 0;
+}
+
+const char *
+hu_format_name(hu_format_id id)
+{
+	return is_custom(id) ? hu_custom_name(id) : (int)id < HU_FORMATS ? formats[id].name : "-";
+}
+
+const char *
+hu_format_summary(hu_format_id id)
+{
+	return is_custom(id) ? hu_custom_summary(id) : (int)id < HU_FORMATS ? formats[id].summary : "-";
+}
+
+const char *
+hu_format_aliases(hu_format_id id)
+{
+	return (int)id < HU_FORMATS ? formats[id].alias : "";
+}
+
 const char *hu_mode_name(hu_mode m) { return modes[m].name; }
+const char *hu_mode_summary(hu_mode m) { return modes[m].summary; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a number format is: a row of formats.def as a value that host and device
-   pass around, and its lookup by name. Rounding is in round.h, codes in code.h. */
+   What a number format is: a row of formats.def, or one made from its name, as
+   a value that host and device pass around. Rounding is in round.h, codes in code.h. */
 #ifndef HU_NUMBER_FORMAT_H
 #define HU_NUMBER_FORMAT_H
 
@@ -10,12 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A row's id counts from 0. The id of any other format is HU_CUSTOM plus its
+   parameters (hu_format_custom), so that host and device read it without a table.
+   Arrays are indexed by ids below HU_FORMATS alone. */
 typedef enum hu_format_id {
 #define FORMAT(id, name, bits, ebits, p, emin, emax, max, special, alias, summary) HU_##id,
 #include "lib/number/formats.def"
 #undef FORMAT
 	HU_FORMATS,
-	HU_NO_FORMAT = HU_FORMATS
+	HU_NO_FORMAT = HU_FORMATS,
+	HU_CUSTOM = 1 << 26,
+	HU_LAST_FORMAT = (1 << 27) - 1
 } hu_format_id;
 
 typedef enum hu_mode {
@@ -25,7 +30,8 @@ typedef enum hu_mode {
 	HU_MODES
 } hu_mode;
 
-enum { HU_SPECIAL_IEEE, HU_SPECIAL_FN };
+/* formats.def explains them; from FNUZ on, something that IEEE 754 has is missing: -0, NaN or a sign. */
+enum { HU_SPECIAL_IEEE, HU_SPECIAL_FN, HU_SPECIAL_FNUZ, HU_SPECIAL_FINITE, HU_SPECIAL_P3109, HU_SPECIAL_SCALE, HU_SPECIALS };
 
 /* value = m * 2^(e - p + 1) with integer |m| < 2^p and emin <= e <= emax. */
 typedef struct hu_format {
@@ -34,30 +40,6 @@ typedef struct hu_format {
 	int special;      /* HU_SPECIAL_… */
 	double max;       /* largest finite value */
 } hu_format;
-
-HU_HD hu_format
-hu_format_of(hu_format_id id)
-{
-	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0.0 };
-
-	switch (id) {
-#define FORMAT(ID, name, bits_, ebits_, p_, emin_, emax_, max_, special_, alias, summary) \
-	case HU_##ID:                                                                     \
-		f.id = HU_##ID; f.bits = bits_; f.ebits = ebits_; f.p = p_;               \
-		f.emin = emin_; f.emax = emax_; f.special = HU_SPECIAL_##special_; f.max = max_; \
-		break;
-#include "lib/number/formats.def"
-#undef FORMAT
-	default: break;
-	}
-	return f;
-}
-
-HU_HD int
-hu_has_inf(hu_format f)
-{
-	return f.special == HU_SPECIAL_IEEE;
-}
 
 /* 2^e as a double, exact for -1074 <= e <= 1023. */
 HU_HD double
@@ -69,18 +51,92 @@ hu_pow2(int e)
 	return v.d;
 }
 
-/* Unit roundoff u = 2^-p of round to nearest, and the smallest subnormal. */
+/* The exponent bias that a name without one means: IEEE 754's, one more for FNUZ
+   and P3109 (whose p = 1 keeps IEEE's). */
+HU_HD int
+hu_format_bias(int ebits, int mant, int special)
+{
+	int one_more = special == HU_SPECIAL_FNUZ || (special == HU_SPECIAL_P3109 && mant > 0);
+
+	return (1 << (ebits - 1)) - 1 + one_more;
+}
+
+/* The id of a format with EBITS exponent and MANT trailing significand bits; no check. */
+HU_HD hu_format_id
+hu_format_custom(int ebits, int mant, int special, int bias)
+{
+	return (hu_format_id)(HU_CUSTOM | special << 22 | ebits << 18 | mant << 12 | bias);
+}
+
+HU_HD hu_format
+hu_format_of_custom(hu_format_id id)
+{
+	int special = (int)id >> 22 & 7, ebits = (int)id >> 18 & 15, mant = (int)id >> 12 & 63, bias = (int)id & 4095;
+	int top = (1 << ebits) - 1 - (special == HU_SPECIAL_IEEE), all = 1;
+	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0.0 };
+
+	if (special == HU_SPECIAL_FN || special == HU_SPECIAL_P3109) {
+		if (mant == 0) /* the all-ones code takes the whole top exponent */
+			top--;
+		else
+			all = 2;
+	}
+	f.id = id;
+	f.bits = 1 + ebits + mant;
+	f.ebits = ebits;
+	f.p = mant + 1;
+	f.emin = 1 - bias;
+	f.emax = top - bias;
+	f.special = special;
+	f.max = (2 - all * hu_pow2(-mant)) * hu_pow2(f.emax);
+	return f;
+}
+
+/* The format of an id; HU_NO_FORMAT has no bits. */
+HU_HD hu_format
+hu_format_of(hu_format_id id)
+{
+	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0.0 };
+
+	switch ((int)id) {
+#define FORMAT(ID, name, bits_, ebits_, p_, emin_, emax_, max_, special_, alias, summary) \
+	case HU_##ID:                                                                     \
+		f.id = HU_##ID; f.bits = bits_; f.ebits = ebits_; f.p = p_;               \
+		f.emin = emin_; f.emax = emax_; f.special = HU_SPECIAL_##special_; f.max = max_; \
+		break;
+#include "lib/number/formats.def"
+#undef FORMAT
+	default: return (int)id & HU_CUSTOM ? hu_format_of_custom(id) : f;
+	}
+	return f;
+}
+
+HU_HD int hu_has_inf(hu_format f) { return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109; }
+HU_HD int hu_has_nan(hu_format f) { return f.special != HU_SPECIAL_FINITE; }
+HU_HD int hu_has_minus_zero(hu_format f) { return f.special <= HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE; }
+HU_HD int hu_has_sign(hu_format f) { return f.special != HU_SPECIAL_SCALE; } /* without a sign there is no zero either */
+
+/* Modes that draw random bits. */
+HU_HD int hu_mode_draws(hu_mode m) { return m == HU_SR || m == HU_SRE; }
+
+/* Unit roundoff u = 2^-p of round to nearest, and the smallest positive value. */
 HU_HD double hu_unit(hu_format f) { return hu_pow2(-f.p); }
 HU_HD double hu_smallest(hu_format f) { return hu_pow2(f.emin - f.p + 1); }
 HU_HD double hu_smallest_normal(hu_format f) { return hu_pow2(f.emin); }
 
-/* Name, summary and comma-separated aliases of a row. */
+/* Name, summary and comma-separated aliases; "-" for HU_NO_FORMAT. A name lives as long as the program. */
 const char *hu_format_name(hu_format_id id);
 const char *hu_format_summary(hu_format_id id);
 const char *hu_format_aliases(hu_format_id id);
 const char *hu_mode_name(hu_mode m);
+const char *hu_mode_summary(hu_mode m);
+const char *hu_special_name(int special);
 
-/* Looks a name or alias up without regard to case; HU_EINVAL names the nearest. */
+/* Looks a name or alias up without regard to case. Beside the rows:
+     eXmY[bBIAS][ieee|fn|fnuz|finite]   sign, X exponent bits, Y trailing significand bits; ieee where nothing is said
+     binary8pP                          IEEE P3109 with P = 1..7 significant bits
+   1 <= X <= 11, Y <= 51, and every value must be a double. HU_EINVAL says what
+   is impossible, or names the nearest known one. */
 hu_status hu_format_find(const char *name, hu_format_id *id);
 hu_status hu_mode_find(const char *name, hu_mode *mode);
 

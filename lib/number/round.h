@@ -64,68 +64,152 @@ hu_exponent(double x)
 	return e;
 }
 
-enum { HU_SATURATE = 1 }; /* overflow gives the largest finite value, and so does an infinity */
+/* Flags of a rounding. FTZ and DAZ are hardware's: FTZ looks at the rounded result, DAZ at what comes in. */
+enum {
+	HU_SATURATE = 1,  /* overflow gives the largest finite value, and so does an infinity */
+	HU_FTZ = 2,       /* flush to zero: a subnormal result becomes a zero of its sign */
+	HU_DAZ = 4        /* denormals are zero: |x| below the format's smallest normal number counts as zero */
+};
 
-/* What a magnitude beyond max finite becomes: IEEE 754's rule for the mode;
-   formats without infinities give NaN instead of one. */
+/* As a flag: stochastic rounding with K random bits, 1 <= K <= 32; 32 where nothing is said. */
+#define HU_RANDOM_BITS(k) ((k) << 8)
+
+/* What stands for NaN, an infinity (before overflow's rule) and a zero in a format that may have none of them. */
+HU_HD double hu_nan_of(hu_format f) { return hu_has_nan(f) ? hu_nan() : f.max; }
+
 HU_HD double
-hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
+hu_inf_of(int negative, hu_format f, int flags)
 {
-	int to_max = (flags & HU_SATURATE) || mode == HU_RZ || mode == HU_RO || (mode == HU_RU && negative) || (mode == HU_RD && !negative);
-
-	if (to_max)
+	if (negative && !hu_has_sign(f))
+		return hu_nan();
+	if ((flags & HU_SATURATE) || !hu_has_nan(f))
 		return negative ? -f.max : f.max;
 	return hu_has_inf(f) ? hu_inf(negative) : hu_nan();
 }
 
+HU_HD double
+hu_zero_of(int negative, hu_format f)
+{
+	if (!hu_has_sign(f))
+		return hu_smallest(f);
+	return negative && hu_has_minus_zero(f) ? -0.0 : 0.0;
+}
+
+/* What a magnitude beyond max finite becomes: IEEE 754's rule for the mode; formats
+   without infinities give NaN instead of one, formats without NaN their largest value. */
+HU_HD double
+hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
+{
+	int to_max = mode == HU_RZ || mode == HU_RO || (mode == HU_RU && negative) || (mode == HU_RD && !negative);
+
+	return hu_inf_of(negative, f, to_max ? flags | HU_SATURATE : flags);
+}
+
+/* 1 where SR lets a magnitude grow: LOW / 2^LOST is the discarded fraction, LOW < 2^53. */
+HU_HD int
+hu_round_draw(uint64_t low, int lost, int flags, uint32_t rand)
+{
+	int k = flags >> 8 & 63;
+	uint64_t fraction = lost <= 32 ? low << (32 - lost) : lost - 32 < 64 ? low >> (lost - 32) : 0;
+
+	return k > 0 && k < 32 ? rand >> (32 - k) < fraction >> (32 - k) : rand < fraction;
+}
+
 /* Rounds x to format f. Exact where x is in f. The result is f's value as a
-   double. -0 and NaN are kept (one quiet NaN); infinities stay, become NaN in a
-   format without them, or max finite under HU_SATURATE. Subnormals are kept.
-   RAND: 32 uniform bits, used by SR alone: the magnitude grows when RAND is
-   below the discarded fraction's first 32 bits. f = fp64 returns x. */
+   double. NaN becomes one quiet NaN (the largest value where f has none).
+   Infinities stay, become NaN in a format without them, or max finite under
+   HU_SATURATE. A zero keeps its sign where f has -0; where f has no zero it
+   becomes the smallest value, and where f has no sign a negative x becomes NaN.
+   RAND: 32 uniform bits, used by the modes that draw: under SR the magnitude
+   grows when RAND is below the discarded fraction's first 32 bits (of both the
+   first k under HU_RANDOM_BITS(k)), under SRE when it is below 2^31.
+   f = fp64 returns x unless a flag says otherwise. */
 HU_HD double
 hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
 	uint64_t u = hu_bits64(x), a = u & 0x7fffffffffffffffu, m, low, half, keep;
-	int negative = (int)(u >> 63), e, drop, up;
+	int negative = (int)(u >> 63), e, lost, drop, up;
 	double r;
 
 	if (a > 0x7ff0000000000000u)
-		return hu_nan();
+		return hu_nan_of(f);
 	if (a == 0x7ff0000000000000u)
-		return (flags & HU_SATURATE) ? (negative ? -f.max : f.max) : hu_has_inf(f) ? x : hu_nan();
-	if (a == 0 || f.p >= 53)
-		return x;
+		return hu_inf_of(negative, f, flags);
+	if (a == 0)
+		return hu_zero_of(negative, f);
+	if (negative && !hu_has_sign(f))
+		return hu_nan();
 	e = (int)(a >> 52) - 1023;
+	if (e < f.emin && (flags & HU_DAZ))
+		return hu_zero_of(negative, f);
+	if (f.p >= 53)
+		return e < f.emin && (flags & HU_FTZ) ? hu_zero_of(negative, f) : x;
 	if (e == -1023)
-		e = -1022, m = a; /* a double's subnormal: far below every other format's range */
+		e = -1022, m = a; /* a double's subnormal: below every other format's normal range, or of the same range */
 	else
 		m = (a & 0xfffffffffffffu) | 0x10000000000000u;
-	drop = 53 - f.p + (e < f.emin ? f.emin - e : 0);
-	if (drop > 63)
-		drop = 63; /* m < 2^53: nothing is kept, and the fraction stays below 2^-10 */
+	lost = 53 - f.p + (e < f.emin ? f.emin - e : 0);
+	drop = lost > 63 ? 63 : lost; /* m < 2^53: nothing is kept, and the fraction stays below 2^-10 */
 	keep = m >> drop;
 	low = m & (((uint64_t)1 << drop) - 1);
 	half = (uint64_t)1 << (drop - 1);
 	switch (mode) {
 	case HU_RNE: up = low > half || (low == half && (keep & 1)); break;
 	case HU_RNA: up = low >= half; break;
+	case HU_RNZ: up = low > half; break;
 	case HU_RU: up = low != 0 && !negative; break;
 	case HU_RD: up = low != 0 && negative; break;
 	case HU_RO: up = low != 0 && !(keep & 1); break;
-	case HU_SR: {
-		int lost = 53 - f.p + (e < f.emin ? f.emin - e : 0);
-		uint64_t frac = lost <= 32 ? low << (32 - lost) : lost - 32 < 64 ? (lost <= 63 ? low : m) >> (lost - 32) : 0;
-		up = rand < frac;
-		break;
-	}
+	case HU_SR: up = hu_round_draw(low, lost, flags, rand); break;
+	case HU_SRE: up = low != 0 && rand < 0x80000000u; break;
 	default: up = 0; break;
 	}
 	keep += (uint64_t)up;
 	r = (double)keep * hu_pow2((e < f.emin ? f.emin : e) - f.p + 1);
 	if (r > f.max)
 		return hu_overflow(negative, f, mode, flags);
+	if (r == 0 || ((flags & HU_FTZ) && r < hu_smallest_normal(f)))
+		return hu_zero_of(negative, f);
 	return negative ? -r : r;
+}
+
+/* A rounding with everything that IEEE 754 and MPFR say about it. */
+enum { HU_INEXACT = 1, HU_UNDERFLOW = 2, HU_OVERFLOW = 4, HU_INVALID = 8 };
+
+typedef struct hu_rounded {
+	double value;   /* as hu_round */
+	int ternary;    /* sign of value - x; 0 where one of them is NaN */
+	int flags;      /* HU_INEXACT … */
+} hu_rounded;
+
+/* inexact: the value changed. underflow: x is below the smallest normal number
+   and the value changed. overflow: the magnitude, rounded as if the exponent had
+   no end, is beyond max finite. invalid: an infinity, a NaN or a negative number
+   that the format cannot hold (an infinity under HU_SATURATE overflows instead). */
+HU_HD hu_rounded
+hu_round_full(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	double max = f.max, a = x < 0 ? -x : x, r;
+	hu_rounded out;
+
+	out.value = hu_round(x, f, mode, flags, rand);
+	out.ternary = (out.value > x) - (out.value < x);
+	out.flags = 0;
+	if (hu_isnan(x)) {
+		out.flags = hu_has_nan(f) ? 0 : HU_INVALID;
+	} else if (x < 0 && !hu_has_sign(f)) {
+		out.flags = HU_INVALID;
+	} else if (!hu_isfinite(x)) {
+		if (out.value != x)
+			out.flags = (flags & HU_SATURATE) ? HU_OVERFLOW | HU_INEXACT : HU_INVALID;
+	} else if (out.value != x) {
+		out.flags = HU_INEXACT | (a < hu_smallest_normal(f) || a == 0 ? HU_UNDERFLOW : 0);
+		f.max = hu_inf(0);
+		r = a > max ? hu_round(x, f, mode, flags & ~HU_SATURATE, rand) : 0;
+		if (r > max || -r > max)
+			out.flags |= HU_OVERFLOW;
+	}
+	return out;
 }
 
 /* Exponent of the unit in the last place at x (finite): max(floor(log2|x|), emin) - p + 1. */

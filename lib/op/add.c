@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    add: y = a + b. */
-#include "lib/op/map.h"
+#include "lib/op/reduce.h"
 
 #define F(S, T) out[0][i] = hu_sum2##S(c, in[0][i], in[1][i])
 static void
@@ -37,6 +37,23 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 HU_MAP_FACES
 
+static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	(void)out;
+	return hu_pair_swamping(c, in, HU_EACH, element, n, env, count);
+}
+
+static hu_status
+magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *all)
+{
+	(void)c;
+	(void)out;
+	for (size_t i = 0; i < n; i++)
+		all[i] = hu_abs(hu_get(in[0], element[i])) + hu_abs(hu_get(in[1], element[i]));
+	return HU_OK;
+}
+
 static const hu_grad grad[] = {
 	{ "=", "d0", "i0", NULL },
 	{ "=", "d0", "i1", NULL },
@@ -46,5 +63,6 @@ static const hu_grad grad[] = {
 const hu_op hu_op_add = {
 	.name = "add", .summary = "elementwise sum of two tensors",
 	.min_in = 2, .max_in = 2, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.magnitude = magnitude, .swamping = swamping, .grad = grad,
 };

@@ -6,13 +6,31 @@
 HU_BLOCKS(blocks, F, NULL)
 
 static void
+terms(hu_map *m, const hu_call *c, hu_tensor *const *in)
+{
+	hu_map_init(m, c, &blocks, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(m, in[0], HU_EACH);
+}
+
+static void
 sums(const hu_call *c, hu_tensor *const *in, hu_stat *sum)
 {
 	hu_map m;
 
-	hu_map_init(&m, c, &blocks, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(&m, in[0], HU_EACH);
+	terms(&m, c, in);
 	hu_sum_columns(&m, sum, 1);
+}
+
+static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	hu_map m;
+
+	(void)out;
+	(void)env;
+	terms(&m, c, in);
+	hu_sum_swamping(&m, HU_CHANNEL, 1, 0, element, n, count);
+	return HU_OK;
 }
 
 static hu_status
@@ -86,4 +104,5 @@ const hu_op hu_op_bias_db = {
 	.name = "bias_db", .summary = "gradient of a bias: sums over the rows",
 	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .magnitude = magnitude,
+	.swamping = swamping,
 };

@@ -76,7 +76,8 @@ hu_run_div(hu_format f, hu_run a, hu_run b)
 
 	if (a.e != 0 || b.e != 0)
 		e = gap > 0 ? hu_up((a.e + hu_abs(q) * b.e) / gap) : hu_inf(0);
-	return hu_run_of(f, q, e + (q * b.v == a.v && f.p < 25 ? 0 : hu_run_own(q)));
+	/* A quotient in the format times b has no rounding error in double. */
+	return hu_run_of(f, q, e + (f.p < 26 && hu_rne(f, q) == q && q * b.v == a.v ? 0 : hu_run_own(q)));
 }
 
 /* The exact operand is nonnegative. */

@@ -6,9 +6,8 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/number/bulk.h"
-#include "lib/sum/model.h"
 #include "lib/sum/panel.h"
-#include "lib/sum/tree.h"
+#include "lib/sum/parts.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -62,15 +61,6 @@ nonfinite_f32(const float *x, size_t n)
 	return most >= 0x7f800000u;
 }
 
-/* Part sums -> one value, by the fixed tree in the outer format. */
-static double
-combine(double *parts, size_t n, hu_sum s)
-{
-	hu_format f = hu_format_of(s.outer == HU_NO_FORMAT ? s.acc : s.outer);
-
-	return n == 1 ? parts[0] : f.p == 53 ? hu_tree_f64(parts, n, 1, f) : hu_tree_any(parts, n, 1, f);
-}
-
 /* Rounds N results, scaled back, to the output's format. */
 static void
 store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
@@ -85,7 +75,7 @@ store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, d
 	}
 	hu_format f = hu_format_of(y->format);
 	for (size_t i = 0; i < n; i++)
-		((float *)y->data)[first + i] = (float)hu_round(v[i] / scale, f, c->mode, c->flags, c->mode == HU_SR ? hu_random_at(random.seed, random.stream, random.step, first + i).w[0] : 0);
+		((float *)y->data)[first + i] = (float)hu_round(v[i] / scale, f, c->mode, c->flags, hu_mode_draws(c->mode) ? hu_random_at(random.seed, random.stream, random.step, first + i).w[0] : 0);
 }
 
 static hu_status
@@ -106,9 +96,7 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 			for (size_t n = 0; n < x->n; n++) {
 				hu_contract_gather(x, m, n, a, a + x->k);
 				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * x->n + n) * x->k };
-				for (size_t p = 0; p < parts; p++, draw.first += part)
-					sums[p] = hu_model_run(a + p * part, a + x->k + p * part, p + 1 < parts ? part : x->k - p * part, c->sum, &draw, NULL);
-				line[n] = combine(sums, parts, c->sum);
+				line[n] = hu_parts_run(a, a + x->k, x->k, part, c->sum, &draw, sums, NULL);
 			}
 			store(c, y, m * x->n, x->n, line, x->scale, env);
 		}

@@ -41,10 +41,8 @@ hu_status hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *c
 hu_status hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *magnitude);
 hu_status hu_contract_swamping(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
 void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost);
-/* Coefficient of Σ|ab| in the a-priori bound, from the shapes. */
+/* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
 double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
-/* The same for K products in all, cut into parts of PART. */
-double hu_contract_coefficient(hu_sum s, size_t k, size_t part);
 
 /* The row of a contraction: NAME's file defines map and shape; GRAD: its gradient rules or NULL. */
 #define HU_CONTRACT_OP(NAME, SUMMARY, ATTRS, GRAD)                                                                                                        \

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The judges of products: exact value, a-priori bound, magnitude, swamping, cost. Bounds are
-   those of doc/formats.md: Jeannerod and Rump 2013 for recurrent and fma sums, the models' own
-   for the rest, plus what subnormal products may lose, the tree over parts, and the output's
-   rounding. */
+   The judges of products: exact value, a-priori bound, magnitude, swamping, cost. The bound
+   is that of the summation (lib/sum/bound.h) on the magnitudes of this output's operands,
+   and the rounding to the output. */
 #include "lib/op/contract.h"
 
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
-#include "lib/sum/model.h"
-#include "lib/sum/tree.h"
+#include "lib/sum/bound.h"
+#include "lib/sum/parts.h"
 
 #include <stdlib.h>
 
@@ -45,50 +44,6 @@ magnitude_of(const double *a, const double *b, size_t k)
 	return s * (1 + ((double)k + 2) * 0x1p-52) + (s > 0 ? (double)k * 0x1p-1074 : 0);
 }
 
-/* Additions that one term of a part may pass through in the model, as multiples of u. */
-static double
-steps(hu_sum s, double k)
-{
-	double depth = 0, n = s.n;
-
-	switch (s.id) {
-	case HU_SUM_FMA: return k;
-	case HU_SUM_SEQUENTIAL: return k + 1;
-	case HU_SUM_CHUNK: return (n < k ? n : k) + k / n + 2;
-	case HU_SUM_PAIRWISE:
-		for (double m = 1; m < k; m *= 2)
-			depth++;
-		return 2 * depth + 2; /* the binary counter's last fold may add its depth once more */
-	case HU_SUM_KAHAN: return 4; /* (1 + 2u) for the sum, u for a product, second-order terms below */
-	default: return k;
-	}
-}
-
-static double
-unit(hu_sum s)
-{
-	return (s.mode == HU_RNE || s.mode == HU_RNA ? 1 : 2) * hu_unit(hu_format_of(s.acc));
-}
-
-double
-hu_contract_coefficient(hu_sum s, size_t k, size_t part)
-{
-	double u = unit(s), len = (double)(part && part < k ? part : k), n = steps(s, len), c;
-	size_t parts = part && part < k ? (k + part - 1) / part : 1;
-
-	if (s.id == HU_SUM_KAHAN)
-		c = n * u + 8 * len * u * u;
-	else if (s.mode == HU_RNE && (s.id == HU_SUM_FMA || s.id == HU_SUM_SEQUENTIAL))
-		c = n * u; /* for any n */
-	else
-		c = pow(1 + u, n) - 1;
-	if (parts > 1) {
-		double v = unit((hu_sum){ .id = s.id, .acc = s.outer == HU_NO_FORMAT ? s.acc : s.outer, .mode = s.mode });
-		c += (1 + c) * (pow(1 + v, (double)hu_tree_depth(parts)) - 1);
-	}
-	return c * (1 + 0x1p-40);
-}
-
 /* |Σ ab|, never too small: the double sum and what it may be off. */
 static double
 value_of(const double *a, const double *b, size_t k, double mag)
@@ -100,28 +55,33 @@ value_of(const double *a, const double *b, size_t k, double mag)
 	return (s < 0 ? -s : s) + mag * ((double)k + 2) * 0x1p-52;
 }
 
-/* Bound of one output: MAG >= Σ|ab|, VALUE >= |Σ ab|, both before the scale is divided out. */
-static double
-bound_of(const hu_contract *x, const hu_call *c, double mag, double value)
+/* Every value of A is one of B. */
+static int
+holds(hu_format b, hu_format a)
 {
-	size_t part = (size_t)hu_attr_num(c, "part", 0);
-	hu_format acc = hu_format_of(c->sum.acc), out = hu_format_of(c->fmt.out);
-	double coefficient = hu_contract_coefficient(c->sum, x->k, part);
-	double eta = hu_smallest(acc) * (c->sum.mode == HU_RNE ? 0.5 : 1);
-	double operations = (double)x->k * (c->sum.id == HU_SUM_KAHAN ? 5 : 2);
-	double e = coefficient * mag + operations * eta * (1 + coefficient);
-	double most = (value + e) / x->scale;
-	double last = c->mode == HU_RNE ? 1 : 2;
+	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
+}
 
-	if (!(mag * (1 + coefficient) + e <= acc.max))
+/* Bound of one output: MAG >= Σ|ab|, VALUE >= |Σ ab|, both before the scale is divided out;
+   INNER: the format that the sum ends in. */
+static double
+bound_of(const hu_contract *x, const hu_call *c, const hu_sum_bound *s, hu_format inner, double mag, double value)
+{
+	hu_format out = hu_format_of(c->fmt.out);
+	double e = s->relative * mag + s->absolute, most = (value + e) / x->scale;
+	double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
+
+	if (!(s->peak * mag + s->absolute <= s->limit))
 		return INFINITY;
 	e /= x->scale;
-	if (c->fmt.out != c->sum.acc || x->scale != 1) {
-		if (!(most * (1 + hu_unit(out)) <= out.max) && !(c->flags & HU_SATURATE))
-			return INFINITY;
-		e += last * (hu_unit(out) * most + hu_smallest(out) / 2);
-		if (most > out.max)
+	if (!holds(out, inner) || x->scale != 1) {
+		/* Halfway beyond max still rounds to it, but max itself is the simple test. */
+		if (!(most <= out.max)) {
+			if (!(c->flags & HU_SATURATE))
+				return INFINITY;
 			e += most - out.max;
+		}
+		e += 2 * ulps * hu_unit(out) * most + ulps * hu_smallest(out);
 	}
 	return e * (1 + 0x1p-40);
 }
@@ -132,8 +92,11 @@ static hu_status
 judge(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *out, what w)
 {
 	hu_contract x;
+	size_t part = (size_t)hu_attr_num(c, "part", 0);
 
 	hu_contract_open(&x, map, c, in);
+	hu_sum_bound s = hu_sum_apriori(c->sum, x.k, part);
+	hu_format inner = part && part < x.k ? hu_outer_format(c->sum) : hu_format_of(c->sum.acc);
 #pragma omp parallel
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);
@@ -141,7 +104,7 @@ judge(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t
 		for (size_t i = 0; i < n; i++) {
 			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
 			double mag = magnitude_of(a, a + x.k, x.k);
-			out[i] = w == BOUND ? bound_of(&x, c, mag, value_of(a, a + x.k, x.k, mag)) : mag / x.scale;
+			out[i] = w == BOUND ? bound_of(&x, c, &s, inner, mag, value_of(a, a + x.k, x.k, mag)) : mag / x.scale;
 		}
 		free(a);
 	}
@@ -168,20 +131,15 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *c, hu_tensor *const *i
 	size_t part = (size_t)hu_attr_num(c, "part", 0);
 
 	hu_contract_open(&x, map, c, in);
-	if (!part || part > x.k)
-		part = x.k;
 #pragma omp parallel reduction(+ : additions, swamped, stagnated)
 	{
-		double *a = hu_xmalloc(2 * x.k * sizeof *a);
+		double *a = hu_xmalloc(3 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0, 0, 0 };
 			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k };
 			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
-			for (size_t p = 0; p < x.k; p += part, draw.first += part) {
-				k.run = 0;
-				hu_model_run(a + p, a + x.k + p, x.k - p < part ? x.k - p : part, c->sum, &draw, &k);
-			}
+			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);
 			additions += k.additions;
 			swamped += k.swamped;
 			stagnated += k.run >= HU_STAGNANT_RUN;
@@ -211,5 +169,8 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 	hu_contract x = { 0 };
 
 	map(&x, c, in);
-	return hu_contract_coefficient(c->sum, x.k, (size_t)hu_attr_num(c, "part", 0)) + (c->fmt.out != c->sum.acc ? hu_unit(hu_format_of(c->fmt.out)) : 0);
+	size_t part = (size_t)hu_attr_num(c, "part", 0);
+	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_format_of(c->sum.acc);
+	double sum = hu_sum_apriori(c->sum, x.k, part).relative, last = holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
+	return sum + last * (1 + sum);
 }

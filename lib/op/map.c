@@ -181,12 +181,18 @@ hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *e
 	}
 }
 
-void
-hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x)
+double
+hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x)
 {
 	uint32_t bits = c->mode == HU_SR ? hu_random_at(env->seed, hu_fnv1a32(c->seed_name), env->step, i).w[0] : 0;
 
-	hu_put(t, i, hu_round(x, hu_format_of(t->format), c->mode, c->flags, bits));
+	return hu_round(x, hu_format_of(format), c->mode, c->flags, bits);
+}
+
+void
+hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x)
+{
+	hu_put(t, i, hu_stored(c, env, t->format, i, x));
 }
 
 double
@@ -198,6 +204,9 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_run x)
 
 	if (!(x.e < hu_inf(0)))
 		return hu_inf(0);
+	if (up == down && x.e == 0)
+		return 0;
+	x.e = hu_up(x.e + hu_abs(x.v) * 0x1p-500); /* the reference's own rounding */
 	if (up == down)
 		return x.e;
 	if (!hu_isfinite(up) || !hu_isfinite(down)) /* beyond max finite: may overflow, or saturate at a distance */

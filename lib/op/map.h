@@ -39,6 +39,7 @@ typedef struct hu_blocks {
 	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)   \
 	{                                                                                                  \
 		(void)c;                                                                                   \
+		_Pragma("omp simd")                                                                        \
 		for (size_t i = 0; i < n; i++)                                                             \
 			F(_f32, float);                                                                    \
 	}                                                                                                  \
@@ -92,7 +93,8 @@ void hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_
 
 /* A bound on |round(x.v) - exact| in FORMAT under the call's mode; +Inf where it may overflow. */
 double hu_bound_of(const hu_call *c, hu_format_id format, hu_run x);
-/* X rounded to T's format as the call says and stored as element I. */
+/* X rounded to FORMAT as the call says, as element I of its output; and stored in T. */
+double hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x);
 void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x);
 
 /* The faces of an operator whose prepare(map, call, in) describes it and whose output k

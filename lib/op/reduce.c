@@ -3,7 +3,6 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/sum/tree.h"
 
 #include <stdlib.h>
 
@@ -68,8 +67,8 @@ hu_run_tree(hu_format f, const hu_run *x, size_t n, size_t stride)
 	}
 	r.v = f.p >= 53 ? hu_tree_f64(v, n, 1, f) : hu_tree_any(v, n, 1, f);
 	free(v);
-	/* (1+u)^d - 1 <= du / (1 - du); our own sums lose less than n 2^-53 of themselves. */
-	e = (e + (n > 1 ? (du < 0.5 ? all * du / (1 - du) : hu_inf(0)) : 0)) * (1 + (double)n * 0x1p-52);
+	/* (1+u)^d - 1 <= exp(du) - 1; our own sums lose less than n 2^-53 of themselves. */
+	e = (e + (n > 1 ? all * hu_expm1(du) * (1 + 0x1p-40) : 0)) * (1 + (double)n * 0x1p-52);
 	r.e = e == 0 ? 0 : hu_up(e);
 	if (!hu_isfinite(r.v) || !(r.e >= 0))
 		r.e = hu_inf(0);

@@ -5,6 +5,7 @@
 #define HU_OP_REDUCE_H
 
 #include "lib/op/map.h"
+#include "lib/sum/tree.h"
 
 /* Numbers in the compute format, one a channel or row, with their distances to the
    exact values where a bound is asked for. The tensor is fp64 so that any fits. */
@@ -27,6 +28,12 @@ void hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, cons
 
 /* The tree's sum of N runs, x[0], x[stride], …: V as the emulation has it. */
 hu_run hu_run_tree(hu_format f, const hu_run *x, size_t n, size_t stride);
+
+/* Swamped additions: of one addition an element (in[1] as HOW says); of the tree over N values,
+   which it overwrites; of the sums of result OUT of a map, for N channels or rows. */
+hu_status hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+void hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count);
+void hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count);
 
 /* Bits in which sums of products of up to three of the values are exact. */
 static inline mpfr_prec_t

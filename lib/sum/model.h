@@ -13,15 +13,19 @@
 
 #include <math.h>
 
-/* Where SR's random bits of one output's sum come from: index = first + k. */
+/* Where SR's random bits of one output's sum come from: index = first + k. A term that is
+   rounded more than once takes another word of the same block for each. */
 typedef struct hu_draw { uint64_t seed; uint32_t stream, step; uint64_t first; } hu_draw;
 
+enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN };
+
 /* An output counts as stagnated where the sum ends in a run of at least this many swamped
-   terms with no term between them that moved it: its last part has stopped responding. */
+   terms with no term between them that moved it: its last part has stopped responding.
+   In chunks the outer accumulator is judged; pairwise sums have none and never stagnate. */
 enum { HU_STAGNANT_RUN = 8 };
 
 /* Counts of one sum, in the words of doc/formats.md; run: swamped terms since the sum last
-   moved. NULL where nobody asks. */
+   moved. NULL where nobody asks. Zero terms and non-finite operands are not counted. */
 typedef struct hu_sum_count { uint64_t additions, swamped, run; } hu_sum_count;
 
 /* x + y with its error folded into the last bit (round to odd), so that a second rounding to
@@ -45,72 +49,141 @@ hu_draw_stream(const char *seed_name)
 	return hu_fnv1a32(seed_name) ^ 0x5355u;
 }
 
+/* WORD 4 and above: the block at the same index with its top bit set. */
 HU_HD uint32_t
-hu_draw_bits(const hu_draw *d, uint64_t k)
+hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 {
-	return hu_random_at(d->seed, d->stream, d->step, d->first + k).w[0];
+	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) | (uint64_t)(word >> 2) << 63).w[word & 3];
 }
 
-/* One rounded addition of the exact value Y to the accumulator. */
+/* x + y rounded once. Modes other than RNE are for f.p < 53. */
 HU_HD double
-hu_acc_add(double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
+hu_acc_add(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
 {
-	double s = f.p == 53 ? acc + y : hu_round(hu_add_odd(acc, y), f, mode, 0, mode == HU_SR ? hu_draw_bits(draw, k) : 0);
+	return f.p == 53 ? x + y : hu_round(hu_add_odd(x, y), f, mode, 0, hu_mode_draws(mode) ? hu_draw_bits(draw, k, word) : 0);
+}
 
-	if (count && hu_isfinite(acc) && hu_isfinite(y) && y != 0) {
-		int lost = acc != 0 && s == acc;
-		count->additions += acc != 0;
-		count->swamped += (uint64_t)lost;
-		count->run = lost ? count->run + 1 : 0;
+/* A nonzero term met the accumulator ACC; FINITE: both were; LOST: it did not move. */
+HU_HD void
+hu_count_term(hu_sum_count *count, double acc, int finite, int lost)
+{
+	if (!count)
+		return;
+	if (!finite) {
+		count->run = 0;
+		return;
 	}
+	count->additions += acc != 0;
+	count->swamped += (uint64_t)lost;
+	count->run = lost ? count->run + 1 : 0;
+}
+
+/* acc + y, counted as a term. */
+HU_HD double
+hu_acc_term(double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word, hu_sum_count *count)
+{
+	double s = hu_acc_add(acc, y, f, mode, draw, k, word);
+
+	if (y != 0)
+		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(y), acc != 0 && s == acc);
 	return s;
 }
 
 HU_HD double
 hu_model_fma(double acc, double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
 {
-	if (f.p == 53) {
-		double s = fma(a, b, acc);
-		if (count && hu_isfinite(acc) && hu_isfinite(a * b) && a != 0 && b != 0 && acc != 0) {
-			count->additions++;
-			count->swamped += s == acc;
-			count->run = s == acc ? count->run + 1 : 0;
-		}
-		return s;
-	}
-	return hu_acc_add(acc, a * b, f, mode, draw, k, count);
+	double s;
+
+	if (f.p != 53)
+		return hu_acc_term(acc, a * b, f, mode, draw, k, HU_DRAW_SUM, count);
+	s = fma(a, b, acc);
+	if (a != 0 && b != 0)
+		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(a) && hu_isfinite(b), acc != 0 && s == acc);
+	return s;
 }
 
 HU_HD double
 hu_model_product(double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k)
 {
-	return f.p == 53 ? a * b : hu_round(a * b, f, mode, 0, mode == HU_SR ? hu_draw_bits(draw, k) : 0);
+	return f.p == 53 ? a * b : hu_round(a * b, f, mode, 0, hu_mode_draws(mode) ? hu_draw_bits(draw, k, HU_DRAW_PRODUCT) : 0);
 }
 
-/* Products lo..hi-1 rounded and summed by halves, the first half the larger power of two below. */
+/* x + y of two subtrees, the second of which begins at term K (so each addition has its own
+   index); whichever operand vanished is counted. */
 HU_HD double
-hu_model_pairwise(const double *a, const double *b, size_t lo, size_t hi, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_node(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
 {
-	double level[64];
-	size_t size[64];
+	double s = hu_acc_add(x, y, f, mode, draw, k, HU_DRAW_SUM);
+
+	if (count && x != 0 && y != 0 && hu_isfinite(x) && hu_isfinite(y)) {
+		count->additions++;
+		count->swamped += s == x || s == y;
+	}
+	return s;
+}
+
+/* N products rounded and summed by halves, the first half the largest power of two below N. */
+HU_HD double
+hu_model_pairwise(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double level[64], x;
+	size_t size[64], at;
 	int top = 0;
 
 	/* A binary counter of finished subtrees, so that there is no recursion on a device. */
-	for (size_t k = lo; k < hi; k++) {
-		double x = hu_model_product(a[k], b[k], f, mode, draw, k);
-		size_t n = 1;
-		while (top && size[top - 1] == n) {
-			top--;
-			x = hu_acc_add(level[top], x, f, mode, draw, k, count);
-			n *= 2;
-		}
+	for (size_t k = 0; k < n; k++) {
+		x = hu_model_product(a[k], b[k], f, mode, draw, k);
+		for (at = 1; top && size[top - 1] == at; at *= 2)
+			x = hu_model_node(level[--top], x, f, mode, draw, k + 1 - at, count);
 		level[top] = x;
-		size[top++] = n;
+		size[top++] = at;
 	}
-	double x = top ? level[--top] : 0.0;
-	while (top)
-		x = hu_acc_add(level[--top], x, f, mode, draw, hi, count);
+	if (!top)
+		return 0;
+	x = level[--top];
+	for (at = n - size[top]; top; at -= size[top]) {
+		top--;
+		x = hu_model_node(level[top], x, f, mode, draw, at, count);
+	}
 	return x;
+}
+
+/* fma inside chunks of LENGTH terms, each from +0; chunk sums added in ascending order. */
+HU_HD double
+hu_model_chunk(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double acc = 0;
+
+	for (size_t k0 = 0; k0 < n; k0 += length) {
+		hu_sum_count inner = { 0, 0, 0 };
+		double chunk = 0;
+		for (size_t k = k0; k < n && k < k0 + length; k++)
+			chunk = hu_model_fma(chunk, a[k], b[k], f, mode, draw, k, count ? &inner : 0);
+		acc = hu_acc_term(acc, chunk, f, mode, draw, k0, HU_DRAW_OUTER, count);
+		if (count) {
+			count->additions += inner.additions;
+			count->swamped += inner.swamped;
+		}
+	}
+	return acc;
+}
+
+/* Kahan 1965. (acc, extra) is judged as one value: a term is lost where neither moves. */
+HU_HD double
+hu_model_kahan(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double acc = 0, extra = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		double x = hu_model_product(a[k], b[k], f, mode, draw, k);
+		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_SUM), t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
+		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1), e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		if (x != 0)
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra);
+		acc = t;
+		extra = e;
+	}
+	return acc;
 }
 
 /* One part: K products a[k] * b[k] from +0 in model S. COUNT may be NULL. */
@@ -118,7 +191,7 @@ HU_HD double
 hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw *draw, hu_sum_count *count)
 {
 	hu_format f = hu_format_of(s.acc);
-	double acc = 0, extra = 0;
+	double acc = 0;
 
 	switch (s.id) {
 	case HU_SUM_FMA:
@@ -127,36 +200,12 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 		return acc;
 	case HU_SUM_SEQUENTIAL:
 		for (size_t k = 0; k < n; k++)
-			acc = hu_acc_add(acc, hu_model_product(a[k], b[k], f, s.mode, draw, k), f, s.mode, draw, k, count);
+			acc = hu_acc_term(acc, hu_model_product(a[k], b[k], f, s.mode, draw, k), f, s.mode, draw, k, HU_DRAW_SUM, count);
 		return acc;
-	case HU_SUM_CHUNK:
-		for (size_t k0 = 0; k0 < n; k0 += (size_t)s.n) {
-			double part = 0;
-			for (size_t k = k0; k < n && k < k0 + (size_t)s.n; k++)
-				part = hu_model_fma(part, a[k], b[k], f, s.mode, draw, k, count);
-			acc = hu_acc_add(acc, part, f, s.mode, draw, k0, count);
-		}
-		return acc;
-	case HU_SUM_PAIRWISE:
-		return hu_model_pairwise(a, b, 0, n, f, s.mode, draw, count);
-	case HU_SUM_KAHAN:
-		/* Kahan 1965; (acc, extra) is judged as one value: a term is lost where neither moves. */
-		for (size_t k = 0; k < n; k++) {
-			double x = hu_model_product(a[k], b[k], f, s.mode, draw, k);
-			double y = hu_acc_add(x, -extra, f, s.mode, draw, k, NULL), t = hu_acc_add(acc, y, f, s.mode, draw, k, NULL);
-			double e = hu_acc_add(hu_acc_add(t, -acc, f, s.mode, draw, k, NULL), -y, f, s.mode, draw, k, NULL);
-			if (count && x != 0 && acc != 0 && hu_isfinite(acc) && hu_isfinite(x)) {
-				int lost = t == acc && e == extra;
-				count->additions++;
-				count->swamped += (uint64_t)lost;
-				count->run = lost ? count->run + 1 : 0;
-			}
-			acc = t;
-			extra = e;
-		}
-		return acc;
-	default:
-		return hu_nan();
+	case HU_SUM_CHUNK: return hu_model_chunk(a, b, n, (size_t)s.n, f, s.mode, draw, count);
+	case HU_SUM_PAIRWISE: return hu_model_pairwise(a, b, n, f, s.mode, draw, count);
+	case HU_SUM_KAHAN: return hu_model_kahan(a, b, n, f, s.mode, draw, count);
+	default: return hu_nan();
 	}
 }
 #endif

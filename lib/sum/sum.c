@@ -69,6 +69,20 @@ set_key(hu_sum *s, char *word)
 	return hu_fail(HU_EINVAL, "summation model: unknown key '%s'; known: acc, outer, mode", word);
 }
 
+/* model.h rounds what double arithmetic holds exactly, or to odd: formats of up to 25 bits, and fp64 as the hardware has it. */
+static hu_status
+check(const hu_sum *s)
+{
+	hu_format_id ids[2] = { s->acc, s->outer == HU_NO_FORMAT ? s->acc : s->outer };
+
+	for (int i = 0; i < 2; i++) {
+		hu_format f = hu_format_of(ids[i]);
+		if (f.id == HU_FP64 ? s->mode != HU_RNE : f.p > 25 || !hu_has_sign(f))
+			return hu_fail(HU_EINVAL, "summation model: no sums in %s by mode %s; an accumulator has up to 25 significant bits and a sign, or is fp64 with mode=RNE", hu_format_name(f.id), hu_mode_name(s->mode));
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_sum_parse(const char *text, hu_sum *out)
 {
@@ -81,7 +95,7 @@ hu_sum_parse(const char *text, hu_sum *out)
 	while (st == HU_OK && (word = strtok_r(NULL, ",", &save)))
 		st = set_key(out, word);
 	free(all);
-	return st;
+	return st == HU_OK ? check(out) : st;
 }
 
 void

@@ -40,7 +40,13 @@ do for [format in formats] {
 		set object 1 rectangle from safe_low - 0.25, graph 0 to safe_high + 0.25, graph 1 fc rgb green fs solid 0.16 noborder behind
 		set label 1 (safe_high - safe_low < 3 ? 'safe' : sprintf('safe: 2^{%g} to 2^{%g}', safe_low, safe_high)) at (safe_low + safe_high) / 2., graph 0.955 center textcolor rgb '#00664A' front
 	} else {
-		if (rows_safe > 0) { set label 1 'no scale is safe at every traced step' at graph 0.02, graph 0.06 left textcolor rgb vermillion front }
+		if (rows_safe > 0) {
+			if (used_low <= used_high && used_low < 8) {
+				set label 1 'no scale is safe at every traced step' at graph 0.98, graph 0.06 right textcolor rgb '#9C4400' front
+			} else {
+				set label 1 'no scale is safe at every traced step' at graph 0.02, graph 0.06 left textcolor rgb '#9C4400' front
+			}
+		}
 	}
 	if (burst <= K_max) { set object 2 rectangle from burst - 0.25, graph 0 to graph 1, graph 1 fc rgb vermillion fs solid 0.13 noborder behind
 		set label 2 'overflows' at K_max + 0.3, graph 0.88 right textcolor rgb '#9C4400' front }

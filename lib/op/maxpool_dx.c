@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+   maxpool_dx: each window hands its gradient to the element that won it (pool.h); an
+   element of several windows adds theirs from +0 in the windows' order. */
+#include "lib/op/pool.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
+#include "lib/number/bulk.h"
+
+#include <stdlib.h>
+
+/* The gradients that element I receives, in order; TO has room for all windows of a pixel. */
+static size_t
+received(const hu_pool *p, hu_tensor *const *in, size_t i, double *to)
+{
+	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h;
+	size_t r0, r1, c0, c1, k = 0;
+
+	hu_pool_windows(p, row, p->ho, p->pad_h, &r0, &r1);
+	hu_pool_windows(p, col, p->wo, p->pad_w, &c0, &c1);
+	for (size_t r = r0; r < r1; r++)
+		for (size_t j = c0; j < c1; j++) {
+			size_t o = ((n * p->ho + r) * p->wo + j) * p->c + c;
+			if (hu_pool_winner(p, in[0], o) == i)
+				to[k++] = hu_get(in[2], o);
+		}
+	return k;
+}
+
+static size_t
+room(const hu_pool *p)
+{
+	size_t a = (p->size + p->stride - 1) / p->stride;
+
+	return a * a + 1;
+}
+
+/* Image N: windows in order scatter into SUM, which is the order that received() gives each element. */
+static void
+image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum)
+{
+	size_t each = p->h * p->w * p->c, windows = p->ho * p->wo * p->c;
+
+	for (size_t i = 0; i < each; i++)
+		sum[i] = 0;
+	for (size_t o = n * windows; o < (n + 1) * windows; o++) {
+		double *to = &sum[hu_pool_winner(p, in[0], o) - n * each];
+		*to = f.id == HU_FP32 ? (double)((float)*to + (float)hu_get(in[2], o)) : hu_rne(f, *to + hu_rne(f, hu_get(in[2], o)));
+	}
+}
+
+static hu_status
+emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = c->mode == HU_SR ? &stream : NULL;
+	hu_format f = hu_format_of(c->fmt.compute);
+	hu_pool p;
+
+	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
+	size_t each = p.h * p.w * p.c;
+#pragma omp parallel num_threads(hu_threads()) if (in[0]->n > 4096)
+	{
+		double *sum = hu_xmalloc(each * sizeof *sum);
+#pragma omp for schedule(static)
+		for (size_t n = 0; n < p.n; n++) {
+			image(&p, in, f, n, sum);
+			hu_bulk_round_f64(sum, sum, each, out[0]->format, c->mode, c->flags, random, n * each);
+			for (size_t i = 0; i < each; i++)
+				hu_put(out[0], n * each + i, sum[i]);
+		}
+		free(sum);
+	}
+	return HU_OK;
+}
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_pool p;
+
+	(void)out;
+	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
+	double *x = hu_xmalloc(room(&p) * sizeof *x);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = received(&p, in, element[i], x);
+		mpfr_set_prec(exact[i], hu_sum_bits(in[2]));
+		mpfr_set_zero(exact[i], 1);
+		for (size_t j = 0; j < k; j++)
+			mpfr_add_d(exact[i], exact[i], x[j], MPFR_RNDN);
+	}
+	free(x);
+	return HU_OK;
+}
+
+static hu_status
+bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
+{
+	hu_format f = hu_format_of(c->fmt.compute);
+	hu_pool p;
+
+	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
+	double *x = hu_xmalloc(room(&p) * sizeof *x);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = received(&p, in, element[i], x);
+		hu_run sum = { 0, 0 };
+		for (size_t j = 0; j < k; j++)
+			sum = hu_run_add(f, sum, hu_run_load(f, x[j], 0));
+		b[i] = hu_bound_of(c, hu_output_format(c, in, out), sum);
+	}
+	free(x);
+	return HU_OK;
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	hu_pool p;
+
+	HU_TRY(hu_pool_of(&p, c, in[0]));
+	HU_TRY(hu_shape_expect(c, 1, in[1], hu_shape4(p.n, p.ho, p.wo, p.c)));
+	HU_TRY(hu_shape_expect(c, 2, in[2], in[1]));
+	return hu_shape_settle(c, 0, out, in[0]);
+}
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	double size = hu_attr_num(c, "size", 2);
+
+	(void)out;
+	k->flops = (size * size + 1) * (double)hu_count(in[2]);
+}
+
+const hu_op hu_op_maxpool_dx = {
+	.name = "maxpool_dx", .summary = "gradient of maxpool, from its input",
+	.min_in = 3, .max_in = 3, .nout = 1, .attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/norm.h"
+
+#define SAME(S, T) out[0][i] = in[0][i]
+#define SQUARE(S, T) out[0][i] = hu_deviation2##S(c, in[0][i], in[1][i])
+#define DIVIDE(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[1])
+#define INVERSE(S, T) out[0][i] = hu_norm_rstd##S(c, in[0][i])
+#define BATCH(S, T) (out[0][i] = in[4][i], out[1][i] = hu_scaled##S(c, in[4][i], hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
+#define LAYER(S, T)                                                                                             \
+	(out[0][i] = hu_scaled##S(c, in[1][i], in[4][i]),                                                       \
+	 out[1][i] = hu_scaled##S(c, hu_scaled##S(c, in[1][i], in[4][i]), hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
+HU_BLOCKS(same, SAME, NULL)
+HU_BLOCKS(square, SQUARE, NULL)
+HU_BLOCKS(divide, DIVIDE, NULL)
+HU_BLOCKS(inverse, INVERSE, NULL)
+HU_BLOCKS(batch, BATCH, NULL)
+HU_BLOCKS(layer, LAYER, NULL)
+
+static size_t
+groups(const hu_tensor *x, hu_how how)
+{
+	size_t C = hu_last(x->shape);
+
+	return how == HU_CHANNEL ? C : x->n / C;
+}
+
+static void
+sum(const hu_map *m, hu_how how, hu_stat *s, int n)
+{
+	(how == HU_CHANNEL ? hu_sum_columns : hu_sum_rows)(m, s, n);
+}
+
+/* s / n, in place */
+static void
+divide_by(const hu_call *c, hu_stat *s, size_t n)
+{
+	hu_stat q = hu_stat_new(s->t.n, s->e != NULL);
+	hu_map m;
+
+	hu_map_init(&m, c, &divide, s->t.n, 1);
+	hu_map_add_stat(&m, s, HU_EACH);
+	m.nk = 2;
+	m.k[1] = (double)n;
+	hu_map_stat(&m, &q, 1);
+	hu_stat_free(s);
+	*s = q;
+}
+
+hu_stat
+hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors)
+{
+	hu_stat r = hu_stat_new(var->n, with_errors);
+	hu_map m;
+
+	hu_map_init(&m, c, &inverse, var->n, 1);
+	hu_map_add(&m, var, HU_EACH);
+	m.nk = 1;
+	m.k[0] = hu_attr_num(c, "eps", 1e-3);
+	hu_map_stat(&m, &r, 1);
+	return r;
+}
+
+/* An exact variance is not negative, so rstd lies between 0 and 1 / sqrt(eps): this is
+   the better bound where the variance is lost in its own error. */
+static void
+cap_errors(hu_norm *s, double eps)
+{
+	for (size_t i = 0; i < s->rstd.t.n; i++) {
+		double r = hu_get(&s->rstd.t, i), most = eps > 0 ? hu_up(1 / sqrt(eps)) : hu_inf(0);
+		if (!hu_isfinite(hu_get(&s->var.t, i)) || !(r >= 0))
+			continue;
+		most = r > most ? r : most;
+		s->rstd.e[i] = most < s->rstd.e[i] ? most : s->rstd.e[i];
+	}
+}
+
+hu_norm
+hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
+{
+	size_t C = hu_last(x->shape), g = groups(x, how);
+	hu_norm s = { hu_stat_new(g, with_errors), hu_stat_new(g, with_errors), { { HU_FP64, { 0, { 0 } }, 0, NULL }, NULL } };
+	hu_map m;
+
+	hu_map_init(&m, c, &same, x->n, C);
+	hu_map_add(&m, x, HU_EACH);
+	sum(&m, how, &s.mean, 1);
+	divide_by(c, &s.mean, x->n / g);
+	hu_map_init(&m, c, &square, x->n, C);
+	hu_map_add(&m, x, HU_EACH);
+	hu_map_add_stat(&m, &s.mean, how);
+	sum(&m, how, &s.var, 1);
+	divide_by(c, &s.var, x->n / g);
+	s.rstd = hu_stat_new(g, with_errors);
+	hu_map_init(&m, c, &inverse, g, 1);
+	hu_map_add_stat(&m, &s.var, HU_EACH);
+	m.nk = 1;
+	m.k[0] = hu_attr_num(c, "eps", 1e-3);
+	hu_map_stat(&m, &s.rstd, 1);
+	if (with_errors)
+		cap_errors(&s, m.k[0]);
+	return s;
+}
+
+void
+hu_norm_free(hu_norm *s)
+{
+	hu_stat_free(&s->mean);
+	hu_stat_free(&s->var);
+	hu_stat_free(&s->rstd);
+}
+
+static void
+prepare_sums(hu_map *m, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_blocks *b)
+{
+	hu_map_init(m, c, b, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(m, in[0], HU_EACH);
+	hu_map_add(m, in[1], HU_CHANNEL);
+	hu_map_add(m, in[2], how);
+	hu_map_add(m, in[3], how);
+	hu_map_add(m, in[4], HU_EACH);
+}
+
+void
+hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *s)
+{
+	hu_map m;
+
+	prepare_sums(&m, c, in, how, &batch);
+	hu_sum_columns(&m, s, 2);
+}
+
+/* Of dgamma and dbeta; dx adds too little to be worth counting. */
+hu_status
+hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
+{
+	hu_map m;
+
+	prepare_sums(&m, c, in, how, &batch);
+	if (out > 0)
+		hu_sum_swamping(&m, HU_CHANNEL, 2, out == 1, element, n, count);
+	return HU_OK;
+}
+
+void
+hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean, int with_errors)
+{
+	size_t g = groups(in[0], how);
+	hu_map m;
+
+	mean[0] = hu_stat_new(g, with_errors);
+	mean[1] = hu_stat_new(g, with_errors);
+	prepare_sums(&m, c, in, how, how == HU_CHANNEL ? &batch : &layer);
+	sum(&m, how, mean, 2);
+	divide_by(c, &mean[0], in[0]->n / g);
+	divide_by(c, &mean[1], in[0]->n / g);
+}
+
+hu_status
+hu_norm_dx_shape(const hu_call *c, const hu_shape *in, hu_shape *out, size_t g)
+{
+	size_t C = hu_last(in[0]);
+
+	HU_TRY(hu_shape_length(c, 1, in[1], C));
+	HU_TRY(hu_shape_length(c, 2, in[2], g));
+	HU_TRY(hu_shape_length(c, 3, in[3], g));
+	HU_TRY(hu_shape_expect(c, 4, in[4], in[0]));
+	HU_TRY(hu_shape_settle(c, 0, out, in[0]));
+	HU_TRY(hu_shape_settle(c, 1, out, hu_shape1(C)));
+	return hu_shape_settle(c, 2, out, hu_shape1(C));
+}

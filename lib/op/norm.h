@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Statistics that batchnorm (a channel, over rows) and layernorm (a row, over
+   channels) share: HOW is HU_CHANNEL or HU_ROW. Two passes: mean, then the
+   biased variance around it. */
+#ifndef HU_OP_NORM_H
+#define HU_OP_NORM_H
+
+#include "lib/op/reduce.h"
+
+typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;
+
+hu_norm hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors);
+void hu_norm_free(hu_norm *s);
+/* rstd = 1 / sqrt(var + eps) of variances that are given. */
+hu_stat hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors);
+
+/* Both gradients' sums over the groups: SUM[0] of g, SUM[1] of g xhat, g = dy (HU_CHANNEL) or
+   gamma dy (HU_ROW), in order of operands x, gamma, mean, rstd, dy. */
+void hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *sum);
+hu_status hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
+/* The same sums divided by the number of terms. */
+void hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean, int with_errors);
+
+/* Exactly: mean, var, rstd of a group of N elements from FIRST, STRIDE apart. */
+typedef struct hu_norm_exact { mpfr_t mean, var, rstd, t; size_t group; } hu_norm_exact;
+void hu_norm_exact_init(hu_norm_exact *e, const hu_tensor *x);
+void hu_norm_exact_clear(hu_norm_exact *e);
+void hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group, double eps);
+/* First element, number and stride of a group. */
+void hu_norm_group(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_t *n, size_t *stride);
+/* y = (x - mean) rstd gamma + beta */
+void hu_norm_exact_apply(const hu_norm_exact *e, double x, double gamma, double beta, mpfr_t y);
+/* Sums of dy and of dy (x - mean) rstd over channel CHANNEL's rows; MEAN and RSTD as HOW says. */
+void hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int times_xhat, mpfr_t y);
+/* rstd (g - mean(g) - xhat mean(g xhat)) of element I, g = gamma dy, over its group. */
+void hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, mpfr_t y);
+
+/* Shape rules and costs. */
+hu_status hu_norm_dx_shape(const hu_call *c, const hu_shape *in, hu_shape *out, size_t groups);
+#endif

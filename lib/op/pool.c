@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/pool.h"
+
+#include "lib/op/contract.h"
+
+hu_status
+hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
+{
+	double size = hu_attr_num(c, "size", 2), stride = hu_attr_num(c, "stride", size);
+
+	if (x.rank != 4 || !hu_count(x) || !(size >= 1) || !(stride >= 1))
+		return hu_fail(HU_EINVAL, "%s: an image of rank 4, a size and a stride of 1 or more are needed", c->op->name);
+	p->n = x.d[0];
+	p->h = x.d[1];
+	p->w = x.d[2];
+	p->c = x.d[3];
+	p->size = (size_t)size;
+	p->stride = (size_t)stride;
+	p->ho = hu_same(p->h, p->size, p->stride, &p->pad_h);
+	p->wo = hu_same(p->w, p->size, p->stride, &p->pad_w);
+	return HU_OK;
+}
+
+void
+hu_pool_span(const hu_pool *p, size_t o, size_t n, ptrdiff_t pad, size_t *from, size_t *to)
+{
+	ptrdiff_t first = (ptrdiff_t)(o * p->stride) - pad, last = first + (ptrdiff_t)p->size;
+
+	*from = first < 0 ? 0 : (size_t)first;
+	*to = last < 0 ? 0 : (size_t)last < n ? (size_t)last : n;
+}
+
+void
+hu_pool_windows(const hu_pool *p, size_t i, size_t out, ptrdiff_t pad, size_t *from, size_t *to)
+{
+	size_t at = i + (size_t)pad; /* window o covers o stride … o stride + size - 1 of the padded row */
+
+	*from = at < p->size ? 0 : (at - p->size) / p->stride + 1;
+	*to = at / p->stride + 1 < out ? at / p->stride + 1 : out;
+}
+
+size_t
+hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
+{
+	size_t c = o % p->c, col = o / p->c % p->wo, row = o / p->c / p->wo % p->ho, n = o / p->c / p->wo / p->ho;
+	size_t r0, r1, c0, c1, best = (size_t)-1;
+	double top = 0;
+
+	hu_pool_span(p, row, p->h, p->pad_h, &r0, &r1);
+	hu_pool_span(p, col, p->w, p->pad_w, &c0, &c1);
+	for (size_t r = r0; r < r1; r++)
+		for (size_t k = c0; k < c1; k++) {
+			size_t i = ((n * p->h + r) * p->w + k) * p->c + c;
+			double v = hu_get(x, i);
+			if (v != v)
+				return i;
+			if (best == (size_t)-1 || v > top) {
+				best = i;
+				top = v;
+			}
+		}
+	return best;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+   One output's part sums to one value: the fixed tree (tree.h) in the model's outer format.
+   Part sums may be of another format than the tree's, and SR rounds the tree's additions
+   too; every other mode leaves them to RNE. Host and device. */
+#ifndef HU_SUM_PARTS_H
+#define HU_SUM_PARTS_H
+
+#include "lib/sum/model.h"
+#include "lib/sum/tree.h"
+
+HU_HD hu_format
+hu_outer_format(hu_sum s)
+{
+	return hu_format_of(s.outer == HU_NO_FORMAT ? s.acc : s.outer);
+}
+
+/* Sum of X's N part sums, which it overwrites; one alone is returned as it is. Additions are
+   numbered as they are performed, a level's blocks in order: SR's index is DRAW->first + number. */
+HU_HD double
+hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
+{
+	hu_format f = hu_outer_format(s);
+	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE;
+	uint64_t node = 0;
+
+	while (n > 1) {
+		size_t blocks = (n + HU_TREE_BLOCK - 1) / HU_TREE_BLOCK;
+		for (size_t b = 0; b < blocks; b++) {
+			double lane[32];
+			size_t first = b * HU_TREE_BLOCK, end = n - first < HU_TREE_BLOCK ? n : first + HU_TREE_BLOCK;
+			for (int j = 0; j < 32; j++)
+				lane[j] = 0;
+			for (size_t i = first; i < end; i++)
+				lane[i % 32] = hu_acc_add(lane[i % 32], x[i], f, mode, draw, node++, HU_DRAW_OUTER);
+			for (int step = 16; step; step /= 2)
+				for (int j = 0; j < step; j++)
+					lane[j] = hu_acc_add(lane[j], lane[j + step], f, mode, draw, node++, HU_DRAW_OUTER);
+			x[b] = lane[0];
+		}
+		n = blocks;
+	}
+	return x[0];
+}
+
+/* One output: K products in parts of PART terms (0: one part). SUMS: room for every part.
+   DRAW->first: element * k for SR, whose tree starts at element * 2k + k. COUNT, which may
+   be NULL, holds the parts' own additions; its run is that of the last part. */
+HU_HD double
+hu_parts_run(const double *a, const double *b, size_t k, size_t part, hu_sum s, const hu_draw *draw, double *sums, hu_sum_count *count)
+{
+	hu_draw at = { 0, 0, 0, 0 };
+	size_t n = 0;
+
+	if (draw)
+		at = *draw;
+	if (!part || part > k)
+		part = k;
+	for (size_t p = 0; p < k; p += part, at.first += part) {
+		if (count)
+			count->run = 0;
+		sums[n++] = hu_model_run(a + p, b + p, k - p < part ? k - p : part, s, &at, count);
+	}
+	if (draw)
+		at.first = 2 * draw->first + k;
+	return hu_parts_sum(sums, n, s, &at);
+}
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the operators compute, against definitions written down here a second time:
+   in fp64 against plain C with libm, in fp32 bit for bit where the contract fixes the
+   order of a sum, and by hand for special values. Error bounds are u-op-table's. */
+#include "t/op-case.h"
+
+#include "lib/number/round.h"
+#include "t/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_env env = { 11, 3 };
+
+/* Two ways to the same fp64 result: some hundred operations of 2^-53 each. */
+static const double near = 0x1p-44;
+
+static op_case
+run_in(const char *op, const char *attrs, const char *in, const char *out, hu_format_id f)
+{
+	op_row row = { op, attrs, in, out };
+	op_case k;
+
+	if (!hu_op_find(op))
+		bail_out("there is no operator %s", op);
+	if (op_case_init(&k, &row, f, f, f, LEVEL_MILD, 21) != HU_OK || op_case_emulate(&k, &env) != HU_OK)
+		bail_out("%s: %s", op, hu_reason());
+	return k;
+}
+
+static op_case
+run(const char *op, const char *attrs, const char *in, const char *out)
+{
+	return run_in(op, attrs, in, out, HU_FP64);
+}
+
+static double in_at(const op_case *k, int j, size_t i) { return hu_get(&k->in[j], i); }
+static double out_at(const op_case *k, int j, size_t i) { return hu_get(&k->out[j], i); }
+
+static void
+agree(double *worst, double got, double want)
+{
+	double e = fabs(got - want) / (1 + fabs(want));
+
+	if (!(e <= *worst))
+		*worst = e;
+}
+
+static void
+done(op_case *k, double worst, const char *what)
+{
+	ok(worst <= near, "%s: %s (largest difference %.2g)", k->c.op->name, what, worst);
+	op_case_release(k);
+}
+
+static void
+test_batchnorm(void)
+{
+	enum { N = 60, C = 6 };
+	op_case k = run("batchnorm", "eps=1e-3 momentum=0.75", "x:4x5x3x6 x:6 x:6 x:6 p:6", "x c c 3 4");
+	double worst = 0;
+
+	for (size_t c = 0; c < C; c++) {
+		double mean = 0, var = 0;
+		for (size_t i = 0; i < N; i++)
+			mean += in_at(&k, 0, i * C + c) / N;
+		for (size_t i = 0; i < N; i++)
+			var += pow(in_at(&k, 0, i * C + c) - mean, 2) / N;
+		for (size_t i = 0; i < N; i++)
+			agree(&worst, out_at(&k, 0, i * C + c), (in_at(&k, 0, i * C + c) - mean) / sqrt(var + 1e-3) * in_at(&k, 1, c) + in_at(&k, 2, c));
+		agree(&worst, out_at(&k, 1, c), mean);
+		agree(&worst, out_at(&k, 2, c), 1 / sqrt(var + 1e-3));
+		agree(&worst, out_at(&k, 3, c), 0.75 * in_at(&k, 3, c) + 0.25 * mean);
+		agree(&worst, out_at(&k, 4, c), 0.75 * in_at(&k, 4, c) + 0.25 * var);
+	}
+	done(&k, worst, "by its definition, biased variance, running statistics");
+	k = run("batchnorm_eval", "eps=1e-3", "x:10x6 x:6 x:6 x:6 p:6", "x");
+	worst = 0;
+	for (size_t i = 0; i < 60; i++)
+		agree(&worst, out_at(&k, 0, i), (in_at(&k, 0, i) - in_at(&k, 3, i % C)) / sqrt(in_at(&k, 4, i % C) + 1e-3) * in_at(&k, 1, i % C) + in_at(&k, 2, i % C));
+	done(&k, worst, "by the running statistics");
+}
+
+static void
+test_batchnorm_dx(void)
+{
+	enum { N = 20, C = 4 };
+	op_case k = run("batchnorm_dx", "", "x:20x4 x:4 x:4 p:4 x:20x4", "x 1 1");
+	double worst = 0;
+
+	for (size_t c = 0; c < C; c++) {
+		double dbeta = 0, dgamma = 0, gamma = in_at(&k, 1, c), mean = in_at(&k, 2, c), rstd = in_at(&k, 3, c);
+		for (size_t i = c; i < N * C; i += C) {
+			dbeta += in_at(&k, 4, i);
+			dgamma += in_at(&k, 4, i) * (in_at(&k, 0, i) - mean) * rstd;
+		}
+		for (size_t i = c; i < N * C; i += C)
+			agree(&worst, out_at(&k, 0, i), gamma * rstd * (in_at(&k, 4, i) - dbeta / N - (in_at(&k, 0, i) - mean) * rstd * dgamma / N));
+		agree(&worst, out_at(&k, 1, c), dgamma);
+		agree(&worst, out_at(&k, 2, c), dbeta);
+	}
+	done(&k, worst, "by its definition");
+}
+
+static void
+test_layernorm(void)
+{
+	enum { N = 7, C = 30 };
+	op_case k = run("layernorm", "eps=1e-5", "x:7x30 x:30 x:30", "x c c");
+	double worst = 0;
+
+	for (size_t r = 0; r < N; r++) {
+		double mean = 0, var = 0;
+		for (size_t i = r * C; i < (r + 1) * C; i++)
+			mean += in_at(&k, 0, i) / C;
+		for (size_t i = r * C; i < (r + 1) * C; i++)
+			var += pow(in_at(&k, 0, i) - mean, 2) / C;
+		for (size_t i = r * C; i < (r + 1) * C; i++)
+			agree(&worst, out_at(&k, 0, i), (in_at(&k, 0, i) - mean) / sqrt(var + 1e-5) * in_at(&k, 1, i % C) + in_at(&k, 2, i % C));
+		agree(&worst, out_at(&k, 1, r), mean);
+		agree(&worst, out_at(&k, 2, r), 1 / sqrt(var + 1e-5));
+	}
+	done(&k, worst, "by its definition");
+}
+
+static void
+test_softmax(void)
+{
+	enum { N = 9, C = 10 };
+	op_case k = run("softmax_xent", "", "x:9x10 L:9 W:9", "x c");
+	double worst = 0, loss = 0, weight = 0;
+
+	for (size_t r = 0; r < N; r++) {
+		double sum = 0;
+		for (size_t i = 0; i < C; i++)
+			sum += exp(in_at(&k, 0, r * C + i));
+		for (size_t i = 0; i < C; i++)
+			agree(&worst, out_at(&k, 1, r * C + i), exp(in_at(&k, 0, r * C + i)) / sum);
+		loss += in_at(&k, 2, r) * (log(sum) - in_at(&k, 0, r * C + (size_t)in_at(&k, 1, r)));
+		weight += in_at(&k, 2, r);
+	}
+	agree(&worst, out_at(&k, 0, 0), loss / weight);
+	done(&k, worst, "weighted mean cross-entropy and probabilities");
+	k = run("softmax_xent_dx", "", "u:9x10 L:9 W:9 S", "x");
+	worst = weight = 0;
+	for (size_t r = 0; r < N; r++)
+		weight += in_at(&k, 2, r);
+	for (size_t i = 0; i < N * C; i++)
+		agree(&worst, out_at(&k, 0, i), 1024 * in_at(&k, 2, i / C) / weight * (in_at(&k, 0, i) - (in_at(&k, 1, i / C) == (double)(i % C))));
+	done(&k, worst, "by its definition");
+}
+
+static void
+test_activations(void)
+{
+	op_case k = run("gelu", "", "x:40x5", "x");
+	double worst = 0;
+
+	for (size_t i = 0; i < 200; i++)
+		agree(&worst, out_at(&k, 0, i), 0.5 * in_at(&k, 0, i) * erfc(-in_at(&k, 0, i) * M_SQRT1_2));
+	done(&k, worst, "x Phi(x)");
+	k = run("gelu", "approx=tanh", "x:40x5", "x");
+	worst = 0;
+	for (size_t i = 0; i < 200; i++) {
+		double x = in_at(&k, 0, i);
+		agree(&worst, out_at(&k, 0, i), 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))));
+	}
+	done(&k, worst, "the approximation by tanh");
+	k = run("relu", "", "x:40x5", "x");
+	worst = 0;
+	for (size_t i = 0; i < 200; i++)
+		agree(&worst, out_at(&k, 0, i), fmax(in_at(&k, 0, i), 0));
+	done(&k, worst, "max(x, 0)");
+	k = run("relu_dx", "", "y:40x5 x:40x5", "x");
+	worst = 0;
+	for (size_t i = 0; i < 200; i++)
+		agree(&worst, out_at(&k, 0, i), in_at(&k, 0, i) > 0 ? in_at(&k, 1, i) : 0);
+	done(&k, worst, "dy where y > 0");
+}
+
+static void
+test_updates(void)
+{
+	op_case k = run("sgd", "lr=0.1 momentum=0.9 weight_decay=0.01", "x:50x6 x:50x6 F x:50x6", "x 3");
+	double worst = 0, t = 3, b1 = 0.9 * 0.9 * 0.9, b2 = 0.999 * 0.999 * 0.999;
+
+	for (size_t i = 0; i < 300; i++) {
+		double w = in_at(&k, 0, i), v = 0.9 * in_at(&k, 3, i) + (in_at(&k, 1, i) + 0.01 * w);
+		agree(&worst, out_at(&k, 0, i), w - 0.1 * v);
+		agree(&worst, out_at(&k, 1, i), v);
+	}
+	done(&k, worst, "momentum and weight decay");
+	k = run("adamw", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3 weight_decay=0.1", "x:50x6 x:50x6 F x:50x6 p:50x6 C", "x 3 4");
+	worst = 0;
+	for (size_t i = 0; i < 300; i++) {
+		double w = in_at(&k, 0, i), g = in_at(&k, 1, i), m = 0.9 * in_at(&k, 3, i) + 0.1 * g, v = 0.999 * in_at(&k, 4, i) + 0.001 * g * g;
+		agree(&worst, out_at(&k, 0, i), w * (1 - 1e-2 * 0.1) - 1e-2 * (m / (1 - b1)) / (sqrt(v / (1 - b2)) + 1e-3));
+		agree(&worst, out_at(&k, 1, i), m);
+		agree(&worst, out_at(&k, 2, i), v);
+	}
+	done(&k, worst, "decoupled decay, bias corrections");
+	k = run("adam_clock", "beta1=0.9 beta2=0.999", "C F", "d");
+	worst = 0;
+	agree(&worst, out_at(&k, 0, 0), t + 1);
+	agree(&worst, out_at(&k, 0, 1), b1 * 0.9);
+	agree(&worst, out_at(&k, 0, 2), b2 * 0.999);
+	done(&k, worst, "t, beta1^t, beta2^t");
+}
+
+static void
+test_selection(void)
+{
+	op_case k = run_in("adamw", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 N x:50x6 p:50x6 C", "x 3 4", HU_FP32);
+
+	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) && !memcmp(k.in[4].data, k.out[2].data, 1200), "adamw: a step with found_inf changes no bit");
+	op_case_release(&k);
+	k = run_in("sgd", "lr=1e-2 momentum=0.9", "x:50x6 x:50x6 N x:50x6", "x 3", HU_FP32);
+	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200), "sgd: nor does sgd's");
+	op_case_release(&k);
+	k = run("adam_clock", "beta1=0.9 beta2=0.999", "C N", "d");
+	ok(!memcmp(k.in[0].data, k.out[0].data, 24), "adam_clock: nor does the clock's");
+	op_case_release(&k);
+}
+
+/* The fixed tree as CONTRACTS has it, on a copy. */
+static float
+tree(const float *x, size_t n, size_t stride)
+{
+	float sums[64], lane[32];
+	size_t blocks = (n + 4095) / 4096;
+
+	for (size_t b = 0; b < (blocks ? blocks : 1); b++) {
+		for (int j = 0; j < 32; j++)
+			lane[j] = 0;
+		for (size_t i = b * 4096; i < n && i < (b + 1) * 4096; i++)
+			lane[i % 32] += x[i * stride];
+		for (int width = 16; width; width /= 2)
+			for (int j = 0; j < width; j++)
+				lane[j] += lane[j + width];
+		sums[b] = lane[0];
+	}
+	return blocks > 1 ? tree(sums, blocks, 1) : sums[0];
+}
+
+static void
+test_order(void)
+{
+	op_case k = run_in("bias_db", "", "x:9000x3", "x", HU_FP32);
+	const float *x = k.in[0].data, *y = k.out[0].data;
+	int same = 1;
+
+	for (size_t c = 0; c < 3; c++)
+		same &= y[c] == tree(x + c, 9000, 3);
+	ok(same, "bias_db: the fixed tree over the rows of each channel");
+	op_case_release(&k);
+
+	k = run_in("batchnorm", "eps=1e-3", "x:5000x4 x:4 x:4 x:4 p:4", "x c c 3 4", HU_FP32);
+	x = k.in[0].data;
+	same = 1;
+	for (size_t c = 0; c < 4; c++) {
+		float *square = malloc(5000 * sizeof *square), mean = tree(x + c, 5000, 4) / 5000;
+		for (size_t i = 0; i < 5000; i++)
+			square[i] = (x[i * 4 + c] - mean) * (x[i * 4 + c] - mean);
+		float rstd = 1 / sqrtf(tree(square, 5000, 1) / 5000 + 1e-3f);
+		same &= ((float *)k.out[1].data)[c] == mean && ((float *)k.out[2].data)[c] == rstd;
+		for (size_t i = c; i < 20000; i += 4)
+			same &= ((float *)k.out[0].data)[i] == (x[i] - mean) * rstd * ((float *)k.in[1].data)[c] + ((float *)k.in[2].data)[c];
+		free(square);
+	}
+	ok(same, "batchnorm: the mean, then the squares about it, by the fixed tree; four roundings an element");
+	op_case_release(&k);
+
+	k = run_in("grad_norm", "", "x:9001 x:77", "x", HU_FP32);
+	float s[2], square[9001];
+	for (int j = 0; j < 2; j++) {
+		for (size_t i = 0; i < k.in[j].n; i++)
+			square[i] = ((float *)k.in[j].data)[i] * ((float *)k.in[j].data)[i];
+		s[j] = tree(square, k.in[j].n, 1);
+	}
+	ok(*(float *)k.out[0].data == sqrtf(s[0] + s[1]), "grad_norm: a tree a tensor, the tensors in order");
+	op_case_release(&k);
+
+	k = run_in("avgpool", "", "x:2x70x70x3", "x", HU_FP32);
+	same = 1;
+	for (size_t i = 0; i < 6; i++)
+		same &= ((float *)k.out[0].data)[i] == tree((float *)k.in[0].data + i / 3 * 4900 * 3 + i % 3, 4900, 3) / 4900;
+	ok(same, "avgpool: the fixed tree over each image, then one division");
+	op_case_release(&k);
+}
+
+static void
+test_pools(void)
+{
+	enum { H = 7, W = 6, C = 3 };
+	op_case k = run("maxpool", "size=3 stride=2", "x:2x7x6x3", "x");
+	double worst = 0;
+
+	/* SAME: 7 rows: 4 outputs, (3*2+3-7) = 2, one before; 6 columns: 3 outputs, (2*2+3-6) = 1, none before. */
+	for (size_t n = 0; n < 2; n++)
+		for (int r = 0; r < 4; r++)
+			for (int q = 0; q < 3; q++)
+				for (size_t c = 0; c < C; c++) {
+					double top = -INFINITY;
+					for (int i = 2 * r - 1; i < 2 * r + 2; i++)
+						for (int j = 2 * q; j < 2 * q + 3; j++)
+							if (i >= 0 && i < H && j < W)
+								top = fmax(top, in_at(&k, 0, ((n * H + (size_t)i) * W + (size_t)j) * C + c));
+					agree(&worst, out_at(&k, 0, ((n * 4 + (size_t)r) * 3 + (size_t)q) * C + c), top);
+				}
+	done(&k, worst, "SAME windows");
+	/* All equal: the first of a window takes the gradient. */
+	op_row row = { "maxpool_dx", "size=2 stride=2", "x:1x4x4x1 M:1x2x2x1 x:1x2x2x1", "x" };
+	if (op_case_init(&k, &row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 2) != HU_OK)
+		bail_out("%s", hu_reason());
+	for (size_t i = 0; i < 16; i++)
+		hu_put(&k.in[0], i, 5);
+	for (size_t i = 0; i < 4; i++) {
+		hu_put(&k.in[1], i, 5);
+		hu_put(&k.in[2], i, 1 + (double)i);
+	}
+	op_case_emulate(&k, &env);
+	int right = 1;
+	for (size_t i = 0; i < 16; i++)
+		right &= out_at(&k, 0, i) == (i == 0 ? 1 : i == 2 ? 2 : i == 8 ? 3 : i == 10 ? 4 : 0);
+	ok(right, "maxpool_dx: the first maximum wins a tie");
+	op_case_release(&k);
+}
+
+/* One element through a unary operator in fp32. */
+static double
+one(const char *op, const char *attrs, double x)
+{
+	op_row row = { op, attrs, "x:1x1x1x1", "x" };
+	op_case k;
+
+	if (op_case_init(&k, &row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 2) != HU_OK)
+		bail_out("%s", hu_reason());
+	hu_put(&k.in[0], 0, x);
+	op_case_emulate(&k, &env);
+	x = out_at(&k, 0, 0);
+	op_case_release(&k);
+	return x;
+}
+
+static void
+test_specials(void)
+{
+	ok(isnan(one("relu", "", NAN)) && one("relu", "", INFINITY) == INFINITY && one("relu", "", -INFINITY) == 0, "relu keeps NaN and +Inf");
+	ok(!signbit(one("relu", "", -1)), "relu of a negative number is +0");
+	ok(isnan(one("maxpool", "size=2 stride=2", NAN)) && one("maxpool", "size=2 stride=2", -INFINITY) == -INFINITY, "maxpool keeps NaN; padding is no operand");
+	ok(signbit(one("cast", "", -0.0)) && signbit(one("scale", "factor=2", -0.0)), "casts and scales keep -0");
+}
+
+static void
+test_finite_check(void)
+{
+	op_row row = { "finite_check", "judged=2", "x:50x6 x:7 x:11x2 x:5 x:9", "f f" };
+	op_case k;
+
+	if (op_case_init(&k, &row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 2) != HU_OK)
+		bail_out("%s", hu_reason());
+	op_case_emulate(&k, &env);
+	ok(out_at(&k, 0, 0) == 0 && out_at(&k, 1, 0) == -1 && out_at(&k, 1, 1) == 0 && out_at(&k, 1, 2) == 0, "finite_check: all finite");
+	hu_put(&k.in[3], 2, NAN);
+	op_case_emulate(&k, &env);
+	ok(out_at(&k, 0, 0) == 0 && out_at(&k, 1, 0) == -1, "finite_check: what is not judged does not count");
+	hu_put(&k.in[1], 6, -INFINITY);
+	hu_put(&k.in[3], 4, INFINITY);
+	hu_put(&k.in[4], 0, INFINITY);
+	op_case_emulate(&k, &env);
+	ok(out_at(&k, 0, 0) == 1 && out_at(&k, 1, 0) == 3 && out_at(&k, 1, 1) == 2 && out_at(&k, 1, 2) == 2, "finite_check: found, the first bad tensor from the judged on, its count, how many (%g %g %g)", out_at(&k, 1, 0), out_at(&k, 1, 1), out_at(&k, 1, 2));
+	op_case_release(&k);
+}
+
+static void
+test_scaled_cast(void)
+{
+	static const double amax[] = { 1, 3, 448, 450, 1e-30, 1e30, 0, INFINITY };
+	/* 2^floor(log2(448 / amax)) in [2^-126, 2^126]; 1 where amax is 0 or not finite. */
+	static const double want[] = { 256, 128, 1, 0x1p-1, 0x1p108, 0x1p-91, 1, 1 };
+	op_row row = { "cast", "scaled=1", "x:5", "x f" };
+
+	for (int i = 0; i < 8; i++) {
+		op_case k;
+		if (op_case_init(&k, &row, HU_FP32, HU_FP32, HU_E4M3, LEVEL_MILD, 2) != HU_OK)
+			bail_out("%s", hu_reason());
+		k.c.flags = HU_SATURATE;
+		for (size_t j = 0; j < 5; j++)
+			hu_put(&k.in[0], j, j == 3 ? -(double)(float)amax[i] : (double)(float)amax[i] / 4);
+		op_case_emulate(&k, &env);
+		double y = out_at(&k, 0, 3), x = isinf(amax[i]) ? 448 : (double)(float)amax[i] * want[i];
+		ok(out_at(&k, 1, 0) == want[i] && -y == hu_round(x, hu_format_of(HU_E4M3), HU_RNE, HU_SATURATE, 0), "cast: amax %g is scaled by %g (%g), to %g", amax[i], want[i], out_at(&k, 1, 0), -y);
+		op_case_release(&k);
+	}
+}
+
+static void
+test_scalars(void)
+{
+	op_case k = run_in("unscale", "loss_weight=3", "x:50x6 S", "x", HU_FP32);
+	float inverse = (float)(1.0 / (1024.0 * 3));
+	int same = 1;
+
+	for (size_t i = 0; i < 300; i++)
+		same &= ((float *)k.out[0].data)[i] == ((float *)k.in[0].data)[i] * inverse;
+	ok(same, "unscale: times the float nearest to 1/(S W)");
+	op_case_release(&k);
+	k = run_in("scale", "factor=0.75", "S", "f", HU_FP32);
+	ok(out_at(&k, 0, 0) == 768, "scale: the seed gradient S W");
+	op_case_release(&k);
+}
+
+int
+main(void)
+{
+	test_batchnorm();
+	test_batchnorm_dx();
+	test_layernorm();
+	test_softmax();
+	test_activations();
+	test_updates();
+	test_selection();
+	test_order();
+	test_pools();
+	test_specials();
+	test_finite_check();
+	test_scaled_cast();
+	test_scalars();
+	return done_testing();
+}
