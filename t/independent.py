@@ -495,3 +495,111 @@ class Exact:
                 acc = s
             sums.append(acc)
         return count, swamped, sums
+
+
+class Whole:
+    """A tensor of the exact step: intervals, all elements."""
+
+    def __init__(self, values, like):
+        self.values, self.n, self.shape, self.format = values, like.n, like.shape, like.format
+
+    def __getitem__(self, i):
+        return self.values[i]
+
+
+class Ideal(Exact):
+    """The whole step from its recorded inputs and state without a rounding: each call reads the exact results of those before.
+    Casts pass their input on; the finite check and the scale stay as recorded. For steps small enough."""
+
+    def __init__(self, program, trace):
+        Exact.__init__(self, program, trace)
+        self.recorded = dict(self.t)
+        made = {t for call in program['calls'] for t in call['out']}
+        for t in self.recorded:
+            if t not in made:
+                self.t[t] = Whole([iv(self.recorded[t][i]) for i in range(self.recorded[t].n)], self.recorded[t])
+        for call in program['calls']:
+            for k, t in enumerate(call['out']):
+                out = self.recorded[t]
+                if call['op'] in ('finite_check', 'scale_update'):
+                    values = [iv(out[i]) for i in range(out.n)]
+                else:
+                    values = [iv(self.value(call, k, i)) for i in range(out.n)]
+                self.t[t] = Whole(values, out)
+
+    def op_matmul(self, call, ins, out, k, i):
+        total = I(0)
+        for a, b in self.terms(call, ins, out, i):
+            total = total + ins[0][a] * ins[1][b]
+        return total
+
+    def op_relu(self, call, ins, out, k, i):
+        return ins[0][i] if self.positive(ins[0][i]) else I(0)
+
+    def op_relu_dx(self, call, ins, out, k, i):
+        return ins[1][i] if self.positive(ins[0][i]) else I(0)
+
+    @staticmethod
+    def positive(x):
+        assert x.lo > 0 or x.hi <= 0
+        return x.lo > 0
+
+    def op_bias_db(self, call, ins, out, k, i):
+        total = I(0)
+        for j in range(i, ins[0].n, out.n):
+            total = total + ins[0][j]
+        return total
+
+    def op_softmax_xent(self, call, ins, out, k, i):
+        logits, labels, weight = ins
+        n = logits.shape[1]
+        total = I(0)
+        for j in range(n):
+            total = total + exp(logits[i // n * n + j])
+        if k == 1:
+            return exp(logits[i]) / total
+        loss, weights = I(0), I(0)
+        for r in range(labels.n):
+            total = I(0)
+            for j in range(n):
+                total = total + exp(logits[r * n + j])
+            loss = loss + (log(total) - logits[r * n + int(labels[r].lo)]) * weight[r]
+            weights = weights + weight[r]
+        return loss / weights
+
+    def op_softmax_xent_dx(self, call, ins, out, k, i):
+        p, labels, weight, dloss = ins
+        n, total = p.shape[1], I(0)
+        for r in range(labels.n):
+            total = total + weight[r]
+        return dloss[0] * weight[i // n] / total * (p[i] - (1 if labels[i // n].lo == i % n else 0))
+
+    def op_grad_norm(self, call, ins, out, k, i):
+        total = I(0)
+        for t in ins:
+            for j in range(t.n):
+                total = total + t[j] * t[j]
+        return sqrt(total)
+
+    def op_adam_clock(self, call, ins, out, k, i):
+        a = call['attr']
+        return ins[0][0] + 1 if i == 0 else ins[0][i] * Q(a['beta1' if i == 1 else 'beta2'])
+
+    def op_adamw(self, call, ins, out, k, i):
+        w, g, found, m, v, clock = ins
+        a = {key: Q(x) for key, x in call['attr'].items()}
+        m1 = m[i] * a['beta1'] + g[i] * (1 - a['beta1'])
+        v1 = v[i] * a['beta2'] + g[i] * g[i] * (1 - a['beta2'])
+        if k:
+            return v1 if k == 2 else m1
+        return w[i] * (1 - a['lr'] * a['weight_decay']) - m1 * a['lr'] / (1 - clock[1]) / (sqrt(v1 / (1 - clock[2])) + a['eps'])
+
+    def distance(self, t):
+        """Largest and mean error in ulps of the recorded tensor, and its normwise relative error."""
+        got, ulps, error, norm = self.recorded[t], [], Q(0), Q(0)
+        for i in range(got.n):
+            x = self.t[t][i].lo
+            ulps.append(error_ulps(got[i], x, got.format))
+            error, norm = error + trim((got[i] - x) ** 2, True), norm + trim(x * x, True)
+        share = math.sqrt(error / norm) if norm else 0.0
+        return max(ulps), sum(ulps) / len(ulps), share

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests: u-*.c and t-* run in `make check`, x-* in `make check-expensive`.
 
+noinst_HEADERS += t/fma-vectors.inc
 t_libtap_a_SOURCES += t/fuzz-idx.c
 t_libtap_a_SOURCES += t/fuzz-npy.c
 t_libtap_a_SOURCES += t/fuzz-safetensors.c
@@ -31,6 +32,7 @@ SCRIPT_TESTS += t/t-verify.sh
 t_libtap_a_SOURCES += t/tap.c
 noinst_HEADERS += t/tap.h
 EXTRA_DIST += t/tap.sh
+C_TESTS += t/u-arith
 C_TESTS += t/u-base
 C_TESTS += t/u-bulk
 C_TESTS += t/u-code

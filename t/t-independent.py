@@ -14,7 +14,7 @@ import tempfile
 from fractions import Fraction as Q
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from independent import FORMATS, Exact, NotFinite, Safetensors, error_ulps, fl, iv, log2floor, pow2  # noqa: E402
+from independent import FORMATS, Exact, Ideal, NotFinite, Safetensors, error_ulps, fl, iv, log2floor, pow2  # noqa: E402
 
 HALFULP = os.environ.get('HALFULP', './halfulp')
 tests = failures = 0
@@ -206,6 +206,30 @@ def rounding():
     ok(all(fl(x, f) == y for x, f, y in known), 'rounding of known values')
 
 
+def close(mine, theirs):
+    """fp64 rounds the exact step in replay: an error of the recorded tensor is known to 2^-53 of its values, 2^-20 of itself."""
+    return theirs == '-' or abs(mine - float(theirs)) <= 1e-6 * max(mine, 1e-30)
+
+
+def propagated():
+    """The exact step of a small mlp, the whole of it in intervals."""
+    path = os.path.join(folder, 'small')
+    run('train', '--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--steps', '3', '--trace-steps', '2', '--policy', 'mixed_float16', '--quiet', path)
+    run('analyze', '--only', 'replay', path)
+    program = json.load(open(os.path.join(path, 'program-train.json')))
+    ideal = Ideal(program, Safetensors(os.path.join(path, 'trace', 'step-000002.safetensors')))
+    rows = table(os.path.join(path, 'analysis', 'replay.tsv'))
+    wrong, told = [], 0
+    for row in rows:
+        t = [x['id'] for x in program['tensors'] if x['name'] == row['tensor']][0]
+        mine = ideal.distance(t)
+        theirs = [row['propagated_' + c] for c in ('ulp_max', 'ulp_mean', 'rel_normwise')]
+        told += theirs[2] not in ('-', '0')
+        if not all(close(a, b) for a, b in zip(mine, theirs)) or (theirs[2] == '-' and row['format'] != 'fp64'):
+            wrong.append('%s: %r here, %r there' % (row['tensor'], mine, theirs))
+    ok(told >= 40 and not wrong, 'the propagated errors of %d tensors of a whole step agree' % told, '\n'.join(wrong[:12]))
+
+
 def one_run(name, train, outputs, must_have):
     global program, calls
     dice = random.Random(20240607)
@@ -237,6 +261,7 @@ def one_run(name, train, outputs, must_have):
 
 folder = tempfile.mkdtemp(prefix='halfulp-test-')
 rounding()
+propagated()
 one_run('convnet', ['--model', 'convnet', '--width', '0.125', '--size', '16', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4'],
         1000, ['conv2d', 'conv2d_dx', 'conv2d_dw', 'matmul', 'bias', 'bias_db', 'relu', 'relu_dx', 'avgpool', 'avgpool_dx', 'cast', 'unscale', 'sgd', 'batchnorm', 'batchnorm_dx', 'softmax_xent', 'softmax_xent_dx'])
 one_run('mlp', ['--model', 'mlp', '--width', '0.125', '--size', '12', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024'],

@@ -135,6 +135,8 @@ test_sizes(void)
 	is_int(bad, 0, "fp32 products of 150 odd sizes: every instruction set and thread count equals the plain model");
 	bad = compare(70, 130, 700, 0, 0, HU_FP16, HU_FP16, "fma,acc=fp32", 0, 0) + compare(33, 65, 9000, 1, 0, HU_FP16, HU_FP32, "fma,acc=fp32", 4096, 1);
 	is_int(bad, 0, "and so do long ones, with parts");
+	bad = compare(13, 33, 3000, 0, 1, HU_FP16, HU_FP16, "fma,acc=fp16", 1000, 0) + compare(14, 35, 900, 0, 0, HU_BF16, HU_BF16, "chunk:300,acc=bf16", 0, 1) + compare(9, 9, 1111, 0, 0, HU_FP32, HU_FP32, "chunk:50,acc=fp32", 333, 1);
+	is_int(bad, 0, "in narrow accumulators and chunks too");
 }
 
 static void
@@ -144,6 +146,9 @@ test_formats(void)
 		{ HU_FP16, HU_FP16, "fma,acc=fp32" }, { HU_BF16, HU_BF16, "fma,acc=fp32" }, { HU_E4M3, HU_BF16, "fma,acc=fp32" }, { HU_FP64, HU_FP64, "fma,acc=fp64" },
 		{ HU_FP32, HU_FP64, "fma,acc=fp64" }, { HU_FP16, HU_FP16, "fma,acc=fp16" }, { HU_FP16, HU_FP32, "sequential,acc=fp16" }, { HU_BF16, HU_BF16, "chunk:8,acc=bf16" },
 		{ HU_FP16, HU_FP16, "pairwise,acc=fp16" }, { HU_FP32, HU_FP32, "kahan,acc=fp32" }, { HU_FP16, HU_FP16, "fma,acc=fp16,mode=SR" }, { HU_FP32, HU_FP16, "fma,acc=bf16,outer=fp32" },
+		{ HU_BF16, HU_BF16, "fma,acc=bf16" }, { HU_FP32, HU_FP32, "fma,acc=bf16" }, { HU_E5M2, HU_FP16, "fma,acc=e5m2" }, { HU_E4M3, HU_FP32, "fma,acc=e4m3" }, { HU_FP32, HU_FP16, "fma,acc=fp16" },
+		{ HU_FP32, HU_FP32, "chunk:7,acc=fp32" }, { HU_FP16, HU_FP16, "chunk:16,acc=fp16" }, { HU_FP64, HU_FP64, "chunk:11,acc=fp64" }, { HU_FP32, HU_TF32, "chunk:64,acc=tf32" },
+		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" }, { HU_E2M1, HU_FP32, "fma,acc=e3m2" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

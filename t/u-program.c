@@ -149,7 +149,7 @@ test_policy(void)
 
 	p = training("mixed_e4m3", 1, "none");
 	is_int(format(p, "dense2.w@e4m3"), HU_E4M3, "mixed_e4m3 multiplies e4m3 weights");
-	is_int(format(p, "dense2.dxw@e5m2"), HU_E5M2, "by e5m2 gradients");
+	is_int(format(p, "dense2.dy@e5m2"), HU_E5M2, "by e5m2 gradients");
 	is_int(format(p, "dense2.xw"), HU_BF16, "into bf16");
 	ok(p->t[hu_program_find(p, "dense2.w@e4m3")].scale >= 0, "with a scale of its own");
 	hu_program_free(p);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 static uint64_t counter;
-static mpfr_t half;
 
 static uint32_t
 bits(void)
@@ -32,7 +31,8 @@ nearest_to_zero(mpfr_t m)
 	mpfr_init2(t, WIDE);
 	mpfr_trunc(t, m);
 	mpfr_sub(t, m, t, MPFR_RNDN); /* the fraction, exactly */
-	int up = mpfr_cmpabs(t, half) > 0;
+	mpfr_mul_2ui(t, t, 1, MPFR_RNDN);
+	int up = mpfr_cmpabs_ui(t, 1) > 0;
 	mpfr_trunc(m, m);
 	if (up)
 		mpfr_sgn(t) < 0 ? mpfr_sub_ui(m, m, 1, MPFR_RNDN) : mpfr_add_ui(m, m, 1, MPFR_RNDN);
@@ -393,9 +393,7 @@ test_text(void)
 int
 main(void)
 {
-	mpfr_init_set_d(half, 0.5, MPFR_RNDN);
 	test_models();
-	mpfr_clear(half);
 	test_round_once();
 	test_tree();
 	test_counts();

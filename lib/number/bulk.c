@@ -9,14 +9,16 @@
 #include <string.h>
 
 static const hu_bulk_kernels *
-kernels(void)
+kernels(hu_simd level)
 {
 #if defined(__x86_64__)
-	switch (hu_simd_level()) {
+	switch (level) {
 	case HU_SIMD_AVX512: return &hu_bulk_avx512;
 	case HU_SIMD_AVX2: return &hu_bulk_avx2;
 	default: break;
 	}
+#else
+	(void)level;
 #endif
 	return &hu_bulk_scalar;
 }
@@ -92,13 +94,20 @@ draw(hu_mode mode, const hu_stream *random, uint64_t index)
 void
 hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0)
 {
+	hu_bulk_round_at(hu_simd_level(), dst, src, n, f, mode, flags, random, index0);
+}
+
+void
+hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
+                 uint64_t index0)
+{
 	hu_format t = hu_format_of(f);
 
 	if ((f == HU_FP32 || f == HU_FP64) && !(flags & (HU_SATURATE | HU_FTZ | HU_DAZ))) {
 		copy(dst, src, n);
 	} else if (has_plan(t)) {
 		hu_bulk_plan p = plan_of(t, mode, flags);
-		kernels()->round[mode](dst, src, n, &p, random ? random : &none, index0);
+		kernels(level)->round[mode](dst, src, n, &p, random ? random : &none, index0);
 	} else {
 		for (size_t i = 0; i < n; i++)
 			dst[i] = hu_from_bits32(float_bits(hu_round((double)src[i], t, mode, flags, draw(mode, random, index0 + i))));
@@ -162,9 +171,9 @@ hu_bulk_pack(void *dst, const float *src, size_t n, hu_format_id f)
 	} else {
 		hu_bulk_plan p = plan_of(t, HU_RNE, 0);
 		if (bytes == 1)
-			kernels()->pack8(dst, src, n, &p);
+			kernels(hu_simd_level())->pack8(dst, src, n, &p);
 		else
-			kernels()->pack16(dst, src, n, &p);
+			kernels(hu_simd_level())->pack16(dst, src, n, &p);
 	}
 }
 
@@ -186,8 +195,8 @@ hu_bulk_unpack(float *dst, const void *src, size_t n, hu_format_id f)
 	} else {
 		hu_bulk_plan p = plan_of(t, HU_RNE, 0);
 		if (bytes == 1)
-			kernels()->unpack8(dst, src, n, &p);
+			kernels(hu_simd_level())->unpack8(dst, src, n, &p);
 		else
-			kernels()->unpack16(dst, src, n, &p);
+			kernels(hu_simd_level())->unpack16(dst, src, n, &p);
 	}
 }

@@ -5,6 +5,7 @@
 #define HU_NUMBER_BULK_H
 
 #include "lib/number/format.h"
+#include "lib/number/simd.h"
 
 /* Where stochastic rounding takes its bits: element i of a call uses
    hu_random_at(seed, stream, step, index0 + i).w[0]. */
@@ -18,6 +19,10 @@ typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
    the mode draws. */
 void hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
                    uint64_t index0);
+
+/* The same with the loops of an instruction set that hu_simd_has, whatever is in use. */
+void hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags,
+                      const hu_stream *random, uint64_t index0);
 
 /* The same for doubles; not vectorised. */
 void hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags,

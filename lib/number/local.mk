@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += lib/number/arith.h
 libhalfulp_a_SOURCES += lib/number/bulk.c
 noinst_HEADERS += lib/number/bulk.h
 noinst_HEADERS += lib/number/bulk.inc

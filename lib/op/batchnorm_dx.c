@@ -27,21 +27,20 @@ static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	size_t C = hu_last(in[0]->shape);
-	hu_stat mean[2], sum[2] = { hu_stat_new(C, 0), hu_stat_new(C, 0) };
+	hu_stat sum[2] = { hu_stat_new(C, 0), hu_stat_new(C, 0) };
 	hu_map m;
 
-	hu_norm_means(c, in, HU_CHANNEL, mean, 0);
-	prepare(&m, c, in, mean);
-	hu_map_emulate(&m, out, 1, env);
 	hu_norm_sums(c, in, HU_CHANNEL, sum);
 	if (c->nout > 1)
 		hu_stat_store(c, env, &sum[1], out[1]);
 	if (c->nout > 2)
 		hu_stat_store(c, env, &sum[0], out[2]);
-	for (int k = 0; k < 2; k++) {
-		hu_stat_free(&mean[k]);
+	for (int k = 0; k < 2; k++)
+		hu_norm_divide(c, &sum[k], in[0]->n / C);
+	prepare(&m, c, in, sum);
+	hu_map_emulate(&m, out, 1, env);
+	for (int k = 0; k < 2; k++)
 		hu_stat_free(&sum[k]);
-	}
 	return HU_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The emulation of products. The hot path (fma in fp32 or fp64, RNE) packs operands into
-   panels and runs the micro-kernels of lib/sum; every other model runs its plain version. */
+   The emulation of products. fma and chunks under RNE pack operands into panels and run the
+   micro-kernels of lib/sum; every other model runs its plain version. */
 #include "lib/op/contract.h"
 
 #include "lib/base/hash.h"
@@ -37,7 +37,7 @@ hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tens
 }
 
 void
-hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b)
+hu_contract_row(const hu_contract *c, size_t m, double *a)
 {
 	for (size_t k = 0; k < c->k;) {
 		hu_stretch s = c->row(c, m, k);
@@ -45,8 +45,20 @@ hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *
 			a[k + i] = s.offset < 0 ? 0.0 : hu_get(c->a, (size_t)s.offset + i * s.stride);
 		k += s.length;
 	}
+}
+
+void
+hu_contract_column(const hu_contract *c, size_t n, double *b)
+{
 	for (size_t k = 0; k < c->k; k++)
 		b[k] = hu_get(c->b, c->column(c, k) + n * c->column_stride);
+}
+
+void
+hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b)
+{
+	hu_contract_row(c, m, a);
+	hu_contract_column(c, n, b);
 }
 
 static int
@@ -81,29 +93,37 @@ store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, d
 static hu_status
 plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
-	size_t parts = (x->k + part - 1) / part, rows = x->m;
-	int full = 0;
+	size_t parts = (x->k + part - 1) / part, k = x->k, rows = x->m, columns = x->n;
+	double *b = malloc(columns * k * sizeof *b); /* the columns of B, each k in a row */
+	int full = !b;
 
 #pragma omp parallel
 	{
-		double *a = malloc(2 * x->k * sizeof *a), *sums = malloc(parts * sizeof *sums), *line = malloc(x->n * sizeof *line);
+		double *a = malloc(k * sizeof *a), *sums = malloc(parts * sizeof *sums), *line = malloc(columns * sizeof *line);
 		if (!a || !sums || !line)
+#pragma omp atomic write
 			full = 1;
+#pragma omp barrier
+#pragma omp for
+		for (size_t n = 0; n < columns; n++)
+			if (!full)
+				hu_contract_column(x, n, b + n * k);
 #pragma omp for schedule(dynamic)
 		for (size_t m = 0; m < rows; m++) {
 			if (full)
 				continue;
-			for (size_t n = 0; n < x->n; n++) {
-				hu_contract_gather(x, m, n, a, a + x->k);
-				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * x->n + n) * x->k };
-				line[n] = hu_parts_run(a, a + x->k, x->k, part, c->sum, &draw, sums, NULL);
+			hu_contract_row(x, m, a);
+			for (size_t n = 0; n < columns; n++) {
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * columns + n) * k };
+				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
 			}
-			store(c, y, m * x->n, x->n, line, x->scale, env);
+			store(c, y, m * columns, columns, line, x->scale, env);
 		}
 		free(a);
 		free(sums);
 		free(line);
 	}
+	free(b);
 	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
 }
 
@@ -118,7 +138,8 @@ finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t 
 	for (size_t i = 0; i < n && x->split; i++)
 		minus |= hu_bits32(v[i]) == 0x80000000u;
 	if (minus)
-		x->minus_zero = 1; /* every thread writes the same */
+#pragma omp atomic write
+		x->minus_zero = 1;
 	for (size_t i = 0; i < n && x->scale != 1 && exact; i++) {
 		float q = (float)((double)v[i] / x->scale);
 		exact = v[i] != v[i] || (double)q * x->scale == (double)v[i];
@@ -141,25 +162,48 @@ finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, s
 	store(c, y, first, n, v, x->scale, env);
 }
 
+#define finish_any finish_f64 /* the narrow kernel's accumulators are doubles */
+
+static void
+run_narrow(const hu_panel *kernel, const hu_call *c, size_t kc, const double *a, const double *b, double *to, size_t ldc)
+{
+	hu_narrow n;
+
+	if (hu_narrow_of(&n, hu_format_of(c->sum.acc)))
+		(c->sum.id == HU_SUM_SEQUENTIAL ? kernel->sequential : kernel->fma)(kc, a, b, to, ldc, &n);
+}
+
 #define HU_T float
 #define HU_F(name) name##_f32
 #define HU_NR nr32
-#define HU_RUN f32
+#define HU_RUN(kernel, c, ...) (kernel)->f32(__VA_ARGS__)
+#define HU_PLUS(f, a, b) ((a) + (b))
 #include "lib/op/contract.inc"
 #undef HU_T
 #undef HU_F
 #undef HU_NR
 #undef HU_RUN
+#undef HU_PLUS
 
 #define HU_T double
 #define HU_F(name) name##_f64
 #define HU_NR nr64
-#define HU_RUN f64
+#define HU_RUN(kernel, c, ...) (kernel)->f64(__VA_ARGS__)
+#define HU_PLUS(f, a, b) ((a) + (b))
+#include "lib/op/contract.inc"
+#undef HU_F
+#undef HU_RUN
+#undef HU_PLUS
+
+#define HU_F(name) name##_any
+#define HU_RUN(kernel, c, ...) run_narrow(kernel, c, __VA_ARGS__)
+#define HU_PLUS(f, a, b) hu_acc_add(a, b, f, HU_RNE, NULL, 0, 0)
 #include "lib/op/contract.inc"
 #undef HU_T
 #undef HU_F
 #undef HU_NR
 #undef HU_RUN
+#undef HU_PLUS
 
 /* Sums that skip the taps a stride leaves out. A skipped product is ±0 while the weights are finite,
    and adding it changes an accumulator's bits only where that is -0, as it becomes when a negative
@@ -192,19 +236,25 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in
 {
 	hu_contract x;
 	size_t part = (size_t)hu_attr_num(c, "part", 0);
-	int fast = c->sum.id == HU_SUM_FMA && c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
+	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 
 	hu_contract_open(&x, map, c, in);
 	if (!part || part > x.k)
 		part = x.k;
-	if (fast && c->sum.acc == HU_FP32 && in[0]->format != HU_FP64 && in[1]->format != HU_FP64) {
+	int wide = in[0]->format == HU_FP64 || in[1]->format == HU_FP64;
+	hu_narrow narrow;
+	if (wide && c->sum.acc != HU_FP64)
+		return hu_fail(HU_EUNABLE, "%s: products of fp64 operands are summed in fp64 only; cast the operands or take acc=fp64", c->op->name);
+	if (fast && fused && c->sum.acc == HU_FP32) {
 		hu_status st;
-		if (x.split && part == x.k && !hu_is_wide(out[0]->format) && split_f32(&x, c, out[0], env, &st))
+		if (x.split && c->sum.id == HU_SUM_FMA && part == x.k && !hu_is_wide(out[0]->format) && split_f32(&x, c, out[0], env, &st))
 			return st;
 		x.split = NULL;
 		return fast_f32(&x, c, out[0], part, env);
 	}
-	if (fast && c->sum.acc == HU_FP64)
+	if (fast && fused && c->sum.acc == HU_FP64)
 		return fast_f64(&x, c, out[0], part, env);
+	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
+		return fast_any(&x, c, out[0], part, env);
 	return plain(&x, c, out[0], part, env);
 }

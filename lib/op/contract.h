@@ -83,7 +83,9 @@ double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_s
 		.parity = HU_PARITY_BOUND, .shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,                  \
 		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD };
 
-/* Row M and column N as doubles: K values each. For the judges. */
+/* Row M of A and column N of B as doubles: K values each. */
+void hu_contract_row(const hu_contract *c, size_t m, double *a);
+void hu_contract_column(const hu_contract *c, size_t n, double *b);
 void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b);
 /* Describes the call with tensors and scale in place. */
 void hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in);

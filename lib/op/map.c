@@ -51,27 +51,29 @@ operand(const hu_map *m, const hu_source *s, size_t i)
 #define LOAD(NAME, T, CONVERT)                                                                            \
 	static void NAME(const hu_map *m, const hu_source *s, hu_format f, size_t first, size_t n, T *to) \
 	{                                                                                                 \
+		int wide = s->t && hu_is_wide(s->t->format);                                              \
 		(void)f;                                                                                  \
-		if (s->how == HU_INDEX) {                                                                 \
-			for (size_t i = 0; i < n; i++)                                                    \
-				to[i] = (T)CONVERT((double)((first + i) % m->channels));                  \
-			return;                                                                           \
-		}                                                                                         \
 		for (size_t i = 0; i < n;) {                                                              \
-			size_t left = n - i, at = place(m, s->how, first + i), step = 1;                  \
-			size_t wrap = m->channels - (first + i) % m->channels;                            \
-			if (s->how == HU_ROW || s->how == HU_ONE)                                         \
-				step = 0;                                                                 \
-			if (s->how != HU_EACH && s->how != HU_ONE && left > wrap)                         \
-				left = wrap;                                                              \
-			if (hu_is_wide(s->t->format)) {                                                   \
-				const double *x = (const double *)s->t->data + at;                        \
+			size_t left = n - i, at = place(m, s->how, first + i), channel = s->how == HU_EACH || s->how == HU_ONE ? 0 : (first + i) % m->channels; \
+			if (s->how != HU_EACH && s->how != HU_ONE && left > m->channels - channel)        \
+				left = m->channels - channel;                                             \
+			if (s->how == HU_INDEX) {                                                         \
 				for (size_t k = 0; k < left; k++)                                         \
-					to[i + k] = (T)CONVERT(x[k * step]);                              \
+					to[i + k] = (T)CONVERT((double)(channel + k));                    \
+			} else if (s->how == HU_ROW || s->how == HU_ONE) {                                \
+				T v = (T)CONVERT(hu_get(s->t, at));                                       \
+				for (size_t k = 0; k < left; k++)                                         \
+					to[i + k] = v;                                                    \
+			} else if (wide) {                                                                \
+				const double *x = (const double *)s->t->data + at;                        \
+				HU_SIMD                                                                   \
+				for (size_t k = 0; k < left; k++)                                         \
+					to[i + k] = (T)CONVERT(x[k]);                                     \
 			} else {                                                                          \
 				const float *x = (const float *)s->t->data + at;                          \
+				HU_SIMD                                                                   \
 				for (size_t k = 0; k < left; k++)                                         \
-					to[i + k] = (T)CONVERT((double)x[k * step]);                      \
+					to[i + k] = (T)CONVERT((double)x[k]);                             \
 			}                                                                                 \
 			i += left;                                                                        \
 		}                                                                                         \

@@ -6,6 +6,8 @@
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
 
+#include <string.h>
+
 /* One row of windows, into floats Y: all channels of a pixel side by side. */
 static void
 line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
@@ -18,12 +20,13 @@ line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 		for (size_t r = r0; r < r1; r++)
 			for (size_t k = c0; k < c1; k++) {
 				const float *v = x + ((n * p->h + r) * p->w + k) * p->c;
-				if (r == r0 && k == c0)
-					for (size_t j = 0; j < p->c; j++)
-						y[j] = v[j];
-				else
-					for (size_t j = 0; j < p->c; j++)
-						y[j] = v[j] > y[j] || v[j] != v[j] ? v[j] : y[j];
+				if (r == r0 && k == c0) {
+					memcpy(y, v, p->c * sizeof *y);
+					continue;
+				}
+				HU_SIMD
+				for (size_t j = 0; j < p->c; j++)
+					y[j] = ((v[j] > y[j]) | (v[j] != v[j])) ? v[j] : y[j];
 			}
 	}
 }

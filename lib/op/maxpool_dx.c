@@ -36,18 +36,48 @@ room(const hu_pool *p)
 	return a * a + 1;
 }
 
+/* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. */
+static void
+winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *top, uint32_t *at)
+{
+	for (size_t r = span[0]; r < span[1]; r++)
+		for (size_t k = span[2]; k < span[3]; k++) {
+			uint32_t pixel = (uint32_t)(r * p->w + k);
+			const float *v = x + ((n * p->h) * p->w + pixel) * p->c;
+			int first = r == span[0] && k == span[2];
+			HU_SIMD
+			for (size_t c = 0; c < p->c; c++) {
+				int take = first | (v[c] > top[c]) | ((v[c] != v[c]) & (top[c] == top[c]));
+				top[c] = take ? v[c] : top[c];
+				at[c] = take ? pixel : at[c];
+			}
+		}
+}
+
 /* Image N: windows in order scatter into SUM, which is the order that received() gives each element. */
 static void
 image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum)
 {
-	size_t each = p->h * p->w * p->c, windows = p->ho * p->wo * p->c;
+	size_t each = p->h * p->w * p->c, windows = p->ho * p->wo;
+	float *top = hu_xmalloc(p->c * sizeof *top);
+	uint32_t *at = hu_xmalloc(p->c * sizeof *at);
 
 	for (size_t i = 0; i < each; i++)
 		sum[i] = 0;
-	for (size_t o = n * windows; o < (n + 1) * windows; o++) {
-		double *to = &sum[hu_pool_winner(p, in[0], o) - n * each];
-		*to = f.id == HU_FP32 ? (double)((float)*to + (float)hu_get(in[2], o)) : hu_rne(f, *to + hu_rne(f, hu_get(in[2], o)));
+	for (size_t o = 0; o < windows; o++) {
+		size_t span[4], from = (n * windows + o) * p->c;
+		hu_pool_span(p, o / p->wo, p->h, p->pad_h, &span[0], &span[1]);
+		hu_pool_span(p, o % p->wo, p->w, p->pad_w, &span[2], &span[3]);
+		if (!hu_is_wide(in[0]->format))
+			winners(p, in[0]->data, n, span, top, at);
+		for (size_t c = 0; c < p->c; c++) {
+			size_t i = hu_is_wide(in[0]->format) ? hu_pool_winner(p, in[0], from + c) - n * each : at[c] * p->c + c;
+			double dy = hu_get(in[2], from + c);
+			sum[i] = f.id == HU_FP32 ? (double)((float)sum[i] + (float)dy) : hu_rne(f, sum[i] + hu_rne(f, dy));
+		}
 	}
+	free(top);
+	free(at);
 }
 
 static hu_status

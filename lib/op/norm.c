@@ -30,9 +30,8 @@ sum(const hu_map *m, hu_how how, hu_stat *s, int n)
 	(how == HU_CHANNEL ? hu_sum_columns : hu_sum_rows)(m, s, n);
 }
 
-/* s / n, in place */
-static void
-divide_by(const hu_call *c, hu_stat *s, size_t n)
+void
+hu_norm_divide(const hu_call *c, hu_stat *s, size_t n)
 {
 	hu_stat q = hu_stat_new(s->t.n, s->e != NULL);
 	hu_map m;
@@ -84,12 +83,12 @@ hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 	hu_map_init(&m, c, &same, x->n, C);
 	hu_map_add(&m, x, HU_EACH);
 	sum(&m, how, &s.mean, 1);
-	divide_by(c, &s.mean, x->n / g);
+	hu_norm_divide(c, &s.mean, x->n / g);
 	hu_map_init(&m, c, &square, x->n, C);
 	hu_map_add(&m, x, HU_EACH);
 	hu_map_add_stat(&m, &s.mean, how);
 	sum(&m, how, &s.var, 1);
-	divide_by(c, &s.var, x->n / g);
+	hu_norm_divide(c, &s.var, x->n / g);
 	s.rstd = hu_stat_new(g, with_errors);
 	hu_map_init(&m, c, &inverse, g, 1);
 	hu_map_add_stat(&m, &s.var, HU_EACH);
@@ -151,8 +150,8 @@ hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean,
 	mean[1] = hu_stat_new(g, with_errors);
 	prepare_sums(&m, c, in, how, how == HU_CHANNEL ? &batch : &layer);
 	sum(&m, how, mean, 2);
-	divide_by(c, &mean[0], in[0]->n / g);
-	divide_by(c, &mean[1], in[0]->n / g);
+	hu_norm_divide(c, &mean[0], in[0]->n / g);
+	hu_norm_divide(c, &mean[1], in[0]->n / g);
 }
 
 hu_status

@@ -18,7 +18,9 @@ hu_stat hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors)
    gamma dy (HU_ROW), in order of operands x, gamma, mean, rstd, dy. */
 void hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *sum);
 hu_status hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
-/* The same sums divided by the number of terms. */
+/* The means that dx needs: of g and g xhat over each group (layernorm; for batchnorm they are
+   hu_norm_sums divided by the number of rows, which hu_norm_divide does in place). */
+void hu_norm_divide(const hu_call *c, hu_stat *sum, size_t n);
 void hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean, int with_errors);
 
 /* Exactly: mean, var, rstd of a group of N elements from FIRST, STRIDE apart. */

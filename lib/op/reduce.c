@@ -122,20 +122,46 @@ hu_sum_rows(const hu_map *m, hu_stat *sum, int nout)
 	errors(m, sum, nout, 1);
 }
 
+/* Without errors: the blocks' own functions, as hu_map_emulate has them. */
+static void
+plain_stat(const hu_map *m, hu_stat *out, int nout)
+{
+	hu_ctx_f32 narrow = hu_map_context_f32(m);
+	hu_ctx_f64 wide = hu_map_context_f64(m);
+
+	for (size_t first = 0; first < m->n; first += HU_MAP_BLOCK) {
+		size_t n = m->n - first < HU_MAP_BLOCK ? m->n - first : HU_MAP_BLOCK;
+		float y[HU_MAP_OUT][HU_MAP_BLOCK], *to[HU_MAP_OUT] = { y[0], y[1], y[2], y[3] };
+		double *put[HU_MAP_OUT] = { NULL };
+		for (int k = 0; k < nout; k++)
+			put[k] = (double *)out[k].t.data + first;
+		if (m->compute != HU_FP32) {
+			hu_map_block_f64(m, &wide, first, n, put);
+			continue;
+		}
+		hu_map_block_f32(m, &narrow, first, n, to);
+		for (int k = 0; k < nout; k++)
+			for (size_t i = 0; i < n; i++)
+				put[k][i] = (double)y[k][i];
+	}
+}
+
 void
 hu_map_stat(const hu_map *m, hu_stat *out, int nout)
 {
+	if (!out[0].e) {
+		plain_stat(m, out, nout);
+		return;
+	}
 	hu_run *y = hu_xmalloc((m->n + 1) * (size_t)nout * sizeof *y);
 	size_t *element = hu_xmalloc((m->n + 1) * sizeof *element);
-
 	for (size_t i = 0; i < m->n; i++)
 		element[i] = i;
 	hu_map_runs(m, element, m->n, nout, y);
 	for (int k = 0; k < nout; k++)
 		for (size_t i = 0; i < m->n; i++) {
 			hu_put(&out[k].t, i, y[i * (size_t)nout + (size_t)k].v);
-			if (out[k].e)
-				out[k].e[i] = y[i * (size_t)nout + (size_t)k].e;
+			out[k].e[i] = y[i * (size_t)nout + (size_t)k].e;
 		}
 	free(y);
 	free(element);

@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += lib/sum/bound.c
 noinst_HEADERS += lib/sum/bound.h
 noinst_HEADERS += lib/sum/model.h
+noinst_HEADERS += lib/sum/narrow.inc
 noinst_HEADERS += lib/sum/panel.h
 noinst_HEADERS += lib/sum/panel.inc
 libhalfulp_avx2_a_SOURCES += lib/sum/panel_avx2.c

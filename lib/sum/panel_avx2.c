@@ -28,5 +28,8 @@
 #define HU_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #include "lib/sum/panel.inc"
 
-const hu_panel hu_panel_avx2 = { HU_ROWS, HU_COLS * 8, HU_COLS * 4, kernel_f32, kernel_f64 };
+#define HU_W 4
+#include "lib/sum/narrow.inc"
+
+const hu_panel hu_panel_avx2 = { HU_ROWS, HU_COLS * 8, HU_COLS * 4, kernel_f32, kernel_f64, narrow_fma, narrow_sequential };
 #endif

@@ -28,5 +28,8 @@
 #define HU_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #include "lib/sum/panel.inc"
 
-const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64 };
+#define HU_W 8
+#include "lib/sum/narrow.inc"
+
+const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma, narrow_sequential };
 #endif

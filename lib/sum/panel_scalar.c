@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The plain micro-kernel, and the choice among those of this processor. */
+#include "lib/number/round.h"
 #include "lib/number/simd.h"
 #include "lib/sum/panel.h"
 
@@ -25,7 +26,26 @@ plain_f64(size_t kc, const double *a, const double *b, double *c, size_t ldc)
 				c[i * ldc + j] = fma(a[i], b[j], c[i * ldc + j]);
 }
 
-const hu_panel hu_panel_scalar = { MR, NR, NR, plain_f32, plain_f64 };
+#define HU_ROWS MR
+#define HU_COLS (NR / 2)
+#define HU_W 2
+#include "lib/sum/narrow.inc"
+
+const hu_panel hu_panel_scalar = { MR, NR, NR, plain_f32, plain_f64, narrow_fma, narrow_sequential };
+
+int
+hu_narrow_of(hu_narrow *n, hu_format f)
+{
+	/* A double's exponent must not run out on either side: 53 more above, TwoSum's error below. */
+	if (f.p > 25 || f.emax > 500 || f.emin < -400 || !hu_has_minus_zero(f) || !hu_has_nan(f))
+		return 0;
+	n->least = (int64_t)(f.emin + 1023) << 52;
+	n->shift = (int64_t)(53 - f.p) << 52;
+	n->max = f.max;
+	n->beyond = hu_pow2(f.emax + 1);
+	n->over = hu_overflow(0, f, HU_RNE, 0);
+	return 1;
+}
 
 const hu_panel *
 hu_panel_get(void)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Correctly rounded +, -, *, /, sqrt and fma in a format: the exact result is
+   rounded once, in any mode. It is first rounded to odd in double (Boldo and
+   Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57, 2008), from
+   which a second rounding to at most 51 bits is as good as one. Host and device. */
+#ifndef HU_NUMBER_ARITH_H
+#define HU_NUMBER_ARITH_H
+
+#include "lib/number/round.h"
+
+#include <math.h>
+
+/* Whether these functions serve f: products must be exact in double (2p <= 53),
+   nothing may leave double's range. So fp32 and all narrower rows, not fp64. */
+HU_HD int
+hu_arith_serves(hu_format f)
+{
+	return f.p <= 26 && f.emin - f.p >= -300 && f.emax <= 300;
+}
+
+/* s = fl(exact) made round-to-odd; ERROR has the sign of exact - s. */
+HU_HD double
+hu_arith_odd(double s, double error)
+{
+	uint64_t u = hu_bits64(s);
+
+	if (error == 0 || !hu_isfinite(s) || (u & 1))
+		return s;
+	return hu_from_bits64((error > 0) == (s > 0) ? u | 1 : u - 1);
+}
+
+/* x + y to odd: TwoSum's error is exact. */
+HU_HD double
+hu_arith_sum_odd(double x, double y)
+{
+	double s = x + y, t = s - x;
+
+	return hu_arith_odd(s, (x - (s - t)) + (y - t));
+}
+
+/* The rounded result; invalid where NaN comes from operands that are none. */
+HU_HD hu_rounded
+hu_arith_finish(double exact, int from_nan, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	hu_rounded r = hu_round_full(exact, f, mode, flags, rand);
+
+	if (hu_isnan(exact) && !from_nan)
+		r.flags |= HU_INVALID;
+	return r;
+}
+
+/* Operands a, b, c: values of f, or of any format that hu_arith_serves. FLAGS:
+   those of hu_round; HU_DAZ acts on operands and not on the result. An exact zero
+   sum of unlike signs is +0, under RD -0. */
+HU_HD double
+hu_arith_operand(double x, hu_format f, int flags)
+{
+	return (flags & HU_DAZ) && x < hu_smallest_normal(f) && -x < hu_smallest_normal(f) ? x * 0.0 : x;
+}
+
+HU_HD hu_rounded
+hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	double x, y, s;
+
+	a = hu_arith_operand(a, f, flags);
+	b = hu_arith_operand(b, f, flags);
+	c = hu_arith_operand(c, f, flags);
+	x = a * b;
+	y = c;
+	s = hu_arith_sum_odd(x, y);
+	if (s == 0 && mode == HU_RD && (hu_bits64(x) >> 63) != (hu_bits64(y) >> 63))
+		s = -0.0;
+	return hu_arith_finish(s, hu_isnan(a) || hu_isnan(b) || hu_isnan(c), f, mode, flags & ~HU_DAZ, rand);
+}
+
+HU_HD hu_rounded
+hu_arith_add(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	return hu_arith_fma(hu_arith_operand(a, f, flags), 1, hu_arith_operand(b, f, flags), f, mode, flags & ~HU_DAZ, rand);
+}
+
+HU_HD hu_rounded
+hu_arith_sub(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	return hu_arith_add(a, -b, f, mode, flags, rand);
+}
+
+HU_HD hu_rounded
+hu_arith_mul(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	a = hu_arith_operand(a, f, flags);
+	b = hu_arith_operand(b, f, flags);
+	return hu_arith_finish(a * b, hu_isnan(a) || hu_isnan(b), f, mode, flags & ~HU_DAZ, rand);
+}
+
+HU_HD hu_rounded
+hu_arith_div(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	double q, rest = 0;
+
+	a = hu_arith_operand(a, f, flags);
+	b = hu_arith_operand(b, f, flags);
+	q = a / b;
+	if (hu_isfinite(q) && hu_isfinite(b) && q != 0)
+		rest = fma(-q, b, a); /* exact: the remainder */
+	return hu_arith_finish(hu_arith_odd(q, b > 0 ? rest : -rest), hu_isnan(a) || hu_isnan(b), f, mode, flags & ~HU_DAZ, rand);
+}
+
+HU_HD hu_rounded
+hu_arith_sqrt(double a, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	double s, rest = 0;
+
+	a = hu_arith_operand(a, f, flags);
+	s = sqrt(a);
+	if (hu_isfinite(s) && s != 0)
+		rest = fma(-s, s, a);
+	return hu_arith_finish(hu_arith_odd(s, rest), hu_isnan(a), f, mode, flags & ~HU_DAZ, rand);
+}
+#endif
