@@ -2,6 +2,7 @@
    replay: every traced call again from its recorded inputs, exactly. Local error
    (what the call itself did) beside the propagated error (what it inherited too). */
 #include "analyzers/analyzer.h"
+#include "analyzers/errors.h"
 #include "analyzers/propagate.h"
 
 #include "lib/base/mem.h"
@@ -17,68 +18,8 @@
 	"backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element "           \
 	"propagated_ulp_max propagated_ulp_mean propagated_rel_normwise ulp_mean_ci95"
 
-typedef struct fault { size_t step, element; int call, tensor; double got, exact, ulps, bound_ulps; char *hex; } fault;
+typedef struct fault { size_t step, element; int call, tensor; double got, exact, ulps, bound_ulps; } fault;
 typedef struct faults { fault *f; size_t n, cap; } faults;
-
-/* Errors of one output tensor. */
-typedef struct measures {
-	double ulp_max, ulp_mean, ulp_p99, ci95, rel_max, normwise, componentwise, condition_max, ratio_max;
-	size_t over, worst;
-} measures;
-
-static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void
-measure(measures *m, const hu_judged *j)
-{
-	double *sorted = hu_xmalloc((j->n + 1) * sizeof *sorted), n = (double)j->n;
-	long double sum = 0, sum2 = 0, error2 = 0, magnitude2 = 0;
-
-	memset(m, 0, sizeof *m);
-	m->worst = j->n ? j->element[0] : 0;
-	for (size_t i = 0; i < j->n; i++) {
-		double e = j->error[i], exact = fabs(j->exact[i]), mag = j->magnitude[i];
-		double ratio = e == 0 ? 0 : isinf(j->bound[i]) ? 0 : e / j->bound[i];
-		sorted[i] = j->ulps[i];
-		sum += j->ulps[i];
-		sum2 += (long double)j->ulps[i] * j->ulps[i];
-		if (j->ulps[i] > m->ulp_max) {
-			m->ulp_max = j->ulps[i];
-			m->worst = j->element[i];
-		}
-		if (exact > 0 && e / exact > m->rel_max)
-			m->rel_max = e / exact;
-		if (exact > 0 && mag / exact > m->condition_max)
-			m->condition_max = mag / exact;
-		if (e > 0 && e / mag > m->componentwise)
-			m->componentwise = e / mag;
-		if (ratio > m->ratio_max)
-			m->ratio_max = ratio;
-		if (isfinite(e) && isfinite(mag)) {
-			error2 += (long double)e * e;
-			magnitude2 += (long double)mag * mag;
-		}
-		m->over += (size_t)j->over[i];
-	}
-	if (j->n) {
-		m->ulp_mean = (double)(sum / n);
-		qsort(sorted, j->n, sizeof *sorted, ascending);
-		m->ulp_p99 = sorted[(size_t)ceil(0.99 * n) - 1];
-	}
-	if (j->n > 1 && isfinite(m->ulp_mean)) {
-		/* Normal approximation with the finite population's correction: 0 where everything was judged. */
-		long double var = (sum2 - sum * sum / n) / (n - 1);
-		m->ci95 = 1.96 * sqrt((double)(var > 0 ? var : 0) / n * (1 - n / (double)j->of));
-	}
-	m->normwise = magnitude2 > 0 ? (double)sqrtl(error2 / magnitude2) : error2 > 0 ? INFINITY : 0;
-	free(sorted);
-}
 
 static void
 note_faults(faults *all, const hu_analysis *a, const hu_trace *t, int id, const hu_judged *j)
@@ -91,7 +32,7 @@ note_faults(faults *all, const hu_analysis *a, const hu_trace *t, int id, const 
 			continue;
 		double unit = hu_isfinite(j->exact[i]) ? ldexp(1.0, hu_ulp_exponent(j->exact[i], f)) : INFINITY;
 		HU_GROW(all->f, all->n, all->cap);
-		all->f[all->n++] = (fault){ t->step, j->element[i], p->t[id].producer, id, j->got[i], j->exact[i], j->ulps[i], j->bound[i] / unit, j->hex ? j->hex[i] : NULL };
+		all->f[all->n++] = (fault){ t->step, j->element[i], p->t[id].producer, id, j->got[i], j->exact[i], j->ulps[i], j->bound[i] / unit };
 	}
 }
 
@@ -132,41 +73,24 @@ write_faults(hu_analysis *a, faults *all)
 	return hu_analysis_write(a, &t, "faults.tsv");
 }
 
-/* The recorded tensor against the exact step's, all elements. */
 static void
 propagated(hu_tsv *out, const hu_tensor *got, const double *ideal)
 {
-	hu_format f = hu_format_of(got->format);
-	long double error2 = 0, exact2 = 0, sum = 0;
-	double most = 0;
+	hu_errors_step m = { .known = 0 };
 
-	for (size_t i = 0; ideal && i < got->n; i++) {
-		double g = hu_get(got, i), ulps = ldexp(fabs(g - ideal[i]), -hu_ulp_exponent(hu_isfinite(ideal[i]) ? ideal[i] : 0, f));
-		if (g == ideal[i])
-			ulps = 0;
-		if (isnan(ulps))
-			ulps = isnan(g) && isnan(ideal[i]) ? 0 : INFINITY;
-		if (ulps > most)
-			most = ulps;
-		sum += ulps;
-		if (isfinite(g) && isfinite(ideal[i])) {
-			error2 += ((long double)g - ideal[i]) * ((long double)g - ideal[i]);
-			exact2 += (long double)ideal[i] * ideal[i];
-		}
-	}
-	double share = exact2 > 0 ? (double)sqrtl(error2 / exact2) : error2 > 0 ? INFINITY : 0;
-	if (!ideal || (share > 0 && share < HU_PROPAGATE_FLOOR) || hu_is_wide(got->format)) {
+	if (ideal)
+		hu_errors_propagated(&m, got, ideal);
+	if (m.known) {
+		hu_tsv_real(out, m.ulp_max);
+		hu_tsv_real(out, m.ulp_mean);
+		hu_tsv_real(out, m.rel_normwise);
+	} else
 		for (int i = 0; i < 3; i++)
 			hu_tsv_none(out);
-		return;
-	}
-	hu_tsv_real(out, most);
-	hu_tsv_real(out, (double)(sum / (long double)got->n));
-	hu_tsv_real(out, share);
 }
 
 static void
-row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_judged *j, const measures *m)
+row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_judged *j, const hu_errors *m)
 {
 	const hu_info *info = &a->run->train->t[id];
 	const hu_call *c = &a->run->train->c[info->producer];
@@ -256,74 +180,87 @@ judge_step(hu_analysis *a, hu_trace *t, hu_progress *bar)
 	return st == HU_OK ? HU_OK : hu_fail(st, "%s", why);
 }
 
-static hu_status
-write_all(hu_analysis *a, hu_tsv *out, hu_tsv *each, faults *all)
+typedef struct tables { hu_tsv out, each; faults all; size_t outputs; double worst; } tables;
+
+static void
+begin(const hu_analysis *a, tables *w)
 {
-	HU_TRY(write_faults(a, all));
-	if (a->opt.elements) {
-		hu_tsv copy = *each;
-		memset(each, 0, sizeof *each);
-		HU_TRY(hu_tsv_write(&copy, a->opt.elements));
+	const hu_analysis_options *o = &a->opt;
+
+	memset(w, 0, sizeof *w);
+	hu_tsv_init(&w->out);
+	hu_run_provenance(a->run, &w->out, "replay");
+	if (o->sample)
+		hu_tsv_note(&w->out, "sample", "%zu of each tensor's elements at most, seed %llu; with 95 %% confidence at most %.3g %% of a sampled tensor's elements exceed its ulp_max; ulp_mean_ci95 is the half width of the mean's interval", o->sample, (unsigned long long)o->seed, 100 * (1 - pow(0.05, 1.0 / (double)o->sample)));
+	else
+		hu_tsv_note(&w->out, "sample", "all elements");
+	hu_tsv_note(&w->out, "engine", "%s: %s", o->engine->name, o->engine->summary);
+	hu_tsv_note(&w->out, "backward errors", "normwise |error|2 / |magnitude|2 over the judged elements; componentwise the largest |error| / magnitude; magnitude is the sum of the absolute terms, |exact| where a value is no sum; condition = magnitude / |exact|");
+	hu_tsv_note(&w->out, "propagated", "%s", o->propagate ? HU_PROPAGATE_HOW : "switched off");
+	hu_tsv_header(&w->out, COLUMNS);
+	hu_tsv_init(&w->each);
+	hu_tsv_header(&w->each, "step call tensor element got exact_hex error_ulps");
+}
+
+/* Rows of a judged step, in the order of its calls. */
+static void
+step_rows(hu_analysis *a, const hu_trace *t, tables *w)
+{
+	const hu_program *p = a->run->train;
+
+	for (int c = 0; c < p->nc; c++)
+		for (int k = 0; k < p->c[c].nout; k++) {
+			int id = p->c[c].out[k];
+			const hu_judged *j = t->judged[id];
+			hu_errors m;
+			if (!j)
+				continue;
+			hu_errors_local(&m, j);
+			row(&w->out, a, t, id, j, &m);
+			note_faults(&w->all, a, t, id, j);
+			if (a->opt.elements)
+				elements(&w->each, a, t, id, j);
+			w->outputs += j->n;
+			w->worst = m.ulp_max > w->worst ? m.ulp_max : w->worst;
+		}
+}
+
+/* Writes and releases the tables. */
+static hu_status
+finish(hu_analysis *a, tables *w, hu_status st)
+{
+	if (st != HU_OK) {
+		hu_tsv_release(&w->out);
+		hu_tsv_release(&w->each);
+		return st;
 	}
-	hu_tsv copy = *out;
-	memset(out, 0, sizeof *out);
-	return hu_analysis_write(a, &copy, "replay.tsv");
+	st = hu_analysis_write(a, &w->out, "replay.tsv");
+	hu_status faults_st = write_faults(a, &w->all), each_st = HU_OK;
+	if (a->opt.elements)
+		each_st = hu_tsv_write(&w->each, a->opt.elements);
+	else
+		hu_tsv_release(&w->each);
+	hu_str_addf(&a->said, "%zu outputs judged, the worst %.4g ulp off; %zu outside their call's bound", w->outputs, w->worst, a->over_bound);
+	return st != HU_OK ? st : faults_st != HU_OK ? faults_st : each_st;
 }
 
 static hu_status
 run(hu_analysis *a)
 {
-	const hu_program *p = a->run->train;
-	hu_tsv out, each;
-	faults all = { NULL, 0, 0 };
+	tables w;
 	hu_progress bar;
-	size_t outputs = 0;
-	double worst = 0;
 	hu_status st = HU_OK;
 
-	hu_tsv_init(&out);
-	hu_run_provenance(a->run, &out, "replay");
-	if (a->opt.sample)
-		hu_tsv_note(&out, "sample", "%zu of each tensor's elements at most, seed %llu; with 95 %% confidence at most %.3g %% of a sampled tensor's elements exceed its ulp_max; ulp_mean_ci95 is the half width of the mean's interval", a->opt.sample, (unsigned long long)a->opt.seed, 100 * (1 - pow(0.05, 1.0 / (double)a->opt.sample)));
-	else
-		hu_tsv_note(&out, "sample", "all elements");
-	hu_tsv_note(&out, "engine", "%s", a->opt.engine->name);
-	hu_tsv_note(&out, "backward errors", "normwise |error|2 / |magnitude|2 over the judged elements; componentwise the largest |error| / magnitude; magnitude is the sum of the absolute terms, |exact| where a value is no sum; condition = magnitude / |exact|");
-	hu_tsv_note(&out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
-	hu_tsv_header(&out, COLUMNS);
-	hu_tsv_init(&each);
-	hu_tsv_header(&each, "step call tensor element got exact_hex error_ulps");
-	hu_progress_start(&bar, "replay", (size_t)a->nstep * (size_t)p->nt);
+	begin(a, &w);
+	hu_progress_start(&bar, "replay", (size_t)a->nstep * (size_t)a->run->train->nt);
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
 		hu_trace *t;
-		if ((st = hu_analysis_trace(a, i, &t)) != HU_OK || (st = judge_step(a, t, &bar)) != HU_OK || (st = hu_analysis_ideal(a, t)) != HU_OK)
-			break;
-		for (int c = 0; c < p->nc; c++)
-			for (int k = 0; k < p->c[c].nout; k++) {
-				int id = p->c[c].out[k];
-				const hu_judged *j = t->judged[id];
-				measures m;
-				if (!j)
-					continue;
-				measure(&m, j);
-				row(&out, a, t, id, j, &m);
-				note_faults(&all, a, t, id, j);
-				if (a->opt.elements)
-					elements(&each, a, t, id, j);
-				outputs += j->n;
-				worst = m.ulp_max > worst ? m.ulp_max : worst;
-			}
+		if ((st = hu_analysis_trace(a, i, &t)) == HU_OK && (st = judge_step(a, t, &bar)) == HU_OK && (st = hu_analysis_ideal(a, t)) == HU_OK)
+			step_rows(a, t, &w);
 	}
 	hu_progress_end(&bar);
-	if (st == HU_OK)
-		st = write_all(a, &out, &each, &all);
-	if (st == HU_OK)
-		hu_str_addf(&a->said, "%zu outputs judged, the worst %.4g ulp off; %zu outside their call's bound", outputs, worst, a->over_bound);
-	if (out.text.s)
-		hu_tsv_release(&out);
-	if (each.text.s)
-		hu_tsv_release(&each);
-	free(all.f);
+	st = finish(a, &w, st);
+	free(w.all.f);
 	return st;
 }
 

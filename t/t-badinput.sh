@@ -60,19 +60,21 @@ truncate -s -100 b/$t
 unlist b $t
 run verify --trace b
 refused 3 "$t" "verify --trace: the same without the manifest's length"
-damaged
-"$py" - b/$t <<'END'
+for change in "h['relu1.y']['shape'][0] -= 1" "h['relu1.y']['shape'].reverse()" "h['relu1.y']['dtype'] = 'I32'" "h['relu9.y'] = h.pop('relu1.y')"; do
+	damaged
+	"$py" - b/$t "$change" <<'END'
 import json, struct, sys
 b = open(sys.argv[1], "rb").read()
 n = struct.unpack("<Q", b[:8])[0]
 h = json.loads(b[8:8 + n])
-h["relu1.y"]["shape"][0] -= 1
+exec(sys.argv[2])
 s = json.dumps(h).encode()
 open(sys.argv[1], "wb").write(struct.pack("<Q", len(s)) + s + b[8 + n:])
 END
-unlist b $t
-run verify --trace b
-refused 3 'relu1.y' "a tensor whose shape is cut short"
+	unlist b $t
+	run verify --trace b
+	refused 3 'relu[19].y' "a trace after $change"
+done
 damaged
 sed 's/"run_version": 1/"run_version": 2/' a/manifest.json >b/manifest.json
 everywhere 'newer' "a manifest of a newer version"

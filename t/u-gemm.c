@@ -148,7 +148,7 @@ test_formats(void)
 		{ HU_FP16, HU_FP16, "pairwise,acc=fp16" }, { HU_FP32, HU_FP32, "kahan,acc=fp32" }, { HU_FP16, HU_FP16, "fma,acc=fp16,mode=SR" }, { HU_FP32, HU_FP16, "fma,acc=bf16,outer=fp32" },
 		{ HU_BF16, HU_BF16, "fma,acc=bf16" }, { HU_FP32, HU_FP32, "fma,acc=bf16" }, { HU_E5M2, HU_FP16, "fma,acc=e5m2" }, { HU_E4M3, HU_FP32, "fma,acc=e4m3" }, { HU_FP32, HU_FP16, "fma,acc=fp16" },
 		{ HU_FP32, HU_FP32, "chunk:7,acc=fp32" }, { HU_FP16, HU_FP16, "chunk:16,acc=fp16" }, { HU_FP64, HU_FP64, "chunk:11,acc=fp64" }, { HU_FP32, HU_TF32, "chunk:64,acc=tf32" },
-		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" }, { HU_E2M1, HU_FP32, "fma,acc=e3m2" },
+		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" }, { HU_FP64, HU_FP32, "fma,acc=fp32" }, { HU_FP64, HU_FP16, "sequential,acc=fp16" }, { HU_E2M1, HU_FP32, "fma,acc=e3m2" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -76,8 +76,9 @@ test_trace(const char *dir, hu_program *p)
 	for (int i = 0; i < p->nt; i++)
 		select[i] = i != 3;
 	ok(hu_run_create(dir, 0) == HU_OK && hu_run_write_program(dir, p) == HU_OK && hu_run_write_trace(dir, 7, p, t, select) == HU_OK && hu_run_write_trace(dir, 12345678, p, t, select) == HU_OK, "a run with two traced steps is written");
-	ok(hu_run_create(dir, 0) == HU_EINVAL && hu_run_create(dir, 1) == HU_OK, "its folder is not made twice");
+	ok(hu_run_create(dir, 0) == HU_OK, "without a manifest it never began, and may begin anew");
 	ok(hu_run_add_file(dir, "trace/step-000007.safetensors", json_object_get(m, "files")) == HU_OK && hu_run_write_json(dir, "manifest.json", m) == HU_OK, "with a manifest");
+	ok(hu_run_create(dir, 0) == HU_EINVAL && hu_run_create(dir, 1) == HU_OK, "its folder is not made twice");
 	if (hu_run_open(&r, dir))
 		bail_out("%s", hu_reason());
 	ok(r.nstep == 2 && r.step[0] == 7 && r.step[1] == 12345678 && r.train->nt == p->nt && !r.eval, "and opened");

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 1 << 16 };
 
@@ -31,11 +32,11 @@ table_of(hu_format f)
 	return t;
 }
 
-/* The last index whose value is at most x. */
+/* The last index whose value is at most x; n where x is beyond them all. */
 static long
 index_of(const table *t, double x)
 {
-	long lo = 0, hi = t->n;
+	long lo = 0, hi = t->n + 1;
 
 	while (hi - lo > 1) {
 		long mid = lo + (hi - lo) / 2;
@@ -57,11 +58,9 @@ beyond(const table *t, int negative, hu_mode m)
 static double
 wanted(const table *t, long i, double x, int negative, hu_mode m, uint32_t rand)
 {
-	double low = t->value[i], high = t->value[i + 1], middle = low + (high - low) / 2;
+	double low = t->value[i], high = t->value[i + 1], middle = low + (high - low) / 2; /* i < n */
 	int even = t->f.p > 1 ? i % 2 == 0 : i == 0, up;
 
-	if (x >= high)
-		return beyond(t, negative, m);
 	switch (m) {
 	case HU_RNE: up = x > middle || (x == middle && !even); break;
 	case HU_RNA: up = x >= middle; break;
@@ -88,37 +87,88 @@ as_float(double magnitude, int negative, hu_format f)
 	return hu_bits32((float)(negative ? -magnitude : magnitude));
 }
 
+static uint32_t
+bits_up_to_inf(double x)
+{
+	return hu_bits32((float)x); /* a value, a midpoint or the power of two beyond: exact or infinity */
+}
+
+/* What the floats with magnitudes A .. B - 1, finite, become: between two neighbouring values all
+   on one side of the middle share a result, which wanted gives for one of them. */
+static void
+fill(const table *t, uint32_t a, uint32_t b, int negative, hu_mode m, uint32_t *want)
+{
+	long i = index_of(t, (double)hu_from_bits32(a));
+	const uint32_t first = a;
+
+	for (; a < b; i++) {
+		if (i == t->n) {
+			uint32_t w = as_float(beyond(t, negative, m), negative, t->f);
+			for (; a < b; a++)
+				want[a - first] = w;
+			return;
+		}
+		double low = t->value[i], high = t->value[i + 1], middle = low + (high - low) / 2;
+		uint32_t end = bits_up_to_inf(high) < b ? bits_up_to_inf(high) : b, at_low = bits_up_to_inf(low), at_middle = bits_up_to_inf(middle);
+		uint32_t exact = as_float(wanted(t, i, low, negative, m, 0), negative, t->f);
+		uint32_t below = as_float(wanted(t, i, low + (high - low) / 4, negative, m, 0), negative, t->f);
+		uint32_t tie = as_float(wanted(t, i, middle, negative, m, 0), negative, t->f);
+		uint32_t above = as_float(wanted(t, i, middle + (high - low) / 4, negative, m, 0), negative, t->f);
+		for (uint32_t k = a; k < end; k++)
+			want[k - first] = k > at_middle ? above : k < at_middle ? below : tie;
+		if (at_low >= a && at_low < end)
+			want[at_low - first] = exact;
+		a = end;
+	}
+}
+
+/* Each with its own random bits. */
+static void
+fill_drawn(const table *t, uint32_t u, uint32_t n, hu_mode m, uint32_t *want)
+{
+	int negative = u >> 31;
+	long i = index_of(t, fabs((double)hu_from_bits32(u)));
+
+	for (uint32_t k = 0; k < n; k++) {
+		double x = fabs((double)hu_from_bits32(u + k));
+		uint32_t rand = hu_random_at(stream.seed, stream.stream, stream.step, u + k).w[0];
+		while (i < t->n && t->value[i + 1] <= x)
+			i++;
+		want[k] = as_float(i == t->n ? beyond(t, negative, m) : wanted(t, i, x, negative, m, rand), negative, t->f);
+	}
+}
+
 /* Wrong elements among the CHUNK floats from bits FIRST on. */
 static long
 chunk(const table *t, uint32_t first, hu_mode m)
 {
 	static _Thread_local float src[CHUNK], dst[CHUNK];
-	static _Thread_local uint32_t want[CHUNK];
+	static _Thread_local uint32_t want[CHUNK], got[CHUNK];
 	int negative = first >> 31;
-	long wrong = 0, i = 0;
-	uint32_t nan = t->f.special == HU_SPECIAL_FINITE ? hu_bits32((float)t->f.max) : 0x7fc00000u;
+	long wrong = 0;
+	uint32_t a = first & 0x7fffffffu;
 
-	for (uint32_t k = 0; k < CHUNK; k++) {
-		uint32_t u = first + k;
-		double x = fabs((double)hu_from_bits32(u));
-		src[k] = hu_from_bits32(u);
-		if (isnan(x)) {
-			want[k] = nan;
-		} else if (isinf(x)) {
-			want[k] = as_float(beyond(t, negative, HU_RNE), negative, t->f);
-		} else {
-			i = k == 0 ? index_of(t, x) : i;
-			while (i + 1 < t->n && t->value[i + 1] <= x)
-				i++;
-			uint32_t rand = hu_mode_draws(m) ? hu_random_at(stream.seed, stream.stream, stream.step, u).w[0] : 0;
-			want[k] = as_float(wanted(t, i, x, negative, m, rand), negative, t->f);
-		}
+	for (uint32_t k = 0; k < CHUNK; k++)
+		src[k] = hu_from_bits32(first + k);
+	if (a >= 0x7f800000u) {
+		for (uint32_t k = 0; k < CHUNK; k++)
+			want[k] = t->f.special == HU_SPECIAL_FINITE ? hu_bits32((float)t->f.max) : 0x7fc00000u;
+		if (a == 0x7f800000u)
+			want[0] = as_float(beyond(t, negative, HU_RNE), negative, t->f);
+	} else if (hu_mode_draws(m)) {
+		fill_drawn(t, first, CHUNK, m, want);
+	} else {
+		fill(t, a, a + CHUNK, negative, m, want);
 	}
 	for (int level = 0; level < HU_SIMDS; level++)
 		if (hu_simd_has((hu_simd)level)) {
 			hu_bulk_round_at((hu_simd)level, dst, src, CHUNK, t->f.id, m, 0, &stream, first);
+			memcpy(got, dst, sizeof got);
+			long bad = 0;
+#pragma omp simd reduction(+ : bad)
 			for (uint32_t k = 0; k < CHUNK; k++)
-				wrong += hu_bits32(dst[k]) != want[k];
+				bad += got[k] != want[k];
+			wrong += bad;
 		}
 	return wrong;
 }

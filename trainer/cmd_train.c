@@ -136,8 +136,7 @@ prepare_new(job *b, const hu_args *a)
 {
 	HU_TRY(hu_config_from_args(&b->config, a, 1));
 	b->dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_name(&b->config);
-	if (hu_exists(b->dir))
-		return hu_run_create(b->dir, 0);
+	HU_TRY(hu_run_may_create(b->dir));
 	HU_TRY(open_session(b));
 	HU_TRY(hu_record_init(&b->record, b->dir, &b->session));
 	HU_TRY(hu_session_start(&b->session));
@@ -212,8 +211,10 @@ prepare_resumed(job *b, const hu_args *a)
 		st = hu_record_init(&b->record, b->dir, &b->session);
 	if (st == HU_OK) {
 		hu_record_continue(&b->record, run.manifest);
-		st = restore(b, &run);
+		st = hu_run_create(b->dir, 1);
 	}
+	if (st == HU_OK)
+		st = restore(b, &run);
 	hu_run_release(&run);
 	if (st == HU_OK)
 		say_start(b);

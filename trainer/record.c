@@ -115,8 +115,7 @@ unmake(const char *dir)
 hu_status
 hu_record_begin(hu_record *r, const hu_session *s, const json_t *command)
 {
-	if (hu_exists(r->dir))
-		return hu_run_create(r->dir, 0);
+	HU_TRY(hu_run_may_create(r->dir));
 	r->manifest = hu_manifest_new(s, r, command);
 	hu_status st = write_start(r, s);
 	if (st == HU_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    adamw: Adam with decoupled weight decay; the bias corrections come from the clock.
    The update uses m' and v' as computed, before their rounding to their own formats. */
-#include "lib/op/map.h"
+#include "lib/op/reduce.h"
 
 #define STEP(S, T)                                                   \
 	do {                                                         \
@@ -9,6 +9,14 @@
 		out[0][i] = hu_adamw##S(c, in[0][i], in[1][i], &m, &v); \
 		out[1][i] = m;                                       \
 		out[2][i] = v;                                       \
+	} while (0)
+#define STEP_TERM(S, T)                                                 \
+	do {                                                            \
+		T m = in[2][i], v = in[3][i];                           \
+		out[0][i] = hu_adamw##S(c, in[0][i], in[1][i], &m, &v); \
+		m = in[2][i];                                           \
+		v = in[3][i];                                           \
+		out[1][i] = hu_adamw_term##S(c, in[1][i], &m, &v);      \
 	} while (0)
 #define KEEP(S, T) (out[0][i] = in[0][i], out[1][i] = in[2][i], out[2][i] = in[3][i])
 
@@ -64,6 +72,7 @@ exact_keep(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_set(y, x[out == 0 ? 0 : out + 1], MPFR_RNDN);
 }
 HU_BLOCKS(step, STEP, exact_step)
+HU_BLOCKS(step_term, STEP_TERM, NULL)
 HU_BLOCKS(keep, KEEP, exact_keep)
 
 static void
@@ -138,6 +147,20 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return hu_map_bound(&m, 3, out, hu_output_format(c, in, out), element, n, b);
 }
 
+/* Of the weights; the decay's own rounding counts as part of the update. */
+static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	hu_map m;
+
+	if (out != 0 || hu_get(in[2], 0) != 0)
+		return HU_OK;
+	prepare(&m, c, in);
+	round_eps(&m, in);
+	m.blocks = &step_term;
+	return hu_update_swamping(&m, element, n, env, count);
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -162,5 +185,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_adamw = {
 	.name = "adamw", .summary = "Adam with decoupled weight decay",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping,
 };

@@ -38,6 +38,9 @@ hu_run_of(hu_format f, double r, double e)
 /* X itself, rounded to the compute format; E: how far X may be from what is meant. */
 HU_HD hu_run hu_run_load(hu_format f, double x, double e) { return hu_run_of(f, x, e); }
 
+/* A literal of formula.inc: exact where it is short, else the double nearest to what is meant. */
+HU_HD hu_run hu_run_literal(hu_format f, double x) { return hu_run_load(f, x, (double)(float)x == x ? 0 : hu_abs(x) * 0x1p-53); }
+
 /* What a double operation itself loses: nothing that matters for products of short
    operands (their products are exact), u and an underflow otherwise. */
 HU_HD double hu_run_own(double r) { return hu_abs(r) * 0x1p-53 + 0x1p-1074; }

@@ -243,9 +243,7 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in
 		part = x.k;
 	int wide = in[0]->format == HU_FP64 || in[1]->format == HU_FP64;
 	hu_narrow narrow;
-	if (wide && c->sum.acc != HU_FP64)
-		return hu_fail(HU_EUNABLE, "%s: products of fp64 operands are summed in fp64 only; cast the operands or take acc=fp64", c->op->name);
-	if (fast && fused && c->sum.acc == HU_FP32) {
+	if (fast && fused && !wide && c->sum.acc == HU_FP32) {
 		hu_status st;
 		if (x.split && c->sum.id == HU_SUM_FMA && part == x.k && !hu_is_wide(out[0]->format) && split_f32(&x, c, out[0], env, &st))
 			return st;

@@ -97,6 +97,10 @@ judge(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t
 	hu_contract_open(&x, map, c, in);
 	hu_sum_bound s = hu_sum_apriori(c->sum, x.k, part);
 	hu_format inner = part && part < x.k ? hu_outer_format(c->sum) : hu_format_of(c->sum.acc);
+	if (hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) { /* products rounded to double first (model.h) */
+		s.relative += 0x1p-52 * (1 + s.relative);
+		s.absolute += (double)x.k * 0x1p-1073 * (1 + s.relative);
+	}
 #pragma omp parallel
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);

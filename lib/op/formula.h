@@ -65,7 +65,7 @@
 #define HU_T hu_run
 #define HU_C hu_ctx_run
 #define HU_N(name) name##_run
-#define HU_K(c, x) hu_run_load((c)->f, x, 0)
+#define HU_K(c, x) hu_run_literal((c)->f, x)
 #define HU_V(a) ((a).v)
 #define HU_ADD(c, a, b) hu_run_add((c)->f, a, b)
 #define HU_SUB(c, a, b) hu_run_add((c)->f, a, hu_run_neg(b))

@@ -70,6 +70,13 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	(void)env;
+	return hu_norm_stat_swamping(c, in[0], HU_ROW, out, element, n, count);
+}
+
+static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	size_t C = hu_last(in[0]);
@@ -99,5 +106,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_layernorm = {
 	.name = "layernorm", .summary = "normalises each row",
 	.min_in = 3, .max_in = 3, .nout = 3, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping, .grad = grad,
 };

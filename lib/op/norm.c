@@ -87,7 +87,10 @@ hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 	hu_map_init(&m, c, &square, x->n, C);
 	hu_map_add(&m, x, HU_EACH);
 	hu_map_add_stat(&m, &s.mean, how);
+	m.in[1].e = NULL;
 	sum(&m, how, &s.var, 1);
+	for (size_t i = 0; with_errors && i < g; i++) /* sum (x - a)^2 = sum (x - mean)^2 + n (a - mean)^2 */
+		s.var.e[i] = hu_up(s.var.e[i] + (double)(x->n / g) * s.mean.e[i] * s.mean.e[i]);
 	hu_norm_divide(c, &s.var, x->n / g);
 	s.rstd = hu_stat_new(g, with_errors);
 	hu_map_init(&m, c, &inverse, g, 1);
@@ -98,6 +101,23 @@ hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 	if (with_errors)
 		cap_errors(&s, m.k[0]);
 	return s;
+}
+
+/* Of the sums behind the mean (out 1) and the variance (out 2) of each group. */
+hu_status
+hu_norm_stat_swamping(const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
+{
+	hu_map m;
+
+	if (out != 1 && out != 2)
+		return HU_OK;
+	hu_norm s = hu_norm_new(c, x, how, 0);
+	hu_map_init(&m, c, out == 1 ? &same : &square, x->n, hu_last(x->shape));
+	hu_map_add(&m, x, HU_EACH);
+	hu_map_add_stat(&m, &s.mean, how);
+	hu_sum_swamping(&m, how, 1, 0, element, n, count);
+	hu_norm_free(&s);
+	return HU_OK;
 }
 
 void

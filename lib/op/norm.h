@@ -11,6 +11,7 @@ typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;
 
 hu_norm hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors);
 void hu_norm_free(hu_norm *s);
+hu_status hu_norm_stat_swamping(const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
 /* rstd = 1 / sqrt(var + eps) of variances that are given. */
 hu_stat hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). Where
    found_inf is set the old values are selected. */
-#include "lib/op/map.h"
+#include "lib/op/reduce.h"
 
 #define STEP(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
 #define MOVE(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], &in[2][i], &out[1][i])
+#define STEP_TERM(S, T) (STEP(S, T), out[1][i] = hu_sgd_term##S(c, in[0][i], in[1][i], NULL, NULL))
+#define MOVE_TERM(S, T) (MOVE(S, T), out[1][i] = hu_sgd_term##S(c, in[0][i], in[1][i], &in[2][i], &out[1][i]))
 #define KEEP(S, T) out[0][i] = in[0][i]
 #define KEEP2(S, T) (out[0][i] = in[0][i], out[1][i] = in[2][i])
 
@@ -49,6 +51,8 @@ exact_keep(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 HU_BLOCKS(step, STEP, exact_step)
 HU_BLOCKS(move, MOVE, exact_move)
+HU_BLOCKS(step_term, STEP_TERM, NULL)
+HU_BLOCKS(move_term, MOVE_TERM, NULL)
 HU_BLOCKS(keep, KEEP, exact_keep)
 HU_BLOCKS(keep2, KEEP2, exact_keep)
 
@@ -88,10 +92,22 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	k->flops = (2.0 + (c->nin > 3 ? 2 : 0) + (hu_attr_num(c, "weight_decay", 0) != 0 ? 2 : 0)) * (double)hu_count(in[0]);
 }
 
+static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	hu_map m;
+
+	if (out != 0 || hu_get(in[2], 0) != 0)
+		return HU_OK;
+	prepare(&m, c, in);
+	m.blocks = c->nin > 3 ? &move_term : &step_term;
+	return hu_update_swamping(&m, element, n, env, count);
+}
+
 HU_MAP_FACES
 
 const hu_op hu_op_sgd = {
 	.name = "sgd", .summary = "gradient descent with momentum and weight decay",
 	.min_in = 3, .max_in = 4, .nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping,
 };

@@ -33,6 +33,24 @@ hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_
 	return HU_OK;
 }
 
+hu_status
+hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	hu_run *y = hu_xmalloc((n + 1) * 2 * sizeof *y);
+
+	hu_map_runs(m, element, n, 2, y);
+	for (size_t i = 0; i < n; i++) {
+		double w = hu_get(m->in[0].t, element[i]), d = y[2 * i + 1].v;
+		count->outputs++;
+		if (d == 0 || !hu_isfinite(d) || !hu_isfinite(w))
+			continue;
+		count->additions++;
+		count->swamped += (uint64_t)(hu_stored(m->call, env, m->call->fmt.out, element[i], y[2 * i].v) == w);
+	}
+	free(y);
+	return HU_OK;
+}
+
 /* lib/sum/tree.inc with its additions counted; *RUN: the longest row of swamped terms at a lane's end. */
 static double
 block(hu_format f, const double *x, size_t n, hu_swamp *count, uint64_t *run)

@@ -10,7 +10,10 @@
 enum { HU_RUN_VERSION = 1 };
 
 /* Writing. */
-/* Makes RUN/ and its folders; HU_EINVAL where it exists already and RESUME is not set. */
+/* Whether a new run may be made there; HU_EINVAL where something exists, unless it is empty or a
+   run that was cut off before it had a manifest. */
+hu_status hu_run_may_create(const char *dir);
+/* Makes RUN/ and its folders and removes what killed writes left; without RESUME, only where hu_run_may_create. */
 hu_status hu_run_create(const char *dir, int resume);
 hu_status hu_run_write_json(const char *dir, const char *name, const json_t *j);
 hu_status hu_run_write_program(const char *dir, const hu_program *p);   /* program-NAME.json */

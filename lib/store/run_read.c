@@ -32,7 +32,7 @@ load_manifest(hu_run *r)
 	hu_status st = HU_OK;
 
 	if (!hu_exists(path))
-		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json)", r->dir);
+		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json); halfulp train makes one", r->dir);
 	else if (!(r->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &e)))
 		st = hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
 	else {

@@ -1,23 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0
    The run directory's writing side: every file whole or not at all. */
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 #include "lib/number/bulk.h"
 #include "lib/store/run.h"
 #include "lib/store/safetensors.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static const char *const folders[] = { "trace", "checkpoint" };
+
+/* DIR has nothing but what a run writes before its manifest: its beginning was cut off, or it is empty. */
+static int
+never_began(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int ours = d != NULL;
+
+	for (struct dirent *e; d && (e = readdir(d));)
+		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) || !strcmp(e->d_name, folders[1]) || hu_match("program-*.json,*.json.tmp.*", e->d_name);
+	if (d)
+		closedir(d);
+	return ours;
+}
+
+/* Removes what writes that were killed left in DIR. */
+static void
+remove_temporaries(const char *dir)
+{
+	DIR *d = opendir(dir);
+
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (hu_match("*.json.tmp.*,*.tsv.tmp.*,*.safetensors.tmp.*", e->d_name)) {
+			char *path = hu_path(dir, "%s", e->d_name);
+			unlink(path);
+			free(path);
+		}
+	if (d)
+		closedir(d);
+}
+
+hu_status
+hu_run_may_create(const char *dir)
+{
+	if (hu_exists(dir) && !never_began(dir))
+		return hu_fail(HU_EINVAL, "%s exists already; choose another name, or continue it with --resume", dir);
+	return HU_OK;
+}
 
 hu_status
 hu_run_create(const char *dir, int resume)
 {
-	static const char *const folders[] = { "trace", "checkpoint" };
-
-	if (!resume && hu_exists(dir))
-		return hu_fail(HU_EINVAL, "%s exists already; choose another name, or continue it with --resume", dir);
+	if (!resume)
+		HU_TRY(hu_run_may_create(dir));
+	remove_temporaries(dir);
 	for (int i = 0; i < 2; i++) {
 		char *path = hu_path(dir, "%s", folders[i]);
 		hu_status st = hu_make_dirs(path);
+		remove_temporaries(path);
 		free(path);
 		HU_TRY(st);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The plain version of every summation model: one output's products, k ascending, with
    each accumulator operation rounded once to the accumulator's format. Host and device.
-   Operands are values of formats with p <= 24 unless the accumulator is fp64, so that a
-   product is exact in double. */
+   Products are exact in double where operands have p <= 24, as every tensor's but fp64's have;
+   fp64 operands' are rounded to double first, unless the accumulator is fp64 and fuses. */
 #ifndef HU_SUM_MODEL_H
 #define HU_SUM_MODEL_H
 

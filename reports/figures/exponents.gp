@@ -53,7 +53,8 @@ do for [format in formats] {
 	set multiplot
 	set logscale y
 	set boxwidth 0.92
-	set xtics (right - left > 30 ? 10 : 5)
+	between = right - left > 100 ? 20 : right - left > 30 ? 10 : 5
+	set xtics between
 	set yrange [1e-6:1]
 	set xrange [left:right]
 	set format y '10^{%T}'

@@ -6,7 +6,17 @@ phases = |phase_name|
 above = 96 + 18 * rows
 below = rows_updates > 0 ? 112 + 18 * rows_updates : 0
 width = 860; height = above + below
-at(row) = -(row + 0.7 * (column('phase_id') - 1))
+# Rows stand in blocks by phase, in the table's order inside a block: an operator whose first traced
+# step had nothing to add comes late in the table
+array start[phases + 1]; array seen[phases]; array place[rows]; array name[rows]
+do for [p = 1:phases + 1] { start[p] = 0 }
+do for [p = 1:phases] { seen[p] = 0 }
+count(p) = (start[p + 1] = start[p + 1] + 1, p)
+stats file using (count(int(column('phase_id')))) nooutput
+do for [p = 2:phases + 1] { start[p] = start[p] + start[p - 1] }
+put(row, p, label) = (seen[p] = seen[p] + 1, name[row] = label, place[row] = -(start[p] + seen[p] - 1 + 0.7 * (p - 1)))
+stats file using (put(int($0) + 1, int(column('phase_id')), stringcolumn('layer_label'))) nooutput
+at(row) = place[int(row) + 1]
 share(p) = column('phase_id') == p && column('additions') > 0 ? positive(column('swamped') / column('additions')) : NaN
 least = 1e-7
 bar(x) = x > least ? x : NaN
@@ -28,8 +38,12 @@ do for [format in formats] {
 	set key at graph 1, screen 1 - 36. / height right bottom horizontal
 	set label 1 'additions swamped in sums' at screen 0.015, graph 1 offset 0, 0.9 left textcolor rgb ink
 	set xlabel 'share of the additions' textcolor rgb soft offset 0, 0.3
-	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32):ytic(stringcolumn('layer_label')) \
-		with boxxyerror lc rgb colour(p) title phase_name[p]
+	set ytics ()
+	do for [row = 1:rows] { set ytics add (name[row] place[row]) }
+	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32) with boxxyerror lc rgb colour(p) title phase_name[p], \
+		'' using (column('swamped') == 0 ? least : NaN):(at($0)):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle
+	set ytics autofreq
+	set ytics scale 0 noenhanced
 	if (rows_updates > 0) {
 		least = 1e-4
 		set xrange [least:1]
@@ -44,7 +58,9 @@ do for [format in formats] {
 		set label 2 'harmless below 0.1' at 0.1, graph 1 offset -0.3, 0.6 right textcolor rgb '#00664A'
 		set label 3 'fatal above 0.5' at 1, graph 1 offset 0, 0.6 right textcolor rgb '#9C4400'
 		unset key
-		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(stringcolumn('tensor_label')) with boxxyerror lc rgb orange
+		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(stringcolumn('tensor_label')) with boxxyerror lc rgb orange, \
+			'' using (column('l2_share_lost') == 0 ? least : NaN):(-$0):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0', \
+			'' using (column('l2_share_lost') > 0 && column('l2_share_lost') <= least ? least : NaN):(-$0):('below 10^{-4}') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0'
 		unset arrow 1; unset arrow 2; unset label 2; unset label 3
 		least = 1e-7
 	}

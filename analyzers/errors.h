@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Errors of one output tensor in the words of the tables: of the call itself, and
+   of the whole step up to it. */
+#ifndef HU_ANALYZERS_ERRORS_H
+#define HU_ANALYZERS_ERRORS_H
+
+#include "analyzers/judge.h"
+
+/* Of the judged elements. ci95: half width of the mean's 95 % interval under sampling. normwise:
+   |error|2 / |magnitude|2; componentwise: the largest |error| / magnitude; condition_max: the
+   largest magnitude / |exact|; ratio_max: the largest |error| / bound; worst: the element of ulp_max. */
+typedef struct hu_errors {
+	double ulp_max, ulp_mean, ulp_p99, ci95, rel_max, normwise, componentwise, condition_max, ratio_max;
+	size_t over, worst;
+} hu_errors;
+
+void hu_errors_local(hu_errors *m, const hu_judged *j);
+
+/* Of all elements of GOT against the exact step's values. rel_normwise: |got - ideal|2 / |ideal|2 over what is
+   finite in both. known: 0 where the exact step cannot tell: fp64 tensors, and differences below HU_PROPAGATE_FLOOR. */
+typedef struct hu_errors_step { double ulp_max, ulp_mean, rel_normwise; int known; } hu_errors_step;
+
+void hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *ideal);
+#endif
