@@ -2,5 +2,7 @@
 
 EXTRA_DIST += doc/analysis.md
 EXTRA_DIST += doc/architecture.md
+EXTRA_DIST += doc/defaults.md
 EXTRA_DIST += doc/demo.sh
 EXTRA_DIST += doc/formats.md
+dist_man_MANS += doc/halfulp.1

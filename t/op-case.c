@@ -55,6 +55,8 @@ value(hu_format f, int level, uint64_t seed, uint32_t stream, size_t i)
 	int e = (int)(r.w[2] % (uint32_t)span), corner = (int)(r.w[3] % 16), negative = (int)(r.w[3] >> 31);
 	double x;
 
+	if (level == LEVEL_OFFSET)
+		return hu_round(96 + 2 * u, f, HU_RNE, 0, 0);
 	if (level == LEVEL_MILD)
 		return hu_round(4 * u - 2, f, HU_RNE, 0, 0);
 	if (level == LEVEL_SPECIAL && corner < 3)

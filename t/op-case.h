@@ -7,9 +7,9 @@
 
 typedef struct op_row { const char *op, *attrs, *in, *out; } op_row;
 
-/* How the values are drawn: around one; a few hundred octaves where the format has them; its
-   whole range with subnormals; with infinities and NaN of odd payloads too. */
-enum { LEVEL_MILD, LEVEL_SPREAD, LEVEL_RANGE, LEVEL_SPECIAL, LEVELS };
+/* How the values are drawn: around zero; sixteen octaves, zeros and the smallest subnormal; the
+   format's whole range; that with infinities and NaN of odd payloads; far from zero, close together. */
+enum { LEVEL_MILD, LEVEL_SPREAD, LEVEL_RANGE, LEVEL_SPECIAL, LEVEL_OFFSET, LEVELS };
 
 typedef struct op_case {
 	hu_call c;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Emulated products: the blocked, vectorised path against the plain model, bit for bit, on
-   values biased to ties, subnormals, overflow and exponent gaps; the exact engines against
-   each other; every output within its bound. */
+   values biased to ties, subnormals, overflow and exponent gaps; every output within its
+   bound; sums of small integers without an error. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/exact/dot.h"
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
 #include "lib/op/contract.h"
@@ -34,6 +33,10 @@ value(hu_format f, int kind)
 		return hu_round(s * f.max * (0.5 + u / 2), f, HU_RZ, 0, 0);
 	if (kind == 3)
 		return s * (double)(bits() % 8);
+	if (kind == 5) /* products about the smallest normal number of fp16, or of a tenth of its precision */
+		return hu_round(s * (1 + u) * hu_pow2(-8 - (int)(bits() % 5)), f, HU_RNE, 0, 0);
+	if (kind == 6) /* products that are ties of short formats, met by sums far below them */
+		return bits() % 3 ? hu_round((double)(1 + bits() % 255), f, HU_RNE, 0, 0) : s * hu_pow2(f.emin / 4);
 	if (kind == 4 && bits() % 24 == 0) {
 		static const double odd[] = { 0.0, -0.0 };
 		uint32_t k = bits() % 5;
@@ -153,71 +156,31 @@ test_formats(void)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int bad = 0;
-		for (int kind = 0; kind < 5; kind++)
+		for (int kind = 0; kind < 7; kind++)
 			bad += compare(5, 19, 40, kind & 1, kind >> 1 & 1, rows[i].in, rows[i].out, rows[i].sum, kind == 3 && strcmp(rows[i].sum, "fma,acc=bf16,outer=fp32") ? 16 : 0, kind);
 		is_int(bad, 0, "%s products into %s by %s", hu_format_name(rows[i].in), hu_format_name(rows[i].out), rows[i].sum);
 	}
-}
-
-static void
-test_exact(void)
-{
-	enum { N = 300 };
-	double a[N], b[N];
-	mpfr_t x, y, z;
-	int differ = 0, ints = 0, integers = 0;
-
-	mpfr_inits2(64, x, y, z, (mpfr_ptr)0);
-	for (int i = 0; i < 400; i++) {
-		hu_format_id f = i % 2 ? HU_FP16 : i % 3 ? HU_BF16 : HU_FP32;
-		size_t n = 1 + bits() % N;
-		for (size_t k = 0; k < n; k++) {
-			a[k] = value(hu_format_of(f), i % 5);
-			b[k] = i % 7 == 0 && k >= n / 2 ? -b[k - n / 2] : value(hu_format_of(f), i % 5);
-			if (i % 7 == 0 && k >= n / 2)
-				a[k] = a[k - n / 2]; /* the second half cancels the first */
-		}
-		hu_exact_dot_mpfr(x, a, b, n);
-		if (hu_exact_dot_int(y, a, b, n)) {
-			ints++;
-			differ += mpfr_cmp(x, y) != 0 || mpfr_signbit(x) != mpfr_signbit(y);
-		}
-		/* a third way: 2400 bits hold any of these sums */
-		mpfr_set_prec(z, 2400);
-		mpfr_set_zero(z, 1);
-		int finite = 1;
-		for (size_t k = 0; k < n; k++) {
-			mpfr_t p;
-			mpfr_init2(p, 106);
-			mpfr_set_d(p, a[k], MPFR_RNDN);
-			mpfr_mul_d(p, p, b[k], MPFR_RNDN);
-			mpfr_add(z, z, p, MPFR_RNDN);
-			finite &= hu_isfinite(a[k]) && hu_isfinite(b[k]);
-			mpfr_clear(p);
-		}
-		differ += finite ? mpfr_cmp(x, z) != 0 : mpfr_nan_p(x) != mpfr_nan_p(z) || (mpfr_inf_p(z) && mpfr_cmp(x, z));
-		for (size_t k = 0; k < n; k++)
-			integers += a[k] != a[k];
-	}
-	is_int(differ, 0, "the exact engines agree with 2400-bit sums (%d by integers, %d NaN among the operands)", ints, integers);
-	ok(ints > 100 && ints < 400, "both engines were used");
-	mpfr_clears(x, y, z, (mpfr_ptr)0);
 }
 
 /* Outputs beyond their bound, and references that differ from an integer product. */
 static void
 test_judges(void)
 {
-	static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR" };
+	static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR",
+		"fma,acc=fp32,outer=fp16", "fma,acc=fp16,outer=bf16", "chunk:32,acc=fp16,outer=fp32", "kahan,acc=bf16,mode=RU", "pairwise,acc=e5m2,mode=RNZ", "sequential,acc=bf16,mode=SRE", "fma,acc=fp64", "pairwise,acc=fp64" };
 	hu_env env = { 5, 9 };
 
 	for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
+		static const hu_format_id outs_[] = { HU_FP16, HU_BF16, HU_FP32, HU_FP64 };
 		int over = 0, finite = 0, nonzero = 0;
-		for (int i = 0; i < 40; i++) {
+		for (int i = 0; i < 80; i++) {
 			size_t m = 3, n = 5, k = 1 + bits() % 300, element[15];
-			hu_call c = call_of("matmul", sums[s], i & 1 ? HU_FP16 : HU_BF16, i % 3 ? 0 : 64);
-			hu_format_id in = i & 2 ? HU_FP16 : HU_BF16;
-			hu_tensor a = tensor(hu_shape2(m, k), in, i % 4), b = tensor(hu_shape2(k, n), in, i % 4), y = tensor(hu_shape2(m, n), c.fmt.out, -1);
+			hu_call c = call_of("matmul", sums[s], outs_[i & 3], i % 3 ? 0 : 1 + bits() % 64);
+			hu_format_id in = i & 4 ? HU_FP16 : HU_BF16;
+			int kind = i / 8 % 5 == 4 ? 5 : i / 8 % 5;
+			c.flags = i / 8 & 1 ? HU_SATURATE : 0;
+			c.mode = i % 7 ? HU_RNE : HU_RZ;
+			hu_tensor a = tensor(hu_shape2(m, k), in, kind), b = tensor(hu_shape2(k, n), in, kind), y = tensor(hu_shape2(m, n), c.fmt.out, -1);
 			hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
 			mpfr_t exact[15];
 			double bound[15];
@@ -262,13 +225,83 @@ test_shapes(void)
 	ok(c.op->shape(&c, in, &out) == HU_OK && out.d[0] == 4 && out.d[1] == 6, "a transposed operand");
 }
 
+/* Partial sums of at most 2^11 are exact in fp16 whatever the model. */
+static void
+test_integers(void)
+{
+	static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=fp16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=SR" };
+	enum { M = 30, N = 40, K = 41 };
+	hu_env env = { 5, 9 };
+	int differ = 0;
+
+	for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
+		hu_call c = call_of("matmul", sums[s], HU_FP16, s % 2 ? 16 : 0);
+		hu_tensor a = tensor(hu_shape2(M, K), HU_FP16, 3), b = tensor(hu_shape2(K, N), HU_FP16, 3), y = tensor(hu_shape2(M, N), HU_FP16, -1);
+		hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
+		c.op->emulate(&c, ins, outs, &env);
+		for (size_t i = 0; i < M * N; i++) {
+			int want = 0;
+			for (size_t k = 0; k < K; k++)
+				want += (int)hu_get(&a, i / N * K + k) * (int)hu_get(&b, k * N + i % N);
+			differ += hu_get(&y, i) != want;
+		}
+		free(a.data);
+		free(b.data);
+		free(y.data);
+	}
+	is_int(differ, 0, "products of small integers have no error in any model");
+}
+
+/* Dividing by the scales: one rounding, at fp16's ends too. */
+static void
+test_scaled(void)
+{
+	hu_env env = { 5, 9 };
+	int differ = 0, subnormal = 0;
+
+	for (int i = 0; i < 40; i++) {
+		hu_call c = call_of("matmul", "fma,acc=fp32", i & 1 ? HU_FP16 : HU_FP32, 0);
+		hu_tensor t[4] = { tensor(hu_shape2(7, 20), HU_FP32, i / 4 % 3), tensor(hu_shape2(20, 9), HU_FP32, i / 4 % 3), tensor(hu_shape0(), HU_FP32, 0), tensor(hu_shape0(), HU_FP32, 0) }, y = tensor(hu_shape2(7, 9), c.fmt.out, -1);
+		hu_tensor *ins[4] = { &t[0], &t[1], &t[2], &t[3] }, *outs[1] = { &y };
+		int far = i % 4 == 0; /* results about fp32's smallest numbers */
+		double sa = hu_pow2(far ? 60 + (int)(bits() % 10) : (int)(bits() % 100) - 50), sb = hu_pow2(far ? 70 : (int)(bits() % 100) - 50), a[40];
+		mpfr_t exact;
+		double bound;
+		hu_put(&t[2], 0, sa);
+		hu_put(&t[3], 0, sb);
+		c.nin = 4;
+		hu_attr_set(&c, "scaled", 1);
+		c.op->emulate(&c, ins, outs, &env);
+		mpfr_init2(exact, 500);
+		for (size_t e = 0; e < 63; e++) {
+			for (size_t k = 0; k < 20; k++) {
+				a[k] = hu_get(&t[0], e / 9 * 20 + k);
+				a[20 + k] = hu_get(&t[1], k * 9 + e % 9);
+			}
+			double want = hu_round(hu_model_run(a, a + 20, 20, c.sum, NULL, NULL) / (sa * sb), hu_format_of(c.fmt.out), HU_RNE, 0, 0), got = hu_get(&y, e);
+			differ += bits_of_double(want) != bits_of_double(got);
+			subnormal += got != 0 && fabs(got) < 0x1p-126;
+			c.op->reference(&c, ins, 0, &e, 1, &exact);
+			c.op->bound(&c, ins, 0, &e, 1, &bound);
+			mpfr_d_sub(exact, got, exact, MPFR_RNDA);
+			differ += hu_isfinite(got) && !(fabs(mpfr_get_d(exact, MPFR_RNDD)) <= bound);
+		}
+		mpfr_clear(exact);
+		for (int j = 0; j < 4; j++)
+			free(t[j].data);
+		free(y.data);
+	}
+	ok(!differ && subnormal > 10, "scales are divided out before the one rounding (%d subnormal results, %d differ or leave their bound)", subnormal, differ);
+}
+
 int
 main(void)
 {
 	test_sizes();
 	test_formats();
-	test_exact();
 	test_judges();
 	test_shapes();
+	test_integers();
+	test_scaled();
 	return done_testing();
 }

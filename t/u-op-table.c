@@ -264,7 +264,8 @@ counts(const op_row *row)
 		bad += memcmp(&all, &one, sizeof all) || all.swamped > all.additions || all.stagnated > all.outputs || all.outputs > n;
 		additions += all.additions;
 	}
-	ok(st == HU_OK && !bad && additions, "%s (%s): swamped ones among the %llu additions, the same one element at a time", row->op, row->attrs, (unsigned long long)additions);
+	int skipped = strstr(row->in, " N") != NULL;
+	ok(st == HU_OK && !bad && (additions > 0) == !skipped, "%s (%s): swamped ones among the %llu additions, the same one element at a time", row->op, row->attrs, (unsigned long long)additions);
 	op_case_release(&k);
 }
 

@@ -4,6 +4,8 @@
    order of a sum, and by hand for special values. Error bounds are u-op-table's. */
 #include "t/op-case.h"
 
+#include "lib/base/hash.h"
+#include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "t/tap.h"
 
@@ -289,6 +291,29 @@ test_order(void)
 	op_case_release(&k);
 }
 
+/* All equal: the first of a window takes the gradient. */
+static void
+test_ties(hu_format_id f)
+{
+	op_row row = { "maxpool_dx", "size=2 stride=2", "x:1x4x4x1 M:1x2x2x1 x:1x2x2x1", "x" };
+	op_case k;
+	int right = 1;
+
+	if (op_case_init(&k, &row, f, f, f, LEVEL_MILD, 2) != HU_OK)
+		bail_out("%s", hu_reason());
+	for (size_t i = 0; i < 16; i++)
+		hu_put(&k.in[0], i, 5);
+	for (size_t i = 0; i < 4; i++) {
+		hu_put(&k.in[1], i, 5);
+		hu_put(&k.in[2], i, 1 + (double)i);
+	}
+	op_case_emulate(&k, &env);
+	for (size_t i = 0; i < 16; i++)
+		right &= out_at(&k, 0, i) == (i == 0 ? 1 : i == 2 ? 2 : i == 8 ? 3 : i == 10 ? 4 : 0);
+	ok(right, "maxpool_dx: the first maximum wins a tie (%s)", hu_format_name(f));
+	op_case_release(&k);
+}
+
 static void
 test_pools(void)
 {
@@ -309,22 +334,8 @@ test_pools(void)
 					agree(&worst, out_at(&k, 0, ((n * 4 + (size_t)r) * 3 + (size_t)q) * C + c), top);
 				}
 	done(&k, worst, "SAME windows");
-	/* All equal: the first of a window takes the gradient. */
-	op_row row = { "maxpool_dx", "size=2 stride=2", "x:1x4x4x1 M:1x2x2x1 x:1x2x2x1", "x" };
-	if (op_case_init(&k, &row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 2) != HU_OK)
-		bail_out("%s", hu_reason());
-	for (size_t i = 0; i < 16; i++)
-		hu_put(&k.in[0], i, 5);
-	for (size_t i = 0; i < 4; i++) {
-		hu_put(&k.in[1], i, 5);
-		hu_put(&k.in[2], i, 1 + (double)i);
-	}
-	op_case_emulate(&k, &env);
-	int right = 1;
-	for (size_t i = 0; i < 16; i++)
-		right &= out_at(&k, 0, i) == (i == 0 ? 1 : i == 2 ? 2 : i == 8 ? 3 : i == 10 ? 4 : 0);
-	ok(right, "maxpool_dx: the first maximum wins a tie");
-	op_case_release(&k);
+	for (int wide = 0; wide < 2; wide++)
+		test_ties(wide ? HU_FP64 : HU_FP32);
 }
 
 /* One element through a unary operator in fp32. */
@@ -395,6 +406,29 @@ test_scaled_cast(void)
 	}
 }
 
+/* Random index = element, stream = the seed name's hash, whatever block an element is in. */
+static void
+test_stochastic(void)
+{
+	static const hu_format_id from[] = { HU_FP32, HU_FP64 };
+	op_row row = { "cast", "", "x:60000", "x" };
+
+	for (int f = 0; f < 2; f++) {
+		op_case k;
+		size_t bad = 0;
+		if (op_case_init(&k, &row, from[f], from[f], HU_BF16, LEVEL_MILD, 2) != HU_OK)
+			bail_out("%s", hu_reason());
+		k.c.mode = HU_SR;
+		op_case_emulate(&k, &env);
+		for (size_t i = 0; i < k.in[0].n; i++) {
+			uint32_t bits = hu_random_at(env.seed, hu_fnv1a32(k.c.seed_name), env.step, i).w[0];
+			bad += out_at(&k, 0, i) != hu_round(in_at(&k, 0, i), hu_format_of(HU_BF16), HU_SR, 0, bits);
+		}
+		ok(!bad, "cast: stochastic rounding of %s takes each element's own random bits (%zu differ)", hu_format_name(from[f]), bad);
+		op_case_release(&k);
+	}
+}
+
 static void
 test_scalars(void)
 {
@@ -406,14 +440,42 @@ test_scalars(void)
 		same &= ((float *)k.out[0].data)[i] == ((float *)k.in[0].data)[i] * inverse;
 	ok(same, "unscale: times the float nearest to 1/(S W)");
 	op_case_release(&k);
+	k = run("unscale", "loss_weight=3", "x:50x6 S", "x");
+	same = 1;
+	for (size_t i = 0; i < 300; i++)
+		same &= out_at(&k, 0, i) == in_at(&k, 0, i) * (double)inverse;
+	ok(same, "unscale: in fp64 too");
+	op_case_release(&k);
 	k = run_in("scale", "factor=0.75", "S", "f", HU_FP32);
 	ok(out_at(&k, 0, 0) == 768, "scale: the seed gradient S W");
+	op_case_release(&k);
+}
+
+/* Half an ulp of 1 in fp16 is 2^-11 upward and 2^-12 downward: w - lr g, and ties go to the even 1. */
+static void
+test_update_swamping(void)
+{
+	static const double g[] = { 0x1p-12, -0x1p-11, -0x1.004p-11, 0x1.004p-12, 0, 0x1p-24, INFINITY, -0x1p-10 };
+	op_row row = { "sgd", "lr=1", "x:8 x:8 F", "x" };
+	size_t element[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	hu_swamp s = { 0, 0, 0, 0 };
+	op_case k;
+
+	if (op_case_init(&k, &row, HU_FP16, HU_FP32, HU_FP16, LEVEL_MILD, 2) != HU_OK)
+		bail_out("%s", hu_reason());
+	for (size_t i = 0; i < 8; i++) {
+		hu_put(&k.in[0], i, 1);
+		hu_put(&k.in[1], i, hu_round(g[i], hu_format_of(HU_FP16), HU_RNE, 0, 0));
+	}
+	k.c.op->swamping(&k.c, k.pin, 0, element, 8, &env, &s);
+	ok(s.additions == 6 && s.swamped == 3 && s.outputs == 8, "sgd: 3 of 6 updates swamped (%d of %d)", (int)s.swamped, (int)s.additions);
 	op_case_release(&k);
 }
 
 int
 main(void)
 {
+	test_update_swamping();
 	test_batchnorm();
 	test_batchnorm_dx();
 	test_layernorm();
@@ -426,6 +488,7 @@ main(void)
 	test_specials();
 	test_finite_check();
 	test_scaled_cast();
+	test_stochastic();
 	test_scalars();
 	return done_testing();
 }

@@ -191,7 +191,7 @@ static void
 test_round_once(void)
 {
 	hu_format f = hu_format_of(HU_BF16);
-	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_BF16, HU_RNE };
+	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP32, .outer = HU_BF16 };
 	double parts[40] = { 0x1p-100 };
 
 	is_bits64(bits_of_double(hu_acc_add(1 + 0x1p-8, 0x1p-100, f, HU_RNE, NULL, 0, 0)), bits_of_double(1 + 0x1p-7), "1 + 2^-8 + 2^-100 rounds up in bf16");
@@ -236,7 +236,7 @@ test_tree(void)
 	static const size_t sizes[] = { 1, 2, 31, 32, 33, 63, 1000, 4095, 4096, 4097, 8192, 12345, 131072 + 5 };
 	int differ = 0, shallow = 0;
 	hu_format f = hu_format_of(HU_FP32);
-	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE };
+	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP32, .outer = HU_NO_FORMAT };
 
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		size_t n = sizes[i], depth;
@@ -288,7 +288,7 @@ test_counts(void)
 		ok(got == rows[i].value && c.additions == rows[i].additions && c.swamped == rows[i].swamped && (c.run >= HU_STAGNANT_RUN) == rows[i].stagnant, "4096 ones by %s: %g, %llu of %llu additions swamped, %s", rows[i].sum, got, (unsigned long long)c.swamped,
 			(unsigned long long)c.additions, c.run >= HU_STAGNANT_RUN ? "stagnant" : "not stagnant");
 	}
-	hu_sum s = { HU_SUM_PAIRWISE, 0, HU_FP16, HU_NO_FORMAT, HU_RNE };
+	hu_sum s = { .id = HU_SUM_PAIRWISE, .acc = HU_FP16, .outer = HU_NO_FORMAT };
 	hu_sum_count c = { 0, 0, 0 };
 	a[0] = 0x1p-13;
 	hu_model_run(a, b, 2, s, NULL, &c);
@@ -343,7 +343,7 @@ test_bounds(void)
 {
 	enum { N = 2000 };
 	double a[N], b[N];
-	hu_sum s = { HU_SUM_FMA, 0, HU_FP16, HU_NO_FORMAT, HU_RNE };
+	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP16, .outer = HU_NO_FORMAT };
 
 	/* 1 and then terms of just below half an ulp: all are lost. */
 	for (size_t k = 0; k < N; k++) {
@@ -361,12 +361,12 @@ test_bounds(void)
 	s.id = HU_SUM_PAIRWISE;
 	x = hu_sum_apriori(s, 1024, 0);
 	is_near(x.relative, 11 * 0x1p-11, 11 * 11 * 0x1p-22, "pairwise over 2^10: 10 levels and the product");
-	s = (hu_sum){ HU_SUM_CHUNK, 64, HU_FP64, HU_NO_FORMAT, HU_RNE };
+	s = (hu_sum){ .id = HU_SUM_CHUNK, .n = 64, .acc = HU_FP64, .outer = HU_NO_FORMAT };
 	x = hu_sum_apriori(s, 640, 0);
 	is_near(x.relative * 0x1p53, 64 + 9, 1e-9, "chunks of 64 over 640 in fp64");
-	x = hu_sum_apriori((hu_sum){ HU_SUM_FMA, 0, HU_FP64, HU_NO_FORMAT, HU_RNE }, 640, 64);
+	x = hu_sum_apriori((hu_sum){ .id = HU_SUM_FMA, .acc = HU_FP64, .outer = HU_NO_FORMAT }, 640, 64);
 	ok(x.relative * 0x1p53 >= 64 + 5, "a tree's additions count in fp64 too: %g u", x.relative * 0x1p53);
-	s = (hu_sum){ HU_SUM_KAHAN, 0, HU_E4M3, HU_NO_FORMAT, HU_RNE };
+	s = (hu_sum){ .id = HU_SUM_KAHAN, .acc = HU_E4M3, .outer = HU_NO_FORMAT };
 	x = hu_sum_apriori(s, 4096, 0);
 	ok(!(x.peak < 1e300), "where Kahan's induction breaks down there is no bound");
 }

@@ -60,12 +60,13 @@ plan_of(hu_format f, hu_mode mode, int flags)
 	p.ftz = flags & HU_FTZ ? p.emin_field << 23 : 0;
 	p.daz = flags & HU_DAZ ? p.emin_field << 23 : 0;
 	p.random_mask = k > 0 && k < 32 ? ~(0xffffffffu >> k) : 0xffffffffu;
+	p.one_bit = f.p == 1;
 	p.nan_code = (uint32_t)hu_nan_code(f);
 	p.inf_code = hu_has_inf(f) ? (uint32_t)hu_inf_code(f) : p.nan_code;
 	p.top = hu_has_inf(f) ? p.inf_code : (uint32_t)1 << p.sign_shift; /* no code without sign reaches that */
 	p.nan_from = f.special == HU_SPECIAL_IEEE ? p.inf_code + 1 : f.special == HU_SPECIAL_FN ? p.nan_code : (uint32_t)1 << p.sign_shift;
 	p.nan_only = f.special == HU_SPECIAL_FNUZ || f.special == HU_SPECIAL_P3109 ? 0x80000000u : 0xffffffffu; /* -0's code, its sign moved to bit 31 */
-	p.wide = f.emin == -126 && f.p > 1;
+	p.wide = f.emin == -126;
 	p.full = f.special > HU_SPECIAL_FN || f.p == 1 || (flags & (HU_FTZ | HU_DAZ)) || p.random_mask != 0xffffffffu;
 	return p;
 }

@@ -20,6 +20,7 @@ typedef struct hu_bulk_plan {
 	int full;              /* some of the rest is unusual */
 	uint32_t nan, minus_zero; /* what NaN and -0 become */
 	uint32_t ftz, daz;     /* magnitudes below become zero, after and before rounding */
+	uint32_t one_bit;      /* 1 where p is 1 */
 	uint32_t random_mask;  /* of a random word, the bits that count */
 } hu_bulk_plan;
 

@@ -13,5 +13,7 @@ noinst_HEADERS += lib/sum/parts.h
 libhalfulp_a_SOURCES += lib/sum/sum.c
 noinst_HEADERS += lib/sum/sum.h
 noinst_HEADERS += lib/sum/sums.def
+noinst_HEADERS += lib/sum/tc.def
+noinst_HEADERS += lib/sum/tc.h
 noinst_HEADERS += lib/sum/tree.h
 noinst_HEADERS += lib/sum/tree.inc

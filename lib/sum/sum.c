@@ -3,13 +3,14 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/sum/tc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name, *summary; int takes_n; } rows[] = {
-#define SUM(id, name, takes_n, summary) { name, summary, takes_n },
+static const struct { const char *name, *summary; int takes; } rows[] = {
+#define SUM(id, name, takes, summary) { name, summary, takes },
 #include "lib/sum/sums.def"
 #undef SUM
 };
@@ -20,9 +21,40 @@ const char *hu_sum_summary(hu_sum_id id) { return rows[id].summary; }
 hu_sum
 hu_sum_default(void)
 {
-	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE };
+	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE, HU_TC_VOLTA, 0, HU_NO_FORMAT, HU_NO_FORMAT, HU_NO_FORMAT };
 
 	return s;
+}
+
+static const char *const archs[HU_TC_ARCHS] = { "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtxblackwell" };
+static const char *const paths[] = { "mma", "wgmma", "tcgen05" };
+
+const char *hu_tc_arch_name(hu_tc_arch arch) { return archs[arch]; }
+const char *hu_tc_path_name(int path) { return paths[path >> 1]; }
+
+static hu_status
+set_arch(hu_sum *s, const char *word)
+{
+	const char *near;
+
+	for (int i = 0; word && i < HU_TC_ARCHS; i++)
+		if (!strcmp(archs[i], word)) {
+			s->arch = (hu_tc_arch)i;
+			return HU_OK;
+		}
+	near = word ? hu_nearest(word, archs, HU_TC_ARCHS) : NULL;
+	return hu_fail(HU_EINVAL, "summation model tc: %s '%s'%s%s; known: volta, turing, ampere, ada, hopper, blackwell, rtxblackwell", word ? "unknown architecture" : "an architecture is needed, as in tc:hopper, not", word ? word : "", near ? "; did you mean " : "", near ? near : "");
+}
+
+static hu_status
+set_path(hu_sum *s, const char *word)
+{
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(paths[i], word)) {
+			s->path = 1 << i;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "summation model tc: unknown path '%s'; known: mma, wgmma, tcgen05", word);
 }
 
 static hu_status
@@ -40,10 +72,12 @@ set_name(hu_sum *s, char *word)
 		;
 	if (i == HU_SUMS) {
 		const char *near = hu_nearest(word, names, HU_SUMS);
-		return hu_fail(HU_EINVAL, "unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, pairwise, kahan", word, near ? "; did you mean " : "", near ? near : "");
+		return hu_fail(HU_EINVAL, "unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, pairwise, kahan, neumaier, dot2, fabsum:N, splitk:N, promote:N, tc:ARCH", word, near ? "; did you mean " : "", near ? near : "");
 	}
 	s->id = (hu_sum_id)i;
-	if (!rows[i].takes_n)
+	if (rows[i].takes == 2)
+		return set_arch(s, colon ? colon + 1 : NULL);
+	if (!rows[i].takes)
 		return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
 	long n = colon ? strtol(colon + 1, &end, 10) : 0;
 	if (!colon || end == colon + 1 || *end || n < 1 || n > 1 << 24)
@@ -60,6 +94,18 @@ set_key(hu_sum *s, char *word)
 	if (!eq)
 		return hu_fail(HU_EINVAL, "summation model: '%s' is no key=value", word);
 	*eq = 0;
+	if (s->id == HU_SUM_TC) {
+		if (!strcmp(word, "in"))
+			return hu_format_find(eq + 1, &s->in);
+		if (!strcmp(word, "in2"))
+			return hu_format_find(eq + 1, &s->in2);
+		if (!strcmp(word, "out"))
+			return hu_format_find(eq + 1, &s->out);
+		if (!strcmp(word, "path"))
+			return set_path(s, eq + 1);
+		if (strcmp(word, "outer"))
+			return hu_fail(HU_EINVAL, "summation model tc: unknown key '%s'; known: in, in2, out, outer, path", word);
+	}
 	if (!strcmp(word, "acc"))
 		return hu_format_find(eq + 1, &s->acc);
 	if (!strcmp(word, "outer"))
@@ -69,10 +115,77 @@ set_key(hu_sum *s, char *word)
 	return hu_fail(HU_EINVAL, "summation model: unknown key '%s'; known: acc, outer, mode", word);
 }
 
+/* "fp16 by wgmma" and so on, for messages. */
+static hu_status
+no_row(const hu_sum *s, hu_format_id in)
+{
+	return hu_fail(HU_EINVAL, "summation model tc: %s has no instruction for %s operands%s%s", archs[s->arch], hu_format_name(in), s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
+}
+
+/* Every key that is given, against the table. */
+static hu_status
+check_tc(const hu_sum *s, hu_tc *row)
+{
+	hu_format_id in = s->in == HU_FP32 ? HU_TF32 : s->in, in2 = s->in2 == HU_NO_FORMAT ? in : s->in2 == HU_FP32 ? HU_TF32 : s->in2;
+	hu_tc other;
+	int found = 0;
+
+	*row = hu_tc_of(s->arch, in, s->path);
+	if (in == HU_NO_FORMAT)
+		return s->in2 == HU_NO_FORMAT ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: in2= without in=");
+	if (row->kind < 0)
+		return no_row(s, in);
+	for (int p = 1; p < HU_TC_PATHS; p <<= 1)
+		found += hu_tc_of(s->arch, in, p).kind >= 0 && hu_tc_of(s->arch, in, p).kind != row->kind;
+	if (!s->path && found)
+		return hu_fail(HU_EINVAL, "summation model tc: %s has different instructions for %s: give path=mma or path=%s", archs[s->arch], hu_format_name(in), s->arch == HU_TC_HOPPER ? "wgmma" : "tcgen05");
+	other = hu_tc_of(s->arch, in2, s->path);
+	if (other.kind < 0)
+		return no_row(s, in2);
+	if (in2 != in && (hu_format_of(in).bits > 8 || hu_format_of(in2).bits > 8))
+		return hu_fail(HU_EINVAL, "summation model tc: operands of %s and %s do not mix", hu_format_name(in), hu_format_name(in2));
+	if (s->out == HU_NO_FORMAT || s->out == (row->kind == HU_TC_CHAIN ? HU_FP64 : HU_FP32) || (s->out == HU_FP16 && row->status16 != HU_TC_N))
+		return HU_OK;
+	return hu_fail(HU_EINVAL, "summation model tc: %s has no %s output of %s operands", archs[s->arch], hu_format_name(s->out), hu_format_name(in));
+}
+
+/* Operands of format F may enter as GIVEN. */
+static hu_status
+same_format(hu_format_id given, hu_format_id f)
+{
+	if (given == f || (given == HU_TF32 && f == HU_FP32))
+		return HU_OK;
+	return hu_fail(HU_EINVAL, "summation model tc: in=%s, but the operands are %s", hu_format_name(given), hu_format_name(f));
+}
+
+hu_status
+hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id result)
+{
+	hu_tc row;
+
+	if (s->id != HU_SUM_TC)
+		return HU_OK;
+	if (s->in != HU_NO_FORMAT) {
+		HU_TRY(same_format(s->in, a));
+		HU_TRY(same_format(s->in2 == HU_NO_FORMAT ? s->in : s->in2, b));
+	}
+	s->in = a == HU_FP32 ? HU_TF32 : a;
+	s->in2 = b == HU_FP32 ? HU_TF32 : b;
+	HU_TRY(check_tc(s, &row));
+	if (s->out == HU_NO_FORMAT)
+		s->out = row.kind == HU_TC_CHAIN ? HU_FP64 : result == HU_FP16 && row.status16 != HU_TC_N ? HU_FP16 : HU_FP32;
+	s->acc = s->out;
+	return HU_OK;
+}
+
 /* model.h rounds what double arithmetic holds exactly, or to odd: formats of up to 25 bits, and fp64 as the hardware has it. */
 static hu_status
 check(const hu_sum *s)
 {
+	hu_tc row;
+
+	if (s->id == HU_SUM_TC)
+		HU_TRY(check_tc(s, &row));
 	hu_format_id ids[2] = { s->acc, s->outer == HU_NO_FORMAT ? s->acc : s->outer };
 
 	for (int i = 0; i < 2; i++) {
@@ -101,13 +214,23 @@ hu_sum_parse(const char *text, hu_sum *out)
 void
 hu_sum_print(hu_sum s, char *out, size_t size)
 {
-	char n[16] = "", outer[32] = "", mode[16] = "";
+	char n[16] = "", outer[32] = "", mode[16] = "", in[32] = "", in2[32] = "", to[32] = "";
 
-	if (rows[s.id].takes_n)
+	if (rows[s.id].takes == 1)
 		snprintf(n, sizeof n, ":%d", s.n);
 	if (s.outer != HU_NO_FORMAT && s.outer != s.acc)
 		snprintf(outer, sizeof outer, ",outer=%s", hu_format_name(s.outer));
 	if (s.mode != HU_RNE)
 		snprintf(mode, sizeof mode, ",mode=%s", hu_mode_name(s.mode));
-	snprintf(out, size, "%s%s,acc=%s%s%s", rows[s.id].name, n, hu_format_name(s.acc), outer, mode);
+	if (s.id != HU_SUM_TC) {
+		snprintf(out, size, "%s%s,acc=%s%s%s", rows[s.id].name, n, hu_format_name(s.acc), outer, mode);
+		return;
+	}
+	if (s.in != HU_NO_FORMAT)
+		snprintf(in, sizeof in, ",in=%s", hu_format_name(s.in));
+	if (s.in2 != HU_NO_FORMAT && s.in2 != s.in)
+		snprintf(in2, sizeof in2, ",in2=%s", hu_format_name(s.in2));
+	if (s.out != HU_NO_FORMAT)
+		snprintf(to, sizeof to, ",out=%s", hu_format_name(s.out));
+	snprintf(out, size, "tc:%s%s%s%s%s%s%s", archs[s.arch], in, in2, to, s.path ? ",path=" : "", s.path ? hu_tc_path_name(s.path) : "", outer);
 }
