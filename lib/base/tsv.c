@@ -12,6 +12,7 @@ void
 hu_tsv_init(hu_tsv *t)
 {
 	hu_str_init(&t->text);
+	t->head = 0;
 	t->columns = t->at = 0;
 }
 
@@ -33,7 +34,14 @@ hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...)
 	for (char *s = value; *s; s++)
 		if (*s == '\n' || *s == '\t')
 			*s = ' ';
+	hu_str rest;
+	hu_str_init(&rest);
+	hu_str_add(&rest, t->text.s + t->head);
+	t->text.s[t->text.len = t->head] = 0;
 	hu_str_addf(&t->text, "# %s: %s\n", key, value);
+	t->head = t->text.len;
+	hu_str_addn(&t->text, rest.s, rest.len);
+	hu_str_release(&rest);
 }
 
 void

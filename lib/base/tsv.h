@@ -8,9 +8,9 @@
 #include "lib/base/file.h"
 #include "lib/base/str.h"
 
-typedef struct hu_tsv { hu_str text; int columns, at; } hu_tsv;
+typedef struct hu_tsv { hu_str text; size_t head; int columns, at; } hu_tsv;   /* head: where the notes end */
 
-/* COLUMNS: names separated by spaces. */
+/* A note may come at any time; it stands above the header. COLUMNS: names separated by spaces. */
 void hu_tsv_init(hu_tsv *t);
 void hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hu_tsv_header(hu_tsv *t, const char *columns);

@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h> /* before mpfr.h, which then declares mpfr_fprintf */
+
 #include "lib/exact/dot.h"
 
+#include "lib/base/hash.h"
+#include "lib/base/status.h"
 #include "lib/number/round.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 static hu_exact_way way = HU_EXACT_AUTO;
 
-void hu_exact_way_set(hu_exact_way e) { way = e; }
+static atomic_ullong integers, again;
+
+void
+hu_exact_way_set(hu_exact_way e)
+{
+	way = e;
+	atomic_store(&integers, 0);
+	atomic_store(&again, 0);
+}
+
+void
+hu_exact_counts(unsigned long long *by_integers, unsigned long long *judged_again)
+{
+	*by_integers = atomic_load(&integers);
+	*judged_again = atomic_load(&again);
+}
+
 hu_exact_way hu_exact_way_get(void) { return way; }
 
 static int
@@ -156,9 +177,38 @@ hu_exact_dot_int(mpfr_t r, const double *a, const double *b, size_t n)
 	return 1;
 }
 
+/* A pure function of the operands, so that every run judges the same sums again. */
+static int
+chosen(const double *a, const double *b, size_t n)
+{
+	return n && hu_mix64(hu_bits64(a[n / 2]) ^ hu_mix64(hu_bits64(b[n - 1]) ^ hu_mix64(n ^ hu_bits64(a[n - 1])))) % 64 == 0;
+}
+
+static void
+judge_again(const mpfr_t r, const double *a, const double *b, size_t n)
+{
+	mpfr_t exact;
+
+	mpfr_init(exact);
+	hu_exact_dot_mpfr(exact, a, b, n);
+	if (mpfr_cmp(exact, r)) {
+		for (size_t k = 0; k < n; k++)
+			fprintf(stderr, "%a * %a\n", a[k], b[k]);
+		mpfr_fprintf(stderr, "integers: %Ra\nMPFR:     %Ra\n", r, exact);
+		hu_bug(__FILE__, __LINE__, "the integer engine and MPFR disagree on the sum of these %zu products", n);
+	}
+	mpfr_clear(exact);
+	atomic_fetch_add(&again, 1);
+}
+
 void
 hu_exact_dot(mpfr_t r, const double *a, const double *b, size_t n)
 {
-	if (way == HU_EXACT_MPFR || !hu_exact_dot_int(r, a, b, n))
+	if (way == HU_EXACT_MPFR || !hu_exact_dot_int(r, a, b, n)) {
 		hu_exact_dot_mpfr(r, a, b, n);
+		return;
+	}
+	atomic_fetch_add(&integers, 1);
+	if (chosen(a, b, n))
+		judge_again(r, a, b, n);
 }

@@ -9,9 +9,14 @@
 
 typedef enum hu_exact_way { HU_EXACT_AUTO, HU_EXACT_MPFR } hu_exact_way;
 
-/* Which way hu_exact_dot takes; auto takes integers where they are exact. Set before threads start. */
+/* Which way hu_exact_dot takes; auto takes integers where they are exact, and judges one sum in 64
+   of those, chosen by its operands' bits, by MPFR again: a disagreement prints the operands and
+   ends the program. Set before threads start; the counts start again. */
 void hu_exact_way_set(hu_exact_way e);
 hu_exact_way hu_exact_way_get(void);
+
+/* Sums since then: by integers, and how many of those MPFR judged again (all agreed). */
+void hu_exact_counts(unsigned long long *by_integers, unsigned long long *judged_again);
 
 /* R = Σ a[k] b[k] exactly: R's precision is set to what the value needs. Every a[k] and b[k] must be
    a double whose products have at most 106 bits, that is any. Non-finite operands give what IEEE

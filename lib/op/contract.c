@@ -36,6 +36,13 @@ hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tens
 	x->scale = hu_attr_num(c, "scaled", 0) != 0 && c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
 }
 
+hu_status
+hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in)
+{
+	*settled = *c;
+	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.out);
+}
+
 void
 hu_contract_row(const hu_contract *c, size_t m, double *a)
 {
@@ -232,9 +239,12 @@ split_f32(hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env, hu_
 }
 
 hu_status
-hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_contract x;
+	hu_call settled, *c = &settled;
+
+	HU_TRY(hu_contract_settle(c, call, in));
 	size_t part = (size_t)hu_attr_num(c, "part", 0);
 	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 

@@ -87,6 +87,8 @@ double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_s
 void hu_contract_row(const hu_contract *c, size_t m, double *a);
 void hu_contract_column(const hu_contract *c, size_t n, double *b);
 void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b);
+/* The call with its summation model resolved from the operands' formats; it owns nothing. */
+hu_status hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in);
 /* Describes the call with tensors and scale in place. */
 void hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
 

@@ -9,6 +9,7 @@
 #include "lib/sum/bound.h"
 #include "lib/sum/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 hu_status
@@ -86,28 +87,61 @@ bound_of(const hu_contract *x, const hu_call *c, const hu_sum_bound *s, hu_forma
 	return e * (1 + 0x1p-40);
 }
 
+/* The bound of a tensor core's sum of these operands, all of it absolute: what chopping them to
+   its input formats moves, the chopped ones' sum. */
+static hu_sum_bound
+tc_bound(const hu_call *c, const double *a, const double *b, size_t k, size_t part)
+{
+	hu_tc t = hu_tc_of(c->sum.arch, c->sum.in, c->sum.path);
+	hu_format fa = hu_tc_inner(t, hu_format_of(c->sum.in)), fb = hu_tc_inner(t, hu_format_of(c->sum.in2));
+	hu_sum_bound s = { 0, 0, 0, INFINITY };
+	double moved = 0, mag = 0;
+	int most = HU_TC_TINY;
+
+	for (size_t i = 0; i < k; i++) {
+		int32_t am, ae, bm, be;
+		if (!hu_isfinite(a[i]) || !hu_isfinite(b[i])) {
+			s.absolute = INFINITY;
+			return s;
+		}
+		hu_tc_split(a[i], fa, &am, &ae);
+		hu_tc_split(b[i], fb, &bm, &be);
+		most = am && bm && ae + be > most ? ae + be : most;
+		double p = am && bm ? ldexp((double)am * bm, ae + be - fa.p - fb.p + 2) : 0, d = fma(a[i], b[i], -p);
+		mag += p < 0 ? -p : p;
+		moved += d < 0 ? -d : d;
+	}
+	mag += mag * ((double)k + 2) * 0x1p-52;
+	s.absolute = hu_sum_tc_bound(c->sum, k, part, most, mag) + moved * (1 + ((double)k + 2) * 0x1p-52);
+	return s;
+}
+
 typedef enum { BOUND, MAGNITUDE } what;
 
 static hu_status
-judge(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *out, what w)
+judge(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, double *out, what w)
 {
 	hu_contract x;
-	size_t part = (size_t)hu_attr_num(c, "part", 0);
+	hu_call settled, *c = &settled;
+	size_t part = (size_t)hu_attr_num(call, "part", 0);
 
+	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, map, c, in);
 	hu_sum_bound s = hu_sum_apriori(c->sum, x.k, part);
-	hu_format inner = part && part < x.k ? hu_outer_format(c->sum) : hu_format_of(c->sum.acc);
+	hu_format inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	if (hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) { /* products rounded to double first (model.h) */
 		s.relative += 0x1p-52 * (1 + s.relative);
 		s.absolute += (double)x.k * 0x1p-1073 * (1 + s.relative);
 	}
-#pragma omp parallel
+#pragma omp parallel firstprivate(s)
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 64)
 		for (size_t i = 0; i < n; i++) {
 			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
 			double mag = magnitude_of(a, a + x.k, x.k);
+			if (w == BOUND && c->sum.id == HU_SUM_TC)
+				s = tc_bound(c, a, a + x.k, x.k, part);
 			out[i] = w == BOUND ? bound_of(&x, c, &s, inner, mag, value_of(a, a + x.k, x.k, mag)) : mag / x.scale;
 		}
 		free(a);
@@ -128,11 +162,14 @@ hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 }
 
 hu_status
-hu_contract_swamping(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
 {
 	hu_contract x;
+	hu_call settled, *c = &settled;
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
-	size_t part = (size_t)hu_attr_num(c, "part", 0);
+	size_t part = (size_t)hu_attr_num(call, "part", 0);
+
+	HU_TRY(hu_contract_settle(c, call, in));
 
 	hu_contract_open(&x, map, c, in);
 #pragma omp parallel reduction(+ : additions, swamped, stagnated)
@@ -174,7 +211,10 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 
 	map(&x, c, in);
 	size_t part = (size_t)hu_attr_num(c, "part", 0);
-	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_format_of(c->sum.acc);
-	double sum = hu_sum_apriori(c->sum, x.k, part).relative, last = holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
+	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_sum s = c->sum;
+	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.out) != HU_OK) /* operands of two formats: the widest of the rows */
+		return INFINITY;
+	double sum = hu_sum_apriori(s, x.k, part).relative, last = holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
 	return sum + last * (1 + sum);
 }

@@ -27,7 +27,9 @@ hu_status hu_scaler_find(const char *name, hu_scaler *out);
 const hu_scaler *hu_scaler_at(int i);   /* NULL past the last */
 
 /* What a rule remembers beside the scale; all zero before the first step. Whole
-   numbers, exact in a float up to 2^24 steps. */
+   numbers, exact in a float up to 2^24 steps. good: good steps since the last change;
+   of deepspeed: overflows at the smallest scale, each of which DeepSpeed raises an
+   error for. left: overflows until the scale falls. last: the last step that overflowed. */
 typedef struct hu_tracker { float good, left, step, last; } hu_tracker;
 
 /* One step of RULE: *scale and *t after a step that overflowed (FOUND) or not.
@@ -50,10 +52,12 @@ hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, float *scale,
 		t->good = found ? 0 : t->good + 1;
 	} else if (rule == HU_SCALER_deepspeed) {
 		if (found) {
-			if (k->hysteresis == 1 || t->left == 1)
+			if (k->hysteresis == 1 || t->left == 1) {
+				t->good += (float)(*scale == (float)k->floor); /* where DeepSpeed stops the training */
 				*scale = (float)down;
-			else
+			} else {
 				t->left -= 1;
+			}
 		} else if ((long long)(t->step - t->last) % k->interval == 0) { /* a phase, not a count of good steps */
 			t->left = (float)k->hysteresis;
 			*scale = (float)up;

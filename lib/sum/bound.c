@@ -45,16 +45,51 @@ kahan(double u, double n)
 	return x;
 }
 
-/* One part of N terms; absolute in multiples of h. */
+/* Sums with a compensation added last: s_k = fl(s_(k-1) + x_k), e_k its computed error. Under RNE e_k
+   is exact; else it is off by w of the smaller operand (Neumaier's) or of the sum (TwoSum's). The e_k are summed recursively, and a
+   last addition follows. S = Σ|x|, w per rounding, all |s_k| <= (1+w)^n S. PRODUCT: each product's own
+   residue, at most w of it and known to w of that, joins e_k. In multiples of S. */
 static hu_sum_bound
-part_bound(hu_sum s, double n, double u)
+compensated(double w, double n, int nearest, int product)
 {
-	int nearest = s.mode == HU_RNE;
-	double length = s.n, m = s.id == HU_SUM_CHUNK ? ceil(n / length) : 0, d = 0;
+	double p = 1 + growth(w, n), d = n * w * p, a = nearest ? 0 : 6 * w * (1 + w) * (p * (product ? n : 1) + d), g = growth(w, n + 1 + product);
+	double residue = product ? w * (1 + w) : 0, t = a + (nearest ? 0 : product * w * residue) + g * (d + a + residue);
 	hu_sum_bound x = { 0, 0, 0, 0 };
 
-	if (s.id == HU_SUM_CHUNK && length > n)
-		length = n;
+	x.relative = w + (1 + w) * t;
+	x.absolute = 3 * n * (1 + g);
+	x.peak = (1 + w) * (2 * p + t + d + residue);
+	return x;
+}
+
+/* Slices of LENGTH by fma, at most E off relative to their terms, then M slice sums. */
+static double
+slice_error(double length, double u, int nearest)
+{
+	return nearest ? length * u : growth(u, length);
+}
+
+/* For normal operands, whose products' exponents do not exceed their magnitudes. */
+static double
+tc_relative(hu_sum s, double n)
+{
+	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	double e, halves = t.kind == HU_TC_HALVES ? 2 : 1;
+
+	if (t.kind < 0)
+		return INFINITY;
+	e = halves * ((t.l + 1) * ldexp(1, -t.f) + (s.acc == HU_FP16 ? 0x1p-11 : ldexp(1, -t.keep))) + (halves - 1) * hu_unit(hu_format_of(s.acc));
+	return growth(e, ceil(n / (halves * t.l)));
+}
+
+/* One part of N terms; absolute in multiples of h. */
+static hu_sum_bound
+part_bound(hu_sum s, double n, double u, double outer_u)
+{
+	int nearest = s.mode == HU_RNE;
+	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n) : s.n < n ? s.n : n, m = length > 0 ? ceil(n / length) : 0, d = 0, e;
+	hu_sum_bound x = { 0, 0, 0, 0 };
+
 	switch (s.id) {
 	case HU_SUM_FMA:
 		x.relative = nearest ? n * u : growth(u, n);
@@ -64,6 +99,28 @@ part_bound(hu_sum s, double n, double u)
 		x.relative = nearest ? n * u : growth(u, n + 1);
 		x.absolute = n * (1 + x.relative);
 		break;
+	case HU_SUM_NEUMAIER:
+		x = compensated(u, n, nearest && u <= 0.125, 0);
+		x.relative = u + (1 + u) * x.relative;
+		x.peak *= 1 + u;
+		x.absolute *= 1 + x.relative;
+		return x;
+	case HU_SUM_DOT2: return compensated(u, n, nearest && u <= 0.125, 1);
+	case HU_SUM_FABSUM:
+		x = kahan(u, m);
+		e = slice_error(length, u, nearest);
+		x.absolute = n * (1 + x.relative) * (1 + e);
+		x.peak *= 1 + e;
+		x.relative = e + (1 + e) * x.relative;
+		return x;
+	case HU_SUM_PROMOTE:
+		e = slice_error(length, u, nearest);
+		d = growth(outer_u, m);
+		x.relative = e + (1 + e) * d;
+		x.absolute = n * (1 + e) * (1 + d);
+		break;
+	case HU_SUM_TC: x.relative = tc_relative(s, n); break;
+	case HU_SUM_SPLITK:
 	case HU_SUM_CHUNK:
 		x.relative = nearest ? length * u + (m - 1) * u * (1 + length * u) : growth(u, length + m);
 		x.absolute = n * (1 + (nearest ? (m - 1) * u : x.relative));
@@ -90,13 +147,16 @@ hu_sum_bound
 hu_sum_apriori(hu_sum s, size_t k, size_t part)
 {
 	hu_format acc = hu_format_of(s.acc), outer = hu_outer_format(s);
+	int promote = s.id == HU_SUM_PROMOTE;
 	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE; /* of the tree */
 	size_t parts = part && part < k ? (k + part - 1) / part : 1;
 	double h = hu_smallest(acc) * (s.mode == HU_RNE || s.mode == HU_RNA ? 0.5 : 1);
-	hu_sum_bound x = part_bound(s, (double)(parts > 1 ? part : k), unit_of(acc, s.mode));
+	hu_sum_bound x = part_bound(s, (double)(parts > 1 ? part : k), unit_of(acc, s.mode), unit_of(outer, s.mode));
 
 	x.absolute *= h * (double)parts;
-	x.limit = acc.max;
+	x.limit = promote && outer.max < acc.max ? outer.max : acc.max;
+	if (promote && hu_smallest(outer) > hu_smallest(acc)) /* slice sums may lie between outer's subnormals */
+		x.absolute += 2 * (double)k * hu_smallest(outer) * (1 + x.relative);
 	if (parts > 1) {
 		double g = growth(unit_of(outer, mode), (double)hu_tree_depth(parts));
 		x.absolute *= 1 + g;
@@ -110,4 +170,43 @@ hu_sum_apriori(hu_sum s, size_t k, size_t part)
 	x.absolute *= UP;
 	x.peak *= UP;
 	return x;
+}
+
+/* 2^e for any e. */
+static double
+power(int e)
+{
+	return ldexp(1, e);
+}
+
+double
+hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
+{
+	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_format out = hu_format_of(s.acc), outer = hu_outer_format(s);
+	size_t length = part && part < k ? part : k, parts = part && part < k ? (k + part - 1) / part : 1, step = (size_t)t.l * (t.kind == HU_TC_HALVES ? 2 : 1);
+	double blocks = (double)parts * (double)((length + step - 1) / step), g = parts > 1 ? growth(hu_unit(outer), (double)hu_tree_depth(parts)) : 0;
+
+	if (t.kind < 0 || !(mag <= out.max))
+		return INFINITY;
+	if (mag == 0)
+		return 0;
+	/* No accumulator exceeds mag and what is lost until then: guess that sum, and see. */
+	for (int guess = 1; guess <= 64; guess++) {
+		double top = mag * guess, error;
+		int ec = ilogb(top), last, e = out.emin - t.zero;
+		ec = ec < out.emin ? out.emin : ec;
+		e = ec > e ? ec : e;
+		e = most > e ? most : e;
+		last = ec - (out.p == 11 ? 11 : t.keep);
+		error = (t.l + 1) * power(e - t.f) + power(last);
+		if (t.kind == HU_TC_HALVES)
+			error = 2 * error + power(ec - out.p);
+		error *= blocks * UP;
+		if (top <= out.max && top <= outer.max && (mag + error) * (1 + g) <= top) {
+			error += g * (mag + error) + (parts > 1 && hu_smallest(outer) > hu_smallest(out) ? 2 * (double)parts * hu_smallest(outer) * (1 + g) : 0);
+			return error * UP;
+		}
+	}
+	return INFINITY;
 }

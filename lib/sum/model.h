@@ -10,6 +10,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "lib/sum/sum.h"
+#include "lib/sum/tc.h"
 
 #include <math.h>
 
@@ -17,7 +18,7 @@
    rounded more than once takes another word of the same block for each. */
 typedef struct hu_draw { uint64_t seed; uint32_t stream, step; uint64_t first; } hu_draw;
 
-enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN };
+enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN, HU_DRAW_EXTRA = 8 };
 
 /* An output counts as stagnated where the sum ends in a run of at least this many swamped
    terms with no term between them that moved it: its last part has stopped responding.
@@ -49,11 +50,11 @@ hu_draw_stream(const char *seed_name)
 	return hu_fnv1a32(seed_name) ^ 0x5355u;
 }
 
-/* WORD 4 and above: the block at the same index with its top bit set. */
+/* WORD 4 to 7: the block at the same index with its top bit set; from 8 on, with the next one set too or instead. */
 HU_HD uint32_t
 hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 {
-	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) | (uint64_t)(word >> 2) << 63).w[word & 3];
+	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) | (uint64_t)(word >> 2 & 1) << 63 | (uint64_t)(word >> 3) << 62).w[word & 3];
 }
 
 /* x + y rounded once. Modes other than RNE are for f.p < 53. */
@@ -148,26 +149,6 @@ hu_model_pairwise(const double *a, const double *b, size_t n, hu_format f, hu_mo
 	return x;
 }
 
-/* fma inside chunks of LENGTH terms, each from +0; chunk sums added in ascending order. */
-HU_HD double
-hu_model_chunk(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
-{
-	double acc = 0;
-
-	for (size_t k0 = 0; k0 < n; k0 += length) {
-		hu_sum_count inner = { 0, 0, 0 };
-		double chunk = 0;
-		for (size_t k = k0; k < n && k < k0 + length; k++)
-			chunk = hu_model_fma(chunk, a[k], b[k], f, mode, draw, k, count ? &inner : 0);
-		acc = hu_acc_term(acc, chunk, f, mode, draw, k0, HU_DRAW_OUTER, count);
-		if (count) {
-			count->additions += inner.additions;
-			count->swamped += inner.swamped;
-		}
-	}
-	return acc;
-}
-
 /* Kahan 1965. (acc, extra) is judged as one value: a term is lost where neither moves. */
 HU_HD double
 hu_model_kahan(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
@@ -186,7 +167,143 @@ hu_model_kahan(const double *a, const double *b, size_t n, hu_format f, hu_mode 
 	return acc;
 }
 
-/* One part: K products a[k] * b[k] from +0 in model S. COUNT may be NULL. */
+/* fma from +0 over N terms, the first of them term K of the sum. */
+HU_HD double
+hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
+{
+	double acc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		acc = hu_model_fma(acc, a[i], b[i], f, mode, draw, k + i, count);
+	return acc;
+}
+
+/* fma in F in slices of LENGTH terms; slice sums added in OUTER, in ascending order. */
+HU_HD double
+hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_format outer, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double acc = 0;
+
+	for (size_t k = 0; k < n; k += length) {
+		hu_sum_count inner = { 0, 0, 0 };
+		double slice = hu_model_slice(a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
+		acc = hu_acc_term(acc, slice, outer, mode, draw, k, HU_DRAW_OUTER, count);
+		if (count) {
+			count->additions += inner.additions;
+			count->swamped += inner.swamped;
+		}
+	}
+	return acc;
+}
+
+/* fma in blocks of LENGTH terms; block sums added by Kahan's addition, counted as in hu_model_kahan. */
+HU_HD double
+hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double acc = 0, extra = 0;
+
+	for (size_t k = 0; k < n; k += length) {
+		hu_sum_count inner = { 0, 0, 0 };
+		double x = hu_model_slice(a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
+		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_OUTER), t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
+		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1), e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		if (x != 0)
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra);
+		if (count) {
+			count->additions += inner.additions;
+			count->swamped += inner.swamped;
+		}
+		acc = t;
+		extra = e;
+	}
+	return acc;
+}
+
+/* Neumaier 1974: the larger addend loses nothing. (acc, extra) is judged as one value. */
+HU_HD double
+hu_model_neumaier(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double acc = 0, extra = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		double x = hu_model_product(a[k], b[k], f, mode, draw, k), s = hu_acc_add(acc, x, f, mode, draw, k, HU_DRAW_SUM);
+		int larger = (acc < 0 ? -acc : acc) >= (x < 0 ? -x : x);
+		double d = hu_acc_add(larger ? acc : x, -s, f, mode, draw, k, HU_DRAW_KAHAN), e = hu_acc_add(d, larger ? x : acc, f, mode, draw, k, HU_DRAW_KAHAN + 1);
+		double next = hu_acc_add(extra, e, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		if (x != 0)
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra);
+		acc = s;
+		extra = next;
+	}
+	return n ? hu_acc_add(acc, extra, f, mode, draw, n - 1, HU_DRAW_OUTER) : 0;
+}
+
+/* a*b - p rounded to f, p being the rounded product: one fused operation. */
+HU_HD double
+hu_model_residue(double a, double b, double p, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k)
+{
+	return f.p == 53 ? fma(a, b, -p) : hu_acc_add(a * b, -p, f, mode, draw, k, HU_DRAW_EXTRA);
+}
+
+/* Ogita, Rump and Oishi 2005, Dot2: Knuth's TwoSum and the product's residue beside the sum. */
+HU_HD double
+hu_model_dot2(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+{
+	double acc = 0, extra = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		double x = hu_model_product(a[k], b[k], f, mode, draw, k), r = hu_model_residue(a[k], b[k], x, f, mode, draw, k);
+		double s = hu_acc_add(acc, x, f, mode, draw, k, HU_DRAW_SUM), z = hu_acc_add(s, -acc, f, mode, draw, k, HU_DRAW_KAHAN);
+		double u = hu_acc_add(s, -z, f, mode, draw, k, HU_DRAW_KAHAN + 1), v = hu_acc_add(acc, -u, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		double w = hu_acc_add(x, -z, f, mode, draw, k, HU_DRAW_EXTRA + 1), e = hu_acc_add(v, w, f, mode, draw, k, HU_DRAW_EXTRA + 2);
+		double q = hu_acc_add(e, r, f, mode, draw, k, HU_DRAW_EXTRA + 3), next = hu_acc_add(extra, q, f, mode, draw, k, HU_DRAW_EXTRA + 4);
+		if (x != 0)
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra);
+		acc = s;
+		extra = next;
+	}
+	return n ? hu_acc_add(acc, extra, f, mode, draw, n - 1, HU_DRAW_OUTER) : 0;
+}
+
+/* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. */
+HU_HD double
+hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
+{
+	enum { STEP = 64 }; /* a multiple of every block */
+	int32_t am[STEP], ae[STEP], bm[STEP], be[STEP];
+	unsigned char lost[STEP];
+	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_format out = hu_format_of(s.out), fa = hu_tc_inner(t, hu_format_of(s.in)), fb = hu_tc_inner(t, hu_format_of(s.in2));
+
+	for (size_t k = 0; k < n; k += STEP) {
+		size_t m = n - k < STEP ? n - k : STEP;
+		int finite = hu_isfinite(c);
+		for (size_t i = 0; i < m; i++) {
+			hu_tc_split(a[k + i], fa, &am[i], &ae[i]);
+			hu_tc_split(b[k + i], fb, &bm[i], &be[i]);
+		}
+		c = hu_tc_sum(am, ae, bm, be, m, fa.p + fb.p - 2, c, t, out, count ? lost : 0);
+		finite &= hu_isfinite(c);
+		for (size_t i = 0; count && i < m; i++)
+			if (a[k + i] != 0 && b[k + i] != 0)
+				hu_count_term(count, 1, finite, finite && lost[i]);
+	}
+	return c;
+}
+
+/* The format in which parts and lanes combine, and promote's second accumulator. */
+HU_HD hu_format
+hu_outer_format(hu_sum s)
+{
+	if (s.outer == HU_NO_FORMAT && s.id == HU_SUM_PROMOTE)
+		return hu_format_of(s.acc == HU_FP64 ? HU_FP64 : HU_FP32);
+	return hu_format_of(s.outer == HU_NO_FORMAT ? s.acc : s.outer);
+}
+
+/* The format that one part's sum ends in. */
+HU_HD hu_format hu_part_format(hu_sum s) { return s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : hu_format_of(s.acc); }
+
+/* One part: K products a[k] * b[k] from +0 in model S, resolved. COUNT may be NULL. */
 HU_HD double
 hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw *draw, hu_sum_count *count)
 {
@@ -202,9 +319,15 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 		for (size_t k = 0; k < n; k++)
 			acc = hu_acc_term(acc, hu_model_product(a[k], b[k], f, s.mode, draw, k), f, s.mode, draw, k, HU_DRAW_SUM, count);
 		return acc;
-	case HU_SUM_CHUNK: return hu_model_chunk(a, b, n, (size_t)s.n, f, s.mode, draw, count);
+	case HU_SUM_CHUNK: return hu_model_slices(a, b, n, (size_t)s.n, f, f, s.mode, draw, count);
 	case HU_SUM_PAIRWISE: return hu_model_pairwise(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_KAHAN: return hu_model_kahan(a, b, n, f, s.mode, draw, count);
+	case HU_SUM_NEUMAIER: return hu_model_neumaier(a, b, n, f, s.mode, draw, count);
+	case HU_SUM_DOT2: return hu_model_dot2(a, b, n, f, s.mode, draw, count);
+	case HU_SUM_FABSUM: return hu_model_fabsum(a, b, n, (size_t)s.n, f, s.mode, draw, count);
+	case HU_SUM_SPLITK: return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, f, f, s.mode, draw, count);
+	case HU_SUM_PROMOTE: return hu_model_slices(a, b, n, (size_t)s.n, f, hu_outer_format(s), s.mode, draw, count);
+	case HU_SUM_TC: return hu_model_tc(a, b, n, 0, s, count);
 	default: return hu_nan();
 	}
 }

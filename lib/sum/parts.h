@@ -8,12 +8,6 @@
 #include "lib/sum/model.h"
 #include "lib/sum/tree.h"
 
-HU_HD hu_format
-hu_outer_format(hu_sum s)
-{
-	return hu_format_of(s.outer == HU_NO_FORMAT ? s.acc : s.outer);
-}
-
 /* Sum of X's N part sums, which it overwrites; one alone is returned as it is. Additions are
    numbered as they are performed, a level's blocks in order: SR's index is DRAW->first + number. */
 HU_HD double

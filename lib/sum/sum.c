@@ -175,6 +175,8 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id result)
 	if (s->out == HU_NO_FORMAT)
 		s->out = row.kind == HU_TC_CHAIN ? HU_FP64 : result == HU_FP16 && row.status16 != HU_TC_N ? HU_FP16 : HU_FP32;
 	s->acc = s->out;
+	if (row.kind == HU_TC_CHAIN)
+		s->id = HU_SUM_FMA;
 	return HU_OK;
 }
 
@@ -218,7 +220,7 @@ hu_sum_print(hu_sum s, char *out, size_t size)
 
 	if (rows[s.id].takes == 1)
 		snprintf(n, sizeof n, ":%d", s.n);
-	if (s.outer != HU_NO_FORMAT && s.outer != s.acc)
+	if (s.outer != HU_NO_FORMAT && (s.outer != s.acc || s.id == HU_SUM_PROMOTE || s.id == HU_SUM_TC))
 		snprintf(outer, sizeof outer, ",outer=%s", hu_format_name(s.outer));
 	if (s.mode != HU_RNE)
 		snprintf(mode, sizeof mode, ",mode=%s", hu_mode_name(s.mode));

@@ -40,7 +40,7 @@ hu_status hu_sum_parse(const char *text, hu_sum *out);
 void hu_sum_print(hu_sum s, char *out, size_t size);
 /* Fills what a tc model leaves open from the operands' formats and the format of the result:
    fp32 operands are tf32's, an fp16 result has fp16 accumulators, any other fp32 (fp64 of fp64). in,
-   in2 and acc are then settled. HU_EINVAL where the architecture has no such instruction, or where
+   in2, out and acc are then settled, and a chain of fp64 operations has become fma. HU_EINVAL where the architecture has no such instruction, or where
    it has two and no path is given. Every other model stays as it is. */
 hu_status hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id result);
 const char *hu_tc_arch_name(hu_tc_arch arch);
