@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp formats [VALUE...]: the number formats, and values in each. */
+   halfulp formats [FORMAT|VALUE...]: the number formats, the page of one, and values in each. */
+#include "analyzers/format_page.h"
 #include "analyzers/rows.h"
 #include "lib/base/opt.h"
-#include "lib/number/code.h"
 
-#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const hu_opt opts[] = {
-	{ "mode", "MODE", "RNE", "rounding of the values: RNE RNA RZ RU RD RO" },
-	{ "json", NULL, NULL, "print an array, a row a value and format" },
+	{ "mode", "MODE", "RNE", "rounding of the values: RNE RNA RNZ RZ RU RD RO" },
+	{ "table", "KIND", NULL, "print the list alone, for a document: latex, markdown or tsv" },
+	{ "json", NULL, NULL, "print an array, a row a value and format or an object a format" },
 	{ NULL, NULL, NULL, NULL }
 };
-
-static void
-print_formats(void)
-{
-	printf("%-6s %4s %4s %4s %6s %6s %-13s %-13s %-13s %-11s %-18s %s\n", "format", "bits", "exp", "p", "emin", "emax", "max finite",
-	       "min normal", "min subnormal", "unit rnd.", "NaN code", "infinity; also known as");
-	for (int i = 0; i < HU_FORMATS; i++) {
-		hu_format f = hu_format_of((hu_format_id)i);
-		char unit[16], nan[24];
-		snprintf(unit, sizeof unit, "2^-%d", f.p);
-		hu_row_code(hu_nan_code(f), f, nan);
-		printf("%-6s %4d %4d %4d %6d %6d %-13.6g %-13.6g %-13.6g %-11s %-18s %s; %s\n", hu_format_name(f.id), f.bits, f.ebits, f.p, f.emin,
-		       f.emax, f.max, hu_smallest_normal(f), hu_smallest(f), unit, nan, hu_has_inf(f) ? "yes" : "no", hu_format_aliases(f.id));
-	}
-}
 
 static hu_status
 one(const char *text, hu_mode mode, json_t *rows)
@@ -55,14 +41,47 @@ one(const char *text, hu_mode mode, json_t *rows)
 	return st;
 }
 
-/* So that a wrong value is refused before anything is printed. */
+/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a value. */
 static hu_status
-check(const hu_args *args)
+what_is(const char *text, hu_format_id *id)
 {
+	hu_expr *e;
+
+	if (hu_format_find(text, id) == HU_OK)
+		return HU_OK;
+	*id = HU_NO_FORMAT;
+	if (!strncmp(hu_reason(), "format '", 8)) /* a format's name in shape, but an impossible one */
+		return HU_EINVAL;
+	HU_TRY(hu_expr_parse(text, 0, &e));
+	hu_expr_free(e);
+	return HU_OK;
+}
+
+static hu_status
+print_each(const hu_args *args, hu_mode mode, json_t *rows)
+{
+	hu_format_id id;
+	int values = 0;
+
+	for (int i = 0; i < args->nrest; i++) { /* a wrong one is refused before anything is printed */
+		HU_TRY(what_is(args->rest[i], &id));
+		values += id == HU_NO_FORMAT;
+	}
+	if (!rows && (values || !args->nrest))
+		hu_formats_print();
+	if (!args->nrest)
+		return one("pi", mode, rows);
 	for (int i = 0; i < args->nrest; i++) {
-		hu_expr *e;
-		HU_TRY(hu_expr_parse(args->rest[i], 0, &e));
-		hu_expr_free(e);
+		HU_TRY(what_is(args->rest[i], &id));
+		if (id == HU_NO_FORMAT) {
+			HU_TRY(one(args->rest[i], mode, rows));
+		} else if (rows) {
+			json_array_append_new(rows, hu_format_json(hu_format_of(id)));
+		} else {
+			if (i)
+				putchar('\n');
+			hu_format_page(hu_format_of(id));
+		}
 	}
 	return HU_OK;
 }
@@ -70,20 +89,17 @@ check(const hu_args *args)
 static int
 run(const hu_args *args)
 {
+	const char *table = hu_args_text(args, "table");
 	json_t *rows = hu_args_given(args, "json") ? json_array() : NULL;
 	hu_mode mode;
 	hu_status st = hu_mode_find(hu_args_text(args, "mode"), &mode);
 
-	if (st == HU_OK && mode == HU_SR)
-		st = hu_fail(HU_EINVAL, "--mode SR draws random bits: halfulp round --mode SR --seed N VALUE does that");
+	if (st == HU_OK && hu_mode_draws(mode))
+		st = hu_fail(HU_EINVAL, "--mode %s draws random bits: halfulp round --mode %s --seed N VALUE does that", hu_mode_name(mode), hu_mode_name(mode));
+	if (st == HU_OK && table && (args->nrest || rows))
+		st = hu_fail(HU_EINVAL, "--table prints the list alone; leave out the values, formats and --json");
 	if (st == HU_OK)
-		st = check(args);
-	if (st == HU_OK && !rows)
-		print_formats();
-	if (st == HU_OK && !args->nrest)
-		st = one("pi", mode, rows);
-	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = one(args->rest[i], mode, rows);
+		st = table ? hu_formats_table(table) : print_each(args, mode, rows);
 	if (st == HU_OK && rows)
 		hu_rows_print_json(rows);
 	else if (rows)
@@ -93,7 +109,7 @@ run(const hu_args *args)
 }
 
 const hu_command hu_cmd_formats = {
-	"formats", "[VALUE...] [OPTION...]", "list the number formats, with pi or VALUE in each",
+	"formats", "[FORMAT|VALUE...] [OPTION...]", "list the number formats, with pi or VALUE in each, or the page of FORMAT",
 	"p counts the implicit bit; a value is an integer below 2^p times 2^(e-p+1) with emin <= e <= emax.",
 	opts, run
 };

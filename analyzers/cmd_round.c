@@ -9,10 +9,13 @@
 
 static const hu_opt opts[] = {
 	{ "format", "LIST", "fp16", "formats, or all" },
-	{ "mode", "MODE", "RNE", "RNE RNA RZ RU RD RO SR" },
-	{ "seed", "N", "0", "of stochastic rounding (SR)" },
+	{ "mode", "MODE", "RNE", "RNE RNA RNZ RZ RU RD RO SR SRE" },
+	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },
+	{ "random-bits", "K", "32", "random bits that SR compares" },
 	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },
 	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },
+	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" },
+	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" },
 	{ "json", NULL, NULL, "print an array, a row a value and format" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -28,7 +31,7 @@ static hu_status
 parse(const hu_args *args, rounding *o)
 {
 	const char *list = hu_args_text(args, "format");
-	long long seed;
+	long long seed, bits;
 	hu_mode mode;
 
 	memset(o, 0, sizeof *o);
@@ -39,11 +42,13 @@ parse(const hu_args *args, rounding *o)
 		HU_TRY(hu_format_list(list, o->format, HU_FORMATS, &o->formats));
 	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &mode));
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
+	HU_TRY(hu_args_int(args, "random-bits", 1, 32, &bits));
 	for (int i = 0; i < o->formats; i++) {
 		o->a[i].f = hu_format_of(o->format[i]);
 		o->a[i].mode = mode;
 		o->a[i].seed = (uint64_t)seed;
-		o->a[i].flags = hu_args_given(args, "saturate") ? HU_SATURATE : 0;
+		o->a[i].flags = (hu_args_given(args, "saturate") ? HU_SATURATE : 0) | (hu_args_given(args, "ftz") ? HU_FTZ : 0) |
+		                (hu_args_given(args, "daz") ? HU_DAZ : 0) | HU_RANDOM_BITS((int)bits);
 	}
 	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
 	o->json = hu_args_given(args, "json");

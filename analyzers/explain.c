@@ -139,7 +139,7 @@ say_words(const hu_arithmetic *a, double big, double small, int lost)
 	hu_row_shortest(fabs(big), a->f, b);
 	hu_row_shortest(fabs(small), a->f, t);
 	printf("  %s is %.10g ulp of %s%s.", t, fabs(small) / unit, b, lost ? ", and is swamped" : "");
-	if (a->mode == HU_SR) {
+	if (hu_mode_draws(a->mode)) {
 		printf(" In this mode any addend may move it.\n");
 		return;
 	}

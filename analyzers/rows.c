@@ -104,7 +104,7 @@ notes_text(const hu_row *r, hu_str *s)
 void
 hu_row_heading(void)
 {
-	printf("%-6s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", "format", "result", "bits", "value", "hex", "error ulp", "relative", "flags");
+	printf("%-8s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", "format", "result", "bits", "value", "hex", "error ulp", "relative", "flags");
 }
 
 void
@@ -131,7 +131,7 @@ hu_row_print(const hu_row *r)
 	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
 	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
 	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
-	printf("%-6s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", hu_format_name(r->f.id), shortest, bits, value, hex, r->ulps, r->relative,
+	printf("%-8s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", hu_format_name(r->f.id), shortest, bits, value, hex, r->ulps, r->relative,
 	       notes.len ? notes.s : "exact");
 	hu_str_release(&notes);
 }

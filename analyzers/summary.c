@@ -18,7 +18,8 @@ typedef struct numbers {
 	char worst_tensor[80], worst_layer[40];
 	int rank;              /* of the worst verdict */
 	int broken;            /* the last loss is not finite */
-	char cause[16];        /* "gradients" or "updates" */
+	double moment_share, moment_cosine, statistic_share, statistic_cosine;
+	char cause[16];        /* "gradients", "updates", "moments" or "statistics" */
 	size_t cause_step;
 } numbers;
 
@@ -126,6 +127,24 @@ read_swamping(const hu_run *r, numbers *n)
 	hu_table_release(&t);
 }
 
+static void
+read_state(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "analysis/", "state.tsv", &t))
+		return;
+	for (int i = 0; i < t.rows; i++) {
+		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+			continue;
+		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "moment"))
+			judge_row(n, &t, i, "moments", &n->moment_share, &n->moment_cosine);
+		else
+			judge_row(n, &t, i, "statistics", &n->statistic_share, &n->statistic_cosine);
+	}
+	hu_table_release(&t);
+}
+
 /* Counts of a sample stand for its tensor. */
 static double
 scaled(const hu_table *t, int i, const char *column)
@@ -209,6 +228,10 @@ sentences(const hu_analysis *a, const numbers *n)
 		hu_str_addf(&s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
 	else if (!strcmp(n->cause, "gradients"))
 		hu_str_addf(&s, "%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% of their L2 norm was flushed to zero).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, n->grad_cosine, 100 * n->grad_share);
+	else if (!strcmp(n->cause, "moments"))
+		hu_str_addf(&s, "%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and epsilon alone divides).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, n->moment_cosine, 100 * n->moment_share);
+	else if (!strcmp(n->cause, "statistics"))
+		hu_str_addf(&s, "%s: at step %zu the running statistics stood still %.1f %% short of the batch's, because their updates were swamped; evaluation uses them.", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, 100 * n->statistic_share);
 	else
 		hu_str_addf(&s, "%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the exact update).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, 100 * n->update_share, n->update_cosine);
 	json_array_append_new(list, json_string(s.s));
@@ -264,6 +287,8 @@ to_json(const hu_analysis *a, const numbers *n)
 	put(v, "gradient_l2_share_lost", n->grad_share);
 	put(v, "gradient_cosine", n->grad_cosine);
 	put(v, "second_moment_zeroed_share", n->v_zeroed_share);
+	put(v, "second_moment_step_cosine", n->moment_cosine);
+	put(v, "running_statistics_share_lost", n->statistic_share);
 	put(v, "safe_log2_scale_min", n->safe_known ? n->safe_min : NAN);
 	put(v, "safe_log2_scale_max", n->safe_known ? n->safe_max : NAN);
 	for (int i = 0; i < a->nstep; i++)
@@ -290,10 +315,12 @@ run(hu_analysis *a)
 	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
 	n.worst_ulp = n.worst_ratio = n.over = n.judged = n.swamped_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
+	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
 	read_metrics(a->run, &n);
 	read_replay(a->run, &n);
 	read_underflow(a->run, &n);
 	read_swamping(a->run, &n);
+	read_state(a->run, &n);
 	read_safe(a->run, &n);
 	json_t *o = to_json(a, &n);
 	hu_status st = hu_make_dirs(dir);

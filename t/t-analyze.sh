@@ -48,6 +48,14 @@ test "$(header $a/replay.tsv | cut -d' ' -f1-24)" = 'step call op phase layer te
 	test "$(header $a/loss-scale-timeline.tsv)" = 'step scaler scale skipped unknown' &&
 	test "$(header $a/faults.tsv)" = 'step call tensor element got exact error_ulps bound_ulps'
 test_is $? "the tables have their columns"
+test "$(header $a/state.tsv)" = 'step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict' &&
+	test "$(cell $a/state.tsv verdict tensor=all kind=moment)" = harmless && holds "$(cell $a/state.tsv cosine tensor=all kind=moment)" '>' 0.999999
+test_is $? "float32 moments lose nothing"
+run train --model convnet --width 0.0625 --size 8 --train 128 --eval 32 --batch 16 --quiet --steps 6 --trace-steps last --policy float16 s && run analyze s
+test "$(cell s/analysis/state.tsv verdict tensor=all kind=moment)" = fatal && test "$(cell s/analysis/state.tsv became_zero tensor=conv1.b_v_next)" -gt 0 && grep -q 'second moments that were stored' out
+test_is $? "float16 moments vanish, and the verdict says what that does to the step"
+test "$(cell s/analysis/state.tsv elements tensor=all kind=statistic)" -gt 0
+test_is $? "running statistics are judged"
 test "$(grep -vc '^#' $a/faults.tsv)" = 1
 test_is $? "faults.tsv has no row"
 bad=$(awk -F'\t' '/^#/ { next } !n++ { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["bound_ratio_max"] > 1 || $at["over_bound"] != 0 || !($at["ulp_max"] >= 0)' $a/replay.tsv | wc -l)

@@ -102,6 +102,38 @@ run formats --json
 test "$(grep -c '"format"' "$dir/out")" -ge 7 && grep -q '"bits": "0x40490fdb"' "$dir/out"
 test_is $? "formats --json: pi in each"
 
+run formats e4m3
+test $code = 0 && grep -q '^  largest  *448 .*0x7e$' "$dir/out" && grep -q 'RNE gives NaN beyond 464' "$dir/out" && grep -q 'NaN  *0x7f, 0xff$' "$dir/out"
+test_is $? "formats e4m3: the page says what settles which e4m3 it is"
+run formats e4m3ieee
+grep -q 'RNE gives inf from 248' "$dir/out" && grep -q 'NaN  *0x79 to 0x7f, 0xf9 to 0xff; written as 0x7c$' "$dir/out"
+test_is $? "formats e4m3ieee: and the other one"
+run formats binary8p3 e9m6 2.5
+test $code = 0 && grep -q '^  largest  *49152 .*0x7e$' "$dir/out" && grep -q 'e9m6: ' "$dir/out" && grep -q '^2.5 = 2.5$' "$dir/out"
+test_is $? "formats: formats without a row, and a value among them"
+run formats --json fp16
+grep -q '"nan_codes": "0x7c01 to 0x7fff, 0xfc01 to 0xffff"' "$dir/out"
+test_is $? "formats --json fp16: an object"
+for kind in latex markdown tsv; do
+	run formats --table $kind
+	test $code = 0 && test "$(grep -c 'e4m3fnuz' "$dir/out")" = 1 && test "$(grep -c 65504 "$dir/out")" = 1
+	test_is $? "formats --table $kind"
+done
+test "$(awk -F'\t' 'NF != 12' "$dir/out")" = ""
+test_is $? "every TSV row has its 12 columns"
+run round --format e4m3fnuz,e2m1,e5m7,binary8p3 -- -0.0001
+row_is e4m3fnuz 0 0x00 "inexact underflow"
+row_is e2m1 -0 0x8 "inexact underflow"
+run round --format e2m1 nan
+row_is e2m1 6 0x7 "invalid"
+run round --format e8m0 --mode RNZ 3
+row_is e8m0 2 0x80 "inexact"
+run round --format fp16 --ftz 0x1p-20
+row_is fp16 0 0x0000 "inexact underflow"
+for s in 0 1 2 3 4 5 6 7; do run round --mode SRE --seed $s --format fp16 2049; row fp16; done | sort -u >"$dir/seeds"
+test "$(wc -l <"$dir/seeds")" = 2
+test_is $? "round --mode SRE: either neighbour"
+
 refuses "column 4" calc '1 +'
 refuses "column 5" calc '1 + )'
 refuses "column 3" calc '(1'
@@ -118,6 +150,9 @@ refuses "rounding mode" round --mode sideways 1
 refuses "column 1" round abc
 refuses "e0m40" round --format e0m40 1
 refuses "column 1" formats 'x'
+refuses "e0m40" formats e0m40
+refuses "latex, markdown, tsv" formats --table html
+refuses "1 to 32" round --random-bits 40 --mode SR 1
 
 echo "1..$n"
 if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi

@@ -22,7 +22,7 @@ static int
 halfulp(const char *line)
 {
 	const char *program = getenv("HALFULP");
-	char *command = hu_xprintf("%s %s", program ? program : "./halfulp", line);
+	char *command = hu_xprintf("'%s' %s", program ? program : "./halfulp", line);
 	int status = system(command);
 
 	free(command);

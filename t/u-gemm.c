@@ -75,8 +75,11 @@ plain(const double *a, const double *b, size_t k, const hu_call *c, size_t eleme
 {
 	hu_draw d = { 5, hu_draw_stream("test"), 9, element * k };
 	double sums[256];
+	hu_sum sum = c->sum;
 
-	return hu_round(hu_parts_run(a, b, k, (size_t)hu_attr_num(c, "part", 0), c->sum, &d, sums, NULL), hu_format_of(c->fmt.out), c->mode, c->flags, 0);
+	if (hu_sum_resolve(&sum, c->fmt.in, c->fmt.in, c->fmt.out) != HU_OK)
+		bail_out("%s", hu_reason());
+	return hu_round(hu_parts_run(a, b, k, (size_t)hu_attr_num(c, "part", 0), sum, &d, sums, NULL), hu_format_of(c->fmt.out), c->mode, c->flags, 0);
 }
 
 static uint64_t
@@ -91,6 +94,7 @@ compare(size_t m, size_t n, size_t k, int ta, int tb, hu_format_id in, hu_format
 {
 	static const char *const levels[] = { "scalar", "avx2", "avx512" };
 	hu_call c = call_of("matmul", sum, out, part);
+	c.fmt.in = in;
 	hu_tensor a = tensor(ta ? hu_shape2(k, m) : hu_shape2(m, k), in, kind), b = tensor(tb ? hu_shape2(n, k) : hu_shape2(k, n), in, kind), y = tensor(hu_shape2(m, n), out, -1), want = tensor(hu_shape2(m, n), out, -1);
 	hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
 	hu_env env = { 5, 9 };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 500 };
+enum { SAMPLE = 250 };
 
 static const struct { hu_format_id in, compute, out; } combos[] = {
 	{ HU_FP32, HU_FP32, HU_FP32 }, { HU_FP16, HU_FP32, HU_FP16 }, { HU_BF16, HU_FP32, HU_BF16 }, { HU_FP64, HU_FP64, HU_FP64 },

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += lib/number/arith.h
+libhalfulp_a_SOURCES += lib/number/block.c
+noinst_HEADERS += lib/number/block.h
+noinst_HEADERS += lib/number/blocks.def
 libhalfulp_a_SOURCES += lib/number/bulk.c
 noinst_HEADERS += lib/number/bulk.h
 noinst_HEADERS += lib/number/bulk.inc

@@ -213,7 +213,7 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 	size_t part = (size_t)hu_attr_num(c, "part", 0);
 	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_sum s = c->sum;
-	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.out) != HU_OK) /* operands of two formats: the widest of the rows */
+	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.out) != HU_OK) /* no such unit: the call itself says so when it runs */
 		return INFINITY;
 	double sum = hu_sum_apriori(s, x.k, part).relative, last = holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
 	return sum + last * (1 + sum);

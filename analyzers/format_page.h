@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What halfulp formats prints of the formats themselves: the list, as text or
+   as a table for a document, and the page of one format. */
+#ifndef HU_ANALYZERS_FORMAT_PAGE_H
+#define HU_ANALYZERS_FORMAT_PAGE_H
+
+#include "lib/number/format.h"
+
+#include <jansson.h>
+
+void hu_formats_print(void);
+
+/* KIND: latex, markdown or tsv, in any case; HU_EINVAL for another. */
+hu_status hu_formats_table(const char *kind);
+
+void hu_format_page(hu_format f);
+json_t *hu_format_json(hu_format f);
+#endif
