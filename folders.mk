@@ -5,6 +5,7 @@ include $(top_srcdir)/analyzers/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/cuda/local.mk
 include $(top_srcdir)/doc/local.mk
+include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/number/local.mk

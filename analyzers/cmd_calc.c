@@ -9,8 +9,8 @@
 
 static const hu_opt opts[] = {
 	{ "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
-	{ "mode", "MODE", "RNE", "rounding of literals and operations: RNE RNA RZ RU RD RO SR" },
-	{ "seed", "N", "0", "of stochastic rounding (SR)" },
+	{ "mode", "MODE", "RNE", "rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE" },
+	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },
 	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },
 	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },
 	{ "explain", NULL, NULL, "draw each sum: the significands aligned, what is shifted out, how it rounds" },

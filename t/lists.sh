@@ -20,6 +20,7 @@ variable_of() {
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
 	doc/*.[1-9]) echo dist_man_MANS ;;
+	doc/*.c) echo EXTRA_DIST ;;
 	*_avx2.c) echo libhalfulp_avx2_a_SOURCES ;;
 	*_avx512.c) echo libhalfulp_avx512_a_SOURCES ;;
 	cuda/absent.c) echo NO_CUDA_SOURCES ;;

@@ -245,6 +245,18 @@ test_overflow_is_named(void)
 }
 
 static void
+test_no_rule(void)
+{
+	hu_program *p = hu_program_new("train");
+	int in[2] = { hu_program_tensor(p, "input.x", HU_FP32, hu_shape2(4, 4), HU_ACTIVATION), weight(p, "dense1.w", hu_shape2(4, 4)) };
+	hu_attr tb = { "tb", 1, "" };
+	int y = hu_program_apply(p, "matmul", HU_FORWARD, "dense1", in, 2, "dense1.y", HU_FP32, HU_ACTIVATION, &tb, 1);
+
+	ok(hu_pass_differentiate(p, y, y) == HU_EINVAL && strstr(hu_reason(), "tb"), "a transposed product has no gradient rule and is refused: %s", hu_reason());
+	hu_program_free(p);
+}
+
+static void
 test_bad_policies(void)
 {
 	static const char *const bad[] = { "mixed_float17", "compute=fp99", "compute=float16,colour=red", "list=sometimes,compute=float16", "mixed_float16,layer:x", "no/such/file.json" };
@@ -260,6 +272,7 @@ int
 main(void)
 {
 	test_policy();
+	test_no_rule();
 	test_bad_policies();
 	test_all_policies();
 	test_json();

@@ -111,28 +111,48 @@ model(const double *a, const double *b, size_t n, hu_sum s)
 {
 	hu_format f = hu_format_of(s.acc);
 	double acc = 0, e = 0, chunk = 0;
+	size_t length = s.id == HU_SUM_SPLITK ? (n + (size_t)s.n - 1) / (size_t)s.n : (size_t)s.n;
+	int sliced = s.id == HU_SUM_CHUNK || s.id == HU_SUM_SPLITK || s.id == HU_SUM_PROMOTE || s.id == HU_SUM_FABSUM;
 
 	if (s.id == HU_SUM_PAIRWISE)
 		return halves(a, b, n, f, s.mode);
 	for (size_t k = 0; k < n; k++) {
-		double x = s.id == HU_SUM_SEQUENTIAL || s.id == HU_SUM_KAHAN ? times(a[k], b[k], f, s.mode) : 0;
+		double x = times(a[k], b[k], f, s.mode);
 		if (s.id == HU_SUM_FMA) {
 			acc = operation(a[k], b[k], acc, f, s.mode);
 		} else if (s.id == HU_SUM_SEQUENTIAL) {
 			acc = plus(acc, x, f, s.mode);
-		} else if (s.id == HU_SUM_CHUNK) {
+		} else if (s.id == HU_SUM_NEUMAIER) {
+			double t = plus(acc, x, f, s.mode);
+			if (fabs(acc) >= fabs(x))
+				e = plus(e, plus(plus(acc, -t, f, s.mode), x, f, s.mode), f, s.mode);
+			else
+				e = plus(e, plus(plus(x, -t, f, s.mode), acc, f, s.mode), f, s.mode);
+			acc = t;
+		} else if (s.id == HU_SUM_DOT2) {
+			double r = operation(a[k], b[k], -x, f, s.mode), t = plus(acc, x, f, s.mode), z = plus(t, -acc, f, s.mode);
+			double q = plus(plus(acc, -plus(t, -z, f, s.mode), f, s.mode), plus(x, -z, f, s.mode), f, s.mode);
+			e = plus(e, plus(q, r, f, s.mode), f, s.mode);
+			acc = t;
+		} else if (sliced) {
 			chunk = operation(a[k], b[k], chunk, f, s.mode);
-			if ((k + 1) % (size_t)s.n == 0 || k + 1 == n) {
-				acc = plus(acc, chunk, f, s.mode);
-				chunk = 0;
+			if ((k + 1) % length != 0 && k + 1 != n)
+				continue;
+			if (s.id == HU_SUM_FABSUM) {
+				double y = plus(chunk, -e, f, s.mode), t = plus(acc, y, f, s.mode);
+				e = plus(plus(t, -acc, f, s.mode), -y, f, s.mode);
+				acc = t;
+			} else {
+				acc = plus(acc, chunk, hu_format_of(s.id == HU_SUM_PROMOTE ? HU_FP32 : s.acc), s.mode);
 			}
+			chunk = 0;
 		} else {
 			double y = plus(x, -e, f, s.mode), t = plus(acc, y, f, s.mode);
 			e = plus(plus(t, -acc, f, s.mode), -y, f, s.mode);
 			acc = t;
 		}
 	}
-	return acc;
+	return s.id == HU_SUM_NEUMAIER || s.id == HU_SUM_DOT2 ? plus(acc, e, f, s.mode) : acc;
 }
 
 static double
@@ -158,7 +178,7 @@ equal(double a, double b)
 static void
 test_models(void)
 {
-	static const char *const sums[] = { "fma", "sequential", "chunk:5", "pairwise", "kahan" };
+	static const char *const sums[] = { "fma", "sequential", "chunk:5", "pairwise", "kahan", "neumaier", "dot2", "fabsum:5", "splitk:7", "promote:6" };
 	static const hu_format_id accs[] = { HU_FP32, HU_FP16, HU_BF16, HU_E4M3, HU_E5M2, HU_TF32 };
 
 	for (size_t m = 0; m < sizeof sums / sizeof *sums; m++) {
@@ -274,6 +294,14 @@ test_counts(void)
 		{ "fma,acc=fp32", 4096, 4095, 0, 0 },
 		{ "fma,acc=fp64", 4096, 4095, 0, 0 },
 		{ "chunk:1,acc=fp16", 2048, 4095, 2048, 1 },
+		{ "neumaier,acc=fp16", 4096, 4095, 0, 0 },
+		{ "dot2,acc=fp16", 4096, 4095, 0, 0 },
+		{ "fabsum:64,acc=fp16", 4096, 63 * 64 + 63, 0, 0 },
+		{ "splitk:4,acc=fp16", 4096, 1023 * 4 + 3, 0, 0 },
+		{ "promote:128,acc=bf16", 4096, 127 * 32 + 31, 0, 0 },
+		{ "promote:1024,acc=bf16", 1024, 1023 * 4 + 3, 768 * 4, 0 },
+		{ "tc:hopper,in=fp16,out=fp32", 4096, 4096, 0, 0 },
+		{ "tc:hopper,in=fp16,out=fp16", 4096, 4096, 0, 0 },
 	};
 	double a[N], b[N];
 
@@ -283,6 +311,8 @@ test_counts(void)
 		hu_sum s;
 		hu_sum_count c = { 0, 0, 0 };
 		if (hu_sum_parse(rows[i].sum, &s) != HU_OK)
+			bail_out("%s", hu_reason());
+		if (hu_sum_resolve(&s, HU_FP16, HU_FP16, s.out) != HU_OK)
 			bail_out("%s", hu_reason());
 		double got = hu_model_run(a, b, N, s, NULL, &c);
 		ok(got == rows[i].value && c.additions == rows[i].additions && c.swamped == rows[i].swamped && (c.run >= HU_STAGNANT_RUN) == rows[i].stagnant, "4096 ones by %s: %g, %llu of %llu additions swamped, %s", rows[i].sum, got, (unsigned long long)c.swamped,
@@ -374,7 +404,7 @@ test_bounds(void)
 static void
 test_text(void)
 {
-	static const char *const good[][2] = { { "fma", "fma,acc=fp32" }, { "chunk:64,acc=half", "chunk:64,acc=fp16" }, { "pairwise,mode=rz,acc=bf16,outer=fp32", "pairwise,acc=bf16,outer=fp32,mode=RZ" } };
+	static const char *const good[][2] = { { "fma", "fma,acc=fp32" }, { "chunk:64,acc=half", "chunk:64,acc=fp16" }, { "pairwise,mode=rz,acc=bf16,outer=fp32", "pairwise,acc=bf16,outer=fp32,mode=RZ" }, { "promote:128,acc=fp16,outer=fp16", "promote:128,acc=fp16,outer=fp16" } };
 	static const char *const bad[] = { "", "fmaa", "chunk", "chunk:0", "chunk:x", "fma:3", "fma,acc", "fma,acc=fp17", "fma,key=1", "fma,acc=fp64,mode=SR", "fma,acc=e8m0", "fma,acc=e8m40" };
 	char text[96];
 	hu_sum s;

@@ -1,5 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
+
+# For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
+lib_LIBRARIES = libhalfulp-number.a
+libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk.c \
+	lib/number/bulk_scalar.c lib/number/custom.c lib/number/format.c lib/number/simd.c
+libhalfulp_number_a_LIBADD =
+if X86_64
+libhalfulp_number_a_LIBADD += lib/number/libhalfulp_avx2_a-bulk_avx2.$(OBJEXT) lib/number/libhalfulp_avx512_a-bulk_avx512.$(OBJEXT)
+endif
+numberdir = $(includedir)/halfulp
+number_HEADERS = include/halfulp/number.h
+numbertreedir = $(includedir)/halfulp
+nobase_numbertree_HEADERS = lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h lib/number/bulk.h \
+	lib/number/code.h lib/number/count.h lib/number/elementary.h lib/number/format.h lib/number/formats.def \
+	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = halfulp-number.pc
 noinst_HEADERS += lib/number/arith.h
 libhalfulp_a_SOURCES += lib/number/block.c
 noinst_HEADERS += lib/number/block.h

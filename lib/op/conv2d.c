@@ -69,4 +69,4 @@ static const hu_grad grad[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-HU_CONTRACT_OP(conv2d, "convolution, NHWC, SAME padding", "stride part scaled", grad)
+HU_CONTRACT_OP(conv2d, "convolution, NHWC, SAME padding", "stride part scaled", grad, NULL)

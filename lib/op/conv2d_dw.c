@@ -64,4 +64,4 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
-HU_CONTRACT_OP(conv2d_dw, "gradient of a convolution for its kernel", "stride kh kw part scaled", NULL)
+HU_CONTRACT_OP(conv2d_dw, "gradient of a convolution for its kernel", "stride kh kw part scaled", NULL, NULL)

@@ -110,4 +110,4 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
-HU_CONTRACT_OP(conv2d_dx, "gradient of a convolution for its image", "stride height width part scaled", NULL)
+HU_CONTRACT_OP(conv2d_dx, "gradient of a convolution for its image", "stride height width part scaled", NULL, NULL)

@@ -66,4 +66,4 @@ static const hu_grad grad[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-HU_CONTRACT_OP(matmul, "matrix product, all four transposes", "ta tb part scaled", grad)
+HU_CONTRACT_OP(matmul, "matrix product, all four transposes", "ta tb part scaled", grad, "ta tb")

@@ -77,6 +77,7 @@ struct hu_op {
 	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
+	const char *grad_zero;        /* attributes that must be 0 for the rules to hold, "ta tb"; NULL: none */
 };
 
 /* One row an operator: OP(name). */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp's numbers for other programs: formats, rounding, codes, correctly
+   rounded arithmetic, arrays, block formats, random bits, errors in ulps.
+   Compile with the flags of `pkg-config --cflags --libs halfulp-number`. */
+#ifndef HALFULP_NUMBER_H
+#define HALFULP_NUMBER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "lib/base/status.h"
+#include "lib/number/arith.h"
+#include "lib/number/block.h"
+#include "lib/number/bulk.h"
+#include "lib/number/code.h"
+#include "lib/number/count.h"
+#include "lib/number/elementary.h"
+#include "lib/number/format.h"
+#include "lib/number/philox.h"
+#include "lib/number/round.h"
+#include "lib/number/simd.h"
+#include "lib/number/ulp.h"
+
+#ifdef __cplusplus
+}
+#endif
+#endif
