@@ -56,18 +56,6 @@ title(hu_str *b, const hu_report_runs *runs)
 	hu_str_add(b, "</p>\n</header>\n");
 }
 
-/* A class name only where it is one of ours: the word comes from a file. */
-const char *
-hu_verdict_class(const hu_report_run *r)
-{
-	const char *word = r->summary ? hu_json_text(r->summary, "verdict_word") : NULL, *known[] = { "harmless", "costs", "fatal" };
-
-	for (size_t i = 0; word && i < sizeof known / sizeof *known; i++)
-		if (!strcmp(word, known[i]))
-			return known[i];
-	return "";
-}
-
 static void
 verdict(hu_str *b, const hu_report_run *r, int several)
 {

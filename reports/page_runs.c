@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A class name only where it is one of ours: the word comes from a file. */
+const char *
+hu_verdict_class(const hu_report_run *r)
+{
+	const char *word = r->summary ? hu_json_text(r->summary, "verdict_word") : NULL, *known[] = { "harmless", "costs", "fatal" };
+
+	for (size_t i = 0; word && i < sizeof known / sizeof *known; i++)
+		if (!strcmp(word, known[i]))
+			return known[i];
+	return "";
+}
+
 static void
 cell(hu_str *b, const char *element, const char *text)
 {

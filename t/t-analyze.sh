@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # analyze on small runs: its tables, that they do not depend on threads, what it
 # says of runs whose harm is known, and what it refuses.
-export LC_ALL=C
-n=0 failed=0
-dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
-case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
-cd "$dir" || exit 1
-
-test_is() { # 0 where it holds, what
-	n=$((n + 1))
-	if test "$1" = 0; then echo "ok $n - $2"; else
-		echo "not ok $n - $2"
-		failed=1
-		sed 's/^/# out: /' out | head -n 12
-		sed 's/^/# err: /' err | head -n 3
-	fi
-}
-run() { "$HALFULP" "$@" >out 2>err </dev/null; code=$?; }
+. "${srcdir:-.}/t/tap.sh"
 small="--model mlp --width 0.125 --size 8 --train 512 --eval 64 --batch 32 --quiet"
 # Cell COLUMN of the first row of TABLE in which every COLUMN=VALUE holds
 cell() { # TABLE COLUMN [COLUMN=VALUE...]
@@ -124,6 +109,4 @@ run analyze r
 test $code = 3 && test "$(wc -l <err)" = 1 && grep -q "$f" err
 test_is $? "a trace cut short: exit 3, its name"
 
-echo "1..$n"
-cd / && if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
-exit $failed
+finish

@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check: a baseline is blessed, held, broken in every way, and says so by its exit
 # code; diff finds where two runs part.
-export LC_ALL=C
-n=0 failed=0
-dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
-case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
-cd "$dir" || exit 1
-
-test_is() { # 0 where it holds, what
-	n=$((n + 1))
-	if test "$1" = 0; then echo "ok $n - $2"; else
-		echo "not ok $n - $2"
-		failed=1
-		sed 's/^/# out: /' out | head -n 12
-		sed 's/^/# err: /' err | head -n 3
-	fi
-}
-run() { "$HALFULP" "$@" >out 2>err </dev/null; code=$?; }
+. "${srcdir:-.}/t/tap.sh"
 make() { # RUN seed policy option...
 	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
 }
@@ -116,6 +101,4 @@ run diff a
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "diff of one run: exit 2"
 
-echo "1..$n"
-cd / && if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
-exit $failed
+finish

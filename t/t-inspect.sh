@@ -1,23 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # inspect: counts of small files written here, against counts known by hand.
-export LC_ALL=C
-n=0 failed=0
-dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
-case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
+. "${srcdir:-.}/t/tap.sh"
 PYTHON=${PYTHON:-python3}
-command -v "$PYTHON" >/dev/null 2>&1 || { echo '1..0 # SKIP python3 writes the inputs and is absent'; exit 0; }
-cd "$dir" || exit 1
-
-test_is() { # 0 where it holds, what
-	n=$((n + 1))
-	if test "$1" = 0; then echo "ok $n - $2"; else
-		echo "not ok $n - $2"
-		failed=1
-		sed 's/^/# out: /' out | head -n 8
-		sed 's/^/# err: /' err | head -n 3
-	fi
-}
+command -v "$PYTHON" >/dev/null 2>&1 || skip_all 'python3 writes the inputs and is absent'
 run() { "$HALFULP" inspect "$@" >out 2>err </dev/null; code=$?; }
 
 "$PYTHON" - <<'END'
@@ -82,6 +68,4 @@ run
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "no file: exit 2"
 
-echo "1..$n"
-cd / && if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
-exit $failed
+finish

@@ -22,7 +22,7 @@ main(int argc, char **argv)
 		double x = strtod(argv[i], NULL);
 		hu_rounded r = hu_round_full(x, f, HU_RNE, 0, 0);
 		printf("%s -> %.10g, code 0x%llx, %s%s%s, error %.3g ulp\n", argv[i], r.value, (unsigned long long)hu_encode(r.value, f),
-		       r.ternary > 0 ? "rounded up" : r.ternary < 0 ? "rounded down" : "exact", r.flags & HU_OVERFLOW ? ", overflow" : "",
+		       r.ternary > 0 ? "rounded up" : r.ternary < 0 ? "rounded down" : r.flags ? "no number" : "exact", r.flags & HU_OVERFLOW ? ", overflow" : "",
 		       r.flags & HU_UNDERFLOW ? ", underflow" : "", hu_error_ulps(r.value, x, f));
 	}
 

@@ -16,15 +16,15 @@ factor(const hu_call *c, size_t i)
 	return i == 1 ? hu_attr_num(c, "beta1", 0.9) : hu_attr_num(c, "beta2", 0.999);
 }
 
-static hu_run
+static hu_bounded
 next(const hu_call *c, hu_tensor *const *in, size_t i)
 {
 	hu_format f = hu_format_of(c->fmt.compute);
-	hu_run x = hu_run_load(f, before(in, i), 0);
+	hu_bounded x = hu_bounded_load(f, before(in, i), 0);
 
 	if (hu_get(in[1], 0) != 0)
-		return hu_run_load(f, hu_get(in[0], i), 0);
-	return i == 0 ? hu_run_add(f, x, hu_run_load(f, 1, 0)) : hu_run_mul(f, x, hu_run_load(f, factor(c, i), 0));
+		return hu_bounded_load(f, hu_get(in[0], i), 0);
+	return i == 0 ? hu_bounded_add(f, x, hu_bounded_load(f, 1, 0)) : hu_bounded_mul(f, x, hu_bounded_load(f, factor(c, i), 0));
 }
 
 static hu_status

@@ -100,11 +100,11 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[POWER1] = p1;
 	m->k[POWER2] = p2;
 	m->k[DECAY] = decay;
-	m->ke[2] = hu_run_own(m->k[2]);
-	m->ke[4] = hu_run_own(m->k[4]);
-	m->ke[6] = hu_up(hu_run_own(m->k[6]) + hu_run_own(lr * decay));
-	m->ke[7] = hu_run_own(m->k[7]);
-	m->ke[8] = hu_run_own(m->k[8]);
+	m->ke[2] = hu_bounded_own(m->k[2]);
+	m->ke[4] = hu_bounded_own(m->k[4]);
+	m->ke[6] = hu_up(hu_bounded_own(m->k[6]) + hu_bounded_own(lr * decay));
+	m->ke[7] = hu_bounded_own(m->k[7]);
+	m->ke[8] = hu_bounded_own(m->k[8]);
 }
 
 /* Epsilon is stored where v is: rounded to v's format, it may become 0. */

@@ -62,7 +62,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 		size_t image = element[i] / C;
 		hu_stat s = means(c, in[0], image, 1);
 		for (; i < n && element[i] / C == image; i++) {
-			hu_run x = { hu_get(&s.t, element[i] % C), s.e[element[i] % C] };
+			hu_bounded x = { hu_get(&s.t, element[i] % C), s.e[element[i] % C] };
 			b[i] = hu_bound_of(c, hu_output_format(c, in, out), x);
 		}
 		hu_stat_free(&s);

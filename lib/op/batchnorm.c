@@ -37,7 +37,7 @@ moved(const hu_call *c, const hu_tensor *old, const hu_stat *fresh, int with_err
 	m.nk = 3;
 	m.k[1] = momentum;
 	m.k[2] = 1 - momentum;
-	m.ke[2] = hu_run_own(m.k[2]);
+	m.ke[2] = hu_bounded_own(m.k[2]);
 	hu_map_stat(&m, &s, 1);
 	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The numbers that formula.inc computes with: native float and double ("f32",
    "f64"), a double rounded to a format after each operation ("any", p <= 25),
-   and "run": what the emulation gets together with a proven bound on its
+   and "bounded": what the emulation gets together with a proven bound on its
    distance to the exact result, whose own roundings are all counted upward. */
 #ifndef HU_OP_CARRIER_H
 #define HU_OP_CARRIER_H
@@ -13,8 +13,8 @@ enum { HU_CONSTANTS = 12 };
 /* The compute format and a call's constants in a carrier. */
 typedef struct hu_ctx_f32 { hu_format f; float k[HU_CONSTANTS]; } hu_ctx_f32;
 typedef struct hu_ctx_f64 { hu_format f; double k[HU_CONSTANTS]; } hu_ctx_f64;
-typedef struct hu_run { double v, e; } hu_run;
-typedef struct hu_ctx_run { hu_format f; hu_run k[HU_CONSTANTS]; } hu_ctx_run;
+typedef struct hu_bounded { double v, e; } hu_bounded;
+typedef struct hu_ctx_bounded { hu_format f; hu_bounded k[HU_CONSTANTS]; } hu_ctx_bounded;
 
 HU_HD double hu_rne(hu_format f, double x) { return hu_round(x, f, HU_RNE, 0, 0); }
 HU_HD double hu_abs(double x) { return x < 0 ? -x : x; }
@@ -23,10 +23,10 @@ HU_HD double hu_abs(double x) { return x < 0 ? -x : x; }
 HU_HD double hu_up(double x) { return x * (1 + 0x1p-48) + 0x1p-1065; }
 
 /* R, whose distance to the exact result is at most E before this rounding. */
-HU_HD hu_run
-hu_run_of(hu_format f, double r, double e)
+HU_HD hu_bounded
+hu_bounded_of(hu_format f, double r, double e)
 {
-	hu_run x;
+	hu_bounded x;
 
 	x.v = hu_rne(f, r);
 	x.e = x.v == r && e == 0 ? 0 : hu_up(hu_abs(x.v - r) + e);
@@ -36,56 +36,56 @@ hu_run_of(hu_format f, double r, double e)
 }
 
 /* X itself, rounded to the compute format; E: how far X may be from what is meant. */
-HU_HD hu_run hu_run_load(hu_format f, double x, double e) { return hu_run_of(f, x, e); }
+HU_HD hu_bounded hu_bounded_load(hu_format f, double x, double e) { return hu_bounded_of(f, x, e); }
 
 /* A literal of formula.inc: exact where it is short, else the double nearest to what is meant. */
-HU_HD hu_run hu_run_literal(hu_format f, double x) { return hu_run_load(f, x, (double)(float)x == x ? 0 : hu_abs(x) * 0x1p-53); }
+HU_HD hu_bounded hu_bounded_literal(hu_format f, double x) { return hu_bounded_load(f, x, (double)(float)x == x ? 0 : hu_abs(x) * 0x1p-53); }
 
 /* What a double operation itself loses: nothing that matters for products of short
    operands (their products are exact), u and an underflow otherwise. */
-HU_HD double hu_run_own(double r) { return hu_abs(r) * 0x1p-53 + 0x1p-1074; }
+HU_HD double hu_bounded_own(double r) { return hu_abs(r) * 0x1p-53 + 0x1p-1074; }
 
-HU_HD hu_run
-hu_run_add(hu_format f, hu_run a, hu_run b)
+HU_HD hu_bounded
+hu_bounded_add(hu_format f, hu_bounded a, hu_bounded b)
 {
 	double s = a.v + b.v, t = s - a.v, lost = (a.v - (s - t)) + (b.v - t); /* exact (Knuth) */
 
-	return hu_run_of(f, s, hu_abs(lost) + a.e + b.e);
+	return hu_bounded_of(f, s, hu_abs(lost) + a.e + b.e);
 }
 
-HU_HD hu_run
-hu_run_neg(hu_run a)
+HU_HD hu_bounded
+hu_bounded_neg(hu_bounded a)
 {
 	a.v = -a.v;
 	return a;
 }
 
-HU_HD hu_run
-hu_run_mul(hu_format f, hu_run a, hu_run b)
+HU_HD hu_bounded
+hu_bounded_mul(hu_format f, hu_bounded a, hu_bounded b)
 {
 	double p = a.v * b.v, e = 0;
 
 	if (a.e != 0 || b.e != 0)
 		e = hu_up(hu_abs(a.v) * b.e + hu_abs(b.v) * a.e + a.e * b.e);
 	if (f.p >= 53)
-		e += hu_run_own(p);
-	return hu_run_of(f, p, e);
+		e += hu_bounded_own(p);
+	return hu_bounded_of(f, p, e);
 }
 
-HU_HD hu_run
-hu_run_div(hu_format f, hu_run a, hu_run b)
+HU_HD hu_bounded
+hu_bounded_div(hu_format f, hu_bounded a, hu_bounded b)
 {
 	double q = a.v / b.v, gap = (hu_abs(b.v) - b.e) * (1 - 0x1p-50), e = 0;
 
 	if (a.e != 0 || b.e != 0)
 		e = gap > 0 ? hu_up((a.e + hu_abs(q) * b.e) / gap) : hu_inf(0);
 	/* A quotient in the format times b has no rounding error in double. */
-	return hu_run_of(f, q, e + (f.p < 26 && hu_rne(f, q) == q && q * b.v == a.v ? 0 : hu_run_own(q)));
+	return hu_bounded_of(f, q, e + (f.p < 26 && hu_rne(f, q) == q && q * b.v == a.v ? 0 : hu_bounded_own(q)));
 }
 
 /* The exact operand is nonnegative. */
-HU_HD hu_run
-hu_run_sqrt(hu_format f, hu_run a)
+HU_HD hu_bounded
+hu_bounded_sqrt(hu_format f, hu_bounded a)
 {
 	double s = sqrt(a.v), e = 0;
 
@@ -94,49 +94,49 @@ hu_run_sqrt(hu_format f, hu_run a)
 		if (a.v > a.e && a.e / s < e)
 			e = hu_up(a.e / s);
 	}
-	return hu_run_of(f, s, e + hu_run_own(s));
+	return hu_bounded_of(f, s, e + hu_bounded_own(s));
 }
 
-HU_HD hu_run
-hu_run_exp(hu_format f, hu_run a)
+HU_HD hu_bounded
+hu_bounded_exp(hu_format f, hu_bounded a)
 {
 	double x = hu_exp(a.v), e = 0;
 
 	if (a.e != 0) /* exp(e) - 1 <= e (1 + e) for e <= 1 */
 		e = a.e <= 1 ? hu_up((x + 0x1p-1070) * (a.e + a.e * a.e)) : hu_exp(a.v + a.e) * (1 + 0x1p-40) + x;
-	return hu_run_of(f, x, e + x * HU_ELEMENTARY_ERROR + 0x1p-1070);
+	return hu_bounded_of(f, x, e + x * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
-HU_HD hu_run
-hu_run_log(hu_format f, hu_run a)
+HU_HD hu_bounded
+hu_bounded_log(hu_format f, hu_bounded a)
 {
 	double l = hu_log(a.v), gap = (a.v - a.e) * (1 - 0x1p-50), e = a.e == 0 ? 0 : gap > 0 ? hu_up(a.e / gap) : hu_inf(0);
 
-	return hu_run_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + 0x1p-1070);
+	return hu_bounded_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
 /* Slopes: at most 2 / sqrt(pi) < 1.1284 and 1. */
-HU_HD hu_run
-hu_run_erf(hu_format f, hu_run a)
+HU_HD hu_bounded
+hu_bounded_erf(hu_format f, hu_bounded a)
 {
 	double r = hu_erf(a.v);
 
-	return hu_run_of(f, r, hu_up(1.1284 * a.e) + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
+	return hu_bounded_of(f, r, hu_up(1.1284 * a.e) + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
-HU_HD hu_run
-hu_run_tanh(hu_format f, hu_run a)
+HU_HD hu_bounded
+hu_bounded_tanh(hu_format f, hu_bounded a)
 {
 	double r = hu_tanh(a.v);
 
-	return hu_run_of(f, r, a.e + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
+	return hu_bounded_of(f, r, a.e + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
 /* y <= 0 ? b : a (NaN takes a), where the sign of y is certain; else both. */
-HU_HD hu_run
-hu_run_pick(hu_run y, hu_run a, hu_run b)
+HU_HD hu_bounded
+hu_bounded_pick(hu_bounded y, hu_bounded a, hu_bounded b)
 {
-	hu_run r = !(y.v <= 0) ? a : b;
+	hu_bounded r = !(y.v <= 0) ? a : b;
 
 	if (y.e != 0 && !(hu_abs(y.v) > y.e))
 		r.e = hu_up(a.e + b.e + hu_abs(a.v - b.v));

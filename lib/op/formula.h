@@ -62,22 +62,22 @@
 #include "lib/op/formula.inc"
 #include "lib/op/formula_undef.inc"
 
-#define HU_T hu_run
-#define HU_C hu_ctx_run
+#define HU_T hu_bounded
+#define HU_C hu_ctx_bounded
 #define HU_N(name) name##_run
-#define HU_K(c, x) hu_run_literal((c)->f, x)
+#define HU_K(c, x) hu_bounded_literal((c)->f, x)
 #define HU_V(a) ((a).v)
-#define HU_ADD(c, a, b) hu_run_add((c)->f, a, b)
-#define HU_SUB(c, a, b) hu_run_add((c)->f, a, hu_run_neg(b))
-#define HU_MUL(c, a, b) hu_run_mul((c)->f, a, b)
-#define HU_DIV(c, a, b) hu_run_div((c)->f, a, b)
-#define HU_NEG(a) hu_run_neg(a)
-#define HU_SQRT(c, a) hu_run_sqrt((c)->f, a)
-#define HU_EXP(c, a) hu_run_exp((c)->f, a)
-#define HU_LOG(c, a) hu_run_log((c)->f, a)
-#define HU_ERF(c, a) hu_run_erf((c)->f, a)
-#define HU_TANH(c, a) hu_run_tanh((c)->f, a)
-#define HU_PICK(y, a, b) hu_run_pick(y, a, b)
+#define HU_ADD(c, a, b) hu_bounded_add((c)->f, a, b)
+#define HU_SUB(c, a, b) hu_bounded_add((c)->f, a, hu_bounded_neg(b))
+#define HU_MUL(c, a, b) hu_bounded_mul((c)->f, a, b)
+#define HU_DIV(c, a, b) hu_bounded_div((c)->f, a, b)
+#define HU_NEG(a) hu_bounded_neg(a)
+#define HU_SQRT(c, a) hu_bounded_sqrt((c)->f, a)
+#define HU_EXP(c, a) hu_bounded_exp((c)->f, a)
+#define HU_LOG(c, a) hu_bounded_log((c)->f, a)
+#define HU_ERF(c, a) hu_bounded_erf((c)->f, a)
+#define HU_TANH(c, a) hu_bounded_tanh((c)->f, a)
+#define HU_PICK(y, a, b) hu_bounded_pick(y, a, b)
 #include "lib/op/formula.inc"
 #include "lib/op/formula_undef.inc"
 #endif

@@ -6,25 +6,25 @@
 #define F(S, T) out[0][i] = hu_square##S(c, in[0][i])
 HU_BLOCKS(blocks, F, NULL)
 
-static hu_run
+static hu_bounded
 norm(const hu_call *c, hu_tensor *const *in, int with_errors)
 {
 	hu_format f = hu_format_of(c->fmt.compute);
-	hu_run all = { 0, 0 };
+	hu_bounded all = { 0, 0 };
 
 	for (int k = 0; k < c->nin; k++) {
 		hu_stat sum = hu_stat_new(1, with_errors);
-		hu_run x;
+		hu_bounded x;
 		hu_map m;
 		hu_map_init(&m, c, &blocks, in[k]->n, 1);
 		hu_map_add(&m, in[k], HU_EACH);
 		hu_sum_columns(&m, &sum, 1);
 		x.v = hu_get(&sum.t, 0);
 		x.e = with_errors ? sum.e[0] : 0;
-		all = k ? hu_run_add(f, all, x) : x;
+		all = k ? hu_bounded_add(f, all, x) : x;
 		hu_stat_free(&sum);
 	}
-	return hu_run_sqrt(f, all);
+	return hu_bounded_sqrt(f, all);
 }
 
 static hu_status
@@ -37,7 +37,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
-	hu_run x = norm(c, in, 1);
+	hu_bounded x = norm(c, in, 1);
 
 	(void)element;
 	for (size_t i = 0; i < n; i++)

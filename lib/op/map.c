@@ -198,7 +198,7 @@ hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x)
 }
 
 double
-hu_bound_of(const hu_call *c, hu_format_id format, hu_run x)
+hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 {
 	hu_format f = hu_format_of(format);
 	int nearest = c->mode == HU_RNE || c->mode == HU_RNA;
@@ -217,19 +217,19 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_run x)
 }
 
 void
-hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_run *y)
+hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_bounded *y)
 {
-	hu_ctx_run c = { hu_format_of(m->compute), { { 0, 0 } } };
+	hu_ctx_bounded c = { hu_format_of(m->compute), { { 0, 0 } } };
 
 	for (int i = 0; i < m->nk; i++)
-		c.k[i] = hu_run_load(c.f, m->k[i], m->ke[i]);
+		c.k[i] = hu_bounded_load(c.f, m->k[i], m->ke[i]);
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
 	for (size_t i = 0; i < n; i++) {
-		hu_run x[HU_MAP_IN], *to[HU_MAP_OUT] = { NULL };
-		const hu_run *in[HU_MAP_IN] = { NULL };
+		hu_bounded x[HU_MAP_IN], *to[HU_MAP_OUT] = { NULL };
+		const hu_bounded *in[HU_MAP_IN] = { NULL };
 		for (int k = 0; k < m->nin; k++) {
 			const hu_source *s = &m->in[k];
-			x[k] = hu_run_load(c.f, operand(m, s, element[i]), s->e ? s->e[place(m, s->how, element[i])] : 0);
+			x[k] = hu_bounded_load(c.f, operand(m, s, element[i]), s->e ? s->e[place(m, s->how, element[i])] : 0);
 			in[k] = &x[k];
 		}
 		for (int k = 0; k < nout; k++)
@@ -241,7 +241,7 @@ hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_run *
 hu_status
 hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound)
 {
-	hu_run *y = hu_xmalloc((n + 1) * (size_t)nout * sizeof *y);
+	hu_bounded *y = hu_xmalloc((n + 1) * (size_t)nout * sizeof *y);
 
 	hu_map_runs(m, element, n, nout, y);
 	for (size_t i = 0; i < n; i++)

@@ -29,7 +29,7 @@ typedef struct hu_blocks {
 	void (*f32)(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out);
 	void (*f64)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
 	void (*any)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
-	void (*run)(const hu_ctx_run *c, size_t n, const hu_run *const *in, hu_run *const *out);
+	void (*run)(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out);
 	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
 } hu_blocks;
 
@@ -62,11 +62,11 @@ typedef struct hu_blocks {
 		for (size_t i = 0; i < n; i++)                                                             \
 			F(_any, double);                                                                   \
 	}                                                                                                  \
-	static void NAME##_run(const hu_ctx_run *c, size_t n, const hu_run *const *in, hu_run *const *out) \
+	static void NAME##_run(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out) \
 	{                                                                                                  \
 		(void)c;                                                                                   \
 		for (size_t i = 0; i < n; i++)                                                             \
-			F(_run, hu_run);                                                                   \
+			F(_run, hu_bounded);                                                                   \
 	}                                                                                                  \
 	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, EXACT };
 
@@ -96,10 +96,10 @@ hu_ctx_f32 hu_map_context_f32(const hu_map *m);
 hu_ctx_f64 hu_map_context_f64(const hu_map *m);
 void hu_map_block_f32(const hu_map *m, const hu_ctx_f32 *c, size_t first, size_t n, float *const *to);
 void hu_map_block_f64(const hu_map *m, const hu_ctx_f64 *c, size_t first, size_t n, double *const *to);
-void hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_run *y);
+void hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_bounded *y);
 
 /* A bound on |round(x.v) - exact| in FORMAT under the call's mode; +Inf where it may overflow. */
-double hu_bound_of(const hu_call *c, hu_format_id format, hu_run x);
+double hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x);
 /* X rounded to FORMAT as the call says, as element I of its output; and stored in T. */
 double hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x);
 void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x);

@@ -73,7 +73,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
 	for (size_t i = 0; i < n; i++) {
-		hu_run x = { hu_get(in[0], hu_pool_winner(&p, in[0], element[i])), 0 };
+		hu_bounded x = { hu_get(in[0], hu_pool_winner(&p, in[0], element[i])), 0 };
 		if (!hu_isfinite(x.v))
 			x.e = hu_inf(0);
 		b[i] = hu_bound_of(c, hu_output_format(c, in, out), x);

@@ -133,9 +133,9 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	double *x = hu_xmalloc(room(&p) * sizeof *x);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = received(&p, in, element[i], x);
-		hu_run sum = { 0, 0 };
+		hu_bounded sum = { 0, 0 };
 		for (size_t j = 0; j < k; j++)
-			sum = hu_run_add(f, sum, hu_run_load(f, x[j], 0));
+			sum = hu_bounded_add(f, sum, hu_bounded_load(f, x[j], 0));
 		b[i] = hu_bound_of(c, hu_output_format(c, in, out), sum);
 	}
 	free(x);

@@ -54,11 +54,11 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 	m->in[m->nin - 1].e = s->e;
 }
 
-hu_run
-hu_run_tree(hu_format f, const hu_run *x, size_t n, size_t stride)
+hu_bounded
+hu_bounded_tree(hu_format f, const hu_bounded *x, size_t n, size_t stride)
 {
 	double *v = hu_xmalloc((n + 1) * sizeof *v), all = 0, e = 0, du = (double)hu_tree_depth(n) * hu_unit(f);
-	hu_run r;
+	hu_bounded r;
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = x[i * stride].v;
@@ -84,13 +84,13 @@ errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
 	if (!sum[0].e)
 		return;
 	size_t *element = hu_xmalloc((terms + 1) * sizeof *element);
-	hu_run *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
+	hu_bounded *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
 	for (size_t g = 0; g < groups; g++) {
 		for (size_t i = 0; i < terms; i++)
 			element[i] = along_rows ? g * C + i : i * C + g;
 		hu_map_runs(m, element, terms, nout, y);
 		for (int k = 0; k < nout; k++)
-			sum[k].e[g] = hu_run_tree(hu_format_of(m->compute), y + k, terms, (size_t)nout).e;
+			sum[k].e[g] = hu_bounded_tree(hu_format_of(m->compute), y + k, terms, (size_t)nout).e;
 	}
 	free(element);
 	free(y);
@@ -153,7 +153,7 @@ hu_map_stat(const hu_map *m, hu_stat *out, int nout)
 		plain_stat(m, out, nout);
 		return;
 	}
-	hu_run *y = hu_xmalloc((m->n + 1) * (size_t)nout * sizeof *y);
+	hu_bounded *y = hu_xmalloc((m->n + 1) * (size_t)nout * sizeof *y);
 	size_t *element = hu_xmalloc((m->n + 1) * sizeof *element);
 	for (size_t i = 0; i < m->n; i++)
 		element[i] = i;
@@ -178,7 +178,7 @@ void
 hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound)
 {
 	for (size_t i = 0; i < n; i++) {
-		hu_run x = { hu_get(&s->t, element[i]), s->e[element[i]] };
+		hu_bounded x = { hu_get(&s->t, element[i]), s->e[element[i]] };
 		bound[i] = hu_bound_of(c, format, x);
 	}
 }

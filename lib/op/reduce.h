@@ -27,7 +27,7 @@ void hu_stat_store(const hu_call *c, const hu_env *env, const hu_stat *s, hu_ten
 void hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
 
 /* The tree's sum of N runs, x[0], x[stride], …: V as the emulation has it. */
-hu_run hu_run_tree(hu_format f, const hu_run *x, size_t n, size_t stride);
+hu_bounded hu_bounded_tree(hu_format f, const hu_bounded *x, size_t n, size_t stride);
 
 /* Swamped additions: of one addition an element (in[1] as HOW says); of the tree over N values,
    which it overwrites; of the sums of result OUT of a map, for N channels or rows. */

@@ -36,7 +36,7 @@ hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_
 hu_status
 hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
 {
-	hu_run *y = hu_xmalloc((n + 1) * 2 * sizeof *y);
+	hu_bounded *y = hu_xmalloc((n + 1) * 2 * sizeof *y);
 
 	hu_map_runs(m, element, n, 2, y);
 	for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ void
 hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count)
 {
 	size_t C = m->channels, rows = m->n / C, terms = how == HU_CHANNEL ? rows : C, *element = hu_xmalloc((terms + 1) * sizeof *element);
-	hu_run *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
+	hu_bounded *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
 	double *x = hu_xmalloc((terms + 1) * sizeof *x);
 
 	for (size_t g = 0; g < n; g++) {

@@ -32,7 +32,7 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	if (hu_isfinite(m->k[0]) && inverse * (hu_get(in[1], 0) * weight) == 1 && m->k[0] == inverse && hu_bits64(inverse) << 12 == 0)
 		m->ke[0] = 0; /* a power of two */
 	else
-		m->ke[0] = hu_up(hu_abs(m->k[0] - inverse) + 3 * hu_run_own(inverse));
+		m->ke[0] = hu_up(hu_abs(m->k[0] - inverse) + 3 * hu_bounded_own(inverse));
 }
 
 static hu_status

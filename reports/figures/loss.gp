@@ -35,7 +35,7 @@ do for [format in formats] {
 	set format y '%g'
 	set lmargin at screen 0.57; set rmargin at screen 0.97
 	set title 'accuracy'
-	set yrange [:1 < *]
+	set yrange [*:1 < *]
 	plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('accuracy_smooth'))) with lines lw 1.2 lc rgb colour(r) notitle, \
 		for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
 		for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
