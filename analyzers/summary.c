@@ -15,6 +15,8 @@ typedef struct numbers {
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
 	double safe_min, safe_max;
 	int safe_known;
+	double need, limit;    /* the largest log2 scale a tensor asks for, the smallest at which one still fits */
+	char need_tensor[80], limit_tensor[80];
 	char worst_tensor[80], worst_layer[40];
 	int rank;              /* of the worst verdict */
 	int broken;            /* the last loss is not finite */
@@ -200,8 +202,18 @@ read_safe(const hu_run *r, numbers *n)
 		return;
 	for (int i = 0; i < t.rows; i++) {
 		double min = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_min")), max = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_max"));
-		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor"));
+		if (strcmp(tensor, "all")) {
+			if (!isnan(min) && (!*n->need_tensor || min > n->need)) {
+				n->need = min;
+				snprintf(n->need_tensor, sizeof n->need_tensor, "%s", tensor);
+			}
+			if (!isnan(max) && (!*n->limit_tensor || max < n->limit)) {
+				n->limit = max;
+				snprintf(n->limit_tensor, sizeof n->limit_tensor, "%s", tensor);
+			}
 			continue;
+		}
 		n->safe_min = !n->safe_known || isnan(min) || min > n->safe_min ? min : n->safe_min;
 		n->safe_max = !n->safe_known || isnan(max) || max < n->safe_max ? max : n->safe_max;
 		n->safe_known = 1;
@@ -227,7 +239,7 @@ sentences(const hu_analysis *a, const numbers *n)
 	else if (n->rank == 1)
 		hu_str_addf(&s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
 	else if (!strcmp(n->cause, "gradients"))
-		hu_str_addf(&s, "%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% of their L2 norm was flushed to zero).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, n->grad_cosine, 100 * n->grad_share);
+		hu_str_addf(&s, "%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, n->grad_cosine, 100 * n->grad_share);
 	else if (!strcmp(n->cause, "moments"))
 		hu_str_addf(&s, "%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and epsilon alone divides).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, n->moment_cosine, 100 * n->moment_share);
 	else if (!strcmp(n->cause, "statistics"))
@@ -236,7 +248,7 @@ sentences(const hu_analysis *a, const numbers *n)
 		hu_str_addf(&s, "%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the exact update).", n->rank == 3 ? "Fatal" : "It costs", n->cause_step, 100 * n->update_share, n->update_cosine);
 	json_array_append_new(list, json_string(s.s));
 	s.len = 0;
-	hu_str_addf(&s, "By count, %.0f gradient values (%.3g %% of the nonzero ones) became zero and %.3g %% of the weight updates were swamped; by weight, that is %.3g %% of the gradients' and %.3g %% of the updates' L2 norm.", isnan(n->zeroed) ? 0 : n->zeroed, 100 * (isnan(n->zeroed_share) ? 0 : n->zeroed_share), 100 * (isnan(n->swamped_share) ? 0 : n->swamped_share), 100 * (isnan(n->grad_share) ? 0 : n->grad_share), 100 * (isnan(n->update_share) ? 0 : n->update_share));
+	hu_str_addf(&s, "By count, rounding made %.0f gradient values zero (%.3g %% of the nonzero ones) and %.3g %% of the weight updates were swamped; by weight, what was lost is %.3g %% of the gradients' and %.3g %% of the updates' L2 norm.", isnan(n->zeroed) ? 0 : n->zeroed, 100 * (isnan(n->zeroed_share) ? 0 : n->zeroed_share), 100 * (isnan(n->swamped_share) ? 0 : n->swamped_share), 100 * (isnan(n->grad_share) ? 0 : n->grad_share), 100 * (isnan(n->update_share) ? 0 : n->update_share));
 	if (n->v_zeroed_share > 0)
 		hu_str_addf(&s, " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone.", 100 * n->v_zeroed_share);
 	json_array_append_new(list, json_string(s.s));
@@ -247,6 +259,8 @@ sentences(const hu_analysis *a, const numbers *n)
 		hu_str_addf(&s, "The largest rounding error of a single call is %.3g ulp, in %s%s, and %s", n->worst_ulp, n->worst_tensor, n->worst_condition > 16 ? " where its terms cancel" : "", n->over > 0 ? "outputs left their a-priori bound: see faults.tsv" : "every judged output is within its a-priori bound");
 	if (n->safe_known && !isnan(n->safe_min))
 		hu_str_addf(&s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every gradient.", n->safe_min, n->safe_max);
+	else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
+		hu_str_addf(&s, "; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows beyond 2^%.0f.", n->need_tensor, n->need, n->limit_tensor, n->limit);
 	else
 		hu_str_addf(&s, n->safe_known ? "; no single loss scale would have kept every gradient." : ".");
 	json_array_append_new(list, json_string(s.s));

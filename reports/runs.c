@@ -68,6 +68,23 @@ check_version(const json_t *manifest, const char *path)
 	return HU_OK;
 }
 
+/* A curve is drawn only from the rows that the run wrote. */
+static hu_status
+check_metrics(const json_t *manifest, const char *path)
+{
+	const json_t *entry = json_object_get(json_object_get(manifest, "files"), "metrics.tsv");
+	const char *want = json_string_value(json_object_get(entry, "xxh3"));
+	double bytes;
+	char hex[17];
+
+	if (!entry)
+		return HU_OK;
+	HU_TRY(hu_run_checksum(path, &bytes, hex));
+	if (!want || strcmp(want, hex))
+		return hu_fail(HU_EFILE, "%s: its checksum is %s, the manifest says %s: the file was changed; restore it or train again", path, hex, want ? want : "nothing");
+	return HU_OK;
+}
+
 static hu_status
 open_run(hu_report_run *r, const char *dir)
 {
@@ -83,6 +100,8 @@ open_run(hu_report_run *r, const char *dir)
 		st = read_json(&r->manifest, manifest);
 	if (st == HU_OK)
 		st = check_version(r->manifest, manifest);
+	if (st == HU_OK)
+		st = check_metrics(r->manifest, metrics);
 	if (st == HU_OK)
 		st = hu_table_read(&r->metrics, metrics);
 	if (st == HU_OK && hu_exists(summary))

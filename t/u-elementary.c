@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The elementary functions against MPFR at 200 bits, on points biased to the
    corners, and their special values. The seed is fixed. */
+#include "lib/number/code.h"
 #include "lib/number/elementary.h"
 #include "lib/number/philox.h"
 #include "t/tap.h"
@@ -114,6 +115,51 @@ test_accuracy(const function *f)
 	   worst, worst * 0x1p53, at);
 }
 
+/* Every value of a 16-bit format: the double's result rounded to the format is the exact one rounded once. */
+static void
+test_every(const function *f, hu_format_id id)
+{
+	hu_format to = hu_format_of(id);
+	long wrong = 0;
+	double at = 0;
+	mpfr_t x, y, z;
+
+	mpfr_init2(x, to.p);
+	mpfr_init2(y, 80); /* holds any tie apart from what is no tie: rounded to odd below */
+	mpfr_init2(z, to.p);
+	for (unsigned c = 0; c < 1u << 16; c++) {
+		double v = hu_decode(c, to), got, want;
+		int t;
+		if (!hu_isfinite(v))
+			continue;
+		got = hu_round(f->mine(v), to, HU_RNE, 0, 0);
+		mpfr_set_d(x, v, MPFR_RNDN);
+		if (f->theirs == mpfr_sigmoid)
+			mpfr_set_prec(y, 200);
+		t = f->theirs(y, x, MPFR_RNDZ);
+		if (t != 0 && mpfr_regular_p(y) && mpfr_min_prec(y) < mpfr_get_prec(y))
+			mpfr_signbit(y) ? mpfr_nextbelow(y) : mpfr_nextabove(y);
+		mpfr_set_emin(to.emin - to.p + 2);
+		mpfr_set_emax(to.emax + 1);
+		t = mpfr_set(z, y, MPFR_RNDN);
+		t = mpfr_check_range(z, t, MPFR_RNDN);
+		mpfr_subnormalize(z, t, MPFR_RNDN);
+		want = mpfr_get_d(z, MPFR_RNDN);
+		mpfr_set_emin(mpfr_get_emin_min());
+		mpfr_set_emax(mpfr_get_emax_max());
+		if (!hu_isnan(got) || !hu_isnan(want)) {
+			if (f->theirs == mpfr_rec_sqrt && v == 0)
+				want = hu_inf(hu_bits64(v) >> 63 != 0); /* IEEE 754's rSqrt keeps the sign */
+			if (hu_bits64(got) != hu_bits64(want)) {
+				wrong++;
+				at = v;
+			}
+		}
+	}
+	mpfr_clears(x, y, z, (mpfr_ptr)0);
+	is_int(wrong, 0, "%s of every %s value, correctly rounded (last wrong: %a)", f->name, hu_format_name(id), at);
+}
+
 static void
 test_specials(void)
 {
@@ -169,6 +215,10 @@ main(void)
 {
 	for (int i = 0; i < FUNCTIONS; i++)
 		test_accuracy(&functions[i]);
+	for (int i = 0; i < FUNCTIONS; i++) {
+		test_every(&functions[i], HU_FP16);
+		test_every(&functions[i], HU_BF16);
+	}
 	test_specials();
 	mpfr_free_cache();
 	return done_testing();

@@ -309,7 +309,7 @@ test_counts(void)
 		a[k] = b[k] = 1;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		hu_sum s;
-		hu_sum_count c = { 0, 0, 0 };
+		hu_sum_count c = { 0 };
 		if (hu_sum_parse(rows[i].sum, &s) != HU_OK)
 			bail_out("%s", hu_reason());
 		if (hu_sum_resolve(&s, HU_FP16, HU_FP16, s.out) != HU_OK)
@@ -319,13 +319,13 @@ test_counts(void)
 			(unsigned long long)c.additions, c.run >= HU_STAGNANT_RUN ? "stagnant" : "not stagnant");
 	}
 	hu_sum s = { .id = HU_SUM_PAIRWISE, .acc = HU_FP16, .outer = HU_NO_FORMAT };
-	hu_sum_count c = { 0, 0, 0 };
+	hu_sum_count c = { 0 };
 	a[0] = 0x1p-13;
 	hu_model_run(a, b, 2, s, NULL, &c);
 	ok(c.additions == 1 && c.swamped == 1, "a pairwise sum counts its first operand too where that vanishes");
 	a[0] = 0;
 	a[1] = hu_inf(0);
-	c = (hu_sum_count){ 0, 0, 0 };
+	c = (hu_sum_count){ 0 };
 	s.id = HU_SUM_FMA;
 	hu_model_run(a, b, 100, s, NULL, &c);
 	ok(c.additions == 0 && c.swamped == 0, "zeros and infinite accumulators are not counted");

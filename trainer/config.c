@@ -109,6 +109,13 @@ settle_scaling(hu_config *c)
 	TAKE(cap, cap);
 	TAKE(hysteresis, hysteresis);
 #undef TAKE
+	if (r->floor != 0 && r->cap != 0 && !(r->floor <= r->cap))
+		return hu_fail(HU_EINVAL, "--scale-floor %g is above --scale-cap %g", r->floor, r->cap);
+	/* A rule's own limits are its framework's, which lets the first scale lie outside them. */
+	if (!isnan(c->cap) && c->cap != 0 && r->init > c->cap)
+		r->init = c->cap;
+	if (!isnan(c->floor) && r->init < c->floor)
+		r->init = c->floor;
 	return HU_OK;
 }
 

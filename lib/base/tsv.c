@@ -74,7 +74,9 @@ hu_tsv_real(hu_tsv *t, double x)
 		strcpy(b, "nan");
 	else
 		snprintf(b, sizeof b, "%.17g", x);
-	for (int digits = 1; digits < 17 && isfinite(x); digits++) {
+	/* A count reads as a count: %.17g writes integers of up to 15 digits whole. */
+	const int whole = x == floor(x) && fabs(x) < 1e15;
+	for (int digits = 1; digits < 17 && isfinite(x) && !whole; digits++) {
 		char shorter[40];
 		snprintf(shorter, sizeof shorter, "%.*g", digits, x);
 		if (strtod(shorter, NULL) == x) {

@@ -55,6 +55,7 @@ plan_of(hu_format f, hu_mode mode, int flags)
 		p.over[negative] = float_bits(hu_overflow(negative, f, mode, flags));
 		p.inf[negative] = float_bits(hu_inf_of(negative, f, flags));
 	}
+	p.over_sign = (p.over[0] ^ p.over[1]) & 0x80000000u;
 	p.nan = float_bits(hu_nan_of(f));
 	p.minus_zero = float_bits(hu_zero_of(1, f));
 	p.ftz = flags & HU_FTZ ? p.emin_field << 23 : 0;

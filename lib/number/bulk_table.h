@@ -11,6 +11,7 @@ typedef struct hu_bulk_plan {
 	uint32_t emin_field;   /* fp32's exponent field at the format's emin */
 	uint32_t max;          /* fp32 bits of the largest finite value */
 	uint32_t over[2];      /* what a rounded magnitude beyond it becomes, by sign */
+	uint32_t over_sign;    /* fp32's sign bit where over[1] is over[0] with it; else 0 and they are equal: to nearest */
 	uint32_t inf[2];       /* what an infinity becomes, by sign */
 	float smallest;        /* smallest subnormal */
 	float inverse;         /* its reciprocal; 0 where that is no float (never used there) */

@@ -177,7 +177,7 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 		double *a = hu_xmalloc(3 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
-			hu_sum_count k = { 0, 0, 0 };
+			hu_sum_count k = { 0 };
 			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k };
 			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
 			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);

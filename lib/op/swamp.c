@@ -55,7 +55,7 @@ hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_en
 static double
 block(hu_format f, const double *x, size_t n, hu_swamp *count, uint64_t *run)
 {
-	hu_sum_count k = { 0, 0, 0 };
+	hu_sum_count k = { 0 };
 	uint64_t additions = 0, swamped = 0, trail[32] = { 0 };
 	double lane[32] = { 0 };
 

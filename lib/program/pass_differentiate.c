@@ -22,16 +22,20 @@ grad_format(hu_format_id f)
 	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
 }
 
-/* LAYER.dROLE[.K][@FORMAT] for the K-th contribution to the gradient of T. */
+/* LAYER.dROLE[.K][@FORMAT] for the K-th contribution to the gradient of T. FORMAT
+   is the gradient's own, unless casts of one tensor to two formats have gradients in
+   the same one. */
 static void
-grad_name(char *out, size_t size, const hu_info *t, int k, const char *suffix)
+grad_name(char *out, size_t size, const hu_program *p, const hu_info *t, int k, const char *suffix)
 {
 	char number[16] = "";
 	const char *at = strchr(t->name, '@');
 
 	if (k)
 		snprintf(number, sizeof number, "_%d", k + 1);
-	snprintf(out, size, "%s.d%s%s%s%s", t->layer, t->role, number, suffix, at ? at : "");
+	snprintf(out, size, "%s.d%s%s%s%s%s", t->layer, t->role, number, suffix, at ? "@" : "", at ? hu_format_name(grad_format(t->format)) : "");
+	if (at && hu_program_find(p, out) >= 0)
+		snprintf(out, size, "%s.d%s%s%s%s", t->layer, t->role, number, suffix, at);
 }
 
 static int
@@ -40,7 +44,7 @@ new_grad(pass *s, int t, const char *suffix)
 	const hu_info *of = &s->p->t[t];
 	char name[160];
 
-	grad_name(name, sizeof name, of, *suffix ? 0 : s->parts[t], suffix);
+	grad_name(name, sizeof name, s->p, of, *suffix ? 0 : s->parts[t], suffix);
 	int id = hu_program_tensor(s->p, name, grad_format(of->format), of->shape, of->cls == HU_WEIGHT ? HU_WGRAD : HU_GRADIENT);
 	s->p->t[id].loss_scaled = 1;
 	return id;

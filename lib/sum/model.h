@@ -26,8 +26,10 @@ enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN, HU_DRAW_EXTRA
 enum { HU_STAGNANT_RUN = 8 };
 
 /* Counts of one sum, in the words of doc/formats.md; run: swamped terms since the sum last
-   moved. NULL where nobody asks. Zero terms and non-finite operands are not counted. */
-typedef struct hu_sum_count { uint64_t additions, swamped, run; } hu_sum_count;
+   moved. NULL where nobody asks. Zero terms and non-finite operands are not counted. first: the
+   first term that was swamped, last: the last one that moved the sum (of chunks, the outer one's
+   first term of it), both counted from 1 within the part, 0 where there is none. */
+typedef struct hu_sum_count { uint64_t additions, swamped, run, first, last; } hu_sum_count;
 
 /* x + y with its error folded into the last bit (round to odd), so that a second rounding to
    p <= 51 bits is as if done once (Boldo and Melquiond 2008). Infinities and NaN pass through. */
@@ -64,9 +66,9 @@ hu_acc_add(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, u
 	return f.p == 53 ? x + y : hu_round(hu_add_odd(x, y), f, mode, 0, hu_mode_draws(mode) ? hu_draw_bits(draw, k, word) : 0);
 }
 
-/* A nonzero term met the accumulator ACC; FINITE: both were; LOST: it did not move. */
+/* The nonzero term K met the accumulator ACC; FINITE: both were; LOST: it did not move. */
 HU_HD void
-hu_count_term(hu_sum_count *count, double acc, int finite, int lost)
+hu_count_term(hu_sum_count *count, double acc, int finite, int lost, uint64_t k)
 {
 	if (!count)
 		return;
@@ -77,6 +79,22 @@ hu_count_term(hu_sum_count *count, double acc, int finite, int lost)
 	count->additions += acc != 0;
 	count->swamped += (uint64_t)lost;
 	count->run = lost ? count->run + 1 : 0;
+	if (lost && (!count->first || k + 1 < count->first))
+		count->first = k + 1;
+	if (!lost)
+		count->last = k + 1;
+}
+
+/* The counts of a slice; whether the sum still moves is the outer accumulator's. */
+HU_HD void
+hu_count_slice(hu_sum_count *count, const hu_sum_count *inner)
+{
+	if (!count)
+		return;
+	count->additions += inner->additions;
+	count->swamped += inner->swamped;
+	if (inner->first && (!count->first || inner->first < count->first))
+		count->first = inner->first;
 }
 
 /* acc + y, counted as a term. */
@@ -86,7 +104,7 @@ hu_acc_term(double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw
 	double s = hu_acc_add(acc, y, f, mode, draw, k, word);
 
 	if (y != 0)
-		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(y), acc != 0 && s == acc);
+		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(y), acc != 0 && s == acc, k);
 	return s;
 }
 
@@ -99,7 +117,7 @@ hu_model_fma(double acc, double a, double b, hu_format f, hu_mode mode, const hu
 		return hu_acc_term(acc, a * b, f, mode, draw, k, HU_DRAW_SUM, count);
 	s = fma(a, b, acc);
 	if (a != 0 && b != 0)
-		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(a) && hu_isfinite(b), acc != 0 && s == acc);
+		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(a) && hu_isfinite(b), acc != 0 && s == acc, k);
 	return s;
 }
 
@@ -119,6 +137,8 @@ hu_model_node(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw
 	if (count && x != 0 && y != 0 && hu_isfinite(x) && hu_isfinite(y)) {
 		count->additions++;
 		count->swamped += s == x || s == y;
+		if ((s == x || s == y) && (!count->first || k + 1 < count->first))
+			count->first = k + 1;
 	}
 	return s;
 }
@@ -160,7 +180,7 @@ hu_model_kahan(const double *a, const double *b, size_t n, hu_format f, hu_mode 
 		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_SUM), t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
 		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1), e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra);
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra, k);
 		acc = t;
 		extra = e;
 	}
@@ -185,13 +205,10 @@ hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_fo
 	double acc = 0;
 
 	for (size_t k = 0; k < n; k += length) {
-		hu_sum_count inner = { 0, 0, 0 };
+		hu_sum_count inner = { 0, 0, 0, 0, 0 };
 		double slice = hu_model_slice(a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
 		acc = hu_acc_term(acc, slice, outer, mode, draw, k, HU_DRAW_OUTER, count);
-		if (count) {
-			count->additions += inner.additions;
-			count->swamped += inner.swamped;
-		}
+		hu_count_slice(count, &inner);
 	}
 	return acc;
 }
@@ -203,16 +220,13 @@ hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_fo
 	double acc = 0, extra = 0;
 
 	for (size_t k = 0; k < n; k += length) {
-		hu_sum_count inner = { 0, 0, 0 };
+		hu_sum_count inner = { 0, 0, 0, 0, 0 };
 		double x = hu_model_slice(a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
 		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_OUTER), t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
 		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1), e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra);
-		if (count) {
-			count->additions += inner.additions;
-			count->swamped += inner.swamped;
-		}
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra, k);
+		hu_count_slice(count, &inner);
 		acc = t;
 		extra = e;
 	}
@@ -231,7 +245,7 @@ hu_model_neumaier(const double *a, const double *b, size_t n, hu_format f, hu_mo
 		double d = hu_acc_add(larger ? acc : x, -s, f, mode, draw, k, HU_DRAW_KAHAN), e = hu_acc_add(d, larger ? x : acc, f, mode, draw, k, HU_DRAW_KAHAN + 1);
 		double next = hu_acc_add(extra, e, f, mode, draw, k, HU_DRAW_KAHAN + 2);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra);
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra, k);
 		acc = s;
 		extra = next;
 	}
@@ -258,7 +272,7 @@ hu_model_dot2(const double *a, const double *b, size_t n, hu_format f, hu_mode m
 		double w = hu_acc_add(x, -z, f, mode, draw, k, HU_DRAW_EXTRA + 1), e = hu_acc_add(v, w, f, mode, draw, k, HU_DRAW_EXTRA + 2);
 		double q = hu_acc_add(e, r, f, mode, draw, k, HU_DRAW_EXTRA + 3), next = hu_acc_add(extra, q, f, mode, draw, k, HU_DRAW_EXTRA + 4);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra);
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra, k);
 		acc = s;
 		extra = next;
 	}
@@ -286,7 +300,7 @@ hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_s
 		finite &= hu_isfinite(c);
 		for (size_t i = 0; count && i < m; i++)
 			if (a[k + i] != 0 && b[k + i] != 0)
-				hu_count_term(count, 1, finite, finite && lost[i]);
+				hu_count_term(count, 1, finite, finite && lost[i], k + i);
 	}
 	return c;
 }

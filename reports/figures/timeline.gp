@@ -33,7 +33,7 @@ do for [format in formats] {
 		set label 1 scaler_name[i] noenhanced at screen 0.015, graph 0.5 left textcolor rgb (scaler_name[i] eq 'recorded' ? ink : colour(i))
 		set label 2 sprintf('%d skipped', skips[i]) at graph 1.015, graph 0.5 left textcolor rgb soft
 		plot file every every_nth using 'step':(column('unknown') > 0 ? NaN : of(i, lg(column('scale')))) with steps lw 2 lc rgb (scaler_name[i] eq 'recorded' ? ink : colour(i)), \
-			'' every every_nth using 'step':(column('unknown') > 0 ? of(i, lg(column('scale'))) : NaN) with points pt 7 ps 0.15 lc rgb soft, \
+			'' every every_nth using 'step':(column('unknown') > 0 ? of(i, lg(column('scale'))) : NaN) with steps lw 2 dt (2, 3) lc rgb soft, \
 			'' using 'step':(column('skipped') > 0 ? of(i, lg(column('scale'))) : NaN) with points pt 11 ps 0.75 lc rgb vermillion
 	}
 	unset multiplot

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Series of terms by name, for experiments with sums. */
+#ifndef HU_ANALYZERS_TERMS_H
+#define HU_ANALYZERS_TERMS_H
+
+#include "lib/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* N terms by SPEC, in double: harmonic (1/k), ones, constant:C, uniform:A,B, normal:MEAN,SD, or a
+   file of the first N numbers, *N becoming fewer where it has fewer. Random ones are a pure function
+   of SEED. *OUT is the caller's. HU_EINVAL names what is not understood. */
+hu_status hu_terms(const char *spec, uint64_t seed, size_t *n, double **out);
+#endif
