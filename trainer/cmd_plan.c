@@ -86,7 +86,7 @@ print_rows(const hu_program *p, const row *rows, int n, int by_call)
 		printf("%5s %-16s %-8s %-8s %-28s %-5s", "call", "op", "phase", "layer", "output", "fmt");
 	else
 		printf("%-10s %5s", "layer", "calls");
-	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "other ops", "bytes", "ops a byte", "bound");
+	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte", "bound");
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
 		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
@@ -97,7 +97,7 @@ print_rows(const hu_program *p, const row *rows, int n, int by_call)
 		else
 			printf("%-10s %5d", r->layer, r->calls);
 		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
-		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops, hu_bytes_text(r->bytes, bytes, sizeof bytes), (2 * r->macs + r->flops) / r->bytes, bound);
+		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops, hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);
 	}
 }
 

@@ -151,6 +151,8 @@ settle(hu_config *c)
 		c->lr = strcmp(c->optimizer, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
 	if (isnan(c->momentum))
 		c->momentum = c->optim.row->momentum;
+	if (c->momentum != 0 && strcmp(c->optimizer, "sgd"))
+		return hu_fail(HU_EINVAL, "--momentum is of --optimizer sgd; %s has none", c->optimizer);
 	if (isnan(c->weight_decay))
 		c->weight_decay = c->optim.row->weight_decay;
 	if (!c->batch)

@@ -209,19 +209,18 @@ steps(const hu_block *b)
 	return b->kind == HU_BLOCK_POWER2 ? hu_pow2(b->bits - 2) : 1;
 }
 
-/* x / scale to the nearest integer, ties to even, from one rounding of the exact quotient. */
+/* x / scale to the nearest integer, ties to even. The division's own rounding makes
+   no tie: a half-integer t has 9 bits and the scale 24, so x - scale t is 0 or at
+   least 2^-33 of x, far more than the quotient's 2^-53. */
 static int
 integer(const hu_block *b, hu_block_scale s, double x)
 {
-	double q = x / s.scale * steps(b), r = fma(-q / steps(b), s.scale, x);
-	int top = (1 << (b->bits - 1)) - 1, low = -top, k;
+	double q = rint(x / s.scale * steps(b)) + s.zero;
+	int top = (1 << (b->bits - 1)) - 1, low = -top;
 
-	q = hu_arith_odd(q, r);
 	if (b->kind == HU_BLOCK_ZERO_POINT)
 		low = 0, top = (1 << b->bits) - 1;
-	q = rint(q) + s.zero;
-	k = q > top ? top : q < low ? low : (int)q;
-	return k;
+	return q > top ? top : q < low ? low : (int)q;
 }
 
 void

@@ -134,6 +134,53 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
 }
 
+/* A tensor core's sums: what plain() computes, operands split once instead of once an output. */
+static hu_status
+tensor_core(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	hu_tc t = hu_tc_of(c->sum.arch, c->sum.in, c->sum.path);
+	hu_format out = hu_format_of(c->sum.out), fa = hu_tc_inner(t, hu_format_of(c->sum.in)), fb = hu_tc_inner(t, hu_format_of(c->sum.in2));
+	size_t k = x->k, parts = (k + part - 1) / part, rows = x->m, columns = x->n;
+	int32_t *bm = malloc(2 * columns * k * sizeof *bm), *be = bm + columns * k;
+	int full = !bm;
+
+#pragma omp parallel
+	{
+		double *a = malloc((k + parts + columns) * sizeof *a), *sums = a + k, *line = sums + parts;
+		int32_t *am = malloc(2 * k * sizeof *am), *ae = am + k;
+		if (!a || !am)
+#pragma omp atomic write
+			full = 1;
+#pragma omp barrier
+#pragma omp for
+		for (size_t n = 0; n < columns; n++)
+			if (!full) {
+				hu_contract_column(x, n, a);
+				for (size_t i = 0; i < k; i++)
+					hu_tc_split(a[i], fb, &bm[n * k + i], &be[n * k + i]);
+			}
+#pragma omp for schedule(dynamic)
+		for (size_t m = 0; m < rows; m++) {
+			if (full)
+				continue;
+			hu_contract_row(x, m, a);
+			for (size_t i = 0; i < k; i++)
+				hu_tc_split(a[i], fa, &am[i], &ae[i]);
+			for (size_t n = 0; n < columns; n++) {
+				size_t p = 0;
+				for (size_t i = 0; i < k; i += part)
+					sums[p++] = hu_tc_sum(am + i, ae + i, bm + n * k + i, be + n * k + i, k - i < part ? k - i : part, fa.p + fb.p - 2, 0, t, out, NULL);
+				line[n] = hu_parts_sum(sums, p, c->sum, NULL);
+			}
+			store(c, y, m * columns, columns, line, x->scale, env);
+		}
+		free(a);
+		free(am);
+	}
+	free(bm);
+	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+}
+
 /* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
    the range, where the one rounding must be that of the exact quotient. */
 static void
@@ -264,5 +311,5 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 		return fast_f64(&x, c, out[0], part, env);
 	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
 		return fast_any(&x, c, out[0], part, env);
-	return plain(&x, c, out[0], part, env);
+	return (c->sum.id == HU_SUM_TC ? tensor_core : plain)(&x, c, out[0], part, env);
 }

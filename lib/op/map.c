@@ -161,7 +161,7 @@ put_f64(const hu_map *m, hu_tensor *out, const hu_stream *random, double *y, siz
 void
 hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env)
 {
-	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step }, *random = m->call->mode == HU_SR ? &stream : NULL;
+	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step }, *random = hu_mode_draws(m->call->mode) ? &stream : NULL;
 	hu_ctx_f32 narrow = hu_map_context_f32(m);
 	hu_ctx_f64 wide = hu_map_context_f64(m);
 
@@ -186,7 +186,7 @@ hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *e
 double
 hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x)
 {
-	uint32_t bits = c->mode == HU_SR ? hu_random_at(env->seed, hu_fnv1a32(c->seed_name), env->step, i).w[0] : 0;
+	uint32_t bits = hu_mode_draws(c->mode) ? hu_random_at(env->seed, hu_fnv1a32(c->seed_name), env->step, i).w[0] : 0;
 
 	return hu_round(x, hu_format_of(format), c->mode, c->flags, bits);
 }

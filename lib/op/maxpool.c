@@ -34,7 +34,7 @@ line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
-	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = c->mode == HU_SR ? &stream : NULL;
+	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = hu_mode_draws(c->mode) ? &stream : NULL;
 	int narrow = !hu_is_wide(in[0]->format) && !hu_is_wide(out[0]->format);
 	hu_pool p;
 

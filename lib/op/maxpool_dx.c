@@ -83,7 +83,7 @@ image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
-	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = c->mode == HU_SR ? &stream : NULL;
+	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = hu_mode_draws(c->mode) ? &stream : NULL;
 	hu_format f = hu_format_of(c->fmt.compute);
 	hu_pool p;
 

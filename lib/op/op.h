@@ -22,7 +22,7 @@ typedef enum hu_class {
 
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
-/* What a call costs, from shapes alone. Bytes are those of the formats' codes. */
+/* What a call costs, from shapes alone. flops: all operations, a multiply-add being two. Bytes are those of the formats' codes. */
 typedef struct hu_cost { double macs, flops, bytes_in, bytes_out; } hu_cost;
 
 /* Additions that a call performed, as defined in doc/formats.md: swamped ones

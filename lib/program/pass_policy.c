@@ -4,6 +4,7 @@
 #include "lib/program/passes.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,9 +148,25 @@ copy_call(pass *s, const hu_call *c)
 	free(out);
 }
 
+/* An override that fits no layer is a slip of the pen, not a wish. */
+static hu_status
+check_overrides(const hu_program *p, const hu_policy *policy)
+{
+	for (int i = 0; i < policy->noverride; i++) {
+		int k = 0;
+		while (k < p->nc && !hu_match(policy->override[i].pattern, p->c[k].layer))
+			k++;
+		if (k == p->nc)
+			return hu_fail(HU_EINVAL, "policy: no layer of this model fits '%s'; halfulp plan lists the layers", policy->override[i].pattern);
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **result)
 {
+	*result = NULL;
+	HU_TRY(check_overrides(p, policy));
 	pass s = { p, hu_program_new(p->name), policy, hu_xmalloc((size_t)p->nt * sizeof(int)) };
 
 	for (int i = 0; i < p->nt; i++) {

@@ -149,8 +149,10 @@ hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32
 		int32_t v = am[k] * bm[k], d = emax - (ae[k] + be[k]);
 		uint32_t m = ((uint32_t)(v < 0 ? -v : v) << (t.f - fraction)) >> (d > 31 ? 31 : d);
 		s += v < 0 ? -(int64_t)m : (int64_t)m;
-		if (lost)
-			lost[k] = v != 0 && !m;
+	}
+	for (int k = 0; lost && k < n; k++) {
+		int32_t v = am[k] * bm[k], d = emax - (ae[k] + be[k]);
+		lost[k] = v != 0 && !(((uint32_t)(v < 0 ? -v : v) << (t.f - fraction)) >> (d > 31 ? 31 : d));
 	}
 	int shift = t.f - (out.p - 1) - (emax - ce);
 	uint64_t m = (uint64_t)(cm < 0 ? -(int64_t)cm : (int64_t)cm);
