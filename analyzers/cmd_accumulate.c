@@ -181,7 +181,6 @@ all(const hu_args *args, const options *o)
 {
 	size_t n = (size_t)o->n;
 	double *terms, *x, *ones;
-	json_t *rows = json_array();
 	hu_status st = HU_OK;
 
 	for (int i = 0; hu_args_nth(args, "sum", i); i++) /* before anything is computed or printed */
@@ -190,6 +189,7 @@ all(const hu_args *args, const options *o)
 			HU_TRY(model(hu_args_nth(args, "sum", i), o->format[f], &s));
 		}
 	HU_TRY(hu_terms(o->terms, (uint64_t)o->seed, &n, &terms));
+	json_t *rows = json_array();
 	x = malloc(n * sizeof *x);
 	ones = malloc(n * sizeof *ones);
 	if (!x || !ones)

@@ -102,14 +102,15 @@ all(const hu_args *args, json_t *o)
 	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
 	static const char *const marks[] = { "equals published vectors", "two sources", "one source", "undecided", "-" };
 	hu_format f = hu_format_of(s.in), out = hu_format_of(s.out);
-	int keep = kept(s), deep = aligned(s), m = 3 << (deep > keep ? deep - keep : 0);
+	int keep = kept(s), deep = aligned(s), extra = deep > keep ? deep - keep : 0, m = extra > 3 ? 16 : (1 << extra) + 2;
 	double ulp = ldexp(top, -keep), lsb = ldexp(top, -deep), pair[2] = { top, -top }, p[64], four[4], tiny[1] = { 4 * hu_smallest(f) };
 
+	/* Half bits that are chopped beside top but not below it, where they carry beyond top. */
 	for (int k = 0; k < 64; k++)
 		p[k] = lsb / 2;
+	p[0] = extra > 3 ? lsb / 2 : (1 << extra) * lsb - lsb / 2;
 	for (int k = 0; k < 4; k++)
 		four[k] = ulp / 2;
-	m = m > 16 ? 16 : m;
 	double rise = sum(s, p, (size_t)m, top - ulp / 2), level = sum(s, p, (size_t)m, top);
 	double first[2] = { top, ulp };
 	row(o, "model", json_string(text));

@@ -29,6 +29,7 @@ SCRIPT_TESTS += t/t-install.sh
 SCRIPT_TESTS += t/t-lists.sh
 SCRIPT_TESTS += t/t-op.sh
 SCRIPT_TESTS += t/t-plan.sh
+SCRIPT_TESTS += t/t-probe.sh
 SCRIPT_TESTS += t/t-report.sh
 SCRIPT_TESTS += t/t-resume.sh
 SCRIPT_TESTS += t/t-train.sh

@@ -10,6 +10,7 @@
 #include "lib/sum/parts.h"
 #include "t/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ value(hu_format f, int kind)
 	double u = (double)bits() * 0x1p-32, s = bits() & 1 ? -1 : 1;
 
 	if (kind == 1)
-		return hu_round(s * (1 + u) * hu_pow2(f.emin - f.p + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f, HU_RNE, HU_SATURATE, 0);
+		return hu_round(s * ldexp(1 + u, f.emin - f.p + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f, HU_RNE, HU_SATURATE, 0);
 	if (kind == 2)
 		return hu_round(s * f.max * (0.5 + u / 2), f, HU_RZ, 0, 0);
 	if (kind == 3)
