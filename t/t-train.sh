@@ -35,6 +35,12 @@ run train --policy mixed_float61 b
 refused 2 'did you mean' "an unknown policy"
 run train --model mpl b
 refused 2 'did you mean mlp' "an unknown model"
+run train --policy 'mixed_float16,layer:dnse*=float32' $small --quiet b
+refused 2 'no layer of this model' "an override that fits no layer"
+run train --momentum 0.9 $small --quiet b
+refused 2 'of --optimizer sgd' "a momentum that the optimizer has not"
+test ! -e b
+test_is $? "and nothing was written"
 
 # The same bits whatever executes them
 one=$(column a/metrics.tsv digest | md5sum)
@@ -57,6 +63,11 @@ test $code = 0 && grep -q 'step 0: loss scale 1.09951e+12 -> 5.49756e+11: step s
 test_is $? "a step that overflowed is told of, with tensor, call and count"
 test "$(column o/metrics.tsv skipped | tr '\n' ' ')" = "1 1 1 1 " && test "$(column o/metrics.tsv overflow_tensor | grep -c '\.')" = 4 && test "$(column o/metrics.tsv loss_scale | sed -n 2p)" = 549755813888
 test_is $? "and in metrics.tsv"
+test "$(column o/metrics.tsv overflow_count | grep -vc '^[0-9][0-9]*$')" = 0
+test_is $? "where a count is written as one"
+run train --policy mixed_float16 $small --steps 1 --quiet --trace-steps none --scale-cap 2^10 cap
+test $code = 0 && test "$(column cap/metrics.tsv loss_scale)" = 1024
+test_is $? "--scale-cap holds for the first scale too"
 
 # Everything in the tables trains
 for o in "--model convnet --policy mixed_bfloat16" "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer sgd --policy float16" "--optimizer adamw --weight-decay 0" \

@@ -174,7 +174,9 @@ test_formats(void)
 static void
 test_judges(void)
 {
-	static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR",
+	static const char *const sums[] = { "neumaier,acc=fp16", "neumaier,acc=bf16,mode=RZ", "dot2,acc=fp16", "dot2,acc=bf16,mode=RU", "fabsum:16,acc=bf16", "splitk:4,acc=fp16",
+		"promote:16,acc=fp16", "promote:16,acc=bf16,outer=fp16", "tc:ampere", "tc:hopper", "tc:hopper,out=fp32",
+	 "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR",
 		"fma,acc=fp32,outer=fp16", "fma,acc=fp16,outer=bf16", "chunk:32,acc=fp16,outer=fp32", "kahan,acc=bf16,mode=RU", "pairwise,acc=e5m2,mode=RNZ", "sequential,acc=bf16,mode=SRE", "fma,acc=fp64", "pairwise,acc=fp64" };
 	hu_env env = { 5, 9 };
 

@@ -3,6 +3,7 @@
    which papers tell architectures apart, with the values they give. */
 #include "lib/base/mem.h"
 #include "lib/store/npy.h"
+#include "lib/sum/bound.h"
 #include "lib/sum/model.h"
 #include "t/tap.h"
 
@@ -376,6 +377,36 @@ test_others(void)
 	is_int(bad, 0, "P28: a NaN whose payload tf32 cannot hold becomes an infinity");
 }
 
+/* Errors stay within the bound, and the largest exceeds LEAST of it: a bound far too wide fails too. */
+static void
+test_bound(const char *text, double least)
+{
+	hu_sum s = model(text);
+	hu_format f = hu_format_of(s.in);
+	double a[1024], b[1024], worst = 0;
+	int over = 0;
+
+	for (int i = 0; i < 200; i++) {
+		double mag = 0, exact = 0;
+		int most = HU_TC_TINY;
+		for (int k = 0; k < 1024; k++) {
+			hu_random r = hu_random_at(7, 5, 0, (uint64_t)(i * 1024 + k));
+			int32_t m, e[2];
+			a[k] = hu_round((double)r.w[0] * 0x1p-32 - (i % 2 ? 0.5 : 0), f, HU_RNE, 0, 0);
+			b[k] = hu_round((double)r.w[1] * 0x1p-32, f, HU_RNE, 0, 0);
+			hu_tc_split(a[k], f, &m, &e[0]);
+			hu_tc_split(b[k], f, &m, &e[1]);
+			most = e[0] + e[1] > most ? e[0] + e[1] : most;
+			exact += a[k] * b[k]; /* a multiple of 2^-48 below 2^10 for fp16; nearly so for the others */
+			mag += fabs(a[k] * b[k]);
+		}
+		double error = fabs(hu_model_run(a, b, 1024, s, NULL, NULL) - exact), bound = hu_sum_tc_bound(s, 1024, 0, most, mag);
+		over += !(error <= bound);
+		worst = error / bound > worst ? error / bound : worst;
+	}
+	ok(!over && worst > least, "%s: %d errors beyond the bound, the largest %.2f of it", text, over, worst);
+}
+
 static void
 test_names(void)
 {
@@ -422,6 +453,11 @@ main(void)
 	test_zero("tc:hopper,in=bf16,out=fp32", 158);
 	test_zero("tc:blackwell,in=bf16,out=fp32", 158);
 	test_others();
+	test_bound("tc:volta,in=fp16,out=fp32", 0.1);
+	test_bound("tc:hopper,in=fp16,out=fp32", 0.1);
+	test_bound("tc:hopper,in=fp16,out=fp16", 0.02);
+	test_bound("tc:hopper,in=e5m2,out=fp32,path=wgmma", 0.04);
+	test_bound("tc:hopper,in=e4m3,out=fp16,path=mma", 0.02);
 	test_vectors();
 	return done_testing();
 }
