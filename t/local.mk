@@ -74,6 +74,7 @@ C_TESTS += t/u-start
 C_TESTS += t/u-sum
 C_TESTS += t/u-sweep
 C_TESTS += t/u-tap
+C_TESTS += t/u-tc-vectors
 C_TESTS += t/u-tc
 EXPENSIVE_SCRIPT_TESTS += t/x-mnist.sh
 EXPENSIVE_C_TESTS += t/x-number-elementary
