@@ -259,7 +259,7 @@ test_no_rule(void)
 static void
 test_bad_policies(void)
 {
-	static const char *const bad[] = { "mixed_float17", "compute=fp99", "compute=float16,colour=red", "list=sometimes,compute=float16", "mixed_float16,layer:x", "no/such/file.json" };
+	static const char *const bad[] = { "mixed_float17", "compute=fp99", "compute=float16,colour=red", "list=sometimes,compute=float16", "mixed_float16,layer:x", "no/such/file.json", "/" };
 	hu_policy p;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

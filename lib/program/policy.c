@@ -136,8 +136,12 @@ static hu_status
 parse_file(const char *path, hu_policy *out)
 {
 	json_error_t e;
-	json_t *j = json_load_file(path, 0, &e);
+	char *text;
+	size_t n;
 
+	HU_TRY(hu_file_read(path, &text, &n));
+	json_t *j = json_loadb(text, n, 0, &e);
+	free(text);
 	if (!j)
 		return hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
 	hu_status st = hu_policy_from_json(j, out);
