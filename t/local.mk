@@ -32,6 +32,7 @@ SCRIPT_TESTS += t/t-plan.sh
 SCRIPT_TESTS += t/t-probe.sh
 SCRIPT_TESTS += t/t-report.sh
 SCRIPT_TESTS += t/t-resume.sh
+SCRIPT_TESTS += t/t-torch.py
 SCRIPT_TESTS += t/t-train.sh
 SCRIPT_TESTS += t/t-verify.sh
 t_libtap_a_SOURCES += t/tap.c

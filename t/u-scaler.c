@@ -8,6 +8,8 @@
 #include "t/tap.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS = 100000 };
@@ -211,9 +213,32 @@ test_names(void)
 	ok(k.init == 65536 && k.interval == 1000 && k.hysteresis == 2 && k.floor == 1, "DeepSpeed's defaults");
 }
 
-int
-main(void)
+/* Every step of scale_update under PyTorch's rule, for t-torch.py to hold against torch itself: found, scale, tracker. */
+static int
+trajectory(int interval, int pattern)
 {
+	hu_scaler k;
+	state s = { { 0, 0 }, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }, 0 };
+
+	hu_scaler_find("pytorch", &k);
+	k.interval = interval;
+	s.scale[0] = (float)k.init;
+	hu_call c = call_of(&k);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		int found = overflows((double)s.scale[0], 0x5ca1e + (uint64_t)interval, pattern, i);
+		s.found = (float)found;
+		if (op_step(&c, &s) != HU_OK)
+			return 1;
+		printf("%d %a %d\n", found, (double)s.scale[0], (int)s.tracker[0][0]);
+	}
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "trajectory"))
+		return trajectory(atoi(argv[2]), atoi(argv[3]));
 	static const struct { const char *name; rule *next; } rules[] = { { "pytorch", pytorch }, { "keras", keras }, { "apex", apex }, { "deepspeed", deepspeed } };
 	static const int intervals[] = { 0, 7, 100 };
 
