@@ -76,7 +76,7 @@ hu_arithmetic_round(hu_arithmetic *a, mpfr_srcptr x)
 	uint32_t rand = 0;
 
 	if (hu_mode_draws(a->mode))
-		rand = hu_random_at(a->seed, hu_fnv1a32("calc"), 0, a->index).w[0];
+		rand = hu_random_word(a->seed, hu_fnv1a32("calc"), 0, a->index);
 	a->index++;
 	return hu_correct_round(x, a->f, a->mode, a->flags, rand, &a->notes);
 }

@@ -80,7 +80,7 @@ check(hu_format_id f, hu_mode mode)
 	hu_format t = hu_format_of(f);
 
 	for (size_t i = 0; i < N; i += SAMPLE) {
-		double want = hu_round((double)src[i], t, mode, 0, hu_random_at(stream.seed, stream.stream, stream.step, i).w[0]);
+		double want = hu_round((double)src[i], t, mode, 0, hu_random_word(stream.seed, stream.stream, stream.step, i));
 		wrong += hu_bits32(dst[i]) != (hu_isnan(want) ? 0x7fc00000u : hu_bits32((float)want));
 	}
 }

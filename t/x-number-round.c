@@ -131,7 +131,7 @@ fill_drawn(const table *t, uint32_t u, uint32_t n, hu_mode m, uint32_t *want)
 
 	for (uint32_t k = 0; k < n; k++) {
 		double x = fabs((double)hu_from_bits32(u + k));
-		uint32_t rand = hu_random_at(stream.seed, stream.stream, stream.step, u + k).w[0];
+		uint32_t rand = hu_random_word(stream.seed, stream.stream, stream.step, u + k);
 		while (i < t->n && t->value[i + 1] <= x)
 			i++;
 		want[k] = as_float(i == t->n ? beyond(t, negative, m) : wanted(t, i, x, negative, m, rand), negative, t->f);

@@ -90,7 +90,7 @@ draw(hu_mode mode, const hu_stream *random, uint64_t index)
 {
 	const hu_stream *s = random ? random : &none;
 
-	return hu_mode_draws(mode) ? hu_random_at(s->seed, s->stream, s->step, index).w[0] : 0;
+	return hu_mode_draws(mode) ? hu_random_word(s->seed, s->stream, s->step, index) : 0;
 }
 
 void

@@ -8,7 +8,7 @@
 #include "lib/number/simd.h"
 
 /* Where stochastic rounding takes its bits: element i of a call uses
-   hu_random_at(seed, stream, step, index0 + i).w[0]. */
+   hu_random_word(seed, stream, step, index0 + i). */
 typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
 
 /* dst[i] = hu_round(src[i], f, mode, flags, bits): values of f as floats. dst may

@@ -41,6 +41,14 @@ hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 	return hu_philox((uint32_t)index, (uint32_t)(index >> 32), step, stream, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
+/* The 32 bits of draw INDEX: word INDEX mod 4 of block INDEX div 4. Four neighbours share a block,
+   because ten rounds of multiplications an element would cost stochastic rounding more than all the rest. */
+HU_HD uint32_t
+hu_random_word(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
+{
+	return hu_random_at(seed, stream, step, index >> 2).w[index & 3];
+}
+
 /* Uniform in [0,1) from the block's first 53 bits: an exact multiple of 2^-53. */
 HU_HD double
 hu_uniform(hu_random r)

@@ -94,7 +94,7 @@ store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, d
 	}
 	hu_format f = hu_format_of(y->format);
 	for (size_t i = 0; i < n; i++)
-		((float *)y->data)[first + i] = (float)hu_round(v[i] / scale, f, c->mode, c->flags, hu_mode_draws(c->mode) ? hu_random_at(random.seed, random.stream, random.step, first + i).w[0] : 0);
+		((float *)y->data)[first + i] = (float)hu_round(v[i] / scale, f, c->mode, c->flags, hu_mode_draws(c->mode) ? hu_random_word(random.seed, random.stream, random.step, first + i) : 0);
 }
 
 static hu_status

@@ -186,7 +186,7 @@ hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *e
 double
 hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x)
 {
-	uint32_t bits = hu_mode_draws(c->mode) ? hu_random_at(env->seed, hu_fnv1a32(c->seed_name), env->step, i).w[0] : 0;
+	uint32_t bits = hu_mode_draws(c->mode) ? hu_random_word(env->seed, hu_fnv1a32(c->seed_name), env->step, i) : 0;
 
 	return hu_round(x, hu_format_of(format), c->mode, c->flags, bits);
 }

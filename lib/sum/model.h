@@ -15,7 +15,7 @@
 #include <math.h>
 
 /* Where SR's random bits of one output's sum come from: index = first + k. A term that is
-   rounded more than once takes another word of the same block for each. */
+   rounded more than once draws for each rounding apart. */
 typedef struct hu_draw { uint64_t seed; uint32_t stream, step; uint64_t first; } hu_draw;
 
 enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN, HU_DRAW_EXTRA = 8 };
@@ -52,11 +52,11 @@ hu_draw_stream(const char *seed_name)
 	return hu_fnv1a32(seed_name) ^ 0x5355u;
 }
 
-/* WORD 4 to 7: the block at the same index with its top bit set; from 8 on, with the next one set too or instead. */
+/* Term k's draw number WORD, below 16: hu_random_word with WORD in the counter's top four bits. */
 HU_HD uint32_t
 hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 {
-	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) | (uint64_t)(word >> 2 & 1) << 63 | (uint64_t)(word >> 3) << 62).w[word & 3];
+	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) >> 2 | (uint64_t)word << 60).w[(d->first + k) & 3];
 }
 
 /* x + y rounded once. Modes other than RNE are for f.p < 53. */
