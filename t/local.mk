@@ -50,6 +50,7 @@ C_TESTS += t/u-device
 C_TESTS += t/u-digits
 C_TESTS += t/u-drift
 C_TESTS += t/u-elementary
+C_TESTS += t/u-energy
 C_TESTS += t/u-exact
 C_TESTS += t/u-fastmath
 C_TESTS += t/u-faults

@@ -68,7 +68,7 @@ for s in range(1, a.steps + 1):
                  17 if over else None, layers[-1] + ".dy" if over else None, 12 if over else None, 1.5 * loss,
                  12.5 + rnd.random(), 64000 / 12.5, None, f"0x{rnd.getrandbits(64):016x}"])
 table("metrics.tsv", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call "
-      "overflow_tensor overflow_count grad_norm ms samples_per_s joules digest", rows)
+      "overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest", rows)
 last = rows[-1]
 traced = sorted({max(1, round((i + 1) * a.steps / a.traced)) for i in range(a.traced)})
 manifest = {

@@ -18,12 +18,14 @@ static const hu_opt opts[] = {
 	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options" },
 	{ "threads", "N", "0", "threads; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
+	{ "meter", "NAME", "auto", "energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
+	{ "grid-intensity", "G", NULL, "grams of CO2 a kWh of this grid: says the run's" },
 	{ "quiet", NULL, NULL, "print nothing but errors" },
 	{ "json", NULL, NULL, "print the result as JSON, nothing else" },
 	{ NULL, NULL, NULL, NULL }
 };
 
-typedef struct job { hu_config config; hu_session session; hu_record record; hu_metrics metrics; json_t *command; char *dir; size_t from; int talk, resumed; } job;
+typedef struct job { hu_config config; hu_session session; hu_record record; hu_metrics metrics; json_t *command; hu_account energy; char *dir; size_t from; int talk, resumed; } job;
 
 /* runs/MODEL-POLICY-N, the first N that is free. */
 static char *
@@ -122,11 +124,15 @@ say_start(const job *b)
 }
 
 static hu_status
-open_session(job *b)
+open_session(job *b, const hu_args *a)
 {
 	hu_dataset data;
+	double intensity = -1;
 
 	say_dtypes(b);
+	if (hu_args_given(a, "grid-intensity"))
+		HU_TRY(hu_args_real(a, "grid-intensity", 0, 1e6, &intensity));
+	HU_TRY(hu_account_open(&b->energy, hu_args_text(a, "meter"), b->config.backend, intensity));
 	HU_TRY(hu_config_dataset(&b->config, 0, &data));
 	return hu_session_open(&b->session, &b->config, &data);
 }
@@ -137,7 +143,7 @@ prepare_new(job *b, const hu_args *a)
 	HU_TRY(hu_config_from_args(&b->config, a, 1));
 	b->dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_name(&b->config);
 	HU_TRY(hu_run_may_create(b->dir));
-	HU_TRY(open_session(b));
+	HU_TRY(open_session(b, a));
 	HU_TRY(hu_record_init(&b->record, b->dir, &b->session));
 	HU_TRY(hu_session_start(&b->session));
 	hu_metrics_init(&b->metrics, &b->config);
@@ -204,7 +210,7 @@ prepare_resumed(job *b, const hu_args *a)
 	HU_TRY(hu_run_open(&run, b->dir));
 	hu_status st = hu_config_from_json(&b->config, run.manifest);
 	if (st == HU_OK)
-		st = open_session(b);
+		st = open_session(b, a);
 	if (st == HU_OK)
 		st = check_same(b, &run);
 	if (st == HU_OK)
@@ -233,6 +239,7 @@ say_end(const job *b, const hu_row *r, int json)
 		json_decref(j);
 	} else if (b->talk) {
 		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", b->dir, r->loss, r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
+		hu_account_print(b->record.manifest, stdout);
 		printf("Next: halfulp analyze %s\n", b->dir);
 	}
 }
@@ -250,7 +257,8 @@ train(job *b, const hu_args *a)
 			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", b->dir, b->session.steps, b->dir);
 		return HU_OK;
 	}
-	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &last));
+	hu_account_begin(&b->energy, b->record.manifest);
+	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &b->energy, &last));
 	HU_TRY(hu_record_finish(&b->record, b->session.steps));
 	say_end(b, &last, hu_args_given(a, "json"));
 	return HU_OK;
@@ -272,6 +280,7 @@ run(const hu_args *a)
 	if (st == HU_OK) {
 		hu_threads_set((int)threads);
 		st = train(&b, a);
+		hu_account_close(&b.energy);
 		hu_metrics_release(&b.metrics);
 		hu_record_release(&b.record);
 		hu_session_close(&b.session);

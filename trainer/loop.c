@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-typedef struct loop { hu_session *s; hu_record *r; hu_metrics *m; hu_progress bar; int talk; double scale_before, seconds; size_t timed; } loop;
+typedef struct loop { hu_session *s; hu_record *r; hu_metrics *m; hu_progress bar; int talk; hu_account *energy; double scale_before, seconds; size_t timed; } loop;
 
 /* One line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how much. */
 static void
@@ -37,20 +37,39 @@ next_scale(hu_session *s, double present, double *next)
 	return to < 0 ? HU_OK : hu_session_scalar(s, to, next);
 }
 
+/* A stretch of a step: observing and tracing are not its work. */
+static double
+begin(loop *l, double *joules)
+{
+	*joules = hu_energy_read(&l->energy->meter);
+	return hu_now();
+}
+
+static void
+end(loop *l, hu_row *r, double start, double joules)
+{
+	double now = hu_energy_read(&l->energy->meter);
+
+	r->seconds += hu_now() - start;
+	r->joules = now >= 0 && joules >= 0 && r->joules >= 0 ? r->joules + (now - joules) : -1;
+}
+
 static hu_status
 one_step(loop *l, size_t step, hu_row *r)
 {
-	double start = hu_now(), next;
+	double start, joules, next;
 
 	memset(r, 0, sizeof *r);
+	start = begin(l, &joules);
 	HU_TRY(hu_session_step(l->s, step));
-	r->seconds = hu_now() - start;
+	end(l, r, start, joules);
 	HU_TRY(hu_metrics_observe(l->m, l->s, step, r));
 	HU_TRY(next_scale(l->s, r->loss_scale, &next));
 	HU_TRY(hu_record_trace(l->r, l->s, step));
-	start = hu_now();
+	start = begin(l, &joules);
 	HU_TRY(hu_session_commit(l->s, &r->digest));
-	r->seconds += hu_now() - start;
+	end(l, r, start, joules);
+	r->utilisation = hu_energy_utilisation(&l->energy->meter);
 	l->seconds += r->seconds;
 	l->timed++;
 	say_scale(l, r, next);
@@ -72,10 +91,11 @@ say_epoch(loop *l, const hu_row *r)
 }
 
 hu_status
-hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, hu_row *last)
+hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, hu_account *energy, hu_row *last)
 {
-	loop l = { .s = s, .r = r, .m = m, .talk = talk };
+	loop l = { .s = s, .r = r, .m = m, .talk = talk, .energy = energy };
 	size_t every = s->config->checkpoint_every ? s->config->checkpoint_every : s->steps_per_epoch;
+	double accuracy = 0;
 	hu_status st = HU_OK;
 
 	hu_progress_start(&l.bar, "train", s->steps - from);
@@ -91,8 +111,12 @@ hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, h
 		if (st != HU_OK)
 			break;
 		hu_metrics_add(m, s, last);
-		if (ends || (step + 1) % every == 0)
+		if (last->evaluated)
+			accuracy = last->eval.accuracy;
+		if (ends || (step + 1) % every == 0) {
+			hu_account_write(energy, r->manifest, accuracy);
 			st = hu_record_checkpoint(r, s, m, step + 1);
+		}
 		hu_progress_note(&l.bar, "loss %.4f", last->loss);
 		hu_progress_step(&l.bar, 1);
 	}

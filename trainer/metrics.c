@@ -24,7 +24,7 @@ begin(hu_tsv *t, const hu_config *c, const char *table, const char *columns)
 void
 hu_metrics_init(hu_metrics *m, const hu_config *c)
 {
-	begin(&m->rows, c, "metrics", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules digest");
+	begin(&m->rows, c, "metrics", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
 }
 
@@ -142,6 +142,23 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
 	return HU_OK;
 }
 
+static void
+add_energy(hu_tsv *t, const hu_row *r, size_t batch)
+{
+	const double each[] = { r->joules, r->joules / (double)batch, r->joules / r->seconds };
+
+	for (int k = 0; k < 3; k++) {
+		if (r->joules >= 0)
+			hu_tsv_real(t, each[k]);
+		else
+			hu_tsv_none(t);
+	}
+	if (r->utilisation >= 0)
+		hu_tsv_real(t, r->utilisation);
+	else
+		hu_tsv_none(t);
+}
+
 void
 hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_row *r)
 {
@@ -171,7 +188,7 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_row *r)
 	hu_tsv_real(t, r->grad_norm);
 	hu_tsv_real(t, r->seconds * 1e3);
 	hu_tsv_real(t, (double)s->config->batch / r->seconds);
-	hu_tsv_none(t);
+	add_energy(t, r, s->config->batch);
 	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)r->digest);
 	hu_tsv_text(t, digest);
 }

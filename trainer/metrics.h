@@ -10,6 +10,7 @@
 typedef struct hu_row {
 	size_t step, epoch;              /* both from 0 */
 	double loss, accuracy, loss_scale, grad_norm, seconds;
+	double joules, utilisation;      /* negative: not available */
 	int evaluated, skipped;
 	hu_evaluation eval;
 	int overflow_call, overflow_tensor;  /* -1: none */
