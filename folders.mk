@@ -16,8 +16,10 @@ include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/t/local.mk
+include $(top_srcdir)/t/papers/local.mk
 include $(top_srcdir)/trainer/local.mk
 include $(top_srcdir)/trainer/data/local.mk
+include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
 include $(top_srcdir)/trainer/model/local.mk
 include $(top_srcdir)/trainer/optim/local.mk

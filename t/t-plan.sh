@@ -14,6 +14,10 @@ test_is $? "plan --program prints the calls"
 run plan --policies
 test $code = 0 && grep -q '^mixed_bfloat16 ' out && grep -q '^O3 ' out
 test_is $? "plan --policies lists them"
+run plan --device abacus
+refused 2 'known are m2200' "an unknown device"
+run plan --memory lots
+refused 2 '16GiB' "a size that is none"
 run plan --by colour
 refused 2 'layer or call' "--by with another word"
 run plan --data idx:nowhere
@@ -44,6 +48,34 @@ m = p["memory_bytes"]
 assert m["masters"] == 4 * n and m["weights"] == 2 * n, m
 END
 	test_is $? "mixed_float16 keeps float32 masters and float16 copies"
+	run plan --model convnet --size 256 --channels 3 --batch 32 --policy float32 --policy mixed_float16 --policy mixed_bfloat16 --device v100 --memory 16GiB --by call --json
+	"$py" - out <<'END'
+import json, sys
+f32, f16, b16 = json.load(open(sys.argv[1]))
+calls = {p["policy"]: p["timing"]["rows"][:-1] for p in (f32, f16, b16)}
+total = {p["policy"]: p["timing"]["rows"][-1]["predicted_ms"] for p in (f32, f16, b16)}
+peak = {"float32": 15.7e12, "mixed_float16": 125e12}
+for name, rows in calls.items():
+    for r in rows:
+        want = max(r["arithmetic_ms"], r["memory_ms"], r["launch_ms"])
+        assert abs(r["predicted_ms"] - want) < 1e-12 and abs(r["memory_ms"] - r["bytes"] / 900e9 * 1e3) < 1e-12 and abs(r["launch_ms"] - 5e-3) < 1e-12
+    assert abs(sum(r["predicted_ms"] for r in rows) - total[name]) < 1e-9
+for name, rate in peak.items():
+    r = [r for r in calls[name] if r["op"] == "conv2d" and r["layer"] == "conv2"][0]
+    assert abs(r["arithmetic_ms"] - r["flops"] / rate * 1e3) < 1e-9, r
+# three channels keep the first convolution off a V100's matrix units; it has none for bfloat16
+first = [r for r in calls["mixed_float16"] if r["op"] == "conv2d" and r["layer"] == "conv1"][0]
+assert "extent 3" in first["odd"] and abs(first["arithmetic_ms"] - first["flops"] / 15.7e12 * 1e3) < 1e-9
+conv = lambda name: sum(r["arithmetic_ms"] for r in calls[name] if r["op"].startswith("conv2d"))
+assert abs(conv("mixed_bfloat16") - conv("float32")) < 1e-9
+assert total["mixed_float16"] < total["mixed_bfloat16"] <= total["float32"]
+# memory is linear in the batch but for the weights: one more image would not fit
+for p in (f32, f16):
+    m = sum(p["memory_bytes"].values()) 
+    a = p["memory_bytes"]["activations"] / 32
+    assert (16 * 2**30 / (m / 32)) <= p["largest_batch"] <= 16 * 2**30 / a, p["largest_batch"]
+END
+	test_is $? "plan --device: each call its roofline, --memory: the largest batch"
 	run doctor --json
 	test $code = 0 && "$py" -c 'import json; d=json.load(open("out")); assert d["mpfr"] and d["threads"]>0 and "cpu" in d["backends"]'
 	test_is $? "doctor --json"

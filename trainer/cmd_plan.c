@@ -3,6 +3,8 @@
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
 #include "trainer/build.h"
+#include "trainer/device/fits.h"
+#include "trainer/device/timing.h"
 #include "trainer/memory.h"
 
 #include <math.h>
@@ -14,6 +16,8 @@ static const hu_opt opts[] = {
 	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
 	{ "policies", NULL, NULL, "list the policies known by name" },
 	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
+	{ "device", "NAME", NULL, "what limits each layer there, and the time it takes at least: v100, a100, h200, ..." },
+	{ "memory", "SIZE", NULL, "say the largest batch that fits into SIZE (16GiB, 8e9) under each policy" },
 	{ "program", NULL, NULL, "print the training step's program instead" },
 	{ "json", NULL, NULL, "print JSON" },
 	{ NULL, NULL, NULL, NULL }
@@ -125,7 +129,64 @@ print_memory(const char *policy, const hu_memory *m)
 	printf("%-24s %10s %10s %12s %10s %16s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16), hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16), hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(m), b[5], 16));
 }
 
-typedef struct plan { hu_config config; hu_dataset data; hu_memory memory[64]; const char *name[64]; json_t *json; } plan;
+typedef struct plan {
+	hu_config config;
+	hu_dataset data;
+	hu_peaks device;          /* id NULL: none asked for */
+	double bytes;             /* of --memory; 0: not asked for */
+	hu_memory memory[64];
+	hu_timing timing[64];
+	size_t largest[64];
+	const char *name[64];
+	json_t *json;
+} plan;
+
+/* "16GiB", "512 MB", "8e9": bytes. */
+static hu_status
+parse_bytes(const char *text, double *bytes)
+{
+	static const struct { const char *unit; double times; } units[] = { { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
+	char *end;
+	double x = strtod(text, &end);
+
+	while (*end == ' ')
+		end++;
+	for (size_t i = 0; end > text && x > 0 && x < INFINITY && i < sizeof units / sizeof *units; i++)
+		if (!strcmp(end, units[i].unit)) {
+			*bytes = x * units[i].times;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "--memory %s: a size like 16GiB, 512MB or 8e9 is needed", text);
+}
+
+static json_t *
+timing_json(const plan *x, const hu_program *p, int by_call)
+{
+	const hu_peaks *d = &x->device;
+
+	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, NULL));
+}
+
+static void
+print_timing(const plan *x, const hu_program *p, int by_call)
+{
+	const hu_peaks *d = &x->device;
+
+	printf("\non %s (%.4g TFLOP/s fp32, %.4g GB/s; %s), milliseconds at least:\n\n", d->name, d->fp32, d->gb_s, d->source);
+	hu_timing_print(stdout, d, p, by_call, NULL);
+}
+
+/* Policies side by side; ratios are to the first. */
+static void
+print_timings(const plan *x, int k)
+{
+	printf("\n%-24s %10s %8s %12s %10s %10s %18s\n", "ms at least a step", "predicted", "ratio", "arithmetic", "memory", "launch", "odd extents");
+	for (int i = 0; i < k; i++) {
+		const hu_timing *t = &x->timing[i];
+		printf("%-24s %10.3f %8.2f %12.3f %10.3f %10.3f %10.3f in %d\n", x->name[i], 1e3 * t->total, t->total / x->timing[0].total, 1e3 * t->by_limit[0], 1e3 * t->by_limit[1], 1e3 * t->by_limit[2], 1e3 * t->odd_time, t->odd);
+	}
+	printf("\n%s.\nEach call takes at least the longest of its operations at the peak rate, its bytes at full bandwidth, and one launch\n(%.3g us); nothing is fused. Data loading and the framework are not counted.\n", hu_mixed_verdict(x->device.capability), x->device.launch_us);
+}
 
 static hu_status
 plan_policy(plan *x, const hu_args *a, int k, const char *policy)
@@ -139,6 +200,10 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	row *rows = make_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
 	x->name[k] = policy;
+	if (x->device.id)
+		x->timing[k] = hu_timing_of(&x->device, p.train);
+	if (x->bytes > 0)
+		HU_TRY(hu_largest_batch(&x->config, &x->data, x->bytes, &x->largest[k]));
 	if (hu_args_given(a, "program")) {
 		hu_program_print(p.train, stdout);
 	} else if (x->json) {
@@ -146,9 +211,16 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		for (int i = 0; i < n; i++)
 			json_array_append_new(list, row_json(p.train, &rows[i]));
 		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "rows", list));
+		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
+		if (x->device.id)
+			json_object_set_new(last, "timing", timing_json(x, p.train, by_call));
+		if (x->bytes > 0)
+			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
 		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images %zux%zu\n\n", k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute), hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch, x->data.height, x->data.width);
 		print_rows(p.train, rows, n, by_call);
+		if (x->device.id)
+			print_timing(x, p.train, by_call);
 	}
 	free(rows);
 	hu_programs_release(&p);
@@ -163,6 +235,10 @@ make_plan(plan *x, const hu_args *a)
 
 	if (strcmp(by, "layer") && strcmp(by, "call"))
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
+	if (hu_args_given(a, "device"))
+		HU_TRY(hu_peaks_find(hu_args_text(a, "device"), &x->device));
+	if (hu_args_given(a, "memory"))
+		HU_TRY(parse_bytes(hu_args_text(a, "memory"), &x->bytes));
 	HU_TRY(hu_config_from_args(&x->config, a, 0));
 	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
 	if (hu_args_given(a, "json") && !hu_args_given(a, "program"))
@@ -179,6 +255,10 @@ make_plan(plan *x, const hu_args *a)
 		printf("\n%-24s %10s %10s %12s %10s %16s %10s\n", "memory", "weights", "masters", "activations", "gradients", "optimizer state", "all");
 		for (int i = 0; i < k; i++)
 			print_memory(x->name[i], &x->memory[i]);
+		for (int i = 0; x->bytes > 0 && i < k; i++)
+			printf("%s%-24s %zu images%s\n", i ? "" : "\nlargest batch that fits\n", x->name[i], x->largest[i], x->largest[i] ? "" : ": not even one fits");
+		if (x->device.id)
+			print_timings(x, k);
 	}
 	return HU_OK;
 }

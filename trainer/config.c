@@ -21,6 +21,7 @@ static const struct field { const char *name; kind kind; size_t at; double min, 
 	{ "width", REAL, AT(width), 1e-3, 64, 0 },
 	{ "data", TEXT, AT(data), 0, 0, 0 },
 	{ "size", WHOLE, AT(size), 1, 1 << 20, 0 },
+	{ "channels", WHOLE, AT(channels), 1, 1 << 10, 0 },
 	{ "train", WHOLE, AT(train), 1, 0xffffffffu, 0 },
 	{ "eval", WHOLE, AT(eval), 1, 0xffffffffu, 0 },
 	{ "data-seed", WHOLE, AT(data_seed), 0, 0x1p53, 0 },
@@ -293,13 +294,13 @@ hu_config_set_policy(hu_config *c, const char *policy)
 hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
-	hu_dataset_options o = { c->size, c->train, c->eval, c->split, c->data_seed };
+	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed };
 	int generated = !strncmp(c->data, "digits", 6);
 
 	if (generated && c->split)
 		return hu_fail(HU_EINVAL, "--split is for idx:DIR; digits takes --train and --eval");
-	if (!generated && (c->size || c->train || c->eval))
-		return hu_fail(HU_EINVAL, "--size, --train and --eval are for digits; idx:DIR takes --split");
+	if (!generated && (c->size || c->channels || c->train || c->eval))
+		return hu_fail(HU_EINVAL, "--size, --channels, --train and --eval are for digits; idx:DIR takes --split");
 	if (dimensions_only && generated)
 		o.train = o.eval = 1;
 	return hu_dataset_open(ds, c->data, &o);

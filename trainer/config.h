@@ -16,7 +16,7 @@ typedef struct hu_config {
 	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *trace_steps, *trace;
 	double lr, momentum, weight_decay, beta1, beta2, eps, width, loss_weight, trace_cap;
 	double init_scale, growth, backoff, interval, floor, cap, hysteresis;
-	size_t size, train, eval, split, data_seed, batch, epochs, steps, seed, checkpoint_every;
+	size_t size, channels, train, eval, split, data_seed, batch, epochs, steps, seed, checkpoint_every;
 	/* What they mean: filled by hu_config_settle. */
 	const hu_model *row;
 	hu_policy policy;
@@ -30,6 +30,7 @@ typedef struct hu_config {
 	{ "width", "X", "1", "multiplies hidden units or filters" }, \
 	{ "data", "SET", "digits", "digits (generated) or idx:DIR (the MNIST family's files)" }, \
 	{ "size", "N", NULL, "digits: height and width in pixels [28]" }, \
+	{ "channels", "N", NULL, "digits: colour channels, all alike [1]" }, \
 	{ "train", "N", NULL, "digits: images to train on [10000]" }, \
 	{ "eval", "N", NULL, "digits: images to evaluate on [2000]" }, \
 	{ "data-seed", "N", "0", "digits: seed of the images, apart from the training's" }, \

@@ -22,6 +22,7 @@ typedef struct hu_dataset {
 /* What a data set may be asked for; 0 means its default. Each set uses the fields its row names. */
 typedef struct hu_dataset_options {
 	size_t size;                /* digits: height and width in pixels */
+	size_t channels;            /* digits: colour channels, all alike */
 	size_t train, eval;         /* digits: how many of each */
 	size_t split;               /* idx: the first this many train, the rest evaluate */
 	uint64_t seed;              /* digits: 0 is a seed like any other */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/device/fits.h"
+
+#include "trainer/memory.h"
+
+static hu_status
+bytes_at(const hu_config *c, const hu_dataset *data, size_t batch, double *bytes)
+{
+	hu_model_sizes s = hu_config_sizes(c, data);
+	hu_programs p;
+
+	s.batch = batch;
+	HU_TRY(hu_build(&p, c, &s));
+	hu_memory m = hu_memory_of(p.train);
+	*bytes = hu_memory_total(&m);
+	hu_programs_release(&p);
+	return HU_OK;
+}
+
+hu_status
+hu_largest_batch(const hu_config *c, const hu_dataset *data, double bytes, size_t *batch)
+{
+	enum { MOST = 1 << 24 };
+	size_t low = 0, high = 1;
+	double need;
+
+	*batch = 0;
+	for (;; low = high, high *= 2) {
+		HU_TRY(bytes_at(c, data, high, &need));
+		if (need > bytes || high >= MOST)
+			break;
+	}
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+		HU_TRY(bytes_at(c, data, mid, &need));
+		if (need > bytes)
+			high = mid;
+		else
+			low = mid;
+	}
+	*batch = low;
+	return HU_OK;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The largest batch whose step fits into a memory. */
+#ifndef HU_TRAINER_FITS_H
+#define HU_TRAINER_FITS_H
+
+#include "trainer/build.h"
+
+/* *BATCH: the largest whose memory (hu_memory_of, every activation and gradient kept) is at most BYTES; 0 where not
+   even one image's is. C's own batch is as before afterwards. */
+hu_status hu_largest_batch(const hu_config *c, const hu_dataset *data, double bytes, size_t *batch);
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/device/roofline.h"
+
+#include "lib/base/opt.h"
+#include "lib/base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const hu_peaks devices[] = {
+#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source) \
+	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, HU_LAUNCH_US, align, source },
+#include "trainer/device/devices.def"
+#undef DEVICE
+};
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+const hu_peaks *
+hu_peaks_at(int i)
+{
+	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
+}
+
+const char *
+hu_limit_name(int limit)
+{
+	static const char *const names[] = { "arithmetic", "memory", "launch" };
+
+	return names[limit];
+}
+
+double
+hu_peaks_rate(const hu_peaks *d, hu_format_id f)
+{
+	double t = 0;
+
+	switch (f) {
+	case HU_FP64: t = d->fp64; break;
+	case HU_TF32: t = d->tf32; break;
+	case HU_FP16: t = d->fp16; break;
+	case HU_BF16: t = d->bf16; break;
+	case HU_E4M3:
+	case HU_E5M2: t = d->fp8 > 0 ? d->fp8 : d->fp16; break;
+	default: break;
+	}
+	return 1e12 * (t > 0 ? t : d->fp32);
+}
+
+/* Whether every operand's last dimension is a whole number of ALIGN bytes, as matrix units and 16-byte loads want
+   (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
+   class scores are ten in many a model; where the product is small that costs little. */
+static int
+fits(const hu_program *p, const hu_call *c, int align, char *odd, size_t size)
+{
+	for (int i = 0; i < 2 + c->nout && i < c->nin + c->nout; i++) {
+		const hu_info *t = &p->t[i < 2 ? c->in[i] : c->out[i - 2]];
+		size_t last = hu_last(t->shape), each = (size_t)(hu_format_of(c->fmt.in).bits + 7) / 8;
+		if (last * each % (size_t)align) {
+			snprintf(odd, size, "%.24s: last extent %zu", t->name, last);
+			return 0;
+		}
+	}
+	return 1;
+}
+
+hu_roof
+hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c)
+{
+	hu_cost k = hu_call_cost(p, c);
+	hu_roof r = { .odd = "" };
+	double rate = 1e12 * d->fp32;
+
+	if (c->op->cls == HU_CLASS_GEMM) {
+		rate = hu_peaks_rate(d, c->fmt.in);
+		int matrix = d->capability >= 70 && c->fmt.in != HU_FP64 && rate > 1e12 * d->fp32;
+		if (matrix && !fits(p, c, 16, r.odd, sizeof r.odd) && d->align)
+			rate = 1e12 * d->fp32;
+	} else if (c->fmt.compute == HU_FP64)
+		rate = 1e12 * d->fp64;
+	r.arithmetic = k.flops / rate;
+	r.memory = (k.bytes_in + k.bytes_out) / (1e9 * d->gb_s);
+	r.launch = 1e-6 * d->launch_us;
+	r.total = fmax(fmax(r.arithmetic, r.memory), r.launch);
+	r.limit = r.total == r.launch ? HU_LIMIT_LAUNCH : r.total == r.memory ? HU_LIMIT_MEMORY : HU_LIMIT_ARITHMETIC;
+	return r;
+}
+
+hu_status
+hu_peaks_find(const char *id, hu_peaks *out)
+{
+	hu_str list;
+
+	for (int i = 0; i < DEVICES; i++)
+		if (!strcmp(devices[i].id, id)) {
+			*out = devices[i];
+			return HU_OK;
+		}
+	hu_str_init(&list);
+	for (int i = 0; i < DEVICES; i++)
+		hu_str_addf(&list, "%s%s", i ? ", " : "", devices[i].id);
+	hu_status st = hu_fail(HU_EINVAL, "device '%s': known are %s", id, list.s);
+	hu_str_release(&list);
+	return st;
+}
+
+const char *
+hu_mixed_verdict(int capability)
+{
+	if (capability >= 70)
+		return "mixed precision will run fast: capability 7.0 or more has matrix units for fp16";
+	if (capability)
+		return "mixed precision will not run fast: capability below 7.0 has no matrix units; it still saves memory";
+	return "mixed precision will not run fast on a processor; here it is for its numbers";
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a call must take on a device at least: its operations over the peak rate of its formats, its
+   bytes over the bandwidth, one launch (Williams, Waterman and Patterson, Roofline, CACM 2009). */
+#ifndef HU_TRAINER_ROOFLINE_H
+#define HU_TRAINER_ROOFLINE_H
+
+#include "lib/program/program.h"
+
+typedef struct hu_peaks {
+	const char *id, *name;
+	int capability;                       /* times ten; 0: a processor */
+	double gib, gb_s;
+	double fp64, fp32, tf32, fp16, bf16, fp8;   /* TFLOP/s */
+	double launch_us;
+	int align;
+	const char *source;
+} hu_peaks;
+
+/* Time between two launches that follow each other in a stream, in microseconds, where nothing better is known: what
+   an asynchronous kernel launch costs the host on the drivers and machines of these devices. */
+#define HU_LAUNCH_US 5.0
+
+enum { HU_LIMIT_ARITHMETIC, HU_LIMIT_MEMORY, HU_LIMIT_LAUNCH };
+
+/* Seconds. total is the largest of the three, since all go on at once; limit says which. odd: the extent that keeps
+   the call off the matrix units or slows it down there ("channels 3"), "" where all fit. */
+typedef struct hu_roof { double arithmetic, memory, launch, total; int limit; char odd[48]; } hu_roof;
+
+/* HU_EINVAL names the nearest. I past the last: NULL. */
+hu_status hu_peaks_find(const char *id, hu_peaks *out);
+const hu_peaks *hu_peaks_at(int i);
+const char *hu_limit_name(int limit);
+
+/* FLOP/s of the calls' products in format F. */
+double hu_peaks_rate(const hu_peaks *d, hu_format_id f);
+hu_roof hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c);
+
+/* The sentence that Keras users know: whether mixed precision will run fast here, and why. */
+const char *hu_mixed_verdict(int capability);
+#endif
