@@ -87,6 +87,7 @@ main(int argc, char **argv)
 	if (hu_simd_from_env() != HU_OK)
 		return hu_complain(HU_EUNABLE);
 	hu_backend_register(&hu_backend_cuda);
+	hu_backend_register(&hu_backend_shim);
 
 	if (!word)
 		return start();

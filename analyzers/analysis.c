@@ -90,8 +90,9 @@ drop(hu_analysis *a, hu_trace *t)
 	}
 	free(t->judged);
 	free(t->ideal);
+	free(t->propagated);
 	if (t->t)
-		hu_run_free_trace(a->run, t->t);
+		hu_run_unmap_trace(&t->file);
 	memset(t, 0, sizeof *t);
 }
 
@@ -140,7 +141,8 @@ hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
 			drop(a, &a->trace[k]);
 		a->held = 0;
 	}
-	HU_TRY(hu_run_load_trace(a->run, a->step[i], &w->t));
+	HU_TRY(hu_run_map_trace(a->run, a->step[i], HU_RUN_TRACE_IN_MEMORY, &w->file));
+	w->t = w->file.t;
 	w->step = a->step[i];
 	w->judged = hu_xcalloc((size_t)p->nt, sizeof *w->judged);
 	w->skipped = was_skipped(a, w);
@@ -158,31 +160,61 @@ output_number(const hu_call *c, int id)
 	return -1;
 }
 
-hu_status
-hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, const hu_judged **result)
+int
+hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job)
 {
 	const hu_program *p = a->run->train;
 	size_t n;
 
-	*result = t->judged[id];
-	if (*result || p->t[id].producer < 0 || !t->t[id].data)
-		return HU_OK;
+	*element = NULL;
+	if (p->t[id].producer < 0 || !t->t[id].data)
+		return 0;
 	const hu_call *c = &p->c[p->t[id].producer];
 	if (!c->op->reference)
-		return HU_OK;
-	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+		return 0;
 	for (int k = 0; k < c->nin; k++) {
 		in[k] = &t->t[c->in[k]];
-		if (!in[k]->data) {
-			free(in);
-			return HU_OK;
-		}
+		if (!in[k]->data)
+			return 0;
 	}
-	size_t *element = hu_sample(a->opt.seed, p->t[id].name, t->step, t->t[id].n, a->opt.sample, &n);
-	hu_status st = hu_judge(a->opt.engine, c, in, output_number(c, id), &t->t[id], element, n, a->opt.elements != NULL, &t->judged[id]);
+	n = t->t[id].n;
+	if (a->opt.sample)
+		*element = hu_sample(a->opt.seed, p->t[id].name, t->step, n, a->opt.sample, &n);
+	*job = (hu_judge_job){ .engine = a->opt.engine, .c = c, .in = in, .out = output_number(c, id), .got = &t->t[id], .element = *element, .n = n, .hex = a->opt.elements != NULL, .seed = a->opt.seed ^ t->step };
+	return 1;
+}
+
+hu_status
+hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **result)
+{
+	const hu_program *p = a->run->train;
+	hu_judge_job job;
+	size_t *element;
+
 	*result = t->judged[id];
+	if (*result || p->t[id].producer < 0)
+		return HU_OK;
+	for (int k = 0; !a->opt.sample && k < p->nt; k++) {
+		hu_judged_free(t->judged[k]);
+		t->judged[k] = NULL;
+	}
+	hu_tensor **in = hu_xmalloc(((size_t)p->c[p->t[id].producer].nin + 1) * sizeof *in);
+	hu_status st = HU_OK;
+	if (hu_analysis_job(a, t, id, in, &element, &job)) {
+		job.memo = memo;
+		st = hu_judged_new(&job, &t->judged[id]);
+		*result = t->judged[id];
+	}
+	free(element);
 	free(in);
 	return st;
+}
+
+void
+hu_analysis_cool(const hu_trace *t)
+{
+	if (t->file.s.map_bytes > HU_RUN_TRACE_IN_MEMORY || t->file.in_file)
+		hu_run_trace_cool(&t->file);
 }
 
 hu_status
@@ -190,7 +222,21 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 {
 	if (t->ideal || !a->opt.propagate)
 		return HU_OK;
-	return hu_propagate(a->run->train, t->t, a->opt.engine, a->opt.seed, &t->ideal);
+	const hu_program *p = a->run->train;
+	char *keep = hu_xcalloc((size_t)p->nt + 1, 1);
+	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
+	for (int i = 0; i < p->nt && !a->opt.replay_only; i++) {
+		keep[i] |= (char)(p->t[i].loss_scaled && hu_count(p->t[i].shape) > 1);
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			keep[p->t[i].grad] = 1;
+	}
+	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal);
+	if (t->ideal)
+		t->propagated = errors;
+	else
+		free(errors);
+	free(keep);
+	return st;
 }
 
 void

@@ -6,24 +6,30 @@
 #define HU_ANALYZERS_ANALYZER_H
 
 #include "analyzers/engine.h"
+#include "analyzers/errors.h"
 #include "analyzers/judge.h"
-#include "lib/store/run.h"
+#include "lib/store/run_trace.h"
 
 typedef struct hu_analysis_options {
 	size_t sample;             /* outputs judged of each tensor, a random part without repetition; 0: all */
 	uint64_t seed;             /* of that part */
 	const hu_engine *engine;
 	int propagate;             /* execute the exact step too */
+	int replay_only;           /* no other analyzer will ask for the exact step's gradients */
 	double lost;               /* share of nonzeros that a safe loss scale may lose */
 	const char *elements;      /* a file for every judged output; NULL: none */
+	int asked;                 /* analyzers were named: those that are not run unasked are run */
+	const char *const *accumulate; /* models for accumulate-what-if, ends with NULL; NULL: its own */
 } hu_analysis_options;
 
 /* One traced step in memory. */
 typedef struct hu_trace {
 	size_t step;
-	hu_tensor *t;              /* recorded, by tensor id; data NULL where not recorded */
+	hu_tensor *t;              /* recorded, by tensor id; data NULL where not recorded; read only */
 	hu_judged **judged;        /* by tensor id; NULL where not judged yet */
-	double **ideal;            /* the exact step's values by tensor id; NULL before hu_analysis_ideal */
+	double **ideal;            /* the exact step's values by tensor id, of gradients alone; NULL before hu_analysis_ideal */
+	hu_errors_step *propagated; /* by tensor id; NULL as ideal is */
+	hu_run_trace file;         /* private: where t lies */
 	int skipped;               /* the finite check found something: the update kept the old values */
 } hu_trace;
 
@@ -56,12 +62,18 @@ void hu_analysis_release(hu_analysis *a);
 /* The I-th step, read at the first call. Valid until another step is asked for. */
 hu_status hu_analysis_trace(hu_analysis *a, int i, hu_trace **t);
 
-/* Exact values and errors of a sample of tensor ID, judged at the first call; *j is
-   NULL where the call's inputs or the tensor itself were not recorded. May be called
-   from several threads for different tensors of one trace. */
-hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, const hu_judged **j);
+/* The job that judges tensor ID's sample: 0 where it has no reference, or its call's inputs or the tensor itself were
+   not recorded. IN: room for the call's operands; *ELEMENT is freed by the caller. */
+int hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job);
 
-/* Fills t->ideal; leaves it NULL where that is switched off or an input is missing. */
+/* Exact values and errors of a sample of tensor ID, judged at the first call; *j is NULL where there is no job. Without
+   sampling they are not kept: valid until the next tensor's are asked for. MEMO as in hu_judge_job. */
+hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **j);
+
+/* To be called now and then by whoever walks through a step: pages of large traces that can be read again go. */
+void hu_analysis_cool(const hu_trace *t);
+
+/* Fills t->ideal and t->propagated; leaves them NULL where that is switched off or an input is missing. */
 hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);
 
 /* RUN/analysis/NAME for a table, with provenance written into *t. */

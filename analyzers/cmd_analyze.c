@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "only", "LIST", NULL, "these analyzers alone: replay,swamping,underflow,loss-scale,summary" },
+	{ "only", "LIST", NULL, "these analyzers alone: replay,swamping,state,underflow,loss-scale,accumulate-what-if,summary" },
+	{ "accumulate", "SUM", NULL, "accumulate-what-if: sum recorded products again by this model, e.g. chunk:64,acc=fp16; repeatable" },
 	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
 	{ "seed", "K", "1", "of that sample" },
 	{ "steps", "LIST", "all", "traced steps to look at, as in 100,200-400" },
@@ -23,6 +24,25 @@ static const hu_opt opts[] = {
 	{ "json", NULL, NULL, "print summary.json's object with the list of tables" },
 	{ NULL, NULL, NULL, NULL }
 };
+
+/* Every --accumulate, in one array that ends with NULL; HU_EINVAL names a model that there is not. */
+static hu_status
+accumulators(const hu_args *a, hu_analysis_options *o)
+{
+	static const char *list[65];
+	int n = hu_args_given(a, "accumulate");
+	hu_sum sum;
+
+	if (n > 64)
+		return hu_fail(HU_EINVAL, "--accumulate: more than 64 models");
+	for (int i = 0; i < n; i++) {
+		list[i] = hu_args_nth(a, "accumulate", i);
+		HU_TRY(hu_sum_parse(list[i], &sum));
+	}
+	list[n] = NULL;
+	o->accumulate = n ? list : NULL;
+	return HU_OK;
+}
 
 static hu_status
 parse(const hu_args *a, hu_analysis_options *o)
@@ -41,15 +61,17 @@ parse(const hu_args *a, hu_analysis_options *o)
 	HU_TRY(hu_engine_find(hu_args_text(a, "engine"), &o->engine));
 	o->propagate = !hu_args_given(a, "no-propagate");
 	o->elements = hu_args_text(a, "elements");
+	o->asked = hu_args_given(a, "only");
+	HU_TRY(accumulators(a, o));
 	hu_threads_set((int)threads);
 	if (a->nrest != 1)
 		return hu_fail(HU_EINVAL, "one run directory is needed: halfulp analyze RUN");
 	return HU_OK;
 }
 
-/* Marks the rows named in LIST; all for NULL. */
+/* Marks the rows named in LIST; all for NULL. ACCUMULATE names one by itself. */
 static hu_status
-choose(const char *list, char *take)
+choose(const char *list, int accumulate, char *take)
 {
 	char *all = hu_xstrdup(list ? list : ""), *save = NULL;
 	const char *names[32] = { NULL };
@@ -59,7 +81,7 @@ choose(const char *list, char *take)
 	for (; hu_analyzer_at(n) && n < 32; n++)
 		names[n] = hu_analyzer_at(n)->name;
 	for (int i = 0; i < n; i++)
-		take[i] = !list;
+		take[i] = !list || (accumulate && !strcmp(names[i], "accumulate-what-if"));
 	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
 		int i = 0;
 		while (i < n && strcmp(names[i], s))
@@ -84,7 +106,7 @@ run_all(hu_analysis *a, const char *take, int quiet)
 		a->said.len = 0;
 		*a->said.s = 0;
 		HU_TRY(hu_analyzer_at(i)->run(a));
-		if (!quiet)
+		if (!quiet && a->said.len)
 			printf("%-11s %s  (%.1f s)\n", hu_analyzer_at(i)->name, a->said.s, hu_now() - start);
 		fflush(stdout);
 	}
@@ -138,9 +160,10 @@ run(const hu_args *args)
 	if (json)
 		hu_progress_disable();
 	if (st == HU_OK)
-		st = choose(hu_args_text(args, "only"), take);
+		st = choose(hu_args_text(args, "only"), hu_args_given(args, "accumulate"), take);
 	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
 		return hu_complain(st);
+	opt.replay_only = !was_run(take, "underflow") && !was_run(take, "loss-scale");
 	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
 	if (st == HU_OK) {
 		st = run_all(&a, take, json);
@@ -163,6 +186,7 @@ const hu_command hu_cmd_analyze = {
 	"analyze", "[OPTION...] RUN", "judges a run's traced steps and writes RUN/analysis/",
 	"Every traced call is computed again exactly from its recorded inputs; the tables say which rounding\n"
 	"errors, swamped additions and underflowed gradients came from where, and what harm they did.\n"
-	"Exit 1 where an output left its call's a-priori bound.",
+	"Exit 1 where an output left its call's a-priori bound. accumulate-what-if runs where --only or\n"
+	"--accumulate asks for it: some seconds a traced step.",
 	opts, run
 };

@@ -1,36 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp calc EXPRESSION: what number formats make of an expression. */
+#include "analyzers/evaluate_sum.h"
 #include "analyzers/explain.h"
 #include "analyzers/rows.h"
+#include "lib/base/file.h"
 #include "lib/base/opt.h"
+#include "lib/base/str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const hu_opt opts[] = {
 	{ "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
 	{ "mode", "MODE", "RNE", "rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE" },
+	{ "sum", "MODEL", NULL, "how sum(...) runs, as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; products in it enter unrounded" },
 	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },
 	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },
 	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },
-	{ "explain", NULL, NULL, "draw each sum: the significands aligned, what is shifted out, how it rounds" },
+	{ "explain", NULL, NULL, "draw each operation: significands aligned, what is shifted out, how it rounds" },
+	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
 	{ "json", NULL, NULL, "print an array, a row an expression and format" },
 	{ NULL, NULL, NULL, NULL }
 };
 
 typedef struct options {
 	hu_format_id format[HU_FORMATS];
-	int formats, json, codes;
+	int formats, json, codes, text;
+	const char *svg, *sum;
 	hu_arithmetic a;
+	hu_explain drawn;       /* of every operation, where --svg collects them */
 } options;
 
 static hu_status
 parse(const hu_args *args, options *o)
 {
 	const char *list = hu_args_text(args, "format");
+	int tensor_core = hu_args_text(args, "sum") && !strncmp(hu_args_text(args, "sum"), "tc", 2);
 	long long seed;
 
 	memset(o, 0, sizeof *o);
+	if (tensor_core && !hu_args_given(args, "format"))
+		list = "fp32"; /* what they return */
 	if (!strcmp(list, "all"))
 		for (; o->formats < HU_FORMATS; o->formats++)
 			o->format[o->formats] = (hu_format_id)o->formats;
@@ -42,43 +53,116 @@ parse(const hu_args *args, options *o)
 	o->a.flags = hu_args_given(args, "saturate") ? HU_SATURATE : 0;
 	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
 	o->json = hu_args_given(args, "json");
-	if (hu_args_given(args, "explain")) {
-		if (o->json)
-			return hu_fail(HU_EINVAL, "--explain draws for people: leave out --json");
-		o->a.seen = hu_explain_sum;
+	o->sum = hu_args_text(args, "sum");
+	o->text = hu_args_given(args, "explain");
+	o->svg = hu_args_text(args, "svg");
+	if (o->text && o->json)
+		return hu_fail(HU_EINVAL, "--explain draws for people: leave out --json");
+	if (o->text || o->svg) {
+		o->a.seen = hu_explain_seen;
+		o->a.to = &o->drawn;
 	}
 	if (!args->nrest)
-		return hu_fail(HU_EINVAL, "an expression is needed: halfulp calc '1 + 0.0001'");
+		return hu_fail(HU_EINVAL, "an expression is needed, or - to read them: halfulp calc '1 + 0.0001'");
 	return HU_OK;
 }
 
+static void
+print(const hu_row *r, int first, options *o, json_t *rows, int drawn)
+{
+	hu_drawing new = { o->drawn.d.item + drawn, o->drawn.d.n - drawn, 0 };
+
+	if (o->json) {
+		json_array_append_new(rows, hu_row_json(r));
+		return;
+	}
+	if (first)
+		printf("%s = %s\n", r->input, r->exact);
+	if (first || o->text)
+		hu_row_heading();
+	hu_row_print(r);
+	if (o->text) {
+		hu_drawing_text(&new, stdout, hu_drawing_colour(stdout));
+		putchar('\n');
+	}
+}
+
 static hu_status
-one(const char *text, const options *o, json_t *rows)
+one(const char *text, options *o, json_t *rows)
 {
 	hu_expr *e;
 	hu_row r;
 	hu_status st = hu_expr_parse(text, o->codes, &e);
 
+	o->drawn.root = e;
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
 		hu_arithmetic a = o->a;
+		hu_sum sum;
+		int drawn = o->drawn.d.n;
 		a.f = hu_format_of(o->format[i]);
-		st = hu_row_init(&r, text, e, &a, 0);
+		if (o->sum) {
+			st = hu_expr_sum_model(o->sum, a.f, a.mode, &sum);
+			a.sum = &sum;
+		}
+		if (st == HU_OK)
+			st = hu_row_init(&r, text, e, &a, 0);
 		if (st != HU_OK)
 			break;
-		if (o->json)
-			json_array_append_new(rows, hu_row_json(&r));
-		else {
-			if (i == 0)
-				printf("%s = %s\n", text, r.exact);
-			if (i == 0 || o->a.seen)
-				hu_row_heading();
-			hu_row_print(&r);
-			if (o->a.seen)
-				putchar('\n');
-		}
+		print(&r, i == 0, o, rows, drawn);
 		hu_row_release(&r);
 	}
 	hu_expr_free(e);
+	return st;
+}
+
+/* A line of standard input an expression. */
+static hu_status
+read_lines(options *o, json_t *rows)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	hu_status st = HU_OK;
+
+	while (st == HU_OK && getline(&line, &cap, stdin) >= 0) {
+		line[strcspn(line, "\r\n")] = 0;
+		if (line[strspn(line, " \t")])
+			st = one(line, o, rows);
+	}
+	free(line);
+	return st;
+}
+
+/* The line that draws it again, for the picture's foot. */
+static char *
+command(const hu_args *args, const options *o)
+{
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_str_add(&s, "halfulp calc --explain --format ");
+	for (int i = 0; i < o->formats; i++)
+		hu_str_addf(&s, "%s%s", i ? "," : "", hu_format_name(o->format[i]));
+	if (o->a.mode != HU_RNE)
+		hu_str_addf(&s, " --mode %s", hu_mode_name(o->a.mode));
+	if (o->sum)
+		hu_str_addf(&s, " --sum %s", o->sum);
+	if (hu_mode_draws(o->a.mode))
+		hu_str_addf(&s, " --seed %llu", (unsigned long long)o->a.seed);
+	hu_str_add(&s, o->codes ? " --bits" : "");
+	hu_str_add(&s, o->a.flags & HU_SATURATE ? " --saturate" : "");
+	for (int i = 0; i < args->nrest; i++)
+		hu_str_addf(&s, " %s'%s'", !i && args->rest[i][0] == '-' ? "-- " : "", args->rest[i]);
+	return s.s;
+}
+
+static hu_status
+write_svg(const hu_args *args, const options *o)
+{
+	char *line = command(args, o), *svg = hu_drawing_svg(&o->drawn.d, line);
+	hu_status st = hu_file_write(o->svg, svg, strlen(svg));
+
+	free(svg);
+	free(line);
 	return st;
 }
 
@@ -93,11 +177,14 @@ run(const hu_args *args)
 		return hu_complain(st);
 	rows = json_array();
 	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = one(args->rest[i], &o, rows);
+		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o, rows) : read_lines(&o, rows);
+	if (st == HU_OK && o.svg)
+		st = write_svg(args, &o);
 	if (st == HU_OK && o.json)
 		hu_rows_print_json(rows);
 	else
 		json_decref(rows);
+	hu_drawing_release(&o.drawn.d);
 	mpfr_free_cache();
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
@@ -107,7 +194,12 @@ const hu_command hu_cmd_calc = {
 	"Each literal is rounded to the format, then each operation. The exact value is that of the\n"
 	"expression on the unrounded literals; errors are in units in the last place of it.\n"
 	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p\n"
-	"max min rsqrt sigmoid sqrt sum tanh. Numbers in decimal or hex (0x1.8p3). Put -- before an\n"
-	"expression that begins with a minus. swamped: a sum equals one of its nonzero operands.",
+	"max min rsqrt sigmoid sqrt sum tanh. Numbers in decimal or hex (0x1.8p3). - reads standard\n"
+	"input, a line an expression; put -- before one that begins with a minus. swamped: a sum\n"
+	"equals one of its nonzero operands. --sum runs sum(...) by a summation model: a*b in it is\n"
+	"then a product of two rounded factors that enters as the model takes products, any other\n"
+	"argument a term times 1; a tensor core's first argument, where it is no product, is its C.\n"
+	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
+	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
 	opts, run
 };

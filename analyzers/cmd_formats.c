@@ -22,7 +22,7 @@ one(const char *text, hu_mode mode, json_t *rows)
 	hu_status st = hu_expr_parse(text, 0, &e);
 
 	for (int i = 0; st == HU_OK && i < HU_FORMATS; i++) {
-		hu_arithmetic a = { hu_format_of((hu_format_id)i), mode, 0, 0, 0, 0, NULL };
+		hu_arithmetic a = { hu_format_of((hu_format_id)i), mode, 0, 0, 0, 0, NULL, NULL, NULL };
 		st = hu_row_init(&r, text, e, &a, 1);
 		if (st != HU_OK)
 			break;
@@ -41,17 +41,22 @@ one(const char *text, hu_mode mode, json_t *rows)
 	return st;
 }
 
-/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a value. */
+/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a block format, B, or a value (B's bits are then 0). */
 static hu_status
-what_is(const char *text, hu_format_id *id)
+what_is(const char *text, hu_format_id *id, hu_block *b)
 {
 	hu_expr *e;
+
+	memset(b, 0, sizeof *b);
 
 	if (hu_format_find(text, id) == HU_OK)
 		return HU_OK;
 	*id = HU_NO_FORMAT;
 	if (!strncmp(hu_reason(), "format '", 8)) /* a format's name in shape, but an impossible one */
 		return HU_EINVAL;
+	if (hu_block_find(text, b) == HU_OK)
+		return HU_OK;
+	memset(b, 0, sizeof *b);
 	HU_TRY(hu_expr_parse(text, 0, &e));
 	hu_expr_free(e);
 	return HU_OK;
@@ -61,27 +66,33 @@ static hu_status
 print_each(const hu_args *args, hu_mode mode, json_t *rows)
 {
 	hu_format_id id;
+	hu_block b;
 	int values = 0;
 
 	for (int i = 0; i < args->nrest; i++) { /* a wrong one is refused before anything is printed */
-		HU_TRY(what_is(args->rest[i], &id));
-		values += id == HU_NO_FORMAT;
+		HU_TRY(what_is(args->rest[i], &id, &b));
+		values += id == HU_NO_FORMAT && !b.bits;
 	}
 	if (!rows && (values || !args->nrest))
 		hu_formats_print();
 	if (!args->nrest)
 		return one("pi", mode, rows);
 	for (int i = 0; i < args->nrest; i++) {
-		HU_TRY(what_is(args->rest[i], &id));
-		if (id == HU_NO_FORMAT) {
+		HU_TRY(what_is(args->rest[i], &id, &b));
+		if (id == HU_NO_FORMAT && !b.bits) {
 			HU_TRY(one(args->rest[i], mode, rows));
-		} else if (rows) {
-			json_array_append_new(rows, hu_format_json(hu_format_of(id)));
-		} else {
-			if (i)
-				putchar('\n');
-			hu_format_page(hu_format_of(id));
+			continue;
 		}
+		if (rows) {
+			json_array_append_new(rows, b.bits ? hu_block_json(&b) : hu_format_json(hu_format_of(id)));
+			continue;
+		}
+		if (i)
+			putchar('\n');
+		if (b.bits)
+			hu_block_page(&b);
+		else
+			hu_format_page(hu_format_of(id));
 	}
 	return HU_OK;
 }
@@ -110,6 +121,7 @@ run(const hu_args *args)
 
 const hu_command hu_cmd_formats = {
 	"formats", "[FORMAT|VALUE...] [OPTION...]", "list the number formats, with pi or VALUE in each, or the page of FORMAT",
-	"p counts the implicit bit; a value is an integer below 2^p times 2^(e-p+1) with emin <= e <= emax.",
+	"p counts the implicit bit; a value is an integer below 2^p times 2^(e-p+1) with emin <= e <= emax.\n"
+	"Block formats, such as mxfp4, nvfp4, int4x32 and bfp8, have a page too.",
 	opts, run
 };

@@ -2,8 +2,10 @@
    halfulp op NAME: an operator on arrays of the user's own, and somebody else's result judged. */
 #include "analyzers/judge.h"
 #include "analyzers/op_run.h"
+#include "analyzers/rows.h"
 #include "lib/base/opt.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,86 +13,196 @@
 
 static const hu_opt opts[] = {
 	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file; repeatable" },
-	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, out= (formats), mode=; repeatable" },
+	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
 	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
-	{ "out", "FILE", NULL, "write the result as .npy" },
+	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: cuda" },
+	{ "result", "K", "0", "which of the operator's results, from 0" },
+	{ "out", "FILE", NULL, "write the result as .npy (printed where neither this nor --got is given)" },
+	{ "packed", NULL, NULL, "write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },
 	{ "got", "FILE", NULL, "judge this result; exit 1 where it is wrong" },
-	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error" },
+	{ "bits", NULL, NULL, "arrays of integers hold codes of their format, as --packed writes them" },
 	{ "seed", "K", "0", "of stochastic rounding" },
+	{ "json", NULL, NULL, "print the judgement as an object" },
 	{ NULL, NULL, NULL, NULL }
 };
 
-/* What GOT is beside the result: wrong elements are those that differ from the emulation (or the
-   exact result rounded once, by --as reference), with --as bound those beyond the bound. */
-static hu_status
-judge(const hu_op_run *r, const hu_npy *got, int *wrong)
+/* GOT beside the result. differ: not the same bits, any NaN being a NaN; over: beyond the bound. */
+typedef struct verdict {
+	size_t n, differ, over, infinite, worst;
+	double most, sum, ratio, at, normwise;
+} verdict;
+
+static void
+judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
 {
-	size_t differ = 0, over = 0, worst = 0;
-	double most = -1;
+	double ulps = hu_judge_ulps(x, r->exact[i], r->out);
+
+	v->differ += r->value && (isnan(x) ? !isnan(r->value[i]) : hu_bits64(x) != hu_bits64(r->value[i]));
+	v->sum += ulps;
+	if (ulps > v->most) {
+		v->most = ulps;
+		v->worst = i;
+		v->at = x;
+	}
+	if (!(r->bound[i] < INFINITY)) { /* no promise: overflow cannot be excluded, or the operands are not finite */
+		v->infinite++;
+		return;
+	}
+	mpfr_d_sub(d, x, r->exact[i], MPFR_RNDZ); /* toward zero: never wrong by the difference's own rounding */
+	mpfr_abs(d, d, MPFR_RNDN);
+	v->over += !(mpfr_cmp_d(d, r->bound[i]) <= 0) || mpfr_nan_p(d);
+	double e = mpfr_get_d(d, MPFR_RNDN);
+	if (e > 0 && e / r->bound[i] > v->ratio)
+		v->ratio = e / r->bound[i];
+}
+
+/* ‖got - exact‖ / ‖exact‖ over what is finite in both. */
+static double
+normwise(const hu_op_run *r, const hu_npy *got)
+{
+	long double error2 = 0, exact2 = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		double x = hu_op_run_element(r, got, i, r->out), e = mpfr_get_d(r->exact[i], MPFR_RNDN);
+		if (isfinite(x) && isfinite(e)) {
+			mpfr_t d;
+			mpfr_init2(d, 53);
+			mpfr_d_sub(d, x, r->exact[i], MPFR_RNDN);
+			double diff = mpfr_get_d(d, MPFR_RNDN);
+			mpfr_clear(d);
+			error2 += (long double)diff * diff;
+			exact2 += (long double)e * e;
+		}
+	}
+	return exact2 > 0 ? (double)sqrtl(error2 / exact2) : error2 > 0 ? INFINITY : 0;
+}
+
+static const char *
+compared_with(const hu_op_run *r)
+{
+	return r->as == HU_AS_REFERENCE ? "the exact result rounded once" : !strcmp(r->backend->name, "cpu") ? "the emulation" : r->backend->name;
+}
+
+static json_t *
+real(double x)
+{
+	return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+static void
+report(const hu_op_run *r, const verdict *v, int json)
+{
+	double mean = v->n ? v->sum / (double)v->n : 0;
+
+	if (json) {
+		json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n, "format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
+			"over_bound", (json_int_t)v->over, "without_bound", (json_int_t)v->infinite, "ulp_max", real(v->most), "worst_element", (json_int_t)v->worst, "worst_value", real(v->at), "ulp_mean", real(mean), "normwise", real(v->normwise), "bound_ratio_max", real(v->ratio));
+		HU_ASSERT(o);
+		hu_rows_print_json(o);
+		return;
+	}
+	printf("elements   %zu\n", v->n);
+	printf("differ     %zu from %s\n", v->differ, compared_with(r));
+	printf("over bound %zu%s\n", v->over, v->infinite ? " (of some no error is bounded: overflow cannot be excluded)" : "");
+	if (v->n) {
+		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id), v->worst, v->at);
+		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", mean, v->normwise, v->ratio);
+	}
+}
+
+/* Wrong elements are those that differ from the back end's result (or the exact one rounded once,
+   by --as reference), with --as bound those beyond the bound. */
+static hu_status
+judge(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
+{
+	verdict v = { .n = r->n, .most = -1 };
+	mpfr_t d;
 
 	if (got->count != r->n)
 		return hu_fail(HU_EFILE, "--got has %zu elements, the result %zu", got->count, r->n);
-	for (size_t i = 0; i < r->n; i++) {
-		double x = hu_npy_real(got, i), ulps = hu_judge_ulps(x, r->exact[i], r->out);
-		differ += isnan(x) ? !isnan(r->value[i]) : hu_bits64(x) != hu_bits64(r->value[i]);
-		if (ulps > most) {
-			most = ulps;
-			worst = i;
-		}
-		if (r->bound[i] < INFINITY) {
-			mpfr_t d;
-			mpfr_init2(d, 2400);
-			mpfr_d_sub(d, x, r->exact[i], MPFR_RNDN);
-			mpfr_abs(d, d, MPFR_RNDN);
-			over += !(mpfr_cmp_d(d, r->bound[i]) <= 0) || mpfr_nan_p(d);
-			mpfr_clear(d);
-		}
-	}
-	*wrong = r->as == HU_AS_BOUND ? over != 0 : differ != 0;
-	printf("elements   %zu\n", r->n);
-	printf("differ     %zu from %s\n", differ, r->as == HU_AS_REFERENCE ? "the exact result rounded once" : "the emulation");
-	printf("over bound %zu\n", over);
-	if (r->n)
-		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", most, hu_format_name(r->out.id), worst, hu_npy_real(got, worst));
+	mpfr_init2(d, 4400); /* a difference of doubles and of their products' sums, entire */
+	for (size_t i = 0; i < r->n; i++)
+		judge_one(r, i, hu_op_run_element(r, got, i, r->out), &v, d);
+	mpfr_clear(d);
+	v.normwise = normwise(r, got);
+	*wrong = r->as == HU_AS_BOUND ? v.over != 0 : v.differ != 0;
+	report(r, &v, json);
 	return HU_OK;
+}
+
+/* A value a line, the shortest decimal that is it. */
+static void
+print(const hu_op_run *r)
+{
+	char text[40];
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->as == HU_AS_BOUND)
+			snprintf(text, sizeof text, "%.17g", r->bound[i]);
+		else
+			hu_row_shortest(r->value[i], r->out, text);
+		puts(text);
+	}
 }
 
 static hu_status
 all(const hu_args *args, int *wrong)
 {
 	hu_op_run r;
-	hu_npy got;
-	const char *path = hu_args_text(args, "got");
+	hu_npy got = { .data = NULL };
+	const char *path = hu_args_text(args, "got"), *out = hu_args_text(args, "out");
 	hu_status st = hu_op_run_open(&r, args);
 
+	if (st == HU_OK && path)
+		st = hu_npy_read(&got, path);
 	if (st == HU_OK)
 		st = hu_op_run_all(&r, path != NULL);
-	if (st == HU_OK && hu_args_text(args, "out"))
-		st = hu_op_run_write(&r, hu_args_text(args, "out"));
-	if (st == HU_OK && path && (st = hu_npy_read(&got, path)) == HU_OK) {
-		st = judge(&r, &got, wrong);
+	if (st == HU_OK && out)
+		st = hu_op_run_write(&r, out, hu_args_given(args, "packed"));
+	if (st == HU_OK && path)
+		st = judge(&r, &got, hu_args_given(args, "json"), wrong);
+	else if (st == HU_OK && !out)
+		print(&r);
+	if (got.data)
 		hu_npy_release(&got);
-	}
 	hu_op_run_close(&r);
 	return st;
+}
+
+static int
+list(void)
+{
+	const hu_op *op;
+
+	printf("%-18s %-9s %-44s %s\n", "operator", "operands", "attributes", "");
+	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]");
+	for (int i = 0; (op = hu_op_at(i)); i++) {
+		char count[32];
+		snprintf(count, sizeof count, op->max_in < 0 ? "%d or more" : op->max_in == op->min_in ? "%d" : "%d to %d", op->min_in, op->max_in);
+		printf("%-18s %-9s %-44s %s\n", op->name, count, op->attrs ? op->attrs : "", op->summary);
+	}
+	return HU_EXIT_OK;
 }
 
 static int
 run(const hu_args *args)
 {
 	int wrong = 0;
-	hu_status st = all(args, &wrong);
 
+	if (args->nrest == 1 && !strcmp(args->rest[0], "list"))
+		return list();
+	hu_status st = all(args, &wrong);
 	mpfr_free_cache();
 	return st == HU_OK ? (wrong ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
 }
 
 const hu_command hu_cmd_op = {
-	"op", "NAME --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
-	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), c of dot to out=.\n"
-	"dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], one row an element; any other name is an operator\n"
-	"of the table, such as matmul. The result holds the values exactly, in float32 where it can.\n"
-	"With --sum tc:ARCH,in=...,out=... dot returns what a tensor core returns; a NaN keeps its code.\n"
+	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
+	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
+	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], one row an element;\n"
+	"any other name is an operator of the table, such as matmul: op list has them. The result holds the\n"
+	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
+	"core returns; a NaN keeps its code.\n"
 	"--got differs where it is not the same bits (any NaN is a NaN): exit 1. With --as bound only\n"
 	"errors beyond the proven bound are wrong.",
 	opts, run

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp probe: the features by which papers tell matrix units apart, found by probing a model
    from outside, as they probe hardware (Fasi et al. 2021; Li et al. 2024). */
+#include "analyzers/probe.h"
 #include "lib/base/opt.h"
-#include "lib/sum/model.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -85,8 +85,47 @@ row(json_t *o, const char *name, json_t *value)
 	json_object_set_new(o, name, value);
 }
 
+static const char *const verdicts[] = { "PASS", "FAIL", "open" };
+
+/* The papers' probes with the values they tabled, and what none of them settled. Returns how many differ. */
+static int
+probes(json_t *o, hu_sum s, hu_tc t)
+{
+	static hu_probe p[HU_PROBES];
+	json_t *list = json_array(), *open = json_array();
+	size_t n = hu_probe_table(s, t, p);
+	int failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		failed += p[i].verdict == HU_PROBE_FAIL;
+		json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:s}", "probe", p[i].name, "inputs", p[i].what, "value", p[i].got, "tabled", p[i].want[0] ? p[i].want : "-", "verdict", verdicts[p[i].verdict]));
+	}
+#define TC_OPEN(probe, condition, what) if (condition) json_array_append_new(open, json_pack("{s:s s:s}", "probe", probe, "open", what));
+#include "lib/sum/tc_open.def"
+#undef TC_OPEN
+	json_object_set_new(o, "probes", list);
+	json_object_set_new(o, "unsettled", open);
+	return failed;
+}
+
+static void
+print_probes(const json_t *o)
+{
+	const char *name, *what, *got, *want, *verdict;
+	json_t *j;
+	size_t i;
+
+	printf("\n%-14s%-76s %-24s %-24s %s\n", "probe", "inputs", "value", "tabled", "verdict");
+	json_array_foreach(json_object_get(o, "probes"), i, j)
+		if (!json_unpack(j, "{s:s s:s s:s s:s s:s}", "probe", &name, "inputs", &what, "value", &got, "tabled", &want, "verdict", &verdict))
+			printf("%-14s%-76s %-24s %-24s %s\n", name, what, got, want, verdict);
+	json_array_foreach(json_object_get(o, "unsettled"), i, j)
+		if (!json_unpack(j, "{s:s s:s}", "probe", &name, "open", &what))
+			printf("%sunsettled, %s would tell: %s\n", i ? "" : "\n", name, what);
+}
+
 static hu_status
-all(const hu_args *args, json_t *o)
+all(const hu_args *args, json_t *o, int *failed)
 {
 	hu_sum s;
 	char text[96];
@@ -95,12 +134,19 @@ all(const hu_args *args, json_t *o)
 	if (s.id != HU_SUM_TC)
 		return hu_fail(HU_EINVAL, "--model: a tensor core is needed, as in tc:ampere");
 	hu_format_id in = s.in == HU_NO_FORMAT ? HU_FP16 : s.in;
-	if (in != HU_FP16 && in != HU_BF16 && in != HU_TF32 && in != HU_E4M3 && in != HU_E5M2)
-		return hu_fail(HU_EINVAL, "--model: in=fp16, bf16, tf32, e4m3 or e5m2 can be probed");
+	if (in != HU_FP16 && in != HU_BF16 && in != HU_TF32 && in != HU_E4M3 && in != HU_E5M2 && in != HU_FP64)
+		return hu_fail(HU_EINVAL, "--model: in=fp16, bf16, tf32, fp64, e4m3 or e5m2 can be probed");
 	HU_TRY(hu_sum_resolve(&s, in, s.in2 == HU_NO_FORMAT ? in : s.in2, s.out));
 	hu_sum_print(s, text, sizeof text);
-	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_tc t = hu_tc_of_sum(s);
 	static const char *const marks[] = { "equals published vectors", "two sources", "one source", "undecided", "-" };
+	if (t.kind == HU_TC_CHAIN) {
+		row(o, "model", json_string(text));
+		row(o, "parameters", json_string(marks[t.status]));
+		row(o, "arithmetic", json_string("fused multiply-adds, k ascending, each to nearest even"));
+		*failed = probes(o, s, t);
+		return HU_OK;
+	}
 	hu_format f = hu_format_of(s.in), out = hu_format_of(s.out);
 	int keep = kept(s), deep = aligned(s), extra = deep > keep ? deep - keep : 0, m = extra > 3 ? 16 : (1 << extra) + 2;
 	double ulp = ldexp(top, -keep), lsb = ldexp(top, -deep), pair[2] = { top, -top }, p[64], four[4], tiny[1] = { 4 * hu_smallest(f) };
@@ -126,6 +172,7 @@ all(const hu_args *args, json_t *o)
 	row(o, "normalised", json_string(sum(s, four, 4, top - ulp / 2) == top + (out.p == 11 ? 2 : 1) * ulp ? "once, at the end" : "in between"));
 	row(o, "monotone", json_string(rise > level ? "no" : "not refuted"));
 	row(o, "NaN", json_string(hu_isnan(sum(s, &top, 1, hu_nan())) ? (s.out == HU_FP16 ? "0x7fff" : "0x7fffffff") : "lost"));
+	*failed = probes(o, s, t);
 	return HU_OK;
 }
 
@@ -134,23 +181,29 @@ run(const hu_args *args)
 {
 	json_t *o = json_object(), *value;
 	const char *name;
-	hu_status st = all(args, o);
+	int failed = 0;
+	hu_status st = all(args, o, &failed);
 
 	if (st == HU_OK && hu_args_given(args, "json")) {
 		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	} else if (st == HU_OK) {
 		json_object_foreach(o, name, value)
-			json_is_string(value) ? printf("%-32s%s\n", name, json_string_value(value)) : printf("%-32s%lld\n", name, (long long)json_integer_value(value));
+			if (json_is_string(value))
+				printf("%-32s%s\n", name, json_string_value(value));
+			else if (json_is_integer(value))
+				printf("%-32s%lld\n", name, (long long)json_integer_value(value));
+		print_probes(o);
 	}
 	json_decref(o);
-	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+	return st == HU_OK ? (failed ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
 }
 
 const hu_command hu_cmd_probe = {
 	"probe", "[OPTION...]", "find a tensor core model's features by probes, as papers do with hardware",
 	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
 	"and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
-	"parameters: where the model's row comes from.",
+	"parameters: where the model's row comes from. The probes of the literature follow, with the values that\n"
+	"papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.",
 	opts, run
 };

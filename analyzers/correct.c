@@ -110,7 +110,7 @@ special(mpfr_srcptr x, int negative, hu_format f, int flags, int *notes)
 	double r;
 
 	if (mpfr_zero_p(x)) {
-		if (!hu_has_sign(f))
+		if (!hu_has_zero(f))
 			*notes |= HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW;
 		return hu_zero_of(negative, f);
 	}
@@ -124,9 +124,15 @@ special(mpfr_srcptr x, int negative, hu_format f, int flags, int *notes)
 	return r;
 }
 
+/* Of a negative number in a format without sign, P3109's rule: zero where the mode may, else NaN. */
 static double
 too_large(int negative, hu_format f, hu_mode mode, int flags, int *notes)
 {
+	if (negative && !hu_has_sign(f)) {
+		int zero = mode == HU_RZ || mode == HU_RU || (flags & HU_SATURATE);
+		*notes |= zero ? HU_NOTE_INEXACT | HU_NOTE_OVERFLOW : HU_NOTE_INVALID;
+		return zero ? 0 : hu_nan();
+	}
 	*notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
 	return hu_overflow(negative, f, mode, flags);
 }
@@ -139,16 +145,17 @@ hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t r
 	mpfr_t k, low;
 	double r;
 
+	flags |= f.flags;
 	if (!mpfr_regular_p(x))
 		return special(x, negative, f, flags, notes);
-	if (negative && !hu_has_sign(f)) {
+	if (negative && !hu_has_zero(f)) {
 		*notes |= HU_NOTE_INVALID;
 		return hu_nan();
 	}
 	e = mpfr_get_exp(x) - 1;
 	if (e > f.emax)
 		return too_large(negative, f, mode, flags, notes);
-	int tiny = e < f.emin, q = (tiny ? f.emin : (int)e) - f.p + 1;
+	int tiny = e < f.emin, p = tiny && (flags & HU_NOSUB) ? 1 : f.p, q = (tiny ? f.emin : (int)e) - p + 1;
 	mpfr_inits2(mpfr_get_prec(x) + 2, k, low, (mpfr_ptr)0);
 	mpfr_abs(k, x, MPFR_RNDZ);
 	mpfr_mul_2si(k, k, -q, MPFR_RNDZ);
@@ -157,10 +164,10 @@ hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t r
 	inexact = !mpfr_zero_p(k);
 	r = mpfr_get_d(low, MPFR_RNDZ);
 	if (inexact)
-		up = grows(k, (int)(mpfr_get_ui(low, MPFR_RNDZ) & 1), negative, mode, flags, rand);
+		up = grows(k, !hu_is_even(mpfr_get_ui(low, MPFR_RNDZ), tiny ? f.emin : (int)e, f), negative, mode, flags, rand);
 	mpfr_clears(k, low, (mpfr_ptr)0);
 	r = (r + up) * hu_pow2(q); /* a value of the format, or the first one beyond it */
-	if (r > f.max)
+	if (r > f.max || (r != 0 && negative && !hu_has_sign(f)))
 		return too_large(negative, f, mode, flags, notes);
 	if (r == 0 || (tiny && (flags & HU_DAZ)) || ((flags & HU_FTZ) && r < hu_smallest_normal(f))) {
 		*notes |= HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW;

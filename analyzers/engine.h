@@ -5,6 +5,7 @@
 #define HU_ANALYZERS_ENGINE_H
 
 #include "lib/op/op.h"
+#include "lib/op/sink.h"
 
 typedef struct hu_engine {
 	const char *name, *summary;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The two values of an expression: exact, and as a format computes it. */
-#include "analyzers/expr.h"
+#include "analyzers/evaluate_sum.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -92,6 +92,15 @@ swamped(hu_function f, const double *x, double s, mpfr_ptr *a)
 	return f == HU_F_FMA && !mpfr_zero_p(a[0]) && !mpfr_zero_p(a[1]) && mpfr_number_p(a[0]) && mpfr_number_p(a[1]) && hu_swamps(x[2], 1, s);
 }
 
+static void
+show(const hu_arithmetic *a, const hu_expr *e, const double *x, const double *partial, int n, double s)
+{
+	hu_seen what = { e, x, NULL, partial, n, 0, s };
+
+	if (a->seen)
+		a->seen(a->to, a, &what);
+}
+
 /* One operation on values of the format, rounded once. */
 static double
 operate(hu_function f, const double *x, int n, hu_arithmetic *a)
@@ -120,33 +129,43 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	if (swamped(f, x, s, p))
 		a->notes |= HU_NOTE_SWAMPED;
 	mpfr_clears(v[0], v[1], v[2], r, (mpfr_ptr)0);
-	if (a->seen)
-		a->seen(a, f, x, n, s);
 	return s;
+}
+
+/* From the left, each addition rounded. */
+static double
+sum(const hu_expr *e, hu_arithmetic *a)
+{
+	double *x = hu_xmalloc(2 * (size_t)e->nargs * sizeof *x), *partial = x + e->nargs, two[2] = { 0, 0 };
+
+	for (int i = 0; i < e->nargs; i++) {
+		x[i] = two[1] = hu_expr_value(e->arg[i], a);
+		partial[i] = two[0] = operate(HU_F_ADD, two, 2, a);
+	}
+	show(a, e, x, partial, e->nargs, two[0]);
+	free(x);
+	return two[0];
 }
 
 double
 hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 {
-	double x[3];
+	double x[3], s;
 
 	if (e->kind != HU_EXPR_CALL) {
 		mpfr_t v;
 		mpfr_init2(v, WORK);
 		hu_expr_literal(e, a->f, v);
-		x[0] = hu_arithmetic_round(a, v);
+		s = hu_arithmetic_round(a, v);
 		mpfr_clear(v);
-		return x[0];
+		show(a, e, NULL, NULL, 0, s);
+		return s;
 	}
-	if (e->function == HU_F_SUM) {
-		x[0] = 0;
-		for (int i = 0; i < e->nargs; i++) {
-			x[1] = hu_expr_value(e->arg[i], a);
-			x[0] = operate(HU_F_ADD, x, 2, a);
-		}
-		return x[0];
-	}
+	if (e->function == HU_F_SUM)
+		return a->sum ? hu_expr_model_value(e, a) : sum(e, a);
 	for (int i = 0; i < e->nargs; i++)
 		x[i] = hu_expr_value(e->arg[i], a);
-	return operate(e->function, x, e->nargs, a);
+	s = operate(e->function, x, e->nargs, a);
+	show(a, e, x, NULL, e->nargs, s);
+	return s;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Pictures of sums in text: why 1 + 0.0001 is 1. */
+   Drawings of rounded operations: why 1 + 0.0001 is 1, what a sum loses step by step, what a tensor
+   core chops. */
 #ifndef HU_ANALYZERS_EXPLAIN_H
 #define HU_ANALYZERS_EXPLAIN_H
 
+#include "analyzers/explain_drawing.h"
 #include "analyzers/expr.h"
 
-/* Draws an addition, subtraction or fma of finite nonzero operands on standard
-   output: both significands aligned, the exact sum, the result, the line below
-   the last kept bit, guard, round and sticky, and in words what it takes to move
-   the larger operand. Nothing for other operations. A hu_arithmetic_seen. */
-void hu_explain_sum(const hu_arithmetic *a, hu_function f, const double *x, int n, double s);
+/* Where drawings go; ROOT, a literal alone, is drawn too. */
+typedef struct hu_explain { hu_drawing d; const hu_expr *root; } hu_explain;
+
+/* A hu_arithmetic_seen; TO is a hu_explain. Adds a title, panels and words for every operation that
+   rounds: operands as stored, significands aligned, the exact result with guard, round and sticky
+   behind the last bit kept, the result; in words what it takes to move the larger operand. */
+void hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *what);
 #endif

@@ -32,20 +32,32 @@ hu_status hu_expr_codes_fit(const hu_expr *e, hu_format f);
 /* The exact value, every step rounded to nearest at OUT's precision. Codes are those of F. */
 void hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out);
 
+struct hu_arithmetic;
+struct hu_sum;
+
+/* One rounded operation: its operands X, values of the format, and its result S. Of a sum: its N
+   addends and, in PARTIAL, the rounded sums after each; where a summation model ran it, Y are the
+   second factors of its products (1 of other terms) and START is where it starts. */
+typedef struct hu_seen {
+	const hu_expr *e;
+	const double *x, *y, *partial;
+	int n;
+	double start, s;
+} hu_seen;
+
+typedef void hu_arithmetic_seen(void *to, const struct hu_arithmetic *a, const hu_seen *what);
+
 /* How a format evaluates. Stochastic rounding takes its bits from (seed, stream
    "calc", index = number of the rounding so far). */
-struct hu_arithmetic;
-
-/* Called after each operation: N operands X, values of the format, and the result S. */
-typedef void hu_arithmetic_seen(const struct hu_arithmetic *a, hu_function f, const double *x, int n, double s);
-
 typedef struct hu_arithmetic {
 	hu_format f;
 	hu_mode mode;
 	int flags;              /* HU_SATURATE */
 	uint64_t seed, index;
 	int notes;              /* HU_NOTE_… so far; starts at 0 */
-	hu_arithmetic_seen *seen;       /* NULL: nobody looks */
+	hu_arithmetic_seen *seen;       /* called after each operation and literal; NULL: nobody looks */
+	void *to;
+	const struct hu_sum *sum;       /* how sum(…) runs (evaluate_sum.h); NULL: from the left */
 } hu_arithmetic;
 
 /* Rounds X once. */

@@ -16,7 +16,7 @@ enum { NAN_ROOM = 128 };
 static const char *
 above(hu_format f)
 {
-	return hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
+	return f.flags & HU_SATURATE ? "max" : hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
 }
 
 /* The codes that are NaN, in words of codes. */
@@ -50,6 +50,8 @@ nan_codes(hu_format f, char *text, size_t room)
 void
 hu_formats_print(void)
 {
+	const char *row, *summary;
+
 	printf("%-9s %4s %4s %4s %6s %6s %-13s %-13s %-13s %-9s %-9s %-18s %s\n", "format", "bits", "exp", "p", "emin", "emax", "max finite", "min normal",
 	       "min positive", "unit rnd.", "above max", "NaN code", "also known as");
 	for (int i = 0; i < HU_FORMATS; i++) {
@@ -60,8 +62,11 @@ hu_formats_print(void)
 		printf("%-9s %4d %4d %4d %6d %6d %-13.6g %-13.6g %-13.6g %-9s %-9s %-18s %s\n", hu_format_name(f.id), f.bits, f.ebits, f.p, f.emin, f.emax,
 		       f.max, hu_smallest_normal(f), hu_smallest(f), unit, above(f), hu_has_nan(f) ? nan : "none", hu_format_aliases(f.id));
 	}
-	printf("\nAlso eXmY with X exponent and Y trailing significand bits, such as e5m7, e4m3b11fnuz, e3m4fn, e2m3ieee, and IEEE P3109's binary8p1 to binary8p7.\n"
-	       "The page of one: halfulp formats e4m3\n");
+	printf("\nAlso eXmY with X exponent and Y trailing significand bits, such as e5m7, e4m3b11fnuz, e3m4fn, e2m3ieee, IEEE P3109's binary8p1 to binary8p7,\nbinary8p3u (no sign), binary6p3uf (and no infinity); and with the words ftz, nosub and sat: fp16ftz, e5m2nosub, e4m3sat.\n"
+	       "Block formats: ");
+	for (int i = 0; (row = hu_block_row(i, &summary)); i++)
+		printf("%s%s", i ? ", " : "", row);
+	printf(", other sizes as int4x32 and bfp8x16.\nThe page of one: halfulp formats e4m3\n");
 }
 
 /* A row of a table for a document: cells between BEFORE, BETWEEN and AFTER. */
@@ -185,7 +190,7 @@ gaps(hu_format f)
 	int n = f.emax - f.emin + 1;
 	char from[24], to[24], gap[24];
 
-	if (!hu_has_sign(f)) {
+	if (!hu_has_zero(f)) {
 		printf("\n  Neighbours are a factor of 2 apart; there is no zero and no sign.\n");
 		return;
 	}
@@ -193,7 +198,7 @@ gaps(hu_format f)
 	if (f.p > 1) {
 		power_name(f.emin, to);
 		power_name(f.emin - f.p + 1, gap);
-		printf("  %-8s .. %-14s %s, subnormal\n", "0", to, gap);
+		printf("  %-8s .. %-14s %s%s\n", "0", to, hu_has_subnormals(f) ? gap : "nothing", hu_has_subnormals(f) ? ", subnormal" : " between");
 	}
 	for (int e = f.emin; e <= f.emax; e++) {
 		if (n > 12 && e > f.emin + 1 && e < f.emax - 1 && (e < -2 || e > 2)) {
@@ -216,16 +221,16 @@ specials(hu_format f)
 
 	nan_codes(f, nan, sizeof nan);
 	printf("\nSpecial codes\n");
-	if (hu_has_sign(f)) {
+	if (hu_has_zero(f)) {
 		hu_row_code(0, f, a);
 		hu_row_code(sign, f, b);
-		printf("  zero               %s%s%s\n", a, hu_has_minus_zero(f) ? ", -0 is " : ", no -0", hu_has_minus_zero(f) ? b : "");
+		printf("  zero               %s%s%s\n", a, hu_has_minus_zero(f) ? ", -0 is " : hu_has_sign(f) ? ", no -0" : "; a negative number becomes NaN, or zero where the mode may", hu_has_minus_zero(f) ? b : "");
 	} else {
 		printf("  zero               none: it becomes the smallest value; a negative number becomes NaN\n");
 	}
 	hu_row_code(hu_inf_code(f), f, a);
 	hu_row_code(sign | hu_inf_code(f), f, b);
-	printf("  infinity           %s%s%s\n", hu_has_inf(f) ? a : "none", hu_has_inf(f) ? ", -inf is " : "", hu_has_inf(f) ? b : "");
+	printf("  infinity           %s%s%s\n", hu_has_inf(f) ? a : "none", hu_has_inf(f) && hu_has_sign(f) ? ", -inf is " : "", hu_has_inf(f) && hu_has_sign(f) ? b : "");
 	hu_row_code(hu_nan_code(f), f, a);
 	printf("  NaN                %s", nan);
 	if (f.special == HU_SPECIAL_IEEE)
@@ -240,8 +245,8 @@ above_line(hu_format f)
 	double limit = f.max + hu_pow2(f.emax - f.p);
 
 	printf("  above it           ");
-	if (!hu_has_nan(f))
-		printf("the largest: there is nothing else\n");
+	if (!hu_has_nan(f) || (f.flags & HU_SATURATE))
+		printf(f.flags & HU_SATURATE ? "the largest: it saturates\n" : "the largest: there is nothing else\n");
 	else if (!(limit < INFINITY))
 		printf("RNE gives inf from 2^%d - 2^%d on; saturating, the largest\n", f.emax + 1, f.emax - f.p);
 	else
@@ -260,11 +265,11 @@ hu_format_page(hu_format f)
 	printf("\n");
 	draw(f);
 	printf("\n  %d bits: %s%d of exponent (bias %d), %d of trailing significand; p = %d significant bit%s\n", f.bits, hu_has_sign(f) ? "sign, " : "no sign, ",
-	       f.ebits, hu_has_sign(f) ? 1 - f.emin : -f.emin, f.p - 1, f.p, f.p == 1 ? "" : "s");
+	       f.ebits, hu_has_zero(f) ? 1 - f.emin : -f.emin, f.p - 1, f.p, f.p == 1 ? "" : "s");
 	if (f.p > 1)
 		printf("  value = m * 2^(e - %d), |m| < 2^%d, %d <= e <= %d\n\nRange\n", f.p - 1, f.p, f.emin, f.emax);
 	else
-		printf("  value = %s2^e, %d <= e <= %d\n\nRange\n", hu_has_sign(f) ? "0 or +-" : "", f.emin, f.emax);
+		printf("  value = %s2^e, %d <= e <= %d\n\nRange\n", hu_has_sign(f) ? "0 or +-" : hu_has_zero(f) ? "0 or " : "", f.emin, f.emax);
 	value_line("smallest", hu_smallest(f), f);
 	if (f.p > 1)
 		value_line("smallest normal", hu_smallest_normal(f), f);
@@ -275,7 +280,7 @@ hu_format_page(hu_format f)
 	printf("\nPrecision\n  unit roundoff      2^-%d = %.6g\n", f.p, hu_unit(f));
 	if (ulp != 0)
 		printf("  ulp of 1           2^%d = %.6g\n", 1 - f.p, ulp);
-	if (f.emax >= f.p && hu_has_sign(f))
+	if (f.emax >= f.p && hu_has_zero(f))
 		printf("  integers           every one up to 2^%d = %.0f\n", f.p, hu_pow2(f.p));
 	printf("  decimal digits     %d survive from decimal to %s and back; %d tell all its values apart\n", (int)floor((f.p - 1) * 0.30102999566398120),
 	       hu_format_name(f.id), (int)ceil(f.p * 0.30102999566398120 + 1));

@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_FORMAT_PAGE_H
 #define HU_ANALYZERS_FORMAT_PAGE_H
 
-#include "lib/number/format.h"
+#include "lib/number/block.h"
 
 #include <jansson.h>
 
@@ -15,4 +15,8 @@ hu_status hu_formats_table(const char *kind);
 
 void hu_format_page(hu_format f);
 json_t *hu_format_json(hu_format f);
+
+/* The same of a block format: elements and their scale. */
+void hu_block_page(const hu_block *b);
+json_t *hu_block_json(const hu_block *b);
 #endif

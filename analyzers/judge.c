@@ -1,193 +1,286 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   From enclosures to verdicts: tiles are judged as they come, what an enclosure leaves open goes to the
+   operator's reference in the end, and so does one value in many, judged twice. */
+#include <stdio.h> /* before mpfr.h */
+
 #include "analyzers/judge.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/number/philox.h"
-#include "lib/number/round.h"
+#include "lib/op/sink.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	PRECISION = 256,   /* of exact values before an operator raises it */
-	CHUNK = 16384      /* values held in MPFR at a time */
+	CHUNK = 16384,     /* values held in MPFR at a time */
+	AGAIN = 65536      /* one value in so many is judged twice, and one a call at least */
 };
 
-size_t *
-hu_sample(uint64_t seed, const char *name, size_t step, size_t n, size_t want, size_t *count)
-{
-	size_t m = want && want < n ? want : n, *out = hu_xmalloc((m + 1) * sizeof *out), k = 0;
-
-	*count = m;
-	if (m == n) {
-		for (size_t i = 0; i < n; i++)
-			out[i] = i;
-		return out;
-	}
-	/* Floyd's sampling (Bentley, Programming pearls, CACM 1987): one draw an element taken. */
-	uint64_t *taken = hu_xcalloc(n / 64 + 1, sizeof *taken);
-	uint32_t stream = hu_fnv1a32(name);
-	for (size_t j = n - m; j < n; j++) {
-		size_t i = (size_t)(hu_uniform(hu_random_at(seed, stream, (uint32_t)step, j)) * (double)(j + 1));
-		if (i > j || (taken[i / 64] >> (i % 64) & 1))
-			i = j;
-		taken[i / 64] |= (uint64_t)1 << (i % 64);
-	}
-	for (size_t i = 0; i < n; i++)
-		if (taken[i / 64] >> (i % 64) & 1)
-			out[k++] = i;
-	free(taken);
-	return out;
-}
-
-static hu_judged *
-new_judged(size_t n, size_t of, size_t *element, int hex)
-{
-	hu_judged *j = hu_xcalloc(1, sizeof *j);
-
-	j->n = n;
-	j->of = of;
-	j->element = element;
-	j->got = hu_xcalloc(n + 1, sizeof *j->got);
-	j->exact = hu_xcalloc(n + 1, sizeof *j->exact);
-	j->error = hu_xcalloc(n + 1, sizeof *j->error);
-	j->ulps = hu_xcalloc(n + 1, sizeof *j->ulps);
-	j->bound = hu_xcalloc(n + 1, sizeof *j->bound);
-	j->magnitude = hu_xcalloc(n + 1, sizeof *j->magnitude);
-	j->over = hu_xcalloc(n + 1, 1);
-	j->hex = hex ? hu_xcalloc(n + 1, sizeof *j->hex) : NULL;
-	return j;
-}
-
 void
-hu_judged_free(hu_judged *j)
+hu_ladder_add(hu_ladder *to, const hu_ladder *from)
 {
-	if (!j)
-		return;
-	for (size_t i = 0; j->hex && i < j->n; i++)
-		mpfr_free_str(j->hex[i]);
-	free(j->element);
-	free(j->got);
-	free(j->exact);
-	free(j->error);
-	free(j->ulps);
-	free(j->bound);
-	free(j->magnitude);
-	free(j->over);
-	free(j->hex);
-	free(j);
+	to->screened += from->screened;
+	to->exact += from->exact;
+	to->certified += from->certified;
+	to->oracle += from->oracle;
+	to->again += from->again;
 }
 
-/* fp64 with the last bit saying that something was cut off: no later rounding to fewer bits can be a second one. */
-static double
-to_odd(mpfr_srcptr x)
+/* What waits for the reference; VERDICT: what it is to confirm. */
+typedef struct waiting { size_t at; double bound, magnitude; } waiting;
+typedef struct twice { size_t at; double hi, lo, err, bound; hu_ziv v; } twice;
+
+typedef struct state {
+	hu_sink sink;
+	const hu_judge_job *job;
+	hu_ladder *ladder;
+	hu_format f;
+	size_t stride, offset;     /* number OFFSET + i STRIDE of the list is judged twice */
+	waiting *w;
+	size_t nw, capw;
+	twice *t;
+	size_t nt, capt;
+} state;
+
+static size_t
+element_of(const hu_judge_job *job, size_t at)
 {
-	double d = mpfr_get_d(x, MPFR_RNDZ);
-
-	if (hu_isfinite(d) && mpfr_regular_p(x) && mpfr_cmp_d(x, d))
-		d = d == 0 ? copysign(0x1p-1074, mpfr_sgn(x)) : hu_from_bits64(hu_bits64(d) | 1);
-	return d;
-}
-
-/* |got - exact| in DIFF; 0 where there is no such number, and *special then has the error. */
-static int
-difference(mpfr_ptr diff, double got, mpfr_srcptr exact, double *special)
-{
-	if (mpfr_number_p(exact) && hu_isfinite(got)) {
-		mpfr_sub_d(diff, exact, got, MPFR_RNDN);
-		mpfr_abs(diff, diff, MPFR_RNDN);
-		return 1;
-	}
-	int same = (mpfr_nan_p(exact) && hu_isnan(got)) || (mpfr_inf_p(exact) && !hu_isnan(got) && !hu_isfinite(got) && (mpfr_sgn(exact) < 0) == (got < 0));
-	*special = same ? 0 : INFINITY;
-	return 0;
-}
-
-static double
-in_ulps(mpfr_ptr diff, mpfr_srcptr exact, hu_format f)
-{
-	long e = mpfr_zero_p(exact) ? f.emin : (long)mpfr_get_exp(exact) - 1;
-
-	mpfr_mul_2si(diff, diff, -((e < f.emin ? f.emin : e) - f.p + 1), MPFR_RNDN);
-	return mpfr_get_d(diff, MPFR_RNDN);
-}
-
-double
-hu_judge_ulps(double got, mpfr_srcptr exact, hu_format f)
-{
-	double r;
-	mpfr_t diff;
-
-	mpfr_init2(diff, PRECISION);
-	if (difference(diff, got, exact, &r))
-		r = in_ulps(diff, exact, f);
-	mpfr_clear(diff);
-	return r;
+	return job->element ? job->element[at] : at;
 }
 
 static void
-judge_one(hu_judged *j, size_t i, mpfr_srcptr exact, mpfr_ptr diff, hu_format f)
+judging_init(hu_judging *some, size_t n, int hex)
 {
-	double special;
+	char *room = hu_xmalloc((n + 1) * (2 * sizeof(size_t) + 3 * sizeof(double) + sizeof(hu_ziv)));
 
-	j->exact[i] = to_odd(exact);
-	if (isnan(j->bound[i]))
-		j->bound[i] = INFINITY; /* inputs that are not finite: nothing is promised */
-	if (difference(diff, j->got[i], exact, &special)) {
-		j->error[i] = mpfr_get_d(diff, MPFR_RNDN);
-		j->over[i] = (char)(mpfr_cmp_d(diff, j->bound[i]) > 0);
-		j->ulps[i] = in_ulps(diff, exact, f);
-	} else {
-		j->error[i] = j->ulps[i] = special;
-		j->over[i] = (char)!(special <= j->bound[i]);
-	}
-	if (j->hex)
-		mpfr_asprintf(&j->hex[i], "%Ra", exact);
+	some->n = 0;
+	some->at = (size_t *)(void *)room;
+	some->element = some->at + n;
+	some->got = (double *)(void *)(some->element + n);
+	some->bound = some->got + n;
+	some->magnitude = some->bound + n;
+	some->v = (hu_ziv *)(void *)(some->magnitude + n);
+	some->hex = hex ? hu_xcalloc(n + 1, sizeof *some->hex) : NULL;
 }
 
+static void
+judging_release(hu_judging *some)
+{
+	free(some->at);
+	free(some->hex);
+}
+
+static int
+screened(hu_ziv *v, double hi, double lo, double err, double got, double bound)
+{
+	v->exact = v->rounded = v->error = v->ulps = NAN;
+	v->over = hu_ziv_over(hi, lo, err, got, bound);
+	return v->over >= 0;
+}
+
+static void
+take(hu_sink *sink, const hu_tile *t)
+{
+	state *s = (state *)sink;
+	const hu_judge_job *job = s->job;
+	int all = job->engine->throughout || job->hex;
+	size_t exact = 0, open = 0;
+	hu_judging some;
+	waiting *left = hu_xmalloc((t->n + 1) * sizeof *left);
+
+	judging_init(&some, t->n, 0);
+	for (size_t i = 0; i < t->n; i++) {
+		size_t at = t->at ? t->at[i] : t->first + i, e = element_of(job, at), n = some.n;
+		double got = hu_get(job->got, e), bound = t->bound ? t->bound[i] : 0;
+		int known = all ? 0 : job->screen ? screened(&some.v[n], t->hi[i], t->lo[i], t->err[i], got, bound) : hu_ziv_enclosed(&some.v[n], t->hi[i], t->lo[i], t->err[i], got, bound, s->f);
+		if (!known) {
+			left[open++] = (waiting){ at, bound, t->magnitude ? t->magnitude[i] : NAN };
+			continue;
+		}
+		exact += t->err[i] == 0 && !job->screen;
+		some.at[n] = at;
+		some.element[n] = e;
+		some.got[n] = got;
+		some.bound[n] = isnan(bound) ? INFINITY : bound;
+		some.magnitude[n] = t->magnitude ? t->magnitude[i] : some.v[n].rounded;
+		some.n++;
+		if (at % s->stride == s->offset && !job->screen) {
+#pragma omp critical(hu_judge_lists)
+			{
+				HU_GROW(s->t, s->nt, s->capt);
+				s->t[s->nt++] = (twice){ at, t->hi[i], t->lo[i], t->err[i], bound, some.v[n] };
+			}
+		}
+	}
+#pragma omp critical(hu_judge_lists)
+	{
+		s->ladder->exact += exact;
+		*(job->screen ? &s->ladder->screened : &s->ladder->certified) += some.n - exact;
+		for (size_t i = 0; i < open; i++) {
+			HU_GROW(s->w, s->nw, s->capw);
+			s->w[s->nw++] = left[i];
+		}
+	}
+	if (some.n)
+		job->take(job->context, &some);
+	judging_release(&some);
+	free(left);
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const waiting *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int
+twice_by_place(const void *a, const void *b)
+{
+	const twice *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* N of the waiting values by the reference. */
 static hu_status
-judge_chunk(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, hu_judged *j, size_t at, size_t n, mpfr_t *exact, hu_format f)
+by_reference(const state *s, const waiting *w, size_t n)
 {
-	hu_status st = engine->exact(c, in, out, j->element + at, n, exact);
-	mpfr_t diff;
+	const hu_judge_job *job = s->job;
+	mpfr_t *exact = hu_xmalloc((n + 1) * sizeof *exact);
+	hu_judging some;
 
-	if (st == HU_OK && c->op->bound)
-		st = c->op->bound(c, in, out, j->element + at, n, j->bound + at);
-	if (st == HU_OK && c->op->magnitude)
-		st = c->op->magnitude(c, in, out, j->element + at, n, j->magnitude + at);
-	if (st != HU_OK)
-		return st;
-	mpfr_init2(diff, PRECISION);
+	judging_init(&some, n, job->hex);
+	some.n = n;
 	for (size_t i = 0; i < n; i++) {
-		judge_one(j, at + i, exact[i], diff, f);
-		if (!c->op->magnitude)
-			j->magnitude[at + i] = fabs(mpfr_get_d(exact[i], MPFR_RNDN));
-	}
-	mpfr_clear(diff);
-	return HU_OK;
-}
-
-hu_status
-hu_judge(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *got, size_t *element, size_t n, int hex, hu_judged **result)
-{
-	size_t chunk = n < CHUNK ? n : CHUNK;
-	hu_judged *j = new_judged(n, got->n, element, hex);
-	mpfr_t *exact = hu_xmalloc((chunk + 1) * sizeof *exact);
-	hu_status st = HU_OK;
-
-	for (size_t i = 0; i < n; i++)
-		j->got[i] = hu_get(got, element[i]);
-	for (size_t i = 0; i < chunk; i++)
 		mpfr_init2(exact[i], PRECISION);
-	for (size_t at = 0; at < n && st == HU_OK; at += chunk)
-		st = judge_chunk(engine, c, in, out, j, at, n - at < chunk ? n - at : chunk, exact, hu_format_of(got->format));
-	for (size_t i = 0; i < chunk; i++)
+		some.at[i] = w[i].at;
+		some.element[i] = element_of(job, w[i].at);
+		some.got[i] = hu_get(job->got, some.element[i]);
+		some.bound[i] = isnan(w[i].bound) ? INFINITY : w[i].bound;
+	}
+	hu_status st = job->engine->exact(job->c, job->in, job->out, some.element, n, exact);
+#pragma omp parallel for schedule(static) if (n > 256)
+	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++) {
+		hu_ziv_mpfr(&some.v[i], exact[i], some.got[i], some.bound[i], s->f);
+		some.magnitude[i] = isnan(w[i].magnitude) && !job->c->op->magnitude ? some.v[i].rounded : w[i].magnitude;
+		if (some.hex)
+			mpfr_asprintf(&some.hex[i], "%Ra", exact[i]);
+	}
+	for (size_t i = 0; i < n; i++)
 		mpfr_clear(exact[i]);
 	free(exact);
 	if (st == HU_OK)
-		*result = j;
+		job->take(job->context, &some);
+	judging_release(&some);
+	return st;
+}
+
+static int
+same(const hu_ziv *a, const hu_ziv *b)
+{
+	return a->exact == b->exact && a->rounded == b->rounded && a->error == b->error && a->ulps == b->ulps && a->over == b->over;
+}
+
+static void
+disagree(const hu_judge_job *job, const twice *t, size_t element, mpfr_srcptr exact)
+{
+	const hu_call *c = job->c;
+
+	for (int k = 0; k < c->nin; k++)
+		if (job->in[k]->n == job->got->n || job->in[k]->n == 1)
+			fprintf(stderr, "operand %d, element %zu: %a\n", k, element, hu_get(job->in[k], job->in[k]->n == 1 ? 0 : element));
+		else
+			for (size_t i = 0; i < job->in[k]->n && i < 4096; i++)
+				fprintf(stderr, "operand %d, element %zu of %zu: %a\n", k, i, job->in[k]->n, hu_get(job->in[k], i));
+	mpfr_fprintf(stderr, "enclosed: %a + %a within %a\nMPFR:     %Ra\n", t->hi, t->lo, t->err, exact);
+	hu_bug(__FILE__, __LINE__, "call %d, %s of layer %s, output %d: the certified value of element %zu and the reference give different verdicts", c->id, c->op->name, c->layer, job->out, element);
+}
+
+/* The chosen ones again, by MPFR alone. */
+static hu_status
+judge_twice(const state *s)
+{
+	const hu_judge_job *job = s->job;
+	hu_status st = HU_OK;
+
+	qsort(s->t, s->nt, sizeof *s->t, twice_by_place);
+#pragma omp parallel for schedule(dynamic, 1) if (s->nt > 1)
+	for (size_t i = 0; i < s->nt; i++) {
+		const twice *t = &s->t[i];
+		size_t element = element_of(job, t->at);
+		hu_ziv v;
+		mpfr_t exact[1];
+		mpfr_init2(exact[0], PRECISION);
+		hu_status mine = job->c->op->reference(job->c, job->in, job->out, &element, 1, exact);
+		if (mine == HU_OK) {
+			hu_ziv_mpfr(&v, exact[0], hu_get(job->got, element), t->bound, s->f);
+			if (!same(&v, &t->v))
+				disagree(job, t, element, exact[0]);
+		} else
+#pragma omp atomic write
+			st = mine;
+		mpfr_clear(exact[0]);
+	}
+	s->ladder->again += s->nt;
+	return st;
+}
+
+/* An operator without enclosures: bounds and magnitudes of everything, values by the reference. */
+static hu_status
+without_enclosures(state *s)
+{
+	const hu_judge_job *job = s->job;
+	const hu_op *op = job->c->op;
+	hu_status st = HU_OK;
+
+	for (size_t first = 0; first < job->n && st == HU_OK; first += CHUNK) {
+		size_t n = job->n - first < CHUNK ? job->n - first : CHUNK, *element = hu_xmalloc(n * sizeof *element);
+		double *b = hu_xcalloc(2 * n, sizeof *b), *m = b + n;
+		for (size_t i = 0; i < n; i++)
+			element[i] = element_of(job, first + i);
+		if (op->bound)
+			st = op->bound(job->c, job->in, job->out, element, n, b);
+		if (st == HU_OK && op->magnitude)
+			st = op->magnitude(job->c, job->in, job->out, element, n, m);
+		for (size_t i = 0; i < n; i++) {
+			HU_GROW(s->w, s->nw, s->capw);
+			s->w[s->nw++] = (waiting){ first + i, b[i], op->magnitude ? m[i] : NAN };
+		}
+		free(element);
+		free(b);
+	}
+	return st;
+}
+
+hu_status
+hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
+{
+	uint64_t draw = hu_mix64(job->seed ^ hu_mix64((uint64_t)(unsigned)job->c->id * 64 + (uint64_t)(unsigned)job->out));
+	state s = { .job = job, .ladder = ladder, .f = hu_format_of(job->got->format), .sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL } };
+	hu_status st;
+
+	/* One output of a call has one for sure; what a call's outputs share is costly in MPFR. */
+	int sure = (int)(hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id) % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out;
+	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;
+	s.offset = draw % s.stride;
+	st = job->c->op->enclose ? job->c->op->enclose(job->c, job->in, job->out, job->element, job->n, &s.sink) : without_enclosures(&s);
+	if (job->memo)
+		*job->memo = s.sink.memo;
 	else
-		hu_judged_free(j);
+		hu_sink_forget(&s.sink);
+	if (s.nw)
+		qsort(s.w, s.nw, sizeof *s.w, by_place);
+	for (size_t at = 0; at < s.nw && st == HU_OK; at += CHUNK)
+		st = by_reference(&s, s.w + at, s.nw - at < CHUNK ? s.nw - at : CHUNK);
+	ladder->oracle += s.nw;
+	if (st == HU_OK && s.nt)
+		st = judge_twice(&s);
+	free(s.w);
+	free(s.t);
 	return st;
 }

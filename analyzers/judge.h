@@ -5,20 +5,60 @@
 #define HU_ANALYZERS_JUDGE_H
 
 #include "analyzers/engine.h"
+#include "analyzers/ziv.h"
+
+/* How values came to their verdicts: screened: whether they leave their bound, and no more was asked; exact: both doubles hold the value; certified: an enclosure that decides every
+   digit; oracle: by the operator's reference, integers or MPFR. again: of the first two, judged by the
+   reference as well; all agreed, else the program has ended. */
+typedef struct hu_ladder { size_t screened, exact, certified, oracle, again; } hu_ladder;
+
+void hu_ladder_add(hu_ladder *to, const hu_ladder *from);
+
+/* Some judged values: number AT[i] of the list that was asked for is element ELEMENT[i]. MAGNITUDE: sum of |terms|
+   behind the value; |exact| where the operator has none. HEX: the exact value to 200 bits or more as a
+   hex float, for the taker to free by mpfr_free_str; NULL unless asked for. */
+typedef struct hu_judging {
+	size_t n;
+	size_t *at, *element;
+	double *got, *bound, *magnitude;
+	hu_ziv *v;
+	char **hex;
+} hu_judging;
+
+typedef struct hu_judge_job {
+	const hu_engine *engine;
+	const hu_call *c;
+	hu_tensor *const *in;
+	int out;
+	const hu_tensor *got;          /* recorded */
+	const size_t *element;         /* ascending, N of them; NULL: all, N = got->n */
+	size_t n;
+	int hex;
+	uint64_t seed;                 /* of what is judged again */
+	int screen;                    /* only whether the bound holds is wanted: other numbers may be NaN, nothing is judged again */
+	hu_memo **memo;                /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
+	void (*take)(void *context, const hu_judging *some); /* by several threads at once, in any order */
+	void *context;
+} hu_judge_job;
+
+/* Every value comes once. Memory: tiles, and 24 bytes for each value that waits for the reference. */
+hu_status hu_judge_each(const hu_judge_job *job, hu_ladder *ladder);
 
 /* Arrays of N, by ascending element. */
 typedef struct hu_judged {
 	size_t n, of;           /* judged, and elements the tensor has */
 	size_t *element;
 	double *got;
-	double *exact;          /* rounded to odd in fp64: rounding it again to p <= 51 bits is rounding the exact value once */
-	double *error;          /* |got - exact|, to nearest; infinite where one of them is not finite or both are but differ */
-	double *ulps;           /* the same over 2^(max(floor(log2|exact|), emin) - p + 1), one rounding */
+	double *exact, *error, *ulps;   /* as in hu_ziv */
 	double *bound;          /* of |got - exact|; infinite where overflow cannot be excluded */
-	double *magnitude;      /* sum of |terms| behind the value; |exact| where the operator has none */
+	double *magnitude;
 	char *over;             /* 1: the error leaves the bound, compared exactly */
-	char **hex;             /* the exact value to 200 bits or more as a hex float; NULL unless asked for */
+	char **hex;             /* NULL unless asked for */
+	hu_ladder ladder;
 } hu_judged;
+
+/* The values of a job (its TAKE and CONTEXT are not looked at) in arrays; the elements are copied. */
+hu_status hu_judged_new(const hu_judge_job *job, hu_judged **result);
 
 /* WANT of N indices, ascending, each with the same chance, a pure function of (seed, name, step, n, want);
    all of them where WANT is 0 or not below N. Freed by the caller; *count has their number. */

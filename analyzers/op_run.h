@@ -4,25 +4,28 @@
 #define HU_ANALYZERS_OP_RUN_H
 
 #include "lib/base/opt.h"
-#include "lib/op/op.h"
+#include "lib/program/backend.h"
 #include "lib/store/npy.h"
 
-enum { HU_AS_EMULATE, HU_AS_REFERENCE, HU_AS_BOUND };
-enum { HU_OP_INPUTS = 8 };
+/* Who computes: a back end (emulate is that of the CPU), the reference, or the bound. */
+enum { HU_AS_BACKEND, HU_AS_REFERENCE, HU_AS_BOUND };
+enum { HU_OP_INPUTS = 8, HU_OP_OUTPUTS = 8 };
 
 typedef struct hu_op_run {
-	int as, dot, nin;
+	int as, dot, nin, codes;       /* codes: arrays of integers hold codes of their format */
+	int result;                    /* which of the operator's results */
+	const hu_backend *backend;
 	hu_npy file[HU_OP_INPUTS];
 	hu_call call;
-	hu_format_id in;
-	hu_sum sum;              /* resolved */
+	hu_format_id in[HU_OP_INPUTS], outs[HU_OP_OUTPUTS];
+	hu_sum sum;                    /* resolved */
 	hu_env env;
 	hu_tensor tensor[HU_OP_INPUTS];
-	hu_shape shape;          /* of the result */
+	hu_shape shape;                /* of the result, as its format OUT */
 	hu_format out;
 	size_t n;
-	double *value;           /* the emulation, or the exact result rounded once (HU_AS_REFERENCE) */
-	double *bound;           /* NULL, as exact, unless asked for */
+	double *value;                 /* the back end's result, or the exact one rounded once (HU_AS_REFERENCE) */
+	double *bound;                 /* NULL, as exact, unless asked for */
 	mpfr_t *exact;
 } hu_op_run;
 
@@ -30,7 +33,13 @@ typedef struct hu_op_run {
 hu_status hu_op_run_open(hu_op_run *r, const hu_args *args);
 /* Fills value, and exact and bound where JUDGED or where `as` needs them. */
 hu_status hu_op_run_all(hu_op_run *r, int judged);
-/* Values (or bounds) as float32, as float64 where that does not hold them. */
-hu_status hu_op_run_write(const hu_op_run *r, const char *path);
+/* Values (or bounds) as float32, as float64 where that does not hold them; PACKED: in the format's own
+   codes, for which NumPy has a dtype (f2, f4, f8) or which are u1, u2 or u4. */
+hu_status hu_op_run_write(const hu_op_run *r, const char *path, int packed);
+/* Element I of an array: its number, or with r->codes the value that an integer's code has in F. */
+double hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
 void hu_op_run_close(hu_op_run *r);
+
+/* r->n, shape, value, exact and bound of the rows of dot (op_dot.c). */
+hu_status hu_op_run_dots(hu_op_run *r, int judged);
 #endif

@@ -4,6 +4,7 @@
 #include "analyzers/judge.h"
 #include "lib/base/mem.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,17 +94,34 @@ by_engine(const exact_step *x, const hu_call *c, hu_tensor *const *in)
 static hu_status
 judge_call(const exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
-	for (int k = 0; k < c->nout; k++) {
+	hu_memo *memo = NULL;
+	hu_status st = HU_OK;
+	size_t over = 0;
+	int k;
+
+	for (k = 0; k < c->nout && st == HU_OK && !over; k++) {
 		hu_judged *j;
-		size_t n, over = 0, *element = hu_sample(x->seed, x->q->t[c->out[k]].name, 0, x->t[c->out[k]].n, HU_PROPAGATE_SAMPLE, &n);
-		HU_TRY(hu_judge(x->engine, c, in, k, &x->t[c->out[k]], element, n, 0, &j));
-		for (size_t i = 0; i < n; i++)
+		size_t n, *element = hu_sample(x->seed, x->q->t[c->out[k]].name, 0, x->t[c->out[k]].n, HU_PROPAGATE_SAMPLE, &n);
+		hu_judge_job job = { .engine = x->engine, .c = c, .in = in, .out = k, .got = &x->t[c->out[k]], .element = element, .n = n, .screen = 1, .memo = &memo };
+		st = hu_judged_new(&job, &j);
+		for (size_t i = 0; st == HU_OK && i < n; i++)
 			over += (size_t)j->over[i];
-		hu_judged_free(j);
-		if (over)
-			return hu_fail(HU_EUNABLE, "the exact step: %s leaves its fp64 bound in %s: this is a bug, please report it; --no-propagate goes on without", c->op->name, x->q->t[c->out[k]].name);
+		if (st == HU_OK)
+			hu_judged_free(j);
+		free(element);
 	}
-	return HU_OK;
+	if (memo)
+		memo->release(memo);
+	if (over)
+		return hu_fail(HU_EUNABLE, "the exact step: %s leaves its fp64 bound in %s: this is a bug, please report it; --no-propagate goes on without", c->op->name, x->q->t[c->out[k - 1]].name);
+	return st;
+}
+
+static void
+make(hu_tensor *t)
+{
+	if (!t->data && !(t->data = hu_alloc((t->n + 1) * sizeof(double))))
+		t->data = hu_xmalloc(SIZE_MAX / 2); /* says so and ends */
 }
 
 static hu_status
@@ -119,6 +137,8 @@ one_call(const exact_step *x, int i)
 		all &= x->known[c->in[k]];
 		in[k] = &x->t[c->in[k]];
 	}
+	for (int k = 0; k < c->nout; k++)
+		make(&x->t[c->out[k]]);
 	if (is_decision(c)) {
 		for (int k = 0; k < c->nout; k++)
 			if ((x->known[c->out[k]] = x->recorded[c->out[k]].data != NULL) != 0)
@@ -137,32 +157,84 @@ one_call(const exact_step *x, int i)
 	return st;
 }
 
+/* The call after which nobody reads a tensor any more. */
+static int *
+last_uses(const hu_program *q)
+{
+	int *last = hu_xcalloc((size_t)q->nt + 1, sizeof *last);
+
+	for (int i = 0; i < q->nc; i++) {
+		for (int k = 0; k < q->c[i].nin; k++)
+			last[q->c[i].in[k]] = i;
+		for (int k = 0; k < q->c[i].nout; k++)
+			last[q->c[i].out[k]] = i;
+	}
+	return last;
+}
+
+/* Tensors of the step that are there from the start. */
+static void
+begin(const exact_step *x)
+{
+	for (int i = 0; i < x->q->nt; i++) {
+		hu_tensor *t = &x->t[i];
+		t->format = HU_FP64;
+		t->shape = x->q->t[i].shape;
+		t->n = hu_count(t->shape);
+		if (x->q->t[i].producer >= 0 || (x->known[i] = x->recorded[i].data != NULL) == 0)
+			continue;
+		make(t);
+		widen(t, &x->recorded[i]);
+	}
+}
+
+/* After call I: how far its recorded outputs are off; what is not read or kept any more goes. */
+static void
+settle(const exact_step *x, int i, const int *last, const char *keep, hu_errors_step *errors)
+{
+	const hu_call *c = &x->q->c[i];
+
+	for (int k = 0; k < c->nout; k++) {
+		int id = c->out[k];
+		if (errors && x->known[id] && x->recorded[id].data)
+			hu_errors_propagated(&errors[id], &x->recorded[id], x->t[id].data);
+	}
+	for (int k = 0; k < c->nin + c->nout; k++) {
+		int id = k < c->nin ? c->in[k] : c->out[k - c->nin];
+		if (last[id] <= i && (!x->known[id] || (keep && !keep[id]))) {
+			free(x->t[id].data);
+			x->t[id].data = NULL;
+		}
+	}
+}
+
 hu_status
-hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, double ***ideal)
+hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep, hu_errors_step *errors, double ***ideal)
 {
 	hu_program *q = without_formats(p);
-	char *known = hu_xcalloc((size_t)q->nt + 1, 1);
-	hu_exec x;
-	hu_status st = hu_exec_init(&x, q);
-	int ready = st == HU_OK;
+	exact_step x = { q, hu_xcalloc((size_t)q->nt + 1, sizeof(hu_tensor)), recorded, hu_xcalloc((size_t)q->nt + 1, 1), engine, seed };
+	int *last = last_uses(q);
+	hu_status st = HU_OK;
 
-	for (int i = 0; st == HU_OK && i < q->nt; i++)
-		if (q->t[i].producer < 0 && (known[i] = recorded[i].data != NULL) != 0)
-			widen(&x.t[i], &recorded[i]);
-	exact_step e = { q, x.t, recorded, known, engine, seed };
-	for (int i = 0; st == HU_OK && i < q->nc; i++)
-		st = one_call(&e, i);
-	if (st == HU_OK) {
-		*ideal = hu_xcalloc((size_t)q->nt + 1, sizeof **ideal);
-		for (int i = 0; i < q->nt; i++)
-			if (known[i]) {
-				(*ideal)[i] = x.t[i].data;
-				x.t[i].data = NULL;
-			}
+	for (int i = 0; errors && i < p->nt; i++)
+		errors[i] = (hu_errors_step){ 0, 0, 0, 0 };
+	begin(&x);
+	for (int i = 0; st == HU_OK && i < q->nc; i++) {
+		st = one_call(&x, i);
+		if (st == HU_OK)
+			settle(&x, i, last, keep, errors);
 	}
-	if (ready)
-		hu_exec_release(&x);
-	free(known);
+	if (st == HU_OK)
+		*ideal = hu_xcalloc((size_t)q->nt + 1, sizeof **ideal);
+	for (int i = 0; i < q->nt; i++) {
+		if (st == HU_OK && x.known[i] && (!keep || keep[i]))
+			(*ideal)[i] = x.t[i].data;
+		else
+			free(x.t[i].data);
+	}
+	free(x.t);
+	free(x.known);
+	free(last);
 	hu_program_free(q);
 	return st;
 }

@@ -23,18 +23,13 @@ typedef struct fault { size_t step, element; int call, tensor; double got, exact
 typedef struct faults { fault *f; size_t n, cap; } faults;
 
 static void
-note_faults(faults *all, const hu_analysis *a, const hu_trace *t, int id, const hu_judged *j)
+note_fault(faults *all, const hu_analysis *a, size_t step, int id, size_t element, double got, double exact, double ulps, double bound)
 {
 	const hu_program *p = a->run->train;
-	hu_format f = hu_format_of(p->t[id].format);
+	double unit = hu_isfinite(exact) ? ldexp(1.0, hu_ulp_exponent(exact, hu_format_of(p->t[id].format))) : INFINITY;
 
-	for (size_t i = 0; i < j->n; i++) {
-		if (!j->over[i])
-			continue;
-		double unit = hu_isfinite(j->exact[i]) ? ldexp(1.0, hu_ulp_exponent(j->exact[i], f)) : INFINITY;
-		HU_GROW(all->f, all->n, all->cap);
-		all->f[all->n++] = (fault){ t->step, j->element[i], p->t[id].producer, id, j->got[i], j->exact[i], j->ulps[i], j->bound[i] / unit };
-	}
+	HU_GROW(all->f, all->n, all->cap);
+	all->f[all->n++] = (fault){ step, element, p->t[id].producer, id, got, exact, ulps, bound / unit };
 }
 
 static int
@@ -75,23 +70,19 @@ write_faults(hu_analysis *a, faults *all)
 }
 
 static void
-propagated(hu_tsv *out, const hu_tensor *got, const double *ideal)
+propagated(hu_tsv *out, const hu_errors_step *m)
 {
-	hu_errors_step m = { .known = 0 };
-
-	if (ideal)
-		hu_errors_propagated(&m, got, ideal);
-	if (m.known) {
-		hu_tsv_real(out, m.ulp_max);
-		hu_tsv_real(out, m.ulp_mean);
-		hu_tsv_real(out, m.rel_normwise);
+	if (m && m->known) {
+		hu_tsv_real(out, m->ulp_max);
+		hu_tsv_real(out, m->ulp_mean);
+		hu_tsv_real(out, m->rel_normwise);
 	} else
 		for (int i = 0; i < 3; i++)
 			hu_tsv_none(out);
 }
 
 static void
-row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_judged *j, const hu_errors *m)
+row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, size_t judged, const hu_errors *m)
 {
 	const hu_info *info = &a->run->train->t[id];
 	const hu_call *c = &a->run->train->c[info->producer];
@@ -108,8 +99,8 @@ row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_judge
 	hu_tsv_text(out, hu_format_name(info->format));
 	hu_tsv_text(out, hu_format_name(c->fmt.compute));
 	hu_tsv_text(out, sum);
-	hu_tsv_int(out, (long long)j->of);
-	hu_tsv_int(out, (long long)j->n);
+	hu_tsv_int(out, (long long)hu_count(info->shape));
+	hu_tsv_int(out, (long long)judged);
 	hu_tsv_real(out, m->ulp_max);
 	hu_tsv_real(out, m->ulp_mean);
 	hu_tsv_real(out, m->ulp_p99);
@@ -120,7 +111,7 @@ row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_judge
 	hu_tsv_real(out, m->ratio_max);
 	hu_tsv_int(out, (long long)m->over);
 	hu_tsv_int(out, (long long)m->worst);
-	propagated(out, &t->t[id], t->ideal ? t->ideal[id] : NULL);
+	propagated(out, t->propagated ? &t->propagated[id] : NULL);
 	hu_tsv_real(out, m->ci95);
 }
 
@@ -138,50 +129,100 @@ elements(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_
 	}
 }
 
-typedef struct job { int id; double cost; } job;
+typedef struct tables { hu_tsv out, each; faults all; hu_ladder ladder; size_t outputs; double worst; } tables;
 
-static int
-dearest_first(const void *a, const void *b)
+/* One tensor being judged. */
+typedef struct tensor { const hu_analysis *a; const hu_trace *t; int id; hu_errors_sum sum; faults *all; } tensor;
+
+static void
+take(void *context, const hu_judging *some)
 {
-	const job *x = a, *y = b;
+	tensor *x = context;
 
-	return x->cost != y->cost ? (x->cost < y->cost ? 1 : -1) : x->id - y->id;
+	hu_errors_add(&x->sum, some);
+	for (size_t i = 0; i < some->n; i++)
+		if (some->v[i].over) {
+#pragma omp critical(hu_replay_faults)
+			note_fault(x->all, x->a, x->t->step, x->id, some->element[i], some->got[i], some->v[i].exact, some->v[i].ulps, some->bound[i]);
+		}
 }
 
-/* Judges every output of the step, the dearest first so that threads end together. */
+/* Kept in arrays, where others will ask for them or every element gets a row. */
 static hu_status
-judge_step(hu_analysis *a, hu_trace *t, hu_progress *bar)
+judge_kept(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, tables *w, hu_errors *m, size_t *n)
+{
+	const hu_judged *j;
+
+	HU_TRY(hu_analysis_judge(a, t, id, memo, &j));
+	if (!j)
+		return HU_OK;
+	hu_errors_local(m, j);
+	for (size_t i = 0; i < j->n; i++)
+		if (j->over[i])
+			note_fault(&w->all, a, t->step, id, j->element[i], j->got[i], j->exact[i], j->ulps[i], j->bound[i]);
+	if (a->opt.elements)
+		elements(&w->each, a, t, id, j);
+	hu_ladder_add(&w->ladder, &j->ladder);
+	*n = j->n;
+	return HU_OK;
+}
+
+static hu_status
+judge_streaming(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, tables *w, hu_errors *m, size_t *n)
+{
+	tensor x = { .a = a, .t = t, .id = id, .all = &w->all };
+	hu_tensor **in = hu_xmalloc(((size_t)a->run->train->c[a->run->train->t[id].producer].nin + 1) * sizeof *in);
+	hu_judge_job job;
+	size_t *element;
+	hu_status st = HU_OK;
+
+	if (hu_analysis_job(a, t, id, in, &element, &job)) {
+		hu_errors_begin(&x.sum, job.n, job.got->n);
+		job.memo = memo;
+		job.take = take;
+		job.context = &x;
+		st = hu_judge_each(&job, &w->ladder);
+		hu_errors_end(m, &x.sum);
+		*n = job.n;
+	}
+	free(element);
+	free(in);
+	return st;
+}
+
+/* Judges every output of the step, call by call, and writes its rows. */
+static hu_status
+judge_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 {
 	const hu_program *p = a->run->train;
-	job *jobs = hu_xmalloc(((size_t)p->nt + 1) * sizeof *jobs);
-	int n = 0;
-	hu_status st = HU_OK;
-	char why[512] = "";
+	int kept = a->opt.sample || a->opt.elements;
 
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].producer >= 0) {
-			hu_cost cost = hu_call_cost(p, &p->c[p->t[i].producer]);
-			jobs[n++] = (job){ i, cost.macs + cost.flops };
-		}
-	qsort(jobs, (size_t)n, sizeof *jobs, dearest_first);
-#pragma omp parallel for schedule(dynamic, 1)
-	for (int i = 0; i < n; i++) {
-		const hu_judged *j;
-		hu_status mine = st == HU_OK ? hu_analysis_judge(a, t, jobs[i].id, &j) : HU_OK;
-		if (mine != HU_OK) {
-#pragma omp critical(hu_replay_why)
-			{
-				st = mine; /* the reason is this thread's own: carried over to the caller's */
-				snprintf(why, sizeof why, "step %zu, %s: %s", t->step, p->t[jobs[i].id].name, hu_reason());
+	for (int c = 0; c < p->nc; c++) {
+		hu_memo *memo = NULL;
+		hu_status st = HU_OK;
+		for (int k = 0; k < p->c[c].nout && st == HU_OK; k++) {
+			int id = p->c[c].out[k];
+			size_t n = 0;
+			hu_errors m;
+			st = (kept ? judge_kept : judge_streaming)(a, t, id, &memo, w, &m, &n);
+			hu_progress_step(bar, 1);
+			if (st != HU_OK) {
+				char *why = hu_xstrdup(hu_reason());
+				hu_fail(st, "step %zu, %s: %s", t->step, p->t[id].name, why);
+				free(why);
+			} else if (n) {
+				row(&w->out, a, t, id, n, &m);
+				w->outputs += n;
+				w->worst = m.ulp_max > w->worst ? m.ulp_max : w->worst;
 			}
 		}
-		hu_progress_step(bar, 1);
+		if (memo)
+			memo->release(memo);
+		hu_analysis_cool(t);
+		HU_TRY(st);
 	}
-	free(jobs);
-	return st == HU_OK ? HU_OK : hu_fail(st, "%s", why);
+	return HU_OK;
 }
-
-typedef struct tables { hu_tsv out, each; faults all; size_t outputs; double worst; } tables;
 
 static void
 begin(const hu_analysis *a, tables *w)
@@ -203,29 +244,6 @@ begin(const hu_analysis *a, tables *w)
 	hu_tsv_header(&w->each, "step call tensor element got exact_hex error_ulps");
 }
 
-/* Rows of a judged step, in the order of its calls. */
-static void
-step_rows(hu_analysis *a, const hu_trace *t, tables *w)
-{
-	const hu_program *p = a->run->train;
-
-	for (int c = 0; c < p->nc; c++)
-		for (int k = 0; k < p->c[c].nout; k++) {
-			int id = p->c[c].out[k];
-			const hu_judged *j = t->judged[id];
-			hu_errors m;
-			if (!j)
-				continue;
-			hu_errors_local(&m, j);
-			row(&w->out, a, t, id, j, &m);
-			note_faults(&w->all, a, t, id, j);
-			if (a->opt.elements)
-				elements(&w->each, a, t, id, j);
-			w->outputs += j->n;
-			w->worst = m.ulp_max > w->worst ? m.ulp_max : w->worst;
-		}
-}
-
 /* Writes and releases the tables. */
 static hu_status
 finish(hu_analysis *a, tables *w, hu_status st)
@@ -237,7 +255,8 @@ finish(hu_analysis *a, tables *w, hu_status st)
 	}
 	unsigned long long integers, again;
 	hu_exact_counts(&integers, &again);
-	hu_tsv_note(&w->out, "judged again", "%llu sums of products were taken in integers; MPFR judged %llu of them again, 0 disagreed", integers, again);
+	hu_tsv_note(&w->out, "ladder", "%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of these and of sums judged again %llu exactly in integers); none is only screened, for every digit is wanted", w->outputs, w->ladder.exact, w->ladder.certified, w->ladder.oracle, integers);
+	hu_tsv_note(&w->out, "judged again", "%zu values, one of each call and one in 65536, and %llu sums in integers judged again by MPFR, 0 disagreed", w->ladder.again, again);
 	st = hu_analysis_write(a, &w->out, "replay.tsv");
 	hu_status faults_st = write_faults(a, &w->all), each_st = HU_OK;
 	if (a->opt.elements)
@@ -259,8 +278,8 @@ run(hu_analysis *a)
 	hu_progress_start(&bar, "replay", (size_t)a->nstep * (size_t)a->run->train->nt);
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
 		hu_trace *t;
-		if ((st = hu_analysis_trace(a, i, &t)) == HU_OK && (st = judge_step(a, t, &bar)) == HU_OK && (st = hu_analysis_ideal(a, t)) == HU_OK)
-			step_rows(a, t, &w);
+		if ((st = hu_analysis_trace(a, i, &t)) == HU_OK && (st = hu_analysis_ideal(a, t)) == HU_OK)
+			st = judge_step(a, t, &w, &bar);
 	}
 	hu_progress_end(&bar);
 	st = finish(a, &w, st);

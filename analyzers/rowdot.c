@@ -32,7 +32,7 @@ starts_with_c(hu_sum_id id)
 double
 hu_rowdot_value(const hu_rowdot *d, size_t i)
 {
-	hu_draw draw = { d->seed, hu_draw_stream("op"), 0, i * (d->k + 1) };
+	hu_draw draw = { d->seed, hu_draw_stream("op"), 0, i * (d->k + 1), d->sum.bits };
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
 	double v;
 
@@ -66,7 +66,7 @@ double
 hu_rowdot_bound(const hu_rowdot *d, size_t i)
 {
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
-	double mag = 0, c = d->c ? fabs(d->c[i]) : 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
+	double mag = 0, moved = 0, c = d->c ? fabs(d->c[i]) : 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
 	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
 	int most = HU_TC_TINY;
 
@@ -83,8 +83,10 @@ hu_rowdot_bound(const hu_rowdot *d, size_t i)
 			hu_tc_split(a[k], fa, &am, &ae);
 			hu_tc_split(b[k], fb, &bm, &be);
 			most = am && bm && ae + be > most ? ae + be : most;
+			double p = am && bm ? ldexp((double)am * bm, ae + be - fa.p - fb.p + 2) : 0;
+			moved += fabs(fma(a[k], b[k], -p)); /* fp32 operands are chopped to tf32 */
 		}
-		e = hu_sum_tc_bound(d->sum, d->k, 0, most, mag);
+		e = hu_sum_tc_bound(d->sum, d->k, 0, most, mag) + moved * (1 + ((double)d->k + 2) * 0x1p-52);
 	} else {
 		hu_sum_bound s = hu_sum_apriori(d->sum, d->k + (d->c != NULL), 0);
 		if (!(s.peak * mag + s.absolute <= s.limit))

@@ -5,6 +5,7 @@
    average no longer closes because its own update is swamped. Either ruins a run whose
    weights and gradients look healthy. */
 #include "analyzers/analyzer.h"
+#include "analyzers/exact.h"
 #include "analyzers/harm.h"
 
 #include "lib/base/mem.h"
@@ -17,7 +18,7 @@
 
 #define COLUMNS "step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict"
 
-enum { MOMENT, STATISTIC, KINDS, CHUNK = 8192 };
+enum { MOMENT, STATISTIC, KINDS };
 
 static const char *const kinds[] = { "moment", "statistic" };
 
@@ -62,30 +63,6 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 	hu_tsv_text(out, hu_harm_verdict(&l->harm));
 }
 
-/* Exact values of output K, in double; a few hundred bits lie behind each. */
-static hu_status
-exact_output(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int k, size_t n, double *v)
-{
-	hu_status st = HU_OK;
-
-	for (size_t at = 0; at < n && st == HU_OK; at += CHUNK) {
-		size_t m = n - at < CHUNK ? n - at : CHUNK, *element = hu_xmalloc(m * sizeof *element);
-		mpfr_t *exact = hu_xmalloc(m * sizeof *exact);
-		for (size_t i = 0; i < m; i++) {
-			element[i] = at + i;
-			mpfr_init2(exact[i], 256);
-		}
-		st = engine->exact(c, in, k, element, m, exact);
-		for (size_t i = 0; i < m; i++) {
-			v[at + i] = mpfr_get_d(exact[i], MPFR_RNDN);
-			mpfr_clear(exact[i]);
-		}
-		free(exact);
-		free(element);
-	}
-	return st;
-}
-
 /* Steps of AdamW in units of the learning rate: from the exact moments, and from the exact first and the stored second one. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l)
@@ -94,10 +71,10 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	size_t n = stored->n;
 	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1), two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", 1e-8);
 	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
-	hu_status st = exact_output(a->opt.engine, c, in, 1, n, m);
+	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n);
 
 	if (st == HU_OK)
-		st = exact_output(a->opt.engine, c, in, 2, n, v);
+		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double s = hu_get(stored, i), exact = m[i] / one / (sqrt(v[i] / two) + eps), got = m[i] / one / (sqrt(s / two) + stored_eps);
 		int zero = s == 0 && v[i] != 0;
@@ -120,7 +97,7 @@ study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
 	size_t n = next->n;
 	double *v = hu_xmalloc(n * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
-	hu_status st = exact_output(a->opt.engine, c, in, out, n, v);
+	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, n);
 
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double w = hu_get(old, i), d = v[i] - w, batch = w + d / rate;

@@ -3,6 +3,7 @@
    the judged sample; in weight updates by comparing every weight's actual step with
    the exact one, which also tells what was lost of the update. */
 #include "analyzers/analyzer.h"
+#include "analyzers/exact.h"
 #include "analyzers/harm.h"
 
 #include "lib/base/mem.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 
 enum {
-	CHUNK = 8192,                 /* weights held in MPFR at a time and thread */
 	LOW = -64, HIGH = 192         /* bins of log2|w/d|; the outermost take what lies beyond */
 };
 
@@ -59,30 +59,6 @@ inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
 	return 1;
 }
 
-/* Exact updates of the N weights from AT on. */
-static hu_status
-exact_updates(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, size_t at, size_t n, double *d)
-{
-	mpfr_t *exact = hu_xmalloc(n * sizeof *exact);
-	size_t *element = hu_xmalloc(n * sizeof *element);
-
-	for (size_t i = 0; i < n; i++) {
-		element[i] = at + i;
-		mpfr_init2(exact[i], 256);
-	}
-	hu_status st = engine->exact(c, in, 0, element, n, exact);
-	for (size_t i = 0; i < n; i++) {
-		if (st == HU_OK) {
-			mpfr_sub_d(exact[i], exact[i], hu_get(in[0], at + i), MPFR_RNDN);
-			d[i] = mpfr_get_d(exact[i], MPFR_RNDA); /* away from zero: a nonzero update stays nonzero */
-		}
-		mpfr_clear(exact[i]);
-	}
-	free(exact);
-	free(element);
-	return st;
-}
-
 static void
 add_update(update *u, double w, double next, double d)
 {
@@ -115,28 +91,20 @@ static hu_status
 study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, update *u)
 {
 	const hu_tensor *next = &t->t[c->out[0]];
-	size_t n = in[0]->n, chunks = (n + CHUNK - 1) / CHUNK;
-	double *d = hu_xmalloc(n * sizeof *d);
-	hu_status st = HU_OK;
-	char why[512] = "";
+	size_t n = in[0]->n;
+	double *d = hu_xmalloc((n + 1) * sizeof *d);
+	hu_status st = hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], n); /* away from zero: a nonzero update stays nonzero */
 
-#pragma omp parallel for schedule(dynamic, 1)
-	for (size_t k = 0; k < chunks; k++) {
-		size_t at = k * CHUNK;
-		hu_status mine = exact_updates(a->opt.engine, c, in, at, n - at < CHUNK ? n - at : CHUNK, d + at);
-		if (mine != HU_OK) {
-#pragma omp critical(hu_swamping_why)
-			{
-				st = mine;
-				snprintf(why, sizeof why, "%s", hu_reason());
-			}
-		}
-	}
 	memset(u, 0, sizeof *u);
 	for (size_t i = 0; st == HU_OK && i < n; i++)
 		add_update(u, hu_get(in[0], i), hu_get(next, i), d[i]);
 	free(d);
-	return st == HU_OK ? HU_OK : hu_fail(st, "step %zu, %s: %s", t->step, a->run->train->t[c->out[0]].name, why);
+	if (st == HU_OK)
+		return HU_OK;
+	char *why = hu_xstrdup(hu_reason());
+	hu_fail(st, "step %zu, %s: %s", t->step, a->run->train->t[c->out[0]].name, why);
+	free(why);
+	return st;
 }
 
 static void

@@ -10,6 +10,7 @@
 
 /* N terms by SPEC, in double: harmonic (1/k), ones, constant:C, uniform:A,B, normal:MEAN,SD, or a
    file of the first N numbers, *N becoming fewer where it has fewer. Random ones are a pure function
-   of SEED. *OUT is the caller's. HU_EINVAL names what is not understood. */
-hu_status hu_terms(const char *spec, uint64_t seed, size_t *n, double **out);
+   of SEED and OPTION, the option that SPEC was given by. *OUT is the caller's. HU_EINVAL names what
+   is not understood, HU_EFILE what is wrong with a file. */
+hu_status hu_terms(const char *option, const char *spec, uint64_t seed, size_t *n, double **out);
 #endif

@@ -98,7 +98,7 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out)
 		if (cast && (k > 0 || !by_cast(&u, c, t)))
 			continue;
 		if (!cast) {
-			HU_TRY(hu_analysis_judge(a, t, c->out[k], &j));
+			HU_TRY(hu_analysis_judge(a, t, c->out[k], NULL, &j));
 			if (!j)
 				continue;
 			for (size_t i = 0; i < j->n; i++)

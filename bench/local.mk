@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-C_BENCHES += bench/cast
+
+# Arb is compared with, where it is there
+bench_exact_CPPFLAGS = $(AM_CPPFLAGS) $(ARB_CPPFLAGS)
+bench_exact_LDADD = $(LDADD) $(ARB_LIBS)
+SCRIPT_BENCHES += bench/cast.sh
+C_BENCHES += bench/exact
 C_BENCHES += bench/gemm
 C_BENCHES += bench/mpfr
+C_BENCHES += bench/peak
+SCRIPT_BENCHES += bench/replay.sh
 SCRIPT_BENCHES += bench/steps.sh

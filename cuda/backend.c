@@ -2,8 +2,7 @@
 #include "cuda/backend.h"
 
 #include "cuda/device.h"
-
-#include <stdlib.h>
+#include "cuda/machine.h"
 
 static hu_status
 cuda_open(hu_machine **m, const hu_program *p)
@@ -13,13 +12,26 @@ cuda_open(hu_machine **m, const hu_program *p)
 		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes where nvcc is, or use --backend cpu");
 	if (!hu_device_count())
 		return hu_fail(HU_EDEVICE, "back end cuda: %s; use --backend cpu, whose bits are the same", hu_device_why());
-	return hu_fail(HU_EUNABLE, "back end cuda: operator %s has no kernel in this version; use --backend cpu", p->nc ? p->c[0].op->name : "(none)");
+#ifdef HU_HAVE_CUDA
+	return hu_device_open(m, p, &hu_gpu_side);
+#else
+	return hu_fail(HU_EUNABLE, "back end cuda: program %s cannot run in a build without CUDA", p->name);
+#endif
 }
 
-static void
-cuda_close(hu_machine *m)
+static hu_status
+shim_open(hu_machine **m, const hu_program *p)
 {
-	HU_ASSERT(!m); /* open never gave one out */
+	*m = NULL;
+#ifdef HU_HAVE_SHIM
+	return hu_device_open(m, p, &hu_shim_side);
+#else
+	return hu_fail(HU_EUNABLE, "back end shim: this build has no C++ compiler's work in it; program %s runs with --backend cpu", p->name);
+#endif
 }
 
-const hu_backend hu_backend_cuda = { .name = "cuda", .summary = "kernels on an NVIDIA GPU", .open = cuda_open, .close = cuda_close };
+#define REST                                                                                              \
+	.close = hu_device_close, .write = hu_device_write, .read = hu_device_read, .step = hu_device_step, \
+	.commit = hu_device_commit, .digest = hu_device_digest
+const hu_backend hu_backend_cuda = { .name = "cuda", .summary = "own kernels on an NVIDIA GPU", .open = cuda_open, REST };
+const hu_backend hu_backend_shim = { .name = "shim", .summary = "the GPU's kernels run on the host, slowly: for tests", .open = shim_open, REST };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The cuda row of the back-end table. */
+   The rows that this floor adds to the back-end table. */
 #ifndef HU_CUDA_BACKEND_H
 #define HU_CUDA_BACKEND_H
 
@@ -8,4 +8,6 @@
 /* Opens only where the build has CUDA, the machine a device, and every operator of the
    program a kernel; otherwise HU_EUNABLE or HU_EDEVICE says which of these is missing. */
 extern const hu_backend hu_backend_cuda;
+/* The same kernels run on the host (cuda/shim.h): opens wherever the build had a C++ compiler. */
+extern const hu_backend hu_backend_shim;
 #endif

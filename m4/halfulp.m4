@@ -5,11 +5,11 @@
 # value of an expression, or flush subnormals (at link time too: -ffast-math
 # links start-up code that sets FTZ for the whole program).
 AC_DEFUN([HU_REFUSE_FAST_MATH], [
-for hu_flag in $CC $CPPFLAGS $CFLAGS $LDFLAGS $LIBS; do
+for hu_flag in $CC $CPPFLAGS $CFLAGS $CXX $CXXFLAGS $LDFLAGS $LIBS; do
 	AS_CASE([$hu_flag],
 	  [-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-fno-signed-zeros|-ffp-contract=fast|-ffp-contract=on|-ffp-model=fast|-fsingle-precision-constant|-mfpmath=387|-mdaz-ftz],
 	  [AC_MSG_ERROR([$hu_flag changes the results of floating-point operations, and every result here
-  is a promise of bits. Leave it out of CC, CPPFLAGS, CFLAGS, LDFLAGS and LIBS, then run configure again.])])
+  is a promise of bits. Leave it out of CC, CPPFLAGS, CFLAGS, CXX, CXXFLAGS, LDFLAGS and LIBS, then run configure again.])])
 done])
 
 # HU_CFLAG_TRY(FLAG, IF-TAKEN, IF-NOT): whether $CC takes FLAG without a warning.
@@ -80,3 +80,30 @@ AS_IF([test $hu_cuda = yes],
   [CUDA_LIBS=])
 AC_SUBST([CUDA_LIBS])
 AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])
+
+# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim.h). Sets SHIM_CXXFLAGS, the conditional SHIM.
+AC_DEFUN([HU_SHIM], [
+SHIM_CXXFLAGS="-std=gnu++17 -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -Wall -Wunused-parameter -Wshadow=local"
+AS_IF([test "x$enable_werror" = xyes], [SHIM_CXXFLAGS="$SHIM_CXXFLAGS -Werror"])
+hu_shim=no
+AC_MSG_CHECKING([whether ${CXX:-no C++ compiler} makes objects that $CC links])
+cat >conftest_shim.cc <<\_HU_CC
+template <class F> static int twice(F f, int at = __builtin_LINE()) { return f(2) + (at < 0); }
+extern "C" int hu_shim_works(void) { int k = 3; return twice([[&](auto x) { return x * k; }]) - 6; }
+_HU_CC
+AS_IF([$CXX $SHIM_CXXFLAGS $ASAN_CFLAGS $CPPFLAGS $CXXFLAGS -c conftest_shim.cc -o conftest_cc.$ac_objext >&AS_MESSAGE_LOG_FD 2>&1], [
+	hu_save_LIBS=$LIBS
+	hu_save_CFLAGS=$CFLAGS
+	LIBS="conftest_cc.$ac_objext $LIBS"
+	CFLAGS="$CFLAGS $ASAN_CFLAGS"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([int hu_shim_works(void);], [return hu_shim_works();])], [hu_shim=yes])
+	LIBS=$hu_save_LIBS
+	CFLAGS=$hu_save_CFLAGS])
+rm -f conftest_shim.cc conftest_cc.$ac_objext
+AC_MSG_RESULT([$hu_shim])
+hu_shim_summary="not on the host: tests of kernels skip (no C++ compiler, or see config.log)"
+AS_IF([test $hu_shim = yes], [
+	hu_shim_summary="on the host too, for tests ($CXX)"
+	AC_DEFINE([HU_HAVE_SHIM], [1], [the kernels are compiled for the host])])
+AC_SUBST([SHIM_CXXFLAGS])
+AM_CONDITIONAL([SHIM], [test $hu_shim = yes])])

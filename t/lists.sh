@@ -15,6 +15,10 @@ variable_of() {
 	t/x-*.c) echo EXPENSIVE_C_TESTS ;;
 	t/t-*.sh | t/t-*.py) echo SCRIPT_TESTS ;;
 	t/x-*.sh | t/x-*.py) echo EXPENSIVE_SCRIPT_TESTS ;;
+	t/papers/x-*.c) echo EXPENSIVE_C_TESTS ;;
+	t/papers/*.c) echo C_TESTS ;;
+	t/papers/x-*.sh) echo EXPENSIVE_SCRIPT_TESTS ;;
+	t/papers/*.sh) echo SCRIPT_TESTS ;;
 	t/*/*.c) echo EXTRA_DIST ;;
 	t/*.c) echo t_libtap_a_SOURCES ;;
 	bench/*.c) echo C_BENCHES ;;
@@ -26,6 +30,7 @@ variable_of() {
 	cuda/absent.c) echo NO_CUDA_SOURCES ;;
 	*.c) echo libhalfulp_a_SOURCES ;;
 	*.cu) echo CUDA_SOURCES ;;
+	*.cc) echo SHIM_SOURCES ;;
 	*.h | *.inc | *.def | *.cuh) echo noinst_HEADERS ;;
 	reports/*.gp | reports/*.css | reports/*.js | reports/*.html | reports/*.svg) echo nobase_dist_pkgdata_DATA ;;
 	*.gp | *.md | *.sh | *.py | *.json | *.txt | *.tsv | *.csv | *.css | *.html | *.svg | *.npy | *.safetensors | *.hex | *.bib) echo EXTRA_DIST ;;

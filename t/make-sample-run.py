@@ -66,7 +66,7 @@ for s in range(1, a.steps + 1):
     rows.append([s, (s - 1) // per_epoch + 1, loss, acc, loss * 0.97 if ends else None, min(1.0, acc * 1.01) if ends else None,
                  acc if ends else None, acc if ends else None, None if a.no_scaling else scale, int(over),
                  17 if over else None, layers[-1] + ".dy" if over else None, 12 if over else None, 1.5 * loss,
-                 12.5 + rnd.random(), 64000 / 12.5, None, f"0x{rnd.getrandbits(64):016x}"])
+                 12.5 + rnd.random(), 64000 / 12.5, None, None, None, None, f"0x{rnd.getrandbits(64):016x}"])
 table("metrics.tsv", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call "
       "overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest", rows)
 last = rows[-1]

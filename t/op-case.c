@@ -60,7 +60,7 @@ value(hu_format f, int level, uint64_t seed, uint32_t stream, size_t i)
 	if (level == LEVEL_MILD)
 		return hu_round(4 * u - 2, f, HU_RNE, 0, 0);
 	if (level == LEVEL_SPECIAL && corner < 3)
-		return corner == 0 ? hu_nan() : hu_inf(corner & negative);
+		return corner == 0 || !hu_has_inf(f) ? hu_nan() : hu_inf(corner & negative);
 	x = ldexp(corner < 4 ? 1 : m, level == LEVEL_SPREAD ? e - 10 : e + low);
 	x = hu_round(x, f, HU_RZ, 0, 0);
 	if (corner == 4)

@@ -1,98 +1,98 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# accumulate as a user types it, with the published numbers of sums in low precision.
-export LC_ALL=C
-n=0 failed=0
-dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
-case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
-
-test_is() { # 0 where it holds, what
-	n=$((n + 1))
-	if test "$1" = 0; then echo "ok $n - $2"; else
-		echo "not ok $n - $2"
-		failed=1
-		sed 's/^/# out: /' "$dir/out" | head -n 8
-		sed 's/^/# err: /' "$dir/err" | head -n 5
-	fi
-}
+# accumulate as a user types it: series, starts, second factors, ranges of lengths, tables, JSON,
+# refusals. What papers report of sums stands in t/papers/.
+. "${srcdir:-.}/t/tap.sh"
 run() { "$HALFULP" accumulate "$@" >"$dir/out" 2>"$dir/err" </dev/null; code=$?; }
-# A field of the last row of a table: format sum n value exact error_ulps relative first stops share
-field() { tail -n 1 "$dir/out" | cut -f "$1"; }
-sum_is() { # value, first swamped, last that moved, arguments
-	want="$1 $2 $3"
-	shift 3
-	run --table "$@"
-	test $code = 0 && test "$(field 4) $(field 8) $(field 9)" = "$want"
-	test_is $? "$*: $want"
-}
 refuses() { # code, what must stand in the line, arguments
-	want=$1 word=$2
-	shift 2
-	run "$@"
-	test $code = "$want" && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -qF -- "$word" "$dir/err"
-	test_is $? "refused with one line, exit $want: $*"
+	run "${@:3}"
+	refused "$1" "$2" "${*:3}"
+}
+sum_is() { # value, exact, first swamped, last that moved, arguments
+	run --table "${@:5}"
+	got="$(last out value) $(last out exact) $(last out first_swamped) $(last out stagnation_term)"
+	test $code = 0 && test "$got" = "$1 $2 $3 $4"
+	test_is $? "${*:5}: $1 $2 $3 $4"
 }
 
-# The harmonic series stagnates (Higham's and Croci's examples)
-sum_is 7.0859375 513 512 --terms harmonic --n 20000 --format fp16
-sum_is 5.0625 65 64 --terms harmonic --n 20000 --format bf16
-sum_is 3 9 8 --terms harmonic --n 5000 --format e4m3
-sum_is 15.403682708740234 2097152 2097151 --terms harmonic --n 2200000 --format fp32
-run --table --terms harmonic --n 20000 --format bf16 --sum fma,mode=SR
-awk -v e="$(field 7)" 'BEGIN { exit !(e < 0.1) }'
-test_is $? "with stochastic rounding it does not"
-# A sum of ones stops at 2^p
-sum_is 256 257 256 --terms ones --n 5000 --format bf16
-sum_is 2048 2049 2048 --terms ones --n 5000 --format fp16
-sum_is 1024 1025 1024 --terms ones --n 5000 --format e6m9
-sum_is 16777216 16777217 16777216 --terms ones --n 16777300 --format fp32
-for sum in chunk:64 pairwise kahan neumaier dot2 fabsum:64 splitk:8 promote:64 tc:volta tc:ampere,out=fp16 tc:hopper; do
-	sum_is 4096 - - --terms ones --n 4096 --format fp16 --sum $sum
-done
-# Wang et al. 2018: (1,6,9), mean 1 and deviation 1, 65536 terms: plain stalls at 4096
-run --table --terms uniform:-0.7320508075688772,2.732050807568877 --n 65536 --format e6m9 --sum fma
-test "$(field 4)" = 4096 && test "$(field 9)" != -
-test_is $? "mean 1, deviation 1 in e6m9 stalls at 4096"
-run --table --terms uniform:-0.7320508075688772,2.732050807568877 --n 65536 --format e6m9 --sum chunk:32
-awk -v e="$(field 7)" 'BEGIN { exit !(e < 0.01) }'
-test_is $? "in chunks of 32 it stays within 1 %"
-run --table --terms uniform:-0.7320508075688772,2.732050807568877 --n 65536 --format e6m9 --sum fma,mode=SR
-awk -v e="$(field 7)" 'BEGIN { exit !(e < 0.05) }'
-test_is $? "and with stochastic rounding within 5 %"
-# Blanchard, Higham, Mary 2020: error against block size is a U with its minimum near sqrt(n)
-for b in 2 128 16384; do run --table --terms uniform:0,1 --n 16384 --format bf16 --sum chunk:$b; field 7; done >"$dir/u"
-awk 'NR == 1 { a = $1 } NR == 2 { b = $1 } NR == 3 { exit !(b < a / 4 && b < $1 / 4) }' "$dir/u"
-test_is $? "blocks of sqrt(n) err least: $(tr '\n' ' ' <"$dir/u")"
-# Gupta et al. 2015: 200 updates of 2^-12 move 1 in fp16 not at all to nearest
-run --table --terms constant:2^-12 --n 200 --format fp16
-test "$(field 4)" = 0.048828125 && test "$(field 8)" = -
-test_is $? "200 updates of 2^-12 alone are exact"
+# By hand: fp16 has 11 bits
+sum_is 2048 2060 2049 2048 --terms ones --n 2060 --format fp16
+sum_is 2060 2060 - - --terms ones --n 2060 --format fp16 --sum kahan
+sum_is 2 4 5 - --terms constant:0.5 --n 8 --format e2m1
+sum_is 1 1.048828125 1 0 --start 1 --terms constant:2^-12 --n 200 --format fp16
+sum_is 2 2 - - --start 1 --terms constant:2^-3 --n 8 --format fp16
+sum_is 0.5 0.5 - - --terms constant:0.5 --times constant:0.25 --n 4 --format fp16 --sum sequential
+sum_is 1 1 - - --terms ones --times harmonic --n 1 --format bf16
+sum_is 0 0 - - --terms constant:0 --n 5 --format fp16
+sum_is inf 120000 - - --terms constant:60000 --n 2 --format fp16
+# products below half the smallest subnormal vanish in sequential, not in fma
+sum_is 0 2.384185791015625e-07 - - --terms constant:2^-13 --times constant:2^-13 --n 16 --format fp16 --sum sequential
+sum_is 2.384185791015625e-07 2.384185791015625e-07 - - --terms constant:2^-12 --times constant:2^-12 --n 4 --format fp16
+# A tensor core aligns in a block: each 2^-24 is chopped beside 1
+sum_is 1 1.0000004768371582031 1 0 --start 1 --terms constant:2^-24 --n 8 --format fp16 --sum tc:volta
+run --terms ones --n 1000 --format fp16 --table --sum fma --sum kahan
+test "$(grep -vc '^#' out)" = 23 && test "$(awk -F'\t' '$4 == 512 { print $5 }' out | tr '\n' ' ')" = "512 512 "
+test_is $? "--table: every power of two, then n, for each sum"
+grep -q '^# command: halfulp accumulate --terms=ones --n=1000 --format=fp16 --table --sum=fma --sum=kahan$' out && grep -q '^# seed: 1$' out
+test_is $? "and its provenance"
+run --terms uniform:0,1 --n 1000 --format fp16 --table --sum chunk:1..64 --sum fabsum:3..24,acc=fp32
+test $code = 0 && test "$(column out length | tr '\n' ' ')" = "1 2 4 8 16 32 64 3 6 12 24 " && test "$(column out n | sort -u)" = 1000
+test_is $? "a range of lengths: a row each"
+awk -F'\t' '!/^#/ && n++ && !($9 <= $10) { bad++ } END { exit bad || n < 2 }' out
+test_is $? "no backward error above its bound"
+run --terms normal:0,1 --n 4096 --format fp32,bf16 --table --sum fma --sum pairwise --sum kahan --sum dot2 --sum neumaier --sum splitk:8 --sum promote:16 --sum tc:ampere
+test_is $((code != 0)) "every model at once"
+test "$(column out format | sort | uniq -c | tr -s ' \n' ' ')" = " 104 bf16 104 fp32 " && awk -F'\t' '!/^#/ && n++ && !($9 <= $10) { bad++ } END { exit bad }' out
+test_is $? "208 rows, none above its bound"
 
 run --terms normal:0,1 --n 1000 --seed 7 --json
-test $code = 0 && test "$(grep -c '"first_swamped"' "$dir/out")" = 3 && grep -q '"bits": "0x' "$dir/out"
+test $code = 0 && test "$(grep -c '"first_swamped"' out)" = 3 && grep -q '"bits": "0x' out
 test_is $? "--json: a row a format"
-cp "$dir/out" "$dir/first"
+cp out first
 run --terms normal:0,1 --n 1000 --seed 7 --json
-cmp -s "$dir/out" "$dir/first"
+cmp -s out first
 test_is $? "random terms are a function of the seed"
 run --terms normal:0,1 --n 1000 --seed 8 --json
-! cmp -s "$dir/out" "$dir/first"
+! cmp -s out first
 test_is $? "and another seed gives others"
-run --terms ones --n 1000 --format fp16 --table --sum fma --sum kahan
-test "$(wc -l <"$dir/out")" = 23 && test "$(awk -F'\t' 'NR > 1 && $3 == 512 { print $4 }' "$dir/out" | tr '\n' ' ')" = "512 512 "
-test_is $? "--table: every power of two, then n, for each sum"
+OMP_NUM_THREADS=1 run --terms normal:0,1 --n 1000 --seed 7 --json
+cmp -s out first
+test_is $? "and not of the threads"
+run --terms uniform:0,1 --times uniform:0,1 --n 100000 --format fp64 --json
+holds 'x > 24500 && x < 25500' x "$(field out value)"
+test_is $? "the second factors are drawn apart: $(field out value) is near n/4, not n/3"
+run --terms ones --n 300 --table --json --format bf16
+test $code = 0 && test "$(grep -c '"n":' out)" = 10 && test "$(field out stagnation_term)" = 256
+test_is $? "--table --json: the table's rows"
+
+# A file's numbers, its first N, and two files that do not match
+npy_of x.npy "(5,)" 1 2 3 4 5
+npy_of y.npy "(5,)" 1 -1 1 -1 1
+npy_of short.npy "(3,)" 1 1 1
+npy none.npy "(0,)"
+sum_is 15 15 - - --terms x.npy --format fp16
+sum_is 3 3 - - --terms x.npy --times y.npy --format fp16
+sum_is 6 6 - - --terms x.npy --times short.npy --n 3 --format fp16
+refuses 3 'short.npy has 3 elements' --terms x.npy --times short.npy
+refuses 3 'no elements' --terms none.npy
+head -c 100 x.npy >cut.npy
+refuses 3 'cut short' --terms cut.npy
+refuses 3 'none-here.npy' --terms "$dir/none-here.npy"
 
 refuses 2 'did you mean fma' --sum fmaa
 refuses 2 'did you mean hopper' --sum tc:hoper
 refuses 2 'did you mean harmonic' --terms harmonc
+refuses 2 'did you mean ones' --times onse
 refuses 2 'two numbers' --terms uniform:1
+refuses 2 'two numbers' --terms normal:1,nan
 refuses 2 'a number' --terms constant
+refuses 2 'takes nothing' --terms ones:3
 refuses 2 '--n' --n 0
-refuses 2 'exclude' --json --table
+refuses 2 '--start' --start one
+refuses 2 'range' --sum chunk:8..4
+refuses 2 'range' --sum chunk:8..
+refuses 2 'takes no :N' --sum kahan:2..4
 refuses 2 'no instruction' --format fp32 --sum tc:volta
 refuses 2 'path=' --format e4m3 --sum tc:hopper
-refuses 3 'none.npy' --terms "$dir/none.npy"
-
-echo "1..$n"
-if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
-exit $failed
+refuses 2 'terms are given' harmonic
+finish

@@ -44,6 +44,7 @@ while read -r def macro files; do
 	fi
 done <<'END'
 lib/op/ops.def OP sed -n 's/^const hu_op hu_op_\([a-z0-9_]*\) = .*/\1/p' lib/op/*.c
+trainer/bench/benches.def BENCH sed -n 's/^const hu_bench hu_bench_\([a-z0-9_]*\) = .*/\1/p' trainer/bench/*.c
 trainer/data/datasets.def DATASET for f in trainer/data/*.c; do b=$(basename "$f" .c); grep -q "^hu_dataset_$b(" "$f" && echo "$b"; done
 trainer/model/models.def MODEL for f in trainer/model/*.c; do b=$(basename "$f" .c); grep -qE "hu_model_$b( =|\()" "$f" && echo "$b"; done
 trainer/optim/optimizers.def OPTIMIZER for f in trainer/optim/*.c; do b=$(basename "$f" .c); grep -qE "hu_optimizer_$b( =|\()" "$f" && echo "$b"; done

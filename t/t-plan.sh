@@ -15,7 +15,12 @@ run plan --policies
 test $code = 0 && grep -q '^mixed_bfloat16 ' out && grep -q '^O3 ' out
 test_is $? "plan --policies lists them"
 run plan --device abacus
-refused 2 'known are m2200' "an unknown device"
+refused 2 'known are here, m2200' "an unknown device"
+run plan --measure 3 --device v100
+refused 2 'device here' "measuring what is not here"
+run plan --model mlp --train 200 --eval 10 --device here --measure 3
+test $code = 0 && grep -q '^layer .*measured limit' out && grep -q 'ms a step, median of 3' out
+test_is $? "plan --device here --measure: this machine's ceilings and what each layer took"
 run plan --memory lots
 refused 2 '16GiB' "a size that is none"
 run plan --by colour

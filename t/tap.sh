@@ -34,6 +34,44 @@ column() {
 	awk -F '\t' -v want="$2" '/^#/ { next } !at { for (i = 1; i <= NF; i++) if ($i == want) at = i; next } { print $at }' "$1"
 }
 
+# last FILE NAME: the last cell of a column
+last() { column "$1" "$2" | tail -n 1; }
+
+# field FILE NAME: a number or null of that name in indented JSON, the last one
+field() { sed -n 's/^ *"'"$2"'": \([^,]*\),*$/\1/p' "$1" | tail -n 1; }
+
+# holds EXPRESSION [NAME VALUE...]: whether awk finds it true; a NAME that is no number makes every comparison with it false
+holds() {
+	expression=$1 check=1 vars=()
+	shift
+	while test $# -gt 1; do
+		case $2 in '' | *[!0-9.eE+-]*) check=0 ;; esac
+		vars+=(-v "$1=$2")
+		shift 2
+	done
+	awk "${vars[@]}" "BEGIN { exit !($check && ($expression)) }"
+}
+
+# npy FILE SHAPE CODE...: an array of float32 codes, 8 hex digits each
+npy() {
+	local file=$1 header="{'descr': '<f4', 'fortran_order': False, 'shape': $2, }" w
+	shift 2
+	{
+		printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+		for w in "$@"; do printf "\\x${w:6:2}\\x${w:4:2}\\x${w:2:2}\\x${w:0:2}"; done
+	} >"$file"
+}
+
+# npy_of FILE SHAPE VALUE...: the same from numbers or expressions
+npy_of() {
+	local file=$1 shape=$2
+	shift 2
+	npy "$file" "$shape" $("$HALFULP" round --format fp32 --json -- "$@" | sed -n 's/.*"bits": "0x\(.*\)".*/\1/p')
+}
+
+# words FILE: an npy file's float32 codes
+words() { tail -c +129 "$1" | od -An -v -tx4 --endian=little | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+
 # unlist RUN FILE: the manifest no longer says what FILE must be, so that a change of it is read
 unlist() {
 	${PYTHON:-python3} - "$1/manifest.json" "$2" <<'END'

@@ -1,30 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
    Codes: every code of every format of at most 19 bits decodes to what its
    fields say (computed here apart) and encodes back; the wide formats against
-   the processor's own numbers; the special codes by value. */
+   the processor's own numbers; the special codes by value. Formats without
+   subnormals read those codes as zeros and never write them. */
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
+#include "t/some-formats.h"
 #include "t/tap.h"
 
 #include <math.h>
+
+static int
+is_unsigned(hu_format f)
+{
+	return f.special == HU_SPECIAL_SCALE || f.special == HU_SPECIAL_P3109U || f.special == HU_SPECIAL_P3109UF;
+}
 
 /* The value of CODE from its fields, NaN for NaN. */
 static double
 by_fields(uint32_t code, hu_format f)
 {
 	int mant = f.p - 1, bias = 1 - f.emin, top = (1 << f.ebits) - 1;
-	int field = (int)(code >> mant) & top;
-	double m = (double)(code % (1u << mant)), s = code >> (f.bits - 1) ? -1 : 1;
-	int ones = field == top && m == (double)((1 << mant) - 1);
+	uint32_t last = ((uint32_t)1 << (f.bits - !is_unsigned(f))) - 1, magnitude = code & last;
+	int field = (int)(magnitude >> mant), ones = magnitude == last;
+	double m = (double)(code % (1u << mant)), s = magnitude != code ? -1 : 1;
 
-	if (f.special == HU_SPECIAL_SCALE)
-		return ones ? NAN : ldexp(1, field - 127);
-	if ((field == top && f.special == HU_SPECIAL_IEEE) || (ones && f.special == HU_SPECIAL_P3109))
-		return f.special == HU_SPECIAL_IEEE && m != 0 ? NAN : s * INFINITY;
-	if (ones && f.special == HU_SPECIAL_FN)
-		return NAN;
-	if (code == 1u << (f.bits - 1) && (f.special == HU_SPECIAL_FNUZ || f.special == HU_SPECIAL_P3109))
-		return NAN;
+	switch (f.special) {
+	case HU_SPECIAL_SCALE: return ones ? NAN : ldexp(1, field - 127);
+	case HU_SPECIAL_IEEE:
+		if (field == top)
+			return m != 0 ? NAN : s * INFINITY;
+		break;
+	case HU_SPECIAL_FN:
+	case HU_SPECIAL_P3109UF:
+		if (ones)
+			return NAN;
+		break;
+	case HU_SPECIAL_P3109U:
+		if (magnitude + 1 >= last)
+			return ones ? NAN : INFINITY;
+		break;
+	case HU_SPECIAL_P3109:
+	case HU_SPECIAL_FNUZ:
+		if (ones && f.special == HU_SPECIAL_P3109)
+			return s * INFINITY;
+		if (magnitude == 0 && s < 0)
+			return NAN;
+		break;
+	default: break;
+	}
+	if (field == 0 && (f.flags & (HU_FTZ | HU_NOSUB)))
+		return f.special == HU_SPECIAL_FNUZ || f.special == HU_SPECIAL_P3109 ? 0 : s * 0;
 	if (field == 0)
 		return s * ldexp(m, 1 - bias - mant);
 	return s * ldexp(1 + ldexp(m, -mant), field - bias);
@@ -49,7 +75,7 @@ test_every(hu_format f)
 
 	for (uint32_t c = 0; c < (uint32_t)1 << f.bits; c++) {
 		double want = by_fields(c, f), got = hu_decode(c, f);
-		int positive = !hu_has_sign(f) || !(c >> (f.bits - 1));
+		int positive = is_unsigned(f) || !(c >> (f.bits - 1));
 		if (isnan(want)) {
 			nans++;
 			decoded += hu_bits64(got) != 0x7ff8000000000000u;
@@ -57,6 +83,10 @@ test_every(hu_format f)
 			continue;
 		}
 		decoded += hu_bits64(got) != hu_bits64(want);
+		if (want == 0 && c % (1u << (f.p - 1))) { /* a subnormal's code that counts as zero */
+			encoded += hu_decode(hu_encode(got, f), f) != 0 || hu_encode(got, f) % (1u << (f.bits - 1)) != 0;
+			continue;
+		}
 		encoded += hu_encode(got, f) != c;
 		order += positive && !(got > last);
 		last = positive ? got : last;
@@ -118,22 +148,36 @@ test_known(void)
 		is_bits64(hu_nan_code(hu_format_of(nans[i].f)), nans[i].code, "%s: the one NaN", hu_format_name(nans[i].f));
 }
 
-/* Some of the formats without a row: P3109's, other biases, no significand bits, wide exponents. */
-static const char *const custom[] = { "binary8p1", "binary8p2", "binary8p3", "binary8p4", "binary8p5", "binary8p6", "binary8p7", "e4m3b11fnuz", "e3m0finite",
-                                      "e4m0fn", "e1m6finite", "e2m1ieee", "e5m7", "e11m4", "e9m6b300fn", "e7m8fnuz" };
+/* Value to code in one call: the code of what hu_round_full gives, with its sign of the error and flags. */
+static void
+test_round_code(void)
+{
+	static const struct { double x; const char *f; hu_mode m; uint64_t code; int ternary, flags; } rows[] = {
+		{ 1.0001, "fp16", HU_RNE, 0x3c00, -1, HU_INEXACT }, { 1.0001, "fp16", HU_RU, 0x3c01, 1, HU_INEXACT }, { -1e-9, "fp16", HU_RNE, 0x8000, 1, HU_INEXACT | HU_UNDERFLOW },
+		{ 1e9, "e4m3", HU_RNE, 0x7f, 0, HU_INEXACT | HU_OVERFLOW }, { 1e9, "e4m3sat", HU_RNE, 0x7e, -1, HU_INEXACT | HU_OVERFLOW }, { 448, "e4m3", HU_RNE, 0x7e, 0, 0 },
+		{ -0.0, "binary8p3", HU_RNE, 0x00, 0, 0 }, { INFINITY, "binary8p3", HU_RNE, 0x7f, 0, 0 }, { -INFINITY, "binary8p3", HU_RNE, 0xff, 0, 0 },
+		{ INFINITY, "binary8p3u", HU_RNE, 0xfe, 0, 0 }, { -1, "binary8p3u", HU_RNE, 0xff, 0, HU_INVALID }, { NAN, "binary8p3uf", HU_RNE, 0xff, 0, 0 }, { 1, "binary8p1", HU_RNE, 0x40, 0, 0 }
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		hu_format_id id = HU_NO_FORMAT;
+		hu_format_find(rows[i].f, &id);
+		hu_coded c = hu_round_code(rows[i].x, hu_format_of(id), rows[i].m, 0, 0);
+		ok(c.code == rows[i].code && c.ternary == rows[i].ternary && c.flags == rows[i].flags, "%g in %s %s: code 0x%llx, ternary %d, flags %d", rows[i].x, rows[i].f,
+		   hu_mode_name(rows[i].m), (unsigned long long)c.code, c.ternary, c.flags);
+	}
+}
 
 int
 main(void)
 {
-	for (int i = 0; i < HU_FORMATS; i++)
-		if (hu_format_of((hu_format_id)i).bits <= 19)
-			test_every(hu_format_of((hu_format_id)i));
-	for (size_t i = 0; i < sizeof custom / sizeof *custom; i++) {
-		hu_format_id id;
-		if (ok(hu_format_find(custom[i], &id) == HU_OK, "%s is a format", custom[i]))
-			test_every(hu_format_of(id));
-	}
+	hu_format f[SOME_FORMATS];
+	int n = some_formats(f, 1, 19);
+
+	for (int i = 0; i < n; i++)
+		test_every(f[i]);
 	test_wide();
 	test_known();
+	test_round_code();
 	return done_testing();
 }

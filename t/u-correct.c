@@ -113,7 +113,7 @@ test_rounding(void)
 static double
 value(const char *text, hu_format_id f, hu_mode mode, int *notes)
 {
-	hu_arithmetic a = { hu_format_of(f), mode, 0, 0, 0, 0, NULL };
+	hu_arithmetic a = { hu_format_of(f), mode, 0, 0, 0, 0, NULL, NULL, NULL };
 	hu_expr *e;
 	double x;
 

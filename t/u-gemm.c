@@ -74,11 +74,11 @@ call_of(const char *op, const char *sum, hu_format_id out, size_t part)
 static double
 plain(const double *a, const double *b, size_t k, const hu_call *c, size_t element)
 {
-	hu_draw d = { 5, hu_draw_stream("test"), 9, element * k };
+	hu_draw d = { 5, hu_draw_stream("test"), 9, element * k, 0 };
 	double sums[256];
 	hu_sum sum = c->sum;
 
-	if (hu_sum_resolve(&sum, c->fmt.in, c->fmt.in, c->fmt.out) != HU_OK)
+	if (hu_sum_resolve(&sum, c->fmt.in, c->fmt.in, c->fmt.acc) != HU_OK)
 		bail_out("%s", hu_reason());
 	return hu_round(hu_parts_run(a, b, k, (size_t)hu_attr_num(c, "part", 0), sum, &d, sums, NULL), hu_format_of(c->fmt.out), c->mode, c->flags, 0);
 }
@@ -159,7 +159,10 @@ test_formats(void)
 		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" }, { HU_FP64, HU_FP32, "fma,acc=fp32" }, { HU_FP64, HU_FP16, "sequential,acc=fp16" }, { HU_E2M1, HU_FP32, "fma,acc=e3m2" },
 		{ HU_FP16, HU_FP16, "neumaier,acc=fp16" }, { HU_BF16, HU_BF16, "dot2,acc=bf16" }, { HU_FP64, HU_FP64, "dot2,acc=fp64" }, { HU_FP16, HU_FP16, "fabsum:8,acc=fp16" }, { HU_FP16, HU_FP16, "splitk:3,acc=fp16" },
 		{ HU_E4M3, HU_BF16, "promote:16,acc=e8m13" }, { HU_FP16, HU_FP32, "dot2,acc=fp16,mode=SR" }, { HU_FP16, HU_FP32, "tc:volta" }, { HU_FP16, HU_FP16, "tc:ampere" }, { HU_BF16, HU_BF16, "tc:hopper" },
-		{ HU_FP32, HU_FP32, "tc:ada" }, { HU_E4M3, HU_FP16, "tc:hopper,path=mma" }, { HU_E5M2, HU_BF16, "tc:hopper,path=wgmma" }, { HU_FP64, HU_FP64, "tc:hopper" },
+		{ HU_FP32, HU_FP32, "tc:ada" }, { HU_E4M3, HU_FP16, "tc:hopper,path=mma" }, { HU_E5M2, HU_BF16, "tc:hopper,path=wgmma" }, { HU_FP64, HU_FP64, "tc:hopper" }, { HU_FP16, HU_FP16, "tc:ampere,out=fp16" }, { HU_E4M3, HU_FP32, "tc:blackwell,in=mxfp8" }, { HU_E2M1, HU_FP32, "tc:blackwell,in=mxfp4" },
+		{ HU_FP32, HU_FP32, "sequential,acc=fp32" }, { HU_FP32, HU_BF16, "pairwise,acc=fp32" }, { HU_FP32, HU_FP32, "neumaier,acc=fp32" }, { HU_FP32, HU_FP32, "dot2,acc=fp32" }, { HU_FP32, HU_FP32, "fabsum:8,acc=fp32" },
+		{ HU_FP32, HU_FP32, "splitk:3,acc=fp32" }, { HU_FP16, HU_FP32, "promote:16,acc=fp32" }, { HU_FP32, HU_FP32, "promote:8,acc=fp32,outer=bf16" }, { HU_BF16, HU_BF16, "kahan,acc=bf16" }, { HU_FP16, HU_FP16, "kahan,acc=fp16,outer=fp32" },
+		{ HU_E5M2, HU_FP16, "pairwise,acc=e5m2" }, { HU_E4M3, HU_FP32, "dot2,acc=e4m3" }, { HU_E4M3, HU_FP32, "neumaier,acc=e4m3" }, { HU_FP32, HU_FP32, "fabsum:8,acc=bf16" }, { HU_FP16, HU_FP16, "promote:16,acc=fp16" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

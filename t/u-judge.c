@@ -3,12 +3,17 @@
    sampling. Errors are compared with those worked out in integers. */
 #include "analyzers/harm.h"
 #include "analyzers/judge.h"
+#include "lib/base/mem.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "t/tap.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static hu_status
 third(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
@@ -30,6 +35,23 @@ half_ulp(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 	for (size_t i = 0; i < n; i++)
 		bound[i] = 0.5 * ldexp(1, hu_ulp_exponent(hu_get(in[0], element[i]) / 3, hu_format_of(HU_FP16)));
 	return HU_OK;
+}
+
+/* Enclosures of the same, LIE: with an error bound that does not hold. */
+static double lie;
+
+static hu_status
+enclosed(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = hu_dd_div(hu_dd_of(hu_get(in[0], element ? element[i] : i)), hu_dd_of(3));
+		v[i].h *= 1 + lie;
+	}
+	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+	free(v);
+	return st;
 }
 
 enum { N = 5000 };
@@ -114,7 +136,32 @@ main(void)
 	is_int((long long)named, (long long)faulty, "every output that is one ulp off leaves the bound");
 	is_int((long long)over, (long long)faulty, "and no other does");
 	ok(j->magnitude[7] == fabs(x[7] / 3.0), "without magnitudes of its own an operator has |exact|");
+
+	hu_op fast = op;
+	hu_judged *k;
+	size_t differ = 0;
+	fast.enclose = enclosed;
+	c.op = &fast;
+	element = hu_sample(1, "t.y", 0, N, 0, &n);
+	if (hu_judge(engine, &c, in, 0, &ty, element, n, 0, &k) != HU_OK)
+		bail_out("%s", hu_reason());
+	for (size_t i = 0; i < k->n; i++)
+		differ += k->ulps[i] != j->ulps[i] || k->error[i] != j->error[i] || k->exact[i] != j->exact[i] || k->over[i] != j->over[i] || k->magnitude[i] != j->magnitude[i];
+	ok(!differ && k->ladder.certified > N / 2 && k->ladder.again == 1 && k->ladder.exact + k->ladder.certified + k->ladder.oracle == N, "by enclosures the same: %zu exact, %zu certified, %zu by the reference, %zu judged again", k->ladder.exact, k->ladder.certified, k->ladder.oracle, k->ladder.again);
+	hu_judged_free(k);
 	hu_judged_free(j);
+	fflush(stdout);
+	pid_t child = fork();
+	int status = 0;
+	if (child == 0) {
+		lie = 0x1p-30;
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(9);
+		element = hu_sample(1, "t.y", 0, N, 0, &n);
+		hu_judge(engine, &c, in, 0, &ty, element, n, 0, &k);
+		_exit(0);
+	}
+	ok(child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "an enclosure that does not hold ends the program");
 
 	mpfr_t e;
 	mpfr_init2(e, 100);

@@ -17,7 +17,7 @@ enum { TRAIN = 50, EVAL = 46 };
 static void
 open_session(hu_session *s, hu_config *c, size_t batch, uint64_t seed)
 {
-	hu_dataset_options o = { 10, TRAIN, EVAL, 0, 3 };
+	hu_dataset_options o = { .size = 10, .train = TRAIN, .eval = EVAL, .seed = 3 };
 	hu_dataset d;
 
 	memset(c, 0, sizeof *c);

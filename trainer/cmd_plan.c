@@ -3,7 +3,9 @@
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
 #include "trainer/build.h"
+#include "trainer/device/ceiling.h"
 #include "trainer/device/fits.h"
+#include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
 #include "trainer/memory.h"
 
@@ -16,7 +18,8 @@ static const hu_opt opts[] = {
 	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
 	{ "policies", NULL, NULL, "list the policies known by name" },
 	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
-	{ "device", "NAME", NULL, "what limits each layer there, and the time it takes at least: v100, a100, h200, ..." },
+	{ "device", "NAME", NULL, "what limits each layer there, and the time it takes at least: v100, a100, ...; here: measured" },
+	{ "measure", "N", NULL, "run N steps on this machine and print what each layer took; with --device here" },
 	{ "memory", "SIZE", NULL, "say the largest batch that fits into SIZE (16GiB, 8e9) under each policy" },
 	{ "program", NULL, NULL, "print the training step's program instead" },
 	{ "json", NULL, NULL, "print JSON" },
@@ -133,6 +136,7 @@ typedef struct plan {
 	hu_config config;
 	hu_dataset data;
 	hu_peaks device;          /* id NULL: none asked for */
+	size_t steps;             /* of --measure */
 	double bytes;             /* of --memory; 0: not asked for */
 	hu_memory memory[64];
 	hu_timing timing[64];
@@ -159,21 +163,39 @@ parse_bytes(const char *text, double *bytes)
 	return hu_fail(HU_EINVAL, "--memory %s: a size like 16GiB, 512MB or 8e9 is needed", text);
 }
 
+/* Medians of a few steps, each call by itself; untouched where nothing is to be measured. */
+static hu_status
+measure(const plan *x, hu_steptime *t)
+{
+	hu_config c = x->config;
+	hu_energy none;
+
+	if (!x->steps)
+		return HU_OK;
+	c.backend = (char *)(size_t)"cpu"; /* read only: it is nobody's to free */
+	c.epochs = c.epochs ? c.epochs : 1;
+	c.seed = 1;
+	HU_TRY(hu_energy_open(&none, "none", "cpu"));
+	return hu_steptime_measure(t, &c, 2, x->steps, &none);
+}
+
 static json_t *
-timing_json(const plan *x, const hu_program *p, int by_call)
+timing_json(const plan *x, const hu_program *p, int by_call, const double *measured)
 {
 	const hu_peaks *d = &x->device;
 
-	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, NULL));
+	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, measured));
 }
 
 static void
-print_timing(const plan *x, const hu_program *p, int by_call)
+print_timing(const plan *x, const hu_program *p, int by_call, const hu_steptime *t)
 {
 	const hu_peaks *d = &x->device;
 
 	printf("\non %s (%.4g TFLOP/s fp32, %.4g GB/s; %s), milliseconds at least:\n\n", d->name, d->fp32, d->gb_s, d->source);
-	hu_timing_print(stdout, d, p, by_call, NULL);
+	hu_timing_print(stdout, d, p, by_call, t->call);
+	if (t->call)
+		printf("\n%.3f ms a step, median of %zu, %.0f images a second\n", t->ms, x->steps, t->samples_per_s);
 }
 
 /* Policies side by side; ratios are to the first. */
@@ -202,6 +224,9 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	x->name[k] = policy;
 	if (x->device.id)
 		x->timing[k] = hu_timing_of(&x->device, p.train);
+	hu_steptime t = { .call = NULL };
+	if (x->device.id)
+		HU_TRY(measure(x, &t));
 	if (x->bytes > 0)
 		HU_TRY(hu_largest_batch(&x->config, &x->data, x->bytes, &x->largest[k]));
 	if (hu_args_given(a, "program")) {
@@ -213,15 +238,16 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "rows", list));
 		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
 		if (x->device.id)
-			json_object_set_new(last, "timing", timing_json(x, p.train, by_call));
+			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
 		if (x->bytes > 0)
 			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
 		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images %zux%zu\n\n", k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute), hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch, x->data.height, x->data.width);
 		print_rows(p.train, rows, n, by_call);
 		if (x->device.id)
-			print_timing(x, p.train, by_call);
+			print_timing(x, p.train, by_call, &t);
 	}
+	free(t.call);
 	free(rows);
 	hu_programs_release(&p);
 	return HU_OK;
@@ -236,7 +262,14 @@ make_plan(plan *x, const hu_args *a)
 	if (strcmp(by, "layer") && strcmp(by, "call"))
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	if (hu_args_given(a, "device"))
-		HU_TRY(hu_peaks_find(hu_args_text(a, "device"), &x->device));
+		HU_TRY(strcmp(hu_args_text(a, "device"), "here") ? hu_peaks_find(hu_args_text(a, "device"), &x->device) : hu_ceiling_measure(&x->device));
+	if (hu_args_given(a, "measure")) {
+		long long n;
+		if (strcmp(hu_args_given(a, "device") ? hu_args_text(a, "device") : "", "here"))
+			return hu_fail(HU_EINVAL, "--measure needs --device here: it is this machine that is measured");
+		HU_TRY(hu_args_int(a, "measure", 1, 1000000, &n));
+		x->steps = (size_t)n;
+	}
 	if (hu_args_given(a, "memory"))
 		HU_TRY(parse_bytes(hu_args_text(a, "memory"), &x->bytes));
 	HU_TRY(hu_config_from_args(&x->config, a, 0));

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += trainer/build.c
 noinst_HEADERS += trainer/build.h
+libhalfulp_a_SOURCES += trainer/cmd_bench.c
 libhalfulp_a_SOURCES += trainer/cmd_compare.c
 libhalfulp_a_SOURCES += trainer/cmd_doctor.c
 libhalfulp_a_SOURCES += trainer/cmd_plan.c

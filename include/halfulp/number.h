@@ -16,6 +16,7 @@ extern "C" {
 #include "lib/number/code.h"
 #include "lib/number/count.h"
 #include "lib/number/elementary.h"
+#include "lib/number/elementary_round.h"
 #include "lib/number/format.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"

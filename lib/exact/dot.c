@@ -5,6 +5,9 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
+#include "lib/exact/grid.h"
+#include "lib/exact/judge.h"
+#include "lib/exact/operand.h"
 #include "lib/number/round.h"
 
 #include <math.h>
@@ -12,36 +15,25 @@
 
 static hu_exact_way way = HU_EXACT_AUTO;
 
-static atomic_ullong integers, again;
+static atomic_ullong engine, again;
 
 void
 hu_exact_way_set(hu_exact_way e)
 {
 	way = e;
-	atomic_store(&integers, 0);
+	atomic_store(&engine, 0);
 	atomic_store(&again, 0);
+	hu_exact_tally_reset();
 }
 
 void
-hu_exact_counts(unsigned long long *by_integers, unsigned long long *judged_again)
+hu_exact_counts(unsigned long long *by_engine, unsigned long long *judged_again)
 {
-	*by_integers = atomic_load(&integers);
+	*by_engine = atomic_load(&engine);
 	*judged_again = atomic_load(&again);
 }
 
 hu_exact_way hu_exact_way_get(void) { return way; }
-
-static int
-log2_above(size_t n)
-{
-	int b = 0;
-
-	while (n) {
-		n >>= 1;
-		b++;
-	}
-	return b;
-}
 
 /* Exponent of the last nonzero bit of a finite nonzero double. */
 static int
@@ -100,7 +92,7 @@ hu_exact_dot_mpfr(mpfr_t r, const double *a, const double *b, size_t n)
 		mpfr_set_zero(r, 1);
 		return;
 	}
-	mpfr_set_prec(r, high - low + log2_above(n) + 2);
+	mpfr_set_prec(r, high - low + hu_log2_up(n + 1) + 2);
 	mpfr_set_zero(r, 1);
 	mpfr_init2(x, 53);
 	mpfr_init2(y, 53);
@@ -113,67 +105,38 @@ hu_exact_dot_mpfr(mpfr_t r, const double *a, const double *b, size_t n)
 	mpfr_clear(y);
 }
 
-/* x as an integer multiple of 2^low, which divides it. */
-static __int128
-integer(double x, int low)
-{
-	uint64_t u = hu_bits64(x);
-	int field = (int)(u >> 52 & 0x7ff), e = (field ? field - 1075 : -1074) - low;
-	__int128 m = (__int128)((u & 0xfffffffffffffu) | (field ? 0x10000000000000u : 0));
-
-	m = e >= 0 ? m << e : m >> -e;
-	return u >> 63 ? -m : m;
-}
-
-static void
-set_int128(mpfr_t r, __int128 v, int low)
-{
-	unsigned __int128 m = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
-	mpfr_t part;
-
-	mpfr_set_prec(r, 128);
-	mpfr_init2(part, 64);
-	mpfr_set_ui_2exp(r, (unsigned long)(m >> 64), 64, MPFR_RNDN);
-	mpfr_set_ui(part, (unsigned long)m, MPFR_RNDN);
-	mpfr_add(r, r, part, MPFR_RNDN);
-	mpfr_mul_2si(r, r, low, MPFR_RNDN);
-	if (v < 0)
-		mpfr_neg(r, r, MPFR_RNDN);
-	mpfr_clear(part);
-}
-
 int
-hu_exact_dot_int(mpfr_t r, const double *a, const double *b, size_t n)
+hu_exact_dot_value(hu_exact_value *v, const double *a, const double *b, size_t n)
 {
-	int ah = 0, al = 0, bh = 0, bl = 0, any = 0;
+	const hu_grid *grid = hu_grid_get();
+	hu_measured x = { 0 }, y = { 0 };
+	double sum[HU_GRID_LEVELS] = { 0 };
+	hu_plan plan;
 
-	/* Both vectors as integers over their own lowest bit: 62 bits each, the sum in 127. */
-	for (size_t k = 0; k < n; k++) {
-		if (!hu_isfinite(a[k]) || !hu_isfinite(b[k]))
-			return 0;
-		if (a[k] == 0 || b[k] == 0)
-			continue;
-		int h = hu_exponent(a[k]), l = last_bit(a[k]), g = hu_exponent(b[k]), m = last_bit(b[k]);
-		ah = !any || h > ah ? h : ah;
-		al = !any || l < al ? l : al;
-		bh = !any || g > bh ? g : bh;
-		bl = !any || m < bl ? m : bl;
-		any = 1;
-	}
-	if (!any) {
-		mpfr_set_zero(r, 1);
-		return 1;
-	}
-	if (ah - al > 61 || bh - bl > 61 || (ah - al + 1) + (bh - bl + 1) + log2_above(n) > 126)
+	hu_measure(&x, a, n);
+	hu_measure(&y, b, n);
+	int width = x.low + y.low, wide = x.bits + y.bits > 53, levels = wide ? 2 : 1, e = x.e + y.e;
+	if (x.special || y.special || e > 900 || e - width < -1074)
 		return 0;
-	__int128 sum = 0;
-	for (size_t k = 0; k < n; k++)
-		if (a[k] != 0 && b[k] != 0)
-			sum += (__int128)(int64_t)integer(a[k], al) * (int64_t)integer(b[k], bl);
-	if (sum == 0)
-		mpfr_set_zero(r, 1);
-	else
-		set_int128(r, sum, al + bl);
+	hu_plan_make(&plan, n, wide ? 2 : 1);
+	while (levels <= HU_GRID_LEVELS && plan.limit[levels] < width)
+		levels++;
+	if (levels > HU_GRID_LEVELS)
+		return 0;
+	for (size_t done = 0, k; done < n; done += k) {
+		k = n - done < HU_GRID_CHUNK ? n - done : HU_GRID_CHUNK;
+		(wide ? grid->wide_dot : grid->narrow_dot)(k, a + done, b + done, hu_pow2(-x.e), hu_pow2(-y.e), levels, plan.start, sum);
+		for (int l = levels - 1; l > 0; l--) { /* as hu_grid_carry */
+			double up = (plan.start[l - 1] + sum[l]) - plan.start[l - 1];
+			sum[l] -= up;
+			sum[l - 1] += up;
+		}
+	}
+	hu_exact_value_set(v, 0);
+	for (int l = levels; l--;)
+		if (sum[l] != 0)
+			hu_exact_value_add(v, sum[l]);
+	hu_exact_value_scale(v, e);
 	return 1;
 }
 
@@ -184,6 +147,15 @@ chosen(const double *a, const double *b, size_t n)
 	return n && hu_mix64(hu_bits64(a[n / 2]) ^ hu_mix64(hu_bits64(b[n - 1]) ^ hu_mix64(n ^ hu_bits64(a[n - 1])))) % 64 == 0;
 }
 
+void
+hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		fprintf(stderr, "%a * %a\n", a[k], b[k]);
+	mpfr_fprintf(stderr, "engine: %Ra\nMPFR:   %Ra\n", ours, oracle);
+	hu_bug(__FILE__, __LINE__, "the exact engine and MPFR disagree on the sum of these %zu products", n);
+}
+
 static void
 judge_again(const mpfr_t r, const double *a, const double *b, size_t n)
 {
@@ -191,12 +163,8 @@ judge_again(const mpfr_t r, const double *a, const double *b, size_t n)
 
 	mpfr_init(exact);
 	hu_exact_dot_mpfr(exact, a, b, n);
-	if (mpfr_cmp(exact, r)) {
-		for (size_t k = 0; k < n; k++)
-			fprintf(stderr, "%a * %a\n", a[k], b[k]);
-		mpfr_fprintf(stderr, "integers: %Ra\nMPFR:     %Ra\n", r, exact);
-		hu_bug(__FILE__, __LINE__, "the integer engine and MPFR disagree on the sum of these %zu products", n);
-	}
+	if (mpfr_cmp(exact, r))
+		hu_exact_disagree(r, exact, a, b, n);
 	mpfr_clear(exact);
 	atomic_fetch_add(&again, 1);
 }
@@ -204,11 +172,14 @@ judge_again(const mpfr_t r, const double *a, const double *b, size_t n)
 void
 hu_exact_dot(mpfr_t r, const double *a, const double *b, size_t n)
 {
-	if (way == HU_EXACT_MPFR || !hu_exact_dot_int(r, a, b, n)) {
+	hu_exact_value v;
+
+	if (way == HU_EXACT_MPFR || !hu_exact_dot_value(&v, a, b, n)) {
 		hu_exact_dot_mpfr(r, a, b, n);
 		return;
 	}
-	atomic_fetch_add(&integers, 1);
+	hu_exact_value_mpfr(r, &v);
+	atomic_fetch_add(&engine, 1);
 	if (chosen(a, b, n))
 		judge_again(r, a, b, n);
 }

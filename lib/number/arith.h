@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
    Correctly rounded +, -, *, /, sqrt and fma in a format: the exact result is
-   rounded once, in any mode. It is first rounded to odd in double (Boldo and
+   rounded once, in any mode. Most formats: first to odd in double (Boldo and
    Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57, 2008), from
-   which a second rounding to at most 51 bits is as good as one. Host and device. */
+   which a second rounding to at most 51 bits is as good as one. fp64 and its like:
+   integers (wide.h). Host and device. */
 #ifndef HU_NUMBER_ARITH_H
 #define HU_NUMBER_ARITH_H
 
 #include "lib/number/round.h"
+#include "lib/number/wide.h"
 
 #include <math.h>
 
-/* Whether these functions serve f: products must be exact in double (2p <= 53),
-   nothing may leave double's range. So fp32 and all narrower rows, not fp64. */
+/* Whether double arithmetic serves f: products must be exact in double (2p <= 53),
+   nothing may leave double's range. So fp32 and all narrower rows, not fp64: it and
+   the others go through wide.h, some ten times slower. */
 HU_HD int
 hu_arith_serves(hu_format f)
 {
@@ -49,7 +52,14 @@ hu_arith_finish(double exact, int from_nan, hu_format f, hu_mode mode, int flags
 	return r;
 }
 
-/* Operands a, b, c: values of f, or of any format that hu_arith_serves. FLAGS:
+/* The same of an exact number, or of a zero or special value X where there is none. */
+HU_HD hu_rounded
+hu_arith_finish_wide(hu_wide w, double x, int from_nan, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	return w.m ? hu_wide_round(w, f, mode, flags, rand) : hu_arith_finish(x, from_nan, f, mode, flags, rand);
+}
+
+/* Operands a, b, c: values of f, or of any format that hu_arith_serves if it serves f, else any doubles. FLAGS:
    those of hu_round; HU_DAZ acts on operands and not on the result. An exact zero
    sum of unlike signs is +0, under RD -0. */
 HU_HD double
@@ -58,20 +68,36 @@ hu_arith_operand(double x, hu_format f, int flags)
 	return (flags & HU_DAZ) && x < hu_smallest_normal(f) && -x < hu_smallest_normal(f) ? x * 0.0 : x;
 }
 
+HU_HD int
+hu_arith_is_number(double x)
+{
+	return hu_isfinite(x) && x != 0;
+}
+
 HU_HD hu_rounded
 hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
+	int from_nan = hu_isnan(a) || hu_isnan(b) || hu_isnan(c);
 	double x, y, s;
 
 	a = hu_arith_operand(a, f, flags);
 	b = hu_arith_operand(b, f, flags);
 	c = hu_arith_operand(c, f, flags);
+	flags &= ~HU_DAZ;
+	if (!hu_arith_serves(f) && hu_arith_is_number(a) && hu_arith_is_number(b) && hu_isfinite(c)) {
+		hu_wide w = hu_wide_mul(hu_wide_of(a), hu_wide_of(b));
+		if (c != 0)
+			w = hu_wide_add(w, hu_wide_of(c));
+		return hu_arith_finish_wide(w, mode == HU_RD ? -0.0 : 0.0, 0, f, mode, flags, rand);
+	}
 	x = a * b;
 	y = c;
+	if (!hu_isfinite(c) && hu_isfinite(a) && hu_isfinite(b)) /* the product may overflow here, not in truth */
+		x = 0;
 	s = hu_arith_sum_odd(x, y);
 	if (s == 0 && mode == HU_RD && (hu_bits64(x) >> 63) != (hu_bits64(y) >> 63))
 		s = -0.0;
-	return hu_arith_finish(s, hu_isnan(a) || hu_isnan(b) || hu_isnan(c), f, mode, flags & ~HU_DAZ, rand);
+	return hu_arith_finish(s, from_nan, f, mode, flags, rand);
 }
 
 HU_HD hu_rounded
@@ -89,33 +115,46 @@ hu_arith_sub(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t 
 HU_HD hu_rounded
 hu_arith_mul(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
+	int from_nan = hu_isnan(a) || hu_isnan(b);
+
 	a = hu_arith_operand(a, f, flags);
 	b = hu_arith_operand(b, f, flags);
-	return hu_arith_finish(a * b, hu_isnan(a) || hu_isnan(b), f, mode, flags & ~HU_DAZ, rand);
+	flags &= ~HU_DAZ;
+	if (!hu_arith_serves(f) && hu_arith_is_number(a) && hu_arith_is_number(b))
+		return hu_wide_round(hu_wide_mul(hu_wide_of(a), hu_wide_of(b)), f, mode, flags, rand);
+	return hu_arith_finish(a * b, from_nan, f, mode, flags, rand);
 }
 
 HU_HD hu_rounded
 hu_arith_div(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
+	int from_nan = hu_isnan(a) || hu_isnan(b);
 	double q, rest = 0;
 
 	a = hu_arith_operand(a, f, flags);
 	b = hu_arith_operand(b, f, flags);
+	flags &= ~HU_DAZ;
+	if (!hu_arith_serves(f) && hu_arith_is_number(a) && hu_arith_is_number(b))
+		return hu_wide_round(hu_wide_div(hu_wide_of(a), hu_wide_of(b)), f, mode, flags, rand);
 	q = a / b;
 	if (hu_isfinite(q) && hu_isfinite(b) && q != 0)
 		rest = fma(-q, b, a); /* exact: the remainder */
-	return hu_arith_finish(hu_arith_odd(q, b > 0 ? rest : -rest), hu_isnan(a) || hu_isnan(b), f, mode, flags & ~HU_DAZ, rand);
+	return hu_arith_finish(hu_arith_odd(q, b > 0 ? rest : -rest), from_nan, f, mode, flags, rand);
 }
 
 HU_HD hu_rounded
 hu_arith_sqrt(double a, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
+	int from_nan = hu_isnan(a);
 	double s, rest = 0;
 
 	a = hu_arith_operand(a, f, flags);
+	flags &= ~HU_DAZ;
+	if (!hu_arith_serves(f) && hu_arith_is_number(a) && a > 0)
+		return hu_wide_round(hu_wide_sqrt(hu_wide_of(a)), f, mode, flags, rand);
 	s = sqrt(a);
 	if (hu_isfinite(s) && s != 0)
 		rest = fma(-s, s, a);
-	return hu_arith_finish(hu_arith_odd(s, rest), hu_isnan(a), f, mode, flags & ~HU_DAZ, rand);
+	return hu_arith_finish(hu_arith_odd(s, rest), from_nan, f, mode, flags, rand);
 }
 #endif

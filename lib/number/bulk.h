@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Rounding, packing and unpacking of arrays: each element exactly as round.h
-   and code.h say, whatever the instruction set. One thread; alignment free. */
+   Rounding, packing and unpacking of arrays: each element exactly as round.h and
+   code.h say, whatever the instruction set and the number of threads. Alignment is
+   free. Large arrays (half a million elements) are shared by OpenMP's threads where
+   the caller is not in a parallel region already. */
 #ifndef HU_NUMBER_BULK_H
 #define HU_NUMBER_BULK_H
 
@@ -24,18 +26,25 @@ void hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mo
 void hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags,
                       const hu_stream *random, uint64_t index0);
 
-/* The same for doubles; not vectorised. */
+/* The same for doubles. */
 void hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags,
                        const hu_stream *random, uint64_t index0);
 
-/* Bytes of the smallest standard element that holds a code of f: 1, 2, 4 (17 to 32 bits, tf32 too: an fp32 word) or 8. */
+/* Bytes of the smallest standard element that holds a code of f: 1, 2, 4 (17 to 32 bits, tf32 too: an fp32 word) or 8 (an fp64 word). */
 size_t hu_bulk_element(hu_format_id f);
 
 /* Values of f to codes, native byte order, and back. src must be values of f
    already (round first), or infinities in a format that has them, or NaN, which
    becomes the format's one code; other values give an unspecified code. Codes
-   decode exactly, every NaN to 0x7fc00000; fp64's must be floats to keep their
-   value. dst and src must not overlap. */
+   decode exactly, every NaN to 0x7fc00000; what floats cannot hold (fp64's values)
+   rounds to nearest even. dst and src must not overlap. */
 void hu_bulk_pack(void *dst, const float *src, size_t n, hu_format_id f);
 void hu_bulk_unpack(float *dst, const void *src, size_t n, hu_format_id f);
+
+/* The same from and to doubles; elements of 4 bytes are floats still. */
+void hu_bulk_pack_f64(void *dst, const double *src, size_t n, hu_format_id f);
+void hu_bulk_unpack_f64(double *dst, const void *src, size_t n, hu_format_id f);
+
+/* hu_bulk_round and hu_bulk_pack in one pass over memory. dst and src must not overlap. */
+void hu_bulk_encode(void *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0);
 #endif

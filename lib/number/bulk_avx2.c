@@ -3,6 +3,9 @@
 #include "lib/number/bulk_table.h"
 
 #if defined(__AVX2__)
+#define HU_BULK_AVX2
 #define HU_BULK_TABLE hu_bulk_avx2
+#include "lib/number/bulk_vec_avx2.h"
+
 #include "lib/number/bulk.inc"
 #endif

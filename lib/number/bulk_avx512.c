@@ -3,6 +3,9 @@
 #include "lib/number/bulk_table.h"
 
 #if defined(__AVX512F__)
+#define HU_BULK_AVX512
 #define HU_BULK_TABLE hu_bulk_avx512
+#include "lib/number/bulk_vec_avx512.h"
+
 #include "lib/number/bulk.inc"
 #endif

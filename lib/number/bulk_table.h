@@ -5,33 +5,96 @@
 
 #include "lib/number/bulk.h"
 
-/* A format as the loops over 32-bit words see it: fp32's bits of its limits. */
+/* How a format lies in lanes of 32 or 64 bits, which hold a carrier: fp32 or fp64. */
+typedef enum hu_bulk_kind {
+	HU_BULK_NONE,    /* not served: element by element through round.h */
+	HU_BULK_NARROW,  /* the carrier's exponents reach far enough beyond the format's for a sum to do the rounding */
+	HU_BULK_WIDE,    /* emin is the carrier's: subnormals are the carrier's too, and bits round alike everywhere */
+	HU_BULK_SCALE,   /* powers of two without sign (e8m0) */
+	HU_BULK_KINDS
+} hu_bulk_kind;
+
+/* A format as the loops see it; words of the carrier's bits, in the low 32 where that is fp32. */
 typedef struct hu_bulk_plan {
-	uint32_t drop;         /* 24 - p: bits of fp32's significand that normals lose */
-	uint32_t emin_field;   /* fp32's exponent field at the format's emin */
-	uint32_t max;          /* fp32 bits of the largest finite value */
-	uint32_t over[2];      /* what a rounded magnitude beyond it becomes, by sign */
-	uint32_t over_sign;    /* fp32's sign bit where over[1] is over[0] with it; else 0 and they are equal: to nearest */
-	uint32_t inf[2];       /* what an infinity becomes, by sign */
-	float smallest;        /* smallest subnormal */
-	float inverse;         /* its reciprocal; 0 where that is no float (never used there) */
-	uint32_t top, nan_code, nan_from, nan_only, inf_code; /* codes: see bulk.inc */
-	uint32_t sign_shift;   /* code bits - 1 */
-	int wide;              /* emin is fp32's: a subnormal of the format is one of fp32 */
-	int full;              /* some of the rest is unusual */
-	uint32_t nan, minus_zero; /* what NaN and -0 become */
-	uint32_t ftz, daz;     /* magnitudes below become zero, after and before rounding */
-	uint32_t one_bit;      /* 1 where p is 1 */
+	hu_bulk_kind kind;
+	int stream;            /* write past the caches, which the result is too large for */
+	int full;              /* the last five below are not what IEEE formats and e4m3 have without flags */
+	int drop;              /* bits of the carrier's significand that normals lose */
+	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
+	uint64_t from, beyond; /* 2^emin and 2^(emax + 1) */
+	uint64_t lowest;       /* the power of two whose last place in the format is the place of what lies below from */
+	uint64_t smallest;     /* smallest positive value */
+	uint64_t max;          /* largest finite value */
+	uint64_t over[2], inf[2]; /* what a rounded magnitude beyond it becomes, and an infinity, by sign */
 	uint32_t random_mask;  /* of a random word, the bits that count */
+	uint64_t nan, minus_zero; /* what NaN and -0 become */
+	uint64_t ftz, daz;     /* magnitudes below become zero, after and before rounding */
 } hu_bulk_plan;
 
+/* A format's codes of at most 16 bits as lanes of 32 bits see them. */
+typedef struct hu_bulk_codes {
+	hu_bulk_kind kind;
+	int full;              /* NaN's code or -0 is not where IEEE formats and e4m3 have it */
+	int drop, sign_shift;  /* code bits - 1 */
+	uint32_t from;         /* 2^emin's fp32 bits */
+	float smallest;        /* smallest subnormal */
+	uint32_t inf_code, nan_code; /* nan_code where there is no infinity */
+	uint32_t top;          /* infinity's code without sign; past every code where there is none */
+	uint32_t nan_from;     /* the smallest code without sign that is NaN; past every code where there is none */
+	uint32_t nan_only;     /* the one NaN, its sign moved to bit 31; all ones where there is no such */
+	uint32_t minus_zero;   /* the bits that -0 leaves in a code: its sign's, or none */
+} hu_bulk_codes;
+
+typedef void hu_bulk_round32(float *dst, const float *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
+typedef void hu_bulk_round64(double *dst, const double *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
+
 typedef struct hu_bulk_kernels {
-	void (*round[HU_MODES])(float *dst, const float *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
-	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_plan *p);
-	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_plan *p);
-	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_plan *p);
-	void (*unpack16)(float *dst, const uint16_t *src, size_t n, const hu_bulk_plan *p);
+	hu_bulk_round32 *round32[HU_MODES];
+	hu_bulk_round64 *round64[HU_MODES];
+	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
+	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
+	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_codes *p);
+	void (*unpack16)(float *dst, const uint16_t *src, size_t n, const hu_bulk_codes *p);
+	void (*copy)(float *dst, const float *src, size_t n);     /* every NaN to one */
+	void (*narrow)(float *dst, const double *src, size_t n);  /* the same; to nearest even */
+	void (*widen)(double *dst, const float *src, size_t n);   /* the same */
 } hu_bulk_kernels;
 
-extern const hu_bulk_kernels hu_bulk_scalar, hu_bulk_avx2, hu_bulk_avx512;
+extern const hu_bulk_kernels hu_bulk_scalar, hu_bulk_neon, hu_bulk_avx2, hu_bulk_avx512;
+
+/* The loops of an instruction set that hu_simd_has. */
+const hu_bulk_kernels *hu_bulk_kernels_of(hu_simd level);
+
+/* Plans for lanes of WIDTH (32 or 64) bits; kind is HU_BULK_NONE where the loops do not serve the format. */
+hu_bulk_plan hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width);
+hu_bulk_codes hu_bulk_codes_of(hu_format f);
+
+/* What passes through a buffer does so in parts of this many elements, which stay in the first cache. */
+enum { HU_BULK_PART = 1024 };
+
+/* Bytes of results from which they are written past the caches. Behind a second-level cache of 2 MB that is
+   faster from 4 MB on; but smaller ones may still be read again from the third level. */
+enum { HU_BULK_STREAM_FROM = 1 << 24 };
+
+/* A call on an array, which may be cut anywhere: element i draws the random word index0 + i. */
+typedef struct hu_bulk_job {
+	const hu_bulk_kernels *kernels;
+	hu_bulk_plan plan, plan64; /* plan64 where the elements are doubles or plan is HU_BULK_NONE */
+	hu_bulk_codes codes;       /* for the packing calls */
+	hu_format f;
+	hu_mode mode;
+	int flags, as_is;          /* as_is: the format holds every float; only NaN changes */
+	hu_stream random;
+} hu_bulk_job;
+
+/* WIDTH: of the elements to be rounded. Leaves codes.kind HU_BULK_NONE. RANDOM may be NULL. */
+hu_bulk_job hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width);
+
+/* N elements of a job, from that with random word INDEX on. */
+typedef void hu_bulk_stretch(const hu_bulk_job *j, void *dst, const void *src, size_t n, uint64_t index);
+hu_bulk_stretch hu_bulk_round_part;   /* floats to floats */
+hu_bulk_stretch hu_bulk_round_part64; /* doubles to doubles */
+
+/* F over all N elements of DST_BYTES and SRC_BYTES, in one piece or one a thread. */
+void hu_bulk_run(hu_bulk_stretch *f, const hu_bulk_job *j, void *dst, size_t dst_bytes, const void *src, size_t src_bytes, size_t n, uint64_t index0);
 #endif

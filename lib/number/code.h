@@ -7,7 +7,7 @@
 #include "lib/number/round.h"
 
 /* The one NaN code that encoding gives: IEEE-like the quiet bit alone (0x7e of
-   e5m2), all ones (0x7f of e4m3, 0xff of e8m0), or the sign bit alone (0x80);
+   e5m2), all ones (0x7f of e4m3, 0xff of e8m0 and where there is no sign), or the sign bit alone (0x80);
    the largest value's code in a format without NaN. */
 HU_HD uint64_t
 hu_nan_code(hu_format f)
@@ -18,7 +18,9 @@ hu_nan_code(hu_format f)
 	case HU_SPECIAL_IEEE: return ((((uint64_t)1 << f.ebits) - 1) << mant) | (uint64_t)1 << (mant - 1);
 	case HU_SPECIAL_FNUZ:
 	case HU_SPECIAL_P3109: return (uint64_t)1 << (f.bits - 1);
-	case HU_SPECIAL_SCALE: return ((uint64_t)1 << f.bits) - 1;
+	case HU_SPECIAL_SCALE:
+	case HU_SPECIAL_P3109U:
+	case HU_SPECIAL_P3109UF: return ((uint64_t)1 << f.bits) - 1;
 	default: return ((uint64_t)1 << (f.bits - 1)) - 1;
 	}
 }
@@ -29,6 +31,8 @@ hu_inf_code(hu_format f)
 {
 	if (f.special == HU_SPECIAL_P3109)
 		return ((uint64_t)1 << (f.bits - 1)) - 1;
+	if (f.special == HU_SPECIAL_P3109U)
+		return ((uint64_t)1 << f.bits) - 2;
 	return (((uint64_t)1 << f.ebits) - 1) << (f.p - 1);
 }
 
@@ -36,7 +40,7 @@ hu_inf_code(hu_format f)
 HU_HD uint64_t
 hu_encode(double x, hu_format f)
 {
-	uint64_t sign = (hu_bits64(x) >> 63) << (f.bits - 1), m;
+	uint64_t sign = hu_has_sign(f) ? (hu_bits64(x) >> 63) << (f.bits - 1) : 0, m;
 	int mant = f.p - 1, e;
 	double a = x < 0 ? -x : x;
 
@@ -49,7 +53,7 @@ hu_encode(double x, hu_format f)
 	if (f.p == 53)
 		return hu_bits64(x);
 	e = hu_exponent(x);
-	if (!hu_has_sign(f))
+	if (!hu_has_zero(f))
 		return (uint64_t)(e - f.emin);
 	if (e < f.emin) /* subnormal: the field is the multiple of the smallest one */
 		return sign | (uint64_t)(a * hu_pow2(-f.emin) * hu_pow2(f.p - 1));
@@ -57,11 +61,26 @@ hu_encode(double x, hu_format f)
 	return sign | (uint64_t)(e - f.emin + 1) << mant | m;
 }
 
-/* The value of a code; bits above f.bits are ignored. */
+/* x rounded to f's code, as hu_round_full. */
+typedef struct hu_coded { uint64_t code; int ternary, flags; } hu_coded;
+
+HU_HD hu_coded
+hu_round_code(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
+{
+	hu_rounded r = hu_round_full(x, f, mode, flags, rand);
+	hu_coded c;
+
+	c.code = hu_encode(r.value, f);
+	c.ternary = r.ternary;
+	c.flags = r.flags;
+	return c;
+}
+
+/* The value of a code; bits above f.bits are ignored. In a format without subnormals their codes are zeros. */
 HU_HD double
 hu_decode(uint64_t code, hu_format f)
 {
-	int mant = f.p - 1, negative = (int)(code >> (f.bits - 1) & 1);
+	int mant = f.p - 1, negative = hu_has_sign(f) && (code >> (f.bits - 1) & 1);
 	uint64_t field = code >> mant & (((uint64_t)1 << f.ebits) - 1), m = code & (((uint64_t)1 << mant) - 1);
 	uint64_t top = ((uint64_t)1 << f.ebits) - 1;
 	int ones = field == top && m == ((uint64_t)1 << mant) - 1;
@@ -86,9 +105,19 @@ hu_decode(uint64_t code, hu_format f)
 		if (negative && field == 0 && m == 0)
 			return hu_nan();
 		break;
+	case HU_SPECIAL_P3109U:
+	case HU_SPECIAL_P3109UF:
+		if (ones)
+			return hu_nan();
+		code &= ((uint64_t)1 << f.bits) - 1;
+		if (code == hu_inf_code(f) && hu_has_inf(f))
+			return hu_inf(0);
+		break;
 	case HU_SPECIAL_SCALE: return ones ? hu_nan() : hu_pow2((int)field + f.emin);
 	default: break;
 	}
+	if (field == 0 && (f.flags & (HU_FTZ | HU_NOSUB)))
+		return hu_zero_of(negative, f);
 	if (field == 0)
 		r = (double)m * hu_pow2(f.emin - f.p + 1);
 	else

@@ -20,7 +20,7 @@ typedef enum hu_format_id {
 	HU_FORMATS,
 	HU_NO_FORMAT = HU_FORMATS,
 	HU_CUSTOM = 1 << 26,
-	HU_LAST_FORMAT = (1 << 27) - 1
+	HU_LAST_FORMAT = (1 << 30) - 1
 } hu_format_id;
 
 typedef enum hu_mode {
@@ -31,13 +31,26 @@ typedef enum hu_mode {
 } hu_mode;
 
 /* formats.def explains them; from FNUZ on, something that IEEE 754 has is missing: -0, NaN or a sign. */
-enum { HU_SPECIAL_IEEE, HU_SPECIAL_FN, HU_SPECIAL_FNUZ, HU_SPECIAL_FINITE, HU_SPECIAL_P3109, HU_SPECIAL_SCALE, HU_SPECIALS };
+enum {
+	HU_SPECIAL_IEEE, HU_SPECIAL_FN, HU_SPECIAL_FNUZ, HU_SPECIAL_FINITE, HU_SPECIAL_P3109, HU_SPECIAL_SCALE, HU_SPECIAL_P3109U,
+	HU_SPECIAL_P3109UF, HU_SPECIALS
+};
 
-/* value = m * 2^(e - p + 1) with integer |m| < 2^p and emin <= e <= emax. */
+/* Flags of a rounding. FTZ and DAZ are hardware's: FTZ looks at the rounded result, DAZ at what comes in.
+   A format may carry flags of its own (its name says so); they hold in every call. */
+enum {
+	HU_SATURATE = 1,  /* overflow gives the largest finite value, and so does an infinity */
+	HU_FTZ = 2,       /* flush to zero: a subnormal result becomes a zero of its sign */
+	HU_DAZ = 4,       /* denormals are zero: |x| below the format's smallest normal number counts as zero */
+	HU_NOSUB = 8      /* of a format alone: between zero and the smallest normal number there is nothing */
+};
+
+/* value = m * 2^(e - p + 1) with integer |m| < 2^p and emin <= e <= emax; under HU_FTZ or HU_NOSUB 0 or |m| >= 2^(p-1). */
 typedef struct hu_format {
 	hu_format_id id;
 	int bits, ebits, p, emin, emax;
 	int special;      /* HU_SPECIAL_… */
+	int flags;        /* HU_SATURATE, HU_FTZ, HU_NOSUB: what always holds; 0 in a row of the table */
 	double max;       /* largest finite value */
 } hu_format;
 
@@ -51,44 +64,46 @@ hu_pow2(int e)
 	return v.d;
 }
 
-/* The exponent bias that a name without one means: IEEE 754's, one more for FNUZ
-   and P3109 (whose p = 1 keeps IEEE's). */
+/* The exponent bias that a name without one means: IEEE 754's, one more for FNUZ and P3109. */
 HU_HD int
-hu_format_bias(int ebits, int mant, int special)
+hu_format_bias(int ebits, int special)
 {
-	int one_more = special == HU_SPECIAL_FNUZ || (special == HU_SPECIAL_P3109 && mant > 0);
+	int one_more = special == HU_SPECIAL_FNUZ || special == HU_SPECIAL_P3109 || special == HU_SPECIAL_P3109U || special == HU_SPECIAL_P3109UF;
 
 	return (1 << (ebits - 1)) - 1 + one_more;
 }
 
 /* The id of a format with EBITS exponent and MANT trailing significand bits; no check. */
 HU_HD hu_format_id
-hu_format_custom(int ebits, int mant, int special, int bias)
+hu_format_custom(int ebits, int mant, int special, int bias, int flags)
 {
-	return (hu_format_id)(HU_CUSTOM | special << 22 | ebits << 18 | mant << 12 | bias);
+	int own = (flags & (HU_SATURATE | HU_FTZ)) | (flags & HU_NOSUB ? 4 : 0);
+
+	return (hu_format_id)(HU_CUSTOM | own << 27 | special << 22 | ebits << 18 | mant << 12 | bias);
 }
 
 HU_HD hu_format
 hu_format_of_custom(hu_format_id id)
 {
-	int special = (int)id >> 22 & 7, ebits = (int)id >> 18 & 15, mant = (int)id >> 12 & 63, bias = (int)id & 4095;
-	int top = (1 << ebits) - 1 - (special == HU_SPECIAL_IEEE), all = 1;
-	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0.0 };
+	int own = (int)id >> 27 & 7, special = (int)id >> 22 & 15, ebits = (int)id >> 18 & 15, mant = (int)id >> 12 & 63, bias = (int)id & 4095;
+	int top = (1 << ebits) - 1 - (special == HU_SPECIAL_IEEE), taken = 0, in_binade = mant < 2 ? 1 << mant : 4;
+	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0 };
 
-	if (special == HU_SPECIAL_FN || special == HU_SPECIAL_P3109) {
-		if (mant == 0) /* the all-ones code takes the whole top exponent */
-			top--;
-		else
-			all = 2;
-	}
+	if (special == HU_SPECIAL_FN || special == HU_SPECIAL_P3109 || special == HU_SPECIAL_P3109UF)
+		taken = 1; /* codes above the largest number */
+	if (special == HU_SPECIAL_P3109U)
+		taken = 2;
+	for (; taken >= in_binade; taken -= in_binade)
+		top--;
 	f.id = id;
-	f.bits = 1 + ebits + mant;
+	f.bits = (special != HU_SPECIAL_P3109U && special != HU_SPECIAL_P3109UF) + ebits + mant;
 	f.ebits = ebits;
 	f.p = mant + 1;
 	f.emin = 1 - bias;
 	f.emax = top - bias;
 	f.special = special;
-	f.max = (2 - all * hu_pow2(-mant)) * hu_pow2(f.emax);
+	f.flags = (own & (HU_SATURATE | HU_FTZ)) | (own & 4 ? HU_NOSUB : 0);
+	f.max = (2 - (1 + taken) * hu_pow2(-mant)) * hu_pow2(f.emax);
 	return f;
 }
 
@@ -96,7 +111,7 @@ hu_format_of_custom(hu_format_id id)
 HU_HD hu_format
 hu_format_of(hu_format_id id)
 {
-	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0.0 };
+	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0 };
 
 	switch ((int)id) {
 #define FORMAT(ID, name, bits_, ebits_, p_, emin_, emax_, max_, special_, alias, summary) \
@@ -111,17 +126,20 @@ hu_format_of(hu_format_id id)
 	return f;
 }
 
-HU_HD int hu_has_inf(hu_format f) { return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109; }
+HU_HD int hu_has_inf(hu_format f) { return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109 || f.special == HU_SPECIAL_P3109U; }
 HU_HD int hu_has_nan(hu_format f) { return f.special != HU_SPECIAL_FINITE; }
 HU_HD int hu_has_minus_zero(hu_format f) { return f.special <= HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE; }
-HU_HD int hu_has_sign(hu_format f) { return f.special != HU_SPECIAL_SCALE; } /* without a sign there is no zero either */
+HU_HD int hu_has_sign(hu_format f) { return f.special < HU_SPECIAL_SCALE; }
+HU_HD int hu_has_zero(hu_format f) { return f.special != HU_SPECIAL_SCALE; }
+HU_HD int hu_has_subnormals(hu_format f) { return f.p > 1 && !(f.flags & (HU_FTZ | HU_NOSUB)); }
+HU_HD int hu_is_p3109(hu_format f) { return f.special == HU_SPECIAL_P3109 || f.special > HU_SPECIAL_SCALE; }
 
 /* Modes that draw random bits. */
 HU_HD int hu_mode_draws(hu_mode m) { return m == HU_SR || m == HU_SRE; }
 
 /* Unit roundoff u = 2^-p of round to nearest, and the smallest positive value. */
 HU_HD double hu_unit(hu_format f) { return hu_pow2(-f.p); }
-HU_HD double hu_smallest(hu_format f) { return hu_pow2(f.emin - f.p + 1); }
+HU_HD double hu_smallest(hu_format f) { return hu_pow2(hu_has_subnormals(f) ? f.emin - f.p + 1 : f.emin); }
 HU_HD double hu_smallest_normal(hu_format f) { return hu_pow2(f.emin); }
 
 /* Name, summary and comma-separated aliases; "-" for HU_NO_FORMAT. A name lives as long as the program. */
@@ -133,10 +151,16 @@ const char *hu_mode_summary(hu_mode m);
 const char *hu_special_name(int special);
 
 /* Looks a name or alias up without regard to case. Beside the rows:
-     eXmY[bBIAS][ieee|fn|fnuz|finite]   sign, X exponent bits, Y trailing significand bits; ieee where nothing is said
-     binary8pP                          IEEE P3109 with P = 1..7 significant bits
-   1 <= X <= 11, Y <= 51, and every value must be a double. HU_EINVAL says what
-   is impossible, or names the nearest known one. */
+     eXmY[bBIAS][ieee|fn|fnuz|finite|p3109][ftz|nosub][sat]
+         sign, X exponent bits, Y trailing significand bits; specials as in formats.def, ieee where nothing is said
+     binaryKpP[s|u][e|f]
+         IEEE P3109: K bits, P of them significant, signed or unsigned, extended (with infinities) or finite; s and e
+         where nothing is said; the same words may follow
+     NAMEftz, NAMEnosub, NAMEsat
+         a row (not fp64 or e8m0) whose subnormals are flushed after rounding (codes of them read as zeros), that has
+         none to round to, or that saturates
+   1 <= X <= 11, Y <= 51, 3 <= K <= 15, and every value must be a double. HU_EINVAL says what
+   is impossible and where in the name, or names the nearest known one. */
 hu_status hu_format_find(const char *name, hu_format_id *id);
 hu_status hu_mode_find(const char *name, hu_mode *mode);
 

@@ -4,7 +4,8 @@
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
 libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk.c \
-	lib/number/bulk_scalar.c lib/number/custom.c lib/number/format.c lib/number/simd.c
+	lib/number/bulk_neon.c lib/number/bulk_pack.c lib/number/bulk_plan.c lib/number/bulk_run.c lib/number/bulk_scalar.c lib/number/custom.c \
+	lib/number/format.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
 if X86_64
 libhalfulp_number_a_LIBADD += lib/number/libhalfulp_avx2_a-bulk_avx2.$(OBJEXT) lib/number/libhalfulp_avx512_a-bulk_avx512.$(OBJEXT)
@@ -13,8 +14,8 @@ numberdir = $(includedir)/halfulp
 number_HEADERS = include/halfulp/number.h
 numbertreedir = $(includedir)/halfulp
 nobase_numbertree_HEADERS = lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h lib/number/bulk.h \
-	lib/number/code.h lib/number/count.h lib/number/elementary.h lib/number/format.h lib/number/formats.def \
-	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h
+	lib/number/code.h lib/number/count.h lib/number/elementary.h lib/number/elementary_round.h lib/number/format.h lib/number/formats.def \
+	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h lib/number/wide.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = halfulp-number.pc
 noinst_HEADERS += lib/number/arith.h
@@ -26,13 +27,26 @@ noinst_HEADERS += lib/number/bulk.h
 noinst_HEADERS += lib/number/bulk.inc
 libhalfulp_avx2_a_SOURCES += lib/number/bulk_avx2.c
 libhalfulp_avx512_a_SOURCES += lib/number/bulk_avx512.c
+noinst_HEADERS += lib/number/bulk_code.inc
+noinst_HEADERS += lib/number/bulk_loop.inc
+libhalfulp_a_SOURCES += lib/number/bulk_neon.c
+libhalfulp_a_SOURCES += lib/number/bulk_pack.c
+libhalfulp_a_SOURCES += lib/number/bulk_plan.c
+noinst_HEADERS += lib/number/bulk_random.inc
+noinst_HEADERS += lib/number/bulk_round.inc
+libhalfulp_a_SOURCES += lib/number/bulk_run.c
 libhalfulp_a_SOURCES += lib/number/bulk_scalar.c
 noinst_HEADERS += lib/number/bulk_table.h
+noinst_HEADERS += lib/number/bulk_vec_avx2.h
+noinst_HEADERS += lib/number/bulk_vec_avx512.h
+noinst_HEADERS += lib/number/bulk_vec_neon.h
+noinst_HEADERS += lib/number/bulk_vec_plain.h
 noinst_HEADERS += lib/number/code.h
 noinst_HEADERS += lib/number/count.h
 libhalfulp_a_SOURCES += lib/number/custom.c
 noinst_HEADERS += lib/number/custom.h
 noinst_HEADERS += lib/number/elementary.h
+noinst_HEADERS += lib/number/elementary_round.h
 libhalfulp_a_SOURCES += lib/number/format.c
 noinst_HEADERS += lib/number/format.h
 noinst_HEADERS += lib/number/formats.def
@@ -42,3 +56,4 @@ noinst_HEADERS += lib/number/round.h
 libhalfulp_a_SOURCES += lib/number/simd.c
 noinst_HEADERS += lib/number/simd.h
 noinst_HEADERS += lib/number/ulp.h
+noinst_HEADERS += lib/number/wide.h

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[HU_SIMDS] = { "scalar", "avx2", "avx512" };
+static const char *const names[HU_SIMDS] = { "scalar", "neon", "avx2", "avx512" };
 
 static int chosen = -1; /* read and written atomically: first use may be in several threads */
 
@@ -16,7 +16,11 @@ hu_simd_has(hu_simd level)
 {
 	if (level == HU_SIMD_SCALAR)
 		return 1;
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+	return level == HU_SIMD_NEON;
+#elif defined(__x86_64__)
+	if (level == HU_SIMD_NEON)
+		return 0;
 	__builtin_cpu_init();
 	unsigned a, b, c, d; /* clang 14 does not know "f16c" */
 	int f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
@@ -54,7 +58,7 @@ hu_simd_set(const char *name)
 			__atomic_store_n(&chosen, i, __ATOMIC_RELAXED);
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "unknown instruction set '%s'; known: auto, scalar, avx2, avx512", name);
+	return hu_fail(HU_EINVAL, "unknown instruction set '%s'; known: auto, scalar, neon, avx2, avx512", name);
 }
 
 hu_status

@@ -8,12 +8,13 @@
 
 typedef enum hu_simd {
 	HU_SIMD_SCALAR,  /* what the compiler's baseline has */
+	HU_SIMD_NEON,    /* AArch64's */
 	HU_SIMD_AVX2,    /* AVX2, FMA, F16C */
 	HU_SIMD_AVX512,  /* AVX-512 F, BW, VL, DQ */
 	HU_SIMDS
 } hu_simd;
 
-/* Chooses by name: auto (the widest this processor has), scalar, avx2, avx512.
+/* Chooses by name: auto (the widest this processor has), scalar, neon, avx2, avx512.
    HU_EINVAL for another name; HU_EUNABLE where processor or build lacks it, and
    the choice stays. Call it before other threads run. */
 hu_status hu_simd_set(const char *name);

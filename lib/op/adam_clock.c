@@ -67,6 +67,19 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd v[3];
+
+	for (size_t k = 0; k < n; k++) {
+		size_t i = element ? element[k] : k;
+		hu_dd x = i && hu_get(in[0], 0) == 0 && hu_get(in[1], 0) == 0 ? hu_dd_of(1) : hu_operand_dd(sink, in, 0, i);
+		v[k] = hu_get(in[1], 0) != 0 ? x : i == 0 ? hu_dd_add(x, hu_dd_of(1)) : hu_dd_mul(x, hu_dd_of(factor(c, i)));
+	}
+	return hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+}
+
+static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	HU_TRY(hu_shape_length(c, 0, in[0], 3));
@@ -86,5 +99,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_adam_clock = {
 	.name = "adam_clock", .summary = "counts Adam's steps and the powers of its betas",
 	.min_in = 2, .max_in = 2, .nout = 1, .attrs = "beta1 beta2", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

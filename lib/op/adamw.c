@@ -18,6 +18,8 @@
 		v = in[3][i];                                           \
 		out[1][i] = hu_adamw_term##S(c, in[1][i], &m, &v);      \
 	} while (0)
+#define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
+#define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))
 #define KEEP(S, T) (out[0][i] = in[0][i], out[1][i] = in[2][i], out[2][i] = in[3][i])
 
 /* k beyond those of the formula, as the call and the clock give them. */
@@ -73,6 +75,8 @@ exact_keep(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 HU_BLOCKS(step, STEP, exact_step)
 HU_BLOCKS(step_term, STEP_TERM, NULL)
+HU_BLOCKS(moment, MOMENT, NULL)
+HU_BLOCKS(squares, SQUARES, NULL)
 HU_BLOCKS(keep, KEEP, exact_keep)
 
 static void
@@ -147,6 +151,36 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return hu_map_bound(&m, 3, out, hu_output_format(c, in, out), element, n, b);
 }
 
+/* The constants that the mathematics has: no double holds 1 - beta and its like. */
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	const hu_dd one = hu_dd_of(1);
+	hu_map m, rounded;
+
+	prepare(&m, c, in);
+	if (out > 0 && m.blocks == &step) { /* a moment alone: the same operations as in the whole step */
+		double b = m.k[2 * out - 1], rest = m.k[2 * out], off = m.ke[2 * out];
+		hu_map_init(&m, c, out == 1 ? &moment : &squares, in[0]->n, 1);
+		hu_map_add(&m, in[2 + out], HU_EACH);
+		hu_map_add(&m, in[1], HU_EACH);
+		m.nk = 3;
+		m.k[1] = b;
+		m.k[2] = rest;
+		m.ke[2] = off;
+		hu_map_certify(&m, 2, hu_dd_sub(one, hu_dd_of(b)));
+		return hu_map_enclose(&m, &m, in, 0, hu_output_format(c, in, out), element, n, sink);
+	}
+	rounded = m;
+	round_eps(&rounded, in);
+	hu_map_certify(&m, 2, hu_dd_sub(one, hu_dd_of(m.k[1])));
+	hu_map_certify(&m, 4, hu_dd_sub(one, hu_dd_of(m.k[3])));
+	hu_map_certify(&m, 6, hu_dd_sub(one, hu_dd_mul(hu_dd_of(m.k[0]), hu_dd_of(m.k[DECAY]))));
+	hu_map_certify(&m, 7, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 1)));
+	hu_map_certify(&m, 8, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2)));
+	return hu_map_enclose(&m, &rounded, in, out, hu_output_format(c, in, out), element, n, sink);
+}
+
 /* Of the weights; the decay's own rounding counts as part of the update. */
 static hu_status
 swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
@@ -185,5 +219,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_adamw = {
 	.name = "adamw", .summary = "Adam with decoupled weight decay",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping,
 };

@@ -2,7 +2,10 @@
    avgpool: y[N,C] = mean over an image's pixels of each channel: fixed tree, then a division. */
 #include "lib/op/reduce.h"
 
+#include "lib/base/mem.h"
 #include "lib/base/thread.h"
+
+#include <stdlib.h>
 
 #define SAME(S, T) out[0][i] = in[0][i]
 #define DIVIDE(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
@@ -68,6 +71,25 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 		hu_stat_free(&s);
 	}
 	return HU_OK;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	size_t C = hu_last(in[0]->shape), P = pixels(in[0]);
+	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 64)
+	for (size_t i = 0; i < n; i++) {
+		size_t at = element ? element[i] : i, first = at / C * P * C + at % C;
+		hu_dd s = hu_dd_of(0);
+		for (size_t j = 0; j < P; j++)
+			s = hu_dd_add(s, hu_operand_dd(sink, in, 0, first + j * C));
+		v[i] = hu_dd_div(s, hu_dd_of((double)P));
+	}
+	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+	free(v);
+	return st;
 }
 
 static hu_status
@@ -146,5 +168,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_avgpool = {
 	.name = "avgpool", .summary = "mean of each channel over an image",
 	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .magnitude = magnitude, .swamping = swamping, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude, .swamping = swamping, .grad = grad,
 };

@@ -84,6 +84,54 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return HU_OK;
 }
 
+/* The running statistic as moved() has it. */
+static hu_status
+enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd *fresh, const hu_stat *run, const size_t *element, size_t n, hu_sink *sink)
+{
+	double momentum = hu_attr_num(c, "momentum", 0.99);
+	hu_stat next = { .e = NULL };
+	hu_stat_dd s;
+	hu_map m;
+
+	hu_stat_dd_init(&s, in[out]->n);
+	hu_map_init(&m, c, &blend, in[out]->n, 1);
+	hu_map_add(&m, in[out], HU_EACH);
+	hu_map_add_dd(&m, fresh, HU_EACH);
+	m.k[1] = momentum;
+	hu_map_certify(&m, 2, hu_dd_sub(hu_dd_of(1), hu_dd_of(momentum)));
+	hu_map_stat_dd(&m, in, sink, &s, 1);
+	if (run)
+		next = moved(c, in[out], run, 1);
+	hu_status st = hu_stat_enclose(c, in, out, hu_output_format(c, in, out), &s, run ? &next : NULL, element, n, sink);
+	if (run)
+		hu_stat_free(&next);
+	hu_stat_dd_release(&s);
+	return st;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_norm_memo *k = hu_norm_remember(c, in, HU_CHANNEL, sink);
+	hu_format_id f = hu_output_format(c, in, out);
+	const hu_norm *run = k->bounds ? &k->run : NULL;
+	hu_map exact, bounded;
+
+	if (out > 2)
+		return enclose_moved(c, in, out, out == 3 ? &k->exact.mean : &k->exact.var, run ? (out == 3 ? &run->mean : &run->var) : NULL, element, n, sink);
+	if (out > 0)
+		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd, run ? (out == 1 ? &run->mean : &run->rstd) : NULL, element, n, sink);
+	if (run)
+		prepare(&bounded, c, in, run);
+	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&exact, in[0], HU_EACH);
+	hu_map_add(&exact, in[1], HU_CHANNEL);
+	hu_map_add(&exact, in[2], HU_CHANNEL);
+	hu_map_add_dd(&exact, &k->exact.mean, HU_CHANNEL);
+	hu_map_add_dd(&exact, &k->exact.rstd, HU_CHANNEL);
+	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+}
+
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
@@ -156,5 +204,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_batchnorm = {
 	.name = "batchnorm", .summary = "normalises each channel over the batch",
 	.min_in = 5, .max_in = 5, .nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .grad = grad,
 };

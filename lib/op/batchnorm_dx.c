@@ -68,6 +68,28 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_norm_dx_memo *k = hu_norm_dx_remember(c, in, HU_CHANNEL, sink);
+	hu_format_id f = hu_output_format(c, in, out);
+	hu_map exact, bounded;
+
+	if (out > 0)
+		return hu_stat_enclose(c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
+	if (k->bounds)
+		prepare(&bounded, c, in, k->run_mean);
+	hu_map_init(&exact, c, &blocks, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&exact, in[0], HU_EACH);
+	hu_map_add(&exact, in[1], HU_CHANNEL);
+	hu_map_add(&exact, in[2], HU_CHANNEL);
+	hu_map_add(&exact, in[3], HU_CHANNEL);
+	hu_map_add(&exact, in[4], HU_EACH);
+	hu_map_add_dd(&exact, &k->mean[0], HU_CHANNEL);
+	hu_map_add_dd(&exact, &k->mean[1], HU_CHANNEL);
+	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+}
+
+static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	size_t C = hu_last(in[0]->shape);
@@ -113,6 +135,6 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_batchnorm_dx = {
 	.name = "batchnorm_dx", .summary = "gradients of batchnorm",
 	.min_in = 5, .max_in = 5, .nout = 3, .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 	.swamping = swamping,
 };

@@ -40,6 +40,26 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_stat run = hu_norm_inverse(c, in[4], 1);
+	hu_stat_dd rstd;
+	hu_map exact, bounded;
+
+	hu_norm_inverse_dd(&rstd, c, in, 4, sink);
+	prepare(&bounded, c, in, &run);
+	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&exact, in[0], HU_EACH);
+	for (int k = 1; k < 4; k++)
+		hu_map_add(&exact, in[k], HU_CHANNEL);
+	hu_map_add_dd(&exact, &rstd, HU_CHANNEL);
+	hu_status st = hu_map_enclose(&exact, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
+	hu_stat_dd_release(&rstd);
+	hu_stat_free(&run);
+	return st;
+}
+
+static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	size_t C = hu_last(in[0]->shape);
@@ -78,5 +98,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_batchnorm_eval = {
 	.name = "batchnorm_eval", .summary = "normalises each channel by its running statistics",
 	.min_in = 5, .max_in = 5, .nout = 1, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

@@ -56,6 +56,27 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_stat run = { .e = NULL };
+	hu_stat_dd sum;
+	hu_map m;
+
+	hu_stat_dd_init(&sum, hu_last(in[0]->shape));
+	terms(&m, c, in);
+	hu_sum_columns_dd(&m, in, sink, &sum, 1);
+	if (sink->bounds) {
+		run = hu_stat_new(hu_last(in[0]->shape), 1);
+		sums(c, in, &run);
+	}
+	hu_status st = hu_stat_enclose(c, in, out, hu_output_format(c, in, out), &sum, sink->bounds ? &run : NULL, element, n, sink);
+	if (sink->bounds)
+		hu_stat_free(&run);
+	hu_stat_dd_release(&sum);
+	return st;
+}
+
+static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	size_t channels = hu_last(in[0]->shape);
@@ -103,6 +124,6 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_bias_db = {
 	.name = "bias_db", .summary = "gradient of a bias: sums over the rows",
 	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .magnitude = magnitude,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude,
 	.swamping = swamping,
 };

@@ -16,7 +16,17 @@ typedef struct hu_ctx_f64 { hu_format f; double k[HU_CONSTANTS]; } hu_ctx_f64;
 typedef struct hu_bounded { double v, e; } hu_bounded;
 typedef struct hu_ctx_bounded { hu_format f; hu_bounded k[HU_CONSTANTS]; } hu_ctx_bounded;
 
-HU_HD double hu_rne(hu_format f, double x) { return hu_round(x, f, HU_RNE, 0, 0); }
+/* To nearest in F; the processor's own conversion where it has one, NaN the one quiet NaN. */
+HU_HD double
+hu_rne(hu_format f, double x)
+{
+	if (f.id == HU_FP32) {
+		float y = (float)x;
+		return y == y ? (double)y : hu_nan();
+	}
+	return hu_round(x, f, HU_RNE, 0, 0);
+}
+
 HU_HD double hu_abs(double x) { return x < 0 ? -x : x; }
 
 /* Above every rounding of up to 30 operations on nonnegative doubles. */

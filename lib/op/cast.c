@@ -121,6 +121,18 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_map m;
+
+	prepare(&m, c, in);
+	if (out == 0)
+		return hu_map_enclose(&m, &m, in, 0, c->fmt.out, element, n, sink);
+	hu_dd s = hu_dd_of(m.nk ? m.k[0] : 1);
+	return hu_enclose_list(c, in, out, element, n, sink, &s, NULL);
+}
+
+static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	HU_TRY(hu_shape_settle(c, 0, out, in[0]));
@@ -142,5 +154,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_cast = {
 	.name = "cast", .summary = "rounds to another format, optionally scaled to its range",
 	.min_in = 1, .max_in = 1, .nout = 2, .attrs = "scaled", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The emulation of products. fma and chunks under RNE pack operands into panels and run the
-   micro-kernels of lib/sum; every other model runs its plain version. */
+   micro-kernels of lib/sum; tensor cores are contract_tc.c's, other models under RNE contract_lanes.c's, and what is left runs its plain version. */
 #include "lib/op/contract.h"
 
 #include "lib/base/hash.h"
@@ -8,6 +8,7 @@
 #include "lib/number/bulk.h"
 #include "lib/sum/panel.h"
 #include "lib/sum/parts.h"
+#include "lib/sum/tc_panel.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ hu_status
 hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in)
 {
 	*settled = *c;
-	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.out);
+	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.acc);
 }
 
 void
@@ -80,9 +81,8 @@ nonfinite_f32(const float *x, size_t n)
 	return most >= 0x7f800000u;
 }
 
-/* Rounds N results, scaled back, to the output's format. */
-static void
-store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
+void
+hu_contract_store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
 {
 	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
 
@@ -121,10 +121,10 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 				continue;
 			hu_contract_row(x, m, a);
 			for (size_t n = 0; n < columns; n++) {
-				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * columns + n) * k };
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * columns + n) * k, c->sum.bits };
 				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
 			}
-			store(c, y, m * columns, columns, line, x->scale, env);
+			hu_contract_store(c, y, m * columns, columns, line, x->scale, env);
 		}
 		free(a);
 		free(sums);
@@ -134,66 +134,14 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
 }
 
-/* A tensor core's sums: what plain() computes, operands split once instead of once an output. */
-static hu_status
-tensor_core(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
-{
-	hu_tc t = hu_tc_of(c->sum.arch, c->sum.in, c->sum.path);
-	hu_format out = hu_format_of(c->sum.out), fa = hu_tc_inner(t, hu_format_of(c->sum.in)), fb = hu_tc_inner(t, hu_format_of(c->sum.in2));
-	size_t k = x->k, parts = (k + part - 1) / part, rows = x->m, columns = x->n;
-	int32_t *bm = malloc(2 * columns * k * sizeof *bm), *be = bm + columns * k;
-	int full = !bm;
-
-#pragma omp parallel
-	{
-		double *a = malloc((k + parts + columns) * sizeof *a), *sums = a + k, *line = sums + parts;
-		int32_t *am = malloc(2 * k * sizeof *am), *ae = am + k;
-		if (!a || !am)
-#pragma omp atomic write
-			full = 1;
-#pragma omp barrier
-#pragma omp for
-		for (size_t n = 0; n < columns; n++)
-			if (!full) {
-				hu_contract_column(x, n, a);
-				for (size_t i = 0; i < k; i++)
-					hu_tc_split(a[i], fb, &bm[n * k + i], &be[n * k + i]);
-			}
-#pragma omp for schedule(dynamic)
-		for (size_t m = 0; m < rows; m++) {
-			if (full)
-				continue;
-			hu_contract_row(x, m, a);
-			for (size_t i = 0; i < k; i++)
-				hu_tc_split(a[i], fa, &am[i], &ae[i]);
-			for (size_t n = 0; n < columns; n++) {
-				size_t p = 0;
-				for (size_t i = 0; i < k; i += part)
-					sums[p++] = hu_tc_sum(am + i, ae + i, bm + n * k + i, be + n * k + i, k - i < part ? k - i : part, fa.p + fb.p - 2, 0, t, out, NULL);
-				line[n] = hu_parts_sum(sums, p, c->sum, NULL);
-			}
-			store(c, y, m * columns, columns, line, x->scale, env);
-		}
-		free(a);
-		free(am);
-	}
-	free(bm);
-	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
-}
-
 /* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
    the range, where the one rounding must be that of the exact quotient. */
-static void
-finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+void
+hu_contract_finish(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
 {
 	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
-	int exact = !hu_is_wide(y->format), minus = 0;
+	int exact = !hu_is_wide(y->format);
 
-	for (size_t i = 0; i < n && x->split; i++)
-		minus |= hu_bits32(v[i]) == 0x80000000u;
-	if (minus)
-#pragma omp atomic write
-		x->minus_zero = 1;
 	for (size_t i = 0; i < n && x->scale != 1 && exact; i++) {
 		float q = (float)((double)v[i] / x->scale);
 		exact = v[i] != v[i] || (double)q * x->scale == (double)v[i];
@@ -201,7 +149,7 @@ finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t 
 	if (!exact) {
 		for (size_t i = 0; i < n; i++) {
 			double d = v[i];
-			store(c, y, first + i, 1, &d, x->scale, env);
+			hu_contract_store(c, y, first + i, 1, &d, x->scale, env);
 		}
 		return;
 	}
@@ -211,9 +159,22 @@ finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t 
 }
 
 static void
+finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+{
+	int minus = 0;
+
+	for (size_t i = 0; i < n && x->split; i++)
+		minus |= hu_bits32(v[i]) == 0x80000000u;
+	if (minus)
+#pragma omp atomic write
+		x->minus_zero = 1;
+	hu_contract_finish(x, c, y, first, n, v, env);
+}
+
+static void
 finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, double *v, const hu_env *env)
 {
-	store(c, y, first, n, v, x->scale, env);
+	hu_contract_store(c, y, first, n, v, x->scale, env);
 }
 
 #define finish_any finish_f64 /* the narrow kernel's accumulators are doubles */
@@ -309,7 +270,10 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 	}
 	if (fast && fused && c->sum.acc == HU_FP64)
 		return fast_f64(&x, c, out[0], part, env);
+	if (c->sum.id == HU_SUM_SEQUENTIAL && c->sum.acc == HU_FP32 && hu_contract_has_lanes(&x, c))
+		return hu_contract_lanes(&x, c, out[0], part, env);
 	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
 		return fast_any(&x, c, out[0], part, env);
-	return (c->sum.id == HU_SUM_TC ? tensor_core : plain)(&x, c, out[0], part, env);
+	hu_tc_plan plan;
+	return (hu_tc_plan_of(&plan, c->sum) ? hu_contract_tc : hu_contract_has_lanes(&x, c) ? hu_contract_lanes : plain)(&x, c, out[0], part, env);
 }

@@ -7,6 +7,7 @@
 #define HU_OP_CONTRACT_H
 
 #include "lib/op/op.h"
+#include "lib/sum/bound.h"
 
 typedef struct hu_contract hu_contract;
 
@@ -39,7 +40,13 @@ hu_status hu_contract_emulate(hu_contract_map *map, const hu_call *c, hu_tensor 
 hu_status hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact);
 hu_status hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound);
 hu_status hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *magnitude);
+hu_status hu_contract_some(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, double *value, hu_swamp *count);
 hu_status hu_contract_swamping(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+hu_status hu_contract_enclose(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink);
+/* Every value of A is one of B. */
+int hu_contract_holds(hu_format b, hu_format a);
+/* The bound of a settled tensor-core call's sum of the operands of one output, all of it absolute. */
+hu_sum_bound hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part);
 void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost);
 /* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
 double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
@@ -70,6 +77,16 @@ double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_s
 		(void)out;                                                                                                                            \
 		return hu_contract_magnitude(map, c, in, element, n, m);                                                                              \
 	}                                                                                                                                             \
+	static hu_status enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *s)                       \
+	{                                                                                                                                             \
+		(void)out;                                                                                                                            \
+		return hu_contract_enclose(map, c, in, element, n, s);                                                                              \
+	}                                                                                                                                             \
+	static hu_status emulate_some(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, double *value, hu_swamp *s)\
+	{                                                                                                                                                \
+		(void)out;                                                                                                                                      \
+		return hu_contract_some(map, c, in, element, n, env, value, s);                                                                                 \
+	}                                                                                                                                                \
 	static hu_status swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *s)   \
 	{                                                                                                                                             \
 		(void)out;                                                                                                                            \
@@ -80,7 +97,7 @@ double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_s
 		return hu_contract_unit_bound(map, c, in);                                                                                            \
 	}                                                                                                                                             \
 	const hu_op hu_op_##NAME = { .name = #NAME, .summary = SUMMARY, .min_in = 2, .max_in = 4, .nout = 1, .attrs = ATTRS, .cls = HU_CLASS_GEMM,   \
-		.parity = HU_PARITY_BOUND, .shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,                  \
+		.parity = HU_PARITY_BOUND, .shape = shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
 		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
 
 /* Row M of A and column N of B as doubles: K values each. */
@@ -91,6 +108,17 @@ void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, dou
 hu_status hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in);
 /* Describes the call with tensors and scale in place. */
 void hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
+
+/* Rounds N results, divided by SCALE, to the output's format: elements FIRST .. of Y. */
+void hu_contract_store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env);
+/* The same of fp32 accumulators V, which it overwrites. */
+void hu_contract_finish(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env);
+/* The emulation of a call whose sums are a tensor core's that hu_tc_plan_of knows: the plain version's bits. */
+hu_status hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);
+
+/* The emulation of a settled call by lib/sum/lanes.h, and whether that knows it: the plain version's bits. */
+int hu_contract_has_lanes(const hu_contract *x, const hu_call *c);
+hu_status hu_contract_lanes(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);
 
 /* SAME padding (TensorFlow's): output size, and what lies before the first element. */
 size_t hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before);

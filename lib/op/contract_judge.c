@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The judges of products: exact value, a-priori bound, magnitude, swamping, cost. The bound
-   is that of the summation (lib/sum/bound.h) on the magnitudes of this output's operands,
-   and the rounding to the output. */
+   The judges of products: exact value, a-priori bound, magnitude, swamping, cost. Bounds and
+   magnitudes come with the certified values (contract_enclose.c), but for tensor cores, whose bound
+   needs every operand. */
 #include "lib/op/contract.h"
+#include "lib/op/sink.h"
 
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
@@ -34,59 +35,6 @@ hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 	return HU_OK;
 }
 
-/* Σ|ab|, never too small: each of K+1 double operations may lose 2^-53 of it. */
-static double
-magnitude_of(const double *a, const double *b, size_t k)
-{
-	double s = 0;
-
-	for (size_t i = 0; i < k; i++)
-		s += (a[i] < 0 ? -a[i] : a[i]) * (b[i] < 0 ? -b[i] : b[i]);
-	return s * (1 + ((double)k + 2) * 0x1p-52) + (s > 0 ? (double)k * 0x1p-1074 : 0);
-}
-
-/* |Σ ab|, never too small: the double sum and what it may be off. */
-static double
-value_of(const double *a, const double *b, size_t k, double mag)
-{
-	double s = 0;
-
-	for (size_t i = 0; i < k; i++)
-		s += a[i] * b[i];
-	return (s < 0 ? -s : s) + mag * ((double)k + 2) * 0x1p-52;
-}
-
-/* Every value of A is one of B. */
-static int
-holds(hu_format b, hu_format a)
-{
-	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
-}
-
-/* Bound of one output: MAG >= Σ|ab|, VALUE >= |Σ ab|, both before the scale is divided out;
-   INNER: the format that the sum ends in. */
-static double
-bound_of(const hu_contract *x, const hu_call *c, const hu_sum_bound *s, hu_format inner, double mag, double value)
-{
-	hu_format out = hu_format_of(c->fmt.out);
-	double e = s->relative * mag + s->absolute, most = (value + e) / x->scale;
-	double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
-
-	if (!(s->peak * mag + s->absolute <= s->limit))
-		return INFINITY;
-	e /= x->scale;
-	if (!holds(out, inner) || x->scale != 1) {
-		/* Halfway beyond max still rounds to it, but max itself is the simple test. */
-		if (!(most <= out.max)) {
-			if (!(c->flags & HU_SATURATE))
-				return INFINITY;
-			e += most - out.max;
-		}
-		e += 2 * ulps * hu_unit(out) * most + ulps * hu_smallest(out);
-	}
-	return e * (1 + 0x1p-40);
-}
-
 /* The bound of a tensor core's sum of these operands, all of it absolute: what chopping them to
    its input formats moves, the chopped ones' sum. */
 static hu_sum_bound
@@ -116,49 +64,47 @@ tc_bound(const hu_call *c, const double *a, const double *b, size_t k, size_t pa
 	return s;
 }
 
-typedef enum { BOUND, MAGNITUDE } what;
-
-static hu_status
-judge(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, double *out, what w)
+hu_sum_bound
+hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
 {
-	hu_contract x;
-	hu_call settled, *c = &settled;
-	size_t part = (size_t)hu_attr_num(call, "part", 0);
+	double *a = hu_xmalloc(2 * x->k * sizeof *a);
 
-	HU_TRY(hu_contract_settle(c, call, in));
-	hu_contract_open(&x, map, c, in);
-	hu_sum_bound s = hu_sum_apriori(c->sum, x.k, part);
-	hu_format inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	if (hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) { /* products rounded to double first (model.h) */
-		s.relative += 0x1p-52 * (1 + s.relative);
-		s.absolute += (double)x.k * 0x1p-1073 * (1 + s.relative);
+	hu_contract_gather(x, element / x->n, element % x->n, a, a + x->k);
+	hu_sum_bound s = tc_bound(c, a, a + x->k, x->k, part);
+	free(a);
+	return s;
+}
+
+/* Bounds and magnitudes of a list, which the certified values bring with them. */
+typedef struct faces { hu_sink s; double *bound, *magnitude; } faces;
+
+static void
+take(hu_sink *s, const hu_tile *t)
+{
+	faces *f = (faces *)s;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (f->bound)
+			f->bound[t->at[i]] = t->bound[i];
+		if (f->magnitude)
+			f->magnitude[t->at[i]] = t->magnitude[i];
 	}
-#pragma omp parallel firstprivate(s)
-	{
-		double *a = hu_xmalloc(2 * x.k * sizeof *a);
-#pragma omp for schedule(dynamic, 64)
-		for (size_t i = 0; i < n; i++) {
-			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
-			double mag = magnitude_of(a, a + x.k, x.k);
-			if (w == BOUND && c->sum.id == HU_SUM_TC)
-				s = tc_bound(c, a, a + x.k, x.k, part);
-			out[i] = w == BOUND ? bound_of(&x, c, &s, inner, mag, value_of(a, a + x.k, x.k, mag)) : mag / x.scale;
-		}
-		free(a);
-	}
-	return HU_OK;
 }
 
 hu_status
 hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound)
 {
-	return judge(map, c, in, element, n, bound, BOUND);
+	faces f = { { .take = take, .bounds = 1 }, bound, NULL };
+
+	return hu_contract_enclose(map, c, in, element, n, &f.s);
 }
 
 hu_status
 hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *magnitude)
 {
-	return judge(map, c, in, element, n, magnitude, MAGNITUDE);
+	faces f = { { .take = take, .bounds = 1 }, NULL, magnitude };
+
+	return hu_contract_enclose(map, c, in, element, n, &f.s);
 }
 
 hu_status
@@ -178,7 +124,7 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0 };
-			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k };
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
 			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
 			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);
 			additions += k.additions;
@@ -213,8 +159,8 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 	size_t part = (size_t)hu_attr_num(c, "part", 0);
 	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_sum s = c->sum;
-	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.out) != HU_OK) /* no such unit: the call itself says so when it runs */
+	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.acc) != HU_OK) /* no such unit: the call itself says so when it runs */
 		return INFINITY;
-	double sum = hu_sum_apriori(s, x.k, part).relative, last = holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
+	double sum = hu_sum_apriori(s, x.k, part).relative, last = hu_contract_holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
 	return sum + last * (1 + sum);
 }

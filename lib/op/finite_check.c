@@ -77,6 +77,20 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd v[4];
+	double found, where[3];
+
+	look(c, in, &found, where);
+	for (size_t k = 0; k < n; k++) {
+		size_t i = element ? element[k] : k;
+		v[k] = hu_dd_of(out == 0 ? found : where[i]);
+	}
+	return hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+}
+
+static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	(void)in;
@@ -95,5 +109,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_finite_check = {
 	.name = "finite_check", .summary = "finds infinities and NaN, and the first tensor that has one",
 	.min_in = 1, .max_in = -1, .nout = 2, .attrs = "judged", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .enclose = enclose,
 };

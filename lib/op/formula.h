@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
-   formula.inc in every carrier: hu_NAME_f32, _f64, _any, _run. */
+   formula.inc in every carrier: hu_NAME_f32, _f64, _any, _run; and, on the host, _dd. */
 #ifndef HU_OP_FORMULA_H
 #define HU_OP_FORMULA_H
 
 #include "lib/op/carrier.h"
+#ifndef __cplusplus
+#include "lib/op/dd.h"
+#endif
 
 #define HU_T float
 #define HU_C hu_ctx_f32
 #define HU_N(name) name##_f32
 #define HU_K(c, x) ((void)(c), (float)(x))
+#define HU_L(c, h, l) HU_K(c, h)
 #define HU_V(a) (a)
 #define HU_ADD(c, a, b) ((void)(c), (a) + (b))
 #define HU_SUB(c, a, b) ((void)(c), (a) - (b))
@@ -28,6 +32,7 @@
 #define HU_C hu_ctx_f64
 #define HU_N(name) name##_f64
 #define HU_K(c, x) ((void)(c), (double)(x))
+#define HU_L(c, h, l) HU_K(c, h)
 #define HU_V(a) (a)
 #define HU_ADD(c, a, b) ((void)(c), (a) + (b))
 #define HU_SUB(c, a, b) ((void)(c), (a) - (b))
@@ -47,6 +52,7 @@
 #define HU_C hu_ctx_f64
 #define HU_N(name) name##_any
 #define HU_K(c, x) hu_rne((c)->f, x)
+#define HU_L(c, h, l) HU_K(c, h)
 #define HU_V(a) (a)
 #define HU_ADD(c, a, b) hu_rne((c)->f, (a) + (b))
 #define HU_SUB(c, a, b) hu_rne((c)->f, (a) - (b))
@@ -66,6 +72,7 @@
 #define HU_C hu_ctx_bounded
 #define HU_N(name) name##_run
 #define HU_K(c, x) hu_bounded_literal((c)->f, x)
+#define HU_L(c, h, l) HU_K(c, h)
 #define HU_V(a) ((a).v)
 #define HU_ADD(c, a, b) hu_bounded_add((c)->f, a, b)
 #define HU_SUB(c, a, b) hu_bounded_add((c)->f, a, hu_bounded_neg(b))
@@ -80,4 +87,26 @@
 #define HU_PICK(y, a, b) hu_bounded_pick(y, a, b)
 #include "lib/op/formula.inc"
 #include "lib/op/formula_undef.inc"
+
+#ifndef __cplusplus
+#define HU_T hu_dd
+#define HU_C hu_ctx_dd
+#define HU_N(name) name##_dd
+#define HU_K(c, x) ((void)(c), hu_dd_of(x))
+#define HU_L(c, h, l) ((void)(c), hu_dd_literal(h, l))
+#define HU_V(a) ((a).h)
+#define HU_ADD(c, a, b) ((void)(c), hu_dd_add(a, b))
+#define HU_SUB(c, a, b) ((void)(c), hu_dd_sub(a, b))
+#define HU_MUL(c, a, b) ((void)(c), hu_dd_mul(a, b))
+#define HU_DIV(c, a, b) ((void)(c), hu_dd_div(a, b))
+#define HU_NEG(a) hu_dd_neg(a)
+#define HU_SQRT(c, a) ((void)(c), hu_dd_sqrt(a))
+#define HU_EXP(c, a) ((void)(c), hu_dd_exp(a))
+#define HU_LOG(c, a) ((void)(c), hu_dd_log(a))
+#define HU_ERF(c, a) ((void)(c), hu_dd_erf(a))
+#define HU_TANH(c, a) ((void)(c), hu_dd_tanh(a))
+#define HU_PICK(y, a, b) hu_dd_pick(y, a, b)
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+#endif
 #endif

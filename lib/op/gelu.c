@@ -91,5 +91,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_gelu = {
 	.name = "gelu", .summary = "Gaussian error linear unit",
 	.min_in = 1, .max_in = 1, .nout = 1, .attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
 };

@@ -113,5 +113,5 @@ HU_MAP_FACES
 const hu_op hu_op_gelu_dx = {
 	.name = "gelu_dx", .summary = "gradient of gelu, from its input",
 	.min_in = 2, .max_in = 2, .nout = 1, .attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

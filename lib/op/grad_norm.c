@@ -46,6 +46,25 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd all = hu_dd_of(0);
+
+	for (int k = 0; k < c->nin; k++) {
+		hu_stat_dd sum;
+		hu_map m;
+		hu_stat_dd_init(&sum, 1);
+		hu_map_init(&m, c, &blocks, in[k]->n, 1);
+		hu_map_add(&m, in[k], HU_EACH);
+		hu_sum_columns_dd(&m, in, sink, &sum, 1);
+		all = hu_dd_add(all, hu_stat_dd_get(&sum, 0));
+		hu_stat_dd_release(&sum);
+	}
+	all = hu_dd_sqrt(all);
+	return hu_enclose_list(c, in, out, element, n, sink, &all, NULL);
+}
+
+static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	mpfr_t x, sum;
@@ -88,5 +107,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_grad_norm = {
 	.name = "grad_norm", .summary = "Euclidean norm of several tensors together",
 	.min_in = 1, .max_in = -1, .nout = 1, .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

@@ -49,6 +49,26 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_norm_memo *k = hu_norm_remember(c, in, HU_ROW, sink);
+	hu_format_id f = hu_output_format(c, in, out);
+	hu_map exact, bounded;
+
+	if (out > 0)
+		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd, k->bounds ? (out == 1 ? &k->run.mean : &k->run.rstd) : NULL, element, n, sink);
+	if (k->bounds)
+		prepare(&bounded, c, in, &k->run);
+	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&exact, in[0], HU_EACH);
+	hu_map_add(&exact, in[1], HU_CHANNEL);
+	hu_map_add(&exact, in[2], HU_CHANNEL);
+	hu_map_add_dd(&exact, &k->exact.mean, HU_ROW);
+	hu_map_add_dd(&exact, &k->exact.rstd, HU_ROW);
+	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+}
+
+static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	size_t C = hu_last(in[0]->shape);
@@ -106,5 +126,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_layernorm = {
 	.name = "layernorm", .summary = "normalises each row",
 	.min_in = 3, .max_in = 3, .nout = 3, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .grad = grad,
 };

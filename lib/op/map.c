@@ -7,6 +7,7 @@
 #include "lib/number/bulk.h"
 #include "lib/number/philox.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ void
 hu_map_add(hu_map *m, const hu_tensor *t, hu_how how)
 {
 	HU_ASSERT(m->nin < HU_MAP_IN);
-	m->in[m->nin++] = (hu_source){ t, how, NULL };
+	m->in[m->nin++] = (hu_source){ t, how, NULL, NULL };
 }
 
 static size_t
@@ -202,10 +203,18 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 {
 	hu_format f = hu_format_of(format);
 	int nearest = c->mode == HU_RNE || c->mode == HU_RNA;
-	double up = hu_round(x.v, f, HU_RU, 0, 0), down = hu_round(x.v, f, HU_RD, 0, 0);
+	double up, down;
 
 	if (!(x.e < hu_inf(0)))
 		return hu_inf(0);
+	if (format == HU_FP32) {
+		float r = (float)x.v;
+		up = (double)r < x.v ? (double)nextafterf(r, INFINITY) : (double)r;
+		down = (double)r > x.v ? (double)nextafterf(r, -INFINITY) : (double)r;
+	} else {
+		up = hu_round(x.v, f, HU_RU, 0, 0);
+		down = hu_round(x.v, f, HU_RD, 0, 0);
+	}
 	if (up == down && x.e == 0)
 		return 0;
 	x.e = hu_up(x.e + hu_abs(x.v) * 0x1p-500); /* the reference's own rounding */
@@ -216,25 +225,72 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 	return hu_up(x.e + (nearest ? (up - down) / 2 : up - down));
 }
 
-void
-hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_bounded *y)
+hu_ctx_bounded
+hu_map_context_run(const hu_map *m)
 {
 	hu_ctx_bounded c = { hu_format_of(m->compute), { { 0, 0 } } };
 
 	for (int i = 0; i < m->nk; i++)
 		c.k[i] = hu_bounded_load(c.f, m->k[i], m->ke[i]);
-#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
-	for (size_t i = 0; i < n; i++) {
-		hu_bounded x[HU_MAP_IN], *to[HU_MAP_OUT] = { NULL };
-		const hu_bounded *in[HU_MAP_IN] = { NULL };
-		for (int k = 0; k < m->nin; k++) {
-			const hu_source *s = &m->in[k];
-			x[k] = hu_bounded_load(c.f, operand(m, s, element[i]), s->e ? s->e[place(m, s->how, element[i])] : 0);
-			in[k] = &x[k];
+	return c;
+}
+
+/* Elements FIRST on, or of the list, of a source; of the former only the first is divided for. */
+static void
+load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element, size_t first, size_t n, hu_bounded *to)
+{
+	size_t channel = first % m->channels, row = first / m->channels;
+
+	if (element || s->how == HU_IMAGE) {
+		for (size_t i = 0; i < n; i++) {
+			size_t e = element ? element[first + i] : first + i;
+			to[i] = hu_bounded_load(f, operand(m, s, e), s->e ? s->e[place(m, s->how, e)] : 0);
 		}
-		for (int k = 0; k < nout; k++)
-			to[k] = &y[i * (size_t)nout + (size_t)k];
-		m->blocks->run(&c, 1, in, to);
+		return;
+	}
+	if (s->how == HU_ONE || s->how == HU_EACH) {
+		for (size_t i = 0; i < n; i++) {
+			size_t at = s->how == HU_ONE ? 0 : first + i;
+			to[i] = hu_bounded_load(f, hu_get(s->t, at), s->e ? s->e[at] : 0);
+		}
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t at = s->how == HU_CHANNEL ? channel : row;
+		to[i] = s->how == HU_INDEX ? hu_bounded_load(f, (double)channel, 0) : hu_bounded_load(f, hu_get(s->t, at), s->e ? s->e[at] : 0);
+		if (++channel == m->channels) {
+			channel = 0;
+			row++;
+		}
+	}
+}
+
+void
+hu_map_block_run(const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y)
+{
+	hu_bounded x[HU_MAP_IN][HU_MAP_BLOCK];
+	const hu_bounded *in[HU_MAP_IN] = { NULL };
+
+	for (int k = 0; k < m->nin; k++) {
+		load_run(m, &m->in[k], c->f, element, first, n, x[k]);
+		in[k] = x[k];
+	}
+	m->blocks->run(c, n, in, y);
+}
+
+void
+hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_bounded *y)
+{
+	hu_ctx_bounded c = hu_map_context_run(m);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
+	for (size_t first = 0; first < n; first += HU_MAP_BLOCK) {
+		hu_bounded some[HU_MAP_OUT][HU_MAP_BLOCK], *to[HU_MAP_OUT] = { some[0], some[1], some[2], some[3] };
+		size_t count = n - first < HU_MAP_BLOCK ? n - first : HU_MAP_BLOCK;
+		hu_map_block_run(m, &c, element, first, count, to);
+		for (size_t i = 0; i < count; i++)
+			for (int k = 0; k < nout; k++)
+				y[(first + i) * (size_t)nout + (size_t)k] = some[k][i];
 	}
 }
 

@@ -6,7 +6,7 @@
 #define HU_OP_MAP_H
 
 #include "lib/op/formula.h"
-#include "lib/op/op.h"
+#include "lib/op/sink.h"
 
 enum { HU_MAP_BLOCK = 512, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
 
@@ -20,8 +20,8 @@ typedef enum hu_how {
 	HU_INDEX      /* no tensor: the number i % channels itself */
 } hu_how;
 
-/* E: distances of t's elements to what they stand for; NULL: 0. */
-typedef struct hu_source { const hu_tensor *t; hu_how how; const double *e; } hu_source;
+/* E: distances of t's elements to what they stand for; LOW: of a certified value; NULL: 0. */
+typedef struct hu_source { const hu_tensor *t; hu_how how; const double *e; const hu_low *low; } hu_source;
 
 /* One block of N elements in each carrier; and one element in exact arithmetic:
    x the operands, k the constants, y to be set to result OUT. */
@@ -30,6 +30,7 @@ typedef struct hu_blocks {
 	void (*f64)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
 	void (*any)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
 	void (*run)(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out);
+	void (*dd)(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out);
 	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
 } hu_blocks;
 
@@ -40,7 +41,7 @@ typedef struct hu_blocks {
 #define HU_SIMD _Pragma("omp simd")
 #endif
 
-/* Defines static functions NAME_f32 … NAME_run and the hu_blocks NAME of a formula
+/* Defines static functions NAME_f32 … NAME_dd and the hu_blocks NAME of a formula
    F(S) that computes element i: S is the suffix of the carrier's functions, T its type. */
 #define HU_BLOCKS(NAME, F, EXACT)                                                                          \
 	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)   \
@@ -68,9 +69,16 @@ typedef struct hu_blocks {
 		for (size_t i = 0; i < n; i++)                                                             \
 			F(_run, hu_bounded);                                                                   \
 	}                                                                                                  \
-	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, EXACT };
+	static void NAME##_dd(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out)     \
+	{                                                                                                  \
+		(void)c;                                                                                   \
+		for (size_t i = 0; i < n; i++)                                                             \
+			F(_dd, hu_dd);                                                                     \
+	}                                                                                                  \
+	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT };
 
-/* k: the constants as the mathematics has them, in double; ke: by how much those doubles miss it. */
+/* k: the constants as the mathematics has them, in double; ke: by how much those doubles miss it;
+   kd: certified, of those whose bit in CERTIFIED is set (others are k, exactly). */
 typedef struct hu_map {
 	const hu_call *call;
 	const hu_blocks *blocks;
@@ -79,14 +87,20 @@ typedef struct hu_map {
 	hu_source in[HU_MAP_IN];
 	size_t n, channels, image;
 	double k[HU_CONSTANTS], ke[HU_CONSTANTS];
+	hu_dd kd[HU_CONSTANTS];
+	unsigned certified;
 } hu_map;
 
 void hu_map_init(hu_map *m, const hu_call *c, const hu_blocks *b, size_t n, size_t channels);
 void hu_map_add(hu_map *m, const hu_tensor *t, hu_how how);
+/* Constant I in double-double. */
+void hu_map_certify(hu_map *m, int i, hu_dd k);
 
 /* Runs the map; OUT[k] may be NULL where the caller does not want it. */
 void hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env);
 hu_status hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr_t *exact);
+/* Enclosures of output OUT of c = EXACT's call; bounds by the map BOUND (the same, or with emulated statistics). */
+hu_status hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out, hu_format_id format, const size_t *element, size_t n, hu_sink *sink);
 /* FORMAT: of the output. */
 hu_status hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound);
 
@@ -97,6 +111,12 @@ hu_ctx_f64 hu_map_context_f64(const hu_map *m);
 void hu_map_block_f32(const hu_map *m, const hu_ctx_f32 *c, size_t first, size_t n, float *const *to);
 void hu_map_block_f64(const hu_map *m, const hu_ctx_f64 *c, size_t first, size_t n, double *const *to);
 void hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_bounded *y);
+/* At most HU_MAP_BLOCK elements from FIRST on, or those of the list; Y[k] by result. SINK's low parts
+   belong to the operands IN. */
+void hu_map_block_run(const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y);
+hu_ctx_bounded hu_map_context_run(const hu_map *m);
+hu_ctx_dd hu_map_context_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink);
+void hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size_t first, size_t n, hu_dd *const *y);
 
 /* A bound on |round(x.v) - exact| in FORMAT under the call's mode; +Inf where it may overflow. */
 double hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x);
@@ -125,6 +145,12 @@ void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, doubl
 		hu_map m;                                                                                                      \
 		prepare(&m, c, in);                                                                                            \
 		return hu_map_bound(&m, c->nout, out, hu_output_format(c, in, out), element, n, b);                            \
+	}                                                                                                                      \
+	static hu_status enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *s) \
+	{                                                                                                                      \
+		hu_map m;                                                                                                      \
+		prepare(&m, c, in);                                                                                            \
+		return hu_map_enclose(&m, &m, in, out, hu_output_format(c, in, out), element, n, s);                       \
 	}
 
 /* The format that bounds assume of output OUT: the call's for the first one, that of the

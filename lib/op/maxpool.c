@@ -3,9 +3,12 @@
 #include "lib/op/pool.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One row of windows, into floats Y: all channels of a pixel side by side. */
@@ -52,6 +55,43 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 			hu_store(c, env, out[0], i, hu_get(in[0], hu_pool_winner(&p, in[0], i)));
 	}
 	return HU_OK;
+}
+
+/* Of certified inputs: the largest value lies between the winner and what any element of the window may be. */
+static hu_dd
+largest(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o)
+{
+	size_t at = hu_pool_winner(p, in[0], o), r0, r1, c0, c1, n = o / p->c / p->wo / p->ho;
+	hu_dd top = hu_operand_dd(sink, in, 0, at);
+
+	if (!sink->low)
+		return top;
+	hu_pool_span(p, o / p->c / p->wo % p->ho, p->h, p->pad_h, &r0, &r1);
+	hu_pool_span(p, o / p->c % p->wo, p->w, p->pad_w, &c0, &c1);
+	for (size_t r = r0; r < r1; r++)
+		for (size_t k = c0; k < c1; k++) {
+			hu_dd x = hu_operand_dd(sink, in, 0, ((n * p->h + r) * p->w + k) * p->c + o % p->c), d = hu_dd_sub(x, top);
+			double above = d.h + fabs(d.l) + d.e;
+			if (!(above <= top.e))
+				top.e = above * (1 + 0x1p-48);
+		}
+	return top;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+	hu_pool p;
+	hu_status st = hu_pool_of(&p, c, in[0]->shape);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
+	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++)
+		v[i] = largest(&p, in, sink, element ? element[i] : i);
+	if (st == HU_OK)
+		st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+	free(v);
+	return st;
 }
 
 static hu_status
@@ -107,5 +147,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_maxpool = {
 	.name = "maxpool", .summary = "largest element of each window",
 	.min_in = 1, .max_in = 1, .nout = 1, .attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
 };

@@ -8,6 +8,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The gradients that element I receives, in order; TO has room for all windows of a pixel. */
@@ -104,6 +105,66 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
+/* Whether certified input I wins window O: 1 certainly, 0 certainly not, -1: the errors leave it open. */
+static int
+wins(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o, size_t i)
+{
+	size_t r0, r1, c0, c1, n = o / p->c / p->wo / p->ho, winner = hu_pool_winner(p, in[0], o);
+	hu_dd x = hu_operand_dd(sink, in, 0, i);
+	int open = 0;
+
+	if (!sink->low)
+		return winner == i;
+	hu_pool_span(p, o / p->c / p->wo % p->ho, p->h, p->pad_h, &r0, &r1);
+	hu_pool_span(p, o / p->c % p->wo, p->w, p->pad_w, &c0, &c1);
+	for (size_t r = r0; r < r1; r++)
+		for (size_t k = c0; k < c1; k++) {
+			size_t at = ((n * p->h + r) * p->w + k) * p->c + o % p->c;
+			hu_dd y = hu_operand_dd(sink, in, 0, at), d = hu_dd_sub(x, y);
+			if (at != i && d.h + d.l + d.e < 0)
+				return 0;
+			open |= at != i && !(d.h - fabs(d.l) - d.e > 0) && (d.e != 0 || d.h + d.l != 0);
+		}
+	return open ? -1 : winner == i;
+}
+
+static hu_dd
+gathered(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t i)
+{
+	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h, r0, r1, c0, c1;
+	hu_dd sum = hu_dd_of(0);
+
+	hu_pool_windows(p, row, p->ho, p->pad_h, &r0, &r1);
+	hu_pool_windows(p, col, p->wo, p->pad_w, &c0, &c1);
+	for (size_t r = r0; r < r1; r++)
+		for (size_t j = c0; j < c1; j++) {
+			size_t o = ((n * p->ho + r) * p->wo + j) * p->c + c;
+			int won = wins(p, in, sink, o, i);
+			hu_dd dy = hu_operand_dd(sink, in, 2, o);
+			if (won > 0)
+				sum = hu_dd_add(sum, dy);
+			else if (won < 0)
+				sum.e = (sum.e + fabs(dy.h) + fabs(dy.l) + dy.e) * (1 + 0x1p-48);
+		}
+	return sum;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+	hu_pool p;
+	hu_status st = hu_pool_of(&p, c, in[0]->shape);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 1024)
+	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++)
+		v[i] = gathered(&p, in, sink, element ? element[i] : i);
+	if (st == HU_OK)
+		st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+	free(v);
+	return st;
+}
+
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
@@ -165,5 +226,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_maxpool_dx = {
 	.name = "maxpool_dx", .summary = "gradient of maxpool, from its input",
 	.min_in = 3, .max_in = 3, .nout = 1, .attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

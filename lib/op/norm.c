@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/norm.h"
 
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #define SAME(S, T) out[0][i] = in[0][i]
 #define SQUARE(S, T) out[0][i] = hu_deviation2##S(c, in[0][i], in[1][i])
 #define DIVIDE(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[1])
@@ -172,6 +177,178 @@ hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean,
 	sum(&m, how, mean, 2);
 	hu_norm_divide(c, &mean[0], in[0]->n / g);
 	hu_norm_divide(c, &mean[1], in[0]->n / g);
+}
+
+static void
+divided(const hu_call *c, const hu_stat_dd *s, hu_stat_dd *q, size_t n)
+{
+	hu_map m;
+
+	hu_map_init(&m, c, &divide, s->t.n, 1);
+	hu_map_add_dd(&m, s, HU_EACH);
+	m.nk = 2;
+	m.k[1] = (double)n;
+	hu_stat_dd_init(q, s->t.n);
+	hu_map_stat_dd(&m, NULL, NULL, q, 1);
+}
+
+static void
+inverted(hu_stat_dd *r, hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_sink *sink)
+{
+	m->nk = 1;
+	m->k[0] = hu_attr_num(c, "eps", 1e-3);
+	hu_stat_dd_init(r, m->n);
+	hu_map_stat_dd(m, in, sink, r, 1);
+}
+
+void
+hu_norm_inverse_dd(hu_stat_dd *r, const hu_call *c, hu_tensor *const *in, int var, const hu_sink *sink)
+{
+	hu_map m;
+
+	hu_map_init(&m, c, &inverse, in[var]->n, 1);
+	hu_map_add(&m, in[var], HU_EACH);
+	inverted(r, &m, c, in, sink);
+}
+
+void
+hu_norm_dd_init(hu_norm_dd *s, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink)
+{
+	size_t C = hu_last(in[0]->shape), g = groups(in[0], how);
+	hu_stat_dd total;
+	hu_map m;
+
+	hu_stat_dd_init(&total, g);
+	hu_map_init(&m, c, &same, in[0]->n, C);
+	hu_map_add(&m, in[0], HU_EACH);
+	(how == HU_CHANNEL ? hu_sum_columns_dd : hu_sum_rows_dd)(&m, in, sink, &total, 1);
+	divided(c, &total, &s->mean, in[0]->n / g);
+	hu_map_init(&m, c, &square, in[0]->n, C);
+	hu_map_add(&m, in[0], HU_EACH);
+	hu_map_add_dd(&m, &s->mean, how);
+	(how == HU_CHANNEL ? hu_sum_columns_dd : hu_sum_rows_dd)(&m, in, sink, &total, 1);
+	divided(c, &total, &s->var, in[0]->n / g);
+	hu_stat_dd_release(&total);
+	hu_map_init(&m, c, &inverse, g, 1);
+	hu_map_add_dd(&m, &s->var, HU_EACH);
+	inverted(&s->rstd, &m, c, NULL, NULL);
+}
+
+void
+hu_norm_dd_release(hu_norm_dd *s)
+{
+	hu_stat_dd_release(&s->mean);
+	hu_stat_dd_release(&s->var);
+	hu_stat_dd_release(&s->rstd);
+}
+
+void
+hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *sum)
+{
+	hu_map m;
+
+	for (int k = 0; k < 2; k++)
+		hu_stat_dd_init(&sum[k], hu_last(in[0]->shape));
+	prepare_sums(&m, c, in, how, &batch);
+	hu_sum_columns_dd(&m, in, sink, sum, 2);
+}
+
+void
+hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean)
+{
+	size_t g = groups(in[0], how);
+	hu_stat_dd sum[2];
+	hu_map m;
+
+	for (int k = 0; k < 2; k++)
+		hu_stat_dd_init(&sum[k], g);
+	prepare_sums(&m, c, in, how, how == HU_CHANNEL ? &batch : &layer);
+	(how == HU_CHANNEL ? hu_sum_columns_dd : hu_sum_rows_dd)(&m, in, sink, sum, 2);
+	for (int k = 0; k < 2; k++) {
+		divided(c, &sum[k], &mean[k], in[0]->n / g);
+		hu_stat_dd_release(&sum[k]);
+	}
+}
+
+static void
+release_norm(hu_memo *m)
+{
+	hu_norm_memo *k = (hu_norm_memo *)m;
+
+	hu_norm_dd_release(&k->exact);
+	if (k->bounds)
+		hu_norm_free(&k->run);
+	free(k);
+}
+
+hu_norm_memo *
+hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink)
+{
+	if (!sink->memo) {
+		hu_norm_memo *k = hu_xcalloc(1, sizeof *k);
+		k->m.release = release_norm;
+		hu_norm_dd_init(&k->exact, c, in, how, sink);
+		k->bounds = sink->bounds;
+		if (k->bounds)
+			k->run = hu_norm_new(c, in[0], how, 1);
+		sink->memo = &k->m;
+	}
+	return (hu_norm_memo *)sink->memo;
+}
+
+static hu_stat
+copied(const hu_stat *s)
+{
+	hu_stat r = hu_stat_new(s->t.n, s->e != NULL);
+
+	memcpy(r.t.data, s->t.data, s->t.n * sizeof(double));
+	if (s->e)
+		memcpy(r.e, s->e, s->t.n * sizeof *s->e);
+	return r;
+}
+
+static void
+release_norm_dx(hu_memo *m)
+{
+	hu_norm_dx_memo *k = (hu_norm_dx_memo *)m;
+
+	for (int i = 0; i < 2; i++) {
+		hu_stat_dd_release(&k->mean[i]);
+		hu_stat_dd_release(&k->sum[i]);
+		if (!k->bounds)
+			continue;
+		hu_stat_free(&k->run_mean[i]);
+		hu_stat_free(&k->run_sum[i]);
+	}
+	free(k);
+}
+
+hu_norm_dx_memo *
+hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink)
+{
+	if (!sink->memo) {
+		hu_norm_dx_memo *k = hu_xcalloc(1, sizeof *k);
+		k->m.release = release_norm_dx;
+		hu_norm_sums_dd(c, in, how, sink, k->sum);
+		if (how == HU_CHANNEL)
+			for (int i = 0; i < 2; i++)
+				divided(c, &k->sum[i], &k->mean[i], in[0]->n / k->sum[i].t.n);
+		else
+			hu_norm_means_dd(c, in, how, sink, k->mean);
+		k->bounds = sink->bounds;
+		for (int i = 0; i < 2 && k->bounds; i++)
+			k->run_sum[i] = hu_stat_new(hu_last(in[0]->shape), 1);
+		if (k->bounds)
+			hu_norm_sums(c, in, how, k->run_sum);
+		for (int i = 0; i < 2 && k->bounds && how == HU_CHANNEL; i++) {
+			k->run_mean[i] = copied(&k->run_sum[i]);
+			hu_norm_divide(c, &k->run_mean[i], in[0]->n / k->sum[i].t.n);
+		}
+		if (k->bounds && how != HU_CHANNEL)
+			hu_norm_means(c, in, how, k->run_mean, 1);
+		sink->memo = &k->m;
+	}
+	return (hu_norm_dx_memo *)sink->memo;
 }
 
 hu_status

@@ -24,6 +24,21 @@ hu_status hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, i
 void hu_norm_divide(const hu_call *c, hu_stat *sum, size_t n);
 void hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean, int with_errors);
 
+/* Certified: the same statistics of operand 0 = X, and what outputs of one call share. */
+typedef struct hu_norm_dd { hu_stat_dd mean, var, rstd; } hu_norm_dd;
+void hu_norm_dd_init(hu_norm_dd *s, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink);
+void hu_norm_dd_release(hu_norm_dd *s);
+void hu_norm_inverse_dd(hu_stat_dd *r, const hu_call *c, hu_tensor *const *in, int var, const hu_sink *sink);
+/* SUM[0], SUM[1] as hu_norm_sums has them; MEAN as hu_norm_means. */
+void hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *sum);
+void hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean);
+
+/* In a sink's memo: of a normalisation (RUN: the emulated ones, where bounds are wanted) and of its gradient. */
+typedef struct hu_norm_memo { hu_memo m; hu_norm_dd exact; hu_norm run; int bounds; } hu_norm_memo;
+hu_norm_memo *hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
+typedef struct hu_norm_dx_memo { hu_memo m; hu_stat_dd mean[2], sum[2]; hu_stat run_mean[2], run_sum[2]; int bounds; } hu_norm_dx_memo;
+hu_norm_dx_memo *hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
+
 /* Exactly: mean, var, rstd of a group of N elements from FIRST, STRIDE apart. */
 typedef struct hu_norm_exact { mpfr_t mean, var, rstd, t; size_t group; } hu_norm_exact;
 void hu_norm_exact_init(hu_norm_exact *e, const hu_tensor *x);

@@ -8,6 +8,8 @@
 
 #include <mpfr.h>
 
+typedef struct hu_sink hu_sink;   /* lib/op/sink.h */
+
 /* What an interpreter hands to an operator beside its tensors. */
 typedef struct hu_env { uint64_t seed; uint32_t step; } hu_env;
 
@@ -54,12 +56,20 @@ struct hu_op {
 	   one NaN. Same bits for any number of threads and any instruction set. */
 	hu_status (*emulate)(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env);
 
+	/* N elements of output OUT alone, the plain way: VALUE gets what emulate() stores there; COUNT, which may
+	   be NULL, as by swamping(). NULL: only whole outputs. */
+	hu_status (*emulate_some)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, double *value, hu_swamp *count);
+
 	/* The exact (or to >= 200 bits correctly rounded) value of N elements, in ascending
 	   order, of output OUT, from the recorded inputs: the mathematical function, no
 	   roundings but the call's own integer attributes. exact[i] is initialised by the
 	   caller; its precision may be changed (mpfr_set_prec). Non-finite inputs give what
 	   IEEE arithmetic gives. May use threads. */
 	hu_status (*reference)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
+
+	/* The same values as enclosures, fast: N elements (ELEMENT NULL: the first N, all of them), in tiles, to
+	   SINK, with their bounds and magnitudes where it wants them. NULL: there is the reference alone. */
+	hu_status (*enclose)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
 
 	/* A proven bound on |emulated - exact| for N elements of output OUT, the final
 	   rounding included; +Inf where overflow cannot be excluded. May be NULL for

@@ -21,24 +21,6 @@ hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 	return HU_OK;
 }
 
-void
-hu_pool_span(const hu_pool *p, size_t o, size_t n, ptrdiff_t pad, size_t *from, size_t *to)
-{
-	ptrdiff_t first = (ptrdiff_t)(o * p->stride) - pad, last = first + (ptrdiff_t)p->size;
-
-	*from = first < 0 ? 0 : (size_t)first;
-	*to = last < 0 ? 0 : (size_t)last < n ? (size_t)last : n;
-}
-
-void
-hu_pool_windows(const hu_pool *p, size_t i, size_t out, ptrdiff_t pad, size_t *from, size_t *to)
-{
-	size_t at = i + (size_t)pad; /* window o covers o stride … o stride + size - 1 of the padded row */
-
-	*from = at < p->size ? 0 : (at - p->size) / p->stride + 1;
-	*to = at / p->stride + 1 < out ? at / p->stride + 1 : out;
-}
-
 size_t
 hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
 {

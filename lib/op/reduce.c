@@ -54,46 +54,75 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 	m->in[m->nin - 1].e = s->e;
 }
 
-hu_bounded
-hu_bounded_tree(hu_format f, const hu_bounded *x, size_t n, size_t stride)
+/* How far the tree's sum V of N runs may be from the exact sum: ALL = Σ|v|, E their errors' sum. */
+static double
+tree_error(hu_format f, double v, double all, double e, size_t n)
 {
-	double *v = hu_xmalloc((n + 1) * sizeof *v), all = 0, e = 0, du = (double)hu_tree_depth(n) * hu_unit(f);
-	hu_bounded r;
+	double du = (double)hu_tree_depth(n) * hu_unit(f);
 
-	for (size_t i = 0; i < n; i++) {
-		v[i] = x[i * stride].v;
-		all += hu_abs(v[i]);
-		e += x[i * stride].e;
-	}
-	r.v = f.p >= 53 ? hu_tree_f64(v, n, 1, f) : hu_tree_any(v, n, 1, f);
-	free(v);
 	/* (1+u)^d - 1 <= exp(du) - 1; our own sums lose less than n 2^-53 of themselves. */
 	e = (e + (n > 1 ? all * hu_expm1(du) * (1 + 0x1p-40) : 0)) * (1 + (double)n * 0x1p-52);
-	r.e = e == 0 ? 0 : hu_up(e);
-	if (!hu_isfinite(r.v) || !(r.e >= 0))
-		r.e = hu_inf(0);
-	return r;
+	return !hu_isfinite(v) || !(e >= 0) ? hu_inf(0) : e == 0 ? 0 : hu_up(e);
 }
 
-/* The runs of each group of terms, and their tree: what columns and rows share. */
+typedef struct magnitudes { double all, e; } magnitudes;
+typedef struct runs { hu_bounded y[HU_MAP_OUT][HU_MAP_BLOCK]; } runs;
+
+/* Magnitudes and errors of elements FIRST … LAST-1, which begin with a row, added up by channel; or by row of
+   the stretch, where the stretch is one row. */
+static void
+add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, int nout, size_t groups, runs *w, magnitudes *sum)
+{
+	hu_bounded *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
+	size_t group = 0;
+
+	for (size_t at = first; at < last; at += HU_MAP_BLOCK) {
+		size_t n = last - at < HU_MAP_BLOCK ? last - at : HU_MAP_BLOCK, to = group;
+		hu_map_block_run(m, c, NULL, at, n, y);
+		for (int k = 0; k < nout; k++) {
+			to = group;
+			for (size_t i = 0; i < n; i++) {
+				sum[(size_t)k * groups + to].all += hu_abs(y[k][i].v);
+				sum[(size_t)k * groups + to].e += y[k][i].e;
+				if (++to == groups)
+					to = 0;
+			}
+		}
+		group = to;
+	}
+}
+
+/* The errors of sums whose values are there: in stretches of rows, added in order. */
 static void
 errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
 {
-	size_t C = m->channels, rows = m->n / C, groups = along_rows ? rows : C, terms = along_rows ? C : rows;
+	hu_format f = hu_format_of(m->compute);
+	hu_ctx_bounded c = hu_map_context_run(m);
+	size_t C = m->channels, rows = m->n / C, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1, parts = (rows + step - 1) / step;
 
 	if (!sum[0].e)
 		return;
-	size_t *element = hu_xmalloc((terms + 1) * sizeof *element);
-	hu_bounded *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
-	for (size_t g = 0; g < groups; g++) {
-		for (size_t i = 0; i < terms; i++)
-			element[i] = along_rows ? g * C + i : i * C + g;
-		hu_map_runs(m, element, terms, nout, y);
-		for (int k = 0; k < nout; k++)
-			sum[k].e[g] = hu_bounded_tree(hu_format_of(m->compute), y + k, terms, (size_t)nout).e;
+	magnitudes *part = hu_xcalloc(parts * (size_t)nout * groups + 1, sizeof *part);
+#pragma omp parallel num_threads(hu_threads()) if (m->n > 4096)
+	{
+		runs *w = hu_xmalloc(sizeof *w);
+#pragma omp for schedule(dynamic, 1)
+		for (size_t b = 0; b < parts; b++) {
+			size_t last = (b + 1) * step < rows ? (b + 1) * step : rows;
+			add_runs(m, &c, b * step * C, last * C, nout, groups, w, part + b * (size_t)nout * groups);
+		}
+		free(w);
 	}
-	free(element);
-	free(y);
+	for (int k = 0; k < nout; k++)
+		for (size_t g = 0; g < (along_rows ? rows : C); g++) {
+			magnitudes s = { 0, 0 };
+			for (size_t b = along_rows ? g : 0; b < (along_rows ? g + 1 : parts); b++) {
+				s.all += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].all;
+				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
+			}
+			sum[k].e[g] = tree_error(f, hu_get(&sum[k].t, g), s.all, s.e, along_rows ? C : rows);
+		}
+	free(part);
 }
 
 void

@@ -16,6 +16,24 @@ void hu_stat_free(hu_stat *s);
 /* Adds it to a map's operands. */
 void hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how);
 
+/* The same as certified values, each within its error of t + lo. Low points into the struct that
+   it was made in: it stays where it is while a map uses it. */
+typedef struct hu_stat_dd { hu_tensor t; double *lo, *err; hu_low low; } hu_stat_dd;
+
+void hu_stat_dd_init(hu_stat_dd *s, size_t n);
+void hu_stat_dd_release(hu_stat_dd *s);
+hu_dd hu_stat_dd_get(const hu_stat_dd *s, size_t i);
+void hu_stat_dd_put(hu_stat_dd *s, size_t i, hu_dd v);
+void hu_map_add_dd(hu_map *m, const hu_stat_dd *s, hu_how how);
+
+/* SUM[k] gets result k of the map, summed over rows for every channel, or along each row; every result of a
+   map. IN and SINK: the call's operands and their low parts. The same bits for any number of threads. */
+void hu_sum_columns_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout);
+void hu_sum_rows_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout);
+void hu_map_stat_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *out, int nout);
+/* Enclosures of listed elements of a statistic that is an output, their bounds from RUN (NULL where SINK wants none). */
+hu_status hu_stat_enclose(const hu_call *c, hu_tensor *const *in, int out, hu_format_id format, const hu_stat_dd *s, const hu_stat *run, const size_t *element, size_t n, hu_sink *sink);
+
 /* SUM[k] gets result k of the map, summed over rows (n / channels of them), for every
    channel; along rows: one sum a row. Errors are filled in where the stat has them. */
 void hu_sum_columns(const hu_map *m, hu_stat *sum, int nout);
@@ -25,9 +43,6 @@ void hu_map_stat(const hu_map *m, hu_stat *out, int nout);
 /* Output OUT's elements of a stat, rounded and stored; their bounds. */
 void hu_stat_store(const hu_call *c, const hu_env *env, const hu_stat *s, hu_tensor *out);
 void hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
-
-/* The tree's sum of N runs, x[0], x[stride], …: V as the emulation has it. */
-hu_bounded hu_bounded_tree(hu_format f, const hu_bounded *x, size_t n, size_t stride);
 
 /* Swamped additions: of one addition an element (in[1] as HOW says); of the tree over N values,
    which it overwrites; of the sums of result OUT of a map, for N channels or rows. */

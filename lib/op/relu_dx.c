@@ -43,5 +43,5 @@ HU_MAP_FACES
 const hu_op hu_op_relu_dx = {
 	.name = "relu_dx", .summary = "gradient of relu, from its output",
 	.min_in = 2, .max_in = 2, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

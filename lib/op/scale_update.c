@@ -62,6 +62,21 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd v[4];
+	hu_tracker t;
+	float scale;
+
+	step(c, in, &scale, &t);
+	for (size_t k = 0; k < n; k++) {
+		size_t i = element ? element[k] : k;
+		v[k] = hu_dd_of(out == 0 ? (double)scale : part(&t, i));
+	}
+	return hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+}
+
+static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	hu_scaler row;
@@ -89,5 +104,5 @@ const hu_op hu_op_scale_update = {
 	.name = "scale_update", .summary = "moves the loss scale by a framework's rule",
 	.min_in = 3, .max_in = 3, .nout = 2, .attrs = "rule growth backoff interval floor cap hysteresis",
 	.cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .enclose = enclose,
 };

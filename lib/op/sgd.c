@@ -109,5 +109,5 @@ HU_MAP_FACES
 const hu_op hu_op_sgd = {
 	.name = "sgd", .summary = "gradient descent with momentum and weight decay",
 	.min_in = 3, .max_in = 4, .nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .swamping = swamping,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping,
 };

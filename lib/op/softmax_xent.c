@@ -3,6 +3,10 @@
    loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
 #include "lib/op/reduce.h"
 
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
 #define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
 #define LOSS(S, T) (out[0][i] = hu_xent##S(c, in[0][i], in[1][i], in[2][i], in[3][i]), out[1][i] = in[3][i])
@@ -134,6 +138,98 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return HU_OK;
 }
 
+/* Per row, certified: any number near the largest logit will do as TOP, what is meant does not depend on it. */
+typedef struct exact_rows { hu_memo m; hu_stat_dd top, sum, chosen; rows run; int bounds; } exact_rows;
+
+static void
+release(hu_memo *m)
+{
+	exact_rows *e = (exact_rows *)m;
+
+	hu_stat_dd_release(&e->top);
+	hu_stat_dd_release(&e->sum);
+	hu_stat_dd_release(&e->chosen);
+	if (e->bounds)
+		rows_free(&e->run);
+	free(e);
+}
+
+static exact_rows *
+remember(const hu_call *c, hu_tensor *const *in, hu_sink *sink)
+{
+	size_t C = hu_last(in[0]->shape), n = in[0]->n / C;
+	hu_map m;
+
+	if (sink->memo)
+		return (exact_rows *)sink->memo;
+	exact_rows *e = hu_xcalloc(1, sizeof *e);
+	e->m.release = release;
+	hu_stat_dd_init(&e->top, n);
+	hu_stat_dd_init(&e->sum, n);
+	hu_stat_dd_init(&e->chosen, n);
+	for (size_t i = 0; i < n; i++) {
+		hu_stat_dd_put(&e->top, i, hu_dd_of(largest(in[0], i * C, C)));
+		hu_stat_dd_put(&e->chosen, i, hu_operand_dd(sink, in, 0, i * C + (size_t)hu_get(in[1], i)));
+	}
+	hu_map_init(&m, c, &term, in[0]->n, C);
+	hu_map_add(&m, in[0], HU_EACH);
+	hu_map_add_dd(&m, &e->top, HU_ROW);
+	hu_sum_rows_dd(&m, in, sink, &e->sum, 1);
+	if ((e->bounds = sink->bounds) != 0)
+		e->run = rows_new(c, in, 1);
+	sink->memo = &e->m;
+	return e;
+}
+
+static hu_status
+enclose_loss(const hu_call *c, hu_tensor *const *in, exact_rows *e, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_stat_dd sum[2], all;
+	hu_stat run = { .e = NULL };
+	hu_map m;
+
+	for (int k = 0; k < 2; k++)
+		hu_stat_dd_init(&sum[k], 1);
+	hu_stat_dd_init(&all, 1);
+	hu_map_init(&m, c, &loss, e->top.t.n, 1);
+	hu_map_add_dd(&m, &e->chosen, HU_EACH);
+	hu_map_add_dd(&m, &e->top, HU_EACH);
+	hu_map_add_dd(&m, &e->sum, HU_EACH);
+	hu_map_add(&m, in[2], HU_EACH);
+	hu_sum_columns_dd(&m, in, sink, sum, 2);
+	hu_map_init(&m, c, &mean, 1, 1);
+	hu_map_add_dd(&m, &sum[0], HU_EACH);
+	hu_map_add_dd(&m, &sum[1], HU_EACH);
+	hu_map_stat_dd(&m, in, sink, &all, 1);
+	if (e->bounds)
+		run = total(c, in, &e->run, 1);
+	hu_status st = hu_stat_enclose(c, in, 0, c->fmt.out, &all, e->bounds ? &run : NULL, element, n, sink);
+	if (e->bounds)
+		hu_stat_free(&run);
+	for (int k = 0; k < 2; k++)
+		hu_stat_dd_release(&sum[k]);
+	hu_stat_dd_release(&all);
+	return st;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_map exact, bounded;
+
+	HU_TRY(check_labels(in[1], hu_last(in[0]->shape)));
+	exact_rows *e = remember(c, in, sink);
+	if (out == 0)
+		return enclose_loss(c, in, e, element, n, sink);
+	if (e->bounds)
+		prepare_share(&bounded, c, in, &e->run);
+	hu_map_init(&exact, c, &share, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&exact, in[0], HU_EACH);
+	hu_map_add_dd(&exact, &e->top, HU_ROW);
+	hu_map_add_dd(&exact, &e->sum, HU_ROW);
+	return hu_map_enclose(&exact, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
+}
+
 /* Sum of exp(x - top) over all elements but the (first) largest; TOP its value. */
 static void
 others(const hu_tensor *x, size_t first, size_t n, double *top, mpfr_t sum)
@@ -240,5 +336,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_softmax_xent = {
 	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy",
 	.min_in = 3, .max_in = 3, .nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
 };

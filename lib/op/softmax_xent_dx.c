@@ -78,6 +78,34 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 }
 
 static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_stat run = factors(c, in, 1);
+	hu_stat_dd sum, by;
+	hu_map m, bounded;
+
+	hu_stat_dd_init(&sum, 1);
+	hu_stat_dd_init(&by, in[2]->n);
+	hu_map_init(&m, c, &same, in[2]->n, 1);
+	hu_map_add(&m, in[2], HU_EACH);
+	hu_sum_columns_dd(&m, in, sink, &sum, 1);
+	hu_map_init(&m, c, &weight, in[2]->n, 1);
+	hu_map_add(&m, in[2], HU_EACH);
+	hu_map_add(&m, in[3], HU_ONE);
+	hu_map_add_dd(&m, &sum, HU_ONE);
+	hu_map_stat_dd(&m, in, sink, &by, 1);
+	prepare(&m, c, in);
+	hu_map_add_dd(&m, &by, HU_ROW);
+	prepare(&bounded, c, in);
+	hu_map_add_stat(&bounded, &run, HU_ROW);
+	hu_status st = hu_map_enclose(&m, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
+	hu_stat_dd_release(&sum);
+	hu_stat_dd_release(&by);
+	hu_stat_free(&run);
+	return st;
+}
+
+static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *y)
 {
 	hu_map m;
@@ -119,5 +147,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_softmax_xent_dx = {
 	.name = "softmax_xent_dx", .summary = "gradient of softmax_xent with respect to the logits",
 	.min_in = 4, .max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

@@ -29,6 +29,7 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->nk = 2;
 	m->k[0] = (double)(float)inverse;
 	m->k[1] = weight;
+	hu_map_certify(m, 0, hu_dd_div(hu_dd_of(1), hu_dd_mul(hu_dd_of(hu_get(in[1], 0)), hu_dd_of(weight))));
 	if (hu_isfinite(m->k[0]) && inverse * (hu_get(in[1], 0) * weight) == 1 && m->k[0] == inverse && hu_bits64(inverse) << 12 == 0)
 		m->ke[0] = 0; /* a power of two */
 	else
@@ -55,5 +56,5 @@ HU_MAP_FACES
 const hu_op hu_op_unscale = {
 	.name = "unscale", .summary = "divides a gradient by the loss scale and the loss weight",
 	.min_in = 2, .max_in = 2, .nout = 1, .attrs = "loss_weight", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

@@ -75,7 +75,13 @@ cpu_peek(hu_machine *m, int tensor)
 	return &m->x.t[tensor];
 }
 
-static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek };
+static void
+cpu_profile(hu_machine *m, double *seconds)
+{
+	m->x.seconds = seconds;
+}
+
+static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek, cpu_profile };
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

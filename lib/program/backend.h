@@ -20,6 +20,8 @@ typedef struct hu_backend {
 	hu_status (*digest)(hu_machine *m, uint64_t *digest);
 	/* Host memory of a tensor where the back end has it (cpu); NULL elsewhere: use read. */
 	const hu_tensor *(*peek)(hu_machine *m, int tensor);
+	/* From now on a step adds each call's seconds to SECONDS[call]; NULL: no longer. NULL where a back end can't time single calls. */
+	void (*profile)(hu_machine *m, double *seconds);
 } hu_backend;
 
 /* HU_EINVAL names the nearest; the row may still fail to open. */

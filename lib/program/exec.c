@@ -3,6 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/progress.h"
 #include "lib/number/code.h"
 
 #include <stdlib.h>
@@ -63,8 +64,12 @@ hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env)
 hu_status
 hu_exec_run(hu_exec *x, const hu_env *env)
 {
-	for (int i = 0; i < x->p->nc; i++)
+	for (int i = 0; i < x->p->nc; i++) {
+		double start = x->seconds ? hu_now() : 0;
 		HU_TRY(hu_exec_call(x->p, i, x->t, env));
+		if (x->seconds)
+			x->seconds[i] += hu_now() - start;
+	}
 	return HU_OK;
 }
 

@@ -9,6 +9,7 @@ typedef struct hu_exec {
 	const hu_program *p;
 	hu_tensor *t;         /* one a tensor of the program; zeroed at the start */
 	uint64_t *name_hash;
+	double *seconds;      /* a call's seconds are added here, by its place in the program; NULL: nobody asks */
 } hu_exec;
 
 /* Allocates every tensor; HU_ENOMEM says how many bytes were needed. P is kept by reference. */

@@ -279,11 +279,11 @@ hu_npy_write(const char *path, const char *dtype_name, int rank, const size_t *s
 	hu_str h;
 	hu_outfile o;
 
-	HU_ASSERT(!strcmp(dtype_name, "f4") || !strcmp(dtype_name, "f8"));
+	HU_ASSERT(strlen(dtype_name) == 2 && strchr("fu", dtype_name[0]) && strchr("1248", dtype_name[1]));
 	HU_ASSERT(rank >= 0 && rank <= HU_NPY_RANK);
 	HU_TRY(hu_outfile_open(&o, path));
 	hu_str_init(&h);
-	hu_str_addf(&h, "{'descr': '<%s', 'fortran_order': False, 'shape': (", dtype_name);
+	hu_str_addf(&h, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", width == 1 ? '|' : '<', dtype_name);
 	for (int d = 0; d < rank; d++) {
 		hu_str_addf(&h, d ? " %zu," : "%zu,", shape[d]);
 		count *= shape[d];

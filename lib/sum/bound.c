@@ -73,7 +73,7 @@ slice_error(double length, double u, int nearest)
 static double
 tc_relative(hu_sum s, double n)
 {
-	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_tc t = hu_tc_of_sum(s);
 	double e, halves = t.kind == HU_TC_HALVES ? 2 : 1;
 
 	if (t.kind < 0)
@@ -182,7 +182,7 @@ power(int e)
 double
 hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
 {
-	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_tc t = hu_tc_of_sum(s);
 	hu_format out = hu_format_of(s.acc), outer = hu_outer_format(s);
 	size_t length = part && part < k ? part : k, parts = part && part < k ? (k + part - 1) / part : 1, step = (size_t)t.l * (t.kind == HU_TC_HALVES ? 2 : 1);
 	double blocks = (double)parts * (double)((length + step - 1) / step), g = parts > 1 ? growth(hu_unit(outer), (double)hu_tree_depth(parts)) : 0;

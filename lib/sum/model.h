@@ -10,13 +10,14 @@
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "lib/sum/sum.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc_scaled.h"
 
 #include <math.h>
 
 /* Where SR's random bits of one output's sum come from: index = first + k. A term that is
-   rounded more than once draws for each rounding apart. */
-typedef struct hu_draw { uint64_t seed; uint32_t stream, step; uint64_t first; } hu_draw;
+   rounded more than once draws for each rounding apart. bits: how many of each draw's bits SR
+   uses, 0 all 32; the model's (hu_sum) where a whole sum is run. */
+typedef struct hu_draw { uint64_t seed; uint32_t stream, step; uint64_t first; int bits; } hu_draw;
 
 enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN, HU_DRAW_EXTRA = 8 };
 
@@ -59,11 +60,18 @@ hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) >> 2 | (uint64_t)word << 60).w[(d->first + k) & 3];
 }
 
+/* X, exact or rounded to odd, to F. */
+HU_HD double
+hu_acc_round(double x, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
+{
+	return hu_mode_draws(mode) ? hu_round(x, f, mode, HU_RANDOM_BITS(draw->bits), hu_draw_bits(draw, k, word)) : hu_round(x, f, mode, 0, 0);
+}
+
 /* x + y rounded once. Modes other than RNE are for f.p < 53. */
 HU_HD double
 hu_acc_add(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
 {
-	return f.p == 53 ? x + y : hu_round(hu_add_odd(x, y), f, mode, 0, hu_mode_draws(mode) ? hu_draw_bits(draw, k, word) : 0);
+	return f.p == 53 ? x + y : hu_acc_round(hu_add_odd(x, y), f, mode, draw, k, word);
 }
 
 /* The nonzero term K met the accumulator ACC; FINITE: both were; LOST: it did not move. */
@@ -124,7 +132,7 @@ hu_model_fma(double acc, double a, double b, hu_format f, hu_mode mode, const hu
 HU_HD double
 hu_model_product(double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k)
 {
-	return f.p == 53 ? a * b : hu_round(a * b, f, mode, 0, hu_mode_draws(mode) ? hu_draw_bits(draw, k, HU_DRAW_PRODUCT) : 0);
+	return f.p == 53 ? a * b : hu_acc_round(a * b, f, mode, draw, k, HU_DRAW_PRODUCT);
 }
 
 /* x + y of two subtrees, the second of which begins at term K (so each addition has its own
@@ -279,24 +287,25 @@ hu_model_dot2(const double *a, const double *b, size_t n, hu_format f, hu_mode m
 	return n ? hu_acc_add(acc, extra, f, mode, draw, n - 1, HU_DRAW_OUTER) : 0;
 }
 
-/* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. */
+/* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. Block-scaled operands have
+   scales 1 here; hu_tc_scaled takes others. */
 HU_HD double
 hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
 {
 	enum { STEP = 64 }; /* a multiple of every block */
 	int32_t am[STEP], ae[STEP], bm[STEP], be[STEP];
 	unsigned char lost[STEP];
-	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_tc t = hu_tc_of_sum(s);
 	hu_format out = hu_format_of(s.out), fa = hu_tc_inner(t, hu_format_of(s.in)), fb = hu_tc_inner(t, hu_format_of(s.in2));
 
 	for (size_t k = 0; k < n; k += STEP) {
 		size_t m = n - k < STEP ? n - k : STEP;
 		int finite = hu_isfinite(c);
-		for (size_t i = 0; i < m; i++) {
+		for (size_t i = 0; i < m && !s.group; i++) {
 			hu_tc_split(a[k + i], fa, &am[i], &ae[i]);
 			hu_tc_split(b[k + i], fb, &bm[i], &be[i]);
 		}
-		c = hu_tc_sum(am, ae, bm, be, m, fa.p + fb.p - 2, c, t, out, count ? lost : 0);
+		c = s.group ? hu_tc_scaled(a + k, 0, b + k, 0, m, c, s, count ? lost : 0) : hu_tc_sum(am, ae, bm, be, m, fa.p + fb.p - 2, c, t, out, count ? lost : 0);
 		finite &= hu_isfinite(c);
 		for (size_t i = 0; count && i < m; i++)
 			if (a[k + i] != 0 && b[k + i] != 0)
@@ -317,11 +326,25 @@ hu_outer_format(hu_sum s)
 /* The format that one part's sum ends in. */
 HU_HD hu_format hu_part_format(hu_sum s) { return s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : hu_format_of(s.acc); }
 
-/* One part: K products a[k] * b[k] from +0 in model S, resolved. COUNT may be NULL. */
+/* DRAW with as many bits as the model S takes. */
+HU_HD hu_draw
+hu_draw_of(const hu_draw *draw, hu_sum s)
+{
+	hu_draw d = { 0, 0, 0, 0, 0 };
+
+	if (draw)
+		d = *draw;
+	d.bits = s.bits;
+	return d;
+}
+
+/* One part: K products a[k] * b[k] from +0 in model S, resolved. COUNT may be NULL; DRAW may where S's mode draws nothing. */
 HU_HD double
-hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw *draw, hu_sum_count *count)
+hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw *from, hu_sum_count *count)
 {
 	hu_format f = hu_format_of(s.acc);
+	hu_draw all = hu_draw_of(from, s);
+	const hu_draw *draw = &all;
 	double acc = 0;
 
 	switch (s.id) {

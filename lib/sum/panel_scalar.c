@@ -37,7 +37,7 @@ int
 hu_narrow_of(hu_narrow *n, hu_format f)
 {
 	/* A double's exponent must not run out on either side: 53 more above, TwoSum's error below. */
-	if (f.p > 25 || f.emax > 500 || f.emin < -400 || !hu_has_minus_zero(f) || !hu_has_nan(f))
+	if (f.p > 25 || f.emax > 500 || f.emin < -400 || !hu_has_minus_zero(f) || !hu_has_nan(f) || f.flags)
 		return 0;
 	n->least = (int64_t)(f.emin + 1023) << 52;
 	n->shift = (int64_t)(53 - f.p) << 52;

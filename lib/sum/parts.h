@@ -15,6 +15,7 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 {
 	hu_format f = hu_outer_format(s);
 	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE;
+	hu_draw at = hu_draw_of(draw, s);
 	uint64_t node = 0;
 
 	while (n > 1) {
@@ -25,10 +26,10 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 			for (int j = 0; j < 32; j++)
 				lane[j] = 0;
 			for (size_t i = first; i < end; i++)
-				lane[i % 32] = hu_acc_add(lane[i % 32], x[i], f, mode, draw, node++, HU_DRAW_OUTER);
+				lane[i % 32] = hu_acc_add(lane[i % 32], x[i], f, mode, &at, node++, HU_DRAW_OUTER);
 			for (int step = 16; step; step /= 2)
 				for (int j = 0; j < step; j++)
-					lane[j] = hu_acc_add(lane[j], lane[j + step], f, mode, draw, node++, HU_DRAW_OUTER);
+					lane[j] = hu_acc_add(lane[j], lane[j + step], f, mode, &at, node++, HU_DRAW_OUTER);
 			x[b] = lane[0];
 		}
 		n = blocks;
@@ -42,11 +43,9 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 HU_HD double
 hu_parts_run(const double *a, const double *b, size_t k, size_t part, hu_sum s, const hu_draw *draw, double *sums, hu_sum_count *count)
 {
-	hu_draw at = { 0, 0, 0, 0 };
+	hu_draw at = hu_draw_of(draw, s);
 	size_t n = 0;
 
-	if (draw)
-		at = *draw;
 	if (!part || part > k)
 		part = k;
 	for (size_t p = 0; p < k; p += part, at.first += part) {

@@ -3,11 +3,13 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/number/block.h"
 #include "lib/sum/tc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct { const char *name, *summary; int takes; } rows[] = {
 #define SUM(id, name, takes, summary) { name, summary, takes },
@@ -21,7 +23,7 @@ const char *hu_sum_summary(hu_sum_id id) { return rows[id].summary; }
 hu_sum
 hu_sum_default(void)
 {
-	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE, HU_TC_VOLTA, 0, HU_NO_FORMAT, HU_NO_FORMAT, HU_NO_FORMAT };
+	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE, 0, HU_TC_VOLTA, 0, HU_NO_FORMAT, HU_NO_FORMAT, HU_NO_FORMAT, HU_NO_FORMAT, 0 };
 
 	return s;
 }
@@ -86,6 +88,38 @@ set_name(hu_sum *s, char *word)
 	return HU_OK;
 }
 
+/* in= and in2=: a format, or a block format whose scales a unit takes. */
+static hu_status
+set_operands(hu_sum *s, hu_format_id *in, const char *word)
+{
+	int first = s->in == HU_NO_FORMAT && s->in2 == HU_NO_FORMAT;
+	hu_block b;
+
+	if (strncasecmp(word, "mx", 2) && strncasecmp(word, "nv", 2))
+		return s->group ? hu_fail(HU_EINVAL, "summation model tc: %s has no scales, the other operands have", word) : hu_format_find(word, in);
+	HU_TRY(hu_block_find(word, &b));
+	if (b.element == HU_NO_FORMAT)
+		return hu_fail(HU_EINVAL, "summation model tc: no unit for %s; known: mxfp8e4m3, mxfp8e5m2, mxfp6e3m2, mxfp6e2m3, mxfp4, mxfp4x16, nvfp4", word);
+	if (!first && (s->group != (int)b.size || s->scale != b.scale))
+		return hu_fail(HU_EINVAL, "summation model tc: %s does not mix with the other operands, whose scales differ or are none", word);
+	*in = b.element;
+	s->group = (int)b.size;
+	s->scale = b.scale;
+	return HU_OK;
+}
+
+static hu_status
+set_bits(hu_sum *s, const char *word)
+{
+	char *end;
+	long n = strtol(word, &end, 10);
+
+	if (end == word || *end || n < 1 || n > 32)
+		return hu_fail(HU_EINVAL, "summation model: bits=%s: 1 to 32 random bits are needed", word);
+	s->bits = n == 32 ? 0 : (int)n;
+	return HU_OK;
+}
+
 static hu_status
 set_key(hu_sum *s, char *word)
 {
@@ -96,9 +130,9 @@ set_key(hu_sum *s, char *word)
 	*eq = 0;
 	if (s->id == HU_SUM_TC) {
 		if (!strcmp(word, "in"))
-			return hu_format_find(eq + 1, &s->in);
+			return set_operands(s, &s->in, eq + 1);
 		if (!strcmp(word, "in2"))
-			return hu_format_find(eq + 1, &s->in2);
+			return set_operands(s, &s->in2, eq + 1);
 		if (!strcmp(word, "out"))
 			return hu_format_find(eq + 1, &s->out);
 		if (!strcmp(word, "path"))
@@ -112,7 +146,39 @@ set_key(hu_sum *s, char *word)
 		return hu_format_find(eq + 1, &s->outer);
 	if (!strcmp(word, "mode"))
 		return hu_mode_find(eq + 1, &s->mode);
-	return hu_fail(HU_EINVAL, "summation model: unknown key '%s'; known: acc, outer, mode", word);
+	if (!strcmp(word, "bits"))
+		return set_bits(s, eq + 1);
+	return hu_fail(HU_EINVAL, "summation model: unknown key '%s'; known: acc, outer, mode, bits", word);
+}
+
+void
+hu_sum_operand(hu_sum s, hu_format_id f, char *to, size_t size)
+{
+	const char *name, *summary;
+	hu_block b;
+
+	snprintf(to, size, "%s", hu_format_name(f));
+	for (int i = 0; s.group && (name = hu_block_row(i, &summary)); i++)
+		if (hu_block_find(name, &b) == HU_OK && b.element == f && b.scale == s.scale) {
+			snprintf(to, size, "%s", name);
+			if ((int)b.size != s.group)
+				snprintf(to, size, "%sx%d", name, s.group);
+		}
+}
+
+/* Which operands have instructions with scales: e8m0 per 32, of two fp4 e8m0 per 16 and e4m3 per 16 too. */
+static hu_status
+check_scaled(const hu_sum *s, const hu_tc *row)
+{
+	int fp4 = s->in == HU_E2M1 && (s->in2 == HU_E2M1 || s->in2 == HU_NO_FORMAT);
+	char name[40];
+
+	hu_sum_operand(*s, s->in, name, sizeof name);
+	if (row->kind < 0)
+		return hu_fail(HU_EINVAL, "summation model tc: %s has no instruction for %s%s%s; blackwell and rtxblackwell have", archs[s->arch], name, s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
+	if (!(s->scale == HU_E8M0 && (s->group == 32 || (s->group == 16 && fp4))) && !(s->scale == HU_E4M3 && s->group == 16 && fp4))
+		return hu_fail(HU_EINVAL, "summation model tc: no instruction takes %s with a scale per %d; one e8m0 per 32, and of fp4 one e8m0 or e4m3 per 16", name, s->group);
+	return s->out == HU_NO_FORMAT || s->out == HU_FP32 ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: products of %s have fp32 output alone", name);
 }
 
 /* "fp16 by wgmma" and so on, for messages. */
@@ -133,6 +199,10 @@ check_tc(const hu_sum *s, hu_tc *row)
 	*row = hu_tc_of(s->arch, in, s->path);
 	if (in == HU_NO_FORMAT)
 		return s->in2 == HU_NO_FORMAT ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: in2= without in=");
+	if (s->group) {
+		*row = hu_tc_of_sum(*s);
+		return check_scaled(s, row);
+	}
 	if (row->kind < 0)
 		return no_row(s, in);
 	for (int p = 1; p < HU_TC_PATHS; p <<= 1)
@@ -159,7 +229,7 @@ same_format(hu_format_id given, hu_format_id f)
 }
 
 hu_status
-hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id result)
+hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 {
 	hu_tc row;
 
@@ -173,7 +243,7 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id result)
 	s->in2 = b == HU_FP32 ? HU_TF32 : b;
 	HU_TRY(check_tc(s, &row));
 	if (s->out == HU_NO_FORMAT)
-		s->out = row.kind == HU_TC_CHAIN ? HU_FP64 : result == HU_FP16 && row.status16 != HU_TC_N ? HU_FP16 : HU_FP32;
+		s->out = row.kind == HU_TC_CHAIN ? HU_FP64 : acc == HU_FP16 && row.status16 != HU_TC_N ? HU_FP16 : HU_FP32;
 	s->acc = s->out;
 	if (row.kind == HU_TC_CHAIN)
 		s->id = HU_SUM_FMA;
@@ -188,6 +258,8 @@ check(const hu_sum *s)
 
 	if (s->id == HU_SUM_TC)
 		HU_TRY(check_tc(s, &row));
+	if (s->bits && s->mode != HU_SR)
+		return hu_fail(HU_EINVAL, "summation model: bits=%d is of mode=SR alone", s->bits);
 	hu_format_id ids[2] = { s->acc, s->outer == HU_NO_FORMAT ? s->acc : s->outer };
 
 	for (int i = 0; i < 2; i++) {
@@ -216,7 +288,7 @@ hu_sum_parse(const char *text, hu_sum *out)
 void
 hu_sum_print(hu_sum s, char *out, size_t size)
 {
-	char n[16] = "", outer[32] = "", mode[16] = "", in[32] = "", in2[32] = "", to[32] = "";
+	char n[16] = "", outer[32] = "", mode[16] = "", bits[16] = "", in[48] = "", in2[48] = "", to[32] = "", name[40];
 
 	if (rows[s.id].takes == 1)
 		snprintf(n, sizeof n, ":%d", s.n);
@@ -224,14 +296,16 @@ hu_sum_print(hu_sum s, char *out, size_t size)
 		snprintf(outer, sizeof outer, ",outer=%s", hu_format_name(s.outer));
 	if (s.mode != HU_RNE)
 		snprintf(mode, sizeof mode, ",mode=%s", hu_mode_name(s.mode));
+	if (s.bits)
+		snprintf(bits, sizeof bits, ",bits=%d", s.bits);
 	if (s.id != HU_SUM_TC) {
-		snprintf(out, size, "%s%s,acc=%s%s%s", rows[s.id].name, n, hu_format_name(s.acc), outer, mode);
+		snprintf(out, size, "%s%s,acc=%s%s%s%s", rows[s.id].name, n, hu_format_name(s.acc), outer, mode, bits);
 		return;
 	}
 	if (s.in != HU_NO_FORMAT)
-		snprintf(in, sizeof in, ",in=%s", hu_format_name(s.in));
+		snprintf(in, sizeof in, ",in=%s", (hu_sum_operand(s, s.in, name, sizeof name), name));
 	if (s.in2 != HU_NO_FORMAT && s.in2 != s.in)
-		snprintf(in2, sizeof in2, ",in2=%s", hu_format_name(s.in2));
+		snprintf(in2, sizeof in2, ",in2=%s", (hu_sum_operand(s, s.in2, name, sizeof name), name));
 	if (s.out != HU_NO_FORMAT)
 		snprintf(to, sizeof to, ",out=%s", hu_format_name(s.out));
 	snprintf(out, size, "tc:%s%s%s%s%s%s%s", archs[s.arch], in, in2, to, s.path ? ",path=" : "", s.path ? hu_tc_path_name(s.path) : "", outer);

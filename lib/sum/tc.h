@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { HU_TC_BLOCK, HU_TC_HALVES, HU_TC_CHAIN };
+enum { HU_TC_BLOCK, HU_TC_HALVES, HU_TC_CHAIN, HU_TC_SCALED, HU_TC_GROUPS };
 /* V: checked against hardware; S: two sources; O: one source; U: undecided; N: no such output. */
 enum { HU_TC_V, HU_TC_S, HU_TC_O, HU_TC_U, HU_TC_N };
 
@@ -23,21 +23,32 @@ typedef struct hu_tc {
 	int paths, kind, l, f, keep, zero, status, status16; /* kind: -1: no such row */
 } hu_tc;
 
-/* The row for operands IN on any of PATHS (0: all). */
+/* The row of KIND (-1: without scales) for operands IN on any of PATHS (0: all). */
 HU_HD hu_tc
-hu_tc_of(hu_tc_arch arch, hu_format_id in, int paths)
+hu_tc_row(hu_tc_arch arch, hu_format_id in, int paths, int kind)
 {
 	hu_tc none = { arch, in, 0, -1, 0, 0, 0, 0, HU_TC_N, HU_TC_N };
 
 	paths = paths ? paths : HU_TC_PATHS;
 #define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_)                                                            \
-	if (arch == HU_TC_##arch_ && in == HU_##in_ && (paths & (HU_TC_##paths_))) {                                             \
+	if (arch == HU_TC_##arch_ && in == HU_##in_ && (paths & (HU_TC_##paths_)) && (kind < 0 ? HU_TC_##kind_ < HU_TC_SCALED : kind == HU_TC_##kind_)) {                                         \
 		hu_tc t = { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ }; \
 		return t;                                                                                                        \
 	}
 #include "lib/sum/tc.def"
 #undef TC
 	return none;
+}
+
+HU_HD hu_tc hu_tc_of(hu_tc_arch arch, hu_format_id in, int paths) { return hu_tc_row(arch, in, paths, -1); }
+
+/* The row of a tc model. Two fp4 operands with scales have an instruction of their own. */
+HU_HD hu_tc
+hu_tc_of_sum(hu_sum s)
+{
+	int fp4 = s.in == HU_E2M1 && (s.in2 == HU_E2M1 || s.in2 == HU_NO_FORMAT);
+
+	return hu_tc_row(s.arch, s.in, s.path, !s.group ? -1 : fp4 ? HU_TC_GROUPS : HU_TC_SCALED);
 }
 
 /* A NaN whose float has the hardware's code 0x7fffffff, of which fp16's 0x7fff is the upper half. */
@@ -165,15 +176,21 @@ hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32
 HU_HD hu_format hu_tc_inner(hu_tc t, hu_format in) { return t.kind == HU_TC_HALVES ? hu_format_of(HU_FP16) : in; }
 
 /* C + Σ a b over N products already split (hu_tc_split by hu_tc_inner): out is fp32 or fp16, and
-   c a value of it. LOST: N flags, or NULL. No CHAIN. */
+   c a value of it. LOST: N flags, or NULL. No CHAIN, no GROUPS; of SCALED the exponents include the scales'. */
 HU_HD double
 hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, size_t n, int fraction, double c, hu_tc t, hu_format out, unsigned char *lost)
 {
 	size_t step = (size_t)t.l * (t.kind == HU_TC_HALVES ? 2 : 1);
 
+#ifdef __CUDA_ARCH__
+	if (!step)
+		return hu_tc_nan();
+#else
+	HU_ASSERT(t.kind != HU_TC_CHAIN && t.kind != HU_TC_GROUPS && step); /* hu_sum_resolve comes first */
+#endif
 	for (size_t k = 0; k < n; k += step) {
 		int m = (int)(n - k < step ? n - k : step);
-		if (t.kind == HU_TC_BLOCK) {
+		if (t.kind != HU_TC_HALVES) {
 			c = hu_tc_block(am + k, ae + k, bm + k, be + k, m, fraction, c, t, out, lost ? lost + k : lost);
 			continue;
 		}

@@ -97,8 +97,9 @@ hu_peaks_find(const char *id, hu_peaks *out)
 			return HU_OK;
 		}
 	hu_str_init(&list);
+	hu_str_add(&list, "here");
 	for (int i = 0; i < DEVICES; i++)
-		hu_str_addf(&list, "%s%s", i ? ", " : "", devices[i].id);
+		hu_str_addf(&list, ", %s", devices[i].id);
 	hu_status st = hu_fail(HU_EINVAL, "device '%s': known are %s", id, list.s);
 	hu_str_release(&list);
 	return st;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+   sum(…) by a summation model instead of from the left: a*b among its arguments is a product that
+   enters as the model takes products, any other argument is a term times 1. */
+#ifndef HU_ANALYZERS_EVALUATE_SUM_H
+#define HU_ANALYZERS_EVALUATE_SUM_H
+
+#include "analyzers/expr.h"
+#include "lib/sum/sum.h"
+
+/* The model for sums whose result is in F: TEXT as in sum.h, acc= being F where nothing is said; a tensor
+   core's operands are fp16 where nothing is said. HU_EINVAL as hu_sum_parse and hu_sum_resolve, or where
+   F's sums cannot be rounded by MODE, which is the model's own unless TEXT says mode=. */
+hu_status hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, hu_sum *s);
+
+/* The format that the factors of products are rounded to, and the one of a tensor core's first argument, where it is no product: what the sum starts with. */
+hu_format hu_expr_factor_format(const hu_sum *s, hu_format f);
+
+/* E, a call of sum, by A's model. The result is rounded to A's format, to nearest unless A's mode draws no bits and says otherwise. */
+double hu_expr_model_value(const hu_expr *e, hu_arithmetic *a);
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Exact values of a whole output as doubles, for analyzers that need the numbers and no verdicts. */
+#ifndef HU_ANALYZERS_EXACT_H
+#define HU_ANALYZERS_EXACT_H
+
+#include "analyzers/engine.h"
+
+/* V[i] = exact value of element i of output OUT, to nearest; or, where MINUS is not NULL, exact value - MINUS[i],
+   rounded away from zero, so that what is not 0 stays so. N elements from the first on. By enclosures
+   where they decide, else (and always under a throughout engine) by the reference. */
+hu_status hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *minus, size_t n);
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,ci,co]. k = (image, output row, output column). */
+#include "cuda/gemm_run.cuh"
+
+namespace {
+struct map {
+	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
+	{
+		uint32_t n = k / (g->ho * g->wo), r = k / g->wo % g->ho, q = k % g->wo, tap = m / g->ci;
+		int32_t y = (int32_t)(r * g->s + tap / g->kw) - g->pad_h, x = (int32_t)(q * g->s + tap % g->kw) - g->pad_w;
+
+		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
+			return HU_OUTSIDE;
+		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + m % g->ci;
+	}
+	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
+	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 0; }
+	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
+};
+}
+
+extern "C" hu_status
+HU_SIDE(op_conv2d_dw)(hu_work *w)
+{
+	const hu_shape *x = &w->in[0]->shape, *dy = &w->in[1]->shape;
+	hu_gemm g;
+
+	memset(&g, 0, sizeof g);
+	g.s = (uint32_t)hu_attr_num(w->call, "stride", 1);
+	g.kh = (uint32_t)hu_attr_num(w->call, "kh", 0);
+	g.kw = (uint32_t)hu_attr_num(w->call, "kw", 0);
+	g.h = (uint32_t)x->d[1];
+	g.w = (uint32_t)x->d[2];
+	g.ci = (uint32_t)x->d[3];
+	g.co = (uint32_t)dy->d[3];
+	g.ho = hu_gemm_same(g.h, g.kh, g.s, &g.pad_h);
+	g.wo = hu_gemm_same(g.w, g.kw, g.s, &g.pad_w);
+	g.m = g.kh * g.kw * g.ci;
+	g.k = (uint32_t)x->d[0] * g.ho * g.wo;
+	g.n = g.co;
+	HU_TRY(hu_gemm_of(w, &g));
+	return hu_gemm_run<map>(w, &g);
+}

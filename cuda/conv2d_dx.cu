@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]. k = (kernel row, kernel column, output
+   channel); a tap that a stride skips is +0 and keeps its k. */
+#include "cuda/gemm_run.cuh"
+
+namespace {
+struct map {
+	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
+	{
+		uint32_t n = m / (g->h * g->w), y = m / g->w % g->h, x = m % g->w, tap = k / g->co;
+		int32_t r = (int32_t)y + g->pad_h - (int32_t)(tap / g->kw), q = (int32_t)x + g->pad_w - (int32_t)(tap % g->kw), s = (int32_t)g->s;
+
+		if (r < 0 || q < 0 || r % s || q % s || r / s >= (int32_t)g->ho || q / s >= (int32_t)g->wo)
+			return HU_OUTSIDE;
+		return ((n * g->ho + (uint32_t)(r / s)) * g->wo + (uint32_t)(q / s)) * g->co + k % g->co;
+	}
+	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k / g->co * g->ci * g->co + k % g->co + n * g->co; }
+	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
+	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
+};
+}
+
+extern "C" hu_status
+HU_SIDE(op_conv2d_dx)(hu_work *w)
+{
+	const hu_shape *dy = &w->in[0]->shape, *k = &w->in[1]->shape;
+	hu_gemm g;
+
+	memset(&g, 0, sizeof g);
+	g.s = (uint32_t)hu_attr_num(w->call, "stride", 1);
+	g.h = (uint32_t)hu_attr_num(w->call, "height", 0);
+	g.w = (uint32_t)hu_attr_num(w->call, "width", 0);
+	g.kh = (uint32_t)k->d[0];
+	g.kw = (uint32_t)k->d[1];
+	g.ci = (uint32_t)k->d[2];
+	g.co = (uint32_t)k->d[3];
+	g.ho = hu_gemm_same(g.h, g.kh, g.s, &g.pad_h);
+	g.wo = hu_gemm_same(g.w, g.kw, g.s, &g.pad_w);
+	g.m = (uint32_t)dy->d[0] * g.h * g.w;
+	g.k = g.kh * g.kw * g.co;
+	g.n = g.ci;
+	HU_TRY(hu_gemm_of(w, &g));
+	return hu_gemm_run<map>(w, &g);
+}

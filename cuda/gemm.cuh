@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What matmul and the convolutions have in common on the device: y[m,n] = Σ_k A[m,k] B[k,n],
+   A and B read in place through an index map (implicit GEMM). An operator's file gives its
+   map; gemm_plain.cuh and gemm_tile.cuh compute. In every kernel k ascends for each
+   output within a part, as the contract of the sums says. */
+#ifndef HU_CUDA_GEMM_CUH
+#define HU_CUDA_GEMM_CUH
+
+#include "cuda/map.cuh"
+
+extern "C" {
+#include "lib/base/hash.h"
+#include "lib/sum/parts.h"
+/* Of lib/op/contract.h, which is the host's. */
+size_t hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before);
+}
+
+/* Sizes, geometry as in lib/op/contract.h, and operands. */
+typedef struct hu_gemm {
+	uint32_t m, n, k, part, parts;
+	uint32_t h, w, ci, kh, kw, ho, wo, co, s;
+	int32_t pad_h, pad_w;
+	int ta, tb;
+	hu_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
+	hu_result y;
+	hu_sum sum;
+	uint32_t draw;             /* the stream of the sum's random bits */
+	const hu_pulse *pulse;
+	hu_slot raw;               /* the host's: where y goes unrounded */
+} hu_gemm;
+
+/* An operand's element that lies outside the image: +0. */
+#define HU_OUTSIDE 0xffffffffu
+
+/* y = sum / scale, rounded. */
+HU_DEVICE void
+hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
+{
+	if (g->sa.data)
+		v = v / (hu_load_f64(&g->sa, 0) * hu_load_f64(&g->sb, 0));
+	hu_store_f64(&g->y, i, v);
+}
+
+HU_DEVICE double hu_gemm_f64(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at); }
+HU_DEVICE float hu_gemm_f32(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at); }
+
+/* Two sums to one: floats as they are, doubles in the format of S. */
+HU_DEVICE float hu_gemm_plus(const hu_short *, float a, float b) { return a + b; }
+HU_DEVICE double hu_gemm_plus(const hu_short *s, double a, double b) { return s->native ? a + b : hu_short_add(s, a, b); }
+
+/* gemm_parts.cu: outputs from their part sums, [part][row][column], floats or DOUBLES, values of F. */
+extern "C" hu_status HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles, hu_format_id f);
+
+/* SAME padding: output size, and what lies before the first element. */
+static inline uint32_t
+hu_gemm_same(uint32_t n, uint32_t k, uint32_t stride, int32_t *before)
+{
+	ptrdiff_t pad;
+	size_t out = hu_same(n, k, stride, &pad);
+
+	*before = (int32_t)pad;
+	return (uint32_t)out;
+}
+
+/* On the host: everything but sizes and geometry. */
+static inline hu_status
+hu_gemm_of(hu_work *w, hu_gemm *g)
+{
+	const hu_call *c = w->call;
+	int scaled = hu_attr_num(c, "scaled", 0) != 0 && c->nin == 4;
+
+	g->a = hu_operand_of(w->in[0], HU_AT_EACH);
+	g->b = hu_operand_of(w->in[1], HU_AT_EACH);
+	if (scaled) {
+		g->sa = hu_operand_of(w->in[2], HU_AT_ONE);
+		g->sb = hu_operand_of(w->in[3], HU_AT_ONE);
+	}
+	g->y = hu_result_begin(w, w->out[0], &g->raw, 1);
+	g->pulse = w->pulse;
+	g->sum = c->sum;
+	g->draw = hu_draw_stream(c->seed_name);
+	g->part = (uint32_t)hu_attr_num(c, "part", 0);
+	if (!g->part || g->part > g->k)
+		g->part = g->k;
+	g->parts = g->k ? (g->k + g->part - 1) / g->part : 1;
+	return hu_sum_resolve(&g->sum, w->in[0]->format, w->in[1]->format, c->fmt.acc);
+}
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The product on the matrix units, for the summation models of these very units (tc:ARCH): promised
+   are the bits of the model. A thread block of 8 warps makes 64 x 64 outputs of one part, a warp
+   16 x 32; operands are staged through shared memory as 16 words of k (mma.h), which for fp16 and bf16 are 32
+   values. k ascends, and a part's tail is filled with +0 to a block of the unit. */
+#ifndef HU_CUDA_GEMM_MMA_CUH
+#define HU_CUDA_GEMM_MMA_CUH
+
+#include "cuda/gemm.cuh"
+#include "cuda/mma.h"
+
+enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
+
+/* Element AT of an operand as a word's part. */
+HU_DEVICE uint32_t
+hu_mma_load(int kind, const hu_operand *o, uint32_t at)
+{
+	if (at == HU_OUTSIDE)
+		return 0;
+	return kind == HU_MMA_TF32 ? hu_bits32(((const float *)o->data)[at]) : ((const uint16_t *)o->data)[at];
+}
+
+template <class M>
+HU_KERNEL_OF(HU_MMA_THREADS)
+hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
+{
+	HU_SHARED(uint32_t, sa, HU_MMA_TILE * HU_MMA_LINE);
+	HU_SHARED(uint32_t, sb, HU_MMA_TILE * HU_MMA_LINE);
+	uint32_t m0 = blockIdx.y * HU_MMA_TILE, n0 = blockIdx.x * HU_MMA_TILE, p = blockIdx.z, values = hu_mma_values(kind);
+	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k;
+	uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, r = lane / 4, t = lane % 4, row = warp % 4 * 16, col = warp / 4 * 32;
+	float d[4][4];
+
+	HU_UNROLL
+	for (int j = 0; j < 4; j++)
+		HU_UNROLL
+		for (int i = 0; i < 4; i++)
+			d[j][i] = 0;
+	HU_ONCE
+	for (uint32_t k0 = first; k0 < end; k0 += HU_MMA_WORDS * values) {
+		HU_SYNC();
+		HU_ONCE
+		for (uint32_t i = threadIdx.x; i < HU_MMA_TILE * HU_MMA_WORDS; i += HU_MMA_THREADS) {
+			/* neighbours take what lies side by side */
+			uint32_t wa = M::a_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE, ra = M::a_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
+			uint32_t wb = M::b_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE, cb = M::b_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
+			uint32_t a = 0, b = 0;
+			HU_ONCE
+			for (uint32_t v = 0; v < values; v++) {
+				uint32_t ka = k0 + wa * values + v, kb = k0 + wb * values + v;
+				a |= hu_mma_load(kind, &g.a, ka < end && m0 + ra < g.m ? M::a(&g, m0 + ra, ka) : HU_OUTSIDE) << 16 * v;
+				b |= hu_mma_load(kind, &g.b, kb < end && n0 + cb < g.n ? M::b(&g, kb, n0 + cb) : HU_OUTSIDE) << 16 * v;
+			}
+			sa[ra * HU_MMA_LINE + wa] = a;
+			sb[cb * HU_MMA_LINE + wb] = b;
+		}
+		HU_SYNC();
+		HU_ONCE
+		for (uint32_t w = 0; w < HU_MMA_WORDS && k0 + w * values < end; w += 8) {
+			int half = end - (k0 + w * values) <= 4 * values;
+			const uint32_t *x = sa + (row + r) * HU_MMA_LINE + w + t;
+			uint32_t a[4] = { x[0], x[8 * HU_MMA_LINE], x[4], x[8 * HU_MMA_LINE + 4] };
+			HU_UNROLL
+			for (int j = 0; j < 4; j++) {
+				const uint32_t *y = sb + (col + j * 8 + r) * HU_MMA_LINE + w + t;
+				uint32_t b[2] = { y[0], y[4] };
+				hu_mma(kind, half, d[j], a, b, g.sum.arch);
+			}
+		}
+	}
+	HU_UNROLL
+	for (int j = 0; j < 4; j++)
+		HU_UNROLL
+		for (int i = 0; i < 4; i++) {
+			uint32_t m = m0 + row + r + i / 2 * 8, n = n0 + col + j * 8 + 2 * t + i % 2;
+			if (m >= g.m || n >= g.n)
+				continue;
+			if (sums)
+				sums[((size_t)p * g.m + m) * g.n + n] = d[j][i];
+			else
+				hu_gemm_store(&g, m * g.n + n, (double)d[j][i]);
+		}
+}
+
+/* The kind that serves the call's model on a device of w->arch; -1: none does. */
+static inline int
+hu_mma_kind(const hu_work *w, const hu_gemm *g)
+{
+	const hu_sum *s = &g->sum;
+
+	if (s->id != HU_SUM_TC || (s->path && !(s->path & HU_TC_MMA)) || (w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
+		return -1;
+	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_TREE_BLOCK || hu_tc_of(s->arch, s->in, HU_TC_MMA).kind != HU_TC_BLOCK)
+		return -1;
+	if (s->in == HU_FP16 && w->in[0]->format == HU_FP16 && w->in[1]->format == HU_FP16)
+		return s->out == HU_FP32 ? HU_MMA_F16 : s->out == HU_FP16 ? HU_MMA_F16_F16 : -1;
+	if (s->out != HU_FP32)
+		return -1;
+	if (s->in == HU_BF16 && w->in[0]->format == HU_BF16 && w->in[1]->format == HU_BF16)
+		return HU_MMA_BF16;
+	return s->in == HU_TF32 && g->a.kind == HU_KIND_F32 && g->b.kind == HU_KIND_F32 ? HU_MMA_TF32 : -1;
+}
+
+/* 1 where the matrix units serve the call; it was launched then, with status *ST. */
+template <class M>
+static int
+hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
+{
+	int kind = hu_mma_kind(w, g);
+	float *sums = NULL;
+
+	if (kind < 0 || g->m / HU_MMA_TILE >= 65535)
+		return 0;
+	if (g->parts > 1)
+		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
+	dim3 grid((g->n + HU_MMA_TILE - 1) / HU_MMA_TILE, (g->m + HU_MMA_TILE - 1) / HU_MMA_TILE, g->parts);
+	*st = HU_GO(w, hu_mma_kernel<M>, grid, HU_MMA_THREADS, 0, *g, kind, sums);
+	if (*st == HU_OK && sums)
+		*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
+	return 1;
+}
+#endif

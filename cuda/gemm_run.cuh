@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Chooses the kernel of a product by the call's summation model. */
+#ifndef HU_CUDA_GEMM_RUN_CUH
+#define HU_CUDA_GEMM_RUN_CUH
+
+#include "cuda/gemm_mma.cuh"
+#include "cuda/gemm_plain.cuh"
+#include "cuda/gemm_tile.cuh"
+
+template <class M>
+static hu_status
+hu_gemm_run(hu_work *w, const hu_gemm *g)
+{
+	hu_status st;
+
+	if (!g->m || !g->n)
+		return HU_OK;
+	if (!hu_gemm_mma<M>(w, g, &st) && !hu_gemm_tile<M>(w, g, &st))
+		st = hu_gemm_plain<M>(w, g);
+	return st == HU_OK ? hu_result_finish(w, &g->raw, w->out[0]) : st;
+}
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/exact/integer.h"
+
+#include "lib/number/simd.h"
+
+const hu_integer *
+hu_integer_get(void)
+{
+#if defined(__x86_64__)
+	if (hu_simd_level() == HU_SIMD_AVX512 && __builtin_cpu_supports("avx512ifma"))
+		return &hu_integer_avx512;
+#endif
+	return NULL;
+}

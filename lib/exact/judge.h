@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the exact engine's own files share: the end of a run in which it and MPFR disagree, and
+   the counts. */
+#ifndef HU_EXACT_JUDGE_H
+#define HU_EXACT_JUDGE_H
+
+#include <mpfr.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Prints the operands and both sums, and aborts. */
+void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n) __attribute__((noreturn));
+
+/* hu_exact_tally_get's counts. */
+enum { HU_TALLY_ONE, HU_TALLY_TWO, HU_TALLY_MORE, HU_TALLY_INTEGERS, HU_TALLY_BLAS, HU_TALLY_MPFR, HU_TALLY_JUDGED, HU_TALLY_SUMS, HU_TALLIES };
+void hu_exact_count(int what, uint64_t n);
+void hu_exact_tally_reset(void);
+#endif

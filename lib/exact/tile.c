@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/exact/tile.h"
+
+#include "lib/base/mem.h"
+#include "lib/exact/dot.h"
+#include "lib/exact/integer.h"
+#include "lib/number/round.h"
+
+#include <stdlib.h>
+
+void
+hu_tile_operands(const hu_exact_tile *t, size_t i, size_t j, double *a, double *b)
+{
+	const hu_exact_source *s = t->s;
+
+	s->row(s->context, t->batch, t->i0 + i, 0, s->k, a);
+	if (s->column) {
+		s->column(s->context, t->batch, t->j0 + j, 0, s->k, b);
+		return;
+	}
+	for (size_t k = 0; k < s->k; k++)
+		s->slab(s->context, t->batch, k, t->j0 + j, t->j0 + j + 1, b + k);
+}
+
+/* Pair and place of an output. */
+static size_t
+locate(const hu_exact_tile *t, size_t i, size_t j, size_t *at)
+{
+	*at = i % HU_GRID_ROWS * t->w->b.width + j % t->w->b.width;
+	return j / t->w->b.width * t->pa + i / HU_GRID_ROWS;
+}
+
+/* A double's range holds the value's parts, and no operand is an infinity or NaN. */
+static int
+in_range(const hu_worker *w, size_t i, size_t j)
+{
+	int e = w->a.e[i] + w->b.e[j];
+
+	return !w->a.special[i] && !w->b.special[j] && e <= 900 && e - w->a.low[i] - w->b.low[j] >= -1074;
+}
+
+int
+hu_tile_has(const hu_exact_tile *t, size_t i, size_t j)
+{
+	size_t at, pair = locate(t, i, j, &at);
+
+	return in_range(t->w, i, j) && (t->way != HU_WAY_GRIDS || t->w->levels[pair] != HU_BY_MPFR);
+}
+
+static void
+by_mpfr(mpfr_t r, const hu_exact_tile *t, size_t i, size_t j)
+{
+	double *a = hu_xmalloc(2 * t->s->k * sizeof *a);
+
+	hu_tile_operands(t, i, j, a, a + t->s->k);
+	hu_exact_dot_mpfr(r, a, a + t->s->k, t->s->k);
+	free(a);
+}
+
+void
+hu_exact_tile_mpfr(mpfr_t r, const hu_exact_tile *t, size_t i, size_t j)
+{
+	hu_exact_value v;
+
+	if (!hu_tile_has(t, i, j)) {
+		by_mpfr(r, t, i, j);
+		return;
+	}
+	hu_exact_tile_value(&v, t, i, j);
+	hu_exact_value_mpfr(r, &v);
+}
+
+/* A sum by MPFR as doubles, where they hold it: every part a normal double or an exact subnormal. */
+static int
+from_mpfr(hu_exact_value *v, mpfr_t r)
+{
+	hu_exact_value_set(v, 0);
+	if (!mpfr_number_p(r)) {
+		hu_exact_value_set(v, mpfr_get_d(r, MPFR_RNDN));
+		return 1;
+	}
+	if (!mpfr_zero_p(r) && (mpfr_get_exp(r) > 1000 || mpfr_get_exp(r) - (mpfr_exp_t)mpfr_min_prec(r) < -1074))
+		return 0;
+	for (int parts = 0; !mpfr_zero_p(r); parts++) {
+		double x = mpfr_get_d(r, MPFR_RNDZ);
+		if (parts == HU_EXACT_PARTS - 1)
+			return 0;
+		mpfr_sub_d(r, r, x, MPFR_RNDN); /* exact: R's leading bits */
+		hu_exact_value_add(v, x);
+	}
+	return 1;
+}
+
+int
+hu_exact_tile_value(hu_exact_value *v, const hu_exact_tile *t, size_t i, size_t j)
+{
+	const hu_worker *w = t->w;
+	size_t at, pair = locate(t, i, j, &at), size = HU_GRID_ROWS * w->b.width;
+	int e = w->a.e[i] + w->b.e[j];
+
+	hu_exact_value_set(v, 0);
+	if (!hu_tile_has(t, i, j)) {
+		mpfr_t r;
+		mpfr_init(r);
+		by_mpfr(r, t, i, j);
+		int held = from_mpfr(v, r);
+		mpfr_clear(r);
+		return held;
+	}
+	if (t->way == HU_WAY_GRIDS) {
+		const double *sums = w->t + w->at[pair] + at, *start = (w->narrow[pair] ? t->plan : t->wide)->start;
+		int levels = w->levels[pair];
+		for (int l = levels; l--;) {
+			double x = sums[(size_t)l * size] - (l == levels - 1 ? 0 : start[l]);
+			if (x != 0)
+				hu_exact_value_add(v, x);
+		}
+		hu_exact_value_scale(v, e);
+		return 1;
+	}
+	int64_t p = w->p[pair * HU_TILE_SIZE + at], q = w->q[pair * HU_TILE_SIZE + at];
+	hu_exact_value_add(v, (double)q);
+	hu_exact_value_add(v, (double)(p & 0x3ffffff) * 0x1p52);
+	hu_exact_value_add(v, (double)(p >> 26) * 0x1p78);
+	hu_exact_value_scale(v, e - t->wa - t->wb);
+	return 1;
+}
+
+static void
+slow_pair(double *hi, double *lo, const hu_exact_tile *t, size_t i, size_t j)
+{
+	hu_exact_value v;
+	mpfr_t r;
+
+	if (hu_exact_tile_value(&v, t, i, j)) {
+		*hi = hu_exact_value_double(&v);
+		*lo = 0;
+		if (hu_isfinite(*hi)) {
+			hu_exact_value_add(&v, -*hi);
+			*lo = hu_exact_value_double(&v);
+		}
+		return;
+	}
+	mpfr_init(r);
+	hu_exact_tile_mpfr(r, t, i, j);
+	*hi = mpfr_get_d(r, MPFR_RNDN);
+	*lo = 0;
+	if (hu_isfinite(*hi)) {
+		mpfr_sub_d(r, r, *hi, MPFR_RNDN);
+		*lo = mpfr_get_d(r, MPFR_RNDN);
+	}
+	mpfr_clear(r);
+}
+
+void
+hu_exact_tile_pairs(double *hi, double *lo, const hu_exact_tile *t, size_t i)
+{
+	const hu_worker *w = t->w;
+	const hu_grid *grid = hu_grid_get();
+	size_t cols = w->b.width;
+
+	for (size_t j0 = 0; j0 < t->n; j0 += cols) {
+		size_t at, pair = locate(t, i, j0, &at), n = t->n - j0 < cols ? t->n - j0 : cols;
+		int levels = w->levels[pair], integers = t->way != HU_WAY_GRIDS;
+		const double *sums = integers ? NULL : w->t + w->at[pair] + at;
+		const int64_t *p = integers ? w->p + pair * HU_TILE_SIZE + at : NULL, *q = integers ? w->q + pair * HU_TILE_SIZE + at : NULL;
+		int plain = integers || levels == 1 || levels == 2, lower = integers ? t->wa + t->wb : 0;
+		double f[HU_GRID_COLS];
+		for (size_t j = 0; plain && j < n; j++) {
+			int e = w->a.e[i] + w->b.e[j0 + j] - lower;
+			/* both doubles are multiples of the lowest bit of a product: a factor that is normal scales them exactly */
+			plain = in_range(w, i, j0 + j) && e >= -1022 && (!integers || (p[j] <= 1ll << 53 && p[j] >= -(1ll << 53)));
+			f[j] = plain ? hu_pow2(e) : 0;
+		}
+		if (plain && integers)
+			grid->join(n, p, q, f, hi + j0, lo + j0);
+		else if (plain)
+			grid->pairs(n, sums, levels == 2 ? sums + HU_GRID_ROWS * cols : NULL, levels == 2 ? (w->narrow[pair] ? t->plan : t->wide)->start[0] : 0, f, hi + j0, lo + j0);
+		else
+			for (size_t j = 0; j < n; j++)
+				slow_pair(hi + j0 + j, lo + j0 + j, t, i, j0 + j);
+	}
+}

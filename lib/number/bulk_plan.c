@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A format, a mode and flags as the vector loops want them. Every special result
+   comes from round.h and code.h themselves. */
+#include "lib/number/bulk_table.h"
+#include "lib/number/code.h"
+
+#include <string.h>
+
+/* X's bits in a carrier of WIDTH bits. */
+static uint64_t
+carrier_bits(double x, int width)
+{
+	if (width == 64)
+		return hu_bits64(hu_isnan(x) ? hu_nan() : x);
+	return hu_isnan(x) ? 0x7fc00000u : hu_bits32((float)x);
+}
+
+static hu_bulk_kind
+kind_of(hu_format f, int flags, int width)
+{
+	int p = width == 64 ? 53 : 24, bias = width == 64 ? 1023 : 127;
+	int last = f.emin - f.p + 1; /* exponent of the smallest subnormal */
+	/* bulk_round.inc's sums: p two bits short of the carrier's; C = 2^(e + p_carrier - p) for e up to emax + 1; and 2^(32 - last) */
+	int sums = f.p <= p - 2 && f.emax + 1 + p - f.p <= bias && 32 - last <= bias;
+
+	if (f.special == HU_SPECIAL_SCALE)
+		return f.p == 1 && (width == 64 ? sums : f.emin == -127 && f.emax == 127) ? HU_BULK_SCALE : HU_BULK_NONE;
+	if (!hu_has_sign(f) || (f.p == 1 && hu_is_p3109(f))) /* rules of their own for negative numbers, and for what is even */
+		return HU_BULK_NONE;
+	if (f.emin == 1 - bias && f.emax <= bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
+		return HU_BULK_WIDE;
+	return sums ? HU_BULK_NARROW : HU_BULK_NONE;
+}
+
+hu_bulk_plan
+hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
+{
+	uint64_t nan = width == 64 ? UINT64_C(0x7ff8000000000000) : 0x7fc00000u, sign = UINT64_C(1) << (width - 1);
+	int k = flags >> 8 & 63;
+	hu_bulk_plan p;
+
+	memset(&p, 0, sizeof p);
+	flags |= f.flags;
+	p.kind = kind_of(f, flags, width);
+	if (p.kind == HU_BULK_NONE)
+		return p;
+	p.drop = (width == 64 ? 53 : 24) - f.p;
+	p.mant = width == 64 ? 52 : 23;
+	p.from = carrier_bits(hu_pow2(f.emin), width);
+	p.lowest = flags & HU_NOSUB ? p.from + ((uint64_t)(f.p - 1) << p.mant) : p.from;
+	p.beyond = p.kind == HU_BULK_NARROW || width == 64 ? carrier_bits(f.emax < 1023 ? hu_pow2(f.emax + 1) : hu_inf(0), width) : 0;
+	p.smallest = carrier_bits(hu_smallest(f), width);
+	p.max = carrier_bits(f.max, width);
+	for (int negative = 0; negative < 2; negative++) {
+		p.over[negative] = carrier_bits(hu_overflow(negative, f, mode, flags), width);
+		p.inf[negative] = carrier_bits(hu_inf_of(negative, f, flags), width);
+	}
+	p.random_mask = k > 0 && k < 32 ? ~(0xffffffffu >> k) : 0xffffffffu;
+	p.nan = carrier_bits(hu_nan_of(f), width);
+	p.minus_zero = carrier_bits(hu_zero_of(1, f), width);
+	if (p.kind != HU_BULK_SCALE) {
+		p.ftz = flags & HU_FTZ ? p.from : 0;
+		p.daz = flags & HU_DAZ ? p.from : 0;
+		p.full = p.lowest != p.from || p.ftz || p.daz || p.nan != nan || p.minus_zero != sign;
+	}
+	return p;
+}
+
+hu_bulk_codes
+hu_bulk_codes_of(hu_format f)
+{
+	hu_bulk_codes c;
+	uint32_t past;
+
+	memset(&c, 0, sizeof c);
+	if (f.bits > 16 || (f.flags & (HU_FTZ | HU_NOSUB)))
+		return c;
+	if (f.special == HU_SPECIAL_SCALE)
+		c.kind = kind_of(f, 0, 32);
+	else if (!hu_has_sign(f))
+		return c;
+	else if (f.emin == -126 && f.emax <= 127 && f.p > 1)
+		c.kind = HU_BULK_WIDE;
+	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 && f.emax <= 127) /* every value a float, every subnormal a normal one */
+		c.kind = HU_BULK_NARROW;
+	c.drop = 24 - f.p;
+	c.sign_shift = f.bits - 1;
+	past = (uint32_t)1 << c.sign_shift;
+	c.from = hu_bits32((float)hu_pow2(f.emin));
+	c.smallest = (float)hu_pow2(f.emin - f.p + 1);
+	c.nan_code = (uint32_t)hu_nan_code(f);
+	c.inf_code = hu_has_inf(f) ? (uint32_t)hu_inf_code(f) : c.nan_code;
+	c.top = hu_has_inf(f) ? c.inf_code : past;
+	c.nan_from = f.special == HU_SPECIAL_IEEE ? c.inf_code + 1 : f.special == HU_SPECIAL_FN ? c.nan_code : past;
+	c.nan_only = f.special == HU_SPECIAL_FNUZ || f.special == HU_SPECIAL_P3109 ? 0x80000000u : 0xffffffffu;
+	c.minus_zero = hu_has_minus_zero(f) ? past : 0;
+	c.full = c.nan_only != 0xffffffffu;
+	return c;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Vectors of the bulk loops in the compiler's own terms: 16 bytes, whatever the
+   processor makes of them. A few operations that x86-64's baseline (SSE2) has and
+   the vector extension does not name are intrinsics. bulk_vec.h says what each
+   operation is. */
+#ifndef HU_NUMBER_BULK_VEC_PLAIN_H
+#define HU_NUMBER_BULK_VEC_PLAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+typedef uint32_t vec __attribute__((vector_size(16)));
+typedef vec mask32, mask64; /* all ones or zeros */
+typedef int32_t signed32 __attribute__((vector_size(16)));
+typedef int64_t signed64 __attribute__((vector_size(16)));
+typedef uint64_t unsigned64 __attribute__((vector_size(16)));
+typedef float float32 __attribute__((vector_size(16)));
+typedef double float64 __attribute__((vector_size(16)));
+
+enum { LANES32 = 4, LANES64 = 2 };
+
+INLINE vec load(const void *p) { vec x; memcpy(&x, p, 16); return x; }
+INLINE void store(void *p, vec x) { memcpy(p, &x, 16); }
+#if defined(__SSE2__)
+INLINE void stream(void *p, vec x) { _mm_stream_si128(p, (__m128i)x); }
+INLINE void stream_end(void) { _mm_sfence(); }
+#else
+INLINE void stream(void *p, vec x) { store(p, x); }
+INLINE void stream_end(void) { }
+#endif
+INLINE vec zero(void) { return (vec){ 0 }; }
+INLINE vec band(vec a, vec b) { return a & b; }
+INLINE vec bor(vec a, vec b) { return a | b; }
+INLINE vec bxor(vec a, vec b) { return a ^ b; }
+INLINE vec bandnot(vec a, vec b) { return ~a & b; }
+INLINE vec borand(vec a, vec b, vec c) { return a | (b & c); }
+INLINE vec pick(vec m, vec yes, vec no) { return (m & yes) | (~m & no); }
+
+INLINE vec load_part32(const void *p, size_t n) { vec x = { 0 }; memcpy(&x, p, 4 * n); return x; }
+INLINE void store_part32(void *p, vec x, size_t n) { memcpy(p, &x, 4 * n); }
+INLINE vec set32(uint64_t x) { uint32_t u = (uint32_t)x; return (vec){ u, u, u, u }; }
+INLINE vec add32(vec a, vec b) { return a + b; }
+INLINE vec sub32(vec a, vec b) { return a - b; }
+#if defined(__SSE2__) /* one count for all lanes: the extension would copy it to each */
+INLINE vec sll32(vec a, int n) { return (vec)_mm_sll_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
+INLINE vec srl32(vec a, int n) { return (vec)_mm_srl_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
+#else
+INLINE vec sll32(vec a, int n) { return a << n; }
+INLINE vec srl32(vec a, int n) { return a >> n; }
+#endif
+INLINE mask32 gt32(vec a, vec b) { return (mask32)((signed32)a > (signed32)b); }
+INLINE mask32 eq32(vec a, vec b) { return (mask32)(a == b); }
+INLINE mask32 neg32(vec a) { return (mask32)((signed32)a >> 31); }
+INLINE mask32 flt32(vec a, vec b) { return (mask32)((float32)a < (float32)b); }
+INLINE mask32 drawn32(vec words, vec fraction) { return gt32(fraction ^ 0x80000000u, words ^ 0x80000000u); }
+INLINE mask32 both32(mask32 a, mask32 b) { return a & b; }
+INLINE mask32 either32(mask32 a, mask32 b) { return a | b; }
+INLINE mask32 without32(mask32 a, mask32 b) { return ~a & b; }
+INLINE vec pick32(mask32 m, vec yes, vec no) { return pick(m, yes, no); }
+INLINE vec keep32(mask32 m, vec x) { return m & x; }
+INLINE vec clear32(mask32 m, vec x) { return ~m & x; }
+INLINE vec addif32(mask32 m, vec a, vec b) { return a + (m & b); }
+INLINE vec addunless32(mask32 m, vec a, vec b) { return a + (~m & b); }
+INLINE vec inc32(mask32 m, vec a) { return a - m; }
+INLINE vec dec32(mask32 m, vec a) { return a + m; }
+INLINE vec fadd32(vec a, vec b) { return (vec)((float32)a + (float32)b); }
+INLINE vec fsub32(vec a, vec b) { return (vec)((float32)a - (float32)b); }
+INLINE vec fmul32(vec a, vec b) { return (vec)((float32)a * (float32)b); }
+#if defined(__SSE2__)
+INLINE vec fmin32(vec a, vec b) { return (vec)_mm_min_ps((__m128)a, (__m128)b); }
+INLINE vec fmax32(vec a, vec b) { return (vec)_mm_max_ps((__m128)a, (__m128)b); }
+INLINE vec whole32(vec x) { return (vec)_mm_cvttps_epi32((__m128)x); } /* 2^31 gives 0x80000000: right modulo 2^32 */
+INLINE vec to_float32(vec x) { return (vec)_mm_cvtepi32_ps((__m128i)x); }
+#else
+INLINE vec fmin32(vec a, vec b) { return pick(flt32(a, b), a, b); }
+INLINE vec fmax32(vec a, vec b) { return pick(flt32(b, a), a, b); }
+INLINE vec whole32(vec x)
+{
+	float32 f = (float32)x;
+	vec r;
+
+	for (int i = 0; i < LANES32; i++)
+		r[i] = f[i] >= -0x1p31f && f[i] <= 0x1p31f ? (uint32_t)(int64_t)f[i] : 0; /* what else comes in is thrown away */
+	return r;
+}
+INLINE vec to_float32(vec x) { return (vec)__builtin_convertvector((signed32)x, float32); }
+#endif
+
+INLINE vec load_part64(const void *p, size_t n) { return load_part32(p, 2 * n); }
+INLINE void store_part64(void *p, vec x, size_t n) { store_part32(p, x, 2 * n); }
+INLINE vec set64(uint64_t x) { return (vec)(unsigned64){ x, x }; }
+INLINE vec add64(vec a, vec b) { return (vec)((unsigned64)a + (unsigned64)b); }
+INLINE vec sub64(vec a, vec b) { return (vec)((unsigned64)a - (unsigned64)b); }
+#if defined(__SSE2__)
+INLINE vec sll64(vec a, int n) { return (vec)_mm_sll_epi64((__m128i)a, _mm_cvtsi32_si128(n)); }
+INLINE vec srl64(vec a, int n) { return (vec)_mm_srl_epi64((__m128i)a, _mm_cvtsi32_si128(n)); }
+#else
+INLINE vec sll64(vec a, int n) { return (vec)((unsigned64)a << n); }
+INLINE vec srl64(vec a, int n) { return (vec)((unsigned64)a >> n); }
+#endif
+INLINE mask64 gt64(vec a, vec b) { return (mask64)((signed64)a > (signed64)b); }
+INLINE mask64 eq64(vec a, vec b) { return (mask64)((signed64)a == (signed64)b); }
+INLINE mask64 neg64(vec a) { return (mask64)((signed64)a >> 63); }
+INLINE mask64 flt64(vec a, vec b) { return (mask64)((float64)a < (float64)b); }
+INLINE mask64 fle64(vec a, vec b) { return (mask64)((float64)a <= (float64)b); }
+INLINE mask64 both64(mask64 a, mask64 b) { return a & b; }
+INLINE mask64 either64(mask64 a, mask64 b) { return a | b; }
+INLINE mask64 without64(mask64 a, mask64 b) { return ~a & b; }
+INLINE vec pick64(mask64 m, vec yes, vec no) { return pick(m, yes, no); }
+INLINE vec keep64(mask64 m, vec x) { return m & x; }
+INLINE vec clear64(mask64 m, vec x) { return ~m & x; }
+INLINE vec addif64(mask64 m, vec a, vec b) { return add64(a, m & b); }
+INLINE vec addunless64(mask64 m, vec a, vec b) { return add64(a, ~m & b); }
+INLINE vec inc64(mask64 m, vec a) { return sub64(a, m); }
+INLINE vec dec64(mask64 m, vec a) { return add64(a, m); }
+INLINE vec fadd64(vec a, vec b) { return (vec)((float64)a + (float64)b); }
+INLINE vec fsub64(vec a, vec b) { return (vec)((float64)a - (float64)b); }
+INLINE vec fmul64(vec a, vec b) { return (vec)((float64)a * (float64)b); }
+#if defined(__SSE2__)
+INLINE vec fmin64(vec a, vec b) { return (vec)_mm_min_pd((__m128d)a, (__m128d)b); }
+INLINE vec fmax64(vec a, vec b) { return (vec)_mm_max_pd((__m128d)a, (__m128d)b); }
+#else
+INLINE vec fmin64(vec a, vec b) { return pick(flt64(a, b), a, b); }
+INLINE vec fmax64(vec a, vec b) { return pick(flt64(b, a), a, b); }
+#endif
+
+INLINE vec words32(const uint32_t *w) { return load(w); }
+INLINE vec words64(const uint32_t *w) { return (vec)(unsigned64){ w[0], w[1] }; }
+
+#if defined(__SSE2__)
+INLINE __m128i halves(vec x) /* of lanes below 2^16: packs saturates signed words, hence the sign extension */
+{
+	__m128i s = _mm_srai_epi32(_mm_slli_epi32((__m128i)x, 16), 16);
+
+	return _mm_packs_epi32(s, s);
+}
+INLINE void store16(uint16_t *p, vec x) { _mm_storel_epi64((__m128i *)p, halves(x)); }
+INLINE void store8(uint8_t *p, vec x)
+{
+	__m128i h = _mm_packs_epi32((__m128i)x, (__m128i)x);
+	int four = _mm_cvtsi128_si32(_mm_packus_epi16(h, h));
+
+	memcpy(p, &four, 4);
+}
+INLINE vec load16(const uint16_t *p) { return (vec)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128()); }
+INLINE vec load8(const uint8_t *p)
+{
+	int four;
+
+	memcpy(&four, p, 4);
+	return (vec)_mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_setzero_si128()), _mm_setzero_si128());
+}
+INLINE vec narrow(const double *p)
+{
+	return (vec)_mm_movelh_ps(_mm_cvtpd_ps(_mm_loadu_pd(p)), _mm_cvtpd_ps(_mm_loadu_pd(p + 2)));
+}
+INLINE void widen(double *p, vec x)
+{
+	_mm_storeu_pd(p, _mm_cvtps_pd((__m128)x));
+	_mm_storeu_pd(p + 2, _mm_cvtps_pd(_mm_movehl_ps((__m128)x, (__m128)x)));
+}
+#else
+INLINE void store16(uint16_t *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (uint16_t)x[i]; }
+INLINE void store8(uint8_t *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (uint8_t)x[i]; }
+INLINE vec load16(const uint16_t *p) { return (vec){ p[0], p[1], p[2], p[3] }; }
+INLINE vec load8(const uint8_t *p) { return (vec){ p[0], p[1], p[2], p[3] }; }
+INLINE vec narrow(const double *p) { return (vec)(float32){ (float)p[0], (float)p[1], (float)p[2], (float)p[3] }; }
+INLINE void widen(double *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (double)((float32)x)[i]; }
+#endif
+#endif

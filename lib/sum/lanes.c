@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Summation models over outputs for any processor, the choice among those of this one, and the models they know. */
+#include "lib/sum/lanes.h"
+
+#include "lib/number/simd.h"
+#include "lib/sum/parts.h"
+
+#include <math.h>
+
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+
+static inline four
+fma_four(four x, four y, four c)
+{
+	for (int i = 0; i < 4; i++)
+		c[i] = fmaf(x[i], y[i], c[i]);
+	return c;
+}
+
+#define HU_BYTES 16
+#define FMA32(x, y, c) (lf)fma_four((four)(x), (four)(y), (four)(c))
+#include "lib/sum/lanes_both.inc"
+
+const hu_lanes hu_lanes_scalar = { LANES * HU_BYTES / 4, LANES * HU_BYTES / 8, lanes_f32, lanes_narrow };
+
+const hu_lanes *
+hu_lanes_get(void)
+{
+#if defined(__x86_64__)
+	switch (hu_simd_level()) {
+	case HU_SIMD_AVX512: return &hu_lanes_avx512;
+	case HU_SIMD_AVX2: return &hu_lanes_avx2;
+	default: break;
+	}
+#endif
+	return &hu_lanes_scalar;
+}
+
+int
+hu_lanes_plan_of(hu_lanes_plan *p, hu_sum s, size_t n, int *f32)
+{
+	hu_format acc = hu_format_of(s.acc), outer = s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : acc;
+	size_t length = s.n > 0 ? (size_t)s.n : n + !n;
+
+	if (s.mode != HU_RNE || s.id == HU_SUM_TC || s.id == HU_SUM_FMA)
+		return 0;
+	p->id = s.id;
+	p->length = s.id == HU_SUM_SPLITK ? (n + length - 1) / length + !n : length;
+	*f32 = acc.id == HU_FP32 && outer.id == HU_FP32;
+	return *f32 || (hu_narrow_of(&p->acc, acc) && hu_narrow_of(&p->outer, outer));
+}

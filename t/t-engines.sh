@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The fast engine against MPFR: replay's and the other tables of small runs, digit for digit, every
+# output judged, under policies of every kind; that threads change nothing; and what the tables say
+# of how they were made.
+. "${srcdir:-.}/t/tap.sh"
+
+# What is compared: no provenance, and nothing of the exact step
+rows() { grep -v '^#' "$1"; }
+
+# same RUN WHAT: analyze RUN by both engines
+same() {
+	local only=replay,swamping,state,underflow bad=0 f
+	run analyze --only $only --sample all --no-propagate --engine auto --elements auto.rows "$1" || true
+	auto=$code
+	cp -r "$1/analysis" "$1.auto"
+	run analyze --only $only --sample all --no-propagate --engine mpfr --elements mpfr.rows --threads 1 "$1"
+	for f in replay faults swamping swamping-ratio state underflow exponents; do
+		cmp -s <(rows "$1.auto/$f.tsv") <(rows "$1/analysis/$f.tsv") || { bad=1; echo "# $f.tsv differs:"; diff <(rows "$1.auto/$f.tsv") <(rows "$1/analysis/$f.tsv") | head -n 4 | cut -c 1-300 | sed 's/^/# /'; }
+	done
+	cmp -s auto.rows mpfr.rows || bad=1
+	rm -f auto.rows mpfr.rows
+	run analyze --only replay --sample all --no-propagate --threads 2 "$1"
+	cmp -s <(rows "$1.auto/replay.tsv") <(rows "$1/analysis/replay.tsv") || bad=1
+	run analyze --only replay --sample 7 --no-propagate "$1"
+	cp "$1/analysis/replay.tsv" some.tsv
+	run analyze --only replay --sample 7 --no-propagate --engine mpfr "$1"
+	cmp -s <(rows some.tsv) <(rows "$1/analysis/replay.tsv") || bad=1
+	test "$bad$auto" = 00
+	test_is $? "$2: both engines make the same tables, of all outputs and of a sample, with any number of threads"
+}
+
+for policy in float32 float64 mixed_float16 float16 mixed_bfloat16 mixed_e4m3; do
+	run train --model convnet --width 0.0625 --size 8 --train 64 --eval 16 --batch 8 --quiet --steps 3 --trace-steps last --policy $policy convnet-$policy
+	same convnet-$policy "convnet, $policy"
+done
+for policy in float32 float16 mixed_e4m3; do
+	run train --model mlp --width 0.05 --size 8 --train 64 --eval 16 --batch 8 --quiet --steps 3 --trace-steps last --policy $policy mlp-$policy
+	same mlp-$policy "mlp, $policy"
+done
+run train --model mlp --width 0.05 --size 8 --train 64 --eval 16 --batch 8 --quiet --steps 3 --trace-steps last --policy mixed_float16 --accumulate tc:hopper tc
+same tc "mlp, sums by a tensor core's model"
+
+run analyze --only replay --sample all convnet-float32
+t=convnet-float32/analysis/replay.tsv
+ladder=$(sed -n 's/^# ladder: //p' $t) again=$(sed -n 's/^# judged again: //p' $t)
+all=$(echo "$ladder" | sed 's/ values.*//') parts=$(echo "$ladder" | sed 's/^[0-9]* values: \([0-9]*\) exact[^,]*, \([0-9]*\) certified[^,]*, \([0-9]*\) by.*/\1 + \2 + \3/')
+test "$all" -gt 1000 && test "$all" = $((parts))
+test_is $? "the header counts how each value was judged: $parts = $all"
+test "${again%% *}" -gt 50 && echo "$again" | grep -q ', 0 disagreed$'
+test_is $? "a sample is judged again by MPFR in every run: $again"
+finish

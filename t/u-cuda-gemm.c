@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Products on every side there is against their emulation, bit for bit: summation models, formats,
+   parts and shapes that leave tails in every direction. */
+#include "cuda/device.h"
+#include "cuda/machine.h"
+#include "lib/number/philox.h"
+#include "t/op-case.h"
+#include "t/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct shape { const char *op, *attrs, *in; } shape;
+
+static const shape shapes[] = {
+	{ "matmul", "", "x:70x37 x:37x66" },
+	{ "matmul", "ta=1", "x:40x17 x:40x9" },
+	{ "matmul", "tb=1 part=16", "x:33x50 x:20x50" },
+	{ "matmul", "part=1", "x:2x60 x:60x3" },
+	{ "matmul", "ta=1 tb=1 part=24", "x:75x5 x:9x75" },
+	{ "conv2d", "stride=1", "x:2x6x5x3 x:3x3x3x5" },
+	{ "conv2d", "stride=2", "x:1x9x9x4 x:5x5x4x3" },
+	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x4 x:3x3x3x4" },
+	{ "conv2d_dx", "stride=1 height=5 width=6", "x:1x5x6x8 x:3x3x2x8" },
+	{ "conv2d_dw", "stride=2 part=16 kh=3 kw=3", "x:2x9x8x3 x:2x5x4x4" },
+	{ "conv2d_dw", "stride=1 kh=5 kw=5", "x:2x5x5x2 x:2x5x5x7" },
+};
+
+typedef struct mix { const char *sum, *in, *out; } mix;
+
+static const mix mixes[] = {
+	{ "fma,acc=fp32", "fp32", "fp32" },
+	{ "fma,acc=fp32", "fp16", "fp16" },
+	{ "fma,acc=fp32", "e5m2", "bf16" },
+	{ "fma,acc=fp64", "fp64", "fp64" },
+	{ "fma,acc=fp16", "fp16", "fp16" },
+	{ "fma,acc=bf16", "bf16", "fp32" },
+	{ "sequential,acc=fp16", "fp16", "fp32" },
+	{ "sequential,acc=fp32", "fp32", "fp32" },
+	{ "chunk:8,acc=fp32", "fp32", "fp32" },
+	{ "chunk:7,acc=fp16", "fp16", "fp16" },
+	{ "pairwise,acc=fp16", "fp16", "fp16" },
+	{ "kahan,acc=bf16", "bf16", "bf16" },
+	{ "splitk:4,acc=fp32", "fp32", "fp32" },
+	{ "fma,acc=fp16,mode=SR", "fp16", "fp16" },
+	{ "promote:16,acc=fp16", "fp16", "fp32" },
+	{ "tc:volta", "fp16", "fp32" },
+	{ "tc:ampere", "fp16", "fp32" },
+	{ "tc:ampere", "fp16", "fp16" },
+	{ "tc:ampere", "bf16", "bf16" },
+	{ "tc:ampere", "tf32", "fp32" },
+	{ "tc:ampere", "fp32", "fp32" },
+	{ "tc:ampere", "fp64", "fp64" },
+	{ "tc:ada", "bf16", "fp32" },
+	{ "tc:hopper", "fp16", "fp16" },
+	{ "tc:hopper", "bf16", "fp32" },
+	{ "tc:hopper", "tf32", "tf32" },
+	{ "tc:hopper,path=mma", "e4m3", "bf16" },
+};
+
+static hu_format_id
+format(const char *name)
+{
+	hu_format_id f;
+
+	if (hu_format_find(name, &f) != HU_OK)
+		bail_out("%s", hu_reason());
+	return f;
+}
+
+static int
+agrees(const hu_side *side, const shape *s, const mix *m, int level, uint64_t seed)
+{
+	op_row row = { s->op, s->attrs, s->in, strstr(s->attrs, "height=9") ? "x:2x9x8x3" : strstr(s->attrs, "height=5") ? "x:1x5x6x2" : "x" };
+	hu_env env = { seed, 5 };
+	op_case k;
+	size_t differ = 0, at = 0;
+
+	if (strstr(s->op, "_dw"))
+		row.out = strstr(s->attrs, "kh=5") ? "x:5x5x2x7" : "x:3x3x3x4";
+	if (op_case_init(&k, &row, format(m->in), HU_FP32, format(m->out), level, seed) != HU_OK || hu_sum_parse(m->sum, &k.c.sum) != HU_OK)
+		bail_out("%s", hu_reason());
+	hu_tensor got = op_tensor(k.out[0].format, k.out[0].shape), *out = &got;
+	hu_shim_seed(seed);
+	hu_status st = op_case_emulate(&k, &env), own = hu_device_call(side, &k.c, k.pin, &out, &env);
+	if (st != HU_OK || own != HU_OK)
+		diag("%s %s: %s", s->op, m->sum, hu_reason());
+	for (size_t i = got.n; i-- > 0 && st == HU_OK;)
+		if (hu_bits64(hu_get(&got, i)) != hu_bits64(hu_get(&k.out[0], i))) {
+			at = i;
+			differ++;
+		}
+	if (differ)
+		diag("%s %s %s, %s to %s, level %d: %zu of %zu differ, first %zu: %a, not %a", s->op, s->attrs, m->sum, m->in, m->out, level, differ, got.n, at, hu_get(&got, at), hu_get(&k.out[0], at));
+	free(got.data);
+	op_case_release(&k);
+	return st == HU_OK && own == HU_OK && !differ;
+}
+
+static void
+test_side(const hu_side *side)
+{
+	static const int levels[] = { LEVEL_MILD, LEVEL_SPREAD, LEVEL_SPECIAL };
+
+	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
+		int good = 0, all = 0;
+		for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
+			for (int l = 0; l < 3; l++, all++)
+				good += agrees(side, &shapes[j], &mixes[i], levels[l], i * 100 + j * 3 + (size_t)l + 1);
+		ok(good == all, "%s: %s, %s to %s: the emulation's bits in %d of %d", side->name, mixes[i].sum, mixes[i].in, mixes[i].out, good, all);
+	}
+}
+
+int
+main(void)
+{
+#ifdef HU_HAVE_SHIM
+	test_side(&hu_shim_side);
+	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");
+#else
+	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
+#endif
+#ifdef HU_HAVE_CUDA
+	if (hu_device_count())
+		test_side(&hu_gpu_side);
+	else
+		skip(1, "cuda: %s", hu_device_why());
+#endif
+	return done_testing();
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Each operator's kernels against its emulation, bit for bit: the op table's own cases in
+   several formats, rounding modes and ranges of values, on every side there is; on the host under
+   several orders of threads. */
+#include "cuda/device.h"
+#include "cuda/machine.h"
+#include "lib/base/hash.h"
+#include "lib/number/round.h"
+#include "t/op-case.h"
+#include "t/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mix { const char *in, *compute, *out; hu_mode mode; int flags, levels; } mix;
+
+static const mix mixes[] = {
+	{ "fp32", "fp32", "fp32", HU_RNE, 0, LEVELS },
+	{ "fp16", "fp32", "fp16", HU_RNE, 0, LEVELS },
+	{ "bf16", "fp32", "bf16", HU_RNE, 0, LEVELS },
+	{ "fp16", "fp16", "fp16", HU_RNE, 0, LEVELS },
+	{ "bf16", "bf16", "bf16", HU_RNE, 0, 2 },
+	{ "fp64", "fp64", "fp64", HU_RNE, 0, LEVELS },
+	{ "fp32", "fp32", "e5m2", HU_RNE, HU_SATURATE, LEVELS },
+	{ "e4m3", "fp32", "bf16", HU_SR, 0, 2 },
+	{ "fp32", "fp32", "fp16", HU_SR, 0, LEVELS },
+	{ "tf32", "fp32", "tf32", HU_RZ, 0, 2 },
+	{ "e6m9", "fp32", "e6m9", HU_RU, HU_FTZ, 2 },
+	{ "fp32", "fp64", "fp32", HU_RNA, 0, 2 },
+	{ "fp64", "fp32", "fp16", HU_RNE, 0, 2 },
+};
+
+static hu_format_id
+format(const char *name)
+{
+	hu_format_id f;
+
+	if (hu_format_find(name, &f) != HU_OK)
+		bail_out("%s", hu_reason());
+	return f;
+}
+
+static size_t
+differing(const hu_tensor *got, const hu_tensor *want, size_t *first)
+{
+	size_t n = 0;
+
+	for (size_t i = want->n; i-- > 0;)
+		if (hu_bits64(hu_get(got, i)) != hu_bits64(hu_get(want, i))) {
+			*first = i;
+			n++;
+		}
+	return n;
+}
+
+/* Both ways; 1 where every output agrees, -1 where the operator itself refuses. */
+static int
+agrees(const hu_side *side, const op_row *row, const mix *m, int level, uint64_t seed)
+{
+	op_case k;
+	hu_env env = { seed, 3 };
+	int same = 1;
+
+	if (op_case_init(&k, row, format(m->in), format(m->compute), format(m->out), level, seed) != HU_OK)
+		bail_out("%s: %s", row->op, hu_reason());
+	k.c.mode = m->mode;
+	k.c.flags = m->flags;
+	hu_status st = op_case_emulate(&k, &env);
+	hu_tensor got[8], *pgot[8];
+	for (int j = 0; j < k.c.nout; j++) {
+		got[j] = op_tensor(k.out[j].format, k.out[j].shape);
+		pgot[j] = &got[j];
+		memset(got[j].data, 0x5a, got[j].n * hu_element_size(got[j].format));
+	}
+	hu_shim_seed(seed);
+	hu_status own = hu_device_call(side, &k.c, k.pin, pgot, &env);
+	if (st != HU_OK)
+		same = own == st ? -1 : 0;
+	else if (own != HU_OK) {
+		diag("%s %s: %s", row->op, row->attrs, hu_reason());
+		same = 0;
+	}
+	for (int j = 0; j < k.c.nout && same == 1; j++) {
+		size_t at = 0, n = differing(&got[j], &k.out[j], &at);
+		if (!n)
+			continue;
+		same = 0;
+		diag("%s %s, %s in %s to %s, level %d: %zu of %zu elements of output %d differ, first %zu: %a, not %a", row->op, row->attrs, m->in, m->compute, m->out, level, n, got[j].n, j, at,
+		     hu_get(&got[j], at), hu_get(&k.out[j], at));
+	}
+	for (int j = 0; j < k.c.nout; j++)
+		free(got[j].data);
+	op_case_release(&k);
+	return same;
+}
+
+static void
+test_side(const hu_side *side)
+{
+	const op_row *row;
+	int ran = 0;
+
+	for (int i = 0; (row = op_row_at(i)); i++) {
+		if (!hu_device_kernel(side, row->op)) {
+			skip(1, "%s has no kernel yet", row->op);
+			continue;
+		}
+		int good = 0, all = 0;
+		for (size_t j = 0; j < sizeof mixes / sizeof *mixes; j++)
+			for (int level = 0; level < mixes[j].levels; level++, all++) {
+				int same = agrees(side, row, &mixes[j], level, (uint64_t)(i * 100 + (int)j * 10 + level + 1));
+				good += same != 0;
+				ran += same == 1;
+			}
+		ok(good == all, "%s: %s %s: the emulation's bits in %d of %d", side->name, row->op, row->attrs, good, all);
+	}
+	ok(ran > 0, "%s: %d calls", side->name, ran);
+}
+
+int
+main(void)
+{
+#ifdef HU_HAVE_SHIM
+	test_side(&hu_shim_side);
+	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");
+#else
+	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
+#endif
+#ifdef HU_HAVE_CUDA
+	if (hu_device_count())
+		test_side(&hu_gpu_side);
+	else
+		skip(1, "cuda: %s", hu_device_why());
+#endif
+	return done_testing();
+}
