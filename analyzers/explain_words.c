@@ -123,6 +123,11 @@ hu_explain_rounding(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr v, int mo
 		                 hu_explain_number(s, f, text));
 		return;
 	}
+	if (mpfr_get_exp(v) - 1 < f.emin && (f.flags & (HU_FTZ | HU_NOSUB))) {
+		hu_drawing_words(d, "%s has no subnormal numbers: between 0 and 2^%d there is nothing to round to, and %s gives %s.", hu_format_name(f.id), f.emin, hu_mode_name(a->mode),
+		                 hu_explain_number(s, f, text));
+		return;
+	}
 	mpfr_init2(rest, mpfr_get_prec(v) + 2);
 	below(rest, v, line);
 	if (mpfr_zero_p(rest) && !more)

@@ -41,7 +41,7 @@ compare(const hu_run *r, size_t in_memory, const char *what)
 {
 	hu_run_trace m;
 	hu_tensor *t;
-	int recorded, bad = 1, cooled = 1, spilled = 0;
+	int recorded = 0, bad = 1, cooled = 1, spilled = 0;
 
 	if (hu_run_load_trace(r, 2, &t) != HU_OK)
 		bail_out("%s", hu_reason());

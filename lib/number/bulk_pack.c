@@ -139,6 +139,10 @@ encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t inde
 	float part[HU_BULK_PART];
 	double d[HU_BULK_PART];
 
+	if (j->plan.kind != HU_BULK_NONE && j->codes.kind != HU_BULK_NONE && j->kernels->encode[j->mode]) {
+		j->kernels->encode[j->mode](dst, element(j), src, n, &j->plan, &j->codes, &j->random, index);
+		return;
+	}
 	for (size_t at = 0, m; at < n; at += m) {
 		m = n - at < HU_BULK_PART ? n - at : HU_BULK_PART;
 		if (j->as_is || j->plan.kind != HU_BULK_NONE) {
@@ -202,5 +206,7 @@ hu_bulk_encode(void *dst, const float *src, size_t n, hu_format_id f, hu_mode mo
 	hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), f, mode, flags, random, 32);
 
 	j.codes = hu_bulk_codes_of(j.f);
+	if (j.codes.kind != HU_BULK_NONE)
+		hu_bulk_codes_round(&j.codes, j.f, mode, flags);
 	hu_bulk_run(encode, &j, dst, element(&j), src, sizeof *src, n, index0);
 }

@@ -41,7 +41,7 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 
 	memset(&p, 0, sizeof p);
 	flags |= f.flags;
-	p.kind = kind_of(f, flags, width);
+	p.kind = mode == HU_RO && hu_is_p3109(f) ? HU_BULK_NONE : kind_of(f, flags, width); /* its overflow to odd is another's */
 	if (p.kind == HU_BULK_NONE)
 		return p;
 	p.drop = (width == 64 ? 53 : 24) - f.p;
@@ -57,11 +57,14 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 	}
 	p.random_mask = k > 0 && k < 32 ? ~(0xffffffffu >> k) : 0xffffffffu;
 	p.nan = carrier_bits(hu_nan_of(f), width);
+	p.nan_above = carrier_bits(hu_inf(0), width) - (hu_isnan(hu_inf_of(0, f, flags)) ? 1 : 0);
 	p.minus_zero = carrier_bits(hu_zero_of(1, f), width);
+	if (width == 32 && f.id == HU_FP16 && mode == HU_RNE && !(flags & (HU_SATURATE | HU_FTZ | HU_DAZ)))
+		p.kind = HU_BULK_HALF;
 	if (p.kind != HU_BULK_SCALE) {
 		p.ftz = flags & HU_FTZ ? p.from : 0;
 		p.daz = flags & HU_DAZ ? p.from : 0;
-		p.full = p.lowest != p.from || p.ftz || p.daz || p.nan != nan || p.minus_zero != sign;
+		p.full = p.lowest != p.from || p.ftz || p.daz ? 2 : p.nan != nan || p.minus_zero != sign;
 	}
 	return p;
 }
@@ -83,6 +86,8 @@ hu_bulk_codes_of(hu_format f)
 		c.kind = HU_BULK_WIDE;
 	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 && f.emax <= 127) /* every value a float, every subnormal a normal one */
 		c.kind = HU_BULK_NARROW;
+	if (f.id == HU_FP16)
+		c.kind = HU_BULK_HALF;
 	c.drop = 24 - f.p;
 	c.sign_shift = f.bits - 1;
 	past = (uint32_t)1 << c.sign_shift;
@@ -96,4 +101,12 @@ hu_bulk_codes_of(hu_format f)
 	c.minus_zero = hu_has_minus_zero(f) ? past : 0;
 	c.full = c.nan_only != 0xffffffffu;
 	return c;
+}
+
+void
+hu_bulk_codes_round(hu_bulk_codes *c, hu_format f, hu_mode mode, int flags)
+{
+	c->max = (uint32_t)hu_encode(f.max, f);
+	for (int negative = 0; negative < 2; negative++)
+		c->over[negative] = (uint32_t)hu_encode(hu_overflow(negative, f, mode, flags), f);
 }

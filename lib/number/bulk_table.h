@@ -11,6 +11,7 @@ typedef enum hu_bulk_kind {
 	HU_BULK_NARROW,  /* the carrier's exponents reach far enough beyond the format's for a sum to do the rounding */
 	HU_BULK_WIDE,    /* emin is the carrier's: subnormals are the carrier's too, and bits round alike everywhere */
 	HU_BULK_SCALE,   /* powers of two without sign (e8m0) */
+	HU_BULK_HALF,    /* as HU_BULK_NARROW, but fp16 to nearest even without flags, which processors convert to and from */
 	HU_BULK_KINDS
 } hu_bulk_kind;
 
@@ -18,7 +19,7 @@ typedef enum hu_bulk_kind {
 typedef struct hu_bulk_plan {
 	hu_bulk_kind kind;
 	int stream;            /* write past the caches, which the result is too large for */
-	int full;              /* the last five below are not what IEEE formats and e4m3 have without flags */
+	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3; 2: the last two below are not 0, or lowest is not from */
 	int drop;              /* bits of the carrier's significand that normals lose */
 	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
 	uint64_t from, beyond; /* 2^emin and 2^(emax + 1) */
@@ -28,6 +29,7 @@ typedef struct hu_bulk_plan {
 	uint64_t over[2], inf[2]; /* what a rounded magnitude beyond it becomes, and an infinity, by sign */
 	uint32_t random_mask;  /* of a random word, the bits that count */
 	uint64_t nan, minus_zero; /* what NaN and -0 become */
+	uint64_t nan_above;    /* magnitudes above are NaN: the infinity, or what lies below it where that becomes NaN */
 	uint64_t ftz, daz;     /* magnitudes below become zero, after and before rounding */
 } hu_bulk_plan;
 
@@ -43,14 +45,20 @@ typedef struct hu_bulk_codes {
 	uint32_t nan_from;     /* the smallest code without sign that is NaN; past every code where there is none */
 	uint32_t nan_only;     /* the one NaN, its sign moved to bit 31; all ones where there is no such */
 	uint32_t minus_zero;   /* the bits that -0 leaves in a code: its sign's, or none */
+	uint32_t max, over[2]; /* of a rounding: the largest value's code, and what lies beyond it by sign; 0 where nothing is rounded */
 } hu_bulk_codes;
 
 typedef void hu_bulk_round32(float *dst, const float *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
+/* Floats rounded and packed; an element of codes is BYTES long, 1 or 2. */
+typedef void hu_bulk_encoder(void *dst, size_t bytes, const float *src, size_t n, const hu_bulk_plan *p, const hu_bulk_codes *codes,
+                             const hu_stream *random, uint64_t index0);
+
 typedef void hu_bulk_round64(double *dst, const double *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
 
 typedef struct hu_bulk_kernels {
 	hu_bulk_round32 *round32[HU_MODES];
 	hu_bulk_round64 *round64[HU_MODES];
+	hu_bulk_encoder *encode[HU_MODES]; /* NULL for modes that go through a buffer instead */
 	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_codes *p);
@@ -68,6 +76,8 @@ const hu_bulk_kernels *hu_bulk_kernels_of(hu_simd level);
 /* Plans for lanes of WIDTH (32 or 64) bits; kind is HU_BULK_NONE where the loops do not serve the format. */
 hu_bulk_plan hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width);
 hu_bulk_codes hu_bulk_codes_of(hu_format f);
+/* What lies beyond the largest value, for a rounding. */
+void hu_bulk_codes_round(hu_bulk_codes *c, hu_format f, hu_mode mode, int flags);
 
 /* What passes through a buffer does so in parts of this many elements, which stay in the first cache. */
 enum { HU_BULK_PART = 1024 };

@@ -39,6 +39,7 @@ INLINE vec sub32(vec a, vec b) { return _mm256_sub_epi32(a, b); }
 INLINE vec sll32(vec a, int n) { return _mm256_sll_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE vec srl32(vec a, int n) { return _mm256_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE mask32 gt32(vec a, vec b) { return _mm256_cmpgt_epi32(a, b); }
+INLINE vec least32(vec a, vec b) { return _mm256_min_epi32(a, b); }
 INLINE mask32 eq32(vec a, vec b) { return _mm256_cmpeq_epi32(a, b); }
 INLINE mask32 neg32(vec a) { return _mm256_srai_epi32(a, 31); }
 INLINE mask32 flt32(vec a, vec b) { return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_LT_OQ)); }
@@ -77,6 +78,7 @@ INLINE vec sub64(vec a, vec b) { return _mm256_sub_epi64(a, b); }
 INLINE vec sll64(vec a, int n) { return _mm256_sll_epi64(a, _mm_cvtsi32_si128(n)); }
 INLINE vec srl64(vec a, int n) { return _mm256_srl_epi64(a, _mm_cvtsi32_si128(n)); }
 INLINE mask64 gt64(vec a, vec b) { return _mm256_cmpgt_epi64(a, b); }
+INLINE vec least64(vec a, vec b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
 INLINE mask64 eq64(vec a, vec b) { return _mm256_cmpeq_epi64(a, b); }
 INLINE mask64 neg64(vec a) { return _mm256_cmpgt_epi64(zero(), a); }
 INLINE mask64 flt64(vec a, vec b) { return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LT_OQ)); }
@@ -121,4 +123,10 @@ INLINE void widen(double *p, vec x)
 	_mm256_storeu_pd(p, _mm256_cvtps_pd(_mm256_castps256_ps128(F32(x))));
 	_mm256_storeu_pd(p + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(F32(x), 1)));
 }
+
+/* fp16 as the processor converts it, to nearest even, subnormals kept whatever the control register says. */
+#define HU_HALF 1
+INLINE vec half_round(vec x) { return I32(_mm256_cvtph_ps(_mm256_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT))); }
+INLINE vec half_code(vec x) { return _mm256_cvtepu16_epi32(_mm256_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT)); }
+INLINE vec half_value(vec code) { return I32(_mm256_cvtph_ps(halves(code))); }
 #endif

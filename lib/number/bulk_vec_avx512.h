@@ -33,6 +33,7 @@ INLINE vec sub32(vec a, vec b) { return _mm512_sub_epi32(a, b); }
 INLINE vec sll32(vec a, int n) { return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE vec srl32(vec a, int n) { return _mm512_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE mask32 gt32(vec a, vec b) { return _mm512_cmpgt_epi32_mask(a, b); }
+INLINE vec least32(vec a, vec b) { return _mm512_min_epi32(a, b); }
 INLINE mask32 eq32(vec a, vec b) { return _mm512_cmpeq_epi32_mask(a, b); }
 INLINE mask32 neg32(vec a) { return _mm512_movepi32_mask(a); }
 INLINE mask32 flt32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LT_OQ); }
@@ -69,6 +70,7 @@ INLINE vec sub64(vec a, vec b) { return _mm512_sub_epi64(a, b); }
 INLINE vec sll64(vec a, int n) { return _mm512_sll_epi64(a, _mm_cvtsi32_si128(n)); }
 INLINE vec srl64(vec a, int n) { return _mm512_srl_epi64(a, _mm_cvtsi32_si128(n)); }
 INLINE mask64 gt64(vec a, vec b) { return _mm512_cmpgt_epi64_mask(a, b); }
+INLINE vec least64(vec a, vec b) { return _mm512_min_epi64(a, b); }
 INLINE mask64 eq64(vec a, vec b) { return _mm512_cmpeq_epi64_mask(a, b); }
 INLINE mask64 neg64(vec a) { return _mm512_movepi64_mask(a); }
 INLINE mask64 flt64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LT_OQ); }
@@ -114,4 +116,10 @@ INLINE void widen(double *p, vec x)
 	_mm512_storeu_pd(p, _mm512_cvtps_pd(_mm512_castps512_ps256(F32(x))));
 	_mm512_storeu_pd(p + 8, _mm512_cvtps_pd(_mm512_extractf32x8_ps(F32(x), 1)));
 }
+
+/* fp16 as the processor converts it, to nearest even, subnormals kept whatever the control register says. */
+#define HU_HALF 1
+INLINE vec half_round(vec x) { return I32(_mm512_cvtph_ps(_mm512_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))); }
+INLINE vec half_code(vec x) { return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+INLINE vec half_value(vec code) { return I32(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(code))); }
 #endif

@@ -43,6 +43,7 @@ INLINE vec sub32(vec a, vec b) { return vsubq_u32(a, b); }
 INLINE vec sll32(vec a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 INLINE vec srl32(vec a, int n) { return vshlq_u32(a, vdupq_n_s32(-n)); }
 INLINE mask32 gt32(vec a, vec b) { return vcgtq_s32(S32(a), S32(b)); }
+INLINE vec least32(vec a, vec b) { return vreinterpretq_u32_s32(vminq_s32(S32(a), S32(b))); }
 INLINE mask32 eq32(vec a, vec b) { return vceqq_u32(a, b); }
 INLINE mask32 neg32(vec a) { return vcltzq_s32(S32(a)); }
 INLINE mask32 flt32(vec a, vec b) { return vcltq_f32(F32(a), F32(b)); }
@@ -78,6 +79,7 @@ INLINE vec sub64(vec a, vec b) { return FROM64(vsubq_u64(U64(a), U64(b))); }
 INLINE vec sll64(vec a, int n) { return FROM64(vshlq_u64(U64(a), vdupq_n_s64(n))); }
 INLINE vec srl64(vec a, int n) { return FROM64(vshlq_u64(U64(a), vdupq_n_s64(-n))); }
 INLINE mask64 gt64(vec a, vec b) { return FROM64(vcgtq_s64(S64(a), S64(b))); }
+INLINE vec least64(vec a, vec b) { return vbslq_u32(gt64(a, b), b, a); }
 INLINE mask64 eq64(vec a, vec b) { return FROM64(vceqq_u64(U64(a), U64(b))); }
 INLINE mask64 neg64(vec a) { return FROM64(vcltzq_s64(S64(a))); }
 INLINE mask64 flt64(vec a, vec b) { return FROM64(vcltq_f64(F64(a), F64(b))); }
@@ -123,4 +125,6 @@ INLINE void widen(double *p, vec x)
 	vst1q_f64(p, vcvt_f64_f32(vget_low_f32(F32(x))));
 	vst1q_f64(p + 2, vcvt_f64_f32(vget_high_f32(F32(x))));
 }
+
+#define HU_HALF 0
 #endif

@@ -55,6 +55,7 @@ INLINE vec sll32(vec a, int n) { return a << n; }
 INLINE vec srl32(vec a, int n) { return a >> n; }
 #endif
 INLINE mask32 gt32(vec a, vec b) { return (mask32)((signed32)a > (signed32)b); }
+INLINE vec least32(vec a, vec b) { return pick(gt32(a, b), b, a); }
 INLINE mask32 eq32(vec a, vec b) { return (mask32)(a == b); }
 INLINE mask32 neg32(vec a) { return (mask32)((signed32)a >> 31); }
 INLINE mask32 flt32(vec a, vec b) { return (mask32)((float32)a < (float32)b); }
@@ -105,6 +106,7 @@ INLINE vec sll64(vec a, int n) { return (vec)((unsigned64)a << n); }
 INLINE vec srl64(vec a, int n) { return (vec)((unsigned64)a >> n); }
 #endif
 INLINE mask64 gt64(vec a, vec b) { return (mask64)((signed64)a > (signed64)b); }
+INLINE vec least64(vec a, vec b) { return pick(gt64(a, b), b, a); }
 INLINE mask64 eq64(vec a, vec b) { return (mask64)((signed64)a == (signed64)b); }
 INLINE mask64 neg64(vec a) { return (mask64)((signed64)a >> 63); }
 INLINE mask64 flt64(vec a, vec b) { return (mask64)((float64)a < (float64)b); }
@@ -173,4 +175,6 @@ INLINE vec load8(const uint8_t *p) { return (vec){ p[0], p[1], p[2], p[3] }; }
 INLINE vec narrow(const double *p) { return (vec)(float32){ (float)p[0], (float)p[1], (float)p[2], (float)p[3] }; }
 INLINE void widen(double *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (double)((float32)x)[i]; }
 #endif
+
+#define HU_HALF 0
 #endif

@@ -28,6 +28,7 @@ noinst_HEADERS += lib/number/bulk.inc
 libhalfulp_avx2_a_SOURCES += lib/number/bulk_avx2.c
 libhalfulp_avx512_a_SOURCES += lib/number/bulk_avx512.c
 noinst_HEADERS += lib/number/bulk_code.inc
+noinst_HEADERS += lib/number/bulk_encode.inc
 noinst_HEADERS += lib/number/bulk_loop.inc
 libhalfulp_a_SOURCES += lib/number/bulk_neon.c
 libhalfulp_a_SOURCES += lib/number/bulk_pack.c
