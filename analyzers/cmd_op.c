@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file; repeatable" },
+	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file, sa and sb: scales of block-scaled ones; repeatable" },
 	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
 	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
 	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: cuda" },
@@ -202,7 +202,8 @@ const hu_command hu_cmd_op = {
 	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], one row an element;\n"
 	"any other name is an operator of the table, such as matmul: op list has them. The result holds the\n"
 	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
-	"core returns; a NaN keeps its code.\n"
+	"core returns; a NaN keeps its code. With in=mxfp8, mxfp4, nvfp4, ... the arrays are quantised along k,\n"
+	"or taken as elements where sa= and sb= give a scale for each group: codes of the scale's format with --bits.\n"
 	"--got differs where it is not the same bits (any NaN is a NaN): exit 1. With --as bound only\n"
 	"errors beyond the proven bound are wrong.",
 	opts, run

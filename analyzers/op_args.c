@@ -85,8 +85,15 @@ files(hu_op_run *r, const hu_args *args)
 
 	for (int i = 0; (s = hu_args_nth(args, "in", i)); i++) {
 		int at = s[0] - 'a';
+		if (s[0] == 's' && (s[1] == 'a' || s[1] == 'b') && s[2] == '=') {
+			hu_npy *scale = &r->scale[s[1] - 'a'];
+			if (scale->data)
+				return hu_fail(HU_EINVAL, "--in %s: s%c is there twice", s, s[1]);
+			HU_TRY(hu_npy_read(scale, s + 3));
+			continue;
+		}
 		if (at < 0 || at >= HU_OP_INPUTS || s[1] != '=' || (have >> at & 1))
-			return hu_fail(HU_EINVAL, "--in %s: a=FILE, b=FILE, ... are needed, each once", s);
+			return hu_fail(HU_EINVAL, "--in %s: a=FILE, b=FILE, ... are needed, each once (and sa=FILE, sb=FILE: scales of block-scaled operands)", s);
 		if (most >= 0 && at >= most)
 			return hu_fail(HU_EINVAL, "--in %s: %s takes %d operands, a to %c", s, args->rest[0], most, 'a' + most - 1);
 		HU_TRY(hu_npy_read(&r->file[at], s + 2));
@@ -115,6 +122,8 @@ formats(hu_op_run *r, const hu_args *args)
 	r->sum = hu_sum_default();
 	if (sum)
 		HU_TRY(hu_sum_parse(sum, &r->sum));
+	if ((r->scale[0].data || r->scale[1].data) && !r->sum.group)
+		return hu_fail(HU_EINVAL, "--in s%c=: scales belong to block-scaled sums, such as --sum tc:blackwell,in=mxfp8", r->scale[0].data ? 'a' : 'b');
 	if (in)
 		HU_TRY(hu_format_find(in, &all));
 	else if (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT)

@@ -205,7 +205,7 @@ hu_op_run_all(hu_op_run *r, int judged)
 	if (r->sum.id == HU_SUM_TC && r->sum.group && strcmp(r->backend->name, "cpu"))
 		return hu_fail(HU_EUNABLE, "block-scaled sums run on the CPU alone, not on back end %s", r->backend->name);
 	if (r->sum.id == HU_SUM_TC && r->sum.group)
-		HU_TRY(hu_op_run_scaled(r, judged || r->as != HU_AS_BACKEND, NULL, NULL));
+		HU_TRY(hu_op_run_scaled(r, judged || r->as != HU_AS_BACKEND, r->scale[0].data ? &r->scale[0] : NULL, r->scale[1].data ? &r->scale[1] : NULL));
 	else
 		HU_TRY(r->dot ? hu_op_run_dots(r, judged || r->as != HU_AS_BACKEND) : operator_of_table(r, judged));
 	if (r->as == HU_AS_REFERENCE)
@@ -272,6 +272,9 @@ hu_op_run_close(hu_op_run *r)
 			hu_npy_release(&r->file[i]);
 		free(r->tensor[i].data);
 	}
+	for (int i = 0; i < 2; i++)
+		if (r->scale[i].data)
+			hu_npy_release(&r->scale[i]);
 	for (size_t i = 0; r->exact && i < r->n; i++)
 		mpfr_clear(r->exact[i]);
 	free(r->exact);

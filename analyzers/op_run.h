@@ -16,6 +16,7 @@ typedef struct hu_op_run {
 	int result;                    /* which of the operator's results */
 	const hu_backend *backend;
 	hu_npy file[HU_OP_INPUTS];
+	hu_npy scale[2];               /* of a and b where sums are block-scaled; without data: quantised here */
 	hu_call call;
 	hu_format_id in[HU_OP_INPUTS], outs[HU_OP_OUTPUTS];
 	hu_sum sum;                    /* resolved */

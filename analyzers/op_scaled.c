@@ -46,7 +46,7 @@ side_init(side *s, const hu_op_run *r, int at, const hu_npy *scales, size_t rows
 	for (size_t i = 0; scales && i < rows * k; i++)
 		s->element[i] = hu_round(x[i], hu_format_of(s->f), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; scales && i < rows * groups; i++)
-		s->scale[i] = hu_round(fabs(hu_npy_real(scales, i)), hu_format_of(r->sum.scale), HU_RNE, HU_SATURATE, 0);
+		s->scale[i] = hu_round(fabs(hu_op_run_element(r, scales, i, hu_format_of(r->sum.scale))), hu_format_of(r->sum.scale), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; st == HU_OK && i < rows * k; i++)
 		s->value[i] = s->element[i] * s->scale[i / k * groups + i % k / group]; /* exact: at most 8 significant bits */
 	free(x);

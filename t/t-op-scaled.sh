@@ -41,6 +41,43 @@ for in in mxfp8e5m2 mxfp6e3m2 mxfp4 mxfp4x16 nvfp4; do
 	test $code = 1
 	test_is $? "$in: a wrong sum is not"
 done
+# scales of the caller's own: elements 1 to 8 as they are, group scales 2 and 1/4, b's 4 for all
+npy_of sa.npy "(2, 2)" 2 1/4 1 1
+npy_of sb.npy "(2, 2)" $(ones 4 4)
+npy_of want.npy "(2,)" 80*4*4*2+208*4*4/4 64*2*4
+run op dot --in a=a.npy --in b=b.npy --in sa=sa.npy --in sb=sb.npy --sum tc:blackwell,in=mxfp8 --out d.npy
+test $code = 0 && cmp -s d.npy want.npy
+test_is $? "dot with scales of its own"
+npy_of sw.npy "(3, 2)" $(ones 6 2)
+run op matmul --in a=a.npy --in b=w.npy --in sa=sa.npy --in sb=sw.npy --sum tc:blackwell,in=mxfp8 --out d.npy
+npy_of want.npy "(2, 3)" $(ones 3 80*2*2*2+208*2*2/4) $(ones 3 64*2)
+test $code = 0 && cmp -s d.npy want.npy
+test_is $? "matmul with scales of its own"
+run op dot --in a=a.npy --in b=b.npy --in sa=sa.npy --sum tc:blackwell,in=mxfp8 --out d.npy
+npy_of want.npy "(2,)" 80*4*2+208*4/4 64*2
+test $code = 0 && cmp -s d.npy want.npy
+test_is $? "scales of a alone: b is quantised"
+run op dot --in a=a.npy --in b=b.npy --in sa=c.npy --sum tc:blackwell,in=mxfp8
+refused 3 'sa has 1 scales where 2 rows of 2 groups' "too few scales"
+run op dot --in a=a.npy --in b=b.npy --in sa=sa.npy --in sa=sa.npy --sum tc:blackwell,in=mxfp8
+refused 2 'sa is there twice' "scales twice"
+run op dot --in a=a.npy --in b=b.npy --in sa=sa.npy
+refused 2 'scales belong to block-scaled sums' "scales without groups"
+
+# one scale a tensor: matmul scaled=1 divides by both
+npy_of x.npy "(1, 2)" 3 5
+npy_of y.npy "(2, 1)" 1 1
+npy_of two.npy "(1,)" 2
+npy_of want.npy "(1, 1)" 8/4
+run op matmul --in a=x.npy --in b=y.npy --in c=two.npy --in d=two.npy --set scaled=1 --out d.npy
+test $code = 0 && cmp -s d.npy want.npy
+test_is $? "matmul scaled=1"
+run op matmul --in a=x.npy --in b=y.npy --in c=x.npy --in d=two.npy --set scaled=1
+refused 3 'operand c has 2 elements where a scale has one' "a scale of two elements"
+run op matmul --in a=x.npy --in b=y.npy --in c=two.npy --set scaled=1
+refused 3 'two scales follow' "one scale alone"
+run op matmul --in a=x.npy --in b=y.npy --in c=two.npy --in d=two.npy
+refused 3 'without scaled=1' "scales nobody asked for"
 
 run op dot --in a=a.npy --in b=w.npy --sum tc:blackwell,in=mxfp8
 refused 3 'inner dimensions' "rows of other lengths"

@@ -34,7 +34,20 @@ hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tens
 	map(x, c, shapes);
 	x->a = in[0];
 	x->b = in[1];
-	x->scale = hu_attr_num(c, "scaled", 0) != 0 && c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
+	x->scale = c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
+}
+
+hu_status
+hu_contract_scales(const hu_call *c, const hu_shape *in)
+{
+	int scaled = hu_attr_num(c, "scaled", 0) != 0;
+
+	if (c->nin != (scaled ? 4 : 2))
+		return hu_fail(HU_EINVAL, "%s: %d operands %s scaled=1: two are multiplied, and with scaled=1 two scales follow them", c->op->name, c->nin, scaled ? "with" : "without");
+	for (int i = 2; i < c->nin; i++)
+		if (hu_count(in[i]) != 1)
+			return hu_fail(HU_EINVAL, "%s: operand %c has %zu elements where a scale has one", c->op->name, 'a' + i, hu_count(in[i]));
+	return HU_OK;
 }
 
 hu_status

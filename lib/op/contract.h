@@ -51,8 +51,16 @@ void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in
 /* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
 double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
 
+/* The scales among a call's operands: none, or with the attribute scaled two of one element each, third and fourth. */
+hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
+
 /* The row of a contraction: NAME's file defines map and shape; GRAD: its gradient rules or NULL, which hold where the attributes GRAD_ZERO are 0. */
 #define HU_CONTRACT_OP(NAME, SUMMARY, ATTRS, GRAD, GRAD_ZERO)                                                                                                        \
+	static hu_status whole_shape(const hu_call *c, const hu_shape *in, hu_shape *out)                                                              \
+	{                                                                                                                                             \
+		HU_TRY(hu_contract_scales(c, in));                                                                                                    \
+		return shape(c, in, out);                                                                                                             \
+	}                                                                                                                                             \
 	static void cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)                                                       \
 	{                                                                                                                                             \
 		(void)out;                                                                                                                            \
@@ -97,7 +105,7 @@ double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_s
 		return hu_contract_unit_bound(map, c, in);                                                                                            \
 	}                                                                                                                                             \
 	const hu_op hu_op_##NAME = { .name = #NAME, .summary = SUMMARY, .min_in = 2, .max_in = 4, .nout = 1, .attrs = ATTRS, .cls = HU_CLASS_GEMM,   \
-		.parity = HU_PARITY_BOUND, .shape = shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
+		.parity = HU_PARITY_BOUND, .shape = whole_shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
 		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
 
 /* Row M of A and column N of B as doubles: K values each. */
