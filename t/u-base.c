@@ -28,6 +28,7 @@ test_strings(void)
 
 	is_text(hu_nearest("mixd_float16", names, 3), "mixed_float16", "the nearest name");
 	is_text(hu_nearest("FLOAT32", names, 3), "float32", "without regard to case");
+	is_text(hu_nearest("mix", names, 3), "mixed_float16", "a name that was begun");
 	is_text(hu_nearest("zebra", names, 3), NULL, "none is near");
 	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") && !hu_match("conv*,dense1", "dense2"), "patterns separated by commas");
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void
 hu_str_init(hu_str *b)
@@ -104,10 +105,11 @@ const char *
 hu_nearest(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	size_t least = strlen(word) / 3 + 2;
+	size_t length = strlen(word), least = length / 3 + 2;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t d = distance(word, names[i]);
+		/* a name that was begun and not finished comes before one that is a letter off */
+		size_t d = length > 1 && !strncasecmp(word, names[i], length) ? 0 : distance(word, names[i]);
 		if (d < least) {
 			least = d;
 			best = names[i];

@@ -17,7 +17,7 @@ void hu_str_addf(hu_str *b, const char *fmt, ...) __attribute__((format(printf, 
    patterns are separated by commas. */
 int hu_match(const char *patterns, const char *s);
 
-/* The entry of NAMES (N of them) nearest to WORD by edit distance, compared
-   without case; NULL where none is near (distance above a third of its length + 1). */
+/* The entry of NAMES (N of them) that begins with WORD (two letters or more), else the nearest by edit distance,
+   compared without case; NULL where none is near (distance above a third of its length + 1). */
 const char *hu_nearest(const char *word, const char *const *names, size_t n);
 #endif

@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    bias: y = x + b, one b a feature or channel. */
-#include "lib/op/reduce.h"
+#include "lib/op/pointwise.h"
 
 #define F(S, T) out[0][i] = hu_sum2##S(c, in[0][i], in[1][i])
-static void
-exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
-{
-	(void)k;
-	(void)out;
-	mpfr_add(y, x[0], x[1], MPFR_RNDN);
-}
-HU_BLOCKS(blocks, F, exact)
-
-static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
-{
-	hu_map_init(m, c, &blocks, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_CHANNEL);
-}
-
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	HU_TRY(hu_shape_length(c, 1, in[1], hu_last(in[0])));
-	return hu_shape_settle(c, 0, out, in[0]);
-}
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 1 * (double)hu_count(in[0]);
-}
-
-HU_MAP_FACES
+HU_BLOCKS(blocks, F, hu_pair_exact)
+HU_POINTWISE(&blocks, 1, HU_EACH, HU_CHANNEL)
 
 static hu_status
 swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
@@ -47,11 +16,8 @@ swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 static hu_status
 magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *all)
 {
-	(void)c;
 	(void)out;
-	for (size_t i = 0; i < n; i++)
-		all[i] = hu_abs(hu_get(in[0], element[i])) + hu_abs(hu_get(in[1], element[i] % hu_last(in[0]->shape)));
-	return HU_OK;
+	return hu_pair_magnitude(c, in, HU_CHANNEL, element, n, all);
 }
 
 static const hu_grad grad[] = {

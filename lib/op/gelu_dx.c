@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    gelu_dx: dx = dy gelu'(x), from the input; approx as in gelu. */
-#include "lib/op/map.h"
-
-#include <string.h>
+#include "lib/op/pointwise.h"
 
 #define ERF(S, T) out[0][i] = hu_gelu_dx##S(c, in[0][i], in[1][i])
 #define TANH(S, T) out[0][i] = hu_gelu_tanh_dx##S(c, in[0][i], in[1][i])
@@ -73,39 +71,19 @@ exact_tanh(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 HU_BLOCKS(by_erf, ERF, exact_erf)
 HU_BLOCKS(by_tanh, TANH, exact_tanh)
+HU_POINTWISE_SELF(14, HU_EACH, HU_EACH)
 
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
-	hu_map_init(m, c, strcmp(hu_attr_text(c, "approx", "none"), "tanh") ? &by_erf : &by_tanh, in[0]->n, 1);
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_EACH);
-}
-
-static hu_status
-check(const hu_call *c)
-{
-	const char *a = hu_attr_text(c, "approx", "none");
-
-	if (strcmp(a, "none") && strcmp(a, "tanh"))
-		return hu_fail(HU_EINVAL, "gelu_dx: approx is none or tanh, not '%s'", a);
-	return HU_OK;
+	hu_pointwise_map(m, &self, c, hu_approx_tanh(c) ? &by_tanh : &by_erf, in);
 }
 
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
-	HU_TRY(check(c));
-	HU_TRY(hu_shape_expect(c, 1, in[1], in[0]));
-	return hu_shape_settle(c, 0, out, in[0]);
-}
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 14 * (double)hu_count(in[0]);
+	HU_TRY(hu_approx_check(c));
+	return hu_pointwise_shape(&self, c, in, out);
 }
 
 HU_MAP_FACES

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    relu: y = x above 0, +0 at and below it; NaN stays. */
-#include "lib/op/map.h"
+#include "lib/op/pointwise.h"
 
 #define F(S, T) out[0][i] = hu_relu##S(c, in[0][i])
 static void
@@ -14,29 +14,7 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 		mpfr_set_zero(y, 1);
 }
 HU_BLOCKS(blocks, F, exact)
-
-static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
-{
-	hu_map_init(m, c, &blocks, in[0]->n, 1);
-	hu_map_add(m, in[0], HU_EACH);
-}
-
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	return hu_shape_settle(c, 0, out, in[0]);
-}
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 1 * (double)hu_count(in[0]);
-}
-
-HU_MAP_FACES
+HU_POINTWISE(&blocks, 1, HU_EACH)
 
 static const hu_grad grad[] = {
 	{ "relu_dx", "o0 d0", "i0", NULL },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    unscale: y = g fl32(1/(scale W)), W the loss weight: the scale's inverse is formed
    in double and rounded once to fp32, as PyTorch's GradScaler does. */
-#include "lib/op/map.h"
+#include "lib/op/pointwise.h"
 
 #define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 
@@ -17,15 +17,14 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_clear(by);
 }
 HU_BLOCKS(blocks, F, exact)
+HU_POINTWISE_SELF(1, HU_EACH, HU_ONE)
 
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
 	double weight = hu_attr_num(c, "loss_weight", 1), inverse = 1 / (hu_get(in[1], 0) * weight);
 
-	hu_map_init(m, c, &blocks, in[0]->n, 1);
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_ONE);
+	hu_pointwise_map(m, &self, c, &blocks, in);
 	m->nk = 2;
 	m->k[0] = (double)(float)inverse;
 	m->k[1] = weight;
@@ -39,16 +38,7 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
-	HU_TRY(hu_shape_length(c, 1, in[1], 1));
-	return hu_shape_settle(c, 0, out, in[0]);
-}
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 1 * (double)hu_count(in[0]);
+	return hu_pointwise_shape(&self, c, in, out);
 }
 
 HU_MAP_FACES
