@@ -10,13 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *
-hu_explain_number(double x, hu_format f, char *text)
-{
-	hu_row_shortest(x, f, text);
-	return text;
-}
-
 /* A literal's own text where the format does not hold it. */
 static const char *
 meant(const hu_expr *e, double x, char *text, size_t room)

@@ -2,7 +2,16 @@
    One rounding: its rows in a drawing and its words. */
 #include "analyzers/explain_parts.h"
 
+#include "analyzers/rows.h"
+
 #include <math.h>
+
+const char *
+hu_explain_number(double x, hu_format f, char *text)
+{
+	hu_row_shortest(x, f, text);
+	return text;
+}
 
 long
 hu_explain_line(mpfr_srcptr v, hu_format f)
