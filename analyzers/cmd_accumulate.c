@@ -18,7 +18,7 @@
 enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 32 };
 
 static const hu_opt opts[] = {
-	{ "terms", "SERIES", "harmonic", "harmonic, ones, constant:C, uniform:A,B, normal:M,S or FILE.npy" },
+	{ "terms", "SERIES", "harmonic", "harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy or FILE.npz:NAME" },
 	{ "times", "SERIES", "ones", "second factors, as --terms: an inner product" },
 	{ "start", "W", NULL, "a number in front of the terms, as a weight before its updates" },
 	{ "n", "N", "1000", "number of terms" },

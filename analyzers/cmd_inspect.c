@@ -128,7 +128,7 @@ run(const hu_args *a)
 	hu_status st = hu_format_list(hu_args_text(a, "to"), to, HU_FORMATS, &nto);
 
 	if (st == HU_OK && a->nrest != 1)
-		st = hu_fail(HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy");
+		st = hu_fail(HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz");
 	if (st != HU_OK || (st = hu_foreign_open(&s, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	json_t *list = json ? json_array() : NULL;
@@ -143,7 +143,7 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_inspect = {
-	"inspect", "[OPTION...] FILE.safetensors|FILE.npy", "what each format would do to a file's tensors",
+	"inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz", "what each format would do to a file's tensors",
 	"Casts every floating-point tensor to each format (RNE, no scaling) and counts what became zero or\n"
 	"subnormal, lost bits by it, would be flushed by FTZ hardware, or overflowed; smallest is the smallest\n"
 	"nonzero magnitude, and the verdict rests on the cosine and the lost share of the L2 norm.",

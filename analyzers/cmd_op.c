@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file, sa and sb: scales of block-scaled ones; repeatable" },
+	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file or FILE.npz:NAME; sa and sb: scales of block-scaled ones; repeatable" },
 	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
 	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
 	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: cuda" },
@@ -154,7 +154,7 @@ all(const hu_args *args, int *wrong)
 	hu_status st = hu_op_run_open(&r, args);
 
 	if (st == HU_OK && path)
-		st = hu_npy_read(&got, path);
+		st = hu_npz_pick(&got, path);
 	if (st == HU_OK)
 		st = hu_op_run_all(&r, path != NULL);
 	if (st == HU_OK && out)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAFETENSORS = 1, NPY };
+enum { SAFETENSORS = 1, NPY, NPZ };
 
 static const struct { const char *dtype; hu_format_id format; } known[] = {
 	{ "F64", HU_FP64 }, { "F32", HU_FP32 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 }, { "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 },
@@ -52,6 +52,20 @@ open_npy(hu_foreign *s, const char *path)
 	return HU_OK;
 }
 
+static hu_status
+open_npz(hu_foreign *s, const char *path)
+{
+	HU_TRY(hu_npz_read(&s->z, path));
+	s->kind = NPZ;
+	s->n = s->z.n;
+	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
+	for (size_t i = 0; i < s->n; i++) {
+		const hu_npy *a = &s->z.array[i];
+		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->data, format_of(a->dtype) };
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_foreign_open(hu_foreign *s, const char *path)
 {
@@ -63,6 +77,8 @@ hu_foreign_open(hu_foreign *s, const char *path)
 		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);
+	if (hu_npz_is(path))
+		return open_npz(s, path);
 	return got == sizeof head && !memcmp(head, "\x93NUMPY", 6) ? open_npy(s, path) : open_safetensors(s, path);
 }
 
@@ -73,6 +89,8 @@ hu_foreign_release(hu_foreign *s)
 		hu_safetensors_release(&s->s);
 	if (s->kind == NPY)
 		hu_npy_release(&s->a);
+	if (s->kind == NPZ)
+		hu_npz_release(&s->z);
 	free(s->array);
 	memset(s, 0, sizeof *s);
 }

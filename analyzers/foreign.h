@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Arrays of numbers in files of others: safetensors and npy behind one face. */
+   Arrays of numbers in files of others: safetensors, npy and npz behind one face. */
 #ifndef HU_ANALYZERS_FOREIGN_H
 #define HU_ANALYZERS_FOREIGN_H
 
-#include "lib/store/npy.h"
+#include "lib/store/npz.h"
 #include "lib/store/safetensors.h"
 
 #include "lib/number/format.h"
@@ -21,6 +21,7 @@ typedef struct hu_foreign {
 	int activations;          /* a trace of this program: activations and gradients are there too */
 	hu_safetensors s;         /* private */
 	hu_npy a;
+	hu_npz z;
 	int kind;
 } hu_foreign;
 

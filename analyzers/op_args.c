@@ -89,14 +89,14 @@ files(hu_op_run *r, const hu_args *args)
 			hu_npy *scale = &r->scale[s[1] - 'a'];
 			if (scale->data)
 				return hu_fail(HU_EINVAL, "--in %s: s%c is there twice", s, s[1]);
-			HU_TRY(hu_npy_read(scale, s + 3));
+			HU_TRY(hu_npz_pick(scale, s + 3));
 			continue;
 		}
 		if (at < 0 || at >= HU_OP_INPUTS || s[1] != '=' || (have >> at & 1))
 			return hu_fail(HU_EINVAL, "--in %s: a=FILE, b=FILE, ... are needed, each once (and sa=FILE, sb=FILE: scales of block-scaled operands)", s);
 		if (most >= 0 && at >= most)
 			return hu_fail(HU_EINVAL, "--in %s: %s takes %d operands, a to %c", s, args->rest[0], most, 'a' + most - 1);
-		HU_TRY(hu_npy_read(&r->file[at], s + 2));
+		HU_TRY(hu_npz_pick(&r->file[at], s + 2));
 		have |= 1 << at;
 		r->nin = at + 1 > r->nin ? at + 1 : r->nin;
 	}

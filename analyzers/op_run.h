@@ -5,7 +5,7 @@
 
 #include "lib/base/opt.h"
 #include "lib/program/backend.h"
-#include "lib/store/npy.h"
+#include "lib/store/npz.h"
 
 /* Who computes: a back end (emulate is that of the CPU), the reference, or the bound. */
 enum { HU_AS_BACKEND, HU_AS_REFERENCE, HU_AS_BOUND };

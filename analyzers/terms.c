@@ -7,7 +7,7 @@
 #include "lib/base/str.h"
 #include "lib/number/elementary.h"
 #include "lib/number/philox.h"
-#include "lib/store/npy.h"
+#include "lib/store/npz.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ from_file(const char *path, size_t *n, double *x)
 {
 	hu_npy a;
 
-	HU_TRY(hu_npy_read(&a, path));
+	HU_TRY(hu_npz_pick(&a, path));
 	*n = a.count < *n ? a.count : *n;
 	for (size_t k = 0; k < *n; k++)
 		x[k] = hu_npy_real(&a, k);
@@ -66,12 +66,12 @@ fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
 
 	for (; which < 5 && (strlen(names[which]) != length || strncmp(spec, names[which], length)); which++)
 		;
-	if (which == 5 && end > 4 && !strcmp(spec + end - 4, ".npy"))
+	if (which == 5 && ((end > 4 && !strcmp(spec + end - 4, ".npy")) || strstr(spec, ".npz")))
 		return from_file(spec, n, x);
 	if (which == 5) {
 		snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), spec);
 		const char *near = hu_nearest(word, names, 5);
-		return hu_fail(HU_EINVAL, "unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy", option, spec, near ? "; did you mean " : "", near ? near : "");
+		return hu_fail(HU_EINVAL, "unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy, FILE.npz:NAME", option, spec, near ? "; did you mean " : "", near ? near : "");
 	}
 	if (which < 2 && spec[length])
 		return hu_fail(HU_EINVAL, "--%s %s takes nothing behind its name", option, names[which]);

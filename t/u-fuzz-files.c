@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zip.h>
 #include <zlib.h>
 
 typedef struct blob { unsigned char *p; size_t n; } blob;
@@ -61,6 +62,27 @@ valid_npy(void)
 	if (hu_npy_write(path, "f8", 2, (size_t[]){ 2, 3 }, v) != HU_OK)
 		bail_out("%s", hu_reason());
 	blob b = load(path);
+	free(path);
+	return b;
+}
+
+/* A stored and a deflated member, built in memory as numpy.savez and savez_compressed write them. */
+static blob
+valid_npz(void)
+{
+	blob b = { NULL, 0 }, npy = valid_npy();
+	char *path = hu_path(test_dir(), "z.npz");
+	zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+
+	for (int i = 0; zip && i < 2; i++) {
+		zip_int64_t at = zip_file_add(zip, i ? "b.npy" : "a.npy", zip_source_buffer(zip, npy.p, npy.n, 0), 0);
+		if (at < 0 || zip_set_file_compression(zip, (zip_uint64_t)at, i ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0))
+			bail_out("%s: %s", path, zip_strerror(zip));
+	}
+	if (!zip || zip_close(zip))
+		bail_out("%s cannot be written", path);
+	b = load(path);
+	free(npy.p);
 	free(path);
 	return b;
 }
@@ -154,6 +176,7 @@ main(void)
 	diag("seed %llu, %zu rounds a reader", (unsigned long long)seed, rounds);
 	run("safetensors", fuzz_safetensors, valid_safetensors(), 1);
 	run("npy", fuzz_npy, valid_npy(), 2);
+	run("npz", fuzz_npz, valid_npz(), 5);
 	run("idx", fuzz_idx, valid_idx(), 3);
 	run("idx, gzip", fuzz_idx, valid_idx_gzip(), 4);
 	return done_testing();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    NumPy's .npy files, versions 1 to 3: one array of real numbers, read whole.
-   No objects, no structured types, no text, no complex numbers; no .npz. */
+   No objects, no structured types, no text, no complex numbers; .npz is npz.h's. */
 #ifndef HU_STORE_NPY_H
 #define HU_STORE_NPY_H
 

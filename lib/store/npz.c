@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/store/npz.h"
+
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+/* Deflate's best: a bit for 258 bytes, and no block is all of it. */
+enum { MOST_PER_BYTE = 1032 };
+
+/* PATH has N bytes. libzip checks the CRC when it is asked for more than there is. */
+static hu_status
+member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, hu_npy *a, char **name)
+{
+	zip_stat_t s;
+	hu_str where;
+	hu_status st = HU_OK;
+	size_t length;
+	char past;
+
+	if (zip_stat_index(zip, i, 0, &s) || (s.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
+		return hu_fail(HU_EFILE, "%s: member %llu: %s", path, (unsigned long long)i, zip_strerror(zip));
+	length = strlen(s.name);
+	if (length < 5 || strcmp(s.name + length - 4, ".npy"))
+		return hu_fail(HU_EFILE, "%s: member %s is no .npy file; an .npz holds nothing else", path, s.name);
+	if (s.size / MOST_PER_BYTE > n)
+		return hu_fail(HU_EFILE, "%s: member %s announces %llu bytes, more than so short a file can hold", path, s.name, (unsigned long long)s.size);
+	zip_file_t *f = zip_fopen_index(zip, i, 0);
+	if (!f)
+		return hu_fail(HU_EFILE, "%s: member %s: %s", path, s.name, zip_strerror(zip));
+	void *data = hu_alloc((size_t)s.size + 1);
+	hu_str_init(&where);
+	hu_str_addf(&where, "%s: %s", path, s.name);
+	if (!data)
+		st = hu_fail(HU_ENOMEM, "%s: no memory for %llu bytes", where.s, (unsigned long long)s.size);
+	else if (zip_fread(f, data, s.size) != (zip_int64_t)s.size || zip_fread(f, &past, 1))
+		st = hu_fail(HU_EFILE, "%s: %s", where.s, zip_error_code_zip(zip_file_get_error(f)) ? zip_file_strerror(f) : "not as long as the archive says");
+	else
+		st = hu_npy_parse(a, where.s, data, (size_t)s.size);
+	if (st == HU_OK)
+		*name = hu_xprintf("%.*s", (int)(length - 4), s.name);
+	zip_fclose(f);
+	hu_str_release(&where);
+	free(data);
+	return st;
+}
+
+/* HU_EFILE with libzip's reason; E is finished. */
+static hu_status
+refused(const char *name, zip_error_t *e)
+{
+	hu_status st = hu_fail(HU_EFILE, "%s: %s", name, zip_error_strerror(e));
+
+	zip_error_fini(e);
+	return st;
+}
+
+hu_status
+hu_npz_parse(hu_npz *z, const char *name, const void *bytes, size_t n)
+{
+	zip_error_t e;
+	hu_status st = HU_OK;
+
+	memset(z, 0, sizeof *z);
+	zip_error_init(&e);
+	zip_source_t *source = zip_source_buffer_create(bytes, n, 0, &e);
+	if (!source)
+		return refused(name, &e);
+	zip_t *zip = zip_open_from_source(source, ZIP_RDONLY, &e);
+	if (!zip) {
+		zip_source_free(source);
+		return refused(name, &e);
+	}
+	zip_int64_t members = zip_get_num_entries(zip, 0);
+	z->name = hu_xcalloc((size_t)members + 1, sizeof *z->name);
+	z->array = hu_xcalloc((size_t)members + 1, sizeof *z->array);
+	for (zip_int64_t i = 0; i < members && st == HU_OK; i++) {
+		st = member(zip, (zip_uint64_t)i, name, n, &z->array[i], &z->name[i]);
+		z->n += st == HU_OK;
+	}
+	zip_discard(zip);
+	if (st == HU_OK && !z->n)
+		st = hu_fail(HU_EFILE, "%s: an archive without arrays", name);
+	if (st != HU_OK)
+		hu_npz_release(z);
+	return st;
+}
+
+hu_status
+hu_npz_read(hu_npz *z, const char *path)
+{
+	char *data;
+	size_t n;
+
+	HU_TRY(hu_file_read(path, &data, &n));
+	hu_status st = hu_npz_parse(z, path, data, n);
+	free(data);
+	return st;
+}
+
+void
+hu_npz_release(hu_npz *z)
+{
+	for (size_t i = 0; i < z->n; i++) {
+		free(z->name[i]);
+		hu_npy_release(&z->array[i]);
+	}
+	free(z->name);
+	free(z->array);
+	memset(z, 0, sizeof *z);
+}
+
+int
+hu_npz_is(const char *path)
+{
+	char head[4] = "";
+	FILE *f = fopen(path, "rb");
+
+	if (!f)
+		return 0;
+	size_t got = fread(head, 1, sizeof head, f);
+	fclose(f);
+	return got == sizeof head && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4));
+}
+
+static hu_status
+take(hu_npy *a, hu_npz *z, const char *path, const char *name)
+{
+	hu_str known;
+
+	for (size_t i = 0; i < z->n; i++)
+		if (name ? !strcmp(z->name[i], name) : z->n == 1) {
+			*a = z->array[i];
+			memset(&z->array[i], 0, sizeof z->array[i]);
+			return HU_OK;
+		}
+	hu_str_init(&known);
+	for (size_t i = 0; i < z->n; i++)
+		hu_str_addf(&known, " %s", z->name[i]);
+	if (name)
+		hu_fail(HU_EFILE, "%s: no array %s; there are%s", path, name, known.s);
+	else
+		hu_fail(HU_EFILE, "%s: several arrays; %s:NAME takes one of%s", path, path, known.s);
+	hu_str_release(&known);
+	return HU_EFILE;
+}
+
+hu_status
+hu_npz_pick(hu_npy *a, const char *spec)
+{
+	const char *colon = strrchr(spec, ':');
+	char *path = colon && !hu_npz_is(spec) ? hu_xprintf("%.*s", (int)(colon - spec), spec) : hu_xstrdup(spec);
+	const char *name = strlen(path) < strlen(spec) ? colon + 1 : NULL;
+	hu_status st;
+	hu_npz z;
+
+	if (!hu_npz_is(path)) {
+		free(path);
+		return hu_npy_read(a, spec);
+	}
+	st = hu_npz_read(&z, path);
+	if (st == HU_OK) {
+		st = take(a, &z, path, name);
+		hu_npz_release(&z);
+	}
+	free(path);
+	return st;
+}
