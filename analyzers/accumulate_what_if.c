@@ -149,7 +149,7 @@ study_call(study *s, const hu_call *c, models *all, hu_tsv *out)
 	for (int k = 0; k < c->nin && k < 4; k++)
 		in[k] = s->in[k]->shape;
 	s->call = *c;
-	s->got = (hu_tensor){ info->format, shape, hu_count(shape), NULL };
+	s->got = (hu_tensor){ .format = info->format, .shape = shape, .n = hu_count(shape) };
 	s->got.data = hu_alloc(s->got.n * hu_element_size(info->format));
 	if (!s->got.data)
 		return hu_fail(HU_ENOMEM, "%s: no memory for %zu outputs", info->name, s->got.n);

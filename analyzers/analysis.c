@@ -151,6 +151,15 @@ hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
 	return HU_OK;
 }
 
+void
+hu_analysis_done(hu_analysis *a, hu_trace *t)
+{
+	if (a->opt.replay_only)
+		drop(a, t);
+	else if (t->t)
+		hu_run_trace_cool(&t->file);
+}
+
 static int
 output_number(const hu_call *c, int id)
 {
@@ -230,7 +239,7 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 		if (p->t[i].trainable && p->t[i].grad >= 0)
 			keep[p->t[i].grad] = 1;
 	}
-	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal);
+	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal, &a->propagation);
 	if (t->ideal)
 		t->propagated = errors;
 	else

@@ -8,6 +8,7 @@
 #include "analyzers/engine.h"
 #include "analyzers/errors.h"
 #include "analyzers/judge.h"
+#include "analyzers/propagate.h"
 #include "lib/store/run_trace.h"
 
 typedef struct hu_analysis_options {
@@ -41,6 +42,7 @@ typedef struct hu_analysis {
 	size_t over_bound;         /* outputs that left their bound, found by replay */
 	hu_str said;               /* what the last analyzer found, in one line */
 	hu_trace *trace;           /* private: one a step, empty until asked for */
+	hu_propagation propagation; /* how the exact steps so far were made */
 	size_t held;               /* private: bytes in them */
 } hu_analysis;
 
@@ -72,6 +74,8 @@ hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo,
 
 /* To be called now and then by whoever walks through a step: pages of large traces that can be read again go. */
 void hu_analysis_cool(const hu_trace *t);
+/* After all of a step: what nobody will ask for again is dropped, so that memory does not grow with the number of steps. */
+void hu_analysis_done(hu_analysis *a, hu_trace *t);
 
 /* Fills t->ideal and t->propagated; leaves them NULL where that is switched off or an input is missing. */
 hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);

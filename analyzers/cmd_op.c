@@ -16,6 +16,7 @@ static const hu_opt opts[] = {
 	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
 	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
 	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: cuda" },
+	{ "gemm", "WAY", "auto", hu_gemm_help },
 	{ "result", "K", "0", "which of the operator's results, from 0" },
 	{ "out", "FILE", NULL, "write the result as .npy (printed where neither this nor --got is given)" },
 	{ "packed", NULL, NULL, "write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },

@@ -2,6 +2,7 @@
    halfulp probe: the features by which papers tell matrix units apart, found by probing a model
    from outside, as they probe hardware (Fasi et al. 2021; Li et al. 2024). */
 #include "analyzers/probe.h"
+#include "analyzers/probe_command.h"
 #include "lib/base/opt.h"
 
 #include <jansson.h>
@@ -11,7 +12,11 @@
 
 static const hu_opt opts[] = {
 	{ "model", "MODEL", "tc:hopper", "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where nothing is said" },
-	{ "json", NULL, NULL, "print an object" },
+	{ "backend", "NAME", "model", "what answers: the model alone, or beside it cuda's matrix instructions, or shim's" },
+	{ "random", "N", "0", "with --backend: sums of random operands to compare, an instruction" },
+	{ "seed", "N", "1", "of these operands" },
+	{ "tsv", "FILE", NULL, "with --backend: write the rows to FILE too" },
+	{ "json", NULL, NULL, "print an object; with --backend an array, a row a probe and instruction" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -93,7 +98,8 @@ probes(json_t *o, hu_sum s, hu_tc t)
 {
 	static hu_probe p[HU_PROBES];
 	json_t *list = json_array(), *open = json_array();
-	size_t n = hu_probe_table(s, t, p);
+	hu_probe_unit u = hu_probe_model(s, 0);
+	size_t n = hu_probe_table(&u, t, p);
 	int failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -182,6 +188,11 @@ run(const hu_args *args)
 	json_t *o = json_object(), *value;
 	const char *name;
 	int failed = 0;
+
+	if (strcmp(hu_args_text(args, "backend"), "model")) {
+		json_decref(o);
+		return hu_probe_command(args);
+	}
 	hu_status st = all(args, o, &failed);
 
 	if (st == HU_OK && hu_args_given(args, "json")) {
@@ -204,6 +215,8 @@ const hu_command hu_cmd_probe = {
 	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
 	"and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
 	"parameters: where the model's row comes from. The probes of the literature follow, with the values that\n"
-	"papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.",
+	"papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.\n"
+	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: the\n"
+	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random operands.",
 	opts, run
 };

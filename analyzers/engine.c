@@ -12,8 +12,8 @@ by_mpfr(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 }
 
 static const hu_engine engines[] = {
-	{ "auto", "sums of products in integers where they are exact, one in 64 judged again by MPFR; all else by MPFR; the exact step in fp64, a sample of it judged by them", 0, by_mpfr },
-	{ "mpfr", "every value by the operators' MPFR references, those of the exact step too", 1, by_mpfr },
+	{ "auto", "enclosures in two doubles, and where they do not decide sums of products exactly on grids of doubles, all else by MPFR; samples of each judged again by MPFR; the exact step in double-double with a bound, by MPFR where that is too wide", 0, by_mpfr },
+	{ "mpfr", "every value by the operators' MPFR references, those of the exact step too, at 212 bits and more", 1, by_mpfr },
 };
 
 hu_status

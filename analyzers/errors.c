@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/errors.h"
 
-#include "analyzers/propagate.h"
+#include "analyzers/verdict.h"
 #include "lib/base/mem.h"
-#include "lib/number/ulp.h"
 #include "lib/op/dd.h"
 
 #include <math.h>
@@ -108,9 +107,11 @@ keep_top(hu_errors_sum *s, double ulps)
 		return;
 	largest(s->top, s->ntop, s->keep);
 	s->ntop = s->keep;
-	s->floor = s->top[0];
+	double least = s->top[0];
 	for (size_t i = 1; i < s->keep; i++)
-		s->floor = s->top[i] < s->floor ? s->top[i] : s->floor;
+		least = s->top[i] < least ? s->top[i] : least;
+#pragma omp atomic write
+	s->floor = least;
 }
 
 static void
@@ -173,19 +174,80 @@ merge(hu_errors_sum *to, const hu_errors_sum *s)
 	m->over += s->m.over;
 }
 
+/* A lane's largest values and sums, as those of a sum of its own. */
+static void
+join_lanes(hu_errors_sum *to, const hu_verdict_sums *s)
+{
+	hu_errors *m = &to->m;
+
+	for (int j = 0; j < HU_VERDICT_LANES; j++) {
+		add(&to->ulps, s->h[0][j], s->l[0][j]);
+		add(&to->ulps2, s->h[1][j], s->l[1][j]);
+		add(&to->error2, s->h[2][j], s->l[2][j]);
+		add(&to->magnitude2, s->h[3][j], s->l[3][j]);
+		m->ulp_max = larger(m->ulp_max, s->ulps[j]);
+		m->rel_max = larger(m->rel_max, s->rel[j]);
+		m->condition_max = larger(m->condition_max, s->condition[j]);
+		m->componentwise = larger(m->componentwise, s->componentwise[j]);
+		m->ratio_max = larger(m->ratio_max, s->ratio[j]);
+	}
+}
+
+/* The first element of the largest error, which the lanes do not know. */
+static void
+find_worst(hu_errors_sum *part, const hu_judging *some)
+{
+	for (size_t i = 0; i < some->n; i++)
+		if (some->ulps[i] == part->m.ulp_max && some->element[i] < part->m.worst)
+			part->m.worst = some->element[i];
+}
+
+/* Whether S still wants an error of this many ulps: its floor only rises, and an old one lets more through. */
+static double
+floor_of(const hu_errors_sum *s)
+{
+	double x;
+
+#pragma omp atomic read
+	x = s->floor;
+	return x;
+}
+
 void
 hu_errors_add(hu_errors_sum *s, const hu_judging *some)
 {
+	enum { STEP = 512 };
+	const hu_verdicts *verdicts = hu_verdicts_get();
 	hu_errors_sum part = { .m = { .worst = (size_t)-1 } };
+	hu_verdict_sums lanes = { .ulps = { 0 } };
+	double *top = hu_xmalloc((some->n + 1) * sizeof *top), floor = floor_of(s);
+	size_t i = 0, ntop = 0;
 
-	for (size_t i = 0; i < some->n; i++)
-		one(&part, some->element[i], some->v[i].error, some->v[i].ulps, fabs(some->v[i].exact), some->bound[i], some->magnitude[i], some->v[i].over);
+	while (i < some->n) {
+		size_t n = some->n - i < STEP ? some->n - i : STEP, whole = n / HU_VERDICT_LANES * HU_VERDICT_LANES;
+		if (whole && verdicts->plain((int)whole, some->exact + i, some->error + i, some->ulps + i, some->magnitude + i)) {
+			verdicts->add(&lanes, (int)whole, some->exact + i, some->error + i, some->ulps + i, some->bound + i, some->magnitude + i);
+			for (size_t k = i; k < i + whole; k++)
+				part.m.over += some->over[k];
+			i += whole;
+			continue;
+		}
+		for (size_t last = i + n; i < last; i++)
+			one(&part, some->element[i], some->error[i], some->ulps[i], fabs(some->exact[i]), some->bound[i], some->magnitude[i], some->over[i]);
+	}
+	join_lanes(&part, &lanes);
+	part.m.worst = (size_t)-1;
+	find_worst(&part, some);
+	for (i = 0; i < some->n; i++)
+		if (some->ulps[i] > floor)
+			top[ntop++] = some->ulps[i];
 #pragma omp critical(hu_errors)
 	{
 		merge(s, &part);
-		for (size_t i = 0; i < some->n; i++)
-			keep_top(s, some->v[i].ulps);
+		for (i = 0; i < ntop; i++)
+			keep_top(s, top[i]);
 	}
+	free(top);
 }
 
 void
@@ -223,52 +285,4 @@ hu_errors_local(hu_errors *m, const hu_judged *j)
 		keep_top(&s, j->ulps[i]);
 	}
 	hu_errors_end(m, &s);
-}
-
-/* Elements FIRST … LAST-1 of the exact step's comparison. */
-typedef struct step_part { hu_total error2, exact2, ulps; double ulp_max; int infinite; } step_part;
-
-static void
-step_errors(step_part *p, const hu_tensor *got, const double *ideal, size_t first, size_t last)
-{
-	hu_format f = hu_format_of(got->format);
-
-	for (size_t i = first; i < last; i++) {
-		double g = hu_get(got, i), ulps = hu_error_ulps(g, ideal[i], f), d = fabs(g - ideal[i]);
-		p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
-		p->infinite |= isinf(ulps);
-		if (ulps != 0 && !isinf(ulps))
-			add(&p->ulps, ulps, 0);
-		if (!hu_isfinite(g) || !hu_isfinite(ideal[i]))
-			continue;
-		if (d != 0)
-			add_square(&p->error2, d);
-		if (ideal[i] != 0)
-			add_square(&p->exact2, fabs(ideal[i]));
-	}
-}
-
-void
-hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *ideal)
-{
-	enum { PART = 8192 };
-	size_t parts = (got->n + PART - 1) / PART;
-	step_part *p = hu_xcalloc(parts + 1, sizeof *p), all = { .ulp_max = 0 };
-
-#pragma omp parallel for schedule(dynamic, 1) if (parts > 1)
-	for (size_t b = 0; b < parts; b++)
-		step_errors(&p[b], got, ideal, b * PART, got->n - b * PART < PART ? got->n : (b + 1) * PART);
-	for (size_t b = 0; b < parts; b++) {
-		join(&all.error2, &p[b].error2);
-		join(&all.exact2, &p[b].exact2);
-		join(&all.ulps, &p[b].ulps);
-		all.ulp_max = larger(all.ulp_max, p[b].ulp_max);
-		all.infinite |= p[b].infinite;
-	}
-	free(p);
-	long double error2 = total(&all.error2), exact2 = total(&all.exact2);
-	m->ulp_max = all.ulp_max;
-	m->ulp_mean = all.infinite ? INFINITY : (double)(total(&all.ulps) / (long double)got->n);
-	m->rel_normwise = exact2 > 0 ? (double)sqrtl(error2 / exact2) : error2 > 0 ? INFINITY : 0;
-	m->known = !hu_is_wide(got->format) && (m->rel_normwise == 0 || m->rel_normwise >= HU_PROPAGATE_FLOOR);
 }

@@ -36,8 +36,14 @@ void hu_errors_end(hu_errors *m, hu_errors_sum *s);
 void hu_errors_local(hu_errors *m, const hu_judged *j);
 
 /* Of all elements of GOT against the exact step's values. rel_normwise: |got - ideal|2 / |ideal|2 over what is
-   finite in both. known: 0 where the exact step cannot tell: fp64 tensors, and differences below HU_PROPAGATE_FLOOR. */
-typedef struct hu_errors_step { double ulp_max, ulp_mean, rel_normwise; int known; } hu_errors_step;
+   finite in both. known: 0 where there is no such tensor. The off_… are by how much each may be off, given what the
+   ideal values may be off by; settled: none is off by more than HU_STEP_SETTLED of it. vanished: values taken for 0, whose
+   ulp is the smallest subnormal then: the bound leaves no digit of them, and is small beside what was recorded. */
+typedef struct hu_errors_step { double ulp_max, ulp_mean, rel_normwise, off_max, off_mean, off_rel; size_t vanished; int known, settled; } hu_errors_step;
 
-void hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *ideal);
+#define HU_STEP_SETTLED 0x1p-10
+
+/* Element i of the ideal: within ERR[i] of HI[i] + LO[i], hi = RN(hi + lo); LO, ERR: NULL where 0. A HI that is not finite is
+   the value. Ulps are those of the ideal value. The same bits for any number of threads. */
+void hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *hi, const double *lo, const double *err);
 #endif

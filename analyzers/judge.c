@@ -4,6 +4,7 @@
 #include <stdio.h> /* before mpfr.h */
 
 #include "analyzers/judge.h"
+#include "analyzers/verdict.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -16,13 +17,13 @@
 enum {
 	PRECISION = 256,   /* of exact values before an operator raises it */
 	CHUNK = 16384,     /* values held in MPFR at a time */
-	AGAIN = 65536      /* one value in so many is judged twice, and one a call at least */
+	AGAIN = 65536,     /* one value in so many is judged twice, and one a call at least, */
+	NORMS = 4          /* but of norms one call in so many: MPFR runs through a whole channel for each */
 };
 
 void
 hu_ladder_add(hu_ladder *to, const hu_ladder *from)
 {
-	to->screened += from->screened;
 	to->exact += from->exact;
 	to->certified += from->certified;
 	to->oracle += from->oracle;
@@ -54,7 +55,7 @@ element_of(const hu_judge_job *job, size_t at)
 static void
 judging_init(hu_judging *some, size_t n, int hex)
 {
-	char *room = hu_xmalloc((n + 1) * (2 * sizeof(size_t) + 3 * sizeof(double) + sizeof(hu_ziv)));
+	char *room = hu_xmalloc((n + 1) * (2 * sizeof(size_t) + 6 * sizeof(double) + 1));
 
 	some->n = 0;
 	some->at = (size_t *)(void *)room;
@@ -62,7 +63,10 @@ judging_init(hu_judging *some, size_t n, int hex)
 	some->got = (double *)(void *)(some->element + n);
 	some->bound = some->got + n;
 	some->magnitude = some->bound + n;
-	some->v = (hu_ziv *)(void *)(some->magnitude + n);
+	some->exact = some->magnitude + n;
+	some->error = some->exact + n;
+	some->ulps = some->error + n;
+	some->over = (unsigned char *)(void *)(some->ulps + n);
 	some->hex = hex ? hu_xcalloc(n + 1, sizeof *some->hex) : NULL;
 }
 
@@ -73,12 +77,106 @@ judging_release(hu_judging *some)
 	free(some->hex);
 }
 
-static int
-screened(hu_ziv *v, double hi, double lo, double err, double got, double bound)
+/* Verdict V of value I. */
+static void
+put(hu_judging *some, size_t i, const hu_ziv *v)
 {
-	v->exact = v->rounded = v->error = v->ulps = NAN;
-	v->over = hu_ziv_over(hi, lo, err, got, bound);
-	return v->over >= 0;
+	some->exact[i] = v->exact;
+	some->error[i] = v->error;
+	some->ulps[i] = v->ulps;
+	some->over[i] = v->over != 0;
+}
+
+/* Values I .. I+N-1 of the tile into B, the rest of it filled with zeros. */
+static void
+load(hu_verdict_block *b, const hu_judge_job *job, const hu_tile *t, size_t i, size_t n)
+{
+	const hu_tensor *got = job->got;
+
+	memcpy(b->hi, t->hi + i, n * sizeof *b->hi);
+	memcpy(b->lo, t->lo + i, n * sizeof *b->lo);
+	memcpy(b->err, t->err + i, n * sizeof *b->err);
+	if (t->bound)
+		memcpy(b->bound, t->bound + i, n * sizeof *b->bound);
+	else
+		memset(b->bound, 0, n * sizeof *b->bound);
+	if (!t->at && !job->element && !hu_is_wide(got->format)) {
+		const float *from = (const float *)got->data + t->first + i;
+		for (size_t k = 0; k < n; k++)
+			b->got[k] = (double)from[k];
+	} else {
+		for (size_t k = 0; k < n; k++)
+			b->got[k] = hu_get(got, element_of(job, t->at ? t->at[i + k] : t->first + i + k));
+	}
+	for (size_t k = n; k < HU_VERDICT_BLOCK; k++)
+		b->hi[k] = b->lo[k] = b->err[k] = b->got[k] = b->bound[k] = 0;
+}
+
+/* What a tile came to beside its verdicts. */
+typedef struct rest { size_t exact, open; waiting *left; } rest;
+
+static void
+judge_later(state *s, const hu_tile *t, size_t i, size_t at, double bound, const hu_ziv *v)
+{
+#pragma omp critical(hu_judge_lists)
+	{
+		HU_GROW(s->t, s->nt, s->capt);
+		s->t[s->nt++] = (twice){ at, t->hi[i], t->lo[i], t->err[i], bound, *v };
+	}
+}
+
+/* The known ones of N values of the tile from I on, to the end of SOME. */
+static void
+settle(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_block *b, size_t i, size_t n)
+{
+	const hu_judge_job *job = s->job;
+
+	for (size_t k = 0; k < n; k++) {
+		size_t at = t->at ? t->at[i + k] : t->first + i + k, to = some->n;
+		hu_ziv v = { b->exact[k], b->rounded[k], b->error[k], b->ulps[k], (int)b->over[k] };
+		if (!b->known[k] && !hu_ziv_enclosed(&v, b->hi[k], b->lo[k], b->err[k], b->got[k], b->bound[k], s->f)) {
+			r->left[r->open++] = (waiting){ at, b->bound[k], t->magnitude ? t->magnitude[i + k] : NAN };
+			continue;
+		}
+		r->exact += b->err[k] == 0;
+		some->at[to] = at;
+		some->element[to] = element_of(job, at);
+		some->got[to] = b->got[k];
+		some->bound[to] = isnan(b->bound[k]) ? INFINITY : b->bound[k];
+		some->magnitude[to] = t->magnitude ? t->magnitude[i + k] : v.rounded;
+		put(some, to, &v);
+		some->n++;
+		if (at % s->stride == s->offset)
+			judge_later(s, t, i + k, at, b->bound[k], &v);
+	}
+}
+
+/* The same where all are known and follow one another: most blocks. */
+static void
+settle_whole(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_block *b, size_t i)
+{
+	enum { N = HU_VERDICT_BLOCK };
+	size_t at = t->first + i, to = some->n, exact = 0;
+
+	for (size_t k = 0; k < N; k++) {
+		some->at[to + k] = some->element[to + k] = at + k;
+		some->bound[to + k] = b->bound[k] != b->bound[k] ? INFINITY : b->bound[k];
+		some->over[to + k] = b->over[k] != 0;
+		exact += b->err[k] == 0;
+	}
+	memcpy(some->got + to, b->got, sizeof b->got);
+	memcpy(some->exact + to, b->exact, sizeof b->exact);
+	memcpy(some->error + to, b->error, sizeof b->error);
+	memcpy(some->ulps + to, b->ulps, sizeof b->ulps);
+	memcpy(some->magnitude + to, t->magnitude ? t->magnitude + i : b->rounded, sizeof b->rounded);
+	some->n += N;
+	r->exact += exact;
+	/* the first place from AT on that is judged twice */
+	size_t past = (at + s->stride - s->offset) % s->stride, k = past ? s->stride - past : 0;
+	for (; k < N; k += s->stride) {
+		hu_ziv v = { b->exact[k], b->rounded[k], b->error[k], b->ulps[k], (int)b->over[k] };
+		judge_later(s, t, i + k, at + k, b->bound[k], &v);
+	}
 }
 
 static void
@@ -86,48 +184,41 @@ take(hu_sink *sink, const hu_tile *t)
 {
 	state *s = (state *)sink;
 	const hu_judge_job *job = s->job;
-	int all = job->engine->throughout || job->hex;
-	size_t exact = 0, open = 0;
+	const hu_verdicts *verdicts = hu_verdicts_get();
+	rest r = { 0, 0, hu_xmalloc((t->n + 1) * sizeof *r.left) };
+	hu_verdict_block b;
 	hu_judging some;
-	waiting *left = hu_xmalloc((t->n + 1) * sizeof *left);
 
 	judging_init(&some, t->n, 0);
-	for (size_t i = 0; i < t->n; i++) {
-		size_t at = t->at ? t->at[i] : t->first + i, e = element_of(job, at), n = some.n;
-		double got = hu_get(job->got, e), bound = t->bound ? t->bound[i] : 0;
-		int known = all ? 0 : job->screen ? screened(&some.v[n], t->hi[i], t->lo[i], t->err[i], got, bound) : hu_ziv_enclosed(&some.v[n], t->hi[i], t->lo[i], t->err[i], got, bound, s->f);
-		if (!known) {
-			left[open++] = (waiting){ at, bound, t->magnitude ? t->magnitude[i] : NAN };
+	for (size_t i = 0; i < t->n; i += HU_VERDICT_BLOCK) {
+		size_t n = t->n - i < HU_VERDICT_BLOCK ? t->n - i : HU_VERDICT_BLOCK, known = 0;
+		if (job->engine->throughout || job->hex) {
+			for (size_t k = 0; k < n; k++)
+				r.left[r.open++] = (waiting){ t->at ? t->at[i + k] : t->first + i + k, t->bound ? t->bound[i + k] : 0, t->magnitude ? t->magnitude[i + k] : NAN };
 			continue;
 		}
-		exact += t->err[i] == 0 && !job->screen;
-		some.at[n] = at;
-		some.element[n] = e;
-		some.got[n] = got;
-		some.bound[n] = isnan(bound) ? INFINITY : bound;
-		some.magnitude[n] = t->magnitude ? t->magnitude[i] : some.v[n].rounded;
-		some.n++;
-		if (at % s->stride == s->offset && !job->screen) {
-#pragma omp critical(hu_judge_lists)
-			{
-				HU_GROW(s->t, s->nt, s->capt);
-				s->t[s->nt++] = (twice){ at, t->hi[i], t->lo[i], t->err[i], bound, some.v[n] };
-			}
-		}
+		load(&b, job, t, i, n);
+		verdicts->judge(&b, s->f.emin, s->f.p);
+		for (size_t k = 0; k < HU_VERDICT_BLOCK; k++)
+			known += b.known[k];
+		if (known == HU_VERDICT_BLOCK && n == HU_VERDICT_BLOCK && !t->at && !job->element)
+			settle_whole(s, &some, &r, t, &b, i);
+		else
+			settle(s, &some, &r, t, &b, i, n);
 	}
 #pragma omp critical(hu_judge_lists)
 	{
-		s->ladder->exact += exact;
-		*(job->screen ? &s->ladder->screened : &s->ladder->certified) += some.n - exact;
-		for (size_t i = 0; i < open; i++) {
+		s->ladder->exact += r.exact;
+		s->ladder->certified += some.n - r.exact;
+		for (size_t i = 0; i < r.open; i++) {
 			HU_GROW(s->w, s->nw, s->capw);
-			s->w[s->nw++] = left[i];
+			s->w[s->nw++] = r.left[i];
 		}
 	}
 	if (some.n)
 		job->take(job->context, &some);
 	judging_release(&some);
-	free(left);
+	free(r.left);
 }
 
 static int
@@ -166,8 +257,10 @@ by_reference(const state *s, const waiting *w, size_t n)
 	hu_status st = job->engine->exact(job->c, job->in, job->out, some.element, n, exact);
 #pragma omp parallel for schedule(static) if (n > 256)
 	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++) {
-		hu_ziv_mpfr(&some.v[i], exact[i], some.got[i], some.bound[i], s->f);
-		some.magnitude[i] = isnan(w[i].magnitude) && !job->c->op->magnitude ? some.v[i].rounded : w[i].magnitude;
+		hu_ziv v;
+		hu_ziv_mpfr(&v, exact[i], some.got[i], some.bound[i], s->f);
+		put(&some, i, &v);
+		some.magnitude[i] = isnan(w[i].magnitude) && !job->c->op->magnitude ? v.rounded : w[i].magnitude;
 		if (some.hex)
 			mpfr_asprintf(&some.hex[i], "%Ra", exact[i]);
 	}
@@ -265,7 +358,8 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	hu_status st;
 
 	/* One output of a call has one for sure; what a call's outputs share is costly in MPFR. */
-	int sure = (int)(hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id) % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out;
+	uint64_t pick = hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id);
+	int sure = (int)(pick % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out && (job->c->op->cls != HU_CLASS_NORM || (pick >> 32) % NORMS == 0);
 	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;
 	s.offset = draw % s.stride;
 	st = job->c->op->enclose ? job->c->op->enclose(job->c, job->in, job->out, job->element, job->n, &s.sink) : without_enclosures(&s);

@@ -7,21 +7,21 @@
 #include "analyzers/engine.h"
 #include "analyzers/ziv.h"
 
-/* How values came to their verdicts: screened: whether they leave their bound, and no more was asked; exact: both doubles hold the value; certified: an enclosure that decides every
+/* How values came to their verdicts: exact: both doubles hold the value; certified: an enclosure that decides every
    digit; oracle: by the operator's reference, integers or MPFR. again: of the first two, judged by the
    reference as well; all agreed, else the program has ended. */
-typedef struct hu_ladder { size_t screened, exact, certified, oracle, again; } hu_ladder;
+typedef struct hu_ladder { size_t exact, certified, oracle, again; } hu_ladder;
 
 void hu_ladder_add(hu_ladder *to, const hu_ladder *from);
 
 /* Some judged values: number AT[i] of the list that was asked for is element ELEMENT[i]. MAGNITUDE: sum of |terms|
-   behind the value; |exact| where the operator has none. HEX: the exact value to 200 bits or more as a
+   behind the value; |exact| where the operator has none. EXACT, ERROR, ULPS, OVER: as in hu_ziv. HEX: the exact value to 200 bits or more as a
    hex float, for the taker to free by mpfr_free_str; NULL unless asked for. */
 typedef struct hu_judging {
 	size_t n;
 	size_t *at, *element;
-	double *got, *bound, *magnitude;
-	hu_ziv *v;
+	double *got, *bound, *magnitude, *exact, *error, *ulps;
+	unsigned char *over;
 	char **hex;
 } hu_judging;
 
@@ -35,7 +35,6 @@ typedef struct hu_judge_job {
 	size_t n;
 	int hex;
 	uint64_t seed;                 /* of what is judged again */
-	int screen;                    /* only whether the bound holds is wanted: other numbers may be NaN, nothing is judged again */
 	hu_memo **memo;                /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
 	void (*take)(void *context, const hu_judging *some); /* by several threads at once, in any order */
 	void *context;

@@ -82,10 +82,10 @@ keep(void *context, const hu_judging *some)
 	for (size_t i = 0; i < some->n; i++) {
 		size_t at = some->at[i];
 		j->got[at] = some->got[i];
-		j->exact[at] = some->v[i].exact;
-		j->error[at] = some->v[i].error;
-		j->ulps[at] = some->v[i].ulps;
-		j->over[at] = (char)some->v[i].over;
+		j->exact[at] = some->exact[i];
+		j->error[at] = some->error[i];
+		j->ulps[at] = some->ulps[i];
+		j->over[at] = (char)some->over[i];
 		j->bound[at] = some->bound[i];
 		j->magnitude[at] = some->magnitude[i];
 		if (some->hex)

@@ -110,7 +110,7 @@ program(const hu_op_run *r, const hu_shape *results, int *in, int *out)
 static hu_status
 on_machine(hu_op_run *r, hu_machine *m, const int *in, int out)
 {
-	hu_tensor y = { r->out.id, r->shape, r->n, hu_alloc(r->n * hu_element_size(r->out.id)) };
+	hu_tensor y = { .format = r->out.id, .shape = r->shape, .n = r->n, .data = hu_alloc(r->n * hu_element_size(r->out.id)) };
 	hu_status st = y.data ? HU_OK : hu_fail(HU_ENOMEM, "no memory for %zu elements", r->n);
 
 	for (int i = 0; st == HU_OK && i < r->nin; i++)
@@ -131,7 +131,7 @@ run_backend(hu_op_run *r, const hu_shape *results)
 	int in[HU_OP_INPUTS], out[HU_OP_OUTPUTS];
 	hu_program *p = program(r, results, in, out);
 	hu_machine *m = NULL;
-	hu_status st = r->backend->open(&m, p);
+	hu_status st = r->backend->open(&m, p, r->gemm);
 
 	if (st == HU_OK) {
 		st = on_machine(r, m, in, out[r->result]);

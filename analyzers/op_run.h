@@ -15,6 +15,7 @@ typedef struct hu_op_run {
 	int as, dot, nin, codes;       /* codes: arrays of integers hold codes of their format */
 	int result;                    /* which of the operator's results */
 	const hu_backend *backend;
+	hu_gemm_way gemm;
 	hu_npy file[HU_OP_INPUTS];
 	hu_npy scale[2];               /* of a and b where sums are block-scaled; without data: quantised here */
 	hu_call call;

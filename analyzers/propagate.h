@@ -9,23 +9,24 @@
 #include "analyzers/errors.h"
 #include "lib/program/exec.h"
 
-/* Below this share of the exact value a propagated error is not reported: every
-   operation of the exact step is rounded to fp64, 2^-53, and a step adds up fewer
-   than 2^8 roundings an element beyond what its condition amplifies in both runs alike. */
-#define HU_PROPAGATE_FLOOR 0x1p-45
-
 /* One line for a table's head: how the exact step is computed. */
-#define HU_PROPAGATE_HOW "the step again in fp64 from the recorded state and inputs, casts and roundings removed, the recorded scales and finite check kept, a sample of every call judged against its fp64 bound; reported down to 2^-45 of the value"
+#define HU_PROPAGATE_HOW "the step again in double-double from the recorded state and inputs, casts and roundings removed, a bound of its own error running along; by MPFR (values of 212 bits) where that bound exceeds 2^-10 of an error told, and under --engine mpfr throughout; recorded: the scales and the finite check, so a skipped step stays skipped; recomputed: relu's masks, maxima and all other choices, and one that the bound leaves open counts in full into it"
 
-/* Values of every call of the exact step that are judged against its a-priori bound in fp64. */
-enum { HU_PROPAGATE_SAMPLE = 16 };
+/* How a step came to its figures, added up over steps. */
+typedef struct hu_propagation {
+	size_t steps, by_mpfr;     /* steps, and those that went to MPFR whole */
+	size_t tensors, escalated; /* tensors told, and those whose figures are MPFR's because the bound was too wide */
+	size_t judged;             /* values of the double-double step judged by MPFR against the bound of their call; all hold */
+	size_t vanished;           /* values taken for 0 (errors.h) */
+	double widest;             /* the largest share that a bound has of its figure, of figures told from double-doubles */
+} hu_propagation;
 
 /* RECORDED: a traced step by tensor id of P. *ideal: an array of P->nt arrays, by
    tensor id, NULL where the tensor is an input that was not recorded or follows from
-   one, and where KEEP (by tensor id; NULL: all are kept) is 0; freed by the caller, each and the whole. ERRORS: by tensor
+   one, and where KEEP (by tensor id; NULL: all are kept) is 0: the exact step's values to nearest; freed by the caller, each and the whole. ERRORS: by tensor
    id, of the recorded tensors from these, known = 0 where there are none. A tensor in a scaled 8-bit format
-   carries the recorded scale, so that it compares with the recorded one. ENGINE judges a
-   sample of every call, or makes every value; a call outside its own fp64 bound is a bug
-   of the emulation and ends the analysis (HU_EUNABLE). Memory: what is kept, and the values that later calls read. */
-hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep, hu_errors_step *errors, double ***ideal);
+   carries the recorded scale, so that it compares with the recorded one. One value a call at least is judged by MPFR from the
+   same operands; one outside its bound is a bug and ends the analysis (HU_EUNABLE). HOW may be NULL. Memory: what is
+   kept, and the values that later calls read, 24 bytes each in double-double and 32 under MPFR. */
+hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how);
 #endif

@@ -176,7 +176,7 @@ hu_tree_box_open(hu_tree_box *x, const hu_backend *backend, const char *op, hu_s
 		hu_attr_set(c, "kw", 1);
 	}
 	HU_TRY(hu_program_validate(x->program));
-	return backend->open(&x->machine, x->program);
+	return backend->open(&x->machine, x->program, HU_GEMM_AUTO);
 }
 
 typedef void gemm_f(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);

@@ -264,8 +264,12 @@ main(int argc, char **argv)
 		if (rows[row].arb)
 			arb = time_arb(a, b, &r, 128, rows[row].what);
 #endif
-		printf("%s\t%.3f\t%s\t%.1f\t%.0f\t%ld\t%.1f\t%.0f\t%.2f\t%.1f\t%.3f\n", rows[row].what, exact, way(&tally), at_113,
-		       at_113 / exact, (long)rows[row].enough, enough, enough / exact, arb, arb / exact, time_enclose(a, b, &r, rows[row].what));
+		printf("%s\t%.3f\t%s\t%.1f\t%.0f\t%ld\t%.1f\t%.0f", rows[row].what, exact, way(&tally), at_113, at_113 / exact, (long)rows[row].enough, enough, enough / exact);
+		if (arb > 0)
+			printf("\t%.2f\t%.1f", arb, arb / exact);
+		else
+			printf("\t-\t-");
+		printf("\t%.3f\n", time_enclose(a, b, &r, rows[row].what));
 		fflush(stdout);
 	}
 	return 0;

@@ -7,6 +7,7 @@ bench_exact_LDADD = $(LDADD) $(ARB_LIBS)
 SCRIPT_BENCHES += bench/cast.sh
 C_BENCHES += bench/exact
 C_BENCHES += bench/gemm
+EXTRA_DIST += bench/gpu.sh
 C_BENCHES += bench/mpfr
 C_BENCHES += bench/peak
 SCRIPT_BENCHES += bench/replay.sh

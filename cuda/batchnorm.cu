@@ -1,45 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0
    batchnorm: y = (x - mean) / sqrt(var + eps) gamma + beta with each channel's own
-   statistics over the batch, and the running ones moved toward them. */
+   statistics over the batch, and the running ones moved toward them. Two passes down the
+   rows, one pass over the channels after each, and one that applies them. */
 #include "cuda/norm.cuh"
 
-#define BLEND(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
-HU_FORMULA(blend, 2, 1, BLEND)
+/* constants: eps, momentum, 1 - momentum, rows; operands: a channel's sum, and the running statistic before */
+enum { EPS, MOMENTUM, REST, ROWS, CONSTANTS };
 
-/* The running statistic OLD after this batch's FRESH, to output T. */
+#define MEAN(S, T)                                               \
+	do {                                                     \
+		T mean = hu_quotient##S(c, in[0][i], c->k[ROWS]); \
+		out[0][i] = mean;                                \
+		out[1][i] = mean;                                \
+		out[2][i] = hu_blend##S(c, in[1][i], mean);      \
+	} while (0)
+#define SPREAD(S, T)                                            \
+	do {                                                    \
+		T var = hu_quotient##S(c, in[0][i], c->k[ROWS]); \
+		out[0][i] = hu_norm_rstd##S(c, var);            \
+		out[1][i] = out[0][i];                          \
+		out[2][i] = hu_blend##S(c, in[1][i], var);      \
+	} while (0)
+HU_FORMULA(mean_of, 2, 3, MEAN)
+HU_FORMULA(spread_of, 2, 3, SPREAD)
+
+/* STAT, made here, from SUM by F; as many of the outputs AT (as it is) and MOVED (the running one's next) as the call has. */
+template <class F>
 static hu_status
-move(hu_work *w, const hu_slot *old, const hu_slot *fresh, const hu_slot *t)
+statistic(hu_work *w, const hu_slot *sum, size_t rows, int at, int moved, hu_slot *stat)
 {
 	double momentum = hu_attr_num(w->call, "momentum", 0.99);
-	hu_field m = hu_field_of(w, old->n, 1);
+	hu_field m = hu_field_of(w, sum->n, 1);
 
-	hu_field_in(&m, old, HU_AT_EACH);
-	hu_field_in(&m, fresh, HU_AT_EACH);
-	hu_field_out(w, &m, t);
-	m.nk = 3;
-	m.k[1] = momentum;
-	m.k[2] = 1 - momentum;
-	return hu_field_run<blend>(w, &m);
+	*stat = hu_stat_slot(w, sum->n);
+	hu_field_in(&m, sum, HU_AT_EACH);
+	hu_field_in(&m, w->call->nout > moved ? w->in[moved] : sum, HU_AT_EACH);
+	hu_field_keep(&m, stat);
+	if (w->call->nout > at)
+		hu_field_out(w, &m, w->out[at]);
+	if (w->call->nout > moved)
+		hu_field_out(w, &m, w->out[moved]);
+	m.nk = CONSTANTS;
+	m.k[EPS] = hu_attr_num(w->call, "eps", 1e-3);
+	m.k[MOMENTUM] = momentum;
+	m.k[REST] = 1 - momentum;
+	m.k[ROWS] = (double)rows;
+	return hu_field_run<F>(w, &m);
 }
 
 extern "C" hu_status
 HU_SIDE(op_batchnorm)(hu_work *w)
 {
 	size_t channels = hu_last(w->in[0]->shape), rows = w->in[0]->n / channels;
-	hu_slot mean, var[1], rstd;
+	hu_slot sum, square[1], mean, rstd;
 
-	HU_TRY(HU_SIDE(sum_down)(w, w->in[0], 1, rows, channels, &mean));
-	HU_TRY(HU_SIDE(stat_divide)(w, &mean, (double)rows));
+	HU_TRY(HU_SIDE(sum_down)(w, w->in[0], 1, rows, channels, &sum));
+	HU_TRY(statistic<mean_of>(w, &sum, rows, 1, 3, &mean));
 	hu_field squares = hu_norm_squares(w, &mean, HU_AT_CHANNEL);
-	HU_TRY(hu_sum_down<hu_square_term>(w, &squares, 1, rows, var));
-	HU_TRY(HU_SIDE(stat_divide)(w, &var[0], (double)rows));
-	HU_TRY(HU_SIDE(stat_inverse)(w, &var[0], &rstd));
-	HU_TRY(hu_norm_apply(w, w->in[1], w->in[2], &mean, &rstd, HU_AT_CHANNEL));
-	if (w->call->nout > 1)
-		HU_TRY(HU_SIDE(stat_out)(w, &mean, w->out[1]));
-	if (w->call->nout > 2)
-		HU_TRY(HU_SIDE(stat_out)(w, &rstd, w->out[2]));
-	for (int k = 3; k < w->call->nout; k++)
-		HU_TRY(move(w, w->in[k], k == 3 ? &mean : &var[0], w->out[k]));
-	return HU_OK;
+	HU_TRY(hu_sum_down<hu_square_term>(w, &squares, 1, rows, square));
+	HU_TRY(statistic<spread_of>(w, &square[0], rows, 2, 4, &rstd));
+	return hu_norm_apply(w, w->in[1], w->in[2], &mean, &rstd, HU_AT_CHANNEL);
 }

@@ -14,6 +14,12 @@ struct map {
 		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + m % g->ci;
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
+	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
+	static constexpr int may_lie(int a, int b) { return !a && !b; }
+	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
+	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 0; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
 };

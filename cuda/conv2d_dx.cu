@@ -15,6 +15,12 @@ struct map {
 		return ((n * g->ho + (uint32_t)(r / s)) * g->wo + (uint32_t)(q / s)) * g->co + k % g->co;
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k / g->co * g->ci * g->co + k % g->co + n * g->co; }
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	static int a_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
+	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
+	static constexpr int may_lie(int a, int b) { return a && b; }
+	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
+	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
 };

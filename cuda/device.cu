@@ -2,11 +2,18 @@
    The devices through the CUDA runtime, which is linked statically and finds
    the driver by itself, or reports that there is none. */
 #include "cuda/device.h"
+#include "cuda/verdict.h"
 
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-static const char *why = "";
+static char why[256];
+
+/* Says whether code for the device is in the build: it is loaded to be asked for. */
+static __global__ void
+probe_kernel(void)
+{
+}
 
 int
 hu_cuda_built(void)
@@ -17,15 +24,29 @@ hu_cuda_built(void)
 int
 hu_device_count(void)
 {
-	int n = 0;
-	cudaError_t e = cudaGetDeviceCount(&n);
+	hu_device_facts f = { 0, CUDART_VERSION, 0, NULL, "the GPU", 0, 0, 0 };
+	cudaDeviceProp p;
+	cudaFuncAttributes a;
 
+	if (cudaDriverGetVersion(&f.driver) != cudaSuccess)
+		f.driver = 0;
+	cudaError_t e = cudaGetDeviceCount(&f.devices);
 	if (e != cudaSuccess) {
-		cudaGetLastError(); /* else the next call would report this one */
-		n = 0;
+		f.devices = 0;
+		f.error = cudaGetErrorString(e);
 	}
-	why = n ? "" : e == cudaSuccess ? "no CUDA device" : cudaGetErrorString(e);
-	return n;
+	if (f.devices && (e = cudaGetDeviceProperties(&p, 0)) == cudaSuccess) {
+		f.name = p.name;
+		f.major = p.major;
+		f.minor = p.minor;
+		e = cudaFuncGetAttributes(&a, probe_kernel);
+		f.image = e == cudaSuccess;
+		if (e != cudaSuccess && e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction && e != cudaErrorUnsupportedPtxVersion)
+			f.error = cudaGetErrorString(e);
+	} else if (f.devices)
+		f.error = cudaGetErrorString(e);
+	cudaGetLastError(); /* else the next call would report this one */
+	return hu_device_verdict(&f, why, sizeof why) ? f.devices : 0;
 }
 
 int

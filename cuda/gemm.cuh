@@ -8,8 +8,11 @@
 
 #include "cuda/map.cuh"
 
+#include <stdio.h>
+
 extern "C" {
 #include "lib/base/hash.h"
+#include "lib/program/gemm.h"
 #include "lib/sum/parts.h"
 /* Of lib/op/contract.h, which is the host's. */
 size_t hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before);
@@ -41,6 +44,39 @@ hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 	hu_store_f64(&g->y, i, v);
 }
 
+/* Two outputs of row M from column N on, as floats, of which the second may be past the end; to SUMS where that is given. */
+HU_DEVICE void
+hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float *v)
+{
+	size_t at = (size_t)m * g->n + n;
+	int both = n + 1 < g->n;
+
+	if (sums || (g->y.kind == HU_KIND_F32 && g->y.exact && !g->sa.data)) {
+		float *to = sums ? sums + at : (float *)g->y.data + at, x = v[0], y = v[1];
+		if (!sums) { /* the one NaN */
+			x = x != x ? hu_from_bits32(0x7fc00000u) : x;
+			y = y != y ? hu_from_bits32(0x7fc00000u) : y;
+		}
+		to[0] = x;
+		if (both)
+			to[1] = y;
+	} else if (g->y.kind == HU_KIND_CODE16 && !g->y.exact && !g->sa.data) {
+		uint32_t x = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[0])), y = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[1]));
+		uint16_t *to = (uint16_t *)g->y.data + at;
+		if (both && g->n % 2 == 0) {
+			*(uint32_t *)to = x | y << 16;
+		} else {
+			to[0] = (uint16_t)x;
+			if (both)
+				to[1] = (uint16_t)y;
+		}
+	} else {
+		hu_gemm_store(g, (uint32_t)at, (double)v[0]);
+		if (both)
+			hu_gemm_store(g, (uint32_t)at + 1, (double)v[1]);
+	}
+}
+
 HU_DEVICE double hu_gemm_f64(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at); }
 HU_DEVICE float hu_gemm_f32(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at); }
 
@@ -48,8 +84,14 @@ HU_DEVICE float hu_gemm_f32(const hu_operand *o, uint32_t at) { return at == HU_
 HU_DEVICE float hu_gemm_plus(const hu_short *, float a, float b) { return a + b; }
 HU_DEVICE double hu_gemm_plus(const hu_short *s, double a, double b) { return s->native ? a + b : hu_short_add(s, a, b); }
 
+/* gemm_parts.cu: one line for --gemm mma where no matrix unit computes the call. */
+extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g);
+
 /* gemm_parts.cu: outputs from their part sums, [part][row][column], floats or DOUBLES, values of F. */
 extern "C" hu_status HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles, hu_format_id f);
+
+/* Says what computes the call, once, where somebody asks. */
+#define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
 
 /* SAME padding: output size, and what lies before the first element. */
 static inline uint32_t

@@ -6,8 +6,8 @@
 #ifndef HU_CUDA_GEMM_MMA_CUH
 #define HU_CUDA_GEMM_MMA_CUH
 
-#include "cuda/gemm.cuh"
-#include "cuda/mma.h"
+#include "cuda/gemm_mma_wide.cuh"
+#include "cuda/gemm_wgmma.cuh"
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
 
@@ -17,7 +17,7 @@ hu_mma_load(int kind, const hu_operand *o, uint32_t at)
 {
 	if (at == HU_OUTSIDE)
 		return 0;
-	return kind == HU_MMA_TF32 ? hu_bits32(((const float *)o->data)[at]) : ((const uint16_t *)o->data)[at];
+	return kind == HU_MMA_TF32 ? hu_bits32(((const float *)o->data)[at]) : kind >= HU_MMA_E4M3 ? ((const uint8_t *)o->data)[at] : ((const uint16_t *)o->data)[at];
 }
 
 template <class M>
@@ -48,8 +48,8 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 			HU_ONCE
 			for (uint32_t v = 0; v < values; v++) {
 				uint32_t ka = k0 + wa * values + v, kb = k0 + wb * values + v;
-				a |= hu_mma_load(kind, &g.a, ka < end && m0 + ra < g.m ? M::a(&g, m0 + ra, ka) : HU_OUTSIDE) << 16 * v;
-				b |= hu_mma_load(kind, &g.b, kb < end && n0 + cb < g.n ? M::b(&g, kb, n0 + cb) : HU_OUTSIDE) << 16 * v;
+				a |= hu_mma_load(kind, &g.a, ka < end && m0 + ra < g.m ? M::a(&g, m0 + ra, ka) : HU_OUTSIDE) << (32 / values * v);
+				b |= hu_mma_load(kind, &g.b, kb < end && n0 + cb < g.n ? M::b(&g, kb, n0 + cb) : HU_OUTSIDE) << (32 / values * v);
 			}
 			sa[ra * HU_MMA_LINE + wa] = a;
 			sb[cb * HU_MMA_LINE + wb] = b;
@@ -57,7 +57,7 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 		HU_SYNC();
 		HU_ONCE
 		for (uint32_t w = 0; w < HU_MMA_WORDS && k0 + w * values < end; w += 8) {
-			int half = end - (k0 + w * values) <= 4 * values;
+			int half = values < 4 && end - (k0 + w * values) <= 4 * values; /* a product of fp8 ends in no -0 that more zeros would change */
 			const uint32_t *x = sa + (row + r) * HU_MMA_LINE + w + t;
 			uint32_t a[4] = { x[0], x[8 * HU_MMA_LINE], x[4], x[8 * HU_MMA_LINE + 4] };
 			HU_UNROLL
@@ -88,9 +88,9 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 {
 	const hu_sum *s = &g->sum;
 
-	if (s->id != HU_SUM_TC || (s->path && !(s->path & HU_TC_MMA)) || (w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
+	if (s->id != HU_SUM_TC || (s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) || (w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
 		return -1;
-	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_TREE_BLOCK || hu_tc_of(s->arch, s->in, HU_TC_MMA).kind != HU_TC_BLOCK)
+	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_TREE_BLOCK || hu_tc_of(s->arch, s->in, s->path).kind < 0 || hu_tc_of(s->arch, s->in, s->path).kind > HU_TC_HALVES)
 		return -1;
 	if (s->in == HU_FP16 && w->in[0]->format == HU_FP16 && w->in[1]->format == HU_FP16)
 		return s->out == HU_FP32 ? HU_MMA_F16 : s->out == HU_FP16 ? HU_MMA_F16_F16 : -1;
@@ -98,6 +98,8 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 		return -1;
 	if (s->in == HU_BF16 && w->in[0]->format == HU_BF16 && w->in[1]->format == HU_BF16)
 		return HU_MMA_BF16;
+	if ((s->in == HU_E4M3 || s->in == HU_E5M2) && w->in[0]->format == s->in && w->in[1]->format == s->in)
+		return s->in == HU_E4M3 ? HU_MMA_E4M3 : HU_MMA_E5M2;
 	return s->in == HU_TF32 && g->a.kind == HU_KIND_F32 && g->b.kind == HU_KIND_F32 ? HU_MMA_TF32 : -1;
 }
 
@@ -109,10 +111,31 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	int kind = hu_mma_kind(w, g);
 	float *sums = NULL;
 
-	if (kind < 0 || g->m / HU_MMA_TILE >= 65535)
+	/* a device runs code for older ones too: what that has no instruction for was compiled to nothing */
+	if (kind < 0 || g->m / HU_MMA_TILE >= 65535 || HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
 		return 0;
+	int by_groups = hu_group_serves<M>(w, g, kind);
+	if (!by_groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
+		return 0; /* fp8 of the path wgmma is not mma.sync's */
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
+	if (by_groups) {
+		HU_GEMM_SAY(w, "wgmma %s to fp32, 128x256", hu_format_name(g->sum.in));
+		*st = kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : kind == HU_MMA_BF16 ? hu_group_go<M, HU_MMA_BF16>(w, g, sums) :
+		      kind == HU_MMA_E4M3 ? hu_group_go<M, HU_MMA_E4M3>(w, g, sums) : hu_group_go<M, HU_MMA_E5M2>(w, g, sums);
+		if (*st == HU_OK && sums)
+			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
+		return 1;
+	}
+	if (hu_wide_serves<M>(g, kind)) {
+		HU_GEMM_SAY(w, "mma.sync %s to fp32, 128x128", hu_format_name(g->sum.in));
+		*st = kind == HU_MMA_F16 ? hu_wide_go<M, HU_MMA_F16>(w, g, sums) : kind == HU_MMA_BF16 ? hu_wide_go<M, HU_MMA_BF16>(w, g, sums) :
+		      kind == HU_MMA_TF32 ? hu_wide_go<M, HU_MMA_TF32>(w, g, sums) : kind == HU_MMA_E4M3 ? hu_wide_go<M, HU_MMA_E4M3>(w, g, sums) : hu_wide_go<M, HU_MMA_E5M2>(w, g, sums);
+		if (*st == HU_OK && sums)
+			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
+		return 1;
+	}
+	HU_GEMM_SAY(w, "mma.sync %s to %s, 64x64", hu_format_name(g->sum.in), hu_format_name(g->sum.out));
 	dim3 grid((g->n + HU_MMA_TILE - 1) / HU_MMA_TILE, (g->m + HU_MMA_TILE - 1) / HU_MMA_TILE, g->parts);
 	*st = HU_GO(w, hu_mma_kernel<M>, grid, HU_MMA_THREADS, 0, *g, kind, sums);
 	if (*st == HU_OK && sums)

@@ -39,3 +39,17 @@ HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles,
 		return HU_GO(w, (parts_kernel<float, double>), blocks, 256, 0, *g, (const float *)sums, hu_format_of(f));
 	return HU_GO(w, (parts_kernel<double, double>), blocks, 256, 0, *g, (const double *)sums, hu_format_of(f));
 }
+
+extern "C" hu_status
+HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
+{
+	const hu_call *c = w->call;
+	const char *arch = w->arch < 0 || w->arch == HU_TC_ARCHS ? "hopper" : hu_tc_arch_name((hu_tc_arch)w->arch);
+	char sum[128];
+
+	hu_sum_print(g->sum, sum, sizeof sum);
+	if (g->sum.id == HU_SUM_TC && g->sum.path == HU_TC_WGMMA)
+		return hu_fail(HU_EUNABLE, "--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side, fp8 along k, of 64 x 64 outputs or more, compiled for sm_90a: use --gemm simt", sum, c->id, *c->layer ? c->layer : "-");
+	return hu_fail(HU_EUNABLE, "--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: say --accumulate tc:%s, or --gemm simt",
+	               w->arch < 0 ? "with a model" : "of this device, tc:", w->arch < 0 ? "" : w->arch == HU_TC_ARCHS ? "(unknown)" : arch, sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format), hu_format_name(w->in[1]->format), arch);
+}

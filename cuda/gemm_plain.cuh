@@ -38,6 +38,7 @@ hu_gemm_plain(hu_work *w, const hu_gemm *g)
 	double *b = (double *)hu_work_take(w, (size_t)g->n * g->k * sizeof *b), *a = (double *)hu_work_take(w, (size_t)rows * g->k * sizeof *a);
 	double *sums = (double *)hu_work_take(w, (size_t)rows * g->n * g->parts * sizeof *sums);
 
+	HU_GEMM_SAY(w, "simt plain, one thread an output");
 	HU_TRY(HU_GO(w, hu_gather_b_kernel<M>, hu_blocks_for((size_t)g->n * g->k, 256, 65535), 256, 0, *g, b));
 	for (uint32_t first = 0; first < g->m; first += rows) {
 		uint32_t n = g->m - first < rows ? g->m - first : rows;

@@ -3,6 +3,7 @@
 #ifndef HU_CUDA_GEMM_RUN_CUH
 #define HU_CUDA_GEMM_RUN_CUH
 
+#include "cuda/gemm_cublas.cuh"
 #include "cuda/gemm_mma.cuh"
 #include "cuda/gemm_plain.cuh"
 #include "cuda/gemm_tile.cuh"
@@ -11,11 +12,18 @@ template <class M>
 static hu_status
 hu_gemm_run(hu_work *w, const hu_gemm *g)
 {
+	int any = w->gemm == HU_GEMM_AUTO;
 	hu_status st;
 
 	if (!g->m || !g->n)
 		return HU_OK;
-	if (!hu_gemm_mma<M>(w, g, &st) && !hu_gemm_tile<M>(w, g, &st))
+	if (w->gemm == HU_GEMM_CUBLAS && g->k)
+		st = hu_gemm_cublas<M>(w, g);
+	else if ((any || w->gemm == HU_GEMM_MMA) && hu_gemm_mma<M>(w, g, &st))
+		;
+	else if (w->gemm == HU_GEMM_MMA)
+		return HU_SIDE(gemm_no_mma)(w, g);
+	else if (!hu_gemm_tile<M>(w, g, &st))
 		st = hu_gemm_plain<M>(w, g);
 	return st == HU_OK ? hu_result_finish(w, &g->raw, w->out[0]) : st;
 }

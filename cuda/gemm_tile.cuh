@@ -6,7 +6,7 @@
 #ifndef HU_CUDA_GEMM_TILE_CUH
 #define HU_CUDA_GEMM_TILE_CUH
 
-#include "cuda/gemm.cuh"
+#include "cuda/gemm_tile_wide.cuh"
 
 enum { HU_TILE_K = 16, HU_TILE_SIDE = 16, HU_TILE_THREADS = HU_TILE_SIDE * HU_TILE_SIDE };
 
@@ -120,6 +120,7 @@ hu_tile_go(hu_work *w, const hu_gemm *g)
 	typedef typename A::T T;
 	enum { TILE = HU_TILE_SIDE * A::each };
 	T *sums = g->parts > 1 ? (T *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums) : NULL;
+	HU_GEMM_SAY(w, "simt %s, %dx%d", hu_format_name(g->sum.acc), (int)TILE, (int)TILE);
 	uint32_t chunk = g->sum.id == HU_SUM_CHUNK ? (uint32_t)g->sum.n : g->k;
 
 	HU_TRY(HU_GO(w, (hu_tile_kernel<M, A>), dim3((g->n + TILE - 1) / TILE, (g->m + TILE - 1) / TILE, g->parts), HU_TILE_THREADS, 0, *g, chunk, g->sum.id == HU_SUM_SEQUENTIAL, sums));
@@ -137,7 +138,9 @@ hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
 
 	if (s->mode != HU_RNE || (s->outer != HU_NO_FORMAT && s->outer != s->acc) || g->parts > HU_TREE_BLOCK || g->m / HU_TILE_SIDE > 65535)
 		return 0;
-	if (fused && !wide && s->acc == HU_FP32)
+	if (s->id == HU_SUM_FMA && !wide && s->acc == HU_FP32 && hu_broad_serves<M>(g))
+		*st = hu_broad_go<M>(w, g);
+	else if (fused && !wide && s->acc == HU_FP32)
 		*st = hu_tile_go<M, hu_acc_f32>(w, g);
 	else if (fused && s->acc == HU_FP64)
 		*st = hu_tile_go<M, hu_acc_f64>(w, g);

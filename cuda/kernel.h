@@ -26,8 +26,11 @@ typedef struct hu_pulse { uint64_t seed; uint32_t step, fault; uint64_t digest; 
 /* fault: 0, or which call's kernel met something that the CPU refuses, and what. */
 enum { HU_FAULT_LABEL = 1 };
 
+enum { HU_RAN = 192 };
+
 typedef struct hu_work {
 	const hu_call *call;
+	const char *op;                   /* the operator's name; in fused passes */
 	const hu_slot *in[16], *out[8];   /* of calls with more inputs: more */
 	const hu_slot *const *all;        /* every input; IN holds the first 16 */
 	hu_pulse *pulse;
@@ -38,6 +41,10 @@ typedef struct hu_work {
 	unsigned char *scratch;
 	size_t used, peak;
 	int dry;
+	const hu_slot *copy;              /* a fused update's: where the new weight goes in another format; NULL: nowhere */
+	int copy_flags;                   /* of that cast's rounding */
+	int gemm;                         /* how products are computed, a hu_gemm_way */
+	char *ran;                        /* HU_RAN bytes for a product to say how it is computed; NULL: nowhere */
 } hu_work;
 
 /* BYTES of scratch, 256-byte aligned, unset, until the call ends or `used` is set back; device memory, or an address that means nothing on a dry run. */

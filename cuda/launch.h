@@ -23,6 +23,8 @@ extern "C" {
 #define HU_KERNEL static __global__ void
 /* With at most N threads a block, so that the compiler may spend their registers. */
 #define HU_KERNEL_OF(n) static __global__ void __launch_bounds__(n)
+/* With that at least BLOCKS of them beside each other. */
+#define HU_KERNEL_FOR(n, blocks) static __global__ void __launch_bounds__(n, blocks)
 #define HU_DEVICE static __device__ __forceinline__
 #define HU_DEVICE_MEMBER __device__ __forceinline__
 /* A parameter that the kernel takes the address of: it stays where the launch put it. */
@@ -38,8 +40,30 @@ hu_status hu_gpu_launched(const char *kernel);
 #define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \
 	((kernel)<<<(grid), (block), (shared_bytes), (cudaStream_t)(queue)>>>(__VA_ARGS__), hu_gpu_launched(#kernel))
 
+/* The same with more shared memory than every launch may have, at most HU_MOST_SHARED bytes. */
+template <class K>
+static inline void
+hu_gpu_large(K *kernel, size_t bytes)
+{
+	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes); /* the launch reports what went wrong */
+}
+#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...) (hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
+
+/* The compute capability times ten whose instructions KERNEL was compiled with, here. */
+template <class K>
+static inline int
+hu_gpu_compiled_for(K *kernel)
+{
+	cudaFuncAttributes a;
+
+	return cudaFuncGetAttributes(&a, kernel) == cudaSuccess ? a.ptxVersion : (cudaGetLastError(), 0);
+}
+#define HU_COMPILED_FOR(kernel) hu_gpu_compiled_for(kernel)
+
 /* type name[n], one array a block; unset at the start. */
 #define HU_SHARED(type, name, n) __shared__ type name[n]
+/* The same at a multiple of ALIGN bytes, on the host of 64. */
+#define HU_SHARED_ALIGNED(type, name, n, align) __shared__ __align__(align) type name[n]
 /* As many bytes as the launch gave, 16-byte aligned. */
 #define HU_SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 
@@ -70,6 +94,25 @@ hu_atomic_max(uint64_t *p, uint64_t x)
 
 #else
 #include "cuda/shim.h"
+#endif
+
+enum { HU_MOST_SHARED = 227 << 10 };
+
+/* 16 or 8 bytes in one access; both sides are aligned to as many. */
+#ifdef __CUDACC__
+HU_DEVICE void hu_load16(float *v, const float *from) { float4 x = *(const float4 *)from; v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w; }
+HU_DEVICE void hu_store16(float *to, const float *v) { *(float4 *)to = make_float4(v[0], v[1], v[2], v[3]); }
+HU_DEVICE void
+hu_load8(uint16_t *v, const uint16_t *from)
+{
+	uint2 x = *(const uint2 *)from;
+
+	v[0] = (uint16_t)x.x, v[1] = (uint16_t)(x.x >> 16), v[2] = (uint16_t)x.y, v[3] = (uint16_t)(x.y >> 16);
+}
+#else
+HU_DEVICE void hu_load16(float *v, const float *from) { HU_ASSERT((size_t)from % 16 == 0); memcpy(v, from, 16); }
+HU_DEVICE void hu_store16(float *to, const float *v) { HU_ASSERT((size_t)to % 16 == 0); memcpy(to, v, 16); }
+HU_DEVICE void hu_load8(uint16_t *v, const uint16_t *from) { HU_ASSERT((size_t)from % 8 == 0); memcpy(v, from, 8); }
 #endif
 
 /* The number of blocks of SIZE that N items need, at least one and at most MOST: kernels stride over what is left. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda/machine.h"
+#include "cuda/machine_parts.h"
 
 #include "cuda/transfer.h"
 #include "lib/base/hash.h"
@@ -7,26 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-struct hu_machine {
-	const hu_side *side;
-	const hu_program *p;
-	void *queue;
-	hu_slot *t;
-	const hu_kernel **kernel;   /* of each call */
-	uint64_t *name_hash;
-	unsigned char *memory;      /* of all tensors, the scratch room and the pulse */
-	unsigned char *scratch;
-	int arch;
-	hu_pulse *pulse;
-	void *stage;                /* host: the largest tensor's codes */
-};
-
-static size_t
-padded(size_t n)
-{
-	return (n + 255) / 256 * 256;
-}
 
 const hu_kernel *
 hu_device_kernel(const hu_side *side, const char *op)
@@ -50,128 +30,72 @@ hu_device_serves(const hu_side *side, const hu_call *c)
 	return HU_OK;
 }
 
-/* WORK of call C; ALL: room for its inputs' slots. */
-static void
-work_of(const hu_machine *m, const hu_call *c, hu_work *w, const hu_slot **all)
-{
-	memset(w, 0, sizeof *w);
-	w->call = c;
-	w->all = all;
-	for (int i = 0; i < c->nin; i++) {
-		all[i] = &m->t[c->in[i]];
-		if (i < 16)
-			w->in[i] = all[i];
-	}
-	for (int i = 0; i < c->nout; i++)
-		w->out[i] = &m->t[c->out[i]];
-	w->pulse = m->pulse;
-	w->queue = m->queue;
-	w->arch = m->arch;
-	w->scratch = m->scratch;
-}
-
 static hu_status
-launch(const hu_machine *m, int call, int dry, size_t *used)
+check_program(hu_machine *m)
 {
-	const hu_call *c = &m->p->c[call];
-	const hu_slot *few[32], **all = c->nin <= 32 ? few : hu_xmalloc((size_t)c->nin * sizeof *all);
-	hu_work w;
-
-	work_of(m, c, &w, all);
-	w.dry = dry;
-	hu_status st = m->kernel[call]->launch(&w);
-	if (all != few)
-		free(all);
-	*used = w.peak;
-	return st;
-}
-
-/* Which batch would fit into LEFT bytes where the program's takes NEED: what has the batch as first dimension shrinks with it. */
-static size_t
-batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
-{
-	int x = hu_program_find(m->p, "input.x");
-	double moving = 0;
-
-	*batch = x >= 0 && m->p->t[x].shape.rank ? m->p->t[x].shape.d[0] : 0;
-	for (int i = 0; *batch && i < m->p->nt; i++)
-		if (m->t[i].shape.rank > 0 && m->t[i].shape.d[0] == *batch)
-			moving += (double)m->t[i].n * (double)hu_slot_size(m->t[i].format);
-	double room = left - (need - moving);
-	return moving > 0 && room > 0 ? (size_t)(room / moving * (double)*batch) : 0;
-}
-
-static hu_status
-out_of_memory(const hu_machine *m, size_t need)
-{
-	size_t left = 0, total = 0, batch;
-	hu_status st = m->side->memory(&left, &total);
-	size_t fits = batch_that_fits(m, (double)need, (double)left, &batch);
-
-	if (st != HU_OK)
-		return st;
-	if (fits && fits < batch)
-		return hu_fail(HU_ENOMEM, "program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: a batch of %zu would fit", m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6, fits);
-	return hu_fail(HU_ENOMEM, "program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: use a smaller batch or width", m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6);
-}
-
-/* One allocation for everything. */
-static hu_status
-make_room(hu_machine *m)
-{
-	size_t need = padded(sizeof(hu_pulse)), most = 0, stage = sizeof(hu_pulse), used;
-
-	for (int i = 0; i < m->p->nt; i++) {
-		size_t bytes = m->t[i].n * hu_slot_size(m->t[i].format);
-		need += padded(bytes);
-		stage = bytes > stage ? bytes : stage;
-	}
+	for (int i = 0; i < m->p->nt; i++)
+		if (m->t[i].n > HU_MOST_ELEMENTS)
+			return hu_fail(HU_EUNABLE, "back end %s: tensor %s has %zu elements, and kernels reach 2^31: use a smaller batch", m->side->name, m->p->t[i].name, m->t[i].n);
 	for (int i = 0; i < m->p->nc; i++) {
-		HU_TRY(launch(m, i, 1, &used));
-		most = used > most ? used : most;
+		HU_TRY(hu_device_serves(m->side, &m->p->c[i]));
+		m->kernel[i] = hu_device_kernel(m->side, m->p->c[i].op->name);
 	}
-	need += most;
-	if (m->side->alloc((void **)&m->memory, need) != HU_OK)
-		return out_of_memory(m, need);
-	unsigned char *at = m->memory;
-	m->pulse = (hu_pulse *)at;
-	at += padded(sizeof(hu_pulse));
-	for (int i = 0; i < m->p->nt; i++) {
-		m->t[i].data = at;
-		at += padded(m->t[i].n * hu_slot_size(m->t[i].format));
+	return HU_OK;
+}
+
+static hu_status
+open_all(hu_machine *m)
+{
+	HU_TRY(m->side->open(&m->queue));
+	HU_TRY(m->side->open(&m->feed_queue));
+	m->arch = m->side->arch();
+	HU_TRY(check_program(m));
+	for (int k = 0; k < 2; k++)
+		hu_plan_init(&m->plan[k], m->p, m->side, m->t, k);
+	HU_TRY(hu_machine_room(m));
+	HU_TRY(m->side->queues->event_open(&m->beaten));
+	return hu_machine_feed_open(m);
+}
+
+/* Commits then exchange the same pointers every time, and two positions of them are all there are. */
+static int
+one_successor_each(const hu_program *p)
+{
+	char *taken = hu_xcalloc((size_t)p->nt + 1, 1);
+	int yes = 1;
+
+	for (int i = 0; i < p->nt; i++) {
+		int next = p->t[i].next;
+		if (next < 0)
+			continue;
+		yes &= p->t[next].next < 0 && !taken[next];
+		taken[next] = 1;
 	}
-	m->scratch = at;
-	HU_TRY(m->side->host_alloc(&m->stage, stage));
-	return m->side->clear(m->queue, m->memory, need - most); /* as the CPU's tensors start */
+	free(taken);
+	return yes;
 }
 
 hu_status
-hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side)
+hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_gemm_way gemm)
 {
 	hu_machine *m = hu_xcalloc(1, sizeof *m);
-	hu_status st;
 
 	*out = NULL;
 	m->side = side;
 	m->p = p;
+	m->gemm = gemm;
+	m->fuse = 1;
+	m->use_graphs = one_successor_each(p);
+	m->ran = hu_xcalloc((size_t)p->nc + 1, sizeof *m->ran);
 	m->t = hu_xcalloc((size_t)p->nt + 1, sizeof *m->t);
+	m->shadow = hu_xcalloc((size_t)p->nt + 1, sizeof *m->shadow);
 	m->name_hash = hu_xcalloc((size_t)p->nt + 1, sizeof *m->name_hash);
 	m->kernel = hu_xcalloc((size_t)p->nc + 1, sizeof *m->kernel);
 	for (int i = 0; i < p->nt; i++) {
 		m->t[i] = (hu_slot){ NULL, p->t[i].format, p->t[i].shape, hu_count(p->t[i].shape) };
 		m->name_hash[i] = hu_fnv1a64(p->t[i].name);
 	}
-	st = side->open(&m->queue);
-	m->arch = side->arch();
-	for (int i = 0; i < p->nt && st == HU_OK; i++)
-		if (m->t[i].n > HU_MOST_ELEMENTS)
-			st = hu_fail(HU_EUNABLE, "back end %s: tensor %s has %zu elements, and kernels reach 2^31: use a smaller batch", side->name, p->t[i].name, m->t[i].n);
-	for (int i = 0; i < p->nc && st == HU_OK; i++) {
-		st = hu_device_serves(side, &p->c[i]);
-		m->kernel[i] = hu_device_kernel(side, p->c[i].op->name);
-	}
-	if (st == HU_OK)
-		st = make_room(m);
+	hu_status st = open_all(m);
 	if (st != HU_OK)
 		hu_device_close(m);
 	else
@@ -179,30 +103,91 @@ hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side)
 	return st;
 }
 
+/* What still runs may use the memory that is about to go. Why a machine is closed stays the reason, whatever this wait says. */
+static void
+finish_work(hu_machine *m)
+{
+	char *why = hu_xstrdup(hu_reason());
+
+	if (m->queue)
+		m->side->wait(m->queue);
+	if (m->feed_queue)
+		m->side->wait(m->feed_queue);
+	hu_fail(HU_EDEVICE, "%s", why);
+	free(why);
+}
+
 void
 hu_device_close(hu_machine *m)
 {
 	if (!m)
 		return;
+	finish_work(m);
+	hu_machine_drop_graphs(m);
+	hu_machine_feed_close(m);
+	hu_machine_look_close(m);
 	m->side->release(m->memory);
 	if (m->stage)
 		m->side->host_release(m->stage);
+	if (m->beat)
+		m->side->host_release(m->beat);
+	for (int i = 0; i < 2; i++) {
+		if (m->landing[i])
+			m->side->host_release(m->landing[i]);
+		if (m->landed[i])
+			m->side->queues->event_close(m->landed[i]);
+	}
+	if (m->beaten)
+		m->side->queues->event_close(m->beaten);
+	if (m->feed_queue)
+		m->side->close(m->feed_queue);
 	if (m->queue)
 		m->side->close(m->queue);
+	for (int k = 0; k < 2; k++)
+		hu_plan_release(&m->plan[k]);
 	free(m->t);
+	free(m->shadow);
 	free(m->name_hash);
 	free(m->kernel);
+	free(m->ran);
 	free(m);
+}
+
+const char *
+hu_device_ran(hu_machine *m, int call)
+{
+	return *m->ran[call] ? m->ran[call] : NULL;
+}
+
+void
+hu_device_tune(hu_machine *m, int fuse, int graphs)
+{
+	m->side->wait(m->queue);
+	hu_machine_drop_graphs(m);
+	hu_machine_forget_ahead(m);
+	m->fuse = fuse != 0;
+	m->use_graphs = graphs && one_successor_each(m->p);
 }
 
 hu_status
 hu_device_write(hu_machine *m, int tensor, const void *values)
 {
 	const hu_slot *t = &m->t[tensor];
+	hu_status st;
 
+	if (hu_machine_feed(m, tensor, values, &st))
+		return st;
+	m->look.made = 0;
+	hu_machine_forget_ahead(m);
 	HU_TRY(m->side->wait(m->queue)); /* the last transfer from the stage */
 	hu_transfer_pack(m->stage, values, t->n, t->format);
 	return m->side->upload(m->queue, t->data, m->stage, t->n * hu_slot_size(t->format));
+}
+
+hu_status
+hu_device_fault(uint32_t fault)
+{
+	return fault == HU_FAULT_LABEL ? hu_fail(HU_EINVAL, "softmax_xent: a label is not one of the classes") : HU_OK;
 }
 
 /* Waits for everything so far and passes on what a kernel met. */
@@ -216,16 +201,23 @@ settle(hu_machine *m, uint64_t *digest)
 	memcpy(&now, m->stage, sizeof now);
 	if (digest)
 		*digest = now.digest;
-	if (now.fault == HU_FAULT_LABEL)
-		return hu_fail(HU_EINVAL, "softmax_xent: a label is not one of the classes");
-	return HU_OK;
+	return hu_device_fault(now.fault);
 }
 
 hu_status
 hu_device_read(hu_machine *m, int tensor, void *values)
 {
 	const hu_slot *t = &m->t[tensor];
+	const void *seen;
+	hu_status st;
 
+	if (hu_machine_seen(m, tensor, &seen, &st)) {
+		HU_TRY(st);
+		hu_transfer_unpack(values, seen, t->n, t->format);
+		return HU_OK;
+	}
+	if (m->look.back)
+		return hu_fail(HU_EUNABLE, "tensor %s of the step before is no longer there: it was not watched", m->p->t[tensor].name);
 	HU_TRY(settle(m, NULL));
 	HU_TRY(m->side->download(m->queue, m->stage, t->data, t->n * hu_slot_size(t->format)));
 	HU_TRY(m->side->wait(m->queue));
@@ -236,15 +228,13 @@ hu_device_read(hu_machine *m, int tensor, void *values)
 hu_status
 hu_device_step(hu_machine *m, const hu_env *env)
 {
-	hu_pulse now = { env->seed, env->step, 0, 0 };
-	size_t used;
-
-	HU_TRY(m->side->wait(m->queue));
-	memcpy(m->stage, &now, sizeof now);
-	HU_TRY(m->side->upload(m->queue, m->pulse, m->stage, offsetof(hu_pulse, fault)));
-	for (int i = 0; i < m->p->nc; i++)
-		HU_TRY(launch(m, i, 0, &used));
-	return HU_OK;
+	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the last pulse has left the host */
+	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
+	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
+	HU_TRY(m->side->queues->event_record(m->queue, m->beaten));
+	HU_TRY(hu_machine_run(m));
+	m->stepped = 1;
+	return hu_machine_look_send(m);
 }
 
 hu_status
@@ -258,12 +248,19 @@ hu_device_commit(hu_machine *m)
 		m->t[i].data = m->t[next].data;
 		m->t[next].data = data;
 	}
+	m->turn ^= 1;
+	m->ahead = m->fuse && m->stepped && m->ahead == HU_AHEAD_HERE ? HU_AHEAD_MADE : HU_AHEAD_NONE;
+	m->stepped = 0;
 	return HU_OK;
 }
 
 hu_status
 hu_device_digest(hu_machine *m, uint64_t *digest)
 {
+	hu_status st;
+
+	if (hu_machine_digest_seen(m, digest, &st))
+		return st;
 	HU_TRY(m->side->clear(m->queue, &m->pulse->digest, sizeof m->pulse->digest));
 	for (int i = 0; i < m->p->nt; i++)
 		if (m->p->t[i].state && m->t[i].n)

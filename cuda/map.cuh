@@ -49,7 +49,15 @@ struct hu_in_f32 {
 	{
 		return o->how == HU_AT_INDEX ? (float)(i % m->channels) : hu_load_f32(o, hu_field_place(m, o->how, i));
 	}
+	static HU_DEVICE_MEMBER T at(const C *, const hu_operand *o, uint32_t i) { return hu_load_f32(o, i); }
 	static HU_DEVICE_MEMBER void store(const hu_result *r, uint32_t i, T x) { hu_store_f32(r, i, x); }
+	/* stored there, and as the next call would load it */
+	static HU_DEVICE_MEMBER T pass(const C *, const hu_result *r, uint32_t i, T x)
+	{
+		x = hu_settled_f32(r, x);
+		hu_put_f32(r, i, x);
+		return x;
+	}
 	static HU_DEVICE_MEMBER T add(const C *, T a, T b) { return a + b; }
 };
 
@@ -62,7 +70,13 @@ struct hu_in_short {
 	{
 		return hu_short_round(&c->f, o->how == HU_AT_INDEX ? (double)(i % m->channels) : hu_load_f64(o, hu_field_place(m, o->how, i)));
 	}
+	static HU_DEVICE_MEMBER T at(const C *c, const hu_operand *o, uint32_t i) { return hu_short_round(&c->f, hu_load_f64(o, i)); }
 	static HU_DEVICE_MEMBER void store(const hu_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
+	static HU_DEVICE_MEMBER T pass(const C *c, const hu_result *r, uint32_t i, T x)
+	{
+		hu_store_f64(r, i, x);
+		return hu_short_round(&c->f, hu_settled_f64(r, x));
+	}
 	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_short_round(&c->f, a + b); }
 };
 

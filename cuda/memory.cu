@@ -26,14 +26,6 @@ checked(cudaError_t e, const char *what)
 }
 #define HU_CUDA(call, what) HU_TRY(checked(call, what))
 
-hu_status
-hu_gpu_launched(const char *kernel)
-{
-	cudaError_t e = cudaGetLastError();
-
-	return e == cudaSuccess ? HU_OK : hu_fail(HU_EDEVICE, "kernel %s: %s (%s)", kernel, cudaGetErrorString(e), cudaGetErrorName(e));
-}
-
 static hu_status
 open_queue(void **queue)
 {
@@ -143,14 +135,8 @@ static size_t allocated, limit;
 static hu_status
 open_queue(void **queue)
 {
-	*queue = NULL;
-	return HU_OK;
-}
-
-static void
-close_queue(void *queue)
-{
-	(void)queue;
+	hu_shim_environment();
+	return hu_shim_queue_open(queue);
 }
 
 static hu_status
@@ -194,30 +180,12 @@ host_release(void *p)
 	free(p);
 }
 
-static hu_status
-clear(void *queue, void *p, size_t bytes)
-{
-	(void)queue;
-	memset(p, 0, bytes);
-	return HU_OK;
-}
-
-static hu_status
-copy(void *queue, void *to, const void *from, size_t bytes)
-{
-	(void)queue;
-	memcpy(to, from, bytes);
-	return HU_OK;
-}
+#define close_queue hu_shim_queue_close
+#define clear hu_shim_queue_clear
+#define copy hu_shim_queue_copy
 #define upload copy
 #define download copy
-
-static hu_status
-wait(void *queue)
-{
-	(void)queue;
-	return HU_OK;
-}
+#define wait hu_shim_queue_wait
 
 static hu_status
 memory(size_t *left, size_t *total)
@@ -247,7 +215,7 @@ hu_shim_allocated(void)
 }
 #endif
 
-/* Sum of hu_digest_term over a tensor: integers, so in any order. */
+/* Sum of hu_digest_term over a tensor: integers, so in any order (look.cu has it for many at once). */
 HU_KERNEL
 digest_kernel(HU_PARAM hu_operand t, hu_format f, uint32_t n, uint64_t name, uint64_t *sum)
 {
@@ -283,4 +251,19 @@ static const hu_kernel kernels[] = {
 	{ NULL, NULL }
 };
 
-extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release, clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest) };
+extern "C" {
+#define FUSION(name, kind, pattern, summary) int HU_SIDE(fuse_##name##_serves)(const hu_work *w, int n); hu_status HU_SIDE(fuse_##name)(hu_work *w, int n);
+#include "cuda/fusions.def"
+#undef FUSION
+extern const hu_queue_calls HU_SIDE(queues);
+extern const hu_look_calls HU_SIDE(look);
+}
+
+static const hu_fusion fusions[] = {
+#define FUSION(name, kind, pattern, summary) { #name, pattern, summary, HU_FUSE_##kind, HU_SIDE(fuse_##name##_serves), HU_SIDE(fuse_##name) },
+#include "cuda/fusions.def"
+#undef FUSION
+	{ NULL, NULL, NULL, HU_FUSE_CHAIN, NULL, NULL }
+};
+
+extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release, clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions, &HU_SIDE(queues), &HU_SIDE(look) };

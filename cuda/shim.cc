@@ -36,6 +36,7 @@ enum {
 	STACK = 256 << 10,   /* virtual: a stack's pages exist once they are touched */
 	MOST = 1024,         /* threads of a block, as on every device */
 	SHARED = 48 << 10,   /* what every device gives without being asked */
+	LARGE = 227 << 10,   /* and where it is asked */
 	ZONE = 64,           /* kept free behind each shared array */
 	SITES = 32
 };
@@ -70,9 +71,9 @@ struct engine {
 	thread threads[MOST];
 	unsigned n, ready[MOST], nready, done, at_barrier, in_warp[MOST / 32], running;
 	unsigned char piece[MOST / 32][2][32 * HU_SHIM_PIECE];
-	alignas(64) unsigned char shared[SHARED + ZONE * (SITES + 1)];
+	alignas(64) unsigned char shared[LARGE + ZONE * (SITES + 1)];
 	site sites[SITES];
-	size_t used, dynamic;
+	size_t used, dynamic, most;
 	int nsites;
 	void (*body)(void *);
 	void *arg;
@@ -91,8 +92,10 @@ struct engine {
 
 /* One a host thread: kept between launches, for its stacks. */
 __thread engine *own;
-uint64_t seed = 1, launches;
+uint64_t seed = 1, launches, luck = 1;
+__thread size_t most_shared = SHARED;
 long fail_after = -1;
+int lost;
 
 uint32_t
 draw(engine *e, uint32_t below)
@@ -349,13 +352,17 @@ run_block(engine *e)
 	if (e->dynamic) {
 		e->sites[e->nsites++] = site{ NULL, room(e, e->dynamic), e->dynamic, "of the launch" };
 	}
-	for (unsigned i = 0; i < e->n; i++) {
+	/* Of half of the blocks one warp after another goes as far as it can, from any one on: what runs ahead of the others shows. */
+	int deep = draw(e, 2) != 0;
+	unsigned from = deep ? draw(e, (e->n + 31) / 32) * 32 : 0;
+	for (unsigned k = 0; k < e->n; k++) {
+		unsigned i = (k + from) % e->n;
 		e->threads[i].fiber = -1;
 		e->threads[i].meets = 0;
 		make_ready(e, i);
 	}
 	while (e->nready && !*e->reason) {
-		unsigned at = draw(e, e->nready), i = e->ready[at];
+		unsigned at = deep ? e->nready - 1 : draw(e, e->nready), i = e->ready[at];
 		thread *t = &e->threads[i];
 		e->ready[at] = e->ready[--e->nready];
 		fiber *f = t->fiber < 0 ? take_fiber(e, &t->fiber) : &e->fibers[t->fiber];
@@ -398,9 +405,12 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 
 	if (fail_after >= 0 && fail_after-- == 0) {
 		fail_after = 0; /* lost is lost */
-		return hu_fail(HU_EDEVICE, "kernel %s: the device was lost (simulated)", kernel);
+		lost = 1;
 	}
-	if (!threads || threads > MOST || !blocks || grid.y > 65535 || grid.z > 65535 || shared_bytes > SHARED)
+	HU_TRY(hu_shim_present(kernel));
+	size_t most = most_shared;
+	most_shared = SHARED;
+	if (!threads || threads > MOST || !blocks || grid.y > 65535 || grid.z > 65535 || shared_bytes > most)
 		return hu_fail(HU_EDEVICE, "kernel %s: no device runs %ux%ux%u blocks of %ux%ux%u threads with %zu bytes", kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes);
 	if (!own) {
 		own = (engine *)calloc(1, sizeof *own);
@@ -414,6 +424,7 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	e->arg = arg;
 	e->n = (unsigned)threads;
 	e->dynamic = shared_bytes;
+	e->most = most;
 	e->random = (seed << 20) + ++launches;
 	*e->reason = 0;
 	const hu_shim_place *before = hu_shim_here;
@@ -439,6 +450,21 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	return hu_fail(HU_EDEVICE, "kernel %s: %s", kernel, e->reason);
 }
 
+void
+hu_shim_large(void)
+{
+	most_shared = LARGE;
+}
+
+size_t
+hu_shim_most(size_t next)
+{
+	size_t most = most_shared;
+
+	most_shared = next;
+	return most;
+}
+
 void *
 hu_shim_shared(const void *key, size_t bytes, const char *name)
 {
@@ -450,8 +476,8 @@ hu_shim_shared(const void *key, size_t bytes, const char *name)
 	size_t sum = bytes;
 	for (int i = 0; i < e->nsites; i++)
 		sum += e->sites[i].bytes;
-	if (sum > SHARED || e->nsites == SITES)
-		stop(e, "shared memory '%s' needs %zu bytes in all, and a block has %d", name, sum, (int)SHARED);
+	if (sum > e->most || e->nsites == SITES)
+		stop(e, "shared memory '%s' needs %zu bytes in all, and a block has %d", name, sum, (int)e->most);
 	e->sites[e->nsites] = site{ key, room(e, bytes), bytes, name };
 	return e->shared + e->sites[e->nsites++].at;
 }
@@ -499,6 +525,13 @@ hu_shim_lane(void)
 	return own->running % 32;
 }
 
+uint32_t
+hu_shim_draw(uint32_t n)
+{
+	luck = luck * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((luck >> 32) * n >> 32);
+}
+
 int
 hu_shim_built(void)
 {
@@ -509,6 +542,7 @@ void
 hu_shim_seed(uint64_t s)
 {
 	seed = s;
+	luck = s;
 	launches = 0;
 }
 
@@ -516,6 +550,30 @@ void
 hu_shim_lose_after(long n)
 {
 	fail_after = n;
+	lost = 0;
+}
+
+hu_status
+hu_shim_present(const char *what)
+{
+	return lost ? hu_fail(HU_EDEVICE, "%s: the device was lost (simulated)", what) : HU_OK;
+}
+
+/* Once: later machines of the process keep what tests set. */
+void
+hu_shim_environment(void)
+{
+	static int done;
+	const char *s = getenv("HALFULP_SHIM_SEED"), *l = getenv("HALFULP_SHIM_LOSE_AFTER"), *m = getenv("HALFULP_SHIM_MEMORY");
+
+	if (done++)
+		return;
+	if (s)
+		hu_shim_seed(strtoull(s, NULL, 10));
+	if (l)
+		hu_shim_lose_after(strtol(l, NULL, 10));
+	if (m)
+		hu_shim_limit(strtoull(m, NULL, 10));
 }
 
 } /* extern "C" */

@@ -11,6 +11,7 @@
 #define HU_SIDE(name) hu_shim_##name
 #define HU_KERNEL static void
 #define HU_KERNEL_OF(n) static void
+#define HU_KERNEL_FOR(n, blocks) static void
 #define HU_DEVICE static inline
 #define HU_DEVICE_MEMBER inline
 #define HU_PARAM const
@@ -33,6 +34,12 @@ extern "C" __thread const hu_shim_place *hu_shim_here;
 extern "C" {
 /* Runs BODY(ARG) once a thread of GRID x BLOCK; the first fault found stops the launch. */
 hu_status hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg);
+/* The same on a queue of shim_queue.cc, with a copy of the BYTES at BODY. */
+hu_status hu_shim_post(void *queue, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*invoke)(void *), const void *body, size_t bytes);
+/* The next launch may have more shared memory than every device gives. */
+void hu_shim_large(void);
+/* How much shared memory the next launch may have, which NEXT replaces: hu_shim_post keeps it until the kernel runs. */
+size_t hu_shim_most(size_t next);
 /* The block's array that belongs to SITE. */
 void *hu_shim_shared(const void *site, size_t bytes, const char *name);
 void *hu_shim_dynamic(void);
@@ -41,6 +48,8 @@ void hu_shim_barrier(const char *file, int line);
    then lie at [j * HU_SHIM_PIECE], until the next such call. WHAT: must be every lane's. */
 const unsigned char *hu_shim_meet(const void *mine, size_t size, const char *what, const char *file, int line);
 unsigned hu_shim_lane(void);
+/* A number below N from the seed, apart from the order of threads. */
+uint32_t hu_shim_draw(uint32_t n);
 }
 enum { HU_SHIM_PIECE = 64 };
 
@@ -48,19 +57,23 @@ template <class F> static void hu_shim_invoke(void *f) { (*(F *)f)(); }
 
 template <class... P, class... A>
 static inline hu_status
-hu_shim_launch(const char *name, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), A... args)
+hu_shim_launch(const char *name, dim3 grid, dim3 block, size_t shared, void *queue, void (*kernel)(P...), A... args)
 {
-	auto body = [&] { kernel(args...); };
+	auto body = [=] { kernel(args...); };
 
-	return hu_shim_run(name, grid, block, shared, hu_shim_invoke<decltype(body)>, (void *)&body);
+	return hu_shim_post(queue, name, grid, block, shared, hu_shim_invoke<decltype(body)>, (const void *)&body, sizeof body);
 }
 
 #define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \
-	((void)(queue), hu_shim_launch(#kernel, (grid), (block), (shared_bytes), (kernel), __VA_ARGS__))
+	hu_shim_launch(#kernel, (grid), (block), (shared_bytes), (queue), (kernel), __VA_ARGS__)
+
+#define HU_COMPILED_FOR(kernel) 90
+#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...) (hu_shim_large(), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
 #define HU_SHARED(type, name, n)      \
 	static char name##_site;            \
 	type *const name = (type *)hu_shim_shared(&name##_site, sizeof(type) * (n), #name)
+#define HU_SHARED_ALIGNED(type, name, n, align) HU_SHARED(type, name, n)
 #define HU_SHARED_BYTES(name) unsigned char *const name = (unsigned char *)hu_shim_dynamic()
 #define HU_SYNC() hu_shim_barrier(__FILE__, __LINE__)
 

@@ -62,7 +62,7 @@ run(const hu_side *side, const hu_kernel *k, hu_work *w, const hu_env *env)
 }
 
 hu_status
-hu_device_call(const hu_side *side, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	const hu_kernel *k = hu_device_kernel(side, c->op->name);
 	int all = c->nin + c->nout;
@@ -84,11 +84,15 @@ hu_device_call(const hu_side *side, const hu_call *c, hu_tensor *const *in, hu_t
 		w.out[i] = &slots[c->nin + i];
 	w.call = c;
 	w.arch = side->arch();
+	w.gemm = gemm;
+	w.ran = ran;
 	w.all = inputs;
 	if (st == HU_OK)
 		st = run(side, k, &w, env);
 	for (int i = 0; i < c->nout && st == HU_OK; i++)
 		st = fetch(side, w.queue, w.out[i], out[i]);
+	if (st != HU_OK && w.queue)
+		side->wait(w.queue); /* what was put there before still uses the memory */
 	for (int i = 0; i < all; i++)
 		side->release(slots[i].data);
 	side->release(w.scratch);
@@ -98,4 +102,10 @@ hu_device_call(const hu_side *side, const hu_call *c, hu_tensor *const *in, hu_t
 	free(slots);
 	free(inputs);
 	return st;
+}
+
+hu_status
+hu_device_call(const hu_side *side, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	return hu_device_call_by(side, HU_GEMM_AUTO, NULL, c, in, out, env);
 }

@@ -69,6 +69,24 @@ hu_store_f64(const hu_result *r, uint32_t i, double x)
 		hu_put_f32(r, i, r->exact ? (float)x : hu_quick_f64(&r->code, x));
 }
 
+/* What a load finds where X was stored. */
+HU_DEVICE float
+hu_settled_f32(const hu_result *r, float x)
+{
+	float y = r->exact ? x : hu_quick_f32(&r->code, x);
+
+	return y != y ? hu_from_bits32(0x7fc00000u) : y;
+}
+
+HU_DEVICE double
+hu_settled_f64(const hu_result *r, double x)
+{
+	if (r->kind == HU_KIND_F64)
+		return x != x ? hu_nan() : x;
+	float y = r->exact ? (float)x : hu_quick_f64(&r->code, x);
+	return y != y ? hu_nan() : (double)y;
+}
+
 /* On the host. */
 static inline hu_operand
 hu_operand_of(const hu_slot *t, int how)

@@ -7,3 +7,4 @@ EXTRA_DIST += doc/demo.sh
 EXTRA_DIST += doc/formats.md
 dist_man_MANS += doc/halfulp.1
 EXTRA_DIST += doc/papers.md
+EXTRA_DIST += doc/why-it-paid.md

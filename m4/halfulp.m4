@@ -45,7 +45,10 @@ AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],
   [the CUDA back end: where nvcc is found, in any case, or never (default: check; no with --enable-asan)])],
   [], [AS_IF([test "x$enable_asan" = xyes], [with_cuda=no], [with_cuda=check])])
 AC_ARG_VAR([NVCC], [CUDA's compiler])
-AC_ARG_VAR([CUDA_ARCH_FLAGS], [its targets (default: code for sm_80, PTX of compute_90 for what is newer)])
+AC_ARG_WITH([cuda-arch], [AS_HELP_STRING([--with-cuda-arch=LIST],
+  [compute capabilities to compile for, e.g. 75,80,90a,120, and PTX of the newest plain one for what comes later (default: 80,90a)])],
+  [], [with_cuda_arch=80,90a])
+AC_ARG_VAR([CUDA_ARCH_FLAGS], [its targets as nvcc's own options, instead of --with-cuda-arch])
 AS_CASE([$with_cuda], [check|yes|no], [], [AC_MSG_ERROR([--with-cuda=$with_cuda: check, yes or no])])
 hu_cuda=no
 hu_cuda_summary="no (--with-cuda=no)"
@@ -53,7 +56,17 @@ AS_IF([test $with_cuda != no], [
 	AC_PATH_PROG([NVCC], [nvcc], [], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])
 	hu_cuda_summary="no (no nvcc found)"
 	AS_IF([test -n "$NVCC"], [
-		: "${CUDA_ARCH_FLAGS=-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=compute_90}"
+		hu_cuda_newest=0
+		for hu_arch in `echo "$with_cuda_arch" | tr ',' ' '`; do
+			AS_CASE([$hu_arch], [7[[5-9]]|8[[0-9]]|9[[0-9]]|1[[0-2]][[0-9]]],
+			  [AS_IF([test $hu_arch -gt $hu_cuda_newest], [hu_cuda_newest=$hu_arch])
+			   AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=sm_$hu_arch"])],
+			  [9[[0-9]]a|1[[0-2]][[0-9]][[af]]], [AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=sm_$hu_arch"])],
+			  [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: $hu_arch is no compute capability from 75 to 129, such as 80 or 90a])])
+		done
+		AS_IF([test $hu_cuda_newest -gt 0], [hu_cuda_list=`echo "$hu_cuda_list" | sed "s/code=sm_$hu_cuda_newest\>/code=@<:@sm_$hu_cuda_newest,compute_$hu_cuda_newest@:>@/"`])
+		: "${CUDA_ARCH_FLAGS=$hu_cuda_list}"
+		AS_CASE(["$CUDA_ARCH_FLAGS"], [*sm_90a*], [AC_DEFINE([HU_CUDA_SM90A], [1], [kernels have code for sm_90a])])
 		hu_nvcc_real=`readlink -f "$NVCC" 2>/dev/null || echo "$NVCC"`
 		hu_cuda_home=`AS_DIRNAME(["$hu_nvcc_real"])`/..
 		for hu_dir in "$hu_cuda_home/lib64" "$hu_cuda_home/lib" "$hu_cuda_home/targets/x86_64-linux/lib" "$hu_cuda_home/targets/sbsa-linux/lib"; do

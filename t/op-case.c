@@ -25,7 +25,7 @@ op_row_at(int i)
 hu_tensor
 op_tensor(hu_format_id f, hu_shape s)
 {
-	hu_tensor t = { f, s, hu_count(s), NULL };
+	hu_tensor t = { .format = f, .shape = s, .n = hu_count(s) };
 
 	t.data = hu_alloc((t.n + 1) * hu_element_size(f));
 	return t;

@@ -73,8 +73,9 @@ grid_of(uint32_t a, const pattern_format *p)
 	return g;
 }
 
-/* One loop for each mode, which gcc turns into vectors: UP from what is known of an element. */
+/* One loop for each mode, which compilers turn into vectors: UP from what is known of an element. */
 #define LOOP(UP)                                                                                            \
+	_Pragma("omp simd")                                                                                 \
 	for (int k = 0; k < n; k++) {                                                                       \
 		uint32_t a = start + (uint32_t)k, low = g.flat ? 0 : a & g.keep, below = a - low;           \
 		uint32_t twice = g.flat ? a : below << 1, span = g.flat ? g.middle : g.step;                \
@@ -87,22 +88,13 @@ grid_of(uint32_t a, const pattern_format *p)
 		want[k] = r;                                                                                \
 	}
 
-static uint32_t
-fraction_of(uint32_t a, uint32_t below, const grid *g)
-{
-	uint32_t m = (a & 0x7fffffu) | 0x00800000u;
-
-	if (!g->flat)
-		return g->up_shift > 31 ? 0 : below << g->up_shift;
-	if (a < 0x00800000u) /* floats' subnormals are far below the quantum's 2^-32 */
-		return 0;
-	return g->up_shift >= 0 ? m << g->up_shift : g->up_shift > -32 ? m >> -g->up_shift : 0;
-}
-
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
-__attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define CLONES
 #endif
-static void
+
+CLONES static void
 round_finite(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, uint32_t sign, uint32_t zero, uint32_t max, uint32_t over)
 {
 	switch (mode) {
@@ -116,13 +108,22 @@ round_finite(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, uint32
 	}
 }
 
-static void
+/* SR: up where the draw is below the fraction of a step, in 2^-32: all bits below the kept ones, moved to the top; below
+   the smallest value the significand of 24 bits. Floats' subnormals are then far below 2^-32. */
+CLONES static void
 round_drawn(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, const uint32_t *random, uint32_t sign, uint32_t zero, uint32_t max, uint32_t over)
 {
-	if (mode == HU_SR)
-		LOOP(random[k] < fraction_of(a, below, &g))
-	else
+	uint32_t up_shift = g.up_shift < 0 ? 0 : (uint32_t)g.up_shift, down_shift = g.up_shift < -31 ? 31 : g.up_shift < 0 ? (uint32_t)-g.up_shift : 0;
+	uint32_t hidden = start < 0x00800000u ? 0 : 0x00800000u, field = start < 0x00800000u ? 0 : 0x7fffffu;
+
+	if (mode == HU_SRE)
 		LOOP(inexact & (random[k] < 0x80000000u))
+	else if (g.flat)
+		LOOP(random[k] < ((a & field) | hidden) << up_shift >> down_shift)
+	else if (up_shift < 32)
+		LOOP(random[k] < below << up_shift)
+	else
+		LOOP(0)
 }
 
 void

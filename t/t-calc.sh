@@ -200,6 +200,32 @@ run formats --json int4x32
 grep -q '"bits_per_element": 5.0' "$dir/out" && grep -q '"max_element": 7.0' "$dir/out"
 test_is $? "formats --json int4x32"
 
+# doc/formats.md's table of what a name means, against the format's page
+rows=0 wrong=
+while IFS='|' read -r _ name largest code above inf nan _; do
+	set -- ${name//[\` ]/} ${largest// /} ${code// /}
+	above=${above# } inf=${inf// /} nan=${nan# }
+	rows=$((rows + 1))
+	case $above in "the largest"*) above="the largest:" ;; *) above="RNE gives ${above% } " ;; esac
+	run formats "$1"
+	grep -q "^  largest  *$2 .* $3\$" "$dir/out" && grep -q "^  above it  *$above" "$dir/out" && grep -q "^  infinity  *$inf\b" "$dir/out" &&
+		grep -q "^  NaN  *${nan% }\(;\|\$\)" "$dir/out" || wrong="$wrong $1"
+done < <(sed -n '/^| name | largest/,/^$/p' "${srcdir:-.}/doc/formats.md" | sed -n '3,/^$/p' | grep '^|')
+test -z "$wrong" && test $rows = 10
+test_is $? "doc/formats.md: largest values, codes, overflow, infinities and NaN of $rows formats${wrong:+, wrong:$wrong}"
+
+for f in e0m40:2 e99m1:2 e9m99:4 e4m3x:5; do
+	refuses "format '${f%:*}', character ${f#*:}" calc --format "${f%:*}" 1
+	refuses "format '${f%:*}', character ${f#*:}" round --format "${f%:*}" 1
+	refuses "format '${f%:*}', character ${f#*:}" formats "${f%:*}"
+done
+refuses "column 1 of '1x'" round --format fp16 1x
+refuses "column 1 of '0xzz'" round --format fp16 0xzz
+refuses "wider than the 4 bits of e2m1" round --bits --format e2m1 0x10
+refuses "wider than the 16 bits of fp16" round --bits --format fp16 0x12345
+refuses "column 3 of '1+*2'" calc '1+*2'
+refuses "column 5 of 'sum()'" calc 'sum()'
+refuses "column 1 of '1..2'" calc '1..2'
 refuses "column 4" calc '1 +'
 refuses "hopper" calc --sum tc:hoper 1
 refuses "no instruction for bf16" calc --sum tc:volta,in=bf16 'sum(1*1)'
@@ -217,9 +243,7 @@ refuses "wider than the 16 bits" calc --bits --format fp16 0x13c00
 refuses "nested" calc "$(printf '(%.0s' $(seq 300))1"
 refuses "rounding mode" round --mode sideways 1
 refuses "column 1" round abc
-refuses "e0m40" round --format e0m40 1
 refuses "column 1" formats 'x'
-refuses "e0m40" formats e0m40
 refuses "latex, markdown, tsv" formats --table html
 refuses "1 to 32" round --random-bits 40 --mode SR 1
 

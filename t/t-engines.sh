@@ -49,4 +49,10 @@ test "$all" -gt 1000 && test "$all" = $((parts))
 test_is $? "the header counts how each value was judged: $parts = $all"
 test "${again%% *}" -gt 50 && echo "$again" | grep -q ', 0 disagreed$'
 test_is $? "a sample is judged again by MPFR in every run: $again"
+kernels=$(sed -n 's/^# kernels: //p' $t)
+echo "$kernels" | grep -q ' grids.*; BLAS '
+test_is $? "the header says which kernels ran and which BLAS there is: ${kernels%%;*}"
+step=$(sed -n 's/^# exact step: //p' $t)
+echo "$step" | grep -Eq '^[0-9]+ tensors of 1 steps; .* 0 steps by MPFR whole.*; [0-9]{2,} values of double-double calls judged by MPFR, 0 outside their bound$'
+test_is $? "and how the exact step came to its figures"
 finish

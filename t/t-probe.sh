@@ -57,6 +57,40 @@ tc:blackwell,in=bf16|40|2
 tc:blackwell,in=e5m2,path=tcgen05|37|2
 tc:rtxblackwell|39|2
 ROWS
+# The kernel that puts the probes to a device, on the shim: it must find its own model, whichever architecture that is
+if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
+	while read -r arch many; do
+		run --backend shim --model tc:$arch --random 4000 --tsv t.tsv
+		test $code = 0 && ! grep -q 'DIFFERS\|not as tabled' out && test "$(column t.tsv probe | grep -c '^random$')" = $many && test "$(column t.tsv verdict | grep -c '^PASS$')" -gt $((18 * many))
+		test_is $? "$arch on the shim: $many instructions, probes and random operands as the model"
+		test "$(column t.tsv instruction | sort -u | wc -l)" = $many && test "$(column t.tsv probe | grep -c '^P32 tile$')" = $many
+		test_is $? "$arch: every instruction is repeated over a whole tile"
+	done <<-'ROWS'
+		ampere 8
+		ada 12
+		hopper 20
+		blackwell 12
+		rtxblackwell 12
+	ROWS
+	run --backend shim --model tc:hopper,in=bf16 --json
+	test $code = 0 && test "$(grep -c '"verdict": "open: as the model"' out)" = 3 && grep -q '"device": "0x80000000"' out
+	test_is $? "what is unsettled says what the device answers"
+	run --backend shim --model tc:hopper,in=e4m3,path=wgmma --tsv t.tsv
+	test $code = 0 && test "$(column t.tsv instruction | sort -u | tr '\n' ';')" = "wgmma m64n8k32 e4m3 -> f16;wgmma m64n8k32 e4m3 -> f32;" && test "$(column t.tsv probe | grep -c '^P30$')" = 1
+	test_is $? "fp8 by wgmma, with C other than 0"
+	run --backend shim --model tc:hopper,in=e5m2,path=mma --tsv t.tsv
+	test $code = 0 && test "$(column t.tsv instruction | sort -u | wc -l)" = 2 && test "$(column t.tsv probe | grep -c '^P31 Inf$')" = 2
+	test_is $? "fp8 by mma: the emulation's corner cases"
+	run --backend shim --model tc:turing
+	refused 2 'ampere or newer' "an architecture without these instructions"
+	run --backend shim --model tc:hopper,in=fp64
+	refused 2 'no kernel has such' "an operand without a kernel"
+fi
+"$HALFULP" probe --backend cuda >out 2>err </dev/null
+code=$?
+if test $code != 0; then refused 4 'CUDA\|driver\|GPU\|device' "--backend cuda without a GPU"; fi
+run --backend abacus
+refused 2 'model, cuda or shim' "an unknown back end"
 for bad in fma tc:ampre tc:hopper,in=e4m3 tc:ampere,in=e2m1; do
 	run --model $bad
 	refused 2 '' "$bad"

@@ -100,6 +100,7 @@ code_at(const void *codes, size_t i, size_t bytes)
 static void
 test_codes(hu_format_id id)
 {
+	static const int flags[] = { 0, HU_DAZ, HU_FTZ, HU_RANDOM_BITS(7), HU_SATURATE };
 	hu_format f = hu_format_of(id);
 	size_t bytes = hu_bulk_element(id);
 	static float x[MANY];
@@ -111,15 +112,16 @@ test_codes(hu_format_id id)
 		return;
 	for (size_t i = 0; i < MANY; i++)
 		x[i] = (float)sample(f, i);
-	for (int m = 0; m < HU_MODES; m += 1 + (m == HU_RNE) * 5) { /* RNE, RO, SR, SRE */
-		memset(codes, 0x5a, sizeof codes);
-		hu_bulk_encode(codes, x, MANY, id, (hu_mode)m, HU_SATURATE, &stream, 3);
-		for (size_t i = 0; i < MANY; i++) {
-			d[i] = want((double)x[i], id, (hu_mode)m, HU_SATURATE, 3 + i);
-			wrong += code_at(codes, i, bytes) != hu_encode(d[i], f);
+	for (int m = 0; m < HU_MODES; m += 1 + (m == HU_RNE) * 5) /* RNE, RO, SR, SRE */
+		for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+			memset(codes, 0x5a, sizeof codes);
+			hu_bulk_encode(codes, x, MANY, id, (hu_mode)m, flags[k], &stream, 3);
+			for (size_t i = 0; i < MANY; i++) {
+				d[i] = want((double)x[i], id, (hu_mode)m, flags[k], 3 + i);
+				wrong += code_at(codes, i, bytes) != hu_encode(d[i], f);
+			}
+			wrong += ((unsigned char *)codes)[MANY * bytes] != 0x5a;
 		}
-		wrong += ((unsigned char *)codes)[MANY * bytes] != 0x5a;
-	}
 	is_int(wrong, 0, "%s %s: rounded and packed in one pass", hu_simd_name(), hu_format_name(id));
 	wrong = 0;
 	for (size_t n = MANY - 5; n <= MANY; n++) {
@@ -155,9 +157,9 @@ test_stream(hu_format_id id)
 				hu_bulk_round_part(&j, y + o, x, n, first);
 				for (size_t i = 0; i < n; i += 1 + o)
 					wrong += hu_bits32(y[o + i]) != float_bits(want((double)x[i], id, (hu_mode)m, 0, first + i));
-				j.plan64 = hu_bulk_plan_of(j.f, (hu_mode)m, 0, 64);
+				j = hu_bulk_job_of(hu_simd_level(), id, (hu_mode)m, 0, &stream, 64);
 				j.plan64.stream = 1;
-				j.kernels->round64[m](e + o, d, n, &j.plan64, &j.random, first);
+				hu_bulk_round_part64(&j, e + o, d, n, first);
 				for (size_t i = 0; i < n; i += 1 + o)
 					wrong += hu_bits64(e[o + i]) != hu_bits64(want(d[i], id, (hu_mode)m, 0, first + i));
 				wrong += y[o + n] != 7 || e[o + n] != 7;
@@ -165,11 +167,46 @@ test_stream(hu_format_id id)
 	is_int(wrong, 0, "%s %s: the same when written past the caches", hu_simd_name(), hu_format_name(id));
 }
 
+/* What fp32 and fp64 leave alone but for NaN: one of a payload and sign of its own anywhere, in place and past the caches. */
+static void
+test_nans(hu_format_id id)
+{
+	static float x[ROOM], y[ROOM];
+	static double d[ROOM], e[ROOM];
+	long wrong = 0;
+
+	for (size_t at = 0; at < MANY; at += at < 40 || at > MANY - 40 ? 1 : 509) {
+		hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), id, HU_RNE, 0, NULL, 32), k = hu_bulk_job_of(hu_simd_level(), id, HU_RNE, 0, NULL, 64);
+		j.plan.stream = k.plan64.stream = 1;
+		for (size_t i = 0; i < MANY; i++) {
+			x[i] = hu_from_bits32(i == at ? 0xffa00001u : (uint32_t)i * 0x3f7u);
+			d[i] = hu_from_bits64(i == at ? UINT64_C(0xfff4000000000001) : (uint64_t)i << 40);
+		}
+		memset(y, 0, sizeof y);
+		hu_bulk_round_part(&j, y, x, MANY, 0);
+		hu_bulk_round(x, x, MANY, id, HU_RZ, 0, NULL, 0);
+		for (size_t i = 0; i < MANY; i++) {
+			uint32_t u = i == at ? 0x7fc00000u : (uint32_t)i * 0x3f7u;
+			wrong += (hu_bits32(x[i]) != u) + (hu_bits32(y[i]) != u);
+		}
+		if (id == HU_FP64) {
+			hu_bulk_round_part64(&k, e, d, MANY, 0);
+			hu_bulk_round_f64(d, d, MANY, id, HU_RZ, 0, NULL, 0);
+			for (size_t i = 0; i < MANY; i++) {
+				uint64_t u = i == at ? hu_bits64(hu_nan()) : (uint64_t)i << 40;
+				wrong += (hu_bits64(d[i]) != u) + (hu_bits64(e[i]) != u);
+			}
+		}
+	}
+	is_int(wrong, 0, "%s %s: a NaN anywhere becomes the one NaN, and nothing else changes", hu_simd_name(), hu_format_name(id));
+}
+
 /* Where a block's number passes 2^32, and where an index is no multiple of 4. */
 static void
 test_indices(hu_format_id id)
 {
 	static float x[600], y[600];
+	static uint8_t codes[600];
 	long wrong = 0;
 
 	for (size_t i = 0; i < 600; i++)
@@ -180,6 +217,9 @@ test_indices(hu_format_id id)
 			hu_bulk_round(y, x, 600, id, (hu_mode)m, 0, &stream, index);
 			for (size_t i = 0; i < 600; i++)
 				wrong += hu_bits32(y[i]) != float_bits(want((double)x[i], id, (hu_mode)m, 0, index + i));
+			hu_bulk_encode(codes, x, 600, id, (hu_mode)m, 0, &stream, index);
+			for (size_t i = 0; i < 600; i++)
+				wrong += codes[i] != hu_encode(want((double)x[i], id, (hu_mode)m, 0, index + i), hu_format_of(id));
 		}
 	is_int(wrong, 0, "%s %s: words about block 3 * 2^32", hu_simd_name(), hu_format_name(id));
 }
@@ -222,7 +262,7 @@ test_threads(void)
 int
 main(void)
 {
-	static const char *const custom[] = { "e11m40", "e9m6", "e3m2", "fp16nosub", "e5m30", "e10m20fn", "e11m3ftz", "binary8p1", "e8m4nosub" };
+	static const char *const custom[] = { "e11m40", "e9m6", "e9m50", "e3m2", "fp16nosub", "e5m30", "e10m20fn", "e11m3ftz", "binary8p1", "e8m4nosub" };
 	enum { CUSTOM = sizeof custom / sizeof *custom };
 
 	for (int i = 0; i < HU_FORMATS + CUSTOM; i++) {
@@ -235,6 +275,10 @@ main(void)
 	each_level(test_stream, HU_FP16);
 	each_level(test_stream, HU_BF16);
 	each_level(test_stream, HU_E4M3FNUZ);
+	each_level(test_stream, HU_FP32);
+	each_level(test_stream, HU_FP64);
+	each_level(test_nans, HU_FP32);
+	each_level(test_nans, HU_FP64);
 	each_level(test_indices, HU_E5M2);
 	hu_simd_set("auto");
 	test_threads();

@@ -36,7 +36,7 @@ same(size_t n, size_t k, size_t s, long *before)
 static hu_tensor
 tensor(hu_shape s, int fill)
 {
-	hu_tensor t = { HU_FP32, s, hu_count(s), hu_alloc(hu_count(s) * sizeof(float)) };
+	hu_tensor t = { .format = HU_FP32, .shape = s, .n = hu_count(s), .data = hu_alloc(hu_count(s) * sizeof(float)) };
 
 	for (size_t i = 0; i < t.n && fill; i++) {
 		uint32_t r = bits();

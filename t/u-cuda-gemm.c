@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Products on every side there is against their emulation, bit for bit: summation models, formats,
-   parts and shapes that leave tails in every direction. */
+   Products on every side there is against their emulation, bit for bit: every summation model and rounding
+   mode of its accumulator, formats, parts and shapes that leave tails in every direction. Large tiles of
+   the matrix units: u-cuda-mma. */
 #include "cuda/device.h"
 #include "cuda/machine.h"
 #include "lib/number/philox.h"
@@ -11,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct shape { const char *op, *attrs, *in; } shape;
+typedef struct shape { const char *op, *attrs, *in, *out; } shape;
 
 static const shape shapes[] = {
-	{ "matmul", "", "x:70x37 x:37x66" },
-	{ "matmul", "ta=1", "x:40x17 x:40x9" },
-	{ "matmul", "tb=1 part=16", "x:33x50 x:20x50" },
-	{ "matmul", "part=1", "x:2x60 x:60x3" },
-	{ "matmul", "ta=1 tb=1 part=24", "x:75x5 x:9x75" },
-	{ "conv2d", "stride=1", "x:2x6x5x3 x:3x3x3x5" },
-	{ "conv2d", "stride=2", "x:1x9x9x4 x:5x5x4x3" },
-	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x4 x:3x3x3x4" },
-	{ "conv2d_dx", "stride=1 height=5 width=6", "x:1x5x6x8 x:3x3x2x8" },
-	{ "conv2d_dw", "stride=2 part=16 kh=3 kw=3", "x:2x9x8x3 x:2x5x4x4" },
-	{ "conv2d_dw", "stride=1 kh=5 kw=5", "x:2x5x5x2 x:2x5x5x7" },
+	{ "matmul", "", "x:70x37 x:37x66", "x" },
+	{ "matmul", "ta=1", "x:40x17 x:40x9", "x" },
+	{ "matmul", "tb=1 part=16", "x:33x50 x:20x50", "x" },
+	{ "matmul", "part=1", "x:2x60 x:60x3", "x" },
+	{ "matmul", "ta=1 tb=1 part=24", "x:75x5 x:9x75", "x" },
+	{ "conv2d", "stride=1", "x:2x6x5x3 x:3x3x3x5", "x" },
+	{ "conv2d", "stride=2", "x:1x9x9x4 x:5x5x4x3", "x" },
+	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x4 x:3x3x3x4", "x:2x9x8x3" },
+	{ "conv2d_dx", "stride=1 height=5 width=6", "x:1x5x6x8 x:3x3x2x8", "x:1x5x6x2" },
+	{ "conv2d_dw", "stride=2 part=16 kh=3 kw=3", "x:2x9x8x3 x:2x5x4x4", "x:3x3x3x4" },
+	{ "conv2d_dw", "stride=1 kh=5 kw=5", "x:2x5x5x2 x:2x5x5x7", "x:5x5x2x7" },
 };
 
 typedef struct mix { const char *sum, *in, *out; } mix;
@@ -72,13 +73,11 @@ format(const char *name)
 static int
 agrees(const hu_side *side, const shape *s, const mix *m, int level, uint64_t seed)
 {
-	op_row row = { s->op, s->attrs, s->in, strstr(s->attrs, "height=9") ? "x:2x9x8x3" : strstr(s->attrs, "height=5") ? "x:1x5x6x2" : "x" };
+	op_row row = { s->op, s->attrs, s->in, s->out };
 	hu_env env = { seed, 5 };
 	op_case k;
 	size_t differ = 0, at = 0;
 
-	if (strstr(s->op, "_dw"))
-		row.out = strstr(s->attrs, "kh=5") ? "x:5x5x2x7" : "x:3x3x3x4";
 	if (op_case_init(&k, &row, format(m->in), HU_FP32, format(m->out), level, seed) != HU_OK || hu_sum_parse(m->sum, &k.c.sum) != HU_OK)
 		bail_out("%s", hu_reason());
 	hu_tensor got = op_tensor(k.out[0].format, k.out[0].shape), *out = &got;
@@ -112,18 +111,41 @@ test_side(const hu_side *side)
 	}
 }
 
+/* Every row of sums.def, in accumulators of several formats and every rounding mode. */
+static void
+test_models(const hu_side *side)
+{
+	static const shape few[] = { { "matmul", "tb=1 part=9", "x:5x23 x:7x23", "x" }, { "conv2d", "stride=2", "x:1x5x4x3 x:3x3x3x2", "x" }, { "matmul", "ta=1", "x:33x3 x:33x9", "x" } };
+	static const char *const accs[] = { "fp32", "fp16", "bf16", "e4m3" };
+
+	for (int id = 0; id < HU_SUM_TC; id++) {
+		int good = 0, all = 0;
+		for (int mode = HU_RNE; mode < HU_MODES; mode++)
+			for (size_t a = 0; a < sizeof accs / sizeof *accs; a++)
+				for (size_t j = 0; j < sizeof few / sizeof *few; j++, all++) {
+					char sum[96];
+					int takes_n = id == HU_SUM_CHUNK || id == HU_SUM_FABSUM || id == HU_SUM_SPLITK || id == HU_SUM_PROMOTE;
+					snprintf(sum, sizeof sum, "%s%s,acc=%s,mode=%s%s", hu_sum_name((hu_sum_id)id), takes_n ? ":4" : "", accs[a], hu_mode_name((hu_mode)mode), mode == HU_SR && a % 2 ? ",bits=11" : "");
+					mix m = { sum, a == 3 ? "e5m2" : accs[a], a == 1 ? "fp32" : accs[a] };
+					good += agrees(side, &few[j], &m, all % 3 == 0 ? LEVEL_MILD : all % 3 == 1 ? LEVEL_SPREAD : LEVEL_SPECIAL, (uint64_t)(id * 1000 + all + 1));
+				}
+		ok(good == all, "%s: %s in every mode and four accumulators: the emulation's bits in %d of %d", side->name, hu_sum_name((hu_sum_id)id), good, all);
+	}
+}
+
 int
 main(void)
 {
 #ifdef HU_HAVE_SHIM
 	test_side(&hu_shim_side);
+	test_models(&hu_shim_side);
 	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");
 #else
 	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
 #endif
 #ifdef HU_HAVE_CUDA
 	if (hu_device_count())
-		test_side(&hu_gpu_side);
+		test_side(&hu_gpu_side), test_models(&hu_gpu_side);
 	else
 		skip(1, "cuda: %s", hu_device_why());
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Each operator's kernels against its emulation, bit for bit: the op table's own cases in
    several formats, rounding modes and ranges of values, on every side there is; on the host under
-   several orders of threads. */
+   several orders of threads. Arguments: only these operators. */
 #include "cuda/device.h"
 #include "cuda/machine.h"
 #include "lib/base/hash.h"
@@ -94,6 +94,18 @@ agrees(const hu_side *side, const op_row *row, const mix *m, int level, uint64_t
 	return same;
 }
 
+static char **only; /* names from the command line, NULL at the end */
+
+static int
+wanted(const char *op)
+{
+	int found = !*only;
+
+	for (char **name = only; *name && !found; name++)
+		found = !strcmp(*name, op);
+	return found;
+}
+
 static void
 test_side(const hu_side *side)
 {
@@ -101,6 +113,8 @@ test_side(const hu_side *side)
 	int ran = 0;
 
 	for (int i = 0; (row = op_row_at(i)); i++) {
+		if (!wanted(row->op))
+			continue;
 		if (!hu_device_kernel(side, row->op)) {
 			skip(1, "%s has no kernel yet", row->op);
 			continue;
@@ -118,8 +132,9 @@ test_side(const hu_side *side)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	only = argv + (argc > 0);
 #ifdef HU_HAVE_SHIM
 	test_side(&hu_shim_side);
 	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");

@@ -49,7 +49,7 @@ value(hu_format f, int kind)
 static hu_tensor
 tensor(hu_shape shape, hu_format_id f, int kind)
 {
-	hu_tensor t = { f, shape, hu_count(shape), hu_alloc(hu_count(shape) * hu_element_size(f)) };
+	hu_tensor t = { .format = f, .shape = shape, .n = hu_count(shape), .data = hu_alloc(hu_count(shape) * hu_element_size(f)) };
 
 	for (size_t i = 0; i < t.n && kind >= 0; i++)
 		hu_put(&t, i, value(hu_format_of(f), kind));

@@ -105,7 +105,7 @@ main(void)
 	static float x[N], y[N];
 	hu_op op = { .name = "third", .nout = 1, .reference = third, .bound = half_ulp };
 	hu_call c = { .op = &op, .nin = 1, .nout = 1 };
-	hu_tensor tx = { HU_FP32, hu_shape1(N), N, x }, ty = { HU_FP16, hu_shape1(N), N, y }, *in[1] = { &tx };
+	hu_tensor tx = { .format = HU_FP32, .shape = hu_shape1(N), .n = N, .data = x }, ty = { .format = HU_FP16, .shape = hu_shape1(N), .n = N, .data = y }, *in[1] = { &tx };
 	hu_format f = hu_format_of(HU_FP16);
 	const hu_engine *engine;
 	hu_judged *j;

@@ -39,7 +39,7 @@ tensors(const hu_program *p, int fill)
 
 	for (int i = 0; i < p->nt; i++) {
 		hu_format f = hu_format_of(p->t[i].format);
-		t[i] = (hu_tensor){ f.id, p->t[i].shape, N, hu_alloc(N * sizeof(double)) };
+		t[i] = (hu_tensor){ .format = f.id, .shape = p->t[i].shape, .n = N, .data = hu_alloc(N * sizeof(double)) };
 		for (size_t k = 0; fill && k < N; k++) {
 			const double x[N] = { 0, -0.0, hu_smallest(f), -hu_smallest_normal(f), f.max, 1, -1.0 / 3, 3.14159265358979, hu_has_inf(f) ? INFINITY : 2, NAN, 1 + 2 * hu_unit(f), -f.max };
 			hu_put(&t[i], k, hu_round(x[k], f, HU_RNE, 0, 0));

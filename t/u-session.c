@@ -155,7 +155,7 @@ static void
 test_argmax(void)
 {
 	float v[] = { NAN, NAN, NAN, 0.25f, 0.5f, 0.5f, NAN, 0.1f, 0.2f };
-	hu_tensor t = { HU_FP32, hu_shape2(3, 3), 9, v };
+	hu_tensor t = { .format = HU_FP32, .shape = hu_shape2(3, 3), .n = 9, .data = v };
 
 	is_int((long long)hu_argmax(&t, 0, 3), 3, "a row of NaN has no largest element");
 	is_int((long long)hu_argmax(&t, 1, 3), 1, "the first of equals");

@@ -3,8 +3,10 @@
    to decide: exact ones, wide ones with the value anywhere inside, at ties, powers of two,
    zeros, subnormals and on the bound itself. And the errors of a tensor from its values as they come. */
 #include "analyzers/errors.h"
+#include "analyzers/verdict.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
+#include "lib/number/simd.h"
 #include "t/tap.h"
 
 #include <math.h>
@@ -55,6 +57,43 @@ same(const hu_ziv *a, const hu_ziv *b)
 	return hu_bits64(a->exact) == hu_bits64(b->exact) && a->rounded == b->rounded && a->error == b->error && a->ulps == b->ulps && a->over == b->over;
 }
 
+/* The same values in blocks, by every instruction set there is: what they claim to know is hu_ziv_enclosed's. */
+static hu_verdict_block block;
+static int filled;
+static size_t blocks_known, blocks_wrong;
+
+static void
+by_blocks(hu_format f, double hi, double lo, double err, double got, double bound)
+{
+	static const hu_verdicts *const all[] = { &hu_verdicts_scalar,
+#if defined(__x86_64__)
+		&hu_verdicts_avx2, &hu_verdicts_avx512
+#endif
+	};
+
+	block.hi[filled] = hi;
+	block.lo[filled] = lo;
+	block.err[filled] = err;
+	block.got[filled] = got;
+	block.bound[filled] = bound;
+	if (++filled < HU_VERDICT_BLOCK)
+		return;
+	filled = 0;
+	for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+		if (k && !hu_simd_has(k == 1 ? HU_SIMD_AVX2 : HU_SIMD_AVX512))
+			continue;
+		memset(block.known, 0, sizeof block.known);
+		all[k]->judge(&block, f.emin, f.p);
+		for (int i = 0; i < HU_VERDICT_BLOCK; i++) {
+			hu_ziv a, b = { block.exact[i], block.rounded[i], block.error[i], block.ulps[i], (int)block.over[i] };
+			if (!block.known[i])
+				continue;
+			blocks_known++;
+			blocks_wrong += !hu_ziv_enclosed(&a, block.hi[i], block.lo[i], block.err[i], block.got[i], block.bound[i], f) || !same(&a, &b);
+		}
+	}
+}
+
 static void
 one(found *x, hu_format f, int kind)
 {
@@ -90,6 +129,7 @@ one(found *x, hu_format f, int kind)
 	if (draw(4) == 0)
 		bound = draw(3) ? ldexp(0.5, hu_ulp_exponent(hi, f)) : INFINITY;
 	hu_ziv_mpfr(&b, v, got, bound, f);
+	by_blocks(f, hi, lo, err, got, bound);
 	if (hu_ziv_enclosed(&a, hi, lo, err, got, bound, f)) {
 		x->decided++;
 		x->exact += err == 0;
@@ -114,7 +154,8 @@ tallies(size_t n, int many_equal)
 {
 	double *ulps = hu_xmalloc(n * sizeof *ulps), *sorted = hu_xmalloc(n * sizeof *sorted), *ones = hu_xmalloc(n * sizeof *ones);
 	size_t *element = hu_xmalloc(n * sizeof *element), worst = 0;
-	hu_ziv *v = hu_xcalloc(n, sizeof *v);
+	double *error = hu_xmalloc(n * sizeof *error);
+	unsigned char *over = hu_xcalloc(n, 1);
 	hu_errors_sum s;
 	hu_errors m;
 	long double sum = 0;
@@ -123,7 +164,8 @@ tallies(size_t n, int many_equal)
 		ulps[i] = sorted[i] = many_equal ? (double)draw(3) : ldexp(uniform(), (int)draw(20) - 15);
 		element[i] = i;
 		ones[i] = 1;
-		v[i] = (hu_ziv){ 1, 1, ulps[i] * 0x1p-11, ulps[i], ulps[i] > 1 };
+		error[i] = ulps[i] * 0x1p-11;
+		over[i] = ulps[i] > 1;
 		sum += ulps[i];
 		worst = ulps[i] > ulps[worst] ? i : worst;
 	}
@@ -132,7 +174,7 @@ tallies(size_t n, int many_equal)
 	size_t tile = n / 7 + 1;
 	for (size_t k = (n + tile - 1) / tile; k-- > 0;) {
 		size_t first = k * tile, m2 = n - first < tile ? n - first : tile;
-		hu_judging some = { m2, element + first, element + first, ulps + first, ones + first, ones + first, v + first, NULL };
+		hu_judging some = { m2, element + first, element + first, ones + first, ones + first, ones + first, ones + first, error + first, ulps + first, over + first, NULL };
 		hu_errors_add(&s, &some);
 	}
 	hu_errors_end(&m, &s);
@@ -141,7 +183,8 @@ tallies(size_t n, int many_equal)
 	free(sorted);
 	free(ones);
 	free(element);
-	free(v);
+	free(error);
+	free(over);
 }
 
 int
@@ -157,6 +200,7 @@ main(void)
 			if (!ok(!x.wrong && x.decided > (size_t)(kind == 2 ? 100 : ROUNDS / 100) && (x.over || kind == 2), "%s, %s: %zu of %d decided, all as MPFR decides (%zu over their bound)", hu_format_name(formats[i]), kinds[kind], x.decided, ROUNDS / 10, x.over))
 				diag("%zu wrong, the first: %s", x.wrong, x.what);
 		}
+	ok(!blocks_wrong && blocks_known > 200000, "%zu verdicts by blocks, on every instruction set there is: those of one at a time", blocks_known);
 	for (size_t n = 1; n < 200000; n = n * 3 + 1) {
 		tallies(n, 0);
 		tallies(n, 1);

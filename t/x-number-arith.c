@@ -3,6 +3,7 @@
    fused multiply-add of five of them, against MPFR: what t/u-arith.c takes shares of. */
 #include "lib/number/code.h"
 #include "t/oracle-arith.h"
+#include "t/progress.h"
 #include "t/some-formats.h"
 #include "t/tap.h"
 
@@ -27,6 +28,7 @@ test_all(hu_format f, int fma, uint32_t share)
 	arith_tally all = { 0, 0, ARITH_ADD, HU_RNE, 0, 0, 0 };
 	uint32_t n = (uint32_t)1 << f.bits;
 	double start = omp_get_wtime();
+	progress p = progress_of(hu_format_name(f.id), n / share);
 
 #pragma omp parallel for schedule(dynamic, 1)
 	for (uint32_t i = 0; i < n / share; i++) {
@@ -41,6 +43,8 @@ test_all(hu_format f, int fma, uint32_t share)
 		}
 #pragma omp critical
 		add(&all, &t);
+		if (fma)
+			progress_step(&p);
 	}
 	arith_told(&all, fma ? "every fma" : "every pair, + - * /", f);
 	diag("%s: %.1f s", hu_format_name(f.id), omp_get_wtime() - start);

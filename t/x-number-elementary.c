@@ -3,6 +3,7 @@
    the exact one, and how many are not the nearest float is counted. */
 #include "lib/number/round.h"
 #include "t/dd-elementary.h"
+#include "t/progress.h"
 #include "t/screen.h"
 #include "t/tap.h"
 
@@ -16,6 +17,7 @@ test_function(int i, uint32_t share)
 {
 	screen_tally all = { 0, 0, 0, 0, 0, 0, 0 };
 	double start = omp_get_wtime();
+	progress p = progress_of(screen_name(i), (1 << 16) / (long)share);
 
 #pragma omp parallel for schedule(dynamic, 16)
 	for (uint32_t c = 0; c < (1u << 16) / share; c++) {
@@ -23,6 +25,7 @@ test_function(int i, uint32_t share)
 		screen_chunk(i, c * share << 16, &t);
 #pragma omp critical
 		screen_add(&all, &t);
+		progress_step(&p);
 	}
 	is_int(all.wrong, 0, "%s of %s 2^32 floats within 0.51 ulp: at most %.9f near %a; not the nearest float: %lld; by monotony %lld, screened %lld, by MPFR %lld",
 	       screen_name(i), share == 1 ? "all" : "a part of the", all.worst, (double)hu_from_bits32(all.at), all.misrounded, all.constant, all.screened,

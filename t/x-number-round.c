@@ -9,6 +9,7 @@
 #include "lib/number/simd.h"
 #include "t/oracle.h"
 #include "t/pattern.h"
+#include "t/progress.h"
 #include "t/tap.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 14 };
+enum { LOG_CHUNK = 12, CHUNK = 1 << LOG_CHUNK };
 
 static const hu_stream stream = { 11, 12, 13 };
 
@@ -75,13 +76,16 @@ test_format(hu_format f, uint32_t share)
 {
 	target t;
 	double start = omp_get_wtime();
+	progress p = progress_of(hu_format_name(f.id), (1 << (32 - LOG_CHUNK)) / (long)share);
 
 	memset(&t, 0, sizeof t);
 	t.f = f;
 	pattern_format_of(&t.p, f);
-#pragma omp parallel for schedule(dynamic, 64)
-	for (uint32_t c = 0; c < (1u << 18) / share; c++)
-		chunk(&t, (c * share) << 14);
+#pragma omp parallel for schedule(dynamic, 256)
+	for (uint32_t c = 0; c < (1u << (32 - LOG_CHUNK)) / share; c++) {
+		chunk(&t, (c * share) << LOG_CHUNK);
+		progress_step(&p);
+	}
 	for (int m = 0; m < HU_MODES; m++)
 		for (int level = 0; level < HU_SIMDS; level++)
 			if (chosen(f.id, (hu_mode)m) && runs((hu_simd)level, (hu_mode)m))

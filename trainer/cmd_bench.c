@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp bench NAME: this machine's figures. Prints what the benchmarks of
    trainer/bench/ measure. */
+#include "lib/base/build.h"
+#include "lib/base/mem.h"
 #include "lib/base/progress.h"
-#include "lib/base/str.h"
+#include "lib/base/thread.h"
+#include "lib/base/tsv.h"
+#include "lib/number/simd.h"
 #include "trainer/bench/bench.h"
+#include "trainer/config.h"
+#include "trainer/device/gpu.h"
+#include "trainer/manifest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,14 +30,29 @@ static const hu_bench *const benches[] = {
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 static const hu_opt opts[] = {
-	{ "formats", "LIST", "fp16,bf16,e4m3,e5m2", "formats, or all" },
-	{ "modes", "LIST", "RNE,SR", "rounding modes, or all" },
-	{ "ops", "LIST", "round,pack,unpack,encode", "what is timed; round64 too: doubles" },
-	{ "simd", "LIST", "all", "instruction sets: all that this processor has, or some by name" },
-	{ "size", "MB", "64", "size of the array of floats" },
-	{ "threads", "N", "1", "threads of each call; 0: one a core" },
-	{ "trials", "N", "7", "the fastest of these counts" },
-	{ "no-python", NULL, NULL, "leave out numpy and ml_dtypes" },
+	{ "formats", "LIST", NULL, "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
+	{ "modes", "LIST", "RNE,SR", "cast: rounding modes, or all" },
+	{ "ops", "LIST", "round,pack,unpack,encode,words", "cast: what is timed; round64 too: doubles; words: random bits alone" },
+	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: N or MxNxK" },
+	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; give it several times" },
+	{ "mb", "MB", "64", "cast: size of the array of floats" },
+	{ "threads", "N", "1", "cast, gemm: threads of each call; 0: one a core" },
+	{ "trials", "N", "7", "cast, gemm: the fastest of these counts" },
+	{ "no-python", NULL, NULL, "cast: leave out numpy and ml_dtypes" },
+	{ "simd", "LIST", NULL, "instruction sets by name, or all that this processor has [cast all; else the widest]" },
+	{ "policy", "LIST", NULL, "train, why: policies, float32 first [float32,mixed_float16]" },
+	{ "seeds", "LIST", NULL, "train: a row a seed, with the loss and accuracy that the steps reach" },
+	{ "backend", "NAME", "cpu", "train, gemm, why: where it runs" },
+	{ "gemm", "LIST", NULL, "train, gemm: how a device computes products [auto; gemm: every way]" },
+	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
+	{ "warm", "N", NULL, "train, why: steps before them that do not count [2]" },
+	{ "memory", "SIZE", NULL, "train: what a step may take (16GiB); a combination that needs more stays blank" },
+	{ "meter", "NAME", NULL, "train: energy from auto, rapl, nvml or none [auto]" },
+	{ "by", "WHAT", NULL, "why: a row a layer, or a row a call [layer]" },
+	{ "device", "NAME", NULL, "why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
+	{ "published", NULL, NULL, "train: only print the published rows, all of them" },
+	HU_CONFIG_MODEL_OPTS,
+	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
 	{ "json", NULL, NULL, "print an array, a row a measurement" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -45,18 +68,31 @@ hu_bench_clock(int all)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where rows go. */
-typedef struct sink { const hu_bench *bench; json_t *all; } sink;
+/* Where rows go. tsv: with columns where a file is asked for. headed: the head has been printed, which the first row does. */
+typedef struct sink { const hu_bench *bench; json_t *all; hu_tsv tsv; int headed; } sink;
 
 static void
 print_cell(const hu_bench_column *c, const json_t *v)
 {
 	if (!v || json_is_null(v))
 		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, "-");
-	else if (c->decimals < 0)
-		printf("%-*s ", c->width, json_string_value(v));
+	else if (json_is_string(v))
+		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, json_string_value(v));
 	else
-		printf("%*.*f ", c->width, c->decimals, json_number_value(v));
+		printf("%*.*f ", c->width, c->decimals < 0 ? 0 : c->decimals, json_number_value(v));
+}
+
+static void
+write_cell(hu_tsv *t, const json_t *v)
+{
+	if (json_is_string(v))
+		hu_tsv_text(t, *json_string_value(v) ? json_string_value(v) : "-");
+	else if (json_is_integer(v))
+		hu_tsv_int(t, json_integer_value(v));
+	else if (json_is_number(v))
+		hu_tsv_real(t, json_number_value(v));
+	else
+		hu_tsv_none(t);
 }
 
 static void
@@ -64,9 +100,17 @@ take(void *to, json_t *row)
 {
 	sink *s = to;
 
+	for (const hu_bench_column *c = s->bench->columns; s->tsv.columns && c->name; c++)
+		write_cell(&s->tsv, json_object_get(row, c->name));
 	if (s->all) {
 		json_array_append_new(s->all, row);
 		return;
+	}
+	if (!s->headed) {
+		for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+			printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, c->name);
+		putchar('\n');
+		s->headed = 1;
 	}
 	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
 		print_cell(c, json_object_get(row, c->name));
@@ -104,10 +148,81 @@ unknown(const char *name)
 	return HU_EINVAL;
 }
 
+static size_t
+place(const hu_args *a, const char *name)
+{
+	size_t i = 0;
+
+	while (a->opts[i].name && strcmp(a->opts[i].name, name))
+		i++;
+	HU_ASSERT(a->opts[i].name);
+	return i;
+}
+
+/* Refuses options that the benchmark does not know and puts its own defaults where nothing was said. A's values are
+   OWN's from here on. */
+static hu_status
+settle(hu_args *a, const hu_bench *b)
+{
+	for (size_t i = 0; a->opts[i].name; i++) {
+		const char *name = a->opts[i].name;
+		int known = !strcmp(name, "json") || !strcmp(name, "tsv");
+		for (const hu_bench_option *o = b->takes; o->name && !known; o++)
+			known = !strcmp(o->name, name);
+		if (a->given[i] && !known)
+			return hu_fail(HU_EINVAL, "--%s: bench %s has no use for it", name, b->name);
+	}
+	for (const hu_bench_option *o = b->takes; o->name; o++)
+		if (o->def && !a->given[place(a, o->name)])
+			a->value[place(a, o->name)] = (char *)(size_t)o->def;
+	return HU_OK;
+}
+
+static void
+begin_tsv(sink *s)
+{
+	hu_str columns;
+	char device[320], why[256];
+	hu_gpu g;
+
+	hu_str_init(&columns);
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		hu_str_addf(&columns, "%s%s", c == s->bench->columns ? "" : " ", c->name);
+	hu_tsv_init(&s->tsv);
+	hu_tsv_note(&s->tsv, "table", "bench-%s", s->bench->name);
+	hu_tsv_note(&s->tsv, "halfulp", "%s", hu_build_version());
+	hu_tsv_note(&s->tsv, "compiler", "%s", hu_build_compiler());
+	hu_tsv_note(&s->tsv, "system", "%s", hu_machine_system());
+	hu_tsv_note(&s->tsv, "processor", "%s, %d threads, SIMD %s", hu_machine_processor(), hu_threads(), hu_simd_name());
+	if (hu_gpu_find(&g, why, sizeof why))
+		hu_tsv_note(&s->tsv, "device", "%s", hu_gpu_text(&g, device, sizeof device));
+	hu_tsv_header(&s->tsv, columns.s);
+	hu_str_release(&columns);
+}
+
+static hu_status
+measure(sink *s, const hu_args *a, long *wrong)
+{
+	size_t n = 0;
+	hu_args own = *a;
+
+	while (a->opts[n].name)
+		n++;
+	own.value = hu_xmalloc((n + 1) * sizeof *own.value);
+	memcpy(own.value, a->value, (n + 1) * sizeof *own.value);
+	hu_status st = settle(&own, s->bench);
+	if (st == HU_OK && hu_args_text(a, "tsv"))
+		begin_tsv(s);
+	if (st == HU_OK)
+		st = s->bench->run(&own, take, s, wrong);
+	free(own.value);
+	return st;
+}
+
 static int
 run(const hu_args *a)
 {
-	sink s = { a->nrest == 1 ? find(a->rest[0]) : NULL, NULL };
+	sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL };
 	long wrong = 0;
 	hu_status st;
 
@@ -115,31 +230,38 @@ run(const hu_args *a)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': one benchmark at a time", a->rest[1]));
 	if (!s.bench)
 		return hu_complain(unknown(a->nrest ? a->rest[0] : NULL));
-	if (hu_args_given(a, "json")) {
+	if (hu_args_given(a, "json"))
 		s.all = json_array();
-	} else {
-		for (const hu_bench_column *c = s.bench->columns; c->name; c++)
-			printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, c->name);
-		putchar('\n');
-	}
-	st = s.bench->run(a, take, &s, &wrong);
+	st = measure(&s, a, &wrong);
 	if (s.all && st == HU_OK) {
 		json_dumpf(s.all, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
 	json_decref(s.all);
+	if (st == HU_OK && s.tsv.columns)
+		st = hu_tsv_write(&s.tsv, hu_args_text(a, "tsv"));
+	else if (s.tsv.columns)
+		hu_tsv_release(&s.tsv);
 	if (st != HU_OK)
 		return hu_complain(st);
 	if (wrong)
-		fprintf(stderr, "halfulp bench: %ld results are not what hu_round gives; no figure here counts\n", wrong);
+		fprintf(stderr, "halfulp bench: %ld results are not what they must be; no figure here counts\n", wrong);
 	return wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
 const hu_command hu_cmd_bench = {
-	"bench", "NAME [OPTION...]", "Measure this machine, as ratios, with the results checked.",
+	"bench", "NAME [OPTION...]", "Measure this machine, with the results checked: casts, products, training steps.",
 	"cast: arrays of floats to formats and codes, by format, operation, rounding mode and instruction set.\n"
 	"ns is an element, memcpy the ratio to copying as many floats in the same run; mpfr and python say how\n"
 	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for round).\n"
-	"Time is the thread's processor time on one thread, else the clock's; the fastest trial counts.",
+	"words: the random bits of one stochastic rounding a float, made and thrown away: no SR row can be below.\n"
+	"Time is the thread's processor time on one thread, else the clock's; the fastest trial counts.\n"
+	"gemm: products, each checked against the plain version's bits (cublas: against its bound); ceiling is what the\n"
+	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it that is reached.\n"
+	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, each combination a row.\n"
+	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes on;\n"
+	"published rows of the same model and batch follow, of other devices and image sizes as their columns say.\n"
+	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at least, the\n"
+	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.",
 	opts, run
 };

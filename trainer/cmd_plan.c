@@ -7,6 +7,7 @@
 #include "trainer/device/fits.h"
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
+#include "trainer/device/verdict.h"
 #include "trainer/memory.h"
 
 #include <math.h>
@@ -145,24 +146,6 @@ typedef struct plan {
 	json_t *json;
 } plan;
 
-/* "16GiB", "512 MB", "8e9": bytes. */
-static hu_status
-parse_bytes(const char *text, double *bytes)
-{
-	static const struct { const char *unit; double times; } units[] = { { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
-	char *end;
-	double x = strtod(text, &end);
-
-	while (*end == ' ')
-		end++;
-	for (size_t i = 0; end > text && x > 0 && x < INFINITY && i < sizeof units / sizeof *units; i++)
-		if (!strcmp(end, units[i].unit)) {
-			*bytes = x * units[i].times;
-			return HU_OK;
-		}
-	return hu_fail(HU_EINVAL, "--memory %s: a size like 16GiB, 512MB or 8e9 is needed", text);
-}
-
 /* Medians of a few steps, each call by itself; untouched where nothing is to be measured. */
 static hu_status
 measure(const plan *x, hu_steptime *t)
@@ -176,7 +159,7 @@ measure(const plan *x, hu_steptime *t)
 	c.epochs = c.epochs ? c.epochs : 1;
 	c.seed = 1;
 	HU_TRY(hu_energy_open(&none, "none", "cpu"));
-	return hu_steptime_measure(t, &c, 2, x->steps, &none);
+	return hu_steptime_measure(t, &c, &(hu_steptime_ask){ .warm = 2, .steps = x->steps, .calls = 1, .energy = &none });
 }
 
 static json_t *
@@ -271,7 +254,7 @@ make_plan(plan *x, const hu_args *a)
 		x->steps = (size_t)n;
 	}
 	if (hu_args_given(a, "memory"))
-		HU_TRY(parse_bytes(hu_args_text(a, "memory"), &x->bytes));
+		HU_TRY(hu_parse_bytes(hu_args_text(a, "memory"), &x->bytes));
 	HU_TRY(hu_config_from_args(&x->config, a, 0));
 	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
 	if (hu_args_given(a, "json") && !hu_args_given(a, "program"))

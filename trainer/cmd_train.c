@@ -15,7 +15,7 @@ static const hu_opt opts[] = {
 	HU_CONFIG_MODEL_OPTS,
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
 	HU_CONFIG_RUN_OPTS,
-	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options" },
+	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
 	{ "threads", "N", "0", "threads; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
 	{ "meter", "NAME", "auto", "energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
@@ -195,6 +195,16 @@ restore(job *b, const hu_run *run)
 	return st;
 }
 
+/* A run whose device is gone goes on elsewhere: the bits are the same. */
+static void
+take_backend(job *b, const hu_args *a)
+{
+	if (!hu_args_given(a, "backend"))
+		return;
+	free(b->config.backend);
+	b->config.backend = hu_xstrdup(hu_args_text(a, "backend"));
+}
+
 static hu_status
 prepare_resumed(job *b, const hu_args *a)
 {
@@ -210,13 +220,15 @@ prepare_resumed(job *b, const hu_args *a)
 	HU_TRY(hu_run_open(&run, b->dir));
 	hu_status st = hu_config_from_json(&b->config, run.manifest);
 	if (st == HU_OK)
+		take_backend(b, a);
+	if (st == HU_OK)
 		st = open_session(b, a);
 	if (st == HU_OK)
 		st = check_same(b, &run);
 	if (st == HU_OK)
 		st = hu_record_init(&b->record, b->dir, &b->session);
 	if (st == HU_OK) {
-		hu_record_continue(&b->record, run.manifest);
+		hu_record_continue(&b->record, run.manifest, &b->session);
 		st = hu_run_create(b->dir, 1);
 	}
 	if (st == HU_OK)

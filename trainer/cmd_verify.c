@@ -4,12 +4,14 @@
 #include "lib/base/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
+#include "lib/program/gemm.h"
 #include "trainer/verify.h"
 
 static const hu_opt opts[] = {
 	{ "trace", NULL, NULL, "re-execute each traced call from its recorded inputs and name every element that differs" },
 	{ "threads", "N", "0", "threads; 0: one a core" },
 	{ "backend", "NAME", NULL, "where the program runs [the run's own]" },
+	{ "gemm", "WAY", NULL, hu_gemm_help },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
 	{ "steps", "S", NULL, "stop after S steps [all]" },
 	{ "quiet", NULL, NULL, "say it by the exit code alone" },
@@ -39,7 +41,7 @@ verify_run(const hu_args *a, const hu_run *r, int *differs)
 
 	if (hu_args_given(a, "steps"))
 		HU_TRY(hu_args_int(a, "steps", 1, 1000000000, &steps));
-	HU_TRY(hu_verify_run(&v, r, hu_args_text(a, "backend"), (size_t)steps));
+	HU_TRY(hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps));
 	*differs = v.differs;
 	if (!hu_args_given(a, "quiet"))
 		print_run(&v, r->dir, hu_args_given(a, "json"));

@@ -49,6 +49,9 @@ static const struct field { const char *name; kind kind; size_t at; double min, 
 	{ "seed", WHOLE, AT(seed), 0, 0x1p53, 1 },
 	{ "init", TEXT, AT(init), 0, 0, 1 },
 	{ "backend", TEXT, AT(backend), 0, 0, 1 },
+	{ "gemm", TEXT, AT(gemm), 0, 0, 1 },
+	{ "fuse", TEXT, AT(fuse), 0, 0, 1 },
+	{ "graph", TEXT, AT(graph), 0, 0, 1 },
 	{ "trace-steps", TEXT, AT(trace_steps), 0, 0, 1 },
 	{ "trace", TEXT, AT(trace), 0, 0, 1 },
 	{ "trace-cap", REAL, AT(trace_cap), 0, 1e18, 1 },
@@ -139,11 +142,25 @@ absolute(char **path, size_t prefix)
 	*path = s;
 }
 
+int
+hu_config_on(const char *word)
+{
+	return !word || !strcmp(word, "on");
+}
+
+static hu_status
+on_or_off(const char *option, const char *word)
+{
+	return hu_config_on(word) || !strcmp(word, "off") ? HU_OK : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
+}
+
 static hu_status
 settle(hu_config *c)
 {
 	hu_sum sum;
 
+	HU_TRY(on_or_off("fuse", c->fuse));
+	HU_TRY(on_or_off("graph", c->graph));
 	HU_TRY(hu_model_find(c->model, &c->row));
 	if (!c->optimizer)
 		c->optimizer = hu_xstrdup(c->row->optimizer);
@@ -277,7 +294,7 @@ const char *
 hu_config_given(const hu_args *a)
 {
 	for (int i = 0; i < FIELDS; i++)
-		if (hu_args_given(a, fields[i].name))
+		if (hu_args_given(a, fields[i].name) && fields[i].at != offsetof(hu_config, backend))
 			return fields[i].name;
 	return hu_args_given(a, "policy") ? "policy" : NULL;
 }

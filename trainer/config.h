@@ -6,6 +6,7 @@
 #define HU_TRAINER_CONFIG_H
 
 #include "lib/base/opt.h"
+#include "lib/program/gemm.h"
 #include "lib/program/passes.h"
 #include "trainer/data/data.h"
 #include "trainer/model/model.h"
@@ -13,7 +14,7 @@
 
 typedef struct hu_config {
 	/* As options: NULL, NaN or 0 where nothing was said. */
-	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *trace_steps, *trace;
+	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *gemm, *trace_steps, *trace, *fuse, *graph;
 	double lr, momentum, weight_decay, beta1, beta2, eps, width, loss_weight, trace_cap;
 	double init_scale, growth, backoff, interval, floor, cap, hysteresis;
 	size_t size, channels, train, eval, split, data_seed, batch, epochs, steps, seed, checkpoint_every;
@@ -59,6 +60,9 @@ typedef struct hu_config {
 	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" }, \
 	{ "init", "FILE", NULL, "start from the weights in a safetensors file" }, \
 	{ "backend", "NAME", "cpu", "where the program runs" }, \
+	{ "gemm", "WAY", "auto", hu_gemm_help }, \
+	{ "fuse", "on|off", "on", "on a device: several calls in one pass over memory. Changes no bit" }, \
+	{ "graph", "on|off", "on", "on a device: a step is recorded once and launched whole. Changes no bit" }, \
 	{ "trace-steps", "LIST", "first,last", "steps recorded whole: numbers from 0, first, last, or none" }, \
 	{ "trace", "PATTERN", "*", "tensors recorded, shell patterns separated by commas" }, \
 	{ "trace-cap", "BYTES", "2^30", "refuse to begin where the trace would be larger" }, \
@@ -70,7 +74,9 @@ hu_status hu_config_from_args(hu_config *c, const hu_args *a, int run_too);
 hu_status hu_config_from_json(hu_config *c, const json_t *manifest);
 json_t *hu_config_to_json(const hu_config *c);
 void hu_config_release(hu_config *c);
-/* Name of an option of the two lists that was given on the line, or NULL. */
+/* 1 where the word is "on" or nothing was said. */
+int hu_config_on(const char *word);
+/* Name of an option of the two lists that was given on the line, or NULL; the back end, which changes no bit, is not among them. */
 const char *hu_config_given(const hu_args *a);
 /* The same configuration with another policy; loss scaling follows it where none was asked for. */
 hu_status hu_config_set_policy(hu_config *c, const char *policy);

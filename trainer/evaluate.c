@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 size_t
 hu_argmax(const hu_tensor *t, size_t row, size_t n)
@@ -22,17 +23,37 @@ hu_argmax(const hu_tensor *t, size_t row, size_t n)
 	return best;
 }
 
+/* The labels of the step that is read: a device has those of another one already. */
+static hu_status
+labels_read(hu_session *s, float *labels)
+{
+	hu_tensor t;
+
+	if (!s->backend->watch) {
+		memcpy(labels, s->labels, s->config->batch * sizeof *labels);
+		return HU_OK;
+	}
+	HU_TRY(hu_session_read(s, s->id.labels, &t));
+	for (size_t i = 0; i < t.n; i++)
+		labels[i] = (float)hu_get(&t, i);
+	return HU_OK;
+}
+
 hu_status
 hu_session_accuracy(hu_session *s, double *accuracy)
 {
 	size_t batch = s->config->batch, right = 0;
+	float *labels = hu_xmalloc(batch * sizeof *labels);
+	hu_status st = labels_read(s, labels);
 	hu_tensor p;
 
-	HU_TRY(hu_session_read(s, s->id.p, &p));
-	for (size_t i = 0; i < batch; i++)
-		right += (double)hu_argmax(&p, i, s->data.classes) == (double)s->labels[i];
+	if (st == HU_OK)
+		st = hu_session_read(s, s->id.p, &p);
+	for (size_t i = 0; i < batch && st == HU_OK; i++)
+		right += (double)hu_argmax(&p, i, s->data.classes) == (double)labels[i];
+	free(labels);
 	*accuracy = (double)right / (double)batch;
-	return HU_OK;
+	return st;
 }
 
 /* Parameters and statistics of the training to the tensors of the same name in the evaluation. */

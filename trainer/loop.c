@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-typedef struct loop { hu_session *s; hu_record *r; hu_metrics *m; hu_progress bar; int talk; hu_account *energy; double scale_before, seconds; size_t timed; } loop;
+typedef struct loop { hu_session *s; hu_record *r; hu_metrics *m; hu_progress bar; int talk; hu_account *energy; double scale_before, seconds, ended, ended_joules; size_t timed, every; int running; } loop;
 
 /* One line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how much. */
 static void
@@ -48,10 +48,52 @@ begin(loop *l, double *joules)
 static void
 end(loop *l, hu_row *r, double start, double joules)
 {
-	double now = hu_energy_read(&l->energy->meter);
+	l->ended_joules = hu_energy_read(&l->energy->meter);
+	l->ended = hu_now();
+	r->seconds += l->ended - start;
+	r->joules = l->ended_joules >= 0 && joules >= 0 && r->joules >= 0 ? r->joules + (l->ended_joules - joules) : -1;
+}
 
-	r->seconds += hu_now() - start;
-	r->joules = now >= 0 && joules >= 0 && r->joules >= 0 ? r->joules + (now - joules) : -1;
+/* Whether the next step may run while what STEP left is read: nothing but the metrics wants STEP's tensors or the state after it. */
+static int
+may_overlap(const loop *l, size_t step)
+{
+	const hu_session *s = l->s;
+
+	return hu_session_may_lag(s) && step + 1 < s->steps && (step + 1) % s->steps_per_epoch && (step + 1) % l->every && !hu_record_traces(l->r, step);
+}
+
+/* The step's time ends when its loss is there. */
+static hu_status
+observe(loop *l, size_t step, hu_row *r, double start, double joules, double *next)
+{
+	HU_TRY(hu_session_scalar(l->s, l->s->id.loss, &r->loss));
+	end(l, r, start, joules);
+	HU_TRY(hu_metrics_observe(l->m, l->s, step, r));
+	return next_scale(l->s, r->loss_scale, next);
+}
+
+static hu_status
+observe_running(loop *l, size_t step, hu_row *r, double start, double joules, double *next)
+{
+	HU_TRY(hu_session_advance(l->s, step));
+	hu_session_lag(l->s, 1);
+	hu_status st = observe(l, step, r, start, joules, next);
+	if (st == HU_OK)
+		st = hu_session_digest(l->s, &r->digest);
+	hu_session_lag(l->s, 0);
+	return st;
+}
+
+static hu_status
+observe_at_rest(loop *l, size_t step, hu_row *r, double start, double joules, double *next)
+{
+	HU_TRY(observe(l, step, r, start, joules, next));
+	HU_TRY(hu_record_trace(l->r, l->s, step));
+	start = begin(l, &joules);
+	HU_TRY(hu_session_commit(l->s, &r->digest));
+	end(l, r, start, joules);
+	return HU_OK;
 }
 
 static hu_status
@@ -61,14 +103,13 @@ one_step(loop *l, size_t step, hu_row *r)
 
 	memset(r, 0, sizeof *r);
 	start = begin(l, &joules);
-	HU_TRY(hu_session_step(l->s, step));
-	end(l, r, start, joules);
-	HU_TRY(hu_metrics_observe(l->m, l->s, step, r));
-	HU_TRY(next_scale(l->s, r->loss_scale, &next));
-	HU_TRY(hu_record_trace(l->r, l->s, step));
-	start = begin(l, &joules);
-	HU_TRY(hu_session_commit(l->s, &r->digest));
-	end(l, r, start, joules);
+	if (l->running) {
+		start = l->ended;
+		joules = l->ended_joules;
+	} else
+		HU_TRY(hu_session_step(l->s, step));
+	l->running = may_overlap(l, step);
+	HU_TRY(l->running ? observe_running(l, step, r, start, joules, &next) : observe_at_rest(l, step, r, start, joules, &next));
 	r->utilisation = hu_energy_utilisation(&l->energy->meter);
 	l->seconds += r->seconds;
 	l->timed++;
@@ -90,14 +131,24 @@ say_epoch(loop *l, const hu_row *r)
 	l->timed = 0;
 }
 
+/* The run directory is whole up to its last checkpoint: a device that went away costs the steps since. */
+static hu_status
+lost(const hu_record *r)
+{
+	char why[512];
+
+	snprintf(why, sizeof why, "%s", hu_reason());
+	return hu_fail(HU_EDEVICE, "%s; to go on: halfulp train --resume %s, with --backend cpu where no device is left", why, r->dir);
+}
+
 hu_status
 hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, hu_account *energy, hu_row *last)
 {
 	loop l = { .s = s, .r = r, .m = m, .talk = talk, .energy = energy };
-	size_t every = s->config->checkpoint_every ? s->config->checkpoint_every : s->steps_per_epoch;
 	double accuracy = 0;
 	hu_status st = HU_OK;
 
+	l.every = s->config->checkpoint_every ? s->config->checkpoint_every : s->steps_per_epoch;
 	hu_progress_start(&l.bar, "train", s->steps - from);
 	for (size_t step = from; step < s->steps && st == HU_OK; step++) {
 		int ends = step + 1 == s->steps;
@@ -113,7 +164,7 @@ hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, h
 		hu_metrics_add(m, s, last);
 		if (last->evaluated)
 			accuracy = last->eval.accuracy;
-		if (ends || (step + 1) % every == 0) {
+		if (ends || (step + 1) % l.every == 0) {
 			hu_account_write(energy, r->manifest, accuracy);
 			st = hu_record_checkpoint(r, s, m, step + 1);
 		}
@@ -121,5 +172,5 @@ hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, h
 		hu_progress_step(&l.bar, 1);
 	}
 	hu_progress_end(&l.bar);
-	return st;
+	return st == HU_EDEVICE ? lost(r) : st;
 }

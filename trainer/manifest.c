@@ -83,6 +83,21 @@ steps(const hu_record *r)
 	return a;
 }
 
+/* What computes each product of a step. */
+static json_t *
+products(const hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	json_t *a = json_array();
+
+	for (int i = 0; i < p->nc; i++) {
+		const char *ran = s->backend->ran(s->train, i);
+		if (ran)
+			json_array_append_new(a, json_pack("{s:i s:s s:s s:s}", "call", i, "op", p->c[i].op->name, "layer", p->c[i].layer, "ran", ran));
+	}
+	return json_pack("{s:s s:o}", "asked", s->config->gemm ? s->config->gemm : "auto", "calls", a);
+}
+
 json_t *
 hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
 {
@@ -94,6 +109,8 @@ hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
 	HU_ASSERT(j);
 	json_object_set_new(j, "config", hu_config_to_json(c));
 	json_object_set_new(j, "backend", json_string(s->backend->name));
+	if (s->backend->ran)
+		json_object_set_new(j, "gemm", products(s));
 	json_object_set_new(j, "device", json_string(hu_machine_processor()));
 	json_object_set_new(j, "host", json_string(hu_machine_system()));
 	json_object_set_new(j, "compiler", json_string(hu_build_compiler()));

@@ -3,7 +3,7 @@
 
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
-#include "lib/number/round.h"
+#include "lib/number/count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,26 +74,35 @@ hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
 	return HU_OK;
 }
 
-static void
-add_gradient(hu_tsv *t, size_t step, const char *name, const hu_tensor *g)
+/* Counted where the step ran, or here. */
+static hu_status
+tally(hu_session *s, int tensor, hu_tally *c)
 {
-	size_t nonzeros = 0, zeros = 0, bad = 0;
-	double amax = 0;
+	hu_status st = HU_OK;
+	hu_tensor g;
 
-	for (size_t k = 0; k < g->n; k++) {
-		double x = hu_get(g, k), a = x < 0 ? -x : x;
-		bad += !hu_isfinite(x);
-		zeros += x == 0;
-		nonzeros += hu_isfinite(x) && x != 0;
-		if (hu_isfinite(x) && a > amax)
-			amax = a;
-	}
+	if (s->backend->tally && s->backend->tally(s->train, tensor, c, &st))
+		return st;
+	memset(c, 0, sizeof *c);
+	HU_TRY(hu_session_read(s, tensor, &g));
+	for (size_t k = 0; k < g.n; k++)
+		hu_tally_count(c, hu_get(&g, k));
+	return HU_OK;
+}
+
+static hu_status
+add_gradient(hu_tsv *t, hu_session *s, size_t step, int tensor)
+{
+	hu_tally c;
+
+	HU_TRY(tally(s, tensor, &c));
 	hu_tsv_int(t, (long long)step);
-	hu_tsv_text(t, name);
-	hu_tsv_real(t, amax);
-	hu_tsv_int(t, (long long)nonzeros);
-	hu_tsv_int(t, (long long)zeros);
-	hu_tsv_int(t, (long long)bad);
+	hu_tsv_text(t, s->programs.train->t[tensor].name);
+	hu_tsv_real(t, hu_from_bits64(c.amax));
+	hu_tsv_int(t, (long long)c.nonzeros);
+	hu_tsv_int(t, (long long)c.zeros);
+	hu_tsv_int(t, (long long)c.nonfinite);
+	return HU_OK;
 }
 
 /* Which tensor held the first non-finite element: the finite check's `where` counts its own inputs. */
@@ -132,13 +141,9 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
 	r->skipped = found != 0;
 	if (r->skipped)
 		HU_TRY(observe_overflow(s, r));
-	for (int i = 0; i < p->nt; i++) {
-		hu_tensor g;
-		if (!p->t[i].trainable || p->t[i].grad < 0)
-			continue;
-		HU_TRY(hu_session_read(s, p->t[i].grad, &g));
-		add_gradient(&m->grads, step, p->t[p->t[i].grad].name, &g);
-	}
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			HU_TRY(add_gradient(&m->grads, s, step, p->t[i].grad));
 	return HU_OK;
 }
 

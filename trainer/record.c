@@ -128,9 +128,20 @@ hu_record_begin(hu_record *r, const hu_session *s, const json_t *command)
 }
 
 void
-hu_record_continue(hu_record *r, const json_t *manifest)
+hu_record_continue(hu_record *r, const json_t *manifest, const hu_session *s)
 {
+	const char *now = s->backend->name, *before;
+
 	r->manifest = json_deep_copy(manifest);
+	before = json_string_value(json_object_get(r->manifest, "backend"));
+	if (before && strcmp(before, now)) {
+		json_t *was = json_object_get(r->manifest, "backends_before");
+		if (!was)
+			json_object_set_new(r->manifest, "backends_before", was = json_array());
+		json_array_append_new(was, json_string(before));
+		json_object_set_new(r->manifest, "backend", json_string(now));
+		json_object_set_new(json_object_get(r->manifest, "config"), "backend", json_string(now));
+	}
 }
 
 /* Tensors of the present step: borrowed from the machine where it has them, else copied. */
@@ -157,6 +168,15 @@ release_tensors(hu_session *s, hu_tensor *t, int owned)
 		free(t);
 }
 
+int
+hu_record_traces(const hu_record *r, size_t step)
+{
+	for (int i = 0; i < r->ntrace; i++)
+		if (r->trace_step[i] == step)
+			return 1;
+	return 0;
+}
+
 hu_status
 hu_record_trace(hu_record *r, hu_session *s, size_t step)
 {
@@ -164,17 +184,14 @@ hu_record_trace(hu_record *r, hu_session *s, size_t step)
 	char name[64];
 	int owned;
 
-	for (int i = 0; i < r->ntrace; i++) {
-		if (r->trace_step[i] != step)
-			continue;
-		HU_TRY(tensors(s, r->select, &t, &owned));
-		hu_status st = hu_run_write_trace(r->dir, step, s->programs.train, t, r->select);
-		release_tensors(s, t, owned);
-		HU_TRY(st);
-		snprintf(name, sizeof name, "trace/step-%06zu.safetensors", step);
-		return hu_run_add_file(r->dir, name, files(r));
-	}
-	return HU_OK;
+	if (!hu_record_traces(r, step))
+		return HU_OK;
+	HU_TRY(tensors(s, r->select, &t, &owned));
+	hu_status st = hu_run_write_trace(r->dir, step, s->programs.train, t, r->select);
+	release_tensors(s, t, owned);
+	HU_TRY(st);
+	snprintf(name, sizeof name, "trace/step-%06zu.safetensors", step);
+	return hu_run_add_file(r->dir, name, files(r));
 }
 
 /* Which tensors a checkpoint has: the state. */

@@ -29,21 +29,46 @@ largest(const hu_program *p)
 	return most;
 }
 
+/* What the loop reads after every step (trainer/metrics.c), so that a device sends it without being asked. */
+static hu_status
+watch(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	int *counted = hu_xmalloc(((size_t)p->nt + 1) * sizeof *counted), n = 0;
+	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, s->id.labels, p->t[s->id.scale].next }, eval[] = { s->eval_id.loss, s->eval_id.p };
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			counted[n++] = p->t[i].grad;
+	hu_status st = s->backend->watch(s->train, each, 7 + (each[7] >= 0), counted, n);
+	free(counted);
+	return st == HU_OK ? s->backend->watch(s->eval, eval, 2, NULL, 0) : st;
+}
+
 static hu_status
 open_machines(hu_session *s)
 {
 	const hu_config *c = s->config;
 	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
+	hu_gemm_way gemm;
 
 	HU_TRY(hu_build(&s->programs, c, &sizes));
 	HU_TRY(hu_backend_find(c->backend, &s->backend));
-	HU_TRY(s->backend->open(&s->train, s->programs.train));
-	HU_TRY(s->backend->open(&s->eval, s->programs.eval));
+	HU_TRY(hu_gemm_find(c->gemm, &gemm));
+	HU_TRY(s->backend->open(&s->train, s->programs.train, gemm));
+	HU_TRY(s->backend->open(&s->eval, s->programs.eval, gemm));
 	s->id = find_ids(s->programs.train);
 	s->eval_id = find_ids(s->programs.eval);
+	if (s->backend->tune) {
+		s->backend->tune(s->train, hu_config_on(c->fuse), hu_config_on(c->graph));
+		s->backend->tune(s->eval, hu_config_on(c->fuse), hu_config_on(c->graph));
+	}
+	if (s->backend->watch)
+		HU_TRY(watch(s));
 	s->x = hu_xcalloc(c->batch * hu_dataset_pixels(&s->data), sizeof *s->x);
 	s->labels = hu_xcalloc(c->batch, sizeof *s->labels);
 	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
+	s->next_labels = hu_xcalloc(c->batch, sizeof *s->next_labels);
 	s->index = hu_xcalloc(c->batch, sizeof *s->index);
 	s->order = hu_xcalloc(s->data.n_train, sizeof *s->order);
 	s->read = hu_xcalloc(largest(s->programs.train), sizeof(double));
@@ -84,6 +109,7 @@ hu_session_close(hu_session *s)
 	free(s->x);
 	free(s->labels);
 	free(s->weight);
+	free(s->next_labels);
 	free(s->read);
 	memset(s, 0, sizeof *s);
 }
@@ -149,20 +175,78 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 	return s->backend->write(m, id->weight, s->weight);
 }
 
+static void
+exchange_labels(hu_session *s)
+{
+	float *labels = s->labels;
+
+	s->labels = s->next_labels;
+	s->next_labels = labels;
+}
+
+static hu_status
+feed_step(hu_session *s, size_t step)
+{
+	shuffle(s, step / s->steps_per_epoch);
+	return hu_session_feed(s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
+}
+
+/* A device is given the next batch while it works: it keeps that apart until the step that uses it. */
+static hu_status
+feed_ahead(hu_session *s, size_t step)
+{
+	s->ahead = 0;
+	if (!s->backend->watch || step >= s->steps)
+		return HU_OK;
+	exchange_labels(s);
+	hu_status st = feed_step(s, step);
+	exchange_labels(s);
+	s->ahead = step + 1;
+	return st;
+}
+
 hu_status
 hu_session_step(hu_session *s, size_t step)
 {
 	hu_env env = { s->config->seed, (uint32_t)step };
 
-	shuffle(s, step / s->steps_per_epoch);
-	HU_TRY(hu_session_feed(s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch));
-	return s->backend->step(s->train, &env);
+	if (s->ahead == step + 1)
+		exchange_labels(s);
+	else
+		HU_TRY(feed_step(s, step));
+	HU_TRY(s->backend->step(s->train, &env));
+	return feed_ahead(s, step + 1);
 }
 
 hu_status
 hu_session_commit(hu_session *s, uint64_t *digest)
 {
 	HU_TRY(s->backend->commit(s->train));
+	return s->backend->digest(s->train, digest);
+}
+
+int
+hu_session_may_lag(const hu_session *s)
+{
+	return s->backend->lag != NULL;
+}
+
+hu_status
+hu_session_advance(hu_session *s, size_t step)
+{
+	HU_TRY(s->backend->commit(s->train));
+	return hu_session_step(s, step + 1);
+}
+
+void
+hu_session_lag(hu_session *s, int back)
+{
+	s->backend->lag(s->train, back);
+}
+
+hu_status
+hu_session_digest(hu_session *s, uint64_t *digest)
+{
 	return s->backend->digest(s->train, digest);
 }
 
@@ -199,11 +283,23 @@ hu_session_scalar(hu_session *s, int i, double *x)
 	return HU_OK;
 }
 
+static hu_status
+read_all(hu_session *s, const int *tensor, int n, void *const *values)
+{
+	if (s->backend->gather)
+		return s->backend->gather(s->train, tensor, n, values);
+	for (int i = 0; i < n; i++)
+		HU_TRY(s->backend->read(s->train, tensor[i], values[i]));
+	return HU_OK;
+}
+
 hu_status
 hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
 {
 	const hu_program *p = s->programs.train;
 	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
+	int *tensor = hu_xmalloc(((size_t)p->nt + 1) * sizeof *tensor), n = 0;
+	void **values = hu_xmalloc(((size_t)p->nt + 1) * sizeof *values);
 	hu_status st = HU_OK;
 
 	for (int i = 0; i < p->nt && st == HU_OK; i++) {
@@ -213,8 +309,15 @@ hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
 		if (select && !select[i])
 			continue;
 		t[i].data = hu_alloc(t[i].n * hu_element_size(t[i].format));
-		st = t[i].data ? s->backend->read(s->train, i, t[i].data) : hu_fail(HU_ENOMEM, "no memory to copy %s (%zu elements)", p->t[i].name, t[i].n);
+		if (!t[i].data)
+			st = hu_fail(HU_ENOMEM, "no memory to copy %s (%zu elements)", p->t[i].name, t[i].n);
+		tensor[n] = i;
+		values[n++] = t[i].data;
 	}
+	if (st == HU_OK)
+		st = read_all(s, tensor, n, values);
+	free(tensor);
+	free(values);
 	if (st == HU_OK)
 		*out = t;
 	else

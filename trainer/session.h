@@ -22,6 +22,8 @@ typedef struct hu_session {
 	size_t *order;
 	size_t *index;                  /* images of an evaluation batch */
 	float *x, *labels, *weight;     /* one batch */
+	float *next_labels;             /* of the batch that a device was fed ahead, */
+	size_t ahead;                   /* for step ahead - 1; 0: none */
 	void *read;                     /* room for any tensor, as doubles or floats */
 } hu_session;
 
@@ -37,6 +39,13 @@ hu_status hu_session_restore(hu_session *s, const hu_tensor *t);
    the new state can be read side by side. */
 hu_status hu_session_step(hu_session *s, size_t step);
 hu_status hu_session_commit(hu_session *s, uint64_t *digest);
+
+/* On a device: commits step STEP and launches the next one, so that what STEP left is read while that runs; between the two
+   calls of hu_session_lag reads, and the digest, are STEP's. hu_session_may_lag: whether the back end can. */
+int hu_session_may_lag(const hu_session *s);
+hu_status hu_session_advance(hu_session *s, size_t step);
+void hu_session_lag(hu_session *s, int back);
+hu_status hu_session_digest(hu_session *s, uint64_t *digest);
 
 /* A tensor of the training program as the host sees it: *t points into the machine, or into S's
    own room until the next call. */

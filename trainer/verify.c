@@ -73,18 +73,34 @@ run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
 	return st;
 }
 
+static hu_status
+settle_backend(hu_config *c, const char *backend, const char *gemm)
+{
+	int other = backend && strcmp(backend, c->backend);
+
+	if (other && !gemm && c->gemm && !strcmp(c->gemm, "cublas"))
+		return hu_fail(HU_EUNABLE, "the run's products were cuBLAS's, whose bits no other back end has: verify it on %s, or say --gemm", c->backend);
+	if (gemm || other) {
+		free(c->gemm);
+		c->gemm = gemm ? hu_xstrdup(gemm) : NULL;
+	}
+	if (other) {
+		free(c->backend);
+		c->backend = hu_xstrdup(backend);
+	}
+	return HU_OK;
+}
+
 hu_status
-hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, size_t steps)
+hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, const char *gemm, size_t steps)
 {
 	hu_config c;
 
 	memset(v, 0, sizeof *v);
 	HU_TRY(hu_config_from_json(&c, r->manifest));
-	if (backend) {
-		free(c.backend);
-		c.backend = hu_xstrdup(backend);
-	}
-	hu_status st = run_again(v, r, &c, steps);
+	hu_status st = settle_backend(&c, backend, gemm);
+	if (st == HU_OK)
+		st = run_again(v, r, &c, steps);
 	hu_config_release(&c);
 	return st;
 }

@@ -42,7 +42,7 @@ product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k
 	for (size_t done = 0; done < k; done += HU_GRID_CHUNK) {
 		size_t kc = k - done < HU_GRID_CHUNK ? k - done : HU_GRID_CHUNK;
 		const double *x = a + done * HU_GRID_ROWS, *y = b + done * grid->cols;
-		int l = hu_log2_up(kc), levels = depth == HU_PLAIN || width <= 51 - l ? 1 : 2;
+		int l = hu_log2_up(kc), levels = depth != HU_TWO || width <= 51 - l ? 1 : 2;
 		double start = levels == 1 ? 0 : 3 * hu_pow2(l + 2);
 		if (want_sum) {
 			for (size_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k
 }
 
 /* Bound of what sums of terms scaled into (-4,4) lost: FULL for whole chunks and LAST for the last one, where the
-   products have bits below 2^-limit; PLAIN times Σ|ab| instead under HU_PLAIN; TINY from underflow where they reach that far. */
+   products have bits below 2^-limit; PLAIN times Σ|ab| instead under HU_PLAIN, and neither under HU_BARE; TINY from underflow where they reach that far. */
 typedef struct loss { int limit_full, limit_last; double full, last, plain, tiny; } loss;
 
 static loss
@@ -69,7 +69,9 @@ losses(size_t k, hu_depth depth)
 	int l = hu_log2_up(HU_GRID_CHUNK), m = hu_log2_up(rest);
 	loss x = { chunks ? 51 - l : INT_MAX, rest ? 51 - m : INT_MAX, 0, 0, (chunks ? c : r) * 0x1p-53 * up, (double)k * 0x1p-1071 };
 
-	if (depth == HU_PLAIN)
+	if (depth == HU_BARE)
+		x.plain = 0;
+	if (depth != HU_TWO)
 		return x;
 	x.limit_full += chunks ? 52 - l : 0;
 	x.limit_last += rest ? 52 - m : 0;

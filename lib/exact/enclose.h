@@ -19,6 +19,7 @@ typedef struct hu_enclosure {
 
 typedef enum hu_depth {
 	HU_PLAIN, /* one double a chunk of 1024 terms: err <= min(k, 1024) 2^-53 Σ|ab| about. Needs mag. A screen */
+	HU_BARE,  /* the same with no statement of its own: err lacks min(k, 1024) 2^-53 Σ|ab|, which the caller bounds. Without mag */
 	HU_TWO    /* two doubles: err is 0, or about min(k, 1024)^2 k 2^-105 max|a_i| max|b_j|. 4 flops a term */
 } hu_depth;
 

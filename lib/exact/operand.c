@@ -70,6 +70,17 @@ hu_operand_settle(hu_operand *o)
 	o->measured = 1;
 }
 
+void
+hu_operand_assume(hu_operand *o, size_t i, int e, int special)
+{
+	enum { ANY = 150 }; /* beyond any width that is exact, within what put_panel of enclose.c scales by rows */
+
+	o->e[i] = special ? 0 : e;
+	o->low[i] = special ? 0 : ANY;
+	o->bits[i] = special ? 0 : 53;
+	o->special[i] = (unsigned char)(special != 0);
+}
+
 /* M's vector has, beside what was found before, elements of these bits (grid.h). */
 static void
 merge(hu_measured *m, uint64_t top, uint64_t low, uint64_t all)
@@ -152,8 +163,15 @@ hu_operand_vector(hu_operand *o, size_t i, const double *x, size_t stride)
 		}
 	}
 	double factor = hu_pow2(-o->e[i]);
-	for (size_t kk = 0; kk < o->k; kk++)
-		out[kk * w] = o->special[i] ? 0 : x[kk * stride] * factor;
+	if (o->special[i])
+		for (size_t kk = 0; kk < o->k; kk++)
+			out[kk * w] = 0;
+	else if (w == HU_GRID_ROWS)
+		for (size_t kk = 0; kk < o->k; kk++)
+			out[kk * HU_GRID_ROWS] = x[kk * stride] * factor;
+	else
+		for (size_t kk = 0; kk < o->k; kk++)
+			out[kk * w] = x[kk * stride] * factor;
 }
 
 void

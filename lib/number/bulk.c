@@ -5,6 +5,8 @@
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 
+#include <string.h>
+
 static const hu_stream none;
 
 static uint32_t
@@ -17,19 +19,26 @@ hu_bulk_job
 hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width)
 {
 	hu_bulk_job j;
-	int holds;
+	int holds, as_is;
 
+	memset(&j, 0, sizeof j);
 	j.kernels = hu_bulk_kernels_of(level);
 	j.f = hu_format_of(id);
 	j.mode = mode;
 	j.flags = flags;
 	j.random = random ? *random : none;
-	holds = j.f.emax >= 127 && j.f.emin - j.f.p + 1 <= -149 && j.f.p >= 24 && j.f.special == HU_SPECIAL_IEEE;
-	j.as_is = holds && !((flags | j.f.flags) & (HU_SATURATE | HU_FTZ | HU_DAZ | HU_NOSUB));
+	holds = j.f.special == HU_SPECIAL_IEEE && (width == 64 ? j.f.emax >= 1023 && j.f.emin - j.f.p + 1 <= -1074 && j.f.p >= 53
+	                                                        : j.f.emax >= 127 && j.f.emin - j.f.p + 1 <= -149 && j.f.p >= 24);
+	as_is = holds && !((flags | j.f.flags) & (HU_SATURATE | HU_FTZ | HU_DAZ | HU_NOSUB));
 	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
-	if (width == 32 && !j.as_is)
+	if (as_is) {
+		j.mode = HU_RNE; /* all modes do the same */
+		(width == 64 ? &j.plan64 : &j.plan)->kind = HU_BULK_COPY;
+		return j;
+	}
+	if (width == 32)
 		j.plan = hu_bulk_plan_of(j.f, mode, flags, 32);
-	if (width == 64 || (!j.as_is && j.plan.kind == HU_BULK_NONE))
+	if (width == 64 || j.plan.kind == HU_BULK_NONE)
 		j.plan64 = hu_bulk_plan_of(j.f, mode, flags, 64);
 	return j;
 }
@@ -55,9 +64,7 @@ hu_bulk_round_part(const hu_bulk_job *j, void *to, const void *from, size_t n, u
 	const float *src = from;
 	double d[HU_BULK_PART];
 
-	if (j->as_is) {
-		j->kernels->copy(dst, src, n);
-	} else if (j->plan.kind != HU_BULK_NONE) {
+	if (j->plan.kind != HU_BULK_NONE) {
 		j->kernels->round32[j->mode](dst, src, n, &j->plan, &j->random, index);
 	} else {
 		for (size_t at = 0, m; at < n; at += m) {

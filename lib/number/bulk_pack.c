@@ -43,6 +43,17 @@ get(const void *src, size_t i, size_t bytes)
 }
 
 static void
+copy(const hu_bulk_job *j, float *dst, const float *src, size_t n)
+{
+	hu_bulk_plan p;
+
+	memset(&p, 0, sizeof p);
+	p.kind = HU_BULK_COPY;
+	p.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
+	j->kernels->round32[HU_RNE](dst, src, n, &p, &j->random, 0);
+}
+
+static void
 pack_f32(const hu_bulk_job *j, void *dst, const void *from, size_t n, uint64_t index)
 {
 	const float *src = from;
@@ -50,7 +61,7 @@ pack_f32(const hu_bulk_job *j, void *dst, const void *from, size_t n, uint64_t i
 	(void)index;
 	switch (element(j)) {
 	case 8: j->kernels->widen(dst, src, n); return;
-	case 4: j->kernels->copy(dst, src, n); return;
+	case 4: copy(j, dst, src, n); return;
 	default: break;
 	}
 	if (j->codes.kind == HU_BULK_NONE)
@@ -70,7 +81,7 @@ unpack_f32(const hu_bulk_job *j, void *to, const void *src, size_t n, uint64_t i
 	(void)index;
 	switch (element(j)) {
 	case 8: j->kernels->narrow(dst, src, n); return;
-	case 4: j->kernels->copy(dst, src, n); return;
+	case 4: copy(j, dst, src, n); return;
 	default: break;
 	}
 	if (j->codes.kind == HU_BULK_NONE)
@@ -145,7 +156,7 @@ encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t inde
 	}
 	for (size_t at = 0, m; at < n; at += m) {
 		m = n - at < HU_BULK_PART ? n - at : HU_BULK_PART;
-		if (j->as_is || j->plan.kind != HU_BULK_NONE) {
+		if (j->plan.kind != HU_BULK_NONE) {
 			hu_bulk_round_part(j, part, src + at, m, index + at);
 			pack_f32(j, dst + at * element(j), part, m, 0);
 		} else { /* a float may round to what is none */

@@ -64,7 +64,12 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 	if (p.kind != HU_BULK_SCALE) {
 		p.ftz = flags & HU_FTZ ? p.from : 0;
 		p.daz = flags & HU_DAZ ? p.from : 0;
-		p.full = p.lowest != p.from || p.ftz || p.daz ? 2 : p.nan != nan || p.minus_zero != sign;
+		p.full = p.nan != nan || p.minus_zero != sign;
+		if (p.lowest != p.from || p.ftz || p.daz || p.random_mask != 0xffffffffu)
+			p.full = 2;
+		if (p.kind == HU_BULK_WIDE && (mode == HU_RNE || mode == HU_RNA || mode == HU_RNZ || hu_mode_draws(mode)) &&
+		    (p.over[0] != carrier_bits(hu_inf(0), width) || p.over[1] != carrier_bits(hu_inf(1), width)))
+			p.full = 2;
 	}
 	return p;
 }

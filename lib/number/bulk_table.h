@@ -12,6 +12,7 @@ typedef enum hu_bulk_kind {
 	HU_BULK_WIDE,    /* emin is the carrier's: subnormals are the carrier's too, and bits round alike everywhere */
 	HU_BULK_SCALE,   /* powers of two without sign (e8m0) */
 	HU_BULK_HALF,    /* as HU_BULK_NARROW, but fp16 to nearest even without flags, which processors convert to and from */
+	HU_BULK_COPY,    /* the format holds every value of the carrier, and no flag changes one: only NaN does; mode is HU_RNE */
 	HU_BULK_KINDS
 } hu_bulk_kind;
 
@@ -19,7 +20,8 @@ typedef enum hu_bulk_kind {
 typedef struct hu_bulk_plan {
 	hu_bulk_kind kind;
 	int stream;            /* write past the caches, which the result is too large for */
-	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3; 2: the last two below are not 0, or lowest is not from */
+	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3; 2: the last two below are not 0, or lowest is not from,
+	                          or not all bits of a random word count, or a wide format's overflow to nearest is no infinity */
 	int drop;              /* bits of the carrier's significand that normals lose */
 	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
 	uint64_t from, beyond; /* 2^emin and 2^(emax + 1) */
@@ -55,6 +57,10 @@ typedef void hu_bulk_encoder(void *dst, size_t bytes, const float *src, size_t n
 
 typedef void hu_bulk_round64(double *dst, const double *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
 
+/* What a draw costs without the rounding that uses it: the N random words from INDEX0, a multiple of 4, on are made, in batches, and thrown
+   away, but for the exclusive or of the words HU_BULK_SOME apart. N: a multiple of that. None of them beyond index 2^34. */
+enum { HU_BULK_SOME = 128 };
+
 typedef struct hu_bulk_kernels {
 	hu_bulk_round32 *round32[HU_MODES];
 	hu_bulk_round64 *round64[HU_MODES];
@@ -63,9 +69,9 @@ typedef struct hu_bulk_kernels {
 	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack16)(float *dst, const uint16_t *src, size_t n, const hu_bulk_codes *p);
-	void (*copy)(float *dst, const float *src, size_t n);     /* every NaN to one */
-	void (*narrow)(float *dst, const double *src, size_t n);  /* the same; to nearest even */
-	void (*widen)(double *dst, const float *src, size_t n);   /* the same */
+	void (*narrow)(float *dst, const double *src, size_t n);  /* every NaN to one; to nearest even */
+	void (*widen)(double *dst, const float *src, size_t n);   /* every NaN to one */
+	uint32_t (*words)(const hu_stream *random, size_t n, uint64_t index0);
 } hu_bulk_kernels;
 
 extern const hu_bulk_kernels hu_bulk_scalar, hu_bulk_neon, hu_bulk_avx2, hu_bulk_avx512;
@@ -93,7 +99,7 @@ typedef struct hu_bulk_job {
 	hu_bulk_codes codes;       /* for the packing calls */
 	hu_format f;
 	hu_mode mode;
-	int flags, as_is;          /* as_is: the format holds every float; only NaN changes */
+	int flags;
 	hu_stream random;
 } hu_bulk_job;
 

@@ -49,6 +49,10 @@ INLINE mask32 drawn32(vec words, vec fraction)
 
 	return gt32(bxor(fraction, top), bxor(words, top));
 }
+/* The opposite, in one operation less. */
+INLINE mask32 kept32(vec words, vec fraction) { return _mm256_cmpeq_epi32(_mm256_max_epu32(words, fraction), words); }
+INLINE mask32 fge32(vec a, vec b) { return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_GE_OQ)); }
+#define HU_KEPT 1
 INLINE mask32 both32(mask32 a, mask32 b) { return band(a, b); }
 INLINE mask32 either32(mask32 a, mask32 b) { return bor(a, b); }
 INLINE mask32 without32(mask32 a, mask32 b) { return bandnot(a, b); }

@@ -67,6 +67,23 @@ hu_underflow_add(hu_underflow *c, const hu_underflow *more)
 	c->flushed += more->flushed;
 }
 
+/* A tensor's row in grads.tsv: bits of the largest finite magnitude as a double, and elements by kind. */
+typedef struct hu_tally { uint64_t amax, nonzeros, zeros, nonfinite; } hu_tally;
+
+/* Counts one element; nonzeros are finite ones. */
+HU_HD void
+hu_tally_count(hu_tally *c, double x)
+{
+	uint64_t u = hu_bits64(x) & 0x7fffffffffffffffu;
+	int finite = u < 0x7ff0000000000000u;
+
+	c->nonfinite += (uint64_t)!finite;
+	c->zeros += (uint64_t)(u == 0);
+	c->nonzeros += (uint64_t)(finite && u != 0);
+	if (finite && u > c->amax)
+		c->amax = u;
+}
+
 /* Exponent histogram: a bin an exponent floor(log2 |x|) from HU_BIN_LOW (every
    smaller one too) to HU_BIN_HIGH (every larger one too), then one bin for
    zeros and one for infinities and NaN. The range covers fp32 with subnormals. */

@@ -47,7 +47,10 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		size_t i = element[k];
 		int found = hu_get(in[1], 0) != 0;
 		mpfr_set_prec(exact[k], HU_EXACT_BITS);
-		mpfr_set_d(exact[k], found ? hu_get(in[0], i) : before(in, i), MPFR_RNDN);
+		if (!found && i && hu_get(in[0], 0) == 0)
+			mpfr_set_ui(exact[k], 1, MPFR_RNDN);
+		else
+			hu_exact_get(exact[k], in[0], i);
 		if (found)
 			continue;
 		if (i == 0)

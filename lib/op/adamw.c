@@ -104,6 +104,10 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[POWER1] = p1;
 	m->k[POWER2] = p2;
 	m->k[DECAY] = decay;
+	for (size_t i = 1; i < 3; i++) {
+		m->kx[POWER1 + i - 1].t = in[5];
+		m->kx[POWER1 + i - 1].i = i;
+	}
 	m->ke[2] = hu_bounded_own(m->k[2]);
 	m->ke[4] = hu_bounded_own(m->k[4]);
 	m->ke[6] = hu_up(hu_bounded_own(m->k[6]) + hu_bounded_own(lr * decay));

@@ -104,7 +104,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));
 		mpfr_set_zero(exact[i], 1);
 		for (size_t j = 0; j < P; j++)
-			mpfr_add_d(exact[i], exact[i], hu_get(in[0], first + j * C), MPFR_RNDN);
+			hu_exact_add(exact[i], in[0], first + j * C);
 		mpfr_div_ui(exact[i], exact[i], P, MPFR_RNDN);
 	}
 	return HU_OK;

@@ -145,7 +145,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		size_t j = element[i] % C;
 		hu_norm_exact_of(&e[j], in[0], HU_CHANNEL, j, eps);
 		if (out == 0) {
-			hu_norm_exact_apply(&e[j], hu_get(in[0], element[i]), hu_get(in[1], j), hu_get(in[2], j), exact[i]);
+			hu_norm_exact_apply(&e[j], in, element[i], j, exact[i]);
 			continue;
 		}
 		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));
@@ -157,7 +157,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_ui_sub(exact[i], 1, exact[i], MPFR_RNDN);
 		mpfr_mul(exact[i], exact[i], out == 3 ? e[j].mean : e[j].var, MPFR_RNDN);
 		mpfr_set_d(e[j].t, momentum, MPFR_RNDN);
-		mpfr_mul_d(e[j].t, e[j].t, hu_get(in[out], j), MPFR_RNDN);
+		hu_exact_get(e[j].x, in[out], j);
+		mpfr_mul(e[j].t, e[j].t, e[j].x, MPFR_RNDN);
 		mpfr_add(exact[i], exact[i], e[j].t, MPFR_RNDN);
 	}
 	for (size_t j = 0; j < C; j++)

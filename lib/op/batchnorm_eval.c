@@ -69,11 +69,11 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_norm_exact_init(&e, in[0]);
 	for (size_t i = 0; i < n; i++) {
 		size_t j = element[i] % C;
-		mpfr_set_d(e.mean, hu_get(in[3], j), MPFR_RNDN);
-		mpfr_set_d(e.rstd, hu_get(in[4], j), MPFR_RNDN);
+		hu_exact_get(e.mean, in[3], j);
+		hu_exact_get(e.rstd, in[4], j);
 		mpfr_add_d(e.rstd, e.rstd, hu_attr_num(c, "eps", 1e-3), MPFR_RNDN);
 		mpfr_rec_sqrt(e.rstd, e.rstd, MPFR_RNDN);
-		hu_norm_exact_apply(&e, hu_get(in[0], element[i]), hu_get(in[1], j), hu_get(in[2], j), exact[i]);
+		hu_norm_exact_apply(&e, in, element[i], j, exact[i]);
 	}
 	hu_norm_exact_clear(&e);
 	return HU_OK;

@@ -87,7 +87,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_set_prec(exact[k], hu_sum_bits(in[0]));
 		mpfr_set_zero(exact[k], 1);
 		for (size_t i = element[k]; i < in[0]->n; i += channels)
-			mpfr_add_d(exact[k], exact[k], hu_get(in[0], i), MPFR_RNDN);
+			hu_exact_add(exact[k], in[0], i);
 	}
 	return HU_OK;
 }

@@ -2,8 +2,7 @@
    Products judged tile by tile: rows of A against columns of B by certified inner products
    (lib/exact/enclose.h), which give value, error and magnitude in one pass; the bound is that of the
    summation (lib/sum/bound.h) on these magnitudes, and the rounding to the output. */
-#include "lib/op/contract.h"
-#include "lib/op/sink.h"
+#include "lib/op/contract_low.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
@@ -310,6 +309,41 @@ by_rows(job *j, const size_t *element, size_t n)
 	j->single = n * PANEL < distinct * N;
 }
 
+/* Certified operands: all outputs, of which a list keeps some. */
+typedef struct kept { hu_sink s; hu_dd *v; } kept;
+
+static void
+keep(hu_sink *s, const hu_tile *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		((kept *)s)->v[t->first + i] = (hu_dd){ t->hi[i], t->lo[i], t->err[i] };
+}
+
+static hu_status
+certified(hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
+{
+	kept k = { { .take = keep, .low = sink->low }, NULL };
+	hu_sink *to = element ? &k.s : sink;
+	hu_status st = HU_OK;
+	hu_contract part;
+
+	if (element)
+		k.v = hu_xcalloc(x->m * x->n + n + 1, sizeof *k.v);
+	if (x->split && all_finite(x->b))
+		for (size_t i = 0; part = *x, x->split(&part, x, i); i++)
+			hu_contract_enclose_low(&part, to);
+	else
+		hu_contract_enclose_low(x, to);
+	if (element) {
+		hu_dd *some = k.v + x->m * x->n;
+		for (size_t i = 0; i < n; i++)
+			some[i] = k.v[element[i]];
+		st = hu_enclose_list(c, in, 0, element, n, sink, some, NULL);
+	}
+	free(k.v);
+	return st;
+}
+
 hu_status
 hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
 {
@@ -320,6 +354,8 @@ hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 
 	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, map, c, in);
+	if (sink->low)
+		return certified(&x, c, in, element, n, sink);
 	j.sum = hu_sum_apriori(c->sum, x.k, length);
 	j.inner = length && length < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	if (hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) { /* products rounded to double first (model.h) */

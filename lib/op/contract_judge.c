@@ -3,9 +3,11 @@
    magnitudes come with the certified values (contract_enclose.c), but for tensor cores, whose bound
    needs every operand. */
 #include "lib/op/contract.h"
+#include "lib/op/map.h"
 #include "lib/op/sink.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/thread.h"
 #include "lib/exact/dot.h"
 #include "lib/sum/bound.h"
 #include "lib/sum/parts.h"
@@ -13,12 +15,86 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* All of T, low parts and all, at a precision that holds four doubles. */
+static mpfr_t *
+whole(const hu_tensor *t)
+{
+	mpfr_t *x = hu_xmalloc((t->n + 1) * sizeof *x);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (t->n > 4096)
+	for (size_t i = 0; i < t->n; i++) {
+		mpfr_init2(x[i], 256);
+		hu_exact_get(x[i], t, i);
+	}
+	return x;
+}
+
+static void
+whole_free(mpfr_t *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		mpfr_clear(x[i]);
+	free(x);
+}
+
+/* Operands with low parts: products and sums at HU_EXACT_BITS. A and B: their elements, or NULL where few are needed. */
+static void
+sum_of_parts(mpfr_t y, const hu_contract *x, size_t m, size_t n, const mpfr_t *a, const mpfr_t *b)
+{
+	mpfr_t u, v;
+
+	mpfr_inits2(256, u, v, (mpfr_ptr)NULL);
+	mpfr_set_prec(y, HU_EXACT_BITS);
+	mpfr_set_zero(y, 1);
+	for (size_t k = 0; k < x->k;) {
+		hu_stretch s = x->row(x, m, k);
+		for (size_t i = 0; i < s.length; i++, k++) {
+			size_t ib = x->column(x, k) + n * x->column_stride, ia = s.offset < 0 ? 0 : (size_t)s.offset + i * s.stride;
+			if (s.offset < 0 && hu_isfinite(hu_get(x->b, ib)))
+				continue;
+			if (s.offset < 0)
+				mpfr_set_zero(u, 1);
+			else if (!a)
+				hu_exact_get(u, x->a, ia);
+			if (!b)
+				hu_exact_get(v, x->b, ib);
+			mpfr_fma(y, a && s.offset >= 0 ? a[ia] : u, b ? b[ib] : v, y, MPFR_RNDN);
+		}
+	}
+	mpfr_clears(u, v, (mpfr_ptr)NULL);
+}
+
+static void
+reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t *exact)
+{
+	int many = n * x->k > x->a->n + x->b->n;
+	mpfr_t *a = many ? whole(x->a) : NULL, *b = many ? whole(x->b) : NULL;
+
+#pragma omp parallel num_threads(hu_threads())
+	{
+#pragma omp for schedule(dynamic, 4)
+		for (size_t i = 0; i < n; i++) {
+			sum_of_parts(exact[i], x, element[i] / x->n, element[i] % x->n, (const mpfr_t *)a, (const mpfr_t *)b);
+			mpfr_div_d(exact[i], exact[i], x->scale, MPFR_RNDN);
+		}
+		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+	}
+	if (many) {
+		whole_free(a, x->a->n);
+		whole_free(b, x->b->n);
+	}
+}
+
 hu_status
 hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_contract x;
 
 	hu_contract_open(&x, map, c, in);
+	if (x.a->lows || x.b->lows) {
+		reference_of_parts(&x, element, n, exact);
+		return HU_OK;
+	}
 #pragma omp parallel
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);

@@ -109,13 +109,17 @@ hu_dd_sqrt(hu_dd a)
 {
 	int positive = a.h > 0;
 	double h = positive ? a.h : 1, s1 = sqrt(h), most = a.h + a.l + a.e, zero;
+	double near, far;
 	hu_dd r = hu_dd_sub((hu_dd){ h, a.l, 0 }, hu_dd_mul(hu_dd_of(s1), hu_dd_of(s1))), s;
 
 	s.h = hu_dd_sum(s1, r.h / (2 * s1), &s.l);
 	s.e = 0;
-	r = hu_dd_sub((hu_dd){ h, a.l, a.e }, hu_dd_mul(s, s));
+	r = hu_dd_sub((hu_dd){ h, a.l, 0 }, hu_dd_mul(s, s));
+	/* of the root taken, and of the value meant: |sqrt(x) - sqrt(a)| <= |x - a| / sqrt(a), and <= sqrt(|x - a|) */
 	s.e = fabs(r.h) + fabs(r.l) + r.e;
-	s.e = s.e == 0 ? 0 : s.e / s.h * (1 + 0x1p-48) + 0x1p-1070;
+	near = a.e / s.h * (1 + 0x1p-48);
+	far = sqrt(a.e) * (1 + 0x1p-48);
+	s.e = (s.e == 0 ? 0 : s.e / s.h * (1 + 0x1p-48) + 0x1p-1070) + (a.e == 0 ? 0 : (near < far ? near : far) + 0x1p-1070);
 	zero = most >= 0 ? sqrt(fabs(a.h) + a.e) * (1 + 0x1p-48) : INFINITY; /* of a value that may be 0 */
 	s.h = positive ? s.h : 0;
 	s.l = positive ? s.l : 0;

@@ -71,12 +71,12 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 
 	(void)out;
 	(void)element;
-	mpfr_init2(x, 128);
+	mpfr_init2(x, HU_EXACT_BITS);
 	mpfr_init2(sum, hu_sum_bits(in[0]));
 	mpfr_set_zero(sum, 1);
 	for (int k = 0; k < c->nin; k++)
 		for (size_t i = 0; i < in[k]->n; i++) {
-			mpfr_set_d(x, hu_get(in[k], i), MPFR_RNDN);
+			hu_exact_get(x, in[k], i);
 			mpfr_sqr(x, x, MPFR_RNDN);
 			mpfr_add(sum, sum, x, MPFR_RNDN);
 		}

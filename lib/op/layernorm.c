@@ -79,7 +79,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		size_t j = element[i] % C;
 		hu_norm_exact_of(&e, in[0], HU_ROW, out == 0 ? element[i] / C : element[i], hu_attr_num(c, "eps", 1e-3));
 		if (out == 0) {
-			hu_norm_exact_apply(&e, hu_get(in[0], element[i]), hu_get(in[1], j), hu_get(in[2], j), exact[i]);
+			hu_norm_exact_apply(&e, in, element[i], j, exact[i]);
 			continue;
 		}
 		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));

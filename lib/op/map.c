@@ -235,6 +235,21 @@ hu_map_context_run(const hu_map *m)
 	return c;
 }
 
+/* F has every value of the format FROM: loading rounds nothing. */
+static int
+keeps(hu_format f, hu_format_id from)
+{
+	hu_format g = hu_format_of(from);
+
+	return f.id == from || (f.p >= g.p && f.max >= g.max && hu_smallest(f) <= hu_smallest(g) && hu_has_inf(f) >= hu_has_inf(g));
+}
+
+static hu_bounded
+as_it_is(double x)
+{
+	return (hu_bounded){ x, hu_isfinite(x) ? 0 : hu_inf(0) };
+}
+
 /* Elements FIRST on, or of the list, of a source; of the former only the first is divided for. */
 static void
 load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element, size_t first, size_t n, hu_bounded *to)
@@ -246,6 +261,15 @@ load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element
 			size_t e = element ? element[first + i] : first + i;
 			to[i] = hu_bounded_load(f, operand(m, s, e), s->e ? s->e[place(m, s->how, e)] : 0);
 		}
+		return;
+	}
+	if (s->how == HU_EACH && !s->e && keeps(f, s->t->format)) {
+		if (hu_is_wide(s->t->format))
+			for (size_t i = 0; i < n; i++)
+				to[i] = as_it_is(((const double *)s->t->data)[first + i]);
+		else
+			for (size_t i = 0; i < n; i++)
+				to[i] = as_it_is((double)((const float *)s->t->data)[first + i]);
 		return;
 	}
 	if (s->how == HU_ONE || s->how == HU_EACH) {
@@ -313,15 +337,20 @@ hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr
 	{
 		mpfr_t x[HU_MAP_IN], k[HU_CONSTANTS];
 		for (int j = 0; j < HU_MAP_IN; j++)
-			mpfr_init2(x[j], 64);
+			mpfr_init2(x[j], j < m->nin && m->in[j].t && m->in[j].t->lows ? HU_EXACT_BITS : 64);
 		for (int j = 0; j < HU_CONSTANTS; j++) {
-			mpfr_init2(k[j], 64);
+			mpfr_init2(k[j], m->kx[j].t ? HU_EXACT_BITS : 64);
 			mpfr_set_d(k[j], m->k[j], MPFR_RNDN);
+			if (m->kx[j].t)
+				hu_exact_get(k[j], m->kx[j].t, m->kx[j].i);
 		}
 #pragma omp for schedule(static)
 		for (size_t i = 0; i < n; i++) {
 			for (int j = 0; j < m->nin; j++)
-				mpfr_set_d(x[j], operand(m, &m->in[j], element[i]), MPFR_RNDN);
+				if (m->in[j].t && m->in[j].t->lows)
+					hu_exact_get(x[j], m->in[j].t, place(m, m->in[j].how, element[i]));
+				else
+					mpfr_set_d(x[j], operand(m, &m->in[j], element[i]), MPFR_RNDN);
 			mpfr_set_prec(exact[i], HU_EXACT_BITS);
 			m->blocks->exact((const mpfr_t *)k, (const mpfr_t *)x, out, exact[i]);
 		}

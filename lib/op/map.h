@@ -88,6 +88,7 @@ typedef struct hu_map {
 	size_t n, channels, image;
 	double k[HU_CONSTANTS], ke[HU_CONSTANTS];
 	hu_dd kd[HU_CONSTANTS];
+	struct { const hu_tensor *t; size_t i; } kx[HU_CONSTANTS]; /* the reference's constants that are elements of tensors, low parts and all */
 	unsigned certified;
 } hu_map;
 
@@ -156,6 +157,23 @@ void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, doubl
 /* The format that bounds assume of output OUT: the call's for the first one, that of the
    operand it updates or differentiates for the others, the compute format for statistics. */
 hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
+
+/* X = element I of T with its low parts, rounded to X's precision; SUM += the same, part by part. */
+static inline void
+hu_exact_get(mpfr_t x, const hu_tensor *t, size_t i)
+{
+	mpfr_set_d(x, hu_get(t, i), MPFR_RNDN);
+	for (int p = 0; p < t->lows; p++)
+		mpfr_add_d(x, x, t->low[(size_t)p * t->n + i], MPFR_RNDN);
+}
+
+static inline void
+hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i)
+{
+	mpfr_add_d(sum, sum, hu_get(t, i), MPFR_RNDN);
+	for (int p = 0; p < t->lows; p++)
+		mpfr_add_d(sum, sum, t->low[(size_t)p * t->n + i], MPFR_RNDN);
+}
 
 /* Puts the exact value V into each: results without rounding. */
 static inline void

@@ -61,9 +61,37 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 {
 	size_t channel = first % m->channels, row = first / m->channels, image = first % m->image, at = place(m, s->how, first);
 
-	if (s->how == HU_EACH || s->how == HU_ONE) {
+	if (s->how == HU_EACH) {
+		const double *lo = s->low && s->low->lo ? s->low->lo + first : NULL, *err = s->low && s->low->err ? s->low->err + first : NULL;
+		if (hu_is_wide(s->t->format))
+			for (size_t i = 0; i < n; i++)
+				to[i] = (hu_dd){ ((const double *)s->t->data)[first + i], 0, 0 };
+		else
+			for (size_t i = 0; i < n; i++)
+				to[i] = (hu_dd){ (double)((const float *)s->t->data)[first + i], 0, 0 };
+		for (size_t i = 0; lo && i < n; i++)
+			to[i].l = lo[i];
+		for (size_t i = 0; err && i < n; i++)
+			to[i].e = err[i];
+		return;
+	}
+	if (s->how == HU_ONE) {
+		hu_dd x = value(s, 0);
 		for (size_t i = 0; i < n; i++)
-			to[i] = value(s, s->how == HU_EACH ? first + i : 0);
+			to[i] = x;
+		return;
+	}
+	if (s->how == HU_CHANNEL) { /* a period at a time */
+		for (size_t i = 0, c = channel; i < n; c = 0) {
+			size_t some = m->channels - c < n - i ? m->channels - c : n - i;
+			if (i >= m->channels) {
+				memcpy(to + i, to + i - m->channels, some * sizeof *to);
+				i += some;
+				continue;
+			}
+			for (size_t k = 0; k < some; k++, i++)
+				to[i] = value(s, c + k);
+		}
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -101,8 +101,10 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 
 	(void)out;
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
-	for (size_t i = 0; i < n; i++)
-		hu_exact_set(exact[i], hu_get(in[0], hu_pool_winner(&p, in[0], element[i])));
+	for (size_t i = 0; i < n; i++) {
+		mpfr_set_prec(exact[i], HU_EXACT_BITS);
+		hu_exact_get(exact[i], in[0], hu_pool_winner(&p, in[0], element[i]));
+	}
 	return HU_OK;
 }
 

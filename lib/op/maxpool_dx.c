@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The gradients that element I receives, in order; TO has room for all windows of a pixel. */
+/* The windows whose gradients element I receives, in order; TO has room for all windows of a pixel. */
 static size_t
-received(const hu_pool *p, hu_tensor *const *in, size_t i, double *to)
+received(const hu_pool *p, hu_tensor *const *in, size_t i, size_t *to)
 {
 	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h;
 	size_t r0, r1, c0, c1, k = 0;
@@ -24,7 +24,7 @@ received(const hu_pool *p, hu_tensor *const *in, size_t i, double *to)
 		for (size_t j = c0; j < c1; j++) {
 			size_t o = ((n * p->ho + r) * p->wo + j) * p->c + c;
 			if (hu_pool_winner(p, in[0], o) == i)
-				to[k++] = hu_get(in[2], o);
+				to[k++] = o;
 		}
 	return k;
 }
@@ -172,13 +172,13 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 
 	(void)out;
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
-	double *x = hu_xmalloc(room(&p) * sizeof *x);
+	size_t *x = hu_xmalloc(room(&p) * sizeof *x);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = received(&p, in, element[i], x);
 		mpfr_set_prec(exact[i], hu_sum_bits(in[2]));
 		mpfr_set_zero(exact[i], 1);
 		for (size_t j = 0; j < k; j++)
-			mpfr_add_d(exact[i], exact[i], x[j], MPFR_RNDN);
+			hu_exact_add(exact[i], in[2], x[j]);
 	}
 	free(x);
 	return HU_OK;
@@ -191,12 +191,12 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
-	double *x = hu_xmalloc(room(&p) * sizeof *x);
+	size_t *x = hu_xmalloc(room(&p) * sizeof *x);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = received(&p, in, element[i], x);
 		hu_bounded sum = { 0, 0 };
 		for (size_t j = 0; j < k; j++)
-			sum = hu_bounded_add(f, sum, hu_bounded_load(f, x[j], 0));
+			sum = hu_bounded_add(f, sum, hu_bounded_load(f, hu_get(in[2], x[j]), 0));
 		b[i] = hu_bound_of(c, hu_output_format(c, in, out), sum);
 	}
 	free(x);

@@ -82,7 +82,7 @@ hu_norm
 hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 {
 	size_t C = hu_last(x->shape), g = groups(x, how);
-	hu_norm s = { hu_stat_new(g, with_errors), hu_stat_new(g, with_errors), { { HU_FP64, { 0, { 0 } }, 0, NULL }, NULL } };
+	hu_norm s = { hu_stat_new(g, with_errors), hu_stat_new(g, with_errors), { .e = NULL } };
 	hu_map m;
 
 	hu_map_init(&m, c, &same, x->n, C);

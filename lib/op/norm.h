@@ -40,14 +40,14 @@ typedef struct hu_norm_dx_memo { hu_memo m; hu_stat_dd mean[2], sum[2]; hu_stat 
 hu_norm_dx_memo *hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
 
 /* Exactly: mean, var, rstd of a group of N elements from FIRST, STRIDE apart. */
-typedef struct hu_norm_exact { mpfr_t mean, var, rstd, t; size_t group; } hu_norm_exact;
+typedef struct hu_norm_exact { mpfr_t mean, var, rstd, t, x; size_t group; } hu_norm_exact;
 void hu_norm_exact_init(hu_norm_exact *e, const hu_tensor *x);
 void hu_norm_exact_clear(hu_norm_exact *e);
 void hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group, double eps);
 /* First element, number and stride of a group. */
 void hu_norm_group(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_t *n, size_t *stride);
-/* y = (x - mean) rstd gamma + beta */
-void hu_norm_exact_apply(const hu_norm_exact *e, double x, double gamma, double beta, mpfr_t y);
+/* y = (x - mean) rstd gamma + beta of element I and channel J; operands x, gamma, beta. */
+void hu_norm_exact_apply(hu_norm_exact *e, hu_tensor *const *in, size_t i, size_t j, mpfr_t y);
 /* Sums of dy and of dy (x - mean) rstd over channel CHANNEL's rows; MEAN and RSTD as HOW says. */
 void hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int times_xhat, mpfr_t y);
 /* rstd (g - mean(g) - xhat mean(g xhat)) of element I, g = gamma dy, over its group. */

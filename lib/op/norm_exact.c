@@ -6,14 +6,14 @@
 void
 hu_norm_exact_init(hu_norm_exact *e, const hu_tensor *x)
 {
-	mpfr_inits2(hu_sum_bits(x), e->mean, e->var, e->rstd, e->t, (mpfr_ptr)NULL);
+	mpfr_inits2(hu_sum_bits(x), e->mean, e->var, e->rstd, e->t, e->x, (mpfr_ptr)NULL);
 	e->group = (size_t)-1;
 }
 
 void
 hu_norm_exact_clear(hu_norm_exact *e)
 {
-	mpfr_clears(e->mean, e->var, e->rstd, e->t, (mpfr_ptr)NULL);
+	mpfr_clears(e->mean, e->var, e->rstd, e->t, e->x, (mpfr_ptr)NULL);
 }
 
 void
@@ -39,7 +39,7 @@ hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group,
 	mpfr_set_zero(e->mean, 1);
 	mpfr_set_zero(e->var, 1);
 	for (size_t i = 0; i < n; i++) {
-		mpfr_set_d(e->t, hu_get(x, first + i * stride), MPFR_RNDN);
+		hu_exact_get(e->t, x, first + i * stride);
 		mpfr_add(e->mean, e->mean, e->t, MPFR_RNDN);
 		mpfr_sqr(e->t, e->t, MPFR_RNDN);
 		mpfr_add(e->var, e->var, e->t, MPFR_RNDN);
@@ -55,25 +55,28 @@ hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group,
 }
 
 void
-hu_norm_exact_apply(const hu_norm_exact *e, double x, double gamma, double beta, mpfr_t y)
+hu_norm_exact_apply(hu_norm_exact *e, hu_tensor *const *in, size_t i, size_t j, mpfr_t y)
 {
 	mpfr_set_prec(y, mpfr_get_prec(e->mean));
-	mpfr_set_d(y, x, MPFR_RNDN);
+	hu_exact_get(y, in[0], i);
 	mpfr_sub(y, y, e->mean, MPFR_RNDN);
 	mpfr_mul(y, y, e->rstd, MPFR_RNDN);
-	mpfr_mul_d(y, y, gamma, MPFR_RNDN);
-	mpfr_add_d(y, y, beta, MPFR_RNDN);
+	hu_exact_get(e->x, in[1], j);
+	mpfr_mul(y, y, e->x, MPFR_RNDN);
+	hu_exact_add(y, in[2], j);
 }
 
 /* y = (x - mean) rstd of element I, from the recorded statistics; and the group of the element. */
 static size_t
-normal(hu_tensor *const *in, hu_how how, size_t i, mpfr_t y)
+normal(hu_tensor *const *in, hu_how how, size_t i, mpfr_t y, mpfr_t x)
 {
 	size_t C = hu_last(in[0]->shape), g = how == HU_CHANNEL ? i % C : i / C;
 
-	mpfr_set_d(y, hu_get(in[0], i), MPFR_RNDN);
-	mpfr_sub_d(y, y, hu_get(in[2], g), MPFR_RNDN);
-	mpfr_mul_d(y, y, hu_get(in[3], g), MPFR_RNDN);
+	hu_exact_get(y, in[0], i);
+	hu_exact_get(x, in[2], g);
+	mpfr_sub(y, y, x, MPFR_RNDN);
+	hu_exact_get(x, in[3], g);
+	mpfr_mul(y, y, x, MPFR_RNDN);
 	return g;
 }
 
@@ -81,28 +84,30 @@ void
 hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int times_xhat, mpfr_t y)
 {
 	size_t C = hu_last(in[0]->shape);
-	mpfr_t t;
+	mpfr_t t, x;
 
-	mpfr_init2(t, hu_sum_bits(in[0]));
+	mpfr_inits2(hu_sum_bits(in[0]), t, x, (mpfr_ptr)NULL);
 	mpfr_set_prec(y, hu_sum_bits(in[0]));
 	mpfr_set_zero(y, 1);
 	for (size_t i = channel; i < in[0]->n; i += C) {
 		if (times_xhat)
-			normal(in, how, i, t);
+			normal(in, how, i, t, x);
 		else
 			mpfr_set_ui(t, 1, MPFR_RNDN);
-		mpfr_mul_d(t, t, hu_get(in[4], i), MPFR_RNDN);
+		hu_exact_get(x, in[4], i);
+		mpfr_mul(t, t, x, MPFR_RNDN);
 		mpfr_add(y, y, t, MPFR_RNDN);
 	}
-	mpfr_clear(t);
+	mpfr_clears(t, x, (mpfr_ptr)NULL);
 }
 
 /* gamma dy of element I */
 static void
-upstream(hu_tensor *const *in, size_t i, mpfr_t y)
+upstream(hu_tensor *const *in, size_t i, mpfr_t y, mpfr_t x)
 {
-	mpfr_set_d(y, hu_get(in[4], i), MPFR_RNDN);
-	mpfr_mul_d(y, y, hu_get(in[1], i % hu_last(in[0]->shape)), MPFR_RNDN);
+	hu_exact_get(y, in[4], i);
+	hu_exact_get(x, in[1], i % hu_last(in[0]->shape));
+	mpfr_mul(y, y, x, MPFR_RNDN);
 }
 
 void
@@ -116,9 +121,9 @@ hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, m
 		mpfr_set_zero(e->mean, 1);
 		mpfr_set_zero(e->var, 1);
 		for (size_t k = first, j = 0; j < n; j++, k += stride) {
-			upstream(in, k, e->t);
+			upstream(in, k, e->t, e->x);
 			mpfr_add(e->mean, e->mean, e->t, MPFR_RNDN);
-			normal(in, how, k, e->rstd);
+			normal(in, how, k, e->rstd, e->x);
 			mpfr_mul(e->t, e->t, e->rstd, MPFR_RNDN);
 			mpfr_add(e->var, e->var, e->t, MPFR_RNDN);
 		}
@@ -126,10 +131,11 @@ hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, m
 		mpfr_div_ui(e->var, e->var, n, MPFR_RNDN);
 	}
 	mpfr_set_prec(y, hu_sum_bits(in[0]));
-	upstream(in, i, y);
+	upstream(in, i, y, e->x);
 	mpfr_sub(y, y, e->mean, MPFR_RNDN);
-	normal(in, how, i, e->t);
+	normal(in, how, i, e->t, e->x);
 	mpfr_mul(e->t, e->t, e->var, MPFR_RNDN);
 	mpfr_sub(y, y, e->t, MPFR_RNDN);
-	mpfr_mul_d(y, y, hu_get(in[3], group), MPFR_RNDN);
+	hu_exact_get(e->x, in[3], group);
+	mpfr_mul(y, y, e->x, MPFR_RNDN);
 }

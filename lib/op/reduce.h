@@ -53,10 +53,10 @@ hu_status hu_update_swamping(const hu_map *m, const size_t *element, size_t n, c
 void hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count);
 void hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count);
 
-/* Bits in which sums of products of up to three of the values are exact. */
+/* Bits in which sums of products of up to three of the values are exact; of values with low parts, enough bits. */
 static inline mpfr_prec_t
 hu_sum_bits(const hu_tensor *a)
 {
-	return hu_is_wide(a->format) ? 8192 : 1280;
+	return a->lows ? HU_EXACT_BITS : hu_is_wide(a->format) ? 8192 : 1280;
 }
 #endif

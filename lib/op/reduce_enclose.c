@@ -11,7 +11,7 @@
 void
 hu_stat_dd_init(hu_stat_dd *s, size_t n)
 {
-	s->t = (hu_tensor){ HU_FP64, hu_shape1(n), n, hu_xcalloc(n + 1, sizeof(double)) };
+	s->t = (hu_tensor){ .format = HU_FP64, .shape = hu_shape1(n), .n = n, .data = hu_xcalloc(n + 1, sizeof(double)) };
 	s->lo = hu_xcalloc(n + 1, sizeof(double));
 	s->err = hu_xcalloc(n + 1, sizeof(double));
 	s->low = (hu_low){ s->lo, s->err };

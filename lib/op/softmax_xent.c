@@ -230,25 +230,31 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_map_enclose(&exact, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
 }
 
-/* Sum of exp(x - top) over all elements but the (first) largest; TOP its value. */
+/* Sum of exp(x - top) over all elements but the (first) largest; TOP its value. Where low parts tell which is the
+   larger, any of them will do: the result is the same. */
 static void
-others(const hu_tensor *x, size_t first, size_t n, double *top, mpfr_t sum)
+others(const hu_tensor *x, size_t first, size_t n, mpfr_t top, mpfr_t sum)
 {
+	double most = largest(x, first, n);
 	int seen = 0;
 	mpfr_t t;
 
-	*top = largest(x, first, n);
+	mpfr_set_d(top, most, MPFR_RNDN);
+	for (size_t i = first; i < first + n && !seen; i++)
+		if ((seen = hu_get(x, i) == most) != 0)
+			hu_exact_get(top, x, i);
+	seen = 0;
 	mpfr_init2(t, HU_EXACT_BITS);
 	mpfr_set_zero(sum, 1);
 	for (size_t i = first; i < first + n; i++) {
 		double v = hu_get(x, i);
-		if (v == *top && !seen) {
+		if (v == most && !seen) {
 			seen = 1;
 			if (hu_isfinite(v))
 				continue;
 		}
-		mpfr_set_d(t, v, MPFR_RNDN);
-		mpfr_sub_d(t, t, *top, MPFR_RNDN);
+		hu_exact_get(t, x, i);
+		mpfr_sub(t, t, top, MPFR_RNDN);
 		mpfr_exp(t, t, MPFR_RNDN);
 		mpfr_add(sum, sum, t, MPFR_RNDN);
 	}
@@ -259,36 +265,35 @@ static void
 reference_loss(hu_tensor *const *in, mpfr_t y)
 {
 	size_t C = hu_last(in[0]->shape);
-	mpfr_t sum, t, weight;
+	mpfr_t sum, t, weight, x;
 
-	mpfr_inits2(HU_EXACT_BITS, sum, t, weight, (mpfr_ptr)NULL);
+	mpfr_inits2(HU_EXACT_BITS, sum, t, weight, x, (mpfr_ptr)NULL);
 	mpfr_set_zero(y, 1);
 	mpfr_set_zero(weight, 1);
 	for (size_t i = 0; i < in[1]->n; i++) {
-		double top, w = hu_get(in[2], i);
-		others(in[0], i * C, C, &top, sum);
+		others(in[0], i * C, C, t, sum);
 		mpfr_log1p(sum, sum, MPFR_RNDN);
-		mpfr_set_d(t, top, MPFR_RNDN);
-		mpfr_sub_d(t, t, hu_get(in[0], i * C + (size_t)hu_get(in[1], i)), MPFR_RNDN);
+		hu_exact_get(x, in[0], i * C + (size_t)hu_get(in[1], i));
+		mpfr_sub(t, t, x, MPFR_RNDN);
 		mpfr_add(t, t, sum, MPFR_RNDN);
-		mpfr_mul_d(t, t, w, MPFR_RNDN);
+		hu_exact_get(x, in[2], i);
+		mpfr_mul(t, t, x, MPFR_RNDN);
 		mpfr_add(y, y, t, MPFR_RNDN);
-		mpfr_add_d(weight, weight, w, MPFR_RNDN);
+		hu_exact_add(weight, in[2], i);
 	}
 	mpfr_div(y, y, weight, MPFR_RNDN);
-	mpfr_clears(sum, t, weight, (mpfr_ptr)NULL);
+	mpfr_clears(sum, t, weight, x, (mpfr_ptr)NULL);
 }
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	size_t C = hu_last(in[0]->shape), row = (size_t)-1;
-	double top = 0;
-	mpfr_t sum;
+	mpfr_t sum, top;
 
 	(void)c;
 	HU_TRY(check_labels(in[1], C));
-	mpfr_init2(sum, HU_EXACT_BITS);
+	mpfr_inits2(HU_EXACT_BITS, sum, top, (mpfr_ptr)NULL);
 	for (size_t i = 0; i < n; i++) {
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		if (out == 0) {
@@ -297,15 +302,15 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		}
 		if (element[i] / C != row) {
 			row = element[i] / C;
-			others(in[0], row * C, C, &top, sum);
+			others(in[0], row * C, C, top, sum);
 			mpfr_add_ui(sum, sum, 1, MPFR_RNDN);
 		}
-		mpfr_set_d(exact[i], hu_get(in[0], element[i]), MPFR_RNDN);
-		mpfr_sub_d(exact[i], exact[i], top, MPFR_RNDN);
+		hu_exact_get(exact[i], in[0], element[i]);
+		mpfr_sub(exact[i], exact[i], top, MPFR_RNDN);
 		mpfr_exp(exact[i], exact[i], MPFR_RNDN);
 		mpfr_div(exact[i], exact[i], sum, MPFR_RNDN);
 	}
-	mpfr_clear(sum);
+	mpfr_clears(sum, top, (mpfr_ptr)NULL);
 	return HU_OK;
 }
 

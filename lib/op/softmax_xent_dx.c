@@ -118,7 +118,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	mpfr_init2(sum, hu_sum_bits(in[2]));
 	mpfr_set_zero(sum, 1);
 	for (size_t i = 0; i < in[2]->n; i++)
-		mpfr_add_d(sum, sum, hu_get(in[2], i), MPFR_RNDN);
+		hu_exact_add(sum, in[2], i);
 	for (size_t i = 0; i < n; i++)
 		mpfr_div(y[i], y[i], sum, MPFR_RNDN);
 	mpfr_clear(sum);

@@ -16,6 +16,10 @@ typedef struct hu_tensor {
 	hu_shape shape;
 	size_t n;      /* elements */
 	void *data;    /* float[n], or double[n] for fp64 */
+	/* Element i is data[i] + low[i] + low[n + i] + … of LOWS such parts: more than a double holds, for exact references
+	   of values that are no format's (analyzers/propagate.h); hu_exact_get reads them, everything else the first part alone. */
+	const double *low;
+	int lows;
 } hu_tensor;
 
 static inline int hu_is_wide(hu_format_id f) { return f == HU_FP64; }

@@ -4,14 +4,16 @@
 #ifndef HU_PROGRAM_BACKEND_H
 #define HU_PROGRAM_BACKEND_H
 
+#include "lib/number/count.h"
+#include "lib/program/gemm.h"
 #include "lib/program/program.h"
 
 typedef struct hu_machine hu_machine;   /* a program loaded on a back end */
 
 typedef struct hu_backend {
 	const char *name, *summary;
-	/* HU_EDEVICE / HU_EUNABLE says why this machine or this build cannot. */
-	hu_status (*open)(hu_machine **m, const hu_program *p);
+	/* HU_EDEVICE / HU_EUNABLE says why this machine or this build cannot, or which product GEMM does not serve. */
+	hu_status (*open)(hu_machine **m, const hu_program *p, hu_gemm_way gemm);
 	void (*close)(hu_machine *m);
 	hu_status (*write)(hu_machine *m, int tensor, const void *values);  /* host floats (doubles for fp64) in */
 	hu_status (*read)(hu_machine *m, int tensor, void *values);         /* and out */
@@ -22,6 +24,18 @@ typedef struct hu_backend {
 	const hu_tensor *(*peek)(hu_machine *m, int tensor);
 	/* From now on a step adds each call's seconds to SECONDS[call]; NULL: no longer. NULL where a back end can't time single calls. */
 	void (*profile)(hu_machine *m, double *seconds);
+	/* What computes product CALL, in words: instruction and tile, or a library's algorithm; NULL of other calls, and where there is one way. */
+	const char *(*ran)(hu_machine *m, int call);
+	/* Of devices alone, NULL elsewhere. Fused passes and recorded steps, on or off: no bit depends on them. */
+	void (*tune)(hu_machine *m, int fuse, int graphs);
+	/* A step's values of VALUE and counts of COUNTED come to the host by themselves: read and tally find them there until the commit. */
+	hu_status (*watch)(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted);
+	/* 1 where TENSOR was counted. */
+	int (*tally)(hu_machine *m, int tensor, hu_tally *tally, hu_status *st);
+	/* BACK 1: reads of what is watched, tallies and the digest are those of the step before the last; 0: the last one's again. */
+	void (*lag)(hu_machine *m, int back);
+	/* read, of N tensors at once: for traces. */
+	hu_status (*gather)(hu_machine *m, const int *tensor, int n, void *const *values);
 } hu_backend;
 
 /* HU_EINVAL names the nearest; the row may still fail to open. */

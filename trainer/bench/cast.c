@@ -6,7 +6,7 @@
    the clock stops a sample of the results is compared with hu_round. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/number/bulk.h"
+#include "lib/number/bulk_table.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
@@ -28,6 +28,8 @@ typedef struct cast {
 	hu_format_id format[HU_FORMATS];
 	hu_mode mode[HU_MODES];
 	int formats, modes, trials, all, python, ops, simd[HU_SIMDS];
+	uint32_t words;           /* what the random words alone came to */
+	int words_told;           /* for which instruction sets they are, a bit each */
 	hu_bench_row *row;
 	void *to;
 	long *wrong;
@@ -36,7 +38,7 @@ typedef struct cast {
 typedef struct op {
 	const char *name;
 	int packs, draws; /* for codes of at most 16 bits alone; in every mode, else once */
-	void (*run)(const cast *c, hu_format_id f, hu_mode m);
+	void (*run)(cast *c, hu_format_id f, hu_mode m);
 	long (*check)(const cast *c, hu_format_id f, hu_mode m);
 } op;
 
@@ -58,11 +60,30 @@ code_at(const void *codes, size_t i, hu_format_id f)
 	return hu_bulk_element(f) == 1 ? ((const uint8_t *)codes)[i] : ((const uint16_t *)codes)[i];
 }
 
-static void run_round(const cast *c, hu_format_id f, hu_mode m) { hu_bulk_round(c->dst, c->src, c->n, f, m, 0, &stream, 0); }
-static void run_round64(const cast *c, hu_format_id f, hu_mode m) { hu_bulk_round_f64(c->wide_dst, c->wide, c->n / 2, f, m, 0, &stream, 0); }
-static void run_encode(const cast *c, hu_format_id f, hu_mode m) { hu_bulk_encode(c->back, c->src, c->n, f, m, 0, &stream, 0); }
-static void run_unpack(const cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_unpack(c->dst, c->codes, c->n, f); }
-static void run_pack(const cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_pack(c->back, c->dst, c->n, f); }
+static void run_round(cast *c, hu_format_id f, hu_mode m) { hu_bulk_round(c->dst, c->src, c->n, f, m, 0, &stream, 0); }
+static void run_round64(cast *c, hu_format_id f, hu_mode m) { hu_bulk_round_f64(c->wide_dst, c->wide, c->n / 2, f, m, 0, &stream, 0); }
+static void run_encode(cast *c, hu_format_id f, hu_mode m) { hu_bulk_encode(c->back, c->src, c->n, f, m, 0, &stream, 0); }
+static void run_unpack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_unpack(c->dst, c->codes, c->n, f); }
+static void run_pack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_pack(c->back, c->dst, c->n, f); }
+
+/* What stochastic rounding cannot be faster than: its draws. */
+static void
+run_words(cast *c, hu_format_id f, hu_mode m)
+{
+	(void)f, (void)m;
+	c->words = hu_bulk_kernels_of(hu_simd_level())->words(&stream, c->n / HU_BULK_SOME * HU_BULK_SOME, 0);
+}
+
+static long
+check_words(const cast *c, hu_format_id f, hu_mode m)
+{
+	uint32_t x = c->words;
+
+	(void)f, (void)m;
+	for (size_t i = 0; i < c->n / HU_BULK_SOME * HU_BULK_SOME; i += HU_BULK_SOME)
+		x ^= hu_random_word(stream.seed, stream.stream, stream.step, i);
+	return x != 0;
+}
 
 static long
 check_round(const cast *c, hu_format_id f, hu_mode m)
@@ -111,6 +132,7 @@ static const op ops[] = {
 	{ "unpack", 1, 0, run_unpack, check_unpack },
 	{ "pack", 1, 0, run_pack, check_codes },
 	{ "round64", 0, 1, run_round64, check_round64 },
+	{ "words", 0, 0, run_words, check_words },
 };
 
 enum { OPS = sizeof ops / sizeof *ops };
@@ -140,7 +162,7 @@ fill(cast *c, hu_format_id id)
 }
 
 static double
-timed(const cast *c, const op *o, hu_format_id f, hu_mode m)
+timed(cast *c, const op *o, hu_format_id f, hu_mode m)
 {
 	double start = hu_bench_clock(c->all);
 
@@ -162,7 +184,7 @@ static void
 measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const double *python)
 {
 	double best = 1e9, copy = 1e9, t, ns, bytes, other = 0;
-	int wide = o->run == run_round64, codes = o->packs ? (int)hu_bulk_element(f) : 4;
+	int wide = o->run == run_round64, words = o->run == run_words, codes = o->packs ? (int)hu_bulk_element(f) : 4;
 
 	for (int i = 0; i < c->trials; i++) {
 		t = timed(c, NULL, f, m);
@@ -174,12 +196,24 @@ measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const doub
 	}
 	*c->wrong += o->check(c, f, m);
 	ns = 1e9 * best / (double)(wide ? c->n / 2 : c->n);
-	bytes = wide ? 16 : 4 + codes;
+	bytes = wide ? 16 : words ? 4 : 4 + codes;
 	if (m == HU_RNE)
 		other = o->run == run_encode ? python[0] : o->run == run_unpack ? python[1] : o->run == run_round && python[0] > 0 ? python[0] + python[1] : 0;
-	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:o}", "simd", hu_simd_name(), "format", hu_format_name(f), "op", o->name, "mode",
-	                        o->draws ? hu_mode_name(m) : "-", "ns", ns, "gb_s", bytes / ns, "memcpy", json_real(best / copy), "mpfr",
+	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:o}", "simd", hu_simd_name(), "format", words ? "-" : hu_format_name(f), "op", o->name, "mode",
+	                        words ? "SR" : o->draws ? hu_mode_name(m) : "-", "ns", ns, "gb_s", bytes / ns, "memcpy", json_real(best / copy), "mpfr",
 	                        ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
+}
+
+/* The random words are the same whatever the format: they are timed once for each instruction set, if anything draws. */
+static int
+told(cast *c, int simd)
+{
+	int before = c->words_told >> simd & 1, any = 0;
+
+	for (int i = 0; i < c->modes; i++)
+		any |= hu_mode_draws(c->mode[i]);
+	c->words_told |= 1 << simd;
+	return before || !any;
 }
 
 static void
@@ -200,7 +234,7 @@ of_format(cast *c, hu_format_id f)
 			continue;
 		hu_simd_set(hu_simd_name_of((hu_simd)s));
 		for (int o = 0; o < OPS; o++)
-			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) && i < (ops[o].draws ? c->modes : 1); i++)
+			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) && !(ops[o].run == run_words && told(c, s)) && i < (ops[o].draws ? c->modes : 1); i++)
 				measure(c, &ops[o], f, ops[o].draws ? c->mode[i] : HU_RNE, mpfr[i], python);
 	}
 }
@@ -226,7 +260,7 @@ one_op(cast *c, const char *word)
 			c->ops |= 1 << o;
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "unknown operation '%s'; known: round, encode, unpack, pack, round64", word);
+	return hu_fail(HU_EINVAL, "unknown operation '%s'; known: round, encode, unpack, pack, round64, words", word);
 }
 
 static hu_status
@@ -268,7 +302,7 @@ parse(cast *c, const hu_args *a)
 		HU_TRY(each(simd, one_set, c));
 	if (!c->modes || !c->ops)
 		return hu_fail(HU_EINVAL, "no %s given", c->ops ? "rounding mode" : "operation");
-	HU_TRY(hu_args_real(a, "size", 0.001, 65536, &size));
+	HU_TRY(hu_args_real(a, "mb", 0.001, 65536, &size));
 	HU_TRY(hu_args_int(a, "trials", 1, 1000, &trials));
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
 	c->n = (size_t)(size * 0x1p20) / sizeof *c->src;
@@ -290,7 +324,7 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 
 	for (size_t i = 0; st == HU_OK && i < rooms; i++) {
 		if (!(*room[i] = hu_alloc(bytes)))
-			st = hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --size", rooms, (double)bytes * 0x1p-20);
+			st = hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms, (double)bytes * 0x1p-20);
 		else
 			memset(*room[i], 1, bytes); /* every page is there before the clock starts */
 	}
@@ -306,4 +340,8 @@ static const hu_bench_column columns[] = {
 	{ "mpfr", 7, 0 }, { "python", 7, 1 }, { NULL, 0, 0 }
 };
 
-const hu_bench hu_bench_cast = { "cast", "casts of arrays", columns, run };
+static const hu_bench_option takes[] = {
+	{ "formats", "fp16,bf16,e4m3,e5m2" }, { "modes", NULL }, { "ops", NULL }, { "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL }, { NULL, NULL }
+};
+
+const hu_bench hu_bench_cast = { "cast", "casts of arrays", columns, run, takes };

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const hu_peaks devices[] = {
 #define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source) \
@@ -20,6 +21,42 @@ const hu_peaks *
 hu_peaks_at(int i)
 {
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
+}
+
+/* Letters and figures of ID's words that all stand in NAME, whatever lies between; 0 where one does not. A memory's size counts nothing. */
+static size_t
+named(const char *id, const char *name)
+{
+	size_t found = 0;
+
+	for (const char *s = id; *s; s += strcspn(s, "_"), s += *s == '_') {
+		size_t n = strcspn(s, "_");
+		const char *at = name;
+		if (strspn(s, "0123456789") == n && n < 3)
+			continue;
+		while (*at && strncasecmp(at, s, n))
+			at++;
+		if (!*at)
+			return 0;
+		found += n;
+	}
+	return found;
+}
+
+const hu_peaks *
+hu_peaks_of_name(const char *name, double bytes)
+{
+	const hu_peaks *best = NULL;
+	size_t most = 0;
+
+	for (int i = 0; i < DEVICES; i++) {
+		size_t n = named(devices[i].id, name);
+		if (n && (n > most || (n == most && fabs(devices[i].gib * 0x1p30 - bytes) < fabs(best->gib * 0x1p30 - bytes)))) {
+			best = &devices[i];
+			most = n;
+		}
+	}
+	return best;
 }
 
 const char *
@@ -103,14 +140,4 @@ hu_peaks_find(const char *id, hu_peaks *out)
 	hu_status st = hu_fail(HU_EINVAL, "device '%s': known are %s", id, list.s);
 	hu_str_release(&list);
 	return st;
-}
-
-const char *
-hu_mixed_verdict(int capability)
-{
-	if (capability >= 70)
-		return "mixed precision will run fast: capability 7.0 or more has matrix units for fp16";
-	if (capability)
-		return "mixed precision will not run fast: capability below 7.0 has no matrix units; it still saves memory";
-	return "mixed precision will not run fast on a processor; here it is for its numbers";
 }

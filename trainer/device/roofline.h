@@ -29,12 +29,11 @@ typedef struct hu_roof { double arithmetic, memory, launch, total; int limit; ch
 /* HU_EINVAL names the nearest. I past the last: NULL. */
 hu_status hu_peaks_find(const char *id, hu_peaks *out);
 const hu_peaks *hu_peaks_at(int i);
+/* The row whose id's words stand in NAME, a driver's ("NVIDIA H200"), most of them; of equals the one whose memory is nearest to BYTES. NULL: none. */
+const hu_peaks *hu_peaks_of_name(const char *name, double bytes);
 const char *hu_limit_name(int limit);
 
 /* FLOP/s of the calls' products in format F. */
 double hu_peaks_rate(const hu_peaks *d, hu_format_id f);
 hu_roof hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c);
-
-/* The sentence that Keras users know: whether mixed precision will run fast here, and why. */
-const char *hu_mixed_verdict(int capability);
 #endif

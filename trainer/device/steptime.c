@@ -2,11 +2,12 @@
 #include "trainer/device/steptime.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
 #include "trainer/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int
 ascending(const void *a, const void *b)
@@ -16,23 +17,33 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+double
+hu_quantile(const double *x, size_t n, double q)
+{
+	double at = q * (double)(n - 1), below = floor(at);
+	size_t i = (size_t)below;
+
+	return i + 1 < n ? x[i] + (at - below) * (x[i + 1] - x[i]) : x[n - 1];
+}
+
 static double
 median(double *x, size_t n)
 {
 	qsort(x, n, sizeof *x, ascending);
-	return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+	return hu_quantile(x, n, 0.5);
 }
 
-/* Step I, with the seconds of each call in row I of CALLS where there is one. */
+/* Step I, with the seconds of each call in row I of CALLS where there is one. Reading the loss waits for everything. */
 static hu_status
-one(hu_session *s, size_t i, double *calls, double *seconds, uint64_t *digest)
+one(hu_session *s, size_t i, double *calls, double *seconds, double *loss)
 {
 	double start = hu_now();
 
-	if (calls)
+	if (s->backend->profile)
 		s->backend->profile(s->train, calls);
 	HU_TRY(hu_session_step(s, i));
-	HU_TRY(hu_session_commit(s, digest));
+	HU_TRY(s->backend->commit(s->train));
+	HU_TRY(hu_session_scalar(s, s->id.loss, loss));
 	*seconds = hu_now() - start;
 	return HU_OK;
 }
@@ -46,6 +57,7 @@ summarise(hu_steptime *t, const hu_session *s, double *seconds, double *calls, s
 	t->peak_bytes = hu_memory_total(&m);
 	t->ms = 1e3 * median(seconds, steps);
 	t->fastest_ms = 1e3 * seconds[0];
+	t->spread_ms = 1e3 * (hu_quantile(seconds, steps, 0.75) - hu_quantile(seconds, steps, 0.25));
 	t->samples_per_s = 1e3 * (double)s->config->batch / t->ms;
 	t->calls = (size_t)s->programs.train->nc;
 	t->call = calls ? hu_xcalloc(t->calls + 1, sizeof *t->call) : NULL;
@@ -58,40 +70,83 @@ summarise(hu_steptime *t, const hu_session *s, double *seconds, double *calls, s
 }
 
 static hu_status
-run(hu_steptime *t, hu_session *s, size_t warm, size_t steps, hu_energy *energy)
+run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 {
 	size_t nc = (size_t)s->programs.train->nc;
-	double *seconds = hu_xcalloc(steps, sizeof *seconds), *calls = s->backend->profile ? hu_xcalloc(steps * nc + 1, sizeof *calls) : NULL, start = 0, untimed;
+	double *seconds = hu_xcalloc(ask->steps, sizeof *seconds), *calls = ask->calls && s->backend->profile ? hu_xcalloc(ask->steps * nc + 1, sizeof *calls) : NULL, start = 0, untimed;
 	hu_status st = hu_session_start(s);
 
-	for (size_t i = 0; i < warm + steps && st == HU_OK; i++) {
-		if (i == warm) {
-			start = hu_energy_read(energy);
-			hu_energy_utilisation(energy);
+	for (size_t i = 0; i < ask->warm + ask->steps && st == HU_OK; i++) {
+		size_t k = i - ask->warm;
+		if (i == ask->warm) {
+			start = hu_energy_read(ask->energy);
+			hu_energy_utilisation(ask->energy);
 		}
-		st = one(s, i % s->steps, i < warm || !calls ? NULL : calls + (i - warm) * nc, i < warm ? &untimed : &seconds[i - warm], &t->digest);
+		st = one(s, i, i < ask->warm || !calls ? NULL : calls + k * nc, i < ask->warm ? &untimed : &seconds[k], &t->loss);
+		if (ask->bar)
+			hu_progress_step(ask->bar, s->config->batch);
 	}
-	double end = hu_energy_read(energy);
-	t->joules = end >= 0 && start >= 0 ? (end - start) / (double)steps : -1;
-	t->utilisation = hu_energy_utilisation(energy);
+	double end = hu_energy_read(ask->energy);
+	t->joules = end >= 0 && start >= 0 ? (end - start) / (double)ask->steps : -1;
+	t->utilisation = hu_energy_utilisation(ask->energy);
 	if (st == HU_OK)
-		summarise(t, s, seconds, calls, steps);
+		st = s->backend->digest(s->train, &t->digest);
+	if (st == HU_OK && ask->evaluate)
+		st = hu_session_evaluate(s, &t->eval);
+	if (st == HU_OK)
+		summarise(t, s, seconds, calls, ask->steps);
 	free(seconds);
 	free(calls);
 	return st;
 }
 
+/* Bytes of P's tensors as the emulation holds them: floats, and doubles for fp64. */
+static double
+emulated_bytes(const hu_program *p)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < p->nt; i++)
+		bytes += (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
+	return bytes;
+}
+
+/* Whether the step may be tried: asked before anything is allocated, since a machine that overcommits its memory would end the
+   process instead of refusing. A device answers for itself. */
+static hu_status
+check_room(const hu_config *c, const hu_dataset *data, double allowed)
+{
+	double ram = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+	hu_model_sizes sizes = hu_config_sizes(c, data);
+	hu_programs p;
+	char need[16], have[16];
+
+	HU_TRY(hu_build(&p, c, &sizes));
+	hu_memory m = hu_memory_of(p.train);
+	double step = hu_memory_total(&m), host = strcmp(c->backend, "cuda") ? emulated_bytes(p.train) + emulated_bytes(p.eval) : 0;
+	hu_programs_release(&p);
+	if (allowed > 0 && step > allowed)
+		return hu_fail(HU_ENOMEM, "a step of %zu images needs %s of the %s allowed: use a smaller batch or width", c->batch, hu_bytes_text(step, need, sizeof need), hu_bytes_text(allowed, have, sizeof have));
+	if (host > ram)
+		return hu_fail(HU_ENOMEM, "a step of %zu images needs %s, emulated, and this machine has %s: use a smaller batch or width", c->batch, hu_bytes_text(host, need, sizeof need), hu_bytes_text(ram, have, sizeof have));
+	return HU_OK;
+}
+
 hu_status
-hu_steptime_measure(hu_steptime *t, const hu_config *c, size_t warm, size_t steps, hu_energy *energy)
+hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask)
 {
 	hu_dataset data;
 	hu_session s;
+	hu_status st = HU_OK;
 
 	memset(t, 0, sizeof *t);
+	HU_TRY(hu_config_dataset(c, 1, &data));
+	st = check_room(c, &data, ask->memory);
+	hu_dataset_release(&data);
+	HU_TRY(st);
 	HU_TRY(hu_config_dataset(c, 0, &data));
-	hu_status st = hu_session_open(&s, c, &data);
-	if (st == HU_OK)
-		st = run(t, &s, warm, steps, energy);
+	HU_TRY(hu_session_open(&s, c, &data));
+	st = run(t, &s, ask);
 	hu_session_close(&s);
 	return st;
 }

@@ -4,15 +4,26 @@
 #ifndef HU_TRAINER_STEPTIME_H
 #define HU_TRAINER_STEPTIME_H
 
+#include "lib/base/progress.h"
 #include "trainer/energy/energy.h"
 #include "trainer/session.h"
 
-/* Medians over the timed steps. peak_bytes: of the program's tensors (hu_memory_of), what a back end must hold.
-   joules and utilisation: a step's mean, negative where not available. call: seconds of each call of a step, its median
-   over the steps, by place in the program; freed by the caller, NULL where the back end can't tell. */
-typedef struct hu_steptime { double ms, fastest_ms, samples_per_s, peak_bytes, joules, utilisation; uint64_t digest; double *call; size_t calls; } hu_steptime;
+/* STEPS timed steps after WARM untimed ones. calls: time each call too, where the back end can (which costs it something).
+   evaluate: the evaluation images afterwards, untimed. memory: bytes that the step's tensors may take; 0: no such limit.
+   energy may have no meter; bar may be NULL, and moves a step at a time by the batch. */
+typedef struct hu_steptime_ask { size_t warm, steps; int calls, evaluate; double memory; hu_energy *energy; hu_progress *bar; } hu_steptime_ask;
 
-/* STEPS timed steps after WARM untimed ones, of C's model, data and policy; the digest after all of them says what was
-   computed. Session and data are its own. HU_ENOMEM where the step does not fit: a blank cell, not an end. */
-hu_status hu_steptime_measure(hu_steptime *t, const hu_config *c, size_t warm, size_t steps, hu_energy *energy);
+/* ms: the median of the timed steps, fastest_ms their least, spread_ms the distance of their quartiles. peak_bytes: of the
+   program's tensors (hu_memory_of), what a back end must hold. joules and utilisation: a step's mean, negative where not available.
+   loss: of the last step; eval: where asked for. digest: of the state after all steps, warm ones included: what was computed.
+   call: seconds of each call of a step, its median over the steps, by place in the program; freed by the caller, NULL where
+   not asked for or not known. */
+typedef struct hu_steptime { double ms, fastest_ms, spread_ms, samples_per_s, peak_bytes, joules, utilisation, loss; hu_evaluation eval; uint64_t digest; double *call; size_t calls; } hu_steptime;
+
+/* Of C's model, data, policy and back end. Each step ends with its loss on the host, as a training's does. Session and data are
+   its own. HU_ENOMEM where the step does not fit (ASK's memory, the device's, the machine's): a blank cell, not an end. */
+hu_status hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask);
+
+/* The Q-quantile of N > 0 ascending numbers, linear between neighbours. */
+double hu_quantile(const double *x, size_t n, double q);
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct row { const char *layer; const hu_call *call; int calls; double flops, bytes, arithmetic, memory, launch, total, limit[3], measured; char odd[48]; } row;
+typedef struct row { const char *layer; const hu_call *call; int calls; double macs, flops, bytes, arithmetic, memory, launch, total, limit[3], measured; char odd[48]; } row;
 
 static void
 add(row *r, const hu_peaks *d, const hu_program *p, const hu_call *c, const double *measured)
@@ -16,6 +16,7 @@ add(row *r, const hu_peaks *d, const hu_program *p, const hu_call *c, const doub
 	hu_cost k = hu_call_cost(p, c);
 
 	r->calls++;
+	r->macs += k.macs;
 	r->flops += k.flops;
 	r->bytes += k.bytes_in + k.bytes_out;
 	r->arithmetic += t.arithmetic;
@@ -109,7 +110,7 @@ hu_timing_to_json(const hu_peaks *d, const hu_program *p, int by_call, const dou
 
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
-		json_t *j = json_pack("{s:s s:i s:f s:f s:f s:f s:f s:f s:s s:s}", "layer", r->layer, "calls", r->calls, "flops", r->flops, "bytes", r->bytes, "arithmetic_ms", 1e3 * r->arithmetic, "memory_ms", 1e3 * r->memory, "launch_ms", 1e3 * r->launch, "predicted_ms", 1e3 * r->total, "limit", hu_limit_name(largest(r->limit)), "odd", r->odd);
+		json_t *j = json_pack("{s:s s:i s:f s:f s:f s:f s:f s:f s:f s:s s:s}", "layer", r->layer, "calls", r->calls, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "arithmetic_ms", 1e3 * r->arithmetic, "memory_ms", 1e3 * r->memory, "launch_ms", 1e3 * r->launch, "predicted_ms", 1e3 * r->total, "limit", hu_limit_name(largest(r->limit)), "odd", r->odd);
 		if (r->call) {
 			json_object_set_new(j, "call", json_integer(r->call->id));
 			json_object_set_new(j, "op", json_string(r->call->op->name));

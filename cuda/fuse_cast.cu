@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Casts between the same two formats, of many tensors in one launch. */
+#include "cuda/fuse.h"
+#include "cuda/many.cuh"
+
+struct casts {
+	hu_many t;
+	const void *in[HU_MANY];
+	void *out[HU_MANY];
+	hu_operand from;
+	hu_result to;
+	hu_format compute;
+};
+
+template <class S>
+HU_KERNEL
+casts_kernel(HU_PARAM casts g)
+{
+	typename S::C c;
+
+	S::begin(&c, &g.compute);
+	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
+		hu_piece p = hu_many_piece(&g.t, chunk);
+		hu_operand from = hu_many_operand(&g.from, g.in[p.tensor]);
+		hu_result to = hu_many_result(&g.to, g.out[p.tensor]);
+		HU_ONCE
+		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)
+			S::store(&to, p.from + j, S::at(&c, &from, p.from + j));
+	}
+}
+
+extern "C" int
+HU_SIDE(fuse_cast_serves)(const hu_work *w, int n)
+{
+	int same = hu_attr_num(w[0].call, "scaled", 0) == 0 && w[0].call->nout == 1;
+
+	for (int i = 0; i < n; i++)
+		same = same && hu_same_but_tensors(&w[i], &w[0]) && hu_all_quick(&w[i]);
+	return same;
+}
+
+extern "C" hu_status
+HU_SIDE(fuse_cast)(hu_work *w, int n)
+{
+	casts g;
+
+	memset(&g, 0, sizeof g);
+	g.from = hu_operand_of(w[0].in[0], HU_AT_EACH);
+	g.to = hu_result_of(w[0].out[0], w[0].call->flags);
+	g.compute = hu_format_of(w[0].in[0]->format == HU_FP64 ? HU_FP64 : w[0].call->fmt.compute); /* one rounding, not two */
+	for (int done = 0; done < n;) {
+		hu_many_begin(&g.t, 4 * HU_MANY_THREADS);
+		for (; done < n && g.t.count < HU_MANY; done++) {
+			g.in[g.t.count] = w[done].in[0]->data;
+			g.out[g.t.count] = w[done].out[0]->data;
+			hu_many_add(&g.t, w[done].in[0]->n);
+		}
+		if (!hu_many_chunks(&g.t))
+			continue;
+		if (g.compute.id == HU_FP32)
+			HU_TRY(HU_GO(w, casts_kernel<hu_in_f32>, hu_many_grid(&g.t), HU_MANY_THREADS, 0, g));
+		else
+			HU_TRY(HU_GO(w, casts_kernel<hu_in_short>, hu_many_grid(&g.t), HU_MANY_THREADS, 0, g));
+	}
+	return HU_OK;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The updates of all parameters in one launch: AdamW with its moments, or SGD with or without a
+   velocity, and the next step's casts of the new weights where the plan asks for them. */
+#include "cuda/fuse.h"
+#include "cuda/many.cuh"
+#include "cuda/update.cuh"
+
+enum { OPERANDS = 4 };
+
+/* Operands without found_inf, results; copy: the new weight in another format. */
+struct update {
+	hu_many t;
+	const void *in[OPERANDS][HU_MANY];
+	void *out[OPERANDS - 1][HU_MANY], *copy[HU_MANY];
+	hu_operand from[OPERANDS], found;
+	hu_result to[OPERANDS - 1], copy_to;
+	hu_format compute;
+	int nk;
+	double k[HU_SGD_CONSTANTS];
+	const double *kd;
+};
+
+/* FOUND: the place of found_inf among F's operands. */
+template <class F, class S, int FOUND>
+HU_KERNEL
+update_kernel(HU_PARAM update u)
+{
+	typename S::C c;
+
+	S::begin(&c, &u.compute);
+	HU_UNROLL
+	for (int k = 0; k < HU_CONSTANTS; k++)
+		if (k < u.nk)
+			c.k[k] = S::constant(&c, u.kd ? u.kd[k] : u.k[k]);
+	typename S::T found = S::at(&c, &u.found, 0);
+	for (uint32_t chunk = blockIdx.x; chunk < u.t.first[u.t.count]; chunk += gridDim.x) {
+		hu_piece p = hu_many_piece(&u.t, chunk);
+		HU_ONCE
+		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
+			uint32_t i = p.from + j;
+			typename S::T in[F::nin][1], out[F::nout][1], w = 0;
+			HU_UNROLL
+			for (int k = 0; k < F::nin; k++) {
+				int at = k - (k > FOUND);
+				if (k == FOUND) {
+					in[k][0] = found;
+				} else {
+					hu_operand o = hu_many_operand(&u.from[at], u.in[at][p.tensor]);
+					in[k][0] = S::at(&c, &o, i);
+				}
+			}
+			F::run(S(), &c, in, out);
+			HU_UNROLL
+			for (int k = 0; k < F::nout; k++) {
+				hu_result r = hu_many_result(&u.to[k], u.out[k][p.tensor]);
+				typename S::T y = S::pass(&c, &r, i, out[k][0]);
+				w = k ? w : y;
+			}
+			if (u.copy[p.tensor]) {
+				hu_result r = hu_many_result(&u.copy_to, u.copy[p.tensor]);
+				S::store(&r, i, w);
+			}
+		}
+	}
+}
+
+template <class F, int FOUND>
+static hu_status
+run(hu_work *w, const update *u)
+{
+	if (u->compute.id == HU_FP32)
+		return HU_GO(w, (update_kernel<F, hu_in_f32, FOUND>), hu_many_grid(&u->t), HU_MANY_THREADS, 0, *u);
+	return HU_GO(w, (update_kernel<F, hu_in_short, FOUND>), hu_many_grid(&u->t), HU_MANY_THREADS, 0, *u);
+}
+
+extern "C" int
+HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
+{
+	int same = 1;
+
+	for (int i = 0; i < n; i++)
+		same &= hu_same_but_tensors(&w[i], &w[0]) && hu_all_quick(&w[i]) && w[i].all[2] == w[0].all[2] && (w[0].call->nin < 6 || w[i].all[5] == w[0].all[5]);
+	return same;
+}
+
+extern "C" hu_status
+HU_SIDE(fuse_update)(hu_work *w, int n)
+{
+	int adam = w[0].call->nin > 4, moving = w[0].call->nin > 3;
+	double *k = adam ? hu_numbers(w, HU_ADAMW_CONSTANTS) : NULL;
+	update u;
+
+	memset(&u, 0, sizeof u);
+	if (adam)
+		HU_TRY(hu_adamw_constants_of(w, k));
+	else
+		hu_sgd_constants_of(w[0].call, u.k);
+	u.kd = k;
+	u.nk = adam ? HU_ADAMW_CONSTANTS : HU_SGD_CONSTANTS;
+	u.compute = hu_format_of(w[0].call->fmt.compute);
+	u.found = hu_operand_of(w[0].in[2], HU_AT_ONE);
+	for (int done = 0; done < n;) {
+		hu_many_begin(&u.t, 4 * HU_MANY_THREADS);
+		for (; done < n && u.t.count < HU_MANY; done++) {
+			const hu_work *x = &w[done];
+			uint32_t t = u.t.count;
+			for (int i = 0, at = 0; i < x->call->nin && at < OPERANDS; i++) {
+				if (i == 2)
+					continue;
+				u.from[at] = hu_operand_of(x->in[i], HU_AT_EACH);
+				u.in[at++][t] = x->in[i]->data;
+			}
+			for (int i = 0; i < x->call->nout; i++) {
+				u.to[i] = hu_result_of(x->out[i], x->call->flags);
+				u.out[i][t] = x->out[i]->data;
+			}
+			u.copy[t] = x->copy ? x->copy->data : NULL;
+			if (x->copy)
+				u.copy_to = hu_result_of(x->copy, x->copy_flags);
+			hu_many_add(&u.t, x->in[0]->n);
+		}
+		if (hu_many_chunks(&u.t))
+			HU_TRY((adam ? run<hu_adamw_step, 4>(w, &u) : moving ? run<hu_sgd_move, 2>(w, &u) : run<hu_sgd_step, 2>(w, &u)));
+	}
+	return HU_OK;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The formulas of the optimizers' updates, for one parameter at a time (adamw.cu, sgd.cu) and
+   for all of them in one launch (fuse_update.cu). */
+#ifndef HU_CUDA_UPDATE_CUH
+#define HU_CUDA_UPDATE_CUH
+
+#include "cuda/scalar.cuh"
+
+/* operands: w, g, m, v, found_inf */
+#define HU_ADAMW_STEP(S, T)                                              \
+	do {                                                             \
+		T m = in[2][i], v = in[3][i];                            \
+		out[0][i] = in[0][i];                                    \
+		if (!(in[4][i] != 0))                                    \
+			out[0][i] = hu_adamw##S(c, in[0][i], in[1][i], &m, &v); \
+		out[1][i] = m;                                           \
+		out[2][i] = v;                                           \
+	} while (0)
+HU_FORMULA(hu_adamw_step, 5, 3, HU_ADAMW_STEP)
+
+/* operands: w, g, found_inf, v */
+#define HU_SGD_STEP(S, T) out[0][i] = in[2][i] != 0 ? in[0][i] : hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
+#define HU_SGD_MOVE(S, T)                                                                    \
+	do {                                                                                 \
+		if (in[2][i] != 0) {                                                         \
+			out[0][i] = in[0][i];                                                \
+			out[1][i] = in[3][i];                                                \
+		} else {                                                                     \
+			out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], &in[3][i], &out[1][i]); \
+		}                                                                            \
+	} while (0)
+HU_FORMULA(hu_sgd_step, 3, 1, HU_SGD_STEP)
+HU_FORMULA(hu_sgd_move, 4, 2, HU_SGD_MOVE)
+
+HU_KERNEL
+hu_adamw_constants_kernel(double *k, HU_PARAM hu_operand clock, hu_format v, double lr, double b1, double b2, double eps, double decay)
+{
+	hu_adamw_constants(k, lr, b1, b2, eps, decay, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
+}
+
+enum { HU_ADAMW_CONSTANTS = 9, HU_SGD_CONSTANTS = 3 };
+
+/* Those of call W, from its clock, to K. */
+static inline hu_status
+hu_adamw_constants_of(hu_work *w, double *k)
+{
+	const hu_call *c = w->call;
+
+	return HU_GO(w, hu_adamw_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH), hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3),
+	             hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-8), hu_attr_num(c, "weight_decay", 0.01));
+}
+
+static inline void
+hu_sgd_constants_of(const hu_call *c, double *k)
+{
+	k[0] = hu_attr_num(c, "lr", 0.01);
+	k[1] = hu_attr_num(c, "momentum", 0);
+	k[2] = hu_attr_num(c, "weight_decay", 0);
+}
+#endif

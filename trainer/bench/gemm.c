@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Products by size, format and summation model: on the CPU by instruction set, on a device by the ways of
+   lib/program/gemms.def. The first result of each is compared with the plain version, the others with it, bit by bit. */
+#include "trainer/bench/gemm.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/progress.h"
+#include "lib/base/thread.h"
+#include "lib/number/simd.h"
+#include "trainer/device/fma.h"
+#include "trainer/device/peak.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32 };
+
+typedef struct sweep {
+	hu_bench_row *row;
+	void *to;
+	long *wrong;
+	char *size[MOST], *sum[MOST];
+	hu_format_id format[HU_FORMATS];
+	hu_gemm_way way[HU_GEMM_WAYS];
+	double peak[HU_SIMDS];        /* GFLOP/s of a thread; 0: not measured yet */
+	double device[HU_FORMATS][2]; /* of a device, by fp32's units and by the matrix units; 0: not measured yet, negative: none */
+	int levels[HU_SIMDS], sizes, sums, formats, ways, trials;
+	const hu_backend *backend;
+	hu_progress bar;
+} sweep;
+
+/* "512" or "512x64x1024": m, n, k. */
+static hu_status
+parse_size(const char *s, size_t *m, size_t *n, size_t *k)
+{
+	unsigned long v[3] = { 0, 0, 0 };
+	char end;
+	int count = sscanf(s, "%lux%lux%lu%c", &v[0], &v[1], &v[2], &end);
+
+	if (count == 1 && !strchr(s, 'x') && strspn(s, "0123456789") == strlen(s))
+		v[1] = v[2] = v[0];
+	else if (count != 3)
+		v[0] = 0;
+	if (!v[0] || !v[1] || !v[2] || v[0] > 1 << 20 || v[1] > 1 << 20 || v[2] > 1 << 20)
+		return hu_fail(HU_EINVAL, "--sizes %s: a size like 512, or MxNxK like 512x64x1024, is needed", s);
+	*m = v[0];
+	*n = v[1];
+	*k = v[2];
+	return HU_OK;
+}
+
+/* What the instruction set reaches in this run on as many threads, measured when first wanted; fp64's is another. */
+static double
+ceiling_here(sweep *s, hu_format_id f)
+{
+	hu_simd level = hu_simd_level();
+
+	if (s->peak[level] == 0)
+		s->peak[level] = 1e-9 * hu_fma_peak();
+	return f == HU_FP64 ? -1 : s->peak[level] * hu_threads();
+}
+
+/* The same of the device's units that WAY computes F on. cublas chooses the matrix units where F has some, and may use
+   instructions beyond those measured. */
+static double
+ceiling_device(sweep *s, hu_format_id f, hu_gemm_way way)
+{
+	int matrix = way == HU_GEMM_MMA || (way == HU_GEMM_CUBLAS && (f == HU_FP16 || f == HU_BF16 || f == HU_TF32));
+	double *known = &s->device[f][matrix], flops;
+
+	if (*known == 0)
+		*known = f != HU_FP64 && hu_peak_flops(s->backend->name, f == HU_FP32 && matrix ? HU_TF32 : f, HU_FP32, matrix, &flops) == HU_OK ? 1e-9 * flops : -1;
+	return *known;
+}
+
+static json_t *
+positive(double x)
+{
+	return x > 0 ? json_real(x) : json_null();
+}
+
+/* One way of computing product P; LABEL: the column it stands in. */
+static hu_status
+measure(sweep *s, hu_gemm *g, hu_gemm_way way, const char *text, const char *size)
+{
+	int cpu = !strcmp(s->backend->name, "cpu");
+	hu_gemm_time t = { 0 };
+	hu_status st = hu_gemm_measure(g, s->backend, way, s->trials, &t);
+
+	if (st != HU_OK && st != HU_EUNABLE && st != HU_ENOMEM)
+		return st;
+	double top = st != HU_OK ? -1 : cpu ? ceiling_here(s, g->format) : ceiling_device(s, g->format, way), gflops = t.seconds > 0 ? 2e-9 * (double)g->m * (double)g->n * (double)g->k / t.seconds : 0;
+	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", size, "format", hu_format_name(g->format), "sum", text, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd", strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
+	hu_progress_end(&s->bar);
+	if (st == HU_OK) {
+		json_t *more = json_pack("{s:f s:f s:o s:o s:s s:s}", "ms", 1e3 * t.seconds, "gflops", gflops, "ceiling", positive(top), "share", top > 0 ? json_real(gflops / top) : json_null(), "check", t.check, "ran", *t.ran ? t.ran : "-");
+		json_object_update(row, more);
+		json_decref(more);
+		*s->wrong += t.wrong;
+		if (t.wrong)
+			fprintf(stderr, "%s %s %s: %s\n", size, hu_format_name(g->format), text, hu_reason());
+	} else {
+		json_object_set_new(row, "ran", json_string(hu_reason()));
+	}
+	s->row(s->to, row);
+	hu_progress_step(&s->bar, 1);
+	return HU_OK;
+}
+
+static hu_status
+of_product(sweep *s, const char *size, hu_format_id f, const char *sum)
+{
+	hu_gemm g;
+	size_t m, n, k;
+	hu_status st = HU_OK;
+
+	HU_TRY(parse_size(size, &m, &n, &k));
+	HU_TRY(hu_gemm_init(&g, m, n, k, f, sum));
+	hu_progress_note(&s->bar, "%s, %s, %s", size, hu_format_name(f), sum);
+	if (!strcmp(s->backend->name, "cuda")) {
+		for (int i = 0; i < s->ways && st == HU_OK; i++)
+			st = measure(s, &g, s->way[i], sum, size);
+	} else {
+		for (int l = 0; l < HU_SIMDS && st == HU_OK; l++)
+			for (int i = 0; s->levels[l] && i < s->ways && st == HU_OK; i++) {
+				hu_simd_set(hu_simd_name_of((hu_simd)l));
+				st = measure(s, &g, s->way[i], sum, size);
+			}
+	}
+	hu_gemm_release(&g);
+	return st;
+}
+
+static hu_status
+list(char **out, int *n, const char *text, const char *option)
+{
+	char *all = hu_xstrdup(text), *save = NULL;
+
+	for (char *w = strtok_r(all, ",", &save); w && *n < MOST; w = strtok_r(NULL, ",", &save))
+		out[(*n)++] = hu_xstrdup(w);
+	free(all);
+	return *n ? HU_OK : hu_fail(HU_EINVAL, "--%s: a list is needed", option);
+}
+
+static hu_status
+parse_levels(sweep *s, const char *text)
+{
+	char *word[MOST];
+	int n = 0;
+	hu_status st = HU_OK;
+
+	if (!text)
+		s->levels[hu_simd_level()] = 1;
+	else if (!strcmp(text, "all"))
+		for (int l = 0; l < HU_SIMDS; l++)
+			s->levels[l] = hu_simd_has((hu_simd)l);
+	else
+		st = list(word, &n, text, "simd");
+	for (int i = 0; i < n; i++) {
+		if (st == HU_OK)
+			st = hu_simd_set(word[i]);
+		s->levels[hu_simd_level()] |= st == HU_OK;
+		free(word[i]);
+	}
+	return st;
+}
+
+static hu_status
+parse_ways(sweep *s, const char *text)
+{
+	char *word[MOST];
+	int n = 0;
+	hu_status st = HU_OK;
+
+	if (!strcmp(s->backend->name, "cpu")) {
+		s->way[s->ways++] = HU_GEMM_AUTO;
+		return text ? hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model", text) : HU_OK;
+	}
+	for (int i = 0; !text && i < HU_GEMM_WAYS; i++)
+		if (i != HU_GEMM_AUTO && (i != HU_GEMM_CUBLAS || strcmp(s->backend->name, "shim")))
+			s->way[s->ways++] = (hu_gemm_way)i;
+	if (text)
+		st = list(word, &n, text, "gemm");
+	for (int i = 0; i < n; i++) {
+		if (st == HU_OK && s->ways < HU_GEMM_WAYS)
+			st = hu_gemm_find(word[i], &s->way[s->ways++]);
+		free(word[i]);
+	}
+	return st;
+}
+
+static hu_status
+parse(sweep *s, const hu_args *a)
+{
+	long long trials, threads;
+	size_t m, n, k;
+	hu_sum sum;
+
+	HU_TRY(hu_backend_find(hu_args_text(a, "backend"), &s->backend));
+	HU_TRY(list(s->size, &s->sizes, hu_args_text(a, "sizes"), "sizes"));
+	for (int i = 0; i < s->sizes; i++)
+		HU_TRY(parse_size(s->size[i], &m, &n, &k));
+	for (const char *w; s->sums < MOST && (w = hu_args_nth(a, "sum", s->sums)) != NULL;)
+		s->sum[s->sums++] = hu_xstrdup(w);
+	if (!s->sums)
+		s->sum[s->sums++] = hu_xstrdup(hu_args_text(a, "sum"));
+	for (int i = 0; i < s->sums; i++)
+		HU_TRY(hu_sum_parse(s->sum[i], &sum));
+	if (!strcmp(hu_args_text(a, "formats"), "all"))
+		return hu_fail(HU_EINVAL, "--formats all: products of some formats only; name them");
+	HU_TRY(hu_format_list(hu_args_text(a, "formats"), s->format, HU_FORMATS, &s->formats));
+	HU_TRY(parse_ways(s, hu_args_text(a, "gemm")));
+	HU_TRY(hu_args_int(a, "trials", 1, 1000, &trials));
+	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
+	s->trials = (int)trials;
+	hu_threads_set((int)threads);
+	HU_TRY(hu_gemm_available(s->backend->name));
+	return parse_levels(s, hu_args_text(a, "simd"));
+}
+
+static hu_status
+run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+{
+	sweep s = { .row = row, .to = to, .wrong = wrong };
+	hu_status st = parse(&s, a);
+	int each = 0;
+
+	for (int l = 0; l < HU_SIMDS; l++)
+		each += s.levels[l];
+	if (st == HU_OK)
+		each = !strcmp(s.backend->name, "cuda") ? s.ways : each * s.ways;
+	hu_progress_start(&s.bar, "bench", (size_t)(s.sizes * s.formats * s.sums * each));
+	for (int i = 0; i < s.sizes; i++)
+		for (int f = 0; f < s.formats; f++)
+			for (int k = 0; k < s.sums && st == HU_OK; k++)
+				st = of_product(&s, s.size[i], s.format[f], s.sum[k]);
+	hu_progress_end(&s.bar);
+	for (int i = 0; i < s.sizes; i++)
+		free(s.size[i]);
+	for (int i = 0; i < s.sums; i++)
+		free(s.sum[i]);
+	return st;
+}
+
+static const hu_bench_column columns[] = {
+	{ "size", 14, -1 }, { "format", 6, -1 }, { "sum", 14, -1 }, { "on", 5, -1 }, { "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 4 }, { "gflops", 10, 2 }, { "ceiling", 9, 1 }, { "share", 6, 3 }, { "check", 9, -1 }, { "ran", 1, -1 }, { NULL, 0, 0 }
+};
+
+static const hu_bench_option takes[] = {
+	{ "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL }, { "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL }, { NULL, NULL }
+};
+
+const hu_bench hu_bench_gemm = { "gemm", "products by size, format and summation model", columns, run, takes };

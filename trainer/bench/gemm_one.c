@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/bench/gemm.h"
+
+#include "cuda/cublas.h"
+#include "cuda/side.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/progress.h"
+#include "lib/number/code.h"
+#include "lib/number/philox.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE = 64, BITS = 200 };
+
+/* Uniform in ±1/2, so that every product counts and nothing overflows; STREAM 0: zeros. */
+static hu_status
+fill(hu_tensor *t, const hu_info *of, uint32_t stream)
+{
+	*t = (hu_tensor){ .format = of->format, .shape = of->shape, .n = hu_count(of->shape) };
+	t->data = hu_alloc(t->n * hu_element_size(t->format));
+	if (!t->data)
+		return hu_fail(HU_ENOMEM, "no memory for a matrix of %zu x %zu", t->shape.d[0], t->shape.d[1]);
+#pragma omp parallel for schedule(static)
+	for (size_t i = 0; i < (stream ? t->n : 0); i++)
+		hu_put(t, i, hu_round(hu_uniform(hu_random_at(1, stream, 0, i)) - 0.5, hu_format_of(t->format), HU_RNE, 0, 0));
+	return HU_OK;
+}
+
+hu_status
+hu_gemm_init(hu_gemm *g, size_t m, size_t n, size_t k, hu_format_id format, const char *sum)
+{
+	hu_format_id out = hu_format_of(format).bits <= 8 ? HU_BF16 : format;
+
+	memset(g, 0, sizeof *g);
+	g->m = m;
+	g->n = n;
+	g->k = k;
+	g->format = format;
+	g->p = hu_program_new("product");
+	g->a = hu_program_tensor(g->p, "gemm.a", format, hu_shape2(m, k), HU_ACTIVATION);
+	g->b = hu_program_tensor(g->p, "gemm.b", format, hu_shape2(k, n), HU_WEIGHT);
+	g->one = hu_program_tensor(g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* what is read to wait for the device */
+	g->y = hu_program_tensor(g->p, "gemm.y", out, hu_shape2(m, n), HU_ACTIVATION);
+	hu_call *c = hu_program_call(g->p, "matmul", HU_FORWARD, "gemm", (int[]){ g->a, g->b }, 2, &g->y, 1);
+	hu_status st = hu_sum_parse(sum, &c->sum);
+	if (st == HU_OK)
+		st = hu_program_validate(g->p);
+	if (st == HU_OK)
+		st = fill(&g->ta, &g->p->t[g->a], 1);
+	if (st == HU_OK)
+		st = fill(&g->tb, &g->p->t[g->b], 2);
+	if (st == HU_OK)
+		st = fill(&g->ty, &g->p->t[g->y], 0);
+	if (st != HU_OK)
+		hu_gemm_release(g);
+	return st;
+}
+
+void
+hu_gemm_release(hu_gemm *g)
+{
+	hu_program_free(g->p);
+	free(g->ta.data);
+	free(g->tb.data);
+	free(g->ty.data);
+	memset(g, 0, sizeof *g);
+}
+
+static uint64_t
+digest(const hu_tensor *t)
+{
+	uint64_t sum = 0;
+
+#pragma omp parallel for reduction(+ : sum) schedule(static)
+	for (size_t i = 0; i < t->n; i++)
+		sum += hu_digest_term(1, i, hu_encode(hu_get(t, i), hu_format_of(t->format)));
+	return sum;
+}
+
+/* The first, the last and others between, ascending; at most SAMPLE. */
+static size_t
+places(size_t *at, size_t n)
+{
+	size_t count = n < SAMPLE ? n : SAMPLE;
+
+	for (size_t i = 0; i < count; i++)
+		at[i] = count == 1 ? 0 : (size_t)((double)i * (double)(n - 1) / (double)(count - 1));
+	return count;
+}
+
+/* Some outputs against the plain version, bit by bit. */
+static hu_status
+check_bits(hu_gemm *g, int *wrong)
+{
+	hu_tensor *in[2] = { &g->ta, &g->tb };
+	const hu_call *c = &g->p->c[0];
+	size_t at[SAMPLE], n = places(at, g->ty.n);
+	double want[SAMPLE];
+	hu_env env = { 1, 0 };
+
+	HU_TRY(c->op->emulate_some(c, in, 0, at, n, &env, want, NULL));
+	for (size_t i = 0; i < n && !*wrong; i++)
+		if (hu_bits64(hu_get(&g->ty, at[i])) != hu_bits64(want[i])) {
+			hu_fail(HU_EUNABLE, "element %zu is %a and must be %a", at[i], hu_get(&g->ty, at[i]), want[i]);
+			*wrong = 1;
+		}
+	return HU_OK;
+}
+
+/* Bound of output I of magnitude MAG and exact value E, rounded to its format: hu_cublas_bound's, which holds for any order of
+   the blocks and up to SLICES slices of k. Operands are at most 1/2. */
+static double
+bound_of(const hu_gemm *g, hu_sum sum, int arch, double mag, double e)
+{
+	enum { SLICES = 32, MOST = -2 };
+	hu_cublas_product p = { .k = (uint32_t)g->k, .fa = g->format, .fb = g->format, .tf32 = g->format == HU_TF32 || (g->format == HU_FP32 && sum.id == HU_SUM_TC) };
+	hu_format out = hu_format_of(g->ty.format);
+	double b = hu_cublas_bound(sum, &p, arch, SLICES, MOST, mag);
+
+	b += p.tf32 && g->format == HU_FP32 ? mag * 0x1p-9 : 0; /* two chops below 2^-10 */
+	return b + (e + b) * hu_unit(out) + 0.5 * hu_smallest(out);
+}
+
+/* Where the order of the sum is not known. */
+static hu_status
+check_bound(hu_gemm *g, int arch, int *wrong)
+{
+	hu_tensor *in[2] = { &g->ta, &g->tb };
+	const hu_call *c = &g->p->c[0];
+	size_t at[SAMPLE], n = places(at, g->ty.n);
+	double mag[SAMPLE];
+	mpfr_t exact[SAMPLE], error;
+	hu_sum sum = c->sum;
+
+	HU_TRY(hu_sum_resolve(&sum, g->format, g->format, c->fmt.acc));
+	mpfr_init2(error, BITS);
+	for (size_t i = 0; i < n; i++)
+		mpfr_init2(exact[i], BITS);
+	hu_status st = c->op->reference(c, in, 0, at, n, exact);
+	if (st == HU_OK)
+		st = c->op->magnitude(c, in, 0, at, n, mag);
+	for (size_t i = 0; i < n && st == HU_OK && !*wrong; i++) {
+		double bound = bound_of(g, sum, arch, mag[i], fabs(mpfr_get_d(exact[i], MPFR_RNDA)));
+		mpfr_sub_d(error, exact[i], hu_get(&g->ty, at[i]), MPFR_RNDA);
+		double e = fabs(mpfr_get_d(error, MPFR_RNDA));
+		if (!(e <= bound)) {
+			hu_fail(HU_EUNABLE, "element %zu is off by %g, its bound is %g", at[i], e, bound);
+			*wrong = 1;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		mpfr_clear(exact[i]);
+	mpfr_clear(error);
+	return st;
+}
+
+/* The device's matrix units; -1: any. */
+static int
+arch_of(const hu_backend *backend)
+{
+	(void)backend;
+#ifdef HU_HAVE_CUDA
+	if (!strcmp(backend->name, "cuda"))
+		return hu_gpu_side.arch();
+#endif
+	return -1;
+}
+
+static hu_status
+check(hu_gemm *g, const hu_backend *backend, hu_gemm_way way, hu_gemm_time *out)
+{
+	out->check = way == HU_GEMM_CUBLAS ? "bound" : "bits";
+	if (way == HU_GEMM_CUBLAS)
+		return check_bound(g, arch_of(backend), &out->wrong);
+	HU_TRY(check_bits(g, &out->wrong));
+	uint64_t d = digest(&g->ty);
+	if (!g->checked) {
+		g->checked = 1;
+		g->digest = d;
+	} else if (d != g->digest && !out->wrong) {
+		hu_fail(HU_EUNABLE, "digest 0x%016llx, and 0x%016llx the first time", (unsigned long long)d, (unsigned long long)g->digest);
+		out->wrong = 1;
+	}
+	return HU_OK;
+}
+
+static hu_status
+steps(const hu_gemm *g, const hu_backend *backend, hu_machine *m, size_t n, double *seconds)
+{
+	hu_env env = { 1, 0 };
+	float one;
+	double start = hu_now();
+
+	for (size_t i = 0; i < n; i++)
+		HU_TRY(backend->step(m, &env));
+	HU_TRY(backend->read(m, g->one, &one));
+	*seconds = (hu_now() - start) / (double)n;
+	return HU_OK;
+}
+
+static hu_status
+run(hu_gemm *g, const hu_backend *backend, hu_machine *m, int trials, hu_gemm_time *out)
+{
+	double s;
+
+	HU_TRY(backend->write(m, g->a, g->ta.data));
+	HU_TRY(backend->write(m, g->b, g->tb.data));
+	HU_TRY(steps(g, backend, m, 1, &s));
+	size_t n = s > 0.02 ? 1 : s > 2e-5 ? (size_t)(0.02 / s) + 1 : 1000;
+	out->seconds = INFINITY;
+	for (int i = 0; i < trials; i++) {
+		HU_TRY(steps(g, backend, m, n, &s));
+		out->seconds = s < out->seconds ? s : out->seconds;
+	}
+	const char *ran = backend->ran ? backend->ran(m, 0) : NULL;
+	snprintf(out->ran, sizeof out->ran, "%s", ran ? ran : "");
+	return backend->read(m, g->y, g->ty.data);
+}
+
+hu_status
+hu_gemm_measure(hu_gemm *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out)
+{
+	hu_machine *m;
+
+	memset(out, 0, sizeof *out);
+	HU_TRY(backend->open(&m, g->p, way));
+	hu_status st = run(g, backend, m, trials, out);
+	backend->close(m);
+	return st == HU_OK ? check(g, backend, way, out) : st;
+}
+
+hu_status
+hu_gemm_available(const char *backend)
+{
+	const hu_backend *b;
+	hu_machine *m;
+	hu_gemm g;
+
+	HU_TRY(hu_backend_find(backend, &b));
+	HU_TRY(hu_gemm_init(&g, 1, 1, 1, HU_FP32, "fma,acc=fp32"));
+	hu_status st = b->open(&m, g.p, HU_GEMM_AUTO);
+	if (st == HU_OK)
+		b->close(m);
+	hu_gemm_release(&g);
+	return st;
+}

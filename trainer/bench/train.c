@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Training steps by policy, batch, width, learning rate, seed and instruction set: a row a combination, the
+   published rows of the same model and batch below. The state after the steps must not depend on the instruction set. */
+#include "trainer/bench/gemm.h"
+#include "trainer/bench/published.h"
+#include "trainer/bench/sweep.h"
+#include "trainer/device/steptime.h"
+#include "trainer/memory.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/simd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cell { double ms; uint64_t digest; int done; } cell;
+
+typedef struct table {
+	hu_sweep sweep;
+	hu_steptime_ask ask;
+	hu_energy energy;
+	hu_progress bar;
+	const char *backend;
+	cell *done;          /* by place in the sweep */
+	hu_bench_row *row;
+	void *to;
+	long *wrong;
+	int measured;
+} table;
+
+static json_t *
+number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *
+available(double x)
+{
+	return x >= 0 ? json_real(x) : json_null();
+}
+
+static json_t *
+text(const char *s)
+{
+	return s && *s ? json_string(s) : json_null();
+}
+
+/* Cell I's counterpart with place AT of list K; -1 where it is the cell itself or has not been measured. */
+static int
+other(const table *t, int i, int k, int at)
+{
+	int stride = 1;
+
+	for (int j = k + 1; j < HU_SWEEPS; j++)
+		stride *= t->sweep.n[j];
+	int to = i + (at - i / stride % t->sweep.n[k]) * stride;
+	return to != i && t->done[to].done ? to : -1;
+}
+
+/* float32's time to compare with; the cell's own where it is float32. */
+static double
+single_ms(const table *t, int i, const hu_cell *c)
+{
+	if (!strcmp(c->word[HU_SWEEP_POLICY], "float32"))
+		return t->done[i].ms;
+	if (strcmp(t->sweep.word[HU_SWEEP_POLICY][0], "float32"))
+		return NAN;
+	int k = other(t, i, HU_SWEEP_POLICY, 0);
+	return k >= 0 ? t->done[k].ms : NAN;
+}
+
+/* What a row says of the combination, measured or not. */
+static json_t *
+head(const table *t, const hu_cell *c, const hu_config *config, const char *image)
+{
+	char lr[32], width[32];
+
+	snprintf(lr, sizeof lr, "%g", config->lr);
+	snprintf(width, sizeof width, "%g", config->width);
+	return json_pack("{s:s s:s s:s s:i s:s s:s s:o s:o s:s s:s}", "policy", c->word[HU_SWEEP_POLICY], "model", config->model, "image", image, "batch", (int)config->batch, "width", width, "lr", lr, "seed", c->word[HU_SWEEP_SEED] ? json_integer((json_int_t)config->seed) : json_null(), "gemm", text(c->word[HU_SWEEP_GEMM]), "simd", strcmp(t->backend, "cuda") ? hu_simd_name() : "-", "on", t->backend);
+}
+
+static void
+say(table *t, int i, const hu_cell *c, const hu_config *config, const hu_steptime *s, const char *image)
+{
+	double b = (double)config->batch;
+	char digest[24];
+	json_t *j = head(t, c, config, image);
+	int seeded = c->word[HU_SWEEP_SEED] != NULL;
+
+	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)s->digest);
+	json_t *more = json_pack("{s:f s:f s:f s:f s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min", s->fastest_ms, "ms_spread", s->spread_ms, "samples_per_s", s->samples_per_s, "utilisation", available(s->utilisation), "peak_mb", 1e-6 * s->peak_bytes, "joules_step", available(s->joules), "joules_sample", available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy", seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest", digest);
+	json_object_update(j, more);
+	json_decref(more);
+	t->row(t->to, j);
+}
+
+/* A cell that does not fit, or asks for what is not here: blank, and one line why. */
+static void
+say_blank(table *t, const hu_cell *c, const hu_config *config, const char *image)
+{
+	json_t *j = head(t, c, config, image);
+
+	hu_progress_end(&t->bar);
+	fprintf(stderr, "%s, batch %zu: %s\n", c->word[HU_SWEEP_POLICY], config->batch, hu_reason());
+	json_object_set_new(j, "note", json_string(hu_reason()));
+	t->row(t->to, j);
+}
+
+static hu_status
+image_of(const hu_config *c, char *out, size_t size)
+{
+	hu_dataset data;
+
+	HU_TRY(hu_config_dataset(c, 1, &data));
+	snprintf(out, size, "%zux%zux%zu", data.height, data.width, data.channels);
+	hu_dataset_release(&data);
+	return HU_OK;
+}
+
+static int
+ordered(const char *way)
+{
+	hu_gemm_way w;
+
+	return hu_gemm_find(way, &w) == HU_OK && w != HU_GEMM_CUBLAS;
+}
+
+/* The same steps under another instruction set, or with products computed another way whose order is known, must have left
+   the same state. */
+static void
+check(table *t, int i, const hu_cell *c)
+{
+	static const int same[] = { HU_SWEEP_SIMD, HU_SWEEP_GEMM };
+
+	for (size_t l = 0; l < sizeof same / sizeof *same; l++)
+		for (int k = 0; k < t->sweep.n[same[l]]; k++) {
+			const char *word = t->sweep.word[same[l]][k];
+			int o = other(t, i, same[l], k);
+			if (o < 0 || t->done[o].digest == t->done[i].digest || (same[l] == HU_SWEEP_GEMM && !(ordered(word) && ordered(c->word[HU_SWEEP_GEMM]))))
+				continue;
+			hu_progress_end(&t->bar);
+			fprintf(stderr, "%s, %s: digest 0x%016llx after these steps, but 0x%016llx with %s\n", c->word[HU_SWEEP_POLICY], c->word[same[l]], (unsigned long long)t->done[i].digest, (unsigned long long)t->done[o].digest, word);
+			++*t->wrong;
+			return;
+		}
+}
+
+/* The instruction set is not here. */
+static hu_status
+lacking(table *t, const hu_cell *c)
+{
+	hu_cell plain = *c;
+	hu_config config;
+	char image[64], *why = hu_xstrdup(hu_reason());
+
+	plain.word[HU_SWEEP_SIMD] = NULL;
+	hu_status st = hu_sweep_config(&config, &t->sweep, &plain, t->backend, 1);
+	if (st == HU_OK) {
+		st = image_of(&config, image, sizeof image);
+		hu_fail(HU_EUNABLE, "%s", why);
+		if (st == HU_OK)
+			say_blank(t, c, &config, image);
+		hu_config_release(&config);
+	}
+	free(why);
+	return st;
+}
+
+static hu_status
+measure(table *t, int i)
+{
+	hu_cell c = hu_sweep_cell(&t->sweep, i);
+	hu_config config;
+	hu_steptime s;
+	char image[64];
+
+	hu_status st = hu_sweep_config(&config, &t->sweep, &c, t->backend, t->ask.warm + t->ask.steps);
+	if (st == HU_EUNABLE && c.word[HU_SWEEP_SIMD])
+		return lacking(t, &c);
+	HU_TRY(st);
+	t->ask.evaluate = c.word[HU_SWEEP_SEED] != NULL;
+	hu_progress_note(&t->bar, "%s, batch %zu", c.word[HU_SWEEP_POLICY], config.batch);
+	st = image_of(&config, image, sizeof image);
+	if (st == HU_OK)
+		st = hu_steptime_measure(&s, &config, &t->ask);
+	if (st == HU_OK) {
+		t->done[i] = (cell){ s.ms, s.digest, 1 };
+		hu_progress_end(&t->bar);
+		say(t, i, &c, &config, &s, image);
+		check(t, i, &c);
+		t->measured++;
+	} else if (st == HU_ENOMEM || (st == HU_EUNABLE && hu_sweep_cells(&t->sweep) > 1)) {
+		say_blank(t, &c, &config, image);
+		st = HU_OK;
+	}
+	hu_config_release(&config);
+	return st;
+}
+
+static void
+say_published(table *t, const hu_published *p)
+{
+	json_t *j = json_pack("{s:o s:s s:s s:i s:s s:o s:o s:o s:o s:s s:o}", "policy", text(p->policy), "model", *p->model ? p->model : "another", "image", p->image, "batch", (int)p->batch, "on", p->device, "ms", number(p->ms), "peak_mb", number(p->memory_mb), "watts", number(p->watts), "ratio", number(hu_published_ratio(p)), "source", p->source, "note", text(p->note));
+
+	if (isfinite(p->ms))
+		json_object_set_new(j, "samples_per_s", json_real(1e3 * (double)p->batch / p->ms));
+	t->row(t->to, j);
+}
+
+/* Rows of the model and of a batch and policy measured here; ALL: every row there is. */
+static hu_status
+published(table *t, int all)
+{
+	for (size_t i = 0; hu_published_at(i); i++) {
+		const hu_published *p = hu_published_at(i);
+		int fits = all;
+		for (int k = 0; k < hu_sweep_cells(&t->sweep) && !fits; k++) {
+			hu_cell c = hu_sweep_cell(&t->sweep, k);
+			hu_config config;
+			c.word[HU_SWEEP_SIMD] = NULL;
+			HU_TRY(hu_sweep_config(&config, &t->sweep, &c, t->backend, 1));
+			fits = !strcmp(p->model, config.model) && p->batch == config.batch;
+			hu_config_release(&config);
+		}
+		if (fits)
+			say_published(t, p);
+	}
+	return HU_OK;
+}
+
+/* Every cell's words are good before the first is measured; the bar counts images. */
+static hu_status
+check_all(table *t, size_t *images)
+{
+	*images = 0;
+	for (int i = 0; i < hu_sweep_cells(&t->sweep); i++) {
+		hu_cell c = hu_sweep_cell(&t->sweep, i);
+		hu_config config;
+		c.word[HU_SWEEP_SIMD] = NULL;
+		HU_TRY(hu_sweep_config(&config, &t->sweep, &c, t->backend, 1));
+		*images += config.batch * (t->ask.warm + t->ask.steps);
+		hu_config_release(&config);
+	}
+	return HU_OK;
+}
+
+static hu_status
+parse(table *t, const hu_args *a)
+{
+	long long steps, warm;
+
+	HU_TRY(hu_args_int(a, "steps", 1, 1000000, &steps));
+	HU_TRY(hu_args_int(a, "warm", 0, 1000000, &warm));
+	t->ask.steps = (size_t)steps;
+	t->ask.warm = (size_t)warm;
+	t->backend = hu_args_text(a, "backend");
+	if (hu_args_text(a, "memory"))
+		HU_TRY(hu_parse_bytes(hu_args_text(a, "memory"), &t->ask.memory));
+	return hu_energy_open(&t->energy, hu_args_text(a, "meter"), t->backend);
+}
+
+static hu_status
+run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+{
+	table t = { .row = row, .to = to, .wrong = wrong };
+	size_t images = 0;
+
+	HU_TRY(hu_sweep_init(&t.sweep, a));
+	hu_status st = parse(&t, a);
+	t.ask.energy = &t.energy;
+	t.ask.bar = &t.bar;
+	t.done = hu_xcalloc((size_t)hu_sweep_cells(&t.sweep), sizeof *t.done);
+	if (st == HU_OK)
+		st = check_all(&t, &images);
+	if (st == HU_OK && hu_args_given(a, "published")) {
+		st = published(&t, 1);
+	} else if (st == HU_OK && (st = hu_gemm_available(t.backend)) == HU_OK) {
+		hu_progress_start(&t.bar, "bench", images);
+		for (int i = 0; st == HU_OK && i < hu_sweep_cells(&t.sweep); i++)
+			st = measure(&t, i);
+		hu_progress_end(&t.bar);
+		if (st == HU_OK && t.measured)
+			st = published(&t, 0);
+	}
+	hu_energy_close(&t.energy);
+	free(t.done);
+	hu_sweep_release(&t.sweep);
+	return st;
+}
+
+static const hu_bench_column columns[] = {
+	{ "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 }, { "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 },
+	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 }, { "watts", 6, 1 }, { "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 }
+};
+
+static const hu_bench_option takes[] = {
+	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL }, HU_BENCH_MODEL, { NULL, NULL }
+};
+
+const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones", columns, run, takes };

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Why mixed precision paid, or did not: a row a layer or a call and policy, with what the roofline of the device says it
+   must take at least, what it took, and which of arithmetic, memory and launches sets the limit. */
+#include "trainer/bench/sweep.h"
+#include "trainer/device/ceiling.h"
+#include "trainer/device/gpu.h"
+#include "trainer/device/steptime.h"
+#include "trainer/device/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct why {
+	hu_sweep sweep;
+	hu_steptime_ask ask;
+	hu_energy none;
+	hu_progress bar;
+	hu_peaks device;
+	const char *backend;
+	int measures, by_call;
+	hu_bench_row *row;
+	void *to;
+} why;
+
+/* The device at hand: the processor's measured ceilings, or the data sheet of the GPU that the driver names. */
+static hu_status
+here(why *w)
+{
+	hu_gpu g;
+	char reason[256];
+
+	if (strcmp(w->backend, "cuda"))
+		return hu_ceiling_measure(&w->device);
+	if (!hu_gpu_find(&g, reason, sizeof reason))
+		return hu_fail(HU_EDEVICE, "--device here: %s", reason);
+	const hu_peaks *best = hu_peaks_of_name(g.name, g.bytes);
+	if (!best)
+		return hu_fail(HU_EUNABLE, "--device here: no data sheet of %s is known; name one that is like it", g.name);
+	w->device = *best;
+	return HU_OK;
+}
+
+static void
+say(why *w, const hu_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t)
+{
+	json_t *rows = hu_timing_to_json(&w->device, p, w->by_call, w->measures ? t->call : NULL), *r;
+	size_t i, last = json_array_size(rows) - 1;
+
+	json_array_foreach(rows, i, r) {
+		double predicted = json_real_value(json_object_get(r, "predicted_ms"));
+		if (w->measures && i == last) /* the whole step, with what lies between the calls */
+			json_object_set_new(r, "measured_ms", json_real(t->ms));
+		const json_t *m = json_object_get(r, "measured_ms");
+		json_object_set_new(r, "policy", json_string(c->word[HU_SWEEP_POLICY]));
+		json_object_set_new(r, "batch", json_integer((json_int_t)config->batch));
+		json_object_set_new(r, "device", json_string(w->device.id));
+		if (m)
+			json_object_set_new(r, "ratio", json_real(json_real_value(m) / predicted));
+		if (!*json_string_value(json_object_get(r, "odd")))
+			json_object_set_new(r, "odd", json_null());
+		w->row(w->to, json_incref(r));
+	}
+	json_decref(rows);
+}
+
+static hu_status
+of_cell(why *w, int i)
+{
+	hu_cell c = hu_sweep_cell(&w->sweep, i);
+	hu_steptime t = { .call = NULL };
+	hu_config config;
+	hu_dataset data;
+	hu_programs p;
+
+	HU_TRY(hu_sweep_config(&config, &w->sweep, &c, w->backend, w->ask.warm + w->ask.steps));
+	hu_status st = w->measures ? hu_steptime_measure(&t, &config, &w->ask) : HU_OK;
+	if (st == HU_OK)
+		st = hu_config_dataset(&config, 1, &data);
+	if (st == HU_OK) {
+		hu_model_sizes sizes = hu_config_sizes(&config, &data);
+		hu_dataset_release(&data);
+		st = hu_build(&p, &config, &sizes);
+	}
+	if (st == HU_OK) {
+		hu_progress_end(&w->bar);
+		say(w, &c, &config, p.train, &t);
+		hu_programs_release(&p);
+	}
+	free(t.call);
+	hu_config_release(&config);
+	return st;
+}
+
+static hu_status
+parse(why *w, const hu_args *a)
+{
+	const char *device = hu_args_text(a, "device"), *by = hu_args_text(a, "by");
+	long long steps, warm;
+
+	w->backend = hu_args_text(a, "backend");
+	HU_TRY(hu_args_int(a, "steps", 1, 1000000, &steps));
+	HU_TRY(hu_args_int(a, "warm", 0, 1000000, &warm));
+	if (strcmp(by, "layer") && strcmp(by, "call"))
+		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
+	w->by_call = !strcmp(by, "call");
+	w->measures = !strcmp(device, "here");
+	w->ask = (hu_steptime_ask){ .steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none, .bar = &w->bar };
+	HU_TRY(hu_energy_open(&w->none, "none", "cpu"));
+	return w->measures ? here(w) : hu_peaks_find(device, &w->device);
+}
+
+static hu_status
+run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+{
+	why w = { .row = row, .to = to };
+	size_t images = 0;
+
+	(void)wrong;
+	HU_TRY(hu_sweep_init(&w.sweep, a));
+	int cells = hu_sweep_cells(&w.sweep);
+	hu_status st = parse(&w, a);
+	for (int i = 0; i < cells && st == HU_OK; i++) {
+		hu_cell c = hu_sweep_cell(&w.sweep, i);
+		hu_config config;
+		st = hu_sweep_config(&config, &w.sweep, &c, w.backend, 1);
+		if (st != HU_OK)
+			break;
+		images += config.batch * (w.ask.warm + w.ask.steps);
+		hu_config_release(&config);
+	}
+	hu_progress_start(&w.bar, "bench", images);
+	for (int i = 0; i < cells && st == HU_OK; i++)
+		st = of_cell(&w, i);
+	hu_progress_end(&w.bar);
+	hu_sweep_release(&w.sweep);
+	return st;
+}
+
+static const hu_bench_column columns[] = {
+	{ "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 }, { "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 }, { "memory_ms", 9, 4 },
+	{ "launch_ms", 9, 4 }, { "predicted_ms", 12, 4 }, { "measured_ms", 11, 4 }, { "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { NULL, 0, 0 }
+};
+
+static const hu_bench_option takes[] = {
+	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL, { NULL, NULL }
+};
+
+const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes };
