@@ -67,6 +67,8 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 		p.full = p.nan != nan || p.minus_zero != sign;
 		if (p.lowest != p.from || p.ftz || p.daz || p.random_mask != 0xffffffffu)
 			p.full = 2;
+		if (p.kind == HU_BULK_WIDE && p.full)
+			p.full = 2;
 		if (p.kind == HU_BULK_WIDE && (mode == HU_RNE || mode == HU_RNA || mode == HU_RNZ || hu_mode_draws(mode)) &&
 		    (p.over[0] != carrier_bits(hu_inf(0), width) || p.over[1] != carrier_bits(hu_inf(1), width)))
 			p.full = 2;

@@ -20,7 +20,7 @@ typedef enum hu_bulk_kind {
 typedef struct hu_bulk_plan {
 	hu_bulk_kind kind;
 	int stream;            /* write past the caches, which the result is too large for */
-	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3; 2: the last two below are not 0, or lowest is not from,
+	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3 (a wide format: 2); 2: the last two below are not 0, or lowest is not from,
 	                          or not all bits of a random word count, or a wide format's overflow to nearest is no infinity */
 	int drop;              /* bits of the carrier's significand that normals lose */
 	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
@@ -64,7 +64,7 @@ enum { HU_BULK_SOME = 128 };
 typedef struct hu_bulk_kernels {
 	hu_bulk_round32 *round32[HU_MODES];
 	hu_bulk_round64 *round64[HU_MODES];
-	hu_bulk_encoder *encode[HU_MODES]; /* NULL for modes that go through a buffer instead */
+	hu_bulk_encoder *encode[HU_MODES]; /* of plans whose `full` is 0 or 1; NULL for modes that go, as other plans do, through a buffer */
 	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_codes *p);
