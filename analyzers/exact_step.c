@@ -81,9 +81,7 @@ hu_exact_step_round(hu_exact_step *x, int id)
 static double *
 doubles(size_t n)
 {
-	double *d = hu_alloc((n + 1) * sizeof *d);
-
-	return d ? d : hu_xmalloc(SIZE_MAX / 2); /* which says so and ends */
+	return hu_xalloc((n + 1) * sizeof(double));
 }
 
 static void

@@ -82,6 +82,15 @@ json.dump(m, open(sys.argv[1], "w"))
 END
 }
 
+# skip COUNT WHY: so many tests that cannot be made here
+skip() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		n=$((n + 1))
+		echo "ok $n # SKIP $2"
+	done
+}
+
 skip_all() { echo "1..0 # SKIP $1"; rm -rf "$dir"; exit 0; }
 
 finish() {

@@ -70,3 +70,9 @@ hu_alloc(size_t n)
 	memset(p, 0, n ? n : 64);
 	return p;
 }
+
+void *
+hu_xalloc(size_t n)
+{
+	return checked(hu_alloc(n), n ? n : 1);
+}

@@ -15,6 +15,8 @@ char *hu_xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* N zeroed bytes aligned to 64, or NULL. Freed by free(). */
 void *hu_alloc(size_t n);
+/* The same, ending as the x-functions do. */
+void *hu_xalloc(size_t n);
 
 /* Makes room for one more in a growing array: ARR[LEN], capacity CAP. */
 #define HU_GROW(arr, len, cap)                                                      \

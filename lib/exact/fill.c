@@ -86,8 +86,7 @@ room(double *old, size_t *had, size_t want)
 		return old;
 	free(old);
 	*had = want;
-	double *x = hu_alloc(want * sizeof *x);
-	return x ? x : hu_xmalloc(SIZE_MAX / 2); /* which says so and ends */
+	return hu_xalloc(want * sizeof *old);
 }
 
 /* Which way the tile goes, where its pairs need MANY levels, two or more, of ALL. */

@@ -31,8 +31,7 @@ hu_operand_start(hu_operand *o, hu_side side, size_t count, size_t k)
 	if (padded * k > o->room || !o->x) {
 		free(o->x);
 		o->room = padded * k;
-		if (!(o->x = hu_alloc((o->room ? o->room : 1) * sizeof *o->x)))
-			o->x = hu_xmalloc(SIZE_MAX / 2); /* says so and ends */
+		o->x = hu_xalloc(o->room * sizeof *o->x);
 	}
 	if (padded > o->padded) {
 		free(o->rest);
