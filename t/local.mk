@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests: u-*.c and t-* run in `make check`, x-* in `make check-expensive`.
 
+noinst_HEADERS += t/cuda-sides.h
 t_libtap_a_SOURCES += t/dd-elementary.c
 noinst_HEADERS += t/dd-elementary.h
 noinst_HEADERS += t/dd.h

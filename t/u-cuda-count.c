@@ -9,6 +9,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "lib/op/tensor.h"
+#include "t/cuda-sides.h"
 #include "t/tap.h"
 
 #include <stdlib.h>
@@ -182,17 +183,6 @@ test_side(const hu_side *side)
 int
 main(void)
 {
-#ifdef HU_HAVE_SHIM
-	test_side(&hu_shim_side);
-	is_int((long long)hu_shim_allocated(), 0, "nothing was left allocated");
-#else
-	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
-#endif
-#ifdef HU_HAVE_CUDA
-	if (hu_device_count())
-		test_side(&hu_gpu_side);
-	else
-		skip(1, "cuda: %s", hu_device_why());
-#endif
+	on_each_side(test_side, NULL);
 	return done_testing();
 }

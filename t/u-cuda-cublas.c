@@ -4,6 +4,7 @@
 #include "cuda/cublas.h"
 #include "cuda/device.h"
 #include "cuda/machine.h"
+#include "t/cuda-sides.h"
 #include "t/op-case.h"
 #include "t/tap.h"
 
@@ -38,16 +39,6 @@ static const mix mixes[] = {
 
 typedef struct stub { void *file; void (*set)(int, long long); long long (*get)(int); const char *(*why)(void); } stub;
 static stub s;
-
-static hu_format_id
-format(const char *name)
-{
-	hu_format_id f;
-
-	if (hu_format_find(name, &f) != HU_OK)
-		bail_out("%s", hu_reason());
-	return f;
-}
 
 static void
 prepare(op_case *k, const shape *at, const mix *m, int level, uint64_t seed)

@@ -5,6 +5,7 @@
 #include "cuda/device.h"
 #include "cuda/machine.h"
 #include "lib/number/philox.h"
+#include "t/cuda-sides.h"
 #include "t/op-case.h"
 #include "t/tap.h"
 
@@ -59,16 +60,6 @@ static const mix mixes[] = {
 	{ "tc:hopper", "tf32", "tf32" },
 	{ "tc:hopper,path=mma", "e4m3", "bf16" },
 };
-
-static hu_format_id
-format(const char *name)
-{
-	hu_format_id f;
-
-	if (hu_format_find(name, &f) != HU_OK)
-		bail_out("%s", hu_reason());
-	return f;
-}
 
 static int
 agrees(const hu_side *side, const shape *s, const mix *m, int level, uint64_t seed)
@@ -133,21 +124,16 @@ test_models(const hu_side *side)
 	}
 }
 
+static void
+test_all(const hu_side *side)
+{
+	test_side(side);
+	test_models(side);
+}
+
 int
 main(void)
 {
-#ifdef HU_HAVE_SHIM
-	test_side(&hu_shim_side);
-	test_models(&hu_shim_side);
-	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");
-#else
-	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
-#endif
-#ifdef HU_HAVE_CUDA
-	if (hu_device_count())
-		test_side(&hu_gpu_side), test_models(&hu_gpu_side);
-	else
-		skip(1, "cuda: %s", hu_device_why());
-#endif
+	on_each_side(test_all, NULL);
 	return done_testing();
 }

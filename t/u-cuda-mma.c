@@ -3,6 +3,7 @@
    that lie either way, tails of every extent, and the order of threads and of copies under way (seeds 1 to 5). */
 #include "cuda/device.h"
 #include "cuda/machine.h"
+#include "t/cuda-sides.h"
 #include "t/op-case.h"
 #include "t/tap.h"
 
@@ -48,16 +49,6 @@ static const mix mixes[] = {
 	{ "fma,acc=fp32", "e4m3", "bf16", "simt fp32, 128x128", "simt fp32, 64x64" },
 	{ "chunk:24,acc=fp32", "fp32", "fp32", "simt fp32, 64x64", "simt fp32, 64x64" },
 };
-
-static hu_format_id
-format(const char *name)
-{
-	hu_format_id f;
-
-	if (hu_format_find(name, &f) != HU_OK)
-		bail_out("%s", hu_reason());
-	return f;
-}
 
 /* Whether the product has the emulation's bits; RAN: what computed it. */
 static int
@@ -170,18 +161,6 @@ test_refusals(const hu_side *side)
 int
 main(void)
 {
-#ifdef HU_HAVE_SHIM
-	test_side(&hu_shim_side);
-	test_refusals(&hu_shim_side);
-	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");
-#else
-	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
-#endif
-#ifdef HU_HAVE_CUDA
-	if (hu_device_count())
-		test_side(&hu_gpu_side);
-	else
-		skip(1, "cuda: %s", hu_device_why());
-#endif
+	on_each_side(test_side, test_refusals);
 	return done_testing();
 }

@@ -6,6 +6,7 @@
 #include "cuda/machine.h"
 #include "lib/base/hash.h"
 #include "lib/number/round.h"
+#include "t/cuda-sides.h"
 #include "t/op-case.h"
 #include "t/tap.h"
 
@@ -29,16 +30,6 @@ static const mix mixes[] = {
 	{ "fp32", "fp64", "fp32", HU_RNA, 0, 2 },
 	{ "fp64", "fp32", "fp16", HU_RNE, 0, 2 },
 };
-
-static hu_format_id
-format(const char *name)
-{
-	hu_format_id f;
-
-	if (hu_format_find(name, &f) != HU_OK)
-		bail_out("%s", hu_reason());
-	return f;
-}
 
 static size_t
 differing(const hu_tensor *got, const hu_tensor *want, size_t *first)
@@ -135,17 +126,6 @@ int
 main(int argc, char **argv)
 {
 	only = argv + (argc > 0);
-#ifdef HU_HAVE_SHIM
-	test_side(&hu_shim_side);
-	is_int((long long)hu_shim_allocated(), 0, "shim: nothing was left allocated");
-#else
-	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
-#endif
-#ifdef HU_HAVE_CUDA
-	if (hu_device_count())
-		test_side(&hu_gpu_side);
-	else
-		skip(1, "cuda: %s", hu_device_why());
-#endif
+	on_each_side(test_side, NULL);
 	return done_testing();
 }

@@ -96,8 +96,8 @@ typedef struct state { float scale[2], tracker[2][4], found; } state;
 static hu_status
 op_step(const hu_call *c, state *s)
 {
-	hu_tensor in[3] = { { HU_FP32, hu_shape0(), 1, &s->scale[0] }, { HU_FP32, hu_shape1(4), 4, s->tracker[0] }, { HU_FP32, hu_shape0(), 1, &s->found } };
-	hu_tensor out[2] = { { HU_FP32, hu_shape0(), 1, &s->scale[1] }, { HU_FP32, hu_shape1(4), 4, s->tracker[1] } };
+	hu_tensor in[3] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[0] }, { .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[0] }, { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->found } };
+	hu_tensor out[2] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[1] }, { .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[1] } };
 	hu_tensor *to[2] = { &out[0], &out[1] }, *from[3] = { &in[0], &in[1], &in[2] };
 	hu_env env = { 1, 0 };
 	hu_status st = c->op->emulate(c, from, to, &env);

@@ -10,19 +10,6 @@
 #define F(S, T) out[0][i] = hu_batchnorm_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i], in[6][i])
 HU_BLOCKS(blocks, F, NULL)
 
-static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_stat *mean)
-{
-	hu_map_init(m, c, &blocks, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_CHANNEL);
-	hu_map_add(m, in[2], HU_CHANNEL);
-	hu_map_add(m, in[3], HU_CHANNEL);
-	hu_map_add(m, in[4], HU_EACH);
-	hu_map_add_stat(m, &mean[0], HU_CHANNEL);
-	hu_map_add_stat(m, &mean[1], HU_CHANNEL);
-}
-
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
@@ -37,7 +24,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 		hu_stat_store(c, env, &sum[0], out[2]);
 	for (int k = 0; k < 2; k++)
 		hu_norm_divide(c, &sum[k], in[0]->n / C);
-	prepare(&m, c, in, sum);
+	hu_norm_dx_map(&m, c, &blocks, in, HU_CHANNEL, sum);
 	hu_map_emulate(&m, out, 1, env);
 	for (int k = 0; k < 2; k++)
 		hu_stat_free(&sum[k]);
@@ -47,46 +34,13 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
-	size_t C = hu_last(in[0]->shape);
-	hu_format_id f = hu_output_format(c, in, out);
-	hu_stat s[2];
-	hu_map m;
-
-	if (out == 0) {
-		hu_norm_means(c, in, HU_CHANNEL, s, 1);
-		prepare(&m, c, in, s);
-		hu_map_bound(&m, 1, 0, f, element, n, b);
-	} else {
-		s[0] = hu_stat_new(C, 1);
-		s[1] = hu_stat_new(C, 1);
-		hu_norm_sums(c, in, HU_CHANNEL, s);
-		hu_stat_bound(c, f, &s[out == 1], element, n, b);
-	}
-	hu_stat_free(&s[0]);
-	hu_stat_free(&s[1]);
-	return HU_OK;
+	return hu_norm_dx_bound(c, &blocks, in, HU_CHANNEL, out, element, n, b);
 }
 
 static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
-	hu_norm_dx_memo *k = hu_norm_dx_remember(c, in, HU_CHANNEL, sink);
-	hu_format_id f = hu_output_format(c, in, out);
-	hu_map exact, bounded;
-
-	if (out > 0)
-		return hu_stat_enclose(c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
-	if (k->bounds)
-		prepare(&bounded, c, in, k->run_mean);
-	hu_map_init(&exact, c, &blocks, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(&exact, in[0], HU_EACH);
-	hu_map_add(&exact, in[1], HU_CHANNEL);
-	hu_map_add(&exact, in[2], HU_CHANNEL);
-	hu_map_add(&exact, in[3], HU_CHANNEL);
-	hu_map_add(&exact, in[4], HU_EACH);
-	hu_map_add_dd(&exact, &k->mean[0], HU_CHANNEL);
-	hu_map_add_dd(&exact, &k->mean[1], HU_CHANNEL);
-	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+	return hu_norm_dx_enclose(c, &blocks, in, HU_CHANNEL, out, element, n, sink);
 }
 
 static hu_status

@@ -46,6 +46,7 @@ libhalfulp_a_SOURCES += lib/op/maxpool.c
 libhalfulp_a_SOURCES += lib/op/maxpool_dx.c
 libhalfulp_a_SOURCES += lib/op/norm.c
 noinst_HEADERS += lib/op/norm.h
+libhalfulp_a_SOURCES += lib/op/norm_dx.c
 libhalfulp_a_SOURCES += lib/op/norm_exact.c
 libhalfulp_a_SOURCES += lib/op/op.c
 noinst_HEADERS += lib/op/op.h
