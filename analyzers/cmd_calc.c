@@ -70,7 +70,7 @@ parse(const hu_args *args, options *o)
 static void
 print(const hu_row *r, int first, options *o, json_t *rows, int drawn)
 {
-	hu_drawing new = { o->drawn.d.item + drawn, o->drawn.d.n - drawn, 0 };
+	hu_drawing new = { drawn ? o->drawn.d.item + drawn : o->drawn.d.item, o->drawn.d.n - drawn, 0 };
 
 	if (o->json) {
 		json_array_append_new(rows, hu_row_json(r));

@@ -11,13 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HU_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HU_ASAN 1
-#endif
-#endif
 #ifdef HU_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

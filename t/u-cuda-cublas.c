@@ -227,12 +227,14 @@ test_stub(const hu_side *side)
 	ok(st == HU_OK && s.get(4) == before + 2 && s.get(6) <= 64 << 20, "rows in pieces: %lld products, the largest operand %.1f MB", s.get(4) - before, (double)s.get(6) / 1e6);
 	is_int((long long)beyond(&k, &got, 3, HU_TC_HOPPER, &nearest), 0, "of a convolution in pieces, within the bound");
 	s.set(3, 1);
+	op_case_release(&k);
 	prepare(&k, &shapes[0], &mixes[1], LEVEL_MILD, 1);
 	free(got.data);
 	got = op_tensor(k.out[0].format, k.out[0].shape);
 	st = hu_device_call_by(side, HU_GEMM_CUBLAS, NULL, &k.c, k.pin, &out, &env);
 	is_int((long long)beyond(&k, &got, 3, HU_TC_HOPPER, &nearest), 1, "one output that is wrong by 2^-8 is beyond the bound");
 	free(got.data);
+	op_case_release(&k);
 	is_int((long long)hu_shim_allocated(), 0, "nothing was left allocated");
 }
 

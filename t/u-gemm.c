@@ -41,7 +41,7 @@ value(hu_format f, int kind)
 	if (kind == 4 && bits() % 24 == 0) {
 		static const double odd[] = { 0.0, -0.0 };
 		uint32_t k = bits() % 5;
-		return k < 2 ? odd[k] : k == 2 ? hu_nan() : hu_inf((int)k & 1);
+		return k < 2 ? odd[k] : k == 2 ? hu_nan_of(f) : hu_round(hu_inf((int)k & 1), f, HU_RNE, 0, 0);
 	}
 	return hu_round(s * u * hu_pow2((int)(bits() % 20) - 10), f, HU_RNE, 0, 0);
 }

@@ -118,7 +118,7 @@ test_faults(void)
 	caught(HU_SELF_TWO_BARRIERS, "two barriers at once", "wait at different barriers: selftest.cu:");
 	caught(HU_SELF_LANES, "a shuffle that some lanes skip", "20 of the 32 lanes of a warp wait at a shuffle down (selftest.cu:");
 	caught(HU_SELF_TOO_MUCH, "more shared memory than a block has", "needs 65536 bytes in all");
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef HU_ASAN
 	caught(HU_SELF_OVERRUN, "writing past shared memory", "'short_array' was written past its end");
 #else
 	skip(1, "the address sanitizer would stop the program there");

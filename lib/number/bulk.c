@@ -33,7 +33,7 @@ hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu
 	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
 	if (as_is) {
 		j.mode = HU_RNE; /* all modes do the same */
-		(width == 64 ? &j.plan64 : &j.plan)->kind = HU_BULK_COPY;
+		*(width == 64 ? &j.plan64 : &j.plan) = hu_bulk_plan_copy(width);
 		return j;
 	}
 	if (width == 32)

@@ -45,10 +45,8 @@ get(const void *src, size_t i, size_t bytes)
 static void
 copy(const hu_bulk_job *j, float *dst, const float *src, size_t n)
 {
-	hu_bulk_plan p;
+	hu_bulk_plan p = hu_bulk_plan_copy(32);
 
-	memset(&p, 0, sizeof p);
-	p.kind = HU_BULK_COPY;
 	p.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
 	j->kernels->round32[HU_RNE](dst, src, n, &p, &j->random, 0);
 }

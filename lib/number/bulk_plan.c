@@ -76,6 +76,12 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 	return p;
 }
 
+hu_bulk_plan
+hu_bulk_plan_copy(int width)
+{
+	return (hu_bulk_plan){ .kind = HU_BULK_COPY, .mant = width == 64 ? 52 : 23 };
+}
+
 hu_bulk_codes
 hu_bulk_codes_of(hu_format f)
 {

@@ -81,6 +81,8 @@ const hu_bulk_kernels *hu_bulk_kernels_of(hu_simd level);
 
 /* Plans for lanes of WIDTH (32 or 64) bits; kind is HU_BULK_NONE where the loops do not serve the format. */
 hu_bulk_plan hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width);
+/* Kind HU_BULK_COPY. */
+hu_bulk_plan hu_bulk_plan_copy(int width);
 hu_bulk_codes hu_bulk_codes_of(hu_format f);
 /* What lies beyond the largest value, for a rounding. */
 void hu_bulk_codes_round(hu_bulk_codes *c, hu_format f, hu_mode mode, int flags);
