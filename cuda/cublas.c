@@ -20,8 +20,8 @@ typedef struct library {
 	size_t n, cap;
 	size_t (*version)(void);
 	int (*create)(void **);
-	int (*desc_create)(void **, int, int), (*desc_set)(void *, int, const void *, size_t);
-	int (*layout_create)(void **, int, uint64_t, uint64_t, int64_t);
+	int (*desc_create)(void **, int, int), (*desc_set)(void *, int, const void *, size_t), (*desc_destroy)(void *);
+	int (*layout_create)(void **, int, uint64_t, uint64_t, int64_t), (*layout_destroy)(void *);
 	int (*pref_create)(void **), (*pref_set)(void *, int, const void *, size_t), (*pref_destroy)(void *);
 	int (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int, hu_cublas_choice *, int *);
 	int (*config)(const hu_cublas_algo *, int, void *, size_t, size_t *);
@@ -63,7 +63,7 @@ load(library *l, int host)
 	if (!l->file)
 		return hu_fail(HU_EDEVICE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
 #define TAKE(member, name) !symbol(l->file, "cublasLt" name, &l->member)
-	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") || TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(layout_create, "MatrixLayoutCreate") ||
+	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") || TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") || TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||
 	    TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") || TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") ||
 	    TAKE(config, "MatmulAlgoConfigGetAttribute") || TAKE(matmul, "Matmul"))
 		return hu_fail(HU_EDEVICE, "--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
@@ -76,11 +76,25 @@ load(library *l, int host)
 	return HU_OK;
 }
 
+static void
+drop(library *l, plan *x)
+{
+	void *layouts[] = { x->a, x->b, x->d };
+
+	if (x->desc)
+		l->desc_destroy(x->desc);
+	for (int k = 0; k < 3; k++)
+		if (layouts[k])
+			l->layout_destroy(layouts[k]);
+}
+
 void
 hu_cublas_forget(int host)
 {
 	library *l = &libraries[host != 0];
 
+	for (size_t i = 0; i < l->n; i++)
+		drop(l, &l->plans[i]);
 	free(l->plans);
 	memset(l, 0, sizeof *l);
 }
@@ -193,8 +207,10 @@ plan_of(const hu_cublas_product *p, library **library_of, plan **out)
 	memset(x, 0, sizeof *x);
 	x->p = *p;
 	int st = choose(l, x, &found);
-	if (st || !found)
+	if (st || !found) {
+		drop(l, x);
 		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt %zu has no algorithm for %u x %u x %u of %s and %s to %s on this device (status %d): use --gemm mma or simt", l->version(), p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), st);
+	}
 	say(l, x);
 	l->n++;
 	*out = x;

@@ -138,6 +138,20 @@ cublasLtMatrixLayoutCreate(void **out, int type, uint64_t rows, uint64_t cols, i
 }
 
 int
+cublasLtMatmulDescDestroy(void *p)
+{
+	free(p);
+	return 0;
+}
+
+int
+cublasLtMatrixLayoutDestroy(void *p)
+{
+	free(p);
+	return 0;
+}
+
+int
 cublasLtMatmulPreferenceCreate(void **out)
 {
 	*out = calloc(1, sizeof(pref));
