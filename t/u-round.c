@@ -53,7 +53,9 @@ check_around(tally *t, double x, hu_format f, int sets)
 static void
 told(const tally *t, const char *what, hu_format f)
 {
-	is_int(t->wrong, 0, "%s: %s, %ld roundings by MPFR (last wrong: %a %s, flags %d)", hu_format_name(f.id), what, t->points, t->at, hu_mode_name(t->mode), t->flags);
+	if (t->wrong)
+		diag("last wrong: %a %s, flags %d", t->at, hu_mode_name(t->mode), t->flags);
+	is_int(t->wrong, 0, "%s: %s, %ld roundings by MPFR", hu_format_name(f.id), what, t->points);
 }
 
 static void
