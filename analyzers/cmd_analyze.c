@@ -16,7 +16,7 @@ static const hu_opt opts[] = {
 	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
 	{ "seed", "K", "1", "of that sample" },
 	{ "steps", "LIST", "all", "traced steps to look at, as in 100,200-400" },
-	{ "engine", "NAME", "auto", "who says what is exact: auto or mpfr" },
+	{ "engine", "NAME", "auto", "who says what is exact: auto, exact or mpfr" },
 	{ "lost", "SHARE", "1e-3", "share of nonzeros that a safe loss scale may lose" },
 	{ "no-propagate", NULL, NULL, "leave out the exact step, and with it all that compares with it" },
 	{ "elements", "FILE", NULL, "write a row for every judged output to FILE, and of sums to FILE.swamping" },

@@ -58,10 +58,10 @@ by_reference(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *con
 hu_status
 hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *minus, size_t n)
 {
-	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = engine->throughout };
+	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose };
 	hu_status st = HU_OK;
 
-	if (c->op->enclose && !engine->throughout) {
+	if (c->op->enclose && engine->enclose) {
 		st = c->op->enclose(c, in, out, NULL, n, &s.s);
 		hu_sink_forget(&s.s);
 	} else {

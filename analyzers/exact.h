@@ -7,6 +7,6 @@
 
 /* V[i] = exact value of element i of output OUT, to nearest; or, where MINUS is not NULL, exact value - MINUS[i],
    rounded away from zero, so that what is not 0 stays so. N elements from the first on. By enclosures
-   where they decide, else (and always under a throughout engine) by the reference. */
+   where they decide, else (and always under an engine without enclosures) by the reference. */
 hu_status hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *minus, size_t n);
 #endif

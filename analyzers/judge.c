@@ -192,7 +192,7 @@ take(hu_sink *sink, const hu_tile *t)
 	judging_init(&some, t->n, 0);
 	for (size_t i = 0; i < t->n; i += HU_VERDICT_BLOCK) {
 		size_t n = t->n - i < HU_VERDICT_BLOCK ? t->n - i : HU_VERDICT_BLOCK, known = 0;
-		if (job->engine->throughout || job->hex) {
+		if (!job->engine->enclose || job->hex) {
 			for (size_t k = 0; k < n; k++)
 				r.left[r.open++] = (waiting){ t->at ? t->at[i + k] : t->first + i + k, t->bound ? t->bound[i + k] : 0, t->magnitude ? t->magnitude[i + k] : NAN };
 			continue;

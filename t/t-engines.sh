@@ -19,6 +19,8 @@ same() {
 		cmp -s <(rows "$1.auto/$f.tsv") <(rows "$1/analysis/$f.tsv") || { bad=1; echo "# $f.tsv differs:"; diff <(rows "$1.auto/$f.tsv") <(rows "$1/analysis/$f.tsv") | head -n 4 | cut -c 1-300 | sed 's/^/# /'; }
 	done
 	cmp -s auto.rows mpfr.rows || bad=1
+	run analyze --only $only --sample all --no-propagate --engine exact "$1"
+	for f in replay swamping state underflow; do cmp -s <(rows "$1.auto/$f.tsv") <(rows "$1/analysis/$f.tsv") || { bad=1; echo "# exact: $f.tsv differs"; }; done
 	rm -f auto.rows mpfr.rows
 	run analyze --only replay --sample all --no-propagate --threads 2 "$1"
 	cmp -s <(rows "$1.auto/replay.tsv") <(rows "$1/analysis/replay.tsv") || bad=1
@@ -27,7 +29,7 @@ same() {
 	run analyze --only replay --sample 7 --no-propagate --engine mpfr "$1"
 	cmp -s <(rows some.tsv) <(rows "$1/analysis/replay.tsv") || bad=1
 	test "$bad$auto" = 00
-	test_is $? "$2: both engines make the same tables, of all outputs and of a sample, with any number of threads"
+	test_is $? "$2: all three engines make the same tables, of all outputs and of a sample, with any number of threads"
 }
 
 for policy in float32 float64 mixed_float16 float16 mixed_bfloat16 mixed_e4m3; do
