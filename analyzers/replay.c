@@ -73,13 +73,17 @@ write_faults(hu_analysis *a, faults *all)
 static void
 propagated(hu_tsv *out, const hu_errors_step *m)
 {
-	if (m && m->known) {
-		hu_tsv_real(out, m->ulp_max);
-		hu_tsv_real(out, m->ulp_mean);
-		hu_tsv_real(out, m->rel_normwise);
-	} else
+	if (!m || !m->known) {
 		for (int i = 0; i < 3; i++)
 			hu_tsv_none(out);
+		return;
+	}
+	hu_tsv_real(out, m->ulp_max);
+	hu_tsv_real(out, m->ulp_mean);
+	if (isinf(m->rel_normwise) && isfinite(m->ulp_max)) /* the exact tensor is 0, the gradient of a bias before batchnorm for one */
+		hu_tsv_none(out);
+	else
+		hu_tsv_real(out, m->rel_normwise);
 }
 
 static void

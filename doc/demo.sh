@@ -3,10 +3,12 @@
 # The main job: one small convolutional network trained under three policies on generated
 # digits, two steps of each recorded, recomputed exactly, analyzed; one report over all,
 # and a check against a baseline made on the spot. HALFULP names the program; the
-# argument, or DEMO, the folder (default: demo). Takes a few minutes on two cores.
+# argument, or DEMO, the folder (default: demo); what follows it are more options of
+# train. Takes a few minutes on two cores.
 set -eu
 halfulp=${HALFULP:-halfulp}
 out=${1:-${DEMO:-demo}}
+test $# = 0 || shift
 case $out in '' | / | . | ..) echo "demo: '$out' is no folder to write" >&2; exit 2 ;; esac
 if test -e "$out"; then
 	test -f "$out/.halfulp-demo" || { echo "demo: $out exists and is no demo of mine; give another folder as argument" >&2; exit 2; }
@@ -22,7 +24,7 @@ runs=
 for policy in $policies; do
 	echo
 	echo "== halfulp train --policy $policy"
-	"$halfulp" train --model convnet --width 0.25 --size 20 --policy "$policy" --epochs 3 --trace-steps 2,last "$out/$policy"
+	"$halfulp" train --model convnet --width 0.25 --size 20 --policy "$policy" --epochs 3 --trace-steps 2,last "$@" "$out/$policy"
 	runs="$runs $out/$policy"
 done
 for policy in $policies; do

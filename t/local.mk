@@ -41,6 +41,7 @@ SCRIPT_TESTS += t/t-compare.sh
 SCRIPT_TESTS += t/t-cuda-faults.sh
 SCRIPT_TESTS += t/t-cuda-train.sh
 SCRIPT_TESTS += t/t-defaults.sh
+SCRIPT_TESTS += t/t-demo.sh
 SCRIPT_TESTS += t/t-doctor.sh
 SCRIPT_TESTS += t/t-engines.sh
 SCRIPT_TESTS += t/t-environment.sh
