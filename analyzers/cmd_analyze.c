@@ -183,7 +183,7 @@ run(const hu_args *args)
 }
 
 const hu_command hu_cmd_analyze = {
-	"analyze", "[OPTION...] RUN", "judges a run's traced steps and writes RUN/analysis/",
+	"analyze", "[OPTION...] RUN", "judge a run's traced steps and write RUN/analysis/",
 	"Every traced call is computed again exactly from its recorded inputs; the tables say which rounding\n"
 	"errors, swamped additions and underflowed gradients came from where, and what harm they did.\n"
 	"Exit 1 where an output left its call's a-priori bound. accumulate-what-if runs where --only or\n"

@@ -174,7 +174,7 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_check = {
-	"check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]", "holds a run to a baseline; exit 1 where it drifted",
+	"check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]", "hold a run to a baseline; exit 1 where it drifted",
 	"Every quantity of the baseline is compared: bit-identical, else within its ulps, else within the noise\n"
 	"measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what is\n"
 	"not finite is drift unless the baseline declares it. Every failure is listed, worst first. Exit 0 pass,\n"

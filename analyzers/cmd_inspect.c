@@ -143,7 +143,7 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_inspect = {
-	"inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz", "what each format would do to a file's tensors",
+	"inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz", "say what each format would do to a file's tensors",
 	"Casts every floating-point tensor to each format (RNE, no scaling) and counts what became zero or\n"
 	"subnormal, lost bits by it, would be flushed by FTZ hardware, or overflowed; smallest is the smallest\n"
 	"nonzero magnitude, and the verdict rests on the cosine and the lost share of the L2 norm.",

@@ -46,4 +46,6 @@ typedef struct hu_errors_step { double ulp_max, ulp_mean, rel_normwise, off_max,
 /* Element i of the ideal: within ERR[i] of HI[i] + LO[i], hi = RN(hi + lo); LO, ERR: NULL where 0. A HI that is not finite is
    the value. Ulps are those of the ideal value. The same bits for any number of threads. */
 void hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *hi, const double *lo, const double *err);
+/* Those of them that count as 0 (vanished) become 0: what is left in them are the exact step's own roundings. */
+void hu_errors_zeros(const hu_tensor *got, double *hi, const double *err);
 #endif

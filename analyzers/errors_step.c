@@ -144,3 +144,14 @@ hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *hi, 
 	m->vanished = all.vanished;
 	m->settled = m->off_max < INFINITY && settled(m->ulp_max, m->off_max) && settled(m->ulp_mean, m->off_mean) && settled(m->rel_normwise, m->off_rel);
 }
+
+void
+hu_errors_zeros(const hu_tensor *got, double *hi, const double *err)
+{
+	double most = fmax(largest(got), hu_smallest(hu_format_of(got->format)));
+
+#pragma omp parallel for schedule(static) if (got->n > 16384)
+	for (size_t i = 0; i < got->n; i++)
+		if (hu_isfinite(hi[i]) && vanished(hu_get(got, i), hi[i], err ? err[i] : 0, most))
+			hi[i] = 0;
+}

@@ -42,8 +42,11 @@ settle(hu_exact_step *x, int i, const int *last, const char *keep, hu_errors_ste
 			continue;
 		if (!x->known[id] || (keep && !keep[id]))
 			hu_exact_step_drop(x, id);
-		else
+		else {
+			if (x->recorded[id].data)
+				hu_errors_zeros(&x->recorded[id], x->t[id].data, x->low[id].err);
 			hu_exact_step_round(x, id);
+		}
 	}
 }
 

@@ -217,7 +217,7 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_report = {
-	"report", "RUN [RUN...]", "the page and the figures of one or several runs",
+	"report", "RUN [RUN...]", "write the page and the figures of one or several runs",
 	"Writes index.html into report/ of the first RUN: verdict, numbers, and figures as SVG\n"
 	"and PNG, each with the .gp and .tsv that made it. It opens from disk, without a network.\n"
 	"Figures of training compare all runs; differences are to the first. What needs the\n"

@@ -250,7 +250,7 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_bench = {
-	"bench", "NAME [OPTION...]", "Measure this machine, with the results checked: casts, products, training steps.",
+	"bench", "NAME [OPTION...]", "measure this machine, with the results checked: casts, products, training steps",
 	"cast: arrays of floats to formats and codes, by format, operation, rounding mode and instruction set.\n"
 	"ns is an element, memcpy the ratio to copying as many floats in the same run; mpfr and python say how\n"
 	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for round).\n"

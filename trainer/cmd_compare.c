@@ -233,7 +233,7 @@ run(const hu_args *a)
 
 const hu_command hu_cmd_compare = {
 	"compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
-	"Train a model under several policies and seeds and put accuracy, time, memory and losses in one table.",
+	"train a model under several policies and seeds; accuracy, time, memory and losses in one table",
 	"Options are train's and hold for every run. The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
 	"compare-runs.tsv. In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
 	opts, run

@@ -235,7 +235,7 @@ run(const hu_args *a)
 
 const hu_command hu_cmd_doctor = {
 	"doctor", "",
-	"Say what this machine and this build can run, how fast mixed precision will be, and what is missing.",
+	"say what this machine and this build can run, how fast mixed precision will be, and what is missing",
 	NULL,
 	opts, run
 };

@@ -316,7 +316,7 @@ run(const hu_args *a)
 
 const hu_command hu_cmd_plan = {
 	"plan", "[OPTION...]",
-	"Say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds.",
+	"say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds",
 	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
 	"asks for. --program prints the calls themselves, as the interpreters will read them.",
 	opts, run

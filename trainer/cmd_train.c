@@ -305,7 +305,7 @@ run(const hu_args *a)
 
 const hu_command hu_cmd_train = {
 	"train", "[OPTION...] [RUN]",
-	"Train a reference model under a precision policy and record it in RUN [runs/MODEL-POLICY-N].",
+	"train a reference model under a precision policy and record it in RUN [runs/MODEL-POLICY-N]",
 	"RUN holds the programs, a row of metrics a step, checkpoints, and the traced steps' tensors.\n"
 	"It must not exist, unless --resume continues it. The numbers depend on the options alone: not\n"
 	"on threads, SIMD level, compiler or machine.",

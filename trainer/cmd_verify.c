@@ -93,7 +93,7 @@ run(const hu_args *a)
 
 const hu_command hu_cmd_verify = {
 	"verify", "[--trace] [OPTION...] RUN",
-	"Execute a run again and compare bits; exit 1 names where they differ.",
+	"execute a run again and compare bits; exit 1 names where they differ",
 	"Without --trace the whole training is repeated from its manifest and each step's digest compared\n"
 	"with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
 	"whose inputs differ from their own re-execution too is marked `inherited`.",
