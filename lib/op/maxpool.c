@@ -3,12 +3,10 @@
 #include "lib/op/pool.h"
 
 #include "lib/base/hash.h"
-#include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One row of windows, into floats Y: all channels of a pixel side by side. */
@@ -81,17 +79,7 @@ largest(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o)
 static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
-	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
-	hu_pool p;
-	hu_status st = hu_pool_of(&p, c, in[0]->shape);
-
-#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
-	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++)
-		v[i] = largest(&p, in, sink, element ? element[i] : i);
-	if (st == HU_OK)
-		st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
-	free(v);
-	return st;
+	return hu_pool_enclose(c, in, out, element, n, sink, largest);
 }
 
 static hu_status

@@ -152,17 +152,7 @@ gathered(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t i)
 static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
-	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
-	hu_pool p;
-	hu_status st = hu_pool_of(&p, c, in[0]->shape);
-
-#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 1024)
-	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++)
-		v[i] = gathered(&p, in, sink, element ? element[i] : i);
-	if (st == HU_OK)
-		st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
-	free(v);
-	return st;
+	return hu_pool_enclose(c, in, out, element, n, sink, gathered);
 }
 
 static hu_status

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/pool.h"
 
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
 #include "lib/op/contract.h"
+
+#include <stdlib.h>
 
 hu_status
 hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
@@ -42,4 +46,20 @@ hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
 			}
 		}
 	return best;
+}
+
+hu_status
+hu_pool_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink, hu_pool_value *one)
+{
+	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+	hu_pool p;
+	hu_status st = hu_pool_of(&p, c, in[0]->shape);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 1024)
+	for (size_t i = 0; i < (st == HU_OK ? n : 0); i++)
+		v[i] = one(&p, in, sink, element ? element[i] : i);
+	if (st == HU_OK)
+		st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+	free(v);
+	return st;
 }
