@@ -90,11 +90,11 @@ main(int argc, char **argv)
 	hu_backend_register(&hu_backend_shim);
 
 	if (!word)
-		return start();
+		return hu_stdout_end(start());
 	if (!strcmp(word, "--version"))
-		return version();
+		return hu_stdout_end(version());
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc < 3))
-		return help();
+		return hu_stdout_end(help());
 
 	int asked = !strcmp(word, "help");
 	const hu_command *c = find(asked ? argv[2] : word);
@@ -103,5 +103,5 @@ main(int argc, char **argv)
 	if (!asked)
 		return hu_command_main(c, argc - 1, argv + 1);
 	hu_command_help(c);
-	return HU_EXIT_OK;
+	return hu_stdout_end(HU_EXIT_OK);
 }

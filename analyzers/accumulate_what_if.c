@@ -153,7 +153,7 @@ study_call(study *s, const hu_call *c, models *all, hu_tsv *out)
 	s->got.data = hu_alloc(s->got.n * hu_element_size(info->format));
 	if (!s->got.data)
 		return hu_fail(HU_ENOMEM, "%s: no memory for %zu outputs", info->name, s->got.n);
-	hu_cost cost = { 0, 0, 0, 0 };
+	hu_cost cost = { .macs = 0 };
 	c->op->cost(c, in, &shape, &cost);
 	s->terms = s->got.n ? (size_t)(cost.macs / (double)s->got.n) : 0;
 	s->element = hu_sample(s->a->opt.seed, info->name, s->t->step, s->got.n, s->a->opt.sample, &s->n);

@@ -114,6 +114,18 @@ from_manifest(hu_baseline *b, const json_t *m, const char *key)
 	free(text);
 }
 
+/* What else the training was told: a learning rate that differs is why all the rest does. */
+static void
+options(hu_baseline *b, const json_t *config)
+{
+	const char *key;
+	const json_t *v;
+
+	json_object_foreach((json_t *)(size_t)config, key, v)
+		if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
+			from_manifest(b, config, key);
+}
+
 /* What decides bits: the order of every sum, the places of every cast, and all calls. */
 static void
 hashes(hu_baseline *b, const hu_program *p)
@@ -146,6 +158,7 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	hu_baseline_set(b, "halfulp", "%s", hu_build_version());
 	for (int i = 0; keys[i]; i++)
 		from_manifest(b, r->manifest, keys[i]);
+	options(b, json_object_get(r->manifest, "config"));
 	hashes(b, r->train);
 	hu_status st = collect_metrics(b, r);
 	if (st == HU_OK)

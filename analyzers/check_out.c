@@ -41,7 +41,7 @@ hu_check_attribution(const hu_check_report *r)
 		}
 		hu_str_addf(&s, "%s: %s in the baseline, %s now\n", key, was, is ? is : "nothing");
 	}
-	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts\n" : "other summation trees or casts: bits may differ for that reason alone\n");
+	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts" : "other summation trees or casts: bits may differ for that reason alone");
 	return s.s;
 }
 
@@ -69,7 +69,7 @@ tap(FILE *out, const hu_check_report *r)
 		value_of(f->want, want, sizeof want);
 		value_of(f->got, got, sizeof got);
 		fprintf(out, "#   baseline %s, run %s", want, got);
-		if (!isnan(f->ulps))
+		if (isfinite(f->ulps))
 			fprintf(out, ", %.17g ulps of %s apart; allowed %g ulps, noise %g", f->ulps, hu_format_name(f->want->format), f->want->ulps, f->want->noise);
 		fputc('\n', out);
 	}
@@ -78,6 +78,8 @@ tap(FILE *out, const hu_check_report *r)
 		fprintf(out, "# %zu of %zu quantities failed, worst first above\n", r->failed, r->n);
 		lines(out, "# ", why);
 		free(why);
+	} else {
+		fprintf(out, "# all %zu quantities hold\n", r->n);
 	}
 }
 
@@ -114,7 +116,9 @@ junit(FILE *out, const hu_check_report *r)
 		}
 		value_of(f->want, want, sizeof want);
 		value_of(f->got, got, sizeof got);
-		snprintf(text, sizeof text, "%s: baseline %s, run %s, %.17g ulps apart", hu_held_text(f->held), want, got, f->ulps);
+		int n = snprintf(text, sizeof text, "%s: baseline %s, run %s", hu_held_text(f->held), want, got);
+		if (isfinite(f->ulps) && n > 0 && (size_t)n < sizeof text)
+			snprintf(text + n, sizeof text - (size_t)n, ", %.17g ulps apart", f->ulps);
 		fprintf(out, "\">\n    <failure message=\"");
 		xml(out, text);
 		fprintf(out, "\"/>\n  </testcase>\n");

@@ -161,6 +161,8 @@ run(const hu_args *a)
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
 	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless")))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
+	else if (!hu_args_given(a, "bless") && (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
+		st = hu_fail(HU_EINVAL, "--%s says what a baseline is to hold: it goes with --bless", hu_args_given(a, "ulps") ? "ulps" : hu_args_given(a, "reason") ? "reason" : "allow-nonfinite");
 	if (st != HU_OK || (st = collect(a->rest[0], &got)) != HU_OK)
 		return hu_complain(st);
 	if (hu_args_given(a, "bless"))

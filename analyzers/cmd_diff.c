@@ -93,8 +93,13 @@ tell(json_t *list, const hu_run *r, size_t step, int id, const char *kind, const
 
 	if (list)
 		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o}", "step", (json_int_t)step, "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer", t->layer, "tensor", t->name, "kind", kind, "elements", (json_int_t)n, "differ", (json_int_t)p->differ, "worst_element", (json_int_t)p->worst, "ulps", number(p->ulps), "first_run", number(p->a), "second_run", number(p->b)));
-	else
-		printf("step %zu, %s %d (%s, layer %s), tensor %s: %zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n", step, kind, c ? c->id : -1, c ? c->op->name : "-", t->layer, t->name, p->differ, n, p->first, p->worst, p->ulps, p->a, p->b);
+	else {
+		if (c)
+			printf("step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id, c->op->name, t->layer, t->name);
+		else
+			printf("step %zu, %s %s: ", step, kind, t->name);
+		printf("%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n", p->differ, n, p->first, p->worst, p->ulps, p->a, p->b);
+	}
 }
 
 /* Tensors that both recorded, in the order in which the first run wrote them: inputs first. */

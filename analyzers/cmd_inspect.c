@@ -23,15 +23,45 @@ static const hu_opt opts[] = {
 
 typedef struct row { const hu_array *a; hu_format_id to; hu_flush u; double amax, smallest; const char *verdict; } row;
 
+/* Adam's second moments: named as PyTorch's, Keras's and this program's checkpoints name them, and nothing negative. */
+static int
+second_moments(const hu_array *a)
+{
+	static const char *const ends[] = { "_v", "_v_next", "exp_avg_sq", "square_avg", "/v", "_v:0", "/velocity", "_velocity" };
+	size_t len = strlen(a->name), named = 0;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends && !named; i++)
+		named = len >= strlen(ends[i]) && !strcmp(a->name + len - strlen(ends[i]), ends[i]);
+	for (size_t i = 0; i < a->n && named; i++)
+		named = !(hu_array_get(a, i) < 0);
+	return named != 0;
+}
+
+/* X became GOT. A second moment counts by the step of a weight whose gradient is as large as the moment says: one that became zero leaves epsilon alone to divide. */
 static void
-part(const hu_array *a, size_t at, size_t n, hu_format f, hu_flush *u, double *amax, double *smallest)
+add(hu_flush *u, double x, double got, hu_format f, int moment)
+{
+	static const double eps = 1e-8; /* PyTorch's */
+
+	if (!moment || !hu_isfinite(x)) {
+		hu_flush_add(u, x, got, f);
+		return;
+	}
+	hu_underflow_count(&u->count, x, got, f);
+	u->overflow += !hu_isfinite(got);
+	if (x > 0)
+		hu_harm_add(&u->harm, sqrt(x) / (sqrt(got) + eps), sqrt(x) / (sqrt(x) + eps), got == 0);
+}
+
+static void
+part(const hu_array *a, size_t at, size_t n, hu_format f, int moment, hu_flush *u, double *amax, double *smallest)
 {
 	memset(u, 0, sizeof *u);
 	*amax = 0;
 	*smallest = INFINITY;
 	for (size_t i = at; i < at + n; i++) {
 		double x = hu_array_get(a, i), m = fabs(x);
-		hu_flush_add(u, x, hu_round(x, f, HU_RNE, 0, 0), f);
+		add(u, x, hu_round(x, f, HU_RNE, 0, 0), f, moment);
 		if (m > *amax && hu_isfinite(m))
 			*amax = m;
 		if (m > 0 && m < *smallest)
@@ -43,13 +73,14 @@ static row
 judge(const hu_array *a, hu_format_id to)
 {
 	size_t chunks = a->n / CHUNK + 1;
+	int moment = second_moments(a);
 	hu_flush *u = hu_xcalloc(chunks, sizeof *u);
 	double *amax = hu_xcalloc(chunks, sizeof *amax), *smallest = hu_xcalloc(chunks, sizeof *smallest);
 	row r = { a, to, { .overflow = 0 }, 0, INFINITY, "-" };
 
 #pragma omp parallel for schedule(dynamic, 1)
 	for (size_t k = 0; k < chunks; k++)
-		part(a, k * CHUNK, k + 1 < chunks ? CHUNK : a->n - k * CHUNK, hu_format_of(to), &u[k], &amax[k], &smallest[k]);
+		part(a, k * CHUNK, k + 1 < chunks ? CHUNK : a->n - k * CHUNK, hu_format_of(to), moment, &u[k], &amax[k], &smallest[k]);
 	for (size_t k = 0; k < chunks; k++) {
 		hu_flush_join(&r.u, &u[k]);
 		r.amax = amax[k] > r.amax ? amax[k] : r.amax;
@@ -146,6 +177,7 @@ const hu_command hu_cmd_inspect = {
 	"inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz", "say what each format would do to a file's tensors",
 	"Casts every floating-point tensor to each format (RNE, no scaling) and counts what became zero or\n"
 	"subnormal, lost bits by it, would be flushed by FTZ hardware, or overflowed; smallest is the smallest\n"
-	"nonzero magnitude, and the verdict rests on the cosine and the lost share of the L2 norm.",
+	"nonzero magnitude, and the verdict rests on the cosine and the lost share of the L2 norm; of Adam's second\n"
+	"moments (NAME_v, NAME.exp_avg_sq, ...) those of the steps sqrt(v) / (sqrt(v cast) + 1e-8) are taken.",
 	opts, run
 };

@@ -230,7 +230,7 @@ static size_t
 wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 {
 	hu_shape in[HU_RANK];
-	hu_cost cost = { 0, 0, 0, 0 };
+	hu_cost cost = { .macs = 0 };
 
 	if (c->op->cls == HU_CLASS_NORM)
 		return draw % NORMS == 0;

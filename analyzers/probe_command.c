@@ -16,13 +16,15 @@ static const char *const columns[] = { "instruction", "probe", "inputs", "device
 static const int widths[] = { 27, 14, 76, 24, 24, 24, 1 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-typedef struct table { hu_probe_device dev; const char *backend; hu_tsv tsv; json_t *json; int headed, differ; long long random; uint64_t seed; hu_sum only; } table;
+typedef struct table { hu_probe_device dev; const char *backend; hu_tsv tsv; const char *file; json_t *json; hu_status wrote; int headed, differ; long long random; uint64_t seed; hu_sum only; } table;
 
 static void
 say(table *t, const char *const *cell)
 {
 	for (int i = 0; i < COLUMNS; i++)
 		hu_tsv_text(&t->tsv, *cell[i] ? cell[i] : "-");
+	if (t->file && t->wrote == HU_OK)
+		t->wrote = hu_tsv_save(&t->tsv, t->file);
 	if (t->json) {
 		json_t *o = json_object();
 		for (int i = 0; i < COLUMNS; i++)
@@ -181,7 +183,7 @@ run(table *t, const hu_args *a)
 int
 hu_probe_command(const hu_args *a)
 {
-	table t = { .backend = hu_args_text(a, "backend"), .json = hu_args_given(a, "json") ? json_array() : NULL };
+	table t = { .backend = hu_args_text(a, "backend"), .file = hu_args_text(a, "tsv"), .json = hu_args_given(a, "json") ? json_array() : NULL };
 
 	begin(&t);
 	hu_status st = run(&t, a);
@@ -191,10 +193,9 @@ hu_probe_command(const hu_args *a)
 		putchar('\n');
 	}
 	json_decref(t.json);
-	if (st == HU_OK && hu_args_text(a, "tsv"))
-		st = hu_tsv_write(&t.tsv, hu_args_text(a, "tsv"));
-	else
-		hu_tsv_release(&t.tsv);
+	hu_tsv_release(&t.tsv);
+	if (st == HU_OK)
+		st = t.wrote;
 	if (st != HU_OK)
 		return hu_complain(st);
 	if (t.differ)

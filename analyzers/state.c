@@ -190,7 +190,7 @@ run(hu_analysis *a)
 		return st;
 	}
 	if (!isnan(worst[MOMENT]))
-		hu_str_addf(&a->said, "second moments: step at a cosine of %.6g or better to the exact one's; ", worst[MOMENT]);
+		hu_str_addf(&a->said, "second moments: step at a cosine of %.6g or better to the exact one's%s", worst[MOMENT], isnan(worst[STATISTIC]) ? "" : "; ");
 	if (!isnan(worst[STATISTIC]))
 		hu_str_addf(&a->said, "running statistics: up to %.3g of the batch's out of reach", worst[STATISTIC]);
 	if (isnan(worst[MOMENT]) && isnan(worst[STATISTIC]))

@@ -33,10 +33,10 @@ failed=0
 # What every table's head says
 head_lines() {
 	if test $dry = 1; then
-		printf '# device: launch shim (no GPU)\n# driver: -\n# clocks: -\n'
+		printf '# gpu: launch shim (none)\n# driver: -\n# clocks: -\n'
 	else
 		nvidia-smi --query-gpu=name,uuid,compute_cap,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit --format=csv,noheader -i 0 |
-			awk -F ', *' '{ printf "# device: %s, %s, compute capability %s\n# driver: %s\n# clocks: sm %s of %s, memory %s of %s, power limit %s\n", $1, $2, $3, $4, $5, $7, $6, $8, $9 }'
+			awk -F ', *' '{ printf "# gpu: %s, %s, compute capability %s\n# driver: %s\n# clocks: sm %s of %s, memory %s of %s, power limit %s\n", $1, $2, $3, $4, $5, $7, $6, $8, $9 }'
 	fi
 	printf '# toolkit: %s\n# date: %s\n' "${toolkit:--}" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }
@@ -68,6 +68,10 @@ heads() {
 	done
 }
 
+summary() {
+	{ head_lines; printf '# seconds: %s\npart\tverdict\texit\tseconds\n' "$(($(date +%s) - began))"; cat "$work/summary"; } >"$out/summary.tsv"
+}
+
 # A TAP program passes where it exits 0 and no line begins with "not ok"
 cat >"$work/tap" <<'END'
 #!/bin/bash
@@ -88,6 +92,7 @@ if test $dry = 1; then
 else
 	command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU || { echo "gpu.sh: no NVIDIA GPU here (nvidia-smi shows none); --dry runs the parts on the launch shim" >&2; exit 4; }
 	PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
+	export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${CUDA_HOME:-/usr/local/cuda}/lib64 # where an installer without packages leaves cuBLASLt
 	command -v nvcc >/dev/null || { echo "gpu.sh: no nvcc; install the CUDA toolkit or set CUDA_HOME" >&2; exit 4; }
 	toolkit=$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 	capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d '. ')
@@ -101,14 +106,19 @@ else
 	mkdir -p "$build" || exit 4
 	build=$(cd "$build" && pwd)
 	halfulp=$build/halfulp
-	test -x "$top/configure" || (cd "$top" && autoreconf -fi) >"$out/log/autoreconf.txt" 2>&1
+	if ! test -x "$top/configure"; then
+		(cd "$top" && autoreconf -fi) >"$out/log/autoreconf.txt" 2>&1 || { echo "gpu.sh: autoreconf fails (see $out/log/autoreconf.txt); ./bootstrap installs what a build needs, then call this again" >&2; exit 4; }
+	fi
 	tests=$(cd "$top" && ls t/u-cuda*.c t/u-shim.c t/u-device.c t/u-gpu.c | sed 's/\.c$//')
 	export top build target tests
 	part build 360 bash -c 'cd "$build" && { test -f Makefile || "$top/configure" -q --with-cuda=yes CUDA_ARCH_FLAGS="-gencode arch=compute_$target,code=sm_$target"; } && make -j"$(nproc)" halfulp $tests'
-	test -x "$halfulp" || { echo "gpu.sh: it does not build; see $out/log/build.txt" >&2; exit 4; }
+	test -x "$halfulp" || { summary; echo "gpu.sh: it does not build; see $out/log/build.txt; ./bootstrap installs what a build needs" >&2; exit 4; }
 	cd "$build" || exit 4
 fi
 export srcdir=$top HALFULP=$halfulp
+# Kernels on the matrix units are for capability 8.0 and newer; Turing's units have fp16 alone, which simt follows
+units=mma formats=tf32,fp16,bf16
+test "$arch" != turing || units=simt formats=fp16
 # Sizes: tiny on the shim, which interprets each thread
 if test $dry = 1; then
 	random=2000 steps=2 mlp="--model mlp --width 0.0625 --batch 4" convnet="--model convnet --width 0.0625 --size 12 --batch 2" sizes=33 batches=4 time_steps=1 policies="float32 mixed_float16"
@@ -120,7 +130,7 @@ part doctor 20 "$halfulp" doctor
 for t in $tests; do
 	part "${t##*/}" 150 "$work/tap" "./$t"
 done
-part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --random $random --tsv "$out/probe.tsv"
+test $arch = turing || part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --random $random --tsv "$out/probe.tsv"
 
 # Trainings: the state after each step must be the CPU's, whichever way products are computed
 printf 'model\tpolicy\taccumulate\tgemm\tsteps\tdigest\tcpu_digest\tequal\n' >"$work/parity.tsv"
@@ -163,8 +173,8 @@ for policy in $policies; do
 	part "train-convnet-$policy" 90 bash -c "parity convnet '$convnet' $policy default simt"
 done
 for policy in $policies; do
-	case $policy in float32) continue ;; esac
-	for way in simt mma; do
+	case $policy:$arch in float32:* | mixed_bfloat16:turing | tf32:turing) continue ;; esac
+	for way in $(echo simt $units | tr ' ' '\n' | sort -u); do
 		part "train-mlp-$policy-$way" 90 bash -c "parity mlp '$mlp' $policy tc:$arch $way"
 		part "train-convnet-$policy-$way" 90 bash -c "parity convnet '$convnet' $policy tc:$arch $way"
 	done
@@ -173,29 +183,31 @@ part train-again 60 bash -c again
 test $dry = 1 || part train-cublas 60 bash -c cublas
 cp "$work/parity.tsv" "$out/parity.tsv"
 
-# Memory and races under the sanitizer
-if test $dry = 0 && command -v compute-sanitizer >/dev/null; then
-	for tool in memcheck racecheck; do
-		part "sanitizer-$tool" 60 compute-sanitizer --tool $tool --error-exitcode 9 "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
-		part "sanitizer-$tool-mma" 60 compute-sanitizer --tool $tool --error-exitcode 9 "$halfulp" bench gemm --backend cuda --sizes 72x40x56 --formats fp16 --sum tc:$arch --gemm mma,simt --trials 1
-	done
-fi
-
 # What it takes
 comma=$(echo $policies | tr ' ' ',')
-ways=simt matrix=mma
-test $dry = 1 || ways=simt,cublas matrix=mma,cublas
+ways=simt matrix=$units
+test $dry = 1 || ways=simt,cublas matrix=$units,cublas
 part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 --tsv "$out/gemm.tsv"
-part bench-gemm-matrix 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats tf32,fp16,bf16 --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
+part bench-gemm-matrix 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats $formats --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
 part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-mlp.tsv"
 part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-convnet.tsv"
-part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --gemm mma --steps $time_steps --warm 2 --tsv "$out/train-matrix.tsv"
+part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --gemm $units --steps $time_steps --warm 2 --tsv "$out/train-matrix.tsv"
 if test $dry = 0; then
 	part bench-train-published 120 "$halfulp" bench train --backend $backend --model convnet --size 256 --channels 3 --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
 fi
 part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps --tsv "$out/why.tsv"
 
+# Memory and races under the sanitizer, after all that measures
+if test $dry = 0; then
+	sanitizer() { command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }; compute-sanitizer --error-exitcode 9 "$@"; }
+	export -f sanitizer
+	for tool in memcheck racecheck; do
+		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
+		part "sanitizer-$tool-gemm" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench gemm --backend cuda --sizes 72x40x56 --formats fp16 --sum tc:$arch --gemm $units --trials 1
+	done
+fi
+
 heads
-{ head_lines; printf '# seconds: %s\npart\tverdict\texit\tseconds\n' "$(($(date +%s) - began))"; cat "$work/summary"; } >"$out/summary.tsv"
+summary
 echo "$out: $(awk -F '\t' '$2 == "passed"' "$work/summary" | wc -l) of $(wc -l <"$work/summary") parts passed"
 exit $failed

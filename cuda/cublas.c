@@ -59,19 +59,19 @@ load(library *l, int host)
 		return HU_OK;
 	l->file = find_file(host);
 	if (!l->file && host)
-		return hu_fail(HU_EDEVICE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a library for the host's memory): use --gemm mma or simt");
+		return hu_fail(HU_EUNABLE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a library for the host's memory): use --gemm mma or simt");
 	if (!l->file)
-		return hu_fail(HU_EDEVICE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
+		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
 #define TAKE(member, name) !symbol(l->file, "cublasLt" name, &l->member)
 	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") || TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") || TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||
 	    TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") || TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") ||
 	    TAKE(config, "MatmulAlgoConfigGetAttribute") || TAKE(matmul, "Matmul"))
-		return hu_fail(HU_EDEVICE, "--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
+		return hu_fail(HU_EUNABLE, "--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
 #undef TAKE
 	int st = l->create(&l->handle);
 	if (st) {
 		l->handle = NULL;
-		return hu_fail(HU_EDEVICE, "--gemm cublas: cublasLtCreate gives status %d: it needs a device and a driver as new as it is", st);
+		return hu_fail(HU_EUNABLE, "--gemm cublas: cublasLtCreate gives status %d: it needs a device and a driver as new as it is", st);
 	}
 	return HU_OK;
 }

@@ -7,7 +7,7 @@ make() { # RUN seed policy option...
 	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
 }
 make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make other 1 mixed_bfloat16 &&
-	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise
+	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --lr 0.002
 test_is $? "runs to compare"
 
 run check a --baseline base.tsv
@@ -22,12 +22,18 @@ test_is $? "blessed: reason, who, commit and environment are in the file"
 run check a --baseline base.tsv
 test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" = "$(grep -c '^ok' out)" && grep -q 'bit-identical' out
 test_is $? "the run itself: exit 0, every line ok"
+run check a --baseline base.tsv --ulps 3
+refused 2 'goes with --bless' "--ulps without --bless"
 run check again --baseline base.tsv
-test $code = 0 && ! grep -v bit-identical out | grep -q '^ok'
+test $code = 0 && grep -q '^# all [0-9]* quantities hold$' out && ! grep -v bit-identical out | grep -q '^ok'
 test_is $? "the same training again: bit-identical"
 run check b --baseline base.tsv
 test $code = 1 && grep -q '^not ok .*metrics/last/digest' out && grep -q 'env\|seed: 1 in the baseline, 2 now' out && grep -q 'same summation trees and same casts' out
 test_is $? "another seed: exit 1, and the attribution names the seed"
+run check rate --baseline base.tsv
+test $code = 1 && grep -q '^# lr: 0.001 in the baseline, 0.002 now' out && ! grep -q 'inf ulps' out
+test_is $? "another learning rate: the attribution names it"
+run check b --baseline base.tsv
 first=$(grep -n '^not ok' out | head -n 1 | cut -d: -f1) last=$(grep -n '^not ok' out | tail -n 1 | cut -d: -f1) good=$(grep -n '^ok' out | head -n 1 | cut -d: -f1)
 test "$first" -lt "$good" && test "$last" -lt "$good" && test "$(grep -c '^not ok' out)" -gt 5
 test_is $? "every failure is listed, before what passed"

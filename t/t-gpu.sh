@@ -14,7 +14,7 @@ test "$(column all/summary.tsv part | wc -l)" -ge 15 && for t in gemm parity pro
 test_is $? "one folder of tables"
 bad=
 for t in all/*.tsv; do
-	for key in device driver clocks toolkit; do test "$(grep -c "^# $key: " "$t")" = 1 || bad="$bad $t:$key"; done
+	for key in gpu driver clocks toolkit; do test "$(grep -c "^# $key: " "$t")" = 1 || bad="$bad $t:$key"; done
 done
 test -z "$bad"
 test_is $? "each with device, driver, clocks and toolkit in its head, once${bad:+, but not$bad}"

@@ -73,6 +73,12 @@ done
 run --nonsense
 test $code = 2 && test "$(wc -l <"$dir/err")" = 1
 test_is $? "an option without a command: exit 2, one line"
+for line in --help --version formats 'help round' 'round 1'; do
+	test -e /dev/full || break
+	"$HALFULP" $line >/dev/full 2>"$dir/err"
+	test $? = 4 && test "$(wc -l <"$dir/err")" = 1 && grep -q 'standard output cannot be written' "$dir/err"
+	test_is $? "halfulp $line where nothing can be written: exit 4, one line"
+done
 
 echo "1..$n"
 if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi

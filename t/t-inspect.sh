@@ -22,6 +22,8 @@ f32 = lambda *v: struct.pack('<%df' % len(v), *v)
 # 1.001*2^-20 loses bits, 70000 overflows, 0 stays, 1 stays
 w = f32(2**-26, 2**-25, 2**-24, 1.5 * 2**-20, 1.001 * 2**-20, 70000.0, 0.0, 1.0)
 write('w.safetensors', [('dense.w', 'F32', [2, 4], w), ('n', 'I64', [1], struct.pack('<q', 3))])
+v = f32(1e-9, 1e-8, 4e-9, 2e-3)
+write('m.safetensors', [('dense.w_v', 'F32', [4], v), ('dense.b', 'F32', [4], v), ('attention.w_v', 'F32', [4], f32(1e-9, -1e-8, 4e-9, 2e-3))])
 write('t.safetensors', [('dense.y', 'F32', [2], f32(1, 2))], {'halfulp': 'trace'})
 open('cut.safetensors', 'wb').write(open('w.safetensors', 'rb').read()[:-3])
 def npy(path, descr, shape, data):
@@ -49,6 +51,9 @@ test_is $? "e4m3: no infinity, and what is below 2^-10 vanishes"
 run w.safetensors
 test $code = 0 && grep -q 'weights only: activations not judged' out && grep -q '^1 tensors are not floating-point' out
 test_is $? "says what it cannot judge: activations, and integers"
+run m.safetensors --json
+test $code = 0 && look dense.w_v fp16 became_zero=3 verdict=fatal && look dense.w_v bf16 verdict=harmless && look dense.b fp16 became_zero=3 verdict=harmless && look attention.w_v fp16 became_zero=3 verdict=harmless
+test_is $? "second moments that vanish leave epsilon to divide: fatal, where the same numbers as weights are harmless"
 run t.safetensors
 test $code = 0 && ! grep -q 'weights only' out
 test_is $? "a trace has activations"

@@ -6,9 +6,12 @@
 #include "lib/base/tsv.h"
 #include "t/tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void
 test_hashes(void)
@@ -118,6 +121,26 @@ test_options(void)
 	ok(hu_parse_real("2^-20", &x) && x == 0x1p-20 && hu_parse_real("0x1.8p1", &x) && x == 3 && !hu_parse_real("3,5", &x) && !hu_parse_real("", &x), "numbers: powers of two, hex, and what is none");
 }
 
+/* What stands where a file is to go need not be one. */
+static void
+test_places(void)
+{
+	char *path = hu_path(test_dir(), "target"), *to = hu_path(test_dir(), "link"), *fifo = hu_path(test_dir(), "pipe"), *data = NULL, got[8] = "";
+	size_t n = 0;
+	struct stat st;
+
+	ok(hu_file_write(path, "old", 3) == HU_OK && !symlink(path, to) && hu_file_write(to, "through", 7) == HU_OK && !lstat(to, &st) && S_ISLNK(st.st_mode), "a link stays one");
+	ok(hu_file_read(path, &data, &n) == HU_OK && n == 7, "and its target is written");
+	free(data);
+	int made = !mkfifo(fifo, 0600), reader = open(fifo, O_RDONLY | O_NONBLOCK);
+	ok(made && hu_file_write(fifo, "abc", 3) == HU_OK && !lstat(fifo, &st) && S_ISFIFO(st.st_mode) && read(reader, got, sizeof got) == 3 && !memcmp(got, "abc", 3), "a pipe is written to, and stays one");
+	close(reader);
+	ok(hu_file_write(test_dir(), "a", 1) == HU_EIO, "a folder is refused: %s", hu_reason());
+	free(path);
+	free(to);
+	free(fifo);
+}
+
 int
 main(void)
 {
@@ -125,6 +148,7 @@ main(void)
 	test_strings();
 	test_tables();
 	test_files();
+	test_places();
 	test_options();
 	return done_testing();
 }

@@ -205,7 +205,11 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 	} else {
 		putchar('\n');
 		hu_comparison_print(c, stdout);
-		printf("%s/compare.tsv has it all\nNext: halfulp report %s/*-seed%lld\n", dir, dir, c->seed[0]);
+		printf("%s/compare.tsv has it all\n", dir);
+		if (hu_args_given(a, "analyze"))
+			printf("Next: halfulp report %s/*-seed%lld\n", dir, c->seed[0]);
+		else
+			printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp report\n");
 	}
 	return HU_OK;
 }

@@ -63,7 +63,8 @@ backends(void)
 	json_t *a = json_array();
 
 	for (int i = 0; hu_backend_at(i); i++)
-		json_array_append_new(a, json_string(hu_backend_at(i)->name));
+		if (hu_cuda_built() || strcmp(hu_backend_at(i)->name, "cuda")) /* whose name is known without it, to say what is missing */
+			json_array_append_new(a, json_string(hu_backend_at(i)->name));
 	return a;
 }
 

@@ -129,12 +129,13 @@ open_session(job *b, const hu_args *a)
 	hu_dataset data;
 	double intensity = -1;
 
-	say_dtypes(b);
 	if (hu_args_given(a, "grid-intensity"))
 		HU_TRY(hu_args_real(a, "grid-intensity", 0, 1e6, &intensity));
 	HU_TRY(hu_account_open(&b->energy, hu_args_text(a, "meter"), b->config.backend, intensity));
 	HU_TRY(hu_config_dataset(&b->config, 0, &data));
-	return hu_session_open(&b->session, &b->config, &data);
+	HU_TRY(hu_session_open(&b->session, &b->config, &data));
+	say_dtypes(b);
+	return HU_OK;
 }
 
 static hu_status

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +50,15 @@ hu_file_read(const char *path, char **data, size_t *len)
 hu_status
 hu_outfile_open(hu_outfile *o, const char *path)
 {
-	o->path = hu_xstrdup(path);
-	o->temp = hu_xprintf("%s.tmp.%ld", path, (long)getpid());
-	o->f = fopen(o->temp, "wb");
+	struct stat st;
+	char real[PATH_MAX];
+	int there = !stat(path, &st);
+
+	/* A link's target is replaced, not the link; a pipe or a device is written to, since there is nothing to replace. */
+	o->path = hu_xstrdup(there && realpath(path, real) ? real : path);
+	o->temp = there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) ? NULL : hu_xprintf("%s.tmp.%ld", o->path, (long)getpid());
+	errno = EISDIR;
+	o->f = there && S_ISDIR(st.st_mode) ? NULL : fopen(o->temp ? o->temp : o->path, "wb");
 	if (o->f)
 		return HU_OK;
 	hu_fail(HU_EIO, "%s: cannot be written: %s", path, strerror(errno));
@@ -63,7 +70,7 @@ hu_outfile_open(hu_outfile *o, const char *path)
 static hu_status
 end(hu_outfile *o, hu_status st)
 {
-	if (st != HU_OK)
+	if (st != HU_OK && o->temp)
 		unlink(o->temp);
 	free(o->path);
 	free(o->temp);
@@ -84,7 +91,7 @@ hu_outfile_commit(hu_outfile *o)
 		bad = 1;
 		why = errno;
 	}
-	if (!bad && rename(o->temp, o->path)) {
+	if (!bad && o->temp && rename(o->temp, o->path)) {
 		bad = 1;
 		why = errno;
 	}

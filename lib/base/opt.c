@@ -222,6 +222,16 @@ hu_complain(hu_status st)
 }
 
 int
+hu_stdout_end(int code)
+{
+	errno = 0;
+	if (!(ferror(stdout) | fflush(stdout)) || (code != HU_EXIT_OK && code != HU_EXIT_JUDGED))
+		return code;
+	int why = errno;
+	return hu_complain(hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
+}
+
+int
 hu_command_main(const hu_command *c, int argc, char **argv)
 {
 	hu_args a;
@@ -237,9 +247,5 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	} else
 		code = c->run(&a);
 	hu_args_release(&a);
-	if (fflush(stdout) && code == HU_EXIT_OK) {
-		hu_fail(HU_EIO, "standard output: %s", strerror(errno));
-		code = HU_EXIT_ENV;
-	}
-	return code;
+	return hu_stdout_end(code);
 }

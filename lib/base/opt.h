@@ -51,6 +51,8 @@ typedef struct hu_command {
 	int (*run)(const hu_args *a);   /* returns the exit code */
 } hu_command;
 
+/* CODE, or exit 4's and its line where what was printed did not arrive. */
+int hu_stdout_end(int code);
 /* Runs a command on its line: parses, prints help or the error, calls run. */
 int hu_command_main(const hu_command *c, int argc, char **argv);
 void hu_command_help(const hu_command *c);

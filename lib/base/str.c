@@ -78,34 +78,35 @@ hu_match(const char *patterns, const char *s)
 	return hit;
 }
 
+/* Letters to change, insert, leave out or swap with their neighbour. */
 static size_t
 distance(const char *a, const char *b)
 {
-	size_t n = strlen(b), row[64];
+	size_t n = strlen(b), row[3][64], *last = row[0], *now = row[1], *before = row[2], *t;
 
 	if (n >= 64)
 		return n;
 	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
+		now[j] = j;
 	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diag = row[0];
-		row[0] = i;
+		t = before, before = last, last = now, now = t;
+		now[0] = i;
 		for (size_t j = 1; j <= n; j++) {
-			size_t up = row[j];
-			size_t cost = diag + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-			size_t side = (row[j - 1] < up ? row[j - 1] : up) + 1;
-			row[j] = cost < side ? cost : side;
-			diag = up;
+			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+			size_t side = (now[j - 1] < last[j] ? now[j - 1] : last[j]) + 1, cost = last[j - 1] + (x != y);
+			now[j] = cost < side ? cost : side;
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
+				now[j] = before[j - 2] + 1;
 		}
 	}
-	return row[n];
+	return now[n];
 }
 
 const char *
 hu_nearest(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	size_t length = strlen(word), least = length / 3 + 2;
+	size_t length = strlen(word), least = length < 4 ? 2 : length / 3 + 2; /* of three letters, two are another word */
 
 	for (size_t i = 0; i < n; i++) {
 		/* a name that was begun and not finished comes before one that is a letter off */

@@ -103,10 +103,17 @@ hu_tsv_none(hu_tsv *t)
 }
 
 hu_status
-hu_tsv_write(hu_tsv *t, const char *path)
+hu_tsv_save(const hu_tsv *t, const char *path)
 {
 	HU_ASSERT(t->at == 0);
-	hu_status st = hu_file_write(path, t->text.s, t->text.len);
+	return hu_file_write(path, t->text.s, t->text.len);
+}
+
+hu_status
+hu_tsv_write(hu_tsv *t, const char *path)
+{
+	hu_status st = hu_tsv_save(t, path);
+
 	hu_tsv_release(t);
 	return st;
 }

@@ -19,7 +19,9 @@ void hu_tsv_text(hu_tsv *t, const char *s);
 void hu_tsv_real(hu_tsv *t, double x);   /* NaN is written nan, infinities inf and -inf */
 void hu_tsv_int(hu_tsv *t, long long x);
 void hu_tsv_none(hu_tsv *t);             /* "-" */
-/* Writes the table atomically and releases it. */
+/* Writes the table atomically, complete rows that it has so far: whoever cuts a long measurement short keeps them. */
+hu_status hu_tsv_save(const hu_tsv *t, const char *path);
+/* The same, and releases it. */
 hu_status hu_tsv_write(hu_tsv *t, const char *path);
 void hu_tsv_release(hu_tsv *t);
 

@@ -24,8 +24,9 @@ typedef enum hu_class {
 
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
-/* What a call costs, from shapes alone. flops: all operations, a multiply-add being two. Bytes are those of the formats' codes. */
-typedef struct hu_cost { double macs, flops, bytes_in, bytes_out; } hu_cost;
+/* What a call costs, from shapes alone. flops: all operations, a multiply-add being two. Bytes are those of the formats' codes; READS: of
+   its inputs, how many are read, from the first on. */
+typedef struct hu_cost { double macs, flops, bytes_in, bytes_out; int reads; } hu_cost;
 
 /* Additions that a call performed, as defined in doc/formats.md: swamped ones
    left the accumulator equal to the other operand although this one was nonzero. */

@@ -167,8 +167,12 @@ hu_policy_parse(const char *text, hu_policy *out)
 		return parse_free(text, out);
 	if (strchr(text, '/') || strchr(text, '.') || hu_exists(text))
 		return parse_file(text, out);
+	hu_format_id f;
+	for (int i = 0; hu_format_find(text, &f) == HU_OK && i < ROWS; i++)
+		if (rows[i].compute == f && rows[i].variable == HU_FP32 && f != HU_FP32)
+			return hu_fail(HU_EINVAL, "'%s' is a format, not a policy; did you mean %s, which computes in it and keeps float32 variables? (halfulp plan --policies lists them all)", text, rows[i].name);
 	const char *near = hu_nearest(text, names, ROWS);
-	return hu_fail(HU_EINVAL, "unknown policy '%s'%s%s; a preset, key=value list or JSON file is needed (halfulp plan --policies lists them)", text, near ? "; did you mean " : "", near ? near : "");
+	return hu_fail(HU_EINVAL, "unknown policy '%s'%s%s%s; a preset, key=value list or JSON file is needed (halfulp plan --policies lists them)", text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 json_t *

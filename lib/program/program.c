@@ -162,14 +162,14 @@ hu_info_bytes(const hu_info *t)
 hu_cost
 hu_call_cost(const hu_program *p, const hu_call *c)
 {
-	hu_cost cost = { 0, 0, 0, 0 };
+	hu_cost cost = { .reads = c->nin };
 	hu_shape *in = hu_xcalloc((size_t)c->nin + 1, sizeof *in), *out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
 
 	hu_call_shapes(p, c, in, out);
 	if (c->op->cost)
 		c->op->cost(c, in, out, &cost);
 	cost.bytes_in = cost.bytes_out = 0;
-	for (int i = 0; i < c->nin; i++)
+	for (int i = 0; i < cost.reads; i++)
 		cost.bytes_in += hu_info_bytes(&p->t[c->in[i]]);
 	for (int i = 0; i < c->nout; i++)
 		cost.bytes_out += hu_info_bytes(&p->t[c->out[i]]);

@@ -26,8 +26,8 @@ do for [format in formats] {
 	set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb vermillion lw 1.5
 	left = C_min + 0.5 * (C_max - C_min)
 	plot for [p = 1:phases] file using 'call':(of(p, column('bound_ratio_max'))) with points pt 7 ps 0.6 lc rgb colour(p) title phase_name[p], \
-		'' using (column('call') > left ? NaN : column('call')):(worst(column('bound_ratio_max'))):(stringcolumn('tensor_label')) with labels noenhanced left offset 0.5, 0.8 textcolor rgb ink notitle, \
-		'' using (column('call') > left ? column('call') : NaN):(worst(column('bound_ratio_max'))):(stringcolumn('tensor_label')) with labels noenhanced right offset -0.5, 0.8 textcolor rgb ink notitle, \
+		'' using (column('call') > left ? NaN : column('call')):(worst(column('bound_ratio_max'))):(stringcolumn('tensor_label')) with labels left offset 0.5, 0.8 textcolor rgb ink noenhanced notitle, \
+		'' using (column('call') > left ? column('call') : NaN):(worst(column('bound_ratio_max'))):(stringcolumn('tensor_label')) with labels right offset -0.5, 0.8 textcolor rgb ink noenhanced notitle, \
 		'' using (column('over_bound') > 0 ? column('call') : NaN):(column('bound_ratio_max')) with points pt 6 ps 1.4 lw 2 lc rgb vermillion title (B_max > 1 ? 'over its bound' : '')
 }
 unset output
