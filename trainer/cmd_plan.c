@@ -190,7 +190,11 @@ print_timings(const plan *x, int k)
 		const hu_timing *t = &x->timing[i];
 		printf("%-24s %10.3f %8.2f %12.3f %10.3f %10.3f %10.3f in %d\n", x->name[i], 1e3 * t->total, t->total / x->timing[0].total, 1e3 * t->by_limit[0], 1e3 * t->by_limit[1], 1e3 * t->by_limit[2], 1e3 * t->odd_time, t->odd);
 	}
-	printf("\n%s.\nEach call takes at least the longest of its operations at the peak rate, its bytes at full bandwidth, and one launch\n(%.3g us); nothing is fused. Data loading and the framework are not counted.\n", hu_mixed_verdict(x->device.capability), x->device.launch_us);
+	const hu_timing *last = &x->timing[k - 1];
+	printf("\nOn this device %s.\n", hu_mixed_verdict(x->device.capability));
+	if (last->by_limit[2] > 0.5 * last->total)
+		printf("This step is too small to tell: %.0f %% of it are launches, whose number a format does not lower; larger batches or layers would.\n", 100 * last->by_limit[2] / last->total);
+	printf("Each call takes at least the longest of its operations at the peak rate, its bytes at full bandwidth, and one launch\n(%.3g us); nothing is fused. Data loading and the framework are not counted.\n", x->device.launch_us);
 }
 
 static hu_status

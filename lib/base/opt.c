@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const char *running = "";
 
@@ -195,6 +198,26 @@ hu_args_real(const hu_args *a, const char *name, double min, double max, double 
 	return HU_OK;
 }
 
+/* TEXT behind INDENT columns that are taken; on a terminal in lines that fit it, elsewhere in one. */
+static void
+print_wrapped(const char *text, size_t indent)
+{
+	struct winsize w;
+	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20 ? w.ws_col : SIZE_MAX, at = indent;
+
+	for (const char *s = text; *s;) {
+		size_t n = strcspn(s, " "), space = s > text;
+		if (space && at + space + n > width) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+			space = 0;
+		}
+		printf("%s%.*s", space ? " " : "", (int)n, s);
+		at += space + n;
+		s += n + (s[n] == ' ');
+	}
+}
+
 void
 hu_command_help(const hu_command *c)
 {
@@ -205,10 +228,11 @@ hu_command_help(const hu_command *c)
 	for (const hu_opt *o = c->opts; o->name; o++) {
 		char left[64];
 		snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-		printf("  %-26s %s", left, o->help);
-		if (o->def)
-			printf(" [%s]", o->def);
+		char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
+		printf("  %-26s ", left);
+		print_wrapped(all, strlen(left) > 26 ? strlen(left) + 3 : 29);
 		putchar('\n');
+		free(all);
 	}
 	printf("  %-26s %s\n", "--help", "this page");
 }
