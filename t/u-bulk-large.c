@@ -101,6 +101,7 @@ static void
 test_codes(hu_format_id id)
 {
 	static const int flags[] = { 0, HU_DAZ, HU_FTZ, HU_RANDOM_BITS(7), HU_SATURATE };
+	static const uint32_t nans[] = { 0xffc00000, 0x7fffffff, 0xffffffff, 0x7f800001, 0xff800001 };
 	hu_format f = hu_format_of(id);
 	size_t bytes = hu_bulk_element(id);
 	static float x[MANY];
@@ -111,7 +112,7 @@ test_codes(hu_format_id id)
 	if (bytes > 2)
 		return;
 	for (size_t i = 0; i < MANY; i++)
-		x[i] = (float)sample(f, i);
+		x[i] = i % 61 ? (float)sample(f, i) : hu_from_bits32(nans[i / 61 % (sizeof nans / sizeof *nans)]);
 	for (int m = 0; m < HU_MODES; m += 1 + (m == HU_RNE) * 5) /* RNE, RO, SR, SRE */
 		for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
 			memset(codes, 0x5a, sizeof codes);

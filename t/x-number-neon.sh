@@ -18,7 +18,7 @@ if ! command -v "$cc" >/dev/null; then
 	exit 0
 fi
 flags="-O2 -Wall -Wextra -std=gnu11 -ffp-contract=off -fopenmp -I$top"
-sources="t/u-bulk.c t/tap.c lib/base/status.c lib/base/str.c lib/base/mem.c lib/number/format.c lib/number/custom.c lib/number/simd.c"
+sources="t/u-bulk.c t/tap.c lib/base/status.c lib/base/str.c lib/base/mem.c lib/number/format.c lib/number/block.c lib/number/custom.c lib/number/simd.c"
 for s in $sources $(cd "$top" && echo lib/number/bulk*.c); do
 	"$cc" $flags -c "$top/$s" -o "$(echo "$s" | tr / _).o" 2>>err || break
 done

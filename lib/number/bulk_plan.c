@@ -32,6 +32,15 @@ kind_of(hu_format f, int flags, int width)
 	return sums ? HU_BULK_NARROW : HU_BULK_NONE;
 }
 
+/* All beyond the largest number becomes an infinity of its sign, or NaN. */
+static int
+ends_ieee(const hu_bulk_plan *p)
+{
+	if (p->over[0] == 0x7f800000 && p->over[1] == 0xff800000)
+		return p->nan_above == 0x7f800000;
+	return p->over[0] == 0x7fc00000 && p->over[1] == 0x7fc00000;
+}
+
 hu_bulk_plan
 hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 {
@@ -72,6 +81,8 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 		if (p.kind == HU_BULK_WIDE && (mode == HU_RNE || mode == HU_RNA || mode == HU_RNZ || hu_mode_draws(mode)) &&
 		    (p.over[0] != carrier_bits(hu_inf(0), width) || p.over[1] != carrier_bits(hu_inf(1), width)))
 			p.full = 2;
+		if (width == 32 && !p.full && (mode == HU_RNE || mode == HU_SR) && !ends_ieee(&p))
+			p.full = 1;
 	}
 	return p;
 }

@@ -53,6 +53,12 @@ INLINE mask32 drawn32(vec words, vec fraction)
 INLINE mask32 kept32(vec words, vec fraction) { return _mm256_cmpeq_epi32(_mm256_max_epu32(words, fraction), words); }
 INLINE mask32 fge32(vec a, vec b) { return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_GE_OQ)); }
 #define HU_KEPT 1
+INLINE mask32 unordered32(vec a, vec b)
+{
+	return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q));
+}
+INLINE vec orif32(mask32 m, vec a, vec b) { return borand(a, m, b); }
+INLINE vec sra32(vec a, int n) { return _mm256_sra_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE mask32 both32(mask32 a, mask32 b) { return band(a, b); }
 INLINE mask32 either32(mask32 a, mask32 b) { return bor(a, b); }
 INLINE mask32 without32(mask32 a, mask32 b) { return bandnot(a, b); }
@@ -109,12 +115,29 @@ INLINE vec fmax64(vec a, vec b) { return I64(_mm256_max_pd(F64(a), F64(b))); }
 INLINE vec words32(const uint32_t *w) { return load(w); }
 INLINE vec words64(const uint32_t *w) { return _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)w)); }
 
-INLINE __m128i halves(vec x) /* of 32-bit lanes below 2^16 */
+INLINE __m128i low_halves(vec x) /* of 32-bit lanes below 2^16 */
 {
 	return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
 }
-INLINE void store8(uint8_t *p, vec x) { _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(halves(x), halves(x))); }
-INLINE void store16(uint16_t *p, vec x) { _mm_storeu_si128((__m128i *)p, halves(x)); }
+INLINE void store8(uint8_t *p, vec x) { _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(low_halves(x), low_halves(x))); }
+INLINE void store16(uint16_t *p, vec x) { _mm_storeu_si128((__m128i *)p, low_halves(x)); }
+INLINE vec set16(uint32_t x) { return _mm256_set1_epi16((short)x); }
+INLINE vec set8(uint32_t x) { return _mm256_set1_epi8((char)x); }
+INLINE vec join16(vec a, vec b) { return _mm256_packs_epi32(a, b); }
+INLINE vec join8(vec a, vec b) { return _mm256_packs_epi16(a, b); }
+INLINE vec joinu8(vec a, vec b) { return _mm256_packus_epi16(a, b); }
+INLINE vec least16(vec a, vec b) { return _mm256_min_epi16(a, b); }
+INLINE vec least8(vec a, vec b) { return _mm256_min_epu8(a, b); }
+INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
+{
+	return borand(code, band(_mm256_srai_epi16(u, 15), bit), _mm256_cmpgt_epi16(high, low));
+}
+INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
+{
+	return borand(code, band(_mm256_cmpgt_epi8(zero(), u), bit), _mm256_cmpgt_epi8(high, low));
+}
+INLINE vec order16(vec x) { return _mm256_permute4x64_epi64(x, 0xd8); }
+INLINE vec order8(vec x) { return _mm256_permutevar8x32_epi32(x, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0)); }
 INLINE vec load8(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
 INLINE vec load16(const uint16_t *p) { return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)); }
 
@@ -132,5 +155,5 @@ INLINE void widen(double *p, vec x)
 #define HU_HALF 1
 INLINE vec half_round(vec x) { return I32(_mm256_cvtph_ps(_mm256_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT))); }
 INLINE vec half_code(vec x) { return _mm256_cvtepu16_epi32(_mm256_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT)); }
-INLINE vec half_value(vec code) { return I32(_mm256_cvtph_ps(halves(code))); }
+INLINE vec half_value(vec code) { return I32(_mm256_cvtph_ps(low_halves(code))); }
 #endif

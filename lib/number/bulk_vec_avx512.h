@@ -38,6 +38,9 @@ INLINE mask32 eq32(vec a, vec b) { return _mm512_cmpeq_epi32_mask(a, b); }
 INLINE mask32 neg32(vec a) { return _mm512_movepi32_mask(a); }
 INLINE mask32 flt32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LT_OQ); }
 INLINE mask32 drawn32(vec words, vec fraction) { return _mm512_cmplt_epu32_mask(words, fraction); }
+INLINE mask32 unordered32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q); }
+INLINE vec orif32(mask32 m, vec a, vec b) { return _mm512_mask_or_epi32(a, m, a, b); }
+INLINE vec sra32(vec a, int n) { return _mm512_sra_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE mask32 both32(mask32 a, mask32 b) { return (mask32)(a & b); }
 INLINE mask32 either32(mask32 a, mask32 b) { return (mask32)(a | b); }
 INLINE mask32 without32(mask32 a, mask32 b) { return (mask32)(~a & b); }
@@ -101,6 +104,23 @@ INLINE vec words64(const uint32_t *w) { return _mm512_cvtepu32_epi64(_mm256_load
 
 INLINE void store8(uint8_t *p, vec x) { _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(x)); }
 INLINE void store16(uint16_t *p, vec x) { _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(x)); }
+INLINE vec set16(uint32_t x) { return _mm512_set1_epi16((short)x); }
+INLINE vec set8(uint32_t x) { return _mm512_set1_epi8((char)x); }
+INLINE vec join16(vec a, vec b) { return _mm512_packs_epi32(a, b); }
+INLINE vec join8(vec a, vec b) { return _mm512_packs_epi16(a, b); }
+INLINE vec joinu8(vec a, vec b) { return _mm512_packus_epi16(a, b); }
+INLINE vec least16(vec a, vec b) { return _mm512_min_epi16(a, b); }
+INLINE vec least8(vec a, vec b) { return _mm512_min_epu8(a, b); }
+INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
+{
+	return _mm512_mask_blend_epi16(_mm512_mask_cmpgt_epi16_mask(_mm512_movepi16_mask(u), high, low), code, _mm512_or_si512(code, bit));
+}
+INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
+{
+	return _mm512_mask_blend_epi8(_mm512_mask_cmpgt_epi8_mask(_mm512_movepi8_mask(u), high, low), code, _mm512_or_si512(code, bit));
+}
+INLINE vec order16(vec x) { return _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), x); }
+INLINE vec order8(vec x) { return _mm512_permutexvar_epi32(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), x); }
 INLINE vec load8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 INLINE vec load16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
 

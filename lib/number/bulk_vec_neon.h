@@ -48,6 +48,9 @@ INLINE mask32 eq32(vec a, vec b) { return vceqq_u32(a, b); }
 INLINE mask32 neg32(vec a) { return vcltzq_s32(S32(a)); }
 INLINE mask32 flt32(vec a, vec b) { return vcltq_f32(F32(a), F32(b)); }
 INLINE mask32 drawn32(vec words, vec fraction) { return vcltq_u32(words, fraction); }
+INLINE mask32 unordered32(vec a, vec b) { return vmvnq_u32(vandq_u32(vceqq_f32(F32(a), F32(a)), vceqq_f32(F32(b), F32(b)))); }
+INLINE vec orif32(mask32 m, vec a, vec b) { return borand(a, m, b); }
+INLINE vec sra32(vec a, int n) { return vreinterpretq_u32_s32(vshlq_s32(S32(a), vdupq_n_s32(-n))); }
 INLINE mask32 both32(mask32 a, mask32 b) { return band(a, b); }
 INLINE mask32 either32(mask32 a, mask32 b) { return bor(a, b); }
 INLINE mask32 without32(mask32 a, mask32 b) { return bandnot(a, b); }
@@ -111,6 +114,26 @@ INLINE void store8(uint8_t *p, vec x)
 
 	memcpy(p, &four, 4);
 }
+#define S16(x) vreinterpretq_s16_u32(x)
+#define S8(x) vreinterpretq_s8_u32(x)
+#define U8(x) vreinterpretq_u8_u32(x)
+INLINE vec set16(uint32_t x) { return vreinterpretq_u32_u16(vdupq_n_u16((uint16_t)x)); }
+INLINE vec set8(uint32_t x) { return vreinterpretq_u32_u8(vdupq_n_u8((uint8_t)x)); }
+INLINE vec join16(vec a, vec b) { return vreinterpretq_u32_s16(vcombine_s16(vqmovn_s32(S32(a)), vqmovn_s32(S32(b)))); }
+INLINE vec join8(vec a, vec b) { return vreinterpretq_u32_s8(vcombine_s8(vqmovn_s16(S16(a)), vqmovn_s16(S16(b)))); }
+INLINE vec joinu8(vec a, vec b) { return vreinterpretq_u32_u8(vcombine_u8(vqmovun_s16(S16(a)), vqmovun_s16(S16(b)))); }
+INLINE vec least16(vec a, vec b) { return vreinterpretq_u32_s16(vminq_s16(S16(a), S16(b))); }
+INLINE vec least8(vec a, vec b) { return vreinterpretq_u32_u8(vminq_u8(U8(a), U8(b))); }
+INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
+{
+	return borand(code, band(vreinterpretq_u32_u16(vcltzq_s16(S16(u))), bit), vreinterpretq_u32_u16(vcgtq_s16(S16(high), S16(low))));
+}
+INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
+{
+	return borand(code, band(vreinterpretq_u32_u8(vcltzq_s8(S8(u))), bit), vreinterpretq_u32_u8(vcgtq_s8(S8(high), S8(low))));
+}
+INLINE vec order16(vec x) { return x; }
+INLINE vec order8(vec x) { return x; }
 INLINE vec load16(const uint16_t *p) { return vmovl_u16(vld1_u16(p)); }
 INLINE vec load8(const uint8_t *p)
 {

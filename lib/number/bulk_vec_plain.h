@@ -20,6 +20,10 @@ typedef vec mask32, mask64; /* all ones or zeros */
 typedef int32_t signed32 __attribute__((vector_size(16)));
 typedef int64_t signed64 __attribute__((vector_size(16)));
 typedef uint64_t unsigned64 __attribute__((vector_size(16)));
+typedef int16_t signed16 __attribute__((vector_size(16)));
+typedef uint16_t unsigned16 __attribute__((vector_size(16)));
+typedef int8_t signed8 __attribute__((vector_size(16)));
+typedef uint8_t unsigned8 __attribute__((vector_size(16)));
 typedef float float32 __attribute__((vector_size(16)));
 typedef double float64 __attribute__((vector_size(16)));
 
@@ -60,6 +64,14 @@ INLINE mask32 eq32(vec a, vec b) { return (mask32)(a == b); }
 INLINE mask32 neg32(vec a) { return (mask32)((signed32)a >> 31); }
 INLINE mask32 flt32(vec a, vec b) { return (mask32)((float32)a < (float32)b); }
 INLINE mask32 drawn32(vec words, vec fraction) { return gt32(fraction ^ 0x80000000u, words ^ 0x80000000u); }
+INLINE vec orif32(mask32 m, vec a, vec b) { return a | (m & b); }
+#if defined(__SSE2__)
+INLINE mask32 unordered32(vec a, vec b) { return (mask32)_mm_cmpunord_ps((__m128)a, (__m128)b); }
+INLINE vec sra32(vec a, int n) { return (vec)_mm_sra_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
+#else
+INLINE mask32 unordered32(vec a, vec b) { return (mask32)((float32)a != (float32)a) | (mask32)((float32)b != (float32)b); }
+INLINE vec sra32(vec a, int n) { return (vec)((signed32)a >> n); }
+#endif
 INLINE mask32 both32(mask32 a, mask32 b) { return a & b; }
 INLINE mask32 either32(mask32 a, mask32 b) { return a | b; }
 INLINE mask32 without32(mask32 a, mask32 b) { return ~a & b; }
@@ -136,13 +148,13 @@ INLINE vec words32(const uint32_t *w) { return load(w); }
 INLINE vec words64(const uint32_t *w) { return (vec)(unsigned64){ w[0], w[1] }; }
 
 #if defined(__SSE2__)
-INLINE __m128i halves(vec x) /* of lanes below 2^16: packs saturates signed words, hence the sign extension */
+INLINE __m128i low_halves(vec x) /* of lanes below 2^16: packs saturates signed words, hence the sign extension */
 {
 	__m128i s = _mm_srai_epi32(_mm_slli_epi32((__m128i)x, 16), 16);
 
 	return _mm_packs_epi32(s, s);
 }
-INLINE void store16(uint16_t *p, vec x) { _mm_storel_epi64((__m128i *)p, halves(x)); }
+INLINE void store16(uint16_t *p, vec x) { _mm_storel_epi64((__m128i *)p, low_halves(x)); }
 INLINE void store8(uint8_t *p, vec x)
 {
 	__m128i h = _mm_packs_epi32((__m128i)x, (__m128i)x);
@@ -150,6 +162,9 @@ INLINE void store8(uint8_t *p, vec x)
 
 	memcpy(p, &four, 4);
 }
+INLINE vec join16(vec a, vec b) { return (vec)_mm_packs_epi32((__m128i)a, (__m128i)b); }
+INLINE vec join8(vec a, vec b) { return (vec)_mm_packs_epi16((__m128i)a, (__m128i)b); }
+INLINE vec joinu8(vec a, vec b) { return (vec)_mm_packus_epi16((__m128i)a, (__m128i)b); }
 INLINE vec load16(const uint16_t *p) { return (vec)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128()); }
 INLINE vec load8(const uint8_t *p)
 {
@@ -168,6 +183,37 @@ INLINE void widen(double *p, vec x)
 	_mm_storeu_pd(p + 2, _mm_cvtps_pd(_mm_movehl_ps((__m128)x, (__m128)x)));
 }
 #else
+INLINE int within(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
+INLINE vec join16(vec a, vec b)
+{
+	signed16 r = { 0 };
+
+	for (int i = 0; i < 4; i++) {
+		r[i] = (int16_t)within((int32_t)a[i], INT16_MIN, INT16_MAX);
+		r[i + 4] = (int16_t)within((int32_t)b[i], INT16_MIN, INT16_MAX);
+	}
+	return (vec)r;
+}
+INLINE vec join8(vec a, vec b)
+{
+	signed8 r = { 0 };
+
+	for (int i = 0; i < 8; i++) {
+		r[i] = (int8_t)within(((signed16)a)[i], INT8_MIN, INT8_MAX);
+		r[i + 8] = (int8_t)within(((signed16)b)[i], INT8_MIN, INT8_MAX);
+	}
+	return (vec)r;
+}
+INLINE vec joinu8(vec a, vec b)
+{
+	unsigned8 r = { 0 };
+
+	for (int i = 0; i < 8; i++) {
+		r[i] = (uint8_t)within(((signed16)a)[i], 0, UINT8_MAX);
+		r[i + 8] = (uint8_t)within(((signed16)b)[i], 0, UINT8_MAX);
+	}
+	return (vec)r;
+}
 INLINE void store16(uint16_t *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (uint16_t)x[i]; }
 INLINE void store8(uint8_t *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (uint8_t)x[i]; }
 INLINE vec load16(const uint16_t *p) { return (vec){ p[0], p[1], p[2], p[3] }; }
@@ -175,6 +221,29 @@ INLINE vec load8(const uint8_t *p) { return (vec){ p[0], p[1], p[2], p[3] }; }
 INLINE vec narrow(const double *p) { return (vec)(float32){ (float)p[0], (float)p[1], (float)p[2], (float)p[3] }; }
 INLINE void widen(double *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (double)((float32)x)[i]; }
 #endif
+
+/* 16-bit and 8-bit lanes: of codes without sign (below 2^15; of at most 128), of what stands for the values' signs, and of bounds. */
+INLINE vec set16(uint32_t x) { return (vec)((unsigned16){ 0 } + (uint16_t)x); }
+INLINE vec set8(uint32_t x) { return (vec)((unsigned8){ 0 } + (uint8_t)x); }
+#if defined(__SSE2__)
+INLINE vec least16(vec a, vec b) { return (vec)_mm_min_epi16((__m128i)a, (__m128i)b); }
+INLINE vec least8(vec a, vec b) { return (vec)_mm_min_epu8((__m128i)a, (__m128i)b); }
+#else
+INLINE vec least16(vec a, vec b) { return pick((vec)((signed16)a > (signed16)b), b, a); }
+INLINE vec least8(vec a, vec b) { return pick((vec)((unsigned8)a > (unsigned8)b), b, a); }
+#endif
+/* CODE with BIT where U is negative and HIGH > LOW. */
+INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
+{
+	return code | ((vec)((signed16)u < (signed16){ 0 }) & bit & (vec)((signed16)high > (signed16)low));
+}
+INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
+{
+	return code | ((vec)((signed8)u < (signed8){ 0 }) & bit & (vec)((signed8)high > (signed8)low));
+}
+/* What two steps of `join16`, or `join16` and `joinu8`, leave, as it lies in memory: wide registers narrow each 16 bytes by themselves. */
+INLINE vec order16(vec x) { return x; }
+INLINE vec order8(vec x) { return x; }
 
 #define HU_HALF 0
 #endif
