@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    accumulate-what-if: the recorded operands of every product of a traced step, summed again under other
    accumulators, each judged as replay judges the run's own. Only where it is asked for, by name or by models. */
+#include "analyzers/again.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/errors.h"
 
@@ -39,6 +40,7 @@ typedef struct study {
 	hu_tensor **in;
 	hu_tensor got;         /* room for its output */
 	size_t *element, n, terms;
+	hu_ladder *ladder;
 } study;
 
 static hu_status
@@ -125,6 +127,7 @@ study_sum(study *s, hu_tsv *out, const char *name, model *to)
 	HU_TRY(hu_judge(s->a->opt.engine, c, s->in, 0, &s->got, element, s->n, 0, &j));
 	hu_errors_local(&m, j);
 	row(out, s, name, !to, &m, bound_in_ulps(j, hu_format_of(s->got.format)), &count);
+	hu_ladder_add(s->ladder, &j->ladder);
 	hu_judged_free(j);
 	if (to) {
 		to->calls++;
@@ -187,7 +190,7 @@ inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
 }
 
 static hu_status
-study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_progress *bar)
+study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_ladder *ladder, hu_progress *bar)
 {
 	const hu_program *p = a->run->train;
 	hu_status st = HU_OK;
@@ -195,7 +198,7 @@ study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_progress *b
 	for (int i = 0; i < p->nc && st == HU_OK; i++) {
 		const hu_call *c = &p->c[i];
 		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-		study s = { .a = a, .t = t, .in = in };
+		study s = { .a = a, .t = t, .in = in, .ladder = ladder };
 		if (c->op->emulate_some && c->op->reference && inputs(c, t->t, in))
 			st = study_call(&s, c, all, out);
 		free(in);
@@ -252,6 +255,7 @@ run(hu_analysis *a)
 {
 	models all = { .n = 0 };
 	hu_tsv out, total;
+	hu_again again;
 	hu_progress bar;
 	hu_status st = HU_OK;
 
@@ -259,13 +263,14 @@ run(hu_analysis *a)
 		return HU_OK;
 	for (const char *const *s = a->opt.accumulate ? a->opt.accumulate : usual; *s; s++)
 		HU_TRY(add_model(&all, *s));
+	hu_again_start(&again);
 	hu_analysis_begin(a, &out, "accumulate-what-if", COLUMNS);
 	hu_progress_start(&bar, "accumulate-what-if", (size_t)a->nstep * (size_t)a->run->train->nc);
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
 		hu_trace *t;
 		st = hu_analysis_trace(a, i, &t);
 		if (st == HU_OK)
-			st = study_step(a, t, &all, &out, &bar);
+			st = study_step(a, t, &all, &out, &again.ladder, &bar);
 	}
 	hu_progress_end(&bar);
 	for (int i = 0; i < all.n && st == HU_OK; i++) {
@@ -279,6 +284,8 @@ run(hu_analysis *a)
 		return st;
 	}
 	totals(a, &all, &total);
+	hu_again_note(&again, &out);
+	hu_again_note(&again, &total);
 	say(a, &all);
 	st = hu_analysis_write(a, &out, "accumulate-what-if.tsv");
 	hu_status wrote = hu_analysis_write(a, &total, "accumulate-what-if-total.tsv");

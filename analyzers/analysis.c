@@ -4,6 +4,7 @@
 
 #include "analyzers/propagate.h"
 #include "lib/base/mem.h"
+#include "lib/base/room.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *o
 		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps, run->dir, run->step[0], run->step[run->nstep - 1]);
 	}
 	a->run = run;
+	hu_room_in(run->dir);
 	a->opt = *opt;
 	a->step = take;
 	a->nstep = n;
@@ -86,7 +88,7 @@ drop(hu_analysis *a, hu_trace *t)
 		if (t->judged)
 			hu_judged_free(t->judged[k]);
 		if (t->ideal)
-			free(t->ideal[k]);
+			hu_room_free(t->ideal[k]);
 	}
 	free(t->judged);
 	free(t->ideal);
@@ -103,6 +105,7 @@ hu_analysis_release(hu_analysis *a)
 		drop(a, &a->trace[i]);
 	free(a->trace);
 	free((size_t *)(size_t)a->step);
+	hu_room_in(NULL);
 	hu_str_release(&a->said);
 	memset(a, 0, sizeof *a);
 }

@@ -35,7 +35,7 @@ typedef struct model { char text[112]; int ranged; } model;
 
 typedef struct options {
 	hu_format_id format[HU_FORMATS];
-	int formats, json, table, sums, started;
+	int formats, json, table, sums, started, counted; /* counted: --n is there */
 	model sum[MAX_SUMS];
 	long long seed, n;
 	double start;
@@ -49,6 +49,8 @@ add_sum(options *o, const char *text, size_t before, const char *length, const c
 {
 	model *m = &o->sum[o->sums];
 
+	if (!*text)
+		return hu_fail(HU_EINVAL, "--sum: a summation model is needed, such as fma or kahan,acc=fp16");
 	if (o->sums == MAX_SUMS || strlen(text) >= 96)
 		return hu_fail(HU_EINVAL, o->sums == MAX_SUMS ? "--sum: more than %d sums" : "--sum: a model of more than 95 characters", MAX_SUMS);
 	snprintf(m->text, sizeof m->text, "%.*s%s%s", (int)before, text, length, after);
@@ -98,6 +100,7 @@ parse(const hu_args *args, options *o)
 	HU_TRY(hu_format_list(hu_args_text(args, "format"), o->format, HU_FORMATS, &o->formats));
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &o->seed));
 	HU_TRY(hu_args_int(args, "n", 1, MAX_N, &o->n));
+	o->counted = hu_args_given(args, "n");
 	o->started = hu_args_given(args, "start");
 	if (o->started)
 		HU_TRY(hu_args_real(args, "start", -INFINITY, INFINITY, &o->start));
@@ -250,6 +253,8 @@ factors(const options *o, size_t *n, double **a, double **b)
 	size_t have;
 
 	HU_TRY(hu_terms("terms", o->terms, (uint64_t)o->seed, n, a));
+	if (o->counted && *n < (size_t)o->n)
+		return hu_fail(HU_EFILE, "--terms %s has %zu elements where --n asks for %lld; --n %zu takes them all", o->terms, *n, o->n, *n);
 	have = *n;
 	HU_TRY(hu_terms("times", o->times, (uint64_t)o->seed, &have, b));
 	return have == *n ? HU_OK : hu_fail(HU_EFILE, "--times %s has %zu elements where there are %zu terms; --n %zu takes the first of both", o->times, have, *n, have);

@@ -2,6 +2,7 @@
    halfulp calc EXPRESSION: what number formats make of an expression. */
 #include "analyzers/evaluate_sum.h"
 #include "analyzers/explain.h"
+#include "analyzers/rounding_args.h"
 #include "analyzers/rows.h"
 #include "lib/base/file.h"
 #include "lib/base/opt.h"
@@ -13,11 +14,8 @@
 
 static const hu_opt opts[] = {
 	{ "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
-	{ "mode", "MODE", "RNE", "rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE" },
 	{ "sum", "MODEL", NULL, "how sum(...) runs, as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; products in it enter unrounded" },
-	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },
-	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },
-	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },
+	HU_ROUNDING_OPTS("rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE"),
 	{ "explain", NULL, NULL, "draw each operation: significands aligned, what is shifted out, how it rounds" },
 	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
 	{ "json", NULL, NULL, "print an array, a row an expression and format" },
@@ -29,6 +27,7 @@ typedef struct options {
 	int formats, json, codes, text;
 	const char *svg, *sum;
 	hu_arithmetic a;
+	json_t *rows;
 	hu_explain drawn;       /* of every operation, where --svg collects them */
 } options;
 
@@ -37,7 +36,6 @@ parse(const hu_args *args, options *o)
 {
 	const char *list = hu_args_text(args, "format");
 	int tensor_core = hu_args_text(args, "sum") && !strncmp(hu_args_text(args, "sum"), "tc", 2);
-	long long seed;
 
 	memset(o, 0, sizeof *o);
 	if (tensor_core && !hu_args_given(args, "format"))
@@ -47,10 +45,7 @@ parse(const hu_args *args, options *o)
 			o->format[o->formats] = (hu_format_id)o->formats;
 	else
 		HU_TRY(hu_format_list(list, o->format, HU_FORMATS, &o->formats));
-	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &o->a.mode));
-	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
-	o->a.seed = (uint64_t)seed;
-	o->a.flags = hu_args_given(args, "saturate") ? HU_SATURATE : 0;
+	HU_TRY(hu_rounding_args(&o->a, args));
 	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
 	o->json = hu_args_given(args, "json");
 	o->sum = hu_args_text(args, "sum");
@@ -58,6 +53,10 @@ parse(const hu_args *args, options *o)
 	o->svg = hu_args_text(args, "svg");
 	if (o->text && o->json)
 		return hu_fail(HU_EINVAL, "--explain draws for people: leave out --json");
+	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
+		return hu_fail(HU_EINVAL, "--explain draws operands as they are stored: leave out --daz");
+	if (o->sum && (o->a.flags & (HU_FTZ | HU_DAZ)))
+		return hu_fail(HU_EINVAL, "--sum %s: the models keep subnormal numbers: leave out --ftz and --daz", o->sum);
 	if (o->text || o->svg) {
 		o->a.seen = hu_explain_seen;
 		o->a.to = &o->drawn;
@@ -68,12 +67,12 @@ parse(const hu_args *args, options *o)
 }
 
 static void
-print(const hu_row *r, int first, options *o, json_t *rows, int drawn)
+print(const hu_row *r, int first, options *o, int drawn)
 {
 	hu_drawing new = { drawn ? o->drawn.d.item + drawn : o->drawn.d.item, o->drawn.d.n - drawn, 0 };
 
 	if (o->json) {
-		json_array_append_new(rows, hu_row_json(r));
+		json_array_append_new(o->rows, hu_row_json(r));
 		return;
 	}
 	if (first)
@@ -88,8 +87,9 @@ print(const hu_row *r, int first, options *o, json_t *rows, int drawn)
 }
 
 static hu_status
-one(const char *text, options *o, json_t *rows)
+one(const char *text, void *to)
 {
+	options *o = to;
 	hu_expr *e;
 	hu_row r;
 	hu_status st = hu_expr_parse(text, o->codes, &e);
@@ -101,34 +101,17 @@ one(const char *text, options *o, json_t *rows)
 		int drawn = o->drawn.d.n;
 		a.f = hu_format_of(o->format[i]);
 		if (o->sum) {
-			st = hu_expr_sum_model(o->sum, a.f, a.mode, &sum);
+			st = hu_expr_sum_model(o->sum, a.f, a.mode, a.flags, &sum);
 			a.sum = &sum;
 		}
 		if (st == HU_OK)
 			st = hu_row_init(&r, text, e, &a, 0);
 		if (st != HU_OK)
 			break;
-		print(&r, i == 0, o, rows, drawn);
+		print(&r, i == 0, o, drawn);
 		hu_row_release(&r);
 	}
 	hu_expr_free(e);
-	return st;
-}
-
-/* A line of standard input an expression. */
-static hu_status
-read_lines(options *o, json_t *rows)
-{
-	char *line = NULL;
-	size_t cap = 0;
-	hu_status st = HU_OK;
-
-	while (st == HU_OK && getline(&line, &cap, stdin) >= 0) {
-		line[strcspn(line, "\r\n")] = 0;
-		if (line[strspn(line, " \t")])
-			st = one(line, o, rows);
-	}
-	free(line);
 	return st;
 }
 
@@ -142,14 +125,12 @@ command(const hu_args *args, const options *o)
 	hu_str_add(&s, "halfulp calc --explain --format ");
 	for (int i = 0; i < o->formats; i++)
 		hu_str_addf(&s, "%s%s", i ? "," : "", hu_format_name(o->format[i]));
-	if (o->a.mode != HU_RNE)
-		hu_str_addf(&s, " --mode %s", hu_mode_name(o->a.mode));
+	char *rounding = hu_rounding_text(&o->a);
+	hu_str_add(&s, rounding);
+	free(rounding);
 	if (o->sum)
 		hu_str_addf(&s, " --sum %s", o->sum);
-	if (hu_mode_draws(o->a.mode))
-		hu_str_addf(&s, " --seed %llu", (unsigned long long)o->a.seed);
 	hu_str_add(&s, o->codes ? " --bits" : "");
-	hu_str_add(&s, o->a.flags & HU_SATURATE ? " --saturate" : "");
 	for (int i = 0; i < args->nrest; i++)
 		hu_str_addf(&s, " %s'%s'", !i && args->rest[i][0] == '-' ? "-- " : "", args->rest[i]);
 	return s.s;
@@ -170,20 +151,19 @@ static int
 run(const hu_args *args)
 {
 	options o;
-	json_t *rows;
 	hu_status st = parse(args, &o);
 
 	if (st != HU_OK)
 		return hu_complain(st);
-	rows = json_array();
+	o.rows = json_array();
 	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o, rows) : read_lines(&o, rows);
+		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
 	if (st == HU_OK && o.svg)
 		st = write_svg(args, &o);
-	if (st == HU_OK && o.json)
-		hu_rows_print_json(rows);
+	if (o.json && (st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+		hu_rows_print_json(o.rows);
 	else
-		json_decref(rows);
+		json_decref(o.rows);
 	hu_drawing_release(&o.drawn.d);
 	mpfr_free_cache();
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
@@ -199,6 +179,7 @@ const hu_command hu_cmd_calc = {
 	"equals one of its nonzero operands. --sum runs sum(...) by a summation model: a*b in it is\n"
 	"then a product of two rounded factors that enters as the model takes products, any other\n"
 	"argument a term times 1; a tensor core's first argument, where it is no product, is its C.\n"
+	"--daz: a literal or operand below the smallest normal number counts as zero; --ftz: a result.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
 	opts, run

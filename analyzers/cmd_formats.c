@@ -48,7 +48,6 @@ what_is(const char *text, hu_format_id *id, hu_block *b)
 	hu_expr *e;
 
 	memset(b, 0, sizeof *b);
-
 	if (hu_format_find(text, id) == HU_OK)
 		return HU_OK;
 	*id = HU_NO_FORMAT;
@@ -56,6 +55,8 @@ what_is(const char *text, hu_format_id *id, hu_block *b)
 		return HU_EINVAL;
 	if (hu_block_find(text, b) == HU_OK)
 		return HU_OK;
+	if (!strncmp(hu_reason(), "block format '", 14)) /* the same of a block format */
+		return HU_EINVAL;
 	memset(b, 0, sizeof *b);
 	HU_TRY(hu_expr_parse(text, 0, &e));
 	hu_expr_free(e);

@@ -23,7 +23,7 @@ static const hu_opt opts[] = {
 	{ "got", "FILE", NULL, "judge this result; exit 1 where it is wrong" },
 	{ "bits", NULL, NULL, "arrays of integers hold codes of their format, as --packed writes them" },
 	{ "seed", "K", "0", "of stochastic rounding" },
-	{ "json", NULL, NULL, "print the judgement as an object" },
+	{ "json", NULL, NULL, "print an object: the judgement, or the result's shape, format and values; of list an array of rows" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -121,6 +121,7 @@ judge(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 
 	if (got->count != r->n)
 		return hu_fail(HU_EFILE, "--got has %zu elements, the result %zu", got->count, r->n);
+	HU_TRY(hu_op_run_codes(r, got, "--got", r->out));
 	mpfr_init2(d, 4400); /* a difference of doubles and of their products' sums, entire */
 	for (size_t i = 0; i < r->n; i++)
 		judge_one(r, i, hu_op_run_element(r, got, i, r->out), &v, d);
@@ -146,6 +147,44 @@ print(const hu_op_run *r)
 	}
 }
 
+/* One result: of a bound, which has no format, no code. */
+static json_t *
+element_json(const hu_op_run *r, size_t i)
+{
+	double x = r->as == HU_AS_BOUND ? r->bound[i] : r->value[i];
+	char hex[40], bits[24];
+	json_t *o = json_object();
+
+	snprintf(hex, sizeof hex, isnan(x) ? "nan" : "%a", x);
+	hu_row_code(hu_op_run_code(r, x), r->out, bits);
+	json_object_set_new(o, "value", real(x));
+	json_object_set_new(o, "hex", json_string(hex));
+	if (r->as != HU_AS_BOUND)
+		json_object_set_new(o, "bits", json_string(bits));
+	return o;
+}
+
+/* The result as an object; its values where no file OUT has them. */
+static void
+print_json(const hu_op_run *r, const char *name, const char *out)
+{
+	static const char *const as[] = { "backend", "reference", "bound" };
+	json_t *o = json_object(), *shape = json_array(), *values = json_array();
+
+	for (int d = 0; d < r->shape.rank; d++)
+		json_array_append_new(shape, json_integer((json_int_t)r->shape.d[d]));
+	json_object_set_new(o, "operator", json_string(name));
+	json_object_set_new(o, "result", json_integer(r->result));
+	json_object_set_new(o, "as", json_string(r->as == HU_AS_BACKEND ? r->backend->name : as[r->as]));
+	json_object_set_new(o, "shape", shape);
+	json_object_set_new(o, "format", json_string(hu_format_name(r->as == HU_AS_BOUND ? HU_FP64 : r->out.id)));
+	for (size_t i = 0; !out && i < r->n; i++)
+		json_array_append_new(values, element_json(r, i));
+	json_object_set_new(o, out ? "out" : "values", out ? json_string(out) : json_incref(values));
+	json_decref(values);
+	hu_rows_print_json(o);
+}
+
 static hu_status
 all(const hu_args *args, int *wrong)
 {
@@ -162,6 +201,8 @@ all(const hu_args *args, int *wrong)
 		st = hu_op_run_write(&r, out, hu_args_given(args, "packed"));
 	if (st == HU_OK && path)
 		st = judge(&r, &got, hu_args_given(args, "json"), wrong);
+	else if (st == HU_OK && hu_args_given(args, "json"))
+		print_json(&r, args->rest[0], out);
 	else if (st == HU_OK && !out)
 		print(&r);
 	if (got.data)
@@ -170,13 +211,47 @@ all(const hu_args *args, int *wrong)
 	return st;
 }
 
+static json_t *
+row_json(const char *name, const char *summary, int least, int most, int results, const char *attributes)
+{
+	json_t *names = json_array(), *o = json_object();
+
+	for (const char *s = attributes; s && *s;) {
+		size_t n = strcspn(s, " ");
+		json_array_append_new(names, json_stringn(s, n));
+		s += n + (s[n] == ' ');
+	}
+	json_object_set_new(o, "operator", json_string(name));
+	json_object_set_new(o, "operands_least", json_integer(least));
+	json_object_set_new(o, "operands_most", most < 0 ? json_null() : json_integer(most)); /* null: any number */
+	json_object_set_new(o, "results", json_integer(results));
+	json_object_set_new(o, "attributes", names);
+	json_object_set_new(o, "summary", json_string(summary));
+	return o;
+}
+
+static const char dot_summary[] = "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]";
+
+static int
+list_json(void)
+{
+	json_t *rows = json_array();
+	const hu_op *op;
+
+	json_array_append_new(rows, row_json("dot", dot_summary, 2, 3, 1, NULL));
+	for (int i = 0; (op = hu_op_at(i)); i++)
+		json_array_append_new(rows, row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
+	hu_rows_print_json(rows);
+	return HU_EXIT_OK;
+}
+
 static int
 list(void)
 {
 	const hu_op *op;
 
 	printf("%-18s %-9s %-44s %s\n", "operator", "operands", "attributes", "");
-	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]");
+	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", dot_summary);
 	for (int i = 0; (op = hu_op_at(i)); i++) {
 		char count[32];
 		snprintf(count, sizeof count, op->max_in < 0 ? "%d or more" : op->max_in == op->min_in ? "%d" : "%d to %d", op->min_in, op->max_in);
@@ -191,7 +266,7 @@ run(const hu_args *args)
 	int wrong = 0;
 
 	if (args->nrest == 1 && !strcmp(args->rest[0], "list"))
-		return list();
+		return hu_args_given(args, "json") ? list_json() : list();
 	hu_status st = all(args, &wrong);
 	mpfr_free_cache();
 	return st == HU_OK ? (wrong ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
@@ -203,8 +278,8 @@ const hu_command hu_cmd_op = {
 	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], one row an element;\n"
 	"any other name is an operator of the table, such as matmul: op list has them. The result holds the\n"
 	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
-	"core returns; a NaN keeps its code. With in=mxfp8, mxfp4, nvfp4, ... the arrays are quantised along k,\n"
-	"or taken as elements where sa= and sb= give a scale for each group: codes of the scale's format with --bits.\n"
+	"core returns; a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4, ...) quantises them along k,\n"
+	"or takes them as elements where sa= and sb= give a scale for each group: codes of its format with --bits.\n"
 	"--got differs where it is not the same bits (any NaN is a NaN): exit 1. With --as bound only\n"
 	"errors beyond the proven bound are wrong.",
 	opts, run

@@ -3,6 +3,7 @@
    from outside, as they probe hardware (Fasi et al. 2021; Li et al. 2024). */
 #include "analyzers/probe.h"
 #include "analyzers/probe_command.h"
+#include "analyzers/probe_features.h"
 #include "lib/base/opt.h"
 
 #include <jansson.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "model", "MODEL", "tc:hopper", "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where nothing is said" },
+	{ "model", "MODEL", "tc:hopper", "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where nothing is said, mxfp4 or nvfp4 with scales of 1" },
 	{ "backend", "NAME", "model", "what answers: the model alone, or beside it cuda's matrix instructions, or shim's" },
 	{ "random", "N", "0", "with --backend: sums of random operands to compare, an instruction" },
 	{ "seed", "N", "1", "of these operands" },
@@ -140,8 +141,6 @@ all(const hu_args *args, json_t *o, int *failed)
 	if (s.id != HU_SUM_TC)
 		return hu_fail(HU_EINVAL, "--model: a tensor core is needed, as in tc:ampere");
 	hu_format_id in = s.in == HU_NO_FORMAT ? HU_FP16 : s.in;
-	if (in != HU_FP16 && in != HU_BF16 && in != HU_TF32 && in != HU_E4M3 && in != HU_E5M2 && in != HU_FP64)
-		return hu_fail(HU_EINVAL, "--model: in=fp16, bf16, tf32, fp64, e4m3 or e5m2 can be probed");
 	HU_TRY(hu_sum_resolve(&s, in, s.in2 == HU_NO_FORMAT ? in : s.in2, s.out));
 	hu_sum_print(s, text, sizeof text);
 	hu_tc t = hu_tc_of_sum(s);
@@ -150,6 +149,16 @@ all(const hu_args *args, json_t *o, int *failed)
 		row(o, "model", json_string(text));
 		row(o, "parameters", json_string(marks[t.status]));
 		row(o, "arithmetic", json_string("fused multiply-adds, k ascending, each to nearest even"));
+		hu_probe_chain(o, s);
+		hu_probe_products(o, s, 1);
+		*failed = probes(o, s, t);
+		return HU_OK;
+	}
+	if (hu_probe_is_narrow(s)) {
+		row(o, "model", json_string(text));
+		row(o, "parameters", json_string(marks[s.out == HU_FP16 ? t.status16 : t.status]));
+		hu_probe_narrow(o, s);
+		hu_probe_products(o, s, hu_probe_narrow_length(s));
 		*failed = probes(o, s, t);
 		return HU_OK;
 	}
@@ -178,7 +187,22 @@ all(const hu_args *args, json_t *o, int *failed)
 	row(o, "normalised", json_string(sum(s, four, 4, top - ulp / 2) == top + (out.p == 11 ? 2 : 1) * ulp ? "once, at the end" : "in between"));
 	row(o, "monotone", json_string(rise > level ? "no" : "not refuted"));
 	row(o, "NaN", json_string(hu_isnan(sum(s, &top, 1, hu_nan())) ? (s.out == HU_FP16 ? "0x7fff" : "0x7fffffff") : "lost"));
+	hu_probe_products(o, s, width(s, ulp));
 	*failed = probes(o, s, t);
+	return HU_OK;
+}
+
+/* Options that only a back end reads, and words that nothing reads. */
+static hu_status
+refuse(const hu_args *args)
+{
+	static const char *const theirs[] = { "tsv", "random", "seed" };
+
+	if (args->nrest)
+		return hu_fail(HU_EINVAL, "'%s': probe takes options alone, as in --model tc:ampere", args->rest[0]);
+	for (size_t i = 0; i < sizeof theirs / sizeof *theirs && !strcmp(hu_args_text(args, "backend"), "model"); i++)
+		if (hu_args_given(args, theirs[i]))
+			return hu_fail(HU_EINVAL, "--%s is for --backend cuda or shim: the model alone has no such rows", theirs[i]);
 	return HU_OK;
 }
 
@@ -188,12 +212,14 @@ run(const hu_args *args)
 	json_t *o = json_object(), *value;
 	const char *name;
 	int failed = 0;
+	hu_status st = refuse(args);
 
-	if (strcmp(hu_args_text(args, "backend"), "model")) {
+	if (st == HU_OK && strcmp(hu_args_text(args, "backend"), "model")) {
 		json_decref(o);
 		return hu_probe_command(args);
 	}
-	hu_status st = all(args, o, &failed);
+	if (st == HU_OK)
+		st = all(args, o, &failed);
 
 	if (st == HU_OK && hu_args_given(args, "json")) {
 		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);

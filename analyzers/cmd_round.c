@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp round VALUE...: single values to a format, with the error made. */
+#include "analyzers/rounding_args.h"
 #include "analyzers/rows.h"
 #include "lib/base/opt.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const hu_opt opts[] = {
 	{ "format", "LIST", "fp16", "formats, or all" },
-	{ "mode", "MODE", "RNE", "RNE RNA RNZ RZ RU RD RO SR SRE" },
-	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },
-	{ "random-bits", "K", "32", "random bits that SR compares" },
-	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },
-	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },
-	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" },
-	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" },
+	HU_ROUNDING_OPTS("RNE RNA RNZ RZ RU RD RO SR SRE"),
 	{ "json", NULL, NULL, "print an array, a row a value and format" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -31,8 +25,7 @@ static hu_status
 parse(const hu_args *args, rounding *o)
 {
 	const char *list = hu_args_text(args, "format");
-	long long seed, bits;
-	hu_mode mode;
+	hu_arithmetic how = { .notes = 0 };
 
 	memset(o, 0, sizeof *o);
 	if (!strcmp(list, "all"))
@@ -40,15 +33,10 @@ parse(const hu_args *args, rounding *o)
 			o->format[o->formats] = (hu_format_id)o->formats;
 	else
 		HU_TRY(hu_format_list(list, o->format, HU_FORMATS, &o->formats));
-	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &mode));
-	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
-	HU_TRY(hu_args_int(args, "random-bits", 1, 32, &bits));
+	HU_TRY(hu_rounding_args(&how, args));
 	for (int i = 0; i < o->formats; i++) {
+		o->a[i] = how;
 		o->a[i].f = hu_format_of(o->format[i]);
-		o->a[i].mode = mode;
-		o->a[i].seed = (uint64_t)seed;
-		o->a[i].flags = (hu_args_given(args, "saturate") ? HU_SATURATE : 0) | (hu_args_given(args, "ftz") ? HU_FTZ : 0) |
-		                (hu_args_given(args, "daz") ? HU_DAZ : 0) | HU_RANDOM_BITS((int)bits);
 	}
 	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
 	o->json = hu_args_given(args, "json");
@@ -58,8 +46,9 @@ parse(const hu_args *args, rounding *o)
 }
 
 static hu_status
-one(const char *text, rounding *o)
+one(const char *text, void *to)
 {
+	rounding *o = to;
 	hu_expr *e;
 	hu_row r;
 	hu_status st = hu_expr_parse(text, o->codes, &e);
@@ -82,23 +71,6 @@ one(const char *text, rounding *o)
 	return st;
 }
 
-static hu_status
-read_lines(rounding *o)
-{
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
-	hu_status st = HU_OK;
-
-	while (st == HU_OK && (n = getline(&line, &cap, stdin)) >= 0) {
-		line[strcspn(line, "\r\n")] = 0;
-		if (line[strspn(line, " \t")])
-			st = one(line, o);
-	}
-	free(line);
-	return st;
-}
-
 static int
 run(const hu_args *args)
 {
@@ -109,8 +81,8 @@ run(const hu_args *args)
 		return hu_complain(st);
 	o.rows = json_array();
 	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : read_lines(&o);
-	if (st == HU_OK && o.json)
+		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
+	if (o.json && (st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
 		hu_rows_print_json(o.rows);
 	else
 		json_decref(o.rows);

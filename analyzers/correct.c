@@ -27,11 +27,13 @@ hu_odd(mpfr_ptr x, int ternary)
 static int
 sigmoid(mpfr_ptr r, mpfr_srcptr a, mpfr_rnd_t rnd)
 {
+	mpfr_flags_t before = mpfr_flags_save();
 	int t;
 
 	mpfr_neg(r, a, MPFR_RNDZ);
 	t = mpfr_exp(r, r, MPFR_RNDZ);
 	hu_odd(r, t);
+	mpfr_flags_restore(before, MPFR_FLAGS_UNDERFLOW); /* beside 1 the smallest number is as good */
 	t = mpfr_add_ui(r, r, 1, MPFR_RNDZ);
 	hu_odd(r, t);
 	return mpfr_ui_div(r, 1, r, rnd);

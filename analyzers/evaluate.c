@@ -70,6 +70,16 @@ hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
 }
 
+/* X as an operation under A's flags reads it. */
+static double
+operand(double x, hu_arithmetic *a)
+{
+	if (!(a->flags & HU_DAZ) || !hu_is_subnormal(x, a->f))
+		return x;
+	a->notes |= HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW;
+	return x * 0.0;
+}
+
 double
 hu_arithmetic_round(hu_arithmetic *a, mpfr_srcptr x)
 {
@@ -124,8 +134,12 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 		a->notes |= HU_NOTE_INVALID;
 	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
 		s = mpfr_nan_p(r) ? hu_nan() : mpfr_get_d(r, MPFR_RNDN);
-	else
+	else {
+		int flags = a->flags;
+		a->flags &= ~HU_DAZ; /* of operands alone */
 		s = hu_arithmetic_round(a, r);
+		a->flags = flags;
+	}
 	if (swamped(f, x, s, p))
 		a->notes |= HU_NOTE_SWAMPED;
 	mpfr_clears(v[0], v[1], v[2], r, (mpfr_ptr)0);
@@ -139,7 +153,8 @@ sum(const hu_expr *e, hu_arithmetic *a)
 	double *x = hu_xmalloc(2 * (size_t)e->nargs * sizeof *x), *partial = x + e->nargs, two[2] = { 0, 0 };
 
 	for (int i = 0; i < e->nargs; i++) {
-		x[i] = two[1] = hu_expr_value(e->arg[i], a);
+		x[i] = two[1] = operand(hu_expr_value(e->arg[i], a), a);
+		two[0] = operand(two[0], a);
 		partial[i] = two[0] = operate(HU_F_ADD, two, 2, a);
 	}
 	show(a, e, x, partial, e->nargs, two[0]);
@@ -164,7 +179,7 @@ hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 	if (e->function == HU_F_SUM)
 		return a->sum ? hu_expr_model_value(e, a) : sum(e, a);
 	for (int i = 0; i < e->nargs; i++)
-		x[i] = hu_expr_value(e->arg[i], a);
+		x[i] = e->function == HU_F_NEG || e->function == HU_F_ABS ? hu_expr_value(e->arg[i], a) : operand(hu_expr_value(e->arg[i], a), a);
 	s = operate(e->function, x, e->nargs, a);
 	show(a, e, x, NULL, e->nargs, s);
 	return s;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 hu_status
-hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, hu_sum *s)
+hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum *s)
 {
 	hu_str full;
 	hu_status st;
@@ -24,6 +24,8 @@ hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, hu_sum *s)
 			hu_str_addf(&full, ",acc=%s", hu_format_name(f.id));
 		if (!strstr(text, "mode="))
 			hu_str_addf(&full, ",mode=%s", hu_mode_name(mode));
+		if (!strstr(text, "mode=") && !strstr(text, "bits=") && mode == HU_SR && (flags >> 8 & 63))
+			hu_str_addf(&full, ",bits=%d", flags >> 8 & 63);
 	}
 	st = hu_sum_parse(full.s, s);
 	hu_str_release(&full);

@@ -9,8 +9,8 @@
 
 /* The model for sums whose result is in F: TEXT as in sum.h, acc= being F where nothing is said; a tensor
    core's operands are fp16 where nothing is said. HU_EINVAL as hu_sum_parse and hu_sum_resolve, or where
-   F's sums cannot be rounded by MODE, which is the model's own unless TEXT says mode=. */
-hu_status hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, hu_sum *s);
+   F's sums cannot be rounded by MODE, which is the model's own unless TEXT says mode=; under SR its random bits are those of FLAGS unless TEXT says bits=. */
+hu_status hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum *s);
 
 /* The format that the factors of products are rounded to, and the one of a tensor core's first argument, where it is no product: what the sum starts with. */
 hu_format hu_expr_factor_format(const hu_sum *s, hu_format f);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum {
-	PARTS = 4,            /* doubles of a value under MPFR: 4 * 53 bits */
 	CHUNK = 1 << 16,      /* values held in MPFR at a time */
 	SAMPLE = 8,           /* values of a call judged by MPFR where that is cheap: */
 	TERMS = 1 << 13,      /* these many terms of sums; else one value, */
@@ -56,57 +55,6 @@ hu_exact_step_release(hu_exact_step *x)
 }
 
 static void
-drop_low(hu_exact_step *x, int id)
-{
-	free((double *)(size_t)x->t[id].low);
-	x->t[id].low = NULL;
-	x->t[id].lows = 0;
-	x->low[id] = (hu_low){ NULL, NULL };
-}
-
-void
-hu_exact_step_drop(hu_exact_step *x, int id)
-{
-	drop_low(x, id);
-	free(x->t[id].data);
-	x->t[id].data = NULL;
-}
-
-void
-hu_exact_step_round(hu_exact_step *x, int id)
-{
-	drop_low(x, id); /* the leading double is the nearest one */
-}
-
-static double *
-doubles(size_t n)
-{
-	return hu_xalloc((n + 1) * sizeof(double));
-}
-
-static void
-make(hu_exact_step *x, int id)
-{
-	if (!x->t[id].data)
-		x->t[id].data = doubles(x->t[id].n);
-}
-
-/* Room for low parts: of pairs, LO and ERR; of MPFR's values, all that follow the first. */
-static double *
-make_low(hu_exact_step *x, int id)
-{
-	hu_tensor *t = &x->t[id];
-	double *low = doubles(t->n * (x->rung == HU_STEP_TWO ? 2 : PARTS - 1));
-
-	drop_low(x, id);
-	t->low = low;
-	t->lows = x->rung == HU_STEP_TWO ? 1 : PARTS - 1;
-	if (x->rung == HU_STEP_TWO)
-		x->low[id] = (hu_low){ low, low + t->n };
-	return low;
-}
-
-static void
 widen(hu_tensor *to, const hu_tensor *from)
 {
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (to->n > 16384)
@@ -114,7 +62,7 @@ widen(hu_tensor *to, const hu_tensor *from)
 		((double *)to->data)[i] = hu_get(from, i);
 }
 
-void
+hu_status
 hu_exact_step_begin(hu_exact_step *x)
 {
 	for (int i = 0; i < x->q->nt; i++) {
@@ -124,9 +72,10 @@ hu_exact_step_begin(hu_exact_step *x)
 		t->n = hu_count(t->shape);
 		if (x->q->t[i].producer >= 0 || (x->known[i] = x->recorded[i].data != NULL) == 0)
 			continue;
-		make(x, i);
+		HU_TRY(hu_exact_step_make(x, i));
 		widen(t, &x->recorded[i]);
 	}
+	return HU_OK;
 }
 
 /* What the run decided from its own roundings stays as it was decided: the finite check and the scale. */
@@ -136,39 +85,42 @@ is_decision(const hu_call *c)
 	return !strcmp(c->op->name, "finite_check") || !strcmp(c->op->name, "scale_update");
 }
 
-static void
+static hu_status
 decided(hu_exact_step *x, const hu_call *c)
 {
 	for (int k = 0; k < c->nout; k++) {
-		make(x, c->out[k]);
+		HU_TRY(hu_exact_step_make(x, c->out[k]));
 		if ((x->known[c->out[k]] = x->recorded[c->out[k]].data != NULL) != 0)
 			widen(&x->t[c->out[k]], &x->recorded[c->out[k]]);
 	}
+	return HU_OK;
 }
 
 /* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. */
-static void
+static hu_status
 cast_exactly(hu_exact_step *x, const hu_call *c)
 {
 	double s = c->nout > 1 && x->recorded[c->out[1]].data ? hu_get(&x->recorded[c->out[1]], 0) : 1, *to;
 	const hu_tensor *from = &x->t[c->in[0]];
 
-	make(x, c->out[0]);
+	HU_TRY(hu_exact_step_make(x, c->out[0]));
 	to = x->t[c->out[0]].data;
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (from->n > 16384)
 	for (size_t i = 0; i < from->n; i++)
 		to[i] = ((const double *)from->data)[i] * s;
 	if (from->low) {
-		size_t n = from->n * (x->rung == HU_STEP_TWO ? 2 : PARTS - 1);
-		double *low = make_low(x, c->out[0]);
+		size_t n = from->n * (x->rung == HU_STEP_TWO ? 2 : HU_STEP_PARTS - 1);
+		double *low;
+		HU_TRY(hu_exact_step_make_low(x, c->out[0], &low));
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
 		for (size_t i = 0; i < n; i++)
 			low[i] = from->low[i] * s;
 	}
 	if (c->nout > 1) {
-		make(x, c->out[1]);
+		HU_TRY(hu_exact_step_make(x, c->out[1]));
 		((double *)x->t[c->out[1]].data)[0] = s;
 	}
+	return HU_OK;
 }
 
 typedef struct store { hu_sink s; double *hi, *lo, *err; } store;
@@ -255,11 +207,13 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		low[k] = x->low[c->in[k]];
 	for (int k = 0; k < c->nout && st == HU_OK; k++) {
 		int id = c->out[k];
-		make(x, id);
+		st = hu_exact_step_make(x, id);
+		if (st == HU_OK)
+			st = hu_exact_step_make_low(x, id, &s.lo);
 		s.hi = x->t[id].data;
-		s.lo = make_low(x, id);
 		s.err = s.lo + x->t[id].n;
-		st = c->op->enclose(c, in, k, NULL, x->t[id].n, &s.s);
+		if (st == HU_OK)
+			st = c->op->enclose(c, in, k, NULL, x->t[id].n, &s.s);
 	}
 	hu_sink_forget(&s.s);
 	free(low);
@@ -273,14 +227,14 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	return st;
 }
 
-/* E as PARTS doubles, each the nearest to what those before it leave. */
+/* E as HU_STEP_PARTS doubles, each the nearest to what those before it leave. */
 static void
 put(hu_tensor *t, double *low, size_t i, mpfr_t e)
 {
 	double h = mpfr_get_d(e, MPFR_RNDN);
 
 	((double *)t->data)[i] = h;
-	for (size_t p = 0; p + 1 < PARTS; p++) {
+	for (size_t p = 0; p + 1 < HU_STEP_PARTS; p++) {
 		if (hu_isfinite(h))
 			mpfr_sub_d(e, e, h, MPFR_RNDN);
 		else
@@ -296,9 +250,10 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
 	for (int k = 0; k < c->nout; k++) {
 		int id = c->out[k];
-		make(x, id);
 		hu_tensor *y = &x->t[id];
-		double *low = make_low(x, id);
+		double *low;
+		HU_TRY(hu_exact_step_make(x, id));
+		HU_TRY(hu_exact_step_make_low(x, id, &low));
 		/* norms do their groups again for every list */
 		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK, *element = hu_xmalloc((most + 1) * sizeof *element);
 		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
@@ -337,10 +292,10 @@ hu_exact_step_call(hu_exact_step *x, int i)
 		in[k] = &x->t[c->in[k]];
 	}
 	if (is_decision(c)) {
-		decided(x, c);
+		st = decided(x, c);
 	} else if (all) {
 		if (!strcmp(c->op->name, "cast"))
-			cast_exactly(x, c);
+			st = cast_exactly(x, c);
 		else
 			st = x->rung == HU_STEP_MPFR ? by_reference(x, c, in) : by_enclosures(x, c, in);
 		for (int k = 0; k < c->nout; k++)

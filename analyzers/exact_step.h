@@ -9,6 +9,8 @@
 #include "lib/op/sink.h"
 #include "lib/program/program.h"
 
+enum { HU_STEP_PARTS = 4 };    /* doubles of a value under MPFR: 4 * 53 bits */
+
 typedef enum hu_step_rung { HU_STEP_TWO, HU_STEP_MPFR } hu_step_rung;
 
 typedef struct hu_exact_step {
@@ -30,10 +32,14 @@ void hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *
 void hu_exact_step_release(hu_exact_step *x);
 
 /* Tensors that no call makes, where they were recorded. */
-void hu_exact_step_begin(hu_exact_step *x);
+hu_status hu_exact_step_begin(hu_exact_step *x);
 /* Call I, with a sample of its values judged by MPFR from the same operands: HU_EUNABLE where one is outside its bound. */
 hu_status hu_exact_step_call(hu_exact_step *x, int i);
 /* Frees a tensor's values; keeps their nearest doubles alone. */
 void hu_exact_step_drop(hu_exact_step *x, int id);
 void hu_exact_step_round(hu_exact_step *x, int id);
+/* Room for a tensor's leading doubles, if it has none yet; for its LOW parts, the old ones dropped: of pairs, low part and error; of MPFR's
+   values, all that follow the first. HU_EIO, HU_ENOMEM. */
+hu_status hu_exact_step_make(hu_exact_step *x, int id);
+hu_status hu_exact_step_make_low(hu_exact_step *x, int id, double **low);
 #endif

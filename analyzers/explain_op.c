@@ -8,9 +8,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Of a quotient, a root or a function: more than any format keeps and a drawing shows. */
-enum { CHOPPED = 400, PARTIAL_MOST = 12 };
+enum { CHOPPED = 400, PARTIAL_MOST = 12, DRAWN = 16384 }; /* the last: a column a bit, and 2^14 is far beyond fp64 */
 
 static int
 moves(const hu_arithmetic *a, double x, double y)
@@ -288,6 +289,8 @@ hu_explain_other(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	}
 	if (!mpfr_number_p(r)) {
 		hu_drawing_words(d, "The exact result is no finite number.");
+	} else if (mpfr_regular_p(r) && labs((long)mpfr_get_exp(r)) > DRAWN) {
+		hu_drawing_words(d, "The exact value lies between 2^%ld and 2^%ld, too far from the values of %s to be drawn beside them.", (long)mpfr_get_exp(r) - 1, (long)mpfr_get_exp(r), hu_format_name(a->f.id));
 	} else {
 		hu_frame_init(&f);
 		hu_explain_rows(&f, a, "exact", r, more, w->s, 0);

@@ -6,6 +6,7 @@
 #include "lib/base/str.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,26 @@ column(const parser *p)
 	return (int)(p->at - p->text) + 1;
 }
 
+enum { SHOWN = 60 };
+
+/* The expression for a message: all of it, or what stands around column AT, between dots. */
+static const char *
+shown(const parser *p, int at, char *text)
+{
+	size_t n = strlen(p->text), from = at > SHOWN / 2 ? (size_t)at - SHOWN / 2 : 0, to;
+
+	if (n <= SHOWN)
+		return p->text;
+	from = from > n - SHOWN ? n - SHOWN : from;
+	to = from + SHOWN;
+	while ((p->text[from] & 0xc0) == 0x80) /* no half of a sign */
+		from++;
+	while ((p->text[to] & 0xc0) == 0x80)
+		to--;
+	snprintf(text, SHOWN + 7, "%s%.*s%s", from ? "..." : "", (int)(to - from), p->text + from, p->text[to] ? "..." : "");
+	return text;
+}
+
 static hu_expr *
 fresh(parser *p, hu_expr_kind kind)
 {
@@ -98,11 +119,16 @@ call(parser *p, hu_function f, hu_expr *a, hu_expr *b)
 static hu_expr *
 wrong(parser *p, const char *what)
 {
+	char text[SHOWN + 7];
+
 	if (p->st == HU_OK) {
+		size_t n = strcspn(p->at, " \t\n"), m = n > 20 ? 20 : n;
+		while ((p->at[m] & 0xc0) == 0x80)
+			m--;
 		if (*p->at)
-			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, not '%.*s'", column(p), p->text, what, (int)strcspn(p->at, " \t\n"), p->at);
+			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, not '%.*s%s'", column(p), shown(p, column(p), text), what, (int)m, p->at, n > m ? "..." : "");
 		else
-			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, but it ends there", column(p), p->text, what);
+			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, but it ends there", column(p), shown(p, column(p), text), what);
 	}
 	return fresh(p, HU_EXPR_NAN);
 }
@@ -158,7 +184,7 @@ unknown(parser *p, const char *word, size_t n)
 {
 	const char *names[HU_FUNCTIONS + 4] = { "pi", "e", "inf", "nan" };
 	int count = 4;
-	char *bare = hu_xmalloc(n + 1);
+	char *bare = hu_xmalloc(n + 1), text[SHOWN + 7];
 
 	memcpy(bare, word, n);
 	bare[n] = 0;
@@ -167,7 +193,7 @@ unknown(parser *p, const char *word, size_t n)
 			names[count++] = functions[i].name;
 	const char *near = hu_nearest(bare, names, (size_t)count);
 	if (p->st == HU_OK)
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': unknown name '%s'%s%s%s", column(p), p->text, bare, near ? "; did you mean " : "",
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': unknown name '%.20s%s'%s%s%s", column(p), shown(p, column(p), text), bare, n > 20 ? "..." : "", near ? "; did you mean " : "",
 		                near ? near : "", near ? "?" : "");
 	free(bare);
 	return fresh(p, HU_EXPR_NAN);
@@ -178,6 +204,7 @@ arguments(parser *p, hu_function f)
 {
 	hu_expr *e = fresh(p, HU_EXPR_CALL);
 	int at = e->column;
+	char text[SHOWN + 7];
 
 	e->function = f;
 	p->at += strlen(functions[f].name);
@@ -191,7 +218,7 @@ arguments(parser *p, hu_function f)
 	if (p->st == HU_OK && !take(p, ')'))
 		add_arg(e, wrong(p, "an operator, a comma or ) is needed"));
 	if (p->st == HU_OK && (e->nargs < functions[f].least || e->nargs > functions[f].most))
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s takes %d argument%s, not %d", at, p->text, functions[f].name, functions[f].least,
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s takes %d argument%s, not %d", at, shown(p, at, text), functions[f].name, functions[f].least,
 		                functions[f].least > 1 ? "s" : "", e->nargs);
 	return e;
 }
@@ -244,9 +271,10 @@ static hu_expr *
 unary(parser *p)
 {
 	hu_expr *e;
+	char text[SHOWN + 7];
 
 	if (p->st == HU_OK && ++p->depth > DEEPEST)
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': nested more than %d deep", column(p), p->text, DEEPEST);
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': nested more than %d deep", column(p), shown(p, column(p), text), DEEPEST);
 	if (p->st != HU_OK)
 		return fresh(p, HU_EXPR_NAN);
 	if (take(p, '-')) {

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -69,17 +70,32 @@ hu_formats_print(void)
 	printf(", other sizes as int4x32 and bfp8x16.\nThe page of one: halfulp formats e4m3\n");
 }
 
+/* X for LaTeX, to six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
+static void
+latex_number(double x, char *text, size_t room)
+{
+	char digits[24], *e;
+
+	snprintf(digits, sizeof digits, "%.6g", x);
+	e = strchr(digits, 'e');
+	if (e)
+		*e = 0;
+	snprintf(text, room, e ? "%s \\times 10^{%d}" : "%s", digits, e ? atoi(e + 1) : 0);
+}
+
 /* A row of a table for a document: cells between BEFORE, BETWEEN and AFTER. */
 static void
 table_row(hu_format f, const char *before, const char *between, const char *after, int latex)
 {
-	char nan[24];
+	char nan[24], most[48];
 
 	hu_row_code(hu_nan_code(f), f, nan);
 	printf("%s%s%s%d%s%d%s%d%s%d%s%d%s", before, hu_format_name(f.id), between, f.bits, between, f.ebits, between, f.p, between, f.emin, between, f.emax,
 	       between);
 	if (latex)
-		printf("$%.6g$%s$2^{%d}$%s$2^{%d}$%s$2^{-%d}$", f.max, between, f.emin, between, f.emin - f.p + 1, between, f.p);
+		latex_number(f.max, most, sizeof most);
+	if (latex)
+		printf("$%s$%s$2^{%d}$%s$2^{%d}$%s$2^{-%d}$", most, between, f.emin, between, f.emin - f.p + 1, between, f.p);
 	else
 		printf("%.17g%s%.17g%s%.17g%s%.17g", f.max, between, hu_smallest_normal(f), between, hu_smallest(f), between, hu_unit(f));
 	printf("%s%s%s%s%s", between, above(f), between, hu_has_nan(f) ? nan : "none", after);

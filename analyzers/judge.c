@@ -192,7 +192,7 @@ take(hu_sink *sink, const hu_tile *t)
 	judging_init(&some, t->n, 0);
 	for (size_t i = 0; i < t->n; i += HU_VERDICT_BLOCK) {
 		size_t n = t->n - i < HU_VERDICT_BLOCK ? t->n - i : HU_VERDICT_BLOCK, known = 0;
-		if (!job->engine->enclose || job->hex) {
+		if ((!job->engine->enclose && !s->sink.gives_exact) || job->hex) {
 			for (size_t k = 0; k < n; k++)
 				r.left[r.open++] = (waiting){ t->at ? t->at[i + k] : t->first + i + k, t->bound ? t->bound[i + k] : 0, t->magnitude ? t->magnitude[i + k] : NAN };
 			continue;
@@ -360,6 +360,7 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	/* One output of a call has one for sure; what a call's outputs share is costly in MPFR. */
 	uint64_t pick = hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id);
 	int sure = (int)(pick % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out && (job->c->op->cls != HU_CLASS_NORM || (pick >> 32) % NORMS == 0);
+	s.sink.want_exact = job->engine->products && !job->element && !job->hex;
 	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;
 	s.offset = draw % s.stride;
 	st = job->c->op->enclose ? job->c->op->enclose(job->c, job->in, job->out, job->element, job->n, &s.sink) : without_enclosures(&s);

@@ -2,6 +2,7 @@
    loss-scale: which scales would have kept the gradients of a traced step, from the
    exact step's unscaled gradients (what a narrow format already flushed cannot come
    back); and the scales that other rules would have taken over the whole run. */
+#include "analyzers/again.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/propagate.h"
 #include "analyzers/sweep.h"
@@ -158,6 +159,9 @@ run(hu_analysis *a)
 		hu_tsv_release(&w.safe);
 		return st;
 	}
+	hu_tsv_note(&w.safe, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
+	hu_again_note_step(a, &w.sweep);
+	hu_again_note_step(a, &w.safe);
 	st = hu_analysis_write(a, &w.sweep, "loss-scale.tsv");
 	hu_status wrote = hu_analysis_write(a, &w.safe, "loss-scale-safe.tsv");
 	if (st == HU_OK && wrote == HU_OK)

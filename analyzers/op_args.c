@@ -69,12 +69,14 @@ attributes(hu_op_run *r, const hu_args *args)
 			return unknown_key(r, s, key);
 		if (r->call.nattr == HU_MAX_ATTR)
 			return hu_fail(HU_EINVAL, "--set: more than %d attributes", HU_MAX_ATTR);
-		if (hu_parse_real(eq + 1, &x))
+		if (!eq[1])
+			return hu_fail(HU_EINVAL, "--set %s: a value is needed after the =", s);
+		if (!hu_attr_is_word(key) && hu_parse_real(eq + 1, &x))
 			hu_attr_set(&r->call, key, x);
 		else
 			hu_attr_set_text(&r->call, key, eq + 1);
 	}
-	return HU_OK;
+	return hu_attr_check(&r->call);
 }
 
 static hu_status
@@ -92,6 +94,8 @@ files(hu_op_run *r, const hu_args *args)
 			HU_TRY(hu_npz_pick(scale, s + 3));
 			continue;
 		}
+		if (s[0] && s[1] == '=' && (at < 0 || at >= HU_OP_INPUTS))
+			return hu_fail(HU_EINVAL, "--in %s: there is no operand %c; %s takes a, b, ... in this order (and sa, sb: scales of block-scaled operands)", s, s[0], args->rest[0]);
 		if (at < 0 || at >= HU_OP_INPUTS || s[1] != '=' || (have >> at & 1))
 			return hu_fail(HU_EINVAL, "--in %s: a=FILE, b=FILE, ... are needed, each once (and sa=FILE, sb=FILE: scales of block-scaled operands)", s);
 		if (most >= 0 && at >= most)
@@ -131,7 +135,10 @@ formats(hu_op_run *r, const hu_args *args)
 	for (int i = 0; i < HU_OP_INPUTS; i++) {
 		key[3] = (char)('a' + i);
 		r->in[i] = i == 1 && r->sum.id == HU_SUM_TC && r->sum.in2 != HU_NO_FORMAT ? r->sum.in2 : all;
-		if ((one = setting(args, key)))
+		one = setting(args, key);
+		if (one && i >= r->nin)
+			return hu_fail(HU_EINVAL, "--set %s=%s: there is no operand %c (--in %c=FILE)", key, one, key[3], key[3]);
+		if (one)
 			HU_TRY(hu_format_find(one, &r->in[i]));
 	}
 	if (!sum && r->in[0] == HU_FP64)

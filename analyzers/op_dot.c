@@ -47,6 +47,11 @@ hu_op_run_dots(hu_op_run *r, int judged)
 	if (!k && f[0].rank > 2)
 		return hu_fail(HU_EFILE, "dot: a has rows of no element");
 	HU_TRY(fits(r, rows, k));
+	hu_format fc = r->sum.id == HU_SUM_TC ? hu_format_of(r->sum.out) : r->out;
+	HU_TRY(hu_op_run_codes(r, &f[0], "operand a", hu_format_of(r->in[0])));
+	HU_TRY(hu_op_run_codes(r, &f[1], "operand b", hu_format_of(r->in[1])));
+	if (r->nin == 3)
+		HU_TRY(hu_op_run_codes(r, &f[2], "operand c", fc));
 	double *x = hu_alloc((2 * f[0].count + rows + 1) * sizeof *x), *y, *c;
 	r->n = rows;
 	r->shape = hu_shape1(rows);
@@ -67,7 +72,6 @@ hu_op_run_dots(hu_op_run *r, int judged)
 		x[i] = operand(r, &f[0], i, hu_format_of(r->in[0]), chop);
 		y[i] = operand(r, &f[1], i, hu_format_of(r->in[1]), chop);
 	}
-	hu_format fc = r->sum.id == HU_SUM_TC ? hu_format_of(r->sum.out) : r->out;
 	for (size_t i = 0; r->nin == 3 && i < rows; i++)
 		c[i] = hu_round(hu_op_run_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);
 	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed };

@@ -3,6 +3,7 @@
 
 #include "analyzers/op_scaled.h"
 #include "lib/base/mem.h"
+#include "lib/base/room.h"
 #include "lib/number/code.h"
 #include "lib/op/map.h"
 
@@ -10,15 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-double
-hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f)
+static int
+holds_codes(const hu_op_run *r, const hu_npy *a)
+{
+	return r->codes && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
+}
+
+/* Element I as the unsigned number that its bytes are: a signed array may hold codes of its own width. */
+static uint64_t
+code_at(const hu_npy *a, size_t i)
 {
 	uint64_t code = 0;
 
-	if (!r->codes || (a->dtype[0] != 'u' && a->dtype[0] != 'i'))
-		return hu_npy_real(a, i);
 	memcpy(&code, (const char *)a->data + i * a->width, a->width);
-	return hu_decode(f.bits < 64 ? code & (((uint64_t)1 << f.bits) - 1) : code, f);
+	return code;
+}
+
+double
+hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f)
+{
+	return holds_codes(r, a) ? hu_decode(code_at(a, i), f) : hu_npy_real(a, i);
+}
+
+hu_status
+hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f)
+{
+	for (size_t i = 0; holds_codes(r, a) && f.bits < 64 && i < a->count; i++)
+		if (code_at(a, i) >> f.bits)
+			return hu_fail(HU_EFILE, "%s, element %zu: 0x%llx is no code of %s, which has %d bits; without --bits integers are numbers", what, i, (unsigned long long)code_at(a, i), hu_format_name(f.id), f.bits);
+	return HU_OK;
 }
 
 /* The exact values rounded to the output, in the call's mode where it does not draw. */
@@ -51,6 +72,9 @@ operands(hu_op_run *r)
 		hu_format in = hu_format_of(r->in[i]);
 		if (f->rank > HU_RANK || !f->count)
 			return hu_fail(HU_EFILE, "operand %c has rank %d and %zu elements: rank 0 to %d and one element or more are needed", 'a' + i, f->rank, f->count, HU_RANK);
+		char name[] = { "operand a" };
+		name[8] = (char)('a' + i);
+		HU_TRY(hu_op_run_codes(r, f, name, in));
 		t->format = r->in[i];
 		t->shape.rank = f->rank;
 		for (int d = 0; d < HU_RANK; d++)
@@ -170,6 +194,20 @@ judges(hu_op_run *r)
 	return st;
 }
 
+/* The results and the values read of one of them, before anything is allocated: hu_alloc touches what it gives. */
+static hu_status
+fits_in_memory(const hu_op_run *r, const hu_shape *results)
+{
+	double need = 0, have = (double)hu_memory_limit();
+
+	for (int k = 0; k < r->call.op->nout; k++)
+		need += (double)hu_count(results[k]) * sizeof(float);
+	need += (double)hu_count(results[r->result]) * sizeof(double);
+	if (need <= have)
+		return HU_OK;
+	return hu_fail(HU_ENOMEM, "op %s: the result of %zu elements does not fit in memory: %.3g GB are needed, this process may have %.3g", r->call.op->name, hu_count(results[r->result]), need / 1e9, have / 1e9);
+}
+
 static hu_status
 operator_of_table(hu_op_run *r, int judged)
 {
@@ -184,8 +222,9 @@ operator_of_table(hu_op_run *r, int judged)
 	r->call.nin = r->nin;
 	r->call.nout = op->nout;
 	memset(results, 0, sizeof results);
-	if (op->shape(&r->call, shapes, results) != HU_OK)
+	if (hu_op_shape(&r->call, shapes, results) != HU_OK)
 		return HU_EFILE; /* the command line may be right, the arrays are not */
+	HU_TRY(fits_in_memory(r, results));
 	results_of(r);
 	r->shape = results[r->result];
 	r->n = hu_count(r->shape);
@@ -213,9 +252,8 @@ hu_op_run_all(hu_op_run *r, int judged)
 	return HU_OK;
 }
 
-/* What the hardware of a tensor core writes for a NaN; elsewhere NaN has one code. */
-static uint64_t
-code_of(const hu_op_run *r, double x)
+uint64_t
+hu_op_run_code(const hu_op_run *r, double x)
 {
 	if (hu_isnan(x) && r->dot && r->sum.id == HU_SUM_TC)
 		return r->out.id == HU_FP16 ? 0x7fff : r->out.id == HU_FP32 ? 0x7fffffff : hu_encode(x, r->out);
@@ -233,7 +271,7 @@ write_codes(const hu_op_run *r, const char *path)
 	if (!codes)
 		return hu_fail(HU_ENOMEM, "no memory for %zu codes", r->n);
 	for (size_t i = 0; i < r->n; i++) {
-		uint64_t code = code_of(r, r->value[i]);
+		uint64_t code = hu_op_run_code(r, r->value[i]);
 		memcpy(codes + i * (size_t)bytes, &code, (size_t)bytes); /* little endian, as npy.c asserts */
 	}
 	st = hu_npy_write(path, dtype, r->shape.rank, r->shape.d, codes);

@@ -40,6 +40,10 @@ hu_status hu_op_run_all(hu_op_run *r, int judged);
 hu_status hu_op_run_write(const hu_op_run *r, const char *path, int packed);
 /* Element I of an array: its number, or with r->codes the value that an integer's code has in F. */
 double hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
+/* HU_EFILE names the first element of WHAT (an array of integers, with r->codes) that is wider than a code of F. */
+hu_status hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f);
+/* The code of result X: what the hardware of a tensor core writes for a NaN of dot; elsewhere NaN has one code. */
+uint64_t hu_op_run_code(const hu_op_run *r, double x);
 void hu_op_run_close(hu_op_run *r);
 
 /* r->n, shape, value, exact and bound of the rows of dot (op_dot.c). */

@@ -40,9 +40,16 @@ side_init(side *s, const hu_op_run *r, int at, const hu_npy *scales, size_t rows
 		free(x);
 		return hu_fail(HU_EFILE, "--in s%c has %zu scales where %zu rows of %zu groups of %zu need %zu", 'a' + at, scales->count, rows, groups, group, rows * groups);
 	}
+	hu_status st = hu_op_run_codes(r, a, at ? "operand b" : "operand a", hu_format_of(s->f));
+	if (st == HU_OK && scales)
+		st = hu_op_run_codes(r, scales, at ? "--in sb" : "--in sa", hu_format_of(r->sum.scale));
+	if (st != HU_OK) {
+		free(x);
+		return st;
+	}
 	for (size_t i = 0; i < rows * k; i++)
 		x[i] = (float)hu_op_run_element(r, a, transposed ? i % k * rows + i / k : i, hu_format_of(s->f));
-	hu_status st = scales ? HU_OK : hu_tc_quantise(r->sum, s->f, x, rows, k, s->element, s->scale, &s->whole);
+	st = scales ? HU_OK : hu_tc_quantise(r->sum, s->f, x, rows, k, s->element, s->scale, &s->whole);
 	for (size_t i = 0; scales && i < rows * k; i++)
 		s->element[i] = hu_round(x[i], hu_format_of(s->f), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; scales && i < rows * groups; i++)
@@ -169,6 +176,8 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 	}
 	r->n = r->dot ? m : m * n;
 	r->shape = r->dot ? hu_shape1(m) : hu_shape2(m, n);
+	if (r->nin == 3)
+		HU_TRY(hu_op_run_codes(r, &r->file[2], "operand c", hu_format_of(HU_FP32)));
 	hu_status st = side_init(&a, r, 0, sa, m, k, !r->dot && hu_attr_num(&r->call, "ta", 0) != 0);
 	if (st == HU_OK)
 		st = side_init(&b, r, 1, sb, n, k, !r->dot && hu_attr_num(&r->call, "tb", 0) == 0);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/probe.h"
 
+#include "analyzers/probe_features.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +105,17 @@ count(list *l, const char *name, const char *what, int got, int want)
 
 	snprintf(p->got, sizeof p->got, "%d", got);
 	snprintf(p->want, sizeof p->want, "%d", want);
+}
+
+/* WANT -1: nobody tabled it. */
+static void
+found(list *l, const char *name, const char *what, int got, int want)
+{
+	count(l, name, what, got, want);
+	if (want >= 0)
+		return;
+	l->to[l->n - 1].want[0] = 0;
+	l->to[l->n - 1].verdict = HU_PROBE_OPEN;
 }
 
 static void
@@ -333,6 +346,17 @@ repeated(list *l, const hu_probe_unit *u, int length)
 	count(l, "P32", "a block's products in 32 orders give one result", same, 32);
 }
 
+/* P11, P20 and P22 of operands below 8 bits, as far as their few values reach; from one source (arXiv 2511.10909), of 6 bits from none. */
+static void
+narrow(list *l, const hu_probe_unit *u, hu_tc t)
+{
+	int told = (u->s.out == HU_FP16 ? t.status16 : t.status) != HU_TC_U, groups = t.kind == HU_TC_GROUPS;
+
+	found(l, "P11", u->s.out == HU_FP16 ? "two products of 3/8 ulp of C that move it, from the first on" : "two products of half an ulp of C that move it, from the first on", hu_probe_narrow_length(u->s), !told ? -1 : groups ? 64 : 32);
+	found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s), !told ? -1 : groups ? 35 : 25);
+	found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s), u->s.out == HU_FP16 ? 10 : 23);
+}
+
 static void
 chain(list *l, const hu_probe_unit *u)
 {
@@ -355,7 +379,9 @@ hu_probe_table(const hu_probe_unit *u, hu_tc t, hu_probe *out)
 		chain(&l, u);
 		return l.n;
 	}
-	if (length) {
+	if (hu_probe_is_narrow(u->s) && !u->of) { /* no kernel has such an instruction */
+		narrow(&l, u, t);
+	} else if (length) {
 		if (u->s.out == HU_FP32 && keep == 23)
 			single_sums(&l, u, length);
 		widths(&l, u, length, f, keep);

@@ -55,11 +55,11 @@ static hu_status
 climb(hu_exact_step *x, const char *keep, hu_errors_step *errors)
 {
 	int *last = last_uses(x->q);
-	hu_status st = HU_OK;
+	hu_status st;
 
 	for (int i = 0; errors && i < x->q->nt; i++)
 		errors[i] = (hu_errors_step){ .known = 0 };
-	hu_exact_step_begin(x);
+	st = hu_exact_step_begin(x);
 	for (int i = 0; st == HU_OK && i < x->q->nc; i++) {
 		st = hu_exact_step_call(x, i);
 		if (st == HU_OK)

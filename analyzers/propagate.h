@@ -23,10 +23,10 @@ typedef struct hu_propagation {
 
 /* RECORDED: a traced step by tensor id of P. *ideal: an array of P->nt arrays, by
    tensor id, NULL where the tensor is an input that was not recorded or follows from
-   one, and where KEEP (by tensor id; NULL: all are kept) is 0: the exact step's values to nearest; freed by the caller, each and the whole. ERRORS: by tensor
+   one, and where KEEP (by tensor id; NULL: all are kept) is 0: the exact step's values to nearest; the caller gives back each by hu_room_free and frees the whole. ERRORS: by tensor
    id, of the recorded tensors from these, known = 0 where there are none. A tensor in a scaled 8-bit format
    carries the recorded scale, so that it compares with the recorded one. One value a call at least is judged by MPFR from the
    same operands; one outside its bound is a bug and ends the analysis (HU_EUNABLE). HOW may be NULL. Memory: what is
-   kept, and the values that later calls read, 24 bytes each in double-double and 32 under MPFR. */
+   kept, and the values that later calls read, 24 bytes each in double-double and 32 under MPFR, in files where it is much (lib/base/room.h). */
 hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how);
 #endif

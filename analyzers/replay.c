@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    replay: every traced call again from its recorded inputs, exactly. Local error
    (what the call itself did) beside the propagated error (what it inherited too). */
+#include "analyzers/again.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/errors.h"
 #include "analyzers/propagate.h"
@@ -260,15 +261,17 @@ finish(hu_analysis *a, tables *w, hu_status st)
 	}
 	unsigned long long integers, again;
 	hu_exact_counts(&integers, &again);
-	hu_tsv_note(&w->out, "ladder", "%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of these and of sums judged again %llu exactly in integers)", w->outputs, w->ladder.exact, w->ladder.certified, w->ladder.oracle, integers);
-	const hu_propagation *g = &a->propagation;
-	if (g->steps)
-		hu_tsv_note(&w->out, "exact step", "%zu tensors of %zu steps; figures from double-doubles are off by at most %.3g of themselves; %zu values are 0 as far as the bound tells, and their ulp is the smallest subnormal; %zu steps by MPFR whole, which gave %zu tensors their figures; %zu values of double-double calls judged by MPFR, 0 outside their bound", g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->escalated, g->judged);
+	hu_tsv_note(&w->out, "ladder", "%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of these and of sums judged again %llu single sums of products exactly on grids)", w->outputs, w->ladder.exact, w->ladder.certified, w->ladder.oracle, integers);
+	hu_again_note_step(a, &w->out);
 	hu_exact_tally k;
 	hu_exact_tally_get(&k);
-	hu_tsv_note(&w->out, "kernels", "%s; multiply-adds of whole products exact on grids of one double %llu, of two %llu, of more %llu, by 52-bit integers %llu, on the BLAS %llu, by MPFR %llu", hu_exact_describe(), (unsigned long long)k.one, (unsigned long long)k.two, (unsigned long long)k.more, (unsigned long long)k.integers, (unsigned long long)k.blas, (unsigned long long)k.mpfr);
+	hu_tsv_note(&w->out, "kernels", "%s", hu_exact_describe());
+	const hu_exact_ways *by = &k.by;
+	double terms = (double)k.terms.one + (double)k.terms.two + (double)k.terms.more + (double)k.terms.integers + (double)k.terms.blas + (double)k.terms.mpfr;
+	hu_tsv_note(&w->out, "whole products", "%llu outputs exactly, of %.4g multiply-adds: %llu on grids of one double, %llu of two, %llu of more, %llu by 52-bit integers, %llu by slices on the BLAS, %llu by MPFR",
+		(unsigned long long)k.sums, terms, (unsigned long long)by->one, (unsigned long long)by->two, (unsigned long long)by->more, (unsigned long long)by->integers, (unsigned long long)by->blas, (unsigned long long)by->mpfr);
 	again += k.judged;
-	hu_tsv_note(&w->out, "judged again", "%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu sums in integers judged again by MPFR, 0 disagreed", w->ladder.again, again);
+	hu_tsv_note(&w->out, "judged again", "%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums judged again by MPFR, 0 disagreed", w->ladder.again, again);
 	st = hu_analysis_write(a, &w->out, "replay.tsv");
 	hu_status faults_st = write_faults(a, &w->all), each_st = HU_OK;
 	if (a->opt.elements)

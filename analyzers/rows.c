@@ -2,10 +2,12 @@
 #include "analyzers/rows.h"
 
 #include "analyzers/judge.h"
+#include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +21,10 @@ relative_error(double got, mpfr_srcptr exact)
 	mpfr_t d;
 	double r;
 
+	if (mpfr_nan_p(exact) || isnan(got))
+		return mpfr_nan_p(exact) && isnan(got) ? 0 : INFINITY;
 	if (!mpfr_number_p(exact) || !isfinite(got))
-		return (mpfr_nan_p(exact) && isnan(got)) || (mpfr_inf_p(exact) && mpfr_cmp_d(exact, got) == 0) ? 0 : INFINITY;
+		return mpfr_cmp_d(exact, got) == 0 ? 0 : INFINITY;
 	if (mpfr_zero_p(exact))
 		return got == 0 ? 0 : INFINITY;
 	mpfr_init2(d, EXACT);
@@ -44,6 +48,26 @@ decimal(mpfr_srcptr x)
 	return s;
 }
 
+/* An error that is not 0 but below what a double holds. */
+static double
+not_zero(double error, double got, mpfr_srcptr exact)
+{
+	return error == 0 && mpfr_number_p(exact) && mpfr_cmp_d(exact, got) ? 0x1p-1074 : error;
+}
+
+/* The exact value with MPFR's whole range of exponents: its default, 2^30, turns what is beyond into infinities and zeros, and says so in flags alone. */
+static hu_status
+exact_value(const hu_expr *e, hu_format f, mpfr_ptr exact)
+{
+	mpfr_set_emin(mpfr_get_emin_min());
+	mpfr_set_emax(mpfr_get_emax_max());
+	mpfr_clear_flags();
+	hu_expr_exact(e, f, exact);
+	if (!mpfr_overflow_p() && !mpfr_underflow_p())
+		return HU_OK;
+	return hu_fail(HU_EINVAL, "the exact value, or one on the way to it, lies %s 2^%s%ld, where MPFR's range ends: write it with smaller exponents", mpfr_overflow_p() ? "beyond" : "below", mpfr_overflow_p() ? "" : "-", (long)mpfr_get_emax());
+}
+
 hu_status
 hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, int once)
 {
@@ -54,11 +78,15 @@ hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, in
 	r->input = input;
 	r->f = a->f;
 	mpfr_init2(exact, EXACT);
-	hu_expr_exact(e, a->f, exact);
+	hu_status st = exact_value(e, a->f, exact);
+	if (st != HU_OK) {
+		mpfr_clear(exact);
+		return st;
+	}
 	r->value = once ? hu_arithmetic_round(a, exact) : hu_expr_value(e, a);
 	r->notes = a->notes | (hu_is_subnormal(r->value, a->f) ? HU_NOTE_SUBNORMAL : 0);
-	r->ulps = hu_judge_ulps(r->value, exact, a->f);
-	r->relative = relative_error(r->value, exact);
+	r->ulps = not_zero(hu_judge_ulps(r->value, exact, a->f), r->value, exact);
+	r->relative = not_zero(relative_error(r->value, exact), r->value, exact);
 	r->exact = decimal(exact);
 	mpfr_clear(exact);
 	return HU_OK;
@@ -164,6 +192,33 @@ hu_row_json(const hu_row *r)
 	json_object_set_new(o, "error_ulps", real(r->ulps));
 	json_object_set_new(o, "flags", flags);
 	return o;
+}
+
+hu_status
+hu_rows_read(hu_status (*each)(const char *text, void *to), void *to)
+{
+	char *line = NULL, *why;
+	size_t cap = 0, number = 0;
+	ssize_t n;
+	hu_status st = HU_OK;
+
+	while (st == HU_OK && (errno = 0, n = getline(&line, &cap, stdin)) >= 0) {
+		number++;
+		if (strlen(line) != (size_t)n)
+			st = hu_fail(HU_EINVAL, "byte %zu is a NUL: text is needed, a line an expression", strlen(line) + 1);
+		line[strcspn(line, "\r\n")] = 0;
+		if (st == HU_OK && line[strspn(line, " \t")])
+			st = each(line, to);
+	}
+	if (st != HU_OK) {
+		why = hu_xstrdup(hu_reason());
+		hu_fail(st, "standard input, line %zu: %s", number, why);
+		free(why);
+	} else if (!feof(stdin)) {
+		st = hu_fail(errno == ENOMEM ? HU_ENOMEM : HU_EFILE, "standard input, line %zu: cannot be read: %s", number + 1, strerror(errno));
+	}
+	free(line);
+	return st;
 }
 
 void

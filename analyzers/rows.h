@@ -12,13 +12,14 @@ typedef struct hu_row {
 	const char *input;
 	hu_format f;
 	double value;           /* of f */
-	double ulps, relative;  /* its errors; infinite where one value is not finite and they differ */
+	double ulps, relative;  /* its errors; infinite where one value is not finite and they differ, 2^-1074 where they are smaller and not 0 */
 	int notes;
 	char *exact;            /* decimal, 36 digits at most */
 } hu_row;
 
 /* Evaluates E in A's format, every operation rounded (ONCE: the exact value is
-   rounded once). HU_EINVAL where a code does not fit. */
+   rounded once). HU_EINVAL where a code does not fit, or where the exact value leaves MPFR's
+   exponents, which are set to their widest in this thread. */
 hu_status hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, int once);
 void hu_row_release(hu_row *r);
 
@@ -34,6 +35,10 @@ void hu_row_print(const hu_row *r);
 
 /* {input, format, value, hex, bits, exact, error_ulps, flags}; numbers that are not finite are strings. */
 json_t *hu_row_json(const hu_row *r);
+
+/* Hands each line of standard input that is not blank to EACH with TO. Failures, EACH's too, name the line; HU_EINVAL
+   where one has a NUL, HU_EFILE where reading fails. */
+hu_status hu_rows_read(hu_status (*each)(const char *text, void *to), void *to);
 
 /* Prints ROWS indented and releases it. */
 void hu_rows_print_json(json_t *rows);

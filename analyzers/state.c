@@ -4,6 +4,7 @@
    would. Running statistics of norms: the distance to the batch's statistic that a moving
    average no longer closes because its own update is swamped. Either ruins a run whose
    weights and gradients look healthy. */
+#include "analyzers/again.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/exact.h"
 #include "analyzers/harm.h"
@@ -65,16 +66,16 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 
 /* Steps of AdamW in units of the learning rate: from the exact moments, and from the exact first and the stored second one. */
 static hu_status
-study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l)
+study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
 	size_t n = stored->n;
 	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1), two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", 1e-8);
 	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
-	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n);
+	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n, ladder);
 
 	if (st == HU_OK)
-		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n);
+		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n, ladder);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double s = hu_get(stored, i), exact = m[i] / one / (sqrt(v[i] / two) + eps), got = m[i] / one / (sqrt(s / two) + stored_eps);
 		int zero = s == 0 && v[i] != 0;
@@ -92,12 +93,12 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 
 /* Running statistic OUT of a norm: an average that stands still d short of its update stands d/(1 - momentum) short of the batch. */
 static hu_status
-study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out, loss *l)
+study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out, loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
 	size_t n = next->n;
 	double *v = hu_xmalloc(n * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
-	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, n);
+	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, n, ladder);
 
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double w = hu_get(old, i), d = v[i] - w, batch = w + d / rate;
@@ -131,13 +132,13 @@ recorded(const hu_trace *t, const hu_call *c, hu_tensor **in)
 }
 
 static hu_status
-study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_tsv *out, loss *all)
+study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_tsv *out, loss *all, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 
 	if (!strcmp(c->op->name, "adamw") && c->nout == 3 && !t->skipped) {
 		loss l = { .n = 0 };
-		HU_TRY(study_moment(a, t, c, in, &l));
+		HU_TRY(study_moment(a, t, c, in, &l, ladder));
 		write_row(out, t->step, c, &p->t[c->out[2]], MOMENT, &l);
 		join(&all[MOMENT], &l);
 	}
@@ -146,7 +147,7 @@ study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const
 			loss l = { .n = 0 };
 			if (!p->t[c->in[i]].state || p->t[c->in[i]].next != c->out[k])
 				continue;
-			HU_TRY(study_statistic(a, t, c, in, i, k, &l));
+			HU_TRY(study_statistic(a, t, c, in, i, k, &l, ladder));
 			write_row(out, t->step, c, &p->t[c->out[k]], STATISTIC, &l);
 			join(&all[STATISTIC], &l);
 		}
@@ -158,10 +159,12 @@ run(hu_analysis *a)
 {
 	const hu_program *p = a->run->train;
 	hu_tsv out;
+	hu_again again;
 	hu_progress bar;
 	hu_status st = HU_OK;
 	double worst[KINDS] = { NAN, NAN };
 
+	hu_again_start(&again);
 	hu_analysis_begin(a, &out, "state", COLUMNS);
 	hu_tsv_note(&out, "moment", "the step of the exact second moment beside that of the stored one, in units of the learning rate; share: of those whose moment became zero");
 	hu_tsv_note(&out, "statistic", "share: of the batch's statistic, the distance that swamped running averages leave open");
@@ -173,7 +176,7 @@ run(hu_analysis *a)
 		for (int c = 0; c < p->nc && st == HU_OK; c++) {
 			hu_tensor **in = hu_xmalloc(((size_t)p->c[c].nin + 1) * sizeof *in);
 			if (recorded(t, &p->c[c], in))
-				st = study_call(a, t, &p->c[c], in, &out, all);
+				st = study_call(a, t, &p->c[c], in, &out, all, &again.ladder);
 			free(in);
 			hu_progress_step(&bar, 1);
 		}
@@ -195,6 +198,7 @@ run(hu_analysis *a)
 		hu_str_addf(&a->said, "running statistics: up to %.3g of the batch's out of reach", worst[STATISTIC]);
 	if (isnan(worst[MOMENT]) && isnan(worst[STATISTIC]))
 		hu_str_add(&a->said, "no moments and no running statistics");
+	hu_again_note(&again, &out);
 	return hu_analysis_write(a, &out, "state.tsv");
 }
 

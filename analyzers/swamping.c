@@ -2,6 +2,7 @@
    swamping: additions that changed nothing. Inside sums by replaying their order on
    the judged sample; in weight updates by comparing every weight's actual step with
    the exact one, which also tells what was lost of the update. */
+#include "analyzers/again.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/exact.h"
 #include "analyzers/harm.h"
@@ -39,13 +40,6 @@ row(hu_tsv *out, const hu_trace *t, const hu_call *c, const char *tensor, const 
 	hu_tsv_int(out, (long long)additions);
 	hu_tsv_int(out, (long long)swamped);
 	hu_tsv_real(out, additions > 0 ? swamped / additions : 0);
-}
-
-/* A call that moves a parameter: its first input becomes its first output when the step ends. */
-static int
-is_update(const hu_program *p, const hu_call *c)
-{
-	return c->phase == HU_UPDATE && p->t[c->in[0]].trainable && p->t[c->in[0]].next == c->out[0];
 }
 
 static int
@@ -88,12 +82,12 @@ join(update *to, const update *u)
 }
 
 static hu_status
-study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, update *u)
+study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, update *u, hu_ladder *ladder)
 {
 	const hu_tensor *next = &t->t[c->out[0]];
 	size_t n = in[0]->n;
 	double *d = hu_xmalloc((n + 1) * sizeof *d);
-	hu_status st = hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], n); /* away from zero: a nonzero update stays nonzero */
+	hu_status st = hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero: a nonzero update stays nonzero */
 
 	memset(u, 0, sizeof *u);
 	for (size_t i = 0; st == HU_OK && i < n; i++)
@@ -178,7 +172,7 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 	return HU_OK;
 }
 
-typedef struct tables { hu_tsv out, ratio, each; double share, cosine; size_t moved, swamped; } tables;
+typedef struct tables { hu_again again; hu_tsv out, ratio, each; double share, cosine; size_t moved, swamped; } tables;
 
 static hu_status
 study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
@@ -191,13 +185,13 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 		const hu_call *c = &p->c[i];
 		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 		if (inputs(c, t->t, in)) {
-			if (is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
-				st = study_update(a, t, c, in, u);
+			if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
+				st = study_update(a, t, c, in, u, &w->again.ladder);
 				if (st == HU_OK) {
 					update_row(&w->out, &w->ratio, t, c, &p->t[c->out[0]], u);
 					join(all, u);
 				}
-			} else if (!is_update(p, c) && c->op->swamping)
+			} else if (!hu_is_update(p, c) && c->op->swamping)
 				for (int k = 0; k < c->nout && st == HU_OK; k++)
 					st = study_sum(a, t, c, in, k, &w->out, &w->each);
 		}
@@ -222,6 +216,7 @@ run(hu_analysis *a)
 	hu_progress bar;
 	hu_status st = HU_OK;
 
+	hu_again_start(&w.again);
 	hu_analysis_begin(a, &w.out, "swamping", COLUMNS);
 	hu_analysis_begin(a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count");
 	hu_tsv_init(&w.each);
@@ -245,6 +240,8 @@ run(hu_analysis *a)
 		hu_tsv_release(&w.ratio);
 		return st;
 	}
+	hu_again_note(&w.again, &w.out);
+	hu_again_note(&w.again, &w.ratio);
 	st = hu_analysis_write(a, &w.ratio, "swamping-ratio.tsv");
 	hu_status wrote = hu_analysis_write(a, &w.out, "swamping.tsv");
 	hu_str_addf(&a->said, "%zu of %zu weight updates swamped; last step: %.3g of the update's L2 norm lost, cosine %.6g", w.swamped, w.moved, w.share, w.cosine);

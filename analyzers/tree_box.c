@@ -22,17 +22,42 @@ split(double t, double *a, double *b)
 	*b = hu_pow2(e - half);
 }
 
-static hu_status
-put(hu_tree_box *x, int tensor, const double *values, size_t n)
+static void
+put(char *values, int wide, size_t at, double v)
 {
-	if (hu_is_wide(x->program->t[tensor].format))
-		return x->backend->write(x->machine, tensor, values);
-	float *f = hu_xmalloc(n * sizeof *f);
-	for (size_t i = 0; i < n; i++)
-		f[i] = (float)values[i];
-	hu_status st = x->backend->write(x->machine, tensor, f);
-	free(f);
-	return st;
+	if (wide)
+		((double *)(void *)values)[at] = v;
+	else
+		((float *)(void *)values)[at] = (float)v;
+}
+
+/* Between two sums few terms change: remembers TERMS, and says whether K is new. */
+static int
+changed(hu_tree_box *x, const double *terms, size_t k)
+{
+	if (x->last[k] == terms[k])
+		return 0;
+	x->last[k] = terms[k];
+	return 1;
+}
+
+static int
+is_wide(const hu_tree_box *x)
+{
+	return x->program ? hu_is_wide(x->program->t[x->b].format) : x->acc.id == HU_FP64;
+}
+
+/* Room for ROWS and COLUMNS of N values, and no term known yet. */
+static void
+room(hu_tree_box *x, size_t rows, size_t columns)
+{
+	size_t size = is_wide(x) ? sizeof(double) : sizeof(float);
+
+	x->last = hu_xmalloc(x->n * sizeof *x->last);
+	for (size_t k = 0; k < x->n; k++)
+		x->last[k] = NAN;
+	x->a_values = hu_xcalloc(x->n * rows + 1, size);
+	x->b_values = hu_xcalloc(x->n * columns + 1, size);
 }
 
 /* The sum, where every output that should be it agrees. */
@@ -75,26 +100,28 @@ run_program(void *to, const double *terms, size_t n)
 {
 	hu_tree_box *x = to;
 	hu_env env = { 0, 0 };
-	double *a = x->buffer, *b = a + n * x->rows, sum = NAN;
-	int dx = !strcmp(x->op, "conv2d_dx");
+	double sum = NAN;
+	int dx = !strcmp(x->op, "conv2d_dx"), wide = is_wide(x);
 	size_t taps = edge_of(n) * edge_of(n), channels = n / taps;
 
 	for (size_t k = 0; k < n; k++) {
 		double f = terms[k], g = terms[k];
 		size_t tap = k / channels, channel = k % channels, at = k;
+		if (!changed(x, terms, k))
+			continue;
 		if (x->products)
 			split(terms[k], &f, &g);
 		if (dx) /* the data gradient's first tap meets the last pixel */
 			at = (taps - 1 - tap) * channels + channel;
 		for (size_t r = 0; r < x->rows; r++)
-			a[r * n + at] = f;
+			put(x->a_values, wide, r * n + at, f);
 		for (size_t c = 0; c < COLUMNS; c++)
-			b[dx ? (tap * COLUMNS + c) * channels + channel : k * COLUMNS + c] = g;
+			put(x->b_values, wide, dx ? (tap * COLUMNS + c) * channels + channel : k * COLUMNS + c, g);
 	}
 	if (x->st == HU_OK && x->rows)
-		x->st = put(x, x->a, a, x->rows * n);
+		x->st = x->backend->write(x->machine, x->a, x->a_values);
 	if (x->st == HU_OK)
-		x->st = put(x, x->b, b, n * COLUMNS);
+		x->st = x->backend->write(x->machine, x->b, x->b_values);
 	if (x->st == HU_OK)
 		x->st = x->backend->step(x->machine, &env);
 	if (x->st == HU_OK)
@@ -154,11 +181,11 @@ hu_tree_box_open(hu_tree_box *x, const hu_backend *backend, const char *op, hu_s
 	x->acc = hu_format_of(x->products ? s.acc : in == HU_FP64 ? HU_FP64 : HU_FP32);
 	hu_format_id out = s.id == HU_SUM_PROMOTE ? s.acc == HU_FP64 ? HU_FP64 : HU_FP32 : x->acc.id;
 	shapes(x, &a, &b, &y);
-	x->buffer = hu_xcalloc(n * (x->rows + COLUMNS), sizeof *x->buffer);
 	x->program = hu_program_new("tree");
 	if (x->rows)
 		x->a = hu_program_tensor(x->program, "box.a", in, a, HU_ACTIVATION);
 	x->b = hu_program_tensor(x->program, "box.b", in, b, HU_ACTIVATION);
+	room(x, x->rows, COLUMNS);
 	x->y = hu_program_tensor(x->program, "box.y", out, y, HU_ACTIVATION);
 	int inputs[2] = { x->rows ? x->a : x->b, x->b };
 	c = hu_program_call(x->program, op, HU_FORWARD, "box", inputs, x->rows ? 2 : 1, &x->y, 1);
@@ -191,34 +218,33 @@ run_blas(void *to, const double *terms, size_t n)
 	enum { ROW_MAJOR = 101, NO_TRANS = 111 };
 	hu_tree_box *x = to;
 	int wide = x->acc.id == HU_FP64, gemm = strstr(x->op, "gemm") != NULL, k = (int)n;
-	size_t columns = gemm ? COLUMNS : 1, bytes = wide ? sizeof(double) : sizeof(float);
-	char *a = hu_xmalloc(n * (ROWS + columns) * bytes), *b = a + n * ROWS * bytes;
+	size_t columns = gemm ? COLUMNS : 1;
+	void *a = x->a_values, *b = x->b_values;
 	double sum = NAN, d[ROWS * COLUMNS] = { 0 };
 	float s[ROWS * COLUMNS] = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
 		double f, g;
+		if (!changed(x, terms, i))
+			continue;
 		split(terms[i], &f, &g);
-		for (size_t r = 0; r < ROWS + columns; r++) {
-			double v = r < ROWS ? f : g;
-			float narrow = (float)v;
-			char *at = r < ROWS ? a + (r * n + i) * bytes : b + (i * columns + r - ROWS) * bytes;
-			memcpy(at, wide ? (void *)&v : (void *)&narrow, bytes);
-		}
+		for (size_t r = 0; r < ROWS; r++)
+			put(x->a_values, wide, r * n + i, f);
+		for (size_t c = 0; c < columns; c++)
+			put(x->b_values, wide, i * columns + c, g);
 	}
 	if (gemm && wide)
-		((gemm_d *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, (double *)(void *)a, k, (double *)(void *)b, COLUMNS, 0, d, COLUMNS);
+		((gemm_d *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, d, COLUMNS);
 	else if (gemm)
-		((gemm_f *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, (float *)(void *)a, k, (float *)(void *)b, COLUMNS, 0, s, COLUMNS);
+		((gemm_f *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, s, COLUMNS);
 	else if (wide)
-		d[0] = ((dot_d *)x->function)(k, (double *)(void *)a, 1, (double *)(void *)b, 1);
+		d[0] = ((dot_d *)x->function)(k, a, 1, b, 1);
 	else
-		s[0] = ((dot_f *)x->function)(k, (float *)(void *)a, 1, (float *)(void *)b, 1);
+		s[0] = ((dot_f *)x->function)(k, a, 1, b, 1);
 	sum = wide ? d[0] : s[0];
 	for (size_t i = 0; x->st == HU_OK && gemm && i < ROWS * COLUMNS; i++)
 		if ((wide ? d[i] : s[i]) != sum)
 			x->st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", sum, wide ? d[i] : s[i]);
-	free(a);
 	return answer(x, sum);
 }
 
@@ -234,6 +260,7 @@ hu_tree_box_blas(hu_tree_box *x, const char *name, size_t n)
 	if (!x->function)
 		return hu_fail(HU_EABSENT, "no %s: %s", name, hu_blas_describe());
 	x->term = x->acc = hu_format_of(strstr(name, "_d") ? HU_FP64 : HU_FP32);
+	room(x, ROWS, COLUMNS);
 	return HU_OK;
 }
 
@@ -244,6 +271,8 @@ hu_tree_box_close(hu_tree_box *x)
 		x->backend->close(x->machine);
 	if (x->program)
 		hu_program_free(x->program);
-	free(x->buffer);
+	free(x->last);
+	free(x->a_values);
+	free(x->b_values);
 	memset(x, 0, sizeof *x);
 }

@@ -21,7 +21,8 @@ typedef struct hu_tree_box {
 	int a, b, y;            /* tensors */
 	size_t rows, columns;   /* of a's terms and of outputs that must agree */
 	size_t at;              /* the first of them */
-	double *buffer;
+	double *last;           /* terms of the sum before, NaN at first: what stayed is not written again */
+	char *a_values, *b_values; /* doubles where the format is wide, else floats */
 	void (*function)(void);
 } hu_tree_box;
 

@@ -2,6 +2,7 @@
    underflow: what each cast, and each rounding of a result to a narrower format, made
    zero or subnormal; and what of it reached the weights: the gradients handed to the
    update against those of the exact step. */
+#include "analyzers/again.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/exponents.h"
 #include "analyzers/flush.h"
@@ -82,7 +83,7 @@ by_cast(hu_flush *u, const hu_call *c, const hu_trace *t)
 }
 
 static hu_status
-study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out)
+study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 	int cast = !strcmp(c->op->name, "cast");
@@ -101,6 +102,7 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out)
 			HU_TRY(hu_analysis_judge(a, t, c->out[k], NULL, &j));
 			if (!j)
 				continue;
+			hu_ladder_add(ladder, &j->ladder);
 			for (size_t i = 0; i < j->n; i++)
 				hu_flush_add(&u, j->exact[i], j->got[i], hu_format_of(info->format));
 		}
@@ -129,7 +131,7 @@ study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 }
 
 static hu_status
-study_step(hu_analysis *a, int i, hu_tsv *out, hu_tsv *exponents, hu_flush *all)
+study_step(hu_analysis *a, int i, hu_tsv *out, hu_tsv *exponents, hu_flush *all, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 	hu_trace *t;
@@ -138,7 +140,7 @@ study_step(hu_analysis *a, int i, hu_tsv *out, hu_tsv *exponents, hu_flush *all)
 	HU_TRY(hu_analysis_trace(a, i, &t));
 	HU_TRY(hu_analysis_ideal(a, t));
 	for (int k = 0; k < p->nc; k++)
-		HU_TRY(study_call(a, t, &p->c[k], out));
+		HU_TRY(study_call(a, t, &p->c[k], out, ladder));
 	if (t->ideal)
 		study_gradients(a, t, out, all);
 	if (all->count.elements)
@@ -152,20 +154,22 @@ run(hu_analysis *a)
 {
 	hu_tsv out, exponents;
 	hu_flush all;
+	hu_again again;
 	hu_progress bar;
 	hu_status st = HU_OK;
 
+	hu_again_start(&again);
 	hu_tsv_init(&out);
 	hu_run_provenance(a->run, &out, "underflow");
 	hu_tsv_note(&out, "rows", "a cast is counted on all its elements; a result rounded to a narrower format on the judged sample (elements of of_elements); rows from 'exact' compare the gradients handed to the update, all elements, with those of the exact step; tensor 'all' is all of these together, and the step's verdict");
 	hu_tsv_note(&out, "sample", "%zu, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
-	hu_tsv_note(&out, "exact step", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
+	hu_tsv_note(&out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
 	hu_tsv_note(&out, "counts", "lost_bits: below the smallest normal number before rounding, and changed by it (with became_zero); ftz: zero on hardware that flushes subnormal results (became_zero + became_subnormal)");
 	hu_tsv_header(&out, COLUMNS);
 	hu_analysis_begin(a, &exponents, "exponents", HU_EXPONENTS_COLUMNS);
 	hu_progress_start(&bar, "underflow", (size_t)a->nstep);
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		st = study_step(a, i, &out, &exponents, &all);
+		st = study_step(a, i, &out, &exponents, &all, &again.ladder);
 		hu_progress_step(&bar, 1);
 	}
 	hu_progress_end(&bar);
@@ -174,6 +178,8 @@ run(hu_analysis *a)
 		hu_tsv_release(&exponents);
 		return st;
 	}
+	hu_again_note_step(a, &out);
+	hu_again_note(&again, &out);
 	st = hu_analysis_write(a, &exponents, "exponents.tsv");
 	hu_status wrote = hu_analysis_write(a, &out, "underflow.tsv");
 	if (all.count.elements)

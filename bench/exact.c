@@ -73,7 +73,7 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 	(void)batch;
 	(void)n;
 	for (size_t i = 0; i < m; i++)
-		hu_exact_tile_pairs(r->hi + (i0 + i) * r->n + j0, r->lo + (i0 + i) * r->n + j0, t, i);
+		hu_exact_tile_pairs(r->hi + (i0 + i) * r->n + j0, r->lo + (i0 + i) * r->n + j0, NULL, t, i);
 	for (size_t o = 0; o < r->outputs; o++) {
 		size_t i, j;
 		output(r, o, &i, &j);
@@ -208,11 +208,11 @@ time_enclose(const double *a, const double *b, const result *r, const char *name
 	return best / ((double)m * (double)m * (double)n) * 1e9;
 }
 
-/* What did most of the multiply-adds. */
+/* What most of the sums are by. */
 static const char *
 way(const hu_exact_tally *t)
 {
-	const struct { uint64_t n; const char *name; } ways[] = { { t->one, "1 double" }, { t->two, "2 doubles" }, { t->more, "3 or more" }, { t->integers, "integers" }, { t->blas, "BLAS" }, { t->mpfr, "MPFR" } };
+	const struct { uint64_t n; const char *name; } ways[] = { { t->by.one, "1 double" }, { t->by.two, "2 doubles" }, { t->by.more, "3 or more" }, { t->by.integers, "integers" }, { t->by.blas, "BLAS" }, { t->by.mpfr, "MPFR" } };
 	size_t most = 0;
 
 	for (size_t i = 1; i < sizeof ways / sizeof *ways; i++)

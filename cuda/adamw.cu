@@ -14,10 +14,10 @@ HU_SIDE(op_adamw)(hu_work *w)
 	hu_field_in(&m, w->in[1], HU_AT_EACH);
 	hu_field_in(&m, w->in[3], HU_AT_EACH);
 	hu_field_in(&m, w->in[4], HU_AT_EACH);
-	hu_field_in(&m, w->in[2], HU_AT_ONE);
+	hu_field_in(&m, w->in[2], HU_AT_FLAG);
 	for (int i = 0; i < 3; i++)
 		hu_field_out(w, &m, w->out[i]);
 	m.nk = HU_ADAMW_CONSTANTS;
 	m.kd = k;
-	return hu_field_run<hu_adamw_step>(w, &m);
+	return hu_update_run<hu_adamw_step>(w, &m);
 }

@@ -31,7 +31,7 @@ typedef struct hu_coding {
 HU_HD int
 hu_code_serves(hu_format f)
 {
-	return (f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE) && f.p >= 2 && f.p <= 23 && f.bits <= 32 &&
+	return (f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE) && hu_has_subnormals(f) && f.p >= 2 && f.p <= 23 && f.bits <= 32 &&
 	       f.emin >= -126 && f.emin <= 1 && f.emax <= 127 && f.emin - f.p + 1 >= -149 && (f.emin == -126 || f.emax + 24 - f.p <= 127);
 }
 

@@ -3,11 +3,8 @@
 #include "cuda/cublas.h"
 
 #include "lib/base/mem.h"
-#include "lib/sum/bound.h"
-#include "lib/sum/tc.h"
 
 #include <dlfcn.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +21,7 @@ typedef struct library {
 	int (*layout_create)(void **, int, uint64_t, uint64_t, int64_t), (*layout_destroy)(void *);
 	int (*pref_create)(void **), (*pref_set)(void *, int, const void *, size_t), (*pref_destroy)(void *);
 	int (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int, hu_cublas_choice *, int *);
+	int (*check)(void *, void *, void *, void *, void *, void *, const hu_cublas_algo *, hu_cublas_choice *);
 	int (*config)(const hu_cublas_algo *, int, void *, size_t, size_t *);
 	int (*matmul)(void *, void *, const void *, const void *, void *, const void *, void *, const void *, const void *, void *, void *, void *, const hu_cublas_algo *, void *, size_t, void *);
 } library;
@@ -64,7 +62,7 @@ load(library *l, int host)
 		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
 #define TAKE(member, name) !symbol(l->file, "cublasLt" name, &l->member)
 	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") || TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") || TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||
-	    TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") || TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") ||
+	    TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") || TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") || TAKE(check, "MatmulAlgoCheck") ||
 	    TAKE(config, "MatmulAlgoConfigGetAttribute") || TAKE(matmul, "Matmul"))
 		return hu_fail(HU_EUNABLE, "--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
 #undef TAKE
@@ -97,6 +95,7 @@ hu_cublas_forget(int host)
 		drop(l, &l->plans[i]);
 	free(l->plans);
 	memset(l, 0, sizeof *l);
+	hu_cublas_recall(NULL);
 }
 
 static int
@@ -127,19 +126,17 @@ layout(library *l, void **out, hu_format_id f, uint32_t rows, uint32_t columns, 
 	return l->layout_create(out, type_of(f), columns, rows, ld);
 }
 
-/* Status of the first call that fails; *FOUND: how many algorithms there are. */
+/* Status of the first call that fails. */
+#define DO(call) if ((st = (call)) != 0) return st
+
 static int
-choose(library *l, plan *x, int *found)
+describe(library *l, plan *x)
 {
 	const hu_cublas_product *p = &x->p;
-	int64_t workspace = CUBLASLT_WORKSPACE;
-	uint32_t mask = CUBLASLT_REDUCTION_COMPUTE_TYPE, align = CUBLASLT_ALIGN;
 	int32_t op_a = p->tb ? CUBLASLT_T : CUBLASLT_N, op_b = p->ta ? CUBLASLT_T : CUBLASLT_N;
 	int8_t fast = 0;
-	void *pref;
 	int st;
 
-#define DO(call) if ((st = (call)) != 0) return st
 	DO(l->desc_create(&x->desc, compute_of(p), p->fa == HU_FP64 ? CUBLASLT_R_64F : CUBLASLT_R_32F));
 	DO(l->desc_set(x->desc, CUBLASLT_DESC_TRANSA, &op_a, sizeof op_a));
 	DO(l->desc_set(x->desc, CUBLASLT_DESC_TRANSB, &op_b, sizeof op_b));
@@ -147,7 +144,18 @@ choose(library *l, plan *x, int *found)
 		DO(l->desc_set(x->desc, CUBLASLT_DESC_FAST_ACCUM, &fast, sizeof fast));
 	DO(layout(l, &x->a, p->fb, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->ldb));
 	DO(layout(l, &x->b, p->fa, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->lda));
-	DO(layout(l, &x->d, p->fd, p->m, p->n, p->ldd));
+	return layout(l, &x->d, p->fd, p->m, p->n, p->ldd);
+}
+
+/* *FOUND: how many algorithms there are. */
+static int
+choose(library *l, plan *x, int *found)
+{
+	int64_t workspace = CUBLASLT_WORKSPACE;
+	uint32_t mask = CUBLASLT_REDUCTION_COMPUTE_TYPE, align = CUBLASLT_ALIGN;
+	void *pref;
+	int st;
+
 	DO(l->pref_create(&pref));
 	DO(l->pref_set(pref, CUBLASLT_PREF_MAX_WORKSPACE, &workspace, sizeof workspace));
 	DO(l->pref_set(pref, CUBLASLT_PREF_REDUCTION_MASK, &mask, sizeof mask));
@@ -157,6 +165,23 @@ choose(library *l, plan *x, int *found)
 	l->pref_destroy(pref);
 #undef DO
 	return st ? st : *found > 0 ? x->choice.state : 0;
+}
+
+/* The algorithm that VERSION of the library chose, given back to this one. */
+static hu_status
+take(library *l, plan *x, size_t version)
+{
+	const hu_cublas_product *p = &x->p;
+	hu_cublas_choice now;
+	int st = 0;
+
+	memset(&now, 0, sizeof now);
+	if (version == l->version())
+		st = l->check(l->handle, x->desc, x->a, x->b, x->d, x->d, &x->choice.algo, &now);
+	if (version != l->version() || st || now.state || now.workspace > x->choice.workspace)
+		return hu_fail(HU_EUNABLE, "--gemm cublas: the recorded algorithm for %u x %u x %u of %s and %s to %s is cuBLASLt %zu's, and cuBLASLt %zu does not take it (status %d): use that library and device, or say --gemm", p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), version,
+		               l->version(), st ? st : now.state);
+	return HU_OK;
 }
 
 static uint32_t
@@ -191,6 +216,7 @@ plan_of(const hu_cublas_product *p, library **library_of, plan **out)
 {
 	library *l = &libraries[p->host != 0];
 	int found = 0;
+	size_t version;
 
 	HU_TRY(load(l, p->host));
 	*library_of = l;
@@ -206,7 +232,16 @@ plan_of(const hu_cublas_product *p, library **library_of, plan **out)
 	plan *x = &l->plans[l->n];
 	memset(x, 0, sizeof *x);
 	x->p = *p;
-	int st = choose(l, x, &found);
+	int st = describe(l, x);
+	if (!st && hu_cublas_recalled(p, &version, &x->choice)) {
+		hu_status taken = take(l, x, version);
+		if (taken != HU_OK) {
+			drop(l, x);
+			return taken;
+		}
+		found = 1;
+	} else if (!st)
+		st = choose(l, x, &found);
 	if (st || !found) {
 		drop(l, x);
 		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt %zu has no algorithm for %u x %u x %u of %s and %s to %s on this device (status %d): use --gemm mma or simt", l->version(), p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), st);
@@ -231,6 +266,18 @@ hu_cublas_plan(const hu_cublas_product *p, size_t *workspace, int *slices, char 
 	return HU_OK;
 }
 
+int
+hu_cublas_line(size_t i, char *to, size_t size)
+{
+	const library *l = i < libraries[0].n ? &libraries[0] : &libraries[1];
+
+	i -= l == libraries ? 0 : libraries[0].n;
+	if (i >= l->n)
+		return 0;
+	hu_cublas_print(&l->plans[i].p, l->version(), &l->plans[i].choice, to, size);
+	return 1;
+}
+
 hu_status
 hu_cublas_run(const hu_cublas_product *p, void *queue, const void *a, const void *b, void *d, void *workspace)
 {
@@ -242,31 +289,4 @@ hu_cublas_run(const hu_cublas_product *p, void *queue, const void *a, const void
 	HU_TRY(plan_of(p, &l, &x));
 	int wide = p->fa == HU_FP64, st = l->matmul(l->handle, x->desc, wide ? (const void *)&one : &onef, b, x->a, a, x->b, wide ? (const void *)&zero : &zerof, d, x->d, d, x->d, &x->choice.algo, workspace, x->choice.workspace, queue);
 	return st ? hu_fail(HU_EDEVICE, "cublasLtMatmul of %u x %u x %u, %s: status %d", p->m, p->n, p->k, x->ran, st) : HU_OK;
-}
-
-double
-hu_cublas_bound(hu_sum s, const hu_cublas_product *p, int arch, int slices, int most, double mag)
-{
-	int wide = p->fa == HU_FP64, units = hu_format_of(p->fa).bits <= 16 || p->tf32;
-	double u = wide ? 0x1p-53 : 0x1p-24, bound;
-
-	if (!units) {
-		/* (k + slices) roundings a term at most, in whatever order, and one half of the smallest subnormal each */
-		double n = (double)p->k + slices, r = n * u * (1 + n * u);
-		return n * u < 0.25 && mag <= (wide ? 0x1p1020 : 0x1p120) ? (r * mag + n * (wide ? 0x1p-1074 : 0x1p-149)) * (1 + 0x1p-40) : INFINITY;
-	}
-	if (s.id != HU_SUM_TC) {
-		s.id = HU_SUM_TC;
-		s.arch = arch >= 0 && arch < HU_TC_ARCHS ? (hu_tc_arch)arch : HU_TC_VOLTA; /* the coarsest, where nobody says */
-		s.in = p->tf32 ? HU_TF32 : p->fa;
-		s.in2 = p->tf32 ? HU_TF32 : p->fb;
-		s.path = 0;
-		s.group = 0;
-		if (hu_tc_of(s.arch, s.in, 0).kind < 0)
-			s.arch = hu_format_of(p->fa).bits == 8 ? HU_TC_ADA : HU_TC_AMPERE;
-	}
-	s.acc = s.out = HU_FP32;
-	/* each slice may end in the midst of a block; slices are added in fp32 */
-	bound = hu_sum_tc_bound(s, p->k + (size_t)slices * (size_t)hu_tc_of_sum(s).l * 2, 0, most, mag);
-	return (bound + (slices > 1 ? slices * u * (1 + slices * u) * (mag + bound) : 0)) * (1 + 0x1p-40);
 }

@@ -2,7 +2,7 @@
    Products by cuBLASLt, which is loaded when one is asked for: a program starts without it. Types
    and numbers are those of NVIDIA's cublasLt.h, written out here because that header is not
    always there (cuda/cublas_check.cu compares them where it is). An algorithm is asked for once a
-   shape, and used from then on; no atomics, no fast accumulation of fp8, fp32 pedantic.
+   shape, and used from then on, also by a later process that is told of it; no atomics, no fast accumulation of fp8, fp32 pedantic.
    The promise is a bound: hu_cublas_bound. */
 #ifndef HU_CUDA_CUBLAS_H
 #define HU_CUDA_CUBLAS_H
@@ -25,11 +25,15 @@ typedef struct hu_cublas_product {
 } hu_cublas_product;
 
 /* Chooses the algorithm, or finds it again: bytes of workspace it needs, its additions of slices of k, and its words in RAN[SIZE] (NULL: no
-   matter). HU_EDEVICE: no library; HU_EUNABLE: it has no algorithm for this. */
+   matter). HU_EUNABLE: no library, it has no algorithm for this, or does not take the one that was recalled. */
 hu_status hu_cublas_plan(const hu_cublas_product *p, size_t *workspace, int *slices, char *ran, size_t size);
 /* Puts the product on QUEUE, with the planned algorithm. WORKSPACE: as many bytes as hu_cublas_plan said. */
 hu_status hu_cublas_run(const hu_cublas_product *p, void *queue, const void *a, const void *b, void *d, void *workspace);
-/* Which library of the two is to be loaded next, from its start: for tests. */
+/* Line I of the algorithms in use, for a manifest: product, library, and the algorithm in the library's own words. 0 past the last. */
+int hu_cublas_line(size_t i, char *to, size_t size);
+/* From now on the product of such a LINE is computed by the algorithm it names; NULL: none of them any more. HU_EFILE: it is no such line. */
+hu_status hu_cublas_recall(const char *line);
+/* Which library of the two is to be loaded next, from its start, with nothing recalled: for tests. */
 void hu_cublas_forget(int host);
 
 /* Bound of |d - Σab| before d is rounded to fp16, bf16: MAG >= Σ|ab|, MOST the largest exponent of a nonzero product (lib/sum/bound.h), sums in SLICES.
@@ -48,6 +52,10 @@ enum { CUBLASLT_N = 0, CUBLASLT_T = 1 };
 enum { CUBLASLT_WORKSPACE = 32 << 20, CUBLASLT_ALIGN = 256 };
 typedef struct hu_cublas_algo { uint64_t data[8]; } hu_cublas_algo;
 typedef struct hu_cublas_choice { hu_cublas_algo algo; size_t workspace; int state; float waves; int reserved[4]; } hu_cublas_choice;
+
+/* cublas_words.c: a line's text; and whether product P's algorithm was recalled, with the VERSION that chose it. */
+void hu_cublas_print(const hu_cublas_product *p, size_t version, const hu_cublas_choice *c, char *to, size_t size);
+int hu_cublas_recalled(const hu_cublas_product *p, size_t *version, hu_cublas_choice *choice);
 
 #ifdef __cplusplus
 }

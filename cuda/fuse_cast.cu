@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    Casts between the same two formats, of many tensors in one launch. */
 #include "cuda/fuse.h"
-#include "cuda/many.cuh"
-
-struct casts {
-	hu_many t;
-	const void *in[HU_MANY];
-	void *out[HU_MANY];
-	hu_operand from;
-	hu_result to;
-	hu_format compute;
-};
+#include "cuda/scaled.cuh"
 
 template <class S>
 HU_KERNEL
-casts_kernel(HU_PARAM casts g)
+casts_kernel(HU_PARAM hu_casts g)
 {
 	typename S::C c;
 
@@ -42,19 +33,11 @@ HU_SIDE(fuse_cast_serves)(const hu_work *w, int n)
 extern "C" hu_status
 HU_SIDE(fuse_cast)(hu_work *w, int n)
 {
-	casts g;
-
-	memset(&g, 0, sizeof g);
-	g.from = hu_operand_of(w[0].in[0], HU_AT_EACH);
-	g.to = hu_result_of(w[0].out[0], w[0].call->flags);
-	g.compute = hu_format_of(w[0].in[0]->format == HU_FP64 ? HU_FP64 : w[0].call->fmt.compute); /* one rounding, not two */
 	for (int done = 0; done < n;) {
-		hu_many_begin(&g.t, 4 * HU_MANY_THREADS);
-		for (; done < n && g.t.count < HU_MANY; done++) {
-			g.in[g.t.count] = w[done].in[0]->data;
-			g.out[g.t.count] = w[done].out[0]->data;
-			hu_many_add(&g.t, w[done].in[0]->n);
-		}
+		hu_casts g;
+		hu_casts_begin(&g, &w[0]);
+		for (; done < n && g.t.count < HU_MANY; done++)
+			hu_casts_add(&g, &w[done]);
 		if (!hu_many_chunks(&g.t))
 			continue;
 		if (g.compute.id == HU_FP32)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The updates of all parameters in one launch: AdamW with its moments, or SGD with or without a
-   velocity, and the next step's casts of the new weights where the plan asks for them. */
+   velocity, the next step's casts of the new weights where the plan asks for them, and counts of what was swamped. */
 #include "cuda/fuse.h"
 #include "cuda/many.cuh"
 #include "cuda/update.cuh"
@@ -12,6 +12,7 @@ struct update {
 	hu_many t;
 	const void *in[OPERANDS][HU_MANY];
 	void *out[OPERANDS - 1][HU_MANY], *copy[HU_MANY];
+	hu_update_tally *count[HU_MANY];
 	hu_operand from[OPERANDS], found;
 	hu_result to[OPERANDS - 1], copy_to;
 	hu_format compute;
@@ -20,11 +21,39 @@ struct update {
 	const double *kd;
 };
 
+/* A block's counts, each at most its chunk, in one number: what a thread has goes to the block's first. Every thread calls it. */
+HU_DEVICE void
+count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps)
+{
+	uint32_t both = (uint32_t)mine->updates | (uint32_t)mine->swamped << 16;
+
+	for (unsigned by = 16; by; by /= 2)
+		both += hu_shfl_down(both, by);
+	if (threadIdx.x % 32 == 0)
+		warps[threadIdx.x / 32] = both;
+	HU_SYNC();
+	if (threadIdx.x == 0) {
+		both = 0;
+		for (int k = 0; k < HU_MANY_THREADS / 32; k++)
+			both += warps[k];
+		if (both & 0xffff)
+			hu_atomic_add(&to->updates, (uint64_t)(both & 0xffff));
+		if (both >> 16)
+			hu_atomic_add(&to->swamped, (uint64_t)(both >> 16));
+	}
+	HU_SYNC();
+}
+
+HU_DEVICE double stored(hu_in_f32, const hu_result *r, float x) { return (double)hu_settled_f32(r, x); }
+HU_DEVICE double stored(hu_in_short, const hu_result *r, double x) { return hu_settled_f64(r, x); }
+
 /* FOUND: the place of found_inf among F's operands. */
 template <class F, class S, int FOUND>
 HU_KERNEL
 update_kernel(HU_PARAM update u)
 {
+	enum { TERM = F::nout - 1 };
+	HU_SHARED(uint32_t, warps, HU_MANY_THREADS / 32);
 	typename S::C c;
 
 	S::begin(&c, &u.compute);
@@ -35,10 +64,13 @@ update_kernel(HU_PARAM update u)
 	typename S::T found = S::at(&c, &u.found, 0);
 	for (uint32_t chunk = blockIdx.x; chunk < u.t.first[u.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&u.t, chunk);
+		hu_update_tally mine = { 0, 0 };
 		HU_ONCE
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
 			uint32_t i = p.from + j;
 			typename S::T in[F::nin][1], out[F::nout][1], w = 0;
+			hu_operand old = hu_many_operand(&u.from[0], u.in[0][p.tensor]);
+			double before = hu_load_f64(&old, i), after = 0;
 			HU_UNROLL
 			for (int k = 0; k < F::nin; k++) {
 				int at = k - (k > FOUND);
@@ -51,16 +83,20 @@ update_kernel(HU_PARAM update u)
 			}
 			F::run(S(), &c, in, out);
 			HU_UNROLL
-			for (int k = 0; k < F::nout; k++) {
+			for (int k = 0; k < TERM; k++) {
 				hu_result r = hu_many_result(&u.to[k], u.out[k][p.tensor]);
 				typename S::T y = S::pass(&c, &r, i, out[k][0]);
 				w = k ? w : y;
+				after = k ? after : stored(S(), &r, out[k][0]);
 			}
+			hu_update_count(&mine, before, (double)out[TERM][0], after);
 			if (u.copy[p.tensor]) {
 				hu_result r = hu_many_result(&u.copy_to, u.copy[p.tensor]);
 				S::store(&r, i, w);
 			}
 		}
+		if (u.count[p.tensor])
+			count_in_block(u.count[p.tensor], &mine, warps);
 	}
 }
 
@@ -114,6 +150,7 @@ HU_SIDE(fuse_update)(hu_work *w, int n)
 				u.to[i] = hu_result_of(x->out[i], x->call->flags);
 				u.out[i][t] = x->out[i]->data;
 			}
+			u.count[t] = x->updates;
 			u.copy[t] = x->copy ? x->copy->data : NULL;
 			if (x->copy)
 				u.copy_to = hu_result_of(x->copy, x->copy_flags);

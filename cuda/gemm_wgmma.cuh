@@ -36,23 +36,54 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 	}
 }
 
-/* A stage's four products; TAIL: the last stage of a part, where K says how far there is anything. */
-template <int KIND, int A_ACROSS, int B_ACROSS, int TAIL>
-HU_DEVICE void
-hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
+/* A stage's operands, of this warpgroup's rows and all columns; and those S products further along k. */
+template <int A_ACROSS>
+HU_DEVICE hu_matrix
+hu_group_a(const unsigned char *stage)
 {
 	uint32_t group = threadIdx.x / 128;
-	hu_matrix a = hu_matrix_at(stage + (A_ACROSS ? group * 8192 : group * 64 * HU_GROUP_LINE), A_ACROSS ? 8192 : 16, 1024), b = hu_matrix_at(stage + HU_GROUP_A, B_ACROSS ? 8192 : 16, 1024);
+
+	return hu_matrix_at(stage + (A_ACROSS ? group * 8192 : group * 64 * HU_GROUP_LINE), A_ACROSS ? 8192 : 16, 1024);
+}
+
+template <int B_ACROSS>
+HU_DEVICE hu_matrix
+hu_group_b(const unsigned char *stage)
+{
+	return hu_matrix_at(stage + HU_GROUP_A, B_ACROSS ? 8192 : 16, 1024);
+}
+
+template <int ACROSS> HU_DEVICE hu_matrix hu_group_along(hu_matrix m, uint32_t s) { return hu_matrix_move(m, s * (ACROSS ? 2048 : 32)); }
+
+/* A stage's four products. */
+template <int KIND, int A_ACROSS, int B_ACROSS>
+HU_DEVICE void
+hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arch arch)
+{
+	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
 
 	hu_wgmma_fence();
 	HU_UNROLL
 	for (uint32_t s = 0; s < HU_GROUP_LINE / 32; s++)
-		if (!TAIL || s * (32 / HU_GROUP_SIZE(KIND)) < k) {
-			if (TAIL)
-				hu_wgmma_fence(); /* behind a branch, else the compiler does */
-			hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_matrix_move(a, s * (A_ACROSS ? 2048 : 32)), hu_matrix_move(b, s * (B_ACROSS ? 2048 : 32)), arch);
-		}
+		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
 	hu_wgmma_commit(units);
+}
+
+/* Those of a part's last stage that reach K: one after another, for no accumulator may be under way where two paths meet. */
+template <int KIND, int A_ACROSS, int B_ACROSS>
+HU_DEVICE void
+hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
+{
+	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+
+	hu_wgmma_wait<0>(units, d);
+	HU_ONCE
+	for (uint32_t s = 0; s * (32 / HU_GROUP_SIZE(KIND)) < k; s++) {
+		hu_wgmma_fence();
+		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
+		hu_wgmma_commit(units);
+		hu_wgmma_wait<0>(units, d);
+	}
 }
 
 /* The block's outputs by way of shared memory, a warpgroup at a time. */
@@ -114,7 +145,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<HU_GROUP_AHEAD - 1>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC(); /* this stage is there for all, and both warpgroups are done with the one before the last */
-		hu_group_stage<KIND, A_ACROSS, B_ACROSS, 0>(&units, d, stage + at * HU_GROUP_STAGE, DEEP, g.sum.arch);
+		hu_group_stage<KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * HU_GROUP_STAGE, g.sum.arch);
 		if (later < end) {
 			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, later, end);
 			hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(&g, &copies, to + HU_GROUP_A, n0, later, end);
@@ -127,7 +158,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<0>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC();
-		hu_group_stage<KIND, A_ACROSS, B_ACROSS, 1>(&units, d, stage + at * HU_GROUP_STAGE, end - k0, g.sum.arch);
+		hu_group_tail<KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * HU_GROUP_STAGE, end - k0, g.sum.arch);
 	}
 	hu_wgmma_wait<0>(&units, d);
 	hu_group_put(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 #include "lib/base/status.h"
+#include "lib/number/count.h"
 #include "lib/op/call.h"
 
 /* A tensor on the device. An element takes hu_slot_size bytes: its code in 1 or 2 bytes where kernels
@@ -43,6 +44,7 @@ typedef struct hu_work {
 	int dry;
 	const hu_slot *copy;              /* a fused update's: where the new weight goes in another format; NULL: nowhere */
 	int copy_flags;                   /* of that cast's rounding */
+	hu_update_tally *updates;         /* an update's: its counts are added there; NULL: nowhere */
 	int gemm;                         /* how products are computed, a hu_gemm_way */
 	char *ran;                        /* HU_RAN bytes for a product to say how it is computed; NULL: nowhere */
 } hu_work;

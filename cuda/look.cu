@@ -93,8 +93,6 @@ tally(void *queue, const hu_slot *const *t, int n, hu_tally *to)
 {
 	several s;
 
-	if (n)
-		HU_TRY(HU_LAUNCH(hu_zero_kernel, 1, 128, 0, queue, (uint64_t *)to, (size_t)n * sizeof *to / 8));
 	for (int at = 0, first; at < n;) {
 		first = at;
 		at = gather(&s, t, NULL, at, n);
@@ -134,49 +132,112 @@ digest(void *queue, const hu_slot *const *t, const uint64_t *name, int n, uint64
 	return HU_OK;
 }
 
-/* A block's bins in shared memory, then added to those of all. */
+/* Tensors, what they were cast from and by which scale it was multiplied; NULL: not cast, not scaled. */
+struct survey {
+	hu_many t;
+	const void *x[HU_MANY], *before[HU_MANY], *scale[HU_MANY];
+	uint8_t kind_of[3][HU_MANY];
+	hu_operand kinds[KINDS];
+	hu_format format[KINDS];
+	hu_census *to[HU_MANY];
+};
+
+/* Exponents of a block's chunk in shared memory, then added to those of all. */
 HU_KERNEL
-exponents_kernel(HU_PARAM hu_operand x, uint32_t n, uint64_t *bins)
+census_kernel(HU_PARAM survey s)
 {
-	HU_SHARED(uint32_t, mine, HU_BINS);
+	HU_SHARED(uint32_t, bins, HU_BINS);
 
 	for (uint32_t i = threadIdx.x; i < HU_BINS; i += blockDim.x)
-		mine[i] = 0;
+		bins[i] = 0;
 	HU_SYNC();
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-		hu_atomic_add(&mine[hu_exponent_bin(hu_load_f64(&x, i))], 1);
-	HU_SYNC();
-	for (uint32_t i = threadIdx.x; i < HU_BINS; i += blockDim.x)
-		if (mine[i])
-			hu_atomic_add(&bins[i], (uint64_t)mine[i]);
+	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
+		hu_piece p = hu_many_piece(&s.t, chunk);
+		uint32_t kind = s.kind_of[0][p.tensor];
+		hu_operand x = hu_many_operand(&s.kinds[kind], s.x[p.tensor]), y = hu_many_operand(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]), z = hu_many_operand(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
+		double scale = z.data ? hu_load_f64(&z, 0) : 1;
+		hu_underflow lost = { 0, 0, 0, 0, 0, 0 };
+		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
+			double v = hu_load_f64(&x, p.from + j);
+			hu_atomic_add(&bins[hu_exponent_bin(v)], 1);
+			if (y.data)
+				hu_underflow_count(&lost, hu_load_f64(&y, p.from + j) * scale, v, s.format[kind]);
+		}
+		hu_census *to = s.to[p.tensor];
+		if (y.data) {
+			hu_count_in(&to->lost.elements, lost.elements);
+			hu_count_in(&to->lost.nonzeros, lost.nonzeros);
+			hu_count_in(&to->lost.zeroed, lost.zeroed);
+			hu_count_in(&to->lost.subnormal, lost.subnormal);
+			hu_count_in(&to->lost.lost, lost.lost);
+			hu_count_in(&to->lost.flushed, lost.flushed);
+		}
+		HU_SYNC();
+		for (uint32_t i = threadIdx.x; i < HU_BINS; i += blockDim.x) {
+			if (bins[i])
+				hu_atomic_add(&to->bins[i], (uint64_t)bins[i]);
+			bins[i] = 0;
+		}
+		HU_SYNC();
+	}
+}
+
+/* The kind of tensor T among S's, which has *KINDS_SO_FAR; -1 where there is no room for one more. */
+static int
+kind_of(survey *s, int *kinds, const hu_slot *t)
+{
+	int k = 0;
+
+	while (k < *kinds && s->format[k].id != t->format)
+		k++;
+	if (k == KINDS)
+		return -1;
+	if (k == *kinds) {
+		s->kinds[k] = hu_operand_of(t, HU_AT_EACH);
+		s->format[(*kinds)++] = hu_format_of(t->format);
+	}
+	return k;
+}
+
+/* As many of tensors AT to N as a launch takes; returns the first that is left. */
+static int
+gather_survey(survey *s, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int at, int n, hu_census *to)
+{
+	int kinds = 0;
+
+	memset(s, 0, sizeof *s);
+	hu_many_begin(&s->t, 16 * HU_MANY_THREADS);
+	for (; at < n && s->t.count < HU_MANY; at++) {
+		const hu_slot *each[3] = { t[at], before[at], before[at] ? scale[at] : NULL };
+		uint32_t k = s->t.count;
+		int kind[3] = { 0, 0, 0 };
+		for (int i = 0; i < 3 && kind[0] >= 0 && kind[1] >= 0; i++)
+			kind[i] = each[i] ? kind_of(s, &kinds, each[i]) : 0;
+		if (kind[0] < 0 || kind[1] < 0 || kind[2] < 0)
+			break;
+		for (int i = 0; i < 3; i++)
+			s->kind_of[i][k] = (uint8_t)kind[i];
+		s->x[k] = each[0]->data;
+		s->before[k] = each[1] ? each[1]->data : NULL;
+		s->scale[k] = each[2] ? each[2]->data : NULL;
+		s->to[k] = to + at;
+		hu_many_add(&s->t, t[at]->n);
+	}
+	return at;
 }
 
 static hu_status
-exponents(void *queue, const hu_slot *t, uint64_t *bins)
+census(void *queue, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int n, hu_census *to)
 {
-	return HU_LAUNCH(exponents_kernel, hu_blocks_for(t->n, 2048, 1024), 256, 0, queue, hu_operand_of(t, HU_AT_EACH), (uint32_t)t->n, bins);
-}
+	survey s;
 
-HU_KERNEL
-underflow_kernel(HU_PARAM hu_operand before, HU_PARAM hu_operand after, hu_format f, uint32_t n, hu_underflow *count)
-{
-	hu_underflow c = { 0, 0, 0, 0, 0, 0 };
-
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-		hu_underflow_count(&c, hu_load_f64(&before, i), hu_load_f64(&after, i), f);
-	hu_count_in(&count->elements, c.elements);
-	hu_count_in(&count->nonzeros, c.nonzeros);
-	hu_count_in(&count->zeroed, c.zeroed);
-	hu_count_in(&count->subnormal, c.subnormal);
-	hu_count_in(&count->lost, c.lost);
-	hu_count_in(&count->flushed, c.flushed);
-}
-
-static hu_status
-underflow(void *queue, const hu_slot *before, const hu_slot *after, hu_underflow *count)
-{
-	return HU_LAUNCH(underflow_kernel, hu_blocks_for(after->n, 2048, 1024), 256, 0, queue, hu_operand_of(before, HU_AT_EACH), hu_operand_of(after, HU_AT_EACH), hu_format_of(after->format), (uint32_t)after->n, count);
+	for (int at = 0; at < n;) {
+		at = gather_survey(&s, t, before, scale, at, n, to);
+		if (hu_many_chunks(&s.t))
+			HU_TRY(HU_LAUNCH(census_kernel, hu_many_grid(&s.t), HU_MANY_THREADS, 0, queue, s));
+	}
+	return HU_OK;
 }
 
 extern "C" const hu_look_calls HU_SIDE(look);
-extern "C" const hu_look_calls HU_SIDE(look) = { pack, tally, digest, exponents, underflow };
+extern "C" const hu_look_calls HU_SIDE(look) = { pack, tally, digest, census };

@@ -20,13 +20,8 @@ hu_device_kernel(const hu_side *side, const char *op)
 hu_status
 hu_device_serves(const hu_side *side, const hu_call *c)
 {
-	hu_format f = hu_format_of(c->fmt.compute);
-
 	if (!hu_device_kernel(side, c->op->name))
 		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use --backend cpu", side->name, c->op->name, c->id, c->layer);
-	/* as hu_short_serves of cuda/short.h */
-	if (f.id != HU_FP32 && f.id != HU_FP64 && !(f.p <= 25 && f.emax <= 500 && f.emin >= -400 && hu_has_minus_zero(f) && hu_has_nan(f)))
-		return hu_fail(HU_EUNABLE, "back end %s: no kernel computes in %s (call %d, %s, layer %s); use --backend cpu", side->name, hu_format_name(f.id), c->id, c->op->name, c->layer);
 	return HU_OK;
 }
 
@@ -126,7 +121,8 @@ hu_device_close(hu_machine *m)
 	hu_machine_drop_graphs(m);
 	hu_machine_feed_close(m);
 	hu_machine_look_close(m);
-	m->side->release(m->memory);
+	hu_machine_profile_close(m);
+	hu_machine_leave(m);
 	if (m->stage)
 		m->side->host_release(m->stage);
 	if (m->beat)
@@ -232,9 +228,11 @@ hu_device_step(hu_machine *m, const hu_env *env)
 	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
 	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
 	HU_TRY(m->side->queues->event_record(m->queue, m->beaten));
+	m->timed = 0;
 	HU_TRY(hu_machine_run(m));
 	m->stepped = 1;
-	return hu_machine_look_send(m);
+	HU_TRY(hu_machine_look_send(m));
+	return hu_machine_profile_read(m);
 }
 
 hu_status

@@ -17,10 +17,11 @@ typedef struct hu_feed { int tensor, fresh; void *room, *host; void *arrived, *t
 
 /* What the host is going to read after each step. */
 typedef struct hu_look {
-	int *value, *counted, nvalue, ncounted;
+	int *value, *counted, *surveyed, nvalue, ncounted, nsurveyed;
 	uint32_t *at;                   /* of each value, in the block */
-	size_t bytes, tally_at;
-	unsigned char *block[2], *host[2];  /* a pulse, the values, the tallies: of steps in turn, by the pointers' position */
+	int *update_of;                 /* of each call: which of the updates it is; -1: none */
+	size_t bytes, tally_at, update_at, census_at;
+	unsigned char *block[2], *host[2];  /* a pulse, the values, the tallies, the updates' counts, the censuses: of steps in turn, by the pointers' position */
 	void *event[2];
 	int last, made;                 /* the last step's block; how many steps' blocks hold, up to 2 */
 	int back;                       /* reads are of the step before the last one */
@@ -34,6 +35,7 @@ struct hu_machine {
 	const hu_kernel **kernel;   /* of each call */
 	uint64_t *name_hash;
 	unsigned char *memory;      /* of all tensors, the scratch room and the pulse */
+	size_t bytes;               /* of it */
 	unsigned char *scratch;
 	int arch, gemm;
 	char (*ran)[HU_RAN];        /* of each call; empty of what is no product */
@@ -52,10 +54,16 @@ struct hu_machine {
 	hu_feed feed[HU_FEEDS];
 	int nfeed;
 	hu_look look;
+	double *seconds;            /* of each call, and of the look; NULL: nothing is timed */
+	void **timer;               /* two of each stage and of the look */
+	int timers, timed;          /* how many there are; stages launched since the step began */
+	int *timed_stage;
+	long *launched[2];          /* of each stage of each plan, and then of the look */
 };
 
 /* room.c: one allocation for everything; HU_ENOMEM says what would fit. */
 hu_status hu_machine_room(hu_machine *m);
+void hu_machine_leave(hu_machine *m);
 /* HU_ENOMEM with that sentence: NEED bytes were asked for. */
 hu_status hu_machine_no_room(const hu_machine *m, size_t need);
 
@@ -67,6 +75,13 @@ hu_status hu_machine_run(hu_machine *m);
 void hu_machine_forget_ahead(hu_machine *m);
 void hu_machine_drop_graphs(hu_machine *m);
 
+/* profile.c. Around stage STAGE of the plan in use, its number of stages being the look: what it launched, and its time where that is wanted. */
+hu_status hu_machine_watch_begin(hu_machine *m, long *before);
+hu_status hu_machine_watch_end(hu_machine *m, int stage, long before);
+/* After a step: adds up the times. */
+hu_status hu_machine_profile_read(hu_machine *m);
+void hu_machine_profile_close(hu_machine *m);
+
 /* feed.c. Find: which tensors are inputs, before room.c gives them theirs. */
 void hu_machine_feed_find(hu_machine *m);
 hu_status hu_machine_feed_open(hu_machine *m);
@@ -76,8 +91,11 @@ int hu_machine_feed(hu_machine *m, int tensor, const void *values, hu_status *st
 /* On the queue: what was fed goes to its tensors. */
 hu_status hu_machine_take(hu_machine *m);
 
-/* readback.c: recorded at a step's end, and sent after it. */
+/* readback.c: recorded at a step's start and end, and sent after it. */
+hu_status hu_machine_look_begin(hu_machine *m);
 hu_status hu_machine_look(hu_machine *m);
+/* Where the update CALL counts; NULL: nowhere. */
+hu_update_tally *hu_machine_update_counts(const hu_machine *m, int call);
 hu_status hu_machine_look_send(hu_machine *m);
 void hu_machine_look_close(hu_machine *m);
 /* 1 where the last step's value of TENSOR was looked at: *AT points to its codes. */

@@ -43,7 +43,13 @@ hu_many_add(hu_many *m, size_t n)
 }
 
 static inline uint32_t hu_many_chunks(const hu_many *m) { return m->first[m->count]; }
-static inline unsigned hu_many_grid(const hu_many *m) { return hu_blocks_for(hu_many_chunks(m), 1, 65535); }
+/* On the host few, so that a block takes several chunks there whatever the size, and what it forgets between two of them shows. */
+#ifdef __CUDACC__
+enum { HU_MANY_BLOCKS = 65535 };
+#else
+enum { HU_MANY_BLOCKS = 2 };
+#endif
+static inline unsigned hu_many_grid(const hu_many *m) { return hu_blocks_for(hu_many_chunks(m), 1, HU_MANY_BLOCKS); }
 
 HU_DEVICE hu_operand
 hu_many_operand(const hu_operand *like, const void *data)
@@ -79,10 +85,20 @@ hu_same_but_tensors(const hu_work *a, const hu_work *b)
 	return same;
 }
 
+/* Whether passes of several calls have a carrier of W's compute format. */
+static inline int
+hu_carried(const hu_work *w)
+{
+	hu_format f = hu_format_of(w->call->fmt.compute);
+
+	return f.id == HU_FP32 || hu_short_serves(f);
+}
+
+/* … and round every output themselves. */
 static inline int
 hu_all_quick(const hu_work *w)
 {
-	int quick = 1;
+	int quick = hu_carried(w);
 
 	for (int i = 0; i < w->call->nout; i++)
 		quick &= hu_result_quick(w, w->out[i]);

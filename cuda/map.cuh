@@ -10,7 +10,8 @@
 #include "cuda/short.h"
 #include "cuda/store.h"
 
-enum { HU_AT_EACH, HU_AT_CHANNEL, HU_AT_ROW, HU_AT_IMAGE, HU_AT_ONE, HU_AT_INDEX };
+/* HU_AT_FLAG: as HU_AT_ONE, and not rounded where 0 is no value of the compute format. */
+enum { HU_AT_EACH, HU_AT_CHANNEL, HU_AT_ROW, HU_AT_IMAGE, HU_AT_ONE, HU_AT_INDEX, HU_AT_FLAG };
 enum { HU_FIELD_IN = 8, HU_FIELD_OUT = 4, HU_FIELD_THREADS = 256 };
 
 /* A map with everything a kernel needs, by value. KD: where it is set, constants that only the device knows.
@@ -80,6 +81,35 @@ struct hu_in_short {
 	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_short_round(&c->f, a + b); }
 };
 
+struct hu_in_plain {
+	typedef double T;
+	typedef hu_ctx_f64 C;
+	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = *f; }
+	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_plain_round(&c->f, x); }
+	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_operand *o, uint32_t i)
+	{
+		double x = o->how == HU_AT_INDEX ? (double)(i % m->channels) : hu_load_f64(o, hu_field_place(m, o->how, i));
+		return o->how == HU_AT_FLAG ? x : hu_plain_round(&c->f, x);
+	}
+	static HU_DEVICE_MEMBER void store(const hu_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
+	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_plain_round(&c->f, a + b); }
+};
+
+/* On the host: GO, a launch of kernels of the carrier S, in that of format F. Passes of several calls (cuda/fuse.h) have no hu_in_plain. */
+#define HU_TRY_IN_CARRIER(f, go)                 \
+	do {                                     \
+		if ((f).id == HU_FP32) {         \
+			typedef hu_in_f32 S;     \
+			HU_TRY(go);              \
+		} else if (hu_short_serves(f)) { \
+			typedef hu_in_short S;   \
+			HU_TRY(go);              \
+		} else {                         \
+			typedef hu_in_plain S;    \
+			HU_TRY(go);              \
+		}                                \
+	} while (0)
+
 /* Makes the struct NAME of a formula F(S, T), which computes results out[k][i] of operands
    in[k][i] and constants c->k as in lib/op: S the carrier's suffix, T its type; i is 0. NIN
    operands are loaded, NOUT results made. */
@@ -88,6 +118,7 @@ struct hu_in_short {
 		enum { nin = NIN, nout = NOUT };                                                                                                                      \
 		static HU_DEVICE_MEMBER void run(hu_in_f32, const hu_ctx_f32 *c, float (*in)[1], float (*out)[1]) { enum { i }; (void)c, (void)in; F(_f32, float); }         \
 		static HU_DEVICE_MEMBER void run(hu_in_short, const hu_ctx_short *c, double (*in)[1], double (*out)[1]) { enum { i }; (void)c, (void)in; F(_short, double); } \
+		static HU_DEVICE_MEMBER void run(hu_in_plain, const hu_ctx_f64 *c, double (*in)[1], double (*out)[1]) { enum { i }; (void)c, (void)in; F(_plain, double); } \
 	};
 
 template <class S>
@@ -174,10 +205,7 @@ hu_field_run(hu_work *w, const hu_field *m)
 
 	if (!m->n)
 		return HU_OK;
-	if (m->compute.id == HU_FP32)
-		HU_TRY(HU_GO(w, (hu_field_kernel<F, hu_in_f32>), blocks, HU_FIELD_THREADS, 0, *m));
-	else
-		HU_TRY(HU_GO(w, (hu_field_kernel<F, hu_in_short>), blocks, HU_FIELD_THREADS, 0, *m));
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_field_kernel<F, S>), blocks, HU_FIELD_THREADS, 0, *m));
 	for (int k = 0; k < m->nout; k++)
 		HU_TRY(hu_result_finish(w, &m->raw[k], m->to[k]));
 	return HU_OK;

@@ -39,9 +39,6 @@ HU_SIDE(op_maxpool_dx)(hu_work *w)
 	hu_field_in(&m, w->in[2], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
 	unsigned blocks = hu_blocks_for(m.n, 256, 65535);
-	if (m.compute.id == HU_FP32)
-		HU_TRY(HU_GO(w, maxpool_dx_kernel<hu_in_f32>, blocks, 256, 0, p, m));
-	else
-		HU_TRY(HU_GO(w, maxpool_dx_kernel<hu_in_short>, blocks, 256, 0, p, m));
+	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, maxpool_dx_kernel<S>, blocks, 256, 0, p, m));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

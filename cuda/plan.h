@@ -22,6 +22,10 @@ typedef struct hu_plan {
 /* FUSE 0: every call alone, as it stands. T: the program's tensors, which need no memory yet. */
 void hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_slot *t, int fuse);
 void hu_plan_release(hu_plan *plan);
+/* The stage that computes CALL in a step after others: of a cast that an update makes, the update's. */
+int hu_plan_stage_of(const hu_plan *plan, const hu_program *p, int call);
+/* Bytes of the tensors T that a stage reads, each once and not those that it makes, and writes. */
+double hu_plan_bytes(const hu_plan *plan, const hu_program *p, const hu_slot *t, int stage);
 /* WORK of call C on tensors T, with nothing but call and tensors set; ALL: room for its inputs. */
 void hu_plan_work(hu_work *w, const hu_call *c, const hu_slot *t, const hu_slot **all);
 #endif

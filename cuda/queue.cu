@@ -100,6 +100,27 @@ launches(void)
 	return launched;
 }
 
+static hu_status
+timer_open(void **event)
+{
+	cudaEvent_t e;
+
+	*event = NULL;
+	HU_TRY(checked(cudaEventCreate(&e), "making an event"));
+	*event = e;
+	return HU_OK;
+}
+
+static hu_status
+timer_between(void *from, void *to, double *seconds)
+{
+	float ms = 0;
+	hu_status st = checked(cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to), "reading the device's clock");
+
+	*seconds = 1e-3 * (double)ms;
+	return st;
+}
+
 #else
 #define graph_begin hu_shim_graph_begin
 #define graph_end hu_shim_graph_end
@@ -111,7 +132,9 @@ launches(void)
 #define event_await hu_shim_event_await
 #define event_wait hu_shim_event_wait
 #define launches hu_shim_launches
+#define timer_open hu_shim_timer_open
+#define timer_between hu_shim_timer_between
 #endif
 
 extern "C" const hu_queue_calls HU_SIDE(queues);
-extern "C" const hu_queue_calls HU_SIDE(queues) = { graph_begin, graph_end, graph_launch, graph_release, event_open, event_close, event_record, event_await, event_wait, launches };
+extern "C" const hu_queue_calls HU_SIDE(queues) = { graph_begin, graph_end, graph_launch, graph_release, event_open, event_close, event_record, event_await, event_wait, launches, timer_open, timer_between };

@@ -17,10 +17,11 @@ bytes_of(const hu_slot *t)
 }
 
 hu_status
-hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted)
+hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed, int nsurveyed)
 {
 	hu_look *k = &m->look;
 	size_t at = (sizeof(hu_pulse) + 15) / 16 * 16;
+	int updates = 0;
 
 	HU_TRY(m->side->wait(m->queue));
 	hu_machine_look_close(m);
@@ -28,6 +29,9 @@ hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted,
 	k->value = hu_xmalloc(((size_t)nvalue + 1) * sizeof *value);
 	k->at = hu_xmalloc(((size_t)nvalue + 1) * sizeof *k->at);
 	k->counted = hu_xmalloc(((size_t)ncounted + 1) * sizeof *counted);
+	k->surveyed = hu_xmalloc(((size_t)nsurveyed + 1) * sizeof *surveyed);
+	for (int i = 0; i < nsurveyed; i++)
+		k->surveyed[i] = surveyed[i];
 	for (int i = 0; i < nvalue; i++)
 		k->value[i] = value[i];
 	for (int i = 0; i < ncounted; i++)
@@ -37,7 +41,12 @@ hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted,
 		at += (bytes_of(&m->t[value[i]]) + 15) / 16 * 16;
 	}
 	k->tally_at = at;
-	k->bytes = at + (size_t)ncounted * sizeof(hu_tally);
+	k->update_at = at + (size_t)ncounted * sizeof(hu_tally);
+	k->update_of = hu_xmalloc(((size_t)m->p->nc + 1) * sizeof *k->update_of);
+	for (int i = 0; i < m->p->nc; i++)
+		k->update_of[i] = hu_is_update(m->p, &m->p->c[i]) && m->p->c[i].op->updates ? updates++ : -1;
+	k->census_at = k->update_at + (size_t)updates * sizeof(hu_update_tally);
+	k->bytes = k->census_at + (size_t)nsurveyed * sizeof(hu_census);
 	for (int i = 0; i < 2; i++) {
 		if (m->side->alloc((void **)&k->block[i], k->bytes) != HU_OK)
 			return hu_machine_no_room(m, k->bytes);
@@ -46,6 +55,7 @@ hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted,
 	}
 	k->nvalue = nvalue;
 	k->ncounted = ncounted;
+	k->nsurveyed = nsurveyed;
 	return HU_OK;
 }
 
@@ -64,6 +74,8 @@ hu_machine_look_close(hu_machine *m)
 	free(k->value);
 	free(k->at);
 	free(k->counted);
+	free(k->surveyed);
+	free(k->update_of);
 	memset(k, 0, sizeof *k);
 }
 
@@ -89,6 +101,45 @@ digest_next(hu_machine *m)
 	return st;
 }
 
+/* Counts start at 0. */
+hu_status
+hu_machine_look_begin(hu_machine *m)
+{
+	hu_look *k = &m->look;
+	unsigned char *block = k->block[m->turn & 1];
+
+	return block && k->bytes > k->tally_at ? m->side->clear(m->queue, block + k->tally_at, k->bytes - k->tally_at) : HU_OK;
+}
+
+hu_update_tally *
+hu_machine_update_counts(const hu_machine *m, int call)
+{
+	const hu_look *k = &m->look;
+	unsigned char *block = k->block[m->turn & 1];
+
+	return block && k->update_of[call] >= 0 ? (hu_update_tally *)(block + k->update_at) + k->update_of[call] : NULL;
+}
+
+/* What a cast read, in one place with what it made. */
+static hu_status
+survey(hu_machine *m, unsigned char *block)
+{
+	hu_look *k = &m->look;
+	const hu_slot **t = hu_xcalloc(3 * (size_t)k->nsurveyed + 1, sizeof *t), **before = t + k->nsurveyed, **scale = before + k->nsurveyed;
+	int from, by;
+
+	for (int i = 0; i < k->nsurveyed; i++) {
+		t[i] = &m->t[k->surveyed[i]];
+		if (hu_is_cast(m->p, k->surveyed[i], &from, &by)) {
+			before[i] = &m->t[from];
+			scale[i] = by >= 0 ? &m->t[by] : NULL;
+		}
+	}
+	hu_status st = m->side->look->census(m->queue, t, before, scale, k->nsurveyed, (hu_census *)(block + k->census_at));
+	free(t);
+	return st;
+}
+
 hu_status
 hu_machine_look(hu_machine *m)
 {
@@ -106,6 +157,8 @@ hu_machine_look(hu_machine *m)
 	for (int i = 0; i < k->nvalue; i++)
 		part[i + 1] = (hu_look_part){ m->t[k->value[i]].data, (uint32_t)bytes_of(&m->t[k->value[i]]), k->at[i] };
 	hu_status st = m->side->look->tally(m->queue, t, k->ncounted, (hu_tally *)(block + k->tally_at));
+	if (st == HU_OK)
+		st = survey(m, block);
 	if (st == HU_OK)
 		st = m->side->look->pack(m->queue, block, part, k->nvalue + 1);
 	free(t);
@@ -179,6 +232,32 @@ hu_device_tally(hu_machine *m, int tensor, hu_tally *tally, hu_status *st)
 			return 1;
 		}
 	return 0;
+}
+
+int
+hu_device_census(hu_machine *m, int tensor, hu_census *census, hu_status *st)
+{
+	const hu_look *k = &m->look;
+	const unsigned char *block;
+
+	for (int i = 0; i < k->nsurveyed; i++)
+		if (k->surveyed[i] == tensor && (block = block_to_read(m, 1, st))) {
+			memcpy(census, block + k->census_at + (size_t)i * sizeof *census, sizeof *census);
+			return 1;
+		}
+	return 0;
+}
+
+int
+hu_device_updates(hu_machine *m, int call, hu_update_tally *count, hu_status *st)
+{
+	const hu_look *k = &m->look;
+	const unsigned char *block;
+
+	if (!k->update_of || k->update_of[call] < 0 || !(block = block_to_read(m, 1, st)))
+		return 0;
+	memcpy(count, block + k->update_at + (size_t)k->update_of[call] * sizeof *count, sizeof *count);
+	return 1;
 }
 
 int

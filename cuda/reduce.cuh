@@ -104,10 +104,7 @@ hu_sum_along(hu_work *w, hu_field *m, size_t rows, size_t each, hu_slot *sum)
 	unsigned grid = hu_blocks_for(rows * blocks, HU_SUM_WARPS, 65535);
 
 	hu_sum_level(w, m, sum, F::nout, rows * blocks);
-	if (m->compute.id == HU_FP32)
-		HU_TRY(HU_GO(w, (hu_rows_kernel<F, hu_in_f32>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows, (uint32_t)each, (uint32_t)blocks));
-	else
-		HU_TRY(HU_GO(w, (hu_rows_kernel<F, hu_in_short>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows, (uint32_t)each, (uint32_t)blocks));
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_rows_kernel<F, S>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows, (uint32_t)each, (uint32_t)blocks));
 	for (int k = 0; k < F::nout && blocks > 1; k++) {
 		hu_slot terms = sum[k];
 		HU_TRY(HU_SIDE(sum_along)(w, &terms, rows, blocks, &sum[k]));
@@ -127,10 +124,7 @@ hu_sum_down(hu_work *w, hu_field *m, size_t segments, size_t rows, hu_slot *sum)
 		width *= 2;
 	unsigned grid = (unsigned)(segments * blocks * ((channels + width - 1) / width));
 	hu_sum_level(w, m, sum, F::nout, segments * blocks * channels);
-	if (m->compute.id == HU_FP32)
-		HU_TRY(HU_GO(w, (hu_columns_kernel<F, hu_in_f32>), grid, dim3(width, 32), 0, *m, (uint32_t)rows, (uint32_t)channels, (uint32_t)blocks));
-	else
-		HU_TRY(HU_GO(w, (hu_columns_kernel<F, hu_in_short>), grid, dim3(width, 32), 0, *m, (uint32_t)rows, (uint32_t)channels, (uint32_t)blocks));
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_columns_kernel<F, S>), grid, dim3(width, 32), 0, *m, (uint32_t)rows, (uint32_t)channels, (uint32_t)blocks));
 	for (int k = 0; k < F::nout && blocks > 1; k++) {
 		hu_slot terms = sum[k];
 		HU_TRY(HU_SIDE(sum_down)(w, &terms, segments, blocks, channels, &sum[k]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The second half of scaled casts, once the largest magnitudes are known: tensors times their
-   scales, which each block derives by itself, rounded. */
+   Casts of many tensors between the same two formats; and the second half of scaled ones, once the largest
+   magnitudes are known: tensors times their scales, which each block derives by itself, rounded. */
 #ifndef HU_CUDA_SCALED_CUH
 #define HU_CUDA_SCALED_CUH
 
@@ -10,7 +10,7 @@
 #define HU_TIMES_SCALE(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 HU_FORMULA(hu_times_scale, 1, 1, HU_TIMES_SCALE)
 
-/* amax: bits of the largest magnitudes, one a tensor. */
+/* scale, amax (bits of the largest magnitudes, one a tensor), max: of scaled casts. */
 typedef struct hu_casts {
 	hu_many t;
 	const void *in[HU_MANY];
@@ -49,7 +49,7 @@ hu_scaled_kernel(HU_PARAM hu_casts g)
 	}
 }
 
-/* On the host: what the scaled casts like W have in common; then tensors; then the launch. */
+/* On the host: what the casts like W have in common; then tensors; then the launch of scaled ones. */
 static inline void
 hu_casts_begin(hu_casts *g, const hu_work *w)
 {

@@ -8,10 +8,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 namespace {
 
-enum kind { KERNEL, COPY, CLEAR, AWAIT, GRAPH };
+enum kind { KERNEL, COPY, CLEAR, AWAIT, STAMP, GRAPH };
 
 struct queue;
 struct graph;
@@ -39,11 +40,12 @@ struct queue {
 	list l;
 	uint64_t issued, done;
 	graph *recording;
+	double clock;   /* seconds that its operations took */
 	hu_status st;
 	char why[512];
 };
 
-struct event { queue *q; uint64_t at; };
+struct event { queue *q; uint64_t at; int timed; double clock; };
 
 long launched;
 
@@ -64,6 +66,15 @@ free_all(list *l)
 	empty(l);
 }
 
+double
+now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 hu_status run_until(queue *q, uint64_t at);
 
 hu_status
@@ -82,6 +93,9 @@ execute(node *n)
 		memset(n->to, 0, n->bytes);
 		return HU_OK;
 	case AWAIT: return run_until(n->other, n->until);
+	case STAMP:
+		((event *)n->to)->clock = n->other->clock;
+		return HU_OK;
 	default:
 		for (node *g = n->all->l.first; g; g = g->next)
 			HU_TRY(execute(g));
@@ -99,7 +113,9 @@ run_until(queue *q, uint64_t at)
 		if (!q->l.first)
 			q->l.last = &q->l.first;
 		q->done++;
+		double start = now();
 		hu_status st = q->st == HU_OK ? execute(n) : q->st;
+		q->clock += now() - start;
 		if (q->st == HU_OK && st != HU_OK) {
 			q->st = st;
 			snprintf(q->why, sizeof q->why, "%s", hu_reason());
@@ -275,6 +291,12 @@ hu_shim_event_record(void *where, void *what)
 	event *e = (event *)what;
 
 	e->q = (queue *)where;
+	if (e->q && e->timed) {
+		node n = plain();
+		n.to = e;
+		n.other = e->q;
+		HU_TRY(post(where, STAMP, &n, NULL, 0));
+	}
 	e->at = e->q ? e->q->issued : 0;
 	return HU_OK;
 }
@@ -298,6 +320,21 @@ hu_shim_event_wait(void *what)
 	event *e = (event *)what;
 
 	return e->q ? run_until(e->q, e->at) : HU_OK;
+}
+
+hu_status
+hu_shim_timer_open(void **e)
+{
+	HU_TRY(hu_shim_event_open(e));
+	((event *)*e)->timed = 1;
+	return HU_OK;
+}
+
+hu_status
+hu_shim_timer_between(void *from, void *to, double *seconds)
+{
+	*seconds = ((event *)to)->clock - ((event *)from)->clock;
+	return HU_OK;
 }
 
 long

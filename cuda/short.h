@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Arithmetic in any format but fp32: in double, each operation rounded to nearest even as hu_rne
-   of lib/op/carrier.h does, in a few instructions (the constants are those of lib/sum/panel.h; fp64
-   rounds nothing); and the formulas of lib/op in it, with the suffix _short. Host and device. */
+   of lib/op/carrier.h does; and the formulas of lib/op in it. With the suffix _short in a few instructions, for
+   formats that IEEE 754 could have (the constants are those of lib/sum/panel.h; fp64 rounds nothing); with the
+   suffix _plain by hu_rne itself, a function of its own, for every other one. Host and device. */
 #ifndef HU_CUDA_SHORT_H
 #define HU_CUDA_SHORT_H
 
@@ -22,7 +23,7 @@ typedef struct hu_short {
 HU_HD int
 hu_short_serves(hu_format f)
 {
-	return f.id == HU_FP64 || (f.p <= 25 && f.emax <= 500 && f.emin >= -400 && hu_has_minus_zero(f) && hu_has_nan(f));
+	return f.id == HU_FP64 || (f.p <= 25 && f.emax <= 500 && f.emin >= -400 && hu_has_minus_zero(f) && hu_has_nan(f) && !f.flags);
 }
 
 HU_HD hu_short
@@ -77,6 +78,34 @@ typedef struct hu_ctx_short { hu_short f; double k[HU_CONSTANTS]; } hu_ctx_short
 #define HU_LOG(c, a) hu_short_round(&(c)->f, hu_log(a))
 #define HU_ERF(c, a) hu_short_round(&(c)->f, hu_erf(a))
 #define HU_TANH(c, a) hu_short_round(&(c)->f, hu_tanh(a))
+#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+#undef HU_L
+
+/* One copy an object: every operation of a formula calls it. */
+HU_APART double hu_plain_round(const hu_format *f, double x) { return hu_rne(*f, x); }
+HU_APART double hu_plain_exp(double x) { return hu_exp(x); }
+HU_APART double hu_plain_log(double x) { return hu_log(x); }
+HU_APART double hu_plain_erf(double x) { return hu_erf(x); }
+HU_APART double hu_plain_tanh(double x) { return hu_tanh(x); }
+
+#define HU_T double
+#define HU_C hu_ctx_f64
+#define HU_N(name) name##_plain
+#define HU_K(c, x) hu_plain_round(&(c)->f, x)
+#define HU_L(c, h, l) HU_K(c, h)
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) hu_plain_round(&(c)->f, (a) + (b))
+#define HU_SUB(c, a, b) hu_plain_round(&(c)->f, (a) - (b))
+#define HU_MUL(c, a, b) hu_plain_round(&(c)->f, (a) * (b))
+#define HU_DIV(c, a, b) hu_plain_round(&(c)->f, (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) hu_plain_round(&(c)->f, sqrt(a))
+#define HU_EXP(c, a) hu_plain_round(&(c)->f, hu_plain_exp(a))
+#define HU_LOG(c, a) hu_plain_round(&(c)->f, hu_plain_log(a))
+#define HU_ERF(c, a) hu_plain_round(&(c)->f, hu_plain_erf(a))
+#define HU_TANH(c, a) hu_plain_round(&(c)->f, hu_plain_tanh(a))
 #define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
 #include "lib/op/formula.inc"
 #include "lib/op/formula_undef.inc"

@@ -26,6 +26,8 @@ typedef struct hu_queue_calls {
 	hu_status (*event_await)(void *queue, void *event);  /* the queue goes on once the event has happened */
 	hu_status (*event_wait)(void *event);                /* the host does; at once where it was never recorded */
 	long (*launches)(void);                              /* kernels launched or recorded so far */
+	hu_status (*timer_open)(void **event);               /* an event that keeps when it happened; not in graphs */
+	hu_status (*timer_between)(void *from, void *to, double *seconds); /* of two such events of one queue that have happened */
 } hu_queue_calls;
 
 /* Part of what a step leaves for the host (cuda/look.cu): BYTES from FROM to a place AT in the block. */
@@ -33,14 +35,13 @@ typedef struct hu_look_part { const void *from; uint32_t bytes, at; } hu_look_pa
 
 typedef struct hu_look_calls {
 	hu_status (*pack)(void *queue, void *block, const hu_look_part *part, int n);
-	/* TALLY[k] of tensor k, in one launch. */
+	/* Adds to TALLY[k] those of tensor k, in one launch. */
 	hu_status (*tally)(void *queue, const hu_slot *const *t, int n, hu_tally *tally);
 	/* Adds the digest terms of N tensors to *SUM. */
 	hu_status (*digest)(void *queue, const hu_slot *const *t, const uint64_t *name_hash, int n, uint64_t *sum);
-	/* Exponents of T's elements by bin, HU_BINS of them, added to BINS. */
-	hu_status (*exponents)(void *queue, const hu_slot *t, uint64_t *bins);
-	/* What a cast from BEFORE to AFTER lost, added to *COUNT. */
-	hu_status (*underflow)(void *queue, const hu_slot *before, const hu_slot *after, hu_underflow *count);
+	/* Adds to CENSUS[k] those of tensor k, in one launch: exponents by bin; and where BEFORE[k] is not NULL what a cast of that, multiplied by
+	   SCALE[k] where that is not NULL, lost. */
+	hu_status (*census)(void *queue, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int n, hu_census *census);
 } hu_look_calls;
 
 typedef struct hu_side {
@@ -104,6 +105,9 @@ hu_status hu_shim_event_record(void *queue, void *event);
 hu_status hu_shim_event_await(void *queue, void *event);
 hu_status hu_shim_event_wait(void *event);
 long hu_shim_launches(void);
+/* By the queue's own clock, which stands still while it has nothing to do. */
+hu_status hu_shim_timer_open(void **event);
+hu_status hu_shim_timer_between(void *from, void *to, double *seconds);
 
 /* What selftest.cu has; from SELF_FAULTS on, kernels that are wrong and must be caught. */
 enum {

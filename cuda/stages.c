@@ -30,6 +30,7 @@ hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t
 		w[i].gemm = m->gemm;
 		w[i].scratch = m->scratch;
 		w[i].dry = dry;
+		w[i].updates = hu_machine_update_counts(m, call);
 		w[i].ran = dry ? m->ran[call] : NULL;
 		if (to >= 0) {
 			copy[i] = m->t[to];
@@ -50,10 +51,14 @@ static hu_status
 launch_all(hu_machine *m, const hu_plan *plan, int ahead)
 {
 	size_t peak;
+	long before;
 
 	for (int i = 0; i < plan->nstage; i++)
-		if (plan->stage[i].ahead == ahead)
+		if (plan->stage[i].ahead == ahead) {
+			HU_TRY(hu_machine_watch_begin(m, &before));
 			HU_TRY(hu_machine_launch(m, plan, i, 0, &peak));
+			HU_TRY(hu_machine_watch_end(m, i, before));
+		}
 	return HU_OK;
 }
 
@@ -89,8 +94,13 @@ hu_machine_drop_graphs(hu_machine *m)
 static hu_status
 launch_step(hu_machine *m, const hu_plan *plan)
 {
+	long before;
+
+	HU_TRY(hu_machine_look_begin(m));
 	HU_TRY(launch_all(m, plan, 0));
-	return hu_machine_look(m);
+	HU_TRY(hu_machine_watch_begin(m, &before));
+	HU_TRY(hu_machine_look(m));
+	return hu_machine_watch_end(m, plan->nstage, before);
 }
 
 static hu_status
@@ -114,7 +124,7 @@ hu_machine_run(hu_machine *m)
 	else if (m->ahead != HU_AHEAD_HERE)
 		HU_TRY(launch_all(m, plan, 1));
 	m->ahead = m->fuse ? HU_AHEAD_HERE : HU_AHEAD_NONE;
-	if (!m->use_graphs || !m->steps++)
+	if (!m->use_graphs || m->seconds || !m->steps++)
 		return launch_step(m, plan);
 	if (!m->graph[m->turn])
 		HU_TRY(record(m, plan, &m->graph[m->turn]));

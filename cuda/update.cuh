@@ -6,31 +6,73 @@
 
 #include "cuda/scalar.cuh"
 
-/* operands: w, g, m, v, found_inf */
-#define HU_ADAMW_STEP(S, T)                                              \
-	do {                                                             \
-		T m = in[2][i], v = in[3][i];                            \
-		out[0][i] = in[0][i];                                    \
-		if (!(in[4][i] != 0))                                    \
-			out[0][i] = hu_adamw##S(c, in[0][i], in[1][i], &m, &v); \
-		out[1][i] = m;                                           \
-		out[2][i] = v;                                           \
+/* operands: w, g, m, v, found_inf; the last result of each is what the update takes off the weight */
+#define HU_ADAMW_STEP(S, T)                                                \
+	do {                                                               \
+		T m = in[2][i], v = in[3][i];                              \
+		out[0][i] = in[0][i];                                      \
+		out[3][i] = 0;                                             \
+		if (!(in[4][i] != 0)) {                                    \
+			out[3][i] = hu_adamw_term##S(c, in[1][i], &m, &v); \
+			out[0][i] = hu_adamw_less##S(c, in[0][i], out[3][i]); \
+		}                                                          \
+		out[1][i] = m;                                             \
+		out[2][i] = v;                                             \
 	} while (0)
-HU_FORMULA(hu_adamw_step, 5, 3, HU_ADAMW_STEP)
+HU_FORMULA(hu_adamw_step, 5, 4, HU_ADAMW_STEP)
 
 /* operands: w, g, found_inf, v */
-#define HU_SGD_STEP(S, T) out[0][i] = in[2][i] != 0 ? in[0][i] : hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
-#define HU_SGD_MOVE(S, T)                                                                    \
-	do {                                                                                 \
-		if (in[2][i] != 0) {                                                         \
-			out[0][i] = in[0][i];                                                \
-			out[1][i] = in[3][i];                                                \
-		} else {                                                                     \
-			out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], &in[3][i], &out[1][i]); \
-		}                                                                            \
+#define HU_SGD_STEP(S, T)                                                                   \
+	do {                                                                                \
+		out[0][i] = in[0][i];                                                       \
+		out[1][i] = 0;                                                              \
+		if (!(in[2][i] != 0)) {                                                     \
+			out[1][i] = hu_sgd_term##S(c, in[0][i], in[1][i], NULL, NULL);      \
+			out[0][i] = hu_sgd_less##S(c, in[0][i], out[1][i]);                 \
+		}                                                                           \
 	} while (0)
-HU_FORMULA(hu_sgd_step, 3, 1, HU_SGD_STEP)
-HU_FORMULA(hu_sgd_move, 4, 2, HU_SGD_MOVE)
+#define HU_SGD_MOVE(S, T)                                                                            \
+	do {                                                                                         \
+		out[0][i] = in[0][i];                                                                \
+		out[1][i] = in[3][i];                                                                \
+		out[2][i] = 0;                                                                       \
+		if (!(in[2][i] != 0)) {                                                              \
+			out[2][i] = hu_sgd_term##S(c, in[0][i], in[1][i], &in[3][i], &out[1][i]);    \
+			out[0][i] = hu_sgd_less##S(c, in[0][i], out[2][i]);                          \
+		}                                                                                    \
+	} while (0)
+HU_FORMULA(hu_sgd_step, 3, 2, HU_SGD_STEP)
+HU_FORMULA(hu_sgd_move, 4, 3, HU_SGD_MOVE)
+
+/* The updates of weights W, stored in NEXT; M: the map that made them, whose last result is what it takes off. */
+template <class F, class S>
+HU_KERNEL
+hu_update_count_kernel(HU_PARAM hu_field m, HU_PARAM hu_operand next, hu_update_tally *count)
+{
+	hu_update_tally mine = { 0, 0 };
+	typename S::C c;
+
+	hu_field_context<S>(&m, &c);
+	HU_ONCE
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < m.n; i += gridDim.x * blockDim.x) {
+		typename S::T out[F::nout][1];
+		hu_field_element<F, S>(&m, &c, i, out);
+		hu_update_count(&mine, hu_load_f64(&m.in[0], i), (double)out[F::nout - 1][0], hu_load_f64(&next, i));
+	}
+	hu_count_in(&count->updates, mine.updates);
+	hu_count_in(&count->swamped, mine.swamped);
+}
+
+/* Map M of call W, then the counts of what it did where they are wanted: a pass of its own. */
+template <class F>
+static hu_status
+hu_update_run(hu_work *w, const hu_field *m)
+{
+	HU_TRY(hu_field_run<F>(w, m));
+	if (w->updates && m->n)
+		HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_update_count_kernel<F, S>), hu_blocks_for(m->n, 2048, 1024), HU_FIELD_THREADS, 0, *m, hu_operand_of(w->out[0], HU_AT_EACH), w->updates));
+	return HU_OK;
+}
 
 HU_KERNEL
 hu_adamw_constants_kernel(double *k, HU_PARAM hu_operand clock, hu_format v, double lr, double b1, double b2, double eps, double decay)

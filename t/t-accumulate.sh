@@ -79,7 +79,15 @@ head -c 100 x.npy >cut.npy
 refuses 3 'cut short' --terms cut.npy
 refuses 3 'none-here.npy' --terms "$dir/none-here.npy"
 
+refuses 3 'x.npy has 5 elements where --n asks for 6' --terms x.npy --n 6
+printf 'no archive' >junk.npz
+refuses 3 'junk.npz: no .npz (zip archive)' --terms junk.npz:a
+
 refuses 2 'did you mean fma' --sum fmaa
+refuses 2 'a summation model is needed' --sum ''
+refuses 2 'before or behind a comma' --sum fma,
+refuses 2 'before or behind a comma' --sum kahan,,acc=fp16
+refuses 2 'acc= is there twice' --sum fma,acc=fp16,acc=fp32
 refuses 2 'did you mean hopper' --sum tc:hoper
 refuses 2 'did you mean harmonic' --terms harmonc
 refuses 2 'did you mean ones' --times onse

@@ -33,6 +33,11 @@ test "$(header $a/replay.tsv | cut -d' ' -f1-24)" = 'step call op phase layer te
 	test "$(header $a/loss-scale-timeline.tsv)" = 'step scaler scale skipped unknown' &&
 	test "$(header $a/faults.tsv)" = 'step call tensor element got exact error_ulps bound_ulps'
 test_is $? "the tables have their columns"
+bad=
+for t in replay underflow loss-scale loss-scale-safe; do grep -q '^# exact step: [1-9].* values of double-double calls judged by MPFR, 0 outside' $a/$t.tsv || bad="$bad $t"; done
+for t in replay underflow swamping swamping-ratio state; do grep -q '^# judged again: [1-9][0-9]* values.* 0 disagreed$' $a/$t.tsv || bad="$bad $t"; done
+test -z "$bad"
+test_is $? "every table that rests on exact values says how many MPFR judged, and the outcome${bad:+: not$bad}"
 test "$(header $a/state.tsv)" = 'step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict' &&
 	test "$(cell $a/state.tsv verdict tensor=all kind=moment)" = harmless && holds "$(cell $a/state.tsv cosine tensor=all kind=moment)" '>' 0.999999
 test_is $? "float32 moments lose nothing"

@@ -87,6 +87,24 @@ everywhere 'program-train.json' "no program"
 damaged
 printf 'x' | dd of=b/$t bs=1 seek=5000 conv=notrunc 2>/dev/null
 everywhere 'checksum' "a byte changed"
+run train --model convnet --width 0.0625 --size 8 --train 64 --eval 16 --batch 16 --steps 2 --trace-steps last --quiet cn
+for change in 'stride=1e30' 'stride=2.5' 'stride=0' 'part=-5' 'part=1e300' 'part="many"' 'part=""' 'part=None' 'scaled=2'; do
+	rm -rf b
+	cp -r cn b
+	"$py" - b/program-train.json "$change" <<'END'
+import json, sys
+p = json.load(open(sys.argv[1]))
+key, value = sys.argv[2].split("=")
+call = [c for c in p["calls"] if c["op"] == "conv2d"][0]
+call["attr"][key] = eval(value)
+json.dump(p, open(sys.argv[1], "w"))
+END
+	unlist b program-train.json
+	for c in analyze "verify --trace"; do
+		run $c b
+		refused 3 'program' "halfulp $c: a convolution whose $change"
+	done
+done
 damaged
 mv good/t10k-labels-idx1-ubyte l
 "$py" -c 'b=bytearray(open("l","rb").read()); b[20]^=1; open("good/t10k-labels-idx1-ubyte","wb").write(b)'

@@ -103,6 +103,24 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 		test $code = 0 && test "$(paste <(column t.tsv gemm) <(column t.tsv check) | sort | uniq -c | tr -s ' \t' ' ')" = "$(printf ' 4 cublas bound\n 4 simt bits')"
 		test_is $? "cuBLAS's products (a stand-in's) are held to their bound, whatever its order"
 	fi
+	# Why, on a device: a row a pass, each timed by the device's clock, each call in one of them
+	why="bench why --backend shim --model mlp --width 0.0625 --batch 4 --policy mixed_float16 --steps 2 --warm 1"
+	run $why --by call --tsv passes.tsv
+	test $code = 0 && test "$(column passes.tsv covers | tr ',' '\n' | awk -F - '/[0-9]/ { for (i = $1; i <= $NF; i++) print i }' | sort -n)" = "$(seq 0 $(($(column passes.tsv calls | tail -n 1) - 1)))"
+	test_is $? "bench why on the shim: every call stands in one pass"
+	paste <(column passes.tsv calls) <(column passes.tsv covers) <(column passes.tsv launches) <(column passes.tsv bytes) <(column passes.tsv measured_ms) | awk '{ n = 0; k = split($2, part, ","); for (i = 1; i <= k; i++) if (split(part[i], e, "-") == 2 && e[1] != "") n += e[2] - e[1] + 1; else n += part[i] != "-" }
+		$2 == "-" && $1 == 0 { n = 0 } last != "" { sum += last } { last = $3; if ($2 != "-" && n != $1 || !($3 > 0 && $4 > 0 && $5 > 0)) bad = 1 } END { exit bad || sum != last || NR < 15 }'
+	test_is $? "with its launches, bytes and measured time; launches add up to the step's"
+	test "$(paste <(column passes.tsv op) <(column passes.tsv calls) <(column passes.tsv layer) | grep -c "^bias+relu.2.dense[12]$")" = 2 && test "$(column passes.tsv op | grep -c '^cast+adamw$')" = 1
+	test_is $? "fused calls stand in one row, which names them"
+	run $why --by call --fuse off --tsv alone.tsv
+	test $code = 0 && test "$(column alone.tsv covers | grep -c '^[0-9]*$')" = "$(column alone.tsv calls | tail -n 1)" && test "$(column alone.tsv launches | tail -n 1)" -gt "$(column passes.tsv launches | tail -n 1)" && test "$(column alone.tsv bytes | tail -n 1)" -gt "$(column passes.tsv bytes | tail -n 1)"
+	test_is $? "--fuse off: a row a call, more launches and more bytes"
+	run $why --tsv layers.tsv
+	test $code = 0 && test "$(column layers.tsv launches | sed '$d' | awk '{ s += $1 } END { print s }')" = "$(column passes.tsv launches | tail -n 1)" && test "$(column layers.tsv macs | tail -n 1)" = "$(column passes.tsv macs | tail -n 1)"
+	test_is $? "layers add up to the same"
+	run $why --fuse maybe
+	refused 2 'on or off is needed' "--fuse maybe"
 	run bench train --backend shim --model mlp --width 0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --gemm simt,mma --meter none --tsv t.tsv
 	test $code = 0 && test "$(column t.tsv digest | sort -u | wc -l)" = 1 && test "$(column t.tsv digest | wc -l)" = 2
 	test_is $? "steps on the shim: one digest, whichever way products are computed"

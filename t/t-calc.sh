@@ -177,6 +177,8 @@ for kind in latex markdown tsv; do
 	run formats --table $kind
 	test $code = 0 && test "$(grep -c 'e4m3fnuz' "$dir/out")" = 1 && test "$(grep -c 65504 "$dir/out")" = 1
 	test_is $? "formats --table $kind"
+	test $kind != latex || { ! grep -q '[0-9]e[+-]' "$dir/out" && grep -qF '$1.79769 \times 10^{308}$' "$dir/out"; }
+	test_is $? "formats --table $kind: powers of ten as $kind writes them"
 done
 test "$(awk -F'\t' 'NF == 12 { good++ } END { print (good == NR && NR >= 18) }' "$dir/out")" = 1
 test_is $? "every TSV row has its 12 columns"
@@ -196,6 +198,10 @@ test_is $? "round --mode SRE: either neighbour"
 run formats mxfp4 nvfp4
 test $code = 0 && grep -q '^  │ scale: 8 bits │ 32 × e2m1: 4 bits each │$' "$dir/out" && grep -q '^  bits an element    4.25 ' "$dir/out" && grep -q '^nvfp4: blocks of 16' "$dir/out"
 test_is $? "formats mxfp4: a block format's page"
+for name in bfp99x16:4 int8x0:6 bfp8x16e4:8 bfp8x16s99:9; do
+	refuses "block format '${name%:*}', character ${name#*:}:" formats ${name%:*}
+done
+refuses "'mxfp4' is a block format" round --format mxfp4 1
 run formats --json int4x32
 grep -q '"bits_per_element": 5.0' "$dir/out" && grep -q '"max_element": 7.0' "$dir/out"
 test_is $? "formats --json int4x32"
@@ -213,6 +219,78 @@ while IFS='|' read -r _ name largest code above inf nan _; do
 done < <(sed -n '/^| name | largest/,/^$/p' "${srcdir:-.}/doc/formats.md" | sed -n '3,/^$/p' | grep '^|')
 test -z "$wrong" && test $rows = 10
 test_is $? "doc/formats.md: largest values, codes, overflow, infinities and NaN of $rows formats${wrong:+, wrong:$wrong}"
+
+# Beyond MPFR's default exponents
+for e in 2^1073741824 1e1000000000 '2^(2^61)'; do
+	run round --format fp64,bf16 "$e"
+	row_is fp64 inf 0x7ff0000000000000 "inexact overflow"
+done
+for e in 2^-5000000000 1e-999999999999 'exp(-1e15)'; do
+	run round --format fp16 "$e"
+	row_is fp16 0 0x0000 "inexact underflow"
+	test "$(row fp16 | awk '{print $5, $6}')" = "4.9407e-324 1"
+	test_is $? "  its error is not 0 ulp: $e"
+done
+run calc --format fp16 '2^1000000000000'
+test $code = 0 && grep -q '^2^1000000000000 = 9.57624423149274328480505949569894837e+301029995663$' "$dir/out"
+test_is $? "the exact value of 2^1000000000000"
+run calc --explain --format fp16 1e1000000000000
+test $code = 0 && tr -s '\n ' '  ' <"$dir/out" | grep -q 'lies between 2^3321928094887 and 2^3321928094888, too far'
+test_is $? "--explain: a literal that no drawing holds"
+refuses "beyond 2^4611686018427387903" round 1e99999999999999999999
+refuses "below 2^-4611686018427387903" calc 'exp(-1e30)'
+run round --format fp16 'sigmoid(1e30)'
+row_is fp16 1 0x3c00 inexact
+for f in e4m3 e4m3fnuz e8m0; do
+	run round --format $f inf
+	test "$(row $f | awk '{print $5, $6, $7}')" = "inf inf invalid"
+	test_is $? "NaN for infinity: both errors are infinite ($f)"
+done
+
+# round's options act on each literal and operation
+run calc --format fp16 --ftz '2^-14*0.75'
+row_is fp16 0 0x0000 "inexact underflow"
+run calc --format fp16 --bits '0x0200+0x0200'
+row_is fp16 6.104e-05 0x0400 exact
+run calc --format fp16 --bits --daz '0x0200+0x0200'
+row_is fp16 0 0x0000 "inexact underflow"
+run calc --format fp16 --daz '2^-14*0.75'
+row_is fp16 4.58e-05 0x0300 subnormal
+run calc --format fp16 --daz '2^-14*0.75*2'
+row_is fp16 0 0x0000 "inexact underflow"
+run calc --format fp16 --ftz --explain '2^-14*0.75'
+grep -q 'fp16 under --ftz has no subnormal numbers' "$dir/out"
+test_is $? "--explain says that --ftz flushed it"
+# 1 + 2^-12 in fp16 lies a quarter of an ulp up: one random bit never sees it
+for k in 1 32; do
+	for s in $(seq 40); do run calc --format fp16 --mode SR --random-bits $k --seed $s '1 + 2^-12'; row fp16 | cut -d' ' -f1; done | sort -u >"$dir/ups$k"
+done
+test "$(wc -l <"$dir/ups1")" = 1 && test "$(wc -l <"$dir/ups32")" = 2
+test_is $? "calc --random-bits: one bit chops a quarter of an ulp, 32 do not"
+refuses "leave out --ftz and --daz" calc --sum fma --ftz 1
+refuses "leave out --daz" calc --explain --daz 1
+
+# Standard input
+for c in round calc; do
+	"$HALFULP" $c - <"$dir" >"$dir/out" 2>"$dir/err"
+	test $? = 3 && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q 'standard input, line 1: cannot be read' "$dir/err"
+	test_is $? "$c - of a folder: exit 3"
+	"$HALFULP" $c - <&- >"$dir/out" 2>"$dir/err"
+	test $? = 3 && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1
+	test_is $? "$c - of a closed descriptor: exit 3"
+	printf '1\n1\0abc\n' | "$HALFULP" $c --format fp16 - >"$dir/out" 2>"$dir/err"
+	test "${PIPESTATUS[1]}" = 2 && grep -q 'line 2: byte 2 is a NUL' "$dir/err"
+	test_is $? "$c - with a NUL in line 2: refused"
+	printf '1\n\nabc\n2\n' | "$HALFULP" $c --json --format fp16 - >"$dir/out" 2>"$dir/err"
+	test "${PIPESTATUS[1]}" = 2 && grep -q 'line 3: column 1' "$dir/err" && test "$(grep -c '"input"' "$dir/out")" = 1 && test "$(tail -n 1 "$dir/out")" = "]"
+	test_is $? "$c --json - with a bad line 3: the rows before it, and its number"
+done
+run calc "$(printf '(%.0s' $(seq 5000))"
+test $code = 2 && test "$(wc -c <"$dir/err")" -lt 200
+test_is $? "5000 brackets are not echoed"
+run calc "$(printf '1+%.0s' $(seq 100))*$(printf '1%.0s' $(seq 100))"
+test $code = 2 && test "$(wc -c <"$dir/err")" -lt 200 && grep -q "column 201 of '\.\.\..*\.\.\.': a number is needed, not '\*1*\.\.\.'" "$dir/err"
+test_is $? "of a long expression, what stands around the column"
 
 for f in e0m40:2 e99m1:2 e9m99:4 e4m3x:5; do
 	refuses "format '${f%:*}', character ${f#*:}" calc --format "${f%:*}" 1

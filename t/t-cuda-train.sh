@@ -17,7 +17,7 @@ numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i
 # same A B: metrics, gradients, traces and the last checkpoint
 same() {
 	local f
-	for f in metrics.tsv grads.tsv; do cmp -s <(numbers "$1/$f") <(numbers "$2/$f") || { echo "$1/$f differs" >>"$dir/err"; return 1; }; done
+	for f in metrics.tsv grads.tsv updates.tsv; do cmp -s <(numbers "$1/$f") <(numbers "$2/$f") || { echo "$1/$f differs" >>"$dir/err"; return 1; }; done
 	for f in trace/step-000000 trace/step-000002 checkpoint/step-000003; do
 		test -f "$1/$f.safetensors" || { echo "$1/$f.safetensors is not there" >>"$dir/err"; return 1; }
 		cmp -s "$1/$f.safetensors" "$2/$f.safetensors" || { echo "$1/$f.safetensors differs" >>"$dir/err"; return 1; }
@@ -39,6 +39,11 @@ for policy in $(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies
 	pair "$policy, mlp" $mlp --policy "$policy"
 	pair "$policy, convnet" $convnet --policy "$policy"
 done
+# Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's, flushed sums
+pair "binary8p4sat and fp24nosub, mlp" $mlp --policy compute=binary8p4sat,variable=fp24nosub,list=keras
+pair "binary8p4sat and fp24nosub, convnet" $convnet --policy compute=binary8p4sat,variable=fp24nosub,list=keras
+pair "binary15p9 and fp16ftz sums, mlp" $mlp --policy compute=binary15p9,variable=binary15p9,list=all --accumulate fma,acc=fp16ftz
+pair "binary15p9 and fp16ftz sums, convnet" $convnet --policy compute=binary15p9,variable=binary15p9,list=all --accumulate fma,acc=fp16ftz
 for sum in tc:hopper tc:ampere; do
 	pair "$sum, mlp" $mlp --policy mixed_float16 --accumulate "$sum"
 	pair "$sum, convnet" $convnet --policy mixed_bfloat16 --accumulate "$sum"
@@ -60,6 +65,28 @@ grep -q '"fuse": "off"' s/manifest.json && grep -q '"graph": "off"' s/manifest.j
 test_is $? "the manifest says so"
 run train $rest $mlp --fuse maybe x
 refused 2 'on or off is needed' "--fuse maybe"
+
+# Exponents and casts of every step: the CPU's, and what analyze counts in the traced ones
+for policy in mixed_float16 mixed_e4m3; do
+	pair "--count, $policy" $convnet --policy $policy --count '*.w*,*dw*,conv*,*.b'
+	test -s c/casts.tsv && cmp -s <(numbers c/casts.tsv) <(numbers s/casts.tsv) && cmp -s <(numbers c/exponents.tsv) <(numbers s/exponents.tsv)
+	test_is $? "casts and exponents too, at every step"
+done
+run analyze --only underflow s
+test $code = 0 && test "$(awk -F '\t' '/^#/ { next } FNR == NR { want[$1, $2, $6] = $7; next } FNR > 1 && $1 != 1 && $1 != "step" { n++; if (want[$1, $2, $6] != $7) bad++ } END { print (n > 500) " " bad + 0 }' s/analysis/exponents.tsv s/exponents.tsv)" = "1 0"
+test_is $? "exponents.tsv: analyze's at the traced steps"
+test $code = 0 && test "$(awk -F '\t' '/^#/ { next } FNR == NR { key = $1 FS $2 FS $3 FS $4 FS $5 FS $6 FS $7 FS $8 FS $9 FS $10 FS $11 FS $12 FS $13; seen[key] = 1; next } $1 != 1 && $1 != "step" { n++; if (!seen[$0]) bad++ } END { print (n > 10) " " bad + 0 }' s/analysis/underflow.tsv s/casts.tsv)" = "1 0"
+test_is $? "casts.tsv: analyze's"
+grep -q '"casts.tsv"' s/manifest.json && grep -q '"count"' s/manifest.json
+test_is $? "the manifest has their checksums"
+run train $rest $mlp --count 'nothing*' x
+refused 2 'no tensor of this program' "--count of nothing"
+
+# What a step launched and how its products were computed
+test ! -e c/kernels.tsv && test "$(column s/kernels.tsv launches | sed '$d' | awk '{ s += $1 } END { print s }')" = "$(column s/kernels.tsv launches | tail -n 1)" && test "$(column s/kernels.tsv bytes | tail -n 1)" -gt 100000
+test_is $? "kernels.tsv: launches and bytes of each pass, and their sum; none on the cpu"
+test "$(paste <(column s/kernels.tsv call) <(column s/kernels.tsv ran) | grep -v -- '-$' | tr '\t' ' ')" = "$(sed -n '/"gemm"/,/\]/p' s/manifest.json | awk -F '"' '/"call":/ { gsub(/[^0-9]/, "", $3); call = $3 } /"ran":/ { print call " " $4 }')" && grep -q '"kernels.tsv"' s/manifest.json
+test_is $? "each product's kernel is the manifest's"
 
 # Each back end's run holds on the other
 run verify --backend cpu s

@@ -8,6 +8,9 @@
 # What is compared: no provenance, and nothing of the exact step
 rows() { grep -v '^#' "$1"; }
 
+# How many outputs the exact product of matrices gave, and how many the products of the table have
+products() { sed -n 's/^# whole products: \([0-9]*\) .*/\1/p' "$1" | tr '\n' ' '; awk -F '\t' '$3 == "matmul" || $3 ~ /^conv2d/ { n += $10 } END { print n }' "$1"; }
+
 # same RUN WHAT: analyze RUN by both engines
 same() {
 	local only=replay,swamping,state,underflow bad=0 f
@@ -20,6 +23,7 @@ same() {
 	done
 	cmp -s auto.rows mpfr.rows || bad=1
 	run analyze --only $only --sample all --no-propagate --engine exact "$1"
+	products "$1/analysis/replay.tsv" >>products.txt
 	for f in replay swamping state underflow; do cmp -s <(rows "$1.auto/$f.tsv") <(rows "$1/analysis/$f.tsv") || { bad=1; echo "# exact: $f.tsv differs"; }; done
 	rm -f auto.rows mpfr.rows
 	run analyze --only replay --sample all --no-propagate --threads 2 "$1"
@@ -43,6 +47,9 @@ done
 run train --model mlp --width 0.05 --size 8 --train 64 --eval 16 --batch 8 --quiet --steps 3 --trace-steps last --policy mixed_float16 --accumulate tc:hopper tc
 same tc "mlp, sums by a tensor core's model"
 
+awk '$1 != $2 || $1 < 100 { bad = 1; print "# " $0 } END { exit bad || NR < 10 }' products.txt
+test_is $? "under the exact engine every output of every product is from exact products of matrices: $(tr '\n' ';' <products.txt)"
+
 run analyze --only replay --sample all convnet-float32
 t=convnet-float32/analysis/replay.tsv
 ladder=$(sed -n 's/^# ladder: //p' $t) again=$(sed -n 's/^# judged again: //p' $t)
@@ -60,13 +67,24 @@ test_is $? "and how the exact step came to its figures"
 # Memory: a trace larger than what may be allocated is read as pages of its file; and where even little is refused, one line says so
 if prlimit --data=64000000 "$HALFULP" --version >/dev/null 2>&1; then
 	run train --quiet --model convnet --width 0.25 --train 600 --eval 20 --steps 12 --trace-steps 0,1,2,3,4,5,6,7,8,9,10,11 --policy float32 long
-	test $code = 0 && test "$(cat long/trace/*.safetensors | wc -c)" -gt 84000000 && timeout 120 prlimit --data=74000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
-	test_is $? "a trace of 85 MB is judged where 74 MB may be allocated"
-	timeout 120 prlimit --data=24000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
+	test $code = 0 && test "$(cat long/trace/*.safetensors | wc -c)" -gt 84000000 && timeout 120 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
+	test_is $? "a trace of 85 MB is judged where 20 MB may be allocated"
+	timeout 120 prlimit --data=2000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
 	test $? = 4 && test "$(wc -l <err)" = 1 && grep -q 'no memory for' err
-	test_is $? "where 24 MB may be allocated: exit 4, one line"
+	test_is $? "where 2 MB may be allocated: exit 4, one line"
 	rm -rf long
+	# One step larger than the memory: recorded values in the file of the trace, exact ones in files of no name
+	run train --quiet --model convnet --width 0.25 --train 640 --eval 20 --batch 640 --steps 1 --trace-steps 0 --policy float32 wide
+	run analyze --only replay --sample 20 --threads 1 wide
+	rows wide/analysis/replay.tsv >wide.rows
+	(ulimit -c 0; timeout 120 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 wide >out 2>err)
+	test $? = 0 && test "$(cat wide/trace/*.safetensors | wc -c)" -gt 50000000 && cmp -s wide.rows <(rows wide/analysis/replay.tsv)
+	test_is $? "one step of 55 MB, and 330 MB of exact values, is judged where 40 MB may be allocated: the same table"
+	(trap '' XFSZ; timeout 120 prlimit --data=20000000 --fsize=2000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 wide >out 2>err)
+	test $? = 4 && test "$(wc -l <err)" = 1 && grep -q 'no room for [0-9]* bytes of the exact step.s values.* in a file in ' err
+	test_is $? "where a file may not be as large: exit 4, one line: $(cut -c 1-150 err)"
+	rm -rf wide
 else
-	skip 2 "no prlimit, or an address space that a limit does not fit"
+	skip 4 "no prlimit, or an address space that a limit does not fit"
 fi
 finish

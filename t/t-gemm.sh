@@ -46,6 +46,32 @@ if ${CC:-cc} -std=gnu11 -O1 -shared -fPIC -I"$top" -o cublaslt.so "$top/t/stub/c
 	run verify library
 	test $code = 0 && grep -q "every digest is the recorded one" out
 	test_is $? "the same algorithms, the same digests"
+	test "$(grep -c '"m [0-9]* n .* cublasLt 130000 workspace 0 words 0000000000000042 ' library/manifest.json)" -gt 4
+	test_is $? "which are in the manifest in the library's own words"
+
+	# Slices of k change sums: an algorithm that was chosen anew shows
+	small=${small/mixed_float16/float32}
+	STUB_SLICES=3 run train --backend shim --gemm cublas $small sliced
+	run verify sliced
+	test $code = 0 && grep -q "every digest is the recorded one" out
+	test_is $? "another choice by now: the recorded algorithms are used"
+	run verify --gemm cublas sliced
+	test $code = 1 && grep -q "is the first that differs" out
+	test_is $? "chosen anew on request, they differ"
+	run train --backend shim --gemm cublas $small --checkpoint-every 1 --steps 4 whole
+	STUB_SLICES=3 run train --backend shim --gemm cublas $small --checkpoint-every 1 --steps 4 whole3
+	HALFULP_SHIM_LOSE_AFTER=400 STUB_SLICES=3 run train --backend shim --gemm cublas $small --checkpoint-every 1 --steps 4 lost
+	test $code = 4 && run train --resume --quiet lost
+	test $code = 0 && test "$(column lost/metrics.tsv digest)" = "$(column whole3/metrics.tsv digest)" && test "$(column whole/metrics.tsv digest)" != "$(column whole3/metrics.tsv digest)"
+	test_is $? "so they are when a run goes on"
+	STUB_VERSION=130001 run verify sliced
+	refused 4 "the recorded algorithm for .* is cuBLASLt 130000's, and cuBLASLt 130001 does not take it" "another version of the library"
+	sed 's/words 0000000000000042/words 0000000000000043/' sliced/manifest.json >changed && mv changed sliced/manifest.json
+	run verify sliced
+	refused 4 "cuBLASLt 130000 does not take it (status 15)" "words that the library does not know"
+	sed 's/words 0000000000000043/words none/' sliced/manifest.json >changed && mv changed sliced/manifest.json
+	run verify sliced
+	refused 3 "line 1 names no algorithm of cuBLASLt" "no words"
 	run train --backend shim --gemm cublas --accumulate chunk:8 $small a
 	refused 4 "--gemm cublas: cuBLASLt sums in fp32, in an order of its own" "a sum that cuBLAS does not compute"
 fi

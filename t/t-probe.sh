@@ -91,6 +91,39 @@ code=$?
 if test $code != 0; then refused 4 'CUDA\|driver\|GPU\|device' "--backend cuda without a GPU"; fi
 run --backend abacus
 refused 2 'model, cuda or shim' "an unknown back end"
+# Operands of few bits, and scales of 1: what can be found with products of 1/4 to 16
+while IFS='|' read -r model width extra status pass open; do
+	run --model "$model"
+	test $code = 0 && ! grep -q 'FAIL$' out && test "$(value 'products in a block')|$(value 'extra alignment bits')|$(value parameters)|$(grep -c 'PASS$' out)|$(grep -c '^unsettled' out)" = "$width|$extra|$status|$pass|$open" &&
+		test "$(value 'products exact')" = yes && test "$(value 'carry bits, at least')" -ge 5
+	test_is $? "$model: $width products a block, $extra extra bits, $status, $open questions open"
+done <<'ROWS'
+tc:blackwell,in=e3m2|32|2|undecided|4|3
+tc:blackwell,in=e2m3|32|2|undecided|4|3
+tc:rtxblackwell,in=e2m1|32|2|one source|6|2
+tc:blackwell,in=e2m1,out=fp16|32|15|one source|6|5
+tc:blackwell,in=mxfp6e3m2|32|2|undecided|4|4
+tc:blackwell,in=mxfp4|64|12|one source|6|4
+tc:rtxblackwell,in=nvfp4|64|12|one source|6|4
+ROWS
+run --model tc:blackwell,in=nvfp4
+grep -q '^unsettled, P20, P23 would tell: F = 35' out
+test_is $? "nvfp4: that its F is unsettled is said"
+run --model tc:ampere,in=fp64
+test $code = 0 && test "$(value 'products exact')|$(value 'fraction bits of the output')|$(value 'rounding of the output')|$(value normalised)|$(value 'carry bits, at least')|$(value monotone)" = "yes|52|to nearest even|after every addition|0|not refuted"
+test_is $? "tc:ampere,in=fp64: a chain of fused multiply-adds has a table too"
+
+# What the model alone does not read is refused
+run extra
+refused 2 "'extra'" "a stray word"
+for o in '--tsv f.tsv' '--random 5' '--random -1' '--seed 3'; do
+	run $o
+	refused 2 'is for --backend' "$o without --backend"
+done
+test ! -e f.tsv
+test_is $? "and no file is written"
+run --backend shim extra
+refused 2 "'extra'" "a stray word with --backend"
 for bad in fma tc:ampre tc:hopper,in=e4m3 tc:ampere,in=e2m1; do
 	run --model $bad
 	refused 2 '' "$bad"

@@ -49,10 +49,16 @@ run tree --backend cpu --op matmul --sum fma,acc=bf16 --n 257
 test $code = 0 && grep -q 'cannot tell 257 terms apart' out
 test_is $? "bf16 counts to 256: said, no guess"
 
+for k in 3 4 5 8; do # a BLAS may well have no tree for few terms: of it nothing is documented
+	run tree --n $k --json
+	test $code = 0 && test ! -s err && ! grep -q '"documented": false' out
+	test_is $? "$k terms by all back ends: exit 0"
+done
+
 run tree --n 1
 refused 2 'n' "one term"
 run tree --backend tpu
-refused 2 'tpu' "an unknown back end"
+refused 2 "'tpu'.*cpu.* blas" "an unknown back end: the known ones, blas too"
 run tree --sum fmaa
 refused 2 'fma' "an unknown model"
 run tree --op relu

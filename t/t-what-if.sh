@@ -17,6 +17,8 @@ test_is $? "--only accumulate-what-if"
 test "$(grep -v '^#' $w | head -n 1 | tr '\t' ' ')" = 'step call op phase layer tensor format terms sum recorded elements sampled ulp_max ulp_mean ulp_mean_ci95 backward_normwise bound_ulp_max bound_ratio_max over_bound sqrt_n_u additions swamped share_swamped stagnated' &&
 	test "$(grep -v '^#' $total | head -n 1 | tr '\t' ' ')" = 'sum calls refused outputs ulp_max ulp_mean additions swamped share_swamped stagnated'
 test_is $? "its columns"
+grep -q '^# judged again: [1-9][0-9]* values, .* 0 disagreed$' $w && grep -q '^# judged again: [1-9][0-9]* values, .* 0 disagreed$' $total && grep -q '^# ladder: [1-9]' $total
+test_is $? "their heads say how many values MPFR judged again, and the outcome"
 calls=$(awk -F'\t' '!/^#/ && $10 == 1' $w | wc -l) rows=$(awk -F'\t' '!/^#/ && $10 == 0' $w | wc -l)
 test "$calls" -ge 12 && test "$rows" = $((calls * 10))
 test_is $? "a row a call with the run's own sum ($calls), ten with other models ($rows)"

@@ -203,6 +203,9 @@ test_names(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ok(hu_block_find(bad[i], &b) == HU_EINVAL && strstr(hu_reason(), bad[i]), "'%s' is refused: %s", bad[i], hu_reason());
+	hu_format_id id;
+	ok(hu_format_find("nvfp4", &id) == HU_EINVAL && strstr(hu_reason(), "block format"), "nvfp4 is no format of single numbers: %s", hu_reason());
+	ok(hu_format_find("bfp9", &id) == HU_EINVAL && strstr(hu_reason(), "character 4"), "nor is bfp9: %s", hu_reason());
 	ok(hu_block_find("MXFP8", &b) == HU_OK && b.element == HU_E4M3 && b.size == 32, "MXFP8 is found in any case");
 	ok(hu_block_find("int4x32", &b) == HU_OK && b.size == 32 && b.bits == 4, "int4x32 has groups of 32");
 	ok(hu_block_find("bfp6x16s5", &b) == HU_OK && b.size == 16 && b.bits == 6 && b.scale_bits == 5, "bfp6x16s5");

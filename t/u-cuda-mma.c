@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    The large tiles of the matrix units and of fp32 against the emulation, bit for bit: which kernel serves which product, operands
    that lie either way, tails of every extent, and the order of threads and of copies under way (seeds 1 to 5). */
-#include "cuda/device.h"
-#include "cuda/machine.h"
 #include "t/cuda-sides.h"
-#include "t/op-case.h"
-#include "t/tap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct shape { const char *op, *attrs, *in, *out; } shape;
-
-static const shape shapes[] = {
+static const product shapes[] = {
 	{ "matmul", "", "x:136x80 x:80x272", "x" },
 	{ "matmul", "", "x:72x208 x:208x72", "x" },
 	{ "matmul", "ta=1 part=48", "x:112x72 x:112x136", "x" },
@@ -50,32 +43,10 @@ static const mix mixes[] = {
 	{ "chunk:24,acc=fp32", "fp32", "fp32", "simt fp32, 64x64", "simt fp32, 64x64" },
 };
 
-/* Whether the product has the emulation's bits; RAN: what computed it. */
 static int
-agrees(const hu_side *side, const shape *s, const mix *m, int level, uint64_t seed, char *ran)
+agrees(const hu_side *side, const product *s, const mix *m, int level, uint64_t seed, char *ran)
 {
-	op_row row = { s->op, s->attrs, s->in, s->out };
-	hu_env env = { seed, 5 };
-	op_case k;
-	size_t differ = 0, at = 0;
-
-	if (op_case_init(&k, &row, format(m->in), HU_FP32, format(m->out), level, seed) != HU_OK || hu_sum_parse(m->sum, &k.c.sum) != HU_OK)
-		bail_out("%s", hu_reason());
-	hu_tensor got = op_tensor(k.out[0].format, k.out[0].shape), *out = &got;
-	hu_shim_seed(seed);
-	hu_status st = op_case_emulate(&k, &env), own = hu_device_call_by(side, way_of(m->ran), ran, &k.c, k.pin, &out, &env);
-	if (st != HU_OK || (own != HU_OK && own != HU_EUNABLE))
-		diag("%s %s: %s", s->op, m->sum, hu_reason());
-	for (size_t i = got.n; i-- > 0 && st == HU_OK;)
-		if (hu_bits64(hu_get(&got, i)) != hu_bits64(hu_get(&k.out[0], i))) {
-			at = i;
-			differ++;
-		}
-	if (differ && own == HU_OK)
-		diag("%s %s, %s, level %d, seed %llu: %zu of %zu differ, first %zu: %a, not %a", s->op, s->attrs, ran, level, (unsigned long long)seed, differ, got.n, at, hu_get(&got, at), hu_get(&k.out[0], at));
-	free(got.data);
-	op_case_release(&k);
-	return st == HU_OK && own == HU_OK && !differ;
+	return product_agrees(side, s, way_of(m->ran), ran, m->sum, m->in, m->out, level, seed);
 }
 
 /* A last block whose only product vanishes gives -0, which one product more, of zeros, would make +0. */
@@ -108,12 +79,12 @@ test_minus_zero(const hu_side *side, const char *sum)
 	op_case_release(&k);
 }
 
-static int along(const shape *s) { return !strcmp(s->op, "conv2d_dx") || (strstr(s->attrs, "tb=1") && !strstr(s->attrs, "ta=1")); }
+static int along(const product *s) { return !strcmp(s->op, "conv2d_dx") || (strstr(s->attrs, "tb=1") && !strstr(s->attrs, "ta=1")); }
 
 static void
 test_side(const hu_side *side)
 {
-	static const shape odd = { "matmul", "", "x:70x37 x:37x66", "x" };
+	static const product odd = { "matmul", "", "x:70x37 x:37x66", "x" };
 	static const int levels[] = { LEVEL_SPREAD, LEVEL_SPECIAL, LEVEL_MILD, LEVEL_RANGE, LEVEL_SPREAD };
 	int arch = side->arch();
 

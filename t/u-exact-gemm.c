@@ -99,7 +99,7 @@ slab(void *context, size_t batch, size_t k, size_t j0, size_t j1, double *x)
 /* Where tiles leave all that they know; and what they say against MPFR. */
 typedef struct record {
 	const problem *p;
-	double *hi, *lo;
+	double *hi, *lo, *err;
 	int judge; /* 1: against MPFR */
 	int seen, wrong, wrong_pair, unheld;
 } record;
@@ -114,8 +114,8 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 
 	mpfr_inits(x, y, (mpfr_ptr)0);
 	for (size_t i = 0; i < m; i++) {
-		double *hi = r->hi + (batch * p->m + i0 + i) * p->n + j0, *lo = r->lo + (batch * p->m + i0 + i) * p->n + j0;
-		hu_exact_tile_pairs(hi, lo, t, i);
+		double *hi = r->hi + (batch * p->m + i0 + i) * p->n + j0, *lo = r->lo + (batch * p->m + i0 + i) * p->n + j0, *err = r->err + (batch * p->m + i0 + i) * p->n + j0;
+		hu_exact_tile_pairs(hi, lo, err, t, i);
 		for (size_t j = 0; r->judge && j < n; j++) {
 			hu_exact_value v;
 			hu_exact_dot_mpfr(x, p->a + (batch * p->m + i0 + i) * p->k, p->b + (batch * p->n + j0 + j) * p->k, p->k);
@@ -134,6 +134,13 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 				mpfr_sub_d(x, x, h, MPFR_RNDN);
 			double l = isfinite(h) ? mpfr_get_d(x, MPFR_RNDN) : 0;
 			wrong_pair += nan ? hi[j] == hi[j] : hi[j] != h || lo[j] != l;
+			/* the error is a bound, and 0 exactly where nothing is left */
+			if (isfinite(h)) {
+				mpfr_sub_d(x, x, l, MPFR_RNDN);
+				wrong_pair += mpfr_cmp_d(x, err[j]) > 0 || mpfr_cmp_d(x, -err[j]) < 0 || (mpfr_zero_p(x) != 0) != (err[j] == 0) || err[j] > fabs(l) * 0x1p-53 + 0x1p-1074;
+			} else {
+				wrong_pair += !(err[j] == INFINITY);
+			}
 		}
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);
@@ -152,7 +159,7 @@ run(record *r, problem *p, int judge, int by_slab)
 	hu_exact_source s = { .batches = p->batches, .m = p->m, .n = p->n, .k = p->k, .row = row, .column = by_slab ? NULL : column, .slab = by_slab ? slab : NULL, .context = p };
 	size_t size = p->batches * p->m * p->n;
 
-	*r = (record){ .p = p, .hi = calloc(size + 1, 8), .lo = calloc(size + 1, 8), .judge = judge };
+	*r = (record){ .p = p, .hi = calloc(size + 1, 8), .lo = calloc(size + 1, 8), .err = calloc(size + 1, 8), .judge = judge };
 	hu_exact_gemm(&s, take, r);
 }
 
@@ -172,6 +179,7 @@ forget(record *r)
 {
 	free(r->hi);
 	free(r->lo);
+	free(r->err);
 }
 
 static const hu_format_id formats[] = { HU_FP16, HU_BF16, HU_FP32, HU_TF32, HU_E4M3, HU_E5M2, HU_E2M1, HU_FP64 };
@@ -217,14 +225,14 @@ test_oracle(void)
 			}
 		hu_exact_tally_get(&tally);
 		is_int(wrong, 0, "%s: %d sums are MPFR's (terms on grids of one double %llu, two %llu, more %llu; by integers %llu, BLAS %llu, MPFR %llu)", kind_names[kind], seen,
-		       (unsigned long long)tally.one, (unsigned long long)tally.two, (unsigned long long)tally.more, (unsigned long long)tally.integers, (unsigned long long)tally.blas,
-		       (unsigned long long)tally.mpfr);
+		       (unsigned long long)tally.terms.one, (unsigned long long)tally.terms.two, (unsigned long long)tally.terms.more, (unsigned long long)tally.terms.integers, (unsigned long long)tally.terms.blas,
+		       (unsigned long long)tally.terms.mpfr);
 		is_int(otherwise, 0, "%s: the same on grids, by integers and by slices on the BLAS", kind_names[kind]);
 		is_int(wrong_pair, 0, "%s: and so are their pairs of doubles", kind_names[kind]);
 		is_int(differ, 0, "%s: the same on every instruction set, from columns and from rows of B", kind_names[kind]);
 		ok(tally.judged > 0, "%s: %llu sums were judged again", kind_names[kind], (unsigned long long)tally.judged);
 		if (kind == FULL || kind == ENDS)
-			ok(unheld > 0 && tally.more > 0, "%s: fp64's leave a double's range, other formats need many levels", kind_names[kind]);
+			ok(unheld > 0 && tally.by.more > 0, "%s: fp64's leave a double's range, other formats need many levels", kind_names[kind]);
 	}
 }
 
@@ -302,7 +310,7 @@ test_ways(void)
 	run(&oracle, &p, 0, 0);
 	hu_exact_tally_get(&tally);
 	ok(same(&engine, &oracle), "MPFR throughout gives the same");
-	ok(tally.mpfr == 20 * 20 * 50 && tally.one + tally.two + tally.more == 0, "and the tally says that it was MPFR");
+	ok(tally.terms.mpfr == 20 * 20 * 50 && tally.by.mpfr == 20 * 20 && tally.sums == 20 * 20, "and the tally says that it was MPFR");
 	hu_exact_way_set(HU_EXACT_AUTO);
 	forget(&engine);
 	forget(&oracle);

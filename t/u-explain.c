@@ -122,7 +122,7 @@ test_block(const char *model)
 	hu_expr e = { .kind = HU_EXPR_CALL, .function = HU_F_SUM };
 	int wrong = 0, drawn = 0;
 
-	if (hu_expr_sum_model(model, hu_format_of(HU_FP32), HU_RNE, &sum) != HU_OK)
+	if (hu_expr_sum_model(model, hu_format_of(HU_FP32), HU_RNE, 0, &sum) != HU_OK)
 		bail_out("%s", hu_reason());
 	for (int i = 0; i < 200; i++) {
 		enum { N = 40 };

@@ -214,6 +214,16 @@ compare(test *t, const hu_call *back, hu_tensor *const *in, int k, int j, double
 	return st;
 }
 
+/* Whether the call makes all results that the rule reads: a norm asked for y alone keeps no statistics. */
+static int
+has_operands(const test *t, const hu_grad *g)
+{
+	for (const char *o = g->operands; *o; o += o[2] ? 3 : 2)
+		if (o[0] == 'o' && o[1] - '0' >= t->k.c.nout)
+			return 0;
+	return 1;
+}
+
 static void
 check_rule(test *t, const op_row *row, const hu_grad *g)
 {
@@ -266,7 +276,8 @@ main(int argc, char **argv)
 		if (st != HU_OK)
 			ok(0, "%s (%s): %s", row->op, row->attrs, hu_reason());
 		for (const hu_grad *g = op->grad; st == HU_OK && size < 4000 && g->op; g++)
-			check_rule(&t, row, g);
+			if (has_operands(&t, g))
+				check_rule(&t, row, g);
 		release(&t);
 	}
 	return done_testing();

@@ -6,6 +6,7 @@
 #include "analyzers/exact_step.h"
 #include "analyzers/propagate.h"
 #include "lib/base/mem.h"
+#include "lib/base/room.h"
 #include "lib/op/map.h"
 #include "t/tap.h"
 #include "trainer/session.h"
@@ -129,7 +130,7 @@ propagate(const step *s, const char *engine_name, hu_errors_step *errors, hu_pro
 	if (hu_propagate(s->p, s->t, engine, 1, NULL, errors, &ideal, how))
 		bail_out("%s", hu_reason());
 	for (int i = 0; i < s->p->nt; i++)
-		free(ideal[i]);
+		hu_room_free(ideal[i]);
 	free(ideal);
 }
 

@@ -44,6 +44,8 @@ static const hu_opt opts[] = {
 	{ "seeds", "LIST", NULL, "train: a row a seed, with the loss and accuracy that the steps reach" },
 	{ "backend", "NAME", "cpu", "train, gemm, why: where it runs" },
 	{ "gemm", "LIST", NULL, "train, gemm: how a device computes products [auto; gemm: every way]" },
+	{ "fuse", "on|off", "on", "train, why: on a device: several calls in one pass over memory" },
+	{ "graph", "on|off", "on", "train, why: on a device: a step is recorded once and launched whole; not where its calls are timed" },
 	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
 	{ "warm", "N", NULL, "train, why: steps before them that do not count [2]" },
 	{ "memory", "SIZE", NULL, "train: what a step may take (16GiB); a combination that needs more stays blank" },
@@ -68,8 +70,9 @@ hu_bench_clock(int all)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where rows go. tsv: with columns where a file is asked for. headed: the head has been printed, which the first row does. */
-typedef struct sink { const hu_bench *bench; json_t *all; hu_tsv tsv; int headed; } sink;
+/* Where rows go. tsv: with columns where a FILE is asked for, which is written anew for each row. headed: the head has been
+   printed, which the first row does. */
+typedef struct sink { const hu_bench *bench; json_t *all; hu_tsv tsv; const char *file; int headed; hu_status wrote; } sink;
 
 static void
 print_cell(const hu_bench_column *c, const json_t *v)
@@ -102,6 +105,8 @@ take(void *to, json_t *row)
 
 	for (const hu_bench_column *c = s->bench->columns; s->tsv.columns && c->name; c++)
 		write_cell(&s->tsv, json_object_get(row, c->name));
+	if (s->tsv.columns && s->wrote == HU_OK)
+		s->wrote = hu_tsv_save(&s->tsv, s->file);
 	if (s->all) {
 		json_array_append_new(s->all, row);
 		return;
@@ -211,7 +216,7 @@ measure(sink *s, const hu_args *a, long *wrong)
 	own.value = hu_xmalloc((n + 1) * sizeof *own.value);
 	memcpy(own.value, a->value, (n + 1) * sizeof *own.value);
 	hu_status st = settle(&own, s->bench);
-	if (st == HU_OK && hu_args_text(a, "tsv"))
+	if (st == HU_OK && s->file)
 		begin_tsv(s);
 	if (st == HU_OK)
 		st = s->bench->run(&own, take, s, wrong);
@@ -222,7 +227,7 @@ measure(sink *s, const hu_args *a, long *wrong)
 static int
 run(const hu_args *a)
 {
-	sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL };
+	sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "tsv") };
 	long wrong = 0;
 	hu_status st;
 
@@ -238,10 +243,10 @@ run(const hu_args *a)
 		putchar('\n');
 	}
 	json_decref(s.all);
-	if (st == HU_OK && s.tsv.columns)
-		st = hu_tsv_write(&s.tsv, hu_args_text(a, "tsv"));
-	else if (s.tsv.columns)
+	if (s.tsv.columns)
 		hu_tsv_release(&s.tsv);
+	if (st == HU_OK)
+		st = s.wrote;
 	if (st != HU_OK)
 		return hu_complain(st);
 	if (wrong)
@@ -262,6 +267,8 @@ const hu_command hu_cmd_bench = {
 	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes on;\n"
 	"published rows of the same model and batch follow, of other devices and image sizes as their columns say.\n"
 	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at least, the\n"
-	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.",
+	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.\n"
+	"On a device a row is a pass, `covers` its calls (--fuse off: each alone), timed by the device's clock; `statistics` is what\n"
+	"counts and digests for the host, and `all` has the time of whole steps, recorded where --graph is on.",
 	opts, run
 };

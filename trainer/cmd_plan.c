@@ -167,7 +167,7 @@ timing_json(const plan *x, const hu_program *p, int by_call, const double *measu
 {
 	const hu_peaks *d = &x->device;
 
-	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, measured));
+	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, measured, NULL));
 }
 
 static void

@@ -223,6 +223,8 @@ prepare_resumed(job *b, const hu_args *a)
 	if (st == HU_OK)
 		take_backend(b, a);
 	if (st == HU_OK)
+		st = hu_manifest_recall(run.manifest);
+	if (st == HU_OK)
 		st = open_session(b, a);
 	if (st == HU_OK)
 		st = check_same(b, &run);

@@ -54,6 +54,7 @@ static const struct field { const char *name; kind kind; size_t at; double min, 
 	{ "graph", TEXT, AT(graph), 0, 0, 1 },
 	{ "trace-steps", TEXT, AT(trace_steps), 0, 0, 1 },
 	{ "trace", TEXT, AT(trace), 0, 0, 1 },
+	{ "count", TEXT, AT(count), 0, 0, 1 },
 	{ "trace-cap", REAL, AT(trace_cap), 0, 1e18, 1 },
 	{ "checkpoint-every", WHOLE, AT(checkpoint_every), 1, 1e9, 1 },
 #undef AT

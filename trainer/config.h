@@ -14,7 +14,7 @@
 
 typedef struct hu_config {
 	/* As options: NULL, NaN or 0 where nothing was said. */
-	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *gemm, *trace_steps, *trace, *fuse, *graph;
+	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *gemm, *trace_steps, *trace, *count, *fuse, *graph;
 	double lr, momentum, weight_decay, beta1, beta2, eps, width, loss_weight, trace_cap;
 	double init_scale, growth, backoff, interval, floor, cap, hysteresis;
 	size_t size, channels, train, eval, split, data_seed, batch, epochs, steps, seed, checkpoint_every;
@@ -66,6 +66,7 @@ typedef struct hu_config {
 	{ "trace-steps", "LIST", "first,last", "steps recorded whole: numbers from 0, first, last, or none" }, \
 	{ "trace", "PATTERN", "*", "tensors recorded, shell patterns separated by commas" }, \
 	{ "trace-cap", "BYTES", "2^30", "refuse to begin where the trace would be larger" }, \
+	{ "count", "PATTERN", NULL, "tensors whose exponents are counted every step, and of casts what they lost: shell patterns separated by commas [none]" }, \
 	{ "checkpoint-every", "N", NULL, "steps between checkpoints [an epoch]" }
 
 /* RUN_TOO: the table has HU_CONFIG_RUN_OPTS as well. Settles what it read. */

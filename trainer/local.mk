@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += trainer/build.c
 noinst_HEADERS += trainer/build.h
+libhalfulp_a_SOURCES += trainer/census.c
+noinst_HEADERS += trainer/census.h
 libhalfulp_a_SOURCES += trainer/cmd_bench.c
 libhalfulp_a_SOURCES += trainer/cmd_compare.c
 libhalfulp_a_SOURCES += trainer/cmd_doctor.c
@@ -21,6 +23,8 @@ libhalfulp_a_SOURCES += trainer/memory.c
 noinst_HEADERS += trainer/memory.h
 libhalfulp_a_SOURCES += trainer/metrics.c
 noinst_HEADERS += trainer/metrics.h
+libhalfulp_a_SOURCES += trainer/passes.c
+noinst_HEADERS += trainer/passes.h
 libhalfulp_a_SOURCES += trainer/record.c
 noinst_HEADERS += trainer/record.h
 libhalfulp_a_SOURCES += trainer/session.c

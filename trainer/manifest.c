@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/manifest.h"
 
+#include "cuda/cublas.h"
 #include "lib/base/build.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -89,13 +90,33 @@ products(const hu_session *s)
 {
 	const hu_program *p = s->programs.train;
 	json_t *a = json_array();
+	char line[512];
 
 	for (int i = 0; i < p->nc; i++) {
 		const char *ran = s->backend->ran(s->train, i);
 		if (ran)
 			json_array_append_new(a, json_pack("{s:i s:s s:s s:s}", "call", i, "op", p->c[i].op->name, "layer", p->c[i].layer, "ran", ran));
 	}
-	return json_pack("{s:s s:o}", "asked", s->config->gemm ? s->config->gemm : "auto", "calls", a);
+	json_t *lines = json_array(), *j = json_pack("{s:s s:o}", "asked", s->config->gemm ? s->config->gemm : "auto", "calls", a);
+	for (size_t i = 0; hu_cublas_line(i, line, sizeof line); i++)
+		json_array_append_new(lines, json_string(line));
+	if (json_array_size(lines))
+		json_object_set(j, "algorithms", lines);
+	json_decref(lines);
+	return j;
+}
+
+hu_status
+hu_manifest_recall(const json_t *manifest)
+{
+	json_t *lines = json_object_get(json_object_get(manifest, "gemm"), "algorithms");
+
+	for (size_t i = 0; i < json_array_size(lines); i++) {
+		const char *line = json_string_value(json_array_get(lines, i));
+		if (!line || hu_cublas_recall(line) != HU_OK)
+			return hu_fail(HU_EFILE, "manifest.json: gemm: algorithms: line %zu names no algorithm of cuBLASLt: say --gemm", i + 1);
+	}
+	return HU_OK;
 }
 
 json_t *

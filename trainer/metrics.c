@@ -4,6 +4,7 @@
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/number/count.h"
+#include "trainer/census.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,13 @@ hu_metrics_init(hu_metrics *m, const hu_config *c)
 {
 	begin(&m->rows, c, "metrics", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
+	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
+	memset(&m->exponents, 0, sizeof m->exponents);
+	memset(&m->casts, 0, sizeof m->casts);
+	if (!c->count)
+		return;
+	begin(&m->exponents, c, "exponents", HU_EXPONENTS_COLUMNS);
+	begin(&m->casts, c, "casts", HU_CASTS_COLUMNS);
 }
 
 void
@@ -33,6 +41,11 @@ hu_metrics_release(hu_metrics *m)
 {
 	hu_tsv_release(&m->rows);
 	hu_tsv_release(&m->grads);
+	hu_tsv_release(&m->updates);
+	if (m->exponents.columns) {
+		hu_tsv_release(&m->exponents);
+		hu_tsv_release(&m->casts);
+	}
 }
 
 /* Copies rows whose first cell is below STEP; *last is one more than the largest such cell. */
@@ -63,14 +76,20 @@ take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *las
 hu_status
 hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
 {
-	size_t rows, grads;
+	size_t rows, grads, updates, counted, casts;
 
 	if (!step)
 		return HU_OK;
 	HU_TRY(take_rows(&m->rows, dir, "metrics.tsv", step, &rows));
 	HU_TRY(take_rows(&m->grads, dir, "grads.tsv", step, &grads));
-	if (rows != step || grads != step)
-		return hu_fail(HU_EFILE, "%s: metrics.tsv or grads.tsv ends before the checkpoint's step %zu; train it anew", dir, step);
+	HU_TRY(take_rows(&m->updates, dir, "updates.tsv", step, &updates));
+	if (m->exponents.columns) {
+		HU_TRY(take_rows(&m->exponents, dir, "exponents.tsv", step, &counted));
+		HU_TRY(take_rows(&m->casts, dir, "casts.tsv", step, &casts));
+		rows = counted == step ? rows : 0;
+	}
+	if (rows != step || grads != step || updates != step)
+		return hu_fail(HU_EFILE, "%s: metrics.tsv or another table ends before the checkpoint's step %zu; train it anew", dir, step);
 	return HU_OK;
 }
 
@@ -102,6 +121,41 @@ add_gradient(hu_tsv *t, hu_session *s, size_t step, int tensor)
 	hu_tsv_int(t, (long long)c.nonzeros);
 	hu_tsv_int(t, (long long)c.zeros);
 	hu_tsv_int(t, (long long)c.nonfinite);
+	return HU_OK;
+}
+
+/* The update is there, or what it read and wrote is. */
+static hu_status
+count_updates(hu_session *s, const hu_call *c, hu_update_tally *count)
+{
+	hu_tensor *in[16], now[16];
+	hu_status st = HU_OK;
+
+	memset(count, 0, sizeof *count);
+	if (s->backend->updates && s->backend->updates(s->train, c->id, count, &st))
+		return st;
+	for (int k = 0; k < c->nin && s->backend->peek && k < 16; k++) {
+		now[k] = *s->backend->peek(s->train, c->in[k]);
+		in[k] = &now[k];
+	}
+	if (!s->backend->peek)
+		return hu_fail(HU_EUNABLE, "back end %s did not count the updates of call %d (%s)", s->backend->name, c->id, c->op->name);
+	c->op->updates(c, in, s->backend->peek(s->train, c->out[0]), count);
+	return HU_OK;
+}
+
+static hu_status
+add_updates(hu_tsv *t, hu_session *s, size_t step, const hu_call *c)
+{
+	const hu_info *w = &s->programs.train->t[c->in[0]];
+	hu_update_tally count;
+
+	HU_TRY(count_updates(s, c, &count));
+	hu_tsv_int(t, (long long)step);
+	hu_tsv_text(t, w->name);
+	hu_tsv_int(t, (long long)hu_count(w->shape));
+	hu_tsv_int(t, (long long)count.updates);
+	hu_tsv_int(t, (long long)count.swamped);
 	return HU_OK;
 }
 
@@ -144,7 +198,10 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
 	for (int i = 0; i < p->nt; i++)
 		if (p->t[i].trainable && p->t[i].grad >= 0)
 			HU_TRY(add_gradient(&m->grads, s, step, p->t[i].grad));
-	return HU_OK;
+	for (int i = 0; i < p->nc; i++)
+		if (hu_is_update(p, &p->c[i]) && p->c[i].op->updates)
+			HU_TRY(add_updates(&m->updates, s, step, &p->c[i]));
+	return hu_census_add(&m->exponents, &m->casts, s, step);
 }
 
 static void
@@ -212,5 +269,10 @@ hu_status
 hu_metrics_write(const hu_metrics *m, const char *dir)
 {
 	HU_TRY(write_copy(&m->grads, dir, "grads.tsv"));
+	HU_TRY(write_copy(&m->updates, dir, "updates.tsv"));
+	if (m->exponents.columns) {
+		HU_TRY(write_copy(&m->exponents, dir, "exponents.tsv"));
+		HU_TRY(write_copy(&m->casts, dir, "casts.tsv"));
+	}
 	return write_copy(&m->rows, dir, "metrics.tsv");
 }

@@ -4,7 +4,9 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/store/run.h"
+#include "trainer/census.h"
 #include "trainer/manifest.h"
+#include "trainer/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,8 @@ hu_record_init(hu_record *r, const char *dir, const hu_session *s)
 	r->trace_bytes = hu_run_trace_bytes(p, r->select);
 	hu_status st = parse_steps(r, s->config->trace_steps, s->steps);
 	double all = r->trace_bytes * r->ntrace;
+	if (st == HU_OK)
+		st = hu_census_check(p, s->config->count);
 	if (st == HU_OK && !(all <= s->config->trace_cap))
 		st = hu_fail(HU_EINVAL, "the trace would take %s in %d steps, --trace-cap is %s: raise it, or trace fewer steps or tensors (--trace PATTERN)", hu_bytes_text(all, need, sizeof need), r->ntrace, hu_bytes_text(s->config->trace_cap, cap, sizeof cap));
 	if (st != HU_OK)
@@ -214,6 +218,8 @@ hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t st
 	int owned, n;
 
 	hu_status st = hu_metrics_write(m, r->dir);
+	if (st == HU_OK)
+		st = hu_passes_write(s, r->dir);
 	if (st == HU_OK && (st = tensors(s, select, &t, &owned)) == HU_OK) {
 		json_t *meta = json_pack("{s:I s:i}", "step", (json_int_t)step, "run_version", HU_RUN_VERSION);
 		st = hu_run_write_checkpoint(r->dir, step, s->programs.train, t, meta);
@@ -244,8 +250,15 @@ hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t st
 hu_status
 hu_record_finish(hu_record *r, size_t steps)
 {
-	HU_TRY(hu_run_add_file(r->dir, "metrics.tsv", files(r)));
-	HU_TRY(hu_run_add_file(r->dir, "grads.tsv", files(r)));
+	static const char *const tables[] = { "metrics.tsv", "grads.tsv", "updates.tsv", "exponents.tsv", "casts.tsv", "kernels.tsv" };
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		char *path = hu_path(r->dir, "%s", tables[i]);
+		int there = i < 3 || !access(path, F_OK); /* the first three always are */
+		free(path);
+		if (there)
+			HU_TRY(hu_run_add_file(r->dir, tables[i], files(r)));
+	}
 	json_object_set_new(r->manifest, "finished", json_true());
 	json_object_set_new(r->manifest, "steps_done", json_integer((json_int_t)steps));
 	return hu_run_write_json(r->dir, "manifest.json", r->manifest);

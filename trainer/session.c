@@ -3,6 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
 #include "trainer/start.h"
@@ -34,15 +35,18 @@ static hu_status
 watch(hu_session *s)
 {
 	const hu_program *p = s->programs.train;
-	int *counted = hu_xmalloc(((size_t)p->nt + 1) * sizeof *counted), n = 0;
+	int *counted = hu_xmalloc(2 * ((size_t)p->nt + 1) * sizeof *counted), *surveyed = counted + p->nt + 1, n = 0, ns = 0;
 	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, s->id.labels, p->t[s->id.scale].next }, eval[] = { s->eval_id.loss, s->eval_id.p };
 
 	for (int i = 0; i < p->nt; i++)
 		if (p->t[i].trainable && p->t[i].grad >= 0)
 			counted[n++] = p->t[i].grad;
-	hu_status st = s->backend->watch(s->train, each, 7 + (each[7] >= 0), counted, n);
+	for (int i = 0; i < p->nt; i++)
+		if (s->config->count && hu_match(s->config->count, p->t[i].name))
+			surveyed[ns++] = i;
+	hu_status st = s->backend->watch(s->train, each, 7 + (each[7] >= 0), counted, n, surveyed, ns);
 	free(counted);
-	return st == HU_OK ? s->backend->watch(s->eval, eval, 2, NULL, 0) : st;
+	return st == HU_OK ? s->backend->watch(s->eval, eval, 2, NULL, 0, NULL, 0) : st;
 }
 
 static hu_status

@@ -4,6 +4,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/mem.h"
+#include "trainer/manifest.h"
 #include "trainer/session.h"
 
 #include <stdlib.h>
@@ -98,7 +99,9 @@ hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, const char *
 
 	memset(v, 0, sizeof *v);
 	HU_TRY(hu_config_from_json(&c, r->manifest));
-	hu_status st = settle_backend(&c, backend, gemm);
+	hu_status st = gemm ? HU_OK : hu_manifest_recall(r->manifest);
+	if (st == HU_OK)
+		st = settle_backend(&c, backend, gemm);
 	if (st == HU_OK)
 		st = run_again(v, r, &c, steps);
 	hu_config_release(&c);

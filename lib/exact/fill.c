@@ -142,7 +142,6 @@ prepare(hu_exact_tile *t, int try_blas)
 		}
 	}
 	t->way = choose(t, t->kernels, many, all, most_levels, try_blas);
-	hu_exact_count(HU_TALLY_SUMS, t->m * t->n);
 	if (t->way != HU_WAY_GRIDS) {
 		if (!w->p) {
 			size_t none = 0, n = (size_t)HU_TILE_PAIRS * HU_TILE_SIZE;
@@ -154,7 +153,7 @@ prepare(hu_exact_tile *t, int try_blas)
 		}
 		for (size_t i = 0; i < all * HU_TILE_SIZE; i++)
 			w->p[i] = w->q[i] = 0;
-		hu_exact_count(t->way == HU_WAY_INTEGERS ? HU_TALLY_INTEGERS : HU_TALLY_BLAS, t->m * t->n * t->s->k);
+		hu_exact_count(t->way == HU_WAY_INTEGERS ? HU_TALLY_INTEGERS : HU_TALLY_BLAS, t->m * t->n, t->s->k);
 		return;
 	}
 	w->t = room(w->t, &w->t_room, sums + 1);
@@ -164,10 +163,10 @@ prepare(hu_exact_tile *t, int try_blas)
 			for (size_t o = 0; o < size; o++)
 				w->t[w->at[i] + (size_t)l * size + o] = l == w->levels[i] - 1 ? 0 : plan->start[l];
 	}
-	hu_exact_count(HU_TALLY_ONE, by[0] * t->s->k);
-	hu_exact_count(HU_TALLY_TWO, by[1] * t->s->k);
-	hu_exact_count(HU_TALLY_MORE, by[2] * t->s->k);
-	hu_exact_count(HU_TALLY_MPFR, by[3] * t->s->k);
+	hu_exact_count(HU_TALLY_ONE, by[0], t->s->k);
+	hu_exact_count(HU_TALLY_TWO, by[1], t->s->k);
+	hu_exact_count(HU_TALLY_MORE, by[2], t->s->k);
+	hu_exact_count(HU_TALLY_MPFR, by[3], t->s->k);
 }
 
 /* What is packed, K terms, into the sums on grids; another stretch follows where MORE_TO_COME. */

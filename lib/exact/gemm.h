@@ -34,8 +34,9 @@ typedef void hu_exact_take(void *context, const hu_exact_tile *tile, size_t batc
 int hu_exact_tile_value(hu_exact_value *v, const hu_exact_tile *tile, size_t i, size_t j);
 /* R takes the value and the precision that it needs. */
 void hu_exact_tile_mpfr(mpfr_t r, const hu_exact_tile *tile, size_t i, size_t j);
-/* Row I of the tile: hi[j] = RN(value), lo[j] = RN(value - hi[j]), but for double's range the best pair there is. */
-void hu_exact_tile_pairs(double *hi, double *lo, const hu_exact_tile *tile, size_t i);
+/* Row I of the tile: hi[j] = RN(value), lo[j] = RN(value - hi[j]), but for double's range the best pair there is; err[j], where ERR
+   is not NULL: 0 where that is the value, else a bound of what it leaves; infinite where hi is not finite. */
+void hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *tile, size_t i);
 
 /* Every tile of the product, shared among OpenMP's threads. Under hu_exact_way MPFR, by MPFR throughout; else
    one sum in every few thousand, chosen by its operands' bits, is judged by MPFR again, and a disagreement prints its
@@ -45,11 +46,14 @@ void hu_exact_gemm(const hu_exact_source *s, hu_exact_take *take, void *context)
 /* The same from arrays in row-major order: row i of A begins at a + i * lda, row k of B at b + k * ldb. */
 void hu_exact_gemm_arrays(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b, size_t ldb, hu_exact_take *take, void *context);
 
-/* Multiply-adds of the calls since hu_exact_way_set, by what did them; every sum that is exact in one way is in another, so
-   none of this changes a bit. */
+/* By what sums are computed: on grids, one double a sum, two, three and more; 52-bit integer multiply-adds (AVX-512
+   IFMA); slices on the BLAS; MPFR. */
+typedef struct hu_exact_ways { uint64_t one, two, more, integers, blas, mpfr; } hu_exact_ways;
+
+/* The calls since hu_exact_way_set: multiply-adds and sums by what did them; every sum that is exact in one way is in another, so
+   none of this changes a bit. A sum with an infinity or NaN among its operands counts with its neighbours, and is MPFR's. */
 typedef struct hu_exact_tally {
-	uint64_t one, two, more;       /* on grids: one double a sum, two, three and more */
-	uint64_t integers, blas, mpfr; /* 52-bit integer multiply-adds (AVX-512 IFMA); slices on the BLAS; MPFR */
+	hu_exact_ways terms, by;
 	uint64_t judged, sums;         /* sums judged again by MPFR, all agreeing; sums */
 } hu_exact_tally;
 void hu_exact_tally_get(hu_exact_tally *t);

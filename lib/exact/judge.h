@@ -12,7 +12,9 @@
 void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n) __attribute__((noreturn));
 
 /* hu_exact_tally_get's counts. */
-enum { HU_TALLY_ONE, HU_TALLY_TWO, HU_TALLY_MORE, HU_TALLY_INTEGERS, HU_TALLY_BLAS, HU_TALLY_MPFR, HU_TALLY_JUDGED, HU_TALLY_SUMS, HU_TALLIES };
-void hu_exact_count(int what, uint64_t n);
+enum { HU_TALLY_ONE, HU_TALLY_TWO, HU_TALLY_MORE, HU_TALLY_INTEGERS, HU_TALLY_BLAS, HU_TALLY_MPFR, HU_TALLY_WAYS };
+/* N sums of K terms each by WAY, one of these; N sums judged. */
+void hu_exact_count(int way, uint64_t n, uint64_t k);
+void hu_exact_count_judged(uint64_t n);
 void hu_exact_tally_reset(void);
 #endif

@@ -6,6 +6,7 @@
 #include "lib/exact/integer.h"
 #include "lib/number/round.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void
@@ -126,34 +127,45 @@ hu_exact_tile_value(hu_exact_value *v, const hu_exact_tile *t, size_t i, size_t 
 	return 1;
 }
 
+/* What lo, to nearest, may leave of a value: half its last bit, or of the subnormals'. */
+static double
+half_ulp(double lo)
+{
+	return lo < 0 ? -lo * 0x1p-53 + 0x1p-1074 : lo * 0x1p-53 + 0x1p-1074;
+}
+
 static void
-slow_pair(double *hi, double *lo, const hu_exact_tile *t, size_t i, size_t j)
+slow_pair(double *hi, double *lo, double *err, const hu_exact_tile *t, size_t i, size_t j)
 {
 	hu_exact_value v;
 	mpfr_t r;
 
+	*lo = 0;
 	if (hu_exact_tile_value(&v, t, i, j)) {
 		*hi = hu_exact_value_double(&v);
-		*lo = 0;
-		if (hu_isfinite(*hi)) {
+		*err = hu_isfinite(*hi) ? 0 : INFINITY;
+		if (*err == 0) {
 			hu_exact_value_add(&v, -*hi);
 			*lo = hu_exact_value_double(&v);
+			hu_exact_value_add(&v, -*lo);
+			*err = v.n ? half_ulp(*lo) : 0;
 		}
 		return;
 	}
 	mpfr_init(r);
 	hu_exact_tile_mpfr(r, t, i, j);
 	*hi = mpfr_get_d(r, MPFR_RNDN);
-	*lo = 0;
-	if (hu_isfinite(*hi)) {
+	*err = hu_isfinite(*hi) ? 0 : INFINITY;
+	if (*err == 0) {
 		mpfr_sub_d(r, r, *hi, MPFR_RNDN);
 		*lo = mpfr_get_d(r, MPFR_RNDN);
+		*err = mpfr_cmp_d(r, *lo) ? half_ulp(*lo) : 0;
 	}
 	mpfr_clear(r);
 }
 
 void
-hu_exact_tile_pairs(double *hi, double *lo, const hu_exact_tile *t, size_t i)
+hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t, size_t i)
 {
 	const hu_worker *w = t->w;
 	const hu_grid *grid = hu_grid_get();
@@ -172,12 +184,18 @@ hu_exact_tile_pairs(double *hi, double *lo, const hu_exact_tile *t, size_t i)
 			plain = in_range(w, i, j0 + j) && e >= -1022 && (!integers || (p[j] <= 1ll << 53 && p[j] >= -(1ll << 53)));
 			f[j] = plain ? hu_pow2(e) : 0;
 		}
+		for (size_t j = 0; plain && err && j < n; j++)
+			err[j0 + j] = 0;
 		if (plain && integers)
 			grid->join(n, p, q, f, hi + j0, lo + j0);
 		else if (plain)
 			grid->pairs(n, sums, levels == 2 ? sums + HU_GRID_ROWS * cols : NULL, levels == 2 ? (w->narrow[pair] ? t->plan : t->wide)->start[0] : 0, f, hi + j0, lo + j0);
 		else
-			for (size_t j = 0; j < n; j++)
-				slow_pair(hi + j0 + j, lo + j0 + j, t, i, j0 + j);
+			for (size_t j = 0; j < n; j++) {
+				double e;
+				slow_pair(hi + j0 + j, lo + j0 + j, &e, t, i, j0 + j);
+				if (err)
+					err[j0 + j] = e;
+			}
 	}
 }

@@ -48,15 +48,15 @@ static hu_status
 bfp(const char *name, hu_block *b)
 {
 	long bits = 8, size = 32, scale = 8;
-	const char *s = name + 3;
+	const char *s = name + 3, *from = s;
 	int good = number(&s, 2, 8, &bits);
 
 	if (good && tolower((unsigned char)*s) == 'x')
-		s++, good = number(&s, 1, LARGEST_BLOCK, &size);
+		from = ++s, good = number(&s, 1, LARGEST_BLOCK, &size);
 	if (good && tolower((unsigned char)*s) == 's')
-		s++, good = number(&s, 2, 8, &scale);
+		from = ++s, good = number(&s, 2, 8, &scale);
 	if (!good || *s)
-		return hu_fail(HU_EINVAL, "block format '%s': write bfpB[xSIZE][sK] with 2 <= B <= 8 bits an element and 2 <= K <= 8 of exponent, as in bfp8x16s8", name);
+		return hu_fail(HU_EINVAL, "block format '%s', character %d: write bfpB[xSIZE][sK] with 2 <= B <= 8 bits an element, SIZE up to %d and 2 <= K <= 8 bits of exponent, as in bfp8x16s8", name, (int)((good ? s : from) - name) + 1, LARGEST_BLOCK);
 	b->element = HU_NO_FORMAT;
 	b->bits = (int)bits;
 	b->size = (size_t)size;
@@ -78,6 +78,7 @@ hu_block_find(const char *name, hu_block *b)
 	const char *names[ROWS + 1];
 	size_t n = strlen(name), stem = n;
 	long size = -1;
+	int impossible = 0;
 
 	memset(b, 0, sizeof *b);
 	snprintf(b->name, sizeof b->name, "%s", name);
@@ -87,12 +88,13 @@ hu_block_find(const char *name, hu_block *b)
 		stem--;
 	if (stem > 1 && stem < n && tolower((unsigned char)name[stem - 1]) == 'x') {
 		const char *s = name + stem;
-		if (!number(&s, 1, LARGEST_BLOCK, &size))
-			return hu_fail(HU_EINVAL, "block format '%s': a block has 1 to %d elements", name, LARGEST_BLOCK);
+		impossible = !number(&s, 1, LARGEST_BLOCK, &size);
 		n = stem - 1;
 	}
 	for (int i = 0; i < ROWS; i++) {
 		names[i] = rows[i].name;
+		if (is_named(&rows[i], name, n) && impossible)
+			return hu_fail(HU_EINVAL, "block format '%s', character %d: a block has 1 to %d elements", name, (int)stem + 1, LARGEST_BLOCK);
 		if (is_named(&rows[i], name, n)) {
 			b->element = rows[i].element;
 			b->bits = rows[i].bits;

@@ -84,6 +84,20 @@ hu_tally_count(hu_tally *c, double x)
 		c->amax = u;
 }
 
+/* Updates of a weight tensor in one step (updates.tsv): of how many elements the update was finite and not 0, and how many
+   of those kept the weight that they had. */
+typedef struct hu_update_tally { uint64_t updates, swamped; } hu_update_tally;
+
+/* Counts one element: W before the step, NEXT as stored after it, D what the optimizer takes off it, in its compute format. */
+HU_HD void
+hu_update_count(hu_update_tally *c, double w, double d, double next)
+{
+	int moves = hu_isfinite(w) && hu_isfinite(d) && d != 0;
+
+	c->updates += (uint64_t)moves;
+	c->swamped += (uint64_t)(moves && next == w);
+}
+
 /* Exponent histogram: a bin an exponent floor(log2 |x|) from HU_BIN_LOW (every
    smaller one too) to HU_BIN_HIGH (every larger one too), then one bin for
    zeros and one for infinities and NaN. The range covers fp32 with subnormals. */
@@ -101,4 +115,7 @@ hu_exponent_bin(double x)
 	e = hu_exponent(x);
 	return (e < HU_BIN_LOW ? HU_BIN_LOW : e > HU_BIN_HIGH ? HU_BIN_HIGH : e) - HU_BIN_LOW;
 }
+
+/* A tensor's elements by bin, and where a cast made it what that lost. */
+typedef struct hu_census { uint64_t bins[HU_BINS]; hu_underflow lost; } hu_census;
 #endif

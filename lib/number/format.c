@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/number/block.h"
 #include "lib/number/custom.h"
 
 #include <stdlib.h>
@@ -76,9 +77,15 @@ hu_format_find(const char *name, hu_format_id *id)
 {
 	int i = hu_row_find(name);
 	hu_status st;
+	hu_block b;
 
+	if (i < 0 && hu_custom_find(name, id, &st))
+		return st;
+	if (i < 0 && hu_block_find(name, &b) == HU_OK) /* else its reason may say what is impossible */
+		return b.element == HU_NO_FORMAT ? hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: halfulp formats %s has its page; no command calculates in it", name, name)
+		                                 : hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: op takes it by --sum tc:blackwell,in=%s; halfulp formats %s has its page", name, name, name);
 	if (i < 0)
-		return hu_custom_find(name, id, &st) ? st : none("format", formats, HU_FORMATS, name);
+		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL : none("format", formats, HU_FORMATS, name);
 	*id = (hu_format_id)i;
 	return HU_OK;
 }

@@ -199,6 +199,19 @@ swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 	return hu_update_swamping(&m, element, n, env, count);
 }
 
+static void
+updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count)
+{
+	hu_map m;
+
+	if (hu_get(in[2], 0) != 0)
+		return;
+	prepare(&m, c, in);
+	round_eps(&m, in);
+	m.blocks = &step_term;
+	hu_update_tally_all(&m, in[0], out, count);
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -223,5 +236,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_adamw = {
 	.name = "adamw", .summary = "Adam with decoupled weight decay",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
 };

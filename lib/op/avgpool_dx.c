@@ -15,7 +15,7 @@ HU_BLOCKS(blocks, F, exact)
 static double
 pixels(const hu_call *c)
 {
-	return hu_attr_num(c, "height", 0) * hu_attr_num(c, "width", 0);
+	return (double)hu_attr_count(c, "height", 0) * (double)hu_attr_count(c, "width", 0);
 }
 
 static void
@@ -35,11 +35,11 @@ HU_MAP_FACES
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
-	double height = hu_attr_num(c, "height", 0), width = hu_attr_num(c, "width", 0);
+	size_t height = hu_attr_count(c, "height", 0), width = hu_attr_count(c, "width", 0);
 
-	if (in[0].rank != 2 || !hu_count(in[0]) || !(height >= 1) || !(width >= 1))
+	if (in[0].rank != 2 || !hu_count(in[0]) || !height || !width)
 		return hu_fail(HU_EINVAL, "avgpool_dx: a gradient of rank 2, a height and a width are needed");
-	return hu_shape_settle(c, 0, out, hu_shape4(in[0].d[0], (size_t)height, (size_t)width, in[0].d[1]));
+	return hu_shape_settle(c, 0, out, hu_shape4(in[0].d[0], height, width, in[0].d[1]));
 }
 
 static void

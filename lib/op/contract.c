@@ -266,7 +266,7 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 	hu_call settled, *c = &settled;
 
 	HU_TRY(hu_contract_settle(c, call, in));
-	size_t part = (size_t)hu_attr_num(c, "part", 0);
+	size_t part = hu_attr_count(c, "part", 0);
 	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 
 	hu_contract_open(&x, map, c, in);

@@ -108,6 +108,10 @@ hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
 		.parity = HU_PARITY_BOUND, .shape = whole_shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
 		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
 
+/* Doubles of B that all tiles of a judge share, 2^24 where memory is plenty; of more each tile packs its own. */
+size_t hu_contract_shared(void);
+/* Elements K0 .. K1-1 of row M of A as doubles. */
+void hu_contract_stretch(const hu_contract *c, size_t m, size_t k0, size_t k1, double *a);
 /* Row M of A and column N of B as doubles: K values each. */
 void hu_contract_row(const hu_contract *c, size_t m, double *a);
 void hu_contract_column(const hu_contract *c, size_t n, double *b);

@@ -2,6 +2,7 @@
    Products judged tile by tile: rows of A against columns of B by certified inner products
    (lib/exact/enclose.h), which give value, error and magnitude in one pass; the bound is that of the
    summation (lib/sum/bound.h) on these magnitudes, and the rounding to the output. */
+#include "lib/op/contract_exact.h"
 #include "lib/op/contract_low.h"
 
 #include "lib/base/mem.h"
@@ -19,7 +20,7 @@ enum {
 	STRETCH = 4096,            /* terms held at a time */
 	PANEL = 96                 /* outputs that the kernel computes where one is wanted */
 };
-static const size_t shared = (size_t)1 << 24; /* doubles of B that all tiles share; more are packed by each tile for itself */
+static const size_t held = (size_t)1 << 20;   /* exact values held at a time */
 
 typedef struct job {
 	const hu_call *c;
@@ -33,6 +34,9 @@ typedef struct job {
 	const size_t *element;
 	size_t *start, *order;
 	int single;                /* few outputs of each row: their columns alone */
+	/* Exact values of rows row0 .. in place of what the tiles enclose, output (row0 + i, j) at i * n + j; NULL: none. */
+	double *hi, *lo, *err;
+	size_t row0;
 } job;
 
 typedef struct work {
@@ -41,35 +45,6 @@ typedef struct work {
 	double hi[ROWS * COLUMNS], lo[ROWS * COLUMNS], err[ROWS * COLUMNS], mag[ROWS * COLUMNS], bound[ROWS * COLUMNS];
 	size_t at[ROWS * COLUMNS], from[ROWS * COLUMNS], rows[ROWS], columns[COLUMNS];
 } work;
-
-/* Elements K0 .. K1-1 of row M of A. */
-static void
-row_stretch(const hu_contract *x, size_t m, size_t k0, size_t k1, double *a)
-{
-	int wide = hu_is_wide(x->a->format);
-
-	for (size_t k = k0; k < k1;) {
-		hu_stretch s = x->row(x, m, k);
-		size_t n = s.length < k1 - k ? s.length : k1 - k;
-		double *to = a + (k - k0);
-		if (s.offset < 0) {
-			memset(to, 0, n * sizeof *to);
-		} else if (wide) {
-			const double *from = (const double *)x->a->data + s.offset;
-			for (size_t i = 0; i < n; i++)
-				to[i] = from[i * s.stride];
-		} else {
-			const float *from = (const float *)x->a->data + s.offset;
-			if (s.stride == 1)
-				for (size_t i = 0; i < n; i++)
-					to[i] = (double)from[i];
-			else
-				for (size_t i = 0; i < n; i++)
-					to[i] = (double)from[i * s.stride];
-		}
-		k += n;
-	}
-}
 
 /* Elements K0 .. K1-1 of COUNT columns of B: N0, N0+1, … or those of the list. */
 static void
@@ -95,7 +70,7 @@ products(work *w, const hu_contract *x, const hu_operand *b, const size_t *list,
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
 		hu_operand_start(&w->a, HU_LEFT, r, k1 - k0);
 		for (size_t i = 0; i < r; i++) {
-			row_stretch(x, w->rows[i], k0, k1, w->k);
+			hu_contract_stretch(x, w->rows[i], k0, k1, w->k);
 			hu_operand_vector(&w->a, i, w->k, 1);
 		}
 		hu_operand_ready(&w->a);
@@ -103,12 +78,6 @@ products(work *w, const hu_contract *x, const hu_operand *b, const size_t *list,
 			pack_b(x, &w->b, list, n0, count, k0, k1, w->line);
 		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, HU_TWO);
 	}
-}
-
-int
-hu_contract_holds(hu_format b, hu_format a)
-{
-	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
 }
 
 /* Bound of one output: MAG >= Σ|ab|, VALUE >= |Σ ab|, both before the scale is divided out. */
@@ -154,10 +123,8 @@ unscale(work *w, size_t i, double scale)
 
 /* Results FROM[i] of the tile are number AT[i] of the list. */
 static void
-finish(const job *j, work *w, size_t n)
+choose(const job *j, work *w, size_t n)
 {
-	hu_tile t = { n, 0, w->at, w->hi, w->lo, w->err, NULL, NULL };
-
 	for (size_t i = 0; i < n; i++) { /* from[] ascends: nothing is overwritten before it is read */
 		size_t f = w->from[i];
 		w->hi[i] = w->hi[f];
@@ -165,12 +132,28 @@ finish(const job *j, work *w, size_t n)
 		w->err[i] = w->err[f];
 		w->mag[i] = w->mag[f];
 	}
-	if (j->sink->bounds) {
-		t.bound = w->bound;
-		t.magnitude = w->mag;
-		for (size_t i = 0; i < n; i++)
-			w->bound[i] = bound_of(j, j->element ? j->element[w->at[i]] : w->at[i], w->mag[i], (fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
+	for (size_t i = 0; j->sink->bounds && i < n; i++)
+		w->bound[i] = bound_of(j, j->element ? j->element[w->at[i]] : w->at[i], w->mag[i], (fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
+}
+
+/* Columns N0 .. of R rows as the exact engine has them; bounds and magnitudes stay. */
+static void
+put_exact(const job *j, work *w, size_t columns, size_t n0, size_t count, size_t r)
+{
+	for (size_t i = 0; i < r; i++) {
+		size_t from = (w->rows[0] + i - j->row0) * columns + n0, to = i * count;
+		memcpy(w->hi + to, j->hi + from, count * sizeof *w->hi);
+		memcpy(w->lo + to, j->lo + from, count * sizeof *w->lo);
+		memcpy(w->err + to, j->err + from, count * sizeof *w->err);
 	}
+}
+
+static void
+hand_over(const job *j, work *w, size_t n)
+{
+	int bounds = j->sink->bounds;
+	hu_tile t = { n, 0, w->at, w->hi, w->lo, w->err, bounds ? w->bound : NULL, bounds ? w->mag : NULL };
+
 	for (size_t i = 0; i < n && j->x->scale != 1; i++)
 		unscale(w, i, j->x->scale);
 	j->sink->take(j->sink, &t);
@@ -207,7 +190,10 @@ tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0
 			}
 		}
 	}
-	finish(j, w, n);
+	choose(j, w, n);
+	if (j->hi)
+		put_exact(j, w, N, n0, count, r);
+	hand_over(j, w, n);
 }
 
 /* The wanted columns of row M alone, as many at a time as a tile has. */
@@ -225,17 +211,18 @@ singles(const job *j, work *w, const hu_contract *x, size_t row)
 			w->columns[n] = j->element[j->order[q]] % x->n;
 		}
 		products(w, x, NULL, w->columns, 0, n, 1);
-		finish(j, w, n);
+		choose(j, w, n);
+		hand_over(j, w, n);
 	}
 }
 
-/* Rows of X that are wanted, in ROWS; returns how many. */
+/* Rows of X from FIRST to LAST-1 that are wanted, in ROWS; returns how many. */
 static size_t
-wanted(const job *j, const hu_contract *x, size_t *rows)
+wanted(const job *j, const hu_contract *x, size_t first, size_t last, size_t *rows)
 {
 	size_t n = 0;
 
-	for (size_t m = 0; m < x->m; m++) {
+	for (size_t m = first; m < last; m++) {
 		size_t to = j->start ? placed(x, m) : 0;
 		if (!j->start || j->start[to] < j->start[to + 1])
 			rows[n++] = m;
@@ -243,11 +230,12 @@ wanted(const job *j, const hu_contract *x, size_t *rows)
 	return n;
 }
 
+/* Rows M0 to M1-1. */
 static void
-contraction(const job *j, const hu_contract *x)
+contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 {
-	size_t *rows = hu_xmalloc((x->m + 1) * sizeof *rows), n = wanted(j, x, rows), tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
-	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1, packed = !j->single && x->k * x->n <= shared && n ? blocks * stretches : 0;
+	size_t *rows = hu_xmalloc((m1 - m0 + 1) * sizeof *rows), n = wanted(j, x, m0, m1, rows), tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
+	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1, packed = !j->single && x->k * x->n <= hu_contract_shared() && n ? blocks * stretches : 0;
 	hu_operand *b = hu_xcalloc(packed + 1, sizeof *b);
 
 #pragma omp parallel num_threads(hu_threads()) if (n * x->n * x->k > 65536)
@@ -278,6 +266,28 @@ contraction(const job *j, const hu_contract *x)
 		hu_operand_release(&b[i]);
 	free(b);
 	free(rows);
+}
+
+static void
+contraction(const job *j, const hu_contract *x)
+{
+	size_t most = held / (x->n + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most;
+	job mine = *j;
+
+	if (!j->sink->gives_exact) {
+		contract_rows(j, x, 0, x->m);
+		return;
+	}
+	rows = x->m < rows ? x->m : rows;
+	mine.hi = hu_xmalloc((3 * rows * x->n + 1) * sizeof *mine.hi);
+	mine.lo = mine.hi + rows * x->n;
+	mine.err = mine.lo + rows * x->n;
+	for (size_t last; mine.row0 < x->m; mine.row0 = last) {
+		last = x->m - mine.row0 < rows ? x->m : mine.row0 + rows;
+		hu_contract_exact_pairs(x, mine.row0, last - mine.row0, mine.hi, mine.lo, mine.err);
+		contract_rows(&mine, x, mine.row0, last);
+	}
+	free(mine.hi);
 }
 
 static int
@@ -349,8 +359,8 @@ hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 {
 	hu_contract x, part;
 	hu_call settled, *c = &settled;
-	size_t length = (size_t)hu_attr_num(call, "part", 0);
-	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0 };
+	size_t length = hu_attr_count(call, "part", 0);
+	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0 };
 
 	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, map, c, in);
@@ -364,6 +374,8 @@ hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 	}
 	if (element)
 		by_rows(&j, element, n);
+	else
+		sink->gives_exact = sink->want_exact;
 	/* Taps that a stride skips are zeros: without them the sum is the same, where none meets an infinity. */
 	if (x.split && all_finite(x.b))
 		for (size_t i = 0; part = x, x.split(&part, &x, i); i++)

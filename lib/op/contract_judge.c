@@ -2,7 +2,7 @@
    The judges of products: exact value, a-priori bound, magnitude, swamping, cost. Bounds and
    magnitudes come with the certified values (contract_enclose.c), but for tensor cores, whose bound
    needs every operand. */
-#include "lib/op/contract.h"
+#include "lib/op/contract_exact.h"
 #include "lib/op/map.h"
 #include "lib/op/sink.h"
 
@@ -14,6 +14,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+enum { ROWS = 4 }; /* so many and more go to the exact product of matrices; fewer, output by output */
 
 /* All of T, low parts and all, at a precision that holds four doubles. */
 static mpfr_t *
@@ -85,6 +87,17 @@ reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t
 	}
 }
 
+/* Whole rows that the ascending list has, where it leaves no gap: from *ROW0 on, beginning at position *AT of it; 0: none. */
+static size_t
+whole_rows(const hu_contract *x, const size_t *element, size_t n, size_t *row0, size_t *at)
+{
+	if (!n || element[n - 1] - element[0] + 1 != n)
+		return 0;
+	*row0 = (element[0] + x->n - 1) / x->n;
+	*at = *row0 * x->n - element[0];
+	return n > *at ? (n - *at) / x->n : 0;
+}
+
 hu_status
 hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
 {
@@ -95,11 +108,17 @@ hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 		reference_of_parts(&x, element, n, exact);
 		return HU_OK;
 	}
+	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at), past = 0;
+	if (rows >= ROWS) {
+		hu_contract_exact_values(&x, row0, rows, exact + at);
+		past = rows * x.n;
+	}
 #pragma omp parallel
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
-		for (size_t i = 0; i < n; i++) {
+		for (size_t e = 0; e < n - past; e++) {
+			size_t i = past && e >= at ? e + past : e;
 			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
 			hu_exact_dot(exact[i], a, a + x.k, x.k);
 			if (x.scale != 1)
@@ -109,6 +128,12 @@ hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 	}
 	return HU_OK;
+}
+
+int
+hu_contract_holds(hu_format b, hu_format a)
+{
+	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
 }
 
 /* The bound of a tensor core's sum of these operands, all of it absolute: what chopping them to
@@ -189,7 +214,7 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 	hu_contract x;
 	hu_call settled, *c = &settled;
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
-	size_t part = (size_t)hu_attr_num(call, "part", 0);
+	size_t part = hu_attr_count(call, "part", 0);
 
 	HU_TRY(hu_contract_settle(c, call, in));
 
@@ -232,7 +257,7 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 	hu_contract x = { 0 };
 
 	map(&x, c, in);
-	size_t part = (size_t)hu_attr_num(c, "part", 0);
+	size_t part = hu_attr_count(c, "part", 0);
 	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_sum s = c->sum;
 	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.acc) != HU_OK) /* no such unit: the call itself says so when it runs */

@@ -4,6 +4,7 @@
    high ones, and bounds for what is left: al bl, the roundings of the plain ones, and the operands' own errors.
    Those are bounded by Cauchy and Schwarz, |Σ x y| <= |x|2 |y|2 with norms of rows and columns, which cost no product. */
 #include "lib/op/contract_low.h"
+#include "lib/op/contract_runs.h"
 #include "lib/op/map.h"
 
 #include "lib/base/mem.h"
@@ -14,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 24, COLUMNS = 256, STRETCH = 2048, LANES = 8 };
+enum { ROWS = 24, COLUMNS = 256, STRETCH = 2048 };
 /* An error beyond this share of its value is worth another look: half an ulp of fp32 to ten more bits, and two to spare. */
 #define VAGUE 0x1p-37
-static const size_t shared = (size_t)1 << 23; /* doubles of each part of B that all tiles share */
 
 /* An operand's parts by place: floats or doubles, and their low parts and errors or NULL. */
 typedef struct source { const hu_tensor *t; const double *lo, *err; } source;
@@ -31,6 +31,7 @@ typedef struct job {
 	const hu_contract *x;
 	hu_sink *sink;
 	source a, b;
+	hu_runs runs;
 } job;
 
 typedef struct work {
@@ -44,11 +45,13 @@ typedef struct work {
 	size_t some[STRETCH], open[COLUMNS];
 } work;
 
-/* Elements K0 .. K1-1 of row M: what the map says once, for all parts. */
-static void
-row_stretch(const hu_contract *x, const source *s, size_t m, size_t k0, size_t k1, double (*to)[STRETCH])
+/* Elements K0 .. K1-1 of row M: what the map says once, for all parts; and, where W is not NULL, the largest magnitude's bits and
+   the squares of values and errors, added to W's. */
+static uint64_t
+row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, size_t k0, size_t k1, double (*to)[STRETCH], norms *w)
 {
 	int wide = hu_is_wide(s->t->format);
+	uint64_t top = 0;
 
 	for (size_t k = k0; k < k1;) {
 		hu_stretch at = x->row(x, m, k);
@@ -69,36 +72,26 @@ row_stretch(const hu_contract *x, const source *s, size_t m, size_t k0, size_t k
 			for (size_t i = 0; err && i < n; i++)
 				to[2][i0 + i] = err[i * step];
 		}
+		if (w && r->run && at.offset >= 0) {
+			size_t i = (size_t)at.offset / r->run;
+			int whole = n == r->run && step == 1 && (size_t)at.offset % r->run == 0;
+			uint64_t u = whole ? r->top[i] : hu_survey(to[0] + i0, n, &w->h);
+			top = u > top ? u : top;
+			if (whole) {
+				w->h += r->h[i];
+				w->e += r->e[i];
+			} else if (s->err) {
+				hu_survey(to[2] + i0, n, &w->e);
+			}
+		}
 		k += n;
 	}
-}
-
-/* The largest magnitude's bits, and sums of squares, of N elements: LANES at a time, for the sake of speed. Squares that
-   underflow lose less than 2^-1022 each, which is added: a sum that counts them cannot be too small. */
-static uint64_t
-survey(const double *x, size_t n, double *squares)
-{
-	double sum[LANES] = { *squares };
-	uint64_t top[LANES] = { 0 };
-	size_t i = 0;
-
-	for (; i + LANES <= n; i += LANES) {
-		HU_SIMD
-		for (size_t j = 0; j < LANES; j++) {
-			uint64_t u = hu_bits64(x[i + j]) & 0x7fffffffffffffff;
-			top[j] = u > top[j] ? u : top[j];
-			sum[j] += x[i + j] * x[i + j];
-		}
+	if (w && !r->run) {
+		top = hu_survey(to[0], k1 - k0, &w->h);
+		if (s->err)
+			hu_survey(to[2], k1 - k0, &w->e);
 	}
-	for (; i < n; i++) {
-		uint64_t u = hu_bits64(x[i]) & 0x7fffffffffffffff;
-		top[0] = u > top[0] ? u : top[0];
-		sum[0] += x[i] * x[i];
-	}
-	for (size_t j = 1; j < LANES; j++)
-		top[0] = top[j] > top[0] ? top[j] : top[0];
-	*squares = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) + (top[0] ? (double)n * 0x1p-1020 : 0);
-	return top[0];
+	return top;
 }
 
 /* K squares and their sum: K + 4 roundings. Low parts are half an ulp of high ones at most: LOW, there are some. */
@@ -169,15 +162,12 @@ pack_a(const job *j, work *w, size_t row0, size_t rows, size_t k0, size_t k1)
 		hu_operand_settle(&w->a.lo);
 	}
 	for (size_t i = 0; i < rows; i++) {
-		row_stretch(j->x, &j->a, row0 + i, k0, k1, w->part);
-		uint64_t top = survey(w->part[0], k1 - k0, &w->row[i].h);
+		uint64_t top = row_stretch(j->x, &j->a, &j->runs, row0 + i, k0, k1, w->part, &w->row[i]);
 		if (j->a.lo)
 			assume(&w->a, i, top);
 		hu_operand_vector(&w->a.hi, i, w->part[0], 1);
 		if (j->a.lo)
 			hu_operand_vector(&w->a.lo, i, w->part[1], 1);
-		if (j->a.err)
-			survey(w->part[2], k1 - k0, &w->row[i].e);
 	}
 	hu_operand_ready(&w->a.hi);
 	if (j->a.lo)
@@ -203,7 +193,7 @@ term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 		w->sum[q] = hu_dd_of(0);
 	for (size_t k0 = 0; k0 < x->k; k0 += STRETCH) {
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k, some = 0;
-		row_stretch(x, &j->a, m, k0, k1, w->part);
+		row_stretch(x, &j->a, &j->runs, m, k0, k1, w->part, NULL);
 		for (size_t i = 0; i < k1 - k0; i++)
 			if (w->part[0][i] != 0 || (j->a.err && w->part[2][i] != 0))
 				w->some[some++] = i;
@@ -226,7 +216,7 @@ special(const job *j, work *w, size_t row, size_t column)
 
 	for (size_t k0 = 0; k0 < x->k; k0 += STRETCH) {
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
-		row_stretch(x, &j->a, row, k0, k1, w->part);
+		row_stretch(x, &j->a, &j->runs, row, k0, k1, w->part, NULL);
 		for (size_t k = k0; k < k1; k++) {
 			double a = w->part[0][k - k0], b = hu_get(j->b.t, x->column(x, k) + column * x->column_stride);
 			if (hu_isfinite(a) && hu_isfinite(b))
@@ -320,12 +310,13 @@ tile(const job *j, work *w, const packed *b, const norms *column, size_t row0, s
 void
 hu_contract_enclose_low(const hu_contract *x, hu_sink *sink)
 {
-	job j = { x, sink, { x->a, sink->low[0].lo, sink->low[0].err }, { x->b, sink->low[1].lo, sink->low[1].err } };
+	job j = { x, sink, { x->a, sink->low[0].lo, sink->low[0].err }, { x->b, sink->low[1].lo, sink->low[1].err }, { 0, NULL, NULL, NULL } };
 	size_t tiles = (x->m + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS, stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1;
-	size_t packs = x->k * x->n <= shared ? blocks * stretches : 0;
+	size_t packs = x->k * x->n <= hu_contract_shared() / 2 ? blocks * stretches : 0;
 	packed *b = hu_xcalloc(packs + 1, sizeof *b);
 	norms *column = hu_xcalloc(packs ? x->n + 1 : 1, sizeof *column);
 
+	hu_runs_survey(&j.runs, x, j.a.err);
 #pragma omp parallel num_threads(hu_threads()) if (x->m * x->n * x->k > 65536)
 	{
 		work *w = hu_xmalloc(sizeof *w);
@@ -356,4 +347,5 @@ hu_contract_enclose_low(const hu_contract *x, hu_sink *sink)
 	}
 	free(b);
 	free(column);
+	hu_runs_release(&j.runs);
 }

@@ -15,7 +15,7 @@ hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in
 	hu_contract x;
 	hu_call settled, *c = &settled;
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
-	size_t part = (size_t)hu_attr_num(call, "part", 0);
+	size_t part = hu_attr_count(call, "part", 0);
 
 	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, map, c, in);

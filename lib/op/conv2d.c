@@ -29,7 +29,7 @@ column(const hu_contract *c, size_t k)
 static void
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
-	x->s = (size_t)hu_attr_num(c, "stride", 1);
+	x->s = hu_attr_count(c, "stride", 1);
 	x->h = in[0].d[1];
 	x->w = in[0].d[2];
 	x->ci = in[0].d[3];
@@ -51,7 +51,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	hu_contract x;
 
-	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !(hu_attr_num(c, "stride", 1) >= 1))
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "stride", 1))
 		return hu_fail(HU_EINVAL, "conv2d: an image and a kernel of rank 4 and a stride of 1 or more are needed");
 	if (in[0].d[3] != in[1].d[2])
 		return hu_fail(HU_EINVAL, "conv2d: the image has %zu channels, the kernel takes %zu", in[0].d[3], in[1].d[2]);

@@ -30,9 +30,9 @@ column(const hu_contract *c, size_t k)
 static void
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
-	x->s = (size_t)hu_attr_num(c, "stride", 1);
-	x->kh = (size_t)hu_attr_num(c, "kh", 0);
-	x->kw = (size_t)hu_attr_num(c, "kw", 0);
+	x->s = hu_attr_count(c, "stride", 1);
+	x->kh = hu_attr_count(c, "kh", 0);
+	x->kw = hu_attr_count(c, "kw", 0);
 	x->h = in[0].d[1];
 	x->w = in[0].d[2];
 	x->ci = in[0].d[3];
@@ -52,7 +52,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	hu_contract x;
 
-	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !(hu_attr_num(c, "stride", 1) >= 1) || !(hu_attr_num(c, "kh", 0) >= 1) || !(hu_attr_num(c, "kw", 0) >= 1))
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "stride", 1) || !hu_attr_count(c, "kh", 0) || !hu_attr_count(c, "kw", 0))
 		return hu_fail(HU_EINVAL, "conv2d_dw: an image and a gradient of rank 4, a stride, kh and kw are needed");
 	map(&x, c, in);
 	if (in[1].d[0] != in[0].d[0] || in[1].d[1] != x.ho || in[1].d[2] != x.wo)

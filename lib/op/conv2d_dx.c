@@ -54,12 +54,14 @@ place(const hu_contract *c, size_t m)
 static int
 split(hu_contract *p, const hu_contract *c, size_t i)
 {
-	if (i >= c->s * c->s)
+	size_t phases_h = c->s < c->h ? c->s : c->h, phases_w = c->s < c->w ? c->s : c->w; /* the others have no pixel */
+
+	if (i >= phases_h * phases_w)
 		return 0;
-	p->row0 = i / c->s;
-	p->col0 = i % c->s;
-	p->rows = p->row0 < c->h ? (c->h - p->row0 + c->s - 1) / c->s : 0;
-	p->cols = p->col0 < c->w ? (c->w - p->col0 + c->s - 1) / c->s : 0;
+	p->row0 = i / phases_w;
+	p->col0 = i % phases_w;
+	p->rows = (c->h - p->row0 + c->s - 1) / c->s;
+	p->cols = (c->w - p->col0 + c->s - 1) / c->s;
 	p->tap_h0 = (p->row0 + (size_t)c->pad_h) % c->s;
 	p->tap_w0 = (p->col0 + (size_t)c->pad_w) % c->s;
 	p->taps_h = p->tap_h0 < c->kh ? (c->kh - p->tap_h0 + c->s - 1) / c->s : 0;
@@ -75,9 +77,9 @@ split(hu_contract *p, const hu_contract *c, size_t i)
 static void
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
-	x->s = (size_t)hu_attr_num(c, "stride", 1);
-	x->h = (size_t)hu_attr_num(c, "height", 0);
-	x->w = (size_t)hu_attr_num(c, "width", 0);
+	x->s = hu_attr_count(c, "stride", 1);
+	x->h = hu_attr_count(c, "height", 0);
+	x->w = hu_attr_count(c, "width", 0);
 	x->kh = in[1].d[0];
 	x->kw = in[1].d[1];
 	x->ci = in[1].d[2];
@@ -98,7 +100,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	hu_contract x;
 
-	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !(hu_attr_num(c, "stride", 1) >= 1) || !(hu_attr_num(c, "height", 0) >= 1) || !(hu_attr_num(c, "width", 0) >= 1))
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "stride", 1) || !hu_attr_count(c, "height", 0) || !hu_attr_count(c, "width", 0))
 		return hu_fail(HU_EINVAL, "conv2d_dx: a gradient and a kernel of rank 4, a stride, a height and a width are needed");
 	map(&x, c, in);
 	if (in[0].d[1] != x.ho || in[0].d[2] != x.wo || in[0].d[3] != x.co)

@@ -73,16 +73,17 @@ hu_dd_neg(hu_dd a)
 HU_DD hu_dd hu_dd_sub(hu_dd a, hu_dd b) { return hu_dd_add(a, hu_dd_neg(b)); }
 
 /* The four partial products but a.l b.l, which is part of the bound. An underflow anywhere loses
-   less than 2^-1070, counted wherever a product is small or has low parts. */
+   less than 2^-1070, counted wherever a product is small or has low parts, and neither factor is 0: an exact 0 gives one. */
 HU_DD hu_dd
 hu_dd_mul(hu_dd a, hu_dd b)
 {
 	double r, p = hu_dd_product(a.h, b.h, &r), x = a.h * b.l, y = a.l * b.h, t = x + y, v = r + t, e;
+	int some = a.h != 0 && b.h != 0, off = (a.e != 0 && (b.h != 0 || b.e != 0)) || (b.e != 0 && a.h != 0);
 
 	e = 0x1p-52 * (fabs(x) + fabs(y) + fabs(t)) + fabs(a.l * b.l);
-	e += a.l != 0 || b.l != 0 ? 0x1p-52 * fabs(v) + 0x1p-1070 : 0;
-	e += fabs(p) < 0x1p-960 && a.h != 0 && b.h != 0 ? 0x1p-1070 : 0;
-	e += fabs(a.h) * b.e + fabs(b.h) * a.e + a.e * b.e + (a.e != 0 || b.e != 0 ? 0x1p-1070 : 0);
+	e += some && (a.l != 0 || b.l != 0) ? 0x1p-52 * fabs(v) + 0x1p-1070 : 0;
+	e += some && fabs(p) < 0x1p-960 ? 0x1p-1070 : 0;
+	e += fabs(a.h) * b.e + fabs(b.h) * a.e + a.e * b.e + (off ? 0x1p-1070 : 0);
 	return hu_dd_made(p, v, e);
 }
 

@@ -31,7 +31,7 @@ count_bad(const hu_tensor *t)
 static void
 look(const hu_call *c, hu_tensor *const *in, double *found, double where[3])
 {
-	int judged = (int)hu_attr_num(c, "judged", c->nin), from;
+	int judged = (int)hu_attr_count(c, "judged", (size_t)c->nin), from;
 
 	*found = 0;
 	where[0] = -1;
@@ -101,7 +101,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
-	int judged = (int)hu_attr_num(c, "judged", c->nin);
+	int judged = (int)hu_attr_count(c, "judged", (size_t)c->nin);
 
 	(void)out;
 	k->reads = judged < c->nin ? judged : c->nin; /* the others in a step that is lost anyway */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    grad_norm: Euclidean norm of all inputs together; squares and sums in the compute
    format, by the fixed tree in each tensor, the tensors' sums added in order. */
+#include "lib/op/exact_sum.h"
 #include "lib/op/reduce.h"
 
 #define F(S, T) out[0][i] = hu_square##S(c, in[0][i])
@@ -71,15 +72,13 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 
 	(void)out;
 	(void)element;
-	mpfr_init2(x, HU_EXACT_BITS);
+	mpfr_init2(x, hu_sum_bits(in[0]));
 	mpfr_init2(sum, hu_sum_bits(in[0]));
 	mpfr_set_zero(sum, 1);
-	for (int k = 0; k < c->nin; k++)
-		for (size_t i = 0; i < in[k]->n; i++) {
-			hu_exact_get(x, in[k], i);
-			mpfr_sqr(x, x, MPFR_RNDN);
-			mpfr_add(sum, sum, x, MPFR_RNDN);
-		}
+	for (int k = 0; k < c->nin; k++) {
+		hu_exact_sum(x, in[k], in[k], 0, in[k]->n, 1);
+		mpfr_add(sum, sum, x, MPFR_RNDN);
+	}
 	for (size_t i = 0; i < n; i++) {
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		mpfr_sqrt(exact[i], sum, MPFR_RNDN);

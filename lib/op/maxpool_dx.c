@@ -32,9 +32,9 @@ received(const hu_pool *p, hu_tensor *const *in, size_t i, size_t *to)
 static size_t
 room(const hu_pool *p)
 {
-	size_t a = (p->size + p->stride - 1) / p->stride;
+	size_t a = (p->size + p->stride - 1) / p->stride + 1, h = a < p->ho ? a : p->ho, w = a < p->wo ? a : p->wo;
 
-	return a * a + 1;
+	return h * w + 1;
 }
 
 /* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The references of batchnorm and layernorm: sums of products are formed without rounding. */
+#include "lib/op/exact_sum.h"
 #include "lib/op/norm.h"
-
 
 void
 hu_norm_exact_init(hu_norm_exact *e, const hu_tensor *x)
@@ -36,14 +36,8 @@ hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group,
 		return;
 	e->group = group;
 	hu_norm_group(x, how, group, &first, &n, &stride);
-	mpfr_set_zero(e->mean, 1);
-	mpfr_set_zero(e->var, 1);
-	for (size_t i = 0; i < n; i++) {
-		hu_exact_get(e->t, x, first + i * stride);
-		mpfr_add(e->mean, e->mean, e->t, MPFR_RNDN);
-		mpfr_sqr(e->t, e->t, MPFR_RNDN);
-		mpfr_add(e->var, e->var, e->t, MPFR_RNDN);
-	}
+	hu_exact_sum(e->mean, x, NULL, first, n, stride);
+	hu_exact_sum(e->var, x, x, first, n, stride);
 	mpfr_mul_ui(e->var, e->var, n, MPFR_RNDN);
 	mpfr_sqr(e->t, e->mean, MPFR_RNDN);
 	mpfr_sub(e->var, e->var, e->t, MPFR_RNDN);
@@ -110,13 +104,34 @@ upstream(hu_tensor *const *in, size_t i, mpfr_t y, mpfr_t x)
 	mpfr_mul(y, y, x, MPFR_RNDN);
 }
 
+/* Both means of a channel, on which all rows have one gamma, mean and rstd: Σ g = gamma Σ dy, Σ g xhat = gamma rstd (Σ dy x - mean Σ dy). */
+static void
+channel_means(hu_norm_exact *e, hu_tensor *const *in, size_t group, size_t first, size_t n, size_t stride)
+{
+	hu_exact_sum(e->mean, in[4], NULL, first, n, stride);
+	hu_exact_sum(e->var, in[4], in[0], first, n, stride);
+	hu_exact_get(e->t, in[2], group);
+	mpfr_mul(e->t, e->t, e->mean, MPFR_RNDN);
+	mpfr_sub(e->var, e->var, e->t, MPFR_RNDN);
+	hu_exact_get(e->t, in[3], group);
+	mpfr_mul(e->var, e->var, e->t, MPFR_RNDN);
+	hu_exact_get(e->t, in[1], group);
+	mpfr_mul(e->var, e->var, e->t, MPFR_RNDN);
+	mpfr_mul(e->mean, e->mean, e->t, MPFR_RNDN);
+	mpfr_div_ui(e->mean, e->mean, n, MPFR_RNDN);
+	mpfr_div_ui(e->var, e->var, n, MPFR_RNDN);
+}
+
 void
 hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, mpfr_t y)
 {
 	size_t C = hu_last(in[0]->shape), group = how == HU_CHANNEL ? i % C : i / C, first, n, stride;
 
 	hu_norm_group(in[0], how, group, &first, &n, &stride);
-	if (e->group != group) { /* mean: mean(g); var: mean(g xhat) */
+	if (e->group != group && how == HU_CHANNEL && !in[0]->lows && !in[4]->lows) {
+		e->group = group;
+		channel_means(e, in, group, first, n, stride);
+	} else if (e->group != group) { /* mean: mean(g); var: mean(g xhat) */
 		e->group = group;
 		mpfr_set_zero(e->mean, 1);
 		mpfr_set_zero(e->var, 1);

@@ -4,6 +4,8 @@
 #ifndef HU_OP_OP_H
 #define HU_OP_OP_H
 
+#include "lib/number/count.h"
+#include "lib/op/attr.h"
 #include "lib/op/call.h"
 
 #include <mpfr.h>
@@ -87,6 +89,9 @@ struct hu_op {
 	/* Counts the additions of N elements of output OUT by replaying them in their order; NULL: it adds nothing. */
 	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
 
+	/* Of optimizers' updates, NULL elsewhere: counts all elements of output 0, the new weights, which OUT holds already. */
+	void (*updates)(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count);
+
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
 	const char *grad_zero;        /* attributes that must be 0 for the rules to hold, "ta tb"; NULL: none */
 };
@@ -98,4 +103,8 @@ struct hu_op {
 
 const hu_op *hu_op_find(const char *name);    /* NULL where unknown */
 const hu_op *hu_op_at(int i);                 /* row I; NULL past the last */
+
+/* The operator's shape() behind hu_attr_check: what every call from a file or a command line passes. Outputs of more
+   elements than memory can be addressed for are HU_EINVAL, so that no hu_count of theirs wraps. */
+hu_status hu_op_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
 #endif

@@ -10,16 +10,16 @@
 hu_status
 hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 {
-	double size = hu_attr_num(c, "size", 2), stride = hu_attr_num(c, "stride", size);
+	size_t size = hu_attr_count(c, "size", 2), stride = hu_attr_count(c, "stride", size);
 
-	if (x.rank != 4 || !hu_count(x) || !(size >= 1) || !(stride >= 1))
+	if (x.rank != 4 || !hu_count(x) || !size || !stride)
 		return hu_fail(HU_EINVAL, "%s: an image of rank 4, a size and a stride of 1 or more are needed", c->op->name);
 	p->n = x.d[0];
 	p->h = x.d[1];
 	p->w = x.d[2];
 	p->c = x.d[3];
-	p->size = (size_t)size;
-	p->stride = (size_t)stride;
+	p->size = size;
+	p->stride = stride;
 	p->ho = hu_same(p->h, p->size, p->stride, &p->pad_h);
 	p->wo = hu_same(p->w, p->size, p->stride, &p->pad_w);
 	return HU_OK;

@@ -50,6 +50,8 @@ hu_status hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, c
 /* Weight updates, one addition an element: result 0 of the map is the new weight, result 1 what it differs by
    before the last rounding. Swamped: the stored weight is the old one (operand 0 of the map). */
 hu_status hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+/* The same of all elements, where the new weights are there: W and NEXT, with result 1 of the map. */
+void hu_update_tally_all(const hu_map *m, const hu_tensor *w, const hu_tensor *next, hu_update_tally *count);
 void hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count);
 void hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count);
 

@@ -20,10 +20,10 @@ step(const hu_call *c, hu_tensor *const *in, float *scale, hu_tracker *t)
 	k = *row;
 	k.growth = hu_attr_num(c, "growth", k.growth);
 	k.backoff = hu_attr_num(c, "backoff", k.backoff);
-	k.interval = (int)hu_attr_num(c, "interval", k.interval);
+	k.interval = (int)hu_attr_count(c, "interval", (size_t)k.interval);
 	k.floor = hu_attr_num(c, "floor", k.floor);
 	k.cap = hu_attr_num(c, "cap", k.cap);
-	k.hysteresis = (int)hu_attr_num(c, "hysteresis", k.hysteresis);
+	k.hysteresis = (int)hu_attr_count(c, "hysteresis", (size_t)k.hysteresis);
 	*scale = (float)hu_get(in[0], 0);
 	*t = (hu_tracker){ (float)hu_get(in[1], 0), (float)hu_get(in[1], 1), (float)hu_get(in[1], 2), (float)hu_get(in[1], 3) };
 	hu_scaler_step((hu_scaler_rule)(row - hu_scaler_at(0)), &k, hu_get(in[2], 0) != 0, scale, t);
@@ -82,7 +82,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_scaler row;
 
 	HU_TRY(hu_scaler_find(hu_attr_text(c, "rule", "pytorch"), &row));
-	if (!(hu_attr_num(c, "interval", row.interval) >= 1))
+	if (!hu_attr_count(c, "interval", (size_t)row.interval))
 		return hu_fail(HU_EINVAL, "scale_update: interval must be at least 1");
 	HU_TRY(hu_shape_length(c, 0, in[0], 1));
 	HU_TRY(hu_shape_length(c, 1, in[1], 4));

@@ -104,10 +104,22 @@ swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 	return hu_update_swamping(&m, element, n, env, count);
 }
 
+static void
+updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count)
+{
+	hu_map m;
+
+	if (hu_get(in[2], 0) != 0)
+		return;
+	prepare(&m, c, in);
+	m.blocks = c->nin > 3 ? &move_term : &step_term;
+	hu_update_tally_all(&m, in[0], out, count);
+}
+
 HU_MAP_FACES
 
 const hu_op hu_op_sgd = {
 	.name = "sgd", .summary = "gradient descent with momentum and weight decay",
 	.min_in = 3, .max_in = 4, .nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
 };

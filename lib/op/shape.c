@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/map.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,31 @@ hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want)
 		out[k] = want;
 	if (!hu_same_shape(out[k], want))
 		return hu_fail(HU_EINVAL, "%s: output %d is %s where %s is made", c->op->name, k, print(out[k], a, sizeof a), print(want, b, sizeof b));
+	return HU_OK;
+}
+
+/* Elements, of which doubles and as much again in scratch can be addressed. */
+static int
+countable(hu_shape s)
+{
+	size_t n = 1;
+
+	for (int i = 0; i < s.rank; i++)
+		if (__builtin_mul_overflow(n, s.d[i], &n))
+			return 0;
+	return n <= SIZE_MAX / 64;
+}
+
+hu_status
+hu_op_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	char a[96];
+
+	HU_TRY(hu_attr_check(c));
+	HU_TRY(c->op->shape(c, in, out));
+	for (int k = 0; k < c->nout; k++)
+		if (!countable(out[k]))
+			return hu_fail(HU_EINVAL, "%s: overflowing shape: output %d would be %s, more elements than can be addressed", c->op->name, k, print(out[k], a, sizeof a));
 	return HU_OK;
 }
 

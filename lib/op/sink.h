@@ -29,6 +29,8 @@ typedef struct hu_low { const double *lo, *err; } hu_low;
 struct hu_sink {
 	void (*take)(hu_sink *s, const hu_tile *t);
 	int bounds;          /* bounds and magnitudes are wanted; not together with LOW */
+	int want_exact;      /* exact values are wanted in place of enclosures, where an operator has them for whole outputs: */
+	int gives_exact;     /* it sets this before its first tile; err is then what two doubles to nearest do not hold */
 	const hu_low *low;   /* by operand; NULL: the operands are what they are */
 	hu_memo *memo;       /* of the call; NULL at first */
 };

@@ -143,6 +143,8 @@ attrs_from_json(hu_call *c, size_t i, json_t *attr)
 		}
 		if (c->nattr == HU_MAX_ATTR || strlen(key) >= sizeof c->attr->key)
 			return bad("call", i, "too many attributes, or one with a long name");
+		if (json_is_string(v) ? !*json_string_value(v) : !json_is_number(v))
+			return bad("call", i, "an attribute is neither a number nor a word");
 		if (json_is_string(v))
 			hu_attr_set_text(c, key, json_string_value(v));
 		else

@@ -67,6 +67,25 @@ hu_program_find(const hu_program *p, const char *name)
 }
 
 int
+hu_is_update(const hu_program *p, const hu_call *c)
+{
+	return c->phase == HU_UPDATE && p->t[c->in[0]].trainable && p->t[c->in[0]].next == c->out[0];
+}
+
+int
+hu_is_cast(const hu_program *p, int tensor, int *from, int *scale)
+{
+	const hu_call *c = p->t[tensor].producer >= 0 ? &p->c[p->t[tensor].producer] : NULL;
+
+	if (!c || strcmp(c->op->name, "cast") || c->out[0] != tensor)
+		return 0;
+	hu_format a = hu_format_of(p->t[tensor].format), b = hu_format_of(p->t[c->in[0]].format);
+	*from = c->in[0];
+	*scale = c->nout > 1 ? c->out[1] : -1;
+	return a.p < b.p || a.emin > b.emin;
+}
+
+int
 hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape s, hu_tclass cls)
 {
 	const char *dot = strchr(name, '.');
@@ -141,7 +160,7 @@ hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *laye
 	probe.nattr = nattr;
 	for (int i = 0; i < nattr; i++)
 		probe.attr[i] = attr[i];
-	if (probe.op->shape(&probe, shapes, &out) != HU_OK)
+	if (hu_op_shape(&probe, shapes, &out) != HU_OK)
 		hu_bug(__FILE__, __LINE__, "%s for %s: %s", op, out_name, hu_reason());
 	int id = hu_program_tensor(p, out_name, f, out, cls);
 	hu_call *c = hu_program_call(p, op, phase, layer, in, nin, &id, 1);

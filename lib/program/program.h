@@ -44,6 +44,10 @@ hu_program *hu_program_copy(const hu_program *p);
 int hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape s, hu_tclass cls);
 /* The id of a name, or -1. */
 int hu_program_find(const hu_program *p, const char *name);
+/* Whether C moves a parameter: its first input becomes its first output when the step ends. */
+int hu_is_update(const hu_program *p, const hu_call *c);
+/* Where TENSOR is what a cast to a narrower format made: 1, the cast's operand, and the scale by which it was multiplied, -1: none. */
+int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);
 
 /* Appends a call and returns it (valid until the next append). OUT's tensors exist already,
    with shape and format; IN and OUT are copied. Formats, sum, seed name get the defaults:

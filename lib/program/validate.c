@@ -51,7 +51,7 @@ check_shapes(const hu_program *p, const hu_call *c)
 	hu_shape *in = hu_xcalloc((size_t)c->nin + 1, sizeof *in), *out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
 
 	hu_call_shapes(p, c, in, out);
-	hu_status st = c->op->shape(c, in, out);
+	hu_status st = hu_op_shape(c, in, out);
 	for (int i = 0; i < c->nout && st == HU_OK; i++)
 		if (hu_count(out[i]) != hu_count(p->t[c->out[i]].shape))
 			st = hu_fail(HU_EINVAL, "output %s has %zu elements, the operator makes %zu", p->t[c->out[i]].name, hu_count(p->t[c->out[i]].shape), hu_count(out[i]));

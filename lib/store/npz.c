@@ -128,6 +128,17 @@ hu_npz_is(const char *path)
 	return got == sizeof head && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4));
 }
 
+/* PATH is a file, and what SPEC has behind it is therefore no part of its name. */
+static int
+there(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+
+	if (f)
+		fclose(f);
+	return f != NULL;
+}
+
 static hu_status
 take(hu_npy *a, hu_npz *z, const char *path, const char *name)
 {
@@ -160,6 +171,11 @@ hu_npz_pick(hu_npy *a, const char *spec)
 	hu_npz z;
 
 	if (!hu_npz_is(path)) {
+		if (name && there(path) && !there(spec)) {
+			st = hu_fail(HU_EFILE, "%s: no .npz (zip archive), so there is no array %s in it", path, name);
+			free(path);
+			return st;
+		}
 		free(path);
 		return hu_npy_read(a, spec);
 	}

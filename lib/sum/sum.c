@@ -270,15 +270,32 @@ check(const hu_sum *s)
 	return HU_OK;
 }
 
+/* Every word between commas says something, and no key says it twice. */
+static hu_status
+well_formed(const char *text)
+{
+	for (const char *word = text, *end; word; word = *end ? end + 1 : NULL) {
+		size_t key = strcspn(word, "=,");
+		end = word + strcspn(word, ",");
+		if (end == word)
+			return hu_fail(HU_EINVAL, "summation model '%s': %s; write NAME[:N][,key=value...], such as fma,acc=fp16", text, *text ? "nothing stands before or behind a comma" : "it is empty");
+		for (const char *before = text; before < word && word[key] == '='; before += strcspn(before, ",") + 1)
+			if (!strncasecmp(before, word, key + 1))
+				return hu_fail(HU_EINVAL, "summation model '%s': %.*s= is there twice", text, (int)key, word);
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_sum_parse(const char *text, hu_sum *out)
 {
+	HU_TRY(well_formed(text));
 	char *all = hu_xstrdup(text), *save = NULL;
 	char *word = strtok_r(all, ",", &save);
 	hu_status st = HU_OK;
 
 	*out = hu_sum_default();
-	st = word ? set_name(out, word) : hu_fail(HU_EINVAL, "an empty summation model");
+	st = set_name(out, word);
 	while (st == HU_OK && (word = strtok_r(NULL, ",", &save)))
 		st = set_key(out, word);
 	free(all);

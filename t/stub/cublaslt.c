@@ -12,8 +12,9 @@ typedef struct desc { int compute, scale, ta, tb, fast; } desc;
 typedef struct layout { int type; uint64_t rows, cols; int64_t ld; } layout;
 typedef struct pref { int64_t workspace; uint32_t mask, align[4]; } pref;
 
-/* Set: 0 status of Create, 1 slices of k, 2 algorithms found, 3 a wrong answer. Got: 4 products, 5 heuristics, 6 largest m*k of a B operand's bytes. */
-static long long key[8] = { 0, 1, 1, 0, 0, 0, 0, 0 };
+/* Set: 0 status of Create, 1 slices of k, 2 algorithms found, 3 a wrong answer, 7 its version; 1 and 7 also by STUB_SLICES and STUB_VERSION.
+   Got: 4 products, 5 heuristics, 6 largest m*k of a B operand's bytes, 8 checks. */
+static long long key[9] = { 0, 1, 1, 0, 0, 0, 0, 130000, 0 };
 static char why[200];
 
 void stub_set(int k, long long x) { key[k] = x; }
@@ -92,7 +93,26 @@ put(void *d, size_t i, double x, int type)
 		((uint16_t *)d)[i] = (uint16_t)(type == CUBLASLT_R_16F ? code((float)x, 11, -14, 15) : code((float)x, 8, -126, 127));
 }
 
-size_t cublasLtGetVersion(void) { return 130000; }
+static long long
+either(int k, const char *name)
+{
+	const char *s = getenv(name);
+
+	return s ? atoll(s) : key[k];
+}
+
+size_t cublasLtGetVersion(void) { return (size_t)either(7, "STUB_VERSION"); }
+
+/* What an algorithm is for: FNV-1a of the matrices. */
+static uint64_t
+kind(const desc *e, const layout *a, const layout *b, const layout *d)
+{
+	uint64_t all[] = { (uint64_t)e->compute, (uint64_t)e->ta, (uint64_t)e->tb, (uint64_t)a->type, a->rows, a->cols, (uint64_t)a->ld, (uint64_t)b->type, b->rows, b->cols, (uint64_t)b->ld, (uint64_t)d->type, d->rows, d->cols, (uint64_t)d->ld }, h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		h = (h ^ all[i]) * 0x100000001b3u;
+	return h;
+}
 
 int
 cublasLtCreate(void **handle)
@@ -229,10 +249,24 @@ cublasLtMatmulAlgoGetHeuristic(void *handle, void *e, void *a, void *b, void *c,
 	*found = st ? 0 : (int)key[2];
 	memset(choice, 0, sizeof *choice);
 	choice->algo.data[0] = 66;
-	choice->algo.data[1] = (uint64_t)key[1];
-	choice->algo.data[7] = (uint64_t)(size_t)e;
-	choice->workspace = (size_t)(key[1] > 1 ? 4096 : 0);
+	choice->algo.data[1] = (uint64_t)either(1, "STUB_SLICES");
+	choice->algo.data[7] = kind(e, a, b, d);
+	choice->workspace = (size_t)(choice->algo.data[1] > 1 ? 4096 : 0);
 	return st;
+}
+
+int
+cublasLtMatmulAlgoCheck(void *handle, void *e, void *a, void *b, void *c, void *d, const hu_cublas_algo *algo, hu_cublas_choice *result)
+{
+	key[8]++;
+	if (handle != &key || c != d || supported(e, a, b, d))
+		return no("check: handle or layouts");
+	if (algo->data[0] != 66 || !algo->data[1] || algo->data[7] != kind(e, a, b, d))
+		return no("check: no algorithm of mine, or another shape's");
+	memset(result, 0, sizeof *result);
+	result->algo = *algo;
+	result->workspace = (size_t)(algo->data[1] > 1 ? 4096 : 0);
+	return 0;
 }
 
 int
@@ -276,7 +310,7 @@ cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void
 	int wide = e->scale == CUBLASLT_R_64F;
 
 	key[4]++;
-	if (handle != &key || queue || lc != ld_ || c != d || algo->data[0] != 66 || algo->data[7] != (uint64_t)(size_t)e)
+	if (handle != &key || queue || lc != ld_ || c != d || algo->data[0] != 66 || algo->data[7] != kind(e, la, lb, ld))
 		return no("matmul: handle, C or another shape's algorithm");
 	if (supported(e, la, lb, ld))
 		return 15;

@@ -138,6 +138,17 @@ from_args(hu_config *c, const hu_sweep *s, const hu_cell *cell)
 }
 
 static hu_status
+on_or_off(const hu_sweep *s, const char *name, char **to)
+{
+	const char *word = hu_args_text(s->a, name);
+
+	if (strcmp(word, "on") && strcmp(word, "off"))
+		return hu_fail(HU_EINVAL, "--%s %s: on or off is needed", name, word);
+	*to = hu_xstrdup(word);
+	return HU_OK;
+}
+
+static hu_status
 finish(hu_config *c, const hu_cell *cell, const char *backend, size_t steps)
 {
 	const hu_backend *found;
@@ -167,6 +178,10 @@ hu_sweep_config(hu_config *c, const hu_sweep *s, const hu_cell *cell, const char
 {
 	HU_TRY(from_args(c, s, cell));
 	hu_status st = finish(c, cell, backend, steps);
+	if (st == HU_OK)
+		st = on_or_off(s, "fuse", &c->fuse);
+	if (st == HU_OK)
+		st = on_or_off(s, "graph", &c->graph);
 	if (st == HU_OK && cell->word[HU_SWEEP_SIMD])
 		st = hu_simd_set(cell->word[HU_SWEEP_SIMD]);
 	if (st != HU_OK)

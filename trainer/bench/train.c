@@ -298,7 +298,7 @@ static const hu_bench_column columns[] = {
 };
 
 static const hu_bench_option takes[] = {
-	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL }, HU_BENCH_MODEL, { NULL, NULL }
+	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL }, HU_BENCH_MODEL, { NULL, NULL }
 };
 
 const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones", columns, run, takes };

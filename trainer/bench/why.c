@@ -44,7 +44,7 @@ here(why *w)
 static void
 say(why *w, const hu_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t)
 {
-	json_t *rows = hu_timing_to_json(&w->device, p, w->by_call, w->measures ? t->call : NULL), *r;
+	json_t *rows = hu_timing_to_json(&w->device, p, w->by_call, w->measures ? t->call : NULL, w->measures ? t->pass : NULL), *r;
 	size_t i, last = json_array_size(rows) - 1;
 
 	json_array_foreach(rows, i, r) {
@@ -88,6 +88,7 @@ of_cell(why *w, int i)
 		hu_programs_release(&p);
 	}
 	free(t.call);
+	free(t.pass);
 	hu_config_release(&config);
 	return st;
 }
@@ -138,12 +139,12 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 }
 
 static const hu_bench_column columns[] = {
-	{ "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 }, { "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 }, { "memory_ms", 9, 4 },
+	{ "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 }, { "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 }, { "covers", 8, -1 }, { "launches", 8, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 }, { "memory_ms", 9, 4 },
 	{ "launch_ms", 9, 4 }, { "predicted_ms", 12, 4 }, { "measured_ms", 11, 4 }, { "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { NULL, 0, 0 }
 };
 
 static const hu_bench_option takes[] = {
-	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL, { NULL, NULL }
+	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL, { NULL, NULL }
 };
 
 const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes };

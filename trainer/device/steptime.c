@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "trainer/memory.h"
+#include "trainer/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,19 +62,22 @@ summarise(hu_steptime *t, const hu_session *s, double *seconds, double *calls, s
 	t->samples_per_s = 1e3 * (double)s->config->batch / t->ms;
 	t->calls = (size_t)s->programs.train->nc;
 	t->call = calls ? hu_xcalloc(t->calls + 1, sizeof *t->call) : NULL;
-	for (size_t c = 0; calls && c < t->calls; c++) {
+	t->pass = calls ? hu_passes_of(s) : NULL;
+	for (size_t c = 0; calls && c <= t->calls; c++) {
 		for (size_t i = 0; i < steps; i++)
-			one_call[i] = calls[i * t->calls + c];
+			one_call[i] = calls[i * (t->calls + 1) + c];
 		t->call[c] = median(one_call, steps);
 	}
 	free(one_call);
 }
 
+/* On a device the timed steps are whole: its calls are timed in as many steps more. */
 static hu_status
 run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 {
-	size_t nc = (size_t)s->programs.train->nc;
-	double *seconds = hu_xcalloc(ask->steps, sizeof *seconds), *calls = ask->calls && s->backend->profile ? hu_xcalloc(ask->steps * nc + 1, sizeof *calls) : NULL, start = 0, untimed;
+	size_t row = (size_t)s->programs.train->nc + 1, more;
+	double *seconds = hu_xcalloc(ask->steps, sizeof *seconds), *calls = ask->calls && s->backend->profile ? hu_xcalloc(ask->steps * row, sizeof *calls) : NULL, start = 0, untimed, loss;
+	double *with = calls && !s->backend->pass ? calls : NULL;
 	hu_status st = hu_session_start(s);
 
 	for (size_t i = 0; i < ask->warm + ask->steps && st == HU_OK; i++) {
@@ -82,7 +86,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 			start = hu_energy_read(ask->energy);
 			hu_energy_utilisation(ask->energy);
 		}
-		st = one(s, i, i < ask->warm || !calls ? NULL : calls + k * nc, i < ask->warm ? &untimed : &seconds[k], &t->loss);
+		st = one(s, i, i < ask->warm || !with ? NULL : with + k * row, i < ask->warm ? &untimed : &seconds[k], &t->loss);
 		if (ask->bar)
 			hu_progress_step(ask->bar, s->config->batch);
 	}
@@ -93,6 +97,9 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 		st = s->backend->digest(s->train, &t->digest);
 	if (st == HU_OK && ask->evaluate)
 		st = hu_session_evaluate(s, &t->eval);
+	more = calls && !with ? ask->steps : 0;
+	for (size_t i = 0; i < more && st == HU_OK; i++)
+		st = one(s, ask->warm + ask->steps + i, calls + i * row, &untimed, &loss);
 	if (st == HU_OK)
 		summarise(t, s, seconds, calls, ask->steps);
 	free(seconds);

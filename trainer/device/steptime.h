@@ -17,8 +17,9 @@ typedef struct hu_steptime_ask { size_t warm, steps; int calls, evaluate; double
    program's tensors (hu_memory_of), what a back end must hold. joules and utilisation: a step's mean, negative where not available.
    loss: of the last step; eval: where asked for. digest: of the state after all steps, warm ones included: what was computed.
    call: seconds of each call of a step, its median over the steps, by place in the program; freed by the caller, NULL where
-   not asked for or not known. */
-typedef struct hu_steptime { double ms, fastest_ms, spread_ms, samples_per_s, peak_bytes, joules, utilisation, loss; hu_evaluation eval; uint64_t digest; double *call; size_t calls; } hu_steptime;
+   not asked for or not known. pass: of a device, how it computed each call, and last what it looked at; its times are then those of steps after
+   the timed ones, launched pass by pass, of each pass's first call, and one more for the look; freed by the caller too. */
+typedef struct hu_steptime { double ms, fastest_ms, spread_ms, samples_per_s, peak_bytes, joules, utilisation, loss; hu_evaluation eval; uint64_t digest; double *call; size_t calls; hu_pass *pass; } hu_steptime;
 
 /* Of C's model, data, policy and back end. Each step ends with its loss on the host, as a training's does. Session and data are
    its own. HU_ENOMEM where the step does not fit (ASK's memory, the device's, the machine's): a blank cell, not an end. */

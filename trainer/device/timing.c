@@ -3,52 +3,145 @@
 
 #include "lib/base/mem.h"
 #include "trainer/memory.h"
+#include "trainer/passes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct row { const char *layer; const hu_call *call; int calls; double macs, flops, bytes, arithmetic, memory, launch, total, limit[3], measured; char odd[48]; } row;
+/* call: of a row that is one call's or one pass's. covers: their ids, ops: their operators, each once. launches: -1: not known. */
+typedef struct row {
+	const char *layer, *phase;
+	const hu_call *call;
+	int calls;
+	long launches;
+	double macs, flops, bytes, arithmetic, memory, launch, total, limit[3], measured;
+	char odd[48];
+	hu_str covers, ops;
+} row;
 
 static void
-add(row *r, const hu_peaks *d, const hu_program *p, const hu_call *c, const double *measured)
+add_roof(row *r, const row *x)
+{
+	double most = fmax(fmax(x->arithmetic, x->memory), x->launch);
+
+	r->calls += x->calls;
+	r->launches = r->launches < 0 || x->launches < 0 ? -1 : r->launches + x->launches;
+	r->macs += x->macs;
+	r->flops += x->flops;
+	r->bytes += x->bytes;
+	r->arithmetic += x->arithmetic;
+	r->memory += x->memory;
+	r->launch += x->launch;
+	r->total += most;
+	r->limit[most == x->launch ? HU_LIMIT_LAUNCH : most == x->memory ? HU_LIMIT_MEMORY : HU_LIMIT_ARITHMETIC] += most;
+	r->measured += x->measured;
+	if (!*r->odd)
+		memcpy(r->odd, x->odd, sizeof r->odd);
+}
+
+static void
+add_call(row *r, const hu_peaks *d, const hu_program *p, const hu_call *c, int chain, const double *measured)
 {
 	hu_roof t = hu_roofline(d, p, c);
 	hu_cost k = hu_call_cost(p, c);
 
-	r->calls++;
+	if (!r->calls++) {
+		r->layer = c->layer;
+		r->phase = hu_phase_name(c->phase);
+		r->call = c;
+	}
+	if (!chain && strcmp(r->layer, c->layer))
+		r->layer = "several";
+	if (strcmp(r->phase, hu_phase_name(c->phase)))
+		r->phase = "several";
 	r->macs += k.macs;
 	r->flops += k.flops;
 	r->bytes += k.bytes_in + k.bytes_out;
 	r->arithmetic += t.arithmetic;
 	r->memory += t.memory;
 	r->launch += t.launch;
-	r->total += t.total;
-	r->limit[t.limit] += t.total;
 	r->measured += measured ? measured[c->id] : 0;
 	if (!*r->odd)
 		memcpy(r->odd, t.odd, sizeof r->odd);
 }
 
+/* What a pass saves over its calls. */
+static void
+as_pass(row *r, const hu_peaks *d, const hu_pass *pass)
+{
+	r->launches = pass->launches;
+	r->bytes = pass->bytes;
+	r->memory = pass->bytes / (1e9 * d->gb_s);
+	r->launch = 1e-6 * d->launch_us * (double)(pass->launches > 0 ? pass->launches : 1);
+}
+
+/* What is computed together, in the order of the first calls, by whose ids they stand; the last is what a device looks at. */
+static row *
+make_parts(const hu_peaks *d, const hu_program *p, const double *measured, const hu_pass *pass)
+{
+	row *x = hu_xcalloc((size_t)p->nc + 1, sizeof *x);
+
+	for (int i = 0; i <= p->nc; i++)
+		x[i].launches = -1;
+	for (int i = 0; i < p->nc; i++)
+		add_call(&x[pass ? pass[i].first : i], d, p, &p->c[i], pass && pass[i].chain, measured);
+	for (int i = 0; pass && i <= p->nc; i++)
+		if (x[i].calls || i == p->nc)
+			as_pass(&x[i], d, &pass[i]);
+	if (pass) {
+		x[p->nc].layer = "statistics";
+		x[p->nc].measured = measured ? measured[p->nc] : 0;
+	}
+	return x;
+}
+
+static row
+row_like(const hu_program *p, const row *part, int by_call, const hu_pass *pass)
+{
+	row r = { .layer = part->layer, .phase = part->phase, .call = by_call ? part->call : NULL };
+
+	hu_str_init(&r.covers);
+	hu_str_init(&r.ops);
+	if (r.call)
+		hu_pass_words(p, pass, r.call->id, &r.covers, &r.ops);
+	return r;
+}
+
 /* Rows in the order of their first call; the last is the sum. */
 static row *
-make_rows(const hu_peaks *d, const hu_program *p, int by_call, const double *measured, int *n)
+make_rows(const hu_peaks *d, const hu_program *p, int by_call, const double *measured, const hu_pass *pass, int *n)
 {
-	row *rows = hu_xcalloc((size_t)p->nc + 1, sizeof *rows), all = { .layer = "all" };
+	row *rows = hu_xcalloc((size_t)p->nc + 2, sizeof *rows), *x = make_parts(d, p, measured, pass), all = { .layer = "all" };
 
 	*n = 0;
-	for (int i = 0; i < p->nc; i++) {
-		const hu_call *c = &p->c[i];
+	for (int i = 0; i <= p->nc; i++) {
 		int k = by_call ? *n : 0;
-		while (k < *n && strcmp(rows[k].layer, c->layer))
+		if (!x[i].layer)
+			continue;
+		while (k < *n && strcmp(rows[k].layer, x[i].layer))
 			k++;
 		if (k == *n)
-			rows[(*n)++] = (row){ .layer = c->layer, .call = by_call ? c : NULL };
-		add(&rows[k], d, p, c, measured);
-		add(&all, d, p, c, measured);
+			rows[(*n)++] = row_like(p, &x[i], by_call, pass);
+		add_roof(&rows[k], &x[i]);
+		add_roof(&all, &x[i]);
 	}
+	free(x);
 	*all.odd = 0;
+	hu_str_init(&all.covers);
+	hu_str_init(&all.ops);
 	rows[(*n)++] = all;
 	return rows;
+}
+
+static void
+free_rows(row *rows, int n)
+{
+	for (int i = 0; i < n; i++) {
+		hu_str_release(&rows[i].covers);
+		hu_str_release(&rows[i].ops);
+	}
+	free(rows);
 }
 
 static int
@@ -77,7 +170,7 @@ hu_timing_print(FILE *f, const hu_peaks *d, const hu_program *p, int by_call, co
 {
 	char bytes[16];
 	int n;
-	row *rows = make_rows(d, p, by_call, measured, &n);
+	row *rows = make_rows(d, p, by_call, measured, NULL, &n);
 
 	if (by_call)
 		fprintf(f, "%5s %-16s %-8s %-8s", "call", "op", "phase", "layer");
@@ -98,28 +191,32 @@ hu_timing_print(FILE *f, const hu_peaks *d, const hu_program *p, int by_call, co
 			fprintf(f, " %9.3f", 1e3 * r->measured);
 		fprintf(f, " %s%s%s\n", hu_limit_name(largest(r->limit)), *r->odd ? "; " : "", r->odd);
 	}
-	free(rows);
+	free_rows(rows, n);
 }
 
 json_t *
-hu_timing_to_json(const hu_peaks *d, const hu_program *p, int by_call, const double *measured)
+hu_timing_to_json(const hu_peaks *d, const hu_program *p, int by_call, const double *measured, const hu_pass *pass)
 {
 	json_t *list = json_array();
 	int n;
-	row *rows = make_rows(d, p, by_call, measured, &n);
+	row *rows = make_rows(d, p, by_call, measured, pass, &n);
 
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
 		json_t *j = json_pack("{s:s s:i s:f s:f s:f s:f s:f s:f s:f s:s s:s}", "layer", r->layer, "calls", r->calls, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "arithmetic_ms", 1e3 * r->arithmetic, "memory_ms", 1e3 * r->memory, "launch_ms", 1e3 * r->launch, "predicted_ms", 1e3 * r->total, "limit", hu_limit_name(largest(r->limit)), "odd", r->odd);
 		if (r->call) {
 			json_object_set_new(j, "call", json_integer(r->call->id));
-			json_object_set_new(j, "op", json_string(r->call->op->name));
-			json_object_set_new(j, "phase", json_string(hu_phase_name(r->call->phase)));
+			json_object_set_new(j, "op", json_string(r->ops.s));
+			json_object_set_new(j, "phase", json_string(r->phase));
 		}
+		if (r->call && pass)
+			json_object_set_new(j, "covers", json_string(r->covers.s));
+		if (r->launches >= 0)
+			json_object_set_new(j, "launches", json_integer(r->launches));
 		if (measured)
 			json_object_set_new(j, "measured_ms", json_real(1e3 * r->measured));
 		json_array_append_new(list, j);
 	}
-	free(rows);
+	free_rows(rows, n);
 	return list;
 }
