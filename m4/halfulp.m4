@@ -46,8 +46,9 @@ AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],
   [], [AS_IF([test "x$enable_asan" = xyes], [with_cuda=no], [with_cuda=check])])
 AC_ARG_VAR([NVCC], [CUDA's compiler])
 AC_ARG_WITH([cuda-arch], [AS_HELP_STRING([--with-cuda-arch=LIST],
-  [compute capabilities to compile for, e.g. 75,80,90a,120, and PTX of the newest plain one for what comes later (default: 80,90a)])],
-  [], [with_cuda_arch=80,90a])
+  [compute capabilities to compile for, e.g. 75,80,90a,120, and PTX of the newest plain one for what comes later (default: that of the GPU here, without one 80,90a)])],
+  [], [with_cuda_arch=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d ' .' | grep -E '^(7@<:@5-9@:>@|@<:@89@:>@@<:@0-9@:>@|1@<:@0-2@:>@@<:@0-9@:>@)$' | sort -u | sed -n 's/^90$/90a/; 1,2p' | paste -sd, -`
+	: "${with_cuda_arch:=80,90a}"])
 AC_ARG_VAR([CUDA_ARCH_FLAGS], [its targets as nvcc's own options, instead of --with-cuda-arch])
 AS_CASE([$with_cuda], [check|yes|no], [], [AC_MSG_ERROR([--with-cuda=$with_cuda: check, yes or no])])
 hu_cuda=no
@@ -96,7 +97,7 @@ AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])
 
 # HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim.h). Sets SHIM_CXXFLAGS, the conditional SHIM.
 AC_DEFUN([HU_SHIM], [
-SHIM_CXXFLAGS="-std=gnu++17 -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -Wall -Wunused-parameter -Wshadow=local"
+SHIM_CXXFLAGS="-std=gnu++17 -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fno-var-tracking -Wno-ignored-optimization-argument -Wall -Wunused-parameter -Wshadow=local"
 AS_IF([test "x$enable_werror" = xyes], [SHIM_CXXFLAGS="$SHIM_CXXFLAGS -Werror"])
 hu_shim=no
 AC_MSG_CHECKING([whether ${CXX:-no C++ compiler} makes objects that $CC links])
