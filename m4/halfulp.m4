@@ -46,9 +46,9 @@ AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],
   [], [AS_IF([test "x$enable_asan" = xyes], [with_cuda=no], [with_cuda=check])])
 AC_ARG_VAR([NVCC], [CUDA's compiler])
 AC_ARG_WITH([cuda-arch], [AS_HELP_STRING([--with-cuda-arch=LIST],
-  [compute capabilities to compile for, e.g. 75,80,90a,120, and PTX of the newest plain one for what comes later (default: that of the GPU here, without one 80,90a)])],
+  [compute capabilities to compile for, e.g. 75,80,90a,120, and PTX of the newest plain one for what comes later; 80-virtual: PTX alone, which the driver compiles when it first runs (default: that of the GPU here, without one 80-virtual,90a)])],
   [], [with_cuda_arch=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d ' .' | grep -E '^(7@<:@5-9@:>@|@<:@89@:>@@<:@0-9@:>@|1@<:@0-2@:>@@<:@0-9@:>@)$' | sort -u | sed -n 's/^90$/90a/; 1,2p' | paste -sd, -`
-	: "${with_cuda_arch:=80,90a}"])
+	: "${with_cuda_arch:=80-virtual,90a}"])
 AC_ARG_VAR([CUDA_ARCH_FLAGS], [its targets as nvcc's own options, instead of --with-cuda-arch])
 AS_CASE([$with_cuda], [check|yes|no], [], [AC_MSG_ERROR([--with-cuda=$with_cuda: check, yes or no])])
 hu_cuda=no
@@ -62,6 +62,9 @@ AS_IF([test $with_cuda != no], [
 			AS_CASE([$hu_arch], [7[[5-9]]|8[[0-9]]|9[[0-9]]|1[[0-2]][[0-9]]],
 			  [AS_IF([test $hu_arch -gt $hu_cuda_newest], [hu_cuda_newest=$hu_arch])
 			   AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=sm_$hu_arch"])],
+			  [7[[5-9]]-virtual|8[[0-9]]-virtual|9[[0-9]]-virtual|1[[0-2]][[0-9]]-virtual],
+			  [hu_arch=`echo $hu_arch | sed 's/-.*//'`
+			   AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=compute_$hu_arch"])],
 			  [9[[0-9]]a|1[[0-2]][[0-9]][[af]]], [AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=sm_$hu_arch"])],
 			  [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: $hu_arch is no compute capability from 75 to 129, such as 80 or 90a])])
 		done
