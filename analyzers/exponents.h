@@ -4,10 +4,7 @@
 #ifndef HU_ANALYZERS_EXPONENTS_H
 #define HU_ANALYZERS_EXPONENTS_H
 
-#include "lib/base/tsv.h"
-#include "lib/program/program.h"
-
-#define HU_EXPONENTS_COLUMNS "step tensor class layer format bin count"
+#include "lib/program/bins.h"
 
 /* A row a tensor of T that was recorded and a bin that is not empty. */
 void hu_exponents_add(hu_tsv *out, const hu_program *p, size_t step, const hu_tensor *t);

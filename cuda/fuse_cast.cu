@@ -11,9 +11,9 @@ casts_kernel(HU_PARAM hu_casts g)
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_piece p = hu_many_piece(&g.t, chunk);
-		hu_operand from = hu_many_operand(&g.from, g.in[p.tensor]);
-		hu_result to = hu_many_result(&g.to, g.out[p.tensor]);
+		hu_operand from;
+		hu_result to;
+		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
 		HU_ONCE
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)
 			S::store(&to, p.from + j, S::at(&c, &from, p.from + j));

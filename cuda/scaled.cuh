@@ -22,6 +22,17 @@ typedef struct hu_casts {
 	uint64_t *amax;
 } hu_casts;
 
+/* The elements of chunk CHUNK, where they come from and where they go. */
+HU_DEVICE hu_piece
+hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_operand *from, hu_result *to)
+{
+	hu_piece p = hu_many_piece(&g->t, chunk);
+
+	*from = hu_many_operand(&g->from, g->in[p.tensor]);
+	*to = hu_many_result(&g->to, g->out[p.tensor]);
+	return p;
+}
+
 template <class S>
 HU_KERNEL
 hu_scaled_kernel(HU_PARAM hu_casts g)
@@ -30,9 +41,9 @@ hu_scaled_kernel(HU_PARAM hu_casts g)
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_piece p = hu_many_piece(&g.t, chunk);
-		hu_operand from = hu_many_operand(&g.from, g.in[p.tensor]);
-		hu_result to = hu_many_result(&g.to, g.out[p.tensor]);
+		hu_operand from;
+		hu_result to;
+		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
 		double k = hu_cast_scale(hu_from_bits64(g.amax[p.tensor]), g.max);
 		c.k[0] = S::constant(&c, k);
 		if (p.from == 0 && threadIdx.x == 0 && g.scale[p.tensor]) {

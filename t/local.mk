@@ -71,6 +71,7 @@ SCRIPT_TESTS += t/t-why-it-paid.sh
 t_libtap_a_SOURCES += t/tap.c
 noinst_HEADERS += t/tap.h
 EXTRA_DIST += t/tap.sh
+noinst_HEADERS += t/third.h
 C_TESTS += t/u-arith-wide
 C_TESTS += t/u-arith
 C_TESTS += t/u-base

@@ -5,23 +5,12 @@
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
 #include "t/tap.h"
+#include "t/third.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { N = 70000 };
-
-static hu_status
-third(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	(void)c;
-	(void)out;
-	for (size_t i = 0; i < n; i++) {
-		mpfr_set_d(exact[i], hu_get(in[0], element[i]), MPFR_RNDN);
-		mpfr_div_ui(exact[i], exact[i], 3, MPFR_RNDN);
-	}
-	return HU_OK;
-}
 
 static double lie;
 

@@ -7,6 +7,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "t/tap.h"
+#include "t/third.h"
 
 #include <math.h>
 #include <signal.h>
@@ -14,18 +15,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static hu_status
-third(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	(void)c;
-	(void)out;
-	for (size_t i = 0; i < n; i++) {
-		mpfr_set_d(exact[i], hu_get(in[0], element[i]), MPFR_RNDN);
-		mpfr_div_ui(exact[i], exact[i], 3, MPFR_RNDN);
-	}
-	return HU_OK;
-}
 
 static hu_status
 half_ulp(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound)

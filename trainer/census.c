@@ -63,32 +63,6 @@ census_of(hu_session *s, int tensor, hu_census *c)
 }
 
 static void
-add_bin(hu_tsv *t, size_t step, const hu_info *info, const char *bin, uint64_t count)
-{
-	if (!count)
-		return;
-	hu_tsv_int(t, (long long)step);
-	hu_tsv_text(t, info->name);
-	hu_tsv_text(t, hu_tclass_name(info->cls));
-	hu_tsv_text(t, info->layer);
-	hu_tsv_text(t, hu_format_name(info->format));
-	hu_tsv_text(t, bin);
-	hu_tsv_int(t, (long long)count);
-}
-
-static void
-add_bins(hu_tsv *t, size_t step, const hu_info *info, const hu_census *c)
-{
-	add_bin(t, step, info, "zero", c->bins[HU_BIN_ZERO]);
-	for (int e = HU_BIN_LOW; e <= HU_BIN_HIGH; e++) {
-		char bin[16];
-		snprintf(bin, sizeof bin, "%d", e);
-		add_bin(t, step, info, bin, c->bins[e - HU_BIN_LOW]);
-	}
-	add_bin(t, step, info, "nonfinite", c->bins[HU_BIN_NONFINITE]);
-}
-
-static void
 add_cast(hu_tsv *t, size_t step, const hu_program *p, int tensor, int from, const hu_underflow *n)
 {
 	const hu_info *info = &p->t[tensor];
@@ -116,7 +90,7 @@ hu_census_add(hu_tsv *exponents, hu_tsv *casts, hu_session *s, size_t step)
 		if (!hu_match(s->config->count, p->t[i].name))
 			continue;
 		HU_TRY(census_of(s, i, &c));
-		add_bins(exponents, step, &p->t[i], &c);
+		hu_bins_rows(exponents, step, &p->t[i], c.bins);
 		if (hu_is_cast(p, i, &from, &scale))
 			add_cast(casts, step, p, i, from, &c.lost);
 	}

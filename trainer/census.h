@@ -3,11 +3,10 @@
 #ifndef HU_TRAINER_CENSUS_H
 #define HU_TRAINER_CENSUS_H
 
-#include "lib/base/tsv.h"
+#include "lib/program/bins.h"
 #include "trainer/session.h"
 
-/* Columns of exponents.tsv and casts.tsv; the former are those of analyze's. */
-#define HU_EXPONENTS_COLUMNS "step tensor class layer format bin count"
+/* Columns of casts.tsv; exponents.tsv's are in bins.h. */
 #define HU_CASTS_COLUMNS "step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz"
 
 /* HU_EINVAL where nothing of P matches PATTERN, which may be NULL: nothing is to be counted. */
