@@ -4,6 +4,7 @@
 
 #define F(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
 HU_FORMULA(avgpool_dx, 1, 1, F)
+#undef F
 
 extern "C" hu_status
 HU_SIDE(op_avgpool_dx)(hu_work *w)

@@ -23,6 +23,8 @@ enum { EPS, MOMENTUM, REST, ROWS, CONSTANTS };
 	} while (0)
 HU_FORMULA(mean_of, 2, 3, MEAN)
 HU_FORMULA(spread_of, 2, 3, SPREAD)
+#undef MEAN
+#undef SPREAD
 
 /* STAT, made here, from SUM by F; as many of the outputs AT (as it is) and MOVED (the running one's next) as the call has. */
 template <class F>

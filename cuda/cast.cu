@@ -7,6 +7,8 @@
 #define SCALED(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 HU_FORMULA(plain, 1, 1, PLAIN)
 HU_FORMULA(scaled, 1, 1, SCALED)
+#undef PLAIN
+#undef SCALED
 
 /* Magnitudes compare as their bits do, NaN above infinity. */
 HU_KERNEL

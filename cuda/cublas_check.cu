@@ -41,5 +41,6 @@ SAME(sizeof(hu_cublas_algo), sizeof(cublasLtMatmulAlgo_t));
 SAME(sizeof(hu_cublas_choice), sizeof(cublasLtMatmulHeuristicResult_t));
 SAME(offsetof(hu_cublas_choice, workspace), offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 SAME(offsetof(hu_cublas_choice, state), offsetof(cublasLtMatmulHeuristicResult_t, state));
+#undef SAME
 #endif
 #endif

@@ -11,8 +11,10 @@
 
 #define UNSCALE(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 #define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
-HU_FORMULA(unscale, 1, 1, UNSCALE)
-HU_FORMULA(square, 1, 1, SQUARE)
+HU_FORMULA(of_unscale, 1, 1, UNSCALE)
+HU_FORMULA(of_square, 1, 1, SQUARE)
+#undef UNSCALE
+#undef SQUARE
 
 enum { KINDS = 4, MOST_TENSORS = 256 };
 
@@ -57,9 +59,9 @@ gradients_kernel(HU_PARAM gradients g)
 			if (wide.data)
 				in[0][0] = S::pass(&c, &wide, p.from + j, in[0][0]);
 			bad += !hu_isfinite((double)in[0][0]);
-			unscale::run(S(), &c, in, out);
+			of_unscale::run(S(), &c, in, out);
 			in[0][0] = S::pass(&c, &to, p.from + j, out[0][0]);
-			square::run(S(), &c, in, out);
+			of_square::run(S(), &c, in, out);
 			squares[j] = out[0][0];
 		}
 		hu_count_in(&g.bad[p.tensor], bad);

@@ -5,7 +5,7 @@
 
 /* Magnitudes compare as their bits do, NaN above infinity. */
 HU_KERNEL
-amax_kernel(HU_PARAM hu_casts g)
+amaxes_kernel(HU_PARAM hu_casts g)
 {
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&g.t, chunk);
@@ -38,7 +38,7 @@ HU_SIDE(fuse_scaled)(hu_work *w, int n)
 		for (; done < n && g.t.count < HU_MANY; done++)
 			hu_casts_add(&g, &w[done]);
 		HU_TRY(hu_counters(w, &g.amax, g.t.count));
-		HU_TRY(HU_GO(w, amax_kernel, hu_many_grid(&g.t), HU_MANY_THREADS, 0, g));
+		HU_TRY(HU_GO(w, amaxes_kernel, hu_many_grid(&g.t), HU_MANY_THREADS, 0, g));
 		HU_TRY(hu_casts_run(w, &g));
 	}
 	return HU_OK;

@@ -6,6 +6,8 @@
 #define TANH(S, T) out[0][i] = hu_gelu_tanh##S(c, in[0][i])
 HU_FORMULA(by_erf, 1, 1, ERF)
 HU_FORMULA(by_tanh, 1, 1, TANH)
+#undef ERF
+#undef TANH
 
 extern "C" hu_status
 HU_SIDE(op_gelu)(hu_work *w)

@@ -4,8 +4,10 @@
 
 #define ERF(S, T) out[0][i] = hu_gelu_dx##S(c, in[0][i], in[1][i])
 #define TANH(S, T) out[0][i] = hu_gelu_tanh_dx##S(c, in[0][i], in[1][i])
-HU_FORMULA(by_erf, 2, 1, ERF)
-HU_FORMULA(by_tanh, 2, 1, TANH)
+HU_FORMULA(dx_by_erf, 2, 1, ERF)
+HU_FORMULA(dx_by_tanh, 2, 1, TANH)
+#undef ERF
+#undef TANH
 
 extern "C" hu_status
 HU_SIDE(op_gelu_dx)(hu_work *w)
@@ -15,5 +17,5 @@ HU_SIDE(op_gelu_dx)(hu_work *w)
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, w->in[1], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
-	return strcmp(hu_attr_text(w->call, "approx", "none"), "tanh") ? hu_field_run<by_erf>(w, &m) : hu_field_run<by_tanh>(w, &m);
+	return strcmp(hu_attr_text(w->call, "approx", "none"), "tanh") ? hu_field_run<dx_by_erf>(w, &m) : hu_field_run<dx_by_tanh>(w, &m);
 }

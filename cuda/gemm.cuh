@@ -36,7 +36,7 @@ typedef struct hu_gemm {
 #define HU_OUTSIDE 0xffffffffu
 
 /* y = sum / scale, rounded. */
-HU_DEVICE void
+HU_DEVICE_CALL void
 hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 {
 	if (g->sa.data)

@@ -126,6 +126,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	hu_copies copies;
 	hu_wgmmas units;
 
+	if (!HU_WGMMA_HERE) /* never launched there, and nothing to compile */
+		return;
 	hu_copies_begin(&copies);
 	hu_wgmmas_begin(&units);
 	HU_UNROLL

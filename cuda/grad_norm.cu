@@ -5,6 +5,7 @@
 
 #define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
 HU_FORMULA(square, 1, 1, SQUARE)
+#undef SQUARE
 
 /* Sums are values of the compute format; their sum and its root are formed as the CPU does: in double, rounded. */
 HU_KERNEL

@@ -26,9 +26,9 @@ extern "C" {
 /* With that at least BLOCKS of them beside each other. */
 #define HU_KERNEL_FOR(n, blocks) static __global__ void __launch_bounds__(n, blocks)
 #define HU_DEVICE static __device__ __forceinline__
+/* Called, not inlined: where it is large and its callers are many. */
+#define HU_DEVICE_CALL static __device__ __noinline__ __attribute__((unused))
 #define HU_DEVICE_MEMBER __device__ __forceinline__
-/* Of host and device, never inlined. */
-#define HU_APART static __host__ __device__ __noinline__ __attribute__((unused))
 /* A parameter that the kernel takes the address of: it stays where the launch put it. */
 #define HU_PARAM const __grid_constant__
 #define HU_UNROLL _Pragma("unroll")

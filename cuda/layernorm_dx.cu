@@ -9,6 +9,8 @@
 #define F(S, T) out[0][i] = hu_layernorm_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i], in[6][i])
 HU_FORMULA(g_terms, 5, 2, G)
 HU_FORMULA(layernorm_dx, 7, 1, F)
+#undef G
+#undef F
 
 extern "C" hu_status
 HU_SIDE(op_layernorm_dx)(hu_work *w)

@@ -9,7 +9,7 @@ extern "C" {
 #include "lib/base/hash.h"
 }
 
-enum { PARTS = 64, KINDS = 8 };
+enum { PARTS = 64, MOST_KINDS = 8 };
 
 struct parts { int n; hu_look_part part[PARTS]; };
 
@@ -43,8 +43,8 @@ struct several {
 	const void *x[HU_MANY];
 	uint64_t name[HU_MANY];
 	uint8_t kind_of[HU_MANY];
-	hu_operand kinds[KINDS];
-	hu_format format[KINDS];
+	hu_operand kinds[MOST_KINDS];
+	hu_format format[MOST_KINDS];
 };
 
 /* As many of tensors AT to N as a launch takes; returns the first that is left. */
@@ -58,7 +58,7 @@ gather(several *s, const hu_slot *const *t, const uint64_t *name, int at, int n)
 	for (; at < n && s->t.count < HU_MANY; at++) {
 		for (k = 0; k < kinds && s->format[k].id != t[at]->format; k++)
 			;
-		if (k == KINDS)
+		if (k == MOST_KINDS)
 			break;
 		if (k == kinds) {
 			s->kinds[k] = hu_operand_of(t[at], HU_AT_EACH);
@@ -137,8 +137,8 @@ struct survey {
 	hu_many t;
 	const void *x[HU_MANY], *before[HU_MANY], *scale[HU_MANY];
 	uint8_t kind_of[3][HU_MANY];
-	hu_operand kinds[KINDS];
-	hu_format format[KINDS];
+	hu_operand kinds[MOST_KINDS];
+	hu_format format[MOST_KINDS];
 	hu_census *to[HU_MANY];
 };
 
@@ -190,7 +190,7 @@ kind_of(survey *s, int *kinds, const hu_slot *t)
 
 	while (k < *kinds && s->format[k].id != t->format)
 		k++;
-	if (k == KINDS)
+	if (k == MOST_KINDS)
 		return -1;
 	if (k == *kinds) {
 		s->kinds[k] = hu_operand_of(t, HU_AT_EACH);

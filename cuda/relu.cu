@@ -4,6 +4,7 @@
 
 #define F(S, T) out[0][i] = hu_relu##S(c, in[0][i])
 HU_FORMULA(relu, 1, 1, F)
+#undef F
 
 extern "C" hu_status
 HU_SIDE(op_relu)(hu_work *w)

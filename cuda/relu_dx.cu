@@ -4,6 +4,7 @@
 
 #define F(S, T) out[0][i] = hu_relu_dx##S(c, in[0][i], in[1][i])
 HU_FORMULA(relu_dx, 2, 1, F)
+#undef F
 
 extern "C" hu_status
 HU_SIDE(op_relu_dx)(hu_work *w)

@@ -6,6 +6,8 @@
 #define TWO(S, T) out[0][i] = hu_scaled##S(c, hu_scaled##S(c, in[0][i], in[1][i]), c->k[0])
 HU_FORMULA(one, 1, 1, ONE)
 HU_FORMULA(two, 2, 1, TWO)
+#undef ONE
+#undef TWO
 
 extern "C" hu_status
 HU_SIDE(op_scale)(hu_work *w)

@@ -13,8 +13,8 @@
 #define HU_KERNEL_OF(n) static void
 #define HU_KERNEL_FOR(n, blocks) static void
 #define HU_DEVICE static inline
+#define HU_DEVICE_CALL static __attribute__((noinline, unused))
 #define HU_DEVICE_MEMBER inline
-#define HU_APART static __attribute__((noinline, unused))
 #define HU_PARAM const
 #define HU_UNROLL
 #define HU_ONCE

@@ -84,11 +84,11 @@ typedef struct hu_ctx_short { hu_short f; double k[HU_CONSTANTS]; } hu_ctx_short
 #undef HU_L
 
 /* One copy an object: every operation of a formula calls it. */
-HU_APART double hu_plain_round(const hu_format *f, double x) { return hu_rne(*f, x); }
-HU_APART double hu_plain_exp(double x) { return hu_exp(x); }
-HU_APART double hu_plain_log(double x) { return hu_log(x); }
-HU_APART double hu_plain_erf(double x) { return hu_erf(x); }
-HU_APART double hu_plain_tanh(double x) { return hu_tanh(x); }
+HU_HD_CALL double hu_plain_round(const hu_format *f, double x) { return hu_rne(*f, x); }
+HU_HD_CALL double hu_plain_exp(double x) { return hu_exp(x); }
+HU_HD_CALL double hu_plain_log(double x) { return hu_log(x); }
+HU_HD_CALL double hu_plain_erf(double x) { return hu_erf(x); }
+HU_HD_CALL double hu_plain_tanh(double x) { return hu_tanh(x); }
 
 #define HU_T double
 #define HU_C hu_ctx_f64

@@ -11,6 +11,10 @@ HU_FORMULA(term, 2, 1, TERM)
 HU_FORMULA(share, 3, 1, SHARE)
 HU_FORMULA(loss, 4, 2, LOSS)
 HU_FORMULA(mean, 2, 1, MEAN)
+#undef TERM
+#undef SHARE
+#undef LOSS
+#undef MEAN
 
 /* The larger one, NaN above all. Of +0 and -0 either: what is subtracted from them and exponentiated is the same. */
 HU_DEVICE double

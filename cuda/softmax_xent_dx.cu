@@ -6,6 +6,8 @@
 #define F(S, T) out[0][i] = hu_xent_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i])
 HU_FORMULA(weight, 3, 1, WEIGHT)
 HU_FORMULA(dlogits, 4, 1, F)
+#undef WEIGHT
+#undef F
 
 extern "C" hu_status
 HU_SIDE(op_softmax_xent_dx)(hu_work *w)

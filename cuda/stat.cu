@@ -9,6 +9,9 @@
 HU_FORMULA(same, 1, 1, SAME)
 HU_FORMULA(divide, 1, 1, DIVIDE)
 HU_FORMULA(inverse, 1, 1, INVERSE)
+#undef SAME
+#undef DIVIDE
+#undef INVERSE
 
 extern "C" hu_status
 HU_SIDE(sum_down)(hu_work *w, const hu_slot *t, size_t segments, size_t rows, size_t channels, hu_slot *sum)

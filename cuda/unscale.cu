@@ -4,6 +4,7 @@
 
 #define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 HU_FORMULA(unscale, 1, 1, F)
+#undef F
 
 HU_KERNEL
 inverse_kernel(double *k, HU_PARAM hu_operand scale, double weight)

@@ -26,10 +26,12 @@ hu_matrix_at(const void *p, uint32_t far, uint32_t beside)
 
 HU_DEVICE hu_matrix hu_matrix_move(hu_matrix m, uint32_t bytes) { return m + (bytes >> 4); }
 
+/* HU_WGMMA_HERE: whether this pass of the compiler is for a device that has the unit. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-#define HU_WGMMA_SM90A 1
+#define HU_WGMMA_HERE 1
 #define HU_WGMMA_ASM(x) asm volatile(x ::: "memory")
 #else
+#define HU_WGMMA_HERE 0
 #define HU_WGMMA_ASM(x) (void)0
 #endif
 /* What this thread copied to shared memory is there for the unit; a barrier then tells the others. */
@@ -43,7 +45,7 @@ HU_DEVICE void
 hu_wgmma_wait(hu_wgmmas *, float *d)
 {
 	(void)d;
-#ifdef HU_WGMMA_SM90A
+#if HU_WGMMA_HERE
 	asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 	HU_UNROLL
 	for (int i = 0; i < HU_WGMMA_OUTPUTS; i++)
@@ -57,7 +59,7 @@ template <int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
 {
-#ifdef HU_WGMMA_SM90A
+#if HU_WGMMA_HERE
 #define HU_WGMMA_OF(depth, type, turned, ...) \
 	asm volatile("wgmma.mma_async.sync.aligned.m64n256" depth ".f32." type "." type " {" \
 		"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
@@ -102,6 +104,7 @@ hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
 }
 
 #else
+#define HU_WGMMA_HERE 1
 typedef struct hu_matrix { const unsigned char *at; uint32_t far, beside; } hu_matrix;
 
 struct hu_wgmmas {

@@ -130,8 +130,9 @@ class Builder:
         read = lambda name: open(os.path.join(self.dir, name), "rb").read()
         return code == 0 and read("plain.o") == read("mutant.o")
 
+    # The mutant comes first; what else its unit in the library has stays.
     def link(self, test, to):
-        return self.shell("%(CC)s %(AM_CFLAGS)s %(CFLAGS)s %(AM_LDFLAGS)s %(LDFLAGS)s -o mutate/" % self.v + to + " " + test + " mutate/mutant.o %(LDADD)s %(LIBS)s" % self.v)
+        return self.shell("%(CC)s %(AM_CFLAGS)s %(CFLAGS)s %(AM_LDFLAGS)s %(LDFLAGS)s -o mutate/" % self.v + to + " " + test + " -Wl,-z,muldefs mutate/mutant.o %(LDADD)s %(LIBS)s" % self.v)
 
 
 # What a test says of the mutant: "" where it passes.

@@ -61,7 +61,7 @@ hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 }
 
 /* X, exact or rounded to odd, to F. */
-HU_HD double
+HU_HD_CALL double
 hu_acc_round(double x, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
 {
 	return hu_mode_draws(mode) ? hu_round(x, f, mode, HU_RANDOM_BITS(draw->bits), hu_draw_bits(draw, k, word)) : hu_round(x, f, mode, 0, 0);
@@ -289,7 +289,7 @@ hu_model_dot2(const double *a, const double *b, size_t n, hu_format f, hu_mode m
 
 /* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. Block-scaled operands have
    scales 1 here; hu_tc_scaled takes others. */
-HU_HD double
+HU_HD_CALL double
 hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
 {
 	enum { STEP = 64 }; /* a multiple of every block */
