@@ -196,6 +196,7 @@ if test $dry = 0; then
 	part bench-train-published 120 "$halfulp" bench train --backend $backend --model convnet --size 256 --channels 3 --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
 fi
 part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps --tsv "$out/why.tsv"
+part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps --tsv "$out/why-calls.tsv"
 
 # Memory and races under the sanitizer, after all that measures
 if test $dry = 0; then

@@ -96,6 +96,14 @@ run verify --backend shim c
 test $code = 0 && grep -q '3 steps re-executed, every digest is the recorded one' out
 test_is $? "a run on the cpu verifies on the shim"
 
+# Variables stored in the products' own 8 bits take part with a scale like the other operand
+eight="--policy compute=e4m3,variable=e4m3,list=all --optimizer sgd"
+rm -rf a b
+run train $rest $mlp $eight a
+run train $rest $mlp $eight --backend shim b
+test $code = 0 && same a b && grep -q '"dense1.w_scale@e4m3"' a/program-train.json
+test_is $? "variables in e4m3: the same bits"
+
 # The order of a block's threads does not show; nor does stopping
 rm -rf a
 run train $rest $convnet --policy mixed_float16 --backend shim a

@@ -92,7 +92,7 @@ operand_cast(pass *s, int d, const char *format, const char *layer)
 	char name[160];
 
 	HU_ASSERT(hu_format_find(format, &f) == HU_OK);
-	if (s->p->t[d].format == f)
+	if (s->p->t[d].format == f && (hu_format_of(f).bits > 8 || s->p->t[d].scale >= 0))
 		return d;
 	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(s->p->t[d].name, "@"), s->p->t[d].name, hu_format_name(f));
 	if ((out[0] = hu_program_find(s->p, name)) >= 0)

@@ -31,7 +31,7 @@ cast_to(pass *s, int t, hu_format_id f, const char *layer)
 	char name[96];
 	int out[2], n = 1, scaled = hu_format_of(f).bits <= 8;
 
-	if (s->to->t[t].format == f)
+	if (s->to->t[t].format == f && (!scaled || s->to->t[t].scale >= 0)) /* a variable stored in 8 bits: its scaled cast is exact */
 		return t;
 	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(s->to->t[t].name, "@"), s->to->t[t].name, hu_format_name(f));
 	if ((out[0] = hu_program_find(s->to, name)) >= 0)
