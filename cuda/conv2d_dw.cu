@@ -22,6 +22,8 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 0; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
+	typedef map turned; /* a would be every pixel once for each weight */
+	static void turn(hu_gemm *) {}
 };
 }
 

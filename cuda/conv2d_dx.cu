@@ -23,6 +23,8 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
+	typedef map turned; /* nothing lies across k */
+	static void turn(hu_gemm *) {}
 };
 }
 

@@ -90,6 +90,9 @@ extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g);
 /* gemm_parts.cu: outputs from their part sums, [part][row][column], floats or DOUBLES, values of F. */
 extern "C" hu_status HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles, hu_format_id f);
 
+/* gemm_turn.cu: K x ROWS bytes to ROWS x K; K is a multiple of 4. */
+extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, uint32_t k, uint32_t rows);
+
 /* Says what computes the call, once, where somebody asks. */
 #define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
 

@@ -103,6 +103,35 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 	return s->in == HU_TF32 && g->a.kind == HU_KIND_F32 && g->b.kind == HU_KIND_F32 ? HU_MMA_TF32 : -1;
 }
 
+/* What lies across k of fp8 operands turned, in scratch; TO, of M::turned, has all else already. */
+template <class M>
+static hu_status
+hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
+{
+	if (!M::a_along_k(g)) {
+		void *a = hu_work_take(w, (size_t)g->m * g->k);
+		HU_TRY(HU_SIDE(gemm_turn)(w, g->a.data, a, g->k, g->m));
+		to->a.data = a;
+	}
+	if (!M::b_along_k(g)) {
+		void *b = hu_work_take(w, (size_t)g->n * g->k);
+		HU_TRY(HU_SIDE(gemm_turn)(w, g->b.data, b, g->k, g->n));
+		to->b.data = b;
+	}
+	return HU_OK;
+}
+
+/* The large tiles' product of KIND: by the warpgroup units (GROUPS) or a warp's. */
+template <class M, int KIND>
+static hu_status
+hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups)
+{
+	if constexpr (KIND != HU_MMA_TF32)
+		if (groups)
+			return hu_group_go<M, KIND>(w, g, sums);
+	return hu_wide_go<M, KIND>(w, g, sums);
+}
+
 /* 1 where the matrix units serve the call; it was launched then, with status *ST. */
 template <class M>
 static int
@@ -114,23 +143,21 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	/* a device runs code for older ones too: what that has no instruction for was compiled to nothing */
 	if (kind < 0 || g->m / HU_MMA_TILE >= 65535 || HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
 		return 0;
-	int by_groups = hu_group_serves<M>(w, g, kind);
-	if (!by_groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
+	typedef typename M::turned U;
+	hu_gemm u = *g;
+	int fp8 = kind >= HU_MMA_E4M3;
+	U::turn(&u);
+	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind), large = groups || (fp8 ? hu_wide_serves<U>(&u, kind) : hu_wide_serves<M>(g, kind));
+	if (!groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
 		return 0; /* fp8 of the path wgmma is not mma.sync's */
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
-	if (by_groups) {
-		HU_GEMM_SAY(w, "wgmma %s to fp32, 128x256", hu_format_name(g->sum.in));
-		*st = kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : kind == HU_MMA_BF16 ? hu_group_go<M, HU_MMA_BF16>(w, g, sums) :
-		      kind == HU_MMA_E4M3 ? hu_group_go<M, HU_MMA_E4M3>(w, g, sums) : hu_group_go<M, HU_MMA_E5M2>(w, g, sums);
-		if (*st == HU_OK && sums)
-			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
-		return 1;
-	}
-	if (hu_wide_serves<M>(g, kind)) {
-		HU_GEMM_SAY(w, "mma.sync %s to fp32, 128x128", hu_format_name(g->sum.in));
-		*st = kind == HU_MMA_F16 ? hu_wide_go<M, HU_MMA_F16>(w, g, sums) : kind == HU_MMA_BF16 ? hu_wide_go<M, HU_MMA_BF16>(w, g, sums) :
-		      kind == HU_MMA_TF32 ? hu_wide_go<M, HU_MMA_TF32>(w, g, sums) : kind == HU_MMA_E4M3 ? hu_wide_go<M, HU_MMA_E4M3>(w, g, sums) : hu_wide_go<M, HU_MMA_E5M2>(w, g, sums);
+	if (large) {
+		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x256" : "mma.sync %s to fp32, 128x128", hu_format_name(g->sum.in));
+		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
+		if (*st == HU_OK)
+			*st = kind == HU_MMA_F16 ? hu_large_go<M, HU_MMA_F16>(w, g, sums, groups) : kind == HU_MMA_BF16 ? hu_large_go<M, HU_MMA_BF16>(w, g, sums, groups) :
+			      kind == HU_MMA_TF32 ? hu_large_go<M, HU_MMA_TF32>(w, g, sums, groups) : kind == HU_MMA_E4M3 ? hu_large_go<U, HU_MMA_E4M3>(w, &u, sums, groups) : hu_large_go<U, HU_MMA_E5M2>(w, &u, sums, groups);
 		if (*st == HU_OK && sums)
 			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
 		return 1;

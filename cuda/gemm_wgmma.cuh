@@ -2,7 +2,7 @@
    The product on Hopper's warpgroup units, for fp16, bf16 and fp8 operands in groups of 16 bytes: a block of two
    warpgroups makes 128 x 256 outputs of one part, each 64 x 256, over four buffers of 128 bytes of k: one is being
    multiplied, the next waits, two are being filled. Bits as of gemm_mma.cuh, for on Hopper both units have the
-   same model; but not of fp8, which has its own on this path, and lies along k alone. */
+   same model; but not of fp8, which has its own on this path, and lies along k or is turned before. */
 #ifndef HU_CUDA_GEMM_WGMMA_CUH
 #define HU_CUDA_GEMM_WGMMA_CUH
 

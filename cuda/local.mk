@@ -47,6 +47,7 @@ noinst_HEADERS += cuda/gemm_plain.cuh
 noinst_HEADERS += cuda/gemm_run.cuh
 noinst_HEADERS += cuda/gemm_tile.cuh
 noinst_HEADERS += cuda/gemm_tile_wide.cuh
+CUDA_SOURCES += cuda/gemm_turn.cu
 noinst_HEADERS += cuda/gemm_wgmma.cuh
 CUDA_SOURCES += cuda/grad_norm.cu
 noinst_HEADERS += cuda/kernel.h

@@ -14,6 +14,9 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return g->tb ? HU_LIES_ALONG_K : HU_LIES_ACROSS_K; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *g) { return !g->ta; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *g) { return g->tb; }
+	/* Where the operands that lie across k were turned. */
+	typedef map turned;
+	static void turn(hu_gemm *g) { g->ta = 0, g->tb = 1; }
 };
 }
 
