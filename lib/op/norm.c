@@ -133,23 +133,12 @@ hu_norm_free(hu_norm *s)
 	hu_stat_free(&s->rstd);
 }
 
-static void
-prepare_sums(hu_map *m, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_blocks *b)
-{
-	hu_map_init(m, c, b, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_CHANNEL);
-	hu_map_add(m, in[2], how);
-	hu_map_add(m, in[3], how);
-	hu_map_add(m, in[4], HU_EACH);
-}
-
 void
 hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *s)
 {
 	hu_map m;
 
-	prepare_sums(&m, c, in, how, &batch);
+	hu_norm_dx_operands(&m, c, &batch, in, how);
 	hu_sum_columns(&m, s, 2);
 }
 
@@ -159,7 +148,7 @@ hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, int out, co
 {
 	hu_map m;
 
-	prepare_sums(&m, c, in, how, &batch);
+	hu_norm_dx_operands(&m, c, &batch, in, how);
 	if (out > 0)
 		hu_sum_swamping(&m, HU_CHANNEL, 2, out == 1, element, n, count);
 	return HU_OK;
@@ -173,7 +162,7 @@ hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean,
 
 	mean[0] = hu_stat_new(g, with_errors);
 	mean[1] = hu_stat_new(g, with_errors);
-	prepare_sums(&m, c, in, how, how == HU_CHANNEL ? &batch : &layer);
+	hu_norm_dx_operands(&m, c, how == HU_CHANNEL ? &batch : &layer, in, how);
 	sum(&m, how, mean, 2);
 	hu_norm_divide(c, &mean[0], in[0]->n / g);
 	hu_norm_divide(c, &mean[1], in[0]->n / g);
@@ -249,7 +238,7 @@ hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sin
 
 	for (int k = 0; k < 2; k++)
 		hu_stat_dd_init(&sum[k], hu_last(in[0]->shape));
-	prepare_sums(&m, c, in, how, &batch);
+	hu_norm_dx_operands(&m, c, &batch, in, how);
 	hu_sum_columns_dd(&m, in, sink, sum, 2);
 }
 
@@ -262,7 +251,7 @@ hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_si
 
 	for (int k = 0; k < 2; k++)
 		hu_stat_dd_init(&sum[k], g);
-	prepare_sums(&m, c, in, how, how == HU_CHANNEL ? &batch : &layer);
+	hu_norm_dx_operands(&m, c, how == HU_CHANNEL ? &batch : &layer, in, how);
 	(how == HU_CHANNEL ? hu_sum_columns_dd : hu_sum_rows_dd)(&m, in, sink, sum, 2);
 	for (int k = 0; k < 2; k++) {
 		divided(c, &sum[k], &mean[k], in[0]->n / g);

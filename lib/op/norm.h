@@ -54,8 +54,9 @@ void hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int time
 void hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, mpfr_t y);
 
 /* Shape rules and costs. */
-/* norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of the means. The map of dx with these
-   means; the columns bound, enclose and swamping of an operator whose formula is BLOCKS. */
+/* norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of the means. Their five
+   operands; the map of dx with these means; the columns bound, enclose and swamping of an operator whose formula is BLOCKS. */
+void hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how);
 void hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean);
 hu_status hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, double *b);
 hu_status hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_sink *sink);

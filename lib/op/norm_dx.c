@@ -3,8 +3,8 @@
    and in their formula. */
 #include "lib/op/norm.h"
 
-static void
-operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how)
+void
+hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how)
 {
 	hu_map_init(m, c, blocks, in[0]->n, hu_last(in[0]->shape));
 	hu_map_add(m, in[0], HU_EACH);
@@ -17,7 +17,7 @@ operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const 
 void
 hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean)
 {
-	operands(m, c, blocks, in, how);
+	hu_norm_dx_operands(m, c, blocks, in, how);
 	hu_map_add_stat(m, &mean[0], how);
 	hu_map_add_stat(m, &mean[1], how);
 }
@@ -56,7 +56,7 @@ hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *
 		return hu_stat_enclose(c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
 	if (k->bounds)
 		hu_norm_dx_map(&bounded, c, blocks, in, how, k->run_mean);
-	operands(&exact, c, blocks, in, how);
+	hu_norm_dx_operands(&exact, c, blocks, in, how);
 	hu_map_add_dd(&exact, &k->mean[0], how);
 	hu_map_add_dd(&exact, &k->mean[1], how);
 	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
