@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *
-element_name(const hu_block *b, char *text, size_t room)
+const char *
+hu_block_element(const hu_block *b, char *text, size_t room)
 {
 	if (b->element != HU_NO_FORMAT)
 		snprintf(text, room, "%s", hu_format_name(b->element));
@@ -73,7 +73,7 @@ hu_block_page(const hu_block *b)
 	hu_str top, bottom;
 
 	extremes(b, &largest, &smallest);
-	element_name(b, element, sizeof element);
+	hu_block_element(b, element, sizeof element);
 	scale_name(b, scale, sizeof scale);
 	if (b->size)
 		snprintf(size, sizeof size, "%zu", b->size);
@@ -113,7 +113,7 @@ hu_block_json(const hu_block *b)
 
 	extremes(b, &largest, &smallest);
 	json_object_set_new(o, "name", json_string(b->name));
-	json_object_set_new(o, "element", json_string(element_name(b, element, sizeof element)));
+	json_object_set_new(o, "element", json_string(hu_block_element(b, element, sizeof element)));
 	json_object_set_new(o, "element_bits", json_integer(b->bits));
 	json_object_set_new(o, "block", b->size ? json_integer((json_int_t)b->size) : json_null());
 	json_object_set_new(o, "scale", json_string(scale_name(b, scale, sizeof scale)));

@@ -78,7 +78,7 @@ print(const hu_row *r, int first, options *o, int drawn)
 	if (first)
 		printf("%s = %s\n", r->input, r->exact);
 	if (first || o->text)
-		hu_row_heading();
+		hu_row_heading("");
 	hu_row_print(r);
 	if (o->text) {
 		hu_drawing_text(&new, stdout, hu_drawing_colour(stdout));

@@ -31,7 +31,7 @@ one(const char *text, hu_mode mode, json_t *rows)
 		} else {
 			if (i == 0) {
 				printf("\n%s = %s\n", text, r.exact);
-				hu_row_heading();
+				hu_row_heading("");
 			}
 			hu_row_print(&r);
 		}

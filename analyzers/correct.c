@@ -4,7 +4,7 @@
 const char *
 hu_note_name(int i)
 {
-	static const char *const names[HU_NOTES] = { "inexact", "swamped", "underflow", "subnormal", "overflow", "invalid" };
+	static const char *const names[HU_NOTES] = { "inexact", "swamped", "underflow", "subnormal", "overflow", "invalid", "fp32-inexact" };
 
 	return names[i];
 }

@@ -16,7 +16,8 @@ enum {
 	HU_NOTE_SUBNORMAL = 8,  /* the value is below the smallest normal number */
 	HU_NOTE_OVERFLOW = 16,  /* beyond the largest finite value */
 	HU_NOTE_INVALID = 32,   /* NaN out of operands that are none */
-	HU_NOTES = 6
+	HU_NOTE_ENTRY = 64,     /* a block format's value that fp32, in which those take theirs, does not hold */
+	HU_NOTES = 7
 };
 
 const char *hu_note_name(int i);

@@ -36,7 +36,7 @@ open_safetensors(hu_foreign *s, const char *path)
 	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_stensor *t = &s->s.tensor[i];
-		s->array[i] = (hu_array){ t->name, t->dtype, t->count, t->data, format_of(t->dtype) };
+		s->array[i] = (hu_array){ t->name, t->dtype, t->count, t->rank ? t->shape[t->rank - 1] : 1, t->data, format_of(t->dtype) };
 	}
 	return HU_OK;
 }
@@ -48,7 +48,7 @@ open_npy(hu_foreign *s, const char *path)
 	s->kind = NPY;
 	s->n = 1;
 	s->array = hu_xcalloc(2, sizeof *s->array);
-	s->array[0] = (hu_array){ "array", s->a.dtype, s->a.count, s->a.data, format_of(s->a.dtype) };
+	s->array[0] = (hu_array){ "array", s->a.dtype, s->a.count, s->a.rank ? s->a.shape[s->a.rank - 1] : 1, s->a.data, format_of(s->a.dtype) };
 	return HU_OK;
 }
 
@@ -61,7 +61,7 @@ open_npz(hu_foreign *s, const char *path)
 	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_npy *a = &s->z.array[i];
-		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->data, format_of(a->dtype) };
+		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->rank ? a->shape[a->rank - 1] : 1, a->data, format_of(a->dtype) };
 	}
 	return HU_OK;
 }

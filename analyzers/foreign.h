@@ -10,7 +10,7 @@
 
 typedef struct hu_array {
 	const char *name, *dtype;
-	size_t n;
+	size_t n, last;           /* elements; the last axis's length, 1 of a scalar */
 	const void *data;
 	hu_format_id format;      /* of the elements; HU_NO_FORMAT where they are no floating-point numbers */
 } hu_array;

@@ -19,4 +19,6 @@ json_t *hu_format_json(hu_format f);
 /* The same of a block format: elements and their scale. */
 void hu_block_page(const hu_block *b);
 json_t *hu_block_json(const hu_block *b);
+/* What its elements are: a format's name, int8 or, under a zero point, uint8. Returns TEXT. */
+const char *hu_block_element(const hu_block *b, char *text, size_t room);
 #endif

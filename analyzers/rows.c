@@ -55,17 +55,27 @@ not_zero(double error, double got, mpfr_srcptr exact)
 	return error == 0 && mpfr_number_p(exact) && mpfr_cmp_d(exact, got) ? 0x1p-1074 : error;
 }
 
-/* The exact value with MPFR's whole range of exponents: its default, 2^30, turns what is beyond into infinities and zeros, and says so in flags alone. */
-static hu_status
-exact_value(const hu_expr *e, hu_format f, mpfr_ptr exact)
+/* With MPFR's whole range of exponents: its default, 2^30, turns what is beyond into infinities and zeros, and says so in flags alone. */
+hu_status
+hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact)
 {
+	mpfr_init2(exact, EXACT);
 	mpfr_set_emin(mpfr_get_emin_min());
 	mpfr_set_emax(mpfr_get_emax_max());
 	mpfr_clear_flags();
 	hu_expr_exact(e, f, exact);
 	if (!mpfr_overflow_p() && !mpfr_underflow_p())
 		return HU_OK;
+	mpfr_clear(exact);
 	return hu_fail(HU_EINVAL, "the exact value, or one on the way to it, lies %s 2^%s%ld, where MPFR's range ends: write it with smaller exponents", mpfr_overflow_p() ? "beyond" : "below", mpfr_overflow_p() ? "" : "-", (long)mpfr_get_emax());
+}
+
+void
+hu_row_errors(hu_row *r, mpfr_srcptr exact, double ulps)
+{
+	r->ulps = not_zero(ulps, r->value, exact);
+	r->relative = not_zero(relative_error(r->value, exact), r->value, exact);
+	r->exact = decimal(exact);
 }
 
 hu_status
@@ -76,18 +86,14 @@ hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, in
 	memset(r, 0, sizeof *r);
 	HU_TRY(hu_expr_codes_fit(e, a->f));
 	r->input = input;
+	r->name = hu_format_name(a->f.id);
 	r->f = a->f;
-	mpfr_init2(exact, EXACT);
-	hu_status st = exact_value(e, a->f, exact);
-	if (st != HU_OK) {
-		mpfr_clear(exact);
-		return st;
-	}
+	HU_TRY(hu_row_exact(e, a->f, exact));
 	r->value = once ? hu_arithmetic_round(a, exact) : hu_expr_value(e, a);
+	r->code = hu_encode(r->value, a->f);
+	r->code_bits = a->f.bits;
 	r->notes = a->notes | (hu_is_subnormal(r->value, a->f) ? HU_NOTE_SUBNORMAL : 0);
-	r->ulps = not_zero(hu_judge_ulps(r->value, exact, a->f), r->value, exact);
-	r->relative = not_zero(relative_error(r->value, exact), r->value, exact);
-	r->exact = decimal(exact);
+	hu_row_errors(r, exact, hu_judge_ulps(r->value, exact, a->f));
 	mpfr_clear(exact);
 	return HU_OK;
 }
@@ -129,22 +135,34 @@ notes_text(const hu_row *r, hu_str *s)
 			hu_str_addf(s, "%s%s", s->len ? " " : "", hu_note_name(i));
 }
 
-void
-hu_row_heading(void)
+static int
+width(const char *name)
 {
-	printf("%-8s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", "format", "result", "bits", "value", "hex", "error ulp", "relative", "flags");
+	int n = (int)strlen(name);
+
+	return n > 8 ? n : 8;
+}
+
+void
+hu_row_heading(const char *name)
+{
+	printf("%-*s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", width(name), "format", "result", "bits", "value", "hex", "error ulp", "relative", "flags");
+}
+
+void
+hu_row_code_of(uint64_t code, int bits, char *text)
+{
+	*text++ = '0';
+	*text++ = 'x';
+	for (int i = (bits + 3) / 4 - 1; i >= 0; i--)
+		*text++ = "0123456789abcdef"[code >> (4 * i) & 15];
+	*text = 0;
 }
 
 void
 hu_row_code(uint64_t code, hu_format f, char *text)
 {
-	int digits = (f.bits + 3) / 4;
-
-	*text++ = '0';
-	*text++ = 'x';
-	for (int i = digits - 1; i >= 0; i--)
-		*text++ = "0123456789abcdef"[code >> (4 * i) & 15];
-	*text = 0;
+	hu_row_code_of(code, f.bits, text);
 }
 
 void
@@ -156,16 +174,16 @@ hu_row_print(const hu_row *r)
 	hu_str_init(&notes);
 	notes_text(r, &notes);
 	hu_row_shortest(r->value, r->f, shortest);
-	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
+	hu_row_code_of(r->code, r->code_bits, bits);
 	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
 	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
-	printf("%-8s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", hu_format_name(r->f.id), shortest, bits, value, hex, r->ulps, r->relative,
+	printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, value, hex, r->ulps, r->relative,
 	       notes.len ? notes.s : "exact");
 	hu_str_release(&notes);
 }
 
-static json_t *
-real(double x)
+json_t *
+hu_row_number(double x)
 {
 	if (isfinite(x))
 		return json_real(x);
@@ -181,15 +199,15 @@ hu_row_json(const hu_row *r)
 	for (int i = 0; i < HU_NOTES; i++)
 		if (r->notes >> i & 1)
 			json_array_append_new(flags, json_string(hu_note_name(i)));
-	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
+	hu_row_code_of(r->code, r->code_bits, bits);
 	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
 	json_object_set_new(o, "input", json_string(r->input));
-	json_object_set_new(o, "format", json_string(hu_format_name(r->f.id)));
-	json_object_set_new(o, "value", real(r->value));
+	json_object_set_new(o, "format", json_string(r->name));
+	json_object_set_new(o, "value", hu_row_number(r->value));
 	json_object_set_new(o, "hex", json_string(hex));
 	json_object_set_new(o, "bits", json_string(bits));
 	json_object_set_new(o, "exact", json_string(r->exact));
-	json_object_set_new(o, "error_ulps", real(r->ulps));
+	json_object_set_new(o, "error_ulps", hu_row_number(r->ulps));
 	json_object_set_new(o, "flags", flags);
 	return o;
 }

@@ -9,9 +9,11 @@
 #include <jansson.h>
 
 typedef struct hu_row {
-	const char *input;
-	hu_format f;
-	double value;           /* of f */
+	const char *input, *name;       /* NAME: the format's */
+	hu_format f;            /* of which VALUE is one: the format, or fp32 where that is a block format */
+	double value;
+	uint64_t code;
+	int code_bits;
 	double ulps, relative;  /* its errors; infinite where one value is not finite and they differ, 2^-1074 where they are smaller and not 0 */
 	int notes;
 	char *exact;            /* decimal, 36 digits at most */
@@ -23,17 +25,28 @@ typedef struct hu_row {
 hu_status hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, int once);
 void hu_row_release(hu_row *r);
 
+/* The first step of it: E's exact value into EXACT, which is initialised here and cleared on failure. Codes are those of F. */
+hu_status hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact);
+
+/* The last step: the errors of R->value, which are ULPS, and EXACT's decimal. */
+void hu_row_errors(hu_row *r, mpfr_srcptr exact, double ulps);
+
 /* The shortest decimal that rounds back to the value, into TEXT of 40 bytes or more. */
 void hu_row_shortest(double value, hu_format f, char *text);
 
 /* A code as 0x and the format's number of hex digits, into TEXT of 19 bytes or more. */
 void hu_row_code(uint64_t code, hu_format f, char *text);
+/* The same of a code of that many bits, 64 at most. */
+void hu_row_code_of(uint64_t code, int bits, char *text);
 
-/* Table: a heading for the first row of an input, then a line a row. */
-void hu_row_heading(void);
+/* Table: a heading for the first row of an input, as wide as NAME, a format's, needs, then a line a row. */
+void hu_row_heading(const char *name);
 void hu_row_print(const hu_row *r);
 
-/* {input, format, value, hex, bits, exact, error_ulps, flags}; numbers that are not finite are strings. */
+/* A number, or a string where it is not finite: nan, inf, -inf. */
+json_t *hu_row_number(double x);
+
+/* {input, format, value, hex, bits, exact, error_ulps, flags}; numbers as by hu_row_number. */
 json_t *hu_row_json(const hu_row *r);
 
 /* Hands each line of standard input that is not blank to EACH with TO. Failures, EACH's too, name the line; HU_EINVAL

@@ -201,7 +201,7 @@ test_is $? "formats mxfp4: a block format's page"
 for name in bfp99x16:4 int8x0:6 bfp8x16e4:8 bfp8x16s99:9; do
 	refuses "block format '${name%:*}', character ${name#*:}:" formats ${name%:*}
 done
-refuses "'mxfp4' is a block format" round --format mxfp4 1
+refuses "'mxfp4' is a block format" calc --format mxfp4 1
 run formats --json int4x32
 grep -q '"bits_per_element": 5.0' "$dir/out" && grep -q '"max_element": 7.0' "$dir/out"
 test_is $? "formats --json int4x32"

@@ -6,6 +6,7 @@
 #include "lib/number/code.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,25 +205,53 @@ hu_block_scale_of(const hu_block *b, const float *src, size_t n, double tensor_s
 	return s;
 }
 
-/* How many of an integer element's steps make one scale. */
-static double
-steps(const hu_block *b)
+double
+hu_block_steps(const hu_block *b)
 {
-	return b->kind == HU_BLOCK_POWER2 ? hu_pow2(b->bits - 2) : 1;
+	return b->element == HU_NO_FORMAT && b->kind == HU_BLOCK_POWER2 ? hu_pow2(b->bits - 2) : 1;
+}
+
+/* The largest and the smallest of the integers that elements are. */
+static int
+top_of(const hu_block *b)
+{
+	return b->kind == HU_BLOCK_ZERO_POINT ? (1 << b->bits) - 1 : (1 << (b->bits - 1)) - 1;
+}
+
+static int
+low_of(const hu_block *b)
+{
+	return b->kind == HU_BLOCK_ZERO_POINT ? 0 : -top_of(b);
 }
 
 /* x / scale to the nearest integer, ties to even. The division's own rounding makes
    no tie: a half-integer t has 9 bits and the scale 24, so x - scale t is 0 or at
    least 2^-33 of x, far more than the quotient's 2^-53. */
-static int
+static double
 integer(const hu_block *b, hu_block_scale s, double x)
 {
-	double q = rint(x / s.scale * steps(b)) + s.zero;
-	int top = (1 << (b->bits - 1)) - 1, low = -top;
+	return rint(x / s.scale * hu_block_steps(b)) + s.zero;
+}
 
-	if (b->kind == HU_BLOCK_ZERO_POINT)
-		low = 0, top = (1 << b->bits) - 1;
-	return q > top ? top : q < low ? low : (int)q;
+static int
+clamped(const hu_block *b, double q)
+{
+	return q > top_of(b) ? top_of(b) : q < low_of(b) ? low_of(b) : (int)q;
+}
+
+int
+hu_block_saturates(const hu_block *b, hu_block_scale s, float x)
+{
+	hu_format f = hu_format_of(b->element);
+	double q;
+
+	if (hu_isnan(s.scale) || s.scale == 0)
+		return 0;
+	if (b->element == HU_NO_FORMAT)
+		return q = integer(b, s, (double)x), q > top_of(b) || q < low_of(b);
+	if (fabs((double)x) <= f.max * s.scale)
+		return 0;
+	return (hu_arith_div((double)x, s.scale, f, HU_RNE, HU_SATURATE, 0).flags & HU_OVERFLOW) != 0;
 }
 
 void
@@ -236,7 +265,7 @@ hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float 
 		if (hu_isnan(s.scale) || s.scale == 0)
 			code[i] = (uint8_t)s.zero;
 		else if (b->element == HU_NO_FORMAT)
-			code[i] = (uint8_t)((unsigned)integer(b, s, x) & mask);
+			code[i] = (uint8_t)((unsigned)clamped(b, integer(b, s, x)) & mask);
 		else
 			code[i] = (uint8_t)hu_encode(hu_arith_div(x, s.scale, f, HU_RNE, HU_SATURATE, 0).value, f);
 	}
@@ -255,7 +284,9 @@ hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *
 			v = code[i] - s.zero;
 		else
 			v = ((int)code[i] ^ 1 << (b->bits - 1)) - (1 << (b->bits - 1)); /* the sign bit extended */
-		dst[i] = hu_isnan(s.scale) ? hu_from_bits32(0x7fc00000u) : (float)(s.scale * v / (b->element == HU_NO_FORMAT ? steps(b) : 1));
+		v = s.scale * v / hu_block_steps(b); /* 127 times FLT_MAX / 127 rounded up lies beyond FLT_MAX */
+		v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
+		dst[i] = hu_isnan(s.scale) ? hu_from_bits32(0x7fc00000u) : (float)v;
 	}
 }
 

@@ -43,6 +43,12 @@ hu_block_scale hu_block_scale_of(const hu_block *b, const float *src, size_t n, 
 void hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float *src, size_t n);
 void hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *code, size_t n);
 
+/* Whether the quotient, rounded as if elements had no end, lies beyond the largest element; 0 where the scale is 0 or NaN. */
+int hu_block_saturates(const hu_block *b, hu_block_scale s, float x);
+
+/* How many of an integer element's steps make one scale: 2^(bits - 2) under POWER2, else 1; 1 of float elements. */
+double hu_block_steps(const hu_block *b);
+
 /* Array to what it is worth after quantisation: DST may equal SRC. The last block may be short. */
 void hu_block_cast(const hu_block *b, float *dst, const float *src, size_t n);
 

@@ -82,8 +82,8 @@ hu_format_find(const char *name, hu_format_id *id)
 	if (i < 0 && hu_custom_find(name, id, &st))
 		return st;
 	if (i < 0 && hu_block_find(name, &b) == HU_OK) /* else its reason may say what is impossible */
-		return b.element == HU_NO_FORMAT ? hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: halfulp formats %s has its page; no command calculates in it", name, name)
-		                                 : hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: op takes it by --sum tc:blackwell,in=%s; halfulp formats %s has its page", name, name, name);
+		return b.element == HU_NO_FORMAT ? hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: round and inspect take it, no command calculates in it; halfulp formats %s has its page", name, name)
+		                                 : hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: round and inspect take it, and op does by --sum tc:blackwell,in=%s; halfulp formats %s has its page", name, name, name);
 	if (i < 0)
 		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL : none("format", formats, HU_FORMATS, name);
 	*id = (hu_format_id)i;
