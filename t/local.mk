@@ -78,6 +78,7 @@ C_TESTS += t/u-arith
 C_TESTS += t/u-base
 C_TESTS += t/u-bench
 C_TESTS += t/u-block
+C_TESTS += t/u-bulk-draw
 C_TESTS += t/u-bulk-large
 C_TESTS += t/u-bulk
 C_TESTS += t/u-code

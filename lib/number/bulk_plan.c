@@ -24,7 +24,7 @@ kind_of(hu_format f, int flags, int width)
 	int sums = f.p <= p - 2 && f.emax + 1 + p - f.p <= bias && 32 - last <= bias;
 
 	if (f.special == HU_SPECIAL_SCALE)
-		return f.p == 1 && (width == 64 ? sums : f.emin == -127 && f.emax == 127) ? HU_BULK_SCALE : HU_BULK_NONE;
+		return f.p == 1 && width == 32 && f.emin == -127 && f.emax == 127 ? HU_BULK_SCALE : HU_BULK_NONE;
 	if (!hu_has_sign(f) || (f.p == 1 && hu_is_p3109(f))) /* rules of their own for negative numbers, and for what is even */
 		return HU_BULK_NONE;
 	if (f.emin == 1 - bias && f.emax <= bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
@@ -60,9 +60,11 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 	p.beyond = p.kind == HU_BULK_NARROW || width == 64 ? carrier_bits(f.emax < 1023 ? hu_pow2(f.emax + 1) : hu_inf(0), width) : 0;
 	p.smallest = carrier_bits(hu_smallest(f), width);
 	p.max = carrier_bits(f.max, width);
+	p.flip = mode == HU_RD ? sign : 0;
 	for (int negative = 0; negative < 2; negative++) {
-		p.over[negative] = carrier_bits(hu_overflow(negative, f, mode, flags), width);
-		p.inf[negative] = carrier_bits(hu_inf_of(negative, f, flags), width);
+		int at = negative ^ (p.flip && p.kind != HU_BULK_SCALE);
+		p.over[at] = carrier_bits(hu_overflow(negative, f, mode, flags), width);
+		p.inf[at] = carrier_bits(hu_inf_of(negative, f, flags), width);
 	}
 	p.random_mask = k > 0 && k < 32 ? ~(0xffffffffu >> k) : 0xffffffffu;
 	p.nan = carrier_bits(hu_nan_of(f), width);
@@ -83,6 +85,9 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 			p.full = 2;
 		if (width == 32 && !p.full && (mode == HU_RNE || mode == HU_SR) && !ends_ieee(&p))
 			p.full = 1;
+		/* one bit pattern beyond the largest number, with the sign or NaN: bulk_round.inc's quick ends */
+		if (width == 32 && p.full == 1 && (mode == HU_RNE || mode == HU_SR) && p.over[1] != (p.over[0] == nan ? nan : p.over[0] | sign))
+			p.full = 2;
 	}
 	return p;
 }

@@ -21,7 +21,8 @@ typedef struct hu_bulk_plan {
 	hu_bulk_kind kind;
 	int stream;            /* write past the caches, which the result is too large for */
 	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3 (a wide format: 2); 2: the last two below are not 0, or lowest is not from,
-	                          or not all bits of a random word count, or a wide format's overflow to nearest is no infinity */
+	                          or not all bits of a random word count, or a wide format's overflow to nearest is no infinity, or a narrow one's,
+	                          to nearest even or stochastically, neither has the number's sign nor is NaN */
 	int drop;              /* bits of the carrier's significand that normals lose */
 	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
 	uint64_t from, beyond; /* 2^emin and 2^(emax + 1) */
@@ -29,6 +30,7 @@ typedef struct hu_bulk_plan {
 	uint64_t smallest;     /* smallest positive value */
 	uint64_t max;          /* largest finite value */
 	uint64_t over[2], inf[2]; /* what a rounded magnitude beyond it becomes, and an infinity, by sign */
+	uint64_t flip;         /* RD is RU of what has the other sign: that sign. over and inf are by the flipped sign then */
 	uint32_t random_mask;  /* of a random word, the bits that count */
 	uint64_t nan, minus_zero; /* what NaN and -0 become */
 	uint64_t nan_above;    /* magnitudes above are NaN: the infinity, or what lies below it where that becomes NaN */

@@ -43,19 +43,13 @@ INLINE vec least32(vec a, vec b) { return _mm256_min_epi32(a, b); }
 INLINE mask32 eq32(vec a, vec b) { return _mm256_cmpeq_epi32(a, b); }
 INLINE mask32 neg32(vec a) { return _mm256_srai_epi32(a, 31); }
 INLINE mask32 flt32(vec a, vec b) { return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_LT_OQ)); }
-INLINE mask32 drawn32(vec words, vec fraction)
-{
-	vec top = set32(0x80000000u);
-
-	return gt32(bxor(fraction, top), bxor(words, top));
-}
-/* The opposite, in one operation less. */
-INLINE mask32 kept32(vec words, vec fraction) { return _mm256_cmpeq_epi32(_mm256_max_epu32(words, fraction), words); }
-INLINE mask32 fge32(vec a, vec b) { return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_GE_OQ)); }
-#define HU_KEPT 1
 INLINE mask32 unordered32(vec a, vec b)
 {
 	return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q));
+}
+INLINE vec one_nan32(vec a, vec b, vec nan, vec x)
+{
+	return band(x, bor(nan, _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_ORD_Q))));
 }
 INLINE vec orif32(mask32 m, vec a, vec b) { return borand(a, m, b); }
 INLINE vec sra32(vec a, int n) { return _mm256_sra_epi32(a, _mm_cvtsi32_si128(n)); }
@@ -77,7 +71,7 @@ INLINE vec fsub32(vec a, vec b) { return I32(_mm256_sub_ps(F32(a), F32(b))); }
 INLINE vec fmul32(vec a, vec b) { return I32(_mm256_mul_ps(F32(a), F32(b))); }
 INLINE vec fmin32(vec a, vec b) { return I32(_mm256_min_ps(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(_mm256_max_ps(F32(a), F32(b))); }
-INLINE vec whole32(vec x) { return _mm256_cvttps_epi32(F32(x)); } /* 2^31 gives 0x80000000: right modulo 2^32 */
+INLINE vec whole32(vec x) { return _mm256_cvttps_epi32(F32(x)); }
 INLINE vec to_float32(vec x) { return I32(_mm256_cvtepi32_ps(x)); }
 
 INLINE vec load_part64(const void *p, size_t n) { return _mm256_maskload_epi64(p, first(2 * n)); }

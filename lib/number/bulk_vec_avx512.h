@@ -39,6 +39,7 @@ INLINE mask32 neg32(vec a) { return _mm512_movepi32_mask(a); }
 INLINE mask32 flt32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LT_OQ); }
 INLINE mask32 drawn32(vec words, vec fraction) { return _mm512_cmplt_epu32_mask(words, fraction); }
 INLINE mask32 unordered32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q); }
+INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return _mm512_mask_mov_epi32(x, unordered32(a, b), nan); }
 INLINE vec orif32(mask32 m, vec a, vec b) { return _mm512_mask_or_epi32(a, m, a, b); }
 INLINE vec sra32(vec a, int n) { return _mm512_sra_epi32(a, _mm_cvtsi32_si128(n)); }
 INLINE mask32 both32(mask32 a, mask32 b) { return (mask32)(a & b); }
@@ -64,6 +65,24 @@ INLINE vec fadd_up32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F32(
 INLINE vec whole32(vec x) { return _mm512_cvttps_epu32(F32(x)); }
 INLINE vec to_float32(vec x) { return I32(_mm512_cvtepi32_ps(x)); }
 #define HU_ADD_DIRECTED 1
+
+/* Sums of products rounded once, and what else makes stochastic sums short: bulk_round.inc's draw_sum. */
+#define HU_FUSED 1
+#define DOWN (_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+#define UP (_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+INLINE vec to_float_down32(vec x) { return I32(_mm512_cvt_roundepu32_ps(x, DOWN)); } /* of unsigned words */
+INLINE vec fmadd_down32(vec a, vec b, vec c) { return I32(_mm512_fmadd_round_ps(F32(a), F32(b), F32(c), DOWN)); }
+INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fmadd_round_ps(F32(a), F32(b), F32(c), UP)); }
+INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_round_ps(F32(a), F32(b), F32(c), UP)); } /* c - a b */
+INLINE vec fnmadd32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_ps(F32(a), F32(b), F32(c))); }
+INLINE vec magnitude_below32(vec most, vec x) { return I32(_mm512_range_ps(F32(most), F32(x), 10)); } /* of NaN, either */
+/* 0xffc00000 where X is NaN. */
+INLINE vec nan_of32(vec r, vec x) { return I32(_mm512_fixupimm_ps(F32(r), F32(x), _mm512_set1_epi32(0x33), 0)); }
+/* R with the sign of X, but where its own is set already: that is cleared. */
+INLINE vec sign_over32(vec r, vec x, vec sign) { return _mm512_ternarylogic_epi32(r, x, sign, 0x58); }
+INLINE vec sign_over_if32(mask32 m, vec r, vec x, vec sign) { return _mm512_mask_ternarylogic_epi32(r, m, x, sign, 0x58); }
+#undef DOWN
+#undef UP
 
 INLINE vec load_part64(const void *p, size_t n) { return _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), p); }
 INLINE void store_part64(void *p, vec x, size_t n) { _mm512_mask_storeu_epi64(p, (__mmask8)((1u << n) - 1), x); }

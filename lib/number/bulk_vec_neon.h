@@ -47,7 +47,6 @@ INLINE vec least32(vec a, vec b) { return vreinterpretq_u32_s32(vminq_s32(S32(a)
 INLINE mask32 eq32(vec a, vec b) { return vceqq_u32(a, b); }
 INLINE mask32 neg32(vec a) { return vcltzq_s32(S32(a)); }
 INLINE mask32 flt32(vec a, vec b) { return vcltq_f32(F32(a), F32(b)); }
-INLINE mask32 drawn32(vec words, vec fraction) { return vcltq_u32(words, fraction); }
 INLINE mask32 unordered32(vec a, vec b) { return vmvnq_u32(vandq_u32(vceqq_f32(F32(a), F32(a)), vceqq_f32(F32(b), F32(b)))); }
 INLINE vec orif32(mask32 m, vec a, vec b) { return borand(a, m, b); }
 INLINE vec sra32(vec a, int n) { return vreinterpretq_u32_s32(vshlq_s32(S32(a), vdupq_n_s32(-n))); }
@@ -55,6 +54,7 @@ INLINE mask32 both32(mask32 a, mask32 b) { return band(a, b); }
 INLINE mask32 either32(mask32 a, mask32 b) { return bor(a, b); }
 INLINE mask32 without32(mask32 a, mask32 b) { return bandnot(a, b); }
 INLINE vec pick32(mask32 m, vec yes, vec no) { return vbslq_u32(m, yes, no); }
+INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return pick32(unordered32(a, b), nan, x); }
 INLINE vec keep32(mask32 m, vec x) { return band(m, x); }
 INLINE vec clear32(mask32 m, vec x) { return bandnot(m, x); }
 INLINE vec addif32(mask32 m, vec a, vec b) { return add32(a, band(m, b)); }
@@ -66,12 +66,7 @@ INLINE vec fsub32(vec a, vec b) { return I32(vsubq_f32(F32(a), F32(b))); }
 INLINE vec fmul32(vec a, vec b) { return I32(vmulq_f32(F32(a), F32(b))); }
 INLINE vec fmin32(vec a, vec b) { return I32(vminq_f32(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(vmaxq_f32(F32(a), F32(b))); }
-INLINE vec whole32(vec x) /* the signed conversion would saturate at 2^31: the magnitude's, then the sign */
-{
-	vec m = neg32(x);
-
-	return vsubq_u32(veorq_u32(vcvtq_u32_f32(vabsq_f32(F32(x))), m), m);
-}
+INLINE vec whole32(vec x) { return vreinterpretq_u32_s32(vcvtq_s32_f32(F32(x))); }
 INLINE vec to_float32(vec x) { return I32(vcvtq_f32_s32(S32(x))); }
 
 INLINE vec load_part64(const void *p, size_t n) { return load_part32(p, 2 * n); }

@@ -63,13 +63,15 @@ INLINE vec least32(vec a, vec b) { return pick(gt32(a, b), b, a); }
 INLINE mask32 eq32(vec a, vec b) { return (mask32)(a == b); }
 INLINE mask32 neg32(vec a) { return (mask32)((signed32)a >> 31); }
 INLINE mask32 flt32(vec a, vec b) { return (mask32)((float32)a < (float32)b); }
-INLINE mask32 drawn32(vec words, vec fraction) { return gt32(fraction ^ 0x80000000u, words ^ 0x80000000u); }
 INLINE vec orif32(mask32 m, vec a, vec b) { return a | (m & b); }
+/* one_nan32: X, but NAN where A or B is NaN; X has all of its bits there. */
 #if defined(__SSE2__)
 INLINE mask32 unordered32(vec a, vec b) { return (mask32)_mm_cmpunord_ps((__m128)a, (__m128)b); }
+INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return x & (nan | (vec)_mm_cmpord_ps((__m128)a, (__m128)b)); }
 INLINE vec sra32(vec a, int n) { return (vec)_mm_sra_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
 #else
 INLINE mask32 unordered32(vec a, vec b) { return (mask32)((float32)a != (float32)a) | (mask32)((float32)b != (float32)b); }
+INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return x & (nan | ~unordered32(a, b)); }
 INLINE vec sra32(vec a, int n) { return (vec)((signed32)a >> n); }
 #endif
 INLINE mask32 both32(mask32 a, mask32 b) { return a & b; }
@@ -88,7 +90,7 @@ INLINE vec fmul32(vec a, vec b) { return (vec)((float32)a * (float32)b); }
 #if defined(__SSE2__)
 INLINE vec fmin32(vec a, vec b) { return (vec)_mm_min_ps((__m128)a, (__m128)b); }
 INLINE vec fmax32(vec a, vec b) { return (vec)_mm_max_ps((__m128)a, (__m128)b); }
-INLINE vec whole32(vec x) { return (vec)_mm_cvttps_epi32((__m128)x); } /* 2^31 gives 0x80000000: right modulo 2^32 */
+INLINE vec whole32(vec x) { return (vec)_mm_cvttps_epi32((__m128)x); } /* signed */
 INLINE vec to_float32(vec x) { return (vec)_mm_cvtepi32_ps((__m128i)x); }
 #else
 INLINE vec fmin32(vec a, vec b) { return pick(flt32(a, b), a, b); }
@@ -99,7 +101,7 @@ INLINE vec whole32(vec x)
 	vec r;
 
 	for (int i = 0; i < LANES32; i++)
-		r[i] = f[i] >= -0x1p31f && f[i] <= 0x1p31f ? (uint32_t)(int64_t)f[i] : 0; /* what else comes in is thrown away */
+		r[i] = f[i] >= -0x1p31f && f[i] < 0x1p31f ? (uint32_t)(int32_t)f[i] : 0; /* what else comes in is thrown away */
 	return r;
 }
 INLINE vec to_float32(vec x) { return (vec)__builtin_convertvector((signed32)x, float32); }
