@@ -169,7 +169,7 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	char bits[24], hex[40], sum[96];
 
 	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
-	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
+	hu_row_hex(r->value, hex);
 	hu_sum_print(s, sum, sizeof sum);
 	json_t *j = json_pack("{s:s s:s s:o s:I s:s s:s s:o s:o s:s s:s s:s s:o s:o s:o s:o s:o s:o s:o s:o s:f}", "terms", o->terms, "times", o->times, "start", o->started ? real(o->start) : json_null(), "n", (json_int_t)n, "format", hu_format_name(f), "sum", sum, "length", count(length_of(s) ? length_of(s) : -1), "value", real(r->value), "hex", hex, "bits", bits, "exact", x->text, "error_ulps", real(r->ulps),
 		"relative", real(r->relative), "backward", real(r->backward), "bound", real(r->bound), "sqrt_n_u", real(r->sqrt_n_u), "first_swamped", count(r->first), "stagnation_term", count(r->stop), "stagnation_value", r->stop >= 0 ? real(r->value) : json_null(), "swamped_share", r->share);

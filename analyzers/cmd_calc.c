@@ -66,6 +66,13 @@ parse(const hu_args *args, options *o)
 	return HU_OK;
 }
 
+/* A slide without a drawing is none. */
+static hu_status
+drawable(const options *o, const hu_sum *s)
+{
+	return !o->svg || hu_explain_draws(s) ? HU_OK : hu_fail(HU_EINVAL, "--svg: the steps of --sum %s are not drawn (" HU_EXPLAIN_MODELS " are): leave out --svg", o->sum);
+}
+
 static void
 print(const hu_row *r, int first, options *o, int drawn)
 {
@@ -103,6 +110,8 @@ one(const char *text, void *to)
 		if (o->sum) {
 			st = hu_expr_sum_model(o->sum, a.f, a.mode, a.flags, &sum);
 			a.sum = &sum;
+			if (st == HU_OK)
+				st = drawable(o, &sum);
 		}
 		if (st == HU_OK)
 			st = hu_row_init(&r, text, e, &a, 0);

@@ -155,7 +155,7 @@ element_json(const hu_op_run *r, size_t i)
 	char hex[40], bits[24];
 	json_t *o = json_object();
 
-	snprintf(hex, sizeof hex, isnan(x) ? "nan" : "%a", x);
+	hu_row_hex(x, hex);
 	hu_row_code(hu_op_run_code(r, x), r->out, bits);
 	json_object_set_new(o, "value", real(x));
 	json_object_set_new(o, "hex", json_string(hex));

@@ -44,32 +44,6 @@ hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
 	}
 }
 
-void
-hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
-{
-	mpfr_t v[3];
-	mpfr_ptr a[3] = { v[0], v[1], v[2] };
-
-	if (e->kind != HU_EXPR_CALL) {
-		hu_expr_literal(e, f, out);
-		return;
-	}
-	mpfr_inits2(mpfr_get_prec(out), v[0], v[1], v[2], (mpfr_ptr)0);
-	if (e->function == HU_F_SUM) {
-		mpfr_set_zero(v[0], 1);
-		for (int i = 0; i < e->nargs; i++) {
-			hu_expr_exact(e->arg[i], f, v[1]);
-			mpfr_add(v[0], v[0], v[1], MPFR_RNDN);
-		}
-		mpfr_set(out, v[0], MPFR_RNDN);
-	} else {
-		for (int i = 0; i < e->nargs; i++)
-			hu_expr_exact(e->arg[i], f, v[i]);
-		hu_function_apply(e->function, out, a, MPFR_RNDN);
-	}
-	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
-}
-
 /* X as an operation under A's flags reads it. */
 static double
 operand(double x, hu_arithmetic *a)
@@ -133,7 +107,7 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	if (mpfr_nan_p(r) && !nan)
 		a->notes |= HU_NOTE_INVALID;
 	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
-		s = mpfr_nan_p(r) ? hu_nan() : mpfr_get_d(r, MPFR_RNDN);
+		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0, &a->notes); /* exact, but for a sign that the format lacks: nothing is drawn, nothing flushed */
 	else {
 		int flags = a->flags;
 		a->flags &= ~HU_DAZ; /* of operands alone */

@@ -65,6 +65,21 @@ draw_stored(hu_drawing *d, hu_format f, const hu_seen *w)
 	stored(p, "result", w->s, f, w->n ? NULL : w->e);
 }
 
+/* Whether each argument of the sum is a product, as a tensor core's are but for its C. */
+static int
+of_products(const hu_arithmetic *a, const hu_seen *w)
+{
+	const hu_expr *e;
+
+	for (int i = 0; a->sum->id != HU_SUM_TC && i < w->e->nargs; i++) {
+		for (e = w->e->arg[i]; e->kind == HU_EXPR_CALL && e->function == HU_F_NEG; e = e->arg[0])
+			;
+		if (e->kind != HU_EXPR_CALL || e->function != HU_F_MUL)
+			return 0;
+	}
+	return 1;
+}
+
 /* "1 + 0.5 + 0.25" where it is short, else how many; "by fma,acc=fp32" where a model ran. */
 static void
 sum_title(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
@@ -75,7 +90,7 @@ sum_title(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
 		for (int i = 0; i < w->n; i++)
 			hu_str_addf(s, "%s%s", i ? w->x[i] < 0 ? " − " : " + " : w->x[i] < 0 ? "−" : "", hu_explain_number(fabs(w->x[i]), a->f, number));
 	else
-		hu_str_addf(s, "%d %s", w->n, w->y ? w->n == 1 ? "product" : "products" : "terms");
+		hu_str_addf(s, "%d %s%s", w->n, w->y && of_products(a, w) ? "product" : "term", w->n == 1 ? "" : "s");
 	if (a->sum) {
 		hu_sum_print(*a->sum, model, sizeof model);
 		hu_str_addf(s, " by %s", model);

@@ -192,6 +192,12 @@ draw_halves(hu_drawing *d, const unit *u, const hu_seen *w, int k, int n, double
 	return s;
 }
 
+int
+hu_explain_unit(hu_tc t)
+{
+	return (t.kind == HU_TC_BLOCK || t.kind == HU_TC_HALVES) && t.l < MOST;
+}
+
 void
 hu_explain_blocks(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 {
@@ -201,7 +207,7 @@ hu_explain_blocks(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	double c = w->start;
 	char heading[160];
 
-	if ((t.kind != HU_TC_BLOCK && t.kind != HU_TC_HALVES) || t.l >= MOST) {
+	if (!hu_explain_unit(t)) {
 		hu_drawing_words(d, "This unit is no sum of chopped terms, and is not drawn.");
 		return;
 	}

@@ -56,12 +56,26 @@ slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, cons
 		snprintf(heading, sizeof heading, "Slice %zu of %zu in %s: a row a fused addition, its sum below it", i + 1, count, hu_format_name(acc->f.id));
 		sums[i] = chain(d, acc, w, k, m, draw, drawn ? heading : NULL);
 		if (i + 1 == SLICES && count > SLICES + 1)
-			hu_drawing_words(d, "%zu more slices are not drawn.", count - SLICES - 1);
+			hu_drawing_words(d, "%zu more slice%s not drawn.", count - SLICES - 1, count - SLICES - 1 > 1 ? "s are" : " is");
 	}
 	snprintf(heading, sizeof heading, "The slices' sums added in %s", hu_format_name(outer->f.id));
 	s = plain(d, outer, w, sums, count, draw, length, HU_DRAW_OUTER, heading, "s");
 	free(sums);
 	return s;
+}
+
+int
+hu_explain_draws(const hu_sum *s)
+{
+	switch (s->id) {
+	case HU_SUM_FMA:
+	case HU_SUM_SEQUENTIAL:
+	case HU_SUM_CHUNK:
+	case HU_SUM_SPLITK:
+	case HU_SUM_PROMOTE: return 1;
+	case HU_SUM_TC: return hu_explain_unit(hu_tc_of(s->arch, s->in, s->path));
+	default: return 0;
+	}
 }
 
 void
@@ -89,7 +103,7 @@ hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	case HU_SUM_SPLITK: s = slices(d, &acc, &acc, w, (n + (size_t)m->n - 1) / (size_t)m->n, &draw); break;
 	case HU_SUM_PROMOTE: s = slices(d, &acc, &outer, w, (size_t)m->n, &draw); break;
 	default:
-		hu_drawing_words(d, "The steps of %s are not drawn: fma, sequential, chunk, splitk, promote and tc are.", hu_sum_name(m->id));
+		hu_drawing_words(d, "The steps of %s are not drawn: " HU_EXPLAIN_MODELS " are.", hu_sum_name(m->id));
 		return;
 	}
 	if (hu_bits64(s) != hu_bits64(w->s))

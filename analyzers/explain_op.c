@@ -46,22 +46,29 @@ smallest_mover(const hu_arithmetic *a, double x, double y)
 	return moves(a, x, y < 0 ? -d : d) ? d : 0;
 }
 
+/* What moves BIG; T is SMALL in words, LINE the weight of the last bit kept of their sum. */
 static void
-movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const char *t, int lost)
+movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const char *t, int lost, long line)
 {
-	char b[40], m[40];
-	double mover, ulps = hu_times_pow2(fabs(small), -hu_ulp_exponent(big, a->f));
+	char b[40], m[40], of[120];
+	long e = hu_ulp_exponent(big, a->f);
+	double mover, ulps = hu_times_pow2(fabs(small), -(int)e);
+	const char *swamped = lost ? ", and is swamped" : "";
 
 	hu_explain_number(fabs(big), a->f, b);
+	if (e == line)
+		snprintf(of, sizeof of, "%s%s", b, swamped);
+	else
+		snprintf(of, sizeof of, "%s (1 ulp there is 2^%ld)%s", b, e, swamped);
 	if (hu_mode_draws(a->mode)) {
-		hu_drawing_words(d, "%s is %.10g ulp of %s%s. In this mode any addend may move it.", t, ulps, b, lost ? ", and is swamped" : "");
+		hu_drawing_words(d, "%s is %.10g ulp of %s. In this mode any addend may move it.", t, ulps, of);
 		return;
 	}
 	mover = smallest_mover(a, big, small);
 	if (mover == 0)
-		hu_drawing_words(d, "%s is %.10g ulp of %s%s. No addend of %s of this sign moves %s.", t, ulps, b, lost ? ", and is swamped" : "", hu_format_name(a->f.id), b);
+		hu_drawing_words(d, "%s is %.10g ulp of %s. No addend of %s of this sign moves %s.", t, ulps, of, hu_format_name(a->f.id), b);
 	else
-		hu_drawing_words(d, "%s is %.10g ulp of %s%s. The smallest addend of %s that moves %s is %s = %a.", t, ulps, b, lost ? ", and is swamped" : "",
+		hu_drawing_words(d, "%s is %.10g ulp of %s. The smallest addend of %s that moves %s is %s = %a.", t, ulps, of,
 		                 hu_format_name(a->f.id), b, hu_explain_number(mover, a->f, m), mover);
 }
 
@@ -72,9 +79,9 @@ cancellation(hu_drawing *d, mpfr_srcptr u, mpfr_srcptr v, mpfr_srcptr sum, hu_fo
 	mpfr_srcptr big = mpfr_cmpabs(u, v) < 0 ? v : u;
 	long bits = mpfr_regular_p(sum) ? (long)mpfr_get_exp(big) - (long)mpfr_get_exp(sum) : f.p;
 
-	if (mpfr_signbit(u) == mpfr_signbit(v) || bits < 2)
+	if (mpfr_signbit(u) == mpfr_signbit(v) || bits < 2 || !mpfr_regular_p(big))
 		return;
-	if (product)
+	if (product && mpfr_regular_p(sum))
 		hu_drawing_words(d, "The %ld leading bits cancel: what is left are bits that rounding the product first would have lost or blurred.", bits);
 	else if (!mpfr_regular_p(sum))
 		hu_drawing_words(d, "The operands cancel altogether: only their own rounding errors could have told them apart.");
@@ -83,11 +90,11 @@ cancellation(hu_drawing *d, mpfr_srcptr u, mpfr_srcptr v, mpfr_srcptr sum, hu_fo
 		                 bits - 1);
 }
 
-/* U + V: labels and values of the two, and what is said of them. */
-static void
+/* U + V: labels and values of the two, and what is said of them. Returns the weight of the last bit kept. */
+static long
 aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, mpfr_srcptr v, const char *other, long last, double s)
 {
-	char first[40], second[64], heading[96];
+	char number[40], heading[96];
 	long line;
 	hu_aligned *r;
 	hu_frame f;
@@ -97,10 +104,11 @@ aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, 
 	mpfr_add(sum, u, v, MPFR_RNDN);
 	line = hu_explain_line(mpfr_regular_p(sum) ? sum : u, a->f);
 	hu_frame_init(&f);
-	r = hu_frame_add(&f, name, u, hu_explain_line(u, a->f), hu_explain_number(mpfr_get_d(u, MPFR_RNDN), a->f, first));
+	snprintf(number, sizeof number, "%.10g", mpfr_get_d(u, MPFR_RNDN)); /* the digits that stored values are shown with */
+	r = hu_frame_add(&f, name, u, hu_explain_line(u, a->f), number);
 	r->line = line;
-	snprintf(second, sizeof second, "%.10g", fabs(mpfr_get_d(v, MPFR_RNDN)));
-	r = hu_frame_add(&f, other, v, last, second);
+	snprintf(number, sizeof number, "%.10g", fabs(mpfr_get_d(v, MPFR_RNDN)));
+	r = hu_frame_add(&f, other, v, last, number);
 	r->line = line;
 	r->sign = mpfr_signbit(v) ? "−" : "+";
 	hu_explain_rows(&f, a, "exact", sum, 0, s, 1);
@@ -110,6 +118,7 @@ aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, 
 	cancellation(d, u, v, sum, a->f, mpfr_get_prec(v) > 53);
 	hu_frame_release(&f);
 	mpfr_clear(sum);
+	return line;
 }
 
 void
@@ -117,14 +126,15 @@ hu_explain_add(hu_drawing *d, const hu_arithmetic *a, double x, const char *name
 {
 	double big = fabs(x) < fabs(y) ? y : x, small = fabs(x) < fabs(y) ? x : y;
 	char text[40];
+	long line;
 	mpfr_t u, v;
 
 	mpfr_inits2(53, u, v, (mpfr_ptr)0);
 	mpfr_set_d(u, x, MPFR_RNDN);
 	mpfr_set_d(v, y, MPFR_RNDN);
-	aligned(d, a, u, name, v, other, hu_explain_line(v, a->f), s);
+	line = aligned(d, a, u, name, v, other, hu_explain_line(v, a->f), s);
 	if (small != 0)
-		movers(d, a, big, small, hu_explain_number(fabs(small), a->f, text), s == big);
+		movers(d, a, big, small, hu_explain_number(fabs(small), a->f, text), s == big, line);
 	mpfr_clears(u, v, (mpfr_ptr)0);
 }
 
@@ -134,6 +144,7 @@ hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s)
 	mpfr_t c, p, r;
 	char two[40], one[40];
 	double product, late;
+	long line;
 	int notes = 0;
 
 	mpfr_inits2(106, c, p, (mpfr_ptr)0);
@@ -141,7 +152,7 @@ hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s)
 	mpfr_set_d(p, x[0], MPFR_RNDN);
 	mpfr_mul_d(p, p, x[1], MPFR_RNDN);
 	mpfr_set_d(c, x[2], MPFR_RNDN);
-	aligned(d, a, c, "c", p, "a × b", hu_lowest_bit(p, hu_explain_line(p, a->f)), s);
+	line = aligned(d, a, c, "c", p, "a × b", hu_lowest_bit(p, hu_explain_line(p, a->f)), s);
 	if (!hu_mode_draws(a->mode)) {
 		product = hu_correct_round(p, a->f, a->mode, a->flags, 0, &notes);
 		mpfr_set_d(r, product, MPFR_RNDN);
@@ -154,7 +165,7 @@ hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s)
 			                 hu_explain_number(product, a->f, two), hu_explain_number(late, a->f, one));
 	}
 	if (x[2] != 0 && mpfr_regular_p(p) && mpfr_cmpabs(c, p) > 0 && isfinite(s))
-		movers(d, a, x[2], mpfr_get_d(p, MPFR_RNDN), "The product", s == x[2]);
+		movers(d, a, x[2], mpfr_get_d(p, MPFR_RNDN), "The product", s == x[2], line);
 	mpfr_clears(c, p, r, (mpfr_ptr)0);
 }
 
@@ -232,8 +243,10 @@ hu_explain_mul(hu_drawing *d, const hu_arithmetic *a, double x, double y, double
 	hu_explain_rows(&f, a, "exact", p, 0, s, f.n > 0);
 	hu_frame_draw(&f, d, f.n > 3 ? m <= n ? "The product: a once for each bit that b has" : "The product: b once for each bit that a has" : "The product");
 	hu_explain_rounding(d, a, p, 0, s);
-	if (mpfr_regular_p(p))
-		hu_drawing_words(d, "The exact product has %ld significant bits; %s keeps %d.", (long)mpfr_get_exp(p) - hu_lowest_bit(p, 0), hu_format_name(a->f.id), a->f.p);
+	if (mpfr_regular_p(p)) {
+		long bits = (long)mpfr_get_exp(p) - hu_lowest_bit(p, 0);
+		hu_drawing_words(d, "The exact product has %ld significant bit%s; %s keeps %d.", bits, bits == 1 ? "" : "s", hu_format_name(a->f.id), a->f.p);
+	}
 	hu_frame_release(&f);
 	mpfr_clear(p);
 }

@@ -5,6 +5,7 @@
 
 #include "analyzers/explain.h"
 #include "analyzers/explain_frame.h"
+#include "lib/sum/tc.h"
 
 /* Any sum of two products of fp64 values is exact in so many bits. */
 enum { HU_EXPLAIN_EXACT = 4400 };
@@ -29,6 +30,8 @@ void hu_explain_other(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what
 void hu_explain_steps(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what, const char *heading, const char *prefix, int first);
 /* A sum by a summation model other than tc. */
 void hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what);
+/* Whether the blocks of such a tensor core are drawn. */
+int hu_explain_unit(hu_tc t);
 /* The blocks of a tensor core. */
 void hu_explain_blocks(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what);
 #endif

@@ -50,7 +50,10 @@ draw_step(hu_frame *f, const hu_arithmetic *a, const hu_seen *w, int i, const st
 	r->sign = mpfr_signbit(t) ? "−" : i ? "+" : "";
 	if (i || w->start != 0) {
 		mpfr_set_d(after, isfinite(s->after) ? s->after : 0, MPFR_RNDN);
-		hu_explain_number(s->after, a->f, number);
+		if (isfinite(s->after)) /* in as many digits as the addends */
+			snprintf(number, sizeof number, "%.10g", s->after);
+		else
+			hu_explain_number(s->after, a->f, number);
 		r = hu_frame_add(f, "", after, line, number);
 		r->line = line;
 		r->sign = mpfr_signbit(after) ? "−" : "=";
@@ -85,7 +88,7 @@ widest(const hu_seen *w)
 static void
 say_total(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w, const step *s, const char *prefix, int from)
 {
-	char got[40];
+	char got[40], terms[48];
 	int swamped = 0, first = 0, rounded = 0;
 	double error;
 	mpfr_t sum, t;
@@ -102,7 +105,8 @@ say_total(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w, const step *s
 	}
 	mpfr_d_sub(t, w->s, sum, MPFR_RNDN);
 	error = ldexp(fabs(mpfr_get_d(t, MPFR_RNDN)), (int)-hu_explain_line(sum, a->f));
-	hu_drawing_words(d, "Exactly, the %d terms as stored sum to %.17g; the sum computed is %s, %.6g ulp off.", w->n, mpfr_get_d(sum, MPFR_RNDN), hu_explain_number(w->s, a->f, got),
+	snprintf(terms, sizeof terms, w->n == 1 ? "the term as stored is" : "the %d terms as stored sum to", w->n);
+	hu_drawing_words(d, "Exactly, %s %.17g; the sum computed is %s, %.6g ulp off.", terms, mpfr_get_d(sum, MPFR_RNDN), hu_explain_number(w->s, a->f, got),
 	                 isfinite(w->s) ? error : INFINITY);
 	if (swamped)
 		hu_drawing_words(d, "%d of %d additions are inexact; %d addend%s swamped, the first of them %s%d.", rounded, w->n, swamped, swamped > 1 ? "s are" : " is", prefix,

@@ -24,7 +24,8 @@ hu_explain_line(mpfr_srcptr v, hu_format f)
 void
 hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_srcptr v, int more, double s, int rule)
 {
-	long line = hu_explain_line(v, a->f);
+	/* a zero has no bit to keep: its line goes on where that of the row above stands */
+	long line = !mpfr_regular_p(v) && f->n ? f->row[f->n - 1].line : hu_explain_line(v, a->f);
 	char text[40], beyond[96];
 	hu_aligned *r;
 	mpfr_t x;
@@ -44,7 +45,7 @@ hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_src
 	}
 	mpfr_init2(x, 53);
 	mpfr_set_d(x, s, MPFR_RNDN);
-	hu_explain_number(s, a->f, text);
+	snprintf(text, sizeof text, "%.10g", s); /* the digits that stored values are shown with */
 	r = hu_frame_add(f, "result", x, line, text);
 	r->line = line;
 	r->changed = mpfr_regular_p(x) ? f->n - (f->row[f->n - 2].marks ? 3 : 2) : -1;

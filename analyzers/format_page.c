@@ -184,10 +184,11 @@ draw(hu_format f)
 static void
 value_line(const char *what, double x, hu_format f)
 {
-	char code[24];
+	char code[24], hex[32];
 
 	hu_row_code(hu_encode(x, f), f, code);
-	printf("  %-18s %-24.17g %-24a %s\n", what, x, x, code);
+	hu_row_hex(x, hex);
+	printf("  %-18s %-24.17g %-24s %s\n", what, x, hex, code);
 }
 
 static void

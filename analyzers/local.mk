@@ -35,6 +35,7 @@ libhalfulp_a_SOURCES += analyzers/errors.c
 noinst_HEADERS += analyzers/errors.h
 libhalfulp_a_SOURCES += analyzers/errors_step.c
 libhalfulp_a_SOURCES += analyzers/evaluate.c
+libhalfulp_a_SOURCES += analyzers/evaluate_exact.c
 libhalfulp_a_SOURCES += analyzers/evaluate_sum.c
 noinst_HEADERS += analyzers/evaluate_sum.h
 libhalfulp_a_SOURCES += analyzers/exact.c

@@ -160,6 +160,22 @@ hu_row_code_of(uint64_t code, int bits, char *text)
 }
 
 void
+hu_row_hex(double value, char *text)
+{
+	int e = 0;
+
+	if (isnan(value)) {
+		strcpy(text, "nan");
+		return;
+	}
+	if (fpclassify(value) == FP_SUBNORMAL)
+		value = 2 * frexp(value, &e);
+	snprintf(text, 32, "%a", value);
+	if (e)
+		snprintf(strchr(text, 'p'), 13, "p%d", e - 1);
+}
+
+void
 hu_row_code(uint64_t code, hu_format f, char *text)
 {
 	hu_row_code_of(code, f.bits, text);
@@ -176,7 +192,7 @@ hu_row_print(const hu_row *r)
 	hu_row_shortest(r->value, r->f, shortest);
 	hu_row_code_of(r->code, r->code_bits, bits);
 	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
-	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
+	hu_row_hex(r->value, hex);
 	printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, value, hex, r->ulps, r->relative,
 	       notes.len ? notes.s : "exact");
 	hu_str_release(&notes);
@@ -200,7 +216,7 @@ hu_row_json(const hu_row *r)
 		if (r->notes >> i & 1)
 			json_array_append_new(flags, json_string(hu_note_name(i)));
 	hu_row_code_of(r->code, r->code_bits, bits);
-	snprintf(hex, sizeof hex, isnan(r->value) ? "nan" : "%a", r->value);
+	hu_row_hex(r->value, hex);
 	json_object_set_new(o, "input", json_string(r->input));
 	json_object_set_new(o, "format", json_string(r->name));
 	json_object_set_new(o, "value", hu_row_number(r->value));

@@ -34,6 +34,10 @@ void hu_row_errors(hu_row *r, mpfr_srcptr exact, double ulps);
 /* The shortest decimal that rounds back to the value, into TEXT of 40 bytes or more. */
 void hu_row_shortest(double value, hu_format f, char *text);
 
+/* As %a, but fp64's subnormals with a leading 1 too (0x1p-1074), as every other format's; "nan" of any NaN. TEXT of 32 bytes
+   or more. */
+void hu_row_hex(double value, char *text);
+
 /* A code as 0x and the format's number of hex digits, into TEXT of 19 bytes or more. */
 void hu_row_code(uint64_t code, hu_format f, char *text);
 /* The same of a code of that many bits, 64 at most. */

@@ -66,6 +66,23 @@ test_is $? "ten seeds give both neighbours"
 run calc -- '-1 - 1'
 test $code = 0 && test "$(row fp16 | awk '{print $2}')" = 0xc000
 test_is $? "-- lets an expression begin with a minus"
+for e in '-1' '0-1' 'max(-2,-1)'; do
+	run calc --format e8m0,binary8p3u -- "$e"
+	test $code = 0 && test "$(grep -cE '^(e8m0|binary8p3u) +nan +0xff .* invalid$' "$dir/out")" = 2
+	test_is $? "$e in formats without a sign is invalid"
+done
+for e in '-0' 'max(-0,-1)' '-(0)' 'abs(-0)'; do
+	run calc --format e4m3fnuz,binary8p3 -- "$e"
+	test $code = 0 && test "$(grep -cE '^(e4m3fnuz|binary8p3) +0 +0x00 .* exact$' "$dir/out")" = 2
+	test_is $? "$e in formats without -0 is +0"
+done
+for e in 0x1p-1074:0x1p-1074 -0x0.8000000000001p-1022:-0x1.0000000000002p-1023 0x0.fffffffffffffp-1022:0x1.ffffffffffffep-1023 0x1p-1022:0x1p-1022; do
+	run calc --format fp64 -- "${e%:*}"
+	test $code = 0 && test "$(row fp64 | awk '{print $4}')" = "${e#*:}"
+	test_is $? "${e%:*} of fp64 in hex starts with 1: ${e#*:}"
+done
+run calc --explain --format e8m0 -- '-1'
+test $code = 0 && row_is e8m0 nan 0xff invalid
 
 run calc --explain --format fp16 '1 + 0.0001'
 test $code = 0 && grep -q '^    exact     10000000000 │ 0001101000111' "$dir/out" && grep -q 'Guard 0, round 0, sticky 1: 0.1024169922 ulp' "$dir/out" &&
@@ -106,6 +123,30 @@ test_is $? "--explain: fp8 by two fp16 blocks"
 run calc --explain --format fp16 --sum chunk:2 'sum(1*1, 0.1*0.2, 3*100, 1.5*2^-14)'
 test $code = 0 && test "$(grep -c 'Slice . of 2 in fp16' "$dir/out")" = 2 && grep -q "The slices' sums added in fp16" "$dir/out"
 test_is $? "--explain: slices"
+for e in 'fp16 1-1 ··········0' 'e4m3fnuz 0.1-0.1 ···0' 'fp16 fma(0.5,0.5,-0.25) ··········0'; do
+	set -- $e
+	run calc --explain --format $1 "$2"
+	test $code = 0 && test "$(grep -c '^    .* │ ···  *[0-9.-]*$' "$dir/out")" = 4 && test "$(grep -c "^    \(exact\|result\)  *$3 │" "$dir/out")" = 2 &&
+		tr -s '\n ' '  ' <"$dir/out" | grep -q 'The operands cancel altogether'
+	test_is $? "--explain: a zero stands at the line of what cancelled: $2"
+done
+run calc --explain --format fp16 -- '-1+0.0001'
+tr -s '\n ' '  ' <"$dir/out" | grep -q '1 ulp = 2^-11 .*0.7951660156 ulp lies below .* 0.0001 is 0.1024169922 ulp of 1 (1 ulp there is 2^-10), and is swamped' && grep -q '│ ··11010001110   0.0001000165939$' "$dir/out"
+test_is $? "--explain: an ulp that is not the line's is named"
+run calc --explain --format fp16 '2^-20 + 2^-24'
+test "$(grep -c '^    a .* 9.536743164e-07$' "$dir/out")" = 2 && test "$(grep -c '^    b .* 5.960464478e-08$' "$dir/out")" = 2 && test "$(grep -c '^    result .* 1.013278961e-06$' "$dir/out")" = 2
+test_is $? "--explain: numbers beside the aligned rows are those stored"
+for m in kahan pairwise; do
+	refuses "the steps of --sum $m are not drawn" calc --explain --format fp16 --sum $m 'sum(1, 2, 3)' --svg "$dir/none.svg"
+	test ! -e "$dir/none.svg"
+	test_is $? "  nothing is written"
+	run calc --explain --format fp16 --sum $m 'sum(1, 2, 3)'
+	test $code = 0 && grep -q "^3 terms by $m" "$dir/out" && grep -q "^  The steps of $m are not drawn" "$dir/out"
+	test_is $? "  without --svg words say so"
+done
+run calc --explain --format fp16 --sum chunk:1 'sum(1*2, -(2*4), 3*1, 4*1)' '0.5*0.5'
+grep -q '^4 products by chunk:1' "$dir/out" && grep -q '^  1 more slice is not drawn' "$dir/out" && grep -q 'Exactly, the term as stored is 2;' "$dir/out" && grep -q 'has 1 significant bit;' "$dir/out"
+test_is $? "--explain: products, and one of a kind"
 run calc --json --format fp16 --sum fma 'sum(1, 2^-6*2^-6, 2^-6*2^-6, 2^-6*2^-6)'
 one=$(grep '"value"' "$dir/out")
 run calc --json --format fp16 --sum fma,acc=fp32 'sum(1, 2^-6*2^-6, 2^-6*2^-6, 2^-6*2^-6)'
@@ -297,6 +338,10 @@ for f in e0m40:2 e99m1:2 e9m99:4 e4m3x:5; do
 	refuses "format '${f%:*}', character ${f#*:}" round --format "${f%:*}" 1
 	refuses "format '${f%:*}', character ${f#*:}" formats "${f%:*}"
 done
+refuses "option '-(3)'; put -- before" calc '1+1' '2+2' '-(3)'
+refuses "option '-sqrt(2)'; put -- before" calc 1 '-sqrt(2)' 2
+refuses "option '--5'; put -- before" calc 1 --5
+refuses "option '-x'" calc 1 -x -xy
 refuses "column 1 of '1x'" round --format fp16 1x
 refuses "column 1 of '0xzz'" round --format fp16 0xzz
 refuses "wider than the 4 bits of e2m1" round --bits --format e2m1 0x10
@@ -305,6 +350,17 @@ refuses "column 3 of '1+*2'" calc '1+*2'
 refuses "column 5 of 'sum()'" calc 'sum()'
 refuses "column 1 of '1..2'" calc '1..2'
 refuses "column 4" calc '1 +'
+for list in fp16,:6 ,fp16:1 fp16,,bf16:6 ,:1; do
+	for c in round calc; do refuses "column ${list#*:} of '${list%:*}': a format" "$c" --format "${list%:*}" 1; done
+	refuses "column ${list#*:} of '${list%:*}': a format" accumulate --format "${list%:*}" --n 4 1
+done
+for list in FP16,Half fp16,e5m10,binary16 mxfp4,MXFP4x32; do
+	run round --format "$list" 0.1
+	test $code = 0 && cp "$dir/out" "$dir/many"
+	run round --format "${list%%,*}" 0.1
+	test $code = 0 && cmp -s "$dir/out" "$dir/many"
+	test_is $? "--format $list: one format, one row"
+done
 refuses "hopper" calc --sum tc:hoper 1
 refuses "no instruction for bf16" calc --sum tc:volta,in=bf16 'sum(1*1)'
 refuses "25 significant bits" calc --sum fma --format fp64 --mode RZ 'sum(1*1)'

@@ -3,6 +3,7 @@
    line; whatever is taken evaluates, and means the same with blanks between its words. */
 #include "analyzers/expr.h"
 #include "lib/base/str.h"
+#include "lib/number/code.h"
 #include "lib/number/philox.h"
 #include "t/tap.h"
 
@@ -129,9 +130,50 @@ test_limits(void)
 	free(many);
 }
 
+/* What two expressions are worth, and what one is rounded to in fp16. */
+static void
+test_exact(void)
+{
+	static const char *const same[][2] = {
+		{ "0.1+0.2-0.3", "0" }, { "sum(0.1,0.2,-0.3)", "0" }, { "fma(1.1,1.1,-1.21)", "0" }, { "0.1*3-0.3", "0" }, { "(1e60+0.1)-1e60", "0.1" }, { "(1+1e-3000)-1", "1e-3000" },
+		{ "1/3*3", "1" }, { "2^-3", "0.125" }, { "(2/3)^-2", "2.25" }, { "0x1.8p3", "12" }, { "0x.8p-1", "0.25" }, { "1.50e1", "15" }, { "max(1/3,0.3)", "1/3" }, { "min(1/3,0.3)", "3/10" }, { "abs(-1/7)", "1/7" },
+		{ "sqrt(2)*sqrt(2)-2", "0" }, { "log(exp(1))-1", "0" }, { "(exp(-2000)+1)-1", "exp(-2000)" }, { "sum(sqrt(3),1e-900,-sqrt(3))", "1e-900" }, { "sqrt(9)/7", "3/7" },
+	};
+	static const struct { const char *text; hu_mode mode; unsigned code; } rounded[] = {
+		{ "1+2^-11", HU_RNE, 0x3c00 }, { "1+2^-11+1e-400", HU_RNE, 0x3c01 }, { "1+2^-11+exp(-1000)", HU_RNE, 0x3c01 }, { "1+1e-400", HU_RU, 0x3c01 }, { "1+1e-90000", HU_RU, 0x3c01 }, { "1+1e-400", HU_RO, 0x3c01 },
+		{ "1-1e-400", HU_RD, 0x3bff }, { "erf(30)", HU_RD, 0x3bff }, { "tanh(1e10)", HU_RZ, 0x3bff }, { "0.1+0.2-0.3", HU_RU, 0 }, { "0.1*3-0.3", HU_RO, 0 }, { "0-0", HU_RNE, 0 }, { "-0", HU_RNE, 0x8000 },
+	};
+	hu_format f = hu_format_of(HU_FP16);
+	mpfr_t x, y;
+	hu_expr *a, *b;
+
+	mpfr_inits2(1100, x, y, (mpfr_ptr)0);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+		if (hu_expr_parse(same[i][0], 0, &a) != HU_OK || hu_expr_parse(same[i][1], 0, &b) != HU_OK)
+			bail_out("%s", hu_reason());
+		hu_expr_exact(a, f, x);
+		hu_expr_exact(b, f, y);
+		mpfr_sub(y, y, x, MPFR_RNDA); /* rounded to odd where it is no fraction: the last place may differ */
+		ok(mpfr_zero_p(y) || (mpfr_regular_p(x) && mpfr_get_exp(y) < mpfr_get_exp(x) - 1098), "%s is %s", same[i][0], same[i][1]);
+		hu_expr_free(a);
+		hu_expr_free(b);
+	}
+	for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {
+		hu_arithmetic how = { .f = f, .mode = rounded[i].mode };
+		if (hu_expr_parse(rounded[i].text, 0, &a) != HU_OK)
+			bail_out("%s", hu_reason());
+		hu_expr_exact(a, f, x);
+		double v = hu_arithmetic_round(&how, x);
+		is_int((long)hu_encode(v, f), (long)rounded[i].code, "%s, %s", rounded[i].text, hu_mode_name(rounded[i].mode));
+		hu_expr_free(a);
+	}
+	mpfr_clears(x, y, (mpfr_ptr)0);
+}
+
 int
 main(void)
 {
+	test_exact();
 	test_words();
 	test_bytes();
 	test_limits();

@@ -157,6 +157,7 @@ test_names(void)
 	is_int(hu_format_list("fp16,bf16,fp32,fp64", list, 3, &n), HU_EINVAL, "a list that is too long");
 	is_int(hu_format_list("fp16,none", list, 3, &n), HU_EINVAL, "a list with a wrong name");
 	is_int(hu_format_list("", list, 3, &n), HU_EINVAL, "an empty list");
+	ok(hu_format_list("FP16,bf16,Half,e5m10,e8m7", list, 2, &n) == HU_OK && n == 2 && list[0] == HU_FP16 && list[1] == HU_BF16, "each format once, by any name");
 }
 
 int

@@ -55,9 +55,32 @@ restore_numbers(int argc, char **argv)
 			argv[i][0] = '-';
 }
 
+/* The word that getopt reads next. Afterwards is too late to ask: within a word of short options optind stays
+   on it, past its end it does not, and words without a dash have changed places with it. */
+static char *
+next_word(int argc, char **argv)
+{
+	for (int i = optind ? optind : 1; i < argc; i++)
+		if (argv[i][0] == '-' && argv[i][1])
+			return argv[i];
+	return NULL;
+}
+
+/* -(3), --5, -sqrt(2), -pi*2 */
+static int
+looks_computed(const char *word)
+{
+	const char *s = word + strspn(word, "-");
+	size_t name = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	return (*s && strchr("(.0123456789", *s)) || (name && s[name] && strchr("(*+ ", s[name]));
+}
+
 static hu_status
 unknown(const hu_opt *opts, int n, const char *word)
 {
+	if (looks_computed(word))
+		return hu_fail(HU_EINVAL, "unknown or ambiguous option '%s'; put -- before a value or expression that begins with a minus", word);
 	const char **names = hu_xcalloc((size_t)n + 1, sizeof *names);
 	char *bare = hu_xstrdup(word + strspn(word, "-"));
 
@@ -92,7 +115,7 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 	optind = 0;
 	opterr = 0;
 	protect_numbers(argc, argv);
-	while ((c = getopt_long(argc, argv, ":h", lo, &at)) != -1) {
+	for (char *word; word = next_word(argc, argv), (c = getopt_long(argc, argv, ":h", lo, &at)) != -1;) {
 		int i = c == 'h' ? n : c - 256;
 		if (c == ':' || c == '?')
 			restore_numbers(argc, argv);
@@ -102,7 +125,7 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 		}
 		if (c == '?') {
 			free(lo);
-			return unknown(opts, n, argv[optind - 1]);
+			return unknown(opts, n, word);
 		}
 		a->given[i]++;
 		if (i == n)

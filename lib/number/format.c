@@ -102,17 +102,32 @@ hu_mode_find(const char *name, hu_mode *mode)
 }
 
 hu_status
+hu_format_list_whole(const char *text)
+{
+	for (const char *s = text; *text && s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+		if (!*s || *s == ',')
+			return hu_fail(HU_EINVAL, "column %d of '%s': a format's name is needed", (int)(s - text) + 1, text);
+	return HU_OK;
+}
+
+hu_status
 hu_format_list(const char *text, hu_format_id *out, int max, int *n)
 {
 	char *all = hu_xstrdup(text), *save = NULL;
-	hu_status st = HU_OK;
+	hu_status st = hu_format_list_whole(text);
+	hu_format_id id;
+	int known;
 
 	*n = 0;
 	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
-		if (*n == max)
+		if ((st = hu_format_find(s, &id)) != HU_OK)
+			break;
+		for (known = 0; known < *n && out[known] != id; known++)
+			;
+		if (known == max)
 			st = hu_fail(HU_EINVAL, "more than %d formats in '%s'", max, text);
-		else if ((st = hu_format_find(s, &out[*n])) == HU_OK)
-			++*n;
+		else if (known == *n)
+			out[(*n)++] = id;
 	}
 	free(all);
 	return st == HU_OK && !*n ? hu_fail(HU_EINVAL, "no format given") : st;

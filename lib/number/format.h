@@ -164,6 +164,10 @@ const char *hu_special_name(int special);
 hu_status hu_format_find(const char *name, hu_format_id *id);
 hu_status hu_mode_find(const char *name, hu_mode *mode);
 
-/* A list "fp16,bf16": ids in order into OUT (room for MAX); HU_EINVAL on a bad name or an empty list. */
+/* A list "fp16,bf16": ids in order into OUT (room for MAX), each format once, whatever names it goes by; HU_EINVAL on a bad
+   name, an empty element or an empty list. */
 hu_status hu_format_list(const char *text, hu_format_id *out, int max, int *n);
+
+/* HU_EINVAL, naming the column, where the list TEXT has an element of no characters; of "" itself nothing is said. */
+hu_status hu_format_list_whole(const char *text);
 #endif
