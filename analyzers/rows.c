@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT = 1100, DIGITS = 36 }; /* bits of what is called exact; digits of it shown */
+enum { EXACT = 1100, DIGITS = 36 }; /* bits of an exact value, rounded to odd, more than any format can tell apart; digits of it shown */
 
 static double
 relative_error(double got, mpfr_srcptr exact)
