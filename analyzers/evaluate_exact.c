@@ -7,7 +7,6 @@
 #include "lib/base/mem.h"
 #include "lib/number/code.h"
 
-#include <errno.h>
 #include <gmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,11 +36,9 @@ fraction(const char *text, mpq_t q)
 		else
 			digits[n++] = *s, scale += point;
 	digits[n] = 0;
-	if (*s) {
-		errno = 0;
-		exponent = strtol(s + 1, NULL, 10);
-	}
-	int good = n && labs(exponent) <= MOST_EXPONENT && mpz_set_str(mpq_numref(q), digits, hex ? 16 : 10) == 0;
+	if (*s)
+		exponent = strtol(s + 1, NULL, 10); /* LONG_MIN has no magnitude */
+	int good = n && exponent <= MOST_EXPONENT && exponent >= -MOST_EXPONENT && mpz_set_str(mpq_numref(q), digits, hex ? 16 : 10) == 0;
 	free(digits);
 	mpz_set_ui(mpq_denref(q), 1);
 	exponent -= hex ? 4 * scale : scale;

@@ -11,7 +11,7 @@ HU_KERNEL_OF(TURN_THREADS)
 turn_kernel(const uint8_t *from, uint8_t *to, uint32_t k, uint32_t rows)
 {
 	HU_SHARED(uint8_t, tile, TURN * TURN_LINE);
-	uint32_t k0 = blockIdx.y * TURN, row0 = blockIdx.x * TURN;
+	uint32_t across = (rows + TURN - 1) / TURN, k0 = blockIdx.x / across * TURN, row0 = blockIdx.x % across * TURN;
 
 	HU_ONCE
 	for (uint32_t i = threadIdx.x; i < TURN * TURN; i += TURN_THREADS) {
@@ -32,5 +32,8 @@ turn_kernel(const uint8_t *from, uint8_t *to, uint32_t k, uint32_t rows)
 extern "C" hu_status
 HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, uint32_t k, uint32_t rows)
 {
-	return HU_GO(w, turn_kernel, dim3((rows + TURN - 1) / TURN, (k + TURN - 1) / TURN, 1), TURN_THREADS, 0, (const uint8_t *)from, (uint8_t *)to, k, rows);
+	/* in one dimension: the others end at 65535 blocks, which a long k passes */
+	unsigned blocks = (unsigned)((((size_t)rows + TURN - 1) / TURN) * (((size_t)k + TURN - 1) / TURN));
+
+	return HU_GO(w, turn_kernel, blocks, TURN_THREADS, 0, (const uint8_t *)from, (uint8_t *)to, k, rows);
 }

@@ -6,8 +6,8 @@
 
    Time of hu_bulk_round and hu_bulk_encode on one thread for 64 MB of floats, memcpy's of them being 1, by instruction set, formats of
    formats.def (halfulp bench cast; Sapphire Rapids, gcc 12):
-     to nearest even  AVX-512 0.9 to 1.2; AVX2 0.9 to 1.5; SSE2 1.3 to 2.5
-     stochastic       AVX-512 1.2 (tf32) to 1.9 (8 bits); AVX2 2.1 to 4.1; SSE2 4.3 (bf16, tf32, fp24) to 7.9
+     to nearest even  AVX-512 0.9 to 1.2; AVX2 0.9 to 1.9; SSE2 1.2 to 3.0
+     stochastic       AVX-512 1.2 (tf32) to 1.9 (8 bits); AVX2 2.1 to 4.9; SSE2 4.1 (bf16, tf32, fp24) to 9.7
    A core whose clock is low takes longer than memory does: the upper ends. Of the stochastic ones random words
    alone are 0.9 to 1.0, 1.7 to 1.9 and 3.3 to 3.7: bulk_random.inc counts their operations. */
 #ifndef HU_NUMBER_BULK_H
