@@ -4,7 +4,7 @@
 
 extern "C" {
 #include "lib/base/hash.h"
-#include "lib/number/philox.h"
+#include "lib/number/draw.h"
 }
 
 typedef struct rounding { hu_format f; hu_mode mode; int flags; uint32_t stream; const hu_pulse *pulse; } rounding;
@@ -14,8 +14,8 @@ round_kernel(HU_PARAM rounding by, HU_PARAM hu_operand from, HU_PARAM hu_result 
 {
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-		uint32_t bits = hu_mode_draws(by.mode) ? hu_random_word(by.pulse->seed, by.stream, by.pulse->step, i) : 0;
-		double x = hu_round(hu_load_f64(&from, i), by.f, by.mode, by.flags, bits);
+		hu_stream random = { by.pulse->seed, by.stream, by.pulse->step };
+		double x = hu_round_drawn(hu_load_f64(&from, i), by.f, by.mode, by.flags, random, i);
 		if (to.kind == HU_KIND_F64)
 			hu_store_f64(&to, i, x);
 		else

@@ -34,7 +34,7 @@ pattern(unsigned i)
 static uint32_t
 want_round(uint32_t u, hu_format_id f, hu_mode mode, int flags, uint64_t index)
 {
-	uint32_t rand = hu_mode_draws(mode) ? hu_random_word(stream.seed, stream.stream, stream.step, index) : 0;
+	uint32_t rand = hu_mode_draws(mode) ? hu_random_cast(stream, index) : 0;
 	double r = hu_round((double)hu_from_bits32(u), hu_format_of(f), mode, flags, rand);
 
 	return hu_isnan(r) ? 0x7fc00000u : hu_bits32((float)r);
@@ -151,7 +151,7 @@ test_doubles(void)
 			}
 			hu_bulk_round_f64(y, x, 64, (hu_format_id)f, (hu_mode)m, 0, &stream, 11);
 			for (unsigned i = 0; i < 64; i++) {
-				uint32_t rand = hu_random_word(stream.seed, stream.stream, stream.step, 11 + i);
+				uint32_t rand = hu_random_cast(stream, 11 + i);
 				wrong += hu_bits64(y[i]) != hu_bits64(hu_round(x[i], hu_format_of((hu_format_id)f), (hu_mode)m, 0, rand));
 			}
 		}

@@ -221,7 +221,7 @@ test_stochastic(void)
 		k.c.mode = HU_SR;
 		op_case_emulate(&k, &env);
 		for (size_t i = 0; i < k.in[0].n; i++) {
-			uint32_t bits = hu_random_word(env.seed, hu_fnv1a32(k.c.seed_name), env.step, i);
+			uint32_t bits = hu_random_cast((hu_stream){ env.seed, hu_fnv1a32(k.c.seed_name), env.step }, i);
 			bad += out_at(&k, 0, i) != hu_round(in_at(&k, 0, i), hu_format_of(HU_BF16), HU_SR, 0, bits);
 		}
 		ok(!bad, "cast: stochastic rounding of %s takes each element's own random bits (%zu differ)", hu_format_name(from[f]), bad);

@@ -29,6 +29,15 @@ test_layout(void)
 	hu_random a = hu_random_at(0x299f31d0a4093822u, 0x03707344, 0x13198a2e, 0x85a308d3243f6a88u);
 
 	is_bits32(a.w[0], 0xd16cfe09, "counter = (index low, index high, step, stream), key = seed");
+
+	/* the block of zeros, and the one whose counter has its top bit set beside */
+	static const uint32_t want[8] = { 0xe8d5, 0x6627, 0xc58d, 0xe169, 0xac4c, 0xbc57, 0xdbd8, 0x9b00 };
+	hu_random last = hu_philox(0, 0x80000000u, 0, 0, 0, 0);
+	for (unsigned i = 0; i < 8; i++) {
+		is_bits32(hu_random_piece((hu_stream){ 0, 0, 0 }, i, 0), want[i], "piece %u", i);
+		is_bits32(hu_random_cast((hu_stream){ 0, 0, 0 }, i), want[i] << 16 | (last.w[i / 2] >> (i % 2 ? 16 : 0) & 0xffff), "cast %u's bits", i);
+	}
+	is_bits32(hu_random_piece((hu_stream){ 0, 0, 0 }, 8 * UINT64_C(0xffffffff) + 5, 1), hu_philox(0, 1, 0, 0, 0, 0).w[2] >> 16, "a block number carries into the counter's second word");
 }
 
 /* Mean 1/2 and variance 1/12 of n uniforms: standard errors sqrt(1/12n) and sqrt(1/180n). */

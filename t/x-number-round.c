@@ -49,10 +49,8 @@ chunk(target *t, uint32_t first)
 
 	for (uint32_t k = 0; k < CHUNK; k++)
 		src[k] = hu_from_bits32(first + k);
-	for (uint32_t k = 0; k < CHUNK && (chosen(t->f.id, HU_SR) || chosen(t->f.id, HU_SRE)); k += 4) {
-		hu_random r = hu_random_at(stream.seed, stream.stream, stream.step, (first + k) / 4);
-		memcpy(random + k, r.w, sizeof r.w);
-	}
+	for (uint32_t k = 0; k < CHUNK && (chosen(t->f.id, HU_SR) || chosen(t->f.id, HU_SRE)); k++)
+		random[k] = hu_random_cast(stream, first + k);
 	for (int m = 0; m < HU_MODES; m++) {
 		if (!chosen(t->f.id, (hu_mode)m))
 			continue;

@@ -32,7 +32,7 @@ enum { BENCHES = sizeof benches / sizeof *benches };
 static const hu_opt opts[] = {
 	{ "formats", "LIST", NULL, "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
 	{ "modes", "LIST", "RNE,SR", "cast: rounding modes, or all" },
-	{ "ops", "LIST", "round,pack,unpack,encode,words", "cast: what is timed; round64 too: doubles; words: random bits alone" },
+	{ "ops", "LIST", "round,pack,unpack,encode,pieces", "cast: what is timed; round64 too: doubles; pieces: random bits alone" },
 	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: N or MxNxK" },
 	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; give it several times" },
 	{ "mb", "MB", "64", "cast: size of the array of floats" },
@@ -259,7 +259,7 @@ const hu_command hu_cmd_bench = {
 	"cast: arrays of floats to formats and codes, by format, operation, rounding mode and instruction set.\n"
 	"ns is an element, memcpy the ratio to copying as many floats in the same run; mpfr and python say how\n"
 	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for round).\n"
-	"words: the random bits of one stochastic rounding a float, made and thrown away: no SR row can be below.\n"
+	"pieces: the 16 random bits that stochastic rounding takes for a float, made and thrown away: no SR row can be below.\n"
 	"Time is the thread's processor time on one thread, else the clock's; the fastest trial counts.\n"
 	"gemm: products, each checked against the plain version's bits (cublas: against its bound); ceiling is what the\n"
 	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it that is reached.\n"

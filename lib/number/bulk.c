@@ -2,18 +2,11 @@
 #include "lib/number/bulk.h"
 
 #include "lib/number/bulk_table.h"
-#include "lib/number/philox.h"
-#include "lib/number/round.h"
+#include "lib/number/draw.h"
 
 #include <string.h>
 
 static const hu_stream none;
-
-static uint32_t
-draw(hu_mode mode, const hu_stream *s, uint64_t index)
-{
-	return hu_mode_draws(mode) ? hu_random_word(s->seed, s->stream, s->step, index) : 0;
-}
 
 hu_bulk_job
 hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width)
@@ -54,7 +47,7 @@ hu_bulk_round_part64(const hu_bulk_job *j, void *to, const void *from, size_t n,
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		dst[i] = hu_round(src[i], j->f, j->mode, j->flags, draw(j->mode, &j->random, index + i));
+		dst[i] = hu_round_drawn(src[i], j->f, j->mode, j->flags, j->random, index + i);
 }
 
 void

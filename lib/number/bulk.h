@@ -6,21 +6,18 @@
 
    Time of hu_bulk_round and hu_bulk_encode on one thread for 64 MB of floats, memcpy's of them being 1, by instruction set, formats of
    formats.def (halfulp bench cast; Sapphire Rapids, gcc 12):
-     to nearest even  AVX-512 0.9 to 1.2; AVX2 0.9 to 1.9; SSE2 1.2 to 3.0
-     stochastic       AVX-512 1.2 (tf32) to 1.9 (8 bits); AVX2 2.1 to 4.9; SSE2 4.1 (bf16, tf32, fp24) to 9.7
-   A core whose clock is low takes longer than memory does: the upper ends. Of the stochastic ones random words
-   alone are 0.9 to 1.0, 1.7 to 1.9 and 3.3 to 3.7: bulk_random.inc counts their operations. */
+     to nearest even  AVX-512 0.9 to 1.2; AVX2 1.0 to 1.4; SSE2 1.4 to 2.2
+     stochastic       AVX-512 0.9 to 1.3; AVX2 1.2 (tf32) to 2.0 (8 bits); SSE2 2.4 (bf16, tf32, fp24) to 4.6
+   A core whose clock is low takes longer than memory does: the upper ends, and a quarter more at the lowest seen. Of the stochastic ones
+   random bits alone are 0.4, 0.9 and 1.6: bulk_random.inc counts their operations. */
 #ifndef HU_NUMBER_BULK_H
 #define HU_NUMBER_BULK_H
 
 #include "lib/number/format.h"
+#include "lib/number/philox.h"
 #include "lib/number/simd.h"
 
-/* Where stochastic rounding takes its bits: element i of a call uses
-   hu_random_word(seed, stream, step, index0 + i). */
-typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
-
-/* dst[i] = hu_round(src[i], f, mode, flags, bits): values of f as floats. dst may
+/* dst[i] = hu_round(src[i], f, mode, flags, hu_random_cast(*random, index0 + i)): values of f as floats. dst may
    equal src but not overlap it otherwise. NaN becomes 0x7fc00000 (the largest
    value where f has none); subnormals are kept unless a flag says otherwise.
    fp32 and fp64 copy, but for NaN. Values of f beyond fp32's range become

@@ -148,7 +148,8 @@ encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t inde
 	float part[HU_BULK_PART];
 	double d[HU_BULK_PART];
 
-	if (j->plan.kind != HU_BULK_NONE && j->plan.full < 2 && j->codes.kind != HU_BULK_NONE && j->kernels->encode[j->mode]) {
+	if (j->plan.kind != HU_BULK_NONE && j->plan.ends != HU_ENDS_ANY && j->codes.kind != HU_BULK_NONE && j->kernels->encode[j->mode] &&
+	    (j->mode == HU_RNE || j->plan.kind == HU_BULK_SCALE || hu_bulk_packs(&j->plan, &j->codes))) {
 		j->kernels->encode[j->mode](dst, element(j), src, n, &j->plan, &j->codes, &j->random, index);
 		return;
 	}

@@ -32,19 +32,32 @@ kind_of(hu_format f, int flags, int width)
 	return sums ? HU_BULK_NARROW : HU_BULK_NONE;
 }
 
-/* All beyond the largest number becomes an infinity of its sign, or NaN. */
-static int
-ends_ieee(const hu_bulk_plan *p)
+/* To nearest even and stochastically an infinity is an overflow like any other. */
+static hu_bulk_ends
+ends_of(const hu_bulk_plan *p, hu_mode mode, int width)
 {
-	if (p->over[0] == 0x7f800000 && p->over[1] == 0xff800000)
-		return p->nan_above == 0x7f800000;
-	return p->over[0] == 0x7fc00000 && p->over[1] == 0x7fc00000;
+	const uint64_t sign = UINT64_C(1) << (width - 1), nan = carrier_bits(hu_nan(), width), inf = carrier_bits(hu_inf(0), width);
+	const int to_nan = p->over[0] == nan && p->over[1] == nan, to_inf = p->over[0] == inf && p->over[1] == (inf | sign) && p->nan == nan;
+
+	if (p->kind == HU_BULK_SCALE)
+		return p->random_mask == 0xffffffffu ? HU_ENDS_IEEE : HU_ENDS_ANY;
+	if (p->lowest != p->from || p->ftz || p->daz || p->random_mask != 0xffffffffu)
+		return HU_ENDS_ANY;
+	if (p->kind == HU_BULK_WIDE && (width == 64 || mode != HU_SR || p->drop <= 16))
+		return to_inf && p->minus_zero == sign ? HU_ENDS_IEEE : HU_ENDS_ANY;
+	if (p->kind == HU_BULK_WIDE || width == 64 || (mode != HU_RNE && mode != HU_SR))
+		return HU_ENDS_ANY;
+	if ((to_inf || (to_nan && p->nan == nan)) && p->minus_zero == sign)
+		return HU_ENDS_IEEE;
+	if ((to_nan && p->nan == nan) || (p->over[0] == p->max && p->over[1] == (p->max | sign)))
+		return HU_ENDS_ONE;
+	return to_inf ? HU_ENDS_INFINITE : HU_ENDS_ANY;
 }
 
 hu_bulk_plan
 hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 {
-	uint64_t nan = width == 64 ? UINT64_C(0x7ff8000000000000) : 0x7fc00000u, sign = UINT64_C(1) << (width - 1);
+	uint64_t sign = UINT64_C(1) << (width - 1);
 	int k = flags >> 8 & 63;
 	hu_bulk_plan p;
 
@@ -75,20 +88,8 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 	if (p.kind != HU_BULK_SCALE) {
 		p.ftz = flags & HU_FTZ ? p.from : 0;
 		p.daz = flags & HU_DAZ ? p.from : 0;
-		p.full = p.nan != nan || p.minus_zero != sign;
-		if (p.lowest != p.from || p.ftz || p.daz || p.random_mask != 0xffffffffu)
-			p.full = 2;
-		if (p.kind == HU_BULK_WIDE && p.full)
-			p.full = 2;
-		if (p.kind == HU_BULK_WIDE && (mode == HU_RNE || mode == HU_RNA || mode == HU_RNZ || hu_mode_draws(mode)) &&
-		    (p.over[0] != carrier_bits(hu_inf(0), width) || p.over[1] != carrier_bits(hu_inf(1), width)))
-			p.full = 2;
-		if (width == 32 && !p.full && (mode == HU_RNE || mode == HU_SR) && !ends_ieee(&p))
-			p.full = 1;
-		/* one bit pattern beyond the largest number, with the sign or NaN: bulk_round.inc's quick ends */
-		if (width == 32 && p.full == 1 && (mode == HU_RNE || mode == HU_SR) && p.over[1] != (p.over[0] == nan ? nan : p.over[0] | sign))
-			p.full = 2;
 	}
+	p.ends = ends_of(&p, mode, width);
 	return p;
 }
 
@@ -138,4 +139,13 @@ hu_bulk_codes_round(hu_bulk_codes *c, hu_format f, hu_mode mode, int flags)
 	c->max = (uint32_t)hu_encode(f.max, f);
 	for (int negative = 0; negative < 2; negative++)
 		c->over[negative] = (uint32_t)hu_encode(hu_overflow(negative, f, mode, flags), f);
+}
+
+int
+hu_bulk_packs(const hu_bulk_plan *p, const hu_bulk_codes *c)
+{
+	uint32_t top = c->max + 1 < c->nan_code ? c->max + 1 : c->nan_code, sign = 1u << c->sign_shift;
+
+	return c->nan_code >= c->max && c->nan_code <= (c->sign_shift < 8 ? sign : INT16_MAX) && c->over[0] == top &&
+	       c->over[1] == (p->ends || top < c->nan_code ? top | sign : top) && (p->nan_above == 0x7f800000 || top == c->nan_code);
 }

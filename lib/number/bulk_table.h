@@ -16,13 +16,20 @@ typedef enum hu_bulk_kind {
 	HU_BULK_KINDS
 } hu_bulk_kind;
 
+/* What becomes of NaN, infinities, zeros and what lies beyond the largest value: the short ways that loops for floats have to nearest even
+   and stochastically, of formats without flags. A wide format has the first or the last. */
+typedef enum hu_bulk_ends {
+	HU_ENDS_IEEE,     /* beyond the largest an infinity of the sign, or NaN; NaN stays, and -0 */
+	HU_ENDS_ONE,      /* beyond the largest NaN, or the largest of the sign; NaN becomes one pattern, and zero keeps its sign or loses it */
+	HU_ENDS_INFINITE, /* beyond the largest an infinity of the sign; NaN stays, and -0 is 0 */
+	HU_ENDS_ANY       /* all else; and k random bits of 32, and SR where a wide format drops more bits than a piece has */
+} hu_bulk_ends;
+
 /* A format as the loops see it; words of the carrier's bits, in the low 32 where that is fp32. */
 typedef struct hu_bulk_plan {
 	hu_bulk_kind kind;
 	int stream;            /* write past the caches, which the result is too large for */
-	int full;              /* 1: NaN or -0 is not as in IEEE formats and e4m3 (a wide format: 2); 2: the last two below are not 0, or lowest is not from,
-	                          or not all bits of a random word count, or a wide format's overflow to nearest is no infinity, or a narrow one's,
-	                          to nearest even or stochastically, neither has the number's sign nor is NaN */
+	hu_bulk_ends ends;
 	int drop;              /* bits of the carrier's significand that normals lose */
 	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
 	uint64_t from, beyond; /* 2^emin and 2^(emax + 1) */
@@ -31,7 +38,7 @@ typedef struct hu_bulk_plan {
 	uint64_t max;          /* largest finite value */
 	uint64_t over[2], inf[2]; /* what a rounded magnitude beyond it becomes, and an infinity, by sign */
 	uint64_t flip;         /* RD is RU of what has the other sign: that sign. over and inf are by the flipped sign then */
-	uint32_t random_mask;  /* of a random word, the bits that count */
+	uint32_t random_mask;  /* of a draw, the bits that count */
 	uint64_t nan, minus_zero; /* what NaN and -0 become */
 	uint64_t nan_above;    /* magnitudes above are NaN: the infinity, or what lies below it where that becomes NaN */
 	uint64_t ftz, daz;     /* magnitudes below become zero, after and before rounding */
@@ -59,21 +66,22 @@ typedef void hu_bulk_encoder(void *dst, size_t bytes, const float *src, size_t n
 
 typedef void hu_bulk_round64(double *dst, const double *src, size_t n, const hu_bulk_plan *p, const hu_stream *random, uint64_t index0);
 
-/* What a draw costs without the rounding that uses it: the N random words from INDEX0, a multiple of 4, on are made, in batches, and thrown
-   away, but for the exclusive or of the words HU_BULK_SOME apart. N: a multiple of that. None of them beyond index 2^34. */
-enum { HU_BULK_SOME = 128 };
+/* What a draw costs without the rounding that uses it: the N pieces from INDEX0, a multiple of 8, on are made, in batches, and thrown
+   away, but for the exclusive or of those HU_BULK_SOME apart. N: a multiple of that. None of them beyond index 2^35. */
+enum { HU_BULK_SOME = 256 };
 
 typedef struct hu_bulk_kernels {
 	hu_bulk_round32 *round32[HU_MODES];
 	hu_bulk_round64 *round64[HU_MODES];
-	hu_bulk_encoder *encode[HU_MODES]; /* of plans whose `full` is 0 or 1; NULL for modes that go, as other plans do, through a buffer */
+	hu_bulk_encoder *encode[HU_MODES]; /* of plans whose `full` is 0 or 1, SR's of scales and of codes that pack; NULL for modes that go, as
+	                                      all other plans and codes do, through a buffer */
 	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack16)(float *dst, const uint16_t *src, size_t n, const hu_bulk_codes *p);
 	void (*narrow)(float *dst, const double *src, size_t n);  /* every NaN to one; to nearest even */
 	void (*widen)(double *dst, const float *src, size_t n);   /* every NaN to one */
-	uint32_t (*words)(const hu_stream *random, size_t n, uint64_t index0);
+	uint32_t (*pieces)(const hu_stream *random, size_t n, uint64_t index0);
 } hu_bulk_kernels;
 
 extern const hu_bulk_kernels hu_bulk_scalar, hu_bulk_neon, hu_bulk_avx2, hu_bulk_avx512;
@@ -88,6 +96,8 @@ hu_bulk_plan hu_bulk_plan_copy(int width);
 hu_bulk_codes hu_bulk_codes_of(hu_format f);
 /* What lies beyond the largest value, for a rounding. */
 void hu_bulk_codes_round(hu_bulk_codes *c, hu_format f, hu_mode mode, int flags);
+/* Of a plan for floats and the codes of its rounding: whether the codes after the largest value's, NaN's at most, stand for what is beyond. */
+int hu_bulk_packs(const hu_bulk_plan *p, const hu_bulk_codes *c);
 
 /* What passes through a buffer does so in parts of this many elements, which stay in the first cache. */
 enum { HU_BULK_PART = 1024 };
@@ -96,7 +106,7 @@ enum { HU_BULK_PART = 1024 };
    faster from 4 MB on; but smaller ones may still be read again from the third level. */
 enum { HU_BULK_STREAM_FROM = 1 << 24 };
 
-/* A call on an array, which may be cut anywhere: element i draws the random word index0 + i. */
+/* A call on an array, which may be cut anywhere: element i is drawn for as number index0 + i. */
 typedef struct hu_bulk_job {
 	const hu_bulk_kernels *kernels;
 	hu_bulk_plan plan, plan64; /* plan64 where the elements are doubles or plan is HU_BULK_NONE */
@@ -110,7 +120,7 @@ typedef struct hu_bulk_job {
 /* WIDTH: of the elements to be rounded. Leaves codes.kind HU_BULK_NONE. RANDOM may be NULL. */
 hu_bulk_job hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width);
 
-/* N elements of a job, from that with random word INDEX on. */
+/* N elements of a job, INDEX the first one's number. */
 typedef void hu_bulk_stretch(const hu_bulk_job *j, void *dst, const void *src, size_t n, uint64_t index);
 hu_bulk_stretch hu_bulk_round_part;   /* floats to floats */
 hu_bulk_stretch hu_bulk_round_part64; /* doubles to doubles */

@@ -6,6 +6,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "lib/number/bulk_upward.h"
+
 #define INLINE static inline __attribute__((always_inline, unused))
 
 typedef __m256i vec;
@@ -71,8 +73,15 @@ INLINE vec fsub32(vec a, vec b) { return I32(_mm256_sub_ps(F32(a), F32(b))); }
 INLINE vec fmul32(vec a, vec b) { return I32(_mm256_mul_ps(F32(a), F32(b))); }
 INLINE vec fmin32(vec a, vec b) { return I32(_mm256_min_ps(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(_mm256_max_ps(F32(a), F32(b))); }
+INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 INLINE vec whole32(vec x) { return _mm256_cvttps_epi32(F32(x)); }
 INLINE vec to_float32(vec x) { return I32(_mm256_cvtepi32_ps(x)); }
+
+INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(_mm256_fmadd_ps(F32(a), F32(b), F32(c))); }
+INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(_mm256_fnmadd_ps(F32(a), F32(b), F32(c))); }
+INLINE vec fnmadd32(vec a, vec b, vec c) { return I32(_mm256_fnmadd_ps(F32(a), F32(b), F32(c))); }
+INLINE vec fmsub32(vec a, vec b, vec c) { return I32(_mm256_fmsub_ps(F32(a), F32(b), F32(c))); }
+INLINE unsigned signs32(vec x) { return (unsigned)_mm256_movemask_ps(F32(x)); }
 
 INLINE vec load_part64(const void *p, size_t n) { return _mm256_maskload_epi64(p, first(2 * n)); }
 INLINE void store_part64(void *p, vec x, size_t n) { _mm256_maskstore_epi64(p, first(2 * n), x); }

@@ -62,26 +62,21 @@ INLINE vec fmin32(vec a, vec b) { return I32(_mm512_min_ps(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(_mm512_max_ps(F32(a), F32(b))); }
 INLINE vec fadd_down32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)); }
 INLINE vec fadd_up32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)); }
+INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 INLINE vec whole32(vec x) { return _mm512_cvttps_epu32(F32(x)); }
 INLINE vec to_float32(vec x) { return I32(_mm512_cvtepi32_ps(x)); }
 #define HU_ADD_DIRECTED 1
 
-/* Sums of products rounded once, and what else makes stochastic sums short: bulk_round.inc's draw_sum. */
-#define HU_FUSED 1
-#define DOWN (_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+/* Directions stand in the instructions: the thread's own is not touched. */
+typedef int direction;
 #define UP (_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
-INLINE vec to_float_down32(vec x) { return I32(_mm512_cvt_roundepu32_ps(x, DOWN)); } /* of unsigned words */
-INLINE vec fmadd_down32(vec a, vec b, vec c) { return I32(_mm512_fmadd_round_ps(F32(a), F32(b), F32(c), DOWN)); }
+INLINE direction upward(void) { return 0; }
+INLINE void restore(direction d) { (void)d; }
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fmadd_round_ps(F32(a), F32(b), F32(c), UP)); }
-INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_round_ps(F32(a), F32(b), F32(c), UP)); } /* c - a b */
+INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_round_ps(F32(a), F32(b), F32(c), UP)); }
 INLINE vec fnmadd32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_ps(F32(a), F32(b), F32(c))); }
-INLINE vec magnitude_below32(vec most, vec x) { return I32(_mm512_range_ps(F32(most), F32(x), 10)); } /* of NaN, either */
-/* 0xffc00000 where X is NaN. */
-INLINE vec nan_of32(vec r, vec x) { return I32(_mm512_fixupimm_ps(F32(r), F32(x), _mm512_set1_epi32(0x33), 0)); }
-/* R with the sign of X, but where its own is set already: that is cleared. */
-INLINE vec sign_over32(vec r, vec x, vec sign) { return _mm512_ternarylogic_epi32(r, x, sign, 0x58); }
-INLINE vec sign_over_if32(mask32 m, vec r, vec x, vec sign) { return _mm512_mask_ternarylogic_epi32(r, m, x, sign, 0x58); }
-#undef DOWN
+INLINE vec fmsub32(vec a, vec b, vec c) { return I32(_mm512_fmsub_ps(F32(a), F32(b), F32(c))); }
+INLINE unsigned signs32(vec x) { return _mm512_movepi32_mask(x); }
 #undef UP
 
 INLINE vec load_part64(const void *p, size_t n) { return _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), p); }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/number/bulk_upward.h"
+
 #define INLINE static inline __attribute__((always_inline, unused))
 
 typedef uint32x4_t vec;
@@ -66,8 +68,19 @@ INLINE vec fsub32(vec a, vec b) { return I32(vsubq_f32(F32(a), F32(b))); }
 INLINE vec fmul32(vec a, vec b) { return I32(vmulq_f32(F32(a), F32(b))); }
 INLINE vec fmin32(vec a, vec b) { return I32(vminq_f32(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(vmaxq_f32(F32(a), F32(b))); }
+INLINE vec unsigned_nan32(vec x) { return clear32(unordered32(x, x), x); }
 INLINE vec whole32(vec x) { return vreinterpretq_u32_s32(vcvtq_s32_f32(F32(x))); }
 INLINE vec to_float32(vec x) { return I32(vcvtq_f32_s32(S32(x))); }
+INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(vfmaq_f32(F32(c), F32(a), F32(b))); }
+INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(vfmsq_f32(F32(c), F32(a), F32(b))); }
+INLINE vec fnmadd32(vec a, vec b, vec c) { return I32(vfmsq_f32(F32(c), F32(a), F32(b))); }
+INLINE vec fmsub32(vec a, vec b, vec c) { return I32(vsubq_f32(vmulq_f32(F32(a), F32(b)), F32(c))); }
+INLINE unsigned signs32(vec x)
+{
+	static const int32_t bit[4] = { 0, 1, 2, 3 };
+
+	return vaddvq_u32(vshlq_u32(vshrq_n_u32(x, 31), vld1q_s32(bit)));
+}
 
 INLINE vec load_part64(const void *p, size_t n) { return load_part32(p, 2 * n); }
 INLINE void store_part64(void *p, vec x, size_t n) { store_part32(p, x, 2 * n); }

@@ -13,6 +13,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "lib/number/bulk_upward.h"
+
 #define INLINE static inline __attribute__((always_inline, unused))
 
 typedef uint32_t vec __attribute__((vector_size(16)));
@@ -106,6 +108,18 @@ INLINE vec whole32(vec x)
 }
 INLINE vec to_float32(vec x) { return (vec)__builtin_convertvector((signed32)x, float32); }
 #endif
+/* A B + C and C - A B rounded upward between `upward` and `restore`, the product being exact; the same and A B - C exact, or of the same sign. */
+INLINE vec fmadd_up32(vec a, vec b, vec c) { return fadd32(fmul32(a, b), c); }
+INLINE vec fnmadd_up32(vec a, vec b, vec c) { return fsub32(c, fmul32(a, b)); }
+INLINE vec fnmadd32(vec a, vec b, vec c) { return fsub32(c, fmul32(a, b)); }
+INLINE vec fmsub32(vec a, vec b, vec c) { return fsub32(fmul32(a, b), c); }
+#if defined(__SSE2__)
+INLINE unsigned signs32(vec x) { return (unsigned)_mm_movemask_ps((__m128)x); } /* lane i's in bit i */
+#else
+INLINE unsigned signs32(vec x) { return x[0] >> 31 | x[1] >> 31 << 1 | x[2] >> 31 << 2 | x[3] >> 31 << 3; }
+#endif
+/* A number of X's sign, plus where X is NaN: the smaller one is the second where they do not compare. */
+INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 
 INLINE vec load_part64(const void *p, size_t n) { return load_part32(p, 2 * n); }
 INLINE void store_part64(void *p, vec x, size_t n) { store_part32(p, x, 2 * n); }

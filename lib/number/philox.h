@@ -34,6 +34,9 @@ hu_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0, uint3
 	return r;
 }
 
+/* Where draws come from: key and counter, but for the index. */
+typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
+
 /* The house's counter: (index low, index high, step, stream) under the seed. */
 HU_HD hu_random
 hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
@@ -41,12 +44,29 @@ hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 	return hu_philox((uint32_t)index, (uint32_t)(index >> 32), step, stream, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
-/* The 32 bits of draw INDEX: word INDEX mod 4 of block INDEX div 4. Four neighbours share a block,
-   because ten rounds of multiplications an element would cost stochastic rounding more than all the rest. */
+/* The 32 bits of draw INDEX of a sum or an expression: word INDEX mod 4 of block INDEX div 4. */
 HU_HD uint32_t
 hu_random_word(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 {
 	return hu_random_at(seed, stream, step, index >> 2).w[index & 3];
+}
+
+/* Sixteen bits: piece INDEX mod 8 of block INDEX div 8 + FROM, of each word the low half before the high one. */
+HU_HD uint32_t
+hu_random_piece(hu_stream s, uint64_t index, uint64_t from)
+{
+	return hu_random_at(s.seed, s.stream, s.step, (index >> 3) + from).w[index >> 1 & 3] >> 16 * (index & 1) & 0xffff;
+}
+
+/* The 32 bits that round element INDEX < 2^63 of an array, SR's fraction or SRE's coin: a piece of the blocks from 0 on, then one
+   of those from HU_RANDOM_LAST on. Where the discarded fraction does not begin with the first piece's very bits, that decides: the
+   draw costs an eighth of a block and is nonetheless of 32 bits. */
+#define HU_RANDOM_LAST ((uint64_t)1 << 63)
+
+HU_HD uint32_t
+hu_random_cast(hu_stream s, uint64_t index)
+{
+	return hu_random_piece(s, index, 0) << 16 | hu_random_piece(s, index, HU_RANDOM_LAST);
 }
 
 /* Uniform in [0,1) from the block's first 53 bits: an exact multiple of 2^-53. */

@@ -6,6 +6,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/number/bulk.h"
+#include "lib/number/draw.h"
 #include "lib/sum/panel.h"
 #include "lib/sum/parts.h"
 #include "lib/sum/tc_panel.h"
@@ -107,7 +108,7 @@ hu_contract_store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const 
 	}
 	hu_format f = hu_format_of(y->format);
 	for (size_t i = 0; i < n; i++)
-		((float *)y->data)[first + i] = (float)hu_round(v[i] / scale, f, c->mode, c->flags, hu_mode_draws(c->mode) ? hu_random_word(random.seed, random.stream, random.step, first + i) : 0);
+		((float *)y->data)[first + i] = (float)hu_round_drawn(v[i] / scale, f, c->mode, c->flags, random, first + i);
 }
 
 static hu_status

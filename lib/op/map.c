@@ -5,7 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
-#include "lib/number/philox.h"
+#include "lib/number/draw.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,9 +187,9 @@ hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *e
 double
 hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x)
 {
-	uint32_t bits = hu_mode_draws(c->mode) ? hu_random_word(env->seed, hu_fnv1a32(c->seed_name), env->step, i) : 0;
+	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
 
-	return hu_round(x, hu_format_of(format), c->mode, c->flags, bits);
+	return hu_round_drawn(x, hu_format_of(format), c->mode, c->flags, random, i);
 }
 
 void

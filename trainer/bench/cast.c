@@ -28,8 +28,8 @@ typedef struct cast {
 	hu_format_id format[HU_FORMATS];
 	hu_mode mode[HU_MODES];
 	int formats, modes, trials, all, python, ops, simd[HU_SIMDS];
-	uint32_t words;           /* what the random words alone came to */
-	int words_told;           /* for which instruction sets they are, a bit each */
+	uint32_t pieces;          /* what the random pieces alone came to */
+	int pieces_told;          /* for which instruction sets they are, a bit each */
 	hu_bench_row *row;
 	void *to;
 	long *wrong;
@@ -51,7 +51,7 @@ bits_of(double x)
 static double
 want(double x, size_t i, hu_format_id f, hu_mode m)
 {
-	return hu_round(x, hu_format_of(f), m, 0, hu_mode_draws(m) ? hu_random_word(stream.seed, stream.stream, stream.step, i) : 0);
+	return hu_round(x, hu_format_of(f), m, 0, hu_mode_draws(m) ? hu_random_cast(stream, i) : 0);
 }
 
 static uint64_t
@@ -68,20 +68,20 @@ static void run_pack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_pack
 
 /* What stochastic rounding cannot be faster than: its draws. */
 static void
-run_words(cast *c, hu_format_id f, hu_mode m)
+run_pieces(cast *c, hu_format_id f, hu_mode m)
 {
 	(void)f, (void)m;
-	c->words = hu_bulk_kernels_of(hu_simd_level())->words(&stream, c->n / HU_BULK_SOME * HU_BULK_SOME, 0);
+	c->pieces = hu_bulk_kernels_of(hu_simd_level())->pieces(&stream, c->n / HU_BULK_SOME * HU_BULK_SOME, 0);
 }
 
 static long
-check_words(const cast *c, hu_format_id f, hu_mode m)
+check_pieces(const cast *c, hu_format_id f, hu_mode m)
 {
-	uint32_t x = c->words;
+	uint32_t x = c->pieces;
 
 	(void)f, (void)m;
 	for (size_t i = 0; i < c->n / HU_BULK_SOME * HU_BULK_SOME; i += HU_BULK_SOME)
-		x ^= hu_random_word(stream.seed, stream.stream, stream.step, i);
+		x ^= hu_random_piece(stream, i, 0);
 	return x != 0;
 }
 
@@ -132,7 +132,7 @@ static const op ops[] = {
 	{ "unpack", 1, 0, run_unpack, check_unpack },
 	{ "pack", 1, 0, run_pack, check_codes },
 	{ "round64", 0, 1, run_round64, check_round64 },
-	{ "words", 0, 0, run_words, check_words },
+	{ "pieces", 0, 0, run_pieces, check_pieces },
 };
 
 enum { OPS = sizeof ops / sizeof *ops };
@@ -184,7 +184,7 @@ static void
 measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const double *python)
 {
 	double best = 1e9, copy = 1e9, t, ns, bytes, other = 0;
-	int wide = o->run == run_round64, words = o->run == run_words, codes = o->packs ? (int)hu_bulk_element(f) : 4;
+	int wide = o->run == run_round64, pieces = o->run == run_pieces, codes = o->packs ? (int)hu_bulk_element(f) : 4;
 
 	for (int i = 0; i < c->trials; i++) {
 		t = timed(c, NULL, f, m);
@@ -196,23 +196,23 @@ measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const doub
 	}
 	*c->wrong += o->check(c, f, m);
 	ns = 1e9 * best / (double)(wide ? c->n / 2 : c->n);
-	bytes = wide ? 16 : words ? 4 : 4 + codes;
+	bytes = wide ? 16 : pieces ? 4 : 4 + codes;
 	if (m == HU_RNE)
 		other = o->run == run_encode ? python[0] : o->run == run_unpack ? python[1] : o->run == run_round && python[0] > 0 ? python[0] + python[1] : 0;
-	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:o}", "simd", hu_simd_name(), "format", words ? "-" : hu_format_name(f), "op", o->name, "mode",
-	                        words ? "SR" : o->draws ? hu_mode_name(m) : "-", "ns", ns, "gb_s", bytes / ns, "memcpy", json_real(best / copy), "mpfr",
+	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:o}", "simd", hu_simd_name(), "format", pieces ? "-" : hu_format_name(f), "op", o->name, "mode",
+	                        pieces ? "SR" : o->draws ? hu_mode_name(m) : "-", "ns", ns, "gb_s", bytes / ns, "memcpy", json_real(best / copy), "mpfr",
 	                        ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
 }
 
-/* The random words are the same whatever the format: they are timed once for each instruction set, if anything draws. */
+/* The random pieces are the same whatever the format: they are timed once for each instruction set, if anything draws. */
 static int
 told(cast *c, int simd)
 {
-	int before = c->words_told >> simd & 1, any = 0;
+	int before = c->pieces_told >> simd & 1, any = 0;
 
 	for (int i = 0; i < c->modes; i++)
 		any |= hu_mode_draws(c->mode[i]);
-	c->words_told |= 1 << simd;
+	c->pieces_told |= 1 << simd;
 	return before || !any;
 }
 
@@ -234,7 +234,7 @@ of_format(cast *c, hu_format_id f)
 			continue;
 		hu_simd_set(hu_simd_name_of((hu_simd)s));
 		for (int o = 0; o < OPS; o++)
-			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) && !(ops[o].run == run_words && told(c, s)) && i < (ops[o].draws ? c->modes : 1); i++)
+			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) && !(ops[o].run == run_pieces && told(c, s)) && i < (ops[o].draws ? c->modes : 1); i++)
 				measure(c, &ops[o], f, ops[o].draws ? c->mode[i] : HU_RNE, mpfr[i], python);
 	}
 }
@@ -260,7 +260,7 @@ one_op(cast *c, const char *word)
 			c->ops |= 1 << o;
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "unknown operation '%s'; known: round, encode, unpack, pack, round64, words", word);
+	return hu_fail(HU_EINVAL, "unknown operation '%s'; known: round, encode, unpack, pack, round64, pieces", word);
 }
 
 static hu_status

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+   This thread's float operations rounded upward for a while, with subnormals kept.
+   Memory read before `restore` and after `upward` stays between them, and so does what
+   is computed from it. */
+#ifndef HU_NUMBER_BULK_UPWARD_H
+#define HU_NUMBER_BULK_UPWARD_H
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+
+typedef unsigned direction;
+
+static inline __attribute__((unused)) direction
+upward(void)
+{
+	direction before = _mm_getcsr();
+
+	_mm_setcsr(_MM_MASK_MASK | _MM_ROUND_UP);
+	__asm__ volatile("" ::: "memory");
+	return before;
+}
+
+static inline __attribute__((unused)) void
+restore(direction before)
+{
+	__asm__ volatile("" ::: "memory");
+	_mm_setcsr(before);
+}
+#else
+#include <fenv.h>
+
+typedef fenv_t direction;
+
+static inline __attribute__((unused)) direction
+upward(void)
+{
+	direction before;
+
+	feholdexcept(&before);
+	fesetround(FE_UPWARD);
+	__asm__ volatile("" ::: "memory");
+	return before;
+}
+
+static inline __attribute__((unused)) void
+restore(direction before)
+{
+	__asm__ volatile("" ::: "memory");
+	fesetenv(&before);
+}
+#endif
+#endif
