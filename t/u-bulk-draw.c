@@ -5,7 +5,7 @@
    (where all 32 bits count) and above, around the largest value, and where the word is 0, 1 or 2^32 - 1. Values and codes of every instruction set against hu_round, bit for bit. */
 #include "lib/number/bulk.h"
 #include "lib/number/code.h"
-#include "lib/number/philox.h"
+#include "lib/number/draw.h"
 #include "lib/number/simd.h"
 #include "t/tap.h"
 
@@ -28,8 +28,8 @@ word(uint64_t index)
 	return hu_random_cast(stream, index);
 }
 
-/* A multiple of the place at some magnitude and a fraction beside W 2^-32 of that place, as floats allow. */
-static float
+/* A multiple of the place at some magnitude and a fraction beside W 2^-32 of that place. */
+static double
 beside(hu_format f, uint32_t w, unsigned i)
 {
 	hu_random r = hu_random_at(31, 0, 0, i);
@@ -42,7 +42,7 @@ beside(hu_format f, uint32_t w, unsigned i)
 		m = ((uint64_t)1 << p) - 1;
 	scale = ldexp(1, e - p + 1);
 	x = ((double)m + ldexp(fraction, -32)) * scale;
-	return hu_from_bits32(hu_bits32((float)x) + (r.w[3] & 3 ? 0 : (r.w[3] >> 2 & 2) - 1)); /* sometimes the next float either way */
+	return r.w[3] & 3 ? x : (double)hu_from_bits32(hu_bits32((float)x) + (r.w[3] >> 2 & 2) - 1); /* sometimes the next float either way */
 }
 
 static void
@@ -52,11 +52,14 @@ test_draws(hu_format_id id)
 	float *src = malloc(N * sizeof *src), *dst = malloc(N * sizeof *dst);
 	unsigned char *codes = malloc(N * sizeof(float));
 	size_t bytes = hu_bulk_element(id);
+	long wrong_one = 0;
 
 	for (int s = 0; s < STARTS; s++) {
 		for (unsigned i = 0; i < N; i++) {
-			src[i] = beside(f, word(starts[s] + (i < EIGHTS ? i % 8 : i - EIGHTS)), i);
-			src[i] = i & 1 && hu_has_sign(f) ? -src[i] : src[i];
+			uint64_t index = starts[s] + (i < EIGHTS ? i % 8 : i - EIGHTS);
+			double x = beside(f, word(index), i) * (i & 1 && hu_has_sign(f) ? -1 : 1);
+			src[i] = (float)x;
+			wrong_one += hu_bits64(hu_round_drawn(x, f, HU_SR, 0, stream, index)) != hu_bits64(hu_round(x, f, HU_SR, 0, word(index)));
 		}
 		for (int level = 0; level < HU_SIMDS; level++) {
 			long wrong = 0, wrong_codes = 0;
@@ -82,6 +85,7 @@ test_draws(hu_format_id id)
 			is_int(wrong_codes, 0, "%s %s from index %llu: codes", hu_simd_name(), hu_format_name(id), (unsigned long long)starts[s]);
 		}
 	}
+	is_int(wrong_one, 0, "%s: one by one, with no more bits than matter", hu_format_name(id));
 	free(src);
 	free(dst);
 	free(codes);
@@ -90,7 +94,7 @@ test_draws(hu_format_id id)
 int
 main(void)
 {
-	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p4", "e3m0finite", "e4m0fn", "e5m7", "e6m17", "e6m21", "e5m16", "fp16nosub", "e4m3sat", "e5m2sat", "e4m3fnuz" };
+	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p4", "e3m0finite", "e4m0fn", "e5m7", "e6m17", "e6m21", "e5m16", "fp16nosub", "e4m3sat", "e5m2sat", "e4m3fnuz", "e8m5", "e8m2" };
 
 	is_bits32(word(3733842762), 0xffffffffu, "the largest word is where it was found");
 	is_bits32(word(4559974659), 0, "and 0");

@@ -2,7 +2,7 @@
    The law of stochastic rounding, over many draws of Philox: the mean is unbiased within four standard
    errors, and how often the magnitude grows fits its probability, the distance cut to k bits, by chi square.
    That each single draw is right is u-round's test. The seed is fixed. */
-#include "lib/number/philox.h"
+#include "lib/number/bulk.h"
 #include "lib/number/round.h"
 #include "t/tap.h"
 
@@ -90,6 +90,41 @@ test_sum(void)
 	is_near(mean, 1 + TERMS * term, 4 * sqrt((squares - mean * mean) / RUNS), "stochastically its mean over 200 runs is 4.90625 within 4 standard errors");
 }
 
+/* Arrays: half a place grows as often at each of 64 neighbouring positions, and a fraction that 16 random bits cannot tell
+   from 0, or from 1, as often as it should: 24 times in 2^24 draws, where 16 bits alone would give 0 or 256. */
+static void
+test_arrays(const char *name, float base, float place)
+{
+	enum { N = 1 << 20, CALLS = 16, POSITIONS = 64 };
+	static float x[N], y[N];
+	const float rare[] = { base + 0x3p-21f * place, base + place - 0x3p-21f * place };
+	double ups[POSITIONS] = { 0 }, chi = 0, each = N / POSITIONS;
+	hu_format_id id = HU_NO_FORMAT;
+
+	hu_format_find(name, &id);
+	hu_stream s = { 8, (uint32_t)id, 0 };
+	for (size_t i = 0; i < N; i++)
+		x[i] = base + place / 2;
+	hu_bulk_round(y, x, N, id, HU_SR, 0, &s, 0);
+	for (size_t i = 0; i < N; i++)
+		ups[i % POSITIONS] += y[i] > base;
+	for (int i = 0; i < POSITIONS; i++)
+		chi += (ups[i] - each / 2) * (ups[i] - each / 2) / (each / 4);
+	ok(chi < 104.7 && chi > 30, "%s, an array at %a: chi square over positions %.1f with 64 degrees of freedom", name, (double)base, chi);
+	for (int r = 0; r < 2; r++) {
+		double seen = 0;
+		for (uint32_t c = 0; c < CALLS; c++) {
+			for (size_t i = 0; i < N; i++)
+				x[i] = rare[r];
+			s.step = 1 + c;
+			hu_bulk_round(x, x, N, id, HU_SR, 0, &s, 5);
+			for (size_t i = 0; i < N; i++)
+				seen += (x[i] > base) != r;
+		}
+		is_near(seen, 24, 4 * sqrt(24), "%s, an array %s 3 x 2^-21 places from %a: as often as that, within 4 standard errors", name, r ? "below the neighbour" : "beyond", (double)base);
+	}
+}
+
 int
 main(void)
 {
@@ -105,5 +140,8 @@ main(void)
 		test_equal(at[i].name, at[i].base);
 	}
 	test_sum();
+	test_arrays("e5m2", 1, 0.25f);
+	test_arrays("fp16", 0x5p-24f, 0x1p-24f);
+	test_arrays("e8m0", 1, 1);
 	return done_testing();
 }

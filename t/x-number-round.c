@@ -49,8 +49,12 @@ chunk(target *t, uint32_t first)
 
 	for (uint32_t k = 0; k < CHUNK; k++)
 		src[k] = hu_from_bits32(first + k);
-	for (uint32_t k = 0; k < CHUNK && (chosen(t->f.id, HU_SR) || chosen(t->f.id, HU_SRE)); k++)
-		random[k] = hu_random_cast(stream, first + k);
+	for (uint32_t k = 0; k < CHUNK && (chosen(t->f.id, HU_SR) || chosen(t->f.id, HU_SRE)); k += 8) {
+		hu_random a = hu_random_at(stream.seed, stream.stream, stream.step, (first + k) / 8);
+		hu_random b = hu_random_at(stream.seed, stream.stream, stream.step, (first + k) / 8 + HU_RANDOM_LAST);
+		for (uint32_t j = 0; j < 8; j++)
+			random[k + j] = (a.w[j / 2] >> j % 2 * 16) << 16 | (b.w[j / 2] >> j % 2 * 16 & 0xffff);
+	}
 	for (int m = 0; m < HU_MODES; m++) {
 		if (!chosen(t->f.id, (hu_mode)m))
 			continue;
