@@ -168,6 +168,49 @@ test_stream(hu_format_id id)
 	is_int(wrong, 0, "%s %s: the same when written past the caches", hu_simd_name(), hu_format_name(id));
 }
 
+/* Codes to floats and back, in rows, and past the caches where there are enough: each value looked up. */
+static void
+test_rows(hu_format_id id)
+{
+	static const size_t sizes[] = { MANY, HU_BULK_STREAM_FROM / sizeof(float) + 4 * 4096 + 77 };
+	hu_format f = hu_format_of(id);
+	const size_t bytes = hu_bulk_element(id), room = sizes[1] + 8;
+	const uint32_t mask = (uint32_t)((UINT64_C(1) << f.bits) - 1);
+	float *y = malloc(room * sizeof *y);
+	uint8_t *codes = malloc(room * bytes), *back = malloc(room * bytes);
+	uint32_t *value = malloc(sizeof *value << 16), *code = malloc(sizeof *code << 16);
+	long wrong = 0;
+
+	for (uint32_t c = 0; c <= mask; c++) {
+		value[c] = float_bits(hu_decode(c, f));
+		code[c] = (uint32_t)hu_encode(hu_decode(c, f), f);
+	}
+	hu_threads_set(1);
+	for (int s = 0; s < 2; s++)
+		for (size_t o = s ? 3 : 0, n = sizes[s]; o < 4; o++, n -= 7) {
+			for (size_t i = 0; i < n; i++) {
+				uint32_t c = (uint32_t)(i * UINT64_C(0x9e3779b97f4a7c15) >> 40) & mask;
+				memcpy(codes + i * bytes, &c, bytes);
+			}
+			y[o + n] = 7;
+			back[n * bytes] = 0x5a;
+			hu_bulk_unpack(y + o, codes, n, id);
+			hu_bulk_pack(back, y + o, n, id);
+			for (size_t i = 0; i < n; i++) {
+				uint64_t c = code_at(codes, i, bytes);
+				wrong += hu_bits32(y[o + i]) != value[c] || code_at(back, i, bytes) != code[c];
+			}
+			wrong += y[o + n] != 7 || back[n * bytes] != 0x5a;
+		}
+	hu_threads_set(0);
+	is_int(wrong, 0, "%s %s: codes to floats and back, many and very many", hu_simd_name(), hu_format_name(id));
+	free(y);
+	free(codes);
+	free(back);
+	free(value);
+	free(code);
+}
+
 /* What fp32 and fp64 leave alone but for NaN: one of a payload and sign of its own anywhere, in place and past the caches. */
 static void
 test_nans(hu_format_id id)
@@ -278,6 +321,9 @@ main(void)
 	each_level(test_stream, HU_E4M3FNUZ);
 	each_level(test_stream, HU_FP32);
 	each_level(test_stream, HU_FP64);
+	for (int i = 0; i < HU_FORMATS; i++)
+		if (hu_bulk_element((hu_format_id)i) <= 2)
+			each_level(test_rows, (hu_format_id)i);
 	each_level(test_nans, HU_FP32);
 	each_level(test_nans, HU_FP64);
 	each_level(test_indices, HU_E5M2);

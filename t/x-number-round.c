@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    All 2^32 floats to every row of the table with 24 code bits and less, in every deterministic mode (and
-   stochastically to three), against an oracle of integers (t/pattern.h): each
+   stochastically to five), against an oracle of integers (t/pattern.h): each
    instruction set this processor has. And every rounding boundary of the wide
    formats, with one ulp of fp32 to either side, by MPFR; the narrow ones are t/u-round.c's. */
 #include "lib/number/bulk.h"
@@ -28,17 +28,17 @@ static int
 chosen(hu_format_id f, hu_mode m)
 {
 	if (m == HU_SR)
-		return f == HU_FP16 || f == HU_BF16 || f == HU_E4M3;
+		return f == HU_FP16 || f == HU_BF16 || f == HU_E4M3 || f == HU_E4M3FNUZ || f == HU_E8M0;
 	return m != HU_SRE || f == HU_FP16;
 }
 
 static int has[HU_SIMDS];
 
-/* The portable loops by two modes, the others by all. */
+/* The portable loops by three modes, the others by all. */
 static int
 runs(hu_simd level, hu_mode m)
 {
-	return has[level] && (level != HU_SIMD_SCALAR || m == HU_RNE || m == HU_RU);
+	return has[level] && (level != HU_SIMD_SCALAR || m == HU_RNE || m == HU_RU || m == HU_SR);
 }
 
 static void

@@ -15,6 +15,7 @@ extern "C" {
 #include "lib/number/bulk.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"
+#include "lib/number/draw.h"
 #include "lib/number/elementary.h"
 #include "lib/number/elementary_round.h"
 #include "lib/number/format.h"

@@ -140,6 +140,14 @@ unpack_f64(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t 
 		}
 }
 
+/* Whether a job's rounding and packing are one loop. */
+static int
+encodes(const hu_bulk_job *j)
+{
+	return j->plan.kind != HU_BULK_NONE && j->plan.ends != HU_ENDS_ANY && j->codes.kind != HU_BULK_NONE && j->kernels->encode[j->mode] &&
+	       (j->mode == HU_RNE || j->plan.kind == HU_BULK_SCALE || hu_bulk_packs(&j->plan, &j->codes));
+}
+
 static void
 encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t index)
 {
@@ -148,8 +156,7 @@ encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t inde
 	float part[HU_BULK_PART];
 	double d[HU_BULK_PART];
 
-	if (j->plan.kind != HU_BULK_NONE && j->plan.ends != HU_ENDS_ANY && j->codes.kind != HU_BULK_NONE && j->kernels->encode[j->mode] &&
-	    (j->mode == HU_RNE || j->plan.kind == HU_BULK_SCALE || hu_bulk_packs(&j->plan, &j->codes))) {
+	if (encodes(j)) {
 		j->kernels->encode[j->mode](dst, element(j), src, n, &j->plan, &j->codes, &j->random, index);
 		return;
 	}
@@ -178,12 +185,24 @@ packing(hu_format_id f)
 	return j;
 }
 
-void
-hu_bulk_pack(void *dst, const float *src, size_t n, hu_format_id f)
+/* Of values of the format, rounding to nearest gives the codes, and its loops are the faster ones. */
+static hu_bulk_job
+packing_floats(hu_format_id f)
 {
 	hu_bulk_job j = packing(f);
 
-	hu_bulk_run(pack_f32, &j, dst, element(&j), src, sizeof *src, n, 0);
+	j.plan = hu_bulk_plan_of(j.f, HU_RNE, 0, 32);
+	if (j.codes.kind != HU_BULK_NONE)
+		hu_bulk_codes_round(&j.codes, j.f, HU_RNE, 0);
+	return j;
+}
+
+void
+hu_bulk_pack(void *dst, const float *src, size_t n, hu_format_id f)
+{
+	hu_bulk_job j = packing_floats(f);
+
+	hu_bulk_run(encodes(&j) ? encode : pack_f32, &j, dst, element(&j), src, sizeof *src, n, 0);
 }
 
 void
