@@ -149,11 +149,11 @@ draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c
 	}
 	hu_frame_draw(&f, d, heading);
 	if (some + all)
-		hu_drawing_words(d, "The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. Of %d nonzero terms %d lose bits and %d vanish; what is left is added exactly.", emax,
-		                 u->t.f, at, terms, some, all);
+		hu_drawing_words(d, "The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. Of %d nonzero term%s %d lose%s bits and %d vanish%s; what is left is added exactly.", emax,
+		                 u->t.f, at, terms, terms > 1 ? "s" : "", some, some == 1 ? "s" : "", all, all == 1 ? "es" : "");
 	else if (terms)
-		hu_drawing_words(d, "The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. None of the %d nonzero terms loses a bit; they are added exactly.", emax, u->t.f,
-		                 at, terms);
+		hu_drawing_words(d, "The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. %s.", emax, u->t.f, at,
+		                 terms > 1 ? "None of the nonzero terms loses a bit; they are added exactly" : "The one nonzero term loses no bit");
 	hu_explain_rounding(d, &final, sum, 0, got);
 	if (isfinite(got) && some + all) {
 		long ulp = hu_explain_line(exact, u->out);

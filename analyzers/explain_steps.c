@@ -109,10 +109,10 @@ say_total(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w, const step *s
 	hu_drawing_words(d, "Exactly, %s %.17g; the sum computed is %s, %.6g ulp off.", terms, mpfr_get_d(sum, MPFR_RNDN), hu_explain_number(w->s, a->f, got),
 	                 isfinite(w->s) ? error : INFINITY);
 	if (swamped)
-		hu_drawing_words(d, "%d of %d additions are inexact; %d addend%s swamped, the first of them %s%d.", rounded, w->n, swamped, swamped > 1 ? "s are" : " is", prefix,
-		                 first + from - 1);
+		hu_drawing_words(d, "%d of %d addition%s %s inexact; %d addend%s %s%d.", rounded, w->n, w->n > 1 ? "s" : "", rounded == 1 ? "is" : "are", swamped,
+		                 swamped > 1 ? "s are swamped, the first of them" : " is swamped:", prefix, first + from - 1);
 	else if (rounded)
-		hu_drawing_words(d, "%d of %d additions are inexact; no addend is swamped.", rounded, w->n);
+		hu_drawing_words(d, "%d of %d addition%s %s inexact; no addend is swamped.", rounded, w->n, w->n > 1 ? "s" : "", rounded == 1 ? "is" : "are");
 	else
 		hu_drawing_words(d, "Every addition is exact.");
 	mpfr_clears(sum, t, (mpfr_ptr)0);

@@ -99,7 +99,7 @@ test $code = 0 && grep -q 'repeat after 2 and never end' "$dir/out" && grep -q '
 	tr -s '\n ' '  ' <"$dir/out" | grep -q 'Rounded to fp16 first, it would be 0.0004883 and the sum 1.002' && test "$(grep -c ' in fp16: 11 significant bits, RNE' "$dir/out")" = 5
 test_is $? "--explain: a quotient, a root, a fused product, a function, a literal"
 run calc --explain --format fp16 'sum(1, 2^-11, 0.3, 100)'
-test $code = 0 && grep -q '^    x2  + .* swamped, all of it' "$dir/out" && grep -q '^    x3 .* loses 0.25 ulp' "$dir/out" && grep -q 'first of them x2' "$dir/out"
+test $code = 0 && grep -q '^    x2  + .* swamped, all of it' "$dir/out" && grep -q '^    x3 .* loses 0.25 ulp' "$dir/out" && grep -q 'addend is swamped: x2' "$dir/out"
 test_is $? "--explain: a sum, a row an addition, what each loses"
 run calc --explain --format fp16 "sum($(seq -s, 40))"
 grep -q '28 more additions: 0 inexact, 0 swamped' "$dir/out" && grep -q '^    x40 ' "$dir/out" && grep -q 'Every addition is exact' "$dir/out"

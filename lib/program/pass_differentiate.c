@@ -88,29 +88,12 @@ static int
 operand_cast(pass *s, int d, const char *format, const char *layer)
 {
 	hu_format_id f;
-	int out[2], n = 1;
-	char name[160];
 
 	HU_ASSERT(hu_format_find(format, &f) == HU_OK);
-	if (s->p->t[d].format == f && (hu_format_of(f).bits > 8 || s->p->t[d].scale >= 0))
-		return d;
-	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(s->p->t[d].name, "@"), s->p->t[d].name, hu_format_name(f));
-	if ((out[0] = hu_program_find(s->p, name)) >= 0)
-		return out[0];
-	out[0] = hu_program_tensor(s->p, name, f, s->p->t[d].shape, s->p->t[d].cls);
-	s->p->t[out[0]].loss_scaled = 1;
-	if (hu_format_of(f).bits <= 8) {
-		char sname[200];
-		snprintf(sname, sizeof sname, "%s_scale%s", s->p->t[d].name, strchr(name, '@'));
-		s->p->t[out[0]].scale = out[1] = hu_program_tensor(s->p, sname, HU_FP32, hu_shape0(), HU_OTHER);
-		n = 2;
-	}
-	hu_call *c = hu_program_call(s->p, "cast", HU_BACKWARD, layer, &d, 1, out, n);
-	if (n == 2) {
-		hu_attr_set(c, "scaled", 1);
-		c->flags |= HU_SATURATE;
-	}
-	return out[0];
+	int out = hu_program_cast(s->p, d, f, HU_BACKWARD, layer);
+	if (out != d)
+		s->p->t[out].loss_scaled = 1;
+	return out;
 }
 
 static void

@@ -23,35 +23,6 @@ product_out(hu_format_id f)
 	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
 }
 
-/* Tensor T of TO in format F: itself, a cast made earlier, or a new cast. Casts to 8 bits
-   are scaled by the tensor's own magnitude and saturate. */
-static int
-cast_to(pass *s, int t, hu_format_id f, const char *layer)
-{
-	char name[96];
-	int out[2], n = 1, scaled = hu_format_of(f).bits <= 8;
-
-	if (s->to->t[t].format == f && (!scaled || s->to->t[t].scale >= 0)) /* a variable stored in 8 bits: its scaled cast is exact */
-		return t;
-	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(s->to->t[t].name, "@"), s->to->t[t].name, hu_format_name(f));
-	if ((out[0] = hu_program_find(s->to, name)) >= 0)
-		return out[0];
-	out[0] = hu_program_tensor(s->to, name, f, s->to->t[t].shape, s->to->t[t].cls);
-	if (scaled) {
-		char sname[sizeof name + 8];
-		snprintf(sname, sizeof sname, "%s_scale%s", s->to->t[t].name, strchr(name, '@'));
-		out[1] = hu_program_tensor(s->to, sname, HU_FP32, hu_shape0(), HU_OTHER);
-		s->to->t[out[0]].scale = out[1];
-		n = 2;
-	}
-	hu_call *c = hu_program_call(s->to, "cast", HU_FORWARD, layer, &t, 1, out, n);
-	if (scaled) {
-		hu_attr_set(c, "scaled", 1);
-		c->flags |= HU_SATURATE;
-	}
-	return out[0];
-}
-
 /* Parameters of a call: tensors that no call writes and that are weights or state. */
 static int
 is_parameter(const hu_info *t)
@@ -121,7 +92,7 @@ copy_call(pass *s, const hu_call *c)
 	hu_format_id run = run_format(s, c, in), made = c->op->cls == HU_CLASS_GEMM ? product_out(run) : run;
 	for (int i = 0; i < c->nin; i++)
 		if (wants_cast(s, c, i, in[i]))
-			in[i] = cast_to(s, in[i], run, c->layer);
+			in[i] = hu_program_cast(s->to, in[i], run, HU_FORWARD, c->layer);
 	if (c->op->cls == HU_CLASS_GEMM && s->to->t[in[0]].scale >= 0) {
 		in = hu_xrealloc(in, ((size_t)nin + 2) * sizeof *in);
 		in[nin] = s->to->t[in[0]].scale;

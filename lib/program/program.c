@@ -170,6 +170,33 @@ hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *laye
 	return id;
 }
 
+int
+hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer)
+{
+	const int scaled = hu_format_of(f).bits <= 8;
+	char name[160], scale[200];
+	int out[2], n = 1;
+
+	if (p->t[t].format == f && (!scaled || p->t[t].scale >= 0))
+		return t;
+	snprintf(name, sizeof name, "%.*s@%s", (int)strcspn(p->t[t].name, "@"), p->t[t].name, hu_format_name(f));
+	if ((out[0] = hu_program_find(p, name)) >= 0)
+		return out[0];
+	out[0] = hu_program_tensor(p, name, f, p->t[t].shape, p->t[t].cls);
+	if (scaled) {
+		snprintf(scale, sizeof scale, "%s_scale%s", p->t[t].name, strchr(name, '@'));
+		out[1] = hu_program_tensor(p, scale, HU_FP32, hu_shape0(), HU_OTHER);
+		p->t[out[0]].scale = out[1];
+		n = 2;
+	}
+	hu_call *c = hu_program_call(p, "cast", phase, layer, &t, 1, out, n);
+	if (scaled) {
+		hu_attr_set(c, "scaled", 1);
+		c->flags |= HU_SATURATE;
+	}
+	return out[0];
+}
+
 double
 hu_info_bytes(const hu_info *t)
 {

@@ -60,6 +60,10 @@ hu_call *hu_program_call(hu_program *p, const char *op, hu_phase phase, const ch
    (format F, class CLS) and appends the call. Aborts on a shape error (a bug in a builder). */
 int hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr);
 
+/* Tensor T in format F: itself, a cast made earlier (named after T, `@` and F), or that of a new call. Casts to 8 bits are scaled
+   by the tensor's own magnitude and saturate; of what is stored in 8 bits, such a cast is exact. */
+int hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer);
+
 /* Shapes by the operators' rules, single assignment, producers before readers, known attributes,
    random streams without collision. HU_EFILE or HU_EINVAL names the call. */
 hu_status hu_program_validate(const hu_program *p);
