@@ -29,6 +29,7 @@ libhalfulp_avx2_a_SOURCES += lib/number/bulk_avx2.c
 libhalfulp_avx512_a_SOURCES += lib/number/bulk_avx512.c
 noinst_HEADERS += lib/number/bulk_code.inc
 noinst_HEADERS += lib/number/bulk_draw.inc
+noinst_HEADERS += lib/number/bulk_draw_loop.inc
 noinst_HEADERS += lib/number/bulk_encode.inc
 noinst_HEADERS += lib/number/bulk_loop.inc
 libhalfulp_a_SOURCES += lib/number/bulk_neon.c
