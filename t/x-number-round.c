@@ -27,18 +27,16 @@ typedef struct target { hu_format f; pattern_format p; long wrong[HU_MODES][HU_S
 static int
 chosen(hu_format_id f, hu_mode m)
 {
-	if (m == HU_SR)
-		return f == HU_FP16 || f == HU_BF16 || f == HU_E4M3 || f == HU_E4M3FNUZ || f == HU_E8M0;
-	return m != HU_SRE || f == HU_FP16;
+	return !hu_mode_draws(m) || f == HU_FP16 || f == HU_BF16 || f == HU_E4M3 || f == HU_E4M3FNUZ || f == HU_E8M0;
 }
 
 static int has[HU_SIMDS];
 
-/* The portable loops by three modes, the others by all. */
+/* The portable loops by four modes, the others by all. */
 static int
 runs(hu_simd level, hu_mode m)
 {
-	return has[level] && (level != HU_SIMD_SCALAR || m == HU_RNE || m == HU_RU || m == HU_SR);
+	return has[level] && (level != HU_SIMD_SCALAR || m == HU_RNE || m == HU_RU || hu_mode_draws(m));
 }
 
 static void

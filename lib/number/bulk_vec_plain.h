@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Vectors of the bulk loops in the compiler's own terms: 16 bytes, whatever the
    processor makes of them. A few operations that x86-64's baseline (SSE2) has and
-   the vector extension does not name are intrinsics. bulk_vec.h says what each
-   operation is. */
+   the vector extension does not name are intrinsics. The other files
+   bulk_vec_*.h have the same operations. */
 #ifndef HU_NUMBER_BULK_VEC_PLAIN_H
 #define HU_NUMBER_BULK_VEC_PLAIN_H
 
