@@ -60,8 +60,13 @@ movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const ch
 		snprintf(of, sizeof of, "%s%s", b, swamped);
 	else
 		snprintf(of, sizeof of, "%s (1 ulp there is 2^%ld)%s", b, e, swamped);
-	if (hu_mode_draws(a->mode)) {
+	if (a->mode == HU_SRE) {
 		hu_drawing_words(d, "%s is %.10g ulp of %s. In this mode any addend may move it.", t, ulps, of);
+		return;
+	}
+	if (a->mode == HU_SR) {
+		int k = a->flags >> 8 & 63;
+		hu_drawing_words(d, "%s is %.10g ulp of %s. With %d random bits an addend may move it from 2^-%d ulp on.", t, ulps, of, k ? k : 32, k ? k : 32);
 		return;
 	}
 	mover = smallest_mover(a, big, small);

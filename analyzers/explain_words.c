@@ -98,10 +98,15 @@ decide(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr rest, int more, int do
 		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line, %s: %s%s rounds the magnitude %s.", bit(rest, 1), bit(rest, 2), sticky, part, than,
 		                 half == 0 ? tie : "", hu_mode_name(a->mode), what);
 		break;
-	case HU_SR:
-		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SR rounds the magnitude up with that probability; this draw took it %s.", bit(rest, 1),
-		                 bit(rest, 2), sticky, part, what);
+	case HU_SR: {
+		int k = a->flags >> 8 & 63;
+		char that[64] = "that probability";
+		if (k > 0 && k < 32)
+			snprintf(that, sizeof that, "probability %.10g (%d random bit%s)", ldexp(floor(ldexp(part, k)), -k), k, k > 1 ? "s" : "");
+		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SR rounds the magnitude up with %s; this draw took it %s.", bit(rest, 1),
+		                 bit(rest, 2), sticky, part, that, what);
 		break;
+	}
 	case HU_SRE:
 		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SRE takes either neighbour with probability 1/2; this draw went %s.", bit(rest, 1),
 		                 bit(rest, 2), sticky, part, what);

@@ -94,7 +94,7 @@ test_draws(hu_format_id id)
 int
 main(void)
 {
-	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p4", "e3m0finite", "e4m0fn", "e5m7", "e6m17", "e6m21", "e5m16", "fp16nosub", "e4m3sat", "e5m2sat", "e4m3fnuz", "e8m5", "e8m2" };
+	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p4", "e3m0finite", "e4m0fn", "e5m7", "e6m17", "e6m21", "e5m16", "fp16nosub", "e4m3sat", "e5m2sat", "e4m3fnuz", "e8m5", "e8m2", "e5m8b127", "e4m3b127" };
 
 	is_bits32(word(3733842762), 0xffffffffu, "the largest word is where it was found");
 	is_bits32(word(4559974659), 0, "and 0");

@@ -191,7 +191,7 @@ int
 main(void)
 {
 	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p7", "e4m3b11fnuz", "e3m0finite", "e4m0fn", "e5m7", "e8m4fn", "e9m6", "e6m21", "e8m7b130fn",
-	                                      "e8m23fn", "e11m40", "fp16nosub", "e5m2ftz", "bf16nosub", "e4m3sat", "binary8p3u", "binary8p4uf", "binary6p1", "e6m17", "fp32nosub" };
+	                                      "e8m23fn", "e11m40", "fp16nosub", "e5m2ftz", "bf16nosub", "e4m3sat", "binary8p3u", "binary8p4uf", "binary6p1", "e6m17", "fp32nosub", "e7m8b127", "e5m8b127", "e4m3b127", "e5m2sat" };
 	enum { CUSTOM = sizeof custom / sizeof *custom };
 	uint32_t *src = malloc(MANY * sizeof *src), *dst = malloc(MANY * sizeof *dst), *want = malloc(MANY * sizeof *want);
 

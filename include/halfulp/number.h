@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp's numbers for other programs: formats, rounding, codes, correctly
    rounded arithmetic, arrays, block formats, random bits, errors in ulps.
-   Compile with the flags of `pkg-config --cflags --libs halfulp-number`. */
+   Compile with the flags of `pkg-config --cflags --libs halfulp-number`, in C11 or
+   C++17. Results are for C's own float environment, to nearest with subnormals. */
 #ifndef HALFULP_NUMBER_H
 #define HALFULP_NUMBER_H
+
+#if defined(__FAST_MATH__)
+#error "halfulp's numbers need IEEE arithmetic: compile without -ffast-math (-Ofast)"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Rounding, packing and unpacking of arrays: each element exactly as round.h and
    code.h say, whatever the instruction set and the number of threads. Alignment is
-   free. Large arrays (half a million elements) are shared by OpenMP's threads where
-   the caller is not in a parallel region already.
+   free. The float environment must be the one that C starts with. Large arrays (half
+   a million elements) are shared by OpenMP's threads where the caller is not in a
+   parallel region already.
 
    Time of hu_bulk_round and hu_bulk_encode on one thread for 64 MB of floats, memcpy's of them being 1, by instruction set, formats of
    formats.def (halfulp bench cast; Sapphire Rapids, gcc 12):

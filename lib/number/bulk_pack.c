@@ -185,13 +185,15 @@ packing(hu_format_id f)
 	return j;
 }
 
-/* Of values of the format, rounding to nearest gives the codes, and its loops are the faster ones. */
+/* Of values of the format, rounding to nearest gives the codes, and its loops are the faster ones; but an infinity's code, where the format
+   has one and saturates nonetheless, only packing gives. */
 static hu_bulk_job
 packing_floats(hu_format_id f)
 {
 	hu_bulk_job j = packing(f);
 
-	j.plan = hu_bulk_plan_of(j.f, HU_RNE, 0, 32);
+	if (!(j.f.flags & HU_SATURATE) || !hu_has_inf(j.f))
+		j.plan = hu_bulk_plan_of(j.f, HU_RNE, 0, 32);
 	if (j.codes.kind != HU_BULK_NONE)
 		hu_bulk_codes_round(&j.codes, j.f, HU_RNE, 0);
 	return j;

@@ -27,7 +27,7 @@ kind_of(hu_format f, int flags, int width)
 		return f.p == 1 && width == 32 && f.emin == -127 && f.emax == 127 ? HU_BULK_SCALE : HU_BULK_NONE;
 	if (!hu_has_sign(f) || (f.p == 1 && hu_is_p3109(f))) /* rules of their own for negative numbers, and for what is even */
 		return HU_BULK_NONE;
-	if (f.emin == 1 - bias && f.emax <= bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
+	if (f.emin == 1 - bias && f.emax == bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
 		return HU_BULK_WIDE;
 	return sums ? HU_BULK_NARROW : HU_BULK_NONE;
 }
@@ -112,7 +112,7 @@ hu_bulk_codes_of(hu_format f)
 		c.kind = kind_of(f, 0, 32);
 	else if (!hu_has_sign(f))
 		return c;
-	else if (f.emin == -126 && f.emax <= 127 && f.p > 1)
+	else if (f.emin == -126 && f.emax == 127 && f.p > 1)
 		c.kind = HU_BULK_WIDE;
 	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 && f.emax <= 127) /* every value a float, every subnormal a normal one */
 		c.kind = HU_BULK_NARROW;

@@ -17,7 +17,7 @@ typedef enum hu_bulk_kind {
 } hu_bulk_kind;
 
 /* What becomes of NaN, infinities, zeros and what lies beyond the largest value: the short ways that loops for floats have to nearest even
-   and stochastically, of formats without flags. A wide format has the first or the last. */
+   and stochastically, of formats without flags but to saturate. A wide format has the first or the last. */
 typedef enum hu_bulk_ends {
 	HU_ENDS_IEEE,     /* beyond the largest an infinity of the sign, or NaN; NaN stays, and -0 */
 	HU_ENDS_ONE,      /* beyond the largest NaN, or the largest of the sign; NaN becomes one pattern, and zero keeps its sign or loses it */

@@ -6,6 +6,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "lib/number/bulk_upward.h"
+
 #define INLINE static inline __attribute__((always_inline, unused))
 
 typedef __m512i vec;
@@ -67,11 +69,7 @@ INLINE vec whole32(vec x) { return _mm512_cvttps_epu32(F32(x)); }
 INLINE vec to_float32(vec x) { return I32(_mm512_cvtepi32_ps(x)); }
 #define HU_ADD_DIRECTED 1
 
-/* Directions stand in the instructions: the thread's own is not touched. */
-typedef int direction;
 #define UP (_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
-INLINE direction upward(void) { return 0; }
-INLINE void restore(direction d) { (void)d; }
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fmadd_round_ps(F32(a), F32(b), F32(c), UP)); }
 INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_round_ps(F32(a), F32(b), F32(c), UP)); }
 INLINE vec fnmadd32(vec a, vec b, vec c) { return I32(_mm512_fnmadd_ps(F32(a), F32(b), F32(c))); }

@@ -58,7 +58,7 @@ hu_random_piece(hu_stream s, uint64_t index, uint64_t from)
 	return hu_random_at(s.seed, s.stream, s.step, (index >> 3) + from).w[index >> 1 & 3] >> 16 * (index & 1) & 0xffff;
 }
 
-/* The 32 bits that round element INDEX < 2^63 of an array, SR's fraction or SRE's coin: a piece of the blocks from 0 on, then one
+/* The 32 bits that round element INDEX of an array, SR's fraction or SRE's coin: a piece of the blocks from 0 on, then one
    of those from HU_RANDOM_LAST on. Where the discarded fraction does not begin with the first piece's very bits, that decides: the
    draw costs an eighth of a block and is nonetheless of 32 bits. */
 #define HU_RANDOM_LAST ((uint64_t)1 << 63)

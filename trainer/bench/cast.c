@@ -204,11 +204,11 @@ measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const doub
 	                        ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
 }
 
-/* The random pieces are the same whatever the format: they are timed once for each instruction set, if anything draws. */
+/* The random pieces are the same whatever the format: they are timed once for each instruction set, if anything draws or nothing else is asked for. */
 static int
 told(cast *c, int simd)
 {
-	int before = c->pieces_told >> simd & 1, any = 0;
+	int before = c->pieces_told >> simd & 1, any = !(c->ops & (c->ops - 1));
 
 	for (int i = 0; i < c->modes; i++)
 		any |= hu_mode_draws(c->mode[i]);
