@@ -5,12 +5,13 @@
    a million elements) are shared by OpenMP's threads where the caller is not in a
    parallel region already.
 
-   Time of hu_bulk_round and hu_bulk_encode on one thread for 64 MB of floats, memcpy's of them being 1, by instruction set, formats of
-   formats.def (halfulp bench cast; Sapphire Rapids, gcc 12):
-     to nearest even  AVX-512 0.9 to 1.2; AVX2 1.0 to 1.4; SSE2 1.4 to 2.2
-     stochastic       AVX-512 0.9 to 1.3; AVX2 1.2 (tf32) to 2.0 (8 bits); SSE2 2.4 (bf16, tf32, fp24) to 4.6
-   A core whose clock is low takes longer than memory does: the upper ends, and a quarter more at the lowest seen. Of the stochastic ones
-   random bits alone are 0.4, 0.9 and 1.6: bulk_random.inc counts their operations. */
+   Time on one thread for 64 MB of floats, memcpy's of them being 1, by instruction set, formats of formats.def (halfulp bench cast;
+   Sapphire Rapids, gcc 12):
+     floats or codes, to nearest even  AVX-512 0.8 to 1.2; AVX2 0.9 to 1.2; SSE2 1.4 to 1.9
+     the same stochastically           AVX-512 0.9 to 1.3; AVX2 1.2 (tf32) to 2.0 (8 bits); SSE2 2.4 (bf16, tf32, fp24) to 4.6
+     codes to floats                   AVX-512 0.6 to 1.0; AVX2 0.9 to 1.4; SSE2 0.9 to 2.0
+   A core whose clock is low takes longer than memory does: a fifth more at the lowest seen. Random bits alone are 0.4, 0.9 and 1.6:
+   bulk_random.inc counts their operations. Flags (but to saturate), k random bits and doubles take about twice as long. */
 #ifndef HU_NUMBER_BULK_H
 #define HU_NUMBER_BULK_H
 

@@ -73,7 +73,7 @@ enum { HU_BULK_SOME = 256 };
 typedef struct hu_bulk_kernels {
 	hu_bulk_round32 *round32[HU_MODES];
 	hu_bulk_round64 *round64[HU_MODES];
-	hu_bulk_encoder *encode[HU_MODES]; /* of plans whose ends are not HU_ENDS_ANY, SR's of scales and of codes that pack; NULL for modes that go, as
+	hu_bulk_encoder *encode[HU_MODES]; /* of plans whose ends are not HU_ENDS_ANY, SR's and SRE's of scales and of codes that pack; NULL for modes that go, as
 	                                      all other plans and codes do, through a buffer */
 	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);

@@ -75,7 +75,6 @@ INLINE vec fmin32(vec a, vec b) { return I32(_mm256_min_ps(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(_mm256_max_ps(F32(a), F32(b))); }
 INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 INLINE vec whole32(vec x) { return _mm256_cvttps_epi32(F32(x)); }
-INLINE vec to_float32(vec x) { return I32(_mm256_cvtepi32_ps(x)); }
 
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(_mm256_fmadd_ps(F32(a), F32(b), F32(c))); }
 INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(_mm256_fnmadd_ps(F32(a), F32(b), F32(c))); }

@@ -66,7 +66,6 @@ INLINE vec fadd_down32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F3
 INLINE vec fadd_up32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)); }
 INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 INLINE vec whole32(vec x) { return _mm512_cvttps_epu32(F32(x)); }
-INLINE vec to_float32(vec x) { return I32(_mm512_cvtepi32_ps(x)); }
 #define HU_ADD_DIRECTED 1
 
 #define UP (_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)

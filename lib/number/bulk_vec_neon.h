@@ -70,7 +70,6 @@ INLINE vec fmin32(vec a, vec b) { return I32(vminq_f32(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(vmaxq_f32(F32(a), F32(b))); }
 INLINE vec unsigned_nan32(vec x) { return clear32(unordered32(x, x), x); }
 INLINE vec whole32(vec x) { return vreinterpretq_u32_s32(vcvtq_s32_f32(F32(x))); }
-INLINE vec to_float32(vec x) { return I32(vcvtq_f32_s32(S32(x))); }
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return I32(vfmaq_f32(F32(c), F32(a), F32(b))); }
 INLINE vec fnmadd_up32(vec a, vec b, vec c) { return I32(vfmsq_f32(F32(c), F32(a), F32(b))); }
 INLINE vec fnmadd32(vec a, vec b, vec c) { return I32(vfmsq_f32(F32(c), F32(a), F32(b))); }

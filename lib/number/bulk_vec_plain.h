@@ -93,7 +93,6 @@ INLINE vec fmul32(vec a, vec b) { return (vec)((float32)a * (float32)b); }
 INLINE vec fmin32(vec a, vec b) { return (vec)_mm_min_ps((__m128)a, (__m128)b); }
 INLINE vec fmax32(vec a, vec b) { return (vec)_mm_max_ps((__m128)a, (__m128)b); }
 INLINE vec whole32(vec x) { return (vec)_mm_cvttps_epi32((__m128)x); } /* signed */
-INLINE vec to_float32(vec x) { return (vec)_mm_cvtepi32_ps((__m128i)x); }
 #else
 INLINE vec fmin32(vec a, vec b) { return pick(flt32(a, b), a, b); }
 INLINE vec fmax32(vec a, vec b) { return pick(flt32(b, a), a, b); }
@@ -106,7 +105,6 @@ INLINE vec whole32(vec x)
 		r[i] = f[i] >= -0x1p31f && f[i] < 0x1p31f ? (uint32_t)(int32_t)f[i] : 0; /* what else comes in is thrown away */
 	return r;
 }
-INLINE vec to_float32(vec x) { return (vec)__builtin_convertvector((signed32)x, float32); }
 #endif
 /* A B + C and C - A B rounded upward between `upward` and `restore`, the product being exact; the same and A B - C exact, or of the same sign. */
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return fadd32(fmul32(a, b), c); }
