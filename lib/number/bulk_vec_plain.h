@@ -131,10 +131,15 @@ INLINE vec srl64(vec a, int n) { return (vec)_mm_srl_epi64((__m128i)a, _mm_cvtsi
 INLINE vec sll64(vec a, int n) { return (vec)((unsigned64)a << n); }
 INLINE vec srl64(vec a, int n) { return (vec)((unsigned64)a >> n); }
 #endif
-INLINE mask64 gt64(vec a, vec b) { return (mask64)((signed64)a > (signed64)b); }
+/* gt64: of words whose difference does not overflow, magnitudes and -1. SSE2 compares no 64 bits. */
+#if defined(__SSE2__)
+INLINE mask64 neg64(vec a) { return (mask64)_mm_shuffle_epi32(_mm_srai_epi32((__m128i)a, 31), _MM_SHUFFLE(3, 3, 1, 1)); }
+#else
+INLINE mask64 neg64(vec a) { return (mask64)((signed64)a >> 63); }
+#endif
+INLINE mask64 gt64(vec a, vec b) { return neg64(sub64(b, a)); }
 INLINE vec least64(vec a, vec b) { return pick(gt64(a, b), b, a); }
 INLINE mask64 eq64(vec a, vec b) { return (mask64)((signed64)a == (signed64)b); }
-INLINE mask64 neg64(vec a) { return (mask64)((signed64)a >> 63); }
 INLINE mask64 flt64(vec a, vec b) { return (mask64)((float64)a < (float64)b); }
 INLINE mask64 fle64(vec a, vec b) { return (mask64)((float64)a <= (float64)b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return a & b; }
