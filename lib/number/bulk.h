@@ -11,7 +11,8 @@
      the same stochastically           AVX-512 0.9 to 1.3; AVX2 1.2 (tf32) to 2.0 (8 bits); SSE2 2.4 (bf16, tf32, fp24) to 4.6
      codes to floats                   AVX-512 0.6 to 1.0; AVX2 0.9 to 1.4; SSE2 0.9 to 2.0
    A core whose clock is low takes longer than memory does: a fifth more at the lowest seen. Random bits alone are 0.4, 0.9 and 1.6:
-   bulk_random.inc counts their operations. Flags (but to saturate), k random bits and doubles take about twice as long. */
+   bulk_random.inc counts their operations. Doubles, byte for byte, take 0.9, 1.1 and 1.9 to nearest even and 2.0, 3.5 and 7.4 stochastically;
+   flags (but to saturate) and k random bits up to twice as long as none. */
 #ifndef HU_NUMBER_BULK_H
 #define HU_NUMBER_BULK_H
 

@@ -45,7 +45,7 @@ ends_of(const hu_bulk_plan *p, hu_mode mode, int width)
 		return HU_ENDS_ANY;
 	if (p->kind == HU_BULK_WIDE && (width == 64 || mode != HU_SR || p->drop <= 16))
 		return to_inf && p->minus_zero == sign ? HU_ENDS_IEEE : HU_ENDS_ANY;
-	if (p->kind == HU_BULK_WIDE || width == 64 || (mode != HU_RNE && !hu_mode_draws(mode)))
+	if (p->kind == HU_BULK_WIDE || (mode != HU_RNE && !(hu_mode_draws(mode) && width == 32)))
 		return HU_ENDS_ANY;
 	if ((to_inf || (to_nan && p->nan == nan)) && p->minus_zero == sign)
 		return HU_ENDS_IEEE;

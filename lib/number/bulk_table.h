@@ -16,8 +16,8 @@ typedef enum hu_bulk_kind {
 	HU_BULK_KINDS
 } hu_bulk_kind;
 
-/* What becomes of NaN, infinities, zeros and what lies beyond the largest value: the short ways that loops for floats have to nearest even
-   and stochastically, of formats without flags but to saturate. A wide format has the first or the last. */
+/* What becomes of NaN, infinities, zeros and what lies beyond the largest value: the short ways that loops have to nearest even
+   and, of floats, stochastically, of formats without flags but to saturate. A wide format has the first or the last. */
 typedef enum hu_bulk_ends {
 	HU_ENDS_IEEE,     /* beyond the largest an infinity of the sign, or NaN; NaN stays, and -0 */
 	HU_ENDS_ONE,      /* beyond the largest NaN, or the largest of the sign; NaN becomes one pattern, and zero keeps its sign or loses it */

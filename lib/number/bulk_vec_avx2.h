@@ -95,6 +95,15 @@ INLINE mask64 eq64(vec a, vec b) { return _mm256_cmpeq_epi64(a, b); }
 INLINE mask64 neg64(vec a) { return _mm256_cmpgt_epi64(zero(), a); }
 INLINE mask64 flt64(vec a, vec b) { return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LT_OQ)); }
 INLINE mask64 fle64(vec a, vec b) { return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LE_OQ)); }
+INLINE mask64 unordered64(vec a, vec b)
+{
+	return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_UNORD_Q));
+}
+INLINE vec one_nan64(vec a, vec b, vec nan, vec x)
+{
+	return band(x, bor(nan, _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_ORD_Q))));
+}
+INLINE vec orif64(mask64 m, vec a, vec b) { return borand(a, m, b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return band(a, b); }
 INLINE mask64 either64(mask64 a, mask64 b) { return bor(a, b); }
 INLINE mask64 without64(mask64 a, mask64 b) { return bandnot(a, b); }

@@ -89,6 +89,9 @@ INLINE mask64 eq64(vec a, vec b) { return _mm512_cmpeq_epi64_mask(a, b); }
 INLINE mask64 neg64(vec a) { return _mm512_movepi64_mask(a); }
 INLINE mask64 flt64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LT_OQ); }
 INLINE mask64 fle64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LE_OQ); }
+INLINE mask64 unordered64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_UNORD_Q); }
+INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return _mm512_mask_mov_epi64(x, unordered64(a, b), nan); }
+INLINE vec orif64(mask64 m, vec a, vec b) { return _mm512_mask_or_epi64(a, m, a, b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return (mask64)(a & b); }
 INLINE mask64 either64(mask64 a, mask64 b) { return (mask64)(a | b); }
 INLINE mask64 without64(mask64 a, mask64 b) { return (mask64)(~a & b); }

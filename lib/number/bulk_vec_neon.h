@@ -94,6 +94,9 @@ INLINE mask64 eq64(vec a, vec b) { return FROM64(vceqq_u64(U64(a), U64(b))); }
 INLINE mask64 neg64(vec a) { return FROM64(vcltzq_s64(S64(a))); }
 INLINE mask64 flt64(vec a, vec b) { return FROM64(vcltq_f64(F64(a), F64(b))); }
 INLINE mask64 fle64(vec a, vec b) { return FROM64(vcleq_f64(F64(a), F64(b))); }
+INLINE mask64 unordered64(vec a, vec b) { return vmvnq_u32(vandq_u32(FROM64(vceqq_f64(F64(a), F64(a))), FROM64(vceqq_f64(F64(b), F64(b))))); }
+INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return vbslq_u32(unordered64(a, b), nan, x); }
+INLINE vec orif64(mask64 m, vec a, vec b) { return borand(a, m, b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return band(a, b); }
 INLINE mask64 either64(mask64 a, mask64 b) { return bor(a, b); }
 INLINE mask64 without64(mask64 a, mask64 b) { return bandnot(a, b); }

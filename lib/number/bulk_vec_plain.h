@@ -142,6 +142,13 @@ INLINE vec least64(vec a, vec b) { return pick(gt64(a, b), b, a); }
 INLINE mask64 eq64(vec a, vec b) { return (mask64)((signed64)a == (signed64)b); }
 INLINE mask64 flt64(vec a, vec b) { return (mask64)((float64)a < (float64)b); }
 INLINE mask64 fle64(vec a, vec b) { return (mask64)((float64)a <= (float64)b); }
+INLINE mask64 unordered64(vec a, vec b) { return (mask64)((float64)a != (float64)a) | (mask64)((float64)b != (float64)b); }
+#if defined(__SSE2__)
+INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return x & (nan | (vec)_mm_cmpord_pd((__m128d)a, (__m128d)b)); }
+#else
+INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return x & (nan | ~unordered64(a, b)); }
+#endif
+INLINE vec orif64(mask64 m, vec a, vec b) { return a | (m & b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return a & b; }
 INLINE mask64 either64(mask64 a, mask64 b) { return a | b; }
 INLINE mask64 without64(mask64 a, mask64 b) { return ~a & b; }
