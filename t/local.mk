@@ -38,6 +38,7 @@ SCRIPT_TESTS += t/t-bench.sh
 SCRIPT_TESTS += t/t-calc.sh
 SCRIPT_TESTS += t/t-check.sh
 SCRIPT_TESTS += t/t-compare.sh
+SCRIPT_TESTS += t/t-conv.py
 SCRIPT_TESTS += t/t-cuda-faults.sh
 SCRIPT_TESTS += t/t-cuda-train.sh
 SCRIPT_TESTS += t/t-defaults.sh
