@@ -125,6 +125,7 @@ C_TESTS += t/u-npz
 C_TESTS += t/u-op-order
 C_TESTS += t/u-op-table
 C_TESTS += t/u-op-values
+C_TESTS += t/u-performed
 C_TESTS += t/u-philox
 C_TESTS += t/u-program
 C_TESTS += t/u-propagate
