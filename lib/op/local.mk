@@ -57,6 +57,7 @@ libhalfulp_a_SOURCES += lib/op/norm.c
 noinst_HEADERS += lib/op/norm.h
 libhalfulp_a_SOURCES += lib/op/norm_dx.c
 libhalfulp_a_SOURCES += lib/op/norm_exact.c
+libhalfulp_a_SOURCES += lib/op/norm_sums.c
 libhalfulp_a_SOURCES += lib/op/op.c
 noinst_HEADERS += lib/op/op.h
 noinst_HEADERS += lib/op/ops.def
