@@ -141,12 +141,12 @@ run(hu_analysis *a)
 	hu_status st = HU_OK;
 
 	hu_tsv_init(&w.sweep);
-	hu_run_provenance(a->run, &w.sweep, "loss-scale");
+	hu_analysis_provenance(a, &w.sweep, "loss-scale");
 	hu_tsv_note(&w.sweep, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
 	hu_tsv_note(&w.sweep, "lost", "nonzeros that round to zero at scale 2^log2_scale; tensor 'all' is all of them together");
 	hu_tsv_header(&w.sweep, "step tensor format log2_scale lost overflow share_lost l2_share_lost");
 	hu_tsv_init(&w.safe);
-	hu_run_provenance(a->run, &w.safe, "loss-scale-safe");
+	hu_analysis_provenance(a, &w.safe, "loss-scale-safe");
 	hu_tsv_note(&w.safe, "interval", "log2_scale_max: the largest power of two at which no element overflows under RNE; log2_scale_min: the smallest that loses at most %g of the nonzeros and u of the L2 norm; tensor 'all': safe for each tensor of the step; - - : no scale is", a->opt.lost);
 	hu_tsv_header(&w.safe, "step tensor format amax log2_scale_min log2_scale_max nonzeros recorded_amax recorded_nonzeros");
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
