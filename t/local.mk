@@ -11,7 +11,6 @@ t_libtap_a_SOURCES += t/fuzz-npy.c
 t_libtap_a_SOURCES += t/fuzz-npz.c
 t_libtap_a_SOURCES += t/fuzz-safetensors.c
 noinst_HEADERS += t/fuzz.h
-EXTRA_DIST += t/independent.py
 EXTRA_DIST += t/lists.sh
 EXTRA_DIST += t/make-sample-run.py
 EXTRA_DIST += t/mutate.py
