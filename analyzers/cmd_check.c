@@ -26,7 +26,9 @@ collect(const char *dir, hu_baseline *b)
 	hu_run r;
 
 	HU_TRY(hu_run_open(&r, dir));
-	hu_status st = hu_baseline_collect(b, &r);
+	hu_status st = hu_run_finished(&r);
+	if (st == HU_OK)
+		st = hu_baseline_collect(b, &r);
 	hu_run_release(&r);
 	return st;
 }

@@ -31,5 +31,7 @@ libhalfulp_avx512_a_SOURCES += lib/sum/tc_panel_avx512.c
 libhalfulp_a_SOURCES += lib/sum/tc_plan.c
 libhalfulp_a_SOURCES += lib/sum/tc_scaled.c
 noinst_HEADERS += lib/sum/tc_scaled.h
+libhalfulp_a_SOURCES += lib/sum/tc_status.c
+noinst_HEADERS += lib/sum/tc_status.h
 noinst_HEADERS += lib/sum/tree.h
 noinst_HEADERS += lib/sum/tree.inc
