@@ -103,6 +103,7 @@ struct hu_op {
 
 const hu_op *hu_op_find(const char *name);    /* NULL where unknown */
 const hu_op *hu_op_at(int i);                 /* row I; NULL past the last */
+int hu_op_takes(const hu_op *op, const char *key);   /* KEY is one of its attributes */
 
 /* The operator's shape() behind hu_attr_check: what every call from a file or a command line passes. Outputs of more
    elements than memory can be addressed for are HU_EINVAL, so that no hu_count of theirs wraps. */

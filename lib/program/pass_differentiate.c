@@ -101,9 +101,7 @@ copy_attrs(const hu_program *p, hu_call *to, const hu_call *from, const char *se
 {
 	for (int i = 0; i < from->nattr; i++) {
 		const hu_attr *a = &from->attr[i];
-		const char *known = to->op->attrs ? to->op->attrs : "", *at = strstr(known, a->key);
-		size_t n = strlen(a->key);
-		if (!at || (at != known && at[-1] != ' ') || (at[n] && at[n] != ' ') || !strcmp(a->key, "scaled"))
+		if (!hu_op_takes(to->op, a->key) || !strcmp(a->key, "scaled"))
 			continue;
 		if (*a->text)
 			hu_attr_set_text(to, a->key, a->text);
