@@ -461,6 +461,17 @@ class Exact:
         a = call['attr']
         return clock[0] + 1 if i == 0 else (1 if clock[0] == 0 else clock[i]) * Q(a['beta1' if i == 1 else 'beta2'])
 
+    def op_adam(self, call, ins, out, k, i):
+        w, g, found, m, v, clock = ins
+        if found[0] != 0:
+            return [w, m, v][k][i]
+        a = {key: Q(x) for key, x in call['attr'].items()}
+        m1 = m[i] + (g[i] - m[i]) * (1 - a['beta1'])
+        v1 = v[i] + (g[i] ** 2 - v[i]) * (1 - a['beta2'])
+        if k:
+            return v1 if k == 2 else m1
+        return I(w[i]) - sqrt(1 - clock[2]) * (a['lr'] / (1 - clock[1])) * m1 / (sqrt(v1) + a['eps'])
+
     def op_adamw(self, call, ins, out, k, i):
         w, g, found, m, v, clock = ins
         if found[0] != 0:
@@ -584,6 +595,15 @@ class Ideal(Exact):
     def op_adam_clock(self, call, ins, out, k, i):
         a = call['attr']
         return ins[0][0] + 1 if i == 0 else ins[0][i] * Q(a['beta1' if i == 1 else 'beta2'])
+
+    def op_adam(self, call, ins, out, k, i):
+        w, g, found, m, v, clock = ins
+        a = {key: Q(x) for key, x in call['attr'].items()}
+        m1 = m[i] * a['beta1'] + g[i] * (1 - a['beta1'])
+        v1 = v[i] * a['beta2'] + g[i] * g[i] * (1 - a['beta2'])
+        if k:
+            return v1 if k == 2 else m1
+        return w[i] - m1 * a['lr'] / (1 - clock[1]) * sqrt(1 - clock[2]) / (sqrt(v1) + a['eps'])
 
     def op_adamw(self, call, ins, out, k, i):
         w, g, found, m, v, clock = ins

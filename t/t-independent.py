@@ -266,6 +266,8 @@ one_run('convnet', ['--model', 'convnet', '--width', '0.125', '--size', '16', '-
         1000, ['conv2d', 'conv2d_dx', 'conv2d_dw', 'matmul', 'bias', 'bias_db', 'relu', 'relu_dx', 'avgpool', 'avgpool_dx', 'cast', 'unscale', 'sgd', 'batchnorm', 'batchnorm_dx', 'softmax_xent', 'softmax_xent_dx'])
 one_run('mlp', ['--model', 'mlp', '--width', '0.125', '--size', '12', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024'],
         300, ['matmul', 'adamw', 'adam_clock', 'cast'])
+one_run('adam', ['--model', 'mlp', '--optimizer', 'adam', '--width', '0.0625', '--size', '8', '--train', '96', '--eval', '16', '--batch', '16', '--steps', '4', '--trace-steps', '3', '--policy', 'mixed_bfloat16', '--eps', '1e-5'],
+        300, ['matmul', 'adam', 'adam_clock', 'cast'])
 print('1..%d' % tests)
 if failures:
     print('# files kept in ' + folder)
