@@ -244,10 +244,13 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 void
 hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost)
 {
-	hu_contract x = { 0 };
+	hu_contract x = { 0 }, part;
 
 	map(&x, c, in);
-	cost->macs = (double)x.m * (double)x.n * (double)x.k;
+	if (!x.split)
+		cost->macs = (double)x.m * (double)x.n * (double)x.k;
+	for (size_t i = 0; x.split && (part = x, x.split(&part, &x, i)); i++)
+		cost->macs += (double)part.m * (double)part.n * (double)part.k;
 	cost->flops = 2 * cost->macs;
 }
 
