@@ -69,6 +69,7 @@ SCRIPT_TESTS += t/t-train.sh
 SCRIPT_TESTS += t/t-tree.sh
 SCRIPT_TESTS += t/t-verify.sh
 SCRIPT_TESTS += t/t-what-if.sh
+SCRIPT_TESTS += t/t-why-claims.py
 SCRIPT_TESTS += t/t-why-it-paid.sh
 t_libtap_a_SOURCES += t/tap.c
 noinst_HEADERS += t/tap.h
