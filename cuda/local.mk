@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 NO_CUDA_SOURCES += cuda/absent.c
+CUDA_SOURCES += cuda/adam.cu
 CUDA_SOURCES += cuda/adam_clock.cu
 CUDA_SOURCES += cuda/adamw.cu
 CUDA_SOURCES += cuda/add.cu

@@ -219,6 +219,7 @@ for place, by in ((7, 0.25), (3, -1.0)):
 long_history(os.path.join(folder, 'faulty'))
 judge('faulty', [], tampered=[(1, 'dense2.xw', 3), (1, 'dense2.y', 3), (1, 'dense2.xw', 7), (1, 'dense2.y', 7)], code=1)
 judge('stochastic', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'float16', '--accumulate', 'fma,acc=fp16,mode=SR', '--optimizer', 'sgd'], sample=12, analyze=['--engine', 'mpfr', '--no-propagate'])
+judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5'], sample=12)
 everything()
 print('1..%d' % tests)
 if failures:

@@ -7,7 +7,7 @@ from .files import Tensor
 from .number import I, exp, log, pow2, sqrt
 
 PRODUCTS = ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')
-UPDATES = ('sgd', 'adamw')
+UPDATES = ('sgd', 'adam', 'adamw')
 
 
 def same(n, k, s):
@@ -249,6 +249,24 @@ class Exact:
         x = fixed.fixed
         up = fixed.div(fixed.mul(x(a['lr']), x(m1)), x(1 - clock[1]))
         y = x(stays) - fixed.div(up, fixed.root(fixed.div(x(v1), x(1 - clock[2]))) + x(a['eps']))
+        off = 1 << 60
+        return I(Q(y - off, fixed.ONE), Q(y + off, fixed.ONE))
+
+    def op_adam(self, call, ins, out, k, i):
+        w, g, found, m, v, clock = ins
+        if found[0] != 0:
+            return [w, m, v][k][i]
+        a = {key: Q(x) for key, x in call['attr'].items()}
+        m1 = m[i] + (g[i] - m[i]) * (1 - a['beta1'])
+        v1 = v[i] + (g[i] ** 2 - v[i]) * (1 - a['beta2'])
+        if k:
+            return v1 if k == 2 else m1
+        if m1 == 0:
+            return w[i]
+        # Keras's form: the second correction multiplies the step, so that epsilon stands beside the uncorrected root
+        x = fixed.fixed
+        rate = fixed.div(fixed.mul(x(a['lr']), fixed.root(x(1 - clock[2]))), x(1 - clock[1]))
+        y = x(w[i]) - fixed.div(fixed.mul(rate, x(m1)), fixed.root(x(v1)) + x(a['eps']))
         off = 1 << 60
         return I(Q(y - off, fixed.ONE), Q(y + off, fixed.ONE))
 

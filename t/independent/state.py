@@ -70,7 +70,7 @@ def rows(run, states):
             if not recorded(s.exact, call) or not s.finite(call):
                 continue
             found = []
-            if call['op'] == 'adamw' and not s.skipped:
+            if call['op'] in ('adam', 'adamw') and not s.skipped:
                 found.append((call['out'][2], 'moment', moment(s, call)))
             if call['op'] == 'batchnorm':
                 for k, t in enumerate(call['out']):

@@ -217,6 +217,16 @@ class Step:
         one, two = ONE - clock[1], ONE - clock[2]
         return [[mul(x, ONE - mul(lr, decay)) - div(mul(lr, div(a, one)), root(div(b, two)) + eps) for x, a, b in zip(w, m, v)], m, v]
 
+    def op_adam(self, call, ins, outs):
+        w, g, found, m, v, clock = [t.v for t in ins]
+        if found[0]:
+            return [w, m, v]
+        b1, b2, lr, eps = (self.attr(call, k) for k in ('beta1', 'beta2', 'lr', 'eps'))
+        m = [x + mul(ONE - b1, y - x) for x, y in zip(m, g)]
+        v = [x + mul(ONE - b2, mul(y, y) - x) for x, y in zip(v, g)]
+        rate = div(mul(lr, root(ONE - clock[2])), ONE - clock[1])
+        return [[x - div(mul(rate, a), root(b) + eps) for x, a, b in zip(w, m, v)], m, v]
+
     def clean(self, t):
         """Tensor T's values; what has only come from roundings of this file is 0."""
         return [0 if abs(x) < NOTHING else x for x in self.t[t].v]
