@@ -51,6 +51,7 @@ SCRIPT_TESTS += t/t-gemm.sh
 SCRIPT_TESTS += t/t-gpu.sh
 SCRIPT_TESTS += t/t-help.sh
 SCRIPT_TESTS += t/t-independent.py
+SCRIPT_TESTS += t/t-inspect-columns.py
 SCRIPT_TESTS += t/t-inspect.sh
 SCRIPT_TESTS += t/t-install.sh
 SCRIPT_TESTS += t/t-lists.sh
