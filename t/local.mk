@@ -63,6 +63,7 @@ SCRIPT_TESTS += t/t-op.sh
 SCRIPT_TESTS += t/t-plan.sh
 SCRIPT_TESTS += t/t-probe.sh
 SCRIPT_TESTS += t/t-published.py
+SCRIPT_TESTS += t/t-readme.sh
 SCRIPT_TESTS += t/t-report.sh
 SCRIPT_TESTS += t/t-resume.sh
 SCRIPT_TESTS += t/t-round-blocks.sh

@@ -2,9 +2,13 @@
    halfulp train: one training, recorded in a run directory. */
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
+#include "trainer/device/gpu.h"
+#include "trainer/device/keras.h"
+#include "trainer/device/verdict.h"
 #include "trainer/loop.h"
 #include "trainer/manifest.h"
 
@@ -81,6 +85,27 @@ command_line(const hu_args *a)
 	return j;
 }
 
+/* What Keras says when this policy is set, in its words, then what holds for this program and the back end that was asked for. */
+static void
+say_compatibility(const job *b)
+{
+	enum { SHOWN = 64 };
+	const hu_policy *p = &b->config.policy;
+	hu_gpu_name g[SHOWN];
+	hu_str keras;
+
+	if (!b->talk || p->compute == p->variable)
+		return;
+	int n = hu_gpu_list(g, SHOWN), device = n && !strcmp(b->config.backend, "cuda");
+	if (!strcmp(p->name, "mixed_float16")) {
+		hu_str_init(&keras);
+		hu_keras_check(&keras, g, n < SHOWN ? n : SHOWN);
+		printf("Keras says (tf.keras 2.x): %s\n", keras.s);
+		hu_str_release(&keras);
+	}
+	printf("halfulp says: %s\n", hu_mixed_verdict(device ? g[0].capability : 0));
+}
+
 static void
 say_dtypes(const job *b)
 {
@@ -91,6 +116,7 @@ say_dtypes(const job *b)
 	printf("Compute dtype: %s\nVariable dtype: %s\n", hu_dtype_name(p->compute), hu_dtype_name(p->variable));
 	for (int i = 0; i < p->noverride; i++)
 		printf("  layers %s: %s\n", p->override[i].pattern, hu_dtype_name(p->override[i].compute));
+	say_compatibility(b);
 	fflush(stdout);
 }
 
