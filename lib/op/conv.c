@@ -48,8 +48,9 @@ hu_status
 hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw)
 {
 	hu_conv_axis v, q;
-	hu_status st = hu_conv_axis_of(&v, c, HU_AXIS_HEIGHT, h, kh), su = hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, w, kw);
 
+	HU_TRY(hu_conv_axis_of(&v, c, HU_AXIS_HEIGHT, h, kh));
+	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, w, kw));
 	x->h = h;
 	x->w = w;
 	x->kh = kh;
@@ -63,7 +64,7 @@ hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size
 	x->pad_h = v.before;
 	x->pad_w = q.before;
 	x->batches = hu_attr_count(c, "groups", 1);
-	return st != HU_OK ? st : su;
+	return HU_OK;
 }
 
 hu_status

@@ -76,7 +76,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)c;
 	(void)out;
-	k->flops = 12.0 * (double)hu_count(in[0]);
+	k->flops = 19.0 * (double)hu_count(in[0]) + 2.0 * (double)(hu_count(in[0]) / hu_last(in[0]));
 }
 
 const hu_op hu_op_layernorm_dx = {

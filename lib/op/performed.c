@@ -4,9 +4,15 @@
 static hu_performed *now;
 
 void
-hu_performed_set(hu_performed *t)
+hu_performed_set(hu_performed *p)
 {
-	now = t;
+	now = p;
+}
+
+int
+hu_performed_asked(void)
+{
+	return now != (void *)0;
 }
 
 void
@@ -15,4 +21,12 @@ hu_performed_macs(size_t n)
 	if (now)
 #pragma omp atomic
 		now->macs += n;
+}
+
+void
+hu_performed_operations(size_t n)
+{
+	if (now)
+#pragma omp atomic
+		now->operations += n;
 }
