@@ -10,6 +10,7 @@ EXTRA_DIST += t/independent/judge.py
 EXTRA_DIST += t/independent/loss_scale.py
 EXTRA_DIST += t/independent/number.py
 EXTRA_DIST += t/independent/replay.py
+EXTRA_DIST += t/independent/said.py
 EXTRA_DIST += t/independent/state.py
 EXTRA_DIST += t/independent/step.py
 EXTRA_DIST += t/independent/summary.py
