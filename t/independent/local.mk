@@ -18,5 +18,6 @@ EXTRA_DIST += t/independent/sums.py
 EXTRA_DIST += t/independent/swamping.py
 EXTRA_DIST += t/independent/timeline.py
 EXTRA_DIST += t/independent/traced.py
+EXTRA_DIST += t/independent/training.py
 EXTRA_DIST += t/independent/underflow.py
 EXTRA_DIST += t/independent/what_if.py
