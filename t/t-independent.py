@@ -186,7 +186,7 @@ def long_history(path):
         metrics.append('\t'.join(row[c] for c in columns))
         for k, t in enumerate(gradients):
             bad = int(n in (1950, 2450) and k == 1)
-            grads.append('%d\t%s\t%r\t5\t0\t%d' % (n, t, (0.001 + 0.03 * (n % 977) / 977) * (k + 1), bad))
+            grads.append('%d\t%s\t%r\t5\t0\t%d' % (n, t, (0.001 + 0.3 * (n % 977) / 977) * (k + 1), bad))
     open(os.path.join(path, 'metrics.tsv'), 'w').write('\n'.join(metrics) + '\n')
     open(os.path.join(path, 'grads.tsv'), 'w').write('\n'.join(grads) + '\n')
     forget(path, 'metrics.tsv', 'grads.tsv')
@@ -270,7 +270,8 @@ RUNS = {
     'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', '--growth-interval', '1', '--backoff-factor', '0.0625'], lost=0.03),
     'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024'], history=True),
     'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4'], sample=24, models=MODELS),
-    'fp8': lambda: judge('fp8', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd'], sample=12),
+    # where a gradient is 0 the update is the weight times 2^-13: the ratio's bin begins there
+    'fp8': lambda: judge('fp8', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--lr', '0.015625', '--weight-decay', '0.0078125'], sample=12),
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
     'faulty': faulty,
     'stochastic': lambda: judge('stochastic', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'float16', '--accumulate', 'fma,acc=fp16,mode=SR', '--optimizer', 'sgd'], sample=12,
