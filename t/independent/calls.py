@@ -4,7 +4,7 @@ from fractions import Fraction as Q
 
 from . import step as fixed
 from .files import Tensor
-from .number import I, exp, log, pow2, sqrt
+from .number import I, log, pow2, sqrt
 
 PRODUCTS = ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')
 UPDATES = ('sgd', 'adam', 'adamw')
@@ -188,7 +188,8 @@ class Exact:
         def make():
             row = [logits[r * n + j] for j in range(n)]
             top = max(row)
-            e = [exp(v - top) for v in row]
+            e = [fixed.exp(fixed.fixed(v - top)) for v in row]  # off by less than 2^-600
+            e = [I(Q(v - (1 << 100), fixed.ONE), Q(v + (1 << 100), fixed.ONE)) for v in e]
             total = e[0]
             for v in e[1:]:
                 total = total + v

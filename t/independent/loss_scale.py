@@ -38,27 +38,26 @@ def burst(x, top, itself):
 
 class Sweep:
     def __init__(self):
-        self.values = []  # magnitude, its need, its burst
+        self.values = []  # magnitude, its need, its burst, its square in proportion to 2^-60
 
     def add(self, x, name):
         tiny, top, itself = limits(name)
-        self.values.append((x, need(x, tiny), burst(x, top, itself)))
+        self.values.append((x, need(x, tiny), burst(x, top, itself), float(x * pow2(60)) ** 2))
 
     def at(self, k):
-        lost = [x for x, n, b in self.values if n > k]
-        norm = sum(x * x for x, n, b in self.values)
-        return len(lost), sum(b <= k for x, n, b in self.values), math.sqrt(sum(x * x for x in lost) / norm)
+        lost = [s for x, n, b, s in self.values if n > k]
+        return len(lost), sum(b <= k for x, n, b, s in self.values), math.sqrt(math.fsum(lost) / math.fsum(s for x, n, b, s in self.values))
 
     def safe(self, share, u):
-        most = min(b for x, n, b in self.values) - 1
-        norm = sum(x * x for x, n, b in self.values)
-        lost, lost2, least = 0, Q(0), max(n for x, n, b in self.values)
-        for x, n, b in sorted(self.values, key=lambda v: -v[1]):
+        most = min(b for x, n, b, s in self.values) - 1
+        norm = math.fsum(s for x, n, b, s in self.values)
+        lost, lost2, least = 0, 0.0, max(n for x, n, b, s in self.values)
+        for x, n, b, square in sorted(self.values, key=lambda v: -v[1]):
             if n < least:
                 if lost > share * len(self.values) or math.sqrt(lost2 / norm) > u:
                     break
                 least = n
-            lost, lost2 = lost + 1, lost2 + x * x
+            lost, lost2 = lost + 1, lost2 + square
         else:
             if not (lost > share * len(self.values) or math.sqrt(lost2 / norm) > u):
                 least = LOWEST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Numbers for the independent judge: values of formats, rounding to them, enclosures of sqrt, exp and log, errors in
+# Numbers for the independent judge: values of formats, rounding to them, enclosures of sqrt and log, errors in
 # ulps. Fractions throughout; an irrational value is an interval whose ends agree to more than 240 bits.
 import math
 from fractions import Fraction as Q
@@ -123,29 +123,6 @@ def isqrt_down(x):
 def sqrt(x):
     x = iv(x)
     return I(isqrt_down(x.lo)[0], isqrt_down(x.hi)[1])
-
-
-def exp_point(x):
-    """Taylor's series of exp at x / 2^j, |.| < 2^-8; the rest is below twice the next term; then squared j times."""
-    if x == 0:
-        return I(1)
-    j = max(0, log2floor(x) + 9)
-    r = I(trim(x / (1 << j), False), trim(x / (1 << j), True))
-    total, term, n = I(1), I(1), 0
-    while max(abs(term.lo), abs(term.hi)) > pow2(-BITS - 20):
-        n += 1
-        term = term * r / n
-        total = total + term
-    rest = 2 * max(abs(term.lo), abs(term.hi))
-    total = total + I(-rest, rest)
-    for _ in range(j):
-        total = total * total
-    return total
-
-
-def exp(x):
-    x = iv(x)
-    return I(exp_point(x.lo).lo, exp_point(x.hi).hi)
 
 
 def atanh2(t):
