@@ -174,6 +174,8 @@ settle(hu_config *c)
 		return hu_fail(HU_EINVAL, "--momentum is of --optimizer sgd; %s has none", c->optimizer);
 	if (isnan(c->weight_decay))
 		c->weight_decay = c->optim.row->weight_decay;
+	if (c->weight_decay != 0 && !strcmp(c->optimizer, "adam"))
+		return hu_fail(HU_EINVAL, "--weight-decay is of --optimizer adamw and sgd; adam has none");
 	if (!c->batch)
 		c->batch = c->row->batch;
 	c->optim.lr = c->lr;

@@ -136,13 +136,17 @@ split(char *line, char ***out, int *len, int *cap)
 }
 
 hu_status
-hu_table_read(hu_table *t, const char *path)
+hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 {
-	size_t n;
 	int ncap = 0, ccap = 0, cells = 0, cap = 0, line = 0;
 
 	memset(t, 0, sizeof *t);
-	HU_TRY(hu_file_read(path, &t->data, &n));
+	t->data = data;
+	if (strlen(data) != n) {
+		hu_fail(HU_EFILE, "%s: byte %zu is zero: this is no text", name, strlen(data));
+		hu_table_release(t);
+		return HU_EFILE;
+	}
 	for (char *s = t->data, *next; *s; s = next) {
 		char *nl = strchr(s, '\n');
 		next = nl ? nl + 1 : s + strlen(s);
@@ -157,7 +161,7 @@ hu_table_read(hu_table *t, const char *path)
 		} else {
 			int got = split(s, &t->cell, &cells, &cap);
 			if (got != t->columns || !nl) {
-				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", path, line, got, t->columns, nl ? "" : " and no end of line: cut short?");
+				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", name, line, got, t->columns, nl ? "" : " and no end of line: cut short?");
 				hu_table_release(t);
 				return HU_EFILE;
 			}
@@ -166,9 +170,20 @@ hu_table_read(hu_table *t, const char *path)
 	}
 	if (!t->columns) {
 		hu_table_release(t);
-		return hu_fail(HU_EFILE, "%s: no header row", path);
+		return hu_fail(HU_EFILE, "%s: no header row", name);
 	}
 	return HU_OK;
+}
+
+hu_status
+hu_table_read(hu_table *t, const char *path)
+{
+	char *data;
+	size_t n;
+
+	memset(t, 0, sizeof *t);
+	HU_TRY(hu_file_read(path, &data, &n));
+	return hu_table_parse(t, path, data, n);
 }
 
 void

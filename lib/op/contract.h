@@ -56,6 +56,9 @@ void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in
 /* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
 double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
 
+/* What the rows of contractions say of roundings (op.h). */
+hu_roundings hu_contract_roundings(hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
+
 /* The scales among a call's operands: none, or with the attribute scaled two of one element each, third and fourth. */
 hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
 
@@ -109,9 +112,14 @@ hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
 	{                                                                                                                                             \
 		return hu_contract_unit_bound(map, c, in);                                                                                            \
 	}                                                                                                                                             \
+	static hu_roundings roundings(const hu_call *c, hu_tensor *const *in, int out)                                                                       \
+	{                                                                                                                                                    \
+		(void)out;                                                                                                                                   \
+		return hu_contract_roundings(map, c, in);                                                                                                    \
+	}                                                                                                                                                    \
 	const hu_op hu_op_##NAME = { .name = #NAME, .summary = SUMMARY, .min_in = 2, .max_in = 4, .nout = 1, .attrs = ATTRS, .cls = HU_CLASS_GEMM,   \
 		.parity = HU_PARITY_BOUND, .shape = whole_shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
-		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
+		.unit_bound = unit_bound, .magnitude = magnitude, .roundings = roundings, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
 
 /* Doubles of B that all tiles of a judge share, 2^24 where memory is plenty; of more each tile packs its own. */
 size_t hu_contract_shared(void);

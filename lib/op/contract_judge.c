@@ -289,3 +289,24 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 	double sum = hu_sum_apriori(s, x.k, part).relative, last = hu_contract_holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
 	return sum + last * (1 + sum);
 }
+
+hu_roundings
+hu_contract_roundings(hu_contract_map *map, const hu_call *call, hu_tensor *const *in)
+{
+	hu_contract x;
+	hu_call settled, *c = &settled;
+	size_t part = hu_attr_count(call, "part", 0);
+
+	if (hu_contract_settle(c, call, in) != HU_OK)
+		return (hu_roundings){ .none = "there is no such sum" };
+	hu_contract_open(&x, map, c, in);
+	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_roundings r = hu_roundings_of_sum(c->sum, x.k, part);
+	r.absolute /= x.scale;
+	if (!hu_contract_holds(out, inner) || x.scale != 1) {
+		double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
+		r.last = 2 * ulps * hu_unit(out);
+		r.least = ulps * hu_smallest(out);
+	}
+	return r;
+}

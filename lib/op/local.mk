@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/op/adam.c
 libhalfulp_a_SOURCES += lib/op/adam_clock.c
 libhalfulp_a_SOURCES += lib/op/adamw.c
 libhalfulp_a_SOURCES += lib/op/add.c
@@ -55,10 +56,13 @@ libhalfulp_a_SOURCES += lib/op/map_enclose.c
 libhalfulp_a_SOURCES += lib/op/matmul.c
 libhalfulp_a_SOURCES += lib/op/maxpool.c
 libhalfulp_a_SOURCES += lib/op/maxpool_dx.c
+libhalfulp_a_SOURCES += lib/op/moments.c
+noinst_HEADERS += lib/op/moments.h
 libhalfulp_a_SOURCES += lib/op/norm.c
 noinst_HEADERS += lib/op/norm.h
 libhalfulp_a_SOURCES += lib/op/norm_dx.c
 libhalfulp_a_SOURCES += lib/op/norm_exact.c
+libhalfulp_a_SOURCES += lib/op/norm_sums.c
 libhalfulp_a_SOURCES += lib/op/op.c
 noinst_HEADERS += lib/op/op.h
 noinst_HEADERS += lib/op/ops.def

@@ -7,6 +7,7 @@
 #include "lib/number/count.h"
 #include "lib/op/attr.h"
 #include "lib/op/call.h"
+#include "lib/sum/roundings.h"
 
 #include <mpfr.h>
 
@@ -86,6 +87,10 @@ struct hu_op {
 
 	/* Sum of magnitudes behind each element (Σ|ab|, for condition numbers); NULL: |exact|. */
 	hu_status (*magnitude)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
+
+	/* The roundings that a term of output OUT's elements meets, the most of them, for a probabilistic bound on the magnitudes above. NULL:
+	   the output is no sum. */
+	hu_roundings (*roundings)(const hu_call *c, hu_tensor *const *in, int out);
 
 	/* Counts the additions of N elements of output OUT by replaying them in their order; NULL: it adds nothing. */
 	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);

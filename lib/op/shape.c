@@ -84,7 +84,7 @@ hu_output_format(const hu_call *c, hu_tensor *const *in, int out)
 {
 	if (out == 0)
 		return c->fmt.out;
-	if (is(c, "adamw"))
+	if (is(c, "adam") || is(c, "adamw"))
 		return in[2 + out]->format;
 	if (is(c, "sgd"))
 		return in[3]->format;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/roofline.h"
 
+#include "cuda/capability.h"
 #include "lib/base/opt.h"
 #include "lib/base/str.h"
 
@@ -120,7 +121,7 @@ hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c)
 
 	if (c->op->cls == HU_CLASS_GEMM) {
 		rate = hu_peaks_rate(d, c->fmt.in);
-		int matrix = d->capability >= 70 && c->fmt.in != HU_FP64 && rate > 1e12 * d->fp32;
+		int matrix = hu_capability_of(d->capability)->fp16 && c->fmt.in != HU_FP64 && rate > 1e12 * d->fp32;
 		if (matrix && !fits(p, c, 16, r.odd, sizeof r.odd) && d->align)
 			rate = 1e12 * d->fp32;
 	} else if (c->fmt.compute == HU_FP64)
