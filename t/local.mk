@@ -33,6 +33,7 @@ t_libtap_a_SOURCES += t/some-formats.c
 noinst_HEADERS += t/some-formats.h
 SCRIPT_TESTS += t/t-accumulate.sh
 SCRIPT_TESTS += t/t-analyze.sh
+SCRIPT_TESTS += t/t-at-least.py
 SCRIPT_TESTS += t/t-badinput.sh
 SCRIPT_TESTS += t/t-bench.sh
 SCRIPT_TESTS += t/t-calc.sh
