@@ -54,6 +54,7 @@ SCRIPT_TESTS += t/t-independent.py
 SCRIPT_TESTS += t/t-inspect.sh
 SCRIPT_TESTS += t/t-install.sh
 SCRIPT_TESTS += t/t-lists.sh
+SCRIPT_TESTS += t/t-memory.py
 SCRIPT_TESTS += t/t-npz.sh
 SCRIPT_TESTS += t/t-op-refuse.sh
 SCRIPT_TESTS += t/t-op-scaled.sh
