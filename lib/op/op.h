@@ -92,6 +92,9 @@ struct hu_op {
 	   magnitudes), for `plan`. NULL where there is none. */
 	double (*unit_bound)(const hu_call *c, const hu_shape *in);
 
+	/* Bytes that emulate() may allocate on its way with THREADS threads, from shapes; NULL: no more than hu_exec_bytes allows for. */
+	double (*workspace)(const hu_call *c, const hu_shape *in, int threads);
+
 	/* Sum of magnitudes behind each element (Σ|ab|, for condition numbers); NULL: |exact|. */
 	hu_status (*magnitude)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
 
