@@ -10,9 +10,9 @@ cuda_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 	*m = NULL;
 	(void)gemm;
 	if (!hu_cuda_built())
-		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes where nvcc is, or use --backend cpu");
+		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes where nvcc is, or use the back end cpu");
 	if (!hu_device_count())
-		return hu_fail(HU_EDEVICE, "back end cuda: %s; use --backend cpu, whose bits are the same", hu_device_why());
+		return hu_fail(HU_EDEVICE, "back end cuda: %s; use the back end cpu, whose bits are the same", hu_device_why());
 #ifdef HU_HAVE_CUDA
 	return hu_device_open(m, p, &hu_gpu_side, gemm);
 #else
@@ -28,7 +28,7 @@ shim_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 #ifdef HU_HAVE_SHIM
 	return hu_device_open(m, p, &hu_shim_side, gemm);
 #else
-	return hu_fail(HU_EUNABLE, "back end shim: this build has no C++ compiler's work in it; program %s runs with --backend cpu", p->name);
+	return hu_fail(HU_EUNABLE, "back end shim: this build has no C++ compiler's work in it; program %s runs on the back end cpu", p->name);
 #endif
 }
 
