@@ -56,6 +56,7 @@ SCRIPT_TESTS += t/t-inspect.sh
 SCRIPT_TESTS += t/t-install.sh
 SCRIPT_TESTS += t/t-lists.sh
 SCRIPT_TESTS += t/t-lock.sh
+SCRIPT_TESTS += t/t-names.sh
 SCRIPT_TESTS += t/t-npz.sh
 SCRIPT_TESTS += t/t-op-refuse.sh
 SCRIPT_TESTS += t/t-op-scaled.sh
