@@ -152,6 +152,12 @@ refused_clean 'p.json: the text' "a policy's name"
 run train $o --policy "float16,layer:$evil=float32" never
 refused 2 "$shown" "a policy on the command line"
 clean "a policy on the command line: nothing in the line"
+mkdir "$evil.data"
+run train $o --data "idx:$evil.data" never
+refused 2 "$shown.data: a run cannot record characters" "data in such a folder"
+cp evil.safetensors "$evil.init"
+run train $o --init "$evil.init" never
+refused 2 "$shown.init: a run cannot record characters" "weights in such a file"
 run train $o --init evil.safetensors never
 refused_clean 'no tensor dense1.w' "--init from such a file"
 test ! -e never
