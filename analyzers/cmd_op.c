@@ -3,6 +3,7 @@
 #include "analyzers/op_verdict.h"
 #include "analyzers/rows.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -95,7 +96,7 @@ print_json(const hu_op_run *r, const char *name, const char *out)
 		json_object_set_new(o, "probabilistic", hu_op_probable_json(r));
 	for (size_t i = 0; !out && i < r->n; i++)
 		json_array_append_new(values, element_json(r, i));
-	json_object_set_new(o, out ? "out" : "values", out ? json_string(out) : json_incref(values));
+	json_object_set_new(o, out ? "out" : "values", out ? json_string(hu_shown(out)) : json_incref(values));
 	json_decref(values);
 	hu_rows_print_json(o);
 }

@@ -59,6 +59,7 @@ SCRIPT_TESTS += t/t-install.sh
 SCRIPT_TESTS += t/t-lists.sh
 SCRIPT_TESTS += t/t-lock.sh
 SCRIPT_TESTS += t/t-memory.py
+SCRIPT_TESTS += t/t-names.sh
 SCRIPT_TESTS += t/t-npz.sh
 SCRIPT_TESTS += t/t-op-got.py
 SCRIPT_TESTS += t/t-op-refuse.sh
