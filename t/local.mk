@@ -165,6 +165,7 @@ C_TESTS += t/u-tc
 C_TESTS += t/u-ziv
 EXPENSIVE_SCRIPT_TESTS += t/x-cuda-train.sh
 EXPENSIVE_SCRIPT_TESTS += t/x-demo.sh
+EXPENSIVE_SCRIPT_TESTS += t/x-independent.sh
 EXPENSIVE_SCRIPT_TESTS += t/x-mnist.sh
 EXPENSIVE_SCRIPT_TESTS += t/x-mutate.sh
 EXPENSIVE_C_TESTS += t/x-number-arith
