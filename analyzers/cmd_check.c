@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ warn_over_bound(const hu_baseline *b, const char *run)
 			over += b->q[i].value;
 	}
 	if (over > 0)
-		fprintf(stderr, "halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and the baseline takes that for right\n", over, run);
+		fprintf(stderr, "halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and the baseline takes that for right\n", over, hu_shown(run));
 }
 
 static hu_status
@@ -115,7 +116,7 @@ bless(const hu_args *a, hu_baseline *b)
 	if (st == HU_OK)
 		warn_over_bound(b, a->rest[0]);
 	if (st == HU_OK)
-		printf("%zu quantities blessed in %s\n", b->n, hu_args_text(a, "baseline"));
+		printf("%zu quantities blessed in %s\n", b->n, hu_shown(hu_args_text(a, "baseline")));
 	return st;
 }
 

@@ -3,6 +3,7 @@
 #include "analyzers/op_verdict.h"
 #include "analyzers/rows.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -95,7 +96,7 @@ print_json(const hu_op_run *r, const char *name, const char *out)
 		json_object_set_new(o, "probabilistic", hu_op_probable_json(r));
 	for (size_t i = 0; !out && i < r->n; i++)
 		json_array_append_new(values, element_json(r, i));
-	json_object_set_new(o, out ? "out" : "values", out ? json_string(out) : json_incref(values));
+	json_object_set_new(o, out ? "out" : "values", out ? json_string(hu_shown(out)) : json_incref(values));
 	json_decref(values);
 	hu_rows_print_json(o);
 }
@@ -212,7 +213,7 @@ run(const hu_args *args)
 const hu_command hu_cmd_op = {
 	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
 	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
-	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], one row an element;\n"
+	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without its last axis;\n"
 	"any other name is an operator of the table, such as matmul: op list has them. conv2d takes images NHWC and\n"
 	"kernels [height, width, channels / groups, filters]; with --set padding=1 (or padding_top, padding_bottom,\n"
 	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's, without any padding\n"

@@ -23,6 +23,7 @@ noinst_HEADERS += cuda/code.h
 CUDA_SOURCES += cuda/conv2d.cu
 CUDA_SOURCES += cuda/conv2d_dw.cu
 CUDA_SOURCES += cuda/conv2d_dx.cu
+libhalfulp_a_SOURCES += cuda/counted.c
 libhalfulp_a_SOURCES += cuda/cublas.c
 noinst_HEADERS += cuda/cublas.h
 libhalfulp_a_SOURCES += cuda/cublas_bound.c

@@ -21,7 +21,7 @@ hu_status
 hu_device_serves(const hu_side *side, const hu_call *c)
 {
 	if (!hu_device_kernel(side, c->op->name))
-		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use --backend cpu", side->name, c->op->name, c->id, c->layer);
+		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name, c->op->name, c->id, c->layer);
 	return HU_OK;
 }
 

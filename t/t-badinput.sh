@@ -119,4 +119,12 @@ echo '{"compute": "float17"}' >p.json
 run train $o --data idx:good --policy ./p.json --quiet bad
 test $code != 0 && test "$(wc -l <err)" = 1 && test ! -e bad
 test_is $? "a policy file with an unknown format: one line, nothing written"
+for p in '{"compute": "float16", "computes": {"a": 1}}' '{"computes": 3}' '{"computes": "float16"}'; do
+	echo "$p" >p.json
+	run train $o --data idx:good --policy ./p.json --quiet bad
+	refused 3 "unknown key 'computes'; known: name, compute, variable" "a policy file with the unknown key of $p"
+done
+echo '{"compute": 16}' >p.json
+run train $o --data idx:good --policy ./p.json --quiet bad
+refused 3 'policy: compute must be a string' "a policy file with a known key that is no text"
 finish

@@ -2,6 +2,7 @@
    halfulp train: one training, recorded in a run directory. */
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -80,7 +81,7 @@ command_line(const hu_args *a)
 	for (int i = 0; i < a->neach; i++) {
 		const hu_opt *o = &opts[a->each[i].opt];
 		snprintf(line, sizeof line, o->arg ? "--%s=%.400s" : "--%s", o->name, a->each[i].value);
-		json_array_append_new(j, json_string(line));
+		json_array_append_new(j, json_string(hu_shown(line)));
 	}
 	return j;
 }
@@ -198,7 +199,7 @@ prepare_new(job *b, const hu_args *a)
 	hu_metrics_init(&b->metrics, &b->config);
 	say_start(b);
 	b->command = command_line(a);
-	json_array_append_new(b->command, json_string(b->dir));
+	json_array_append_new(b->command, json_string(hu_shown(b->dir)));
 	return hu_record_begin(&b->record, &b->session, b->command);
 }
 
@@ -299,16 +300,16 @@ static void
 say_end(const job *b, const hu_row *r, int json)
 {
 	if (json) {
-		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", b->dir, "steps", (json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
 		if (!j) /* a loss that is not finite is no JSON number */
-			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", b->dir, "steps", (json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else if (b->talk) {
-		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", b->dir, r->loss, r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
+		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", hu_shown(b->dir), r->loss, r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
 		hu_account_print(b->record.manifest, stdout);
-		printf("Next: halfulp analyze %s\n", b->dir);
+		printf("Next: halfulp analyze %s\n", hu_shown(b->dir));
 	}
 }
 
@@ -322,7 +323,7 @@ train(job *b, const hu_args *a)
 		if (!json_is_true(json_object_get(b->record.manifest, "finished")))
 			HU_TRY(hu_record_finish(&b->record, b->session.steps));
 		if (b->talk)
-			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", b->dir, b->session.steps, b->dir);
+			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", hu_shown(b->dir), b->session.steps, hu_shown(b->dir));
 		return HU_OK;
 	}
 	hu_account_begin(&b->energy, b->record.manifest);

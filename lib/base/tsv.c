@@ -2,6 +2,7 @@
 #include "lib/base/tsv.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -34,11 +35,12 @@ hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...)
 	for (char *s = value; *s; s++)
 		if (*s == '\n' || *s == '\t')
 			*s = ' ';
+	const char *shown = hu_shown(value);
 	hu_str rest;
 	hu_str_init(&rest);
 	hu_str_add(&rest, t->text.s + t->head);
 	t->text.s[t->text.len = t->head] = 0;
-	hu_str_addf(&t->text, "# %s: %s\n", key, value);
+	hu_str_addf(&t->text, "# %s: %s\n", key, shown);
 	t->head = t->text.len;
 	hu_str_addn(&t->text, rest.s, rest.len);
 	hu_str_release(&rest);
@@ -59,7 +61,7 @@ hu_tsv_header(hu_tsv *t, const char *columns)
 void
 hu_tsv_text(hu_tsv *t, const char *s)
 {
-	hu_str_add(&t->text, *s ? s : "-");
+	hu_str_show(&t->text, *s ? s : "-");
 	hu_str_add(&t->text, ++t->at == t->columns ? "\n" : "\t");
 	if (t->at == t->columns)
 		t->at = 0;
@@ -135,6 +137,23 @@ split(char *line, char ***out, int *len, int *cap)
 	}
 }
 
+/* Plain but for its tabs. */
+static int
+printable(char *line)
+{
+	int plain = 1;
+
+	for (char *s = line, *tab; plain && s; s = tab ? tab + 1 : NULL) {
+		tab = strchr(s, '\t');
+		if (tab)
+			*tab = 0;
+		plain = hu_plain(s);
+		if (tab)
+			*tab = '\t';
+	}
+	return plain;
+}
+
 hu_status
 hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 {
@@ -153,6 +172,11 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 		if (nl)
 			*nl = 0;
 		line++;
+		if (!printable(s)) {
+			hu_fail(HU_EFILE, "%s:%d: there are characters that no table of halfulp has: %.80s", name, line, s);
+			hu_table_release(t);
+			return HU_EFILE;
+		}
 		if (*s == '#') {
 			HU_GROW(t->note, t->notes, ncap);
 			t->note[t->notes++] = s + (s[1] == ' ' ? 2 : 1);

@@ -15,7 +15,7 @@ void hu_tsv_init(hu_tsv *t);
 void hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hu_tsv_header(hu_tsv *t, const char *columns);
 /* Cells of the current row, left to right; a row ends by itself when it is full. */
-void hu_tsv_text(hu_tsv *t, const char *s);
+void hu_tsv_text(hu_tsv *t, const char *s);   /* as hu_shown has it; "-" where it is empty */
 void hu_tsv_real(hu_tsv *t, double x);   /* NaN is written nan, infinities inf and -inf */
 void hu_tsv_int(hu_tsv *t, long long x);
 void hu_tsv_none(hu_tsv *t);             /* "-" */

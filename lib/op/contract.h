@@ -54,6 +54,8 @@ int hu_contract_holds(hu_format b, hu_format a);
 /* The bound of a settled tensor-core call's sum of the operands of one output, all of it absolute. */
 hu_sum_bound hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part);
 void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost);
+/* Bytes that the emulation may allocate beyond its tensors, from the shapes: its operands in the order of its sums, and each thread's own. */
+double hu_contract_workspace(hu_contract_map *map, const hu_call *c, const hu_shape *in, int threads);
 /* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
 double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
 
@@ -118,9 +120,13 @@ hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
 		(void)out;                                                                                                                                   \
 		return hu_contract_roundings(map, c, in);                                                                                                    \
 	}                                                                                                                                                    \
+	static double workspace(const hu_call *c, const hu_shape *in, int threads)                                                                    \
+	{                                                                                                                                             \
+		return hu_contract_workspace(map, c, in, threads);                                                                                    \
+	}                                                                                                                                             \
 	const hu_op hu_op_##NAME = { .name = #NAME, .summary = SUMMARY, .min_in = 2, .max_in = 4, .nout = 1, .attrs = ATTRS, .cls = HU_CLASS_GEMM,   \
 		.parity = HU_PARITY_BOUND, .shape = whole_shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
-		.unit_bound = unit_bound, .magnitude = magnitude, .roundings = roundings, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
+		.unit_bound = unit_bound, .workspace = workspace, .magnitude = magnitude, .roundings = roundings, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
 
 /* Doubles of B that all tiles of a judge share, 2^24 where memory is plenty; of more each tile packs its own. */
 size_t hu_contract_shared(void);

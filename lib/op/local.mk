@@ -28,6 +28,7 @@ libhalfulp_a_SOURCES += lib/op/contract_lanes.c
 noinst_HEADERS += lib/op/contract_lanes.inc
 libhalfulp_a_SOURCES += lib/op/contract_low.c
 noinst_HEADERS += lib/op/contract_low.h
+libhalfulp_a_SOURCES += lib/op/contract_room.c
 libhalfulp_a_SOURCES += lib/op/contract_runs.c
 noinst_HEADERS += lib/op/contract_runs.h
 libhalfulp_a_SOURCES += lib/op/contract_some.c

@@ -25,6 +25,9 @@ typedef enum hu_class {
 	HU_CLASS_FIXED      /* casts, scaling, checks, updates: formats are given by who adds the call */
 } hu_class;
 
+/* The lists of operators that run in float32 whatever their inputs are: PyTorch's autocast has one, Apex's O1 another. */
+enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
+
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
 /* What a call costs, from shapes alone, in a step that is not skipped. flops: all operations on elements, a multiply-add being two: arithmetic,
@@ -48,6 +51,10 @@ struct hu_op {
 	const char *attrs;            /* "key key …" it understands */
 	hu_class cls;
 	hu_parity parity;
+	int float32;                  /* the lists that name the operator, HU_FLOAT32_… */
+	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end of the string, means
+	   the call's output format for output 0 and its compute format for the others. NULL: "". */
+	const char *like;
 
 	/* Output shapes from input shapes and attributes. An out[k] whose rank is not 0 or
 	   whose d[0] is not 0 on entry was given by the caller and is checked instead of
@@ -84,6 +91,9 @@ struct hu_op {
 	/* The relative coefficient of the a-priori bound from shapes alone (times the sum of
 	   magnitudes), for `plan`. NULL where there is none. */
 	double (*unit_bound)(const hu_call *c, const hu_shape *in);
+
+	/* Bytes that emulate() may allocate on its way with THREADS threads, from shapes; NULL: no more than hu_exec_bytes allows for. */
+	double (*workspace)(const hu_call *c, const hu_shape *in, int threads);
 
 	/* Sum of magnitudes behind each element (Σ|ab|, for condition numbers); NULL: |exact|. */
 	hu_status (*magnitude)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);

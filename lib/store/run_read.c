@@ -2,6 +2,7 @@
    The run directory's reading side: nothing in it is trusted before it is checked. */
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/store/run.h"
 #include "lib/store/safetensors.h"
 
@@ -35,7 +36,7 @@ load_manifest(hu_run *r)
 		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json); halfulp train makes one", r->dir);
 	else if (!(r->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &e)))
 		st = hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
-	else {
+	else if ((st = hu_json_plain(r->manifest, path)) == HU_OK) {
 		const json_t *v = json_object_get(r->manifest, "run_version");
 		if (!json_is_integer(v) || json_integer_value(v) < 1)
 			st = hu_fail(HU_EFILE, "%s: run_version is missing or no positive integer", path);
@@ -55,7 +56,7 @@ load_program(const char *dir, const char *name, hu_program **out)
 	char *path = hu_path(dir, "program-%s.json", name);
 	json_error_t e;
 	json_t *j = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
-	hu_status st = j ? hu_program_from_json(j, out) : hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
+	hu_status st = !j ? hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text) : hu_json_plain(j, "its names") != HU_OK ? HU_EFILE : hu_program_from_json(j, out);
 
 	if (j && st != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
