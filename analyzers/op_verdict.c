@@ -16,7 +16,7 @@ typedef struct beyond { size_t over, open, worst; double ratio; } beyond;
 typedef struct verdict {
 	size_t n, differ, worst;
 	double most, sum, at;
-	long double error2, exact2; /* over what is finite in both */
+	long double error2, exact2; /* of what is finite in both; infinite where one of both alone is not finite */
 	beyond proven, probable;
 	int same_shape, found;      /* found: LAYOUT gives the result's values */
 	hu_op_layout layout;
@@ -79,6 +79,8 @@ judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
 		long double error = mpfr_get_ld(d, MPFR_RNDN);
 		v->error2 += error * error;
 		v->exact2 += (long double)e * e;
+	} else if (isinf(ulps)) {
+		v->error2 = INFINITY;
 	}
 }
 
@@ -149,7 +151,7 @@ layout_words(const verdict *v, char *text, size_t size)
 static double
 normwise(const verdict *v)
 {
-	return v->exact2 > 0 ? (double)sqrtl(v->error2 / v->exact2) : v->error2 > 0 ? INFINITY : 0;
+	return v->error2 > 0 ? (double)sqrtl(v->error2 / v->exact2) : 0;
 }
 
 static json_t *

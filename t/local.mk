@@ -57,6 +57,7 @@ SCRIPT_TESTS += t/t-install.sh
 SCRIPT_TESTS += t/t-lists.sh
 SCRIPT_TESTS += t/t-npz.sh
 SCRIPT_TESTS += t/t-op-got.py
+SCRIPT_TESTS += t/t-op-modes.py
 SCRIPT_TESTS += t/t-op-refuse.sh
 SCRIPT_TESTS += t/t-op-scaled.sh
 SCRIPT_TESTS += t/t-op.sh

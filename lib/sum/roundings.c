@@ -12,7 +12,7 @@ static const double UP = 1 + 0x1p-40;
 void
 hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, double n)
 {
-	int nearest = mode == HU_RNE || mode == HU_RNA;
+	int nearest = hu_mode_nearest(mode);
 	double u = (nearest ? 1 : 2) * hu_unit(f), bias = nearest ? 0 : u * ldexp(1, bits ? -bits : -32);
 
 	if (!nearest && mode != HU_SR)
