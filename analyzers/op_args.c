@@ -55,12 +55,12 @@ attributes(hu_op_run *r, const hu_args *args)
 	const char *s, *eq;
 
 	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++) {
-		char key[16] = "", all[256], word[24];
+		char key[64] = "", all[256], word[72];
 		double x;
 		eq = strchr(s, '=');
-		if (!eq || eq == s || eq - s >= (ptrdiff_t)sizeof key)
+		if (!eq || eq == s)
 			return hu_fail(HU_EINVAL, "--set %s is no key=value", s);
-		memcpy(key, s, (size_t)(eq - s));
+		memcpy(key, s, eq - s < (ptrdiff_t)sizeof key ? (size_t)(eq - s) : sizeof key - 1);
 		if (own_key(r, key))
 			continue;
 		snprintf(all, sizeof all, " %s ", !r->dot && r->call.op->attrs ? r->call.op->attrs : "");

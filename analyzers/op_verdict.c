@@ -127,10 +127,14 @@ hu_op_probable_words(const hu_op_run *r, char *text, size_t size)
 {
 	const hu_roundings *k = &r->roundings;
 
+	char all[48] = "the result keeps it";
+
+	if (r->n != 1)
+		snprintf(all, sizeof all, "all %zu results keep it", r->n);
 	if (k->none)
 		snprintf(text, size, "there is none: %s", k->none);
 	else
-		snprintf(text, size, "if rounding errors are independent with mean zero, all %zu results keep it with probability %.10g: lambda = %.4g, %.0f roundings a term, %.0f terms (Higham and Mary 2019)", r->n, r->confidence, r->lambda, k->count, k->terms);
+		snprintf(text, size, "if rounding errors are independent with mean zero, %s with probability %.10g: lambda = %.4g, %.0f roundings a term, %.0f terms (Higham and Mary 2019)", all, r->confidence, r->lambda, k->count, k->terms);
 }
 
 static void
@@ -167,6 +171,7 @@ lengths(int rank, const size_t *d)
 static void
 report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 {
+	static const char *const undefined[] = { "ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise", "bound_ratio_max" }; /* of no elements */
 	char layout[200];
 	json_t *probable = hu_op_probable_json(r);
 	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n, "format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
@@ -174,6 +179,9 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 
 	HU_ASSERT(o && probable);
 	layout_words(v, layout, sizeof layout);
+	if (!v->n)
+		for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++)
+			json_object_set_new(o, undefined[i], json_null());
 	json_object_set_new(o, "shape", lengths(got->rank, got->shape));
 	json_object_set_new(o, "shape_of_result", lengths(r->shape.rank, r->shape.d));
 	json_object_set_new(o, "layout", v->same_shape && !v->found ? json_null() : json_string(layout));
@@ -213,7 +221,10 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id), v->worst, v->at);
 		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n, normwise(v), v->proven.ratio);
 	}
-	printf("proven     %s\n", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
+	printf("proven     %s", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
+	if (v->proven.open && v->proven.open < v->n)
+		printf("; %zu of %zu results have no bound", v->proven.open, v->n);
+	putchar('\n');
 	hu_op_probable_words(r, words, sizeof words);
 	if (v->probable.over)
 		printf("probable   OUTSIDE THE PROBABILISTIC BOUND: %zu of %zu results, the worst by a factor of %.4g, element %zu; %s\n", v->probable.over, v->n, v->probable.ratio, v->probable.worst, words);

@@ -72,7 +72,7 @@ hu_roundings_of_sum(hu_sum s, size_t k, size_t part)
 double
 hu_roundings_lambda(const hu_roundings *r, double confidence, double results)
 {
-	double events = results * (r->terms > 1 ? r->terms : 1);
+	double events = (results > 1 ? results : 1) * (r->terms > 1 ? r->terms : 1);
 
 	return sqrt(2 * log(2 * events / (1 - confidence))) / (1 - r->most) * UP;
 }
