@@ -62,6 +62,7 @@ SCRIPT_TESTS += t/t-memory.py
 SCRIPT_TESTS += t/t-names.sh
 SCRIPT_TESTS += t/t-npz.sh
 SCRIPT_TESTS += t/t-op-got.py
+SCRIPT_TESTS += t/t-op-modes.py
 SCRIPT_TESTS += t/t-op-refuse.sh
 SCRIPT_TESTS += t/t-op-scaled.sh
 SCRIPT_TESTS += t/t-op.sh
