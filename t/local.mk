@@ -47,6 +47,7 @@ SCRIPT_TESTS += t/t-engines.sh
 SCRIPT_TESTS += t/t-environment.sh
 SCRIPT_TESTS += t/t-fastmath.sh
 SCRIPT_TESTS += t/t-floors.sh
+SCRIPT_TESTS += t/t-frames.sh
 SCRIPT_TESTS += t/t-gemm.sh
 SCRIPT_TESTS += t/t-gpu.sh
 SCRIPT_TESTS += t/t-help.sh
