@@ -20,7 +20,7 @@ static const hu_opt opts[] = {
 	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" },
 	HU_CONFIG_MODEL_OPTS,
 	HU_CONFIG_RUN_OPTS,
-	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
 	{ "json", NULL, NULL, "print the table as JSON" },
 	{ NULL, NULL, NULL, NULL }

@@ -16,7 +16,7 @@ static const hu_opt opts[] = {
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
 	HU_CONFIG_RUN_OPTS,
 	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
-	{ "threads", "N", "0", "threads; 0: one a core. Changes no bit" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
 	{ "meter", "NAME", "auto", "energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
 	{ "grid-intensity", "G", NULL, "grams of CO2 a kWh of this grid: says the run's" },

@@ -9,7 +9,7 @@
 
 static const hu_opt opts[] = {
 	{ "trace", NULL, NULL, "re-execute each traced call from its recorded inputs and name every element that differs" },
-	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
 	{ "backend", "NAME", NULL, "where the program runs [the run's own]" },
 	{ "gemm", "WAY", NULL, hu_gemm_help },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
