@@ -58,6 +58,7 @@ SCRIPT_TESTS += t/t-npz.sh
 SCRIPT_TESTS += t/t-op-refuse.sh
 SCRIPT_TESTS += t/t-op-scaled.sh
 SCRIPT_TESTS += t/t-op.sh
+SCRIPT_TESTS += t/t-options.py
 SCRIPT_TESTS += t/t-plan.sh
 SCRIPT_TESTS += t/t-probe.sh
 SCRIPT_TESTS += t/t-report.sh

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp train: one training, recorded in a run directory. */
 #include "lib/base/mem.h"
+#include "lib/base/need.h"
 #include "lib/base/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
+#include "trainer/idle.h"
 #include "trainer/loop.h"
 #include "trainer/manifest.h"
 
@@ -15,6 +17,7 @@ static const hu_opt opts[] = {
 	HU_CONFIG_MODEL_OPTS,
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
 	HU_CONFIG_RUN_OPTS,
+	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
 	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
 	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
@@ -123,6 +126,16 @@ say_start(const job *b)
 		fprintf(stderr, "warning: epsilon %g is zero in %s: where v is zero too, the update divides by zero\n", o->eps, hu_dtype_name(c->policy.variable));
 }
 
+/* Grams of nothing. */
+static hu_status
+no_meter(const job *b, const hu_args *a)
+{
+	char why[sizeof b->energy.meter.why + 64];
+
+	snprintf(why, sizeof why, "where no energy is measured (--meter %s%s%s)", hu_args_text(a, "meter"), *b->energy.meter.why ? ": " : "", b->energy.meter.why);
+	return hu_refuse("grid-intensity", why);
+}
+
 static hu_status
 open_session(job *b, const hu_args *a)
 {
@@ -132,6 +145,8 @@ open_session(job *b, const hu_args *a)
 	if (hu_args_given(a, "grid-intensity"))
 		HU_TRY(hu_args_real(a, "grid-intensity", 0, 1e6, &intensity));
 	HU_TRY(hu_account_open(&b->energy, hu_args_text(a, "meter"), b->config.backend, intensity));
+	if (intensity >= 0 && !b->energy.meter.meter)
+		return no_meter(b, a);
 	HU_TRY(hu_config_dataset(&b->config, 0, &data));
 	HU_TRY(hu_session_open(&b->session, &b->config, &data));
 	say_dtypes(b);
@@ -141,7 +156,8 @@ open_session(job *b, const hu_args *a)
 static hu_status
 prepare_new(job *b, const hu_args *a)
 {
-	HU_TRY(hu_config_from_args(&b->config, a, 1));
+	HU_TRY(hu_config_from_args(&b->config, a, hu_args_text(a, "policy")));
+	HU_TRY(hu_idle_refuse(a, &b->config));
 	b->dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_name(&b->config);
 	HU_TRY(hu_run_may_create(b->dir));
 	HU_TRY(open_session(b, a));
@@ -306,11 +322,22 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int
+prints_for_people(const void *of)
+{
+	return !hu_args_given(of, "json");
+}
+
+static const hu_need needs[] = {
+	{ "quiet", prints_for_people, "beside --json, which prints the result alone" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_train = {
 	"train", "[OPTION...] [RUN]",
 	"train a reference model under a precision policy and record it in RUN [runs/MODEL-POLICY-N]",
 	"RUN holds the programs, a row of metrics a step, checkpoints, and the traced steps' tensors.\n"
 	"It must not exist, unless --resume continues it. The numbers depend on the options alone: not\n"
 	"on threads, SIMD level, compiler or machine.",
-	opts, run
+	opts, run, needs
 };

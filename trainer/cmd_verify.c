@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp verify: the promise of bits, checked. */
-#include "lib/base/opt.h"
+#include "lib/base/need.h"
 #include "lib/base/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -91,11 +91,20 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : differs ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+static int repeats(const void *of) { return !hu_args_given(of, "trace"); }
+static int speaks(const void *of) { return !hu_args_given(of, "quiet"); }
+
+static const hu_need needs[] = {
+	{ "backend gemm steps", repeats, "beside --trace, which runs each traced call alone on the CPU" },
+	{ "json", speaks, "beside --quiet" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_verify = {
 	"verify", "[--trace] [OPTION...] RUN",
 	"execute a run again and compare bits; exit 1 names where they differ",
 	"Without --trace the whole training is repeated from its manifest and each step's digest compared\n"
 	"with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
 	"whose inputs differ from their own re-execution too is marked `inherited`.",
-	opts, run
+	opts, run, needs
 };
