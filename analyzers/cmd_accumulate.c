@@ -5,8 +5,9 @@
 #include "analyzers/terms.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 
@@ -233,7 +234,7 @@ heading(const hu_args *args, const options *o, size_t n)
 		printf("# table: accumulate\n# halfulp: %s\n# command: halfulp accumulate", hu_build_version());
 		for (int i = 0; i < args->neach; i++) {
 			const hu_opt *opt = &opts[args->each[i].opt];
-			printf(opt->arg ? " --%s=%s" : " --%s", opt->name, args->each[i].value);
+			printf(opt->arg ? " --%s=%s" : " --%s", opt->name, hu_shown(args->each[i].value));
 		}
 		printf("\n# seed: %lld\n", o->seed);
 		printf("format\tsum\tlength\tn\tvalue\texact\terror_ulps\trelative\tbackward\tbound\tsqrt_n_u\tfirst_swamped\tstagnation_term\tswamped_share\n");
@@ -329,7 +330,7 @@ draws(const void *of)
 	return 0;
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "seed", draws, "where nothing is random: terms are not uniform: or normal:, and no sum has mode=SR" },
 	{ NULL, NULL, NULL }
 };

@@ -3,9 +3,10 @@
 #include "analyzers/analyzer.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "lib/base/thread.h"
 
 #include <stdlib.h>
@@ -164,7 +165,7 @@ report(const hu_analysis *a, int summed, int json)
 		putchar('\n');
 		json_array_foreach(json_object_get(o, "verdict"), i, v)
 			printf("%s\n", json_string_value(v));
-		printf("\ntables in %s/analysis; next: halfulp report %s\n", a->run->dir, a->run->dir);
+		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir), hu_shown(a->run->dir));
 	}
 	json_decref(o);
 }
@@ -208,7 +209,7 @@ run(const hu_args *args)
 
 static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"); }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },
 	{ NULL, NULL, NULL }
 };

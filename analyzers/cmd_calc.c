@@ -5,7 +5,7 @@
 #include "analyzers/rounding_args.h"
 #include "analyzers/rows.h"
 #include "lib/base/file.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/str.h"
 
@@ -199,7 +199,7 @@ draws(const void *of)
 	return hu_rounding_draws(of) || (text && (hu_sum_parse(text, &sum) != HU_OK || hu_mode_draws(sum.mode)));
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "sum", asks_a_sum, "on an expression without sum(...)" },
 	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
 	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },

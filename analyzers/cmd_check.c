@@ -3,8 +3,9 @@
 #include "analyzers/check_out.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +28,9 @@ collect(const char *dir, hu_baseline *b)
 	hu_run r;
 
 	HU_TRY(hu_run_open(&r, dir));
-	hu_status st = hu_baseline_collect(b, &r);
+	hu_status st = hu_run_finished(&r);
+	if (st == HU_OK)
+		st = hu_baseline_collect(b, &r);
 	hu_run_release(&r);
 	return st;
 }
@@ -67,6 +70,22 @@ refuse_idle(const hu_baseline *b)
 	return HU_OK;
 }
 
+/* What the analysis found wrong may be blessed, and not in silence. */
+static void
+warn_over_bound(const hu_baseline *b, const char *run)
+{
+	static const char end[] = "/over_bound";
+	double over = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		size_t n = strlen(b->q[i].key);
+		if (n >= sizeof end && !strcmp(b->q[i].key + n + 1 - sizeof end, end) && b->q[i].value > 0)
+			over += b->q[i].value;
+	}
+	if (over > 0)
+		fprintf(stderr, "halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and the baseline takes that for right\n", over, hu_shown(run));
+}
+
 static hu_status
 bless(const hu_args *a, hu_baseline *b)
 {
@@ -96,7 +115,9 @@ bless(const hu_args *a, hu_baseline *b)
 		hu_baseline_release(&others[k]);
 	free(others);
 	if (st == HU_OK)
-		printf("%zu quantities blessed in %s\n", b->n, hu_args_text(a, "baseline"));
+		warn_over_bound(b, a->rest[0]);
+	if (st == HU_OK)
+		printf("%zu quantities blessed in %s\n", b->n, hu_shown(hu_args_text(a, "baseline")));
 	return st;
 }
 
@@ -179,7 +200,7 @@ run(const hu_args *a)
 static int judges(const void *of) { return !hu_args_given(of, "bless"); }
 static int writes_no_json(const void *of) { return !hu_args_given(of, "json"); }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "format json", judges, "beside --bless, which writes the baseline and judges nothing" },
 	{ "format", writes_no_json, "beside --json, which says the format" },
 	{ NULL, NULL, NULL }

@@ -2,7 +2,7 @@
    halfulp formats [FORMAT|VALUE...]: the number formats, the page of one, and values in each. */
 #include "analyzers/format_page.h"
 #include "analyzers/rows.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ run(const hu_args *args)
 
 static int lists_values(const void *of) { return !hu_args_given(of, "table"); }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "mode", lists_values, "beside --table, which prints the list alone" },
 	{ NULL, NULL, NULL }
 };

@@ -3,7 +3,7 @@
 #include "analyzers/rounding_args.h"
 #include "analyzers/round_blocks.h"
 #include "analyzers/targets.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 
 #include <stdio.h>
@@ -138,7 +138,7 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "seed", hu_rounding_draws, "in a --mode that draws no random bits (SR and SRE do)" },
 	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
 	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" },

@@ -3,7 +3,7 @@
 #include "analyzers/reveal_known.h"
 #include "analyzers/tree_box.h"
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
 
@@ -373,7 +373,7 @@ sums_products(const void *of)
 	return !op || strcmp(op, "bias_db");
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "sum in op part", not_blas, "on a BLAS, whose products are its own" },
 	{ "sum part", sums_products, "on bias_db, which sums no products" },
 	{ NULL, NULL, NULL }

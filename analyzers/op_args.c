@@ -55,7 +55,7 @@ attributes(hu_op_run *r, const hu_args *args)
 	const char *s, *eq;
 
 	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++) {
-		char key[16] = "", all[256], word[24];
+		char key[16] = "";
 		double x;
 		eq = strchr(s, '=');
 		if (!eq || eq == s || eq - s >= (ptrdiff_t)sizeof key)
@@ -63,9 +63,7 @@ attributes(hu_op_run *r, const hu_args *args)
 		memcpy(key, s, (size_t)(eq - s));
 		if (own_key(r, key))
 			continue;
-		snprintf(all, sizeof all, " %s ", !r->dot && r->call.op->attrs ? r->call.op->attrs : "");
-		snprintf(word, sizeof word, " %s ", key);
-		if (!strstr(all, word))
+		if (r->dot || !hu_op_takes(r->call.op, key))
 			return unknown_key(r, s, key);
 		if (r->call.nattr == HU_MAX_ATTR)
 			return hu_fail(HU_EINVAL, "--set: more than %d attributes", HU_MAX_ATTR);
@@ -217,6 +215,11 @@ hu_op_run_open(hu_op_run *r, const hu_args *args)
 	r->env.seed = (uint64_t)seed;
 	r->result = (int)result;
 	r->codes = hu_args_given(args, "bits");
+	HU_TRY(hu_args_real(args, "confidence", 0, 1, &r->confidence));
+	if (!(r->confidence > 0 && r->confidence < 1))
+		return hu_fail(HU_EINVAL, "--confidence %s: a probability between 0 and 1 is needed, such as 0.99", hu_args_text(args, "confidence"));
+	if (hu_args_given(args, "confidence") && !hu_args_given(args, "got") && r->as != HU_AS_BOUND)
+		return hu_fail(HU_EINVAL, "--confidence belongs to the probabilistic bound, which --got and --as bound give");
 	HU_TRY(attributes(r, args));
 	HU_TRY(files(r, args));
 	return formats(r, args);

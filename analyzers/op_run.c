@@ -165,6 +165,36 @@ run_backend(hu_op_run *r, const hu_shape *results)
 	return st;
 }
 
+/* Σ|terms|; |exact| where the operator has nothing better, since its terms have one sign. */
+static hu_status
+magnitudes(hu_op_run *r, hu_tensor *const *in, const size_t *element)
+{
+	const hu_op *op = r->call.op;
+
+	r->magnitude = hu_alloc((r->n + 1) * sizeof *r->magnitude);
+	if (!r->magnitude)
+		return hu_fail(HU_ENOMEM, "no memory for the bounds of %zu elements", r->n);
+	for (size_t k = 0; k < r->n; k++)
+		r->magnitude[k] = fabs(mpfr_get_d(r->exact[k], MPFR_RNDA));
+	return op->magnitude ? op->magnitude(&r->call, in, r->result, element, r->n, r->magnitude) : HU_OK;
+}
+
+hu_status
+hu_op_run_probable(hu_op_run *r)
+{
+	r->probable = hu_alloc((r->n + 1) * sizeof *r->probable);
+	if (!r->probable)
+		return hu_fail(HU_ENOMEM, "no memory for the bounds of %zu elements", r->n);
+	r->lambda = r->roundings.none ? NAN : hu_roundings_lambda(&r->roundings, r->confidence, (double)r->n);
+	for (size_t k = 0; k < r->n; k++) {
+		/* Sums of magnitudes are as exact as a few of their own roundings. */
+		double mag = r->roundings.none ? NAN : r->magnitude[k] * (1 + (r->roundings.terms + 4) * 0x1p-52);
+		double p = r->roundings.none ? NAN : hu_roundings_bound(&r->roundings, r->lambda, mag, fabs(mpfr_get_d(r->exact[k], MPFR_RNDA)));
+		r->probable[k] = r->roundings.none || !(r->bound[k] < INFINITY) ? NAN : p < r->bound[k] ? p : r->bound[k];
+	}
+	return HU_OK;
+}
+
 static hu_status
 judges(hu_op_run *r)
 {
@@ -190,6 +220,9 @@ judges(hu_op_run *r)
 	st = op->reference(&r->call, in, r->result, element, r->n, r->exact);
 	if (st == HU_OK && op->bound)
 		st = op->bound(&r->call, in, r->result, element, r->n, r->bound);
+	r->roundings = op->roundings ? op->roundings(&r->call, in, r->result) : (hu_roundings){ .none = "the result is no sum of its operands' terms" };
+	if (st == HU_OK && !r->roundings.none)
+		st = magnitudes(r, in, element);
 	free(element);
 	return st;
 }
@@ -249,7 +282,7 @@ hu_op_run_all(hu_op_run *r, int judged)
 		HU_TRY(r->dot ? hu_op_run_dots(r, judged || r->as != HU_AS_BACKEND) : operator_of_table(r, judged));
 	if (r->as == HU_AS_REFERENCE)
 		round_once(r);
-	return HU_OK;
+	return judged || r->as == HU_AS_BOUND ? hu_op_run_probable(r) : HU_OK;
 }
 
 uint64_t
@@ -317,5 +350,7 @@ hu_op_run_close(hu_op_run *r)
 		mpfr_clear(r->exact[i]);
 	free(r->exact);
 	free(r->bound);
+	free(r->magnitude);
+	free(r->probable);
 	free(r->value);
 }

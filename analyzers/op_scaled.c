@@ -174,6 +174,7 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 		/* the elements' own format holds no sums: fp32 unless out= says otherwise */
 		r->out = hu_format_of(r->call.fmt.out == r->in[0] ? HU_FP32 : r->call.fmt.out);
 	}
+	r->roundings.none = "tensor cores chop, so that errors have a sign of their own";
 	r->n = r->dot ? m : m * n;
 	r->shape = r->dot ? hu_shape1(m) : hu_shape2(m, n);
 	if (r->nin == 3)

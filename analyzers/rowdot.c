@@ -63,16 +63,41 @@ hu_rowdot_exact(const hu_rowdot *d, size_t i, mpfr_t x)
 }
 
 double
+hu_rowdot_magnitude(const hu_rowdot *d, size_t i)
+{
+	double mag = 0;
+
+	for (size_t k = 0; k < d->k; k++)
+		mag += fabs(d->a[i * d->k + k] * d->b[i * d->k + k]);
+	return (mag + (d->c ? fabs(d->c[i]) : 0)) * (1 + ((double)d->k + 4) * 0x1p-52);
+}
+
+hu_roundings
+hu_rowdot_roundings(const hu_rowdot *d)
+{
+	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
+	int first = d->c && starts_with_c(d->sum.id);
+	hu_roundings r = hu_roundings_of_sum(d->sum, d->k + (size_t)first, 0);
+
+	if (d->c && !first)
+		hu_roundings_add(&r, inner, d->sum.mode, d->sum.bits, 1);
+	if (d->sum.acc == HU_FP64) /* products of doubles may be rounded first */
+		r.certain += 0x1p-52;
+	if (out.id != inner.id) {
+		r.last = hu_unit(out);
+		r.least = hu_smallest(out);
+	}
+	return r;
+}
+
+double
 hu_rowdot_bound(const hu_rowdot *d, size_t i)
 {
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
-	double mag = 0, moved = 0, c = d->c ? fabs(d->c[i]) : 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
+	double mag = hu_rowdot_magnitude(d, i), moved = 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
 	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
 	int most = HU_TC_TINY;
 
-	for (size_t k = 0; k < d->k; k++)
-		mag += fabs(a[k] * b[k]);
-	mag = (mag + c) * (1 + ((double)d->k + 4) * 0x1p-52);
 	if (!(mag < INFINITY))
 		return INFINITY;
 	if (d->sum.id == HU_SUM_TC) {

@@ -5,7 +5,7 @@
 #ifndef HU_ANALYZERS_ROWDOT_H
 #define HU_ANALYZERS_ROWDOT_H
 
-#include "lib/sum/sum.h"
+#include "lib/sum/roundings.h"
 
 #include <mpfr.h>
 #include <stdint.h>
@@ -24,4 +24,7 @@ double hu_rowdot_value(const hu_rowdot *d, size_t i);
 void hu_rowdot_exact(const hu_rowdot *d, size_t i, mpfr_t x);
 /* Of |value - exact|; infinite where overflow cannot be excluded. */
 double hu_rowdot_bound(const hu_rowdot *d, size_t i);
+/* Σ|a b| + |c| of row I, rounded up; the roundings that a term of a row meets, for the probabilistic bound. */
+double hu_rowdot_magnitude(const hu_rowdot *d, size_t i);
+hu_roundings hu_rowdot_roundings(const hu_rowdot *d);
 #endif

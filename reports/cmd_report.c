@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp report: the page and the figures of one or several runs. */
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "reports/figure.h"
 #include "reports/human.h"
 #include "reports/page.h"
@@ -106,11 +107,11 @@ print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, con
 	char *page = hu_path(out, "index.html");
 
 	for (int i = 0; i < runs->n; i++)
-		json_array_append_new(labels, json_pack("{s:s, s:s}", "run", runs->at[i].dir, "label", runs->at[i].label));
+		json_array_append_new(labels, json_pack("{s:s, s:s}", "run", hu_shown(runs->at[i].dir), "label", runs->at[i].label));
 	for (int i = 0; i < f->n; i++) {
 		const hu_figure *g = &f->at[i];
 		json_t *j = json_pack("{s:s, s:s, s:b, s:o?}", "figure", g->name, "title", g->title, "drawn", !g->why, "run",
-			g->run < 0 ? NULL : json_string(runs->at[g->run].dir));
+			g->run < 0 ? NULL : json_string(hu_shown(runs->at[g->run].dir)));
 		if (g->why) {
 			json_object_set_new(j, "why", json_string(g->why));
 		} else {
@@ -137,7 +138,7 @@ print_made(const hu_figures *f, const char *out)
 
 	for (int i = 0; i < f->n; i++)
 		drawn += !f->at[i].why;
-	printf("%s/index.html: %d figures", out, drawn);
+	printf("%s/index.html: %d figures", hu_shown(out), drawn);
 	if (drawn < f->n)
 		printf(", %d not drawn for want of data (the page says why)", f->n - drawn);
 	putchar('\n');
@@ -223,7 +224,7 @@ writes_files(const void *of)
 	return !hu_args_given(of, "terminal");
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "out formats json", writes_files, "beside --terminal, which prints text and writes no files" },
 	{ NULL, NULL, NULL }
 };

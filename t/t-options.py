@@ -45,7 +45,7 @@ def run(line, cwd=home):
 
 # --- what is observed -------------------------------------------------------------------------------------------------
 TIMES = {'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
-         'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran'}
+         'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran', 'peak_mb'}
 RECORDED = ('threads', 'simd', 'gemm')     # of a manifest: settings that changed what ran, though no number
 
 
@@ -295,6 +295,7 @@ formats mode | formats pi | --mode RU
 formats table | formats | --table tsv
 formats json | formats | --json
 inspect to | inspect {h}/a.npy | --to e5m2
+inspect tsv | inspect {h}/a.npy | --tsv t.tsv
 inspect json | inspect {h}/a.npy | --json
 op in | op relu | --in a={h}/a.npy
 op set | op relu --in a={h}/a.npy | --set in=e4m3
@@ -307,6 +308,7 @@ op packed | op relu --in a={h}/a.npy --out d.npy --set out=bf16 | --packed
 op got | op relu --in a={h}/a.npy | --got {h}/a.npy
 op bits | op relu --in a={h}/codes.npy --set in=fp16 | --bits
 op seed | op matmul --in a={h}/a.npy --in b={h}/b.npy --sum fma,acc=e4m3,mode=SR | --seed 1
+op confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound | --confidence 0.5
 op json | op relu --in a={h}/a.npy | --json
 plan model | P | --model convnet
 plan width | P | --width 0.1
@@ -475,6 +477,7 @@ bits | op relu --in a={h}/a.npy --bits
 seed | op relu --in a={h}/a.npy --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as reference --seed 2
 set | op list --set in=fp16
+confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --confidence 0.5
 lr | P --lr 2
 train | P --train 32
 init-scale | PP --policy mixed_float16 --init-scale 2
@@ -495,6 +498,8 @@ beta1 | TS --optimizer sgd --beta1 0.5 R
 beta2 | TS --optimizer sgd --beta2 0.5 R
 eps | TS --optimizer sgd --eps 0.5 R
 momentum | TS --momentum 0 R
+weight-decay | TS --optimizer adam --weight-decay 0 R
+momentum | TS --optimizer adam --momentum 0.5 R
 growth-factor | DYNAMIC --loss-scale none --growth-factor 2 R
 backoff-factor | DYNAMIC --loss-scale none --backoff-factor 0.5 R
 growth-interval | DYNAMIC --loss-scale none --growth-interval 2 R

@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 
 #include <limits.h>
@@ -209,6 +210,16 @@ read_args(hu_config *c, const hu_args *a)
 	return HU_OK;
 }
 
+/* The manifest holds every text, and is refused where one cannot be printed: better before a training than after it. */
+static hu_status
+printable(hu_config *c)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (fields[i].kind == TEXT && *text_at(c, &fields[i]) && !hu_plain(*text_at(c, &fields[i])))
+			return hu_fail(HU_EINVAL, "--%s %s: a run cannot record characters that are not printed: rename the file or a folder above it", fields[i].name, *text_at(c, &fields[i]));
+	return HU_OK;
+}
+
 hu_status
 hu_config_from_args(hu_config *c, const hu_args *a, const char *policy)
 {
@@ -220,6 +231,8 @@ hu_config_from_args(hu_config *c, const hu_args *a, const char *policy)
 	}
 	if (st == HU_OK)
 		st = settle(c);
+	if (st == HU_OK)
+		st = printable(c);
 	if (st != HU_OK)
 		hu_config_release(c);
 	return st;

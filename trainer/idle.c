@@ -2,7 +2,7 @@
 #include "trainer/idle.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/str.h"
 #include "lib/program/backend.h"
 
@@ -31,41 +31,41 @@ rule_has_no_number(const void *of)
 	return !c->loss_scale || strncmp(c->loss_scale, "static:", 7);
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
 	{ "init-scale", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
 	{ NULL, NULL, NULL }
 };
 
-static hu_reader
+static hu_opt_reader
 optimizer(int i)
 {
 	const hu_optim *o = hu_optim_at(i);
 
-	return o ? (hu_reader){ o->name, o->reads } : (hu_reader){ NULL, NULL };
+	return o ? (hu_opt_reader){ o->name, o->reads } : (hu_opt_reader){ NULL, NULL };
 }
 
-static hu_reader
+static hu_opt_reader
 scaler(int i)
 {
 	const hu_scaler *s = hu_scaler_at(i);
 
-	return s ? (hu_reader){ s->name, s->reads } : (hu_reader){ NULL, NULL };
+	return s ? (hu_opt_reader){ s->name, s->reads } : (hu_opt_reader){ NULL, NULL };
 }
 
-static hu_reader
+static hu_opt_reader
 dataset(int i)
 {
-	return (hu_reader){ hu_dataset_name((size_t)i), hu_dataset_reads((size_t)i) };
+	return (hu_opt_reader){ hu_dataset_name((size_t)i), hu_dataset_reads((size_t)i) };
 }
 
-static hu_reader
+static hu_opt_reader
 backend(int i)
 {
 	const hu_backend *b = hu_backend_at(i);
 
-	return b ? (hu_reader){ b->name, b->reads } : (hu_reader){ NULL, NULL };
+	return b ? (hu_opt_reader){ b->name, b->reads } : (hu_opt_reader){ NULL, NULL };
 }
 
 char *

@@ -4,7 +4,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "trainer/manifest.h"
 #include "trainer/session.h"
 

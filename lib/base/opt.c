@@ -2,7 +2,7 @@
 #include "lib/base/opt.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/str.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@ cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
 	*m = NULL;
 	if (gemm != HU_GEMM_AUTO)
-		return hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model; leave it out or use --backend cuda", hu_gemm_name(gemm));
+		return hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the back end cuda", hu_gemm_name(gemm));
 	*m = hu_xcalloc(1, sizeof **m);
 	hu_status st = hu_exec_init(&(*m)->x, p);
 	if (st != HU_OK) {

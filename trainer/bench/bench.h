@@ -37,7 +37,7 @@ typedef struct hu_bench {
 	/* Measures what the options ask for and calls ROW for each. *WRONG counts results that were not what they must be. */
 	hu_status (*run)(const hu_args *a, hu_bench_row *row, void *to, long *wrong);
 	const hu_bench_option *takes;   /* a NULL name ends them; another option on the line is refused */
-	const struct hu_need *needs;    /* of a hu_args: what those that it takes need to have an effect; NULL: nothing */
+	const struct hu_opt_need *needs;    /* of a hu_args: what those that it takes need to have an effect; NULL: nothing */
 } hu_bench;
 
 /* Seconds: this thread's processor time, so that other work on the machine does not count, or with ALL a clock's, for several threads. */

@@ -4,7 +4,7 @@
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -265,7 +265,7 @@ not_on_gpu(const void *of)
 	return strcmp(hu_args_text(of, "backend"), "cuda");
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "gemm", on_device, "with --backend cpu, which has one way, the call's summation model" },
 	{ "simd threads", not_on_gpu, "with --backend cuda" },
 	{ NULL, NULL, NULL }

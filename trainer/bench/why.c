@@ -7,7 +7,7 @@
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
 
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ runs_here(const void *of)
 	return !hu_args_given(of, "device") || !strcmp(hu_args_text(of, "device"), "here");
 }
 
-static const hu_need needs[] = {
+static const hu_opt_need needs[] = {
 	{ "seeds lr gemm simd backend fuse graph steps warm train eval data-seed split weight-decay beta1 beta2 eps init-scale growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight",
 	  runs_here, "where the device is another than here: its times are predicted from shapes, and nothing runs" },
 	{ NULL, NULL, NULL }

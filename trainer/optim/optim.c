@@ -2,7 +2,7 @@
 #include "trainer/optim/optim.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 #include "lib/number/round.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ hu_optim_find(const char *name, const hu_optim **out)
 			*out = &rows[i];
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are sgd and adamw", name);
+	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are sgd, adam and adamw", name);
 }
 
 int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/need.h"
+#include "lib/base/opt_need.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -21,19 +21,19 @@ hu_word_in(const char *list, const char *word)
 }
 
 const char *
-hu_unmet(const hu_need *needs, const void *of, const char *option)
+hu_unmet(const hu_opt_need *needs, const void *of, const char *option)
 {
-	for (const hu_need *n = needs; n && n->options; n++)
+	for (const hu_opt_need *n = needs; n && n->options; n++)
 		if (hu_word_in(n->options, option) && !n->met(of))
 			return n->why;
 	return NULL;
 }
 
 char *
-hu_unread(const char *kind, hu_reader (*at)(int i), const char *chosen, const char *option)
+hu_unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, const char *option)
 {
 	const char *reads = NULL;
-	hu_reader r;
+	hu_opt_reader r;
 	hu_str by;
 
 	hu_str_init(&by);
@@ -55,7 +55,7 @@ hu_refuse(const char *option, const char *why)
 }
 
 hu_status
-hu_args_need(const hu_args *a, const hu_need *needs, const void *of)
+hu_args_need(const hu_args *a, const hu_opt_need *needs, const void *of)
 {
 	for (int i = 0; a->opts[i].name; i++) {
 		const char *why = a->given[i] ? hu_unmet(needs, of, a->opts[i].name) : NULL;
