@@ -10,10 +10,16 @@
 #include <string.h>
 
 static const hu_analyzer *const table[] = {
-#define ANALYZER(id, name) &hu_analyzer_##id,
+#define ANALYZER(id, name, reads) &hu_analyzer_##id,
 #include "analyzers/analyzers.def"
 #undef ANALYZER
 	NULL
+};
+
+static const char *const reads[] = {
+#define ANALYZER(id, name, reads) reads,
+#include "analyzers/analyzers.def"
+#undef ANALYZER
 };
 
 /* Steps stay in memory until they take this much; then the others are dropped. */
@@ -23,6 +29,12 @@ const hu_analyzer *
 hu_analyzer_at(int i)
 {
 	return i >= 0 && i < (int)(sizeof table / sizeof *table) ? table[i] : NULL;
+}
+
+const char *
+hu_analyzer_reads(int i)
+{
+	return i >= 0 && i < (int)(sizeof reads / sizeof *reads) ? reads[i] : NULL;
 }
 
 static int

@@ -51,11 +51,12 @@ typedef struct hu_analyzer {
 	hu_status (*run)(hu_analysis *a);
 } hu_analyzer;
 
-#define ANALYZER(id, name) extern const hu_analyzer hu_analyzer_##id;
+#define ANALYZER(id, name, reads) extern const hu_analyzer hu_analyzer_##id;
 #include "analyzers/analyzers.def"
 #undef ANALYZER
 
 const hu_analyzer *hu_analyzer_at(int i);     /* row I; NULL past the last */
+const char *hu_analyzer_reads(int i);         /* its options, a blank between two */
 
 /* STEPS: "all" or NULL, or numbers and ranges "100,200-400"; HU_EABSENT where no traced step is among them. */
 hu_status hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *opt, const char *steps);

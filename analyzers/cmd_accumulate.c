@@ -5,6 +5,7 @@
 #include "analyzers/terms.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/show.h"
 #include "lib/number/code.h"
@@ -314,6 +315,26 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+/* A series or a rounding that is drawn. */
+static int
+draws(const void *of)
+{
+	const char *series[] = { hu_args_text(of, "terms"), hu_args_text(of, "times") }, *text;
+
+	for (int i = 0; i < 2; i++)
+		if (!strncmp(series[i], "uniform", 7) || !strncmp(series[i], "normal", 6))
+			return 1;
+	for (int i = 0; (text = hu_args_nth(of, "sum", i)); i++)
+		if (strstr(text, "mode=SR") || strstr(text, "mode=sr"))
+			return 1;
+	return 0;
+}
+
+static const hu_opt_need needs[] = {
+	{ "seed", draws, "where nothing is random: terms are not uniform: or normal:, and no sum has mode=SR" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_accumulate = {
 	"accumulate", "[OPTION...]", "sum a series in number formats by summation models, beside the exact sum",
 	"Terms are first rounded to the format, to nearest; the exact sum is that of the rounded terms.\n"
@@ -324,5 +345,5 @@ const hu_command hu_cmd_accumulate = {
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05].\n"
 	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. Columns of --table:\n"
 	"doc/formats.md.",
-	opts, run
+	opts, run, needs
 };

@@ -3,6 +3,7 @@
 #include "analyzers/analyzer.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
 #include "lib/base/show.h"
@@ -97,6 +98,27 @@ choose(const char *list, int accumulate, char *take)
 	return st;
 }
 
+/* Options that no analyzer of those taken reads. */
+static hu_status
+refuse_idle(const hu_args *args, const char *take)
+{
+	for (int k = 0; args->opts[k].name; k++) {
+		const char *option = args->opts[k].name;
+		int some = 0, taken = 0;
+		hu_str by;
+		hu_str_init(&by);
+		for (int i = 0; hu_analyzer_at(i); i++)
+			if (hu_word_in(hu_analyzer_reads(i), option)) {
+				hu_str_addf(&by, "%s%s", some++ ? ", " : "on the analyzers of --only; these read it: ", hu_analyzer_at(i)->name);
+				taken |= take[i];
+			}
+		hu_status st = args->given[k] && some && !taken ? hu_refuse(option, by.s) : HU_OK;
+		hu_str_release(&by);
+		HU_TRY(st);
+	}
+	return HU_OK;
+}
+
 static hu_status
 run_all(hu_analysis *a, const char *take, int quiet)
 {
@@ -162,6 +184,8 @@ run(const hu_args *args)
 		hu_progress_disable();
 	if (st == HU_OK)
 		st = choose(hu_args_text(args, "only"), hu_args_given(args, "accumulate"), take);
+	if (st == HU_OK)
+		st = refuse_idle(args, take);
 	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
 		return hu_complain(st);
 	if (hu_run_finished(&r) != HU_OK)
@@ -185,11 +209,18 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"); }
+
+static const hu_opt_need needs[] = {
+	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_analyze = {
 	"analyze", "[OPTION...] RUN", "judge a run's traced steps and write RUN/analysis/",
 	"Every traced call is computed again exactly from its recorded inputs; the tables say which rounding\n"
 	"errors, swamped additions and underflowed gradients came from where, and what harm they did.\n"
 	"Exit 1 where an output left its call's a-priori bound. accumulate-what-if runs where --only or\n"
 	"--accumulate asks for it: some seconds a traced step.",
-	opts, run
+	opts, run, needs
 };

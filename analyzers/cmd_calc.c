@@ -5,6 +5,7 @@
 #include "analyzers/rounding_args.h"
 #include "analyzers/rows.h"
 #include "lib/base/file.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/str.h"
 
@@ -178,6 +179,34 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int
+asks_a_sum(const void *of)
+{
+	const hu_args *a = of;
+
+	for (int i = 0; i < a->nrest; i++)
+		if (!strcmp(a->rest[i], "-") || strstr(a->rest[i], "sum"))
+			return 1;
+	return !a->nrest;
+}
+
+static int
+draws(const void *of)
+{
+	const char *text = hu_args_text(of, "sum");
+	hu_sum sum;
+
+	return hu_rounding_draws(of) || (text && (hu_sum_parse(text, &sum) != HU_OK || hu_mode_draws(sum.mode)));
+}
+
+static const hu_opt_need needs[] = {
+	{ "sum", asks_a_sum, "on an expression without sum(...)" },
+	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
+	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "bits", hu_rounding_codes, "where no literal is a hexadecimal integer, such as 0x3c00" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_calc = {
 	"calc", "EXPRESSION... [OPTION...]", "evaluate an expression in number formats, beside the exact value",
 	"Each literal is rounded to the format, then each operation. The exact value is that of the\n"
@@ -191,5 +220,5 @@ const hu_command hu_cmd_calc = {
 	"--daz: a literal or operand below the smallest normal number counts as zero; --ftz: a result.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
-	opts, run
+	opts, run, needs
 };

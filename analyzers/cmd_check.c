@@ -3,6 +3,7 @@
 #include "analyzers/check_out.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/show.h"
 
@@ -196,11 +197,20 @@ run(const hu_args *a)
 	return st == HU_OK ? code : hu_complain(st);
 }
 
+static int judges(const void *of) { return !hu_args_given(of, "bless"); }
+static int writes_no_json(const void *of) { return !hu_args_given(of, "json"); }
+
+static const hu_opt_need needs[] = {
+	{ "format json", judges, "beside --bless, which writes the baseline and judges nothing" },
+	{ "format", writes_no_json, "beside --json, which says the format" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_check = {
 	"check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]", "hold a run to a baseline; exit 1 where it drifted",
 	"Every quantity of the baseline is compared: bit-identical, else within its ulps, else within the noise\n"
 	"measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what is\n"
 	"not finite is drift unless the baseline declares it. Every failure is listed, worst first. Exit 0 pass,\n"
 	"1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
-	opts, run
+	opts, run, needs
 };

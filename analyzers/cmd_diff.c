@@ -198,5 +198,5 @@ const hu_command hu_cmd_diff = {
 	"diff", "[OPTION...] RUN1 RUN2", "find where two runs part: first step, first call, by how many ulps",
 	"Compares the digests of all steps, then the recorded tensors of the traced steps in the order in which\n"
 	"they were written; ulps are those of the coarser format. Exit 0 where nothing differs, 1 where something does.",
-	opts, run
+	opts, run, NULL
 };

@@ -2,6 +2,7 @@
    halfulp formats [FORMAT|VALUE...]: the number formats, the page of one, and values in each. */
 #include "analyzers/format_page.h"
 #include "analyzers/rows.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 
 #include <stdio.h>
@@ -74,6 +75,8 @@ print_each(const hu_args *args, hu_mode mode, json_t *rows)
 		HU_TRY(what_is(args->rest[i], &id, &b));
 		values += id == HU_NO_FORMAT && !b.bits;
 	}
+	if (args->nrest && !values && hu_args_given(args, "mode"))
+		return hu_refuse("mode", "on the page of a format; a value in each format is rounded by it");
 	if (!rows && (values || !args->nrest))
 		hu_formats_print();
 	if (!args->nrest)
@@ -120,9 +123,16 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int lists_values(const void *of) { return !hu_args_given(of, "table"); }
+
+static const hu_opt_need needs[] = {
+	{ "mode", lists_values, "beside --table, which prints the list alone" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_formats = {
 	"formats", "[FORMAT|VALUE...] [OPTION...]", "list the number formats, with pi or VALUE in each, or the page of FORMAT",
 	"p counts the implicit bit; a value is an integer below 2^p times 2^(e-p+1) with emin <= e <= emax.\n"
 	"Block formats, such as mxfp4, nvfp4, int4x32 and bfp8, have a page too.",
-	opts, run
+	opts, run, needs
 };

@@ -100,5 +100,5 @@ const hu_command hu_cmd_inspect = {
 	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates;\n"
 	"subnormal and lost bits are the elements' under their scale, - where elements are integers. A NaN or an\n"
 	"infinity makes its block NaN: the finite values in it stand under overflow.",
-	opts, run
+	opts, run, NULL
 };

@@ -2,6 +2,7 @@
    halfulp op NAME: an operator on arrays of the user's own, and somebody else's result judged. */
 #include "analyzers/op_verdict.h"
 #include "analyzers/rows.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/show.h"
 
@@ -101,6 +102,29 @@ print_json(const hu_op_run *r, const char *name, const char *out)
 	hu_rows_print_json(o);
 }
 
+static int
+integers(const hu_npy *a)
+{
+	return a->data && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
+}
+
+/* What the operator and the arrays leave without an effect. */
+static hu_status
+refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
+{
+	int codes = integers(got) || integers(&r->scale[0]) || integers(&r->scale[1]);
+
+	for (int i = 0; i < r->nin; i++)
+		codes |= integers(&r->file[i]);
+	if (hu_args_given(args, "bits") && !codes)
+		return hu_refuse("bits", "where no array holds integers");
+	if (hu_args_given(args, "sum") && !r->dot && r->call.op->cls != HU_CLASS_GEMM)
+		return hu_refuse("sum", "on an operator that sums no products (dot, matmul and the convolutions do)");
+	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
+		return hu_refuse("seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
+	return HU_OK;
+}
+
 static hu_status
 all(const hu_args *args, int *wrong)
 {
@@ -111,6 +135,8 @@ all(const hu_args *args, int *wrong)
 
 	if (st == HU_OK && path)
 		st = hu_npz_pick(&got, path);
+	if (st == HU_OK)
+		st = refuse_idle(args, &r, &got);
 	if (st == HU_OK)
 		st = hu_op_run_all(&r, path != NULL);
 	if (st == HU_OK && out)
@@ -210,6 +236,31 @@ run(const hu_args *args)
 	return st == HU_OK ? (wrong ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
 }
 
+static int runs(const void *of) { return !(((const hu_args *)of)->nrest == 1 && !strcmp(((const hu_args *)of)->rest[0], "list")); }
+static int emulates(const void *of) { return strcmp(hu_args_text(of, "as"), "reference"); }
+static int tells_bounds(const void *of) { return hu_args_given(of, "got") || !strcmp(hu_args_text(of, "as"), "bound"); }
+static int packs(const void *of) { return hu_args_text(of, "out") && strcmp(hu_args_text(of, "as"), "bound"); }
+
+static int
+on_device(const void *of)
+{
+	static const char *const others[] = { "emulate", "reference", "bound", "cpu" };
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(hu_args_text(of, "as"), others[i]))
+			return 0;
+	return 1;
+}
+
+static const hu_opt_need needs[] = {
+	{ "in set sum as gemm result out packed got bits seed confidence", runs, "on op list" },
+	{ "gemm", on_device, "on the CPU, which has one way, the summation model; --as cuda has several" },
+	{ "confidence", tells_bounds, "where no bound is told: --got and --as bound tell them" },
+	{ "packed", packs, "where no result is written as codes: --out FILE does, of results and not of bounds" },
+	{ "seed", emulates, "with --as reference, which draws no random bits" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_op = {
 	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
 	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
@@ -226,5 +277,5 @@ const hu_command hu_cmd_op = {
 	"bound of sums stands a probabilistic one, Higham and Mary's gamma(lambda sqrt(n) u) times the terms' magnitudes, which holds with\n"
 	"probability --confidence if rounding errors are independent with mean zero: what lies outside it is never an error, but is named.\n"
 	"--as bound alone prints both, - where the second has no meaning (tensor cores, directed rounding, compensated sums, what is no sum).",
-	opts, run
+	opts, run, needs
 };

@@ -4,6 +4,7 @@
 #include "analyzers/probe.h"
 #include "analyzers/probe_command.h"
 #include "analyzers/probe_features.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/sum/tc_status.h"
 
@@ -189,18 +190,10 @@ all(const hu_args *args, json_t *o, int *failed)
 	return HU_OK;
 }
 
-/* Options that only a back end reads, and words that nothing reads. */
 static hu_status
 refuse(const hu_args *args)
 {
-	static const char *const theirs[] = { "tsv", "random", "seed" };
-
-	if (args->nrest)
-		return hu_fail(HU_EINVAL, "'%s': probe takes options alone, as in --model tc:ampere", args->rest[0]);
-	for (size_t i = 0; i < sizeof theirs / sizeof *theirs && !strcmp(hu_args_text(args, "backend"), "model"); i++)
-		if (hu_args_given(args, theirs[i]))
-			return hu_fail(HU_EINVAL, "--%s is for --backend cuda or shim: the model alone has no such rows", theirs[i]);
-	return HU_OK;
+	return args->nrest ? hu_fail(HU_EINVAL, "'%s': probe takes options alone, as in --model tc:ampere", args->rest[0]) : HU_OK;
 }
 
 static int
@@ -233,6 +226,15 @@ run(const hu_args *args)
 	return st == HU_OK ? (failed ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
 }
 
+static int asks_backend(const void *of) { return strcmp(hu_args_text(of, "backend"), "model"); }
+static int draws(const void *of) { return strcmp(hu_args_text(of, "random"), "0"); }
+
+static const hu_opt_need needs[] = {
+	{ "tsv random seed", asks_backend, "on the model alone, which has no such rows; --backend cuda or shim has" },
+	{ "seed", draws, "without --random" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_probe = {
 	"probe", "[OPTION...]", "find a tensor core model's features by probes, as papers do with hardware",
 	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
@@ -242,5 +244,5 @@ const hu_command hu_cmd_probe = {
 	"values that papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.\n"
 	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: the\n"
 	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random operands.",
-	opts, run
+	opts, run, needs
 };

@@ -3,6 +3,7 @@
 #include "analyzers/rounding_args.h"
 #include "analyzers/round_blocks.h"
 #include "analyzers/targets.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 
 #include <stdio.h>
@@ -137,6 +138,13 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static const hu_opt_need needs[] = {
+	{ "seed", hu_rounding_draws, "in a --mode that draws no random bits (SR and SRE do)" },
+	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_round = {
 	"round", "VALUE... [OPTION...]", "round values to number formats",
 	"A value is a number in decimal or hex (0x1.8p3), pi, inf, nan, or an expression as calc\n"
@@ -146,5 +154,5 @@ const hu_command hu_cmd_round = {
 	"fp32 (fp32-inexact where that changes it), the array is cut into blocks, and these are scaled, rounded to\n"
 	"nearest even and saturated (overflow); underflow: a value that is not 0 became 0. Errors are against the\n"
 	"exact value, in ulps of the element times the scale, or in the integers' steps.",
-	opts, run
+	opts, run, needs
 };

@@ -3,6 +3,7 @@
 #include "analyzers/reveal_known.h"
 #include "analyzers/tree_box.h"
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
 
@@ -356,6 +357,28 @@ run(const hu_args *args)
 	return t.wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+static int
+not_blas(const void *of)
+{
+	const char *backend = hu_args_text(of, "backend");
+
+	return !backend || strcmp(backend, "blas");
+}
+
+static int
+sums_products(const void *of)
+{
+	const char *op = hu_args_text(of, "op");
+
+	return !op || strcmp(op, "bias_db");
+}
+
+static const hu_opt_need needs[] = {
+	{ "sum in op part", not_blas, "on a BLAS, whose products are its own" },
+	{ "sum part", sums_products, "on bias_db, which sums no products" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_tree = {
 	"tree", "[OPTION...]", "reveal the order in which every product and reduction of this build sums",
 	"Each sum is a black box: M and -M at two places and small units elsewhere, and the result counts the\n"
@@ -367,5 +390,5 @@ const hu_command hu_cmd_tree = {
 	"                   taking the first one's sum and the next 16 terms\n"
 	"The hash is the tree's, whatever the order of siblings. A tree that differs from its model's is exit 1;\n"
 	"of a BLAS nothing is documented: what it has, no tree too, is told and no failure.",
-	opts, run
+	opts, run, needs
 };

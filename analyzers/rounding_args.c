@@ -3,12 +3,41 @@
 
 #include "lib/base/str.h"
 
+#include <string.h>
+
 static int
 random_bits(int flags)
 {
 	int k = flags >> 8 & 63;
 
 	return k ? k : 32;
+}
+
+int
+hu_rounding_draws(const void *args)
+{
+	hu_mode mode;
+
+	return hu_mode_find(hu_args_text(args, "mode"), &mode) != HU_OK || hu_mode_draws(mode);
+}
+
+int
+hu_rounding_compares(const void *args)
+{
+	hu_mode mode;
+
+	return hu_mode_find(hu_args_text(args, "mode"), &mode) != HU_OK || mode == HU_SR;
+}
+
+int
+hu_rounding_codes(const void *args)
+{
+	const hu_args *a = args;
+
+	for (int i = 0; i < a->nrest; i++)
+		if (!strcmp(a->rest[i], "-") || strstr(a->rest[i], "0x") || strstr(a->rest[i], "0X"))
+			return 1;
+	return !a->nrest;
 }
 
 hu_status

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp report: the page and the figures of one or several runs. */
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 
 #include "lib/base/file.h"
@@ -217,6 +218,17 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int
+writes_files(const void *of)
+{
+	return !hu_args_given(of, "terminal");
+}
+
+static const hu_opt_need needs[] = {
+	{ "out formats json", writes_files, "beside --terminal, which prints text and writes no files" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_report = {
 	"report", "RUN [RUN...]", "write the page and the figures of one or several runs",
 	"Writes index.html into report/ of the first RUN: verdict, numbers, and figures as SVG\n"
@@ -224,5 +236,5 @@ const hu_command hu_cmd_report = {
 	"Figures of training compare all runs; differences are to the first. What needs the\n"
 	"analysis tables (halfulp analyze RUN) is left out where they are missing, and said so.\n"
 	"GNUPLOT names the gnuplot to use.",
-	opts, run
+	opts, run, needs
 };

@@ -308,7 +308,7 @@ for k in 1 32; do
 done
 test "$(wc -l <"$dir/ups1")" = 1 && test "$(wc -l <"$dir/ups32")" = 2
 test_is $? "calc --random-bits: one bit chops a quarter of an ulp, 32 do not"
-refuses "leave out --ftz and --daz" calc --sum fma --ftz 1
+refuses "leave out --ftz and --daz" calc --sum fma --ftz 'sum(1)'
 refuses "leave out --daz" calc --explain --daz 1
 
 # Standard input
@@ -361,7 +361,7 @@ for list in FP16,Half fp16,e5m10,binary16 mxfp4,MXFP4x32; do
 	test $code = 0 && cmp -s "$dir/out" "$dir/many"
 	test_is $? "--format $list: one format, one row"
 done
-refuses "hopper" calc --sum tc:hoper 1
+refuses "hopper" calc --sum tc:hoper 'sum(1)'
 refuses "no instruction for bf16" calc --sum tc:volta,in=bf16 'sum(1*1)'
 refuses "25 significant bits" calc --sum fma --format fp64 --mode RZ 'sum(1*1)'
 refuses "column 5" calc '1 + )'

@@ -24,18 +24,22 @@ same() {
 	done
 }
 
-# pair WHAT ARGUMENTS...: both back ends, then everything compared
+# pair WHAT ARGUMENTS...: both back ends, the device by the options $tuned too, then everything compared
+tuned=
 pair() {
 	local what=$1
 	shift
 	rm -rf c s
 	run train $rest "$@" --backend cpu c
-	test $code = 0 && run train $rest "$@" --backend shim s
+	test $code = 0 && run train $rest "$@" --backend shim $tuned s
 	test $code = 0 && test "$(column s/metrics.tsv digest | wc -l)" = 3 && same s c
 	test_is $? "$what: three steps, every bit"
 }
 
-for policy in $(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def"); do
+policies=$(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def")
+test "$(echo $policies | wc -w)" -ge 10
+test_is $? "policies.def has policies: $(echo $policies | wc -w)"
+for policy in $policies; do
 	pair "$policy, mlp" $mlp --policy "$policy"
 	pair "$policy, convnet" $convnet --policy "$policy"
 done
@@ -59,11 +63,13 @@ test_is $? "of which some were skipped"
 
 # Calls launched one by one, without passes of several and without a recorded step
 for how in "--fuse off" "--graph off" "--fuse off --graph off"; do
-	pair "$how, convnet" $convnet --policy mixed_float16 $how
+	tuned=$how
+	pair "$how, convnet" $convnet --policy mixed_float16
 done
+tuned=
 grep -q '"fuse": "off"' s/manifest.json && grep -q '"graph": "off"' s/manifest.json
 test_is $? "the manifest says so"
-run train $rest $mlp --fuse maybe x
+run train $rest $mlp --backend shim --fuse maybe x
 refused 2 'on or off is needed' "--fuse maybe"
 
 # Exponents and casts of every step: the CPU's, and what analyze counts in the traced ones

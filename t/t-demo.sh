@@ -11,7 +11,7 @@ test -s demo/report/index.html && test "$(find demo/report -name '*.svg' | wc -l
 test_is $? "the page and its figures"
 test -s demo/check.tap && test "$(grep -c '^ok' demo/check.tap)" -gt 100 && ! grep -q '^not ok' demo/check.tap
 test_is $? "a run against its own baseline: nothing moved"
-test "$(column demo/float32/analysis/replay.tsv propagated_rel_normwise | grep -c inf)" = 0
+test "$(column demo/float32/analysis/replay.tsv propagated_rel_normwise | grep -c '^[0-9]')" -gt 20 && test "$(column demo/float32/analysis/replay.tsv propagated_rel_normwise | grep -c inf)" = 0
 test_is $? "no relative error of a tensor that is exactly 0"
 awk -F'\t' '$2 == "all" && $5 ~ /^-?[0-9]+$/ && $6 >= $5 { n++ } $2 ~ /^conv.*\.db/ { biases++ } END { exit !(n == 2 && biases == 6) }' demo/float32/analysis/loss-scale-safe.tsv
 test_is $? "some loss scale keeps every gradient, in both traced steps; the biases' are among them"

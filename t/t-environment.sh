@@ -14,7 +14,10 @@ for v in $names; do
 	test_is $? "$v is in the man page"
 done
 # and nothing there that nobody reads
-for v in $(sed -n '/^\.SH ENVIRONMENT/,/^\.SH EXIT/p' "$page" | sed -n 's/^\.B //p' | tr -d ','); do
+documented=$(sed -n '/^\.SH ENVIRONMENT/,/^\.SH EXIT/p' "$page" | sed -n 's/^\.B //p' | tr -d ',')
+test "$(echo $documented | wc -w)" -ge 15
+test_is $? "the man page names $(echo $documented | wc -w) variables"
+for v in $documented; do
 	grep -rqF "$v" "$top/lib" "$top/cuda" "$top/trainer" "$top/analyzers" "$top/reports"
 	test_is $? "$v is read somewhere"
 done

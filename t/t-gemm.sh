@@ -6,10 +6,10 @@
 grep -q "no C++ compiler" probe.err && skip_all "the kernels are not compiled for the host"
 small="--model mlp --policy mixed_float16 --train 32 --eval 16 --batch 16 --size 8 --width 0.1 --steps 2 --quiet"
 
-run train --gemm wgmma $small a
+run train --backend shim --gemm wgmma $small a
 refused 2 "--gemm wgmma: no way of that name" "an unknown way"
 run train --gemm simt $small a
-refused 2 "back end cpu has one way" "a way on the CPU"
+refused 2 "--gemm has no effect with --backend cpu" "a way on the CPU"
 run train --backend shim --gemm mma $small a
 refused 4 "--gemm mma: no matrix unit .* computes fma,acc=fp32 (call 2, layer dense1) of fp16 and fp16: choose the summation model tc:hopper, or --gemm simt" "a sum that no matrix unit computes"
 unset HALFULP_CUBLASLT_HOST

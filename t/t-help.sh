@@ -21,7 +21,7 @@ test_is() { # 0 where it holds, what
 }
 run() { "$HALFULP" "$@" >"$dir/out" 2>"$dir/err" </dev/null; code=$?; }
 
-test "$rows" = "$(printf '%s\n' "$rows" | sort)"
+test "$(printf '%s\n' "$rows" | wc -l)" -ge 15 && test "$rows" = "$(printf '%s\n' "$rows" | sort)"
 test_is $? "the rows of commands.def are sorted"
 run --help
 test $code = 0 && test ! -s "$dir/err"
@@ -74,7 +74,11 @@ run --nonsense
 test $code = 2 && test "$(wc -l <"$dir/err")" = 1
 test_is $? "an option without a command: exit 2, one line"
 for line in --help --version formats 'help round' 'round 1'; do
-	test -e /dev/full || break
+	if ! test -e /dev/full; then
+		n=$((n + 1))
+		echo "ok $n - # SKIP no /dev/full here"
+		continue
+	fi
 	"$HALFULP" $line >/dev/full 2>"$dir/err"
 	test $? = 4 && test "$(wc -l <"$dir/err")" = 1 && grep -q 'standard output cannot be written' "$dir/err"
 	test_is $? "halfulp $line where nothing can be written: exit 4, one line"

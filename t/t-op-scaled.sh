@@ -82,7 +82,7 @@ refused 3 'without scaled=1' "scales nobody asked for"
 run op dot --in a=a.npy --in b=w.npy --sum tc:blackwell,in=mxfp8
 refused 3 'inner dimensions' "rows of other lengths"
 run op relu --in a=a.npy --sum tc:blackwell,in=mxfp8
-refused 2 'dot and matmul' "an operator without products"
+refused 2 'dot, matmul' "an operator without products"
 run op dot --in a=a.npy --in b=b.npy --sum tc:hopper,in=mxfp8
 refused 2 'no instruction for mxfp8' "an architecture without scales"
 run op dot --in a=a.npy --in b=b.npy --sum tc:blackwell,in=mxfp8x16

@@ -134,7 +134,7 @@ run extra
 refused 2 "'extra'" "a stray word"
 for o in '--tsv f.tsv' '--random 5' '--random -1' '--seed 3'; do
 	run $o
-	refused 2 'is for --backend' "$o without --backend"
+	refused 2 'no effect on the model alone' "$o without --backend"
 done
 test ! -e f.tsv
 test_is $? "and no file is written"

@@ -38,7 +38,7 @@ refused 2 'did you mean mlp' "an unknown model"
 run train --policy 'mixed_float16,layer:dnse*=float32' $small --quiet b
 refused 2 'no layer of this model' "an override that fits no layer"
 run train --momentum 0.9 $small --quiet b
-refused 2 'of --optimizer sgd' "a momentum that the optimizer has not"
+refused 2 'no effect with --optimizer adamw, .*(sgd' "a momentum that the optimizer has not"
 test ! -e b
 test_is $? "and nothing was written"
 
@@ -89,15 +89,68 @@ stage="conv2d bias relu batchnorm_eval"
 test "$order" = "$stage $stage $stage avgpool matmul bias softmax_xent" && grep -q '"adam"' learns/program-train.json && ! grep -q '"adamw"' learns/program-train.json
 test_is $? "in the order of the published listing, with its optimizer: $order"
 run train --model convnet --weight-decay 0.01 --steps 1 --quiet k
-refused 2 'adam has none' "a weight decay that the optimizer has not"
+refused 2 'no effect with --optimizer adam,' "a weight decay that the optimizer has not"
 "$HALFULP" plan --program --model mlp --optimizer adam >out 2>err
 grep -q '= adam *(' out && ! grep -q 'weight_decay' out
 test_is $? "--optimizer adam with another model"
 
-# Weights made elsewhere: our own checkpoint, and PyTorch's names and order
+# Weights made elsewhere: our own checkpoint, then PyTorch's names and order of the same numbers, then Keras's names
 run train $small --steps 1 --quiet --init a/checkpoint/step-000020.safetensors --trace-steps 0 i
-test $code = 0 && test "$(column i/metrics.tsv loss)" != "$(column w1/metrics.tsv loss | head -n 1)"
+test $code = 0 && test -n "$(column i/metrics.tsv loss)" && test -n "$(column w1/metrics.tsv loss | head -n 1)" && test "$(column i/metrics.tsv loss)" != "$(column w1/metrics.tsv loss | head -n 1)"
 test_is $? "--init starts from a checkpoint's weights"
+cat >rename.py <<'END'
+import json, struct, sys
+source, torch, keras = sys.argv[1:]
+raw = open(source, 'rb').read()
+size = struct.unpack('<Q', raw[:8])[0]
+head = json.loads(raw[8:8 + size])
+ROLES = {'w': ('weight', 'kernel'), 'b': ('bias', 'bias'), 'gamma': ('weight', 'gamma'), 'beta': ('bias', 'beta'), 'rm': ('running_mean', 'moving_mean'), 'rv': ('running_var', 'moving_variance')}
+
+def transposed(shape, data):  # [in, out] to [out, in], [kh, kw, in, out] to [out, in, kh, kw]
+    ins, outs = shape[-2:]
+    taps = len(data) // (ins * outs)
+    return [outs, ins] + shape[:-2], [data[(t * ins + i) * outs + o] for o in range(outs) for i in range(ins) for t in range(taps)]
+
+def write(path, tensors):
+    at, header, body = 0, {}, b''
+    for name, (shape, data) in tensors.items():
+        b = struct.pack('<%df' % len(data), *data)
+        header[name] = {'dtype': 'F32', 'shape': shape, 'data_offsets': [at, at + len(b)]}
+        at, body = at + len(b), body + b
+    text = json.dumps(header).encode()
+    open(path, 'wb').write(struct.pack('<Q', len(text)) + text + body)
+
+theirs = {}, {}
+for name, t in head.items():
+    layer, _, role = name.rpartition('.')
+    if name == '__metadata__' or role not in ROLES:
+        continue
+    assert t['dtype'] == 'F32', name
+    data = list(struct.unpack_from('<%df' % ((t['data_offsets'][1] - t['data_offsets'][0]) // 4), raw, 8 + size + t['data_offsets'][0]))
+    theirs[0][layer + '.' + ROLES[role][0]] = transposed(t['shape'], data) if len(t['shape']) > 1 else (t['shape'], data)
+    if role not in ('gamma', 'beta'):      # Keras calls them as we do
+        theirs[1][layer + '/' + ROLES[role][1]] = t['shape'], data
+    else:
+        theirs[1][name] = t['shape'], data
+assert len(theirs[0]) == len(theirs[1]) > 3
+write(torch, theirs[0])
+write(keras, theirs[1])
+END
+for model in mlp convnet; do
+	run train $small --model $model --steps 3 --quiet --trace-steps none from-$model
+	own=from-$model/checkpoint/step-000003.safetensors
+	"${PYTHON:-python3}" rename.py $own torch.safetensors keras.safetensors >out 2>err
+	test_is $? "$model: a checkpoint under PyTorch's and Keras's names"
+	for who in own torch keras; do
+		file=$who.safetensors
+		test $who = own && file=$own
+		run train $small --model $model --steps 2 --quiet --seed 5 --trace-steps none --init $file $model-$who
+		column $model-$who/metrics.tsv digest >$model-$who.digests
+	done
+	run train $small --model $model --steps 2 --quiet --seed 5 --trace-steps none $model-none
+	test "$(wc -l <$model-own.digests)" = 2 && cmp -s $model-own.digests $model-torch.digests && cmp -s $model-own.digests $model-keras.digests && ! cmp -s $model-own.digests <(column $model-none/metrics.tsv digest)
+	test_is $? "$model: --init takes them, in PyTorch's order of dimensions and in Keras's: the digests are those of our own names"
+done
 run train $small --steps 1 --quiet --width 0.5 --init a/checkpoint/step-000020.safetensors j
 refused 3 'dense1.w' "--init with weights of another shape"
 test ! -e j

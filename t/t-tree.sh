@@ -43,8 +43,12 @@ run tree --backend cpu --op matmul --sum sequential,acc=bf16 --json --n 8
 test "$(grep '"hash"' out)" = "$hash"
 test_is $? "the hash is the tree's, whatever the formats"
 run tree --backend shim --op matmul --sum chunk:8 --sum tc:hopper
-test $code = 4 || { test $code = 0 && grep -q 'seq(seq(1..8) x4 +8)' out && grep -q 'fused(1..16; x2 +16)' out; }
-test_is $? "the GPU's kernels on the host sum in the same orders, where the build has them"
+if test $code = 4 && grep -q 'no C++ compiler' err; then
+	skip 1 "the GPU's kernels are not compiled for the host"
+else
+	test $code = 0 && grep -q 'seq(seq(1..8) x4 +8)' out && grep -q 'fused(1..16; x2 +16)' out
+	test_is $? "the GPU's kernels on the host sum in the same orders"
+fi
 run tree --backend cpu --op matmul --sum fma,acc=bf16 --n 257
 test $code = 0 && grep -q 'cannot tell 257 terms apart' out
 test_is $? "bf16 counts to 256: said, no guess"

@@ -40,9 +40,10 @@ refused() {
 	test_is $? "$3: exit $1, one line"
 }
 
-# column FILE NAME: its cells
+# column FILE NAME: its cells; where there is no such column (or file) a line that says so, lest nothing be compared with nothing
 column() {
-	awk -F '\t' -v want="$2" '/^#/ { next } !at { for (i = 1; i <= NF; i++) if ($i == want) at = i; next } { print $at }' "$1"
+	if test ! -f "$1" && test ! -p "$1"; then echo "no file $1"; return; fi
+	awk -F '\t' -v want="$2" '/^#/ { next } !head { head = 1; for (i = 1; i <= NF; i++) if ($i == want) at = i; next } at { print $at } END { if (!at) print "no column", want }' "$1"
 }
 
 # last FILE NAME: the last cell of a column

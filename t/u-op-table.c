@@ -316,7 +316,7 @@ walk(const op_row *row)
 	op_case k;
 	size_t largest = 0;
 
-	if (!op)
+	if (!ok(op != NULL, "%s is an operator of the table", row->op))
 		return;
 	if (op_case_init(&k, row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 1) == HU_OK)
 		for (int j = 0; j < k.c.nin; j++)

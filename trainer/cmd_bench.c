@@ -3,6 +3,7 @@
    trainer/bench/ measure. */
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/progress.h"
 #include "lib/base/thread.h"
 #include "lib/base/tsv.h"
@@ -164,7 +165,16 @@ place(const hu_args *a, const char *name)
 	return i;
 }
 
-/* Refuses options that the benchmark does not know and puts its own defaults where nothing was said. A's values are
+static hu_status
+refuse(const char *option, const hu_bench *b)
+{
+	char why[64];
+
+	snprintf(why, sizeof why, "on bench %s", b->name);
+	return hu_refuse(option, why);
+}
+
+/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. A's values are
    OWN's from here on. */
 static hu_status
 settle(hu_args *a, const hu_bench *b)
@@ -175,8 +185,9 @@ settle(hu_args *a, const hu_bench *b)
 		for (const hu_bench_option *o = b->takes; o->name && !known; o++)
 			known = !strcmp(o->name, name);
 		if (a->given[i] && !known)
-			return hu_fail(HU_EINVAL, "--%s: bench %s has no use for it", name, b->name);
+			return refuse(name, b);
 	}
+	HU_TRY(hu_args_need(a, b->needs, a));
 	for (const hu_bench_option *o = b->takes; o->name; o++)
 		if (o->def && !a->given[place(a, o->name)])
 			a->value[place(a, o->name)] = (char *)(size_t)o->def;
@@ -272,5 +283,5 @@ const hu_command hu_cmd_bench = {
 	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.\n"
 	"On a device a row is a pass, `covers` its calls (--fuse off: each alone), timed by the device's clock; `statistics` is what\n"
 	"counts and digests for the host, and `all` has the time of whole steps, recorded where --graph is on.",
-	opts, run
+	opts, run, NULL
 };

@@ -6,7 +6,7 @@
 #include "lib/base/progress.h"
 #include "lib/base/show.h"
 #include "trainer/compare.h"
-#include "trainer/config.h"
+#include "trainer/idle.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static const hu_opt opts[] = {
 	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" },
 	HU_CONFIG_MODEL_OPTS,
 	HU_CONFIG_RUN_OPTS,
-	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
 	{ "json", NULL, NULL, "print the table as JSON" },
 	{ NULL, NULL, NULL, NULL }
@@ -74,7 +74,7 @@ execute(words *w, int *code)
 
 /* Options of train as they were given here, but those of compare itself. */
 static void
-pass_on(words *w, const hu_args *a)
+pass_on(words *w, const hu_args *a, const hu_config *c)
 {
 	static const char *const own[] = { "policies", "seeds", "analyze", "json" };
 
@@ -83,9 +83,40 @@ pass_on(words *w, const hu_args *a)
 		int mine = 0;
 		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
 			mine |= !strcmp(own[k], o->name);
-		if (!mine)
+		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* under this policy; under another one it is not */
+		if (!mine && !idle)
 			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
+		free(idle);
 	}
+}
+
+/* What a run under POLICY is given: nothing is recorded that nobody asked for or analyzes. */
+static hu_status
+config_of(hu_config *c, const hu_args *a, const char *policy)
+{
+	HU_TRY(hu_config_from_args(c, a, policy));
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
+		free(c->trace_steps);
+		c->trace_steps = hu_xstrdup("none");
+	}
+	return HU_OK;
+}
+
+static hu_status
+refuse_idle(const hu_comparison *c, const hu_args *a)
+{
+	hu_status st = HU_OK;
+	hu_config config;
+	hu_idle idle;
+
+	hu_idle_init(&idle, a);
+	for (int i = 0; i < c->policies && st == HU_OK; i++)
+		if ((st = config_of(&config, a, c->policy[i])) == HU_OK) {
+			hu_idle_add(&idle, &config);
+			hu_config_release(&config);
+		}
+	hu_status idled = hu_idle_end(&idle);
+	return st != HU_OK ? st : idled;
 }
 
 static hu_status
@@ -93,10 +124,13 @@ one_run(const hu_args *a, const char *policy, long long seed, const char *dir, h
 {
 	words w = { NULL, 0, 0 };
 	char number[24];
+	hu_config c;
 
+	HU_TRY(config_of(&c, a, policy));
 	say(&w, "halfulp");
 	say(&w, "train");
-	pass_on(&w, a);
+	pass_on(&w, a, &c);
+	hu_config_release(&c);
 	snprintf(number, sizeof number, "%lld", seed);
 	say_option(&w, "policy", policy);
 	say_option(&w, "seed", number);
@@ -138,8 +172,6 @@ read_lists(hu_comparison *c, const hu_args *a)
 	int cap = 0;
 	hu_policy p;
 
-	if (hu_args_given(a, "seed"))
-		return hu_fail(HU_EINVAL, "--seed: compare takes --seeds LIST");
 	c->policies = hu_split_policies(hu_args_text(a, "policies"), &c->policy);
 	if (!c->policies)
 		return hu_fail(HU_EINVAL, "--policies: a list of policies is needed");
@@ -178,6 +210,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 	if (hu_exists(dir))
 		return hu_fail(HU_EINVAL, "%s exists already; choose another name", dir);
 	HU_TRY(read_lists(c, a));
+	HU_TRY(refuse_idle(c, a));
 	HU_TRY(hu_make_dirs(dir));
 	hu_progress_start(&bar, "compare", (size_t)(c->policies * c->seeds));
 	for (int i = 0; i < c->policies * c->seeds; i++) {
@@ -239,7 +272,7 @@ run(const hu_args *a)
 const hu_command hu_cmd_compare = {
 	"compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
 	"train a model under several policies and seeds; accuracy, time, memory and losses in one table",
-	"Options are train's and hold for every run. The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
+	"Options are train's and hold for every run that they have an effect in (--init-scale has none in float32's). The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
 	"compare-runs.tsv. In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
-	opts, run
+	opts, run, NULL
 };

@@ -259,5 +259,5 @@ const hu_command hu_cmd_doctor = {
 	"doctor", "",
 	"say what this machine and this build can run, how fast mixed precision will be, and what is missing",
 	NULL,
-	opts, run
+	opts, run, NULL
 };

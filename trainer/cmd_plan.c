@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp plan: what a training step costs and what its roundings may do, from shapes alone. */
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/opt.h"
 #include "trainer/build.h"
 #include "trainer/device/ceiling.h"
@@ -8,6 +9,7 @@
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
 #include "trainer/device/verdict.h"
+#include "trainer/idle.h"
 #include "trainer/memory.h"
 #include "trainer/need.h"
 
@@ -244,6 +246,28 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	return HU_OK;
 }
 
+/* The K-th policy that is asked for. */
+static const char *
+policy_of(const hu_args *a, int k)
+{
+	return hu_args_given(a, "policy") ? hu_args_nth(a, "policy", k) : k ? NULL : hu_args_text(a, "policy");
+}
+
+/* Options of a training that none of the policies reads. */
+static hu_status
+refuse_idle(plan *x, const hu_args *a)
+{
+	hu_status st = HU_OK;
+	hu_idle idle;
+
+	hu_idle_init(&idle, a);
+	for (int k = 0; k < 64 && policy_of(a, k) && st == HU_OK; k++)
+		if ((st = hu_config_set_policy(&x->config, policy_of(a, k))) == HU_OK)
+			hu_idle_add(&idle, &x->config);
+	hu_status idled = hu_idle_end(&idle);
+	return st != HU_OK ? st : idled;
+}
+
 static hu_status
 make_plan(plan *x, const hu_args *a)
 {
@@ -263,14 +287,13 @@ make_plan(plan *x, const hu_args *a)
 	}
 	if (hu_args_given(a, "memory"))
 		HU_TRY(hu_parse_bytes(hu_args_text(a, "memory"), &x->bytes));
-	HU_TRY(hu_config_from_args(&x->config, a, 0));
+	HU_TRY(hu_config_from_args(&x->config, a, NULL));
+	HU_TRY(refuse_idle(x, a));
 	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
 	if (hu_args_given(a, "json") && !hu_args_given(a, "program"))
 		x->json = json_array();
-	for (const char *s; k < 64 && (s = hu_args_nth(a, "policy", k)); k++)
+	for (const char *s; k < 64 && (s = policy_of(a, k)); k++)
 		HU_TRY(plan_policy(x, a, k, s));
-	if (!k)
-		HU_TRY(plan_policy(x, a, k++, hu_args_text(a, "policy")));
 	if (x->json) {
 		json_dumpf(x->json, stdout, JSON_INDENT(1));
 		putchar('\n');
@@ -323,11 +346,27 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int plans(const void *of) { return !hu_args_given(of, "policies"); }
+static int tabulates(const void *of) { return !hu_args_given(of, "program"); }
+static int trains(const void *of) { return hu_args_given(of, "measure"); }
+static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
+
+#define TRAINING "data-seed train eval split init-scale"
+#define VALUES "lr weight-decay beta1 beta2 eps growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight"
+
+static const hu_opt_need needs[] = {
+	{ TRAINING " " VALUES " model width data size channels batch optimizer momentum loss-scale accumulate policy by device measure memory program", plans, "beside --policies, which lists what there is" },
+	{ "by device measure memory json", tabulates, "beside --program, which prints the program alone" },
+	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
+	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_plan = {
 	"plan", "[OPTION...]",
 	"say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds",
 	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
 	"asks for. Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a device\n"
 	"allocates for training and evaluation, which --memory goes by. --program prints the calls themselves, as the interpreters will read them.",
-	opts, run
+	opts, run, needs
 };

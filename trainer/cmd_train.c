@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp train: one training, recorded in a run directory. */
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/progress.h"
 #include "lib/base/show.h"
 #include "lib/base/str.h"
@@ -10,6 +11,7 @@
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
 #include "trainer/device/verdict.h"
+#include "trainer/idle.h"
 #include "trainer/loop.h"
 #include "trainer/manifest.h"
 
@@ -20,8 +22,9 @@ static const hu_opt opts[] = {
 	HU_CONFIG_MODEL_OPTS,
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
 	HU_CONFIG_RUN_OPTS,
+	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
 	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
-	{ "threads", "N", "0", "threads; 0: one a core. Changes no bit" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
 	{ "meter", "NAME", "auto", "energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
 	{ "grid-intensity", "G", NULL, "grams of CO2 a kWh of this grid: says the run's" },
@@ -171,6 +174,16 @@ say_start(const job *b)
 		fprintf(stderr, "warning: epsilon %g is zero in %s: where v is zero too, the update divides by zero\n", o->eps, hu_dtype_name(c->policy.variable));
 }
 
+/* Grams of nothing. */
+static hu_status
+no_meter(const job *b, const hu_args *a)
+{
+	char why[sizeof b->energy.meter.why + 64];
+
+	snprintf(why, sizeof why, "where no energy is measured (--meter %s%s%s)", hu_args_text(a, "meter"), *b->energy.meter.why ? ": " : "", b->energy.meter.why);
+	return hu_refuse("grid-intensity", why);
+}
+
 static hu_status
 open_session(job *b, const hu_args *a)
 {
@@ -180,6 +193,8 @@ open_session(job *b, const hu_args *a)
 	if (hu_args_given(a, "grid-intensity"))
 		HU_TRY(hu_args_real(a, "grid-intensity", 0, 1e6, &intensity));
 	HU_TRY(hu_account_open(&b->energy, hu_args_text(a, "meter"), b->config.backend, intensity));
+	if (intensity >= 0 && !b->energy.meter.meter)
+		return no_meter(b, a);
 	HU_TRY(hu_config_dataset(&b->config, 0, &data));
 	HU_TRY(hu_session_open(&b->session, &b->config, &data));
 	say_dtypes(b);
@@ -189,7 +204,8 @@ open_session(job *b, const hu_args *a)
 static hu_status
 prepare_new(job *b, const hu_args *a)
 {
-	HU_TRY(hu_config_from_args(&b->config, a, 1));
+	HU_TRY(hu_config_from_args(&b->config, a, hu_args_text(a, "policy")));
+	HU_TRY(hu_idle_refuse(a, &b->config));
 	if (a->nrest)
 		b->dir = hu_xstrdup(a->rest[0]);
 	HU_TRY(a->nrest ? claim(&b->lock, b->dir) : claim_default(b));
@@ -361,11 +377,22 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+static int
+prints_for_people(const void *of)
+{
+	return !hu_args_given(of, "json");
+}
+
+static const hu_opt_need needs[] = {
+	{ "quiet", prints_for_people, "beside --json, which prints the result alone" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_train = {
 	"train", "[OPTION...] [RUN]",
 	"train a reference model under a precision policy and record it in RUN [runs/MODEL-POLICY-N]",
 	"RUN holds the programs, a row of metrics a step, checkpoints, and the traced steps' tensors.\n"
 	"It must not exist, unless --resume continues it; while it is being trained nobody else writes or reads it.\n"
 	"The numbers depend on the options alone: not on threads, SIMD level, compiler or machine.",
-	opts, run
+	opts, run, needs
 };

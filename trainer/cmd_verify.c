@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp verify: the promise of bits, checked. */
-#include "lib/base/opt.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/progress.h"
 #include "lib/base/show.h"
 #include "lib/base/thread.h"
@@ -10,7 +10,7 @@
 
 static const hu_opt opts[] = {
 	{ "trace", NULL, NULL, "re-execute each traced call from its recorded inputs and name every element that differs" },
-	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
 	{ "backend", "NAME", NULL, "where the program runs [the run's own]" },
 	{ "gemm", "WAY", NULL, hu_gemm_help },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
@@ -94,11 +94,20 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : differs ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+static int repeats(const void *of) { return !hu_args_given(of, "trace"); }
+static int speaks(const void *of) { return !hu_args_given(of, "quiet"); }
+
+static const hu_opt_need needs[] = {
+	{ "backend gemm steps", repeats, "beside --trace, which runs each traced call alone on the CPU" },
+	{ "json", speaks, "beside --quiet" },
+	{ NULL, NULL, NULL }
+};
+
 const hu_command hu_cmd_verify = {
 	"verify", "[--trace] [OPTION...] RUN",
 	"execute a run again and compare bits; exit 1 names where they differ",
 	"Without --trace the whole training is repeated from its manifest and each step's digest compared\n"
 	"with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
 	"whose inputs differ from their own re-execution too is marked `inherited`.",
-	opts, run
+	opts, run, needs
 };

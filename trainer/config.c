@@ -15,49 +15,49 @@
 
 typedef enum kind { TEXT, WHOLE, REAL } kind;
 
-/* RUN marks what plan and compare's table lacks. Bounds are of numbers. */
-static const struct field { const char *name; kind kind; size_t at; double min, max; int run; } fields[] = {
+/* A command's option table has some of them. Bounds are of numbers. */
+static const struct field { const char *name; kind kind; size_t at; double min, max; } fields[] = {
 #define AT(m) offsetof(hu_config, m)
-	{ "model", TEXT, AT(model), 0, 0, 0 },
-	{ "width", REAL, AT(width), 1e-3, 64, 0 },
-	{ "data", TEXT, AT(data), 0, 0, 0 },
-	{ "size", WHOLE, AT(size), 1, 1 << 20, 0 },
-	{ "channels", WHOLE, AT(channels), 1, 1 << 10, 0 },
-	{ "train", WHOLE, AT(train), 1, 0xffffffffu, 0 },
-	{ "eval", WHOLE, AT(eval), 1, 0xffffffffu, 0 },
-	{ "data-seed", WHOLE, AT(data_seed), 0, 0x1p53, 0 },
-	{ "split", WHOLE, AT(split), 1, 0xffffffffu, 0 },
-	{ "batch", WHOLE, AT(batch), 1, 1 << 20, 0 },
-	{ "optimizer", TEXT, AT(optimizer), 0, 0, 0 },
-	{ "lr", REAL, AT(lr), 0, 1e9, 0 },
-	{ "momentum", REAL, AT(momentum), 0, 1, 0 },
-	{ "weight-decay", REAL, AT(weight_decay), 0, 1e3, 0 },
-	{ "beta1", REAL, AT(beta1), 0, 1, 0 },
-	{ "beta2", REAL, AT(beta2), 0, 1, 0 },
-	{ "eps", REAL, AT(eps), 0, 1, 0 },
-	{ "loss-scale", TEXT, AT(loss_scale), 0, 0, 0 },
-	{ "init-scale", REAL, AT(init_scale), 0x1p-126, 0x1p126, 0 },
-	{ "growth-factor", REAL, AT(growth), 1, 0x1p60, 0 },
-	{ "backoff-factor", REAL, AT(backoff), 0x1p-60, 1, 0 },
-	{ "growth-interval", REAL, AT(interval), 1, 1e9, 0 },
-	{ "scale-floor", REAL, AT(floor), 0, 0x1p126, 0 },
-	{ "scale-cap", REAL, AT(cap), 0, 0x1p127, 0 },
-	{ "hysteresis", REAL, AT(hysteresis), 1, 1e6, 0 },
-	{ "loss-weight", REAL, AT(loss_weight), 0x1p-126, 0x1p126, 0 },
-	{ "accumulate", TEXT, AT(accumulate), 0, 0, 0 },
-	{ "epochs", WHOLE, AT(epochs), 1, 1e9, 1 },
-	{ "steps", WHOLE, AT(steps), 1, 1e9, 1 },
-	{ "seed", WHOLE, AT(seed), 0, 0x1p53, 1 },
-	{ "init", TEXT, AT(init), 0, 0, 1 },
-	{ "backend", TEXT, AT(backend), 0, 0, 1 },
-	{ "gemm", TEXT, AT(gemm), 0, 0, 1 },
-	{ "fuse", TEXT, AT(fuse), 0, 0, 1 },
-	{ "graph", TEXT, AT(graph), 0, 0, 1 },
-	{ "trace-steps", TEXT, AT(trace_steps), 0, 0, 1 },
-	{ "trace", TEXT, AT(trace), 0, 0, 1 },
-	{ "count", TEXT, AT(count), 0, 0, 1 },
-	{ "trace-cap", REAL, AT(trace_cap), 0, 1e18, 1 },
-	{ "checkpoint-every", WHOLE, AT(checkpoint_every), 1, 1e9, 1 },
+	{ "model", TEXT, AT(model), 0, 0 },
+	{ "width", REAL, AT(width), 1e-3, 64 },
+	{ "data", TEXT, AT(data), 0, 0 },
+	{ "size", WHOLE, AT(size), 1, 1 << 20 },
+	{ "channels", WHOLE, AT(channels), 1, 1 << 10 },
+	{ "train", WHOLE, AT(train), 1, 0xffffffffu },
+	{ "eval", WHOLE, AT(eval), 1, 0xffffffffu },
+	{ "data-seed", WHOLE, AT(data_seed), 0, 0x1p53 },
+	{ "split", WHOLE, AT(split), 1, 0xffffffffu },
+	{ "batch", WHOLE, AT(batch), 1, 1 << 20 },
+	{ "optimizer", TEXT, AT(optimizer), 0, 0 },
+	{ "lr", REAL, AT(lr), 0, 1e9 },
+	{ "momentum", REAL, AT(momentum), 0, 1 },
+	{ "weight-decay", REAL, AT(weight_decay), 0, 1e3 },
+	{ "beta1", REAL, AT(beta1), 0, 1 },
+	{ "beta2", REAL, AT(beta2), 0, 1 },
+	{ "eps", REAL, AT(eps), 0, 1 },
+	{ "loss-scale", TEXT, AT(loss_scale), 0, 0 },
+	{ "init-scale", REAL, AT(init_scale), 0x1p-126, 0x1p126 },
+	{ "growth-factor", REAL, AT(growth), 1, 0x1p60 },
+	{ "backoff-factor", REAL, AT(backoff), 0x1p-60, 1 },
+	{ "growth-interval", REAL, AT(interval), 1, 1e9 },
+	{ "scale-floor", REAL, AT(floor), 0, 0x1p126 },
+	{ "scale-cap", REAL, AT(cap), 0, 0x1p127 },
+	{ "hysteresis", REAL, AT(hysteresis), 1, 1e6 },
+	{ "loss-weight", REAL, AT(loss_weight), 0x1p-126, 0x1p126 },
+	{ "accumulate", TEXT, AT(accumulate), 0, 0 },
+	{ "epochs", WHOLE, AT(epochs), 1, 1e9 },
+	{ "steps", WHOLE, AT(steps), 1, 1e9 },
+	{ "seed", WHOLE, AT(seed), 0, 0x1p53 },
+	{ "init", TEXT, AT(init), 0, 0 },
+	{ "backend", TEXT, AT(backend), 0, 0 },
+	{ "gemm", TEXT, AT(gemm), 0, 0 },
+	{ "fuse", TEXT, AT(fuse), 0, 0 },
+	{ "graph", TEXT, AT(graph), 0, 0 },
+	{ "trace-steps", TEXT, AT(trace_steps), 0, 0 },
+	{ "trace", TEXT, AT(trace), 0, 0 },
+	{ "count", TEXT, AT(count), 0, 0 },
+	{ "trace-cap", REAL, AT(trace_cap), 0, 1e18 },
+	{ "checkpoint-every", WHOLE, AT(checkpoint_every), 1, 1e9 },
 #undef AT
 };
 
@@ -171,12 +171,8 @@ settle(hu_config *c)
 		c->lr = strcmp(c->optimizer, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
 	if (isnan(c->momentum))
 		c->momentum = c->optim.row->momentum;
-	if (c->momentum != 0 && strcmp(c->optimizer, "sgd"))
-		return hu_fail(HU_EINVAL, "--momentum is of --optimizer sgd; %s has none", c->optimizer);
 	if (isnan(c->weight_decay))
 		c->weight_decay = c->optim.row->weight_decay;
-	if (c->weight_decay != 0 && !strcmp(c->optimizer, "adam"))
-		return hu_fail(HU_EINVAL, "--weight-decay is of --optimizer adamw and sgd; adam has none");
 	if (!c->batch)
 		c->batch = c->row->batch;
 	c->optim.lr = c->lr;
@@ -194,14 +190,12 @@ settle(hu_config *c)
 }
 
 static hu_status
-read_args(hu_config *c, const hu_args *a, int run_too)
+read_args(hu_config *c, const hu_args *a)
 {
 	for (int i = 0; i < FIELDS; i++) {
 		const struct field *f = &fields[i];
 		long long n;
-		if (f->run && !run_too)
-			continue;
-		const char *s = hu_args_text(a, f->name);
+		const char *s = hu_args_has(a, f->name) ? hu_args_text(a, f->name) : NULL;
 		if (!s)
 			continue;
 		if (f->kind == TEXT)
@@ -227,12 +221,12 @@ printable(hu_config *c)
 }
 
 hu_status
-hu_config_from_args(hu_config *c, const hu_args *a, int run_too)
+hu_config_from_args(hu_config *c, const hu_args *a, const char *policy)
 {
 	nothing_said(c);
-	hu_status st = read_args(c, a, run_too);
-	if (st == HU_OK && run_too) {
-		c->policy_text = hu_xstrdup(hu_args_text(a, "policy"));
+	hu_status st = read_args(c, a);
+	if (st == HU_OK && policy) {
+		c->policy_text = hu_xstrdup(policy);
 		st = hu_policy_parse(c->policy_text, &c->policy);
 	}
 	if (st == HU_OK)
@@ -310,7 +304,7 @@ const char *
 hu_config_given(const hu_args *a)
 {
 	for (int i = 0; i < FIELDS; i++)
-		if (hu_args_given(a, fields[i].name) && fields[i].at != offsetof(hu_config, backend))
+		if (hu_args_has(a, fields[i].name) && hu_args_given(a, fields[i].name) && fields[i].at != offsetof(hu_config, backend))
 			return fields[i].name;
 	return hu_args_given(a, "policy") ? "policy" : NULL;
 }
@@ -330,10 +324,6 @@ hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed };
 	int generated = !strncmp(c->data, "digits", 6);
 
-	if (generated && c->split)
-		return hu_fail(HU_EINVAL, "--split is for idx:DIR; digits takes --train and --eval");
-	if (!generated && (c->size || c->channels || c->train || c->eval))
-		return hu_fail(HU_EINVAL, "--size, --channels, --train and --eval are for digits; idx:DIR takes --split");
 	if (dimensions_only && generated)
 		o.train = o.eval = 1;
 	return hu_dataset_open(ds, c->data, &o);

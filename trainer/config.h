@@ -51,13 +51,12 @@ typedef struct hu_config {
 	{ "growth-interval", "N", NULL, "finite steps before it grows [the rule's]" }, \
 	{ "scale-floor", "S", NULL, "the loss scale never goes below [the rule's]" }, \
 	{ "scale-cap", "S", NULL, "nor above [the rule's]" }, \
-	{ "hysteresis", "N", NULL, "overflows before it shrinks [the rule's]" }, \
+	{ "hysteresis", "N", NULL, "overflows before it shrinks, of deepspeed [the rule's]" }, \
 	{ "loss-weight", "W", "1", "multiplies the loss; divided out with the scale" }, \
 	{ "accumulate", "SUM", NULL, "summation model of every product, e.g. fma,acc=fp16 or chunk:64 [the policy's]" }
 #define HU_CONFIG_RUN_OPTS \
 	{ "epochs", "E", "3", "passes over the training images" }, \
 	{ "steps", "S", NULL, "stop after S steps instead" }, \
-	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" }, \
 	{ "init", "FILE", NULL, "start from the weights in a safetensors file" }, \
 	{ "backend", "NAME", "cpu", "where the program runs" }, \
 	{ "gemm", "WAY", "auto", hu_gemm_help }, \
@@ -69,8 +68,9 @@ typedef struct hu_config {
 	{ "count", "PATTERN", NULL, "tensors whose exponents are counted every step, and of casts what they lost: shell patterns separated by commas [none]" }, \
 	{ "checkpoint-every", "N", NULL, "steps between checkpoints [an epoch]" }
 
-/* RUN_TOO: the table has HU_CONFIG_RUN_OPTS as well. Settles what it read. */
-hu_status hu_config_from_args(hu_config *c, const hu_args *a, int run_too);
+/* Reads those options that the table has and settles them. POLICY: NULL where hu_config_set_policy comes later. What has no effect
+   in the training is taken all the same: trainer/idle.h refuses it. */
+hu_status hu_config_from_args(hu_config *c, const hu_args *a, const char *policy);
 /* The manifest's "config" and "policy". */
 hu_status hu_config_from_json(hu_config *c, const json_t *manifest);
 json_t *hu_config_to_json(const hu_config *c);

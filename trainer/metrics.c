@@ -3,6 +3,8 @@
 
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
+#include "lib/base/progress.h"
+#include "lib/base/thread.h"
 #include "lib/number/count.h"
 #include "trainer/census.h"
 
@@ -30,6 +32,7 @@ hu_metrics_init(hu_metrics *m, const hu_config *c)
 	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
 	memset(&m->exponents, 0, sizeof m->exponents);
 	memset(&m->casts, 0, sizeof m->casts);
+	memset(&m->team, 0, sizeof m->team);
 	if (!c->count)
 		return;
 	begin(&m->exponents, c, "exponents", HU_EXPONENTS_COLUMNS);
@@ -178,10 +181,25 @@ observe_overflow(hu_session *s, hu_row *r)
 	return HU_OK;
 }
 
+/* The other tables' rows, each from whole tensors. */
+static hu_status
+observe_tensors(hu_metrics *m, hu_session *s, size_t step)
+{
+	const hu_program *p = s->programs.train;
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			HU_TRY(add_gradient(&m->grads, s, step, p->t[i].grad));
+	for (int i = 0; i < p->nc; i++)
+		if (hu_is_update(p, &p->c[i]) && p->c[i].op->updates)
+			HU_TRY(add_updates(&m->updates, s, step, &p->c[i]));
+	return hu_census_add(&m->exponents, &m->casts, s, step);
+}
+
 hu_status
 hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
 {
-	const hu_program *p = s->programs.train;
+	int threads = hu_threads();
 	double found;
 
 	r->step = step;
@@ -195,13 +213,12 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
 	r->skipped = found != 0;
 	if (r->skipped)
 		HU_TRY(observe_overflow(s, r));
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].trainable && p->t[i].grad >= 0)
-			HU_TRY(add_gradient(&m->grads, s, step, p->t[i].grad));
-	for (int i = 0; i < p->nc; i++)
-		if (hu_is_update(p, &p->c[i]) && p->c[i].op->updates)
-			HU_TRY(add_updates(&m->updates, s, step, &p->c[i]));
-	return hu_census_add(&m->exponents, &m->casts, s, step);
+	double start = hu_now();
+	hu_threads_set(hu_team_all(&m->team) ? threads : 1);
+	hu_status st = observe_tensors(m, s, step);
+	hu_threads_set(threads);
+	hu_team_took(&m->team, hu_now() - start);
+	return st;
 }
 
 static void

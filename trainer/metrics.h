@@ -4,6 +4,7 @@
 #ifndef HU_TRAINER_METRICS_H
 #define HU_TRAINER_METRICS_H
 
+#include "lib/base/team.h"
 #include "lib/base/tsv.h"
 #include "trainer/session.h"
 
@@ -18,8 +19,8 @@ typedef struct hu_row {
 	uint64_t digest;
 } hu_row;
 
-/* exponents, casts: without columns where nothing is counted */
-typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; } hu_metrics;
+/* exponents, casts: without columns where nothing is counted; team: the threads that counting is worth */
+typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_team team; } hu_metrics;
 
 void hu_metrics_init(hu_metrics *m, const hu_config *c);
 void hu_metrics_release(hu_metrics *m);

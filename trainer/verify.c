@@ -4,6 +4,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "trainer/manifest.h"
 #include "trainer/session.h"
 
@@ -79,6 +80,8 @@ settle_backend(hu_config *c, const char *backend, const char *gemm)
 {
 	int other = backend && strcmp(backend, c->backend);
 
+	if (gemm && !strcmp(other ? backend : c->backend, "cpu"))
+		return hu_refuse("gemm", "on the CPU, which has one way, the call's summation model");
 	if (other && !gemm && c->gemm && !strcmp(c->gemm, "cublas"))
 		return hu_fail(HU_EUNABLE, "the run's products were cuBLAS's, whose bits no other back end has: verify it on %s, or say --gemm", c->backend);
 	if (gemm || other) {

@@ -2,6 +2,7 @@
 #include "lib/base/opt.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/str.h"
 
 #include <errno.h>
@@ -164,6 +165,15 @@ hu_args_text(const hu_args *a, const char *name)
 }
 
 int
+hu_args_has(const hu_args *a, const char *name)
+{
+	for (int i = 0; a->opts[i].name; i++)
+		if (!strcmp(a->opts[i].name, name))
+			return 1;
+	return 0;
+}
+
+int
 hu_args_given(const hu_args *a, const char *name)
 {
 	return a->given[find(a, name)];
@@ -291,7 +301,9 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	else if (hu_args_help(&a)) {
 		hu_command_help(c);
 		code = HU_EXIT_OK;
-	} else
+	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK)
+		code = hu_complain(st);
+	else
 		code = c->run(&a);
 	hu_args_release(&a);
 	return hu_stdout_end(code);

@@ -35,6 +35,7 @@ int hu_args_help(const hu_args *a);                          /* --help was given
 
 const char *hu_args_text(const hu_args *a, const char *name);  /* NULL: no default and not given */
 int hu_args_given(const hu_args *a, const char *name);
+int hu_args_has(const hu_args *a, const char *name);           /* the table has such an option */
 /* The K-th (from 0) value of a repeatable option; NULL past the last. */
 const char *hu_args_nth(const hu_args *a, const char *name, int k);
 hu_status hu_args_int(const hu_args *a, const char *name, long long min, long long max, long long *out);
@@ -49,6 +50,7 @@ typedef struct hu_command {
 	const char *name, *usage, *summary, *details;
 	const hu_opt *opts;
 	int (*run)(const hu_args *a);   /* returns the exit code */
+	const struct hu_opt_need *needs;    /* of a hu_args, as in lib/base/opt_need.h: what some options need to have an effect. NULL: none does */
 } hu_command;
 
 /* CODE, or exit 4's and its line where what was printed did not arrive. */

@@ -13,10 +13,11 @@ typedef struct hu_scaler {
 	int interval;
 	double floor, cap;     /* 0: none */
 	int hysteresis;        /* this many overflows lower the scale, the ones before do not */
+	const char *reads;     /* options of a training, a blank between two */
 } hu_scaler;
 
 typedef enum hu_scaler_rule {
-#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis) HU_SCALER_##name,
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) HU_SCALER_##name,
 #include "lib/op/scalers.def"
 #undef SCALER
 	HU_SCALERS

@@ -84,7 +84,10 @@ cpu_profile(hu_machine *m, double *seconds)
 	m->x.seconds = seconds;
 }
 
-static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek, cpu_profile, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+static const hu_backend cpu = {
+	.name = "cpu", .summary = "emulation on the CPU: bit-reproducible", .reads = "", .open = cpu_open, .close = cpu_close, .write = cpu_write, .read = cpu_read,
+	.step = cpu_step, .commit = cpu_commit, .digest = cpu_digest, .peek = cpu_peek, .profile = cpu_profile
+};
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

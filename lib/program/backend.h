@@ -17,6 +17,7 @@ typedef struct hu_pass { int first, chain; const char *name; long launches; doub
 
 typedef struct hu_backend {
 	const char *name, *summary;
+	const char *reads;        /* options of a training that it reads, a blank between two */
 	/* HU_EDEVICE / HU_EUNABLE says why this machine or this build cannot, or which product GEMM does not serve. */
 	hu_status (*open)(hu_machine **m, const hu_program *p, hu_gemm_way gemm);
 	void (*close)(hu_machine *m);

@@ -4,10 +4,21 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/thread.h"
 #include "lib/number/code.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Emulated arithmetic does some 10^9 operations a second on one thread: enough to tell long calls from short ones. */
+static void
+expect(hu_exec *x)
+{
+	for (int i = 0; i < x->p->nc; i++) {
+		hu_cost k = hu_call_cost(x->p, &x->p->c[i]);
+		hu_team_expect(&x->team[i], 1e-9 * (k.macs + k.flops));
+	}
+}
 
 hu_status
 hu_exec_init(hu_exec *x, const hu_program *p)
@@ -18,6 +29,8 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 	x->p = p;
 	x->t = hu_xcalloc((size_t)p->nt + 1, sizeof *x->t);
 	x->name_hash = hu_xcalloc((size_t)p->nt + 1, sizeof *x->name_hash);
+	x->team = hu_xcalloc((size_t)p->nc + 1, sizeof *x->team);
+	expect(x);
 	for (int i = 0; i < p->nt; i++)
 		total += (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
 	for (int i = 0; i < p->nt; i++) {
@@ -73,6 +86,7 @@ hu_exec_release(hu_exec *x)
 		free(x->t[i].data);
 	free(x->t);
 	free(x->name_hash);
+	free(x->team);
 	memset(x, 0, sizeof *x);
 }
 
@@ -95,13 +109,20 @@ hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env)
 hu_status
 hu_exec_run(hu_exec *x, const hu_env *env)
 {
-	for (int i = 0; i < x->p->nc; i++) {
-		double start = x->seconds ? hu_now() : 0;
-		HU_TRY(hu_exec_call(x->p, i, x->t, env));
+	int threads = hu_threads();
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < x->p->nc && st == HU_OK; i++) {
+		double start = hu_now();
+		hu_threads_set(hu_team_all(&x->team[i]) ? threads : 1);
+		st = hu_exec_call(x->p, i, x->t, env);
+		start = hu_now() - start;
+		hu_team_took(&x->team[i], start);
 		if (x->seconds)
-			x->seconds[i] += hu_now() - start;
+			x->seconds[i] += start;
 	}
-	return HU_OK;
+	hu_threads_set(threads);
+	return st;
 }
 
 void
@@ -151,11 +172,17 @@ tensor_digest(const hu_tensor *t, uint64_t name)
 uint64_t
 hu_exec_digest(const hu_exec *x)
 {
+	hu_team *team = &x->team[x->p->nc];
+	int threads = hu_threads();
 	uint64_t sum = 0;
+	double start = hu_now();
 
+	hu_threads_set(hu_team_all(team) ? threads : 1);
 	for (int i = 0; i < x->p->nt; i++)
 		if (x->p->t[i].state)
 			sum += tensor_digest(&x->t[i], x->name_hash[i]);
+	hu_threads_set(threads);
+	hu_team_took(team, hu_now() - start);
 	return sum;
 }
 

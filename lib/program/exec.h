@@ -3,12 +3,14 @@
 #ifndef HU_PROGRAM_EXEC_H
 #define HU_PROGRAM_EXEC_H
 
+#include "lib/base/team.h"
 #include "lib/program/program.h"
 
 typedef struct hu_exec {
 	const hu_program *p;
 	hu_tensor *t;         /* one a tensor of the program; zeroed at the start */
 	uint64_t *name_hash;
+	hu_team *team;        /* one a call, and one for the digest: how many threads they are worth */
 	double *seconds;      /* a call's seconds are added here, by its place in the program; NULL: nobody asks */
 } hu_exec;
 

@@ -27,12 +27,17 @@ typedef struct hu_bench_option { const char *name, *def; } hu_bench_option;
 	{ "eps", NULL }, { "loss-scale", NULL }, { "init-scale", NULL }, { "growth-factor", NULL }, { "backoff-factor", NULL }, \
 	{ "growth-interval", NULL }, { "scale-floor", NULL }, { "scale-cap", NULL }, { "hysteresis", NULL }, { "loss-weight", NULL }, { "accumulate", NULL }
 
+#define HU_BENCH_MODEL_NAMES \
+	"model data size channels train eval data-seed split optimizer momentum weight-decay beta1 beta2 eps loss-scale init-scale growth-factor " \
+	"backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight accumulate"
+
 typedef struct hu_bench {
 	const char *name, *summary;
 	const hu_bench_column *columns; /* a NULL name ends them */
 	/* Measures what the options ask for and calls ROW for each. *WRONG counts results that were not what they must be. */
 	hu_status (*run)(const hu_args *a, hu_bench_row *row, void *to, long *wrong);
 	const hu_bench_option *takes;   /* a NULL name ends them; another option on the line is refused */
+	const struct hu_opt_need *needs;    /* of a hu_args: what those that it takes need to have an effect; NULL: nothing */
 } hu_bench;
 
 /* Seconds: this thread's processor time, so that other work on the machine does not count, or with ALL a clock's, for several threads. */

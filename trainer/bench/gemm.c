@@ -4,6 +4,7 @@
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/base/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -176,7 +177,7 @@ parse_ways(sweep *s, const char *text)
 
 	if (!strcmp(s->backend->name, "cpu")) {
 		s->way[s->ways++] = HU_GEMM_AUTO;
-		return text ? hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model", text) : HU_OK;
+		return HU_OK;
 	}
 	for (int i = 0; !text && i < HU_GEMM_WAYS; i++)
 		if (i != HU_GEMM_AUTO && (i != HU_GEMM_CUBLAS || strcmp(s->backend->name, "shim")))
@@ -252,4 +253,22 @@ static const hu_bench_option takes[] = {
 	{ "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL }, { "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL }, { NULL, NULL }
 };
 
-const hu_bench hu_bench_gemm = { "gemm", "products by size, format and summation model", columns, run, takes };
+static int
+on_device(const void *of)
+{
+	return strcmp(hu_args_text(of, "backend"), "cpu");
+}
+
+static int
+not_on_gpu(const void *of)
+{
+	return strcmp(hu_args_text(of, "backend"), "cuda");
+}
+
+static const hu_opt_need needs[] = {
+	{ "gemm", on_device, "with --backend cpu, which has one way, the call's summation model" },
+	{ "simd threads", not_on_gpu, "with --backend cuda" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_bench hu_bench_gemm = { "gemm", "products by size, format and summation model", columns, run, takes, needs };

@@ -5,6 +5,7 @@
 #include "lib/number/simd.h"
 #include "lib/program/backend.h"
 #include "trainer/compare.h"
+#include "trainer/idle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,20 +133,16 @@ from_args(hu_config *c, const hu_sweep *s, const hu_cell *cell)
 		for (int k = 0; k < HU_SWEEPS; k++)
 			if (!strcmp(option[k], one.opts[i].name) && cell->word[k])
 				one.value[i] = (char *)(size_t)cell->word[k];
-	hu_status st = hu_config_from_args(c, &one, 0);
+	hu_status st = hu_config_from_args(c, &one, NULL);
 	free(one.value);
 	return st;
 }
 
-static hu_status
-on_or_off(const hu_sweep *s, const char *name, char **to)
+static void
+take(char **to, const char *word)
 {
-	const char *word = hu_args_text(s->a, name);
-
-	if (strcmp(word, "on") && strcmp(word, "off"))
-		return hu_fail(HU_EINVAL, "--%s %s: on or off is needed", name, word);
-	*to = hu_xstrdup(word);
-	return HU_OK;
+	free(*to);
+	*to = word ? hu_xstrdup(word) : NULL;
 }
 
 static hu_status
@@ -157,8 +154,8 @@ finish(hu_config *c, const hu_cell *cell, const char *backend, size_t steps)
 
 	HU_TRY(hu_backend_find(backend, &found));
 	HU_TRY(hu_gemm_find(cell->word[HU_SWEEP_GEMM], &way));
-	c->backend = hu_xstrdup(backend);
-	c->gemm = cell->word[HU_SWEEP_GEMM] ? hu_xstrdup(cell->word[HU_SWEEP_GEMM]) : NULL;
+	take(&c->backend, backend);
+	take(&c->gemm, cell->word[HU_SWEEP_GEMM]);
 	c->epochs = 1;
 	c->steps = steps;
 	c->seed = 1;
@@ -178,13 +175,31 @@ hu_sweep_config(hu_config *c, const hu_sweep *s, const hu_cell *cell, const char
 {
 	HU_TRY(from_args(c, s, cell));
 	hu_status st = finish(c, cell, backend, steps);
-	if (st == HU_OK)
-		st = on_or_off(s, "fuse", &c->fuse);
-	if (st == HU_OK)
-		st = on_or_off(s, "graph", &c->graph);
 	if (st == HU_OK && cell->word[HU_SWEEP_SIMD])
 		st = hu_simd_set(cell->word[HU_SWEEP_SIMD]);
 	if (st != HU_OK)
 		hu_config_release(c);
 	return st;
+}
+
+hu_status
+hu_sweep_check(const hu_sweep *s, const char *backend, size_t steps, size_t *images)
+{
+	hu_status st = HU_OK;
+	hu_idle idle;
+
+	*images = 0;
+	hu_idle_init(&idle, s->a);
+	for (int i = 0; i < hu_sweep_cells(s) && st == HU_OK; i++) {
+		hu_cell c = hu_sweep_cell(s, i);
+		hu_config config;
+		c.word[HU_SWEEP_SIMD] = NULL;
+		if ((st = hu_sweep_config(&config, s, &c, backend, steps)) != HU_OK)
+			break;
+		*images += config.batch * steps;
+		hu_idle_add(&idle, &config);
+		hu_config_release(&config);
+	}
+	hu_status idled = hu_idle_end(&idle);
+	return st != HU_OK ? st : idled;
 }

@@ -8,6 +8,7 @@
 #include "trainer/memory.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/number/simd.h"
 
 #include <math.h>
@@ -232,22 +233,6 @@ published(table *t, int all)
 	return HU_OK;
 }
 
-/* Every cell's words are good before the first is measured; the bar counts images. */
-static hu_status
-check_all(table *t, size_t *images)
-{
-	*images = 0;
-	for (int i = 0; i < hu_sweep_cells(&t->sweep); i++) {
-		hu_cell c = hu_sweep_cell(&t->sweep, i);
-		hu_config config;
-		c.word[HU_SWEEP_SIMD] = NULL;
-		HU_TRY(hu_sweep_config(&config, &t->sweep, &c, t->backend, 1));
-		*images += config.batch * (t->ask.warm + t->ask.steps);
-		hu_config_release(&config);
-	}
-	return HU_OK;
-}
-
 static hu_status
 parse(table *t, const hu_args *a)
 {
@@ -275,7 +260,7 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	t.ask.bar = &t.bar;
 	t.done = hu_xcalloc((size_t)hu_sweep_cells(&t.sweep), sizeof *t.done);
 	if (st == HU_OK)
-		st = check_all(&t, &images);
+		st = hu_sweep_check(&t.sweep, t.backend, t.ask.warm + t.ask.steps, &images); /* before the first is measured; the bar counts images */
 	if (st == HU_OK && hu_args_given(a, "published")) {
 		st = published(&t, 1);
 	} else if (st == HU_OK && (st = hu_gemm_available(t.backend)) == HU_OK) {
@@ -301,4 +286,15 @@ static const hu_bench_option takes[] = {
 	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL }, HU_BENCH_MODEL, { NULL, NULL }
 };
 
-const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones", columns, run, takes };
+static int
+measures(const void *of)
+{
+	return !hu_args_given(of, "published");
+}
+
+static const hu_opt_need needs[] = {
+	{ "policy batch width lr seeds gemm simd backend fuse graph steps warm memory meter " HU_BENCH_MODEL_NAMES, measures, "beside --published, which prints published rows alone, all of them" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones", columns, run, takes, needs };

@@ -7,6 +7,8 @@
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
 
+#include "lib/base/opt_need.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,15 +123,8 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	HU_TRY(hu_sweep_init(&w.sweep, a));
 	int cells = hu_sweep_cells(&w.sweep);
 	hu_status st = parse(&w, a);
-	for (int i = 0; i < cells && st == HU_OK; i++) {
-		hu_cell c = hu_sweep_cell(&w.sweep, i);
-		hu_config config;
-		st = hu_sweep_config(&config, &w.sweep, &c, w.backend, 1);
-		if (st != HU_OK)
-			break;
-		images += config.batch * (w.ask.warm + w.ask.steps);
-		hu_config_release(&config);
-	}
+	if (st == HU_OK)
+		st = hu_sweep_check(&w.sweep, w.backend, w.ask.warm + w.ask.steps, &images);
 	hu_progress_start(&w.bar, "bench", images);
 	for (int i = 0; i < cells && st == HU_OK; i++)
 		st = of_cell(&w, i);
@@ -147,4 +142,16 @@ static const hu_bench_option takes[] = {
 	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL, { NULL, NULL }
 };
 
-const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes };
+static int
+runs_here(const void *of)
+{
+	return !hu_args_given(of, "device") || !strcmp(hu_args_text(of, "device"), "here");
+}
+
+static const hu_opt_need needs[] = {
+	{ "seeds lr gemm simd backend fuse graph steps warm train eval data-seed split weight-decay beta1 beta2 eps init-scale growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight",
+	  runs_here, "where the device is another than here: its times are predicted from shapes, and nothing runs" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes, needs };

@@ -9,10 +9,10 @@
 #include <string.h>
 
 static const struct {
-	const char *name, *summary;
+	const char *name, *reads, *summary;
 	hu_status (*open)(hu_dataset *, const char *, const hu_dataset_options *);
 } rows[] = {
-#define DATASET(id, summary) { #id, summary, hu_dataset_##id },
+#define DATASET(id, reads, summary) { #id, reads, summary, hu_dataset_##id },
 #include "trainer/data/datasets.def"
 #undef DATASET
 };
@@ -124,4 +124,10 @@ const char *
 hu_dataset_summary(size_t i)
 {
 	return i < ROWS ? rows[i].summary : NULL;
+}
+
+const char *
+hu_dataset_reads(size_t i)
+{
+	return i < ROWS ? rows[i].reads : NULL;
 }

@@ -47,10 +47,11 @@ uint64_t hu_dataset_digest(const hu_dataset *ds);
 /* Rows of datasets.def, for lists and --help: NULL after the last. */
 const char *hu_dataset_name(size_t i);
 const char *hu_dataset_summary(size_t i);
+const char *hu_dataset_reads(size_t i);   /* options, a blank between two */
 
 /* One function a row. ARG: what followed the colon; NULL where there was none.
    It fills a zeroed *DS but for the name; after a failure the caller releases it. */
-#define DATASET(id, summary) hu_status hu_dataset_##id(hu_dataset *ds, const char *arg, const hu_dataset_options *o);
+#define DATASET(id, reads, summary) hu_status hu_dataset_##id(hu_dataset *ds, const char *arg, const hu_dataset_options *o);
 #include "trainer/data/datasets.def"
 #undef DATASET
 #endif

@@ -2,13 +2,14 @@
 #include "trainer/optim/optim.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/opt_need.h"
 #include "lib/number/round.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const hu_optim rows[] = {
-#define OPTIM(id, lr, momentum, wd, summary) { #id, summary, lr, momentum, wd, hu_optim_##id },
+#define OPTIM(id, lr, momentum, wd, reads, summary) { #id, summary, lr, momentum, wd, reads, hu_optim_##id },
 #include "trainer/optim/optims.def"
 #undef OPTIM
 };
@@ -79,5 +80,5 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 int
 hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable)
 {
-	return strcmp(o->row->name, "sgd") && o->eps > 0 && hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
+	return hu_word_in(o->row->reads, "eps") && o->eps > 0 && hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
 }

@@ -17,6 +17,7 @@ typedef struct hu_optim_options {
 struct hu_optim {
 	const char *name, *summary;
 	double lr, momentum, weight_decay;      /* defaults */
+	const char *reads;                      /* options, a blank between two */
 	void (*append)(hu_program *p, const hu_optim_options *o, int found);
 };
 
@@ -36,7 +37,7 @@ int hu_optim_next(hu_program *p, int t);
 /* The clock, and for each parameter a call of OP, adam or adamw, with lr, beta1, beta2 and eps; MORE, where it is not NULL, adds attributes. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op, void (*more)(hu_call *c, const hu_optim_options *o));
 
-#define OPTIM(id, lr, momentum, wd, summary) void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);
+#define OPTIM(id, lr, momentum, wd, reads, summary) void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);
 #include "trainer/optim/optims.def"
 #undef OPTIM
 #endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/team.h"
+
+/* Waking a thread that sleeps takes 5 to 50 microseconds: shorter work is never shared. */
+static const double worth = 30e-6;
+/* A thread whose core is taken comes back after one slice of the scheduler, 3 ms in Linux. Work that all threads do in
+   several of these is not tried on one thread: the trial alone could cost more than it shows. */
+static const double patience = 10e-3;
+/* What a trial costs is at most this part of the time that follows before the next. */
+static const double share = 1.0 / 32;
+/* Runs that a trial of all threads must be faster in, taken together, before they are chosen: that one run met no busy core says little. */
+enum { CONVINCING = 4 };
+
+void
+hu_team_expect(hu_team *t, double seconds)
+{
+	t->chosen = seconds > 10 * patience;
+}
+
+int
+hu_team_all(const hu_team *t)
+{
+	return t->chosen ^ t->trying;
+}
+
+/* The next trial waits until the chosen way has run for long enough to make little of COST. */
+static void
+wait(hu_team *t, double cost)
+{
+	t->trying = 0;
+	t->debt = (cost > 0 ? cost : 0) / share + t->mean[t->chosen] / share;
+}
+
+static void
+choose(hu_team *t, int all, double cost)
+{
+	t->chosen = all;
+	wait(t, cost);
+}
+
+/* A run of the way that is not chosen. All threads have to convince; one thread, which waits for nobody, need not. */
+static void
+judge(hu_team *t, double seconds)
+{
+	int all = !t->chosen;
+
+	t->trial += seconds;
+	t->tried++;
+	double cost = t->trial - t->tried * t->mean[t->chosen], mean = t->trial / t->tried;
+	if (cost >= 0) {
+		t->mean[all] = mean;
+		wait(t, cost);
+	} else if (t->tried == (all ? CONVINCING : 1)) {
+		t->mean[all] = mean;
+		choose(t, all, 0);
+	}
+}
+
+static int
+worth_a_trial(const hu_team *t)
+{
+	return t->debt <= 0 && (t->chosen ? t->mean[1] < patience : t->mean[0] > worth);
+}
+
+void
+hu_team_took(hu_team *t, double seconds)
+{
+	double *mean = &t->mean[t->chosen], other = t->mean[!t->chosen];
+
+	if (!t->runs++) /* the first run meets cold caches and memory that was never touched */
+		return;
+	if (t->trying) {
+		judge(t, seconds);
+		return;
+	}
+	t->debt -= seconds;
+	*mean = *mean > 0 ? *mean + (seconds - *mean) / 8 : seconds;
+	if (t->chosen && other > 0 && *mean > other) { /* what had been faster has met a busy core */
+		choose(t, 0, seconds - other);
+	} else if (worth_a_trial(t)) {
+		t->trying = 1;
+		t->tried = 0;
+		t->trial = 0;
+	}
+}

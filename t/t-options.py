@@ -1,0 +1,609 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every option of every command has an effect or is refused. A row an option: the line it is added to, and itself with a
+# value; what the program prints and writes, without times and without the mere record of its settings, must change. An
+# option of --help without a row fails. A second table has lines on which an option has no effect: each is refused, exit 2,
+# in one line that names the option.
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
+SOURCES = os.path.abspath(os.environ.get('srcdir', '.'))
+count = failures = 0
+
+
+def ok(passed, text, why=''):
+    global count, failures
+    count += 1
+    failures += not passed
+    print('%s %d - %s' % ('ok' if passed else 'not ok', count, text), flush=True)
+    for line in str(why).splitlines() if not passed else []:
+        print('# ' + line)
+
+
+def skip(text, why):
+    global count
+    count += 1
+    print('ok %d - %s # SKIP %s' % (count, text, why), flush=True)
+
+
+home = tempfile.mkdtemp(prefix='halfulp-options-')
+environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_POWERCAP=home + '/powercap')
+
+
+def run(line, cwd=home):
+    p = subprocess.run([HALFULP] + shlex.split(line.replace('{h}', home)), cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
+    return p.returncode, p.stdout.decode(errors='replace'), p.stderr.decode(errors='replace')
+
+
+# --- what is observed -------------------------------------------------------------------------------------------------
+TIMES = {'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
+         'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran', 'peak_mb'}
+RECORDED = ('threads', 'simd', 'gemm')     # of a manifest: settings that changed what ran, though no number
+
+
+def timed(name):
+    return name in TIMES or name == 'ms' or name.startswith('ms_')
+
+
+def untimed(j):
+    if isinstance(j, dict):
+        return {k: untimed(v) if not timed(k) else v is None for k, v in j.items()}
+    return [untimed(x) for x in j] if isinstance(j, list) else j
+
+
+def of_table(text):
+    rows = [line.split('\t') for line in text.splitlines() if not line.startswith('#')]
+    keep = [i for i, name in enumerate(rows[0]) if not timed(name)] if rows else []
+    return [[r[i] for i in keep if i < len(r)] for r in rows]
+
+
+def of_file(path):
+    name = os.path.basename(path)
+    if name == 'manifest.json':
+        m = json.load(open(path))
+        return [m.get('backend'), {k: m.get(k) for k in RECORDED}, m.get('energy', {}).get('meter'), 'grams_co2' in m.get('energy', {})]
+    if name.startswith('program-') or '/checkpoint/' in path:
+        return None                        # attributes and state are settings too: that a step uses them shows in its digest
+    if name == 'compare.tsv' or name.endswith('.tsv'):
+        return of_table(open(path).read())
+    if name.endswith(('.json', '.txt', '.gp', '.html', '.svg', '.png')):
+        return None
+    return hashlib.sha256(open(path, 'rb').read()).hexdigest()
+
+
+def observe(line):
+    cwd = tempfile.mkdtemp(dir=home)
+    code, out, err = run(line, cwd)
+    files = sorted(os.path.join(d, f) for d, _, names in os.walk(cwd) for f in names)
+    seen = [(os.path.relpath(f, cwd), of_file(f)) for f in files]
+    shutil.rmtree(cwd)
+    try:
+        out = untimed(json.loads(out))
+    except ValueError:
+        out = re.sub(r'\(\d+\.\d s\)', '', out)
+        if re.match(r'bench|compare|doctor|plan.* --device here', line):
+            out = out.partition('\n')[0]     # of text with times in its columns, the head
+    return (code, out, seen), (code, err.strip())
+
+
+# --- files that lines use ---------------------------------------------------------------------------------------------
+def npy(name, descr, shape, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    head += ' ' * (117 - len(head)) + '\n'
+    with open(os.path.join(home, name), 'wb') as f:
+        f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + data)
+
+
+def idx(folder):
+    os.mkdir(os.path.join(home, folder))
+    for part, n in (('train', 40), ('t10k', 24)):
+        with open(os.path.join(home, folder, part + '-images-idx3-ubyte'), 'wb') as f:
+            f.write(struct.pack('>IIII', 0x803, n, 8, 8) + bytes((i * 37 + i // 64) % 256 for i in range(n * 64)))
+        with open(os.path.join(home, folder, part + '-labels-idx1-ubyte'), 'wb') as f:
+            f.write(struct.pack('>II', 0x801, n) + bytes(i % 10 for i in range(n)))
+
+
+def prepare():
+    os.makedirs(home + '/powercap/intel-rapl:0')
+    for name, text in (('name', 'package-0'), ('max_energy_range_uj', '262143328850'), ('energy_uj', '1000')):
+        open(home + '/powercap/intel-rapl:0/' + name, 'w').write(text + '\n')
+    npy('a.npy', '<f4', (3, 4), struct.pack('<12f', *[0.1 * i - 0.53 for i in range(12)]))
+    npy('b.npy', '<f4', (4, 2), struct.pack('<8f', *[0.37 * i + 0.11 for i in range(8)]))
+    npy('codes.npy', '<u2', (3, 4), struct.pack('<12H', *[0x3c00 + 77 * i for i in range(12)]))
+    npy('terms.npy', '<f4', (40,), struct.pack('<40f', *[0.1 * i for i in range(40)]))
+    idx('images')
+    for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
+        code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
+        if code:
+            print('Bail out! ' + err)
+            sys.exit(1)
+    for name in ('run', 'run2', 'diverged'):
+        run('analyze {h}/' + name)
+    run('check {h}/run --baseline {h}/base.tsv --bless --reason test')
+
+
+# --- the tables -------------------------------------------------------------------------------------------------------
+TRAIN = '--model mlp --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --quiet'
+STEPS = ' --steps 3'
+MODEL = '--model mlp --width 0.05 --size 8'
+T = 'train --width 0.05 --eval 16 --quiet --steps 3 --trace-steps none --train 48 --batch 16 '   # and what a row adds
+TS = T + '--size 8 '
+DYNAMIC = TS + '--policy mixed_float16 '
+OVER = DYNAMIC + '--init-scale 2^100 '     # overflows
+P = 'plan --width 0.05 --size 8 '
+PP = P + '--program '
+PM = 'plan --width 0.05 --measure 2 --device here '
+BC = 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --modes RNE --ops round --simd scalar --json '
+BG = 'bench gemm --sizes 8 --trials 1 --formats fp32 --json '
+BT = 'bench train --width 0.05 --size 8 --batch 16 --steps 2 --warm 1 --meter none --json '
+BD = BT + '--policy mixed_float16 '
+BW = 'bench why --device v100 --batch 16 --policy float32 --width 0.05 --json '
+C = 'compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 --policies float32,mixed_float16 '
+CT = C.replace('--train 48 --eval 16 ', '').replace('--size 8 ', '')
+A = 'analyze '                             # on a copy of a run: see copies()
+
+# command option | line without it | it
+EFFECT = '''
+accumulate terms | accumulate --n 10 | --terms ones
+accumulate times | accumulate --n 10 | --times harmonic
+accumulate start | accumulate --n 10 | --start 3
+accumulate n | accumulate --format fp16 | --n 20
+accumulate format | accumulate --n 10 | --format fp16
+accumulate sum | accumulate --n 10 | --sum kahan
+accumulate seed | accumulate --n 10 --terms uniform:0,1 | --seed 9
+accumulate table | accumulate --n 10 | --table
+accumulate json | accumulate --n 10 | --json
+analyze only | analyze {run} | --only replay
+analyze accumulate | analyze {run} --only accumulate-what-if | --accumulate chunk:2
+analyze sample | analyze {run} --only replay | --sample 2
+analyze seed | analyze {run} --only replay --sample 2 | --seed 7
+analyze steps | analyze {run} --only replay | --steps 0
+analyze engine | analyze {run} --only replay --json --no-propagate | --engine none-such
+analyze lost | analyze {run} --only loss-scale | --lost 0.5
+analyze no-propagate | analyze {run} --only replay | --no-propagate
+analyze elements | analyze {run} --only replay | --elements e.tsv
+analyze threads | analyze {run} --only replay | --threads -1
+analyze json | analyze {run} | --json
+bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
+bench modes | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --formats fp16 --json | --modes RZ
+bench ops | bench cast --mb 1 --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --json | --ops pack
+bench simd | bench train --width 0.05 --size 8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json | --simd none-such
+bench mb | bench cast --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --mb 0
+bench trials | bench cast --mb 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --trials 0
+bench threads | BC | --threads -1
+bench no-python | bench cast --mb 1 --trials 1 --modes RNE --simd scalar --formats fp16 --ops round --json | --no-python
+bench sizes | bench gemm --trials 1 --formats fp32 --json --sum fma | --sizes 8
+bench sum | BG | --sum chunk:4
+bench backend | BG | --backend shim
+bench gemm | BG --backend shim | --gemm simt
+bench policy | BT | --policy float32
+bench seeds | BT | --seeds 5
+bench fuse | BT --backend shim | --fuse maybe
+bench graph | BT --backend shim | --graph maybe
+bench steps | bench train --width 0.05 --size 8 --batch 16 --meter none --json | --steps 3
+bench warm | BT.replace('--warm 1 ', '') | --warm 4
+bench memory | BT | --memory 10
+bench meter | BT.replace('--meter none ', '') | --meter nvml
+bench by | BW | --by call
+bench device | bench why --batch 16 --width 0.05 --policy float32 --json | --device a100
+bench published | bench train --json | --published
+bench model | BT | --model convnet
+bench width | BT | --width 0.1
+bench data | BT.replace('--size 8 ', '') | --data idx:{h}/images
+bench size | BT | --size 9
+bench channels | BT | --channels 2
+bench train | BT | --train 40
+bench eval | BT --seeds 1 | --eval 9
+bench data-seed | BT | --data-seed 4
+bench split | BT.replace('--size 8 ', '--data idx:{h}/images ') | --split 20
+bench batch | BT | --batch 8
+bench optimizer | BT | --optimizer sgd
+bench lr | BT | --lr 0.5
+bench momentum | BT --optimizer sgd | --momentum 0.5
+bench weight-decay | BT | --weight-decay 0.5
+bench beta1 | BT | --beta1 0.5
+bench beta2 | BT | --beta2 0.5
+bench eps | BT | --eps 0.5
+bench loss-scale | BD | --loss-scale static:8
+bench init-scale | BD | --init-scale 2^60
+bench growth-factor | BD --growth-interval 1 | --growth-factor 8
+bench backoff-factor | BD --init-scale 2^100 | --backoff-factor 0.25
+bench growth-interval | BD | --growth-interval 1
+bench scale-floor | BD --init-scale 2^100 | --scale-floor 2^100
+bench scale-cap | BD | --scale-cap 2
+bench hysteresis | BD --loss-scale deepspeed --init-scale 2^100 | --hysteresis 1
+bench loss-weight | BD | --loss-weight 3
+bench accumulate | BT | --accumulate fma,acc=fp16
+bench tsv | BG | --tsv t.tsv
+bench json | BG.replace('--json', '') | --json
+calc format | calc 1/3 | --format e4m3
+calc sum | calc 'sum(1, 2^-11, 2^-11, 2^-11)' --format fp16 | --sum pairwise
+calc mode | calc 1/3 | --mode RU
+calc seed | calc 'sum(0.101, 0.203, 0.307, 0.33, 0.37, 0.71)' --mode SR --format e4m3 | --seed 4
+calc random-bits | calc 0.101 0.203 0.307 0.33 0.37 0.71 0.81 --mode SR --format e4m3 | --random-bits 1
+calc bits | calc 0x3c00 --format fp16 | --bits
+calc saturate | calc 70000*2 --format fp16 | --saturate
+calc ftz | calc 2^-20*3 --format fp16 | --ftz
+calc daz | calc 2^-20*3 --format fp16 | --daz
+calc explain | calc 1+2^-11 | --explain
+calc svg | calc 1+2^-11 | --svg s.pdf
+calc json | calc 1+2 | --json
+check baseline | check {h}/run | --baseline {h}/base.tsv
+check format | check {h}/run --baseline {h}/base.tsv | --format junit
+check bless | check {h}/run --baseline b.tsv | --bless --reason x
+check reason | check {h}/run --baseline b.tsv --bless | --reason x
+check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
+check allow-nonfinite | check {h}/diverged --baseline b.tsv --bless --reason x | --allow-nonfinite
+check json | check {h}/run --baseline {h}/base.tsv | --json
+compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
+compare seeds | C | --seeds 2
+compare analyze | C | --analyze
+compare model | C | --model convnet
+compare width | C | --width 0.1
+compare data | CT | --data idx:{h}/images
+compare size | C | --size 9
+compare channels | C | --channels 2
+compare train | C.replace('--train 48 ', '') | --train 32
+compare eval | C.replace('--eval 16 ', '') | --eval 24
+compare data-seed | C | --data-seed 4
+compare split | CT --data idx:{h}/images | --split 20
+compare batch | C | --batch 8
+compare optimizer | C | --optimizer sgd
+compare lr | C | --lr 0.5
+compare momentum | C --optimizer sgd | --momentum 0.5
+compare weight-decay | C | --weight-decay 0.5
+compare beta1 | C | --beta1 0.5
+compare beta2 | C | --beta2 0.5
+compare eps | C | --eps 0.5
+compare loss-scale | C | --loss-scale static:2^60
+compare init-scale | C | --init-scale 2^60
+compare growth-factor | C --growth-interval 1 | --growth-factor 2^40
+compare backoff-factor | C --init-scale 2^100 | --backoff-factor 2^-50
+compare growth-interval | C | --growth-interval 1
+compare scale-floor | C --init-scale 2^100 | --scale-floor 2^100
+compare scale-cap | C | --scale-cap 2
+compare hysteresis | C --loss-scale deepspeed --init-scale 2^100 | --hysteresis 1
+compare loss-weight | C | --loss-weight 3
+compare accumulate | C | --accumulate fma,acc=fp16
+compare epochs | C.replace('--steps 2 ', '') | --epochs 1
+compare steps | C | --steps 3
+compare init | C | --init {h}/weights/checkpoint/step-000003.safetensors
+compare backend | C | --backend shim
+compare gemm | C --backend shim | --gemm simt
+compare fuse | C --backend shim | --fuse off
+compare graph | C --backend shim | --graph maybe
+compare trace-steps | C | --trace-steps 0
+compare trace | C --trace-steps 0 | --trace dense1.w
+compare trace-cap | C --trace-steps 0 | --trace-cap 10
+compare count | C | --count *
+compare checkpoint-every | C | --checkpoint-every 1
+compare threads | C | --threads 3
+compare simd | C | --simd scalar
+compare json | C | --json
+diff all | diff {h}/run {h}/run2 | --all
+diff json | diff {h}/run {h}/run2 | --json
+doctor json | doctor | --json
+formats mode | formats pi | --mode RU
+formats table | formats | --table tsv
+formats json | formats | --json
+inspect to | inspect {h}/a.npy | --to e5m2
+inspect tsv | inspect {h}/a.npy | --tsv t.tsv
+inspect json | inspect {h}/a.npy | --json
+op in | op relu | --in a={h}/a.npy
+op set | op relu --in a={h}/a.npy | --set in=e4m3
+op sum | op matmul --in a={h}/a.npy --in b={h}/b.npy | --sum fma,acc=fp16
+op as | op matmul --in a={h}/a.npy --in b={h}/b.npy | --as bound
+op gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --as shim | --gemm mma
+op result | op maxpool --in a={h}/a.npy | --result 1
+op out | op relu --in a={h}/a.npy | --out d.npy
+op packed | op relu --in a={h}/a.npy --out d.npy --set out=bf16 | --packed
+op got | op relu --in a={h}/a.npy | --got {h}/a.npy
+op bits | op relu --in a={h}/codes.npy --set in=fp16 | --bits
+op seed | op matmul --in a={h}/a.npy --in b={h}/b.npy --sum fma,acc=e4m3,mode=SR | --seed 1
+op confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound | --confidence 0.5
+op json | op relu --in a={h}/a.npy | --json
+plan model | P | --model convnet
+plan width | P | --width 0.1
+plan data | P.replace('--size 8 ', '') | --data idx:{h}/images
+plan size | P | --size 9
+plan channels | P | --channels 2
+plan train | PM | --train 3
+plan eval | PM | --eval 0
+plan data-seed | PM | --data-seed -1
+plan split | PM --batch 8 --data idx:{h}/images | --split 100000
+plan batch | P | --batch 8
+plan optimizer | P | --optimizer sgd
+plan lr | PP | --lr 0.5
+plan momentum | P --optimizer sgd | --momentum 0.5
+plan weight-decay | PP | --weight-decay 0.5
+plan beta1 | PP | --beta1 0.5
+plan beta2 | PP | --beta2 0.5
+plan eps | PP | --eps 0.5
+plan loss-scale | P | --loss-scale dynamic
+plan init-scale | PM --policy mixed_float16 | --init-scale 0
+plan growth-factor | PP --policy mixed_float16 | --growth-factor 8
+plan backoff-factor | PP --policy mixed_float16 | --backoff-factor 0.25
+plan growth-interval | PP --policy mixed_float16 | --growth-interval 1
+plan scale-floor | PP --policy mixed_float16 | --scale-floor 2
+plan scale-cap | PP --policy mixed_float16 | --scale-cap 2^20
+plan hysteresis | PP --policy mixed_float16 --loss-scale deepspeed | --hysteresis 1
+plan loss-weight | PP | --loss-weight 3
+plan accumulate | P | --accumulate fma,acc=fp16
+plan policy | P | --policy mixed_float16
+plan policies | P.replace(' --width 0.05 --size 8', '') | --policies
+plan by | P | --by call
+plan device | P | --device v100
+plan measure | P --device here | --measure 0
+plan memory | P | --memory 1MB
+plan program | P | --program
+plan json | P | --json
+probe model | probe | --model tc:volta
+probe backend | probe --model tc:ampere,in=bf16 | --backend shim
+probe random | probe --model tc:ampere,in=bf16 --backend shim | --random 5
+probe seed | probe --model tc:ampere,in=bf16 --backend shim --random 5 | --seed -1
+probe tsv | probe --model tc:ampere,in=bf16 --backend shim | --tsv t.tsv
+probe json | probe | --json
+report out | report {run} | --out there
+report formats | report {run} --json | --formats svg
+report terminal | report {run} | --terminal
+report json | report {run} | --json
+round format | round 0.1 | --format bf16
+round mode | round 0.1 | --mode RU
+round seed | round 0.1 0.2 0.3 --format e4m3 --mode SR | --seed 4
+round random-bits | round 0.101 0.203 0.307 0.33 0.37 0.71 0.81 --format e4m3 --mode SR | --random-bits 1
+round bits | round 0x3c00 | --bits
+round saturate | round 70000 | --saturate
+round ftz | round 1e-7 | --ftz
+round daz | round 1e-7 | --daz
+round json | round 0.1 | --json
+train model | TS R | --model convnet
+train width | TS R | --width 0.1
+train data | T.replace('--train 48 ', '').replace('--eval 16 ', '') R | --data idx:{h}/images
+train size | T R | --size 9
+train channels | TS R | --channels 2
+train train | TS R | --train 32
+train eval | TS.replace('--steps 3', '--epochs 1') R | --eval 24
+train data-seed | TS R | --data-seed 4
+train split | T.replace('--train 48 ', '').replace('--eval 16 ', '') --data idx:{h}/images R | --split 20
+train batch | TS R | --batch 8
+train optimizer | TS R | --optimizer sgd
+train lr | TS R | --lr 0.5
+train momentum | TS --optimizer sgd R | --momentum 0.5
+train weight-decay | TS R | --weight-decay 0.5
+train beta1 | TS R | --beta1 0.5
+train beta2 | TS R | --beta2 0.5
+train eps | TS R | --eps 0.5
+train loss-scale | TS R | --loss-scale static:8
+train init-scale | DYNAMIC R | --init-scale 2^60
+train growth-factor | DYNAMIC --growth-interval 1 R | --growth-factor 8
+train backoff-factor | OVER R | --backoff-factor 0.25
+train growth-interval | DYNAMIC R | --growth-interval 1
+train scale-floor | OVER R | --scale-floor 2^100
+train scale-cap | DYNAMIC R | --scale-cap 2
+train hysteresis | OVER --loss-scale deepspeed R | --hysteresis 1
+train loss-weight | DYNAMIC R | --loss-weight 3
+train accumulate | TS R | --accumulate fma,acc=fp16
+train policy | TS R | --policy mixed_float16
+train epochs | TS.replace('--steps 3', '') R | --epochs 1
+train steps | TS R | --steps 2
+train seed | TS R | --seed 2
+train init | TS R | --init {h}/weights/checkpoint/step-000003.safetensors
+train backend | TS R | --backend shim
+train gemm | TS --backend shim R | --gemm simt
+train fuse | TS --backend shim R | --fuse off
+train graph | TS --backend shim R | --graph maybe
+train trace-steps | TS.replace('--trace-steps none ', '') R | --trace-steps 1
+train trace | TS.replace('--trace-steps none ', '') R | --trace dense1.w
+train trace-cap | TS.replace('--trace-steps none ', '') R | --trace-cap 10
+train count | TS R | --count *
+train checkpoint-every | TS R | --checkpoint-every 1
+train resume | train {run} | --resume
+train threads | TS R | --threads 3
+train simd | TS R | --simd scalar
+train meter | TS R | --meter none
+train grid-intensity | TS --meter rapl R | --grid-intensity 100
+train quiet | TS.replace('--quiet ', '') R | --quiet
+train json | TS.replace('--quiet ', '') R | --json
+tree n | tree --backend cpu --op matmul --sum chunk:4 | --n 8
+tree backend | tree --n 8 --op matmul --sum fma | --backend cpu
+tree sum | tree --backend cpu --op matmul --n 8 | --sum chunk:4
+tree in | tree --backend cpu --op matmul --sum fma --n 8 | --in bf16
+tree op | tree --backend cpu --n 8 | --op matmul
+tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
+tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
+tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
+verify trace | verify {h}/run | --trace
+verify threads | verify {h}/run | --threads -1
+verify backend | verify {h}/run | --backend none-such
+verify gemm | verify {h}/run --backend shim | --gemm none-such
+verify simd | verify {h}/run | --simd none-such
+verify steps | verify {h}/run | --steps 2
+verify quiet | verify {h}/run | --quiet
+verify json | verify {h}/run | --json
+'''
+
+# option | line on which it has no effect
+IDLE = '''
+seed | accumulate --seed 2
+seed | accumulate --terms harmonic --sum kahan --seed 2
+lost | analyze {h}/run --only replay --lost 0.1
+lost | analyze {h}/run --no-propagate --lost 0.1
+sample | analyze {h}/run --only state --sample 3
+elements | analyze {h}/run --only underflow --elements e.tsv
+no-propagate | analyze {h}/run --only swamping --no-propagate
+steps | analyze {h}/run --only summary --steps 0
+lr | bench cast --lr 1
+sizes | bench cast --sizes 8
+ops | bench gemm --ops pack
+gemm | bench gemm --gemm auto
+simd | bench gemm --backend cuda --simd scalar
+fuse | BT --fuse off
+graph | bench why --graph off
+gemm | BT --gemm simt
+beta1 | BT --optimizer sgd --beta1 0.5
+init-scale | BT --policy float32 --init-scale 8
+split | BT --split 8
+batch | bench train --published --batch 8
+lr | BW --lr 1
+steps | BW --steps 3
+seed | calc 1/3 --seed 3
+random-bits | calc 1/3 --random-bits 3
+random-bits | calc 1/3 --mode SRE --random-bits 3
+sum | calc 1/3 --sum fma
+bits | calc 1/3 --bits
+format | check {h}/run --baseline b.tsv --bless --reason x --format tap
+format | check {h}/run --baseline {h}/base.tsv --json --format tap
+beta2 | C --optimizer sgd --beta2 0.5
+hysteresis | C --hysteresis 2
+init-scale | C --policies float32,mixed_bfloat16 --init-scale 8
+trace | C --trace dense1.w
+fuse | C --fuse off
+epochs | C --epochs 2
+mode | formats fp16 --mode RU
+mode | formats --table tsv --mode RU
+sum | op relu --in a={h}/a.npy --sum kahan
+gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --gemm simt
+packed | op relu --in a={h}/a.npy --packed
+packed | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound --out d.npy --packed
+bits | op relu --in a={h}/a.npy --bits
+seed | op relu --in a={h}/a.npy --seed 2
+seed | op relu --in a={h}/a.npy --set mode=SR --as reference --seed 2
+set | op list --set in=fp16
+confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --confidence 0.5
+lr | P --lr 2
+train | P --train 32
+init-scale | PP --policy mixed_float16 --init-scale 2
+growth-factor | PP --growth-factor 8
+beta1 | PP --optimizer sgd --beta1 0.5
+model | plan --policies --model mlp
+by | PP --by call
+memory | PP --memory 1GB
+json | PP --json
+random | probe --random 5
+seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
+out | report {h}/run --terminal --out there
+json | report {h}/run --terminal --json
+seed | round 0.1 --seed 4
+random-bits | round 0.1 --mode RU --random-bits 4
+bits | round 0.1 --bits
+beta1 | TS --optimizer sgd --beta1 0.5 R
+beta2 | TS --optimizer sgd --beta2 0.5 R
+eps | TS --optimizer sgd --eps 0.5 R
+momentum | TS --momentum 0 R
+weight-decay | TS --optimizer adam --weight-decay 0 R
+momentum | TS --optimizer adam --momentum 0.5 R
+growth-factor | DYNAMIC --loss-scale none --growth-factor 2 R
+backoff-factor | DYNAMIC --loss-scale none --backoff-factor 0.5 R
+growth-interval | DYNAMIC --loss-scale none --growth-interval 2 R
+scale-floor | DYNAMIC --loss-scale none --scale-floor 2 R
+scale-cap | DYNAMIC --loss-scale static:8 --scale-cap 2 R
+init-scale | DYNAMIC --loss-scale static:8 --init-scale 2 R
+hysteresis | DYNAMIC --hysteresis 2 R
+hysteresis | DYNAMIC --loss-scale keras --hysteresis 2 R
+init-scale | TS --init-scale 2 R
+init-scale | TS --policy mixed_bfloat16 --init-scale 2 R
+fuse | TS --fuse on R
+graph | TS --graph off R
+gemm | TS --gemm auto R
+grid-intensity | TS --meter none --grid-intensity 100 R
+split | TS --split 8 R
+size | T --data idx:{h}/images --size 8 R
+trace | TS --trace dense1.w R
+trace-cap | TS --trace-cap 2^30 R
+epochs | TS --epochs 2 R
+quiet | TS --json R
+sum | tree --op bias_db --sum fma
+part | tree --backend blas --part 4
+backend | verify {h}/run --trace --backend shim
+steps | verify {h}/run --trace --steps 1
+gemm | verify {h}/run --gemm auto
+json | verify {h}/run --quiet --json
+'''
+
+
+def expand(text):
+    """A name of the tables, with what is replaced in it, is the line that it stands for; of options given twice the last counts."""
+    m = re.match(r"([A-Z]+)((?:\.replace\('[^']*', '[^']*'\))*)", text)
+    if m and m.group(1) in globals():
+        return eval(m.group(0)) + text[m.end():]  # the tables of this file, nothing else
+    return text
+
+
+copies = 0
+
+
+def copied(line):
+    """{run}: a copy of the run, so that the first of two lines leaves nothing to the second."""
+    global copies
+    if '{run}' not in line:
+        return line, None
+    copies += 1
+    where = '%s/copy%d' % (home, copies)
+    shutil.copytree(home + ('/run'), where)
+    if not line.startswith('report') and os.path.isdir(where + '/analysis'):
+        shutil.rmtree(where + '/analysis')
+    return line.replace('{run}', where), where
+
+
+def observed(line):
+    line, where = copied(line)
+    seen, how = observe(line)
+    if where:
+        seen = json.loads(json.dumps(seen).replace(where, 'RUN')), [(os.path.relpath(f, where), of_file(f)) for f in sorted(os.path.join(d, n) for d, _, names in os.walk(where) for n in names)]
+        shutil.rmtree(where)
+    return seen, how
+
+
+def options_of(command):
+    return re.findall(r'^  --([a-z0-9-]+)', run(command + ' --help')[1], re.M)
+
+
+def lacks(err):
+    return re.search(r'no C\+\+ compiler|cuBLAS has not', err)
+
+
+def main():
+    commands = re.findall(r'^COMMAND\((\w+)\)', open(SOURCES + '/commands.def').read(), re.M)
+    rows = [[x.strip() for x in line.split('|')] for line in EFFECT.strip().splitlines()]
+    named = [tuple(r[0].split()) for r in rows]
+    for c in commands:
+        missing = [o for o in options_of(c) if o != 'help' and (c, o) not in named]
+        ok(not missing, '%s: every option of --help has a row here' % c, 'no row: ' + ', '.join(missing))
+        surplus = [o for k, o in named if k == c and o not in options_of(c)]
+        ok(not surplus, '%s: and every row an option' % c, 'no option: ' + ', '.join(surplus))
+    prepare()
+    known = {}
+    for name, base, option in rows:
+        base = expand(base)
+        if base not in known:
+            known[base] = observed(base)
+        before, how = known[base]
+        after, said = observed('%s %s' % (base[:-1] + option if base.endswith(' R') else base + ' ' + option, 'R' if base.endswith(' R') else ''))
+        if lacks(how[1]) or lacks(said[1]):
+            skip('%s --%s' % tuple(name.split()), 'the kernels are not compiled for the host')
+            continue
+        if name == 'bench no-python' and before == after and subprocess.run(['python3', '-c', 'import numpy'], capture_output=True).returncode:
+            skip(name, 'numpy is not here, so nothing is left out')
+            continue
+        ok(before != after and 'has no effect' not in said[1], '%s %s changes what is seen' % (name.split()[0], option), '%s\nwithout: %s\nwith: %s' % (base, how, said))
+    for line, (before, how) in known.items():
+        again, _ = observed(line)
+        ok(before == again, 'the same line, the same picture: %s' % line.replace(home, ''), '%s\n%s' % (before, again))
+    for option, line in ([x.strip() for x in r.split('|')] for r in IDLE.strip().splitlines()):
+        line = expand(line)
+        seen, (code, err) = observe(line)
+        ok(code == 2 and err.count('\n') == 0 and '--%s has no effect' % option in err and not seen[2], 'refused: %s' % line.replace(home, ''), '%d: %s' % (code, err))
+    shutil.rmtree(home)
+    print('1..%d' % count)
+    return failures != 0
+
+
+sys.exit(main())
