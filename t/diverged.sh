@@ -23,7 +23,7 @@ diverge() {
 	test "$code" -le 1 || echo "train $options, then analyze: exit $code, $(head -c 300 err)"
 	test "$code" != 1 || grep -q 'left their call' err || echo "train $options, then analyze: exit 1 without a word"
 	test "$code" -gt 1 || grep -Eq '"verdict_word": "(harmless|costs|fatal|unknown)"' "$i/analysis/summary.json" || echo "train $options: no verdict"
-	! grep -Eiqw -- '-?nan|-?inf' out "$i/analysis/summary.json" || echo "train $options: a number in words is none: $(grep -Eiw -m 1 -- '-?nan|-?inf' out "$i/analysis/summary.json" | head -c 200)"
+	! grep -Eqw -- '-?nan|-?inf' out "$i/analysis/summary.json" || echo "train $options: a number in words is none: $(grep -Ew -m 1 -- '-?nan|-?inf' out "$i/analysis/summary.json" | head -c 200)"
 	cut -f 3 "$i/metrics.tsv" | grep -q 'nan\|inf' && broken=$((broken + 1)) # the loss
 	rm -rf "$i"
 }
