@@ -12,32 +12,65 @@
 
 enum { PART = 8192 };
 
-typedef struct part { long double error2, exact2, off2, ulps, off_ulps; double ulp_max, off_max; int infinite; size_t vanished; } part;
+typedef struct part { long double error2, exact2, off2, ulps, off_ulps; double ulp_max, off_max; int infinite; size_t finite, vanished, unknown, doubtful, nonfinite; } part;
 
 typedef struct sums { double error2, exact2, off2, ulps, off_ulps; } sums;
 
-/* Exponent of the ideal's ulp in F. *vague: the value may lie on either side of a power of two. */
+/* Exponent of the ulp in F of SIZE + T, two doubles' sum; of a sum that is not positive, the smallest. */
 static int
-unit(double h, double l, double e, hu_format f, int *vague)
+unit_of(double size, double t, hu_format f)
 {
-	int power = (hu_bits64(h) & 0xfffffffffffff) == 0 && h != 0, below = power && (l == 0 ? 0 : (l < 0) == (h > 0));
+	double r, x = hu_dd_sum(size, t, &r);
+	int e = x > 0 ? hu_exponent(x) : f.emin;
 
-	*vague = e != 0 && power && !(fabs(l) > e);
-	if (h == 0)
-		return f.emin - f.p + 1;
-	int x = hu_exponent(h) - below;
-	return (x < f.emin ? f.emin : x) - f.p + 1;
+	e -= x >= 0x1p-1022 && r < 0 && (hu_bits64(x) & 0xfffffffffffff) == 0;
+	return (e < f.emin ? f.emin : e) - f.p + 1;
 }
 
-/* A value that must be called 0, where the tensor's largest, or the format's smallest if that is more, is MOST: the enclosure holds 0 and is small beside that; or, of a
-   value that came without a bound, 200 bits and more cancelled down to their own roundings. The gradient of a bias before batchnorm is
-   one: its exact value is 0. */
+/* Exponent of the ideal's ulp in F. *least: of the smallest that it may have, if not all values of the enclosure have the same. */
 static int
-vanished(double g, double h, double e, double most)
+unit(double h, double l, double e, hu_format f, int *least)
 {
-	if (e != 0)
-		return fabs(h) <= e && fabs(h) + e <= HU_STEP_SETTLED * most;
+	double size = fabs(h), t = h < 0 ? -l : l, slack = (fabs(t) + e) * 0x1p-51;
+	int u = *least = unit_of(size, t, f);
+
+	if (e != 0 && unit_of(size, t - e - slack, f) != unit_of(size, t + e + slack, f))
+		*least = unit_of(size, t - e - slack, f);
+	return u;
+}
+
+/* A value with a bound is taken for 0 where the enclosure holds 0 and all of it is below this share of the tensor's largest recorded value (or
+   of the format's smallest, if that is more). The gradient of a bias before batchnorm is one: its exact value is 0. Bounds of such values in
+   ordinary trainings are below 2^-20 of what was recorded; wider ones go to MPFR. */
+#define SHARE 0x1p-16
+
+/* The same operations with 2^-212 for the double-doubles' 2^-106 err by 2^-106 of their bound: what is below this share of it has no digit. */
+#define DIGITLESS 0x1p-80
+
+/* The mark of a value with a bound, in a tensor whose largest is MOST. */
+static short
+told_by(double h, double l, double e, double most)
+{
+	if (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))
+		return HU_STEP_UNKNOWN;
+	if (e == 0 || fabs(h) > e)
+		return HU_STEP_DIGITS;
+	return (short)(hu_exponent(e) + 1 + (fabs(h) + e <= SHARE * most ? HU_STEP_ZERO : 0));
+}
+
+/* A value of MPFR's that double-double said nothing of, 100 bits and more below what was recorded: it may be what its
+   own roundings left of terms that cancel. */
+static int
+doubtful(double g, double h, double most)
+{
 	return h != 0 && fabs(h) < 0x1p-100 * most && (g == 0 || fabs(g) > 0x1p40 * fabs(h));
+}
+
+/* Roundings' leavings have no digit in common with those of another precision. */
+static int
+differ(double h, double other)
+{
+	return !(fabs(h - other) <= 0x1p-20 * fabs(h));
 }
 
 static double
@@ -53,48 +86,104 @@ largest(const hu_tensor *t)
 	return most;
 }
 
+typedef struct view { const hu_tensor *got; const hu_step_values *v; hu_format f; double most; } view;
+
+/* What is known of MPFR's value H, of which double-double had no digit. */
+static short
+told_again(const view *w, part *p, size_t i, short mark, double g, double h)
+{
+	if (mark == HU_STEP_UNKNOWN) {
+		if (!doubtful(g, h, w->most))
+			return mark;
+		p->doubtful++;
+		return w->v->before && differ(h, w->v->before[i]) ? HU_STEP_ZERO : mark;
+	}
+	int e = hu_step_is_zero(mark) ? mark - HU_STEP_ZERO : mark;
+	return (short)(e + (fabs(h) <= hu_times_pow2(DIGITLESS, e) ? HU_STEP_ZERO : 0));
+}
+
+/* Whether element I of the ideal, H + L within E, is taken for 0. */
+static int
+is_zero(const view *w, part *p, size_t i, double g, double h, double l, double e)
+{
+	short *all = w->v->mark, mark = HU_STEP_DIGITS;
+
+	if (w->v->err)
+		mark = told_by(h, l, e, w->most);
+	else if (all && hu_isfinite(h) && all[i] != HU_STEP_DIGITS)
+		mark = told_again(w, p, i, all[i], g, h);
+	else
+		return 0;
+	if (all)
+		all[i] = mark;
+	return hu_step_is_zero(mark);
+}
+
+/* One of the recorded value and the ideal is not finite. */
+static void
+special(part *p, double g, double h, hu_format f)
+{
+	double ulps = hu_error_ulps(g, h, f);
+
+	p->infinite |= isinf(ulps);
+	p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
+}
+
+/* PART numbers of ulps below this add up within double's range. */
+#define HUGE_ULPS 0x1p1000
+
+/* X squared leaves neither end of double's range. */
+static int
+ordinary(double x)
+{
+	return x == 0 || (x > 0x1p-480 && x < 0x1p480);
+}
+
 /* Elements FIRST … LAST-1. Sums are plain doubles: of at most 8192 numbers, 2^-40 of themselves. */
 static void
-compare(part *p, const hu_tensor *got, const double *hi, const double *lo, const double *err, size_t first, size_t last, double most)
+compare(part *p, const view *w, size_t first, size_t last)
 {
-	hu_format f = hu_format_of(got->format);
+	const hu_step_values *v = w->v;
 	sums s = { 0, 0, 0, 0, 0 };
-	int wide = hu_is_wide(got->format);
 
 	for (size_t i = first; i < last; i++) {
-		double g = hu_get(got, i), h = hi[i], l = lo ? lo[i] : 0, e = err ? err[i] : 0;
-		if (!hu_isfinite(g) || !hu_isfinite(h)) {
-			double ulps = hu_error_ulps(g, h, f);
-			p->infinite |= isinf(ulps);
-			p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
-			if (hu_isfinite(h) && !(e < INFINITY)) /* no value at all: not known to differ */
-				p->off_max = INFINITY;
+		double g = hu_get(w->got, i), h = v->hi[i], l = v->lo ? v->lo[i] : 0, e = v->err ? v->err[i] : 0;
+		int zero = is_zero(w, p, i, g, h, l, e);
+		if (v->err && (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))) {
+			p->off_max = INFINITY; /* no value at all */
+			p->unknown++;
 			continue;
 		}
-		if (vanished(g, h, e, most)) {
-			s.off2 += (fabs(h) + e) * (fabs(h) + e);
+		if (!hu_isfinite(g) || !hu_isfinite(h)) {
+			special(p, g, h, w->f);
+			p->nonfinite += !hu_isfinite(h);
+			continue;
+		}
+		double left = 0;
+		p->finite++;
+		if (zero) {
+			left = fabs(h) + e;
 			h = l = e = 0;
 			p->vanished++;
 		}
-		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l));
-		if (wide) /* whose squares, and sums of ulps of the smallest subnormal, may leave double's range */
-			p->exact2 += (long double)h * h;
-		else
-			s.exact2 += h * h;
-		if (d == 0 && e == 0)
-			continue;
-		int vague, u = unit(h, l, e, f, &vague);
-		double ulps = hu_times_pow2(d, -u), off = e + 0x1p-50 * d, off_ulps = hu_times_pow2(off, -u) + (vague ? ulps : 0);
-		if (wide) {
-			p->error2 += (long double)d * d;
-			p->off2 += (long double)off * off;
-			p->ulps += (long double)ulps;
-			p->off_ulps += (long double)off_ulps;
-		} else {
+		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
+		int least, u = unit(h, l, e, w->f, &least);
+		double ulps = hu_times_pow2(d, -u), off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
+		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
+			s.exact2 += size * size;
 			s.error2 += d * d;
-			s.off2 += off * off;
+			s.off2 += off * off + left * left;
+		} else {
+			p->exact2 += (long double)size * size;
+			p->error2 += (long double)d * d;
+			p->off2 += (long double)off * off + (long double)left * left;
+		}
+		if (ulps < HUGE_ULPS && off_ulps < HUGE_ULPS) {
 			s.ulps += ulps;
 			s.off_ulps += off_ulps;
+		} else { /* of fp64, whose smallest subnormal's ulps may be as many as a double can hold */
+			p->ulps += (long double)ulps;
+			p->off_ulps += (long double)off_ulps;
 		}
 		p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
 		p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
@@ -114,15 +203,16 @@ settled(double figure, double off)
 }
 
 void
-hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *hi, const double *lo, const double *err)
+hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const hu_step_values *v)
 {
 	size_t parts = (got->n + PART - 1) / PART;
 	part *p = hu_xcalloc(parts + 1, sizeof *p), all = { .ulp_max = 0 };
-	double most = fmax(largest(got), hu_smallest(hu_format_of(got->format)));
+	hu_format f = hu_format_of(got->format);
+	view w = { got, v, f, fmax(largest(got), hu_smallest(f)) };
 
 #pragma omp parallel for schedule(dynamic, 1) if (parts > 1)
 	for (size_t b = 0; b < parts; b++)
-		compare(&p[b], got, hi, lo, err, b * PART, got->n - b * PART < PART ? got->n : (b + 1) * PART, most);
+		compare(&p[b], &w, b * PART, got->n - b * PART < PART ? got->n : (b + 1) * PART);
 	for (size_t b = 0; b < parts; b++) {
 		all.error2 += p[b].error2;
 		all.exact2 += p[b].exact2;
@@ -132,28 +222,32 @@ hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const double *hi, 
 		all.ulp_max = p[b].ulp_max > all.ulp_max ? p[b].ulp_max : all.ulp_max;
 		all.off_max = p[b].off_max > all.off_max ? p[b].off_max : all.off_max;
 		all.infinite |= p[b].infinite;
+		all.finite += p[b].finite;
 		all.vanished += p[b].vanished;
+		all.unknown += p[b].unknown;
+		all.doubtful += p[b].doubtful;
+		all.nonfinite += p[b].nonfinite;
 	}
 	free(p);
 	long double n = (long double)got->n, size = sqrtl(all.exact2);
 	m->ulp_max = all.ulp_max;
-	m->off_max = all.off_max;
+	m->off_max = all.infinite && !all.unknown ? 0 : all.off_max;
 	m->ulp_mean = all.infinite ? INFINITY : (double)(all.ulps / n);
 	m->off_mean = all.infinite ? 0 : (double)(all.off_ulps / n);
-	m->rel_normwise = size > 0 ? (double)(sqrtl(all.error2) / size) : all.error2 > 0 ? INFINITY : 0;
+	m->rel_normwise = size > 0 ? (double)(sqrtl(all.error2) / size) : all.error2 > 0 || !all.finite ? INFINITY : 0;
 	m->off_rel = all.off2 == 0 ? 0 : size > 0 ? (double)(sqrtl(all.off2) / size) * (1 + m->rel_normwise) * (1 + 0x1p-20) : 0;
 	m->known = 1;
 	m->vanished = all.vanished;
-	m->settled = m->off_max < INFINITY && settled(m->ulp_max, m->off_max) && settled(m->ulp_mean, m->off_mean) && settled(m->rel_normwise, m->off_rel);
+	m->unknown = all.unknown;
+	m->doubtful = all.doubtful;
+	m->nonfinite = all.nonfinite;
+	m->settled = !all.unknown && settled(m->ulp_max, m->off_max) && settled(m->ulp_mean, m->off_mean) && settled(m->rel_normwise, m->off_rel);
 }
 
 void
-hu_errors_zeros(const hu_tensor *got, double *hi, const double *err)
+hu_errors_zeros(const hu_tensor *got, double *hi, const short *mark)
 {
-	double most = fmax(largest(got), hu_smallest(hu_format_of(got->format)));
-
-#pragma omp parallel for schedule(static) if (got->n > 16384)
-	for (size_t i = 0; i < got->n; i++)
-		if (hu_isfinite(hi[i]) && vanished(hu_get(got, i), hi[i], err ? err[i] : 0, most))
+	for (size_t i = 0; mark && i < got->n; i++)
+		if (hu_step_is_zero(mark[i]))
 			hi[i] = 0;
 }

@@ -96,25 +96,32 @@ decided(hu_exact_step *x, const hu_call *c)
 	return HU_OK;
 }
 
-/* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. */
+/* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. What that takes beyond double's
+   range is not known. */
 static hu_status
 cast_exactly(hu_exact_step *x, const hu_call *c)
 {
 	double s = c->nout > 1 && x->recorded[c->out[1]].data ? hu_get(&x->recorded[c->out[1]], 0) : 1, *to;
 	const hu_tensor *from = &x->t[c->in[0]];
+	int held = 1;
 
 	HU_TRY(hu_exact_step_make(x, c->out[0]));
 	to = x->t[c->out[0]].data;
-#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (from->n > 16384)
-	for (size_t i = 0; i < from->n; i++)
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) reduction(&& : held) if (from->n > 16384)
+	for (size_t i = 0; i < from->n; i++) {
 		to[i] = ((const double *)from->data)[i] * s;
+		held = held && (hu_isfinite(to[i]) || !hu_isfinite(((const double *)from->data)[i]));
+	}
+	x->known[c->out[0]] = (char)held;
 	if (from->low) {
-		size_t n = from->n * (x->rung == HU_STEP_TWO ? 2 : HU_STEP_PARTS - 1);
+		size_t n = from->n * hu_exact_step_lows(x);
 		double *low;
 		HU_TRY(hu_exact_step_make_low(x, c->out[0], &low));
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
 		for (size_t i = 0; i < n; i++)
 			low[i] = from->low[i] * s;
+		for (size_t i = 0; x->rung == HU_STEP_TWO && s < 1 && i < from->n; i++) /* a part may have become subnormal */
+			low[from->n + i] += fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
 	}
 	if (c->nout > 1) {
 		HU_TRY(hu_exact_step_make(x, c->out[1]));
@@ -158,7 +165,7 @@ judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t wa
 	hu_status st = c->op->reference(c, in, k, element, n, e);
 	for (size_t i = 0; i < n; i++) {
 		double h = hu_get(y, element[i]), l = low->lo[element[i]], off = low->err[element[i]];
-		if (st == HU_OK && mpfr_number_p(e[i]) && hu_isfinite(h) && off < INFINITY) {
+		if (st == HU_OK && hu_isfinite(h) && fabs(l) < INFINITY && off < INFINITY) {
 			mpfr_sub_d(d, e[i], h, MPFR_RNDN);
 			mpfr_sub_d(d, d, l, MPFR_RNDN);
 			mpfr_abs(d, d, MPFR_RNDN);
@@ -166,7 +173,7 @@ judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t wa
 			mpfr_mul_2si(e[i], e[i], -400, MPFR_RNDN);
 			mpfr_sub(d, d, e[i], MPFR_RNDN);
 			x->judged++;
-			if (mpfr_cmp_d(d, off) > 0 && !outside++)
+			if (!(mpfr_cmp_d(d, off) <= 0 && !mpfr_nan_p(d)) && !outside++)
 				st = hu_fail(HU_EUNABLE, "the exact step: %s, element %zu of %s: %a + %a is not within %a of what MPFR makes of the same operands: this is a bug, please report it; --no-propagate goes on without", c->op->name, element[i], x->q->t[c->out[k]].name, h, l, off);
 		}
 		mpfr_clear(e[i]);
@@ -227,14 +234,15 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	return st;
 }
 
-/* E as HU_STEP_PARTS doubles, each the nearest to what those before it leave. */
-static void
-put(hu_tensor *t, double *low, size_t i, mpfr_t e)
+/* E as a double and LOWS more, each the nearest to what those before it leave. 0: a number beyond double's range. */
+static int
+put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
 {
 	double h = mpfr_get_d(e, MPFR_RNDN);
+	int held = hu_isfinite(h) || !mpfr_number_p(e);
 
 	((double *)t->data)[i] = h;
-	for (size_t p = 0; p + 1 < HU_STEP_PARTS; p++) {
+	for (size_t p = 0; p < lows; p++) {
 		if (hu_isfinite(h))
 			mpfr_sub_d(e, e, h, MPFR_RNDN);
 		else
@@ -242,27 +250,10 @@ put(hu_tensor *t, double *low, size_t i, mpfr_t e)
 		h = mpfr_get_d(e, MPFR_RNDN);
 		low[p * t->n + i] = h;
 	}
+	return held;
 }
 
-/* A sum that cancels to less than 2^-140 of its terms holds nothing but the roundings of 212 bits before it: it is 0, as the gradient
-   of a bias before batchnorm is. */
-static hu_status
-cancelled(hu_tensor *y, double *low, const hu_call *c, hu_tensor *const *in, int k, const size_t *element, size_t n)
-{
-	double *terms = hu_xmalloc((n + 1) * sizeof *terms), *to = y->data;
-	hu_status st = c->op->magnitude(c, in, k, element, n, terms);
-
-	for (size_t i = 0; i < n && st == HU_OK; i++)
-		if (fabs(to[element[i]]) < 0x1p-140 * terms[i]) {
-			to[element[i]] = 0;
-			for (size_t p = 0; p + 1 < HU_STEP_PARTS; p++)
-				low[p * y->n + element[i]] = 0;
-		}
-	free(terms);
-	return st;
-}
-
-/* Every output by the engine's reference. */
+/* Every output by the engine's reference. One with a number beyond double's range is not known. */
 static hu_status
 by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
@@ -273,6 +264,7 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		HU_TRY(hu_exact_step_make(x, id));
 		HU_TRY(hu_exact_step_make_low(x, id, &low));
 		/* norms do their groups again for every list */
+		int held = 1;
 		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK, *element = hu_xmalloc((most + 1) * sizeof *element);
 		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
 		hu_status st = HU_OK;
@@ -283,16 +275,15 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 				mpfr_init2(e[i], 256);
 			}
 			st = x->engine->exact(c, in, k, element, n, e);
-#pragma omp parallel for schedule(static) if (n > 256)
+#pragma omp parallel for schedule(static) reduction(&& : held) if (n > 256)
 			for (size_t i = 0; i < n; i++) {
-				put(y, low, first + i, e[i]);
+				held = put(y, low, hu_exact_step_lows(x), first + i, e[i]) && held;
 				mpfr_clear(e[i]);
 			}
-			if (st == HU_OK && c->op->magnitude)
-				st = cancelled(y, low, c, in, k, element, n);
 		}
 		free(e);
 		free(element);
+		x->known[id] = (char)held;
 		if (st != HU_OK)
 			return hu_fail(st, "the exact step: the reference of %s failed", c->op->name);
 	}
@@ -314,12 +305,12 @@ hu_exact_step_call(hu_exact_step *x, int i)
 	if (is_decision(c)) {
 		st = decided(x, c);
 	} else if (all) {
+		for (int k = 0; k < c->nout; k++)
+			x->known[c->out[k]] = 1;
 		if (!strcmp(c->op->name, "cast"))
 			st = cast_exactly(x, c);
 		else
-			st = x->rung == HU_STEP_MPFR ? by_reference(x, c, in) : by_enclosures(x, c, in);
-		for (int k = 0; k < c->nout; k++)
-			x->known[c->out[k]] = 1;
+			st = x->rung == HU_STEP_TWO ? by_enclosures(x, c, in) : by_reference(x, c, in);
 	}
 	free(in);
 	return st;

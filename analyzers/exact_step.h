@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    One rung of the exact step (propagate.h): a program's calls in order on values that are sums of doubles,
    either pairs with an error bound, by the operators' enclosures, or four doubles from the operators' MPFR
-   references, which is 212 bits or more and counts as exact. */
+   references, which is 212 bits or more, or five, which is 265: they have no bound, and show by what they agree in what is exact. */
 #ifndef HU_ANALYZERS_EXACT_STEP_H
 #define HU_ANALYZERS_EXACT_STEP_H
 
@@ -9,15 +9,14 @@
 #include "lib/op/sink.h"
 #include "lib/program/program.h"
 
-enum { HU_STEP_PARTS = 4 };    /* doubles of a value under MPFR: 4 * 53 bits */
-
-typedef enum hu_step_rung { HU_STEP_TWO, HU_STEP_MPFR } hu_step_rung;
+typedef enum hu_step_rung { HU_STEP_TWO, HU_STEP_FOUR, HU_STEP_FIVE } hu_step_rung;
+enum { HU_STEP_PARTS = 5 };    /* doubles of a value at most */
 
 typedef struct hu_exact_step {
 	const hu_program *q;       /* all in fp64 */
 	hu_tensor *t;              /* by tensor id; data: the leading doubles, low: the others */
 	hu_low *low;               /* by tensor id: of pairs, low part and error; NULL where 0 */
-	char *known;               /* by tensor id: everything it follows from was recorded */
+	char *known;               /* by tensor id: everything it follows from was recorded, and lies within double's range */
 	const hu_tensor *recorded;
 	const hu_engine *engine;
 	uint64_t seed;
@@ -38,6 +37,8 @@ hu_status hu_exact_step_call(hu_exact_step *x, int i);
 /* Frees a tensor's values; keeps their nearest doubles alone. */
 void hu_exact_step_drop(hu_exact_step *x, int id);
 void hu_exact_step_round(hu_exact_step *x, int id);
+/* Arrays of doubles that follow the leading one: of pairs, low part and error; of MPFR's values, all others. */
+size_t hu_exact_step_lows(const hu_exact_step *x);
 /* Room for a tensor's leading doubles, if it has none yet; for its LOW parts, the old ones dropped: of pairs, low part and error; of MPFR's
    values, all that follow the first. HU_EIO, HU_ENOMEM. */
 hu_status hu_exact_step_make(hu_exact_step *x, int id);

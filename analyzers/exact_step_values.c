@@ -6,11 +6,10 @@
 
 #define HU_ROOM_FOR "the exact step's values (--no-propagate goes on without)"
 
-/* Arrays of doubles that follow the leading one: of pairs, LO and ERR; of MPFR's values, all others. */
-static size_t
-lows(const hu_exact_step *x)
+size_t
+hu_exact_step_lows(const hu_exact_step *x)
 {
-	return x->rung == HU_STEP_TWO ? 2 : HU_STEP_PARTS - 1;
+	return x->rung == HU_STEP_TWO ? 2 : x->rung == HU_STEP_FOUR ? 3 : HU_STEP_PARTS - 1;
 }
 
 static void
@@ -49,10 +48,10 @@ hu_exact_step_make_low(hu_exact_step *x, int id, double **low)
 	void *room;
 
 	drop_low(x, id);
-	HU_TRY(hu_room_get(&room, (t->n * lows(x) + 1) * sizeof(double), HU_ROOM_FOR));
+	HU_TRY(hu_room_get(&room, (t->n * hu_exact_step_lows(x) + 1) * sizeof(double), HU_ROOM_FOR));
 	*low = room;
 	t->low = room;
-	t->lows = x->rung == HU_STEP_TWO ? 1 : HU_STEP_PARTS - 1;
+	t->lows = x->rung == HU_STEP_TWO ? 1 : (int)hu_exact_step_lows(x);
 	if (x->rung == HU_STEP_TWO)
 		x->low[id] = (hu_low){ *low, *low + t->n };
 	return HU_OK;

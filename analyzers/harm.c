@@ -62,6 +62,23 @@ hu_harm_verdict(const hu_harm *h)
 	return h->nonfinite ? "fatal" : hu_verdict(hu_harm_share(h), hu_harm_cosine(h));
 }
 
+void
+hu_harm_say(hu_str *s, const hu_harm *h, const char *what)
+{
+	const char *others = "";
+
+	if (h->nonfinite) {
+		hu_str_addf(s, "%zu element%s of %s %s not finite", h->nonfinite, h->nonfinite == 1 ? "" : "s", what, h->nonfinite == 1 ? "is" : "are");
+		others = h->exact2 > 0 ? "; of the others, " : ", the others are 0";
+	} else if (!(h->exact2 > 0)) {
+		others = " is 0";
+		hu_str_add(s, what);
+	}
+	hu_str_add(s, others);
+	if (h->exact2 > 0)
+		hu_str_addf(s, "%.3g of %s's L2 norm lost, cosine %.6g", hu_harm_share(h), what, hu_harm_cosine(h));
+}
+
 int
 hu_verdict_rank(const char *word)
 {

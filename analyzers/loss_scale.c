@@ -17,7 +17,7 @@
 
 enum { FIRST = -8, LAST = 24 };   /* the sweep's exponents */
 
-typedef struct tables { hu_tsv sweep, safe; int min, max, any; } tables;
+typedef struct tables { hu_tsv sweep, safe; int min, max, any; size_t nonfinite; } tables;
 
 /* The format in which tensor I's gradient is to survive, HU_NO_FORMAT where it does not count: its own
    where that has 16 bits or fewer; in a run without such gradients fp16, as if it had them. Tensors with
@@ -92,8 +92,10 @@ study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale
 	int min, max;
 
 	memset(s, 0, sizeof *s);
-	for (size_t k = 0; k < hu_count(info->shape); k++)
+	for (size_t k = 0; k < hu_count(info->shape); k++) {
 		hu_sweep_add(s, t->ideal[i][k] / scale, f);
+		w->nonfinite += !hu_isfinite(t->ideal[i][k] / scale);
+	}
 	for (size_t k = 0; t->t[i].data && k < t->t[i].n; k++) {
 		double x = fabs(hu_get(&t->t[i], k)) / scale;
 		nonzeros += hu_isfinite(x) && x > 0;
@@ -179,9 +181,11 @@ run(hu_analysis *a)
 	if (!w.any)
 		hu_str_addf(&a->said, "no loss-scaled gradients to judge");
 	else if (w.min <= w.max)
-		hu_str_addf(&a->said, "safe for every gradient of the traced steps: 2^%d to 2^%d", w.min, w.max);
+		hu_str_addf(&a->said, "safe for every %sgradient of the traced steps: 2^%d to 2^%d", w.nonfinite ? "finite " : "", w.min, w.max);
 	else
 		hu_str_addf(&a->said, "no scale is safe for every gradient of the traced steps (2^%d is needed, 2^%d overflows)", w.min, w.max + 1);
+	if (w.nonfinite)
+		hu_str_addf(&a->said, "; %zu are infinite or NaN at any scale", w.nonfinite);
 	return st == HU_OK ? wrote : st;
 }
 

@@ -81,7 +81,7 @@ propagated(hu_tsv *out, const hu_errors_step *m)
 	}
 	hu_tsv_real(out, m->ulp_max);
 	hu_tsv_real(out, m->ulp_mean);
-	if (isinf(m->rel_normwise) && isfinite(m->ulp_max)) /* the exact tensor is 0, the gradient of a bias before batchnorm for one */
+	if (isinf(m->rel_normwise)) /* the exact tensor is 0, the gradient of a bias before batchnorm for one, or nothing is finite */
 		hu_tsv_none(out);
 	else
 		hu_tsv_real(out, m->rel_normwise);
@@ -135,7 +135,7 @@ elements(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_
 	}
 }
 
-typedef struct tables { hu_tsv out, each; faults all; hu_ladder ladder; size_t outputs; double worst; } tables;
+typedef struct tables { hu_tsv out, each; faults all; hu_ladder ladder; size_t outputs, overflowed; double worst; } tables;
 
 /* One tensor being judged. */
 typedef struct tensor { const hu_analysis *a; const hu_trace *t; int id; hu_errors_sum sum; faults *all; } tensor;
@@ -219,7 +219,8 @@ judge_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 			} else if (n) {
 				row(&w->out, a, t, id, n, &m);
 				w->outputs += n;
-				w->worst = m.ulp_max > w->worst ? m.ulp_max : w->worst;
+				w->overflowed += isinf(m.ulp_max) != 0;
+				w->worst = m.ulp_max > w->worst && !isinf(m.ulp_max) ? m.ulp_max : w->worst;
 			}
 		}
 		if (memo)
@@ -278,7 +279,10 @@ finish(hu_analysis *a, tables *w, hu_status st)
 		each_st = hu_tsv_write(&w->each, a->opt.elements);
 	else
 		hu_tsv_release(&w->each);
-	hu_str_addf(&a->said, "%zu outputs judged, the worst %.4g ulp off; %zu outside their call's bound", w->outputs, w->worst, a->over_bound);
+	hu_str_addf(&a->said, "%zu outputs judged", w->outputs);
+	if (w->overflowed)
+		hu_str_addf(&a->said, ", some of %zu tensors overflowed; of the other tensors", w->overflowed);
+	hu_str_addf(&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst, a->over_bound);
 	return st != HU_OK ? st : faults_st != HU_OK ? faults_st : each_st;
 }
 

@@ -93,8 +93,8 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 		double s = hu_get(stored, i), exact = step_of(c, m[i], v[i], one, two, eps), got = step_of(c, m[i], s, one, two, stored_eps);
 		int zero = s == 0 && v[i] != 0;
 		l->n++;
-		l->moved += v[i] != hu_get(old, i);
-		l->swamped += v[i] != hu_get(old, i) && s == hu_get(old, i) && s != 0;
+		l->moved += isfinite(v[i]) && v[i] != hu_get(old, i);
+		l->swamped += isfinite(v[i]) && v[i] != hu_get(old, i) && s == hu_get(old, i) && s != 0;
 		l->zeroed += (size_t)zero;
 		if (m[i] != 0)
 			hu_harm_add(&l->harm, got, exact, zero);
@@ -117,6 +117,10 @@ study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *
 		double w = hu_get(old, i), d = v[i] - w, batch = w + d / rate;
 		int lost = d != 0 && hu_get(next, i) == w;
 		l->n++;
+		if (!isfinite(batch) || !isfinite(hu_get(next, i))) {
+			l->harm.nonfinite++;
+			continue;
+		}
 		l->moved += d != 0;
 		l->swamped += (size_t)lost;
 		l->harm.exact2 += (long double)batch * batch;
@@ -124,7 +128,6 @@ study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *
 		l->harm.got2 += (long double)got * got;
 		l->harm.dot += (long double)got * batch;
 		l->harm.lost2 += lost ? (long double)(batch - w) * (batch - w) : 0;
-		l->harm.nonfinite += !isfinite(batch) || !isfinite(got);
 	}
 	free(v);
 	return st;
@@ -167,6 +170,22 @@ study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const
 	return HU_OK;
 }
 
+static void
+say(hu_str *s, int kind, int seen, double worst, size_t nonfinite)
+{
+	if (!seen)
+		return;
+	hu_str_addf(s, "%s%s: ", s->len ? "; " : "", kind == MOMENT ? "second moments" : "running statistics");
+	if (nonfinite)
+		hu_str_addf(s, "%zu not finite%s", nonfinite, isnan(worst) ? "" : "; of the others, ");
+	else if (isnan(worst))
+		hu_str_add(s, "all 0");
+	if (!isnan(worst) && kind == MOMENT)
+		hu_str_addf(s, "step at a cosine of %.6g or better to the exact one's", worst);
+	else if (!isnan(worst))
+		hu_str_addf(s, "up to %.3g of the batch's out of reach", worst);
+}
+
 static hu_status
 run(hu_analysis *a)
 {
@@ -176,6 +195,8 @@ run(hu_analysis *a)
 	hu_progress bar;
 	hu_status st = HU_OK;
 	double worst[KINDS] = { NAN, NAN };
+	size_t nonfinite[KINDS] = { 0, 0 };
+	int seen[KINDS] = { 0, 0 };
 
 	hu_again_start(&again);
 	hu_analysis_begin(a, &out, "state", COLUMNS);
@@ -197,7 +218,10 @@ run(hu_analysis *a)
 			if (!all[k].n)
 				continue;
 			write_row(&out, t->step, NULL, NULL, k, &all[k]);
-			worst[k] = k == MOMENT ? fmin(isnan(worst[k]) ? 1 : worst[k], hu_harm_cosine(&all[k].harm)) : fmax(isnan(worst[k]) ? 0 : worst[k], hu_harm_share(&all[k].harm));
+			double x = k == MOMENT ? hu_harm_cosine(&all[k].harm) : hu_harm_share(&all[k].harm);
+			worst[k] = k == MOMENT ? fmin(worst[k], x) : fmax(worst[k], x); /* NaN gives way */
+			nonfinite[k] += all[k].harm.nonfinite;
+			seen[k] = 1;
 		}
 	}
 	hu_progress_end(&bar);
@@ -205,11 +229,9 @@ run(hu_analysis *a)
 		hu_tsv_release(&out);
 		return st;
 	}
-	if (!isnan(worst[MOMENT]))
-		hu_str_addf(&a->said, "second moments: step at a cosine of %.6g or better to the exact one's%s", worst[MOMENT], isnan(worst[STATISTIC]) ? "" : "; ");
-	if (!isnan(worst[STATISTIC]))
-		hu_str_addf(&a->said, "running statistics: up to %.3g of the batch's out of reach", worst[STATISTIC]);
-	if (isnan(worst[MOMENT]) && isnan(worst[STATISTIC]))
+	for (int k = 0; k < KINDS; k++)
+		say(&a->said, k, seen[k], worst[k], nonfinite[k]);
+	if (!seen[MOMENT] && !seen[STATISTIC])
 		hu_str_add(&a->said, "no moments and no running statistics");
 	hu_again_note(&again, &out);
 	return hu_analysis_write(a, &out, "state.tsv");

@@ -170,7 +170,7 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 	return HU_OK;
 }
 
-typedef struct tables { hu_again again; hu_tsv out, ratio, each; double share, cosine; size_t moved, swamped; } tables;
+typedef struct tables { hu_again again; hu_tsv out, ratio, each; hu_harm last; size_t updated, moved, swamped; } tables;
 
 static hu_status
 study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
@@ -200,8 +200,8 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 		update_row(&w->out, &w->ratio, t, NULL, NULL, all);
 		w->moved += all->moved;
 		w->swamped += all->swamped;
-		w->share = hu_harm_share(&all->harm);
-		w->cosine = hu_harm_cosine(&all->harm);
+		w->updated += all->n;
+		w->last = all->harm;
 	}
 	free(u);
 	return st;
@@ -210,7 +210,7 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 static hu_status
 run(hu_analysis *a)
 {
-	tables w = { .share = NAN, .cosine = NAN };
+	tables w = { .updated = 0 };
 	hu_progress bar;
 	hu_status st = HU_OK;
 
@@ -242,7 +242,12 @@ run(hu_analysis *a)
 	hu_again_note(&w.again, &w.ratio);
 	st = hu_analysis_write(a, &w.ratio, "swamping-ratio.tsv");
 	hu_status wrote = hu_analysis_write(a, &w.out, "swamping.tsv");
-	hu_str_addf(&a->said, "%zu of %zu weight updates swamped; last step: %.3g of the update's L2 norm lost, cosine %.6g", w.swamped, w.moved, w.share, w.cosine);
+	if (w.updated) {
+		hu_str_addf(&a->said, "%zu of %zu weight updates swamped; last step: ", w.swamped, w.moved);
+		hu_harm_say(&a->said, &w.last, "the update");
+	} else {
+		hu_str_add(&a->said, "no traced step updated the weights");
+	}
 	return st == HU_OK ? wrote : st;
 }
 

@@ -182,9 +182,10 @@ run(hu_analysis *a)
 	hu_again_note(&again, &out);
 	st = hu_analysis_write(a, &exponents, "exponents.tsv");
 	hu_status wrote = hu_analysis_write(a, &out, "underflow.tsv");
-	if (all.count.elements)
-		hu_str_addf(&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; %.3g of their L2 norm lost, cosine %.6g", hu_flush_share(&all), hu_harm_share(&all.harm), hu_harm_cosine(&all.harm));
-	else
+	if (all.count.elements) {
+		hu_str_addf(&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; ", hu_flush_share(&all));
+		hu_harm_say(&a->said, &all.harm, "the exact gradient");
+	} else
 		hu_str_addf(&a->said, "weight gradients not judged: the exact step was switched off or its inputs not recorded");
 	return st == HU_OK ? wrote : st;
 }

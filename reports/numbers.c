@@ -65,7 +65,7 @@ hu_number_value(const hu_report_run *r, const hu_number *n)
 	if (!strcmp(n->key, "safe_log2_scale_min"))
 		return interval(r);
 	char *s = !strcmp(n->key, "ms") ? hu_human(hu_metrics_median(r, "ms"), n->unit) : hu_human_json(number_at(r, n->key), n->unit);
-	char *whole = hu_xprintf("%s%s", s, strcmp(s, "–") ? n->suffix : "");
+	char *whole = hu_xprintf("%s%s", s, strcmp(s, "–") && !json_is_string(number_at(r, n->key)) ? n->suffix : "");
 	free(s);
 	return whole;
 }

@@ -44,4 +44,17 @@ test_is $? "a training that fails gives its own line and exit code"
 run compare --policies float32 --analyze --json $o e
 test $code = 0 && grep -q '"swamped_share"' out
 test_is $? "--analyze --json"
+run compare --policies float32,float64 --seeds 1,2 --analyze $o --trace-cap 400000 f
+test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 2 -; 2 train 2;" &&
+	test "$(column f/compare.tsv failed | tr '\n' ' ')" = "0 2 " && test "$(column f/compare.tsv accuracy | tail -n 1)" = - && test "$(column f/compare.tsv accuracy | head -n 1)" != - &&
+	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 && grep -q 'training failed with exit code 2' out
+test_is $? "a training that fails is a row that says so, the other policy has its numbers, and the exit code is its"
+run compare --policies float32,float64 --analyze $o --trace-steps none g
+test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&
+	! column g/compare-runs.tsv accuracy | grep -qx -- - && grep -q 'analysis failed with exit code 3' out
+test_is $? "an analysis that fails leaves the training's numbers, and the exit code is its"
+# seed 1 of this run ended the whole comparison
+run compare --policies float16,float32 --analyze --model mlp --width 0.1 --size 8 --train 64 --eval 16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
+test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out
+test_is $? "runs that end in NaN are rows as others are"
 finish

@@ -110,7 +110,7 @@ call_by_call(const step *s, const char *name)
 
 	hu_engine_find("auto", &engine);
 	hu_exact_step_init(&two, q, s->t, engine, 1, HU_STEP_TWO);
-	hu_exact_step_init(&many, q, s->t, engine, 1, HU_STEP_MPFR);
+	hu_exact_step_init(&many, q, s->t, engine, 1, HU_STEP_FOUR);
 	hu_exact_step_begin(&two);
 	hu_exact_step_begin(&many);
 	for (int i = 0; i < q->nc; i++) {

@@ -119,8 +119,9 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 	return st != HU_OK ? st : idled;
 }
 
+/* A command line that train refuses for the first run is refused for all. Any other failure is the run's own. */
 static hu_status
-one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_result *r, int *code)
+one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_result *r)
 {
 	words w = { NULL, 0, 0 };
 	char number[24];
@@ -138,14 +139,15 @@ one_run(const hu_args *a, const char *policy, long long seed, const char *dir, h
 		say_option(&w, "trace-steps", "none");
 	say_option(&w, "quiet", NULL);
 	say(&w, dir);
-	HU_TRY(execute(&w, code));
-	if (*code || !hu_args_given(a, "analyze"))
-		return *code ? HU_OK : hu_result_read(r, dir);
-	say(&w, "halfulp");
-	say(&w, "analyze");
-	say(&w, dir);
-	HU_TRY(execute(&w, code));
-	return *code ? HU_OK : hu_result_read(r, dir);
+	r->dir = hu_xstrdup(dir);
+	HU_TRY(execute(&w, &r->train));
+	if (!r->train && hu_args_given(a, "analyze")) {
+		say(&w, "halfulp");
+		say(&w, "analyze");
+		say(&w, dir);
+		HU_TRY(execute(&w, &r->analyze));
+	}
+	return r->train ? HU_OK : hu_result_read(r, dir);
 }
 
 /* DIR/POLICY-seedN; a policy's signs that mean something to a shell become _. */
@@ -217,20 +219,32 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 		int p = i / c->seeds;
 		char *run = run_name(c, dir, p, c->seed[i % c->seeds]);
 		hu_progress_note(&bar, "%s", run);
-		hu_status st = one_run(a, c->policy[p], c->seed[i % c->seeds], run, &c->result[i], code);
+		hu_result *r = &c->result[i];
+		hu_status st = one_run(a, c->policy[p], c->seed[i % c->seeds], run, r);
 		free(run);
 		HU_TRY(st);
-		if (*code)
+		if (i == 0 && r->train == HU_EXIT_USAGE) {
+			*code = HU_EXIT_USAGE;
 			return HU_OK;
+		}
 		if (!json) {
+			char failure[24];
 			hu_progress_end(&bar);
-			printf("%s: accuracy %.2f %%\n", hu_shown(c->result[i].dir), 100 * c->result[i].v[0]);
+			if (r->train)
+				printf("%s: failed (%s)\n", hu_shown(r->dir), hu_result_failure(r, failure));
+			else
+				printf("%s: accuracy %.2f %%\n", hu_shown(r->dir), 100 * r->v[0]);
 			fflush(stdout);
 		}
 		hu_progress_step(&bar, 1);
 	}
 	hu_progress_end(&bar);
 	HU_TRY(hu_comparison_write(c, dir));
+	for (int p = 0; p < c->policies; p++) {
+		int mine;
+		hu_comparison_failed(c, p, &mine);
+		*code = mine > *code ? mine : *code;
+	}
 	if (json) {
 		json_t *j = hu_comparison_to_json(c);
 		json_dumpf(j, stdout, JSON_INDENT(1));
@@ -273,6 +287,7 @@ const hu_command hu_cmd_compare = {
 	"compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
 	"train a model under several policies and seeds; accuracy, time, memory and losses in one table",
 	"Options are train's and hold for every run that they have an effect in (--init-scale has none in float32's). The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
-	"compare-runs.tsv. In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
+	"compare-runs.tsv. A run that fails is a row that says so, and the others go on; the exit code is the largest of theirs.\n"
+	"In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
 	opts, run, NULL
 };

@@ -77,6 +77,7 @@ hu_result_read(hu_result *r, const char *dir)
 {
 	json_error_t e;
 
+	free(r->dir);
 	r->dir = hu_xstrdup(dir);
 	char *path = hu_path(dir, "manifest.json");
 	json_t *m = json_load_file(path, 0, &e);
@@ -89,17 +90,57 @@ hu_result_read(hu_result *r, const char *dir)
 	return read_metrics(r);
 }
 
+const char *
+hu_result_failure(const hu_result *r, char *text)
+{
+	if (!r->train && !r->analyze)
+		return "-";
+	snprintf(text, 24, "%s %d", r->train ? "train" : "analyze", r->train ? r->train : r->analyze);
+	return text;
+}
+
+int
+hu_comparison_failed(const hu_comparison *c, int p, int *code)
+{
+	int n = 0, most = 0;
+
+	for (int i = 0; i < c->seeds; i++) {
+		const hu_result *r = &c->result[p * c->seeds + i];
+		int mine = r->train ? r->train : r->analyze;
+		n += mine != 0;
+		most = mine > most ? mine : most;
+	}
+	if (code)
+		*code = most;
+	return n;
+}
+
+/* Whether a run gave column K: one that trained; the shares need an analysis that came to its end, whatever it judged. */
+static int
+gave(const hu_result *r, int k)
+{
+	return !r->train && (k < SWAMPED || r->analyze <= HU_EXIT_JUDGED);
+}
+
 void
 hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mean, double *error)
 {
-	int n = c->seeds;
+	int n = 0;
 	double sum = 0, squares = 0;
 
-	for (int i = 0; i < n; i++)
-		sum += c->result[p * n + i].v[k] - (paired ? c->result[i].v[k] : 0);
-	*mean = sum / n;
-	for (int i = 0; i < n; i++) {
-		double d = c->result[p * n + i].v[k] - (paired ? c->result[i].v[k] : 0) - *mean;
+	for (int i = 0; i < c->seeds; i++) {
+		const hu_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
+		if (!gave(r, k) || (paired && !gave(first, k)))
+			continue;
+		sum += r->v[k] - (paired ? first->v[k] : 0);
+		n++;
+	}
+	*mean = n ? sum / n : NAN;
+	for (int i = 0; i < c->seeds; i++) {
+		const hu_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
+		if (!gave(r, k) || (paired && !gave(first, k)))
+			continue;
+		double d = r->v[k] - (paired ? first->v[k] : 0) - *mean;
 		squares += d * d;
 	}
 	*error = n > 1 ? sqrt(squares / (n - 1) / n) : NAN;
@@ -139,13 +180,14 @@ write_means(const hu_comparison *c, const char *dir)
 	hu_tsv t;
 
 	hu_str_init(&columns);
-	hu_str_add(&columns, "policy runs");
+	hu_str_add(&columns, "policy runs failed");
 	for (int k = 0; k < HU_RESULTS; k++)
 		hu_str_addf(&columns, " %s %s_se %s_difference %s_difference_se", names[k], names[k], names[k], names[k]);
 	begin(&t, c, "compare", columns.s);
 	for (int p = 0; p < c->policies; p++) {
 		hu_tsv_text(&t, c->policy[p]);
 		hu_tsv_int(&t, c->seeds);
+		hu_tsv_int(&t, hu_comparison_failed(c, p, NULL));
 		for (int k = 0; k < HU_RESULTS; k++)
 			for (int paired = 0; paired < 2; paired++) {
 				double mean, error;
@@ -165,10 +207,11 @@ hu_comparison_write(const hu_comparison *c, const char *dir)
 {
 	hu_str columns;
 	hu_tsv t;
+	char failure[24];
 
 	HU_TRY(write_means(c, dir));
 	hu_str_init(&columns);
-	hu_str_add(&columns, "policy seed run");
+	hu_str_add(&columns, "policy seed run failed");
 	for (int k = 0; k < HU_RESULTS; k++)
 		hu_str_addf(&columns, " %s", names[k]);
 	begin(&t, c, "compare-runs", columns.s);
@@ -176,8 +219,9 @@ hu_comparison_write(const hu_comparison *c, const char *dir)
 		hu_tsv_text(&t, c->policy[i / c->seeds]);
 		hu_tsv_int(&t, c->seed[i % c->seeds]);
 		hu_tsv_text(&t, c->result[i].dir);
+		hu_tsv_text(&t, hu_result_failure(&c->result[i], failure));
 		for (int k = 0; k < HU_RESULTS; k++)
-			cell(&t, c->result[i].v[k]);
+			cell(&t, gave(&c->result[i], k) ? c->result[i].v[k] : NAN);
 	}
 	char *path = hu_path(dir, "compare-runs.tsv");
 	hu_status st = hu_tsv_write(&t, path);
@@ -198,7 +242,7 @@ hu_comparison_to_json(const hu_comparison *c)
 	json_t *list = json_array();
 
 	for (int p = 0; p < c->policies; p++) {
-		json_t *j = json_pack("{s:s s:i}", "policy", c->policy[p], "runs", c->seeds);
+		json_t *j = json_pack("{s:s s:i s:i}", "policy", c->policy[p], "runs", c->seeds, "failed", hu_comparison_failed(c, p, NULL));
 		for (int k = 0; k < HU_RESULTS; k++) {
 			double mean, error, difference, paired_error;
 			hu_comparison_mean(c, p, k, 0, &mean, &error);
@@ -248,6 +292,15 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 			print_pair(f, 9, "%.4f", mean, NAN, 1);
 		}
 		fputc('\n', f);
+	}
+	for (int i = 0; i < c->policies * c->seeds; i++) {
+		const hu_result *r = &c->result[i];
+		if (r->train)
+			fprintf(f, "%s: training failed with exit code %d, so that the row is without it\n", r->dir, r->train);
+		else if (r->analyze == HU_EXIT_JUDGED)
+			fprintf(f, "%s: outputs left their bound, see %s/analysis/faults.tsv\n", r->dir, r->dir);
+		else if (r->analyze)
+			fprintf(f, "%s: analysis failed with exit code %d, so that the shares are without it\n", r->dir, r->analyze);
 	}
 	fprintf(f, "%d seed%s; ± is the standard error of the mean; difference: in accuracy, points, to %s at the same seed\n", c->seeds, c->seeds > 1 ? "s" : "", c->policy[0]);
 }

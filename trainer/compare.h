@@ -14,6 +14,7 @@ enum { HU_RESULTS = 8 };
 typedef struct hu_result {
 	char *dir;
 	double v[HU_RESULTS];    /* in the order of hu_result_name */
+	int train, analyze;      /* exit codes, 0 where nothing failed: of a training that failed there are no numbers, of an analysis no shares */
 } hu_result;
 
 /* accuracy precision recall eval_loss ms_a_step bytes swamped_share underflowed_share */
@@ -30,9 +31,15 @@ typedef struct hu_comparison {
 	hu_result *result;       /* [policies][seeds] */
 } hu_comparison;
 
-/* Mean of column K of policy P over the seeds, and the mean's standard error (NaN for one seed).
-   PAIRED: of the differences to the first policy at the same seed. */
+/* Mean of column K of policy P over the seeds whose runs gave it, and the mean's standard error (NaN for one seed).
+   PAIRED: of the differences to the first policy at the same seed. NaN where no run gave it. */
 void hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mean, double *error);
+
+/* What the run's failure was, "train 3" or "analyze 4" with the exit code, into TEXT of 24 bytes; "-" for none. Analysis exits 1 where it judged and
+   an output left its bound: that is told too. */
+const char *hu_result_failure(const hu_result *r, char *text);
+/* The runs that failed; the largest exit code of them in *CODE, which may be NULL. */
+int hu_comparison_failed(const hu_comparison *c, int p, int *code);
 
 /* DIR/compare.tsv, a row a policy, and DIR/compare-runs.tsv, a row a run. */
 hu_status hu_comparison_write(const hu_comparison *c, const char *dir);

@@ -17,7 +17,7 @@
 
 enum { ROWS = 4 }; /* so many and more go to the exact product of matrices; fewer, output by output */
 
-/* All of T, low parts and all, at a precision that holds four doubles. */
+/* All of T, low parts and all, at a precision that holds its doubles. */
 static mpfr_t *
 whole(const hu_tensor *t)
 {
@@ -25,7 +25,7 @@ whole(const hu_tensor *t)
 
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (t->n > 4096)
 	for (size_t i = 0; i < t->n; i++) {
-		mpfr_init2(x[i], 256);
+		mpfr_init2(x[i], t->lows < 4 ? 256 : 320);
 		hu_exact_get(x[i], t, i);
 	}
 	return x;
@@ -45,7 +45,7 @@ sum_of_parts(mpfr_t y, const hu_contract *x, size_t m, size_t n, const mpfr_t *a
 {
 	mpfr_t u, v;
 
-	mpfr_inits2(256, u, v, (mpfr_ptr)NULL);
+	mpfr_inits2(320, u, v, (mpfr_ptr)NULL);
 	mpfr_set_prec(y, HU_EXACT_BITS);
 	mpfr_set_zero(y, 1);
 	for (size_t k = 0; k < x->k;) {

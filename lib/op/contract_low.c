@@ -207,27 +207,6 @@ term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 	}
 }
 
-/* The IEEE value of output (ROW, COLUMN) where an operand is not finite; else unknown. */
-static hu_dd
-special(const job *j, work *w, size_t row, size_t column)
-{
-	const hu_contract *x = j->x;
-	hu_dd s = { 0, 0, INFINITY };
-
-	for (size_t k0 = 0; k0 < x->k; k0 += STRETCH) {
-		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
-		row_stretch(x, &j->a, &j->runs, row, k0, k1, w->part, NULL);
-		for (size_t k = k0; k < k1; k++) {
-			double a = w->part[0][k - k0], b = hu_get(j->b.t, x->column(x, k) + column * x->column_stride);
-			if (hu_isfinite(a) && hu_isfinite(b))
-				continue;
-			s.h += a * b; /* an infinity or NaN: order and finite terms do not matter */
-			s.e = 0;
-		}
-	}
-	return s;
-}
-
 /* One row of the tile: sums joined, errors complete, scale divided out. */
 static void
 finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
@@ -242,17 +221,17 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 		double v = w->lo[o + n] + w->bare[o + n], cross = times(a.l, b.h) + times(a.h, b.l), e = w->err[o + n];
 		e += fabs(v) * 0x1p-52 * (cross != 0) + fabs(w->rest[o + n]) + w->bare_err[o + n] + g * cross + times(a.l, b.l) + (cross != 0 ? 0x1p-1000 * a.h * b.h : 0);
 		e += times(a.h, b.e) + times(a.l, b.e) + times(a.e, b.h) + times(a.e, b.l) + times(a.e, b.e);
+		if (!(a.e < INFINITY) || !(b.e < INFINITY)) /* an operand of which nothing is known, which may be infinite: no zero wins over that */
+			e = INFINITY;
 		w->hi[o + n] = hu_dd_sum(w->hi[o + n], v, &w->lo[o + n]);
 		w->err[o + n] = e == 0 ? 0 : e < INFINITY ? e * (1 + 0x1p-40) + 0x1p-1070 : INFINITY;
 		if (e > VAGUE * fabs(w->hi[o + n]) && w->err[o + n] < INFINITY)
 			w->open[open++] = n;
 	}
 	for (size_t n = 0; n < count; n++)
-		if (w->hi[o + n] != w->hi[o + n]) {
-			hu_dd s = special(j, w, row, n0 + n);
-			w->hi[o + n] = s.h;
-			w->lo[o + n] = s.l;
-			w->err[o + n] = s.e;
+		if (w->hi[o + n] != w->hi[o + n]) { /* an operand is not finite: nothing is said, not even that the sum is NaN */
+			w->lo[o + n] = 0;
+			w->err[o + n] = INFINITY;
 		}
 	if (open)
 		term_by_term(j, w, row, n0, open);

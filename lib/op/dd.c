@@ -35,10 +35,10 @@ hu_dd_exp(hu_dd a)
 
 	if (a.h == 0 && a.l == 0 && a.e == 0)
 		return hu_dd_of(1);
+	if (a.h + a.e < -740 && a.h > -INFINITY) /* below 2^-1060, however little is known of it */
+		return (hu_dd){ 0, 0, 0x1p-1060 };
 	if (!(a.e <= 0x1p-11) || !(a.h < 700))
 		return unknown();
-	if (a.h < -740) /* below 2^-1060 */
-		return (hu_dd){ 0, 0, 0x1p-1060 };
 	r = hu_dd_sub(a, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.62e42fefa39efp-1)));
 	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.abc9e3b39803fp-56)));
 	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_literal(0x1.7b57a079a1934p-111, 0x1p-164)));

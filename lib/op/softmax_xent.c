@@ -232,6 +232,19 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_map_enclose(&exact, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
 }
 
+/* y = a + b, in which an addend too small to be seen still shows as the last bit (rounding to odd): beside a double the exponential of a large
+   negative number may lie beyond any number of bits. Y has more bits than a double. */
+static void
+add(mpfr_t y, const mpfr_t a, const mpfr_t b)
+{
+	if (mpfr_add(y, a, b, MPFR_RNDZ) == 0 || !mpfr_regular_p(y) || mpfr_min_prec(y) == mpfr_get_prec(y))
+		return;
+	if (mpfr_signbit(y))
+		mpfr_nextbelow(y);
+	else
+		mpfr_nextabove(y);
+}
+
 /* Sum of exp(x - top) over all elements but the (first) largest; TOP its value. Where low parts tell which is the
    larger, any of them will do: the result is the same. */
 static void
@@ -277,10 +290,10 @@ reference_loss(hu_tensor *const *in, mpfr_t y)
 		mpfr_log1p(sum, sum, MPFR_RNDN);
 		hu_exact_get(x, in[0], i * C + (size_t)hu_get(in[1], i));
 		mpfr_sub(t, t, x, MPFR_RNDN);
-		mpfr_add(t, t, sum, MPFR_RNDN);
+		add(t, t, sum);
 		hu_exact_get(x, in[2], i);
 		mpfr_mul(t, t, x, MPFR_RNDN);
-		mpfr_add(y, y, t, MPFR_RNDN);
+		add(y, y, t);
 		hu_exact_add(weight, in[2], i);
 	}
 	mpfr_div(y, y, weight, MPFR_RNDN);
@@ -291,11 +304,12 @@ static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	size_t C = hu_last(in[0]->shape), row = (size_t)-1;
-	mpfr_t sum, top;
+	mpfr_t sum, top, one;
 
 	(void)c;
 	HU_TRY(check_labels(in[1], C));
-	mpfr_inits2(HU_EXACT_BITS, sum, top, (mpfr_ptr)NULL);
+	mpfr_inits2(HU_EXACT_BITS, sum, top, one, (mpfr_ptr)NULL);
+	mpfr_set_ui(one, 1, MPFR_RNDN);
 	for (size_t i = 0; i < n; i++) {
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		if (out == 0) {
@@ -305,14 +319,14 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		if (element[i] / C != row) {
 			row = element[i] / C;
 			others(in[0], row * C, C, top, sum);
-			mpfr_add_ui(sum, sum, 1, MPFR_RNDN);
+			add(sum, sum, one);
 		}
 		hu_exact_get(exact[i], in[0], element[i]);
 		mpfr_sub(exact[i], exact[i], top, MPFR_RNDN);
 		mpfr_exp(exact[i], exact[i], MPFR_RNDN);
 		mpfr_div(exact[i], exact[i], sum, MPFR_RNDN);
 	}
-	mpfr_clears(sum, top, (mpfr_ptr)NULL);
+	mpfr_clears(sum, top, one, (mpfr_ptr)NULL);
 	return HU_OK;
 }
 
