@@ -16,7 +16,7 @@ import time
 from fractions import Fraction as Q
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from independent import loss_scale, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
+from independent import baseline, loss_scale, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
 from independent.expect import Unknown, compare  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import fl, log2floor, pow2  # noqa: E402
@@ -227,6 +227,22 @@ def faulty():
     judge('faulty', [], history=True, tampered=listed, code=1)
 
 
+def blessed():
+    """A baseline of three runs that differ in the order of their sums."""
+    runs = []
+    for name, model in (('one', 'fma,acc=fp32'), ('two', 'pairwise,acc=fp32'), ('three', 'chunk:8,acc=fp32')):
+        path = os.path.join(folder, name)
+        run('train', *MLP, '--steps', '3', '--trace-steps', '2', '--policy', 'mixed_float16', '--init-scale', '1024', '--accumulate', model, '--quiet', path)
+        run('analyze', path)
+        runs.append(Run(path))
+    path = os.path.join(folder, 'base.tsv')
+    run('check', runs[0].path, '--baseline', path, '--bless', '--reason', 'test', '--ulps', '2', *(r.path for r in runs[1:]))
+    mine = list(baseline.rows(runs, 2))
+    tables['baseline'] = len(mine)
+    wrong = compare(path, agreed, mine, 'baseline')
+    ok(len(mine) > 500 and not wrong, 'baseline: %d quantities' % len(mine), '%d differences\n' % len(wrong) + '\n'.join(wrong[:12]))
+
+
 def fp8():
     """Scaled casts, a tensor core; where a gradient is 0 the update is the weight times 2^-13: the ratio's bin begins there."""
     path = os.path.join(folder, 'fp8')
@@ -289,6 +305,7 @@ RUNS = {
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5'], sample=12),
     'faulty': faulty,
+    'baseline': blessed,
     # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell
     'float64': lambda: judge('float64', CONVNET + ['--steps', '3', '--trace-steps', '2', '--policy', 'float64', '--optimizer', 'sgd', '--seed', '2'], sample=16),
     'stochastic': lambda: judge('stochastic', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'float16', '--accumulate', 'fma,acc=fp16,mode=SR', '--optimizer', 'sgd'], sample=12,

@@ -246,4 +246,4 @@ class Step:
             ulps.append(0.0 if d < NOTHING else d / (1 << unit) if unit >= 0 else float(d << -unit))
             error, norm = error + d * d, norm + x * x
         share = math.sqrt(error / norm) if norm else 0.0 if error < NOTHING * NOTHING else None
-        return max(ulps), math.fsum(ulps) / len(ulps), share
+        return max(ulps), math.fsum(u / len(ulps) for u in ulps), share
