@@ -86,21 +86,25 @@ LOAD(load_f32, float, AS_IS)
 LOAD(load_f64, double, AS_IS)
 LOAD(load_any, double, TO_FORMAT)
 
-/* What one block of these elements costs, where somebody asks. */
+/* What these elements cost, where somebody asks: a few at a time, so that the frame stays small. */
 static void
 count_block(const hu_map *m, size_t first, size_t n)
 {
-	double x[HU_MAP_IN][HU_MAP_BLOCK], y[HU_MAP_OUT][HU_MAP_BLOCK], *out[HU_MAP_OUT] = { y[0], y[1], y[2], y[3] };
+	enum { SOME = 32 };
+	double x[HU_MAP_IN][SOME], y[HU_MAP_OUT][SOME], *out[HU_MAP_OUT] = { y[0], y[1], y[2], y[3] };
 	const double *in[HU_MAP_IN];
 	hu_ctx_count c;
 
 	for (int k = 0; k < HU_CONSTANTS; k++)
 		c.k[k] = m->k[k];
-	for (int k = 0; k < m->nin; k++) {
-		load_f64(m, &m->in[k], hu_format_of(HU_FP64), first, n, x[k]);
-		in[k] = x[k];
+	for (size_t i = 0; i < n; i += SOME) {
+		size_t some = n - i < SOME ? n - i : SOME;
+		for (int k = 0; k < m->nin; k++) {
+			load_f64(m, &m->in[k], hu_format_of(HU_FP64), first + i, some, x[k]);
+			in[k] = x[k];
+		}
+		hu_performed_operations(m->blocks->count(&c, some, in, out));
 	}
-	hu_performed_operations(m->blocks->count(&c, n, in, out));
 }
 
 void
