@@ -16,6 +16,7 @@ include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/t/local.mk
+include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/independent/local.mk
 include $(top_srcdir)/t/mutation/local.mk
 include $(top_srcdir)/t/papers/local.mk

@@ -164,6 +164,8 @@ run(const hu_args *args)
 		st = choose(hu_args_text(args, "only"), hu_args_given(args, "accumulate"), take);
 	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
 		return hu_complain(st);
+	if (hu_run_finished(&r) != HU_OK)
+		fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
 	opt.replay_only = !was_run(take, "underflow") && !was_run(take, "loss-scale");
 	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
 	if (st == HU_OK) {

@@ -77,7 +77,7 @@ compare(part *p, const hu_tensor *got, const double *hi, const double *lo, const
 			p->vanished++;
 		}
 		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l));
-		if (wide) /* whose squares may leave double's range */
+		if (wide) /* whose squares, and sums of ulps of the smallest subnormal, may leave double's range */
 			p->exact2 += (long double)h * h;
 		else
 			s.exact2 += h * h;
@@ -88,20 +88,22 @@ compare(part *p, const hu_tensor *got, const double *hi, const double *lo, const
 		if (wide) {
 			p->error2 += (long double)d * d;
 			p->off2 += (long double)off * off;
+			p->ulps += (long double)ulps;
+			p->off_ulps += (long double)off_ulps;
 		} else {
 			s.error2 += d * d;
 			s.off2 += off * off;
+			s.ulps += ulps;
+			s.off_ulps += off_ulps;
 		}
-		s.ulps += ulps;
-		s.off_ulps += off_ulps;
 		p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
 		p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
 	}
 	p->error2 += (long double)s.error2;
 	p->exact2 += (long double)s.exact2;
 	p->off2 += (long double)s.off2;
-	p->ulps = (long double)s.ulps;
-	p->off_ulps = (long double)s.off_ulps;
+	p->ulps += (long double)s.ulps;
+	p->off_ulps += (long double)s.off_ulps;
 }
 
 /* Nothing to tell, or too little off to matter. */

@@ -88,7 +88,7 @@ hu_op_run_dots(hu_op_run *r, int judged)
 	}
 	for (size_t i = 0; r->nin == 3 && i < rows; i++)
 		c[i] = hu_round(hu_op_run_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);
-	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed };
+	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed, r->call.mode };
 	r->roundings = hu_rowdot_roundings(&d);
 #pragma omp parallel for schedule(dynamic, 64)
 	for (size_t i = 0; i < rows; i++) {

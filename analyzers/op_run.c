@@ -42,23 +42,46 @@ hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format
 	return HU_OK;
 }
 
-/* The exact values rounded to the output, in the call's mode where it does not draw. */
+/* To fp64. Ties are where the value lies halfway between both neighbours, which takes one bit more. */
+static double
+to_double(mpfr_srcptr exact, hu_mode mode)
+{
+	double low = mpfr_get_d(exact, MPFR_RNDZ), high = mpfr_get_d(exact, MPFR_RNDA);
+	mpfr_t half;
+
+	switch (mode) {
+	case HU_RZ: return low;
+	case HU_RU: return mpfr_get_d(exact, MPFR_RNDU);
+	case HU_RD: return mpfr_get_d(exact, MPFR_RNDD);
+	case HU_RO: return low != high && hu_isfinite(low) ? hu_from_bits64(hu_bits64(low) | 1) : low;
+	case HU_RNA:
+	case HU_RNZ: break;
+	default: return mpfr_get_d(exact, MPFR_RNDN);
+	}
+	mpfr_init2(half, 64);
+	mpfr_set_d(half, low, MPFR_RNDN);
+	mpfr_add_d(half, half, high, MPFR_RNDN);
+	mpfr_div_2ui(half, half, 1, MPFR_RNDN);
+	int tie = low != high && hu_isfinite(high) && !mpfr_cmp(half, exact);
+	mpfr_clear(half);
+	return !tie ? mpfr_get_d(exact, MPFR_RNDN) : mode == HU_RNA ? high : low;
+}
+
+/* The exact values rounded to the output, in the call's mode where it does not draw, else to nearest even. */
 static void
 round_once(hu_op_run *r)
 {
 	hu_mode mode = hu_mode_draws(r->call.mode) ? HU_RNE : r->call.mode;
 
 	for (size_t i = 0; i < r->n; i++) {
-		mpfr_t odd;
-		mpfr_init2(odd, 53);
-		int inexact = mpfr_set(odd, r->exact[i], MPFR_RNDZ);
-		double x = mpfr_get_d(odd, MPFR_RNDZ);
-		if (r->out.id == HU_FP64)
-			x = mpfr_get_d(r->exact[i], MPFR_RNDN);
-		else if (inexact && hu_isfinite(x))
+		if (r->out.id == HU_FP64) {
+			r->value[i] = to_double(r->exact[i], mode);
+			continue;
+		}
+		double x = mpfr_get_d(r->exact[i], MPFR_RNDZ);
+		if (hu_isfinite(x) && mpfr_cmp_d(r->exact[i], x))
 			x = hu_from_bits64(hu_bits64(x) | 1); /* to odd, then once more: as if once (p <= 51) */
-		r->value[i] = r->out.id == HU_FP64 ? x : hu_round(x, r->out, mode, 0, 0);
-		mpfr_clear(odd);
+		r->value[i] = hu_round(x, r->out, mode, 0, 0);
 	}
 }
 

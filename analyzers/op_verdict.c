@@ -16,7 +16,7 @@ typedef struct beyond { size_t over, open, worst; double ratio; } beyond;
 typedef struct verdict {
 	size_t n, differ, worst;
 	double most, sum, at;
-	long double error2, exact2; /* over what is finite in both */
+	long double error2, exact2; /* of what is finite in both; infinite where one of both alone is not finite */
 	beyond proven, probable;
 	int same_shape, found;      /* found: LAYOUT gives the result's values */
 	hu_op_layout layout;
@@ -79,6 +79,8 @@ judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
 		long double error = mpfr_get_ld(d, MPFR_RNDN);
 		v->error2 += error * error;
 		v->exact2 += (long double)e * e;
+	} else if (isinf(ulps)) {
+		v->error2 = INFINITY;
 	}
 }
 
@@ -125,10 +127,14 @@ hu_op_probable_words(const hu_op_run *r, char *text, size_t size)
 {
 	const hu_roundings *k = &r->roundings;
 
+	char all[48] = "the result keeps it";
+
+	if (r->n != 1)
+		snprintf(all, sizeof all, "all %zu results keep it", r->n);
 	if (k->none)
 		snprintf(text, size, "there is none: %s", k->none);
 	else
-		snprintf(text, size, "if rounding errors are independent with mean zero, all %zu results keep it with probability %.10g: lambda = %.4g, %.0f roundings a term, %.0f terms (Higham and Mary 2019)", r->n, r->confidence, r->lambda, k->count, k->terms);
+		snprintf(text, size, "if rounding errors are independent with mean zero, %s with probability %.10g: lambda = %.4g, %.0f roundings a term, %.0f terms (Higham and Mary 2019)", all, r->confidence, r->lambda, k->count, k->terms);
 }
 
 static void
@@ -149,7 +155,7 @@ layout_words(const verdict *v, char *text, size_t size)
 static double
 normwise(const verdict *v)
 {
-	return v->exact2 > 0 ? (double)sqrtl(v->error2 / v->exact2) : v->error2 > 0 ? INFINITY : 0;
+	return v->error2 > 0 ? (double)sqrtl(v->error2 / v->exact2) : 0;
 }
 
 static json_t *
@@ -165,6 +171,7 @@ lengths(int rank, const size_t *d)
 static void
 report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 {
+	static const char *const undefined[] = { "ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise", "bound_ratio_max" }; /* of no elements */
 	char layout[200];
 	json_t *probable = hu_op_probable_json(r);
 	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n, "format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
@@ -172,6 +179,9 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 
 	HU_ASSERT(o && probable);
 	layout_words(v, layout, sizeof layout);
+	if (!v->n)
+		for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++)
+			json_object_set_new(o, undefined[i], json_null());
 	json_object_set_new(o, "shape", lengths(got->rank, got->shape));
 	json_object_set_new(o, "shape_of_result", lengths(r->shape.rank, r->shape.d));
 	json_object_set_new(o, "layout", v->same_shape && !v->found ? json_null() : json_string(layout));
@@ -211,7 +221,10 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id), v->worst, v->at);
 		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n, normwise(v), v->proven.ratio);
 	}
-	printf("proven     %s\n", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
+	printf("proven     %s", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
+	if (v->proven.open && v->proven.open < v->n)
+		printf("; %zu of %zu results have no bound", v->proven.open, v->n);
+	putchar('\n');
 	hu_op_probable_words(r, words, sizeof words);
 	if (v->probable.over)
 		printf("probable   OUTSIDE THE PROBABILISTIC BOUND: %zu of %zu results, the worst by a factor of %.4g, element %zu; %s\n", v->probable.over, v->n, v->probable.ratio, v->probable.worst, words);

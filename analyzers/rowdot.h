@@ -14,8 +14,9 @@ typedef struct hu_rowdot {
 	size_t k;
 	const double *a, *b, *c;  /* rows of K; c: NULL, or one number a row */
 	hu_sum sum;               /* resolved */
-	hu_format_id out;         /* the sum is rounded to it, to nearest */
+	hu_format_id out;         /* the sum is rounded to it */
 	uint64_t seed;
+	hu_mode mode;             /* of that last rounding, one that draws nothing; 0: to nearest even */
 } hu_rowdot;
 
 /* Row I. A tensor core's NaN keeps the hardware's code. */

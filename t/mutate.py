@@ -7,7 +7,7 @@
 # are killed (nine in ten of kernels, 95 in 100 of C). Mutants of which the compiler makes the same code are none, nor are those
 # of t/mutation/known.py. The choice depends on the seed and the files' text alone. With --log rows already in FILE are not
 # made again and new ones are added: a run that --limit ended is gone on with by the same command. srcdir names the sources.
-import argparse, fnmatch, os, queue, sys, threading, time
+import argparse, fnmatch, os, queue, random, sys, threading, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mutation.builder import Builder  # noqa: E402
@@ -139,12 +139,12 @@ def main():
     missing = [target.source(u) for u in wanted if not os.path.exists(os.path.join(top, target.source(u)))]
     if missing:
         sys.exit("mutate.py: there is no " + ", ".join(missing))
-    log, jobs, functions = Log(a.log, a.again), queue.Queue(), 0
-    for unit in wanted:
-        for place, some in target.mutations(unit, a.each, a.seed):
-            if some:
-                functions += 1
-                jobs.put((unit, place, some))
+    log, jobs = Log(a.log, a.again), queue.Queue()
+    all_jobs = [(unit, place, some) for unit in wanted for place, some in target.mutations(unit, a.each, a.seed) if some]
+    if a.log:
+        random.Random(a.seed).shuffle(all_jobs) # what is done when the time is up is a sample of all
+    for job in all_jobs:
+        jobs.put(job)
     code, out = Builder(top, build, 99).shell("make -s halfulp t/libtap.a", 3600)
     if code:
         sys.exit("mutate.py: the program does not build:\n" + out[-2000:])
@@ -161,7 +161,7 @@ def main():
     rows = [r for k, r in log.rows.items() if k[0] in wanted and not r.endswith("\tNONE")]
     survivors = [r for r in rows if r.endswith("\tSURVIVED")]
     killed = len(rows) - len(survivors)
-    print("# killed %d of %d (%.0f %%), seed %d, %d functions or operators%s" % (killed, len(rows), 100.0 * killed / max(len(rows), 1), a.seed, functions, "" if jobs.empty() else ", %d not come to yet" % jobs.qsize()))
+    print("# killed %d of %d (%.0f %%), seed %d, %d functions or operators%s" % (killed, len(rows), 100.0 * killed / max(len(rows), 1), a.seed, len(all_jobs), "" if jobs.empty() else ", %d not come to yet" % jobs.qsize()))
     for s in survivors:
         print("# survivor: " + s.replace("\t", "  "))
     sys.exit(0 if rows and killed >= target.needed * len(rows) else 1)

@@ -16,7 +16,7 @@ import time
 from fractions import Fraction as Q
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from independent import loss_scale, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
+from independent import baseline, loss_scale, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
 from independent.expect import Unknown, compare  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import fl, log2floor, pow2  # noqa: E402
@@ -164,7 +164,7 @@ def forget(path, *files):
 
 
 def tamper(path, step, tensor, element, by):
-    """Adds BY to an fp32 number of a trace."""
+    """Adds BY to an fp32 number of a trace; of what nobody reads it may be infinite."""
     file = 'trace/step-%06d.safetensors' % step
     name = os.path.join(path, file)
     raw = bytearray(open(name, 'rb').read())
@@ -216,10 +216,41 @@ MODELS = ['sequential,acc=fp16', 'fma,acc=bf16', 'chunk:16,acc=fp16', 'pairwise,
 def faulty():
     """A trace with wrong numbers in it, and a history of 5000 steps."""
     path = os.path.join(folder, 'faulty')
-    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'float32', '--quiet', path)
+    run('train', *MLP, '--steps', '2', '--trace-steps', '0,1', '--policy', 'float32', '--quiet', path)
     for place, by in ((7, 0.25), (3, -1.0)):
         tamper(path, 1, 'dense2.xw', place, by)
-    judge('faulty', [], history=True, tampered=[(1, 'dense2.xw', 3), (1, 'dense2.y', 3), (1, 'dense2.xw', 7), (1, 'dense2.y', 7)], code=1)
+    listed = [(1, 'dense2.xw', 3), (1, 'dense2.y', 3), (1, 'dense2.xw', 7), (1, 'dense2.y', 7)]
+    for step in (1, 0):
+        for name, place in (('optim.grad_norm', 0), ('dense2.b_next', 3), ('dense2.b_next', 1)):
+            tamper(path, step, name, place, math.inf)
+            listed.append((step, name, place))
+    judge('faulty', [], history=True, tampered=listed, code=1)
+
+
+def blessed():
+    """A baseline of three runs that differ in the order of their sums."""
+    runs = []
+    for name, model in (('one', 'fma,acc=fp32'), ('two', 'pairwise,acc=fp32'), ('three', 'chunk:8,acc=fp32')):
+        path = os.path.join(folder, name)
+        run('train', *MLP, '--steps', '3', '--trace-steps', '2', '--policy', 'mixed_float16', '--init-scale', '1024', '--accumulate', model, '--quiet', path)
+        run('analyze', path)
+        runs.append(Run(path))
+    path = os.path.join(folder, 'base.tsv')
+    run('check', runs[0].path, '--baseline', path, '--bless', '--reason', 'test', '--ulps', '2', *(r.path for r in runs[1:]))
+    mine = list(baseline.rows(runs, 2))
+    tables['baseline'] = len(mine)
+    wrong = compare(path, agreed, mine, 'baseline')
+    ok(len(mine) > 500 and not wrong, 'baseline: %d quantities' % len(mine), '%d differences\n' % len(wrong) + '\n'.join(wrong[:12]))
+
+
+def fp8():
+    """Scaled casts, a tensor core; where a gradient is 0 the update is the weight times 2^-13: the ratio's bin begins there."""
+    path = os.path.join(folder, 'fp8')
+    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--lr', '0.015625', '--weight-decay', '0.0078125', '--quiet', path)
+    listed = [(1, 'dense2.b_next', 1), (1, 'dense2.b_next', 2)]
+    for step, name, place in listed:
+        tamper(path, step, name, place, math.inf)
+    judge('fp8', [], sample=12, tampered=listed, code=1)
 
 
 def metrics(name, words, evaluated):
@@ -270,17 +301,27 @@ RUNS = {
     'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', '--growth-interval', '1', '--backoff-factor', '0.0625'], lost=0.03),
     'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024'], history=True),
     'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4'], sample=24, models=MODELS),
-    # where a gradient is 0 the update is the weight times 2^-13: the ratio's bin begins there
-    'fp8': lambda: judge('fp8', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--lr', '0.015625', '--weight-decay', '0.0078125'], sample=12),
+    'fp8': fp8,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5'], sample=12),
     'faulty': faulty,
+    'baseline': blessed,
+    # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell
+    'float64': lambda: judge('float64', CONVNET + ['--steps', '3', '--trace-steps', '2', '--policy', 'float64', '--optimizer', 'sgd', '--seed', '2'], sample=16),
     'stochastic': lambda: judge('stochastic', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'float16', '--accumulate', 'fma,acc=fp16,mode=SR', '--optimizer', 'sgd'], sample=12,
                                 analyze=['--engine', 'mpfr', '--no-propagate']),
 }
+
+
+def any_policy(name):
+    """A run called MODEL,POLICY,OPTIMIZER,SEED."""
+    model, policy, optimizer, seed = name.split(',')
+    judge(name, (MLP if model == 'mlp' else CONVNET) + ['--steps', '3', '--trace-steps', '2', '--policy', policy, '--optimizer', optimizer, '--seed', seed, '--eps', '1e-4'][:-2 if optimizer == 'sgd' else None], sample=16)
+
+
 rounding()
 for name in sys.argv[1:] or RUNS:  # arguments: these runs alone
-    RUNS[name]()
+    RUNS.get(name, lambda: any_policy(name))()
 if not sys.argv[1:]:
     everything()
 print('1..%d' % tests)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One process at a time writes a run, a killed one stops nobody, and what was not finished is known for it.
 . "${srcdir:-.}/t/tap.sh"
+run() { timeout 60 "$HALFULP" "$@" >out 2>err </dev/null; code=$?; } # what is not refused may train for hours
 o="--model mlp --policy mixed_float16 --train 320 --eval 64 --batch 32 --size 10 --width 0.1 --threads 1 --quiet"
 
 touch out err
@@ -46,8 +47,11 @@ test_is $? "killed, it leaves its lock file behind"
 run train $o b
 refused 2 'b exists already' "which does not hide that the run is there"
 run analyze b
-test $code = 0 && test -s b/analysis/replay.tsv
+test $code = 0 && test -s b/analysis/replay.tsv && grep -q '^halfulp analyze: warning: b: its training was not finished' err
 test_is $? "and stops no reader: what was traced is analyzed"
+run verify --steps 5 b
+test $code = 0 && grep -q '5 steps re-executed' out && grep -q '^halfulp verify: warning: b: its training was not finished' err
+test_is $? "and its steps are verified, with the same word"
 run check b --baseline base.tsv --bless --reason 'it looked whole'
 refused 3 'b: its training was not finished (.* of 1000000 steps are recorded): halfulp train --resume b' "an unfinished run is not blessed"
 test ! -e base.tsv

@@ -159,6 +159,15 @@ for name, words in (("tensor cores", ("dot", "--in", "a=P", "--in", "b=P", "--su
     ok("there is none" in head and all(p is None for q, p in rows), "%s: none, and why" % name)
 
 # What it says of results
+save("E", (0, 2), [])
+save("none", (0,), [])
+code, j, err, lines = judged("dot", "--in", "a=E", "--in", "b=E", got="none")
+ok(code == 0 and j["elements"] == 0 and all(j[k] is None for k in ("ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise", "bound_ratio_max")), "of no results no error is told")
+save("H", (2, 2), [f32(3e38), 1, 1, 1])
+op("matmul", "--in", "a=H", "--in", "b=H", "--out", "d.npy")
+code, j, err, lines = judged("matmul", "--in", "a=H", "--in", "b=H", "--as", "bound", got="d")
+ok(code == 0 and j["without_bound"] == 1 and lines["proven"] == "within; 1 of 4 results have no bound", "what may overflow has no bound, and that is said beside the verdict")
+
 K = 1024
 a, b = normal(8 * K), normal(8 * K, K**-0.5)
 save("P", (8, K), a)

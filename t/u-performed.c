@@ -69,6 +69,47 @@ draw(size_t least, size_t most)
 	return least + hu_random_at(5, 3, 0, counter++).w[0] % (most - least + 1);
 }
 
+/* An image's elements that some window of the convolution covers, by setting each to NaN in turn and looking at every output. */
+static double
+depended_on(op_case *k)
+{
+	double needed = 0;
+
+	for (size_t i = 0; i < k->in[0].n; i++) {
+		double keep = hu_get(&k->in[0], i);
+		int found = 0;
+		hu_put(&k->in[0], i, hu_nan());
+		if (op_case_emulate(k, &env) != HU_OK)
+			bail_out("%s", hu_reason());
+		for (size_t o = 0; o < k->out[0].n && !found; o++)
+			found = hu_get(&k->out[0], o) != hu_get(&k->out[0], o);
+		hu_put(&k->in[0], i, keep);
+		needed += found;
+	}
+	return needed;
+}
+
+static void
+test_unread(void)
+{
+	static const op_row rows[] = {
+		{ "conv2d", "stride=2", "x:2x7x6x2 x:1x1x2x3", "x" }, { "conv2d", "stride=3 padding=0", "x:1x8x9x2 x:2x2x2x3", "x" }, { "conv2d", "stride=4 dilation=2 padding=1", "x:1x9x9x2 x:2x3x2x2", "x" },
+		{ "conv2d", "padding=0 groups=2", "x:1x5x5x4 x:3x3x2x2", "x" }, { "conv2d_dw", "stride=2 kh=1 kw=1", "x:2x7x6x2 x:2x4x3x3", "x" }, { "conv2d_dw", "stride=3 padding=0 kh=2 kw=2", "x:1x8x9x2 x:1x3x3x3", "x" },
+		{ "conv2d_dx", "stride=2 height=7 width=6", "x:1x4x3x2 x:1x1x3x2", "x" }, { "matmul", "", "x:5x7 x:7x3", "x" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		op_case k;
+		hu_cost cost;
+		hu_performed p;
+		if (op_case_init(&k, &rows[i], HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 3) != HU_OK || both(&k, &cost, &p) != HU_OK)
+			bail_out("%s", hu_reason());
+		double needed = depended_on(&k);
+		ok(cost.unread == (double)k.in[0].n - needed, "%s (%s): of %zu elements %.0f are not read, %.0f by the plan", rows[i].op, rows[i].attrs, k.in[0].n, (double)k.in[0].n - needed, cost.unread);
+		op_case_release(&k);
+	}
+}
+
 typedef struct geometry { size_t n, h, w, ci, co, kh, kw, sh, sw, dh, dw, groups, pad[4]; int own; size_t ho, wo; } geometry;
 
 static size_t
@@ -149,6 +190,7 @@ main(void)
 		ok(hu_op_at(i)->cost != NULL, "%s says what it costs", hu_op_at(i)->name);
 	for (int r = 0; op_row_at(r); r++)
 		of_table(op_row_at(r));
+	test_unread();
 	for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
 		int bad = 0, all = 0;
 		char what[512] = "";

@@ -44,6 +44,8 @@ verify_run(const hu_args *a, const hu_run *r, int *differs)
 		HU_TRY(hu_args_int(a, "steps", 1, 1000000000, &steps));
 	HU_TRY(hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps));
 	*differs = v.differs;
+	if (!hu_args_given(a, "quiet") && hu_run_finished(r) != HU_OK)
+		fprintf(stderr, "halfulp verify: warning: %s\n", hu_reason());
 	if (!hu_args_given(a, "quiet"))
 		print_run(&v, r->dir, hu_args_given(a, "json"));
 	return HU_OK;

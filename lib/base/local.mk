@@ -6,6 +6,7 @@ libhalfulp_a_SOURCES += lib/base/file.c
 noinst_HEADERS += lib/base/file.h
 noinst_HEADERS += lib/base/hash.h
 noinst_HEADERS += lib/base/hd.h
+noinst_HEADERS += lib/base/inline.h
 libhalfulp_a_SOURCES += lib/base/mem.c
 noinst_HEADERS += lib/base/mem.h
 libhalfulp_a_SOURCES += lib/base/opt.c

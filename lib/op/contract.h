@@ -26,8 +26,8 @@ struct hu_contract {
 	hu_stretch (*row)(const hu_contract *c, size_t m, size_t k);
 	size_t (*column)(const hu_contract *c, size_t k);   /* offset of B[k,0] in b */
 	size_t column_stride;                               /* from B[k,n] to B[k,n+1] */
-	/* Geometry of a convolution: image, kernel, outputs, strides, dilations, padding before; a group's channels and all. */
-	size_t h, w, ci, kh, kw, ho, wo, co, sh, sw, dh, dw, cin, cout;
+	/* Geometry of a convolution: how many images, their extents, kernel, outputs, strides, dilations, padding before; a group's channels and all. */
+	size_t images, h, w, ci, kh, kw, ho, wo, co, sh, sw, dh, dw, cin, cout;
 	ptrdiff_t pad_h, pad_w;
 	double scale;                                       /* the result is divided by it: a power of two */
 	/* Where a stride makes most operands of A structurally +0: the I-th contraction over the others
@@ -35,6 +35,7 @@ struct hu_contract {
 	int (*split)(hu_contract *part, const hu_contract *whole, size_t i);
 	size_t (*place)(const hu_contract *c, size_t m);    /* the output's row of row m; NULL: m itself */
 	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0, step_h, step_w;   /* of a split: its pixels, its taps and their distance */
+	double (*unread)(const hu_contract *c);             /* elements of A's tensor in no row; NULL: none */
 	int minus_zero;                                     /* set where an accumulator ended as -0 */
 };
 
@@ -139,6 +140,8 @@ size_t hu_contract_find(hu_contract *x, size_t e, size_t *n);
    HU_EINVAL where the kernel or the groups do not fit. */
 hu_status hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw);
 hu_status hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters);
+/* Of an image: elements that no window covers. */
+double hu_conv_unread(const hu_contract *x);
 /* Elements K0 .. K1-1 of row M of A as doubles. */
 void hu_contract_stretch(const hu_contract *c, size_t m, size_t k0, size_t k1, double *a);
 /* Row M of A and column N of B as doubles: K values each. Returns how many of the row are operands: no taps that a stride skips. */

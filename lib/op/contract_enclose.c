@@ -392,7 +392,8 @@ hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 		return certified(&x, c, in, element, n, sink);
 	j.sum = hu_sum_apriori(c->sum, x.k, length);
 	j.inner = length && length < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	if (hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) { /* products rounded to double first (model.h) */
+	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that rounding. */
+	if ((hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) && c->sum.acc != HU_FP64) {
 		j.sum.relative += 0x1p-52 * (1 + j.sum.relative);
 		j.sum.absolute += (double)x.k * 0x1p-1073 * (1 + j.sum.relative);
 	}

@@ -273,6 +273,7 @@ hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_
 		cost->macs += (double)part.m * (double)part.n * (double)part.k;
 	cost->macs *= (double)x.batches;
 	cost->flops = 2 * cost->macs;
+	cost->unread = x.unread ? x.unread(&x) : 0;
 }
 
 double

@@ -67,6 +67,31 @@ hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size
 	return HU_OK;
 }
 
+/* Pixels of N that some output's tap meets. */
+static double
+met(size_t n, size_t taps, size_t stride, size_t dilation, size_t out, ptrdiff_t before)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int found = 0;
+		for (size_t t = 0; t < taps && !found; t++) {
+			ptrdiff_t at = (ptrdiff_t)i + before - (ptrdiff_t)(t * dilation);
+			found = at >= 0 && at % (ptrdiff_t)stride == 0 && at / (ptrdiff_t)stride < (ptrdiff_t)out;
+		}
+		all += found;
+	}
+	return all;
+}
+
+double
+hu_conv_unread(const hu_contract *x)
+{
+	double pixels = (double)x->h * (double)x->w, seen = met(x->h, x->kh, x->sh, x->dh, x->ho, x->pad_h) * met(x->w, x->kw, x->sw, x->dw, x->wo, x->pad_w);
+
+	return (pixels - seen) * (double)x->images * (double)x->cin;
+}
+
 hu_status
 hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters)
 {

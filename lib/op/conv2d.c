@@ -69,6 +69,8 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->row = x->dw == 1 && x->batches == 1 ? row : row_apart;
 	x->column = column;
 	x->column_stride = 1;
+	x->images = in[0].d[0];
+	x->unread = hu_conv_unread;
 	return HU_OK;
 }
 

@@ -314,14 +314,19 @@ load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element
 void
 hu_map_block_run(const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y)
 {
-	hu_bounded x[HU_MAP_IN][HU_MAP_BLOCK];
+	hu_bounded x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_bounded *in[HU_MAP_IN] = { NULL };
 
-	for (int k = 0; k < m->nin; k++) {
-		load_run(m, &m->in[k], c->f, element, first, n, x[k]);
-		in[k] = x[k];
+	for (size_t at = 0; at < n; at += HU_MAP_PART) {
+		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
+		for (int k = 0; k < m->nin; k++) {
+			load_run(m, &m->in[k], c->f, element, first + at, part, x[k]);
+			in[k] = x[k];
+		}
+		for (int k = 0; k < HU_MAP_OUT; k++)
+			to[k] = y[k] ? y[k] + at : NULL;
+		m->blocks->run(c, part, in, to);
 	}
-	m->blocks->run(c, n, in, y);
 }
 
 void

@@ -8,7 +8,8 @@
 #include "lib/op/formula.h"
 #include "lib/op/sink.h"
 
-enum { HU_MAP_BLOCK = 512, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
+/* HU_MAP_PART: elements of a block whose operands lie on the stack at once, where an element takes more than a double. */
+enum { HU_MAP_BLOCK = 512, HU_MAP_PART = HU_MAP_BLOCK / 2, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
 
 /* Which element of an operand belongs to element i of the map. */
 typedef enum hu_how {

@@ -32,8 +32,8 @@ typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
 /* What a call costs, from shapes alone, in a step that is not skipped. flops: all operations on elements, a multiply-add being two: arithmetic,
    elementary functions, comparisons, and a cast's rounding; not the additions that join the lanes and parts of a sum. Bytes are those of the formats' codes; READS: of
-   its inputs, how many are read, from the first on. */
-typedef struct hu_cost { double macs, flops, bytes_in, bytes_out; int reads; } hu_cost;
+   its inputs, how many are read, from the first on; UNREAD: elements of the first that no output needs (pixels between a stride's windows). */
+typedef struct hu_cost { double macs, flops, bytes_in, bytes_out, unread; int reads; } hu_cost;
 
 /* Additions that a call performed, as defined in doc/formats.md: swamped ones
    left the accumulator equal to the other operand although this one was nonzero. */

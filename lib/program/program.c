@@ -223,6 +223,8 @@ hu_call_cost(const hu_program *p, const hu_call *c)
 	cost.bytes_in = cost.bytes_out = 0;
 	for (int i = 0; i < cost.reads; i++)
 		cost.bytes_in += hu_info_bytes(&p->t[c->in[i]]);
+	if (cost.unread > 0)
+		cost.bytes_in -= cost.unread * hu_info_bytes(&p->t[c->in[0]]) / (double)hu_count(p->t[c->in[0]].shape);
 	for (int i = 0; i < c->nout; i++)
 		cost.bytes_out += hu_info_bytes(&p->t[c->out[i]]);
 	free(in);

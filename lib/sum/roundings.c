@@ -12,7 +12,7 @@ static const double UP = 1 + 0x1p-40;
 void
 hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, double n)
 {
-	int nearest = mode == HU_RNE || mode == HU_RNA;
+	int nearest = hu_mode_nearest(mode);
 	double u = (nearest ? 1 : 2) * hu_unit(f), bias = nearest ? 0 : u * ldexp(1, bits ? -bits : -32);
 
 	if (!nearest && mode != HU_SR)
@@ -72,7 +72,7 @@ hu_roundings_of_sum(hu_sum s, size_t k, size_t part)
 double
 hu_roundings_lambda(const hu_roundings *r, double confidence, double results)
 {
-	double events = results * (r->terms > 1 ? r->terms : 1);
+	double events = (results > 1 ? results : 1) * (r->terms > 1 ? r->terms : 1);
 
 	return sqrt(2 * log(2 * events / (1 - confidence))) / (1 - r->most) * UP;
 }

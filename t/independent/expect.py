@@ -81,7 +81,7 @@ def compare(path, columns, rows, name):
             if c not in g:
                 continue
             if not holds(e, g[c]):
-                key = ' '.join(str(row[k]) for k in ('step', 'tensor', 'scaler', 'sum', 'kind') if k in row and isinstance(row[k], (str, int)))
+                key = ' '.join(str(row[k]) for k in ('quantity', 'step', 'tensor', 'scaler', 'sum', 'kind') if k in row and isinstance(row[k], (str, int)))
                 wrong.append('%s row %d (%s): %s is %s there, %s here' % (name, n, key, c, g[c], e))
             elif not isinstance(e, Unknown):
                 columns[name, c] = columns.get((name, c), 0) + 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/independent/__init__.py
+EXTRA_DIST += t/independent/baseline.py
 EXTRA_DIST += t/independent/bounds.py
 EXTRA_DIST += t/independent/calls.py
 EXTRA_DIST += t/independent/expect.py

@@ -62,9 +62,10 @@ def fault_rows(run, states, faults):
         j = states[step].judged(call, call['out'].index(t['id']))
         n = j.elements.index(i)
         lo, hi = j.bound[n]
-        unit = float(j.error[n]) / j.ulps[n]
+        unit = float(j.error[n]) / j.ulps[n] if math.isfinite(j.ulps[n]) else math.inf
         # an operation rounded once has a bound below the ulp of its result, which may be twice that of the exact value
-        bound = Within(0.0, 2.0) if hi is None else Near((lo + hi) / 2 / unit, (hi - lo) / (hi + lo) + 1e-9)
+        far = not math.isfinite(j.ulps[n])
+        bound = Within(0.0, math.inf) if far else Within(0.0, 2.0) if hi is None else Near((lo + hi) / 2 / unit, (hi - lo) / (hi + lo) + 1e-9)
         listed.append((-j.ulps[n], step, t['id'], i, {'step': step, 'call': call['id'], 'tensor': name, 'element': i, 'got': float(j.got[n]), 'exact': Near(float(j.exact[n].lo), 2.0 ** -51),
                       'error_ulps': j.ulps[n], 'bound_ulps': bound}))
     return [x[4] for x in sorted(listed, key=lambda x: x[:4])]

@@ -242,7 +242,8 @@ class Step:
                 ulps.append(math.inf)
                 continue
             e = max(abs(x).bit_length() - 1 - K, emin) if x else emin
-            ulps.append(0.0 if d < NOTHING else d / (1 << (e - p + 1 + K)))
+            unit = e - p + 1 + K
+            ulps.append(0.0 if d < NOTHING else d / (1 << unit) if unit >= 0 else float(d << -unit))
             error, norm = error + d * d, norm + x * x
         share = math.sqrt(error / norm) if norm else 0.0 if error < NOTHING * NOTHING else None
-        return max(ulps), math.fsum(ulps) / len(ulps), share
+        return max(ulps), math.fsum(u / len(ulps) for u in ulps), share

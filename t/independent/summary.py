@@ -114,6 +114,21 @@ def compare(run, sample):
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
     if figures(there['verdict'][1]) != second:
         wrong.append('summary.json: the second sentence has %s there, %s here' % (figures(there['verdict'][1]), second))
+    allowed = {str(len(run.steps)), *map(str, run.steps)} | {'%.4f' % n[k] for k in ('gradient_cosine', 'update_cosine', 'second_moment_step_cosine') if not math.isnan(n[k])}
+    allowed |= {'%.1f' % (100 * n[k]) for k in ('gradient_l2_share_lost', 'update_l2_share_lost', 'running_statistics_share_lost') if k in n and not math.isnan(n[k])}
+    if n['worst_ulp'] < math.inf and figures(there['verdict'][2].split(',')[0]) != ['%.3g' % n['worst_ulp']]:
+        wrong.append('summary.json: the third sentence has %r where the worst error is %r' % (there['verdict'][2], n['worst_ulp']))
+    scales = re.findall(r'2\^(-?\d+)', there['verdict'][2])
+    if not math.isnan(n['safe_log2_scale_min']) and scales != ['%d' % n['safe_log2_scale_min'], '%d' % n['safe_log2_scale_max']]:
+        wrong.append('summary.json: the third sentence has scales 2^%s, the numbers do not' % scales)
+    if len(scales) == 2 and math.isnan(n['safe_log2_scale_min']):
+        one = [r for r in Tables(run)['loss-scale-safe'] if r['tensor'] != 'all']
+        need, limit = [max(int(r['log2_scale_min']) for r in one if r['log2_scale_min'] != '-'), min(int(r['log2_scale_max']) for r in one if r['log2_scale_max'] != '-')]
+        if scales != [str(need), str(limit)]:
+            wrong.append('summary.json: the third sentence has scales 2^%s, the tables 2^%d and 2^%d' % (scales, need, limit))
+    strange = [x for x in figures(there['verdict'][0]) if x not in allowed]
+    if strange and 'moment' not in there['verdict'][0]:
+        wrong.append('summary.json: the first sentence has %s, which the numbers do not: %r' % (strange, there['verdict'][0]))
     for key, value in there['provenance'].items():
         e = run.steps if key == 'traced_steps' else sample if key == 'sample' else run.manifest[key]
         if value != e:

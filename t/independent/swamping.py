@@ -133,8 +133,8 @@ class Update:
         self.n += 1
         if isinstance(after, str):
             self.harm.add(after, d, False)
-            return
-        self.harm.add(after - w, d, d != 0 and after == w)
+        else:
+            self.harm.add(after - w, d, d != 0 and after == w)
         if d == 0:
             return
         self.moved += 1

@@ -8,4 +8,5 @@ KNOWN = [
     ("cuda/sgd.cu", "if (w->call->nin >= 3)", "three there always are, and the formula without a velocity reads no fourth"),
     ("cuda/update.cuh", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape"),
     ("cuda/finite_check.cu", "if (judged >= 0)", "where nothing is judged nothing is bad, and the search ends with its first look at the counts"),
+    ("analyzers/swamping.c", "size_t n = in[1]->n;", "a weight and its gradient have one shape"),
 ]
