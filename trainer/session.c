@@ -135,23 +135,44 @@ hu_session_restore(hu_session *s, const hu_tensor *t)
 	return HU_OK;
 }
 
+/* One tensor at a time, so that starting takes no more memory than a step. */
+static hu_status
+start_state(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < p->nt && st == HU_OK; i++) {
+		hu_tensor t = { .format = p->t[i].format, .shape = p->t[i].shape, .n = hu_count(p->t[i].shape) };
+		if (!p->t[i].state)
+			continue;
+		if (!(t.data = hu_alloc(t.n * hu_element_size(t.format))))
+			return hu_fail(HU_ENOMEM, "no memory for the first values of %s (%zu elements)", p->t[i].name, t.n);
+		hu_start_state(&t, p, i, s->config);
+		st = s->backend->write(s->train, i, t.data);
+		free(t.data);
+	}
+	return st;
+}
+
 hu_status
 hu_session_start(hu_session *s)
 {
 	const hu_program *p = s->programs.train;
-	char *state = hu_xcalloc((size_t)p->nt + 1, 1);
+	char *state;
 	hu_tensor *t;
 
+	HU_TRY(start_state(s));
+	if (!s->config->init)
+		return HU_OK;
+	state = hu_xcalloc((size_t)p->nt + 1, 1);
 	for (int i = 0; i < p->nt; i++)
 		state[i] = p->t[i].state != 0;
 	hu_status st = hu_session_copy(s, state, &t);
 	free(state);
 	if (st != HU_OK)
 		return st;
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].state)
-			hu_start_state(&t[i], p, i, s->config);
-	st = s->config->init ? hu_start_load(t, p, s->config->init) : HU_OK;
+	st = hu_start_load(t, p, s->config->init);
 	if (st == HU_OK)
 		st = hu_session_restore(s, t);
 	hu_session_free_tensors(s, t);

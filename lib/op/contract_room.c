@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    How much memory a contraction's emulation takes beyond its tensors: a bound over the ways of contract.c, from the sizes that
-   their allocations have. A way that is added there is added here; t/u-memory.c holds the program to it. */
+   their allocations have. A way that is added there is added here; t/t-memory.py holds the program to it. */
 #include "lib/op/contract.h"
 
 #include "lib/sum/lanes.h"

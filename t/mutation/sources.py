@@ -51,6 +51,8 @@ JUDGES = {
         ("trainer/cmd_bench.c", ["t/t-bench.sh"]),
         ("trainer/data/digits*.c", ["t/u-digits", "t/t-train.sh"]),
         ("trainer/data/idx.c", ["t/u-idx", "t/t-independent.py metrics", "t/t-train.sh"]),
+        ("trainer/device/fits.c", ["t/t-memory.py", "t/t-plan.sh"]),
+        ("trainer/need.c", ["t/t-memory.py", "t/t-plan.sh"]),
         ("trainer/device/*.c", ["t/u-device", "t/t-plan.sh", "t/t-doctor.sh", "t/t-bench.sh"]),
         ("trainer/energy/*.c", ["t/u-energy", "t/u-gpu", "t/t-train.sh", "t/t-doctor.sh"]),
         ("trainer/*compare.c", ["t/t-compare.sh"]),
@@ -65,6 +67,9 @@ JUDGES = {
     ],
     "operators": [
         ("lib/op/sgd.c", ["t/u-op-values", "t/t-independent.py convnet", *OPS]),
+        ("lib/op/adam.c", ["t/u-op-values", "t/t-independent.py adam", *OPS]),
+        ("lib/op/moments.c", ["t/u-op-values", "t/t-independent.py adam", "t/t-independent.py mlp", *OPS]),
+        ("lib/op/contract_room.c", ["t/t-memory.py"]),
         ("lib/op/contract*.c", ["t/u-op-values", "t/u-conv", "t/u-gemm", "t/u-exact-conv", "t/u-tc-call", *OPS, *RUNS]),
         ("lib/op/conv2d*.c", ["t/u-conv", "t/u-op-values", *OPS]),
         ("lib/op/scale*.c", ["t/u-scaler", "t/u-op-values", *OPS, *RUNS]),
