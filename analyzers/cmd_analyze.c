@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "lib/base/thread.h"
 
 #include <stdlib.h>
@@ -142,7 +143,7 @@ report(const hu_analysis *a, int summed, int json)
 		putchar('\n');
 		json_array_foreach(json_object_get(o, "verdict"), i, v)
 			printf("%s\n", json_string_value(v));
-		printf("\ntables in %s/analysis; next: halfulp report %s\n", a->run->dir, a->run->dir);
+		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir), hu_shown(a->run->dir));
 	}
 	json_decref(o);
 }

@@ -3,6 +3,7 @@
 #include "analyzers/op_verdict.h"
 #include "analyzers/rows.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -95,7 +96,7 @@ print_json(const hu_op_run *r, const char *name, const char *out)
 		json_object_set_new(o, "probabilistic", hu_op_probable_json(r));
 	for (size_t i = 0; !out && i < r->n; i++)
 		json_array_append_new(values, element_json(r, i));
-	json_object_set_new(o, out ? "out" : "values", out ? json_string(out) : json_incref(values));
+	json_object_set_new(o, out ? "out" : "values", out ? json_string(hu_shown(out)) : json_incref(values));
 	json_decref(values);
 	hu_rows_print_json(o);
 }
@@ -145,6 +146,8 @@ row_json(const char *name, const char *summary, int least, int most, int results
 	return o;
 }
 
+enum { ATTRS = 44 }; /* the width of the list's column of attributes */
+
 static const char dot_summary[] = "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]";
 
 static int
@@ -160,6 +163,19 @@ list_json(void)
 	return HU_EXIT_OK;
 }
 
+/* Attributes from *S on, as many as a column of the list holds; returns how many characters. */
+static int
+column(const char **s)
+{
+	const char *from = *s;
+	size_t n = 0;
+
+	for (size_t k; from[n] && n + (k = strcspn(from + n + (n > 0), " ") + (n > 0)) <= ATTRS;)
+		n += k;
+	*s = from + n + (from[n] == ' ');
+	return (int)n;
+}
+
 static int
 list(void)
 {
@@ -170,7 +186,14 @@ list(void)
 	for (int i = 0; (op = hu_op_at(i)); i++) {
 		char count[32];
 		snprintf(count, sizeof count, op->max_in < 0 ? "%d or more" : op->max_in == op->min_in ? "%d" : "%d to %d", op->min_in, op->max_in);
-		printf("%-18s %-9s %-44s %s\n", op->name, count, op->attrs ? op->attrs : "", op->summary);
+		const char *s = op->attrs ? op->attrs : "", *from = s;
+		int n = column(&s);
+		printf("%-18s %-9s %.*s%*s %s\n", op->name, count, n, from, ATTRS - n, "", op->summary);
+		for (from = s; *from; from = s)
+			{
+			n = column(&s);
+			printf("%-18s %-9s %.*s\n", "", "", n, from);
+		}
 	}
 	return HU_EXIT_OK;
 }
@@ -191,7 +214,10 @@ const hu_command hu_cmd_op = {
 	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
 	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
 	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without its last axis;\n"
-	"any other name is an operator of the table, such as matmul: op list has them. The result holds the\n"
+	"any other name is an operator of the table, such as matmul: op list has them. conv2d takes images NHWC and\n"
+	"kernels [height, width, channels / groups, filters]; with --set padding=1 (or padding_top, padding_bottom,\n"
+	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's, without any padding\n"
+	"it is TensorFlow's SAME; so are its gradients conv2d_dx and conv2d_dw. The result holds the\n"
 	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
 	"core returns; a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4, ...) quantises them along k,\n"
 	"or takes them as elements where sa= and sb= give a scale for each group: codes of its format with --bits.\n"

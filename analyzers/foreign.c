@@ -2,6 +2,7 @@
 #include "analyzers/foreign.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 
 #include <errno.h>
@@ -68,8 +69,8 @@ open_npz(hu_foreign *s, const char *path)
 	return HU_OK;
 }
 
-hu_status
-hu_foreign_open(hu_foreign *s, const char *path)
+static hu_status
+open_file(hu_foreign *s, const char *path)
 {
 	char head[6] = "";
 	FILE *f = fopen(path, "rb");
@@ -84,9 +85,22 @@ hu_foreign_open(hu_foreign *s, const char *path)
 	return got == sizeof head && !memcmp(head, "\x93NUMPY", 6) ? open_npy(s, path) : open_safetensors(s, path);
 }
 
+hu_status
+hu_foreign_open(hu_foreign *s, const char *path)
+{
+	HU_TRY(open_file(s, path));
+	s->shown = hu_xcalloc(s->n + 1, sizeof *s->shown);
+	for (size_t i = 0; i < s->n; i++)
+		s->array[i].name = s->shown[i] = hu_xstrdup(hu_shown(s->array[i].name));
+	return HU_OK;
+}
+
 void
 hu_foreign_release(hu_foreign *s)
 {
+	for (size_t i = 0; s->shown && i < s->n; i++)
+		free(s->shown[i]);
+	free(s->shown);
 	if (s->kind == SAFETENSORS)
 		hu_safetensors_release(&s->s);
 	if (s->kind == NPY)

@@ -8,6 +8,7 @@
 
 #include "lib/number/format.h"
 
+/* A name is as hu_shown has it. */
 typedef struct hu_array {
 	const char *name, *dtype;
 	size_t n, last;           /* elements; the last axis's length, 1 of a scalar */
@@ -23,6 +24,7 @@ typedef struct hu_foreign {
 	hu_npy a;
 	hu_npz z;
 	int kind;
+	char **shown;
 } hu_foreign;
 
 /* By the file's beginning, not its name. HU_EFILE says what is wrong. */

@@ -11,6 +11,7 @@ noinst_HEADERS += analyzers/analyzers.def
 libhalfulp_a_SOURCES += analyzers/baseline.c
 noinst_HEADERS += analyzers/baseline.h
 libhalfulp_a_SOURCES += analyzers/baseline_collect.c
+libhalfulp_a_SOURCES += analyzers/baseline_file.c
 libhalfulp_a_SOURCES += analyzers/block_page.c
 libhalfulp_a_SOURCES += analyzers/check_out.c
 noinst_HEADERS += analyzers/check_out.h

@@ -55,7 +55,7 @@ attributes(hu_op_run *r, const hu_args *args)
 	const char *s, *eq;
 
 	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++) {
-		char key[64] = "", all[256], word[72];
+		char key[64] = "";
 		double x;
 		eq = strchr(s, '=');
 		if (!eq || eq == s)
@@ -63,9 +63,7 @@ attributes(hu_op_run *r, const hu_args *args)
 		memcpy(key, s, eq - s < (ptrdiff_t)sizeof key ? (size_t)(eq - s) : sizeof key - 1);
 		if (own_key(r, key))
 			continue;
-		snprintf(all, sizeof all, " %s ", !r->dot && r->call.op->attrs ? r->call.op->attrs : "");
-		snprintf(word, sizeof word, " %s ", key);
-		if (!strstr(all, word))
+		if (r->dot || !hu_op_takes(r->call.op, key))
 			return unknown_key(r, s, key);
 		if (r->call.nattr == HU_MAX_ATTR)
 			return hu_fail(HU_EINVAL, "--set: more than %d attributes", HU_MAX_ATTR);

@@ -121,6 +121,12 @@ test_is $? "a file that is absent: exit 3, one line"
 run w.safetensors --to fp17
 test $code = 2 && grep -q "fp17" err
 test_is $? "an unknown format: exit 2"
+for c in "inspect x.safetensors --to" "round 1 --format" "calc 1 --format"; do
+	"$HALFULP" $c mxfp9 >out 2>err
+	code=$?
+	test $code = 2 && grep -q 'did you mean mxfp4' err && test "$(grep -oE 'mxfp8e4m3|mxfp8e5m2|mxfp6e3m2|mxfp6e2m3|mxfp4|mxint8|nvfp4|int8|int4|int8zp|int4zp|bfp8' err | sort -u | wc -l)" = 12
+	test_is $? "$c mxfp9: the list has the block formats"
+done
 run w.safetensors --to mxfp4x0
 test $code = 2 && grep -q "block format 'mxfp4x0', character 7" err
 test_is $? "an impossible block format: exit 2, and where"

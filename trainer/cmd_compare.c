@@ -4,6 +4,7 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "trainer/compare.h"
 #include "trainer/config.h"
 
@@ -190,7 +191,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 			return HU_OK;
 		if (!json) {
 			hu_progress_end(&bar);
-			printf("%s: accuracy %.2f %%\n", c->result[i].dir, 100 * c->result[i].v[0]);
+			printf("%s: accuracy %.2f %%\n", hu_shown(c->result[i].dir), 100 * c->result[i].v[0]);
 			fflush(stdout);
 		}
 		hu_progress_step(&bar, 1);
@@ -205,9 +206,9 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 	} else {
 		putchar('\n');
 		hu_comparison_print(c, stdout);
-		printf("%s/compare.tsv has it all\n", dir);
+		printf("%s/compare.tsv has it all\n", hu_shown(dir));
 		if (hu_args_given(a, "analyze"))
-			printf("Next: halfulp report %s/*-seed%lld\n", dir, c->seed[0]);
+			printf("Next: halfulp report %s/*-seed%lld\n", hu_shown(dir), c->seed[0]);
 		else
 			printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp report\n");
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/reduce.h"
 
+#include "lib/op/performed.h"
+
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/op/contract.h"

@@ -84,7 +84,7 @@ cpu_profile(hu_machine *m, double *seconds)
 	m->x.seconds = seconds;
 }
 
-static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek, cpu_profile, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek, cpu_profile, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

@@ -170,6 +170,12 @@ hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *laye
 	return id;
 }
 
+hu_format_id
+hu_program_product_format(hu_format_id f)
+{
+	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
+}
+
 int
 hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer)
 {

@@ -30,6 +30,7 @@ noinst_HEADERS += lib/sum/tc_panel.h
 noinst_HEADERS += lib/sum/tc_panel.inc
 libhalfulp_avx2_a_SOURCES += lib/sum/tc_panel_avx2.c
 libhalfulp_avx512_a_SOURCES += lib/sum/tc_panel_avx512.c
+libhalfulp_a_SOURCES += lib/sum/tc_plan.c
 libhalfulp_a_SOURCES += lib/sum/tc_scaled.c
 noinst_HEADERS += lib/sum/tc_scaled.h
 libhalfulp_a_SOURCES += lib/sum/tc_status.c
