@@ -84,6 +84,9 @@ for mode in MODES:
     want = [rounded(x, mode, 24, -126, Q(2**24 - 1) * Q(2) ** 104) for x in exact]
     bad = [(x, g, w) for x, g, w in zip(pairs, got, want) if g != w]
     ok(len(got) == len(want) and not bad, "in fp32, of products below any double too, by %s%s" % (mode, "\n# %r" % bad[:3] if bad else ""))
+op("dot", "--in", "a=a", "--in", "b=b", "--out", "d")
+ran = op("dot", "--in", "a=a", "--in", "b=b", "--as", "bound", "--got", "d")
+ok(ran.returncode == 0 and "over bound 0" in ran.stdout, "products below any double, which become 0, are within the bound of fp64 sums")
 for name in ("SR", "SRE"):
     ran = op("dot", "--in", "a=a", "--in", "b=b", "--set", "out=fp16", "--set", "mode=" + name)
     ok(ran.returncode == 2 and "draws nothing" in ran.stderr and ran.stderr.count("\n") == 1, "dot draws nothing for its last rounding: %s is refused" % name)
