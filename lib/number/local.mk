@@ -3,7 +3,7 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk.c \
+libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk.c \
 	lib/number/bulk_neon.c lib/number/bulk_pack.c lib/number/bulk_plan.c lib/number/bulk_run.c lib/number/bulk_scalar.c lib/number/custom.c \
 	lib/number/format.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
