@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
+#include "lib/base/show_json.h"
 #include "lib/store/run.h"
 
 #include <math.h>

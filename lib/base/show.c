@@ -77,27 +77,3 @@ hu_shown(const char *text)
 	hu_str_show(b, text);
 	return b->s;
 }
-
-static hu_status
-refuse(const char *name, const char *what, const char *text)
-{
-	return hu_plain(text) ? HU_OK : hu_fail(HU_EFILE, "%s: %s \"%.200s\" has characters that cannot be printed: rename what it names", name, what, hu_shown(text));
-}
-
-hu_status
-hu_json_plain(const json_t *jc, const char *name)
-{
-	json_t *j = (json_t *)(size_t)jc, *v;
-	const char *key;
-	size_t i;
-
-	if (json_is_string(j))
-		return refuse(name, "the text", json_string_value(j));
-	json_array_foreach(j, i, v)
-		HU_TRY(hu_json_plain(v, name));
-	json_object_foreach(j, key, v) {
-		HU_TRY(refuse(name, "the key", key));
-		HU_TRY(hu_json_plain(v, name));
-	}
-	return HU_OK;
-}

@@ -4,10 +4,7 @@
 #ifndef HU_BASE_SHOW_H
 #define HU_BASE_SHOW_H
 
-#include "lib/base/status.h"
 #include "lib/base/str.h"
-
-#include <jansson.h>
 
 /* 1 where the text is UTF-8 (shortest form, no surrogates) without control characters: those below U+0020, U+007F to U+009F,
    line and paragraph separators, the marks and overrides of writing direction, U+FEFF. */
@@ -16,6 +13,4 @@ int hu_plain(const char *text);
 void hu_str_show(hu_str *b, const char *text);
 /* TEXT itself where it is plain; else what hu_str_show makes of it, valid for this thread's next seven calls. NULL for NULL. */
 const char *hu_shown(const char *text);
-/* HU_EFILE where a key or a string anywhere in J, read from the file NAME, is not plain. */
-hu_status hu_json_plain(const json_t *j, const char *name);
 #endif

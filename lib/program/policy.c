@@ -4,6 +4,7 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
+#include "lib/base/show_json.h"
 #include "lib/base/str.h"
 #include "lib/sum/sum.h"
 
