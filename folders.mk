@@ -18,6 +18,7 @@ include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/t/local.mk
 include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/papers/local.mk
+include $(top_srcdir)/t/silicon/local.mk
 include $(top_srcdir)/t/stub/local.mk
 include $(top_srcdir)/trainer/local.mk
 include $(top_srcdir)/trainer/bench/local.mk
