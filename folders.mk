@@ -20,6 +20,7 @@ include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/independent/local.mk
 include $(top_srcdir)/t/mutation/local.mk
 include $(top_srcdir)/t/papers/local.mk
+include $(top_srcdir)/t/silicon/local.mk
 include $(top_srcdir)/t/stub/local.mk
 include $(top_srcdir)/trainer/local.mk
 include $(top_srcdir)/trainer/bench/local.mk

@@ -87,6 +87,7 @@ SCRIPT_TESTS += t/t-verify.sh
 SCRIPT_TESTS += t/t-what-if.sh
 SCRIPT_TESTS += t/t-why-claims.py
 SCRIPT_TESTS += t/t-why-it-paid.sh
+SCRIPT_TESTS += t/t-workflows.py
 t_libtap_a_SOURCES += t/tap.c
 noinst_HEADERS += t/tap.h
 EXTRA_DIST += t/tap.sh

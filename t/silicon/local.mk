@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += t/silicon/README.md
+EXTRA_DIST += t/silicon/make-sample.py
+EXTRA_DIST += t/silicon/tensor-core.npz
