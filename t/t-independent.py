@@ -303,6 +303,9 @@ RUNS = {
     'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4'], sample=24, models=MODELS),
     'fp8': fp8,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
+    'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
+    # running statistics in a format that swamps them
+    'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
     'faulty': faulty,
     'baseline': blessed,
     # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell

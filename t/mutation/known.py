@@ -9,4 +9,6 @@ KNOWN = [
     ("cuda/adamw.cu", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape"),
     ("cuda/finite_check.cu", "if (judged >= 0)", "where nothing is judged nothing is bad, and the search ends with its first look at the counts"),
     ("analyzers/swamping.c", "size_t n = in[1]->n;", "a weight and its gradient have one shape"),
+    ("trainer/record.c", "select[i] = (char)", "which tensors a device copies; a CPU's are borrowed, all of them"),
+    ("analyzers/propagate.c", "if (!x->known[id]", "when values are dropped: memory, no number"),
 ]
