@@ -303,6 +303,9 @@ RUNS = {
     'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4'], sample=24, models=MODELS),
     'fp8': fp8,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
+    # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
+    'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss-weight', '5.9604644775390625e-08'], sample=16),
+    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216'], analyze=['--no-propagate']),
     'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
     # running statistics in a format that swamps them
     'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
