@@ -304,6 +304,12 @@ RUNS = {
     'fp8': fp8,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5'], sample=12),
+    # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
+    'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss-weight', '5.9604644775390625e-08'], sample=16),
+    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216'], analyze=['--no-propagate']),
+    'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
+    # running statistics in a format that swamps them
+    'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
     'faulty': faulty,
     'baseline': blessed,
     # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell

@@ -193,7 +193,7 @@ class Step:
     def op_sgd(self, call, ins, outs):
         w, g, found = [t.v for t in ins[:3]]
         if found[0]:
-            return [w] + [ins[3].v] * (len(outs) - 1)
+            return [w] + [t.v for t in ins[3:]][:len(outs) - 1]
         lr, momentum, decay = self.attr(call, 'lr'), self.attr(call, 'momentum'), self.attr(call, 'weight_decay')
         d = [x + mul(decay, y) for x, y in zip(g, w)]
         if len(ins) > 3:

@@ -9,4 +9,8 @@ KNOWN = [
     ("cuda/update.cuh", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape"),
     ("cuda/finite_check.cu", "if (judged >= 0)", "where nothing is judged nothing is bad, and the search ends with its first look at the counts"),
     ("analyzers/swamping.c", "size_t n = in[1]->n;", "a weight and its gradient have one shape"),
+    ("trainer/record.c", "select[i] = (char)", "which tensors a device copies; a CPU's are borrowed, all of them"),
+    ("analyzers/timeline.c", "int edge = i == 0 || memcmp", "the point behind the last one is all zeros, which no scale is"),
+    ("analyzers/swamping.c", "hu_harm_add(&u->harm, next - w, d, next == w)", "what is lost of an update of 0 is 0"),
+    ("analyzers/propagate.c", "if (!x->known[id]", "when values are dropped: memory, no number"),
 ]

@@ -6,7 +6,7 @@ import random
 
 from .rules import SOURCES, WORDS, candidates, functions
 
-RUNS = ["t/t-independent.py mlp", "t/t-independent.py faulty", "t/t-independent.py convnet stochastic", "t/t-independent.py float16 fp8 kahan"]
+RUNS = ["t/t-independent.py mlp", "t/t-independent.py faulty", "t/t-independent.py convnet stochastic statistics", "t/t-independent.py float16 fp8 kahan"]
 OPS = ["t/u-op-values", "t/u-op-table", "t/u-emulate-some", "t/u-op-order"]
 JUDGES = {
     "analyzers": [
@@ -60,10 +60,10 @@ JUDGES = {
         ("trainer/cmd_plan.c", ["t/t-plan.sh"]),
         ("trainer/memory.c", ["t/t-independent.py overflow", "t/t-plan.sh", "t/t-train.sh"]),
         ("trainer/*verify*.c", ["t/t-verify.sh", "t/t-resume.sh"]),
-        ("trainer/start*.c", ["t/u-start", "t/t-independent.py metrics overflow", "t/t-train.sh", "t/t-resume.sh"]),
+        ("trainer/start*.c", ["t/u-start", "t/t-independent.py metrics overflow scaled", "t/t-train.sh", "t/t-resume.sh"]),
         ("trainer/optim/*.c", ["t/t-independent.py faulty", "t/t-train.sh", "t/t-resume.sh"]),
         ("trainer/model/*.c", ["t/u-session", "t/t-independent.py faulty", "t/t-train.sh"]),
-        ("trainer/*.c", ["t/u-session", "t/t-train.sh", "t/t-independent.py metrics overflow", "t/t-resume.sh", "t/t-verify.sh", "t/t-plan.sh"]),
+        ("trainer/*.c", ["t/u-session", "t/t-train.sh", "t/t-independent.py metrics overflow scaled", "t/t-resume.sh", "t/t-verify.sh", "t/t-plan.sh"]),
     ],
     "operators": [
         ("lib/op/sgd.c", ["t/u-op-values", "t/t-independent.py convnet", *OPS]),
