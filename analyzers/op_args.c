@@ -242,8 +242,6 @@ hu_op_run_open(hu_op_run *r, const hu_args *args)
 	HU_TRY(hu_args_real(args, "confidence", 0, 1, &r->confidence));
 	if (!(r->confidence > 0 && r->confidence < 1))
 		return hu_fail(HU_EINVAL, "--confidence %s: a probability between 0 and 1 is needed, such as 0.99", hu_args_text(args, "confidence"));
-	if (hu_args_given(args, "confidence") && !hu_args_given(args, "got") && r->as != HU_AS_BOUND)
-		return hu_fail(HU_EINVAL, "--confidence belongs to the probabilistic bound, which --got and --as bound give");
 	HU_TRY(attributes(r, args));
 	HU_TRY(files(r, args));
 	return formats(r, args);

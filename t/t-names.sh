@@ -76,7 +76,7 @@ run train ${o#--quiet} --policy mixed_float16 "$evil"
 test $code = 0 && grep -q "^$shown: loss" out
 test_is $? "train: the directory's name escaped"
 clean "train: out, and what it wrote" "$evil"/*.json "$evil"/*.tsv
-run train $o --policy mixed_float16 --json "$evil.2"
+run train ${o#--quiet} --policy mixed_float16 --json "$evil.2"
 test $code = 0 && grep -q '"run": "x\\\\x1b' out && "$py" -m json.tool out >/dev/null
 test_is $? "train --json"
 clean "train --json: nothing else"

@@ -191,7 +191,7 @@ off[13] += 1
 save("off", (8, 8), off)
 code, j, err, lines = judged(*words, got="off")
 ok(code == 1 and j["proven"] == "beyond" and lines["proven"] == "BEYOND THE PROVEN BOUND", "an error of 1 is beyond the proven bound: exit 1")
-for words, what in ((("--confidence", "0.9"), "which --got and --as bound give"), (("--confidence", "1", "--as", "bound"), "between 0 and 1"), (("--confidence", "0", "--as", "bound"), "between 0 and 1")):
+for words, what in ((("--confidence", "0.9"), "no effect where no bound is told"), (("--confidence", "1", "--as", "bound"), "between 0 and 1"), (("--confidence", "0", "--as", "bound"), "between 0 and 1")):
     ran = op("matmul", "--in", "a=P", "--in", "b=Q", *words)
     ok(ran.returncode == 2 and what in ran.stderr and not ran.stdout, "%s is refused: %s" % (" ".join(words), what))
 if not failed:
