@@ -16,6 +16,9 @@ include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/t/local.mk
+include $(top_srcdir)/t/golden/local.mk
+include $(top_srcdir)/t/independent/local.mk
+include $(top_srcdir)/t/mutation/local.mk
 include $(top_srcdir)/t/papers/local.mk
 include $(top_srcdir)/t/stub/local.mk
 include $(top_srcdir)/trainer/local.mk

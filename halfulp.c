@@ -53,8 +53,8 @@ start(void)
 {
 	puts("halfulp says what a number format does to your numbers. Three places to start:\n\n"
 	     "  deploying a model   halfulp compare --policies float32,mixed_float16,mixed_bfloat16\n"
-	     "  guarding a change   halfulp train --policy mixed_float16 runs/ci && halfulp analyze runs/ci &&\n"
-	     "                      halfulp check runs/ci --baseline baseline.json --bless --reason 'first run'\n"
+	     "  guarding a change   halfulp train --policy mixed_float16 runs/ci; halfulp analyze runs/ci;\n"
+	     "                      halfulp check runs/ci --baseline baseline.tsv --bless --reason 'first run'\n"
 	     "  teaching            halfulp calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"
 	     "halfulp --help lists every command.");
 	return HU_EXIT_OK;

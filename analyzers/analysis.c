@@ -251,11 +251,28 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	return st;
 }
 
+/* Tables of one analysis have the same line, and so have those of another run of the same version, if they can be compared. */
+void
+hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)
+{
+	const hu_analysis_options *o = &a->opt;
+	hu_str how;
+
+	hu_str_init(&how);
+	hu_str_addf(&how, o->sample ? "sample %zu, seed %llu" : "all elements", o->sample, (unsigned long long)o->seed);
+	hu_str_addf(&how, ", engine %s, lost %g, %s step, steps", o->engine->name, o->lost, o->propagate ? "exact" : "no exact");
+	for (int i = 0; i < a->nstep; i++)
+		hu_str_addf(&how, " %zu", a->step[i]);
+	hu_run_provenance(a->run, t, name);
+	hu_tsv_note(t, HU_ANALYSIS_NOTE, "%s", how.s);
+	hu_str_release(&how);
+}
+
 void
 hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns)
 {
 	hu_tsv_init(t);
-	hu_run_provenance(a->run, t, name);
+	hu_analysis_provenance(a, t, name);
 	if (a->opt.sample)
 		hu_tsv_note(t, "sample", "%zu of each tensor's elements at most, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
 	else

@@ -80,6 +80,9 @@ void hu_analysis_done(hu_analysis *a, hu_trace *t);
 /* Fills t->ideal and t->propagated; leaves them NULL where that is switched off or an input is missing. */
 hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);
 
+/* The first lines of every table: those of the run, then how it was analyzed, by which check knows tables that do not belong together. */
+#define HU_ANALYSIS_NOTE "analysis"
+void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
 /* RUN/analysis/NAME for a table, with provenance written into *t. */
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);
 hu_status hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name);

@@ -4,34 +4,37 @@
 #include "lib/base/mem.h"
 
 #include <math.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-static const char *const sides[] = { "both", "up", "down", "any" };
-
-const char *
-hu_side_name(hu_side side)
+/* A decimal number from its first character to its last: no space, no hex, no word that strtod takes. */
+static int
+decimal(const char *s, double *x)
 {
-	return sides[side];
+	char *end;
+
+	*x = strtod(s, &end);
+	return *s && s[strspn(s, "0123456789+-.eE")] == 0 && !*end;
+}
+
+int
+hu_baseline_number(const char *text, double *x)
+{
+	if (decimal(text, x))
+		return 1;
+	*x = !strcmp(text, "inf") ? INFINITY : !strcmp(text, "-inf") ? -INFINITY : NAN;
+	return *x == *x || !strcmp(text, "nan");
 }
 
 void
 hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_side side, hu_format_id format)
 {
-	char *end;
-
 	HU_GROW(b->q, b->n, b->cap);
 	hu_quantity *q = &b->q[b->n++];
 	q->key = hu_xstrdup(key);
 	q->text = hu_xstrdup(text);
-	q->value = strtod(text, &end);
-	q->number = end != text && !*end && strncmp(text, "0x", 2);
-	if (!q->number)
-		q->value = NAN;
+	q->number = hu_baseline_number(text, &q->value);
 	q->side = side;
 	q->format = format;
 	q->ulps = q->noise = 0;
@@ -141,142 +144,4 @@ hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n)
 			hu_baseline_add(b, q->key, q->text, HU_SIDE_ANY, q->format);
 			hu_baseline_sort(b);
 		}
-}
-
-/* The first line of DIR/NAME without its newline; 0 where there is none. */
-static int
-first_line(const char *dir, const char *name, char *line, int size)
-{
-	char *path = hu_path(dir, "%s", name);
-	FILE *f = fopen(path, "r");
-	int ok = f && fgets(line, size, f);
-
-	if (f)
-		fclose(f);
-	free(path);
-	if (ok)
-		line[strcspn(line, "\n")] = 0;
-	return ok;
-}
-
-/* The commit checked out around the working directory, read from .git; "-" where there is none. */
-static void
-commit_here(char *out, size_t size)
-{
-	char dir[4096], line[256], name[300];
-
-	snprintf(out, size, "-");
-	if (!getcwd(dir, sizeof dir))
-		return;
-	while (!first_line(dir, ".git/HEAD", line, sizeof line)) {
-		char *slash = strrchr(dir, '/');
-		if (!slash || slash == dir)
-			return;
-		*slash = 0;
-	}
-	if (!strncmp(line, "ref: ", 5)) {
-		snprintf(name, sizeof name, ".git/%s", line + 5);
-		if (!first_line(dir, name, line, sizeof line))
-			return;
-	}
-	snprintf(out, size, "%.80s", line);
-}
-
-static void
-write_row(hu_tsv *t, const hu_quantity *q)
-{
-	char hex[64] = "-";
-
-	hu_tsv_text(t, q->key);
-	hu_tsv_text(t, q->text);
-	if (q->number && isfinite(q->value))
-		snprintf(hex, sizeof hex, "%a", q->value);
-	hu_tsv_text(t, hex);
-	hu_tsv_text(t, sides[q->side]);
-	hu_tsv_text(t, hu_format_name(q->format));
-	hu_tsv_real(t, q->ulps);
-	hu_tsv_real(t, q->noise);
-}
-
-hu_status
-hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured)
-{
-	hu_tsv t;
-	char commit[96], date[32];
-	const char *user = getenv("USER");
-	const struct passwd *pw = user ? NULL : getpwuid(getuid());
-	time_t now = time(NULL);
-	struct tm utc;
-
-	commit_here(commit, sizeof commit);
-	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
-	hu_tsv_init(&t);
-	hu_tsv_note(&t, "halfulp baseline", "%d", HU_BASELINE_VERSION);
-	hu_tsv_note(&t, "reason", "%s", reason);
-	hu_tsv_note(&t, "blessed by", "%s on %s at commit %s", user ? user : pw ? pw->pw_name : "-", date, commit);
-	hu_tsv_note(&t, "tolerances", "%s", measured);
-	for (size_t i = 0; i < b->nenv; i++) {
-		char *key = hu_xprintf("env.%s", b->env[i].key);
-		hu_tsv_note(&t, key, "%s", b->env[i].value);
-		free(key);
-	}
-	hu_tsv_header(&t, "quantity value hex must_not_move ulps_of ulps noise");
-	for (size_t i = 0; i < b->n; i++)
-		write_row(&t, &b->q[i]);
-	return hu_tsv_write(&t, path);
-}
-
-static hu_status
-read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
-{
-	const char *hex = hu_table_cell(t, i, hu_table_column(t, "hex")), *side = hu_table_cell(t, i, hu_table_column(t, "must_not_move"));
-	hu_format_id format;
-	int s = 0;
-
-	while (s < HU_SIDES && strcmp(sides[s], side))
-		s++;
-	if (s == HU_SIDES || hu_format_find(hu_table_cell(t, i, hu_table_column(t, "ulps_of")), &format) != HU_OK)
-		return hu_fail(HU_EFILE, "%s: quantity %s: must_not_move '%s' or its format is unknown", path, hu_table_cell(t, i, 0), side);
-	hu_baseline_add(b, hu_table_cell(t, i, hu_table_column(t, "quantity")), hu_table_cell(t, i, hu_table_column(t, "value")), (hu_side)s, format);
-	hu_quantity *q = &b->q[b->n - 1];
-	if (strcmp(hex, "-"))
-		q->value = strtod(hex, NULL); /* the bits that count */
-	q->ulps = hu_table_real(t, i, hu_table_column(t, "ulps"));
-	q->noise = hu_table_real(t, i, hu_table_column(t, "noise"));
-	if (!(q->ulps >= 0) || !(q->noise >= 0))
-		return hu_fail(HU_EFILE, "%s: quantity %s: its tolerances are no numbers from 0", path, q->key);
-	return HU_OK;
-}
-
-hu_status
-hu_baseline_read(hu_baseline *b, const char *path)
-{
-	hu_table t;
-	hu_status st = HU_OK;
-
-	memset(b, 0, sizeof *b);
-	HU_TRY(hu_table_read(&t, path));
-	const char *version = hu_table_note(&t, "halfulp baseline");
-	if (!version || atoi(version) < 1)
-		st = hu_fail(HU_EFILE, "%s: no halfulp baseline", path);
-	else if (atoi(version) > HU_BASELINE_VERSION)
-		st = hu_fail(HU_EFILE, "%s: a baseline of version %s; this program reads %d: use a newer halfulp", path, version, HU_BASELINE_VERSION);
-	for (int i = 0; i < t.notes && st == HU_OK; i++) {
-		char *colon = strstr(t.note[i], ": ");
-		if (strncmp(t.note[i], "env.", 4) || !colon)
-			continue;
-		char *key = hu_xprintf("%.*s", (int)(colon - t.note[i] - 4), t.note[i] + 4);
-		hu_baseline_set(b, key, "%s", colon + 2);
-		free(key);
-	}
-	for (int i = 0; i < t.rows && st == HU_OK; i++)
-		st = read_row(b, &t, i, path);
-	hu_table_release(&t);
-	hu_baseline_sort(b);
-	for (size_t i = 1; i < b->n && st == HU_OK; i++)
-		if (!strcmp(b->q[i].key, b->q[i - 1].key))
-			st = hu_fail(HU_EFILE, "%s: quantity %s stands twice", path, b->q[i].key);
-	if (st != HU_OK)
-		hu_baseline_release(b);
-	return st;
 }

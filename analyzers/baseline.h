@@ -6,7 +6,7 @@
 
 #include "lib/store/run.h"
 
-enum { HU_BASELINE_VERSION = 1 };
+enum { HU_BASELINE_VERSION = 2 };   /* 2: number of rows and checksum in the head */
 
 /* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
    the noise did not agree on it, or on its being there; it is listed and not compared. */
@@ -40,7 +40,11 @@ hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
    being finite numbers, become HU_SIDE_ANY. */
 void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
 
+/* HU_EFILE, in one line that names the row where one is at fault: another version, a value and a hex column that are not the same
+   number, tolerances that bound nothing, rows that are missing or stand twice, any byte that was changed after the file was blessed. */
 hu_status hu_baseline_read(hu_baseline *b, const char *path);
+/* The same of N bytes from malloc with a zero after them, which are freed; NAME stands in the reasons. */
+hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n);
 /* REASON: why this is right; who and which commit are added. */
 hu_status hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured);
 void hu_baseline_release(hu_baseline *b);
@@ -51,5 +55,7 @@ const char *hu_baseline_env(const hu_baseline *b, const char *key);    /* NULL w
 void hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_side side, hu_format_id format);
 void hu_baseline_set(hu_baseline *b, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hu_baseline_sort(hu_baseline *b);
+/* A cell's text as a number: decimal from its first character to its last, inf, -inf or nan. */
+int hu_baseline_number(const char *text, double *x);
 const char *hu_side_name(hu_side side);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    A run's tables as quantities with keys. */
+#include "analyzers/analyzer.h"
 #include "analyzers/baseline.h"
 
 #include "lib/base/build.h"
@@ -46,6 +47,29 @@ add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
 	hu_str_release(&key);
 }
 
+/* RUN/analysis/NAME.tsv, which must be of the run as it is now, and of the same analysis as the tables read before it: one
+   that was killed leaves new tables beside old ones. */
+static hu_status
+read_table(hu_baseline *b, const hu_run *r, const char *name, hu_table *t)
+{
+	char *path = hu_path(r->dir, "analysis/%s.tsv", name);
+	hu_status st = hu_exists(path) ? hu_table_read(t, path) : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
+
+	if (st == HU_OK) {
+		const char *of = hu_table_note(t, HU_RUN_MANIFEST_NOTE), *how = hu_table_note(t, HU_ANALYSIS_NOTE), *before = hu_baseline_env(b, HU_ANALYSIS_NOTE);
+		if (!of || strcmp(of, r->xxh3))
+			st = hu_fail(HU_EFILE, "%s was not made from this run as it is now; run halfulp analyze %s again", path, r->dir);
+		else if (!how || (before && strncmp(how, before, strlen(before))))
+			st = hu_fail(HU_EFILE, "%s belongs to another analysis than the tables beside it (%s; %s); run halfulp analyze %s again", path, how ? how : "-", before ? before : "-", r->dir);
+		else if (!before)
+			hu_baseline_set(b, HU_ANALYSIS_NOTE, "%s", how);
+		if (st != HU_OK)
+			hu_table_release(t);
+	}
+	free(path);
+	return st;
+}
+
 static hu_status
 collect_tables(hu_baseline *b, const hu_run *r)
 {
@@ -54,13 +78,9 @@ collect_tables(hu_baseline *b, const hu_run *r)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (!open || strcmp(open, rows[i].table)) {
-			char *path = hu_path(r->dir, "analysis/%s.tsv", rows[i].table);
 			if (open)
 				hu_table_release(&t);
-			open = NULL;
-			hu_status st = hu_exists(path) ? hu_table_read(&t, path) : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
-			free(path);
-			HU_TRY(st);
+			HU_TRY(read_table(b, r, rows[i].table, &t));
 			open = rows[i].table;
 		}
 		for (int k = 0; k < t.rows; k++)

@@ -2,6 +2,7 @@
 #include "analyzers/check_out.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ junit(FILE *out, const hu_check_report *r)
 	char *why = hu_check_attribution(r);
 
 	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"halfulp check ");
-	xml(out, r->run);
+	xml(out, hu_shown(r->run));
 	fprintf(out, "\" tests=\"%zu\" failures=\"%zu\">\n", r->n, r->failed);
 	for (size_t i = 0; i < r->n; i++) {
 		const hu_finding *f = &r->f[i];
@@ -145,7 +146,7 @@ json(FILE *out, const hu_check_report *r)
 		const hu_finding *f = &r->f[i];
 		json_array_append_new(list, json_pack("{s:s s:b s:s s:o s:o s:o s:o}", "quantity", key_of(f), "ok", f->held < HU_DRIFT, "held", hu_held_text(f->held), "baseline", value_json(f->want), "run", value_json(f->got), "ulps", isfinite(f->ulps) ? json_real(f->ulps) : json_null(), "allowed_ulps", f->want ? json_real(f->want->ulps) : json_null()));
 	}
-	o = json_pack("{s:s s:s s:I s:I s:s s:o}", "run", r->run, "baseline", r->path, "quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "attribution", why, "findings", list);
+	o = json_pack("{s:s s:s s:I s:I s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path), "quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "attribution", why, "findings", list);
 	json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(o);

@@ -6,6 +6,7 @@
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 
@@ -232,7 +233,7 @@ heading(const hu_args *args, const options *o, size_t n)
 		printf("# table: accumulate\n# halfulp: %s\n# command: halfulp accumulate", hu_build_version());
 		for (int i = 0; i < args->neach; i++) {
 			const hu_opt *opt = &opts[args->each[i].opt];
-			printf(opt->arg ? " --%s=%s" : " --%s", opt->name, args->each[i].value);
+			printf(opt->arg ? " --%s=%s" : " --%s", opt->name, hu_shown(args->each[i].value));
 		}
 		printf("\n# seed: %lld\n", o->seed);
 		printf("format\tsum\tlength\tn\tvalue\texact\terror_ulps\trelative\tbackward\tbound\tsqrt_n_u\tfirst_swamped\tstagnation_term\tswamped_share\n");

@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "lib/base/thread.h"
 
 #include <stdlib.h>
@@ -142,7 +143,7 @@ report(const hu_analysis *a, int summed, int json)
 		putchar('\n');
 		json_array_foreach(json_object_get(o, "verdict"), i, v)
 			printf("%s\n", json_string_value(v));
-		printf("\ntables in %s/analysis; next: halfulp report %s\n", a->run->dir, a->run->dir);
+		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir), hu_shown(a->run->dir));
 	}
 	json_decref(o);
 }
@@ -163,6 +164,8 @@ run(const hu_args *args)
 		st = choose(hu_args_text(args, "only"), hu_args_given(args, "accumulate"), take);
 	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
 		return hu_complain(st);
+	if (hu_run_finished(&r) != HU_OK)
+		fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
 	opt.replay_only = !was_run(take, "underflow") && !was_run(take, "loss-scale");
 	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
 	if (st == HU_OK) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp op NAME: an operator on arrays of the user's own, and somebody else's result judged. */
-#include "analyzers/judge.h"
-#include "analyzers/op_run.h"
+#include "analyzers/op_verdict.h"
 #include "analyzers/rows.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -20,116 +20,27 @@ static const hu_opt opts[] = {
 	{ "result", "K", "0", "which of the operator's results, from 0" },
 	{ "out", "FILE", NULL, "write the result as .npy (printed where neither this nor --got is given)" },
 	{ "packed", NULL, NULL, "write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },
-	{ "got", "FILE", NULL, "judge this result; exit 1 where it is wrong" },
+	{ "got", "FILE", NULL, "judge this result; exit 1 where it or its shape is wrong" },
+	{ "confidence", "P", "0.99", "probability with which all results keep the probabilistic bound that stands beside the proven one" },
 	{ "bits", NULL, NULL, "arrays of integers hold codes of their format, as --packed writes them" },
 	{ "seed", "K", "0", "of stochastic rounding" },
 	{ "json", NULL, NULL, "print an object: the judgement, or the result's shape, format and values; of list an array of rows" },
 	{ NULL, NULL, NULL, NULL }
 };
 
-/* GOT beside the result. differ: not the same bits, any NaN being a NaN; over: beyond the bound. */
-typedef struct verdict {
-	size_t n, differ, over, infinite, worst;
-	double most, sum, ratio, at, normwise;
-} verdict;
-
+/* A line a result: its bounds, below what the second rests on. */
 static void
-judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
+print_bounds(const hu_op_run *r)
 {
-	double ulps = hu_judge_ulps(x, r->exact[i], r->out);
+	char words[300];
 
-	v->differ += r->value && (isnan(x) ? !isnan(r->value[i]) : hu_bits64(x) != hu_bits64(r->value[i]));
-	v->sum += ulps;
-	if (ulps > v->most) {
-		v->most = ulps;
-		v->worst = i;
-		v->at = x;
-	}
-	if (!(r->bound[i] < INFINITY)) { /* no promise: overflow cannot be excluded, or the operands are not finite */
-		v->infinite++;
-		return;
-	}
-	mpfr_d_sub(d, x, r->exact[i], MPFR_RNDZ); /* toward zero: never wrong by the difference's own rounding */
-	mpfr_abs(d, d, MPFR_RNDN);
-	v->over += !(mpfr_cmp_d(d, r->bound[i]) <= 0) || mpfr_nan_p(d);
-	double e = mpfr_get_d(d, MPFR_RNDN);
-	if (e > 0 && e / r->bound[i] > v->ratio)
-		v->ratio = e / r->bound[i];
-}
-
-/* ‖got - exact‖ / ‖exact‖ over what is finite in both. */
-static double
-normwise(const hu_op_run *r, const hu_npy *got)
-{
-	long double error2 = 0, exact2 = 0;
-
-	for (size_t i = 0; i < r->n; i++) {
-		double x = hu_op_run_element(r, got, i, r->out), e = mpfr_get_d(r->exact[i], MPFR_RNDN);
-		if (isfinite(x) && isfinite(e)) {
-			mpfr_t d;
-			mpfr_init2(d, 53);
-			mpfr_d_sub(d, x, r->exact[i], MPFR_RNDN);
-			double diff = mpfr_get_d(d, MPFR_RNDN);
-			mpfr_clear(d);
-			error2 += (long double)diff * diff;
-			exact2 += (long double)e * e;
-		}
-	}
-	return exact2 > 0 ? (double)sqrtl(error2 / exact2) : error2 > 0 ? INFINITY : 0;
-}
-
-static const char *
-compared_with(const hu_op_run *r)
-{
-	return r->as == HU_AS_REFERENCE ? "the exact result rounded once" : !strcmp(r->backend->name, "cpu") ? "the emulation" : r->backend->name;
-}
-
-static json_t *
-real(double x)
-{
-	return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-}
-
-static void
-report(const hu_op_run *r, const verdict *v, int json)
-{
-	double mean = v->n ? v->sum / (double)v->n : 0;
-
-	if (json) {
-		json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n, "format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
-			"over_bound", (json_int_t)v->over, "without_bound", (json_int_t)v->infinite, "ulp_max", real(v->most), "worst_element", (json_int_t)v->worst, "worst_value", real(v->at), "ulp_mean", real(mean), "normwise", real(v->normwise), "bound_ratio_max", real(v->ratio));
-		HU_ASSERT(o);
-		hu_rows_print_json(o);
-		return;
-	}
-	printf("elements   %zu\n", v->n);
-	printf("differ     %zu from %s\n", v->differ, compared_with(r));
-	printf("over bound %zu%s\n", v->over, v->infinite ? " (of some no error is bounded: overflow cannot be excluded)" : "");
-	if (v->n) {
-		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id), v->worst, v->at);
-		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", mean, v->normwise, v->ratio);
-	}
-}
-
-/* Wrong elements are those that differ from the back end's result (or the exact one rounded once,
-   by --as reference), with --as bound those beyond the bound. */
-static hu_status
-judge(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
-{
-	verdict v = { .n = r->n, .most = -1 };
-	mpfr_t d;
-
-	if (got->count != r->n)
-		return hu_fail(HU_EFILE, "--got has %zu elements, the result %zu", got->count, r->n);
-	HU_TRY(hu_op_run_codes(r, got, "--got", r->out));
-	mpfr_init2(d, 4400); /* a difference of doubles and of their products' sums, entire */
+	hu_op_probable_words(r, words, sizeof words);
+	printf("# probabilistic: %s\nproven\tprobabilistic\n", words);
 	for (size_t i = 0; i < r->n; i++)
-		judge_one(r, i, hu_op_run_element(r, got, i, r->out), &v, d);
-	mpfr_clear(d);
-	v.normwise = normwise(r, got);
-	*wrong = r->as == HU_AS_BOUND ? v.over != 0 : v.differ != 0;
-	report(r, &v, json);
-	return HU_OK;
+		if (isnan(r->probable[i]))
+			printf("%.17g\t-\n", r->bound[i]);
+		else
+			printf("%.17g\t%.17g\n", r->bound[i], r->probable[i]);
 }
 
 /* A value a line, the shortest decimal that is it. */
@@ -138,11 +49,12 @@ print(const hu_op_run *r)
 {
 	char text[40];
 
+	if (r->as == HU_AS_BOUND) {
+		print_bounds(r);
+		return;
+	}
 	for (size_t i = 0; i < r->n; i++) {
-		if (r->as == HU_AS_BOUND)
-			snprintf(text, sizeof text, "%.17g", r->bound[i]);
-		else
-			hu_row_shortest(r->value[i], r->out, text);
+		hu_row_shortest(r->value[i], r->out, text);
 		puts(text);
 	}
 }
@@ -157,9 +69,11 @@ element_json(const hu_op_run *r, size_t i)
 
 	hu_row_hex(x, hex);
 	hu_row_code(hu_op_run_code(r, x), r->out, bits);
-	json_object_set_new(o, "value", real(x));
+	json_object_set_new(o, "value", hu_row_number(x));
 	json_object_set_new(o, "hex", json_string(hex));
-	if (r->as != HU_AS_BOUND)
+	if (r->as == HU_AS_BOUND)
+		json_object_set_new(o, "probabilistic", isnan(r->probable[i]) ? json_null() : json_real(r->probable[i]));
+	else
 		json_object_set_new(o, "bits", json_string(bits));
 	return o;
 }
@@ -178,9 +92,11 @@ print_json(const hu_op_run *r, const char *name, const char *out)
 	json_object_set_new(o, "as", json_string(r->as == HU_AS_BACKEND ? r->backend->name : as[r->as]));
 	json_object_set_new(o, "shape", shape);
 	json_object_set_new(o, "format", json_string(hu_format_name(r->as == HU_AS_BOUND ? HU_FP64 : r->out.id)));
+	if (r->as == HU_AS_BOUND)
+		json_object_set_new(o, "probabilistic", hu_op_probable_json(r));
 	for (size_t i = 0; !out && i < r->n; i++)
 		json_array_append_new(values, element_json(r, i));
-	json_object_set_new(o, out ? "out" : "values", out ? json_string(out) : json_incref(values));
+	json_object_set_new(o, out ? "out" : "values", out ? json_string(hu_shown(out)) : json_incref(values));
 	json_decref(values);
 	hu_rows_print_json(o);
 }
@@ -200,7 +116,7 @@ all(const hu_args *args, int *wrong)
 	if (st == HU_OK && out)
 		st = hu_op_run_write(&r, out, hu_args_given(args, "packed"));
 	if (st == HU_OK && path)
-		st = judge(&r, &got, hu_args_given(args, "json"), wrong);
+		st = hu_op_verdict(&r, &got, hu_args_given(args, "json"), wrong);
 	else if (st == HU_OK && hu_args_given(args, "json"))
 		print_json(&r, args->rest[0], out);
 	else if (st == HU_OK && !out)
@@ -230,6 +146,8 @@ row_json(const char *name, const char *summary, int least, int most, int results
 	return o;
 }
 
+enum { ATTRS = 44 }; /* the width of the list's column of attributes */
+
 static const char dot_summary[] = "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]";
 
 static int
@@ -245,6 +163,19 @@ list_json(void)
 	return HU_EXIT_OK;
 }
 
+/* Attributes from *S on, as many as a column of the list holds; returns how many characters. */
+static int
+column(const char **s)
+{
+	const char *from = *s;
+	size_t n = 0;
+
+	for (size_t k; from[n] && n + (k = strcspn(from + n + (n > 0), " ") + (n > 0)) <= ATTRS;)
+		n += k;
+	*s = from + n + (from[n] == ' ');
+	return (int)n;
+}
+
 static int
 list(void)
 {
@@ -255,7 +186,14 @@ list(void)
 	for (int i = 0; (op = hu_op_at(i)); i++) {
 		char count[32];
 		snprintf(count, sizeof count, op->max_in < 0 ? "%d or more" : op->max_in == op->min_in ? "%d" : "%d to %d", op->min_in, op->max_in);
-		printf("%-18s %-9s %-44s %s\n", op->name, count, op->attrs ? op->attrs : "", op->summary);
+		const char *s = op->attrs ? op->attrs : "", *from = s;
+		int n = column(&s);
+		printf("%-18s %-9s %.*s%*s %s\n", op->name, count, n, from, ATTRS - n, "", op->summary);
+		for (from = s; *from; from = s)
+			{
+			n = column(&s);
+			printf("%-18s %-9s %.*s\n", "", "", n, from);
+		}
 	}
 	return HU_EXIT_OK;
 }
@@ -275,12 +213,18 @@ run(const hu_args *args)
 const hu_command hu_cmd_op = {
 	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
 	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
-	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], one row an element;\n"
-	"any other name is an operator of the table, such as matmul: op list has them. The result holds the\n"
+	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without its last axis;\n"
+	"any other name is an operator of the table, such as matmul: op list has them. conv2d takes images NHWC and\n"
+	"kernels [height, width, channels / groups, filters]; with --set padding=1 (or padding_top, padding_bottom,\n"
+	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's, without any padding\n"
+	"it is TensorFlow's SAME; so are its gradients conv2d_dx and conv2d_dw. The result holds the\n"
 	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
 	"core returns; a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4, ...) quantises them along k,\n"
 	"or takes them as elements where sa= and sb= give a scale for each group: codes of its format with --bits.\n"
-	"--got differs where it is not the same bits (any NaN is a NaN): exit 1. With --as bound only\n"
-	"errors beyond the proven bound are wrong.",
+	"--got differs where it is not the same bits (any NaN is a NaN), or in shape: exit 1. With --as bound only another shape and\n"
+	"errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW for NHWC, is named as that. Beside the proven\n"
+	"bound of sums stands a probabilistic one, Higham and Mary's gamma(lambda sqrt(n) u) times the terms' magnitudes, which holds with\n"
+	"probability --confidence if rounding errors are independent with mean zero: what lies outside it is never an error, but is named.\n"
+	"--as bound alone prints both, - where the second has no meaning (tensor cores, directed rounding, compensated sums, what is no sum).",
 	opts, run
 };

@@ -5,6 +5,7 @@
 #include "analyzers/probe_command.h"
 #include "analyzers/probe_features.h"
 #include "lib/base/opt.h"
+#include "lib/sum/tc_status.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -144,10 +145,10 @@ all(const hu_args *args, json_t *o, int *failed)
 	HU_TRY(hu_sum_resolve(&s, in, s.in2 == HU_NO_FORMAT ? in : s.in2, s.out));
 	hu_sum_print(s, text, sizeof text);
 	hu_tc t = hu_tc_of_sum(s);
-	static const char *const marks[] = { "equals published vectors", "two sources", "one source", "undecided", "-" };
+	row(o, "model", json_string(text));
+	row(o, "parameters", json_string(hu_tc_status(t, s.out)));
+	row(o, "source", json_string(hu_tc_source(t)));
 	if (t.kind == HU_TC_CHAIN) {
-		row(o, "model", json_string(text));
-		row(o, "parameters", json_string(marks[t.status]));
 		row(o, "arithmetic", json_string("fused multiply-adds, k ascending, each to nearest even"));
 		hu_probe_chain(o, s);
 		hu_probe_products(o, s, 1);
@@ -155,8 +156,6 @@ all(const hu_args *args, json_t *o, int *failed)
 		return HU_OK;
 	}
 	if (hu_probe_is_narrow(s)) {
-		row(o, "model", json_string(text));
-		row(o, "parameters", json_string(marks[s.out == HU_FP16 ? t.status16 : t.status]));
 		hu_probe_narrow(o, s);
 		hu_probe_products(o, s, hu_probe_narrow_length(s));
 		*failed = probes(o, s, t);
@@ -174,8 +173,6 @@ all(const hu_args *args, json_t *o, int *failed)
 		four[k] = ulp / 2;
 	double rise = sum(s, p, (size_t)m, top - ulp / 2), level = sum(s, p, (size_t)m, top);
 	double first[2] = { top, ulp };
-	row(o, "model", json_string(text));
-	row(o, "parameters", json_string(marks[s.out == HU_FP16 ? t.status16 : t.status]));
 	row(o, "input subnormals", json_string(sum(s, tiny, 1, 0) == tiny[0] ? "kept" : "flushed"));
 	row(o, "output subnormals", json_string(sum(s, p, 0, 0) == 0 && hu_model_tc(&out.max, &out.max, 0, hu_smallest(out), s, NULL) == hu_smallest(out) ? "kept" : "flushed"));
 	row(o, "products in a block", json_integer(width(s, ulp)));
@@ -240,8 +237,9 @@ const hu_command hu_cmd_probe = {
 	"probe", "[OPTION...]", "find a tensor core model's features by probes, as papers do with hardware",
 	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
 	"and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
-	"parameters: where the model's row comes from. The probes of the literature follow, with the values that\n"
-	"papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.\n"
+	"parameters: what the model's row rests on (equals published vectors: of hardware, compared by this program's tests; measured\n"
+	"elsewhere: compared by others), and source: whose vectors, or who says so. The probes of the literature follow, with the\n"
+	"values that papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.\n"
 	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: the\n"
 	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random operands.",
 	opts, run

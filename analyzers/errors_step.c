@@ -166,25 +166,27 @@ compare(part *p, const view *w, size_t first, size_t last)
 		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
 		int least, u = unit(h, l, e, w->f, &least);
 		double ulps = hu_times_pow2(d, -u), off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
-		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
+		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left) && ulps < 0x1p900 && off_ulps < 0x1p900) {
+			s.ulps += ulps;
+			s.off_ulps += off_ulps;
 			s.exact2 += size * size;
 			s.error2 += d * d;
 			s.off2 += off * off + left * left;
 		} else {
+			p->ulps += (long double)ulps;
+			p->off_ulps += (long double)off_ulps;
 			p->exact2 += (long double)size * size;
 			p->error2 += (long double)d * d;
 			p->off2 += (long double)off * off + (long double)left * left;
 		}
-		s.ulps += ulps;
-		s.off_ulps += off_ulps;
 		p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
 		p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
 	}
 	p->error2 += (long double)s.error2;
 	p->exact2 += (long double)s.exact2;
 	p->off2 += (long double)s.off2;
-	p->ulps = (long double)s.ulps;
-	p->off_ulps = (long double)s.off_ulps;
+	p->ulps += (long double)s.ulps;
+	p->off_ulps += (long double)s.off_ulps;
 }
 
 /* Nothing to tell, or too little off to matter. */

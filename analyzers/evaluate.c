@@ -136,6 +136,61 @@ sum(const hu_expr *e, hu_arithmetic *a)
 	return two[0];
 }
 
+/* The factors of an argument; 0 where it is no product. */
+static int
+factors(const hu_expr *e, const hu_expr **x, const hu_expr **y, int *negative)
+{
+	*negative = 0;
+	for (; e->kind == HU_EXPR_CALL && e->function == HU_F_NEG; e = e->arg[0])
+		*negative = !*negative;
+	if (e->kind != HU_EXPR_CALL || e->function != HU_F_MUL)
+		return 0;
+	*x = e->arg[0];
+	*y = e->arg[1];
+	return 1;
+}
+
+static double
+value_in(const hu_expr *e, hu_arithmetic *a, hu_format f)
+{
+	hu_format own = a->f;
+	double v;
+
+	a->f = f;
+	v = hu_expr_value(e, a);
+	a->f = own;
+	return v;
+}
+
+/* By a summation model: the arguments' factors are evaluated here, each in the format that the model takes it in. */
+static double
+sum_by_model(const hu_expr *e, hu_arithmetic *a)
+{
+	const hu_sum *s = a->sum;
+	size_t n = 0;
+	double *x = hu_xmalloc(2 * (size_t)e->nargs * sizeof *x), *y = x + e->nargs, start = 0, v;
+	hu_format in = hu_expr_factor_format(s, a->f);
+
+	for (int i = 0; i < e->nargs; i++) {
+		const hu_expr *p, *q;
+		int negative;
+		if (factors(e->arg[i], &p, &q, &negative)) {
+			x[n] = value_in(p, a, in);
+			y[n] = value_in(q, a, in);
+			x[n] = negative ? -x[n] : x[n];
+			n++;
+		} else if (i == 0 && s->id == HU_SUM_TC) {
+			start = value_in(e->arg[i], a, hu_format_of(s->out));
+		} else {
+			x[n] = value_in(e->arg[i], a, in);
+			y[n++] = 1;
+		}
+	}
+	v = hu_expr_model_sum(a, e, x, y, n, start);
+	free(x);
+	return v;
+}
+
 double
 hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 {
@@ -151,7 +206,7 @@ hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 		return s;
 	}
 	if (e->function == HU_F_SUM)
-		return a->sum ? hu_expr_model_value(e, a) : sum(e, a);
+		return a->sum ? sum_by_model(e, a) : sum(e, a);
 	for (int i = 0; i < e->nargs; i++)
 		x[i] = e->function == HU_F_NEG || e->function == HU_F_ABS ? hu_expr_value(e->arg[i], a) : operand(hu_expr_value(e->arg[i], a), a);
 	s = operate(e->function, x, e->nargs, a);

@@ -2,13 +2,10 @@
 #include "analyzers/evaluate_sum.h"
 
 #include "lib/base/hash.h"
-#include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/exact/dot.h"
 #include "lib/sum/model.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 hu_status
@@ -44,32 +41,6 @@ hu_expr_factor_format(const hu_sum *s, hu_format f)
 	return hu_format_of(s->in == HU_TF32 ? HU_FP32 : s->in); /* tensor cores chop fp32 words */
 }
 
-/* The factors of an argument; 0 where it is no product. */
-static int
-factors(const hu_expr *e, const hu_expr **x, const hu_expr **y, int *negative)
-{
-	*negative = 0;
-	for (; e->kind == HU_EXPR_CALL && e->function == HU_F_NEG; e = e->arg[0])
-		*negative = !*negative;
-	if (e->kind != HU_EXPR_CALL || e->function != HU_F_MUL)
-		return 0;
-	*x = e->arg[0];
-	*y = e->arg[1];
-	return 1;
-}
-
-static double
-value_in(const hu_expr *e, hu_arithmetic *a, hu_format f)
-{
-	hu_format own = a->f;
-	double v;
-
-	a->f = f;
-	v = hu_expr_value(e, a);
-	a->f = own;
-	return v;
-}
-
 /* Flags of V, the rounded sum of the terms as the model got them. */
 static void
 note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start, double v, const hu_sum_count *count)
@@ -99,30 +70,13 @@ note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start,
 }
 
 double
-hu_expr_model_value(const hu_expr *e, hu_arithmetic *a)
+hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const double *y, size_t n, double start)
 {
 	const hu_sum *s = a->sum;
-	size_t n = 0;
-	double *x = hu_xmalloc(2 * (size_t)e->nargs * sizeof *x), *y = x + e->nargs, start = 0, v;
-	hu_format in = hu_expr_factor_format(s, a->f);
 	hu_sum_count count = { 0, 0, 0, 0, 0 };
-
-	for (int i = 0; i < e->nargs; i++) {
-		const hu_expr *p, *q;
-		int negative;
-		if (factors(e->arg[i], &p, &q, &negative)) {
-			x[n] = value_in(p, a, in);
-			y[n] = value_in(q, a, in);
-			x[n] = negative ? -x[n] : x[n];
-			n++;
-		} else if (i == 0 && s->id == HU_SUM_TC) {
-			start = value_in(e->arg[i], a, hu_format_of(s->out));
-		} else {
-			x[n] = value_in(e->arg[i], a, in);
-			y[n++] = 1;
-		}
-	}
 	hu_draw draw = { a->seed, hu_fnv1a32("calc"), 0, a->index, s->bits };
+	double v;
+
 	a->index += n;
 	v = s->id == HU_SUM_TC ? hu_model_tc(x, y, n, start, *s, &count) : hu_model_run(x, y, n, *s, &draw, &count);
 	v = hu_isnan(v) ? hu_nan_of(a->f) : hu_round(v, a->f, hu_mode_draws(a->mode) ? HU_RNE : a->mode, a->flags, 0);
@@ -131,6 +85,5 @@ hu_expr_model_value(const hu_expr *e, hu_arithmetic *a)
 		hu_seen what = { e, x, y, NULL, (int)n, start, v };
 		a->seen(a->to, a, &what);
 	}
-	free(x);
 	return v;
 }

@@ -15,6 +15,8 @@ hu_status hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int fla
 /* The format that the factors of products are rounded to, and the one of a tensor core's first argument, where it is no product: what the sum starts with. */
 hu_format hu_expr_factor_format(const hu_sum *s, hu_format f);
 
-/* E, a call of sum, by A's model. The result is rounded to A's format, to nearest unless A's mode draws no bits and says otherwise. */
-double hu_expr_model_value(const hu_expr *e, hu_arithmetic *a);
+/* The sum of X[k] Y[k], k < N, from START by A's model, for E, a call of sum, whose arguments these are. The factors are values of
+   hu_expr_factor_format; START is the first argument of a tensor core's sum where that is no product, else 0. The result is rounded to
+   A's format, to nearest unless A's mode draws no bits and says otherwise. Sets A's notes and shows the operation to A's watcher. */
+double hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const double *y, size_t n, double start);
 #endif

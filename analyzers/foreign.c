@@ -2,6 +2,7 @@
 #include "analyzers/foreign.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 
 #include <errno.h>
@@ -13,6 +14,8 @@ enum { SAFETENSORS = 1, NPY, NPZ };
 
 static const struct { const char *dtype; hu_format_id format; } known[] = {
 	{ "F64", HU_FP64 }, { "F32", HU_FP32 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 }, { "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 },
+	{ "F8_E4M3FNUZ", HU_E4M3FNUZ }, { "F8_E5M2FNUZ", HU_E5M2FNUZ }, { "F8_E8M0", HU_E8M0 },
+	{ "F6_E2M3", HU_E2M3 }, { "F6_E3M2", HU_E3M2 }, { "F4", HU_E2M1 },
 	{ "f8", HU_FP64 }, { "f4", HU_FP32 }, { "f2", HU_FP16 },
 };
 
@@ -66,8 +69,8 @@ open_npz(hu_foreign *s, const char *path)
 	return HU_OK;
 }
 
-hu_status
-hu_foreign_open(hu_foreign *s, const char *path)
+static hu_status
+open_file(hu_foreign *s, const char *path)
 {
 	char head[6] = "";
 	FILE *f = fopen(path, "rb");
@@ -82,9 +85,22 @@ hu_foreign_open(hu_foreign *s, const char *path)
 	return got == sizeof head && !memcmp(head, "\x93NUMPY", 6) ? open_npy(s, path) : open_safetensors(s, path);
 }
 
+hu_status
+hu_foreign_open(hu_foreign *s, const char *path)
+{
+	HU_TRY(open_file(s, path));
+	s->shown = hu_xcalloc(s->n + 1, sizeof *s->shown);
+	for (size_t i = 0; i < s->n; i++)
+		s->array[i].name = s->shown[i] = hu_xstrdup(hu_shown(s->array[i].name));
+	return HU_OK;
+}
+
 void
 hu_foreign_release(hu_foreign *s)
 {
+	for (size_t i = 0; s->shown && i < s->n; i++)
+		free(s->shown[i]);
+	free(s->shown);
 	if (s->kind == SAFETENSORS)
 		hu_safetensors_release(&s->s);
 	if (s->kind == NPY)
@@ -95,12 +111,28 @@ hu_foreign_release(hu_foreign *s)
 	memset(s, 0, sizeof *s);
 }
 
+/* The bits of element I, which end in its first byte or, of 6 bits, in the next one. */
+static uint64_t
+packed(const unsigned char *data, size_t i, int bits)
+{
+	size_t at = i / 8 * (size_t)bits + i % 8 * (size_t)bits / 8;
+	int shift = (int)(i % 8 * (size_t)bits % 8);
+	unsigned pair = data[at];
+
+	if (shift + bits > 8)
+		pair |= (unsigned)data[at + 1] << 8;
+	return pair >> shift & ((1u << bits) - 1);
+}
+
 double
 hu_array_get(const hu_array *a, size_t i)
 {
 	hu_format f = hu_format_of(a->format);
 	uint64_t code = 0;
 
-	memcpy(&code, (const char *)a->data + i * (size_t)(f.bits / 8), (size_t)(f.bits / 8));
+	if (f.bits < 8)
+		code = packed(a->data, i, f.bits);
+	else
+		memcpy(&code, (const char *)a->data + i * (size_t)(f.bits / 8), (size_t)(f.bits / 8));
 	return hu_decode(code, f);
 }

@@ -8,6 +8,7 @@
 
 #include "lib/number/format.h"
 
+/* A name is as hu_shown has it. */
 typedef struct hu_array {
 	const char *name, *dtype;
 	size_t n, last;           /* elements; the last axis's length, 1 of a scalar */
@@ -23,11 +24,13 @@ typedef struct hu_foreign {
 	hu_npy a;
 	hu_npz z;
 	int kind;
+	char **shown;
 } hu_foreign;
 
 /* By the file's beginning, not its name. HU_EFILE says what is wrong. */
 hu_status hu_foreign_open(hu_foreign *s, const char *path);
 void hu_foreign_release(hu_foreign *s);
-/* Element I; exact. Only where the format is known. */
+/* Element I; exact. Only where the format is known. Elements of 4 and 6 bits follow each other without gaps, the first in the
+   low bits of the first byte (PyTorch's float4_e2m1fn_x2). */
 double hu_array_get(const hu_array *a, size_t i);
 #endif

@@ -80,8 +80,11 @@ safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const
 	hu_tsv_int(out, (long long)recorded_nonzeros);
 }
 
+/* What all of a step's tensors come to: the scales safe for each of them, and their recorded values. */
+typedef struct whole { hu_sweep s; int low, high; double amax; size_t nonzeros; } whole;
+
 static void
-study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_sweep *s, tables *w, int *low, int *high)
+study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_sweep *s, tables *w, whole *all)
 {
 	const hu_info *info = &a->run->train->t[i];
 	double amax = 0;
@@ -95,7 +98,7 @@ study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale
 	}
 	for (size_t k = 0; t->t[i].data && k < t->t[i].n; k++) {
 		double x = fabs(hu_get(&t->t[i], k)) / scale;
-		nonzeros += x > 0;
+		nonzeros += hu_isfinite(x) && x > 0;
 		if (hu_isfinite(x) && x > amax)
 			amax = x;
 	}
@@ -104,8 +107,11 @@ study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale
 	hu_sweep_safe(s, a->opt.lost, hu_unit(f), &min, &max);
 	sweep_rows(&w->sweep, t->step, info->name, hu_format_name(f.id), s);
 	safe_row(&w->safe, t->step, info->name, hu_format_name(f.id), s, min, max, amax, nonzeros);
-	*low = min > *low ? min : *low;
-	*high = max < *high ? max : *high;
+	hu_sweep_join(&all->s, s);
+	all->low = min > all->low ? min : all->low;
+	all->high = max < all->high ? max : all->high;
+	all->amax = amax > all->amax ? amax : all->amax;
+	all->nonzeros += nonzeros;
 }
 
 static hu_status
@@ -113,26 +119,30 @@ study_step(hu_analysis *a, hu_trace *t, tables *w)
 {
 	const hu_program *p = a->run->train;
 	double scale = hu_trace_scalar(a, t, "scaler.scale", 1);
-	int narrow = has_narrow(p), low = HU_SWEEP_LOW, high = HU_SWEEP_HIGH;
-	hu_sweep *s = hu_xcalloc(2, sizeof *s), *all = s + 1;
+	int narrow = has_narrow(p);
+	hu_sweep *s = hu_xcalloc(1, sizeof *s);
+	whole *all = hu_xcalloc(1, sizeof *all);
 	const char *format = "-";
+
+	all->low = HU_SWEEP_LOW;
+	all->high = HU_SWEEP_HIGH;
 
 	for (int i = 0; i < p->nt; i++) {
 		hu_format_id f = judged_in(p, i, narrow);
 		if (f == HU_NO_FORMAT || !t->ideal[i])
 			continue;
-		study_tensor(a, t, i, hu_format_of(f), scale, s, w, &low, &high);
-		hu_sweep_join(all, s);
+		study_tensor(a, t, i, hu_format_of(f), scale, s, w, all);
 		format = hu_format_name(f);
 	}
-	if (all->nonzeros) {
-		sweep_rows(&w->sweep, t->step, "all", format, all);
-		safe_row(&w->safe, t->step, "all", format, all, low, high, NAN, 0);
-		w->min = !w->any || low > w->min ? low : w->min;
-		w->max = !w->any || high < w->max ? high : w->max;
+	if (all->s.nonzeros) {
+		sweep_rows(&w->sweep, t->step, "all", format, &all->s);
+		safe_row(&w->safe, t->step, "all", format, &all->s, all->low, all->high, all->amax, all->nonzeros);
+		w->min = !w->any || all->low > w->min ? all->low : w->min;
+		w->max = !w->any || all->high < w->max ? all->high : w->max;
 		w->any = 1;
 	}
 	free(s);
+	free(all);
 	return HU_OK;
 }
 
@@ -143,12 +153,12 @@ run(hu_analysis *a)
 	hu_status st = HU_OK;
 
 	hu_tsv_init(&w.sweep);
-	hu_run_provenance(a->run, &w.sweep, "loss-scale");
+	hu_analysis_provenance(a, &w.sweep, "loss-scale");
 	hu_tsv_note(&w.sweep, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
 	hu_tsv_note(&w.sweep, "lost", "nonzeros that round to zero at scale 2^log2_scale; tensor 'all' is all of them together");
 	hu_tsv_header(&w.sweep, "step tensor format log2_scale lost overflow share_lost l2_share_lost");
 	hu_tsv_init(&w.safe);
-	hu_run_provenance(a->run, &w.safe, "loss-scale-safe");
+	hu_analysis_provenance(a, &w.safe, "loss-scale-safe");
 	hu_tsv_note(&w.safe, "interval", "log2_scale_max: the largest power of two at which no element overflows under RNE; log2_scale_min: the smallest that loses at most %g of the nonzeros and u of the L2 norm; tensor 'all': safe for each tensor of the step; - - : no scale is", a->opt.lost);
 	hu_tsv_header(&w.safe, "step tensor format amax log2_scale_min log2_scale_max nonzeros recorded_amax recorded_nonzeros");
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {

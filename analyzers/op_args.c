@@ -55,17 +55,15 @@ attributes(hu_op_run *r, const hu_args *args)
 	const char *s, *eq;
 
 	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++) {
-		char key[16] = "", all[256], word[24];
+		char key[64] = "";
 		double x;
 		eq = strchr(s, '=');
-		if (!eq || eq == s || eq - s >= (ptrdiff_t)sizeof key)
+		if (!eq || eq == s)
 			return hu_fail(HU_EINVAL, "--set %s is no key=value", s);
-		memcpy(key, s, (size_t)(eq - s));
+		memcpy(key, s, eq - s < (ptrdiff_t)sizeof key ? (size_t)(eq - s) : sizeof key - 1);
 		if (own_key(r, key))
 			continue;
-		snprintf(all, sizeof all, " %s ", !r->dot && r->call.op->attrs ? r->call.op->attrs : "");
-		snprintf(word, sizeof word, " %s ", key);
-		if (!strstr(all, word))
+		if (r->dot || !hu_op_takes(r->call.op, key))
 			return unknown_key(r, s, key);
 		if (r->call.nattr == HU_MAX_ATTR)
 			return hu_fail(HU_EINVAL, "--set: more than %d attributes", HU_MAX_ATTR);
@@ -116,6 +114,27 @@ is_double(const hu_npy *a)
 	return !strcmp(a->dtype, "f8") || !strcmp(a->dtype, "i8") || !strcmp(a->dtype, "u8") || !strcmp(a->dtype, "i4") || !strcmp(a->dtype, "u4");
 }
 
+/* Doubles that the format of the first operand does not hold are not rounded unless somebody said so. */
+static hu_status
+held(const hu_op_run *r, const char *in, const hu_args *args)
+{
+	char key[8] = "in.a";
+
+	for (int i = 1; i < r->nin; i++) {
+		const hu_npy *f = &r->file[i];
+		hu_format to = hu_format_of(r->in[i]);
+		key[3] = (char)('a' + i);
+		if (in || setting(args, key) || strcmp(f->dtype, "f8") || r->in[i] != HU_FP32 || (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT))
+			continue;
+		for (size_t k = 0; k < f->count; k++) {
+			double x = hu_npy_real(f, k);
+			if (!hu_isnan(x) && hu_round(x, to, HU_RNE, 0, 0) != x)
+				return hu_fail(HU_EINVAL, "operand %c has doubles, such as %.17g, that fp32 does not hold, and operand a is not of doubles: say --set in=fp64 to compute with them, or --set in.%c=fp32 to round them", 'a' + i, x, 'a' + i);
+		}
+	}
+	return HU_OK;
+}
+
 static hu_status
 formats(hu_op_run *r, const hu_args *args)
 {
@@ -145,6 +164,9 @@ formats(hu_op_run *r, const hu_args *args)
 		r->sum.acc = HU_FP64;
 	if (mode)
 		HU_TRY(hu_mode_find(mode, &r->call.mode));
+	if ((r->dot || r->sum.group) && hu_mode_draws(r->call.mode))
+		return hu_fail(HU_EINVAL, "--set mode=%s: this result is rounded by a mode that draws nothing; a sum rounds stochastically by --sum fma,acc=bf16,mode=SR", mode);
+	HU_TRY(held(r, in, args));
 	if (r->dot) {
 		if (out)
 			HU_TRY(hu_format_find(out, &result));
@@ -217,6 +239,11 @@ hu_op_run_open(hu_op_run *r, const hu_args *args)
 	r->env.seed = (uint64_t)seed;
 	r->result = (int)result;
 	r->codes = hu_args_given(args, "bits");
+	HU_TRY(hu_args_real(args, "confidence", 0, 1, &r->confidence));
+	if (!(r->confidence > 0 && r->confidence < 1))
+		return hu_fail(HU_EINVAL, "--confidence %s: a probability between 0 and 1 is needed, such as 0.99", hu_args_text(args, "confidence"));
+	if (hu_args_given(args, "confidence") && !hu_args_given(args, "got") && r->as != HU_AS_BOUND)
+		return hu_fail(HU_EINVAL, "--confidence belongs to the probabilistic bound, which --got and --as bound give");
 	HU_TRY(attributes(r, args));
 	HU_TRY(files(r, args));
 	return formats(r, args);

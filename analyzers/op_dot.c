@@ -35,6 +35,19 @@ fits(const hu_op_run *r, size_t rows, size_t k)
 	return HU_OK;
 }
 
+/* That of a without its last axis; of more axes than a tensor has, one of all rows. */
+static hu_shape
+result_shape(const hu_npy *a, size_t rows)
+{
+	hu_shape s = hu_shape0();
+
+	if (a->rank > HU_RANK + 1)
+		return hu_shape1(rows);
+	for (int d = 0; d + 1 < a->rank; d++)
+		s.d[s.rank++] = a->shape[d];
+	return s;
+}
+
 hu_status
 hu_op_run_dots(hu_op_run *r, int judged)
 {
@@ -54,13 +67,14 @@ hu_op_run_dots(hu_op_run *r, int judged)
 		HU_TRY(hu_op_run_codes(r, &f[2], "operand c", fc));
 	double *x = hu_alloc((2 * f[0].count + rows + 1) * sizeof *x), *y, *c;
 	r->n = rows;
-	r->shape = hu_shape1(rows);
+	r->shape = result_shape(&f[0], rows);
 	r->value = hu_alloc((rows + 1) * sizeof *r->value);
 	if (judged) {
 		r->bound = hu_alloc((rows + 1) * sizeof *r->bound);
+		r->magnitude = hu_alloc((rows + 1) * sizeof *r->magnitude);
 		r->exact = hu_alloc((rows + 1) * sizeof *r->exact);
 	}
-	if (!x || !r->value || (judged && (!r->bound || !r->exact))) {
+	if (!x || !r->value || (judged && (!r->bound || !r->magnitude || !r->exact))) {
 		free(x);
 		free(r->exact);
 		r->exact = NULL;
@@ -74,7 +88,8 @@ hu_op_run_dots(hu_op_run *r, int judged)
 	}
 	for (size_t i = 0; r->nin == 3 && i < rows; i++)
 		c[i] = hu_round(hu_op_run_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);
-	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed };
+	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed, r->call.mode };
+	r->roundings = hu_rowdot_roundings(&d);
 #pragma omp parallel for schedule(dynamic, 64)
 	for (size_t i = 0; i < rows; i++) {
 		r->value[i] = hu_rowdot_value(&d, i);
@@ -82,6 +97,7 @@ hu_op_run_dots(hu_op_run *r, int judged)
 			mpfr_init(r->exact[i]);
 			hu_rowdot_exact(&d, i, r->exact[i]);
 			r->bound[i] = hu_rowdot_bound(&d, i);
+			r->magnitude[i] = hu_rowdot_magnitude(&d, i);
 		}
 	}
 	free(x);

@@ -42,23 +42,46 @@ hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format
 	return HU_OK;
 }
 
-/* The exact values rounded to the output, in the call's mode where it does not draw. */
+/* To fp64. Ties are where the value lies halfway between both neighbours, which takes one bit more. */
+static double
+to_double(mpfr_srcptr exact, hu_mode mode)
+{
+	double low = mpfr_get_d(exact, MPFR_RNDZ), high = mpfr_get_d(exact, MPFR_RNDA);
+	mpfr_t half;
+
+	switch (mode) {
+	case HU_RZ: return low;
+	case HU_RU: return mpfr_get_d(exact, MPFR_RNDU);
+	case HU_RD: return mpfr_get_d(exact, MPFR_RNDD);
+	case HU_RO: return low != high && hu_isfinite(low) ? hu_from_bits64(hu_bits64(low) | 1) : low;
+	case HU_RNA:
+	case HU_RNZ: break;
+	default: return mpfr_get_d(exact, MPFR_RNDN);
+	}
+	mpfr_init2(half, 64);
+	mpfr_set_d(half, low, MPFR_RNDN);
+	mpfr_add_d(half, half, high, MPFR_RNDN);
+	mpfr_div_2ui(half, half, 1, MPFR_RNDN);
+	int tie = low != high && hu_isfinite(high) && !mpfr_cmp(half, exact);
+	mpfr_clear(half);
+	return !tie ? mpfr_get_d(exact, MPFR_RNDN) : mode == HU_RNA ? high : low;
+}
+
+/* The exact values rounded to the output, in the call's mode where it does not draw, else to nearest even. */
 static void
 round_once(hu_op_run *r)
 {
 	hu_mode mode = hu_mode_draws(r->call.mode) ? HU_RNE : r->call.mode;
 
 	for (size_t i = 0; i < r->n; i++) {
-		mpfr_t odd;
-		mpfr_init2(odd, 53);
-		int inexact = mpfr_set(odd, r->exact[i], MPFR_RNDZ);
-		double x = mpfr_get_d(odd, MPFR_RNDZ);
-		if (r->out.id == HU_FP64)
-			x = mpfr_get_d(r->exact[i], MPFR_RNDN);
-		else if (inexact && hu_isfinite(x))
+		if (r->out.id == HU_FP64) {
+			r->value[i] = to_double(r->exact[i], mode);
+			continue;
+		}
+		double x = mpfr_get_d(r->exact[i], MPFR_RNDZ);
+		if (hu_isfinite(x) && mpfr_cmp_d(r->exact[i], x))
 			x = hu_from_bits64(hu_bits64(x) | 1); /* to odd, then once more: as if once (p <= 51) */
-		r->value[i] = r->out.id == HU_FP64 ? x : hu_round(x, r->out, mode, 0, 0);
-		mpfr_clear(odd);
+		r->value[i] = hu_round(x, r->out, mode, 0, 0);
 	}
 }
 
@@ -165,6 +188,36 @@ run_backend(hu_op_run *r, const hu_shape *results)
 	return st;
 }
 
+/* Σ|terms|; |exact| where the operator has nothing better, since its terms have one sign. */
+static hu_status
+magnitudes(hu_op_run *r, hu_tensor *const *in, const size_t *element)
+{
+	const hu_op *op = r->call.op;
+
+	r->magnitude = hu_alloc((r->n + 1) * sizeof *r->magnitude);
+	if (!r->magnitude)
+		return hu_fail(HU_ENOMEM, "no memory for the bounds of %zu elements", r->n);
+	for (size_t k = 0; k < r->n; k++)
+		r->magnitude[k] = fabs(mpfr_get_d(r->exact[k], MPFR_RNDA));
+	return op->magnitude ? op->magnitude(&r->call, in, r->result, element, r->n, r->magnitude) : HU_OK;
+}
+
+hu_status
+hu_op_run_probable(hu_op_run *r)
+{
+	r->probable = hu_alloc((r->n + 1) * sizeof *r->probable);
+	if (!r->probable)
+		return hu_fail(HU_ENOMEM, "no memory for the bounds of %zu elements", r->n);
+	r->lambda = r->roundings.none ? NAN : hu_roundings_lambda(&r->roundings, r->confidence, (double)r->n);
+	for (size_t k = 0; k < r->n; k++) {
+		/* Sums of magnitudes are as exact as a few of their own roundings. */
+		double mag = r->roundings.none ? NAN : r->magnitude[k] * (1 + (r->roundings.terms + 4) * 0x1p-52);
+		double p = r->roundings.none ? NAN : hu_roundings_bound(&r->roundings, r->lambda, mag, fabs(mpfr_get_d(r->exact[k], MPFR_RNDA)));
+		r->probable[k] = r->roundings.none || !(r->bound[k] < INFINITY) ? NAN : p < r->bound[k] ? p : r->bound[k];
+	}
+	return HU_OK;
+}
+
 static hu_status
 judges(hu_op_run *r)
 {
@@ -190,6 +243,9 @@ judges(hu_op_run *r)
 	st = op->reference(&r->call, in, r->result, element, r->n, r->exact);
 	if (st == HU_OK && op->bound)
 		st = op->bound(&r->call, in, r->result, element, r->n, r->bound);
+	r->roundings = op->roundings ? op->roundings(&r->call, in, r->result) : (hu_roundings){ .none = "the result is no sum of its operands' terms" };
+	if (st == HU_OK && !r->roundings.none)
+		st = magnitudes(r, in, element);
 	free(element);
 	return st;
 }
@@ -249,7 +305,7 @@ hu_op_run_all(hu_op_run *r, int judged)
 		HU_TRY(r->dot ? hu_op_run_dots(r, judged || r->as != HU_AS_BACKEND) : operator_of_table(r, judged));
 	if (r->as == HU_AS_REFERENCE)
 		round_once(r);
-	return HU_OK;
+	return judged || r->as == HU_AS_BOUND ? hu_op_run_probable(r) : HU_OK;
 }
 
 uint64_t
@@ -317,5 +373,7 @@ hu_op_run_close(hu_op_run *r)
 		mpfr_clear(r->exact[i]);
 	free(r->exact);
 	free(r->bound);
+	free(r->magnitude);
+	free(r->probable);
 	free(r->value);
 }

@@ -97,7 +97,7 @@ one(hu_op_run *r, size_t i, const side *a, size_t ra, const side *b, size_t rb, 
 
 	if (alpha != 1)
 		v = hu_isnan(v) ? v : (double)((float)v * alpha);
-	r->value[i] = hu_isnan(v) ? v : hu_round(v, r->out, HU_RNE, 0, 0);
+	r->value[i] = hu_isnan(v) ? v : hu_round(v, r->out, r->call.mode, 0, 0);
 	if (!judged)
 		return;
 	double *x = hu_xmalloc(2 * (k + 1) * sizeof *x), *y = x + k + 1;
@@ -118,7 +118,7 @@ one(hu_op_run *r, size_t i, const side *a, size_t ra, const side *b, size_t rb, 
 	}
 	if (r->out.id != HU_FP32 && r->out.id != HU_FP64) {
 		top = fabs(mpfr_get_d(r->exact[i], MPFR_RNDA)) + e;
-		e = top <= r->out.max ? e + hu_unit(r->out) * top + hu_smallest(r->out) : INFINITY;
+		e = top <= r->out.max ? e + (hu_mode_nearest(r->call.mode) ? 1 : 2) * hu_unit(r->out) * top + hu_smallest(r->out) : INFINITY;
 	}
 	r->bound[i] = e * (1 + 0x1p-40);
 	free(x);
@@ -174,6 +174,7 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 		/* the elements' own format holds no sums: fp32 unless out= says otherwise */
 		r->out = hu_format_of(r->call.fmt.out == r->in[0] ? HU_FP32 : r->call.fmt.out);
 	}
+	r->roundings.none = "tensor cores chop, so that errors have a sign of their own";
 	r->n = r->dot ? m : m * n;
 	r->shape = r->dot ? hu_shape1(m) : hu_shape2(m, n);
 	if (r->nin == 3)

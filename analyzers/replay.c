@@ -238,7 +238,7 @@ begin(const hu_analysis *a, tables *w)
 
 	memset(w, 0, sizeof *w);
 	hu_tsv_init(&w->out);
-	hu_run_provenance(a->run, &w->out, "replay");
+	hu_analysis_provenance(a, &w->out, "replay");
 	if (o->sample)
 		hu_tsv_note(&w->out, "sample", "%zu of each tensor's elements at most, seed %llu; with 95 %% confidence at most %.3g %% of a sampled tensor's elements exceed its ulp_max; ulp_mean_ci95 is the half width of the mean's interval", o->sample, (unsigned long long)o->seed, 100 * (1 - pow(0.05, 1.0 / (double)o->sample)));
 	else

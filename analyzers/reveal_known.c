@@ -202,7 +202,7 @@ static void
 tensor_cores(uint64_t hash, size_t n, hu_str *names)
 {
 	static const struct { hu_tc_arch arch; hu_format_id in; int kind, l; } row[] = {
-#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_) { HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) { HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
 #include "lib/sum/tc.def"
 #undef TC
 	};

@@ -38,7 +38,7 @@ hu_rowdot_value(const hu_rowdot *d, size_t i)
 
 	if (d->sum.id == HU_SUM_TC) {
 		v = hu_model_tc(a, b, d->k, d->c ? d->c[i] : 0, d->sum, NULL);
-		return hu_isnan(v) ? v : hu_round(v, hu_format_of(d->out), HU_RNE, 0, 0);
+		return hu_isnan(v) ? v : hu_round(v, hu_format_of(d->out), d->mode, 0, 0);
 	}
 	if (d->c && starts_with_c(d->sum.id)) {
 		double *x = joined(d, i);
@@ -49,7 +49,7 @@ hu_rowdot_value(const hu_rowdot *d, size_t i)
 		if (d->c)
 			v = hu_acc_add(v, d->c[i], hu_part_format(d->sum), d->sum.mode, &draw, d->k, HU_DRAW_OUTER);
 	}
-	return hu_round(v, hu_format_of(d->out), HU_RNE, 0, 0);
+	return hu_round(v, hu_format_of(d->out), d->mode, 0, 0);
 }
 
 void
@@ -63,16 +63,48 @@ hu_rowdot_exact(const hu_rowdot *d, size_t i, mpfr_t x)
 }
 
 double
+hu_rowdot_magnitude(const hu_rowdot *d, size_t i)
+{
+	double mag = 0;
+
+	for (size_t k = 0; k < d->k; k++)
+		mag += fabs(d->a[i * d->k + k] * d->b[i * d->k + k]);
+	return (mag + (d->c ? fabs(d->c[i]) : 0)) * (1 + ((double)d->k + 4) * 0x1p-52);
+}
+
+/* The largest relative error of the last rounding. */
+static double
+last_unit(const hu_rowdot *d)
+{
+	return (hu_mode_nearest(d->mode) ? 1 : 2) * hu_unit(hu_format_of(d->out));
+}
+
+hu_roundings
+hu_rowdot_roundings(const hu_rowdot *d)
+{
+	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
+	int first = d->c && starts_with_c(d->sum.id);
+	hu_roundings r = hu_roundings_of_sum(d->sum, d->k + (size_t)first, 0);
+
+	if (d->c && !first)
+		hu_roundings_add(&r, inner, d->sum.mode, d->sum.bits, 1);
+	if (d->sum.acc == HU_FP64) /* products of doubles may be rounded first */
+		r.certain += 0x1p-52;
+	if (out.id != inner.id) {
+		r.last = last_unit(d);
+		r.least = hu_smallest(out);
+	}
+	return r;
+}
+
+double
 hu_rowdot_bound(const hu_rowdot *d, size_t i)
 {
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
-	double mag = 0, moved = 0, c = d->c ? fabs(d->c[i]) : 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
+	double mag = hu_rowdot_magnitude(d, i), moved = 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
 	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
 	int most = HU_TC_TINY;
 
-	for (size_t k = 0; k < d->k; k++)
-		mag += fabs(a[k] * b[k]);
-	mag = (mag + c) * (1 + ((double)d->k + 4) * 0x1p-52);
 	if (!(mag < INFINITY))
 		return INFINITY;
 	if (d->sum.id == HU_SUM_TC) {
@@ -100,7 +132,7 @@ hu_rowdot_bound(const hu_rowdot *d, size_t i)
 	if (out.id != inner.id) {
 		if (!(mag + e <= out.max))
 			return INFINITY;
-		e += hu_unit(out) * (mag + e) + hu_smallest(out);
+		e += last_unit(d) * (mag + e) + hu_smallest(out);
 	}
 	return e * (1 + 0x1p-40);
 }

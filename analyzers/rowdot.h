@@ -5,7 +5,7 @@
 #ifndef HU_ANALYZERS_ROWDOT_H
 #define HU_ANALYZERS_ROWDOT_H
 
-#include "lib/sum/sum.h"
+#include "lib/sum/roundings.h"
 
 #include <mpfr.h>
 #include <stdint.h>
@@ -14,8 +14,9 @@ typedef struct hu_rowdot {
 	size_t k;
 	const double *a, *b, *c;  /* rows of K; c: NULL, or one number a row */
 	hu_sum sum;               /* resolved */
-	hu_format_id out;         /* the sum is rounded to it, to nearest */
+	hu_format_id out;         /* the sum is rounded to it */
 	uint64_t seed;
+	hu_mode mode;             /* of that last rounding, one that draws nothing; 0: to nearest even */
 } hu_rowdot;
 
 /* Row I. A tensor core's NaN keeps the hardware's code. */
@@ -24,4 +25,7 @@ double hu_rowdot_value(const hu_rowdot *d, size_t i);
 void hu_rowdot_exact(const hu_rowdot *d, size_t i, mpfr_t x);
 /* Of |value - exact|; infinite where overflow cannot be excluded. */
 double hu_rowdot_bound(const hu_rowdot *d, size_t i);
+/* Σ|a b| + |c| of row I, rounded up; the roundings that a term of a row meets, for the probabilistic bound. */
+double hu_rowdot_magnitude(const hu_rowdot *d, size_t i);
+hu_roundings hu_rowdot_roundings(const hu_rowdot *d);
 #endif

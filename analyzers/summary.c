@@ -255,7 +255,7 @@ say_verdict(hu_str *s, const hu_analysis *a, const numbers *n)
 	else if (!n->rank)
 		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been was not computed.");
 	else if (n->rank == 1 && isnan(n->grad_cosine))
-		hu_str_addf(s, "Harmless: in the %d traced steps what was judged arrived; the weights' gradients were not compared with the exact ones.", a->nstep);
+		hu_str_addf(s, "Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should have been was not computed.", a->nstep, n->update_cosine);
 	else if (n->rank == 1)
 		hu_str_addf(s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
 	else if (n->cause_nonfinite)
@@ -432,6 +432,9 @@ run(hu_analysis *a)
 	read_swamping(a->run, &n);
 	read_state(a->run, &n);
 	read_safe(a->run, &n);
+	/* Moments and statistics worsen a verdict, they do not make one: without an update or a gradient judged there is none. */
+	if (n.rank == 1 && isnan(n.grad_cosine) && isnan(n.update_cosine))
+		n.rank = 0;
 	json_t *o = to_json(a, &n);
 	hu_status st = hu_make_dirs(dir);
 	if (st == HU_OK)

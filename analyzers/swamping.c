@@ -76,9 +76,7 @@ join(update *to, const update *u)
 	hu_harm_join(&to->harm, &u->harm);
 	to->moved += u->moved;
 	to->swamped += u->swamped;
-	to->n += u->n;
-	for (int i = 0; i <= HIGH - LOW; i++)
-		to->bin[i] += u->bin[i];
+	to->n += u->n; /* the histogram is of tensors alone */
 }
 
 static hu_status

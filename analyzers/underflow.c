@@ -160,7 +160,7 @@ run(hu_analysis *a)
 
 	hu_again_start(&again);
 	hu_tsv_init(&out);
-	hu_run_provenance(a->run, &out, "underflow");
+	hu_analysis_provenance(a, &out, "underflow");
 	hu_tsv_note(&out, "rows", "a cast is counted on all its elements; a result rounded to a narrower format on the judged sample (elements of of_elements); rows from 'exact' compare the gradients handed to the update, all elements, with those of the exact step; tensor 'all' is all of these together, and the step's verdict");
 	hu_tsv_note(&out, "sample", "%zu, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
 	hu_tsv_note(&out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");

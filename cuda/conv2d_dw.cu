@@ -7,7 +7,7 @@ struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
 		uint32_t n = k / (g->ho * g->wo), r = k / g->wo % g->ho, q = k % g->wo, tap = m / g->ci;
-		int32_t y = (int32_t)(r * g->s + tap / g->kw) - g->pad_h, x = (int32_t)(q * g->s + tap % g->kw) - g->pad_w;
+		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h, x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
 
 		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
 			return HU_OUTSIDE;
@@ -34,15 +34,13 @@ HU_SIDE(op_conv2d_dw)(hu_work *w)
 	hu_gemm g;
 
 	memset(&g, 0, sizeof g);
-	g.s = (uint32_t)hu_attr_num(w->call, "stride", 1);
 	g.kh = (uint32_t)hu_attr_num(w->call, "kh", 0);
 	g.kw = (uint32_t)hu_attr_num(w->call, "kw", 0);
 	g.h = (uint32_t)x->d[1];
 	g.w = (uint32_t)x->d[2];
 	g.ci = (uint32_t)x->d[3];
 	g.co = (uint32_t)dy->d[3];
-	g.ho = hu_gemm_same(g.h, g.kh, g.s, &g.pad_h);
-	g.wo = hu_gemm_same(g.w, g.kw, g.s, &g.pad_w);
+	HU_TRY(hu_gemm_conv(w, &g, "conv2d_dw"));
 	g.m = g.kh * g.kw * g.ci;
 	g.k = (uint32_t)x->d[0] * g.ho * g.wo;
 	g.n = g.co;

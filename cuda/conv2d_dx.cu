@@ -8,11 +8,12 @@ struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
 		uint32_t n = m / (g->h * g->w), y = m / g->w % g->h, x = m % g->w, tap = k / g->co;
-		int32_t r = (int32_t)y + g->pad_h - (int32_t)(tap / g->kw), q = (int32_t)x + g->pad_w - (int32_t)(tap % g->kw), s = (int32_t)g->s;
+		int32_t r = (int32_t)y + g->pad_h - (int32_t)(tap / g->kw * g->dilation_h), q = (int32_t)x + g->pad_w - (int32_t)(tap % g->kw * g->dilation_w);
+		int32_t s = (int32_t)g->stride_h, t = (int32_t)g->stride_w;
 
-		if (r < 0 || q < 0 || r % s || q % s || r / s >= (int32_t)g->ho || q / s >= (int32_t)g->wo)
+		if (r < 0 || q < 0 || r % s || q % t || r / s >= (int32_t)g->ho || q / t >= (int32_t)g->wo)
 			return HU_OUTSIDE;
-		return ((n * g->ho + (uint32_t)(r / s)) * g->wo + (uint32_t)(q / s)) * g->co + k % g->co;
+		return ((n * g->ho + (uint32_t)(r / s)) * g->wo + (uint32_t)(q / t)) * g->co + k % g->co;
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k / g->co * g->ci * g->co + k % g->co + n * g->co; }
 	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
@@ -35,15 +36,13 @@ HU_SIDE(op_conv2d_dx)(hu_work *w)
 	hu_gemm g;
 
 	memset(&g, 0, sizeof g);
-	g.s = (uint32_t)hu_attr_num(w->call, "stride", 1);
 	g.h = (uint32_t)hu_attr_num(w->call, "height", 0);
 	g.w = (uint32_t)hu_attr_num(w->call, "width", 0);
 	g.kh = (uint32_t)k->d[0];
 	g.kw = (uint32_t)k->d[1];
 	g.ci = (uint32_t)k->d[2];
 	g.co = (uint32_t)k->d[3];
-	g.ho = hu_gemm_same(g.h, g.kh, g.s, &g.pad_h);
-	g.wo = hu_gemm_same(g.w, g.kw, g.s, &g.pad_w);
+	HU_TRY(hu_gemm_conv(w, &g, "conv2d_dx"));
 	g.m = (uint32_t)dy->d[0] * g.h * g.w;
 	g.k = g.kh * g.kw * g.co;
 	g.n = g.ci;

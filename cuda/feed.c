@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Input: a batch is packed and sent on a queue of its own while the step before still runs, to
-   room beside its tensor; the step that uses it copies it over. */
+   Input: a batch is packed and sent on a queue of its own while the step before still runs, to a waiting buffer
+   beside its tensor; the step that uses it copies it over. */
 #include "cuda/machine_parts.h"
 
 #include "cuda/transfer.h"
@@ -60,10 +60,10 @@ hu_machine_feed(hu_machine *m, int tensor, const void *values, hu_status *st)
 		*st = q->event_wait(f->arrived); /* the last batch has left the host */
 		if (*st == HU_OK) {
 			hu_transfer_pack(f->host, values, t->n, t->format);
-			*st = q->event_await(m->feed_queue, f->taken); /* and its room on the device */
+			*st = q->event_await(m->feed_queue, f->taken); /* and the waiting buffer is free */
 		}
 		if (*st == HU_OK)
-			*st = m->side->upload(m->feed_queue, f->room, f->host, t->n * hu_slot_size(t->format));
+			*st = m->side->upload(m->feed_queue, f->waiting, f->host, t->n * hu_slot_size(t->format));
 		if (*st == HU_OK)
 			*st = q->event_record(m->feed_queue, f->arrived);
 		f->fresh = 1;
@@ -83,7 +83,7 @@ hu_machine_take(hu_machine *m)
 		if (!f->fresh)
 			continue;
 		HU_TRY(q->event_await(m->queue, f->arrived));
-		HU_TRY(m->side->copy(m->queue, t->data, f->room, t->n * hu_slot_size(t->format)));
+		HU_TRY(m->side->copy(m->queue, t->data, f->waiting, t->n * hu_slot_size(t->format)));
 		HU_TRY(q->event_record(m->queue, f->taken));
 		f->fresh = 0;
 	}

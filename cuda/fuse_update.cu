@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The updates of all parameters in one launch: AdamW with its moments, or SGD with or without a
+   The updates of all parameters in one launch: Adam or AdamW with its moments, or SGD with or without a
    velocity, the next step's casts of the new weights where the plan asks for them, and counts of what was swamped. */
 #include "cuda/fuse.h"
 #include "cuda/many.cuh"
@@ -122,17 +122,17 @@ HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
 extern "C" hu_status
 HU_SIDE(fuse_update)(hu_work *w, int n)
 {
-	int adam = w[0].call->nin > 4, moving = w[0].call->nin > 3;
+	int decays = !strcmp(w[0].op, "adamw"), adam = decays || !strcmp(w[0].op, "adam"), moving = w[0].call->nin > 3;
 	double *k = adam ? hu_numbers(w, HU_ADAMW_CONSTANTS) : NULL;
 	update u;
 
 	memset(&u, 0, sizeof u);
 	if (adam)
-		HU_TRY(hu_adamw_constants_of(w, k));
+		HU_TRY((decays ? hu_adamw_constants_of(w, k) : hu_adam_constants_of(w, k)));
 	else
 		hu_sgd_constants_of(w[0].call, u.k);
 	u.kd = k;
-	u.nk = adam ? HU_ADAMW_CONSTANTS : HU_SGD_CONSTANTS;
+	u.nk = decays ? HU_ADAMW_CONSTANTS : adam ? HU_ADAM_CONSTANTS : HU_SGD_CONSTANTS;
 	u.compute = hu_format_of(w[0].call->fmt.compute);
 	u.found = hu_operand_of(w[0].in[2], HU_AT_ONE);
 	for (int done = 0; done < n;) {
@@ -157,7 +157,7 @@ HU_SIDE(fuse_update)(hu_work *w, int n)
 			hu_many_add(&u.t, x->in[0]->n);
 		}
 		if (hu_many_chunks(&u.t))
-			HU_TRY((adam ? run<hu_adamw_step, 4>(w, &u) : moving ? run<hu_sgd_move, 2>(w, &u) : run<hu_sgd_step, 2>(w, &u)));
+			HU_TRY((decays ? run<hu_adamw_step, 4>(w, &u) : adam ? run<hu_adam_step, 4>(w, &u) : moving ? run<hu_sgd_move, 2>(w, &u) : run<hu_sgd_step, 2>(w, &u)));
 	}
 	return HU_OK;
 }

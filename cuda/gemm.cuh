@@ -12,16 +12,15 @@
 
 extern "C" {
 #include "lib/base/hash.h"
+#include "lib/op/conv.h"
 #include "lib/program/gemm.h"
 #include "lib/sum/parts.h"
-/* Of lib/op/contract.h, which is the host's. */
-size_t hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before);
 }
 
 /* Sizes, geometry as in lib/op/contract.h, and operands. */
 typedef struct hu_gemm {
 	uint32_t m, n, k, part, parts;
-	uint32_t h, w, ci, kh, kw, ho, wo, co, s;
+	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
 	int ta, tb;
 	hu_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
@@ -96,15 +95,29 @@ extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, 
 /* Says what computes the call, once, where somebody asks. */
 #define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
 
-/* SAME padding: output size, and what lies before the first element. */
-static inline uint32_t
-hu_gemm_same(uint32_t n, uint32_t k, uint32_t stride, int32_t *before)
+/* On the host: geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call where the kernels don't compute it. */
+static inline hu_status
+hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 {
-	ptrdiff_t pad;
-	size_t out = hu_same(n, k, stride, &pad);
+	const hu_call *c = w->call;
+	hu_conv_axis v, q;
 
-	*before = (int32_t)pad;
-	return (uint32_t)out;
+	HU_TRY(hu_conv_axis_of(&v, c, HU_AXIS_HEIGHT, g->h, g->kh));
+	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, g->w, g->kw));
+	if (hu_attr_num(c, "groups", 1) != 1)
+		return hu_fail(HU_EUNABLE, "call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use --backend cpu", c->id, op, c->layer, hu_attr_num(c, "groups", 1));
+	/* places are counted in 32 bits: the last output's last tap, and the last pixel seen from the first tap */
+	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before > INT32_MAX || (double)q.out * (double)q.stride + (double)q.taps * (double)q.dilation + (double)q.n + (double)q.before > INT32_MAX)
+		return hu_fail(HU_EUNABLE, "call %d (%s, layer %s): its padding, stride or dilation reaches beyond the device's 2^31 places: use --backend cpu", c->id, op, c->layer);
+	g->ho = (uint32_t)v.out;
+	g->wo = (uint32_t)q.out;
+	g->stride_h = (uint32_t)v.stride;
+	g->stride_w = (uint32_t)q.stride;
+	g->dilation_h = (uint32_t)v.dilation;
+	g->dilation_w = (uint32_t)q.dilation;
+	g->pad_h = (int32_t)v.before;
+	g->pad_w = (int32_t)q.before;
+	return HU_OK;
 }
 
 /* On the host: everything but sizes and geometry. */

@@ -50,6 +50,6 @@ HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
 	hu_sum_print(g->sum, sum, sizeof sum);
 	if (g->sum.id == HU_SUM_TC && g->sum.path == HU_TC_WGMMA)
 		return hu_fail(HU_EUNABLE, "--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side (fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: use --gemm simt", sum, c->id, *c->layer ? c->layer : "-");
-	return hu_fail(HU_EUNABLE, "--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: say --accumulate tc:%s, or --gemm simt",
+	return hu_fail(HU_EUNABLE, "--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: choose the summation model tc:%s, or --gemm simt",
 	               w->arch < 0 ? "with a model" : "of this device, tc:", w->arch < 0 ? "" : w->arch == HU_TC_ARCHS ? "(unknown)" : arch, sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format), hu_format_name(w->in[1]->format), arch);
 }

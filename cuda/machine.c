@@ -21,7 +21,7 @@ hu_status
 hu_device_serves(const hu_side *side, const hu_call *c)
 {
 	if (!hu_device_kernel(side, c->op->name))
-		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use --backend cpu", side->name, c->op->name, c->id, c->layer);
+		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name, c->op->name, c->id, c->layer);
 	return HU_OK;
 }
 
@@ -46,8 +46,8 @@ open_all(hu_machine *m)
 	m->arch = m->side->arch();
 	HU_TRY(check_program(m));
 	for (int k = 0; k < 2; k++)
-		hu_plan_init(&m->plan[k], m->p, m->side, m->t, k);
-	HU_TRY(hu_machine_room(m));
+		hu_plan_init(&m->schedule.plan[k], m->p, m->side, m->t, k);
+	HU_TRY(hu_machine_allocate(m));
 	HU_TRY(m->side->queues->event_open(&m->beaten));
 	return hu_machine_feed_open(m);
 }
@@ -79,11 +79,11 @@ hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_ge
 	m->side = side;
 	m->p = p;
 	m->gemm = gemm;
-	m->fuse = 1;
-	m->use_graphs = one_successor_each(p);
+	m->schedule.fuse = 1;
+	m->schedule.use_graphs = one_successor_each(p);
 	m->ran = hu_xcalloc((size_t)p->nc + 1, sizeof *m->ran);
 	m->t = hu_xcalloc((size_t)p->nt + 1, sizeof *m->t);
-	m->shadow = hu_xcalloc((size_t)p->nt + 1, sizeof *m->shadow);
+	m->schedule.shadow = hu_xcalloc((size_t)p->nt + 1, sizeof *m->schedule.shadow);
 	m->name_hash = hu_xcalloc((size_t)p->nt + 1, sizeof *m->name_hash);
 	m->kernel = hu_xcalloc((size_t)p->nc + 1, sizeof *m->kernel);
 	for (int i = 0; i < p->nt; i++) {
@@ -122,17 +122,12 @@ hu_device_close(hu_machine *m)
 	hu_machine_feed_close(m);
 	hu_machine_look_close(m);
 	hu_machine_profile_close(m);
-	hu_machine_leave(m);
+	hu_machine_release_memory(m);
 	if (m->stage)
 		m->side->host_release(m->stage);
 	if (m->beat)
 		m->side->host_release(m->beat);
-	for (int i = 0; i < 2; i++) {
-		if (m->landing[i])
-			m->side->host_release(m->landing[i]);
-		if (m->landed[i])
-			m->side->queues->event_close(m->landed[i]);
-	}
+	hu_machine_gather_close(m);
 	if (m->beaten)
 		m->side->queues->event_close(m->beaten);
 	if (m->feed_queue)
@@ -140,9 +135,9 @@ hu_device_close(hu_machine *m)
 	if (m->queue)
 		m->side->close(m->queue);
 	for (int k = 0; k < 2; k++)
-		hu_plan_release(&m->plan[k]);
+		hu_plan_release(&m->schedule.plan[k]);
 	free(m->t);
-	free(m->shadow);
+	free(m->schedule.shadow);
 	free(m->name_hash);
 	free(m->kernel);
 	free(m->ran);
@@ -161,8 +156,8 @@ hu_device_tune(hu_machine *m, int fuse, int graphs)
 	m->side->wait(m->queue);
 	hu_machine_drop_graphs(m);
 	hu_machine_forget_ahead(m);
-	m->fuse = fuse != 0;
-	m->use_graphs = graphs && one_successor_each(m->p);
+	m->schedule.fuse = fuse != 0;
+	m->schedule.use_graphs = graphs && one_successor_each(m->p);
 }
 
 hu_status
@@ -178,12 +173,6 @@ hu_device_write(hu_machine *m, int tensor, const void *values)
 	HU_TRY(m->side->wait(m->queue)); /* the last transfer from the stage */
 	hu_transfer_pack(m->stage, values, t->n, t->format);
 	return m->side->upload(m->queue, t->data, m->stage, t->n * hu_slot_size(t->format));
-}
-
-hu_status
-hu_device_fault(uint32_t fault)
-{
-	return fault == HU_FAULT_LABEL ? hu_fail(HU_EINVAL, "softmax_xent: a label is not one of the classes") : HU_OK;
 }
 
 /* Waits for everything so far and passes on what a kernel met. */
@@ -228,9 +217,9 @@ hu_device_step(hu_machine *m, const hu_env *env)
 	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
 	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
 	HU_TRY(m->side->queues->event_record(m->queue, m->beaten));
-	m->timed = 0;
+	m->profile.timed = 0;
 	HU_TRY(hu_machine_run(m));
-	m->stepped = 1;
+	m->schedule.stepped = 1;
 	HU_TRY(hu_machine_look_send(m));
 	return hu_machine_profile_read(m);
 }
@@ -246,9 +235,9 @@ hu_device_commit(hu_machine *m)
 		m->t[i].data = m->t[next].data;
 		m->t[next].data = data;
 	}
-	m->turn ^= 1;
-	m->ahead = m->fuse && m->stepped && m->ahead == HU_AHEAD_HERE ? HU_AHEAD_MADE : HU_AHEAD_NONE;
-	m->stepped = 0;
+	m->schedule.turn ^= 1;
+	m->schedule.ahead = m->schedule.fuse && m->schedule.stepped && m->schedule.ahead == HU_AHEAD_HERE ? HU_AHEAD_MADE : HU_AHEAD_NONE;
+	m->schedule.stepped = 0;
 	return HU_OK;
 }
 

@@ -12,7 +12,58 @@ extern "C" {
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Bytes allocated now, and the most since the mark was set back. */
+static size_t allocated, most;
+
+static void
+add_allocated(size_t bytes)
+{
+	allocated += bytes;
+	most = allocated > most ? allocated : most;
+}
+
+static size_t
+peak(int again)
+{
+	size_t was = most;
+
+	if (again)
+		most = allocated;
+	return was;
+}
+
 #ifdef __CUDACC__
+/* The device's blocks and their sizes, which its allocator does not tell. */
+typedef struct block { void *p; size_t bytes; struct block *next; } block;
+static block *blocks;
+
+static void
+remember(void *p, size_t bytes)
+{
+	block *b = (block *)malloc(sizeof *b);
+
+	if (!b)
+		return;
+	b->p = p;
+	b->bytes = bytes;
+	b->next = blocks;
+	blocks = b;
+	add_allocated(bytes);
+}
+
+static void
+forget(void *p)
+{
+	for (block **at = &blocks; *at; at = &(*at)->next)
+		if ((*at)->p == p) {
+			block *gone = *at;
+			allocated -= gone->bytes;
+			*at = gone->next;
+			free(gone);
+			return;
+		}
+}
+
 /* A status from a call of the CUDA runtime; WHAT was being done. */
 static hu_status
 checked(cudaError_t e, const char *what)
@@ -49,12 +100,14 @@ alloc(void **p, size_t bytes)
 {
 	*p = NULL;
 	HU_CUDA(cudaMalloc(p, bytes ? bytes : 1), "device memory");
+	remember(*p, bytes);
 	return HU_OK;
 }
 
 static void
 release(void *p)
 {
+	forget(p);
 	cudaFree(p);
 }
 
@@ -130,7 +183,7 @@ arch(void)
 
 /* What lies before each block: its size. */
 enum { HEADER = 64 };
-static size_t allocated, limit;
+static size_t limit;
 
 static hu_status
 open_queue(void **queue)
@@ -150,7 +203,7 @@ alloc(void **p, size_t bytes)
 		return hu_fail(HU_ENOMEM, "device memory: the device is out of memory");
 	memset(a + HEADER, 0xff, all - HEADER); /* what a kernel reads unset is NaN */
 	memcpy(a, &bytes, sizeof bytes);
-	allocated += bytes;
+	add_allocated(bytes);
 	*p = a + HEADER;
 	return HU_OK;
 }
@@ -266,4 +319,4 @@ static const hu_fusion fusions[] = {
 	{ NULL, NULL, NULL, HU_FUSE_CHAIN, NULL, NULL }
 };
 
-extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release, clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions, &HU_SIDE(queues), &HU_SIDE(look) };
+extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release, clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions, &HU_SIDE(queues), &HU_SIDE(look), peak };

@@ -10,13 +10,13 @@
 static const hu_plan *
 plan_of(const hu_machine *m)
 {
-	return &m->plan[m->fuse];
+	return &m->schedule.plan[m->schedule.fuse];
 }
 
 void
 hu_device_profile(hu_machine *m, double *seconds)
 {
-	m->seconds = seconds;
+	m->profile.seconds = seconds;
 }
 
 /* As many timers as a step takes, with its casts ahead. */
@@ -25,12 +25,12 @@ make_timers(hu_machine *m)
 {
 	int need = 2 * (plan_of(m)->nstage + 1);
 
-	if (need <= m->timers)
+	if (need <= m->profile.timers)
 		return HU_OK;
-	m->timer = hu_xrealloc(m->timer, (size_t)need * sizeof *m->timer);
-	m->timed_stage = hu_xrealloc(m->timed_stage, (size_t)need * sizeof *m->timed_stage);
-	for (; m->timers < need; m->timers++)
-		HU_TRY(m->side->queues->timer_open(&m->timer[m->timers]));
+	m->profile.timer = hu_xrealloc(m->profile.timer, (size_t)need * sizeof *m->profile.timer);
+	m->profile.timed_stage = hu_xrealloc(m->profile.timed_stage, (size_t)need * sizeof *m->profile.timed_stage);
+	for (; m->profile.timers < need; m->profile.timers++)
+		HU_TRY(m->side->queues->timer_open(&m->profile.timer[m->profile.timers]));
 	return HU_OK;
 }
 
@@ -38,25 +38,25 @@ hu_status
 hu_machine_watch_begin(hu_machine *m, long *before)
 {
 	*before = m->side->queues->launches();
-	if (!m->seconds)
+	if (!m->profile.seconds)
 		return HU_OK;
 	HU_TRY(make_timers(m));
-	return m->side->queues->event_record(m->queue, m->timer[2 * m->timed]);
+	return m->side->queues->event_record(m->queue, m->profile.timer[2 * m->profile.timed]);
 }
 
 hu_status
 hu_machine_watch_end(hu_machine *m, int stage, long before)
 {
 	const hu_plan *plan = plan_of(m);
-	long **own = &m->launched[m->fuse];
+	long **own = &m->profile.launched[m->schedule.fuse];
 
 	if (!*own)
 		*own = hu_xcalloc((size_t)plan->nstage + 1, sizeof **own);
 	(*own)[stage] = m->side->queues->launches() - before;
-	if (!m->seconds)
+	if (!m->profile.seconds)
 		return HU_OK;
-	m->timed_stage[m->timed] = stage;
-	return m->side->queues->event_record(m->queue, m->timer[2 * m->timed++ + 1]);
+	m->profile.timed_stage[m->profile.timed] = stage;
+	return m->side->queues->event_record(m->queue, m->profile.timer[2 * m->profile.timed++ + 1]);
 }
 
 /* The call that a pass's numbers stand with. */
@@ -83,16 +83,16 @@ hu_status
 hu_machine_profile_read(hu_machine *m)
 {
 	const hu_queue_calls *q = m->side->queues;
-	int n = m->timed;
+	int n = m->profile.timed;
 
-	m->timed = 0;
-	if (!m->seconds || !n)
+	m->profile.timed = 0;
+	if (!m->profile.seconds || !n)
 		return HU_OK;
-	HU_TRY(q->event_wait(m->timer[2 * n - 1]));
+	HU_TRY(q->event_wait(m->profile.timer[2 * n - 1]));
 	for (int i = 0; i < n; i++) {
 		double seconds;
-		HU_TRY(q->timer_between(m->timer[2 * i], m->timer[2 * i + 1], &seconds));
-		m->seconds[first_of(m, m->timed_stage[i])] += seconds;
+		HU_TRY(q->timer_between(m->profile.timer[2 * i], m->profile.timer[2 * i + 1], &seconds));
+		m->profile.seconds[first_of(m, m->profile.timed_stage[i])] += seconds;
 	}
 	return HU_OK;
 }
@@ -100,12 +100,12 @@ hu_machine_profile_read(hu_machine *m)
 void
 hu_machine_profile_close(hu_machine *m)
 {
-	for (int i = 0; i < m->timers; i++)
-		m->side->queues->event_close(m->timer[i]);
+	for (int i = 0; i < m->profile.timers; i++)
+		m->side->queues->event_close(m->profile.timer[i]);
 	for (int k = 0; k < 2; k++)
-		free(m->launched[k]);
-	free(m->timer);
-	free(m->timed_stage);
+		free(m->profile.launched[k]);
+	free(m->profile.timer);
+	free(m->profile.timed_stage);
 }
 
 /* What digest, counts and packing read and write. */
@@ -133,7 +133,7 @@ hu_pass
 hu_device_pass(hu_machine *m, int call)
 {
 	const hu_plan *plan = plan_of(m);
-	const long *launched = m->launched[m->fuse];
+	const long *launched = m->profile.launched[m->schedule.fuse];
 	int stage = call == m->p->nc ? plan->nstage : hu_plan_stage_of(plan, m->p, call);
 	hu_pass pass = { first_of(m, stage), 0, NULL, launched ? launched[stage] : 0, 0 };
 

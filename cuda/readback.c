@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the host reads after each step, gathered on the device into one block that one transfer
-   brings over: chosen tensors, counts of others, the pulse with the new state's digest. And traces:
-   many tensors, of which one is on its way while the one before it is unpacked. */
+   brings over: chosen tensors, counts of others, the pulse with the new state's digest. */
 #include "cuda/machine_parts.h"
 
-#include "cuda/transfer.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static size_t
-bytes_of(const hu_slot *t)
+hu_status
+hu_device_fault(uint32_t fault)
 {
-	return t->n * hu_slot_size(t->format);
+	return fault == HU_FAULT_LABEL ? hu_fail(HU_EINVAL, "softmax_xent: a label is not one of the classes") : HU_OK;
 }
 
 hu_status
@@ -38,7 +36,7 @@ hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted,
 		k->counted[i] = counted[i];
 	for (int i = 0; i < nvalue; i++) {
 		k->at[i] = (uint32_t)at;
-		at += (bytes_of(&m->t[value[i]]) + 15) / 16 * 16;
+		at += (hu_slot_bytes(&m->t[value[i]]) + 15) / 16 * 16;
 	}
 	k->tally_at = at;
 	k->update_at = at + (size_t)ncounted * sizeof(hu_tally);
@@ -49,7 +47,7 @@ hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted,
 	k->bytes = k->census_at + (size_t)nsurveyed * sizeof(hu_census);
 	for (int i = 0; i < 2; i++) {
 		if (m->side->alloc((void **)&k->block[i], k->bytes) != HU_OK)
-			return hu_machine_no_room(m, k->bytes);
+			return hu_machine_out_of_memory(m, k->bytes);
 		HU_TRY(m->side->host_alloc((void **)&k->host[i], k->bytes));
 		HU_TRY(m->side->queues->event_open(&k->event[i]));
 	}
@@ -106,7 +104,7 @@ hu_status
 hu_machine_look_begin(hu_machine *m)
 {
 	hu_look *k = &m->look;
-	unsigned char *block = k->block[m->turn & 1];
+	unsigned char *block = k->block[m->schedule.turn & 1];
 
 	return block && k->bytes > k->tally_at ? m->side->clear(m->queue, block + k->tally_at, k->bytes - k->tally_at) : HU_OK;
 }
@@ -115,7 +113,7 @@ hu_update_tally *
 hu_machine_update_counts(const hu_machine *m, int call)
 {
 	const hu_look *k = &m->look;
-	unsigned char *block = k->block[m->turn & 1];
+	unsigned char *block = k->block[m->schedule.turn & 1];
 
 	return block && k->update_of[call] >= 0 ? (hu_update_tally *)(block + k->update_at) + k->update_of[call] : NULL;
 }
@@ -144,7 +142,7 @@ hu_status
 hu_machine_look(hu_machine *m)
 {
 	hu_look *k = &m->look;
-	unsigned char *block = k->block[m->turn & 1];
+	unsigned char *block = k->block[m->schedule.turn & 1];
 
 	if (!block)
 		return HU_OK;
@@ -155,7 +153,7 @@ hu_machine_look(hu_machine *m)
 		t[i] = &m->t[k->counted[i]];
 	part[0] = (hu_look_part){ m->pulse, sizeof *m->pulse, 0 };
 	for (int i = 0; i < k->nvalue; i++)
-		part[i + 1] = (hu_look_part){ m->t[k->value[i]].data, (uint32_t)bytes_of(&m->t[k->value[i]]), k->at[i] };
+		part[i + 1] = (hu_look_part){ m->t[k->value[i]].data, (uint32_t)hu_slot_bytes(&m->t[k->value[i]]), k->at[i] };
 	hu_status st = m->side->look->tally(m->queue, t, k->ncounted, (hu_tally *)(block + k->tally_at));
 	if (st == HU_OK)
 		st = survey(m, block);
@@ -170,7 +168,7 @@ hu_status
 hu_machine_look_send(hu_machine *m)
 {
 	hu_look *k = &m->look;
-	int at = m->turn & 1;
+	int at = m->schedule.turn & 1;
 
 	if (!k->block[at])
 		return HU_OK;
@@ -189,7 +187,7 @@ block_to_read(hu_machine *m, int uncommitted, hu_status *st)
 	int at = k->back ? !k->last : k->last;
 	hu_pulse now;
 
-	if (k->made <= k->back || (!k->back && m->stepped != uncommitted))
+	if (k->made <= k->back || (!k->back && m->schedule.stepped != uncommitted))
 		return NULL;
 	*st = m->side->queues->event_wait(k->event[at]);
 	if (*st == HU_OK) {
@@ -271,30 +269,4 @@ hu_machine_digest_seen(hu_machine *m, uint64_t *digest, hu_status *st)
 	memcpy(&now, block, sizeof now);
 	*digest = now.digest;
 	return 1;
-}
-
-hu_status
-hu_device_gather(hu_machine *m, const int *tensor, int n, void *const *values)
-{
-	const hu_queue_calls *q = m->side->queues;
-
-	for (int i = 0; i < 2; i++) {
-		if (!m->landing[i])
-			HU_TRY(m->side->host_alloc(&m->landing[i], m->stage_bytes));
-		if (!m->landed[i])
-			HU_TRY(q->event_open(&m->landed[i]));
-	}
-	for (int i = 0; i <= n; i++) {
-		if (i < n) {
-			const hu_slot *t = &m->t[tensor[i]];
-			HU_TRY(m->side->download(m->queue, m->landing[i % 2], t->data, bytes_of(t)));
-			HU_TRY(q->event_record(m->queue, m->landed[i % 2]));
-		}
-		if (i > 0) {
-			const hu_slot *t = &m->t[tensor[i - 1]];
-			HU_TRY(q->event_wait(m->landed[(i - 1) % 2]));
-			hu_transfer_unpack(values[i - 1], m->landing[(i - 1) % 2], t->n, t->format);
-		}
-	}
-	return HU_OK;
 }

@@ -71,6 +71,8 @@ typedef struct hu_side {
 	const hu_fusion *fusions;   /* ends with a row without a name */
 	const hu_queue_calls *queues;
 	const hu_look_calls *look;
+	/* Most bytes that were allocated at once since the last call with AGAIN set. */
+	size_t (*peak)(int again);
 } hu_side;
 
 /* Present where configure found what they need (HU_HAVE_CUDA, HU_HAVE_SHIM). */

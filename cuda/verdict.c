@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/verdict.h"
 
+#include "cuda/capability.h"
+
 #include <stdio.h>
 
 /* NVIDIA's first driver branch for each major version of CUDA; within one a newer runtime runs on an
@@ -29,6 +31,8 @@ old_driver(const hu_device_facts *f, char *why, size_t size)
 int
 hu_device_verdict(const hu_device_facts *f, char *why, size_t size)
 {
+	int least = hu_capability_first(HU_KERNELS_SIMT);
+
 	why[0] = 0;
 	if (!f->driver)
 		snprintf(why, size, "no NVIDIA driver is loaded");
@@ -38,8 +42,8 @@ hu_device_verdict(const hu_device_facts *f, char *why, size_t size)
 		snprintf(why, size, "the driver says: %s", f->error);
 	else if (f->devices < 1)
 		snprintf(why, size, "the driver shows no GPU (is CUDA_VISIBLE_DEVICES empty?)");
-	else if (f->major * 10 + f->minor < 75)
-		snprintf(why, size, "%s has compute capability %d.%d, and kernels need 7.5 or newer", f->name, f->major, f->minor);
+	else if (hu_capability_of(f->major * 10 + f->minor)->kernels == HU_KERNELS_NONE)
+		snprintf(why, size, "%s has compute capability %d.%d, and kernels need %d.%d or newer", f->name, f->major, f->minor, least / 10, least % 10);
 	else if (!f->image)
 		snprintf(why, size, "this build has no kernels for compute capability %d.%d of %s: configure with CUDA_ARCH_FLAGS='-gencode arch=compute_%d%d,code=sm_%d%d'", f->major, f->minor, f->name, f->major, f->minor, f->major, f->minor);
 	return !why[0];

@@ -5,6 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "reports/figure.h"
 #include "reports/human.h"
 #include "reports/page.h"
@@ -105,11 +106,11 @@ print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, con
 	char *page = hu_path(out, "index.html");
 
 	for (int i = 0; i < runs->n; i++)
-		json_array_append_new(labels, json_pack("{s:s, s:s}", "run", runs->at[i].dir, "label", runs->at[i].label));
+		json_array_append_new(labels, json_pack("{s:s, s:s}", "run", hu_shown(runs->at[i].dir), "label", runs->at[i].label));
 	for (int i = 0; i < f->n; i++) {
 		const hu_figure *g = &f->at[i];
 		json_t *j = json_pack("{s:s, s:s, s:b, s:o?}", "figure", g->name, "title", g->title, "drawn", !g->why, "run",
-			g->run < 0 ? NULL : json_string(runs->at[g->run].dir));
+			g->run < 0 ? NULL : json_string(hu_shown(runs->at[g->run].dir)));
 		if (g->why) {
 			json_object_set_new(j, "why", json_string(g->why));
 		} else {
@@ -136,7 +137,7 @@ print_made(const hu_figures *f, const char *out)
 
 	for (int i = 0; i < f->n; i++)
 		drawn += !f->at[i].why;
-	printf("%s/index.html: %d figures", out, drawn);
+	printf("%s/index.html: %d figures", hu_shown(out), drawn);
 	if (drawn < f->n)
 		printf(", %d not drawn for want of data (the page says why)", f->n - drawn);
 	putchar('\n');

@@ -2,6 +2,7 @@
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "reports/human.h"
 
 #include <stdlib.h>
@@ -175,7 +176,7 @@ write_part(const hu_figure *f, int k, const hu_report_runs *runs, const char *di
 	hu_str_addf(&head, "# figure: %s\n# report: halfulp %s: %s\n", f->stem, HU_VERSION, command);
 	for (int i = 0; i < runs->n; i++)
 		if (f->run < 0 || f->run == i)
-			hu_str_addf(&head, "# run %d: %s (%s)\n", f->run < 0 ? i + 1 : 1, runs->at[i].dir, runs->at[i].label);
+			hu_str_addf(&head, "# run %d: %s (%s)\n", f->run < 0 ? i + 1 : 1, hu_shown(runs->at[i].dir), runs->at[i].label);
 	hu_str_addf(&head, "# table: %s\n", f->part[k].table);
 	hu_selection_text(&f->part[k], head.s, &text);
 	hu_status st = write_text(dir, name, &text);

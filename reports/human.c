@@ -2,6 +2,7 @@
 #include "reports/human.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,9 +110,9 @@ hu_human_json(const json_t *v, hu_quantity unit)
 }
 
 void
-hu_html_text(hu_str *b, const char *text)
+hu_html_text(hu_str *b, const char *raw)
 {
-	for (; *text; text++)
+	for (const char *text = hu_shown(raw); *text; text++)
 		switch (*text) {
 		case '&': hu_str_add(b, "&amp;"); break;
 		case '<': hu_str_add(b, "&lt;"); break;
@@ -136,11 +137,25 @@ hu_html_number(hu_str *b, const char *text)
 	hu_html_text(b, text);
 }
 
+/* bash's $'...': what is not printable ASCII byte by byte, which every locale reads back alike. */
+static void
+ansi_word(hu_str *b, const char *word)
+{
+	hu_str_add(b, "$'");
+	for (const unsigned char *s = (const unsigned char *)word; *s; s++)
+		hu_str_addf(b, *s < 0x20 || *s > 0x7e ? "\\x%02x" : *s == '\'' || *s == '\\' ? "\\%c" : "%c", *s);
+	hu_str_add(b, "'");
+}
+
 void
 hu_shell_word(hu_str *b, const char *word)
 {
 	int plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_^-")];
 
+	if (!hu_plain(word)) {
+		ansi_word(b, word);
+		return;
+	}
 	hu_str_add(b, plain ? "" : "'");
 	for (const char *s = word; *s; s++)
 		hu_str_add(b, *s == '\'' ? "'\\''" : (char[]){ *s, 0 });

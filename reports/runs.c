@@ -2,6 +2,7 @@
 #include "reports/runs.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/store/run.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ read_json(json_t **j, const char *path)
 		*j = NULL;
 		return hu_fail(HU_EFILE, "%s: a JSON object was expected", path);
 	}
-	return HU_OK;
+	return hu_json_plain(*j, path);
 }
 
 static hu_status
@@ -150,7 +151,7 @@ label(hu_report_runs *r)
 		if (same && names[k] != whole_path)
 			continue;
 		for (int i = 0; i < r->n; i++)
-			r->at[i].label = hu_xstrdup(names[k](&r->at[i]));
+			r->at[i].label = hu_xstrdup(hu_shown(names[k](&r->at[i])));
 		return;
 	}
 }

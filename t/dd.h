@@ -7,7 +7,9 @@
 #ifndef HU_T_DD_H
 #define HU_T_DD_H
 
-#define DD static inline __attribute__((always_inline, unused))
+#include "lib/base/inline.h"
+
+#define DD HU_INLINE
 
 typedef struct dd { double hi, lo; } dd;
 

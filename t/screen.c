@@ -3,6 +3,7 @@
    version in vector loops, one for each instruction set, which tell errors in ulps. */
 #include "t/screen.h"
 
+#include "lib/base/inline.h"
 #include "lib/number/elementary.h"
 #include "lib/number/simd.h"
 #include "t/dd-elementary.h"
@@ -31,7 +32,7 @@ typedef void screen(const uint32_t *x, const float *got, found *f, uint8_t *is_o
 
 /* The error of BLOCK results in ulps. Overflow counts from 2^128. A result that is not
    finite, or far off, has a large error and is open. */
-static inline __attribute__((always_inline)) void
+HU_INLINE void
 compare(const double *hi, const double *lo, const float *got, found *f, uint8_t *is_open)
 {
 	int open = 0, misrounded = 0;

@@ -88,7 +88,7 @@ damaged
 printf 'x' | dd of=b/$t bs=1 seek=5000 conv=notrunc 2>/dev/null
 everywhere 'checksum' "a byte changed"
 run train --model convnet --width 0.0625 --size 8 --train 64 --eval 16 --batch 16 --steps 2 --trace-steps last --quiet cn
-for change in 'stride=1e30' 'stride=2.5' 'stride=0' 'part=-5' 'part=1e300' 'part="many"' 'part=""' 'part=None' 'scaled=2'; do
+for change in 'stride=1e30' 'stride=2.5' 'stride=0' 'part=-5' 'part=1e300' 'part="many"' 'part=""' 'part=None' 'scaled=2' 'padding=-1' 'padding="same"' 'padding_left=1e18' 'dilation=0' 'dilation_h=1.5' 'stride_w=0' 'groups=0' 'groups=3' 'paddings=1'; do
 	rm -rf b
 	cp -r cn b
 	"$py" - b/program-train.json "$change" <<'END'
@@ -119,4 +119,12 @@ echo '{"compute": "float17"}' >p.json
 run train $o --data idx:good --policy ./p.json --quiet bad
 test $code != 0 && test "$(wc -l <err)" = 1 && test ! -e bad
 test_is $? "a policy file with an unknown format: one line, nothing written"
+for p in '{"compute": "float16", "computes": {"a": 1}}' '{"computes": 3}' '{"computes": "float16"}'; do
+	echo "$p" >p.json
+	run train $o --data idx:good --policy ./p.json --quiet bad
+	refused 3 "unknown key 'computes'; known: name, compute, variable" "a policy file with the unknown key of $p"
+done
+echo '{"compute": 16}' >p.json
+run train $o --data idx:good --policy ./p.json --quiet bad
+refused 3 'policy: compute must be a string' "a policy file with a known key that is no text"
 finish

@@ -45,32 +45,75 @@ test $code = 1 && head -n 1 out | grep -q '^<?xml' && test "$(grep -c '<failure'
 test_is $? "--format junit"
 
 key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
-awk -F'\t' -v OFS='\t' -v key="$key" '$1 != key' base.tsv >less.tsv
-run check a --baseline less.tsv
-test $code = 1 && grep -q "^not ok 1 - $key: is new" out
+# Baselines of what a changed run has: cell RUN KEY VALUE changes a copy of run a, or takes the row out where there is no VALUE
+cell() {
+	rm -rf "$1" && cp -r a "$1" && awk -F'\t' -v OFS='\t' -v key="$2" -v v="$3" '
+		/^#/ { print; next }
+		!at { split(key, part, "/"); for (i = 1; i <= NF; i++) { name[$i] = i; if ($i == part[6]) at = i } print; next }
+		$name["step"] == part[2] && $name["layer"] == part[3] && $name["call"] == part[4] && $name["tensor"] == part[5] { if (v == "") next; $at = v }
+		{ print }' a/analysis/replay.tsv >"$1/analysis/replay.tsv"
+}
+blessed() { run check "$1" --baseline "$1.tsv" --bless --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
+cell less "$key" '' && blessed less
+test $code = 1 && grep -q "^not ok .* - $key: is new" out
 test_is $? "a key that the baseline lacks: exit 1"
-{ cat base.tsv; printf 'replay/gone\t1\t0x1p+0\tup\tfp64\t0\t0\n'; } >more.tsv
-run check a --baseline more.tsv
-test $code = 1 && grep -q '^not ok 1 - replay/gone: is missing' out
+cp -r a more && awk -F'\t' -v OFS='\t' '/^#/ || !head { print; head = head || !/^#/; next } { last = $0; print } END { sub(/^[0-9]*\t[^\t]*/, "99\tgone", last); print last }' a/analysis/replay.tsv >more/analysis/replay.tsv && blessed more
+test $code = 1 && grep -q '^not ok 1 - replay/99/[^/]*/gone/.*: is missing' out
 test_is $? "a key that the run lacks: exit 1"
-edit() { awk -F'\t' -v OFS='\t' -v key="$1" -v v="$2" '$1 == key { $2 = v; $3 = "-" } { print }' base.tsv; }
-edit metrics/23/loss 0.123 >edited.tsv
-run check a --baseline edited.tsv
+cp -r a edited && unlist edited metrics.tsv && awk -F'\t' -v OFS='\t' '$1 == 23 { $3 = 0.123 } { print }' a/metrics.tsv >edited/metrics.tsv
+run check edited --baseline base.tsv
+refused 3 'was not made from this run as it is now; run halfulp analyze edited again' "an analysis of another run than it lies in"
+"$HALFULP" analyze edited >/dev/null && blessed edited
 test $code = 1 && test "$(grep -c '^not ok' out)" = 1 && grep -q '^not ok 1 - metrics/23/loss: drifted' out && grep -q 'baseline 0.123' out
 test_is $? "a loss that moved: exit 1, both values"
 err=$(grep '^replay/.*/backward_normwise' base.tsv | awk -F'\t' '$2 > 0' | head -n 1 | cut -f1)
-edit "$err" 1 >grown.tsv
-run check a --baseline grown.tsv
+cell grown "$err" 1 && blessed grown
 test $code = 0 && grep -q "^ok .* - $err: better than the baseline" out
 test_is $? "an error that shrank: exit 0"
-edit "$err" 1e-30 >shrunk.tsv
-run check a --baseline shrunk.tsv
+cell shrunk "$err" 1e-30 && blessed shrunk
 test $code = 1 && grep -q "^not ok 1 - $err: drifted" out
 test_is $? "an error that grew: exit 1"
-sed 's/^# halfulp baseline: 1/# halfulp baseline: 2/' base.tsv >newer.tsv
+cp -r a mixed && "$HALFULP" analyze --sample 64 --only replay mixed >/dev/null
+run check mixed --baseline base.tsv
+refused 3 'swamping.tsv belongs to another analysis than the tables beside it' "what an analysis that was killed leaves: new tables beside old ones"
+
+# A file that is not what was blessed: one line, which names the row where one is at fault
+line=$(grep -n "^metrics/23/loss$(printf '\t')" base.tsv | cut -d: -f1) row=$(grep -v '^#' base.tsv | grep -n "^metrics/23/loss$(printf '\t')" | cut -d: -f1)
+spoil() { # COLUMN TEXT PATTERN WHAT
+	awk -F'\t' -v OFS='\t' -v at="$1" -v v="$2" '$1 == "metrics/23/loss" { $at = v } { print }' base.tsv >spoilt.tsv
+	run check a --baseline spoilt.tsv
+	refused 3 "spoilt.tsv: row $((row - 1)), metrics/23/loss: $3" "$4"
+}
+spoil 2 9.99 'its value and its hex column are different numbers' "9.99 beside the old hex"
+spoil 3 0x1p+0 'its value and its hex column are different numbers' "another hex beside the old value"
+spoil 3 zebra 'its hex column is no hex float' "hex garbage"
+spoil 3 0x1p+0z 'its hex column is no hex float' "hex with a tail"
+spoil 3 - 'its hex column is no hex float' "no hex"
+spoil 2 - 'its hex column has a number and its value column has none' "no value beside a hex"
+for bad in inf nan -1 '' 1e999; do
+	spoil 7 "$bad" 'its noise is no finite number from 0' "noise '$bad'"
+	spoil 6 "$bad" 'its ulps are no number from 0 to 2^52' "ulps '$bad'"
+done
+spoil 4 sideways "must_not_move is 'sideways'" "an unknown side"
+spoil 5 fp99 "ulps_of is 'fp99', which is no format" "an unknown format"
+awk -F'\t' -v OFS='\t' '$1 == "metrics/23/loss" { $7 = 1e9 } { print }' base.tsv >wide.tsv
+run check a --baseline wide.tsv
+refused 3 'its checksum is .* the file was changed after it was blessed' "a tolerance that was made wider by hand"
+head -n "$line" base.tsv >cut.tsv
+run check a --baseline cut.tsv
+refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file was cut short or changed' "cut at the end of a line"
+head -c -3 base.tsv >cut.tsv
+run check a --baseline cut.tsv
+refused 3 'cut short' "cut within a line"
+sed 's/^# halfulp baseline: 2/# halfulp baseline: 3/' base.tsv >newer.tsv
 run check a --baseline newer.tsv
-test $code = 3 && test "$(wc -l <err)" = 1
-test_is $? "a newer baseline: exit 3"
+refused 3 'use a newer halfulp' "a newer baseline"
+sed 's/^# halfulp baseline: 2/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
+run check a --baseline older.tsv
+refused 3 'version 1, which has no checksum.*bless it again' "one of the version before the checksum"
+sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv
+run check a --baseline reason.tsv
+refused 3 'its checksum is .* the file was changed after it was blessed' "another reason than it was blessed for"
 run check other --baseline base.tsv
 test $code = 3 && grep -q 'policy' err
 test_is $? "a run of another policy: exit 3"

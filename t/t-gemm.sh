@@ -11,7 +11,7 @@ refused 2 "--gemm wgmma: no way of that name" "an unknown way"
 run train --gemm simt $small a
 refused 2 "back end cpu has one way" "a way on the CPU"
 run train --backend shim --gemm mma $small a
-refused 4 "--gemm mma: no matrix unit .* computes fma,acc=fp32 (call 2, layer dense1) of fp16 and fp16: say --accumulate tc:hopper, or --gemm simt" "a sum that no matrix unit computes"
+refused 4 "--gemm mma: no matrix unit .* computes fma,acc=fp32 (call 2, layer dense1) of fp16 and fp16: choose the summation model tc:hopper, or --gemm simt" "a sum that no matrix unit computes"
 unset HALFULP_CUBLASLT_HOST
 run train --backend shim --gemm cublas $small a
 refused 4 "--gemm cublas: the shim has no cuBLAS" "cuBLAS where there is none"

@@ -20,6 +20,7 @@ codes() { # file, descr, bytes as \x
 	printf "$3" >>"$1"
 }
 
+refuses 2 "no attribute 'weight_decay_rate_of_all'.*momentum weight_decay" sgd --in a=p.npy --set weight_decay_rate_of_all=1
 # Counts: whole, from 1 (part: 0) to 2^31 - 1; every operator that divides, casts or allocates by one
 for s in 1e30 inf -inf nan 2e19 2147483648 2.5 0 -1 abc; do
 	refuses 2 "stride is a whole number from 1 to 2147483647, not" conv2d --in a=x.npy --in b=w.npy --set stride=$s
@@ -68,6 +69,27 @@ test_is $? "conv2d, stride=2147483647: the first pixel"
 run conv2d_dx --in a=g.npy --in b=w.npy --set height=2 --set width=2 --set stride=2147483647
 test $code = 0 && test "$(tr '\n' ' ' <out)" = "2 0 0 0 "
 test_is $? "conv2d_dx gives it back"
+
+npy_of x4.npy "(1, 3, 3, 4)" $(seq 36)
+npy_of w4.npy "(2, 2, 2, 4)" $(seq 32)
+for as in emulate bound reference; do
+	for set in padding=-1 padding=1.5 padding_top=1e30 padding_left=nan dilation=0 dilation_w=-2 stride_h=0 groups=0 groups=0.5 groups=2147483648; do
+		refuses 2 "conv2d: ${set%=*} is a whole number" conv2d --in a=x4.npy --in b=w4.npy --set $set --as $as
+	done
+done
+refuses 2 "no attribute 'pad'; did you mean padding" conv2d --in a=x4.npy --in b=w4.npy --set pad=1
+refuses 3 "4 input and 4 output channels are no multiples of groups=3" conv2d --in a=x4.npy --in b=w4.npy --set groups=3
+refuses 3 "the image has 4 channels, 4 a group (groups=1), and the kernel takes 2" conv2d --in a=x4.npy --in b=w4.npy
+refuses 3 "the kernel's 2 taps reach over 10 pixels, the image's height has 5" conv2d --in a=x4.npy --in b=w4.npy --set groups=2 --set padding=1 --set dilation=9
+refuses 3 "the kernel's 2 taps reach over 2147483648 pixels, the image's width has 3" conv2d --in a=x4.npy --in b=w4.npy --set groups=2 --set padding=0 --set dilation_w=2147483647
+refuses 3 "overflowing shape" conv2d --in a=x4.npy --in b=w4.npy --set groups=2 --set padding=2147483647
+refuses 4 "does not fit in memory" conv2d --in a=x4.npy --in b=w4.npy --set groups=2 --set padding=1000000
+refuses 3 "the gradient must be" conv2d_dx --in a=x4.npy --in b=w4.npy --set groups=2 --set padding=2147483647 --set height=3 --set width=3
+refuses 3 "the gradient must be" conv2d_dx --in a=x4.npy --in b=w4.npy --set groups=1 --set padding=2147483647 --set height=2147483647 --set width=2147483647
+refuses 3 "the gradient must be" conv2d_dw --in a=x4.npy --in b=x4.npy --set groups=2 --set padding=2147483647 --set kh=2 --set kw=2147483647
+run conv2d --in a=x4.npy --in b=w4.npy --set groups=2 --set padding=0 --set dilation=2
+test $code = 0 && test "$(wc -l <out)" = 4
+test_is $? "dilation 2 of a kernel of 2 fits an image of 3"
 
 # Shapes of counts that fit, whose product does not: the arrays are wrong, or the memory
 refuses 3 "overflowing shape" avgpool_dx --in a=g2.npy --set height=2147483647 --set width=2147483647 --out z.npy

@@ -106,6 +106,22 @@ tc:blackwell,in=mxfp6e3m2|32|2|undecided|4|4
 tc:blackwell,in=mxfp4|64|12|one source|6|4
 tc:rtxblackwell,in=nvfp4|64|12|one source|6|4
 ROWS
+# What a row rests on: vectors that a test here compares, or vectors that others measured
+while IFS='|' read -r model status source; do
+	run --model "$model"
+	test $code = 0 && test "$(value parameters)" = "$status" && [[ $(value source) == *"$source"* ]]
+	test_is $? "$model: $status, $source"
+done <<'ROWS'
+tc:volta|equals published vectors|V100
+tc:ampere,in=tf32|equals published vectors|A100
+tc:hopper,in=e4m3,path=mma,out=fp16|equals published vectors|H100 with fp16 output
+tc:hopper,in=e4m3,path=mma|measured elsewhere|B200 with fp32 output
+tc:ada|measured elsewhere|RTX 1000 Ada
+tc:ada,in=e4m3,out=fp16|measured elsewhere|arXiv 2512.07004
+tc:blackwell|measured elsewhere|B200
+tc:turing|one source|MMA-Sim
+tc:ampere,in=fp64|two sources|Fasi
+ROWS
 run --model tc:blackwell,in=nvfp4
 grep -q '^unsettled, P20, P23 would tell: F = 35' out
 test_is $? "nvfp4: that its F is unsettled is said"

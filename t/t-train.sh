@@ -70,7 +70,7 @@ test $code = 0 && test "$(column cap/metrics.tsv loss_scale)" = 1024
 test_is $? "--scale-cap holds for the first scale too"
 
 # Everything in the tables trains
-for o in "--model convnet --policy mixed_bfloat16" "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer sgd --policy float16" "--optimizer adamw --weight-decay 0" \
+for o in "--model convnet --policy mixed_bfloat16" "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer sgd --policy float16" "--optimizer adamw --weight-decay 0" "--optimizer adam --policy float16" \
 	"--policy mixed_float16 --loss-scale keras" "--policy mixed_float16 --loss-scale apex" "--policy mixed_float16 --loss-scale deepspeed" "--policy mixed_float16 --loss-scale static:1024" \
 	"--policy mixed_float16 --loss-scale none" "--accumulate chunk:16,acc=fp16 --policy mixed_float16" "--policy mixed_e4m3" "--policy float64" "--policy O2" "--policy compute=float16,variable=float64,list=autocast"; do
 	rm -rf t
@@ -78,6 +78,21 @@ for o in "--model convnet --policy mixed_bfloat16" "--optimizer sgd --lr 0.05 --
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
 	test_is $? "train $o"
 done
+
+# The published model: convolution, bias, relu, batchnorm, thrice, and Keras's Adam; it learns
+run train --model convnet --width 0.125 --size 12 --train 640 --eval 160 --epochs 5 --quiet --trace-steps none --policy mixed_float16 learns
+first=$(column learns/metrics.tsv loss | head -n 1) last=$(column learns/metrics.tsv loss | tail -n 1)
+test $code = 0 && awk "BEGIN { exit !($first > 2 && $last < $first / 2) }"
+test_is $? "convnet learns: its loss falls from $first to $last"
+order=$("${PYTHON:-python3}" -c "import json; print(*[c['op'] for c in json.load(open('learns/program-eval.json'))['calls'] if c['op'] != 'cast'])")
+stage="conv2d bias relu batchnorm_eval"
+test "$order" = "$stage $stage $stage avgpool matmul bias softmax_xent" && grep -q '"adam"' learns/program-train.json && ! grep -q '"adamw"' learns/program-train.json
+test_is $? "in the order of the published listing, with its optimizer: $order"
+run train --model convnet --weight-decay 0.01 --steps 1 --quiet k
+refused 2 'adam has none' "a weight decay that the optimizer has not"
+"$HALFULP" plan --program --model mlp --optimizer adam >out 2>err
+grep -q '= adam *(' out && ! grep -q 'weight_decay' out
+test_is $? "--optimizer adam with another model"
 
 # Weights made elsewhere: our own checkpoint, and PyTorch's names and order
 run train $small --steps 1 --quiet --init a/checkpoint/step-000020.safetensors --trace-steps 0 i

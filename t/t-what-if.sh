@@ -6,7 +6,7 @@
 small="--model convnet --width 0.0625 --size 8 --train 128 --eval 32 --batch 16 --quiet"
 w=r/analysis/accumulate-what-if.tsv total=r/analysis/accumulate-what-if-total.tsv
 
-run train $small --steps 4 --trace-steps 1,last --policy mixed_float16 r
+run train $small --steps 4 --trace-steps 1,last --policy mixed_float16 --init-scale 256 r
 test_is $code "a traced run"
 run analyze r
 test $code = 0 && test ! -e $w && ! grep -q what-if out

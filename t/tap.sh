@@ -23,9 +23,20 @@ test_is() {
 	fi
 }
 
-# refused CODE PATTERN WHAT: the last run exited so, with one line on standard error that matches, and nothing else
+# advises_its_own: standard error, a line of `halfulp COMMAND: …`, names no option that COMMAND lacks (but behind the name of another
+# command, as in `halfulp help`)
+advises_its_own() {
+	local command option
+	command=$(sed -n '1s/^halfulp \([a-z]*\): .*/\1/p' "$dir/err")
+	test -n "$command" || return 0
+	for option in $(sed 's/^[^:]*: //; s/halfulp [a-z]* [^;,)]*//g; s/configure --[a-z-]*//' "$dir/err" | grep -o -- ' --[a-z][a-z-]*' | sort -u); do
+		"$HALFULP" "$command" --help | grep -q -- "^ *$option\b" || { echo "# halfulp $command has no $option: $(cat "$dir/err")"; return 1; }
+	done
+}
+
+# refused CODE PATTERN WHAT: the last run exited so, with one line on standard error that matches and advises no option that the command lacks, and nothing else
 refused() {
-	test "$code" = "$1" && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- "$2" "$dir/err"
+	test "$code" = "$1" && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- "$2" "$dir/err" && advises_its_own
 	test_is $? "$3: exit $1, one line"
 }
 

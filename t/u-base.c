@@ -3,6 +3,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/opt.h"
+#include "lib/base/show.h"
 #include "lib/base/tsv.h"
 #include "t/tap.h"
 
@@ -34,6 +35,47 @@ test_strings(void)
 	is_text(hu_nearest("mix", names, 3), "mixed_float16", "a name that was begun");
 	is_text(hu_nearest("zebra", names, 3), NULL, "none is near");
 	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") && !hu_match("conv*,dense1", "dense2"), "patterns separated by commas");
+}
+
+/* What stands of a text from elsewhere. */
+static void
+test_shown(void)
+{
+	static const struct { const char *text, *shown; } rows[] = {
+		{ "", "" }, { "conv1.w@fp16", "conv1.w@fp16" }, { "na\xc3\xafve \xe9\x87\x8d \xf0\x9f\x98\x80 C:\\x", "na\xc3\xafve \xe9\x87\x8d \xf0\x9f\x98\x80 C:\\x" },
+		{ "a\tb\nc\rd", "a\\tb\\nc\\rd" }, { "\x1b[31m\x01\x7f", "\\x1b[31m\\x01\\x7f" }, { "\xc2\x9b" "2J\xc2\xa0", "\\u009b2J\xc2\xa0" },
+		{ "\xe2\x80\xae\xe2\x81\xa6\xd8\x9c\xe2\x80\xa8\xef\xbb\xbf", "\\u202e\\u2066\\u061c\\u2028\\ufeff" },
+		{ "\xff\xc3(\xe2\x80", "\\xff\\xc3(\\xe2\\x80" }, { "\xc0\x8a\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\x8a\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		int same = !strcmp(rows[i].text, rows[i].shown);
+		is_text(hu_shown(rows[i].text), rows[i].shown, "shown: %s", rows[i].shown);
+		ok(hu_plain(rows[i].text) == same && hu_plain(rows[i].shown) && (hu_shown(rows[i].text) == rows[i].text) == same, "plain or not, and what is shown is");
+	}
+	const char *first = hu_shown("1\n");
+	for (int i = 2; i < 9; i++)
+		hu_shown("9\n");
+	is_text(first, "1\\n", "seven calls later it is still there");
+	ok(hu_fail(HU_EFILE, "%s: gone", "a\x1b\nb") == HU_EFILE && !strcmp(hu_reason(), "a\\x1b\\nb: gone"), "reasons are shown: %s", hu_reason());
+	unsigned wrong = 0;
+	for (unsigned c = 1; c < 0x110000; c++) { /* every character by itself against Unicode's list */
+		char utf8[5] = "";
+		if (c < 0x80)
+			utf8[0] = (char)c;
+		else if (c < 0x800)
+			utf8[0] = (char)(0xc0 | c >> 6), utf8[1] = (char)(0x80 | (c & 63));
+		else if (c < 0x10000)
+			utf8[0] = (char)(0xe0 | c >> 12), utf8[1] = (char)(0x80 | (c >> 6 & 63)), utf8[2] = (char)(0x80 | (c & 63));
+		else
+			utf8[0] = (char)(0xf0 | c >> 18), utf8[1] = (char)(0x80 | (c >> 12 & 63)), utf8[2] = (char)(0x80 | (c >> 6 & 63)), utf8[3] = (char)(0x80 | (c & 63));
+		static const unsigned bidi[] = { 0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x2028, 0x2029, 0xfeff };
+		int bad = c < 32 || (c > 126 && c < 160) || (c >= 0xd800 && c <= 0xdfff);
+		for (size_t i = 0; i < sizeof bidi / sizeof *bidi; i++)
+			bad |= c == bidi[i];
+		wrong += hu_plain(utf8) == bad;
+	}
+	is_int(wrong, 0, "every character of Unicode is judged");
 }
 
 static void
@@ -69,6 +111,10 @@ test_tables(void)
 
 	hu_file_write(path, "a\tb\n1\t2\n3\n", 10);
 	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), ":3:"), "a short row is refused by line: %s", hu_reason());
+	hu_file_write(path, "a\tb\n1\t\x1b\n", 8);
+	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), ":2: there are characters"), "and one that is not to be printed: %s", hu_reason());
+	hu_file_write(path, "a\tb\n1\t\0\n", 8);
+	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), "byte 6 is zero"), "and a zero byte: %s", hu_reason());
 	hu_file_write(path, "a\tb\n1\t2", 7);
 	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), "cut short"), "a table without its last newline is refused: %s", hu_reason());
 	free(path);
@@ -146,6 +192,7 @@ main(void)
 {
 	test_hashes();
 	test_strings();
+	test_shown();
 	test_tables();
 	test_files();
 	test_places();

@@ -101,7 +101,11 @@ file(void)
 	out = fopen(path, "w");
 	fputs("# halfulp baseline: 99\nquantity\tvalue\n", out);
 	fclose(out);
-	ok(hu_baseline_read(&none, path) == HU_EFILE, "so is a newer version");
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "newer halfulp"), "so is a newer version: %s", hu_reason());
+	out = fopen(path, "w");
+	fputs("# halfulp baseline: 1\nquantity\tvalue\thex\tmust_not_move\tulps_of\tulps\tnoise\n", out);
+	fclose(out);
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "bless it again"), "and one without a checksum: %s", hu_reason());
 	hu_baseline_release(&b);
 }
 

@@ -171,6 +171,8 @@ writing(void)
 	escaped(hu_html_text, "<a href=\"x\">&'", "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
 	escaped(hu_html_number, "2^−3 to 2^16 <", "2<sup>−3</sup> to 2<sup>16</sup> &lt;");
 	escaped(hu_shell_word, "runs/a-1", "runs/a-1");
+	escaped(hu_shell_word, "a\nb'\\\xc3\xaf", "$'a\\x0ab\\'\\\\\\xc3\\xaf'");
+	escaped(hu_html_text, "<a\x1b>\xe2\x80\xae", "&lt;a\\x1b&gt;\\u202e");
 	escaped(hu_shell_word, "it's $x", "'it'\\''s $x'");
 	abbreviated("dense1.w", "dense1.w");
 	abbreviated("encoder.layers.11.attention.dense", "e.l.11.a.dense");

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    What doctor says of a GPU: the verdict by compute capability, and a GPU's facts from a stub NVML
    library, whole and with functions missing. */
+#include "cuda/capability.h"
+#include "cuda/verdict.h"
 #include "trainer/device/gpu.h"
+#include "trainer/device/keras.h"
 #include "trainer/device/verdict.h"
 
 #include "t/tap.h"
@@ -14,7 +17,7 @@ static void
 verdicts(void)
 {
 	static const struct { int capability, fast, bf16; const char *features; } rows[] = {
-		{ 0, 0, 0, "none" }, { 52, 0, 0, "none" }, { 61, 0, 0, "none" }, { 70, 1, 0, "blocks of 4" }, { 72, 1, 0, "blocks of 4" }, { 75, 1, 0, "blocks of 8" }, { 80, 1, 1, "bf16" }, { 86, 1, 1, "bf16" },
+		{ 0, 0, 0, "none" }, { 52, 0, 0, "none" }, { 61, 0, 0, "none" }, { 70, 0, 0, "blocks of 4" }, { 72, 0, 0, "blocks of 4" }, { 75, 1, 0, "blocks of 8" }, { 80, 1, 1, "bf16" }, { 86, 1, 1, "bf16" },
 		{ 89, 1, 1, "fp8 by mma" }, { 90, 1, 1, "fp8 by wgmma" }, { 100, 1, 1, "tcgen05" }, { 103, 1, 1, "tcgen05" }, { 120, 1, 1, "fp4" }, { 121, 1, 1, "fp4" },
 	};
 
@@ -27,6 +30,60 @@ verdicts(void)
 	}
 	ok(strstr(hu_matrix_features(120), "tcgen05") == NULL && strstr(hu_matrix_features(89), "wgmma") == NULL, "no capability has another's instructions");
 	ok(strstr(hu_mixed_verdict(0), "processor") != NULL && strstr(hu_mixed_verdict(61), "7.0") != NULL, "without a GPU the processor is named, with an old one the limit");
+}
+
+/* What doctor says of a GPU and what the back end does with it, over every capability there is or may be. */
+static void
+one_table(void)
+{
+	int least = hu_capability_first(HU_KERNELS_SIMT), agree = 1, told = 1, worse = 1;
+	char need[40], why[256];
+
+	snprintf(need, sizeof need, "need %d.%d", least / 10, least % 10);
+	for (int c = 10; c < 200; c++) {
+		hu_device_facts f = { 13000, 13000, 1, NULL, "a GPU", c / 10, c % 10, 1 };
+		int usable = hu_device_verdict(&f, why, sizeof why), refused = strstr(why, "and kernels need") != NULL;
+		char verdict[400];
+		snprintf(verdict, sizeof verdict, "%s", hu_mixed_verdict(c));
+		agree &= usable == (c >= least) && refused == !usable && (!hu_mixed_fast(c) || usable) && (!strstr(verdict, "will run fast") || usable);
+		told &= (strstr(verdict, "halfulp's kernels need") || strstr(verdict, "whose kernels need")) == !usable;
+		told &= usable || (c >= 70 ? strstr(verdict, "kernels need compute capability 7.5") : strstr(verdict, need)) != NULL;
+		worse &= hu_capability_of(c)->kernels >= hu_capability_of(c - 1)->kernels && hu_capability_of(c)->from <= c;
+		if (!(agree && told && worse)) {
+			diag("capability %d: %s; %s", c, verdict, why);
+			break;
+		}
+	}
+	ok(agree, "where doctor promises speed the back end takes the GPU, at every capability");
+	ok(told, "and where it refuses one doctor says which it needs");
+	ok(worse, "a newer capability has no fewer kernels");
+}
+
+/* keras/mixed_precision/device_compatibility_check.py of Keras 2.x, each of its six cases. */
+static void
+keras(void)
+{
+	static const char suffix[] = "If you will use compatible GPU(s) not attached to this host, e.g. by running a multi-worker model, you can ignore this warning. This message will only be logged once";
+	static const char see[] = "See https://developer.nvidia.com/cuda-gpus for a list of GPUs and their compute capabilities.\n";
+	static const struct { hu_gpu_name g[4]; int n; const char *first, *list; } rows[] = {
+		{ { { "", 0 } }, 0, "Mixed precision compatibility check (mixed_float16): WARNING\nThe dtype policy mixed_float16 may run slowly because this machine does not have a GPU. Only Nvidia GPUs with compute capability of at least 7.0 run quickly with mixed_float16.\n", NULL },
+		{ { { "Tesla V100-SXM2-16GB", 70 } }, 1, "Mixed precision compatibility check (mixed_float16): OK\nYour GPU will likely run quickly with dtype policy mixed_float16 as it has compute capability of at least 7.0. Your GPU: Tesla V100-SXM2-16GB, compute capability 7.0", "" },
+		{ { { "A", 70 }, { "B", 121 } }, 2, "Mixed precision compatibility check (mixed_float16): OK\nYour GPUs will likely run quickly with dtype policy mixed_float16 as they all have compute capability of at least 7.0", "" },
+		{ { { "Tesla K80", 37 } }, 1, "Mixed precision compatibility check (mixed_float16): WARNING\nYour GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0. Your GPU:\n", "  Tesla K80, compute capability 3.7\n" },
+		{ { { "Tesla K80", 37 }, { "Tesla K80", 37 }, { "Radeon", 0 } }, 3, "Mixed precision compatibility check (mixed_float16): WARNING\nYour GPUs may run slowly with dtype policy mixed_float16 because they do not have compute capability of at least 7.0. Your GPUs:\n", "  Tesla K80, compute capability 3.7 (x2)\n  Radeon, no compute capability (probably not an Nvidia GPU)\n" },
+		{ { { "P100", 60 }, { "V100", 70 }, { "P100", 60 }, { "V100", 70 } }, 4, "Mixed precision compatibility check (mixed_float16): WARNING\nSome of your GPUs may run slowly with dtype policy mixed_float16 because they do not all have compute capability of at least 7.0. Your GPUs:\n", "  V100, compute capability 7.0 (x2)\n  P100, compute capability 6.0 (x2)\n" },
+	};
+	char want[1200];
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		hu_str s;
+		hu_str_init(&s);
+		hu_keras_check(&s, rows[i].g, rows[i].n);
+		int warned = !rows[i].list || *rows[i].list;
+		snprintf(want, sizeof want, "%s%s%s%s", rows[i].first, rows[i].list ? rows[i].list : "", rows[i].list && *rows[i].list ? see : "", warned ? suffix : "");
+		is_text(s.s, want, "Keras's words for %d GPUs", rows[i].n);
+		hu_str_release(&s);
+	}
 }
 
 static void
@@ -81,6 +138,11 @@ facts(void)
 	ok(hu_gpu_find(&g, why, sizeof why) && !strcmp(g.uuid, "GPU-abc"), "found by its UUID");
 	setenv("CUDA_VISIBLE_DEVICES", "GPU-xyz", 1);
 	ok(!hu_gpu_find(&g, why, sizeof why) && strstr(why, "no GPU"), "a UUID that is not there: %s", why);
+	hu_gpu_name list[3];
+	setenv("CUDA_VISIBLE_DEVICES", "1,GPU-abc,1,0,1", 1);
+	ok(hu_gpu_list(list, 3) == 3 && list[2].capability == 121 && !strcmp(list[1].name, "Stub 1000"), "all that CUDA would show, up to the first that is none");
+	setenv("CUDA_VISIBLE_DEVICES", "", 1);
+	ok(hu_gpu_list(list, 3) == 0 && !hu_gpu_find(&g, why, sizeof why), "none where all are hidden: %s", why);
 	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
 	setenv("HALFULP_NVML", "./few.so", 1);
 	ok(hu_gpu_find(&g, why, sizeof why) && !g.capability && !*g.uuid && !*g.driver && !g.sm_mhz && !strcmp(g.name, "Stub 1000"), "what an old library does not tell stays empty");
@@ -94,12 +156,14 @@ int
 main(void)
 {
 	verdicts();
+	one_table();
+	keras();
 	if (chdir(test_dir()))
 		bail_out("no folder");
 	put("stub.c", stub);
 	if (compile("stub.c", "whole.so", "-DNO_DRIVER=0") && compile("stub.c", "few.so", "-DNO_DRIVER=0 -DFEW") && compile("stub.c", "none.so", "-DNO_DRIVER=9"))
 		facts();
 	else
-		skip(8, "no compiler for the stub library");
+		skip(10, "no compiler for the stub library");
 	return done_testing();
 }

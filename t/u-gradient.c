@@ -169,10 +169,7 @@ attributes(hu_call *to, const test *t, const char *set)
 	const hu_call *from = &t->k.c;
 
 	for (int i = 0; i < from->nattr; i++) {
-		char padded[64], word[24];
-		snprintf(padded, sizeof padded, " %s ", to->op->attrs ? to->op->attrs : "");
-		snprintf(word, sizeof word, " %s ", from->attr[i].key);
-		if (!strstr(padded, word))
+		if (!hu_op_takes(to->op, from->attr[i].key))
 			continue;
 		if (*from->attr[i].text)
 			hu_attr_set_text(to, from->attr[i].key, from->attr[i].text);

@@ -17,6 +17,9 @@ test_selection(void)
 
 	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) && !memcmp(k.in[4].data, k.out[2].data, 1200), "adamw: a step with found_inf changes no bit");
 	op_case_release(&k);
+	k = run_in("adam", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 N x:50x6 p:50x6 C", "x 3 4", HU_FP32);
+	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) && !memcmp(k.in[4].data, k.out[2].data, 1200), "adam: nor does adam's");
+	op_case_release(&k);
 	k = run_in("sgd", "lr=1e-2 momentum=0.9", "x:50x6 x:50x6 N x:50x6", "x 3", HU_FP32);
 	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200), "sgd: nor does sgd's");
 	op_case_release(&k);

@@ -344,7 +344,7 @@ static void
 attributes(const hu_op *op)
 {
 	static const double strange[] = { 1e30, 2147483648.0, 2.5, -1, INFINITY, NAN };
-	char all[128];
+	char all[256];
 	char *save = NULL;
 
 	snprintf(all, sizeof all, "%s", op->attrs ? op->attrs : "");

@@ -149,6 +149,17 @@ test_updates(void)
 		agree(&worst, out_at(&k, 2, i), v);
 	}
 	done(&k, worst, "decoupled decay, bias corrections");
+	k = run("adam", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 F x:50x6 p:50x6 C", "x 3 4");
+	worst = 0;
+	for (size_t i = 0; i < 300; i++) {
+		double g = in_at(&k, 1, i), m = in_at(&k, 3, i), v = in_at(&k, 4, i), alpha = 1e-2 * sqrt(1 - b2) / (1 - b1);
+		m += (g - m) * (1 - 0.9);
+		v += (g * g - v) * (1 - 0.999);
+		agree(&worst, out_at(&k, 0, i), in_at(&k, 0, i) - m * alpha / (sqrt(v) + 1e-3));
+		agree(&worst, out_at(&k, 1, i), m);
+		agree(&worst, out_at(&k, 2, i), v);
+	}
+	done(&k, worst, "epsilon beside the stored second moment, as in Keras");
 	k = run("adam_clock", "beta1=0.9 beta2=0.999", "C F", "d");
 	worst = 0;
 	agree(&worst, out_at(&k, 0, 0), t + 1);

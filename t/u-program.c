@@ -256,6 +256,35 @@ test_no_rule(void)
 	hu_program_free(p);
 }
 
+/* A convolution's padding, stride, dilation and groups: its gradients' calls have them too, and so has a program read back. */
+static void
+test_convolution(void)
+{
+	static const hu_attr set[] = { { "stride_w", 2, "" }, { "padding_top", 1, "" }, { "padding_right", 3, "" }, { "dilation", 2, "" }, { "groups", 2, "" } };
+	hu_program *p = hu_program_new("train"), *q = NULL;
+	int in[2] = { hu_program_tensor(p, "input.x", HU_FP32, hu_shape4(2, 9, 8, 4), HU_ACTIVATION), weight(p, "conv2.w", hu_shape4(3, 2, 2, 6)) };
+	int first[2] = { in[0], weight(p, "conv1.w", hu_shape4(1, 1, 4, 4)) };
+	int seed = -1, missing = 0, gradients = 0;
+
+	in[0] = hu_program_apply(p, "conv2d", HU_FORWARD, "conv1", first, 2, "conv1.y", HU_FP32, HU_ACTIVATION, NULL, 0);
+	int y = hu_program_apply(p, "conv2d", HU_FORWARD, "conv2", in, 2, "conv2.y", HU_FP32, HU_ACTIVATION, set, sizeof set / sizeof *set);
+	seed = hu_program_tensor(p, "conv2.dy", HU_FP32, p->t[y].shape, HU_GRADIENT);
+	is_int((long long)(p->t[y].shape.d[1] * 100 + p->t[y].shape.d[2]), 605, "its output is floor((n + padding - dilation (k - 1) - 1) / stride) + 1");
+	ok(hu_pass_differentiate(p, y, seed) == HU_OK && hu_program_validate(p) == HU_OK, "a convolution with all of its attributes is differentiated: %s", hu_reason());
+	json_t *j = hu_program_to_json(p);
+	hu_status st = hu_program_from_json(j, &q);
+	json_decref(j);
+	for (int i = 0; st == HU_OK && i < q->nc; i++)
+		if (!strcmp(q->c[i].layer, "conv2")) {
+			gradients += q->c[i].phase == HU_BACKWARD;
+			for (size_t k = 0; k < sizeof set / sizeof *set; k++)
+				missing += hu_attr_num(&q->c[i], set[k].key, -1) != set[k].num;
+		}
+	ok(st == HU_OK && gradients == 2 && !missing, "both gradients have them, from JSON too: %s", hu_reason());
+	hu_program_free(q);
+	hu_program_free(p);
+}
+
 static void
 test_bad_policies(void)
 {
@@ -273,6 +302,7 @@ main(void)
 {
 	test_policy();
 	test_no_rule();
+	test_convolution();
 	test_bad_policies();
 	test_all_policies();
 	test_json();

@@ -177,7 +177,7 @@ int
 main(void)
 {
 	static const hu_tc rows[] = {
-#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_) { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ },
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ },
 #include "lib/sum/tc.def"
 #undef TC
 	};

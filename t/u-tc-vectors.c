@@ -2,6 +2,7 @@
    Tensor cores: every published vector of V100, A100 and H100, bit for bit. */
 #include "lib/store/npy.h"
 #include "lib/sum/model.h"
+#include "lib/sum/tc_status.h"
 #include "t/tap.h"
 
 #include <stdio.h>
@@ -115,9 +116,47 @@ test_vectors(void)
 	}
 }
 
+/* Whether a set is of the row T and output OUT. */
+static int
+has_set(hu_tc t, hu_format_id out)
+{
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+		hu_sum s = model(sets[i].model);
+		hu_tc of = hu_tc_of(s.arch, s.in, s.path);
+		if (of.arch == t.arch && of.in == t.in && of.kind == t.kind && of.paths == t.paths && s.out == out)
+			return 1;
+	}
+	return 0;
+}
+
+/* The status says "equals published vectors" where a set above shows it, and nowhere else; the source names its hardware. */
+static void
+test_status(void)
+{
+	static const struct { const char *name; hu_tc t; const char *source; } rows[] = {
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) \
+	{ #arch_ " " #in_ " " #kind_, { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ }, source_ },
+#include "lib/sum/tc.def"
+#undef TC
+	};
+	static const char *const hardware[] = { [HU_TC_VOLTA] = "V100", [HU_TC_AMPERE] = "A100", [HU_TC_HOPPER] = "H100", [HU_TC_RTXBLACKWELL] = NULL };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		hu_tc t = rows[i].t;
+		const char *source = hu_tc_source(t), *ours = hardware[t.arch];
+		for (int half = 0; half < 2; half++) {
+			hu_format_id out = half ? HU_FP16 : t.kind == HU_TC_CHAIN ? HU_FP64 : HU_FP32;
+			int says = !strcmp(hu_tc_status(t, out), "equals published vectors"), has = has_set(t, out);
+			ok(says == has && (!has || (source && ours && strstr(source, ours))), "%s into %s: '%s', and %s set shows it", rows[i].name, hu_format_name(out), hu_tc_status(t, out), has ? "a" : "no");
+		}
+		ok(source && !strcmp(source, rows[i].source), "%s: its source is found", rows[i].name);
+	}
+}
+
 int
 main(void)
 {
+	test_status();
 	test_vectors();
 	return done_testing();
 }

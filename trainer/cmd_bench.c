@@ -48,7 +48,7 @@ static const hu_opt opts[] = {
 	{ "graph", "on|off", "on", "train, why: on a device: a step is recorded once and launched whole; not where its calls are timed" },
 	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
 	{ "warm", "N", NULL, "train, why: steps before them that do not count [2]" },
-	{ "memory", "SIZE", NULL, "train: what a step may take (16GiB); a combination that needs more stays blank" },
+	{ "memory", "SIZE", NULL, "train: what training may take (16GiB), as computed before; a combination that needs more stays blank" },
 	{ "meter", "NAME", NULL, "train: energy from auto, rapl, nvml or none [auto]" },
 	{ "by", "WHAT", NULL, "why: a row a layer, or a row a call [layer]" },
 	{ "device", "NAME", NULL, "why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
@@ -265,6 +265,8 @@ const hu_command hu_cmd_bench = {
 	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it that is reached.\n"
 	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, each combination a row.\n"
 	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes on;\n"
+	"peak_mb is memory as measured, on the CPU by how much the process grew, on a device what was allocated there at\n"
+	"most (- where it cannot be measured); computed_mb was computed before, is never less, and decides what fits;\n"
 	"published rows of the same model and batch follow, of other devices and image sizes as their columns say.\n"
 	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at least, the\n"
 	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.\n"

@@ -4,6 +4,7 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "trainer/compare.h"
 #include "trainer/config.h"
 
@@ -197,9 +198,9 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 			char failure[24];
 			hu_progress_end(&bar);
 			if (r->train)
-				printf("%s: failed (%s)\n", r->dir, hu_result_failure(r, failure));
+				printf("%s: failed (%s)\n", hu_shown(r->dir), hu_result_failure(r, failure));
 			else
-				printf("%s: accuracy %.2f %%\n", r->dir, 100 * r->v[0]);
+				printf("%s: accuracy %.2f %%\n", hu_shown(r->dir), 100 * r->v[0]);
 			fflush(stdout);
 		}
 		hu_progress_step(&bar, 1);
@@ -219,9 +220,9 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 	} else {
 		putchar('\n');
 		hu_comparison_print(c, stdout);
-		printf("%s/compare.tsv has it all\n", dir);
+		printf("%s/compare.tsv has it all\n", hu_shown(dir));
 		if (hu_args_given(a, "analyze"))
-			printf("Next: halfulp report %s/*-seed%lld\n", dir, c->seed[0]);
+			printf("Next: halfulp report %s/*-seed%lld\n", hu_shown(dir), c->seed[0]);
 		else
 			printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp report\n");
 	}

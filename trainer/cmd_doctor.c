@@ -8,6 +8,7 @@
 #include "lib/number/simd.h"
 #include "lib/program/backend.h"
 #include "trainer/device/gpu.h"
+#include "trainer/device/keras.h"
 #include "trainer/device/verdict.h"
 #include "trainer/energy/energy.h"
 #include "trainer/manifest.h"
@@ -147,6 +148,22 @@ driver_verdict(const hu_gpu *g, const char *toolkit)
 	return "new enough";
 }
 
+/* Keras's words of this machine. */
+static json_t *
+keras(void)
+{
+	enum { SHOWN = 64 };
+	hu_gpu_name g[SHOWN];
+	hu_str s;
+	int n = hu_gpu_list(g, SHOWN);
+
+	hu_str_init(&s);
+	hu_keras_check(&s, g, n < SHOWN ? n : SHOWN);
+	json_t *j = json_string(s.s);
+	hu_str_release(&s);
+	return j;
+}
+
 static json_t *
 collect(void)
 {
@@ -160,6 +177,7 @@ collect(void)
 	snprintf(xxhash, sizeof xxhash, "%u.%u.%u", XXH_versionNumber() / 10000, XXH_versionNumber() / 100 % 100, XXH_versionNumber() % 100);
 	json_t *j = json_pack("{s:s s:s s:s s:s s:i s:s s:s s:f s:f s:b s:o s:o s:s s:s s:s s:s s:s s:s?}", "halfulp", hu_build_version(), "compiler", hu_build_compiler(), "system", hu_machine_system(), "processor", hu_machine_processor(), "threads", hu_threads(), "simd", hu_simd_name(), "simd_levels", simd_levels(), "ram_bytes", ram, "ram_free_bytes", available, "cuda_built", hu_cuda_built(), "devices", device_list(devices), "backends", backends(), "mpfr", mpfr_get_version(), "gmp", gmp_version, "zlib", zlibVersion(), "jansson", jansson_version_str(), "xxhash", xxhash, "gnuplot", gnuplot);
 	json_t *more = json_pack("{s:s s:s? s:o s:s s:s s:s s:b s:s s:s s:o s:o}", "cuda", devices ? "" : hu_device_why(), "toolkit", nvcc, "gpu", gpu ? hu_gpu_to_json(&g) : json_null(), "gpu_why", why, "driver_verdict", gpu ? driver_verdict(&g, nvcc) : "no driver", "mixed_precision", hu_mixed_verdict(gpu ? g.capability : 0), "mixed_precision_fast", gpu && hu_mixed_fast(g.capability), "matrix_units", hu_matrix_features(gpu ? g.capability : 0), "blas", hu_blas_describe(), "meters", meters(), "missing", missing(gnuplot, nvcc, gpu));
+	json_object_set_new(more, "keras", keras());
 	json_object_update(j, more);
 	json_decref(more);
 	return j;
@@ -190,6 +208,9 @@ print_gpu(const json_t *j)
 	printf("CUDA        %s%s%s\n", hu_cuda_built() ? "in this build" : "not in this build", *get(j, "cuda") && hu_cuda_built() ? "; not usable: " : "", hu_cuda_built() ? get(j, "cuda") : "");
 	json_array_foreach(json_object_get(j, "devices"), i, name)
 		printf("device %zu    %s\n", i, json_string_value(name));
+	printf("Keras       (its own words when the policy mixed_float16 is set, tf.keras 2.x)\n");
+	for (const char *s = get(j, "keras"); s; s = s[strcspn(s, "\n")] ? s + strcspn(s, "\n") + 1 : NULL)
+		printf("            %.*s\n", (int)strcspn(s, "\n"), s);
 	printf("verdict     %s\n", get(j, "mixed_precision"));
 }
 

@@ -9,6 +9,7 @@
 #include "trainer/device/timing.h"
 #include "trainer/device/verdict.h"
 #include "trainer/memory.h"
+#include "trainer/need.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const hu_opt opts[] = {
 	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
 	{ "device", "NAME", NULL, "what limits each layer there, and the time it takes at least: v100, a100, ...; here: measured" },
 	{ "measure", "N", NULL, "run N steps on this machine and print what each layer took; with --device here" },
-	{ "memory", "SIZE", NULL, "say the largest batch that fits into SIZE (16GiB, 8e9) under each policy" },
+	{ "memory", "SIZE", NULL, "say the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a device, under each policy" },
 	{ "program", NULL, NULL, "print the training step's program instead" },
 	{ "json", NULL, NULL, "print JSON" },
 	{ NULL, NULL, NULL, NULL }
@@ -126,11 +127,11 @@ row_json(const hu_program *p, const row *r)
 }
 
 static void
-print_memory(const char *policy, const hu_memory *m)
+print_memory(const char *policy, const hu_memory *m, double need)
 {
-	char b[6][16];
+	char b[7][16];
 
-	printf("%-24s %10s %10s %12s %10s %16s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16), hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16), hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(m), b[5], 16));
+	printf("%-24s %10s %10s %12s %10s %16s %10s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16), hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16), hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(m), b[5], 16), isnan(need) ? "-" : hu_bytes_text(need, b[6], 16));
 }
 
 typedef struct plan {
@@ -140,6 +141,7 @@ typedef struct plan {
 	size_t steps;             /* of --measure */
 	double bytes;             /* of --memory; 0: not asked for */
 	hu_memory memory[64];
+	double need[64];          /* of a device */
 	hu_timing timing[64];
 	size_t largest[64];
 	const char *name[64];
@@ -208,6 +210,8 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	HU_TRY(hu_build(&p, &x->config, &sizes));
 	row *rows = make_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
+	if (hu_need_device(&x->config, &x->data, &x->need[k]) != HU_OK) /* a tensor has more elements than kernels reach */
+		x->need[k] = NAN;
 	x->name[k] = policy;
 	if (x->device.id)
 		x->timing[k] = hu_timing_of(&x->device, p.train);
@@ -222,7 +226,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		json_t *list = json_array();
 		for (int i = 0; i < n; i++)
 			json_array_append_new(list, row_json(p.train, &rows[i]));
-		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "rows", list));
+		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "device_bytes", isnan(x->need[k]) ? json_null() : json_real(x->need[k]), "rows", list));
 		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
 		if (x->device.id)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
@@ -272,9 +276,10 @@ make_plan(plan *x, const hu_args *a)
 		putchar('\n');
 	} else if (!hu_args_given(a, "program")) {
 		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, before any run.\n");
-		printf("\n%-24s %10s %10s %12s %10s %16s %10s\n", "memory", "weights", "masters", "activations", "gradients", "optimizer state", "all");
+		printf("\n%-24s %10s %10s %12s %10s %16s %10s %10s\n", "memory", "weights", "masters", "activations", "gradients", "optimizer state", "all", "allocated");
 		for (int i = 0; i < k; i++)
-			print_memory(x->name[i], &x->memory[i]);
+			print_memory(x->name[i], &x->memory[i], x->need[i]);
+		printf("\nallocated: by a device, for both programs: these tensors and all others, the state's next values, the next batch, scratch room, and what is read back.\n");
 		for (int i = 0; x->bytes > 0 && i < k; i++)
 			printf("%s%-24s %zu images%s\n", i ? "" : "\nlargest batch that fits\n", x->name[i], x->largest[i], x->largest[i] ? "" : ": not even one fits");
 		if (x->device.id)
@@ -322,6 +327,7 @@ const hu_command hu_cmd_plan = {
 	"plan", "[OPTION...]",
 	"say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds",
 	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
-	"asks for. --program prints the calls themselves, as the interpreters will read them.",
+	"asks for. Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a device\n"
+	"allocates for training and evaluation, which --memory goes by. --program prints the calls themselves, as the interpreters will read them.",
 	opts, run
 };

@@ -2,9 +2,14 @@
    halfulp train: one training, recorded in a run directory. */
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
+#include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
+#include "trainer/device/gpu.h"
+#include "trainer/device/keras.h"
+#include "trainer/device/verdict.h"
 #include "trainer/loop.h"
 #include "trainer/manifest.h"
 
@@ -25,25 +30,46 @@ static const hu_opt opts[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
-typedef struct job { hu_config config; hu_session session; hu_record record; hu_metrics metrics; json_t *command; hu_account energy; char *dir; size_t from; int talk, resumed; } job;
+typedef struct job { hu_config config; hu_session session; hu_record record; hu_metrics metrics; json_t *command; hu_account energy; hu_run_lock lock; char *dir; size_t from; int talk, resumed; } job;
 
-/* runs/MODEL-POLICY-N, the first N that is free. */
-static char *
-default_name(const hu_config *c)
+/* Holds DIR for a run that begins there. Whoever is training it is named before the run that they made is. */
+static hu_status
+claim(hu_run_lock *lock, const char *dir)
 {
+	if (hu_run_may_create(dir) != HU_OK) {
+		hu_run_lock other;
+		HU_TRY(hu_run_lock_read(&other, dir));
+		hu_run_unlock(&other);
+		return hu_run_may_create(dir);
+	}
+	HU_TRY(hu_run_lock_write(lock, dir));
+	hu_status st = hu_run_may_create(dir); /* which another may have done in between */
+	if (st != HU_OK)
+		hu_run_unlock(lock);
+	return st;
+}
+
+/* Holds runs/MODEL-POLICY-N of the first N that is free. */
+static hu_status
+claim_default(job *b)
+{
+	const hu_config *c = &b->config;
 	char *bare = hu_xstrdup(c->policy.name);
+	hu_status st = HU_EIO;
 
 	for (char *s = bare; *s; s++)
 		if (strchr("/,=:*? ", *s))
 			*s = '_';
-	for (int n = 1;; n++) {
-		char *path = hu_xprintf("runs/%s-%.60s-%d", c->model, bare, n);
-		if (!hu_exists(path)) {
-			free(bare);
-			return path;
-		}
-		free(path);
+	for (int n = 1; st != HU_OK; n++) {
+		b->dir = hu_xprintf("runs/%s-%.60s-%d", c->model, bare, n);
+		int there = hu_exists(b->dir);
+		if (!there && (st = claim(&b->lock, b->dir)) != HU_OK && !(there = hu_exists(b->dir)))
+			break; /* nobody was faster: it cannot be made */
+		if (there)
+			free(b->dir);
 	}
+	free(bare);
+	return st;
 }
 
 static json_t *
@@ -55,9 +81,30 @@ command_line(const hu_args *a)
 	for (int i = 0; i < a->neach; i++) {
 		const hu_opt *o = &opts[a->each[i].opt];
 		snprintf(line, sizeof line, o->arg ? "--%s=%.400s" : "--%s", o->name, a->each[i].value);
-		json_array_append_new(j, json_string(line));
+		json_array_append_new(j, json_string(hu_shown(line)));
 	}
 	return j;
+}
+
+/* What Keras says when this policy is set, in its words, then what holds for this program and the back end that was asked for. */
+static void
+say_compatibility(const job *b)
+{
+	enum { SHOWN = 64 };
+	const hu_policy *p = &b->config.policy;
+	hu_gpu_name g[SHOWN];
+	hu_str keras;
+
+	if (!b->talk || p->compute == p->variable)
+		return;
+	int n = hu_gpu_list(g, SHOWN), device = n && !strcmp(b->config.backend, "cuda");
+	if (!strcmp(p->name, "mixed_float16")) {
+		hu_str_init(&keras);
+		hu_keras_check(&keras, g, n < SHOWN ? n : SHOWN);
+		printf("Keras says (tf.keras 2.x): %s\n", keras.s);
+		hu_str_release(&keras);
+	}
+	printf("halfulp says: %s\n", hu_mixed_verdict(device ? g[0].capability : 0));
 }
 
 static void
@@ -70,6 +117,7 @@ say_dtypes(const job *b)
 	printf("Compute dtype: %s\nVariable dtype: %s\n", hu_dtype_name(p->compute), hu_dtype_name(p->variable));
 	for (int i = 0; i < p->noverride; i++)
 		printf("  layers %s: %s\n", p->override[i].pattern, hu_dtype_name(p->override[i].compute));
+	say_compatibility(b);
 	fflush(stdout);
 }
 
@@ -142,15 +190,16 @@ static hu_status
 prepare_new(job *b, const hu_args *a)
 {
 	HU_TRY(hu_config_from_args(&b->config, a, 1));
-	b->dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_name(&b->config);
-	HU_TRY(hu_run_may_create(b->dir));
+	if (a->nrest)
+		b->dir = hu_xstrdup(a->rest[0]);
+	HU_TRY(a->nrest ? claim(&b->lock, b->dir) : claim_default(b));
 	HU_TRY(open_session(b, a));
 	HU_TRY(hu_record_init(&b->record, b->dir, &b->session));
 	HU_TRY(hu_session_start(&b->session));
 	hu_metrics_init(&b->metrics, &b->config);
 	say_start(b);
 	b->command = command_line(a);
-	json_array_append_new(b->command, json_string(b->dir));
+	json_array_append_new(b->command, json_string(hu_shown(b->dir)));
 	return hu_record_begin(&b->record, &b->session, b->command);
 }
 
@@ -218,7 +267,12 @@ prepare_resumed(job *b, const hu_args *a)
 		return hu_fail(HU_EINVAL, "--resume needs the RUN to continue");
 	b->dir = hu_xstrdup(a->rest[0]);
 	b->resumed = 1;
-	HU_TRY(hu_run_open(&run, b->dir));
+	char *manifest = hu_path(b->dir, "manifest.json");
+	int begun = hu_exists(manifest);
+	free(manifest);
+	if (begun)
+		HU_TRY(hu_run_lock_write(&b->lock, b->dir));
+	HU_TRY(hu_run_open_own(&run, b->dir));
 	hu_status st = hu_config_from_json(&b->config, run.manifest);
 	if (st == HU_OK)
 		take_backend(b, a);
@@ -246,16 +300,16 @@ static void
 say_end(const job *b, const hu_row *r, int json)
 {
 	if (json) {
-		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", b->dir, "steps", (json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
 		if (!j) /* a loss that is not finite is no JSON number */
-			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", b->dir, "steps", (json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else if (b->talk) {
-		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", b->dir, r->loss, r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
+		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", hu_shown(b->dir), r->loss, r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
 		hu_account_print(b->record.manifest, stdout);
-		printf("Next: halfulp analyze %s\n", b->dir);
+		printf("Next: halfulp analyze %s\n", hu_shown(b->dir));
 	}
 }
 
@@ -269,7 +323,7 @@ train(job *b, const hu_args *a)
 		if (!json_is_true(json_object_get(b->record.manifest, "finished")))
 			HU_TRY(hu_record_finish(&b->record, b->session.steps));
 		if (b->talk)
-			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", b->dir, b->session.steps, b->dir);
+			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", hu_shown(b->dir), b->session.steps, hu_shown(b->dir));
 		return HU_OK;
 	}
 	hu_account_begin(&b->energy, b->record.manifest);
@@ -301,6 +355,7 @@ run(const hu_args *a)
 		hu_session_close(&b.session);
 		hu_config_release(&b.config);
 		json_decref(b.command);
+		hu_run_unlock(&b.lock);
 		free(b.dir);
 	}
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
@@ -310,7 +365,7 @@ const hu_command hu_cmd_train = {
 	"train", "[OPTION...] [RUN]",
 	"train a reference model under a precision policy and record it in RUN [runs/MODEL-POLICY-N]",
 	"RUN holds the programs, a row of metrics a step, checkpoints, and the traced steps' tensors.\n"
-	"It must not exist, unless --resume continues it. The numbers depend on the options alone: not\n"
-	"on threads, SIMD level, compiler or machine.",
+	"It must not exist, unless --resume continues it; while it is being trained nobody else writes or reads it.\n"
+	"The numbers depend on the options alone: not on threads, SIMD level, compiler or machine.",
 	opts, run
 };

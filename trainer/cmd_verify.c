@@ -2,6 +2,7 @@
    halfulp verify: the promise of bits, checked. */
 #include "lib/base/opt.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/program/gemm.h"
@@ -23,14 +24,14 @@ static void
 print_run(const hu_verified *v, const char *dir, int json)
 {
 	if (json) {
-		json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s}", "run", dir, "equal", v->differs == 0, "steps", (json_int_t)v->steps, "first_differing_step", v->differs ? json_integer((json_int_t)v->step) : json_null(), "recorded", v->recorded, "got", v->got);
+		json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s}", "run", hu_shown(dir), "equal", v->differs == 0, "steps", (json_int_t)v->steps, "first_differing_step", v->differs ? json_integer((json_int_t)v->step) : json_null(), "recorded", v->recorded, "got", v->got);
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else if (v->differs)
-		printf("%s: step %zu is the first that differs: digest %s, recorded %s\n", dir, v->step, v->got, v->recorded);
+		printf("%s: step %zu is the first that differs: digest %s, recorded %s\n", hu_shown(dir), v->step, v->got, v->recorded);
 	else
-		printf("%s: %zu steps re-executed, every digest is the recorded one\n", dir, v->steps);
+		printf("%s: %zu steps re-executed, every digest is the recorded one\n", hu_shown(dir), v->steps);
 }
 
 static hu_status
@@ -43,6 +44,8 @@ verify_run(const hu_args *a, const hu_run *r, int *differs)
 		HU_TRY(hu_args_int(a, "steps", 1, 1000000000, &steps));
 	HU_TRY(hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps));
 	*differs = v.differs;
+	if (!hu_args_given(a, "quiet") && hu_run_finished(r) != HU_OK)
+		fprintf(stderr, "halfulp verify: warning: %s\n", hu_reason());
 	if (!hu_args_given(a, "quiet"))
 		print_run(&v, r->dir, hu_args_given(a, "json"));
 	return HU_OK;

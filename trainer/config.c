@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 
 #include <limits.h>
@@ -174,6 +175,8 @@ settle(hu_config *c)
 		return hu_fail(HU_EINVAL, "--momentum is of --optimizer sgd; %s has none", c->optimizer);
 	if (isnan(c->weight_decay))
 		c->weight_decay = c->optim.row->weight_decay;
+	if (c->weight_decay != 0 && !strcmp(c->optimizer, "adam"))
+		return hu_fail(HU_EINVAL, "--weight-decay is of --optimizer adamw and sgd; adam has none");
 	if (!c->batch)
 		c->batch = c->row->batch;
 	c->optim.lr = c->lr;
@@ -213,6 +216,16 @@ read_args(hu_config *c, const hu_args *a, int run_too)
 	return HU_OK;
 }
 
+/* The manifest holds every text, and is refused where one cannot be printed: better before a training than after it. */
+static hu_status
+printable(hu_config *c)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (fields[i].kind == TEXT && *text_at(c, &fields[i]) && !hu_plain(*text_at(c, &fields[i])))
+			return hu_fail(HU_EINVAL, "--%s %s: a run cannot record characters that are not printed: rename the file or a folder above it", fields[i].name, *text_at(c, &fields[i]));
+	return HU_OK;
+}
+
 hu_status
 hu_config_from_args(hu_config *c, const hu_args *a, int run_too)
 {
@@ -224,6 +237,8 @@ hu_config_from_args(hu_config *c, const hu_args *a, int run_too)
 	}
 	if (st == HU_OK)
 		st = settle(c);
+	if (st == HU_OK)
+		st = printable(c);
 	if (st != HU_OK)
 		hu_config_release(c);
 	return st;

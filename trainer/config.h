@@ -37,13 +37,13 @@ typedef struct hu_config {
 	{ "data-seed", "N", "0", "digits: seed of the images, apart from the training's" }, \
 	{ "split", "N", NULL, "idx: the first N train, the rest evaluate" }, \
 	{ "batch", "N", NULL, "images a step [the model's: 64]" }, \
-	{ "optimizer", "NAME", NULL, "adamw or sgd [the model's: adamw]" }, \
+	{ "optimizer", "NAME", NULL, "sgd, adam or adamw [the model's: mlp adamw, convnet adam]" }, \
 	{ "lr", "X", NULL, "learning rate [the optimizer's: 1e-3; sgd 1e-2]" }, \
 	{ "momentum", "X", NULL, "of sgd [0]" }, \
-	{ "weight-decay", "X", NULL, "[adamw 0.01, sgd 0]" }, \
-	{ "beta1", "X", "0.9", "of adamw" }, \
-	{ "beta2", "X", "0.999", "of adamw" }, \
-	{ "eps", "X", "1e-7", "of adamw, rounded to the variables' format" }, \
+	{ "weight-decay", "X", NULL, "of adamw and sgd [adamw 0.01, sgd 0]" }, \
+	{ "beta1", "X", "0.9", "of adam and adamw" }, \
+	{ "beta2", "X", "0.999", "of adam and adamw" }, \
+	{ "eps", "X", "1e-7", "of adam and adamw, rounded to the variables' format" }, \
 	{ "loss-scale", "RULE", NULL, "none, dynamic (PyTorch's), keras, apex, deepspeed, static:S [dynamic for float16 over float32 variables, else none]" }, \
 	{ "init-scale", "S", NULL, "first loss scale [the rule's]" }, \
 	{ "growth-factor", "X", NULL, "of a dynamic loss scale [2]" }, \

@@ -49,15 +49,14 @@ watch(hu_session *s)
 	return st == HU_OK ? s->backend->watch(s->eval, eval, 2, NULL, 0, NULL, 0) : st;
 }
 
-static hu_status
-open_machines(hu_session *s)
+hu_status
+hu_session_machines(hu_session *s)
 {
 	const hu_config *c = s->config;
 	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
 	hu_gemm_way gemm;
 
 	HU_TRY(hu_build(&s->programs, c, &sizes));
-	HU_TRY(hu_backend_find(c->backend, &s->backend));
 	HU_TRY(hu_gemm_find(c->gemm, &gemm));
 	HU_TRY(s->backend->open(&s->train, s->programs.train, gemm));
 	HU_TRY(s->backend->open(&s->eval, s->programs.eval, gemm));
@@ -67,8 +66,17 @@ open_machines(hu_session *s)
 		s->backend->tune(s->train, hu_config_on(c->fuse), hu_config_on(c->graph));
 		s->backend->tune(s->eval, hu_config_on(c->fuse), hu_config_on(c->graph));
 	}
-	if (s->backend->watch)
-		HU_TRY(watch(s));
+	return s->backend->watch ? watch(s) : HU_OK;
+}
+
+/* Machines, and what batches are made in. */
+static hu_status
+open_all(hu_session *s)
+{
+	const hu_config *c = s->config;
+
+	HU_TRY(hu_backend_find(c->backend, &s->backend));
+	HU_TRY(hu_session_machines(s));
 	s->x = hu_xcalloc(c->batch * hu_dataset_pixels(&s->data), sizeof *s->x);
 	s->labels = hu_xcalloc(c->batch, sizeof *s->labels);
 	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
@@ -93,7 +101,7 @@ hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data)
 	if (!s->steps_per_epoch)
 		st = hu_fail(HU_EINVAL, "--batch %zu: there are only %zu images to train on", c->batch, s->data.n_train);
 	if (st == HU_OK)
-		st = open_machines(s);
+		st = open_all(s);
 	if (st != HU_OK)
 		hu_session_close(s);
 	return st;
@@ -131,10 +139,15 @@ hu_status
 hu_session_start(hu_session *s)
 {
 	const hu_program *p = s->programs.train;
+	char *state = hu_xcalloc((size_t)p->nt + 1, 1);
 	hu_tensor *t;
-	hu_status st;
 
-	HU_TRY(hu_session_copy(s, NULL, &t));
+	for (int i = 0; i < p->nt; i++)
+		state[i] = p->t[i].state != 0;
+	hu_status st = hu_session_copy(s, state, &t);
+	free(state);
+	if (st != HU_OK)
+		return st;
 	for (int i = 0; i < p->nt; i++)
 		if (p->t[i].state)
 			hu_start_state(&t[i], p, i, s->config);

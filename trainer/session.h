@@ -27,6 +27,8 @@ typedef struct hu_session {
 	void *read;                     /* room for any tensor, as doubles or floats */
 } hu_session;
 
+/* The two programs of S's configuration and data, loaded on S's back end, and what is watched there: the part of opening a session that takes a device's memory. */
+hu_status hu_session_machines(hu_session *s);
 /* DATA is taken over, whether this succeeds or not. The state is not set: hu_session_start or hu_session_restore does. */
 hu_status hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data);
 void hu_session_close(hu_session *s);

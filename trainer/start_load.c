@@ -46,15 +46,20 @@ from_torch(hu_shape s, size_t k)
 	return (o * in + i) * taps + tap;
 }
 
+/* The shape that theirs must have for ours to be S. */
+static hu_shape
+theirs_of(hu_shape s, int torch)
+{
+	if (torch && s.rank == 2)
+		return hu_shape2(s.d[1], s.d[0]);
+	return torch && s.rank == 4 ? hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]) : s;
+}
+
 static int
 fits(const hu_stensor *e, hu_shape s, int torch)
 {
-	hu_shape want = s;
+	hu_shape want = theirs_of(s, torch);
 
-	if (torch && s.rank == 2)
-		want = hu_shape2(s.d[1], s.d[0]);
-	else if (torch && s.rank == 4)
-		want = hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
 	if (e->rank != want.rank)
 		return 0;
 	for (int k = 0; k < want.rank; k++)
@@ -76,6 +81,30 @@ format_of_dtype(const char *dtype, hu_format_id *f)
 	return 0;
 }
 
+static const char *
+shape_text(int rank, const size_t *d, char *out, size_t size)
+{
+	size_t n = (size_t)snprintf(out, size, "[");
+
+	for (int k = 0; k < rank && n < size; k++)
+		n += (size_t)snprintf(out + n, size - n, k ? ", %zu" : "%zu", d[k]);
+	if (n < size)
+		snprintf(out + n, size - n, "]");
+	return out;
+}
+
+/* Both shapes, in the order of the file's names. */
+static hu_status
+misfit(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, int torch)
+{
+	hu_shape want = theirs_of(info->shape, torch);
+	char have[128], need[128], ours[160] = "";
+
+	if (strcmp(e->name, info->name))
+		snprintf(ours, sizeof ours, "%s, which is this model's %.90s", torch && want.rank > 1 ? ", output features first" : "", info->name);
+	return hu_fail(HU_EFILE, "%s: tensor %s has the shape %s and %s is needed%s", s->path, e->name, shape_text(e->rank, e->shape, have, sizeof have), shape_text(want.rank, want.d, need, sizeof need), ours);
+}
+
 static hu_status
 take(hu_tensor *t, const hu_info *info, const hu_safetensors *s)
 {
@@ -86,8 +115,10 @@ take(hu_tensor *t, const hu_info *info, const hu_safetensors *s)
 
 	if (!e)
 		return info->trainable ? hu_fail(HU_EFILE, "%s: no tensor %s (nor %s.weight, %s/kernel and the like)", s->path, info->name, info->layer, info->layer) : HU_OK;
-	if (!fits(e, t->shape, torch) || !format_of_dtype(e->dtype, &theirs.format))
-		return hu_fail(HU_EFILE, "%s: tensor %s is %s of %zu elements and does not fit %s of %zu; its shape or dtype is another", s->path, e->name, e->dtype, e->count, info->name, t->n);
+	if (!fits(e, t->shape, torch))
+		return misfit(s, e, info, torch);
+	if (!format_of_dtype(e->dtype, &theirs.format))
+		return hu_fail(HU_EFILE, "%s: tensor %s is of dtype %s, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or F8_E5M2", s->path, e->name, e->dtype);
 	if (!(theirs.data = hu_alloc(theirs.n * hu_element_size(theirs.format))))
 		return hu_fail(HU_ENOMEM, "no memory for %s", info->name);
 	hu_status st = hu_run_unpack(&theirs, e->data, e->bytes);

@@ -2,6 +2,7 @@
    Traced calls again, each alone on what it was recorded to have read. */
 #include "lib/base/mem.h"
 #include "lib/base/progress.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 #include "lib/program/exec.h"
 #include "trainer/verify.h"
@@ -125,7 +126,7 @@ hu_differences_to_json(const hu_differences *d, const hu_run *r)
 		snprintf(got, sizeof got, "0x%llx", (unsigned long long)x->got_bits);
 		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:I s:s s:s s:b}", "step", (json_int_t)x->step, "call", x->call, "op", r->train->c[x->call].op->name, "tensor", r->train->t[x->tensor].name, "element", (json_int_t)x->element, "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
 	}
-	return json_pack("{s:s s:I s:I s:I s:o}", "run", r->dir, "calls", (json_int_t)d->calls, "skipped_calls", (json_int_t)d->skipped, "elements", (json_int_t)d->elements, "differences", list);
+	return json_pack("{s:s s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls, "skipped_calls", (json_int_t)d->skipped, "elements", (json_int_t)d->elements, "differences", list);
 }
 
 void
@@ -137,7 +138,7 @@ hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f)
 		const hu_difference *x = &d->list[i];
 		fprintf(f, "%zu\t%d\t%s\t%s\t%zu\t%.17g\t%.17g\t0x%llx\t0x%llx\t%d\n", x->step, x->call, r->train->c[x->call].op->name, r->train->t[x->tensor].name, x->element, x->recorded, x->got, (unsigned long long)x->recorded_bits, (unsigned long long)x->got_bits, x->inherited);
 	}
-	fprintf(f, "%s: %zu calls of %d steps executed again, %zu elements compared, %zu differ", r->dir, d->calls, r->nstep, d->elements, d->n);
+	fprintf(f, "%s: %zu calls of %d steps executed again, %zu elements compared, %zu differ", hu_shown(r->dir), d->calls, r->nstep, d->elements, d->n);
 	if (d->skipped)
 		fprintf(f, "; %zu calls were not recorded whole", d->skipped);
 	fputc('\n', f);

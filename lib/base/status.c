@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/status.h"
 
+#include "lib/base/show.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +18,7 @@ hu_fail(hu_status st, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	for (size_t i = 0; i < sizeof text; i++) {
-		reason[i] = text[i] && (unsigned char)text[i] < 0x20 ? ' ' : text[i];
-		if (!text[i])
-			break;
-	}
+	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* names from files stand in it */
 	return st;
 }
 

@@ -2,6 +2,7 @@
 #include "lib/base/tsv.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -34,11 +35,12 @@ hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...)
 	for (char *s = value; *s; s++)
 		if (*s == '\n' || *s == '\t')
 			*s = ' ';
+	const char *shown = hu_shown(value);
 	hu_str rest;
 	hu_str_init(&rest);
 	hu_str_add(&rest, t->text.s + t->head);
 	t->text.s[t->text.len = t->head] = 0;
-	hu_str_addf(&t->text, "# %s: %s\n", key, value);
+	hu_str_addf(&t->text, "# %s: %s\n", key, shown);
 	t->head = t->text.len;
 	hu_str_addn(&t->text, rest.s, rest.len);
 	hu_str_release(&rest);
@@ -59,7 +61,7 @@ hu_tsv_header(hu_tsv *t, const char *columns)
 void
 hu_tsv_text(hu_tsv *t, const char *s)
 {
-	hu_str_add(&t->text, *s ? s : "-");
+	hu_str_show(&t->text, *s ? s : "-");
 	hu_str_add(&t->text, ++t->at == t->columns ? "\n" : "\t");
 	if (t->at == t->columns)
 		t->at = 0;
@@ -135,20 +137,46 @@ split(char *line, char ***out, int *len, int *cap)
 	}
 }
 
-hu_status
-hu_table_read(hu_table *t, const char *path)
+/* Plain but for its tabs. */
+static int
+printable(char *line)
 {
-	size_t n;
+	int plain = 1;
+
+	for (char *s = line, *tab; plain && s; s = tab ? tab + 1 : NULL) {
+		tab = strchr(s, '\t');
+		if (tab)
+			*tab = 0;
+		plain = hu_plain(s);
+		if (tab)
+			*tab = '\t';
+	}
+	return plain;
+}
+
+hu_status
+hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
+{
 	int ncap = 0, ccap = 0, cells = 0, cap = 0, line = 0;
 
 	memset(t, 0, sizeof *t);
-	HU_TRY(hu_file_read(path, &t->data, &n));
+	t->data = data;
+	if (strlen(data) != n) {
+		hu_fail(HU_EFILE, "%s: byte %zu is zero: this is no text", name, strlen(data));
+		hu_table_release(t);
+		return HU_EFILE;
+	}
 	for (char *s = t->data, *next; *s; s = next) {
 		char *nl = strchr(s, '\n');
 		next = nl ? nl + 1 : s + strlen(s);
 		if (nl)
 			*nl = 0;
 		line++;
+		if (!printable(s)) {
+			hu_fail(HU_EFILE, "%s:%d: there are characters that no table of halfulp has: %.80s", name, line, s);
+			hu_table_release(t);
+			return HU_EFILE;
+		}
 		if (*s == '#') {
 			HU_GROW(t->note, t->notes, ncap);
 			t->note[t->notes++] = s + (s[1] == ' ' ? 2 : 1);
@@ -157,7 +185,7 @@ hu_table_read(hu_table *t, const char *path)
 		} else {
 			int got = split(s, &t->cell, &cells, &cap);
 			if (got != t->columns || !nl) {
-				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", path, line, got, t->columns, nl ? "" : " and no end of line: cut short?");
+				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", name, line, got, t->columns, nl ? "" : " and no end of line: cut short?");
 				hu_table_release(t);
 				return HU_EFILE;
 			}
@@ -166,9 +194,20 @@ hu_table_read(hu_table *t, const char *path)
 	}
 	if (!t->columns) {
 		hu_table_release(t);
-		return hu_fail(HU_EFILE, "%s: no header row", path);
+		return hu_fail(HU_EFILE, "%s: no header row", name);
 	}
 	return HU_OK;
+}
+
+hu_status
+hu_table_read(hu_table *t, const char *path)
+{
+	char *data;
+	size_t n;
+
+	memset(t, 0, sizeof *t);
+	HU_TRY(hu_file_read(path, &data, &n));
+	return hu_table_parse(t, path, data, n);
 }
 
 void

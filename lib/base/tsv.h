@@ -15,7 +15,7 @@ void hu_tsv_init(hu_tsv *t);
 void hu_tsv_note(hu_tsv *t, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hu_tsv_header(hu_tsv *t, const char *columns);
 /* Cells of the current row, left to right; a row ends by itself when it is full. */
-void hu_tsv_text(hu_tsv *t, const char *s);
+void hu_tsv_text(hu_tsv *t, const char *s);   /* as hu_shown has it; "-" where it is empty */
 void hu_tsv_real(hu_tsv *t, double x);   /* NaN is written nan, infinities inf and -inf */
 void hu_tsv_int(hu_tsv *t, long long x);
 void hu_tsv_none(hu_tsv *t);             /* "-" */
@@ -29,6 +29,8 @@ void hu_tsv_release(hu_tsv *t);
 typedef struct hu_table { char *data; char **note; char **column; char **cell; int notes, columns, rows; } hu_table;
 
 hu_status hu_table_read(hu_table *t, const char *path);
+/* The same of N bytes from malloc with a zero after them, which the table takes over, also where it fails; NAME stands in the reasons. */
+hu_status hu_table_parse(hu_table *t, const char *name, char *data, size_t n);
 void hu_table_release(hu_table *t);
 int hu_table_column(const hu_table *t, const char *name);            /* -1 where absent */
 const char *hu_table_cell(const hu_table *t, int row, int column);   /* "-" for column -1 */

@@ -26,6 +26,7 @@ libhalfulp_a_SOURCES += lib/exact/operand.c
 noinst_HEADERS += lib/exact/operand.h
 libhalfulp_a_SOURCES += lib/exact/slices.c
 noinst_HEADERS += lib/exact/slices.h
+libhalfulp_a_SOURCES += lib/exact/tally.c
 libhalfulp_a_SOURCES += lib/exact/tile.c
 noinst_HEADERS += lib/exact/tile.h
 libhalfulp_a_SOURCES += lib/exact/value.c

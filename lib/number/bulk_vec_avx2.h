@@ -6,9 +6,10 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "lib/base/inline.h"
 #include "lib/number/bulk_upward.h"
 
-#define INLINE static inline __attribute__((always_inline, unused))
+#define INLINE HU_INLINE
 
 typedef __m256i vec;
 typedef __m256i mask32, mask64; /* all ones or zeros */

@@ -6,9 +6,10 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "lib/base/inline.h"
 #include "lib/number/bulk_upward.h"
 
-#define INLINE static inline __attribute__((always_inline, unused))
+#define INLINE HU_INLINE
 
 typedef __m512i vec;
 typedef __mmask16 mask32;

@@ -8,9 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/base/inline.h"
 #include "lib/number/bulk_upward.h"
 
-#define INLINE static inline __attribute__((always_inline, unused))
+#define INLINE HU_INLINE
 
 typedef uint32x4_t vec;
 typedef uint32x4_t mask32, mask64; /* all ones or zeros */

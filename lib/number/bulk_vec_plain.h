@@ -13,9 +13,10 @@
 #include <emmintrin.h>
 #endif
 
+#include "lib/base/inline.h"
 #include "lib/number/bulk_upward.h"
 
-#define INLINE static inline __attribute__((always_inline, unused))
+#define INLINE HU_INLINE
 
 typedef uint32_t vec __attribute__((vector_size(16)));
 typedef vec mask32, mask64; /* all ones or zeros */

@@ -49,10 +49,12 @@ find(const row *rows, int n, const char *name)
 	return -1;
 }
 
+/* BLOCKS: block formats are among what can be meant. */
 static hu_status
-none(const char *what, const row *rows, int n, const char *name)
+none(const char *what, const row *rows, int n, int blocks, const char *name)
 {
-	const char *names[HU_FORMATS + HU_MODES];
+	enum { MOST_BLOCKS = 64 };
+	const char *names[HU_FORMATS + HU_MODES + MOST_BLOCKS], *block, *summary;
 	hu_str all;
 
 	hu_str_init(&all);
@@ -60,6 +62,12 @@ none(const char *what, const row *rows, int n, const char *name)
 		names[i] = rows[i].name;
 		hu_str_addf(&all, "%s%s", i ? ", " : "", rows[i].name);
 	}
+	for (int i = 0; blocks && i < MOST_BLOCKS && (block = hu_block_row(i, &summary)); i++) {
+		names[n++] = block;
+		hu_str_addf(&all, "%s%s", i ? ", " : "; in blocks that share a scale, for round and inspect: ", block);
+	}
+	if (blocks)
+		hu_str_add(&all, ", bfp8; names are also made of words, as e5m3 or int4x32 (doc/formats.md)");
 	const char *near = hu_nearest(name, names, (size_t)n);
 	hu_fail(HU_EINVAL, "unknown %s '%s'; %s%s%sknown: %s", what, name, near ? "did you mean " : "", near ? near : "", near ? "? " : "", all.s);
 	hu_str_release(&all);
@@ -85,7 +93,7 @@ hu_format_find(const char *name, hu_format_id *id)
 		return b.element == HU_NO_FORMAT ? hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: round and inspect take it, no command calculates in it; halfulp formats %s has its page", name, name)
 		                                 : hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: round and inspect take it, and op does by --sum tc:blackwell,in=%s; halfulp formats %s has its page", name, name, name);
 	if (i < 0)
-		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL : none("format", formats, HU_FORMATS, name);
+		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL : none("format", formats, HU_FORMATS, 1, name);
 	*id = (hu_format_id)i;
 	return HU_OK;
 }
@@ -96,7 +104,7 @@ hu_mode_find(const char *name, hu_mode *mode)
 	int i = find(modes, HU_MODES, name);
 
 	if (i < 0)
-		return none("rounding mode", modes, HU_MODES, name);
+		return none("rounding mode", modes, HU_MODES, 0, name);
 	*mode = (hu_mode)i;
 	return HU_OK;
 }

@@ -135,6 +135,7 @@ HU_HD int hu_has_subnormals(hu_format f) { return f.p > 1 && !(f.flags & (HU_FTZ
 HU_HD int hu_is_p3109(hu_format f) { return f.special == HU_SPECIAL_P3109 || f.special > HU_SPECIAL_SCALE; }
 
 /* Modes that draw random bits. */
+HU_HD int hu_mode_nearest(hu_mode m) { return m == HU_RNE || m == HU_RNA || m == HU_RNZ; }
 HU_HD int hu_mode_draws(hu_mode m) { return m == HU_SR || m == HU_SRE; }
 
 /* Unit roundoff u = 2^-p of round to nearest, and the smallest positive value. */

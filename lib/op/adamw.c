@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adamw: Adam with decoupled weight decay; the bias corrections come from the clock.
-   The update uses m' and v' as computed, before their rounding to their own formats. */
-#include "lib/op/reduce.h"
+   adamw: Adam with decoupled weight decay as PyTorch's AdamW has it (Loshchilov & Hutter 2019): w = w (1 - lr decay) -
+   lr m^ / (sqrt(v^) + eps), the moments corrected before epsilon is added; adam.c has Keras's form. The bias
+   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own formats. */
+#include "lib/op/moments.h"
 
 #define STEP(S, T)                                                   \
 	do {                                                         \
@@ -20,17 +21,9 @@
 	} while (0)
 #define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))
-#define KEEP(S, T) (out[0][i] = in[0][i], out[1][i] = in[2][i], out[2][i] = in[3][i])
 
 /* k beyond those of the formula, as the call and the clock give them. */
-enum { POWER1 = 9, POWER2 = 10, DECAY = 11 };
-
-/* 1 - a */
-static void
-rest(mpfr_t y, const mpfr_t a)
-{
-	mpfr_ui_sub(y, 1, a, MPFR_RNDN);
-}
+enum { EPS = 5, POWER1 = 9, POWER2 = 10, DECAY = 11 };
 
 static void
 exact_step(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
@@ -39,26 +32,18 @@ exact_step(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_t m, v, t;
 
 	mpfr_inits2(p, m, v, t, (mpfr_ptr)NULL);
-	rest(t, k[1]);
-	mpfr_mul(t, t, x[1], MPFR_RNDN);
-	mpfr_mul(m, k[1], x[2], MPFR_RNDN);
-	mpfr_add(m, m, t, MPFR_RNDN);
-	rest(t, k[3]);
-	mpfr_mul(t, t, x[1], MPFR_RNDN);
-	mpfr_mul(t, t, x[1], MPFR_RNDN);
-	mpfr_mul(v, k[3], x[3], MPFR_RNDN);
-	mpfr_add(v, v, t, MPFR_RNDN);
+	hu_moments_exact(m, v, k[1], k[3], x);
 	if (out == 0) {
-		rest(t, k[POWER1]);
+		hu_moments_rest(t, k[POWER1]);
 		mpfr_div(y, m, t, MPFR_RNDN);
 		mpfr_mul(y, y, k[0], MPFR_RNDN);
-		rest(t, k[POWER2]);
+		hu_moments_rest(t, k[POWER2]);
 		mpfr_div(t, v, t, MPFR_RNDN);
 		mpfr_sqrt(t, t, MPFR_RNDN);
-		mpfr_add(t, t, k[5], MPFR_RNDN);
+		mpfr_add(t, t, k[EPS], MPFR_RNDN);
 		mpfr_div(y, y, t, MPFR_RNDN);
 		mpfr_mul(t, k[0], k[DECAY], MPFR_RNDN);
-		rest(t, t);
+		hu_moments_rest(t, t);
 		mpfr_mul(t, t, x[0], MPFR_RNDN);
 		mpfr_sub(y, t, y, MPFR_RNDN);
 	} else {
@@ -67,37 +52,26 @@ exact_step(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_clears(m, v, t, (mpfr_ptr)NULL);
 }
 
-static void
-exact_keep(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
-{
-	(void)k;
-	mpfr_set(y, x[out == 0 ? 0 : out + 1], MPFR_RNDN);
-}
 HU_BLOCKS(step, STEP, exact_step)
 HU_BLOCKS(step_term, STEP_TERM, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
-HU_BLOCKS(keep, KEEP, exact_keep)
+HU_BLOCKS(keep, HU_MOMENTS_KEEP, hu_moments_exact_keep)
 
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
 	double lr = hu_attr_num(c, "lr", 1e-3), b1 = hu_attr_num(c, "beta1", 0.9), b2 = hu_attr_num(c, "beta2", 0.999);
 	double decay = hu_attr_num(c, "weight_decay", 0.01), p1 = hu_get(in[5], 1), p2 = hu_get(in[5], 2);
-	double eps = hu_attr_num(c, "eps", 1e-8);
 
-	hu_map_init(m, c, hu_get(in[2], 0) != 0 ? &keep : &step, in[0]->n, 1);
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_EACH);
-	hu_map_add(m, in[3], HU_EACH);
-	hu_map_add(m, in[4], HU_EACH);
+	hu_moments_init(m, c, hu_moments_skipped(in) ? &keep : &step, in);
 	m->nk = 9;
 	m->k[0] = lr;
 	m->k[1] = b1;
 	m->k[2] = 1 - b1;
 	m->k[3] = b2;
 	m->k[4] = 1 - b2;
-	m->k[5] = eps;
+	m->k[EPS] = hu_attr_num(c, "eps", 1e-8);
 	m->k[6] = 1 - lr * decay;
 	m->k[7] = 1 - p1;
 	m->k[8] = 1 - p2;
@@ -115,45 +89,7 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->ke[8] = hu_bounded_own(m->k[8]);
 }
 
-/* Epsilon is stored where v is: rounded to v's format, it may become 0. */
-static void
-round_eps(hu_map *m, hu_tensor *const *in)
-{
-	double eps = m->k[5];
-
-	m->k[5] = hu_rne(hu_format_of(in[4]->format), eps);
-	m->ke[5] = hu_abs(m->k[5] - eps);
-}
-
-static hu_status
-emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
-{
-	hu_map m;
-
-	prepare(&m, c, in);
-	round_eps(&m, in);
-	hu_map_emulate(&m, out, 3, env);
-	return HU_OK;
-}
-
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	hu_map m;
-
-	prepare(&m, c, in);
-	return hu_map_reference(&m, out, element, n, exact);
-}
-
-static hu_status
-bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
-{
-	hu_map m;
-
-	prepare(&m, c, in);
-	round_eps(&m, in);
-	return hu_map_bound(&m, 3, out, hu_output_format(c, in, out), element, n, b);
-}
+HU_MOMENTS_FACES
 
 /* The constants that the mathematics has: no double holds 1 - beta and its like. */
 static hu_status
@@ -175,54 +111,13 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 		hu_map_certify(&m, 2, hu_dd_sub(one, hu_dd_of(b)));
 		return hu_map_enclose(&m, &m, in, 0, hu_output_format(c, in, out), element, n, sink);
 	}
-	rounded = m;
-	round_eps(&rounded, in);
+	emulated(&rounded, c, in);
 	hu_map_certify(&m, 2, hu_dd_sub(one, hu_dd_of(m.k[1])));
 	hu_map_certify(&m, 4, hu_dd_sub(one, hu_dd_of(m.k[3])));
 	hu_map_certify(&m, 6, hu_dd_sub(one, hu_dd_mul(hu_dd_of(m.k[0]), hu_dd_of(m.k[DECAY]))));
 	hu_map_certify(&m, 7, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 1)));
 	hu_map_certify(&m, 8, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2)));
 	return hu_map_enclose(&m, &rounded, in, out, hu_output_format(c, in, out), element, n, sink);
-}
-
-/* Of the weights; the decay's own rounding counts as part of the update. */
-static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
-{
-	hu_map m;
-
-	if (out != 0 || hu_get(in[2], 0) != 0)
-		return HU_OK;
-	prepare(&m, c, in);
-	round_eps(&m, in);
-	m.blocks = &step_term;
-	return hu_update_swamping(&m, element, n, env, count);
-}
-
-static void
-updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count)
-{
-	hu_map m;
-
-	if (hu_get(in[2], 0) != 0)
-		return;
-	prepare(&m, c, in);
-	round_eps(&m, in);
-	m.blocks = &step_term;
-	hu_update_tally_all(&m, in[0], out, count);
-}
-
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	HU_TRY(hu_shape_expect(c, 1, in[1], in[0]));
-	HU_TRY(hu_shape_length(c, 2, in[2], 1));
-	HU_TRY(hu_shape_expect(c, 3, in[3], in[0]));
-	HU_TRY(hu_shape_expect(c, 4, in[4], in[0]));
-	HU_TRY(hu_shape_length(c, 5, in[5], 3));
-	for (int k = 0; k < 3; k++)
-		HU_TRY(hu_shape_settle(c, k, out, in[0]));
-	return HU_OK;
 }
 
 static void
@@ -234,7 +129,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_adamw = {
-	.name = "adamw", .summary = "Adam with decoupled weight decay",
-	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
+	.name = "adamw", .summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
+	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT, .like = "-34",
+	.shape = hu_moments_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
 };

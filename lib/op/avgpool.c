@@ -144,6 +144,12 @@ magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
+static hu_roundings
+roundings(const hu_call *c, hu_tensor *const *in, int out)
+{
+	return hu_reduce_roundings(c, in, out, pixels(in[0]), 1, hu_smallest(hu_format_of(c->fmt.compute))); /* 1: the division */
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -167,5 +173,5 @@ static const hu_grad grad[] = {
 const hu_op hu_op_avgpool = {
 	.name = "avgpool", .summary = "mean of each channel over an image",
 	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude, .swamping = swamping, .grad = grad,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping, .grad = grad,
 };

@@ -192,9 +192,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
-	(void)c;
 	(void)out;
-	k->flops = 8.0 * (double)hu_count(in[0]) + 12.0 * (double)hu_last(in[0]);
+	/* a running statistic is one of two products and their sum */
+	k->flops = 8.0 * (double)hu_count(in[0]) + (5.0 + (c->nout > 3 ? 3.0 * (c->nout - 3) : 0)) * (double)hu_last(in[0]);
 }
 
 static const hu_grad grad[] = {
@@ -204,6 +204,6 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_batchnorm = {
 	.name = "batchnorm", .summary = "normalises each channel over the batch",
-	.min_in = 5, .max_in = 5, .nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
+	.min_in = 5, .max_in = 5, .nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .grad = grad,
 };

@@ -107,6 +107,12 @@ magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
+static hu_roundings
+roundings(const hu_call *c, hu_tensor *const *in, int out)
+{
+	return hu_reduce_roundings(c, in, out, in[0]->n / hu_last(in[0]->shape), 0, 0);
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -124,6 +130,6 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_bias_db = {
 	.name = "bias_db", .summary = "gradient of a bias: sums over the rows",
 	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude, .roundings = roundings,
 	.swamping = swamping,
 };

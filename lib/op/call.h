@@ -12,7 +12,7 @@ typedef struct hu_op hu_op;
 
 typedef enum hu_phase { HU_FORWARD, HU_BACKWARD, HU_UPDATE } hu_phase;
 
-enum { HU_MAX_ATTR = 12 };
+enum { HU_MAX_ATTR = 20 };
 
 /* A named number or, where text is not empty, a word. */
 typedef struct hu_attr { char key[16]; double num; char text[24]; } hu_attr;

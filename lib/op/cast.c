@@ -2,6 +2,7 @@
    cast: y = x in another format, rounded once. With scaled=1 x is multiplied by
    s = 2^floor(log2(max/amax)) first, which is the second output. */
 #include "lib/op/map.h"
+#include "lib/op/performed.h"
 
 #include "lib/base/thread.h"
 
@@ -59,6 +60,7 @@ scale_for(const hu_tensor *x, hu_format_id to)
 	double a = amax(x), max = hu_format_of(to).max;
 	int e;
 
+	hu_performed_operations(x->n);
 	if (a == 0 || !hu_isfinite(a))
 		return 1;
 	e = hu_exponent(max) - hu_exponent(a);
@@ -89,6 +91,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 
 	prepare(&m, c, in);
 	hu_map_emulate(&m, out, 1, env);
+	hu_performed_operations(m.n);
 	if (c->nout > 1)
 		hu_put(out[1], 0, m.nk ? m.k[0] : 1);
 	return HU_OK;

@@ -7,6 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/bulk.h"
 #include "lib/number/draw.h"
+#include "lib/op/performed.h"
 #include "lib/sum/panel.h"
 #include "lib/sum/parts.h"
 #include "lib/sum/tc_panel.h"
@@ -25,14 +26,41 @@ hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before)
 }
 
 void
+hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in)
+{
+	memset(x, 0, sizeof *x);
+	map(x, c, in);
+	if (x->batches > 1)
+		return;
+	x->batches = 1;
+	x->row_step = x->n;
+	x->batch_step = x->m * x->n;
+}
+
+size_t
+hu_contract_at(const hu_contract *x, size_t m)
+{
+	return x->batch * x->batch_step + (x->place ? x->place(x, m) : m) * x->row_step;
+}
+
+size_t
+hu_contract_find(hu_contract *x, size_t e, size_t *n)
+{
+	size_t m = x->row_step > x->batch_step ? e / x->row_step : e % x->batch_step / x->row_step;
+
+	x->batch = x->row_step > x->batch_step ? e % x->row_step / x->batch_step : e / x->batch_step;
+	*n = e - x->batch * x->batch_step - m * x->row_step;
+	return m;
+}
+
+void
 hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in)
 {
 	hu_shape shapes[4];
 
 	for (int i = 0; i < c->nin && i < 4; i++)
 		shapes[i] = in[i]->shape;
-	memset(x, 0, sizeof *x);
-	map(x, c, shapes);
+	hu_contract_describe(x, map, c, shapes);
 	x->a = in[0];
 	x->b = in[1];
 	x->scale = c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
@@ -58,15 +86,19 @@ hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in)
 	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.acc);
 }
 
-void
+size_t
 hu_contract_row(const hu_contract *c, size_t m, double *a)
 {
+	size_t operands = 0;
+
 	for (size_t k = 0; k < c->k;) {
 		hu_stretch s = c->row(c, m, k);
 		for (size_t i = 0; i < s.length; i++)
 			a[k + i] = s.offset < 0 ? 0.0 : hu_get(c->a, (size_t)s.offset + i * s.stride);
+		operands += s.offset == HU_TAP_SKIPPED ? 0 : s.length;
 		k += s.length;
 	}
+	return operands;
 }
 
 void
@@ -133,12 +165,13 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 		for (size_t m = 0; m < rows; m++) {
 			if (full)
 				continue;
-			hu_contract_row(x, m, a);
+			size_t at = hu_contract_at(x, m);
+			hu_performed_macs(hu_contract_row(x, m, a) * columns);
 			for (size_t n = 0; n < columns; n++) {
-				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (m * columns + n) * k, c->sum.bits };
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * k, c->sum.bits };
 				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
 			}
-			hu_contract_store(c, y, m * columns, columns, line, x->scale, env);
+			hu_contract_store(c, y, at, columns, line, x->scale, env);
 		}
 		free(a);
 		free(sums);
@@ -252,12 +285,37 @@ split_f32(hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env, hu_
 			*st = fast_f32(&part, c, y, part.k, env);
 		else
 			for (size_t m = 0; m < part.m; m++)
-				memset((float *)y->data + part.place(&part, m) * part.n, 0, part.n * sizeof(float));
+				memset((float *)y->data + hu_contract_at(&part, m), 0, part.n * sizeof(float));
 		if (part.minus_zero)
 			return 0;
 		part = *x;
 	}
 	return 1;
+}
+
+/* One batch of the settled call C. */
+static hu_status
+emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
+	int wide = x->a->format == HU_FP64 || x->b->format == HU_FP64;
+	hu_narrow narrow;
+	hu_tc_plan plan;
+
+	if (fast && fused && !wide && c->sum.acc == HU_FP32) {
+		hu_status st;
+		if (x->split && c->sum.id == HU_SUM_FMA && part == x->k && !hu_is_wide(y->format) && split_f32(x, c, y, env, &st))
+			return st;
+		x->split = NULL;
+		return fast_f32(x, c, y, part, env);
+	}
+	if (fast && fused && c->sum.acc == HU_FP64)
+		return fast_f64(x, c, y, part, env);
+	if (c->sum.id == HU_SUM_SEQUENTIAL && c->sum.acc == HU_FP32 && hu_contract_has_lanes(x, c))
+		return hu_contract_lanes(x, c, y, part, env);
+	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
+		return fast_any(x, c, y, part, env);
+	return (hu_tc_plan_of(&plan, c->sum) ? hu_contract_tc : hu_contract_has_lanes(x, c) ? hu_contract_lanes : plain)(x, c, y, part, env);
 }
 
 hu_status
@@ -268,26 +326,14 @@ hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 
 	HU_TRY(hu_contract_settle(c, call, in));
 	size_t part = hu_attr_count(c, "part", 0);
-	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 
 	hu_contract_open(&x, map, c, in);
 	if (!part || part > x.k)
 		part = x.k;
-	int wide = in[0]->format == HU_FP64 || in[1]->format == HU_FP64;
-	hu_narrow narrow;
-	if (fast && fused && !wide && c->sum.acc == HU_FP32) {
-		hu_status st;
-		if (x.split && c->sum.id == HU_SUM_FMA && part == x.k && !hu_is_wide(out[0]->format) && split_f32(&x, c, out[0], env, &st))
-			return st;
-		x.split = NULL;
-		return fast_f32(&x, c, out[0], part, env);
+	for (size_t i = 0; i < x.batches; i++) {
+		hu_contract one = x;
+		one.batch = i;
+		HU_TRY(emulate_batch(&one, c, out[0], part, env));
 	}
-	if (fast && fused && c->sum.acc == HU_FP64)
-		return fast_f64(&x, c, out[0], part, env);
-	if (c->sum.id == HU_SUM_SEQUENTIAL && c->sum.acc == HU_FP32 && hu_contract_has_lanes(&x, c))
-		return hu_contract_lanes(&x, c, out[0], part, env);
-	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
-		return fast_any(&x, c, out[0], part, env);
-	hu_tc_plan plan;
-	return (hu_tc_plan_of(&plan, c->sum) ? hu_contract_tc : hu_contract_has_lanes(&x, c) ? hu_contract_lanes : plain)(&x, c, out[0], part, env);
+	return HU_OK;
 }

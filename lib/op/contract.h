@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What matmul and the convolutions have in common: y[m,n] = Σ_k A[m,k] B[k,n], where A and
-   B are read in place through an index map (implicit GEMM: no unrolled copy of an image).
+   B are read in place through an index map (implicit GEMM: no unrolled copy of an image). There may be several such
+   products, one a batch (a group of a convolution's channels), which share nothing but their tensors.
    Each such operator is its map, its shape rule and its gradient rule; all that computes
    and judges stands here once. */
 #ifndef HU_OP_CONTRACT_H
@@ -12,24 +13,29 @@
 typedef struct hu_contract hu_contract;
 
 /* A stretch of row M of A: elements k .. k+length-1 lie at offset, offset + stride, …
-   of tensor a; offset -1: they are +0 (a tap outside the image, or one a stride skips). */
+   of tensor a; a negative offset: they are +0, since the tap lies outside the image or the stride skips it. */
 typedef struct hu_stretch { ptrdiff_t offset; size_t stride, length; } hu_stretch;
+enum { HU_TAP_OUTSIDE = -1, HU_TAP_SKIPPED = -2 };
 
 struct hu_contract {
-	size_t m, n, k;
+	size_t m, n, k;                                     /* of one batch */
+	/* Output (m, n) of batch i is element i * batch_step + m * row_step + n; either step contains the other. row(), column() and
+	   place() speak of batch BATCH. hu_contract_describe sets the steps where there is one batch: its rows lie side by side. */
+	size_t batches, batch, batch_step, row_step;
 	const hu_tensor *a, *b;
 	hu_stretch (*row)(const hu_contract *c, size_t m, size_t k);
 	size_t (*column)(const hu_contract *c, size_t k);   /* offset of B[k,0] in b */
 	size_t column_stride;                               /* from B[k,n] to B[k,n+1] */
-	/* Geometry of the map: image (height, width, channels), kernel, outputs, stride, padding before. */
-	size_t h, w, ci, kh, kw, ho, wo, co, s;
+	/* Geometry of a convolution: how many images, their extents, kernel, outputs, strides, dilations, padding before; a group's channels and all. */
+	size_t images, h, w, ci, kh, kw, ho, wo, co, sh, sw, dh, dw, cin, cout;
 	ptrdiff_t pad_h, pad_w;
 	double scale;                                       /* the result is divided by it: a power of two */
 	/* Where a stride makes most operands of A structurally +0: the I-th contraction over the others
 	   alone, for a share of the rows, which place() puts back. 0 past the last. NULL: no such split. */
 	int (*split)(hu_contract *part, const hu_contract *whole, size_t i);
 	size_t (*place)(const hu_contract *c, size_t m);    /* the output's row of row m; NULL: m itself */
-	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0;   /* of a split */
+	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0, step_h, step_w;   /* of a split: its pixels, its taps and their distance */
+	double (*unread)(const hu_contract *c);             /* elements of A's tensor in no row; NULL: none */
 	int minus_zero;                                     /* set where an accumulator ended as -0 */
 };
 
@@ -48,8 +54,13 @@ int hu_contract_holds(hu_format b, hu_format a);
 /* The bound of a settled tensor-core call's sum of the operands of one output, all of it absolute. */
 hu_sum_bound hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part);
 void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost);
+/* Bytes that the emulation may allocate beyond its tensors, from the shapes: its operands in the order of its sums, and each thread's own. */
+double hu_contract_workspace(hu_contract_map *map, const hu_call *c, const hu_shape *in, int threads);
 /* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
 double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
+
+/* What the rows of contractions say of roundings (op.h). */
+hu_roundings hu_contract_roundings(hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
 
 /* The scales among a call's operands: none, or with the attribute scaled two of one element each, third and fourth. */
 hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
@@ -104,16 +115,37 @@ hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
 	{                                                                                                                                             \
 		return hu_contract_unit_bound(map, c, in);                                                                                            \
 	}                                                                                                                                             \
+	static hu_roundings roundings(const hu_call *c, hu_tensor *const *in, int out)                                                                       \
+	{                                                                                                                                                    \
+		(void)out;                                                                                                                                   \
+		return hu_contract_roundings(map, c, in);                                                                                                    \
+	}                                                                                                                                                    \
+	static double workspace(const hu_call *c, const hu_shape *in, int threads)                                                                    \
+	{                                                                                                                                             \
+		return hu_contract_workspace(map, c, in, threads);                                                                                    \
+	}                                                                                                                                             \
 	const hu_op hu_op_##NAME = { .name = #NAME, .summary = SUMMARY, .min_in = 2, .max_in = 4, .nout = 1, .attrs = ATTRS, .cls = HU_CLASS_GEMM,   \
 		.parity = HU_PARITY_BOUND, .shape = whole_shape, .cost = cost, .emulate = emulate, .emulate_some = emulate_some, .reference = reference, .bound = bound, .enclose = enclose,                  \
-		.unit_bound = unit_bound, .magnitude = magnitude, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
+		.unit_bound = unit_bound, .workspace = workspace, .magnitude = magnitude, .roundings = roundings, .swamping = swamping, .grad = GRAD, .grad_zero = GRAD_ZERO };
 
 /* Doubles of B that all tiles of a judge share, 2^24 where memory is plenty; of more each tile packs its own. */
 size_t hu_contract_shared(void);
+/* Sizes, geometry and maps of the call, with nothing left 0. */
+void hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in);
+/* The output's element of (m, 0) in X's batch. */
+size_t hu_contract_at(const hu_contract *x, size_t m);
+/* Sets X's batch to that of the output's element E, and returns E's row; its column is *N. */
+size_t hu_contract_find(hu_contract *x, size_t e, size_t *n);
+/* The geometry of a convolution's call: strides, dilations, padding, groups (the batches); then its channels, which groups divide.
+   HU_EINVAL where the kernel or the groups do not fit. */
+hu_status hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw);
+hu_status hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters);
+/* Of an image: elements that no window covers. */
+double hu_conv_unread(const hu_contract *x);
 /* Elements K0 .. K1-1 of row M of A as doubles. */
 void hu_contract_stretch(const hu_contract *c, size_t m, size_t k0, size_t k1, double *a);
-/* Row M of A and column N of B as doubles: K values each. */
-void hu_contract_row(const hu_contract *c, size_t m, double *a);
+/* Row M of A and column N of B as doubles: K values each. Returns how many of the row are operands: no taps that a stride skips. */
+size_t hu_contract_row(const hu_contract *c, size_t m, double *a);
 void hu_contract_column(const hu_contract *c, size_t n, double *b);
 void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b);
 /* The call with its summation model resolved from the operands' formats; it owns nothing. */

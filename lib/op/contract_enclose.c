@@ -159,18 +159,29 @@ hand_over(const job *j, work *w, size_t n)
 	j->sink->take(j->sink, &t);
 }
 
-/* The output's row of row M of a contraction or of a split's share. */
+/* The batch's row of row M of a contraction or of a split's share. */
 static size_t
 placed(const hu_contract *x, size_t m)
 {
 	return x->place ? x->place(x, m) : m;
 }
 
+/* The column of the output's element E. */
+static size_t
+column_of(const hu_contract *x, size_t e)
+{
+	hu_contract one = *x;
+	size_t n;
+
+	hu_contract_find(&one, e, &n);
+	return n;
+}
+
 /* Columns N0 .. N0+COUNT-1 of rows w->rows[0 .. r). */
 static void
 tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0, size_t count, size_t r)
 {
-	size_t n = 0, N = x->n;
+	size_t n = 0;
 
 	products(w, x, b, NULL, n0, count, r);
 	for (size_t i = 0; i < r; i++) {
@@ -178,12 +189,12 @@ tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0
 		if (!j->start) {
 			for (size_t q = 0; q < count; q++, n++) {
 				w->from[n] = i * count + q;
-				w->at[n] = m * N + n0 + q;
+				w->at[n] = hu_contract_at(x, w->rows[i]) + n0 + q;
 			}
 			continue;
 		}
 		for (size_t q = j->start[m]; q < j->start[m + 1]; q++) {
-			size_t column = j->element[j->order[q]] % N;
+			size_t column = column_of(x, j->element[j->order[q]]);
 			if (column >= n0 && column < n0 + count) {
 				w->from[n] = i * count + column - n0;
 				w->at[n++] = j->order[q];
@@ -192,7 +203,7 @@ tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0
 	}
 	choose(j, w, n);
 	if (j->hi)
-		put_exact(j, w, N, n0, count, r);
+		put_exact(j, w, x->n, n0, count, r);
 	hand_over(j, w, n);
 }
 
@@ -208,7 +219,7 @@ singles(const job *j, work *w, const hu_contract *x, size_t row)
 		for (; q < j->start[m + 1] && n < COLUMNS; q++, n++) {
 			w->from[n] = n;
 			w->at[n] = j->order[q];
-			w->columns[n] = j->element[j->order[q]] % x->n;
+			w->columns[n] = column_of(x, j->element[j->order[q]]);
 		}
 		products(w, x, NULL, w->columns, 0, n, 1);
 		choose(j, w, n);
@@ -299,24 +310,33 @@ all_finite(const hu_tensor *t)
 	return 1;
 }
 
-/* The list sorted by rows (a counting sort: positions of one row stay in order). */
+/* The batch's part of the list sorted by rows (a counting sort: positions of one row stay in order). */
 static void
 by_rows(job *j, const size_t *element, size_t n)
 {
-	size_t M = j->x->m, N = j->x->n, distinct = 0;
+	size_t M = j->x->m, N = j->x->n, distinct = 0, column, mine = 0;
+	hu_contract one = *j->x;
 
 	j->element = element;
 	j->start = hu_xcalloc(M + 2, sizeof *j->start);
 	j->order = hu_xmalloc((n + 1) * sizeof *j->order);
-	for (size_t i = 0; i < n; i++)
-		j->start[element[i] / N + 2]++;
+	for (size_t i = 0; i < n; i++) {
+		size_t m = hu_contract_find(&one, element[i], &column);
+		if (one.batch == j->x->batch) {
+			j->start[m + 2]++;
+			mine++;
+		}
+	}
 	for (size_t m = 0; m < M; m++)
 		distinct += j->start[m + 2] != 0;
 	for (size_t m = 0; m < M; m++)
 		j->start[m + 2] += j->start[m + 1];
-	for (size_t i = 0; i < n; i++)
-		j->order[j->start[element[i] / N + 1]++] = i;
-	j->single = n * PANEL < distinct * N;
+	for (size_t i = 0; i < n; i++) {
+		size_t m = hu_contract_find(&one, element[i], &column);
+		if (one.batch == j->x->batch)
+			j->order[j->start[m + 1]++] = i;
+	}
+	j->single = mine * PANEL < distinct * N;
 }
 
 /* Certified operands: all outputs, of which a list keeps some. */
@@ -337,15 +357,19 @@ certified(hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *
 	hu_status st = HU_OK;
 	hu_contract part;
 
+	size_t all = x->batches * x->m * x->n;
+	int split = x->split && all_finite(x->b);
+
 	if (element)
-		k.v = hu_xcalloc(x->m * x->n + n + 1, sizeof *k.v);
-	if (x->split && all_finite(x->b))
-		for (size_t i = 0; part = *x, x->split(&part, x, i); i++)
-			hu_contract_enclose_low(&part, to);
-	else
-		hu_contract_enclose_low(x, to);
+		k.v = hu_xcalloc(all + n + 1, sizeof *k.v);
+	for (x->batch = 0; x->batch < x->batches; x->batch++)
+		if (split)
+			for (size_t i = 0; part = *x, x->split(&part, x, i); i++)
+				hu_contract_enclose_low(&part, to);
+		else
+			hu_contract_enclose_low(x, to);
 	if (element) {
-		hu_dd *some = k.v + x->m * x->n;
+		hu_dd *some = k.v + all;
 		for (size_t i = 0; i < n; i++)
 			some[i] = k.v[element[i]];
 		st = hu_enclose_list(c, in, 0, element, n, sink, some, NULL);
@@ -368,21 +392,25 @@ hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 		return certified(&x, c, in, element, n, sink);
 	j.sum = hu_sum_apriori(c->sum, x.k, length);
 	j.inner = length && length < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	if (hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) { /* products rounded to double first (model.h) */
+	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that rounding. */
+	if ((hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) && c->sum.acc != HU_FP64) {
 		j.sum.relative += 0x1p-52 * (1 + j.sum.relative);
 		j.sum.absolute += (double)x.k * 0x1p-1073 * (1 + j.sum.relative);
 	}
-	if (element)
-		by_rows(&j, element, n);
-	else
+	if (!element)
 		sink->gives_exact = sink->want_exact;
 	/* Taps that a stride skips are zeros: without them the sum is the same, where none meets an infinity. */
-	if (x.split && all_finite(x.b))
-		for (size_t i = 0; part = x, x.split(&part, &x, i); i++)
-			contraction(&j, &part);
-	else
-		contraction(&j, &x);
-	free(j.start);
-	free(j.order);
+	int split = x.split && all_finite(x.b);
+	for (x.batch = 0; x.batch < x.batches; x.batch++) {
+		if (element)
+			by_rows(&j, element, n);
+		if (split)
+			for (size_t i = 0; part = x, x.split(&part, &x, i); i++)
+				contraction(&j, &part);
+		else
+			contraction(&j, &x);
+		free(j.start);
+		free(j.order);
+	}
 	return HU_OK;
 }

@@ -85,7 +85,7 @@ take_values(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size
 	(void)batch;
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < n; j++) {
-			mpfr_ptr y = r->exact[(i0 + i) * r->x->n + j0 + j];
+			mpfr_ptr y = r->exact[(i0 + i) * r->x->row_step + j0 + j];
 			hu_exact_tile_mpfr(y, t, i, j);
 			if (r->x->scale != 1)
 				mpfr_div_d(y, y, r->x->scale, MPFR_RNDN); /* a power of two: exact */

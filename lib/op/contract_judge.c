@@ -76,7 +76,9 @@ reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t
 	{
 #pragma omp for schedule(dynamic, 4)
 		for (size_t i = 0; i < n; i++) {
-			sum_of_parts(exact[i], x, element[i] / x->n, element[i] % x->n, (const mpfr_t *)a, (const mpfr_t *)b);
+			hu_contract one = *x;
+			size_t column, row = hu_contract_find(&one, element[i], &column);
+			sum_of_parts(exact[i], &one, row, column, (const mpfr_t *)a, (const mpfr_t *)b);
 			mpfr_div_d(exact[i], exact[i], x->scale, MPFR_RNDN);
 		}
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
@@ -87,15 +89,29 @@ reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t
 	}
 }
 
-/* Whole rows that the ascending list has, where it leaves no gap: from *ROW0 on, beginning at position *AT of it; 0: none. */
+/* The batches' rows together, as the output has them: whole ones that the ascending list has, where it leaves no
+   gap: from *ROW0 on, beginning at position *AT of it; 0: none. */
 static size_t
 whole_rows(const hu_contract *x, const size_t *element, size_t n, size_t *row0, size_t *at)
 {
 	if (!n || element[n - 1] - element[0] + 1 != n)
 		return 0;
-	*row0 = (element[0] + x->n - 1) / x->n;
-	*at = *row0 * x->n - element[0];
-	return n > *at ? (n - *at) / x->n : 0;
+	*row0 = (element[0] + x->row_step - 1) / x->row_step;
+	*at = *row0 * x->row_step - element[0];
+	return n > *at ? (n - *at) / x->row_step : 0;
+}
+
+/* ROWS rows from ROW0, of whichever batch they are, by the exact engine to EXACT. */
+static void
+rows_of_batches(hu_contract *x, size_t row0, size_t rows, mpfr_t *exact)
+{
+	for (x->batch = 0; x->batch < x->batches; x->batch++) {
+		size_t first = hu_contract_at(x, 0) / x->row_step, past = first + x->m; /* this batch's rows among all */
+		size_t from = row0 > first ? row0 : first, to = row0 + rows < past ? row0 + rows : past;
+		if (from < to)
+			hu_contract_exact_values(x, from - first, to - from, exact + (hu_contract_at(x, from - first) - row0 * x->row_step));
+	}
+	x->batch = 0;
 }
 
 hu_status
@@ -110,16 +126,17 @@ hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 	}
 	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at), past = 0;
 	if (rows >= ROWS) {
-		hu_contract_exact_values(&x, row0, rows, exact + at);
-		past = rows * x.n;
+		rows_of_batches(&x, row0, rows, exact + at);
+		past = rows * x.row_step;
 	}
-#pragma omp parallel
+#pragma omp parallel firstprivate(x)
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
 		for (size_t e = 0; e < n - past; e++) {
 			size_t i = past && e >= at ? e + past : e;
-			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
+			size_t column, row = hu_contract_find(&x, element[i], &column);
+			hu_contract_gather(&x, row, column, a, a + x.k);
 			hu_exact_dot(exact[i], a, a + x.k, x.k);
 			if (x.scale != 1)
 				mpfr_div_d(exact[i], exact[i], x.scale, MPFR_RNDN); /* a power of two: exact */
@@ -169,8 +186,10 @@ hu_sum_bound
 hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
 {
 	double *a = hu_xmalloc(2 * x->k * sizeof *a);
+	hu_contract one = *x;
+	size_t column, row = hu_contract_find(&one, element, &column);
 
-	hu_contract_gather(x, element / x->n, element % x->n, a, a + x->k);
+	hu_contract_gather(&one, row, column, a, a + x->k);
 	hu_sum_bound s = tc_bound(c, a, a + x->k, x->k, part);
 	free(a);
 	return s;
@@ -219,14 +238,15 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 	HU_TRY(hu_contract_settle(c, call, in));
 
 	hu_contract_open(&x, map, c, in);
-#pragma omp parallel reduction(+ : additions, swamped, stagnated)
+#pragma omp parallel firstprivate(x) reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0 };
 			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
-			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, a + x.k);
+			size_t column, row = hu_contract_find(&x, element[i], &column);
+			hu_contract_gather(&x, row, column, a, a + x.k);
 			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);
 			additions += k.additions;
 			swamped += k.swamped;
@@ -244,19 +264,24 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 void
 hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost)
 {
-	hu_contract x = { 0 };
+	hu_contract x, part;
 
-	map(&x, c, in);
-	cost->macs = (double)x.m * (double)x.n * (double)x.k;
+	hu_contract_describe(&x, map, c, in);
+	if (!x.split)
+		cost->macs = (double)x.m * (double)x.n * (double)x.k;
+	for (size_t i = 0; x.split && (part = x, x.split(&part, &x, i)); i++)
+		cost->macs += (double)part.m * (double)part.n * (double)part.k;
+	cost->macs *= (double)x.batches;
 	cost->flops = 2 * cost->macs;
+	cost->unread = x.unread ? x.unread(&x) : 0;
 }
 
 double
 hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in)
 {
-	hu_contract x = { 0 };
+	hu_contract x;
 
-	map(&x, c, in);
+	hu_contract_describe(&x, map, c, in);
 	size_t part = hu_attr_count(c, "part", 0);
 	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_sum s = c->sum;
@@ -264,4 +289,25 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 		return INFINITY;
 	double sum = hu_sum_apriori(s, x.k, part).relative, last = hu_contract_holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
 	return sum + last * (1 + sum);
+}
+
+hu_roundings
+hu_contract_roundings(hu_contract_map *map, const hu_call *call, hu_tensor *const *in)
+{
+	hu_contract x;
+	hu_call settled, *c = &settled;
+	size_t part = hu_attr_count(call, "part", 0);
+
+	if (hu_contract_settle(c, call, in) != HU_OK)
+		return (hu_roundings){ .none = "there is no such sum" };
+	hu_contract_open(&x, map, c, in);
+	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_roundings r = hu_roundings_of_sum(c->sum, x.k, part);
+	r.absolute /= x.scale;
+	if (!hu_contract_holds(out, inner) || x.scale != 1) {
+		double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
+		r.last = 2 * ulps * hu_unit(out);
+		r.least = ulps * hu_smallest(out);
+	}
+	return r;
 }

@@ -2,6 +2,7 @@
    The emulation of products by the models that have no blocked kernel (lib/sum/lanes.h): a row at a time against
    panels of columns. */
 #include "lib/op/contract.h"
+#include "lib/op/performed.h"
 
 #include "lib/sum/lanes.h"
 #include "lib/sum/parts.h"

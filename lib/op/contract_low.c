@@ -211,10 +211,10 @@ term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 static void
 finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 {
-	size_t o = i * count, m = j->x->place ? j->x->place(j->x, row) : row, open = 0, k = j->x->k < 1024 ? j->x->k : 1024;
+	size_t o = i * count, open = 0, k = j->x->k < 1024 ? j->x->k : 1024;
 	double g = ((double)k + 4) * 0x1p-53, scale = j->x->scale;
 	norms a = rooted(w->row[i], j->x->k, j->a.lo != NULL);
-	hu_tile t = { count, m * j->x->n + n0, NULL, w->hi + o, w->lo + o, w->err + o, NULL, NULL };
+	hu_tile t = { count, hu_contract_at(j->x, row) + n0, NULL, w->hi + o, w->lo + o, w->err + o, NULL, NULL };
 
 	for (size_t n = 0; n < count; n++) {
 		norms b = w->column[n];

@@ -5,6 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/op/map.h"
+#include "lib/op/performed.h"
 #include "lib/sum/parts.h"
 
 #include <stdlib.h>
@@ -19,14 +20,16 @@ hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in
 
 	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, map, c, in);
-#pragma omp parallel reduction(+ : additions, swamped, stagnated)
+#pragma omp parallel firstprivate(x) reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * (x.k + 1) * sizeof *a), *b = a + x.k, *sums = b + x.k;
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0, 0, 0, 0, 0 };
 			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
-			hu_contract_gather(&x, element[i] / x.n, element[i] % x.n, a, b);
+			size_t column, row = hu_contract_find(&x, element[i], &column);
+			hu_performed_macs(hu_contract_row(&x, row, a));
+			hu_contract_column(&x, column, b);
 			double v = hu_parts_run(a, b, x.k, part, c->sum, &draw, sums, count ? &k : NULL);
 			value[i] = hu_isnan(v) ? hu_nan() : hu_stored(c, env, c->fmt.out, element[i], v / x.scale);
 			additions += k.additions;

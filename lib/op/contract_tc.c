@@ -5,6 +5,7 @@
 #include "lib/op/contract.h"
 
 #include "lib/base/mem.h"
+#include "lib/op/performed.h"
 #include "lib/sum/parts.h"
 #include "lib/sum/tc_panel.h"
 
@@ -78,11 +79,11 @@ pack_panel(product *p, size_t j)
 }
 
 static unsigned char
-pack_row(const product *p, size_t m, double *line, float *v, int32_t *ee)
+pack_row(const product *p, size_t m, size_t columns, double *line, float *v, int32_t *ee)
 {
 	int near = 1, finite = 1;
 
-	hu_contract_row(p->x, m, line);
+	hu_performed_macs(hu_contract_row(p->x, m, line) * columns);
 	for (size_t i = 0; i < p->kp; i++) {
 		int16_t e = HU_TC_NONE;
 		v[i] = p->order[i] == ALL ? 0 : hu_tc_operand((float)line[p->order[i]], p->plan.a, &e, &near, &finite);
@@ -139,7 +140,7 @@ finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, in
 			hu_tc_split(r->line[k], p->plan.a, &r->split[k], &r->split[p->x->k + k]);
 	}
 	if (p->parts == 1 && !special) {
-		hu_contract_finish(p->x, p->c, p->y, m * p->x->n + first, cols, r->sums + i * nr, p->env);
+		hu_contract_finish(p->x, p->c, p->y, hu_contract_at(p->x, m) + first, cols, r->sums + i * nr, p->env);
 		return;
 	}
 	for (size_t j = 0; j < cols; j++) {
@@ -151,7 +152,7 @@ finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, in
 			sums[q] = r->sums[(q * ROWS + i) * nr + j];
 		out[j] = hu_parts_sum(sums, p->parts, p->c->sum, &none);
 	}
-	hu_contract_store(p->c, p->y, m * p->x->n + first, cols, out, p->x->scale, p->env);
+	hu_contract_store(p->c, p->y, hu_contract_at(p->x, m) + first, cols, out, p->x->scale, p->env);
 }
 
 /* ROWS rows from M0 in panels P0 .. P1-1. */
@@ -159,10 +160,11 @@ static void
 tile(const product *p, room *r, size_t m0, size_t p0, size_t p1, double *out, double *sums)
 {
 	size_t rows = p->x->m - m0 < ROWS ? p->x->m - m0 : ROWS, nr = p->kernel->nr, step = p->plan.step, all = p->turns * step, kc = KC < step ? step : KC / step * step;
+	size_t columns = (p->x->n < p1 * nr ? p->x->n : p1 * nr) - p0 * nr;
 	unsigned char kind[ROWS], scaled[ROWS] = { 0 };
 
 	for (size_t i = 0; i < rows; i++)
-		kind[i] = pack_row(p, m0 + i, r->line, r->a + i * p->kp, r->ea + i * p->kp);
+		kind[i] = pack_row(p, m0 + i, columns, r->line, r->a + i * p->kp, r->ea + i * p->kp);
 	for (size_t j = p0; j < p1; j++) {
 		int far = 0;
 		for (size_t i = 0; i < rows; i++) {

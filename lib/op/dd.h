@@ -5,6 +5,7 @@
 #ifndef HU_OP_DD_H
 #define HU_OP_DD_H
 
+#include "lib/base/inline.h"
 #include "lib/number/round.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
    says nothing: whoever reads one asks MPFR. Operations do so by themselves where double's range ends. */
 typedef struct hu_dd { double h, l, e; } hu_dd;
 
-#define HU_DD static inline __attribute__((always_inline, unused))
+#define HU_DD HU_INLINE
 
 HU_DD hu_dd hu_dd_of(double x) { return (hu_dd){ x, 0, 0 }; }
 

@@ -2,6 +2,7 @@
    finite_check: is an infinity or NaN among the first `judged` inputs (default: all)?
    If so the others are searched for the first one, in order (all, where every input is judged). */
 #include "lib/op/map.h"
+#include "lib/op/performed.h"
 
 #include "lib/base/thread.h"
 
@@ -37,7 +38,7 @@ look(const hu_call *c, hu_tensor *const *in, double *found, double where[3])
 	where[0] = -1;
 	where[1] = where[2] = 0;
 	for (int i = 0; i < judged && i < c->nin && *found == 0; i++)
-		*found = count_bad(in[i]) != 0;
+		*found = count_bad(in[i]) != 0, hu_performed_operations(in[i]->n);
 	if (*found == 0)
 		return;
 	from = judged < c->nin ? judged : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   formula.inc in every carrier: hu_NAME_f32, _f64, _any, _run; and, on the host, _dd. */
+   formula.inc in every carrier: hu_NAME_f32, _f64, _any, _run; and, on the host, _dd and _count. */
 #ifndef HU_OP_FORMULA_H
 #define HU_OP_FORMULA_H
 
@@ -106,6 +106,29 @@
 #define HU_ERF(c, a) ((void)(c), hu_dd_erf(a))
 #define HU_TANH(c, a) ((void)(c), hu_dd_tanh(a))
 #define HU_PICK(y, a, b) hu_dd_pick(y, a, b)
+#include "lib/op/formula.inc"
+#include "lib/op/formula_undef.inc"
+
+/* A double, each of whose operations is counted: what plans say is held to it (performed.h). */
+typedef struct hu_ctx_count { double k[HU_CONSTANTS]; } hu_ctx_count;
+static _Thread_local uint64_t hu_operations;
+#define HU_T double
+#define HU_C hu_ctx_count
+#define HU_N(name) name##_count
+#define HU_K(c, x) ((void)(c), (double)(x))
+#define HU_L(c, h, l) HU_K(c, h)
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) ((void)(c), hu_operations++, (a) + (b))
+#define HU_SUB(c, a, b) ((void)(c), hu_operations++, (a) - (b))
+#define HU_MUL(c, a, b) ((void)(c), hu_operations++, (a) * (b))
+#define HU_DIV(c, a, b) ((void)(c), hu_operations++, (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) (hu_operations++, sqrt(a))
+#define HU_EXP(c, a) (hu_operations++, hu_exp(a))
+#define HU_LOG(c, a) (hu_operations++, hu_log(a))
+#define HU_ERF(c, a) (hu_operations++, hu_erf(a))
+#define HU_TANH(c, a) (hu_operations++, hu_tanh(a))
+#define HU_PICK(y, a, b) (hu_operations++, !((y) <= 0) ? (a) : (b))
 #include "lib/op/formula.inc"
 #include "lib/op/formula_undef.inc"
 #endif

@@ -46,7 +46,14 @@ exact_tanh(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 HU_BLOCKS(by_erf, ERF, exact_erf)
 HU_BLOCKS(by_tanh, TANH, exact_tanh)
-HU_POINTWISE_SELF(8, HU_EACH)
+HU_POINTWISE_OPERANDS(HU_EACH)
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)out;
+	k->flops = (hu_approx_tanh(c) ? 9.0 : 5.0) * (double)hu_count(in[0]);
+}
 
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
@@ -71,5 +78,6 @@ static const hu_grad grad[] = {
 const hu_op hu_op_gelu = {
 	.name = "gelu", .summary = "Gaussian error linear unit",
 	.min_in = 1, .max_in = 1, .nout = 1, .attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.float32 = HU_FLOAT32_APEX,
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
 };

@@ -76,12 +76,12 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)c;
 	(void)out;
-	k->flops = 12.0 * (double)hu_count(in[0]);
+	k->flops = 19.0 * (double)hu_count(in[0]) + 2.0 * (double)(hu_count(in[0]) / hu_last(in[0]));
 }
 
 const hu_op hu_op_layernorm_dx = {
 	.name = "layernorm_dx", .summary = "gradients of layernorm",
-	.min_in = 5, .max_in = 5, .nout = 3, .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
+	.min_in = 5, .max_in = 5, .nout = 3, .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "-11",
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 	.swamping = swamping,
 };

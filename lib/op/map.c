@@ -6,6 +6,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
 #include "lib/number/draw.h"
+#include "lib/op/performed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,6 +86,23 @@ LOAD(load_f32, float, AS_IS)
 LOAD(load_f64, double, AS_IS)
 LOAD(load_any, double, TO_FORMAT)
 
+/* What one block of these elements costs, where somebody asks. */
+static void
+count_block(const hu_map *m, size_t first, size_t n)
+{
+	double x[HU_MAP_IN][HU_MAP_BLOCK], y[HU_MAP_OUT][HU_MAP_BLOCK], *out[HU_MAP_OUT] = { y[0], y[1], y[2], y[3] };
+	const double *in[HU_MAP_IN];
+	hu_ctx_count c;
+
+	for (int k = 0; k < HU_CONSTANTS; k++)
+		c.k[k] = m->k[k];
+	for (int k = 0; k < m->nin; k++) {
+		load_f64(m, &m->in[k], hu_format_of(HU_FP64), first, n, x[k]);
+		in[k] = x[k];
+	}
+	hu_performed_operations(m->blocks->count(&c, n, in, out));
+}
+
 void
 hu_map_block_f32(const hu_map *m, const hu_ctx_f32 *c, size_t first, size_t n, float *const *to)
 {
@@ -99,6 +117,8 @@ hu_map_block_f32(const hu_map *m, const hu_ctx_f32 *c, size_t first, size_t n, f
 			in[k] = x[k];
 		}
 	m->blocks->f32(c, n, in, to);
+	if (hu_performed_asked())
+		count_block(m, first, n);
 }
 
 void
@@ -113,6 +133,8 @@ hu_map_block_f64(const hu_map *m, const hu_ctx_f64 *c, size_t first, size_t n, d
 		in[k] = x[k];
 	}
 	(native ? m->blocks->f64 : m->blocks->any)(c, n, in, to);
+	if (hu_performed_asked())
+		count_block(m, first, n);
 }
 
 hu_ctx_f32
@@ -292,14 +314,19 @@ load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element
 void
 hu_map_block_run(const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y)
 {
-	hu_bounded x[HU_MAP_IN][HU_MAP_BLOCK];
+	hu_bounded x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_bounded *in[HU_MAP_IN] = { NULL };
 
-	for (int k = 0; k < m->nin; k++) {
-		load_run(m, &m->in[k], c->f, element, first, n, x[k]);
-		in[k] = x[k];
+	for (size_t at = 0; at < n; at += HU_MAP_PART) {
+		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
+		for (int k = 0; k < m->nin; k++) {
+			load_run(m, &m->in[k], c->f, element, first + at, part, x[k]);
+			in[k] = x[k];
+		}
+		for (int k = 0; k < HU_MAP_OUT; k++)
+			to[k] = y[k] ? y[k] + at : NULL;
+		m->blocks->run(c, part, in, to);
 	}
-	m->blocks->run(c, n, in, y);
 }
 
 void

@@ -8,7 +8,8 @@
 #include "lib/op/formula.h"
 #include "lib/op/sink.h"
 
-enum { HU_MAP_BLOCK = 512, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
+/* HU_MAP_PART: elements of a block whose operands lie on the stack at once, where an element takes more than a double. */
+enum { HU_MAP_BLOCK = 512, HU_MAP_PART = HU_MAP_BLOCK / 2, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
 
 /* Which element of an operand belongs to element i of the map. */
 typedef enum hu_how {
@@ -32,6 +33,7 @@ typedef struct hu_blocks {
 	void (*run)(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out);
 	void (*dd)(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out);
 	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
+	uint64_t (*count)(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out);   /* returns how many operations that was */
 } hu_blocks;
 
 /* gcc's -O2 vectorises loops of unknown length only where told to; clang's does, and warns where it is told and cannot. */
@@ -75,7 +77,15 @@ typedef struct hu_blocks {
 		for (size_t i = 0; i < n; i++)                                                             \
 			F(_dd, hu_dd);                                                                     \
 	}                                                                                                  \
-	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT };
+	static uint64_t NAME##_count(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out) \
+	{                                                                                                  \
+		(void)c;                                                                                   \
+		hu_operations = 0;                                                                         \
+		for (size_t i = 0; i < n; i++)                                                             \
+			F(_count, double);                                                                 \
+		return hu_operations;                                                                      \
+	}                                                                                                  \
+	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT, NAME##_count };
 
 /* k: the constants as the mathematics has them, in double; ke: by how much those doubles miss it;
    kd: certified, of those whose bit in CERTIFIED is set (others are k, exactly). */

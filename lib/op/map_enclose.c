@@ -112,17 +112,22 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 void
 hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size_t first, size_t n, hu_dd *const *y)
 {
-	hu_dd x[HU_MAP_IN][HU_MAP_BLOCK];
+	hu_dd x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_dd *in[HU_MAP_IN] = { NULL };
 
-	for (int k = 0; k < m->nin; k++) {
-		if (element)
-			load_list(m, &m->in[k], element + first, n, x[k]);
-		else
-			load(m, &m->in[k], first, n, x[k]);
-		in[k] = x[k];
+	for (size_t at = 0; at < n; at += HU_MAP_PART) {
+		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
+		for (int k = 0; k < m->nin; k++) {
+			if (element)
+				load_list(m, &m->in[k], element + first + at, part, x[k]);
+			else
+				load(m, &m->in[k], first + at, part, x[k]);
+			in[k] = x[k];
+		}
+		for (int k = 0; k < HU_MAP_OUT; k++)
+			to[k] = y[k] ? y[k] + at : NULL;
+		m->blocks->dd(c, part, in, to);
 	}
-	m->blocks->dd(c, n, in, y);
 }
 
 typedef struct work {

@@ -5,6 +5,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
+#include "lib/op/performed.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 static void
 line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 {
-	size_t r0, r1, c0, c1;
+	size_t r0, r1, c0, c1, seen = 0;
 
 	hu_pool_span(p, row, p->h, p->pad_h, &r0, &r1);
 	for (size_t col = 0; col < p->wo; col++, y += p->c) {
@@ -21,6 +22,7 @@ line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 		for (size_t r = r0; r < r1; r++)
 			for (size_t k = c0; k < c1; k++) {
 				const float *v = x + ((n * p->h + r) * p->w + k) * p->c;
+				seen += p->c;
 				if (r == r0 && k == c0) {
 					memcpy(y, v, p->c * sizeof *y);
 					continue;
@@ -30,6 +32,7 @@ line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 					y[j] = ((v[j] > y[j]) | (v[j] != v[j])) ? v[j] : y[j];
 			}
 	}
+	hu_performed_operations(seen);
 }
 
 static hu_status
@@ -123,10 +126,10 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
-	double size = hu_attr_num(c, "size", 2);
+	hu_pool p;
 
-	(void)in;
-	k->flops = size * size * (double)hu_count(out[0]);
+	(void)out;
+	k->flops = hu_pool_of(&p, c, in[0]) == HU_OK ? hu_pool_covered(&p) : 0;
 }
 
 static const hu_grad grad[] = {

@@ -7,6 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk.h"
+#include "lib/op/performed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,15 +38,18 @@ room(const hu_pool *p)
 	return h * w + 1;
 }
 
-/* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. */
-static void
+/* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. Returns how many elements were compared. */
+static size_t
 winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *top, uint32_t *at)
 {
+	size_t seen = 0;
+
 	for (size_t r = span[0]; r < span[1]; r++)
 		for (size_t k = span[2]; k < span[3]; k++) {
 			uint32_t pixel = (uint32_t)(r * p->w + k);
 			const float *v = x + ((n * p->h) * p->w + pixel) * p->c;
 			int first = r == span[0] && k == span[2];
+			seen += p->c;
 			HU_SIMD
 			for (size_t c = 0; c < p->c; c++) {
 				int take = first | (v[c] > top[c]) | ((v[c] != v[c]) & (top[c] == top[c]));
@@ -53,6 +57,7 @@ winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *t
 				at[c] = take ? pixel : at[c];
 			}
 		}
+	return seen;
 }
 
 /* Image N: windows in order scatter into SUM, which is the order that received() gives each element. */
@@ -62,6 +67,7 @@ image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum
 	size_t each = p->h * p->w * p->c, windows = p->ho * p->wo;
 	float *top = hu_xmalloc(p->c * sizeof *top);
 	uint32_t *at = hu_xmalloc(p->c * sizeof *at);
+	size_t seen = windows * p->c; /* additions, and the winners' comparisons */
 
 	for (size_t i = 0; i < each; i++)
 		sum[i] = 0;
@@ -70,13 +76,14 @@ image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum
 		hu_pool_span(p, o / p->wo, p->h, p->pad_h, &span[0], &span[1]);
 		hu_pool_span(p, o % p->wo, p->w, p->pad_w, &span[2], &span[3]);
 		if (!hu_is_wide(in[0]->format))
-			winners(p, in[0]->data, n, span, top, at);
+			seen += winners(p, in[0]->data, n, span, top, at);
 		for (size_t c = 0; c < p->c; c++) {
 			size_t i = hu_is_wide(in[0]->format) ? hu_pool_winner(p, in[0], from + c) - n * each : at[c] * p->c + c;
 			double dy = hu_get(in[2], from + c);
 			sum[i] = f.id == HU_FP32 ? (double)((float)sum[i] + (float)dy) : hu_rne(f, sum[i] + hu_rne(f, dy));
 		}
 	}
+	hu_performed_operations(seen);
 	free(top);
 	free(at);
 }
@@ -207,10 +214,10 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
-	double size = hu_attr_num(c, "size", 2);
+	hu_pool p;
 
 	(void)out;
-	k->flops = (size * size + 1) * (double)hu_count(in[2]);
+	k->flops = hu_pool_of(&p, c, in[0]) == HU_OK ? hu_pool_covered(&p) + (double)hu_count(in[2]) : 0;
 }
 
 const hu_op hu_op_maxpool_dx = {

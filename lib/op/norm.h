@@ -53,8 +53,12 @@ void hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int time
 /* rstd (g - mean(g) - xhat mean(g xhat)) of element I, g = gamma dy, over its group. */
 void hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, mpfr_t y);
 
-/* Shape rules and costs. */
-/* norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of the means. Their five
+/* How many groups X has. */
+size_t hu_norm_groups(const hu_tensor *x, hu_how how);
+/* Q = S / N, certified; Q is initialised. */
+void hu_norm_divide_dd(const hu_call *c, const hu_stat_dd *s, hu_stat_dd *q, size_t n);
+
+/* norm_sums.c and norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of the means. Their five
    operands; the map of dx with these means; the columns bound, enclose and swamping of an operator whose formula is BLOCKS. */
 void hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how);
 void hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean);

@@ -4,17 +4,6 @@
 #include "lib/op/norm.h"
 
 void
-hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how)
-{
-	hu_map_init(m, c, blocks, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_CHANNEL);
-	hu_map_add(m, in[2], how);
-	hu_map_add(m, in[3], how);
-	hu_map_add(m, in[4], HU_EACH);
-}
-
-void
 hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean)
 {
 	hu_norm_dx_operands(m, c, blocks, in, how);

@@ -28,6 +28,20 @@ hu_op_find(const char *name)
 	return NULL;
 }
 
+int
+hu_op_takes(const hu_op *op, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *s = op->attrs ? op->attrs : ""; *s;) {
+		size_t k = strcspn(s, " ");
+		if (k == n && !strncmp(s, key, n))
+			return 1;
+		s += k + (s[k] == ' ');
+	}
+	return 0;
+}
+
 static hu_attr *
 look(const hu_call *c, const char *key)
 {

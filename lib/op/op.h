@@ -7,6 +7,7 @@
 #include "lib/number/count.h"
 #include "lib/op/attr.h"
 #include "lib/op/call.h"
+#include "lib/sum/roundings.h"
 
 #include <mpfr.h>
 
@@ -24,11 +25,15 @@ typedef enum hu_class {
 	HU_CLASS_FIXED      /* casts, scaling, checks, updates: formats are given by who adds the call */
 } hu_class;
 
+/* The lists of operators that run in float32 whatever their inputs are: PyTorch's autocast has one, Apex's O1 another. */
+enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
+
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
-/* What a call costs, from shapes alone. flops: all operations, a multiply-add being two. Bytes are those of the formats' codes; READS: of
-   its inputs, how many are read, from the first on. */
-typedef struct hu_cost { double macs, flops, bytes_in, bytes_out; int reads; } hu_cost;
+/* What a call costs, from shapes alone, in a step that is not skipped. flops: all operations on elements, a multiply-add being two: arithmetic,
+   elementary functions, comparisons, and a cast's rounding; not the additions that join the lanes and parts of a sum. Bytes are those of the formats' codes; READS: of
+   its inputs, how many are read, from the first on; UNREAD: elements of the first that no output needs (pixels between a stride's windows). */
+typedef struct hu_cost { double macs, flops, bytes_in, bytes_out, unread; int reads; } hu_cost;
 
 /* Additions that a call performed, as defined in doc/formats.md: swamped ones
    left the accumulator equal to the other operand although this one was nonzero. */
@@ -46,6 +51,10 @@ struct hu_op {
 	const char *attrs;            /* "key key …" it understands */
 	hu_class cls;
 	hu_parity parity;
+	int float32;                  /* the lists that name the operator, HU_FLOAT32_… */
+	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end of the string, means
+	   the call's output format for output 0 and its compute format for the others. NULL: "". */
+	const char *like;
 
 	/* Output shapes from input shapes and attributes. An out[k] whose rank is not 0 or
 	   whose d[0] is not 0 on entry was given by the caller and is checked instead of
@@ -83,8 +92,15 @@ struct hu_op {
 	   magnitudes), for `plan`. NULL where there is none. */
 	double (*unit_bound)(const hu_call *c, const hu_shape *in);
 
+	/* Bytes that emulate() may allocate on its way with THREADS threads, from shapes; NULL: no more than hu_exec_bytes allows for. */
+	double (*workspace)(const hu_call *c, const hu_shape *in, int threads);
+
 	/* Sum of magnitudes behind each element (Σ|ab|, for condition numbers); NULL: |exact|. */
 	hu_status (*magnitude)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
+
+	/* The roundings that a term of output OUT's elements meets, the most of them, for a probabilistic bound on the magnitudes above. NULL:
+	   the output is no sum. */
+	hu_roundings (*roundings)(const hu_call *c, hu_tensor *const *in, int out);
 
 	/* Counts the additions of N elements of output OUT by replaying them in their order; NULL: it adds nothing. */
 	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
@@ -103,6 +119,7 @@ struct hu_op {
 
 const hu_op *hu_op_find(const char *name);    /* NULL where unknown */
 const hu_op *hu_op_at(int i);                 /* row I; NULL past the last */
+int hu_op_takes(const hu_op *op, const char *key);   /* KEY is one of its attributes */
 
 /* The operator's shape() behind hu_attr_check: what every call from a file or a command line passes. Outputs of more
    elements than memory can be addressed for are HU_EINVAL, so that no hu_count of theirs wraps. */

@@ -7,7 +7,7 @@
 #include "lib/op/reduce.h"
 
 /* How each operand is read; the call's number of them counts. */
-typedef struct hu_pointwise { hu_how how[HU_MAP_IN]; double flops; } hu_pointwise;
+typedef struct hu_pointwise { hu_how how[HU_MAP_IN]; } hu_pointwise;
 
 /* The map of C's operands; constants are for the operator to add. */
 void hu_pointwise_map(hu_map *m, const hu_pointwise *p, const hu_call *c, const hu_blocks *b, hu_tensor *const *in);
@@ -22,13 +22,14 @@ void hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
 hu_status hu_pair_magnitude(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, double *all);
 
 /* Rows' columns shape and cost from a hu_pointwise named `self`; FLOPS an element. */
+#define HU_POINTWISE_OPERANDS(...) static const hu_pointwise self = { { __VA_ARGS__ } };
 #define HU_POINTWISE_SELF(FLOPS, ...)                                                                  \
-	static const hu_pointwise self = { { __VA_ARGS__ }, FLOPS };                                   \
+	HU_POINTWISE_OPERANDS(__VA_ARGS__)                                                             \
 	static void cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)        \
 	{                                                                                              \
 		(void)c;                                                                               \
 		(void)out;                                                                             \
-		k->flops = self.flops * (double)hu_count(in[0]);                                       \
+		k->flops = FLOPS * (double)hu_count(in[0]);                                            \
 	}
 
 /* All columns of an operator without attributes: BLOCKS is its formula. */

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/op/contract.h"
+#include "lib/op/performed.h"
 
 #include <stdlib.h>
 
@@ -25,11 +26,30 @@ hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 	return HU_OK;
 }
 
+/* Of one axis. */
+static double
+covered(const hu_pool *p, size_t outputs, size_t n, ptrdiff_t pad)
+{
+	double sum = 0;
+
+	for (size_t o = 0, from, to; o < outputs; o++) {
+		hu_pool_span(p, o, n, pad, &from, &to);
+		sum += (double)(to - from);
+	}
+	return sum;
+}
+
+double
+hu_pool_covered(const hu_pool *p)
+{
+	return (double)p->n * (double)p->c * covered(p, p->ho, p->h, p->pad_h) * covered(p, p->wo, p->w, p->pad_w);
+}
+
 size_t
 hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
 {
 	size_t c = o % p->c, col = o / p->c % p->wo, row = o / p->c / p->wo % p->ho, n = o / p->c / p->wo / p->ho;
-	size_t r0, r1, c0, c1, best = (size_t)-1;
+	size_t r0, r1, c0, c1, best = (size_t)-1, seen = 0;
 	double top = 0;
 
 	hu_pool_span(p, row, p->h, p->pad_h, &r0, &r1);
@@ -38,6 +58,7 @@ hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
 		for (size_t k = c0; k < c1; k++) {
 			size_t i = ((n * p->h + r) * p->w + k) * p->c + c;
 			double v = hu_get(x, i);
+			seen++;
 			if (v != v)
 				return i;
 			if (best == (size_t)-1 || v > top) {
@@ -45,6 +66,7 @@ hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
 				top = v;
 			}
 		}
+	hu_performed_operations(seen);
 	return best;
 }
 

@@ -7,6 +7,8 @@
 #include "lib/op/reduce.h"
 #include "lib/op/window.h"
 
+/* Elements that all windows cover, each as often as it is covered. */
+double hu_pool_covered(const hu_pool *p);
 /* The element of x that wins output element O. */
 size_t hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o);
 

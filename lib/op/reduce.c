@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/reduce.h"
 
+#include "lib/op/performed.h"
+
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
+#include "lib/op/contract.h"
 
 #include <stdlib.h>
 
@@ -210,4 +213,23 @@ hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const siz
 		hu_bounded x = { hu_get(&s->t, element[i]), s->e[element[i]] };
 		bound[i] = hu_bound_of(c, format, x);
 	}
+}
+
+hu_roundings
+hu_reduce_roundings(const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute)
+{
+	hu_format f = hu_format_of(c->fmt.compute), y = hu_format_of(hu_output_format(c, in, out));
+	hu_roundings r = { .terms = (double)n, .absolute = absolute };
+
+	for (int k = 0; k < c->nin; k++)
+		if (!hu_contract_holds(f, hu_format_of(in[k]->format))) { /* terms are rounded as they are read */
+			more++;
+			break;
+		}
+	hu_roundings_add(&r, f, HU_RNE, 0, (double)(hu_tree_depth(n) + more));
+	if (!hu_contract_holds(y, f)) {
+		r.last = (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(y);
+		r.least = hu_smallest(y);
+	}
+	return r;
 }

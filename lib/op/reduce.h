@@ -44,6 +44,10 @@ void hu_map_stat(const hu_map *m, hu_stat *out, int nout);
 void hu_stat_store(const hu_call *c, const hu_env *env, const hu_stat *s, hu_tensor *out);
 void hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
 
+/* Sums of N terms by the fixed tree, each term with MORE roundings beside the tree's, in the compute format, then the rounding to output
+   OUT; ABSOLUTE: what these add where numbers are subnormal. */
+hu_roundings hu_reduce_roundings(const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute);
+
 /* Swamped additions: of one addition an element (in[1] as HOW says); of the tree over N values,
    which it overwrites; of the sums of result OUT of a map, for N channels or rows. */
 hu_status hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);

@@ -34,6 +34,19 @@ hu_adam_tick(hu_format f, int i, double x, double t, double factor, int found)
 	return i == 0 ? hu_rne(f, x + hu_rne(f, 1)) : hu_rne(f, x * hu_rne(f, factor));
 }
 
+/* Adam's step size as Keras has it, from the clock's powers P1 and P2. */
+HU_HD double hu_adam_alpha(double lr, double p1, double p2) { return lr * sqrt(1 - p2) / (1 - p1); }
+
+/* adam's constants (formula.inc); V: the format of the second moment, in which epsilon is stored. K has room for 4. */
+HU_HD void
+hu_adam_constants(double *k, double lr, double b1, double b2, double eps, double p1, double p2, hu_format v)
+{
+	k[0] = hu_adam_alpha(lr, p1, p2);
+	k[1] = 1 - b1;
+	k[2] = 1 - b2;
+	k[3] = hu_rne(v, eps);
+}
+
 /* adamw's constants (formula.inc) from the call's attributes and the clock's powers P1 and P2; V: the format
    of the second moment, in which epsilon is stored. K has room for 9. */
 HU_HD void

@@ -73,24 +73,14 @@ hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n)
 	return HU_OK;
 }
 
-static int
-is(const hu_call *c, const char *name)
-{
-	return !strcmp(c->op->name, name);
-}
-
 hu_format_id
 hu_output_format(const hu_call *c, hu_tensor *const *in, int out)
 {
-	if (out == 0)
-		return c->fmt.out;
-	if (is(c, "adamw"))
-		return in[2 + out]->format;
-	if (is(c, "sgd"))
-		return in[3]->format;
-	if (is(c, "batchnorm") && out >= 3)
-		return in[out]->format;
-	if (is(c, "batchnorm_dx") || is(c, "layernorm_dx"))
-		return in[1]->format;
-	return c->fmt.compute;
+	const char *like = c->op->like;
+
+	for (int k = 0; like && *like && k < out; k++)
+		like++;
+	if (like && *like >= '0' && *like <= '9')
+		return in[*like - '0']->format;
+	return out == 0 ? c->fmt.out : c->fmt.compute;
 }

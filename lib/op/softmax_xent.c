@@ -2,6 +2,7 @@
    softmax_xent: p = softmax of each row of logits, shifted by the row's maximum;
    loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
 #include "lib/op/reduce.h"
+#include "lib/op/performed.h"
 
 #include "lib/base/mem.h"
 
@@ -45,6 +46,7 @@ rows_new(const hu_call *c, hu_tensor *const *in, int with_errors)
 		hu_put(&r.top.t, i, hu_rne(f, largest(in[0], i * C, C)));
 		hu_put(&r.chosen.t, i, hu_get(in[0], i * C + (size_t)hu_get(in[1], i)));
 	}
+	hu_performed_operations(n * C);
 	hu_map_init(&m, c, &term, in[0]->n, C);
 	hu_map_add(&m, in[0], HU_EACH);
 	hu_map_add_stat(&m, &r.top, HU_ROW);
@@ -342,9 +344,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
-	(void)c;
 	(void)out;
-	k->flops = 4.0 * (double)hu_count(in[0]) + 6.0 * (double)in[0].d[0];
+	/* the largest logit, and the sum of exponentials of the distances to it; the probabilities where they are wanted */
+	k->flops = (c->nout > 1 ? 7.0 : 4.0) * (double)hu_count(in[0]) + 6.0 * (double)(hu_count(in[0]) / hu_last(in[0])) + 1;
 }
 
 static const hu_grad grad[] = {

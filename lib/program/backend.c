@@ -15,7 +15,7 @@ cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
 	*m = NULL;
 	if (gemm != HU_GEMM_AUTO)
-		return hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model; leave it out or use --backend cuda", hu_gemm_name(gemm));
+		return hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the back end cuda", hu_gemm_name(gemm));
 	*m = hu_xcalloc(1, sizeof **m);
 	hu_status st = hu_exec_init(&(*m)->x, p);
 	if (st != HU_OK) {
@@ -84,7 +84,7 @@ cpu_profile(hu_machine *m, double *seconds)
 	m->x.seconds = seconds;
 }
 
-static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek, cpu_profile, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+static const hu_backend cpu = { "cpu", "emulation on the CPU: bit-reproducible", cpu_open, cpu_close, cpu_write, cpu_read, cpu_step, cpu_commit, cpu_digest, cpu_peek, cpu_profile, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

@@ -48,6 +48,8 @@ typedef struct hu_backend {
 	hu_status (*gather)(hu_machine *m, const int *tensor, int n, void *const *values);
 	/* The pass that computes CALL in every step but the first; of the number of calls: what counts and gathers what is watched. */
 	hu_pass (*pass)(hu_machine *m, int call);
+	/* Most bytes of device memory that this process had allocated at once, since the last call with AGAIN set; the driver's own, such as the code of the kernels, are not among them. */
+	size_t (*peak)(int again);
 } hu_backend;
 
 /* HU_EINVAL names the nearest; the row may still fail to open. */

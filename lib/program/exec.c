@@ -35,6 +35,37 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 	return HU_OK;
 }
 
+/* An allocation of its own takes up to two pages more, a small one its header and its alignment. Reductions hold a number for each lane, block of
+   4096 and result: less than a 64th of what they read, and 32 lanes of 4 results a thread (lib/op/reduce.inc). */
+double
+hu_exec_bytes(const hu_program *p, int threads)
+{
+	enum { PAGES = 8192, SMALL = 128, LARGE = 1 << 16, LANES = 32 * 4 * 8 };
+	double total = 0, most = 0;
+
+	for (int i = 0; i < p->nt; i++) {
+		double bytes = (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
+		total += bytes + (bytes < LARGE ? SMALL : PAGES) + sizeof(hu_tensor) + sizeof(uint64_t);
+	}
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		double room = 0;
+		for (int k = 0; k < c->nin; k++) {
+			const hu_info *t = &p->t[c->in[k]];
+			double one = (double)hu_count(t->shape) * 8 / 64 + (double)threads * LANES * (double)hu_last(t->shape);
+			room = one > room ? one : room;
+		}
+		if (c->op->workspace) {
+			hu_shape in[16], out[16];
+			HU_ASSERT(c->nin <= 16 && c->nout <= 16);
+			hu_call_shapes(p, c, in, out);
+			room = c->op->workspace(c, in, threads);
+		}
+		most = room > most ? room : most;
+	}
+	return total + most;
+}
+
 void
 hu_exec_release(hu_exec *x)
 {

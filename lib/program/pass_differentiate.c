@@ -14,14 +14,6 @@ typedef struct pass {
 	int *parts;            /* how many contributions it has had */
 } pass;
 
-/* The format of a gradient: that of its tensor, but formats that are only ever operands of
-   products hand back what the product makes. */
-static hu_format_id
-grad_format(hu_format_id f)
-{
-	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
-}
-
 /* LAYER.dROLE[.K][@FORMAT] for the K-th contribution to the gradient of T. FORMAT
    is the gradient's own, unless casts of one tensor to two formats have gradients in
    the same one. */
@@ -33,7 +25,7 @@ grad_name(char *out, size_t size, const hu_program *p, const hu_info *t, int k, 
 
 	if (k)
 		snprintf(number, sizeof number, "_%d", k + 1);
-	snprintf(out, size, "%s.d%s%s%s%s%s", t->layer, t->role, number, suffix, at ? "@" : "", at ? hu_format_name(grad_format(t->format)) : "");
+	snprintf(out, size, "%s.d%s%s%s%s%s", t->layer, t->role, number, suffix, at ? "@" : "", at ? hu_format_name(hu_program_product_format(t->format)) : "");
 	if (at && hu_program_find(p, out) >= 0)
 		snprintf(out, size, "%s.d%s%s%s%s", t->layer, t->role, number, suffix, at);
 }
@@ -45,7 +37,7 @@ new_grad(pass *s, int t, const char *suffix)
 	char name[160];
 
 	grad_name(name, sizeof name, s->p, of, *suffix ? 0 : s->parts[t], suffix);
-	int id = hu_program_tensor(s->p, name, grad_format(of->format), of->shape, of->cls == HU_WEIGHT ? HU_WGRAD : HU_GRADIENT);
+	int id = hu_program_tensor(s->p, name, hu_program_product_format(of->format), of->shape, of->cls == HU_WEIGHT ? HU_WGRAD : HU_GRADIENT);
 	s->p->t[id].loss_scaled = 1;
 	return id;
 }
@@ -101,9 +93,7 @@ copy_attrs(const hu_program *p, hu_call *to, const hu_call *from, const char *se
 {
 	for (int i = 0; i < from->nattr; i++) {
 		const hu_attr *a = &from->attr[i];
-		const char *known = to->op->attrs ? to->op->attrs : "", *at = strstr(known, a->key);
-		size_t n = strlen(a->key);
-		if (!at || (at != known && at[-1] != ' ') || (at[n] && at[n] != ' ') || !strcmp(a->key, "scaled"))
+		if (!hu_op_takes(to->op, a->key) || !strcmp(a->key, "scaled"))
 			continue;
 		if (*a->text)
 			hu_attr_set_text(to, a->key, a->text);
@@ -148,7 +138,7 @@ apply_rule(pass *s, int call, const hu_grad *g)
 			t = operand_cast(s, t, grad, f.layer);
 		in[nin++] = t;
 	}
-	if (!strcmp(g->op, "=") || (!strcmp(g->op, "cast") && p->t[in[0]].format == grad_format(p->t[to[0]].format))) {
+	if (!strcmp(g->op, "=") || (!strcmp(g->op, "cast") && p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
 		contribute(s, to[0], in[0], f.layer);
 		return;
 	}

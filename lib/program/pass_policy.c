@@ -16,13 +16,6 @@ typedef struct pass {
 	int *map;   /* tensor of FROM -> its version in TO */
 } pass;
 
-/* What a product in format F hands on: narrow products accumulate and come out wider. */
-static hu_format_id
-product_out(hu_format_id f)
-{
-	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
-}
-
 /* Parameters of a call: tensors that no call writes and that are weights or state. */
 static int
 is_parameter(const hu_info *t)
@@ -50,7 +43,7 @@ widest(const pass *s, const hu_call *c, const int *in)
 static hu_format_id
 run_format(const pass *s, const hu_call *c, const int *in)
 {
-	hu_format_id compute = hu_policy_compute(s->policy, c->layer), low = product_out(compute);
+	hu_format_id compute = hu_policy_compute(s->policy, c->layer), low = hu_program_product_format(compute);
 	hu_cast_list list = s->policy->list;
 
 	switch (c->op->cls) {
@@ -59,11 +52,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 	case HU_CLASS_LOSS:
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
 	case HU_CLASS_NORM:
-		if (list != HU_LIST_KERAS && list != HU_LIST_ALL && !strcmp(c->op->name, "layernorm"))
-			return HU_FP32;
-		break;
 	case HU_CLASS_POINTWISE:
-		if (list == HU_LIST_APEX && !strcmp(c->op->name, "gelu"))
+		if (c->op->float32 & ((list == HU_LIST_AUTOCAST ? HU_FLOAT32_AUTOCAST : 0) | (list == HU_LIST_APEX ? HU_FLOAT32_APEX : 0)))
 			return HU_FP32;
 		break;
 	case HU_CLASS_FIXED:
@@ -89,7 +79,7 @@ copy_call(pass *s, const hu_call *c)
 
 	for (int i = 0; i < c->nin; i++)
 		in[i] = s->map[c->in[i]];
-	hu_format_id run = run_format(s, c, in), made = c->op->cls == HU_CLASS_GEMM ? product_out(run) : run;
+	hu_format_id run = run_format(s, c, in), made = c->op->cls == HU_CLASS_GEMM ? hu_program_product_format(run) : run;
 	for (int i = 0; i < c->nin; i++)
 		if (wants_cast(s, c, i, in[i]))
 			in[i] = hu_program_cast(s->to, in[i], run, HU_FORWARD, c->layer);

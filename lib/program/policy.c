@@ -3,6 +3,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 #include "lib/sum/sum.h"
 
@@ -144,7 +145,9 @@ parse_file(const char *path, hu_policy *out)
 	free(text);
 	if (!j)
 		return hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
-	hu_status st = hu_policy_from_json(j, out);
+	hu_status st = hu_json_plain(j, path);
+	if (st == HU_OK)
+		st = hu_policy_from_json(j, out);
 	json_decref(j);
 	return st;
 }
@@ -154,6 +157,8 @@ hu_policy_parse(const char *text, hu_policy *out)
 {
 	const char *names[ROWS];
 
+	if (!hu_plain(text))
+		return hu_fail(HU_EINVAL, "policy '%s' has characters that cannot be printed", text);
 	for (int i = 0; i < ROWS; i++) {
 		names[i] = rows[i].name;
 		if (strcasecmp(rows[i].name, text))
@@ -188,6 +193,18 @@ hu_policy_to_json(const hu_policy *p)
 	return j;
 }
 
+/* Keys of a policy's JSON, but those that hold no text. */
+static int
+known(const char *key)
+{
+	static const char *const keys[] = { "name", "compute", "variable", "list", "scaling", "accumulate" };
+	int is = !strncmp(key, "layer:", 6) && key[6];
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		is |= !strcmp(keys[i], key);
+	return is;
+}
+
 hu_status
 hu_policy_from_json(const json_t *jc, hu_policy *out)
 {
@@ -201,6 +218,8 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	json_object_foreach(j, key, v) {
 		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
 			continue;
+		if (!known(key))
+			return hu_fail(HU_EFILE, "policy: unknown key '%s'; known: name, compute, variable, list, scaling, accumulate, layers", key);
 		if (!json_is_string(v))
 			return hu_fail(HU_EFILE, "policy: %s must be a string", key);
 		if (!strcmp(key, "name"))

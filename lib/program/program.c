@@ -170,6 +170,12 @@ hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *laye
 	return id;
 }
 
+hu_format_id
+hu_program_product_format(hu_format_id f)
+{
+	return f == HU_TF32 ? HU_FP32 : hu_format_of(f).bits <= 8 ? HU_BF16 : f;
+}
+
 int
 hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer)
 {
@@ -217,6 +223,8 @@ hu_call_cost(const hu_program *p, const hu_call *c)
 	cost.bytes_in = cost.bytes_out = 0;
 	for (int i = 0; i < cost.reads; i++)
 		cost.bytes_in += hu_info_bytes(&p->t[c->in[i]]);
+	if (cost.unread > 0)
+		cost.bytes_in -= cost.unread * hu_info_bytes(&p->t[c->in[0]]) / (double)hu_count(p->t[c->in[0]].shape);
 	for (int i = 0; i < c->nout; i++)
 		cost.bytes_out += hu_info_bytes(&p->t[c->out[i]]);
 	free(in);

@@ -60,6 +60,10 @@ hu_call *hu_program_call(hu_program *p, const char *op, hu_phase phase, const ch
    (format F, class CLS) and appends the call. Aborts on a shape error (a bug in a builder). */
 int hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr);
 
+/* The format of the result of a product whose operands are in F, and of the gradient of a tensor in F. It is F itself, except for formats that
+   are only ever operands: a product of tf32 makes float32, and one of 8 bits or fewer makes bfloat16. */
+hu_format_id hu_program_product_format(hu_format_id f);
+
 /* Tensor T in format F: itself, a cast made earlier (named after T, `@` and F), or that of a new call. Casts to 8 bits are scaled
    by the tensor's own magnitude and saturate; of what is stored in 8 bits, such a cast is exact. */
 int hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer);

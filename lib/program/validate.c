@@ -9,15 +9,7 @@
 static int
 known_attr(const hu_op *op, const char *key)
 {
-	size_t n = strlen(key);
-
-	for (const char *s = op->attrs ? op->attrs : ""; *s;) {
-		size_t k = strcspn(s, " ");
-		if (k == n && !strncmp(s, key, n))
-			return 1;
-		s += k + (s[k] == ' ');
-	}
-	return !strcmp(key, "grad") && op->cls == HU_CLASS_GEMM;
+	return hu_op_takes(op, key) || (!strcmp(key, "grad") && op->cls == HU_CLASS_GEMM);
 }
 
 static hu_status

@@ -6,6 +6,7 @@
 
 #include "lib/base/tsv.h"
 #include "lib/program/program.h"
+#include "lib/store/run_lock.h"
 
 enum { HU_RUN_VERSION = 1 };
 
@@ -37,11 +38,18 @@ typedef struct hu_run {
 	hu_program *train, *eval;   /* eval may be NULL */
 	size_t *step;               /* traced steps, ascending */
 	int nstep;
+	char xxh3[17];              /* of manifest.json */
+	hu_run_lock lock;
 } hu_run;
 
-/* HU_EFILE: no such run, a manifest of a newer version, a file whose length or checksum is not the manifest's. */
+/* HU_EFILE: no such run, a manifest of a newer version, a file whose length or checksum is not the manifest's. HU_EIO: it is
+   being trained; as long as it is open here, nobody trains it. */
 hu_status hu_run_open(hu_run *r, const char *dir);
+/* The same for the process that holds the writer's lock. */
+hu_status hu_run_open_own(hu_run *r, const char *dir);
 void hu_run_release(hu_run *r);
+/* HU_EFILE unless the training was finished: its manifest says so last of all, once every other file is whole. */
+hu_status hu_run_finished(const hu_run *r);
 
 /* Tensors of a traced step by id of r->train; t[i].data is NULL where not recorded. Values are
    unpacked into memory of their own; every recorded tensor's dtype and shape is checked. */
@@ -55,6 +63,7 @@ hu_status hu_run_load_checkpoint(const char *dir, long step, const hu_program *p
 hu_status hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes);
 /* The safetensors dtype a format is stored in: the smallest that holds all its values, in *STORED as a format. */
 const char *hu_run_dtype(hu_format_id f, hu_format_id *stored);
-/* Leading provenance lines of an analysis table: version, run, seed, policy, back end, machine, command. */
+/* Leading provenance lines of an analysis table: version, run, its manifest's checksum, seed, policy, back end, machine, command. */
+#define HU_RUN_MANIFEST_NOTE "manifest xxh3"
 void hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table);
 #endif

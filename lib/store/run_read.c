@@ -2,6 +2,7 @@
    The run directory's reading side: nothing in it is trusted before it is checked. */
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/store/run.h"
 #include "lib/store/safetensors.h"
 
@@ -35,13 +36,16 @@ load_manifest(hu_run *r)
 		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json); halfulp train makes one", r->dir);
 	else if (!(r->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &e)))
 		st = hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
-	else {
+	else if ((st = hu_json_plain(r->manifest, path)) == HU_OK) {
 		const json_t *v = json_object_get(r->manifest, "run_version");
 		if (!json_is_integer(v) || json_integer_value(v) < 1)
 			st = hu_fail(HU_EFILE, "%s: run_version is missing or no positive integer", path);
 		else if (json_integer_value(v) > HU_RUN_VERSION)
 			st = hu_fail(HU_EFILE, "%s: run_version is %lld, this program reads up to %d: use a newer halfulp", path, (long long)json_integer_value(v), HU_RUN_VERSION);
 	}
+	double bytes;
+	if (st == HU_OK)
+		st = hu_run_checksum(path, &bytes, r->xxh3);
 	free(path);
 	return st;
 }
@@ -52,7 +56,7 @@ load_program(const char *dir, const char *name, hu_program **out)
 	char *path = hu_path(dir, "program-%s.json", name);
 	json_error_t e;
 	json_t *j = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
-	hu_status st = j ? hu_program_from_json(j, out) : hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
+	hu_status st = !j ? hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text) : hu_json_plain(j, "its names") != HU_OK ? HU_EFILE : hu_program_from_json(j, out);
 
 	if (j && st != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
@@ -82,10 +86,12 @@ open_parts(hu_run *r)
 	return HU_OK;
 }
 
-hu_status
-hu_run_open(hu_run *r, const char *dir)
+/* LOCK goes with the run. */
+static hu_status
+open_under(hu_run *r, const char *dir, hu_run_lock lock)
 {
 	memset(r, 0, sizeof *r);
+	r->lock = lock;
 	r->dir = hu_xstrdup(dir);
 	for (size_t n = strlen(r->dir); n > 1 && r->dir[n - 1] == '/'; n--)
 		r->dir[n - 1] = 0;
@@ -93,6 +99,31 @@ hu_run_open(hu_run *r, const char *dir)
 	if (st != HU_OK)
 		hu_run_release(r);
 	return st;
+}
+
+hu_status
+hu_run_open_own(hu_run *r, const char *dir)
+{
+	return open_under(r, dir, (hu_run_lock){ .held = 0 });
+}
+
+hu_status
+hu_run_open(hu_run *r, const char *dir)
+{
+	hu_run_lock lock;
+
+	HU_TRY(hu_run_lock_read(&lock, dir));
+	return open_under(r, dir, lock);
+}
+
+hu_status
+hu_run_finished(const hu_run *r)
+{
+	const json_t *m = r->manifest;
+
+	if (json_is_true(json_object_get(m, "finished")))
+		return HU_OK;
+	return hu_fail(HU_EFILE, "%s: its training was not finished (%lld of %lld steps are recorded): halfulp train --resume %s, then halfulp analyze %s", r->dir, (long long)json_integer_value(json_object_get(m, "steps_done")), (long long)json_integer_value(json_object_get(m, "steps")), r->dir, r->dir);
 }
 
 void
@@ -103,6 +134,7 @@ hu_run_release(hu_run *r)
 	hu_program_free(r->train);
 	hu_program_free(r->eval);
 	free(r->step);
+	hu_run_unlock(&r->lock);
 	memset(r, 0, sizeof *r);
 }
 
@@ -237,6 +269,7 @@ hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table)
 	hu_tsv_note(t, "table", "%s", table);
 	hu_tsv_note(t, "halfulp", "%s (run by %s)", hu_build_version(), text_of(m, "halfulp_version"));
 	hu_tsv_note(t, "run", "%s", r->dir);
+	hu_tsv_note(t, HU_RUN_MANIFEST_NOTE, "%s", r->xxh3);
 	hu_tsv_note(t, "command", "%s", command.s);
 	hu_tsv_note(t, "seed", "%lld", (long long)json_integer_value(json_object_get(m, "seed")));
 	hu_tsv_note(t, "model", "%s", text_of(m, "model"));

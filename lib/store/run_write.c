@@ -21,7 +21,7 @@ never_began(const char *dir)
 	int ours = d != NULL;
 
 	for (struct dirent *e; d && (e = readdir(d));)
-		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) || !strcmp(e->d_name, folders[1]) || hu_match("program-*.json,*.json.tmp.*", e->d_name);
+		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) || !strcmp(e->d_name, folders[1]) || !strcmp(e->d_name, HU_RUN_LOCK) || hu_match("program-*.json,*.json.tmp.*", e->d_name);
 	if (d)
 		closedir(d);
 	return ours;

@@ -150,7 +150,8 @@ hu_sum_apriori(hu_sum s, size_t k, size_t part)
 	int promote = s.id == HU_SUM_PROMOTE;
 	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE; /* of the tree */
 	size_t parts = part && part < k ? (k + part - 1) / part : 1;
-	double h = hu_smallest(acc) * (s.mode == HU_RNE || s.mode == HU_RNA ? 0.5 : 1);
+	/* Half of fp64's smallest subnormal is no double: the bound takes the whole one. */
+	double least = hu_smallest(acc), h = s.mode == HU_RNE || s.mode == HU_RNA ? fmax(least / 2, 0x1p-1074) : least;
 	hu_sum_bound x = part_bound(s, (double)(parts > 1 ? part : k), unit_of(acc, s.mode), unit_of(outer, s.mode));
 
 	x.absolute *= h * (double)parts;

@@ -5,6 +5,7 @@
 #ifndef HU_SUM_PANEL_H
 #define HU_SUM_PANEL_H
 
+#include "lib/base/inline.h"
 #include "lib/number/format.h"
 
 #include <stddef.h>

@@ -6,6 +6,7 @@
 #ifndef HU_SUM_TC_PANEL_H
 #define HU_SUM_TC_PANEL_H
 
+#include "lib/base/inline.h"
 #include "lib/sum/tc.h"
 
 #include <stddef.h>

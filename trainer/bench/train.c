@@ -92,7 +92,7 @@ say(table *t, int i, const hu_cell *c, const hu_config *config, const hu_steptim
 	int seeded = c->word[HU_SWEEP_SEED] != NULL;
 
 	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)s->digest);
-	json_t *more = json_pack("{s:f s:f s:f s:f s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min", s->fastest_ms, "ms_spread", s->spread_ms, "samples_per_s", s->samples_per_s, "utilisation", available(s->utilisation), "peak_mb", 1e-6 * s->peak_bytes, "joules_step", available(s->joules), "joules_sample", available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy", seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest", digest);
+	json_t *more = json_pack("{s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min", s->fastest_ms, "ms_spread", s->spread_ms, "samples_per_s", s->samples_per_s, "utilisation", available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb", 1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample", available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy", seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest", digest);
 	json_object_update(j, more);
 	json_decref(more);
 	t->row(t->to, j);
@@ -294,7 +294,7 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 
 static const hu_bench_column columns[] = {
 	{ "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 }, { "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 },
-	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 }, { "watts", 6, 1 }, { "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 }
+	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 }, { "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 }, { "watts", 6, 1 }, { "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 }
 };
 
 static const hu_bench_option takes[] = {

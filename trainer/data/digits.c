@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-enum { SIZE = 28, TRAIN = 10000, EVAL = 2000, CLASSES = 10, SMALLEST = 8, LARGEST = 1024 };
+enum { SIZE = 28, CLASSES = 10, SMALLEST = 8, LARGEST = 1024 };
 
 static const uint64_t eval_from = (uint64_t)1 << 32;
 
 hu_status
 hu_dataset_digits(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 {
-	size_t size = o->size ? o->size : SIZE, channels = o->channels ? o->channels : 1, train = o->train ? o->train : TRAIN, eval = o->eval ? o->eval : EVAL, bytes;
+	size_t size = o->size ? o->size : SIZE, channels = o->channels ? o->channels : 1, train = o->train ? o->train : HU_DIGITS_TRAIN, eval = o->eval ? o->eval : HU_DIGITS_EVAL, bytes;
 
 	if (arg)
 		return hu_fail(HU_EINVAL, "data set digits takes nothing after its name; its sizes are options");

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/fits.h"
 
-#include "trainer/memory.h"
+#include "trainer/need.h"
 
+#include <math.h>
+
+/* A batch of which a tensor has more elements than kernels reach fits nowhere. */
 static hu_status
 bytes_at(const hu_config *c, const hu_dataset *data, size_t batch, double *bytes)
 {
-	hu_model_sizes s = hu_config_sizes(c, data);
-	hu_programs p;
+	hu_config at = *c;
 
-	s.batch = batch;
-	HU_TRY(hu_build(&p, c, &s));
-	hu_memory m = hu_memory_of(p.train);
-	*bytes = hu_memory_total(&m);
-	hu_programs_release(&p);
+	at.batch = batch;
+	hu_status st = hu_need_device(&at, data, bytes);
+	if (st != HU_EUNABLE || batch == 1)
+		return st;
+	*bytes = INFINITY;
 	return HU_OK;
 }
 

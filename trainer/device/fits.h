@@ -5,7 +5,7 @@
 
 #include "trainer/build.h"
 
-/* *BATCH: the largest whose memory (hu_memory_of, every activation and gradient kept) is at most BYTES; 0 where not
-   even one image's is. C's own batch is as before afterwards. */
+/* *BATCH: the largest whose training takes at most BYTES of a device (hu_need_device: both programs, scratch room and all); 0 where not
+   even one image's does. C's own batch is as before afterwards. */
 hu_status hu_largest_batch(const hu_config *c, const hu_dataset *data, double bytes, size_t *batch);
 #endif

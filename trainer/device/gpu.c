@@ -22,22 +22,31 @@ symbol(void *library, const char *name, void *function)
 	return p != NULL;
 }
 
-/* The device that CUDA calls 0: the first of CUDA_VISIBLE_DEVICES, by UUID or number. */
+/* The device that CUDA calls I: entry I of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. What is no device hides those after it. */
 static device *
-first_device(void *library)
+numbered_device(void *library, int i)
 {
 	int (*by_uuid)(const char *, device **), (*by_index)(unsigned, device **);
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	unsigned index = (unsigned)i;
 	device *d = NULL;
 	char uuid[96];
 
-	if (visible && !strncmp(visible, "GPU-", 4) && symbol(library, "nvmlDeviceGetHandleByUUID", &by_uuid)) {
-		snprintf(uuid, sizeof uuid, "%.*s", (int)strcspn(visible, ","), visible);
-		return by_uuid(uuid, &d) == 0 ? d : NULL;
+	for (; visible && i > 0; i--) {
+		visible += strcspn(visible, ",");
+		if (!*visible++)
+			return NULL;
 	}
-	if (!symbol(library, "nvmlDeviceGetHandleByIndex_v2", &by_index) || by_index(visible && isdigit((unsigned char)*visible) ? (unsigned)strtoul(visible, NULL, 10) : 0, &d))
-		return NULL;
-	return d;
+	if (visible && (!strncmp(visible, "GPU-", 4) || !strncmp(visible, "MIG-", 4))) {
+		snprintf(uuid, sizeof uuid, "%.*s", (int)strcspn(visible, ","), visible);
+		return symbol(library, "nvmlDeviceGetHandleByUUID", &by_uuid) && by_uuid(uuid, &d) == 0 ? d : NULL;
+	}
+	if (visible) {
+		if (!isdigit((unsigned char)*visible))
+			return NULL;
+		index = (unsigned)strtoul(visible, NULL, 10);
+	}
+	return symbol(library, "nvmlDeviceGetHandleByIndex_v2", &by_index) && by_index(index, &d) == 0 ? d : NULL;
 }
 
 static void
@@ -59,10 +68,19 @@ clock_of(void *library, const char *name, device *d, int which)
 	return symbol(library, name, &get) && get(d, which, &mhz) == 0 ? mhz : 0;
 }
 
+/* Times ten; 0 where NVML does not tell. */
+static int
+capability_of(void *library, device *d)
+{
+	int (*capability)(device *, int *, int *), major, minor;
+
+	return symbol(library, "nvmlDeviceGetCudaComputeCapability", &capability) && capability(d, &major, &minor) == 0 ? 10 * major + minor : 0;
+}
+
 static void
 ask(hu_gpu *g, void *library, device *d)
 {
-	int (*version)(char *, unsigned), (*cuda)(int *), (*capability)(device *, int *, int *), (*memory_of)(device *, memory *), (*limit)(device *, unsigned *), major, minor;
+	int (*version)(char *, unsigned), (*cuda)(int *), (*memory_of)(device *, memory *), (*limit)(device *, unsigned *);
 	memory m;
 	unsigned mw;
 
@@ -72,8 +90,7 @@ ask(hu_gpu *g, void *library, device *d)
 		*g->driver = 0;
 	if (!symbol(library, "nvmlSystemGetCudaDriverVersion", &cuda) || cuda(&g->cuda))
 		g->cuda = 0;
-	if (symbol(library, "nvmlDeviceGetCudaComputeCapability", &capability) && capability(d, &major, &minor) == 0)
-		g->capability = 10 * major + minor;
+	g->capability = capability_of(library, d);
 	if (symbol(library, "nvmlDeviceGetMemoryInfo", &memory_of) && memory_of(d, &m) == 0)
 		g->bytes = (double)m.total;
 	if (symbol(library, "nvmlDeviceGetEnforcedPowerLimit", &limit) && limit(d, &mw) == 0)
@@ -84,32 +101,70 @@ ask(hu_gpu *g, void *library, device *d)
 	g->memory_max_mhz = clock_of(library, "nvmlDeviceGetMaxClockInfo", d, CLOCK_MEMORY);
 }
 
-int
-hu_gpu_find(hu_gpu *g, char *why, size_t size)
+/* NVML, started, or NULL and WHY[SIZE]. */
+static void *
+start(char *why, size_t size)
 {
 	const char *path = getenv("HALFULP_NVML");
 	int (*init)(void), (*shutdown)(void);
 	void *library = dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	device *d = NULL;
 
-	memset(g, 0, sizeof *g);
 	*why = 0;
 	if (!library) {
 		snprintf(why, size, "no NVIDIA driver: %.200s", dlerror());
-		return 0;
+		return NULL;
 	}
-	if (!symbol(library, "nvmlInit_v2", &init) || !symbol(library, "nvmlShutdown", &shutdown) || init()) {
-		snprintf(why, size, "NVML does not start: no driver is loaded");
-	} else {
-		d = first_device(library);
-		if (d)
-			ask(g, library, d);
-		else
-			snprintf(why, size, "the driver shows no GPU");
-		shutdown();
-	}
+	if (symbol(library, "nvmlInit_v2", &init) && symbol(library, "nvmlShutdown", &shutdown) && !init())
+		return library;
+	snprintf(why, size, "NVML does not start: no driver is loaded");
 	dlclose(library);
+	return NULL;
+}
+
+static void
+stop(void *library)
+{
+	int (*shutdown)(void);
+
+	if (symbol(library, "nvmlShutdown", &shutdown))
+		shutdown();
+	dlclose(library);
+}
+
+int
+hu_gpu_find(hu_gpu *g, char *why, size_t size)
+{
+	void *library = start(why, size);
+	device *d = library ? numbered_device(library, 0) : NULL;
+
+	memset(g, 0, sizeof *g);
+	if (!library)
+		return 0;
+	if (d)
+		ask(g, library, d);
+	else
+		snprintf(why, size, "the driver shows no GPU");
+	stop(library);
 	return d != NULL;
+}
+
+int
+hu_gpu_list(hu_gpu_name *list, int max)
+{
+	enum { MOST = 1024 }; /* entries of CUDA_VISIBLE_DEVICES may repeat */
+	char why[256];
+	void *library = start(why, sizeof why);
+	device *d;
+	int n = 0;
+
+	for (; library && n < MOST && (d = numbered_device(library, n)); n++)
+		if (n < max) {
+			text(library, "nvmlDeviceGetName", d, list[n].name, sizeof list[n].name);
+			list[n].capability = capability_of(library, d);
+		}
+	if (library)
+		stop(library);
+	return n;
 }
 
 const char *

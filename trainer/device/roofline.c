@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/roofline.h"
 
+#include "cuda/capability.h"
 #include "lib/base/opt.h"
 #include "lib/base/str.h"
 
@@ -11,7 +12,7 @@
 
 static const hu_peaks devices[] = {
 #define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source) \
-	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, HU_LAUNCH_US, align, source },
+	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, HU_LAUNCH_US, align, source, { { 0, 0 } } },
 #include "trainer/device/devices.def"
 #undef DEVICE
 };
@@ -84,6 +85,16 @@ hu_peaks_rate(const hu_peaks *d, hu_format_id f)
 	return 1e12 * (t > 0 ? t : d->fp32);
 }
 
+double
+hu_peaks_bandwidth(const hu_peaks *d, double bytes)
+{
+	double gb_s = d->near[0].bytes > 0 ? d->near[0].gb_s : d->gb_s;
+
+	for (int i = 0; i < HU_NEAR && d->near[i].bytes > 0 && 2 * d->near[i].bytes <= bytes; i++)
+		gb_s = d->near[i].gb_s;
+	return 1e9 * gb_s;
+}
+
 /* Whether every operand's last dimension is a whole number of ALIGN bytes, as matrix units and 16-byte loads want
    (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
    class scores are ten in many a model; where the product is small that costs little. */
@@ -110,13 +121,13 @@ hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c)
 
 	if (c->op->cls == HU_CLASS_GEMM) {
 		rate = hu_peaks_rate(d, c->fmt.in);
-		int matrix = d->capability >= 70 && c->fmt.in != HU_FP64 && rate > 1e12 * d->fp32;
+		int matrix = hu_capability_of(d->capability)->fp16 && c->fmt.in != HU_FP64 && rate > 1e12 * d->fp32;
 		if (matrix && !fits(p, c, 16, r.odd, sizeof r.odd) && d->align)
 			rate = 1e12 * d->fp32;
 	} else if (c->fmt.compute == HU_FP64)
 		rate = 1e12 * d->fp64;
 	r.arithmetic = k.flops / rate;
-	r.memory = (k.bytes_in + k.bytes_out) / (1e9 * d->gb_s);
+	r.memory = (k.bytes_in + k.bytes_out) / hu_peaks_bandwidth(d, k.bytes_in + k.bytes_out);
 	r.launch = 1e-6 * d->launch_us;
 	r.total = fmax(fmax(r.arithmetic, r.memory), r.launch);
 	r.limit = r.total == r.launch ? HU_LIMIT_LAUNCH : r.total == r.memory ? HU_LIMIT_MEMORY : HU_LIMIT_ARITHMETIC;

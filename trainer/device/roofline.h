@@ -6,6 +6,8 @@
 
 #include "lib/program/program.h"
 
+enum { HU_NEAR = 7 };
+
 typedef struct hu_peaks {
 	const char *id, *name;
 	int capability;                       /* times ten; 0: a processor */
@@ -14,6 +16,9 @@ typedef struct hu_peaks {
 	double launch_us;
 	int align;
 	const char *source;
+	/* Of a processor, whose caches are faster than its memory: what data of so many bytes give, ascending in bytes and descending in
+	   GB/s. 0 bytes: no more rows. */
+	struct { double bytes, gb_s; } near[HU_NEAR];
 } hu_peaks;
 
 /* Time between two launches that follow each other in a stream, in microseconds, where nothing better is known: what
@@ -35,5 +40,7 @@ const char *hu_limit_name(int limit);
 
 /* FLOP/s of the calls' products in format F. */
 double hu_peaks_rate(const hu_peaks *d, hu_format_id f);
+/* Bytes a second that a call moving BYTES has at most: those of data half as large, since a part of its own may lie in a nearer cache. */
+double hu_peaks_bandwidth(const hu_peaks *d, double bytes);
 hu_roof hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c);
 #endif

@@ -2,13 +2,15 @@
 #include "trainer/device/steptime.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/resident.h"
+#include "lib/base/room.h"
 #include "trainer/memory.h"
+#include "trainer/need.h"
 #include "trainer/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int
 ascending(const void *a, const void *b)
@@ -53,9 +55,7 @@ static void
 summarise(hu_steptime *t, const hu_session *s, double *seconds, double *calls, size_t steps)
 {
 	double *one_call = hu_xmalloc(steps * sizeof *one_call);
-	hu_memory m = hu_memory_of(s->programs.train);
 
-	t->peak_bytes = hu_memory_total(&m);
 	t->ms = 1e3 * median(seconds, steps);
 	t->fastest_ms = 1e3 * seconds[0];
 	t->spread_ms = 1e3 * (hu_quantile(seconds, steps, 0.75) - hu_quantile(seconds, steps, 0.25));
@@ -107,53 +107,44 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	return st;
 }
 
-/* Bytes of P's tensors as the emulation holds them: floats, and doubles for fp64. */
-static double
-emulated_bytes(const hu_program *p)
-{
-	double bytes = 0;
-
-	for (int i = 0; i < p->nt; i++)
-		bytes += (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
-	return bytes;
-}
-
-/* Whether the step may be tried: asked before anything is allocated, since a machine that overcommits its memory would end the
+/* What the training takes, and whether it may be tried: asked before anything is allocated, since a machine that overcommits its memory would end the
    process instead of refusing. A device answers for itself. */
 static hu_status
-check_room(const hu_config *c, const hu_dataset *data, double allowed)
+check_room(hu_steptime *t, const hu_config *c, const hu_dataset *data, double allowed)
 {
-	double ram = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
-	hu_model_sizes sizes = hu_config_sizes(c, data);
-	hu_programs p;
+	double ram = (double)hu_memory_limit();
+	int host = !strcmp(c->backend, "cpu");
 	char need[16], have[16];
 
-	HU_TRY(hu_build(&p, c, &sizes));
-	hu_memory m = hu_memory_of(p.train);
-	double step = hu_memory_total(&m), host = strcmp(c->backend, "cuda") ? emulated_bytes(p.train) + emulated_bytes(p.eval) : 0;
-	hu_programs_release(&p);
-	if (allowed > 0 && step > allowed)
-		return hu_fail(HU_ENOMEM, "a step of %zu images needs %s of the %s allowed: use a smaller batch or width", c->batch, hu_bytes_text(step, need, sizeof need), hu_bytes_text(allowed, have, sizeof have));
-	if (host > ram)
-		return hu_fail(HU_ENOMEM, "a step of %zu images needs %s, emulated, and this machine has %s: use a smaller batch or width", c->batch, hu_bytes_text(host, need, sizeof need), hu_bytes_text(ram, have, sizeof have));
+	HU_TRY(hu_need(c, data, c->backend, &t->computed_bytes));
+	if (allowed > 0 && t->computed_bytes > allowed)
+		return hu_fail(HU_ENOMEM, "steps of %zu images need %s%s of the %s allowed: use a smaller batch or width", c->batch, hu_bytes_text(t->computed_bytes, need, sizeof need), host ? ", emulated," : "", hu_bytes_text(allowed, have, sizeof have));
+	if (host && t->computed_bytes > ram)
+		return hu_fail(HU_ENOMEM, "steps of %zu images need %s, emulated, and this machine has %s: use a smaller batch or width", c->batch, hu_bytes_text(t->computed_bytes, need, sizeof need), hu_bytes_text(ram, have, sizeof have));
 	return HU_OK;
 }
 
 hu_status
 hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask)
 {
+	const hu_backend *backend;
 	hu_dataset data;
 	hu_session s;
 	hu_status st = HU_OK;
 
 	memset(t, 0, sizeof *t);
+	HU_TRY(hu_backend_find(c->backend, &backend));
 	HU_TRY(hu_config_dataset(c, 1, &data));
-	st = check_room(c, &data, ask->memory);
+	st = check_room(t, c, &data, ask->memory);
 	hu_dataset_release(&data);
 	HU_TRY(st);
+	hu_resident before = hu_resident_begin();
+	if (backend->peak)
+		backend->peak(1);
 	HU_TRY(hu_config_dataset(c, 0, &data));
 	HU_TRY(hu_session_open(&s, c, &data));
 	st = run(t, &s, ask);
+	t->peak_bytes = backend->peak ? (double)backend->peak(0) : hu_resident_growth(&before);
 	hu_session_close(&s);
 	return st;
 }

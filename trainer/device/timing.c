@@ -72,7 +72,7 @@ as_pass(row *r, const hu_peaks *d, const hu_pass *pass)
 {
 	r->launches = pass->launches;
 	r->bytes = pass->bytes;
-	r->memory = pass->bytes / (1e9 * d->gb_s);
+	r->memory = pass->bytes / hu_peaks_bandwidth(d, pass->bytes);
 	r->launch = 1e-6 * d->launch_us * (double)(pass->launches > 0 ? pass->launches : 1);
 }
 

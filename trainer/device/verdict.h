@@ -4,10 +4,11 @@
 #ifndef HU_TRAINER_VERDICT_H
 #define HU_TRAINER_VERDICT_H
 
-/* 1 where mixed_float16 runs on matrix units. */
+/* 1 where mixed_float16 runs on matrix units by what this program has for them. */
 int hu_mixed_fast(int capability);
 
-/* The sentence that Keras users know, without its stop: whether mixed precision will run fast here, and why. Static text. */
+/* A sentence without its stop: whether mixed precision will run fast here, and why. It says of this program's kernels what
+   cuda/verdict.h decides, since both read cuda/capabilities.def. Valid until the next call. */
 const char *hu_mixed_verdict(int capability);
 
 /* What the matrix units multiply, and by which instructions; "none" where there are none. Static text. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    "convnet": three convolutions with stride 2 and SAME padding, kernels 5, 7 and 11,
-   32, 64 and 128 filters; each is convolution, bias, batchnorm, relu, in this order.
-   Then global average pooling and one dense layer. */
+   32, 64 and 128 filters; each is convolution, bias, relu, batchnorm, in this order, which
+   is that of the published listing (trainer/bench/published.def). Then global average pooling and one dense layer. */
 #include "trainer/model/layer.h"
 
 void
@@ -13,7 +13,7 @@ hu_model_convnet(hu_program *p, const hu_model_sizes *s, int eval)
 	for (int i = 0; i < 3; i++) {
 		size_t filters = (size_t)((double)stage[i].filters * s->multiplier + 0.5);
 		x = hu_layer_conv(p, i + 1, x, stage[i].kernel, 2, filters ? filters : 1);
-		x = hu_layer_relu(p, i + 1, hu_layer_batchnorm(p, i + 1, x, eval));
+		x = hu_layer_batchnorm(p, i + 1, hu_layer_relu(p, i + 1, x), eval);
 	}
 	hu_layer_loss(p, hu_layer_dense(p, 1, hu_layer_pool(p, x), s->classes));
 }

@@ -29,7 +29,7 @@ hu_optim_find(const char *name, const hu_optim **out)
 			*out = &rows[i];
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are sgd and adamw", name);
+	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are sgd, adam and adamw", name);
 }
 
 int
@@ -79,5 +79,5 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 int
 hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable)
 {
-	return !strcmp(o->row->name, "adamw") && o->eps > 0 && hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
+	return strcmp(o->row->name, "sgd") && o->eps > 0 && hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/resident.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+/* A line "KEY:  123 kB" of /proc/self/status in bytes; NaN where there is none. */
+static double
+status_of(const char *key)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	size_t n = strlen(key);
+	double kb = NAN;
+	char line[256];
+
+	while (f && fgets(line, sizeof line, f))
+		if (!strncmp(line, key, n) && line[n] == ':' && sscanf(line + n + 1, "%lf", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return 1024 * kb;
+}
+
+/* 5 sets the mark of the largest resident set back to what it is now (proc(5)). */
+static int
+set_back(void)
+{
+	FILE *f = fopen("/proc/self/clear_refs", "w");
+	int done = f && fputs("5", f) >= 0;
+
+	if (f)
+		done &= fclose(f) == 0;
+	return done;
+}
+
+/* The largest resident set that this process ever had: Linux and the BSDs count in kB. */
+static double
+lifetime(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN;
+}
+
+hu_resident
+hu_resident_begin(void)
+{
+	hu_resident r;
+
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+	r.reset = set_back();
+	r.begun = status_of("VmRSS");
+	r.lifetime = lifetime();
+	return r;
+}
+
+double
+hu_resident_growth(const hu_resident *r)
+{
+	double most = r->reset ? status_of("VmHWM") : NAN;
+
+	if (isnan(most) && lifetime() > r->lifetime)
+		most = lifetime();
+	return isnan(most) || isnan(r->begun) ? NAN : most > r->begun ? most - r->begun : 0;
+}

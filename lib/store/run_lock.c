@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Who may write a run directory: the one process that holds the kernel's lock on RUN/halfulp.lock.
+   The kernel gives the lock back when that process ends, however it ends, so a file that a killed
+   process left behind stops nobody. */
+#include "lib/store/run_lock.h"
+
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file system without locks (ENOLCK, ENOTSUP, ...) stops nobody either: only EWOULDBLOCK says that another has it. */
+static int
+taken(int fd, int how)
+{
+	int r;
+
+	while ((r = flock(fd, how | LOCK_NB)) && errno == EINTR)
+		;
+	return r && errno == EWOULDBLOCK;
+}
+
+/* The holder writes its number and machine into the file. */
+static hu_status
+busy(int fd, const char *dir)
+{
+	char who[160] = "";
+	ssize_t n = pread(fd, who, sizeof who - 1, 0);
+
+	who[n > 0 ? n : 0] = 0;
+	who[strcspn(who, "\n")] = 0;
+	if (!taken(fd, LOCK_SH)) /* readers share the lock: what keeps a writer out is one of them */
+		return hu_fail(HU_EIO, "%s is being read by another halfulp: try again when that one has ended", dir);
+	return hu_fail(HU_EIO, "%s is being trained by %s: wait for its end, or choose another directory", dir, *who ? who : "another halfulp");
+}
+
+/* The name still belongs to the file that is open: its last holder did not remove it in between. */
+static int
+still_there(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !stat(path, &b) && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+static void
+sign(int fd)
+{
+	char host[100] = "", line[160];
+
+	if (gethostname(host, sizeof host - 1))
+		strcpy(host, "this machine");
+	int n = snprintf(line, sizeof line, "process %ld on %s\n", (long)getpid(), host);
+	if (ftruncate(fd, 0) || pwrite(fd, line, (size_t)n, 0) != n)
+		return; /* a disk that is full keeps the name of the holder, not the lock */
+}
+
+hu_status
+hu_run_lock_write(hu_run_lock *l, const char *dir)
+{
+	char *path = hu_path(dir, HU_RUN_LOCK);
+	int made = !hu_exists(dir), fd;
+
+	memset(l, 0, sizeof *l);
+	hu_status st = hu_make_dirs(dir);
+	while (st == HU_OK) {
+		if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0) {
+			st = hu_fail(HU_EIO, "%s: cannot be made: %s", path, strerror(errno));
+		} else if (taken(fd, LOCK_EX)) {
+			st = busy(fd, dir);
+			close(fd);
+		} else if (still_there(fd, path)) {
+			sign(fd);
+			*l = (hu_run_lock){ .held = 1, .writes = 1, .made = made, .fd = fd, .dir = hu_xstrdup(dir), .path = path };
+			return HU_OK;
+		} else {
+			close(fd);
+		}
+	}
+	if (made)
+		rmdir(dir);
+	free(path);
+	return st;
+}
+
+hu_status
+hu_run_lock_read(hu_run_lock *l, const char *dir)
+{
+	char *path = hu_path(dir, HU_RUN_LOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	memset(l, 0, sizeof *l);
+	free(path);
+	if (fd < 0)
+		return HU_OK;
+	if (taken(fd, LOCK_SH)) {
+		hu_status st = busy(fd, dir);
+		close(fd);
+		return st;
+	}
+	*l = (hu_run_lock){ .held = 1, .fd = fd };
+	return HU_OK;
+}
+
+void
+hu_run_unlock(hu_run_lock *l)
+{
+	if (l->held && l->writes) {
+		unlink(l->path); /* while it is held: whoever waits at the old file sees that its name is gone */
+		if (l->made)
+			rmdir(l->dir); /* which a run with anything in it survives */
+	}
+	if (l->held)
+		close(l->fd);
+	free(l->path);
+	free(l->dir);
+	memset(l, 0, sizeof *l);
+}

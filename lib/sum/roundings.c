@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/sum/roundings.h"
+
+#include "lib/sum/bound.h"
+#include "lib/sum/parts.h"
+
+#include <math.h>
+
+/* Above the roundings of the few double operations behind a bound. */
+static const double UP = 1 + 0x1p-40;
+
+void
+hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, double n)
+{
+	int nearest = hu_mode_nearest(mode);
+	double u = (nearest ? 1 : 2) * hu_unit(f), bias = nearest ? 0 : u * ldexp(1, bits ? -bits : -32);
+
+	if (!nearest && mode != HU_SR)
+		r->none = "errors of its rounding mode have a sign of their own";
+	if (!(u < 1))
+		r->none = "its format has too few bits";
+	if (!(n > 0))
+		return;
+	r->count += n;
+	r->squares += n * u * u;
+	r->drift += n * (u * u / (1 - u) + bias);
+	r->most = u > r->most ? u : r->most;
+}
+
+/* Of the terms of one part of N: in ACC, and where slices are added in OUTER. */
+static void
+of_part(hu_roundings *r, hu_sum s, double n)
+{
+	hu_format acc = hu_format_of(s.acc), outer = hu_outer_format(s);
+	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n) : s.n < n ? s.n : n, m = length > 0 ? ceil(n / length) : 0, depth = 0;
+
+	for (double reach = 1; reach < n; reach *= 2)
+		depth++;
+	switch (s.id) {
+	case HU_SUM_FMA:
+	case HU_SUM_SEQUENTIAL: hu_roundings_add(r, acc, s.mode, s.bits, n); break; /* the product's, or the first fma's, and n - 1 additions */
+	case HU_SUM_PAIRWISE: hu_roundings_add(r, acc, s.mode, s.bits, 1 + depth); break;
+	case HU_SUM_CHUNK:
+	case HU_SUM_SPLITK: hu_roundings_add(r, acc, s.mode, s.bits, length + m - 1); break;
+	case HU_SUM_PROMOTE:
+		hu_roundings_add(r, acc, s.mode, s.bits, length);
+		hu_roundings_add(r, outer, s.mode, s.bits, m);
+		break;
+	case HU_SUM_FABSUM:
+		hu_roundings_add(r, acc, s.mode, s.bits, length);
+		s.id = HU_SUM_KAHAN; /* its bound has a rounding of the products as well */
+		r->certain = hu_sum_apriori(s, (size_t)m, 0).relative;
+		break;
+	case HU_SUM_TC: r->none = "tensor cores chop, so that errors have a sign of their own"; break;
+	default: r->none = "a compensated sum's error hardly grows with its length"; break;
+	}
+}
+
+hu_roundings
+hu_roundings_of_sum(hu_sum s, size_t k, size_t part)
+{
+	hu_roundings r = { .terms = (double)k };
+	size_t parts = part && part < k ? (k + part - 1) / part : 1;
+
+	of_part(&r, s, (double)(parts > 1 ? part : k));
+	if (parts > 1)
+		hu_roundings_add(&r, hu_outer_format(s), hu_mode_draws(s.mode) ? s.mode : HU_RNE, s.bits, (double)hu_tree_depth(parts));
+	r.absolute = hu_sum_apriori(s, k, part).absolute;
+	return r;
+}
+
+double
+hu_roundings_lambda(const hu_roundings *r, double confidence, double results)
+{
+	double events = (results > 1 ? results : 1) * (r->terms > 1 ? r->terms : 1);
+
+	return sqrt(2 * log(2 * events / (1 - confidence))) / (1 - r->most) * UP;
+}
+
+double
+hu_roundings_gamma(const hu_roundings *r, double lambda)
+{
+	return expm1((lambda * sqrt(r->squares) + r->drift) * UP) * UP;
+}
+
+double
+hu_roundings_bound(const hu_roundings *r, double lambda, double mag, double value)
+{
+	double g = hu_roundings_gamma(r, lambda), e = (g + r->certain * (1 + g)) * mag + r->absolute * (1 + g);
+
+	return r->none ? NAN : (e + r->last * (value + e) + r->least) * UP;
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# golden.sh [--simd LEVEL] [--only PATTERN]: the table of golden digests as this build makes it, on standard output: a row for every
+# policy with every model, and one for every optimizer, loss-scale rule and summation model, from the lists in the sources. HALFULP
+# names the program. `make golden` writes it to t/golden/digests.tsv. Sizes are small, odd and unequal, so that vectors have remainders.
+export LC_ALL=C
+top=$(cd "$(dirname "$0")/.." && pwd)
+program=${HALFULP:-$top/build/halfulp} simd=auto only='*'
+while test $# -gt 1; do
+	case $1 in
+	--simd) simd=$2 ;;
+	--only) only=$2 ;;
+	*) break ;;
+	esac
+	shift 2
+done
+test $# = 0 || { echo "usage: golden.sh [--simd LEVEL] [--only PATTERN]" >&2; exit 2; }
+dir=$(mktemp -d) || exit 4
+trap 'rm -rf "$dir"' EXIT
+
+# rows FILE WORD: the first arguments of the rows of a .def file
+rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"; }
+
+mlp="--width 0.56 --size 19 --batch 21 --train 63"
+convnet="--width 0.1 --size 11 --batch 5 --train 15"
+
+# row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint holds
+row() {
+	local model=$1 policy=$2 sizes
+	shift 2
+	case "$model $policy $*" in $only) ;; *) return ;; esac
+	sizes=${!model:-$mlp}
+	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --eval 3 --steps 3 --trace-steps none --threads 2 --simd "$simd" --meter none \
+		--quiet "$dir/run" >"$dir/log" 2>&1 </dev/null; then
+		echo "golden.sh: $model, $policy, $*: $(tail -n 1 "$dir/log")" >&2
+		exit 1
+	fi
+	awk -F '\t' -v OFS='\t' -v model="$model" -v policy="$policy" -v options="${*:--}" '/^#/ { next }
+		!at { for (i = 1; i <= NF; i++) { if ($i == "digest") at = i; if ($i == "loss") loss = i }; next }
+		{ digest = $at; last = $loss } END { print model, policy, options, digest, last }' "$dir/run/metrics.tsv"
+	rm -rf "$dir/run"
+}
+
+echo "# SPDX-License-Identifier: Apache-2.0"
+echo "# The state after three training steps and the last loss, held by every build: compilers, optimisation, instruction sets."
+echo "# Made by: make -C build golden. A change is a decision, and the commit that makes it says why numbers changed."
+printf 'model\tpolicy\toptions\tdigest\tloss\n'
+for model in $(rows trainer/model/models.def MODEL); do
+	for policy in $(rows lib/program/policies.def POLICY); do
+		row $model $policy
+	done
+	for optimizer in $(rows trainer/optim/optims.def OPTIM); do
+		row $model mixed_float16 --optimizer $optimizer
+		row $model bfloat16 --optimizer $optimizer
+	done
+	for rule in $(rows lib/op/scalers.def SCALER | sed 's/^static$/static:64/; s/^pytorch$/dynamic/'); do
+		row $model mixed_float16 --loss-scale $rule
+	done
+done
+for sum in $(sed -n 's/^SUM([A-Z0-9]*, "\([a-z0-9]*\)", 0,.*/\1/p' "$top/lib/sum/sums.def") $(sed -n 's/^SUM([A-Z0-9]*, "\([a-z0-9]*\)", 1,.*/\1:8/p' "$top/lib/sum/sums.def"); do
+	row mlp float32 --accumulate $sum
+	row mlp mixed_float16 --accumulate $sum,acc=fp16
+	row convnet float32 --accumulate $sum
+done
+row mlp mixed_float16 --accumulate fma,mode=SR
+for arch in $(sed -n 's/^TC(\([A-Z0-9_]*\), FP16, .*/\1/p' "$top/lib/sum/tc.def" | tr '[:upper:]' '[:lower:]'); do
+	row mlp mixed_float16 --accumulate tc:$arch
+	row convnet mixed_float16 --accumulate tc:$arch
+done

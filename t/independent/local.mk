@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += t/independent/__init__.py
+EXTRA_DIST += t/independent/baseline.py
+EXTRA_DIST += t/independent/bounds.py
+EXTRA_DIST += t/independent/calls.py
+EXTRA_DIST += t/independent/expect.py
+EXTRA_DIST += t/independent/files.py
+EXTRA_DIST += t/independent/harm.py
+EXTRA_DIST += t/independent/judge.py
+EXTRA_DIST += t/independent/loss_scale.py
+EXTRA_DIST += t/independent/number.py
+EXTRA_DIST += t/independent/replay.py
+EXTRA_DIST += t/independent/said.py
+EXTRA_DIST += t/independent/state.py
+EXTRA_DIST += t/independent/step.py
+EXTRA_DIST += t/independent/summary.py
+EXTRA_DIST += t/independent/sums.py
+EXTRA_DIST += t/independent/swamping.py
+EXTRA_DIST += t/independent/timeline.py
+EXTRA_DIST += t/independent/traced.py
+EXTRA_DIST += t/independent/training.py
+EXTRA_DIST += t/independent/underflow.py
+EXTRA_DIST += t/independent/what_if.py

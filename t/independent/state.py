@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# state.tsv: optimizer moments and running statistics.
+from fractions import Fraction as Q
+
+from .harm import Harm
+from .judge import recorded
+from .number import fl, iv, sqrt
+
+
+class Loss:
+    def __init__(self):
+        self.harm, self.n, self.moved, self.swamped, self.zeroed = Harm(), 0, 0, 0, 0
+
+    def join(self, o):
+        self.harm.join(o.harm)
+        for k in ('n', 'moved', 'swamped', 'zeroed'):
+            setattr(self, k, getattr(self, k) + getattr(o, k))
+
+    def cells(self, kind):
+        row = {'kind': kind, 'elements': self.n, 'moved': self.moved, 'swamped': self.swamped, 'became_zero': self.zeroed}
+        row.update(self.harm.cells())
+        return row
+
+
+def moment(s, call):
+    """AdamW's step from the exact moments and from the exact first and the stored second one, in units of the learning rate."""
+    x, loss = s.exact, Loss()
+    old, stored, clock = x.t[call['in'][4]], x.t[call['out'][2]], x.t[call['in'][5]]
+    one, two, eps = 1 - clock[1], 1 - clock[2], Q(call['attr']['eps'])
+    low = fl(eps, stored.format)
+    for i in range(stored.n):
+        m, v, w, got = x.value(call, 1, i), x.value(call, 2, i), old[i], stored.raw(i)
+        m, v = iv(m).lo, iv(v).lo
+        zero = got == 0 and v != 0
+        loss.n += 1
+        loss.moved += v != w
+        loss.swamped += v != w and got == w and got != 0
+        loss.zeroed += zero
+        if m:
+            if isinstance(got, str) or got == low == 0:
+                loss.harm.add('inf', m, False)
+            else:
+                loss.harm.add((m / one / (sqrt(got / two) + low)).lo, (m / one / (sqrt(v / two) + eps)).lo, zero)
+    return loss
+
+
+def statistic(s, call, k, old):
+    """A running average that stands still d short of its update stands d / (1 - momentum) short of the batch."""
+    x, loss = s.exact, Loss()
+    before, after, rate = x.t[call['in'][old]], x.t[call['out'][k]], 1 - Q(call['attr']['momentum'])
+    for i in range(after.n):
+        d = iv(x.value(call, k, i)).lo - before[i]
+        batch = before[i] + d / rate
+        lost = d != 0 and after.raw(i) == before[i]
+        loss.n += 1
+        loss.moved += d != 0
+        loss.swamped += lost
+        got = before[i] if lost else batch
+        loss.harm.exact2 += batch * batch
+        loss.harm.got2 += got * got
+        loss.harm.dot += got * batch
+        loss.harm.lost2 += (batch - got) ** 2
+    return loss
+
+
+def rows(run, states):
+    for step in run.steps:
+        s, total = states[step], {}
+        for call in run.calls:
+            if not recorded(s.exact, call) or not s.finite(call):
+                continue
+            found = []
+            if call['op'] in ('adam', 'adamw') and not s.skipped:
+                found.append((call['out'][2], 'moment', moment(s, call)))
+            if call['op'] == 'batchnorm':
+                for k, t in enumerate(call['out']):
+                    for j, i in enumerate(call['in']):
+                        if run.tensors[i].get('state') and run.tensors[i].get('next') == t:
+                            found.append((t, 'statistic', statistic(s, call, k, j)))
+            for t, kind, loss in found:
+                info = run.tensors[t]
+                row = {'step': step, 'call': call['id'], 'op': call['op'], 'layer': info['name'].split('.')[0], 'tensor': info['name'], 'format': info['format']}
+                row.update(loss.cells(kind))
+                yield row
+                total.setdefault(kind, Loss()).join(loss)
+        for kind in ('moment', 'statistic'):
+            if kind in total:
+                row = {'step': step, 'call': None, 'op': '-', 'layer': 'all', 'tensor': 'all', 'format': '-'}
+                row.update(total[kind].cells(kind))
+                yield row

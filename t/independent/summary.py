@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+# summary.json, from the tables that it sums up (each of them recomputed elsewhere) and the files of the run.
+import json
+import math
+import os
+import re
+
+from .expect import Near, holds
+from .files import table
+from .harm import RANK
+
+NAN = math.nan
+WORDS = ['unknown', 'harmless', 'costs', 'fatal']
+
+
+def number(text):
+    return NAN if text == '-' else float(text)
+
+
+def worst(values, pick):
+    values = [v for v in values if not math.isnan(v)]
+    return pick(values) if values else NAN
+
+
+def last(rows, column):
+    values = [float(r[column]) for r in rows if r[column] not in ('-', 'nan')]
+    return values[-1] if values else NAN
+
+
+def is_second_moment(tensor):
+    return re.search(r'\.v$|\.v_|_v_', tensor[tensor.index('.'):]) is not None if '.' in tensor else False
+
+
+class Tables:
+    def __init__(self, run):
+        self.run = run
+
+    def __getitem__(self, name):
+        path = self.run.analysis(name + '.tsv')
+        return table(path)[1] if os.path.exists(path) else []
+
+
+def verdicts(rows):
+    """Rows of tensor 'all' that have one."""
+    return [r for r in rows if r['tensor'] == 'all' and r['verdict'] != '-']
+
+
+def expected(run):
+    """The numbers by key, and the verdict's rank and cause."""
+    t, metrics = Tables(run), table(os.path.join(run.path, 'metrics.tsv'))[1]
+    replay, swamping, underflow, state, safe = t['replay'], t['swamping'], t['underflow'], t['state'], [r for r in t['loss-scale-safe'] if r['tensor'] == 'all']
+    n = {'final_loss': last(metrics, 'loss'), 'final_accuracy': last(metrics, 'accuracy'), 'eval_accuracy': last(metrics, 'eval_accuracy'), 'loss_scale_final': last(metrics, 'loss_scale'),
+         'steps': len(metrics), 'skipped_steps': sum(r['skipped'] == '1' for r in metrics)}
+    ulps = [float(r['ulp_max']) for r in replay]
+    n['judged_outputs'] = sum(int(r['sampled']) for r in replay)
+    n['worst_ulp'] = max(ulps)
+    n['worst_ulp_tensor'] = replay[ulps.index(max(ulps))]['tensor']
+    n['worst_bound_ratio'] = max(float(r['bound_ratio_max']) for r in replay)
+    n['over_bound'] = sum(int(r['over_bound']) for r in replay)
+    updates = [r for r in swamping if r['kind'] == 'update' and r['tensor'] == 'all']
+    moved = sum(int(r['additions']) for r in updates)
+    n['swamped_share_updates'] = sum(int(r['swamped']) for r in updates) / moved if moved else NAN
+    judged = {'updates': verdicts(updates), 'gradients': verdicts(underflow), 'moments': verdicts([r for r in state if r['kind'] == 'moment']), 'statistics': verdicts([r for r in state if r['kind'] == 'statistic'])}
+    share = {k: worst([number(r['l2_share_lost']) for r in rows], max) for k, rows in judged.items()}
+    cosine = {k: worst([number(r['cosine']) for r in rows], min) for k, rows in judged.items()}
+    n.update({'update_l2_share_lost': share['updates'], 'update_cosine': cosine['updates'], 'gradient_l2_share_lost': share['gradients'], 'gradient_cosine': cosine['gradients'],
+              'second_moment_step_cosine': cosine['moments'], 'running_statistics_share_lost': share['statistics']})
+    counted = [r for r in underflow if r['from'] != 'exact']
+    scaled = lambda rows, c: sum(int(r[c]) * int(r['of_elements']) / int(r['elements']) for r in rows)  # noqa: E731
+    gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(r['tensor'])]
+    n['zeroed_gradients'] = round(scaled(gradients, 'became_zero'))
+    n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else 0.0
+    n['second_moment_zeroed_share'] = scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
+    fits = safe and all(r['log2_scale_min'] != '-' for r in safe)
+    low, high = (max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)) if fits else (1, 0)
+    n.update({'safe_log2_scale_min': low if low <= high else NAN, 'safe_log2_scale_max': high if low <= high else NAN})
+    rank = max([RANK[r['verdict']] for rows in judged.values() for r in rows], default=0)
+    if rank == 1 and not judged['updates'] and not judged['gradients']:
+        rank = 0  # the word rests on gradients and updates; moments and statistics can only worsen it
+    if not math.isfinite(float(metrics[-1]['loss'])):
+        rank = 3
+    return n, WORDS[rank]
+
+
+def figures(sentence):
+    """The numbers of a sentence that are no part of a name."""
+    return re.findall(r'(?<![\w.@^])-?\d+(?:\.\d+)?(?:e[-+]\d+)?', sentence)
+
+
+def compare(run, sample):
+    """Problems, and how many numbers agreed, by key."""
+    there, (n, word) = json.load(open(run.analysis('summary.json'))), expected(run)
+    wrong, agreed = [], {}
+    for key in sorted(set(there) - {'verdict', 'verdict_word', 'numbers', 'provenance'}):
+        wrong.append('summary.json: %s is recomputed by nothing' % key)
+    for key in sorted(set(there['numbers']) ^ set(n)):
+        wrong.append('summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there'))
+    for key in set(there['numbers']) & set(n):
+        got, e = there['numbers'][key], n[key]
+        if isinstance(e, str) or got is None:
+            same = got == e if isinstance(e, str) else not math.isfinite(e)
+        else:
+            same = holds(Near(e, 1e-14), repr(got))
+        agreed[key] = agreed.get(key, 0) + same
+        if not same:
+            wrong.append('summary.json: %s is %r there, %r here' % (key, got, e))
+    if there['verdict_word'] != word:
+        wrong.append('summary.json: the word is %s there, %s here' % (there['verdict_word'], word))
+    if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
+        wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
+    zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
+    second = ['%.0f' % zero(n['zeroed_gradients'])] + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'gradient_l2_share_lost', 'update_l2_share_lost')]
+    if zero(n['second_moment_zeroed_share']) > 0:
+        second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
+    if figures(there['verdict'][1]) != second:
+        wrong.append('summary.json: the second sentence has %s there, %s here' % (figures(there['verdict'][1]), second))
+    allowed = {str(len(run.steps)), *map(str, run.steps)} | {'%.4f' % n[k] for k in ('gradient_cosine', 'update_cosine', 'second_moment_step_cosine') if not math.isnan(n[k])}
+    allowed |= {'%.1f' % (100 * n[k]) for k in ('gradient_l2_share_lost', 'update_l2_share_lost', 'running_statistics_share_lost') if k in n and not math.isnan(n[k])}
+    if n['worst_ulp'] < math.inf and figures(there['verdict'][2].split(',')[0]) != ['%.3g' % n['worst_ulp']]:
+        wrong.append('summary.json: the third sentence has %r where the worst error is %r' % (there['verdict'][2], n['worst_ulp']))
+    scales = re.findall(r'2\^(-?\d+)', there['verdict'][2])
+    if not math.isnan(n['safe_log2_scale_min']) and scales != ['%d' % n['safe_log2_scale_min'], '%d' % n['safe_log2_scale_max']]:
+        wrong.append('summary.json: the third sentence has scales 2^%s, the numbers do not' % scales)
+    if len(scales) == 2 and math.isnan(n['safe_log2_scale_min']):
+        one = [r for r in Tables(run)['loss-scale-safe'] if r['tensor'] != 'all']
+        need, limit = [max(int(r['log2_scale_min']) for r in one if r['log2_scale_min'] != '-'), min(int(r['log2_scale_max']) for r in one if r['log2_scale_max'] != '-')]
+        if scales != [str(need), str(limit)]:
+            wrong.append('summary.json: the third sentence has scales 2^%s, the tables 2^%d and 2^%d' % (scales, need, limit))
+    strange = [x for x in figures(there['verdict'][0]) if x not in allowed]
+    if strange and 'moment' not in there['verdict'][0]:
+        wrong.append('summary.json: the first sentence has %s, which the numbers do not: %r' % (strange, there['verdict'][0]))
+    for key, value in there['provenance'].items():
+        e = run.steps if key == 'traced_steps' else sample if key == 'sample' else run.manifest[key]
+        if value != e:
+            wrong.append('summary.json: provenance %s is %r there, %r here' % (key, value, e))
+    return wrong, agreed

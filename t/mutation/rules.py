@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a mutation changes: (kind, pattern, replacement). The places in a file, by line, where one applies.
+import os
+import re
+
+from .known import KNOWN
+
+INDEX = [
+    ("index", r"\bin\[(\d)\]", lambda m: "in[%d]" % (int(m[1]) ^ 1)),
+    ("index", r"\bout\[(\d)\](?!\[)", lambda m: "out[%d]" % (int(m[1]) ^ 1)),
+    ("index", r"\bHU_AT_EACH\b", "HU_AT_ONE"),
+    ("index", r"\bHU_AT_(ROW|CHANNEL|IMAGE|ONE)\b", "HU_AT_EACH"),
+    ("index", r"\[(\w+)\]", lambda m: "[%s ^ 1]" % m[1] if not m[1].isdigit() else "[%d]" % (int(m[1]) ^ 1)),
+    ("index", r"\bthreadIdx\.x\b", "(threadIdx.x ^ 1)"),
+    ("index", r"\bthreadIdx\.y\b", "(threadIdx.y ^ 1)"),
+]
+ARITHMETIC = [
+    ("operator", r" \+ ", " - "),
+    ("operator", r" - ", " + "),
+    ("operator", r" \* ", " + "),
+    ("operator", r" / ", " * "),
+    ("operator", r" % ", " / "),
+]
+EDGES = [
+    ("operator", r" < ", " <= "),
+    ("operator", r" > ", " >= "),
+    ("operator", r" >= ", " > "),
+]
+LOGIC = [
+    ("operator", r" == ", " != "),
+    ("operator", r" != ", " == "),
+    ("operator", r" && ", " || "),
+    ("operator", r" \|\| ", " && "),
+    ("operator", r"(?<!\w)!(?=[\w(])", ""),
+    ("operator", r" \? ([^:?]+) : ([^:?;)]+)", lambda m: " ? %s : %s" % (m[2], m[1])),
+    ("operator", r"/= 2", "/= 4"),
+]
+BARRIERS = [
+    ("barrier", r"HU_SYNC\(\);", ";"),
+    ("barrier", r"hu_syncwarp\(\);", ";"),
+]
+# Of C: comparisons turned round, which no choice among equals survives; operands dropped; numbers, signs and results changed.
+STATEMENTS = [
+    ("operator", r" < ", " >= "),
+    ("operator", r" > ", " <= "),
+    ("operator", r" >= ", " < "),
+    ("operator", r" <= ", " > "),
+    ("dropped", r" / [\w.>-]+(?=[;),])", ""),
+    ("dropped", r" \* [\w.>-]+(?=[;),])", ""),
+    ("number", r"(?<![\w.\"'\[{#-])([2-9]|[1-9]\d+)(?![\w.])", lambda m: str(int(m[1]) + 1)),
+    ("sign", r" \+= ", " -= "),
+    ("sign", r" \|= ", " &= "),
+    ("sign", r" = 0;", " = 1;"),
+    ("result", r"return 1;", "return 0;"),
+    ("result", r"return 0;", "return 1;"),
+]
+KERNELS = INDEX + ARITHMETIC + EDGES + LOGIC + BARRIERS
+SOURCES = INDEX[:2] + INDEX[4:5] + ARITHMETIC + LOGIC + STATEMENTS
+
+# Not mutated: what changes only how the work is spread (grid sizes, strides of a grid: the same elements, perhaps twice), how much
+# memory is asked for, declarations of arrays, and the words of a message.
+SPREAD = r"hu_blocks_for|gridDim|hu_fail\(|static_assert|_groups|_lies|may_lie|HU_ONCE|hu_attr_num\(|^\s*#(?!define)|^\s*(/?\*|//)|template|memset|sizeof|^\s*(?:static |const )*hu_\w+ \*?\w+(?:\[\d\])?(?:, \w+(?:\[\d\])?)*;"
+# Of C also: words for people (notes in a table's head, messages, the bar of progress), loops' division among threads, and broken
+# invariants of the house, which no input reaches.
+WORDS = r"hu_fail\(|hu_complain|HU_ASSERT|hu_bug|hu_tsv_note|hu_progress|hu_warn|hu_str_addf\(&a->said|^\s*#|^\s*(/?\*|//)|memset|memcpy|sizeof|HU_GROW|hu_x\w*alloc|\bfree\(|_release\(|\bomp\b|^\s*(?:static |const |unsigned )*\w+ \*?\w+\[\w+\];|\.summary|fprintf\(stderr|^\s*\""
+
+
+def candidates(top, path, rules, spared, lines=None):
+    """Mutations of PATH: (path, line, from, to, kind, replacement). SPARED: a pattern of lines to leave alone; LINES: those to look at."""
+    found, comment, seen = [], False, set()
+    for number, line in enumerate(open(os.path.join(top, path)).read().split("\n")):
+        begins = comment or line.lstrip().startswith("/*")
+        comment = begins and "*/" not in line
+        code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), line)
+        if begins or re.search(spared, code) or (lines is not None and number not in lines):
+            continue
+        for what, pattern, by in rules:
+            for m in re.finditer(pattern, code):
+                if "HU_AT_" in pattern and code[:m.start()].rfind("hu_operand_of(") > code[:m.start()].rfind("hu_field"):
+                    continue # an operand that a kernel of its own reads by its own index
+                quoted = code[:m.start()].count('"') % 2
+                new = by(m) if callable(by) else by
+                changed = (number, line[:m.start()] + new + line[m.end():])
+                same = any(path == file and part in changed[1] for file, part, why in KNOWN)
+                if not quoted and new != m[0] and changed not in seen and not same:
+                    seen.add(changed)
+                    found.append((path, number, m.start(), m.end(), what, new))
+    return found
+
+
+def functions(top, path):
+    """Of a C file in the house's layout: name of each function and the lines of its body."""
+    found, name, start = [], None, 0
+    for number, line in enumerate(open(os.path.join(top, path)).read().split("\n")):
+        m = re.match(r"([a-z]\w*)\(", line)
+        if m and not line.rstrip().endswith(";"):
+            name = m[1]
+        elif line == "{" and name:
+            start = number
+        elif line == "}" and name and start:
+            found.append((name, set(range(start, number))))
+            name, start = None, 0
+    return found

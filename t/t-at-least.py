@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bench why says a call takes at least on this processor, it takes: no call of the models' steps is faster than its operations at the
+measured peak, its bytes at the bandwidth and one call's overhead. A busy machine makes calls slower, never faster; where it was in the
+way of the peak's own measurement, another try tells: the model fails that has a call too fast in each of three."""
+import json
+import os
+import subprocess
+import sys
+
+program = os.environ["HALFULP"]
+number = failed = 0
+
+
+def ok(good, what):
+    global number, failed
+    number += 1
+    failed |= not good
+    print("%sok %d - %s" % ("" if good else "not ", number, what))
+
+
+def too_fast(model):
+    """Calls below their prediction, and how near the nearest came."""
+    run = subprocess.run([program, "bench", "why", "--data", "digits", "--model", model, "--policy", "float32,mixed_float16", "--batch", "64", "--warm", "1", "--steps", "3", "--by", "call", "--json"], capture_output=True, text=True)
+    if run.returncode:
+        print("# " + run.stderr.strip())
+        return None, 0
+    rows = json.loads(run.stdout)
+    rows = rows if isinstance(rows, list) else rows["rows"]
+    named = {(r["policy"], r.get("call", "all"), r["layer"], r.get("op", "all")): r["measured_ms"] / r["predicted_ms"] for r in rows}
+    assert any(k[3] == "conv2d_dx" for k in named) or model != "convnet"
+    return {k for k, ratio in named.items() if ratio < 1}, len(named)
+
+
+for model in ("mlp", "convnet"):
+    left, calls = None, 0
+    for attempt in range(3):
+        found, calls = too_fast(model)
+        if found is None:
+            left = {"no table"}
+            break
+        left = found
+        if not left:
+            break
+    ok(not left, "%s: none of %d calls and sums takes less than it must%s" % (model, calls, "; too fast: %s" % sorted(left)[:5] if left else ""))
+print("1..%d" % number)
+sys.exit(failed)

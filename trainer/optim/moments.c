@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The calls of Adam and AdamW: optim.clock holds t, beta1^t and beta2^t for the bias corrections and stands
+   still on a skipped step; w_m and w_v are the two moments. */
+#include "trainer/optim/optim.h"
+
+static int
+append_clock(hu_program *p, const hu_optim_options *o, int found)
+{
+	int in[2], out;
+
+	in[0] = hu_program_tensor(p, "optim.clock", HU_FP64, hu_shape1(3), HU_OTHER);
+	p->t[in[0]].state = 1;
+	in[1] = found;
+	out = hu_optim_next(p, in[0]);
+	hu_call *c = hu_program_call(p, "adam_clock", HU_UPDATE, "optim", in, 2, &out, 1);
+	hu_attr_set(c, "beta1", o->beta1);
+	hu_attr_set(c, "beta2", o->beta2);
+	return out;
+}
+
+void
+hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op, void (*more)(hu_call *c, const hu_optim_options *o))
+{
+	int clock = append_clock(p, o, found);
+
+	for (int i = 0, n = p->nt; i < n; i++) {
+		int in[6], out[3];
+		if (!p->t[i].trainable || p->t[i].grad < 0)
+			continue;
+		in[0] = i;
+		in[1] = p->t[i].grad;
+		in[2] = found;
+		in[3] = hu_optim_state(p, i, "m");
+		in[4] = hu_optim_state(p, i, "v");
+		in[5] = clock;
+		out[0] = hu_optim_next(p, i);
+		out[1] = hu_optim_next(p, in[3]);
+		out[2] = hu_optim_next(p, in[4]);
+		hu_call *c = hu_program_call(p, op, HU_UPDATE, p->t[i].layer, in, 6, out, 3);
+		hu_attr_set(c, "lr", o->lr);
+		hu_attr_set(c, "beta1", o->beta1);
+		hu_attr_set(c, "beta2", o->beta2);
+		hu_attr_set(c, "eps", o->eps);
+		if (more)
+			more(c, o);
+	}
+}
