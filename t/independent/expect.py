@@ -15,6 +15,8 @@ class Near:
     def holds(self, text):
         if text in ('-', ''):
             return False
+        if text.strip("'") in ('overflowed', 'not finite'):  # words where no number is
+            return not math.isfinite(self.value)
         x = float(text)
         if math.isnan(self.value) or math.isinf(self.value):
             return x == self.value or (math.isnan(x) and math.isnan(self.value))

@@ -38,7 +38,7 @@ def propagated(s, t, info):
         return {'propagated_' + c: None for c in ('ulp_max', 'ulp_mean', 'rel_normwise')}
     most, mean, share = s.ideal.distance(t)
     near = lambda x: Near(x, s.widest, 1e-290)  # noqa: E731
-    return {'propagated_ulp_max': near(most), 'propagated_ulp_mean': near(mean), 'propagated_rel_normwise': None if share is None and math.isfinite(most) else near(math.inf if share is None else share)}
+    return {'propagated_ulp_max': near(most), 'propagated_ulp_mean': near(mean), 'propagated_rel_normwise': None if share is None else near(share)}
 
 
 def element_rows(run, states):

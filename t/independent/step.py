@@ -233,7 +233,7 @@ class Step:
 
     def distance(self, t):
         """Largest and mean error in ulps of the recorded tensor, and its normwise relative error; None: the exact tensor is 0."""
-        got, ulps, error, norm = self.exact.t[t], [], 0, 0
+        got, ulps, error, norm, finite = self.exact.t[t], [], 0, 0, 0
         p, emin = FORMATS[got.format][2:4]
         for i, x in enumerate(self.clean(t)):
             try:
@@ -244,6 +244,6 @@ class Step:
             e = max(abs(x).bit_length() - 1 - K, emin) if x else emin
             unit = e - p + 1 + K
             ulps.append(0.0 if d < NOTHING else d / (1 << unit) if unit >= 0 else float(d << -unit))
-            error, norm = error + d * d, norm + x * x
-        share = math.sqrt(error / norm) if norm else 0.0 if error < NOTHING * NOTHING else None
+            error, norm, finite = error + d * d, norm + x * x, finite + 1
+        share = math.sqrt(error / norm) if norm else 0.0 if finite and error < NOTHING * NOTHING else None  # None: 0 of the exact tensor, or nothing finite
         return max(ulps), math.fsum(u / len(ulps) for u in ulps), share

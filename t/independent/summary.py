@@ -109,7 +109,7 @@ def compare(run, sample):
     if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
         wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
     zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
-    second = ['%.0f' % zero(n['zeroed_gradients'])] + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'gradient_l2_share_lost', 'update_l2_share_lost')]
+    second = ['%.0f' % zero(n['zeroed_gradients'])] + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'gradient_l2_share_lost', 'update_l2_share_lost') if not math.isnan(n[k])]
     if zero(n['second_moment_zeroed_share']) > 0:
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
     if figures(there['verdict'][1]) != second:
