@@ -155,6 +155,10 @@ compare(part *p, const view *w, size_t first, size_t last)
 			continue;
 		}
 		if (!hu_isfinite(g) || !hu_isfinite(h)) {
+			if (!zero && e != 0 && fabs(h) <= e) { /* the figures are settled, but whether this gradient is 0 is not */
+				p->off_max = INFINITY;
+				p->unknown++;
+			}
 			special(p, g, h, w->f);
 			p->nonfinite += !hu_isfinite(h);
 			continue;

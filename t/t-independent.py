@@ -120,7 +120,7 @@ def judge(name, words, analyze=(), sample=None, lost=1e-3, models=(), tampered=(
     if history:
         long_history(path)
     elements = path + '.elements'
-    options = ['--sample', str(sample) if sample else 'all', '--lost', str(lost), *analyze] + (['--elements', elements] if sample else [])
+    options = ['--sample', str(sample) if sample else 'all', *([] if '--no-propagate' in analyze else ['--lost', str(lost)]), *analyze] + (['--elements', elements] if sample else [])
     for m in models:
         options += ['--accumulate', m]
     told = run('analyze', *options, path, code=code)
@@ -306,7 +306,7 @@ RUNS = {
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
     'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss-weight', '5.9604644775390625e-08'], sample=16),
-    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216'], analyze=['--no-propagate']),
+    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216']),
     'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
     # running statistics in a format that swamps them
     'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),

@@ -15,6 +15,12 @@ def real(text):
     return math.nan if text == '-' else float(text)
 
 
+def harm(row, *columns):
+    """Share and cosine; where there is neither, a sentence that says "is 0" stands for them."""
+    x = [real(row[c]) for c, _ in columns]
+    return ['0'] if all(map(math.isnan, x)) else [number(v, digits) for v, (_, digits) in zip(x, columns)]
+
+
 def lines(run, expected):
     """By analyzer, the numbers of its line in their order."""
     rows = {name: table(run.analysis(name + '.tsv'))[1] for name in expected}
@@ -25,12 +31,12 @@ def lines(run, expected):
     updates = [r for r in rows['swamping'] if r['kind'] == 'update' and r['tensor'] == 'all']
     if updates:  # else words stand for the numbers
         last = updates[-1]
-        said['swamping'] = [str(sum(int(r['swamped']) for r in updates)), str(sum(int(r['additions']) for r in updates)), number(real(last['l2_share_lost']), 3), number(real(last['cosine']), 6)]
+        said['swamping'] = [str(sum(int(r['swamped']) for r in updates)), str(sum(int(r['additions']) for r in updates))] + harm(last, ('l2_share_lost', 3), ('cosine', 6))
     whole = [r for r in rows['state'] if r['tensor'] == 'all']
     moments, statistics = [r for r in whole if r['kind'] == 'moment'], [r for r in whole if r['kind'] == 'statistic']
     said['state'] = ([number(min(float(r['cosine']) for r in moments), 6)] if moments else []) + ([number(max(float(r['l2_share_lost']) for r in statistics), 3)] if statistics else [])
     gradients = [r for r in rows['underflow'] if r['tensor'] == 'all' and int(r['step']) == run.steps[-1]]
-    said['underflow'] = [number(real(gradients[0][c]), d) for c, d in (('share_nonzeros', 3), ('l2_share_lost', 3), ('cosine', 6))] if gradients else []
+    said['underflow'] = [number(real(gradients[0]['share_nonzeros']), 3)] + harm(gradients[0], ('l2_share_lost', 3), ('cosine', 6)) if gradients else []
     safe = [r for r in rows['loss-scale-safe'] if r['tensor'] != 'all']
     if safe and all(r['log2_scale_min'] != '-' for r in safe):
         low, high = max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)
