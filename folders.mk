@@ -17,8 +17,8 @@ include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/t/local.mk
 include $(top_srcdir)/t/golden/local.mk
-include $(top_srcdir)/t/independent/local.mk
-include $(top_srcdir)/t/mutation/local.mk
+include $(top_srcdir)/t/judge/independent/local.mk
+include $(top_srcdir)/t/tool/mutation/local.mk
 include $(top_srcdir)/t/papers/local.mk
 include $(top_srcdir)/t/silicon/local.mk
 include $(top_srcdir)/t/stub/local.mk

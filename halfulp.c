@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    The front door: finds the command's row in commands.def and hands it the
    line. Everything a command does is in its cmd_*.c. */
-#include "cuda/backend.h"
-#include "cuda/device.h"
+#include "cuda/exec/backend.h"
+#include "cuda/device/device.h"
 #include "lib/base/build.h"
-#include "lib/base/opt.h"
+#include "lib/base/console/opt.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"

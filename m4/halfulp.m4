@@ -98,7 +98,7 @@ AS_IF([test $hu_cuda = yes],
 AC_SUBST([CUDA_LIBS])
 AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])
 
-# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim.h). Sets SHIM_CXXFLAGS, the conditional SHIM.
+# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim/shim.h). Sets SHIM_CXXFLAGS, the conditional SHIM.
 AC_DEFUN([HU_SHIM], [
 SHIM_CXXFLAGS="-std=gnu++17 -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fno-var-tracking -Wno-ignored-optimization-argument -Wno-unknown-warning-option -Wall -Wunused-parameter -Wshadow=local -Wframe-larger-than=65536"
 AS_IF([test "x$enable_werror" = xyes], [SHIM_CXXFLAGS="$SHIM_CXXFLAGS -Werror"])

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp report: the page and the figures of one or several runs. */
-#include "lib/base/opt_need.h"
-#include "lib/base/opt.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
-#include "lib/base/show.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
 #include "reports/figure.h"
 #include "reports/human.h"
 #include "reports/page.h"

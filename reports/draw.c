@@ -3,7 +3,7 @@
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
+#include "lib/base/console/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@ extern "C" {
 #include "lib/base/status.h"
 #include "lib/number/arith.h"
 #include "lib/number/block.h"
-#include "lib/number/bulk.h"
+#include "lib/number/bulk/bulk.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"
 #include "lib/number/draw.h"

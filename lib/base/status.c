@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/status.h"
 
-#include "lib/base/show.h"
+#include "lib/base/console/show.h"
 
 #include <stdarg.h>
 #include <stdio.h>

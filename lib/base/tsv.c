@@ -2,7 +2,7 @@
 #include "lib/base/tsv.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/show.h"
+#include "lib/base/console/show.h"
 
 #include <math.h>
 #include <stdarg.h>

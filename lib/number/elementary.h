@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* 8 units roundoff: the longest chain below (erfc) stays under 6; t/u-elementary.c measures. */
+/* 8 units roundoff: the longest chain below (erfc) stays under 6; t/number/u-elementary.c measures. */
 #define HU_ELEMENTARY_ERROR 0x1p-50
 
 /* v * 2^k with one rounding, for v in [2^-60, 2^60] and any k. */

@@ -52,7 +52,7 @@ hu_elementary_side(hu_elementary function, double x, double v)
 }
 
 /* f's value for the function of x, with the sign of the error and the flags. Correctly rounded, in every mode, for every fp16 and
-   bf16 input to the same format (t/u-elementary.c); elsewhere as elementary.h's error lets it. No flag for a pole or a domain. */
+   bf16 input to the same format (t/number/u-elementary.c); elsewhere as elementary.h's error lets it. No flag for a pole or a domain. */
 HU_HD hu_rounded
 hu_elementary_round(hu_elementary function, double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {

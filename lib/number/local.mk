@@ -3,8 +3,8 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk.c \
-	lib/number/bulk_neon.c lib/number/bulk_pack.c lib/number/bulk_plan.c lib/number/bulk_run.c lib/number/bulk_scalar.c lib/number/custom.c \
+libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk/bulk.c \
+	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
 	lib/number/format.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
 if X86_64
@@ -13,7 +13,7 @@ endif
 numberdir = $(includedir)/halfulp
 number_HEADERS = include/halfulp/number.h
 numbertreedir = $(includedir)/halfulp
-nobase_numbertree_HEADERS = lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h lib/number/bulk.h \
+nobase_numbertree_HEADERS = lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h lib/number/bulk/bulk.h \
 	lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary.h lib/number/elementary_round.h lib/number/format.h lib/number/formats.def \
 	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h lib/number/wide.h
 pkgconfigdir = $(libdir)/pkgconfig
@@ -22,29 +22,29 @@ noinst_HEADERS += lib/number/arith.h
 libhalfulp_a_SOURCES += lib/number/block.c
 noinst_HEADERS += lib/number/block.h
 noinst_HEADERS += lib/number/blocks.def
-libhalfulp_a_SOURCES += lib/number/bulk.c
-noinst_HEADERS += lib/number/bulk.h
-noinst_HEADERS += lib/number/bulk.inc
-libhalfulp_avx2_a_SOURCES += lib/number/bulk_avx2.c
-libhalfulp_avx512_a_SOURCES += lib/number/bulk_avx512.c
-noinst_HEADERS += lib/number/bulk_code.inc
-noinst_HEADERS += lib/number/bulk_draw.inc
-noinst_HEADERS += lib/number/bulk_draw_loop.inc
-noinst_HEADERS += lib/number/bulk_encode.inc
-noinst_HEADERS += lib/number/bulk_loop.inc
-libhalfulp_a_SOURCES += lib/number/bulk_neon.c
-libhalfulp_a_SOURCES += lib/number/bulk_pack.c
-libhalfulp_a_SOURCES += lib/number/bulk_plan.c
-noinst_HEADERS += lib/number/bulk_random.inc
-noinst_HEADERS += lib/number/bulk_round.inc
-libhalfulp_a_SOURCES += lib/number/bulk_run.c
-libhalfulp_a_SOURCES += lib/number/bulk_scalar.c
-noinst_HEADERS += lib/number/bulk_table.h
-noinst_HEADERS += lib/number/bulk_upward.h
-noinst_HEADERS += lib/number/bulk_vec_avx2.h
-noinst_HEADERS += lib/number/bulk_vec_avx512.h
-noinst_HEADERS += lib/number/bulk_vec_neon.h
-noinst_HEADERS += lib/number/bulk_vec_plain.h
+libhalfulp_a_SOURCES += lib/number/bulk/bulk.c
+noinst_HEADERS += lib/number/bulk/bulk.h
+noinst_HEADERS += lib/number/bulk/bulk.inc
+libhalfulp_avx2_a_SOURCES += lib/number/bulk/bulk_avx2.c
+libhalfulp_avx512_a_SOURCES += lib/number/bulk/bulk_avx512.c
+noinst_HEADERS += lib/number/bulk/bulk_code.inc
+noinst_HEADERS += lib/number/bulk/bulk_draw.inc
+noinst_HEADERS += lib/number/bulk/bulk_draw_loop.inc
+noinst_HEADERS += lib/number/bulk/bulk_encode.inc
+noinst_HEADERS += lib/number/bulk/bulk_loop.inc
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_neon.c
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_pack.c
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_plan.c
+noinst_HEADERS += lib/number/bulk/bulk_random.inc
+noinst_HEADERS += lib/number/bulk/bulk_round.inc
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_run.c
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_scalar.c
+noinst_HEADERS += lib/number/bulk/bulk_table.h
+noinst_HEADERS += lib/number/bulk/bulk_upward.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_avx2.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_avx512.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_neon.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_plain.h
 noinst_HEADERS += lib/number/code.h
 noinst_HEADERS += lib/number/count.h
 libhalfulp_a_SOURCES += lib/number/custom.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
    1, 2, 3, SC 2011): random bits as a pure function of (seed, stream, step, index).
-   Known answers from that paper's distribution are in t/u-philox.c. */
+   Known answers from that paper's distribution are in t/number/u-philox.c. */
 #ifndef HU_NUMBER_PHILOX_H
 #define HU_NUMBER_PHILOX_H
 

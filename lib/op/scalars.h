@@ -4,7 +4,7 @@
 #ifndef HU_OP_SCALARS_H
 #define HU_OP_SCALARS_H
 
-#include "lib/op/carrier.h"
+#include "lib/op/element/carrier.h"
 
 /* cast with scaled=1: 2^floor(log2(max/amax)) within [2^-126, 2^126]; 1 where AMAX is 0 or not finite. */
 HU_HD double

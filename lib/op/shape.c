@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/op/map.h"
+#include "lib/op/element/map.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef HU_OP_SINK_H
 #define HU_OP_SINK_H
 
-#include "lib/op/dd.h"
+#include "lib/op/element/dd.h"
 #include "lib/op/op.h"
 
 /* N values by place: number AT[i], or FIRST + i where AT is NULL, of the list that was asked for. The value

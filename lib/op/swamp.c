@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Swamped additions of the operators that are no products of sums: one addition an
    element, judged after its rounding to the output; and the fixed tree, replayed. */
-#include "lib/op/reduce.h"
+#include "lib/op/reduce/reduce.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

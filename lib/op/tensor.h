@@ -17,7 +17,7 @@ typedef struct hu_tensor {
 	size_t n;      /* elements */
 	void *data;    /* float[n], or double[n] for fp64 */
 	/* Element i is data[i] + low[i] + low[n + i] + … of LOWS such parts: more than a double holds, for exact references
-	   of values that are no format's (analyzers/propagate.h); hu_exact_get reads them, everything else the first part alone. */
+	   of values that are no format's (lib/judge/propagate.h); hu_exact_get reads them, everything else the first part alone. */
 	const double *low;
 	int lows;
 } hu_tensor;

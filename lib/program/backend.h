@@ -11,7 +11,7 @@
 typedef struct hu_machine hu_machine;   /* a program loaded on a back end */
 
 /* A pass of a device's step: the calls that are computed together, FIRST of them in the program's order. name: what they are fused by
-   (cuda/fusions.def), NULL where the call is alone. launches: kernels of its own in the last step that launched them or was recorded. bytes:
+   (cuda/fuse/fusions.def), NULL where the call is alone. launches: kernels of its own in the last step that launched them or was recorded. bytes:
    of the tensors that it reads and writes, each once, as they lie there. chain: each call reads what the one before it wrote. */
 typedef struct hu_pass { int first, chain; const char *name; long launches; double bytes; } hu_pass;
 

@@ -3,7 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
+#include "lib/base/console/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/code.h"
 
@@ -49,7 +49,7 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 }
 
 /* An allocation of its own takes up to two pages more, a small one its header and its alignment. Reductions hold a number for each lane, block of
-   4096 and result: less than a 64th of what they read, and 32 lanes of 4 results a thread (lib/op/reduce.inc). */
+   4096 and result: less than a 64th of what they read, and 32 lanes of 4 results a thread (lib/op/reduce/reduce.inc). */
 double
 hu_exec_bytes(const hu_program *p, int threads)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    How a device computes products: the rows of gemms.def. Every way but cublas promises
-   the bits of the call's summation model; cublas promises its bound (cuda/cublas.h). */
+   the bits of the call's summation model; cublas promises its bound (cuda/gemm/cublas.h). */
 #ifndef HU_PROGRAM_GEMM_H
 #define HU_PROGRAM_GEMM_H
 

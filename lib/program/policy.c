@@ -3,8 +3,8 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
-#include "lib/base/show.h"
-#include "lib/base/show_json.h"
+#include "lib/base/console/show.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/str.h"
 #include "lib/sum/sum.h"
 

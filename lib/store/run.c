@@ -4,7 +4,7 @@
 #include "lib/store/run.h"
 
 #include "lib/base/mem.h"
-#include "lib/number/bulk.h"
+#include "lib/number/bulk/bulk.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
    The run directory's reading side: nothing in it is trusted before it is checked. */
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
-#include "lib/base/show_json.h"
+#include "lib/base/console/show_json.h"
 #include "lib/store/run.h"
 #include "lib/store/safetensors.h"
 

@@ -2,7 +2,7 @@
    The run directory's writing side: every file whole or not at all. */
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/number/bulk.h"
+#include "lib/number/bulk/bulk.h"
 #include "lib/store/run.h"
 #include "lib/store/safetensors.h"
 

@@ -5,7 +5,7 @@
 # Reproduced: n = 16384 terms uniform on [0,1] in bf16 and fp16 by chunk:b for every power of two: the error and
 # the bound against b are a U with its minimum at or near sqrt(n) = 128; FABsum, whose block sums are added by
 # compensation, keeps its error for small b. The table is the figure. No published numbers.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 run accumulate --table --terms uniform:0,1 --n 16384 --format bf16,fp16 --sum chunk:1..16384 --sum fabsum:1..16384
 test_is $code "a range of block lengths"

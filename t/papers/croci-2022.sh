@@ -7,7 +7,7 @@
 # Reproduced: s = fl(s + fl(1/n)) stagnates to nearest: fp16 at 7.0859375 with term 513 the first absorbed (published
 # 7.0859, 513), bf16 at 5.0625 with term 65 (5.0625, 65), fp32 at 15.4037 after 2097152 terms (15.404, 2097152);
 # e4m3 and e5m2 by the same command. With stochastic rounding it does not stagnate.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 stops() { # format, n, value, first term absorbed
 	run accumulate --table --terms harmonic --n "$2" --format "$1"

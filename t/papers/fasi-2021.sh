@@ -5,7 +5,7 @@
 # Reproduced from the models: the table, as probe finds it from outside, and the paper's own test sums, whose
 # published outcomes are the codes below: products exact, at least two carry bits, no normalisation inside a
 # sum, truncation of aligned terms and of fp32 results, 0 (V100) or 1 (T4, A100) extra alignment bits, not monotone.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 value() { sed -n "s/^$1  *//p" out; }
 while IFS='|' read -r model width extra rounding; do

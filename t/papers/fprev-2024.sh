@@ -4,7 +4,7 @@
 # (FPRev), arXiv:2411.00442.
 # Reproduced: the order of a sum shows in its value. In fp16 (0.5 + 512) + 512.5 is 1025 and 0.5 + (512 + 512.5)
 # is 1024, by calc and by inner products whose model sums in one order or the other.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 run calc '(0.5 + 512) + 512.5' '0.5 + (512 + 512.5)' --format fp16 --json
 test $code = 0 && test "$(grep -o '"value": [0-9.]*' out | tr '\n' ' ')" = '"value": 1025.0 "value": 1024.0 '

@@ -5,7 +5,7 @@
 #define HU_T_PAPERS_GRADIENTS_H
 
 #include "lib/store/npy.h"
-#include "t/tap.h"
+#include "t/tool/tap.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 # Reproduced: w = 1, w = fl(w + d) 200 times with d = 2^-8 to 2^-14 in fp16, whose spacing above 1 is 2^-10: to
 # nearest d >= 2^-10 is exact and d <= 2^-11 (a tie, to the even 1) moves nothing. Stochastic: the mean of 40 runs
 # is 1 + 200 d within 4 standard errors. No published numbers; these follow from the two rules.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 for k in 8 9 10 11 12 13 14; do
 	run accumulate --table --start 1 --terms constant:2^-$k --n 200 --format fp16

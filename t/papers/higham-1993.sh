@@ -6,7 +6,7 @@
 # fp16 2048, (1,6,9) 1024, fp32 16777216 (settled values). A sum of a constant c stops where it enters the binade [2^e, 2^(e+1)) with
 # 2^(e-p) >= fl(c): for 0.1, 0.01, 0.001 that is 32, 4, 0.5 in bf16, 256, 32, 4 in fp16, 2097152, 262144, 32768
 # in fp32 (x-higham-1993.sh, tens of millions of terms). Every model that sums otherwise still has 4096 ones right in fp16.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 stops() { # format, terms of them, which, value
 	run accumulate --json --terms "$3" --n "$2" --format "$1"

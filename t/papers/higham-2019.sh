@@ -6,7 +6,7 @@
 # the deterministic bound n u and the probabilistic sqrt(n) u (lambda = 1). On [-1,1] the error hardly grows; on
 # [0,1] it grows as sqrt(n) u and leaves it near n = 10^6, because stagnation biases the roundings. n u always holds.
 # The columns backward, bound and sqrt_n_u of the tables printed here are the figure. No published numbers.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 at() { awk -F '\t' -v n="$2" '$4 == n { print $'"$3"' }' "$1"; } # table, n, column
 BACKWARD=9 BOUND=10 SQRT=11

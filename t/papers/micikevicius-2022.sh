@@ -6,7 +6,7 @@
 # Reproduced: e4m3 has maximum 448 = 0x7e, no infinity, one NaN code a sign, smallest subnormal 2^-9 and
 # normal 2^-6; e5m2 follows IEEE: maximum 57344 = 0x7b, infinities 0x7c, smallest 2^-16 and 2^-14. The fnuz formats
 # move the bias by one and keep one NaN, 0x80, and no -0: maxima 240 and 57344, smallest 2^-10 and 2^-17.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 codes() { sed -n 's/^ *"bits": "0x\(.*\)",/\1/p' out | tr '\n' ' '; }
 gives() { # format, codes, values

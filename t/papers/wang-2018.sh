@@ -6,7 +6,7 @@
 # plain accumulation stalls at the value 4096 (published: it stops from length 4096 on), chunks of 32 and stochastic
 # rounding follow the exact sum. The same in fp16 (32768 terms: 65536 overflow it) and bf16, whose 8 bits need chunks
 # of 256, and with chunks of 64. One in a hundred for chunks and one in twenty for stochastic rounding are this test's.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 # [1 - sqrt 3, 1 + sqrt 3]
 run accumulate --table --terms uniform:-0.7320508075688772,2.732050807568877 --n 65536 --format e6m9,fp16,bf16 --sum fma --sum chunk:32 --sum chunk:64 --sum chunk:256 --sum chunk:512 --sum fma,mode=SR

@@ -5,7 +5,7 @@
 # Reproduced: a step of size eta cannot move a bf16 weight with |w| >= 512 eta, nor an fp16 one with |w| >= 4096 eta,
 # and always moves it below half of that (settled rule). With Adam at a learning rate of 6e-4, whose first step is of
 # that size, the bf16 weights from 0.3072 on are frozen: by the operator adamw with weights and moments in bf16.
-. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/tool/tap.sh"
 
 # w = 512 x 6e-4 times 1/4 ... 8; g = 1, state 0, clock after one step: t, beta1^t, beta2^t
 ratios="0.25 0.4 0.49 1 1.01 1.5 2 4 8"

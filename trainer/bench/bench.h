@@ -4,7 +4,7 @@
 #ifndef HU_TRAINER_BENCH_BENCH_H
 #define HU_TRAINER_BENCH_BENCH_H
 
-#include "lib/base/opt.h"
+#include "lib/base/console/opt.h"
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
    the clock stops a sample of the results is compared with hu_round. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/number/bulk_table.h"
+#include "lib/number/bulk/bulk_table.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"

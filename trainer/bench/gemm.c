@@ -4,8 +4,8 @@
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/opt_need.h"
-#include "lib/base/progress.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "trainer/device/fma.h"

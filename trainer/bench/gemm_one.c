@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/bench/gemm.h"
 
-#include "cuda/cublas.h"
-#include "cuda/side.h"
+#include "cuda/gemm/cublas.h"
+#include "cuda/exec/side.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
+#include "lib/base/console/progress.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 

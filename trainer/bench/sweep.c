@@ -4,8 +4,8 @@
 #include "lib/base/mem.h"
 #include "lib/number/simd.h"
 #include "lib/program/backend.h"
-#include "trainer/compare.h"
-#include "trainer/idle.h"
+#include "trainer/plan/compare.h"
+#include "trainer/run/idle.h"
 
 #include <stdlib.h>
 #include <string.h>

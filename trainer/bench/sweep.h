@@ -5,7 +5,7 @@
 #define HU_TRAINER_BENCH_SWEEP_H
 
 #include "trainer/bench/bench.h"
-#include "trainer/config.h"
+#include "trainer/run/config.h"
 
 /* From the slowest to the fastest: policies stand next to each other, since they are compared. */
 enum { HU_SWEEP_BATCH, HU_SWEEP_WIDTH, HU_SWEEP_LR, HU_SWEEP_SEED, HU_SWEEP_GEMM, HU_SWEEP_SIMD, HU_SWEEP_POLICY, HU_SWEEPS };

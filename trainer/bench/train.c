@@ -5,10 +5,10 @@
 #include "trainer/bench/published.h"
 #include "trainer/bench/sweep.h"
 #include "trainer/device/steptime.h"
-#include "trainer/memory.h"
+#include "trainer/plan/memory.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/opt_need.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/number/simd.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
 
-#include "lib/base/opt_need.h"
+#include "lib/base/console/opt_need.h"
 
 #include <math.h>
 #include <stdlib.h>

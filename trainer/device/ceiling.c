@@ -2,12 +2,12 @@
 #include "trainer/device/ceiling.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
+#include "lib/base/console/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "trainer/device/fma.h"
-#include "trainer/manifest.h"
+#include "trainer/record/manifest.h"
 
 #include <math.h>
 #include <omp.h>

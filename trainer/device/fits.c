@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/fits.h"
 
-#include "trainer/need.h"
+#include "trainer/run/need.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_FITS_H
 #define HU_TRAINER_FITS_H
 
-#include "trainer/build.h"
+#include "trainer/run/build.h"
 
 /* *BATCH: the largest whose training takes at most BYTES of a device (hu_need_device: both programs, scratch room and all); 0 where not
    even one image's does. C's own batch is as before afterwards. */

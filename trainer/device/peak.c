@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/peak.h"
 
-#include "cuda/device.h"
-#include "cuda/probe.h"
-#include "cuda/side.h"
+#include "cuda/device/device.h"
+#include "cuda/probe/probe.h"
+#include "cuda/exec/side.h"
 #include "lib/base/mem.h"
-#include "lib/base/progress.h"
+#include "lib/base/console/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { TRIALS = 5, WARPS = 8, MOST_ROUNDS = 1 << 20 };
 
-/* Kinds of cuda/probe.h and the multiply-adds of one instruction, a warp's; of fp32 four a lane. */
+/* Kinds of cuda/probe/probe.h and the multiply-adds of one instruction, a warp's; of fp32 four a lane. */
 static int
 kind_of(hu_format_id in, hu_format_id out, int matrix, double *macs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/roofline.h"
 
-#include "cuda/capability.h"
-#include "lib/base/opt.h"
+#include "cuda/device/capability.h"
+#include "lib/base/console/opt.h"
 #include "lib/base/str.h"
 
 #include <math.h>

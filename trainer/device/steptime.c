@@ -4,9 +4,9 @@
 #include "lib/base/mem.h"
 #include "lib/base/resident.h"
 #include "lib/base/room.h"
-#include "trainer/memory.h"
-#include "trainer/need.h"
-#include "trainer/passes.h"
+#include "trainer/plan/memory.h"
+#include "trainer/run/need.h"
+#include "trainer/record/passes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #ifndef HU_TRAINER_STEPTIME_H
 #define HU_TRAINER_STEPTIME_H
 
-#include "lib/base/progress.h"
+#include "lib/base/console/progress.h"
 #include "trainer/energy/energy.h"
-#include "trainer/session.h"
+#include "trainer/run/session.h"
 
 /* STEPS timed steps after WARM untimed ones. calls: time each call too, where the back end can (which costs it something).
    evaluate: the evaluation images afterwards, untimed. memory: bytes that hu_need may come to; 0: no such limit.

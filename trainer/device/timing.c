@@ -2,8 +2,8 @@
 #include "trainer/device/timing.h"
 
 #include "lib/base/mem.h"
-#include "trainer/memory.h"
-#include "trainer/passes.h"
+#include "trainer/plan/memory.h"
+#include "trainer/record/passes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/verdict.h"
 
-#include "cuda/capability.h"
+#include "cuda/device/capability.h"
 
 #include <stdio.h>
 

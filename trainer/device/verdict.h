@@ -8,7 +8,7 @@
 int hu_mixed_fast(int capability);
 
 /* A sentence without its stop: whether mixed precision will run fast here, and why. It says of this program's kernels what
-   cuda/verdict.h decides, since both read cuda/capabilities.def. Valid until the next call. */
+   cuda/device/verdict.h decides, since both read cuda/device/capabilities.def. Valid until the next call. */
 const char *hu_mixed_verdict(int capability);
 
 /* What the matrix units multiply, and by which instructions; "none" where there are none. Static text. */

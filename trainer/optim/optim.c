@@ -2,7 +2,7 @@
 #include "trainer/optim/optim.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/opt_need.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/number/round.h"
 
 #include <stdlib.h>

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/accumulate/terms.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/opt.h"
+#include "lib/base/str.h"
+#include "lib/number/elementary.h"
+#include "lib/number/philox.h"
+#include "lib/store/npz.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* COUNT numbers behind the colon of SPEC, separated by commas. */
+static hu_status
+numbers(const char *option, const char *spec, int count, double *to)
+{
+	const char *colon = strchr(spec, ':');
+	char *all = hu_xstrdup(colon ? colon + 1 : ""), *save = NULL;
+	int n = 0, good = colon != NULL;
+
+	for (char *s = strtok_r(all, ",", &save); s; s = strtok_r(NULL, ",", &save), n++)
+		good = good && n < count && hu_parse_real(s, &to[n]) && isfinite(to[n]);
+	free(all);
+	return good && n == count ? HU_OK : hu_fail(HU_EINVAL, "--%s %s: %s behind the colon", option, spec, count == 1 ? "a number is needed" : "two numbers are needed, as in uniform:0,1,");
+}
+
+/* Marsaglia's polar method: pairs in the unit disc by index, one value of each. */
+static double
+normal(uint64_t seed, uint32_t stream, uint64_t *index)
+{
+	for (;;) {
+		hu_random r = hu_random_at(seed, stream, 0, (*index)++), q = { { r.w[2], r.w[3], 0, 0 } };
+		double x = 2 * hu_uniform(r) - 1, y = 2 * hu_uniform(q) - 1, s = x * x + y * y;
+		if (s > 0 && s < 1)
+			return x * sqrt(-2 * hu_log(s) / s);
+	}
+}
+
+static hu_status
+from_file(const char *path, size_t *n, double *x)
+{
+	hu_npy a;
+
+	HU_TRY(hu_npz_pick(&a, path));
+	*n = a.count < *n ? a.count : *n;
+	for (size_t k = 0; k < *n; k++)
+		x[k] = hu_npy_real(&a, k);
+	hu_npy_release(&a);
+	return *n ? HU_OK : hu_fail(HU_EFILE, "%s has no elements", path);
+}
+
+static hu_status
+fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
+{
+	static const char *const names[] = { "harmonic", "ones", "constant", "uniform", "normal" };
+	size_t length = strcspn(spec, ":"), end = strlen(spec);
+	double p[2] = { 0, 0 };
+	uint32_t stream = hu_fnv1a32(option);
+	uint64_t index = 0;
+	char word[32];
+	int which = 0;
+
+	for (; which < 5 && (strlen(names[which]) != length || strncmp(spec, names[which], length)); which++)
+		;
+	if (which == 5 && ((end > 4 && !strcmp(spec + end - 4, ".npy")) || strstr(spec, ".npz")))
+		return from_file(spec, n, x);
+	if (which == 5) {
+		snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), spec);
+		const char *near = hu_nearest(word, names, 5);
+		return hu_fail(HU_EINVAL, "unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy, FILE.npz:NAME", option, spec, near ? "; did you mean " : "", near ? near : "");
+	}
+	if (which < 2 && spec[length])
+		return hu_fail(HU_EINVAL, "--%s %s takes nothing behind its name", option, names[which]);
+	if (which >= 2)
+		HU_TRY(numbers(option, spec, which == 2 ? 1 : 2, p));
+	for (size_t k = 0; k < *n; k++) {
+		switch (which) {
+		case 0: x[k] = 1 / (double)(k + 1); break;
+		case 1: x[k] = 1; break;
+		case 2: x[k] = p[0]; break;
+		case 3: x[k] = p[0] + (p[1] - p[0]) * hu_uniform(hu_random_at(seed, stream, 0, k)); break;
+		default: x[k] = p[0] + p[1] * normal(seed, stream, &index); break;
+		}
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_terms(const char *option, const char *spec, uint64_t seed, size_t *n, double **out)
+{
+	double *x = malloc(*n * sizeof *x);
+	hu_status st = x ? fill(option, spec, seed, n, x) : hu_fail(HU_ENOMEM, "no memory for %zu terms", *n);
+
+	if (st == HU_OK)
+		*out = x;
+	else
+		free(x);
+	return st;
+}

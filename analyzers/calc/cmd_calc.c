@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp calc EXPRESSION: what number formats make of an expression. */
+#include "analyzers/calc/evaluate_sum.h"
+#include "analyzers/explain/explain.h"
+#include "analyzers/calc/rounding_args.h"
+#include "analyzers/calc/rows.h"
+#include "lib/base/file.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "lib/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
+	{ "sum", "MODEL", NULL, "how sum(...) runs, as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; products in it enter unrounded" },
+	HU_ROUNDING_OPTS("rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE"),
+	{ "explain", NULL, NULL, "draw each operation: significands aligned, what is shifted out, how it rounds" },
+	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
+	{ "json", NULL, NULL, "print an array, a row an expression and format" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+typedef struct options {
+	hu_format_id format[HU_FORMATS];
+	int formats, json, codes, text;
+	const char *svg, *sum;
+	hu_arithmetic a;
+	json_t *rows;
+	hu_explain drawn;       /* of every operation, where --svg collects them */
+} options;
+
+static hu_status
+parse(const hu_args *args, options *o)
+{
+	const char *list = hu_args_text(args, "format");
+	int tensor_core = hu_args_text(args, "sum") && !strncmp(hu_args_text(args, "sum"), "tc", 2);
+
+	memset(o, 0, sizeof *o);
+	if (tensor_core && !hu_args_given(args, "format"))
+		list = "fp32"; /* what they return */
+	if (!strcmp(list, "all"))
+		for (; o->formats < HU_FORMATS; o->formats++)
+			o->format[o->formats] = (hu_format_id)o->formats;
+	else
+		HU_TRY(hu_format_list(list, o->format, HU_FORMATS, &o->formats));
+	HU_TRY(hu_rounding_args(&o->a, args));
+	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
+	o->json = hu_args_given(args, "json");
+	o->sum = hu_args_text(args, "sum");
+	o->text = hu_args_given(args, "explain");
+	o->svg = hu_args_text(args, "svg");
+	if (o->text && o->json)
+		return hu_fail(HU_EINVAL, "--explain draws for people: leave out --json");
+	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
+		return hu_fail(HU_EINVAL, "--explain draws operands as they are stored: leave out --daz");
+	if (o->sum && (o->a.flags & (HU_FTZ | HU_DAZ)))
+		return hu_fail(HU_EINVAL, "--sum %s: the models keep subnormal numbers: leave out --ftz and --daz", o->sum);
+	if (o->text || o->svg) {
+		o->a.seen = hu_explain_seen;
+		o->a.to = &o->drawn;
+	}
+	if (!args->nrest)
+		return hu_fail(HU_EINVAL, "an expression is needed, or - to read them: halfulp calc '1 + 0.0001'");
+	return HU_OK;
+}
+
+/* A slide without a drawing is none. */
+static hu_status
+drawable(const options *o, const hu_sum *s)
+{
+	return !o->svg || hu_explain_draws(s) ? HU_OK : hu_fail(HU_EINVAL, "--svg: the steps of --sum %s are not drawn (" HU_EXPLAIN_MODELS " are): leave out --svg", o->sum);
+}
+
+static void
+print(const hu_row *r, int first, options *o, int drawn)
+{
+	hu_drawing new = { drawn ? o->drawn.d.item + drawn : o->drawn.d.item, o->drawn.d.n - drawn, 0 };
+
+	if (o->json) {
+		json_array_append_new(o->rows, hu_row_json(r));
+		return;
+	}
+	if (first)
+		printf("%s = %s\n", r->input, r->exact);
+	if (first || o->text)
+		hu_row_heading("");
+	hu_row_print(r);
+	if (o->text) {
+		hu_drawing_text(&new, stdout, hu_drawing_colour(stdout));
+		putchar('\n');
+	}
+}
+
+static hu_status
+one(const char *text, void *to)
+{
+	options *o = to;
+	hu_expr *e;
+	hu_row r;
+	hu_status st = hu_expr_parse(text, o->codes, &e);
+
+	o->drawn.root = e;
+	for (int i = 0; st == HU_OK && i < o->formats; i++) {
+		hu_arithmetic a = o->a;
+		hu_sum sum;
+		int drawn = o->drawn.d.n;
+		a.f = hu_format_of(o->format[i]);
+		if (o->sum) {
+			st = hu_expr_sum_model(o->sum, a.f, a.mode, a.flags, &sum);
+			a.sum = &sum;
+			if (st == HU_OK)
+				st = drawable(o, &sum);
+		}
+		if (st == HU_OK)
+			st = hu_row_init(&r, text, e, &a, 0);
+		if (st != HU_OK)
+			break;
+		print(&r, i == 0, o, drawn);
+		hu_row_release(&r);
+	}
+	hu_expr_free(e);
+	return st;
+}
+
+/* The line that draws it again, for the picture's foot. */
+static char *
+command(const hu_args *args, const options *o)
+{
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_str_add(&s, "halfulp calc --explain --format ");
+	for (int i = 0; i < o->formats; i++)
+		hu_str_addf(&s, "%s%s", i ? "," : "", hu_format_name(o->format[i]));
+	char *rounding = hu_rounding_text(&o->a);
+	hu_str_add(&s, rounding);
+	free(rounding);
+	if (o->sum)
+		hu_str_addf(&s, " --sum %s", o->sum);
+	hu_str_add(&s, o->codes ? " --bits" : "");
+	for (int i = 0; i < args->nrest; i++)
+		hu_str_addf(&s, " %s'%s'", !i && args->rest[i][0] == '-' ? "-- " : "", args->rest[i]);
+	return s.s;
+}
+
+static hu_status
+write_svg(const hu_args *args, const options *o)
+{
+	char *line = command(args, o), *svg = hu_drawing_svg(&o->drawn.d, line);
+	hu_status st = hu_file_write(o->svg, svg, strlen(svg));
+
+	free(svg);
+	free(line);
+	return st;
+}
+
+static int
+run(const hu_args *args)
+{
+	options o;
+	hu_status st = parse(args, &o);
+
+	if (st != HU_OK)
+		return hu_complain(st);
+	o.rows = json_array();
+	for (int i = 0; st == HU_OK && i < args->nrest; i++)
+		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
+	if (st == HU_OK && o.svg)
+		st = write_svg(args, &o);
+	if (o.json && (st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+		hu_rows_print_json(o.rows);
+	else
+		json_decref(o.rows);
+	hu_drawing_release(&o.drawn.d);
+	mpfr_free_cache();
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+static int
+asks_a_sum(const void *of)
+{
+	const hu_args *a = of;
+
+	for (int i = 0; i < a->nrest; i++)
+		if (!strcmp(a->rest[i], "-") || strstr(a->rest[i], "sum"))
+			return 1;
+	return !a->nrest;
+}
+
+static int
+draws(const void *of)
+{
+	const char *text = hu_args_text(of, "sum");
+	hu_sum sum;
+
+	return hu_rounding_draws(of) || (text && (hu_sum_parse(text, &sum) != HU_OK || hu_mode_draws(sum.mode)));
+}
+
+static const hu_opt_need needs[] = {
+	{ "sum", asks_a_sum, "on an expression without sum(...)" },
+	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
+	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "bits", hu_rounding_codes, "where no literal is a hexadecimal integer, such as 0x3c00" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_calc = {
+	"calc", "EXPRESSION... [OPTION...]", "evaluate an expression in number formats, beside the exact value",
+	"Each literal is rounded to the format, then each operation. The exact value is that of the\n"
+	"expression on the unrounded literals; errors are in units in the last place of it.\n"
+	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p\n"
+	"max min rsqrt sigmoid sqrt sum tanh. Numbers in decimal or hex (0x1.8p3). - reads standard\n"
+	"input, a line an expression; put -- before one that begins with a minus. swamped: a sum\n"
+	"equals one of its nonzero operands. --sum runs sum(...) by a summation model: a*b in it is\n"
+	"then a product of two rounded factors that enters as the model takes products, any other\n"
+	"argument a term times 1; a tensor core's first argument, where it is no product, is its C.\n"
+	"--daz: a literal or operand below the smallest normal number counts as zero; --ftz: a result.\n"
+	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
+	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
+	opts, run, needs
+};

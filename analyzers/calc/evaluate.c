@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The two values of an expression: exact, and as a format computes it. */
+#include "analyzers/calc/evaluate_sum.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/code.h"
+#include "lib/number/count.h"
+#include "lib/number/philox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of values rounded to odd: 55 bits would do for fp64. */
+enum { WORK = 256 };
+
+hu_status
+hu_expr_codes_fit(const hu_expr *e, hu_format f)
+{
+	if (e->kind == HU_EXPR_CODE) {
+		errno = 0;
+		unsigned long long c = strtoull(e->text, NULL, 16);
+		if (errno || (f.bits < 64 && c >> f.bits))
+			return hu_fail(HU_EINVAL, "column %d: %s is wider than the %d bits of %s", e->column, e->text, f.bits, hu_format_name(f.id));
+	}
+	for (int i = 0; i < e->nargs; i++)
+		HU_TRY(hu_expr_codes_fit(e->arg[i], f));
+	return HU_OK;
+}
+
+void
+hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
+{
+	switch (e->kind) {
+	case HU_EXPR_NUMBER: hu_odd(x, mpfr_strtofr(x, e->text, NULL, 0, MPFR_RNDZ)); break;
+	case HU_EXPR_CODE: mpfr_set_d(x, hu_decode(strtoull(e->text, NULL, 16), f), MPFR_RNDZ); break;
+	case HU_EXPR_PI: hu_odd(x, mpfr_const_pi(x, MPFR_RNDZ)); break;
+	case HU_EXPR_E:
+		mpfr_set_ui(x, 1, MPFR_RNDZ);
+		hu_odd(x, mpfr_exp(x, x, MPFR_RNDZ));
+		break;
+	case HU_EXPR_INF: mpfr_set_inf(x, 1); break;
+	default: mpfr_set_nan(x); break;
+	}
+}
+
+/* X as an operation under A's flags reads it. */
+static double
+operand(double x, hu_arithmetic *a)
+{
+	if (!(a->flags & HU_DAZ) || !hu_is_subnormal(x, a->f))
+		return x;
+	a->notes |= HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW;
+	return x * 0.0;
+}
+
+double
+hu_arithmetic_round(hu_arithmetic *a, mpfr_srcptr x)
+{
+	uint32_t rand = 0;
+
+	if (hu_mode_draws(a->mode))
+		rand = hu_random_word(a->seed, hu_fnv1a32("calc"), 0, a->index);
+	a->index++;
+	return hu_correct_round(x, a->f, a->mode, a->flags, rand, &a->notes);
+}
+
+/* Either operand of a sum may be the one that vanishes; an fma's addend is c, its other operand the exact product. */
+static int
+swamped(hu_function f, const double *x, double s, mpfr_ptr *a)
+{
+	double other = f == HU_F_SUB ? -x[1] : x[1];
+
+	if (f == HU_F_ADD || f == HU_F_SUB)
+		return hu_swamps(x[0], other, s) || hu_swamps(other, x[0], s);
+	return f == HU_F_FMA && !mpfr_zero_p(a[0]) && !mpfr_zero_p(a[1]) && mpfr_number_p(a[0]) && mpfr_number_p(a[1]) && hu_swamps(x[2], 1, s);
+}
+
+static void
+show(const hu_arithmetic *a, const hu_expr *e, const double *x, const double *partial, int n, double s)
+{
+	hu_seen what = { e, x, NULL, partial, n, 0, s };
+
+	if (a->seen)
+		a->seen(a->to, a, &what);
+}
+
+/* One operation on values of the format, rounded once. */
+static double
+operate(hu_function f, const double *x, int n, hu_arithmetic *a)
+{
+	mpfr_t v[3], r;
+	mpfr_ptr p[3] = { v[0], v[1], v[2] };
+	double s;
+	int t, nan = 0;
+
+	mpfr_inits2(53, v[0], v[1], v[2], (mpfr_ptr)0);
+	mpfr_init2(r, WORK);
+	for (int i = 0; i < n; i++) {
+		mpfr_set_d(v[i], x[i], MPFR_RNDN);
+		nan |= hu_isnan(x[i]);
+	}
+	t = hu_function_apply(f, r, p, MPFR_RNDZ);
+	if (t == 0 && mpfr_zero_p(r) && a->mode == HU_RD)
+		hu_function_apply(f, r, p, MPFR_RNDD); /* x - x is -0 in this mode alone */
+	hu_odd(r, t);
+	if (mpfr_nan_p(r) && !nan)
+		a->notes |= HU_NOTE_INVALID;
+	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
+		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0, &a->notes); /* exact, but for a sign that the format lacks: nothing is drawn, nothing flushed */
+	else {
+		int flags = a->flags;
+		a->flags &= ~HU_DAZ; /* of operands alone */
+		s = hu_arithmetic_round(a, r);
+		a->flags = flags;
+	}
+	if (swamped(f, x, s, p))
+		a->notes |= HU_NOTE_SWAMPED;
+	mpfr_clears(v[0], v[1], v[2], r, (mpfr_ptr)0);
+	return s;
+}
+
+/* From the left, each addition rounded. */
+static double
+sum(const hu_expr *e, hu_arithmetic *a)
+{
+	double *x = hu_xmalloc(2 * (size_t)e->nargs * sizeof *x), *partial = x + e->nargs, two[2] = { 0, 0 };
+
+	for (int i = 0; i < e->nargs; i++) {
+		x[i] = two[1] = operand(hu_expr_value(e->arg[i], a), a);
+		two[0] = operand(two[0], a);
+		partial[i] = two[0] = operate(HU_F_ADD, two, 2, a);
+	}
+	show(a, e, x, partial, e->nargs, two[0]);
+	free(x);
+	return two[0];
+}
+
+/* The factors of an argument; 0 where it is no product. */
+static int
+factors(const hu_expr *e, const hu_expr **x, const hu_expr **y, int *negative)
+{
+	*negative = 0;
+	for (; e->kind == HU_EXPR_CALL && e->function == HU_F_NEG; e = e->arg[0])
+		*negative = !*negative;
+	if (e->kind != HU_EXPR_CALL || e->function != HU_F_MUL)
+		return 0;
+	*x = e->arg[0];
+	*y = e->arg[1];
+	return 1;
+}
+
+static double
+value_in(const hu_expr *e, hu_arithmetic *a, hu_format f)
+{
+	hu_format own = a->f;
+	double v;
+
+	a->f = f;
+	v = hu_expr_value(e, a);
+	a->f = own;
+	return v;
+}
+
+/* By a summation model: the arguments' factors are evaluated here, each in the format that the model takes it in. */
+static double
+sum_by_model(const hu_expr *e, hu_arithmetic *a)
+{
+	const hu_sum *s = a->sum;
+	size_t n = 0;
+	double *x = hu_xmalloc(2 * (size_t)e->nargs * sizeof *x), *y = x + e->nargs, start = 0, v;
+	hu_format in = hu_expr_factor_format(s, a->f);
+
+	for (int i = 0; i < e->nargs; i++) {
+		const hu_expr *p, *q;
+		int negative;
+		if (factors(e->arg[i], &p, &q, &negative)) {
+			x[n] = value_in(p, a, in);
+			y[n] = value_in(q, a, in);
+			x[n] = negative ? -x[n] : x[n];
+			n++;
+		} else if (i == 0 && s->id == HU_SUM_TC) {
+			start = value_in(e->arg[i], a, hu_format_of(s->out));
+		} else {
+			x[n] = value_in(e->arg[i], a, in);
+			y[n++] = 1;
+		}
+	}
+	v = hu_expr_model_sum(a, e, x, y, n, start);
+	free(x);
+	return v;
+}
+
+double
+hu_expr_value(const hu_expr *e, hu_arithmetic *a)
+{
+	double x[3], s;
+
+	if (e->kind != HU_EXPR_CALL) {
+		mpfr_t v;
+		mpfr_init2(v, WORK);
+		hu_expr_literal(e, a->f, v);
+		s = hu_arithmetic_round(a, v);
+		mpfr_clear(v);
+		show(a, e, NULL, NULL, 0, s);
+		return s;
+	}
+	if (e->function == HU_F_SUM)
+		return a->sum ? sum_by_model(e, a) : sum(e, a);
+	for (int i = 0; i < e->nargs; i++)
+		x[i] = e->function == HU_F_NEG || e->function == HU_F_ABS ? hu_expr_value(e->arg[i], a) : operand(hu_expr_value(e->arg[i], a), a);
+	s = operate(e->function, x, e->nargs, a);
+	show(a, e, x, NULL, e->nargs, s);
+	return s;
+}

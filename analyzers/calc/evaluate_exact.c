@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The exact value of an expression. Numbers, + - * / and what is made of them are fractions of integers: exact, and rounded to odd
+   once in the end. Else each step is rounded to odd at twice the wanted precision and again at four times, on until both
+   agree; a difference that more precision only makes smaller is 0. */
+#include "analyzers/calc/expr.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/code.h"
+
+#include <gmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_BITS = 1 << 18,    /* of a fraction */
+	MOST_EXPONENT = 20000,  /* of a literal or a power */
+	GUARD = 64,             /* bits: differences of which fewer stay are none */
+	ATTEMPTS = 4
+};
+
+/* The literal TEXT as a fraction; 0 where it is too large for one. */
+static int
+fraction(const char *text, mpq_t q)
+{
+	int hex = text[0] == '0' && (text[1] | 32) == 'x', point = 0, n = 0;
+	size_t length = strlen(text);
+	const char *s = text + 2 * hex;
+	long exponent = 0, scale = 0;
+
+	if (length > MOST_BITS / 4)
+		return 0;
+	char *digits = hu_xmalloc(length + 2);
+	for (; *s && (hex ? (*s | 32) != 'p' : (*s | 32) != 'e'); s++)
+		if (*s == '.')
+			point = 1;
+		else
+			digits[n++] = *s, scale += point;
+	digits[n] = 0;
+	if (*s)
+		exponent = strtol(s + 1, NULL, 10); /* LONG_MIN has no magnitude */
+	int good = n && exponent <= MOST_EXPONENT && exponent >= -MOST_EXPONENT && mpz_set_str(mpq_numref(q), digits, hex ? 16 : 10) == 0;
+	free(digits);
+	mpz_set_ui(mpq_denref(q), 1);
+	exponent -= hex ? 4 * scale : scale;
+	if (good && hex) {
+		mpz_mul_2exp(mpq_numref(q), mpq_numref(q), exponent > 0 ? (unsigned long)exponent : 0);
+		mpz_mul_2exp(mpq_denref(q), mpq_denref(q), exponent < 0 ? (unsigned long)-exponent : 0);
+	} else if (good) {
+		mpz_t ten;
+		mpz_init(ten);
+		mpz_ui_pow_ui(ten, 10, (unsigned long)labs(exponent));
+		mpz_mul(exponent < 0 ? mpq_denref(q) : mpq_numref(q), exponent < 0 ? mpq_denref(q) : mpq_numref(q), ten);
+		mpz_clear(ten);
+	}
+	mpq_canonicalize(q);
+	return good;
+}
+
+static size_t
+bits(const mpq_t q)
+{
+	return mpz_sizeinbase(mpq_numref(q), 2) + mpz_sizeinbase(mpq_denref(q), 2);
+}
+
+/* x^n; 0 where it is none or too large. */
+static int
+power(mpq_t r, const mpq_t x, const mpq_t n)
+{
+	if (mpz_cmp_ui(mpq_denref(n), 1) || mpz_cmpabs_ui(mpq_numref(n), MOST_EXPONENT) > 0)
+		return 0;
+	unsigned long e = mpz_get_ui(mpq_numref(n));
+	int down = mpq_sgn(n) < 0;
+	if ((down && mpq_sgn(x) == 0) || bits(x) * e > MOST_BITS)
+		return 0;
+	mpz_pow_ui(mpq_numref(r), mpq_numref(x), e);
+	mpz_pow_ui(mpq_denref(r), mpq_denref(x), e);
+	if (down)
+		mpq_inv(r, r);
+	return 1;
+}
+
+static int
+apply(hu_function f, mpq_t r, mpq_t *a)
+{
+	switch (f) {
+	case HU_F_ADD: mpq_add(r, a[0], a[1]); return 1;
+	case HU_F_SUB: mpq_sub(r, a[0], a[1]); return 1;
+	case HU_F_MUL: mpq_mul(r, a[0], a[1]); return 1;
+	case HU_F_DIV:
+		if (mpq_sgn(a[1]) == 0)
+			return 0;
+		mpq_div(r, a[0], a[1]);
+		return 1;
+	case HU_F_FMA:
+		mpq_mul(r, a[0], a[1]);
+		mpq_add(r, r, a[2]);
+		return 1;
+	case HU_F_POW: return power(r, a[0], a[1]);
+	case HU_F_NEG: mpq_neg(r, a[0]); return 1;
+	case HU_F_ABS: mpq_abs(r, a[0]); return 1;
+	case HU_F_MAX: mpq_set(r, a[mpq_cmp(a[0], a[1]) < 0]); return 1;
+	case HU_F_MIN: mpq_set(r, a[mpq_cmp(a[0], a[1]) > 0]); return 1;
+	default: return 0;
+	}
+}
+
+/* E as a fraction; 0 where it is none, or too large a one. */
+static int
+rational(const hu_expr *e, hu_format f, mpq_t q)
+{
+	mpq_t a[3];
+	int good = 1;
+
+	if (e->kind == HU_EXPR_NUMBER)
+		return fraction(e->text, q);
+	if (e->kind == HU_EXPR_CODE) {
+		double x = hu_decode(strtoull(e->text, NULL, 16), f);
+		if (hu_isfinite(x))
+			mpq_set_d(q, x);
+		return hu_isfinite(x);
+	}
+	if (e->kind != HU_EXPR_CALL)
+		return 0;
+	for (int i = 0; i < 3; i++)
+		mpq_init(a[i]);
+	if (e->function == HU_F_SUM) {
+		mpq_set_ui(q, 0, 1);
+		for (int i = 0; good && i < e->nargs; i++) {
+			good = rational(e->arg[i], f, a[0]);
+			mpq_add(q, q, a[0]);
+			good = good && bits(q) <= MOST_BITS;
+		}
+	} else {
+		for (int i = 0; good && i < e->nargs; i++)
+			good = rational(e->arg[i], f, a[i]);
+		good = good && apply(e->function, q, a) && bits(q) <= MOST_BITS;
+	}
+	for (int i = 0; i < 3; i++)
+		mpq_clear(a[i]);
+	return good;
+}
+
+/* Makes the sum R of numbers up to 2^TOP zero where cancellation left only what their own rounding may have made. */
+static void
+settle(mpfr_ptr r, mpfr_exp_t top)
+{
+	if (mpfr_regular_p(r) && mpfr_get_exp(r) < top - (mpfr_exp_t)mpfr_get_prec(r) + GUARD)
+		mpfr_set_zero(r, 1);
+}
+
+static mpfr_exp_t
+top_of(mpfr_srcptr x)
+{
+	return mpfr_regular_p(x) ? mpfr_get_exp(x) : mpfr_get_emin();
+}
+
+/* Every step rounded to odd at OUT's precision. */
+static void
+numeric(const hu_expr *e, hu_format f, mpfr_ptr out)
+{
+	mpfr_t v[3];
+	mpfr_ptr a[3] = { v[0], v[1], v[2] };
+	mpfr_exp_t top;
+
+	if (e->kind != HU_EXPR_CALL) {
+		hu_expr_literal(e, f, out);
+		return;
+	}
+	mpfr_inits2(mpfr_get_prec(out), v[0], v[1], v[2], (mpfr_ptr)0);
+	if (e->function == HU_F_SUM) {
+		mpfr_set_zero(v[0], 1);
+		top = mpfr_get_emin();
+		for (int i = 0; i < e->nargs; i++) {
+			numeric(e->arg[i], f, v[1]);
+			top = top_of(v[1]) > top ? top_of(v[1]) : top;
+			hu_odd(v[0], mpfr_add(v[0], v[0], v[1], MPFR_RNDZ));
+			settle(v[0], top);
+		}
+		mpfr_swap(out, v[0]);
+	} else {
+		for (int i = 0; i < e->nargs; i++)
+			numeric(e->arg[i], f, v[i]);
+		hu_function_odd(e->function, out, a);
+		if (e->function == HU_F_ADD || e->function == HU_F_SUB || e->function == HU_F_FMA) {
+			mpfr_srcptr last = v[e->function == HU_F_FMA ? 2 : 1];
+			top = top_of(v[0]) + (e->function == HU_F_FMA ? top_of(v[1]) : 0);
+			settle(out, top_of(last) > top ? top_of(last) : top);
+		}
+	}
+	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
+}
+
+/* Whether X and Y are the same to 8 bits more than PREC. */
+static int
+agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
+{
+	mpfr_t d;
+	int same;
+
+	if (!mpfr_regular_p(x) || !mpfr_regular_p(y))
+		return (mpfr_nan_p(x) && mpfr_nan_p(y)) || mpfr_equal_p(x, y);
+	mpfr_init2(d, 64);
+	mpfr_sub(d, x, y, MPFR_RNDA);
+	same = mpfr_zero_p(d) || mpfr_get_exp(d) < mpfr_get_exp(y) - prec - 8;
+	mpfr_clear(d);
+	return same;
+}
+
+void
+hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
+{
+	mpfr_prec_t prec = mpfr_get_prec(out);
+	mpfr_t x, y;
+	mpq_t q;
+
+	mpq_init(q);
+	int fractions = rational(e, f, q);
+	mpfr_init2(x, 2 * prec);
+	mpfr_init2(y, 4 * prec);
+	if (fractions && mpq_sgn(q)) {
+		hu_odd(out, mpfr_set_q(out, q, MPFR_RNDZ));
+	} else {
+		numeric(e, f, x);
+		for (int i = 0; i < ATTEMPTS; i++) {
+			numeric(e, f, y);
+			if (agree(x, y, prec))
+				break;
+			mpfr_swap(x, y);
+			mpfr_set_prec(y, 2 * mpfr_get_prec(x));
+		}
+		hu_odd(out, mpfr_set(out, y, MPFR_RNDZ));
+		if (fractions && !mpfr_zero_p(out)) /* of a 0 the steps know the sign */
+			mpfr_set_zero(out, 1);
+	}
+	mpfr_clears(x, y, (mpfr_ptr)0);
+	mpq_clear(q);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/calc/evaluate_sum.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/str.h"
+#include "lib/exact/dot.h"
+#include "lib/sum/model.h"
+
+#include <string.h>
+
+hu_status
+hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum *s)
+{
+	hu_str full;
+	hu_status st;
+
+	hu_str_init(&full);
+	hu_str_add(&full, text);
+	if (strncmp(text, "tc", 2)) {
+		if (!strstr(text, "acc="))
+			hu_str_addf(&full, ",acc=%s", hu_format_name(f.id));
+		if (!strstr(text, "mode="))
+			hu_str_addf(&full, ",mode=%s", hu_mode_name(mode));
+		if (!strstr(text, "mode=") && !strstr(text, "bits=") && mode == HU_SR && (flags >> 8 & 63))
+			hu_str_addf(&full, ",bits=%d", flags >> 8 & 63);
+	}
+	st = hu_sum_parse(full.s, s);
+	hu_str_release(&full);
+	HU_TRY(st);
+	if (s->id != HU_SUM_TC)
+		return HU_OK;
+	hu_format_id in = s->in == HU_NO_FORMAT ? HU_FP16 : s->in;
+	return hu_sum_resolve(s, in, s->in2 == HU_NO_FORMAT ? in : s->in2, f.id);
+}
+
+hu_format
+hu_expr_factor_format(const hu_sum *s, hu_format f)
+{
+	if (s->in == HU_NO_FORMAT)
+		return f;
+	return hu_format_of(s->in == HU_TF32 ? HU_FP32 : s->in); /* tensor cores chop fp32 words */
+}
+
+/* Flags of V, the rounded sum of the terms as the model got them. */
+static void
+note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start, double v, const hu_sum_count *count)
+{
+	int finite = hu_isfinite(start), nan = hu_isnan(start);
+	mpfr_t exact;
+
+	for (size_t i = 0; i < n; i++) {
+		finite &= hu_isfinite(x[i]) && hu_isfinite(y[i]);
+		nan |= hu_isnan(x[i]) || hu_isnan(y[i]);
+	}
+	a->notes |= count->swamped ? HU_NOTE_SWAMPED : 0;
+	a->notes |= hu_isnan(v) && !nan ? HU_NOTE_INVALID : 0;
+	if (!finite)
+		return;
+	mpfr_init2(exact, 53);
+	hu_exact_dot(exact, x, y, n);
+	if (start != 0) {
+		mpfr_prec_round(exact, 4400, MPFR_RNDN);
+		mpfr_add_d(exact, exact, start, MPFR_RNDN);
+	}
+	if (!hu_isfinite(v))
+		a->notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
+	else if (mpfr_cmp_d(exact, v))
+		a->notes |= HU_NOTE_INEXACT | (mpfr_regular_p(exact) && mpfr_get_exp(exact) - 1 < a->f.emin ? HU_NOTE_UNDERFLOW : 0);
+	mpfr_clear(exact);
+}
+
+double
+hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const double *y, size_t n, double start)
+{
+	const hu_sum *s = a->sum;
+	hu_sum_count count = { 0, 0, 0, 0, 0 };
+	hu_draw draw = { a->seed, hu_fnv1a32("calc"), 0, a->index, s->bits };
+	double v;
+
+	a->index += n;
+	v = s->id == HU_SUM_TC ? hu_model_tc(x, y, n, start, *s, &count) : hu_model_run(x, y, n, *s, &draw, &count);
+	v = hu_isnan(v) ? hu_nan_of(a->f) : hu_round(v, a->f, hu_mode_draws(a->mode) ? HU_RNE : a->mode, a->flags, 0);
+	note(a, x, y, n, start, v, &count);
+	if (a->seen) {
+		hu_seen what = { e, x, y, NULL, (int)n, start, v };
+		a->seen(a->to, a, &what);
+	}
+	return v;
+}

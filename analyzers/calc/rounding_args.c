@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/calc/rounding_args.h"
+
+#include "lib/base/str.h"
+
+#include <string.h>
+
+static int
+random_bits(int flags)
+{
+	int k = flags >> 8 & 63;
+
+	return k ? k : 32;
+}
+
+int
+hu_rounding_draws(const void *args)
+{
+	hu_mode mode;
+
+	return hu_mode_find(hu_args_text(args, "mode"), &mode) != HU_OK || hu_mode_draws(mode);
+}
+
+int
+hu_rounding_compares(const void *args)
+{
+	hu_mode mode;
+
+	return hu_mode_find(hu_args_text(args, "mode"), &mode) != HU_OK || mode == HU_SR;
+}
+
+int
+hu_rounding_codes(const void *args)
+{
+	const hu_args *a = args;
+
+	for (int i = 0; i < a->nrest; i++)
+		if (!strcmp(a->rest[i], "-") || strstr(a->rest[i], "0x") || strstr(a->rest[i], "0X"))
+			return 1;
+	return !a->nrest;
+}
+
+hu_status
+hu_rounding_args(hu_arithmetic *a, const hu_args *args)
+{
+	long long seed, bits;
+
+	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &a->mode));
+	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
+	HU_TRY(hu_args_int(args, "random-bits", 1, 32, &bits));
+	a->seed = (uint64_t)seed;
+	a->flags = (hu_args_given(args, "saturate") ? HU_SATURATE : 0) | (hu_args_given(args, "ftz") ? HU_FTZ : 0) | (hu_args_given(args, "daz") ? HU_DAZ : 0) | HU_RANDOM_BITS((int)bits);
+	return HU_OK;
+}
+
+char *
+hu_rounding_text(const hu_arithmetic *a)
+{
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_str_add(&s, "");
+	if (a->mode != HU_RNE)
+		hu_str_addf(&s, " --mode %s", hu_mode_name(a->mode));
+	if (hu_mode_draws(a->mode))
+		hu_str_addf(&s, " --seed %llu", (unsigned long long)a->seed);
+	if (hu_mode_draws(a->mode) && random_bits(a->flags) < 32)
+		hu_str_addf(&s, " --random-bits %d", random_bits(a->flags));
+	hu_str_add(&s, a->flags & HU_SATURATE ? " --saturate" : "");
+	hu_str_add(&s, a->flags & HU_FTZ ? " --ftz" : "");
+	hu_str_add(&s, a->flags & HU_DAZ ? " --daz" : "");
+	return s.s;
+}

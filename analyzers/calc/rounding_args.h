@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The options by which calc and round say how values are rounded: the same names, the same meaning. */
+#ifndef HU_ANALYZERS_ROUNDING_ARGS_H
+#define HU_ANALYZERS_ROUNDING_ARGS_H
+
+#include "analyzers/calc/expr.h"
+#include "lib/base/console/opt.h"
+
+/* The rows of an option table that hu_rounding_args reads; MODE_HELP: what --mode says of itself. */
+#define HU_ROUNDING_OPTS(mode_help)                                                                                      \
+	{ "mode", "MODE", "RNE", mode_help },                                                                            \
+	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },                                                        \
+	{ "random-bits", "K", "32", "random bits that SR compares" },                                                    \
+	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },                                   \
+	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },                                           \
+	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                                           \
+	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" }
+
+/* Of a hu_args, for a table of needs: whether --mode draws random bits, and whether it compares --random-bits of them. */
+int hu_rounding_draws(const void *args);
+int hu_rounding_compares(const void *args);
+/* Whether a word of the line has a hexadecimal integer, or words are read from standard input. */
+int hu_rounding_codes(const void *args);
+
+/* Fills mode, seed and flags of A; the rest is untouched. HU_EINVAL. */
+hu_status hu_rounding_args(hu_arithmetic *a, const hu_args *args);
+
+/* The options given, as words that repeat them: " --mode SR --seed 5 --ftz". Freed by the caller. */
+char *hu_rounding_text(const hu_arithmetic *a);
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A run's tables as quantities with keys. */
+#include "analyzers/run/analyzer.h"
+#include "analyzers/check/baseline.h"
+
+#include "lib/base/build.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A table's columns that are held, and which way they must not move. The key is
+   TABLE/step/layer/call/tensor/…/COLUMN with the table's own identifying columns. */
+typedef struct held { const char *table, *ids, *column; hu_side side; } held;
+
+static const held rows[] = {
+	{ "replay", "step layer call tensor", "ulp_max", HU_SIDE_UP },
+	{ "replay", "step layer call tensor", "ulp_mean", HU_SIDE_UP },
+	{ "replay", "step layer call tensor", "backward_normwise", HU_SIDE_UP },
+	{ "replay", "step layer call tensor", "bound_ratio_max", HU_SIDE_UP },
+	{ "replay", "step layer call tensor", "over_bound", HU_SIDE_UP },
+	{ "replay", "step layer call tensor", "propagated_rel_normwise", HU_SIDE_UP },
+	{ "swamping", "step layer call tensor kind", "share_swamped", HU_SIDE_UP },
+	{ "swamping", "step layer call tensor kind", "l2_share_lost", HU_SIDE_UP },
+	{ "swamping", "step layer call tensor kind", "cosine", HU_SIDE_DOWN },
+	{ "underflow", "step layer call tensor from", "share_nonzeros", HU_SIDE_UP },
+	{ "underflow", "step layer call tensor from", "l2_share_lost", HU_SIDE_UP },
+	{ "underflow", "step layer call tensor from", "cosine", HU_SIDE_DOWN },
+	{ "loss-scale-safe", "step tensor", "log2_scale_min", HU_SIDE_UP },
+	{ "loss-scale-safe", "step tensor", "log2_scale_max", HU_SIDE_DOWN },
+};
+
+static void
+add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
+{
+	hu_str key;
+	char *ids = hu_xstrdup(h->ids), *save = NULL;
+
+	hu_str_init(&key);
+	hu_str_add(&key, h->table);
+	for (char *s = strtok_r(ids, " ", &save); s; s = strtok_r(NULL, " ", &save))
+		hu_str_addf(&key, "/%s", hu_table_cell(t, row, hu_table_column(t, s)));
+	hu_str_addf(&key, "/%s", h->column);
+	hu_baseline_add(b, key.s, hu_table_cell(t, row, hu_table_column(t, h->column)), h->side, HU_FP64);
+	free(ids);
+	hu_str_release(&key);
+}
+
+/* RUN/analysis/NAME.tsv, which must be of the run as it is now, and of the same analysis as the tables read before it: one
+   that was killed leaves new tables beside old ones. */
+static hu_status
+read_table(hu_baseline *b, const hu_run *r, const char *name, hu_table *t)
+{
+	char *path = hu_path(r->dir, "analysis/%s.tsv", name);
+	hu_status st = hu_exists(path) ? hu_table_read(t, path) : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
+
+	if (st == HU_OK) {
+		const char *of = hu_table_note(t, HU_RUN_MANIFEST_NOTE), *how = hu_table_note(t, HU_ANALYSIS_NOTE), *before = hu_baseline_env(b, HU_ANALYSIS_NOTE);
+		if (!of || strcmp(of, r->xxh3))
+			st = hu_fail(HU_EFILE, "%s was not made from this run as it is now; run halfulp analyze %s again", path, r->dir);
+		else if (!how || (before && strncmp(how, before, strlen(before))))
+			st = hu_fail(HU_EFILE, "%s belongs to another analysis than the tables beside it (%s; %s); run halfulp analyze %s again", path, how ? how : "-", before ? before : "-", r->dir);
+		else if (!before)
+			hu_baseline_set(b, HU_ANALYSIS_NOTE, "%s", how);
+		if (st != HU_OK)
+			hu_table_release(t);
+	}
+	free(path);
+	return st;
+}
+
+static hu_status
+collect_tables(hu_baseline *b, const hu_run *r)
+{
+	hu_table t;
+	const char *open = NULL;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!open || strcmp(open, rows[i].table)) {
+			if (open)
+				hu_table_release(&t);
+			HU_TRY(read_table(b, r, rows[i].table, &t));
+			open = rows[i].table;
+		}
+		for (int k = 0; k < t.rows; k++)
+			add_cell(b, &rows[i], &t, k);
+	}
+	hu_table_release(&t);
+	return HU_OK;
+}
+
+/* Losses and accuracies where an epoch ended, and the state's digest at the end. */
+static hu_status
+collect_metrics(hu_baseline *b, const hu_run *r)
+{
+	static const char *const columns[] = { "loss", "accuracy", "eval_loss", "eval_accuracy", "loss_scale" };
+	char *path = hu_path(r->dir, "metrics.tsv");
+	hu_table t;
+	hu_status st = hu_table_read(&t, path);
+
+	free(path);
+	HU_TRY(st);
+	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss");
+	for (int i = 0; i < t.rows; i++) {
+		if (i > 0 && i + 1 < t.rows && !strcmp(hu_table_cell(&t, i, eval), "-"))
+			continue;
+		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+			char *key = hu_xprintf("metrics/%s/%s", hu_table_cell(&t, i, step), columns[k]);
+			hu_baseline_add(b, key, hu_table_cell(&t, i, hu_table_column(&t, columns[k])), HU_SIDE_BOTH, HU_FP32);
+			free(key);
+		}
+	}
+	if (t.rows)
+		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "digest")), HU_SIDE_BOTH, HU_FP64);
+	hu_table_release(&t);
+	return HU_OK;
+}
+
+static void
+from_manifest(hu_baseline *b, const json_t *m, const char *key)
+{
+	const json_t *v = json_object_get(m, key);
+
+	if (json_is_object(v) && json_object_get(v, "name"))
+		v = json_object_get(v, "name");
+	if (!v)
+		return;
+	char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_SORT_KEYS | JSON_COMPACT);
+	size_t n = text ? strlen(text) : 0;
+	int quoted = n > 1 && *text == '"';
+	if (text)
+		hu_baseline_set(b, key, "%.*s", (int)(quoted ? n - 2 : n), text + quoted);
+	free(text);
+}
+
+/* What else the training was told: a learning rate that differs is why all the rest does. */
+static void
+options(hu_baseline *b, const json_t *config)
+{
+	const char *key;
+	const json_t *v;
+
+	json_object_foreach((json_t *)(size_t)config, key, v)
+		if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
+			from_manifest(b, config, key);
+}
+
+/* What decides bits: the order of every sum, the places of every cast, and all calls. */
+static void
+hashes(hu_baseline *b, const hu_program *p)
+{
+	uint64_t sums = 0, casts = 0, calls = 0;
+
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		char text[256], sum[96];
+		hu_sum_print(c->sum, sum, sizeof sum);
+		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
+		if (c->op->cls == HU_CLASS_GEMM)
+			sums = hu_mix64(sums ^ hu_fnv1a64(text));
+		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name, hu_format_name(p->t[c->out[0]].format));
+		if (!strcmp(c->op->name, "cast"))
+			casts = hu_mix64(casts ^ hu_fnv1a64(text));
+		calls = hu_mix64(calls ^ hu_fnv1a64(text));
+	}
+	hu_baseline_set(b, "summation_tree", "0x%016llx", (unsigned long long)sums);
+	hu_baseline_set(b, "casts", "0x%016llx", (unsigned long long)casts);
+	hu_baseline_set(b, "calls", "0x%016llx", (unsigned long long)calls);
+}
+
+hu_status
+hu_baseline_collect(hu_baseline *b, const hu_run *r)
+{
+	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight", "seed", "backend", "device", "compiler", "simd", NULL };
+
+	memset(b, 0, sizeof *b);
+	hu_baseline_set(b, "halfulp", "%s", hu_build_version());
+	for (int i = 0; keys[i]; i++)
+		from_manifest(b, r->manifest, keys[i]);
+	options(b, json_object_get(r->manifest, "config"));
+	hashes(b, r->train);
+	hu_status st = collect_metrics(b, r);
+	if (st == HU_OK)
+		st = collect_tables(b, r);
+	hu_baseline_sort(b);
+	if (st != HU_OK)
+		hu_baseline_release(b);
+	return st;
+}

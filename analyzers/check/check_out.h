@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Findings of a check as TAP, JUnit XML or JSON. */
+#ifndef HU_ANALYZERS_CHECK_OUT_H
+#define HU_ANALYZERS_CHECK_OUT_H
+
+#include "analyzers/check/drift.h"
+
+#include <stdio.h>
+
+typedef struct hu_check_report {
+	const char *run, *path;
+	const hu_baseline *want, *got;
+	const hu_finding *f;
+	size_t n, failed;
+} hu_check_report;
+
+typedef void hu_check_writer(FILE *out, const hu_check_report *r);
+
+hu_check_writer *hu_check_writer_find(const char *name);   /* tap, junit or json; NULL else */
+
+/* One line a setting of the environment block that differs, so that a failure has a suspect: same
+   summation tree or not, same casts or not, same versions or not. Freed by the caller. */
+char *hu_check_attribution(const hu_check_report *r);
+#endif

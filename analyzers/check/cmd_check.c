@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product. */
+#include "analyzers/check/check_out.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "lib/base/console/show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "baseline", "FILE", NULL, "the baseline to hold the run to" },
+	{ "format", "NAME", "tap", "tap, junit or json, on standard output" },
+	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
+	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
+	{ "ulps", "K", "0", "with --bless: ulps that each quantity may move" },
+	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
+	{ "json", NULL, NULL, "the same as --format json" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+static hu_status
+collect(const char *dir, hu_baseline *b)
+{
+	hu_run r;
+
+	HU_TRY(hu_run_open(&r, dir));
+	hu_status st = hu_run_finished(&r);
+	if (st == HU_OK)
+		st = hu_baseline_collect(b, &r);
+	hu_run_release(&r);
+	return st;
+}
+
+/* What is not finite must be declared by whoever blesses it. */
+static hu_status
+refuse_nonfinite(const hu_baseline *b)
+{
+	size_t n = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->q[i].number && b->q[i].side != HU_SIDE_ANY && !isfinite(b->q[i].value)) {
+			first = first ? first : b->q[i].key;
+			n++;
+		}
+	return n ? hu_fail(HU_EINVAL, "%zu quantities are not finite, %s first; --allow-nonfinite declares that this is right", n, first) : HU_OK;
+}
+
+/* A reference that barely moved proves nothing: the loss must have moved ten times what it may differ. */
+static hu_status
+refuse_idle(const hu_baseline *b)
+{
+	double low = INFINITY, high = -INFINITY, allowed = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const hu_quantity *q = &b->q[i];
+		size_t n = strlen(q->key);
+		if (strncmp(q->key, "metrics/", 8) || n < 5 || strcmp(q->key + n - 5, "/loss") || !isfinite(q->value))
+			continue;
+		low = q->value < low ? q->value : low;
+		high = q->value > high ? q->value : high;
+		allowed = q->noise > allowed ? q->noise : allowed;
+	}
+	if (allowed > 0 && !(high - low >= 10 * allowed))
+		return hu_fail(HU_EINVAL, "the loss moved by %g and may differ by %g: such a baseline would pass a model that does not train; train longer", high - low, allowed);
+	return HU_OK;
+}
+
+/* What the analysis found wrong may be blessed, and not in silence. */
+static void
+warn_over_bound(const hu_baseline *b, const char *run)
+{
+	static const char end[] = "/over_bound";
+	double over = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		size_t n = strlen(b->q[i].key);
+		if (n >= sizeof end && !strcmp(b->q[i].key + n + 1 - sizeof end, end) && b->q[i].value > 0)
+			over += b->q[i].value;
+	}
+	if (over > 0)
+		fprintf(stderr, "halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and the baseline takes that for right\n", over, hu_shown(run));
+}
+
+static hu_status
+bless(const hu_args *a, hu_baseline *b)
+{
+	size_t more = (size_t)a->nrest - 1, read = 0;
+	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);
+	char measured[128] = "one run: every quantity keeps its bits, or the ulps in its row";
+	double ulps;
+	hu_status st = hu_args_real(a, "ulps", 0, 0x1p52, &ulps);
+
+	if (st == HU_OK && !hu_args_text(a, "reason"))
+		st = hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
+	for (; st == HU_OK && read < more; read++)
+		st = collect(a->rest[read + 1], &others[read]);
+	if (st == HU_OK && more) {
+		hu_baseline_measure(b, others, more);
+		snprintf(measured, sizeof measured, "noise is 2.8 standard deviations over %zu runs (ISO 5725-2, repeatability limit)", more + 1);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		b->q[i].ulps = st == HU_OK ? ulps : 0;
+	if (st == HU_OK && !hu_args_given(a, "allow-nonfinite"))
+		st = refuse_nonfinite(b);
+	if (st == HU_OK)
+		st = refuse_idle(b);
+	if (st == HU_OK)
+		st = hu_baseline_write(b, hu_args_text(a, "baseline"), hu_args_text(a, "reason"), measured);
+	for (size_t k = 0; k < read; k++)
+		hu_baseline_release(&others[k]);
+	free(others);
+	if (st == HU_OK)
+		warn_over_bound(b, a->rest[0]);
+	if (st == HU_OK)
+		printf("%zu quantities blessed in %s\n", b->n, hu_shown(hu_args_text(a, "baseline")));
+	return st;
+}
+
+/* The first run: what was obtained is written beside, for whoever decides. */
+static hu_status
+obtained(const hu_args *a, const hu_baseline *b)
+{
+	const char *path = hu_args_text(a, "baseline");
+	char *beside = hu_xprintf("%s.obtained", path);
+	hu_status st = hu_baseline_write(b, beside, "obtained, not blessed", "none");
+
+	if (st == HU_OK)
+		st = hu_fail(HU_EFILE, "%s is not there; %s has what was obtained; to bless it: halfulp check %s --baseline %s --bless --reason 'first baseline'", path, beside, a->rest[0], path);
+	free(beside);
+	return st;
+}
+
+/* Runs of another model, policy or data set are not compared at all. */
+static hu_status
+comparable(const hu_baseline *want, const hu_baseline *got, const char *path)
+{
+	static const char *const keys[] = { "model", "policy", "dataset" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *w = hu_baseline_env(want, keys[i]), *g = hu_baseline_env(got, keys[i]);
+		if (w && (!g || strcmp(w, g)))
+			return hu_fail(HU_EFILE, "%s is a baseline of %s %s, the run has %s: take the baseline that belongs to it", path, keys[i], w, g ? g : "none");
+	}
+	return HU_OK;
+}
+
+static int
+compare(const hu_args *a, const hu_baseline *got, hu_check_writer *write)
+{
+	const char *path = hu_args_text(a, "baseline");
+	hu_baseline want;
+	hu_check_report r = { .run = a->rest[0], .path = path, .want = &want, .got = got };
+	hu_status st = hu_baseline_read(&want, path);
+
+	if (st == HU_OK && (st = comparable(&want, got, path)) != HU_OK)
+		hu_baseline_release(&want);
+	if (st != HU_OK)
+		return hu_complain(st);
+	hu_finding *f = hu_drift_compare(&want, got, &r.n, &r.failed);
+	r.f = f;
+	write(stdout, &r);
+	free(f);
+	hu_baseline_release(&want);
+	return r.failed || !r.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
+}
+
+static int
+run(const hu_args *a)
+{
+	hu_check_writer *write = hu_check_writer_find(hu_args_given(a, "json") ? "json" : hu_args_text(a, "format"));
+	hu_baseline got;
+	hu_status st = HU_OK;
+	int code = HU_EXIT_OK;
+
+	if (!write)
+		st = hu_fail(HU_EINVAL, "--format %s: tap, junit or json is needed", hu_args_text(a, "format"));
+	else if (!hu_args_text(a, "baseline"))
+		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
+	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless")))
+		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
+	else if (!hu_args_given(a, "bless") && (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
+		st = hu_fail(HU_EINVAL, "--%s says what a baseline is to hold: it goes with --bless", hu_args_given(a, "ulps") ? "ulps" : hu_args_given(a, "reason") ? "reason" : "allow-nonfinite");
+	if (st != HU_OK || (st = collect(a->rest[0], &got)) != HU_OK)
+		return hu_complain(st);
+	if (hu_args_given(a, "bless"))
+		st = bless(a, &got);
+	else if (!hu_exists(hu_args_text(a, "baseline")))
+		st = obtained(a, &got);
+	else
+		code = compare(a, &got, write);
+	hu_baseline_release(&got);
+	return st == HU_OK ? code : hu_complain(st);
+}
+
+static int judges(const void *of) { return !hu_args_given(of, "bless"); }
+static int writes_no_json(const void *of) { return !hu_args_given(of, "json"); }
+
+static const hu_opt_need needs[] = {
+	{ "format json", judges, "beside --bless, which writes the baseline and judges nothing" },
+	{ "format", writes_no_json, "beside --json, which says the format" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_check = {
+	"check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]", "hold a run to a baseline; exit 1 where it drifted",
+	"Every quantity of the baseline is compared: bit-identical, else within its ulps, else within the noise\n"
+	"measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what is\n"
+	"not finite is drift unless the baseline declares it. Every failure is listed, worst first. Exit 0 pass,\n"
+	"1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
+	opts, run, needs
+};

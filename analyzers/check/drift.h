@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A run's quantities against a baseline's: one finding a key of either, the failures
+   worst first. */
+#ifndef HU_ANALYZERS_DRIFT_H
+#define HU_ANALYZERS_DRIFT_H
+
+#include "analyzers/check/baseline.h"
+
+/* How a quantity held; from HU_DRIFT on it did not. */
+typedef enum hu_held {
+	HU_BIT_IDENTICAL, HU_WITHIN_ULPS, HU_WITHIN_NOISE, HU_BETTER, HU_NOT_COMPARED,
+	HU_DRIFT, HU_NEW_KEY, HU_NON_FINITE, HU_MISSING_KEY
+} hu_held;
+
+typedef struct hu_finding {
+	const hu_quantity *want, *got;   /* NULL: the key is in the other set alone */
+	hu_held held;
+	double ulps;                     /* between the two values, in want->format; NaN where there are none */
+	double severity;                 /* failures are ordered by it: ulps over what is allowed */
+} hu_finding;
+
+/* Findings in an array freed by the caller: failures first, worst first, then the others by key. */
+hu_finding *hu_drift_compare(const hu_baseline *want, const hu_baseline *got, size_t *n, size_t *failed);
+const char *hu_held_text(hu_held held);
+#endif

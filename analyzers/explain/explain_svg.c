@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A drawing as a self-contained SVG for a slide: a square a bit, coloured by what the bit is, the
+   line below the last bit kept, a legend of the colours used, and the command that made it. */
+#include "analyzers/explain/explain_drawing.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pixels. A digit of the monospaced fonts named is 0.602 of its size wide, the widest letters in running text 0.56. */
+enum { MARGIN = 40, CELL = 25, HIGH = 30, SLOT = 16, FIELD = 10, LEFT_OUT = 44, LEAST = 880, BITS = 19, LABEL = 17, WORDS = 18, TITLE = 30, HEADING = 17, HEAD = 14, LEGEND = 15, RULE = 7 };
+
+#define MONO "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\""
+#define SANS "font-family=\"Helvetica Neue,Helvetica,Arial,Liberation Sans,sans-serif\""
+
+typedef struct sheet { hu_str *s; double width, y, label, value; unsigned used; } sheet;
+
+/* Escaped, with 2^-10 as a power. */
+static void
+spell(hu_str *s, const char *text, int powers)
+{
+	static const char *const raised[10] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+	int power = 0;
+
+	for (; *text; text++) {
+		if (powers && *text == '^' && (text[1] == '-' || (text[1] >= '0' && text[1] <= '9')) && !power) {
+			power = 1;
+			continue;
+		}
+		if (power && *text == '-' && power == 1) {
+			hu_str_add(s, "⁻");
+			power = 2;
+			continue;
+		}
+		if (power && *text >= '0' && *text <= '9') {
+			hu_str_add(s, raised[*text - '0']);
+			power = 2;
+			continue;
+		}
+		power = 0;
+		if (*text == ' ' && text[1] == ' ') { /* columns of blanks stay */
+			hu_str_add(s, "\u00a0");
+			continue;
+		}
+		switch (*text) {
+		case '&': hu_str_add(s, "&amp;"); break;
+		case '<': hu_str_add(s, "&lt;"); break;
+		case '>': hu_str_add(s, "&gt;"); break;
+		case '"': hu_str_add(s, "&quot;"); break;
+		default: hu_str_addn(s, text, 1);
+		}
+	}
+}
+
+static void
+text(sheet *t, double x, double y, int size, const char *font, const char *anchor, const char *fill, const char *extra, const char *what)
+{
+	hu_str_addf(t->s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s fill=\"%s\"%s%s%s%s>", x, y, size, font, fill, *anchor ? " text-anchor=\"" : "", anchor,
+	            *anchor ? "\"" : "", extra);
+	spell(t->s, what, 1);
+	hu_str_add(t->s, "</text>\n");
+}
+
+static double
+gap(const hu_panel *p, int i)
+{
+	double g = hu_panel_slot(p, i) ? SLOT : 0;
+
+	if (i < p->columns && p->column[i].before == '~')
+		return g + LEFT_OUT;
+	return g > 0 ? g : i < p->columns && p->column[i].before == ' ' ? FIELD : 0;
+}
+
+/* The left edge of column I, from that of the first. */
+static double
+place(const hu_panel *p, int i)
+{
+	double x = 0;
+
+	for (int k = 0; k <= i; k++)
+		x += gap(p, k) + (k < i ? CELL : 0);
+	return x;
+}
+
+/* Widths of the labels and of the values of a panel. */
+static void
+measure(const hu_panel *p, double *label, double *value)
+{
+	*label = *value = 0;
+	for (int i = 0; i < p->strips; i++) {
+		double n = (double)hu_text_width(p->strip[i].label) * LABEL * 0.61, v = (double)hu_text_width(p->strip[i].value) * LABEL * 0.61;
+		*label = n > *label ? n : *label;
+		*value = v > *value && !p->strip[i].leaves_out ? v : *value;
+	}
+	*label += 44; /* a gap and the sign */
+	*value += 30;
+}
+
+static void
+heads(sheet *t, const hu_panel *p, double left)
+{
+	double *from = hu_xcalloc(2 * (size_t)p->columns + 2, sizeof *from), *to = from + p->columns;
+	char *shown = hu_xcalloc((size_t)p->columns + 1, 1);
+	int any = 0;
+
+	for (int i = 0; i < p->columns; i++) {
+		double n = (double)hu_text_width(p->column[i].head) * HEAD * 0.56, x = left + place(p, i);
+		from[i] = p->column[i].ends ? x + CELL - 2 - n : x + 2;
+		to[i] = from[i] + n;
+	}
+	hu_panel_heads(p, from, to, 6, shown);
+	for (int i = 0; i < p->columns; i++) {
+		any |= shown[i];
+		if (shown[i])
+			text(t, p->column[i].ends ? to[i] : from[i], t->y + HEAD, HEAD, SANS, p->column[i].ends ? "end" : "", "#6b7480", "", p->column[i].head);
+	}
+	t->y += any ? HEAD + 8 : 0;
+	free(shown);
+	free(from);
+}
+
+static void
+cell(sheet *t, hu_cell c, double x, double y)
+{
+	const hu_ink_look *look = hu_ink_of(c.ink);
+	char digit[8] = { c.digit, 0 };
+
+	if (!c.digit)
+		return;
+	if (c.ink == HU_INK_PAD) {
+		hu_str_addf(t->s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\"/>\n", x + CELL / 2.0, y + HIGH / 2.0, look->text);
+		return;
+	}
+	if (*look->fill) {
+		t->used |= 1u << c.ink;
+		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n", x + 1, y + 1.5, CELL - 2, HIGH - 3, look->fill);
+	}
+	text(t, x + CELL / 2.0, y + HIGH / 2.0 + BITS * 0.36, c.ink == HU_INK_MARK ? HEAD : BITS, MONO, "middle", look->text, c.ink == HU_INK_MARK ? " font-weight=\"bold\"" : "", digit);
+}
+
+static void
+upright(sheet *t, double x, double y, int chop, int rule)
+{
+	hu_str_addf(t->s, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n", x, y - (rule ? RULE + 1 : 1), y + HIGH + 1, chop ? "#b03a82" : "#c0392b", chop ? "2" : "3",
+	            chop ? " stroke-dasharray=\"5 4\"" : "");
+}
+
+static void
+strip(sheet *t, const hu_panel *p, const hu_strip *s, double left)
+{
+	double y = t->y, base = y + HIGH / 2.0 + LABEL * 0.36, end = left + place(p, p->columns);
+
+	if (s->rule) {
+		hu_str_addf(t->s, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#39414d\" stroke-width=\"1.6\"/>\n", left - 26, y + 3, end + 4);
+		y = t->y += RULE;
+		base += RULE;
+	}
+	text(t, left - 44, base, LABEL, MONO, "end", "#2b323c", "", s->label);
+	if (*s->sign)
+		text(t, left - 22, base, LABEL + 2, MONO, "middle", "#2b323c", "", s->sign);
+	if (s->leaves_out) {
+		text(t, left, base, LABEL, SANS, "", "#6b7480", " font-style=\"italic\"", s->value);
+		t->y += HIGH;
+		return;
+	}
+	for (int i = 0; i <= p->columns; i++) {
+		double x = left + place(p, i);
+		if (s->line == i || s->chop == i)
+			upright(t, x - SLOT / 2.0 - (i < p->columns && p->column[i].before == '~' ? LEFT_OUT : 0), y, s->line != i, s->rule);
+		if (i < p->columns && p->column[i].before == '~')
+			text(t, x - LEFT_OUT / 2.0, base, LABEL, SANS, "middle", "#9aa2ad", "", "⋯");
+		if (i < p->columns)
+			cell(t, s->cell[i], x, y);
+	}
+	if (s->more)
+		text(t, end + 4, base, LABEL, SANS, "", "#9a5b00", "", "…");
+	if (*s->value)
+		text(t, end + (s->more ? 30 : 22), base, LABEL, MONO, "", "#2b323c", "", s->value);
+	t->y += HIGH;
+}
+
+static void
+panel(sheet *t, const hu_panel *p)
+{
+	double left = MARGIN + t->label;
+
+	if (*p->heading) {
+		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", "#39414d", " font-weight=\"bold\"", p->heading);
+		t->y += HEADING + 14;
+	}
+	heads(t, p, left);
+	for (int i = 0; i < p->strips; i++)
+		strip(t, p, &p->strip[i], left);
+	t->y += 20;
+}
+
+/* What follows the first colon is a second line. */
+static void
+title(sheet *t, const char *what)
+{
+	const char *colon = strstr(what, ": ");
+	char first[256];
+
+	snprintf(first, sizeof first, "%.*s", (int)(colon ? colon - what : (long)strlen(what)), what);
+	text(t, MARGIN, t->y + TITLE * 0.75, TITLE, SANS, "", "#0d1520", " font-weight=\"bold\"", first);
+	t->y += TITLE + 6;
+	if (colon) {
+		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", "#6b7480", "", colon + 2);
+		t->y += HEADING + 4;
+	}
+	t->y += 18;
+}
+
+static void
+words(sheet *t, const char *what)
+{
+	char line[512];
+
+	while (*what) {
+		size_t n = hu_text_line(what, (size_t)((t->width - 2 * MARGIN) / (WORDS * 0.5)));
+		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), what);
+		text(t, MARGIN, t->y + WORDS, WORDS, SANS, "", "#1f2630", "", line);
+		t->y += WORDS * 1.45;
+		for (what += n; *what == ' '; what++)
+			;
+	}
+	t->y += 5;
+}
+
+static void
+legend(sheet *t)
+{
+	double x = MARGIN;
+
+	t->y += 16;
+	for (int i = 0; i < HU_INKS; i++) {
+		const hu_ink_look *look = hu_ink_of(i);
+		if (!(t->used >> i & 1) || !look->legend)
+			continue;
+		double n = 20 + 8 + (double)hu_text_width(look->legend) * LEGEND * 0.52 + 22;
+		if (x + n > t->width - MARGIN && x > MARGIN) {
+			x = MARGIN;
+			t->y += 26;
+		}
+		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"20\" height=\"18\" rx=\"3\" fill=\"%s\"/>\n", x, t->y, look->fill);
+		text(t, x + 28, t->y + 14, LEGEND, SANS, "", "#39414d", "", look->legend);
+		x += n;
+	}
+	t->y += 34;
+}
+
+char *
+hu_drawing_svg(const hu_drawing *d, const char *command)
+{
+	hu_str body, all;
+	sheet t = { &body, LEAST, MARGIN, 0, 0, 0 };
+	double grid = 0;
+
+	hu_str_init(&body);
+	hu_str_init(&all);
+	for (int i = 0; i < d->n; i++) {
+		double l, v;
+		if (d->item[i].kind != HU_DRAWN_PANEL)
+			continue;
+		measure(&d->item[i].panel, &l, &v);
+		t.label = l > t.label ? l : t.label;
+		grid = place(&d->item[i].panel, d->item[i].panel.columns) + v > grid ? place(&d->item[i].panel, d->item[i].panel.columns) + v : grid;
+	}
+	t.width = 2 * MARGIN + t.label + grid > LEAST ? 2 * MARGIN + t.label + grid : LEAST;
+	for (int i = 0; i < d->n; i++) {
+		const hu_drawn *it = &d->item[i];
+		switch (it->kind) {
+		case HU_DRAWN_TITLE:
+			t.y += i ? 36 : 0;
+			title(&t, it->text);
+			break;
+		case HU_DRAWN_PANEL:
+			t.y += i && it[-1].kind == HU_DRAWN_WORDS ? 22 : 0;
+			panel(&t, &it->panel);
+			break;
+		default: words(&t, it->text); break;
+		}
+	}
+	legend(&t);
+	hu_str_addf(&body, "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" " MONO " fill=\"#8a929d\">", MARGIN, t.y + 8);
+	spell(&body, command, 0);
+	hu_str_add(&body, "</text>\n");
+	t.y += 8 + MARGIN * 0.7;
+	hu_str_addf(&all, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
+	            t.width, t.y, t.width, t.y);
+	for (int i = 0; i < d->n && i < 1; i++)
+		spell(&all, d->item[i].text ? d->item[i].text : "", 0);
+	hu_str_addf(&all, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n", body.s);
+	hu_str_release(&body);
+	return all.s;
+}

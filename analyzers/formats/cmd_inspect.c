@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp inspect FILE: what each format would do to the tensors of a file, in figures; what they mean for a model, weights alone do not tell. */
+#include "analyzers/formats/inspect_table.h"
+#include "lib/base/build.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/opt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const hu_opt opts[] = {
+	{ "to", "FORMATS", "fp16,bf16,e4m3", "formats to cast to, RNE, without scaling; block formats with theirs" },
+	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
+	{ "json", NULL, NULL, "print an array of rows" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* A row a tensor and format, to be freed by the caller; OUT counts the tensors that hold no floating-point numbers. */
+static hu_inspect_row *
+judge(const hu_foreign *s, const hu_target *to, int nto, size_t *n, size_t *out)
+{
+	hu_inspect_row *row = hu_xcalloc(s->n * (size_t)nto + 1, sizeof *row);
+
+	*n = *out = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->array[i].format == HU_NO_FORMAT) {
+			++*out;
+			continue;
+		}
+		for (int k = 0; k < nto; k++) {
+			row[*n] = (hu_inspect_row){ .a = &s->array[i], .to = &to[k] };
+			hu_cast_judge(&row[*n].e, row[*n].a, row[*n].to);
+			++*n;
+		}
+	}
+	return row;
+}
+
+static hu_status
+save(const char *path, const char *file, const char *left, const char *note, const hu_inspect_row *row, size_t n)
+{
+	hu_tsv t;
+
+	hu_tsv_init(&t);
+	hu_tsv_note(&t, "table", "inspect");
+	hu_tsv_note(&t, "halfulp", "%s", hu_build_version());
+	hu_tsv_note(&t, "file", "%s", file);
+	hu_tsv_note(&t, "note", "%s", note);
+	if (*left)
+		hu_tsv_note(&t, "left out", "%s", left);
+	hu_inspect_tsv(&t, row, n);
+	return hu_tsv_write(&t, path);
+}
+
+static int
+run(const hu_args *a)
+{
+	hu_target to[HU_FORMATS];
+	const char *tsv = hu_args_text(a, "tsv"), *note;
+	char left[128] = "";
+	int nto, json = hu_args_given(a, "json");
+	size_t n, out;
+	hu_foreign s;
+	hu_status st = hu_target_list(hu_args_text(a, "to"), to, HU_FORMATS, &nto);
+
+	if (st == HU_OK && a->nrest != 1)
+		st = hu_fail(HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz");
+	if (st != HU_OK || (st = hu_foreign_open(&s, a->rest[0])) != HU_OK)
+		return hu_complain(st);
+	hu_inspect_row *row = judge(&s, to, nto, &n, &out);
+	note = s.activations ? "a trace: weights, activations and gradients of one step" : "weights only: activations not judged";
+	if (out)
+		snprintf(left, sizeof left, out == 1 ? "%zu tensor holds no floating-point numbers and was left out" : "%zu tensors hold no floating-point numbers and were left out", out);
+	if (json)
+		hu_inspect_print_json(row, n, note);
+	else
+		hu_inspect_print(row, n);
+	if (out)
+		fprintf(json ? stderr : stdout, "%s\n", left);
+	if (!json)
+		puts(note);
+	if (tsv)
+		st = save(tsv, a->rest[0], left, note, row, n);
+	free(row);
+	hu_foreign_release(&s);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+const hu_command hu_cmd_inspect = {
+	"inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz", "say what each format would do to a file's tensors",
+	"Casts every floating-point tensor to each format (RNE, no scaling). Counts: nonfinite before the cast; became zero or subnormal;\n"
+	"lost bits by it; would be flushed by FTZ hardware; overflow, finite elements that became infinite or NaN; saturated, elements that\n"
+	"became the largest finite value in place of a larger one. Errors, over the elements that are finite before and after: rel_l2, the\n"
+	"errors' L2 norm over the values'; sqnr_db, -20 log10 of that; max_error, the largest |error|, and at which element, counted from 0 in\n"
+	"row-major order; mean_error, the mean |error|; l2_zeroed, the L2 norm of what became zero over the values'; and the cosine of the values\n"
+	"before and after. Of Adam's second moments v (NAME_v, NAME.exp_avg_sq, ...) step_rel_l2 is the relative L2 error of the steps\n"
+	"g / (sqrt(v) + 1e-8) for g = sqrt(v). What does not apply or is undefined is \"-\". Weights alone decide nothing about a model: whether\n"
+	"its answers change, only running it tells.\n"
+	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along its last\n"
+	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates;\n"
+	"subnormal and lost bits are the elements' under their scale, - where elements are integers. A NaN or an\n"
+	"infinity makes its block NaN: the finite values in it stand under overflow.",
+	opts, run, NULL
+};

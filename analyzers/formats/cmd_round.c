@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp round VALUE...: single values to a format, with the error made. */
+#include "analyzers/calc/rounding_args.h"
+#include "analyzers/formats/round_blocks.h"
+#include "analyzers/formats/targets.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "format", "LIST", "fp16", "formats, block formats too, or all: those of single numbers" },
+	HU_ROUNDING_OPTS("RNE RNA RNZ RZ RU RD RO SR SRE"),
+	{ "json", NULL, NULL, "print an array, a row a value and format" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+typedef struct rounding {
+	hu_format_id format[HU_FORMATS];
+	hu_arithmetic a[HU_FORMATS];    /* one a format, so that SR's draws go on from value to value */
+	hu_block block[HU_FORMATS];
+	int formats, blocks, json, codes, printed;
+	hu_round_blocks values;         /* kept where there are block formats */
+	json_t *rows;
+} rounding;
+
+static hu_status
+targets(const char *list, rounding *o)
+{
+	hu_target t[HU_FORMATS];
+	int n;
+
+	if (!strcmp(list, "all")) {
+		for (; o->formats < HU_FORMATS; o->formats++)
+			o->format[o->formats] = (hu_format_id)o->formats;
+		return HU_OK;
+	}
+	HU_TRY(hu_target_list(list, t, HU_FORMATS, &n));
+	for (int i = 0; i < n; i++) {
+		if (t[i].format == HU_NO_FORMAT)
+			o->block[o->blocks++] = t[i].block;
+		else
+			o->format[o->formats++] = t[i].format;
+	}
+	return HU_OK;
+}
+
+/* Block formats have one rounding. */
+static hu_status
+one_rounding(const hu_args *args, const rounding *o, hu_mode mode)
+{
+	static const char *const others[] = { "ftz", "daz", "random-bits" };
+
+	if (!o->blocks)
+		return HU_OK;
+	if (mode != HU_RNE)
+		return hu_fail(HU_EINVAL, "--mode %s: block formats round to nearest even and saturate, nothing else; leave out %s or the option", hu_mode_name(mode), o->block[0].name);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (hu_args_given(args, others[i]))
+			return hu_fail(HU_EINVAL, "--%s: block formats round to nearest even and saturate, nothing else; leave out %s or the option", others[i], o->block[0].name);
+	if (hu_args_given(args, "bits"))
+		return hu_fail(HU_EINVAL, "--bits: a code of %s says nothing without its block's scale; give values", o->block[0].name);
+	return HU_OK;
+}
+
+static hu_status
+parse(const hu_args *args, rounding *o)
+{
+	hu_arithmetic how = { .notes = 0 };
+
+	memset(o, 0, sizeof *o);
+	HU_TRY(targets(hu_args_text(args, "format"), o));
+	HU_TRY(hu_rounding_args(&how, args));
+	HU_TRY(one_rounding(args, o, how.mode));
+	for (int i = 0; i < o->formats; i++) {
+		o->a[i] = how;
+		o->a[i].f = hu_format_of(o->format[i]);
+	}
+	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
+	o->json = hu_args_given(args, "json");
+	if (!args->nrest)
+		return hu_fail(HU_EINVAL, "a value is needed, or - to read them: halfulp round --format bf16 0.1");
+	return HU_OK;
+}
+
+static hu_status
+one(const char *text, void *to)
+{
+	rounding *o = to;
+	hu_expr *e;
+	hu_row r;
+	hu_status st = hu_expr_parse(text, o->codes, &e);
+
+	for (int i = 0; st == HU_OK && i < o->formats; i++) {
+		o->a[i].notes = 0;
+		st = hu_row_init(&r, text, e, &o->a[i], 1);
+		if (st != HU_OK)
+			break;
+		if (o->json) {
+			json_array_append_new(o->rows, hu_row_json(&r));
+		} else {
+			if (!o->printed++)
+				hu_row_heading("");
+			hu_row_print(&r);
+		}
+		hu_row_release(&r);
+	}
+	if (st == HU_OK && o->blocks)
+		st = hu_round_blocks_add(&o->values, text, e);
+	hu_expr_free(e);
+	return st;
+}
+
+static int
+run(const hu_args *args)
+{
+	rounding o;
+	hu_status st = parse(args, &o);
+
+	if (st != HU_OK)
+		return hu_complain(st);
+	o.rows = json_array();
+	for (int i = 0; st == HU_OK && i < args->nrest; i++)
+		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
+	for (int i = 0; st == HU_OK && i < o.blocks; i++) {
+		if (o.json)
+			hu_round_blocks_json(&o.values, &o.block[i], o.rows);
+		else
+			hu_round_blocks_print(&o.values, &o.block[i], !o.printed++);
+	}
+	hu_round_blocks_release(&o.values);
+	if (o.json && (st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+		hu_rows_print_json(o.rows);
+	else
+		json_decref(o.rows);
+	mpfr_free_cache();
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+static const hu_opt_need needs[] = {
+	{ "seed", hu_rounding_draws, "in a --mode that draws no random bits (SR and SRE do)" },
+	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_round = {
+	"round", "VALUE... [OPTION...]", "round values to number formats",
+	"A value is a number in decimal or hex (0x1.8p3), pi, inf, nan, or an expression as calc\n"
+	"takes it, whose exact value is rounded once. - reads standard input, a value a line.\n"
+	"Put -- before a negative value.\n"
+	"A block format (mxfp4, nvfp4, int8, int4x32, ...) takes all values as one array: each is rounded once to\n"
+	"fp32 (fp32-inexact where that changes it), the array is cut into blocks, and these are scaled, rounded to\n"
+	"nearest even and saturated (overflow); underflow: a value that is not 0 became 0. Errors are against the\n"
+	"exact value, in ulps of the element times the scale, or in the integers' steps.",
+	opts, run, needs
+};

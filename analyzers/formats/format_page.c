@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/formats/format_page.h"
+
+#include "analyzers/calc/rows.h"
+#include "lib/base/str.h"
+#include "lib/number/code.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAN_ROOM = 128 };
+
+/* What RNE makes of a value that is far too large. */
+static const char *
+above(hu_format f)
+{
+	return f.flags & HU_SATURATE ? "max" : hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
+}
+
+/* The codes that are NaN, in words of codes. */
+static void
+nan_codes(hu_format f, char *text, size_t room)
+{
+	uint64_t sign = (uint64_t)1 << (f.bits - 1), first = hu_inf_code(f) + 1, last = sign - 1;
+	char a[24], b[24], c[24], d[24];
+
+	hu_row_code(hu_nan_code(f), f, a);
+	switch (f.special) {
+	case HU_SPECIAL_IEEE:
+		hu_row_code(first, f, a);
+		hu_row_code(last, f, b);
+		hu_row_code(sign | first, f, c);
+		hu_row_code(sign | last, f, d);
+		if (first == last)
+			snprintf(text, room, "%s, %s", a, c);
+		else
+			snprintf(text, room, "%s to %s, %s to %s", a, b, c, d);
+		break;
+	case HU_SPECIAL_FN:
+		hu_row_code(sign | last, f, b);
+		snprintf(text, room, "%s, %s", a, b);
+		break;
+	case HU_SPECIAL_FINITE: snprintf(text, room, "none"); break;
+	default: snprintf(text, room, "%s", a); break;
+	}
+}
+
+void
+hu_formats_print(void)
+{
+	const char *row, *summary;
+
+	printf("%-9s %4s %4s %4s %6s %6s %-13s %-13s %-13s %-9s %-9s %-18s %s\n", "format", "bits", "exp", "p", "emin", "emax", "max finite", "min normal",
+	       "min positive", "unit rnd.", "above max", "NaN code", "also known as");
+	for (int i = 0; i < HU_FORMATS; i++) {
+		hu_format f = hu_format_of((hu_format_id)i);
+		char unit[16], nan[24];
+		snprintf(unit, sizeof unit, "2^-%d", f.p);
+		hu_row_code(hu_nan_code(f), f, nan);
+		printf("%-9s %4d %4d %4d %6d %6d %-13.6g %-13.6g %-13.6g %-9s %-9s %-18s %s\n", hu_format_name(f.id), f.bits, f.ebits, f.p, f.emin, f.emax,
+		       f.max, hu_smallest_normal(f), hu_smallest(f), unit, above(f), hu_has_nan(f) ? nan : "none", hu_format_aliases(f.id));
+	}
+	printf("\nAlso eXmY with X exponent and Y trailing significand bits, such as e5m7, e4m3b11fnuz, e3m4fn, e2m3ieee, IEEE P3109's binary8p1 to binary8p7,\nbinary8p3u (no sign), binary6p3uf (and no infinity); and with the words ftz, nosub and sat: fp16ftz, e5m2nosub, e4m3sat.\n"
+	       "Block formats: ");
+	for (int i = 0; (row = hu_block_row(i, &summary)); i++)
+		printf("%s%s", i ? ", " : "", row);
+	printf(", other sizes as int4x32 and bfp8x16.\nThe page of one: halfulp formats e4m3\n");
+}
+
+/* X for LaTeX, to six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
+static void
+latex_number(double x, char *text, size_t room)
+{
+	char digits[24], *e;
+
+	snprintf(digits, sizeof digits, "%.6g", x);
+	e = strchr(digits, 'e');
+	if (e)
+		*e = 0;
+	snprintf(text, room, e ? "%s \\times 10^{%d}" : "%s", digits, e ? atoi(e + 1) : 0);
+}
+
+/* A row of a table for a document: cells between BEFORE, BETWEEN and AFTER. */
+static void
+table_row(hu_format f, const char *before, const char *between, const char *after, int latex)
+{
+	char nan[24], most[48];
+
+	hu_row_code(hu_nan_code(f), f, nan);
+	printf("%s%s%s%d%s%d%s%d%s%d%s%d%s", before, hu_format_name(f.id), between, f.bits, between, f.ebits, between, f.p, between, f.emin, between, f.emax,
+	       between);
+	if (latex)
+		latex_number(f.max, most, sizeof most);
+	if (latex)
+		printf("$%s$%s$2^{%d}$%s$2^{%d}$%s$2^{-%d}$", most, between, f.emin, between, f.emin - f.p + 1, between, f.p);
+	else
+		printf("%.17g%s%.17g%s%.17g%s%.17g", f.max, between, hu_smallest_normal(f), between, hu_smallest(f), between, hu_unit(f));
+	printf("%s%s%s%s%s", between, above(f), between, hu_has_nan(f) ? nan : "none", after);
+}
+
+hu_status
+hu_formats_table(const char *kind)
+{
+	static const char *const heads[] = { "format", "bits", "exponent_bits", "p", "emin", "emax", "max_finite", "min_normal", "min_positive", "unit_roundoff",
+	                                     "above_max", "nan_code" };
+	enum { HEADS = sizeof heads / sizeof *heads };
+	int latex = !strcasecmp(kind, "latex"), markdown = !strcasecmp(kind, "markdown");
+
+	if (!latex && !markdown && strcasecmp(kind, "tsv"))
+		return hu_fail(HU_EINVAL, "--table '%s' is unknown; known: latex, markdown, tsv", kind);
+	if (latex)
+		printf("\\begin{tabular}{lrrrrrrrrrll}\n\\hline\nFormat & bits & $w_e$ & $p$ & $e_{\\min}$ & $e_{\\max}$ & max finite & min normal & min positive & $u$ & above & NaN "
+		       "code \\\\\n\\hline\n");
+	for (int i = 0; !latex && i < HEADS; i++)
+		printf("%s%s%s", markdown ? (i ? " | " : "| ") : i ? "\t" : "", heads[i], i + 1 < HEADS ? "" : markdown ? " |\n" : "\n");
+	for (int i = 0; markdown && i < HEADS; i++)
+		printf("|%s%s", i ? "---:" : "---", i + 1 < HEADS ? "" : "|\n");
+	for (int i = 0; i < HU_FORMATS; i++) {
+		hu_format f = hu_format_of((hu_format_id)i);
+		if (latex)
+			table_row(f, "", " & ", " \\\\\n", 1);
+		else
+			table_row(f, markdown ? "| " : "", markdown ? " | " : "\t", markdown ? " |\n" : "\n", 0);
+	}
+	if (latex)
+		printf("\\hline\n\\end{tabular}\n");
+	return HU_OK;
+}
+
+static void
+repeat(hu_str *s, const char *text, int n)
+{
+	while (n-- > 0)
+		hu_str_add(s, text);
+}
+
+/* The fields as boxes, a column a bit; a wide field gets its width in digits instead. */
+static void
+draw(hu_format f)
+{
+	int width[3] = { hu_has_sign(f), f.ebits, f.p - 1 }, bit = f.bits - 1, shown = 0;
+	static const char *const letter[3] = { "s", "e", "m" };
+	hu_str top, middle, bottom, digits;
+
+	hu_str_init(&top);
+	hu_str_init(&middle);
+	hu_str_init(&bottom);
+	hu_str_init(&digits);
+	for (int k = 0; k < 3; k++) {
+		int w = width[k], wide = w > 12, cells = wide ? 17 : w;
+		char label[40];
+		if (w <= 0)
+			continue;
+		hu_str_add(&top, shown ? "┬─" : "┌─");
+		hu_str_add(&bottom, shown ? "┴─" : "└─");
+		hu_str_add(&middle, "│ ");
+		if (wide) {
+			snprintf(label, sizeof label, "%s × %-13d", letter[k], w);
+			hu_str_addf(&middle, "%s ", label);
+			repeat(&top, "─", 18);
+			repeat(&bottom, "─", 18);
+			hu_str_addf(&digits, "  %-2d … %-12d ", bit, bit - w + 1);
+			bit -= w;
+		} else {
+			for (int i = 0; i < cells; i++, bit--) {
+				hu_str_addf(&middle, " %s ", letter[k]);
+				repeat(&top, "─", 3);
+				repeat(&bottom, "─", 3);
+				hu_str_addf(&digits, "%s%2d ", i ? "" : "  ", bit);
+			}
+		}
+		shown = 1;
+	}
+	printf("  %s┐\n  %s│\n  %s┘\n  %s\n", top.s, middle.s, bottom.s, digits.s);
+	hu_str_release(&top);
+	hu_str_release(&middle);
+	hu_str_release(&bottom);
+	hu_str_release(&digits);
+}
+
+static void
+value_line(const char *what, double x, hu_format f)
+{
+	char code[24], hex[32];
+
+	hu_row_code(hu_encode(x, f), f, code);
+	hu_row_hex(x, hex);
+	printf("  %-18s %-24.17g %-24s %s\n", what, x, hex, code);
+}
+
+static void
+power_name(int e, char *text)
+{
+	if (e >= 0 && e < 20)
+		snprintf(text, 24, "%ld", 1L << e);
+	else
+		snprintf(text, 24, "2^%d", e);
+}
+
+/* The spacing of values, binade by binade where they are few. */
+static void
+gaps(hu_format f)
+{
+	int n = f.emax - f.emin + 1;
+	char from[24], to[24], gap[24];
+
+	if (!hu_has_zero(f)) {
+		printf("\n  Neighbours are a factor of 2 apart; there is no zero and no sign.\n");
+		return;
+	}
+	printf("\nGaps\n  %-26s %s\n", "from .. to", "gap (1 ulp)");
+	if (f.p > 1) {
+		power_name(f.emin, to);
+		power_name(f.emin - f.p + 1, gap);
+		printf("  %-8s .. %-14s %s%s\n", "0", to, hu_has_subnormals(f) ? gap : "nothing", hu_has_subnormals(f) ? ", subnormal" : " between");
+	}
+	for (int e = f.emin; e <= f.emax; e++) {
+		if (n > 12 && e > f.emin + 1 && e < f.emax - 1 && (e < -2 || e > 2)) {
+			if (e == f.emin + 2 || e == 3)
+				printf("  ...\n");
+			continue;
+		}
+		power_name(e, from);
+		power_name(e + 1, to);
+		power_name(e - f.p + 1, gap);
+		printf("  %-8s .. %-14s %s\n", from, to, gap);
+	}
+}
+
+static void
+specials(hu_format f)
+{
+	char nan[NAN_ROOM], a[24], b[24];
+	uint64_t sign = (uint64_t)1 << (f.bits - 1);
+
+	nan_codes(f, nan, sizeof nan);
+	printf("\nSpecial codes\n");
+	if (hu_has_zero(f)) {
+		hu_row_code(0, f, a);
+		hu_row_code(sign, f, b);
+		printf("  zero               %s%s%s\n", a, hu_has_minus_zero(f) ? ", -0 is " : hu_has_sign(f) ? ", no -0" : "; a negative number becomes NaN, or zero where the mode may", hu_has_minus_zero(f) ? b : "");
+	} else {
+		printf("  zero               none: it becomes the smallest value; a negative number becomes NaN\n");
+	}
+	hu_row_code(hu_inf_code(f), f, a);
+	hu_row_code(sign | hu_inf_code(f), f, b);
+	printf("  infinity           %s%s%s\n", hu_has_inf(f) ? a : "none", hu_has_inf(f) && hu_has_sign(f) ? ", -inf is " : "", hu_has_inf(f) && hu_has_sign(f) ? b : "");
+	hu_row_code(hu_nan_code(f), f, a);
+	printf("  NaN                %s", nan);
+	if (f.special == HU_SPECIAL_IEEE)
+		printf("; written as %s", a);
+	printf("\n");
+}
+
+/* Half a step beyond the largest value is where RNE stops giving it. */
+static void
+above_line(hu_format f)
+{
+	double limit = f.max + hu_pow2(f.emax - f.p);
+
+	printf("  above it           ");
+	if (!hu_has_nan(f) || (f.flags & HU_SATURATE))
+		printf(f.flags & HU_SATURATE ? "the largest: it saturates\n" : "the largest: there is nothing else\n");
+	else if (!(limit < INFINITY))
+		printf("RNE gives inf from 2^%d - 2^%d on; saturating, the largest\n", f.emax + 1, f.emax - f.p);
+	else
+		printf("RNE gives %s %s %.17g; saturating, the largest\n", above(f), hu_round(limit, f, HU_RNE, 0, 0) == f.max ? "beyond" : "from", limit);
+}
+
+void
+hu_format_page(hu_format f)
+{
+	double ulp = f.emin <= 0 && f.emax >= 0 ? hu_pow2(1 - f.p) : 0;
+	const char *aliases = hu_format_aliases(f.id);
+
+	printf("%s: %s\n", hu_format_name(f.id), hu_format_summary(f.id));
+	if (*aliases)
+		printf("also known as %s\n", aliases);
+	printf("\n");
+	draw(f);
+	printf("\n  %d bits: %s%d of exponent (bias %d), %d of trailing significand; p = %d significant bit%s\n", f.bits, hu_has_sign(f) ? "sign, " : "no sign, ",
+	       f.ebits, hu_has_zero(f) ? 1 - f.emin : -f.emin, f.p - 1, f.p, f.p == 1 ? "" : "s");
+	if (f.p > 1)
+		printf("  value = m * 2^(e - %d), |m| < 2^%d, %d <= e <= %d\n\nRange\n", f.p - 1, f.p, f.emin, f.emax);
+	else
+		printf("  value = %s2^e, %d <= e <= %d\n\nRange\n", hu_has_sign(f) ? "0 or +-" : hu_has_zero(f) ? "0 or " : "", f.emin, f.emax);
+	value_line("smallest", hu_smallest(f), f);
+	if (f.p > 1)
+		value_line("smallest normal", hu_smallest_normal(f), f);
+	if (ulp != 0 && f.max >= 1)
+		value_line("1", 1, f);
+	value_line("largest", f.max, f);
+	above_line(f);
+	printf("\nPrecision\n  unit roundoff      2^-%d = %.6g\n", f.p, hu_unit(f));
+	if (ulp != 0)
+		printf("  ulp of 1           2^%d = %.6g\n", 1 - f.p, ulp);
+	if (f.emax >= f.p && hu_has_zero(f))
+		printf("  integers           every one up to 2^%d = %.0f\n", f.p, hu_pow2(f.p));
+	printf("  decimal digits     %d survive from decimal to %s and back; %d tell all its values apart\n", (int)floor((f.p - 1) * 0.30102999566398120),
+	       hu_format_name(f.id), (int)ceil(f.p * 0.30102999566398120 + 1));
+	gaps(f);
+	specials(f);
+}
+
+json_t *
+hu_format_json(hu_format f)
+{
+	char code[24], nan[NAN_ROOM];
+	json_t *o = json_object();
+
+	nan_codes(f, nan, sizeof nan);
+	json_object_set_new(o, "name", json_string(hu_format_name(f.id)));
+	json_object_set_new(o, "summary", json_string(hu_format_summary(f.id)));
+	json_object_set_new(o, "aliases", json_string(hu_format_aliases(f.id)));
+	json_object_set_new(o, "specials", json_string(hu_special_name(f.special)));
+	json_object_set_new(o, "bits", json_integer(f.bits));
+	json_object_set_new(o, "exponent_bits", json_integer(f.ebits));
+	json_object_set_new(o, "p", json_integer(f.p));
+	json_object_set_new(o, "emin", json_integer(f.emin));
+	json_object_set_new(o, "emax", json_integer(f.emax));
+	json_object_set_new(o, "max_finite", json_real(f.max));
+	json_object_set_new(o, "min_normal", json_real(hu_smallest_normal(f)));
+	json_object_set_new(o, "min_positive", json_real(hu_smallest(f)));
+	json_object_set_new(o, "unit_roundoff", json_real(hu_unit(f)));
+	json_object_set_new(o, "above_max", json_string(above(f)));
+	hu_row_code(hu_encode(f.max, f), f, code);
+	json_object_set_new(o, "max_code", json_string(code));
+	json_object_set_new(o, "nan_codes", json_string(nan));
+	return o;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp op NAME: an operator on arrays of the user's own, and somebody else's result judged. */
+#include "analyzers/op/op_verdict.h"
+#include "analyzers/calc/rows.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "lib/base/console/show.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file or FILE.npz:NAME; sa and sb: scales of block-scaled ones; repeatable" },
+	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
+	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
+	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: cuda" },
+	{ "gemm", "WAY", "auto", hu_gemm_help },
+	{ "result", "K", "0", "which of the operator's results, from 0" },
+	{ "out", "FILE", NULL, "write the result as .npy (printed where neither this nor --got is given)" },
+	{ "packed", NULL, NULL, "write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },
+	{ "got", "FILE", NULL, "judge this result; exit 1 where it or its shape is wrong" },
+	{ "confidence", "P", "0.99", "probability with which all results keep the probabilistic bound that stands beside the proven one" },
+	{ "bits", NULL, NULL, "arrays of integers hold codes of their format, as --packed writes them" },
+	{ "seed", "K", "0", "of stochastic rounding" },
+	{ "json", NULL, NULL, "print an object: the judgement, or the result's shape, format and values; of list an array of rows" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* A line a result: its bounds, below what the second rests on. */
+static void
+print_bounds(const hu_op_run *r)
+{
+	char words[300];
+
+	hu_op_probable_words(r, words, sizeof words);
+	printf("# probabilistic: %s\nproven\tprobabilistic\n", words);
+	for (size_t i = 0; i < r->n; i++)
+		if (isnan(r->probable[i]))
+			printf("%.17g\t-\n", r->bound[i]);
+		else
+			printf("%.17g\t%.17g\n", r->bound[i], r->probable[i]);
+}
+
+/* A value a line, the shortest decimal that is it. */
+static void
+print(const hu_op_run *r)
+{
+	char text[40];
+
+	if (r->as == HU_AS_BOUND) {
+		print_bounds(r);
+		return;
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		hu_row_shortest(r->value[i], r->out, text);
+		puts(text);
+	}
+}
+
+/* One result: of a bound, which has no format, no code. */
+static json_t *
+element_json(const hu_op_run *r, size_t i)
+{
+	double x = r->as == HU_AS_BOUND ? r->bound[i] : r->value[i];
+	char hex[40], bits[24];
+	json_t *o = json_object();
+
+	hu_row_hex(x, hex);
+	hu_row_code(hu_op_run_code(r, x), r->out, bits);
+	json_object_set_new(o, "value", hu_row_number(x));
+	json_object_set_new(o, "hex", json_string(hex));
+	if (r->as == HU_AS_BOUND)
+		json_object_set_new(o, "probabilistic", isnan(r->probable[i]) ? json_null() : json_real(r->probable[i]));
+	else
+		json_object_set_new(o, "bits", json_string(bits));
+	return o;
+}
+
+/* The result as an object; its values where no file OUT has them. */
+static void
+print_json(const hu_op_run *r, const char *name, const char *out)
+{
+	static const char *const as[] = { "backend", "reference", "bound" };
+	json_t *o = json_object(), *shape = json_array(), *values = json_array();
+
+	for (int d = 0; d < r->shape.rank; d++)
+		json_array_append_new(shape, json_integer((json_int_t)r->shape.d[d]));
+	json_object_set_new(o, "operator", json_string(name));
+	json_object_set_new(o, "result", json_integer(r->result));
+	json_object_set_new(o, "as", json_string(r->as == HU_AS_BACKEND ? r->backend->name : as[r->as]));
+	json_object_set_new(o, "shape", shape);
+	json_object_set_new(o, "format", json_string(hu_format_name(r->as == HU_AS_BOUND ? HU_FP64 : r->out.id)));
+	if (r->as == HU_AS_BOUND)
+		json_object_set_new(o, "probabilistic", hu_op_probable_json(r));
+	for (size_t i = 0; !out && i < r->n; i++)
+		json_array_append_new(values, element_json(r, i));
+	json_object_set_new(o, out ? "out" : "values", out ? json_string(hu_shown(out)) : json_incref(values));
+	json_decref(values);
+	hu_rows_print_json(o);
+}
+
+static int
+integers(const hu_npy *a)
+{
+	return a->data && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
+}
+
+/* What the operator and the arrays leave without an effect. */
+static hu_status
+refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
+{
+	int codes = integers(got) || integers(&r->scale[0]) || integers(&r->scale[1]);
+
+	for (int i = 0; i < r->nin; i++)
+		codes |= integers(&r->file[i]);
+	if (hu_args_given(args, "bits") && !codes)
+		return hu_refuse("bits", "where no array holds integers");
+	if (hu_args_given(args, "sum") && !r->dot && r->call.op->cls != HU_CLASS_GEMM)
+		return hu_refuse("sum", "on an operator that sums no products (dot, matmul and the convolutions do)");
+	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
+		return hu_refuse("seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
+	return HU_OK;
+}
+
+static hu_status
+all(const hu_args *args, int *wrong)
+{
+	hu_op_run r;
+	hu_npy got = { .data = NULL };
+	const char *path = hu_args_text(args, "got"), *out = hu_args_text(args, "out");
+	hu_status st = hu_op_run_open(&r, args);
+
+	if (st == HU_OK && path)
+		st = hu_npz_pick(&got, path);
+	if (st == HU_OK)
+		st = refuse_idle(args, &r, &got);
+	if (st == HU_OK)
+		st = hu_op_run_all(&r, path != NULL);
+	if (st == HU_OK && out)
+		st = hu_op_run_write(&r, out, hu_args_given(args, "packed"));
+	if (st == HU_OK && path)
+		st = hu_op_verdict(&r, &got, hu_args_given(args, "json"), wrong);
+	else if (st == HU_OK && hu_args_given(args, "json"))
+		print_json(&r, args->rest[0], out);
+	else if (st == HU_OK && !out)
+		print(&r);
+	if (got.data)
+		hu_npy_release(&got);
+	hu_op_run_close(&r);
+	return st;
+}
+
+static json_t *
+row_json(const char *name, const char *summary, int least, int most, int results, const char *attributes)
+{
+	json_t *names = json_array(), *o = json_object();
+
+	for (const char *s = attributes; s && *s;) {
+		size_t n = strcspn(s, " ");
+		json_array_append_new(names, json_stringn(s, n));
+		s += n + (s[n] == ' ');
+	}
+	json_object_set_new(o, "operator", json_string(name));
+	json_object_set_new(o, "operands_least", json_integer(least));
+	json_object_set_new(o, "operands_most", most < 0 ? json_null() : json_integer(most)); /* null: any number */
+	json_object_set_new(o, "results", json_integer(results));
+	json_object_set_new(o, "attributes", names);
+	json_object_set_new(o, "summary", json_string(summary));
+	return o;
+}
+
+enum { ATTRS = 44 }; /* the width of the list's column of attributes */
+
+static const char dot_summary[] = "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]";
+
+static int
+list_json(void)
+{
+	json_t *rows = json_array();
+	const hu_op *op;
+
+	json_array_append_new(rows, row_json("dot", dot_summary, 2, 3, 1, NULL));
+	for (int i = 0; (op = hu_op_at(i)); i++)
+		json_array_append_new(rows, row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
+	hu_rows_print_json(rows);
+	return HU_EXIT_OK;
+}
+
+/* Attributes from *S on, as many as a column of the list holds; returns how many characters. */
+static int
+column(const char **s)
+{
+	const char *from = *s;
+	size_t n = 0;
+
+	for (size_t k; from[n] && n + (k = strcspn(from + n + (n > 0), " ") + (n > 0)) <= ATTRS;)
+		n += k;
+	*s = from + n + (from[n] == ' ');
+	return (int)n;
+}
+
+static int
+list(void)
+{
+	const hu_op *op;
+
+	printf("%-18s %-9s %-44s %s\n", "operator", "operands", "attributes", "");
+	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", dot_summary);
+	for (int i = 0; (op = hu_op_at(i)); i++) {
+		char count[32];
+		snprintf(count, sizeof count, op->max_in < 0 ? "%d or more" : op->max_in == op->min_in ? "%d" : "%d to %d", op->min_in, op->max_in);
+		const char *s = op->attrs ? op->attrs : "", *from = s;
+		int n = column(&s);
+		printf("%-18s %-9s %.*s%*s %s\n", op->name, count, n, from, ATTRS - n, "", op->summary);
+		for (from = s; *from; from = s)
+			{
+			n = column(&s);
+			printf("%-18s %-9s %.*s\n", "", "", n, from);
+		}
+	}
+	return HU_EXIT_OK;
+}
+
+static int
+run(const hu_args *args)
+{
+	int wrong = 0;
+
+	if (args->nrest == 1 && !strcmp(args->rest[0], "list"))
+		return hu_args_given(args, "json") ? list_json() : list();
+	hu_status st = all(args, &wrong);
+	mpfr_free_cache();
+	return st == HU_OK ? (wrong ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
+}
+
+static int runs(const void *of) { return !(((const hu_args *)of)->nrest == 1 && !strcmp(((const hu_args *)of)->rest[0], "list")); }
+static int emulates(const void *of) { return strcmp(hu_args_text(of, "as"), "reference"); }
+static int tells_bounds(const void *of) { return hu_args_given(of, "got") || !strcmp(hu_args_text(of, "as"), "bound"); }
+static int packs(const void *of) { return hu_args_text(of, "out") && strcmp(hu_args_text(of, "as"), "bound"); }
+
+static int
+on_device(const void *of)
+{
+	static const char *const others[] = { "emulate", "reference", "bound", "cpu" };
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(hu_args_text(of, "as"), others[i]))
+			return 0;
+	return 1;
+}
+
+static const hu_opt_need needs[] = {
+	{ "in set sum as gemm result out packed got bits seed confidence", runs, "on op list" },
+	{ "gemm", on_device, "on the CPU, which has one way, the summation model; --as cuda has several" },
+	{ "confidence", tells_bounds, "where no bound is told: --got and --as bound tell them" },
+	{ "packed", packs, "where no result is written as codes: --out FILE does, of results and not of bounds" },
+	{ "seed", emulates, "with --as reference, which draws no random bits" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_op = {
+	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
+	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
+	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without its last axis;\n"
+	"any other name is an operator of the table, such as matmul: op list has them. conv2d takes images NHWC and\n"
+	"kernels [height, width, channels / groups, filters]; with --set padding=1 (or padding_top, padding_bottom,\n"
+	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's, without any padding\n"
+	"it is TensorFlow's SAME; so are its gradients conv2d_dx and conv2d_dw. The result holds the\n"
+	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
+	"core returns; a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4, ...) quantises them along k,\n"
+	"or takes them as elements where sa= and sb= give a scale for each group: codes of its format with --bits.\n"
+	"--got differs where it is not the same bits (any NaN is a NaN), or in shape: exit 1. With --as bound only another shape and\n"
+	"errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW for NHWC, is named as that. Beside the proven\n"
+	"bound of sums stands a probabilistic one, Higham and Mary's gamma(lambda sqrt(n) u) times the terms' magnitudes, which holds with\n"
+	"probability --confidence if rounding errors are independent with mean zero: what lies outside it is never an error, but is named.\n"
+	"--as bound alone prints both, - where the second has no meaning (tensor cores, directed rounding, compensated sums, what is no sum).",
+	opts, run, needs
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/op/foreign.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/show.h"
+#include "lib/number/code.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAFETENSORS = 1, NPY, NPZ };
+
+static const struct { const char *dtype; hu_format_id format; } known[] = {
+	{ "F64", HU_FP64 }, { "F32", HU_FP32 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 }, { "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 },
+	{ "F8_E4M3FNUZ", HU_E4M3FNUZ }, { "F8_E5M2FNUZ", HU_E5M2FNUZ }, { "F8_E8M0", HU_E8M0 },
+	{ "F6_E2M3", HU_E2M3 }, { "F6_E3M2", HU_E3M2 }, { "F4", HU_E2M1 },
+	{ "f8", HU_FP64 }, { "f4", HU_FP32 }, { "f2", HU_FP16 },
+};
+
+static hu_format_id
+format_of(const char *dtype)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(known[i].dtype, dtype))
+			return known[i].format;
+	return HU_NO_FORMAT;
+}
+
+static hu_status
+open_safetensors(hu_foreign *s, const char *path)
+{
+	HU_TRY(hu_safetensors_open(&s->s, path));
+	s->kind = SAFETENSORS;
+	const char *made = hu_safetensors_metadata(&s->s, "halfulp");
+	s->activations = made && !strcmp(made, "trace");
+	s->n = s->s.n;
+	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
+	for (size_t i = 0; i < s->n; i++) {
+		const hu_stensor *t = &s->s.tensor[i];
+		s->array[i] = (hu_array){ t->name, t->dtype, t->count, t->rank ? t->shape[t->rank - 1] : 1, t->data, format_of(t->dtype) };
+	}
+	return HU_OK;
+}
+
+static hu_status
+open_npy(hu_foreign *s, const char *path)
+{
+	HU_TRY(hu_npy_read(&s->a, path));
+	s->kind = NPY;
+	s->n = 1;
+	s->array = hu_xcalloc(2, sizeof *s->array);
+	s->array[0] = (hu_array){ "array", s->a.dtype, s->a.count, s->a.rank ? s->a.shape[s->a.rank - 1] : 1, s->a.data, format_of(s->a.dtype) };
+	return HU_OK;
+}
+
+static hu_status
+open_npz(hu_foreign *s, const char *path)
+{
+	HU_TRY(hu_npz_read(&s->z, path));
+	s->kind = NPZ;
+	s->n = s->z.n;
+	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
+	for (size_t i = 0; i < s->n; i++) {
+		const hu_npy *a = &s->z.array[i];
+		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->rank ? a->shape[a->rank - 1] : 1, a->data, format_of(a->dtype) };
+	}
+	return HU_OK;
+}
+
+static hu_status
+open_file(hu_foreign *s, const char *path)
+{
+	char head[6] = "";
+	FILE *f = fopen(path, "rb");
+
+	memset(s, 0, sizeof *s);
+	if (!f)
+		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
+	size_t got = fread(head, 1, sizeof head, f);
+	fclose(f);
+	if (hu_npz_is(path))
+		return open_npz(s, path);
+	return got == sizeof head && !memcmp(head, "\x93NUMPY", 6) ? open_npy(s, path) : open_safetensors(s, path);
+}
+
+hu_status
+hu_foreign_open(hu_foreign *s, const char *path)
+{
+	HU_TRY(open_file(s, path));
+	s->shown = hu_xcalloc(s->n + 1, sizeof *s->shown);
+	for (size_t i = 0; i < s->n; i++)
+		s->array[i].name = s->shown[i] = hu_xstrdup(hu_shown(s->array[i].name));
+	return HU_OK;
+}
+
+void
+hu_foreign_release(hu_foreign *s)
+{
+	for (size_t i = 0; s->shown && i < s->n; i++)
+		free(s->shown[i]);
+	free(s->shown);
+	if (s->kind == SAFETENSORS)
+		hu_safetensors_release(&s->s);
+	if (s->kind == NPY)
+		hu_npy_release(&s->a);
+	if (s->kind == NPZ)
+		hu_npz_release(&s->z);
+	free(s->array);
+	memset(s, 0, sizeof *s);
+}
+
+/* The bits of element I, which end in its first byte or, of 6 bits, in the next one. */
+static uint64_t
+packed(const unsigned char *data, size_t i, int bits)
+{
+	size_t at = i / 8 * (size_t)bits + i % 8 * (size_t)bits / 8;
+	int shift = (int)(i % 8 * (size_t)bits % 8);
+	unsigned pair = data[at];
+
+	if (shift + bits > 8)
+		pair |= (unsigned)data[at + 1] << 8;
+	return pair >> shift & ((1u << bits) - 1);
+}
+
+double
+hu_array_get(const hu_array *a, size_t i)
+{
+	hu_format f = hu_format_of(a->format);
+	uint64_t code = 0;
+
+	if (f.bits < 8)
+		code = packed(a->data, i, f.bits);
+	else
+		memcpy(&code, (const char *)a->data + i * (size_t)(f.bits / 8), (size_t)(f.bits / 8));
+	return hu_decode(code, f);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/op/op_verdict.h"
+
+#include "lib/judge/judge.h"
+#include "analyzers/op/op_layout.h"
+#include "analyzers/calc/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Elements beyond one of the bounds; the largest error over it, and the element that has it. OPEN: without a bound. */
+typedef struct beyond { size_t over, open, worst; double ratio; } beyond;
+
+/* GOT beside the result. differ: not the same bits, any NaN being a NaN. */
+typedef struct verdict {
+	size_t n, differ, worst;
+	double most, sum, at;
+	long double error2, exact2; /* of what is finite in both; infinite where one of both alone is not finite */
+	beyond proven, probable;
+	int same_shape, found;      /* found: LAYOUT gives the result's values */
+	hu_op_layout layout;
+} verdict;
+
+/* What a layout is tried on. */
+typedef struct trial { const hu_op_run *r; const hu_npy *got; mpfr_t *d; } trial;
+
+static int
+same_bits(const hu_op_run *r, size_t i, double x)
+{
+	return isnan(x) ? isnan(r->value[i]) : hu_bits64(x) == hu_bits64(r->value[i]);
+}
+
+/* |x - exact| of element I into D. */
+static void
+distance(const hu_op_run *r, size_t i, double x, mpfr_t d)
+{
+	mpfr_d_sub(d, x, r->exact[i], MPFR_RNDZ); /* toward zero: never wrong by the difference's own rounding */
+	mpfr_abs(d, d, MPFR_RNDN);
+}
+
+static int
+within(const mpfr_t d, double bound)
+{
+	return !mpfr_nan_p(d) && mpfr_cmp_d(d, bound) <= 0;
+}
+
+static void
+against(beyond *b, size_t i, const mpfr_t d, double bound)
+{
+	if (!(bound < INFINITY)) { /* no promise: overflow cannot be excluded, or the operands are not finite */
+		b->open++;
+		return;
+	}
+	double e = mpfr_get_d(d, MPFR_RNDN), ratio = mpfr_nan_p(d) ? INFINITY : e > 0 ? e / bound : 0;
+	b->over += !within(d, bound);
+	if (ratio > b->ratio) {
+		b->ratio = ratio;
+		b->worst = i;
+	}
+}
+
+static void
+judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
+{
+	double ulps = hu_judge_ulps(x, r->exact[i], r->out), e = mpfr_get_d(r->exact[i], MPFR_RNDN);
+
+	v->differ += !same_bits(r, i, x);
+	v->sum += ulps;
+	if (ulps > v->most) {
+		v->most = ulps;
+		v->worst = i;
+		v->at = x;
+	}
+	distance(r, i, x, d);
+	against(&v->proven, i, d, r->bound[i]);
+	against(&v->probable, i, d, r->probable[i]);
+	if (isfinite(x) && isfinite(e)) {
+		long double error = mpfr_get_ld(d, MPFR_RNDN);
+		v->error2 += error * error;
+		v->exact2 += (long double)e * e;
+	} else if (isinf(ulps)) {
+		v->error2 = INFINITY;
+	}
+}
+
+/* The same bits, or within the proven bound. */
+static int
+fits(const void *context, size_t i, size_t at)
+{
+	const trial *t = context;
+	double x = hu_op_run_element(t->r, t->got, at, t->r->out);
+
+	if (same_bits(t->r, i, x))
+		return 1;
+	if (!(t->r->bound[i] < INFINITY))
+		return 0;
+	distance(t->r, i, x, *t->d);
+	return within(*t->d, t->r->bound[i]);
+}
+
+static const char *
+compared_with(const hu_op_run *r)
+{
+	return r->as == HU_AS_REFERENCE ? "the exact result rounded once" : !strcmp(r->backend->name, "cpu") ? "the emulation" : r->backend->name;
+}
+
+/* The worst of them decides; "-" where no element has a bound. */
+static const char *
+word(const beyond *b, size_t n, const char *outside)
+{
+	return b->over ? outside : b->open == n ? "-" : "within";
+}
+
+json_t *
+hu_op_probable_json(const hu_op_run *r)
+{
+	const hu_roundings *k = &r->roundings;
+
+	if (k->none)
+		return json_pack("{s:s}", "none", k->none);
+	return json_pack("{s:f s:f s:f s:f s:s s:s}", "confidence", r->confidence, "lambda", r->lambda, "roundings", k->count, "terms", k->terms, "assumes", "rounding errors that are independent, with mean zero", "source", "Higham and Mary 2019, doi 10.1137/18M1226312");
+}
+
+void
+hu_op_probable_words(const hu_op_run *r, char *text, size_t size)
+{
+	const hu_roundings *k = &r->roundings;
+
+	char all[48] = "the result keeps it";
+
+	if (r->n != 1)
+		snprintf(all, sizeof all, "all %zu results keep it", r->n);
+	if (k->none)
+		snprintf(text, size, "there is none: %s", k->none);
+	else
+		snprintf(text, size, "if rounding errors are independent with mean zero, %s with probability %.10g: lambda = %.4g, %.0f roundings a term, %.0f terms (Higham and Mary 2019)", all, r->confidence, r->lambda, k->count, k->terms);
+}
+
+static void
+layout_words(const verdict *v, char *text, size_t size)
+{
+	char order[80];
+
+	if (!v->found)
+		snprintf(text, size, "no order of the result's axes gives these values; elements are compared in row-major order");
+	else if (hu_op_layout_is_same(&v->layout))
+		snprintf(text, size, "the result's values in the same order, under another shape");
+	else {
+		hu_op_layout_words(&v->layout, order, sizeof order);
+		snprintf(text, size, "the result's values in the order of %s%s", order, v->same_shape ? ", under the result's shape" : "; elements are compared in that order");
+	}
+}
+
+static double
+normwise(const verdict *v)
+{
+	return v->error2 > 0 ? (double)sqrtl(v->error2 / v->exact2) : 0;
+}
+
+static json_t *
+lengths(int rank, const size_t *d)
+{
+	json_t *a = json_array();
+
+	for (int i = 0; i < rank; i++)
+		json_array_append_new(a, json_integer((json_int_t)d[i]));
+	return a;
+}
+
+static void
+report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
+{
+	static const char *const undefined[] = { "ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise", "bound_ratio_max" }; /* of no elements */
+	char layout[200];
+	json_t *probable = hu_op_probable_json(r);
+	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n, "format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
+		"over_bound", (json_int_t)v->proven.over, "without_bound", (json_int_t)v->proven.open, "ulp_max", hu_row_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value", hu_row_number(v->at), "ulp_mean", hu_row_number(v->n ? v->sum / (double)v->n : 0), "normwise", hu_row_number(normwise(v)), "bound_ratio_max", hu_row_number(v->proven.ratio));
+
+	HU_ASSERT(o && probable);
+	layout_words(v, layout, sizeof layout);
+	if (!v->n)
+		for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++)
+			json_object_set_new(o, undefined[i], json_null());
+	json_object_set_new(o, "shape", lengths(got->rank, got->shape));
+	json_object_set_new(o, "shape_of_result", lengths(r->shape.rank, r->shape.d));
+	json_object_set_new(o, "layout", v->same_shape && !v->found ? json_null() : json_string(layout));
+	json_object_set_new(o, "proven", json_string(word(&v->proven, v->n, "beyond")));
+	json_object_set_new(probable, "verdict", json_string(word(&v->probable, v->n, "OUTSIDE")));
+	json_object_set_new(probable, "over", r->roundings.none ? json_null() : json_integer((json_int_t)v->probable.over));
+	json_object_set_new(probable, "ratio_max", r->roundings.none ? json_null() : hu_row_number(v->probable.ratio));
+	json_object_set_new(probable, "worst_element", v->probable.ratio > 0 ? json_integer((json_int_t)v->probable.worst) : json_null());
+	json_object_set_new(o, "probabilistic", probable);
+	hu_rows_print_json(o);
+}
+
+static void
+report_shape(const hu_op_run *r, const verdict *v, const hu_npy *got)
+{
+	char mine[200], its[200];
+
+	hu_op_shape_words(got->rank, got->shape, mine, sizeof mine);
+	hu_op_shape_words(r->shape.rank, r->shape.d, its, sizeof its);
+	if (!v->same_shape)
+		printf("shape      %s is WRONG, the result's is %s\n", mine, its);
+	layout_words(v, mine, sizeof mine);
+	if (!v->same_shape || v->found)
+		printf("layout     %s\n", mine);
+}
+
+static void
+report(const hu_op_run *r, const verdict *v, const hu_npy *got)
+{
+	char words[300];
+
+	report_shape(r, v, got);
+	printf("elements   %zu\n", v->n);
+	printf("differ     %zu from %s\n", v->differ, compared_with(r));
+	printf("over bound %zu%s\n", v->proven.over, v->proven.open ? " (of some no error is bounded: overflow cannot be excluded)" : "");
+	if (v->n) {
+		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id), v->worst, v->at);
+		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n, normwise(v), v->proven.ratio);
+	}
+	printf("proven     %s", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
+	if (v->proven.open && v->proven.open < v->n)
+		printf("; %zu of %zu results have no bound", v->proven.open, v->n);
+	putchar('\n');
+	hu_op_probable_words(r, words, sizeof words);
+	if (v->probable.over)
+		printf("probable   OUTSIDE THE PROBABILISTIC BOUND: %zu of %zu results, the worst by a factor of %.4g, element %zu; %s\n", v->probable.over, v->n, v->probable.ratio, v->probable.worst, words);
+	else if (r->roundings.none || v->probable.open == v->n)
+		printf("probable   -%s%s\n", r->roundings.none ? "; " : "", r->roundings.none ? words : "");
+	else
+		printf("probable   within the probabilistic bound, %.6g of it at most; %s\n", v->probable.ratio, words);
+}
+
+hu_status
+hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
+{
+	verdict v = { .n = r->n, .most = -1, .same_shape = hu_op_same_shape(r->shape, got), .layout = hu_op_layout_same(r->shape) };
+	mpfr_t d;
+	trial t = { r, got, &d };
+
+	if (got->count != r->n) {
+		char mine[200], its[200];
+		hu_op_shape_words(got->rank, got->shape, mine, sizeof mine);
+		hu_op_shape_words(r->shape.rank, r->shape.d, its, sizeof its);
+		return hu_fail(HU_EFILE, "--got has %zu elements, shape %s, where the result has %zu, shape %s", got->count, mine, r->n, its);
+	}
+	HU_TRY(hu_op_run_codes(r, got, "--got", r->out));
+	mpfr_init2(d, 4400); /* a difference of doubles and of their products' sums, entire */
+	if (!v.same_shape) {
+		v.found = hu_op_layout_find(&v.layout, r->shape, got, 0, fits, &t);
+		if (!v.found)
+			v.layout = hu_op_layout_same(r->shape);
+	}
+	for (size_t i = 0; i < r->n; i++)
+		judge_one(r, i, hu_op_run_element(r, got, hu_op_layout_at(&v.layout, i), r->out), &v, d);
+	if (v.same_shape && (v.proven.over || (v.differ && v.proven.open)))
+		v.found = hu_op_layout_find(&v.layout, r->shape, got, 1, fits, &t);
+	mpfr_clear(d);
+	*wrong = !v.same_shape || (r->as == HU_AS_BOUND ? v.proven.over != 0 : v.differ != 0);
+	if (json)
+		report_json(r, &v, got);
+	else
+		report(r, &v, got);
+	if (v.probable.over)
+		fprintf(stderr, "halfulp op: %zu of %zu results are OUTSIDE THE PROBABILISTIC BOUND, the worst by a factor of %.4g%s\n", v.probable.over, v.n, v.probable.ratio,
+			v.proven.over ? "" : v.differ ? ", although within the proven one: suspect a lower precision, another input or a wrong term" : "; the emulation gives the same bits, so rounding errors are not of mean zero here, as in a sum that stagnates");
+	return HU_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp probe: the features by which papers tell matrix units apart, found by probing a model
+   from outside, as they probe hardware (Fasi et al. 2021; Li et al. 2024). */
+#include "analyzers/probe/probe.h"
+#include "analyzers/probe/probe_command.h"
+#include "analyzers/probe/probe_features.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "lib/sum/tc_status.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "model", "MODEL", "tc:hopper", "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where nothing is said, mxfp4 or nvfp4 with scales of 1" },
+	{ "backend", "NAME", "model", "what answers: the model alone, or beside it cuda's matrix instructions, or shim's" },
+	{ "random", "N", "0", "with --backend: sums of random operands to compare, an instruction" },
+	{ "seed", "N", "1", "of these operands" },
+	{ "tsv", "FILE", NULL, "with --backend: write the rows to FILE too" },
+	{ "json", NULL, NULL, "print an object; with --backend an array, a row a probe and instruction" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* The largest term of every probe: products of 2^10 down to 2^-18 exist in all formats probed. */
+static const double top = 0x1p10;
+
+/* Σ of N products, each a power of two times at most one more bit, from C. */
+static double
+sum(hu_sum s, const double *p, size_t n, double c)
+{
+	double a[64], b[64];
+
+	for (size_t k = 0; k < n; k++) {
+		int e = p[k] == 0 ? 0 : (int)floor(ilogb(p[k]) / 2.0);
+		a[k] = ldexp(1, e);
+		b[k] = p[k] / a[k];
+	}
+	return hu_model_tc(a, b, n, c, s, NULL);
+}
+
+/* The last k for which top + 2^-k top moves: bits behind the point that the output keeps. */
+static int
+kept(hu_sum s)
+{
+	int k = 1;
+
+	while (k < 60 && sum(s, &top, 1, ldexp(top, -k)) != top)
+		k++;
+	return k - 1;
+}
+
+/* The same for a cancelled pair: bits that the alignment keeps. */
+static int
+aligned(hu_sum s)
+{
+	double p[2] = { top, -top };
+	int k = 1;
+
+	while (k < 60 && sum(s, p, 2, ldexp(top, -k)) != 0)
+		k++;
+	return k - 1;
+}
+
+/* Products that share a block: only within one does c + top + ulp come out exactly. */
+static int
+width(hu_sum s, double ulp)
+{
+	int j = 1;
+
+	for (; j < 64; j++) {
+		double p[64] = { 0 };
+		p[0] = top;
+		p[j] = ulp;
+		if (sum(s, p, (size_t)j + 1, top + ulp) != 2 * top + 2 * ulp)
+			break;
+	}
+	return j;
+}
+
+static const char *
+rounding(double quarter, double three, double half_odd, double ulp)
+{
+	if (quarter == 0 && three == 0)
+		return "toward zero";
+	return quarter == 0 && three == ulp && half_odd == 2 * ulp ? "to nearest even" : "other";
+}
+
+static void
+row(json_t *o, const char *name, json_t *value)
+{
+	json_object_set_new(o, name, value);
+}
+
+static const char *const verdicts[] = { "PASS", "FAIL", "open" };
+
+/* The papers' probes with the values they tabled, and what none of them settled. Returns how many differ. */
+static int
+probes(json_t *o, hu_sum s, hu_tc t)
+{
+	static hu_probe p[HU_PROBES];
+	json_t *list = json_array(), *open = json_array();
+	hu_probe_unit u = hu_probe_model(s, 0);
+	size_t n = hu_probe_table(&u, t, p);
+	int failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		failed += p[i].verdict == HU_PROBE_FAIL;
+		json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:s}", "probe", p[i].name, "inputs", p[i].what, "value", p[i].got, "tabled", p[i].want[0] ? p[i].want : "-", "verdict", verdicts[p[i].verdict]));
+	}
+#define TC_OPEN(probe, condition, what) if (condition) json_array_append_new(open, json_pack("{s:s s:s}", "probe", probe, "open", what));
+#include "lib/sum/tc_open.def"
+#undef TC_OPEN
+	json_object_set_new(o, "probes", list);
+	json_object_set_new(o, "unsettled", open);
+	return failed;
+}
+
+static void
+print_probes(const json_t *o)
+{
+	const char *name, *what, *got, *want, *verdict;
+	json_t *j;
+	size_t i;
+
+	printf("\n%-14s%-76s %-24s %-24s %s\n", "probe", "inputs", "value", "tabled", "verdict");
+	json_array_foreach(json_object_get(o, "probes"), i, j)
+		if (!json_unpack(j, "{s:s s:s s:s s:s s:s}", "probe", &name, "inputs", &what, "value", &got, "tabled", &want, "verdict", &verdict))
+			printf("%-14s%-76s %-24s %-24s %s\n", name, what, got, want, verdict);
+	json_array_foreach(json_object_get(o, "unsettled"), i, j)
+		if (!json_unpack(j, "{s:s s:s}", "probe", &name, "open", &what))
+			printf("%sunsettled, %s would tell: %s\n", i ? "" : "\n", name, what);
+}
+
+static hu_status
+all(const hu_args *args, json_t *o, int *failed)
+{
+	hu_sum s;
+	char text[96];
+
+	HU_TRY(hu_sum_parse(hu_args_text(args, "model"), &s));
+	if (s.id != HU_SUM_TC)
+		return hu_fail(HU_EINVAL, "--model: a tensor core is needed, as in tc:ampere");
+	hu_format_id in = s.in == HU_NO_FORMAT ? HU_FP16 : s.in;
+	HU_TRY(hu_sum_resolve(&s, in, s.in2 == HU_NO_FORMAT ? in : s.in2, s.out));
+	hu_sum_print(s, text, sizeof text);
+	hu_tc t = hu_tc_of_sum(s);
+	row(o, "model", json_string(text));
+	row(o, "parameters", json_string(hu_tc_status(t, s.out)));
+	row(o, "source", json_string(hu_tc_source(t)));
+	if (t.kind == HU_TC_CHAIN) {
+		row(o, "arithmetic", json_string("fused multiply-adds, k ascending, each to nearest even"));
+		hu_probe_chain(o, s);
+		hu_probe_products(o, s, 1);
+		*failed = probes(o, s, t);
+		return HU_OK;
+	}
+	if (hu_probe_is_narrow(s)) {
+		hu_probe_narrow(o, s);
+		hu_probe_products(o, s, hu_probe_narrow_length(s));
+		*failed = probes(o, s, t);
+		return HU_OK;
+	}
+	hu_format f = hu_format_of(s.in), out = hu_format_of(s.out);
+	int keep = kept(s), deep = aligned(s), extra = deep > keep ? deep - keep : 0, m = extra > 3 ? 16 : (1 << extra) + 2;
+	double ulp = ldexp(top, -keep), lsb = ldexp(top, -deep), pair[2] = { top, -top }, p[64], four[4], tiny[1] = { 4 * hu_smallest(f) };
+
+	/* Half bits that are chopped beside top but not below it, where they carry beyond top. */
+	for (int k = 0; k < 64; k++)
+		p[k] = lsb / 2;
+	p[0] = extra > 3 ? lsb / 2 : (1 << extra) * lsb - lsb / 2;
+	for (int k = 0; k < 4; k++)
+		four[k] = ulp / 2;
+	double rise = sum(s, p, (size_t)m, top - ulp / 2), level = sum(s, p, (size_t)m, top);
+	double first[2] = { top, ulp };
+	row(o, "input subnormals", json_string(sum(s, tiny, 1, 0) == tiny[0] ? "kept" : "flushed"));
+	row(o, "output subnormals", json_string(sum(s, p, 0, 0) == 0 && hu_model_tc(&out.max, &out.max, 0, hu_smallest(out), s, NULL) == hu_smallest(out) ? "kept" : "flushed"));
+	row(o, "products in a block", json_integer(width(s, ulp)));
+	row(o, "fraction bits of the output", json_integer(keep));
+	row(o, "fraction bits of the alignment", json_integer(deep));
+	row(o, "extra alignment bits", json_integer(deep - keep));
+	row(o, "rounding of aligned terms", json_string(rounding(sum(s, pair, 2, 0.25 * lsb), sum(s, pair, 2, 0.75 * lsb), 0, lsb)));
+	row(o, "rounding of the output", json_string(rounding(sum(s, &top, 1, 0.25 * ulp) - top, sum(s, &top, 1, 0.75 * ulp) - top, sum(s, first, 2, 0.5 * ulp) - top, ulp)));
+	row(o, "normalised", json_string(sum(s, four, 4, top - ulp / 2) == top + (out.p == 11 ? 2 : 1) * ulp ? "once, at the end" : "in between"));
+	row(o, "monotone", json_string(rise > level ? "no" : "not refuted"));
+	row(o, "NaN", json_string(hu_isnan(sum(s, &top, 1, hu_nan())) ? (s.out == HU_FP16 ? "0x7fff" : "0x7fffffff") : "lost"));
+	hu_probe_products(o, s, width(s, ulp));
+	*failed = probes(o, s, t);
+	return HU_OK;
+}
+
+static hu_status
+refuse(const hu_args *args)
+{
+	return args->nrest ? hu_fail(HU_EINVAL, "'%s': probe takes options alone, as in --model tc:ampere", args->rest[0]) : HU_OK;
+}
+
+static int
+run(const hu_args *args)
+{
+	json_t *o = json_object(), *value;
+	const char *name;
+	int failed = 0;
+	hu_status st = refuse(args);
+
+	if (st == HU_OK && strcmp(hu_args_text(args, "backend"), "model")) {
+		json_decref(o);
+		return hu_probe_command(args);
+	}
+	if (st == HU_OK)
+		st = all(args, o, &failed);
+
+	if (st == HU_OK && hu_args_given(args, "json")) {
+		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		putchar('\n');
+	} else if (st == HU_OK) {
+		json_object_foreach(o, name, value)
+			if (json_is_string(value))
+				printf("%-32s%s\n", name, json_string_value(value));
+			else if (json_is_integer(value))
+				printf("%-32s%lld\n", name, (long long)json_integer_value(value));
+		print_probes(o);
+	}
+	json_decref(o);
+	return st == HU_OK ? (failed ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
+}
+
+static int asks_backend(const void *of) { return strcmp(hu_args_text(of, "backend"), "model"); }
+static int draws(const void *of) { return strcmp(hu_args_text(of, "random"), "0"); }
+
+static const hu_opt_need needs[] = {
+	{ "tsv random seed", asks_backend, "on the model alone, which has no such rows; --backend cuda or shim has" },
+	{ "seed", draws, "without --random" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_probe = {
+	"probe", "[OPTION...]", "find a tensor core model's features by probes, as papers do with hardware",
+	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
+	"and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
+	"parameters: what the model's row rests on (equals published vectors: of hardware, compared by this program's tests; measured\n"
+	"elsewhere: compared by others), and source: whose vectors, or who says so. The probes of the literature follow, with the\n"
+	"values that papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.\n"
+	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: the\n"
+	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random operands.",
+	opts, run, needs
+};

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+   accumulate-what-if: the recorded operands of every product of a traced step, summed again under other
+   accumulators, each judged as replay judges the run's own. Only where it is asked for, by name or by models. */
+#include "analyzers/run/again.h"
+#include "analyzers/run/analyzer.h"
+#include "lib/judge/errors.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS                                                                                                  \
+	"step call op phase layer tensor format terms sum recorded elements sampled ulp_max ulp_mean ulp_mean_ci95 " \
+	"backward_normwise bound_ulp_max bound_ratio_max over_bound sqrt_n_u additions swamped share_swamped stagnated"
+
+enum { MODELS = 64 };
+
+/* What a GEMM is run with today, and what it would cost to go lower. */
+static const char *const usual[] = { "fma,acc=fp32", "pairwise,acc=fp32", "fma,acc=fp16", "chunk:64,acc=fp16", "kahan,acc=fp16", "fma,acc=bf16", "chunk:64,acc=bf16", "kahan,acc=bf16",
+	"tc:hopper,out=fp32,path=wgmma", "tc:hopper,out=fp16,path=wgmma", NULL };
+
+/* A model over all calls of the run. */
+typedef struct model {
+	hu_sum sum;
+	char name[96];
+	double worst, ulps;
+	size_t calls, refused, outputs, stagnated;
+	uint64_t additions, swamped;
+} model;
+
+typedef struct models { model m[MODELS]; int n; char why[512]; } models;
+
+typedef struct study {
+	hu_analysis *a;
+	hu_trace *t;
+	hu_call call;          /* with the sum replaced */
+	hu_tensor **in;
+	hu_tensor got;         /* room for its output */
+	size_t *element, n, terms;
+	hu_ladder *ladder;
+} study;
+
+static hu_status
+add_model(models *all, const char *text)
+{
+	if (all->n == MODELS)
+		return hu_fail(HU_EINVAL, "--accumulate: more than %d models", MODELS);
+	model *m = &all->m[all->n];
+	memset(m, 0, sizeof *m);
+	HU_TRY(hu_sum_parse(text, &m->sum));
+	hu_sum_print(m->sum, m->name, sizeof m->name);
+	all->n++;
+	return HU_OK;
+}
+
+static void
+row(hu_tsv *out, const study *s, const char *sum, int recorded, const hu_errors *m, double bound_ulps, const hu_swamp *k)
+{
+	const hu_call *c = &s->call;
+	const hu_info *info = &s->a->run->train->t[c->out[0]];
+	hu_sum settled = c->sum;
+	hu_format acc = hu_format_of(hu_sum_resolve(&settled, s->in[0]->format, s->in[1]->format, c->fmt.acc) == HU_OK ? settled.acc : HU_FP32);
+
+	hu_tsv_int(out, (long long)s->t->step);
+	hu_tsv_int(out, c->id);
+	hu_tsv_text(out, c->op->name);
+	hu_tsv_text(out, hu_phase_name(c->phase));
+	hu_tsv_text(out, c->layer);
+	hu_tsv_text(out, info->name);
+	hu_tsv_text(out, hu_format_name(info->format));
+	hu_tsv_int(out, (long long)s->terms);
+	hu_tsv_text(out, sum);
+	hu_tsv_int(out, recorded);
+	hu_tsv_int(out, (long long)s->got.n);
+	hu_tsv_int(out, (long long)s->n);
+	hu_tsv_real(out, m->ulp_max);
+	hu_tsv_real(out, m->ulp_mean);
+	hu_tsv_real(out, m->ci95);
+	hu_tsv_real(out, m->normwise);
+	hu_tsv_real(out, bound_ulps);
+	hu_tsv_real(out, m->ratio_max);
+	hu_tsv_int(out, (long long)m->over);
+	hu_tsv_real(out, sqrt((double)s->terms) * hu_unit(acc));
+	hu_tsv_int(out, (long long)k->additions);
+	hu_tsv_int(out, (long long)k->swamped);
+	hu_tsv_real(out, k->additions ? (double)k->swamped / (double)k->additions : 0);
+	hu_tsv_int(out, (long long)k->stagnated);
+}
+
+/* The largest bound in units of its output's ulp. */
+static double
+bound_in_ulps(const hu_judged *j, hu_format f)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		double b = j->bound[i] == 0 ? 0 : hu_isfinite(j->exact[i]) ? ldexp(j->bound[i], -hu_ulp_exponent(j->exact[i], f)) : INFINITY;
+		most = b > most ? b : most;
+	}
+	return most;
+}
+
+/* The call's sample under the sum it has now. TO: where it counts; NULL: the run's own sum. */
+static hu_status
+study_sum(study *s, hu_tsv *out, const char *name, model *to)
+{
+	const hu_call *c = &s->call;
+	hu_env env = { (uint64_t)json_integer_value(json_object_get(s->a->run->manifest, "seed")), (uint32_t)s->t->step };
+	size_t *element = hu_xmalloc((s->n + 1) * sizeof *element);
+	double *value = hu_xmalloc((s->n + 1) * sizeof *value);
+	hu_swamp count = { 0, 0, 0, 0 };
+	hu_judged *j = NULL;
+	hu_errors m;
+	hu_status st = c->op->emulate_some(c, s->in, 0, s->element, s->n, &env, value, &count);
+
+	for (size_t i = 0; st == HU_OK && i < s->n; i++)
+		hu_put(&s->got, s->element[i], value[i]);
+	free(value);
+	memcpy(element, s->element, s->n * sizeof *element);
+	if (st != HU_OK) {
+		free(element);
+		return st;
+	}
+	HU_TRY(hu_judge(s->a->opt.engine, c, s->in, 0, &s->got, element, s->n, 0, &j));
+	hu_errors_local(&m, j);
+	row(out, s, name, !to, &m, bound_in_ulps(j, hu_format_of(s->got.format)), &count);
+	hu_ladder_add(s->ladder, &j->ladder);
+	hu_judged_free(j);
+	if (to) {
+		to->calls++;
+		to->outputs += s->n;
+		to->worst = m.ulp_max > to->worst ? m.ulp_max : to->worst;
+		to->ulps += m.ulp_mean * (double)s->n;
+		to->additions += count.additions;
+		to->swamped += count.swamped;
+		to->stagnated += count.stagnated;
+	}
+	return HU_OK;
+}
+
+static hu_status
+study_call(study *s, const hu_call *c, models *all, hu_tsv *out)
+{
+	const hu_info *info = &s->a->run->train->t[c->out[0]];
+	hu_status st;
+	hu_shape in[4], shape = info->shape;
+	char name[96];
+
+	for (int k = 0; k < c->nin && k < 4; k++)
+		in[k] = s->in[k]->shape;
+	s->call = *c;
+	s->got = (hu_tensor){ .format = info->format, .shape = shape, .n = hu_count(shape) };
+	s->got.data = hu_alloc(s->got.n * hu_element_size(info->format));
+	if (!s->got.data)
+		return hu_fail(HU_ENOMEM, "%s: no memory for %zu outputs", info->name, s->got.n);
+	hu_cost cost = { .macs = 0 };
+	c->op->cost(c, in, &shape, &cost);
+	s->terms = s->got.n ? (size_t)(cost.macs / (double)s->got.n) : 0;
+	s->element = hu_sample(s->a->opt.seed, info->name, s->t->step, s->got.n, s->a->opt.sample, &s->n);
+	hu_sum_print(c->sum, name, sizeof name);
+	st = study_sum(s, out, name, NULL);
+	for (int i = 0; i < all->n && st == HU_OK; i++) {
+		hu_sum sum = all->m[i].sum;
+		/* A tensor core takes some formats and not others: such a call has no row */
+		if (hu_sum_resolve(&sum, s->in[0]->format, s->in[1]->format, c->fmt.acc) != HU_OK) {
+			if (!all->m[i].refused++)
+				snprintf(all->why, sizeof all->why, "%s", hu_reason());
+			continue;
+		}
+		s->call.sum = all->m[i].sum;
+		st = study_sum(s, out, all->m[i].name, &all->m[i]);
+	}
+	free(s->element);
+	free(s->got.data);
+	return st;
+}
+
+static int
+inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
+{
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t[c->in[k]];
+		if (!in[k]->data)
+			return 0;
+	}
+	return 1;
+}
+
+static hu_status
+study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_ladder *ladder, hu_progress *bar)
+{
+	const hu_program *p = a->run->train;
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < p->nc && st == HU_OK; i++) {
+		const hu_call *c = &p->c[i];
+		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+		study s = { .a = a, .t = t, .in = in, .ladder = ladder };
+		if (c->op->emulate_some && c->op->reference && inputs(c, t->t, in))
+			st = study_call(&s, c, all, out);
+		free(in);
+		hu_progress_step(bar, 1);
+	}
+	return st;
+}
+
+/* A row a model over every call and step that took it. */
+static void
+totals(const hu_analysis *a, const models *all, hu_tsv *out)
+{
+	hu_analysis_begin(a, out, "accumulate-what-if-total", "sum calls refused outputs ulp_max ulp_mean additions swamped share_swamped stagnated");
+	for (int i = 0; i < all->n; i++) {
+		const model *m = &all->m[i];
+		if (!m->calls)
+			continue;
+		hu_tsv_text(out, m->name);
+		hu_tsv_int(out, (long long)m->calls);
+		hu_tsv_int(out, (long long)m->refused);
+		hu_tsv_int(out, (long long)m->outputs);
+		hu_tsv_real(out, m->worst);
+		hu_tsv_real(out, m->ulps / (double)m->outputs);
+		hu_tsv_int(out, (long long)m->additions);
+		hu_tsv_int(out, (long long)m->swamped);
+		hu_tsv_real(out, m->additions ? (double)m->swamped / (double)m->additions : 0);
+		hu_tsv_int(out, (long long)m->stagnated);
+	}
+}
+
+static void
+say(hu_analysis *a, const models *all)
+{
+	const model *best = NULL, *last = NULL;
+
+	for (int i = 0; i < all->n; i++) {
+		const model *m = &all->m[i];
+		if (!m->calls)
+			continue;
+		if (!best || m->ulps * (double)best->outputs < best->ulps * (double)m->outputs)
+			best = m;
+		if (!last || m->ulps * (double)last->outputs > last->ulps * (double)m->outputs)
+			last = m;
+	}
+	if (best)
+		hu_str_addf(&a->said, "least mean error: %s, %.3g ulp (at most %.3g); most: %s, %.3g ulp (at most %.3g), %.2g %% of its additions swamped", best->name, best->ulps / (double)best->outputs, best->worst,
+			last->name, last->ulps / (double)last->outputs, last->worst, last->additions ? 100 * (double)last->swamped / (double)last->additions : 0);
+	else
+		hu_str_addf(&a->said, "no product of the trace has its operands recorded");
+}
+
+static hu_status
+run(hu_analysis *a)
+{
+	models all = { .n = 0 };
+	hu_tsv out, total;
+	hu_again again;
+	hu_progress bar;
+	hu_status st = HU_OK;
+
+	if (!a->opt.asked && !a->opt.accumulate)
+		return HU_OK;
+	for (const char *const *s = a->opt.accumulate ? a->opt.accumulate : usual; *s; s++)
+		HU_TRY(add_model(&all, *s));
+	hu_again_start(&again);
+	hu_analysis_begin(a, &out, "accumulate-what-if", COLUMNS);
+	hu_progress_start(&bar, "accumulate-what-if", (size_t)a->nstep * (size_t)a->run->train->nc);
+	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
+		hu_trace *t;
+		st = hu_analysis_trace(a, i, &t);
+		if (st == HU_OK)
+			st = study_step(a, t, &all, &out, &again.ladder, &bar);
+	}
+	hu_progress_end(&bar);
+	for (int i = 0; i < all.n && st == HU_OK; i++) {
+		if (all.m[i].refused && !all.m[i].calls && a->opt.accumulate)
+			st = hu_fail(HU_EINVAL, "--accumulate %s: no product of this run has operands that it takes: %s", a->opt.accumulate[i], all.why);
+		else if (all.m[i].refused)
+			hu_tsv_note(&out, "left out", "%s in %zu calls, whose operands it does not take", all.m[i].name, all.m[i].refused);
+	}
+	if (st != HU_OK) {
+		hu_tsv_release(&out);
+		return st;
+	}
+	totals(a, &all, &total);
+	hu_again_note(&again, &out);
+	hu_again_note(&again, &total);
+	say(a, &all);
+	st = hu_analysis_write(a, &out, "accumulate-what-if.tsv");
+	hu_status wrote = hu_analysis_write(a, &total, "accumulate-what-if-total.tsv");
+	return st == HU_OK ? wrote : st;
+}
+
+const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if", "recorded products summed again under other accumulators, error and bound side by side; only where asked for", run };

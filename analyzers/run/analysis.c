@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What analyzers share of a traced step, and the table of analyzers. */
+#include "analyzers/run/analyzer.h"
+
+#include "lib/judge/propagate.h"
+#include "lib/base/mem.h"
+#include "lib/base/room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_analyzer *const table[] = {
+#define ANALYZER(id, name, reads) &hu_analyzer_##id,
+#include "analyzers/run/analyzers.def"
+#undef ANALYZER
+	NULL
+};
+
+static const char *const reads[] = {
+#define ANALYZER(id, name, reads) reads,
+#include "analyzers/run/analyzers.def"
+#undef ANALYZER
+};
+
+/* Steps stay in memory until they take this much; then the others are dropped. */
+static const size_t room = (size_t)1 << 31;
+
+const hu_analyzer *
+hu_analyzer_at(int i)
+{
+	return i >= 0 && i < (int)(sizeof table / sizeof *table) ? table[i] : NULL;
+}
+
+const char *
+hu_analyzer_reads(int i)
+{
+	return i >= 0 && i < (int)(sizeof reads / sizeof *reads) ? reads[i] : NULL;
+}
+
+static int
+wanted(const char *steps, size_t step, int *bad)
+{
+	int hit = 0;
+
+	if (!steps || !strcmp(steps, "all"))
+		return 1;
+	for (const char *s = steps; *s;) {
+		char *end;
+		unsigned long long a = strtoull(s, &end, 10), b = a;
+		*bad |= end == s;
+		if (*end == '-') {
+			s = end + 1;
+			b = strtoull(s, &end, 10);
+			*bad |= end == s;
+		}
+		if (*bad || (*end && *end != ',')) {
+			*bad = 1;
+			return 0;
+		}
+		hit |= step >= a && step <= b;
+		s = *end ? end + 1 : end;
+	}
+	return hit;
+}
+
+hu_status
+hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *opt, const char *steps)
+{
+	size_t *take = hu_xcalloc((size_t)run->nstep + 1, sizeof *take);
+	int n = 0, bad = 0;
+
+	memset(a, 0, sizeof *a);
+	for (int i = 0; i < run->nstep; i++)
+		if (wanted(steps, run->step[i], &bad))
+			take[n++] = run->step[i];
+	if (bad || !n) {
+		free(take);
+		if (bad)
+			return hu_fail(HU_EINVAL, "--steps %s: numbers and ranges are needed, as in 100,200-400", steps);
+		if (!run->nstep)
+			return hu_fail(HU_EFILE, "%s: no step was traced; train again with --trace-steps, as in --trace-steps 100,200", run->dir);
+		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps, run->dir, run->step[0], run->step[run->nstep - 1]);
+	}
+	a->run = run;
+	hu_room_in(run->dir);
+	a->opt = *opt;
+	a->step = take;
+	a->nstep = n;
+	a->trace = hu_xcalloc((size_t)n, sizeof *a->trace);
+	hu_str_init(&a->said);
+	return HU_OK;
+}
+
+static void
+drop(hu_analysis *a, hu_trace *t)
+{
+	int nt = a->run->train->nt;
+
+	for (int k = 0; k < nt; k++) {
+		if (t->judged)
+			hu_judged_free(t->judged[k]);
+		if (t->ideal)
+			hu_room_free(t->ideal[k]);
+	}
+	free(t->judged);
+	free(t->ideal);
+	free(t->propagated);
+	if (t->t)
+		hu_run_unmap_trace(&t->file);
+	memset(t, 0, sizeof *t);
+}
+
+void
+hu_analysis_release(hu_analysis *a)
+{
+	for (int i = 0; a->trace && i < a->nstep; i++)
+		drop(a, &a->trace[i]);
+	free(a->trace);
+	free((size_t *)(size_t)a->step);
+	hu_room_in(NULL);
+	hu_str_release(&a->said);
+	memset(a, 0, sizeof *a);
+}
+
+double
+hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, double otherwise)
+{
+	int id = hu_program_find(a->run->train, name);
+
+	return id >= 0 && t->t[id].data && t->t[id].n == 1 ? hu_get(&t->t[id], 0) : otherwise;
+}
+
+/* The finite check's first output, wherever it is. */
+static int
+was_skipped(const hu_analysis *a, const hu_trace *t)
+{
+	const hu_program *p = a->run->train;
+
+	for (int i = 0; i < p->nc; i++)
+		if (!strcmp(p->c[i].op->name, "finite_check") && t->t[p->c[i].out[0]].data)
+			return hu_get(&t->t[p->c[i].out[0]], 0) != 0;
+	return 0;
+}
+
+hu_status
+hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
+{
+	hu_trace *w = &a->trace[i];
+	const hu_program *p = a->run->train;
+
+	*t = w;
+	if (w->t)
+		return HU_OK;
+	if (a->held > room) {
+		for (int k = 0; k < a->nstep; k++)
+			drop(a, &a->trace[k]);
+		a->held = 0;
+	}
+	HU_TRY(hu_run_map_trace(a->run, a->step[i], HU_RUN_TRACE_IN_MEMORY, &w->file));
+	w->t = w->file.t;
+	w->step = a->step[i];
+	w->judged = hu_xcalloc((size_t)p->nt, sizeof *w->judged);
+	w->skipped = was_skipped(a, w);
+	for (int k = 0; k < p->nt; k++)
+		a->held += (w->t[k].data ? w->t[k].n : 0) * 12; /* recorded values and exact ones */
+	return HU_OK;
+}
+
+void
+hu_analysis_done(hu_analysis *a, hu_trace *t)
+{
+	if (a->opt.replay_only)
+		drop(a, t);
+	else if (t->t)
+		hu_run_trace_cool(&t->file);
+}
+
+static int
+output_number(const hu_call *c, int id)
+{
+	for (int k = 0; k < c->nout; k++)
+		if (c->out[k] == id)
+			return k;
+	return -1;
+}
+
+int
+hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job)
+{
+	const hu_program *p = a->run->train;
+	size_t n;
+
+	*element = NULL;
+	if (p->t[id].producer < 0 || !t->t[id].data)
+		return 0;
+	const hu_call *c = &p->c[p->t[id].producer];
+	if (!c->op->reference)
+		return 0;
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t->t[c->in[k]];
+		if (!in[k]->data)
+			return 0;
+	}
+	n = t->t[id].n;
+	if (a->opt.sample)
+		*element = hu_sample(a->opt.seed, p->t[id].name, t->step, n, a->opt.sample, &n);
+	*job = (hu_judge_job){ .engine = a->opt.engine, .c = c, .in = in, .out = output_number(c, id), .got = &t->t[id], .element = *element, .n = n, .hex = a->opt.elements != NULL, .seed = a->opt.seed ^ t->step };
+	return 1;
+}
+
+hu_status
+hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **result)
+{
+	const hu_program *p = a->run->train;
+	hu_judge_job job;
+	size_t *element;
+
+	*result = t->judged[id];
+	if (*result || p->t[id].producer < 0)
+		return HU_OK;
+	for (int k = 0; !a->opt.sample && k < p->nt; k++) {
+		hu_judged_free(t->judged[k]);
+		t->judged[k] = NULL;
+	}
+	hu_tensor **in = hu_xmalloc(((size_t)p->c[p->t[id].producer].nin + 1) * sizeof *in);
+	hu_status st = HU_OK;
+	if (hu_analysis_job(a, t, id, in, &element, &job)) {
+		job.memo = memo;
+		st = hu_judged_new(&job, &t->judged[id]);
+		*result = t->judged[id];
+	}
+	free(element);
+	free(in);
+	return st;
+}
+
+void
+hu_analysis_cool(const hu_trace *t)
+{
+	if (t->file.s.map_bytes > HU_RUN_TRACE_IN_MEMORY || t->file.in_file)
+		hu_run_trace_cool(&t->file);
+}
+
+hu_status
+hu_analysis_ideal(hu_analysis *a, hu_trace *t)
+{
+	if (t->ideal || !a->opt.propagate)
+		return HU_OK;
+	const hu_program *p = a->run->train;
+	char *keep = hu_xcalloc((size_t)p->nt + 1, 1);
+	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
+	for (int i = 0; i < p->nt && !a->opt.replay_only; i++) {
+		keep[i] |= (char)(p->t[i].loss_scaled && hu_count(p->t[i].shape) > 1);
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			keep[p->t[i].grad] = 1;
+	}
+	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal, &a->propagation);
+	if (t->ideal)
+		t->propagated = errors;
+	else
+		free(errors);
+	free(keep);
+	return st;
+}
+
+/* Tables of one analysis have the same line, and so have those of another run of the same version, if they can be compared. */
+void
+hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)
+{
+	const hu_analysis_options *o = &a->opt;
+	hu_str how;
+
+	hu_str_init(&how);
+	hu_str_addf(&how, o->sample ? "sample %zu, seed %llu" : "all elements", o->sample, (unsigned long long)o->seed);
+	hu_str_addf(&how, ", engine %s, lost %g, %s step, steps", o->engine->name, o->lost, o->propagate ? "exact" : "no exact");
+	for (int i = 0; i < a->nstep; i++)
+		hu_str_addf(&how, " %zu", a->step[i]);
+	hu_run_provenance(a->run, t, name);
+	hu_tsv_note(t, HU_ANALYSIS_NOTE, "%s", how.s);
+	hu_str_release(&how);
+}
+
+void
+hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns)
+{
+	hu_tsv_init(t);
+	hu_analysis_provenance(a, t, name);
+	if (a->opt.sample)
+		hu_tsv_note(t, "sample", "%zu of each tensor's elements at most, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
+	else
+		hu_tsv_note(t, "sample", "all elements");
+	hu_tsv_note(t, "engine", "%s", a->opt.engine->name);
+	hu_tsv_header(t, columns);
+}
+
+hu_status
+hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name)
+{
+	char *dir = hu_path(a->run->dir, "analysis"), *path = hu_path(dir, "%s", name);
+	hu_status st = hu_make_dirs(dir);
+
+	if (st == HU_OK)
+		st = hu_tsv_write(t, path);
+	else
+		hu_tsv_release(t);
+	free(path);
+	free(dir);
+	return st;
+}

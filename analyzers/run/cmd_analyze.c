@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp analyze RUN: runs the analyzers and says what they found. */
+#include "analyzers/run/analyzer.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
+#include "lib/base/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "only", "LIST", NULL, "these analyzers alone: replay,swamping,state,underflow,loss-scale,accumulate-what-if,summary" },
+	{ "accumulate", "SUM", NULL, "accumulate-what-if: sum recorded products again by this model, e.g. chunk:64,acc=fp16; repeatable" },
+	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
+	{ "seed", "K", "1", "of that sample" },
+	{ "steps", "LIST", "all", "traced steps to look at, as in 100,200-400" },
+	{ "engine", "NAME", "auto", "who says what is exact: auto, exact or mpfr" },
+	{ "lost", "SHARE", "1e-3", "share of nonzeros that a safe loss scale may lose" },
+	{ "no-propagate", NULL, NULL, "leave out the exact step, and with it all that compares with it" },
+	{ "elements", "FILE", NULL, "write a row for every judged output to FILE, and of sums to FILE.swamping" },
+	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "json", NULL, NULL, "print summary.json's object with the list of tables" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* Every --accumulate, in one array that ends with NULL; HU_EINVAL names a model that there is not. */
+static hu_status
+accumulators(const hu_args *a, hu_analysis_options *o)
+{
+	static const char *list[65];
+	int n = hu_args_given(a, "accumulate");
+	hu_sum sum;
+
+	if (n > 64)
+		return hu_fail(HU_EINVAL, "--accumulate: more than 64 models");
+	for (int i = 0; i < n; i++) {
+		list[i] = hu_args_nth(a, "accumulate", i);
+		HU_TRY(hu_sum_parse(list[i], &sum));
+	}
+	list[n] = NULL;
+	o->accumulate = n ? list : NULL;
+	return HU_OK;
+}
+
+static hu_status
+parse(const hu_args *a, hu_analysis_options *o)
+{
+	const char *sample = hu_args_text(a, "sample");
+	long long n = 0, threads;
+
+	memset(o, 0, sizeof *o);
+	if (strcmp(sample, "all"))
+		HU_TRY(hu_args_int(a, "sample", 1, 1LL << 40, &n));
+	o->sample = (size_t)n;
+	HU_TRY(hu_args_int(a, "seed", 0, (1LL << 62), &n));
+	o->seed = (uint64_t)n;
+	HU_TRY(hu_args_int(a, "threads", 0, 4096, &threads));
+	HU_TRY(hu_args_real(a, "lost", 0, 1, &o->lost));
+	HU_TRY(hu_engine_find(hu_args_text(a, "engine"), &o->engine));
+	o->propagate = !hu_args_given(a, "no-propagate");
+	o->elements = hu_args_text(a, "elements");
+	o->asked = hu_args_given(a, "only");
+	HU_TRY(accumulators(a, o));
+	hu_threads_set((int)threads);
+	if (a->nrest != 1)
+		return hu_fail(HU_EINVAL, "one run directory is needed: halfulp analyze RUN");
+	return HU_OK;
+}
+
+/* Marks the rows named in LIST; all for NULL. ACCUMULATE names one by itself. */
+static hu_status
+choose(const char *list, int accumulate, char *take)
+{
+	char *all = hu_xstrdup(list ? list : ""), *save = NULL;
+	const char *names[32] = { NULL };
+	int n = 0;
+	hu_status st = HU_OK;
+
+	for (; hu_analyzer_at(n) && n < 32; n++)
+		names[n] = hu_analyzer_at(n)->name;
+	for (int i = 0; i < n; i++)
+		take[i] = !list || (accumulate && !strcmp(names[i], "accumulate-what-if"));
+	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
+		int i = 0;
+		while (i < n && strcmp(names[i], s))
+			i++;
+		if (i == n) {
+			const char *near = hu_nearest(s, names, (size_t)n);
+			st = hu_fail(HU_EINVAL, "--only %s: no analyzer of that name%s%s%s", s, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		} else
+			take[i] = 1;
+	}
+	free(all);
+	return st;
+}
+
+/* Options that no analyzer of those taken reads. */
+static hu_status
+refuse_idle(const hu_args *args, const char *take)
+{
+	for (int k = 0; args->opts[k].name; k++) {
+		const char *option = args->opts[k].name;
+		int some = 0, taken = 0;
+		hu_str by;
+		hu_str_init(&by);
+		for (int i = 0; hu_analyzer_at(i); i++)
+			if (hu_word_in(hu_analyzer_reads(i), option)) {
+				hu_str_addf(&by, "%s%s", some++ ? ", " : "on the analyzers of --only; these read it: ", hu_analyzer_at(i)->name);
+				taken |= take[i];
+			}
+		hu_status st = args->given[k] && some && !taken ? hu_refuse(option, by.s) : HU_OK;
+		hu_str_release(&by);
+		HU_TRY(st);
+	}
+	return HU_OK;
+}
+
+static hu_status
+run_all(hu_analysis *a, const char *take, int quiet)
+{
+	for (int i = 0; hu_analyzer_at(i); i++) {
+		double start = hu_now();
+		if (!take[i])
+			continue;
+		a->said.len = 0;
+		*a->said.s = 0;
+		HU_TRY(hu_analyzer_at(i)->run(a));
+		if (!quiet && a->said.len)
+			printf("%-11s %s  (%.1f s)\n", hu_analyzer_at(i)->name, a->said.s, hu_now() - start);
+		fflush(stdout);
+	}
+	return HU_OK;
+}
+
+static int
+was_run(const char *take, const char *name)
+{
+	for (int i = 0; hu_analyzer_at(i); i++)
+		if (take[i] && !strcmp(hu_analyzer_at(i)->name, name))
+			return 1;
+	return 0;
+}
+
+/* SUMMED: summary.json is of these tables, not of earlier ones. */
+static void
+report(const hu_analysis *a, int summed, int json)
+{
+	char *path = hu_path(a->run->dir, "analysis/summary.json");
+	json_error_t why;
+	json_t *o = summed ? json_load_file(path, 0, &why) : NULL, *v;
+	size_t i;
+
+	free(path);
+	if (json) {
+		if (!o)
+			o = json_object();
+		json_object_set_new(o, "over_bound", json_integer((json_int_t)a->over_bound));
+		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		putchar('\n');
+	} else if (o) {
+		putchar('\n');
+		json_array_foreach(json_object_get(o, "verdict"), i, v)
+			printf("%s\n", json_string_value(v));
+		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir), hu_shown(a->run->dir));
+	}
+	json_decref(o);
+}
+
+static int
+run(const hu_args *args)
+{
+	hu_analysis_options opt;
+	hu_analysis a;
+	hu_run r;
+	char take[32] = { 0 };
+	int json = hu_args_given(args, "json");
+	hu_status st = parse(args, &opt);
+
+	if (json)
+		hu_progress_disable();
+	if (st == HU_OK)
+		st = choose(hu_args_text(args, "only"), hu_args_given(args, "accumulate"), take);
+	if (st == HU_OK)
+		st = refuse_idle(args, take);
+	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
+		return hu_complain(st);
+	if (hu_run_finished(&r) != HU_OK)
+		fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
+	opt.replay_only = !was_run(take, "underflow") && !was_run(take, "loss-scale");
+	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
+	if (st == HU_OK) {
+		st = run_all(&a, take, json);
+		if (st == HU_OK)
+			report(&a, was_run(take, "summary"), json);
+		size_t over = a.over_bound;
+		hu_analysis_release(&a);
+		hu_run_release(&r);
+		if (st == HU_OK && over) {
+			hu_fail(HU_OK, "%zu outputs left their call's bound; %s/analysis/faults.tsv names them, worst first", over, args->rest[0]);
+			hu_complain(HU_OK);
+			return HU_EXIT_JUDGED;
+		}
+	} else
+		hu_run_release(&r);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"); }
+
+static const hu_opt_need needs[] = {
+	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_analyze = {
+	"analyze", "[OPTION...] RUN", "judge a run's traced steps and write RUN/analysis/",
+	"Every traced call is computed again exactly from its recorded inputs; the tables say which rounding\n"
+	"errors, swamped additions and underflowed gradients came from where, and what harm they did.\n"
+	"Exit 1 where an output left its call's a-priori bound. accumulate-what-if runs where --only or\n"
+	"--accumulate asks for it: some seconds a traced step.",
+	opts, run, needs
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+   state: what rounding takes from the state that no gradient reaches. Optimizer moments:
+   the step that the stored second moment would give beside the step that the exact one
+   would. Running statistics of norms: the distance to the batch's statistic that a moving
+   average no longer closes because its own update is swamped. Either ruins a run whose
+   weights and gradients look healthy. */
+#include "analyzers/run/again.h"
+#include "analyzers/run/analyzer.h"
+#include "lib/judge/exact.h"
+#include "lib/judge/harm.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/progress.h"
+#include "lib/number/round.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS "step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict"
+
+enum { MOMENT, STATISTIC, KINDS };
+
+static const char *const kinds[] = { "moment", "statistic" };
+
+typedef struct loss { hu_harm harm; size_t n, moved, swamped, zeroed; } loss;
+
+static void
+join(loss *to, const loss *l)
+{
+	hu_harm_join(&to->harm, &l->harm);
+	to->n += l->n;
+	to->moved += l->moved;
+	to->swamped += l->swamped;
+	to->zeroed += l->zeroed;
+}
+
+static void
+write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int kind, const loss *l)
+{
+	double share = hu_harm_share(&l->harm);
+
+	hu_tsv_int(out, (long long)step);
+	if (c)
+		hu_tsv_int(out, c->id);
+	else
+		hu_tsv_none(out);
+	hu_tsv_text(out, c ? c->op->name : "-");
+	hu_tsv_text(out, info ? info->layer : "all");
+	hu_tsv_text(out, info ? info->name : "all");
+	hu_tsv_text(out, info ? hu_format_name(info->format) : "-");
+	hu_tsv_text(out, kinds[kind]);
+	hu_tsv_int(out, (long long)l->n);
+	hu_tsv_int(out, (long long)l->moved);
+	hu_tsv_int(out, (long long)l->swamped);
+	hu_tsv_int(out, (long long)l->zeroed);
+	if (isnan(share)) {
+		hu_tsv_none(out);
+		hu_tsv_none(out);
+	} else {
+		hu_tsv_real(out, share);
+		hu_tsv_real(out, hu_harm_cosine(&l->harm));
+	}
+	hu_tsv_text(out, hu_harm_verdict(&l->harm));
+}
+
+static int
+has_moments(const hu_call *c)
+{
+	return (!strcmp(c->op->name, "adam") || !strcmp(c->op->name, "adamw")) && c->nout == 3;
+}
+
+/* The step of call C in units of the learning rate, from moments M and V; ONE, TWO: 1 - beta^t of each. */
+static double
+step_of(const hu_call *c, double m, double v, double one, double two, double eps)
+{
+	return !strcmp(c->op->name, "adam") ? m * sqrt(two) / one / (sqrt(v) + eps) : m / one / (sqrt(v / two) + eps);
+}
+
+/* Steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
+static hu_status
+study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l, hu_ladder *ladder)
+{
+	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
+	size_t n = stored->n;
+	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1), two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op == hu_op_find("adam") ? 1e-7 : 1e-8);
+	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
+	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n, ladder);
+
+	if (st == HU_OK)
+		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n, ladder);
+	for (size_t i = 0; i < n && st == HU_OK; i++) {
+		double s = hu_get(stored, i), exact = step_of(c, m[i], v[i], one, two, eps), got = step_of(c, m[i], s, one, two, stored_eps);
+		int zero = s == 0 && v[i] != 0;
+		l->n++;
+		l->moved += isfinite(v[i]) && v[i] != hu_get(old, i);
+		l->swamped += isfinite(v[i]) && v[i] != hu_get(old, i) && s == hu_get(old, i) && s != 0;
+		l->zeroed += (size_t)zero;
+		if (m[i] != 0)
+			hu_harm_add(&l->harm, got, exact, zero);
+	}
+	free(m);
+	free(v);
+	return st;
+}
+
+/* Running statistic OUT of a norm: an average that stands still d short of its update stands d/(1 - momentum) short of the batch. */
+static hu_status
+study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out, loss *l, hu_ladder *ladder)
+{
+	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
+	size_t n = next->n;
+	double *v = hu_xmalloc(n * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
+	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, n, ladder);
+
+	for (size_t i = 0; i < n && st == HU_OK; i++) {
+		double w = hu_get(old, i), d = v[i] - w, batch = w + d / rate;
+		int lost = d != 0 && hu_get(next, i) == w;
+		l->n++;
+		if (!isfinite(batch) || !isfinite(hu_get(next, i))) {
+			l->harm.nonfinite++;
+			continue;
+		}
+		l->moved += d != 0;
+		l->swamped += (size_t)lost;
+		l->harm.exact2 += (long double)batch * batch;
+		double got = lost ? w : batch;
+		l->harm.got2 += (long double)got * got;
+		l->harm.dot += (long double)got * batch;
+		l->harm.lost2 += lost ? (long double)(batch - w) * (batch - w) : 0;
+	}
+	free(v);
+	return st;
+}
+
+static int
+recorded(const hu_trace *t, const hu_call *c, hu_tensor **in)
+{
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t->t[c->in[k]];
+		if (!in[k]->data)
+			return 0;
+	}
+	for (int k = 0; k < c->nout; k++)
+		if (!t->t[c->out[k]].data)
+			return 0;
+	return 1;
+}
+
+static hu_status
+study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_tsv *out, loss *all, hu_ladder *ladder)
+{
+	const hu_program *p = a->run->train;
+
+	if (has_moments(c) && !t->skipped) {
+		loss l = { .n = 0 };
+		HU_TRY(study_moment(a, t, c, in, &l, ladder));
+		write_row(out, t->step, c, &p->t[c->out[2]], MOMENT, &l);
+		join(&all[MOMENT], &l);
+	}
+	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout; k++)
+		for (int i = 0; i < c->nin; i++) {
+			loss l = { .n = 0 };
+			if (!p->t[c->in[i]].state || p->t[c->in[i]].next != c->out[k])
+				continue;
+			HU_TRY(study_statistic(a, t, c, in, i, k, &l, ladder));
+			write_row(out, t->step, c, &p->t[c->out[k]], STATISTIC, &l);
+			join(&all[STATISTIC], &l);
+		}
+	return HU_OK;
+}
+
+static void
+say(hu_str *s, int kind, int seen, double worst, size_t nonfinite)
+{
+	if (!seen)
+		return;
+	hu_str_addf(s, "%s%s: ", s->len ? "; " : "", kind == MOMENT ? "second moments" : "running statistics");
+	if (nonfinite)
+		hu_str_addf(s, "%zu not finite%s", nonfinite, isnan(worst) ? "" : "; of the others, ");
+	else if (isnan(worst))
+		hu_str_add(s, "all 0");
+	if (!isnan(worst) && kind == MOMENT)
+		hu_str_addf(s, "step at a cosine of %.6g or better to the exact one's", worst);
+	else if (!isnan(worst))
+		hu_str_addf(s, "up to %.3g of the batch's out of reach", worst);
+}
+
+static hu_status
+run(hu_analysis *a)
+{
+	const hu_program *p = a->run->train;
+	hu_tsv out;
+	hu_again again;
+	hu_progress bar;
+	hu_status st = HU_OK;
+	double worst[KINDS] = { NAN, NAN };
+	size_t nonfinite[KINDS] = { 0, 0 };
+	int seen[KINDS] = { 0, 0 };
+
+	hu_again_start(&again);
+	hu_analysis_begin(a, &out, "state", COLUMNS);
+	hu_tsv_note(&out, "moment", "the step of the exact second moment beside that of the stored one, in units of the learning rate; share: of those whose moment became zero");
+	hu_tsv_note(&out, "statistic", "share: of the batch's statistic, the distance that swamped running averages leave open");
+	hu_progress_start(&bar, "state", (size_t)a->nstep * (size_t)p->nc);
+	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
+		loss all[KINDS] = { { .n = 0 }, { .n = 0 } };
+		hu_trace *t;
+		st = hu_analysis_trace(a, i, &t);
+		for (int c = 0; c < p->nc && st == HU_OK; c++) {
+			hu_tensor **in = hu_xmalloc(((size_t)p->c[c].nin + 1) * sizeof *in);
+			if (recorded(t, &p->c[c], in))
+				st = study_call(a, t, &p->c[c], in, &out, all, &again.ladder);
+			free(in);
+			hu_progress_step(&bar, 1);
+		}
+		for (int k = 0; k < KINDS && st == HU_OK; k++) {
+			if (!all[k].n)
+				continue;
+			write_row(&out, t->step, NULL, NULL, k, &all[k]);
+			double x = k == MOMENT ? hu_harm_cosine(&all[k].harm) : hu_harm_share(&all[k].harm);
+			worst[k] = k == MOMENT ? fmin(worst[k], x) : fmax(worst[k], x); /* NaN gives way */
+			nonfinite[k] += all[k].harm.nonfinite;
+			seen[k] = 1;
+		}
+	}
+	hu_progress_end(&bar);
+	if (st != HU_OK) {
+		hu_tsv_release(&out);
+		return st;
+	}
+	for (int k = 0; k < KINDS; k++)
+		say(&a->said, k, seen[k], worst[k], nonfinite[k]);
+	if (!seen[MOMENT] && !seen[STATISTIC])
+		hu_str_add(&a->said, "no moments and no running statistics");
+	hu_again_note(&again, &out);
+	return hu_analysis_write(a, &out, "state.tsv");
+}
+
+const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics", run };

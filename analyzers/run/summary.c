@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0
+   summary: the dozen numbers a person asks for first, and a verdict in three sentences
+   that rests on harm (what the updates lost), not on counts. Reads the other tables. */
+#include "analyzers/run/analyzer.h"
+#include "lib/judge/harm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct numbers {
+	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
+	double worst_ulp, worst_condition, worst_ratio, over, judged;
+	double swamped_share, update_share, update_cosine;
+	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
+	double safe_min, safe_max;
+	int safe_known;
+	double need, limit;    /* the largest log2 scale a tensor asks for, the smallest at which one still fits */
+	char need_tensor[80], limit_tensor[80];
+	char worst_tensor[80], overflowed_tensor[80];
+	double overflowed;     /* tensors in which an output overflowed; then the worst error is that of the others */
+	int rank;              /* of the worst verdict */
+	int broken;            /* the last loss is not finite */
+	double moment_share, moment_cosine, statistic_share, statistic_cosine;
+	int update_nonfinite, grad_nonfinite, moment_nonfinite, statistic_nonfinite; /* fatal for infinities or NaN, whatever the share of the rest */
+	char cause[16];        /* "gradients", "updates", "moments" or "statistics" */
+	size_t cause_step;
+	int cause_nonfinite;
+} numbers;
+
+/* An analysis table; 0 where it was not made. */
+static int
+table(const hu_run *r, const char *where, const char *name, hu_table *t)
+{
+	char *path = hu_path(r->dir, "%s%s", where, name);
+	int ok = hu_exists(path) && hu_table_read(t, path) == HU_OK;
+
+	free(path);
+	return ok;
+}
+
+static double
+last_measured(const hu_table *t, const char *column)
+{
+	int c = hu_table_column(t, column);
+
+	for (int i = t->rows - 1; i >= 0; i--)
+		if (!isnan(hu_table_real(t, i, c)))
+			return hu_table_real(t, i, c);
+	return NAN;
+}
+
+static void
+read_metrics(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "", "metrics.tsv", &t))
+		return;
+	n->final_loss = last_measured(&t, "loss");
+	if (t.rows && !isfinite(strtod(hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "loss")), NULL))) {
+		n->broken = 1;
+		n->rank = 3;
+	}
+	n->final_accuracy = last_measured(&t, "accuracy");
+	n->eval_accuracy = last_measured(&t, "eval_accuracy");
+	n->scale_final = last_measured(&t, "loss_scale");
+	n->steps = t.rows;
+	n->skipped = 0;
+	for (int i = 0; i < t.rows; i++)
+		n->skipped += hu_table_real(&t, i, hu_table_column(&t, "skipped")) == 1;
+	hu_table_release(&t);
+}
+
+static void
+read_replay(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "analysis/", "replay.tsv", &t))
+		return;
+	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
+	n->worst_ulp = n->worst_ratio = n->over = n->judged = n->overflowed = 0;
+	for (int i = 0; i < t.rows; i++) {
+		double u = hu_table_real(&t, i, ulp), q = hu_table_real(&t, i, ratio);
+		n->over += hu_table_real(&t, i, hu_table_column(&t, "over_bound"));
+		n->judged += hu_table_real(&t, i, hu_table_column(&t, "sampled"));
+		n->worst_ratio = q > n->worst_ratio ? q : n->worst_ratio;
+		if (isinf(u)) {
+			if (!n->overflowed++)
+				snprintf(n->overflowed_tensor, sizeof n->overflowed_tensor, "%s", hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
+			continue;
+		}
+		if (!*n->worst_tensor || u > n->worst_ulp) {
+			n->worst_ulp = u;
+			n->worst_condition = hu_table_real(&t, i, hu_table_column(&t, "condition_max"));
+			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s", hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
+		}
+	}
+	hu_table_release(&t);
+}
+
+/* A step's verdict on all weights together: the run's is the worst of them. */
+static void
+judge_row(numbers *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
+{
+	double s = hu_table_real(t, i, hu_table_column(t, "l2_share_lost")), c = hu_table_real(t, i, hu_table_column(t, "cosine"));
+	int rank = hu_verdict_rank(hu_table_cell(t, i, hu_table_column(t, "verdict")));
+
+	if (!rank)
+		return;
+	int broken = rank == 3 && !(s >= 0.5) && !(c <= 0.9);
+	*nonfinite |= broken;
+	*share = fmax(*share, s); /* NaN gives way */
+	*cosine = fmin(*cosine, c);
+	if (rank > n->rank) {
+		n->rank = rank;
+		n->cause_step = (size_t)hu_table_real(t, i, hu_table_column(t, "step"));
+		n->cause_nonfinite = broken;
+		snprintf(n->cause, sizeof n->cause, "%s", cause);
+	}
+}
+
+static void
+read_swamping(const hu_run *r, numbers *n)
+{
+	hu_table t;
+	double moved = 0, swamped = 0;
+
+	if (!table(r, "analysis/", "swamping.tsv", &t))
+		return;
+	for (int i = 0; i < t.rows; i++) {
+		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "update") || strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+			continue;
+		moved += hu_table_real(&t, i, hu_table_column(&t, "additions"));
+		swamped += hu_table_real(&t, i, hu_table_column(&t, "swamped"));
+		judge_row(n, &t, i, "updates", &n->update_share, &n->update_cosine, &n->update_nonfinite);
+	}
+	n->swamped_share = moved > 0 ? swamped / moved : NAN;
+	hu_table_release(&t);
+}
+
+static void
+read_state(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "analysis/", "state.tsv", &t))
+		return;
+	for (int i = 0; i < t.rows; i++) {
+		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+			continue;
+		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "moment"))
+			judge_row(n, &t, i, "moments", &n->moment_share, &n->moment_cosine, &n->moment_nonfinite);
+		else
+			judge_row(n, &t, i, "statistics", &n->statistic_share, &n->statistic_cosine, &n->statistic_nonfinite);
+	}
+	hu_table_release(&t);
+}
+
+/* Counts of a sample stand for its tensor. */
+static double
+scaled(const hu_table *t, int i, const char *column)
+{
+	double seen = hu_table_real(t, i, hu_table_column(t, "elements")), of = hu_table_real(t, i, hu_table_column(t, "of_elements"));
+
+	return seen > 0 ? hu_table_real(t, i, hu_table_column(t, column)) * (of / seen) : 0;
+}
+
+static int
+is_second_moment(const char *tensor)
+{
+	const char *dot = strchr(tensor, '.');
+
+	return dot && (!strncmp(dot, ".v_", 3) || strstr(dot, "_v_") || !strcmp(dot, ".v"));
+}
+
+static void
+read_underflow(const hu_run *r, numbers *n)
+{
+	hu_table t;
+	double nonzeros = 0, v = 0, v_nonzeros = 0;
+
+	if (!table(r, "analysis/", "underflow.tsv", &t))
+		return;
+	n->zeroed = 0;
+	for (int i = 0; i < t.rows; i++) {
+		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor")), *cls = hu_table_cell(&t, i, hu_table_column(&t, "class"));
+		if (!strcmp(tensor, "all"))
+			judge_row(n, &t, i, "gradients", &n->grad_share, &n->grad_cosine, &n->grad_nonfinite);
+		else if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "from")), "exact"))
+			continue;
+		else if (!strcmp(cls, "gradient") || !strcmp(cls, "wgrad")) {
+			n->zeroed += scaled(&t, i, "became_zero");
+			nonzeros += scaled(&t, i, "nonzeros");
+		} else if (is_second_moment(tensor)) {
+			v += scaled(&t, i, "became_zero");
+			v_nonzeros += scaled(&t, i, "nonzeros");
+		}
+	}
+	n->zeroed = round(n->zeroed);
+	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : 0;
+	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
+	hu_table_release(&t);
+}
+
+static void
+read_safe(const hu_run *r, numbers *n)
+{
+	hu_table t;
+
+	if (!table(r, "analysis/", "loss-scale-safe.tsv", &t))
+		return;
+	for (int i = 0; i < t.rows; i++) {
+		double min = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_min")), max = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_max"));
+		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor"));
+		if (strcmp(tensor, "all")) {
+			if (!isnan(min) && (!*n->need_tensor || min > n->need)) {
+				n->need = min;
+				snprintf(n->need_tensor, sizeof n->need_tensor, "%s", tensor);
+			}
+			if (!isnan(max) && (!*n->limit_tensor || max < n->limit)) {
+				n->limit = max;
+				snprintf(n->limit_tensor, sizeof n->limit_tensor, "%s", tensor);
+			}
+			continue;
+		}
+		n->safe_min = !n->safe_known || isnan(min) || min > n->safe_min ? min : n->safe_min;
+		n->safe_max = !n->safe_known || isnan(max) || max < n->safe_max ? max : n->safe_max;
+		n->safe_known = 1;
+	}
+	if (!(n->safe_min <= n->safe_max))
+		n->safe_min = n->safe_max = NAN;
+	hu_table_release(&t);
+}
+
+static const char *const words[] = { "unknown", "harmless", "costs", "fatal" };
+
+/* The first sentence where infinities or NaN decide it. */
+static void
+say_nonfinite(hu_str *s, const numbers *n)
+{
+	const char *what = !strcmp(n->cause, "gradients") ? "the weights' gradients" : !strcmp(n->cause, "moments") ? "second moments, or the step that they give," : !strcmp(n->cause, "statistics") ? "running statistics" : "the weights or their update";
+
+	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.", n->cause_step, what);
+}
+
+static void
+say_verdict(hu_str *s, const hu_analysis *a, const numbers *n)
+{
+	const char *how = n->rank == 3 ? "Fatal" : "It costs";
+
+	if (n->broken)
+		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in metrics.tsv where a scaler saw it, else trace earlier steps.");
+	else if (!n->rank)
+		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been was not computed.");
+	else if (n->rank == 1 && isnan(n->grad_cosine) && isnan(n->update_cosine))
+		hu_str_addf(s, "Harmless: in the %d traced steps what was judged arrived; the weights' gradients were not compared with the exact ones.", a->nstep);
+	else if (n->rank == 1 && isnan(n->grad_cosine))
+		hu_str_addf(s, "Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should have been was not computed.", a->nstep, n->update_cosine);
+	else if (n->rank == 1)
+		hu_str_addf(s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
+	else if (n->cause_nonfinite)
+		say_nonfinite(s, n);
+	else if (!strcmp(n->cause, "gradients"))
+		hu_str_addf(s, "%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).", how, n->cause_step, n->grad_cosine, 100 * n->grad_share);
+	else if (!strcmp(n->cause, "moments"))
+		hu_str_addf(s, "%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and epsilon alone divides).", how, n->cause_step, n->moment_cosine, 100 * n->moment_share);
+	else if (!strcmp(n->cause, "statistics"))
+		hu_str_addf(s, "%s: at step %zu the running statistics stood still %.1f %% short of the batch's, because their updates were swamped; evaluation uses them.", how, n->cause_step, 100 * n->statistic_share);
+	else
+		hu_str_addf(s, "%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the exact update).", how, n->cause_step, 100 * n->update_share, n->update_cosine);
+}
+
+static void
+say_share(hu_str *s, double share, int nonfinite, const char *whose)
+{
+	if (isnan(share))
+		hu_str_addf(s, "%s of the %s", nonfinite ? "no share that a number could be" : "an unknown part", whose);
+	else
+		hu_str_addf(s, "%.3g %% of the %s%s", 100 * share, nonfinite ? "finite part of the " : "", whose);
+}
+
+static void
+say_counts(hu_str *s, const numbers *n)
+{
+	hu_str_add(s, "By count, ");
+	if (isnan(n->zeroed))
+		hu_str_add(s, "gradients that became zero were not looked for");
+	else
+		hu_str_addf(s, "rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)", n->zeroed, 100 * n->zeroed_share);
+	if (isnan(n->swamped_share))
+		hu_str_add(s, " and no weight updates were there to be swamped");
+	else
+		hu_str_addf(s, " and %.3g %% of the weight updates were swamped", 100 * n->swamped_share);
+	hu_str_add(s, "; by weight, what was lost is ");
+	say_share(s, n->grad_share, n->grad_nonfinite, "gradients'");
+	hu_str_add(s, " and ");
+	say_share(s, n->update_share, n->update_nonfinite, "updates'");
+	hu_str_add(s, " L2 norm.");
+	if (n->v_zeroed_share > 0)
+		hu_str_addf(s, " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone.", 100 * n->v_zeroed_share);
+}
+
+static void
+say_errors(hu_str *s, const numbers *n)
+{
+	if (isnan(n->worst_ulp)) {
+		hu_str_add(s, "The calls' own rounding errors were not judged");
+	} else {
+		if (n->overflowed)
+			hu_str_addf(s, "Outputs of %.0f tensors of the traced steps overflowed, of %s first, so that their error is infinite. Of the other tensors the", n->overflowed, n->overflowed_tensor);
+		else
+			hu_str_add(s, "The");
+		hu_str_addf(s, " largest rounding error of a single call is %.3g ulp", n->worst_ulp);
+		if (*n->worst_tensor)
+			hu_str_addf(s, ", in %s%s", n->worst_tensor, n->worst_condition > 16 ? " where its terms cancel" : "");
+		hu_str_addf(s, ", and %s", n->over > 0 ? "outputs left their a-priori bound: see faults.tsv" : "every judged output is within its a-priori bound");
+		if (n->overflowed && !(n->over > 0))
+			hu_str_add(s, ", which is infinite where it does not exclude overflow");
+	}
+	if (n->safe_known && !isnan(n->safe_min))
+		hu_str_addf(s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient.", n->safe_min, n->safe_max, n->grad_nonfinite || n->broken ? "finite " : "");
+	else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
+		hu_str_addf(s, "; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows beyond 2^%.0f.", n->need_tensor, n->need, n->limit_tensor, n->limit);
+	else
+		hu_str_add(s, n->safe_known ? "; no single loss scale would have kept every gradient." : ".");
+}
+
+static void
+append(json_t *list, hu_str *s)
+{
+	json_array_append_new(list, json_string(s->s));
+	s->len = 0;
+	*s->s = 0;
+}
+
+static json_t *
+sentences(const hu_analysis *a, const numbers *n)
+{
+	json_t *list = json_array();
+	hu_str s;
+
+	hu_str_init(&s);
+	say_verdict(&s, a, n);
+	append(list, &s);
+	say_counts(&s, n);
+	append(list, &s);
+	say_errors(&s, n);
+	append(list, &s);
+	hu_str_release(&s);
+	return list;
+}
+
+static void
+put(json_t *o, const char *key, double x)
+{
+	int whole = fabs(x) < 9e15 && x == floor(x);
+
+	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
+}
+
+/* The same of a share or cosine of something of which elements are not finite: where no number is left, the words "not finite". */
+static void
+put_harm(json_t *o, const char *key, double x, int nonfinite)
+{
+	if (isnan(x) && nonfinite)
+		json_object_set_new(o, key, json_string("not finite"));
+	else
+		put(o, key, x);
+}
+
+static json_t *
+to_json(const hu_analysis *a, const numbers *n)
+{
+	json_t *o = json_object(), *v = json_object(), *steps = json_array(), *from = json_object();
+	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend", "device", "compiler", "host", "dataset", NULL };
+
+	put(v, "final_loss", n->final_loss);
+	put(v, "final_accuracy", n->final_accuracy);
+	put(v, "eval_accuracy", n->eval_accuracy);
+	put(v, "steps", n->steps);
+	put(v, "skipped_steps", n->skipped);
+	put(v, "loss_scale_final", n->scale_final);
+	put(v, "judged_outputs", n->judged);
+	if (n->overflowed > 0)
+		json_object_set_new(v, "worst_ulp", json_string("overflowed"));
+	else
+		put(v, "worst_ulp", n->worst_ulp);
+	const char *worst = n->overflowed > 0 ? n->overflowed_tensor : n->worst_tensor;
+	json_object_set_new(v, "worst_ulp_tensor", *worst ? json_string(worst) : json_null());
+	put(v, "worst_bound_ratio", n->worst_ratio);
+	put(v, "over_bound", n->over);
+	put(v, "swamped_share_updates", n->swamped_share);
+	put_harm(v, "update_l2_share_lost", n->update_share, n->update_nonfinite);
+	put_harm(v, "update_cosine", n->update_cosine, n->update_nonfinite);
+	put(v, "zeroed_gradients", n->zeroed);
+	put(v, "zeroed_share", n->zeroed_share);
+	put_harm(v, "gradient_l2_share_lost", n->grad_share, n->grad_nonfinite);
+	put_harm(v, "gradient_cosine", n->grad_cosine, n->grad_nonfinite);
+	put(v, "second_moment_zeroed_share", n->v_zeroed_share);
+	put_harm(v, "second_moment_step_cosine", n->moment_cosine, n->moment_nonfinite);
+	put_harm(v, "running_statistics_share_lost", n->statistic_share, n->statistic_nonfinite);
+	put(v, "safe_log2_scale_min", n->safe_known ? n->safe_min : NAN);
+	put(v, "safe_log2_scale_max", n->safe_known ? n->safe_max : NAN);
+	for (int i = 0; i < a->nstep; i++)
+		json_array_append_new(steps, json_integer((json_int_t)a->step[i]));
+	for (int i = 0; keys[i]; i++)
+		if (json_object_get(a->run->manifest, keys[i]))
+			json_object_set(from, keys[i], json_object_get(a->run->manifest, keys[i]));
+	json_object_set_new(from, "traced_steps", steps);
+	json_object_set_new(from, "sample", json_integer((json_int_t)a->opt.sample));
+	json_object_set_new(o, "verdict", sentences(a, n));
+	json_object_set_new(o, "verdict_word", json_string(words[n->rank]));
+	json_object_set_new(o, "numbers", v);
+	json_object_set_new(o, "provenance", from);
+	return o;
+}
+
+static hu_status
+run(hu_analysis *a)
+{
+	numbers n;
+	char *dir = hu_path(a->run->dir, "analysis");
+
+	memset(&n, 0, sizeof n);
+	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
+	n.worst_ulp = n.worst_ratio = n.over = n.judged = n.swamped_share = n.update_share = n.update_cosine = NAN;
+	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
+	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
+	read_metrics(a->run, &n);
+	read_replay(a->run, &n);
+	read_underflow(a->run, &n);
+	read_swamping(a->run, &n);
+	read_state(a->run, &n);
+	read_safe(a->run, &n);
+	/* Moments and statistics worsen a verdict, they do not make one: without an update or a gradient judged there is none. */
+	if (n.rank == 1 && isnan(n.grad_cosine) && isnan(n.update_cosine))
+		n.rank = 0;
+	json_t *o = to_json(a, &n);
+	hu_status st = hu_make_dirs(dir);
+	if (st == HU_OK)
+		st = hu_run_write_json(dir, "summary.json", o);
+	hu_str_addf(&a->said, "%s", words[n.rank]);
+	json_decref(o);
+	free(dir);
+	return st;
+}
+
+const hu_analyzer hu_analyzer_summary = { "summary", "the dozen numbers asked for first and a verdict in three sentences, from the other tables", run };

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+   swamping: additions that changed nothing. Inside sums by replaying their order on
+   the judged sample; in weight updates by comparing every weight's actual step with
+   the exact one, which also tells what was lost of the update. */
+#include "analyzers/run/again.h"
+#include "analyzers/run/analyzer.h"
+#include "lib/judge/exact.h"
+#include "lib/judge/harm.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/progress.h"
+#include "lib/number/round.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LOW = -64, HIGH = 192         /* bins of log2|w/d|; the outermost take what lies beyond */
+};
+
+#define COLUMNS "step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost cosine verdict"
+
+typedef struct update { hu_harm harm; size_t moved, swamped, n, bin[HIGH - LOW + 1]; } update;
+
+static void
+row(hu_tsv *out, const hu_trace *t, const hu_call *c, const char *tensor, const char *format, const char *kind, double additions, double swamped)
+{
+	hu_tsv_int(out, (long long)t->step);
+	if (c)
+		hu_tsv_int(out, c->id);
+	else
+		hu_tsv_none(out);
+	hu_tsv_text(out, c ? c->op->name : "-");
+	hu_tsv_text(out, c ? hu_phase_name(c->phase) : hu_phase_name(HU_UPDATE));
+	hu_tsv_text(out, c ? c->layer : "all");
+	hu_tsv_text(out, tensor);
+	hu_tsv_text(out, format);
+	hu_tsv_text(out, kind);
+	hu_tsv_int(out, (long long)additions);
+	hu_tsv_int(out, (long long)swamped);
+	hu_tsv_real(out, additions > 0 ? swamped / additions : 0);
+}
+
+static int
+inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
+{
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t[c->in[k]];
+		if (!in[k]->data)
+			return 0;
+	}
+	return 1;
+}
+
+static void
+add_update(update *u, double w, double next, double d)
+{
+	u->n++;
+	hu_harm_add(&u->harm, next - w, d, d != 0 && next == w);
+	if (d == 0 || !isfinite(d))
+		return;
+	u->moved++;
+	u->swamped += next == w;
+	if (w != 0 && isfinite(w)) {
+		int e = hu_exponent(w) - hu_exponent(d);
+		double mw = ldexp(fabs(w), -hu_exponent(w)), md = ldexp(fabs(d), -hu_exponent(d));
+		e -= mw < md; /* floor of the quotient's logarithm */
+		u->bin[(e < LOW ? LOW : e > HIGH ? HIGH : e) - LOW]++;
+	}
+}
+
+static void
+join(update *to, const update *u)
+{
+	hu_harm_join(&to->harm, &u->harm);
+	to->moved += u->moved;
+	to->swamped += u->swamped;
+	to->n += u->n; /* the histogram is of tensors alone */
+}
+
+static hu_status
+study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, update *u, hu_ladder *ladder)
+{
+	const hu_tensor *next = &t->t[c->out[0]];
+	size_t n = in[0]->n;
+	double *d = hu_xmalloc((n + 1) * sizeof *d);
+	hu_status st = hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero: a nonzero update stays nonzero */
+
+	memset(u, 0, sizeof *u);
+	for (size_t i = 0; st == HU_OK && i < n; i++)
+		add_update(u, hu_get(in[0], i), hu_get(next, i), d[i]);
+	free(d);
+	if (st == HU_OK)
+		return HU_OK;
+	char *why = hu_xstrdup(hu_reason());
+	hu_fail(st, "step %zu, %s: %s", t->step, a->run->train->t[c->out[0]].name, why);
+	free(why);
+	return st;
+}
+
+static void
+update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, const hu_info *info, const update *u)
+{
+	double share = hu_harm_share(&u->harm), cosine = hu_harm_cosine(&u->harm);
+	const char *format = info ? hu_format_name(info->format) : "-";
+
+	row(out, t, c, info ? info->name : "all", format, "update", (double)u->moved, (double)u->swamped);
+	hu_tsv_int(out, (long long)u->n);
+	hu_tsv_none(out);
+	if (isnan(share)) {
+		hu_tsv_none(out);
+		hu_tsv_none(out);
+	} else {
+		hu_tsv_real(out, share);
+		hu_tsv_real(out, cosine);
+	}
+	hu_tsv_text(out, hu_harm_verdict(&u->harm));
+	for (int i = 0; info && i <= HIGH - LOW; i++) {
+		if (!u->bin[i])
+			continue;
+		hu_tsv_int(ratio, (long long)t->step);
+		hu_tsv_text(ratio, info->layer);
+		hu_tsv_text(ratio, info->name);
+		hu_tsv_text(ratio, format);
+		hu_tsv_int(ratio, hu_format_of(info->format).p);
+		hu_tsv_int(ratio, LOW + i);
+		hu_tsv_int(ratio, (long long)u->bin[i]);
+	}
+}
+
+/* Each judged output's sum alone, for whoever recomputes the counts elsewhere. */
+static hu_status
+element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu_tensor *const *in, int k, const size_t *element, size_t n, const hu_env *env)
+{
+	for (size_t i = 0; i < n; i++) {
+		hu_swamp one = { 0, 0, 0, 0 };
+		HU_TRY(c->op->swamping(c, in, k, element + i, 1, env, &one));
+		hu_tsv_int(each, (long long)t->step);
+		hu_tsv_int(each, c->id);
+		hu_tsv_text(each, tensor);
+		hu_tsv_int(each, (long long)element[i]);
+		hu_tsv_int(each, (long long)one.additions);
+		hu_tsv_int(each, (long long)one.swamped);
+		hu_tsv_int(each, (long long)one.stagnated);
+	}
+	return HU_OK;
+}
+
+static hu_status
+study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, hu_tsv *out, hu_tsv *each)
+{
+	const hu_info *info = &a->run->train->t[c->out[k]];
+	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
+	hu_swamp s = { 0, 0, 0, 0 };
+	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n);
+	hu_status st = c->op->swamping(c, in, k, element, n, &env, &s);
+
+	if (st == HU_OK && a->opt.elements)
+		st = element_rows(each, t, c, info->name, in, k, element, n, &env);
+	free(element);
+	if (st != HU_OK || !s.additions)
+		return st;
+	row(out, t, c, info->name, hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum", (double)s.additions, (double)s.swamped);
+	hu_tsv_int(out, (long long)s.outputs);
+	hu_tsv_int(out, (long long)s.stagnated);
+	hu_tsv_none(out);
+	hu_tsv_none(out);
+	hu_tsv_none(out);
+	return HU_OK;
+}
+
+typedef struct tables { hu_again again; hu_tsv out, ratio, each; hu_harm last; size_t updated, moved, swamped; } tables;
+
+static hu_status
+study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
+{
+	const hu_program *p = a->run->train;
+	update *u = hu_xcalloc(2, sizeof *u), *all = u + 1;
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < p->nc && st == HU_OK; i++) {
+		const hu_call *c = &p->c[i];
+		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+		if (inputs(c, t->t, in)) {
+			if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
+				st = study_update(a, t, c, in, u, &w->again.ladder);
+				if (st == HU_OK) {
+					update_row(&w->out, &w->ratio, t, c, &p->t[c->out[0]], u);
+					join(all, u);
+				}
+			} else if (!hu_is_update(p, c) && c->op->swamping)
+				for (int k = 0; k < c->nout && st == HU_OK; k++)
+					st = study_sum(a, t, c, in, k, &w->out, &w->each);
+		}
+		free(in);
+		hu_progress_step(bar, 1);
+	}
+	if (st == HU_OK && all->n) {
+		update_row(&w->out, &w->ratio, t, NULL, NULL, all);
+		w->moved += all->moved;
+		w->swamped += all->swamped;
+		w->updated += all->n;
+		w->last = all->harm;
+	}
+	free(u);
+	return st;
+}
+
+static hu_status
+run(hu_analysis *a)
+{
+	tables w = { .updated = 0 };
+	hu_progress bar;
+	hu_status st = HU_OK;
+
+	hu_again_start(&w.again);
+	hu_analysis_begin(a, &w.out, "swamping", COLUMNS);
+	hu_analysis_begin(a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count");
+	hu_tsv_init(&w.each);
+	hu_tsv_header(&w.each, "step call tensor element additions swamped stagnated");
+	hu_progress_start(&bar, "swamping", (size_t)a->nstep * (size_t)a->run->train->nc);
+	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
+		hu_trace *t;
+		st = hu_analysis_trace(a, i, &t);
+		if (st == HU_OK)
+			st = study_step(a, t, &w, &bar);
+	}
+	hu_progress_end(&bar);
+	if (st == HU_OK && a->opt.elements) {
+		char *path = hu_xprintf("%s.swamping", a->opt.elements);
+		st = hu_file_write(path, w.each.text.s, w.each.text.len);
+		free(path);
+	}
+	hu_tsv_release(&w.each);
+	if (st != HU_OK) {
+		hu_tsv_release(&w.out);
+		hu_tsv_release(&w.ratio);
+		return st;
+	}
+	hu_again_note(&w.again, &w.out);
+	hu_again_note(&w.again, &w.ratio);
+	st = hu_analysis_write(a, &w.ratio, "swamping-ratio.tsv");
+	hu_status wrote = hu_analysis_write(a, &w.out, "swamping.tsv");
+	if (w.updated) {
+		hu_str_addf(&a->said, "%zu of %zu weight updates swamped; last step: ", w.swamped, w.moved);
+		hu_harm_say(&a->said, &w.last, "the update");
+	} else {
+		hu_str_add(&a->said, "no traced step updated the weights");
+	}
+	return st == HU_OK ? wrote : st;
+}
+
+const hu_analyzer hu_analyzer_swamping = { "swamping", "additions and weight updates that changed nothing, and what the update lost by it", run };

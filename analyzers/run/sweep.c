@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/run/sweep.h"
+
+#include "lib/number/round.h"
+
+#include <math.h>
+
+double
+hu_sweep_threshold(hu_format f)
+{
+	return f.max + ldexp(1.0, f.emax - f.p);
+}
+
+static int
+bin(int k)
+{
+	return (k < HU_SWEEP_LOW ? HU_SWEEP_LOW : k > HU_SWEEP_HIGH ? HU_SWEEP_HIGH : k) - HU_SWEEP_LOW;
+}
+
+void
+hu_sweep_add(hu_sweep *s, double x, hu_format f)
+{
+	double a = fabs(x);
+
+	if (!hu_isfinite(x) || x == 0)
+		return;
+	int e = hu_exponent(a), te = hu_exponent(hu_sweep_threshold(f));
+	double m = ldexp(a, -e), tm = ldexp(hu_sweep_threshold(f), -te);
+	/* Half the smallest subnormal, 2^(emin-p), still rounds to zero: the tie goes to even. */
+	int need = f.emin - f.p - e + (m == 1);
+	/* The tie above the largest finite value goes up where its significand is odd (IEEE), down in FN formats. */
+	int over = te - e + (hu_has_inf(f) ? m < tm : m <= tm);
+	s->nonzeros++;
+	s->need[bin(need)]++;
+	s->need2[bin(need)] += (long double)a * a;
+	s->norm2 += (long double)a * a;
+	s->over[bin(over)]++;
+	if (a > s->amax)
+		s->amax = a;
+}
+
+void
+hu_sweep_join(hu_sweep *s, const hu_sweep *other)
+{
+	for (int i = 0; i < HU_SWEEP_BINS; i++) {
+		s->need[i] += other->need[i];
+		s->need2[i] += other->need2[i];
+		s->over[i] += other->over[i];
+	}
+	s->nonzeros += other->nonzeros;
+	s->norm2 += other->norm2;
+	if (other->amax > s->amax)
+		s->amax = other->amax;
+}
+
+void
+hu_sweep_at(const hu_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share)
+{
+	long double lost2 = 0;
+
+	*lost = *overflow = 0;
+	for (int i = 0; i < HU_SWEEP_BINS; i++) {
+		if (HU_SWEEP_LOW + i > k) {
+			*lost += s->need[i];
+			lost2 += s->need2[i];
+		} else
+			*overflow += s->over[i];
+	}
+	*l2_share = s->norm2 > 0 ? (double)sqrtl(lost2 / s->norm2) : 0;
+}
+
+int
+hu_sweep_safe(const hu_sweep *s, double share, double u, int *min, int *max)
+{
+	size_t lost = 0;
+	long double lost2 = 0;
+	int i = HU_SWEEP_BINS - 1;
+
+	*min = *max = 0;
+	if (!s->nonzeros)
+		return 0;
+	for (; i > 0; i--) {
+		/* Is scale 2^(k-1) still enough, which loses those that need k? */
+		lost += s->need[i];
+		lost2 += s->need2[i];
+		if ((double)lost > share * (double)s->nonzeros || (double)sqrtl(lost2 / s->norm2) > u)
+			break;
+	}
+	*min = HU_SWEEP_LOW + i;
+	for (i = 0; i < HU_SWEEP_BINS && !s->over[i]; i++)
+		;
+	*max = HU_SWEEP_LOW + i - 1;
+	return *min <= *max;
+}

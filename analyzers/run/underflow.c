@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+   underflow: what each cast, and each rounding of a result to a narrower format, made
+   zero or subnormal; and what of it reached the weights: the gradients handed to the
+   update against those of the exact step. */
+#include "analyzers/run/again.h"
+#include "analyzers/run/analyzer.h"
+#include "analyzers/run/exponents.h"
+#include "analyzers/formats/flush.h"
+#include "lib/judge/propagate.h"
+
+#include "lib/base/console/progress.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COLUMNS                                                                                               \
+	"step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz "    \
+	"share_nonzeros share_elements l2_share_lost cosine verdict of_elements overflow"
+
+static void
+row(hu_tsv *out, const hu_trace *t, int call, const hu_info *info, const char *from, const hu_flush *u, size_t of)
+{
+	double share = hu_harm_share(&u->harm), cosine = hu_harm_cosine(&u->harm);
+	const hu_underflow *n = &u->count;
+
+	hu_tsv_int(out, (long long)t->step);
+	if (call >= 0)
+		hu_tsv_int(out, call);
+	else
+		hu_tsv_none(out);
+	hu_tsv_text(out, info ? info->layer : "all");
+	hu_tsv_text(out, info ? info->name : "all");
+	hu_tsv_text(out, hu_tclass_name(info ? info->cls : HU_WGRAD));
+	hu_tsv_text(out, from);
+	hu_tsv_text(out, info ? hu_format_name(info->format) : "-");
+	hu_tsv_int(out, (long long)n->elements);
+	hu_tsv_int(out, (long long)n->nonzeros);
+	hu_tsv_int(out, (long long)n->zeroed);
+	hu_tsv_int(out, (long long)n->subnormal);
+	hu_tsv_int(out, (long long)n->lost);
+	hu_tsv_int(out, (long long)n->flushed);
+	hu_tsv_real(out, hu_flush_share(u));
+	hu_tsv_real(out, n->elements ? (double)n->zeroed / (double)n->elements : 0);
+	if (isnan(share)) {
+		hu_tsv_none(out);
+		hu_tsv_none(out);
+	} else {
+		hu_tsv_real(out, share);
+		hu_tsv_real(out, cosine);
+	}
+	/* What is not finite was kept from the weights where the step was skipped; inside a step it is no underflow. */
+	if (!strcmp(from, "exact") && !t->skipped)
+		hu_tsv_text(out, hu_harm_verdict(&u->harm));
+	else
+		hu_tsv_text(out, u->harm.nonfinite || t->skipped ? "-" : hu_verdict(share, cosine));
+	hu_tsv_int(out, (long long)of);
+	hu_tsv_int(out, (long long)u->overflow);
+}
+
+static int
+narrower(hu_format_id to, hu_format_id from)
+{
+	hu_format a = hu_format_of(to), b = hu_format_of(from);
+
+	return a.p < b.p || a.emin > b.emin;
+}
+
+/* A cast: every element, exactly, from its recorded input. */
+static int
+by_cast(hu_flush *u, const hu_call *c, const hu_trace *t)
+{
+	const hu_tensor *x = &t->t[c->in[0]], *y = &t->t[c->out[0]];
+	hu_format f = hu_format_of(y->format);
+	double s = 1;
+
+	if (!x->data || (c->nout > 1 && !t->t[c->out[1]].data))
+		return 0;
+	if (c->nout > 1)
+		s = hu_get(&t->t[c->out[1]], 0); /* a power of two: the product is exact */
+	for (size_t i = 0; i < y->n; i++)
+		hu_flush_add(u, hu_get(x, i) * s, hu_get(y, i), f);
+	return 1;
+}
+
+static hu_status
+study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder *ladder)
+{
+	const hu_program *p = a->run->train;
+	int cast = !strcmp(c->op->name, "cast");
+
+	for (int k = 0; k < c->nout; k++) {
+		const hu_info *info = &p->t[c->out[k]];
+		hu_format_id from = cast ? p->t[c->in[0]].format : c->fmt.compute;
+		const hu_judged *j = NULL;
+		hu_flush u;
+		memset(&u, 0, sizeof u);
+		if (!t->t[c->out[k]].data || !narrower(info->format, from))
+			continue;
+		if (cast && (k > 0 || !by_cast(&u, c, t)))
+			continue;
+		if (!cast) {
+			HU_TRY(hu_analysis_judge(a, t, c->out[k], NULL, &j));
+			if (!j)
+				continue;
+			hu_ladder_add(ladder, &j->ladder);
+			for (size_t i = 0; i < j->n; i++)
+				hu_flush_add(&u, j->exact[i], j->got[i], hu_format_of(info->format));
+		}
+		row(out, t, c->id, info, hu_format_name(from), &u, t->t[c->out[k]].n);
+	}
+	return HU_OK;
+}
+
+/* What the update was given against what it should have been. */
+static void
+study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
+{
+	const hu_program *p = a->run->train;
+
+	for (int i = 0; i < p->nt; i++) {
+		int g = p->t[i].grad;
+		hu_flush u;
+		if (!p->t[i].trainable || g < 0 || !t->t[g].data || !t->ideal[g])
+			continue;
+		memset(&u, 0, sizeof u);
+		for (size_t k = 0; k < t->t[g].n; k++)
+			hu_flush_add(&u, t->ideal[g][k], hu_get(&t->t[g], k), hu_format_of(p->t[g].format));
+		row(out, t, p->t[g].producer, &p->t[g], "exact", &u, t->t[g].n);
+		hu_flush_join(all, &u);
+	}
+}
+
+static hu_status
+study_step(hu_analysis *a, int i, hu_tsv *out, hu_tsv *exponents, hu_flush *all, hu_ladder *ladder)
+{
+	const hu_program *p = a->run->train;
+	hu_trace *t;
+
+	memset(all, 0, sizeof *all);
+	HU_TRY(hu_analysis_trace(a, i, &t));
+	HU_TRY(hu_analysis_ideal(a, t));
+	for (int k = 0; k < p->nc; k++)
+		HU_TRY(study_call(a, t, &p->c[k], out, ladder));
+	if (t->ideal)
+		study_gradients(a, t, out, all);
+	if (all->count.elements)
+		row(out, t, -1, NULL, "exact", all, all->count.elements);
+	hu_exponents_add(exponents, p, t->step, t->t);
+	return HU_OK;
+}
+
+static hu_status
+run(hu_analysis *a)
+{
+	hu_tsv out, exponents;
+	hu_flush all;
+	hu_again again;
+	hu_progress bar;
+	hu_status st = HU_OK;
+
+	hu_again_start(&again);
+	hu_tsv_init(&out);
+	hu_analysis_provenance(a, &out, "underflow");
+	hu_tsv_note(&out, "rows", "a cast is counted on all its elements; a result rounded to a narrower format on the judged sample (elements of of_elements); rows from 'exact' compare the gradients handed to the update, all elements, with those of the exact step; tensor 'all' is all of these together, and the step's verdict");
+	hu_tsv_note(&out, "sample", "%zu, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
+	hu_tsv_note(&out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
+	hu_tsv_note(&out, "counts", "lost_bits: below the smallest normal number before rounding, and changed by it (with became_zero); ftz: zero on hardware that flushes subnormal results (became_zero + became_subnormal)");
+	hu_tsv_header(&out, COLUMNS);
+	hu_analysis_begin(a, &exponents, "exponents", HU_EXPONENTS_COLUMNS);
+	hu_progress_start(&bar, "underflow", (size_t)a->nstep);
+	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
+		st = study_step(a, i, &out, &exponents, &all, &again.ladder);
+		hu_progress_step(&bar, 1);
+	}
+	hu_progress_end(&bar);
+	if (st != HU_OK) {
+		hu_tsv_release(&out);
+		hu_tsv_release(&exponents);
+		return st;
+	}
+	hu_again_note_step(a, &out);
+	hu_again_note(&again, &out);
+	st = hu_analysis_write(a, &exponents, "exponents.tsv");
+	hu_status wrote = hu_analysis_write(a, &out, "underflow.tsv");
+	if (all.count.elements) {
+		hu_str_addf(&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; ", hu_flush_share(&all));
+		hu_harm_say(&a->said, &all.harm, "the exact gradient");
+	} else
+		hu_str_addf(&a->said, "weight gradients not judged: the exact step was switched off or its inputs not recorded");
+	return st == HU_OK ? wrote : st;
+}
+
+const hu_analyzer hu_analyzer_underflow = { "underflow", "what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms", run };

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp tree: the summation tree of every product and reduction of the build, revealed from outside. */
+#include "analyzers/tree/reveal_known.h"
+#include "analyzers/tree/tree_box.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "lib/base/console/progress.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "n", "N", "32", "terms of each sum, 2 to 16384" },
+	{ "backend", "NAME", NULL, "cpu, cuda, shim or blas alone; all that this build and machine have where nothing is said" },
+	{ "sum", "MODEL", NULL, "a summation model of the products, repeatable: fma, chunk:8, tc:hopper,in=fp16; one of each where nothing is said" },
+	{ "in", "FORMAT", NULL, "format of the factors (default: fp32, fp64 for acc=fp64, fp16 for a tensor core)" },
+	{ "op", "NAME", NULL, "matmul, conv2d, conv2d_dx, conv2d_dw or bias_db alone; all where nothing is said" },
+	{ "part", "P", "0", "cut the products' inner dimension into parts of P terms, joined by the fixed tree" },
+	{ "full", NULL, NULL, "print the tree with every term, ((1 2) 3), in place of the folded text" },
+	{ "json", NULL, NULL, "print an array, a row a tree" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* One of each; lengths that divide 32. */
+static const char *const models[] = {
+	"fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "pairwise", "kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta",
+	"tc:turing", "tc:ampere", "tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16", "tc:hopper,in=e4m3,path=wgmma", "tc:hopper,in=e4m3,path=mma",
+	"tc:blackwell", NULL
+};
+
+typedef struct trees {
+	const hu_args *args;
+	size_t n, part;
+	hu_format_id in;
+	json_t *rows;
+	int full, wrong;
+	struct { char what[192]; uint64_t hash; } *seen;    /* of the first back end; hash 0: no tree */
+	int nseen, cap;
+	int alike, backends;                                /* rows of this back end that the first one has too; back ends before it */
+} trees;
+
+/* The folded text is about as long as the tree is irregular. */
+static char *
+text_of(const hu_order *o, int full)
+{
+	hu_str s;
+
+	hu_str_init(&s);
+	if (full)
+		hu_order_nested(o, &s);
+	else
+		hu_order_text(o, &s);
+	return s.s;
+}
+
+/* One box's answer. DOCUMENTED: the tree that its model promises, or NULL; O: NULL, and WHY. */
+typedef struct found { const char *backend, *what, *why; const hu_order *o, *documented; size_t sums; uint64_t hash; int differs, ours; hu_str names; } found;
+
+static void
+row_of(trees *t, const found *f)
+{
+	json_t *row = json_object();
+	char hash[24], *text = f->o ? text_of(f->o, t->full) : NULL;
+
+	snprintf(hash, sizeof hash, "0x%016llx", (unsigned long long)f->hash);
+	json_object_set_new(row, "backend", json_string(f->backend));
+	json_object_set_new(row, "sum", json_string(f->what));
+	json_object_set_new(row, "n", json_integer((json_int_t)t->n));
+	json_object_set_new(row, "tree", text ? json_string(text) : json_null());
+	if (!f->o)
+		json_object_set_new(row, "why", json_string(f->why));
+	if (f->o) {
+		json_object_set_new(row, "hash", json_string(hash));
+		json_object_set_new(row, "is", json_string(f->names.s));
+		json_object_set_new(row, "ours", json_boolean(f->ours));
+		json_object_set_new(row, "documented", f->documented ? json_boolean(!f->differs) : json_null());
+		json_object_set_new(row, "sums", json_integer((json_int_t)f->sums));
+	}
+	json_array_append_new(t->rows, row);
+	free(text);
+}
+
+static void
+print(const trees *t, const found *f)
+{
+	char *text = f->o ? text_of(f->o, t->full) : NULL, *want = f->differs ? text_of(f->documented, t->full) : NULL;
+
+	printf("%s: %s\n", f->backend, f->what);
+	if (f->o)
+		printf("  %s\n  0x%016llx  %s%s%s\n", text, (unsigned long long)f->hash, f->ours ? f->names.s : "none of ours", !f->ours && f->names.len ? ": " : "",
+		       f->ours ? "" : f->names.s);
+	else
+		printf("  %s\n", f->why);
+	if (want)
+		printf("  DIFFERS from what is documented: %s\n", want);
+	free(text);
+	free(want);
+}
+
+/* Sums that the first back end has with the same tree are counted instead of printed again. */
+static int
+again(trees *t, const found *f)
+{
+	if (!t->backends) {
+		HU_GROW(t->seen, t->nseen, t->cap);
+		snprintf(t->seen[t->nseen].what, sizeof t->seen->what, "%s", f->what);
+		t->seen[t->nseen++].hash = f->hash;
+		return 0;
+	}
+	for (int i = 0; i < t->nseen; i++)
+		if (!strcmp(t->seen[i].what, f->what) && t->seen[i].hash == f->hash && !f->differs) {
+			t->alike++;
+			return 1;
+		}
+	return 0;
+}
+
+static void
+show(trees *t, found *f)
+{
+	hu_str_init(&f->names);
+	if (f->o) {
+		f->hash = hu_order_hash(f->o);
+		f->differs = f->documented && f->hash != hu_order_hash(f->documented);
+		hu_order_names(f->hash, t->n, &f->names, &f->ours);
+	}
+	t->wrong += f->differs;
+	if (t->rows)
+		row_of(t, f);
+	else if (!again(t, f))
+		print(t, f);
+	hu_str_release(&f->names);
+}
+
+/* Sums that the tree asks of hu_reveal, about: along the way from a node's first term to it, each sibling again. */
+static size_t
+expected(const hu_order *o)
+{
+	size_t sums = o->leaves - 1;
+
+	for (; o->n; o = o->child[0])
+		for (int i = 1; i < o->n; i++)
+			sums += expected(o->child[i]) + (o->n > 2);
+	return sums;
+}
+
+/* A box whose sums are counted on a terminal, from the second second on. */
+typedef struct watched { hu_tree_box *box; hu_progress bar; } watched;
+
+static double
+watch(void *to, const double *terms, size_t n)
+{
+	watched *w = to;
+	double sum = w->box->sum(w->box, terms, n);
+
+	if (w->bar.done + 1 < w->bar.total)
+		hu_progress_step(&w->bar, 1);
+	return sum;
+}
+
+/* COMPENSATED: no tree is what is expected. */
+static hu_status
+reveal(trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
+{
+	found f = { .backend = backend, .what = what, .documented = documented };
+	double big, unit;
+	hu_order *o = NULL;
+	hu_status st = hu_reveal_masks(box->term, box->products, box->acc, t->n, &big, &unit);
+
+	if (st == HU_OK) {
+		watched w = { .box = box };
+		hu_progress_start(&w.bar, "tree", documented ? expected(documented) + 24 : t->n * 4);
+		w.bar.shown = hu_now() + 1;
+		hu_progress_note(&w.bar, "%.70s", what);
+		st = hu_reveal(&o, watch, &w, t->n, big, unit, &f.sums);
+		hu_progress_end(&w.bar);
+		if (box->st != HU_OK)
+			st = hu_fail(box->st, "%s", box->why);
+		t->wrong += st == HU_EUNABLE && documented && !compensated;
+	}
+	if (st != HU_OK && st != HU_EUNABLE)
+		return st;
+	f.o = o;
+	f.why = hu_reason();
+	show(t, &f);
+	hu_order_free(o);
+	return HU_OK;
+}
+
+static hu_format_id
+factors(const trees *t, const hu_sum *s)
+{
+	if (t->in != HU_NO_FORMAT)
+		return t->in;
+	if (s->id == HU_SUM_TC)
+		return s->in == HU_NO_FORMAT ? HU_FP16 : s->in;
+	return s->acc == HU_FP64 ? HU_FP64 : HU_FP32;
+}
+
+/* One operator by one model on one back end. */
+static hu_status
+product(trees *t, const hu_backend *b, const char *op, const char *model)
+{
+	hu_sum s;
+	hu_tree_box box;
+	char what[192], name[96];
+	hu_order *documented = NULL;
+
+	HU_TRY(hu_sum_parse(model, &s));
+	hu_format_id in = factors(t, &s);
+	size_t part = t->part < t->n ? t->part : 0;
+	hu_status st = hu_tree_box_open(&box, b, op, s, in, part, t->n);
+	if (st == HU_OK) {
+		hu_sum_print(box.program->c[0].sum, name, sizeof name);
+		snprintf(what, sizeof what, "%s by %s, factors in %s", op, name, hu_format_name(in));
+		if (part)
+			snprintf(what + strlen(what), sizeof what - strlen(what), ", parts of %zu", part);
+		documented = hu_order_of_model(box.program->c[0].sum, t->n, part);
+		st = reveal(t, &box, b->name, what, documented, s.id == HU_SUM_NEUMAIER || s.id == HU_SUM_DOT2);
+	}
+	hu_order_free(documented);
+	hu_tree_box_close(&box);
+	return st;
+}
+
+static hu_status
+reduction(trees *t, const hu_backend *b)
+{
+	hu_tree_box box;
+	hu_format_id in = t->in == HU_NO_FORMAT ? HU_FP32 : t->in;
+	hu_status st = hu_tree_box_open(&box, b, "bias_db", hu_sum_default(), in, 0, t->n);
+
+	if (st == HU_OK) {
+		hu_order *documented = hu_order_lanes(t->n, 32, 4096);
+		char what[64];
+		snprintf(what, sizeof what, "bias_db, values in %s", hu_format_name(in));
+		st = reveal(t, &box, b->name, what, documented, 0);
+		hu_order_free(documented);
+	}
+	hu_tree_box_close(&box);
+	return st;
+}
+
+static hu_status
+back_end(trees *t, const hu_backend *b)
+{
+	static const char *const ops[] = { "matmul", "conv2d", "conv2d_dx", "conv2d_dw", NULL };
+	const char *only = hu_args_text(t->args, "op"), *model;
+	int given = hu_args_given(t->args, "sum");
+
+	for (int i = 0; ops[i]; i++) {
+		if (only && strcmp(only, ops[i]))
+			continue;
+		for (int k = 0; (model = given ? hu_args_nth(t->args, "sum", k) : models[k]); k++) {
+			if (!given && !only && i && k)
+				break; /* one model shows a convolution's order: its arithmetic is matmul's */
+			HU_TRY(product(t, b, ops[i], model));
+		}
+	}
+	return !given && (!only || !strcmp(only, "bias_db")) ? reduction(t, b) : HU_OK;
+}
+
+static hu_status
+blas(trees *t, int asked)
+{
+	static const char *const names[] = { "cblas_sgemm", "cblas_dgemm", "cblas_sdot", "cblas_ddot", NULL };
+	hu_status st = HU_OK;
+
+	for (int i = 0; names[i] && st == HU_OK; i++) {
+		hu_tree_box box;
+		st = hu_tree_box_blas(&box, names[i], t->n);
+		if (st == HU_OK)
+			st = reveal(t, &box, "blas", names[i], NULL, 0);
+		else if (!asked)
+			st = HU_OK;
+		hu_tree_box_close(&box);
+	}
+	return st;
+}
+
+static hu_status
+all(trees *t)
+{
+	const char *only = hu_args_text(t->args, "backend");
+	const hu_backend *b;
+
+	if (only && strcmp(only, "blas") && hu_backend_find(only, &b) != HU_OK)
+		return hu_fail(HU_EINVAL, "%s, and here blas", hu_reason());
+	for (int i = 0; (b = hu_backend_at(i)); i++) {
+		if (only && strcmp(only, b->name))
+			continue;
+		hu_status st = back_end(t, b);
+		if (!only && i && (st == HU_EUNABLE || st == HU_EDEVICE)) {
+			if (!t->rows)
+				printf("%s: not here: %s\n", b->name, hu_reason());
+			continue;
+		}
+		HU_TRY(st);
+		if (t->alike)
+			printf("%s: %d sum%s in the same order as on %s\n", b->name, t->alike, t->alike > 1 ? "s" : "", hu_backend_at(0)->name);
+		t->alike = 0;
+		t->backends++;
+	}
+	if (!hu_args_given(t->args, "sum") && !hu_args_given(t->args, "op") && (!only || !strcmp(only, "blas")))
+		HU_TRY(blas(t, only != NULL));
+	return HU_OK;
+}
+
+static hu_status
+parse(const hu_args *args, trees *t)
+{
+	static const char *const ops[] = { "matmul", "conv2d", "conv2d_dx", "conv2d_dw", "bias_db" };
+	const char *op = hu_args_text(args, "op");
+	long long n, part;
+	int known = 0;
+
+	memset(t, 0, sizeof *t);
+	t->args = args;
+	t->in = HU_NO_FORMAT;
+	HU_TRY(hu_args_int(args, "n", 2, 16384, &n));
+	HU_TRY(hu_args_int(args, "part", 0, 16384, &part));
+	t->n = (size_t)n;
+	t->part = (size_t)part;
+	t->full = hu_args_given(args, "full");
+	if (hu_args_text(args, "in"))
+		HU_TRY(hu_format_find(hu_args_text(args, "in"), &t->in));
+	for (size_t i = 0; op && i < sizeof ops / sizeof *ops; i++)
+		known |= !strcmp(op, ops[i]);
+	if (op && !known)
+		return hu_fail(HU_EINVAL, "--op '%s' sums nothing here; known: matmul, conv2d, conv2d_dx, conv2d_dw, bias_db", op);
+	if (args->nrest)
+		return hu_fail(HU_EINVAL, "'%s': tree takes options alone", args->rest[0]);
+	if (hu_args_given(args, "json"))
+		t->rows = json_array();
+	return HU_OK;
+}
+
+static int
+run(const hu_args *args)
+{
+	trees t;
+	hu_status st = parse(args, &t);
+
+	if (st == HU_OK)
+		st = all(&t);
+	if (st == HU_OK && t.rows) {
+		json_dumpf(t.rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		putchar('\n');
+	}
+	json_decref(t.rows);
+	free(t.seen);
+	if (st != HU_OK)
+		return hu_complain(st);
+	return t.wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
+}
+
+static int
+not_blas(const void *of)
+{
+	const char *backend = hu_args_text(of, "backend");
+
+	return !backend || strcmp(backend, "blas");
+}
+
+static int
+sums_products(const void *of)
+{
+	const char *op = hu_args_text(of, "op");
+
+	return !op || strcmp(op, "bias_db");
+}
+
+static const hu_opt_need needs[] = {
+	{ "sum in op part", not_blas, "on a BLAS, whose products are its own" },
+	{ "sum part", sums_products, "on bias_db, which sums no products" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_tree = {
+	"tree", "[OPTION...]", "reveal the order in which every product and reduction of this build sums",
+	"Each sum is a black box: M and -M at two places and small units elsewhere, and the result counts the\n"
+	"units that are added after the two have met (FPRev, arXiv 2411.00442). Terms count from 1.\n"
+	"  seq(a, b, c)     ((a + b) + c); 1..8 terms 1 to 8; T x4 +8: T and three more, each 8 terms on;\n"
+	"                   [1, 2] x3 +4: terms 1, 2, 5, 6, 9, 10\n"
+	"  pair(T, +s)      T plus the same tree s terms on; pairs(1..8): halves summed recursively\n"
+	"  fused(a, b, c)   one node of several terms; fused(1..16; x2 +16): a chain of two, the second\n"
+	"                   taking the first one's sum and the next 16 terms\n"
+	"The hash is the tree's, whatever the order of siblings. A tree that differs from its model's is exit 1;\n"
+	"of a BLAS nothing is documented: what it has, no tree too, is told and no failure.",
+	opts, run, needs
+};

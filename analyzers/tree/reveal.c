@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/tree/reveal.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/philox.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+hu_order *
+hu_order_leaf(size_t leaf)
+{
+	hu_order *o = hu_xcalloc(1, sizeof *o);
+
+	o->leaf = leaf;
+	o->leaves = 1;
+	return o;
+}
+
+/* The smallest term below O: children are in the order of theirs. */
+static size_t
+first(const hu_order *o)
+{
+	while (o->n)
+		o = o->child[0];
+	return o->leaf;
+}
+
+void
+hu_order_add(hu_order *o, hu_order *c)
+{
+	int at = o->n;
+
+	HU_GROW(o->child, o->n, o->cap);
+	for (; at && first(o->child[at - 1]) > first(c); at--)
+		o->child[at] = o->child[at - 1];
+	o->child[at] = c;
+	o->n++;
+	o->leaves += c->leaves;
+}
+
+hu_order *
+hu_order_node(hu_order *a, hu_order *b)
+{
+	hu_order *o;
+
+	if (!a || !b)
+		return a ? a : b;
+	o = hu_xcalloc(1, sizeof *o);
+	hu_order_add(o, a);
+	hu_order_add(o, b);
+	return o;
+}
+
+void
+hu_order_free(hu_order *o)
+{
+	if (!o)
+		return;
+	for (int i = 0; i < o->n; i++)
+		hu_order_free(o->child[i]);
+	free(o->child);
+	free(o);
+}
+
+uint64_t
+hu_order_hash(const hu_order *o)
+{
+	uint64_t sum = 0;
+
+	if (!o->n)
+		return hu_mix64(o->leaf + 1);
+	for (int i = 0; i < o->n; i++) /* a sum: siblings have no order */
+		sum += hu_order_hash(o->child[i]);
+	return hu_mix64(sum ^ (uint64_t)o->n * 0x9e3779b97f4a7c15u);
+}
+
+/* How many of the terms I and J are below O; *MET is set at the lowest node with both. */
+static int
+count_pair(const hu_order *o, size_t i, size_t j, size_t *met)
+{
+	int have = 0;
+
+	if (!o->n)
+		return (o->leaf == i) + (o->leaf == j);
+	for (int k = 0; k < o->n && have < 2; k++)
+		have += count_pair(o->child[k], i, j, met);
+	if (have == 2 && !*met)
+		*met = o->leaves;
+	return have;
+}
+
+size_t
+hu_order_meet(const hu_order *o, size_t i, size_t j)
+{
+	size_t met = 0;
+
+	count_pair(o, i, j, &met);
+	return met;
+}
+
+hu_status
+hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *big, double *unit)
+{
+	/* Bits that a wider second accumulator or a tensor core's alignment keeps below BIG: 25, and two to spare. */
+	enum { ALIGNED = 27 };
+	int factors = products ? 2 : 1, log = 0, least = factors * (term.emin - term.p + 1), top, low, enough, bottom = acc.emin - acc.p + 1;
+
+	while (((size_t)1 << log) < n)
+		log++;
+	top = factors * term.emax < acc.emax ? factors * term.emax : acc.emax;
+	if (top > 1000)
+		top = 1000;
+	bottom = least > bottom ? least : bottom;
+	enough = top - acc.p - 2 - log; /* n units stay below a quarter of BIG's ulp: half of it below a power of two, and no tie */
+	low = enough < top - ALIGNED - log ? enough : top - ALIGNED - log;
+	if (low < bottom) /* as far below as there is room */
+		low = bottom;
+	if (n > (size_t)1 << (acc.p < 40 ? acc.p : 40) || low > enough || top < 1)
+		return hu_fail(HU_EUNABLE, "masks cannot tell %zu terms apart: %s of %s in %s leave room for %.0f", n, products ? "products" : "values", hu_format_name(term.id), hu_format_name(acc.id),
+		               enough + log < bottom ? 0 : fmin(hu_pow2(acc.p), hu_pow2(enough + log - bottom)));
+	*big = hu_pow2(top);
+	*unit = hu_pow2(low);
+	return HU_OK;
+}
+
+typedef struct box {
+	hu_reveal_sum *sum;
+	void *to;
+	size_t n, sums;
+	double big, unit, *terms;
+	int broken;             /* some count is no count */
+} box;
+
+/* Leaves under the node where terms I and J meet, as the box has it. */
+static size_t
+meet(box *b, size_t i, size_t j)
+{
+	double r;
+
+	b->terms[i] = b->big;
+	b->terms[j] = -b->big;
+	r = b->sum(b->to, b->terms, b->n) / b->unit;
+	b->terms[i] = b->terms[j] = b->unit;
+	b->sums++;
+	if (!(r >= 0 && r <= (double)b->n - 2) || r != floor(r)) {
+		b->broken = 1;
+		return b->n;
+	}
+	return b->n - (size_t)r;
+}
+
+typedef struct met { size_t term, leaves; } met;
+
+static int
+by_leaves(const void *a, const void *b)
+{
+	const met *x = a, *y = b;
+
+	return x->leaves != y->leaves ? x->leaves < y->leaves ? -1 : 1 : x->term < y->term ? -1 : x->term > y->term;
+}
+
+/* The tree of the terms of M[0..n-1], ascending; *TOP gets the leaves that the box has below its root.
+   Along the way from the first term to the root, each node's other leaves are those with one count. */
+static hu_order *
+build(box *b, met *m, size_t n, size_t *top)
+{
+	hu_order *o = hu_order_leaf(m[0].term);
+
+	*top = 1;
+	for (size_t k = 1; k < n; k++)
+		m[k].leaves = meet(b, m[0].term, m[k].term);
+	qsort(m + 1, n - 1, sizeof *m, by_leaves);
+	for (size_t k = 1, end; k < n && !b->broken; k = end) {
+		size_t here = m[k].leaves, below;
+		for (end = k; end < n && m[end].leaves == here; end++)
+			;
+		hu_order *other = build(b, m + k, end - k, &below);
+		if (below == here) { /* they meet where they meet the first term: one node of several */
+			hu_order *node = hu_order_node(o, other->child[0]);
+			for (int i = 1; i < other->n; i++)
+				hu_order_add(node, other->child[i]);
+			free(other->child);
+			free(other);
+			o = node;
+		} else {
+			o = hu_order_node(o, other);
+		}
+		*top = here;
+	}
+	return o;
+}
+
+/* Random pairs against the tree: a box that is no tree is found out. */
+static void
+verify(box *b, const hu_order *o)
+{
+	enum { PAIRS = 24 };
+
+	for (unsigned k = 0; k < PAIRS && b->n > 1 && !b->broken; k++) {
+		hu_random r = hu_random_at(20, hu_fnv1a32("reveal"), 0, k);
+		size_t i = r.w[0] % b->n, j = r.w[1] % (b->n - 1);
+		j += j >= i;
+		if (meet(b, i, j) != hu_order_meet(o, i, j))
+			b->broken = 1;
+	}
+}
+
+hu_status
+hu_reveal(hu_order **out, hu_reveal_sum *sum, void *to, size_t n, double big, double unit, size_t *sums)
+{
+	box b = { sum, to, n, 0, big, unit, hu_xmalloc(n * sizeof(double)), 0 };
+	met *m = hu_xcalloc(n, sizeof *m);
+	size_t top;
+
+	for (size_t i = 0; i < n; i++) {
+		b.terms[i] = unit;
+		m[i].term = i;
+	}
+	*out = build(&b, m, n, &top);
+	if (!b.broken && top != n && n > 1)
+		b.broken = 1;
+	if (!b.broken)
+		verify(&b, *out);
+	if (sums)
+		*sums = b.sums;
+	free(m);
+	free(b.terms);
+	if (!b.broken)
+		return HU_OK;
+	hu_order_free(*out);
+	*out = NULL;
+	return hu_fail(HU_EUNABLE, "no tree: terms reach the result that were added before the masks cancelled");
+}

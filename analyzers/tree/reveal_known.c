@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/tree/reveal_known.h"
+
+#include "lib/base/mem.h"
+#include "lib/sum/tc.h"
+#include "lib/sum/tree.h"
+
+#include <stdlib.h>
+
+/* Terms from FIRST on, STEP apart, as long as they are below END. */
+static hu_order *
+chain(size_t first, size_t end, size_t step)
+{
+	hu_order *o = NULL;
+
+	for (size_t k = first; k < end; k += step)
+		o = hu_order_node(o, hu_order_leaf(k));
+	return o;
+}
+
+hu_order *
+hu_order_ascending(size_t n)
+{
+	return chain(0, n, 1);
+}
+
+hu_order *
+hu_order_slices(size_t n, size_t length)
+{
+	hu_order *o = NULL;
+
+	for (size_t k = 0; k < n; k += length)
+		o = hu_order_node(o, chain(k, n - k < length ? n : k + length, 1));
+	return o;
+}
+
+static hu_order *
+halves(size_t first, size_t n)
+{
+	size_t half = 1;
+
+	if (n == 1)
+		return hu_order_leaf(first);
+	while (2 * half < n)
+		half *= 2;
+	return hu_order_node(halves(first, half), halves(first + half, n - half));
+}
+
+hu_order *
+hu_order_pairwise(size_t n)
+{
+	return halves(0, n);
+}
+
+/* X's N trees by lanes: lane j adds j, j + LANES, …; lanes that got nothing vanish. */
+static hu_order *
+fold(hu_order **x, size_t n, size_t lanes)
+{
+	hu_order **lane = hu_xcalloc(lanes, sizeof(hu_order *)), *o;
+
+	for (size_t i = 0; i < n; i++)
+		lane[i % lanes] = hu_order_node(lane[i % lanes], x[i]);
+	for (size_t step = lanes / 2; step; step /= 2)
+		for (size_t j = 0; j < step; j++)
+			lane[j] = hu_order_node(lane[j], lane[j + step]);
+	o = lane[0];
+	free(lane);
+	return o;
+}
+
+static hu_order *
+joined(hu_order **x, size_t n, size_t lanes, size_t block)
+{
+	for (; block && n > block; n = (n + block - 1) / block)
+		for (size_t b = 0; b * block < n; b++)
+			x[b] = fold(x + b * block, n - b * block < block ? n - b * block : block, lanes);
+	return fold(x, n, lanes);
+}
+
+hu_order *
+hu_order_lanes(size_t n, size_t lanes, size_t block)
+{
+	hu_order **x = hu_xcalloc(n, sizeof(hu_order *)), *o;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = hu_order_leaf(i);
+	o = joined(x, n, lanes, block);
+	free(x);
+	return o;
+}
+
+/* A fused node of the sum so far and the terms of K that TAKES says. */
+static hu_order *
+fuse(hu_order *before, size_t first, size_t end, int half)
+{
+	hu_order *o = NULL, *node = NULL;
+
+	for (size_t k = first; k < end; k++) {
+		if (half >= 0 && (k - first) % 4 / 2 != (size_t)half)
+			continue;
+		hu_order *leaf = hu_order_leaf(k);
+		if (node)
+			hu_order_add(node, leaf);
+		else if (before || o)
+			node = hu_order_node(before ? before : o, leaf);
+		else
+			o = leaf;
+	}
+	return node ? node : o ? o : before;
+}
+
+hu_order *
+hu_order_blocks(size_t n, size_t width)
+{
+	hu_order *o = NULL;
+
+	for (size_t k = 0; k < n; k += width)
+		o = fuse(o, k, n - k < width ? n : k + width, -1);
+	return o;
+}
+
+hu_order *
+hu_order_half_blocks(size_t n, size_t width)
+{
+	hu_order *o = NULL;
+
+	for (size_t k = 0; k < n; k += 2 * width) {
+		size_t end = n - k < 2 * width ? n : k + 2 * width;
+		o = hu_order_node(o, fuse(fuse(NULL, k, end, 0), k, end, 1));
+	}
+	return o;
+}
+
+static hu_order *
+one_part(hu_sum s, size_t n)
+{
+	hu_tc t;
+
+	switch (s.id) {
+	case HU_SUM_FMA:
+	case HU_SUM_KAHAN: /* what a mask absorbs does not come back from its compensation, which is absorbed by the other mask */
+	case HU_SUM_SEQUENTIAL: return hu_order_ascending(n);
+	case HU_SUM_CHUNK:
+	case HU_SUM_FABSUM:
+	case HU_SUM_PROMOTE: return hu_order_slices(n, (size_t)s.n);
+	case HU_SUM_SPLITK: return hu_order_slices(n, (n + (size_t)s.n - 1) / (size_t)s.n);
+	case HU_SUM_PAIRWISE: return hu_order_pairwise(n);
+	case HU_SUM_TC:
+		t = hu_tc_of(s.arch, s.in, s.path);
+		if (t.kind == HU_TC_BLOCK)
+			return hu_order_blocks(n, (size_t)t.l);
+		return t.kind == HU_TC_HALVES ? hu_order_half_blocks(n, (size_t)t.l) : hu_order_ascending(n);
+	default: return NULL;
+	}
+}
+
+static void
+move(hu_order *o, size_t by)
+{
+	o->leaf += by;
+	for (int i = 0; i < o->n; i++)
+		move(o->child[i], by);
+}
+
+hu_order *
+hu_order_of_model(hu_sum s, size_t n, size_t part)
+{
+	hu_order **x, *o;
+	size_t parts = 0;
+
+	if (!part || part >= n)
+		return one_part(s, n);
+	x = hu_xcalloc((n + part - 1) / part, sizeof(hu_order *));
+	for (size_t k = 0; k < n; k += part) {
+		o = one_part(s, n - k < part ? n - k : part);
+		if (!o)
+			break;
+		move(o, k);
+		x[parts++] = o;
+	}
+	o = parts ? joined(x, parts, 32, HU_TREE_BLOCK) : NULL;
+	free(x);
+	return o;
+}
+
+/* Compares and frees; a name is added where the hashes agree. */
+static int
+is(uint64_t hash, hu_order *o, hu_str *names, const char *fmt, size_t number)
+{
+	int equal = o && hu_order_hash(o) == hash;
+
+	if (equal) {
+		hu_str_add(names, names->len ? ", " : "");
+		hu_str_addf(names, fmt, number);
+	}
+	hu_order_free(o);
+	return equal;
+}
+
+/* An architecture after the other, its formats behind it: tc:hopper,in=fp16|bf16. */
+static void
+tensor_cores(uint64_t hash, size_t n, hu_str *names)
+{
+	static const struct { hu_tc_arch arch; hu_format_id in; int kind, l; } row[] = {
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) { HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
+#include "lib/sum/tc.def"
+#undef TC
+	};
+	signed char known[2][65] = { { 0 } };   /* of a width: 1 it is this order, -1 it is not */
+	int arch = -1;
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		int kind = row[i].kind == HU_TC_HALVES, l = row[i].l;
+		if ((row[i].kind != HU_TC_BLOCK && !kind) || l > 64)
+			continue;
+		if (!known[kind][l]) {
+			hu_order *o = kind ? hu_order_half_blocks(n, (size_t)l) : hu_order_blocks(n, (size_t)l);
+			known[kind][l] = hu_order_hash(o) == hash ? 1 : -1;
+			hu_order_free(o);
+		}
+		if (known[kind][l] < 0)
+			continue;
+		if (arch == (int)row[i].arch)
+			hu_str_addf(names, "|%s", hu_format_name(row[i].in));
+		else
+			hu_str_addf(names, "%stc:%s,in=%s", names->len ? ", " : "", hu_tc_arch_name(row[i].arch), hu_format_name(row[i].in));
+		arch = (int)row[i].arch;
+	}
+}
+
+void
+hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
+{
+	is(hash, hu_order_ascending(n), names, "fma, sequential", n);
+	is(hash, hu_order_pairwise(n), names, "pairwise", n);
+	is(hash, hu_order_lanes(n, 32, HU_TREE_BLOCK), names, "the fixed tree", n);
+	for (size_t length = names->len ? n : 2; length < n; length += n <= 512 ? 1 : length) { /* long sums: powers of two */
+		if (!is(hash, hu_order_slices(n, length), names, "chunk:%zu", length))
+			continue;
+		hu_str_addf(names, ", promote:%zu", length);
+		if ((n + (n + length - 1) / length - 1) / ((n + length - 1) / length) == length)
+			hu_str_addf(names, ", splitk:%zu", (n + length - 1) / length);
+	}
+	tensor_cores(hash, n, names);
+	*ours = names->len > 0;
+	for (size_t lanes = 2; !*ours && lanes <= 64; lanes *= 2)
+		is(hash, hu_order_lanes(n, lanes, 0), names, "%zu strided lanes folded by halves", lanes);
+}

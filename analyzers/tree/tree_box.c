@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/tree/tree_box.h"
+
+#include "lib/base/mem.h"
+#include "lib/exact/blas.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Outputs beside each other: vector lanes and the rest of a row must all sum alike. */
+enum { COLUMNS = 19, ROWS = 2, EDGE = 3 };
+
+/* Factors of T, a power of two: their exponents differ by one at most. */
+static void
+split(double t, double *a, double *b)
+{
+	int e = ilogb(t), half = e >= 0 ? (e + 1) / 2 : e / 2;
+
+	*a = t < 0 ? -hu_pow2(half) : hu_pow2(half);
+	*b = hu_pow2(e - half);
+}
+
+static void
+put(char *values, int wide, size_t at, double v)
+{
+	if (wide)
+		((double *)(void *)values)[at] = v;
+	else
+		((float *)(void *)values)[at] = (float)v;
+}
+
+/* Between two sums few terms change: remembers TERMS, and says whether K is new. */
+static int
+changed(hu_tree_box *x, const double *terms, size_t k)
+{
+	if (x->last[k] == terms[k])
+		return 0;
+	x->last[k] = terms[k];
+	return 1;
+}
+
+static int
+is_wide(const hu_tree_box *x)
+{
+	return x->program ? hu_is_wide(x->program->t[x->b].format) : x->acc.id == HU_FP64;
+}
+
+/* Room for ROWS and COLUMNS of N values, and no term known yet. */
+static void
+room(hu_tree_box *x, size_t rows, size_t columns)
+{
+	size_t size = is_wide(x) ? sizeof(double) : sizeof(float);
+
+	x->last = hu_xmalloc(x->n * sizeof *x->last);
+	for (size_t k = 0; k < x->n; k++)
+		x->last[k] = NAN;
+	x->a_values = hu_xcalloc(x->n * rows + 1, size);
+	x->b_values = hu_xcalloc(x->n * columns + 1, size);
+}
+
+/* The sum, where every output that should be it agrees. */
+static hu_status
+get(hu_tree_box *x, double *sum)
+{
+	const hu_info *t = &x->program->t[x->y];
+	size_t n = hu_count(t->shape);
+	void *raw = hu_xmalloc(n * hu_element_size(t->format));
+	hu_tensor y = { .format = t->format, .n = n, .data = raw };
+	hu_status st = x->backend->read(x->machine, x->y, raw);
+
+	*sum = st == HU_OK ? hu_get(&y, x->at) : 0;
+	for (size_t i = 1; st == HU_OK && i < x->columns; i++)
+		if (hu_bits64(hu_get(&y, x->at + i)) != hu_bits64(*sum))
+			st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", *sum, hu_get(&y, x->at + i));
+	free(raw);
+	return st;
+}
+
+static double
+answer(hu_tree_box *x, double sum)
+{
+	if (x->st == HU_OK)
+		return sum;
+	if (!*x->why)
+		snprintf(x->why, sizeof x->why, "%s", hu_reason());
+	return NAN;
+}
+
+/* Convolutions have a 3 x 3 kernel where the terms can be dealt to it, and one tap otherwise. */
+static size_t
+edge_of(size_t n)
+{
+	return n % (EDGE * EDGE) == 0 ? EDGE : 1;
+}
+
+static double
+run_program(void *to, const double *terms, size_t n)
+{
+	hu_tree_box *x = to;
+	hu_env env = { 0, 0 };
+	double sum = NAN;
+	int dx = !strcmp(x->op, "conv2d_dx"), wide = is_wide(x);
+	size_t taps = edge_of(n) * edge_of(n), channels = n / taps;
+
+	for (size_t k = 0; k < n; k++) {
+		double f = terms[k], g = terms[k];
+		size_t tap = k / channels, channel = k % channels, at = k;
+		if (!changed(x, terms, k))
+			continue;
+		if (x->products)
+			split(terms[k], &f, &g);
+		if (dx) /* the data gradient's first tap meets the last pixel */
+			at = (taps - 1 - tap) * channels + channel;
+		for (size_t r = 0; r < x->rows; r++)
+			put(x->a_values, wide, r * n + at, f);
+		for (size_t c = 0; c < COLUMNS; c++)
+			put(x->b_values, wide, dx ? (tap * COLUMNS + c) * channels + channel : k * COLUMNS + c, g);
+	}
+	if (x->st == HU_OK && x->rows)
+		x->st = x->backend->write(x->machine, x->a, x->a_values);
+	if (x->st == HU_OK)
+		x->st = x->backend->write(x->machine, x->b, x->b_values);
+	if (x->st == HU_OK)
+		x->st = x->backend->step(x->machine, &env);
+	if (x->st == HU_OK)
+		x->st = get(x, &sum);
+	return answer(x, sum);
+}
+
+/* Shapes by which every term enters each sum exactly once. */
+static void
+shapes(hu_tree_box *x, hu_shape *a, hu_shape *b, hu_shape *y)
+{
+	size_t edge = edge_of(x->n), channels = x->n / (edge * edge);
+
+	x->rows = 1;
+	x->columns = COLUMNS;
+	*a = hu_shape4(1, edge, edge, channels);
+	*y = hu_shape4(1, edge, edge, COLUMNS);
+	if (!strcmp(x->op, "matmul")) {
+		x->rows = ROWS;
+		x->columns = ROWS * COLUMNS;
+		*a = hu_shape2(ROWS, x->n);
+		*b = hu_shape2(x->n, COLUMNS);
+		*y = hu_shape2(ROWS, COLUMNS);
+	} else if (!strcmp(x->op, "conv2d")) { /* the middle pixel's window lies within the image */
+		*b = hu_shape4(edge, edge, channels, COLUMNS);
+		x->at = edge * edge / 2 * COLUMNS;
+	} else if (!strcmp(x->op, "conv2d_dx")) {
+		*b = hu_shape4(edge, edge, COLUMNS, channels);
+		x->at = edge * edge / 2 * COLUMNS;
+	} else if (!strcmp(x->op, "conv2d_dw")) { /* an image of one pixel a term */
+		*a = hu_shape4(x->n, 1, 1, 1);
+		*b = hu_shape4(x->n, 1, 1, COLUMNS);
+		*y = hu_shape4(1, 1, 1, COLUMNS);
+	} else {
+		x->rows = 0;
+		*b = hu_shape2(x->n, COLUMNS);
+		*y = hu_shape1(COLUMNS);
+	}
+}
+
+hu_status
+hu_tree_box_open(hu_tree_box *x, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n)
+{
+	hu_shape a, b, y;
+	hu_call *c;
+
+	memset(x, 0, sizeof *x);
+	x->op = op;
+	x->n = n;
+	x->a = -1;
+	x->backend = backend;
+	x->sum = run_program;
+	x->term = hu_format_of(in);
+	x->products = strcmp(op, "bias_db") != 0;
+	if (x->products)
+		HU_TRY(hu_sum_resolve(&s, in, in, s.id == HU_SUM_TC ? s.out : s.acc));
+	x->acc = hu_format_of(x->products ? s.acc : in == HU_FP64 ? HU_FP64 : HU_FP32);
+	hu_format_id out = s.id == HU_SUM_PROMOTE ? s.acc == HU_FP64 ? HU_FP64 : HU_FP32 : x->acc.id;
+	shapes(x, &a, &b, &y);
+	x->program = hu_program_new("tree");
+	if (x->rows)
+		x->a = hu_program_tensor(x->program, "box.a", in, a, HU_ACTIVATION);
+	x->b = hu_program_tensor(x->program, "box.b", in, b, HU_ACTIVATION);
+	room(x, x->rows, COLUMNS);
+	x->y = hu_program_tensor(x->program, "box.y", out, y, HU_ACTIVATION);
+	int inputs[2] = { x->rows ? x->a : x->b, x->b };
+	c = hu_program_call(x->program, op, HU_FORWARD, "box", inputs, x->rows ? 2 : 1, &x->y, 1);
+	c->sum = s;
+	c->fmt.acc = s.acc;
+	c->fmt.out = out;
+	if (part)
+		hu_attr_set(c, "part", (double)part);
+	if (!strcmp(op, "conv2d_dx")) {
+		hu_attr_set(c, "height", (double)edge_of(n));
+		hu_attr_set(c, "width", (double)edge_of(n));
+	}
+	if (!strcmp(op, "conv2d_dw")) {
+		hu_attr_set(c, "kh", 1);
+		hu_attr_set(c, "kw", 1);
+	}
+	HU_TRY(hu_program_validate(x->program));
+	return backend->open(&x->machine, x->program, HU_GEMM_AUTO);
+}
+
+typedef void gemm_f(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+typedef void gemm_d(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
+typedef float dot_f(int, const float *, int, const float *, int);
+typedef double dot_d(int, const double *, int, const double *, int);
+
+/* One row times COLUMNS columns: C[1,COLUMNS] = A[1,n] B[n,COLUMNS], or an inner product. */
+static double
+run_blas(void *to, const double *terms, size_t n)
+{
+	enum { ROW_MAJOR = 101, NO_TRANS = 111 };
+	hu_tree_box *x = to;
+	int wide = x->acc.id == HU_FP64, gemm = strstr(x->op, "gemm") != NULL, k = (int)n;
+	size_t columns = gemm ? COLUMNS : 1;
+	void *a = x->a_values, *b = x->b_values;
+	double sum = NAN, d[ROWS * COLUMNS] = { 0 };
+	float s[ROWS * COLUMNS] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		double f, g;
+		if (!changed(x, terms, i))
+			continue;
+		split(terms[i], &f, &g);
+		for (size_t r = 0; r < ROWS; r++)
+			put(x->a_values, wide, r * n + i, f);
+		for (size_t c = 0; c < columns; c++)
+			put(x->b_values, wide, i * columns + c, g);
+	}
+	if (gemm && wide)
+		((gemm_d *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, d, COLUMNS);
+	else if (gemm)
+		((gemm_f *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, s, COLUMNS);
+	else if (wide)
+		d[0] = ((dot_d *)x->function)(k, a, 1, b, 1);
+	else
+		s[0] = ((dot_f *)x->function)(k, a, 1, b, 1);
+	sum = wide ? d[0] : s[0];
+	for (size_t i = 0; x->st == HU_OK && gemm && i < ROWS * COLUMNS; i++)
+		if ((wide ? d[i] : s[i]) != sum)
+			x->st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", sum, wide ? d[i] : s[i]);
+	return answer(x, sum);
+}
+
+hu_status
+hu_tree_box_blas(hu_tree_box *x, const char *name, size_t n)
+{
+	memset(x, 0, sizeof *x);
+	x->op = name;
+	x->n = n;
+	x->products = 1;
+	x->sum = run_blas;
+	x->function = hu_blas_symbol(name);
+	if (!x->function)
+		return hu_fail(HU_EABSENT, "no %s: %s", name, hu_blas_describe());
+	x->term = x->acc = hu_format_of(strstr(name, "_d") ? HU_FP64 : HU_FP32);
+	room(x, ROWS, COLUMNS);
+	return HU_OK;
+}
+
+void
+hu_tree_box_close(hu_tree_box *x)
+{
+	if (x->machine)
+		x->backend->close(x->machine);
+	if (x->program)
+		hu_program_free(x->program);
+	free(x->last);
+	free(x->a_values);
+	free(x->b_values);
+	memset(x, 0, sizeof *x);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The devices through the CUDA runtime, which is linked statically and finds
+   the driver by itself, or reports that there is none. */
+#include "cuda/device/device.h"
+#include "cuda/device/verdict.h"
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+static char why[256];
+
+/* Says whether code for the device is in the build: it is loaded to be asked for. */
+static __global__ void
+probe_kernel(void)
+{
+}
+
+int
+hu_cuda_built(void)
+{
+	return 1;
+}
+
+int
+hu_device_count(void)
+{
+	hu_device_facts f = { 0, CUDART_VERSION, 0, NULL, "the GPU", 0, 0, 0 };
+	cudaDeviceProp p;
+	cudaFuncAttributes a;
+
+	if (cudaDriverGetVersion(&f.driver) != cudaSuccess)
+		f.driver = 0;
+	cudaError_t e = cudaGetDeviceCount(&f.devices);
+	if (e != cudaSuccess) {
+		f.devices = 0;
+		f.error = cudaGetErrorString(e);
+	}
+	if (f.devices && (e = cudaGetDeviceProperties(&p, 0)) == cudaSuccess) {
+		f.name = p.name;
+		f.major = p.major;
+		f.minor = p.minor;
+		e = cudaFuncGetAttributes(&a, probe_kernel);
+		f.image = e == cudaSuccess;
+		if (e != cudaSuccess && e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction && e != cudaErrorUnsupportedPtxVersion)
+			f.error = cudaGetErrorString(e);
+	} else if (f.devices)
+		f.error = cudaGetErrorString(e);
+	cudaGetLastError(); /* else the next call would report this one */
+	return hu_device_verdict(&f, why, sizeof why) ? f.devices : 0;
+}
+
+int
+hu_device_name(int i, char *name, size_t size)
+{
+	cudaDeviceProp p;
+
+	if (size)
+		name[0] = 0;
+	if (i < 0 || i >= hu_device_count() || cudaGetDeviceProperties(&p, i) != cudaSuccess)
+		return 0;
+	snprintf(name, size, "%s, %d.%d", p.name, p.major, p.minor);
+	return 1;
+}
+
+const char *
+hu_device_why(void)
+{
+	return why;
+}

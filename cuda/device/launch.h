@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+   How a kernel is written here so that one source serves two sides: nvcc makes it a
+   kernel of the GPU, any C++ compiler a function that cuda/shim/shim.cc runs on the host with
+   a coroutine a thread. Kernels are launched through HU_LAUNCH alone, shared memory is
+   declared through HU_SHARED, and everything a warp does together has a function below
+   or in mma.h. All kernels of a side stand behind names made by HU_SIDE. */
+#ifndef HU_CUDA_LAUNCH_H
+#define HU_CUDA_LAUNCH_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+extern "C" {
+#include "lib/base/status.h"
+}
+
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+
+#define HU_SIDE(name) hu_gpu_##name
+#define HU_KERNEL static __global__ void
+/* With at most N threads a block, so that the compiler may spend their registers. */
+#define HU_KERNEL_OF(n) static __global__ void __launch_bounds__(n)
+/* With that at least BLOCKS of them beside each other. */
+#define HU_KERNEL_FOR(n, blocks) static __global__ void __launch_bounds__(n, blocks)
+#define HU_DEVICE static __device__ __forceinline__
+/* Called, not inlined: where it is large and its callers are many. */
+#define HU_DEVICE_CALL static __device__ __noinline__ __attribute__((unused))
+#define HU_DEVICE_MEMBER __device__ __forceinline__
+/* A parameter that the kernel takes the address of: it stays where the launch put it. */
+#define HU_PARAM const __grid_constant__
+#define HU_UNROLL _Pragma("unroll")
+/* A loop whose body is long: one copy of it. */
+#define HU_ONCE _Pragma("unroll 1")
+
+/* Records a launch that failed; the reason names KERNEL. */
+hu_status hu_gpu_launched(const char *kernel);
+
+/* A status: HU_EDEVICE where the launch was refused. GRID and BLOCK: dim3 or numbers. */
+#define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \
+	((kernel)<<<(grid), (block), (shared_bytes), (cudaStream_t)(queue)>>>(__VA_ARGS__), hu_gpu_launched(#kernel))
+
+/* The same with more shared memory than every launch may have, at most HU_MOST_SHARED bytes. */
+template <class K>
+static inline void
+hu_gpu_large(K *kernel, size_t bytes)
+{
+	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes); /* the launch reports what went wrong */
+}
+#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...) (hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
+
+/* The compute capability times ten whose instructions KERNEL was compiled with, here. */
+template <class K>
+static inline int
+hu_gpu_compiled_for(K *kernel)
+{
+	cudaFuncAttributes a;
+
+	return cudaFuncGetAttributes(&a, kernel) == cudaSuccess ? a.ptxVersion : (cudaGetLastError(), 0);
+}
+#define HU_COMPILED_FOR(kernel) hu_gpu_compiled_for(kernel)
+
+/* type name[n], one array a block; unset at the start. */
+#define HU_SHARED(type, name, n) __shared__ type name[n]
+/* The same at a multiple of ALIGN bytes, on the host of 64. */
+#define HU_SHARED_ALIGNED(type, name, n, align) __shared__ __align__(align) type name[n]
+/* As many bytes as the launch gave, 16-byte aligned. */
+#define HU_SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
+
+/* Every thread of the block arrives, or none. */
+#define HU_SYNC() __syncthreads()
+
+/* Every lane of the warp takes part; blocks that call these are whole warps. */
+template <class T> HU_DEVICE T hu_shfl(T x, unsigned lane) { return __shfl_sync(0xffffffffu, x, (int)lane); }
+template <class T> HU_DEVICE T hu_shfl_down(T x, unsigned by) { return __shfl_down_sync(0xffffffffu, x, by); }
+template <class T> HU_DEVICE T hu_shfl_xor(T x, unsigned mask) { return __shfl_xor_sync(0xffffffffu, x, (int)mask); }
+HU_DEVICE uint32_t hu_ballot(int p) { return __ballot_sync(0xffffffffu, p); }
+HU_DEVICE void hu_syncwarp(void) { __syncwarp(); }
+
+/* Integers alone: their order cannot be seen in the result. Each returns the old value. */
+HU_DEVICE uint32_t hu_atomic_add(uint32_t *p, uint32_t x) { return atomicAdd(p, x); }
+HU_DEVICE uint32_t hu_atomic_max(uint32_t *p, uint32_t x) { return atomicMax(p, x); }
+HU_DEVICE uint32_t hu_atomic_or(uint32_t *p, uint32_t x) { return atomicOr(p, x); }
+HU_DEVICE uint64_t
+hu_atomic_add(uint64_t *p, uint64_t x)
+{
+	return atomicAdd((unsigned long long *)p, (unsigned long long)x);
+}
+HU_DEVICE uint64_t
+hu_atomic_max(uint64_t *p, uint64_t x)
+{
+	return atomicMax((unsigned long long *)p, (unsigned long long)x);
+}
+
+#else
+#include "cuda/shim/shim.h"
+#endif
+
+enum { HU_MOST_SHARED = 227 << 10 };
+
+/* 16 or 8 bytes in one access; both sides are aligned to as many. */
+#ifdef __CUDACC__
+HU_DEVICE void hu_load16(float *v, const float *from) { float4 x = *(const float4 *)from; v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w; }
+HU_DEVICE void hu_store16(float *to, const float *v) { *(float4 *)to = make_float4(v[0], v[1], v[2], v[3]); }
+HU_DEVICE void
+hu_load8(uint16_t *v, const uint16_t *from)
+{
+	uint2 x = *(const uint2 *)from;
+
+	v[0] = (uint16_t)x.x, v[1] = (uint16_t)(x.x >> 16), v[2] = (uint16_t)x.y, v[3] = (uint16_t)(x.y >> 16);
+}
+#else
+HU_DEVICE void hu_load16(float *v, const float *from) { HU_ASSERT((size_t)from % 16 == 0); memcpy(v, from, 16); }
+HU_DEVICE void hu_store16(float *to, const float *v) { HU_ASSERT((size_t)to % 16 == 0); memcpy(to, v, 16); }
+HU_DEVICE void hu_load8(uint16_t *v, const uint16_t *from) { HU_ASSERT((size_t)from % 8 == 0); memcpy(v, from, 8); }
+#endif
+
+/* The number of blocks of SIZE that N items need, at least one and at most MOST: kernels stride over what is left. */
+static inline unsigned
+hu_blocks_for(size_t n, size_t size, size_t most)
+{
+	size_t b = (n + size - 1) / size;
+
+	return (unsigned)(b < 1 ? 1 : b > most ? most : b);
+}
+#endif

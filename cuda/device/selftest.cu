@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What launch.h promises, as kernels: t/cuda/u-shim.c runs the right ones on every side that
+   there is, and the wrong ones on the shim alone, which must catch them. */
+#include "cuda/device/launch.h"
+#include "cuda/exec/side.h"
+
+HU_KERNEL
+write_index(uint32_t *out)
+{
+	size_t block = blockIdx.x + (size_t)gridDim.x * (blockIdx.y + (size_t)gridDim.y * blockIdx.z);
+	size_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), all = blockDim.x * blockDim.y * blockDim.z;
+
+	out[block * all + thread] += (uint32_t)(1 + threadIdx.x + 100 * threadIdx.y + 1000 * threadIdx.z + 10000 * block);
+}
+
+/* One block's 4096 elements by the fixed tree, as 32 warps whose sums are checked to meet in shared memory. */
+HU_KERNEL
+tree_blocks(float *out, const float *in, size_t n)
+{
+	HU_SHARED(float, lanes, 32);
+	size_t first = (size_t)blockIdx.x * 4096;
+	float x = 0;
+
+	/* warp 0 adds; all warps hand its lanes on in a ring, so that barriers matter */
+	if (threadIdx.x < 32) {
+		for (size_t i = first + threadIdx.x; i < first + 4096 && i < n; i += 32)
+			x = x + in[i];
+		lanes[threadIdx.x] = x;
+	}
+	for (unsigned warp = 1; warp < blockDim.x / 32; warp++) {
+		HU_SYNC();
+		float y = lanes[(threadIdx.x + 1) % 32];
+		HU_SYNC();
+		if (threadIdx.x / 32 == warp)
+			lanes[threadIdx.x % 32] = y;
+	}
+	HU_SYNC();
+	if (threadIdx.x < 32) {
+		x = lanes[(threadIdx.x + 32 - (blockDim.x / 32 - 1) % 32) % 32];
+		for (unsigned by = 16; by; by /= 2)
+			x = x + hu_shfl_down(x, by);
+		if (threadIdx.x == 0)
+			out[blockIdx.x] = x;
+	}
+}
+
+HU_KERNEL
+votes(uint32_t *out)
+{
+	unsigned lane = threadIdx.x % 32;
+	uint32_t odd = hu_ballot((int)(lane & 1)), swapped = hu_shfl_xor(lane * 3, 5), third = hu_shfl(lane * 7, 3), none = hu_ballot(0);
+	uint64_t wide = hu_shfl_down((uint64_t)lane << 40, 1);
+
+	hu_syncwarp();
+	out[threadIdx.x] = odd == 0xaaaaaaaau && swapped == (lane ^ 5) * 3 && third == 21 && none == 0 && wide == (uint64_t)(lane < 31 ? lane + 1 : lane) << 40;
+}
+
+HU_KERNEL
+atomics(uint32_t *out, uint64_t *wide)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	hu_atomic_add(&out[0], i);
+	hu_atomic_max(&out[1], i * 5 % 1001);
+	hu_atomic_or(&out[2], 1u << i % 32);
+	hu_atomic_add(&wide[0], (uint64_t)i << 20);
+	hu_atomic_max(&wide[1], (uint64_t)i << 33);
+}
+
+HU_KERNEL
+dynamic(uint32_t *out)
+{
+	HU_SHARED_BYTES(bytes);
+	HU_SHARED(uint32_t, other, 8);
+	uint32_t *word = (uint32_t *)bytes;
+
+	word[threadIdx.x] = threadIdx.x * threadIdx.x;
+	if (threadIdx.x < 8)
+		other[threadIdx.x] = 5;
+	HU_SYNC();
+	out[blockIdx.x * blockDim.x + threadIdx.x] = word[blockDim.x - 1 - threadIdx.x] + other[threadIdx.x % 8];
+}
+
+#ifndef __CUDACC__
+HU_KERNEL
+half_barrier(uint32_t *out)
+{
+	if (threadIdx.x < 32)
+		HU_SYNC();
+	out[threadIdx.x] = 1;
+}
+
+HU_KERNEL
+two_barriers(uint32_t *out)
+{
+	if (threadIdx.x < 32)
+		HU_SYNC();
+	else
+		HU_SYNC();
+	out[threadIdx.x] = 1;
+}
+
+HU_KERNEL
+some_lanes(uint32_t *out)
+{
+	if (threadIdx.x % 32 < 20)
+		out[threadIdx.x] = hu_shfl_down(threadIdx.x, 1);
+}
+
+HU_KERNEL
+overrun(uint32_t *out)
+{
+	HU_SHARED(uint32_t, short_array, 40);
+	volatile uint32_t *p = short_array;
+
+	p[threadIdx.x] = 1;
+	out[threadIdx.x] = p[threadIdx.x];
+}
+
+/* Lacks a barrier between a neighbour's write and this thread's read. */
+HU_KERNEL
+race(uint32_t *out)
+{
+	HU_SHARED(uint32_t, a, 64);
+
+	a[threadIdx.x] = 7;
+	HU_SYNC();
+	a[threadIdx.x] = threadIdx.x;
+	out[threadIdx.x] = a[(threadIdx.x + 1) % 64];
+}
+
+HU_KERNEL
+unset(uint32_t *out)
+{
+	HU_SHARED(float, a, 64);
+
+	HU_SYNC();
+	out[threadIdx.x] = a[threadIdx.x] != a[threadIdx.x];
+}
+
+HU_KERNEL
+too_much(uint32_t *out)
+{
+	HU_SHARED(double, a, 4096);
+	HU_SHARED(double, b, 4096);
+
+	a[threadIdx.x] = b[threadIdx.x] = 0;
+	out[threadIdx.x] = 1;
+}
+#endif
+
+extern "C" hu_status HU_SIDE(selftest)(int which, void *out, const void *in, size_t n);
+
+extern "C" hu_status
+HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
+{
+	uint32_t *u = (uint32_t *)out;
+
+	switch (which) {
+	case HU_SELF_INDEX: return HU_LAUNCH(write_index, dim3(3, 2, 2), dim3(5, 3, 2), 0, NULL, u);
+	case HU_SELF_TREE: return HU_LAUNCH(tree_blocks, (unsigned)((n + 4095) / 4096), 128, 0, NULL, (float *)out, (const float *)in, n);
+	case HU_SELF_VOTES: return HU_LAUNCH(votes, 1, 96, 0, NULL, u);
+	case HU_SELF_ATOMICS: return HU_LAUNCH(atomics, 10, 100, 0, NULL, u, (uint64_t *)(u + 4));
+	case HU_SELF_DYNAMIC: return HU_LAUNCH(dynamic, 3, 64, 256, NULL, u);
+#ifndef __CUDACC__
+	case HU_SELF_BARRIER: return HU_LAUNCH(half_barrier, 1, 64, 0, NULL, u);
+	case HU_SELF_TWO_BARRIERS: return HU_LAUNCH(two_barriers, 1, 64, 0, NULL, u);
+	case HU_SELF_LANES: return HU_LAUNCH(some_lanes, 1, 64, 0, NULL, u);
+	case HU_SELF_OVERRUN: return HU_LAUNCH(overrun, 1, 64, 0, NULL, u);
+	case HU_SELF_RACE: return HU_LAUNCH(race, 1, 64, 0, NULL, u);
+	case HU_SELF_UNSET: return HU_LAUNCH(unset, 2, 64, 0, NULL, u);
+	case HU_SELF_TOO_MUCH: return HU_LAUNCH(too_much, 1, 64, 0, NULL, u);
+#endif
+	default: return hu_fail(HU_EUNABLE, "no self-test %d", which);
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Many tensors in one launch: they lie in a kernel's parameters (so that a captured graph has
+   them too), cut into chunks that blocks take in turn. */
+#ifndef HU_CUDA_MANY_CUH
+#define HU_CUDA_MANY_CUH
+
+#include "cuda/element/map.cuh"
+
+/* A kernel's parameters have 4096 bytes. */
+enum { HU_MANY = 32, HU_MANY_THREADS = 256 };
+
+/* Chunks first[k] to first[k + 1] are tensor k's. */
+typedef struct hu_many { uint32_t count, chunk, first[HU_MANY + 1], n[HU_MANY]; } hu_many;
+
+/* Tensor, first element and number of elements of a chunk. */
+typedef struct hu_piece { uint32_t tensor, from, n; } hu_piece;
+
+HU_DEVICE hu_piece
+hu_many_piece(const hu_many *m, uint32_t chunk)
+{
+	hu_piece p = { 0, 0, 0 };
+
+	while (chunk >= m->first[p.tensor + 1])
+		p.tensor++;
+	p.from = (chunk - m->first[p.tensor]) * m->chunk;
+	p.n = m->n[p.tensor] - p.from < m->chunk ? m->n[p.tensor] - p.from : m->chunk;
+	return p;
+}
+
+static inline void
+hu_many_begin(hu_many *m, uint32_t chunk)
+{
+	m->count = m->first[0] = 0;
+	m->chunk = chunk;
+}
+
+static inline void
+hu_many_add(hu_many *m, size_t n)
+{
+	m->n[m->count] = (uint32_t)n;
+	m->first[m->count + 1] = m->first[m->count] + (uint32_t)((n + m->chunk - 1) / m->chunk);
+	m->count++;
+}
+
+static inline uint32_t hu_many_chunks(const hu_many *m) { return m->first[m->count]; }
+/* On the host few, so that a block takes several chunks there whatever the size, and what it forgets between two of them shows. */
+#ifdef __CUDACC__
+enum { HU_MANY_BLOCKS = 65535 };
+#else
+enum { HU_MANY_BLOCKS = 2 };
+#endif
+static inline unsigned hu_many_grid(const hu_many *m) { return hu_blocks_for(hu_many_chunks(m), 1, HU_MANY_BLOCKS); }
+
+HU_DEVICE hu_operand
+hu_many_operand(const hu_operand *like, const void *data)
+{
+	hu_operand o = *like;
+
+	o.data = data;
+	return o;
+}
+
+HU_DEVICE hu_result
+hu_many_result(const hu_result *like, void *data)
+{
+	hu_result r = *like;
+
+	r.data = data;
+	return r;
+}
+
+/* Whether two calls differ in nothing but tensors. */
+static inline int
+hu_same_but_tensors(const hu_work *a, const hu_work *b)
+{
+	const hu_call *x = a->call, *y = b->call;
+	int same = x->op == y->op && x->nin == y->nin && x->nout == y->nout && x->fmt.compute == y->fmt.compute && x->mode == y->mode && x->flags == y->flags && x->nattr == y->nattr;
+
+	for (int i = 0; same && i < x->nin; i++)
+		same = a->all[i]->format == b->all[i]->format;
+	for (int i = 0; same && i < x->nout; i++)
+		same = a->out[i]->format == b->out[i]->format;
+	for (int i = 0; same && i < x->nattr; i++)
+		same = !strcmp(x->attr[i].key, y->attr[i].key) && x->attr[i].num == y->attr[i].num && !strcmp(x->attr[i].text, y->attr[i].text);
+	return same;
+}
+
+/* Whether passes of several calls have a carrier of W's compute format. */
+static inline int
+hu_carried(const hu_work *w)
+{
+	hu_format f = hu_format_of(w->call->fmt.compute);
+
+	return f.id == HU_FP32 || hu_short_serves(f);
+}
+
+/* … and round every output themselves. */
+static inline int
+hu_all_quick(const hu_work *w)
+{
+	int quick = hu_carried(w);
+
+	for (int i = 0; i < w->call->nout; i++)
+		quick &= hu_result_quick(w, w->out[i]);
+	return quick;
+}
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The element that wins a window of max pooling: the first maximum, or the first NaN. */
+#ifndef HU_CUDA_POOL_CUH
+#define HU_CUDA_POOL_CUH
+
+#include "cuda/element/map.cuh"
+
+extern "C" {
+#include "lib/op/reduce/window.h"
+}
+
+/* Of output element O; its value goes to *TOP. Every window covers some element. */
+HU_DEVICE uint32_t
+hu_winner(const hu_pool *p, const hu_operand *x, uint32_t o, double *top)
+{
+	uint32_t channels = (uint32_t)p->c, window = o / channels, c = o % channels, col = window % (uint32_t)p->wo, row = window / (uint32_t)p->wo % (uint32_t)p->ho, n = window / (uint32_t)p->wo / (uint32_t)p->ho;
+	size_t r0, r1, c0, c1;
+	uint32_t best = 0;
+	int any = 0;
+
+	*top = 0;
+	hu_pool_span(p, row, p->h, p->pad_h, &r0, &r1);
+	hu_pool_span(p, col, p->w, p->pad_w, &c0, &c1);
+	for (size_t r = r0; r < r1; r++)
+		for (size_t k = c0; k < c1; k++) {
+			uint32_t i = (uint32_t)(((n * p->h + r) * p->w + k) * p->c + c);
+			double v = hu_load_f64(x, i);
+			if (v != v) {
+				*top = v;
+				return i;
+			}
+			if (!any || v > *top) {
+				best = i;
+				*top = v;
+				any = 1;
+			}
+		}
+	return best;
+}
+#endif

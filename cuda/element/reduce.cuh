@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Sums of a formula's results by the fixed tree of lib/sum/tree.h, in the compute format: along
+   rows, or down the rows of each channel. Blocks of 4096 terms; a lane of the tree is a warp's
+   lane (rows) or a thread of its own in shared memory (columns); block sums are reduced in
+   the same way (stat.cu). The terms are never stored. */
+#ifndef HU_CUDA_REDUCE_CUH
+#define HU_CUDA_REDUCE_CUH
+
+#include "cuda/element/stat.h"
+
+enum { HU_SUM_BLOCK = 4096, HU_SUM_WARPS = 8, HU_SUM_TILE = 32 };
+
+/* ROWS rows of EACH terms in BLOCKS blocks: a warp a block. Result k of row r, block b is element r BLOCKS + b of out[k]. */
+template <class F, class S>
+HU_KERNEL
+hu_rows_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each, uint32_t blocks)
+{
+	typedef typename S::T T;
+	typename S::C c;
+	uint32_t lane = threadIdx.x % 32;
+
+	hu_field_context<S>(&m, &c);
+	HU_ONCE
+	for (uint32_t at = blockIdx.x * HU_SUM_WARPS + threadIdx.x / 32; at < rows * blocks; at += gridDim.x * HU_SUM_WARPS) {
+		uint32_t row = at / blocks, first = at % blocks * HU_SUM_BLOCK, last = first + HU_SUM_BLOCK < each ? first + HU_SUM_BLOCK : each;
+		T sum[F::nout] = { 0 }, term[F::nout][1];
+		HU_ONCE
+		for (uint32_t j = first + lane; j < last; j += 32) {
+			hu_field_element<F, S>(&m, &c, row * each + j, term);
+			HU_UNROLL
+			for (int k = 0; k < F::nout; k++)
+				sum[k] = S::add(&c, sum[k], term[k][0]);
+		}
+		HU_UNROLL
+		for (int k = 0; k < F::nout; k++) {
+			for (unsigned by = 16; by; by /= 2)
+				sum[k] = S::add(&c, sum[k], hu_shfl_down(sum[k], by));
+			if (lane == 0)
+				S::store(&m.out[k], at, sum[k]);
+		}
+	}
+}
+
+/* SEGMENTS of ROWS rows of C channels: a thread block a block of 4096 rows and WIDTH = blockDim.x channels,
+   thread (x, y) the tree's lane y of channel x. Result k of segment s, block b, channel c is element (s BLOCKS + b) C + c of out[k]. */
+template <class F, class S>
+HU_KERNEL
+hu_columns_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t channels, uint32_t blocks)
+{
+	typedef typename S::T T;
+	HU_SHARED(T, lanes, F::nout * 32 * HU_SUM_TILE);
+	typename S::C c;
+	uint32_t width = blockDim.x, tiles = (channels + width - 1) / width, at = blockIdx.x / tiles;
+	uint32_t channel = blockIdx.x % tiles * width + threadIdx.x, lane = threadIdx.y, segment = at / blocks;
+	uint32_t first = at % blocks * HU_SUM_BLOCK, last = first + HU_SUM_BLOCK < rows ? first + HU_SUM_BLOCK : rows;
+	T sum[F::nout] = { 0 }, term[F::nout][1];
+
+	hu_field_context<S>(&m, &c);
+	HU_ONCE
+	for (uint32_t r = first + lane; r < last && channel < channels; r += 32) {
+		hu_field_element<F, S>(&m, &c, (segment * rows + r) * channels + channel, term);
+		HU_UNROLL
+		for (int k = 0; k < F::nout; k++)
+			sum[k] = S::add(&c, sum[k], term[k][0]);
+	}
+	HU_UNROLL
+	for (int k = 0; k < F::nout; k++) {
+		T *mine = lanes + ((uint32_t)k * 32 + lane) * HU_SUM_TILE + threadIdx.x;
+		*mine = sum[k];
+		HU_ONCE
+		for (uint32_t step = 16; step; step /= 2) {
+			HU_SYNC();
+			if (lane < step)
+				*mine = S::add(&c, *mine, mine[step * HU_SUM_TILE]);
+		}
+		if (lane == 0 && channel < channels)
+			S::store(&m.out[k], at * channels + channel, *mine);
+	}
+}
+
+static inline size_t
+hu_sum_blocks(size_t n)
+{
+	return n ? (n + HU_SUM_BLOCK - 1) / HU_SUM_BLOCK : 1;
+}
+
+/* Room for one level's results: NOUT stats of N numbers. */
+static inline void
+hu_sum_level(hu_work *w, hu_field *m, hu_slot *sum, int nout, size_t n)
+{
+	m->nout = 0;
+	for (int k = 0; k < nout; k++) {
+		sum[k] = hu_stat_slot(w, n);
+		hu_field_keep(m, &sum[k]);
+	}
+}
+
+/* SUM[k], made here: result k of M's formula summed along each of ROWS rows of EACH elements. */
+template <class F>
+static hu_status
+hu_sum_along(hu_work *w, hu_field *m, size_t rows, size_t each, hu_slot *sum)
+{
+	size_t blocks = hu_sum_blocks(each);
+	unsigned grid = hu_blocks_for(rows * blocks, HU_SUM_WARPS, 65535);
+
+	hu_sum_level(w, m, sum, F::nout, rows * blocks);
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_rows_kernel<F, S>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows, (uint32_t)each, (uint32_t)blocks));
+	for (int k = 0; k < F::nout && blocks > 1; k++) {
+		hu_slot terms = sum[k];
+		HU_TRY(HU_SIDE(sum_along)(w, &terms, rows, blocks, &sum[k]));
+	}
+	return HU_OK;
+}
+
+/* … summed down the ROWS rows of each of M's channels, in each of SEGMENTS. */
+template <class F>
+static hu_status
+hu_sum_down(hu_work *w, hu_field *m, size_t segments, size_t rows, hu_slot *sum)
+{
+	size_t blocks = hu_sum_blocks(rows), channels = m->channels;
+	unsigned width = 1;
+
+	while (width < HU_SUM_TILE && width < channels)
+		width *= 2;
+	unsigned grid = (unsigned)(segments * blocks * ((channels + width - 1) / width));
+	hu_sum_level(w, m, sum, F::nout, segments * blocks * channels);
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_columns_kernel<F, S>), grid, dim3(width, 32), 0, *m, (uint32_t)rows, (uint32_t)channels, (uint32_t)blocks));
+	for (int k = 0; k < F::nout && blocks > 1; k++) {
+		hu_slot terms = sum[k];
+		HU_TRY(HU_SIDE(sum_down)(w, &terms, segments, blocks, channels, &sum[k]));
+	}
+	return HU_OK;
+}
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Casts of many tensors between the same two formats; and the second half of scaled ones, once the largest
+   magnitudes are known: tensors times their scales, which each block derives by itself, rounded. */
+#ifndef HU_CUDA_SCALED_CUH
+#define HU_CUDA_SCALED_CUH
+
+#include "cuda/element/many.cuh"
+#include "cuda/element/scalar.cuh"
+
+#define HU_TIMES_SCALE(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
+HU_FORMULA(hu_times_scale, 1, 1, HU_TIMES_SCALE)
+
+/* scale, amax (bits of the largest magnitudes, one a tensor), max: of scaled casts. */
+typedef struct hu_casts {
+	hu_many t;
+	const void *in[HU_MANY];
+	void *out[HU_MANY], *scale[HU_MANY];
+	hu_operand from;
+	hu_result to, scale_to;
+	hu_format compute;
+	double max;
+	uint64_t *amax;
+} hu_casts;
+
+/* The elements of chunk CHUNK, where they come from and where they go. */
+HU_DEVICE hu_piece
+hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_operand *from, hu_result *to)
+{
+	hu_piece p = hu_many_piece(&g->t, chunk);
+
+	*from = hu_many_operand(&g->from, g->in[p.tensor]);
+	*to = hu_many_result(&g->to, g->out[p.tensor]);
+	return p;
+}
+
+template <class S>
+HU_KERNEL
+hu_scaled_kernel(HU_PARAM hu_casts g)
+{
+	typename S::C c;
+
+	S::begin(&c, &g.compute);
+	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
+		hu_operand from;
+		hu_result to;
+		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
+		double k = hu_cast_scale(hu_from_bits64(g.amax[p.tensor]), g.max);
+		c.k[0] = S::constant(&c, k);
+		if (p.from == 0 && threadIdx.x == 0 && g.scale[p.tensor]) {
+			hu_result s = hu_many_result(&g.scale_to, g.scale[p.tensor]);
+			hu_put_f32(&s, 0, (float)k);
+		}
+		HU_ONCE
+		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
+			typename S::T in[1][1], out[1][1];
+			in[0][0] = S::at(&c, &from, p.from + j);
+			hu_times_scale::run(S(), &c, in, out);
+			S::store(&to, p.from + j, out[0][0]);
+		}
+	}
+}
+
+/* On the host: what the casts like W have in common; then tensors; then the launch of scaled ones. */
+static inline void
+hu_casts_begin(hu_casts *g, const hu_work *w)
+{
+	memset(g, 0, sizeof *g);
+	g->from = hu_operand_of(w->in[0], HU_AT_EACH);
+	g->to = hu_result_of(w->out[0], w->call->flags);
+	g->scale_to = w->call->nout > 1 ? hu_result_of(w->out[1], 0) : hu_result_none();
+	g->compute = hu_format_of(w->in[0]->format == HU_FP64 ? HU_FP64 : w->call->fmt.compute); /* one rounding, not two */
+	g->max = hu_format_of(w->call->fmt.out).max;
+	hu_many_begin(&g->t, 4 * HU_MANY_THREADS);
+}
+
+static inline void
+hu_casts_add(hu_casts *g, const hu_work *w)
+{
+	g->in[g->t.count] = w->in[0]->data;
+	g->out[g->t.count] = w->out[0]->data;
+	g->scale[g->t.count] = w->call->nout > 1 ? w->out[1]->data : NULL;
+	hu_many_add(&g->t, w->in[0]->n);
+}
+
+static inline hu_status
+hu_casts_run(hu_work *w, const hu_casts *g)
+{
+	if (g->compute.id == HU_FP32)
+		return HU_GO(w, hu_scaled_kernel<hu_in_f32>, hu_many_grid(&g->t), HU_MANY_THREADS, 0, *g);
+	return HU_GO(w, hu_scaled_kernel<hu_in_short>, hu_many_grid(&g->t), HU_MANY_THREADS, 0, *g);
+}
+#endif

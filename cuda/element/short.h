@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Arithmetic in any format but fp32: in double, each operation rounded to nearest even as hu_rne
+   of lib/op/element/carrier.h does; and the formulas of lib/op in it. With the suffix _short in a few instructions, for
+   formats that IEEE 754 could have (the constants are those of lib/sum/panel.h; fp64 rounds nothing); with the
+   suffix _plain by hu_rne itself, a function of its own, for every other one. Host and device. */
+#ifndef HU_CUDA_SHORT_H
+#define HU_CUDA_SHORT_H
+
+#include "cuda/device/launch.h"
+
+extern "C" {
+#include "lib/op/element/formula.h"
+#include "lib/sum/model.h"
+}
+
+typedef struct hu_short {
+	int native;               /* fp64 */
+	uint64_t least, shift;    /* exponent field of 2^emin; what makes 2^e the number whose last bit is worth 2^(e-p+1) */
+	double max, beyond, over; /* largest finite; 2^(emax+1); what overflow gives */
+} hu_short;
+
+/* A double's exponent must not run out on either side: 53 more above, TwoSum's error below. */
+HU_HD int
+hu_short_serves(hu_format f)
+{
+	return f.id == HU_FP64 || (f.p <= 25 && f.emax <= 500 && f.emin >= -400 && hu_has_minus_zero(f) && hu_has_nan(f) && !f.flags);
+}
+
+HU_HD hu_short
+hu_short_of(hu_format f)
+{
+	hu_short s;
+
+	s.native = f.id == HU_FP64;
+	s.least = (uint64_t)(f.emin + 1023) << 52;
+	s.shift = (uint64_t)(53 - f.p) << 52;
+	s.max = f.max;
+	s.beyond = s.native ? hu_inf(0) : hu_pow2(f.emax + 1);
+	s.over = hu_has_inf(f) ? hu_inf(0) : hu_nan();
+	return s;
+}
+
+/* X to the format: adding the number whose last bit is the format's at X's exponent does it. A NaN stays some NaN. */
+HU_HD double
+hu_short_round(const hu_short *s, double x)
+{
+	uint64_t u = hu_bits64(x), sign = u & 0x8000000000000000u, e = u & 0x7ff0000000000000u;
+	double a = hu_from_bits64(u ^ sign), c, q;
+
+	if (s->native)
+		return x;
+	e = e > s->least ? e : s->least;
+	c = hu_from_bits64(e + s->shift);
+	q = (a + c) - c;
+	q = q > s->max || a >= s->beyond ? s->over : q;
+	return hu_from_bits64(hu_bits64(q) | sign);
+}
+
+/* a + b rounded once, also where the sum is no double (hu_add_odd); not for fp64. */
+HU_HD double hu_short_add(const hu_short *s, double a, double b) { return hu_short_round(s, hu_add_odd(a, b)); }
+
+typedef struct hu_ctx_short { hu_short f; double k[HU_CONSTANTS]; } hu_ctx_short;
+
+#define HU_T double
+#define HU_C hu_ctx_short
+#define HU_N(name) name##_short
+#define HU_K(c, x) hu_short_round(&(c)->f, x)
+#undef HU_L
+#define HU_L(c, h, l) HU_K(c, h)
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) hu_short_round(&(c)->f, (a) + (b))
+#define HU_SUB(c, a, b) hu_short_round(&(c)->f, (a) - (b))
+#define HU_MUL(c, a, b) hu_short_round(&(c)->f, (a) * (b))
+#define HU_DIV(c, a, b) hu_short_round(&(c)->f, (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) hu_short_round(&(c)->f, sqrt(a))
+#define HU_EXP(c, a) hu_short_round(&(c)->f, hu_exp(a))
+#define HU_LOG(c, a) hu_short_round(&(c)->f, hu_log(a))
+#define HU_ERF(c, a) hu_short_round(&(c)->f, hu_erf(a))
+#define HU_TANH(c, a) hu_short_round(&(c)->f, hu_tanh(a))
+#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#include "lib/op/element/formula.inc"
+#include "lib/op/element/formula_undef.inc"
+#undef HU_L
+
+/* One copy an object: every operation of a formula calls it. */
+HU_HD_CALL double hu_plain_round(const hu_format *f, double x) { return hu_rne(*f, x); }
+HU_HD_CALL double hu_plain_exp(double x) { return hu_exp(x); }
+HU_HD_CALL double hu_plain_log(double x) { return hu_log(x); }
+HU_HD_CALL double hu_plain_erf(double x) { return hu_erf(x); }
+HU_HD_CALL double hu_plain_tanh(double x) { return hu_tanh(x); }
+
+#define HU_T double
+#define HU_C hu_ctx_f64
+#define HU_N(name) name##_plain
+#define HU_K(c, x) hu_plain_round(&(c)->f, x)
+#define HU_L(c, h, l) HU_K(c, h)
+#define HU_V(a) (a)
+#define HU_ADD(c, a, b) hu_plain_round(&(c)->f, (a) + (b))
+#define HU_SUB(c, a, b) hu_plain_round(&(c)->f, (a) - (b))
+#define HU_MUL(c, a, b) hu_plain_round(&(c)->f, (a) * (b))
+#define HU_DIV(c, a, b) hu_plain_round(&(c)->f, (a) / (b))
+#define HU_NEG(a) (-(a))
+#define HU_SQRT(c, a) hu_plain_round(&(c)->f, sqrt(a))
+#define HU_EXP(c, a) hu_plain_round(&(c)->f, hu_plain_exp(a))
+#define HU_LOG(c, a) hu_plain_round(&(c)->f, hu_plain_log(a))
+#define HU_ERF(c, a) hu_plain_round(&(c)->f, hu_plain_erf(a))
+#define HU_TANH(c, a) hu_plain_round(&(c)->f, hu_plain_tanh(a))
+#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#include "lib/op/element/formula.inc"
+#include "lib/op/element/formula_undef.inc"
+#undef HU_L
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The formulas of the optimizers' updates, for one parameter at a time (adam.cu, adamw.cu, sgd.cu) and
+   for all of them in one launch (fuse_update.cu). */
+#ifndef HU_CUDA_UPDATE_CUH
+#define HU_CUDA_UPDATE_CUH
+
+#include "cuda/element/scalar.cuh"
+
+/* operands: w, g, m, v, found_inf; the last result of each is what the update takes off the weight */
+#define HU_MOMENTS_STEP(TERM, LESS, T)                         \
+	do {                                                   \
+		T m = in[2][i], v = in[3][i];                  \
+		out[0][i] = in[0][i];                          \
+		out[3][i] = 0;                                 \
+		if (!(in[4][i] != 0)) {                        \
+			out[3][i] = TERM(c, in[1][i], &m, &v); \
+			out[0][i] = LESS(c, in[0][i], out[3][i]); \
+		}                                              \
+		out[1][i] = m;                                 \
+		out[2][i] = v;                                 \
+	} while (0)
+#define HU_ADAM_STEP(S, T) HU_MOMENTS_STEP(hu_adam_term##S, hu_adam_less##S, T)
+#define HU_ADAMW_STEP(S, T) HU_MOMENTS_STEP(hu_adamw_term##S, hu_adamw_less##S, T)
+HU_FORMULA(hu_adam_step, 5, 4, HU_ADAM_STEP)
+HU_FORMULA(hu_adamw_step, 5, 4, HU_ADAMW_STEP)
+
+/* operands: w, g, found_inf, v */
+#define HU_SGD_STEP(S, T)                                                                   \
+	do {                                                                                \
+		out[0][i] = in[0][i];                                                       \
+		out[1][i] = 0;                                                              \
+		if (!(in[2][i] != 0)) {                                                     \
+			out[1][i] = hu_sgd_term##S(c, in[0][i], in[1][i], NULL, NULL);      \
+			out[0][i] = hu_sgd_less##S(c, in[0][i], out[1][i]);                 \
+		}                                                                           \
+	} while (0)
+#define HU_SGD_MOVE(S, T)                                                                            \
+	do {                                                                                         \
+		out[0][i] = in[0][i];                                                                \
+		out[1][i] = in[3][i];                                                                \
+		out[2][i] = 0;                                                                       \
+		if (!(in[2][i] != 0)) {                                                              \
+			out[2][i] = hu_sgd_term##S(c, in[0][i], in[1][i], &in[3][i], &out[1][i]);    \
+			out[0][i] = hu_sgd_less##S(c, in[0][i], out[2][i]);                          \
+		}                                                                                    \
+	} while (0)
+HU_FORMULA(hu_sgd_step, 3, 2, HU_SGD_STEP)
+HU_FORMULA(hu_sgd_move, 4, 3, HU_SGD_MOVE)
+
+/* The updates of weights W, stored in NEXT; M: the map that made them, whose last result is what it takes off. */
+template <class F, class S>
+HU_KERNEL
+hu_update_count_kernel(HU_PARAM hu_field m, HU_PARAM hu_operand next, hu_update_tally *count)
+{
+	hu_update_tally mine = { 0, 0 };
+	typename S::C c;
+
+	hu_field_context<S>(&m, &c);
+	HU_ONCE
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < m.n; i += gridDim.x * blockDim.x) {
+		typename S::T out[F::nout][1];
+		hu_field_element<F, S>(&m, &c, i, out);
+		hu_update_count(&mine, hu_load_f64(&m.in[0], i), (double)out[F::nout - 1][0], hu_load_f64(&next, i));
+	}
+	hu_count_in(&count->updates, mine.updates);
+	hu_count_in(&count->swamped, mine.swamped);
+}
+
+/* Map M of call W, then the counts of what it did where they are wanted: a pass of its own. */
+template <class F>
+static hu_status
+hu_update_run(hu_work *w, const hu_field *m)
+{
+	HU_TRY(hu_field_run<F>(w, m));
+	if (w->updates && m->n)
+		HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_update_count_kernel<F, S>), hu_blocks_for(m->n, 2048, 1024), HU_FIELD_THREADS, 0, *m, hu_operand_of(w->out[0], HU_AT_EACH), w->updates));
+	return HU_OK;
+}
+
+HU_KERNEL
+hu_adamw_constants_kernel(double *k, HU_PARAM hu_operand clock, hu_format v, double lr, double b1, double b2, double eps, double decay)
+{
+	hu_adamw_constants(k, lr, b1, b2, eps, decay, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
+}
+
+HU_KERNEL
+hu_adam_constants_kernel(double *k, HU_PARAM hu_operand clock, hu_format v, double lr, double b1, double b2, double eps)
+{
+	hu_adam_constants(k, lr, b1, b2, eps, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
+}
+
+enum { HU_ADAM_CONSTANTS = 4, HU_ADAMW_CONSTANTS = 9, HU_SGD_CONSTANTS = 3 };
+
+/* Those of call W, from its clock, to K. */
+static inline hu_status
+hu_adam_constants_of(hu_work *w, double *k)
+{
+	const hu_call *c = w->call;
+
+	return HU_GO(w, hu_adam_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH), hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3),
+	             hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-7));
+}
+
+static inline hu_status
+hu_adamw_constants_of(hu_work *w, double *k)
+{
+	const hu_call *c = w->call;
+
+	return HU_GO(w, hu_adamw_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH), hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3),
+	             hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-8), hu_attr_num(c, "weight_decay", 0.01));
+}
+
+/* Call W, adam or adamw, whose constants are in K, one element at a time with formula F. */
+template <class F>
+static hu_status
+hu_moments_run(hu_work *w, const double *k, int nk)
+{
+	hu_field m = hu_field_of(w, w->in[0]->n, 1);
+
+	hu_field_in(&m, w->in[0], HU_AT_EACH);
+	hu_field_in(&m, w->in[1], HU_AT_EACH);
+	hu_field_in(&m, w->in[3], HU_AT_EACH);
+	hu_field_in(&m, w->in[4], HU_AT_EACH);
+	hu_field_in(&m, w->in[2], HU_AT_FLAG);
+	for (int i = 0; i < 3; i++)
+		hu_field_out(w, &m, w->out[i]);
+	m.nk = nk;
+	m.kd = k;
+	return hu_update_run<F>(w, &m);
+}
+
+static inline void
+hu_sgd_constants_of(const hu_call *c, double *k)
+{
+	k[0] = hu_attr_num(c, "lr", 0.01);
+	k[1] = hu_attr_num(c, "momentum", 0);
+	k[2] = hu_attr_num(c, "weight_decay", 0);
+}
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/exec/machine_parts.h"
+
+#include "cuda/exec/transfer.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const hu_kernel *
+hu_device_kernel(const hu_side *side, const char *op)
+{
+	for (const hu_kernel *k = side->kernels; k->op; k++)
+		if (!strcmp(k->op, op))
+			return k;
+	return NULL;
+}
+
+hu_status
+hu_device_serves(const hu_side *side, const hu_call *c)
+{
+	if (!hu_device_kernel(side, c->op->name))
+		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name, c->op->name, c->id, c->layer);
+	return HU_OK;
+}
+
+static hu_status
+check_program(hu_machine *m)
+{
+	for (int i = 0; i < m->p->nt; i++)
+		if (m->t[i].n > HU_MOST_ELEMENTS)
+			return hu_fail(HU_EUNABLE, "back end %s: tensor %s has %zu elements, and kernels reach 2^31: use a smaller batch", m->side->name, m->p->t[i].name, m->t[i].n);
+	for (int i = 0; i < m->p->nc; i++) {
+		HU_TRY(hu_device_serves(m->side, &m->p->c[i]));
+		m->kernel[i] = hu_device_kernel(m->side, m->p->c[i].op->name);
+	}
+	return HU_OK;
+}
+
+static hu_status
+open_all(hu_machine *m)
+{
+	HU_TRY(m->side->open(&m->queue));
+	HU_TRY(m->side->open(&m->feed_queue));
+	m->arch = m->side->arch();
+	HU_TRY(check_program(m));
+	for (int k = 0; k < 2; k++)
+		hu_plan_init(&m->schedule.plan[k], m->p, m->side, m->t, k);
+	HU_TRY(hu_machine_allocate(m));
+	HU_TRY(m->side->queues->event_open(&m->beaten));
+	return hu_machine_feed_open(m);
+}
+
+/* Commits then exchange the same pointers every time, and two positions of them are all there are. */
+static int
+one_successor_each(const hu_program *p)
+{
+	char *taken = hu_xcalloc((size_t)p->nt + 1, 1);
+	int yes = 1;
+
+	for (int i = 0; i < p->nt; i++) {
+		int next = p->t[i].next;
+		if (next < 0)
+			continue;
+		yes &= p->t[next].next < 0 && !taken[next];
+		taken[next] = 1;
+	}
+	free(taken);
+	return yes;
+}
+
+hu_status
+hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_gemm_way gemm)
+{
+	hu_machine *m = hu_xcalloc(1, sizeof *m);
+
+	*out = NULL;
+	m->side = side;
+	m->p = p;
+	m->gemm = gemm;
+	m->schedule.fuse = 1;
+	m->schedule.use_graphs = one_successor_each(p);
+	m->ran = hu_xcalloc((size_t)p->nc + 1, sizeof *m->ran);
+	m->t = hu_xcalloc((size_t)p->nt + 1, sizeof *m->t);
+	m->schedule.shadow = hu_xcalloc((size_t)p->nt + 1, sizeof *m->schedule.shadow);
+	m->name_hash = hu_xcalloc((size_t)p->nt + 1, sizeof *m->name_hash);
+	m->kernel = hu_xcalloc((size_t)p->nc + 1, sizeof *m->kernel);
+	for (int i = 0; i < p->nt; i++) {
+		m->t[i] = (hu_slot){ NULL, p->t[i].format, p->t[i].shape, hu_count(p->t[i].shape) };
+		m->name_hash[i] = hu_fnv1a64(p->t[i].name);
+	}
+	hu_status st = open_all(m);
+	if (st != HU_OK)
+		hu_device_close(m);
+	else
+		*out = m;
+	return st;
+}
+
+/* What still runs may use the memory that is about to go. Why a machine is closed stays the reason, whatever this wait says. */
+static void
+finish_work(hu_machine *m)
+{
+	char *why = hu_xstrdup(hu_reason());
+
+	if (m->queue)
+		m->side->wait(m->queue);
+	if (m->feed_queue)
+		m->side->wait(m->feed_queue);
+	hu_fail(HU_EDEVICE, "%s", why);
+	free(why);
+}
+
+void
+hu_device_close(hu_machine *m)
+{
+	if (!m)
+		return;
+	finish_work(m);
+	hu_machine_drop_graphs(m);
+	hu_machine_feed_close(m);
+	hu_machine_look_close(m);
+	hu_machine_profile_close(m);
+	hu_machine_release_memory(m);
+	if (m->stage)
+		m->side->host_release(m->stage);
+	if (m->beat)
+		m->side->host_release(m->beat);
+	hu_machine_gather_close(m);
+	if (m->beaten)
+		m->side->queues->event_close(m->beaten);
+	if (m->feed_queue)
+		m->side->close(m->feed_queue);
+	if (m->queue)
+		m->side->close(m->queue);
+	for (int k = 0; k < 2; k++)
+		hu_plan_release(&m->schedule.plan[k]);
+	free(m->t);
+	free(m->schedule.shadow);
+	free(m->name_hash);
+	free(m->kernel);
+	free(m->ran);
+	free(m);
+}
+
+const char *
+hu_device_ran(hu_machine *m, int call)
+{
+	return *m->ran[call] ? m->ran[call] : NULL;
+}
+
+void
+hu_device_tune(hu_machine *m, int fuse, int graphs)
+{
+	m->side->wait(m->queue);
+	hu_machine_drop_graphs(m);
+	hu_machine_forget_ahead(m);
+	m->schedule.fuse = fuse != 0;
+	m->schedule.use_graphs = graphs && one_successor_each(m->p);
+}
+
+hu_status
+hu_device_write(hu_machine *m, int tensor, const void *values)
+{
+	const hu_slot *t = &m->t[tensor];
+	hu_status st;
+
+	if (hu_machine_feed(m, tensor, values, &st))
+		return st;
+	m->look.made = 0;
+	hu_machine_forget_ahead(m);
+	HU_TRY(m->side->wait(m->queue)); /* the last transfer from the stage */
+	hu_transfer_pack(m->stage, values, t->n, t->format);
+	return m->side->upload(m->queue, t->data, m->stage, t->n * hu_slot_size(t->format));
+}
+
+/* Waits for everything so far and passes on what a kernel met. */
+static hu_status
+settle(hu_machine *m, uint64_t *digest)
+{
+	hu_pulse now;
+
+	HU_TRY(m->side->download(m->queue, m->stage, m->pulse, sizeof now));
+	HU_TRY(m->side->wait(m->queue));
+	memcpy(&now, m->stage, sizeof now);
+	if (digest)
+		*digest = now.digest;
+	return hu_device_fault(now.fault);
+}
+
+hu_status
+hu_device_read(hu_machine *m, int tensor, void *values)
+{
+	const hu_slot *t = &m->t[tensor];
+	const void *seen;
+	hu_status st;
+
+	if (hu_machine_seen(m, tensor, &seen, &st)) {
+		HU_TRY(st);
+		hu_transfer_unpack(values, seen, t->n, t->format);
+		return HU_OK;
+	}
+	if (m->look.back)
+		return hu_fail(HU_EUNABLE, "tensor %s of the step before is no longer there: it was not watched", m->p->t[tensor].name);
+	HU_TRY(settle(m, NULL));
+	HU_TRY(m->side->download(m->queue, m->stage, t->data, t->n * hu_slot_size(t->format)));
+	HU_TRY(m->side->wait(m->queue));
+	hu_transfer_unpack(values, m->stage, t->n, t->format);
+	return HU_OK;
+}
+
+hu_status
+hu_device_step(hu_machine *m, const hu_env *env)
+{
+	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the last pulse has left the host */
+	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
+	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
+	HU_TRY(m->side->queues->event_record(m->queue, m->beaten));
+	m->profile.timed = 0;
+	HU_TRY(hu_machine_run(m));
+	m->schedule.stepped = 1;
+	HU_TRY(hu_machine_look_send(m));
+	return hu_machine_profile_read(m);
+}
+
+hu_status
+hu_device_commit(hu_machine *m)
+{
+	for (int i = 0; i < m->p->nt; i++) {
+		int next = m->p->t[i].next;
+		if (next < 0)
+			continue;
+		void *data = m->t[i].data;
+		m->t[i].data = m->t[next].data;
+		m->t[next].data = data;
+	}
+	m->schedule.turn ^= 1;
+	m->schedule.ahead = m->schedule.fuse && m->schedule.stepped && m->schedule.ahead == HU_AHEAD_HERE ? HU_AHEAD_MADE : HU_AHEAD_NONE;
+	m->schedule.stepped = 0;
+	return HU_OK;
+}
+
+hu_status
+hu_device_digest(hu_machine *m, uint64_t *digest)
+{
+	hu_status st;
+
+	if (hu_machine_digest_seen(m, digest, &st))
+		return st;
+	HU_TRY(m->side->clear(m->queue, &m->pulse->digest, sizeof m->pulse->digest));
+	for (int i = 0; i < m->p->nt; i++)
+		if (m->p->t[i].state && m->t[i].n)
+			HU_TRY(m->side->digest(m->queue, &m->t[i], m->name_hash[i], &m->pulse->digest));
+	return settle(m, digest);
+}

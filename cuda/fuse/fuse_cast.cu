@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Casts between the same two formats, of many tensors in one launch. */
+#include "cuda/fuse/fuse.h"
+#include "cuda/element/scaled.cuh"
+
+template <class S>
+HU_KERNEL
+casts_kernel(HU_PARAM hu_casts g)
+{
+	typename S::C c;
+
+	S::begin(&c, &g.compute);
+	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
+		hu_operand from;
+		hu_result to;
+		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
+		HU_ONCE
+		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)
+			S::store(&to, p.from + j, S::at(&c, &from, p.from + j));
+	}
+}
+
+extern "C" int
+HU_SIDE(fuse_cast_serves)(const hu_work *w, int n)
+{
+	int same = hu_attr_num(w[0].call, "scaled", 0) == 0 && w[0].call->nout == 1;
+
+	for (int i = 0; i < n; i++)
+		same = same && hu_same_but_tensors(&w[i], &w[0]) && hu_all_quick(&w[i]);
+	return same;
+}
+
+extern "C" hu_status
+HU_SIDE(fuse_cast)(hu_work *w, int n)
+{
+	for (int done = 0; done < n;) {
+		hu_casts g;
+		hu_casts_begin(&g, &w[0]);
+		for (; done < n && g.t.count < HU_MANY; done++)
+			hu_casts_add(&g, &w[done]);
+		if (!hu_many_chunks(&g.t))
+			continue;
+		if (g.compute.id == HU_FP32)
+			HU_TRY(HU_GO(w, casts_kernel<hu_in_f32>, hu_many_grid(&g.t), HU_MANY_THREADS, 0, g));
+		else
+			HU_TRY(HU_GO(w, casts_kernel<hu_in_short>, hu_many_grid(&g.t), HU_MANY_THREADS, 0, g));
+	}
+	return HU_OK;
+}

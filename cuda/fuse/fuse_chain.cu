@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Element-by-element calls of which each reads what the one before it wrote, in one pass: the
+   value stays in a register, rounded and stored by every call as if it were alone. Where a scaled cast
+   comes last, the pass finds the largest magnitude for it. */
+#include "cuda/fuse/fuse.h"
+#include "cuda/element/scaled.cuh"
+
+enum { LINKS = 3 };
+enum op { BIAS, RELU, RELU_DX, GELU, GELU_TANH, GELU_DX, GELU_TANH_DX, CAST };
+
+/* with: the other operand where there is one. */
+struct member { enum op op; hu_operand with; hu_result out; };
+struct chain { hu_operand in; member link[LINKS]; int n; uint32_t elements, channels; hu_format compute; uint64_t *amax; };
+
+#define F_RELU(S, T) out[0][i] = hu_relu##S(c, in[0][i])
+#define F_RELU_DX(S, T) out[0][i] = hu_relu_dx##S(c, in[0][i], in[1][i])
+#define F_GELU(S, T) out[0][i] = hu_gelu##S(c, in[0][i])
+#define F_GELU_TANH(S, T) out[0][i] = hu_gelu_tanh##S(c, in[0][i])
+#define F_GELU_DX(S, T) out[0][i] = hu_gelu_dx##S(c, in[0][i], in[1][i])
+#define F_GELU_TANH_DX(S, T) out[0][i] = hu_gelu_tanh_dx##S(c, in[0][i], in[1][i])
+#define F_BIAS(S, T) out[0][i] = hu_sum2##S(c, in[0][i], in[1][i])
+HU_FORMULA(of_relu, 1, 1, F_RELU)
+HU_FORMULA(of_relu_dx, 2, 1, F_RELU_DX)
+HU_FORMULA(of_gelu, 1, 1, F_GELU)
+HU_FORMULA(of_gelu_tanh, 1, 1, F_GELU_TANH)
+HU_FORMULA(of_gelu_dx, 2, 1, F_GELU_DX)
+HU_FORMULA(of_gelu_tanh_dx, 2, 1, F_GELU_TANH_DX)
+HU_FORMULA(of_bias, 2, 1, F_BIAS)
+
+/* A gradient's first operand is the forward tensor, its second what is carried. */
+template <class S>
+HU_DEVICE typename S::T
+apply(const chain *h, const member *l, const typename S::C *c, uint32_t i, typename S::T x)
+{
+	typename S::T in[2][1], out[1][1];
+
+	in[0][0] = x;
+	out[0][0] = x;
+	switch (l->op) {
+	case BIAS: in[1][0] = S::at(c, &l->with, i % h->channels); of_bias::run(S(), c, in, out); break;
+	case RELU: of_relu::run(S(), c, in, out); break;
+	case GELU: of_gelu::run(S(), c, in, out); break;
+	case GELU_TANH: of_gelu_tanh::run(S(), c, in, out); break;
+	case CAST: break;
+	default:
+		in[0][0] = S::at(c, &l->with, i);
+		in[1][0] = x;
+		if (l->op == RELU_DX)
+			of_relu_dx::run(S(), c, in, out);
+		else if (l->op == GELU_DX)
+			of_gelu_dx::run(S(), c, in, out);
+		else
+			of_gelu_tanh_dx::run(S(), c, in, out);
+		break;
+	}
+	return out[0][0];
+}
+
+template <class S>
+HU_KERNEL
+chain_kernel(HU_PARAM chain h)
+{
+	typename S::C c;
+
+	uint64_t most = 0;
+
+	S::begin(&c, &h.compute);
+	HU_ONCE
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < h.elements; i += gridDim.x * blockDim.x) {
+		typename S::T x = S::at(&c, &h.in, i);
+		HU_UNROLL
+		for (int k = 0; k < LINKS; k++)
+			if (k < h.n)
+				x = S::pass(&c, &h.link[k].out, i, apply<S>(&h, &h.link[k], &c, i, x));
+		uint64_t u = hu_bits64((double)x) & 0x7fffffffffffffffu;
+		most = u > most ? u : most;
+	}
+	if (h.amax)
+		hu_largest_in(h.amax, most);
+}
+
+static int
+op_of(const hu_work *w, enum op *op)
+{
+	const hu_call *c = w->call;
+	const char *name = w->op;
+	int tanh = !strcmp(hu_attr_text(c, "approx", "none"), "tanh");
+
+	*op = !strcmp(name, "bias") ? BIAS : !strcmp(name, "relu") ? RELU : !strcmp(name, "relu_dx") ? RELU_DX : !strcmp(name, "gelu") ? tanh ? GELU_TANH : GELU : !strcmp(name, "gelu_dx") ? tanh ? GELU_TANH_DX : GELU_DX : CAST;
+	return *op != CAST || (!strcmp(name, "cast") && c->nout == 1 && hu_attr_num(c, "scaled", 0) == 0);
+}
+
+/* A cast that the pass only prepares: in floats, so that the value carried is the one stored. */
+static int
+is_scaled(const hu_work *w)
+{
+	return !strcmp(w->op, "cast") && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 && w->in[0]->format != HU_FP64 && hu_result_quick(w, w->out[0]);
+}
+
+static int is_gradient(enum op op) { return op == RELU_DX || op == GELU_DX || op == GELU_TANH_DX; }
+
+extern "C" int
+HU_SIDE(fuse_chain_serves)(const hu_work *w, int n)
+{
+	enum op op;
+	int last = n > 1 && is_scaled(&w[n - 1]) && w[n - 1].in[0] == w[n - 2].out[0] && w[0].call->fmt.compute == HU_FP32, fits = n - last <= LINKS;
+
+	for (int i = 0; i < n - last && fits; i++)
+		fits = op_of(&w[i], &op) && w[i].call->fmt.compute == w[0].call->fmt.compute && hu_all_quick(&w[i]) && (op != CAST || w[i].in[0]->format != HU_FP64) &&
+		       w[i].out[0]->n == w[0].out[0]->n && (i == 0 || (!is_gradient(op) && op != BIAS && w[i].in[0] == w[i - 1].out[0]));
+	return fits;
+}
+
+extern "C" hu_status
+HU_SIDE(fuse_chain)(hu_work *w, int n)
+{
+	hu_work *scaled = n > 1 && is_scaled(&w[n - 1]) ? &w[n - 1] : NULL;
+	chain h;
+
+	memset(&h, 0, sizeof h);
+	n -= scaled != NULL;
+	h.n = n;
+	h.elements = (uint32_t)w[0].out[0]->n;
+	h.channels = (uint32_t)hu_last(w[0].out[0]->shape);
+	h.compute = hu_format_of(w[0].call->fmt.compute);
+	for (int i = 0; i < n; i++) {
+		enum op op;
+		op_of(&w[i], &op);
+		h.link[i].op = op;
+		if (i == 0)
+			h.in = hu_operand_of(w[0].in[is_gradient(op)], HU_AT_EACH);
+		if (is_gradient(op))
+			h.link[i].with = hu_operand_of(w[i].in[0], HU_AT_EACH);
+		else if (op == BIAS)
+			h.link[i].with = hu_operand_of(w[i].in[1], HU_AT_CHANNEL);
+		h.link[i].out = hu_result_of(w[i].out[0], w[i].call->flags);
+	}
+	if (!h.elements)
+		return HU_OK;
+	unsigned blocks = hu_blocks_for(h.elements, HU_MANY_THREADS, scaled ? 4096 : 65535);
+	if (scaled)
+		HU_TRY(hu_counters(w, &h.amax, 1));
+	if (h.compute.id == HU_FP32)
+		HU_TRY(HU_GO(w, chain_kernel<hu_in_f32>, blocks, HU_MANY_THREADS, 0, h));
+	if (scaled) {
+		hu_casts g;
+		hu_casts_begin(&g, scaled);
+		hu_casts_add(&g, scaled);
+		g.amax = h.amax;
+		return hu_casts_run(w, &g);
+	}
+	return h.compute.id == HU_FP32 ? HU_OK : HU_GO(w, chain_kernel<hu_in_short>, blocks, HU_MANY_THREADS, 0, h);
+}

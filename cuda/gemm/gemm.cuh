@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What matmul and the convolutions have in common on the device: y[m,n] = Σ_k A[m,k] B[k,n],
+   A and B read in place through an index map (implicit GEMM). An operator's file gives its
+   map; gemm_plain.cuh and gemm_tile.cuh compute. In every kernel k ascends for each
+   output within a part, as the contract of the sums says. */
+#ifndef HU_CUDA_GEMM_CUH
+#define HU_CUDA_GEMM_CUH
+
+#include "cuda/element/map.cuh"
+
+#include <stdio.h>
+
+extern "C" {
+#include "lib/base/hash.h"
+#include "lib/op/contract/conv.h"
+#include "lib/program/gemm.h"
+#include "lib/sum/parts.h"
+}
+
+/* Sizes, geometry as in lib/op/contract/contract.h, and operands. */
+typedef struct hu_gemm {
+	uint32_t m, n, k, part, parts;
+	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
+	int32_t pad_h, pad_w;
+	int ta, tb;
+	hu_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
+	hu_result y;
+	hu_sum sum;
+	uint32_t draw;             /* the stream of the sum's random bits */
+	const hu_pulse *pulse;
+	hu_slot raw;               /* the host's: where y goes unrounded */
+} hu_gemm;
+
+/* An operand's element that lies outside the image: +0. */
+#define HU_OUTSIDE 0xffffffffu
+
+/* y = sum / scale, rounded. */
+HU_DEVICE_CALL void
+hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
+{
+	if (g->sa.data)
+		v = v / (hu_load_f64(&g->sa, 0) * hu_load_f64(&g->sb, 0));
+	hu_store_f64(&g->y, i, v);
+}
+
+/* Two outputs of row M from column N on, as floats, of which the second may be past the end; to SUMS where that is given. */
+HU_DEVICE void
+hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float *v)
+{
+	size_t at = (size_t)m * g->n + n;
+	int both = n + 1 < g->n;
+
+	if (sums || (g->y.kind == HU_KIND_F32 && g->y.exact && !g->sa.data)) {
+		float *to = sums ? sums + at : (float *)g->y.data + at, x = v[0], y = v[1];
+		if (!sums) { /* the one NaN */
+			x = x != x ? hu_from_bits32(0x7fc00000u) : x;
+			y = y != y ? hu_from_bits32(0x7fc00000u) : y;
+		}
+		to[0] = x;
+		if (both)
+			to[1] = y;
+	} else if (g->y.kind == HU_KIND_CODE16 && !g->y.exact && !g->sa.data) {
+		uint32_t x = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[0])), y = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[1]));
+		uint16_t *to = (uint16_t *)g->y.data + at;
+		if (both && g->n % 2 == 0) {
+			*(uint32_t *)to = x | y << 16;
+		} else {
+			to[0] = (uint16_t)x;
+			if (both)
+				to[1] = (uint16_t)y;
+		}
+	} else {
+		hu_gemm_store(g, (uint32_t)at, (double)v[0]);
+		if (both)
+			hu_gemm_store(g, (uint32_t)at + 1, (double)v[1]);
+	}
+}
+
+HU_DEVICE double hu_gemm_f64(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at); }
+HU_DEVICE float hu_gemm_f32(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at); }
+
+/* Two sums to one: floats as they are, doubles in the format of S. */
+HU_DEVICE float hu_gemm_plus(const hu_short *, float a, float b) { return a + b; }
+HU_DEVICE double hu_gemm_plus(const hu_short *s, double a, double b) { return s->native ? a + b : hu_short_add(s, a, b); }
+
+/* gemm_parts.cu: one line for --gemm mma where no matrix unit computes the call. */
+extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g);
+
+/* gemm_parts.cu: outputs from their part sums, [part][row][column], floats or DOUBLES, values of F. */
+extern "C" hu_status HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles, hu_format_id f);
+
+/* gemm_turn.cu: K x ROWS bytes to ROWS x K; K is a multiple of 4. */
+extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, uint32_t k, uint32_t rows);
+
+/* Says what computes the call, once, where somebody asks. */
+#define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
+
+/* On the host: geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call where the kernels don't compute it. */
+static inline hu_status
+hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
+{
+	const hu_call *c = w->call;
+	hu_conv_axis v, q;
+
+	HU_TRY(hu_conv_axis_of(&v, c, HU_AXIS_HEIGHT, g->h, g->kh));
+	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, g->w, g->kw));
+	if (hu_attr_num(c, "groups", 1) != 1)
+		return hu_fail(HU_EUNABLE, "call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use --backend cpu", c->id, op, c->layer, hu_attr_num(c, "groups", 1));
+	/* places are counted in 32 bits: the last output's last tap, and the last pixel seen from the first tap */
+	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before > INT32_MAX || (double)q.out * (double)q.stride + (double)q.taps * (double)q.dilation + (double)q.n + (double)q.before > INT32_MAX)
+		return hu_fail(HU_EUNABLE, "call %d (%s, layer %s): its padding, stride or dilation reaches beyond the device's 2^31 places: use --backend cpu", c->id, op, c->layer);
+	g->ho = (uint32_t)v.out;
+	g->wo = (uint32_t)q.out;
+	g->stride_h = (uint32_t)v.stride;
+	g->stride_w = (uint32_t)q.stride;
+	g->dilation_h = (uint32_t)v.dilation;
+	g->dilation_w = (uint32_t)q.dilation;
+	g->pad_h = (int32_t)v.before;
+	g->pad_w = (int32_t)q.before;
+	return HU_OK;
+}
+
+/* On the host: everything but sizes and geometry. */
+static inline hu_status
+hu_gemm_of(hu_work *w, hu_gemm *g)
+{
+	const hu_call *c = w->call;
+	int scaled = hu_attr_num(c, "scaled", 0) != 0 && c->nin == 4;
+
+	g->a = hu_operand_of(w->in[0], HU_AT_EACH);
+	g->b = hu_operand_of(w->in[1], HU_AT_EACH);
+	if (scaled) {
+		g->sa = hu_operand_of(w->in[2], HU_AT_ONE);
+		g->sb = hu_operand_of(w->in[3], HU_AT_ONE);
+	}
+	g->y = hu_result_begin(w, w->out[0], &g->raw, 1);
+	g->pulse = w->pulse;
+	g->sum = c->sum;
+	g->draw = hu_draw_stream(c->seed_name);
+	g->part = (uint32_t)hu_attr_num(c, "part", 0);
+	if (!g->part || g->part > g->k)
+		g->part = g->k;
+	g->parts = g->k ? (g->k + g->part - 1) / g->part : 1;
+	return hu_sum_resolve(&g->sum, w->in[0]->format, w->in[1]->format, c->fmt.acc);
+}
+#endif

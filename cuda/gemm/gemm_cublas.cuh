@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The product through cuBLASLt (cublas.h): operands that lie as matrices are read where they are, a
+   convolution's are gathered into scratch, rows of them at a time so that the room is bounded.
+   fp8 operands are gathered unless both lie along k in multiples of 16, as the library asks. */
+#ifndef HU_CUDA_GEMM_CUBLAS_CUH
+#define HU_CUDA_GEMM_CUBLAS_CUH
+
+#include "cuda/gemm/cublas.h"
+#include "cuda/gemm/gemm.cuh"
+
+/* As the operands of a map lie: not as a matrix, as [m,k] or [n,k], as [k,m] or [k,n]. */
+enum { HU_LIES_SCATTERED, HU_LIES_ALONG_K, HU_LIES_ACROSS_K };
+
+/* gemm_cublas.cu */
+extern "C" {
+/* HU_EUNABLE names the call that the library doesn't compute as its model says, and what to say instead. Fills formats and tf32. */
+hu_status HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p);
+/* One product of ROWS rows from FIRST; A, B and D: the whole of what p says lies there. D of that row's place. */
+hu_status HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *p, const void *a, const void *b, void *d, int say);
+/* Outputs from the sums at D, rows of LD. */
+hu_status HU_SIDE(cublas_store)(hu_work *w, const hu_gemm *g, const void *d, uint32_t ld, hu_format_id f);
+}
+
+/* Code of element AT, FROM an operand of elements of BYTES, to place I. */
+HU_DEVICE void
+hu_gather_code(void *to, uint32_t i, const void *from, uint32_t at, uint32_t bytes)
+{
+	switch (bytes) {
+	case 1: ((uint8_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint8_t *)from)[at]; break;
+	case 2: ((uint16_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint16_t *)from)[at]; break;
+	case 4: ((uint32_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint32_t *)from)[at]; break;
+	default: ((uint64_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint64_t *)from)[at]; break;
+	}
+}
+
+/* N rows of A from row FIRST (B: columns), each K in a row of LD, +0 behind them and in rows there are not. */
+template <class M>
+HU_KERNEL
+hu_codes_kernel(HU_PARAM hu_gemm g, int of_b, void *to, uint32_t bytes, uint32_t first, uint32_t n, uint32_t ld)
+{
+	HU_ONCE
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n * ld; i += gridDim.x * blockDim.x) {
+		uint32_t r = first + i / ld, k = i % ld, rows = of_b ? g.n : g.m;
+		uint32_t at = k >= g.k || r >= rows ? HU_OUTSIDE : of_b ? M::b(&g, k, r) : M::a(&g, r, k);
+		hu_gather_code(to, i, of_b ? g.b.data : g.a.data, at, bytes);
+	}
+}
+
+template <class M>
+static hu_status
+hu_gemm_cublas(hu_work *w, const hu_gemm *g)
+{
+	enum { ROOM = 64 << 20 };
+	hu_cublas_product p;
+
+	HU_TRY(HU_SIDE(cublas_product)(w, g, &p));
+	int fp8 = hu_format_of(p.fa).bits == 8, a_lies = M::a_lies(g), b_lies = M::b_lies(g);
+	uint32_t bytes = (uint32_t)hu_slot_size(w->in[0]->format), step = fp8 ? 16 : bytes == 8 ? 2 : 16 / bytes;
+	uint32_t deep = (g->k + step - 1) / step * step, wide = fp8 ? (g->n + 15) / 16 * 16 : g->n, rows = g->m;
+	int own_a = fp8 ? a_lies != HU_LIES_ALONG_K || deep != g->k : a_lies == HU_LIES_SCATTERED;
+	int own_b = fp8 ? b_lies != HU_LIES_ALONG_K || deep != g->k || wide != g->n : b_lies == HU_LIES_SCATTERED;
+	void *a = (void *)(size_t)g->a.data, *b = (void *)(size_t)g->b.data, *d = w->out[0]->data;
+	hu_format_id f = p.fd;
+	size_t each = hu_slot_size(f);
+
+	if (own_a) {
+		size_t most = ROOM / ((size_t)deep * bytes) / 128 * 128;
+		rows = most < 128 ? 128 : (uint32_t)most;
+		rows = rows < g->m ? rows : g->m;
+		a = hu_work_take(w, (size_t)rows * deep * bytes);
+	}
+	if (own_b) {
+		if ((size_t)wide * deep > HU_MOST_ELEMENTS)
+			return hu_fail(HU_EUNABLE, "--gemm cublas: an operand of %u x %u is gathered, beyond 2^31 elements (call %d): use --gemm mma or simt", wide, deep, w->call->id);
+		b = hu_work_take(w, (size_t)wide * deep * bytes);
+		HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)wide * deep, 256, 65535), 256, 0, *g, 1, b, bytes, 0u, wide, deep));
+	}
+	int straight = f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n && w->call->flags == 0;
+	if (!straight) {
+		f = p.fd = p.fa == HU_FP64 ? HU_FP64 : HU_FP32;
+		each = hu_slot_size(f);
+		d = hu_work_take(w, (size_t)g->m * wide * each);
+	}
+	p.n = wide;
+	p.k = own_a || own_b || fp8 ? deep : g->k;
+	if (own_a != own_b && p.k != g->k)
+		p.k = g->k; /* one operand has no padding: the other's is not read */
+	p.ta = !own_a && a_lies == HU_LIES_ACROSS_K;
+	p.tb = own_b || b_lies == HU_LIES_ALONG_K;
+	p.lda = own_a ? deep : p.ta ? g->m : g->k;
+	p.ldb = own_b ? deep : p.tb ? g->k : g->n;
+	p.ldd = wide;
+	for (uint32_t first = 0; first < g->m; first += rows) {
+		p.m = g->m - first < rows ? g->m - first : rows;
+		if (own_a)
+			HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)p.m * deep, 256, 65535), 256, 0, *g, 0, a, bytes, first, p.m, deep));
+		HU_TRY(HU_SIDE(cublas_go)(w, &p, a, b, (unsigned char *)d + (size_t)first * wide * each, first == 0));
+	}
+	return straight ? HU_OK : HU_SIDE(cublas_store)(w, g, d, wide, f);
+}
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The matrix units' product for large operands whose groups of 16 bytes lie in one piece: a block of 8
+   warps makes 128 x 128 outputs of one part, a warp 64 x 32, over three buffers of 16 words of k (mma.h), filled in
+   the background. Operands stay as they lie: rows along k (16 words) or rows of one word's k (128 outputs
+   wide); groups of 16 bytes are exchanged within a row so that the units' loads meet no bank twice. k
+   ascends and parts are whole blocks of the unit, so that the bits are those of gemm_mma.cuh. */
+#ifndef HU_CUDA_GEMM_MMA_WIDE_CUH
+#define HU_CUDA_GEMM_MMA_WIDE_CUH
+
+#include "cuda/gemm/gemm.cuh"
+#include "cuda/gemm/mma.h"
+#include "cuda/gemm/stage.h"
+
+enum { HU_WIDE_TILE = 128, HU_WIDE_WORDS = 16, HU_WIDE_THREADS = 256, HU_WIDE_STAGES = 3, HU_WIDE_BYTES = HU_WIDE_TILE * HU_WIDE_WORDS * 4 };
+
+/* hu_mma_values, for the compiler. */
+#define HU_WIDE_VALUES(kind) ((kind) == HU_MMA_TF32 ? 1 : (kind) >= HU_MMA_E4M3 ? 4 : 2)
+
+/* Where group C of 16 bytes of row R of a staged operand stands, in bytes. Along k a row has 4 groups, two rows fill the 32 banks;
+   across, it has 16 (32 of tf32), and the units' 8 rows of one column (tf32: 4 rows of two groups) are to differ. */
+template <int ALONG, int TF32>
+HU_DEVICE uint32_t
+hu_wide_place(uint32_t r, uint32_t c)
+{
+	return ALONG ? r * 64 + (c ^ (r >> 1 & 3)) * 16 : TF32 ? r * 512 + (c ^ (r & 3) * 2) * 16 : r * 256 + (c ^ (r & 7)) * 16;
+}
+
+/* Two groups of each operand a thread: of A where OF_B is 0. */
+template <class M, int OF_B, int ALONG, int KIND>
+HU_DEVICE void
+hu_wide_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
+{
+	enum { TF32 = KIND == HU_MMA_TF32, VALUES = HU_WIDE_VALUES(KIND), GROUP = 4 * VALUES, PER_ROW = ALONG ? 4 : HU_WIDE_TILE / GROUP, BYTES = 4 / VALUES };
+	const unsigned char *data = (const unsigned char *)(OF_B ? g->b.data : g->a.data);
+	uint32_t rows = OF_B ? g->n : g->m;
+
+	HU_UNROLL
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t j = threadIdx.x + i * HU_WIDE_THREADS, r = j / PER_ROW, c = j % PER_ROW;
+		uint32_t row = row0 + (ALONG ? r : c * GROUP), k = k0 + (ALONG ? c * GROUP : r);
+		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k); /* always, so that what belongs to the row leaves the loop over k */
+		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
+		hu_copy16(copies, to + hu_wide_place<ALONG, TF32>(r, c), data + (size_t)(inside ? at : 0) * BYTES, inside);
+	}
+}
+
+/* Rows row0 to row0 + 15 of k words 8 step to 8 step + 7, as hu_mma's a. */
+template <int ALONG, int TF32>
+HU_DEVICE void
+hu_wide_a(uint32_t *a, const unsigned char *sa, uint32_t row0, uint32_t step)
+{
+	uint32_t lane = threadIdx.x % 32, i = lane / 8, r = lane % 8;
+
+	if (ALONG)
+		hu_ldmatrix<0>(a, sa + hu_wide_place<1, TF32>(row0 + i % 2 * 8 + r, step * 2 + i / 2));
+	else if (!TF32)
+		hu_ldmatrix<1>(a, sa + hu_wide_place<0, 0>(step * 16 + i / 2 * 8 + r, (row0 + i % 2 * 8) / 8));
+	else
+		HU_UNROLL
+		for (uint32_t j = 0; j < 4; j++) {
+			uint32_t row = row0 + lane / 4 + j % 2 * 8;
+			a[j] = *(const uint32_t *)(sa + hu_wide_place<0, 1>(step * 8 + lane % 4 + j / 2 * 4, row / 4) + row % 4 * 4);
+		}
+}
+
+/* Columns col0 to col0 + 15 likewise: b[0], b[1] of the first eight, b[2], b[3] of the others. */
+template <int ALONG, int TF32>
+HU_DEVICE void
+hu_wide_b(uint32_t *b, const unsigned char *sb, uint32_t col0, uint32_t step)
+{
+	uint32_t lane = threadIdx.x % 32, i = lane / 8, r = lane % 8;
+
+	if (ALONG)
+		hu_ldmatrix<0>(b, sb + hu_wide_place<1, TF32>(col0 + i / 2 * 8 + r, step * 2 + i % 2));
+	else if (!TF32)
+		hu_ldmatrix<1>(b, sb + hu_wide_place<0, 0>(step * 16 + i % 2 * 8 + r, (col0 + i / 2 * 8) / 8));
+	else
+		HU_UNROLL
+		for (uint32_t j = 0; j < 4; j++) {
+			uint32_t col = col0 + lane / 4 + j / 2 * 8;
+			b[j] = *(const uint32_t *)(sb + hu_wide_place<0, 1>(step * 8 + lane % 4 + j % 2 * 4, col / 4) + col % 4 * 4);
+		}
+}
+
+/* A stage is two steps of the unit, of which the last stage of a part may have one. */
+template <int KIND, int A_ALONG, int B_ALONG>
+HU_DEVICE void
+hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb, uint32_t row, uint32_t col, uint32_t step, hu_tc_arch arch)
+{
+	enum { TF32 = KIND == HU_MMA_TF32 };
+	uint32_t a[4][4], b[2][4];
+
+	HU_UNROLL
+	for (uint32_t j = 0; j < 2; j++)
+		hu_wide_b<B_ALONG, TF32>(b[j], sb, col + j * 16, step);
+	HU_UNROLL
+	for (uint32_t i = 0; i < 4; i++)
+		hu_wide_a<A_ALONG, TF32>(a[i], sa, row + i * 16, step);
+	HU_UNROLL
+	for (uint32_t i = 0; i < 4; i++)
+		HU_UNROLL
+		for (uint32_t j = 0; j < 4; j++)
+			hu_mma(KIND, 0, d[i][j], a[i], b[j / 2] + j % 2 * 2, arch);
+}
+
+/* The block's outputs by way of shared memory, 64 rows at a time, so that whole lines are written and that is compiled once. */
+HU_DEVICE void
+hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, uint32_t row, uint32_t col, const float (*d)[4][4])
+{
+	enum { LINE = HU_WIDE_TILE + 8 };
+	uint32_t lane = threadIdx.x % 32;
+
+	HU_ONCE
+	for (uint32_t h = 0; h < HU_WIDE_TILE; h += 64) {
+		HU_SYNC();
+		if (row == h)
+			HU_UNROLL
+			for (uint32_t i = 0; i < 32; i++) {
+				float *to = room + (i / 8 * 16 + i % 2 * 8 + lane / 4) * LINE + col + i / 2 % 4 * 8 + lane % 4 * 2;
+				to[0] = d[i / 8][i / 2 % 4][i % 2 * 2];
+				to[1] = d[i / 8][i / 2 % 4][i % 2 * 2 + 1];
+			}
+		HU_SYNC();
+		HU_ONCE
+		for (uint32_t i = threadIdx.x; i < 64 * HU_WIDE_TILE / 2; i += HU_WIDE_THREADS) {
+			uint32_t r = i / (HU_WIDE_TILE / 2), c = i % (HU_WIDE_TILE / 2) * 2;
+			if (m0 + h + r < g->m && n0 + c < g->n)
+				hu_gemm_put2(g, sums, m0 + h + r, n0 + c, room + r * LINE + c);
+		}
+	}
+}
+
+template <class M, int KIND, int A_ALONG, int B_ALONG>
+HU_KERNEL_FOR(HU_WIDE_THREADS, 2)
+hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
+{
+	enum { DEEP = HU_WIDE_WORDS * HU_WIDE_VALUES(KIND) };
+	HU_SHARED_ALIGNED(unsigned char, stage, HU_WIDE_STAGES * 2 * HU_WIDE_BYTES, 128);
+	uint32_t m0 = blockIdx.y * HU_WIDE_TILE, n0 = blockIdx.x * HU_WIDE_TILE, p = blockIdx.z;
+	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0, next = HU_WIDE_STAGES - 1;
+	uint32_t warp = threadIdx.x / 32, row = warp % 2 * 64, col = warp / 2 * 32;
+	float d[4][4][4];
+	hu_copies copies;
+
+	hu_copies_begin(&copies);
+	HU_UNROLL
+	for (int i = 0; i < 64; i++)
+		d[i / 16][i / 4 % 4][i % 4] = 0;
+	HU_UNROLL
+	for (uint32_t s = 0; s < HU_WIDE_STAGES - 1; s++) {
+		unsigned char *to = stage + s * 2 * HU_WIDE_BYTES;
+		if (first + s * DEEP < end) {
+			hu_wide_fill<M, 0, A_ALONG, KIND>(&g, &copies, to, m0, first + s * DEEP, end);
+			hu_wide_fill<M, 1, B_ALONG, KIND>(&g, &copies, to + HU_WIDE_BYTES, n0, first + s * DEEP, end);
+		}
+		hu_copy_commit(&copies);
+	}
+	HU_ONCE
+	for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
+		const unsigned char *sa = stage + at * 2 * HU_WIDE_BYTES, *sb = sa + HU_WIDE_BYTES;
+		uint32_t later = k0 + (HU_WIDE_STAGES - 1) * DEEP;
+		hu_copy_wait<HU_WIDE_STAGES - 2>(&copies);
+		HU_SYNC(); /* this stage is there for all, and nobody reads the one before it any more */
+		if (later < end) {
+			unsigned char *to = stage + next * 2 * HU_WIDE_BYTES;
+			hu_wide_fill<M, 0, A_ALONG, KIND>(&g, &copies, to, m0, later, end);
+			hu_wide_fill<M, 1, B_ALONG, KIND>(&g, &copies, to + HU_WIDE_BYTES, n0, later, end);
+		}
+		hu_copy_commit(&copies);
+		hu_wide_step<KIND, A_ALONG, B_ALONG>(d, sa, sb, row, col, 0, g.sum.arch);
+		if (k0 + DEEP / 2 < end)
+			hu_wide_step<KIND, A_ALONG, B_ALONG>(d, sa, sb, row, col, 1, g.sum.arch);
+		at = at + 1 == HU_WIDE_STAGES ? 0 : at + 1;
+		next = next + 1 == HU_WIDE_STAGES ? 0 : next + 1;
+	}
+	hu_wide_put(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, row, col, d);
+}
+
+/* Whether KIND's operands of M come in whole groups of 16 bytes and whole blocks of the unit. */
+template <class M>
+static int
+hu_wide_serves(const hu_gemm *g, int kind)
+{
+	uint32_t block = 8 * hu_mma_values(kind), group = block / 2;
+
+	if (kind >= HU_MMA_E4M3 && (!M::a_along_k(g) || !M::b_along_k(g)))
+		return 0; /* the units turn no matrices of bytes */
+
+	if (kind == HU_MMA_F16_F16 || g->m < 64 || g->n < 32 || g->k % block || (g->parts > 1 && g->part % block) || g->m / HU_WIDE_TILE >= 65535)
+		return 0;
+	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 && (size_t)g->b.data % 16 == 0;
+}
+
+template <class M, int KIND>
+static hu_status
+hu_wide_go(hu_work *w, const hu_gemm *g, float *sums)
+{
+	dim3 grid((g->n + HU_WIDE_TILE - 1) / HU_WIDE_TILE, (g->m + HU_WIDE_TILE - 1) / HU_WIDE_TILE, g->parts);
+	int a = M::a_along_k(g), b = M::b_along_k(g);
+
+#define HU_WIDE_CASE(A, B)                                                              \
+	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B)))) \
+		if (a == (A) && b == (B))                                       \
+			return HU_GO(w, (hu_wide_kernel<M, KIND, A, B>), grid, HU_WIDE_THREADS, 0, *g, sums)
+	HU_WIDE_CASE(1, 1);
+	HU_WIDE_CASE(1, 0);
+	HU_WIDE_CASE(0, 1);
+	HU_WIDE_CASE(0, 0);
+#undef HU_WIDE_CASE
+	return HU_OK; /* never reached */
+}
+#endif

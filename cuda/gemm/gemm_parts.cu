@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Each output's part sums to one by the fixed tree: at most 4096 of them, one block of it. */
+#include "cuda/gemm/gemm.cuh"
+
+/* S: as the sums lie; T: in which they are added. */
+template <class S, class T>
+HU_KERNEL
+parts_kernel(HU_PARAM hu_gemm g, const S *sums, hu_format f)
+{
+	size_t stride = (size_t)g.m * g.n;
+	hu_short s = hu_short_of(f);
+
+	HU_ONCE
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < g.m * g.n; i += gridDim.x * blockDim.x) {
+		T lane[32];
+		HU_ONCE
+		for (uint32_t j = 0; j < 32; j++)
+			lane[j] = 0;
+		HU_ONCE
+		for (uint32_t p = 0; p < g.parts; p++)
+			lane[p % 32] = hu_gemm_plus(&s, lane[p % 32], (T)sums[p * stride + i]);
+		HU_ONCE
+		for (uint32_t step = 16; step; step /= 2)
+			HU_ONCE
+			for (uint32_t j = 0; j < step; j++)
+				lane[j] = hu_gemm_plus(&s, lane[j], lane[j + step]);
+		hu_gemm_store(&g, i, (double)lane[0]);
+	}
+}
+
+extern "C" hu_status
+HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles, hu_format_id f)
+{
+	unsigned blocks = hu_blocks_for((size_t)g->m * g->n, 256, 65535);
+
+	if (!doubles && f == HU_FP32)
+		return HU_GO(w, (parts_kernel<float, float>), blocks, 256, 0, *g, (const float *)sums, hu_format_of(f));
+	if (!doubles)
+		return HU_GO(w, (parts_kernel<float, double>), blocks, 256, 0, *g, (const float *)sums, hu_format_of(f));
+	return HU_GO(w, (parts_kernel<double, double>), blocks, 256, 0, *g, (const double *)sums, hu_format_of(f));
+}
+
+extern "C" hu_status
+HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
+{
+	const hu_call *c = w->call;
+	const char *arch = w->arch < 0 || w->arch == HU_TC_ARCHS ? "hopper" : hu_tc_arch_name((hu_tc_arch)w->arch);
+	char sum[128];
+
+	hu_sum_print(g->sum, sum, sizeof sum);
+	if (g->sum.id == HU_SUM_TC && g->sum.path == HU_TC_WGMMA)
+		return hu_fail(HU_EUNABLE, "--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side (fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: use --gemm simt", sum, c->id, *c->layer ? c->layer : "-");
+	return hu_fail(HU_EUNABLE, "--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: choose the summation model tc:%s, or --gemm simt",
+	               w->arch < 0 ? "with a model" : "of this device, tc:", w->arch < 0 ? "" : w->arch == HU_TC_ARCHS ? "(unknown)" : arch, sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format), hu_format_name(w->in[1]->format), arch);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The product on Hopper's warpgroup units, for fp16, bf16 and fp8 operands in groups of 16 bytes: a block of two
+   warpgroups makes 128 x 256 outputs of one part, each 64 x 256, over four buffers of 128 bytes of k: one is being
+   multiplied, the next waits, two are being filled. Bits as of gemm_mma.cuh, for on Hopper both units have the
+   same model; but not of fp8, which has its own on this path, and lies along k or is turned before. */
+#ifndef HU_CUDA_GEMM_WGMMA_CUH
+#define HU_CUDA_GEMM_WGMMA_CUH
+
+#include "cuda/gemm/gemm.cuh"
+#include "cuda/gemm/wgmma.h"
+
+enum {
+	HU_GROUP_M = 128, HU_GROUP_N = HU_WGMMA_N, HU_GROUP_LINE = 128, HU_GROUP_THREADS = 256, HU_GROUP_STAGES = 4, HU_GROUP_AHEAD = 2,
+	HU_GROUP_A = HU_GROUP_M * HU_GROUP_LINE, HU_GROUP_B = HU_GROUP_N * HU_GROUP_LINE, HU_GROUP_STAGE = HU_GROUP_A + HU_GROUP_B,
+	HU_GROUP_BYTES = HU_GROUP_STAGES * HU_GROUP_STAGE + 1024 /* to begin at a multiple of 1024 */
+};
+
+/* Bytes of an element, for the compiler; a stage holds 128 bytes of k, one product 32. */
+#define HU_GROUP_SIZE(kind) ((kind) >= HU_MMA_E4M3 ? 1 : 2)
+
+/* ROWS outputs of an operand's stage: along k a row of 128 bytes an output, across one a k and 64 outputs, these 8 KiB together. */
+template <class M, int OF_B, int ACROSS, int ROWS, int SIZE>
+HU_DEVICE void
+hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
+{
+	const unsigned char *data = (const unsigned char *)(OF_B ? g->b.data : g->a.data);
+	uint32_t rows = OF_B ? g->n : g->m;
+
+	HU_UNROLL
+	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / HU_GROUP_THREADS; i++) {
+		uint32_t j = threadIdx.x + i * HU_GROUP_THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8, q = ACROSS ? j / 8 % (ROWS / 64) : 0;
+		uint32_t row = row0 + (ACROSS ? q * 64 + c * 8 : r), k = k0 + (ACROSS ? r : c * (16 / SIZE));
+		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k);
+		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
+		hu_copy16(copies, to + q * 8192 + r * 128 + (c ^ (r & 7)) * 16, data + (size_t)(inside ? at : 0) * SIZE, inside);
+	}
+}
+
+/* A stage's operands, of this warpgroup's rows and all columns; and those S products further along k. */
+template <int A_ACROSS>
+HU_DEVICE hu_matrix
+hu_group_a(const unsigned char *stage)
+{
+	uint32_t group = threadIdx.x / 128;
+
+	return hu_matrix_at(stage + (A_ACROSS ? group * 8192 : group * 64 * HU_GROUP_LINE), A_ACROSS ? 8192 : 16, 1024);
+}
+
+template <int B_ACROSS>
+HU_DEVICE hu_matrix
+hu_group_b(const unsigned char *stage)
+{
+	return hu_matrix_at(stage + HU_GROUP_A, B_ACROSS ? 8192 : 16, 1024);
+}
+
+template <int ACROSS> HU_DEVICE hu_matrix hu_group_along(hu_matrix m, uint32_t s) { return hu_matrix_move(m, s * (ACROSS ? 2048 : 32)); }
+
+/* A stage's four products. */
+template <int KIND, int A_ACROSS, int B_ACROSS>
+HU_DEVICE void
+hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arch arch)
+{
+	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+
+	hu_wgmma_fence();
+	HU_UNROLL
+	for (uint32_t s = 0; s < HU_GROUP_LINE / 32; s++)
+		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
+	hu_wgmma_commit(units);
+}
+
+/* Those of a part's last stage that reach K: one after another, for no accumulator may be under way where two paths meet. */
+template <int KIND, int A_ACROSS, int B_ACROSS>
+HU_DEVICE void
+hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
+{
+	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+
+	hu_wgmma_wait<0>(units, d);
+	HU_ONCE
+	for (uint32_t s = 0; s * (32 / HU_GROUP_SIZE(KIND)) < k; s++) {
+		hu_wgmma_fence();
+		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
+		hu_wgmma_commit(units);
+		hu_wgmma_wait<0>(units, d);
+	}
+}
+
+/* The block's outputs by way of shared memory, a warpgroup at a time. */
+HU_DEVICE void
+hu_group_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, const float *d)
+{
+	enum { LINE = HU_GROUP_N + 8 };
+	uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+
+	HU_ONCE
+	for (uint32_t h = 0; h < 2; h++) {
+		HU_SYNC();
+		if (threadIdx.x / 128 == h)
+			HU_UNROLL
+			for (uint32_t i = 0; i < HU_WGMMA_OUTPUTS; i += 2) {
+				float *to = room + (warp * 16 + lane / 4 + i % 4 / 2 * 8) * LINE + i / 4 * 8 + lane % 4 * 2;
+				to[0] = d[i];
+				to[1] = d[i + 1];
+			}
+		HU_SYNC();
+		HU_ONCE
+		for (uint32_t i = threadIdx.x; i < 64 * HU_GROUP_N / 2; i += HU_GROUP_THREADS) {
+			uint32_t m = m0 + h * 64 + i / (HU_GROUP_N / 2), n = n0 + i % (HU_GROUP_N / 2) * 2;
+			if (m < g->m && n < g->n)
+				hu_gemm_put2(g, sums, m, n, room + i / (HU_GROUP_N / 2) * LINE + (n - n0));
+		}
+	}
+}
+
+template <class M, int KIND, int A_ACROSS, int B_ACROSS>
+HU_KERNEL_FOR(HU_GROUP_THREADS, 1)
+hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
+{
+	enum { SIZE = HU_GROUP_SIZE(KIND), DEEP = HU_GROUP_LINE / SIZE };
+	HU_SHARED_BYTES(raw);
+	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
+	uint32_t m0 = blockIdx.y * HU_GROUP_M, n0 = blockIdx.x * HU_GROUP_N, p = blockIdx.z;
+	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0;
+	float d[HU_WGMMA_OUTPUTS];
+	hu_copies copies;
+	hu_wgmmas units;
+
+	if (!HU_WGMMA_HERE) /* never launched there, and nothing to compile */
+		return;
+	hu_copies_begin(&copies);
+	hu_wgmmas_begin(&units);
+	HU_UNROLL
+	for (int i = 0; i < HU_WGMMA_OUTPUTS; i++)
+		d[i] = 0;
+	HU_UNROLL
+	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
+		hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, stage + s * HU_GROUP_STAGE, m0, first + s * DEEP, end);
+		hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(&g, &copies, stage + s * HU_GROUP_STAGE + HU_GROUP_A, n0, first + s * DEEP, end);
+		hu_copy_commit(&copies);
+	}
+	uint32_t k0 = first;
+	HU_ONCE
+	for (; k0 + DEEP <= end; k0 += DEEP) {
+		uint32_t later = k0 + HU_GROUP_AHEAD * DEEP;
+		unsigned char *to = stage + (at + HU_GROUP_AHEAD) % HU_GROUP_STAGES * HU_GROUP_STAGE;
+		hu_copy_wait<HU_GROUP_AHEAD - 1>(&copies);
+		hu_wgmma_publish();
+		HU_SYNC(); /* this stage is there for all, and both warpgroups are done with the one before the last */
+		hu_group_stage<KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * HU_GROUP_STAGE, g.sum.arch);
+		if (later < end) {
+			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, later, end);
+			hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(&g, &copies, to + HU_GROUP_A, n0, later, end);
+		}
+		hu_copy_commit(&copies);
+		hu_wgmma_wait<1>(&units, d);
+		at = (at + 1) % HU_GROUP_STAGES;
+	}
+	if (k0 < end) { /* a product of zeros would make +0 of -0 */
+		hu_copy_wait<0>(&copies);
+		hu_wgmma_publish();
+		HU_SYNC();
+		hu_group_tail<KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * HU_GROUP_STAGE, end - k0, g.sum.arch);
+	}
+	hu_wgmma_wait<0>(&units, d);
+	hu_group_put(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);
+}
+
+#define HU_GO_LARGE(w, kernel, grid, block, shared, ...) ((w)->dry ? HU_OK : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
+
+/* Whether the warpgroup units compute KIND's product on this device, and it is worth their tile. */
+template <class M>
+static int
+hu_group_serves(const hu_work *w, const hu_gemm *g, int kind)
+{
+#if defined(__CUDACC__) && !defined(HU_CUDA_SM90A)
+	(void)w, (void)g, (void)kind;
+	return 0;
+#else
+	int fp8 = kind >= HU_MMA_E4M3, group = fp8 ? 16 : 8;
+
+	if ((kind != HU_MMA_F16 && kind != HU_MMA_BF16 && !(fp8 && g->sum.path == HU_TC_WGMMA)) || g->sum.arch != HU_TC_HOPPER || g->sum.path == HU_TC_MMA || (w->arch >= 0 && w->arch != HU_TC_HOPPER))
+		return 0;
+	if (g->m < 64 || g->n < 64 || g->k % 16 || (g->parts > 1 && g->part % 16) || g->m / HU_GROUP_M >= 65535)
+		return 0;
+	if (fp8 && (!M::a_along_k(g) || !M::b_along_k(g)))
+		return 0; /* the units turn no matrices of bytes */
+	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 && (size_t)g->b.data % 16 == 0;
+#endif
+}
+
+template <class M, int KIND>
+static hu_status
+hu_group_go(hu_work *w, const hu_gemm *g, float *sums)
+{
+	dim3 grid((g->n + HU_GROUP_N - 1) / HU_GROUP_N, (g->m + HU_GROUP_M - 1) / HU_GROUP_M, g->parts);
+	int a = M::a_along_k(g), b = M::b_along_k(g);
+
+#define HU_GROUP_CASE(A, B)                       \
+	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B)))) \
+		if (a == (A) && b == (B))         \
+			return HU_GO_LARGE(w, (hu_group_kernel<M, KIND, !(A), !(B)>), grid, HU_GROUP_THREADS, HU_GROUP_BYTES, *g, sums)
+	HU_GROUP_CASE(1, 1);
+	HU_GROUP_CASE(1, 0);
+	HU_GROUP_CASE(0, 1);
+	HU_GROUP_CASE(0, 0);
+#undef HU_GROUP_CASE
+	return HU_OK; /* never reached */
+}
+#endif

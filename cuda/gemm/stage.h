@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Operands on their way through shared memory: copies in the background (cp.async, sm_80 and later; before, plain
+   ones) and the matrix unit's loads (ldmatrix). On the host a copy arrives at a time drawn between its issue and the
+   wait that promises it, so that a wait that is missing, or a buffer refilled too early, shows. */
+#ifndef HU_CUDA_STAGE_H
+#define HU_CUDA_STAGE_H
+
+#include "cuda/device/launch.h"
+
+#ifdef __CUDACC__
+/* A thread's copies under way. */
+struct hu_copies {};
+
+HU_DEVICE uint32_t hu_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+
+/* 16 bytes to TO in shared memory, both 16-byte aligned; zeros where INSIDE is 0: FROM is then not read. */
+HU_DEVICE void
+hu_copy16(hu_copies *, void *to, const void *from, int inside)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(hu_shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(inside ? 16 : 0) : "memory");
+#else
+	*(uint4 *)to = inside ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
+#endif
+}
+
+/* 4 bytes likewise. */
+HU_DEVICE void
+hu_copy4(hu_copies *, void *to, const void *from, int inside)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(hu_shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(inside ? 4 : 0) : "memory");
+#else
+	*(uint32_t *)to = inside ? *(const uint32_t *)from : 0;
+#endif
+}
+
+/* Ends a group of copies. */
+HU_DEVICE void
+hu_copy_commit(hu_copies *)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* All but the last N groups of this thread have arrived; a barrier tells the others. */
+template <int N>
+HU_DEVICE void
+hu_copy_wait(hu_copies *)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
+}
+
+/* Four 8 x 8 matrices of 16-bit elements: lane l names row l % 8 of matrix l / 8, 16 bytes, and gets in r[i] of matrix i the elements
+   2(l % 4) and the next of row l / 4; TURNED: of column l / 4. Every lane calls it. */
+template <int TURNED>
+HU_DEVICE void
+hu_ldmatrix(uint32_t *r, const void *row)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+	if (TURNED)
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(hu_shared_address(row)) : "memory");
+	else
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(hu_shared_address(row)) : "memory");
+#else
+	r[0] = r[1] = r[2] = r[3] = *(const uint32_t *)row;
+#endif
+}
+
+#else
+struct hu_copies {
+	struct { unsigned char *to; const unsigned char *from; unsigned bytes, group; int inside; } under_way[32];
+	unsigned n, group;
+};
+
+/* shim_mma.cc */
+extern "C" {
+/* Either, drawn anew: when what is under way arrives. */
+int hu_shim_coin(void);
+void hu_shim_copy(hu_copies *c, void *to, const void *from, unsigned bytes, int inside);
+void hu_shim_copy_wait(hu_copies *c, unsigned groups);
+void hu_shim_ldmatrix(uint32_t *r, const void *row, int turned, const char *file, int line);
+}
+
+HU_DEVICE void hu_copy16(hu_copies *c, void *to, const void *from, int inside) { hu_shim_copy(c, to, from, 16, inside); }
+HU_DEVICE void hu_copy4(hu_copies *c, void *to, const void *from, int inside) { hu_shim_copy(c, to, from, 4, inside); }
+HU_DEVICE void hu_copy_commit(hu_copies *c) { c->group++; }
+template <int N> HU_DEVICE void hu_copy_wait(hu_copies *c) { hu_shim_copy_wait(c, N); }
+template <int TURNED> HU_DEVICE void hu_ldmatrix(uint32_t *r, const void *row, HU_SHIM_AT) { hu_shim_ldmatrix(r, row, TURNED, file, line); }
+#endif
+
+HU_DEVICE void
+hu_copies_begin(hu_copies *c)
+{
+#ifndef __CUDACC__
+	c->n = c->group = 0;
+#else
+	(void)c;
+#endif
+}
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+   add: y = a + b. */
+#include "cuda/element/map.cuh"
+
+#define F(S, T) out[0][i] = hu_sum2##S(c, in[0][i], in[1][i])
+HU_FORMULA(add, 2, 1, F)
+#undef F
+
+extern "C" hu_status
+HU_SIDE(op_add)(hu_work *w)
+{
+	hu_field m = hu_field_of(w, w->in[0]->n, 1);
+
+	hu_field_in(&m, w->in[0], HU_AT_EACH);
+	hu_field_in(&m, w->in[1], HU_AT_EACH);
+	hu_field_out(w, &m, w->out[0]);
+	return hu_field_run<add>(w, &m);
+}

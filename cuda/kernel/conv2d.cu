@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+   conv2d x[N,H,W,C], w[kh,kw,ci,co] [, sx, sw] -> y; padding and dilation of lib/op/contract/conv.h, one group. k = (kernel row, kernel
+   column, input channel). */
+#include "cuda/gemm/gemm_run.cuh"
+
+namespace {
+struct turned_map;
+struct map {
+	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
+	{
+		uint32_t n = m / (g->ho * g->wo), r = m / g->wo % g->ho, q = m % g->wo, tap = k / g->ci;
+		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h, x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
+
+		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
+			return HU_OUTSIDE;
+		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + k % g->ci;
+	}
+	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
+	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
+	static constexpr int may_lie(int a, int b) { return a && !b; }
+	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
+	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
+	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
+	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
+	typedef turned_map turned;
+};
+
+/* Where the weights were turned. */
+struct turned_map : map {
+	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return n * g->k + k; }
+	static int b_groups(const hu_gemm *g, uint32_t s) { return g->k % s == 0; }
+	static constexpr int may_lie(int a, int b) { return a && b; }
+	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
+	static void turn(hu_gemm *) {}
+};
+}
+
+extern "C" hu_status
+HU_SIDE(op_conv2d)(hu_work *w)
+{
+	const hu_shape *x = &w->in[0]->shape, *k = &w->in[1]->shape;
+	hu_gemm g;
+
+	memset(&g, 0, sizeof g);
+	g.h = (uint32_t)x->d[1];
+	g.w = (uint32_t)x->d[2];
+	g.ci = (uint32_t)x->d[3];
+	g.kh = (uint32_t)k->d[0];
+	g.kw = (uint32_t)k->d[1];
+	g.co = (uint32_t)k->d[3];
+	HU_TRY(hu_gemm_conv(w, &g, "conv2d"));
+	g.m = (uint32_t)x->d[0] * g.ho * g.wo;
+	g.k = g.kh * g.kw * g.ci;
+	g.n = g.co;
+	HU_TRY(hu_gemm_of(w, &g));
+	return hu_gemm_run<map>(w, &g);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+   grad_norm: Euclidean norm of all inputs together; squares and sums in the compute
+   format, by the fixed tree in each tensor, the tensors' sums added in order. */
+#include "cuda/element/reduce.cuh"
+
+#define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
+HU_FORMULA(square, 1, 1, SQUARE)
+#undef SQUARE
+
+/* Sums are values of the compute format; their sum and its root are formed as the CPU does: in double, rounded. */
+HU_KERNEL
+root_kernel(HU_PARAM hu_operand each, hu_format compute, int sums, double *root)
+{
+	double all = hu_load_f64(&each, 0);
+
+	for (int k = 1; k < sums; k++)
+		all = hu_rne(compute, all + hu_load_f64(&each, (uint32_t)k));
+	*root = hu_rne(compute, sqrt(all));
+}
+
+extern "C" hu_status
+HU_SIDE(op_grad_norm)(hu_work *w)
+{
+	hu_slot each = hu_stat_slot(w, (size_t)w->call->nin), root = hu_raw_slot(w, 1, HU_FP64), sum[1];
+
+	for (int k = 0; k < w->call->nin; k++) {
+		hu_field m = hu_field_of(w, w->all[k]->n, 1);
+		hu_slot place = each;
+		size_t used = w->used; /* the next tensor's intermediate sums go where this one's were */
+		hu_field_in(&m, w->all[k], HU_AT_EACH);
+		HU_TRY(hu_sum_down<square>(w, &m, 1, w->all[k]->n, sum));
+		place.n = 1;
+		place.data = (unsigned char *)each.data + (size_t)k * hu_slot_size(each.format);
+		HU_TRY(HU_SIDE(stat_copy)(w, &sum[0], &place));
+		w->used = used;
+	}
+	HU_TRY(HU_GO(w, root_kernel, 1, 1, 0, hu_operand_of(&each, 0), hu_format_of(w->call->fmt.compute), w->call->nin, (double *)root.data));
+	return HU_SIDE(round)(w, &root, w->out[0]);
+}

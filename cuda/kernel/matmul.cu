@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+   matmul a, b [, sa, sb] -> y[M,N]; attributes ta, tb (operand stored transposed), part, scaled. */
+#include "cuda/gemm/gemm_run.cuh"
+
+namespace {
+struct map {
+	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k) { return g->ta ? k * g->m + m : m * g->k + k; }
+	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return g->tb ? n * g->k + k : k * g->n + n; }
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	static int a_groups(const hu_gemm *g, uint32_t s) { return (g->ta ? g->m : g->k) % s == 0; }
+	static int b_groups(const hu_gemm *g, uint32_t s) { return (g->tb ? g->k : g->n) % s == 0; }
+	static constexpr int may_lie(int a, int b) { return a >= 0 && b >= 0; }
+	static int a_lies(const hu_gemm *g) { (void)g; return g->ta ? HU_LIES_ACROSS_K : HU_LIES_ALONG_K; }
+	static int b_lies(const hu_gemm *g) { (void)g; return g->tb ? HU_LIES_ALONG_K : HU_LIES_ACROSS_K; }
+	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *g) { return !g->ta; }
+	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *g) { return g->tb; }
+	/* Where the operands that lie across k were turned. */
+	typedef map turned;
+	static void turn(hu_gemm *g) { g->ta = 0, g->tb = 1; }
+};
+}
+
+extern "C" hu_status
+HU_SIDE(op_matmul)(hu_work *w)
+{
+	const hu_shape *a = &w->in[0]->shape, *b = &w->in[1]->shape;
+	uint32_t rest = (uint32_t)(hu_count(*a) / a->d[0]);
+	hu_gemm g;
+
+	memset(&g, 0, sizeof g);
+	g.ta = hu_attr_num(w->call, "ta", 0) != 0;
+	g.tb = hu_attr_num(w->call, "tb", 0) != 0;
+	g.m = g.ta ? rest : (uint32_t)a->d[0];
+	g.k = g.ta ? (uint32_t)a->d[0] : rest;
+	g.n = (uint32_t)(g.tb ? b->d[0] : hu_count(*b) / b->d[0]);
+	HU_TRY(hu_gemm_of(w, &g));
+	return hu_gemm_run<map>(w, &g);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+   softmax_xent: p = softmax of each row of logits, shifted by the row's maximum;
+   loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
+#include "cuda/element/reduce.cuh"
+
+#define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
+#define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
+#define LOSS(S, T) (out[0][i] = hu_xent##S(c, in[0][i], in[1][i], in[2][i], in[3][i]), out[1][i] = in[3][i])
+#define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
+HU_FORMULA(term, 2, 1, TERM)
+HU_FORMULA(share, 3, 1, SHARE)
+HU_FORMULA(loss, 4, 2, LOSS)
+HU_FORMULA(mean, 2, 1, MEAN)
+#undef TERM
+#undef SHARE
+#undef LOSS
+#undef MEAN
+
+/* The larger one, NaN above all. Of +0 and -0 either: what is subtracted from them and exponentiated is the same. */
+HU_DEVICE double
+larger(double a, double b)
+{
+	return a != a || b != b ? hu_nan() : b > a ? b : a;
+}
+
+/* A warp a row: its largest logit in the compute format, and that of its label. */
+HU_KERNEL
+row_kernel(HU_PARAM hu_operand x, HU_PARAM hu_operand labels, uint32_t rows, uint32_t classes, hu_format compute, HU_PARAM hu_result top, HU_PARAM hu_result chosen, hu_pulse *pulse)
+{
+	uint32_t lane = threadIdx.x % 32;
+
+	for (uint32_t r = blockIdx.x * HU_SUM_WARPS + threadIdx.x / 32; r < rows; r += gridDim.x * HU_SUM_WARPS) {
+		double most = hu_inf(1), label = hu_load_f64(&labels, r);
+		for (uint32_t j = lane; j < classes; j += 32)
+			most = larger(most, hu_load_f64(&x, r * classes + j));
+		for (unsigned by = 16; by; by /= 2)
+			most = larger(most, hu_shfl_down(most, by));
+		if (lane)
+			continue;
+		int known = label >= 0 && label < (double)classes && label == (double)(uint32_t)label;
+		if (!known)
+			pulse->fault = HU_FAULT_LABEL;
+		hu_store_f64(&top, r, hu_rne(compute, most));
+		hu_store_f64(&chosen, r, hu_load_f64(&x, r * classes + (known ? (uint32_t)label : 0)));
+	}
+}
+
+extern "C" hu_status
+HU_SIDE(op_softmax_xent)(hu_work *w)
+{
+	size_t classes = hu_last(w->in[0]->shape), n = w->in[0]->n, rows = n / classes;
+	hu_slot top = hu_stat_slot(w, rows), chosen = hu_raw_slot(w, rows, HU_FP64), sum[1], total[2]; /* the logit itself: rounded where it is used */
+	hu_field m = hu_field_of(w, n, classes), all = hu_field_of(w, rows, 1), one = hu_field_of(w, 1, 1), p = hu_field_of(w, n, classes);
+
+	HU_TRY(HU_GO(w, row_kernel, hu_blocks_for(rows, HU_SUM_WARPS, 65535), 32 * HU_SUM_WARPS, 0, hu_operand_of(w->in[0], HU_AT_EACH), hu_operand_of(w->in[1], HU_AT_EACH),
+	             (uint32_t)rows, (uint32_t)classes, m.compute, hu_result_of(&top, 0), hu_result_of(&chosen, 0), w->pulse));
+	hu_field_in(&m, w->in[0], HU_AT_EACH);
+	hu_field_in(&m, &top, HU_AT_ROW);
+	HU_TRY(hu_sum_along<term>(w, &m, rows, classes, sum));
+	hu_field_in(&all, &chosen, HU_AT_EACH);
+	hu_field_in(&all, &top, HU_AT_EACH);
+	hu_field_in(&all, &sum[0], HU_AT_EACH);
+	hu_field_in(&all, w->in[2], HU_AT_EACH);
+	HU_TRY(hu_sum_down<loss>(w, &all, 1, rows, total));
+	hu_field_in(&one, &total[0], HU_AT_EACH);
+	hu_field_in(&one, &total[1], HU_AT_EACH);
+	hu_field_out(w, &one, w->out[0]);
+	HU_TRY(hu_field_run<mean>(w, &one));
+	if (w->call->nout < 2)
+		return HU_OK;
+	hu_field_in(&p, w->in[0], HU_AT_EACH);
+	hu_field_in(&p, &top, HU_AT_ROW);
+	hu_field_in(&p, &sum[0], HU_AT_ROW);
+	hu_field_out(w, &p, w->out[1]);
+	return hu_field_run<share>(w, &p);
+}

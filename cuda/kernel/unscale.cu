@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+   unscale: y = g fl32(1/(scale W)), W the loss weight. */
+#include "cuda/element/scalar.cuh"
+
+#define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
+HU_FORMULA(unscale, 1, 1, F)
+#undef F
+
+HU_KERNEL
+inverse_kernel(double *k, HU_PARAM hu_operand scale, double weight)
+{
+	k[0] = hu_unscale_by(hu_load_f64(&scale, 0), weight);
+}
+
+extern "C" hu_status
+HU_SIDE(op_unscale)(hu_work *w)
+{
+	hu_field m = hu_field_of(w, w->in[0]->n, 1);
+	double *k = hu_numbers(w, 1);
+
+	HU_TRY(HU_GO(w, inverse_kernel, 1, 1, 0, k, hu_operand_of(w->in[1], HU_AT_ONE), hu_attr_num(w->call, "loss_weight", 1)));
+	hu_field_in(&m, w->in[0], HU_AT_EACH);
+	hu_field_out(w, &m, w->out[0]);
+	m.nk = 1;
+	m.kd = k;
+	return hu_field_run<unscale>(w, &m);
+}

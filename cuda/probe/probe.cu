@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+   One warp (or warpgroup) a tile: operands' words go to the lanes that mma.h names, the instruction runs, and the
+   accumulators come back as they are. */
+#include "cuda/probe/probe_unit.h"
+
+/* KIND is a constant of each copy, so that one instruction alone is in it. */
+template <int KIND, int HALF>
+HU_KERNEL
+tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps, hu_tc_arch arch)
+{
+	unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+
+	for (size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+		const float *from = c + tile * HU_PROBE_C;
+		float *to = d + tile * HU_PROBE_C, acc[4];
+		for (unsigned i = 0; i < 4; i++)
+			acc[i] = from[(g + i / 2 * 8) * 8 + 2 * t + i % 2];
+		for (unsigned s = 0; s < steps; s++) {
+			const uint32_t *rows = a + (tile * steps + s) * HU_PROBE_A, *columns = b + (tile * steps + s) * HU_PROBE_B;
+			uint32_t left[4] = { rows[g * 8 + t], rows[(g + 8) * 8 + t], rows[g * 8 + t + 4], rows[(g + 8) * 8 + t + 4] };
+			uint32_t right[2] = { columns[g * 8 + t], columns[g * 8 + t + 4] };
+			if constexpr (KIND < HU_PROBE_E4M3)
+				hu_mma(KIND, HALF, acc, left, right, arch);
+			else
+				hu_probe_mma<KIND>(acc, left, right, arch);
+		}
+		for (unsigned i = 0; i < 4; i++)
+			to[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = acc[i];
+	}
+}
+
+/* A warpgroup a tile: its rows are the first 16 of 64, the others are 0. */
+template <int KIND>
+HU_KERNEL
+warpgroup_tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps, hu_tc_arch arch)
+{
+	HU_SHARED_BYTES(shared);
+	unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, own = threadIdx.x < 32;
+
+	for (size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+		float acc[4] = { 0, 0, 0, 0 };
+		for (unsigned i = 0; i < 4 && own; i++)
+			acc[i] = c[tile * HU_PROBE_C + (g + i / 2 * 8) * 8 + 2 * t + i % 2];
+		for (unsigned s = 0; s < steps; s++) {
+			HU_SYNC(); /* nobody reads the operands before */
+			for (unsigned i = threadIdx.x; i < 64 * 8; i += 128)
+				*(uint32_t *)(shared + hu_probe_place(i / 8, i % 8)) = i < HU_PROBE_A ? a[(tile * steps + s) * HU_PROBE_A + i] : 0;
+			if (threadIdx.x < HU_PROBE_B)
+				*(uint32_t *)(shared + HU_PROBE_W_A + hu_probe_place(threadIdx.x / 8, threadIdx.x % 8)) = b[(tile * steps + s) * HU_PROBE_B + threadIdx.x];
+			hu_probe_wgmma<KIND>(acc, shared, arch);
+		}
+		for (unsigned i = 0; i < 4 && own; i++)
+			d[tile * HU_PROBE_C + (g + i / 2 * 8) * 8 + 2 * t + i % 2] = acc[i];
+	}
+}
+
+template <int KIND>
+HU_KERNEL
+spin(float *out, unsigned rounds)
+{
+	uint32_t left[4] = { 0, 0, 0, 0 }, right[2] = { 0, 0 };
+	float acc[HU_PROBE_CHAINS][4], number = (float)(threadIdx.x % 1024);
+
+	HU_UNROLL
+	for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+		for (unsigned i = 0; i < 4; i++)
+			acc[k][i] = number;
+	for (unsigned r = 0; r < rounds; r++)
+		HU_UNROLL
+		for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+			hu_mma(KIND, 0, acc[k], left, right, HU_TC_HOPPER);
+	HU_UNROLL
+	for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+		for (unsigned i = 0; i < 4; i++)
+			out[(((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS + k) * 4 + i] = acc[k][i];
+}
+
+/* x / 2 + number / 2 is number again. */
+HU_KERNEL
+spin_fma(float *out, unsigned rounds, float half)
+{
+	float acc[HU_PROBE_CHAINS][4], number = (float)(threadIdx.x % 1024), more = number * half;
+
+	HU_UNROLL
+	for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+		for (unsigned i = 0; i < 4; i++)
+			acc[k][i] = number;
+	for (unsigned r = 0; r < rounds; r++)
+		HU_UNROLL
+		for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+			HU_UNROLL
+			for (unsigned i = 0; i < 4; i++)
+				acc[k][i] = fmaf(acc[k][i], half, more);
+	HU_UNROLL
+	for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+		for (unsigned i = 0; i < 4; i++)
+			out[(((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS + k) * 4 + i] = acc[k][i];
+}
+
+extern "C" hu_status
+HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps)
+{
+	unsigned blocks = hu_blocks_for(tiles, 1, 65535);
+
+#define CASE(k)                                                                                                                           \
+	case k:                                                                                                                           \
+		return half ? HU_LAUNCH((tiles_of<k, 1>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch) : HU_LAUNCH((tiles_of<k, 0>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch)
+#define EIGHT(k) case k: return HU_LAUNCH((tiles_of<k, 0>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch)
+#define GROUP(k) case k: return HU_LAUNCH((warpgroup_tiles_of<k>), blocks, 128, HU_PROBE_W_BYTES, queue, d, a, b, c, tiles, steps, arch)
+	switch (kind) {
+	CASE(HU_MMA_F16);
+	CASE(HU_MMA_F16_F16);
+	CASE(HU_MMA_BF16);
+	CASE(HU_MMA_TF32);
+	EIGHT(HU_PROBE_E4M3);
+	EIGHT(HU_PROBE_E5M2);
+	EIGHT(HU_PROBE_E4M3_F16);
+	EIGHT(HU_PROBE_E5M2_F16);
+	GROUP(HU_PROBE_W_F16);
+	GROUP(HU_PROBE_W_F16_F16);
+	GROUP(HU_PROBE_W_BF16);
+	GROUP(HU_PROBE_W_TF32);
+	GROUP(HU_PROBE_W_E4M3);
+	GROUP(HU_PROBE_W_E5M2);
+	GROUP(HU_PROBE_W_E4M3_F16);
+	GROUP(HU_PROBE_W_E5M2_F16);
+	default: return hu_fail(HU_EUNABLE, "no matrix instruction %d", kind);
+	}
+#undef CASE
+#undef EIGHT
+#undef GROUP
+}
+
+extern "C" hu_status
+HU_SIDE(probe_rate)(void *queue, int kind, unsigned blocks, unsigned warps, unsigned rounds, float *out)
+{
+	switch (kind) {
+	case HU_PROBE_FMA: return HU_LAUNCH(spin_fma, blocks, 32 * warps, 0, queue, out, rounds, 0.5f);
+	case HU_MMA_F16: return HU_LAUNCH(spin<HU_MMA_F16>, blocks, 32 * warps, 0, queue, out, rounds);
+	case HU_MMA_F16_F16: return HU_LAUNCH(spin<HU_MMA_F16_F16>, blocks, 32 * warps, 0, queue, out, rounds);
+	case HU_MMA_BF16: return HU_LAUNCH(spin<HU_MMA_BF16>, blocks, 32 * warps, 0, queue, out, rounds);
+	case HU_MMA_TF32: return HU_LAUNCH(spin<HU_MMA_TF32>, blocks, 32 * warps, 0, queue, out, rounds);
+	default: return hu_fail(HU_EUNABLE, "no matrix instruction %d", kind);
+	}
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/console/opt.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/str.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char *running = "";
+
+static int
+count(const hu_opt *opts)
+{
+	int n = 0;
+
+	while (opts[n].name)
+		n++;
+	return n;
+}
+
+static int
+find(const hu_args *a, const char *name)
+{
+	for (int i = 0; a->opts[i].name; i++)
+		if (!strcmp(a->opts[i].name, name))
+			return i;
+	hu_bug(__FILE__, __LINE__, "option --%s is not in the table", name);
+}
+
+/* getopt takes "-1.5" for options; with its first character changed it is a word, and is
+   changed back afterwards. */
+enum { MINUS = 1 };
+
+static void
+protect_numbers(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == '-' && (strchr(".0123456789", argv[i][1]) || !strncmp(argv[i], "-inf", 4)) && argv[i][1])
+			argv[i][0] = MINUS;
+}
+
+static void
+restore_numbers(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == MINUS)
+			argv[i][0] = '-';
+}
+
+/* The word that getopt reads next. Afterwards is too late to ask: within a word of short options optind stays
+   on it, past its end it does not, and words without a dash have changed places with it. */
+static char *
+next_word(int argc, char **argv)
+{
+	for (int i = optind ? optind : 1; i < argc; i++)
+		if (argv[i][0] == '-' && argv[i][1])
+			return argv[i];
+	return NULL;
+}
+
+/* -(3), --5, -sqrt(2), -pi*2 */
+static int
+looks_computed(const char *word)
+{
+	const char *s = word + strspn(word, "-");
+	size_t name = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	return (*s && strchr("(.0123456789", *s)) || (name && s[name] && strchr("(*+ ", s[name]));
+}
+
+static hu_status
+unknown(const hu_opt *opts, int n, const char *word)
+{
+	if (looks_computed(word))
+		return hu_fail(HU_EINVAL, "unknown or ambiguous option '%s'; put -- before a value or expression that begins with a minus", word);
+	const char **names = hu_xcalloc((size_t)n + 1, sizeof *names);
+	char *bare = hu_xstrdup(word + strspn(word, "-"));
+
+	bare[strcspn(bare, "=")] = 0;
+	for (int i = 0; i < n; i++)
+		names[i] = opts[i].name;
+	const char *near = hu_nearest(bare, names, (size_t)n);
+	if (near)
+		hu_fail(HU_EINVAL, "unknown or ambiguous option '%s'; did you mean --%s?", word, near);
+	else
+		hu_fail(HU_EINVAL, "unknown or ambiguous option '%s'; --help lists them", word);
+	free(names);
+	free(bare);
+	return HU_EINVAL;
+}
+
+hu_status
+hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
+{
+	int n = count(opts), c, at = 0, cap = 0;
+	struct option *lo = hu_xcalloc((size_t)n + 2, sizeof *lo);
+
+	memset(a, 0, sizeof *a);
+	a->opts = opts;
+	a->value = hu_xcalloc((size_t)n + 1, sizeof *a->value);
+	a->given = hu_xcalloc((size_t)n + 1, sizeof *a->given);
+	for (int i = 0; i < n; i++) {
+		lo[i] = (struct option){ opts[i].name, opts[i].arg ? required_argument : no_argument, NULL, 256 + i };
+		a->value[i] = (char *)(size_t)opts[i].def;
+	}
+	lo[n] = (struct option){ "help", no_argument, NULL, 256 + n };
+	optind = 0;
+	opterr = 0;
+	protect_numbers(argc, argv);
+	for (char *word; word = next_word(argc, argv), (c = getopt_long(argc, argv, ":h", lo, &at)) != -1;) {
+		int i = c == 'h' ? n : c - 256;
+		if (c == ':' || c == '?')
+			restore_numbers(argc, argv);
+		if (c == ':') {
+			free(lo);
+			return hu_fail(HU_EINVAL, "%s needs a value", argv[optind - 1]);
+		}
+		if (c == '?') {
+			free(lo);
+			return unknown(opts, n, word);
+		}
+		a->given[i]++;
+		if (i == n)
+			continue;
+		a->value[i] = opts[i].arg ? optarg : (char *)(size_t)"1";
+		HU_GROW(a->each, a->neach, cap);
+		a->each[a->neach].opt = i;
+		a->each[a->neach++].value = a->value[i];
+	}
+	free(lo);
+	restore_numbers(argc, argv);
+	a->rest = argv + optind;
+	a->nrest = argc - optind;
+	return HU_OK;
+}
+
+void
+hu_args_release(hu_args *a)
+{
+	free(a->value);
+	free(a->given);
+	free(a->each);
+	memset(a, 0, sizeof *a);
+}
+
+int
+hu_args_help(const hu_args *a)
+{
+	return a->given[count(a->opts)];
+}
+
+const char *
+hu_args_text(const hu_args *a, const char *name)
+{
+	return a->value[find(a, name)];
+}
+
+int
+hu_args_has(const hu_args *a, const char *name)
+{
+	for (int i = 0; a->opts[i].name; i++)
+		if (!strcmp(a->opts[i].name, name))
+			return 1;
+	return 0;
+}
+
+int
+hu_args_given(const hu_args *a, const char *name)
+{
+	return a->given[find(a, name)];
+}
+
+const char *
+hu_args_nth(const hu_args *a, const char *name, int k)
+{
+	int opt = find(a, name);
+
+	for (int i = 0; i < a->neach; i++)
+		if (a->each[i].opt == opt && k-- == 0)
+			return a->each[i].value;
+	return NULL;
+}
+
+hu_status
+hu_args_int(const hu_args *a, const char *name, long long min, long long max, long long *out)
+{
+	const char *s = hu_args_text(a, name);
+	char *end;
+
+	if (!s)
+		return hu_fail(HU_EINVAL, "--%s is needed", name);
+	errno = 0;
+	*out = strtoll(s, &end, 0);
+	if (end == s || *end || errno || *out < min || *out > max)
+		return hu_fail(HU_EINVAL, "--%s %s: an integer from %lld to %lld is needed", name, s, min, max);
+	return HU_OK;
+}
+
+int
+hu_parse_real(const char *s, double *out)
+{
+	char *end;
+
+	if (!strncmp(s, "2^", 2)) {
+		long e = strtol(s + 2, &end, 10);
+		*out = ldexp(1.0, e < -9999 ? -9999 : e > 9999 ? 9999 : (int)e);
+		return end != s + 2 && !*end;
+	}
+	*out = strtod(s, &end);
+	return end != s && !*end;
+}
+
+hu_status
+hu_args_real(const hu_args *a, const char *name, double min, double max, double *out)
+{
+	const char *s = hu_args_text(a, name);
+
+	if (!s)
+		return hu_fail(HU_EINVAL, "--%s is needed", name);
+	if (!hu_parse_real(s, out) || !(*out >= min && *out <= max))
+		return hu_fail(HU_EINVAL, "--%s %s: a number from %g to %g is needed", name, s, min, max);
+	return HU_OK;
+}
+
+/* TEXT behind INDENT columns that are taken; on a terminal in lines that fit it, elsewhere in one. */
+static void
+print_wrapped(const char *text, size_t indent)
+{
+	struct winsize w;
+	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20 ? w.ws_col : SIZE_MAX, at = indent;
+
+	for (const char *s = text; *s;) {
+		size_t n = strcspn(s, " "), space = s > text;
+		if (space && at + space + n > width) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+			space = 0;
+		}
+		printf("%s%.*s", space ? " " : "", (int)n, s);
+		at += space + n;
+		s += n + (s[n] == ' ');
+	}
+}
+
+void
+hu_command_help(const hu_command *c)
+{
+	printf("usage: halfulp %s %s\n\n%s\n", c->name, c->usage, c->summary);
+	if (c->details)
+		printf("\n%s\n", c->details);
+	printf("\noptions:\n");
+	for (const hu_opt *o = c->opts; o->name; o++) {
+		char left[64];
+		snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
+		printf("  %-26s ", left);
+		print_wrapped(all, strlen(left) > 26 ? strlen(left) + 3 : 29);
+		putchar('\n');
+		free(all);
+	}
+	printf("  %-26s %s\n", "--help", "this page");
+}
+
+int
+hu_complain(hu_status st)
+{
+	fflush(stdout);
+	fprintf(stderr, "halfulp%s%s: %s\n", *running ? " " : "", running, hu_reason());
+	return hu_exit_code(st);
+}
+
+int
+hu_stdout_end(int code)
+{
+	errno = 0;
+	if (!(ferror(stdout) | fflush(stdout)) || (code != HU_EXIT_OK && code != HU_EXIT_JUDGED))
+		return code;
+	int why = errno;
+	return hu_complain(hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
+}
+
+int
+hu_command_main(const hu_command *c, int argc, char **argv)
+{
+	hu_args a;
+	int code;
+
+	running = c->name;
+	hu_status st = hu_args_parse(&a, c->opts, argc, argv);
+	if (st != HU_OK)
+		code = hu_complain(st);
+	else if (hu_args_help(&a)) {
+		hu_command_help(c);
+		code = HU_EXIT_OK;
+	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK)
+		code = hu_complain(st);
+	else
+		code = c->run(&a);
+	hu_args_release(&a);
+	return hu_stdout_end(code);
+}

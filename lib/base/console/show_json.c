@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+   JSON whose texts can be printed. A file of its own, so that whoever links formats and rounding alone needs no Jansson. */
+#include "lib/base/console/show_json.h"
+
+#include "lib/base/console/show.h"
+
+static hu_status
+refuse(const char *name, const char *what, const char *text)
+{
+	return hu_plain(text) ? HU_OK : hu_fail(HU_EFILE, "%s: %s \"%.200s\" has characters that cannot be printed: rename what it names", name, what, hu_shown(text));
+}
+
+hu_status
+hu_json_plain(const json_t *jc, const char *name)
+{
+	json_t *j = (json_t *)(size_t)jc, *v;
+	const char *key;
+	size_t i;
+
+	if (json_is_string(j))
+		return refuse(name, "the text", json_string_value(j));
+	json_array_foreach(j, i, v)
+		HU_TRY(hu_json_plain(v, name));
+	json_object_foreach(j, key, v) {
+		HU_TRY(refuse(name, "the key", key));
+		HU_TRY(hu_json_plain(v, name));
+	}
+	return HU_OK;
+}

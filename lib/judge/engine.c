@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/judge/engine.h"
+
+#include "lib/exact/dot.h"
+
+#include <string.h>
+
+/* Which arithmetic the references use for sums of products, lib/exact/dot.h knows. */
+static hu_status
+by_reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	return c->op->reference(c, in, out, element, n, exact);
+}
+
+static const hu_engine engines[] = {
+	{ "auto", "enclosures in two doubles, and where they do not decide sums of products exactly on grids of doubles, all else by MPFR; samples of each judged again by MPFR; the exact step in double-double with a bound, by MPFR where that is too wide", 1, 0, 0, by_reference },
+	{ "exact", "every value exactly, without enclosures: products of matrices and convolutions tile by tile, on grids of doubles, in integers or on the BLAS, single sums of products on grids, samples of each again by MPFR, all else by MPFR; the exact step as under auto", 0, 1, 0, by_reference },
+	{ "mpfr", "every value by the operators' MPFR references, those of the exact step too, at 212 bits and more", 0, 0, 1, by_reference },
+};
+
+hu_status
+hu_engine_find(const char *name, const hu_engine **out)
+{
+	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+		if (!strcmp(engines[i].name, name)) {
+			*out = &engines[i];
+			hu_exact_way_set(engines[i].throughout ? HU_EXACT_MPFR : HU_EXACT_AUTO);
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "unknown engine '%s'; known: auto, exact, mpfr", name);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Recorded tensors against the exact step, whose values come with a bound of their own error: so do
+   the figures made from them. */
+#include "lib/judge/errors.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/ulp.h"
+#include "lib/op/element/dd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PART = 8192 };
+
+typedef struct part { long double error2, exact2, off2, ulps, off_ulps; double ulp_max, off_max; int infinite; size_t finite, vanished, unknown, doubtful, nonfinite; } part;
+
+typedef struct sums { double error2, exact2, off2, ulps, off_ulps; } sums;
+
+/* Exponent of the ulp in F of SIZE + T, two doubles' sum; of a sum that is not positive, the smallest. */
+static int
+unit_of(double size, double t, hu_format f)
+{
+	double r, x = hu_dd_sum(size, t, &r);
+	int e = x > 0 ? hu_exponent(x) : f.emin;
+
+	e -= x >= 0x1p-1022 && r < 0 && (hu_bits64(x) & 0xfffffffffffff) == 0;
+	return (e < f.emin ? f.emin : e) - f.p + 1;
+}
+
+/* Exponent of the ideal's ulp in F. *least: of the smallest that it may have, if not all values of the enclosure have the same. */
+static int
+unit(double h, double l, double e, hu_format f, int *least)
+{
+	double size = fabs(h), t = h < 0 ? -l : l, slack = (fabs(t) + e) * 0x1p-51;
+	int u = *least = unit_of(size, t, f);
+
+	if (e != 0 && unit_of(size, t - e - slack, f) != unit_of(size, t + e + slack, f))
+		*least = unit_of(size, t - e - slack, f);
+	return u;
+}
+
+/* A value with a bound is taken for 0 where the enclosure holds 0 and all of it is below this share of the tensor's largest recorded value (or
+   of the format's smallest, if that is more). The gradient of a bias before batchnorm is one: its exact value is 0. Bounds of such values in
+   ordinary trainings are below 2^-20 of what was recorded; wider ones go to MPFR. */
+#define SHARE 0x1p-16
+
+/* The same operations with 2^-212 for the double-doubles' 2^-106 err by 2^-106 of their bound: what is below this share of it has no digit. */
+#define DIGITLESS 0x1p-80
+
+/* The mark of a value with a bound, in a tensor whose largest is MOST. */
+static short
+told_by(double h, double l, double e, double most)
+{
+	if (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))
+		return HU_STEP_UNKNOWN;
+	if (e == 0 || fabs(h) > e)
+		return HU_STEP_DIGITS;
+	return (short)(hu_exponent(e) + 1 + (fabs(h) + e <= SHARE * most ? HU_STEP_ZERO : 0));
+}
+
+/* A value of MPFR's that double-double said nothing of, 100 bits and more below what was recorded: it may be what its
+   own roundings left of terms that cancel. */
+static int
+doubtful(double g, double h, double most)
+{
+	return h != 0 && fabs(h) < 0x1p-100 * most && (g == 0 || fabs(g) > 0x1p40 * fabs(h));
+}
+
+/* Roundings' leavings have no digit in common with those of another precision. */
+static int
+differ(double h, double other)
+{
+	return !(fabs(h - other) <= 0x1p-20 * fabs(h));
+}
+
+static double
+largest(const hu_tensor *t)
+{
+	double most = 0;
+
+#pragma omp parallel for schedule(static) reduction(max : most) if (t->n > 16384)
+	for (size_t i = 0; i < t->n; i++) {
+		double x = fabs(hu_get(t, i));
+		most = x > most && x < INFINITY ? x : most;
+	}
+	return most;
+}
+
+typedef struct view { const hu_tensor *got; const hu_step_values *v; hu_format f; double most; } view;
+
+/* What is known of MPFR's value H, of which double-double had no digit. */
+static short
+told_again(const view *w, part *p, size_t i, short mark, double g, double h)
+{
+	if (mark == HU_STEP_UNKNOWN) {
+		if (!doubtful(g, h, w->most))
+			return mark;
+		p->doubtful++;
+		return w->v->before && differ(h, w->v->before[i]) ? HU_STEP_ZERO : mark;
+	}
+	int e = hu_step_is_zero(mark) ? mark - HU_STEP_ZERO : mark;
+	return (short)(e + (fabs(h) <= hu_times_pow2(DIGITLESS, e) ? HU_STEP_ZERO : 0));
+}
+
+/* Whether element I of the ideal, H + L within E, is taken for 0. */
+static int
+is_zero(const view *w, part *p, size_t i, double g, double h, double l, double e)
+{
+	short *all = w->v->mark, mark = HU_STEP_DIGITS;
+
+	if (w->v->err)
+		mark = told_by(h, l, e, w->most);
+	else if (all && hu_isfinite(h) && all[i] != HU_STEP_DIGITS)
+		mark = told_again(w, p, i, all[i], g, h);
+	else
+		return 0;
+	if (all)
+		all[i] = mark;
+	return hu_step_is_zero(mark);
+}
+
+/* One of the recorded value and the ideal is not finite. */
+static void
+special(part *p, double g, double h, hu_format f)
+{
+	double ulps = hu_error_ulps(g, h, f);
+
+	p->infinite |= isinf(ulps);
+	p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
+}
+
+/* PART numbers of ulps below this add up within double's range. */
+#define HUGE_ULPS 0x1p1000
+
+/* X squared leaves neither end of double's range. */
+static int
+ordinary(double x)
+{
+	return x == 0 || (x > 0x1p-480 && x < 0x1p480);
+}
+
+/* Elements FIRST … LAST-1. Sums are plain doubles: of at most 8192 numbers, 2^-40 of themselves. */
+static void
+compare(part *p, const view *w, size_t first, size_t last)
+{
+	const hu_step_values *v = w->v;
+	sums s = { 0, 0, 0, 0, 0 };
+
+	for (size_t i = first; i < last; i++) {
+		double g = hu_get(w->got, i), h = v->hi[i], l = v->lo ? v->lo[i] : 0, e = v->err ? v->err[i] : 0;
+		int zero = is_zero(w, p, i, g, h, l, e);
+		if (v->err && (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))) {
+			p->off_max = INFINITY; /* no value at all */
+			p->unknown++;
+			continue;
+		}
+		if (!hu_isfinite(g) || !hu_isfinite(h)) {
+			if (!zero && e != 0 && fabs(h) <= e) { /* the figures are settled, but whether this gradient is 0 is not */
+				p->off_max = INFINITY;
+				p->unknown++;
+			}
+			special(p, g, h, w->f);
+			p->nonfinite += !hu_isfinite(h);
+			continue;
+		}
+		double left = 0;
+		p->finite++;
+		if (zero) {
+			left = fabs(h) + e;
+			h = l = e = 0;
+			p->vanished++;
+		}
+		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
+		int least, u = unit(h, l, e, w->f, &least);
+		double ulps = hu_times_pow2(d, -u), off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
+		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
+			s.exact2 += size * size;
+			s.error2 += d * d;
+			s.off2 += off * off + left * left;
+		} else {
+			p->exact2 += (long double)size * size;
+			p->error2 += (long double)d * d;
+			p->off2 += (long double)off * off + (long double)left * left;
+		}
+		if (ulps < HUGE_ULPS && off_ulps < HUGE_ULPS) {
+			s.ulps += ulps;
+			s.off_ulps += off_ulps;
+		} else { /* of fp64, whose smallest subnormal's ulps may be as many as a double can hold */
+			p->ulps += (long double)ulps;
+			p->off_ulps += (long double)off_ulps;
+		}
+		p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
+		p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
+	}
+	p->error2 += (long double)s.error2;
+	p->exact2 += (long double)s.exact2;
+	p->off2 += (long double)s.off2;
+	p->ulps += (long double)s.ulps;
+	p->off_ulps += (long double)s.off_ulps;
+}
+
+/* Nothing to tell, or too little off to matter. */
+static int
+settled(double figure, double off)
+{
+	return off == 0 || off <= HU_STEP_SETTLED * figure;
+}
+
+void
+hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const hu_step_values *v)
+{
+	size_t parts = (got->n + PART - 1) / PART;
+	part *p = hu_xcalloc(parts + 1, sizeof *p), all = { .ulp_max = 0 };
+	hu_format f = hu_format_of(got->format);
+	view w = { got, v, f, fmax(largest(got), hu_smallest(f)) };
+
+#pragma omp parallel for schedule(dynamic, 1) if (parts > 1)
+	for (size_t b = 0; b < parts; b++)
+		compare(&p[b], &w, b * PART, got->n - b * PART < PART ? got->n : (b + 1) * PART);
+	for (size_t b = 0; b < parts; b++) {
+		all.error2 += p[b].error2;
+		all.exact2 += p[b].exact2;
+		all.off2 += p[b].off2;
+		all.ulps += p[b].ulps;
+		all.off_ulps += p[b].off_ulps;
+		all.ulp_max = p[b].ulp_max > all.ulp_max ? p[b].ulp_max : all.ulp_max;
+		all.off_max = p[b].off_max > all.off_max ? p[b].off_max : all.off_max;
+		all.infinite |= p[b].infinite;
+		all.finite += p[b].finite;
+		all.vanished += p[b].vanished;
+		all.unknown += p[b].unknown;
+		all.doubtful += p[b].doubtful;
+		all.nonfinite += p[b].nonfinite;
+	}
+	free(p);
+	long double n = (long double)got->n, size = sqrtl(all.exact2);
+	m->ulp_max = all.ulp_max;
+	m->off_max = all.infinite && !all.unknown ? 0 : all.off_max;
+	m->ulp_mean = all.infinite ? INFINITY : (double)(all.ulps / n);
+	m->off_mean = all.infinite ? 0 : (double)(all.off_ulps / n);
+	m->rel_normwise = size > 0 ? (double)(sqrtl(all.error2) / size) : all.error2 > 0 || !all.finite ? INFINITY : 0;
+	m->off_rel = all.off2 == 0 ? 0 : size > 0 ? (double)(sqrtl(all.off2) / size) * (1 + m->rel_normwise) * (1 + 0x1p-20) : 0;
+	m->known = 1;
+	m->vanished = all.vanished;
+	m->unknown = all.unknown;
+	m->doubtful = all.doubtful;
+	m->nonfinite = all.nonfinite;
+	m->settled = !all.unknown && settled(m->ulp_max, m->off_max) && settled(m->ulp_mean, m->off_mean) && settled(m->rel_normwise, m->off_rel);
+}
+
+void
+hu_errors_zeros(const hu_tensor *got, double *hi, const short *mark)
+{
+	for (size_t i = 0; mark && i < got->n; i++)
+		if (hu_step_is_zero(mark[i]))
+			hi[i] = 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/judge/exact_step.h"
+
+#include "lib/judge/judge.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CHUNK = 1 << 16,      /* values held in MPFR at a time */
+	SAMPLE = 8,           /* values of a call judged by MPFR where that is cheap: */
+	TERMS = 1 << 13,      /* these many terms of sums; else one value, */
+	NORMS = 4             /* of one norm in so many: a value of theirs is a sum over a whole channel, more than once */
+};
+
+hu_program *
+hu_exact_step_program(const hu_program *p)
+{
+	hu_program *q = hu_program_copy(p);
+
+	for (int i = 0; i < q->nt; i++)
+		q->t[i].format = HU_FP64;
+	for (int i = 0; i < q->nc; i++) {
+		hu_call *c = &q->c[i];
+		c->fmt.in = c->fmt.compute = c->fmt.acc = c->fmt.out = HU_FP64;
+		c->mode = HU_RNE;
+		c->flags = 0;
+		c->sum = hu_sum_default();
+		c->sum.acc = HU_FP64;
+		c->sum.outer = HU_NO_FORMAT;
+	}
+	return q;
+}
+
+void
+hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recorded, const hu_engine *engine, uint64_t seed, hu_step_rung rung)
+{
+	size_t n = (size_t)q->nt + 1;
+
+	*x = (hu_exact_step){ q, hu_xcalloc(n, sizeof *x->t), hu_xcalloc(n, sizeof *x->low), hu_xcalloc(n, 1), recorded, engine, seed, rung, 0 };
+}
+
+void
+hu_exact_step_release(hu_exact_step *x)
+{
+	for (int i = 0; i < x->q->nt; i++)
+		hu_exact_step_drop(x, i);
+	free(x->t);
+	free(x->low);
+	free(x->known);
+}
+
+static void
+widen(hu_tensor *to, const hu_tensor *from)
+{
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (to->n > 16384)
+	for (size_t i = 0; i < to->n; i++)
+		((double *)to->data)[i] = hu_get(from, i);
+}
+
+hu_status
+hu_exact_step_begin(hu_exact_step *x)
+{
+	for (int i = 0; i < x->q->nt; i++) {
+		hu_tensor *t = &x->t[i];
+		t->format = HU_FP64;
+		t->shape = x->q->t[i].shape;
+		t->n = hu_count(t->shape);
+		if (x->q->t[i].producer >= 0 || (x->known[i] = x->recorded[i].data != NULL) == 0)
+			continue;
+		HU_TRY(hu_exact_step_make(x, i));
+		widen(t, &x->recorded[i]);
+	}
+	return HU_OK;
+}
+
+/* What the run decided from its own roundings stays as it was decided: the finite check and the scale. */
+static int
+is_decision(const hu_call *c)
+{
+	return !strcmp(c->op->name, "finite_check") || !strcmp(c->op->name, "scale_update");
+}
+
+static hu_status
+decided(hu_exact_step *x, const hu_call *c)
+{
+	for (int k = 0; k < c->nout; k++) {
+		HU_TRY(hu_exact_step_make(x, c->out[k]));
+		if ((x->known[c->out[k]] = x->recorded[c->out[k]].data != NULL) != 0)
+			widen(&x->t[c->out[k]], &x->recorded[c->out[k]]);
+	}
+	return HU_OK;
+}
+
+/* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. What that takes beyond double's
+   range is not known. */
+static hu_status
+cast_exactly(hu_exact_step *x, const hu_call *c)
+{
+	double s = c->nout > 1 && x->recorded[c->out[1]].data ? hu_get(&x->recorded[c->out[1]], 0) : 1, *to;
+	const hu_tensor *from = &x->t[c->in[0]];
+	int held = 1;
+
+	HU_TRY(hu_exact_step_make(x, c->out[0]));
+	to = x->t[c->out[0]].data;
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) reduction(&& : held) if (from->n > 16384)
+	for (size_t i = 0; i < from->n; i++) {
+		to[i] = ((const double *)from->data)[i] * s;
+		held = held && (hu_isfinite(to[i]) || !hu_isfinite(((const double *)from->data)[i]));
+	}
+	x->known[c->out[0]] = (char)held;
+	if (from->low) {
+		size_t n = from->n * hu_exact_step_lows(x);
+		double *low;
+		HU_TRY(hu_exact_step_make_low(x, c->out[0], &low));
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
+		for (size_t i = 0; i < n; i++)
+			low[i] = from->low[i] * s;
+		for (size_t i = 0; x->rung == HU_STEP_TWO && s < 1 && i < from->n; i++) /* a part may have become subnormal */
+			low[from->n + i] += fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
+	}
+	if (c->nout > 1) {
+		HU_TRY(hu_exact_step_make(x, c->out[1]));
+		((double *)x->t[c->out[1]].data)[0] = s;
+	}
+	return HU_OK;
+}
+
+typedef struct store { hu_sink s; double *hi, *lo, *err; } store;
+
+static void
+take(hu_sink *sink, const hu_tile *t)
+{
+	store *s = (store *)sink;
+
+	if (!t->at) {
+		memcpy(s->hi + t->first, t->hi, t->n * sizeof *t->hi);
+		memcpy(s->lo + t->first, t->lo, t->n * sizeof *t->lo);
+		memcpy(s->err + t->first, t->err, t->n * sizeof *t->err);
+		return;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		s->hi[t->at[i]] = t->hi[i];
+		s->lo[t->at[i]] = t->lo[i];
+		s->err[t->at[i]] = t->err[i];
+	}
+}
+
+/* Output K of a call that MPFR judges a sample of, N values of it: the operands as they are, high and low part. */
+static hu_status
+judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t want)
+{
+	const hu_tensor *y = &x->t[c->out[k]];
+	const hu_low *low = &x->low[c->out[k]];
+	size_t n, outside = 0, *element = hu_sample(x->seed, x->q->t[c->out[k]].name, 0, y->n, want, &n);
+	mpfr_t d, *e = hu_xmalloc((n + 1) * sizeof *e);
+
+	mpfr_init2(d, 1024);
+	for (size_t i = 0; i < n; i++)
+		mpfr_init2(e[i], 256);
+	hu_status st = c->op->reference(c, in, k, element, n, e);
+	for (size_t i = 0; i < n; i++) {
+		double h = hu_get(y, element[i]), l = low->lo[element[i]], off = low->err[element[i]];
+		if (st == HU_OK && hu_isfinite(h) && fabs(l) < INFINITY && off < INFINITY) {
+			mpfr_sub_d(d, e[i], h, MPFR_RNDN);
+			mpfr_sub_d(d, d, l, MPFR_RNDN);
+			mpfr_abs(d, d, MPFR_RNDN);
+			mpfr_abs(e[i], e[i], MPFR_RNDN); /* the reference's own rounding */
+			mpfr_mul_2si(e[i], e[i], -400, MPFR_RNDN);
+			mpfr_sub(d, d, e[i], MPFR_RNDN);
+			x->judged++;
+			if (!(mpfr_cmp_d(d, off) <= 0 && !mpfr_nan_p(d)) && !outside++)
+				st = hu_fail(HU_EUNABLE, "the exact step: %s, element %zu of %s: %a + %a is not within %a of what MPFR makes of the same operands: this is a bug, please report it; --no-propagate goes on without", c->op->name, element[i], x->q->t[c->out[k]].name, h, l, off);
+		}
+		mpfr_clear(e[i]);
+	}
+	mpfr_clear(d);
+	free(e);
+	free(element);
+	return st;
+}
+
+/* How many values of a call are judged. */
+static size_t
+wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
+{
+	hu_shape in[HU_RANK];
+	hu_cost cost = { .macs = 0 };
+
+	if (c->op->cls == HU_CLASS_NORM)
+		return draw % NORMS == 0;
+	if (c->op->cls != HU_CLASS_GEMM)
+		return c->op->cls == HU_CLASS_POINTWISE ? SAMPLE : 1;
+	for (int k = 0; k < c->nin && k < HU_RANK; k++)
+		in[k] = x->t[c->in[k]].shape;
+	c->op->cost(c, in, NULL, &cost);
+	double some = TERMS * (double)x->t[c->out[0]].n / (cost.macs + 1);
+	return some >= SAMPLE ? SAMPLE : some > 1 ? (size_t)some : 1;
+}
+
+/* Every output by the operator's enclosures. */
+static hu_status
+by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
+{
+	hu_low *low = hu_xcalloc((size_t)c->nin + 1, sizeof *low);
+	store s = { .s = { .take = take, .low = low } };
+	hu_status st = HU_OK;
+
+	for (int k = 0; k < c->nin; k++)
+		low[k] = x->low[c->in[k]];
+	for (int k = 0; k < c->nout && st == HU_OK; k++) {
+		int id = c->out[k];
+		st = hu_exact_step_make(x, id);
+		if (st == HU_OK)
+			st = hu_exact_step_make_low(x, id, &s.lo);
+		s.hi = x->t[id].data;
+		s.err = s.lo + x->t[id].n;
+		if (st == HU_OK)
+			st = c->op->enclose(c, in, k, NULL, x->t[id].n, &s.s);
+	}
+	hu_sink_forget(&s.s);
+	free(low);
+	if (st == HU_OK && c->nout > 0) { /* what outputs share is costly in MPFR: one of them */
+		uint64_t draw = hu_mix64(x->seed ^ (uint64_t)(unsigned)c->id);
+		int k = (int)(draw % (uint64_t)c->nout);
+		size_t want = wanted(x, c, draw >> 32);
+		if (want)
+			st = judge(x, c, in, k, want);
+	}
+	return st;
+}
+
+/* E as a double and LOWS more, each the nearest to what those before it leave. 0: a number beyond double's range. */
+static int
+put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
+{
+	double h = mpfr_get_d(e, MPFR_RNDN);
+	int held = hu_isfinite(h) || !mpfr_number_p(e);
+
+	((double *)t->data)[i] = h;
+	for (size_t p = 0; p < lows; p++) {
+		if (hu_isfinite(h))
+			mpfr_sub_d(e, e, h, MPFR_RNDN);
+		else
+			mpfr_set_zero(e, 1);
+		h = mpfr_get_d(e, MPFR_RNDN);
+		low[p * t->n + i] = h;
+	}
+	return held;
+}
+
+/* Every output by the engine's reference. One with a number beyond double's range is not known. */
+static hu_status
+by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
+{
+	for (int k = 0; k < c->nout; k++) {
+		int id = c->out[k];
+		hu_tensor *y = &x->t[id];
+		double *low;
+		HU_TRY(hu_exact_step_make(x, id));
+		HU_TRY(hu_exact_step_make_low(x, id, &low));
+		/* norms do their groups again for every list */
+		int held = 1;
+		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK, *element = hu_xmalloc((most + 1) * sizeof *element);
+		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
+		hu_status st = HU_OK;
+		for (size_t first = 0; first < y->n && st == HU_OK; first += most) {
+			size_t n = y->n - first < most ? y->n - first : most;
+			for (size_t i = 0; i < n; i++) {
+				element[i] = first + i;
+				mpfr_init2(e[i], 256);
+			}
+			st = x->engine->exact(c, in, k, element, n, e);
+#pragma omp parallel for schedule(static) reduction(&& : held) if (n > 256)
+			for (size_t i = 0; i < n; i++) {
+				held = put(y, low, hu_exact_step_lows(x), first + i, e[i]) && held;
+				mpfr_clear(e[i]);
+			}
+		}
+		free(e);
+		free(element);
+		x->known[id] = (char)held;
+		if (st != HU_OK)
+			return hu_fail(st, "the exact step: the reference of %s failed", c->op->name);
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_exact_step_call(hu_exact_step *x, int i)
+{
+	const hu_call *c = &x->q->c[i];
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	hu_status st = HU_OK;
+	int all = 1;
+
+	for (int k = 0; k < c->nin; k++) {
+		all &= x->known[c->in[k]];
+		in[k] = &x->t[c->in[k]];
+	}
+	if (is_decision(c)) {
+		st = decided(x, c);
+	} else if (all) {
+		for (int k = 0; k < c->nout; k++)
+			x->known[c->out[k]] = 1;
+		if (!strcmp(c->op->name, "cast"))
+			st = cast_exactly(x, c);
+		else
+			st = x->rung == HU_STEP_TWO ? by_enclosures(x, c, in) : by_reference(x, c, in);
+	}
+	free(in);
+	return st;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The ladder of the exact step: double-double with a running error bound; MPFR where that is too wide or where it is asked
+   for; MPFR with more bits where only agreement tells what is exact. One call on any rung is exact_step.c's. */
+#include "lib/judge/propagate.h"
+
+#include "lib/judge/exact_step.h"
+#include "lib/base/mem.h"
+#include "lib/base/room.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The call after which nobody reads a tensor any more. */
+static int *
+last_uses(const hu_program *q)
+{
+	int *last = hu_xcalloc((size_t)q->nt + 1, sizeof *last);
+
+	for (int i = 0; i < q->nc; i++) {
+		for (int k = 0; k < q->c[i].nin; k++)
+			last[q->c[i].in[k]] = i;
+		for (int k = 0; k < q->c[i].nout; k++)
+			last[q->c[i].out[k]] = i;
+	}
+	return last;
+}
+
+/* What the rungs of one step hand on: marks of double-double, and MPFR's doubles that wait for another precision; both by tensor id. */
+typedef struct climbing {
+	const char *keep;
+	short **mark;
+	double **before;
+	int again;              /* BEFORE is there to compare with, not to be filled */
+} climbing;
+
+static hu_status
+get_room(void *to, size_t bytes)
+{
+	return hu_room_get(to, bytes + 1, "the exact step's values (--no-propagate goes on without)");
+}
+
+/* Marks that say nothing but digits are not kept. */
+static void
+keep_marks(short **mark, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (*mark)[i] == HU_STEP_DIGITS)
+		i++;
+	if (i < n)
+		return;
+	hu_room_free(*mark);
+	*mark = NULL;
+}
+
+static hu_status
+compare(hu_exact_step *x, int id, const climbing *k, hu_errors_step *m)
+{
+	const hu_tensor *t = &x->t[id];
+	hu_step_values v = { t->data, t->low, x->low[id].err, k->again ? k->before[id] : NULL, k->mark[id] };
+
+	if (v.err) {
+		HU_TRY(get_room(&k->mark[id], t->n * sizeof(short)));
+		v.mark = k->mark[id];
+	}
+	hu_errors_propagated(m, &x->recorded[id], &v);
+	if (v.err)
+		keep_marks(&k->mark[id], t->n);
+	if (m->doubtful && !k->again) {
+		HU_TRY(get_room(&k->before[id], t->n * sizeof(double)));
+		memcpy(k->before[id], t->data, t->n * sizeof(double));
+	}
+	return HU_OK;
+}
+
+/* After call I: how far its recorded outputs are off; what is not read or kept any more goes. */
+static hu_status
+settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_step *errors)
+{
+	const hu_call *c = &x->q->c[i];
+
+	for (int j = 0; j < c->nout; j++)
+		if (x->known[c->out[j]] && x->recorded[c->out[j]].data)
+			HU_TRY(compare(x, c->out[j], k, &errors[c->out[j]]));
+	for (int j = 0; j < c->nin + c->nout; j++) {
+		int id = j < c->nin ? c->in[j] : c->out[j - c->nin];
+		if (last[id] > i)
+			continue;
+		if (!x->known[id] || (k->keep && !k->keep[id]))
+			hu_exact_step_drop(x, id);
+		else {
+			if (x->recorded[id].data)
+				hu_errors_zeros(&x->recorded[id], x->t[id].data, k->mark[id]);
+			hu_exact_step_round(x, id);
+		}
+	}
+	return HU_OK;
+}
+
+/* The whole step on one rung. */
+static hu_status
+climb(hu_exact_step *x, const climbing *k, hu_errors_step *errors)
+{
+	int *last = last_uses(x->q);
+	hu_status st;
+
+	for (int i = 0; i < x->q->nt; i++)
+		errors[i] = (hu_errors_step){ .known = 0 };
+	st = hu_exact_step_begin(x);
+	for (int i = 0; st == HU_OK && i < x->q->nc; i++) {
+		st = hu_exact_step_call(x, i);
+		if (st == HU_OK)
+			st = settle(x, i, last, k, errors);
+	}
+	free(last);
+	return st;
+}
+
+static double
+share(double off, double figure)
+{
+	return off == 0 ? 0 : figure > 0 ? off / figure : INFINITY;
+}
+
+/* Tensors whose bound is too wide for what they tell. */
+static size_t
+open_ones(const hu_program *q, const hu_errors_step *errors, hu_propagation *how)
+{
+	size_t open = 0;
+
+	for (int i = 0; i < q->nt; i++) {
+		const hu_errors_step *m = &errors[i];
+		if (!m->known)
+			continue;
+		if (!m->settled) {
+			open++;
+			continue;
+		}
+		how->widest = fmax(how->widest, fmax(share(m->off_max, m->ulp_max), fmax(share(m->off_mean, m->ulp_mean), share(m->off_rel, m->rel_normwise))));
+	}
+	return open;
+}
+
+/* The three figures by name. */
+typedef struct figure { const char *name; double value, off; } figure;
+enum { NORM = 2, FIGURES };
+
+static void
+figures(figure *f, const hu_errors_step *m)
+{
+	f[0] = (figure){ "the largest error in ulps", m->ulp_max, m->off_max };
+	f[1] = (figure){ "the mean error in ulps", m->ulp_mean, m->off_mean };
+	f[2] = (figure){ "the relative error of the norm", m->rel_normwise, m->off_rel };
+}
+
+/* MPFR's values themselves are off by 2^-200 of what they are sums of, so that ulps, which are 2^-52 of a value or more, say nothing below 2^-100. */
+static int
+within(double a, double b, double off)
+{
+	return a == b || fabs(a - b) <= off * (1 + 0x1p-30) + 0x1p-40 * fabs(b) + 0x1p-100;
+}
+
+/* MPFR's figures where the bound was too wide, and where MPFR knows better which values are 0, which makes ulps of another size; the
+   others must contain them. */
+static hu_status
+join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu_propagation *how)
+{
+	for (int i = 0; i < q->nt; i++) {
+		hu_errors_step *m = &errors[i];
+		figure mine[FIGURES], other[FIGURES];
+		if (!m->known)
+			continue;
+		int sure = m->settled && mpfr[i].known, zeros = m->vanished == mpfr[i].vanished;
+		figures(mine, m);
+		figures(other, &mpfr[i]);
+		for (int k = 0; sure && k < FIGURES; k++)
+			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) && !within(mine[k].value, other[k].value, mine[k].off))
+				return hu_fail(HU_EUNABLE, "the exact step: of %s, %s is %.17g by MPFR, but %.17g within %.3g by double-double: this is a bug, please report it; --no-propagate goes on without", q->t[i].name, mine[k].name, other[k].value, mine[k].value, mine[k].off);
+		if (sure && zeros)
+			continue;
+		*m = mpfr[i];
+		how->escalated += (size_t)m->known;
+	}
+	return HU_OK;
+}
+
+/* Whether four doubles are not enough to tell by: values of which double-double said nothing, though they are finite, so that nobody
+   knows how much of them their calls' roundings are; and tiny ones that may be nothing else. */
+static int
+needs_five(const hu_program *q, const hu_errors_step *two, const hu_errors_step *four)
+{
+	for (int i = 0; i < q->nt; i++)
+		if (four[i].known && (four[i].doubtful || (two[i].known && two[i].unknown > four[i].nonfinite)))
+			return 1;
+	return 0;
+}
+
+/* The figures of five doubles, where those of four agree with them; tensors of the others are not known. One whose values became 0 meanwhile has no
+   others to agree with. */
+static void
+agree(const hu_program *q, hu_errors_step *four, const hu_errors_step *five, hu_propagation *how)
+{
+	for (int i = 0; i < q->nt; i++) {
+		figure a[FIGURES], b[FIGURES];
+		int good = four[i].known && five[i].known;
+		figures(a, &four[i]);
+		figures(b, &five[i]);
+		for (int k = 0; k < FIGURES && four[i].vanished == five[i].vanished; k++)
+			good &= within(a[k].value, b[k].value, HU_STEP_SETTLED * b[k].value);
+		how->untold += four[i].known && !good;
+		four[i] = five[i];
+		four[i].known = good;
+	}
+}
+
+static hu_status
+by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four, hu_propagation *how)
+{
+	hu_exact_step y, z;
+	hu_errors_step *five = hu_xcalloc((size_t)x->q->nt + 1, sizeof *five);
+
+	hu_exact_step_init(&y, x->q, x->recorded, x->engine, x->seed, HU_STEP_FOUR);
+	hu_status st = climb(&y, k, four);
+	how->by_mpfr = 1;
+	if (st == HU_OK && needs_five(x->q, two, four)) {
+		hu_exact_step_init(&z, x->q, x->recorded, x->engine, x->seed, HU_STEP_FIVE);
+		k->again = 1;
+		how->twice = 1;
+		st = climb(&z, k, five);
+		if (st == HU_OK)
+			agree(x->q, four, five, how);
+		hu_exact_step_release(&y);
+		y = z;
+	}
+	if (st == HU_OK) /* the kept values, too */
+		for (int i = 0; i < x->q->nt; i++)
+			y.known[i] = (char)(y.known[i] && (!x->recorded[i].data || x->q->t[i].producer < 0 || four[i].known));
+	if (st == HU_OK) {
+		hu_exact_step t = *x;
+		*x = y;
+		y = t;
+	}
+	hu_exact_step_release(&y);
+	free(five);
+	return st;
+}
+
+/* All rungs that a step needs. */
+static hu_status
+ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
+{
+	hu_errors_step *four = hu_xcalloc((size_t)x->q->nt + 1, sizeof *four);
+	int throughout = x->engine->throughout;
+	hu_status st = climb(x, k, errors);
+
+	how->judged = x->judged;
+	if (st == HU_OK && (throughout || open_ones(x->q, errors, how))) {
+		st = by_mpfr(x, k, errors, four, how);
+		if (st == HU_OK && throughout)
+			memcpy(errors, four, (size_t)x->q->nt * sizeof *four);
+		else if (st == HU_OK)
+			st = join(x->q, errors, four, how);
+	}
+	free(four);
+	return st;
+}
+
+static void
+tell(hu_propagation *how, const hu_propagation *told)
+{
+	how->steps++;
+	how->by_mpfr += told->by_mpfr;
+	how->twice += told->twice;
+	how->tensors += told->tensors;
+	how->escalated += told->escalated;
+	how->untold += told->untold;
+	how->judged += told->judged;
+	how->vanished += told->vanished;
+	how->widest = fmax(how->widest, told->widest);
+}
+
+hu_status
+hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how)
+{
+	hu_program *q = hu_exact_step_program(p);
+	size_t n = (size_t)p->nt + 1;
+	hu_errors_step *mine = errors ? errors : hu_xcalloc(n, sizeof *mine);
+	climbing k = { keep, hu_xcalloc(n, sizeof *k.mark), hu_xcalloc(n, sizeof *k.before), 0 };
+	hu_propagation told = { 0 };
+	hu_exact_step x;
+
+	hu_exact_step_init(&x, q, recorded, engine, seed, HU_STEP_TWO);
+	hu_status st = ladder(&x, &k, mine, &told);
+	if (st == HU_OK) {
+		*ideal = hu_xcalloc(n, sizeof **ideal);
+		for (int i = 0; i < q->nt; i++) {
+			if (x.known[i] && (!keep || keep[i])) {
+				(*ideal)[i] = x.t[i].data;
+				x.t[i].data = NULL;
+			}
+			told.tensors += mine[i].known != 0;
+			told.vanished += mine[i].known ? mine[i].vanished : 0;
+		}
+	}
+	if (st == HU_OK && how)
+		tell(how, &told);
+	for (int i = 0; i < q->nt; i++) {
+		hu_room_free(k.mark[i]);
+		hu_room_free(k.before[i]);
+	}
+	free(k.mark);
+	free(k.before);
+	if (!errors)
+		free(mine);
+	hu_exact_step_release(&x);
+	hu_program_free(q);
+	return st;
+}

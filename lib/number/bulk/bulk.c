@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/number/bulk/bulk.h"
+
+#include "lib/number/bulk/bulk_table.h"
+#include "lib/number/draw.h"
+
+#include <string.h>
+
+static const hu_stream none;
+
+hu_bulk_job
+hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width)
+{
+	hu_bulk_job j;
+	int holds, as_is;
+
+	memset(&j, 0, sizeof j);
+	j.kernels = hu_bulk_kernels_of(level);
+	j.f = hu_format_of(id);
+	j.mode = mode;
+	j.flags = flags;
+	j.random = random ? *random : none;
+	holds = j.f.special == HU_SPECIAL_IEEE && (width == 64 ? j.f.emax >= 1023 && j.f.emin - j.f.p + 1 <= -1074 && j.f.p >= 53
+	                                                        : j.f.emax >= 127 && j.f.emin - j.f.p + 1 <= -149 && j.f.p >= 24);
+	as_is = holds && !((flags | j.f.flags) & (HU_SATURATE | HU_FTZ | HU_DAZ | HU_NOSUB));
+	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
+	if (as_is) {
+		j.mode = HU_RNE; /* all modes do the same */
+		*(width == 64 ? &j.plan64 : &j.plan) = hu_bulk_plan_copy(width);
+		return j;
+	}
+	if (width == 32)
+		j.plan = hu_bulk_plan_of(j.f, mode, flags, 32);
+	if (width == 64 || j.plan.kind == HU_BULK_NONE)
+		j.plan64 = hu_bulk_plan_of(j.f, mode, flags, 64);
+	return j;
+}
+
+void
+hu_bulk_round_part64(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t index)
+{
+	double *dst = to;
+	const double *src = from;
+
+	if (j->plan64.kind != HU_BULK_NONE) {
+		j->kernels->round64[j->mode](dst, src, n, &j->plan64, &j->random, index);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		dst[i] = hu_round_drawn(src[i], j->f, j->mode, j->flags, j->random, index + i);
+}
+
+void
+hu_bulk_round_part(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t index)
+{
+	float *dst = to;
+	const float *src = from;
+	double d[HU_BULK_PART];
+
+	if (j->plan.kind != HU_BULK_NONE) {
+		j->kernels->round32[j->mode](dst, src, n, &j->plan, &j->random, index);
+	} else {
+		for (size_t at = 0, m; at < n; at += m) {
+			m = n - at < HU_BULK_PART ? n - at : HU_BULK_PART;
+			j->kernels->widen(d, src + at, m);
+			hu_bulk_round_part64(j, d, d, m, index + at);
+			j->kernels->narrow(dst + at, d, m);
+		}
+	}
+}
+
+void
+hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0)
+{
+	hu_bulk_round_at(hu_simd_level(), dst, src, n, f, mode, flags, random, index0);
+}
+
+void
+hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
+                 uint64_t index0)
+{
+	hu_bulk_job j = hu_bulk_job_of(level, f, mode, flags, random, 32);
+
+	j.plan.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
+	hu_bulk_run(hu_bulk_round_part, &j, dst, sizeof *dst, src, sizeof *src, n, index0);
+}
+
+void
+hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0)
+{
+	hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), f, mode, flags, random, 64);
+
+	j.plan64.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
+	hu_bulk_run(hu_bulk_round_part64, &j, dst, sizeof *dst, src, sizeof *src, n, index0);
+}

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The bulk loops for the compiler's baseline. */
+#define HU_BULK_TABLE hu_bulk_scalar
+#include "lib/number/bulk/bulk_vec_plain.h"
+
+#include "lib/number/bulk/bulk.inc"

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
-   The bulk loops for the compiler's baseline. */
-#define HU_BULK_TABLE hu_bulk_scalar
-#include "lib/number/bulk_vec_plain.h"
-
-#include "lib/number/bulk.inc"

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The emulation of products. fma and chunks under RNE pack operands into panels and run the
+   micro-kernels of lib/sum; tensor cores are contract_tc.c's, other models under RNE contract_lanes.c's, and what is left runs its plain version. */
+#include "lib/op/contract/contract.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/bulk/bulk.h"
+#include "lib/number/draw.h"
+#include "lib/op/performed.h"
+#include "lib/sum/panel.h"
+#include "lib/sum/parts.h"
+#include "lib/sum/tc_panel.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t
+hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before)
+{
+	size_t out = (n + stride - 1) / stride, need = (out - 1) * stride + k;
+
+	*before = need > n ? (ptrdiff_t)((need - n) / 2) : 0;
+	return out;
+}
+
+void
+hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in)
+{
+	memset(x, 0, sizeof *x);
+	map(x, c, in);
+	if (x->batches > 1)
+		return;
+	x->batches = 1;
+	x->row_step = x->n;
+	x->batch_step = x->m * x->n;
+}
+
+size_t
+hu_contract_at(const hu_contract *x, size_t m)
+{
+	return x->batch * x->batch_step + (x->place ? x->place(x, m) : m) * x->row_step;
+}
+
+size_t
+hu_contract_find(hu_contract *x, size_t e, size_t *n)
+{
+	size_t m = x->row_step > x->batch_step ? e / x->row_step : e % x->batch_step / x->row_step;
+
+	x->batch = x->row_step > x->batch_step ? e % x->row_step / x->batch_step : e / x->batch_step;
+	*n = e - x->batch * x->batch_step - m * x->row_step;
+	return m;
+}
+
+void
+hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in)
+{
+	hu_shape shapes[4];
+
+	for (int i = 0; i < c->nin && i < 4; i++)
+		shapes[i] = in[i]->shape;
+	hu_contract_describe(x, map, c, shapes);
+	x->a = in[0];
+	x->b = in[1];
+	x->scale = c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
+}
+
+hu_status
+hu_contract_scales(const hu_call *c, const hu_shape *in)
+{
+	int scaled = hu_attr_num(c, "scaled", 0) != 0;
+
+	if (c->nin != (scaled ? 4 : 2))
+		return hu_fail(HU_EINVAL, "%s: %d operands %s scaled=1: two are multiplied, and with scaled=1 two scales follow them", c->op->name, c->nin, scaled ? "with" : "without");
+	for (int i = 2; i < c->nin; i++)
+		if (hu_count(in[i]) != 1)
+			return hu_fail(HU_EINVAL, "%s: operand %c has %zu elements where a scale has one", c->op->name, 'a' + i, hu_count(in[i]));
+	return HU_OK;
+}
+
+hu_status
+hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in)
+{
+	*settled = *c;
+	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.acc);
+}
+
+size_t
+hu_contract_row(const hu_contract *c, size_t m, double *a)
+{
+	size_t operands = 0;
+
+	for (size_t k = 0; k < c->k;) {
+		hu_stretch s = c->row(c, m, k);
+		for (size_t i = 0; i < s.length; i++)
+			a[k + i] = s.offset < 0 ? 0.0 : hu_get(c->a, (size_t)s.offset + i * s.stride);
+		operands += s.offset == HU_TAP_SKIPPED ? 0 : s.length;
+		k += s.length;
+	}
+	return operands;
+}
+
+void
+hu_contract_column(const hu_contract *c, size_t n, double *b)
+{
+	for (size_t k = 0; k < c->k; k++)
+		b[k] = hu_get(c->b, c->column(c, k) + n * c->column_stride);
+}
+
+void
+hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b)
+{
+	hu_contract_row(c, m, a);
+	hu_contract_column(c, n, b);
+}
+
+static int
+nonfinite_f32(const float *x, size_t n)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t a = hu_bits32(x[i]) & 0x7fffffffu;
+		most = a > most ? a : most;
+	}
+	return most >= 0x7f800000u;
+}
+
+void
+hu_contract_store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
+{
+	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+
+	if (hu_is_wide(y->format)) {
+		double *to = (double *)y->data + first;
+		for (size_t i = 0; i < n; i++)
+			to[i] = hu_isnan(v[i]) ? hu_nan() : v[i] / scale;
+		return;
+	}
+	hu_format f = hu_format_of(y->format);
+	for (size_t i = 0; i < n; i++)
+		((float *)y->data)[first + i] = (float)hu_round_drawn(v[i] / scale, f, c->mode, c->flags, random, first + i);
+}
+
+static hu_status
+plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	size_t parts = (x->k + part - 1) / part, k = x->k, rows = x->m, columns = x->n;
+	double *b = malloc(columns * k * sizeof *b); /* the columns of B, each k in a row */
+	int full = !b;
+
+#pragma omp parallel
+	{
+		double *a = malloc(k * sizeof *a), *sums = malloc(parts * sizeof *sums), *line = malloc(columns * sizeof *line);
+		if (!a || !sums || !line)
+#pragma omp atomic write
+			full = 1;
+#pragma omp barrier
+#pragma omp for
+		for (size_t n = 0; n < columns; n++)
+			if (!full)
+				hu_contract_column(x, n, b + n * k);
+#pragma omp for schedule(dynamic)
+		for (size_t m = 0; m < rows; m++) {
+			if (full)
+				continue;
+			size_t at = hu_contract_at(x, m);
+			hu_performed_macs(hu_contract_row(x, m, a) * columns);
+			for (size_t n = 0; n < columns; n++) {
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * k, c->sum.bits };
+				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
+			}
+			hu_contract_store(c, y, at, columns, line, x->scale, env);
+		}
+		free(a);
+		free(sums);
+		free(line);
+	}
+	free(b);
+	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+}
+
+/* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
+   the range, where the one rounding must be that of the exact quotient. */
+void
+hu_contract_finish(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+{
+	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+	int exact = !hu_is_wide(y->format);
+
+	for (size_t i = 0; i < n && x->scale != 1 && exact; i++) {
+		float q = (float)((double)v[i] / x->scale);
+		exact = v[i] != v[i] || (double)q * x->scale == (double)v[i];
+	}
+	if (!exact) {
+		for (size_t i = 0; i < n; i++) {
+			double d = v[i];
+			hu_contract_store(c, y, first + i, 1, &d, x->scale, env);
+		}
+		return;
+	}
+	for (size_t i = 0; i < n && x->scale != 1; i++)
+		v[i] = (float)((double)v[i] / x->scale);
+	hu_bulk_round((float *)y->data + first, v, n, y->format, c->mode, c->flags, &random, first);
+}
+
+static void
+finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+{
+	int minus = 0;
+
+	for (size_t i = 0; i < n && x->split; i++)
+		minus |= hu_bits32(v[i]) == 0x80000000u;
+	if (minus)
+#pragma omp atomic write
+		x->minus_zero = 1;
+	hu_contract_finish(x, c, y, first, n, v, env);
+}
+
+static void
+finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, double *v, const hu_env *env)
+{
+	hu_contract_store(c, y, first, n, v, x->scale, env);
+}
+
+#define finish_any finish_f64 /* the narrow kernel's accumulators are doubles */
+
+static void
+run_narrow(const hu_panel *kernel, const hu_call *c, size_t kc, const double *a, const double *b, double *to, size_t ldc)
+{
+	hu_narrow n;
+
+	if (hu_narrow_of(&n, hu_format_of(c->sum.acc)))
+		(c->sum.id == HU_SUM_SEQUENTIAL ? kernel->sequential : kernel->fma)(kc, a, b, to, ldc, &n);
+}
+
+#define HU_T float
+#define HU_F(name) name##_f32
+#define HU_NR nr32
+#define HU_RUN(kernel, c, ...) (kernel)->f32(__VA_ARGS__)
+#define HU_PLUS(f, a, b) ((a) + (b))
+#include "lib/op/contract/contract.inc"
+#undef HU_T
+#undef HU_F
+#undef HU_NR
+#undef HU_RUN
+#undef HU_PLUS
+
+#define HU_T double
+#define HU_F(name) name##_f64
+#define HU_NR nr64
+#define HU_RUN(kernel, c, ...) (kernel)->f64(__VA_ARGS__)
+#define HU_PLUS(f, a, b) ((a) + (b))
+#include "lib/op/contract/contract.inc"
+#undef HU_F
+#undef HU_RUN
+#undef HU_PLUS
+
+#define HU_F(name) name##_any
+#define HU_RUN(kernel, c, ...) run_narrow(kernel, c, __VA_ARGS__)
+#define HU_PLUS(f, a, b) hu_acc_add(a, b, f, HU_RNE, NULL, 0, 0)
+#include "lib/op/contract/contract.inc"
+#undef HU_T
+#undef HU_F
+#undef HU_NR
+#undef HU_RUN
+#undef HU_PLUS
+
+/* Sums that skip the taps a stride leaves out. A skipped product is ±0 while the weights are finite,
+   and adding it changes an accumulator's bits only where that is -0, as it becomes when a negative
+   product underflows. From there on the skipping sum and the full one differ in nothing but the sign
+   of a zero, and only a final -0 can be wrong: then everything is computed again in full.
+   Returns 0 where the full way must be taken. */
+static int
+split_f32(hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env, hu_status *st)
+{
+	hu_contract part = *x;
+
+	if (nonfinite_f32(x->b->data, x->b->n))
+		return 0;
+	*st = HU_OK;
+	for (size_t i = 0; x->split(&part, x, i) && *st == HU_OK; i++) {
+		if (part.k)
+			*st = fast_f32(&part, c, y, part.k, env);
+		else
+			for (size_t m = 0; m < part.m; m++)
+				memset((float *)y->data + hu_contract_at(&part, m), 0, part.n * sizeof(float));
+		if (part.minus_zero)
+			return 0;
+		part = *x;
+	}
+	return 1;
+}
+
+/* One batch of the settled call C. */
+static hu_status
+emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
+	int wide = x->a->format == HU_FP64 || x->b->format == HU_FP64;
+	hu_narrow narrow;
+	hu_tc_plan plan;
+
+	if (fast && fused && !wide && c->sum.acc == HU_FP32) {
+		hu_status st;
+		if (x->split && c->sum.id == HU_SUM_FMA && part == x->k && !hu_is_wide(y->format) && split_f32(x, c, y, env, &st))
+			return st;
+		x->split = NULL;
+		return fast_f32(x, c, y, part, env);
+	}
+	if (fast && fused && c->sum.acc == HU_FP64)
+		return fast_f64(x, c, y, part, env);
+	if (c->sum.id == HU_SUM_SEQUENTIAL && c->sum.acc == HU_FP32 && hu_contract_has_lanes(x, c))
+		return hu_contract_lanes(x, c, y, part, env);
+	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
+		return fast_any(x, c, y, part, env);
+	return (hu_tc_plan_of(&plan, c->sum) ? hu_contract_tc : hu_contract_has_lanes(x, c) ? hu_contract_lanes : plain)(x, c, y, part, env);
+}
+
+hu_status
+hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	hu_contract x;
+	hu_call settled, *c = &settled;
+
+	HU_TRY(hu_contract_settle(c, call, in));
+	size_t part = hu_attr_count(c, "part", 0);
+
+	hu_contract_open(&x, map, c, in);
+	if (!part || part > x.k)
+		part = x.k;
+	for (size_t i = 0; i < x.batches; i++) {
+		hu_contract one = x;
+		one.batch = i;
+		HU_TRY(emulate_batch(&one, c, out[0], part, env));
+	}
+	return HU_OK;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Products judged tile by tile: rows of A against columns of B by certified inner products
+   (lib/exact/enclose.h), which give value, error and magnitude in one pass; the bound is that of the
+   summation (lib/sum/bound.h) on these magnitudes, and the rounding to the output. */
+#include "lib/op/contract/contract_exact.h"
+#include "lib/op/contract/contract_low.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
+#include "lib/exact/enclose.h"
+#include "lib/sum/bound.h"
+#include "lib/sum/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ROWS = 24, COLUMNS = 256,  /* of a tile: its results and operands stay in the second-level cache */
+	STRETCH = 4096,            /* terms held at a time */
+	PANEL = 96                 /* outputs that the kernel computes where one is wanted */
+};
+static const size_t held = (size_t)1 << 20;   /* exact values held at a time */
+
+typedef struct job {
+	const hu_call *c;
+	hu_contract *x;
+	hu_tensor *const *in;
+	hu_sink *sink;
+	hu_sum_bound sum;
+	hu_format inner;
+	size_t part;
+	/* The list by rows: row m's are order[start[m] .. start[m+1]), positions in ELEMENT. NULL: all elements. */
+	const size_t *element;
+	size_t *start, *order;
+	int single;                /* few outputs of each row: their columns alone */
+	/* Exact values of rows row0 .. in place of what the tiles enclose, output (row0 + i, j) at i * n + j; NULL: none. */
+	double *hi, *lo, *err;
+	size_t row0;
+} job;
+
+typedef struct work {
+	hu_operand a, b;
+	double k[STRETCH], line[COLUMNS];
+	double hi[ROWS * COLUMNS], lo[ROWS * COLUMNS], err[ROWS * COLUMNS], mag[ROWS * COLUMNS], bound[ROWS * COLUMNS];
+	size_t at[ROWS * COLUMNS], from[ROWS * COLUMNS], rows[ROWS], columns[COLUMNS];
+} work;
+
+/* Elements K0 .. K1-1 of COUNT columns of B: N0, N0+1, … or those of the list. */
+static void
+pack_b(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0, size_t k1, double *line)
+{
+	hu_operand_start(b, HU_RIGHT, count, k1 - k0);
+	for (size_t k = k0; k < k1; k++) {
+		size_t at = x->column(x, k);
+		for (size_t j = 0; j < count; j++)
+			line[j] = hu_get(x->b, at + (list ? list[j] : n0 + j) * x->column_stride);
+		hu_operand_slab(b, k - k0, line, 1);
+	}
+	hu_operand_ready(b);
+}
+
+/* Σ for rows w->rows[0 .. r) and COUNT columns, all k. B: packed stretches, or NULL. */
+static void
+products(work *w, const hu_contract *x, const hu_operand *b, const size_t *list, size_t n0, size_t count, size_t r)
+{
+	hu_enclosure out = { w->hi, w->lo, w->err, w->mag, count };
+
+	for (size_t k0 = 0, s = 0; k0 < x->k || !s; k0 += STRETCH, s++) {
+		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
+		hu_operand_start(&w->a, HU_LEFT, r, k1 - k0);
+		for (size_t i = 0; i < r; i++) {
+			hu_contract_stretch(x, w->rows[i], k0, k1, w->k);
+			hu_operand_vector(&w->a, i, w->k, 1);
+		}
+		hu_operand_ready(&w->a);
+		if (!b)
+			pack_b(x, &w->b, list, n0, count, k0, k1, w->line);
+		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, HU_TWO);
+	}
+}
+
+/* Bound of one output: MAG >= Σ|ab|, VALUE >= |Σ ab|, both before the scale is divided out. */
+static double
+bound_of(const job *j, size_t element, double mag, double value)
+{
+	const hu_call *c = j->c;
+	hu_sum_bound own, *s = &own;
+	hu_format out = hu_format_of(c->fmt.out);
+
+	own = c->sum.id == HU_SUM_TC ? hu_contract_tc_bound(j->x, c, element, j->part) : j->sum;
+	double e = s->relative * mag + s->absolute, most = (value + e) / j->x->scale;
+	double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
+
+	if (!(s->peak * mag + s->absolute <= s->limit) || !(mag < INFINITY))
+		return INFINITY;
+	e /= j->x->scale;
+	if (!hu_contract_holds(out, j->inner) || j->x->scale != 1) {
+		/* Halfway beyond max still rounds to it, but max itself is the simple test. */
+		if (!(most <= out.max)) {
+			if (!(c->flags & HU_SATURATE))
+				return INFINITY;
+			e += most - out.max;
+		}
+		e += 2 * ulps * hu_unit(out) * most + ulps * hu_smallest(out);
+	}
+	return e * (1 + 0x1p-40);
+}
+
+/* Dividing by a power of two is exact but where it becomes subnormal. */
+static void
+unscale(work *w, size_t i, double scale)
+{
+	double lo = w->lo[i] / scale, hi = w->hi[i] / scale;
+
+	if ((w->lo[i] != 0 && !(fabs(lo) > 0x1p-900)) || (w->hi[i] != 0 && !(fabs(hi) > 0x1p-900)))
+		w->err[i] = INFINITY;
+	w->hi[i] = hi;
+	w->lo[i] = lo;
+	w->err[i] = w->err[i] != 0 ? w->err[i] / scale + 0x1p-1070 : 0;
+	w->mag[i] /= scale;
+}
+
+/* Results FROM[i] of the tile are number AT[i] of the list. */
+static void
+choose(const job *j, work *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) { /* from[] ascends: nothing is overwritten before it is read */
+		size_t f = w->from[i];
+		w->hi[i] = w->hi[f];
+		w->lo[i] = w->lo[f];
+		w->err[i] = w->err[f];
+		w->mag[i] = w->mag[f];
+	}
+	for (size_t i = 0; j->sink->bounds && i < n; i++)
+		w->bound[i] = bound_of(j, j->element ? j->element[w->at[i]] : w->at[i], w->mag[i], (fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
+}
+
+/* Columns N0 .. of R rows as the exact engine has them; bounds and magnitudes stay. */
+static void
+put_exact(const job *j, work *w, size_t columns, size_t n0, size_t count, size_t r)
+{
+	for (size_t i = 0; i < r; i++) {
+		size_t from = (w->rows[0] + i - j->row0) * columns + n0, to = i * count;
+		memcpy(w->hi + to, j->hi + from, count * sizeof *w->hi);
+		memcpy(w->lo + to, j->lo + from, count * sizeof *w->lo);
+		memcpy(w->err + to, j->err + from, count * sizeof *w->err);
+	}
+}
+
+static void
+hand_over(const job *j, work *w, size_t n)
+{
+	int bounds = j->sink->bounds;
+	hu_tile t = { n, 0, w->at, w->hi, w->lo, w->err, bounds ? w->bound : NULL, bounds ? w->mag : NULL };
+
+	for (size_t i = 0; i < n && j->x->scale != 1; i++)
+		unscale(w, i, j->x->scale);
+	j->sink->take(j->sink, &t);
+}
+
+/* The batch's row of row M of a contraction or of a split's share. */
+static size_t
+placed(const hu_contract *x, size_t m)
+{
+	return x->place ? x->place(x, m) : m;
+}
+
+/* The column of the output's element E. */
+static size_t
+column_of(const hu_contract *x, size_t e)
+{
+	hu_contract one = *x;
+	size_t n;
+
+	hu_contract_find(&one, e, &n);
+	return n;
+}
+
+/* Columns N0 .. N0+COUNT-1 of rows w->rows[0 .. r). */
+static void
+tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0, size_t count, size_t r)
+{
+	size_t n = 0;
+
+	products(w, x, b, NULL, n0, count, r);
+	for (size_t i = 0; i < r; i++) {
+		size_t m = placed(x, w->rows[i]);
+		if (!j->start) {
+			for (size_t q = 0; q < count; q++, n++) {
+				w->from[n] = i * count + q;
+				w->at[n] = hu_contract_at(x, w->rows[i]) + n0 + q;
+			}
+			continue;
+		}
+		for (size_t q = j->start[m]; q < j->start[m + 1]; q++) {
+			size_t column = column_of(x, j->element[j->order[q]]);
+			if (column >= n0 && column < n0 + count) {
+				w->from[n] = i * count + column - n0;
+				w->at[n++] = j->order[q];
+			}
+		}
+	}
+	choose(j, w, n);
+	if (j->hi)
+		put_exact(j, w, x->n, n0, count, r);
+	hand_over(j, w, n);
+}
+
+/* The wanted columns of row M alone, as many at a time as a tile has. */
+static void
+singles(const job *j, work *w, const hu_contract *x, size_t row)
+{
+	size_t m = placed(x, row);
+
+	w->rows[0] = row;
+	for (size_t q = j->start[m]; q < j->start[m + 1];) {
+		size_t n = 0;
+		for (; q < j->start[m + 1] && n < COLUMNS; q++, n++) {
+			w->from[n] = n;
+			w->at[n] = j->order[q];
+			w->columns[n] = column_of(x, j->element[j->order[q]]);
+		}
+		products(w, x, NULL, w->columns, 0, n, 1);
+		choose(j, w, n);
+		hand_over(j, w, n);
+	}
+}
+
+/* Rows of X from FIRST to LAST-1 that are wanted, in ROWS; returns how many. */
+static size_t
+wanted(const job *j, const hu_contract *x, size_t first, size_t last, size_t *rows)
+{
+	size_t n = 0;
+
+	for (size_t m = first; m < last; m++) {
+		size_t to = j->start ? placed(x, m) : 0;
+		if (!j->start || j->start[to] < j->start[to + 1])
+			rows[n++] = m;
+	}
+	return n;
+}
+
+/* Rows M0 to M1-1. */
+static void
+contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
+{
+	size_t *rows = hu_xmalloc((m1 - m0 + 1) * sizeof *rows), n = wanted(j, x, m0, m1, rows), tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
+	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1, packed = !j->single && x->k * x->n <= hu_contract_shared() && n ? blocks * stretches : 0;
+	hu_operand *b = hu_xcalloc(packed + 1, sizeof *b);
+
+#pragma omp parallel num_threads(hu_threads()) if (n * x->n * x->k > 65536)
+	{
+		work *w = hu_xmalloc(sizeof *w);
+		memset(&w->a, 0, sizeof w->a);
+		memset(&w->b, 0, sizeof w->b);
+#pragma omp for schedule(dynamic, 1)
+		for (size_t i = 0; i < packed; i++) {
+			size_t n0 = i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
+			pack_b(x, &b[i], NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, k0, x->k - k0 < STRETCH ? x->k : k0 + STRETCH, w->line);
+		}
+#pragma omp for schedule(dynamic, 1)
+		for (size_t i = 0; i < (j->single ? n : tiles * blocks); i++) {
+			size_t first = i / blocks * ROWS, n0 = i % blocks * COLUMNS, r = n - first < ROWS ? n - first : ROWS;
+			if (j->single) {
+				singles(j, w, x, rows[i]);
+				continue;
+			}
+			memcpy(w->rows, rows + first, r * sizeof *rows);
+			tile(j, w, x, packed ? b + i % blocks * stretches : NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, r);
+		}
+		hu_operand_release(&w->a);
+		hu_operand_release(&w->b);
+		free(w);
+	}
+	for (size_t i = 0; i < packed; i++)
+		hu_operand_release(&b[i]);
+	free(b);
+	free(rows);
+}
+
+static void
+contraction(const job *j, const hu_contract *x)
+{
+	size_t most = held / (x->n + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most;
+	job mine = *j;
+
+	if (!j->sink->gives_exact) {
+		contract_rows(j, x, 0, x->m);
+		return;
+	}
+	rows = x->m < rows ? x->m : rows;
+	mine.hi = hu_xmalloc((3 * rows * x->n + 1) * sizeof *mine.hi);
+	mine.lo = mine.hi + rows * x->n;
+	mine.err = mine.lo + rows * x->n;
+	for (size_t last; mine.row0 < x->m; mine.row0 = last) {
+		last = x->m - mine.row0 < rows ? x->m : mine.row0 + rows;
+		hu_contract_exact_pairs(x, mine.row0, last - mine.row0, mine.hi, mine.lo, mine.err);
+		contract_rows(&mine, x, mine.row0, last);
+	}
+	free(mine.hi);
+}
+
+static int
+all_finite(const hu_tensor *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!hu_isfinite(hu_get(t, i)))
+			return 0;
+	return 1;
+}
+
+/* The batch's part of the list sorted by rows (a counting sort: positions of one row stay in order). */
+static void
+by_rows(job *j, const size_t *element, size_t n)
+{
+	size_t M = j->x->m, N = j->x->n, distinct = 0, column, mine = 0;
+	hu_contract one = *j->x;
+
+	j->element = element;
+	j->start = hu_xcalloc(M + 2, sizeof *j->start);
+	j->order = hu_xmalloc((n + 1) * sizeof *j->order);
+	for (size_t i = 0; i < n; i++) {
+		size_t m = hu_contract_find(&one, element[i], &column);
+		if (one.batch == j->x->batch) {
+			j->start[m + 2]++;
+			mine++;
+		}
+	}
+	for (size_t m = 0; m < M; m++)
+		distinct += j->start[m + 2] != 0;
+	for (size_t m = 0; m < M; m++)
+		j->start[m + 2] += j->start[m + 1];
+	for (size_t i = 0; i < n; i++) {
+		size_t m = hu_contract_find(&one, element[i], &column);
+		if (one.batch == j->x->batch)
+			j->order[j->start[m + 1]++] = i;
+	}
+	j->single = mine * PANEL < distinct * N;
+}
+
+/* Certified operands: all outputs, of which a list keeps some. */
+typedef struct kept { hu_sink s; hu_dd *v; } kept;
+
+static void
+keep(hu_sink *s, const hu_tile *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		((kept *)s)->v[t->first + i] = (hu_dd){ t->hi[i], t->lo[i], t->err[i] };
+}
+
+static hu_status
+certified(hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
+{
+	kept k = { { .take = keep, .low = sink->low }, NULL };
+	hu_sink *to = element ? &k.s : sink;
+	hu_status st = HU_OK;
+	hu_contract part;
+
+	size_t all = x->batches * x->m * x->n;
+	int split = x->split && all_finite(x->b);
+
+	if (element)
+		k.v = hu_xcalloc(all + n + 1, sizeof *k.v);
+	for (x->batch = 0; x->batch < x->batches; x->batch++)
+		if (split)
+			for (size_t i = 0; part = *x, x->split(&part, x, i); i++)
+				hu_contract_enclose_low(&part, to);
+		else
+			hu_contract_enclose_low(x, to);
+	if (element) {
+		hu_dd *some = k.v + all;
+		for (size_t i = 0; i < n; i++)
+			some[i] = k.v[element[i]];
+		st = hu_enclose_list(c, in, 0, element, n, sink, some, NULL);
+	}
+	free(k.v);
+	return st;
+}
+
+hu_status
+hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_contract x, part;
+	hu_call settled, *c = &settled;
+	size_t length = hu_attr_count(call, "part", 0);
+	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0 };
+
+	HU_TRY(hu_contract_settle(c, call, in));
+	hu_contract_open(&x, map, c, in);
+	if (sink->low)
+		return certified(&x, c, in, element, n, sink);
+	j.sum = hu_sum_apriori(c->sum, x.k, length);
+	j.inner = length && length < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that rounding. */
+	if ((hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) && c->sum.acc != HU_FP64) {
+		j.sum.relative += 0x1p-52 * (1 + j.sum.relative);
+		j.sum.absolute += (double)x.k * 0x1p-1073 * (1 + j.sum.relative);
+	}
+	if (!element)
+		sink->gives_exact = sink->want_exact;
+	/* Taps that a stride skips are zeros: without them the sum is the same, where none meets an infinity. */
+	int split = x.split && all_finite(x.b);
+	for (x.batch = 0; x.batch < x.batches; x.batch++) {
+		if (element)
+			by_rows(&j, element, n);
+		if (split)
+			for (size_t i = 0; part = x, x.split(&part, &x, i); i++)
+				contraction(&j, &part);
+		else
+			contraction(&j, &x);
+		free(j.start);
+		free(j.order);
+	}
+	return HU_OK;
+}

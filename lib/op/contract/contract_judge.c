@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The judges of products: exact value, a-priori bound, magnitude, swamping, cost. Bounds and
+   magnitudes come with the certified values (contract_enclose.c), but for tensor cores, whose bound
+   needs every operand. */
+#include "lib/op/contract/contract_exact.h"
+#include "lib/op/element/map.h"
+#include "lib/op/sink.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
+#include "lib/exact/dot.h"
+#include "lib/sum/bound.h"
+#include "lib/sum/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROWS = 4 }; /* so many and more go to the exact product of matrices; fewer, output by output */
+
+/* All of T, low parts and all, at a precision that holds its doubles. */
+static mpfr_t *
+whole(const hu_tensor *t)
+{
+	mpfr_t *x = hu_xmalloc((t->n + 1) * sizeof *x);
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (t->n > 4096)
+	for (size_t i = 0; i < t->n; i++) {
+		mpfr_init2(x[i], t->lows < 4 ? 256 : 320);
+		hu_exact_get(x[i], t, i);
+	}
+	return x;
+}
+
+static void
+whole_free(mpfr_t *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		mpfr_clear(x[i]);
+	free(x);
+}
+
+/* Operands with low parts: products and sums at HU_EXACT_BITS. A and B: their elements, or NULL where few are needed. */
+static void
+sum_of_parts(mpfr_t y, const hu_contract *x, size_t m, size_t n, const mpfr_t *a, const mpfr_t *b)
+{
+	mpfr_t u, v;
+
+	mpfr_inits2(320, u, v, (mpfr_ptr)NULL);
+	mpfr_set_prec(y, HU_EXACT_BITS);
+	mpfr_set_zero(y, 1);
+	for (size_t k = 0; k < x->k;) {
+		hu_stretch s = x->row(x, m, k);
+		for (size_t i = 0; i < s.length; i++, k++) {
+			size_t ib = x->column(x, k) + n * x->column_stride, ia = s.offset < 0 ? 0 : (size_t)s.offset + i * s.stride;
+			if (s.offset < 0 && hu_isfinite(hu_get(x->b, ib)))
+				continue;
+			if (s.offset < 0)
+				mpfr_set_zero(u, 1);
+			else if (!a)
+				hu_exact_get(u, x->a, ia);
+			if (!b)
+				hu_exact_get(v, x->b, ib);
+			mpfr_fma(y, a && s.offset >= 0 ? a[ia] : u, b ? b[ib] : v, y, MPFR_RNDN);
+		}
+	}
+	mpfr_clears(u, v, (mpfr_ptr)NULL);
+}
+
+static void
+reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t *exact)
+{
+	int many = n * x->k > x->a->n + x->b->n;
+	mpfr_t *a = many ? whole(x->a) : NULL, *b = many ? whole(x->b) : NULL;
+
+#pragma omp parallel num_threads(hu_threads())
+	{
+#pragma omp for schedule(dynamic, 4)
+		for (size_t i = 0; i < n; i++) {
+			hu_contract one = *x;
+			size_t column, row = hu_contract_find(&one, element[i], &column);
+			sum_of_parts(exact[i], &one, row, column, (const mpfr_t *)a, (const mpfr_t *)b);
+			mpfr_div_d(exact[i], exact[i], x->scale, MPFR_RNDN);
+		}
+		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+	}
+	if (many) {
+		whole_free(a, x->a->n);
+		whole_free(b, x->b->n);
+	}
+}
+
+/* The batches' rows together, as the output has them: whole ones that the ascending list has, where it leaves no
+   gap: from *ROW0 on, beginning at position *AT of it; 0: none. */
+static size_t
+whole_rows(const hu_contract *x, const size_t *element, size_t n, size_t *row0, size_t *at)
+{
+	if (!n || element[n - 1] - element[0] + 1 != n)
+		return 0;
+	*row0 = (element[0] + x->row_step - 1) / x->row_step;
+	*at = *row0 * x->row_step - element[0];
+	return n > *at ? (n - *at) / x->row_step : 0;
+}
+
+/* ROWS rows from ROW0, of whichever batch they are, by the exact engine to EXACT. */
+static void
+rows_of_batches(hu_contract *x, size_t row0, size_t rows, mpfr_t *exact)
+{
+	for (x->batch = 0; x->batch < x->batches; x->batch++) {
+		size_t first = hu_contract_at(x, 0) / x->row_step, past = first + x->m; /* this batch's rows among all */
+		size_t from = row0 > first ? row0 : first, to = row0 + rows < past ? row0 + rows : past;
+		if (from < to)
+			hu_contract_exact_values(x, from - first, to - from, exact + (hu_contract_at(x, from - first) - row0 * x->row_step));
+	}
+	x->batch = 0;
+}
+
+hu_status
+hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_contract x;
+
+	hu_contract_open(&x, map, c, in);
+	if (x.a->lows || x.b->lows) {
+		reference_of_parts(&x, element, n, exact);
+		return HU_OK;
+	}
+	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at), past = 0;
+	if (rows >= ROWS) {
+		rows_of_batches(&x, row0, rows, exact + at);
+		past = rows * x.row_step;
+	}
+#pragma omp parallel firstprivate(x)
+	{
+		double *a = hu_xmalloc(2 * x.k * sizeof *a);
+#pragma omp for schedule(dynamic, 16)
+		for (size_t e = 0; e < n - past; e++) {
+			size_t i = past && e >= at ? e + past : e;
+			size_t column, row = hu_contract_find(&x, element[i], &column);
+			hu_contract_gather(&x, row, column, a, a + x.k);
+			hu_exact_dot(exact[i], a, a + x.k, x.k);
+			if (x.scale != 1)
+				mpfr_div_d(exact[i], exact[i], x.scale, MPFR_RNDN); /* a power of two: exact */
+		}
+		free(a);
+		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+	}
+	return HU_OK;
+}
+
+int
+hu_contract_holds(hu_format b, hu_format a)
+{
+	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
+}
+
+/* The bound of a tensor core's sum of these operands, all of it absolute: what chopping them to
+   its input formats moves, the chopped ones' sum. */
+static hu_sum_bound
+tc_bound(const hu_call *c, const double *a, const double *b, size_t k, size_t part)
+{
+	hu_tc t = hu_tc_of(c->sum.arch, c->sum.in, c->sum.path);
+	hu_format fa = hu_tc_inner(t, hu_format_of(c->sum.in)), fb = hu_tc_inner(t, hu_format_of(c->sum.in2));
+	hu_sum_bound s = { 0, 0, 0, INFINITY };
+	double moved = 0, mag = 0;
+	int most = HU_TC_TINY;
+
+	for (size_t i = 0; i < k; i++) {
+		int32_t am, ae, bm, be;
+		if (!hu_isfinite(a[i]) || !hu_isfinite(b[i])) {
+			s.absolute = INFINITY;
+			return s;
+		}
+		hu_tc_split(a[i], fa, &am, &ae);
+		hu_tc_split(b[i], fb, &bm, &be);
+		most = am && bm && ae + be > most ? ae + be : most;
+		double p = am && bm ? ldexp((double)am * bm, ae + be - fa.p - fb.p + 2) : 0, d = fma(a[i], b[i], -p);
+		mag += p < 0 ? -p : p;
+		moved += d < 0 ? -d : d;
+	}
+	mag += mag * ((double)k + 2) * 0x1p-52;
+	s.absolute = hu_sum_tc_bound(c->sum, k, part, most, mag) + moved * (1 + ((double)k + 2) * 0x1p-52);
+	return s;
+}
+
+hu_sum_bound
+hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
+{
+	double *a = hu_xmalloc(2 * x->k * sizeof *a);
+	hu_contract one = *x;
+	size_t column, row = hu_contract_find(&one, element, &column);
+
+	hu_contract_gather(&one, row, column, a, a + x->k);
+	hu_sum_bound s = tc_bound(c, a, a + x->k, x->k, part);
+	free(a);
+	return s;
+}
+
+/* Bounds and magnitudes of a list, which the certified values bring with them. */
+typedef struct faces { hu_sink s; double *bound, *magnitude; } faces;
+
+static void
+take(hu_sink *s, const hu_tile *t)
+{
+	faces *f = (faces *)s;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (f->bound)
+			f->bound[t->at[i]] = t->bound[i];
+		if (f->magnitude)
+			f->magnitude[t->at[i]] = t->magnitude[i];
+	}
+}
+
+hu_status
+hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound)
+{
+	faces f = { { .take = take, .bounds = 1 }, bound, NULL };
+
+	return hu_contract_enclose(map, c, in, element, n, &f.s);
+}
+
+hu_status
+hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *magnitude)
+{
+	faces f = { { .take = take, .bounds = 1 }, NULL, magnitude };
+
+	return hu_contract_enclose(map, c, in, element, n, &f.s);
+}
+
+hu_status
+hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	hu_contract x;
+	hu_call settled, *c = &settled;
+	uint64_t additions = 0, swamped = 0, stagnated = 0;
+	size_t part = hu_attr_count(call, "part", 0);
+
+	HU_TRY(hu_contract_settle(c, call, in));
+
+	hu_contract_open(&x, map, c, in);
+#pragma omp parallel firstprivate(x) reduction(+ : additions, swamped, stagnated)
+	{
+		double *a = hu_xmalloc(3 * x.k * sizeof *a);
+#pragma omp for schedule(dynamic, 16)
+		for (size_t i = 0; i < n; i++) {
+			hu_sum_count k = { 0 };
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
+			size_t column, row = hu_contract_find(&x, element[i], &column);
+			hu_contract_gather(&x, row, column, a, a + x.k);
+			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);
+			additions += k.additions;
+			swamped += k.swamped;
+			stagnated += k.run >= HU_STAGNANT_RUN;
+		}
+		free(a);
+	}
+	count->additions += additions;
+	count->swamped += swamped;
+	count->outputs += n;
+	count->stagnated += stagnated;
+	return HU_OK;
+}
+
+void
+hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost)
+{
+	hu_contract x, part;
+
+	hu_contract_describe(&x, map, c, in);
+	if (!x.split)
+		cost->macs = (double)x.m * (double)x.n * (double)x.k;
+	for (size_t i = 0; x.split && (part = x, x.split(&part, &x, i)); i++)
+		cost->macs += (double)part.m * (double)part.n * (double)part.k;
+	cost->macs *= (double)x.batches;
+	cost->flops = 2 * cost->macs;
+	cost->unread = x.unread ? x.unread(&x) : 0;
+}
+
+double
+hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in)
+{
+	hu_contract x;
+
+	hu_contract_describe(&x, map, c, in);
+	size_t part = hu_attr_count(c, "part", 0);
+	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_sum s = c->sum;
+	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.acc) != HU_OK) /* no such unit: the call itself says so when it runs */
+		return INFINITY;
+	double sum = hu_sum_apriori(s, x.k, part).relative, last = hu_contract_holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
+	return sum + last * (1 + sum);
+}
+
+hu_roundings
+hu_contract_roundings(hu_contract_map *map, const hu_call *call, hu_tensor *const *in)
+{
+	hu_contract x;
+	hu_call settled, *c = &settled;
+	size_t part = hu_attr_count(call, "part", 0);
+
+	if (hu_contract_settle(c, call, in) != HU_OK)
+		return (hu_roundings){ .none = "there is no such sum" };
+	hu_contract_open(&x, map, c, in);
+	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_roundings r = hu_roundings_of_sum(c->sum, x.k, part);
+	r.absolute /= x.scale;
+	if (!hu_contract_holds(out, inner) || x.scale != 1) {
+		double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
+		r.last = 2 * ulps * hu_unit(out);
+		r.least = ulps * hu_smallest(out);
+	}
+	return r;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Single outputs of a product, by the plain version of its summation model: for analyzers that look
+   at a sample, under the call's own model or another. */
+#include "lib/op/contract/contract.h"
+
+#include "lib/base/mem.h"
+#include "lib/op/element/map.h"
+#include "lib/op/performed.h"
+#include "lib/sum/parts.h"
+
+#include <stdlib.h>
+
+hu_status
+hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, double *value, hu_swamp *count)
+{
+	hu_contract x;
+	hu_call settled, *c = &settled;
+	uint64_t additions = 0, swamped = 0, stagnated = 0;
+	size_t part = hu_attr_count(call, "part", 0);
+
+	HU_TRY(hu_contract_settle(c, call, in));
+	hu_contract_open(&x, map, c, in);
+#pragma omp parallel firstprivate(x) reduction(+ : additions, swamped, stagnated)
+	{
+		double *a = hu_xmalloc(3 * (x.k + 1) * sizeof *a), *b = a + x.k, *sums = b + x.k;
+#pragma omp for schedule(dynamic, 16)
+		for (size_t i = 0; i < n; i++) {
+			hu_sum_count k = { 0, 0, 0, 0, 0 };
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
+			size_t column, row = hu_contract_find(&x, element[i], &column);
+			hu_performed_macs(hu_contract_row(&x, row, a));
+			hu_contract_column(&x, column, b);
+			double v = hu_parts_run(a, b, x.k, part, c->sum, &draw, sums, count ? &k : NULL);
+			value[i] = hu_isnan(v) ? hu_nan() : hu_stored(c, env, c->fmt.out, element[i], v / x.scale);
+			additions += k.additions;
+			swamped += k.swamped;
+			stagnated += k.run >= HU_STAGNANT_RUN;
+		}
+		free(a);
+	}
+	if (count) {
+		count->additions += additions;
+		count->swamped += swamped;
+		count->outputs += n;
+		count->stagnated += stagnated;
+	}
+	return HU_OK;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The emulation of products by tensor cores: operands packed once into values and exponents, a
+   row of a tile at a time through the micro-kernels of lib/sum/tc_panel.h. Rows and columns that hold an infinity or a
+   NaN meet in the plain version. */
+#include "lib/op/contract/contract.h"
+
+#include "lib/base/mem.h"
+#include "lib/op/performed.h"
+#include "lib/sum/parts.h"
+#include "lib/sum/tc_panel.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 32, KC = 128 };
+#define ALL ((size_t)-1)
+
+typedef struct product {
+	const hu_contract *x;
+	const hu_call *c;
+	hu_tensor *y;
+	const hu_env *env;
+	hu_tc_plan plan;
+	const hu_tc_panel *kernel;
+	size_t part, parts, turns, kp;  /* products of a part, parts, turns of the longest part, slots of k in all */
+	size_t *order;                  /* which k a slot holds; ALL: none, +0 */
+	float *b;                       /* panels of B */
+	int16_t *eb;
+	unsigned char *kind;            /* of each panel */
+	int failed;
+} product;
+
+enum { NEAR, FAR, SPECIAL }; /* a panel or a row: all within the near kernel's reach, finite, not finite */
+
+/* What one thread works in. */
+typedef struct room {
+	double *line;
+	float *a, *sa, *sb, *sums;
+	int32_t *ea, *split;
+} room;
+
+/* Slots of k: each part filled up to whole turns, and HALVES' first set before its second. */
+static void
+fill_order(product *p)
+{
+	size_t step = p->plan.step, slots = p->turns * step;
+
+	for (size_t i = 0; i < p->kp; i++) {
+		size_t in = i % slots, at = in % step, k;
+		if (p->plan.t.kind == HU_TC_HALVES)
+			at = at < step / 2 ? at / 2 * 4 + at % 2 : (at - step / 2) / 2 * 4 + 2 + at % 2;
+		k = in / step * step + at;
+		p->order[i] = k < p->part && i / slots * p->part + k < p->x->k ? i / slots * p->part + k : ALL;
+	}
+}
+
+static unsigned char kind_of(int near, int finite) { return (unsigned char)(near ? NEAR : finite ? FAR : SPECIAL); }
+
+static void
+pack_panel(product *p, size_t j)
+{
+	const hu_contract *x = p->x;
+	size_t nr = p->kernel->nr, cols = x->n - j * nr < nr ? x->n - j * nr : nr;
+	float *v = p->b + j * p->kp * nr;
+	int16_t *e = p->eb + j * p->kp * nr;
+	int near = 1, finite = 1;
+
+	for (size_t i = 0; i < p->kp; i++, v += nr, e += nr) {
+		size_t from = p->order[i] == ALL ? 0 : x->column(x, p->order[i]) + j * nr * x->column_stride;
+		for (size_t l = 0; l < nr; l++) {
+			v[l] = 0;
+			e[l] = HU_TC_NONE;
+			if (l < cols && p->order[i] != ALL)
+				v[l] = hu_tc_operand(((const float *)x->b->data)[from + l * x->column_stride], p->plan.b, &e[l], &near, &finite);
+		}
+	}
+	p->kind[j] = kind_of(near, finite);
+}
+
+static unsigned char
+pack_row(const product *p, size_t m, size_t columns, double *line, float *v, int32_t *ee)
+{
+	int near = 1, finite = 1;
+
+	hu_performed_macs(hu_contract_row(p->x, m, line) * columns);
+	for (size_t i = 0; i < p->kp; i++) {
+		int16_t e = HU_TC_NONE;
+		v[i] = p->order[i] == ALL ? 0 : hu_tc_operand((float)line[p->order[i]], p->plan.a, &e, &near, &finite);
+		ee[i] = (int32_t)((uint32_t)(uint16_t)e * 0x10001u);
+	}
+	return kind_of(near, finite);
+}
+
+static float
+without_exponent(float v, int e)
+{
+	return v == 0 ? 0 : (float)((double)v * hu_pow2(-e));
+}
+
+/* All parts of one row and panel, through blocks of k that stay in the first cache. */
+static void
+run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, size_t k0, size_t kc, int far, float *c)
+{
+	size_t nr = p->kernel->nr, at = part * p->turns * p->plan.step + k0, turns = kc / p->plan.step;
+	const float *a = r->a + i * p->kp + at, *b = p->b + (panel * p->kp + at) * nr;
+	const int16_t *eb = p->eb + (panel * p->kp + at) * nr;
+
+	if (far)
+		p->kernel->far(turns, a, r->ea + i * p->kp + at, r->sa + i * p->kp + at, b, eb, r->sb + at * nr, c, &p->plan);
+	else
+		p->kernel->near(turns, a, r->ea + i * p->kp + at, b, eb, c, &p->plan);
+}
+
+/* Row M with columns that are not all finite, by the plain version. SPLIT: 4 k integers, of which the row's are filled. */
+static double
+run_special(const product *p, const room *r, size_t n, double *sums)
+{
+	size_t k = p->x->k, at = 0;
+	int32_t *am = r->split, *ae = am + k, *bm = ae + k, *be = bm + k;
+	hu_draw none = { 0, 0, 0, 0, 0 };
+
+	hu_contract_column(p->x, n, r->line);
+	for (size_t i = 0; i < k; i++)
+		hu_tc_split(r->line[i], p->plan.b, &bm[i], &be[i]);
+	for (size_t i = 0; i < k; i += p->part)
+		sums[at++] = hu_tc_sum(am + i, ae + i, bm + i, be + i, k - i < p->part ? k - i : p->part, p->plan.a.p + p->plan.b.p - 2, 0, p->plan.t, p->plan.out, NULL);
+	return hu_parts_sum(sums, at, p->c->sum, &none);
+}
+
+static void
+finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, int special, double *out, double *sums)
+{
+	size_t nr = p->kernel->nr, first = panel * nr, cols = p->x->n - first < nr ? p->x->n - first : nr;
+	hu_draw none = { 0, 0, 0, 0, 0 };
+
+	if (special) {
+		hu_contract_row(p->x, m, r->line);
+		for (size_t k = 0; k < p->x->k; k++)
+			hu_tc_split(r->line[k], p->plan.a, &r->split[k], &r->split[p->x->k + k]);
+	}
+	if (p->parts == 1 && !special) {
+		hu_contract_finish(p->x, p->c, p->y, hu_contract_at(p->x, m) + first, cols, r->sums + i * nr, p->env);
+		return;
+	}
+	for (size_t j = 0; j < cols; j++) {
+		if (special) {
+			out[j] = run_special(p, r, first + j, sums);
+			continue;
+		}
+		for (size_t q = 0; q < p->parts; q++)
+			sums[q] = r->sums[(q * ROWS + i) * nr + j];
+		out[j] = hu_parts_sum(sums, p->parts, p->c->sum, &none);
+	}
+	hu_contract_store(p->c, p->y, hu_contract_at(p->x, m) + first, cols, out, p->x->scale, p->env);
+}
+
+/* ROWS rows from M0 in panels P0 .. P1-1. */
+static void
+tile(const product *p, room *r, size_t m0, size_t p0, size_t p1, double *out, double *sums)
+{
+	size_t rows = p->x->m - m0 < ROWS ? p->x->m - m0 : ROWS, nr = p->kernel->nr, step = p->plan.step, all = p->turns * step, kc = KC < step ? step : KC / step * step;
+	size_t columns = (p->x->n < p1 * nr ? p->x->n : p1 * nr) - p0 * nr;
+	unsigned char kind[ROWS], scaled[ROWS] = { 0 };
+
+	for (size_t i = 0; i < rows; i++)
+		kind[i] = pack_row(p, m0 + i, columns, r->line, r->a + i * p->kp, r->ea + i * p->kp);
+	for (size_t j = p0; j < p1; j++) {
+		int far = 0;
+		for (size_t i = 0; i < rows; i++) {
+			int here = kind[i] != SPECIAL && p->kind[j] != SPECIAL && (kind[i] == FAR || p->kind[j] == FAR);
+			far |= here;
+			for (size_t k = 0; here && !scaled[i] && k < p->kp; k++)
+				r->sa[i * p->kp + k] = without_exponent(r->a[i * p->kp + k], (int16_t)r->ea[i * p->kp + k]);
+			scaled[i] |= (unsigned char)here;
+		}
+		for (size_t k = 0; far && k < p->kp * nr; k++)
+			r->sb[k] = without_exponent(p->b[j * p->kp * nr + k], p->eb[j * p->kp * nr + k]);
+		memset(r->sums, 0, p->parts * ROWS * nr * sizeof *r->sums);
+		for (size_t q = 0; q < p->parts; q++)
+			for (size_t k = 0; k < all; k += kc)
+				for (size_t i = 0; i < rows; i++)
+					if (kind[i] != SPECIAL && p->kind[j] != SPECIAL)
+						run_row(p, r, i, j, q, k, all - k < kc ? all - k : kc, kind[i] == FAR || p->kind[j] == FAR, r->sums + (q * ROWS + i) * nr);
+		for (size_t i = 0; i < rows; i++)
+			finish_row(p, r, m0 + i, i, j, kind[i] == SPECIAL || p->kind[j] == SPECIAL, out, sums);
+	}
+}
+
+static int
+room_init(room *r, const product *p)
+{
+	size_t k = p->x->k, nr = p->kernel->nr;
+
+	*r = (room){ malloc(k * sizeof(double)), malloc(ROWS * p->kp * sizeof(float)), malloc(ROWS * p->kp * sizeof(float)), malloc(p->kp * nr * sizeof(float)), malloc(p->parts * ROWS * nr * sizeof(float)), malloc(ROWS * p->kp * sizeof(int32_t)), malloc(4 * k * sizeof(int32_t)) };
+	return r->line && r->a && r->sa && r->sb && r->sums && r->ea && r->split;
+}
+
+static void
+room_release(room *r)
+{
+	free(r->line);
+	free(r->a);
+	free(r->sa);
+	free(r->sb);
+	free(r->sums);
+	free(r->ea);
+	free(r->split);
+}
+
+static void
+run(product *p)
+{
+	size_t nr = p->kernel->nr, panels = (p->x->n + nr - 1) / nr, wide = panels, rows = (p->x->m + ROWS - 1) / ROWS, threads = (size_t)omp_get_max_threads();
+
+	/* A tile packs its rows: few of them, but enough for every thread. */
+	while (wide > 1 && rows * ((panels + wide - 1) / wide) < 2 * threads)
+		wide = (wide + 1) / 2;
+	size_t columns = (panels + wide - 1) / wide;
+	int several = (double)p->x->m * (double)p->x->n * (double)p->x->k > 8192;
+
+#pragma omp parallel if (several)
+	{
+		room r;
+		double *out = malloc((nr + p->parts) * sizeof *out);
+		if (!room_init(&r, p) || !out)
+#pragma omp atomic write
+			p->failed = 1;
+#pragma omp for schedule(static)
+		for (size_t j = 0; j < panels; j++)
+			pack_panel(p, j);
+#pragma omp for schedule(dynamic)
+		for (size_t t = 0; t < rows * columns; t++)
+			if (!p->failed) {
+				size_t p0 = t % columns * wide;
+				tile(p, &r, t / columns * ROWS, p0, p0 + wide < panels ? p0 + wide : panels, out, out + nr);
+			}
+		room_release(&r);
+		free(out);
+	}
+}
+
+hu_status
+hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	product p = { .x = x, .c = c, .y = y, .env = env, .kernel = hu_tc_panel_get(), .part = part };
+	size_t panels = (x->n + p.kernel->nr - 1) / p.kernel->nr;
+
+	if (!hu_tc_plan_of(&p.plan, c->sum))
+		return hu_fail(HU_EUNABLE, "summation model tc: no kernel for these operands");
+	p.parts = (x->k + part - 1) / part;
+	p.turns = (part + p.plan.step - 1) / p.plan.step;
+	p.kp = p.parts * p.turns * p.plan.step;
+	p.order = malloc(p.kp * sizeof *p.order);
+	p.b = malloc(panels * p.kp * p.kernel->nr * sizeof *p.b);
+	p.eb = malloc(panels * p.kp * p.kernel->nr * sizeof *p.eb);
+	p.kind = malloc(panels);
+	p.failed = !p.order || !p.b || !p.eb || !p.kind;
+	if (!p.failed) {
+		fill_order(&p);
+		run(&p);
+	}
+	free(p.order);
+	free(p.b);
+	free(p.eb);
+	free(p.kind);
+	return p.failed ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/contract/conv.h"
+
+#include "lib/op/contract/contract.h"
+
+#include <string.h>
+
+typedef struct keys { const char *stride, *dilation, *before, *after, *name; } keys;
+
+static const keys axes[] = {
+	{ "stride_h", "dilation_h", "padding_top", "padding_bottom", "height" },
+	{ "stride_w", "dilation_w", "padding_left", "padding_right", "width" },
+};
+
+static int
+is_padded(const hu_call *c)
+{
+	for (int i = 0; i < c->nattr; i++)
+		if (!strncmp(c->attr[i].key, "padding", 7))
+			return 1;
+	return 0;
+}
+
+hu_status
+hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t taps)
+{
+	const keys *k = &axes[axis];
+	size_t all = hu_attr_count(c, "padding", 0), before = hu_attr_count(c, k->before, all), after = hu_attr_count(c, k->after, all), reach;
+
+	*a = (hu_conv_axis){ .n = n, .taps = taps };
+	a->stride = hu_attr_count(c, k->stride, hu_attr_count(c, "stride", 1));
+	a->dilation = hu_attr_count(c, k->dilation, hu_attr_count(c, "dilation", 1));
+	if (!a->stride || !a->dilation || !n || !taps)
+		return hu_fail(HU_EINVAL, "%s: stride and dilation are 1 or more, and so are the %s of the image and of the kernel", c->op->name, k->name);
+	reach = (taps - 1) * a->dilation + 1; /* below 2^62: attributes and extents are below 2^31 */
+	if (!is_padded(c)) {
+		a->out = hu_same(n, reach, a->stride, &a->before);
+		return HU_OK;
+	}
+	a->before = (ptrdiff_t)before;
+	if (n + before + after < reach)
+		return hu_fail(HU_EINVAL, "%s: the kernel's %zu taps reach over %zu pixels, the image's %s has %zu with padding: a larger padding or a smaller dilation is needed", c->op->name, taps, reach, k->name, n + before + after);
+	a->out = (n + before + after - reach) / a->stride + 1;
+	return HU_OK;
+}
+
+hu_status
+hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw)
+{
+	hu_conv_axis v, q;
+
+	HU_TRY(hu_conv_axis_of(&v, c, HU_AXIS_HEIGHT, h, kh));
+	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, w, kw));
+	x->h = h;
+	x->w = w;
+	x->kh = kh;
+	x->kw = kw;
+	x->ho = v.out;
+	x->wo = q.out;
+	x->sh = v.stride;
+	x->sw = q.stride;
+	x->dh = v.dilation;
+	x->dw = q.dilation;
+	x->pad_h = v.before;
+	x->pad_w = q.before;
+	x->batches = hu_attr_count(c, "groups", 1);
+	return HU_OK;
+}
+
+/* Pixels of N that some output's tap meets. */
+static double
+met(size_t n, size_t taps, size_t stride, size_t dilation, size_t out, ptrdiff_t before)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int found = 0;
+		for (size_t t = 0; t < taps && !found; t++) {
+			ptrdiff_t at = (ptrdiff_t)i + before - (ptrdiff_t)(t * dilation);
+			found = at >= 0 && at % (ptrdiff_t)stride == 0 && at / (ptrdiff_t)stride < (ptrdiff_t)out;
+		}
+		all += found;
+	}
+	return all;
+}
+
+double
+hu_conv_unread(const hu_contract *x)
+{
+	double pixels = (double)x->h * (double)x->w, seen = met(x->h, x->kh, x->sh, x->dh, x->ho, x->pad_h) * met(x->w, x->kw, x->sw, x->dw, x->wo, x->pad_w);
+
+	return (pixels - seen) * (double)x->images * (double)x->cin;
+}
+
+hu_status
+hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters)
+{
+	size_t groups = x->batches;
+
+	if (!groups || channels % groups || filters % groups)
+		return hu_fail(HU_EINVAL, "%s: %zu input and %zu output channels are no multiples of groups=%zu", c->op->name, channels, filters, groups);
+	x->cin = channels;
+	x->cout = filters;
+	x->ci = channels / groups;
+	x->co = filters / groups;
+	return HU_OK;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Element-by-element operators in double-double: blocks of operands with their low parts,
+   the operator's formula, and beside it the bound of what the emulation did. */
+#include "lib/op/element/map.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_map_certify(hu_map *m, int i, hu_dd k)
+{
+	m->kd[i] = k;
+	m->certified |= 1u << i;
+}
+
+hu_ctx_dd
+hu_map_context_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
+{
+	hu_ctx_dd c;
+
+	for (int i = 0; i < HU_CONSTANTS; i++)
+		c.k[i] = m->certified >> i & 1 ? m->kd[i] : hu_dd_of(m->k[i]);
+	for (int j = 0; sink && sink->low && j < m->nin; j++)
+		for (int k = 0; k < m->call->nin; k++)
+			if (!m->in[j].low && m->in[j].t == in[k])
+				m->in[j].low = &sink->low[k];
+	return c;
+}
+
+static size_t
+place(const hu_map *m, hu_how how, size_t i)
+{
+	switch (how) {
+	case HU_EACH: return i;
+	case HU_CHANNEL: return i % m->channels;
+	case HU_ROW: return i / m->channels;
+	case HU_IMAGE: return i / m->image * m->channels + i % m->channels;
+	default: return 0;
+	}
+}
+
+static hu_dd
+value(const hu_source *s, size_t i)
+{
+	return (hu_dd){ hu_get(s->t, i), s->low && s->low->lo ? s->low->lo[i] : 0, s->low && s->low->err ? s->low->err[i] : 0 };
+}
+
+static void
+load_list(const hu_map *m, const hu_source *s, const size_t *element, size_t n, hu_dd *to)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = s->how == HU_INDEX ? hu_dd_of((double)(element[i] % m->channels)) : value(s, place(m, s->how, element[i]));
+}
+
+/* Divisions for the first element alone. */
+static void
+load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
+{
+	size_t channel = first % m->channels, row = first / m->channels, image = first % m->image, at = place(m, s->how, first);
+
+	if (s->how == HU_EACH) {
+		const double *lo = s->low && s->low->lo ? s->low->lo + first : NULL, *err = s->low && s->low->err ? s->low->err + first : NULL;
+		if (hu_is_wide(s->t->format))
+			for (size_t i = 0; i < n; i++)
+				to[i] = (hu_dd){ ((const double *)s->t->data)[first + i], 0, 0 };
+		else
+			for (size_t i = 0; i < n; i++)
+				to[i] = (hu_dd){ (double)((const float *)s->t->data)[first + i], 0, 0 };
+		for (size_t i = 0; lo && i < n; i++)
+			to[i].l = lo[i];
+		for (size_t i = 0; err && i < n; i++)
+			to[i].e = err[i];
+		return;
+	}
+	if (s->how == HU_ONE) {
+		hu_dd x = value(s, 0);
+		for (size_t i = 0; i < n; i++)
+			to[i] = x;
+		return;
+	}
+	if (s->how == HU_CHANNEL) { /* a period at a time */
+		for (size_t i = 0, c = channel; i < n; c = 0) {
+			size_t some = m->channels - c < n - i ? m->channels - c : n - i;
+			if (i >= m->channels) {
+				memcpy(to + i, to + i - m->channels, some * sizeof *to);
+				i += some;
+				continue;
+			}
+			for (size_t k = 0; k < some; k++, i++)
+				to[i] = value(s, c + k);
+		}
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		to[i] = s->how == HU_INDEX ? hu_dd_of((double)channel) : value(s, s->how == HU_CHANNEL ? channel : s->how == HU_ROW ? row : at);
+		at++;
+		if (++channel == m->channels) {
+			channel = 0;
+			row++;
+			at -= m->channels;
+		}
+		if (++image == m->image) {
+			image = 0;
+			at = (first + i + 1) / m->image * m->channels;
+		}
+	}
+}
+
+void
+hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size_t first, size_t n, hu_dd *const *y)
+{
+	hu_dd x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
+	const hu_dd *in[HU_MAP_IN] = { NULL };
+
+	for (size_t at = 0; at < n; at += HU_MAP_PART) {
+		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
+		for (int k = 0; k < m->nin; k++) {
+			if (element)
+				load_list(m, &m->in[k], element + first + at, part, x[k]);
+			else
+				load(m, &m->in[k], first + at, part, x[k]);
+			in[k] = x[k];
+		}
+		for (int k = 0; k < HU_MAP_OUT; k++)
+			to[k] = y[k] ? y[k] + at : NULL;
+		m->blocks->dd(c, part, in, to);
+	}
+}
+
+typedef struct work {
+	hu_dd y[HU_MAP_OUT][HU_MAP_BLOCK];
+	hu_bounded run[HU_MAP_OUT][HU_MAP_BLOCK];
+	double hi[HU_MAP_BLOCK], lo[HU_MAP_BLOCK], err[HU_MAP_BLOCK], bound[HU_MAP_BLOCK], magnitude[HU_MAP_BLOCK];
+	size_t element[HU_MAP_BLOCK];
+} work;
+
+static hu_status
+bounds(work *w, const hu_map *m, const hu_ctx_bounded *c, hu_tensor *const *in, int out, hu_format_id format, const size_t *element, size_t first, hu_tile *t)
+{
+	const hu_op *op = m->call->op;
+	hu_bounded *y[HU_MAP_OUT] = { w->run[0], w->run[1], w->run[2], w->run[3] };
+
+	t->bound = w->bound;
+	hu_map_block_run(m, c, element, first, t->n, y);
+	for (size_t i = 0; i < t->n; i++)
+		w->bound[i] = hu_bound_of(m->call, format, y[out][i]);
+	if (!op->magnitude)
+		return HU_OK;
+	t->magnitude = w->magnitude;
+	for (size_t i = 0; i < t->n; i++)
+		w->element[i] = element ? element[first + i] : first + i;
+	return op->magnitude(m->call, in, out, w->element, t->n, w->magnitude);
+}
+
+hu_status
+hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out, hu_format_id format, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_ctx_dd c = hu_map_context_dd(exact, in, sink);
+	hu_ctx_bounded run;
+	hu_status st = HU_OK;
+
+	if (sink->bounds)
+		run = hu_map_context_run(bound);
+#pragma omp parallel num_threads(hu_threads()) if (n > 1024)
+	{
+		work *w = hu_xmalloc(sizeof *w);
+#pragma omp for schedule(dynamic, 4)
+		for (size_t first = 0; first < n; first += HU_MAP_BLOCK) {
+			hu_tile t = { n - first < HU_MAP_BLOCK ? n - first : HU_MAP_BLOCK, first, NULL, w->hi, w->lo, w->err, NULL, NULL };
+			hu_dd *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
+			hu_status mine = HU_OK;
+			hu_map_block_dd(exact, &c, element, first, t.n, y);
+			for (size_t i = 0; i < t.n; i++) {
+				w->hi[i] = y[out][i].h;
+				w->lo[i] = y[out][i].l;
+				w->err[i] = y[out][i].e;
+			}
+			if (sink->bounds)
+				mine = bounds(w, bound, &run, in, out, format, element, first, &t);
+			if (mine == HU_OK)
+				sink->take(sink, &t);
+			else
+#pragma omp atomic write
+				st = mine;
+		}
+		free(w);
+	}
+	return st;
+}
+
+hu_status
+hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink, const hu_dd *v, const double *bound)
+{
+	double *room = hu_xcalloc(5 * n + 1, sizeof *room);
+	size_t *all = element || !sink->bounds ? NULL : hu_xmalloc((n + 1) * sizeof *all);
+	hu_tile t = { n, 0, NULL, room, room + n, room + 2 * n, NULL, NULL };
+	hu_status st = HU_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		t.hi[i] = v[i].h;
+		t.lo[i] = v[i].l;
+		t.err[i] = v[i].e;
+		if (all)
+			all[i] = i;
+	}
+	if (sink->bounds) {
+		t.bound = room + 3 * n;
+		if (bound)
+			memcpy(t.bound, bound, n * sizeof *bound);
+		else if (c->op->bound)
+			st = c->op->bound(c, in, out, element ? element : all, n, t.bound);
+		if (st == HU_OK && c->op->magnitude) {
+			t.magnitude = room + 4 * n;
+			st = c->op->magnitude(c, in, out, element ? element : all, n, t.magnitude);
+		}
+	}
+	if (st == HU_OK)
+		sink->take(sink, &t);
+	free(room);
+	free(all);
+	return st;
+}

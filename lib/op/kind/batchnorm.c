@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+   batchnorm: y = (x - mean) / sqrt(var + eps) gamma + beta with each channel's own
+   statistics over the batch, and the running ones moved toward them. */
+#include "lib/op/reduce/norm.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+
+#define APPLY(S, T) out[0][i] = hu_norm_apply##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i])
+#define BLEND(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
+HU_BLOCKS(apply, APPLY, NULL)
+HU_BLOCKS(blend, BLEND, NULL)
+
+static void
+prepare(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_norm *s)
+{
+	hu_map_init(m, c, &apply, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(m, in[0], HU_EACH);
+	hu_map_add(m, in[1], HU_CHANNEL);
+	hu_map_add(m, in[2], HU_CHANNEL);
+	hu_map_add_stat(m, &s->mean, HU_CHANNEL);
+	hu_map_add_stat(m, &s->rstd, HU_CHANNEL);
+}
+
+/* The running statistic OLD after this batch's FRESH. */
+static hu_stat
+moved(const hu_call *c, const hu_tensor *old, const hu_stat *fresh, int with_errors)
+{
+	double momentum = hu_attr_num(c, "momentum", 0.99);
+	hu_stat s = hu_stat_new(old->n, with_errors);
+	hu_map m;
+
+	hu_map_init(&m, c, &blend, old->n, 1);
+	hu_map_add(&m, old, HU_EACH);
+	hu_map_add_stat(&m, fresh, HU_EACH);
+	m.nk = 3;
+	m.k[1] = momentum;
+	m.k[2] = 1 - momentum;
+	m.ke[2] = hu_bounded_own(m.k[2]);
+	hu_map_stat(&m, &s, 1);
+	return s;
+}
+
+static hu_status
+emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	hu_norm s = hu_norm_new(c, in[0], HU_CHANNEL, 0);
+	hu_map m;
+
+	prepare(&m, c, in, &s);
+	hu_map_emulate(&m, out, 1, env);
+	if (c->nout > 1)
+		hu_stat_store(c, env, &s.mean, out[1]);
+	if (c->nout > 2)
+		hu_stat_store(c, env, &s.rstd, out[2]);
+	for (int k = 3; k < c->nout; k++) {
+		hu_stat next = moved(c, in[k], k == 3 ? &s.mean : &s.var, 0);
+		hu_stat_store(c, env, &next, out[k]);
+		hu_stat_free(&next);
+	}
+	hu_norm_free(&s);
+	return HU_OK;
+}
+
+static hu_status
+bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
+{
+	hu_norm s = hu_norm_new(c, in[0], HU_CHANNEL, 1);
+	hu_format_id f = hu_output_format(c, in, out);
+	hu_map m;
+
+	if (out == 0) {
+		prepare(&m, c, in, &s);
+		hu_map_bound(&m, 1, 0, f, element, n, b);
+	} else if (out < 3) {
+		hu_stat_bound(c, f, out == 1 ? &s.mean : &s.rstd, element, n, b);
+	} else {
+		hu_stat next = moved(c, in[out], out == 3 ? &s.mean : &s.var, 1);
+		hu_stat_bound(c, f, &next, element, n, b);
+		hu_stat_free(&next);
+	}
+	hu_norm_free(&s);
+	return HU_OK;
+}
+
+/* The running statistic as moved() has it. */
+static hu_status
+enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd *fresh, const hu_stat *run, const size_t *element, size_t n, hu_sink *sink)
+{
+	double momentum = hu_attr_num(c, "momentum", 0.99);
+	hu_stat next = { .e = NULL };
+	hu_stat_dd s;
+	hu_map m;
+
+	hu_stat_dd_init(&s, in[out]->n);
+	hu_map_init(&m, c, &blend, in[out]->n, 1);
+	hu_map_add(&m, in[out], HU_EACH);
+	hu_map_add_dd(&m, fresh, HU_EACH);
+	m.k[1] = momentum;
+	hu_map_certify(&m, 2, hu_dd_sub(hu_dd_of(1), hu_dd_of(momentum)));
+	hu_map_stat_dd(&m, in, sink, &s, 1);
+	if (run)
+		next = moved(c, in[out], run, 1);
+	hu_status st = hu_stat_enclose(c, in, out, hu_output_format(c, in, out), &s, run ? &next : NULL, element, n, sink);
+	if (run)
+		hu_stat_free(&next);
+	hu_stat_dd_release(&s);
+	return st;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_norm_memo *k = hu_norm_remember(c, in, HU_CHANNEL, sink);
+	hu_format_id f = hu_output_format(c, in, out);
+	const hu_norm *run = k->bounds ? &k->run : NULL;
+	hu_map exact, bounded;
+
+	if (out > 2)
+		return enclose_moved(c, in, out, out == 3 ? &k->exact.mean : &k->exact.var, run ? (out == 3 ? &run->mean : &run->var) : NULL, element, n, sink);
+	if (out > 0)
+		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd, run ? (out == 1 ? &run->mean : &run->rstd) : NULL, element, n, sink);
+	if (run)
+		prepare(&bounded, c, in, run);
+	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&exact, in[0], HU_EACH);
+	hu_map_add(&exact, in[1], HU_CHANNEL);
+	hu_map_add(&exact, in[2], HU_CHANNEL);
+	hu_map_add_dd(&exact, &k->exact.mean, HU_CHANNEL);
+	hu_map_add_dd(&exact, &k->exact.rstd, HU_CHANNEL);
+	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+}
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	double momentum = hu_attr_num(c, "momentum", 0.99), eps = hu_attr_num(c, "eps", 1e-3);
+	size_t C = hu_last(in[0]->shape);
+	hu_norm_exact *e = hu_xmalloc(C * sizeof *e); /* ascending elements visit every channel in turn */
+
+	for (size_t j = 0; j < C; j++)
+		hu_norm_exact_init(&e[j], in[0]);
+	for (size_t i = 0; i < n; i++) {
+		size_t j = element[i] % C;
+		hu_norm_exact_of(&e[j], in[0], HU_CHANNEL, j, eps);
+		if (out == 0) {
+			hu_norm_exact_apply(&e[j], in, element[i], j, exact[i]);
+			continue;
+		}
+		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));
+		if (out < 3) {
+			mpfr_set(exact[i], out == 1 ? e[j].mean : e[j].rstd, MPFR_RNDN);
+			continue;
+		}
+		mpfr_set_d(exact[i], momentum, MPFR_RNDN);
+		mpfr_ui_sub(exact[i], 1, exact[i], MPFR_RNDN);
+		mpfr_mul(exact[i], exact[i], out == 3 ? e[j].mean : e[j].var, MPFR_RNDN);
+		mpfr_set_d(e[j].t, momentum, MPFR_RNDN);
+		hu_exact_get(e[j].x, in[out], j);
+		mpfr_mul(e[j].t, e[j].t, e[j].x, MPFR_RNDN);
+		mpfr_add(exact[i], exact[i], e[j].t, MPFR_RNDN);
+	}
+	for (size_t j = 0; j < C; j++)
+		hu_norm_exact_clear(&e[j]);
+	free(e);
+	return HU_OK;
+}
+
+static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+{
+	(void)env;
+	return hu_norm_stat_swamping(c, in[0], HU_CHANNEL, out, element, n, count);
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	size_t C = hu_last(in[0]);
+
+	if (in[0].rank < 2 || !hu_count(in[0]))
+		return hu_fail(HU_EINVAL, "batchnorm: an input of rank 2 or more is needed");
+	for (int k = 1; k < 5; k++)
+		HU_TRY(hu_shape_length(c, k, in[k], C));
+	HU_TRY(hu_shape_settle(c, 0, out, in[0]));
+	for (int k = 1; k < 5; k++)
+		HU_TRY(hu_shape_settle(c, k, out, hu_shape1(C)));
+	return HU_OK;
+}
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)out;
+	/* a running statistic is one of two products and their sum */
+	k->flops = 8.0 * (double)hu_count(in[0]) + (5.0 + (c->nout > 3 ? 3.0 * (c->nout - 3) : 0)) * (double)hu_last(in[0]);
+}
+
+static const hu_grad grad[] = {
+	{ "batchnorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL },
+	{ NULL, NULL, NULL, NULL },
+};
+
+const hu_op hu_op_batchnorm = {
+	.name = "batchnorm", .summary = "normalises each channel over the batch",
+	.min_in = 5, .max_in = 5, .nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .grad = grad,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+   conv2d x[N,H,W,C], w[kh,kw,C/groups,co] [, sx, sw] -> y; attributes of lib/op/contract/conv.h, part, scaled.
+   k = (kernel row, kernel column, input channel of the group); a batch of the contraction is a group. */
+#include "lib/op/contract/contract.h"
+#include "lib/op/contract/conv.h"
+
+/* Of the output's pixel M, the taps and channels from K on. */
+typedef struct at { size_t n, line, j, channel; ptrdiff_t y, x; } at;
+
+static at
+locate(const hu_contract *c, size_t m, size_t k)
+{
+	size_t n = m / (c->ho * c->wo), r = m / c->wo % c->ho, col = m % c->wo, line = c->kw * c->ci, i = k / line, j = k % line;
+
+	return (at){ n, line, j, j % c->ci, (ptrdiff_t)(r * c->sh + i * c->dh) - c->pad_h, (ptrdiff_t)(col * c->sw + j / c->ci * c->dw) - c->pad_w };
+}
+
+static ptrdiff_t
+offset(const hu_contract *c, const at *p)
+{
+	return ((ptrdiff_t)(p->n * c->h + (size_t)p->y) * (ptrdiff_t)c->w + p->x) * (ptrdiff_t)c->cin + (ptrdiff_t)(c->batch * c->ci + p->channel);
+}
+
+/* Within a kernel row, taps and channels lie side by side in the image; outside it they are +0. */
+static hu_stretch
+row(const hu_contract *c, size_t m, size_t k)
+{
+	at p = locate(c, m, k);
+	size_t rest = p.line - p.j;
+
+	if (p.y < 0 || p.y >= (ptrdiff_t)c->h || p.x >= (ptrdiff_t)c->w)
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, rest };
+	if (p.x < 0) {
+		size_t out = (size_t)(-p.x) * c->ci - p.channel;
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, out < rest ? out : rest };
+	}
+	size_t inside = ((size_t)((ptrdiff_t)c->w - p.x)) * c->ci - p.channel;
+	return (hu_stretch){ offset(c, &p), 1, inside < rest ? inside : rest };
+}
+
+/* The same with a dilation or groups: only the channels of one tap lie side by side. */
+static hu_stretch
+row_apart(const hu_contract *c, size_t m, size_t k)
+{
+	at p = locate(c, m, k);
+
+	if (p.y < 0 || p.y >= (ptrdiff_t)c->h)
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, p.line - p.j };
+	if (p.x < 0 || p.x >= (ptrdiff_t)c->w)
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, c->ci - p.channel };
+	return (hu_stretch){ offset(c, &p), 1, c->ci - p.channel };
+}
+
+static size_t
+column(const hu_contract *c, size_t k)
+{
+	return k * c->cout + c->batch * c->co;
+}
+
+static hu_status
+describe(hu_contract *x, const hu_call *c, const hu_shape *in)
+{
+	HU_TRY(hu_conv_of(x, c, in[0].d[1], in[0].d[2], in[1].d[0], in[1].d[1]));
+	HU_TRY(hu_conv_groups(x, c, in[0].d[3], in[1].d[3]));
+	x->m = in[0].d[0] * x->ho * x->wo;
+	x->k = x->kh * x->kw * x->ci;
+	x->n = x->batch_step = x->co;
+	x->row_step = x->cout;
+	x->row = x->dw == 1 && x->batches == 1 ? row : row_apart;
+	x->column = column;
+	x->column_stride = 1;
+	x->images = in[0].d[0];
+	x->unread = hu_conv_unread;
+	return HU_OK;
+}
+
+static void
+map(hu_contract *x, const hu_call *c, const hu_shape *in)
+{
+	describe(x, c, in);
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	hu_contract x = { 0 };
+
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]))
+		return hu_fail(HU_EINVAL, "conv2d: an image and a kernel of rank 4 are needed");
+	HU_TRY(describe(&x, c, in));
+	if (x.ci != in[1].d[2])
+		return hu_fail(HU_EINVAL, "conv2d: the image has %zu channels, %zu a group (groups=%zu), and the kernel takes %zu", in[0].d[3], x.ci, x.batches, in[1].d[2]);
+	hu_shape y = hu_shape4(in[0].d[0], x.ho, x.wo, x.cout);
+	if (out->rank && !hu_same_shape(*out, y))
+		return hu_fail(HU_EINVAL, "conv2d: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
+	*out = y;
+	return HU_OK;
+}
+
+static const hu_grad grad[] = {
+	{ "conv2d_dx", "d0 i1", "i0", "height=i0.1 width=i0.2" },
+	{ "conv2d_dw", "i0 d0", "i1", "kh=i1.0 kw=i1.1" },
+	{ NULL, NULL, NULL, NULL },
+};
+
+HU_CONTRACT_OP(conv2d, "convolution, NHWC; SAME padding or your own", HU_CONV_ATTRS " part scaled", grad, NULL)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,C/groups,co]; attributes of lib/op/contract/conv.h, kh, kw, part, scaled.
+   k = (image, output row, output column); a batch of the contraction is a group. */
+#include "lib/op/contract/contract.h"
+#include "lib/op/contract/conv.h"
+
+/* For one weight's tap, an output row's pixels lie a stride apart in an image row. */
+static hu_stretch
+row(const hu_contract *c, size_t m, size_t k)
+{
+	size_t ch = c->batch * c->ci + m % c->ci, tap = m / c->ci, n = k / (c->ho * c->wo), r = k / c->wo % c->ho, q = k % c->wo;
+	ptrdiff_t y = (ptrdiff_t)(r * c->sh + tap / c->kw * c->dh) - c->pad_h, x = (ptrdiff_t)(q * c->sw + tap % c->kw * c->dw) - c->pad_w, s = (ptrdiff_t)c->sw, w = (ptrdiff_t)c->w;
+	size_t rest = c->wo - q;
+
+	if (y < 0 || y >= (ptrdiff_t)c->h || x >= w)
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, rest };
+	if (x < 0) {
+		size_t out = (size_t)((-x + s - 1) / s);
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, out < rest ? out : rest };
+	}
+	size_t inside = (size_t)((w - x + s - 1) / s);
+	return (hu_stretch){ (((ptrdiff_t)(n * c->h) + y) * w + x) * (ptrdiff_t)c->cin + (ptrdiff_t)ch, c->sw * c->cin, inside < rest ? inside : rest };
+}
+
+static size_t
+column(const hu_contract *c, size_t k)
+{
+	return k * c->cout + c->batch * c->co;
+}
+
+static hu_status
+describe(hu_contract *x, const hu_call *c, const hu_shape *in)
+{
+	HU_TRY(hu_conv_of(x, c, in[0].d[1], in[0].d[2], hu_attr_count(c, "kh", 0), hu_attr_count(c, "kw", 0)));
+	HU_TRY(hu_conv_groups(x, c, in[0].d[3], in[1].d[3]));
+	x->m = x->kh * x->kw * x->ci;
+	x->k = in[0].d[0] * x->ho * x->wo;
+	x->n = x->batch_step = x->co;
+	x->row_step = x->cout;
+	x->row = row;
+	x->column = column;
+	x->column_stride = 1;
+	x->images = in[0].d[0];
+	x->unread = hu_conv_unread;
+	return HU_OK;
+}
+
+static void
+map(hu_contract *x, const hu_call *c, const hu_shape *in)
+{
+	describe(x, c, in);
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	hu_contract x = { 0 };
+
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "kh", 0) || !hu_attr_count(c, "kw", 0))
+		return hu_fail(HU_EINVAL, "conv2d_dw: an image and a gradient of rank 4, kh and kw are needed");
+	HU_TRY(describe(&x, c, in));
+	if (in[1].d[0] != in[0].d[0] || in[1].d[1] != x.ho || in[1].d[2] != x.wo)
+		return hu_fail(HU_EINVAL, "conv2d_dw: the gradient must be %zux%zux%zuxC", in[0].d[0], x.ho, x.wo);
+	hu_shape y = hu_shape4(x.kh, x.kw, x.ci, x.cout);
+	if (out->rank && !hu_same_shape(*out, y))
+		return hu_fail(HU_EINVAL, "conv2d_dw: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
+	*out = y;
+	return HU_OK;
+}
+
+HU_CONTRACT_OP(conv2d_dw, "gradient of a convolution for its kernel", HU_CONV_ATTRS " kh kw part scaled", NULL, NULL)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+   unscale: y = g fl32(1/(scale W)), W the loss weight: the scale's inverse is formed
+   in double and rounded once to fp32, as PyTorch's GradScaler does. */
+#include "lib/op/element/pointwise.h"
+
+#define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
+
+static void
+exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
+{
+	mpfr_t by;
+
+	(void)out;
+	mpfr_init2(by, 128);
+	mpfr_mul(by, x[1], k[1], MPFR_RNDN);
+	mpfr_div(y, x[0], by, MPFR_RNDN);
+	mpfr_clear(by);
+}
+HU_BLOCKS(blocks, F, exact)
+HU_POINTWISE_SELF(1, HU_EACH, HU_ONE)
+
+static void
+prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
+{
+	double weight = hu_attr_num(c, "loss_weight", 1), inverse = 1 / (hu_get(in[1], 0) * weight);
+
+	hu_pointwise_map(m, &self, c, &blocks, in);
+	m->nk = 2;
+	m->k[0] = (double)(float)inverse;
+	m->k[1] = weight;
+	hu_map_certify(m, 0, hu_dd_div(hu_dd_of(1), hu_dd_mul(hu_dd_of(hu_get(in[1], 0)), hu_dd_of(weight))));
+	if (hu_isfinite(m->k[0]) && inverse * (hu_get(in[1], 0) * weight) == 1 && m->k[0] == inverse && hu_bits64(inverse) << 12 == 0)
+		m->ke[0] = 0; /* a power of two */
+	else
+		m->ke[0] = hu_up(hu_abs(m->k[0] - inverse) + 3 * hu_bounded_own(inverse));
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	return hu_pointwise_shape(&self, c, in, out);
+}
+
+HU_MAP_FACES
+
+const hu_op hu_op_unscale = {
+	.name = "unscale", .summary = "divides a gradient by the loss scale and the loss weight",
+	.min_in = 2, .max_in = 2, .nout = 1, .attrs = "loss_weight", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the gradients of batchnorm and layernorm share: they differ in what a mean is taken over,
+   and in their formula. */
+#include "lib/op/reduce/norm.h"
+
+void
+hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean)
+{
+	hu_norm_dx_operands(m, c, blocks, in, how);
+	hu_map_add_stat(m, &mean[0], how);
+	hu_map_add_stat(m, &mean[1], how);
+}
+
+hu_status
+hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, double *b)
+{
+	size_t C = hu_last(in[0]->shape);
+	hu_format_id f = hu_output_format(c, in, out);
+	hu_stat s[2];
+	hu_map m;
+
+	if (out == 0) {
+		hu_norm_means(c, in, how, s, 1);
+		hu_norm_dx_map(&m, c, blocks, in, how, s);
+		hu_map_bound(&m, 1, 0, f, element, n, b);
+	} else {
+		s[0] = hu_stat_new(C, 1);
+		s[1] = hu_stat_new(C, 1);
+		hu_norm_sums(c, in, how, s);
+		hu_stat_bound(c, f, &s[out == 1], element, n, b);
+	}
+	hu_stat_free(&s[0]);
+	hu_stat_free(&s[1]);
+	return HU_OK;
+}
+
+hu_status
+hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_norm_dx_memo *k = hu_norm_dx_remember(c, in, how, sink);
+	hu_format_id f = hu_output_format(c, in, out);
+	hu_map exact, bounded;
+
+	if (out > 0)
+		return hu_stat_enclose(c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
+	if (k->bounds)
+		hu_norm_dx_map(&bounded, c, blocks, in, how, k->run_mean);
+	hu_norm_dx_operands(&exact, c, blocks, in, how);
+	hu_map_add_dd(&exact, &k->mean[0], how);
+	hu_map_add_dd(&exact, &k->mean[1], how);
+	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+}

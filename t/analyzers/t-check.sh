@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# check: a baseline is blessed, held, broken in every way, and says so by its exit
+# code; diff finds where two runs part.
+. "${srcdir:-.}/t/tool/tap.sh"
+make() { # RUN seed policy option...
+	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
+}
+make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make other 1 mixed_bfloat16 &&
+	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --lr 0.002
+test_is $? "runs to compare"
+
+run check a --baseline base.tsv
+test $code = 3 && test ! -e base.tsv && test -s base.tsv.obtained && test "$(wc -l <err)" = 1 && grep -q -- '--bless' err
+test_is $? "no baseline: exit 3, the obtained file, the command that blesses it"
+run check a --baseline base.tsv --bless
+test $code = 2 && test ! -e base.tsv
+test_is $? "--bless without --reason: exit 2"
+run check a --baseline base.tsv --bless --reason 'the first one'
+test $code = 0 && grep -q '^# reason: the first one' base.tsv && grep -q '^# blessed by: .* at commit' base.tsv && grep -q '^# env.summation_tree: 0x' base.tsv && grep -q '^# env.compiler: ' base.tsv
+test_is $? "blessed: reason, who, commit and environment are in the file"
+run check a --baseline base.tsv
+test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" = "$(grep -c '^ok' out)" && grep -q 'bit-identical' out
+test_is $? "the run itself: exit 0, every line ok"
+run check a --baseline base.tsv --ulps 3
+refused 2 'goes with --bless' "--ulps without --bless"
+run check again --baseline base.tsv
+test $code = 0 && grep -q '^# all [0-9]* quantities hold$' out && ! grep -v bit-identical out | grep -q '^ok'
+test_is $? "the same training again: bit-identical"
+run check b --baseline base.tsv
+test $code = 1 && grep -q '^not ok .*metrics/last/digest' out && grep -q 'env\|seed: 1 in the baseline, 2 now' out && grep -q 'same summation trees and same casts' out
+test_is $? "another seed: exit 1, and the attribution names the seed"
+run check rate --baseline base.tsv
+test $code = 1 && grep -q '^# lr: 0.001 in the baseline, 0.002 now' out && ! grep -q 'inf ulps' out
+test_is $? "another learning rate: the attribution names it"
+run check b --baseline base.tsv
+first=$(grep -n '^not ok' out | head -n 1 | cut -d: -f1) last=$(grep -n '^not ok' out | tail -n 1 | cut -d: -f1) good=$(grep -n '^ok' out | head -n 1 | cut -d: -f1)
+test "$first" -lt "$good" && test "$last" -lt "$good" && test "$(grep -c '^not ok' out)" -gt 5
+test_is $? "every failure is listed, before what passed"
+run check a --baseline base.tsv --format json
+test $code = 0 && grep -q '"failed": 0' out
+test_is $? "--format json"
+run check b --baseline base.tsv --format junit
+test $code = 1 && head -n 1 out | grep -q '^<?xml' && test "$(grep -c '<failure' out)" -gt 5 && grep -q '</testsuite>' out
+test_is $? "--format junit"
+
+key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
+# Baselines of what a changed run has: cell RUN KEY VALUE changes a copy of run a, or takes the row out where there is no VALUE
+cell() {
+	rm -rf "$1" && cp -r a "$1" && awk -F'\t' -v OFS='\t' -v key="$2" -v v="$3" '
+		/^#/ { print; next }
+		!at { split(key, part, "/"); for (i = 1; i <= NF; i++) { name[$i] = i; if ($i == part[6]) at = i } print; next }
+		$name["step"] == part[2] && $name["layer"] == part[3] && $name["call"] == part[4] && $name["tensor"] == part[5] { if (v == "") next; $at = v }
+		{ print }' a/analysis/replay.tsv >"$1/analysis/replay.tsv"
+}
+blessed() { run check "$1" --baseline "$1.tsv" --bless --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
+cell less "$key" '' && blessed less
+test $code = 1 && grep -q "^not ok .* - $key: is new" out
+test_is $? "a key that the baseline lacks: exit 1"
+cp -r a more && awk -F'\t' -v OFS='\t' '/^#/ || !head { print; head = head || !/^#/; next } { last = $0; print } END { sub(/^[0-9]*\t[^\t]*/, "99\tgone", last); print last }' a/analysis/replay.tsv >more/analysis/replay.tsv && blessed more
+test $code = 1 && grep -q '^not ok 1 - replay/99/[^/]*/gone/.*: is missing' out
+test_is $? "a key that the run lacks: exit 1"
+cp -r a edited && unlist edited metrics.tsv && awk -F'\t' -v OFS='\t' '$1 == 23 { $3 = 0.123 } { print }' a/metrics.tsv >edited/metrics.tsv
+run check edited --baseline base.tsv
+refused 3 'was not made from this run as it is now; run halfulp analyze edited again' "an analysis of another run than it lies in"
+"$HALFULP" analyze edited >/dev/null && blessed edited
+test $code = 1 && test "$(grep -c '^not ok' out)" = 1 && grep -q '^not ok 1 - metrics/23/loss: drifted' out && grep -q 'baseline 0.123' out
+test_is $? "a loss that moved: exit 1, both values"
+err=$(grep '^replay/.*/backward_normwise' base.tsv | awk -F'\t' '$2 > 0' | head -n 1 | cut -f1)
+cell grown "$err" 1 && blessed grown
+test $code = 0 && grep -q "^ok .* - $err: better than the baseline" out
+test_is $? "an error that shrank: exit 0"
+cell shrunk "$err" 1e-30 && blessed shrunk
+test $code = 1 && grep -q "^not ok 1 - $err: drifted" out
+test_is $? "an error that grew: exit 1"
+cp -r a mixed && "$HALFULP" analyze --sample 64 --only replay mixed >/dev/null
+run check mixed --baseline base.tsv
+refused 3 'swamping.tsv belongs to another analysis than the tables beside it' "what an analysis that was killed leaves: new tables beside old ones"
+
+# A file that is not what was blessed: one line, which names the row where one is at fault
+line=$(grep -n "^metrics/23/loss$(printf '\t')" base.tsv | cut -d: -f1) row=$(grep -v '^#' base.tsv | grep -n "^metrics/23/loss$(printf '\t')" | cut -d: -f1)
+spoil() { # COLUMN TEXT PATTERN WHAT
+	awk -F'\t' -v OFS='\t' -v at="$1" -v v="$2" '$1 == "metrics/23/loss" { $at = v } { print }' base.tsv >spoilt.tsv
+	run check a --baseline spoilt.tsv
+	refused 3 "spoilt.tsv: row $((row - 1)), metrics/23/loss: $3" "$4"
+}
+spoil 2 9.99 'its value and its hex column are different numbers' "9.99 beside the old hex"
+spoil 3 0x1p+0 'its value and its hex column are different numbers' "another hex beside the old value"
+spoil 3 zebra 'its hex column is no hex float' "hex garbage"
+spoil 3 0x1p+0z 'its hex column is no hex float' "hex with a tail"
+spoil 3 - 'its hex column is no hex float' "no hex"
+spoil 2 - 'its hex column has a number and its value column has none' "no value beside a hex"
+for bad in inf nan -1 '' 1e999; do
+	spoil 7 "$bad" 'its noise is no finite number from 0' "noise '$bad'"
+	spoil 6 "$bad" 'its ulps are no number from 0 to 2^52' "ulps '$bad'"
+done
+spoil 4 sideways "must_not_move is 'sideways'" "an unknown side"
+spoil 5 fp99 "ulps_of is 'fp99', which is no format" "an unknown format"
+awk -F'\t' -v OFS='\t' '$1 == "metrics/23/loss" { $7 = 1e9 } { print }' base.tsv >wide.tsv
+run check a --baseline wide.tsv
+refused 3 'its checksum is .* the file was changed after it was blessed' "a tolerance that was made wider by hand"
+head -n "$line" base.tsv >cut.tsv
+run check a --baseline cut.tsv
+refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file was cut short or changed' "cut at the end of a line"
+head -c -3 base.tsv >cut.tsv
+run check a --baseline cut.tsv
+refused 3 'cut short' "cut within a line"
+sed 's/^# halfulp baseline: 2/# halfulp baseline: 3/' base.tsv >newer.tsv
+run check a --baseline newer.tsv
+refused 3 'use a newer halfulp' "a newer baseline"
+sed 's/^# halfulp baseline: 2/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
+run check a --baseline older.tsv
+refused 3 'version 1, which has no checksum.*bless it again' "one of the version before the checksum"
+sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv
+run check a --baseline reason.tsv
+refused 3 'its checksum is .* the file was changed after it was blessed' "another reason than it was blessed for"
+run check other --baseline base.tsv
+test $code = 3 && grep -q 'policy' err
+test_is $? "a run of another policy: exit 3"
+run check a --baseline noise.tsv --bless --reason 'three orders of summation' chunks pairs
+test $code = 0 && grep -q '^# tolerances: noise is 2.8 standard deviations over 3 runs' noise.tsv && grep -q '^metrics/last/digest.*any' noise.tsv
+test_is $? "three runs measure the noise, and how is in the file"
+run check chunks --baseline noise.tsv
+test $code = 0 && grep -q 'within measured noise' out
+test_is $? "one of them is within it"
+run check b --baseline noise.tsv
+test $code = 1 && grep -q '^# other summation\|^# same summation' out
+test_is $? "another seed is not"
+run check b --baseline idle.tsv --bless --reason 'seeds of a run that hardly learns' a
+test $code = 2 && test ! -e idle.tsv && grep -q 'does not train' err
+test_is $? "a reference that barely moved is refused"
+mkdir bare && cp -r a/. bare && rm -r bare/analysis
+run check bare --baseline base.tsv
+test $code = 3 && grep -q 'halfulp analyze' err
+test_is $? "a run that was not analyzed: exit 3, and what to do"
+run check a
+test $code = 2
+test_is $? "no --baseline: exit 2"
+
+run diff a again
+test $code = 0 && grep -q 'same digest' out && grep -q 'the same in every recorded bit' out
+test_is $? "diff: equal runs, exit 0"
+run diff a b
+test $code = 1 && grep -q 'first step whose state differs is 0' out && grep -q '^step 20, ' out
+test_is $? "diff: another seed parts at step 0"
+run diff a b --json
+test $code = 1 && grep -q '"same": false' out && grep -q '"first_step": 0' out
+test_is $? "diff --json"
+run diff a
+test $code = 2 && test "$(wc -l <err)" = 1
+test_is $? "diff of one run: exit 2"
+
+finish

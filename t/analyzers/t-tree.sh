@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tree: every product and reduction of the build sums in its documented order, seen from outside.
+. "${srcdir:-.}/t/tool/tap.sh"
+
+run tree --backend cpu
+test $code = 0 && test ! -s err && ! grep -q DIFFERS out
+test_is $? "cpu: every sum in its documented order"
+tree() { awk -v want="cpu: $1" 'on { print; exit } index($0, want) == 1 { on = 1 }' out | sed 's/^ *//'; }
+while IFS='|' read -r what want; do
+	test "$(tree "$what")" = "$want"
+	test_is $? "$what: $want"
+done <<'ROWS'
+matmul by fma,acc=fp32|seq(1..32)
+matmul by fma,acc=fp16|seq(1..32)
+matmul by chunk:8|seq(seq(1..8) x4 +8)
+matmul by pairwise|pairs(1..32)
+matmul by splitk:4|seq(seq(1..8) x4 +8)
+matmul by promote:8|seq(seq(1..8) x4 +8)
+matmul by dot2|no tree: terms reach the result that were added before the masks cancelled
+matmul by tc:volta|fused(1..4; x8 +4)
+matmul by tc:ampere,in=fp16|fused(1..8; x4 +8)
+matmul by tc:hopper,in=fp16,out=fp32|fused(1..16; x2 +16)
+matmul by tc:hopper,in=fp16,out=fp16|fused(1..16; x2 +16)
+matmul by tc:hopper,in=e4m3,out=fp32,path=mma|fused(fused([1, 2] x8 +4), [3, 4] x8 +4)
+conv2d_dx by fma|seq(1..32)
+bias_db|pair(pair(pair(pair(seq(1, 17), +8), +4), +2), +1)
+ROWS
+run tree --backend cpu --op conv2d_dx --sum chunk:4 --n 36
+test $code = 0 && test "$(tree conv2d_dx)" = "seq(seq(1..4) x9 +4)"
+test_is $? "a 3 x 3 data gradient: kernel row, kernel column, output channel"
+run tree --backend cpu --op matmul --sum fma --n 12 --part 4 --full
+test $code = 0 && test "$(tree matmul)" = "(((((1 2) 3) 4) (((9 10) 11) 12)) (((5 6) 7) 8))"
+test_is $? "parts are joined by the fixed tree"
+run tree --backend cpu --op bias_db --n 4500
+test $code = 0 && grep -q 'the fixed tree' out
+test_is $? "4500 values: two blocks of the fixed tree"
+run tree --backend cpu --op matmul --sum fma --json --n 8
+test $code = 0 && grep -q '"tree": "seq(1..8)"' out && grep -q '"is": "fma, sequential' out && grep -q '"documented": true' out && grep -q '"hash": "0x[0-9a-f]\{16\}"' out
+test_is $? "--json"
+hash=$(grep '"hash"' out)
+run tree --backend cpu --op matmul --sum sequential,acc=bf16 --json --n 8
+test "$(grep '"hash"' out)" = "$hash"
+test_is $? "the hash is the tree's, whatever the formats"
+run tree --backend shim --op matmul --sum chunk:8 --sum tc:hopper
+if test $code = 4 && grep -q 'no C++ compiler' err; then
+	skip 1 "the GPU's kernels are not compiled for the host"
+else
+	test $code = 0 && grep -q 'seq(seq(1..8) x4 +8)' out && grep -q 'fused(1..16; x2 +16)' out
+	test_is $? "the GPU's kernels on the host sum in the same orders"
+fi
+run tree --backend cpu --op matmul --sum fma,acc=bf16 --n 257
+test $code = 0 && grep -q 'cannot tell 257 terms apart' out
+test_is $? "bf16 counts to 256: said, no guess"
+
+for k in 3 4 5 8; do # a BLAS may well have no tree for few terms: of it nothing is documented
+	run tree --n $k --json
+	test $code = 0 && test ! -s err && ! grep -q '"documented": false' out
+	test_is $? "$k terms by all back ends: exit 0"
+done
+
+run tree --n 1
+refused 2 'n' "one term"
+run tree --backend tpu
+refused 2 "'tpu'.*cpu.* blas" "an unknown back end: the known ones, blas too"
+run tree --sum fmaa
+refused 2 'fma' "an unknown model"
+run tree --op relu
+refused 2 'bias_db' "an operator that sums nothing"
+run tree 5
+refused 2 'options alone' "a word too many"
+finish

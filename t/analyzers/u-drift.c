@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Baselines: what passes, what fails and in which order; the file reads back. */
+#include "analyzers/check/drift.h"
+#include "t/tool/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+add(hu_baseline *b, const char *key, const char *text, hu_side side)
+{
+	hu_baseline_add(b, key, text, side, HU_FP64);
+}
+
+static hu_held
+held(const hu_finding *f, size_t n, const char *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp((f[i].want ? f[i].want : f[i].got)->key, key))
+			return f[i].held;
+	bail_out("no finding for %s", key);
+}
+
+static void
+verdicts(void)
+{
+	hu_baseline want, got;
+	size_t n, failed;
+
+	memset(&want, 0, sizeof want);
+	memset(&got, 0, sizeof got);
+	const struct { const char *key, *want, *got; hu_side side; double ulps, noise; hu_held held; } row[] = {
+		{ "same", "0.1", "0.1", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
+		{ "digest", "0x12", "0x12", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
+		{ "other-digest", "0x12", "0x13", HU_SIDE_BOTH, 0, 0, HU_DRIFT },
+		{ "zero", "0", "-0", HU_SIDE_BOTH, 0, 0, HU_WITHIN_ULPS },
+		{ "one-ulp", "1", "1.0000000000000002", HU_SIDE_BOTH, 1, 0, HU_WITHIN_ULPS },
+		{ "two-ulps", "1", "1.0000000000000004", HU_SIDE_BOTH, 1, 0, HU_DRIFT },
+		{ "noise", "1", "1.01", HU_SIDE_BOTH, 0, 0.02, HU_WITHIN_NOISE },
+		{ "more", "1", "1.03", HU_SIDE_BOTH, 0, 0.02, HU_DRIFT },
+		{ "shrunk", "1", "0.5", HU_SIDE_UP, 0, 0, HU_BETTER },
+		{ "grown", "1", "1.5", HU_SIDE_UP, 0, 0, HU_DRIFT },
+		{ "cosine", "0.99", "0.999", HU_SIDE_DOWN, 0, 0, HU_BETTER },
+		{ "cosine-lost", "0.99", "0.98", HU_SIDE_DOWN, 0, 0, HU_DRIFT },
+		{ "nan", "1", "nan", HU_SIDE_UP, 1e9, 1e9, HU_NON_FINITE },
+		{ "declared", "nan", "nan", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
+		{ "declared-inf", "inf", "1", HU_SIDE_UP, 0, 0, HU_DRIFT },
+		{ "not-measured", "1", "-", HU_SIDE_BOTH, 0, 0, HU_DRIFT },
+		{ "tiny", "1e-30", "2e-30", HU_SIDE_BOTH, 0, 0, HU_DRIFT },
+	};
+	enum { ROWS = sizeof row / sizeof *row };
+	for (int i = 0; i < ROWS; i++) {
+		add(&want, row[i].key, row[i].want, row[i].side);
+		want.q[want.n - 1].ulps = row[i].ulps;
+		want.q[want.n - 1].noise = row[i].noise;
+		add(&got, row[i].key, row[i].got, row[i].side);
+	}
+	add(&want, "gone", "1", HU_SIDE_UP);
+	add(&got, "new", "1", HU_SIDE_UP);
+	hu_baseline_sort(&want);
+	hu_baseline_sort(&got);
+	hu_finding *f = hu_drift_compare(&want, &got, &n, &failed);
+	for (int i = 0; i < ROWS; i++)
+		is_text(hu_held_text(held(f, n, row[i].key)), hu_held_text(row[i].held), "%s: %s to %s", row[i].key, row[i].want, row[i].got);
+	ok(held(f, n, "gone") == HU_MISSING_KEY && held(f, n, "new") == HU_NEW_KEY, "keys are compared both ways");
+	is_int((long long)failed, 11, "every failure is counted");
+	int sorted = 1;
+	for (size_t i = 0; i < n; i++)
+		sorted &= (f[i].held >= HU_DRIFT) == (i < failed) && (!i || f[i].severity <= f[i - 1].severity);
+	ok(sorted, "failures stand first, worst first");
+	free(f);
+	hu_baseline_release(&want);
+	hu_baseline_release(&got);
+}
+
+static void
+file(void)
+{
+	hu_baseline b, back, none;
+	char path[4200];
+
+	memset(&b, 0, sizeof b);
+	add(&b, "x/1", "0.30000000000000004", HU_SIDE_UP);
+	add(&b, "x/2", "nan", HU_SIDE_BOTH);
+	add(&b, "x/3", "-", HU_SIDE_DOWN);
+	hu_baseline_set(&b, "compiler", "gcc: 12");
+	b.q[0].noise = 0.25;
+	hu_baseline_sort(&b);
+	snprintf(path, sizeof path, "%s/baseline.tsv", test_dir());
+	ok(hu_baseline_write(&b, path, "a reason", "by hand") == HU_OK && hu_baseline_read(&back, path) == HU_OK, "written and read");
+	ok(back.n == 3 && back.q[0].value == b.q[0].value && back.q[0].noise == 0.25 && back.q[0].side == HU_SIDE_UP, "values, tolerances and sides are kept");
+	ok(isnan(back.q[1].value) && back.q[1].number && !back.q[2].number, "a NaN is a number, a dash is none");
+	is_text(hu_baseline_env(&back, "compiler"), "gcc: 12", "so is the environment block");
+	hu_baseline_release(&back);
+	FILE *out = fopen(path, "a");
+	fputs("x/1\t1\t0x1p+0\tup\tfp64\t0\t0\n", out);
+	fclose(out);
+	ok(hu_baseline_read(&none, path) == HU_EFILE, "a key that stands twice is refused");
+	out = fopen(path, "w");
+	fputs("# halfulp baseline: 99\nquantity\tvalue\n", out);
+	fclose(out);
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "newer halfulp"), "so is a newer version: %s", hu_reason());
+	out = fopen(path, "w");
+	fputs("# halfulp baseline: 1\nquantity\tvalue\thex\tmust_not_move\tulps_of\tulps\tnoise\n", out);
+	fclose(out);
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "bless it again"), "and one without a checksum: %s", hu_reason());
+	hu_baseline_release(&b);
+}
+
+static void
+noise(void)
+{
+	hu_baseline b, more[2];
+
+	memset(&b, 0, sizeof b);
+	memset(more, 0, sizeof more);
+	add(&b, "digest", "0x1", HU_SIDE_BOTH);
+	add(&b, "equal", "5", HU_SIDE_BOTH);
+	add(&b, "gone", "5", HU_SIDE_BOTH);
+	add(&b, "loss", "1", HU_SIDE_BOTH);
+	for (int i = 0; i < 2; i++) {
+		add(&more[i], "digest", i ? "0x2" : "0x3", HU_SIDE_BOTH);
+		add(&more[i], "equal", "5", HU_SIDE_BOTH);
+		if (i)
+			add(&more[i], "extra", "1", HU_SIDE_BOTH);
+		add(&more[i], "loss", i ? "2" : "3", HU_SIDE_BOTH);
+	}
+	hu_baseline_measure(&b, more, 2);
+	ok(hu_baseline_find(&b, "digest")->side == HU_SIDE_ANY && hu_baseline_find(&b, "gone")->side == HU_SIDE_ANY && hu_baseline_find(&b, "extra")->side == HU_SIDE_ANY, "what is not in every run, or differs without being a number, is not compared");
+	is_near(hu_baseline_find(&b, "loss")->noise, 2.8, 1e-15, "2.8 standard deviations of 1, 2, 3");
+	is_near(hu_baseline_find(&b, "equal")->noise, 0, 0, "none where all agree");
+	size_t n, failed;
+	free(hu_drift_compare(&b, &more[0], &n, &failed));
+	ok(failed == 0 && n == 5, "each of the runs is within it");
+	hu_baseline_release(&b);
+	hu_baseline_release(&more[0]);
+	hu_baseline_release(&more[1]);
+}
+
+int
+main(void)
+{
+	verdicts();
+	file();
+	noise();
+	return done_testing();
+}

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# README's commands as they stand there, one after the other under `bash -e`. What is put in their place is
+# the program, by one that trains on less; nothing else is changed.
+. "${srcdir:-.}/t/tool/tap.sh"
+mkdir build
+cat >build/halfulp <<END
+#!/bin/bash
+less=()
+case \$1 in
+train) less=(--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2) ;;
+compare) less=(--width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1) ;;
+esac
+exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
+END
+chmod +x build/halfulp
+build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && rm -r weights
+test_is $? "the user's own file that README inspects"
+
+# The indented blocks, a file each; what builds the program is not for here
+awk '/^    / { if (!within) n++; within = 1; print substr($0, 5) >("block-" n); next } { within = 0 }' "$top/README.md"
+blocks=0
+for block in $(ls block-* | sort -t- -k2 -n); do
+	if grep -q '^\./bootstrap' "$block"; then
+		! grep -v '^\./bootstrap [a-z]* *#' "$block" | grep -q .
+		test_is $? "$block: what installs and builds"
+		continue
+	fi
+	blocks=$((blocks + 1))
+	line=0
+	while IFS= read -r command; do
+		line=$((line + 1))
+		case $command in *' report '*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;; esac
+		case $command in
+		*' report '*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;;
+		esac
+		bash -e -c "$command" >out 2>err </dev/null
+		test_is $? "$block: $command"
+	done <"$block"
+done
+test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 2
+test_is $? "README has its blocks, and check among them"
+
+# The same in one script, and an output that left its bound between training and analysis: it ends in check, which names it
+wrong() { # one recorded product becomes another
+	"${PYTHON:-python3}" - "$1" <<'END'
+import json, struct, sys, glob
+run = sys.argv[1]
+name = sorted(glob.glob(run + "/trace/*.safetensors"))[-1]
+f = open(name, "r+b")
+n = struct.unpack("<Q", f.read(8))[0]
+head = json.loads(f.read(n))
+at = head["dense1.xw"]["data_offsets"][0] if "dense1.xw" in head else head["dense1.y"]["data_offsets"][0]
+f.seek(8 + n + at)
+f.write(b"\x00\x57")  # fp16: 112
+f.close()
+m = json.load(open(run + "/manifest.json"))
+del m["files"][name[len(run) + 1:]]
+json.dump(m, open(run + "/manifest.json", "w"))
+END
+}
+export -f wrong
+export PYTHON
+if command -v "${PYTHON:-python3}" >/dev/null; then
+	block=$(grep -l 'check runs/ci' block-*)
+	rm -r runs/ci
+	awk '{ print } /^build\/halfulp train/ { print "wrong runs/ci" }' "$block" >script
+	bash -e script >out 2>err </dev/null
+	code=$?
+	test $code = 1 && grep -q 'outputs* left their call.s bound' err && grep -q '^not ok .*/over_bound: drifted' out && grep -q 'quantities failed' out
+	test_is $? "under bash -e, analyze's exit 1 does not keep check from its list"
+	rm -r runs/first baseline.tsv
+	block=$(grep -l 'check runs/first' block-*)
+	awk '{ print } /^build\/halfulp train/ { print "wrong runs/first" }' "$block" >script
+	bash -e script >out 2>err </dev/null
+	code=$?
+	test $code = 0 && grep -q 'warning: [0-9]* judged outputs of runs/first left their bound' err
+	test_is $? "nor from blessing it, which is said aloud"
+else
+	skip 2 "python3 is absent"
+fi
+# Other failures do end it
+rm -rf runs/ci
+sed 's/^build.halfulp train.*/true/' "$(grep -l 'check runs/ci' block-*)" >script
+bash -e script >out 2>err </dev/null
+code=$?
+refused 1 'no run is there' "a run that is not there ends the script at analyze"
+finish

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The large tiles of the matrix units and of fp32 against the emulation, bit for bit: which kernel serves which product, operands
+   that lie either way, tails of every extent, and the order of threads and of copies under way (seeds 1 to 5). */
+#include "t/cuda/cuda-sides.h"
+
+#include <string.h>
+
+static const product shapes[] = {
+	{ "matmul", "ta=1", "x:96x136 x:96x80", "x" },
+	{ "matmul", "tb=1 part=64", "x:70x224 x:68x224", "x" },
+	{ "matmul", "tb=1 part=96", "x:70x288 x:68x288", "x" },
+	{ "conv2d", "stride=2", "x:2x11x13x32 x:3x3x32x72", "x" },
+	{ "matmul", "", "x:136x80 x:80x272", "x" },
+	{ "matmul", "", "x:72x208 x:208x72", "x" },
+	{ "matmul", "ta=1 part=48", "x:112x72 x:112x136", "x" },
+	{ "matmul", "ta=1 tb=1", "x:336x64 x:64x336", "x" },
+	{ "conv2d", "stride=1", "x:2x6x6x16 x:3x3x16x72", "x" },
+	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x16 x:3x3x64x16", "x:2x9x8x64" },
+	{ "conv2d_dw", "stride=1 kh=3 kw=3", "x:1x8x12x8 x:1x8x12x64", "x:3x3x8x64" },
+	{ "conv2d", "stride=2 padding=1 dilation_w=2", "x:2x11x13x16 x:3x3x16x72", "x" },
+	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=9 width=8", "x:1x3x6x16 x:3x3x64x16", "x:1x9x8x64" },
+};
+
+/* How many of them have whole blocks of 32 products, fp8's with mma.sync. */
+enum { IN_32 = 4 };
+
+/* The way that serves a mix. */
+static hu_gemm_way way_of(const char *ran) { return strncmp(ran, "simt", 4) ? HU_GEMM_MMA : HU_GEMM_SIMT; }
+
+/* ran: how what it says begins that computes a product of the shapes above; narrow: of a shape with odd extents, also of fp8 that would have to be turned pixel by pixel; NULL: refused. */
+typedef struct mix { const char *sum, *in, *out, *ran, *narrow; } mix;
+
+static const mix mixes[] = {
+	{ "tc:ampere", "fp16", "fp16", "mma.sync fp16 to fp32, 128x128", "mma.sync fp16 to fp32, 64x64" },
+	{ "tc:ampere", "bf16", "fp32", "mma.sync bf16 to fp32, 128x128", "mma.sync bf16 to fp32, 64x64" },
+	{ "tc:ada", "tf32", "fp32", "mma.sync tf32 to fp32, 128x128", "mma.sync tf32 to fp32, 64x64" },
+	{ "tc:ampere", "fp32", "bf16", "mma.sync tf32 to fp32, 128x128", "mma.sync tf32 to fp32, 64x64" },
+	{ "tc:hopper,path=mma", "fp16", "fp32", "mma.sync fp16 to fp32, 128x128", "mma.sync fp16 to fp32, 64x64" },
+	{ "tc:hopper", "fp16", "fp16", "wgmma fp16 to fp32, 128x256", "mma.sync fp16 to fp32, 64x64" },
+	{ "tc:hopper,path=wgmma", "bf16", "bf16", "wgmma bf16 to fp32, 128x256", "mma.sync bf16 to fp32, 64x64" },
+	{ "tc:ampere,out=fp16", "fp16", "fp16", "mma.sync fp16 to fp16, 64x64", "mma.sync fp16 to fp16, 64x64" },
+	{ "tc:ada", "e4m3", "fp16", "mma.sync e4m3 to fp32, 128x128", "mma.sync e4m3 to fp32, 64x64" },
+	{ "tc:ada", "e5m2", "fp32", "mma.sync e5m2 to fp32, 128x128", "mma.sync e5m2 to fp32, 64x64" },
+	{ "tc:hopper,path=mma", "e4m3", "fp32", "mma.sync e4m3 to fp32, 128x128", "mma.sync e4m3 to fp32, 64x64" },
+	{ "tc:hopper,path=wgmma", "e4m3", "fp32", "wgmma e4m3 to fp32, 128x256", NULL },
+	{ "tc:hopper,path=wgmma", "e5m2", "bf16", "wgmma e5m2 to fp32, 128x256", NULL },
+	{ "fma,acc=fp32", "fp32", "fp32", "simt fp32, 128x128", "simt fp32, 64x64" },
+	{ "fma,acc=fp32", "fp16", "fp16", "simt fp32, 128x128", "simt fp32, 64x64" },
+	{ "fma,acc=fp32", "e4m3", "bf16", "simt fp32, 128x128", "simt fp32, 64x64" },
+	{ "chunk:24,acc=fp32", "fp32", "fp32", "simt fp32, 64x64", "simt fp32, 64x64" },
+};
+
+static int
+agrees(const hu_side *side, const product *s, const mix *m, int level, uint64_t seed, char *ran)
+{
+	return product_agrees(side, s, way_of(m->ran), ran, m->sum, m->in, m->out, level, seed);
+}
+
+/* A last block whose only product vanishes gives -0, which one product more, of zeros, would make +0. */
+static void
+test_minus_zero(const hu_side *side, const char *sum)
+{
+	op_row row = { "matmul", "", "x:72x80 x:80x72", "x" };
+	hu_env env = { 1, 5 };
+	char ran[HU_RAN] = "";
+	int minus = 0, arch = side->arch();
+	op_case k;
+
+	if (op_case_init(&k, &row, HU_BF16, HU_FP32, HU_FP32, LEVEL_MILD, 1) != HU_OK || hu_sum_parse(sum, &k.c.sum) != HU_OK)
+		bail_out("%s", hu_reason());
+	if (arch >= 0 && arch != (int)k.c.sum.arch) {
+		skip(1, "%s: %s is not this device's", side->name, sum);
+		op_case_release(&k);
+		return;
+	}
+	for (size_t i = 0; i < k.in[0].n; i++) {
+		hu_put(&k.in[0], i, i % 80 == 79 ? -0x1p-75 : 0);
+		hu_put(&k.in[1], i, i / 72 == 79 ? 0x1p-75 : 0);
+	}
+	hu_tensor got = op_tensor(HU_FP32, k.out[0].shape), *out = &got;
+	hu_status st = op_case_emulate(&k, &env), own = hu_device_call_by(side, HU_GEMM_MMA, ran, &k.c, k.pin, &out, &env);
+	for (size_t i = 0; i < got.n && st == HU_OK && own == HU_OK; i++)
+		minus += hu_bits64(hu_get(&got, i)) == hu_bits64(-0.0) && hu_bits64(hu_get(&k.out[0], i)) == hu_bits64(-0.0);
+	is_int(minus, 72 * 72, "%s: %s by %s: a sum that vanishes below zero is -0", side->name, sum, ran);
+	free(got.data);
+	op_case_release(&k);
+}
+
+static int turnable(const product *s) { return strcmp(s->op, "conv2d_dw"); }
+
+static void
+test_side(const hu_side *side)
+{
+	static const product odd = { "matmul", "", "x:70x37 x:37x66", "x" };
+	static const int levels[] = { LEVEL_SPREAD, LEVEL_SPECIAL, LEVEL_MILD, LEVEL_RANGE, LEVEL_SPREAD };
+	int arch = side->arch();
+
+	test_minus_zero(side, "tc:ampere");
+	test_minus_zero(side, "tc:hopper,path=wgmma");
+	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
+		const mix *m = &mixes[i];
+		int good = 0, all = 0, served = 0;
+		char ran[HU_RAN] = "";
+		hu_sum s;
+		if (hu_sum_parse(m->sum, &s) != HU_OK || (s.id == HU_SUM_TC && arch >= 0 && arch != (int)s.arch)) {
+			skip(2, "%s: %s is not this device's", side->name, m->sum);
+			continue;
+		}
+		for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++, all++) {
+			int l = (int)((i + j) % 5);
+			int fp8 = m->in[0] == 'e' && m->sum[0] == 't';
+			const char *wanted = fp8 && (!turnable(&shapes[j]) || (m->narrow && j >= IN_32)) ? m->narrow : m->ran;
+			if (!wanted) {
+				int refused = !agrees(side, &shapes[j], m, levels[l], 1, ran) && strstr(hu_reason(), "--gemm mma: wgmma serves");
+				good += refused;
+				served += refused;
+				continue;
+			}
+			good += agrees(side, &shapes[j], m, levels[l], (uint64_t)l + 1, ran);
+			served += !strncmp(ran, wanted, strlen(wanted));
+			if (strncmp(ran, wanted, strlen(wanted)))
+				diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
+		}
+		ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s, the emulation's bits in %d", side->name, m->sum, m->in, m->out, served, all, m->ran, good);
+		if (m->narrow)
+			ok(agrees(side, &odd, m, LEVEL_SPREAD, i + 1, ran) && !strcmp(ran, m->narrow), "%s: odd extents by %s", side->name, ran);
+	}
+}
+
+/* What the units do not compute is refused in a line. */
+static void
+test_refusals(const hu_side *side)
+{
+	static const mix no[] = { { "fma,acc=fp32", "fp16", "fp16", "", "" }, { "tc:volta", "fp16", "fp32", "", "" }, { "kahan,acc=fp32", "fp32", "fp32", "", "" } };
+	char ran[HU_RAN] = "";
+
+	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+		ok(!agrees(side, &shapes[0], &no[i], LEVEL_MILD, 1, ran) && strstr(hu_reason(), "--gemm mma: no matrix unit"), "refused: %s", hu_reason());
+}
+
+int
+main(void)
+{
+	on_each_side(test_side, test_refusals);
+	return done_testing();
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Each operator's kernels against its emulation, bit for bit: the op table's own cases in
+   several formats, rounding modes and ranges of values, on every side there is; on the host under
+   several orders of threads. Arguments: only these operators. */
+#include "cuda/device/device.h"
+#include "cuda/exec/machine.h"
+#include "lib/base/hash.h"
+#include "lib/number/round.h"
+#include "t/cuda/cuda-sides.h"
+#include "t/op/op-case.h"
+#include "t/tool/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mix { const char *in, *compute, *out; hu_mode mode; int flags, levels; } mix;
+
+static const mix mixes[] = {
+	{ "fp32", "fp32", "fp32", HU_RNE, 0, LEVELS },
+	{ "fp16", "fp32", "fp16", HU_RNE, 0, LEVELS },
+	{ "bf16", "fp32", "bf16", HU_RNE, 0, LEVELS },
+	{ "fp16", "fp16", "fp16", HU_RNE, 0, LEVELS },
+	{ "bf16", "bf16", "bf16", HU_RNE, 0, 2 },
+	{ "fp64", "fp64", "fp64", HU_RNE, 0, LEVELS },
+	{ "fp32", "fp32", "e5m2", HU_RNE, HU_SATURATE, LEVELS },
+	{ "e4m3", "fp32", "bf16", HU_SR, 0, 2 },
+	{ "fp32", "fp32", "fp16", HU_SR, 0, LEVELS },
+	{ "tf32", "fp32", "tf32", HU_RZ, 0, 2 },
+	{ "e6m9", "fp32", "e6m9", HU_RU, HU_FTZ, 2 },
+	{ "fp32", "fp64", "fp32", HU_RNA, 0, 2 },
+	{ "fp64", "fp32", "fp16", HU_RNE, 0, 2 },
+	/* arithmetic that cuda/element/short.h does by hu_rne: no -0, no NaN, no sign, no zero, flushing, saturating, too wide, too precise */
+	{ "e4m3fnuz", "e4m3fnuz", "e4m3fnuz", HU_RNE, 0, LEVELS },
+	{ "fp32", "binary8p3", "binary8p3", HU_RNE, HU_SATURATE, 2 },
+	{ "e2m1", "e3m2", "fp16", HU_SR, 0, 2 },
+	{ "fp32", "binary8p4u", "fp32", HU_RNE, 0, 2 },
+	{ "e5m2ftz", "e5m2ftz", "e5m2ftz", HU_RNE, 0, LEVELS },
+	{ "fp32", "bf16nosub", "e5m2sat", HU_RNE, 0, 3 },
+	{ "fp16sat", "fp16sat", "fp16sat", HU_RNE, 0, LEVELS },
+	{ "fp32", "e11m30", "fp32", HU_RNE, 0, 3 },
+	{ "fp64", "e8m27", "fp64", HU_RNE, 0, 2 },
+	{ "e4m3", "e4m3ieee", "e3m4", HU_RD, 0, 2 },
+	{ "e5m2fnuz", "tf32", "binary8p5", HU_RNE, 0, 2 },
+};
+
+static size_t
+differing(const hu_tensor *got, const hu_tensor *want, size_t *first)
+{
+	size_t n = 0;
+
+	for (size_t i = want->n; i-- > 0;)
+		if (hu_bits64(hu_get(got, i)) != hu_bits64(hu_get(want, i))) {
+			*first = i;
+			n++;
+		}
+	return n;
+}
+
+/* Both ways; 1 where every output agrees, -1 where the operator itself refuses. */
+static int
+agrees(const hu_side *side, const op_row *row, const mix *m, int level, uint64_t seed)
+{
+	op_case k;
+	hu_env env = { seed, 3 };
+	int same = 1;
+
+	if (op_case_init(&k, row, format(m->in), format(m->compute), format(m->out), level, seed) != HU_OK)
+		bail_out("%s: %s", row->op, hu_reason());
+	k.c.mode = m->mode;
+	k.c.flags = m->flags;
+	hu_status st = op_case_emulate(&k, &env);
+	hu_tensor got[8], *pgot[8];
+	for (int j = 0; j < k.c.nout; j++) {
+		got[j] = op_tensor(k.out[j].format, k.out[j].shape);
+		pgot[j] = &got[j];
+		memset(got[j].data, 0x5a, got[j].n * hu_element_size(got[j].format));
+	}
+	hu_shim_seed(seed);
+	hu_status own = hu_device_call(side, &k.c, k.pin, pgot, &env);
+	if (st != HU_OK)
+		same = own == st ? -1 : 0;
+	else if (hu_attr_num(&k.c, "groups", 1) != 1) /* the kernels compute one group: they say so by name */
+		same = own == HU_EUNABLE && strstr(hu_reason(), row->op) && strstr(hu_reason(), "groups=") ? -1 : 0;
+	else if (own != HU_OK) {
+		diag("%s %s: %s", row->op, row->attrs, hu_reason());
+		same = 0;
+	}
+	for (int j = 0; j < k.c.nout && same == 1; j++) {
+		size_t at = 0, n = differing(&got[j], &k.out[j], &at);
+		if (!n)
+			continue;
+		same = 0;
+		diag("%s %s, %s in %s to %s, level %d: %zu of %zu elements of output %d differ, first %zu: %a, not %a", row->op, row->attrs, m->in, m->compute, m->out, level, n, got[j].n, j, at,
+		     hu_get(&got[j], at), hu_get(&k.out[j], at));
+	}
+	for (int j = 0; j < k.c.nout; j++)
+		free(got[j].data);
+	op_case_release(&k);
+	return same;
+}
+
+static char **only; /* names from the command line, NULL at the end */
+
+static int
+wanted(const char *op)
+{
+	int found = !*only;
+
+	for (char **name = only; *name && !found; name++)
+		found = !strcmp(*name, op);
+	return found;
+}
+
+static void
+test_side(const hu_side *side)
+{
+	const op_row *row;
+	int ran = 0;
+
+	for (int i = 0; (row = op_row_at(i)); i++) {
+		if (!wanted(row->op))
+			continue;
+		if (!hu_device_kernel(side, row->op)) {
+			ok(0, "%s: %s has a kernel: a file cuda/%s.cu or a row of one", side->name, row->op, row->op);
+			continue;
+		}
+		int good = 0, all = 0;
+		for (size_t j = 0; j < sizeof mixes / sizeof *mixes; j++)
+			for (int level = 0; level < mixes[j].levels; level++, all++) {
+				int same = agrees(side, row, &mixes[j], level, (uint64_t)(i * 100 + (int)j * 10 + level + 1));
+				good += same != 0;
+				ran += same == 1;
+			}
+		/* every row of formats.def alone */
+		for (int f = 0; f < HU_FORMATS; f++, all++) {
+			const char *name = hu_format_name((hu_format_id)f);
+			mix own = { name, name, name, HU_RNE, 0, 1 };
+			int same = agrees(side, row, &own, LEVEL_SPREAD, (uint64_t)(i * 100 + f));
+			good += same != 0;
+			ran += same == 1;
+		}
+		ok(good == all, "%s: %s %s: the emulation's bits in %d of %d", side->name, row->op, row->attrs, good, all);
+	}
+	ok(ran > 0, "%s: %d calls", side->name, ran);
+}
+
+int
+main(int argc, char **argv)
+{
+	only = argv + (argc > 0);
+	on_each_side(test_side, NULL);
+	return done_testing();
+}

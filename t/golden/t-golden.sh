@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# golden: the bits of three training steps of every policy with every model, and of every optimizer, loss-scale rule and summation
+# model, are those kept in t/golden/digests.tsv, at every SIMD level that this processor has. Other compilers and optimisations are other builds of the same test.
+. "${srcdir:-.}/t/tool/tap.sh"
+export HALFULP
+kept=$top/t/golden/digests.tsv
+
+# held LEVEL: the differences on standard error, a line for each row
+held() {
+	bash "$top/t/golden/golden.sh" --simd "$1" >made 2>err
+	test $? = 0 && diff <(grep -v '^#' "$kept") <(grep -v '^#' made) >out
+	test_is $? "$1: $(grep -vc '^#\|^model' "$kept") rows of t/golden/digests.tsv"
+	test ! -s out || changed=yes
+}
+
+held auto
+for level in scalar neon avx2 avx512; do
+	run train --simd $level --steps 1 --train 2 --eval 2 --batch 2 --size 8 --width 0.02 --trace-steps none --quiet "probe-$level"
+	if test $code = 4 && grep -q "this processor has no $level" err; then
+		skip 1 "$level: this processor has none"
+	else
+		held $level
+	fi
+done
+test -z "$changed" || cat <<'END'
+# Numbers of a training step are not those that this version promises. If this build alone has others (its compiler, flags or
+# processor), that is a bug. If the change is meant, `make -C build golden` rewrites t/golden/digests.tsv, and the commit
+# that contains the new file says which numbers changed and why.
+END
+finish

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += t/judge/independent/__init__.py
+EXTRA_DIST += t/judge/independent/baseline.py
+EXTRA_DIST += t/judge/independent/bounds.py
+EXTRA_DIST += t/judge/independent/calls.py
+EXTRA_DIST += t/judge/independent/expect.py
+EXTRA_DIST += t/judge/independent/files.py
+EXTRA_DIST += t/judge/independent/harm.py
+EXTRA_DIST += t/judge/independent/judge.py
+EXTRA_DIST += t/judge/independent/loss_scale.py
+EXTRA_DIST += t/judge/independent/number.py
+EXTRA_DIST += t/judge/independent/replay.py
+EXTRA_DIST += t/judge/independent/said.py
+EXTRA_DIST += t/judge/independent/state.py
+EXTRA_DIST += t/judge/independent/step.py
+EXTRA_DIST += t/judge/independent/summary.py
+EXTRA_DIST += t/judge/independent/sums.py
+EXTRA_DIST += t/judge/independent/swamping.py
+EXTRA_DIST += t/judge/independent/timeline.py
+EXTRA_DIST += t/judge/independent/traced.py
+EXTRA_DIST += t/judge/independent/training.py
+EXTRA_DIST += t/judge/independent/underflow.py
+EXTRA_DIST += t/judge/independent/what_if.py

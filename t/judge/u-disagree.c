@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What happens when a fast exact value is wrong: the judge that samples them again by MPFR must notice, print the
+   operands and both values, and end the program. Three liars: an operator's enclosure, the source of an exact product that
+   hands out another number at the second reading, and one bit of an exact sum. */
+#include <stdio.h> /* before mpfr.h */
+
+#include "lib/judge/judge.h"
+#include "lib/base/mem.h"
+#include "lib/exact/gemm.h"
+#include "lib/exact/judge.h"
+#include "lib/op/sink.h"
+#include "t/tool/tap.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char said[65536];
+
+/* Runs F in a process of its own, with one thread; its standard error is in SAID. 1: it aborted. */
+static int
+aborts(void (*f)(void))
+{
+	int fd[2], status;
+	size_t n = 0;
+	ssize_t got;
+
+	if (pipe(fd))
+		bail_out("pipe");
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(fd[1], 2);
+		close(fd[0]);
+		close(fd[1]);
+		setenv("OMP_NUM_THREADS", "1", 1);
+		f();
+		_exit(0);
+	}
+	close(fd[1]);
+	while ((got = read(fd[0], said + n, sizeof said - 1 - n)) > 0)
+		n += (size_t)got;
+	said[n] = 0;
+	close(fd[0]);
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static int off;      /* whether the liar lies */
+
+static hu_sink *honest;
+
+static void
+take(hu_sink *s, const hu_tile *t)
+{
+	(void)s;
+	for (size_t i = 0; i < t->n && off; i++) { /* in the place where a digit of the error shows it */
+		t->lo[i] += t->hi[i] * 0x1p-60;
+		t->err[i] = 0;
+	}
+	honest->take(honest, t);
+}
+
+static hu_status
+lying(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *s)
+{
+	hu_sink mine = { .take = take, .bounds = s->bounds };
+
+	honest = s;
+	return hu_op_matmul.enclose(c, in, out, element, n, &mine);
+}
+
+static void
+ignore(void *context, const hu_judging *some)
+{
+	(void)context;
+	(void)some;
+}
+
+static void
+enclosure(void)
+{
+	enum { M = 20, N = 16, K = 7 };
+	static float a[M * K], b[K * N], y[M * N];
+	hu_op liar = hu_op_matmul;
+	hu_tensor ta = { .format = HU_FP32, .shape = hu_shape2(M, K), .n = M * K, .data = a }, tb = { .format = HU_FP32, .shape = hu_shape2(K, N), .n = K * N, .data = b };
+	hu_tensor ty = { .format = HU_FP32, .shape = hu_shape2(M, N), .n = M * N, .data = y }, *in[2] = { &ta, &tb };
+	hu_call c = { .op = &liar, .phase = HU_FORWARD, .nin = 2, .nout = 1, .fmt = { HU_FP32, HU_FP32, HU_FP32, HU_FP32 }, .mode = HU_RNE };
+	hu_ladder ladder = { 0 };
+	const hu_engine *engine;
+
+	c.sum = hu_sum_default();
+	strcpy(c.layer, "test");
+	liar.enclose = lying;
+	for (int i = 0; i < M * K; i++)
+		a[i] = 1 + (float)i / 7;
+	for (int i = 0; i < K * N; i++)
+		b[i] = 2 - (float)i / 31;
+	if (hu_engine_find("auto", &engine))
+		_exit(1);
+	hu_judge_job job = { .engine = engine, .c = &c, .in = in, .got = &ty, .n = M * N, .seed = 1, .take = ignore };
+	if (hu_judge_each(&job, &ladder) != HU_OK)
+		_exit(2);
+	if (!ladder.again)
+		_exit(3);
+}
+
+/* A source whose rows change once they have been read. */
+static int readings;
+
+static void
+row(void *context, size_t batch, size_t i, size_t k0, size_t k1, double *x)
+{
+	(void)context;
+	(void)batch;
+	for (size_t k = k0; k < k1; k++)
+		x[k - k0] = 1 + (double)(i * 31 + k) / 64 + (off && readings >= 5 && k == 3 ? 0x1p-20 : 0);
+	readings++;
+}
+
+static void
+column(void *context, size_t batch, size_t j, size_t k0, size_t k1, double *x)
+{
+	(void)context;
+	(void)batch;
+	for (size_t k = k0; k < k1; k++)
+		x[k - k0] = 2 - (double)(j * 17 + k) / 128;
+}
+
+static void
+no_take(void *context, const hu_exact_tile *tile, size_t batch, size_t i0, size_t m, size_t j0, size_t n)
+{
+	(void)context, (void)tile, (void)batch, (void)i0, (void)m, (void)j0, (void)n;
+}
+
+static void
+product(void)
+{
+	hu_exact_source s = { .batches = 1, .m = 5, .n = 4, .k = 11, .row = row, .column = column };
+
+	readings = 0;
+	hu_exact_gemm(&s, no_take, NULL);
+}
+
+static void
+sum(void)
+{
+	double a[3] = { 1, 0x1p-30, 3 }, b[3] = { 5, 7, -1 };
+	mpfr_t x, y;
+
+	mpfr_init2(x, 200);
+	mpfr_init2(y, 200);
+	mpfr_set_d(x, 2 + 7 * 0x1p-30, MPFR_RNDN);
+	mpfr_set_d(y, 2 + 7 * 0x1p-30, MPFR_RNDN);
+	if (off)
+		mpfr_nextabove(x);
+	if (mpfr_cmp(x, y))
+		hu_exact_disagree(x, y, a, b, 3);
+}
+
+int
+main(void)
+{
+	static const struct { void (*f)(void); const char *name, *operands, *values; } liars[] = {
+		{ enclosure, "an enclosure that is off by 2^-60", "operand 0, element 0 of 140: 0x1p+0", "enclosed: " },
+		{ product, "a source that changes between two readings", " * 0x1.", "engine: " },
+		{ sum, "one bit of an exact sum", "0x1p-30 * 0x1.cp+2", "engine: 0x" },
+	};
+
+	for (size_t i = 0; i < sizeof liars / sizeof *liars; i++) {
+		off = 0;
+		if (!ok(!aborts(liars[i].f) && !*said, "%s: without the lie all is well", liars[i].name))
+			diag("%.300s", said);
+		off = 1;
+		if (!ok(aborts(liars[i].f) && strstr(said, liars[i].operands) && strstr(said, liars[i].values) && strstr(said, "MPFR:"), "%s: the program ends and prints the operands and both values", liars[i].name))
+			diag("%.300s", said);
+	}
+	return done_testing();
+}

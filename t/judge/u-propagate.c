@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The exact step in double-double against the whole step by MPFR, call by call: every value lies within its
+   bound of MPFR's, and every propagated error told within its own. A call that says something wrong is found out. */
+#include <stdio.h> /* before mpfr.h */
+
+#include "lib/judge/exact_step.h"
+#include "lib/judge/propagate.h"
+#include "lib/base/mem.h"
+#include "lib/base/room.h"
+#include "lib/op/element/map.h"
+#include "t/tool/tap.h"
+#include "trainer/model/layer.h"
+#include "trainer/run/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Step 3 of a small training: its program and every tensor. */
+typedef struct step { hu_session s; hu_config c; hu_tensor *t; const hu_program *p; } step;
+
+/* A convolution whose bias the batchnorm after it takes away again: the bias's gradient is 0 in exact arithmetic, and a sum of roundings in any other. */
+static void
+build_biased(hu_program *p, const hu_model_sizes *s, int eval)
+{
+	int x = hu_layer_batchnorm(p, 1, hu_layer_conv(p, 1, hu_layer_input(p, s), 3, 2, 4), eval);
+
+	hu_layer_loss(p, hu_layer_dense(p, 1, hu_layer_pool(p, hu_layer_relu(p, 1, x)), s->classes));
+}
+
+static const hu_model biased = { "biased", "a bias before batchnorm", "adamw", 1e-3, 8, build_biased };
+
+static void
+make(step *x, const char *model, const char *policy)
+{
+	hu_dataset_options o = { .size = 8, .train = 40, .eval = 8, .seed = 3 };
+	hu_dataset d;
+	uint64_t digest;
+
+	memset(x, 0, sizeof *x);
+	hu_config *c = &x->c;
+	c->width = strcmp(model, "mlp") ? 0.0625 : 0.1;
+	c->loss_weight = c->scaling.loss_weight = 1;
+	c->batch = 8;
+	c->epochs = 1;
+	c->seed = 5;
+	c->backend = strdup("cpu");
+	c->optim.lr = 1e-3;
+	c->optim.weight_decay = 0.01;
+	c->optim.beta1 = 0.9;
+	c->optim.beta2 = 0.999;
+	c->optim.eps = 1e-7;
+	c->row = &biased;
+	if ((strcmp(model, biased.name) && hu_model_find(model, &c->row)) || hu_policy_parse(policy, &c->policy) || hu_scaler_find("pytorch", &c->scaling.rule) || hu_optim_find("adamw", &c->optim.row) || hu_dataset_open(&d, "digits", &o) || hu_session_open(&x->s, c, &d) || hu_session_start(&x->s))
+		bail_out("%s", hu_reason());
+	for (size_t k = 0; k < 3; k++) {
+		if (hu_session_step(&x->s, k) || (k < 2 && hu_session_commit(&x->s, &digest)))
+			bail_out("%s", hu_reason());
+	}
+	if (hu_session_copy(&x->s, NULL, &x->t))
+		bail_out("%s", hu_reason());
+	x->p = x->s.programs.train;
+}
+
+static void
+unmake(step *x)
+{
+	hu_session_free_tensors(&x->s, x->t);
+	hu_session_close(&x->s);
+	free(x->c.backend);
+}
+
+typedef struct tally { size_t values, unknown, outside, wide; char what[200]; } tally;
+
+/* Tensor ID on both rungs. */
+static void
+compare(tally *t, const hu_exact_step *two, const hu_exact_step *many, int id)
+{
+	const hu_tensor *a = &two->t[id], *b = &many->t[id];
+	mpfr_t x, own;
+
+	mpfr_inits2(2000, x, own, (mpfr_ptr)NULL);
+	for (size_t i = 0; i < a->n; i++) {
+		double h = hu_get(a, i), l = a->low ? a->low[i] : 0, e = two->low[id].err ? two->low[id].err[i] : 0;
+		hu_exact_get(x, b, i);
+		t->values++;
+		if (!isfinite(h) || !(e < INFINITY) || !mpfr_number_p(x)) {
+			t->unknown++;
+			continue;
+		}
+		t->wide += e > 0x1p-36 * fabs(h);
+		mpfr_abs(own, x, MPFR_RNDN); /* what MPFR's values are off by themselves: 2^-212 a call, amplified as the pairs' errors are */
+		mpfr_mul_2si(own, own, -180, MPFR_RNDN);
+		mpfr_add_d(own, own, e * (1 + 0x1p-60), MPFR_RNDN);
+		mpfr_sub_d(x, x, h, MPFR_RNDN);
+		mpfr_sub_d(x, x, l, MPFR_RNDN);
+		if (mpfr_cmpabs(x, own) > 0 && !t->outside++)
+			snprintf(t->what, sizeof t->what, "%s, element %zu: %a + %a within %a", two->q->t[id].name, i, h, l, e);
+	}
+	mpfr_clears(x, own, (mpfr_ptr)NULL);
+}
+
+static void
+call_by_call(const step *s, const char *name)
+{
+	hu_program *q = hu_exact_step_program(s->p);
+	const hu_engine *engine;
+	hu_exact_step two, many;
+	tally t = { 0 };
+
+	hu_engine_find("auto", &engine);
+	hu_exact_step_init(&two, q, s->t, engine, 1, HU_STEP_TWO);
+	hu_exact_step_init(&many, q, s->t, engine, 1, HU_STEP_FOUR);
+	hu_exact_step_begin(&two);
+	hu_exact_step_begin(&many);
+	for (int i = 0; i < q->nc; i++) {
+		if (hu_exact_step_call(&two, i) || hu_exact_step_call(&many, i))
+			bail_out("%s: %s", name, hu_reason());
+		for (int k = 0; k < q->c[i].nout; k++)
+			compare(&t, &two, &many, q->c[i].out[k]);
+	}
+	if (!ok(!t.outside && t.values > 4000 && t.unknown * 100 < t.values && t.wide * 20 < t.values, "%s: %zu values of the step lie within their bounds of MPFR's (%zu unknown, %zu known to less than 2^-36)", name, t.values, t.unknown, t.wide))
+		diag("%zu outside; %s", t.outside, t.what);
+	ok(two.judged > 100, "%s: %zu of them were judged by MPFR from the same operands", name, two.judged);
+	hu_exact_step_release(&two);
+	hu_exact_step_release(&many);
+	hu_program_free(q);
+}
+
+static int
+near(double a, double b, double off)
+{
+	return a == b || !(fabs(a - b) > off * (1 + 0x1p-30) + 0x1p-40 * fabs(b));
+}
+
+static void
+propagate(const step *s, const char *engine_name, hu_errors_step *errors, hu_propagation *how)
+{
+	const hu_engine *engine;
+	double **ideal;
+
+	hu_engine_find(engine_name, &engine);
+	if (hu_propagate(s->p, s->t, engine, 1, NULL, errors, &ideal, how))
+		bail_out("%s", hu_reason());
+	for (int i = 0; i < s->p->nt; i++)
+		hu_room_free(ideal[i]);
+	free(ideal);
+}
+
+static void
+figures(const step *s, const char *name, int exactly)
+{
+	size_t n = (size_t)s->p->nt, wrong = 0, told = 0, wide = 0;
+	hu_errors_step *a = hu_xcalloc(n, sizeof *a), *b = hu_xcalloc(n, sizeof *b);
+	hu_propagation one = { 0 }, two = { 0 };
+
+	propagate(s, "auto", a, &one);
+	propagate(s, "mpfr", b, &two);
+	for (size_t i = 0; i < n; i++) {
+		if (!a[i].known)
+			continue;
+		told++;
+		wide += !a[i].settled;
+		if (!(near(a[i].ulp_max, b[i].ulp_max, a[i].off_max) && near(a[i].ulp_mean, b[i].ulp_mean, a[i].off_mean) && near(a[i].rel_normwise, b[i].rel_normwise, a[i].off_rel)) && !wrong++)
+			diag("%s: %.17g %.17g %.17g, MPFR %.17g %.17g %.17g", s->p->t[i].name, a[i].ulp_max, a[i].ulp_mean, a[i].rel_normwise, b[i].ulp_max, b[i].ulp_mean, b[i].rel_normwise);
+	}
+	ok(!wrong && !wide && told > 30 && told == one.tensors && one.widest <= HU_STEP_SETTLED, "%s: the propagated errors of %zu tensors lie within their bounds (%.2g of them at most; %zu asked MPFR for)", name, told, one.widest, one.escalated);
+	ok(two.by_mpfr == 1 && (exactly || one.by_mpfr == 0), "%s: %s", name, exactly ? "fp64's errors may need MPFR" : "double-double was enough");
+	free(a);
+	free(b);
+}
+
+/* A matmul that is off by one bit of a low part and does not know. */
+static hu_sink *honest;
+static void
+lie(hu_sink *s, const hu_tile *t)
+{
+	(void)s;
+	for (size_t i = 0; i < t->n; i++)
+		t->lo[i] += fabs(t->hi[i]) * 0x1p-70;
+	honest->take(honest, t);
+}
+
+static hu_status
+lying(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *s)
+{
+	hu_sink mine = { .take = lie, .low = s->low };
+
+	honest = s;
+	return hu_op_matmul.enclose(c, in, out, element, n, &mine);
+}
+
+static void
+found_out(const step *s)
+{
+	hu_program *q = hu_exact_step_program(s->p);
+	hu_op liar = hu_op_matmul;
+	const hu_engine *engine;
+	hu_exact_step x;
+	hu_status st = HU_OK;
+
+	liar.enclose = lying;
+	hu_engine_find("auto", &engine);
+	hu_exact_step_init(&x, q, s->t, engine, 1, HU_STEP_TWO);
+	hu_exact_step_begin(&x);
+	for (int i = 0; i < q->nc && st == HU_OK; i++) {
+		if (!strcmp(q->c[i].op->name, "matmul"))
+			q->c[i].op = &liar;
+		st = hu_exact_step_call(&x, i);
+	}
+	ok(st == HU_EUNABLE && strstr(hu_reason(), "this is a bug"), "an enclosure that is 2^-70 off is found out: %.60s...", hu_reason());
+	hu_exact_step_release(&x);
+	hu_program_free(q);
+}
+
+/* The gradient of a bias before batchnorm, which is 0: the exact step says so of every element, though the step recorded others. */
+static void
+vanishes(void)
+{
+	hu_propagation how = { 0 };
+	const hu_engine *engine;
+	double **ideal;
+	step s;
+
+	make(&s, biased.name, "float32");
+	int db = hu_program_find(s.p, "conv1.db");
+	char *keep = hu_xcalloc((size_t)s.p->nt, 1);
+	size_t zeros = 0, recorded = 0;
+	keep[db] = 1;
+	hu_engine_find("auto", &engine);
+	if (hu_propagate(s.p, s.t, engine, 1, keep, NULL, &ideal, &how))
+		bail_out("%s", hu_reason());
+	for (size_t i = 0; i < s.t[db].n; i++) {
+		zeros += ideal[db][i] == 0;
+		recorded += hu_get(&s.t[db], i) != 0;
+	}
+	ok(zeros == 4 && recorded > 0, "the gradient of a bias before batchnorm is 0 in the exact step, and not as recorded (%zu of 4)", recorded);
+	for (int i = 0; i < s.p->nt; i++)
+		hu_room_free(ideal[i]);
+	free(ideal);
+	free(keep);
+	unmake(&s);
+}
+
+int
+main(void)
+{
+	static const struct { const char *model, *policy; int exactly; } cases[] = {
+		{ "mlp", "float32", 0 }, { "mlp", "mixed_float16", 0 }, { "mlp", "float64", 1 }, { "convnet", "float32", 0 }, { "convnet", "mixed_bfloat16", 0 }, { "convnet", "mixed_e4m3", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		step s;
+		char *name = hu_xprintf("%s, %s", cases[i].model, cases[i].policy);
+		make(&s, cases[i].model, cases[i].policy);
+		call_by_call(&s, name);
+		figures(&s, name, cases[i].exactly);
+		if (i == 0)
+			found_out(&s);
+		unmake(&s);
+		free(name);
+	}
+	vanishes();
+	return done_testing();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Fuzz targets, t/fuzz-NAME.c: fuzz_NAME(data, size) gives a reader any bytes,
+   must come back, and says whether they were taken. t/store/u-fuzz-files.c calls
+   them in `make check`. For libFuzzer, from the top, one at a time:
+     clang -g -fsanitize=fuzzer,address -DHU_LIBFUZZER -I. t/fuzz-NAME.c lib/base/[a-z]*.c
+       lib/store/{idx,npy,npz,safetensors,safetensors_write}.c -fopenmp -ljansson -lz -lzip
+   (fuzz-baseline.c: libhalfulp.a and its libraries instead of the sources) */
+#ifndef HU_T_FUZZ_H
+#define HU_T_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int fuzz_safetensors(const uint8_t *data, size_t size);
+int fuzz_npy(const uint8_t *data, size_t size);
+int fuzz_npz(const uint8_t *data, size_t size);
+int fuzz_idx(const uint8_t *data, size_t size);
+int fuzz_baseline(const uint8_t *data, size_t size);
+int fuzz_baseline_signed(const uint8_t *data, size_t size);
+
+#ifdef HU_LIBFUZZER
+#define FUZZ_TARGET(name)                                          \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { fuzz_##name(data, size); return 0; } \
+	int fuzz_##name(const uint8_t *data, size_t size)
+#else
+#define FUZZ_TARGET(name) int fuzz_##name(const uint8_t *data, size_t size)
+#endif
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Summation models against an independent plain version whose every operation is MPFR's exact
+   result rounded once; the fixed tree against its definition; bounds; counts. */
+#include "lib/base/mem.h"
+#include "lib/number/philox.h"
+#include "lib/sum/bound.h"
+#include "lib/sum/parts.h"
+#include "t/tool/tap.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t counter;
+
+static uint32_t
+bits(void)
+{
+	return hu_random_at(4711, 3, 0, counter++).w[0];
+}
+
+/* Products and sums of what is tested here fit: exponents of fp32 squared. */
+enum { WIDE = 1400 };
+
+/* M to the nearest integer, of two equally near ones to that nearer to 0. */
+static void
+nearest_to_zero(mpfr_t m)
+{
+	mpfr_t t;
+
+	mpfr_init2(t, WIDE);
+	mpfr_trunc(t, m);
+	mpfr_sub(t, m, t, MPFR_RNDN); /* the fraction, exactly */
+	mpfr_mul_2ui(t, t, 1, MPFR_RNDN);
+	int up = mpfr_cmpabs_ui(t, 1) > 0;
+	mpfr_trunc(m, m);
+	if (up)
+		mpfr_sgn(t) < 0 ? mpfr_sub_ui(m, m, 1, MPFR_RNDN) : mpfr_add_ui(m, m, 1, MPFR_RNDN);
+	mpfr_clear(t);
+}
+
+/* X rounded to f: the significand as an integer, by mpfr_rint of the mode. */
+static double
+once(mpfr_t x, hu_format f, hu_mode mode)
+{
+	mpfr_t m;
+	int sign = mpfr_signbit(x) != 0, q, odd;
+	double r;
+
+	if (!mpfr_number_p(x) || mpfr_zero_p(x))
+		return mpfr_nan_p(x) ? hu_nan() : mpfr_inf_p(x) && !hu_has_inf(f) ? hu_nan() : mpfr_get_d(x, MPFR_RNDN);
+	q = ((int)mpfr_get_exp(x) - 1 < f.emin ? f.emin : (int)mpfr_get_exp(x) - 1) - f.p + 1;
+	mpfr_init2(m, WIDE);
+	mpfr_mul_2si(m, x, -q, MPFR_RNDN);
+	switch (mode) {
+	case HU_RNE: mpfr_rint(m, m, MPFR_RNDN); break; /* ties to even */
+	case HU_RNA: mpfr_round(m, m); break;
+	case HU_RNZ: nearest_to_zero(m); break;
+	case HU_RU: mpfr_ceil(m, m); break;
+	case HU_RD: mpfr_floor(m, m); break;
+	case HU_RO:
+		odd = !mpfr_integer_p(m);
+		mpfr_trunc(m, m);
+		if (odd && !(mpfr_get_si(m, MPFR_RNDN) & 1))
+			sign ? mpfr_sub_ui(m, m, 1, MPFR_RNDN) : mpfr_add_ui(m, m, 1, MPFR_RNDN);
+		break;
+	default: mpfr_trunc(m, m); break;
+	}
+	mpfr_mul_2si(m, m, q, MPFR_RNDN);
+	r = mpfr_get_d(m, MPFR_RNDN);
+	mpfr_clear(m);
+	if (r == 0)
+		return sign ? -0.0 : 0.0;
+	return r > f.max || r < -f.max ? hu_overflow(sign, f, mode, 0) : r;
+}
+
+/* a*b + c rounded once; IEEE's sign of an exact zero comes from double arithmetic, which has it. */
+static double
+operation(double a, double b, double c, hu_format f, hu_mode mode)
+{
+	mpfr_t x, y, z;
+	double r;
+
+	mpfr_inits2(WIDE, x, y, z, (mpfr_ptr)0);
+	mpfr_set_d(x, a, MPFR_RNDN);
+	mpfr_set_d(y, b, MPFR_RNDN);
+	mpfr_set_d(z, c, MPFR_RNDN);
+	mpfr_fma(x, x, y, z, MPFR_RNDN);
+	r = once(x, f, mode);
+	mpfr_clears(x, y, z, (mpfr_ptr)0);
+	return r;
+}
+
+static double plus(double a, double b, hu_format f, hu_mode mode) { return operation(a, 1, b, f, mode); }
+static double times(double a, double b, hu_format f, hu_mode mode) { return operation(a, b, -0.0, f, mode); }
+
+static double
+halves(const double *a, const double *b, size_t n, hu_format f, hu_mode mode)
+{
+	size_t half = 1;
+
+	if (n == 1)
+		return times(a[0], b[0], f, mode);
+	while (2 * half < n)
+		half *= 2;
+	return plus(halves(a, b, half, f, mode), halves(a + half, b + half, n - half, f, mode), f, mode);
+}
+
+static double
+model(const double *a, const double *b, size_t n, hu_sum s)
+{
+	hu_format f = hu_format_of(s.acc);
+	double acc = 0, e = 0, chunk = 0;
+	size_t length = s.id == HU_SUM_SPLITK ? (n + (size_t)s.n - 1) / (size_t)s.n : (size_t)s.n;
+	int sliced = s.id == HU_SUM_CHUNK || s.id == HU_SUM_SPLITK || s.id == HU_SUM_PROMOTE || s.id == HU_SUM_FABSUM;
+
+	if (s.id == HU_SUM_PAIRWISE)
+		return halves(a, b, n, f, s.mode);
+	for (size_t k = 0; k < n; k++) {
+		double x = times(a[k], b[k], f, s.mode);
+		if (s.id == HU_SUM_FMA) {
+			acc = operation(a[k], b[k], acc, f, s.mode);
+		} else if (s.id == HU_SUM_SEQUENTIAL) {
+			acc = plus(acc, x, f, s.mode);
+		} else if (s.id == HU_SUM_NEUMAIER) {
+			double t = plus(acc, x, f, s.mode);
+			if (fabs(acc) >= fabs(x))
+				e = plus(e, plus(plus(acc, -t, f, s.mode), x, f, s.mode), f, s.mode);
+			else
+				e = plus(e, plus(plus(x, -t, f, s.mode), acc, f, s.mode), f, s.mode);
+			acc = t;
+		} else if (s.id == HU_SUM_DOT2) {
+			double r = operation(a[k], b[k], -x, f, s.mode), t = plus(acc, x, f, s.mode), z = plus(t, -acc, f, s.mode);
+			double q = plus(plus(acc, -plus(t, -z, f, s.mode), f, s.mode), plus(x, -z, f, s.mode), f, s.mode);
+			e = plus(e, plus(q, r, f, s.mode), f, s.mode);
+			acc = t;
+		} else if (sliced) {
+			chunk = operation(a[k], b[k], chunk, f, s.mode);
+			if ((k + 1) % length != 0 && k + 1 != n)
+				continue;
+			if (s.id == HU_SUM_FABSUM) {
+				double y = plus(chunk, -e, f, s.mode), t = plus(acc, y, f, s.mode);
+				e = plus(plus(t, -acc, f, s.mode), -y, f, s.mode);
+				acc = t;
+			} else {
+				acc = plus(acc, chunk, hu_format_of(s.id == HU_SUM_PROMOTE ? HU_FP32 : s.acc), s.mode);
+			}
+			chunk = 0;
+		} else {
+			double y = plus(x, -e, f, s.mode), t = plus(acc, y, f, s.mode);
+			e = plus(plus(t, -acc, f, s.mode), -y, f, s.mode);
+			acc = t;
+		}
+	}
+	return s.id == HU_SUM_NEUMAIER || s.id == HU_SUM_DOT2 ? plus(acc, e, f, s.mode) : acc;
+}
+
+static double
+value(hu_format f, int kind)
+{
+	double u = (double)bits() * 0x1p-32, s = bits() & 1 ? -1 : 1;
+
+	switch (kind) {
+	case 0: return hu_round(s * u, f, HU_RNE, 0, 0);
+	case 1: return hu_round(s * (1 + u) * hu_pow2(f.emin - f.p + 1 + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f, HU_RNE, HU_SATURATE, 0);
+	case 2: return s * hu_pow2((int)(bits() % 8) - 4);             /* ties */
+	case 3: return hu_round(s * u * hu_pow2(f.emin / 2), f, HU_RNE, 0, 0); /* products about the smallest normal number */
+	default: return hu_round(s * hu_pow2(f.emax / 2) * (1 + u), f, HU_RNE, 0, 0); /* sums that overflow */
+	}
+}
+
+static int
+equal(double a, double b)
+{
+	return a != a ? b != b : bits_of_double(a) == bits_of_double(b);
+}
+
+static void
+test_models(void)
+{
+	static const char *const sums[] = { "fma", "sequential", "chunk:5", "pairwise", "kahan", "neumaier", "dot2", "fabsum:5", "splitk:7", "promote:6" };
+	static const hu_format_id accs[] = { HU_FP32, HU_FP16, HU_BF16, HU_E4M3, HU_E5M2, HU_TF32 };
+
+	for (size_t m = 0; m < sizeof sums / sizeof *sums; m++) {
+		int differ = 0, sumcount = 0, moved = 0;
+		for (int i = 0; i < 1500; i++) {
+			double a[40], b[40];
+			hu_sum s;
+			size_t n = 1 + bits() % 40;
+			if (hu_sum_parse(sums[m], &s) != HU_OK)
+				bail_out("%s", hu_reason());
+			s.acc = accs[i % 6];
+			s.mode = (hu_mode)(i / 6 % HU_MODES);
+			s.mode = hu_mode_draws(s.mode) ? HU_RNE : s.mode;
+			hu_format in = hu_format_of(i % 5 ? s.acc : HU_FP32);
+			for (size_t k = 0; k < n; k++) {
+				a[k] = value(in, i / 3 % 5);
+				b[k] = value(in, i / 3 % 5);
+			}
+			double got = hu_model_run(a, b, n, s, NULL, NULL), want = model(a, b, n, s);
+			differ += !equal(got, want);
+			sumcount++;
+			moved += got != 0 && hu_isfinite(got);
+		}
+		ok(!differ && moved > 300, "%s: %d sums in 6 formats and 7 modes, %d finite and not 0, %d differ from MPFR's", sums[m], sumcount, moved, differ);
+	}
+}
+
+/* A sum whose exact value lies by a hair above a tie of the format. */
+static void
+test_round_once(void)
+{
+	hu_format f = hu_format_of(HU_BF16);
+	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP32, .outer = HU_BF16 };
+	double parts[40] = { 0x1p-100 };
+
+	is_bits64(bits_of_double(hu_acc_add(1 + 0x1p-8, 0x1p-100, f, HU_RNE, NULL, 0, 0)), bits_of_double(1 + 0x1p-7), "1 + 2^-8 + 2^-100 rounds up in bf16");
+	parts[32] = 1 + 0x1p-8; /* the same lane */
+	is_bits64(bits_of_double(hu_parts_sum(parts, 40, s, NULL)), bits_of_double(1 + 0x1p-7), "and so it does where fp32 parts combine in bf16");
+}
+
+/* The tree by its definition; DEPTH: the most additions that an element passed through. */
+static float
+tree(const float *x, size_t n, size_t *depth)
+{
+	size_t blocks = (n + 4095) / 4096, below = 0;
+	float *sums = hu_xmalloc(blocks * sizeof *sums), r;
+
+	*depth = 0;
+	for (size_t b = 0; b < blocks; b++) {
+		float lane[32];
+		size_t deep[32];
+		for (size_t j = 0; j < 32; j++) {
+			lane[j] = 0;
+			deep[j] = 0;
+			for (size_t i = b * 4096 + j; i < n && i < (b + 1) * 4096; i += 32, deep[j]++)
+				lane[j] += x[i];
+		}
+		for (size_t half = 16; half; half /= 2)
+			for (size_t j = 0; j < half; j++) {
+				lane[j] += lane[j + half];
+				deep[j] = (deep[j] > deep[j + half] ? deep[j] : deep[j + half]) + 1;
+			}
+		sums[b] = lane[0];
+		*depth = deep[0] > *depth ? deep[0] : *depth;
+	}
+	r = blocks == 1 ? sums[0] : tree(sums, blocks, &below);
+	*depth += below;
+	free(sums);
+	return r;
+}
+
+static void
+test_tree(void)
+{
+	static const size_t sizes[] = { 1, 2, 31, 32, 33, 63, 1000, 4095, 4096, 4097, 8192, 12345, 131072 + 5 };
+	int differ = 0, shallow = 0;
+	hu_format f = hu_format_of(HU_FP32);
+	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP32, .outer = HU_NO_FORMAT };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t n = sizes[i], depth;
+		float *x = hu_xmalloc(3 * n * sizeof *x), *y = hu_xmalloc(n * sizeof *y);
+		double *z = hu_xmalloc(n * sizeof *z);
+		for (size_t k = 0; k < n; k++) {
+			z[k] = y[k] = (float)value(f, 0);
+			x[3 * k] = y[k];
+		}
+		float want = tree(y, n, &depth);
+		differ += bits_of_float(hu_tree_f32(y, n, 1, f)) != bits_of_float(want);
+		differ += bits_of_float(hu_tree_f32(x, n, 3, f)) != bits_of_float(want);
+		differ += bits_of_float((float)hu_tree_any(z, n, 1, f)) != bits_of_float(want);
+		differ += n > 1 && bits_of_float((float)hu_parts_sum(z, n, s, NULL)) != bits_of_float(want);
+		shallow += hu_tree_depth(n) < depth;
+		free(x);
+		free(y);
+		free(z);
+	}
+	is_int(differ, 0, "the fixed tree equals its definition, by stride, by format and over parts");
+	is_int(shallow, 0, "no element passes through more additions than hu_tree_depth says");
+}
+
+static void
+test_counts(void)
+{
+	enum { N = 4096 };
+	static const struct { const char *sum; double value; uint64_t additions, swamped; int stagnant; } rows[] = {
+		{ "fma,acc=fp16", 2048, 4095, 2048, 1 },        /* 2048 + 1 is a tie to even */
+		{ "sequential,acc=fp16", 2048, 4095, 2048, 1 },
+		{ "fma,acc=bf16", 256, 4095, 3840, 1 },
+		{ "chunk:64,acc=fp16", 4096, 63 * 64 + 63, 0, 0 },
+		{ "pairwise,acc=fp16", 4096, 4095, 0, 0 },
+		{ "kahan,acc=fp16", 4096, 4095, 0, 0 },
+		{ "fma,acc=fp32", 4096, 4095, 0, 0 },
+		{ "fma,acc=fp64", 4096, 4095, 0, 0 },
+		{ "chunk:1,acc=fp16", 2048, 4095, 2048, 1 },
+		{ "neumaier,acc=fp16", 4096, 4095, 0, 0 },
+		{ "dot2,acc=fp16", 4096, 4095, 0, 0 },
+		{ "fabsum:64,acc=fp16", 4096, 63 * 64 + 63, 0, 0 },
+		{ "splitk:4,acc=fp16", 4096, 1023 * 4 + 3, 0, 0 },
+		{ "promote:128,acc=bf16", 4096, 127 * 32 + 31, 0, 0 },
+		{ "promote:1024,acc=bf16", 1024, 1023 * 4 + 3, 768 * 4, 0 },
+		{ "tc:hopper,in=fp16,out=fp32", 4096, 4096, 0, 0 },
+		{ "tc:hopper,in=fp16,out=fp16", 4096, 4096, 0, 0 },
+	};
+	double a[N], b[N];
+
+	for (size_t k = 0; k < N; k++)
+		a[k] = b[k] = 1;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		hu_sum s;
+		hu_sum_count c = { 0 };
+		if (hu_sum_parse(rows[i].sum, &s) != HU_OK)
+			bail_out("%s", hu_reason());
+		if (hu_sum_resolve(&s, HU_FP16, HU_FP16, s.out) != HU_OK)
+			bail_out("%s", hu_reason());
+		double got = hu_model_run(a, b, N, s, NULL, &c);
+		ok(got == rows[i].value && c.additions == rows[i].additions && c.swamped == rows[i].swamped && (c.run >= HU_STAGNANT_RUN) == rows[i].stagnant, "4096 ones by %s: %g, %llu of %llu additions swamped, %s", rows[i].sum, got, (unsigned long long)c.swamped,
+			(unsigned long long)c.additions, c.run >= HU_STAGNANT_RUN ? "stagnant" : "not stagnant");
+	}
+	hu_sum s = { .id = HU_SUM_PAIRWISE, .acc = HU_FP16, .outer = HU_NO_FORMAT };
+	hu_sum_count c = { 0 };
+	a[0] = 0x1p-13;
+	hu_model_run(a, b, 2, s, NULL, &c);
+	ok(c.additions == 1 && c.swamped == 1, "a pairwise sum counts its first operand too where that vanishes");
+	a[0] = 0;
+	a[1] = hu_inf(0);
+	c = (hu_sum_count){ 0 };
+	s.id = HU_SUM_FMA;
+	hu_model_run(a, b, 100, s, NULL, &c);
+	ok(c.additions == 0 && c.swamped == 0, "zeros and infinite accumulators are not counted");
+}
+
+static void
+test_bounds(void)
+{
+	enum { N = 2000 };
+	double a[N], b[N];
+	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP16, .outer = HU_NO_FORMAT };
+
+	/* 1 and then terms of just below half an ulp: all are lost. */
+	for (size_t k = 0; k < N; k++) {
+		a[k] = k ? 0x1.ffcp-12 : 1;
+		b[k] = 1;
+	}
+	double exact = 1 + (N - 1) * 0x1.ffcp-12, error = exact - hu_model_run(a, b, N, s, NULL, NULL);
+	hu_sum_bound x = hu_sum_apriori(s, N, 0);
+	double bound = x.relative * exact + x.absolute;
+	ok(error <= bound && error >= bound / 2.1, "an fma sum in fp16 that loses every term: error %g, bound %g", error, bound);
+	s.id = HU_SUM_KAHAN;
+	x = hu_sum_apriori(s, N, 0);
+	error = fabs(exact - hu_model_run(a, b, N, s, NULL, NULL));
+	ok(error <= x.relative * exact && x.relative < 9 * 0x1p-11, "Kahan's sum of the same: error %g, bound %g", error, x.relative * exact);
+	s.id = HU_SUM_PAIRWISE;
+	x = hu_sum_apriori(s, 1024, 0);
+	is_near(x.relative, 11 * 0x1p-11, 11 * 11 * 0x1p-22, "pairwise over 2^10: 10 levels and the product");
+	s = (hu_sum){ .id = HU_SUM_CHUNK, .n = 64, .acc = HU_FP64, .outer = HU_NO_FORMAT };
+	x = hu_sum_apriori(s, 640, 0);
+	is_near(x.relative * 0x1p53, 64 + 9, 1e-9, "chunks of 64 over 640 in fp64");
+	x = hu_sum_apriori((hu_sum){ .id = HU_SUM_FMA, .acc = HU_FP64, .outer = HU_NO_FORMAT }, 640, 64);
+	ok(x.relative * 0x1p53 >= 64 + 5, "a tree's additions count in fp64 too: %g u", x.relative * 0x1p53);
+	s = (hu_sum){ .id = HU_SUM_KAHAN, .acc = HU_E4M3, .outer = HU_NO_FORMAT };
+	x = hu_sum_apriori(s, 4096, 0);
+	ok(!(x.peak < 1e300), "where Kahan's induction breaks down there is no bound");
+}
+
+int
+main(void)
+{
+	test_models();
+	test_round_once();
+	test_tree();
+	test_counts();
+	test_bounds();
+	return done_testing();
+}

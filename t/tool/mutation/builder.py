@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# One changed file in a folder of its own beside the build: compiled, linked before the library with a test or the program, run.
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+NAMES = "CC CXX SHIM_FLAGS CPPFLAGS CXXFLAGS AM_CFLAGS CFLAGS AM_LDFLAGS LDFLAGS LDADD LIBS COMPILE".split()
+
+
+def variables(build):
+    text = "include Makefile\n" + "".join("$(info %s=$(%s))\n" % (n, n) for n in NAMES) + "mutate-print:;@:\n"
+    out = subprocess.run(["make", "-s", "-f", "-", "mutate-print"], input=text, cwd=build, capture_output=True, text=True)
+    if out.returncode:
+        sys.exit("mutate.py: %s: make does not answer: %s" % (build, out.stderr.strip()))
+    return dict(line.split("=", 1) for line in out.stdout.splitlines() if "=" in line)
+
+
+class Builder:
+    def __init__(self, top, build, worker=0):
+        self.top, self.build, self.v = top, build, variables(build)
+        self.name = "mutate" if not worker else "mutate-%d" % worker # one run at a time
+        self.dir = os.path.join(build, self.name)
+        self.tmp = os.path.join(self.dir, "tmp")
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        os.makedirs(self.tmp)
+        self.env = dict(os.environ, OMP_NUM_THREADS="1", srcdir=top, top_builddir=build, TMPDIR=self.tmp, HALFULP=os.path.join(self.dir, "halfulp"), PYTHON=sys.executable)
+
+    def shell(self, command, limit=600):
+        """Its status and words; all that it started ends with it."""
+        p = subprocess.Popen(command, shell=True, cwd=self.build, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=self.env, start_new_session=True)
+        try:
+            out, _ = p.communicate(timeout=limit)
+            return p.returncode, out
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, signal.SIGKILL)
+            p.communicate()
+            return 124, "it hangs"
+
+    def write(self, mutation):
+        path, number, start, end, what, new = mutation
+        lines = open(os.path.join(self.top, path)).read().split("\n")
+        old = lines[number]
+        lines[number] = old[:start] + new + old[end:]
+        os.makedirs(os.path.dirname(os.path.join(self.dir, path)), exist_ok=True)
+        open(os.path.join(self.dir, path), "w").write("\n".join(lines))
+        return old.strip(), lines[number].strip()
+
+    # No debug information, and the changed file by its own name, so that objects of the same code are the same.
+    def object(self, unit, changed, to):
+        source = os.path.join(self.dir if changed == unit else self.top, unit)
+        how = "%(CXX)s -I%(dir)s %(SHIM_FLAGS)s %(CPPFLAGS)s %(CXXFLAGS)s -x c++" if unit.endswith(".cu") else "%(COMPILE)s -w"
+        return self.shell((how + " -g0 -fmacro-prefix-map=%(dir)s=%(top)s -c -o %(name)s/") % dict(self.v, dir=self.dir, top=self.top, name=self.name) + to + " " + source)
+
+    def compile(self, unit, mutation):
+        """The object of UNIT with MUTATION, from the folder that holds the changed file before the sources' own."""
+        for name in os.listdir(self.dir):
+            if os.path.isdir(os.path.join(self.dir, name)) and name != "tmp":
+                shutil.rmtree(os.path.join(self.dir, name))
+        change = self.write(mutation)
+        code, out = self.object(unit, mutation[0], "mutant.o")
+        return code, out, change
+
+    def same(self, unit, changed):
+        """Whether the compiler makes the same of the mutant, in whose place the file as it was is put."""
+        mutant = open(os.path.join(self.dir, changed)).read()
+        open(os.path.join(self.dir, changed), "w").write(open(os.path.join(self.top, changed)).read())
+        code, out = self.object(unit, changed, "plain.o")
+        open(os.path.join(self.dir, changed), "w").write(mutant)
+        read = lambda name: open(os.path.join(self.dir, name), "rb").read()
+        return code == 0 and read("plain.o") == read("mutant.o")
+
+    def link(self, main, to):
+        """The mutant comes first; what else its unit in the library has stays."""
+        return self.shell(("%(CC)s %(AM_CFLAGS)s %(CFLAGS)s -g0 %(AM_LDFLAGS)s %(LDFLAGS)s -o %(name)s/" % dict(self.v, name=self.name)) + to + " " + main + " -Wl,-z,muldefs " + self.name + "/mutant.o %(LDADD)s %(LIBS)s" % self.v)
+
+    def command(self, test):
+        """TEST with its arguments: a C test, linked with the mutant, or a script that runs the program."""
+        name, _, arguments = test.partition(" ")
+        if re.search(r"\.(sh|py)$", name):
+            return "bash %s/t/tool/run.sh %s/%s %s" % (self.top, self.top, name, arguments)
+        return "./%s/%s %s" % (self.name, os.path.basename(name), arguments)
+
+    def verdict(self, test, limit):
+        """What a test says of the mutant: "" where it passes."""
+        name = test.partition(" ")[0]
+        script = re.search(r"\.(sh|py)$", name)
+        code, out = self.link("halfulp.o" if script else name + ".o", "halfulp" if script else os.path.basename(name))
+        if code:
+            sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (name, out[-2000:]))
+        return self.judged(test, *self.shell(self.command(test), limit))
+
+    @staticmethod
+    def judged(test, code, out):
+        failed = len(re.findall(r"^not ok", out, re.M))
+        return "" if code == 0 and not failed else "%s: %s" % (test, "hangs" if code == 124 else "%d tests fail" % failed if failed else "exit %d" % code)

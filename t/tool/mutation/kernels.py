@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA kernels, compiled for the host: an operator's cuda/OP.cu or, where N is more than it has, a header that it includes; judged
+# by the parity tests. The second mutation of an operator is a missing barrier where it has one.
+import glob
+import os
+import random
+import re
+
+from .rules import KERNELS, SPREAD, candidates
+
+
+class Kernels:
+    needed, seconds = 0.9, 120
+
+    def __init__(self, top):
+        self.top = top
+        self.gemm = sorted("t/" + os.path.basename(f)[:-2] for f in glob.glob(os.path.join(top, "t/u-cuda-*.c")) if re.search("gemm|mma", f))
+
+    def units(self):
+        return [op for op in re.findall(r"^OP\((\w+)\)", open(os.path.join(self.top, "lib/op/ops.def")).read(), re.M)]
+
+    def includes(self, path, seen):
+        for name in re.findall(r'#include "(cuda/\w+\.cuh)"', open(os.path.join(self.top, path)).read()):
+            if name not in seen:
+                seen.append(name)
+                self.includes(name, seen)
+        return seen
+
+    def source(self, op):
+        return "cuda/%s.cu" % op
+
+    def mutations(self, op, each, seed):
+        """Groups of mutations, and how many of each group are wanted."""
+        own = candidates(self.top, self.source(op), KERNELS, SPREAD)
+        random.Random("%d %s" % (seed, op)).shuffle(own)
+        more = [c for name in self.includes(self.source(op), []) for c in candidates(self.top, name, KERNELS, SPREAD)]
+        random.Random("%d %s" % (seed, op)).shuffle(more)
+        barriers = [c for c in own + more if c[4] == "barrier"]
+        first, rest = own[:1], own[1:] + more
+        return [(op, first + (barriers[:1] if each > 1 else []) + rest)]
+
+    def tests(self, op):
+        gemm = re.search(r"gemm", " ".join(self.includes(self.source(op), [])))
+        return ["t/cuda/u-cuda-op " + op] + ([t + " " + op for t in self.gemm] if gemm else [])

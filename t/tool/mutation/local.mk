@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += t/tool/mutation/__init__.py
+EXTRA_DIST += t/tool/mutation/builder.py
+EXTRA_DIST += t/tool/mutation/kernels.py
+EXTRA_DIST += t/tool/mutation/known.py
+EXTRA_DIST += t/tool/mutation/rules.py
+EXTRA_DIST += t/tool/mutation/sources.py

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# halfulp compare: runs as a user would make them, joined in one table.
+. "${srcdir:-.}/t/tool/tap.sh"
+o="--model mlp --width 0.1 --size 10 --train 96 --eval 40 --batch 16 --epochs 1"
+run compare --policies float32,mixed_float16,layer:dense3=float32,compute=bfloat16 --seeds 1,2,3 $o c
+test $code = 0 && grep -q '^mixed_float16,layer:dense3=float32 .*±' out && grep -q '^compute=bfloat16 ' out
+test_is $? "three policies, the second with an override, over three seeds"
+test "$(column c/compare.tsv policy | wc -l)" = 3 && test "$(column c/compare.tsv runs | sort -u)" = 3 && test "$(column c/compare-runs.tsv run | wc -l)" = 9
+test_is $? "compare.tsv has a row a policy, compare-runs.tsv a row a run"
+run train --policy float32 --seed 2 --quiet $o mine
+cmp -s <(column mine/metrics.tsv digest) <(column c/float32-seed2/metrics.tsv digest)
+test_is $? "a run of the table is what train makes"
+command -v "${PYTHON:-python3}" >/dev/null && {
+	"${PYTHON:-python3}" - <<'END' 2>err
+import math
+def table(f):
+    rows = [l.rstrip("\n").split("\t") for l in open(f) if not l.startswith("#")]
+    return [dict(zip(rows[0], r)) for r in rows[1:]]
+runs, means = table("c/compare-runs.tsv"), table("c/compare.tsv")
+by = lambda p: [float(r["accuracy"]) for r in runs if r["policy"] == p]
+first = by(means[0]["policy"])
+for m in means:
+    x = by(m["policy"])
+    d = [a - b for a, b in zip(x, first)]
+    for got, v in (("accuracy", x), ("accuracy_difference", d)):
+        mean = sum(v) / 3
+        se = math.sqrt(sum((a - mean) ** 2 for a in v) / 2 / 3)
+        assert abs(float(m[got]) - mean) < 1e-12 and abs(float(m[got + "_se"]) - se) < 1e-12, (m["policy"], got)
+END
+	test_is $? "means, paired differences and standard errors are recomputed from the runs"
+}
+run compare --policies float32 c
+refused 2 'exists already' "an existing folder"
+run compare --policies float32,flaot16 d
+refused 2 'unknown policy' "an unknown policy"
+run compare --policies float32 --seeds 1,x d
+refused 2 'seeds' "a seed that is no number"
+test ! -e d
+test_is $? "and nothing was written"
+run compare --policies float32 --data idx:nowhere d
+test $code = 3 && test "$(wc -l <err)" = 1
+test_is $? "a training that fails gives its own line and exit code"
+run compare --policies float32 --analyze --json $o e
+test $code = 0 && grep -q '"swamped_share"' out
+test_is $? "--analyze --json"
+run compare --policies float32,float64 --seeds 1,2 --analyze $o --trace-cap 400000 f
+test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 2 -; 2 train 2;" &&
+	test "$(column f/compare.tsv failed | tr '\n' ' ')" = "0 2 " && test "$(column f/compare.tsv accuracy | tail -n 1)" = - && test "$(column f/compare.tsv accuracy | head -n 1)" != - &&
+	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 && grep -q 'training failed with exit code 2' out
+test_is $? "a training that fails is a row that says so, the other policy has its numbers, and the exit code is its"
+run compare --policies float32,float64 --analyze $o --trace-steps none g
+test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&
+	! column g/compare-runs.tsv accuracy | grep -qx -- - && grep -q 'analysis failed with exit code 3' out
+test_is $? "an analysis that fails leaves the training's numbers, and the exit code is its"
+# seed 1 of this run ended the whole comparison
+run compare --policies float16,float32 --analyze --model mlp --width 0.1 --size 8 --train 64 --eval 16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
+test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out
+test_is $? "runs that end in NaN are rows as others are"
+finish

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# --resume: a run that was killed, or whose disk was full, goes on to the same bits.
+. "${srcdir:-.}/t/tool/tap.sh"
+o="--model mlp --policy mixed_float16 --train 640 --eval 64 --batch 32 --size 16 --width 0.25 --epochs 6 --checkpoint-every 7 --growth-interval 11 --trace-steps 3,90,last --count dense2.w* --quiet"
+run train $o a
+test_is $code "a run that is never stopped"
+
+# Killed somewhere: wait for a checkpoint, then SIGKILL
+"$HALFULP" train $o b >/dev/null 2>&1 &
+pid=$!
+for i in $(seq 400); do
+	ls b/checkpoint/*.safetensors >/dev/null 2>&1 && break
+	sleep 0.02
+done
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
+at=$(sed -n 's/.*"steps_done": \([0-9]*\).*/\1/p' b/manifest.json)
+test -f b/checkpoint/step-000007.safetensors -o "${at:-0}" -gt 0
+test_is $? "another that is killed (at step ${at:-0} of 120)"
+run train --resume --lr 0.1 b
+refused 2 'keeps its own options' "--resume with an option of the training"
+run train --resume b
+test $code = 0
+test_is $? "is resumed"
+same() { cut -f1-14,18 "$1/metrics.tsv" | grep -v '^#' >m.$1; grep -hv '^#' "$1/grads.tsv" "$1/updates.tsv" "$1/exponents.tsv" "$1/casts.tsv" >g.$1; }
+same a; same b
+cmp -s m.a m.b && cmp -s g.a g.b
+test_is $? "to the same metrics, gradients and digests, bit for bit"
+cmp -s a/trace/step-000119.safetensors b/trace/step-000119.safetensors && cmp -s a/trace/step-000003.safetensors b/trace/step-000003.safetensors && cmp -s a/checkpoint/step-000120.safetensors b/checkpoint/step-000120.safetensors
+test_is $? "and the same traces and checkpoint"
+run verify b
+test $code = 0
+test_is $? "which verify"
+run train --resume b
+test $code = 0 && grep -q 'done already' out
+test_is $? "a finished run has nothing to resume"
+
+# Killed before it had a manifest: the same line begins anew; a folder of somebody's is left alone
+mkdir -p d/trace d/checkpoint && touch d/program-train.json d/manifest.json.tmp.17 d/trace/step-000003.safetensors.tmp.17
+run train ${o/--epochs 6/} --steps 2 --trace-steps none d
+test $code = 0 && test -z "$(find d -name '*.tmp.*')" && test -f d/manifest.json
+test_is $? "a run killed at its very beginning is begun anew"
+mkdir e && touch e/notes.txt
+run train $o e
+refused 2 'exists already' "a folder that is no run of ours"
+
+# A disk that takes no file above 64 kB: SIGXFSZ ignored, writes fail with EFBIG
+(trap '' XFSZ; ulimit -f 60; "$HALFULP" train $o c >out 2>err </dev/null)
+code=$?
+refused 4 'cannot be written' "a full disk"
+if test -f c/manifest.json; then
+	test -z "$(find c -name '*.tmp.*')"
+	test_is $? "no half files are left"
+	run check c --baseline c.tsv --bless --reason 'it looked whole'
+	refused 3 'c: its training was not finished' "check of what the full disk left"
+	run train --resume c
+	test $code = 0 && same c && cmp -s m.a m.c
+	test_is $? "and the run resumes, to the same bits"
+else
+	test_is 1 "the run is resumable"
+fi
+finish

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What benchmarks and plans rest on: quantiles, sizes in bytes, the data sheet that a driver's name means, published rows
+   and their ratios, and ceilings that units cannot pass. */
+#include "trainer/bench/published.h"
+#include "trainer/device/fma.h"
+#include "trainer/device/peak.h"
+#include "trainer/device/roofline.h"
+#include "trainer/device/steptime.h"
+#include "trainer/plan/memory.h"
+
+#include "lib/number/simd.h"
+#include "t/tool/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+quantiles(void)
+{
+	static const double x[] = { 1, 2, 4, 8, 16 }, one[] = { 3 };
+
+	ok(hu_quantile(x, 5, 0.5) == 4 && hu_quantile(x, 4, 0.5) == 3, "medians of an odd and an even number");
+	ok(hu_quantile(x, 5, 0) == 1 && hu_quantile(x, 5, 1) == 16, "the ends");
+	ok(hu_quantile(x, 5, 0.25) == 2 && hu_quantile(x, 5, 0.75) == 8 && hu_quantile(x, 4, 0.75) == 5, "quartiles, linear between neighbours");
+	ok(hu_quantile(one, 1, 0.25) == 3 && hu_quantile(one, 1, 0.75) == 3, "of one number, that number");
+}
+
+static void
+sizes(void)
+{
+	double b = 0;
+
+	ok(hu_parse_bytes("16GiB", &b) == HU_OK && b == 0x1p34, "16GiB");
+	ok(hu_parse_bytes("512 MB", &b) == HU_OK && b == 512e6 && hu_parse_bytes("8e9", &b) == HU_OK && b == 8e9, "512 MB, 8e9");
+	for (const char *const *s = (const char *const[]){ "", "GiB", "0", "-3", "5 apples", "nan", "inf", "1e999", NULL }; *s; s++)
+		ok(hu_parse_bytes(*s, &b) == HU_EINVAL && strstr(hu_reason(), "--memory"), "'%s' is refused", *s);
+}
+
+static void
+names(void)
+{
+	static const struct { const char *name; double gib; const char *id; } rows[] = {
+		{ "NVIDIA H200", 141, "h200" }, { "NVIDIA H100 80GB HBM3", 80, "h100" }, { "NVIDIA A100-SXM4-40GB", 40, "a100" }, { "NVIDIA A100-SXM4-80GB", 80, "a100_80" }, { "Tesla V100-SXM2-16GB", 16, "v100" }, { "Tesla T4", 15, "t4" },
+		{ "NVIDIA GeForce RTX 4060 Ti", 8, "rtx_4060_ti" }, { "NVIDIA GeForce RTX 2080 Ti", 11, "rtx_2080_ti" }, { "NVIDIA TITAN Xp", 12, "titan_xp" }, { "Quadro M2200", 4, "m2200" }, { "Tesla V100-PCIE-16GB", 16, "v100_pcie" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const hu_peaks *p = hu_peaks_of_name(rows[i].name, rows[i].gib * 0x1p30);
+		is_text(p ? p->id : "none", rows[i].id, "%s is %s", rows[i].name, rows[i].id);
+	}
+	ok(!hu_peaks_of_name("NVIDIA GeForce GT 710", 0x1p31) && !hu_peaks_of_name("", 0), "a GPU without a data sheet here is none of them");
+}
+
+static void
+published(void)
+{
+	size_t n = 0, blank = 0, sourced = 0;
+
+	for (; hu_published_at(n); n++) {
+		const hu_published *p = hu_published_at(n);
+		double r = hu_published_ratio(p);
+		blank += isnan(p->ms);
+		sourced += *p->source != 0 && *p->device != 0 && p->batch > 0;
+		if (!strcmp(p->policy, "float32") && p->ms > 0 && r != 1)
+			ok(0, "%s, batch %zu: float32 has ratio %g to itself", p->device, p->batch, r);
+		if (!strcmp(p->device, "V100") && p->batch == 512 && !strcmp(p->policy, "mixed_float16"))
+			ok(fabs(r - 377.0 / 415) < 1e-15, "V100 at 512: 377 of 415 ms");
+		if (isnan(p->ms) && !isnan(r))
+			ok(0, "%s, batch %zu: a ratio of nothing", p->device, p->batch);
+	}
+	is_int((long long)sourced, (long long)n, "%zu published rows, each with source, device and batch", n);
+	is_int((long long)blank, 5, "the cells that were out of memory or not published are blank");
+}
+
+static void
+ceilings(void)
+{
+	double f, c;
+
+	for (int i = 0; i < HU_SIMDS; i++)
+		if (hu_simd_has((hu_simd)i) && hu_simd_set(hu_simd_name_of((hu_simd)i)) == HU_OK) {
+			f = hu_fma_peak();
+			ok(i >= HU_SIMD_AVX2 ? f > 1e8 : f < 0, "%s: %.1f GFLOP/s of fused multiply-adds", hu_simd_name(), 1e-9 * f);
+		}
+	hu_simd_set("auto");
+#ifdef HU_HAVE_SHIM
+	ok(hu_peak_flops("shim", HU_FP16, HU_FP32, 1, &f) == HU_OK && f > 0 && hu_peak_flops("shim", HU_TF32, HU_FP32, 1, &f) == HU_OK && f > 0, "matrix instructions on the shim leave the accumulators as they must");
+	ok(hu_peak_flops("shim", HU_FP32, HU_FP32, 0, &f) == HU_OK && f > 0, "and so do fused multiply-adds");
+	ok(hu_peak_flops("shim", HU_E4M3, HU_FP32, 1, &f) == HU_EUNABLE, "no instruction: %s", hu_reason());
+	ok(hu_peak_copy("shim", 1 << 20, &c) == HU_OK && c > 0, "a copy on the shim");
+#else
+	(void)c;
+	skip(4, "no C++ compiler was found: the kernels are not compiled for the host");
+#endif
+	ok(hu_peak_flops("abacus", HU_FP16, HU_FP32, 1, &f) == HU_EDEVICE, "a back end without units: %s", hu_reason());
+}
+
+int
+main(void)
+{
+	quantiles();
+	sizes();
+	names();
+	published();
+	ceilings();
+	return done_testing();
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Initial weights: Glorot's limits, the same under every policy, rounded once; and weights
+   that PyTorch and Keras wrote, in their names and orders. */
+#include "lib/number/round.h"
+#include "lib/store/safetensors.h"
+#include "t/tool/tap.h"
+#include "trainer/run/build.h"
+#include "trainer/run/start.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hu_config
+config(const char *model, const char *policy)
+{
+	hu_config c = { .width = 0.1, .loss_weight = 1, .batch = 4, .seed = 5 };
+
+	if (hu_model_find(model, &c.row) || hu_policy_parse(policy, &c.policy) || hu_scaler_find("pytorch", &c.scaling.rule) || hu_optim_find("adamw", &c.optim.row))
+		bail_out("%s", hu_reason());
+	c.scaling.loss_weight = 1;
+	return c;
+}
+
+static hu_programs
+programs(const hu_config *c)
+{
+	hu_model_sizes s = { 4, 8, 8, 1, 10, c->width };
+	hu_programs p;
+
+	if (hu_build(&p, c, &s))
+		bail_out("%s", hu_reason());
+	return p;
+}
+
+static hu_tensor
+state(const hu_program *p, const char *name, const hu_config *c)
+{
+	int i = hu_program_find(p, name);
+	hu_tensor t = { 0 };
+
+	if (i < 0)
+		bail_out("no tensor %s", name);
+	t.format = p->t[i].format;
+	t.shape = p->t[i].shape;
+	t.n = hu_count(t.shape);
+	t.data = calloc(t.n, hu_element_size(t.format));
+	hu_start_state(&t, p, i, c);
+	return t;
+}
+
+static void
+test_glorot(void)
+{
+	hu_config c = config("convnet", "mixed_float16"), d = config("convnet", "float16");
+	hu_programs p = programs(&c), q = programs(&d);
+	hu_tensor a = state(p.train, "conv2.w", &c), b = state(q.train, "conv2.w", &d), g = state(p.train, "bn1.gamma", &c), s = state(p.train, "scaler.scale", &c), v = state(p.train, "conv2.w_v", &c);
+	double limit = sqrt(6.0 / (49.0 * (double)(a.shape.d[2] + a.shape.d[3]))), most = 0, sum = 0;
+	int rounded = 1;
+
+	for (size_t k = 0; k < a.n; k++) {
+		most = fmax(most, fabs(hu_get(&a, k)));
+		sum += hu_get(&a, k);
+		rounded &= fabs(hu_get(&b, k) - hu_get(&a, k)) <= 0x1p-11 * fabs(hu_get(&a, k)) * (1 + 0x1p-12) + 0x1p-25;
+	}
+	ok(most <= limit * (1 + 0x1p-24) && most > 0.95 * limit, "conv2.w stays inside Glorot's limit %g and fills it (%g)", limit, most);
+	/* The mean of n uniforms on [-l, l] has deviation l/sqrt(3n); six of them leave 2e-9. */
+	ok(fabs(sum / (double)a.n) < 6 * limit / sqrt(3.0 * (double)a.n), "and centres on 0");
+	ok(rounded, "float16 variables start at the same numbers, rounded once");
+	ok(hu_get(&g, 0) == 1 && hu_get(&s, 0) == 65536 && hu_get(&v, 0) == 0, "gamma 1, the first loss scale, moments 0");
+	free(a.data);
+	free(b.data);
+	free(g.data);
+	free(s.data);
+	free(v.data);
+	hu_programs_release(&p);
+	hu_programs_release(&q);
+}
+
+/* Writes every parameter of P, element k of tensor i being 100*i + k, in order TORCH or our own. */
+static void
+write_file(const char *path, const hu_program *p, int torch)
+{
+	hu_safetensors_writer w;
+	float *keep[64];
+	int n = 0;
+
+	hu_safetensors_begin(&w);
+	for (int i = 0; i < p->nt; i++) {
+		const hu_info *t = &p->t[i];
+		hu_shape s = t->shape, to = s;
+		size_t count = hu_count(s);
+		char name[96];
+		if (!t->trainable)
+			continue;
+		int norm = t->layer[0] == 'b';
+		const char *role = !strcmp(t->role, "w") ? (torch ? "weight" : "kernel") : !strcmp(t->role, "b") ? "bias" : torch && norm ? (!strcmp(t->role, "gamma") ? "weight" : "bias") : t->role;
+		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
+		if (!torch && norm)
+			snprintf(name, sizeof name, "%s", t->name);
+		float *x = keep[n++] = calloc(count, sizeof *x);
+		for (size_t k = 0; k < count; k++)
+			x[k] = (float)(100 * i) + (float)k;
+		if (torch && s.rank == 2) {
+			to = hu_shape2(s.d[1], s.d[0]);
+			for (size_t a = 0; a < s.d[0]; a++)
+				for (size_t b = 0; b < s.d[1]; b++)
+					x[b * s.d[0] + a] = (float)(100 * i) + (float)(a * s.d[1] + b);
+		} else if (torch && s.rank == 4) {
+			to = hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
+			size_t k = 0;
+			for (size_t r = 0; r < s.d[0]; r++)
+				for (size_t c = 0; c < s.d[1]; c++)
+					for (size_t in = 0; in < s.d[2]; in++)
+						for (size_t out = 0; out < s.d[3]; out++, k++)
+							x[((out * s.d[2] + in) * s.d[0] + r) * s.d[1] + c] = (float)(100 * i) + (float)k;
+		}
+		if (hu_safetensors_add(&w, name, "F32", to.rank, to.d, x))
+			bail_out("%s", hu_reason());
+	}
+	if (hu_safetensors_commit(&w, path))
+		bail_out("%s", hu_reason());
+	for (int i = 0; i < n; i++)
+		free(keep[i]);
+}
+
+static void
+test_load(int torch)
+{
+	hu_config c = config("convnet", "float32");
+	hu_programs p = programs(&c);
+	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
+	char path[4096];
+	int same = 1;
+
+	for (int i = 0; i < p.train->nt; i++)
+		if (p.train->t[i].state)
+			t[i] = state(p.train, p.train->t[i].name, &c);
+	snprintf(path, sizeof path, "%s/w%d.safetensors", test_dir(), torch);
+	write_file(path, p.train, torch);
+	hu_status st = hu_start_load(t, p.train, path);
+	ok(st == HU_OK, "%s weights are read%s%s", torch ? "PyTorch's" : "Keras's", st ? ": " : "", st ? hu_reason() : "");
+	for (int i = 0; i < p.train->nt; i++)
+		for (size_t k = 0; p.train->t[i].trainable && k < t[i].n; k++)
+			same &= hu_get(&t[i], k) == (float)(100 * i) + (float)k;
+	ok(same, "each element in its place");
+	for (int i = 0; i < p.train->nt; i++)
+		free(t[i].data);
+	free(t);
+	hu_programs_release(&p);
+}
+
+int
+main(void)
+{
+	test_glorot();
+	test_load(0);
+	test_load(1);
+	return done_testing();
+}

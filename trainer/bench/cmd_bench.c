@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp bench NAME: this machine's figures. Prints what the benchmarks of
+   trainer/bench/ measure. */
+#include "lib/base/build.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/thread.h"
+#include "lib/base/tsv.h"
+#include "lib/number/simd.h"
+#include "trainer/bench/bench.h"
+#include "trainer/run/config.h"
+#include "trainer/device/gpu.h"
+#include "trainer/record/manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BENCH(name) extern const hu_bench hu_bench_##name;
+#include "trainer/bench/benches.def"
+#undef BENCH
+
+static const hu_bench *const benches[] = {
+#define BENCH(name) &hu_bench_##name,
+#include "trainer/bench/benches.def"
+#undef BENCH
+};
+
+enum { BENCHES = sizeof benches / sizeof *benches };
+
+static const hu_opt opts[] = {
+	{ "formats", "LIST", NULL, "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
+	{ "modes", "LIST", "RNE,SR", "cast: rounding modes, or all" },
+	{ "ops", "LIST", "round,pack,unpack,encode,pieces", "cast: what is timed; round64 too: doubles; pieces: random bits alone" },
+	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: N or MxNxK" },
+	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; give it several times" },
+	{ "mb", "MB", "64", "cast: size of the array of floats" },
+	{ "threads", "N", "1", "cast, gemm: threads of each call; 0: one a core" },
+	{ "trials", "N", "7", "cast, gemm: the fastest of these counts" },
+	{ "no-python", NULL, NULL, "cast: leave out numpy and ml_dtypes" },
+	{ "simd", "LIST", NULL, "instruction sets by name, or all that this processor has [cast all; else the widest]" },
+	{ "policy", "LIST", NULL, "train, why: policies, float32 first [float32,mixed_float16]" },
+	{ "seeds", "LIST", NULL, "train: a row a seed, with the loss and accuracy that the steps reach" },
+	{ "backend", "NAME", "cpu", "train, gemm, why: where it runs" },
+	{ "gemm", "LIST", NULL, "train, gemm: how a device computes products [auto; gemm: every way]" },
+	{ "fuse", "on|off", "on", "train, why: on a device: several calls in one pass over memory" },
+	{ "graph", "on|off", "on", "train, why: on a device: a step is recorded once and launched whole; not where its calls are timed" },
+	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
+	{ "warm", "N", NULL, "train, why: steps before them that do not count [2]" },
+	{ "memory", "SIZE", NULL, "train: what training may take (16GiB), as computed before; a combination that needs more stays blank" },
+	{ "meter", "NAME", NULL, "train: energy from auto, rapl, nvml or none [auto]" },
+	{ "by", "WHAT", NULL, "why: a row a layer, or a row a call [layer]" },
+	{ "device", "NAME", NULL, "why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
+	{ "published", NULL, NULL, "train: only print the published rows, all of them" },
+	HU_CONFIG_MODEL_OPTS,
+	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
+	{ "json", NULL, NULL, "print an array, a row a measurement" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+double
+hu_bench_clock(int all)
+{
+	struct timespec t;
+
+	if (all)
+		return hu_now();
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Where rows go. tsv: with columns where a FILE is asked for, which is written anew for each row. headed: the head has been
+   printed, which the first row does. */
+typedef struct sink { const hu_bench *bench; json_t *all; hu_tsv tsv; const char *file; int headed; hu_status wrote; } sink;
+
+static void
+print_cell(const hu_bench_column *c, const json_t *v)
+{
+	if (!v || json_is_null(v))
+		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, "-");
+	else if (json_is_string(v))
+		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, json_string_value(v));
+	else
+		printf("%*.*f ", c->width, c->decimals < 0 ? 0 : c->decimals, json_number_value(v));
+}
+
+static void
+write_cell(hu_tsv *t, const json_t *v)
+{
+	if (json_is_string(v))
+		hu_tsv_text(t, *json_string_value(v) ? json_string_value(v) : "-");
+	else if (json_is_integer(v))
+		hu_tsv_int(t, json_integer_value(v));
+	else if (json_is_number(v))
+		hu_tsv_real(t, json_number_value(v));
+	else
+		hu_tsv_none(t);
+}
+
+static void
+take(void *to, json_t *row)
+{
+	sink *s = to;
+
+	for (const hu_bench_column *c = s->bench->columns; s->tsv.columns && c->name; c++)
+		write_cell(&s->tsv, json_object_get(row, c->name));
+	if (s->tsv.columns && s->wrote == HU_OK)
+		s->wrote = hu_tsv_save(&s->tsv, s->file);
+	if (s->all) {
+		json_array_append_new(s->all, row);
+		return;
+	}
+	if (!s->headed) {
+		for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+			printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, c->name);
+		putchar('\n');
+		s->headed = 1;
+	}
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		print_cell(c, json_object_get(row, c->name));
+	putchar('\n');
+	fflush(stdout);
+	json_decref(row);
+}
+
+static const hu_bench *
+find(const char *name)
+{
+	for (int i = 0; i < BENCHES; i++)
+		if (!strcmp(benches[i]->name, name))
+			return benches[i];
+	return NULL;
+}
+
+static hu_status
+unknown(const char *name)
+{
+	const char *names[BENCHES];
+	hu_str all;
+
+	hu_str_init(&all);
+	for (int i = 0; i < BENCHES; i++) {
+		names[i] = benches[i]->name;
+		hu_str_addf(&all, "%s%s", i ? ", " : "", names[i]);
+	}
+	const char *near = name ? hu_nearest(name, names, BENCHES) : NULL;
+	if (!name)
+		hu_fail(HU_EINVAL, "a benchmark is needed: halfulp bench %s; known: %s", names[0], all.s);
+	else
+		hu_fail(HU_EINVAL, "unknown benchmark '%s'; %s%s%sknown: %s", name, near ? "did you mean " : "", near ? near : "", near ? "? " : "", all.s);
+	hu_str_release(&all);
+	return HU_EINVAL;
+}
+
+static size_t
+place(const hu_args *a, const char *name)
+{
+	size_t i = 0;
+
+	while (a->opts[i].name && strcmp(a->opts[i].name, name))
+		i++;
+	HU_ASSERT(a->opts[i].name);
+	return i;
+}
+
+static hu_status
+refuse(const char *option, const hu_bench *b)
+{
+	char why[64];
+
+	snprintf(why, sizeof why, "on bench %s", b->name);
+	return hu_refuse(option, why);
+}
+
+/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. A's values are
+   OWN's from here on. */
+static hu_status
+settle(hu_args *a, const hu_bench *b)
+{
+	for (size_t i = 0; a->opts[i].name; i++) {
+		const char *name = a->opts[i].name;
+		int known = !strcmp(name, "json") || !strcmp(name, "tsv");
+		for (const hu_bench_option *o = b->takes; o->name && !known; o++)
+			known = !strcmp(o->name, name);
+		if (a->given[i] && !known)
+			return refuse(name, b);
+	}
+	HU_TRY(hu_args_need(a, b->needs, a));
+	for (const hu_bench_option *o = b->takes; o->name; o++)
+		if (o->def && !a->given[place(a, o->name)])
+			a->value[place(a, o->name)] = (char *)(size_t)o->def;
+	return HU_OK;
+}
+
+static void
+begin_tsv(sink *s)
+{
+	hu_str columns;
+	char device[320], why[256];
+	hu_gpu g;
+
+	hu_str_init(&columns);
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		hu_str_addf(&columns, "%s%s", c == s->bench->columns ? "" : " ", c->name);
+	hu_tsv_init(&s->tsv);
+	hu_tsv_note(&s->tsv, "table", "bench-%s", s->bench->name);
+	hu_tsv_note(&s->tsv, "halfulp", "%s", hu_build_version());
+	hu_tsv_note(&s->tsv, "compiler", "%s", hu_build_compiler());
+	hu_tsv_note(&s->tsv, "system", "%s", hu_machine_system());
+	hu_tsv_note(&s->tsv, "processor", "%s, %d threads, SIMD %s", hu_machine_processor(), hu_threads(), hu_simd_name());
+	if (hu_gpu_find(&g, why, sizeof why))
+		hu_tsv_note(&s->tsv, "device", "%s", hu_gpu_text(&g, device, sizeof device));
+	hu_tsv_header(&s->tsv, columns.s);
+	hu_str_release(&columns);
+}
+
+static hu_status
+measure(sink *s, const hu_args *a, long *wrong)
+{
+	size_t n = 0;
+	hu_args own = *a;
+
+	while (a->opts[n].name)
+		n++;
+	own.value = hu_xmalloc((n + 1) * sizeof *own.value);
+	memcpy(own.value, a->value, (n + 1) * sizeof *own.value);
+	hu_status st = settle(&own, s->bench);
+	if (st == HU_OK && s->file)
+		begin_tsv(s);
+	if (st == HU_OK)
+		st = s->bench->run(&own, take, s, wrong);
+	free(own.value);
+	return st;
+}
+
+static int
+run(const hu_args *a)
+{
+	sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "tsv") };
+	long wrong = 0;
+	hu_status st;
+
+	if (a->nrest > 1)
+		return hu_complain(hu_fail(HU_EINVAL, "'%s': one benchmark at a time", a->rest[1]));
+	if (!s.bench)
+		return hu_complain(unknown(a->nrest ? a->rest[0] : NULL));
+	if (hu_args_given(a, "json"))
+		s.all = json_array();
+	st = measure(&s, a, &wrong);
+	if (s.all && st == HU_OK) {
+		json_dumpf(s.all, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(s.all);
+	if (s.tsv.columns)
+		hu_tsv_release(&s.tsv);
+	if (st == HU_OK)
+		st = s.wrote;
+	if (st != HU_OK)
+		return hu_complain(st);
+	if (wrong)
+		fprintf(stderr, "halfulp bench: %ld results are not what they must be; no figure here counts\n", wrong);
+	return wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
+}
+
+const hu_command hu_cmd_bench = {
+	"bench", "NAME [OPTION...]", "measure this machine, with the results checked: casts, products, training steps",
+	"cast: arrays of floats to formats and codes, by format, operation, rounding mode and instruction set.\n"
+	"ns is an element, memcpy the ratio to copying as many floats in the same run; mpfr and python say how\n"
+	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for round).\n"
+	"pieces: the 16 random bits that stochastic rounding takes for a float, made and thrown away: no SR row can be below.\n"
+	"Time is the thread's processor time on one thread, else the clock's; the fastest trial counts.\n"
+	"gemm: products, each checked against the plain version's bits (cublas: against its bound); ceiling is what the\n"
+	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it that is reached.\n"
+	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, each combination a row.\n"
+	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes on;\n"
+	"peak_mb is memory as measured, on the CPU by how much the process grew, on a device what was allocated there at\n"
+	"most (- where it cannot be measured); computed_mb was computed before, is never less, and decides what fits;\n"
+	"published rows of the same model and batch follow, of other devices and image sizes as their columns say.\n"
+	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at least, the\n"
+	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.\n"
+	"On a device a row is a pass, `covers` its calls (--fuse off: each alone), timed by the device's clock; `statistics` is what\n"
+	"counts and digests for the host, and `all` has the time of whole steps, recorded where --graph is on.",
+	opts, run, NULL
+};

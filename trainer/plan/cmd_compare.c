@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp compare: trains (and analyzes) as a user would, by running this program, and
+   joins what the runs left. */
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
+#include "trainer/plan/compare.h"
+#include "trainer/run/idle.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const hu_opt opts[] = {
+	{ "policies", "LIST", "float32,mixed_float16,mixed_bfloat16", "policies to compare, the first being what the others are compared with" },
+	{ "seeds", "LIST", "1", "a run for each, and standard errors over them" },
+	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" },
+	HU_CONFIG_MODEL_OPTS,
+	HU_CONFIG_RUN_OPTS,
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
+	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
+	{ "json", NULL, NULL, "print the table as JSON" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+typedef struct words { char **v; int n, cap; } words;
+
+static void
+say(words *w, const char *word)
+{
+	HU_GROW(w->v, w->n, w->cap);
+	w->v[w->n++] = word ? hu_xstrdup(word) : NULL;
+}
+
+static void
+say_option(words *w, const char *name, const char *value)
+{
+	char *s = value ? hu_xprintf("--%s=%s", name, value) : hu_xprintf("--%s", name);
+
+	say(w, s);
+	free(s);
+}
+
+/* Runs this program on W, its tables thrown away, and releases W; *CODE is its exit code. */
+static hu_status
+execute(words *w, int *code)
+{
+	int status = 0;
+
+	say(w, NULL);
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(HU_EXIT_ENV);
+		execv("/proc/self/exe", w->v);
+		_exit(HU_EXIT_ENV);
+	}
+	for (int i = 0; i < w->n; i++)
+		free(w->v[i]);
+	free(w->v);
+	memset(w, 0, sizeof *w);
+	if (pid < 0)
+		return hu_fail(HU_EIO, "no process can be started: %s", strerror(errno));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*code = WIFEXITED(status) ? WEXITSTATUS(status) : HU_EXIT_ENV;
+	return HU_OK;
+}
+
+/* Options of train as they were given here, but those of compare itself. */
+static void
+pass_on(words *w, const hu_args *a, const hu_config *c)
+{
+	static const char *const own[] = { "policies", "seeds", "analyze", "json" };
+
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &opts[a->each[i].opt];
+		int mine = 0;
+		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+			mine |= !strcmp(own[k], o->name);
+		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* under this policy; under another one it is not */
+		if (!mine && !idle)
+			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
+		free(idle);
+	}
+}
+
+/* What a run under POLICY is given: nothing is recorded that nobody asked for or analyzes. */
+static hu_status
+config_of(hu_config *c, const hu_args *a, const char *policy)
+{
+	HU_TRY(hu_config_from_args(c, a, policy));
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
+		free(c->trace_steps);
+		c->trace_steps = hu_xstrdup("none");
+	}
+	return HU_OK;
+}
+
+static hu_status
+refuse_idle(const hu_comparison *c, const hu_args *a)
+{
+	hu_status st = HU_OK;
+	hu_config config;
+	hu_idle idle;
+
+	hu_idle_init(&idle, a);
+	for (int i = 0; i < c->policies && st == HU_OK; i++)
+		if ((st = config_of(&config, a, c->policy[i])) == HU_OK) {
+			hu_idle_add(&idle, &config);
+			hu_config_release(&config);
+		}
+	hu_status idled = hu_idle_end(&idle);
+	return st != HU_OK ? st : idled;
+}
+
+/* A command line that train refuses for the first run is refused for all. Any other failure is the run's own. */
+static hu_status
+one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_result *r)
+{
+	words w = { NULL, 0, 0 };
+	char number[24];
+	hu_config c;
+
+	HU_TRY(config_of(&c, a, policy));
+	say(&w, "halfulp");
+	say(&w, "train");
+	pass_on(&w, a, &c);
+	hu_config_release(&c);
+	snprintf(number, sizeof number, "%lld", seed);
+	say_option(&w, "policy", policy);
+	say_option(&w, "seed", number);
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps"))
+		say_option(&w, "trace-steps", "none");
+	say_option(&w, "quiet", NULL);
+	say(&w, dir);
+	r->dir = hu_xstrdup(dir);
+	HU_TRY(execute(&w, &r->train));
+	if (!r->train && hu_args_given(a, "analyze")) {
+		say(&w, "halfulp");
+		say(&w, "analyze");
+		say(&w, dir);
+		HU_TRY(execute(&w, &r->analyze));
+	}
+	return r->train ? HU_OK : hu_result_read(r, dir);
+}
+
+/* DIR/POLICY-seedN; a policy's signs that mean something to a shell become _. */
+static char *
+run_name(const hu_comparison *c, const char *dir, int p, long long seed)
+{
+	char *bare = hu_xstrdup(c->policy[p]);
+	int again = 0;
+
+	for (char *s = bare; *s; s++)
+		if (strchr("/,=:*?[] ", *s))
+			*s = '_';
+	for (int i = 0; i < p; i++)
+		again += !strcmp(c->policy[i], c->policy[p]);
+	char *path = again ? hu_xprintf("%s/%.80s_%d-seed%lld", dir, bare, again + 1, seed) : hu_xprintf("%s/%.80s-seed%lld", dir, bare, seed);
+	free(bare);
+	return path;
+}
+
+static hu_status
+read_lists(hu_comparison *c, const hu_args *a)
+{
+	const char *s = hu_args_text(a, "seeds");
+	int cap = 0;
+	hu_policy p;
+
+	c->policies = hu_split_policies(hu_args_text(a, "policies"), &c->policy);
+	if (!c->policies)
+		return hu_fail(HU_EINVAL, "--policies: a list of policies is needed");
+	for (int i = 0; i < c->policies; i++)
+		HU_TRY(hu_policy_parse(c->policy[i], &p));
+	for (char *end; *s; s = *end ? end + 1 : end) {
+		long long seed = strtoll(s, &end, 10);
+		if (end == s || (*end && *end != ',') || seed < 0)
+			return hu_fail(HU_EINVAL, "--seeds %s: whole numbers separated by commas are needed", hu_args_text(a, "seeds"));
+		HU_GROW(c->seed, c->seeds, cap);
+		c->seed[c->seeds++] = seed;
+	}
+	if (!c->seeds)
+		return hu_fail(HU_EINVAL, "--seeds: at least one is needed");
+	c->result = hu_xcalloc((size_t)(c->policies * c->seeds), sizeof *c->result);
+	return HU_OK;
+}
+
+static char *
+default_dir(void)
+{
+	for (int n = 1;; n++) {
+		char *path = hu_xprintf("runs/compare-%d", n);
+		if (!hu_exists(path))
+			return path;
+		free(path);
+	}
+}
+
+static hu_status
+compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
+{
+	int json = hu_args_given(a, "json");
+	hu_progress bar;
+
+	if (hu_exists(dir))
+		return hu_fail(HU_EINVAL, "%s exists already; choose another name", dir);
+	HU_TRY(read_lists(c, a));
+	HU_TRY(refuse_idle(c, a));
+	HU_TRY(hu_make_dirs(dir));
+	hu_progress_start(&bar, "compare", (size_t)(c->policies * c->seeds));
+	for (int i = 0; i < c->policies * c->seeds; i++) {
+		int p = i / c->seeds;
+		char *run = run_name(c, dir, p, c->seed[i % c->seeds]);
+		hu_progress_note(&bar, "%s", run);
+		hu_result *r = &c->result[i];
+		hu_status st = one_run(a, c->policy[p], c->seed[i % c->seeds], run, r);
+		free(run);
+		HU_TRY(st);
+		if (i == 0 && r->train == HU_EXIT_USAGE) {
+			*code = HU_EXIT_USAGE;
+			return HU_OK;
+		}
+		if (!json) {
+			char failure[24];
+			hu_progress_end(&bar);
+			if (r->train)
+				printf("%s: failed (%s)\n", hu_shown(r->dir), hu_result_failure(r, failure));
+			else
+				printf("%s: accuracy %.2f %%\n", hu_shown(r->dir), 100 * r->v[0]);
+			fflush(stdout);
+		}
+		hu_progress_step(&bar, 1);
+	}
+	hu_progress_end(&bar);
+	HU_TRY(hu_comparison_write(c, dir));
+	for (int p = 0; p < c->policies; p++) {
+		int mine;
+		hu_comparison_failed(c, p, &mine);
+		*code = mine > *code ? mine : *code;
+	}
+	if (json) {
+		json_t *j = hu_comparison_to_json(c);
+		json_dumpf(j, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(j);
+	} else {
+		putchar('\n');
+		hu_comparison_print(c, stdout);
+		printf("%s/compare.tsv has it all\n", hu_shown(dir));
+		if (hu_args_given(a, "analyze"))
+			printf("Next: halfulp report %s/*-seed%lld\n", hu_shown(dir), c->seed[0]);
+		else
+			printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp report\n");
+	}
+	return HU_OK;
+}
+
+static int
+run(const hu_args *a)
+{
+	hu_comparison c = { NULL, 0, 0, NULL, NULL };
+	int code = 0;
+
+	if (a->nrest > 1)
+		return hu_complain(hu_fail(HU_EINVAL, "'%s': one folder for the runs is enough", a->rest[1]));
+	char *dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_dir();
+	hu_status st = compare(&c, a, dir, &code);
+	for (int i = 0; c.result && i < c.policies * c.seeds; i++)
+		free(c.result[i].dir);
+	for (int i = 0; i < c.policies; i++)
+		free(c.policy[i]);
+	free(c.policy);
+	free(c.seed);
+	free(c.result);
+	free(dir);
+	return st != HU_OK ? hu_complain(st) : code;
+}
+
+const hu_command hu_cmd_compare = {
+	"compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
+	"train a model under several policies and seeds; accuracy, time, memory and losses in one table",
+	"Options are train's and hold for every run that they have an effect in (--init-scale has none in float32's). The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
+	"compare-runs.tsv. A run that fails is a row that says so, and the others go on; the exit code is the largest of theirs.\n"
+	"In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
+	opts, run, NULL
+};

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp plan: what a training step costs and what its roundings may do, from shapes alone. */
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/opt.h"
+#include "trainer/run/build.h"
+#include "trainer/device/ceiling.h"
+#include "trainer/device/fits.h"
+#include "trainer/device/steptime.h"
+#include "trainer/device/timing.h"
+#include "trainer/device/verdict.h"
+#include "trainer/run/idle.h"
+#include "trainer/plan/memory.h"
+#include "trainer/run/need.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	HU_CONFIG_MODEL_OPTS,
+	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
+	{ "policies", NULL, NULL, "list the policies known by name" },
+	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
+	{ "device", "NAME", NULL, "what limits each layer there, and the time it takes at least: v100, a100, ...; here: measured" },
+	{ "measure", "N", NULL, "run N steps on this machine and print what each layer took; with --device here" },
+	{ "memory", "SIZE", NULL, "say the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a device, under each policy" },
+	{ "program", NULL, NULL, "print the training step's program instead" },
+	{ "json", NULL, NULL, "print JSON" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+/* A row: a call, or a layer's calls together. Bound: the largest a-priori coefficient, NaN where there is none. */
+typedef struct row { const char *layer; const hu_call *call; int calls, casts; double macs, flops, bytes, bound; } row;
+
+static double
+bound_of(const hu_program *p, const hu_call *c)
+{
+	hu_shape *in, *out;
+	double b = NAN;
+
+	if (!c->op->unit_bound)
+		return b;
+	in = hu_xcalloc((size_t)c->nin + 1, sizeof *in);
+	out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
+	hu_call_shapes(p, c, in, out);
+	b = c->op->unit_bound(c, in);
+	free(in);
+	free(out);
+	return b;
+}
+
+static void
+add(row *r, const hu_program *p, const hu_call *c)
+{
+	hu_cost k = hu_call_cost(p, c);
+	double b = bound_of(p, c);
+
+	r->calls++;
+	r->casts += !strcmp(c->op->name, "cast");
+	r->macs += k.macs;
+	r->flops += k.flops;
+	r->bytes += k.bytes_in + k.bytes_out;
+	if (isnan(r->bound) || b > r->bound)
+		r->bound = b;
+}
+
+/* Rows in the order in which their first call stands in the program; the last is the sum. */
+static row *
+make_rows(const hu_program *p, int by_call, int *n)
+{
+	row *rows = hu_xcalloc((size_t)p->nc + 1, sizeof *rows);
+
+	*n = 0;
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		int k = by_call ? *n : 0;
+		while (k < *n && strcmp(rows[k].layer, c->layer))
+			k++;
+		if (k == *n)
+			rows[(*n)++] = (row){ .layer = c->layer, .call = by_call ? c : NULL, .bound = NAN };
+		add(&rows[k], p, c);
+	}
+	rows[*n] = (row){ .layer = "all", .bound = NAN };
+	for (int i = 0; i < p->nc; i++)
+		add(&rows[*n], p, &p->c[i]);
+	(*n)++;
+	return rows;
+}
+
+static void
+print_rows(const hu_program *p, const row *rows, int n, int by_call)
+{
+	char bytes[16], bound[24];
+
+	if (by_call)
+		printf("%5s %-16s %-8s %-8s %-28s %-5s", "call", "op", "phase", "layer", "output", "fmt");
+	else
+		printf("%-10s %5s", "layer", "calls");
+	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte", "bound");
+	for (int i = 0; i < n; i++) {
+		const row *r = &rows[i];
+		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
+		if (by_call && o)
+			printf("%5d %-16s %-8s %-8s %-28.28s %-5s", r->call->id, r->call->op->name, hu_phase_name(r->call->phase), r->layer, o->name, hu_format_name(o->format));
+		else if (by_call)
+			printf("%-75s", r->layer);
+		else
+			printf("%-10s %5d", r->layer, r->calls);
+		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
+		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops, hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);
+	}
+}
+
+static json_t *
+row_json(const hu_program *p, const row *r)
+{
+	json_t *j = json_pack("{s:s s:i s:i s:f s:f s:f s:o}", "layer", r->layer, "calls", r->calls, "casts", r->casts, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "bound", isfinite(r->bound) ? json_real(r->bound) : json_null());
+
+	if (r->call) {
+		const hu_info *o = &p->t[r->call->out[0]];
+		json_object_set_new(j, "call", json_integer(r->call->id));
+		json_object_set_new(j, "op", json_string(r->call->op->name));
+		json_object_set_new(j, "phase", json_string(hu_phase_name(r->call->phase)));
+		json_object_set_new(j, "tensor", json_string(o->name));
+		json_object_set_new(j, "format", json_string(hu_format_name(o->format)));
+	}
+	return j;
+}
+
+static void
+print_memory(const char *policy, const hu_memory *m, double need)
+{
+	char b[7][16];
+
+	printf("%-24s %10s %10s %12s %10s %16s %10s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16), hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16), hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(m), b[5], 16), isnan(need) ? "-" : hu_bytes_text(need, b[6], 16));
+}
+
+typedef struct plan {
+	hu_config config;
+	hu_dataset data;
+	hu_peaks device;          /* id NULL: none asked for */
+	size_t steps;             /* of --measure */
+	double bytes;             /* of --memory; 0: not asked for */
+	hu_memory memory[64];
+	double need[64];          /* of a device */
+	hu_timing timing[64];
+	size_t largest[64];
+	const char *name[64];
+	json_t *json;
+} plan;
+
+/* Medians of a few steps, each call by itself; untouched where nothing is to be measured. */
+static hu_status
+measure(const plan *x, hu_steptime *t)
+{
+	hu_config c = x->config;
+	hu_energy none;
+
+	if (!x->steps)
+		return HU_OK;
+	c.backend = (char *)(size_t)"cpu"; /* read only: it is nobody's to free */
+	c.epochs = c.epochs ? c.epochs : 1;
+	c.seed = 1;
+	HU_TRY(hu_energy_open(&none, "none", "cpu"));
+	return hu_steptime_measure(t, &c, &(hu_steptime_ask){ .warm = 2, .steps = x->steps, .calls = 1, .energy = &none });
+}
+
+static json_t *
+timing_json(const plan *x, const hu_program *p, int by_call, const double *measured)
+{
+	const hu_peaks *d = &x->device;
+
+	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, measured, NULL));
+}
+
+static void
+print_timing(const plan *x, const hu_program *p, int by_call, const hu_steptime *t)
+{
+	const hu_peaks *d = &x->device;
+
+	printf("\non %s (%.4g TFLOP/s fp32, %.4g GB/s; %s), milliseconds at least:\n\n", d->name, d->fp32, d->gb_s, d->source);
+	hu_timing_print(stdout, d, p, by_call, t->call);
+	if (t->call)
+		printf("\n%.3f ms a step, median of %zu, %.0f images a second\n", t->ms, x->steps, t->samples_per_s);
+}
+
+/* Policies side by side; ratios are to the first. */
+static void
+print_timings(const plan *x, int k)
+{
+	printf("\n%-24s %10s %8s %12s %10s %10s %18s\n", "ms at least a step", "predicted", "ratio", "arithmetic", "memory", "launch", "odd extents");
+	for (int i = 0; i < k; i++) {
+		const hu_timing *t = &x->timing[i];
+		printf("%-24s %10.3f %8.2f %12.3f %10.3f %10.3f %10.3f in %d\n", x->name[i], 1e3 * t->total, t->total / x->timing[0].total, 1e3 * t->by_limit[0], 1e3 * t->by_limit[1], 1e3 * t->by_limit[2], 1e3 * t->odd_time, t->odd);
+	}
+	const hu_timing *last = &x->timing[k - 1];
+	printf("\nOn this device %s.\n", hu_mixed_verdict(x->device.capability));
+	if (last->by_limit[2] > 0.5 * last->total)
+		printf("This step is too small to tell: %.0f %% of it are launches, whose number a format does not lower; larger batches or layers would.\n", 100 * last->by_limit[2] / last->total);
+	printf("Each call takes at least the longest of its operations at the peak rate, its bytes at full bandwidth, and one launch\n(%.3g us); nothing is fused. Data loading and the framework are not counted.\n", x->device.launch_us);
+}
+
+static hu_status
+plan_policy(plan *x, const hu_args *a, int k, const char *policy)
+{
+	hu_model_sizes sizes = hu_config_sizes(&x->config, &x->data);
+	int by_call = !strcmp(hu_args_text(a, "by"), "call"), n;
+	hu_programs p;
+
+	HU_TRY(hu_config_set_policy(&x->config, policy));
+	HU_TRY(hu_build(&p, &x->config, &sizes));
+	row *rows = make_rows(p.train, by_call, &n);
+	x->memory[k] = hu_memory_of(p.train);
+	if (hu_need_device(&x->config, &x->data, &x->need[k]) != HU_OK) /* a tensor has more elements than kernels reach */
+		x->need[k] = NAN;
+	x->name[k] = policy;
+	if (x->device.id)
+		x->timing[k] = hu_timing_of(&x->device, p.train);
+	hu_steptime t = { .call = NULL };
+	if (x->device.id)
+		HU_TRY(measure(x, &t));
+	if (x->bytes > 0)
+		HU_TRY(hu_largest_batch(&x->config, &x->data, x->bytes, &x->largest[k]));
+	if (hu_args_given(a, "program")) {
+		hu_program_print(p.train, stdout);
+	} else if (x->json) {
+		json_t *list = json_array();
+		for (int i = 0; i < n; i++)
+			json_array_append_new(list, row_json(p.train, &rows[i]));
+		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "device_bytes", isnan(x->need[k]) ? json_null() : json_real(x->need[k]), "rows", list));
+		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
+		if (x->device.id)
+			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
+		if (x->bytes > 0)
+			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
+	} else {
+		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images %zux%zu\n\n", k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute), hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch, x->data.height, x->data.width);
+		print_rows(p.train, rows, n, by_call);
+		if (x->device.id)
+			print_timing(x, p.train, by_call, &t);
+	}
+	free(t.call);
+	free(rows);
+	hu_programs_release(&p);
+	return HU_OK;
+}
+
+/* The K-th policy that is asked for. */
+static const char *
+policy_of(const hu_args *a, int k)
+{
+	return hu_args_given(a, "policy") ? hu_args_nth(a, "policy", k) : k ? NULL : hu_args_text(a, "policy");
+}
+
+/* Options of a training that none of the policies reads. */
+static hu_status
+refuse_idle(plan *x, const hu_args *a)
+{
+	hu_status st = HU_OK;
+	hu_idle idle;
+
+	hu_idle_init(&idle, a);
+	for (int k = 0; k < 64 && policy_of(a, k) && st == HU_OK; k++)
+		if ((st = hu_config_set_policy(&x->config, policy_of(a, k))) == HU_OK)
+			hu_idle_add(&idle, &x->config);
+	hu_status idled = hu_idle_end(&idle);
+	return st != HU_OK ? st : idled;
+}
+
+static hu_status
+make_plan(plan *x, const hu_args *a)
+{
+	const char *by = hu_args_text(a, "by");
+	int k = 0;
+
+	if (strcmp(by, "layer") && strcmp(by, "call"))
+		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
+	if (hu_args_given(a, "device"))
+		HU_TRY(strcmp(hu_args_text(a, "device"), "here") ? hu_peaks_find(hu_args_text(a, "device"), &x->device) : hu_ceiling_measure(&x->device));
+	if (hu_args_given(a, "measure")) {
+		long long n;
+		if (strcmp(hu_args_given(a, "device") ? hu_args_text(a, "device") : "", "here"))
+			return hu_fail(HU_EINVAL, "--measure needs --device here: it is this machine that is measured");
+		HU_TRY(hu_args_int(a, "measure", 1, 1000000, &n));
+		x->steps = (size_t)n;
+	}
+	if (hu_args_given(a, "memory"))
+		HU_TRY(hu_parse_bytes(hu_args_text(a, "memory"), &x->bytes));
+	HU_TRY(hu_config_from_args(&x->config, a, NULL));
+	HU_TRY(refuse_idle(x, a));
+	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
+	if (hu_args_given(a, "json") && !hu_args_given(a, "program"))
+		x->json = json_array();
+	for (const char *s; k < 64 && (s = policy_of(a, k)); k++)
+		HU_TRY(plan_policy(x, a, k, s));
+	if (x->json) {
+		json_dumpf(x->json, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else if (!hu_args_given(a, "program")) {
+		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, before any run.\n");
+		printf("\n%-24s %10s %10s %12s %10s %16s %10s %10s\n", "memory", "weights", "masters", "activations", "gradients", "optimizer state", "all", "allocated");
+		for (int i = 0; i < k; i++)
+			print_memory(x->name[i], &x->memory[i], x->need[i]);
+		printf("\nallocated: by a device, for both programs: these tensors and all others, the state's next values, the next batch, scratch room, and what is read back.\n");
+		for (int i = 0; x->bytes > 0 && i < k; i++)
+			printf("%s%-24s %zu images%s\n", i ? "" : "\nlargest batch that fits\n", x->name[i], x->largest[i], x->largest[i] ? "" : ": not even one fits");
+		if (x->device.id)
+			print_timings(x, k);
+	}
+	return HU_OK;
+}
+
+static int
+list_policies(int json)
+{
+	json_t *j = json_array();
+
+	for (int i = 0; hu_policy_name(i); i++) {
+		if (json)
+			json_array_append_new(j, json_pack("{s:s s:s}", "policy", hu_policy_name(i), "summary", hu_policy_summary(i)));
+		else
+			printf("%-20s %s\n", hu_policy_name(i), hu_policy_summary(i));
+	}
+	if (json) {
+		json_dumpf(j, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(j);
+	return HU_EXIT_OK;
+}
+
+static int
+run(const hu_args *a)
+{
+	plan x = { .json = NULL };
+
+	if (hu_args_given(a, "policies"))
+		return list_policies(hu_args_given(a, "json"));
+	if (a->nrest)
+		return hu_complain(hu_fail(HU_EINVAL, "'%s': plan needs no run; what is to be planned is said by options", a->rest[0]));
+	hu_status st = make_plan(&x, a);
+	json_decref(x.json);
+	hu_dataset_release(&x.data);
+	hu_config_release(&x.config);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+static int plans(const void *of) { return !hu_args_given(of, "policies"); }
+static int tabulates(const void *of) { return !hu_args_given(of, "program"); }
+static int trains(const void *of) { return hu_args_given(of, "measure"); }
+static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
+
+#define TRAINING "data-seed train eval split init-scale"
+#define VALUES "lr weight-decay beta1 beta2 eps growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight"
+
+static const hu_opt_need needs[] = {
+	{ TRAINING " " VALUES " model width data size channels batch optimizer momentum loss-scale accumulate policy by device measure memory program", plans, "beside --policies, which lists what there is" },
+	{ "by device measure memory json", tabulates, "beside --program, which prints the program alone" },
+	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
+	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_plan = {
+	"plan", "[OPTION...]",
+	"say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds",
+	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
+	"asks for. Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a device\n"
+	"allocates for training and evaluation, which --memory goes by. --program prints the calls themselves, as the interpreters will read them.",
+	opts, run, needs
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/plan/memory.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cast reads parameter I: the products work on that copy and the parameter is its master. */
+static int
+is_master(const hu_program *p, int i)
+{
+	for (int c = 0; c < p->nc; c++)
+		if (!strcmp(p->c[c].op->name, "cast") && p->c[c].in[0] == i)
+			return 1;
+	return 0;
+}
+
+hu_memory
+hu_memory_of(const hu_program *p)
+{
+	hu_memory m = { 0, 0, 0, 0, 0 };
+	char *is_next = hu_xcalloc((size_t)p->nt + 1, 1);
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].next >= 0)
+			is_next[p->t[i].next] = 1;
+	for (int i = 0; i < p->nt; i++) {
+		const hu_info *t = &p->t[i];
+		double bytes = hu_info_bytes(t);
+		if (is_next[i])
+			continue;
+		if (t->trainable && is_master(p, i))
+			m.masters += bytes;
+		else if (t->cls == HU_WEIGHT || !strcmp(t->role, "rm") || !strcmp(t->role, "rv"))
+			m.weights += bytes;
+		else if (t->cls == HU_ACTIVATION)
+			m.activations += bytes;
+		else if (t->cls == HU_GRADIENT || t->cls == HU_WGRAD)
+			m.gradients += bytes;
+		else if (t->state)
+			m.optimizer_state += bytes;
+	}
+	free(is_next);
+	return m;
+}
+
+double
+hu_memory_total(const hu_memory *m)
+{
+	return m->weights + m->masters + m->activations + m->gradients + m->optimizer_state;
+}
+
+json_t *
+hu_memory_to_json(const hu_memory *m)
+{
+	return json_pack("{s:f s:f s:f s:f s:f}", "weights", m->weights, "masters", m->masters, "activations", m->activations, "gradients", m->gradients, "optimizer_state", m->optimizer_state);
+}
+
+const char *
+hu_bytes_text(double bytes, char *out, size_t size)
+{
+	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB" };
+	int k = 0;
+
+	for (; bytes >= 999.5 && k < 4; k++)
+		bytes /= 1000;
+	snprintf(out, size, k && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, unit[k]);
+	return out;
+}
+
+hu_status
+hu_parse_bytes(const char *text, double *bytes)
+{
+	static const struct { const char *unit; double times; } units[] = { { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
+	char *end;
+	double x = strtod(text, &end);
+
+	while (*end == ' ')
+		end++;
+	for (size_t i = 0; end > text && x > 0 && x < INFINITY && i < sizeof units / sizeof *units; i++)
+		if (!strcmp(end, units[i].unit)) {
+			*bytes = x * units[i].times;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "--memory %s: a size like 16GiB, 512MB or 8e9 is needed", text);
+}
+
+size_t
+hu_parameters(const hu_program *p)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable)
+			n += hu_count(p->t[i].shape);
+	return n;
+}

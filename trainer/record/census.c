@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/record/census.h"
+
+#include "lib/base/str.h"
+#include "lib/base/thread.h"
+#include "lib/number/count.h"
+
+#include <stdio.h>
+#include <string.h>
+
+hu_status
+hu_census_check(const hu_program *p, const char *pattern)
+{
+	for (int i = 0; pattern && i < p->nt; i++)
+		if (hu_match(pattern, p->t[i].name))
+			return HU_OK;
+	return pattern ? hu_fail(HU_EINVAL, "--count %s: no tensor of this program has such a name; `halfulp plan --program` lists them", pattern) : HU_OK;
+}
+
+static void
+join(hu_census *to, const hu_census *c)
+{
+	for (int i = 0; i < HU_BINS; i++)
+		to->bins[i] += c->bins[i];
+	hu_underflow_add(&to->lost, &c->lost);
+}
+
+void
+hu_census_of(hu_census *c, const hu_tensor *x, const hu_tensor *before, double scale)
+{
+	hu_format f = hu_format_of(x->format);
+
+#pragma omp parallel num_threads(hu_threads()) if (x->n > 16384)
+	{
+		hu_census mine;
+		memset(&mine, 0, sizeof mine);
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < x->n; i++) {
+			double v = hu_get(x, i);
+			mine.bins[hu_exponent_bin(v)]++;
+			if (before)
+				hu_underflow_count(&mine.lost, hu_get(before, i) * scale, v, f);
+		}
+#pragma omp critical
+		join(c, &mine);
+	}
+}
+
+static hu_status
+census_of(hu_session *s, int tensor, hu_census *c)
+{
+	int from, scale;
+	hu_status st = HU_OK;
+
+	memset(c, 0, sizeof *c);
+	if (s->backend->census && s->backend->census(s->train, tensor, c, &st))
+		return st;
+	if (!s->backend->peek)
+		return hu_fail(HU_EUNABLE, "back end %s did not count %s", s->backend->name, s->programs.train->t[tensor].name);
+	int cast = hu_is_cast(s->programs.train, tensor, &from, &scale);
+	hu_census_of(c, s->backend->peek(s->train, tensor), cast ? s->backend->peek(s->train, from) : NULL, cast && scale >= 0 ? hu_get(s->backend->peek(s->train, scale), 0) : 1);
+	return HU_OK;
+}
+
+static void
+add_cast(hu_tsv *t, size_t step, const hu_program *p, int tensor, int from, const hu_underflow *n)
+{
+	const hu_info *info = &p->t[tensor];
+	const uint64_t each[] = { n->elements, n->nonzeros, n->zeroed, n->subnormal, n->lost, n->flushed };
+
+	hu_tsv_int(t, (long long)step);
+	hu_tsv_int(t, info->producer);
+	hu_tsv_text(t, info->layer);
+	hu_tsv_text(t, info->name);
+	hu_tsv_text(t, hu_tclass_name(info->cls));
+	hu_tsv_text(t, hu_format_name(p->t[from].format));
+	hu_tsv_text(t, hu_format_name(info->format));
+	for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+		hu_tsv_int(t, (long long)each[i]);
+}
+
+hu_status
+hu_census_add(hu_tsv *exponents, hu_tsv *casts, hu_session *s, size_t step)
+{
+	const hu_program *p = s->programs.train;
+	int from, scale;
+
+	for (int i = 0; i < p->nt && s->config->count; i++) {
+		hu_census c;
+		if (!hu_match(s->config->count, p->t[i].name))
+			continue;
+		HU_TRY(census_of(s, i, &c));
+		hu_bins_rows(exponents, step, &p->t[i], c.bins);
+		if (hu_is_cast(p, i, &from, &scale))
+			add_cast(casts, step, p, i, from, &c.lost);
+	}
+	return HU_OK;
+}

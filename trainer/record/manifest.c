@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/record/manifest.h"
+
+#include "cuda/gemm/cublas.h"
+#include "lib/base/build.h"
+#include "lib/base/thread.h"
+#include "lib/number/simd.h"
+#include "lib/store/run.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+const char *
+hu_machine_processor(void)
+{
+	static char name[128];
+	char line[512];
+	FILE *f = *name ? NULL : fopen("/proc/cpuinfo", "r");
+
+	while (f && fgets(line, sizeof line, f)) {
+		char *colon = strchr(line, ':');
+		if (strncmp(line, "model name", 10) || !colon)
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+		break;
+	}
+	if (f)
+		fclose(f);
+	if (!*name)
+		strcpy(name, "unknown processor");
+	return name;
+}
+
+const char *
+hu_machine_system(void)
+{
+	static char name[256];
+	struct utsname u;
+
+	if (!uname(&u))
+		snprintf(name, sizeof name, "%.60s %.100s %.60s", u.sysname, u.release, u.machine);
+	return name;
+}
+
+static json_t *
+hex(uint64_t x)
+{
+	char b[24];
+
+	snprintf(b, sizeof b, "0x%016llx", (unsigned long long)x);
+	return json_string(b);
+}
+
+static json_t *
+dataset(const hu_dataset *d)
+{
+	return json_pack("{s:s s:o s:I s:I s:I s:I s:I s:I}", "name", d->name, "digest", hex(hu_dataset_digest(d)), "train", (json_int_t)d->n_train, "eval", (json_int_t)d->n_eval, "height", (json_int_t)d->height, "width", (json_int_t)d->width, "channels", (json_int_t)d->channels, "classes", (json_int_t)d->classes);
+}
+
+static json_t *
+optimizer(const hu_optim_options *o)
+{
+	if (!strcmp(o->row->name, "sgd"))
+		return json_pack("{s:s s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "momentum", o->momentum, "weight_decay", o->weight_decay);
+	return json_pack("{s:s s:f s:f s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "beta1", o->beta1, "beta2", o->beta2, "eps", o->eps, "weight_decay", o->weight_decay);
+}
+
+/* A floor or cap of 0 is none. */
+static json_t *
+scaling(const hu_scaler *r)
+{
+	if (!strcmp(r->name, "none") || !strcmp(r->name, "static"))
+		return json_pack("{s:s s:f}", "rule", r->name, "init", r->init);
+	return json_pack("{s:s s:f s:f s:f s:i s:f s:f s:i}", "rule", r->name, "init", r->init, "growth", r->growth, "backoff", r->backoff, "interval", r->interval, "floor", r->floor, "cap", r->cap, "hysteresis", r->hysteresis);
+}
+
+static json_t *
+steps(const hu_record *r)
+{
+	json_t *a = json_array();
+
+	for (int i = 0; i < r->ntrace; i++)
+		json_array_append_new(a, json_integer((json_int_t)r->trace_step[i]));
+	return a;
+}
+
+/* What computes each product of a step. */
+static json_t *
+products(const hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	json_t *a = json_array();
+	char line[512];
+
+	for (int i = 0; i < p->nc; i++) {
+		const char *ran = s->backend->ran(s->train, i);
+		if (ran)
+			json_array_append_new(a, json_pack("{s:i s:s s:s s:s}", "call", i, "op", p->c[i].op->name, "layer", p->c[i].layer, "ran", ran));
+	}
+	json_t *lines = json_array(), *j = json_pack("{s:s s:o}", "asked", s->config->gemm ? s->config->gemm : "auto", "calls", a);
+	for (size_t i = 0; hu_cublas_line(i, line, sizeof line); i++)
+		json_array_append_new(lines, json_string(line));
+	if (json_array_size(lines))
+		json_object_set(j, "algorithms", lines);
+	json_decref(lines);
+	return j;
+}
+
+hu_status
+hu_manifest_recall(const json_t *manifest)
+{
+	json_t *lines = json_object_get(json_object_get(manifest, "gemm"), "algorithms");
+
+	for (size_t i = 0; i < json_array_size(lines); i++) {
+		const char *line = json_string_value(json_array_get(lines, i));
+		if (!line || hu_cublas_recall(line) != HU_OK)
+			return hu_fail(HU_EFILE, "manifest.json: gemm: algorithms: line %zu names no algorithm of cuBLASLt: say --gemm", i + 1);
+	}
+	return HU_OK;
+}
+
+json_t *
+hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
+{
+	const hu_config *c = s->config;
+	hu_memory m = hu_memory_of(s->programs.train);
+	const char *sum = c->accumulate ? c->accumulate : *c->policy.accumulate ? c->policy.accumulate : "fma,acc=fp32";
+	json_t *j = json_pack("{s:i s:s s:O s:I s:s s:o s:o}", "run_version", HU_RUN_VERSION, "halfulp_version", hu_build_version(), "command", command, "seed", (json_int_t)c->seed, "model", c->model, "policy", hu_policy_to_json(&c->policy), "dataset", dataset(&s->data));
+
+	HU_ASSERT(j);
+	json_object_set_new(j, "config", hu_config_to_json(c));
+	json_object_set_new(j, "backend", json_string(s->backend->name));
+	if (s->backend->ran)
+		json_object_set_new(j, "gemm", products(s));
+	json_object_set_new(j, "device", json_string(hu_machine_processor()));
+	json_object_set_new(j, "host", json_string(hu_machine_system()));
+	json_object_set_new(j, "compiler", json_string(hu_build_compiler()));
+	json_object_set_new(j, "simd", json_string(hu_simd_name()));
+	json_object_set_new(j, "threads", json_integer(hu_threads()));
+	json_object_set_new(j, "steps", json_integer((json_int_t)s->steps));
+	json_object_set_new(j, "steps_per_epoch", json_integer((json_int_t)s->steps_per_epoch));
+	json_object_set_new(j, "epochs", json_integer((json_int_t)((s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch)));
+	json_object_set_new(j, "batch", json_integer((json_int_t)c->batch));
+	json_object_set_new(j, "loss_scaling", scaling(&c->scaling.rule));
+	json_object_set_new(j, "loss_weight", json_real(c->loss_weight));
+	json_object_set_new(j, "accumulate", json_string(sum));
+	json_object_set_new(j, "optimizer", optimizer(&c->optim));
+	json_object_set_new(j, "parameters", json_integer((json_int_t)hu_parameters(s->programs.train)));
+	json_object_set_new(j, "memory_bytes", hu_memory_to_json(&m));
+	json_object_set_new(j, "trace_steps", steps(r));
+	json_object_set_new(j, "trace_bytes", json_real(r->trace_bytes));
+	json_object_set_new(j, "finished", json_false());
+	json_object_set_new(j, "steps_done", json_integer(0));
+	json_object_set_new(j, "files", json_object());
+	return j;
+}

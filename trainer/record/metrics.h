@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+   metrics.tsv, grads.tsv, updates.tsv and, with --count, exponents.tsv and casts.tsv of a run, row by row; written whole at checkpoints and at
+   the end, so that what is on disk always ends with a complete row. */
+#ifndef HU_TRAINER_METRICS_H
+#define HU_TRAINER_METRICS_H
+
+#include "lib/base/team.h"
+#include "lib/base/tsv.h"
+#include "trainer/run/session.h"
+
+typedef struct hu_row {
+	size_t step, epoch;              /* both from 0 */
+	double loss, accuracy, loss_scale, grad_norm, seconds;
+	double joules, utilisation;      /* negative: not available */
+	int evaluated, skipped;
+	hu_evaluation eval;
+	int overflow_call, overflow_tensor;  /* -1: none */
+	double overflow_count, overflow_tensors;
+	uint64_t digest;
+} hu_row;
+
+/* exponents, casts: without columns where nothing is counted; team: the threads that counting is worth */
+typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_team team; } hu_metrics;
+
+void hu_metrics_init(hu_metrics *m, const hu_config *c);
+void hu_metrics_release(hu_metrics *m);
+/* Takes over the rows of steps before STEP from DIR; HU_EFILE where one is missing. */
+hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
+
+/* What can be read between step and commit: loss, accuracy, scale, overflow, gradients, updates; also adds the rows of the other tables. */
+hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r);
+void hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_row *r);
+hu_status hu_metrics_write(const hu_metrics *m, const char *dir);
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/run/build.h"
+
+#include <string.h>
+
+static hu_status
+accumulate(hu_program *p, const hu_config *c)
+{
+	const char *text = c->accumulate ? c->accumulate : c->policy.accumulate;
+	hu_sum sum;
+
+	if (!*text)
+		return HU_OK;
+	HU_TRY(hu_sum_parse(text, &sum));
+	hu_pass_accumulate(p, "*", sum);
+	return HU_OK;
+}
+
+static hu_status
+build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
+{
+	hu_program *forward = hu_model_program(c->row, s, eval), *p = NULL;
+	int found;
+	hu_status st = hu_pass_policy(forward, &c->policy, &p);
+
+	hu_program_free(forward);
+	*out = p;
+	HU_TRY(st);
+	if (!eval) {
+		int seed = hu_pass_loss_seed(p, &c->scaling);
+		HU_TRY(hu_pass_differentiate(p, hu_program_find(p, "loss.y"), seed));
+		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
+		hu_optim_append(p, &c->optim, found);
+	}
+	HU_TRY(accumulate(p, c));
+	return hu_program_validate(p);
+}
+
+hu_status
+hu_build(hu_programs *out, const hu_config *c, const hu_model_sizes *s)
+{
+	memset(out, 0, sizeof *out);
+	hu_status st = build(&out->train, c, s, 0);
+	if (st == HU_OK)
+		st = build(&out->eval, c, s, 1);
+	if (st != HU_OK)
+		hu_programs_release(out);
+	return st;
+}
+
+void
+hu_programs_release(hu_programs *p)
+{
+	hu_program_free(p->train);
+	hu_program_free(p->eval);
+	memset(p, 0, sizeof *p);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+   One table of fields serves the option line and the manifest alike. */
+#include "trainer/run/config.h"
+
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/show.h"
+#include "lib/base/str.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum kind { TEXT, WHOLE, REAL } kind;
+
+/* A command's option table has some of them. Bounds are of numbers. */
+static const struct field { const char *name; kind kind; size_t at; double min, max; } fields[] = {
+#define AT(m) offsetof(hu_config, m)
+	{ "model", TEXT, AT(model), 0, 0 },
+	{ "width", REAL, AT(width), 1e-3, 64 },
+	{ "data", TEXT, AT(data), 0, 0 },
+	{ "size", WHOLE, AT(size), 1, 1 << 20 },
+	{ "channels", WHOLE, AT(channels), 1, 1 << 10 },
+	{ "train", WHOLE, AT(train), 1, 0xffffffffu },
+	{ "eval", WHOLE, AT(eval), 1, 0xffffffffu },
+	{ "data-seed", WHOLE, AT(data_seed), 0, 0x1p53 },
+	{ "split", WHOLE, AT(split), 1, 0xffffffffu },
+	{ "batch", WHOLE, AT(batch), 1, 1 << 20 },
+	{ "optimizer", TEXT, AT(optimizer), 0, 0 },
+	{ "lr", REAL, AT(lr), 0, 1e9 },
+	{ "momentum", REAL, AT(momentum), 0, 1 },
+	{ "weight-decay", REAL, AT(weight_decay), 0, 1e3 },
+	{ "beta1", REAL, AT(beta1), 0, 1 },
+	{ "beta2", REAL, AT(beta2), 0, 1 },
+	{ "eps", REAL, AT(eps), 0, 1 },
+	{ "loss-scale", TEXT, AT(loss_scale), 0, 0 },
+	{ "init-scale", REAL, AT(init_scale), 0x1p-126, 0x1p126 },
+	{ "growth-factor", REAL, AT(growth), 1, 0x1p60 },
+	{ "backoff-factor", REAL, AT(backoff), 0x1p-60, 1 },
+	{ "growth-interval", REAL, AT(interval), 1, 1e9 },
+	{ "scale-floor", REAL, AT(floor), 0, 0x1p126 },
+	{ "scale-cap", REAL, AT(cap), 0, 0x1p127 },
+	{ "hysteresis", REAL, AT(hysteresis), 1, 1e6 },
+	{ "loss-weight", REAL, AT(loss_weight), 0x1p-126, 0x1p126 },
+	{ "accumulate", TEXT, AT(accumulate), 0, 0 },
+	{ "epochs", WHOLE, AT(epochs), 1, 1e9 },
+	{ "steps", WHOLE, AT(steps), 1, 1e9 },
+	{ "seed", WHOLE, AT(seed), 0, 0x1p53 },
+	{ "init", TEXT, AT(init), 0, 0 },
+	{ "backend", TEXT, AT(backend), 0, 0 },
+	{ "gemm", TEXT, AT(gemm), 0, 0 },
+	{ "fuse", TEXT, AT(fuse), 0, 0 },
+	{ "graph", TEXT, AT(graph), 0, 0 },
+	{ "trace-steps", TEXT, AT(trace_steps), 0, 0 },
+	{ "trace", TEXT, AT(trace), 0, 0 },
+	{ "count", TEXT, AT(count), 0, 0 },
+	{ "trace-cap", REAL, AT(trace_cap), 0, 1e18 },
+	{ "checkpoint-every", WHOLE, AT(checkpoint_every), 1, 1e9 },
+#undef AT
+};
+
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static char **text_at(hu_config *c, const struct field *f) { return (char **)((char *)c + f->at); }
+static double *real_at(hu_config *c, const struct field *f) { return (double *)((char *)c + f->at); }
+static size_t *whole_at(hu_config *c, const struct field *f) { return (size_t *)((char *)c + f->at); }
+
+static void
+nothing_said(hu_config *c)
+{
+	memset(c, 0, sizeof *c);
+	for (int i = 0; i < FIELDS; i++)
+		if (fields[i].kind == REAL)
+			*real_at(c, &fields[i]) = NAN;
+}
+
+void
+hu_config_release(hu_config *c)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (fields[i].kind == TEXT)
+			free(*text_at(c, &fields[i]));
+	free(c->policy_text);
+	memset(c, 0, sizeof *c);
+}
+
+static hu_status
+settle_scaling(hu_config *c)
+{
+	const char *word = c->loss_scale ? c->loss_scale : c->policy.dynamic ? "dynamic" : "none";
+	hu_scaler *r = &c->scaling.rule;
+	double s = 0;
+
+	memset(&c->scaling, 0, sizeof c->scaling);
+	c->scaling.loss_weight = c->loss_weight;
+	if (!strncmp(word, "static:", 7)) {
+		if (!hu_parse_real(word + 7, &s) || !(s >= 0x1p-126 && s <= 0x1p126))
+			return hu_fail(HU_EINVAL, "--loss-scale %s: a number from 2^-126 to 2^126 must follow the colon", word);
+		word = "static";
+	}
+	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
+		return hu_fail(HU_EINVAL, "--loss-scale %s: one of none, dynamic, keras, apex, deepspeed, static:S is needed", word);
+	if (!strcmp(word, "none"))
+		return HU_OK;
+	if (s > 0)
+		r->init = s;
+#define TAKE(m, field) if (!isnan(c->field)) r->m = c->field
+	TAKE(init, init_scale);
+	TAKE(growth, growth);
+	TAKE(backoff, backoff);
+	TAKE(interval, interval);
+	TAKE(floor, floor);
+	TAKE(cap, cap);
+	TAKE(hysteresis, hysteresis);
+#undef TAKE
+	if (r->floor != 0 && r->cap != 0 && !(r->floor <= r->cap))
+		return hu_fail(HU_EINVAL, "--scale-floor %g is above --scale-cap %g", r->floor, r->cap);
+	/* A rule's own limits are its framework's, which lets the first scale lie outside them. */
+	if (!isnan(c->cap) && c->cap != 0 && r->init > c->cap)
+		r->init = c->cap;
+	if (!isnan(c->floor) && r->init < c->floor)
+		r->init = c->floor;
+	return HU_OK;
+}
+
+double
+hu_config_first_scale(const hu_config *c)
+{
+	return c->scaling.rule.init;
+}
+
+/* A path that a later command may follow from another folder. */
+static void
+absolute(char **path, size_t prefix)
+{
+	char full[PATH_MAX];
+
+	if (!*path || !realpath(*path + prefix, full))
+		return;
+	char *s = hu_xprintf("%.*s%s", (int)prefix, *path, full);
+	free(*path);
+	*path = s;
+}
+
+int
+hu_config_on(const char *word)
+{
+	return !word || !strcmp(word, "on");
+}
+
+static hu_status
+on_or_off(const char *option, const char *word)
+{
+	return hu_config_on(word) || !strcmp(word, "off") ? HU_OK : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
+}
+
+static hu_status
+settle(hu_config *c)
+{
+	hu_sum sum;
+
+	HU_TRY(on_or_off("fuse", c->fuse));
+	HU_TRY(on_or_off("graph", c->graph));
+	HU_TRY(hu_model_find(c->model, &c->row));
+	if (!c->optimizer)
+		c->optimizer = hu_xstrdup(c->row->optimizer);
+	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
+	if (isnan(c->lr))
+		c->lr = strcmp(c->optimizer, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
+	if (isnan(c->momentum))
+		c->momentum = c->optim.row->momentum;
+	if (isnan(c->weight_decay))
+		c->weight_decay = c->optim.row->weight_decay;
+	if (!c->batch)
+		c->batch = c->row->batch;
+	c->optim.lr = c->lr;
+	c->optim.momentum = c->momentum;
+	c->optim.weight_decay = c->weight_decay;
+	c->optim.beta1 = c->beta1;
+	c->optim.beta2 = c->beta2;
+	c->optim.eps = c->eps;
+	if (c->accumulate)
+		HU_TRY(hu_sum_parse(c->accumulate, &sum));
+	if (c->data && !strncmp(c->data, "idx:", 4))
+		absolute(&c->data, 4);
+	absolute(&c->init, 0);
+	return settle_scaling(c);
+}
+
+static hu_status
+read_args(hu_config *c, const hu_args *a)
+{
+	for (int i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+		long long n;
+		const char *s = hu_args_has(a, f->name) ? hu_args_text(a, f->name) : NULL;
+		if (!s)
+			continue;
+		if (f->kind == TEXT)
+			*text_at(c, f) = hu_xstrdup(s);
+		else if (f->kind == REAL)
+			HU_TRY(hu_args_real(a, f->name, f->min, f->max, real_at(c, f)));
+		else {
+			HU_TRY(hu_args_int(a, f->name, (long long)f->min, (long long)f->max, &n));
+			*whole_at(c, f) = (size_t)n;
+		}
+	}
+	return HU_OK;
+}
+
+/* The manifest holds every text, and is refused where one cannot be printed: better before a training than after it. */
+static hu_status
+printable(hu_config *c)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (fields[i].kind == TEXT && *text_at(c, &fields[i]) && !hu_plain(*text_at(c, &fields[i])))
+			return hu_fail(HU_EINVAL, "--%s %s: a run cannot record characters that are not printed: rename the file or a folder above it", fields[i].name, *text_at(c, &fields[i]));
+	return HU_OK;
+}
+
+hu_status
+hu_config_from_args(hu_config *c, const hu_args *a, const char *policy)
+{
+	nothing_said(c);
+	hu_status st = read_args(c, a);
+	if (st == HU_OK && policy) {
+		c->policy_text = hu_xstrdup(policy);
+		st = hu_policy_parse(c->policy_text, &c->policy);
+	}
+	if (st == HU_OK)
+		st = settle(c);
+	if (st == HU_OK)
+		st = printable(c);
+	if (st != HU_OK)
+		hu_config_release(c);
+	return st;
+}
+
+static hu_status
+read_json(hu_config *c, const json_t *manifest)
+{
+	const json_t *j = json_object_get(manifest, "config");
+
+	if (!json_is_object(j))
+		return hu_fail(HU_EFILE, "manifest.json: no \"config\"");
+	for (int i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+		const json_t *v = json_object_get(j, f->name);
+		if (!v)
+			continue;
+		double x = json_number_value(v);
+		if (f->kind == TEXT ? !json_is_string(v) : !json_is_number(v) || !(x >= f->min && x <= f->max))
+			return hu_fail(HU_EFILE, "manifest.json: config: %s is of the wrong type or out of range", f->name);
+		if (f->kind == TEXT)
+			*text_at(c, f) = hu_xstrdup(json_string_value(v));
+		else if (f->kind == REAL)
+			*real_at(c, f) = x;
+		else
+			*whole_at(c, f) = (size_t)json_integer_value(v);
+	}
+	if (!c->model || !c->data || !c->backend || !c->trace || !c->trace_steps || isnan(c->width) || isnan(c->loss_weight) || isnan(c->trace_cap))
+		return hu_fail(HU_EFILE, "manifest.json: config: a key is missing");
+	HU_TRY(hu_policy_from_json(json_object_get(manifest, "policy"), &c->policy));
+	c->policy_text = hu_xstrdup(c->policy.name);
+	if (settle(c) == HU_OK)
+		return HU_OK;
+	char *why = hu_xstrdup(hu_reason());
+	hu_fail(HU_EFILE, "manifest.json: config: %s", why);
+	free(why);
+	return HU_EFILE;
+}
+
+hu_status
+hu_config_from_json(hu_config *c, const json_t *manifest)
+{
+	nothing_said(c);
+	hu_status st = read_json(c, manifest);
+	if (st != HU_OK)
+		hu_config_release(c);
+	return st;
+}
+
+json_t *
+hu_config_to_json(const hu_config *config)
+{
+	hu_config *c = (hu_config *)(size_t)config;
+	json_t *j = json_object();
+
+	for (int i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+		if (f->kind == TEXT && *text_at(c, f))
+			json_object_set_new(j, f->name, json_string(*text_at(c, f)));
+		else if (f->kind == REAL && isfinite(*real_at(c, f)))
+			json_object_set_new(j, f->name, json_real(*real_at(c, f)));
+		else if (f->kind == WHOLE && (*whole_at(c, f) || f->min == 0))
+			json_object_set_new(j, f->name, json_integer((json_int_t)*whole_at(c, f)));
+	}
+	return j;
+}
+
+const char *
+hu_config_given(const hu_args *a)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (hu_args_has(a, fields[i].name) && hu_args_given(a, fields[i].name) && fields[i].at != offsetof(hu_config, backend))
+			return fields[i].name;
+	return hu_args_given(a, "policy") ? "policy" : NULL;
+}
+
+hu_status
+hu_config_set_policy(hu_config *c, const char *policy)
+{
+	free(c->policy_text);
+	c->policy_text = hu_xstrdup(policy);
+	HU_TRY(hu_policy_parse(policy, &c->policy));
+	return settle_scaling(c);
+}
+
+hu_status
+hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
+{
+	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed };
+	int generated = !strncmp(c->data, "digits", 6);
+
+	if (dimensions_only && generated)
+		o.train = o.eval = 1;
+	return hu_dataset_open(ds, c->data, &o);
+}
+
+hu_model_sizes
+hu_config_sizes(const hu_config *c, const hu_dataset *ds)
+{
+	hu_model_sizes s = { c->batch, ds->height, ds->width, ds->channels, ds->classes, c->width };
+
+	return s;
+}

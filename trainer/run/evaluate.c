@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+   How well the present weights do: accuracy of a batch, and the evaluation images. */
+#include "trainer/run/session.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t
+hu_argmax(const hu_tensor *t, size_t row, size_t n)
+{
+	size_t best = n;
+	double most = 0;
+
+	for (size_t j = 0; j < n; j++) {
+		double x = hu_get(t, row * n + j);
+		if (best == n ? x == x : x > most) {
+			best = j;
+			most = x;
+		}
+	}
+	return best;
+}
+
+/* The labels of the step that is read: a device has those of another one already. */
+static hu_status
+labels_read(hu_session *s, float *labels)
+{
+	hu_tensor t;
+
+	if (!s->backend->watch) {
+		memcpy(labels, s->labels, s->config->batch * sizeof *labels);
+		return HU_OK;
+	}
+	HU_TRY(hu_session_read(s, s->id.labels, &t));
+	for (size_t i = 0; i < t.n; i++)
+		labels[i] = (float)hu_get(&t, i);
+	return HU_OK;
+}
+
+hu_status
+hu_session_accuracy(hu_session *s, double *accuracy)
+{
+	size_t batch = s->config->batch, right = 0;
+	float *labels = hu_xmalloc(batch * sizeof *labels);
+	hu_status st = labels_read(s, labels);
+	hu_tensor p;
+
+	if (st == HU_OK)
+		st = hu_session_read(s, s->id.p, &p);
+	for (size_t i = 0; i < batch && st == HU_OK; i++)
+		right += (double)hu_argmax(&p, i, s->data.classes) == (double)labels[i];
+	free(labels);
+	*accuracy = (double)right / (double)batch;
+	return st;
+}
+
+/* Parameters and statistics of the training to the tensors of the same name in the evaluation. */
+static hu_status
+copy_state(hu_session *s)
+{
+	const hu_program *e = s->programs.eval;
+
+	for (int i = 0; i < e->nt; i++) {
+		hu_tensor t;
+		if (!e->t[i].state)
+			continue;
+		HU_TRY(hu_session_read(s, hu_program_find(s->programs.train, e->t[i].name), &t));
+		HU_TRY(s->backend->write(s->eval, i, t.data));
+	}
+	return HU_OK;
+}
+
+typedef struct tally { size_t classes, right, *hit, *predicted, *actual; double loss; } tally;
+
+static hu_status
+evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
+{
+	hu_env env = { s->config->seed, 0 };
+	hu_tensor t;
+
+	for (size_t i = 0; i < n; i++)
+		s->index[i] = s->data.n_train + at + i;
+	HU_TRY(hu_session_feed(s, s->eval, &s->eval_id, s->index, n));
+	HU_TRY(s->backend->step(s->eval, &env));
+	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.loss, &t));
+	y->loss += hu_get(&t, 0) * (double)n;
+	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
+	for (size_t i = 0; i < n; i++) {
+		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->labels[i];
+		y->actual[label]++;
+		if (k < y->classes)
+			y->predicted[k]++;
+		y->hit[label] += k == label;
+		y->right += k == label;
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_session_evaluate(hu_session *s, hu_evaluation *e)
+{
+	size_t classes = s->data.classes, n = s->data.n_eval, batch = s->config->batch;
+	size_t *count = hu_xcalloc(3 * classes, sizeof *count);
+	tally y = { classes, 0, count, count + classes, count + 2 * classes, 0 };
+	hu_status st = copy_state(s);
+
+	for (size_t at = 0; at < n && st == HU_OK; at += batch)
+		st = evaluate_batch(s, at, n - at < batch ? n - at : batch, &y);
+	e->loss = y.loss / (double)n;
+	e->accuracy = (double)y.right / (double)n;
+	e->precision = e->recall = 0;
+	for (size_t k = 0; k < classes; k++) {
+		e->precision += y.predicted[k] ? (double)y.hit[k] / (double)y.predicted[k] / (double)classes : 0;
+		e->recall += y.actual[k] ? (double)y.hit[k] / (double)y.actual[k] / (double)classes : 0;
+	}
+	free(count);
+	return st;
+}

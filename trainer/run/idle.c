@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/run/idle.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/str.h"
+#include "lib/program/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int
+records(const void *of)
+{
+	const hu_config *c = of;
+
+	return !c->trace_steps || strcmp(c->trace_steps, "none");
+}
+
+static int
+counts_epochs(const void *of)
+{
+	return !((const hu_config *)of)->steps;
+}
+
+static int
+rule_has_no_number(const void *of)
+{
+	const hu_config *c = of;
+
+	return !c->loss_scale || strncmp(c->loss_scale, "static:", 7);
+}
+
+static const hu_opt_need needs[] = {
+	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
+	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
+	{ "init-scale", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
+	{ NULL, NULL, NULL }
+};
+
+static hu_opt_reader
+optimizer(int i)
+{
+	const hu_optim *o = hu_optim_at(i);
+
+	return o ? (hu_opt_reader){ o->name, o->reads } : (hu_opt_reader){ NULL, NULL };
+}
+
+static hu_opt_reader
+scaler(int i)
+{
+	const hu_scaler *s = hu_scaler_at(i);
+
+	return s ? (hu_opt_reader){ s->name, s->reads } : (hu_opt_reader){ NULL, NULL };
+}
+
+static hu_opt_reader
+dataset(int i)
+{
+	return (hu_opt_reader){ hu_dataset_name((size_t)i), hu_dataset_reads((size_t)i) };
+}
+
+static hu_opt_reader
+backend(int i)
+{
+	const hu_backend *b = hu_backend_at(i);
+
+	return b ? (hu_opt_reader){ b->name, b->reads } : (hu_opt_reader){ NULL, NULL };
+}
+
+char *
+hu_config_idle(const hu_config *c, const char *option)
+{
+	const char *why = hu_unmet(needs, c, option);
+	char data[64], *how = why ? hu_xstrdup(why) : NULL;
+
+	snprintf(data, sizeof data, "%.*s", (int)strcspn(c->data, ":"), c->data);
+	if (!how)
+		how = hu_unread("--optimizer", optimizer, c->optim.row->name, option);
+	if (!how)
+		how = hu_unread("--loss-scale", scaler, c->scaling.rule.name, option);
+	if (!how)
+		how = hu_unread("--data", dataset, data, option);
+	return how || !c->backend ? how : hu_unread("--backend", backend, c->backend, option);
+}
+
+void
+hu_idle_init(hu_idle *i, const hu_args *a)
+{
+	size_t n = 0;
+
+	while (a->opts[n].name)
+		n++;
+	i->a = a;
+	i->why = hu_xcalloc(n + 1, sizeof *i->why);
+	i->used = hu_xcalloc(n + 1, sizeof *i->used);
+}
+
+void
+hu_idle_add(hu_idle *i, const hu_config *c)
+{
+	for (size_t k = 0; i->a->opts[k].name; k++) {
+		char *why = i->a->given[k] && !i->used[k] ? hu_config_idle(c, i->a->opts[k].name) : NULL;
+		i->used[k] |= !why;
+		free(i->why[k]);
+		i->why[k] = why;
+	}
+}
+
+hu_status
+hu_idle_end(hu_idle *i)
+{
+	hu_status st = HU_OK;
+
+	for (size_t k = 0; i->a->opts[k].name; k++) {
+		if (st == HU_OK && i->why[k])
+			st = hu_refuse(i->a->opts[k].name, i->why[k]);
+		free(i->why[k]);
+	}
+	free(i->why);
+	free(i->used);
+	return st;
+}
+
+hu_status
+hu_idle_refuse(const hu_args *a, const hu_config *c)
+{
+	hu_idle i;
+
+	hu_idle_init(&i, a);
+	hu_idle_add(&i, c);
+	return hu_idle_end(&i);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/run/need.h"
+
+#include "cuda/exec/backend.h"
+#include "lib/base/thread.h"
+#include "lib/program/exec.h"
+#include "trainer/data/digits.h"
+#include "trainer/run/session.h"
+
+#include <string.h>
+
+/* Images of the whole set: DATA may have been opened for its dimensions alone. */
+static double
+images(const hu_config *c, const hu_dataset *data)
+{
+	double train = (double)(c->train ? c->train : HU_DIGITS_TRAIN), eval = (double)(c->eval ? c->eval : HU_DIGITS_EVAL);
+
+	return strncmp(c->data, "digits", 6) ? (double)(data->n_train + data->n_eval) : train + eval;
+}
+
+/* The session's own: images and labels, their order, a batch as floats with labels, weights and numbers. */
+static double
+fed(const hu_config *c, const hu_dataset *data)
+{
+	double pixels = (double)hu_dataset_pixels(data), n = images(c, data), batch = (double)c->batch;
+
+	return n * (pixels + 1) + n * sizeof(size_t) + batch * (pixels * sizeof(float) + 3 * sizeof(float) + sizeof(size_t));
+}
+
+static hu_status
+emulated(const hu_config *c, const hu_dataset *data, double *bytes)
+{
+	hu_model_sizes sizes = hu_config_sizes(c, data);
+	hu_programs p;
+	int threads = hu_threads();
+
+	HU_TRY(hu_build(&p, c, &sizes));
+	*bytes = hu_exec_bytes(p.train, threads) + hu_exec_bytes(p.eval, threads) + fed(c, data) + HU_NEED_PROCESS + (double)threads * HU_NEED_THREAD;
+	hu_programs_release(&p);
+	return HU_OK;
+}
+
+/* Where no device can be counted on: every tensor of both programs as codes in blocks of 256 bytes, inputs and casts twice, since the next step's
+   are made while the last one's are there, and the working memory of the emulation's largest product. */
+static hu_status
+packed(const hu_config *c, const hu_dataset *data, double *bytes)
+{
+	hu_model_sizes sizes = hu_config_sizes(c, data);
+	hu_programs p;
+
+	HU_TRY(hu_build(&p, c, &sizes));
+	*bytes = 0;
+	for (int k = 0; k < 2; k++) {
+		const hu_program *q = k ? p.eval : p.train;
+		double tensors = 0;
+		for (int i = 0; i < q->nt; i++) {
+			int cast = q->t[i].producer >= 0 && !strcmp(q->c[q->t[i].producer].op->name, "cast"), input = q->t[i].producer < 0 && !q->t[i].state;
+			*bytes += (1 + (cast || input)) * (hu_info_bytes(&q->t[i]) + 256);
+			tensors += (double)hu_count(q->t[i].shape) * (double)hu_element_size(q->t[i].format);
+		}
+		*bytes += hu_exec_bytes(q, 1) - tensors;
+	}
+	hu_programs_release(&p);
+	return HU_OK;
+}
+
+hu_status
+hu_need_device(const hu_config *c, const hu_dataset *data, double *bytes)
+{
+	return hu_backend_counted("shim") ? hu_need(c, data, "shim", bytes) : packed(c, data, bytes);
+}
+
+hu_status
+hu_need(const hu_config *c, const hu_dataset *data, const char *backend, double *bytes)
+{
+	hu_session s = { .config = c, .data = *data };
+
+	if (!strcmp(backend, "cpu"))
+		return emulated(c, data, bytes);
+	s.backend = hu_backend_counted(backend);
+	if (!s.backend)
+		return hu_fail(HU_EUNABLE, "back end %s: this build has no device to count memory on", backend);
+	s.backend->peak(1);
+	hu_status st = hu_session_machines(&s);
+	*bytes = (double)s.backend->peak(1);
+	memset(&s.data, 0, sizeof s.data); /* the caller's */
+	hu_session_close(&s);
+	return st;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/run/session.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/number/philox.h"
+#include "lib/program/exec.h"
+#include "trainer/run/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hu_ids
+find_ids(const hu_program *p)
+{
+	hu_ids id = { hu_program_find(p, "input.x"), hu_program_find(p, "input.labels"), hu_program_find(p, "input.weight"), hu_program_find(p, "loss.y"), hu_program_find(p, "loss.p"), hu_program_find(p, "scaler.scale"), hu_program_find(p, "scaler.found_inf"), hu_program_find(p, "scaler.where"), hu_program_find(p, "optim.grad_norm") };
+
+	return id;
+}
+
+static size_t
+largest(const hu_program *p)
+{
+	size_t most = 1;
+
+	for (int i = 0; i < p->nt; i++)
+		if (hu_count(p->t[i].shape) > most)
+			most = hu_count(p->t[i].shape);
+	return most;
+}
+
+/* What the loop reads after every step (trainer/record/metrics.c), so that a device sends it without being asked. */
+static hu_status
+watch(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	int *counted = hu_xmalloc(2 * ((size_t)p->nt + 1) * sizeof *counted), *surveyed = counted + p->nt + 1, n = 0, ns = 0;
+	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, s->id.labels, p->t[s->id.scale].next }, eval[] = { s->eval_id.loss, s->eval_id.p };
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			counted[n++] = p->t[i].grad;
+	for (int i = 0; i < p->nt; i++)
+		if (s->config->count && hu_match(s->config->count, p->t[i].name))
+			surveyed[ns++] = i;
+	hu_status st = s->backend->watch(s->train, each, 7 + (each[7] >= 0), counted, n, surveyed, ns);
+	free(counted);
+	return st == HU_OK ? s->backend->watch(s->eval, eval, 2, NULL, 0, NULL, 0) : st;
+}
+
+hu_status
+hu_session_machines(hu_session *s)
+{
+	const hu_config *c = s->config;
+	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
+	hu_gemm_way gemm;
+
+	HU_TRY(hu_build(&s->programs, c, &sizes));
+	HU_TRY(hu_gemm_find(c->gemm, &gemm));
+	HU_TRY(s->backend->open(&s->train, s->programs.train, gemm));
+	HU_TRY(s->backend->open(&s->eval, s->programs.eval, gemm));
+	s->id = find_ids(s->programs.train);
+	s->eval_id = find_ids(s->programs.eval);
+	if (s->backend->tune) {
+		s->backend->tune(s->train, hu_config_on(c->fuse), hu_config_on(c->graph));
+		s->backend->tune(s->eval, hu_config_on(c->fuse), hu_config_on(c->graph));
+	}
+	return s->backend->watch ? watch(s) : HU_OK;
+}
+
+/* Machines, and what batches are made in. */
+static hu_status
+open_all(hu_session *s)
+{
+	const hu_config *c = s->config;
+
+	HU_TRY(hu_backend_find(c->backend, &s->backend));
+	HU_TRY(hu_session_machines(s));
+	s->x = hu_xcalloc(c->batch * hu_dataset_pixels(&s->data), sizeof *s->x);
+	s->labels = hu_xcalloc(c->batch, sizeof *s->labels);
+	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
+	s->next_labels = hu_xcalloc(c->batch, sizeof *s->next_labels);
+	s->index = hu_xcalloc(c->batch, sizeof *s->index);
+	s->order = hu_xcalloc(s->data.n_train, sizeof *s->order);
+	s->read = hu_xcalloc(largest(s->programs.train), sizeof(double));
+	return HU_OK;
+}
+
+hu_status
+hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data)
+{
+	memset(s, 0, sizeof *s);
+	s->config = c;
+	s->data = *data;
+	memset(data, 0, sizeof *data);
+	s->epoch_shuffled = SIZE_MAX;
+	s->steps_per_epoch = s->data.n_train / c->batch;
+	s->steps = c->steps ? c->steps : c->epochs * s->steps_per_epoch;
+	hu_status st = HU_OK;
+	if (!s->steps_per_epoch)
+		st = hu_fail(HU_EINVAL, "--batch %zu: there are only %zu images to train on", c->batch, s->data.n_train);
+	if (st == HU_OK)
+		st = open_all(s);
+	if (st != HU_OK)
+		hu_session_close(s);
+	return st;
+}
+
+void
+hu_session_close(hu_session *s)
+{
+	if (s->train)
+		s->backend->close(s->train);
+	if (s->eval)
+		s->backend->close(s->eval);
+	hu_programs_release(&s->programs);
+	hu_dataset_release(&s->data);
+	free(s->order);
+	free(s->index);
+	free(s->x);
+	free(s->labels);
+	free(s->weight);
+	free(s->next_labels);
+	free(s->read);
+	memset(s, 0, sizeof *s);
+}
+
+hu_status
+hu_session_restore(hu_session *s, const hu_tensor *t)
+{
+	for (int i = 0; i < s->programs.train->nt; i++)
+		if (s->programs.train->t[i].state)
+			HU_TRY(s->backend->write(s->train, i, t[i].data));
+	return HU_OK;
+}
+
+/* One tensor at a time, so that starting takes no more memory than a step. */
+static hu_status
+start_state(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < p->nt && st == HU_OK; i++) {
+		hu_tensor t = { .format = p->t[i].format, .shape = p->t[i].shape, .n = hu_count(p->t[i].shape) };
+		if (!p->t[i].state)
+			continue;
+		if (!(t.data = hu_alloc(t.n * hu_element_size(t.format))))
+			return hu_fail(HU_ENOMEM, "no memory for the first values of %s (%zu elements)", p->t[i].name, t.n);
+		hu_start_state(&t, p, i, s->config);
+		st = s->backend->write(s->train, i, t.data);
+		free(t.data);
+	}
+	return st;
+}
+
+hu_status
+hu_session_start(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	char *state;
+	hu_tensor *t;
+
+	HU_TRY(start_state(s));
+	if (!s->config->init)
+		return HU_OK;
+	state = hu_xcalloc((size_t)p->nt + 1, 1);
+	for (int i = 0; i < p->nt; i++)
+		state[i] = p->t[i].state != 0;
+	hu_status st = hu_session_copy(s, state, &t);
+	free(state);
+	if (st != HU_OK)
+		return st;
+	st = hu_start_load(t, p, s->config->init);
+	if (st == HU_OK)
+		st = hu_session_restore(s, t);
+	hu_session_free_tensors(s, t);
+	return st;
+}
+
+/* Fisher-Yates from stream "shuffle", step = epoch: place i takes one of the places 0..i. */
+static void
+shuffle(hu_session *s, size_t epoch)
+{
+	uint32_t stream = hu_fnv1a32("shuffle");
+
+	if (s->epoch_shuffled == epoch)
+		return;
+	for (size_t i = 0; i < s->data.n_train; i++)
+		s->order[i] = i;
+	for (size_t i = s->data.n_train - 1; i > 0; i--) {
+		size_t j = (size_t)(hu_uniform(hu_random_at(s->config->seed, stream, (uint32_t)epoch, i)) * (double)(i + 1)), k = s->order[i];
+		s->order[i] = s->order[j];
+		s->order[j] = k;
+	}
+	s->epoch_shuffled = epoch;
+}
+
+hu_status
+hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n)
+{
+	size_t batch = s->config->batch, pixels = hu_dataset_pixels(&s->data);
+
+	hu_dataset_batch(&s->data, index, n, s->x, s->labels);
+	memset(s->x + n * pixels, 0, (batch - n) * pixels * sizeof *s->x);
+	for (size_t i = 0; i < batch; i++)
+		s->weight[i] = i < n;
+	for (size_t i = n; i < batch; i++)
+		s->labels[i] = 0;
+	HU_TRY(s->backend->write(m, id->x, s->x));
+	HU_TRY(s->backend->write(m, id->labels, s->labels));
+	return s->backend->write(m, id->weight, s->weight);
+}
+
+static void
+exchange_labels(hu_session *s)
+{
+	float *labels = s->labels;
+
+	s->labels = s->next_labels;
+	s->next_labels = labels;
+}
+
+static hu_status
+feed_step(hu_session *s, size_t step)
+{
+	shuffle(s, step / s->steps_per_epoch);
+	return hu_session_feed(s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
+}
+
+/* A device is given the next batch while it works: it keeps that apart until the step that uses it. */
+static hu_status
+feed_ahead(hu_session *s, size_t step)
+{
+	s->ahead = 0;
+	if (!s->backend->watch || step >= s->steps)
+		return HU_OK;
+	exchange_labels(s);
+	hu_status st = feed_step(s, step);
+	exchange_labels(s);
+	s->ahead = step + 1;
+	return st;
+}
+
+hu_status
+hu_session_step(hu_session *s, size_t step)
+{
+	hu_env env = { s->config->seed, (uint32_t)step };
+
+	if (s->ahead == step + 1)
+		exchange_labels(s);
+	else
+		HU_TRY(feed_step(s, step));
+	HU_TRY(s->backend->step(s->train, &env));
+	return feed_ahead(s, step + 1);
+}
+
+hu_status
+hu_session_commit(hu_session *s, uint64_t *digest)
+{
+	HU_TRY(s->backend->commit(s->train));
+	return s->backend->digest(s->train, digest);
+}
+
+int
+hu_session_may_lag(const hu_session *s)
+{
+	return s->backend->lag != NULL;
+}
+
+hu_status
+hu_session_advance(hu_session *s, size_t step)
+{
+	HU_TRY(s->backend->commit(s->train));
+	return hu_session_step(s, step + 1);
+}
+
+void
+hu_session_lag(hu_session *s, int back)
+{
+	s->backend->lag(s->train, back);
+}
+
+hu_status
+hu_session_digest(hu_session *s, uint64_t *digest)
+{
+	return s->backend->digest(s->train, digest);
+}
+
+hu_status
+hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int i, hu_tensor *t)
+{
+	if (s->backend->peek) {
+		const hu_tensor *own = s->backend->peek(m, i);
+		if (own) {
+			*t = *own;
+			return HU_OK;
+		}
+	}
+	t->format = p->t[i].format;
+	t->shape = p->t[i].shape;
+	t->n = hu_count(t->shape);
+	t->data = s->read;
+	return s->backend->read(m, i, t->data);
+}
+
+hu_status
+hu_session_read(hu_session *s, int i, hu_tensor *t)
+{
+	return hu_session_read_from(s, s->train, s->programs.train, i, t);
+}
+
+hu_status
+hu_session_scalar(hu_session *s, int i, double *x)
+{
+	hu_tensor t;
+
+	HU_TRY(hu_session_read(s, i, &t));
+	*x = hu_get(&t, 0);
+	return HU_OK;
+}
+
+static hu_status
+read_all(hu_session *s, const int *tensor, int n, void *const *values)
+{
+	if (s->backend->gather)
+		return s->backend->gather(s->train, tensor, n, values);
+	for (int i = 0; i < n; i++)
+		HU_TRY(s->backend->read(s->train, tensor[i], values[i]));
+	return HU_OK;
+}
+
+hu_status
+hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
+{
+	const hu_program *p = s->programs.train;
+	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
+	int *tensor = hu_xmalloc(((size_t)p->nt + 1) * sizeof *tensor), n = 0;
+	void **values = hu_xmalloc(((size_t)p->nt + 1) * sizeof *values);
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < p->nt && st == HU_OK; i++) {
+		t[i].format = p->t[i].format;
+		t[i].shape = p->t[i].shape;
+		t[i].n = hu_count(t[i].shape);
+		if (select && !select[i])
+			continue;
+		t[i].data = hu_alloc(t[i].n * hu_element_size(t[i].format));
+		if (!t[i].data)
+			st = hu_fail(HU_ENOMEM, "no memory to copy %s (%zu elements)", p->t[i].name, t[i].n);
+		tensor[n] = i;
+		values[n++] = t[i].data;
+	}
+	if (st == HU_OK)
+		st = read_all(s, tensor, n, values);
+	free(tensor);
+	free(values);
+	if (st == HU_OK)
+		*out = t;
+	else
+		hu_session_free_tensors(s, t);
+	return st;
+}
+
+void
+hu_session_free_tensors(const hu_session *s, hu_tensor *t)
+{
+	for (int i = 0; t && i < s->programs.train->nt; i++)
+		free(t[i].data);
+	free(t);
+}

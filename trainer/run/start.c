@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/run/start.h"
+
+#include "lib/base/hash.h"
+#include "lib/number/philox.h"
+#include "lib/number/round.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+fill(hu_tensor *t, double x)
+{
+	for (size_t k = 0; k < t->n; k++)
+		hu_put(t, k, x);
+}
+
+static void
+glorot(hu_tensor *t, const char *name, uint64_t seed)
+{
+	hu_format f = hu_format_of(t->format);
+	size_t out = hu_last(t->shape), in = t->shape.d[t->shape.rank - 2], taps = t->n / (in * out);
+	double limit = sqrt(6.0 / ((double)taps * ((double)in + (double)out)));
+	char stream[96];
+
+	snprintf(stream, sizeof stream, "init/%s", name);
+	uint32_t s = hu_fnv1a32(stream);
+	for (size_t k = 0; k < t->n; k++)
+		hu_put(t, k, hu_round(limit * (2 * hu_uniform(hu_random_at(seed, s, 0, k)) - 1), f, HU_RNE, 0, 0));
+}
+
+/* A number of the tensor's format, rounded once. */
+static double
+in_format(const hu_tensor *t, double x)
+{
+	return hu_round(x, hu_format_of(t->format), HU_RNE, 0, 0);
+}
+
+void
+hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
+{
+	const hu_info *info = &p->t[i];
+
+	if (!strcmp(info->role, "w"))
+		glorot(t, info->name, c->seed);
+	else if (!strcmp(info->role, "gamma") || !strcmp(info->role, "rv"))
+		fill(t, 1);
+	else
+		fill(t, 0);
+	if (!strcmp(info->name, "scaler.scale"))
+		hu_put(t, 0, in_format(t, hu_config_first_scale(c)));
+	if (!strcmp(info->name, "optim.clock")) { /* t, beta1^t, beta2^t */
+		hu_put(t, 1, 1);
+		hu_put(t, 2, 1);
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The state a training starts from. */
+#ifndef HU_TRAINER_START_H
+#define HU_TRAINER_START_H
+
+#include "trainer/run/config.h"
+
+/* Values of state tensor I of P, as memory of that tensor (T->data, allocated). Weights: Glorot
+   uniform, limit sqrt(6 / (fan_in + fan_out)), element k = limit * (2u - 1) in double, rounded once
+   to the variable's format, u from stream init/LAYER.w at index k: a function of seed, name and
+   element alone, so no cast and no policy moves it. Biases, beta, means 0; gamma, variances 1. */
+void hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c);
+
+/* Overwrites the parameters and statistics in T (by tensor id, data allocated) from a safetensors
+   file. Names: our own (dense1.w), Keras's (dense1/kernel, bn1/moving_mean, also with a dot for the
+   slash) and PyTorch's (dense1.weight stored [out, in], conv1.weight [out, in, kh, kw],
+   bn1.running_mean). Values are rounded once to the variable's format. HU_EFILE where a
+   parameter is absent or its shape does not fit; statistics may be absent. */
+hu_status hu_start_load(hu_tensor *t, const hu_program *p, const char *path);
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp verify: the promise of bits, checked. */
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
+#include "lib/base/thread.h"
+#include "lib/number/simd.h"
+#include "lib/program/gemm.h"
+#include "trainer/verify/verify.h"
+
+static const hu_opt opts[] = {
+	{ "trace", NULL, NULL, "re-execute each traced call from its recorded inputs and name every element that differs" },
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
+	{ "backend", "NAME", NULL, "where the program runs [the run's own]" },
+	{ "gemm", "WAY", NULL, hu_gemm_help },
+	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
+	{ "steps", "S", NULL, "stop after S steps [all]" },
+	{ "quiet", NULL, NULL, "say it by the exit code alone" },
+	{ "json", NULL, NULL, "print the result as JSON" },
+	{ NULL, NULL, NULL, NULL }
+};
+
+static void
+print_run(const hu_verified *v, const char *dir, int json)
+{
+	if (json) {
+		json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s}", "run", hu_shown(dir), "equal", v->differs == 0, "steps", (json_int_t)v->steps, "first_differing_step", v->differs ? json_integer((json_int_t)v->step) : json_null(), "recorded", v->recorded, "got", v->got);
+		json_dumpf(j, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(j);
+	} else if (v->differs)
+		printf("%s: step %zu is the first that differs: digest %s, recorded %s\n", hu_shown(dir), v->step, v->got, v->recorded);
+	else
+		printf("%s: %zu steps re-executed, every digest is the recorded one\n", hu_shown(dir), v->steps);
+}
+
+static hu_status
+verify_run(const hu_args *a, const hu_run *r, int *differs)
+{
+	hu_verified v = { .steps = 0 };
+	long long steps = 0;
+
+	if (hu_args_given(a, "steps"))
+		HU_TRY(hu_args_int(a, "steps", 1, 1000000000, &steps));
+	HU_TRY(hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps));
+	*differs = v.differs;
+	if (!hu_args_given(a, "quiet") && hu_run_finished(r) != HU_OK)
+		fprintf(stderr, "halfulp verify: warning: %s\n", hu_reason());
+	if (!hu_args_given(a, "quiet"))
+		print_run(&v, r->dir, hu_args_given(a, "json"));
+	return HU_OK;
+}
+
+static hu_status
+verify_trace(const hu_args *a, const hu_run *r, int *differs)
+{
+	hu_differences d = { .list = NULL };
+	int json = hu_args_given(a, "json"), quiet = hu_args_given(a, "quiet");
+	hu_status st = hu_verify_trace(&d, r);
+
+	if (st == HU_OK && json && !quiet) {
+		json_t *j = hu_differences_to_json(&d, r);
+		json_dumpf(j, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(j);
+	} else if (st == HU_OK && !quiet)
+		hu_differences_print(&d, r, stdout);
+	*differs = d.n > 0;
+	hu_differences_release(&d);
+	return st;
+}
+
+static int
+run(const hu_args *a)
+{
+	hu_run r;
+	int differs = 0;
+	long long threads;
+
+	if (hu_args_given(a, "quiet") || hu_args_given(a, "json"))
+		hu_progress_disable();
+	if (a->nrest != 1)
+		return hu_complain(hu_fail(HU_EINVAL, "one RUN is needed"));
+	hu_status st = hu_args_int(a, "threads", 0, 4096, &threads);
+	if (st == HU_OK && hu_args_given(a, "simd"))
+		st = hu_simd_set(hu_args_text(a, "simd"));
+	if (st == HU_OK)
+		st = hu_run_open(&r, a->rest[0]);
+	if (st != HU_OK)
+		return hu_complain(st);
+	hu_threads_set((int)threads);
+	st = hu_args_given(a, "trace") ? verify_trace(a, &r, &differs) : verify_run(a, &r, &differs);
+	hu_run_release(&r);
+	return st != HU_OK ? hu_complain(st) : differs ? HU_EXIT_JUDGED : HU_EXIT_OK;
+}
+
+static int repeats(const void *of) { return !hu_args_given(of, "trace"); }
+static int speaks(const void *of) { return !hu_args_given(of, "quiet"); }
+
+static const hu_opt_need needs[] = {
+	{ "backend gemm steps", repeats, "beside --trace, which runs each traced call alone on the CPU" },
+	{ "json", speaks, "beside --quiet" },
+	{ NULL, NULL, NULL }
+};
+
+const hu_command hu_cmd_verify = {
+	"verify", "[--trace] [OPTION...] RUN",
+	"execute a run again and compare bits; exit 1 names where they differ",
+	"Without --trace the whole training is repeated from its manifest and each step's digest compared\n"
+	"with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
+	"whose inputs differ from their own re-execution too is marked `inherited`.",
+	opts, run, needs
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The whole run again. */
+#include "trainer/verify/verify.h"
+
+#include "lib/base/console/progress.h"
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "trainer/record/manifest.h"
+#include "trainer/run/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hu_status
+check_data(const hu_session *s, const hu_run *r)
+{
+	const char *want = json_string_value(json_object_get(json_object_get(r->manifest, "dataset"), "digest"));
+	char have[24];
+
+	snprintf(have, sizeof have, "0x%016llx", (unsigned long long)hu_dataset_digest(&s->data));
+	if (want && !strcmp(want, have))
+		return HU_OK;
+	return hu_fail(HU_EFILE, "%s: its data had digest %s, %s now has %s: give it the same files back", r->dir, want ? want : "-", s->data.name, have);
+}
+
+static hu_status
+compare(hu_verified *v, hu_session *s, const hu_table *t, size_t steps)
+{
+	int digest = hu_table_column(t, "digest"), step_column = hu_table_column(t, "step");
+	hu_progress bar;
+	hu_status st = HU_OK;
+
+	if (digest < 0)
+		return hu_fail(HU_EFILE, "metrics.tsv: no column digest");
+	hu_progress_start(&bar, "verify", steps);
+	for (size_t step = 0; step < steps && st == HU_OK && !v->differs; step++) {
+		uint64_t got;
+		if (hu_table_real(t, (int)step, step_column) != (double)step)
+			st = hu_fail(HU_EFILE, "metrics.tsv: row %zu is not step %zu", step, step);
+		if (st == HU_OK && (st = hu_session_step(s, step)) == HU_OK)
+			st = hu_session_commit(s, &got);
+		if (st != HU_OK)
+			break;
+		snprintf(v->got, sizeof v->got, "0x%016llx", (unsigned long long)got);
+		snprintf(v->recorded, sizeof v->recorded, "%s", hu_table_cell(t, (int)step, digest));
+		v->steps++;
+		v->step = step;
+		v->differs = strcmp(v->got, v->recorded) != 0;
+		hu_progress_step(&bar, 1);
+	}
+	hu_progress_end(&bar);
+	return st;
+}
+
+static hu_status
+run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
+{
+	hu_dataset data;
+	hu_session s;
+	hu_table t;
+
+	HU_TRY(hu_config_dataset(c, 0, &data));
+	HU_TRY(hu_session_open(&s, c, &data));
+	char *path = hu_path(r->dir, "metrics.tsv");
+	hu_status st = check_data(&s, r);
+	if (st == HU_OK)
+		st = hu_session_start(&s);
+	if (st == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
+		size_t have = (size_t)t.rows;
+		st = have ? compare(v, &s, &t, steps && steps < have ? steps : have) : hu_fail(HU_EFILE, "%s: no step to verify", path);
+		hu_table_release(&t);
+	}
+	free(path);
+	hu_session_close(&s);
+	return st;
+}
+
+static hu_status
+settle_backend(hu_config *c, const char *backend, const char *gemm)
+{
+	int other = backend && strcmp(backend, c->backend);
+
+	if (gemm && !strcmp(other ? backend : c->backend, "cpu"))
+		return hu_refuse("gemm", "on the CPU, which has one way, the call's summation model");
+	if (other && !gemm && c->gemm && !strcmp(c->gemm, "cublas"))
+		return hu_fail(HU_EUNABLE, "the run's products were cuBLAS's, whose bits no other back end has: verify it on %s, or say --gemm", c->backend);
+	if (gemm || other) {
+		free(c->gemm);
+		c->gemm = gemm ? hu_xstrdup(gemm) : NULL;
+	}
+	if (other) {
+		free(c->backend);
+		c->backend = hu_xstrdup(backend);
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, const char *gemm, size_t steps)
+{
+	hu_config c;
+
+	memset(v, 0, sizeof *v);
+	HU_TRY(hu_config_from_json(&c, r->manifest));
+	hu_status st = gemm ? HU_OK : hu_manifest_recall(r->manifest);
+	if (st == HU_OK)
+		st = settle_backend(&c, backend, gemm);
+	if (st == HU_OK)
+		st = run_again(v, r, &c, steps);
+	hu_config_release(&c);
+	return st;
+}

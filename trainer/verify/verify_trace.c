@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Traced calls again, each alone on what it was recorded to have read. */
+#include "lib/base/mem.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
+#include "lib/number/code.h"
+#include "lib/program/exec.h"
+#include "trainer/verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct step { const hu_run *r; size_t number; hu_tensor *t; char *bad; hu_env env; } step;
+
+void
+hu_differences_release(hu_differences *d)
+{
+	free(d->list);
+	memset(d, 0, sizeof *d);
+}
+
+static int
+recorded(const step *s, const hu_call *c)
+{
+	for (int i = 0; i < c->nin; i++)
+		if (!s->t[c->in[i]].data)
+			return 0;
+	for (int i = 0; i < c->nout; i++)
+		if (!s->t[c->out[i]].data)
+			return 0;
+	return 1;
+}
+
+static void
+compare(hu_differences *d, step *s, const hu_call *c, int id, const hu_tensor *was, const hu_tensor *now, int inherited)
+{
+	hu_format f = hu_format_of(was->format);
+
+	d->elements += was->n;
+	for (size_t k = 0; k < was->n; k++) {
+		double a = hu_get(was, k), b = hu_get(now, k);
+		if (hu_bits64(a) == hu_bits64(b))
+			continue;
+		HU_GROW(d->list, d->n, d->cap);
+		d->list[d->n++] = (hu_difference){ s->number, k, c->id, id, a, b, hu_encode(a, f), hu_encode(b, f), inherited };
+		s->bad[id] = 1;
+	}
+}
+
+/* Runs call C into memory of its own; the recorded outputs stay for the calls after it. */
+static hu_status
+again(hu_differences *d, step *s, const hu_call *c, hu_tensor *t)
+{
+	hu_status st = HU_OK;
+	int inherited = 0;
+
+	for (int i = 0; i < c->nin; i++)
+		inherited |= s->bad[c->in[i]];
+	for (int i = 0; i < c->nout; i++) {
+		hu_tensor *o = &t[c->out[i]];
+		o->data = hu_alloc(o->n * hu_element_size(o->format));
+		if (!o->data)
+			st = hu_fail(HU_ENOMEM, "no memory to execute call %d again", c->id);
+	}
+	if (st == HU_OK)
+		st = hu_exec_call(s->r->train, c->id, t, &s->env);
+	for (int i = 0; i < c->nout; i++) {
+		if (st == HU_OK)
+			compare(d, s, c, c->out[i], &s->t[c->out[i]], &t[c->out[i]], inherited);
+		free(t[c->out[i]].data);
+		t[c->out[i]].data = s->t[c->out[i]].data;
+	}
+	d->calls++;
+	return st;
+}
+
+static hu_status
+verify_step(hu_differences *d, const hu_run *r, size_t number, hu_progress *bar)
+{
+	const hu_program *p = r->train;
+	step s = { .r = r, .number = number, .env = { (uint64_t)json_integer_value(json_object_get(r->manifest, "seed")), (uint32_t)number } };
+
+	HU_TRY(hu_run_load_trace(r, number, &s.t));
+	hu_tensor *t = hu_xmalloc((size_t)p->nt * sizeof *t);
+	memcpy(t, s.t, (size_t)p->nt * sizeof *t);
+	s.bad = hu_xcalloc((size_t)p->nt, 1);
+	hu_status st = HU_OK;
+	for (int i = 0; i < p->nc && st == HU_OK; i++) {
+		if (recorded(&s, &p->c[i]))
+			st = again(d, &s, &p->c[i], t);
+		else
+			d->skipped++;
+		hu_progress_step(bar, 1);
+	}
+	free(s.bad);
+	free(t);
+	hu_run_free_trace(r, s.t);
+	return st;
+}
+
+hu_status
+hu_verify_trace(hu_differences *d, const hu_run *r)
+{
+	hu_progress bar;
+	hu_status st = HU_OK;
+
+	memset(d, 0, sizeof *d);
+	if (!r->nstep)
+		return hu_fail(HU_EABSENT, "%s: no step was traced; train with --trace-steps", r->dir);
+	hu_progress_start(&bar, "verify", (size_t)r->nstep * (size_t)r->train->nc);
+	for (int i = 0; i < r->nstep && st == HU_OK; i++)
+		st = verify_step(d, r, r->step[i], &bar);
+	hu_progress_end(&bar);
+	return st;
+}
+
+json_t *
+hu_differences_to_json(const hu_differences *d, const hu_run *r)
+{
+	json_t *list = json_array();
+	char was[24], got[24];
+
+	for (size_t i = 0; i < d->n; i++) {
+		const hu_difference *x = &d->list[i];
+		snprintf(was, sizeof was, "0x%llx", (unsigned long long)x->recorded_bits);
+		snprintf(got, sizeof got, "0x%llx", (unsigned long long)x->got_bits);
+		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:I s:s s:s s:b}", "step", (json_int_t)x->step, "call", x->call, "op", r->train->c[x->call].op->name, "tensor", r->train->t[x->tensor].name, "element", (json_int_t)x->element, "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
+	}
+	return json_pack("{s:s s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls, "skipped_calls", (json_int_t)d->skipped, "elements", (json_int_t)d->elements, "differences", list);
+}
+
+void
+hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f)
+{
+	if (d->n)
+		fprintf(f, "step\tcall\top\ttensor\telement\trecorded\tgot\trecorded_bits\tgot_bits\tinherited\n");
+	for (size_t i = 0; i < d->n; i++) {
+		const hu_difference *x = &d->list[i];
+		fprintf(f, "%zu\t%d\t%s\t%s\t%zu\t%.17g\t%.17g\t0x%llx\t0x%llx\t%d\n", x->step, x->call, r->train->c[x->call].op->name, r->train->t[x->tensor].name, x->element, x->recorded, x->got, (unsigned long long)x->recorded_bits, (unsigned long long)x->got_bits, x->inherited);
+	}
+	fprintf(f, "%s: %zu calls of %d steps executed again, %zu elements compared, %zu differ", hu_shown(r->dir), d->calls, r->nstep, d->elements, d->n);
+	if (d->skipped)
+		fprintf(f, "; %zu calls were not recorded whole", d->skipped);
+	fputc('\n', f);
+}
