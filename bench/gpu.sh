@@ -109,7 +109,7 @@ else
 	if ! test -x "$top/configure"; then
 		(cd "$top" && autoreconf -fi) >"$out/log/autoreconf.txt" 2>&1 || { echo "gpu.sh: autoreconf fails (see $out/log/autoreconf.txt); ./bootstrap installs what a build needs, then call this again" >&2; exit 4; }
 	fi
-	tests=$(cd "$top" && ls t/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/u-gpu.c | sed 's/\.c$//')
+	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/u-gpu.c | sed 's/\.c$//')
 	export top build target tests
 	part build 360 bash -c 'cd "$build" && { test -f Makefile || "$top/configure" -q --with-cuda=yes CUDA_ARCH_FLAGS="-gencode arch=compute_$target,code=sm_$target"; } && make -j"$(nproc)" halfulp $tests'
 	test -x "$halfulp" || { summary; echo "gpu.sh: it does not build; see $out/log/build.txt; ./bootstrap installs what a build needs" >&2; exit 4; }

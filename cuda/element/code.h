@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The quick ways between codes of 1 or 2 bytes, their values as floats, and rounding to
    nearest even: a few integer instructions with constants that depend on the format, equal to
-   lib/number's round.h and code.h bit for bit (t/u-cuda-code.c). They serve formats whose exponents a
+   lib/number's round.h and code.h bit for bit (t/cuda/u-cuda-op.c). They serve formats whose exponents a
    float covers and whose codes are those of IEEE 754 but for what stands at the top. Host and device. */
 #ifndef HU_CUDA_CODE_H
 #define HU_CUDA_CODE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Fused passes: calls of one program that a single pass over memory computes, with every rounding
-   that they name and every output that they have. fusions.def lists them; cuda/fuse_NAME.cu
+   that they name and every output that they have. fusions.def lists them; cuda/fuse/fuse_NAME.cu
    defines a pass; cuda/fuse/plan.c finds its calls. */
 #ifndef HU_CUDA_FUSE_H
 #define HU_CUDA_FUSE_H

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A file includes its own floor and lower ones: base < number < sum, exact < op <
-# program < store < cuda < trainer | analyzers | reports < halfulp.c. The three
+# program < judge < store < cuda < trainer | analyzers | reports < halfulp.c. The three
 # side by side never include each other, nor do sum and exact; t/ and bench/ may
 # include anything. Every quoted include is a path from the top.
 export LC_ALL=C
@@ -11,7 +11,7 @@ top=${srcdir:-.}
 judge() {
 	awk -F: '
 	BEGIN {
-		n = split("lib/base lib/number lib/sum=lib/exact lib/op lib/program lib/store cuda trainer=analyzers=reports halfulp.c", row, " ")
+		n = split("lib/base lib/number lib/sum=lib/exact lib/op lib/program lib/judge lib/store cuda trainer=analyzers=reports halfulp.c", row, " ")
 		for (i = 1; i <= n; i++) { m = split(row[i], side, "="); for (j = 1; j <= m; j++) level[side[j]] = i }
 		level["commands.def"] = n
 	}
@@ -59,6 +59,6 @@ lib/sum/sum.h:lib/exact/dot.h
 trainer/train.c:analyzers/replay.h
 reports/page.c:../lib/base/str.h
 END
-out=$(printf 'trainer/train.c:lib/op/op.h\nlib/op/add.c:lib/op/op.h\nt/u-x.c:trainer/train.h\n' | judge)
+out=$(printf 'trainer/train.c:lib/op/op.h\nlib/op/kind/add.c:lib/op/op.h\nt/u-x.c:trainer/train.h\n' | judge)
 test -z "$out"
 test_is 7 "arrows that may be are not named" $? "$out"

@@ -121,7 +121,7 @@ test_side(const hu_side *side)
 		if (!wanted(row->op))
 			continue;
 		if (!hu_device_kernel(side, row->op)) {
-			ok(0, "%s: %s has a kernel: a file cuda/%s.cu or a row of one", side->name, row->op, row->op);
+			ok(0, "%s: %s has a kernel: a file cuda/kernel/%s.cu or a row of one", side->name, row->op, row->op);
 			continue;
 		}
 		int good = 0, all = 0;

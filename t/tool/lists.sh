@@ -11,16 +11,14 @@ cd "${2:-.}" || exit 4
 # The variable that names FILE, by folder and ending; nothing for what is no source.
 variable_of() {
 	case $1 in
-	t/u-*.c) echo C_TESTS ;;
-	t/x-*.c) echo EXPENSIVE_C_TESTS ;;
-	t/t-*.sh | t/t-*.py) echo SCRIPT_TESTS ;;
-	t/x-*.sh | t/x-*.py) echo EXPENSIVE_SCRIPT_TESTS ;;
-	t/papers/x-*.c) echo EXPENSIVE_C_TESTS ;;
+	t/*/u-*.c) echo C_TESTS ;;
+	t/*/x-*.c) echo EXPENSIVE_C_TESTS ;;
+	t/*/t-*.sh | t/*/t-*.py) echo SCRIPT_TESTS ;;
+	t/*/x-*.sh | t/*/x-*.py) echo EXPENSIVE_SCRIPT_TESTS ;;
 	t/papers/*.c) echo C_TESTS ;;
-	t/papers/x-*.sh) echo EXPENSIVE_SCRIPT_TESTS ;;
 	t/papers/*.sh) echo SCRIPT_TESTS ;;
-	t/*/*.c) echo EXTRA_DIST ;;
-	t/*.c) echo t_libtap_a_SOURCES ;;
+	t/stub/*.c) echo EXTRA_DIST ;;
+	t/*/*.c) echo t_libtap_a_SOURCES ;;
 	bench/gpu.sh) echo EXTRA_DIST ;; # builds for itself
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
@@ -56,7 +54,7 @@ wanted() {
 			test -f "$f" && test "$f" != "$d/local.mk" && test -n "$(variable_of "$f")" && echo "folders.mk include \$(top_srcdir)/$d/local.mk" && break
 		done
 	done
-	ls trainer/cmd_*.c analyzers/cmd_*.c reports/cmd_*.c 2>/dev/null | sed 's|.*/cmd_\(.*\)\.c|commands.def COMMAND(\1)|' | sort
+	find trainer analyzers reports -name "cmd_*.c" 2>/dev/null | sed 's|.*/cmd_\(.*\)\.c|commands.def COMMAND(\1)|' | sort
 }
 
 row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^COMMAND[(]'

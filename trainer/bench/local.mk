@@ -5,6 +5,7 @@ noinst_HEADERS += trainer/bench/benches.def
 libhalfulp_a_SOURCES += trainer/bench/cast.c
 noinst_HEADERS += trainer/bench/cast.h
 libhalfulp_a_SOURCES += trainer/bench/cast_others.c
+libhalfulp_a_SOURCES += trainer/bench/cmd_bench.c
 libhalfulp_a_SOURCES += trainer/bench/gemm.c
 noinst_HEADERS += trainer/bench/gemm.h
 libhalfulp_a_SOURCES += trainer/bench/gemm_one.c

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += trainer/device/ceiling.c
 noinst_HEADERS += trainer/device/ceiling.h
+libhalfulp_a_SOURCES += trainer/device/cmd_doctor.c
 noinst_HEADERS += trainer/device/devices.def
 libhalfulp_a_SOURCES += trainer/device/fits.c
 noinst_HEADERS += trainer/device/fits.h

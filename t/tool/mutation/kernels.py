@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA kernels, compiled for the host: an operator's cuda/OP.cu or, where N is more than it has, a header that it includes; judged
+# CUDA kernels, compiled for the host: an operator's cuda/kernel/OP.cu or, where N is more than it has, a header that it includes; judged
 # by the parity tests. The second mutation of an operator is a missing barrier where it has one.
 import glob
 import os
@@ -14,7 +14,7 @@ class Kernels:
 
     def __init__(self, top):
         self.top = top
-        self.gemm = sorted("t/" + os.path.basename(f)[:-2] for f in glob.glob(os.path.join(top, "t/u-cuda-*.c")) if re.search("gemm|mma", f))
+        self.gemm = sorted("t/cuda/" + os.path.basename(f)[:-2] for f in glob.glob(os.path.join(top, "t/cuda/u-cuda-*.c")) if re.search("gemm|mma", f))
 
     def units(self):
         return [op for op in re.findall(r"^OP\((\w+)\)", open(os.path.join(self.top, "lib/op/ops.def")).read(), re.M)]
@@ -27,7 +27,7 @@ class Kernels:
         return seen
 
     def source(self, op):
-        return "cuda/%s.cu" % op
+        return "cuda/kernel/%s.cu" % op
 
     def mutations(self, op, each, seed):
         """Groups of mutations, and how many of each group are wanted."""

@@ -14,21 +14,21 @@ JUDGES = {
         ("analyzers/run/sweep.c", ["t/analyzers/u-sweep", "t/judge/t-independent.py mlp", "t/judge/t-independent.py faulty"]),
         ("analyzers/run/timeline.c", ["t/judge/t-independent.py faulty", "t/judge/t-independent.py float16", "t/analyzers/t-analyze.sh"]),
         ("lib/judge/propagate.c", ["t/judge/u-propagate", *RUNS, "t/analyzers/t-analyze.sh"]),
-        ("analyzers/exact_step*.c", ["t/judge/u-propagate", *RUNS, "t/analyzers/t-analyze.sh"]),
-        ("analyzers/errors*.c", ["t/judge/u-replay", "t/judge/u-propagate", *RUNS]),
-        ("analyzers/jud*.c", ["t/judge/u-judge", "t/judge/u-replay", "t/judge/u-disagree", *RUNS, "t/analyzers/t-analyze.sh"]),
+        ("lib/judge/exact_step*.c", ["t/judge/u-propagate", *RUNS, "t/analyzers/t-analyze.sh"]),
+        ("lib/judge/errors*.c", ["t/judge/u-replay", "t/judge/u-propagate", *RUNS]),
+        ("lib/judge/jud*.c", ["t/judge/u-judge", "t/judge/u-replay", "t/judge/u-disagree", *RUNS, "t/analyzers/t-analyze.sh"]),
         ("lib/judge/ziv.c", ["t/judge/u-ziv", "t/judge/u-judge", *RUNS]),
         ("lib/judge/verdict.c", ["t/judge/u-judge", "t/judge/u-ziv", *RUNS]),
         ("lib/judge/exact.c", ["t/judge/u-exact-doubles", *RUNS]),
-        ("analyzers/baseline*.c", ["t/judge/t-independent.py baseline", "t/analyzers/t-check.sh", "t/analyzers/u-drift", "t/cli/t-demo.sh"]),
-        ("analyzers/check*.c", ["t/analyzers/t-check.sh", "t/analyzers/u-drift", "t/cli/t-demo.sh"]),
+        ("analyzers/check/baseline*.c", ["t/judge/t-independent.py baseline", "t/analyzers/t-check.sh", "t/analyzers/u-drift", "t/cli/t-demo.sh"]),
+        ("analyzers/check/check*.c", ["t/analyzers/t-check.sh", "t/analyzers/u-drift", "t/cli/t-demo.sh"]),
         ("analyzers/check/cmd_check.c", ["t/analyzers/t-check.sh", "t/cli/t-badinput.sh"]),
         ("analyzers/check/drift.c", ["t/analyzers/u-drift", "t/analyzers/t-check.sh"]),
         ("analyzers/check/cmd_diff.c", ["t/trainer/t-verify.sh", "t/analyzers/t-check.sh", "t/analyzers/t-analyze.sh"]),
         ("analyzers/calc/rows.c", ["t/judge/u-judge", "t/analyzers/t-calc.sh", *RUNS]),
         ("analyzers/*explain*.c", ["t/analyzers/u-explain", "t/analyzers/t-calc.sh", "t/number/t-round-blocks.sh"]),
         ("analyzers/*expr*.c", ["t/analyzers/u-expr", "t/analyzers/t-calc.sh"]),
-        ("analyzers/evaluate*.c", ["t/analyzers/u-expr", "t/analyzers/t-calc.sh"]),
+        ("analyzers/calc/evaluate*.c", ["t/analyzers/u-expr", "t/analyzers/t-calc.sh"]),
         ("analyzers/calc/correct.c", ["t/analyzers/u-correct", "t/analyzers/t-calc.sh"]),
         ("analyzers/*accumulate*.c", ["t/analyzers/t-accumulate.sh", "t/analyzers/t-calc.sh"]),
         ("analyzers/accumulate/terms.c", ["t/analyzers/t-accumulate.sh"]),
@@ -44,7 +44,7 @@ JUDGES = {
         ("analyzers/formats/targets.c", ["t/analyzers/t-probe.sh", "t/analyzers/t-tree.sh"]),
         ("analyzers/*reveal*.c", ["t/sum/u-reveal", "t/analyzers/t-tree.sh"]),
         ("analyzers/*tree*.c", ["t/sum/u-reveal", "t/analyzers/t-tree.sh"]),
-        ("analyzers/*.c", [*RUNS, "t/analyzers/t-analyze.sh", "t/judge/t-engines.sh"]),
+        ("*.c", [*RUNS, "t/analyzers/t-analyze.sh", "t/judge/t-engines.sh"]),
     ],
     "trainer": [
         ("trainer/bench/*.c", ["t/trainer/u-bench", "t/trainer/t-bench.sh"]),
@@ -60,7 +60,7 @@ JUDGES = {
         ("trainer/plan/cmd_plan.c", ["t/trainer/t-plan.sh"]),
         ("trainer/plan/memory.c", ["t/judge/t-independent.py overflow", "t/trainer/t-plan.sh", "t/trainer/t-train.sh"]),
         ("trainer/*verify*.c", ["t/trainer/t-verify.sh", "t/trainer/t-resume.sh"]),
-        ("trainer/start*.c", ["t/trainer/u-start", "t/judge/t-independent.py metrics overflow scaled", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
+        ("trainer/run/start*.c", ["t/trainer/u-start", "t/judge/t-independent.py metrics overflow scaled", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
         ("trainer/optim/*.c", ["t/judge/t-independent.py faulty", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
         ("trainer/model/*.c", ["t/trainer/u-session", "t/judge/t-independent.py faulty", "t/trainer/t-train.sh"]),
         ("trainer/*.c", ["t/trainer/u-session", "t/trainer/t-train.sh", "t/judge/t-independent.py metrics overflow scaled", "t/trainer/t-resume.sh", "t/trainer/t-verify.sh", "t/trainer/t-plan.sh"]),
@@ -71,8 +71,8 @@ JUDGES = {
         ("lib/op/element/moments.c", ["t/op/u-op-values", "t/judge/t-independent.py adam", "t/judge/t-independent.py mlp", *OPS]),
         ("lib/op/contract/contract_workspace.c", ["t/trainer/t-memory.py"]),
         ("lib/op/contract*.c", ["t/op/u-op-values", "t/op/u-conv", "t/op/u-gemm", "t/exact/u-exact-conv", "t/op/u-tc-call", *OPS, *RUNS]),
-        ("lib/op/conv2d*.c", ["t/op/u-conv", "t/op/u-op-values", *OPS]),
-        ("lib/op/scale*.c", ["t/op/u-scaler", "t/op/u-op-values", *OPS, *RUNS]),
+        ("lib/op/*conv2d*.c", ["t/op/u-conv", "t/op/u-op-values", *OPS]),
+        ("lib/op/kind/scale*.c", ["t/op/u-scaler", "t/op/u-op-values", *OPS, *RUNS]),
         ("lib/op/swamp.c", ["t/op/u-op-values", "t/judge/t-independent.py mlp", "t/judge/t-independent.py convnet"]),
         ("lib/op/*_enclose.c", ["t/op/u-enclose", "t/exact/u-exact-enclose", *OPS, *RUNS]),
         ("lib/op/*.c", ["t/op/u-op-values", "t/op/u-enclose", "t/op/u-gradient", *OPS, *RUNS]),
@@ -89,8 +89,8 @@ class Sources:
         self.top, self.name = top, name
 
     def units(self):
-        folder = {"operators": "lib/op"}.get(self.name, self.name)
-        found = [os.path.relpath(os.path.join(d, f), self.top) for d, _, names in os.walk(os.path.join(self.top, folder)) for f in names if f.endswith(".c")]
+        folders = {"operators": ["lib/op"], "analyzers": ["analyzers", "lib/judge"]}.get(self.name, [self.name])
+        found = [os.path.relpath(os.path.join(d, f), self.top) for folder in folders for d, _, names in os.walk(os.path.join(self.top, folder)) for f in names if f.endswith(".c")]
         return sorted(f for f in found if not any(fnmatch.fnmatch(f, p) for p in LEFT_OUT))
 
     def source(self, unit):

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/accumulate/accumulate_run.c
+noinst_HEADERS += analyzers/accumulate/accumulate_run.h
+libhalfulp_a_SOURCES += analyzers/accumulate/cmd_accumulate.c
+libhalfulp_a_SOURCES += analyzers/accumulate/terms.c
+noinst_HEADERS += analyzers/accumulate/terms.h

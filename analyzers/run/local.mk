@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/run/accumulate_what_if.c
+libhalfulp_a_SOURCES += analyzers/run/again.c
+noinst_HEADERS += analyzers/run/again.h
+libhalfulp_a_SOURCES += analyzers/run/analysis.c
+noinst_HEADERS += analyzers/run/analyzer.h
+noinst_HEADERS += analyzers/run/analyzers.def
+libhalfulp_a_SOURCES += analyzers/run/cmd_analyze.c
+libhalfulp_a_SOURCES += analyzers/run/exponents.c
+noinst_HEADERS += analyzers/run/exponents.h
+libhalfulp_a_SOURCES += analyzers/run/loss_scale.c
+libhalfulp_a_SOURCES += analyzers/run/replay.c
+libhalfulp_a_SOURCES += analyzers/run/state.c
+libhalfulp_a_SOURCES += analyzers/run/summary.c
+libhalfulp_a_SOURCES += analyzers/run/swamping.c
+libhalfulp_a_SOURCES += analyzers/run/sweep.c
+noinst_HEADERS += analyzers/run/sweep.h
+libhalfulp_a_SOURCES += analyzers/run/timeline.c
+noinst_HEADERS += analyzers/run/timeline.h
+libhalfulp_a_SOURCES += analyzers/run/underflow.c

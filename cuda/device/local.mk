@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+
+NO_CUDA_SOURCES += cuda/device/absent.c
+noinst_HEADERS += cuda/device/capabilities.def
+libhalfulp_a_SOURCES += cuda/device/capability.c
+noinst_HEADERS += cuda/device/capability.h
+libhalfulp_a_SOURCES += cuda/device/counted.c
+CUDA_SOURCES += cuda/device/device.cu
+noinst_HEADERS += cuda/device/device.h
+noinst_HEADERS += cuda/device/launch.h
+CUDA_SOURCES += cuda/device/memory.cu
+CUDA_SOURCES += cuda/device/queue.cu
+CUDA_SOURCES += cuda/device/selftest.cu
+libhalfulp_a_SOURCES += cuda/device/verdict.c
+noinst_HEADERS += cuda/device/verdict.h

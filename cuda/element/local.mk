@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_HEADERS += cuda/element/code.h
+noinst_HEADERS += cuda/element/kernel.h
+noinst_HEADERS += cuda/element/many.cuh
+noinst_HEADERS += cuda/element/map.cuh
+noinst_HEADERS += cuda/element/norm.cuh
+noinst_HEADERS += cuda/element/norm_dx.cuh
+noinst_HEADERS += cuda/element/pool.cuh
+noinst_HEADERS += cuda/element/reduce.cuh
+CUDA_SOURCES += cuda/element/round.cu
+noinst_HEADERS += cuda/element/scalar.cuh
+noinst_HEADERS += cuda/element/scaled.cuh
+noinst_HEADERS += cuda/element/search.cuh
+noinst_HEADERS += cuda/element/short.h
+CUDA_SOURCES += cuda/element/stat.cu
+noinst_HEADERS += cuda/element/stat.h
+noinst_HEADERS += cuda/element/store.h
+noinst_HEADERS += cuda/element/update.cuh

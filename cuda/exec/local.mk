@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += cuda/exec/allocation.c
+libhalfulp_a_SOURCES += cuda/exec/backend.c
+noinst_HEADERS += cuda/exec/backend.h
+libhalfulp_a_SOURCES += cuda/exec/feed.c
+libhalfulp_a_SOURCES += cuda/exec/gather.c
+libhalfulp_a_SOURCES += cuda/exec/graph.c
+libhalfulp_a_SOURCES += cuda/exec/launch_stage.c
+CUDA_SOURCES += cuda/exec/look.cu
+libhalfulp_a_SOURCES += cuda/exec/machine.c
+noinst_HEADERS += cuda/exec/machine.h
+noinst_HEADERS += cuda/exec/machine_parts.h
+libhalfulp_a_SOURCES += cuda/exec/out_of_memory.c
+libhalfulp_a_SOURCES += cuda/exec/profile.c
+libhalfulp_a_SOURCES += cuda/exec/readback.c
+noinst_HEADERS += cuda/exec/side.h
+libhalfulp_a_SOURCES += cuda/exec/single.c
+libhalfulp_a_SOURCES += cuda/exec/stages.c
+libhalfulp_a_SOURCES += cuda/exec/transfer.c
+noinst_HEADERS += cuda/exec/transfer.h

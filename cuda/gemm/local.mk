@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += cuda/gemm/cublas.c
+noinst_HEADERS += cuda/gemm/cublas.h
+libhalfulp_a_SOURCES += cuda/gemm/cublas_bound.c
+CUDA_SOURCES += cuda/gemm/cublas_check.cu
+libhalfulp_a_SOURCES += cuda/gemm/cublas_words.c
+noinst_HEADERS += cuda/gemm/gemm.cuh
+CUDA_SOURCES += cuda/gemm/gemm_cublas.cu
+noinst_HEADERS += cuda/gemm/gemm_cublas.cuh
+noinst_HEADERS += cuda/gemm/gemm_mma.cuh
+noinst_HEADERS += cuda/gemm/gemm_mma_wide.cuh
+CUDA_SOURCES += cuda/gemm/gemm_parts.cu
+CUDA_SOURCES += cuda/gemm/gemm_plain.cu
+noinst_HEADERS += cuda/gemm/gemm_plain.cuh
+noinst_HEADERS += cuda/gemm/gemm_run.cuh
+noinst_HEADERS += cuda/gemm/gemm_tile.cuh
+noinst_HEADERS += cuda/gemm/gemm_tile_wide.cuh
+CUDA_SOURCES += cuda/gemm/gemm_turn.cu
+noinst_HEADERS += cuda/gemm/gemm_wgmma.cuh
+noinst_HEADERS += cuda/gemm/mma.h
+noinst_HEADERS += cuda/gemm/stage.h
+noinst_HEADERS += cuda/gemm/wgmma.h

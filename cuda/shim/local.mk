@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SHIM_SOURCES += cuda/shim/shim.cc
+noinst_HEADERS += cuda/shim/shim.h
+noinst_HEADERS += cuda/shim/shim_engine.h
+SHIM_SOURCES += cuda/shim/shim_fiber.cc
+SHIM_SOURCES += cuda/shim/shim_mma.cc
+SHIM_SOURCES += cuda/shim/shim_probe.cc
+SHIM_SOURCES += cuda/shim/shim_queue.cc
+SHIM_SOURCES += cuda/shim/shim_shared.cc
+SHIM_SOURCES += cuda/shim/shim_state.cc
+SHIM_SOURCES += cuda/shim/shim_wgmma.cc

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/judge/engine.c
+noinst_HEADERS += lib/judge/engine.h
+libhalfulp_a_SOURCES += lib/judge/errors.c
+noinst_HEADERS += lib/judge/errors.h
+libhalfulp_a_SOURCES += lib/judge/errors_step.c
+libhalfulp_a_SOURCES += lib/judge/exact.c
+noinst_HEADERS += lib/judge/exact.h
+libhalfulp_a_SOURCES += lib/judge/exact_step.c
+noinst_HEADERS += lib/judge/exact_step.h
+libhalfulp_a_SOURCES += lib/judge/exact_step_values.c
+libhalfulp_a_SOURCES += lib/judge/harm.c
+noinst_HEADERS += lib/judge/harm.h
+libhalfulp_a_SOURCES += lib/judge/judge.c
+noinst_HEADERS += lib/judge/judge.h
+libhalfulp_a_SOURCES += lib/judge/judged.c
+libhalfulp_a_SOURCES += lib/judge/propagate.c
+noinst_HEADERS += lib/judge/propagate.h
+libhalfulp_a_SOURCES += lib/judge/verdict.c
+noinst_HEADERS += lib/judge/verdict.h
+noinst_HEADERS += lib/judge/verdict.inc
+libhalfulp_avx2_a_SOURCES += lib/judge/verdict_avx2.c
+libhalfulp_avx512_a_SOURCES += lib/judge/verdict_avx512.c
+libhalfulp_a_SOURCES += lib/judge/ziv.c
+noinst_HEADERS += lib/judge/ziv.h

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/number/bulk/bulk.c
+noinst_HEADERS += lib/number/bulk/bulk.h
+noinst_HEADERS += lib/number/bulk/bulk.inc
+libhalfulp_avx2_a_SOURCES += lib/number/bulk/bulk_avx2.c
+libhalfulp_avx512_a_SOURCES += lib/number/bulk/bulk_avx512.c
+noinst_HEADERS += lib/number/bulk/bulk_code.inc
+noinst_HEADERS += lib/number/bulk/bulk_draw.inc
+noinst_HEADERS += lib/number/bulk/bulk_draw_loop.inc
+noinst_HEADERS += lib/number/bulk/bulk_encode.inc
+noinst_HEADERS += lib/number/bulk/bulk_loop.inc
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_neon.c
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_pack.c
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_plan.c
+noinst_HEADERS += lib/number/bulk/bulk_random.inc
+noinst_HEADERS += lib/number/bulk/bulk_round.inc
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_run.c
+libhalfulp_a_SOURCES += lib/number/bulk/bulk_scalar.c
+noinst_HEADERS += lib/number/bulk/bulk_table.h
+noinst_HEADERS += lib/number/bulk/bulk_upward.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_avx2.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_avx512.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_neon.h
+noinst_HEADERS += lib/number/bulk/bulk_vec_plain.h

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/op/contract/contract.c
+noinst_HEADERS += lib/op/contract/contract.h
+noinst_HEADERS += lib/op/contract/contract.inc
+libhalfulp_a_SOURCES += lib/op/contract/contract_enclose.c
+libhalfulp_a_SOURCES += lib/op/contract/contract_exact.c
+noinst_HEADERS += lib/op/contract/contract_exact.h
+libhalfulp_a_SOURCES += lib/op/contract/contract_judge.c
+libhalfulp_a_SOURCES += lib/op/contract/contract_lanes.c
+noinst_HEADERS += lib/op/contract/contract_lanes.inc
+libhalfulp_a_SOURCES += lib/op/contract/contract_low.c
+noinst_HEADERS += lib/op/contract/contract_low.h
+libhalfulp_a_SOURCES += lib/op/contract/contract_runs.c
+noinst_HEADERS += lib/op/contract/contract_runs.h
+libhalfulp_a_SOURCES += lib/op/contract/contract_some.c
+libhalfulp_a_SOURCES += lib/op/contract/contract_tc.c
+libhalfulp_a_SOURCES += lib/op/contract/contract_workspace.c
+libhalfulp_a_SOURCES += lib/op/contract/conv.c
+noinst_HEADERS += lib/op/contract/conv.h

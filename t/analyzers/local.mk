@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SCRIPT_TESTS += t/analyzers/t-accumulate.sh
+SCRIPT_TESTS += t/analyzers/t-analyze.sh
+SCRIPT_TESTS += t/analyzers/t-calc.sh
+SCRIPT_TESTS += t/analyzers/t-check.sh
+SCRIPT_TESTS += t/analyzers/t-inspect-columns.py
+SCRIPT_TESTS += t/analyzers/t-inspect.sh
+SCRIPT_TESTS += t/analyzers/t-op-got.py
+SCRIPT_TESTS += t/analyzers/t-op-modes.py
+SCRIPT_TESTS += t/analyzers/t-op-refuse.sh
+SCRIPT_TESTS += t/analyzers/t-op-scaled.sh
+SCRIPT_TESTS += t/analyzers/t-op.sh
+SCRIPT_TESTS += t/analyzers/t-probe.sh
+SCRIPT_TESTS += t/analyzers/t-tree.sh
+SCRIPT_TESTS += t/analyzers/t-what-if.sh
+C_TESTS += t/analyzers/u-correct
+C_TESTS += t/analyzers/u-drift
+C_TESTS += t/analyzers/u-explain
+C_TESTS += t/analyzers/u-expr
+C_TESTS += t/analyzers/u-sweep

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_HEADERS += t/number/fma-vectors.inc
+SCRIPT_TESTS += t/number/t-fastmath.sh
+SCRIPT_TESTS += t/number/t-frames.sh
+SCRIPT_TESTS += t/number/t-round-blocks.sh
+C_TESTS += t/number/u-arith-wide
+C_TESTS += t/number/u-arith
+C_TESTS += t/number/u-block
+C_TESTS += t/number/u-bulk-draw
+C_TESTS += t/number/u-bulk-large
+C_TESTS += t/number/u-bulk
+C_TESTS += t/number/u-code
+C_TESTS += t/number/u-count
+C_TESTS += t/number/u-elementary
+C_TESTS += t/number/u-fastmath
+C_TESTS += t/number/u-format
+C_TESTS += t/number/u-philox
+C_TESTS += t/number/u-round
+C_TESTS += t/number/u-screen
+C_TESTS += t/number/u-stochastic
+EXPENSIVE_C_TESTS += t/number/x-number-arith
+EXPENSIVE_C_TESTS += t/number/x-number-elementary
+EXPENSIVE_C_TESTS += t/number/x-number-f16c
+EXPENSIVE_SCRIPT_TESTS += t/number/x-number-neon.sh
+EXPENSIVE_C_TESTS += t/number/x-number-round

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SCRIPT_TESTS += t/program/t-gemm.sh
+C_TESTS += t/program/u-program
+C_TESTS += t/program/u-team-step

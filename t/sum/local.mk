@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+
+C_TESTS += t/sum/u-reveal
+C_TESTS += t/sum/u-roundings
+C_TESTS += t/sum/u-sum-random
+C_TESTS += t/sum/u-sum-text
+C_TESTS += t/sum/u-sum
+C_TESTS += t/sum/u-tc-panel
+C_TESTS += t/sum/u-tc-scaled
+C_TESTS += t/sum/u-tc-vectors
+C_TESTS += t/sum/u-tc

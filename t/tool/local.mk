@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += t/tool/lists.sh
+EXTRA_DIST += t/tool/mutate.py
+noinst_HEADERS += t/tool/progress.h
+EXTRA_DIST += t/tool/run.sh
+t_libtap_a_SOURCES += t/tool/tap.c
+noinst_HEADERS += t/tool/tap.h
+EXTRA_DIST += t/tool/tap.sh
+EXPENSIVE_SCRIPT_TESTS += t/tool/x-mutate.sh

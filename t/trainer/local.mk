@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SCRIPT_TESTS += t/trainer/t-at-least.py
+SCRIPT_TESTS += t/trainer/t-bench.sh
+SCRIPT_TESTS += t/trainer/t-compare.sh
+SCRIPT_TESTS += t/trainer/t-doctor.sh
+SCRIPT_TESTS += t/trainer/t-lock.sh
+SCRIPT_TESTS += t/trainer/t-memory.py
+SCRIPT_TESTS += t/trainer/t-plan.sh
+SCRIPT_TESTS += t/trainer/t-published.py
+SCRIPT_TESTS += t/trainer/t-resume.sh
+SCRIPT_TESTS += t/trainer/t-torch.py
+SCRIPT_TESTS += t/trainer/t-train.sh
+SCRIPT_TESTS += t/trainer/t-verify.sh
+SCRIPT_TESTS += t/trainer/t-why-claims.py
+SCRIPT_TESTS += t/trainer/t-why-it-paid.sh
+C_TESTS += t/trainer/u-bench
+C_TESTS += t/trainer/u-digits
+C_TESTS += t/trainer/u-energy
+C_TESTS += t/trainer/u-gpu
+C_TESTS += t/trainer/u-session
+C_TESTS += t/trainer/u-start
+EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh

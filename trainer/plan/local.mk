@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += trainer/plan/cmd_compare.c
+libhalfulp_a_SOURCES += trainer/plan/cmd_plan.c
+libhalfulp_a_SOURCES += trainer/plan/compare.c
+noinst_HEADERS += trainer/plan/compare.h
+libhalfulp_a_SOURCES += trainer/plan/memory.c
+noinst_HEADERS += trainer/plan/memory.h

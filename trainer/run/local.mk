@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += trainer/run/build.c
+noinst_HEADERS += trainer/run/build.h
+libhalfulp_a_SOURCES += trainer/run/cmd_train.c
+libhalfulp_a_SOURCES += trainer/run/config.c
+noinst_HEADERS += trainer/run/config.h
+libhalfulp_a_SOURCES += trainer/run/evaluate.c
+libhalfulp_a_SOURCES += trainer/run/idle.c
+noinst_HEADERS += trainer/run/idle.h
+libhalfulp_a_SOURCES += trainer/run/loop.c
+noinst_HEADERS += trainer/run/loop.h
+libhalfulp_a_SOURCES += trainer/run/need.c
+noinst_HEADERS += trainer/run/need.h
+libhalfulp_a_SOURCES += trainer/run/session.c
+noinst_HEADERS += trainer/run/session.h
+libhalfulp_a_SOURCES += trainer/run/start.c
+noinst_HEADERS += trainer/run/start.h
+libhalfulp_a_SOURCES += trainer/run/start_load.c
