@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct { const char *name; hu_figure_scope scope; const char *query, *title, *caption; } rows[] = {
-#define FIGURE(name, scope, query, title, caption) { name, scope, query, title, caption },
+#define FIGURE(name, scope, query, title, caption) { name, HU_FIGURE_##scope, query, title, caption },
 #include "reports/figures.def"
 #undef FIGURE
 };
@@ -51,12 +51,12 @@ add(hu_figures *f, int row, int run, const hu_report_runs *runs)
 	g->scope = rows[row].scope;
 	g->run = run;
 	g->stem = run > 0 ? hu_xprintf("%s-%d", g->name, run + 1) : hu_xstrdup(g->name);
-	if (g->scope == COMPARED && runs->n < 2) {
+	if (g->scope == HU_FIGURE_COMPARED && runs->n < 2) {
 		g->why = hu_xstrdup("it compares runs and there is one");
 		return HU_OK;
 	}
 	HU_TRY(select_parts(g, rows[row].query, run < 0 ? runs->dir : runs->dir + run, run < 0 ? runs->n : 1));
-	if (g->scope == COMPARED && g->why && g->part[0].empty && !strncmp(g->why, "every value", 11)) {
+	if (g->scope == HU_FIGURE_COMPARED && g->why && g->part[0].empty && !strncmp(g->why, "every value", 11)) {
 		free(g->why);
 		g->why = hu_xstrdup("the runs do not differ in a single bit of their loss");
 	}
@@ -71,7 +71,7 @@ hu_figures_select(hu_figures *f, const hu_report_runs *runs)
 	f->n = 0;
 	f->at = hu_xcalloc((size_t)(NROWS * runs->n), sizeof *f->at);
 	for (int row = 0; row < NROWS && st == HU_OK; row++) {
-		if (rows[row].scope != EACH)
+		if (rows[row].scope != HU_FIGURE_EACH)
 			st = add(f, row, -1, runs);
 		else
 			for (int run = 0; run < runs->n && st == HU_OK; run++)

@@ -8,7 +8,7 @@
 #include "reports/runs.h"
 #include "reports/select.h"
 
-typedef enum hu_figure_scope { EACH, ALL, COMPARED } hu_figure_scope;
+typedef enum hu_figure_scope { HU_FIGURE_EACH, HU_FIGURE_ALL, HU_FIGURE_COMPARED } hu_figure_scope;
 
 enum { HU_FIGURE_PARTS = 4 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct { const char *prefix; hu_column_kind kind; const char *suffix; } kinds[] = {
-	{ "id:", ID, "_id" }, { "max:", MAX, "" }, { "sum:", SUM, "" }, { "mean:", MEAN, "" }, { "smooth:", SMOOTH, "_smooth" },
-	{ "diff:", DIFF, "_difference" }, { "label:", LABEL, "_label" }, { "emin:", EMIN, NULL }, { "emax:", EMAX, NULL }, { "precision:", PRECISION, NULL },
+	{ "id:", HU_COLUMN_ID, "_id" }, { "max:", HU_COLUMN_MAX, "" }, { "sum:", HU_COLUMN_SUM, "" }, { "mean:", HU_COLUMN_MEAN, "" }, { "smooth:", HU_COLUMN_SMOOTH, "_smooth" },
+	{ "diff:", HU_COLUMN_DIFF, "_difference" }, { "label:", HU_COLUMN_LABEL, "_label" }, { "emin:", HU_COLUMN_EMIN, NULL }, { "emax:", HU_COLUMN_EMAX, NULL }, { "precision:", HU_COLUMN_PRECISION, NULL },
 };
 
 static void
@@ -16,7 +16,7 @@ add_column(hu_selection *s, hu_query *q, char *word)
 {
 	HU_ASSERT(s->columns < HU_SELECT_COLUMNS);
 	hu_query_column *c = &q->column[s->columns];
-	*c = (hu_query_column){ strcmp(word, "run") ? PLAIN : RUN, word, NULL, -1, -1 };
+	*c = (hu_query_column){ strcmp(word, "run") ? HU_COLUMN_PLAIN : HU_COLUMN_RUN, word, NULL, -1, -1 };
 	const char *suffix = "";
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (!strncmp(word, kinds[i].prefix, strlen(kinds[i].prefix))) {
@@ -29,9 +29,9 @@ add_column(hu_selection *s, hu_query *q, char *word)
 		*colon = 0;
 		c->weight = colon + 1;
 	}
-	q->grouped |= c->kind == MAX || c->kind == SUM || c->kind == MEAN;
-	q->diff |= c->kind == DIFF;
-	if (c->kind == ID)
+	q->grouped |= c->kind == HU_COLUMN_MAX || c->kind == HU_COLUMN_SUM || c->kind == HU_COLUMN_MEAN;
+	q->diff |= c->kind == HU_COLUMN_DIFF;
+	if (c->kind == HU_COLUMN_ID)
 		s->level[s->levels++].column = c->source;
 	s->column[s->columns++] = suffix ? hu_xprintf("%s%s", c->source, suffix) : hu_xprintf("%.*s", (int)strcspn(word, ":"), word);
 }
@@ -80,7 +80,7 @@ hu_query_resolve(hu_query *q, const hu_table *t, const char *path)
 {
 	for (int i = 0; i < q->columns; i++) {
 		hu_query_column *c = &q->column[i];
-		if (c->kind != RUN)
+		if (c->kind != HU_COLUMN_RUN)
 			HU_TRY(find_column(t, path, c->source, &c->at));
 		if (c->weight)
 			HU_TRY(find_column(t, path, c->weight, &c->weight_at));

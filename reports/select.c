@@ -138,7 +138,7 @@ format_number(const char *path, const char *name, hu_column_kind k, double *x)
 	if (hu_format_find(name, &id) != HU_OK)
 		return hu_fail(HU_EFILE, "%s: unknown number format '%s'; made by a newer version?", path, name);
 	hu_format f = hu_format_of(id);
-	*x = k == EMIN ? f.emin : k == EMAX ? f.emax : f.p;
+	*x = k == HU_COLUMN_EMIN ? f.emin : k == HU_COLUMN_EMAX ? f.emax : f.p;
 	return HU_OK;
 }
 
@@ -150,9 +150,9 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 	for (int i = 0; i < w->q.columns; i++, c++) {
 		const hu_query_column *p = &w->q.column[i];
 		double x = NAN, weight = 1, other;
-		if (p->kind == PLAIN || p->kind == ID || p->kind == RUN || p->kind == LABEL)
+		if (p->kind == HU_COLUMN_PLAIN || p->kind == HU_COLUMN_ID || p->kind == HU_COLUMN_RUN || p->kind == HU_COLUMN_LABEL)
 			continue;
-		if (p->kind >= EMIN) {
+		if (p->kind >= HU_COLUMN_EMIN) {
 			HU_TRY(format_number(path, hu_table_cell(t, r, p->at), p->kind, &x));
 			c->x = x;
 			c->any = 1;
@@ -161,7 +161,7 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 		HU_TRY(number(s, t, path, r, p->at, &x));
 		if (p->weight)
 			HU_TRY(number(s, t, path, r, p->weight_at, &weight));
-		if (p->kind == DIFF) {
+		if (p->kind == HU_COLUMN_DIFF) {
 			int b = base_row(w, hu_table_cell(t, r, hu_table_column(t, "step")));
 			int at = hu_table_column(&w->base, p->source);
 			if (b < 0 || at < 0)
@@ -171,13 +171,13 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 		}
 		if (isnan(x) || isnan(weight))
 			continue;
-		if (p->kind == SMOOTH)
+		if (p->kind == HU_COLUMN_SMOOTH)
 			x = w->smooth[i] = isnan(w->smooth[i]) ? x : w->smooth[i] + w->share * (x - w->smooth[i]);
-		if (p->kind == MAX)
+		if (p->kind == HU_COLUMN_MAX)
 			c->x = c->any && c->x > x ? c->x : x;
-		else if (p->kind == SUM)
+		else if (p->kind == HU_COLUMN_SUM)
 			c->x += x;
-		else if (p->kind == MEAN) {
+		else if (p->kind == HU_COLUMN_MEAN) {
 			c->x += x * weight;
 			c->weight += weight;
 		} else
@@ -208,9 +208,9 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 	hu_str_init(&key);
 	for (int i = 0; i < w->q.columns; i++) {
 		hu_column_kind k = w->q.column[i].kind;
-		if (k == PLAIN || k == ID || k == LABEL)
+		if (k == HU_COLUMN_PLAIN || k == HU_COLUMN_ID || k == HU_COLUMN_LABEL)
 			hu_str_addf(&key, "%s\t%s\t", hu_table_cell(t, r, w->q.column[i].at), hu_table_cell(t, r, w->q.column[i].weight_at));
-		else if (k == RUN)
+		else if (k == HU_COLUMN_RUN)
 			hu_str_addf(&key, "%d\t", run);
 	}
 	size_t before = w->rows, out = row_of(w, key.s);
@@ -218,15 +218,15 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 		cell *c = w->row + out * (size_t)w->q.columns;
 		for (int i = 0, l = 0; i < w->q.columns; i++, c++) {
 			hu_column_kind k = w->q.column[i].kind;
-			if (k == RUN)
+			if (k == HU_COLUMN_RUN)
 				c->text = hu_xprintf("%d", run);
-			else if (k == ID)
+			else if (k == HU_COLUMN_ID)
 				c->text = hu_xprintf("%d", level_of_cells(&s->level[l++], t, r, &w->q.column[i]));
-			else if (k == LABEL) {
+			else if (k == HU_COLUMN_LABEL) {
 				char *brief = hu_abbreviate(hu_table_cell(t, r, w->q.column[i].at), HU_LABEL);
 				c->text = w->q.column[i].weight ? hu_xprintf("%s  %s", brief, hu_table_cell(t, r, w->q.column[i].weight_at)) : hu_xstrdup(brief);
 				free(brief);
-			} else if (k == PLAIN) {
+			} else if (k == HU_COLUMN_PLAIN) {
 				const char *text = hu_table_cell(t, r, w->q.column[i].at);
 				int bad = hu_match("nan,-nan,inf,-inf", text);
 				s->nonfinite += (size_t)bad;
@@ -281,7 +281,7 @@ finish_cell(const hu_query_column *p, cell *c)
 {
 	if (c->text)
 		return;
-	if (p->kind == MEAN && c->any)
+	if (p->kind == HU_COLUMN_MEAN && c->any)
 		c->x = c->weight > 0 ? c->x / c->weight : NAN;
 	if (!c->any || !isfinite(c->x)) {
 		c->text = hu_xstrdup("-");

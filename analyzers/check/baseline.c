@@ -28,10 +28,10 @@ hu_baseline_number(const char *text, double *x)
 }
 
 void
-hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_side side, hu_format_id format)
+hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_baseline_side side, hu_format_id format)
 {
 	HU_GROW(b->q, b->n, b->cap);
-	hu_quantity *q = &b->q[b->n++];
+	hu_baseline_quantity *q = &b->q[b->n++];
 	q->key = hu_xstrdup(key);
 	q->text = hu_xstrdup(text);
 	q->number = hu_baseline_number(text, &q->value);
@@ -56,7 +56,7 @@ hu_baseline_set(hu_baseline *b, const char *key, const char *fmt, ...)
 static int
 by_key(const void *a, const void *b)
 {
-	return strcmp(((const hu_quantity *)a)->key, ((const hu_quantity *)b)->key);
+	return strcmp(((const hu_baseline_quantity *)a)->key, ((const hu_baseline_quantity *)b)->key);
 }
 
 void
@@ -66,10 +66,10 @@ hu_baseline_sort(hu_baseline *b)
 		qsort(b->q, b->n, sizeof *b->q, by_key);
 }
 
-const hu_quantity *
+const hu_baseline_quantity *
 hu_baseline_find(const hu_baseline *b, const char *key)
 {
-	hu_quantity probe = { .key = (char *)(size_t)key };
+	hu_baseline_quantity probe = { .key = (char *)(size_t)key };
 
 	return b->n ? bsearch(&probe, b->q, b->n, sizeof *b->q, by_key) : NULL;
 }
@@ -84,7 +84,7 @@ hu_baseline_env(const hu_baseline *b, const char *key)
 }
 
 static void
-drop(hu_quantity *q)
+drop(hu_baseline_quantity *q)
 {
 	free(q->key);
 	free(q->text);
@@ -106,13 +106,13 @@ hu_baseline_release(hu_baseline *b)
 
 /* Noise of one quantity over all runs. */
 static void
-measure(hu_quantity *q, const hu_baseline *more, size_t n)
+measure(hu_baseline_quantity *q, const hu_baseline *more, size_t n)
 {
 	long double sum = q->value, sum2 = 0;
 	int same = 1, all = 1;
 
 	for (size_t k = 0; k < n; k++) {
-		const hu_quantity *o = hu_baseline_find(&more[k], q->key);
+		const hu_baseline_quantity *o = hu_baseline_find(&more[k], q->key);
 		all &= o != NULL;
 		same &= o && !strcmp(o->text, q->text);
 		sum += o ? o->value : NAN;
@@ -120,7 +120,7 @@ measure(hu_quantity *q, const hu_baseline *more, size_t n)
 	long double mean = sum / (long double)(n + 1);
 	sum2 = (q->value - mean) * (q->value - mean);
 	for (size_t k = 0; k < n; k++) {
-		const hu_quantity *o = hu_baseline_find(&more[k], q->key);
+		const hu_baseline_quantity *o = hu_baseline_find(&more[k], q->key);
 		sum2 += o ? (o->value - mean) * (o->value - mean) : 0;
 	}
 	if (!all || (!same && !isfinite((double)sum2)))
@@ -138,7 +138,7 @@ hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n)
 		measure(&b->q[i], more, n);
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < more[k].n; i++) {
-			const hu_quantity *q = &more[k].q[i];
+			const hu_baseline_quantity *q = &more[k].q[i];
 			if (hu_baseline_find(b, q->key))
 				continue;
 			hu_baseline_add(b, q->key, q->text, HU_SIDE_ANY, q->format);

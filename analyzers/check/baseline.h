@@ -10,22 +10,22 @@ enum { HU_BASELINE_VERSION = 2 };   /* 2: number of rows and checksum in the hea
 
 /* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
    the noise did not agree on it, or on its being there; it is listed and not compared. */
-typedef enum hu_side { HU_SIDE_BOTH, HU_SIDE_UP, HU_SIDE_DOWN, HU_SIDE_ANY, HU_SIDES } hu_side;
+typedef enum hu_baseline_side { HU_SIDE_BOTH, HU_SIDE_UP, HU_SIDE_DOWN, HU_SIDE_ANY, HU_SIDES } hu_baseline_side;
 
-typedef struct hu_quantity {
+typedef struct hu_baseline_quantity {
 	char *key;                 /* table/step/layer/call/tensor/column */
 	char *text;                /* its value as the table has it; "-" where not measured */
 	double value;              /* NaN where the text is no number */
 	int number;                /* the text is a number, NaN included */
-	hu_side side;
+	hu_baseline_side side;
 	hu_format_id format;       /* whose ulps differences are told in */
 	double ulps, noise;        /* allowed: this many of them; this absolute difference */
-} hu_quantity;
+} hu_baseline_quantity;
 
 typedef struct hu_setting { char *key, *value; } hu_setting;
 
 typedef struct hu_baseline {
-	hu_quantity *q;            /* by ascending key */
+	hu_baseline_quantity *q;            /* by ascending key */
 	size_t n, cap;
 	hu_setting *env;           /* environment block: version, compiler, device, seed, hashes of sums and casts, … */
 	size_t nenv, envcap;
@@ -48,14 +48,14 @@ hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t
 /* REASON: why this is right; who and which commit are added. */
 hu_status hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured);
 void hu_baseline_release(hu_baseline *b);
-const hu_quantity *hu_baseline_find(const hu_baseline *b, const char *key);
+const hu_baseline_quantity *hu_baseline_find(const hu_baseline *b, const char *key);
 const char *hu_baseline_env(const hu_baseline *b, const char *key);    /* NULL where absent */
 
 /* For collectors. */
-void hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_side side, hu_format_id format);
+void hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_baseline_side side, hu_format_id format);
 void hu_baseline_set(hu_baseline *b, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hu_baseline_sort(hu_baseline *b);
 /* A cell's text as a number: decimal from its first character to its last, inf, -inf or nan. */
 int hu_baseline_number(const char *text, double *x);
-const char *hu_side_name(hu_side side);
+const char *hu_side_name(hu_baseline_side side);
 #endif

@@ -12,7 +12,7 @@
 
 /* A table's columns that are held, and which way they must not move. The key is
    TABLE/step/layer/call/tensor/…/COLUMN with the table's own identifying columns. */
-typedef struct held { const char *table, *ids, *column; hu_side side; } held;
+typedef struct held { const char *table, *ids, *column; hu_baseline_side side; } held;
 
 static const held rows[] = {
 	{ "replay", "step layer call tensor", "ulp_max", HU_SIDE_UP },

@@ -19,7 +19,7 @@
 static const char *const sides[] = { "both", "up", "down", "any" };
 
 const char *
-hu_side_name(hu_side side)
+hu_side_name(hu_baseline_side side)
 {
 	return sides[side];
 }
@@ -82,7 +82,7 @@ commit_here(char *out, size_t size)
 }
 
 static void
-write_row(hu_tsv *t, const hu_quantity *q)
+write_row(hu_tsv *t, const hu_baseline_quantity *q)
 {
 	char hex[64] = "-";
 
@@ -130,7 +130,7 @@ hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, co
 
 /* Sets the tolerances, and says what is wrong with a row, whose hex column must be the very number that its value column is; NULL: nothing is. */
 static const char *
-fault(hu_quantity *q, const char *hex, const char *ulps, const char *noise)
+fault(hu_baseline_quantity *q, const char *hex, const char *ulps, const char *noise)
 {
 	char *end;
 
@@ -171,7 +171,7 @@ read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
 		return hu_fail(HU_EFILE, "%s: row %d, %s: must_not_move is '%s', and can be both, up, down or any", path, i + 1, cell[QUANTITY], cell[SIDE]);
 	if (hu_format_find(cell[FORMAT], &format) != HU_OK)
 		return hu_fail(HU_EFILE, "%s: row %d, %s: ulps_of is '%s', which is no format", path, i + 1, cell[QUANTITY], cell[FORMAT]);
-	hu_baseline_add(b, cell[QUANTITY], cell[VALUE], (hu_side)s, format);
+	hu_baseline_add(b, cell[QUANTITY], cell[VALUE], (hu_baseline_side)s, format);
 	if ((why = fault(&b->q[b->n - 1], cell[HEX], cell[ULPS], cell[NOISE])))
 		return hu_fail(HU_EFILE, "%s: row %d, %s: %s (value %s, hex %s, ulps %s, noise %s): take the file that was blessed, or bless it again", path, i + 1, cell[QUANTITY], why, cell[VALUE], cell[HEX], cell[ULPS], cell[NOISE]);
 	return HU_OK;

@@ -17,7 +17,7 @@ key_of(const hu_finding *f)
 
 /* "0.25 (0x1p-2)", or the text where it is no number. */
 static void
-value_of(const hu_quantity *q, char *out, size_t size)
+value_of(const hu_baseline_quantity *q, char *out, size_t size)
 {
 	if (!q)
 		snprintf(out, size, "nothing");
@@ -131,7 +131,7 @@ junit(FILE *out, const hu_check_report *r)
 }
 
 static json_t *
-value_json(const hu_quantity *q)
+value_json(const hu_baseline_quantity *q)
 {
 	return !q ? json_null() : q->number && isfinite(q->value) ? json_real(q->value) : json_string(q->text);
 }

@@ -57,7 +57,7 @@ refuse_idle(const hu_baseline *b)
 	double low = INFINITY, high = -INFINITY, allowed = 0;
 
 	for (size_t i = 0; i < b->n; i++) {
-		const hu_quantity *q = &b->q[i];
+		const hu_baseline_quantity *q = &b->q[i];
 		size_t n = strlen(q->key);
 		if (strncmp(q->key, "metrics/", 8) || n < 5 || strcmp(q->key + n - 5, "/loss") || !isfinite(q->value))
 			continue;

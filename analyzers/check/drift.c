@@ -24,7 +24,7 @@ apart(double got, double want, hu_format f)
 }
 
 static hu_held
-judge(const hu_quantity *want, const hu_quantity *got, double *ulps)
+judge(const hu_baseline_quantity *want, const hu_baseline_quantity *got, double *ulps)
 {
 	*ulps = NAN;
 	if (want->side == HU_SIDE_ANY)
@@ -51,7 +51,7 @@ judge(const hu_quantity *want, const hu_quantity *got, double *ulps)
 static double
 severity(const hu_finding *f)
 {
-	const hu_quantity *w = f->want;
+	const hu_baseline_quantity *w = f->want;
 
 	if (f->held < HU_DRIFT)
 		return -1;

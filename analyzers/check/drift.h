@@ -13,7 +13,7 @@ typedef enum hu_held {
 } hu_held;
 
 typedef struct hu_finding {
-	const hu_quantity *want, *got;   /* NULL: the key is in the other set alone */
+	const hu_baseline_quantity *want, *got;   /* NULL: the key is in the other set alone */
 	hu_held held;
 	double ulps;                     /* between the two values, in want->format; NaN where there are none */
 	double severity;                 /* failures are ordered by it: ulps over what is allowed */

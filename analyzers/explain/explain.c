@@ -29,7 +29,7 @@ meant(const hu_expr *e, double x, char *text, size_t room)
 
 /* A number's code with its fields apart. */
 static void
-stored(hu_panel *p, const char *label, double x, hu_format f, const hu_expr *e)
+stored(hu_explain_panel *p, const char *label, double x, hu_format f, const hu_expr *e)
 {
 	uint64_t code = hu_encode(x, f);
 	char hex[24], value[96], literal[40];
@@ -49,7 +49,7 @@ static void
 draw_stored(hu_drawing *d, hu_format f, const hu_seen *w)
 {
 	static const char *const labels[3] = { "a", "b", "c" };
-	hu_panel *p = hu_drawing_panel(d, "As stored", f.bits);
+	hu_explain_panel *p = hu_drawing_panel(d, "As stored", f.bits);
 	int sign = hu_has_sign(f);
 
 	p->column[sign].before = ' ';

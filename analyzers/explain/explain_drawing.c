@@ -26,7 +26,7 @@ hu_drawing_init(hu_drawing *d)
 }
 
 static void
-release_panel(hu_panel *p)
+release_panel(hu_explain_panel *p)
 {
 	for (int i = 0; i < p->strips; i++) {
 		free(p->strip[i].label);
@@ -93,10 +93,10 @@ hu_drawing_words(hu_drawing *d, const char *fmt, ...)
 	va_end(ap);
 }
 
-hu_panel *
+hu_explain_panel *
 hu_drawing_panel(hu_drawing *d, const char *heading, int columns)
 {
-	hu_panel *p = &add(d, HU_DRAWN_PANEL)->panel;
+	hu_explain_panel *p = &add(d, HU_DRAWN_PANEL)->panel;
 
 	p->heading = hu_xstrdup(heading);
 	p->columns = columns;
@@ -105,7 +105,7 @@ hu_drawing_panel(hu_drawing *d, const char *heading, int columns)
 }
 
 hu_strip *
-hu_panel_strip(hu_panel *p, const char *label, const char *sign, const char *value)
+hu_panel_strip(hu_explain_panel *p, const char *label, const char *sign, const char *value)
 {
 	HU_GROW(p->strip, p->strips, p->cap);
 	hu_strip *s = &p->strip[p->strips++];
@@ -119,7 +119,7 @@ hu_panel_strip(hu_panel *p, const char *label, const char *sign, const char *val
 }
 
 int
-hu_panel_slot(const hu_panel *p, int column)
+hu_panel_slot(const hu_explain_panel *p, int column)
 {
 	for (int i = 0; i < p->strips; i++)
 		if (p->strip[i].line == column || p->strip[i].chop == column)
@@ -128,7 +128,7 @@ hu_panel_slot(const hu_panel *p, int column)
 }
 
 void
-hu_panel_heads(const hu_panel *p, const double *from, const double *to, double gap, char *shown)
+hu_panel_heads(const hu_explain_panel *p, const double *from, const double *to, double gap, char *shown)
 {
 	enum { RANKS = 6 };
 

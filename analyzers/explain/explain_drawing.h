@@ -19,13 +19,13 @@ typedef enum hu_ink {
 typedef struct hu_ink_look { const char *ansi, *fill, *text, *legend; } hu_ink_look;
 const hu_ink_look *hu_ink_of(int ink);
 
-typedef struct hu_cell { char digit; unsigned char ink; } hu_cell;  /* digit 0: nothing there */
+typedef struct hu_explain_cell { char digit; unsigned char ink; } hu_explain_cell;  /* digit 0: nothing there */
 
 /* A row of bits: a label, a sign, a cell for each column of its panel, what it is worth. */
 typedef struct hu_strip {
 	char *label, *value;
 	const char *sign;       /* "", "-", "+", … */
-	hu_cell *cell;
+	hu_explain_cell *cell;
 	int line, chop;         /* the last bit kept stands before this column, the alignment's before that one; -1: neither */
 	int rule;               /* a horizontal line above */
 	int more;               /* its bits go on beyond the last column */
@@ -39,16 +39,16 @@ typedef struct hu_column {
 	char before;            /* 0, ' ' a field begins, '~' columns are left out */
 } hu_column;
 
-typedef struct hu_panel {
+typedef struct hu_explain_panel {
 	char *heading;
 	hu_column *column;
 	int columns;
 	hu_strip *strip;
 	int strips, cap;
-} hu_panel;
+} hu_explain_panel;
 
 typedef enum hu_drawn_kind { HU_DRAWN_TITLE, HU_DRAWN_PANEL, HU_DRAWN_WORDS } hu_drawn_kind;
-typedef struct hu_drawn { hu_drawn_kind kind; char *text; hu_panel panel; } hu_drawn;
+typedef struct hu_drawn { hu_drawn_kind kind; char *text; hu_explain_panel panel; } hu_drawn;
 typedef struct hu_drawing { hu_drawn *item; int n, cap; } hu_drawing;
 
 void hu_drawing_init(hu_drawing *d);
@@ -57,14 +57,14 @@ void hu_drawing_release(hu_drawing *d);
 void hu_drawing_title(hu_drawing *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hu_drawing_words(hu_drawing *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A panel without strips; the pointer holds until the next item is added. */
-hu_panel *hu_drawing_panel(hu_drawing *d, const char *heading, int columns);
+hu_explain_panel *hu_drawing_panel(hu_drawing *d, const char *heading, int columns);
 /* A strip without digits; the pointer holds until the next strip. LABEL and VALUE are copied. */
-hu_strip *hu_panel_strip(hu_panel *p, const char *label, const char *sign, const char *value);
+hu_strip *hu_panel_strip(hu_explain_panel *p, const char *label, const char *sign, const char *value);
 
 /* Columns in which a panel's line can stand: 1 where some strip's line or chop is before it. */
-int hu_panel_slot(const hu_panel *p, int column);
+int hu_panel_slot(const hu_explain_panel *p, int column);
 /* Which columns' heads are shown, 1 each in SHOWN (of p->columns): head I takes FROM[I] to TO[I], widths in any unit, GAP apart. */
-void hu_panel_heads(const hu_panel *p, const double *from, const double *to, double gap, char *shown);
+void hu_panel_heads(const hu_explain_panel *p, const double *from, const double *to, double gap, char *shown);
 /* Characters of S, in UTF-8. */
 size_t hu_text_width(const char *s);
 /* Bytes of S up to the last blank within WIDTH characters, or to a word's end where none is. */

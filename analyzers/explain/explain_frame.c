@@ -195,7 +195,7 @@ fill(const hu_frame *f, const hu_aligned *r, const span *s, hu_strip *to)
 		if (r->marks) {
 			long down = r->line - w;
 			if (down > 0 && w >= r->last)
-				to->cell[k] = (hu_cell){ "GRS-"[down > 3 ? 3 : down - 1], HU_INK_MARK };
+				to->cell[k] = (hu_explain_cell){ "GRS-"[down > 3 ? 3 : down - 1], HU_INK_MARK };
 		} else if (!r->leaves_out) {
 			int in = w <= r->first && w >= r->last;
 			to->cell[k].digit = in ? (char)('0' + bit(r, w)) : '.';
@@ -213,7 +213,7 @@ fill(const hu_frame *f, const hu_aligned *r, const span *s, hu_strip *to)
 
 /* The weight of column I above it. */
 static void
-head(hu_panel *p, const long *weight, int i, int ends, int rank)
+head(hu_explain_panel *p, const long *weight, int i, int ends, int rank)
 {
 	hu_column *c = &p->column[i];
 
@@ -226,7 +226,7 @@ head(hu_panel *p, const long *weight, int i, int ends, int rank)
 
 /* Lines come first, then the top, the ends of what is left out, the last column. */
 static void
-heads(hu_panel *p, const long *weight)
+heads(hu_explain_panel *p, const long *weight)
 {
 	for (int i = 0; i < p->strips; i++) {
 		if (p->strip[i].line > 0)
@@ -251,7 +251,7 @@ hu_frame_draw(const hu_frame *f, hu_drawing *d, const char *heading)
 	choose(f, &s);
 	for (long w = s.top; w >= s.bottom; w--)
 		columns += s.shown[s.top - w];
-	hu_panel *p = hu_drawing_panel(d, heading, columns);
+	hu_explain_panel *p = hu_drawing_panel(d, heading, columns);
 	weight = hu_xcalloc((size_t)columns + 1, sizeof *weight);
 	before = s.top + 1;
 	for (long w = s.top; w >= s.bottom; w--)

@@ -64,7 +64,7 @@ text(sheet *t, double x, double y, int size, const char *font, const char *ancho
 }
 
 static double
-gap(const hu_panel *p, int i)
+gap(const hu_explain_panel *p, int i)
 {
 	double g = hu_panel_slot(p, i) ? SLOT : 0;
 
@@ -75,7 +75,7 @@ gap(const hu_panel *p, int i)
 
 /* The left edge of column I, from that of the first. */
 static double
-place(const hu_panel *p, int i)
+place(const hu_explain_panel *p, int i)
 {
 	double x = 0;
 
@@ -86,7 +86,7 @@ place(const hu_panel *p, int i)
 
 /* Widths of the labels and of the values of a panel. */
 static void
-measure(const hu_panel *p, double *label, double *value)
+measure(const hu_explain_panel *p, double *label, double *value)
 {
 	*label = *value = 0;
 	for (int i = 0; i < p->strips; i++) {
@@ -99,7 +99,7 @@ measure(const hu_panel *p, double *label, double *value)
 }
 
 static void
-heads(sheet *t, const hu_panel *p, double left)
+heads(sheet *t, const hu_explain_panel *p, double left)
 {
 	double *from = hu_xcalloc(2 * (size_t)p->columns + 2, sizeof *from), *to = from + p->columns;
 	char *shown = hu_xcalloc((size_t)p->columns + 1, 1);
@@ -122,7 +122,7 @@ heads(sheet *t, const hu_panel *p, double left)
 }
 
 static void
-cell(sheet *t, hu_cell c, double x, double y)
+cell(sheet *t, hu_explain_cell c, double x, double y)
 {
 	const hu_ink_look *look = hu_ink_of(c.ink);
 	char digit[8] = { c.digit, 0 };
@@ -148,7 +148,7 @@ upright(sheet *t, double x, double y, int chop, int rule)
 }
 
 static void
-strip(sheet *t, const hu_panel *p, const hu_strip *s, double left)
+strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
 {
 	double y = t->y, base = y + HIGH / 2.0 + LABEL * 0.36, end = left + place(p, p->columns);
 
@@ -182,7 +182,7 @@ strip(sheet *t, const hu_panel *p, const hu_strip *s, double left)
 }
 
 static void
-panel(sheet *t, const hu_panel *p)
+panel(sheet *t, const hu_explain_panel *p)
 {
 	double left = MARGIN + t->label;
 

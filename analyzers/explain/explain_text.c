@@ -35,7 +35,7 @@ attribute(FILE *out, int colour, const char *code)
 
 /* Characters of a line's slot: fewer where lines stand in several places. */
 static size_t
-wide(const hu_panel *p)
+wide(const hu_explain_panel *p)
 {
 	int slots = 0;
 
@@ -46,7 +46,7 @@ wide(const hu_panel *p)
 
 /* Characters that stand before column I: a field's gap, a line's slot, columns left out. */
 static size_t
-gap(const hu_panel *p, int i)
+gap(const hu_explain_panel *p, int i)
 {
 	size_t n = hu_panel_slot(p, i) ? wide(p) : 0;
 
@@ -56,7 +56,7 @@ gap(const hu_panel *p, int i)
 }
 
 static size_t
-place(const hu_panel *p, int i)
+place(const hu_explain_panel *p, int i)
 {
 	size_t at = 0;
 
@@ -66,7 +66,7 @@ place(const hu_panel *p, int i)
 }
 
 static void
-heads(FILE *out, const hu_panel *p, size_t left, int colour)
+heads(FILE *out, const hu_explain_panel *p, size_t left, int colour)
 {
 	double *from = hu_xcalloc(2 * (size_t)p->columns + 2, sizeof *from), *to = from + p->columns;
 	char *shown = hu_xcalloc((size_t)p->columns + 1, 1);
@@ -100,7 +100,7 @@ heads(FILE *out, const hu_panel *p, size_t left, int colour)
 
 /* What stands before column I in strip S. */
 static void
-slot(FILE *out, const hu_panel *p, const hu_strip *s, int i, int colour)
+slot(FILE *out, const hu_explain_panel *p, const hu_strip *s, int i, int colour)
 {
 	if (hu_panel_slot(p, i)) {
 		const char *blank = wide(p) > 1 ? " " : "";
@@ -115,10 +115,10 @@ slot(FILE *out, const hu_panel *p, const hu_strip *s, int i, int colour)
 }
 
 static void
-bits(FILE *out, const hu_panel *p, const hu_strip *s, int colour)
+bits(FILE *out, const hu_explain_panel *p, const hu_strip *s, int colour)
 {
 	for (int i = 0; i < p->columns; i++) {
-		hu_cell c = s->cell[i];
+		hu_explain_cell c = s->cell[i];
 		slot(out, p, s, i, colour);
 		if (!c.digit) {
 			fputc(' ', out);
@@ -136,7 +136,7 @@ bits(FILE *out, const hu_panel *p, const hu_strip *s, int colour)
 }
 
 static void
-rule(FILE *out, const hu_panel *p, const hu_strip *s, size_t left)
+rule(FILE *out, const hu_explain_panel *p, const hu_strip *s, size_t left)
 {
 	size_t line = s->line >= 0 ? place(p, s->line) - wide(p) / 2 - 1 - (s->line < p->columns && p->column[s->line].before == '~' ? 3 : 0) : 0, n = place(p, p->columns);
 
@@ -147,7 +147,7 @@ rule(FILE *out, const hu_panel *p, const hu_strip *s, size_t left)
 }
 
 static void
-panel(FILE *out, const hu_panel *p, int colour)
+panel(FILE *out, const hu_explain_panel *p, int colour)
 {
 	size_t label = 0;
 

@@ -44,7 +44,7 @@ has_narrow(const hu_program *p)
 }
 
 static void
-sweep_rows(hu_tsv *out, size_t step, const char *tensor, const char *format, const hu_sweep *s)
+sweep_rows(hu_tsv *out, size_t step, const char *tensor, const char *format, const hu_scale_sweep *s)
 {
 	for (int k = FIRST; k <= LAST; k++) {
 		size_t lost, overflow;
@@ -62,7 +62,7 @@ sweep_rows(hu_tsv *out, size_t step, const char *tensor, const char *format, con
 }
 
 static void
-safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const hu_sweep *s, int min, int max, double recorded_amax, size_t recorded_nonzeros)
+safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const hu_scale_sweep *s, int min, int max, double recorded_amax, size_t recorded_nonzeros)
 {
 	hu_tsv_int(out, (long long)step);
 	hu_tsv_text(out, tensor);
@@ -81,10 +81,10 @@ safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const
 }
 
 /* What all of a step's tensors come to: the scales safe for each of them, and their recorded values. */
-typedef struct whole { hu_sweep s; int low, high; double amax; size_t nonzeros; } whole;
+typedef struct whole { hu_scale_sweep s; int low, high; double amax; size_t nonzeros; } whole;
 
 static void
-study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_sweep *s, tables *w, whole *all)
+study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_scale_sweep *s, tables *w, whole *all)
 {
 	const hu_info *info = &a->run->train->t[i];
 	double amax = 0;
@@ -120,7 +120,7 @@ study_step(hu_analysis *a, hu_trace *t, tables *w)
 	const hu_program *p = a->run->train;
 	double scale = hu_trace_scalar(a, t, "scaler.scale", 1);
 	int narrow = has_narrow(p);
-	hu_sweep *s = hu_xcalloc(1, sizeof *s);
+	hu_scale_sweep *s = hu_xcalloc(1, sizeof *s);
 	whole *all = hu_xcalloc(1, sizeof *all);
 	const char *format = "-";
 

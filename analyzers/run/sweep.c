@@ -18,7 +18,7 @@ bin(int k)
 }
 
 void
-hu_sweep_add(hu_sweep *s, double x, hu_format f)
+hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
 {
 	double a = fabs(x);
 
@@ -40,7 +40,7 @@ hu_sweep_add(hu_sweep *s, double x, hu_format f)
 }
 
 void
-hu_sweep_join(hu_sweep *s, const hu_sweep *other)
+hu_sweep_join(hu_scale_sweep *s, const hu_scale_sweep *other)
 {
 	for (int i = 0; i < HU_SWEEP_BINS; i++) {
 		s->need[i] += other->need[i];
@@ -54,7 +54,7 @@ hu_sweep_join(hu_sweep *s, const hu_sweep *other)
 }
 
 void
-hu_sweep_at(const hu_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share)
+hu_sweep_at(const hu_scale_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share)
 {
 	long double lost2 = 0;
 
@@ -70,7 +70,7 @@ hu_sweep_at(const hu_sweep *s, int k, size_t *lost, size_t *overflow, double *l2
 }
 
 int
-hu_sweep_safe(const hu_sweep *s, double share, double u, int *min, int *max)
+hu_sweep_safe(const hu_scale_sweep *s, double share, double u, int *min, int *max)
 {
 	size_t lost = 0;
 	long double lost2 = 0;

@@ -9,22 +9,22 @@
 
 enum { HU_SWEEP_LOW = -1400, HU_SWEEP_HIGH = 1400, HU_SWEEP_BINS = HU_SWEEP_HIGH - HU_SWEEP_LOW + 1 };
 
-typedef struct hu_sweep {
+typedef struct hu_scale_sweep {
 	size_t need[HU_SWEEP_BINS], over[HU_SWEEP_BINS], nonzeros;
 	long double need2[HU_SWEEP_BINS], norm2;     /* squares, by the k the element needs */
 	double amax;
-} hu_sweep;
+} hu_scale_sweep;
 
 /* Adds the unscaled value X to the sweep for F under RNE; zeros and what is not finite add nothing. */
-void hu_sweep_add(hu_sweep *s, double x, hu_format f);
-void hu_sweep_join(hu_sweep *s, const hu_sweep *other);
+void hu_sweep_add(hu_scale_sweep *s, double x, hu_format f);
+void hu_sweep_join(hu_scale_sweep *s, const hu_scale_sweep *other);
 
 /* At scale 2^K: elements that round to zero, elements that overflow, and the zeroed ones' share of the L2 norm. */
-void hu_sweep_at(const hu_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share);
+void hu_sweep_at(const hu_scale_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share);
 
 /* The largest k at which nothing overflows, and the smallest at which at most SHARE of the
    nonzeros and U of the L2 norm are lost. Of an empty sweep both are 0 and the result is 0. */
-int hu_sweep_safe(const hu_sweep *s, double share, double u, int *min, int *max);
+int hu_sweep_safe(const hu_scale_sweep *s, double share, double u, int *min, int *max);
 
 /* The magnitude from which RNE to F overflows (65520 for fp16). */
 double hu_sweep_threshold(hu_format f);

@@ -270,7 +270,7 @@ hu_shim_allocated(void)
 
 /* Sum of hu_digest_term over a tensor: integers, so in any order (look.cu has it for many at once). */
 HU_KERNEL
-digest_kernel(HU_PARAM hu_operand t, hu_format f, uint32_t n, uint64_t name, uint64_t *sum)
+digest_kernel(HU_PARAM hu_store_operand t, hu_format f, uint32_t n, uint64_t name, uint64_t *sum)
 {
 	uint64_t mine = 0;
 

@@ -51,19 +51,19 @@ enum { HU_MANY_BLOCKS = 2 };
 #endif
 static inline unsigned hu_many_grid(const hu_many *m) { return hu_blocks_for(hu_many_chunks(m), 1, HU_MANY_BLOCKS); }
 
-HU_DEVICE hu_operand
-hu_many_operand(const hu_operand *like, const void *data)
+HU_DEVICE hu_store_operand
+hu_many_operand(const hu_store_operand *like, const void *data)
 {
-	hu_operand o = *like;
+	hu_store_operand o = *like;
 
 	o.data = data;
 	return o;
 }
 
-HU_DEVICE hu_result
-hu_many_result(const hu_result *like, void *data)
+HU_DEVICE hu_store_result
+hu_many_result(const hu_store_result *like, void *data)
 {
-	hu_result r = *like;
+	hu_store_result r = *like;
 
 	r.data = data;
 	return r;

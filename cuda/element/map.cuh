@@ -17,8 +17,8 @@ enum { HU_FIELD_IN = 8, HU_FIELD_OUT = 4, HU_FIELD_THREADS = 256 };
 /* A map with everything a kernel needs, by value. KD: where it is set, constants that only the device knows.
    RAW and TO, the host's: outputs that are rounded afterwards. */
 typedef struct hu_field {
-	hu_operand in[HU_FIELD_IN];
-	hu_result out[HU_FIELD_OUT];
+	hu_store_operand in[HU_FIELD_IN];
+	hu_store_result out[HU_FIELD_OUT];
 	int nin, nout, nk;
 	uint32_t n, channels, image;
 	hu_format compute;
@@ -46,14 +46,14 @@ struct hu_in_f32 {
 	typedef hu_ctx_f32 C;
 	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = *f; }
 	static HU_DEVICE_MEMBER T constant(const C *, double x) { return (float)x; }
-	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *, const hu_operand *o, uint32_t i)
+	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *, const hu_store_operand *o, uint32_t i)
 	{
 		return o->how == HU_AT_INDEX ? (float)(i % m->channels) : hu_load_f32(o, hu_field_place(m, o->how, i));
 	}
-	static HU_DEVICE_MEMBER T at(const C *, const hu_operand *o, uint32_t i) { return hu_load_f32(o, i); }
-	static HU_DEVICE_MEMBER void store(const hu_result *r, uint32_t i, T x) { hu_store_f32(r, i, x); }
+	static HU_DEVICE_MEMBER T at(const C *, const hu_store_operand *o, uint32_t i) { return hu_load_f32(o, i); }
+	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f32(r, i, x); }
 	/* stored there, and as the next call would load it */
-	static HU_DEVICE_MEMBER T pass(const C *, const hu_result *r, uint32_t i, T x)
+	static HU_DEVICE_MEMBER T pass(const C *, const hu_store_result *r, uint32_t i, T x)
 	{
 		x = hu_settled_f32(r, x);
 		hu_put_f32(r, i, x);
@@ -67,13 +67,13 @@ struct hu_in_short {
 	typedef hu_ctx_short C;
 	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = hu_short_of(*f); }
 	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_short_round(&c->f, x); }
-	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_operand *o, uint32_t i)
+	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_store_operand *o, uint32_t i)
 	{
 		return hu_short_round(&c->f, o->how == HU_AT_INDEX ? (double)(i % m->channels) : hu_load_f64(o, hu_field_place(m, o->how, i)));
 	}
-	static HU_DEVICE_MEMBER T at(const C *c, const hu_operand *o, uint32_t i) { return hu_short_round(&c->f, hu_load_f64(o, i)); }
-	static HU_DEVICE_MEMBER void store(const hu_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
-	static HU_DEVICE_MEMBER T pass(const C *c, const hu_result *r, uint32_t i, T x)
+	static HU_DEVICE_MEMBER T at(const C *c, const hu_store_operand *o, uint32_t i) { return hu_short_round(&c->f, hu_load_f64(o, i)); }
+	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
+	static HU_DEVICE_MEMBER T pass(const C *c, const hu_store_result *r, uint32_t i, T x)
 	{
 		hu_store_f64(r, i, x);
 		return hu_short_round(&c->f, hu_settled_f64(r, x));
@@ -86,12 +86,12 @@ struct hu_in_plain {
 	typedef hu_ctx_f64 C;
 	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = *f; }
 	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_plain_round(&c->f, x); }
-	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_operand *o, uint32_t i)
+	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_store_operand *o, uint32_t i)
 	{
 		double x = o->how == HU_AT_INDEX ? (double)(i % m->channels) : hu_load_f64(o, hu_field_place(m, o->how, i));
 		return o->how == HU_AT_FLAG ? x : hu_plain_round(&c->f, x);
 	}
-	static HU_DEVICE_MEMBER void store(const hu_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
+	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
 	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_plain_round(&c->f, a + b); }
 };
 

@@ -11,7 +11,7 @@ extern "C" {
 
 /* Of output element O; its value goes to *TOP. Every window covers some element. */
 HU_DEVICE uint32_t
-hu_winner(const hu_pool *p, const hu_operand *x, uint32_t o, double *top)
+hu_winner(const hu_pool *p, const hu_store_operand *x, uint32_t o, double *top)
 {
 	uint32_t channels = (uint32_t)p->c, window = o / channels, c = o % channels, col = window % (uint32_t)p->wo, row = window / (uint32_t)p->wo % (uint32_t)p->ho, n = window / (uint32_t)p->wo / (uint32_t)p->ho;
 	size_t r0, r1, c0, c1;

@@ -10,7 +10,7 @@ extern "C" {
 typedef struct rounding { hu_format f; hu_mode mode; int flags; uint32_t stream; const hu_pulse *pulse; } rounding;
 
 HU_KERNEL
-round_kernel(HU_PARAM rounding by, HU_PARAM hu_operand from, HU_PARAM hu_result to, uint32_t n)
+round_kernel(HU_PARAM rounding by, HU_PARAM hu_store_operand from, HU_PARAM hu_store_result to, uint32_t n)
 {
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {

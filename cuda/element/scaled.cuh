@@ -15,8 +15,8 @@ typedef struct hu_casts {
 	hu_many t;
 	const void *in[HU_MANY];
 	void *out[HU_MANY], *scale[HU_MANY];
-	hu_operand from;
-	hu_result to, scale_to;
+	hu_store_operand from;
+	hu_store_result to, scale_to;
 	hu_format compute;
 	double max;
 	uint64_t *amax;
@@ -24,7 +24,7 @@ typedef struct hu_casts {
 
 /* The elements of chunk CHUNK, where they come from and where they go. */
 HU_DEVICE hu_piece
-hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_operand *from, hu_result *to)
+hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_store_operand *from, hu_store_result *to)
 {
 	hu_piece p = hu_many_piece(&g->t, chunk);
 
@@ -41,13 +41,13 @@ hu_scaled_kernel(HU_PARAM hu_casts g)
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_operand from;
-		hu_result to;
+		hu_store_operand from;
+		hu_store_result to;
 		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
 		double k = hu_cast_scale(hu_from_bits64(g.amax[p.tensor]), g.max);
 		c.k[0] = S::constant(&c, k);
 		if (p.from == 0 && threadIdx.x == 0 && g.scale[p.tensor]) {
-			hu_result s = hu_many_result(&g.scale_to, g.scale[p.tensor]);
+			hu_store_result s = hu_many_result(&g.scale_to, g.scale[p.tensor]);
 			hu_put_f32(&s, 0, (float)k);
 		}
 		HU_ONCE

@@ -21,12 +21,12 @@ hu_kind_of(hu_format_id f)
 }
 
 /* A tensor that a kernel reads; HOW: which element (cuda/element/map.cuh). */
-typedef struct hu_operand { const void *data; int kind, how; hu_coding code; } hu_operand;
+typedef struct hu_store_operand { const void *data; int kind, how; hu_coding code; } hu_store_operand;
 /* A tensor that a kernel writes. exact: a float or double of the tensor's own format or a stat. */
-typedef struct hu_result { void *data; int kind, exact; hu_coding code; } hu_result;
+typedef struct hu_store_result { void *data; int kind, exact; hu_coding code; } hu_store_result;
 
 HU_DEVICE float
-hu_load_f32(const hu_operand *o, uint32_t i)
+hu_load_f32(const hu_store_operand *o, uint32_t i)
 {
 	switch (o->kind) {
 	case HU_KIND_F32: return ((const float *)o->data)[i];
@@ -37,14 +37,14 @@ hu_load_f32(const hu_operand *o, uint32_t i)
 }
 
 HU_DEVICE double
-hu_load_f64(const hu_operand *o, uint32_t i)
+hu_load_f64(const hu_store_operand *o, uint32_t i)
 {
 	return o->kind == HU_KIND_F64 ? ((const double *)o->data)[i] : (double)hu_load_f32(o, i);
 }
 
 /* X is a value of the format, or a float's or double's NaN. */
 HU_DEVICE void
-hu_put_f32(const hu_result *r, uint32_t i, float x)
+hu_put_f32(const hu_store_result *r, uint32_t i, float x)
 {
 	switch (r->kind) {
 	case HU_KIND_F32: ((float *)r->data)[i] = x != x ? hu_from_bits32(0x7fc00000u) : x; break;
@@ -55,13 +55,13 @@ hu_put_f32(const hu_result *r, uint32_t i, float x)
 }
 
 HU_DEVICE void
-hu_store_f32(const hu_result *r, uint32_t i, float x)
+hu_store_f32(const hu_store_result *r, uint32_t i, float x)
 {
 	hu_put_f32(r, i, r->exact ? x : hu_quick_f32(&r->code, x));
 }
 
 HU_DEVICE void
-hu_store_f64(const hu_result *r, uint32_t i, double x)
+hu_store_f64(const hu_store_result *r, uint32_t i, double x)
 {
 	if (r->kind == HU_KIND_F64)
 		((double *)r->data)[i] = x != x ? hu_nan() : x;
@@ -71,7 +71,7 @@ hu_store_f64(const hu_result *r, uint32_t i, double x)
 
 /* What a load finds where X was stored. */
 HU_DEVICE float
-hu_settled_f32(const hu_result *r, float x)
+hu_settled_f32(const hu_store_result *r, float x)
 {
 	float y = r->exact ? x : hu_quick_f32(&r->code, x);
 
@@ -79,7 +79,7 @@ hu_settled_f32(const hu_result *r, float x)
 }
 
 HU_DEVICE double
-hu_settled_f64(const hu_result *r, double x)
+hu_settled_f64(const hu_store_result *r, double x)
 {
 	if (r->kind == HU_KIND_F64)
 		return x != x ? hu_nan() : x;
@@ -88,28 +88,28 @@ hu_settled_f64(const hu_result *r, double x)
 }
 
 /* On the host. */
-static inline hu_operand
+static inline hu_store_operand
 hu_operand_of(const hu_slot *t, int how)
 {
-	hu_operand o = { t->data, hu_kind_of(t->format), how, hu_coding_of(hu_format_of(t->format), 0) };
+	hu_store_operand o = { t->data, hu_kind_of(t->format), how, hu_coding_of(hu_format_of(t->format), 0) };
 
 	return o;
 }
 
 /* T under RNE, saturating where FLAGS say so. */
-static inline hu_result
+static inline hu_store_result
 hu_result_of(const hu_slot *t, int flags)
 {
-	hu_result r = { t->data, hu_kind_of(t->format), t->format == HU_FP32 || t->format == HU_FP64, hu_coding_of(hu_format_of(t->format), flags) };
+	hu_store_result r = { t->data, hu_kind_of(t->format), t->format == HU_FP32 || t->format == HU_FP64, hu_coding_of(hu_format_of(t->format), flags) };
 
 	return r;
 }
 
 /* Nowhere. */
-static inline hu_result
+static inline hu_store_result
 hu_result_none(void)
 {
-	hu_result r;
+	hu_store_result r;
 
 	memset(&r, 0, sizeof r);
 	return r;
@@ -155,7 +155,7 @@ extern "C" hu_status HU_SIDE(round)(hu_work *w, const hu_slot *from, const hu_sl
 
 /* Where a kernel puts output T: there, or where the rounding does not allow that into *RAW (made here, as doubles
    where WIDE or the call computes in doubles), which hu_result_finish then rounds. */
-static inline hu_result
+static inline hu_store_result
 hu_result_begin(hu_work *w, const hu_slot *t, hu_slot *raw, int wide)
 {
 	raw->data = NULL;

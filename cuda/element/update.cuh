@@ -50,7 +50,7 @@ HU_FORMULA(hu_sgd_move, 4, 3, HU_SGD_MOVE)
 /* The updates of weights W, stored in NEXT; M: the map that made them, whose last result is what it takes off. */
 template <class F, class S>
 HU_KERNEL
-hu_update_count_kernel(HU_PARAM hu_field m, HU_PARAM hu_operand next, hu_update_tally *count)
+hu_update_count_kernel(HU_PARAM hu_field m, HU_PARAM hu_store_operand next, hu_update_tally *count)
 {
 	hu_update_tally mine = { 0, 0 };
 	typename S::C c;
@@ -78,13 +78,13 @@ hu_update_run(hu_work *w, const hu_field *m)
 }
 
 HU_KERNEL
-hu_adamw_constants_kernel(double *k, HU_PARAM hu_operand clock, hu_format v, double lr, double b1, double b2, double eps, double decay)
+hu_adamw_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2, double eps, double decay)
 {
 	hu_adamw_constants(k, lr, b1, b2, eps, decay, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }
 
 HU_KERNEL
-hu_adam_constants_kernel(double *k, HU_PARAM hu_operand clock, hu_format v, double lr, double b1, double b2, double eps)
+hu_adam_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2, double eps)
 {
 	hu_adam_constants(k, lr, b1, b2, eps, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }

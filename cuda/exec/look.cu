@@ -43,7 +43,7 @@ struct several {
 	const void *x[HU_MANY];
 	uint64_t name[HU_MANY];
 	uint8_t kind_of[HU_MANY];
-	hu_operand kinds[MOST_KINDS];
+	hu_store_operand kinds[MOST_KINDS];
 	hu_format format[MOST_KINDS];
 };
 
@@ -77,7 +77,7 @@ tally_kernel(HU_PARAM several s, hu_tally *tally)
 {
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
-		hu_operand x = hu_many_operand(&s.kinds[s.kind_of[p.tensor]], s.x[p.tensor]);
+		hu_store_operand x = hu_many_operand(&s.kinds[s.kind_of[p.tensor]], s.x[p.tensor]);
 		hu_tally c = { 0, 0, 0, 0 };
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)
 			hu_tally_count(&c, hu_load_f64(&x, p.from + j));
@@ -108,7 +108,7 @@ digest_kernel(HU_PARAM several s, uint64_t *sum)
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
 		uint32_t k = s.kind_of[p.tensor];
-		hu_operand x = hu_many_operand(&s.kinds[k], s.x[p.tensor]);
+		hu_store_operand x = hu_many_operand(&s.kinds[k], s.x[p.tensor]);
 		uint64_t mine = 0;
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
 			uint32_t i = p.from + j;
@@ -137,7 +137,7 @@ struct survey {
 	hu_many t;
 	const void *x[HU_MANY], *before[HU_MANY], *scale[HU_MANY];
 	uint8_t kind_of[3][HU_MANY];
-	hu_operand kinds[MOST_KINDS];
+	hu_store_operand kinds[MOST_KINDS];
 	hu_format format[MOST_KINDS];
 	hu_census *to[HU_MANY];
 };
@@ -154,7 +154,7 @@ census_kernel(HU_PARAM survey s)
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
 		uint32_t kind = s.kind_of[0][p.tensor];
-		hu_operand x = hu_many_operand(&s.kinds[kind], s.x[p.tensor]), y = hu_many_operand(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]), z = hu_many_operand(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
+		hu_store_operand x = hu_many_operand(&s.kinds[kind], s.x[p.tensor]), y = hu_many_operand(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]), z = hu_many_operand(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
 		double scale = z.data ? hu_load_f64(&z, 0) : 1;
 		hu_underflow lost = { 0, 0, 0, 0, 0, 0 };
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {

@@ -11,8 +11,8 @@ casts_kernel(HU_PARAM hu_casts g)
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_operand from;
-		hu_result to;
+		hu_store_operand from;
+		hu_store_result to;
 		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
 		HU_ONCE
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)

@@ -9,8 +9,8 @@ enum { LINKS = 3 };
 enum op { BIAS, RELU, RELU_DX, GELU, GELU_TANH, GELU_DX, GELU_TANH_DX, CAST };
 
 /* with: the other operand where there is one. */
-struct member { enum op op; hu_operand with; hu_result out; };
-struct chain { hu_operand in; member link[LINKS]; int n; uint32_t elements, channels; hu_format compute; uint64_t *amax; };
+struct member { enum op op; hu_store_operand with; hu_store_result out; };
+struct chain { hu_store_operand in; member link[LINKS]; int n; uint32_t elements, channels; hu_format compute; uint64_t *amax; };
 
 #define F_RELU(S, T) out[0][i] = hu_relu##S(c, in[0][i])
 #define F_RELU_DX(S, T) out[0][i] = hu_relu_dx##S(c, in[0][i], in[1][i])

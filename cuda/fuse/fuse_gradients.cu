@@ -19,7 +19,7 @@ HU_FORMULA(of_square, 1, 1, SQUARE)
 enum { KINDS = 4, MOST_TENSORS = 256 };
 
 /* How a gradient's tensors are stored: as computed, in the variable's format where that is another, unscaled. */
-struct kind { hu_operand from; hu_result wide, to; };
+struct kind { hu_store_operand from; hu_store_result wide, to; };
 
 struct gradients {
 	hu_many t;
@@ -27,11 +27,11 @@ struct gradients {
 	void *wide[HU_MANY], *out[HU_MANY];
 	uint8_t kind_of[HU_MANY];
 	kind kinds[KINDS];
-	hu_operand scale;
+	hu_store_operand scale;
 	double weight;
 	hu_format compute;
 	uint64_t *bad;            /* of the first of these tensors */
-	hu_result sums;           /* one a block */
+	hu_store_result sums;           /* one a block */
 	uint32_t sums_from;
 };
 
@@ -49,8 +49,8 @@ gradients_kernel(HU_PARAM gradients g)
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&g.t, chunk);
 		const kind *k = &g.kinds[g.kind_of[p.tensor]];
-		hu_operand from = hu_many_operand(&k->from, g.in[p.tensor]);
-		hu_result wide = hu_many_result(&k->wide, g.wide[p.tensor]), to = hu_many_result(&k->to, g.out[p.tensor]);
+		hu_store_operand from = hu_many_operand(&k->from, g.in[p.tensor]);
+		hu_store_result wide = hu_many_result(&k->wide, g.wide[p.tensor]), to = hu_many_result(&k->to, g.out[p.tensor]);
 		uint64_t bad = 0;
 		HU_ONCE
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
@@ -84,8 +84,8 @@ struct verdict {
 	uint32_t tensors, inputs, judged;
 	uint32_t first[MOST_TENSORS + 1];
 	const uint64_t *bad;
-	hu_operand sums, each;
-	hu_result each_to, found, where, norm;
+	hu_store_operand sums, each;
+	hu_store_result each_to, found, where, norm;
 	hu_format compute;
 };
 

@@ -9,7 +9,7 @@ amaxes_kernel(HU_PARAM hu_casts g)
 {
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&g.t, chunk);
-		hu_operand from = hu_many_operand(&g.from, g.in[p.tensor]);
+		hu_store_operand from = hu_many_operand(&g.from, g.in[p.tensor]);
 		uint64_t mine = 0;
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
 			uint64_t u = hu_bits64(hu_load_f64(&from, p.from + j)) & 0x7fffffffffffffffu;

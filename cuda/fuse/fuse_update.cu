@@ -13,8 +13,8 @@ struct update {
 	const void *in[OPERANDS][HU_MANY];
 	void *out[OPERANDS - 1][HU_MANY], *copy[HU_MANY];
 	hu_update_tally *count[HU_MANY];
-	hu_operand from[OPERANDS], found;
-	hu_result to[OPERANDS - 1], copy_to;
+	hu_store_operand from[OPERANDS], found;
+	hu_store_result to[OPERANDS - 1], copy_to;
 	hu_format compute;
 	int nk;
 	double k[HU_SGD_CONSTANTS];
@@ -44,8 +44,8 @@ count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps
 	HU_SYNC();
 }
 
-HU_DEVICE double stored(hu_in_f32, const hu_result *r, float x) { return (double)hu_settled_f32(r, x); }
-HU_DEVICE double stored(hu_in_short, const hu_result *r, double x) { return hu_settled_f64(r, x); }
+HU_DEVICE double stored(hu_in_f32, const hu_store_result *r, float x) { return (double)hu_settled_f32(r, x); }
+HU_DEVICE double stored(hu_in_short, const hu_store_result *r, double x) { return hu_settled_f64(r, x); }
 
 /* FOUND: the place of found_inf among F's operands. */
 template <class F, class S, int FOUND>
@@ -69,7 +69,7 @@ update_kernel(HU_PARAM update u)
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
 			uint32_t i = p.from + j;
 			typename S::T in[F::nin][1], out[F::nout][1], w = 0;
-			hu_operand old = hu_many_operand(&u.from[0], u.in[0][p.tensor]);
+			hu_store_operand old = hu_many_operand(&u.from[0], u.in[0][p.tensor]);
 			double before = hu_load_f64(&old, i), after = 0;
 			HU_UNROLL
 			for (int k = 0; k < F::nin; k++) {
@@ -77,21 +77,21 @@ update_kernel(HU_PARAM update u)
 				if (k == FOUND) {
 					in[k][0] = found;
 				} else {
-					hu_operand o = hu_many_operand(&u.from[at], u.in[at][p.tensor]);
+					hu_store_operand o = hu_many_operand(&u.from[at], u.in[at][p.tensor]);
 					in[k][0] = S::at(&c, &o, i);
 				}
 			}
 			F::run(S(), &c, in, out);
 			HU_UNROLL
 			for (int k = 0; k < TERM; k++) {
-				hu_result r = hu_many_result(&u.to[k], u.out[k][p.tensor]);
+				hu_store_result r = hu_many_result(&u.to[k], u.out[k][p.tensor]);
 				typename S::T y = S::pass(&c, &r, i, out[k][0]);
 				w = k ? w : y;
 				after = k ? after : stored(S(), &r, out[k][0]);
 			}
 			hu_update_count(&mine, before, (double)out[TERM][0], after);
 			if (u.copy[p.tensor]) {
-				hu_result r = hu_many_result(&u.copy_to, u.copy[p.tensor]);
+				hu_store_result r = hu_many_result(&u.copy_to, u.copy[p.tensor]);
 				S::store(&r, i, w);
 			}
 		}

@@ -23,8 +23,8 @@ typedef struct hu_gemm {
 	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
 	int ta, tb;
-	hu_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
-	hu_result y;
+	hu_store_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
+	hu_store_result y;
 	hu_sum sum;
 	uint32_t draw;             /* the stream of the sum's random bits */
 	const hu_pulse *pulse;
@@ -76,8 +76,8 @@ hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float 
 	}
 }
 
-HU_DEVICE double hu_gemm_f64(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at); }
-HU_DEVICE float hu_gemm_f32(const hu_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at); }
+HU_DEVICE double hu_gemm_f64(const hu_store_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at); }
+HU_DEVICE float hu_gemm_f32(const hu_store_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at); }
 
 /* Two sums to one: floats as they are, doubles in the format of S. */
 HU_DEVICE float hu_gemm_plus(const hu_short *, float a, float b) { return a + b; }

@@ -13,7 +13,7 @@ enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_M
 
 /* Element AT of an operand as a word's part. */
 HU_DEVICE uint32_t
-hu_mma_load(int kind, const hu_operand *o, uint32_t at)
+hu_mma_load(int kind, const hu_store_operand *o, uint32_t at)
 {
 	if (at == HU_OUTSIDE)
 		return 0;

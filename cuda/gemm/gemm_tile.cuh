@@ -14,14 +14,14 @@ enum { HU_TILE_K = 16, HU_TILE_SIDE = 16, HU_TILE_THREADS = HU_TILE_SIDE * HU_TI
 struct hu_acc_f32 {
 	typedef float T;
 	enum { each = 4 };
-	static HU_DEVICE_MEMBER T load(const hu_operand *o, uint32_t at) { return hu_gemm_f32(o, at); }
+	static HU_DEVICE_MEMBER T load(const hu_store_operand *o, uint32_t at) { return hu_gemm_f32(o, at); }
 	static HU_DEVICE_MEMBER T step(const hu_short *, int, T acc, T a, T b) { return fmaf(a, b, acc); }
 };
 
 struct hu_acc_f64 {
 	typedef double T;
 	enum { each = 4 };
-	static HU_DEVICE_MEMBER T load(const hu_operand *o, uint32_t at) { return hu_gemm_f64(o, at); }
+	static HU_DEVICE_MEMBER T load(const hu_store_operand *o, uint32_t at) { return hu_gemm_f64(o, at); }
 	static HU_DEVICE_MEMBER T step(const hu_short *, int, T acc, T a, T b) { return fma(a, b, acc); }
 };
 
@@ -29,7 +29,7 @@ struct hu_acc_f64 {
 struct hu_acc_short {
 	typedef double T;
 	enum { each = 2 };
-	static HU_DEVICE_MEMBER T load(const hu_operand *o, uint32_t at) { return hu_gemm_f64(o, at); }
+	static HU_DEVICE_MEMBER T load(const hu_store_operand *o, uint32_t at) { return hu_gemm_f64(o, at); }
 	static HU_DEVICE_MEMBER T step(const hu_short *f, int twice, T acc, T a, T b)
 	{
 		T p = a * b;

@@ -12,7 +12,7 @@ enum { HU_BROAD = 128, HU_BROAD_K = 8, HU_BROAD_LINE = HU_BROAD + 4, HU_BROAD_TH
 
 /* Four elements from AT on. */
 HU_DEVICE void
-hu_broad_load(float *v, const hu_operand *o, uint32_t at)
+hu_broad_load(float *v, const hu_store_operand *o, uint32_t at)
 {
 	if (at == HU_OUTSIDE) {
 		HU_UNROLL

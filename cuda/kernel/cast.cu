@@ -12,7 +12,7 @@ HU_FORMULA(scaled, 1, 1, SCALED)
 
 /* Magnitudes compare as their bits do, NaN above infinity. */
 HU_KERNEL
-amax_kernel(uint64_t *amax, HU_PARAM hu_operand x, uint32_t n)
+amax_kernel(uint64_t *amax, HU_PARAM hu_store_operand x, uint32_t n)
 {
 	uint64_t mine = 0;
 
@@ -24,7 +24,7 @@ amax_kernel(uint64_t *amax, HU_PARAM hu_operand x, uint32_t n)
 }
 
 HU_KERNEL
-scale_kernel(double *k, const uint64_t *amax, double max, HU_PARAM hu_result out)
+scale_kernel(double *k, const uint64_t *amax, double max, HU_PARAM hu_store_result out)
 {
 	k[0] = hu_cast_scale(hu_from_bits64(*amax), max);
 	if (out.data)
@@ -33,7 +33,7 @@ scale_kernel(double *k, const uint64_t *amax, double max, HU_PARAM hu_result out
 
 /* Without a factor, the second output is 1. */
 HU_KERNEL
-one_kernel(HU_PARAM hu_result out)
+one_kernel(HU_PARAM hu_store_result out)
 {
 	hu_put_f32(&out, 0, 1);
 }
@@ -42,7 +42,7 @@ extern "C" hu_status
 HU_SIDE(op_cast)(hu_work *w)
 {
 	hu_field m = hu_field_of(w, w->in[0]->n, 1);
-	hu_result second = w->call->nout > 1 ? hu_result_of(w->out[1], 0) : hu_result_none();
+	hu_store_result second = w->call->nout > 1 ? hu_result_of(w->out[1], 0) : hu_result_none();
 	uint64_t *amax;
 
 	if (w->in[0]->format == HU_FP64)

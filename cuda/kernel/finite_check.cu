@@ -4,7 +4,7 @@
 #include "cuda/element/search.cuh"
 
 HU_KERNEL
-count_kernel(uint64_t *bad, HU_PARAM hu_operand x, uint32_t n)
+count_kernel(uint64_t *bad, HU_PARAM hu_store_operand x, uint32_t n)
 {
 	uint64_t mine = 0;
 
@@ -14,7 +14,7 @@ count_kernel(uint64_t *bad, HU_PARAM hu_operand x, uint32_t n)
 }
 
 HU_KERNEL
-verdict_kernel(const uint64_t *bad, int inputs, int judged, HU_PARAM hu_result found, double *place)
+verdict_kernel(const uint64_t *bad, int inputs, int judged, HU_PARAM hu_store_result found, double *place)
 {
 	int any = 0;
 

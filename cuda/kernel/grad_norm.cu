@@ -9,7 +9,7 @@ HU_FORMULA(square, 1, 1, SQUARE)
 
 /* Sums are values of the compute format; their sum and its root are formed as the CPU does: in double, rounded. */
 HU_KERNEL
-root_kernel(HU_PARAM hu_operand each, hu_format compute, int sums, double *root)
+root_kernel(HU_PARAM hu_store_operand each, hu_format compute, int sums, double *root)
 {
 	double all = hu_load_f64(&each, 0);
 

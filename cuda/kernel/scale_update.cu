@@ -7,7 +7,7 @@ extern "C" {
 }
 
 HU_KERNEL
-scale_update_kernel(int rule, hu_scaler k, HU_PARAM hu_operand scale, HU_PARAM hu_operand tracker, HU_PARAM hu_operand found, HU_PARAM hu_result scale_next, HU_PARAM hu_result tracker_next)
+scale_update_kernel(int rule, hu_scaler k, HU_PARAM hu_store_operand scale, HU_PARAM hu_store_operand tracker, HU_PARAM hu_store_operand found, HU_PARAM hu_store_result scale_next, HU_PARAM hu_store_result tracker_next)
 {
 	float s = hu_load_f32(&scale, 0);
 	hu_tracker t = { hu_load_f32(&tracker, 0), hu_load_f32(&tracker, 1), hu_load_f32(&tracker, 2), hu_load_f32(&tracker, 3) };
@@ -28,7 +28,7 @@ HU_SIDE(op_scale_update)(hu_work *w)
 	const hu_call *c = w->call;
 	const char *rule = hu_attr_text(c, "rule", "pytorch");
 	hu_slot scale, tracker;
-	hu_result scale_to = hu_result_begin(w, w->out[0], &scale, 1), tracker_to = c->nout > 1 ? hu_result_begin(w, w->out[1], &tracker, 1) : hu_result_none();
+	hu_store_result scale_to = hu_result_begin(w, w->out[0], &scale, 1), tracker_to = c->nout > 1 ? hu_result_begin(w, w->out[1], &tracker, 1) : hu_result_none();
 	hu_scaler k;
 	int id = 0;
 

@@ -25,7 +25,7 @@ larger(double a, double b)
 
 /* A warp a row: its largest logit in the compute format, and that of its label. */
 HU_KERNEL
-row_kernel(HU_PARAM hu_operand x, HU_PARAM hu_operand labels, uint32_t rows, uint32_t classes, hu_format compute, HU_PARAM hu_result top, HU_PARAM hu_result chosen, hu_pulse *pulse)
+row_kernel(HU_PARAM hu_store_operand x, HU_PARAM hu_store_operand labels, uint32_t rows, uint32_t classes, hu_format compute, HU_PARAM hu_store_result top, HU_PARAM hu_store_result chosen, hu_pulse *pulse)
 {
 	uint32_t lane = threadIdx.x % 32;
 

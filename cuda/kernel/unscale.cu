@@ -7,7 +7,7 @@ HU_FORMULA(unscale, 1, 1, F)
 #undef F
 
 HU_KERNEL
-inverse_kernel(double *k, HU_PARAM hu_operand scale, double weight)
+inverse_kernel(double *k, HU_PARAM hu_store_operand scale, double weight)
 {
 	k[0] = hu_unscale_by(hu_load_f64(&scale, 0), weight);
 }

@@ -111,7 +111,7 @@ hu_exact_dot_value(hu_exact_value *v, const double *a, const double *b, size_t n
 	const hu_grid *grid = hu_grid_get();
 	hu_measured x = { 0 }, y = { 0 };
 	double sum[HU_GRID_LEVELS] = { 0 };
-	hu_plan plan;
+	hu_grid_plan plan;
 
 	hu_measure(&x, a, n);
 	hu_measure(&y, b, n);

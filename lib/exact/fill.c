@@ -127,7 +127,7 @@ prepare(hu_exact_tile *t, int try_blas)
 		t->wb = low_b > t->wb ? low_b : t->wb;
 		for (size_t p = 0; p < t->pa; p++) {
 			int width = low[p] + low_b, narrow = bits[p] + bits_b <= 53, l = narrow ? 1 : 2;
-			const hu_plan *plan = narrow ? t->plan : t->wide;
+			const hu_grid_plan *plan = narrow ? t->plan : t->wide;
 			while (l <= HU_GRID_LEVELS && plan->limit[l] < width)
 				l++;
 			l = t->all_by_mpfr || l > HU_GRID_LEVELS ? HU_BY_MPFR : l;
@@ -158,7 +158,7 @@ prepare(hu_exact_tile *t, int try_blas)
 	}
 	w->t = room(w->t, &w->t_room, sums + 1);
 	for (size_t i = 0; i < all; i++) {
-		const hu_plan *plan = w->narrow[i] ? t->plan : t->wide;
+		const hu_grid_plan *plan = w->narrow[i] ? t->plan : t->wide;
 		for (int l = 0; l < w->levels[i]; l++)
 			for (size_t o = 0; o < size; o++)
 				w->t[w->at[i] + (size_t)l * size + o] = l == w->levels[i] - 1 ? 0 : plan->start[l];

@@ -66,7 +66,7 @@ hu_exact_gemm(const hu_exact_source *s, hu_exact_take *take, void *context)
 	size_t tm = (s->m + HU_TILE_M - 1) / HU_TILE_M, tn = (s->n + HU_TILE_N - 1) / HU_TILE_N, tiles = s->batches * tm * tn;
 	int by_mpfr = hu_exact_way_get() == HU_EXACT_MPFR;
 	int try_blas = !by_mpfr && (kernels == HU_KERNELS_BLAS || (kernels == HU_KERNELS_AUTO && (double)s->batches * (double)s->m * (double)s->n * (double)s->k >= LARGE)) && hu_blas_works();
-	hu_plan plan, wide;
+	hu_grid_plan plan, wide;
 
 	hu_plan_make(&plan, s->k, 1);
 	hu_plan_make(&wide, s->k, 2);

@@ -54,7 +54,7 @@ hu_grid_get(void)
    of them, make the next level's sums at most 2^(m-53+g), and so on. The last one needs no start: its sums are
    integers of the products' lowest bit, exact while they stay within 2^53. */
 void
-hu_plan_make(hu_plan *p, size_t k, size_t terms_of_a_product)
+hu_plan_make(hu_grid_plan *p, size_t k, size_t terms_of_a_product)
 {
 	size_t chunk = (k > HU_GRID_CHUNK ? HU_GRID_CHUNK + 1 : k) * terms_of_a_product;
 	int m = 3 + hu_log2_up(k + 1), g = hu_log2_up(chunk ? chunk : 1);

@@ -17,10 +17,10 @@ enum {
 };
 
 /* Levels for sums of K terms: where each starts, and limit[l], the bits below a product's exponent that l of them hold. */
-typedef struct hu_plan { double start[HU_GRID_LEVELS]; int limit[HU_GRID_LEVELS + 1]; } hu_plan;
+typedef struct hu_grid_plan { double start[HU_GRID_LEVELS]; int limit[HU_GRID_LEVELS + 1]; } hu_grid_plan;
 
 /* For operands scaled into (-2,2), whose products enter as TERMS_OF_A_PRODUCT (1 or 2) doubles. */
-void hu_plan_make(hu_plan *p, size_t k, size_t terms_of_a_product);
+void hu_plan_make(hu_grid_plan *p, size_t k, size_t terms_of_a_product);
 
 /* ceil(log2 n); 0 for n = 0. */
 static inline int

@@ -24,7 +24,7 @@ pad(hu_operand *o)
 }
 
 void
-hu_operand_start(hu_operand *o, hu_side side, size_t count, size_t k)
+hu_operand_start(hu_operand *o, hu_operand_side side, size_t count, size_t k)
 {
 	size_t width = side == HU_LEFT ? HU_GRID_ROWS : hu_grid_get()->cols, padded = (count + width - 1) / width * width;
 

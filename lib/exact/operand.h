@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /* Which factor an operand is: rows of A (i, left) or columns of B (j, right). */
-typedef enum hu_side { HU_LEFT, HU_RIGHT } hu_side;
+typedef enum hu_operand_side { HU_LEFT, HU_RIGHT } hu_operand_side;
 
 /* Start from { 0 }. hu_operand_start keeps the memory, so that one struct serves all tiles of a thread. */
 typedef struct hu_operand {
-	hu_side side;
+	hu_operand_side side;
 	size_t count, k, width, room, padded; /* vectors, their length, vectors a panel; allocated: doubles, vectors */
 	double *x;                    /* panels of WIDTH vectors: x[(p * k + kk) * width + lane] */
 	int *e;                       /* exponent of vector i's largest magnitude, taken out of x */
@@ -27,7 +27,7 @@ typedef struct hu_operand {
 /* Makes room for COUNT vectors of K elements. Set every vector once by hu_operand_vector (distinct ones from
    distinct threads, if wanted), or every element by hu_operand_slab, in any order, then hu_operand_ready. Any
    doubles are allowed, subnormal and non-finite ones too. No memory: the program ends with exit 4, as in hu_xmalloc. */
-void hu_operand_start(hu_operand *o, hu_side side, size_t count, size_t k);
+void hu_operand_start(hu_operand *o, hu_operand_side side, size_t count, size_t k);
 /* Vector I: element kk is x[kk * stride]. */
 void hu_operand_vector(hu_operand *o, size_t i, const double *x, size_t stride);
 /* Element KK of every vector: vector i's is x[i * stride]: with a stride of 1 a row of a row-major B. */

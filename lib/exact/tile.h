@@ -40,7 +40,7 @@ typedef struct hu_worker {
 
 struct hu_exact_tile {
 	const hu_exact_source *s;
-	const hu_plan *plan, *wide; /* for products that are doubles, and for others */
+	const hu_grid_plan *plan, *wide; /* for products that are doubles, and for others */
 	hu_worker *w;
 	hu_way way;
 	int wa, wb;            /* under integers: the operands are multiples of 2^-wa, 2^-wb */

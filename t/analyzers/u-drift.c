@@ -9,7 +9,7 @@
 #include <string.h>
 
 static void
-add(hu_baseline *b, const char *key, const char *text, hu_side side)
+add(hu_baseline *b, const char *key, const char *text, hu_baseline_side side)
 {
 	hu_baseline_add(b, key, text, side, HU_FP64);
 }
@@ -31,7 +31,7 @@ verdicts(void)
 
 	memset(&want, 0, sizeof want);
 	memset(&got, 0, sizeof got);
-	const struct { const char *key, *want, *got; hu_side side; double ulps, noise; hu_held held; } row[] = {
+	const struct { const char *key, *want, *got; hu_baseline_side side; double ulps, noise; hu_held held; } row[] = {
 		{ "same", "0.1", "0.1", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
 		{ "digest", "0x12", "0x12", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
 		{ "other-digest", "0x12", "0x13", HU_SIDE_BOTH, 0, 0, HU_DRIFT },

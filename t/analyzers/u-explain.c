@@ -15,7 +15,7 @@
 
 /* The digits left of the line as an integer, and those right of it as a fraction; 0 where columns are left out. */
 static int
-read_back(const hu_panel *p, const hu_strip *s, double *whole, double *rest)
+read_back(const hu_explain_panel *p, const hu_strip *s, double *whole, double *rest)
 {
 	double unit = 0.5;
 
@@ -36,7 +36,7 @@ read_back(const hu_panel *p, const hu_strip *s, double *whole, double *rest)
 }
 
 static const hu_strip *
-strip_named(const hu_drawing *d, const char *label, const hu_panel **panel)
+strip_named(const hu_drawing *d, const char *label, const hu_explain_panel **panel)
 {
 	for (int i = d->n - 1; i >= 0; i--)
 		for (int k = 0; d->item[i].kind == HU_DRAWN_PANEL && k < d->item[i].panel.strips; k++)
@@ -49,7 +49,7 @@ strip_named(const hu_drawing *d, const char *label, const hu_panel **panel)
 
 /* The weight above the last column before the line of panel P. */
 static double
-unit_of(const hu_panel *p, int line)
+unit_of(const hu_explain_panel *p, int line)
 {
 	return ldexp(1, atoi(p->column[line - 1].head + 2));
 }
@@ -77,7 +77,7 @@ test_op(hu_function f, hu_format_id id, hu_mode mode, int n)
 		double v[3] = { any(1, (uint64_t)i, to), any(2, (uint64_t)i, to), any(3, (uint64_t)i, to) }, s, whole, rest, exact;
 		hu_arithmetic a = { to, mode, 0, 0, 0, 0, NULL, NULL, NULL };
 		hu_seen w = { &e, v, NULL, NULL, n, 0, 0 };
-		const hu_panel *p;
+		const hu_explain_panel *p;
 		const hu_strip *row;
 		mpfr_t m[3], r;
 		mpfr_ptr q[3] = { m[0], m[1], m[2] };
@@ -131,7 +131,7 @@ test_block(const char *model)
 		double a[N], b[N], whole, rest, unit;
 		hu_arithmetic how = { out, HU_RNE, 0, 0, 0, 0, NULL, NULL, &sum };
 		hu_seen w = { &e, a, b, NULL, i % N + 1, 0, 0 };
-		const hu_panel *p;
+		const hu_explain_panel *p;
 
 		for (int k = 0; k < w.n; k++) {
 			a[k] = any(4, (uint64_t)(i * N + k), in);

@@ -28,7 +28,7 @@ fill(hu_format f, uint64_t seed)
 }
 
 static int
-agrees(const hu_sweep *s, hu_format f, int k)
+agrees(const hu_scale_sweep *s, hu_format f, int k)
 {
 	size_t lost = 0, overflow = 0, got_lost, got_over;
 	long double lost2 = 0, all2 = 0;
@@ -50,7 +50,7 @@ agrees(const hu_sweep *s, hu_format f, int k)
 }
 
 static int
-lost_too_much(const hu_sweep *s, int k, double share, double u)
+lost_too_much(const hu_scale_sweep *s, int k, double share, double u)
 {
 	size_t lost, overflow;
 	double l2;
@@ -63,7 +63,7 @@ int
 main(void)
 {
 	static const hu_format_id formats[] = { HU_FP16, HU_BF16, HU_E4M3, HU_E5M2 };
-	hu_sweep *s = calloc(1, sizeof *s);
+	hu_scale_sweep *s = calloc(1, sizeof *s);
 
 	is_near(hu_sweep_threshold(hu_format_of(HU_FP16)), 65520, 0, "fp16 overflows from 65520 on");
 	for (int i = 0; i < 4; i++) {

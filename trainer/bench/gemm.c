@@ -84,7 +84,7 @@ positive(double x)
 
 /* One way of computing product P; LABEL: the column it stands in. */
 static hu_status
-measure(sweep *s, hu_gemm *g, hu_gemm_way way, const char *text, const char *size)
+measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const char *size)
 {
 	int cpu = !strcmp(s->backend->name, "cpu");
 	hu_gemm_time t = { 0 };
@@ -113,7 +113,7 @@ measure(sweep *s, hu_gemm *g, hu_gemm_way way, const char *text, const char *siz
 static hu_status
 of_product(sweep *s, const char *size, hu_format_id f, const char *sum)
 {
-	hu_gemm g;
+	hu_bench_product g;
 	size_t m, n, k;
 	hu_status st = HU_OK;
 

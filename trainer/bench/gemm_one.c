@@ -31,7 +31,7 @@ fill(hu_tensor *t, const hu_info *of, uint32_t stream)
 }
 
 hu_status
-hu_gemm_init(hu_gemm *g, size_t m, size_t n, size_t k, hu_format_id format, const char *sum)
+hu_gemm_init(hu_bench_product *g, size_t m, size_t n, size_t k, hu_format_id format, const char *sum)
 {
 	hu_format_id out = hu_format_of(format).bits <= 8 ? HU_BF16 : format;
 
@@ -61,7 +61,7 @@ hu_gemm_init(hu_gemm *g, size_t m, size_t n, size_t k, hu_format_id format, cons
 }
 
 void
-hu_gemm_release(hu_gemm *g)
+hu_gemm_release(hu_bench_product *g)
 {
 	hu_program_free(g->p);
 	free(g->ta.data);
@@ -94,7 +94,7 @@ places(size_t *at, size_t n)
 
 /* Some outputs against the plain version, bit by bit. */
 static hu_status
-check_bits(hu_gemm *g, int *wrong)
+check_bits(hu_bench_product *g, int *wrong)
 {
 	hu_tensor *in[2] = { &g->ta, &g->tb };
 	const hu_call *c = &g->p->c[0];
@@ -114,7 +114,7 @@ check_bits(hu_gemm *g, int *wrong)
 /* Bound of output I of magnitude MAG and exact value E, rounded to its format: hu_cublas_bound's, which holds for any order of
    the blocks and up to SLICES slices of k. Operands are at most 1/2. */
 static double
-bound_of(const hu_gemm *g, hu_sum sum, int arch, double mag, double e)
+bound_of(const hu_bench_product *g, hu_sum sum, int arch, double mag, double e)
 {
 	enum { SLICES = 32, MOST = -2 };
 	hu_cublas_product p = { .k = (uint32_t)g->k, .fa = g->format, .fb = g->format, .tf32 = g->format == HU_TF32 || (g->format == HU_FP32 && sum.id == HU_SUM_TC) };
@@ -127,7 +127,7 @@ bound_of(const hu_gemm *g, hu_sum sum, int arch, double mag, double e)
 
 /* Where the order of the sum is not known. */
 static hu_status
-check_bound(hu_gemm *g, int arch, int *wrong)
+check_bound(hu_bench_product *g, int arch, int *wrong)
 {
 	hu_tensor *in[2] = { &g->ta, &g->tb };
 	const hu_call *c = &g->p->c[0];
@@ -171,7 +171,7 @@ arch_of(const hu_backend *backend)
 }
 
 static hu_status
-check(hu_gemm *g, const hu_backend *backend, hu_gemm_way way, hu_gemm_time *out)
+check(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, hu_gemm_time *out)
 {
 	out->check = way == HU_GEMM_CUBLAS ? "bound" : "bits";
 	if (way == HU_GEMM_CUBLAS)
@@ -189,7 +189,7 @@ check(hu_gemm *g, const hu_backend *backend, hu_gemm_way way, hu_gemm_time *out)
 }
 
 static hu_status
-steps(const hu_gemm *g, const hu_backend *backend, hu_machine *m, size_t n, double *seconds)
+steps(const hu_bench_product *g, const hu_backend *backend, hu_machine *m, size_t n, double *seconds)
 {
 	hu_env env = { 1, 0 };
 	float one;
@@ -203,7 +203,7 @@ steps(const hu_gemm *g, const hu_backend *backend, hu_machine *m, size_t n, doub
 }
 
 static hu_status
-run(hu_gemm *g, const hu_backend *backend, hu_machine *m, int trials, hu_gemm_time *out)
+run(hu_bench_product *g, const hu_backend *backend, hu_machine *m, int trials, hu_gemm_time *out)
 {
 	double s;
 
@@ -222,7 +222,7 @@ run(hu_gemm *g, const hu_backend *backend, hu_machine *m, int trials, hu_gemm_ti
 }
 
 hu_status
-hu_gemm_measure(hu_gemm *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out)
+hu_gemm_measure(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out)
 {
 	hu_machine *m;
 
@@ -238,7 +238,7 @@ hu_gemm_available(const char *backend)
 {
 	const hu_backend *b;
 	hu_machine *m;
-	hu_gemm g;
+	hu_bench_product g;
 
 	HU_TRY(hu_backend_find(backend, &b));
 	HU_TRY(hu_gemm_init(&g, 1, 1, 1, HU_FP32, "fma,acc=fp32"));

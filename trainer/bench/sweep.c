@@ -13,14 +13,14 @@
 static const char *const option[HU_SWEEPS] = { "batch", "width", "lr", "seeds", "gemm", "simd", "policy" };
 
 static void
-add(hu_sweep *s, int k, const char *word)
+add(hu_bench_sweep *s, int k, const char *word)
 {
 	s->word[k] = hu_xrealloc(s->word[k], (size_t)(s->n[k] + 1) * sizeof *s->word[k]);
 	s->word[k][s->n[k]++] = word ? hu_xstrdup(word) : NULL;
 }
 
 static hu_status
-split(hu_sweep *s, int k, const char *text)
+split(hu_bench_sweep *s, int k, const char *text)
 {
 	char *all = text ? hu_xstrdup(text) : NULL, *save = NULL;
 
@@ -35,7 +35,7 @@ split(hu_sweep *s, int k, const char *text)
 }
 
 static hu_status
-split_simd(hu_sweep *s, const char *text)
+split_simd(hu_bench_sweep *s, const char *text)
 {
 	if (!text || strcmp(text, "all")) {
 		HU_TRY(split(s, HU_SWEEP_SIMD, text));
@@ -54,7 +54,7 @@ split_simd(hu_sweep *s, const char *text)
 }
 
 static hu_status
-split_policies(hu_sweep *s, const char *text)
+split_policies(hu_bench_sweep *s, const char *text)
 {
 	s->n[HU_SWEEP_POLICY] = hu_split_policies(text, &s->word[HU_SWEEP_POLICY]);
 	if (!s->n[HU_SWEEP_POLICY])
@@ -71,7 +71,7 @@ split_policies(hu_sweep *s, const char *text)
 }
 
 hu_status
-hu_sweep_init(hu_sweep *s, const hu_args *a)
+hu_sweep_init(hu_bench_sweep *s, const hu_args *a)
 {
 	hu_status st = HU_OK;
 
@@ -85,7 +85,7 @@ hu_sweep_init(hu_sweep *s, const hu_args *a)
 }
 
 void
-hu_sweep_release(hu_sweep *s)
+hu_sweep_release(hu_bench_sweep *s)
 {
 	for (int k = 0; k < HU_SWEEPS; k++) {
 		for (int i = 0; i < s->n[k]; i++)
@@ -96,7 +96,7 @@ hu_sweep_release(hu_sweep *s)
 }
 
 int
-hu_sweep_cells(const hu_sweep *s)
+hu_sweep_cells(const hu_bench_sweep *s)
 {
 	int n = 1;
 
@@ -105,10 +105,10 @@ hu_sweep_cells(const hu_sweep *s)
 	return n;
 }
 
-hu_cell
-hu_sweep_cell(const hu_sweep *s, int i)
+hu_bench_cell
+hu_sweep_cell(const hu_bench_sweep *s, int i)
 {
-	hu_cell c;
+	hu_bench_cell c;
 
 	for (int k = HU_SWEEPS - 1; k >= 0; k--) {
 		c.at[k] = i % s->n[k];
@@ -120,7 +120,7 @@ hu_sweep_cell(const hu_sweep *s, int i)
 
 /* The line's options with this cell's words in place of the lists. */
 static hu_status
-from_args(hu_config *c, const hu_sweep *s, const hu_cell *cell)
+from_args(hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell)
 {
 	hu_args one = *s->a;
 	size_t n = 0;
@@ -146,7 +146,7 @@ take(char **to, const char *word)
 }
 
 static hu_status
-finish(hu_config *c, const hu_cell *cell, const char *backend, size_t steps)
+finish(hu_config *c, const hu_bench_cell *cell, const char *backend, size_t steps)
 {
 	const hu_backend *found;
 	hu_gemm_way way;
@@ -171,7 +171,7 @@ finish(hu_config *c, const hu_cell *cell, const char *backend, size_t steps)
 }
 
 hu_status
-hu_sweep_config(hu_config *c, const hu_sweep *s, const hu_cell *cell, const char *backend, size_t steps)
+hu_sweep_config(hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell, const char *backend, size_t steps)
 {
 	HU_TRY(from_args(c, s, cell));
 	hu_status st = finish(c, cell, backend, steps);
@@ -183,7 +183,7 @@ hu_sweep_config(hu_config *c, const hu_sweep *s, const hu_cell *cell, const char
 }
 
 hu_status
-hu_sweep_check(const hu_sweep *s, const char *backend, size_t steps, size_t *images)
+hu_sweep_check(const hu_bench_sweep *s, const char *backend, size_t steps, size_t *images)
 {
 	hu_status st = HU_OK;
 	hu_idle idle;
@@ -191,7 +191,7 @@ hu_sweep_check(const hu_sweep *s, const char *backend, size_t steps, size_t *ima
 	*images = 0;
 	hu_idle_init(&idle, s->a);
 	for (int i = 0; i < hu_sweep_cells(s) && st == HU_OK; i++) {
-		hu_cell c = hu_sweep_cell(s, i);
+		hu_bench_cell c = hu_sweep_cell(s, i);
 		hu_config config;
 		c.word[HU_SWEEP_SIMD] = NULL;
 		if ((st = hu_sweep_config(&config, s, &c, backend, steps)) != HU_OK)

@@ -19,7 +19,7 @@
 typedef struct cell { double ms; uint64_t digest; int done; } cell;
 
 typedef struct table {
-	hu_sweep sweep;
+	hu_bench_sweep sweep;
 	hu_steptime_ask ask;
 	hu_energy energy;
 	hu_progress bar;
@@ -63,7 +63,7 @@ other(const table *t, int i, int k, int at)
 
 /* float32's time to compare with; the cell's own where it is float32. */
 static double
-single_ms(const table *t, int i, const hu_cell *c)
+single_ms(const table *t, int i, const hu_bench_cell *c)
 {
 	if (!strcmp(c->word[HU_SWEEP_POLICY], "float32"))
 		return t->done[i].ms;
@@ -75,7 +75,7 @@ single_ms(const table *t, int i, const hu_cell *c)
 
 /* What a row says of the combination, measured or not. */
 static json_t *
-head(const table *t, const hu_cell *c, const hu_config *config, const char *image)
+head(const table *t, const hu_bench_cell *c, const hu_config *config, const char *image)
 {
 	char lr[32], width[32];
 
@@ -85,7 +85,7 @@ head(const table *t, const hu_cell *c, const hu_config *config, const char *imag
 }
 
 static void
-say(table *t, int i, const hu_cell *c, const hu_config *config, const hu_steptime *s, const char *image)
+say(table *t, int i, const hu_bench_cell *c, const hu_config *config, const hu_steptime *s, const char *image)
 {
 	double b = (double)config->batch;
 	char digest[24];
@@ -101,7 +101,7 @@ say(table *t, int i, const hu_cell *c, const hu_config *config, const hu_steptim
 
 /* A cell that does not fit, or asks for what is not here: blank, and one line why. */
 static void
-say_blank(table *t, const hu_cell *c, const hu_config *config, const char *image)
+say_blank(table *t, const hu_bench_cell *c, const hu_config *config, const char *image)
 {
 	json_t *j = head(t, c, config, image);
 
@@ -133,7 +133,7 @@ ordered(const char *way)
 /* The same steps under another instruction set, or with products computed another way whose order is known, must have left
    the same state. */
 static void
-check(table *t, int i, const hu_cell *c)
+check(table *t, int i, const hu_bench_cell *c)
 {
 	static const int same[] = { HU_SWEEP_SIMD, HU_SWEEP_GEMM };
 
@@ -152,9 +152,9 @@ check(table *t, int i, const hu_cell *c)
 
 /* The instruction set is not here. */
 static hu_status
-lacking(table *t, const hu_cell *c)
+lacking(table *t, const hu_bench_cell *c)
 {
-	hu_cell plain = *c;
+	hu_bench_cell plain = *c;
 	hu_config config;
 	char image[64], *why = hu_xstrdup(hu_reason());
 
@@ -174,7 +174,7 @@ lacking(table *t, const hu_cell *c)
 static hu_status
 measure(table *t, int i)
 {
-	hu_cell c = hu_sweep_cell(&t->sweep, i);
+	hu_bench_cell c = hu_sweep_cell(&t->sweep, i);
 	hu_config config;
 	hu_steptime s;
 	char image[64];
@@ -220,7 +220,7 @@ published(table *t, int all)
 		const hu_published *p = hu_published_at(i);
 		int fits = all;
 		for (int k = 0; k < hu_sweep_cells(&t->sweep) && !fits; k++) {
-			hu_cell c = hu_sweep_cell(&t->sweep, k);
+			hu_bench_cell c = hu_sweep_cell(&t->sweep, k);
 			hu_config config;
 			c.word[HU_SWEEP_SIMD] = NULL;
 			HU_TRY(hu_sweep_config(&config, &t->sweep, &c, t->backend, 1));

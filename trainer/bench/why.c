@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct why {
-	hu_sweep sweep;
+	hu_bench_sweep sweep;
 	hu_steptime_ask ask;
 	hu_energy none;
 	hu_progress bar;
@@ -44,7 +44,7 @@ here(why *w)
 }
 
 static void
-say(why *w, const hu_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t)
+say(why *w, const hu_bench_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t)
 {
 	json_t *rows = hu_timing_to_json(&w->device, p, w->by_call, w->measures ? t->call : NULL, w->measures ? t->pass : NULL), *r;
 	size_t i, last = json_array_size(rows) - 1;
@@ -69,7 +69,7 @@ say(why *w, const hu_cell *c, const hu_config *config, const hu_program *p, cons
 static hu_status
 of_cell(why *w, int i)
 {
-	hu_cell c = hu_sweep_cell(&w->sweep, i);
+	hu_bench_cell c = hu_sweep_cell(&w->sweep, i);
 	hu_steptime t = { .call = NULL };
 	hu_config config;
 	hu_dataset data;

@@ -121,7 +121,7 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 
 /* A command line that train refuses for the first run is refused for all. Any other failure is the run's own. */
 static hu_status
-one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_result *r)
+one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_compare_result *r)
 {
 	words w = { NULL, 0, 0 };
 	char number[24];
@@ -219,7 +219,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 		int p = i / c->seeds;
 		char *run = run_name(c, dir, p, c->seed[i % c->seeds]);
 		hu_progress_note(&bar, "%s", run);
-		hu_result *r = &c->result[i];
+		hu_compare_result *r = &c->result[i];
 		hu_status st = one_run(a, c->policy[p], c->seed[i % c->seeds], run, r);
 		free(run);
 		HU_TRY(st);

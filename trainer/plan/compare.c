@@ -21,7 +21,7 @@ hu_result_name(int k)
 }
 
 static hu_status
-read_metrics(hu_result *r)
+read_metrics(hu_compare_result *r)
 {
 	static const char *const columns[] = { "eval_accuracy", "eval_precision", "eval_recall", "eval_loss" };
 	char *path = hu_path(r->dir, "metrics.tsv");
@@ -50,7 +50,7 @@ number(const json_t *j, const char *key)
 }
 
 static void
-read_memory(hu_result *r, const json_t *manifest)
+read_memory(hu_compare_result *r, const json_t *manifest)
 {
 	const char *key;
 	json_t *v;
@@ -61,7 +61,7 @@ read_memory(hu_result *r, const json_t *manifest)
 }
 
 static void
-read_summary(hu_result *r)
+read_summary(hu_compare_result *r)
 {
 	char *path = hu_path(r->dir, "analysis/summary.json");
 	json_t *j = hu_exists(path) ? json_load_file(path, 0, NULL) : NULL, *n = json_object_get(j, "numbers");
@@ -73,7 +73,7 @@ read_summary(hu_result *r)
 }
 
 hu_status
-hu_result_read(hu_result *r, const char *dir)
+hu_result_read(hu_compare_result *r, const char *dir)
 {
 	json_error_t e;
 
@@ -91,7 +91,7 @@ hu_result_read(hu_result *r, const char *dir)
 }
 
 const char *
-hu_result_failure(const hu_result *r, char *text)
+hu_result_failure(const hu_compare_result *r, char *text)
 {
 	if (!r->train && !r->analyze)
 		return "-";
@@ -105,7 +105,7 @@ hu_comparison_failed(const hu_comparison *c, int p, int *code)
 	int n = 0, most = 0;
 
 	for (int i = 0; i < c->seeds; i++) {
-		const hu_result *r = &c->result[p * c->seeds + i];
+		const hu_compare_result *r = &c->result[p * c->seeds + i];
 		int mine = r->train ? r->train : r->analyze;
 		n += mine != 0;
 		most = mine > most ? mine : most;
@@ -117,7 +117,7 @@ hu_comparison_failed(const hu_comparison *c, int p, int *code)
 
 /* Whether a run gave column K: one that trained; the shares need an analysis that came to its end, whatever it judged. */
 static int
-gave(const hu_result *r, int k)
+gave(const hu_compare_result *r, int k)
 {
 	return !r->train && (k < SWAMPED || r->analyze <= HU_EXIT_JUDGED);
 }
@@ -129,7 +129,7 @@ hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mea
 	double sum = 0, squares = 0;
 
 	for (int i = 0; i < c->seeds; i++) {
-		const hu_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
+		const hu_compare_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
 		if (!gave(r, k) || (paired && !gave(first, k)))
 			continue;
 		sum += r->v[k] - (paired ? first->v[k] : 0);
@@ -137,7 +137,7 @@ hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mea
 	}
 	*mean = n ? sum / n : NAN;
 	for (int i = 0; i < c->seeds; i++) {
-		const hu_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
+		const hu_compare_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
 		if (!gave(r, k) || (paired && !gave(first, k)))
 			continue;
 		double d = r->v[k] - (paired ? first->v[k] : 0) - *mean;
@@ -294,7 +294,7 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 		fputc('\n', f);
 	}
 	for (int i = 0; i < c->policies * c->seeds; i++) {
-		const hu_result *r = &c->result[i];
+		const hu_compare_result *r = &c->result[i];
 		if (r->train)
 			fprintf(f, "%s: training failed with exit code %d, so that the row is without it\n", r->dir, r->train);
 		else if (r->analyze == HU_EXIT_JUDGED)

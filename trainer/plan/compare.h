@@ -11,24 +11,24 @@
 enum { HU_RESULTS = 8 };
 
 /* What one run gave; NaN where it was not measured. */
-typedef struct hu_result {
+typedef struct hu_compare_result {
 	char *dir;
 	double v[HU_RESULTS];    /* in the order of hu_result_name */
 	int train, analyze;      /* exit codes, 0 where nothing failed: of a training that failed there are no numbers, of an analysis no shares */
-} hu_result;
+} hu_compare_result;
 
 /* accuracy precision recall eval_loss ms_a_step bytes swamped_share underflowed_share */
 const char *hu_result_name(int k);
 
 /* Reads a finished run: its last evaluation, the mean milliseconds of a step but the first, memory
    from the manifest, and the two shares from analysis/summary.json where that is. */
-hu_status hu_result_read(hu_result *r, const char *dir);
+hu_status hu_result_read(hu_compare_result *r, const char *dir);
 
 typedef struct hu_comparison {
 	char **policy;
 	int policies, seeds;
 	long long *seed;
-	hu_result *result;       /* [policies][seeds] */
+	hu_compare_result *result;       /* [policies][seeds] */
 } hu_comparison;
 
 /* Mean of column K of policy P over the seeds whose runs gave it, and the mean's standard error (NaN for one seed).
@@ -37,7 +37,7 @@ void hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double
 
 /* What the run's failure was, "train 3" or "analyze 4" with the exit code, into TEXT of 24 bytes; "-" for none. Analysis exits 1 where it judged and
    an output left its bound: that is told too. */
-const char *hu_result_failure(const hu_result *r, char *text);
+const char *hu_result_failure(const hu_compare_result *r, char *text);
 /* The runs that failed; the largest exit code of them in *CODE, which may be NULL. */
 int hu_comparison_failed(const hu_comparison *c, int p, int *code);
 

@@ -164,7 +164,7 @@ add_updates(hu_tsv *t, hu_session *s, size_t step, const hu_call *c)
 
 /* Which tensor held the first non-finite element: the finite check's `where` counts its own inputs. */
 static hu_status
-observe_overflow(hu_session *s, hu_row *r)
+observe_overflow(hu_session *s, hu_metrics_row *r)
 {
 	const hu_program *p = s->programs.train;
 	hu_tensor where;
@@ -197,7 +197,7 @@ observe_tensors(hu_metrics *m, hu_session *s, size_t step)
 }
 
 hu_status
-hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
+hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r)
 {
 	int threads = hu_threads();
 	double found;
@@ -222,7 +222,7 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r)
 }
 
 static void
-add_energy(hu_tsv *t, const hu_row *r, size_t batch)
+add_energy(hu_tsv *t, const hu_metrics_row *r, size_t batch)
 {
 	const double each[] = { r->joules, r->joules / (double)batch, r->joules / r->seconds };
 
@@ -239,7 +239,7 @@ add_energy(hu_tsv *t, const hu_row *r, size_t batch)
 }
 
 void
-hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_row *r)
+hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 {
 	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall };
 	hu_tsv *t = &m->rows;

@@ -8,7 +8,7 @@
 #include "lib/base/tsv.h"
 #include "trainer/run/session.h"
 
-typedef struct hu_row {
+typedef struct hu_metrics_row {
 	size_t step, epoch;              /* both from 0 */
 	double loss, accuracy, loss_scale, grad_norm, seconds;
 	double joules, utilisation;      /* negative: not available */
@@ -17,7 +17,7 @@ typedef struct hu_row {
 	int overflow_call, overflow_tensor;  /* -1: none */
 	double overflow_count, overflow_tensors;
 	uint64_t digest;
-} hu_row;
+} hu_metrics_row;
 
 /* exponents, casts: without columns where nothing is counted; team: the threads that counting is worth */
 typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_team team; } hu_metrics;
@@ -28,7 +28,7 @@ void hu_metrics_release(hu_metrics *m);
 hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
 
 /* What can be read between step and commit: loss, accuracy, scale, overflow, gradients, updates; also adds the rows of the other tables. */
-hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_row *r);
-void hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_row *r);
+hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r);
+void hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r);
 hu_status hu_metrics_write(const hu_metrics *m, const char *dir);
 #endif

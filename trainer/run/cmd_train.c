@@ -313,7 +313,7 @@ prepare_resumed(job *b, const hu_args *a)
 }
 
 static void
-say_end(const job *b, const hu_row *r, int json)
+say_end(const job *b, const hu_metrics_row *r, int json)
 {
 	if (json) {
 		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
@@ -332,7 +332,7 @@ say_end(const job *b, const hu_row *r, int json)
 static hu_status
 train(job *b, const hu_args *a)
 {
-	hu_row last = { .evaluated = 0 };
+	hu_metrics_row last = { .evaluated = 0 };
 
 	HU_TRY(hu_args_given(a, "resume") ? prepare_resumed(b, a) : prepare_new(b, a));
 	if (b->from >= b->session.steps) {

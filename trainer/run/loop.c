@@ -9,7 +9,7 @@ typedef struct loop { hu_session *s; hu_record *r; hu_metrics *m; hu_progress ba
 
 /* One line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how much. */
 static void
-say_scale(loop *l, const hu_row *r, double next)
+say_scale(loop *l, const hu_metrics_row *r, double next)
 {
 	const hu_program *p = l->s->programs.train;
 
@@ -46,7 +46,7 @@ begin(loop *l, double *joules)
 }
 
 static void
-end(loop *l, hu_row *r, double start, double joules)
+end(loop *l, hu_metrics_row *r, double start, double joules)
 {
 	l->ended_joules = hu_energy_read(&l->energy->meter);
 	l->ended = hu_now();
@@ -65,7 +65,7 @@ may_overlap(const loop *l, size_t step)
 
 /* The step's time ends when its loss is there. */
 static hu_status
-observe(loop *l, size_t step, hu_row *r, double start, double joules, double *next)
+observe(loop *l, size_t step, hu_metrics_row *r, double start, double joules, double *next)
 {
 	HU_TRY(hu_session_scalar(l->s, l->s->id.loss, &r->loss));
 	end(l, r, start, joules);
@@ -74,7 +74,7 @@ observe(loop *l, size_t step, hu_row *r, double start, double joules, double *ne
 }
 
 static hu_status
-observe_running(loop *l, size_t step, hu_row *r, double start, double joules, double *next)
+observe_running(loop *l, size_t step, hu_metrics_row *r, double start, double joules, double *next)
 {
 	HU_TRY(hu_session_advance(l->s, step));
 	hu_session_lag(l->s, 1);
@@ -86,7 +86,7 @@ observe_running(loop *l, size_t step, hu_row *r, double start, double joules, do
 }
 
 static hu_status
-observe_at_rest(loop *l, size_t step, hu_row *r, double start, double joules, double *next)
+observe_at_rest(loop *l, size_t step, hu_metrics_row *r, double start, double joules, double *next)
 {
 	HU_TRY(observe(l, step, r, start, joules, next));
 	HU_TRY(hu_record_trace(l->r, l->s, step));
@@ -97,7 +97,7 @@ observe_at_rest(loop *l, size_t step, hu_row *r, double start, double joules, do
 }
 
 static hu_status
-one_step(loop *l, size_t step, hu_row *r)
+one_step(loop *l, size_t step, hu_metrics_row *r)
 {
 	double start, joules, next;
 
@@ -118,7 +118,7 @@ one_step(loop *l, size_t step, hu_row *r)
 }
 
 static void
-say_epoch(loop *l, const hu_row *r)
+say_epoch(loop *l, const hu_metrics_row *r)
 {
 	const hu_session *s = l->s;
 
@@ -142,7 +142,7 @@ lost(const hu_record *r)
 }
 
 hu_status
-hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, hu_account *energy, hu_row *last)
+hu_loop_run(hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, hu_account *energy, hu_metrics_row *last)
 {
 	loop l = { .s = s, .r = r, .m = m, .talk = talk, .energy = energy };
 	double accuracy = 0;
