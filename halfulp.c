@@ -74,7 +74,8 @@ static int
 version(void)
 {
 	printf("halfulp %s\n", hu_build_version());
-	printf("built with %s, MPFR %s, CUDA %s\n", hu_build_compiler(), mpfr_get_version(), hu_cuda_built() ? "yes" : "no");
+	printf("built with %s, MPFR %s, CUDA %s\n", hu_build_compiler(), mpfr_get_version(),
+		hu_cuda_built() ? "yes" : "no");
 	return HU_EXIT_OK;
 }
 

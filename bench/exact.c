@@ -43,13 +43,17 @@ value(hu_format f, int full, uint64_t i)
 	if (full) {
 		int low = f.emin - f.p + 1, e;
 		if (f.bits <= 16) { /* a code: sign, exponent, fraction */
-			uint32_t codes = (uint32_t)(ldexp(f.max, -f.emax) * (1 << (f.p - 1))) + ((uint32_t)(f.emax - f.emin) << (f.p - 1)) + 1, c = bits(i, 0) % codes;
+			uint32_t codes = (uint32_t)(ldexp(f.max, -f.emax) * (1 << (f.p - 1))) +
+					 ((uint32_t)(f.emax - f.emin) << (f.p - 1)) + 1,
+				 c = bits(i, 0) % codes;
 			uint32_t field = c >> (f.p - 1), m = c & ((1u << (f.p - 1)) - 1);
-			double x = field ? ldexp((double)(m + (1u << (f.p - 1))), low + (int)field - 1) : ldexp((double)m, low);
+			double x = field ? ldexp((double)(m + (1u << (f.p - 1))), low + (int)field - 1)
+					 : ldexp((double)m, low);
 			return bits(i, 1) & 1 ? -x : x;
 		}
 		e = low + (int)(bits(i, 0) % (uint32_t)(f.emax - low + 1));
-		return hu_round((bits(i, 1) & 1 ? -1 : 1) * (1 + bits(i, 2) * 0x1p-32) * hu_pow2(e), f, HU_RNE, HU_SATURATE, 0);
+		return hu_round(
+			(bits(i, 1) & 1 ? -1 : 1) * (1 + bits(i, 2) * 0x1p-32) * hu_pow2(e), f, HU_RNE, HU_SATURATE, 0);
 	}
 	double u = (bits(i, 0) + 0.5) * 0x1p-32, v = bits(i, 1) * 0x1p-32;
 	return hu_round(sqrt(-2 * log(u)) * cos(6.283185307179586 * v), f, HU_RNE, HU_SATURATE, 0);
@@ -77,7 +81,8 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 	for (size_t o = 0; o < r->outputs; o++) {
 		size_t i, j;
 		output(r, o, &i, &j);
-		if (i >= i0 && i < i0 + m && j >= j0 && j < j0 + n && !hu_exact_tile_value(r->value + o, t, i - i0, j - j0))
+		if (i >= i0 && i < i0 + m && j >= j0 && j < j0 + n &&
+			!hu_exact_tile_value(r->value + o, t, i - i0, j - j0))
 			exit(1);
 	}
 }
@@ -156,9 +161,13 @@ time_arb(const double *a, const double *b, const result *r, slong precision, con
 			inexact += !mag_is_zero(arb_radref(arb_mat_entry(z, i, j)));
 			mpfr_sub_d(m, m, r->hi[i * n + j], MPFR_RNDN);
 			mpfr_sub_d(m, m, r->lo[i * n + j], MPFR_RNDN);
-			/* exact ones are pairs of doubles in all rows measured here; else it must lie within its radius */
-			if (mag_is_zero(arb_radref(arb_mat_entry(z, i, j))) ? mpfr_get_d(m, MPFR_RNDN) != 0 && fabs(mpfr_get_d(m, MPFR_RNDN)) > fabs(r->lo[i * n + j]) * 0x1p-52
-			                                                    : fabs(mpfr_get_d(m, MPFR_RNDN)) > 2 * mag_get_d(arb_radref(arb_mat_entry(z, i, j))))
+			/* exact ones are pairs of doubles in all rows measured here; else it must lie within its radius
+			 */
+			if (mag_is_zero(arb_radref(arb_mat_entry(z, i, j)))
+					? mpfr_get_d(m, MPFR_RNDN) != 0 &&
+						  fabs(mpfr_get_d(m, MPFR_RNDN)) > fabs(r->lo[i * n + j]) * 0x1p-52
+					: fabs(mpfr_get_d(m, MPFR_RNDN)) >
+						  2 * mag_get_d(arb_radref(arb_mat_entry(z, i, j))))
 				wrong("arb_mat_mul", name);
 		}
 	if (inexact)
@@ -200,7 +209,9 @@ time_enclose(const double *a, const double *b, const result *r, const char *name
 	}
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < m; j++)
-			if (err[i * T + j] == 0 ? hi[i * T + j] != r->hi[i * n + j] || lo[i * T + j] != r->lo[i * n + j] : fabs(hi[i * T + j] - r->hi[i * n + j] + (lo[i * T + j] - r->lo[i * n + j])) > 2 * err[i * T + j])
+			if (err[i * T + j] == 0 ? hi[i * T + j] != r->hi[i * n + j] || lo[i * T + j] != r->lo[i * n + j]
+						: fabs(hi[i * T + j] - r->hi[i * n + j] +
+							  (lo[i * T + j] - r->lo[i * n + j])) > 2 * err[i * T + j])
 				wrong("hu_enclose", name);
 	hu_operand_release(&x);
 	hu_operand_release(&y);
@@ -212,7 +223,11 @@ time_enclose(const double *a, const double *b, const result *r, const char *name
 static const char *
 way(const hu_exact_tally *t)
 {
-	const struct { uint64_t n; const char *name; } ways[] = { { t->by.one, "1 double" }, { t->by.two, "2 doubles" }, { t->by.more, "3 or more" }, { t->by.integers, "integers" }, { t->by.blas, "BLAS" }, { t->by.mpfr, "MPFR" } };
+	const struct {
+		uint64_t n;
+		const char *name;
+	} ways[] = { { t->by.one, "1 double" }, { t->by.two, "2 doubles" }, { t->by.more, "3 or more" },
+		{ t->by.integers, "integers" }, { t->by.blas, "BLAS" }, { t->by.mpfr, "MPFR" } };
 	size_t most = 0;
 
 	for (size_t i = 1; i < sizeof ways / sizeof *ways; i++)
@@ -223,26 +238,37 @@ way(const hu_exact_tally *t)
 int
 main(int argc, char **argv)
 {
-	static const struct { const char *what; hu_format_id f; int full; mpfr_prec_t enough; int arb; } rows[] = {
-		{ "fp16, all finite codes", HU_FP16, 1, 113, 1 }, { "fp16, normal(0,1)", HU_FP16, 0, 113, 1 }, { "bf16, normal(0,1)", HU_BF16, 0, 113, 1 },
-		{ "tf32, normal(0,1)", HU_TF32, 0, 113, 0 },      { "fp32, normal(0,1)", HU_FP32, 0, 160, 1 }, { "e4m3, all finite codes", HU_E4M3, 1, 113, 0 },
-		{ "e5m2, all finite codes", HU_E5M2, 1, 113, 0 }, { "e2m1, all codes", HU_E2M1, 1, 113, 0 },   { "bf16, all finite codes", HU_BF16, 1, 600, 0 },
-		{ "fp32, all exponents", HU_FP32, 1, 640, 0 },    { "fp64, normal(0,1)", HU_FP64, 0, 300, 0 },
+	static const struct { const char *what; hu_format_id f; int full; mpfr_prec_t enough; int arb;
+	} rows[] = {
+		{ "fp16, all finite codes", HU_FP16, 1, 113, 1 },
+		{ "fp16, normal(0,1)", HU_FP16, 0, 113, 1 },
+		{ "bf16, normal(0,1)", HU_BF16, 0, 113, 1 },
+		{ "tf32, normal(0,1)", HU_TF32, 0, 113, 0 },
+		{ "fp32, normal(0,1)", HU_FP32, 0, 160, 1 },
+		{ "e4m3, all finite codes", HU_E4M3, 1, 113, 0 },
+		{ "e5m2, all finite codes", HU_E5M2, 1, 113, 0 },
+		{ "e2m1, all codes", HU_E2M1, 1, 113, 0 },
+		{ "bf16, all finite codes", HU_BF16, 1, 600, 0 },
+		{ "fp32, all exponents", HU_FP32, 1, 640, 0 },
+		{ "fp64, normal(0,1)", HU_FP64, 0, 300, 0 },
 	};
 	size_t n = argc > 1 ? (size_t)atol(argv[1]) : 1024, outputs = argc > 2 ? (size_t)atol(argv[2]) : 64;
 	double *a = hu_xmalloc(n * n * sizeof *a), *b = hu_xmalloc(n * n * sizeof *b);
-	result r = { hu_xmalloc(outputs * sizeof *r.value), hu_xmalloc(n * n * sizeof(double)), hu_xmalloc(n * n * sizeof(double)), n, outputs };
+	result r = { hu_xmalloc(outputs * sizeof *r.value), hu_xmalloc(n * n * sizeof(double)),
+		hu_xmalloc(n * n * sizeof(double)), n, outputs };
 
 	omp_set_num_threads(1);
-	printf("# %zu^3, one thread, %s kernels, processor time; MPFR %s on %zu outputs, Arb %s\n", n, hu_simd_name(), mpfr_get_version(), outputs,
+	printf("# %zu^3, one thread, %s kernels, processor time; MPFR %s on %zu outputs, Arb %s\n", n, hu_simd_name(),
+		mpfr_get_version(), outputs,
 #ifdef HU_ARB
-	       arb_version
+		arb_version
 #else
-	       "absent (configure found no arb_mat.h), skipped"
+		"absent (configure found no arb_mat.h), skipped"
 #endif
 	);
 	printf("# BLAS: %s\n", hu_blas_describe());
-	printf("data\texact_ns\tmost_by\tmpfr_fma_113_ns\tratio\tmpfr_bits\tmpfr_fma_ns\tratio\tarb_mat_mul_ns\tratio\tenclose_ns\n");
+	printf("data\texact_ns\tmost_by\tmpfr_fma_113_ns\tratio\tmpfr_bits\tmpfr_fma_ns\tratio\tarb_mat_mul_"
+	       "ns\tratio\tenclose_ns\n");
 	for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
 		hu_format f = hu_format_of(rows[row].f);
 		hu_exact_tally tally;
@@ -259,12 +285,16 @@ main(int argc, char **argv)
 			exact = t < exact ? t : exact;
 		}
 		hu_exact_tally_get(&tally);
-		double at_113 = time_mpfr(a, b, &r, 113, rows[row].enough == 113, rows[row].what), enough = rows[row].enough == 113 ? at_113 : time_mpfr(a, b, &r, rows[row].enough, 1, rows[row].what), arb = 0;
+		double at_113 = time_mpfr(a, b, &r, 113, rows[row].enough == 113, rows[row].what),
+		       enough = rows[row].enough == 113 ? at_113
+							: time_mpfr(a, b, &r, rows[row].enough, 1, rows[row].what),
+		       arb = 0;
 #ifdef HU_ARB
 		if (rows[row].arb)
 			arb = time_arb(a, b, &r, 128, rows[row].what);
 #endif
-		printf("%s\t%.3f\t%s\t%.1f\t%.0f\t%ld\t%.1f\t%.0f", rows[row].what, exact, way(&tally), at_113, at_113 / exact, (long)rows[row].enough, enough, enough / exact);
+		printf("%s\t%.3f\t%s\t%.1f\t%.0f\t%ld\t%.1f\t%.0f", rows[row].what, exact, way(&tally), at_113,
+			at_113 / exact, (long)rows[row].enough, enough, enough / exact);
 		if (arb > 0)
 			printf("\t%.2f\t%.1f", arb, arb / exact);
 		else

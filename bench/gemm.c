@@ -64,9 +64,12 @@ peak(void)
 static void
 fill(hu_tensor *t, size_t n, uint32_t stream)
 {
-	*t = (hu_tensor){ .format = HU_FP16, .shape = hu_shape2(n, n), .n = n * n, .data = hu_alloc(n * n * sizeof(float)) };
+	*t = (hu_tensor){
+		.format = HU_FP16, .shape = hu_shape2(n, n), .n = n * n, .data = hu_alloc(n * n * sizeof(float))
+	};
 	for (size_t k = 0; k < n * n; k++)
-		((float *)t->data)[k] = (float)hu_round(hu_uniform(hu_random_at(1, stream, 0, k)) - 0.5, hu_format_of(HU_FP16), HU_RNE, 0, 0);
+		((float *)t->data)[k] = (float)hu_round(
+			hu_uniform(hu_random_at(1, stream, 0, k)) - 0.5, hu_format_of(HU_FP16), HU_RNE, 0, 0);
 }
 
 /* One thread is timed by the processor's clock, so that a busy machine does not favour the shorter run. */
@@ -123,18 +126,23 @@ rows_of(const char *model, double *base, int first)
 			continue;
 		double most = first ? peak() : 0;
 		for (int threads = 1; threads <= 1 + first; threads++) {
-			hu_tensor y = { .format = HU_FP32, .shape = hu_shape2(N, N), .n = (size_t)N * N, .data = hu_alloc((size_t)N * N * sizeof(float)) };
+			hu_tensor y = { .format = HU_FP32,
+				.shape = hu_shape2(N, N),
+				.n = (size_t)N * N,
+				.data = hu_alloc((size_t)N * N * sizeof(float)) };
 			hu_threads_set(threads);
 			double t = time_product(model, N, &y, threads, level ? 7 : 1), g = 2.0 * N * N * N / t * 1e-9;
 			scalar = plain ? scalar : t;
 			if (plain && memcmp(plain, y.data, (size_t)N * N * sizeof(float))) {
-				fprintf(stderr, "bench/gemm: %s by %s with %d threads gives other bits\n", model, levels[level], threads);
+				fprintf(stderr, "bench/gemm: %s by %s with %d threads gives other bits\n", model,
+					levels[level], threads);
 				exit(1);
 			}
 			one = threads == 1 ? t : one;
 			if (first && threads == 1)
 				base[level] = t;
-			printf("%s\t%s\t%d\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t", model, levels[level], threads, 1e3 * t, g, t / base[level], scalar / t, one / t);
+			printf("%s\t%s\t%d\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t", model, levels[level], threads, 1e3 * t, g,
+				t / base[level], scalar / t, one / t);
 			printf(most > 0 ? "%.2f\n" : "-\n", g / (most * threads));
 			fflush(stdout);
 			if (!plain)
@@ -149,10 +157,15 @@ rows_of(const char *model, double *base, int first)
 int
 main(int argc, char **argv)
 {
-	static const char *const models[] = { "fma,acc=fp32", "tc:hopper", "tc:hopper,out=fp16", "tc:ampere", "tc:volta", "fma,acc=fp16", "chunk:64,acc=fp16", "sequential,acc=fp32", "pairwise,acc=fp32", "kahan,acc=fp32", "neumaier,acc=fp32", "dot2,acc=fp32", "fabsum:64,acc=fp32", "splitk:4,acc=fp32", "promote:128,acc=fp16", "kahan,acc=fp16" };
+	static const char *const models[] = { "fma,acc=fp32", "tc:hopper", "tc:hopper,out=fp16", "tc:ampere",
+		"tc:volta", "fma,acc=fp16", "chunk:64,acc=fp16", "sequential,acc=fp32", "pairwise,acc=fp32",
+		"kahan,acc=fp32", "neumaier,acc=fp32", "dot2,acc=fp32", "fabsum:64,acc=fp32", "splitk:4,acc=fp32",
+		"promote:128,acc=fp16", "kahan,acc=fp16" };
 	double base[LEVELS];
 
-	printf("# emulated product %d^3 of fp16 operands; times_fma: time over that of fma in fp32 at the same instruction set, one thread\n", N);
+	printf("# emulated product %d^3 of fp16 operands; times_fma: time over that of fma in fp32 at the same "
+	       "instruction set, one thread\n",
+		N);
 	printf("model\tsimd\tthreads\tms\tgflops\ttimes_fma\tratio_to_scalar\tratio_to_one_thread\tshare_of_peak\n");
 	rows_of(models[0], base, 1);
 	for (int i = 1; i < argc; i++)

@@ -47,7 +47,11 @@ time_fma(mpfr_prec_t precision)
 int
 main(void)
 {
-	static const struct { const char *what; mpfr_prec_t precision; } rows[] = { { "53 bits", 53 }, { "fp16 sums, 113 bits", 113 }, { "bf16 sums, 543 bits", 543 }, { "fp32 sums, 575 bits", 575 } };
+	static const struct {
+		const char *what;
+		mpfr_prec_t precision;
+	} rows[] = { { "53 bits", 53 }, { "fp16 sums, 113 bits", 113 }, { "bf16 sums, 543 bits", 543 },
+		{ "fp32 sums, 575 bits", 575 } };
 
 	printf("# MPFR %s, one core\nprecision\tns_fma\tfma_per_s\n", mpfr_get_version());
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

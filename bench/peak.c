@@ -29,6 +29,9 @@ main(int argc, char **argv)
 		perror("peak");
 		return 4;
 	}
-	fprintf(stderr, "%.3f\t%.3f\t%ld\n", hu_now() - start, (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec), u.ru_maxrss);
+	fprintf(stderr, "%.3f\t%.3f\t%ld\n", hu_now() - start,
+		(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+			1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
+		u.ru_maxrss);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -19,13 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const hu_opt opts[] = {
-	{ "out", "DIR", NULL, "where the report goes; without it, report/ in the first RUN" },
-	{ "formats", "LIST", "svg,png", "of each figure: svg (always), png, pdf, tex (a figure environment around the pdf)" },
+static const hu_opt opts[] = { { "out", "DIR", NULL, "where the report goes; without it, report/ in the first RUN" },
+	{ "formats", "LIST", "svg,png",
+		"of each figure: svg (always), png, pdf, tex (a figure environment around the pdf)" },
 	{ "terminal", NULL, NULL, "verdict, numbers and key figures as text on standard output; writes no files" },
-	{ "json", NULL, NULL, "print what was made as JSON" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print what was made as JSON" }, { NULL, NULL, NULL, NULL } };
 
 /* "svg,png" as gnuplot's list "svg png"; *tex apart, it is not gnuplot's. */
 static hu_status
@@ -107,11 +105,12 @@ print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, con
 	char *page = hu_path(out, "index.html");
 
 	for (int i = 0; i < runs->n; i++)
-		json_array_append_new(labels, json_pack("{s:s, s:s}", "run", hu_shown(runs->at[i].dir), "label", runs->at[i].label));
+		json_array_append_new(
+			labels, json_pack("{s:s, s:s}", "run", hu_shown(runs->at[i].dir), "label", runs->at[i].label));
 	for (int i = 0; i < f->n; i++) {
 		const hu_figure *g = &f->at[i];
-		json_t *j = json_pack("{s:s, s:s, s:b, s:o?}", "figure", g->name, "title", g->title, "drawn", !g->why, "run",
-			g->run < 0 ? NULL : json_string(hu_shown(runs->at[g->run].dir)));
+		json_t *j = json_pack("{s:s, s:s, s:b, s:o?}", "figure", g->name, "title", g->title, "drawn", !g->why,
+			"run", g->run < 0 ? NULL : json_string(hu_shown(runs->at[g->run].dir)));
 		if (g->why) {
 			json_object_set_new(j, "why", json_string(g->why));
 		} else {
@@ -146,9 +145,11 @@ print_made(const hu_figures *f, const char *out)
 
 /* Everything into a folder of its own first, so that a failure leaves an older report whole; index.html last. */
 static hu_status
-write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats, int tex, const char *command)
+write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats, int tex,
+	const char *command)
 {
-	char *stage = hu_path(out, ".new.%ld", (long)getpid()), *index = hu_path(out, "index.html"), *links = hu_xprintf("%s%s", formats, tex ? " tex" : "");
+	char *stage = hu_path(out, ".new.%ld", (long)getpid()), *index = hu_path(out, "index.html"),
+	     *links = hu_xprintf("%s%s", formats, tex ? " tex" : "");
 	hu_str page = { 0 };
 	hu_status st = hu_page(&page, runs, f, links, command);
 

@@ -27,8 +27,10 @@ hu_report_source(const char *name, char **text, size_t *n)
 		if (there)
 			return st;
 	}
-	return hu_fail(HU_EUNABLE, "reports/%s is neither in %s nor in %s: install halfulp again, or set HALFULP_SHARE to the folder that holds reports/", name,
-		HU_PKGDATADIR, HU_TOP_SRCDIR);
+	return hu_fail(HU_EUNABLE,
+		"reports/%s is neither in %s nor in %s: install halfulp again, or set HALFULP_SHARE to the folder that "
+		"holds reports/",
+		name, HU_PKGDATADIR, HU_TOP_SRCDIR);
 }
 
 /* The child's side: gnuplot with ARGUMENT in DIR, what it says into the file LOG. Does not return. */
@@ -82,7 +84,8 @@ finish(pid_t pid)
 static hu_status
 absent(void)
 {
-	return hu_fail(HU_EUNABLE, "gnuplot was not found, figures need it: install gnuplot-nox (Debian, Ubuntu) or gnuplot (others), "
+	return hu_fail(HU_EUNABLE,
+		"gnuplot was not found, figures need it: install gnuplot-nox (Debian, Ubuntu) or gnuplot (others), "
 		"or set GNUPLOT to its path; report --terminal does without");
 }
 
@@ -126,7 +129,10 @@ check(const hu_figure *f, const char *dir, const char *formats, int code)
 		char *path = hu_path(dir, "%s.%s", f->stem, s), *text = NULL;
 		size_t n = 0;
 		if (hu_file_read(path, &text, &n) != HU_OK || n < 200)
-			st = hu_fail(HU_EUNABLE, "gnuplot drew no %s.%s: %s; is the disk full, does this gnuplot have the cairo terminals?", f->stem, s, said);
+			st = hu_fail(HU_EUNABLE,
+				"gnuplot drew no %s.%s: %s; is the disk full, does this gnuplot have the cairo "
+				"terminals?",
+				f->stem, s, said);
 		free(text);
 		free(path);
 	}

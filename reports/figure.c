@@ -129,8 +129,10 @@ prologue(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *
 {
 	char *labels[1] = { f->run < 0 ? NULL : runs->at[f->run].label };
 
-	hu_str_addf(b, "# %s: drawn from %s.tsv by `gnuplot %s.gp` in this folder.\n# Made by halfulp %s: %s\n", f->title, f->stem, f->stem, HU_VERSION, command);
-	hu_str_addf(b, "stem = '%s'; file = '%s.tsv'\nif (!exists('formats')) formats = '%s'\n", f->stem, f->stem, formats);
+	hu_str_addf(b, "# %s: drawn from %s.tsv by `gnuplot %s.gp` in this folder.\n# Made by halfulp %s: %s\n",
+		f->title, f->stem, f->stem, HU_VERSION, command);
+	hu_str_addf(
+		b, "stem = '%s'; file = '%s.tsv'\nif (!exists('formats')) formats = '%s'\n", f->stem, f->stem, formats);
 	hu_str_addf(b, "runs = %d\n", f->run < 0 ? runs->n : 1);
 	if (f->run < 0) {
 		char **all = hu_xcalloc((size_t)runs->n, sizeof *all);
@@ -176,7 +178,8 @@ write_part(const hu_figure *f, int k, const hu_report_runs *runs, const char *di
 	hu_str_addf(&head, "# figure: %s\n# report: halfulp %s: %s\n", f->stem, HU_VERSION, command);
 	for (int i = 0; i < runs->n; i++)
 		if (f->run < 0 || f->run == i)
-			hu_str_addf(&head, "# run %d: %s (%s)\n", f->run < 0 ? i + 1 : 1, hu_shown(runs->at[i].dir), runs->at[i].label);
+			hu_str_addf(&head, "# run %d: %s (%s)\n", f->run < 0 ? i + 1 : 1, hu_shown(runs->at[i].dir),
+				runs->at[i].label);
 	hu_str_addf(&head, "# table: %s\n", f->part[k].table);
 	hu_selection_text(&f->part[k], head.s, &text);
 	hu_status st = write_text(dir, name, &text);
@@ -211,7 +214,8 @@ write_figure(const hu_figure *f, const hu_report_runs *runs, const char *dir, co
 }
 
 hu_status
-hu_figures_write(const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command)
+hu_figures_write(
+	const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command)
 {
 	hu_str style = { 0 };
 

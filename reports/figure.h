@@ -31,7 +31,8 @@ void hu_figures_release(hu_figures *f);
 
 /* STEM.tsv and STEM.gp of every figure that is drawn, and style.gp, into DIR.
    FORMATS: "svg png", for gnuplot. COMMAND: the line that made the report, for the provenance. */
-hu_status hu_figures_write(const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command);
+hu_status hu_figures_write(
+	const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command);
 
 /* STEM.tex of every figure that is drawn: a figure environment around STEM.pdf, with caption and label. */
 hu_status hu_figures_tex(const hu_figures *f, const char *dir);

@@ -50,7 +50,9 @@ static char *
 share(double x)
 {
 	double percent = 100 * x;
-	char *number = percent == 0 ? hu_xstrdup("0") : fabs(percent) >= 9.995 ? hu_xprintf("%.1f", percent) : real(percent, 3);
+	char *number = percent == 0             ? hu_xstrdup("0")
+		       : fabs(percent) >= 9.995 ? hu_xprintf("%.1f", percent)
+						: real(percent, 3);
 	char *s = hu_xprintf("%s" NARROW_SPACE "%%", number);
 
 	free(number);
@@ -62,7 +64,8 @@ cosine(double x)
 {
 	if (!(fabs(1 - x) < 1e-4) || x == 1)
 		return hu_xprintf("%s%.6g", x < 0 ? MINUS : "", fabs(x));
-	char *rest = real(fabs(1 - x), 2), *s = hu_xprintf("1" NARROW_SPACE "%s" NARROW_SPACE "%s", x > 1 ? "+" : MINUS, rest);
+	char *rest = real(fabs(1 - x), 2),
+	     *s = hu_xprintf("1" NARROW_SPACE "%s" NARROW_SPACE "%s", x > 1 ? "+" : MINUS, rest);
 	free(rest);
 	return s;
 }
@@ -127,7 +130,8 @@ void
 hu_html_number(hu_str *b, const char *text)
 {
 	for (const char *up; (up = strchr(text, '^')); ) {
-		size_t minus = strncmp(up + 1, MINUS, strlen(MINUS)) ? 0 : strlen(MINUS), digits = strspn(up + 1 + minus, "0123456789");
+		size_t minus = strncmp(up + 1, MINUS, strlen(MINUS)) ? 0 : strlen(MINUS),
+		       digits = strspn(up + 1 + minus, "0123456789");
 		char *before = hu_xprintf("%.*s", (int)(up - text), text);
 		hu_html_text(b, before);
 		hu_str_addf(b, "<sup>%.*s</sup>", (int)(minus + digits), up + 1);
@@ -150,7 +154,8 @@ ansi_word(hu_str *b, const char *word)
 void
 hu_shell_word(hu_str *b, const char *word)
 {
-	int plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_^-")];
+	int plain = *word &&
+		    !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_^-")];
 
 	if (!hu_plain(word)) {
 		ansi_word(b, word);

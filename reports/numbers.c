@@ -8,21 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-const hu_number hu_numbers[] = {
-	{ "Evaluation accuracy", "eval_accuracy", HU_UNIT_SHARE, "", "training ", "final_accuracy", HU_UNIT_SHARE, "" },
+const hu_number hu_numbers[] = { { "Evaluation accuracy", "eval_accuracy", HU_UNIT_SHARE, "", "training ",
+					 "final_accuracy", HU_UNIT_SHARE, "" },
 	{ "Final loss", "final_loss", HU_UNIT_REAL, "", NULL, NULL, 0, NULL },
 	{ "Steps", "steps", HU_UNIT_COUNT, "", "", "skipped_steps", HU_UNIT_COUNT, " skipped for overflow" },
 	{ "Loss scale at the end", "loss_scale_final", HU_UNIT_POWER, "", NULL, NULL, 0, NULL },
-	{ "Safe loss scales", "safe_log2_scale_min", HU_UNIT_REAL, "", "nothing of note lost, none overflowing", NULL, 0, NULL },
+	{ "Safe loss scales", "safe_log2_scale_min", HU_UNIT_REAL, "", "nothing of note lost, none overflowing", NULL,
+		0, NULL },
 	{ "Worst rounding error", "worst_ulp", HU_UNIT_REAL, " ulp", "in ", "worst_ulp_tensor", HU_UNIT_REAL, "" },
-	{ "Worst error against bound", "worst_bound_ratio", HU_UNIT_REAL, "", "", "over_bound", HU_UNIT_COUNT, " outputs over their bound" },
-	{ "Updates swamped", "swamped_share_updates", HU_UNIT_SHARE, "", "of weight updates changed nothing", NULL, 0, NULL },
-	{ "Update's norm lost", "update_l2_share_lost", HU_UNIT_SHARE, "", "cosine to the exact update ", "update_cosine", HU_UNIT_COSINE, "" },
-	{ "Gradients turned zero", "zeroed_gradients", HU_UNIT_COUNT, "", "", "zeroed_share", HU_UNIT_SHARE, " of the nonzero ones" },
-	{ "Gradient's norm lost", "gradient_l2_share_lost", HU_UNIT_SHARE, "", "cosine to the exact gradient ", "gradient_cosine", HU_UNIT_COSINE, "" },
+	{ "Worst error against bound", "worst_bound_ratio", HU_UNIT_REAL, "", "", "over_bound", HU_UNIT_COUNT,
+		" outputs over their bound" },
+	{ "Updates swamped", "swamped_share_updates", HU_UNIT_SHARE, "", "of weight updates changed nothing", NULL, 0,
+		NULL },
+	{ "Update's norm lost", "update_l2_share_lost", HU_UNIT_SHARE, "", "cosine to the exact update ",
+		"update_cosine", HU_UNIT_COSINE, "" },
+	{ "Gradients turned zero", "zeroed_gradients", HU_UNIT_COUNT, "", "", "zeroed_share", HU_UNIT_SHARE,
+		" of the nonzero ones" },
+	{ "Gradient's norm lost", "gradient_l2_share_lost", HU_UNIT_SHARE, "", "cosine to the exact gradient ",
+		"gradient_cosine", HU_UNIT_COSINE, "" },
 	{ "Time a step", "ms", HU_UNIT_REAL, " ms", "median", NULL, 0, NULL },
-	{ NULL, NULL, 0, NULL, NULL, NULL, 0, NULL }
-};
+	{ NULL, NULL, 0, NULL, NULL, NULL, 0, NULL } };
 
 static const json_t *
 number_at(const hu_report_run *r, const char *key)
@@ -52,7 +57,8 @@ interval(const hu_report_run *r)
 		return hu_xstrdup("–");
 	if (!json_is_number(min) || !json_is_number(max))
 		return hu_xstrdup(swept(r) ? "none" : "–");
-	char *low = hu_human(exp2(json_number_value(min)), HU_UNIT_POWER), *high = hu_human(exp2(json_number_value(max)), HU_UNIT_POWER);
+	char *low = hu_human(exp2(json_number_value(min)), HU_UNIT_POWER),
+	     *high = hu_human(exp2(json_number_value(max)), HU_UNIT_POWER);
 	char *s = hu_xprintf("%s to %s", low, high);
 	free(low);
 	free(high);
@@ -64,7 +70,8 @@ hu_number_value(const hu_report_run *r, const hu_number *n)
 {
 	if (!strcmp(n->key, "safe_log2_scale_min"))
 		return interval(r);
-	char *s = !strcmp(n->key, "ms") ? hu_human(hu_metrics_median(r, "ms"), n->unit) : hu_human_json(number_at(r, n->key), n->unit);
+	char *s = !strcmp(n->key, "ms") ? hu_human(hu_metrics_median(r, "ms"), n->unit)
+					: hu_human_json(number_at(r, n->key), n->unit);
 	char *whole = hu_xprintf("%s%s", s, strcmp(s, "–") && !json_is_string(number_at(r, n->key)) ? n->suffix : "");
 	free(s);
 	return whole;

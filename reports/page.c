@@ -12,7 +12,8 @@ static void
 head(hu_str *b, const hu_report_runs *runs, const char *css)
 {
 	hu_str_add(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+		      "name=\"color-scheme\" content=\"light dark\">\n<title>");
 	for (int i = 0; i < runs->n; i++) {
 		hu_str_add(b, i ? ", " : "");
 		hu_html_text(b, runs->at[i].label);

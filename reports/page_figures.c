@@ -31,7 +31,8 @@ files(hu_str *b, const hu_figure *f, const char *formats)
 	hu_str_addf(b, "data <a href=\"%s.tsv\">%s.tsv</a>", f->stem, f->stem);
 	for (int k = 1; k < f->parts; k++)
 		if (f->part[k].rows)
-			hu_str_addf(b, ", <a href=\"%s.%s.tsv\">%s.%s.tsv</a>", f->stem, f->part_name[k], f->stem, f->part_name[k]);
+			hu_str_addf(b, ", <a href=\"%s.%s.tsv\">%s.%s.tsv</a>", f->stem, f->part_name[k], f->stem,
+				f->part_name[k]);
 	hu_str_addf(b, " · drawn by <a href=\"%s.gp\">%s.gp</a></p>\n", f->stem, f->stem);
 	free(all);
 }
@@ -41,7 +42,8 @@ plot(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *form
 {
 	size_t bad = 0;
 
-	hu_str_addf(b, "<a class=\"plot\" href=\"%s.svg\"><img src=\"%s.svg\" loading=\"lazy\" alt=\"%s", f->stem, f->stem, f->title);
+	hu_str_addf(b, "<a class=\"plot\" href=\"%s.svg\"><img src=\"%s.svg\" loading=\"lazy\" alt=\"%s", f->stem,
+		f->stem, f->title);
 	if (f->run >= 0) {
 		hu_str_add(b, ", ");
 		hu_html_text(b, runs->at[f->run].label);
@@ -50,9 +52,13 @@ plot(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *form
 	for (int k = 0; k < f->parts; k++)
 		bad += f->part[k].nonfinite;
 	if (f->part[0].dropped)
-		hu_str_addf(b, "<p class=\"note\">The %zu largest of %zu rows.</p>\n", f->part[0].rows, f->part[0].rows + f->part[0].dropped);
+		hu_str_addf(b, "<p class=\"note\">The %zu largest of %zu rows.</p>\n", f->part[0].rows,
+			f->part[0].rows + f->part[0].dropped);
 	if (bad)
-		hu_str_addf(b, "<p class=\"note\">%zu value%s in the data %s not finite (nan or infinite) and cannot be drawn.</p>\n", bad, bad > 1 ? "s" : "", bad > 1 ? "are" : "is");
+		hu_str_addf(b,
+			"<p class=\"note\">%zu value%s in the data %s not finite (nan or infinite) and cannot be "
+			"drawn.</p>\n",
+			bad, bad > 1 ? "s" : "", bad > 1 ? "are" : "is");
 	files(b, f, formats);
 }
 
@@ -82,7 +88,8 @@ tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const cha
 		open = (open + 1) % n;
 	hu_str_add(b, "<div class=\"tabs\">\n");
 	for (int k = 0; k < n; k++) {
-		hu_str_addf(b, "<input type=\"radio\" name=\"%s\" id=\"%s-tab-%d\"%s><label for=\"%s-tab-%d\">", f->name, f->name, k + 1, k == open ? " checked" : "", f->name, k + 1);
+		hu_str_addf(b, "<input type=\"radio\" name=\"%s\" id=\"%s-tab-%d\"%s><label for=\"%s-tab-%d\">",
+			f->name, f->name, k + 1, k == open ? " checked" : "", f->name, k + 1);
 		hu_html_text(b, runs->at[k].label);
 		hu_str_add(b, "</label>\n<div class=\"panel\"><h3>");
 		hu_html_text(b, runs->at[k].label);
@@ -128,7 +135,8 @@ not_drawn(hu_str *b, const hu_report_runs *runs, const hu_figures *figures)
 		n = group(figures, i);
 		if (any_drawn(f, n))
 			continue;
-		hu_str_addf(b, "%s<li>%s: ", any++ ? "" : "<section class=\"missing\">\n<h2>Not drawn</h2>\n<ul>\n", f->title);
+		hu_str_addf(b, "%s<li>%s: ", any++ ? "" : "<section class=\"missing\">\n<h2>Not drawn</h2>\n<ul>\n",
+			f->title);
 		reason(b, f, runs);
 		hu_str_add(b, "</li>\n");
 	}
@@ -144,7 +152,8 @@ hu_page_figures(hu_str *b, const hu_report_runs *runs, const hu_figures *figures
 		n = group(figures, i);
 		if (!any_drawn(f, n))
 			continue;
-		hu_str_addf(b, "<section id=\"%s\">\n<figure>\n<h2>%s</h2>\n<figcaption>%s</figcaption>\n", f->name, f->title, f->caption);
+		hu_str_addf(b, "<section id=\"%s\">\n<figure>\n<h2>%s</h2>\n<figcaption>%s</figcaption>\n", f->name,
+			f->title, f->caption);
 		if (!strcmp(f->name, "loss"))
 			diverged(b, runs);
 		if (n > 1)

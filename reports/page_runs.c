@@ -12,7 +12,8 @@
 const char *
 hu_verdict_class(const hu_report_run *r)
 {
-	const char *word = r->summary ? hu_json_text(r->summary, "verdict_word") : NULL, *known[] = { "harmless", "costs", "fatal" };
+	const char *word = r->summary ? hu_json_text(r->summary, "verdict_word") : NULL,
+		   *known[] = { "harmless", "costs", "fatal" };
 
 	for (size_t i = 0; word && i < sizeof known / sizeof *known; i++)
 		if (!strcmp(word, known[i]))
@@ -71,8 +72,13 @@ run_row(hu_str *b, const hu_report_run *r)
 	free(class);
 }
 
-static const struct { const char *key, *title; } memory[] = {
-	{ "weights", "weights" }, { "masters", "masters" }, { "activations", "activations" }, { "gradients", "gradients" }, { "optimizer_state", "optimizer" },
+static const struct { const char *key, *title;
+} memory[] = {
+	{ "weights", "weights" },
+	{ "masters", "masters" },
+	{ "activations", "activations" },
+	{ "gradients", "gradients" },
+	{ "optimizer_state", "optimizer" },
 };
 
 static void
@@ -97,11 +103,14 @@ memory_row(hu_str *b, const hu_report_run *r)
 void
 hu_page_runs(hu_str *b, const hu_report_runs *runs)
 {
-	hu_str_add(b, "<section>\n<h2>Runs</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>run</th><th class=\"left\">verdict</th><th class=\"left\">compute</th>"
-		"<th class=\"left\">variable</th><th class=\"left\">loss scaling</th><th>eval. accuracy</th><th>final loss</th><th>skipped</th><th>ms a step</th></tr></thead>\n<tbody>\n");
+	hu_str_add(b, "<section>\n<h2>Runs</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>run</th><th "
+		      "class=\"left\">verdict</th><th class=\"left\">compute</th>"
+		      "<th class=\"left\">variable</th><th class=\"left\">loss scaling</th><th>eval. "
+		      "accuracy</th><th>final loss</th><th>skipped</th><th>ms a step</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < runs->n; i++)
 		run_row(b, &runs->at[i]);
-	hu_str_add(b, "</tbody>\n</table></div>\n<h3>Memory</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>run</th>");
+	hu_str_add(
+		b, "</tbody>\n</table></div>\n<h3>Memory</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>run</th>");
 	for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
 		hu_str_addf(b, "<th>%s</th>", memory[i].title);
 	hu_str_add(b, "<th>together</th></tr></thead>\n<tbody>\n");
@@ -138,7 +147,8 @@ definition(hu_str *b, const hu_report_run *r, const char *title, const char *pat
 
 	if (!v || json_is_null(v) || json_is_object(v) || json_is_array(v))
 		return;
-	char *s = json_is_integer(v) ? hu_xprintf("%lld", (long long)json_integer_value(v)) : hu_human_json(v, HU_UNIT_REAL);
+	char *s = json_is_integer(v) ? hu_xprintf("%lld", (long long)json_integer_value(v))
+				     : hu_human_json(v, HU_UNIT_REAL);
 	hu_str_addf(b, "<dt>%s</dt><dd>", title);
 	hu_html_text(b, s);
 	hu_str_add(b, "</dd>\n");
@@ -149,9 +159,21 @@ void
 hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 {
 	static const char *const rows[][2] = {
-		{ "halfulp", "halfulp_version" }, { "model", "model" }, { "data", "dataset.name" }, { "data digest", "dataset.digest" }, { "seed", "seed" },
-		{ "optimizer", "optimizer.name" }, { "batch", "batch" }, { "loss weight", "loss_weight" }, { "accumulator", "accumulate" }, { "back end", "backend" },
-		{ "device", "device" }, { "compiler", "compiler" }, { "SIMD", "simd" }, { "threads", "threads" }, { "host", "host" },
+		{ "halfulp", "halfulp_version" },
+		{ "model", "model" },
+		{ "data", "dataset.name" },
+		{ "data digest", "dataset.digest" },
+		{ "seed", "seed" },
+		{ "optimizer", "optimizer.name" },
+		{ "batch", "batch" },
+		{ "loss weight", "loss_weight" },
+		{ "accumulator", "accumulate" },
+		{ "back end", "backend" },
+		{ "device", "device" },
+		{ "compiler", "compiler" },
+		{ "SIMD", "simd" },
+		{ "threads", "threads" },
+		{ "host", "host" },
 	};
 
 	hu_str_add(b, "<section>\n<h2>How to make it again</h2>\n<pre>");
@@ -166,8 +188,11 @@ hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 		hu_str_release(&line);
 	}
 	hu_html_text(b, command);
-	hu_str_addf(b, "</pre>\n<p class=\"note\">A figure alone: <code>gnuplot loss.gp</code> in this folder draws it from its .tsv with <a href=\"style.gp\">style.gp</a>. "
-		"This page was made by halfulp %s.</p>\n", HU_VERSION);
+	hu_str_addf(b,
+		"</pre>\n<p class=\"note\">A figure alone: <code>gnuplot loss.gp</code> in this folder draws it from "
+		"its .tsv with <a href=\"style.gp\">style.gp</a>. "
+		"This page was made by halfulp %s.</p>\n",
+		HU_VERSION);
 	for (int i = 0; i < runs->n; i++) {
 		hu_str_add(b, "<h3>");
 		hu_html_text(b, runs->at[i].label);

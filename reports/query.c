@@ -6,9 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *prefix; hu_column_kind kind; const char *suffix; } kinds[] = {
-	{ "id:", HU_COLUMN_ID, "_id" }, { "max:", HU_COLUMN_MAX, "" }, { "sum:", HU_COLUMN_SUM, "" }, { "mean:", HU_COLUMN_MEAN, "" }, { "smooth:", HU_COLUMN_SMOOTH, "_smooth" },
-	{ "diff:", HU_COLUMN_DIFF, "_difference" }, { "label:", HU_COLUMN_LABEL, "_label" }, { "emin:", HU_COLUMN_EMIN, NULL }, { "emax:", HU_COLUMN_EMAX, NULL }, { "precision:", HU_COLUMN_PRECISION, NULL },
+static const struct { const char *prefix; hu_column_kind kind; const char *suffix;
+} kinds[] = {
+	{ "id:", HU_COLUMN_ID, "_id" },
+	{ "max:", HU_COLUMN_MAX, "" },
+	{ "sum:", HU_COLUMN_SUM, "" },
+	{ "mean:", HU_COLUMN_MEAN, "" },
+	{ "smooth:", HU_COLUMN_SMOOTH, "_smooth" },
+	{ "diff:", HU_COLUMN_DIFF, "_difference" },
+	{ "label:", HU_COLUMN_LABEL, "_label" },
+	{ "emin:", HU_COLUMN_EMIN, NULL },
+	{ "emax:", HU_COLUMN_EMAX, NULL },
+	{ "precision:", HU_COLUMN_PRECISION, NULL },
 };
 
 static void
@@ -33,7 +42,8 @@ add_column(hu_selection *s, hu_query *q, char *word)
 	q->diff |= c->kind == HU_COLUMN_DIFF;
 	if (c->kind == HU_COLUMN_ID)
 		s->level[s->levels++].column = c->source;
-	s->column[s->columns++] = suffix ? hu_xprintf("%s%s", c->source, suffix) : hu_xprintf("%.*s", (int)strcspn(word, ":"), word);
+	s->column[s->columns++] =
+		suffix ? hu_xprintf("%s%s", c->source, suffix) : hu_xprintf("%.*s", (int)strcspn(word, ":"), word);
 }
 
 void
@@ -71,7 +81,8 @@ find_column(const hu_table *t, const char *path, const char *name, int *at)
 {
 	*at = hu_table_column(t, name);
 	if (*at < 0)
-		return hu_fail(HU_EFILE, "%s: no column %s; made by another version? halfulp analyze makes the table again", path, name);
+		return hu_fail(HU_EFILE,
+			"%s: no column %s; made by another version? halfulp analyze makes the table again", path, name);
 	return HU_OK;
 }
 

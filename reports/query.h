@@ -8,7 +8,20 @@
 
 enum { HU_QUERY_CLAUSES = 8 };
 
-typedef enum hu_column_kind { HU_COLUMN_PLAIN, HU_COLUMN_RUN, HU_COLUMN_ID, HU_COLUMN_MAX, HU_COLUMN_SUM, HU_COLUMN_MEAN, HU_COLUMN_SMOOTH, HU_COLUMN_DIFF, HU_COLUMN_LABEL, HU_COLUMN_EMIN, HU_COLUMN_EMAX, HU_COLUMN_PRECISION } hu_column_kind;
+typedef enum hu_column_kind {
+	HU_COLUMN_PLAIN,
+	HU_COLUMN_RUN,
+	HU_COLUMN_ID,
+	HU_COLUMN_MAX,
+	HU_COLUMN_SUM,
+	HU_COLUMN_MEAN,
+	HU_COLUMN_SMOOTH,
+	HU_COLUMN_DIFF,
+	HU_COLUMN_LABEL,
+	HU_COLUMN_EMIN,
+	HU_COLUMN_EMAX,
+	HU_COLUMN_PRECISION
+} hu_column_kind;
 
 /* at, weight_at, …: columns of the table being read. */
 typedef struct hu_query_column { hu_column_kind kind; const char *source, *weight; int at, weight_at; } hu_query_column;

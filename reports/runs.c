@@ -66,7 +66,8 @@ check_version(const json_t *manifest, const char *path)
 	if (!json_is_integer(v) || json_integer_value(v) < 1)
 		return hu_fail(HU_EFILE, "%s: no run_version; is it a run's manifest?", path);
 	if (json_integer_value(v) > HU_RUN_VERSION)
-		return hu_fail(HU_EFILE, "%s: run_version %lld, this halfulp reads up to %d; use a newer one", path, (long long)json_integer_value(v), HU_RUN_VERSION);
+		return hu_fail(HU_EFILE, "%s: run_version %lld, this halfulp reads up to %d; use a newer one", path,
+			(long long)json_integer_value(v), HU_RUN_VERSION);
 	return HU_OK;
 }
 
@@ -83,14 +84,17 @@ check_metrics(const json_t *manifest, const char *path)
 		return HU_OK;
 	HU_TRY(hu_run_checksum(path, &bytes, hex));
 	if (!want || strcmp(want, hex))
-		return hu_fail(HU_EFILE, "%s: its checksum is %s, the manifest says %s: the file was changed; restore it or train again", path, hex, want ? want : "nothing");
+		return hu_fail(HU_EFILE,
+			"%s: its checksum is %s, the manifest says %s: the file was changed; restore it or train again",
+			path, hex, want ? want : "nothing");
 	return HU_OK;
 }
 
 static hu_status
 open_run(hu_report_run *r, const char *dir)
 {
-	char *manifest = hu_path(dir, "manifest.json"), *metrics = hu_path(dir, "metrics.tsv"), *summary = hu_path(dir, "analysis/summary.json");
+	char *manifest = hu_path(dir, "manifest.json"), *metrics = hu_path(dir, "metrics.tsv"),
+	     *summary = hu_path(dir, "analysis/summary.json");
 	hu_status st = HU_OK;
 
 	r->dir = hu_xstrdup(dir);
@@ -166,7 +170,10 @@ harm(const hu_report_run *r)
 
 	if (!r->summary)
 		return -1;
-	return (word && !strcmp(word, "fatal") ? 4 : word && !strcmp(word, "costs") ? 2 : 0) + (lost > 0 ? fmin(lost, 1) : 0);
+	return (word && !strcmp(word, "fatal")          ? 4
+		       : word && !strcmp(word, "costs") ? 2
+							: 0) +
+	       (lost > 0 ? fmin(lost, 1) : 0);
 }
 
 hu_status

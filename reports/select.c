@@ -36,7 +36,8 @@ number(hu_selection *s, const hu_table *t, const char *path, int row, int at, do
 
 	*x = strtod(text, &end);
 	if (strcmp(text, "-") && (end == text || *end))
-		return hu_fail(HU_EFILE, "%s: row %d, column %s: '%s' is no number", path, row + 1, t->column[at], text);
+		return hu_fail(
+			HU_EFILE, "%s: row %d, column %s: '%s' is no number", path, row + 1, t->column[at], text);
 	if (end == text)
 		*x = NAN;
 	else if (!isfinite(*x)) {
@@ -150,7 +151,8 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 	for (int i = 0; i < w->q.columns; i++, c++) {
 		const hu_query_column *p = &w->q.column[i];
 		double x = NAN, weight = 1, other;
-		if (p->kind == HU_COLUMN_PLAIN || p->kind == HU_COLUMN_ID || p->kind == HU_COLUMN_RUN || p->kind == HU_COLUMN_LABEL)
+		if (p->kind == HU_COLUMN_PLAIN || p->kind == HU_COLUMN_ID || p->kind == HU_COLUMN_RUN ||
+			p->kind == HU_COLUMN_LABEL)
 			continue;
 		if (p->kind >= HU_COLUMN_EMIN) {
 			HU_TRY(format_number(path, hu_table_cell(t, r, p->at), p->kind, &x));
@@ -209,7 +211,8 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 	for (int i = 0; i < w->q.columns; i++) {
 		hu_column_kind k = w->q.column[i].kind;
 		if (k == HU_COLUMN_PLAIN || k == HU_COLUMN_ID || k == HU_COLUMN_LABEL)
-			hu_str_addf(&key, "%s\t%s\t", hu_table_cell(t, r, w->q.column[i].at), hu_table_cell(t, r, w->q.column[i].weight_at));
+			hu_str_addf(&key, "%s\t%s\t", hu_table_cell(t, r, w->q.column[i].at),
+				hu_table_cell(t, r, w->q.column[i].weight_at));
 		else if (k == HU_COLUMN_RUN)
 			hu_str_addf(&key, "%d\t", run);
 	}
@@ -224,7 +227,9 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 				c->text = hu_xprintf("%d", level_of_cells(&s->level[l++], t, r, &w->q.column[i]));
 			else if (k == HU_COLUMN_LABEL) {
 				char *brief = hu_abbreviate(hu_table_cell(t, r, w->q.column[i].at), HU_LABEL);
-				c->text = w->q.column[i].weight ? hu_xprintf("%s  %s", brief, hu_table_cell(t, r, w->q.column[i].weight_at)) : hu_xstrdup(brief);
+				c->text = w->q.column[i].weight ? hu_xprintf("%s  %s", brief,
+									  hu_table_cell(t, r, w->q.column[i].weight_at))
+								: hu_xstrdup(brief);
 				free(brief);
 			} else if (k == HU_COLUMN_PLAIN) {
 				const char *text = hu_table_cell(t, r, w->q.column[i].at);
@@ -257,7 +262,8 @@ take_run(hu_selection *s, work *w, const char *dir, int run)
 	if (st != HU_OK) {
 		hu_table_release(&t);
 	} else {
-		/* forty means along the table, at least 1 row each: long runs get smooth, short ones stay as they are */
+		/* forty means along the table, at least 1 row each: long runs get smooth, short ones stay as they are
+		 */
 		w->share = 2.0 / (1.0 + (t.rows > 80 ? t.rows / 40.0 : 1.0));
 		for (int i = 0; i < w->q.columns; i++)
 			w->smooth[i] = NAN;

@@ -88,7 +88,8 @@ hu_selection_text(const hu_selection *s, const char *head, hu_str *out)
 	hu_str_add(out, "\n");
 	for (size_t r = 0; r < s->rows; r++)
 		for (int i = 0; i < s->columns; i++)
-			hu_str_addf(out, "%s%s", s->cell[r * (size_t)s->columns + (size_t)i], i + 1 == s->columns ? "\n" : "\t");
+			hu_str_addf(out, "%s%s", s->cell[r * (size_t)s->columns + (size_t)i],
+				i + 1 == s->columns ? "\n" : "\t");
 }
 
 const char *

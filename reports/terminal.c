@@ -40,7 +40,8 @@ print_verdict(const hu_report_run *r)
 	size_t i;
 	json_t *s;
 
-	printf("\n%s: %s\n", r->label, r->summary ? word ? word : "no verdict" : "not analyzed (halfulp analyze makes a verdict)");
+	printf("\n%s: %s\n", r->label,
+		r->summary ? word ? word : "no verdict" : "not analyzed (halfulp analyze makes a verdict)");
 	json_array_foreach(r->summary ? hu_json_at(r->summary, "verdict") : NULL, i, s)
 		if (json_is_string(s))
 			printf("  %s\n", json_string_value(s));
@@ -92,11 +93,12 @@ typedef struct bars {
 } bars;
 
 static const bars charts[] = {
-	{ "Largest rounding errors in ulps (bars from 1/8 to 4096)", "ulp", 0, "ulp_max", NULL, { "layer", "op", NULL }, 0.125, 4096, HU_UNIT_REAL },
-	{ "Nonzero values that casts turned into zero, by step (bars from 1e-6 to 1)", "underflow", 0, "became_zero", "nonzeros",
-		{ "layer", "class", "step" }, 1e-6, 1, HU_UNIT_SHARE },
-	{ "Share of each update's norm lost to swamping (bars from 1e-4 to 1)", "swamping", 1, "l2_share_lost", NULL, { "tensor", NULL, NULL }, 1e-4, 1,
-		HU_UNIT_SHARE },
+	{ "Largest rounding errors in ulps (bars from 1/8 to 4096)", "ulp", 0, "ulp_max", NULL, { "layer", "op", NULL },
+		0.125, 4096, HU_UNIT_REAL },
+	{ "Nonzero values that casts turned into zero, by step (bars from 1e-6 to 1)", "underflow", 0, "became_zero",
+		"nonzeros", { "layer", "class", "step" }, 1e-6, 1, HU_UNIT_SHARE },
+	{ "Share of each update's norm lost to swamping (bars from 1e-4 to 1)", "swamping", 1, "l2_share_lost", NULL,
+		{ "tensor", NULL, NULL }, 1e-4, 1, HU_UNIT_SHARE },
 };
 
 typedef struct bar { double x; size_t row; } bar;

@@ -15,7 +15,13 @@ tex_text(hu_str *b, const char *s)
 		if (strchr("&%$#_{}", *s))
 			hu_str_add(b, "\\");
 		if (*s == '^' || *s == '~' || *s == '\\' || *s == '|' || *s == '<' || *s == '>')
-			hu_str_addf(b, "%s", *s == '^' ? "\\^{}" : *s == '~' ? "\\~{}" : *s == '\\' ? "\\textbackslash{}" : *s == '|' ? "$|$" : *s == '<' ? "$<$" : "$>$");
+			hu_str_addf(b, "%s",
+				*s == '^'    ? "\\^{}"
+				: *s == '~'  ? "\\~{}"
+				: *s == '\\' ? "\\textbackslash{}"
+				: *s == '|'  ? "$|$"
+				: *s == '<'  ? "$<$"
+					     : "$>$");
 		else
 			hu_str_addn(b, s, 1);
 	}
@@ -32,7 +38,9 @@ hu_figures_tex(const hu_figures *f, const char *dir)
 		if (g->why)
 			continue;
 		hu_str_init(&b);
-		hu_str_addf(&b, "%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot %s.gp\n\\begin{figure}\n\\centering\n\\includegraphics[width=\\linewidth]{%s.pdf}\n\\caption{",
+		hu_str_addf(&b,
+			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
+			"%s.gp\n\\begin{figure}\n\\centering\n\\includegraphics[width=\\linewidth]{%s.pdf}\n\\caption{",
 			g->stem, g->stem, g->stem);
 		tex_text(&b, g->title);
 		hu_str_add(&b, ". ");

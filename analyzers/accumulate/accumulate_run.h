@@ -7,7 +7,10 @@
 #include "lib/sum/model.h"
 
 /* The terms a[k] b[k], their factors rounded to one format. */
-typedef struct hu_series { const double *a, *b; int start; } hu_series; /* start: 1 where a[0] b[0] stands before term 1 */
+typedef struct hu_series {
+	const double *a, *b;
+	int start;
+} hu_series; /* start: 1 where a[0] b[0] stands before term 1 */
 
 /* What the first N of them amount to; the start is counted in N. */
 typedef struct hu_series_exact { size_t n; char *text; void *value; double magnitude; } hu_series_exact;
@@ -18,8 +21,8 @@ typedef struct hu_accumulated {
 	double ulps;                   /* error_ulps of doc/formats.md */
 	double relative;               /* |error| / |exact| */
 	double backward;               /* |error| / Σ|a b| */
-	double bound;                  /* the model's a-priori bound over Σ|a b|; infinite where overflow cannot be excluded */
-	double sqrt_n_u;               /* √n u of the accumulator: Higham and Mary's 2019 bound with λ = 1, which may fail */
+	double bound;    /* the model's a-priori bound over Σ|a b|; infinite where overflow cannot be excluded */
+	double sqrt_n_u; /* √n u of the accumulator: Higham and Mary's 2019 bound with λ = 1, which may fail */
 	double share;                  /* of the additions that were swamped */
 	long long first, stop;         /* first swamped term; last one that moved a sum that has stopped, which no
 	                                  stochastic rounding does. -1: none; 0: the start */

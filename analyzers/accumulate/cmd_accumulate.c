@@ -20,14 +20,17 @@
 enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 32 };
 
 static const hu_opt opts[] = {
-	{ "terms", "SERIES", "harmonic", "harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy or FILE.npz:NAME" },
+	{ "terms", "SERIES", "harmonic",
+		"harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy or FILE.npz:NAME" },
 	{ "times", "SERIES", "ones", "second factors, as --terms: an inner product" },
 	{ "start", "W", NULL, "a number in front of the terms, as a weight before its updates" },
 	{ "n", "N", "1000", "number of terms" },
 	{ "format", "LIST", "fp16,bf16,fp32", "formats of the terms, and of the accumulators unless a sum says acc=" },
-	{ "sum", "MODEL", NULL, "summation model, repeatable: fma, chunk:64, chunk:1..4096, kahan, tc:hopper, ... (default fma)" },
+	{ "sum", "MODEL", NULL,
+		"summation model, repeatable: fma, chunk:64, chunk:1..4096, kahan, tc:hopper, ... (default fma)" },
 	{ "seed", "K", "1", "of random terms and of stochastic rounding" },
-	{ "table", NULL, NULL, "a row for every n that is a power of two, or every length of a range, tab-separated, for plots" },
+	{ "table", NULL, NULL,
+		"a row for every n that is a power of two, or every length of a range, tab-separated, for plots" },
 	{ "json", NULL, NULL, "print an array, a row a sum (with --table: the table's rows)" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -54,7 +57,9 @@ add_sum(options *o, const char *text, size_t before, const char *length, const c
 	if (!*text)
 		return hu_fail(HU_EINVAL, "--sum: a summation model is needed, such as fma or kahan,acc=fp16");
 	if (o->sums == MAX_SUMS || strlen(text) >= 96)
-		return hu_fail(HU_EINVAL, o->sums == MAX_SUMS ? "--sum: more than %d sums" : "--sum: a model of more than 95 characters", MAX_SUMS);
+		return hu_fail(HU_EINVAL,
+			o->sums == MAX_SUMS ? "--sum: more than %d sums" : "--sum: a model of more than 95 characters",
+			MAX_SUMS);
 	snprintf(m->text, sizeof m->text, "%.*s%s%s", (int)before, text, length, after);
 	m->ranged = ranged;
 	o->sums++;
@@ -72,7 +77,8 @@ add_sums(options *o, const char *text)
 		return add_sum(o, text, strlen(text), "", "", 0);
 	long a = strtol(colon + 1, &end, 10), b = end == dots && end > colon + 1 ? strtol(dots + 2, &end, 10) : 0;
 	if (a < 1 || b < a || b > 1 << 24 || (*end && *end != ','))
-		return hu_fail(HU_EINVAL, "--sum %s: a range of lengths is A..B with 1 <= A <= B <= 2^24, as in chunk:2..4096", text);
+		return hu_fail(HU_EINVAL,
+			"--sum %s: a range of lengths is A..B with 1 <= A <= B <= 2^24, as in chunk:2..4096", text);
 	for (long n = a; n <= b; n *= 2) {
 		snprintf(length, sizeof length, "%ld", n);
 		HU_TRY(add_sum(o, text, (size_t)(colon + 1 - text), length, end, 1));
@@ -117,7 +123,8 @@ parse(const hu_args *args, options *o)
 	for (int i = 0; i < o->sums; i++) /* before anything is computed or printed */
 		for (int f = 0; f < o->formats; f++)
 			HU_TRY(resolve(&o->sum[i], o->format[f], &s));
-	return args->nrest ? hu_fail(HU_EINVAL, "'%s' is not understood: terms are given by --terms", args->rest[0]) : HU_OK;
+	return args->nrest ? hu_fail(HU_EINVAL, "'%s' is not understood: terms are given by --terms", args->rest[0])
+			   : HU_OK;
 }
 
 static void
@@ -146,11 +153,14 @@ print(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, hu_
 	number(length, length_of(s) ? length_of(s) : -1);
 	hu_sum_print(s, sum, sizeof sum);
 	if (tabs) {
-		printf("%s\t%s\t%s\t%zu\t%.17g\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%s\t%.6g\n", hu_format_name(terms), sum, length, n, r->value, x->text, r->ulps, r->relative, r->backward, r->bound, r->sqrt_n_u, first, stop, r->share);
+		printf("%s\t%s\t%s\t%zu\t%.17g\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%s\t%.6g\n",
+			hu_format_name(terms), sum, length, n, r->value, x->text, r->ulps, r->relative, r->backward,
+			r->bound, r->sqrt_n_u, first, stop, r->share);
 		return;
 	}
 	hu_row_shortest(r->value, r->f, value);
-	printf("%-6s %-28s %-16s %-23s %-11.5g %-11.4g %-10s %-10s %.4g\n", hu_format_name(terms), sum, value, x->text, r->ulps, r->relative, first, stop, r->share);
+	printf("%-6s %-28s %-16s %-23s %-11.5g %-11.4g %-10s %-10s %.4g\n", hu_format_name(terms), sum, value, x->text,
+		r->ulps, r->relative, first, stop, r->share);
 }
 
 static json_t *
@@ -173,8 +183,14 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
 	hu_row_hex(r->value, hex);
 	hu_sum_print(s, sum, sizeof sum);
-	json_t *j = json_pack("{s:s s:s s:o s:I s:s s:s s:o s:o s:s s:s s:s s:o s:o s:o s:o s:o s:o s:o s:o s:f}", "terms", o->terms, "times", o->times, "start", o->started ? real(o->start) : json_null(), "n", (json_int_t)n, "format", hu_format_name(f), "sum", sum, "length", count(length_of(s) ? length_of(s) : -1), "value", real(r->value), "hex", hex, "bits", bits, "exact", x->text, "error_ulps", real(r->ulps),
-		"relative", real(r->relative), "backward", real(r->backward), "bound", real(r->bound), "sqrt_n_u", real(r->sqrt_n_u), "first_swamped", count(r->first), "stagnation_term", count(r->stop), "stagnation_value", r->stop >= 0 ? real(r->value) : json_null(), "swamped_share", r->share);
+	json_t *j = json_pack("{s:s s:s s:o s:I s:s s:s s:o s:o s:s s:s s:s s:o s:o s:o s:o s:o s:o s:o s:o s:f}",
+		"terms", o->terms, "times", o->times, "start", o->started ? real(o->start) : json_null(), "n",
+		(json_int_t)n, "format", hu_format_name(f), "sum", sum, "length",
+		count(length_of(s) ? length_of(s) : -1), "value", real(r->value), "hex", hex, "bits", bits, "exact",
+		x->text, "error_ulps", real(r->ulps), "relative", real(r->relative), "backward", real(r->backward),
+		"bound", real(r->bound), "sqrt_n_u", real(r->sqrt_n_u), "first_swamped", count(r->first),
+		"stagnation_term", count(r->stop), "stagnation_value", r->stop >= 0 ? real(r->value) : json_null(),
+		"swamped_share", r->share);
 	HU_ASSERT(j);
 	return j;
 }
@@ -215,7 +231,8 @@ in_format(const options *o, hu_format_id id, const hu_series *s, rows *w, json_t
 	for (int i = 0; i < o->sums; i++)
 		for (int k = o->sum[i].ranged ? w->rows - 1 : 0; k < w->rows; k++) {
 			if (o->json)
-				json_array_append_new(list, to_json(&r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], o, id));
+				json_array_append_new(
+					list, to_json(&r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], o, id));
 			else
 				print(&r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], id, o->table);
 		}
@@ -237,7 +254,8 @@ heading(const hu_args *args, const options *o, size_t n)
 			printf(opt->arg ? " --%s=%s" : " --%s", opt->name, hu_shown(args->each[i].value));
 		}
 		printf("\n# seed: %lld\n", o->seed);
-		printf("format\tsum\tlength\tn\tvalue\texact\terror_ulps\trelative\tbackward\tbound\tsqrt_n_u\tfirst_swamped\tstagnation_term\tswamped_share\n");
+		printf("format\tsum\tlength\tn\tvalue\texact\terror_ulps\trelative\tbackward\tbound\tsqrt_n_u\tfirst_"
+		       "swamped\tstagnation_term\tswamped_share\n");
 		return;
 	}
 	printf("%zu terms: %s", n, o->terms);
@@ -245,7 +263,8 @@ heading(const hu_args *args, const options *o, size_t n)
 		printf(" times %s", o->times);
 	if (o->started)
 		printf(" on top of %.17g", o->start);
-	printf("\n%-6s %-28s %-16s %-23s %-11s %-11s %-10s %-10s %s\n", "terms", "sum", "result", "exact", "error ulp", "relative", "1st lost", "stops at", "swamped");
+	printf("\n%-6s %-28s %-16s %-23s %-11s %-11s %-10s %-10s %s\n", "terms", "sum", "result", "exact", "error ulp",
+		"relative", "1st lost", "stops at", "swamped");
 }
 
 /* Both factors of every term; *N becomes fewer where a file of terms has fewer. */
@@ -256,10 +275,15 @@ factors(const options *o, size_t *n, double **a, double **b)
 
 	HU_TRY(hu_terms("terms", o->terms, (uint64_t)o->seed, n, a));
 	if (o->counted && *n < (size_t)o->n)
-		return hu_fail(HU_EFILE, "--terms %s has %zu elements where --n asks for %lld; --n %zu takes them all", o->terms, *n, o->n, *n);
+		return hu_fail(HU_EFILE, "--terms %s has %zu elements where --n asks for %lld; --n %zu takes them all",
+			o->terms, *n, o->n, *n);
 	have = *n;
 	HU_TRY(hu_terms("times", o->times, (uint64_t)o->seed, &have, b));
-	return have == *n ? HU_OK : hu_fail(HU_EFILE, "--times %s has %zu elements where there are %zu terms; --n %zu takes the first of both", o->times, have, *n, have);
+	return have == *n ? HU_OK
+			  : hu_fail(HU_EFILE,
+				    "--times %s has %zu elements where there are %zu terms; --n %zu takes the first of "
+				    "both",
+				    o->times, have, *n, have);
 }
 
 static hu_status
@@ -335,15 +359,15 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_accumulate = {
-	"accumulate", "[OPTION...]", "sum a series in number formats by summation models, beside the exact sum",
+const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
+	"sum a series in number formats by summation models, beside the exact sum",
 	"Terms are first rounded to the format, to nearest; the exact sum is that of the rounded terms.\n"
 	"Terms count from 1. Swamped: a nonzero term that leaves the accumulator as it was. stops at: the\n"
 	"last term that moved a sum which has stopped (at least 8 swamped terms end it), 0 being --start; in\n"
-	"chunks the outer accumulator is judged, by the first term of each; stochastic rounding stops no sum. Models: NAME[:N][,acc=FORMAT][,mode=MODE]\n"
+	"chunks the outer accumulator is judged, by the first term of each; stochastic rounding stops no sum. Models: "
+	"NAME[:N][,acc=FORMAT][,mode=MODE]\n"
 	"with fma, sequential, chunk:N, pairwise, kahan, neumaier, dot2, fabsum:N, splitk:N, promote:N;\n"
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05].\n"
 	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. Columns of --table:\n"
 	"doc/formats.md.",
-	opts, run, needs
-};
+	opts, run, needs };

@@ -25,7 +25,10 @@ numbers(const char *option, const char *spec, int count, double *to)
 	for (char *s = strtok_r(all, ",", &save); s; s = strtok_r(NULL, ",", &save), n++)
 		good = good && n < count && hu_parse_real(s, &to[n]) && isfinite(to[n]);
 	free(all);
-	return good && n == count ? HU_OK : hu_fail(HU_EINVAL, "--%s %s: %s behind the colon", option, spec, count == 1 ? "a number is needed" : "two numbers are needed, as in uniform:0,1,");
+	return good && n == count
+		       ? HU_OK
+		       : hu_fail(HU_EINVAL, "--%s %s: %s behind the colon", option, spec,
+				 count == 1 ? "a number is needed" : "two numbers are needed, as in uniform:0,1,");
 }
 
 /* Marsaglia's polar method: pairs in the unit disc by index, one value of each. */
@@ -71,7 +74,10 @@ fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
 	if (which == 5) {
 		snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), spec);
 		const char *near = hu_nearest(word, names, 5);
-		return hu_fail(HU_EINVAL, "unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy, FILE.npz:NAME", option, spec, near ? "; did you mean " : "", near ? near : "");
+		return hu_fail(HU_EINVAL,
+			"unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy, "
+			"FILE.npz:NAME",
+			option, spec, near ? "; did you mean " : "", near ? near : "");
 	}
 	if (which < 2 && spec[length])
 		return hu_fail(HU_EINVAL, "--%s %s takes nothing behind its name", option, names[which]);

@@ -13,15 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
-	{ "sum", "MODEL", NULL, "how sum(...) runs, as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; products in it enter unrounded" },
+static const hu_opt opts[] = { { "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
+	{ "sum", "MODEL", NULL,
+		"how sum(...) runs, as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; products in it enter "
+		"unrounded" },
 	HU_ROUNDING_OPTS("rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE"),
 	{ "explain", NULL, NULL, "draw each operation: significands aligned, what is shifted out, how it rounds" },
 	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
-	{ "json", NULL, NULL, "print an array, a row an expression and format" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print an array, a row an expression and format" }, { NULL, NULL, NULL, NULL } };
 
 typedef struct options {
 	hu_format_id format[HU_FORMATS];
@@ -57,7 +56,8 @@ parse(const hu_args *args, options *o)
 	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
 		return hu_fail(HU_EINVAL, "--explain draws operands as they are stored: leave out --daz");
 	if (o->sum && (o->a.flags & (HU_FTZ | HU_DAZ)))
-		return hu_fail(HU_EINVAL, "--sum %s: the models keep subnormal numbers: leave out --ftz and --daz", o->sum);
+		return hu_fail(
+			HU_EINVAL, "--sum %s: the models keep subnormal numbers: leave out --ftz and --daz", o->sum);
 	if (o->text || o->svg) {
 		o->a.seen = hu_explain_seen;
 		o->a.to = &o->drawn;
@@ -71,7 +71,11 @@ parse(const hu_args *args, options *o)
 static hu_status
 drawable(const options *o, const hu_sum *s)
 {
-	return !o->svg || hu_explain_draws(s) ? HU_OK : hu_fail(HU_EINVAL, "--svg: the steps of --sum %s are not drawn (" HU_EXPLAIN_MODELS " are): leave out --svg", o->sum);
+	return !o->svg || hu_explain_draws(s) ? HU_OK
+					      : hu_fail(HU_EINVAL,
+							"--svg: the steps of --sum %s are not drawn (" HU_EXPLAIN_MODELS
+							" are): leave out --svg",
+							o->sum);
 }
 
 static void
@@ -170,7 +174,8 @@ run(const hu_args *args)
 		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
 	if (st == HU_OK && o.svg)
 		st = write_svg(args, &o);
-	if (o.json && (st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+	if (o.json &&
+		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
 		hu_rows_print_json(o.rows);
 	else
 		json_decref(o.rows);

@@ -4,7 +4,8 @@
 const char *
 hu_note_name(int i)
 {
-	static const char *const names[HU_NOTES] = { "inexact", "swamped", "underflow", "subnormal", "overflow", "invalid", "fp32-inexact" };
+	static const char *const names[HU_NOTES] = { "inexact", "swamped", "underflow", "subnormal", "overflow",
+		"invalid", "fp32-inexact" };
 
 	return names[i];
 }
@@ -166,7 +167,8 @@ hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t r
 	inexact = !mpfr_zero_p(k);
 	r = mpfr_get_d(low, MPFR_RNDZ);
 	if (inexact)
-		up = grows(k, !hu_is_even(mpfr_get_ui(low, MPFR_RNDZ), tiny ? f.emin : (int)e, f), negative, mode, flags, rand);
+		up = grows(k, !hu_is_even(mpfr_get_ui(low, MPFR_RNDZ), tiny ? f.emin : (int)e, f), negative, mode,
+			flags, rand);
 	mpfr_clears(k, low, (mpfr_ptr)0);
 	r = (r + up) * hu_pow2(q); /* a value of the format, or the first one beyond it */
 	if (r > f.max || (r != 0 && negative && !hu_has_sign(f)))

@@ -21,7 +21,8 @@ hu_expr_codes_fit(const hu_expr *e, hu_format f)
 		errno = 0;
 		unsigned long long c = strtoull(e->text, NULL, 16);
 		if (errno || (f.bits < 64 && c >> f.bits))
-			return hu_fail(HU_EINVAL, "column %d: %s is wider than the %d bits of %s", e->column, e->text, f.bits, hu_format_name(f.id));
+			return hu_fail(HU_EINVAL, "column %d: %s is wider than the %d bits of %s", e->column, e->text,
+				f.bits, hu_format_name(f.id));
 	}
 	for (int i = 0; i < e->nargs; i++)
 		HU_TRY(hu_expr_codes_fit(e->arg[i], f));
@@ -73,7 +74,8 @@ swamped(hu_function f, const double *x, double s, mpfr_ptr *a)
 
 	if (f == HU_F_ADD || f == HU_F_SUB)
 		return hu_swamps(x[0], other, s) || hu_swamps(other, x[0], s);
-	return f == HU_F_FMA && !mpfr_zero_p(a[0]) && !mpfr_zero_p(a[1]) && mpfr_number_p(a[0]) && mpfr_number_p(a[1]) && hu_swamps(x[2], 1, s);
+	return f == HU_F_FMA && !mpfr_zero_p(a[0]) && !mpfr_zero_p(a[1]) && mpfr_number_p(a[0]) &&
+	       mpfr_number_p(a[1]) && hu_swamps(x[2], 1, s);
 }
 
 static void
@@ -107,7 +109,8 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	if (mpfr_nan_p(r) && !nan)
 		a->notes |= HU_NOTE_INVALID;
 	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
-		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0, &a->notes); /* exact, but for a sign that the format lacks: nothing is drawn, nothing flushed */
+		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0,
+			&a->notes); /* exact, but for a sign that the format lacks: nothing is drawn, nothing flushed */
 	else {
 		int flags = a->flags;
 		a->flags &= ~HU_DAZ; /* of operands alone */
@@ -208,7 +211,8 @@ hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 	if (e->function == HU_F_SUM)
 		return a->sum ? sum_by_model(e, a) : sum(e, a);
 	for (int i = 0; i < e->nargs; i++)
-		x[i] = e->function == HU_F_NEG || e->function == HU_F_ABS ? hu_expr_value(e->arg[i], a) : operand(hu_expr_value(e->arg[i], a), a);
+		x[i] = e->function == HU_F_NEG || e->function == HU_F_ABS ? hu_expr_value(e->arg[i], a)
+									  : operand(hu_expr_value(e->arg[i], a), a);
 	s = operate(e->function, x, e->nargs, a);
 	show(a, e, x, NULL, e->nargs, s);
 	return s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The exact value of an expression. Numbers, + - * / and what is made of them are fractions of integers: exact, and rounded to odd
-   once in the end. Else each step is rounded to odd at twice the wanted precision and again at four times, on until both
-   agree; a difference that more precision only makes smaller is 0. */
+   The exact value of an expression. Numbers, + - * / and what is made of them are fractions of integers: exact, and
+   rounded to odd once in the end. Else each step is rounded to odd at twice the wanted precision and again at four
+   times, on until both agree; a difference that more precision only makes smaller is 0. */
 #include "analyzers/calc/expr.h"
 
 #include "lib/base/mem.h"
@@ -38,7 +38,8 @@ fraction(const char *text, mpq_t q)
 	digits[n] = 0;
 	if (*s)
 		exponent = strtol(s + 1, NULL, 10); /* LONG_MIN has no magnitude */
-	int good = n && exponent <= MOST_EXPONENT && exponent >= -MOST_EXPONENT && mpz_set_str(mpq_numref(q), digits, hex ? 16 : 10) == 0;
+	int good = n && exponent <= MOST_EXPONENT && exponent >= -MOST_EXPONENT &&
+		   mpz_set_str(mpq_numref(q), digits, hex ? 16 : 10) == 0;
 	free(digits);
 	mpz_set_ui(mpq_denref(q), 1);
 	exponent -= hex ? 4 * scale : scale;
@@ -49,7 +50,8 @@ fraction(const char *text, mpq_t q)
 		mpz_t ten;
 		mpz_init(ten);
 		mpz_ui_pow_ui(ten, 10, (unsigned long)labs(exponent));
-		mpz_mul(exponent < 0 ? mpq_denref(q) : mpq_numref(q), exponent < 0 ? mpq_denref(q) : mpq_numref(q), ten);
+		mpz_mul(exponent < 0 ? mpq_denref(q) : mpq_numref(q), exponent < 0 ? mpq_denref(q) : mpq_numref(q),
+			ten);
 		mpz_clear(ten);
 	}
 	mpq_canonicalize(q);

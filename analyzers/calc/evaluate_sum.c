@@ -65,7 +65,8 @@ note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start,
 	if (!hu_isfinite(v))
 		a->notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
 	else if (mpfr_cmp_d(exact, v))
-		a->notes |= HU_NOTE_INEXACT | (mpfr_regular_p(exact) && mpfr_get_exp(exact) - 1 < a->f.emin ? HU_NOTE_UNDERFLOW : 0);
+		a->notes |= HU_NOTE_INEXACT |
+			    (mpfr_regular_p(exact) && mpfr_get_exp(exact) - 1 < a->f.emin ? HU_NOTE_UNDERFLOW : 0);
 	mpfr_clear(exact);
 }
 

@@ -27,7 +27,10 @@ static const struct { const char *name; int least, most; } functions[] = {
 static hu_expr *expression(parser *p);
 
 /* Signs that are not ASCII, as their bytes in UTF-8. */
-static const struct { const char *bytes; char sign; } signs[] = { { "\xe2\x88\x92", '-' }, { "\xc3\x97", '*' }, { "\xc2\xb7", '*' }, { "\xc3\xb7", '/' } };
+static const struct {
+	const char *bytes;
+	char sign;
+} signs[] = { { "\xe2\x88\x92", '-' }, { "\xc3\x97", '*' }, { "\xc2\xb7", '*' }, { "\xc3\xb7", '/' } };
 
 static void
 blanks(parser *p)
@@ -83,7 +86,8 @@ shown(const parser *p, int at, char *text)
 		from++;
 	while ((p->text[to] & 0xc0) == 0x80)
 		to--;
-	snprintf(text, SHOWN + 7, "%s%.*s%s", from ? "..." : "", (int)(to - from), p->text + from, p->text[to] ? "..." : "");
+	snprintf(text, SHOWN + 7, "%s%.*s%s", from ? "..." : "", (int)(to - from), p->text + from,
+		p->text[to] ? "..." : "");
 	return text;
 }
 
@@ -126,9 +130,11 @@ wrong(parser *p, const char *what)
 		while ((p->at[m] & 0xc0) == 0x80)
 			m--;
 		if (*p->at)
-			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, not '%.*s%s'", column(p), shown(p, column(p), text), what, (int)m, p->at, n > m ? "..." : "");
+			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, not '%.*s%s'", column(p),
+				shown(p, column(p), text), what, (int)m, p->at, n > m ? "..." : "");
 		else
-			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, but it ends there", column(p), shown(p, column(p), text), what);
+			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, but it ends there", column(p),
+				shown(p, column(p), text), what);
 	}
 	return fresh(p, HU_EXPR_NAN);
 }
@@ -193,8 +199,9 @@ unknown(parser *p, const char *word, size_t n)
 			names[count++] = functions[i].name;
 	const char *near = hu_nearest(bare, names, (size_t)count);
 	if (p->st == HU_OK)
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': unknown name '%.20s%s'%s%s%s", column(p), shown(p, column(p), text), bare, n > 20 ? "..." : "", near ? "; did you mean " : "",
-		                near ? near : "", near ? "?" : "");
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': unknown name '%.20s%s'%s%s%s", column(p),
+			shown(p, column(p), text), bare, n > 20 ? "..." : "", near ? "; did you mean " : "",
+			near ? near : "", near ? "?" : "");
 	free(bare);
 	return fresh(p, HU_EXPR_NAN);
 }
@@ -218,8 +225,8 @@ arguments(parser *p, hu_function f)
 	if (p->st == HU_OK && !take(p, ')'))
 		add_arg(e, wrong(p, "an operator, a comma or ) is needed"));
 	if (p->st == HU_OK && (e->nargs < functions[f].least || e->nargs > functions[f].most))
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s takes %d argument%s, not %d", at, shown(p, at, text), functions[f].name, functions[f].least,
-		                functions[f].least > 1 ? "s" : "", e->nargs);
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s takes %d argument%s, not %d", at, shown(p, at, text),
+			functions[f].name, functions[f].least, functions[f].least > 1 ? "s" : "", e->nargs);
 	return e;
 }
 
@@ -274,7 +281,8 @@ unary(parser *p)
 	char text[SHOWN + 7];
 
 	if (p->st == HU_OK && ++p->depth > DEEPEST)
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': nested more than %d deep", column(p), shown(p, column(p), text), DEEPEST);
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': nested more than %d deep", column(p),
+			shown(p, column(p), text), DEEPEST);
 	if (p->st != HU_OK)
 		return fresh(p, HU_EXPR_NAN);
 	if (take(p, '-')) {
@@ -327,7 +335,8 @@ hu_expr_parse(const char *text, int flags, hu_expr **out)
 
 	*out = NULL;
 	if (strlen(text) > LONGEST)
-		return hu_fail(HU_EINVAL, "column %d: the expression is longer than %d characters", LONGEST + 1, LONGEST);
+		return hu_fail(
+			HU_EINVAL, "column %d: the expression is longer than %d characters", LONGEST + 1, LONGEST);
 	*out = expression(&p);
 	blanks(&p);
 	if (p.st == HU_OK && *p.at)

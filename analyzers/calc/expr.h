@@ -9,7 +9,15 @@
 #include "analyzers/calc/correct.h"
 #include "lib/base/status.h"
 
-typedef enum hu_expr_kind { HU_EXPR_NUMBER, HU_EXPR_CODE, HU_EXPR_PI, HU_EXPR_E, HU_EXPR_INF, HU_EXPR_NAN, HU_EXPR_CALL } hu_expr_kind;
+typedef enum hu_expr_kind {
+	HU_EXPR_NUMBER,
+	HU_EXPR_CODE,
+	HU_EXPR_PI,
+	HU_EXPR_E,
+	HU_EXPR_INF,
+	HU_EXPR_NAN,
+	HU_EXPR_CALL
+} hu_expr_kind;
 
 typedef struct hu_expr {
 	hu_expr_kind kind;
@@ -29,9 +37,9 @@ void hu_expr_free(hu_expr *e);
 /* HU_EINVAL where a code has more bits than the format. */
 hu_status hu_expr_codes_fit(const hu_expr *e, hu_format f);
 
-/* The exact value, rounded to odd at OUT's precision p (evaluate_exact.c). Where it is a fraction of integers of at most 2^18 bits
-   nothing is lost before; else it is right to 2^-(p + 8) of itself, and a difference of which p to 16 p bits show nothing is 0.
-   Codes are those of F. */
+/* The exact value, rounded to odd at OUT's precision p (evaluate_exact.c). Where it is a fraction of integers of at
+   most 2^18 bits nothing is lost before; else it is right to 2^-(p + 8) of itself, and a difference of which p to 16 p
+   bits show nothing is 0. Codes are those of F. */
 void hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out);
 
 struct hu_arithmetic;

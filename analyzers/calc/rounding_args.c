@@ -49,7 +49,8 @@ hu_rounding_args(hu_arithmetic *a, const hu_args *args)
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
 	HU_TRY(hu_args_int(args, "random-bits", 1, 32, &bits));
 	a->seed = (uint64_t)seed;
-	a->flags = (hu_args_given(args, "saturate") ? HU_SATURATE : 0) | (hu_args_given(args, "ftz") ? HU_FTZ : 0) | (hu_args_given(args, "daz") ? HU_DAZ : 0) | HU_RANDOM_BITS((int)bits);
+	a->flags = (hu_args_given(args, "saturate") ? HU_SATURATE : 0) | (hu_args_given(args, "ftz") ? HU_FTZ : 0) |
+		   (hu_args_given(args, "daz") ? HU_DAZ : 0) | HU_RANDOM_BITS((int)bits);
 	return HU_OK;
 }
 

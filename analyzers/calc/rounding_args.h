@@ -16,7 +16,8 @@
 	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                                           \
 	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" }
 
-/* Of a hu_args, for a table of needs: whether --mode draws random bits, and whether it compares --random-bits of them. */
+/* Of a hu_args, for a table of needs: whether --mode draws random bits, and whether it compares --random-bits of them.
+ */
 int hu_rounding_draws(const void *args);
 int hu_rounding_compares(const void *args);
 /* Whether a word of the line has a hexadecimal integer, or words are read from standard input. */

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT = 1100, DIGITS = 36 }; /* bits of an exact value, rounded to odd, more than any format can tell apart; digits of it shown */
+enum {
+	EXACT = 1100,
+	DIGITS = 36
+}; /* bits of an exact value, rounded to odd, more than any format can tell apart; digits of it shown */
 
 static double
 relative_error(double got, mpfr_srcptr exact)
@@ -55,7 +58,8 @@ not_zero(double error, double got, mpfr_srcptr exact)
 	return error == 0 && mpfr_number_p(exact) && mpfr_cmp_d(exact, got) ? 0x1p-1074 : error;
 }
 
-/* With MPFR's whole range of exponents: its default, 2^30, turns what is beyond into infinities and zeros, and says so in flags alone. */
+/* With MPFR's whole range of exponents: its default, 2^30, turns what is beyond into infinities and zeros, and says so
+   in flags alone. */
 hu_status
 hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact)
 {
@@ -67,7 +71,10 @@ hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact)
 	if (!mpfr_overflow_p() && !mpfr_underflow_p())
 		return HU_OK;
 	mpfr_clear(exact);
-	return hu_fail(HU_EINVAL, "the exact value, or one on the way to it, lies %s 2^%s%ld, where MPFR's range ends: write it with smaller exponents", mpfr_overflow_p() ? "beyond" : "below", mpfr_overflow_p() ? "" : "-", (long)mpfr_get_emax());
+	return hu_fail(HU_EINVAL,
+		"the exact value, or one on the way to it, lies %s 2^%s%ld, where MPFR's range ends: write it with "
+		"smaller exponents",
+		mpfr_overflow_p() ? "beyond" : "below", mpfr_overflow_p() ? "" : "-", (long)mpfr_get_emax());
 }
 
 void
@@ -146,7 +153,8 @@ width(const char *name)
 void
 hu_row_heading(const char *name)
 {
-	printf("%-*s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", width(name), "format", "result", "bits", "value", "hex", "error ulp", "relative", "flags");
+	printf("%-*s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", width(name), "format", "result", "bits", "value", "hex",
+		"error ulp", "relative", "flags");
 }
 
 void
@@ -193,8 +201,8 @@ hu_row_print(const hu_row *r)
 	hu_row_code_of(r->code, r->code_bits, bits);
 	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
 	hu_row_hex(r->value, hex);
-	printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, value, hex, r->ulps, r->relative,
-	       notes.len ? notes.s : "exact");
+	printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, value, hex,
+		r->ulps, r->relative, notes.len ? notes.s : "exact");
 	hu_str_release(&notes);
 }
 
@@ -239,7 +247,8 @@ hu_rows_read(hu_status (*each)(const char *text, void *to), void *to)
 	while (st == HU_OK && (errno = 0, n = getline(&line, &cap, stdin)) >= 0) {
 		number++;
 		if (strlen(line) != (size_t)n)
-			st = hu_fail(HU_EINVAL, "byte %zu is a NUL: text is needed, a line an expression", strlen(line) + 1);
+			st = hu_fail(
+				HU_EINVAL, "byte %zu is a NUL: text is needed, a line an expression", strlen(line) + 1);
 		line[strcspn(line, "\r\n")] = 0;
 		if (st == HU_OK && line[strspn(line, " \t")])
 			st = each(line, to);
@@ -249,7 +258,8 @@ hu_rows_read(hu_status (*each)(const char *text, void *to), void *to)
 		hu_fail(st, "standard input, line %zu: %s", number, why);
 		free(why);
 	} else if (!feof(stdin)) {
-		st = hu_fail(errno == ENOMEM ? HU_ENOMEM : HU_EFILE, "standard input, line %zu: cannot be read: %s", number + 1, strerror(errno));
+		st = hu_fail(errno == ENOMEM ? HU_ENOMEM : HU_EFILE, "standard input, line %zu: cannot be read: %s",
+			number + 1, strerror(errno));
 	}
 	free(line);
 	return st;

@@ -14,7 +14,8 @@ typedef struct hu_row {
 	double value;
 	uint64_t code;
 	int code_bits;
-	double ulps, relative;  /* its errors; infinite where one value is not finite and they differ, 2^-1074 where they are smaller and not 0 */
+	double ulps, relative; /* its errors; infinite where one value is not finite and they differ, 2^-1074 where they
+				  are smaller and not 0 */
 	int notes;
 	char *exact;            /* decimal, 36 digits at most */
 } hu_row;
@@ -25,7 +26,8 @@ typedef struct hu_row {
 hu_status hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, int once);
 void hu_row_release(hu_row *r);
 
-/* The first step of it: E's exact value into EXACT, which is initialised here and cleared on failure. Codes are those of F. */
+/* The first step of it: E's exact value into EXACT, which is initialised here and cleared on failure. Codes are those
+   of F. */
 hu_status hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact);
 
 /* The last step: the errors of R->value, which are ULPS, and EXACT's decimal. */
@@ -34,8 +36,8 @@ void hu_row_errors(hu_row *r, mpfr_srcptr exact, double ulps);
 /* The shortest decimal that rounds back to the value, into TEXT of 40 bytes or more. */
 void hu_row_shortest(double value, hu_format f, char *text);
 
-/* As %a, but fp64's subnormals with a leading 1 too (0x1p-1074), as every other format's; "nan" of any NaN. TEXT of 32 bytes
-   or more. */
+/* As %a, but fp64's subnormals with a leading 1 too (0x1p-1074), as every other format's; "nan" of any NaN. TEXT of 32
+   bytes or more. */
 void hu_row_hex(double value, char *text);
 
 /* A code as 0x and the format's number of hex digits, into TEXT of 19 bytes or more. */

@@ -40,8 +40,9 @@ hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
    being finite numbers, become HU_SIDE_ANY. */
 void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
 
-/* HU_EFILE, in one line that names the row where one is at fault: another version, a value and a hex column that are not the same
-   number, tolerances that bound nothing, rows that are missing or stand twice, any byte that was changed after the file was blessed. */
+/* HU_EFILE, in one line that names the row where one is at fault: another version, a value and a hex column that are
+   not the same number, tolerances that bound nothing, rows that are missing or stand twice, any byte that was changed
+   after the file was blessed. */
 hu_status hu_baseline_read(hu_baseline *b, const char *path);
 /* The same of N bytes from malloc with a zero after them, which are freed; NAME stands in the reasons. */
 hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n);

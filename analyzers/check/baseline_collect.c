@@ -47,20 +47,27 @@ add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
 	hu_str_release(&key);
 }
 
-/* RUN/analysis/NAME.tsv, which must be of the run as it is now, and of the same analysis as the tables read before it: one
-   that was killed leaves new tables beside old ones. */
+/* RUN/analysis/NAME.tsv, which must be of the run as it is now, and of the same analysis as the tables read before it:
+   one that was killed leaves new tables beside old ones. */
 static hu_status
 read_table(hu_baseline *b, const hu_run *r, const char *name, hu_table *t)
 {
 	char *path = hu_path(r->dir, "analysis/%s.tsv", name);
-	hu_status st = hu_exists(path) ? hu_table_read(t, path) : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
+	hu_status st = hu_exists(path) ? hu_table_read(t, path)
+				       : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
 
 	if (st == HU_OK) {
-		const char *of = hu_table_note(t, HU_RUN_MANIFEST_NOTE), *how = hu_table_note(t, HU_ANALYSIS_NOTE), *before = hu_baseline_env(b, HU_ANALYSIS_NOTE);
+		const char *of = hu_table_note(t, HU_RUN_MANIFEST_NOTE), *how = hu_table_note(t, HU_ANALYSIS_NOTE),
+			   *before = hu_baseline_env(b, HU_ANALYSIS_NOTE);
 		if (!of || strcmp(of, r->xxh3))
-			st = hu_fail(HU_EFILE, "%s was not made from this run as it is now; run halfulp analyze %s again", path, r->dir);
+			st = hu_fail(HU_EFILE,
+				"%s was not made from this run as it is now; run halfulp analyze %s again", path,
+				r->dir);
 		else if (!how || (before && strncmp(how, before, strlen(before))))
-			st = hu_fail(HU_EFILE, "%s belongs to another analysis than the tables beside it (%s; %s); run halfulp analyze %s again", path, how ? how : "-", before ? before : "-", r->dir);
+			st = hu_fail(HU_EFILE,
+				"%s belongs to another analysis than the tables beside it (%s; %s); run halfulp "
+				"analyze %s again",
+				path, how ? how : "-", before ? before : "-", r->dir);
 		else if (!before)
 			hu_baseline_set(b, HU_ANALYSIS_NOTE, "%s", how);
 		if (st != HU_OK)
@@ -107,12 +114,14 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 			continue;
 		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
 			char *key = hu_xprintf("metrics/%s/%s", hu_table_cell(&t, i, step), columns[k]);
-			hu_baseline_add(b, key, hu_table_cell(&t, i, hu_table_column(&t, columns[k])), HU_SIDE_BOTH, HU_FP32);
+			hu_baseline_add(
+				b, key, hu_table_cell(&t, i, hu_table_column(&t, columns[k])), HU_SIDE_BOTH, HU_FP32);
 			free(key);
 		}
 	}
 	if (t.rows)
-		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "digest")), HU_SIDE_BOTH, HU_FP64);
+		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "digest")),
+			HU_SIDE_BOTH, HU_FP64);
 	hu_table_release(&t);
 	return HU_OK;
 }
@@ -159,7 +168,8 @@ hashes(hu_baseline *b, const hu_program *p)
 		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
 		if (c->op->cls == HU_CLASS_GEMM)
 			sums = hu_mix64(sums ^ hu_fnv1a64(text));
-		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name, hu_format_name(p->t[c->out[0]].format));
+		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name,
+			hu_format_name(p->t[c->out[0]].format));
 		if (!strcmp(c->op->name, "cast"))
 			casts = hu_mix64(casts ^ hu_fnv1a64(text));
 		calls = hu_mix64(calls ^ hu_fnv1a64(text));
@@ -172,7 +182,8 @@ hashes(hu_baseline *b, const hu_program *p)
 hu_status
 hu_baseline_collect(hu_baseline *b, const hu_run *r)
 {
-	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight", "seed", "backend", "device", "compiler", "simd", NULL };
+	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight",
+		"seed", "backend", "device", "compiler", "simd", NULL };
 
 	memset(b, 0, sizeof *b);
 	hu_baseline_set(b, "halfulp", "%s", hu_build_version());

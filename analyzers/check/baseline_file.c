@@ -128,7 +128,8 @@ hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, co
 	return hu_tsv_write(&t, path);
 }
 
-/* Sets the tolerances, and says what is wrong with a row, whose hex column must be the very number that its value column is; NULL: nothing is. */
+/* Sets the tolerances, and says what is wrong with a row, whose hex column must be the very number that its value
+   column is; NULL: nothing is. */
 static const char *
 fault(hu_baseline_quantity *q, const char *hex, const char *ulps, const char *noise)
 {
@@ -168,12 +169,17 @@ read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
 	while (s < HU_SIDES && strcmp(sides[s], cell[SIDE]))
 		s++;
 	if (s == HU_SIDES)
-		return hu_fail(HU_EFILE, "%s: row %d, %s: must_not_move is '%s', and can be both, up, down or any", path, i + 1, cell[QUANTITY], cell[SIDE]);
+		return hu_fail(HU_EFILE, "%s: row %d, %s: must_not_move is '%s', and can be both, up, down or any",
+			path, i + 1, cell[QUANTITY], cell[SIDE]);
 	if (hu_format_find(cell[FORMAT], &format) != HU_OK)
-		return hu_fail(HU_EFILE, "%s: row %d, %s: ulps_of is '%s', which is no format", path, i + 1, cell[QUANTITY], cell[FORMAT]);
+		return hu_fail(HU_EFILE, "%s: row %d, %s: ulps_of is '%s', which is no format", path, i + 1,
+			cell[QUANTITY], cell[FORMAT]);
 	hu_baseline_add(b, cell[QUANTITY], cell[VALUE], (hu_baseline_side)s, format);
 	if ((why = fault(&b->q[b->n - 1], cell[HEX], cell[ULPS], cell[NOISE])))
-		return hu_fail(HU_EFILE, "%s: row %d, %s: %s (value %s, hex %s, ulps %s, noise %s): take the file that was blessed, or bless it again", path, i + 1, cell[QUANTITY], why, cell[VALUE], cell[HEX], cell[ULPS], cell[NOISE]);
+		return hu_fail(HU_EFILE,
+			"%s: row %d, %s: %s (value %s, hex %s, ulps %s, noise %s): take the file that was blessed, or "
+			"bless it again",
+			path, i + 1, cell[QUANTITY], why, cell[VALUE], cell[HEX], cell[ULPS], cell[NOISE]);
 	return HU_OK;
 }
 
@@ -189,9 +195,13 @@ check_head(const hu_table *t, const char *path)
 	if (have < 1)
 		st = hu_fail(HU_EFILE, "%s: no halfulp baseline", path);
 	else if (have < HU_BASELINE_VERSION)
-		st = hu_fail(HU_EFILE, "%s: a baseline of version %ld, which has no checksum, and this program reads %d: bless it again with --bless --reason TEXT", path, have, HU_BASELINE_VERSION);
+		st = hu_fail(HU_EFILE,
+			"%s: a baseline of version %ld, which has no checksum, and this program reads %d: bless it "
+			"again with --bless --reason TEXT",
+			path, have, HU_BASELINE_VERSION);
 	else if (have > HU_BASELINE_VERSION)
-		st = hu_fail(HU_EFILE, "%s: a baseline of version %ld; this program reads %d: use a newer halfulp", path, have, HU_BASELINE_VERSION);
+		st = hu_fail(HU_EFILE, "%s: a baseline of version %ld; this program reads %d: use a newer halfulp",
+			path, have, HU_BASELINE_VERSION);
 	for (char *s = strtok_r(columns, " ", &save); s && st == HU_OK; s = strtok_r(NULL, " ", &save), k++)
 		if (k >= t->columns || strcmp(t->column[k], s))
 			st = hu_fail(HU_EFILE, "%s: column %d of its header is not %s", path, k + 1, s);
@@ -210,9 +220,15 @@ check_whole(const hu_table *t, const char *sum, const char *path)
 
 	snprintf(have, sizeof have, "%d", t->rows);
 	if (!rows || strcmp(rows, have))
-		return hu_fail(HU_EFILE, "%s: it has %s quantities and its head says %s: the file was cut short or changed; take the one that was blessed, or bless it again", path, have, rows ? rows : "nothing");
+		return hu_fail(HU_EFILE,
+			"%s: it has %s quantities and its head says %s: the file was cut short or changed; take the "
+			"one that was blessed, or bless it again",
+			path, have, rows ? rows : "nothing");
 	if (!want || strcmp(want, sum))
-		return hu_fail(HU_EFILE, "%s: its checksum is %s and its head says %s: the file was changed after it was blessed; take the one that was, or bless it again", path, sum, want ? want : "nothing");
+		return hu_fail(HU_EFILE,
+			"%s: its checksum is %s and its head says %s: the file was changed after it was blessed; take "
+			"the one that was, or bless it again",
+			path, sum, want ? want : "nothing");
 	return HU_OK;
 }
 

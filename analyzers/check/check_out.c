@@ -42,7 +42,8 @@ hu_check_attribution(const hu_check_report *r)
 		}
 		hu_str_addf(&s, "%s: %s in the baseline, %s now\n", key, was, is ? is : "nothing");
 	}
-	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts" : "other summation trees or casts: bits may differ for that reason alone");
+	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts"
+				   : "other summation trees or casts: bits may differ for that reason alone");
 	return s.s;
 }
 
@@ -71,7 +72,8 @@ tap(FILE *out, const hu_check_report *r)
 		value_of(f->got, got, sizeof got);
 		fprintf(out, "#   baseline %s, run %s", want, got);
 		if (isfinite(f->ulps))
-			fprintf(out, ", %.17g ulps of %s apart; allowed %g ulps, noise %g", f->ulps, hu_format_name(f->want->format), f->want->ulps, f->want->noise);
+			fprintf(out, ", %.17g ulps of %s apart; allowed %g ulps, noise %g", f->ulps,
+				hu_format_name(f->want->format), f->want->ulps, f->want->noise);
 		fputc('\n', out);
 	}
 	if (r->failed) {
@@ -144,9 +146,14 @@ json(FILE *out, const hu_check_report *r)
 
 	for (size_t i = 0; i < r->n; i++) {
 		const hu_finding *f = &r->f[i];
-		json_array_append_new(list, json_pack("{s:s s:b s:s s:o s:o s:o s:o}", "quantity", key_of(f), "ok", f->held < HU_DRIFT, "held", hu_held_text(f->held), "baseline", value_json(f->want), "run", value_json(f->got), "ulps", isfinite(f->ulps) ? json_real(f->ulps) : json_null(), "allowed_ulps", f->want ? json_real(f->want->ulps) : json_null()));
+		json_array_append_new(list,
+			json_pack("{s:s s:b s:s s:o s:o s:o s:o}", "quantity", key_of(f), "ok", f->held < HU_DRIFT,
+				"held", hu_held_text(f->held), "baseline", value_json(f->want), "run",
+				value_json(f->got), "ulps", isfinite(f->ulps) ? json_real(f->ulps) : json_null(),
+				"allowed_ulps", f->want ? json_real(f->want->ulps) : json_null()));
 	}
-	o = json_pack("{s:s s:s s:I s:I s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path), "quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "attribution", why, "findings", list);
+	o = json_pack("{s:s s:s s:I s:I s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path), "quantities",
+		(json_int_t)r->n, "failed", (json_int_t)r->failed, "attribution", why, "findings", list);
 	json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(o);

@@ -47,7 +47,10 @@ refuse_nonfinite(const hu_baseline *b)
 			first = first ? first : b->q[i].key;
 			n++;
 		}
-	return n ? hu_fail(HU_EINVAL, "%zu quantities are not finite, %s first; --allow-nonfinite declares that this is right", n, first) : HU_OK;
+	return n ? hu_fail(HU_EINVAL,
+			   "%zu quantities are not finite, %s first; --allow-nonfinite declares that this is right", n,
+			   first)
+		 : HU_OK;
 }
 
 /* A reference that barely moved proves nothing: the loss must have moved ten times what it may differ. */
@@ -66,7 +69,10 @@ refuse_idle(const hu_baseline *b)
 		allowed = q->noise > allowed ? q->noise : allowed;
 	}
 	if (allowed > 0 && !(high - low >= 10 * allowed))
-		return hu_fail(HU_EINVAL, "the loss moved by %g and may differ by %g: such a baseline would pass a model that does not train; train longer", high - low, allowed);
+		return hu_fail(HU_EINVAL,
+			"the loss moved by %g and may differ by %g: such a baseline would pass a model that does not "
+			"train; train longer",
+			high - low, allowed);
 	return HU_OK;
 }
 
@@ -83,7 +89,10 @@ warn_over_bound(const hu_baseline *b, const char *run)
 			over += b->q[i].value;
 	}
 	if (over > 0)
-		fprintf(stderr, "halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and the baseline takes that for right\n", over, hu_shown(run));
+		fprintf(stderr,
+			"halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and "
+			"the baseline takes that for right\n",
+			over, hu_shown(run));
 }
 
 static hu_status
@@ -101,7 +110,8 @@ bless(const hu_args *a, hu_baseline *b)
 		st = collect(a->rest[read + 1], &others[read]);
 	if (st == HU_OK && more) {
 		hu_baseline_measure(b, others, more);
-		snprintf(measured, sizeof measured, "noise is 2.8 standard deviations over %zu runs (ISO 5725-2, repeatability limit)", more + 1);
+		snprintf(measured, sizeof measured,
+			"noise is 2.8 standard deviations over %zu runs (ISO 5725-2, repeatability limit)", more + 1);
 	}
 	for (size_t i = 0; i < b->n; i++)
 		b->q[i].ulps = st == HU_OK ? ulps : 0;
@@ -130,7 +140,10 @@ obtained(const hu_args *a, const hu_baseline *b)
 	hu_status st = hu_baseline_write(b, beside, "obtained, not blessed", "none");
 
 	if (st == HU_OK)
-		st = hu_fail(HU_EFILE, "%s is not there; %s has what was obtained; to bless it: halfulp check %s --baseline %s --bless --reason 'first baseline'", path, beside, a->rest[0], path);
+		st = hu_fail(HU_EFILE,
+			"%s is not there; %s has what was obtained; to bless it: halfulp check %s --baseline %s "
+			"--bless --reason 'first baseline'",
+			path, beside, a->rest[0], path);
 	free(beside);
 	return st;
 }
@@ -144,7 +157,9 @@ comparable(const hu_baseline *want, const hu_baseline *got, const char *path)
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const char *w = hu_baseline_env(want, keys[i]), *g = hu_baseline_env(got, keys[i]);
 		if (w && (!g || strcmp(w, g)))
-			return hu_fail(HU_EFILE, "%s is a baseline of %s %s, the run has %s: take the baseline that belongs to it", path, keys[i], w, g ? g : "none");
+			return hu_fail(HU_EFILE,
+				"%s is a baseline of %s %s, the run has %s: take the baseline that belongs to it", path,
+				keys[i], w, g ? g : "none");
 	}
 	return HU_OK;
 }
@@ -183,8 +198,12 @@ run(const hu_args *a)
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
 	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless")))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
-	else if (!hu_args_given(a, "bless") && (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
-		st = hu_fail(HU_EINVAL, "--%s says what a baseline is to hold: it goes with --bless", hu_args_given(a, "ulps") ? "ulps" : hu_args_given(a, "reason") ? "reason" : "allow-nonfinite");
+	else if (!hu_args_given(a, "bless") &&
+		 (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
+		st = hu_fail(HU_EINVAL, "--%s says what a baseline is to hold: it goes with --bless",
+			hu_args_given(a, "ulps")     ? "ulps"
+			: hu_args_given(a, "reason") ? "reason"
+						     : "allow-nonfinite");
 	if (st != HU_OK || (st = collect(a->rest[0], &got)) != HU_OK)
 		return hu_complain(st);
 	if (hu_args_given(a, "bless"))
@@ -206,11 +225,10 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_check = {
-	"check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]", "hold a run to a baseline; exit 1 where it drifted",
+const hu_command hu_cmd_check = { "check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]",
+	"hold a run to a baseline; exit 1 where it drifted",
 	"Every quantity of the baseline is compared: bit-identical, else within its ulps, else within the noise\n"
 	"measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what is\n"
 	"not finite is drift unless the baseline declares it. Every failure is listed, worst first. Exit 0 pass,\n"
 	"1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
-	opts, run, needs
-};
+	opts, run, needs };

@@ -92,13 +92,20 @@ tell(json_t *list, const hu_run *r, size_t step, int id, const char *kind, const
 	const hu_call *c = t->producer >= 0 ? &r->train->c[t->producer] : NULL;
 
 	if (list)
-		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o}", "step", (json_int_t)step, "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer", t->layer, "tensor", t->name, "kind", kind, "elements", (json_int_t)n, "differ", (json_int_t)p->differ, "worst_element", (json_int_t)p->worst, "ulps", number(p->ulps), "first_run", number(p->a), "second_run", number(p->b)));
+		json_array_append_new(
+			list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o}", "step", (json_int_t)step,
+				      "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer", t->layer, "tensor",
+				      t->name, "kind", kind, "elements", (json_int_t)n, "differ", (json_int_t)p->differ,
+				      "worst_element", (json_int_t)p->worst, "ulps", number(p->ulps), "first_run",
+				      number(p->a), "second_run", number(p->b)));
 	else {
 		if (c)
-			printf("step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id, c->op->name, t->layer, t->name);
+			printf("step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id, c->op->name, t->layer,
+				t->name);
 		else
 			printf("step %zu, %s %s: ", step, kind, t->name);
-		printf("%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n", p->differ, n, p->first, p->worst, p->ulps, p->a, p->b);
+		printf("%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n",
+			p->differ, n, p->first, p->worst, p->ulps, p->a, p->b);
 	}
 }
 
@@ -111,7 +118,9 @@ tensors(const hu_run *r, const hu_run *s, size_t step, const hu_tensor *x, const
 	for (int pass = -1; pass < r->train->nc; pass++)
 		for (int i = 0; i < r->train->nt; i++) {
 			int k;
-			if (r->train->t[i].producer != pass || !x[i].data || (k = hu_program_find(s->train, r->train->t[i].name)) < 0 || !y[k].data || y[k].n != x[i].n)
+			if (r->train->t[i].producer != pass || !x[i].data ||
+				(k = hu_program_find(s->train, r->train->t[i].name)) < 0 || !y[k].data ||
+				y[k].n != x[i].n)
 				continue;
 			pair p = compare(&x[i], &y[k]);
 			if (!p.differ)
@@ -157,17 +166,20 @@ both(const hu_run *r, const hu_run *s, int all, int json, int *differ)
 	if (!json && step >= 0)
 		printf("the first step whose state differs is %lld (of %d common ones)\n", step, rows);
 	else if (!json)
-		printf("all %d common steps have the same digest%s\n", rows, lengths[0] == lengths[1] ? "" : ", and one run has more");
+		printf("all %d common steps have the same digest%s\n", rows,
+			lengths[0] == lengths[1] ? "" : ", and one run has more");
 	HU_TRY(traced(r, s, all, list, &common, &found));
 	if (!json && !common)
-		printf("no step was traced in both; train with the same --trace-steps to learn which call parts them\n");
+		printf("no step was traced in both; train with the same --trace-steps to learn which call parts "
+		       "them\n");
 	else if (!json && !found)
 		printf("the %d steps traced in both are the same in every recorded bit\n", common);
 	else if (!json && found > 1 && !all)
 		printf("%zu more tensors differ after it; --all lists them\n", found - 1);
 	*differ = step >= 0 || found || lengths[0] != lengths[1];
 	if (json) {
-		json_t *o = json_pack("{s:b s:I s:i s:i s:o}", "same", !*differ, "first_step", (json_int_t)step, "common_steps", rows, "common_traces", common, "tensors", list);
+		json_t *o = json_pack("{s:b s:I s:i s:i s:o}", "same", !*differ, "first_step", (json_int_t)step,
+			"common_steps", rows, "common_traces", common, "tensors", list);
 		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 		putchar('\n');
 		json_decref(o);
@@ -194,9 +206,9 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : differ ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
-const hu_command hu_cmd_diff = {
-	"diff", "[OPTION...] RUN1 RUN2", "find where two runs part: first step, first call, by how many ulps",
+const hu_command hu_cmd_diff = { "diff", "[OPTION...] RUN1 RUN2",
+	"find where two runs part: first step, first call, by how many ulps",
 	"Compares the digests of all steps, then the recorded tensors of the traced steps in the order in which\n"
-	"they were written; ulps are those of the coarser format. Exit 0 where nothing differs, 1 where something does.",
-	opts, run, NULL
-};
+	"they were written; ulps are those of the coarser format. Exit 0 where nothing differs, 1 where something "
+	"does.",
+	opts, run, NULL };

@@ -11,7 +11,10 @@
 const char *
 hu_held_text(hu_held held)
 {
-	static const char *const text[] = { "bit-identical", "within its ulps", "within measured noise", "better than the baseline", "not compared: the runs that measured the noise differ in it", "drifted", "is new: the baseline does not have it", "is not finite and the baseline does not declare that", "is missing in the run" };
+	static const char *const text[] = { "bit-identical", "within its ulps", "within measured noise",
+		"better than the baseline", "not compared: the runs that measured the noise differ in it", "drifted",
+		"is new: the baseline does not have it", "is not finite and the baseline does not declare that",
+		"is missing in the run" };
 
 	return text[held];
 }
@@ -42,7 +45,8 @@ judge(const hu_baseline_quantity *want, const hu_baseline_quantity *got, double 
 		return HU_WITHIN_ULPS;
 	if (fabs(got->value - want->value) <= want->noise)
 		return HU_WITHIN_NOISE;
-	if ((want->side == HU_SIDE_UP && got->value < want->value) || (want->side == HU_SIDE_DOWN && got->value > want->value))
+	if ((want->side == HU_SIDE_UP && got->value < want->value) ||
+		(want->side == HU_SIDE_DOWN && got->value > want->value))
 		return HU_BETTER;
 	return HU_DRIFT;
 }
@@ -82,7 +86,9 @@ hu_drift_compare(const hu_baseline *want, const hu_baseline *got, size_t *n, siz
 		at->want = &want->q[i];
 		at->got = hu_baseline_find(got, want->q[i].key);
 		at->ulps = NAN;
-		at->held = at->got ? judge(at->want, at->got, &at->ulps) : at->want->side == HU_SIDE_ANY ? HU_NOT_COMPARED : HU_MISSING_KEY;
+		at->held = at->got                         ? judge(at->want, at->got, &at->ulps)
+			   : at->want->side == HU_SIDE_ANY ? HU_NOT_COMPARED
+							   : HU_MISSING_KEY;
 	}
 	for (size_t i = 0; i < got->n; i++)
 		if (!hu_baseline_find(want, got->q[i].key))

@@ -88,7 +88,11 @@ sum_title(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
 
 	if (!w->y && w->n <= 4)
 		for (int i = 0; i < w->n; i++)
-			hu_str_addf(s, "%s%s", i ? w->x[i] < 0 ? " − " : " + " : w->x[i] < 0 ? "−" : "", hu_explain_number(fabs(w->x[i]), a->f, number));
+			hu_str_addf(s, "%s%s",
+				i             ? w->x[i] < 0 ? " − " : " + "
+				: w->x[i] < 0 ? "−"
+					      : "",
+				hu_explain_number(fabs(w->x[i]), a->f, number));
 	else
 		hu_str_addf(s, "%d %s%s", w->n, w->y && of_products(a, w) ? "product" : "term", w->n == 1 ? "" : "s");
 	if (a->sum) {
@@ -121,16 +125,25 @@ title(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	else if (w->e->function == HU_F_FMA)
 		hu_str_addf(&s, "fma(%s, %s, %s)", x[0], x[1], x[2]);
 	else if (w->n == 2 && !strchr("abcdefghijklmnopqrstuvwxyz", names[w->e->function][0]))
-		hu_str_addf(&s, "%s %s %s", x[0], w->e->function == HU_F_MUL ? "×" : w->e->function == HU_F_DIV ? "÷" : w->e->function == HU_F_SUB ? "−" : names[w->e->function], x[1]);
+		hu_str_addf(&s, "%s %s %s", x[0],
+			w->e->function == HU_F_MUL   ? "×"
+			: w->e->function == HU_F_DIV ? "÷"
+			: w->e->function == HU_F_SUB ? "−"
+						     : names[w->e->function],
+			x[1]);
 	else
 		hu_str_addf(&s, "%s(%s%s%s)", names[w->e->function], x[0], w->n > 1 ? ", " : "", w->n > 1 ? x[1] : "");
 	hu_explain_number(w->s, a->f, result);
 	if (w->y && a->sum->id == HU_SUM_TC) {
 		hu_tc t = hu_tc_of(a->sum->arch, a->sum->in, a->sum->path);
-		hu_drawing_title(d, "%s = %s: blocks of %d products of %s and the accumulator, %d bits of alignment, one rounding a block", s.s, result, t.l, hu_format_name(a->sum->in), t.f);
+		hu_drawing_title(d,
+			"%s = %s: blocks of %d products of %s and the accumulator, %d bits of alignment, one rounding "
+			"a block",
+			s.s, result, t.l, hu_format_name(a->sum->in), t.f);
 	} else {
-		hu_drawing_title(d, "%s = %s in %s: %d significant bit%s, %s (%s)", s.s, result, hu_format_name(a->f.id), a->f.p,
-		                 a->f.p == 1 ? "" : "s", hu_mode_name(a->mode), hu_mode_summary(a->mode));
+		hu_drawing_title(d, "%s = %s in %s: %d significant bit%s, %s (%s)", s.s, result,
+			hu_format_name(a->f.id), a->f.p, a->f.p == 1 ? "" : "s", hu_mode_name(a->mode),
+			hu_mode_summary(a->mode));
 	}
 	hu_str_release(&s);
 }
@@ -150,7 +163,8 @@ hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *w)
 
 	if (w->e->kind == HU_EXPR_CALL ? !rounds(w->e->function) : w->e != x->root)
 		return;
-	if (w->e->kind == HU_EXPR_CALL && w->e->function == HU_F_POW && w->e != x->root && exp2(rint(log2(fabs(w->s)))) == fabs(w->s))
+	if (w->e->kind == HU_EXPR_CALL && w->e->function == HU_F_POW && w->e != x->root &&
+		exp2(rint(log2(fabs(w->s)))) == fabs(w->s))
 		return; /* 2^-24 is how a constant is typed */
 	title(d, a, w);
 	for (int i = 0; i < w->n; i++)
@@ -161,7 +175,10 @@ hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *w)
 	}
 	if (w->e->kind == HU_EXPR_CALL && w->e->function == HU_F_SUM) {
 		if (!w->y)
-			hu_explain_steps(d, a, w, "A row an addition: the addend, then the sum after it; the line stands below the last bit kept", "x", 1);
+			hu_explain_steps(d, a, w,
+				"A row an addition: the addend, then the sum after it; the line stands below the last "
+				"bit kept",
+				"x", 1);
 		else if (a->sum->id == HU_SUM_TC)
 			hu_explain_blocks(d, a, w);
 		else

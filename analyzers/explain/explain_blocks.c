@@ -86,7 +86,10 @@ row(hu_frame *f, const char *label, mpfr_srcptr v, int e, long chop_at, long lin
 	char value[96];
 	hu_aligned *r;
 
-	snprintf(value, sizeof value, "%-14.8g  e = %-4d%s", mpfr_get_d(v, MPFR_RNDN), e, lost == 2 ? " chopped to nothing" : lost ? " chopped" : "");
+	snprintf(value, sizeof value, "%-14.8g  e = %-4d%s", mpfr_get_d(v, MPFR_RNDN), e,
+		lost == 2 ? " chopped to nothing"
+		: lost    ? " chopped"
+			  : "");
 	r = hu_frame_add(f, label, v, hu_lowest_bit(v, chop_at), value);
 	r->chop = chop_at;
 	r->line = line;
@@ -131,7 +134,8 @@ draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c
 		} else {
 			product(p, b, i, u);
 			e = b->ae[i] + b->be[i];
-			snprintf(label, sizeof label, "%.5g × %.5g", operand(b->am[i], b->ae[i], u->a), operand(b->bm[i], b->be[i], u->b));
+			snprintf(label, sizeof label, "%.5g × %.5g", operand(b->am[i], b->ae[i], u->a),
+				operand(b->bm[i], b->be[i], u->b));
 		}
 		if (!mpfr_regular_p(p))
 			continue;
@@ -149,18 +153,28 @@ draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c
 	}
 	hu_frame_draw(&f, d, heading);
 	if (some + all)
-		hu_drawing_words(d, "The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. Of %d nonzero term%s %d lose%s bits and %d vanish%s; what is left is added exactly.", emax,
-		                 u->t.f, at, terms, terms > 1 ? "s" : "", some, some == 1 ? "s" : "", all, all == 1 ? "es" : "");
+		hu_drawing_words(d,
+			"The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. "
+			"Of %d nonzero term%s %d lose%s bits and %d vanish%s; what is left is added exactly.",
+			emax, u->t.f, at, terms, terms > 1 ? "s" : "", some, some == 1 ? "s" : "", all,
+			all == 1 ? "es" : "");
 	else if (terms)
-		hu_drawing_words(d, "The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. %s.", emax, u->t.f, at,
-		                 terms > 1 ? "None of the nonzero terms loses a bit; they are added exactly" : "The one nonzero term loses no bit");
+		hu_drawing_words(d,
+			"The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%ld. "
+			"%s.",
+			emax, u->t.f, at,
+			terms > 1 ? "None of the nonzero terms loses a bit; they are added exactly"
+				  : "The one nonzero term loses no bit");
 	hu_explain_rounding(d, &final, sum, 0, got);
 	if (isfinite(got) && some + all) {
 		long ulp = hu_explain_line(exact, u->out);
 		mpfr_sub(rest, sum, exact, MPFR_RNDN);
 		mpfr_d_sub(p, got, exact, MPFR_RNDN);
-		hu_drawing_words(d, "Without chopping the sum would be %.17g. Chopping is worth %.6g ulp of %s, all in all the block is %.6g ulp off.", mpfr_get_d(exact, MPFR_RNDN),
-		                 fabs(ldexp(mpfr_get_d(rest, MPFR_RNDN), (int)-ulp)), hu_format_name(u->out.id), fabs(ldexp(mpfr_get_d(p, MPFR_RNDN), (int)-ulp)));
+		hu_drawing_words(d,
+			"Without chopping the sum would be %.17g. Chopping is worth %.6g ulp of %s, all in all the "
+			"block is %.6g ulp off.",
+			mpfr_get_d(exact, MPFR_RNDN), fabs(ldexp(mpfr_get_d(rest, MPFR_RNDN), (int)-ulp)),
+			hu_format_name(u->out.id), fabs(ldexp(mpfr_get_d(p, MPFR_RNDN), (int)-ulp)));
 	}
 	hu_frame_release(&f);
 	mpfr_clears(p, sum, exact, rest, (mpfr_ptr)0);
@@ -179,7 +193,8 @@ draw_halves(hu_drawing *d, const unit *u, const hu_seen *w, int k, int n, double
 		char heading[128];
 		for (int i = 2 * set; i < n; i += i % 2 ? 3 : 1)
 			put(&b, u, w, k + i);
-		snprintf(heading, sizeof heading, "Products %s of each four, as fp16: block %d of two, from %s", set ? "3 and 4" : "1 and 2", set + 1, set ? "the first one's sum" : "0");
+		snprintf(heading, sizeof heading, "Products %s of each four, as fp16: block %d of two, from %s",
+			set ? "3 and 4" : "1 and 2", set + 1, set ? "the first one's sum" : "0");
 		acc = draw_block(d, u, &b, acc, "block 1", heading, drawn);
 	}
 	add.f = u->out;
@@ -202,7 +217,8 @@ void
 hu_explain_blocks(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 {
 	hu_tc t = hu_tc_of(a->sum->arch, a->sum->in, a->sum->path);
-	unit u = { t, hu_tc_inner(t, hu_format_of(a->sum->in)), hu_tc_inner(t, hu_format_of(a->sum->in2)), hu_format_of(a->sum->out), a };
+	unit u = { t, hu_tc_inner(t, hu_format_of(a->sum->in)), hu_tc_inner(t, hu_format_of(a->sum->in2)),
+		hu_format_of(a->sum->out), a };
 	int step = t.l * (t.kind == HU_TC_HALVES ? 2 : 1), blocks = (w->n + step - 1) / step;
 	double c = w->start;
 	char heading[160];
@@ -214,7 +230,8 @@ hu_explain_blocks(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	for (int k = 0, i = 0; k < w->n || !k; k += step, i++) {
 		int n = w->n - k < step ? w->n - k : step, drawn = i < FIRST || i + 1 == blocks;
 		if (i == FIRST && blocks > FIRST + 1)
-			hu_drawing_words(d, "%d more block%s not drawn.", blocks - FIRST - 1, blocks - FIRST - 1 > 1 ? "s are" : " is");
+			hu_drawing_words(d, "%d more block%s not drawn.", blocks - FIRST - 1,
+				blocks - FIRST - 1 > 1 ? "s are" : " is");
 		if (t.kind == HU_TC_HALVES) {
 			c = draw_halves(d, &u, w, k, n, c, drawn);
 			continue;
@@ -222,14 +239,17 @@ hu_explain_blocks(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 		block b = { .n = 0 };
 		for (int j = 0; j < n; j++)
 			put(&b, &u, w, k + j);
-		snprintf(heading, sizeof heading, "Block %d of %d: C and up to %d products, chopped behind the dashed line", i + 1, blocks ? blocks : 1, t.l);
+		snprintf(heading, sizeof heading,
+			"Block %d of %d: C and up to %d products, chopped behind the dashed line", i + 1,
+			blocks ? blocks : 1, t.l);
 		c = draw_block(d, &u, &b, c, "C", heading, drawn);
 		if (!isfinite(c))
 			break;
 	}
 	if (isfinite(c) && u.out.id != a->f.id && c != w->s) {
 		char text[2][40];
-		hu_drawing_words(d, "The %s result %s is rounded to %s at the end: %s.", hu_format_name(u.out.id), hu_explain_number(c, u.out, text[0]), hu_format_name(a->f.id),
-		                 hu_explain_number(w->s, a->f, text[1]));
+		hu_drawing_words(d, "The %s result %s is rounded to %s at the end: %s.", hu_format_name(u.out.id),
+			hu_explain_number(c, u.out, text[0]), hu_format_name(a->f.id),
+			hu_explain_number(w->s, a->f, text[1]));
 	}
 }

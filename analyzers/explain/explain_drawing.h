@@ -26,7 +26,7 @@ typedef struct hu_strip {
 	char *label, *value;
 	const char *sign;       /* "", "-", "+", … */
 	hu_explain_cell *cell;
-	int line, chop;         /* the last bit kept stands before this column, the alignment's before that one; -1: neither */
+	int line, chop; /* the last bit kept stands before this column, the alignment's before that one; -1: neither */
 	int rule;               /* a horizontal line above */
 	int more;               /* its bits go on beyond the last column */
 	int leaves_out;         /* no bits: only label and value, for rows left out */
@@ -63,7 +63,8 @@ hu_strip *hu_panel_strip(hu_explain_panel *p, const char *label, const char *sig
 
 /* Columns in which a panel's line can stand: 1 where some strip's line or chop is before it. */
 int hu_panel_slot(const hu_explain_panel *p, int column);
-/* Which columns' heads are shown, 1 each in SHOWN (of p->columns): head I takes FROM[I] to TO[I], widths in any unit, GAP apart. */
+/* Which columns' heads are shown, 1 each in SHOWN (of p->columns): head I takes FROM[I] to TO[I], widths in any unit,
+   GAP apart. */
 void hu_panel_heads(const hu_explain_panel *p, const double *from, const double *to, double gap, char *shown);
 /* Characters of S, in UTF-8. */
 size_t hu_text_width(const char *s);
@@ -74,6 +75,7 @@ size_t hu_text_line(const char *s, size_t width);
 void hu_drawing_text(const hu_drawing *d, FILE *out, int colour);
 /* 1 where OUT is a terminal that wants colours (NO_COLOR is empty or unset, TERM is not dumb). */
 int hu_drawing_colour(FILE *out);
-/* A self-contained SVG in a new string, freed by the caller; its caption names COMMAND, the line that makes it again. */
+/* A self-contained SVG in a new string, freed by the caller; its caption names COMMAND, the line that makes it again.
+ */
 char *hu_drawing_svg(const hu_drawing *d, const char *command);
 #endif

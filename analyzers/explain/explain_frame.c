@@ -115,7 +115,8 @@ show(span *s, long from, long to)
 static void
 choose(const hu_frame *f, span *s)
 {
-	long high = HU_NO_LINE, low = -HU_NO_LINE, below = 0; /* lines: the highest, and the lowest beyond which a row has no interest */
+	long high = HU_NO_LINE, low = -HU_NO_LINE,
+	     below = 0; /* lines: the highest, and the lowest beyond which a row has no interest */
 
 	s->top = HU_NO_LINE;
 	s->bottom = -HU_NO_LINE;
@@ -141,7 +142,8 @@ choose(const hu_frame *f, span *s)
 	for (int i = 0; i < f->n; i++) {
 		const hu_aligned *r = &f->row[i];
 		show(s, r->first, r->exact && r->line > r->last ? r->line : r->last);
-		for (long w = r->line; r->exact && w >= r->last; w--) /* its zeros are of no interest where no operand has digits */
+		for (long w = r->line; r->exact && w >= r->last;
+			w--) /* its zeros are of no interest where no operand has digits */
 			if (bit(r, w))
 				show(s, w, w);
 		if (r->line != HU_NO_LINE)

@@ -14,7 +14,8 @@ enum { SLICES = 2 };
 
 /* The steps of N fused terms from term K on, from +0; returns the sum. */
 static double
-chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_t n, const hu_draw *draw, const char *heading)
+chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_t n, const hu_draw *draw,
+	const char *heading)
 {
 	double *partial = hu_xmalloc(n * sizeof *partial), s = 0;
 
@@ -30,7 +31,8 @@ chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_
 
 /* Rounded values X added from +0. */
 static double
-plain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, const double *x, size_t n, const hu_draw *draw, size_t length, int word, const char *heading, const char *prefix)
+plain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, const double *x, size_t n, const hu_draw *draw,
+	size_t length, int word, const char *heading, const char *prefix)
 {
 	double *partial = hu_xmalloc(n * sizeof *partial), s = 0;
 	hu_seen all = { w->e, x, NULL, partial, (int)n, 0, 0 };
@@ -44,7 +46,8 @@ plain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, const double *x
 }
 
 static double
-slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, const hu_seen *w, size_t length, const hu_draw *draw)
+slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, const hu_seen *w, size_t length,
+	const hu_draw *draw)
 {
 	size_t n = (size_t)w->n, count = (n + length - 1) / length, i = 0;
 	double *sums = hu_xmalloc((count + 1) * sizeof *sums), s;
@@ -53,10 +56,12 @@ slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, cons
 	for (size_t k = 0; k < n; k += length, i++) {
 		size_t m = n - k < length ? n - k : length;
 		int drawn = i < SLICES || i + 1 == count;
-		snprintf(heading, sizeof heading, "Slice %zu of %zu in %s: a row a fused addition, its sum below it", i + 1, count, hu_format_name(acc->f.id));
+		snprintf(heading, sizeof heading, "Slice %zu of %zu in %s: a row a fused addition, its sum below it",
+			i + 1, count, hu_format_name(acc->f.id));
 		sums[i] = chain(d, acc, w, k, m, draw, drawn ? heading : NULL);
 		if (i + 1 == SLICES && count > SLICES + 1)
-			hu_drawing_words(d, "%zu more slice%s not drawn.", count - SLICES - 1, count - SLICES - 1 > 1 ? "s are" : " is");
+			hu_drawing_words(d, "%zu more slice%s not drawn.", count - SLICES - 1,
+				count - SLICES - 1 > 1 ? "s are" : " is");
 	}
 	snprintf(heading, sizeof heading, "The slices' sums added in %s", hu_format_name(outer->f.id));
 	s = plain(d, outer, w, sums, count, draw, length, HU_DRAW_OUTER, heading, "s");
@@ -91,12 +96,17 @@ hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	outer.f = hu_outer_format(*m);
 	acc.mode = outer.mode = m->mode;
 	switch (m->id) {
-	case HU_SUM_FMA: s = chain(d, &acc, w, 0, n, &draw, "A row a fused addition: the exact product, then the sum after it; the line stands below the last bit kept"); break;
+	case HU_SUM_FMA:
+		s = chain(d, &acc, w, 0, n, &draw,
+			"A row a fused addition: the exact product, then the sum after it; the line stands below the "
+			"last bit kept");
+		break;
 	case HU_SUM_SEQUENTIAL:
 		rounded = hu_xmalloc(n * sizeof *rounded);
 		for (size_t i = 0; i < n; i++)
 			rounded[i] = hu_model_product(w->x[i], w->y[i], acc.f, acc.mode, &draw, i);
-		s = plain(d, &acc, w, rounded, n, &draw, 1, HU_DRAW_SUM, "A row an addition: the product, already rounded, then the sum after it", "x");
+		s = plain(d, &acc, w, rounded, n, &draw, 1, HU_DRAW_SUM,
+			"A row an addition: the product, already rounded, then the sum after it", "x");
 		free(rounded);
 		break;
 	case HU_SUM_CHUNK: s = slices(d, &acc, &acc, w, (size_t)m->n, &draw); break;
@@ -107,5 +117,6 @@ hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 		return;
 	}
 	if (hu_bits64(s) != hu_bits64(w->s))
-		hu_drawing_words(d, "The sum in %s, %.10g, is rounded to %s at the end: %.10g.", hu_format_name(outer.f.id), s, hu_format_name(a->f.id), w->s);
+		hu_drawing_words(d, "The sum in %s, %.10g, is rounded to %s at the end: %.10g.",
+			hu_format_name(outer.f.id), s, hu_format_name(a->f.id), w->s);
 }

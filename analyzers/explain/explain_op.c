@@ -66,15 +66,18 @@ movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const ch
 	}
 	if (a->mode == HU_SR) {
 		int k = a->flags >> 8 & 63;
-		hu_drawing_words(d, "%s is %.10g ulp of %s. With %d random bits an addend may move it from 2^-%d ulp on.", t, ulps, of, k ? k : 32, k ? k : 32);
+		hu_drawing_words(d,
+			"%s is %.10g ulp of %s. With %d random bits an addend may move it from 2^-%d ulp on.", t, ulps,
+			of, k ? k : 32, k ? k : 32);
 		return;
 	}
 	mover = smallest_mover(a, big, small);
 	if (mover == 0)
-		hu_drawing_words(d, "%s is %.10g ulp of %s. No addend of %s of this sign moves %s.", t, ulps, of, hu_format_name(a->f.id), b);
+		hu_drawing_words(d, "%s is %.10g ulp of %s. No addend of %s of this sign moves %s.", t, ulps, of,
+			hu_format_name(a->f.id), b);
 	else
-		hu_drawing_words(d, "%s is %.10g ulp of %s. The smallest addend of %s that moves %s is %s = %a.", t, ulps, of,
-		                 hu_format_name(a->f.id), b, hu_explain_number(mover, a->f, m), mover);
+		hu_drawing_words(d, "%s is %.10g ulp of %s. The smallest addend of %s that moves %s is %s = %a.", t,
+			ulps, of, hu_format_name(a->f.id), b, hu_explain_number(mover, a->f, m), mover);
 }
 
 /* Leading bits that two operands of opposite signs lose to each other. */
@@ -87,17 +90,24 @@ cancellation(hu_drawing *d, mpfr_srcptr u, mpfr_srcptr v, mpfr_srcptr sum, hu_fo
 	if (mpfr_signbit(u) == mpfr_signbit(v) || bits < 2 || !mpfr_regular_p(big))
 		return;
 	if (product && mpfr_regular_p(sum))
-		hu_drawing_words(d, "The %ld leading bits cancel: what is left are bits that rounding the product first would have lost or blurred.", bits);
+		hu_drawing_words(d,
+			"The %ld leading bits cancel: what is left are bits that rounding the product first would have "
+			"lost or blurred.",
+			bits);
 	else if (!mpfr_regular_p(sum))
-		hu_drawing_words(d, "The operands cancel altogether: only their own rounding errors could have told them apart.");
+		hu_drawing_words(d,
+			"The operands cancel altogether: only their own rounding errors could have told them apart.");
 	else
-		hu_drawing_words(d, "The %ld leading bits cancel. The subtraction adds no error (Sterbenz), but an error that was half an ulp of an operand may now be 2^%ld ulp of the result.", bits,
-		                 bits - 1);
+		hu_drawing_words(d,
+			"The %ld leading bits cancel. The subtraction adds no error (Sterbenz), but an error that was "
+			"half an ulp of an operand may now be 2^%ld ulp of the result.",
+			bits, bits - 1);
 }
 
 /* U + V: labels and values of the two, and what is said of them. Returns the weight of the last bit kept. */
 static long
-aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, mpfr_srcptr v, const char *other, long last, double s)
+aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, mpfr_srcptr v, const char *other,
+	long last, double s)
 {
 	char number[40], heading[96];
 	long line;
@@ -109,7 +119,8 @@ aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, 
 	mpfr_add(sum, u, v, MPFR_RNDN);
 	line = hu_explain_line(mpfr_regular_p(sum) ? sum : u, a->f);
 	hu_frame_init(&f);
-	snprintf(number, sizeof number, "%.10g", mpfr_get_d(u, MPFR_RNDN)); /* the digits that stored values are shown with */
+	snprintf(number, sizeof number, "%.10g",
+		mpfr_get_d(u, MPFR_RNDN)); /* the digits that stored values are shown with */
 	r = hu_frame_add(&f, name, u, hu_explain_line(u, a->f), number);
 	r->line = line;
 	snprintf(number, sizeof number, "%.10g", fabs(mpfr_get_d(v, MPFR_RNDN)));
@@ -117,7 +128,8 @@ aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, 
 	r->line = line;
 	r->sign = mpfr_signbit(v) ? "−" : "+";
 	hu_explain_rows(&f, a, "exact", sum, 0, s, 1);
-	snprintf(heading, sizeof heading, "Aligned by weight; the line stands below the last bit kept, 1 ulp = 2^%ld", line);
+	snprintf(heading, sizeof heading, "Aligned by weight; the line stands below the last bit kept, 1 ulp = 2^%ld",
+		line);
 	hu_frame_draw(&f, d, heading);
 	hu_explain_rounding(d, a, sum, 0, s);
 	cancellation(d, u, v, sum, a->f, mpfr_get_prec(v) > 53);
@@ -164,10 +176,15 @@ hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s)
 		mpfr_add(r, r, c, MPFR_RNDN);
 		late = hu_correct_round(r, a->f, a->mode, a->flags, 0, &notes);
 		if (late == s)
-			hu_drawing_words(d, "The product enters whole; rounded to %s first, the sum would here be the same.", hu_format_name(a->f.id));
+			hu_drawing_words(d,
+				"The product enters whole; rounded to %s first, the sum would here be the same.",
+				hu_format_name(a->f.id));
 		else
-			hu_drawing_words(d, "The product enters whole. Rounded to %s first, it would be %s and the sum %s: two roundings instead of one.", hu_format_name(a->f.id),
-			                 hu_explain_number(product, a->f, two), hu_explain_number(late, a->f, one));
+			hu_drawing_words(d,
+				"The product enters whole. Rounded to %s first, it would be %s and the sum %s: two "
+				"roundings instead of one.",
+				hu_format_name(a->f.id), hu_explain_number(product, a->f, two),
+				hu_explain_number(late, a->f, one));
 	}
 	if (x[2] != 0 && mpfr_regular_p(p) && mpfr_cmpabs(c, p) > 0 && isfinite(s))
 		movers(d, a, x[2], mpfr_get_d(p, MPFR_RNDN), "The product", s == x[2], line);
@@ -246,11 +263,15 @@ hu_explain_mul(hu_drawing *d, const hu_arithmetic *a, double x, double y, double
 	if (mpfr_regular_p(p) && (m <= PARTIAL_MOST || n <= PARTIAL_MOST))
 		partial_products(&f, m <= n ? x : y, m <= n ? "a" : "b", m <= n ? y : x, hu_explain_line(p, a->f));
 	hu_explain_rows(&f, a, "exact", p, 0, s, f.n > 0);
-	hu_frame_draw(&f, d, f.n > 3 ? m <= n ? "The product: a once for each bit that b has" : "The product: b once for each bit that a has" : "The product");
+	hu_frame_draw(&f, d,
+		f.n > 3 ? m <= n ? "The product: a once for each bit that b has"
+				 : "The product: b once for each bit that a has"
+			: "The product");
 	hu_explain_rounding(d, a, p, 0, s);
 	if (mpfr_regular_p(p)) {
 		long bits = (long)mpfr_get_exp(p) - hu_lowest_bit(p, 0);
-		hu_drawing_words(d, "The exact product has %ld significant bit%s; %s keeps %d.", bits, bits == 1 ? "" : "s", hu_format_name(a->f.id), a->f.p);
+		hu_drawing_words(d, "The exact product has %ld significant bit%s; %s keeps %d.", bits,
+			bits == 1 ? "" : "s", hu_format_name(a->f.id), a->f.p);
 	}
 	hu_frame_release(&f);
 	mpfr_clear(p);
@@ -308,7 +329,10 @@ hu_explain_other(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	if (!mpfr_number_p(r)) {
 		hu_drawing_words(d, "The exact result is no finite number.");
 	} else if (mpfr_regular_p(r) && labs((long)mpfr_get_exp(r)) > DRAWN) {
-		hu_drawing_words(d, "The exact value lies between 2^%ld and 2^%ld, too far from the values of %s to be drawn beside them.", (long)mpfr_get_exp(r) - 1, (long)mpfr_get_exp(r), hu_format_name(a->f.id));
+		hu_drawing_words(d,
+			"The exact value lies between 2^%ld and 2^%ld, too far from the values of %s to be drawn "
+			"beside them.",
+			(long)mpfr_get_exp(r) - 1, (long)mpfr_get_exp(r), hu_format_name(a->f.id));
 	} else {
 		hu_frame_init(&f);
 		hu_explain_rows(&f, a, "exact", r, more, w->s, 0);
@@ -318,12 +342,17 @@ hu_explain_other(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 		if (function == HU_F_DIV && more) {
 			long k = period(w->x[0], w->x[1]);
 			if (k > 0)
-				hu_drawing_words(d, "The bits of the quotient repeat after %ld and never end: in the normal range it is no tie.", k);
+				hu_drawing_words(d,
+					"The bits of the quotient repeat after %ld and never end: in the normal range "
+					"it is no tie.",
+					k);
 			else
-				hu_drawing_words(d, "The bits of the quotient never end: in the normal range it is no tie.");
+				hu_drawing_words(
+					d, "The bits of the quotient never end: in the normal range it is no tie.");
 		}
 		if (function == HU_F_SQRT && more)
-			hu_drawing_words(d, "The root is irrational: its bits neither end nor repeat, and it is no tie.");
+			hu_drawing_words(
+				d, "The root is irrational: its bits neither end nor repeat, and it is no tie.");
 	}
 	mpfr_clears(v[0], v[1], v[2], r, (mpfr_ptr)0);
 }

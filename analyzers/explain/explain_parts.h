@@ -16,18 +16,21 @@ long hu_explain_line(mpfr_srcptr v, hu_format f);
 const char *hu_explain_number(double x, hu_format f, char *text);
 
 /* The rows of a rounding: V exact (MORE: its bits go on) with marks, and S below it; RULE: a line above. */
-void hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_srcptr v, int more, double s, int rule);
+void hu_explain_rows(
+	hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_srcptr v, int more, double s, int rule);
 /* Guard, round and sticky, what they decide, subnormals, overflow. */
 void hu_explain_rounding(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr v, int more, double s);
 
 /* S = x + y rounded, the two called NAME and OTHER. */
-void hu_explain_add(hu_drawing *d, const hu_arithmetic *a, double x, const char *name, double y, const char *other, double s);
+void hu_explain_add(
+	hu_drawing *d, const hu_arithmetic *a, double x, const char *name, double y, const char *other, double s);
 void hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s);
 void hu_explain_mul(hu_drawing *d, const hu_arithmetic *a, double x, double y, double s);
 /* Any other function: its exact value, rounded once. */
 void hu_explain_other(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what);
 /* The steps of a sum, or of a fused chain of products; the terms are called PREFIX and a number, from FIRST on. */
-void hu_explain_steps(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what, const char *heading, const char *prefix, int first);
+void hu_explain_steps(
+	hu_drawing *d, const hu_arithmetic *a, const hu_seen *what, const char *heading, const char *prefix, int first);
 /* A sum by a summation model other than tc. */
 void hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *what);
 /* Whether the blocks of such a tensor core are drawn. */

@@ -42,7 +42,8 @@ draw_step(hu_frame *f, const hu_arithmetic *a, const hu_seen *w, int i, const st
 	if (s->swamped)
 		snprintf(value, sizeof value, "%-*s  swamped, all of it", width, number);
 	else if (s->error != 0)
-		snprintf(value, sizeof value, "%-*s  %s %.4g ulp", width, number, (s->error < 0) == mpfr_signbit(sum) ? "gains" : "loses", fabs(ldexp(s->error, (int)-line)));
+		snprintf(value, sizeof value, "%-*s  %s %.4g ulp", width, number,
+			(s->error < 0) == mpfr_signbit(sum) ? "gains" : "loses", fabs(ldexp(s->error, (int)-line)));
 	else
 		snprintf(value, sizeof value, "%s", number);
 	r = hu_frame_add(f, name, t, w->y ? hu_lowest_bit(t, line) : hu_explain_line(t, a->f), value);
@@ -106,13 +107,15 @@ say_total(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w, const step *s
 	mpfr_d_sub(t, w->s, sum, MPFR_RNDN);
 	error = ldexp(fabs(mpfr_get_d(t, MPFR_RNDN)), (int)-hu_explain_line(sum, a->f));
 	snprintf(terms, sizeof terms, w->n == 1 ? "the term as stored is" : "the %d terms as stored sum to", w->n);
-	hu_drawing_words(d, "Exactly, %s %.17g; the sum computed is %s, %.6g ulp off.", terms, mpfr_get_d(sum, MPFR_RNDN), hu_explain_number(w->s, a->f, got),
-	                 isfinite(w->s) ? error : INFINITY);
+	hu_drawing_words(d, "Exactly, %s %.17g; the sum computed is %s, %.6g ulp off.", terms,
+		mpfr_get_d(sum, MPFR_RNDN), hu_explain_number(w->s, a->f, got), isfinite(w->s) ? error : INFINITY);
 	if (swamped)
-		hu_drawing_words(d, "%d of %d addition%s %s inexact; %d addend%s %s%d.", rounded, w->n, w->n > 1 ? "s" : "", rounded == 1 ? "is" : "are", swamped,
-		                 swamped > 1 ? "s are swamped, the first of them" : " is swamped:", prefix, first + from - 1);
+		hu_drawing_words(d, "%d of %d addition%s %s inexact; %d addend%s %s%d.", rounded, w->n,
+			w->n > 1 ? "s" : "", rounded == 1 ? "is" : "are", swamped,
+			swamped > 1 ? "s are swamped, the first of them" : " is swamped:", prefix, first + from - 1);
 	else if (rounded)
-		hu_drawing_words(d, "%d of %d addition%s %s inexact; no addend is swamped.", rounded, w->n, w->n > 1 ? "s" : "", rounded == 1 ? "is" : "are");
+		hu_drawing_words(d, "%d of %d addition%s %s inexact; no addend is swamped.", rounded, w->n,
+			w->n > 1 ? "s" : "", rounded == 1 ? "is" : "are");
 	else
 		hu_drawing_words(d, "Every addition is exact.");
 	mpfr_clears(sum, t, (mpfr_ptr)0);
@@ -133,7 +136,8 @@ leave_out(hu_frame *f, const step *s, int from, int to)
 }
 
 void
-hu_explain_steps(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w, const char *heading, const char *prefix, int first)
+hu_explain_steps(
+	hu_drawing *d, const hu_arithmetic *a, const hu_seen *w, const char *heading, const char *prefix, int first)
 {
 	step *s = hu_xcalloc((size_t)w->n, sizeof *s);
 	double before = w->start;

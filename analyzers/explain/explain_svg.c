@@ -10,7 +10,23 @@
 #include <string.h>
 
 /* Pixels. A digit of the monospaced fonts named is 0.602 of its size wide, the widest letters in running text 0.56. */
-enum { MARGIN = 40, CELL = 25, HIGH = 30, SLOT = 16, FIELD = 10, LEFT_OUT = 44, LEAST = 880, BITS = 19, LABEL = 17, WORDS = 18, TITLE = 30, HEADING = 17, HEAD = 14, LEGEND = 15, RULE = 7 };
+enum {
+	MARGIN = 40,
+	CELL = 25,
+	HIGH = 30,
+	SLOT = 16,
+	FIELD = 10,
+	LEFT_OUT = 44,
+	LEAST = 880,
+	BITS = 19,
+	LABEL = 17,
+	WORDS = 18,
+	TITLE = 30,
+	HEADING = 17,
+	HEAD = 14,
+	LEGEND = 15,
+	RULE = 7
+};
 
 #define MONO "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\""
 #define SANS "font-family=\"Helvetica Neue,Helvetica,Arial,Liberation Sans,sans-serif\""
@@ -55,10 +71,11 @@ spell(hu_str *s, const char *text, int powers)
 }
 
 static void
-text(sheet *t, double x, double y, int size, const char *font, const char *anchor, const char *fill, const char *extra, const char *what)
+text(sheet *t, double x, double y, int size, const char *font, const char *anchor, const char *fill, const char *extra,
+	const char *what)
 {
-	hu_str_addf(t->s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s fill=\"%s\"%s%s%s%s>", x, y, size, font, fill, *anchor ? " text-anchor=\"" : "", anchor,
-	            *anchor ? "\"" : "", extra);
+	hu_str_addf(t->s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s fill=\"%s\"%s%s%s%s>", x, y, size, font,
+		fill, *anchor ? " text-anchor=\"" : "", anchor, *anchor ? "\"" : "", extra);
 	spell(t->s, what, 1);
 	hu_str_add(t->s, "</text>\n");
 }
@@ -90,7 +107,8 @@ measure(const hu_explain_panel *p, double *label, double *value)
 {
 	*label = *value = 0;
 	for (int i = 0; i < p->strips; i++) {
-		double n = (double)hu_text_width(p->strip[i].label) * LABEL * 0.61, v = (double)hu_text_width(p->strip[i].value) * LABEL * 0.61;
+		double n = (double)hu_text_width(p->strip[i].label) * LABEL * 0.61,
+		       v = (double)hu_text_width(p->strip[i].value) * LABEL * 0.61;
 		*label = n > *label ? n : *label;
 		*value = v > *value && !p->strip[i].leaves_out ? v : *value;
 	}
@@ -114,7 +132,8 @@ heads(sheet *t, const hu_explain_panel *p, double left)
 	for (int i = 0; i < p->columns; i++) {
 		any |= shown[i];
 		if (shown[i])
-			text(t, p->column[i].ends ? to[i] : from[i], t->y + HEAD, HEAD, SANS, p->column[i].ends ? "end" : "", "#6b7480", "", p->column[i].head);
+			text(t, p->column[i].ends ? to[i] : from[i], t->y + HEAD, HEAD, SANS,
+				p->column[i].ends ? "end" : "", "#6b7480", "", p->column[i].head);
 	}
 	t->y += any ? HEAD + 8 : 0;
 	free(shown);
@@ -130,21 +149,25 @@ cell(sheet *t, hu_explain_cell c, double x, double y)
 	if (!c.digit)
 		return;
 	if (c.ink == HU_INK_PAD) {
-		hu_str_addf(t->s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\"/>\n", x + CELL / 2.0, y + HIGH / 2.0, look->text);
+		hu_str_addf(t->s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\"/>\n", x + CELL / 2.0,
+			y + HIGH / 2.0, look->text);
 		return;
 	}
 	if (*look->fill) {
 		t->used |= 1u << c.ink;
-		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n", x + 1, y + 1.5, CELL - 2, HIGH - 3, look->fill);
+		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n",
+			x + 1, y + 1.5, CELL - 2, HIGH - 3, look->fill);
 	}
-	text(t, x + CELL / 2.0, y + HIGH / 2.0 + BITS * 0.36, c.ink == HU_INK_MARK ? HEAD : BITS, MONO, "middle", look->text, c.ink == HU_INK_MARK ? " font-weight=\"bold\"" : "", digit);
+	text(t, x + CELL / 2.0, y + HIGH / 2.0 + BITS * 0.36, c.ink == HU_INK_MARK ? HEAD : BITS, MONO, "middle",
+		look->text, c.ink == HU_INK_MARK ? " font-weight=\"bold\"" : "", digit);
 }
 
 static void
 upright(sheet *t, double x, double y, int chop, int rule)
 {
-	hu_str_addf(t->s, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n", x, y - (rule ? RULE + 1 : 1), y + HIGH + 1, chop ? "#b03a82" : "#c0392b", chop ? "2" : "3",
-	            chop ? " stroke-dasharray=\"5 4\"" : "");
+	hu_str_addf(t->s, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n", x,
+		y - (rule ? RULE + 1 : 1), y + HIGH + 1, chop ? "#b03a82" : "#c0392b", chop ? "2" : "3",
+		chop ? " stroke-dasharray=\"5 4\"" : "");
 }
 
 static void
@@ -153,7 +176,8 @@ strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
 	double y = t->y, base = y + HIGH / 2.0 + LABEL * 0.36, end = left + place(p, p->columns);
 
 	if (s->rule) {
-		hu_str_addf(t->s, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#39414d\" stroke-width=\"1.6\"/>\n", left - 26, y + 3, end + 4);
+		hu_str_addf(t->s, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#39414d\" stroke-width=\"1.6\"/>\n", left - 26,
+			y + 3, end + 4);
 		y = t->y += RULE;
 		base += RULE;
 	}
@@ -168,7 +192,8 @@ strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
 	for (int i = 0; i <= p->columns; i++) {
 		double x = left + place(p, i);
 		if (s->line == i || s->chop == i)
-			upright(t, x - SLOT / 2.0 - (i < p->columns && p->column[i].before == '~' ? LEFT_OUT : 0), y, s->line != i, s->rule);
+			upright(t, x - SLOT / 2.0 - (i < p->columns && p->column[i].before == '~' ? LEFT_OUT : 0), y,
+				s->line != i, s->rule);
 		if (i < p->columns && p->column[i].before == '~')
 			text(t, x - LEFT_OUT / 2.0, base, LABEL, SANS, "middle", "#9aa2ad", "", "⋯");
 		if (i < p->columns)
@@ -244,7 +269,8 @@ legend(sheet *t)
 			x = MARGIN;
 			t->y += 26;
 		}
-		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"20\" height=\"18\" rx=\"3\" fill=\"%s\"/>\n", x, t->y, look->fill);
+		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"20\" height=\"18\" rx=\"3\" fill=\"%s\"/>\n", x,
+			t->y, look->fill);
 		text(t, x + 28, t->y + 14, LEGEND, SANS, "", "#39414d", "", look->legend);
 		x += n;
 	}
@@ -266,7 +292,9 @@ hu_drawing_svg(const hu_drawing *d, const char *command)
 			continue;
 		measure(&d->item[i].panel, &l, &v);
 		t.label = l > t.label ? l : t.label;
-		grid = place(&d->item[i].panel, d->item[i].panel.columns) + v > grid ? place(&d->item[i].panel, d->item[i].panel.columns) + v : grid;
+		grid = place(&d->item[i].panel, d->item[i].panel.columns) + v > grid
+			       ? place(&d->item[i].panel, d->item[i].panel.columns) + v
+			       : grid;
 	}
 	t.width = 2 * MARGIN + t.label + grid > LEAST ? 2 * MARGIN + t.label + grid : LEAST;
 	for (int i = 0; i < d->n; i++) {

@@ -138,7 +138,10 @@ bits(FILE *out, const hu_explain_panel *p, const hu_strip *s, int colour)
 static void
 rule(FILE *out, const hu_explain_panel *p, const hu_strip *s, size_t left)
 {
-	size_t line = s->line >= 0 ? place(p, s->line) - wide(p) / 2 - 1 - (s->line < p->columns && p->column[s->line].before == '~' ? 3 : 0) : 0, n = place(p, p->columns);
+	size_t line = s->line >= 0 ? place(p, s->line) - wide(p) / 2 - 1 -
+					     (s->line < p->columns && p->column[s->line].before == '~' ? 3 : 0)
+				   : 0,
+	       n = place(p, p->columns);
 
 	spaces(out, left);
 	for (size_t i = 0; i < n; i++)

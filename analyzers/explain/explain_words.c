@@ -38,7 +38,8 @@ hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_src
 	if (hu_lowest_bit(v, line) < line || more)
 		hu_frame_marks(f, line, more ? HU_NO_LINE : hu_lowest_bit(v, line));
 	if (!isfinite(s) || (mpfr_regular_p(v) && mpfr_get_exp(v) - 1 > a->f.emax)) {
-		snprintf(beyond, sizeof beyond, "result: %s; the largest %s is %.10g", hu_explain_number(s, a->f, text), hu_format_name(a->f.id), a->f.max);
+		snprintf(beyond, sizeof beyond, "result: %s; the largest %s is %.10g", hu_explain_number(s, a->f, text),
+			hu_format_name(a->f.id), a->f.max);
 		hu_frame_leave_out(f, beyond);
 		f->row[f->n - 1].label[0] = 0;
 		return;
@@ -88,36 +89,50 @@ decide(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr rest, int more, int do
 	mpfr_mul_2ui(low, rest, 2, MPFR_RNDN);
 	sticky |= !mpfr_integer_p(low);
 	mpfr_clear(low);
-	const char *tie = a->mode == HU_RNE ? "the tie goes to the even neighbour, " : a->mode == HU_RNA ? "the tie goes away from zero, " :
-	                  a->mode == HU_RNZ ? "the tie goes toward zero, " : "";
+	const char *tie = a->mode == HU_RNE   ? "the tie goes to the even neighbour, "
+			  : a->mode == HU_RNA ? "the tie goes away from zero, "
+			  : a->mode == HU_RNZ ? "the tie goes toward zero, "
+					      : "";
 	const char *than = half < 0 ? "less than half" : half > 0 ? "more than half" : "exactly half";
 	switch (a->mode) {
 	case HU_RNE:
 	case HU_RNA:
 	case HU_RNZ:
-		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line, %s: %s%s rounds the magnitude %s.", bit(rest, 1), bit(rest, 2), sticky, part, than,
-		                 half == 0 ? tie : "", hu_mode_name(a->mode), what);
+		hu_drawing_words(d,
+			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line, %s: %s%s rounds the magnitude "
+			"%s.",
+			bit(rest, 1), bit(rest, 2), sticky, part, than, half == 0 ? tie : "", hu_mode_name(a->mode),
+			what);
 		break;
 	case HU_SR: {
 		int k = a->flags >> 8 & 63;
 		char that[64] = "that probability";
 		if (k > 0 && k < 32)
-			snprintf(that, sizeof that, "probability %.10g (%d random bit%s)", ldexp(floor(ldexp(part, k)), -k), k, k > 1 ? "s" : "");
-		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SR rounds the magnitude up with %s; this draw took it %s.", bit(rest, 1),
-		                 bit(rest, 2), sticky, part, that, what);
+			snprintf(that, sizeof that, "probability %.10g (%d random bit%s)",
+				ldexp(floor(ldexp(part, k)), -k), k, k > 1 ? "s" : "");
+		hu_drawing_words(d,
+			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SR rounds the magnitude up with "
+			"%s; this draw took it %s.",
+			bit(rest, 1), bit(rest, 2), sticky, part, that, what);
 		break;
 	}
 	case HU_SRE:
-		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SRE takes either neighbour with probability 1/2; this draw went %s.", bit(rest, 1),
-		                 bit(rest, 2), sticky, part, what);
+		hu_drawing_words(d,
+			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SRE takes either neighbour with "
+			"probability 1/2; this draw went %s.",
+			bit(rest, 1), bit(rest, 2), sticky, part, what);
 		break;
 	case HU_RO:
-		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. RO takes the neighbour whose last bit is 1: %s.", bit(rest, 1), bit(rest, 2), sticky,
-		                 part, what);
+		hu_drawing_words(d,
+			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line. RO takes the neighbour whose "
+			"last bit is 1: %s.",
+			bit(rest, 1), bit(rest, 2), sticky, part, what);
 		break;
 	default:
-		hu_drawing_words(d, "Guard %d, round %d, sticky %d: %.10g ulp lies below the line. %s does not ask how much: the magnitude goes %s.", bit(rest, 1), bit(rest, 2), sticky,
-		                 part, hu_mode_name(a->mode), what);
+		hu_drawing_words(d,
+			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line. %s does not ask how much: the "
+			"magnitude goes %s.",
+			bit(rest, 1), bit(rest, 2), sticky, part, hu_mode_name(a->mode), what);
 	}
 }
 
@@ -134,13 +149,16 @@ hu_explain_rounding(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr v, int mo
 		return;
 	}
 	if (!isfinite(s) || mpfr_get_exp(v) - 1 > f.emax) {
-		hu_drawing_words(d, "The exact result is beyond %.10g, the largest %s: %s gives %s.", f.max, hu_format_name(f.id), hu_mode_name(a->mode),
-		                 hu_explain_number(s, f, text));
+		hu_drawing_words(d, "The exact result is beyond %.10g, the largest %s: %s gives %s.", f.max,
+			hu_format_name(f.id), hu_mode_name(a->mode), hu_explain_number(s, f, text));
 		return;
 	}
 	if (mpfr_get_exp(v) - 1 < f.emin && ((f.flags | a->flags) & (HU_FTZ | HU_NOSUB))) {
-		hu_drawing_words(d, "%s%s has no subnormal numbers: between 0 and 2^%d there is nothing to round to, and %s gives %s.", hu_format_name(f.id), a->flags & HU_FTZ ? " under --ftz" : "", f.emin, hu_mode_name(a->mode),
-		                 hu_explain_number(s, f, text));
+		hu_drawing_words(d,
+			"%s%s has no subnormal numbers: between 0 and 2^%d there is nothing to round to, and %s gives "
+			"%s.",
+			hu_format_name(f.id), a->flags & HU_FTZ ? " under --ftz" : "", f.emin, hu_mode_name(a->mode),
+			hu_explain_number(s, f, text));
 		return;
 	}
 	mpfr_init2(rest, mpfr_get_prec(v) + 2);
@@ -150,6 +168,9 @@ hu_explain_rounding(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr v, int mo
 	else
 		decide(d, a, rest, more, mpfr_cmp_d(v, s) * mpfr_sgn(v) > 0);
 	if (mpfr_get_exp(v) - 1 < f.emin)
-		hu_drawing_words(d, "Below 2^%d numbers of %s are subnormal: the line stays at 2^%ld, so fewer significant bits are left.", f.emin, hu_format_name(f.id), line);
+		hu_drawing_words(d,
+			"Below 2^%d numbers of %s are subnormal: the line stays at 2^%ld, so fewer significant bits "
+			"are left.",
+			f.emin, hu_format_name(f.id), line);
 	mpfr_clear(rest);
 }

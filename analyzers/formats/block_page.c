@@ -58,8 +58,11 @@ static const char *
 rule(const hu_block *b)
 {
 	switch (b->kind) {
-	case HU_BLOCK_POWER2: return "the power of two that puts the block's largest magnitude into the elements' top binade";
-	case HU_BLOCK_TWO_LEVEL: return "largest magnitude / 6 / an fp32 scale of the whole array, which is its largest magnitude / 6 / 448";
+	case HU_BLOCK_POWER2:
+		return "the power of two that puts the block's largest magnitude into the elements' top binade";
+	case HU_BLOCK_TWO_LEVEL:
+		return "largest magnitude / 6 / an fp32 scale of the whole array, which is its largest magnitude / 6 / "
+		       "448";
 	case HU_BLOCK_AFFINE: return "largest magnitude / largest integer";
 	default: return "(largest - smallest) / number of steps, with an integer zero";
 	}
@@ -77,7 +80,8 @@ hu_block_page(const hu_block *b)
 	scale_name(b, scale, sizeof scale);
 	if (b->size)
 		snprintf(size, sizeof size, "%zu", b->size);
-	snprintf(cells, sizeof cells, " scale: %d bits │ %s × %s: %d bits each ", scale_bits(b), size, element, b->bits);
+	snprintf(
+		cells, sizeof cells, " scale: %d bits │ %s × %s: %d bits each ", scale_bits(b), size, element, b->bits);
 	hu_str_init(&top);
 	hu_str_init(&bottom);
 	for (const char *c = cells; *c; c++) {
@@ -88,7 +92,8 @@ hu_block_page(const hu_block *b)
 		hu_str_add(&bottom, bar ? "┴" : "─");
 	}
 	if (b->size)
-		printf("%s: blocks of %s %s element%s that share a scale\n\n", b->name, size, element, b->size == 1 ? "" : "s");
+		printf("%s: blocks of %s %s element%s that share a scale\n\n", b->name, size, element,
+			b->size == 1 ? "" : "s");
 	else
 		printf("%s: %s elements, all of an array under one scale\n\n", b->name, element);
 	printf("  ┌%s┐\n  │%s│\n  └%s┘\n\n", top.s, cells, bottom.s);
@@ -98,7 +103,8 @@ hu_block_page(const hu_block *b)
 	printf("  scale              %s: %s\n", scale, rule(b));
 	printf("  largest element    %.17g\n  smallest element   %.17g\n", largest, smallest);
 	if (b->size)
-		printf("  bits an element    %.6g with its share of the scale\n", hu_block_bits(b, b->size * 1024) / ((double)b->size * 1024));
+		printf("  bits an element    %.6g with its share of the scale\n",
+			hu_block_bits(b, b->size * 1024) / ((double)b->size * 1024));
 	printf("  rounding           to nearest even, saturating; a NaN or an infinity makes the whole block NaN\n");
 	if (b->element != HU_NO_FORMAT)
 		printf("\nThe element's own page: halfulp formats %s\n", element);
@@ -121,6 +127,7 @@ hu_block_json(const hu_block *b)
 	json_object_set_new(o, "max_element", json_real(largest));
 	json_object_set_new(o, "min_positive_element", json_real(smallest));
 	if (b->size)
-		json_object_set_new(o, "bits_per_element", json_real(hu_block_bits(b, b->size * 1024) / ((double)b->size * 1024)));
+		json_object_set_new(
+			o, "bits_per_element", json_real(hu_block_bits(b, b->size * 1024) / ((double)b->size * 1024)));
 	return o;
 }

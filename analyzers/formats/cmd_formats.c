@@ -42,7 +42,8 @@ one(const char *text, hu_mode mode, json_t *rows)
 	return st;
 }
 
-/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a block format, B, or a value (B's bits are then 0). */
+/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a block format, B, or a value (B's bits are then 0).
+ */
 static hu_status
 what_is(const char *text, hu_format_id *id, hu_block *b)
 {
@@ -110,7 +111,8 @@ run(const hu_args *args)
 	hu_status st = hu_mode_find(hu_args_text(args, "mode"), &mode);
 
 	if (st == HU_OK && hu_mode_draws(mode))
-		st = hu_fail(HU_EINVAL, "--mode %s draws random bits: halfulp round --mode %s --seed N VALUE does that", hu_mode_name(mode), hu_mode_name(mode));
+		st = hu_fail(HU_EINVAL, "--mode %s draws random bits: halfulp round --mode %s --seed N VALUE does that",
+			hu_mode_name(mode), hu_mode_name(mode));
 	if (st == HU_OK && table && (args->nrest || rows))
 		st = hu_fail(HU_EINVAL, "--table prints the list alone; leave out the values, formats and --json");
 	if (st == HU_OK)
@@ -130,9 +132,8 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_formats = {
-	"formats", "[FORMAT|VALUE...] [OPTION...]", "list the number formats, with pi or VALUE in each, or the page of FORMAT",
+const hu_command hu_cmd_formats = { "formats", "[FORMAT|VALUE...] [OPTION...]",
+	"list the number formats, with pi or VALUE in each, or the page of FORMAT",
 	"p counts the implicit bit; a value is an integer below 2^p times 2^(e-p+1) with emin <= e <= emax.\n"
 	"Block formats, such as mxfp4, nvfp4, int4x32 and bfp8, have a page too.",
-	opts, run, needs
-};
+	opts, run, needs };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp inspect FILE: what each format would do to the tensors of a file, in figures; what they mean for a model, weights alone do not tell. */
+   halfulp inspect FILE: what each format would do to the tensors of a file, in figures; what they mean for a model,
+   weights alone do not tell. */
 #include "analyzers/formats/inspect_table.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
@@ -68,9 +69,13 @@ run(const hu_args *a)
 	if (st != HU_OK || (st = hu_foreign_open(&s, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	hu_inspect_row *row = judge(&s, to, nto, &n, &out);
-	note = s.activations ? "a trace: weights, activations and gradients of one step" : "weights only: activations not judged";
+	note = s.activations ? "a trace: weights, activations and gradients of one step"
+			     : "weights only: activations not judged";
 	if (out)
-		snprintf(left, sizeof left, out == 1 ? "%zu tensor holds no floating-point numbers and was left out" : "%zu tensors hold no floating-point numbers and were left out", out);
+		snprintf(left, sizeof left,
+			out == 1 ? "%zu tensor holds no floating-point numbers and was left out"
+				 : "%zu tensors hold no floating-point numbers and were left out",
+			out);
 	if (json)
 		hu_inspect_print_json(row, n, note);
 	else
@@ -86,19 +91,26 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-const hu_command hu_cmd_inspect = {
-	"inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz", "say what each format would do to a file's tensors",
-	"Casts every floating-point tensor to each format (RNE, no scaling). Counts: nonfinite before the cast; became zero or subnormal;\n"
-	"lost bits by it; would be flushed by FTZ hardware; overflow, finite elements that became infinite or NaN; saturated, elements that\n"
-	"became the largest finite value in place of a larger one. Errors, over the elements that are finite before and after: rel_l2, the\n"
-	"errors' L2 norm over the values'; sqnr_db, -20 log10 of that; max_error, the largest |error|, and at which element, counted from 0 in\n"
-	"row-major order; mean_error, the mean |error|; l2_zeroed, the L2 norm of what became zero over the values'; and the cosine of the values\n"
-	"before and after. Of Adam's second moments v (NAME_v, NAME.exp_avg_sq, ...) step_rel_l2 is the relative L2 error of the steps\n"
-	"g / (sqrt(v) + 1e-8) for g = sqrt(v). What does not apply or is undefined is \"-\". Weights alone decide nothing about a model: whether\n"
+const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz",
+	"say what each format would do to a file's tensors",
+	"Casts every floating-point tensor to each format (RNE, no scaling). Counts: nonfinite before the cast; became "
+	"zero or subnormal;\n"
+	"lost bits by it; would be flushed by FTZ hardware; overflow, finite elements that became infinite or NaN; "
+	"saturated, elements that\n"
+	"became the largest finite value in place of a larger one. Errors, over the elements that are finite before "
+	"and after: rel_l2, the\n"
+	"errors' L2 norm over the values'; sqnr_db, -20 log10 of that; max_error, the largest |error|, and at which "
+	"element, counted from 0 in\n"
+	"row-major order; mean_error, the mean |error|; l2_zeroed, the L2 norm of what became zero over the values'; "
+	"and the cosine of the values\n"
+	"before and after. Of Adam's second moments v (NAME_v, NAME.exp_avg_sq, ...) step_rel_l2 is the relative L2 "
+	"error of the steps\n"
+	"g / (sqrt(v) + 1e-8) for g = sqrt(v). What does not apply or is undefined is \"-\". Weights alone decide "
+	"nothing about a model: whether\n"
 	"its answers change, only running it tells.\n"
-	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along its last\n"
+	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along its "
+	"last\n"
 	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates;\n"
 	"subnormal and lost bits are the elements' under their scale, - where elements are integers. A NaN or an\n"
 	"infinity makes its block NaN: the finite values in it stand under overflow.",
-	opts, run, NULL
-};
+	opts, run, NULL };

@@ -55,12 +55,19 @@ one_rounding(const hu_args *args, const rounding *o, hu_mode mode)
 	if (!o->blocks)
 		return HU_OK;
 	if (mode != HU_RNE)
-		return hu_fail(HU_EINVAL, "--mode %s: block formats round to nearest even and saturate, nothing else; leave out %s or the option", hu_mode_name(mode), o->block[0].name);
+		return hu_fail(HU_EINVAL,
+			"--mode %s: block formats round to nearest even and saturate, nothing else; leave out %s or "
+			"the option",
+			hu_mode_name(mode), o->block[0].name);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (hu_args_given(args, others[i]))
-			return hu_fail(HU_EINVAL, "--%s: block formats round to nearest even and saturate, nothing else; leave out %s or the option", others[i], o->block[0].name);
+			return hu_fail(HU_EINVAL,
+				"--%s: block formats round to nearest even and saturate, nothing else; leave out %s or "
+				"the option",
+				others[i], o->block[0].name);
 	if (hu_args_given(args, "bits"))
-		return hu_fail(HU_EINVAL, "--bits: a code of %s says nothing without its block's scale; give values", o->block[0].name);
+		return hu_fail(HU_EINVAL, "--bits: a code of %s says nothing without its block's scale; give values",
+			o->block[0].name);
 	return HU_OK;
 }
 
@@ -130,7 +137,8 @@ run(const hu_args *args)
 			hu_round_blocks_print(&o.values, &o.block[i], !o.printed++);
 	}
 	hu_round_blocks_release(&o.values);
-	if (o.json && (st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+	if (o.json &&
+		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
 		hu_rows_print_json(o.rows);
 	else
 		json_decref(o.rows);

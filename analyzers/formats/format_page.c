@@ -53,17 +53,21 @@ hu_formats_print(void)
 {
 	const char *row, *summary;
 
-	printf("%-9s %4s %4s %4s %6s %6s %-13s %-13s %-13s %-9s %-9s %-18s %s\n", "format", "bits", "exp", "p", "emin", "emax", "max finite", "min normal",
-	       "min positive", "unit rnd.", "above max", "NaN code", "also known as");
+	printf("%-9s %4s %4s %4s %6s %6s %-13s %-13s %-13s %-9s %-9s %-18s %s\n", "format", "bits", "exp", "p", "emin",
+		"emax", "max finite", "min normal", "min positive", "unit rnd.", "above max", "NaN code",
+		"also known as");
 	for (int i = 0; i < HU_FORMATS; i++) {
 		hu_format f = hu_format_of((hu_format_id)i);
 		char unit[16], nan[24];
 		snprintf(unit, sizeof unit, "2^-%d", f.p);
 		hu_row_code(hu_nan_code(f), f, nan);
-		printf("%-9s %4d %4d %4d %6d %6d %-13.6g %-13.6g %-13.6g %-9s %-9s %-18s %s\n", hu_format_name(f.id), f.bits, f.ebits, f.p, f.emin, f.emax,
-		       f.max, hu_smallest_normal(f), hu_smallest(f), unit, above(f), hu_has_nan(f) ? nan : "none", hu_format_aliases(f.id));
+		printf("%-9s %4d %4d %4d %6d %6d %-13.6g %-13.6g %-13.6g %-9s %-9s %-18s %s\n", hu_format_name(f.id),
+			f.bits, f.ebits, f.p, f.emin, f.emax, f.max, hu_smallest_normal(f), hu_smallest(f), unit,
+			above(f), hu_has_nan(f) ? nan : "none", hu_format_aliases(f.id));
 	}
-	printf("\nAlso eXmY with X exponent and Y trailing significand bits, such as e5m7, e4m3b11fnuz, e3m4fn, e2m3ieee, IEEE P3109's binary8p1 to binary8p7,\nbinary8p3u (no sign), binary6p3uf (and no infinity); and with the words ftz, nosub and sat: fp16ftz, e5m2nosub, e4m3sat.\n"
+	printf("\nAlso eXmY with X exponent and Y trailing significand bits, such as e5m7, e4m3b11fnuz, e3m4fn, "
+	       "e2m3ieee, IEEE P3109's binary8p1 to binary8p7,\nbinary8p3u (no sign), binary6p3uf (and no infinity); "
+	       "and with the words ftz, nosub and sat: fp16ftz, e5m2nosub, e4m3sat.\n"
 	       "Block formats: ");
 	for (int i = 0; (row = hu_block_row(i, &summary)); i++)
 		printf("%s%s", i ? ", " : "", row);
@@ -90,32 +94,42 @@ table_row(hu_format f, const char *before, const char *between, const char *afte
 	char nan[24], most[48];
 
 	hu_row_code(hu_nan_code(f), f, nan);
-	printf("%s%s%s%d%s%d%s%d%s%d%s%d%s", before, hu_format_name(f.id), between, f.bits, between, f.ebits, between, f.p, between, f.emin, between, f.emax,
-	       between);
+	printf("%s%s%s%d%s%d%s%d%s%d%s%d%s", before, hu_format_name(f.id), between, f.bits, between, f.ebits, between,
+		f.p, between, f.emin, between, f.emax, between);
 	if (latex)
 		latex_number(f.max, most, sizeof most);
 	if (latex)
-		printf("$%s$%s$2^{%d}$%s$2^{%d}$%s$2^{-%d}$", most, between, f.emin, between, f.emin - f.p + 1, between, f.p);
+		printf("$%s$%s$2^{%d}$%s$2^{%d}$%s$2^{-%d}$", most, between, f.emin, between, f.emin - f.p + 1, between,
+			f.p);
 	else
-		printf("%.17g%s%.17g%s%.17g%s%.17g", f.max, between, hu_smallest_normal(f), between, hu_smallest(f), between, hu_unit(f));
+		printf("%.17g%s%.17g%s%.17g%s%.17g", f.max, between, hu_smallest_normal(f), between, hu_smallest(f),
+			between, hu_unit(f));
 	printf("%s%s%s%s%s", between, above(f), between, hu_has_nan(f) ? nan : "none", after);
 }
 
 hu_status
 hu_formats_table(const char *kind)
 {
-	static const char *const heads[] = { "format", "bits", "exponent_bits", "p", "emin", "emax", "max_finite", "min_normal", "min_positive", "unit_roundoff",
-	                                     "above_max", "nan_code" };
+	static const char *const heads[] = { "format", "bits", "exponent_bits", "p", "emin", "emax", "max_finite",
+		"min_normal", "min_positive", "unit_roundoff", "above_max", "nan_code" };
 	enum { HEADS = sizeof heads / sizeof *heads };
 	int latex = !strcasecmp(kind, "latex"), markdown = !strcasecmp(kind, "markdown");
 
 	if (!latex && !markdown && strcasecmp(kind, "tsv"))
 		return hu_fail(HU_EINVAL, "--table '%s' is unknown; known: latex, markdown, tsv", kind);
 	if (latex)
-		printf("\\begin{tabular}{lrrrrrrrrrll}\n\\hline\nFormat & bits & $w_e$ & $p$ & $e_{\\min}$ & $e_{\\max}$ & max finite & min normal & min positive & $u$ & above & NaN "
+		printf("\\begin{tabular}{lrrrrrrrrrll}\n\\hline\nFormat & bits & $w_e$ & $p$ & $e_{\\min}$ & "
+		       "$e_{\\max}$ & max finite & min normal & min positive & $u$ & above & NaN "
 		       "code \\\\\n\\hline\n");
 	for (int i = 0; !latex && i < HEADS; i++)
-		printf("%s%s%s", markdown ? (i ? " | " : "| ") : i ? "\t" : "", heads[i], i + 1 < HEADS ? "" : markdown ? " |\n" : "\n");
+		printf("%s%s%s",
+			markdown ? (i ? " | " : "| ")
+			: i      ? "\t"
+				 : "",
+			heads[i],
+			i + 1 < HEADS ? ""
+			: markdown    ? " |\n"
+				      : "\n");
 	for (int i = 0; markdown && i < HEADS; i++)
 		printf("|%s%s", i ? "---:" : "---", i + 1 < HEADS ? "" : "|\n");
 	for (int i = 0; i < HU_FORMATS; i++) {
@@ -215,7 +229,8 @@ gaps(hu_format f)
 	if (f.p > 1) {
 		power_name(f.emin, to);
 		power_name(f.emin - f.p + 1, gap);
-		printf("  %-8s .. %-14s %s%s\n", "0", to, hu_has_subnormals(f) ? gap : "nothing", hu_has_subnormals(f) ? ", subnormal" : " between");
+		printf("  %-8s .. %-14s %s%s\n", "0", to, hu_has_subnormals(f) ? gap : "nothing",
+			hu_has_subnormals(f) ? ", subnormal" : " between");
 	}
 	for (int e = f.emin; e <= f.emax; e++) {
 		if (n > 12 && e > f.emin + 1 && e < f.emax - 1 && (e < -2 || e > 2)) {
@@ -241,13 +256,18 @@ specials(hu_format f)
 	if (hu_has_zero(f)) {
 		hu_row_code(0, f, a);
 		hu_row_code(sign, f, b);
-		printf("  zero               %s%s%s\n", a, hu_has_minus_zero(f) ? ", -0 is " : hu_has_sign(f) ? ", no -0" : "; a negative number becomes NaN, or zero where the mode may", hu_has_minus_zero(f) ? b : "");
+		printf("  zero               %s%s%s\n", a,
+			hu_has_minus_zero(f) ? ", -0 is "
+			: hu_has_sign(f)     ? ", no -0"
+					     : "; a negative number becomes NaN, or zero where the mode may",
+			hu_has_minus_zero(f) ? b : "");
 	} else {
 		printf("  zero               none: it becomes the smallest value; a negative number becomes NaN\n");
 	}
 	hu_row_code(hu_inf_code(f), f, a);
 	hu_row_code(sign | hu_inf_code(f), f, b);
-	printf("  infinity           %s%s%s\n", hu_has_inf(f) ? a : "none", hu_has_inf(f) && hu_has_sign(f) ? ", -inf is " : "", hu_has_inf(f) && hu_has_sign(f) ? b : "");
+	printf("  infinity           %s%s%s\n", hu_has_inf(f) ? a : "none",
+		hu_has_inf(f) && hu_has_sign(f) ? ", -inf is " : "", hu_has_inf(f) && hu_has_sign(f) ? b : "");
 	hu_row_code(hu_nan_code(f), f, a);
 	printf("  NaN                %s", nan);
 	if (f.special == HU_SPECIAL_IEEE)
@@ -267,7 +287,8 @@ above_line(hu_format f)
 	else if (!(limit < INFINITY))
 		printf("RNE gives inf from 2^%d - 2^%d on; saturating, the largest\n", f.emax + 1, f.emax - f.p);
 	else
-		printf("RNE gives %s %s %.17g; saturating, the largest\n", above(f), hu_round(limit, f, HU_RNE, 0, 0) == f.max ? "beyond" : "from", limit);
+		printf("RNE gives %s %s %.17g; saturating, the largest\n", above(f),
+			hu_round(limit, f, HU_RNE, 0, 0) == f.max ? "beyond" : "from", limit);
 }
 
 void
@@ -281,12 +302,17 @@ hu_format_page(hu_format f)
 		printf("also known as %s\n", aliases);
 	printf("\n");
 	draw(f);
-	printf("\n  %d bits: %s%d of exponent (bias %d), %d of trailing significand; p = %d significant bit%s\n", f.bits, hu_has_sign(f) ? "sign, " : "no sign, ",
-	       f.ebits, hu_has_zero(f) ? 1 - f.emin : -f.emin, f.p - 1, f.p, f.p == 1 ? "" : "s");
+	printf("\n  %d bits: %s%d of exponent (bias %d), %d of trailing significand; p = %d significant bit%s\n",
+		f.bits, hu_has_sign(f) ? "sign, " : "no sign, ", f.ebits, hu_has_zero(f) ? 1 - f.emin : -f.emin,
+		f.p - 1, f.p, f.p == 1 ? "" : "s");
 	if (f.p > 1)
 		printf("  value = m * 2^(e - %d), |m| < 2^%d, %d <= e <= %d\n\nRange\n", f.p - 1, f.p, f.emin, f.emax);
 	else
-		printf("  value = %s2^e, %d <= e <= %d\n\nRange\n", hu_has_sign(f) ? "0 or +-" : hu_has_zero(f) ? "0 or " : "", f.emin, f.emax);
+		printf("  value = %s2^e, %d <= e <= %d\n\nRange\n",
+			hu_has_sign(f)   ? "0 or +-"
+			: hu_has_zero(f) ? "0 or "
+					 : "",
+			f.emin, f.emax);
 	value_line("smallest", hu_smallest(f), f);
 	if (f.p > 1)
 		value_line("smallest normal", hu_smallest_normal(f), f);
@@ -299,8 +325,9 @@ hu_format_page(hu_format f)
 		printf("  ulp of 1           2^%d = %.6g\n", 1 - f.p, ulp);
 	if (f.emax >= f.p && hu_has_zero(f))
 		printf("  integers           every one up to 2^%d = %.0f\n", f.p, hu_pow2(f.p));
-	printf("  decimal digits     %d survive from decimal to %s and back; %d tell all its values apart\n", (int)floor((f.p - 1) * 0.30102999566398120),
-	       hu_format_name(f.id), (int)ceil(f.p * 0.30102999566398120 + 1));
+	printf("  decimal digits     %d survive from decimal to %s and back; %d tell all its values apart\n",
+		(int)floor((f.p - 1) * 0.30102999566398120), hu_format_name(f.id),
+		(int)ceil(f.p * 0.30102999566398120 + 1));
 	gaps(f);
 	specials(f);
 }

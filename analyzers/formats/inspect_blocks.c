@@ -34,7 +34,8 @@ cast(hu_blocked *c, const hu_array *a, const hu_block *b, hu_block_scale s, cons
 		hu_block_encode(b, s, code, x + from, m);
 		hu_block_decode(b, s, c->value + from, code, m);
 		for (size_t i = 0; i < m; i++)
-			c->mark[from + i] = marks(b, s, f, hu_array_get(a, from + i), x[from + i], c->value[from + i], code[i]);
+			c->mark[from + i] =
+				marks(b, s, f, hu_array_get(a, from + i), x[from + i], c->value[from + i], code[i]);
 	}
 }
 
@@ -43,7 +44,8 @@ hu_blocked_init(hu_blocked *c, const hu_array *a, const hu_block *b)
 {
 	float *x = hu_xcalloc(a->n + 1, sizeof *x);
 	hu_format fp32 = hu_format_of(HU_FP32);
-	size_t row = a->last ? a->last : 1, size = b->size ? b->size : PIECE, each = b->size ? (row + size - 1) / size : 0;
+	size_t row = a->last ? a->last : 1, size = b->size ? b->size : PIECE,
+	       each = b->size ? (row + size - 1) / size : 0;
 	size_t all = b->size ? a->n / row * each : (a->n + size - 1) / size;
 	hu_block_scale one = { 0, 0, 0 };
 
@@ -57,7 +59,8 @@ hu_blocked_init(hu_blocked *c, const hu_array *a, const hu_block *b)
 		one = hu_block_scale_of(b, x, a->n, tensor);
 #pragma omp parallel for schedule(static)
 	for (size_t k = 0; k < all; k++) {
-		size_t at = b->size ? k / each * row + k % each * size : k * size, end = b->size ? (k / each + 1) * row : a->n;
+		size_t at = b->size ? k / each * row + k % each * size : k * size,
+		       end = b->size ? (k / each + 1) * row : a->n;
 		size_t n = end - at < size ? end - at : size;
 		cast(c, a, b, b->size ? hu_block_scale_of(b, x + at, n, tensor) : one, x, at, n);
 	}

@@ -29,7 +29,8 @@ hu_cast_has_subnormals(const hu_target *t)
 static int
 second_moments(const hu_array *a)
 {
-	static const char *const ends[] = { "_v", "_v_next", "exp_avg_sq", "square_avg", "/v", "_v:0", "/velocity", "_velocity" };
+	static const char *const ends[] = { "_v", "_v_next", "exp_avg_sq", "square_avg", "/v", "_v:0", "/velocity",
+		"_velocity" };
 	size_t len = strlen(a->name), named = 0;
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends && !named; i++)

@@ -80,7 +80,9 @@ hu_inspect_print(const hu_inspect_row *row, size_t n)
 		if (k)
 			cells(&row[k - 1], c);
 		for (int i = 0; i < COLUMNS; i++)
-			printf("%*s%s", column[i].kind == WORD ? -width[i] : width[i], k ? text_of(&c[i], i, text, sizeof text) : column[i].heading, i + 1 < COLUMNS ? " " : "\n");
+			printf("%*s%s", column[i].kind == WORD ? -width[i] : width[i],
+				k ? text_of(&c[i], i, text, sizeof text) : column[i].heading,
+				i + 1 < COLUMNS ? " " : "\n");
 	}
 }
 
@@ -94,7 +96,11 @@ hu_inspect_print_json(const hu_inspect_row *row, size_t n, const char *note)
 		json_t *o = json_object();
 		cells(&row[k], c);
 		for (int i = 0; i < COLUMNS; i++)
-			json_object_set_new(o, column[i].name, empty(&c[i], i) ? json_null() : column[i].kind == WORD ? json_string(c[i].word) : column[i].kind == COUNT ? json_integer(c[i].count) : hu_row_number(c[i].real));
+			json_object_set_new(o, column[i].name,
+				empty(&c[i], i)           ? json_null()
+				: column[i].kind == WORD  ? json_string(c[i].word)
+				: column[i].kind == COUNT ? json_integer(c[i].count)
+							  : hu_row_number(c[i].real));
 		json_object_set_new(o, "note", json_string(note));
 		json_array_append_new(rows, o);
 	}

@@ -96,7 +96,9 @@ notes(const part *p, size_t i, double got)
 static hu_row
 row(const part *p, size_t i)
 {
-	hu_row r = { .input = p->v->value[i].text, .name = p->b->name, .f = hu_format_of(HU_FP32), .code_bits = p->b->bits };
+	hu_row r = {
+		.input = p->v->value[i].text, .name = p->b->name, .f = hu_format_of(HU_FP32), .code_bits = p->b->bits
+	};
 	uint8_t code;
 	float got;
 
@@ -167,7 +169,8 @@ say_block(const part *p)
 		printf(", zero %d", p->s.zero);
 	if (isnan(p->own)) {
 		size_t i = first_of(p, is_not_finite);
-		printf("; value %zu is %s%s, which makes the block NaN", i + 1, isnan(p->v->x[i]) ? "NaN" : "infinite", p->v->value[i].notes ? " in fp32" : "");
+		printf("; value %zu is %s%s, which makes the block NaN", i + 1, isnan(p->v->x[i]) ? "NaN" : "infinite",
+			p->v->value[i].notes ? " in fp32" : "");
 	}
 	if (p->own == 0 && first_of(p, is_not_zero) < p->from + p->n)
 		printf("; too small for it, the block is 0");
@@ -183,7 +186,8 @@ hu_round_blocks_print(const hu_round_blocks *v, const hu_block *b, int first)
 
 	if (!v->n)
 		return;
-	printf("%s%s: %zu value%s in %zu block%s of ", first ? "" : "\n", b->name, v->n, v->n == 1 ? "" : "s", n, n == 1 ? "" : "s");
+	printf("%s%s: %zu value%s in %zu block%s of ", first ? "" : "\n", b->name, v->n, v->n == 1 ? "" : "s", n,
+		n == 1 ? "" : "s");
 	if (b->size)
 		printf("%zu ", b->size);
 	printf("%s", hu_block_element(b, element, sizeof element));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   round's values as one array, cut into the blocks of a block format: each element with its error, each block with its scale. */
+   round's values as one array, cut into the blocks of a block format: each element with its error, each block with its
+   scale. */
 #ifndef HU_ANALYZERS_ROUND_BLOCKS_H
 #define HU_ANALYZERS_ROUND_BLOCKS_H
 
@@ -17,10 +18,10 @@ typedef struct hu_round_blocks {
 hu_status hu_round_blocks_add(hu_round_blocks *v, const char *text, const hu_expr *e);
 void hu_round_blocks_release(hu_round_blocks *v);
 
-/* The values under B: table rows in groups, or objects appended to ROWS: those of hu_row_json with block (from 1), scale,
-   scale_bits, and where B has them tensor_scale or zero. Errors are against the exact values; a ulp is the element's,
-   2^(max(floor(log2 |exact / scale|), emin) - p + 1) times the scale, of integer elements their step; infinite where the
-   scale is 0 and the value is not. FIRST: nothing stands above in the table. */
+/* The values under B: table rows in groups, or objects appended to ROWS: those of hu_row_json with block (from 1),
+   scale, scale_bits, and where B has them tensor_scale or zero. Errors are against the exact values; a ulp is the
+   element's, 2^(max(floor(log2 |exact / scale|), emin) - p + 1) times the scale, of integer elements their step;
+   infinite where the scale is 0 and the value is not. FIRST: nothing stands above in the table. */
 void hu_round_blocks_print(const hu_round_blocks *v, const hu_block *b, int first);
 void hu_round_blocks_json(const hu_round_blocks *v, const hu_block *b, json_t *rows);
 #endif

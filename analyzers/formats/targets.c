@@ -24,7 +24,8 @@ same(const hu_target *a, const hu_target *b)
 
 	if (a->format != HU_NO_FORMAT || b->format != HU_NO_FORMAT)
 		return a->format == b->format;
-	return x->element == y->element && x->bits == y->bits && x->size == y->size && x->kind == y->kind && x->scale == y->scale && x->scale_bits == y->scale_bits;
+	return x->element == y->element && x->bits == y->bits && x->size == y->size && x->kind == y->kind &&
+	       x->scale == y->scale && x->scale_bits == y->scale_bits;
 }
 
 hu_status

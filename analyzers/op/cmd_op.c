@@ -12,22 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "in", "NAME=FILE", NULL, "operand a, b, c, ... from a .npy file or FILE.npz:NAME; sa and sb: scales of block-scaled ones; repeatable" },
-	{ "set", "KEY=VALUE", NULL, "attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
+static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
+				       "operand a, b, c, ... from a .npy file or FILE.npz:NAME; sa and sb: scales of "
+				       "block-scaled ones; repeatable" },
+	{ "set", "KEY=VALUE", NULL,
+		"attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
 	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
-	{ "as", "HOW", "emulate", "emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: cuda" },
-	{ "gemm", "WAY", "auto", hu_gemm_help },
-	{ "result", "K", "0", "which of the operator's results, from 0" },
+	{ "as", "HOW", "emulate",
+		"emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: "
+		"cuda" },
+	{ "gemm", "WAY", "auto", hu_gemm_help }, { "result", "K", "0", "which of the operator's results, from 0" },
 	{ "out", "FILE", NULL, "write the result as .npy (printed where neither this nor --got is given)" },
-	{ "packed", NULL, NULL, "write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },
+	{ "packed", NULL, NULL,
+		"write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },
 	{ "got", "FILE", NULL, "judge this result; exit 1 where it or its shape is wrong" },
-	{ "confidence", "P", "0.99", "probability with which all results keep the probabilistic bound that stands beside the proven one" },
+	{ "confidence", "P", "0.99",
+		"probability with which all results keep the probabilistic bound that stands beside the proven one" },
 	{ "bits", NULL, NULL, "arrays of integers hold codes of their format, as --packed writes them" },
 	{ "seed", "K", "0", "of stochastic rounding" },
-	{ "json", NULL, NULL, "print an object: the judgement, or the result's shape, format and values; of list an array of rows" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL,
+		"print an object: the judgement, or the result's shape, format and values; of list an array of rows" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* A line a result: its bounds, below what the second rests on. */
 static void
@@ -73,7 +78,8 @@ element_json(const hu_op_run *r, size_t i)
 	json_object_set_new(o, "value", hu_row_number(x));
 	json_object_set_new(o, "hex", json_string(hex));
 	if (r->as == HU_AS_BOUND)
-		json_object_set_new(o, "probabilistic", isnan(r->probable[i]) ? json_null() : json_real(r->probable[i]));
+		json_object_set_new(
+			o, "probabilistic", isnan(r->probable[i]) ? json_null() : json_real(r->probable[i]));
 	else
 		json_object_set_new(o, "bits", json_string(bits));
 	return o;
@@ -121,7 +127,8 @@ refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 	if (hu_args_given(args, "sum") && !r->dot && r->call.op->cls != HU_CLASS_GEMM)
 		return hu_refuse("sum", "on an operator that sums no products (dot, matmul and the convolutions do)");
 	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
-		return hu_refuse("seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
+		return hu_refuse(
+			"seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
 	return HU_OK;
 }
 
@@ -184,7 +191,8 @@ list_json(void)
 
 	json_array_append_new(rows, row_json("dot", dot_summary, 2, 3, 1, NULL));
 	for (int i = 0; (op = hu_op_at(i)); i++)
-		json_array_append_new(rows, row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
+		json_array_append_new(
+			rows, row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
 	hu_rows_print_json(rows);
 	return HU_EXIT_OK;
 }
@@ -211,7 +219,11 @@ list(void)
 	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", dot_summary);
 	for (int i = 0; (op = hu_op_at(i)); i++) {
 		char count[32];
-		snprintf(count, sizeof count, op->max_in < 0 ? "%d or more" : op->max_in == op->min_in ? "%d" : "%d to %d", op->min_in, op->max_in);
+		snprintf(count, sizeof count,
+			op->max_in < 0             ? "%d or more"
+			: op->max_in == op->min_in ? "%d"
+						   : "%d to %d",
+			op->min_in, op->max_in);
 		const char *s = op->attrs ? op->attrs : "", *from = s;
 		int n = column(&s);
 		printf("%-18s %-9s %.*s%*s %s\n", op->name, count, n, from, ATTRS - n, "", op->summary);
@@ -236,7 +248,11 @@ run(const hu_args *args)
 	return st == HU_OK ? (wrong ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
 }
 
-static int runs(const void *of) { return !(((const hu_args *)of)->nrest == 1 && !strcmp(((const hu_args *)of)->rest[0], "list")); }
+static int
+runs(const void *of)
+{
+	return !(((const hu_args *)of)->nrest == 1 && !strcmp(((const hu_args *)of)->rest[0], "list"));
+}
 static int emulates(const void *of) { return strcmp(hu_args_text(of, "as"), "reference"); }
 static int tells_bounds(const void *of) { return hu_args_given(of, "got") || !strcmp(hu_args_text(of, "as"), "bound"); }
 static int packs(const void *of) { return hu_args_text(of, "out") && strcmp(hu_args_text(of, "as"), "bound"); }
@@ -261,10 +277,11 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_op = {
-	"op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]", "run an operator on .npy arrays, or judge a result of it",
+const hu_command hu_cmd_op = { "op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]",
+	"run an operator on .npy arrays, or judge a result of it",
 	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
-	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without its last axis;\n"
+	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without "
+	"its last axis;\n"
 	"any other name is an operator of the table, such as matmul: op list has them. conv2d takes images NHWC and\n"
 	"kernels [height, width, channels / groups, filters]; with --set padding=1 (or padding_top, padding_bottom,\n"
 	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's, without any padding\n"
@@ -272,10 +289,14 @@ const hu_command hu_cmd_op = {
 	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
 	"core returns; a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4, ...) quantises them along k,\n"
 	"or takes them as elements where sa= and sb= give a scale for each group: codes of its format with --bits.\n"
-	"--got differs where it is not the same bits (any NaN is a NaN), or in shape: exit 1. With --as bound only another shape and\n"
-	"errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW for NHWC, is named as that. Beside the proven\n"
-	"bound of sums stands a probabilistic one, Higham and Mary's gamma(lambda sqrt(n) u) times the terms' magnitudes, which holds with\n"
-	"probability --confidence if rounding errors are independent with mean zero: what lies outside it is never an error, but is named.\n"
-	"--as bound alone prints both, - where the second has no meaning (tensor cores, directed rounding, compensated sums, what is no sum).",
-	opts, run, needs
-};
+	"--got differs where it is not the same bits (any NaN is a NaN), or in shape: exit 1. With --as bound only "
+	"another shape and\n"
+	"errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW for NHWC, is named as "
+	"that. Beside the proven\n"
+	"bound of sums stands a probabilistic one, Higham and Mary's gamma(lambda sqrt(n) u) times the terms' "
+	"magnitudes, which holds with\n"
+	"probability --confidence if rounding errors are independent with mean zero: what lies outside it is never an "
+	"error, but is named.\n"
+	"--as bound alone prints both, - where the second has no meaning (tensor cores, directed rounding, compensated "
+	"sums, what is no sum).",
+	opts, run, needs };

@@ -12,11 +12,23 @@
 
 enum { SAFETENSORS = 1, NPY, NPZ };
 
-static const struct { const char *dtype; hu_format_id format; } known[] = {
-	{ "F64", HU_FP64 }, { "F32", HU_FP32 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 }, { "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 },
-	{ "F8_E4M3FNUZ", HU_E4M3FNUZ }, { "F8_E5M2FNUZ", HU_E5M2FNUZ }, { "F8_E8M0", HU_E8M0 },
-	{ "F6_E2M3", HU_E2M3 }, { "F6_E3M2", HU_E3M2 }, { "F4", HU_E2M1 },
-	{ "f8", HU_FP64 }, { "f4", HU_FP32 }, { "f2", HU_FP16 },
+static const struct { const char *dtype; hu_format_id format;
+} known[] = {
+	{ "F64", HU_FP64 },
+	{ "F32", HU_FP32 },
+	{ "F16", HU_FP16 },
+	{ "BF16", HU_BF16 },
+	{ "F8_E4M3", HU_E4M3 },
+	{ "F8_E5M2", HU_E5M2 },
+	{ "F8_E4M3FNUZ", HU_E4M3FNUZ },
+	{ "F8_E5M2FNUZ", HU_E5M2FNUZ },
+	{ "F8_E8M0", HU_E8M0 },
+	{ "F6_E2M3", HU_E2M3 },
+	{ "F6_E3M2", HU_E3M2 },
+	{ "F4", HU_E2M1 },
+	{ "f8", HU_FP64 },
+	{ "f4", HU_FP32 },
+	{ "f2", HU_FP16 },
 };
 
 static hu_format_id
@@ -39,7 +51,8 @@ open_safetensors(hu_foreign *s, const char *path)
 	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_stensor *t = &s->s.tensor[i];
-		s->array[i] = (hu_array){ t->name, t->dtype, t->count, t->rank ? t->shape[t->rank - 1] : 1, t->data, format_of(t->dtype) };
+		s->array[i] = (hu_array){ t->name, t->dtype, t->count, t->rank ? t->shape[t->rank - 1] : 1, t->data,
+			format_of(t->dtype) };
 	}
 	return HU_OK;
 }
@@ -51,7 +64,8 @@ open_npy(hu_foreign *s, const char *path)
 	s->kind = NPY;
 	s->n = 1;
 	s->array = hu_xcalloc(2, sizeof *s->array);
-	s->array[0] = (hu_array){ "array", s->a.dtype, s->a.count, s->a.rank ? s->a.shape[s->a.rank - 1] : 1, s->a.data, format_of(s->a.dtype) };
+	s->array[0] = (hu_array){ "array", s->a.dtype, s->a.count, s->a.rank ? s->a.shape[s->a.rank - 1] : 1, s->a.data,
+		format_of(s->a.dtype) };
 	return HU_OK;
 }
 
@@ -64,7 +78,8 @@ open_npz(hu_foreign *s, const char *path)
 	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_npy *a = &s->z.array[i];
-		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->rank ? a->shape[a->rank - 1] : 1, a->data, format_of(a->dtype) };
+		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->rank ? a->shape[a->rank - 1] : 1,
+			a->data, format_of(a->dtype) };
 	}
 	return HU_OK;
 }

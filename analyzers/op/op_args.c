@@ -44,7 +44,9 @@ unknown_key(const hu_op_run *r, const char *set, const char *key)
 	for (char *s = strtok_r(all, " ", &save); s && n < 32; s = strtok_r(NULL, " ", &save))
 		names[n++] = s;
 	near = hu_nearest(key, names, n);
-	return hu_fail(HU_EINVAL, "--set %s: the operator has no attribute '%s'%s%s; known: in in.a in.b ... out mode%s%s", set, key, near ? "; did you mean " : "", near ? near : "", r->dot ? "" : " compute ",
+	return hu_fail(HU_EINVAL,
+		"--set %s: the operator has no attribute '%s'%s%s; known: in in.a in.b ... out mode%s%s", set, key,
+		near ? "; did you mean " : "", near ? near : "", r->dot ? "" : " compute ",
 		!r->dot && r->call.op->attrs ? r->call.op->attrs : "");
 }
 
@@ -93,25 +95,34 @@ files(hu_op_run *r, const hu_args *args)
 			continue;
 		}
 		if (s[0] && s[1] == '=' && (at < 0 || at >= HU_OP_INPUTS))
-			return hu_fail(HU_EINVAL, "--in %s: there is no operand %c; %s takes a, b, ... in this order (and sa, sb: scales of block-scaled operands)", s, s[0], args->rest[0]);
+			return hu_fail(HU_EINVAL,
+				"--in %s: there is no operand %c; %s takes a, b, ... in this order (and sa, sb: scales "
+				"of block-scaled operands)",
+				s, s[0], args->rest[0]);
 		if (at < 0 || at >= HU_OP_INPUTS || s[1] != '=' || (have >> at & 1))
-			return hu_fail(HU_EINVAL, "--in %s: a=FILE, b=FILE, ... are needed, each once (and sa=FILE, sb=FILE: scales of block-scaled operands)", s);
+			return hu_fail(HU_EINVAL,
+				"--in %s: a=FILE, b=FILE, ... are needed, each once (and sa=FILE, sb=FILE: scales of "
+				"block-scaled operands)",
+				s);
 		if (most >= 0 && at >= most)
-			return hu_fail(HU_EINVAL, "--in %s: %s takes %d operands, a to %c", s, args->rest[0], most, 'a' + most - 1);
+			return hu_fail(HU_EINVAL, "--in %s: %s takes %d operands, a to %c", s, args->rest[0], most,
+				'a' + most - 1);
 		HU_TRY(hu_npz_pick(&r->file[at], s + 2));
 		have |= 1 << at;
 		r->nin = at + 1 > r->nin ? at + 1 : r->nin;
 	}
 	for (int i = 0; i < r->nin || i < least; i++)
 		if (!(have >> i & 1))
-			return hu_fail(HU_EINVAL, "--in %c=FILE is missing: %s takes %d operands or more", 'a' + i, args->rest[0], least);
+			return hu_fail(HU_EINVAL, "--in %c=FILE is missing: %s takes %d operands or more", 'a' + i,
+				args->rest[0], least);
 	return HU_OK;
 }
 
 static int
 is_double(const hu_npy *a)
 {
-	return !strcmp(a->dtype, "f8") || !strcmp(a->dtype, "i8") || !strcmp(a->dtype, "u8") || !strcmp(a->dtype, "i4") || !strcmp(a->dtype, "u4");
+	return !strcmp(a->dtype, "f8") || !strcmp(a->dtype, "i8") || !strcmp(a->dtype, "u8") ||
+	       !strcmp(a->dtype, "i4") || !strcmp(a->dtype, "u4");
 }
 
 /* Doubles that the format of the first operand does not hold are not rounded unless somebody said so. */
@@ -124,12 +135,17 @@ held(const hu_op_run *r, const char *in, const hu_args *args)
 		const hu_npy *f = &r->file[i];
 		hu_format to = hu_format_of(r->in[i]);
 		key[3] = (char)('a' + i);
-		if (in || setting(args, key) || strcmp(f->dtype, "f8") || r->in[i] != HU_FP32 || (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT))
+		if (in || setting(args, key) || strcmp(f->dtype, "f8") || r->in[i] != HU_FP32 ||
+			(r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT))
 			continue;
 		for (size_t k = 0; k < f->count; k++) {
 			double x = hu_npy_real(f, k);
 			if (!hu_isnan(x) && hu_round(x, to, HU_RNE, 0, 0) != x)
-				return hu_fail(HU_EINVAL, "operand %c has doubles, such as %.17g, that fp32 does not hold, and operand a is not of doubles: say --set in=fp64 to compute with them, or --set in.%c=fp32 to round them", 'a' + i, x, 'a' + i);
+				return hu_fail(HU_EINVAL,
+					"operand %c has doubles, such as %.17g, that fp32 does not hold, and operand a "
+					"is not of doubles: say --set in=fp64 to compute with them, or --set "
+					"in.%c=fp32 to round them",
+					'a' + i, x, 'a' + i);
 		}
 	}
 	return HU_OK;
@@ -138,7 +154,8 @@ held(const hu_op_run *r, const char *in, const hu_args *args)
 static hu_status
 formats(hu_op_run *r, const hu_args *args)
 {
-	const char *in = setting(args, "in"), *out = setting(args, "out"), *mode = setting(args, "mode"), *compute = setting(args, "compute"), *sum = hu_args_text(args, "sum"), *one;
+	const char *in = setting(args, "in"), *out = setting(args, "out"), *mode = setting(args, "mode"),
+		   *compute = setting(args, "compute"), *sum = hu_args_text(args, "sum"), *one;
 	hu_format_id all = is_double(&r->file[0]) && !r->codes ? HU_FP64 : HU_FP32, result = HU_NO_FORMAT;
 	char key[8] = "in.a";
 
@@ -146,7 +163,9 @@ formats(hu_op_run *r, const hu_args *args)
 	if (sum)
 		HU_TRY(hu_sum_parse(sum, &r->sum));
 	if ((r->scale[0].data || r->scale[1].data) && !r->sum.group)
-		return hu_fail(HU_EINVAL, "--in s%c=: scales belong to block-scaled sums, such as --sum tc:blackwell,in=mxfp8", r->scale[0].data ? 'a' : 'b');
+		return hu_fail(HU_EINVAL,
+			"--in s%c=: scales belong to block-scaled sums, such as --sum tc:blackwell,in=mxfp8",
+			r->scale[0].data ? 'a' : 'b');
 	if (in)
 		HU_TRY(hu_format_find(in, &all));
 	else if (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT)
@@ -156,7 +175,8 @@ formats(hu_op_run *r, const hu_args *args)
 		r->in[i] = i == 1 && r->sum.id == HU_SUM_TC && r->sum.in2 != HU_NO_FORMAT ? r->sum.in2 : all;
 		one = setting(args, key);
 		if (one && i >= r->nin)
-			return hu_fail(HU_EINVAL, "--set %s=%s: there is no operand %c (--in %c=FILE)", key, one, key[3], key[3]);
+			return hu_fail(HU_EINVAL, "--set %s=%s: there is no operand %c (--in %c=FILE)", key, one,
+				key[3], key[3]);
 		if (one)
 			HU_TRY(hu_format_find(one, &r->in[i]));
 	}
@@ -165,7 +185,10 @@ formats(hu_op_run *r, const hu_args *args)
 	if (mode)
 		HU_TRY(hu_mode_find(mode, &r->call.mode));
 	if ((r->dot || r->sum.group) && hu_mode_draws(r->call.mode))
-		return hu_fail(HU_EINVAL, "--set mode=%s: this result is rounded by a mode that draws nothing; a sum rounds stochastically by --sum fma,acc=bf16,mode=SR", mode);
+		return hu_fail(HU_EINVAL,
+			"--set mode=%s: this result is rounded by a mode that draws nothing; a sum rounds "
+			"stochastically by --sum fma,acc=bf16,mode=SR",
+			mode);
 	HU_TRY(held(r, in, args));
 	if (r->dot) {
 		if (out)
@@ -201,7 +224,8 @@ way(hu_op_run *r, const char *as)
 	hu_str_init(&known);
 	for (size_t i = 0; i < n; i++)
 		hu_str_addf(&known, "%s%s", i ? ", " : "", names[i]);
-	hu_fail(HU_EINVAL, "--as %s: no interpreter or back end of that name%s%s; known: %s", as, near ? "; did you mean " : "", near ? near : "", known.s);
+	hu_fail(HU_EINVAL, "--as %s: no interpreter or back end of that name%s%s; known: %s", as,
+		near ? "; did you mean " : "", near ? near : "", known.s);
 	hu_str_release(&known);
 	return HU_EINVAL;
 }
@@ -219,7 +243,8 @@ operator_named(hu_op_run *r, const char *name)
 	if (r->dot || r->call.op)
 		return HU_OK;
 	near = hu_nearest(name, names, n);
-	return hu_fail(HU_EINVAL, "unknown operator '%s'%s%s; halfulp op list names them all", name, near ? "; did you mean " : "", near ? near : "");
+	return hu_fail(HU_EINVAL, "unknown operator '%s'%s%s; halfulp op list names them all", name,
+		near ? "; did you mean " : "", near ? near : "");
 }
 
 hu_status
@@ -229,7 +254,8 @@ hu_op_run_open(hu_op_run *r, const hu_args *args)
 
 	memset(r, 0, sizeof *r);
 	if (args->nrest != 1)
-		return hu_fail(HU_EINVAL, "one operator is needed: halfulp op dot --in a=A.npy --in b=B.npy --out D.npy");
+		return hu_fail(
+			HU_EINVAL, "one operator is needed: halfulp op dot --in a=A.npy --in b=B.npy --out D.npy");
 	HU_TRY(operator_named(r, args->rest[0]));
 	HU_TRY(way(r, hu_args_text(args, "as")));
 	HU_TRY(hu_gemm_find(hu_args_text(args, "gemm"), &r->gemm));
@@ -241,7 +267,8 @@ hu_op_run_open(hu_op_run *r, const hu_args *args)
 	r->codes = hu_args_given(args, "bits");
 	HU_TRY(hu_args_real(args, "confidence", 0, 1, &r->confidence));
 	if (!(r->confidence > 0 && r->confidence < 1))
-		return hu_fail(HU_EINVAL, "--confidence %s: a probability between 0 and 1 is needed, such as 0.99", hu_args_text(args, "confidence"));
+		return hu_fail(HU_EINVAL, "--confidence %s: a probability between 0 and 1 is needed, such as 0.99",
+			hu_args_text(args, "confidence"));
 	HU_TRY(attributes(r, args));
 	HU_TRY(files(r, args));
 	return formats(r, args);

@@ -29,7 +29,8 @@ fits(const hu_op_run *r, size_t rows, size_t k)
 	if (r->nin < 2 || r->nin > 3)
 		return hu_fail(HU_EINVAL, "dot takes a and b, and c where it is given");
 	if (f[1].rank != f[0].rank || memcmp(f[0].shape, f[1].shape, (size_t)f[0].rank * sizeof *f[0].shape))
-		return hu_fail(HU_EFILE, "dot: a has %zu rows of %zu and b is of another shape; both need the same", rows, k);
+		return hu_fail(
+			HU_EFILE, "dot: a has %zu rows of %zu and b is of another shape; both need the same", rows, k);
 	if (r->nin == 3 && f[2].count != rows)
 		return hu_fail(HU_EFILE, "dot: c has %zu elements where a and b have %zu rows", f[2].count, rows);
 	return HU_OK;

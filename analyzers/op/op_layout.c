@@ -75,7 +75,8 @@ has_shape(const hu_op_layout *l, const hu_npy *array)
 }
 
 int
-hu_op_layout_find(hu_op_layout *l, hu_shape result, const hu_npy *array, int but_same, int (*fits)(const void *context, size_t i, size_t at), const void *context)
+hu_op_layout_find(hu_op_layout *l, hu_shape result, const hu_npy *array, int but_same,
+	int (*fits)(const void *context, size_t i, size_t at), const void *context)
 {
 	for (int shaped = 1; shaped >= 0; shaped--) {
 		int axis[HU_RANK] = { 0, 1, 2, 3 };

@@ -15,9 +15,11 @@ hu_op_layout hu_op_layout_same(hu_shape result);
 size_t hu_op_layout_at(const hu_op_layout *l, size_t i);
 int hu_op_layout_is_same(const hu_op_layout *l);
 
-/* The first order of the axes in which all N elements are FITS(context, number in the result, number in the array): orders that give the
-   array's shape come first, then, unless BUT_SAME, the identity, then the others. 0: there is none. */
-int hu_op_layout_find(hu_op_layout *l, hu_shape result, const hu_npy *array, int but_same, int (*fits)(const void *context, size_t i, size_t at), const void *context);
+/* The first order of the axes in which all N elements are FITS(context, number in the result, number in the array):
+   orders that give the array's shape come first, then, unless BUT_SAME, the identity, then the others. 0: there is
+   none. */
+int hu_op_layout_find(hu_op_layout *l, hu_shape result, const hu_npy *array, int but_same,
+	int (*fits)(const void *context, size_t i, size_t at), const void *context);
 
 /* "its transpose", "transpose(0, 3, 1, 2), which takes NHWC to NCHW", into TEXT of 80 bytes or more. */
 void hu_op_layout_words(const hu_op_layout *l, char *text, size_t size);

@@ -38,7 +38,10 @@ hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format
 {
 	for (size_t i = 0; holds_codes(r, a) && f.bits < 64 && i < a->count; i++)
 		if (code_at(a, i) >> f.bits)
-			return hu_fail(HU_EFILE, "%s, element %zu: 0x%llx is no code of %s, which has %d bits; without --bits integers are numbers", what, i, (unsigned long long)code_at(a, i), hu_format_name(f.id), f.bits);
+			return hu_fail(HU_EFILE,
+				"%s, element %zu: 0x%llx is no code of %s, which has %d bits; without --bits integers "
+				"are numbers",
+				what, i, (unsigned long long)code_at(a, i), hu_format_name(f.id), f.bits);
 	return HU_OK;
 }
 
@@ -94,7 +97,10 @@ operands(hu_op_run *r)
 		hu_tensor *t = &r->tensor[i];
 		hu_format in = hu_format_of(r->in[i]);
 		if (f->rank > HU_RANK || !f->count)
-			return hu_fail(HU_EFILE, "operand %c has rank %d and %zu elements: rank 0 to %d and one element or more are needed", 'a' + i, f->rank, f->count, HU_RANK);
+			return hu_fail(HU_EFILE,
+				"operand %c has rank %d and %zu elements: rank 0 to %d and one element or more are "
+				"needed",
+				'a' + i, f->rank, f->count, HU_RANK);
 		char name[] = { "operand a" };
 		name[8] = (char)('a' + i);
 		HU_TRY(hu_op_run_codes(r, f, name, in));
@@ -157,7 +163,9 @@ program(const hu_op_run *r, const hu_shape *results, int *in, int *out)
 static hu_status
 on_machine(hu_op_run *r, hu_machine *m, const int *in, int out)
 {
-	hu_tensor y = { .format = r->out.id, .shape = r->shape, .n = r->n, .data = hu_alloc(r->n * hu_element_size(r->out.id)) };
+	hu_tensor y = {
+		.format = r->out.id, .shape = r->shape, .n = r->n, .data = hu_alloc(r->n * hu_element_size(r->out.id))
+	};
 	hu_status st = y.data ? HU_OK : hu_fail(HU_ENOMEM, "no memory for %zu elements", r->n);
 
 	for (int i = 0; st == HU_OK && i < r->nin; i++)
@@ -212,8 +220,12 @@ hu_op_run_probable(hu_op_run *r)
 	for (size_t k = 0; k < r->n; k++) {
 		/* Sums of magnitudes are as exact as a few of their own roundings. */
 		double mag = r->roundings.none ? NAN : r->magnitude[k] * (1 + (r->roundings.terms + 4) * 0x1p-52);
-		double p = r->roundings.none ? NAN : hu_roundings_bound(&r->roundings, r->lambda, mag, fabs(mpfr_get_d(r->exact[k], MPFR_RNDA)));
-		r->probable[k] = r->roundings.none || !(r->bound[k] < INFINITY) ? NAN : p < r->bound[k] ? p : r->bound[k];
+		double p = r->roundings.none ? NAN
+					     : hu_roundings_bound(&r->roundings, r->lambda, mag,
+						       fabs(mpfr_get_d(r->exact[k], MPFR_RNDA)));
+		r->probable[k] = r->roundings.none || !(r->bound[k] < INFINITY) ? NAN
+				 : p < r->bound[k]                              ? p
+										: r->bound[k];
 	}
 	return HU_OK;
 }
@@ -232,7 +244,8 @@ judges(hu_op_run *r)
 		free(element);
 		free(r->exact);
 		r->exact = NULL;
-		return op->reference ? hu_fail(HU_ENOMEM, "no memory for %zu exact values", r->n) : hu_fail(HU_EUNABLE, "op %s has no reference", op->name);
+		return op->reference ? hu_fail(HU_ENOMEM, "no memory for %zu exact values", r->n)
+				     : hu_fail(HU_EUNABLE, "op %s has no reference", op->name);
 	}
 	for (int i = 0; i < r->nin; i++)
 		in[i] = &r->tensor[i];
@@ -243,7 +256,8 @@ judges(hu_op_run *r)
 	st = op->reference(&r->call, in, r->result, element, r->n, r->exact);
 	if (st == HU_OK && op->bound)
 		st = op->bound(&r->call, in, r->result, element, r->n, r->bound);
-	r->roundings = op->roundings ? op->roundings(&r->call, in, r->result) : (hu_roundings){ .none = "the result is no sum of its operands' terms" };
+	r->roundings = op->roundings ? op->roundings(&r->call, in, r->result)
+				     : (hu_roundings){ .none = "the result is no sum of its operands' terms" };
 	if (st == HU_OK && !r->roundings.none)
 		st = magnitudes(r, in, element);
 	free(element);
@@ -261,7 +275,10 @@ fits_in_memory(const hu_op_run *r, const hu_shape *results)
 	need += (double)hu_count(results[r->result]) * sizeof(double);
 	if (need <= have)
 		return HU_OK;
-	return hu_fail(HU_ENOMEM, "op %s: the result of %zu elements does not fit in memory: %.3g GB are needed, this process may have %.3g", r->call.op->name, hu_count(results[r->result]), need / 1e9, have / 1e9);
+	return hu_fail(HU_ENOMEM,
+		"op %s: the result of %zu elements does not fit in memory: %.3g GB are needed, this process may have "
+		"%.3g",
+		r->call.op->name, hu_count(results[r->result]), need / 1e9, have / 1e9);
 }
 
 static hu_status
@@ -296,11 +313,14 @@ hu_status
 hu_op_run_all(hu_op_run *r, int judged)
 {
 	if (r->dot && strcmp(r->backend->name, "cpu"))
-		return hu_fail(HU_EUNABLE, "op dot is summed on the CPU alone; back end %s has matmul", r->backend->name);
+		return hu_fail(
+			HU_EUNABLE, "op dot is summed on the CPU alone; back end %s has matmul", r->backend->name);
 	if (r->sum.id == HU_SUM_TC && r->sum.group && strcmp(r->backend->name, "cpu"))
-		return hu_fail(HU_EUNABLE, "block-scaled sums run on the CPU alone, not on back end %s", r->backend->name);
+		return hu_fail(
+			HU_EUNABLE, "block-scaled sums run on the CPU alone, not on back end %s", r->backend->name);
 	if (r->sum.id == HU_SUM_TC && r->sum.group)
-		HU_TRY(hu_op_run_scaled(r, judged || r->as != HU_AS_BACKEND, r->scale[0].data ? &r->scale[0] : NULL, r->scale[1].data ? &r->scale[1] : NULL));
+		HU_TRY(hu_op_run_scaled(r, judged || r->as != HU_AS_BACKEND, r->scale[0].data ? &r->scale[0] : NULL,
+			r->scale[1].data ? &r->scale[1] : NULL));
 	else
 		HU_TRY(r->dot ? hu_op_run_dots(r, judged || r->as != HU_AS_BACKEND) : operator_of_table(r, judged));
 	if (r->as == HU_AS_REFERENCE)
@@ -320,7 +340,12 @@ static hu_status
 write_codes(const hu_op_run *r, const char *path)
 {
 	int bits = r->out.bits, bytes = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-	const char *dtype = r->out.id == HU_FP16 ? "f2" : r->out.id == HU_FP32 ? "f4" : r->out.id == HU_FP64 ? "f8" : bytes == 1 ? "u1" : bytes == 2 ? "u2" : "u4";
+	const char *dtype = r->out.id == HU_FP16   ? "f2"
+			    : r->out.id == HU_FP32 ? "f4"
+			    : r->out.id == HU_FP64 ? "f8"
+			    : bytes == 1           ? "u1"
+			    : bytes == 2           ? "u2"
+						   : "u4";
 	unsigned char *codes = hu_alloc((r->n + 1) * (size_t)bytes);
 	hu_status st;
 
@@ -353,7 +378,8 @@ hu_op_run_write(const hu_op_run *r, const char *path, int packed)
 			x[i] = hu_from_bits32(0x7fffe000); /* fp16's 0x7fff, widened */
 		wide |= !hu_isnan(v[i]) && (double)x[i] != v[i];
 	}
-	st = hu_npy_write(path, wide ? "f8" : "f4", r->shape.rank, r->shape.d, wide ? (const void *)v : (const void *)x);
+	st = hu_npy_write(
+		path, wide ? "f8" : "f4", r->shape.rank, r->shape.d, wide ? (const void *)v : (const void *)x);
 	free(x);
 	return st;
 }

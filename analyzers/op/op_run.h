@@ -29,9 +29,10 @@ typedef struct hu_op_run {
 	double *value;                 /* the back end's result, or the exact one rounded once (HU_AS_REFERENCE) */
 	double *bound;                 /* NULL, as the rest, unless asked for */
 	mpfr_t *exact;
-	double *magnitude, *probable;  /* Σ|terms|, for the probabilistic bound, which is never above the proven one; NaN where there is none */
+	double *magnitude, *probable; /* Σ|terms|, for the probabilistic bound, which is never above the proven one; NaN
+					 where there is none */
 	hu_roundings roundings;
-	double confidence, lambda;     /* all results keep the probabilistic bound with this probability; lambda follows */
+	double confidence, lambda; /* all results keep the probabilistic bound with this probability; lambda follows */
 } hu_op_run;
 
 /* Reads the command's options and files. *R can be closed whatever this returns. */
@@ -48,7 +49,8 @@ hu_status hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what,
 /* The code of result X: what the hardware of a tensor core writes for a NaN of dot; elsewhere NaN has one code. */
 uint64_t hu_op_run_code(const hu_op_run *r, double x);
 void hu_op_run_close(hu_op_run *r);
-/* Fills probable and lambda from exact, bound, magnitude and roundings; where roundings say why there is no such bound, with NaN. */
+/* Fills probable and lambda from exact, bound, magnitude and roundings; where roundings say why there is no such bound,
+   with NaN. */
 hu_status hu_op_run_probable(hu_op_run *r);
 
 /* r->n, shape, value, exact and bound of the rows of dot (op_dot.c). */

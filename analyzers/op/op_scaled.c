@@ -38,7 +38,8 @@ side_init(side *s, const hu_op_run *r, int at, const hu_npy *scales, size_t rows
 	}
 	if (scales && scales->count != rows * groups) {
 		free(x);
-		return hu_fail(HU_EFILE, "--in s%c has %zu scales where %zu rows of %zu groups of %zu need %zu", 'a' + at, scales->count, rows, groups, group, rows * groups);
+		return hu_fail(HU_EFILE, "--in s%c has %zu scales where %zu rows of %zu groups of %zu need %zu",
+			'a' + at, scales->count, rows, groups, group, rows * groups);
 	}
 	hu_status st = hu_op_run_codes(r, a, at ? "operand b" : "operand a", hu_format_of(s->f));
 	if (st == HU_OK && scales)
@@ -53,9 +54,11 @@ side_init(side *s, const hu_op_run *r, int at, const hu_npy *scales, size_t rows
 	for (size_t i = 0; scales && i < rows * k; i++)
 		s->element[i] = hu_round(x[i], hu_format_of(s->f), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; scales && i < rows * groups; i++)
-		s->scale[i] = hu_round(fabs(hu_op_run_element(r, scales, i, hu_format_of(r->sum.scale))), hu_format_of(r->sum.scale), HU_RNE, HU_SATURATE, 0);
+		s->scale[i] = hu_round(fabs(hu_op_run_element(r, scales, i, hu_format_of(r->sum.scale))),
+			hu_format_of(r->sum.scale), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; st == HU_OK && i < rows * k; i++)
-		s->value[i] = s->element[i] * s->scale[i / k * groups + i % k / group]; /* exact: at most 8 significant bits */
+		s->value[i] = s->element[i] *
+			      s->scale[i / k * groups + i % k / group]; /* exact: at most 8 significant bits */
 	free(x);
 	return st;
 }
@@ -68,7 +71,8 @@ side_release(side *s)
 	free(s->value);
 }
 
-/* Bound of the unit's sum: a product's exponent with its scales is at most E, that of the largest, and one more for a significand up to 4. */
+/* Bound of the unit's sum: a product's exponent with its scales is at most E, that of the largest, and one more for a
+   significand up to 4. */
 static double
 bound_of(const hu_op_run *r, const double *x, const double *y, size_t k, double c)
 {
@@ -93,7 +97,8 @@ static void
 one(hu_op_run *r, size_t i, const side *a, size_t ra, const side *b, size_t rb, double c, float alpha, int judged)
 {
 	size_t k = a->k;
-	double v = hu_tc_scaled(a->element + ra * k, a->scale + ra * a->groups, b->element + rb * k, b->scale + rb * b->groups, k, c, r->sum, NULL);
+	double v = hu_tc_scaled(a->element + ra * k, a->scale + ra * a->groups, b->element + rb * k,
+		b->scale + rb * b->groups, k, c, r->sum, NULL);
 
 	if (alpha != 1)
 		v = hu_isnan(v) ? v : (double)((float)v * alpha);
@@ -118,7 +123,9 @@ one(hu_op_run *r, size_t i, const side *a, size_t ra, const side *b, size_t rb, 
 	}
 	if (r->out.id != HU_FP32 && r->out.id != HU_FP64) {
 		top = fabs(mpfr_get_d(r->exact[i], MPFR_RNDA)) + e;
-		e = top <= r->out.max ? e + (hu_mode_nearest(r->call.mode) ? 1 : 2) * hu_unit(r->out) * top + hu_smallest(r->out) : INFINITY;
+		e = top <= r->out.max
+			    ? e + (hu_mode_nearest(r->call.mode) ? 1 : 2) * hu_unit(r->out) * top + hu_smallest(r->out)
+			    : INFINITY;
 	}
 	r->bound[i] = e * (1 + 0x1p-40);
 	free(x);
@@ -131,15 +138,19 @@ shapes(const hu_op_run *r, size_t *m, size_t *n, size_t *k)
 	int ta = !r->dot && hu_attr_num(&r->call, "ta", 0) != 0, tb = !r->dot && hu_attr_num(&r->call, "tb", 0) != 0;
 
 	if (r->nin < 2 || r->nin > (r->dot ? 3 : 2))
-		return hu_fail(HU_EINVAL, "block-scaled operands: a and b%s", r->dot ? ", and c where it is given" : "");
+		return hu_fail(
+			HU_EINVAL, "block-scaled operands: a and b%s", r->dot ? ", and c where it is given" : "");
 	if (a->rank != 2 || b->rank != 2 || !a->count || !b->count)
-		return hu_fail(HU_EFILE, "block-scaled operands: a and b must be matrices, not of rank %d and %d", a->rank, b->rank);
+		return hu_fail(HU_EFILE, "block-scaled operands: a and b must be matrices, not of rank %d and %d",
+			a->rank, b->rank);
 	*m = a->shape[ta];
 	*k = a->shape[!ta];
 	*n = r->dot ? b->shape[0] : b->shape[!tb];
 	size_t kb = r->dot ? b->shape[1] : b->shape[tb];
 	if (*k != kb || (r->dot && *m != *n))
-		return hu_fail(HU_EFILE, "block-scaled operands: a is %zu x %zu, b %zu x %zu: the inner dimensions differ", a->shape[0], a->shape[1], b->shape[0], b->shape[1]);
+		return hu_fail(HU_EFILE,
+			"block-scaled operands: a is %zu x %zu, b %zu x %zu: the inner dimensions differ", a->shape[0],
+			a->shape[1], b->shape[0], b->shape[1]);
 	if (r->nin == 3 && r->file[2].count != *m)
 		return hu_fail(HU_EFILE, "dot: c has %zu elements where a and b have %zu rows", r->file[2].count, *m);
 	return HU_OK;
@@ -187,7 +198,9 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 	float alpha = (float)(a.whole * b.whole);
 #pragma omp parallel for schedule(dynamic, 16)
 	for (size_t i = 0; i < (st == HU_OK ? r->n : 0); i++) {
-		double c = r->nin == 3 ? hu_round(hu_op_run_element(r, &r->file[2], i, hu_format_of(HU_FP32)), hu_format_of(HU_FP32), HU_RNE, 0, 0) : 0;
+		double c = r->nin == 3 ? hu_round(hu_op_run_element(r, &r->file[2], i, hu_format_of(HU_FP32)),
+						 hu_format_of(HU_FP32), HU_RNE, 0, 0)
+				       : 0;
 		one(r, i, &a, r->dot ? i : i / n, &b, r->dot ? i : i % n, c, alpha, judged);
 	}
 	side_release(&a);

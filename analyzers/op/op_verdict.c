@@ -102,7 +102,9 @@ fits(const void *context, size_t i, size_t at)
 static const char *
 compared_with(const hu_op_run *r)
 {
-	return r->as == HU_AS_REFERENCE ? "the exact result rounded once" : !strcmp(r->backend->name, "cpu") ? "the emulation" : r->backend->name;
+	return r->as == HU_AS_REFERENCE           ? "the exact result rounded once"
+	       : !strcmp(r->backend->name, "cpu") ? "the emulation"
+						  : r->backend->name;
 }
 
 /* The worst of them decides; "-" where no element has a bound. */
@@ -119,7 +121,9 @@ hu_op_probable_json(const hu_op_run *r)
 
 	if (k->none)
 		return json_pack("{s:s}", "none", k->none);
-	return json_pack("{s:f s:f s:f s:f s:s s:s}", "confidence", r->confidence, "lambda", r->lambda, "roundings", k->count, "terms", k->terms, "assumes", "rounding errors that are independent, with mean zero", "source", "Higham and Mary 2019, doi 10.1137/18M1226312");
+	return json_pack("{s:f s:f s:f s:f s:s s:s}", "confidence", r->confidence, "lambda", r->lambda, "roundings",
+		k->count, "terms", k->terms, "assumes", "rounding errors that are independent, with mean zero",
+		"source", "Higham and Mary 2019, doi 10.1137/18M1226312");
 }
 
 void
@@ -134,7 +138,10 @@ hu_op_probable_words(const hu_op_run *r, char *text, size_t size)
 	if (k->none)
 		snprintf(text, size, "there is none: %s", k->none);
 	else
-		snprintf(text, size, "if rounding errors are independent with mean zero, %s with probability %.10g: lambda = %.4g, %.0f roundings a term, %.0f terms (Higham and Mary 2019)", all, r->confidence, r->lambda, k->count, k->terms);
+		snprintf(text, size,
+			"if rounding errors are independent with mean zero, %s with probability %.10g: lambda = %.4g, "
+			"%.0f roundings a term, %.0f terms (Higham and Mary 2019)",
+			all, r->confidence, r->lambda, k->count, k->terms);
 }
 
 static void
@@ -143,12 +150,14 @@ layout_words(const verdict *v, char *text, size_t size)
 	char order[80];
 
 	if (!v->found)
-		snprintf(text, size, "no order of the result's axes gives these values; elements are compared in row-major order");
+		snprintf(text, size,
+			"no order of the result's axes gives these values; elements are compared in row-major order");
 	else if (hu_op_layout_is_same(&v->layout))
 		snprintf(text, size, "the result's values in the same order, under another shape");
 	else {
 		hu_op_layout_words(&v->layout, order, sizeof order);
-		snprintf(text, size, "the result's values in the order of %s%s", order, v->same_shape ? ", under the result's shape" : "; elements are compared in that order");
+		snprintf(text, size, "the result's values in the order of %s%s", order,
+			v->same_shape ? ", under the result's shape" : "; elements are compared in that order");
 	}
 }
 
@@ -171,11 +180,16 @@ lengths(int rank, const size_t *d)
 static void
 report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 {
-	static const char *const undefined[] = { "ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise", "bound_ratio_max" }; /* of no elements */
+	static const char *const undefined[] = { "ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise",
+		"bound_ratio_max" }; /* of no elements */
 	char layout[200];
 	json_t *probable = hu_op_probable_json(r);
-	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n, "format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
-		"over_bound", (json_int_t)v->proven.over, "without_bound", (json_int_t)v->proven.open, "ulp_max", hu_row_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value", hu_row_number(v->at), "ulp_mean", hu_row_number(v->n ? v->sum / (double)v->n : 0), "normwise", hu_row_number(normwise(v)), "bound_ratio_max", hu_row_number(v->proven.ratio));
+	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n,
+		"format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
+		"over_bound", (json_int_t)v->proven.over, "without_bound", (json_int_t)v->proven.open, "ulp_max",
+		hu_row_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value", hu_row_number(v->at),
+		"ulp_mean", hu_row_number(v->n ? v->sum / (double)v->n : 0), "normwise", hu_row_number(normwise(v)),
+		"bound_ratio_max", hu_row_number(v->proven.ratio));
 
 	HU_ASSERT(o && probable);
 	layout_words(v, layout, sizeof layout);
@@ -187,9 +201,11 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	json_object_set_new(o, "layout", v->same_shape && !v->found ? json_null() : json_string(layout));
 	json_object_set_new(o, "proven", json_string(word(&v->proven, v->n, "beyond")));
 	json_object_set_new(probable, "verdict", json_string(word(&v->probable, v->n, "OUTSIDE")));
-	json_object_set_new(probable, "over", r->roundings.none ? json_null() : json_integer((json_int_t)v->probable.over));
+	json_object_set_new(
+		probable, "over", r->roundings.none ? json_null() : json_integer((json_int_t)v->probable.over));
 	json_object_set_new(probable, "ratio_max", r->roundings.none ? json_null() : hu_row_number(v->probable.ratio));
-	json_object_set_new(probable, "worst_element", v->probable.ratio > 0 ? json_integer((json_int_t)v->probable.worst) : json_null());
+	json_object_set_new(probable, "worst_element",
+		v->probable.ratio > 0 ? json_integer((json_int_t)v->probable.worst) : json_null());
 	json_object_set_new(o, "probabilistic", probable);
 	hu_rows_print_json(o);
 }
@@ -216,10 +232,13 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	report_shape(r, v, got);
 	printf("elements   %zu\n", v->n);
 	printf("differ     %zu from %s\n", v->differ, compared_with(r));
-	printf("over bound %zu%s\n", v->proven.over, v->proven.open ? " (of some no error is bounded: overflow cannot be excluded)" : "");
+	printf("over bound %zu%s\n", v->proven.over,
+		v->proven.open ? " (of some no error is bounded: overflow cannot be excluded)" : "");
 	if (v->n) {
-		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id), v->worst, v->at);
-		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n, normwise(v), v->proven.ratio);
+		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id),
+			v->worst, v->at);
+		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n,
+			normwise(v), v->proven.ratio);
 	}
 	printf("proven     %s", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
 	if (v->proven.open && v->proven.open < v->n)
@@ -227,7 +246,9 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	putchar('\n');
 	hu_op_probable_words(r, words, sizeof words);
 	if (v->probable.over)
-		printf("probable   OUTSIDE THE PROBABILISTIC BOUND: %zu of %zu results, the worst by a factor of %.4g, element %zu; %s\n", v->probable.over, v->n, v->probable.ratio, v->probable.worst, words);
+		printf("probable   OUTSIDE THE PROBABILISTIC BOUND: %zu of %zu results, the worst by a factor of %.4g, "
+		       "element %zu; %s\n",
+			v->probable.over, v->n, v->probable.ratio, v->probable.worst, words);
 	else if (r->roundings.none || v->probable.open == v->n)
 		printf("probable   -%s%s\n", r->roundings.none ? "; " : "", r->roundings.none ? words : "");
 	else
@@ -237,7 +258,10 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 hu_status
 hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 {
-	verdict v = { .n = r->n, .most = -1, .same_shape = hu_op_same_shape(r->shape, got), .layout = hu_op_layout_same(r->shape) };
+	verdict v = { .n = r->n,
+		.most = -1,
+		.same_shape = hu_op_same_shape(r->shape, got),
+		.layout = hu_op_layout_same(r->shape) };
 	mpfr_t d;
 	trial t = { r, got, &d };
 
@@ -245,7 +269,8 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 		char mine[200], its[200];
 		hu_op_shape_words(got->rank, got->shape, mine, sizeof mine);
 		hu_op_shape_words(r->shape.rank, r->shape.d, its, sizeof its);
-		return hu_fail(HU_EFILE, "--got has %zu elements, shape %s, where the result has %zu, shape %s", got->count, mine, r->n, its);
+		return hu_fail(HU_EFILE, "--got has %zu elements, shape %s, where the result has %zu, shape %s",
+			got->count, mine, r->n, its);
 	}
 	HU_TRY(hu_op_run_codes(r, got, "--got", r->out));
 	mpfr_init2(d, 4400); /* a difference of doubles and of their products' sums, entire */
@@ -265,7 +290,14 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 	else
 		report(r, &v, got);
 	if (v.probable.over)
-		fprintf(stderr, "halfulp op: %zu of %zu results are OUTSIDE THE PROBABILISTIC BOUND, the worst by a factor of %.4g%s\n", v.probable.over, v.n, v.probable.ratio,
-			v.proven.over ? "" : v.differ ? ", although within the proven one: suspect a lower precision, another input or a wrong term" : "; the emulation gives the same bits, so rounding errors are not of mean zero here, as in a sum that stagnates");
+		fprintf(stderr,
+			"halfulp op: %zu of %zu results are OUTSIDE THE PROBABILISTIC BOUND, the worst by a factor of "
+			"%.4g%s\n",
+			v.probable.over, v.n, v.probable.ratio,
+			v.proven.over ? ""
+			: v.differ ? ", although within the proven one: suspect a lower precision, another input or a "
+				     "wrong term"
+				   : "; the emulation gives the same bits, so rounding errors are not of mean zero "
+				     "here, as in a sum that stagnates");
 	return HU_OK;
 }

@@ -26,7 +26,8 @@ joined(const hu_rowdot *d, size_t i)
 static int
 starts_with_c(hu_sum_id id)
 {
-	return id == HU_SUM_FMA || id == HU_SUM_SEQUENTIAL || id == HU_SUM_KAHAN || id == HU_SUM_NEUMAIER || id == HU_SUM_DOT2;
+	return id == HU_SUM_FMA || id == HU_SUM_SEQUENTIAL || id == HU_SUM_KAHAN || id == HU_SUM_NEUMAIER ||
+	       id == HU_SUM_DOT2;
 }
 
 double
@@ -101,7 +102,8 @@ double
 hu_rowdot_bound(const hu_rowdot *d, size_t i)
 {
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
-	double mag = hu_rowdot_magnitude(d, i), moved = 0, e, u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
+	double mag = hu_rowdot_magnitude(d, i), moved = 0, e,
+	       u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
 	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
 	int most = HU_TC_TINY;
 

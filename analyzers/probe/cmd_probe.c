@@ -13,15 +13,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "model", "MODEL", "tc:hopper", "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where nothing is said, mxfp4 or nvfp4 with scales of 1" },
-	{ "backend", "NAME", "model", "what answers: the model alone, or beside it cuda's matrix instructions, or shim's" },
+static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
+				       "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where "
+				       "nothing is said, mxfp4 or nvfp4 with scales of 1" },
+	{ "backend", "NAME", "model",
+		"what answers: the model alone, or beside it cuda's matrix instructions, or shim's" },
 	{ "random", "N", "0", "with --backend: sums of random operands to compare, an instruction" },
 	{ "seed", "N", "1", "of these operands" },
 	{ "tsv", "FILE", NULL, "with --backend: write the rows to FILE too" },
 	{ "json", NULL, NULL, "print an object; with --backend an array, a row a probe and instruction" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ NULL, NULL, NULL, NULL } };
 
 /* The largest term of every probe: products of 2^10 down to 2^-18 exist in all formats probed. */
 static const double top = 0x1p10;
@@ -107,9 +108,13 @@ probes(json_t *o, hu_sum s, hu_tc t)
 
 	for (size_t i = 0; i < n; i++) {
 		failed += p[i].verdict == HU_PROBE_FAIL;
-		json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:s}", "probe", p[i].name, "inputs", p[i].what, "value", p[i].got, "tabled", p[i].want[0] ? p[i].want : "-", "verdict", verdicts[p[i].verdict]));
+		json_array_append_new(list,
+			json_pack("{s:s s:s s:s s:s s:s}", "probe", p[i].name, "inputs", p[i].what, "value", p[i].got,
+				"tabled", p[i].want[0] ? p[i].want : "-", "verdict", verdicts[p[i].verdict]));
 	}
-#define TC_OPEN(probe, condition, what) if (condition) json_array_append_new(open, json_pack("{s:s s:s}", "probe", probe, "open", what));
+#define TC_OPEN(probe, condition, what)                                                                                \
+	if (condition)                                                                                                 \
+		json_array_append_new(open, json_pack("{s:s s:s}", "probe", probe, "open", what));
 #include "lib/sum/tc_open.def"
 #undef TC_OPEN
 	json_object_set_new(o, "probes", list);
@@ -125,9 +130,10 @@ print_probes(const json_t *o)
 	size_t i;
 
 	printf("\n%-14s%-76s %-24s %-24s %s\n", "probe", "inputs", "value", "tabled", "verdict");
-	json_array_foreach(json_object_get(o, "probes"), i, j)
-		if (!json_unpack(j, "{s:s s:s s:s s:s s:s}", "probe", &name, "inputs", &what, "value", &got, "tabled", &want, "verdict", &verdict))
-			printf("%-14s%-76s %-24s %-24s %s\n", name, what, got, want, verdict);
+	json_array_foreach(json_object_get(o, "probes"), i,
+		j) if (!json_unpack(j, "{s:s s:s s:s s:s s:s}", "probe", &name, "inputs", &what, "value", &got,
+			       "tabled", &want, "verdict", &verdict))
+		printf("%-14s%-76s %-24s %-24s %s\n", name, what, got, want, verdict);
 	json_array_foreach(json_object_get(o, "unsettled"), i, j)
 		if (!json_unpack(j, "{s:s s:s}", "probe", &name, "open", &what))
 			printf("%sunsettled, %s would tell: %s\n", i ? "" : "\n", name, what);
@@ -163,8 +169,10 @@ all(const hu_args *args, json_t *o, int *failed)
 		return HU_OK;
 	}
 	hu_format f = hu_format_of(s.in), out = hu_format_of(s.out);
-	int keep = kept(s), deep = aligned(s), extra = deep > keep ? deep - keep : 0, m = extra > 3 ? 16 : (1 << extra) + 2;
-	double ulp = ldexp(top, -keep), lsb = ldexp(top, -deep), pair[2] = { top, -top }, p[64], four[4], tiny[1] = { 4 * hu_smallest(f) };
+	int keep = kept(s), deep = aligned(s), extra = deep > keep ? deep - keep : 0,
+	    m = extra > 3 ? 16 : (1 << extra) + 2;
+	double ulp = ldexp(top, -keep), lsb = ldexp(top, -deep), pair[2] = { top, -top }, p[64], four[4],
+	       tiny[1] = { 4 * hu_smallest(f) };
 
 	/* Half bits that are chopped beside top but not below it, where they carry beyond top. */
 	for (int k = 0; k < 64; k++)
@@ -175,16 +183,27 @@ all(const hu_args *args, json_t *o, int *failed)
 	double rise = sum(s, p, (size_t)m, top - ulp / 2), level = sum(s, p, (size_t)m, top);
 	double first[2] = { top, ulp };
 	row(o, "input subnormals", json_string(sum(s, tiny, 1, 0) == tiny[0] ? "kept" : "flushed"));
-	row(o, "output subnormals", json_string(sum(s, p, 0, 0) == 0 && hu_model_tc(&out.max, &out.max, 0, hu_smallest(out), s, NULL) == hu_smallest(out) ? "kept" : "flushed"));
+	row(o, "output subnormals",
+		json_string(sum(s, p, 0, 0) == 0 && hu_model_tc(&out.max, &out.max, 0, hu_smallest(out), s, NULL) ==
+							    hu_smallest(out)
+				    ? "kept"
+				    : "flushed"));
 	row(o, "products in a block", json_integer(width(s, ulp)));
 	row(o, "fraction bits of the output", json_integer(keep));
 	row(o, "fraction bits of the alignment", json_integer(deep));
 	row(o, "extra alignment bits", json_integer(deep - keep));
-	row(o, "rounding of aligned terms", json_string(rounding(sum(s, pair, 2, 0.25 * lsb), sum(s, pair, 2, 0.75 * lsb), 0, lsb)));
-	row(o, "rounding of the output", json_string(rounding(sum(s, &top, 1, 0.25 * ulp) - top, sum(s, &top, 1, 0.75 * ulp) - top, sum(s, first, 2, 0.5 * ulp) - top, ulp)));
-	row(o, "normalised", json_string(sum(s, four, 4, top - ulp / 2) == top + (out.p == 11 ? 2 : 1) * ulp ? "once, at the end" : "in between"));
+	row(o, "rounding of aligned terms",
+		json_string(rounding(sum(s, pair, 2, 0.25 * lsb), sum(s, pair, 2, 0.75 * lsb), 0, lsb)));
+	row(o, "rounding of the output",
+		json_string(rounding(sum(s, &top, 1, 0.25 * ulp) - top, sum(s, &top, 1, 0.75 * ulp) - top,
+			sum(s, first, 2, 0.5 * ulp) - top, ulp)));
+	row(o, "normalised",
+		json_string(sum(s, four, 4, top - ulp / 2) == top + (out.p == 11 ? 2 : 1) * ulp ? "once, at the end"
+												: "in between"));
 	row(o, "monotone", json_string(rise > level ? "no" : "not refuted"));
-	row(o, "NaN", json_string(hu_isnan(sum(s, &top, 1, hu_nan())) ? (s.out == HU_FP16 ? "0x7fff" : "0x7fffffff") : "lost"));
+	row(o, "NaN",
+		json_string(
+			hu_isnan(sum(s, &top, 1, hu_nan())) ? (s.out == HU_FP16 ? "0x7fff" : "0x7fffffff") : "lost"));
 	hu_probe_products(o, s, width(s, ulp));
 	*failed = probes(o, s, t);
 	return HU_OK;
@@ -193,7 +212,9 @@ all(const hu_args *args, json_t *o, int *failed)
 static hu_status
 refuse(const hu_args *args)
 {
-	return args->nrest ? hu_fail(HU_EINVAL, "'%s': probe takes options alone, as in --model tc:ampere", args->rest[0]) : HU_OK;
+	return args->nrest
+		       ? hu_fail(HU_EINVAL, "'%s': probe takes options alone, as in --model tc:ampere", args->rest[0])
+		       : HU_OK;
 }
 
 static int
@@ -235,14 +256,18 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_probe = {
-	"probe", "[OPTION...]", "find a tensor core model's features by probes, as papers do with hardware",
+const hu_command hu_cmd_probe = { "probe", "[OPTION...]",
+	"find a tensor core model's features by probes, as papers do with hardware",
 	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
 	"and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
-	"parameters: what the model's row rests on (equals published vectors: of hardware, compared by this program's tests; measured\n"
-	"elsewhere: compared by others), and source: whose vectors, or who says so. The probes of the literature follow, with the\n"
-	"values that papers tabled for the architecture (exit 1 where one differs), and what no published vector settles.\n"
-	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: the\n"
-	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random operands.",
-	opts, run, needs
-};
+	"parameters: what the model's row rests on (equals published vectors: of hardware, compared by this program's "
+	"tests; measured\n"
+	"elsewhere: compared by others), and source: whose vectors, or who says so. The probes of the literature "
+	"follow, with the\n"
+	"values that papers tabled for the architecture (exit 1 where one differs), and what no published vector "
+	"settles.\n"
+	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: "
+	"the\n"
+	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random "
+	"operands.",
+	opts, run, needs };

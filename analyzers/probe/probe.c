@@ -54,7 +54,8 @@ pairs(const hu_probe_unit *u, const double (*ab)[2], size_t n, double c)
 	for (size_t k = 0; k < n; k++) {
 		a[k] = ab[k][0];
 		b[k] = ab[k][1];
-		if (hu_round(a[k], hu_format_of(u->s.in), HU_RNE, 0, 0) != a[k] || hu_round(b[k], hu_format_of(u->s.in2), HU_RNE, 0, 0) != b[k])
+		if (hu_round(a[k], hu_format_of(u->s.in), HU_RNE, 0, 0) != a[k] ||
+			hu_round(b[k], hu_format_of(u->s.in2), HU_RNE, 0, 0) != b[k])
 			return NAN;
 	}
 	return hu_round(c, hu_format_of(u->s.out), HU_RNE, 0, 0) == c ? u->dot(u, a, b, n, c) : NAN;
@@ -147,14 +148,16 @@ single_sums(list *l, const hu_probe_unit *u, int length)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].n <= length)
-			number(l, rows[i].name, rows[i].what, hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c), rows[i].want[generation(u->s.arch)]);
+			number(l, rows[i].name, rows[i].what, hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
+				rows[i].want[generation(u->s.arch)]);
 }
 
 /* P11, P12, P18: the products that meet in one block. */
 static void
 widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 {
-	const double ulp = ldexp(1, -keep), tiny = u->s.in == HU_E4M3 ? 0x1p-18 : 0x1p-24, big = u->s.in == HU_E4M3 ? 0x1p16 : 0x1p14; /* all tiny ones together are chopped beside big */
+	const double ulp = ldexp(1, -keep), tiny = u->s.in == HU_E4M3 ? 0x1p-18 : 0x1p-24,
+		     big = u->s.in == HU_E4M3 ? 0x1p16 : 0x1p14; /* all tiny ones together are chopped beside big */
 	int k = 2 * length, reach = 1, right = 0, all = 0;
 	double p[64] = { 0 };
 
@@ -166,7 +169,8 @@ widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 				break;
 		}
 		if (!isnan(hu_probe_sum(u, p, (size_t)k, 1)))
-			count(l, "P11", "products of half an ulp that add up beside 1, from the first on", reach, length);
+			count(l, "P11", "products of half an ulp that add up beside 1, from the first on", reach,
+				length);
 	}
 	for (reach = 1; reach < k; reach++) {
 		memset(p, 0, sizeof p);
@@ -206,14 +210,16 @@ depths(list *l, const hu_probe_unit *u, int f, int keep)
 
 	for (int i = 0; i < 8; i++) {
 		double sign = i < 4 ? 1 : -1, cancel[2][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 } };
-		double got = pairs(u, (const double (*)[2])cancel, 2, sign * x[i % 4] * lsb), one = pairs(u, (const double (*)[2])cancel, 1, x[i % 4] * ulp);
+		double got = pairs(u, (const double(*)[2])cancel, 2, sign * x[i % 4] * lsb),
+		       one = pairs(u, (const double(*)[2])cancel, 1, x[i % 4] * ulp);
 		right += got == (i % 4 == 3 ? sign * lsb : 0);
 		round += i < 4 && one == big + (i % 4 == 3 ? ulp : 0);
 		all++;
 	}
 	count(l, "P19", "U - U + C of 1/4, 1/2, 3/4 and 3/2 of the last bit, both signs: chopped", right, all);
 	for (int k = 1; k < 40; k++) {
-		double cancel[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 }, { ldexp(1, (14 - k) / 2), ldexp(1, 14 - k - (14 - k) / 2) } };
+		double cancel[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 },
+			{ ldexp(1, (14 - k) / 2), ldexp(1, 14 - k - (14 - k) / 2) } };
 		if (deep_c == k - 1 && pairs(u, (const double (*)[2])cancel, 2, ldexp(big, -k)) != 0)
 			deep_c = k;
 		double got = pairs(u, (const double (*)[2])cancel, 3, 0);
@@ -225,7 +231,8 @@ depths(list *l, const hu_probe_unit *u, int f, int keep)
 	count(l, "P20", "U - U + C, the last bit of C that survives", deep_c, f);
 	count(l, "P20 product", "the same of a product", deep_p, f);
 	double wide[2][2] = { { 1.5 * 0x1p7, 1.5 * 0x1p7 }, { -1.5 * 0x1p7, 1.5 * 0x1p7 } };
-	number(l, "P21", "2.25 U - 2.25 U + the last bit: products are not renormalised", pairs(u, (const double (*)[2])wide, 2, lsb), lsb);
+	number(l, "P21", "2.25 U - 2.25 U + the last bit: products are not renormalised",
+		pairs(u, (const double(*)[2])wide, 2, lsb), lsb);
 	count(l, "P22", "bits of U + eps in the output", kept, keep);
 	count(l, "P22 rounding", "U + 1/4, 1/2, 3/4, 3/2 ulp toward zero", round, 4);
 }
@@ -278,7 +285,8 @@ small(list *l, const hu_probe_unit *u)
 	if (u->s.in == HU_TF32) {
 		double ab[1][2] = { { 0x1p-136, 0x1p10 } }, raw = 1 - 0x1p-24;
 		number(l, "P24", "2^-136 * 2^10", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
-		number(l, "P25", "(1 - 2^-24)^2 of words of fp32: chopped", u->dot(u, &raw, &raw, 1, 0), 1 - 0x1p-10 + 0x1p-22);
+		number(l, "P25", "(1 - 2^-24)^2 of words of fp32: chopped", u->dot(u, &raw, &raw, 1, 0),
+			1 - 0x1p-10 + 0x1p-22);
 	}
 	double zero[1] = { 0 };
 	if (tabled_kept(u->s) == 23)
@@ -319,7 +327,8 @@ specials(list *l, const hu_probe_unit *u, hu_tc t)
 	if (u->s.out == HU_FP16 && u->s.in == HU_FP16)
 		code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)), NULL);
 	if (t.kind == HU_TC_BLOCK && tabled_kept(u->s) == 13)
-		number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits", two(u, 0, 0, 0, 0, 1 + 0x1.8p-13), 1 + 0x1p-13);
+		number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits", two(u, 0, 0, 0, 0, 1 + 0x1.8p-13),
+			1 + 0x1p-13);
 	if (t.kind == HU_TC_HALVES) {
 		code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)), NULL);
 		code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)), NULL);
@@ -337,7 +346,8 @@ repeated(list *l, const hu_probe_unit *u, int length)
 		for (int k = 0; k < n; k++) { /* a block's products turned by i places */
 			int m = (k + i) % n;
 			a[k] = hu_round((m % 5 - 2) * (1 + m * 0.25), hu_format_of(u->s.in), HU_RZ, HU_SATURATE, 0);
-			b[k] = hu_round(ldexp(1 + m % 3 * 0.5, -(m % 4)), hu_format_of(u->s.in2), HU_RZ, HU_SATURATE, 0);
+			b[k] = hu_round(
+				ldexp(1 + m % 3 * 0.5, -(m % 4)), hu_format_of(u->s.in2), HU_RZ, HU_SATURATE, 0);
 		}
 		double got = u->dot(u, a, b, (size_t)n, 1);
 		first = i ? first : got;
@@ -346,22 +356,35 @@ repeated(list *l, const hu_probe_unit *u, int length)
 	count(l, "P32", "a block's products in 32 orders give one result", same, 32);
 }
 
-/* P11, P20 and P22 of operands below 8 bits, as far as their few values reach; from one source (arXiv 2511.10909), of 6 bits from none. */
+/* P11, P20 and P22 of operands below 8 bits, as far as their few values reach; from one source (arXiv 2511.10909), of 6
+   bits from none. */
 static void
 narrow(list *l, const hu_probe_unit *u, hu_tc t)
 {
 	int told = (u->s.out == HU_FP16 ? t.status16 : t.status) != HU_TC_U, groups = t.kind == HU_TC_GROUPS;
 
-	found(l, "P11", u->s.out == HU_FP16 ? "two products of 3/8 ulp of C that move it, from the first on" : "two products of half an ulp of C that move it, from the first on", hu_probe_narrow_length(u->s), !told ? -1 : groups ? 64 : 32);
-	found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s), !told ? -1 : groups ? 35 : 25);
+	found(l, "P11",
+		u->s.out == HU_FP16 ? "two products of 3/8 ulp of C that move it, from the first on"
+				    : "two products of half an ulp of C that move it, from the first on",
+		hu_probe_narrow_length(u->s),
+		!told    ? -1
+		: groups ? 64
+			 : 32);
+	found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s),
+		!told    ? -1
+		: groups ? 35
+			 : 25);
 	found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s), u->s.out == HU_FP16 ? 10 : 23);
 }
 
 static void
 chain(list *l, const hu_probe_unit *u)
 {
-	static const double rows[][3] = { { 2, 0x1p-52, 0 }, { 2, 0x1.8p-52, 0 }, { 2 + 0x1p-51, 0x1p-52, 0 }, { 1 - 0x1p-53, 0x1p-53, 0x1p-53 } }, want[] = { 2, 2 + 0x1p-51, 2 + 0x1p-50, 1 }, ones[3] = { 1, 1, 1 };
-	static const char *const what[] = { "2 + 2^-52", "2 + (2^-52 + 2^-53)", "(2 + 2^-51) + 2^-52", "1 - 2^-53 and two 2^-53" };
+	static const double rows[][3] = { { 2, 0x1p-52, 0 }, { 2, 0x1.8p-52, 0 }, { 2 + 0x1p-51, 0x1p-52, 0 },
+		{ 1 - 0x1p-53, 0x1p-53, 0x1p-53 } },
+			    want[] = { 2, 2 + 0x1p-51, 2 + 0x1p-50, 1 }, ones[3] = { 1, 1, 1 };
+	static const char *const what[] = { "2 + 2^-52", "2 + (2^-52 + 2^-53)", "(2 + 2^-51) + 2^-52",
+		"1 - 2^-53 and two 2^-53" };
 
 	for (int i = 0; i < 4; i++)
 		number(l, "P27", what[i], hu_model_run(rows[i], ones, 3, u->s, NULL, NULL), want[i]);

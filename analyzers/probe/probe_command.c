@@ -16,7 +16,18 @@ static const char *const columns[] = { "instruction", "probe", "inputs", "device
 static const int widths[] = { 27, 14, 76, 24, 24, 24, 1 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-typedef struct table { hu_probe_device dev; const char *backend; hu_tsv tsv; const char *file; json_t *json; hu_status wrote; int headed, differ; long long random; uint64_t seed; hu_sum only; } table;
+typedef struct table {
+	hu_probe_device dev;
+	const char *backend;
+	hu_tsv tsv;
+	const char *file;
+	json_t *json;
+	hu_status wrote;
+	int headed, differ;
+	long long random;
+	uint64_t seed;
+	hu_sum only;
+} table;
 
 static void
 say(table *t, const char *const *cell)
@@ -34,7 +45,8 @@ say(table *t, const char *const *cell)
 	}
 	for (int line = t->headed; line < 2; line++)
 		for (int i = 0; i < COLUMNS; i++)
-			printf("%-*s%c", widths[i], line ? *cell[i] ? cell[i] : "-" : columns[i], i + 1 < COLUMNS ? ' ' : '\n');
+			printf("%-*s%c", widths[i], line ? *cell[i] ? cell[i] : "-" : columns[i],
+				i + 1 < COLUMNS ? ' ' : '\n');
 	t->headed = 1;
 	fflush(stdout);
 }
@@ -46,7 +58,8 @@ model_of(const table *t, hu_sum *s)
 	*s = t->only;
 	s->arch = t->dev.arch;
 	s->in = s->in2 = s->out = HU_NO_FORMAT;
-	s->path = hu_format_of(t->dev.i->in).bits == 8 ? t->dev.i->path : 0; /* of other operands the units have one model */
+	s->path = hu_format_of(t->dev.i->in).bits == 8 ? t->dev.i->path
+						       : 0; /* of other operands the units have one model */
 	return hu_sum_resolve(s, t->dev.i->in, t->dev.i->in, t->dev.i->out);
 }
 
@@ -74,7 +87,12 @@ probes(table *t, hu_sum s)
 		const char *got = p ? p->got : "none";
 		int equal = !strcmp(got, model[i].got);
 		t->differ += !equal;
-		say(t, (const char *const[]){ t->dev.i->name, model[i].name, model[i].what, got, model[i].got, model[i].want, !equal ? "DIFFERS" : model[i].verdict == HU_PROBE_OPEN ? "open: as the model" : model[i].verdict == HU_PROBE_FAIL ? "as the model, not as tabled" : "PASS" });
+		say(t, (const char *const[]){ t->dev.i->name, model[i].name, model[i].what, got, model[i].got,
+			       model[i].want,
+			       !equal                              ? "DIFFERS"
+			       : model[i].verdict == HU_PROBE_OPEN ? "open: as the model"
+			       : model[i].verdict == HU_PROBE_FAIL ? "as the model, not as tabled"
+								   : "PASS" });
 	}
 	return HU_OK;
 }
@@ -88,7 +106,9 @@ tile(table *t, hu_sum s)
 	HU_TRY(hu_probe_repeat(&t->dev, s, 3, &differ));
 	snprintf(got, sizeof got, "%zu", differ);
 	t->differ += differ != 0;
-	say(t, (const char *const[]){ t->dev.i->name, "P32 tile", "sums that differ where all rows and columns are alike, three times", got, "0", "0", differ ? "DIFFERS" : "PASS" });
+	say(t, (const char *const[]){ t->dev.i->name, "P32 tile",
+		       "sums that differ where all rows and columns are alike, three times", got, "0", "0",
+		       differ ? "DIFFERS" : "PASS" });
 	return HU_OK;
 }
 
@@ -151,14 +171,16 @@ chosen(const hu_args *a, hu_sum *only)
 {
 	HU_TRY(hu_sum_parse(hu_args_text(a, "model"), only));
 	if (only->id != HU_SUM_TC || only->arch < HU_TC_AMPERE)
-		return hu_fail(HU_EINVAL, "--model: with --backend, tc:ampere or newer: the kernels' instructions are those of capability 8.0");
+		return hu_fail(HU_EINVAL, "--model: with --backend, tc:ampere or newer: the kernels' instructions are "
+					  "those of capability 8.0");
 	return HU_OK;
 }
 
 static int
 wanted(const hu_instruction *i, const hu_sum *only, hu_tc_arch arch)
 {
-	return hu_instruction_of(i, arch) && (!only->path || only->path == i->path || hu_format_of(i->in).bits > 8) && (only->in == HU_NO_FORMAT || only->in == i->in) && (only->out == HU_NO_FORMAT || only->out == i->out);
+	return hu_instruction_of(i, arch) && (!only->path || only->path == i->path || hu_format_of(i->in).bits > 8) &&
+	       (only->in == HU_NO_FORMAT || only->in == i->in) && (only->out == HU_NO_FORMAT || only->out == i->out);
 }
 
 static hu_status
@@ -177,13 +199,18 @@ run(table *t, const hu_args *a)
 			HU_TRY(instruction(t, hu_instruction_at(i)));
 			done++;
 		}
-	return done ? HU_OK : hu_fail(HU_EINVAL, "--model %s: no kernel has such an instruction (analyzers/probe/instructions.def)", hu_args_text(a, "model"));
+	return done ? HU_OK
+		    : hu_fail(HU_EINVAL,
+			      "--model %s: no kernel has such an instruction (analyzers/probe/instructions.def)",
+			      hu_args_text(a, "model"));
 }
 
 int
 hu_probe_command(const hu_args *a)
 {
-	table t = { .backend = hu_args_text(a, "backend"), .file = hu_args_text(a, "tsv"), .json = hu_args_given(a, "json") ? json_array() : NULL };
+	table t = { .backend = hu_args_text(a, "backend"),
+		.file = hu_args_text(a, "tsv"),
+		.json = hu_args_given(a, "json") ? json_array() : NULL };
 
 	begin(&t);
 	hu_status st = run(&t, a);
@@ -199,6 +226,9 @@ hu_probe_command(const hu_args *a)
 	if (st != HU_OK)
 		return hu_complain(st);
 	if (t.differ)
-		fprintf(stderr, "halfulp probe: %d rows differ from the model; lib/sum/tc.def and tc_open.def say what it rests on\n", t.differ);
+		fprintf(stderr,
+			"halfulp probe: %d rows differ from the model; lib/sum/tc.def and tc_open.def say what it "
+			"rests on\n",
+			t.differ);
 	return t.differ ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }

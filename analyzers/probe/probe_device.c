@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const hu_instruction instructions[] = {
-#define INSTRUCTION(name, kind, half, k, in, out, path) { name, HU_PROBE_##kind, half, k, HU_##in, HU_##out, HU_TC_##path },
+#define INSTRUCTION(name, kind, half, k, in, out, path)                                                                \
+	{ name, HU_PROBE_##kind, half, k, HU_##in, HU_##out, HU_TC_##path },
 #include "analyzers/probe/instructions.def"
 #undef INSTRUCTION
 };
@@ -93,9 +94,11 @@ hu_probe_open(hu_probe_device *p, const char *backend, hu_tc_arch arch)
 	int own = st == HU_OK ? p->side->arch() : -1;
 	p->arch = own >= 0 ? (hu_tc_arch)own : arch;
 	if (st == HU_OK && own == HU_TC_ARCHS)
-		st = hu_fail(HU_EUNABLE, "--backend %s: its matrix units are of no architecture that has a model", backend);
+		st = hu_fail(
+			HU_EUNABLE, "--backend %s: its matrix units are of no architecture that has a model", backend);
 	if (st == HU_OK && own >= 0 && own < HU_TC_AMPERE)
-		st = hu_fail(HU_EUNABLE, "--backend %s: the kernels' instructions are those of capability 8.0 and newer", backend);
+		st = hu_fail(HU_EUNABLE,
+			"--backend %s: the kernels' instructions are those of capability 8.0 and newer", backend);
 	if (st == HU_OK)
 		st = hu_probe_take(p, &instructions[0]);
 	if (st != HU_OK)
@@ -117,7 +120,8 @@ hu_probe_close(hu_probe_device *p)
 	memset(p, 0, sizeof *p);
 }
 
-static hu_status send(hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps);
+static hu_status send(hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles,
+	unsigned steps);
 
 hu_status
 hu_probe_take(hu_probe_device *p, const hu_instruction *i)
@@ -151,7 +155,11 @@ send(hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b, const f
 #endif
 	HU_TRY(s->download(p->queue, d, p->d, tiles * HU_PROBE_C * sizeof *d));
 	HU_TRY(s->wait(p->queue));
-	return hu_bits32(d[0]) == HU_PROBE_NO_CODE ? hu_fail(HU_EUNABLE, "%s: this build has no code of it for the device (wgmma needs code=sm_90a)", p->i->name) : HU_OK;
+	return hu_bits32(d[0]) == HU_PROBE_NO_CODE
+		       ? hu_fail(HU_EUNABLE,
+				 "%s: this build has no code of it for the device (wgmma needs code=sm_90a)",
+				 p->i->name)
+		       : HU_OK;
 }
 
 hu_status
@@ -189,7 +197,8 @@ device_dot(const hu_probe_unit *u, const double *x, const double *y, size_t n, d
 {
 	hu_probe_device *p = u->of;
 	unsigned steps = n ? (unsigned)((n + (size_t)p->i->k - 1) / (size_t)p->i->k) : 1;
-	uint32_t *a = hu_xcalloc((size_t)steps * HU_PROBE_A, sizeof *a), *b = hu_xcalloc((size_t)steps * HU_PROBE_B, sizeof *b);
+	uint32_t *a = hu_xcalloc((size_t)steps * HU_PROBE_A, sizeof *a),
+		 *b = hu_xcalloc((size_t)steps * HU_PROBE_B, sizeof *b);
 	float c[HU_PROBE_C] = { (float)c0 }, d[HU_PROBE_C] = { 0 };
 
 	for (size_t k = 0; k < n; k++) {
@@ -233,7 +242,8 @@ hu_probe_repeat(hu_probe_device *p, hu_sum s, int repeat, size_t *differ)
 		memset(a, 0, sizeof a);
 		memset(b, 0, sizeof b);
 		for (size_t k = 0; k < (size_t)p->i->k; k++) {
-			double x = hu_round((double)((int)k % 7 - 3) * 1.37, f, HU_RNE, 0, 0), y = hu_round(0.73 + (double)(k % 5) * 0.31, f, HU_RNE, 0, 0);
+			double x = hu_round((double)((int)k % 7 - 3) * 1.37, f, HU_RNE, 0, 0),
+			       y = hu_round(0.73 + (double)(k % 5) * 0.31, f, HU_RNE, 0, 0);
 			for (size_t row = 0; row < 16; row++)
 				put(p->i, a, 16, row, k, code_of(x, p->i->in));
 			for (size_t column = 0; column < 8; column++)

@@ -37,7 +37,8 @@ square(hu_sum s, double x, double c)
 {
 	double a[2] = { c, x }, b[2] = { 1, x };
 
-	return hu_tc_of_sum(s).kind == HU_TC_CHAIN ? hu_model_run(a, b, 2, s, NULL, NULL) : hu_model_tc(&x, &x, 1, c, s, NULL);
+	return hu_tc_of_sum(s).kind == HU_TC_CHAIN ? hu_model_run(a, b, 2, s, NULL, NULL)
+						   : hu_model_tc(&x, &x, 1, c, s, NULL);
 }
 
 /* Of the operand with fewer. */
@@ -63,7 +64,8 @@ carries(hu_sum s, int length)
 	return bits;
 }
 
-/* What the accumulator keeps between additions: 0 where one below 1 and three halves of the ulp there give no more than 1. */
+/* What the accumulator keeps between additions: 0 where one below 1 and three halves of the ulp there give no more
+   than 1. */
 static int
 chain_carries(hu_sum s)
 {
@@ -82,7 +84,7 @@ void
 hu_probe_products(json_t *o, hu_sum s, int length)
 {
 	int p = digits(s), kind = hu_tc_of_sum(s).kind;
-	double x = 2 - ldexp(1, 1 - p);      /* x * x = 4 - 2^(3-p) + 2^(2-2p): its last bit stays when the others cancel */
+	double x = 2 - ldexp(1, 1 - p); /* x * x = 4 - 2^(3-p) + 2^(2-2p): its last bit stays when the others cancel */
 
 	row(o, "products exact", json_string(square(s, x, ldexp(1, 3 - p) - 4) == ldexp(1, 2 - 2 * p) ? "yes" : "no"));
 	if (kind == HU_TC_CHAIN)
@@ -96,7 +98,9 @@ hu_probe_products(json_t *o, hu_sum s, int length)
 void
 hu_probe_chain(json_t *o, hu_sum s)
 {
-	const double ulp = 0x1p-52, one[1] = { 1 }, quarter[1] = { ulp / 4 }, three[1] = { 0.75 * ulp }, half[1] = { ulp / 2 }, tiny[1] = { 0x1p-1074 }, pair[2] = { 1, ulp / 4 }, halves[2] = { ulp / 2, ulp / 2 };
+	const double ulp = 0x1p-52, one[1] = { 1 }, quarter[1] = { ulp / 4 }, three[1] = { 0.75 * ulp },
+		     half[1] = { ulp / 2 }, tiny[1] = { 0x1p-1074 }, pair[2] = { 1, ulp / 4 },
+		     halves[2] = { ulp / 2, ulp / 2 };
 	int keep = 0;
 
 	while (keep < 60) {
@@ -105,10 +109,12 @@ hu_probe_chain(json_t *o, hu_sum s)
 			break;
 		keep++;
 	}
-	int nearest = sum(s, quarter, 1, 1) == 1 && sum(s, three, 1, 1) == 1 + ulp && sum(s, half, 1, 1) == 1 && sum(s, half, 1, 1 + ulp) == 1 + 2 * ulp;
+	int nearest = sum(s, quarter, 1, 1) == 1 && sum(s, three, 1, 1) == 1 + ulp && sum(s, half, 1, 1) == 1 &&
+		      sum(s, half, 1, 1 + ulp) == 1 + 2 * ulp;
 	row(o, "input subnormals", json_string(sum(s, tiny, 1, 0) == tiny[0] ? "kept" : "flushed"));
 	row(o, "output subnormals", json_string(sum(s, tiny, 1, tiny[0]) == 2 * tiny[0] ? "kept" : "flushed"));
-	row(o, "products in a block", json_integer(sum(s, halves, 2, 1) == 1 ? 1 : 2)); /* both halves of an ulp together would move 1 */
+	row(o, "products in a block",
+		json_integer(sum(s, halves, 2, 1) == 1 ? 1 : 2)); /* both halves of an ulp together would move 1 */
 	row(o, "fraction bits of the output", json_integer(keep));
 	row(o, "bits of a cancelled sum", json_string(sum(s, pair, 2, -1) == ulp / 4 ? "as the output" : "lost"));
 	row(o, "rounding of the output", json_string(nearest ? "to nearest even" : "other"));
@@ -165,26 +171,40 @@ hu_probe_narrow(json_t *o, hu_sum s)
 {
 	hu_format f = hu_format_of(s.in), out = hu_format_of(s.out);
 	int keep = hu_probe_narrow_kept(s), deep = hu_probe_narrow_depth(s), nearest = out.p == 11;
-	const double ulp = ldexp(1, -keep), lsb = ldexp(1, -deep), one[1] = { 1 }, pair[2] = { 1, -1 }, ones[5] = { 1, 1, 1, 1, 1 }, tiny[1] = { hu_smallest(f) };
+	const double ulp = ldexp(1, -keep), lsb = ldexp(1, -deep), one[1] = { 1 }, pair[2] = { 1, -1 },
+		     ones[5] = { 1, 1, 1, 1, 1 }, tiny[1] = { hu_smallest(f) };
 	double quarters[12];
 
 	for (int i = 0; i < 12; i++)
 		quarters[i] = 0.25;
 
-	row(o, "input subnormals", json_string(!hu_has_subnormals(f) ? "none in the format" : sum(s, tiny, 1, 0) == tiny[0] ? "kept" : "flushed"));
-	row(o, "output subnormals", json_string(sum(s, one, 0, 0) == 0 && sum(s, ones, 0, hu_smallest(out)) == hu_smallest(out) ? "kept" : "flushed"));
+	row(o, "input subnormals",
+		json_string(!hu_has_subnormals(f)           ? "none in the format"
+			    : sum(s, tiny, 1, 0) == tiny[0] ? "kept"
+							    : "flushed"));
+	row(o, "output subnormals",
+		json_string(sum(s, one, 0, 0) == 0 && sum(s, ones, 0, hu_smallest(out)) == hu_smallest(out)
+				    ? "kept"
+				    : "flushed"));
 	row(o, "products in a block", json_integer(hu_probe_narrow_length(s)));
 	row(o, "fraction bits of the output", json_integer(keep));
 	row(o, "fraction bits of the alignment", json_integer(deep));
 	row(o, "extra alignment bits", json_integer(deep - keep));
 	if (!nearest) /* fp16's C has no such bits */
-		row(o, "rounding of aligned terms", json_string(sum(s, pair, 2, 0.25 * lsb) == 0 && sum(s, pair, 2, 0.75 * lsb) == 0 ? "toward zero" : "other"));
+		row(o, "rounding of aligned terms",
+			json_string(sum(s, pair, 2, 0.25 * lsb) == 0 && sum(s, pair, 2, 0.75 * lsb) == 0 ? "toward zero"
+													 : "other"));
 	double low = sum(s, one, 1, 0.25 * ulp), high = sum(s, one, 1, 0.75 * ulp), odd = sum(s, one, 1, 1.5 * ulp);
-	row(o, "rounding of the output", json_string(low == 1 && high == 1 ? "toward zero" : low == 1 && high == 1 + ulp && odd == 1 + 2 * ulp ? "to nearest even" : "other"));
+	row(o, "rounding of the output",
+		json_string(low == 1 && high == 1                               ? "toward zero"
+			    : low == 1 && high == 1 + ulp && odd == 1 + 2 * ulp ? "to nearest even"
+										: "other"));
 	if (!nearest) /* five halves of an ulp from one below 2^24: 2^24 + 4 once, 2^24 one by one */
-		row(o, "normalised", json_string(sum(s, ones, 5, far - 1) == far + 4 ? "once, at the end" : "in between"));
+		row(o, "normalised",
+			json_string(sum(s, ones, 5, far - 1) == far + 4 ? "once, at the end" : "in between"));
 	/* quarters are chopped beside 2^24, and below it they carry beyond it */
 	if (deep - keep == 2)
-		row(o, "monotone", json_string(sum(s, quarters, 12, far - 1) > sum(s, quarters, 12, far) ? "no" : "not refuted"));
+		row(o, "monotone",
+			json_string(sum(s, quarters, 12, far - 1) > sum(s, quarters, 12, far) ? "no" : "not refuted"));
 	row(o, "NaN", json_string(hu_isnan(sum(s, one, 1, hu_nan())) ? (nearest ? "0x7fff" : "0x7fffffff") : "lost"));
 }

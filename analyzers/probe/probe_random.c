@@ -30,7 +30,8 @@ value(const draw *r, uint32_t i, int low, int high)
 {
 	uint32_t u = bits(r, i);
 
-	return ldexp((u & 1 ? -1 : 1) * (1 + (double)(u >> 1 & 0x7fffff) * 0x1p-23), low + (int)((u >> 24) % (uint32_t)(high - low + 1)));
+	return ldexp((u & 1 ? -1 : 1) * (1 + (double)(u >> 1 & 0x7fffff) * 0x1p-23),
+		low + (int)((u >> 24) % (uint32_t)(high - low + 1)));
 }
 
 /* An operand of product K, of mix MIX, as a number; DEPTH: the alignment's. */
@@ -41,12 +42,17 @@ operand(const draw *r, int mix, uint32_t i, size_t k, hu_format f, int depth)
 	case SPREAD: return value(r, i, -4, 4);
 	case TINY: return value(r, i, f.emin - f.p + 1, f.emin + 2) * (bits(r, i + 7) % 5 != 0);
 	case CANCEL: return k % 2 ? NAN : value(r, i, -8, 8); /* NaN: the one before with its sign turned in A */
-	case GAPS: return k ? value(r, i, 0, 1) * ldexp(1, -(depth / 2) - 1 + (int)(bits(r, i + 3) % 4)) : value(r, i, 0, 1);
+	case GAPS:
+		return k ? value(r, i, 0, 1) * ldexp(1, -(depth / 2) - 1 + (int)(bits(r, i + 3) % 4))
+			 : value(r, i, 0, 1);
 	default: return value(r, i, f.emax - 3, f.emax);
 	}
 }
 
-typedef struct tiles { uint32_t a[TILES][HU_PROBE_A], b[TILES][HU_PROBE_B]; float c[TILES][HU_PROBE_C], d[TILES][HU_PROBE_C]; } tiles;
+typedef struct tiles {
+	uint32_t a[TILES][HU_PROBE_A], b[TILES][HU_PROBE_B];
+	float c[TILES][HU_PROBE_C], d[TILES][HU_PROBE_C];
+} tiles;
 
 static uint32_t
 coded(double x, hu_format f)
@@ -94,9 +100,13 @@ fill_tile(const hu_instruction *i, tiles *t, size_t tile, uint64_t seed, uint32_
 		uint32_t at = 2048 + k;
 		double c = 0;
 		if (mix == WORDS)
-			c = i->out == HU_FP16 ? hu_decode(bits(&r, at) & 0xffff, out) : (double)hu_from_bits32(bits(&r, at));
+			c = i->out == HU_FP16 ? hu_decode(bits(&r, at) & 0xffff, out)
+					      : (double)hu_from_bits32(bits(&r, at));
 		else if (bits(&r, at + 256) % 4)
-			c = mix == TINY ? value(&r, at, out.emin - out.p + 1, out.emin + 3) : mix == HUGE_ONES ? value(&r, at, 2 * f.emax > out.emax ? out.emax - 2 : 2 * f.emax - 2, out.emax) : value(&r, at, mix == GAPS ? -depth - 2 : -10, mix == GAPS ? -depth + 2 : 10);
+			c = mix == TINY ? value(&r, at, out.emin - out.p + 1, out.emin + 3)
+			    : mix == HUGE_ONES
+				    ? value(&r, at, 2 * f.emax > out.emax ? out.emax - 2 : 2 * f.emax - 2, out.emax)
+				    : value(&r, at, mix == GAPS ? -depth - 2 : -10, mix == GAPS ? -depth + 2 : 10);
 		t->c[tile][k] = (float)hu_round(c, out, HU_RZ, 0, 0);
 	}
 }
@@ -142,7 +152,8 @@ compare(const hu_instruction *i, const tiles *t, size_t tile, hu_sum s, int *fir
 static void
 tell(const hu_instruction *i, const tiles *t, size_t tile, int k, float want, char *out, size_t size)
 {
-	int n = snprintf(out, size, "0x%08x, the model 0x%08x; C 0x%08x, A", hu_bits32(t->d[tile][k]), hu_bits32(want), hu_bits32(t->c[tile][k]));
+	int n = snprintf(out, size, "0x%08x, the model 0x%08x; C 0x%08x, A", hu_bits32(t->d[tile][k]), hu_bits32(want),
+		hu_bits32(t->c[tile][k]));
 
 	for (int side = 0; side < 2; side++) {
 		const uint32_t *w = side ? t->b[tile] + k % 8 * 8 : t->a[tile] + k / 8 * 8;
@@ -166,7 +177,8 @@ hu_probe_random_run(hu_probe_device *p, hu_sum s, size_t n, uint64_t seed, hu_pr
 	hu_progress_start(&bar, "probe", n);
 	hu_progress_note(&bar, "%s", i->name);
 	for (uint32_t number = 0; out->sums < n && st == HU_OK; number += TILES) {
-		size_t differ = 0, left = (n - out->sums + HU_PROBE_C - 1) / HU_PROBE_C, many = left < TILES ? left : TILES;
+		size_t differ = 0, left = (n - out->sums + HU_PROBE_C - 1) / HU_PROBE_C,
+		       many = left < TILES ? left : TILES;
 #pragma omp parallel for schedule(static)
 		for (size_t k = 0; k < many; k++)
 			fill_tile(i, t, k, seed, number + (uint32_t)k, depth);

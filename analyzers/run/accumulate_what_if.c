@@ -19,8 +19,9 @@
 enum { MODELS = 64 };
 
 /* What a GEMM is run with today, and what it would cost to go lower. */
-static const char *const usual[] = { "fma,acc=fp32", "pairwise,acc=fp32", "fma,acc=fp16", "chunk:64,acc=fp16", "kahan,acc=fp16", "fma,acc=bf16", "chunk:64,acc=bf16", "kahan,acc=bf16",
-	"tc:hopper,out=fp32,path=wgmma", "tc:hopper,out=fp16,path=wgmma", NULL };
+static const char *const usual[] = { "fma,acc=fp32", "pairwise,acc=fp32", "fma,acc=fp16", "chunk:64,acc=fp16",
+	"kahan,acc=fp16", "fma,acc=bf16", "chunk:64,acc=bf16", "kahan,acc=bf16", "tc:hopper,out=fp32,path=wgmma",
+	"tc:hopper,out=fp16,path=wgmma", NULL };
 
 /* A model over all calls of the run. */
 typedef struct model {
@@ -57,12 +58,15 @@ add_model(models *all, const char *text)
 }
 
 static void
-row(hu_tsv *out, const study *s, const char *sum, int recorded, const hu_errors *m, double bound_ulps, const hu_swamp *k)
+row(hu_tsv *out, const study *s, const char *sum, int recorded, const hu_errors *m, double bound_ulps,
+	const hu_swamp *k)
 {
 	const hu_call *c = &s->call;
 	const hu_info *info = &s->a->run->train->t[c->out[0]];
 	hu_sum settled = c->sum;
-	hu_format acc = hu_format_of(hu_sum_resolve(&settled, s->in[0]->format, s->in[1]->format, c->fmt.acc) == HU_OK ? settled.acc : HU_FP32);
+	hu_format acc = hu_format_of(hu_sum_resolve(&settled, s->in[0]->format, s->in[1]->format, c->fmt.acc) == HU_OK
+					     ? settled.acc
+					     : HU_FP32);
 
 	hu_tsv_int(out, (long long)s->t->step);
 	hu_tsv_int(out, c->id);
@@ -97,7 +101,9 @@ bound_in_ulps(const hu_judged *j, hu_format f)
 	double most = 0;
 
 	for (size_t i = 0; i < j->n; i++) {
-		double b = j->bound[i] == 0 ? 0 : hu_isfinite(j->exact[i]) ? ldexp(j->bound[i], -hu_ulp_exponent(j->exact[i], f)) : INFINITY;
+		double b = j->bound[i] == 0           ? 0
+			   : hu_isfinite(j->exact[i]) ? ldexp(j->bound[i], -hu_ulp_exponent(j->exact[i], f))
+						      : INFINITY;
 		most = b > most ? b : most;
 	}
 	return most;
@@ -108,7 +114,8 @@ static hu_status
 study_sum(study *s, hu_tsv *out, const char *name, model *to)
 {
 	const hu_call *c = &s->call;
-	hu_env env = { (uint64_t)json_integer_value(json_object_get(s->a->run->manifest, "seed")), (uint32_t)s->t->step };
+	hu_env env = { (uint64_t)json_integer_value(json_object_get(s->a->run->manifest, "seed")),
+		(uint32_t)s->t->step };
 	size_t *element = hu_xmalloc((s->n + 1) * sizeof *element);
 	double *value = hu_xmalloc((s->n + 1) * sizeof *value);
 	hu_swamp count = { 0, 0, 0, 0 };
@@ -211,7 +218,8 @@ study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_ladder *lad
 static void
 totals(const hu_analysis *a, const models *all, hu_tsv *out)
 {
-	hu_analysis_begin(a, out, "accumulate-what-if-total", "sum calls refused outputs ulp_max ulp_mean additions swamped share_swamped stagnated");
+	hu_analysis_begin(a, out, "accumulate-what-if-total",
+		"sum calls refused outputs ulp_max ulp_mean additions swamped share_swamped stagnated");
 	for (int i = 0; i < all->n; i++) {
 		const model *m = &all->m[i];
 		if (!m->calls)
@@ -244,8 +252,12 @@ say(hu_analysis *a, const models *all)
 			last = m;
 	}
 	if (best)
-		hu_str_addf(&a->said, "least mean error: %s, %.3g ulp (at most %.3g); most: %s, %.3g ulp (at most %.3g), %.2g %% of its additions swamped", best->name, best->ulps / (double)best->outputs, best->worst,
-			last->name, last->ulps / (double)last->outputs, last->worst, last->additions ? 100 * (double)last->swamped / (double)last->additions : 0);
+		hu_str_addf(&a->said,
+			"least mean error: %s, %.3g ulp (at most %.3g); most: %s, %.3g ulp (at most %.3g), %.2g %% of "
+			"its additions swamped",
+			best->name, best->ulps / (double)best->outputs, best->worst, last->name,
+			last->ulps / (double)last->outputs, last->worst,
+			last->additions ? 100 * (double)last->swamped / (double)last->additions : 0);
 	else
 		hu_str_addf(&a->said, "no product of the trace has its operands recorded");
 }
@@ -275,9 +287,12 @@ run(hu_analysis *a)
 	hu_progress_end(&bar);
 	for (int i = 0; i < all.n && st == HU_OK; i++) {
 		if (all.m[i].refused && !all.m[i].calls && a->opt.accumulate)
-			st = hu_fail(HU_EINVAL, "--accumulate %s: no product of this run has operands that it takes: %s", a->opt.accumulate[i], all.why);
+			st = hu_fail(HU_EINVAL,
+				"--accumulate %s: no product of this run has operands that it takes: %s",
+				a->opt.accumulate[i], all.why);
 		else if (all.m[i].refused)
-			hu_tsv_note(&out, "left out", "%s in %zu calls, whose operands it does not take", all.m[i].name, all.m[i].refused);
+			hu_tsv_note(&out, "left out", "%s in %zu calls, whose operands it does not take", all.m[i].name,
+				all.m[i].refused);
 	}
 	if (st != HU_OK) {
 		hu_tsv_release(&out);
@@ -292,4 +307,6 @@ run(hu_analysis *a)
 	return st == HU_OK ? wrote : st;
 }
 
-const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if", "recorded products summed again under other accumulators, error and bound side by side; only where asked for", run };
+const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if",
+	"recorded products summed again under other accumulators, error and bound side by side; only where asked for",
+	run };

@@ -29,8 +29,13 @@ hu_again_note(const hu_again *g, hu_tsv *t)
 {
 	const hu_ladder *l = &g->ladder;
 
-	hu_tsv_note(t, "ladder", "%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference", l->exact + l->certified + l->oracle, l->exact, l->certified, l->oracle);
-	hu_tsv_note(t, "judged again", "%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums judged again by MPFR, 0 disagreed", l->again, sums() - g->sums);
+	hu_tsv_note(t, "ladder",
+		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference",
+		l->exact + l->certified + l->oracle, l->exact, l->certified, l->oracle);
+	hu_tsv_note(t, "judged again",
+		"%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums "
+		"judged again by MPFR, 0 disagreed",
+		l->again, sums() - g->sums);
 }
 
 void
@@ -39,5 +44,12 @@ hu_again_note_step(const hu_analysis *a, hu_tsv *t)
 	const hu_propagation *g = &a->propagation;
 
 	if (g->steps)
-		hu_tsv_note(t, "exact step", "%zu tensors of %zu steps; figures from double-doubles are off by at most %.3g of themselves; %zu values are 0 as far as the bound tells, and their ulp is the smallest subnormal; %zu steps by MPFR whole, %zu of them at two precisions, which gave %zu tensors their figures and left %zu without, on which they disagree; %zu values of double-double calls judged by MPFR, 0 outside their bound", g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->untold, g->judged);
+		hu_tsv_note(t, "exact step",
+			"%zu tensors of %zu steps; figures from double-doubles are off by at most %.3g of themselves; "
+			"%zu values are 0 as far as the bound tells, and their ulp is the smallest subnormal; %zu "
+			"steps by MPFR whole, %zu of them at two precisions, which gave %zu tensors their figures and "
+			"left %zu without, on which they disagree; %zu values of double-double calls judged by MPFR, 0 "
+			"outside their bound",
+			g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->untold,
+			g->judged);
 }

@@ -76,10 +76,14 @@ hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *o
 	if (bad || !n) {
 		free(take);
 		if (bad)
-			return hu_fail(HU_EINVAL, "--steps %s: numbers and ranges are needed, as in 100,200-400", steps);
+			return hu_fail(
+				HU_EINVAL, "--steps %s: numbers and ranges are needed, as in 100,200-400", steps);
 		if (!run->nstep)
-			return hu_fail(HU_EFILE, "%s: no step was traced; train again with --trace-steps, as in --trace-steps 100,200", run->dir);
-		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps, run->dir, run->step[0], run->step[run->nstep - 1]);
+			return hu_fail(HU_EFILE,
+				"%s: no step was traced; train again with --trace-steps, as in --trace-steps 100,200",
+				run->dir);
+		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps,
+			run->dir, run->step[0], run->step[run->nstep - 1]);
 	}
 	a->run = run;
 	hu_room_in(run->dir);
@@ -204,7 +208,15 @@ hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in,
 	n = t->t[id].n;
 	if (a->opt.sample)
 		*element = hu_sample(a->opt.seed, p->t[id].name, t->step, n, a->opt.sample, &n);
-	*job = (hu_judge_job){ .engine = a->opt.engine, .c = c, .in = in, .out = output_number(c, id), .got = &t->t[id], .element = *element, .n = n, .hex = a->opt.elements != NULL, .seed = a->opt.seed ^ t->step };
+	*job = (hu_judge_job){ .engine = a->opt.engine,
+		.c = c,
+		.in = in,
+		.out = output_number(c, id),
+		.got = &t->t[id],
+		.element = *element,
+		.n = n,
+		.hex = a->opt.elements != NULL,
+		.seed = a->opt.seed ^ t->step };
 	return 1;
 }
 
@@ -263,7 +275,8 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	return st;
 }
 
-/* Tables of one analysis have the same line, and so have those of another run of the same version, if they can be compared. */
+/* Tables of one analysis have the same line, and so have those of another run of the same version, if they can be
+   compared. */
 void
 hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)
 {
@@ -272,7 +285,8 @@ hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)
 
 	hu_str_init(&how);
 	hu_str_addf(&how, o->sample ? "sample %zu, seed %llu" : "all elements", o->sample, (unsigned long long)o->seed);
-	hu_str_addf(&how, ", engine %s, lost %g, %s step, steps", o->engine->name, o->lost, o->propagate ? "exact" : "no exact");
+	hu_str_addf(&how, ", engine %s, lost %g, %s step, steps", o->engine->name, o->lost,
+		o->propagate ? "exact" : "no exact");
 	for (int i = 0; i < a->nstep; i++)
 		hu_str_addf(&how, " %zu", a->step[i]);
 	hu_run_provenance(a->run, t, name);
@@ -286,7 +300,8 @@ hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char 
 	hu_tsv_init(t);
 	hu_analysis_provenance(a, t, name);
 	if (a->opt.sample)
-		hu_tsv_note(t, "sample", "%zu of each tensor's elements at most, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
+		hu_tsv_note(t, "sample", "%zu of each tensor's elements at most, seed %llu", a->opt.sample,
+			(unsigned long long)a->opt.seed);
 	else
 		hu_tsv_note(t, "sample", "all elements");
 	hu_tsv_note(t, "engine", "%s", a->opt.engine->name);

@@ -28,7 +28,7 @@ typedef struct hu_trace {
 	size_t step;
 	hu_tensor *t;              /* recorded, by tensor id; data NULL where not recorded; read only */
 	hu_judged **judged;        /* by tensor id; NULL where not judged yet */
-	double **ideal;            /* the exact step's values by tensor id, of gradients alone; NULL before hu_analysis_ideal */
+	double **ideal; /* the exact step's values by tensor id, of gradients alone; NULL before hu_analysis_ideal */
 	hu_errors_step *propagated; /* by tensor id; NULL as ideal is */
 	hu_run_trace file;         /* private: where t lies */
 	int skipped;               /* the finite check found something: the update kept the old values */
@@ -67,7 +67,8 @@ hu_status hu_analysis_trace(hu_analysis *a, int i, hu_trace **t);
 
 /* The job that judges tensor ID's sample: 0 where it has no reference, or its call's inputs or the tensor itself were
    not recorded. IN: room for the call's operands; *ELEMENT is freed by the caller. */
-int hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job);
+int hu_analysis_job(
+	const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job);
 
 /* Exact values and errors of a sample of tensor ID, judged at the first call; *j is NULL where there is no job. Without
    sampling they are not kept: valid until the next tensor's are asked for. MEMO as in hu_judge_job. */
@@ -75,13 +76,15 @@ hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo,
 
 /* To be called now and then by whoever walks through a step: pages of large traces that can be read again go. */
 void hu_analysis_cool(const hu_trace *t);
-/* After all of a step: what nobody will ask for again is dropped, so that memory does not grow with the number of steps. */
+/* After all of a step: what nobody will ask for again is dropped, so that memory does not grow with the number of
+   steps. */
 void hu_analysis_done(hu_analysis *a, hu_trace *t);
 
 /* Fills t->ideal and t->propagated; leaves them NULL where that is switched off or an input is missing. */
 hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);
 
-/* The first lines of every table: those of the run, then how it was analyzed, by which check knows tables that do not belong together. */
+/* The first lines of every table: those of the run, then how it was analyzed, by which check knows tables that do not
+   belong together. */
 #define HU_ANALYSIS_NOTE "analysis"
 void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
 /* RUN/analysis/NAME for a table, with provenance written into *t. */

@@ -13,8 +13,10 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "only", "LIST", NULL, "these analyzers alone: replay,swamping,state,underflow,loss-scale,accumulate-what-if,summary" },
-	{ "accumulate", "SUM", NULL, "accumulate-what-if: sum recorded products again by this model, e.g. chunk:64,acc=fp16; repeatable" },
+	{ "only", "LIST", NULL,
+		"these analyzers alone: replay,swamping,state,underflow,loss-scale,accumulate-what-if,summary" },
+	{ "accumulate", "SUM", NULL,
+		"accumulate-what-if: sum recorded products again by this model, e.g. chunk:64,acc=fp16; repeatable" },
 	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
 	{ "seed", "K", "1", "of that sample" },
 	{ "steps", "LIST", "all", "traced steps to look at, as in 100,200-400" },
@@ -23,8 +25,7 @@ static const hu_opt opts[] = {
 	{ "no-propagate", NULL, NULL, "leave out the exact step, and with it all that compares with it" },
 	{ "elements", "FILE", NULL, "write a row for every judged output to FILE, and of sums to FILE.swamping" },
 	{ "threads", "N", "0", "threads; 0: one a core" },
-	{ "json", NULL, NULL, "print summary.json's object with the list of tables" },
-	{ NULL, NULL, NULL, NULL }
+	{ "json", NULL, NULL, "print summary.json's object with the list of tables" }, { NULL, NULL, NULL, NULL }
 };
 
 /* Every --accumulate, in one array that ends with NULL; HU_EINVAL names a model that there is not. */
@@ -90,7 +91,8 @@ choose(const char *list, int accumulate, char *take)
 			i++;
 		if (i == n) {
 			const char *near = hu_nearest(s, names, (size_t)n);
-			st = hu_fail(HU_EINVAL, "--only %s: no analyzer of that name%s%s%s", s, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+			st = hu_fail(HU_EINVAL, "--only %s: no analyzer of that name%s%s%s", s,
+				near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 		} else
 			take[i] = 1;
 	}
@@ -109,7 +111,8 @@ refuse_idle(const hu_args *args, const char *take)
 		hu_str_init(&by);
 		for (int i = 0; hu_analyzer_at(i); i++)
 			if (hu_word_in(hu_analyzer_reads(i), option)) {
-				hu_str_addf(&by, "%s%s", some++ ? ", " : "on the analyzers of --only; these read it: ", hu_analyzer_at(i)->name);
+				hu_str_addf(&by, "%s%s", some++ ? ", " : "on the analyzers of --only; these read it: ",
+					hu_analyzer_at(i)->name);
 				taken |= take[i];
 			}
 		hu_status st = args->given[k] && some && !taken ? hu_refuse(option, by.s) : HU_OK;
@@ -165,7 +168,8 @@ report(const hu_analysis *a, int summed, int json)
 		putchar('\n');
 		json_array_foreach(json_object_get(o, "verdict"), i, v)
 			printf("%s\n", json_string_value(v));
-		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir), hu_shown(a->run->dir));
+		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir),
+			hu_shown(a->run->dir));
 	}
 	json_decref(o);
 }
@@ -200,7 +204,9 @@ run(const hu_args *args)
 		hu_analysis_release(&a);
 		hu_run_release(&r);
 		if (st == HU_OK && over) {
-			hu_fail(HU_OK, "%zu outputs left their call's bound; %s/analysis/faults.tsv names them, worst first", over, args->rest[0]);
+			hu_fail(HU_OK,
+				"%zu outputs left their call's bound; %s/analysis/faults.tsv names them, worst first",
+				over, args->rest[0]);
 			hu_complain(HU_OK);
 			return HU_EXIT_JUDGED;
 		}

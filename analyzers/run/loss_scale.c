@@ -62,7 +62,8 @@ sweep_rows(hu_tsv *out, size_t step, const char *tensor, const char *format, con
 }
 
 static void
-safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const hu_scale_sweep *s, int min, int max, double recorded_amax, size_t recorded_nonzeros)
+safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const hu_scale_sweep *s, int min, int max,
+	double recorded_amax, size_t recorded_nonzeros)
 {
 	hu_tsv_int(out, (long long)step);
 	hu_tsv_text(out, tensor);
@@ -84,7 +85,8 @@ safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const
 typedef struct whole { hu_scale_sweep s; int low, high; double amax; size_t nonzeros; } whole;
 
 static void
-study_tensor(hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_scale_sweep *s, tables *w, whole *all)
+study_tensor(
+	hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_scale_sweep *s, tables *w, whole *all)
 {
 	const hu_info *info = &a->run->train->t[i];
 	double amax = 0;
@@ -155,12 +157,18 @@ run(hu_analysis *a)
 	hu_tsv_init(&w.sweep);
 	hu_analysis_provenance(a, &w.sweep, "loss-scale");
 	hu_tsv_note(&w.sweep, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
-	hu_tsv_note(&w.sweep, "lost", "nonzeros that round to zero at scale 2^log2_scale; tensor 'all' is all of them together");
+	hu_tsv_note(&w.sweep, "lost",
+		"nonzeros that round to zero at scale 2^log2_scale; tensor 'all' is all of them together");
 	hu_tsv_header(&w.sweep, "step tensor format log2_scale lost overflow share_lost l2_share_lost");
 	hu_tsv_init(&w.safe);
 	hu_analysis_provenance(a, &w.safe, "loss-scale-safe");
-	hu_tsv_note(&w.safe, "interval", "log2_scale_max: the largest power of two at which no element overflows under RNE; log2_scale_min: the smallest that loses at most %g of the nonzeros and u of the L2 norm; tensor 'all': safe for each tensor of the step; - - : no scale is", a->opt.lost);
-	hu_tsv_header(&w.safe, "step tensor format amax log2_scale_min log2_scale_max nonzeros recorded_amax recorded_nonzeros");
+	hu_tsv_note(&w.safe, "interval",
+		"log2_scale_max: the largest power of two at which no element overflows under RNE; log2_scale_min: the "
+		"smallest that loses at most %g of the nonzeros and u of the L2 norm; tensor 'all': safe for each "
+		"tensor of the step; - - : no scale is",
+		a->opt.lost);
+	hu_tsv_header(&w.safe,
+		"step tensor format amax log2_scale_min log2_scale_max nonzeros recorded_amax recorded_nonzeros");
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
 		hu_trace *t;
 		if ((st = hu_analysis_trace(a, i, &t)) == HU_OK && (st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
@@ -181,12 +189,16 @@ run(hu_analysis *a)
 	if (!w.any)
 		hu_str_addf(&a->said, "no loss-scaled gradients to judge");
 	else if (w.min <= w.max)
-		hu_str_addf(&a->said, "safe for every %sgradient of the traced steps: 2^%d to 2^%d", w.nonfinite ? "finite " : "", w.min, w.max);
+		hu_str_addf(&a->said, "safe for every %sgradient of the traced steps: 2^%d to 2^%d",
+			w.nonfinite ? "finite " : "", w.min, w.max);
 	else
-		hu_str_addf(&a->said, "no scale is safe for every gradient of the traced steps (2^%d is needed, 2^%d overflows)", w.min, w.max + 1);
+		hu_str_addf(&a->said,
+			"no scale is safe for every gradient of the traced steps (2^%d is needed, 2^%d overflows)",
+			w.min, w.max + 1);
 	if (w.nonfinite)
 		hu_str_addf(&a->said, "; %zu are infinite or NaN at any scale", w.nonfinite);
 	return st == HU_OK ? wrote : st;
 }
 
-const hu_analyzer hu_analyzer_loss_scale = { "loss-scale", "what each loss scale would lose and overflow, the safe interval, other scalers' timelines", run };
+const hu_analyzer hu_analyzer_loss_scale = { "loss-scale",
+	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines", run };

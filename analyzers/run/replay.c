@@ -25,7 +25,8 @@ typedef struct fault { size_t step, element; int call, tensor; double got, exact
 typedef struct faults { fault *f; size_t n, cap; } faults;
 
 static void
-note_fault(faults *all, const hu_analysis *a, size_t step, int id, size_t element, double got, double exact, double ulps, double bound)
+note_fault(faults *all, const hu_analysis *a, size_t step, int id, size_t element, double got, double exact,
+	double ulps, double bound)
 {
 	const hu_program *p = a->run->train;
 	double unit = hu_isfinite(exact) ? ldexp(1.0, hu_ulp_exponent(exact, hu_format_of(p->t[id].format))) : INFINITY;
@@ -81,7 +82,8 @@ propagated(hu_tsv *out, const hu_errors_step *m)
 	}
 	hu_tsv_real(out, m->ulp_max);
 	hu_tsv_real(out, m->ulp_mean);
-	if (isinf(m->rel_normwise)) /* the exact tensor is 0, the gradient of a bias before batchnorm for one, or nothing is finite */
+	if (isinf(m->rel_normwise)) /* the exact tensor is 0, the gradient of a bias before batchnorm for one, or
+				       nothing is finite */
 		hu_tsv_none(out);
 	else
 		hu_tsv_real(out, m->rel_normwise);
@@ -135,7 +137,13 @@ elements(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_
 	}
 }
 
-typedef struct tables { hu_tsv out, each; faults all; hu_ladder ladder; size_t outputs, overflowed; double worst; } tables;
+typedef struct tables {
+	hu_tsv out, each;
+	faults all;
+	hu_ladder ladder;
+	size_t outputs, overflowed;
+	double worst;
+} tables;
 
 /* One tensor being judged. */
 typedef struct tensor { const hu_analysis *a; const hu_trace *t; int id; hu_errors_sum sum; faults *all; } tensor;
@@ -149,7 +157,8 @@ take(void *context, const hu_judging *some)
 	for (size_t i = 0; i < some->n; i++)
 		if (some->over[i]) {
 #pragma omp critical(hu_replay_faults)
-			note_fault(x->all, x->a, x->t->step, x->id, some->element[i], some->got[i], some->exact[i], some->ulps[i], some->bound[i]);
+			note_fault(x->all, x->a, x->t->step, x->id, some->element[i], some->got[i], some->exact[i],
+				some->ulps[i], some->bound[i]);
 		}
 }
 
@@ -165,7 +174,8 @@ judge_kept(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, tables *w, hu_er
 	hu_errors_local(m, j);
 	for (size_t i = 0; i < j->n; i++)
 		if (j->over[i])
-			note_fault(&w->all, a, t->step, id, j->element[i], j->got[i], j->exact[i], j->ulps[i], j->bound[i]);
+			note_fault(&w->all, a, t->step, id, j->element[i], j->got[i], j->exact[i], j->ulps[i],
+				j->bound[i]);
 	if (a->opt.elements)
 		elements(&w->each, a, t, id, j);
 	hu_ladder_add(&w->ladder, &j->ladder);
@@ -240,11 +250,18 @@ begin(const hu_analysis *a, tables *w)
 	hu_tsv_init(&w->out);
 	hu_analysis_provenance(a, &w->out, "replay");
 	if (o->sample)
-		hu_tsv_note(&w->out, "sample", "%zu of each tensor's elements at most, seed %llu; with 95 %% confidence at most %.3g %% of a sampled tensor's elements exceed its ulp_max; ulp_mean_ci95 is the half width of the mean's interval", o->sample, (unsigned long long)o->seed, 100 * (1 - pow(0.05, 1.0 / (double)o->sample)));
+		hu_tsv_note(&w->out, "sample",
+			"%zu of each tensor's elements at most, seed %llu; with 95 %% confidence at most %.3g %% of a "
+			"sampled tensor's elements exceed its ulp_max; ulp_mean_ci95 is the half width of the mean's "
+			"interval",
+			o->sample, (unsigned long long)o->seed, 100 * (1 - pow(0.05, 1.0 / (double)o->sample)));
 	else
 		hu_tsv_note(&w->out, "sample", "all elements");
 	hu_tsv_note(&w->out, "engine", "%s: %s", o->engine->name, o->engine->summary);
-	hu_tsv_note(&w->out, "backward errors", "normwise |error|2 / |magnitude|2 over the judged elements; componentwise the largest |error| / magnitude; magnitude is the sum of the absolute terms, |exact| where a value is no sum; condition = magnitude / |exact|");
+	hu_tsv_note(&w->out, "backward errors",
+		"normwise |error|2 / |magnitude|2 over the judged elements; componentwise the largest |error| / "
+		"magnitude; magnitude is the sum of the absolute terms, |exact| where a value is no sum; condition = "
+		"magnitude / |exact|");
 	hu_tsv_note(&w->out, "propagated", "%s", o->propagate ? HU_PROPAGATE_HOW : "switched off");
 	hu_tsv_header(&w->out, COLUMNS);
 	hu_tsv_init(&w->each);
@@ -262,17 +279,28 @@ finish(hu_analysis *a, tables *w, hu_status st)
 	}
 	unsigned long long integers, again;
 	hu_exact_counts(&integers, &again);
-	hu_tsv_note(&w->out, "ladder", "%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of these and of sums judged again %llu single sums of products exactly on grids)", w->outputs, w->ladder.exact, w->ladder.certified, w->ladder.oracle, integers);
+	hu_tsv_note(&w->out, "ladder",
+		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of "
+		"these and of sums judged again %llu single sums of products exactly on grids)",
+		w->outputs, w->ladder.exact, w->ladder.certified, w->ladder.oracle, integers);
 	hu_again_note_step(a, &w->out);
 	hu_exact_tally k;
 	hu_exact_tally_get(&k);
 	hu_tsv_note(&w->out, "kernels", "%s", hu_exact_describe());
 	const hu_exact_ways *by = &k.by;
-	double terms = (double)k.terms.one + (double)k.terms.two + (double)k.terms.more + (double)k.terms.integers + (double)k.terms.blas + (double)k.terms.mpfr;
-	hu_tsv_note(&w->out, "whole products", "%llu outputs exactly, of %.4g multiply-adds: %llu on grids of one double, %llu of two, %llu of more, %llu by 52-bit integers, %llu by slices on the BLAS, %llu by MPFR",
-		(unsigned long long)k.sums, terms, (unsigned long long)by->one, (unsigned long long)by->two, (unsigned long long)by->more, (unsigned long long)by->integers, (unsigned long long)by->blas, (unsigned long long)by->mpfr);
+	double terms = (double)k.terms.one + (double)k.terms.two + (double)k.terms.more + (double)k.terms.integers +
+		       (double)k.terms.blas + (double)k.terms.mpfr;
+	hu_tsv_note(&w->out, "whole products",
+		"%llu outputs exactly, of %.4g multiply-adds: %llu on grids of one double, %llu of two, %llu of more, "
+		"%llu by 52-bit integers, %llu by slices on the BLAS, %llu by MPFR",
+		(unsigned long long)k.sums, terms, (unsigned long long)by->one, (unsigned long long)by->two,
+		(unsigned long long)by->more, (unsigned long long)by->integers, (unsigned long long)by->blas,
+		(unsigned long long)by->mpfr);
 	again += k.judged;
-	hu_tsv_note(&w->out, "judged again", "%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums judged again by MPFR, 0 disagreed", w->ladder.again, again);
+	hu_tsv_note(&w->out, "judged again",
+		"%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums "
+		"judged again by MPFR, 0 disagreed",
+		w->ladder.again, again);
 	st = hu_analysis_write(a, &w->out, "replay.tsv");
 	hu_status faults_st = write_faults(a, &w->all), each_st = HU_OK;
 	if (a->opt.elements)
@@ -308,4 +336,6 @@ run(hu_analysis *a)
 	return st;
 }
 
-const hu_analyzer hu_analyzer_replay = { "replay", "every traced call again from its recorded inputs, exactly: errors in ulps, backward errors, condition, bound", run };
+const hu_analyzer hu_analyzer_replay = { "replay",
+	"every traced call again from its recorded inputs, exactly: errors in ulps, backward errors, condition, bound",
+	run };

@@ -83,14 +83,16 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 {
 	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
 	size_t n = stored->n;
-	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1), two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op == hu_op_find("adam") ? 1e-7 : 1e-8);
+	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1),
+	       two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op == hu_op_find("adam") ? 1e-7 : 1e-8);
 	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
 	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n, ladder);
 
 	if (st == HU_OK)
 		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n, ladder);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
-		double s = hu_get(stored, i), exact = step_of(c, m[i], v[i], one, two, eps), got = step_of(c, m[i], s, one, two, stored_eps);
+		double s = hu_get(stored, i), exact = step_of(c, m[i], v[i], one, two, eps),
+		       got = step_of(c, m[i], s, one, two, stored_eps);
 		int zero = s == 0 && v[i] != 0;
 		l->n++;
 		l->moved += isfinite(v[i]) && v[i] != hu_get(old, i);
@@ -104,9 +106,11 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* Running statistic OUT of a norm: an average that stands still d short of its update stands d/(1 - momentum) short of the batch. */
+/* Running statistic OUT of a norm: an average that stands still d short of its update stands d/(1 - momentum) short of
+   the batch. */
 static hu_status
-study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out, loss *l, hu_ladder *ladder)
+study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
+	loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
 	size_t n = next->n;
@@ -148,7 +152,8 @@ recorded(const hu_trace *t, const hu_call *c, hu_tensor **in)
 }
 
 static hu_status
-study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_tsv *out, loss *all, hu_ladder *ladder)
+study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_tsv *out, loss *all,
+	hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 
@@ -200,8 +205,11 @@ run(hu_analysis *a)
 
 	hu_again_start(&again);
 	hu_analysis_begin(a, &out, "state", COLUMNS);
-	hu_tsv_note(&out, "moment", "the step of the exact second moment beside that of the stored one, in units of the learning rate; share: of those whose moment became zero");
-	hu_tsv_note(&out, "statistic", "share: of the batch's statistic, the distance that swamped running averages leave open");
+	hu_tsv_note(&out, "moment",
+		"the step of the exact second moment beside that of the stored one, in units of the learning rate; "
+		"share: of those whose moment became zero");
+	hu_tsv_note(&out, "statistic",
+		"share: of the batch's statistic, the distance that swamped running averages leave open");
 	hu_progress_start(&bar, "state", (size_t)a->nstep * (size_t)p->nc);
 	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
 		loss all[KINDS] = { { .n = 0 }, { .n = 0 } };
@@ -237,4 +245,5 @@ run(hu_analysis *a)
 	return hu_analysis_write(a, &out, "state.tsv");
 }
 
-const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics", run };
+const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics",
+	run };

@@ -22,7 +22,8 @@ typedef struct numbers {
 	int rank;              /* of the worst verdict */
 	int broken;            /* the last loss is not finite */
 	double moment_share, moment_cosine, statistic_share, statistic_cosine;
-	int update_nonfinite, grad_nonfinite, moment_nonfinite, statistic_nonfinite; /* fatal for infinities or NaN, whatever the share of the rest */
+	int update_nonfinite, grad_nonfinite, moment_nonfinite,
+		statistic_nonfinite; /* fatal for infinities or NaN, whatever the share of the rest */
 	char cause[16];        /* "gradients", "updates", "moments" or "statistics" */
 	size_t cause_step;
 	int cause_nonfinite;
@@ -88,13 +89,15 @@ read_replay(const hu_run *r, numbers *n)
 		n->worst_ratio = q > n->worst_ratio ? q : n->worst_ratio;
 		if (isinf(u)) {
 			if (!n->overflowed++)
-				snprintf(n->overflowed_tensor, sizeof n->overflowed_tensor, "%s", hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
+				snprintf(n->overflowed_tensor, sizeof n->overflowed_tensor, "%s",
+					hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
 			continue;
 		}
 		if (!*n->worst_tensor || u > n->worst_ulp) {
 			n->worst_ulp = u;
 			n->worst_condition = hu_table_real(&t, i, hu_table_column(&t, "condition_max"));
-			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s", hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
+			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s",
+				hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
 		}
 	}
 	hu_table_release(&t);
@@ -104,7 +107,8 @@ read_replay(const hu_run *r, numbers *n)
 static void
 judge_row(numbers *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
 {
-	double s = hu_table_real(t, i, hu_table_column(t, "l2_share_lost")), c = hu_table_real(t, i, hu_table_column(t, "cosine"));
+	double s = hu_table_real(t, i, hu_table_column(t, "l2_share_lost")),
+	       c = hu_table_real(t, i, hu_table_column(t, "cosine"));
 	int rank = hu_verdict_rank(hu_table_cell(t, i, hu_table_column(t, "verdict")));
 
 	if (!rank)
@@ -130,7 +134,8 @@ read_swamping(const hu_run *r, numbers *n)
 	if (!table(r, "analysis/", "swamping.tsv", &t))
 		return;
 	for (int i = 0; i < t.rows; i++) {
-		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "update") || strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
+		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "update") ||
+			strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
 			continue;
 		moved += hu_table_real(&t, i, hu_table_column(&t, "additions"));
 		swamped += hu_table_real(&t, i, hu_table_column(&t, "swamped"));
@@ -153,7 +158,8 @@ read_state(const hu_run *r, numbers *n)
 		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "moment"))
 			judge_row(n, &t, i, "moments", &n->moment_share, &n->moment_cosine, &n->moment_nonfinite);
 		else
-			judge_row(n, &t, i, "statistics", &n->statistic_share, &n->statistic_cosine, &n->statistic_nonfinite);
+			judge_row(n, &t, i, "statistics", &n->statistic_share, &n->statistic_cosine,
+				&n->statistic_nonfinite);
 	}
 	hu_table_release(&t);
 }
@@ -162,7 +168,8 @@ read_state(const hu_run *r, numbers *n)
 static double
 scaled(const hu_table *t, int i, const char *column)
 {
-	double seen = hu_table_real(t, i, hu_table_column(t, "elements")), of = hu_table_real(t, i, hu_table_column(t, "of_elements"));
+	double seen = hu_table_real(t, i, hu_table_column(t, "elements")),
+	       of = hu_table_real(t, i, hu_table_column(t, "of_elements"));
 
 	return seen > 0 ? hu_table_real(t, i, hu_table_column(t, column)) * (of / seen) : 0;
 }
@@ -185,7 +192,8 @@ read_underflow(const hu_run *r, numbers *n)
 		return;
 	n->zeroed = 0;
 	for (int i = 0; i < t.rows; i++) {
-		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor")), *cls = hu_table_cell(&t, i, hu_table_column(&t, "class"));
+		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor")),
+			   *cls = hu_table_cell(&t, i, hu_table_column(&t, "class"));
 		if (!strcmp(tensor, "all"))
 			judge_row(n, &t, i, "gradients", &n->grad_share, &n->grad_cosine, &n->grad_nonfinite);
 		else if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "from")), "exact"))
@@ -212,7 +220,8 @@ read_safe(const hu_run *r, numbers *n)
 	if (!table(r, "analysis/", "loss-scale-safe.tsv", &t))
 		return;
 	for (int i = 0; i < t.rows; i++) {
-		double min = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_min")), max = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_max"));
+		double min = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_min")),
+		       max = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_max"));
 		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor"));
 		if (strcmp(tensor, "all")) {
 			if (!isnan(min) && (!*n->need_tensor || min > n->need)) {
@@ -240,9 +249,13 @@ static const char *const words[] = { "unknown", "harmless", "costs", "fatal" };
 static void
 say_nonfinite(hu_str *s, const numbers *n)
 {
-	const char *what = !strcmp(n->cause, "gradients") ? "the weights' gradients" : !strcmp(n->cause, "moments") ? "second moments, or the step that they give," : !strcmp(n->cause, "statistics") ? "running statistics" : "the weights or their update";
+	const char *what = !strcmp(n->cause, "gradients")    ? "the weights' gradients"
+			   : !strcmp(n->cause, "moments")    ? "second moments, or the step that they give,"
+			   : !strcmp(n->cause, "statistics") ? "running statistics"
+							     : "the weights or their update";
 
-	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.", n->cause_step, what);
+	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.",
+		n->cause_step, what);
 }
 
 static void
@@ -251,32 +264,57 @@ say_verdict(hu_str *s, const hu_analysis *a, const numbers *n)
 	const char *how = n->rank == 3 ? "Fatal" : "It costs";
 
 	if (n->broken)
-		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in metrics.tsv where a scaler saw it, else trace earlier steps.");
+		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in "
+			      "metrics.tsv where a scaler saw it, else trace earlier steps.");
 	else if (!n->rank)
-		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been was not computed.");
+		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
+			      "was not computed.");
 	else if (n->rank == 1 && isnan(n->grad_cosine) && isnan(n->update_cosine))
-		hu_str_addf(s, "Harmless: in the %d traced steps what was judged arrived; the weights' gradients were not compared with the exact ones.", a->nstep);
+		hu_str_addf(s,
+			"Harmless: in the %d traced steps what was judged arrived; the weights' gradients were not "
+			"compared with the exact ones.",
+			a->nstep);
 	else if (n->rank == 1 && isnan(n->grad_cosine))
-		hu_str_addf(s, "Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should have been was not computed.", a->nstep, n->update_cosine);
+		hu_str_addf(s,
+			"Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the "
+			"exact ones; what their gradients should have been was not computed.",
+			a->nstep, n->update_cosine);
 	else if (n->rank == 1)
-		hu_str_addf(s, "Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones%s.", a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
+		hu_str_addf(s,
+			"Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to "
+			"the exact ones%s.",
+			a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
 	else if (n->cause_nonfinite)
 		say_nonfinite(s, n);
 	else if (!strcmp(n->cause, "gradients"))
-		hu_str_addf(s, "%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).", how, n->cause_step, n->grad_cosine, 100 * n->grad_share);
+		hu_str_addf(s,
+			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
+			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
+			how, n->cause_step, n->grad_cosine, 100 * n->grad_share);
 	else if (!strcmp(n->cause, "moments"))
-		hu_str_addf(s, "%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and epsilon alone divides).", how, n->cause_step, n->moment_cosine, 100 * n->moment_share);
+		hu_str_addf(s,
+			"%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the "
+			"one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and "
+			"epsilon alone divides).",
+			how, n->cause_step, n->moment_cosine, 100 * n->moment_share);
 	else if (!strcmp(n->cause, "statistics"))
-		hu_str_addf(s, "%s: at step %zu the running statistics stood still %.1f %% short of the batch's, because their updates were swamped; evaluation uses them.", how, n->cause_step, 100 * n->statistic_share);
+		hu_str_addf(s,
+			"%s: at step %zu the running statistics stood still %.1f %% short of the batch's, because "
+			"their updates were swamped; evaluation uses them.",
+			how, n->cause_step, 100 * n->statistic_share);
 	else
-		hu_str_addf(s, "%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the exact update).", how, n->cause_step, 100 * n->update_share, n->update_cosine);
+		hu_str_addf(s,
+			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
+			"norm swamped, cosine %.4f to the exact update).",
+			how, n->cause_step, 100 * n->update_share, n->update_cosine);
 }
 
 static void
 say_share(hu_str *s, double share, int nonfinite, const char *whose)
 {
 	if (isnan(share))
-		hu_str_addf(s, "%s of the %s", nonfinite ? "no share that a number could be" : "an unknown part", whose);
+		hu_str_addf(
+			s, "%s of the %s", nonfinite ? "no share that a number could be" : "an unknown part", whose);
 	else
 		hu_str_addf(s, "%.3g %% of the %s%s", 100 * share, nonfinite ? "finite part of the " : "", whose);
 }
@@ -288,7 +326,8 @@ say_counts(hu_str *s, const numbers *n)
 	if (isnan(n->zeroed))
 		hu_str_add(s, "gradients that became zero were not looked for");
 	else
-		hu_str_addf(s, "rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)", n->zeroed, 100 * n->zeroed_share);
+		hu_str_addf(s, "rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)", n->zeroed,
+			100 * n->zeroed_share);
 	if (isnan(n->swamped_share))
 		hu_str_add(s, " and no weight updates were there to be swamped");
 	else
@@ -299,7 +338,10 @@ say_counts(hu_str *s, const numbers *n)
 	say_share(s, n->update_share, n->update_nonfinite, "updates'");
 	hu_str_add(s, " L2 norm.");
 	if (n->v_zeroed_share > 0)
-		hu_str_addf(s, " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone.", 100 * n->v_zeroed_share);
+		hu_str_addf(s,
+			" Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by "
+			"epsilon alone.",
+			100 * n->v_zeroed_share);
 }
 
 static void
@@ -309,20 +351,30 @@ say_errors(hu_str *s, const numbers *n)
 		hu_str_add(s, "The calls' own rounding errors were not judged");
 	} else {
 		if (n->overflowed)
-			hu_str_addf(s, "Outputs of %.0f tensors of the traced steps overflowed, of %s first, so that their error is infinite. Of the other tensors the", n->overflowed, n->overflowed_tensor);
+			hu_str_addf(s,
+				"Outputs of %.0f tensors of the traced steps overflowed, of %s first, so that their "
+				"error is infinite. Of the other tensors the",
+				n->overflowed, n->overflowed_tensor);
 		else
 			hu_str_add(s, "The");
 		hu_str_addf(s, " largest rounding error of a single call is %.3g ulp", n->worst_ulp);
 		if (*n->worst_tensor)
-			hu_str_addf(s, ", in %s%s", n->worst_tensor, n->worst_condition > 16 ? " where its terms cancel" : "");
-		hu_str_addf(s, ", and %s", n->over > 0 ? "outputs left their a-priori bound: see faults.tsv" : "every judged output is within its a-priori bound");
+			hu_str_addf(s, ", in %s%s", n->worst_tensor,
+				n->worst_condition > 16 ? " where its terms cancel" : "");
+		hu_str_addf(s, ", and %s",
+			n->over > 0 ? "outputs left their a-priori bound: see faults.tsv"
+				    : "every judged output is within its a-priori bound");
 		if (n->overflowed && !(n->over > 0))
 			hu_str_add(s, ", which is infinite where it does not exclude overflow");
 	}
 	if (n->safe_known && !isnan(n->safe_min))
-		hu_str_addf(s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient.", n->safe_min, n->safe_max, n->grad_nonfinite || n->broken ? "finite " : "");
+		hu_str_addf(s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient.", n->safe_min,
+			n->safe_max, n->grad_nonfinite || n->broken ? "finite " : "");
 	else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
-		hu_str_addf(s, "; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows beyond 2^%.0f.", n->need_tensor, n->need, n->limit_tensor, n->limit);
+		hu_str_addf(s,
+			"; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows "
+			"beyond 2^%.0f.",
+			n->need_tensor, n->need, n->limit_tensor, n->limit);
 	else
 		hu_str_add(s, n->safe_known ? "; no single loss scale would have kept every gradient." : ".");
 }
@@ -360,7 +412,8 @@ put(json_t *o, const char *key, double x)
 	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
 }
 
-/* The same of a share or cosine of something of which elements are not finite: where no number is left, the words "not finite". */
+/* The same of a share or cosine of something of which elements are not finite: where no number is left, the words "not
+   finite". */
 static void
 put_harm(json_t *o, const char *key, double x, int nonfinite)
 {
@@ -374,7 +427,8 @@ static json_t *
 to_json(const hu_analysis *a, const numbers *n)
 {
 	json_t *o = json_object(), *v = json_object(), *steps = json_array(), *from = json_object();
-	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend", "device", "compiler", "host", "dataset", NULL };
+	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend",
+		"device", "compiler", "host", "dataset", NULL };
 
 	put(v, "final_loss", n->final_loss);
 	put(v, "final_accuracy", n->final_accuracy);
@@ -434,7 +488,8 @@ run(hu_analysis *a)
 	read_swamping(a->run, &n);
 	read_state(a->run, &n);
 	read_safe(a->run, &n);
-	/* Moments and statistics worsen a verdict, they do not make one: without an update or a gradient judged there is none. */
+	/* Moments and statistics worsen a verdict, they do not make one: without an update or a gradient judged there
+	   is none. */
 	if (n.rank == 1 && isnan(n.grad_cosine) && isnan(n.update_cosine))
 		n.rank = 0;
 	json_t *o = to_json(a, &n);
@@ -447,4 +502,5 @@ run(hu_analysis *a)
 	return st;
 }
 
-const hu_analyzer hu_analyzer_summary = { "summary", "the dozen numbers asked for first and a verdict in three sentences, from the other tables", run };
+const hu_analyzer hu_analyzer_summary = { "summary",
+	"the dozen numbers asked for first and a verdict in three sentences, from the other tables", run };

@@ -19,12 +19,15 @@ enum {
 	LOW = -64, HIGH = 192         /* bins of log2|w/d|; the outermost take what lies beyond */
 };
 
-#define COLUMNS "step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost cosine verdict"
+#define COLUMNS                                                                                                        \
+	"step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost " \
+	"cosine verdict"
 
 typedef struct update { hu_harm harm; size_t moved, swamped, n, bin[HIGH - LOW + 1]; } update;
 
 static void
-row(hu_tsv *out, const hu_trace *t, const hu_call *c, const char *tensor, const char *format, const char *kind, double additions, double swamped)
+row(hu_tsv *out, const hu_trace *t, const hu_call *c, const char *tensor, const char *format, const char *kind,
+	double additions, double swamped)
 {
 	hu_tsv_int(out, (long long)t->step);
 	if (c)
@@ -85,7 +88,8 @@ study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in
 	const hu_tensor *next = &t->t[c->out[0]];
 	size_t n = in[0]->n;
 	double *d = hu_xmalloc((n + 1) * sizeof *d);
-	hu_status st = hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero: a nonzero update stays nonzero */
+	hu_status st = hu_exact_doubles(
+		d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero: a nonzero update stays nonzero */
 
 	memset(u, 0, sizeof *u);
 	for (size_t i = 0; st == HU_OK && i < n; i++)
@@ -131,7 +135,8 @@ update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, cons
 
 /* Each judged output's sum alone, for whoever recomputes the counts elsewhere. */
 static hu_status
-element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu_tensor *const *in, int k, const size_t *element, size_t n, const hu_env *env)
+element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu_tensor *const *in, int k,
+	const size_t *element, size_t n, const hu_env *env)
 {
 	for (size_t i = 0; i < n; i++) {
 		hu_swamp one = { 0, 0, 0, 0 };
@@ -161,7 +166,8 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 	free(element);
 	if (st != HU_OK || !s.additions)
 		return st;
-	row(out, t, c, info->name, hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum", (double)s.additions, (double)s.swamped);
+	row(out, t, c, info->name, hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum",
+		(double)s.additions, (double)s.swamped);
 	hu_tsv_int(out, (long long)s.outputs);
 	hu_tsv_int(out, (long long)s.stagnated);
 	hu_tsv_none(out);
@@ -251,4 +257,5 @@ run(hu_analysis *a)
 	return st == HU_OK ? wrote : st;
 }
 
-const hu_analyzer hu_analyzer_swamping = { "swamping", "additions and weight updates that changed nothing, and what the update lost by it", run };
+const hu_analyzer hu_analyzer_swamping = { "swamping",
+	"additions and weight updates that changed nothing, and what the update lost by it", run };

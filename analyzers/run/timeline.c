@@ -39,12 +39,14 @@ read_metrics(const hu_run *r, seen **out, int *n)
 
 	free(path);
 	HU_TRY(st);
-	int step = hu_table_column(&t, "step"), scale = hu_table_column(&t, "loss_scale"), skipped = hu_table_column(&t, "skipped"), count = hu_table_column(&t, "overflow_count");
+	int step = hu_table_column(&t, "step"), scale = hu_table_column(&t, "loss_scale"),
+	    skipped = hu_table_column(&t, "skipped"), count = hu_table_column(&t, "overflow_count");
 	*n = t.rows;
 	*out = hu_xcalloc((size_t)t.rows + 1, sizeof **out);
 	for (int i = 0; i < t.rows; i++) {
 		double s = hu_table_real(&t, i, scale);
-		(*out)[i] = (seen){ (long long)hu_table_real(&t, i, step), isnan(s) ? 1 : s, 0, hu_table_real(&t, i, skipped) == 1, hu_table_real(&t, i, count) > 0 };
+		(*out)[i] = (seen){ (long long)hu_table_real(&t, i, step), isnan(s) ? 1 : s, 0,
+			hu_table_real(&t, i, skipped) == 1, hu_table_real(&t, i, count) > 0 };
 	}
 	hu_table_release(&t);
 	return HU_OK;
@@ -61,7 +63,8 @@ read_grads(const hu_run *r, seen *s, int n)
 
 	free(path);
 	HU_TRY(st);
-	int step = hu_table_column(&t, "step"), amax = hu_table_column(&t, "amax"), bad = hu_table_column(&t, "nonfinite");
+	int step = hu_table_column(&t, "step"), amax = hu_table_column(&t, "amax"),
+	    bad = hu_table_column(&t, "nonfinite");
 	for (int i = 0; i < t.rows; i++) {
 		long long k = (long long)hu_table_real(&t, i, step);
 		double a = hu_table_real(&t, i, amax);
@@ -78,7 +81,8 @@ read_grads(const hu_run *r, seen *s, int n)
 }
 
 /* Would scale S have overflowed? An overflow counts at every scale from the recorded one on; below it nothing is known.
-   A finite step is finite at every smaller scale; above, the weights' gradients tell of an overflow, and of nothing else. */
+   A finite step is finite at every smaller scale; above, the weights' gradients tell of an overflow, and of nothing
+   else. */
 static int
 overflows(const seen *s, double scale, double weight, double threshold, int *unknown)
 {
@@ -99,7 +103,8 @@ static void
 rows(hu_tsv *out, const seen *s, const point *p, int n, const char *name)
 {
 	for (int i = 0; i < n; i++) {
-		int edge = i == 0 || i == n - 1 || memcmp(&p[i], &p[i - 1], sizeof *p) || memcmp(&p[i], &p[i + 1], sizeof *p);
+		int edge = i == 0 || i == n - 1 || memcmp(&p[i], &p[i - 1], sizeof *p) ||
+			   memcmp(&p[i], &p[i + 1], sizeof *p);
 		if (!edge)
 			continue;
 		hu_tsv_int(out, s[i].step);
@@ -131,7 +136,8 @@ hu_status
 hu_timeline_write(hu_analysis *a)
 {
 	const hu_run *r = a->run;
-	double weight = json_number_value(json_object_get(r->manifest, "loss_weight")), threshold = hu_sweep_threshold(gradient_format(r->train));
+	double weight = json_number_value(json_object_get(r->manifest, "loss_weight")),
+	       threshold = hu_sweep_threshold(gradient_format(r->train));
 	seen *s = NULL;
 	int n = 0;
 	hu_tsv out;
@@ -151,7 +157,10 @@ hu_timeline_write(hu_analysis *a)
 	hu_tsv_init(&out);
 	hu_run_provenance(r, &out, "loss-scale-timeline");
 	hu_tsv_note(&out, "rows", "the first, the last, and those beside a change; a scale holds until the next row");
-	hu_tsv_note(&out, "unknown", "1: the recorded gradients cannot tell: an overflow counts at every scale from the recorded one on and is unknown below it; above the recorded scale only the weights' gradients are known. Unknown steps are taken as finite");
+	hu_tsv_note(&out, "unknown",
+		"1: the recorded gradients cannot tell: an overflow counts at every scale from the recorded one on and "
+		"is unknown below it; above the recorded scale only the weights' gradients are known. Unknown steps "
+		"are taken as finite");
 	hu_tsv_header(&out, "step scaler scale skipped unknown");
 	for (int i = 0; hu_scaler_at(i); i++)
 		if (i != HU_SCALER_none && i != HU_SCALER_static)

@@ -161,10 +161,16 @@ run(hu_analysis *a)
 	hu_again_start(&again);
 	hu_tsv_init(&out);
 	hu_analysis_provenance(a, &out, "underflow");
-	hu_tsv_note(&out, "rows", "a cast is counted on all its elements; a result rounded to a narrower format on the judged sample (elements of of_elements); rows from 'exact' compare the gradients handed to the update, all elements, with those of the exact step; tensor 'all' is all of these together, and the step's verdict");
+	hu_tsv_note(&out, "rows",
+		"a cast is counted on all its elements; a result rounded to a narrower format on the judged sample "
+		"(elements of of_elements); rows from 'exact' compare the gradients handed to the update, all "
+		"elements, with those of the exact step; tensor 'all' is all of these together, and the step's "
+		"verdict");
 	hu_tsv_note(&out, "sample", "%zu, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
 	hu_tsv_note(&out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
-	hu_tsv_note(&out, "counts", "lost_bits: below the smallest normal number before rounding, and changed by it (with became_zero); ftz: zero on hardware that flushes subnormal results (became_zero + became_subnormal)");
+	hu_tsv_note(&out, "counts",
+		"lost_bits: below the smallest normal number before rounding, and changed by it (with became_zero); "
+		"ftz: zero on hardware that flushes subnormal results (became_zero + became_subnormal)");
 	hu_tsv_header(&out, COLUMNS);
 	hu_analysis_begin(a, &exponents, "exponents", HU_EXPONENTS_COLUMNS);
 	hu_progress_start(&bar, "underflow", (size_t)a->nstep);
@@ -183,11 +189,15 @@ run(hu_analysis *a)
 	st = hu_analysis_write(a, &exponents, "exponents.tsv");
 	hu_status wrote = hu_analysis_write(a, &out, "underflow.tsv");
 	if (all.count.elements) {
-		hu_str_addf(&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; ", hu_flush_share(&all));
+		hu_str_addf(
+			&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; ", hu_flush_share(&all));
 		hu_harm_say(&a->said, &all.harm, "the exact gradient");
 	} else
-		hu_str_addf(&a->said, "weight gradients not judged: the exact step was switched off or its inputs not recorded");
+		hu_str_addf(&a->said,
+			"weight gradients not judged: the exact step was switched off or its inputs not recorded");
 	return st == HU_OK ? wrote : st;
 }
 
-const hu_analyzer hu_analyzer_underflow = { "underflow", "what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms", run };
+const hu_analyzer hu_analyzer_underflow = { "underflow",
+	"what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms",
+	run };

@@ -12,24 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "n", "N", "32", "terms of each sum, 2 to 16384" },
-	{ "backend", "NAME", NULL, "cpu, cuda, shim or blas alone; all that this build and machine have where nothing is said" },
-	{ "sum", "MODEL", NULL, "a summation model of the products, repeatable: fma, chunk:8, tc:hopper,in=fp16; one of each where nothing is said" },
+static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384" },
+	{ "backend", "NAME", NULL,
+		"cpu, cuda, shim or blas alone; all that this build and machine have where nothing is said" },
+	{ "sum", "MODEL", NULL,
+		"a summation model of the products, repeatable: fma, chunk:8, tc:hopper,in=fp16; one of each where "
+		"nothing is said" },
 	{ "in", "FORMAT", NULL, "format of the factors (default: fp32, fp64 for acc=fp64, fp16 for a tensor core)" },
 	{ "op", "NAME", NULL, "matmul, conv2d, conv2d_dx, conv2d_dw or bias_db alone; all where nothing is said" },
 	{ "part", "P", "0", "cut the products' inner dimension into parts of P terms, joined by the fixed tree" },
 	{ "full", NULL, NULL, "print the tree with every term, ((1 2) 3), in place of the folded text" },
-	{ "json", NULL, NULL, "print an array, a row a tree" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print an array, a row a tree" }, { NULL, NULL, NULL, NULL } };
 
 /* One of each; lengths that divide 32. */
-static const char *const models[] = {
-	"fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "pairwise", "kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta",
-	"tc:turing", "tc:ampere", "tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16", "tc:hopper,in=e4m3,path=wgmma", "tc:hopper,in=e4m3,path=mma",
-	"tc:blackwell", NULL
-};
+static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "pairwise",
+	"kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing", "tc:ampere",
+	"tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16",
+	"tc:hopper,in=e4m3,path=wgmma", "tc:hopper,in=e4m3,path=mma", "tc:blackwell", NULL };
 
 typedef struct trees {
 	const hu_args *args;
@@ -39,7 +38,7 @@ typedef struct trees {
 	int full, wrong;
 	struct { char what[192]; uint64_t hash; } *seen;    /* of the first back end; hash 0: no tree */
 	int nseen, cap;
-	int alike, backends;                                /* rows of this back end that the first one has too; back ends before it */
+	int alike, backends; /* rows of this back end that the first one has too; back ends before it */
 } trees;
 
 /* The folded text is about as long as the tree is irregular. */
@@ -57,7 +56,14 @@ text_of(const hu_order *o, int full)
 }
 
 /* One box's answer. DOCUMENTED: the tree that its model promises, or NULL; O: NULL, and WHY. */
-typedef struct found { const char *backend, *what, *why; const hu_order *o, *documented; size_t sums; uint64_t hash; int differs, ours; hu_str names; } found;
+typedef struct found {
+	const char *backend, *what, *why;
+	const hu_order *o, *documented;
+	size_t sums;
+	uint64_t hash;
+	int differs, ours;
+	hu_str names;
+} found;
 
 static void
 row_of(trees *t, const found *f)
@@ -90,8 +96,9 @@ print(const trees *t, const found *f)
 
 	printf("%s: %s\n", f->backend, f->what);
 	if (f->o)
-		printf("  %s\n  0x%016llx  %s%s%s\n", text, (unsigned long long)f->hash, f->ours ? f->names.s : "none of ours", !f->ours && f->names.len ? ": " : "",
-		       f->ours ? "" : f->names.s);
+		printf("  %s\n  0x%016llx  %s%s%s\n", text, (unsigned long long)f->hash,
+			f->ours ? f->names.s : "none of ours", !f->ours && f->names.len ? ": " : "",
+			f->ours ? "" : f->names.s);
 	else
 		printf("  %s\n", f->why);
 	if (want)
@@ -300,7 +307,8 @@ all(trees *t)
 		}
 		HU_TRY(st);
 		if (t->alike)
-			printf("%s: %d sum%s in the same order as on %s\n", b->name, t->alike, t->alike > 1 ? "s" : "", hu_backend_at(0)->name);
+			printf("%s: %d sum%s in the same order as on %s\n", b->name, t->alike, t->alike > 1 ? "s" : "",
+				hu_backend_at(0)->name);
 		t->alike = 0;
 		t->backends++;
 	}
@@ -330,7 +338,8 @@ parse(const hu_args *args, trees *t)
 	for (size_t i = 0; op && i < sizeof ops / sizeof *ops; i++)
 		known |= !strcmp(op, ops[i]);
 	if (op && !known)
-		return hu_fail(HU_EINVAL, "--op '%s' sums nothing here; known: matmul, conv2d, conv2d_dx, conv2d_dw, bias_db", op);
+		return hu_fail(HU_EINVAL,
+			"--op '%s' sums nothing here; known: matmul, conv2d, conv2d_dx, conv2d_dw, bias_db", op);
 	if (args->nrest)
 		return hu_fail(HU_EINVAL, "'%s': tree takes options alone", args->rest[0]);
 	if (hu_args_given(args, "json"))

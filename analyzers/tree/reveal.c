@@ -105,7 +105,8 @@ hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *b
 {
 	/* Bits that a wider second accumulator or a tensor core's alignment keeps below BIG: 25, and two to spare. */
 	enum { ALIGNED = 27 };
-	int factors = products ? 2 : 1, log = 0, least = factors * (term.emin - term.p + 1), top, low, enough, bottom = acc.emin - acc.p + 1;
+	int factors = products ? 2 : 1, log = 0, least = factors * (term.emin - term.p + 1), top, low, enough,
+	    bottom = acc.emin - acc.p + 1;
 
 	while (((size_t)1 << log) < n)
 		log++;
@@ -113,13 +114,15 @@ hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *b
 	if (top > 1000)
 		top = 1000;
 	bottom = least > bottom ? least : bottom;
-	enough = top - acc.p - 2 - log; /* n units stay below a quarter of BIG's ulp: half of it below a power of two, and no tie */
+	enough = top - acc.p - 2 -
+		 log; /* n units stay below a quarter of BIG's ulp: half of it below a power of two, and no tie */
 	low = enough < top - ALIGNED - log ? enough : top - ALIGNED - log;
 	if (low < bottom) /* as far below as there is room */
 		low = bottom;
 	if (n > (size_t)1 << (acc.p < 40 ? acc.p : 40) || low > enough || top < 1)
-		return hu_fail(HU_EUNABLE, "masks cannot tell %zu terms apart: %s of %s in %s leave room for %.0f", n, products ? "products" : "values", hu_format_name(term.id), hu_format_name(acc.id),
-		               enough + log < bottom ? 0 : fmin(hu_pow2(acc.p), hu_pow2(enough + log - bottom)));
+		return hu_fail(HU_EUNABLE, "masks cannot tell %zu terms apart: %s of %s in %s leave room for %.0f", n,
+			products ? "products" : "values", hu_format_name(term.id), hu_format_name(acc.id),
+			enough + log < bottom ? 0 : fmin(hu_pow2(acc.p), hu_pow2(enough + log - bottom)));
 	*big = hu_pow2(top);
 	*unit = hu_pow2(low);
 	return HU_OK;

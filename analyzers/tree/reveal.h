@@ -49,7 +49,8 @@ typedef double hu_reveal_sum(void *to, const double *terms, size_t n);
 
 /* The masks for N terms that are values of TERM, or products of two of them, summed in ACC: BIG absorbs all
    units also below a power of two, sums of units are exact, and all units together lie, where the range allows,
-   27 bits below BIG, so that blocks aligned to BIG chop them. Units may be subnormal in ACC. HU_EUNABLE where the formats leave no room for N. */
+   27 bits below BIG, so that blocks aligned to BIG chop them. Units may be subnormal in ACC. HU_EUNABLE where the
+   formats leave no room for N. */
 hu_status hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *big, double *unit);
 
 /* The tree of N >= 1 terms, freed by the caller; *SUMS, unless NULL, is how often the box was asked: between

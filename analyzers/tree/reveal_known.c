@@ -138,7 +138,8 @@ one_part(hu_sum s, size_t n)
 
 	switch (s.id) {
 	case HU_SUM_FMA:
-	case HU_SUM_KAHAN: /* what a mask absorbs does not come back from its compensation, which is absorbed by the other mask */
+	case HU_SUM_KAHAN: /* what a mask absorbs does not come back from its compensation, which is absorbed by the
+			      other mask */
 	case HU_SUM_SEQUENTIAL: return hu_order_ascending(n);
 	case HU_SUM_CHUNK:
 	case HU_SUM_FABSUM:
@@ -202,7 +203,8 @@ static void
 tensor_cores(uint64_t hash, size_t n, hu_str *names)
 {
 	static const struct { hu_tc_arch arch; hu_format_id in; int kind, l; } row[] = {
-#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) { HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
+	{ HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
 #include "lib/sum/tc.def"
 #undef TC
 	};
@@ -223,7 +225,8 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 		if (arch == (int)row[i].arch)
 			hu_str_addf(names, "|%s", hu_format_name(row[i].in));
 		else
-			hu_str_addf(names, "%stc:%s,in=%s", names->len ? ", " : "", hu_tc_arch_name(row[i].arch), hu_format_name(row[i].in));
+			hu_str_addf(names, "%stc:%s,in=%s", names->len ? ", " : "", hu_tc_arch_name(row[i].arch),
+				hu_format_name(row[i].in));
 		arch = (int)row[i].arch;
 	}
 }
@@ -234,7 +237,8 @@ hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 	is(hash, hu_order_ascending(n), names, "fma, sequential", n);
 	is(hash, hu_order_pairwise(n), names, "pairwise", n);
 	is(hash, hu_order_lanes(n, 32, HU_TREE_BLOCK), names, "the fixed tree", n);
-	for (size_t length = names->len ? n : 2; length < n; length += n <= 512 ? 1 : length) { /* long sums: powers of two */
+	for (size_t length = names->len ? n : 2; length < n;
+		length += n <= 512 ? 1 : length) { /* long sums: powers of two */
 		if (!is(hash, hu_order_slices(n, length), names, "chunk:%zu", length))
 			continue;
 		hu_str_addf(names, ", promote:%zu", length);

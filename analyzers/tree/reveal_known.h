@@ -18,7 +18,8 @@ hu_order *hu_order_pairwise(size_t n);
 hu_order *hu_order_lanes(size_t n, size_t lanes, size_t block);
 /* Fused blocks of WIDTH terms in a chain. */
 hu_order *hu_order_blocks(size_t n, size_t width);
-/* fp8 by two fp16 blocks: of each 2 WIDTH terms, those with k mod 4 in {0, 1}, then the others with that sum; the sum before added last. */
+/* fp8 by two fp16 blocks: of each 2 WIDTH terms, those with k mod 4 in {0, 1}, then the others with that sum; the sum
+   before added last. */
 hu_order *hu_order_half_blocks(size_t n, size_t width);
 
 /* The documented tree of model S, resolved, in parts of PART terms (0: one) that the fixed tree joins; NULL for

@@ -59,7 +59,8 @@ is_pairwise(const hu_order *o, long low)
 		return (long)o->leaf == low;
 	while (2 * half < o->leaves)
 		half *= 2;
-	return o->n == 2 && o->child[0]->leaves == half && is_pairwise(o->child[0], low) && is_pairwise(o->child[1], low + (long)half);
+	return o->n == 2 && o->child[0]->leaves == half && is_pairwise(o->child[0], low) &&
+	       is_pairwise(o->child[1], low + (long)half);
 }
 
 /* How many terms from I on repeat a pattern of two, three times or more: 1, 2, 5, 6, 9, 10. */
@@ -94,7 +95,8 @@ items(const list *l, hu_str *s)
 			text(l->item[i], s);
 			hu_str_addf(s, " x%d %+ld", end - i, step);
 		} else if ((end = i + twos(l, i)) > i) {
-			hu_str_addf(s, "[%ld, %ld] x%d %+ld", first(l->item[i]) + 1, first(l->item[i + 1]) + 1, (end - i) / 2, first(l->item[i + 2]) - first(l->item[i]));
+			hu_str_addf(s, "[%ld, %ld] x%d %+ld", first(l->item[i]) + 1, first(l->item[i + 1]) + 1,
+				(end - i) / 2, first(l->item[i + 2]) - first(l->item[i]));
 		} else {
 			end = i + 1;
 			text(l->item[i], s);
@@ -123,7 +125,8 @@ chain(const hu_order *o, list *l)
 			break;
 	}
 	push(&back, o);
-	if (back.n > 2 && !o->n && !back.item[back.n - 2]->n && first(back.item[back.n - 3]) < first(o)) { /* a descending chain begins with its last term */
+	if (back.n > 2 && !o->n && !back.item[back.n - 2]->n &&
+		first(back.item[back.n - 3]) < first(o)) { /* a descending chain begins with its last term */
 		const hu_order *swap = back.item[back.n - 1];
 		back.item[back.n - 1] = back.item[back.n - 2];
 		back.item[back.n - 2] = swap;
@@ -146,7 +149,8 @@ fused_chain(const hu_order *o, const hu_order **bottom)
 		if (o->n - 1 != width)
 			return 0;
 		for (int i = 1; i < o->n; i++)
-			if (o->child[i]->n || inner->child[inner->child[0]->n ? i : i - 1]->n || first(o->child[i]) != first(inner->child[inner->child[0]->n ? i : i - 1]) + width)
+			if (o->child[i]->n || inner->child[inner->child[0]->n ? i : i - 1]->n ||
+				first(o->child[i]) != first(inner->child[inner->child[0]->n ? i : i - 1]) + width)
 				return 0;
 		o = inner;
 		links++;

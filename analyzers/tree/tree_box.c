@@ -73,7 +73,8 @@ get(hu_tree_box *x, double *sum)
 	*sum = st == HU_OK ? hu_get(&y, x->at) : 0;
 	for (size_t i = 1; st == HU_OK && i < x->columns; i++)
 		if (hu_bits64(hu_get(&y, x->at + i)) != hu_bits64(*sum))
-			st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", *sum, hu_get(&y, x->at + i));
+			st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", *sum,
+				hu_get(&y, x->at + i));
 	free(raw);
 	return st;
 }
@@ -163,7 +164,8 @@ shapes(hu_tree_box *x, hu_shape *a, hu_shape *b, hu_shape *y)
 }
 
 hu_status
-hu_tree_box_open(hu_tree_box *x, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n)
+hu_tree_box_open(
+	hu_tree_box *x, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n)
 {
 	hu_shape a, b, y;
 	hu_call *c;
@@ -207,7 +209,8 @@ hu_tree_box_open(hu_tree_box *x, const hu_backend *backend, const char *op, hu_s
 }
 
 typedef void gemm_f(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
-typedef void gemm_d(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
+typedef void gemm_d(
+	int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
 typedef float dot_f(int, const float *, int, const float *, int);
 typedef double dot_d(int, const double *, int, const double *, int);
 
@@ -234,9 +237,11 @@ run_blas(void *to, const double *terms, size_t n)
 			put(x->b_values, wide, i * columns + c, g);
 	}
 	if (gemm && wide)
-		((gemm_d *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, d, COLUMNS);
+		((gemm_d *)x->function)(
+			ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, d, COLUMNS);
 	else if (gemm)
-		((gemm_f *)x->function)(ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, s, COLUMNS);
+		((gemm_f *)x->function)(
+			ROW_MAJOR, NO_TRANS, NO_TRANS, ROWS, COLUMNS, k, 1, a, k, b, COLUMNS, 0, s, COLUMNS);
 	else if (wide)
 		d[0] = ((dot_d *)x->function)(k, a, 1, b, 1);
 	else
@@ -244,7 +249,8 @@ run_blas(void *to, const double *terms, size_t n)
 	sum = wide ? d[0] : s[0];
 	for (size_t i = 0; x->st == HU_OK && gemm && i < ROWS * COLUMNS; i++)
 		if ((wide ? d[i] : s[i]) != sum)
-			x->st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", sum, wide ? d[i] : s[i]);
+			x->st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", sum,
+				wide ? d[i] : s[i]);
 	return answer(x, sum);
 }
 

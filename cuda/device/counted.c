@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A device that only counts: programs are opened on it as on the one it stands for, plans, scratch room, blocks for the host and all, but
-   what they allocate is added up and never there. Nothing is launched, so it needs no device of its own where it stands for the shim. */
+   A device that only counts: programs are opened on it as on the one it stands for, plans, scratch room, blocks for the
+   host and all, but what they allocate is added up and never there. Nothing is launched, so it needs no device of its
+   own where it stands for the shim. */
 #include "cuda/exec/backend.h"
 #include "cuda/exec/machine.h"
 

@@ -41,7 +41,8 @@ hu_device_count(void)
 		f.minor = p.minor;
 		e = cudaFuncGetAttributes(&a, probe_kernel);
 		f.image = e == cudaSuccess;
-		if (e != cudaSuccess && e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction && e != cudaErrorUnsupportedPtxVersion)
+		if (e != cudaSuccess && e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction &&
+			e != cudaErrorUnsupportedPtxVersion)
 			f.error = cudaGetErrorString(e);
 	} else if (f.devices)
 		f.error = cudaGetErrorString(e);

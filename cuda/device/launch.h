@@ -47,9 +47,11 @@ template <class K>
 static inline void
 hu_gpu_large(K *kernel, size_t bytes)
 {
-	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes); /* the launch reports what went wrong */
+	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+		(int)bytes); /* the launch reports what went wrong */
 }
-#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...) (hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
+#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...)                                                 \
+	(hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
 /* The compute capability times ten whose instructions KERNEL was compiled with, here. */
 template <class K>
@@ -102,7 +104,12 @@ enum { HU_MOST_SHARED = 227 << 10 };
 
 /* 16 or 8 bytes in one access; both sides are aligned to as many. */
 #ifdef __CUDACC__
-HU_DEVICE void hu_load16(float *v, const float *from) { float4 x = *(const float4 *)from; v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w; }
+HU_DEVICE void
+hu_load16(float *v, const float *from)
+{
+	float4 x = *(const float4 *)from;
+	v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+}
 HU_DEVICE void hu_store16(float *to, const float *v) { *(float4 *)to = make_float4(v[0], v[1], v[2], v[3]); }
 HU_DEVICE void
 hu_load8(uint16_t *v, const uint16_t *from)

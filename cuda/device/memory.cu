@@ -134,19 +134,22 @@ clear(void *queue, void *p, size_t bytes)
 static hu_status
 upload(void *queue, void *to, const void *from, size_t bytes)
 {
-	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, (cudaStream_t)queue), "copying to the device");
+	return checked(
+		cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, (cudaStream_t)queue), "copying to the device");
 }
 
 static hu_status
 download(void *queue, void *to, const void *from, size_t bytes)
 {
-	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)queue), "copying from the device");
+	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)queue),
+		"copying from the device");
 }
 
 static hu_status
 copy(void *queue, void *to, const void *from, size_t bytes)
 {
-	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)queue), "copying on the device");
+	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)queue),
+		"copying on the device");
 }
 
 static hu_status
@@ -168,13 +171,19 @@ arch(void)
 {
 	int major = 0, minor = 0;
 
-	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) != cudaSuccess)
+	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess ||
+		cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) != cudaSuccess)
 		return HU_TC_ARCHS;
 	switch (major * 10 + minor) {
 	case 70: return HU_TC_VOLTA;
 	case 75: return HU_TC_TURING;
 	case 89: return HU_TC_ADA;
-	default: return major == 8 ? HU_TC_AMPERE : major == 9 ? HU_TC_HOPPER : major == 10 ? HU_TC_BLACKWELL : major == 12 ? HU_TC_RTXBLACKWELL : HU_TC_ARCHS;
+	default:
+		return major == 8    ? HU_TC_AMPERE
+		       : major == 9  ? HU_TC_HOPPER
+		       : major == 10 ? HU_TC_BLACKWELL
+		       : major == 12 ? HU_TC_RTXBLACKWELL
+				     : HU_TC_ARCHS;
 	}
 }
 #define SIDE_NAME "cuda", "own kernels on an NVIDIA GPU"
@@ -275,7 +284,9 @@ digest_kernel(HU_PARAM hu_store_operand t, hu_format f, uint32_t n, uint64_t nam
 	uint64_t mine = 0;
 
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-		uint64_t code = t.kind == HU_KIND_CODE16 ? ((const uint16_t *)t.data)[i] : t.kind == HU_KIND_CODE8 ? ((const uint8_t *)t.data)[i] : hu_encode(hu_load_f64(&t, i), f);
+		uint64_t code = t.kind == HU_KIND_CODE16  ? ((const uint16_t *)t.data)[i]
+				: t.kind == HU_KIND_CODE8 ? ((const uint8_t *)t.data)[i]
+							  : hu_encode(hu_load_f64(&t, i), f);
 		mine += hu_digest_term(name, i, code);
 	}
 	for (unsigned by = 16; by; by /= 2)
@@ -287,7 +298,8 @@ digest_kernel(HU_PARAM hu_store_operand t, hu_format f, uint32_t n, uint64_t nam
 static hu_status
 digest(void *queue, const hu_slot *t, uint64_t name, uint64_t *sum)
 {
-	return HU_LAUNCH(digest_kernel, hu_blocks_for(t->n, 256, 4096), 256, 0, queue, hu_operand_of(t, 0), hu_format_of(t->format), (uint32_t)t->n, name, sum);
+	return HU_LAUNCH(digest_kernel, hu_blocks_for(t->n, 256, 4096), 256, 0, queue, hu_operand_of(t, 0),
+		hu_format_of(t->format), (uint32_t)t->n, name, sum);
 }
 
 extern "C" {
@@ -305,7 +317,9 @@ static const hu_kernel kernels[] = {
 };
 
 extern "C" {
-#define FUSION(name, kind, pattern, summary) int HU_SIDE(fuse_##name##_serves)(const hu_work *w, int n); hu_status HU_SIDE(fuse_##name)(hu_work *w, int n);
+#define FUSION(name, kind, pattern, summary)                                                                           \
+	int HU_SIDE(fuse_##name##_serves)(const hu_work *w, int n);                                                    \
+	hu_status HU_SIDE(fuse_##name)(hu_work * w, int n);
 #include "cuda/fuse/fusions.def"
 #undef FUSION
 extern const hu_queue_calls HU_SIDE(queues);
@@ -313,10 +327,13 @@ extern const hu_look_calls HU_SIDE(look);
 }
 
 static const hu_fusion fusions[] = {
-#define FUSION(name, kind, pattern, summary) { #name, pattern, summary, HU_FUSE_##kind, HU_SIDE(fuse_##name##_serves), HU_SIDE(fuse_##name) },
+#define FUSION(name, kind, pattern, summary)                                                                           \
+	{ #name, pattern, summary, HU_FUSE_##kind, HU_SIDE(fuse_##name##_serves), HU_SIDE(fuse_##name) },
 #include "cuda/fuse/fusions.def"
 #undef FUSION
 	{ NULL, NULL, NULL, HU_FUSE_CHAIN, NULL, NULL }
 };
 
-extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release, clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions, &HU_SIDE(queues), &HU_SIDE(look), peak };
+extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release,
+	clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions,
+	&HU_SIDE(queues), &HU_SIDE(look), peak };

@@ -13,7 +13,8 @@ checked(cudaError_t e, const char *what)
 	if (e == cudaSuccess)
 		return HU_OK;
 	cudaGetLastError(); /* else the next call would report this one, where it can be forgotten at all */
-	return hu_fail(e == cudaErrorMemoryAllocation ? HU_ENOMEM : HU_EDEVICE, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
+	return hu_fail(e == cudaErrorMemoryAllocation ? HU_ENOMEM : HU_EDEVICE, "%s: %s (%s)", what,
+		cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
 hu_status
@@ -22,13 +23,16 @@ hu_gpu_launched(const char *kernel)
 	cudaError_t e = cudaGetLastError();
 
 	launched++;
-	return e == cudaSuccess ? HU_OK : hu_fail(HU_EDEVICE, "kernel %s: %s (%s)", kernel, cudaGetErrorString(e), cudaGetErrorName(e));
+	return e == cudaSuccess
+		       ? HU_OK
+		       : hu_fail(HU_EDEVICE, "kernel %s: %s (%s)", kernel, cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
 static hu_status
 graph_begin(void *queue)
 {
-	return checked(cudaStreamBeginCapture((cudaStream_t)queue, cudaStreamCaptureModeThreadLocal), "recording a step");
+	return checked(
+		cudaStreamBeginCapture((cudaStream_t)queue, cudaStreamCaptureModeThreadLocal), "recording a step");
 }
 
 static hu_status
@@ -115,7 +119,8 @@ static hu_status
 timer_between(void *from, void *to, double *seconds)
 {
 	float ms = 0;
-	hu_status st = checked(cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to), "reading the device's clock");
+	hu_status st =
+		checked(cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to), "reading the device's clock");
 
 	*seconds = 1e-3 * (double)ms;
 	return st;
@@ -137,4 +142,5 @@ timer_between(void *from, void *to, double *seconds)
 #endif
 
 extern "C" const hu_queue_calls HU_SIDE(queues);
-extern "C" const hu_queue_calls HU_SIDE(queues) = { graph_begin, graph_end, graph_launch, graph_release, event_open, event_close, event_record, event_await, event_wait, launches, timer_open, timer_between };
+extern "C" const hu_queue_calls HU_SIDE(queues) = { graph_begin, graph_end, graph_launch, graph_release, event_open,
+	event_close, event_record, event_await, event_wait, launches, timer_open, timer_between };

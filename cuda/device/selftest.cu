@@ -8,9 +8,11 @@ HU_KERNEL
 write_index(uint32_t *out)
 {
 	size_t block = blockIdx.x + (size_t)gridDim.x * (blockIdx.y + (size_t)gridDim.y * blockIdx.z);
-	size_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), all = blockDim.x * blockDim.y * blockDim.z;
+	size_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z),
+	       all = blockDim.x * blockDim.y * blockDim.z;
 
-	out[block * all + thread] += (uint32_t)(1 + threadIdx.x + 100 * threadIdx.y + 1000 * threadIdx.z + 10000 * block);
+	out[block * all + thread] +=
+		(uint32_t)(1 + threadIdx.x + 100 * threadIdx.y + 1000 * threadIdx.z + 10000 * block);
 }
 
 /* One block's 4096 elements by the fixed tree, as 32 warps whose sums are checked to meet in shared memory. */
@@ -48,11 +50,13 @@ HU_KERNEL
 votes(uint32_t *out)
 {
 	unsigned lane = threadIdx.x % 32;
-	uint32_t odd = hu_ballot((int)(lane & 1)), swapped = hu_shfl_xor(lane * 3, 5), third = hu_shfl(lane * 7, 3), none = hu_ballot(0);
+	uint32_t odd = hu_ballot((int)(lane & 1)), swapped = hu_shfl_xor(lane * 3, 5), third = hu_shfl(lane * 7, 3),
+		 none = hu_ballot(0);
 	uint64_t wide = hu_shfl_down((uint64_t)lane << 40, 1);
 
 	hu_syncwarp();
-	out[threadIdx.x] = odd == 0xaaaaaaaau && swapped == (lane ^ 5) * 3 && third == 21 && none == 0 && wide == (uint64_t)(lane < 31 ? lane + 1 : lane) << 40;
+	out[threadIdx.x] = odd == 0xaaaaaaaau && swapped == (lane ^ 5) * 3 && third == 21 && none == 0 &&
+			   wide == (uint64_t)(lane < 31 ? lane + 1 : lane) << 40;
 }
 
 HU_KERNEL
@@ -158,7 +162,9 @@ HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
 
 	switch (which) {
 	case HU_SELF_INDEX: return HU_LAUNCH(write_index, dim3(3, 2, 2), dim3(5, 3, 2), 0, NULL, u);
-	case HU_SELF_TREE: return HU_LAUNCH(tree_blocks, (unsigned)((n + 4095) / 4096), 128, 0, NULL, (float *)out, (const float *)in, n);
+	case HU_SELF_TREE:
+		return HU_LAUNCH(
+			tree_blocks, (unsigned)((n + 4095) / 4096), 128, 0, NULL, (float *)out, (const float *)in, n);
 	case HU_SELF_VOTES: return HU_LAUNCH(votes, 1, 96, 0, NULL, u);
 	case HU_SELF_ATOMICS: return HU_LAUNCH(atomics, 10, 100, 0, NULL, u, (uint64_t *)(u + 4));
 	case HU_SELF_DYNAMIC: return HU_LAUNCH(dynamic, 3, 64, 256, NULL, u);

@@ -23,7 +23,8 @@ old_driver(const hu_device_facts *f, char *why, size_t size)
 {
 	int major = f->runtime / 1000, branch = branch_of(major), n;
 
-	n = snprintf(why, size, "the driver knows CUDA %d.%d and this build was made with %d.%d: update the driver", f->driver / 1000, f->driver % 1000 / 10, major, f->runtime % 1000 / 10);
+	n = snprintf(why, size, "the driver knows CUDA %d.%d and this build was made with %d.%d: update the driver",
+		f->driver / 1000, f->driver % 1000 / 10, major, f->runtime % 1000 / 10);
 	if (branch && n > 0 && (size_t)n < size)
 		snprintf(why + n, size - (size_t)n, " to %d or newer", branch);
 }
@@ -43,8 +44,12 @@ hu_device_verdict(const hu_device_facts *f, char *why, size_t size)
 	else if (f->devices < 1)
 		snprintf(why, size, "the driver shows no GPU (is CUDA_VISIBLE_DEVICES empty?)");
 	else if (hu_capability_of(f->major * 10 + f->minor)->kernels == HU_KERNELS_NONE)
-		snprintf(why, size, "%s has compute capability %d.%d, and kernels need %d.%d or newer", f->name, f->major, f->minor, least / 10, least % 10);
+		snprintf(why, size, "%s has compute capability %d.%d, and kernels need %d.%d or newer", f->name,
+			f->major, f->minor, least / 10, least % 10);
 	else if (!f->image)
-		snprintf(why, size, "this build has no kernels for compute capability %d.%d of %s: configure with CUDA_ARCH_FLAGS='-gencode arch=compute_%d%d,code=sm_%d%d'", f->major, f->minor, f->name, f->major, f->minor, f->major, f->minor);
+		snprintf(why, size,
+			"this build has no kernels for compute capability %d.%d of %s: configure with "
+			"CUDA_ARCH_FLAGS='-gencode arch=compute_%d%d,code=sm_%d%d'",
+			f->major, f->minor, f->name, f->major, f->minor, f->major, f->minor);
 	return !why[0];
 }

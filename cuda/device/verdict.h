@@ -20,7 +20,8 @@ typedef struct hu_device_facts {
 	int image;            /* one of this build's kernels loads on it */
 } hu_device_facts;
 
-/* 1 where device 0 can be used, and WHY is ""; else 0 and WHY[SIZE] is a sentence without its stop: what is missing and what to do. */
+/* 1 where device 0 can be used, and WHY is ""; else 0 and WHY[SIZE] is a sentence without its stop: what is missing and
+   what to do. */
 int hu_device_verdict(const hu_device_facts *f, char *why, size_t size);
 
 #ifdef __cplusplus

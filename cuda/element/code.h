@@ -31,8 +31,9 @@ typedef struct hu_coding {
 HU_HD int
 hu_code_serves(hu_format f)
 {
-	return (f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE) && hu_has_subnormals(f) && f.p >= 2 && f.p <= 23 && f.bits <= 32 &&
-	       f.emin >= -126 && f.emin <= 1 && f.emax <= 127 && f.emin - f.p + 1 >= -149 && (f.emin == -126 || f.emax + 24 - f.p <= 127);
+	return (f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE) &&
+	       hu_has_subnormals(f) && f.p >= 2 && f.p <= 23 && f.bits <= 32 && f.emin >= -126 && f.emin <= 1 &&
+	       f.emax <= 127 && f.emin - f.p + 1 >= -149 && (f.emin == -126 || f.emax + 24 - f.p <= 127);
 }
 
 HU_HD hu_coding
@@ -109,7 +110,8 @@ hu_quick_f32(const hu_coding *q, float x)
 HU_HD float
 hu_quick_f64(const hu_coding *q, double x)
 {
-	uint64_t u = hu_bits64(x), sign = u & 0x8000000000000000u, e = u & 0x7ff0000000000000u, least = (uint64_t)(q->emin + 1023) << 52;
+	uint64_t u = hu_bits64(x), sign = u & 0x8000000000000000u, e = u & 0x7ff0000000000000u,
+		 least = (uint64_t)(q->emin + 1023) << 52;
 	double a = hu_from_bits64(u ^ sign), c, r;
 
 	if (a != a)

@@ -42,14 +42,15 @@ typedef struct hu_work {
 	unsigned char *scratch;
 	size_t used, peak;
 	int dry;
-	const hu_slot *copy;              /* a fused update's: where the new weight goes in another format; NULL: nowhere */
+	const hu_slot *copy; /* a fused update's: where the new weight goes in another format; NULL: nowhere */
 	int copy_flags;                   /* of that cast's rounding */
 	hu_update_tally *updates;         /* an update's: its counts are added there; NULL: nowhere */
 	int gemm;                         /* how products are computed, a hu_gemm_way */
 	char *ran;                        /* HU_RAN bytes for a product to say how it is computed; NULL: nowhere */
 } hu_work;
 
-/* BYTES of scratch, 256-byte aligned, unset, until the call ends or `used` is set back; device memory, or an address that means nothing on a dry run. */
+/* BYTES of scratch, 256-byte aligned, unset, until the call ends or `used` is set back; device memory, or an address
+   that means nothing on a dry run. */
 static inline void *
 hu_work_take(hu_work *w, size_t bytes)
 {

@@ -43,7 +43,8 @@ hu_many_add(hu_many *m, size_t n)
 }
 
 static inline uint32_t hu_many_chunks(const hu_many *m) { return m->first[m->count]; }
-/* On the host few, so that a block takes several chunks there whatever the size, and what it forgets between two of them shows. */
+/* On the host few, so that a block takes several chunks there whatever the size, and what it forgets between two of
+   them shows. */
 #ifdef __CUDACC__
 enum { HU_MANY_BLOCKS = 65535 };
 #else
@@ -74,14 +75,16 @@ static inline int
 hu_same_but_tensors(const hu_work *a, const hu_work *b)
 {
 	const hu_call *x = a->call, *y = b->call;
-	int same = x->op == y->op && x->nin == y->nin && x->nout == y->nout && x->fmt.compute == y->fmt.compute && x->mode == y->mode && x->flags == y->flags && x->nattr == y->nattr;
+	int same = x->op == y->op && x->nin == y->nin && x->nout == y->nout && x->fmt.compute == y->fmt.compute &&
+		   x->mode == y->mode && x->flags == y->flags && x->nattr == y->nattr;
 
 	for (int i = 0; same && i < x->nin; i++)
 		same = a->all[i]->format == b->all[i]->format;
 	for (int i = 0; same && i < x->nout; i++)
 		same = a->out[i]->format == b->out[i]->format;
 	for (int i = 0; same && i < x->nattr; i++)
-		same = !strcmp(x->attr[i].key, y->attr[i].key) && x->attr[i].num == y->attr[i].num && !strcmp(x->attr[i].text, y->attr[i].text);
+		same = !strcmp(x->attr[i].key, y->attr[i].key) && x->attr[i].num == y->attr[i].num &&
+		       !strcmp(x->attr[i].text, y->attr[i].text);
 	return same;
 }
 

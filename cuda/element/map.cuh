@@ -40,7 +40,8 @@ hu_field_place(const hu_field *m, int how, uint32_t i)
 	}
 }
 
-/* The carriers (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded addition. */
+/* The carriers (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded addition.
+ */
 struct hu_in_f32 {
 	typedef float T;
 	typedef hu_ctx_f32 C;
@@ -69,9 +70,14 @@ struct hu_in_short {
 	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_short_round(&c->f, x); }
 	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_store_operand *o, uint32_t i)
 	{
-		return hu_short_round(&c->f, o->how == HU_AT_INDEX ? (double)(i % m->channels) : hu_load_f64(o, hu_field_place(m, o->how, i)));
+		return hu_short_round(&c->f, o->how == HU_AT_INDEX ? (double)(i % m->channels)
+								   : hu_load_f64(o, hu_field_place(m, o->how, i)));
 	}
-	static HU_DEVICE_MEMBER T at(const C *c, const hu_store_operand *o, uint32_t i) { return hu_short_round(&c->f, hu_load_f64(o, i)); }
+	static HU_DEVICE_MEMBER T
+	at(const C *c, const hu_store_operand *o, uint32_t i)
+	{
+		return hu_short_round(&c->f, hu_load_f64(o, i));
+	}
 	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
 	static HU_DEVICE_MEMBER T pass(const C *c, const hu_store_result *r, uint32_t i, T x)
 	{
@@ -88,14 +94,16 @@ struct hu_in_plain {
 	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_plain_round(&c->f, x); }
 	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_store_operand *o, uint32_t i)
 	{
-		double x = o->how == HU_AT_INDEX ? (double)(i % m->channels) : hu_load_f64(o, hu_field_place(m, o->how, i));
+		double x = o->how == HU_AT_INDEX ? (double)(i % m->channels)
+						 : hu_load_f64(o, hu_field_place(m, o->how, i));
 		return o->how == HU_AT_FLAG ? x : hu_plain_round(&c->f, x);
 	}
 	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
 	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_plain_round(&c->f, a + b); }
 };
 
-/* On the host: GO, a launch of kernels of the carrier S, in that of format F. Passes of several calls (cuda/fuse/fuse.h) have no hu_in_plain. */
+/* On the host: GO, a launch of kernels of the carrier S, in that of format F. Passes of several calls
+   (cuda/fuse/fuse.h) have no hu_in_plain. */
 #define HU_TRY_IN_CARRIER(f, go)                 \
 	do {                                     \
 		if ((f).id == HU_FP32) {         \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the forward parts of batchnorm (statistics of a channel, down the rows) and layernorm (of a row,
-   along the channels) share, as lib/op/reduce/norm.c has it: two passes, mean and then the biased variance around it. */
+   along the channels) share, as lib/op/reduce/norm.c has it: two passes, mean and then the biased variance around it.
+ */
 #ifndef HU_CUDA_NORM_CUH
 #define HU_CUDA_NORM_CUH
 

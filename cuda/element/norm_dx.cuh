@@ -6,7 +6,8 @@
 #include "cuda/element/reduce.cuh"
 
 /* operands: x, gamma, mean, rstd, dy */
-#define HU_BATCH(S, T) (out[0][i] = in[4][i], out[1][i] = hu_scaled##S(c, in[4][i], hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
+#define HU_BATCH(S, T)                                                                                                 \
+	(out[0][i] = in[4][i], out[1][i] = hu_scaled##S(c, in[4][i], hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
 HU_FORMULA(hu_batch_term, 5, 2, HU_BATCH)
 
 /* HOW the statistics lie: HU_AT_CHANNEL or HU_AT_ROW. */

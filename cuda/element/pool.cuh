@@ -13,7 +13,8 @@ extern "C" {
 HU_DEVICE uint32_t
 hu_winner(const hu_pool *p, const hu_store_operand *x, uint32_t o, double *top)
 {
-	uint32_t channels = (uint32_t)p->c, window = o / channels, c = o % channels, col = window % (uint32_t)p->wo, row = window / (uint32_t)p->wo % (uint32_t)p->ho, n = window / (uint32_t)p->wo / (uint32_t)p->ho;
+	uint32_t channels = (uint32_t)p->c, window = o / channels, c = o % channels, col = window % (uint32_t)p->wo,
+		 row = window / (uint32_t)p->wo % (uint32_t)p->ho, n = window / (uint32_t)p->wo / (uint32_t)p->ho;
 	size_t r0, r1, c0, c1;
 	uint32_t best = 0;
 	int any = 0;

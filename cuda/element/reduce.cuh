@@ -10,7 +10,8 @@
 
 enum { HU_SUM_BLOCK = 4096, HU_SUM_WARPS = 8, HU_SUM_TILE = 32 };
 
-/* ROWS rows of EACH terms in BLOCKS blocks: a warp a block. Result k of row r, block b is element r BLOCKS + b of out[k]. */
+/* ROWS rows of EACH terms in BLOCKS blocks: a warp a block. Result k of row r, block b is element r BLOCKS + b of
+   out[k]. */
 template <class F, class S>
 HU_KERNEL
 hu_rows_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each, uint32_t blocks)
@@ -21,8 +22,10 @@ hu_rows_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each, uint32_t block
 
 	hu_field_context<S>(&m, &c);
 	HU_ONCE
-	for (uint32_t at = blockIdx.x * HU_SUM_WARPS + threadIdx.x / 32; at < rows * blocks; at += gridDim.x * HU_SUM_WARPS) {
-		uint32_t row = at / blocks, first = at % blocks * HU_SUM_BLOCK, last = first + HU_SUM_BLOCK < each ? first + HU_SUM_BLOCK : each;
+	for (uint32_t at = blockIdx.x * HU_SUM_WARPS + threadIdx.x / 32; at < rows * blocks;
+		at += gridDim.x * HU_SUM_WARPS) {
+		uint32_t row = at / blocks, first = at % blocks * HU_SUM_BLOCK,
+			 last = first + HU_SUM_BLOCK < each ? first + HU_SUM_BLOCK : each;
 		T sum[F::nout] = { 0 }, term[F::nout][1];
 		HU_ONCE
 		for (uint32_t j = first + lane; j < last; j += 32) {
@@ -42,7 +45,8 @@ hu_rows_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each, uint32_t block
 }
 
 /* SEGMENTS of ROWS rows of C channels: a thread block a block of 4096 rows and WIDTH = blockDim.x channels,
-   thread (x, y) the tree's lane y of channel x. Result k of segment s, block b, channel c is element (s BLOCKS + b) C + c of out[k]. */
+   thread (x, y) the tree's lane y of channel x. Result k of segment s, block b, channel c is element (s BLOCKS + b) C +
+   c of out[k]. */
 template <class F, class S>
 HU_KERNEL
 hu_columns_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t channels, uint32_t blocks)
@@ -104,7 +108,8 @@ hu_sum_along(hu_work *w, hu_field *m, size_t rows, size_t each, hu_slot *sum)
 	unsigned grid = hu_blocks_for(rows * blocks, HU_SUM_WARPS, 65535);
 
 	hu_sum_level(w, m, sum, F::nout, rows * blocks);
-	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_rows_kernel<F, S>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows, (uint32_t)each, (uint32_t)blocks));
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_rows_kernel<F, S>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows,
+					      (uint32_t)each, (uint32_t)blocks));
 	for (int k = 0; k < F::nout && blocks > 1; k++) {
 		hu_slot terms = sum[k];
 		HU_TRY(HU_SIDE(sum_along)(w, &terms, rows, blocks, &sum[k]));
@@ -124,7 +129,8 @@ hu_sum_down(hu_work *w, hu_field *m, size_t segments, size_t rows, hu_slot *sum)
 		width *= 2;
 	unsigned grid = (unsigned)(segments * blocks * ((channels + width - 1) / width));
 	hu_sum_level(w, m, sum, F::nout, segments * blocks * channels);
-	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_columns_kernel<F, S>), grid, dim3(width, 32), 0, *m, (uint32_t)rows, (uint32_t)channels, (uint32_t)blocks));
+	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_columns_kernel<F, S>), grid, dim3(width, 32), 0, *m, (uint32_t)rows,
+					      (uint32_t)channels, (uint32_t)blocks));
 	for (int k = 0; k < F::nout && blocks > 1; k++) {
 		hu_slot terms = sum[k];
 		HU_TRY(HU_SIDE(sum_down)(w, &terms, segments, blocks, channels, &sum[k]));

@@ -26,9 +26,11 @@ round_kernel(HU_PARAM rounding by, HU_PARAM hu_store_operand from, HU_PARAM hu_s
 extern "C" hu_status
 HU_SIDE(round)(hu_work *w, const hu_slot *from, const hu_slot *to)
 {
-	rounding by = { hu_format_of(to->format), w->call->mode, w->call->flags, hu_fnv1a32(w->call->seed_name), w->pulse };
+	rounding by = { hu_format_of(to->format), w->call->mode, w->call->flags, hu_fnv1a32(w->call->seed_name),
+		w->pulse };
 
 	if (!to->n)
 		return HU_OK;
-	return HU_GO(w, round_kernel, hu_blocks_for(to->n, 256, 65535), 256, 0, by, hu_operand_of(from, 0), hu_result_of(to, 0), (uint32_t)to->n);
+	return HU_GO(w, round_kernel, hu_blocks_for(to->n, 256, 65535), 256, 0, by, hu_operand_of(from, 0),
+		hu_result_of(to, 0), (uint32_t)to->n);
 }

@@ -68,7 +68,8 @@ hu_casts_begin(hu_casts *g, const hu_work *w)
 	g->from = hu_operand_of(w->in[0], HU_AT_EACH);
 	g->to = hu_result_of(w->out[0], w->call->flags);
 	g->scale_to = w->call->nout > 1 ? hu_result_of(w->out[1], 0) : hu_result_none();
-	g->compute = hu_format_of(w->in[0]->format == HU_FP64 ? HU_FP64 : w->call->fmt.compute); /* one rounding, not two */
+	g->compute =
+		hu_format_of(w->in[0]->format == HU_FP64 ? HU_FP64 : w->call->fmt.compute); /* one rounding, not two */
 	g->max = hu_format_of(w->call->fmt.out).max;
 	hu_many_begin(&g->t, 4 * HU_MANY_THREADS);
 }

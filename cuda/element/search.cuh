@@ -67,7 +67,8 @@ hu_search(hu_work *w, const hu_work *check, int judged, uint64_t *bad)
 			s.n[s.count] = (uint32_t)x->n;
 			s.kind_of[s.count++] = (uint8_t)k;
 		}
-		HU_TRY(HU_GO(w, hu_search_kernel, hu_blocks_for(most, 4 * HU_MANY_THREADS, 128), HU_MANY_THREADS, 0, s));
+		HU_TRY(HU_GO(
+			w, hu_search_kernel, hu_blocks_for(most, 4 * HU_MANY_THREADS, 128), HU_MANY_THREADS, 0, s));
 	}
 	return HU_OK;
 }

@@ -15,7 +15,8 @@ extern "C" {
 
 typedef struct hu_short {
 	int native;               /* fp64 */
-	uint64_t least, shift;    /* exponent field of 2^emin; what makes 2^e the number whose last bit is worth 2^(e-p+1) */
+	uint64_t least,
+		shift; /* exponent field of 2^emin; what makes 2^e the number whose last bit is worth 2^(e-p+1) */
 	double max, beyond, over; /* largest finite; 2^(emax+1); what overflow gives */
 } hu_short;
 
@@ -23,7 +24,8 @@ typedef struct hu_short {
 HU_HD int
 hu_short_serves(hu_format f)
 {
-	return f.id == HU_FP64 || (f.p <= 25 && f.emax <= 500 && f.emin >= -400 && hu_has_minus_zero(f) && hu_has_nan(f) && !f.flags);
+	return f.id == HU_FP64 ||
+	       (f.p <= 25 && f.emax <= 500 && f.emin >= -400 && hu_has_minus_zero(f) && hu_has_nan(f) && !f.flags);
 }
 
 HU_HD hu_short

@@ -100,7 +100,8 @@ hu_operand_of(const hu_slot *t, int how)
 static inline hu_store_result
 hu_result_of(const hu_slot *t, int flags)
 {
-	hu_store_result r = { t->data, hu_kind_of(t->format), t->format == HU_FP32 || t->format == HU_FP64, hu_coding_of(hu_format_of(t->format), flags) };
+	hu_store_result r = { t->data, hu_kind_of(t->format), t->format == HU_FP32 || t->format == HU_FP64,
+		hu_coding_of(hu_format_of(t->format), flags) };
 
 	return r;
 }
@@ -148,9 +149,11 @@ hu_stat_slot(hu_work *w, size_t n)
 }
 
 /* Launches KERNEL unless this is a dry run. */
-#define HU_GO(w, kernel, grid, block, shared, ...) ((w)->dry ? HU_OK : HU_LAUNCH(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
+#define HU_GO(w, kernel, grid, block, shared, ...)                                                                     \
+	((w)->dry ? HU_OK : HU_LAUNCH(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 
-/* cuda/element/round.cu: FROM, floats or doubles, rounded as the call says into its output TO; element i draws number i. */
+/* cuda/element/round.cu: FROM, floats or doubles, rounded as the call says into its output TO; element i draws number
+   i. */
 extern "C" hu_status HU_SIDE(round)(hu_work *w, const hu_slot *from, const hu_slot *to);
 
 /* Where a kernel puts output T: there, or where the rounding does not allow that into *RAW (made here, as doubles

@@ -73,18 +73,22 @@ hu_update_run(hu_work *w, const hu_field *m)
 {
 	HU_TRY(hu_field_run<F>(w, m));
 	if (w->updates && m->n)
-		HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_update_count_kernel<F, S>), hu_blocks_for(m->n, 2048, 1024), HU_FIELD_THREADS, 0, *m, hu_operand_of(w->out[0], HU_AT_EACH), w->updates));
+		HU_TRY_IN_CARRIER(
+			m->compute, HU_GO(w, (hu_update_count_kernel<F, S>), hu_blocks_for(m->n, 2048, 1024),
+					    HU_FIELD_THREADS, 0, *m, hu_operand_of(w->out[0], HU_AT_EACH), w->updates));
 	return HU_OK;
 }
 
 HU_KERNEL
-hu_adamw_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2, double eps, double decay)
+hu_adamw_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2,
+	double eps, double decay)
 {
 	hu_adamw_constants(k, lr, b1, b2, eps, decay, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }
 
 HU_KERNEL
-hu_adam_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2, double eps)
+hu_adam_constants_kernel(
+	double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2, double eps)
 {
 	hu_adam_constants(k, lr, b1, b2, eps, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }
@@ -97,8 +101,9 @@ hu_adam_constants_of(hu_work *w, double *k)
 {
 	const hu_call *c = w->call;
 
-	return HU_GO(w, hu_adam_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH), hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3),
-	             hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-7));
+	return HU_GO(w, hu_adam_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH),
+		hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3), hu_attr_num(c, "beta1", 0.9),
+		hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-7));
 }
 
 static inline hu_status
@@ -106,8 +111,9 @@ hu_adamw_constants_of(hu_work *w, double *k)
 {
 	const hu_call *c = w->call;
 
-	return HU_GO(w, hu_adamw_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH), hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3),
-	             hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-8), hu_attr_num(c, "weight_decay", 0.01));
+	return HU_GO(w, hu_adamw_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH),
+		hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3), hu_attr_num(c, "beta1", 0.9),
+		hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-8), hu_attr_num(c, "weight_decay", 0.01));
 }
 
 /* Call W, adam or adamw, whose constants are in K, one element at a time with formula F. */

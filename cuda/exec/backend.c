@@ -10,9 +10,11 @@ cuda_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 	*m = NULL;
 	(void)gemm;
 	if (!hu_cuda_built())
-		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes where nvcc is, or use the back end cpu");
+		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes where "
+					   "nvcc is, or use the back end cpu");
 	if (!hu_device_count())
-		return hu_fail(HU_EDEVICE, "back end cuda: %s; use the back end cpu, whose bits are the same", hu_device_why());
+		return hu_fail(HU_EDEVICE, "back end cuda: %s; use the back end cpu, whose bits are the same",
+			hu_device_why());
 #ifdef HU_HAVE_CUDA
 	return hu_device_open(m, p, &hu_gpu_side, gemm);
 #else
@@ -28,7 +30,9 @@ shim_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 #ifdef HU_HAVE_SHIM
 	return hu_device_open(m, p, &hu_shim_side, gemm);
 #else
-	return hu_fail(HU_EUNABLE, "back end shim: this build has no C++ compiler's work in it; program %s runs on the back end cpu", p->name);
+	return hu_fail(HU_EUNABLE,
+		"back end shim: this build has no C++ compiler's work in it; program %s runs on the back end cpu",
+		p->name);
 #endif
 }
 
@@ -54,9 +58,20 @@ shim_peak(int again)
 #endif
 }
 
-#define REST                                                                                              \
-	.close = hu_device_close, .write = hu_device_write, .read = hu_device_read, .step = hu_device_step, \
-	.commit = hu_device_commit, .digest = hu_device_digest, .ran = hu_device_ran,     \
-	.tune = hu_device_tune, .watch = hu_device_watch, .tally = hu_device_tally, .census = hu_device_census, .updates = hu_device_updates, .profile = hu_device_profile, .pass = hu_device_pass, .gather = hu_device_gather, .lag = hu_device_lag
-const hu_backend hu_backend_cuda = { .name = "cuda", .summary = "own kernels on an NVIDIA GPU", .reads = "gemm fuse graph", .open = cuda_open, .peak = cuda_peak, REST };
-const hu_backend hu_backend_shim = { .name = "shim", .summary = "the GPU's kernels run on the host, slowly: for tests", .reads = "gemm fuse graph", .open = shim_open, .peak = shim_peak, REST };
+#define REST                                                                                                           \
+	.close = hu_device_close, .write = hu_device_write, .read = hu_device_read, .step = hu_device_step,            \
+	.commit = hu_device_commit, .digest = hu_device_digest, .ran = hu_device_ran, .tune = hu_device_tune,          \
+	.watch = hu_device_watch, .tally = hu_device_tally, .census = hu_device_census, .updates = hu_device_updates,  \
+	.profile = hu_device_profile, .pass = hu_device_pass, .gather = hu_device_gather, .lag = hu_device_lag
+const hu_backend hu_backend_cuda = { .name = "cuda",
+	.summary = "own kernels on an NVIDIA GPU",
+	.reads = "gemm fuse graph",
+	.open = cuda_open,
+	.peak = cuda_peak,
+	REST };
+const hu_backend hu_backend_shim = { .name = "shim",
+	.summary = "the GPU's kernels run on the host, slowly: for tests",
+	.reads = "gemm fuse graph",
+	.open = shim_open,
+	.peak = shim_peak,
+	REST };

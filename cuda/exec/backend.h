@@ -11,7 +11,8 @@ extern const hu_backend hu_backend_cuda;
 /* The same kernels run on the host (cuda/shim/shim.h): opens wherever the build had a C++ compiler. */
 extern const hu_backend hu_backend_shim;
 
-/* The row of a device that only counts what programs opened on it allocate, which its peak tells: laid out as on NAME's, "cuda" (which must then be usable)
-   or "shim", whose kernels take the room that a device of any architecture would. It runs nothing. NULL where the build has neither. */
+/* The row of a device that only counts what programs opened on it allocate, which its peak tells: laid out as on
+   NAME's, "cuda" (which must then be usable) or "shim", whose kernels take the room that a device of any architecture
+   would. It runs nothing. NULL where the build has neither. */
 const hu_backend *hu_backend_counted(const char *name);
 #endif

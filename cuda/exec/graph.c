@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What makes a recorded step or a prepared copy of the weights unusable: whoever moves what they point to says so here. */
+   What makes a recorded step or a prepared copy of the weights unusable: whoever moves what they point to says so here.
+ */
 #include "cuda/exec/machine_parts.h"
 
 void

@@ -112,7 +112,9 @@ digest_kernel(HU_PARAM several s, uint64_t *sum)
 		uint64_t mine = 0;
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
 			uint32_t i = p.from + j;
-			uint64_t code = x.kind == HU_KIND_CODE16 ? ((const uint16_t *)x.data)[i] : x.kind == HU_KIND_CODE8 ? ((const uint8_t *)x.data)[i] : hu_encode(hu_load_f64(&x, i), s.format[k]);
+			uint64_t code = x.kind == HU_KIND_CODE16  ? ((const uint16_t *)x.data)[i]
+					: x.kind == HU_KIND_CODE8 ? ((const uint8_t *)x.data)[i]
+								  : hu_encode(hu_load_f64(&x, i), s.format[k]);
 			mine += hu_digest_term(s.name[p.tensor], i, code);
 		}
 		hu_count_in(sum, mine);
@@ -154,7 +156,9 @@ census_kernel(HU_PARAM survey s)
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
 		uint32_t kind = s.kind_of[0][p.tensor];
-		hu_store_operand x = hu_many_operand(&s.kinds[kind], s.x[p.tensor]), y = hu_many_operand(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]), z = hu_many_operand(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
+		hu_store_operand x = hu_many_operand(&s.kinds[kind], s.x[p.tensor]),
+				 y = hu_many_operand(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]),
+				 z = hu_many_operand(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
 		double scale = z.data ? hu_load_f64(&z, 0) : 1;
 		hu_underflow lost = { 0, 0, 0, 0, 0, 0 };
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
@@ -201,7 +205,8 @@ kind_of(survey *s, int *kinds, const hu_slot *t)
 
 /* As many of tensors AT to N as a launch takes; returns the first that is left. */
 static int
-gather_survey(survey *s, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int at, int n, hu_census *to)
+gather_survey(survey *s, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int at,
+	int n, hu_census *to)
 {
 	int kinds = 0;
 
@@ -227,7 +232,8 @@ gather_survey(survey *s, const hu_slot *const *t, const hu_slot *const *before, 
 }
 
 static hu_status
-census(void *queue, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int n, hu_census *to)
+census(void *queue, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int n,
+	hu_census *to)
 {
 	survey s;
 

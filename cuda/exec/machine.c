@@ -21,7 +21,9 @@ hu_status
 hu_device_serves(const hu_side *side, const hu_call *c)
 {
 	if (!hu_device_kernel(side, c->op->name))
-		return hu_fail(HU_EUNABLE, "back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name, c->op->name, c->id, c->layer);
+		return hu_fail(HU_EUNABLE,
+			"back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name,
+			c->op->name, c->id, c->layer);
 	return HU_OK;
 }
 
@@ -30,7 +32,9 @@ check_program(hu_machine *m)
 {
 	for (int i = 0; i < m->p->nt; i++)
 		if (m->t[i].n > HU_MOST_ELEMENTS)
-			return hu_fail(HU_EUNABLE, "back end %s: tensor %s has %zu elements, and kernels reach 2^31: use a smaller batch", m->side->name, m->p->t[i].name, m->t[i].n);
+			return hu_fail(HU_EUNABLE,
+				"back end %s: tensor %s has %zu elements, and kernels reach 2^31: use a smaller batch",
+				m->side->name, m->p->t[i].name, m->t[i].n);
 	for (int i = 0; i < m->p->nc; i++) {
 		HU_TRY(hu_device_serves(m->side, &m->p->c[i]));
 		m->kernel[i] = hu_device_kernel(m->side, m->p->c[i].op->name);
@@ -98,7 +102,8 @@ hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_ge
 	return st;
 }
 
-/* What still runs may use the memory that is about to go. Why a machine is closed stays the reason, whatever this wait says. */
+/* What still runs may use the memory that is about to go. Why a machine is closed stays the reason, whatever this wait
+   says. */
 static void
 finish_work(hu_machine *m)
 {
@@ -202,7 +207,8 @@ hu_device_read(hu_machine *m, int tensor, void *values)
 		return HU_OK;
 	}
 	if (m->look.back)
-		return hu_fail(HU_EUNABLE, "tensor %s of the step before is no longer there: it was not watched", m->p->t[tensor].name);
+		return hu_fail(HU_EUNABLE, "tensor %s of the step before is no longer there: it was not watched",
+			m->p->t[tensor].name);
 	HU_TRY(settle(m, NULL));
 	HU_TRY(m->side->download(m->queue, m->stage, t->data, t->n * hu_slot_size(t->format)));
 	HU_TRY(m->side->wait(m->queue));
@@ -236,7 +242,9 @@ hu_device_commit(hu_machine *m)
 		m->t[next].data = data;
 	}
 	m->schedule.turn ^= 1;
-	m->schedule.ahead = m->schedule.fuse && m->schedule.stepped && m->schedule.ahead == HU_AHEAD_HERE ? HU_AHEAD_MADE : HU_AHEAD_NONE;
+	m->schedule.ahead = m->schedule.fuse && m->schedule.stepped && m->schedule.ahead == HU_AHEAD_HERE
+				    ? HU_AHEAD_MADE
+				    : HU_AHEAD_NONE;
 	m->schedule.stepped = 0;
 	return HU_OK;
 }

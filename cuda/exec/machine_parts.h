@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The executor's own parts, which the rest of the program does not see: its memory (allocation.c), a step's stages
-   (stages.c, launch_stage.c), input (feed.c), what a step leaves for the host (readback.c), traces (gather.c) and times (profile.c). */
+   (stages.c, launch_stage.c), input (feed.c), what a step leaves for the host (readback.c), traces (gather.c) and times
+   (profile.c). */
 #ifndef HU_CUDA_MACHINE_PARTS_H
 #define HU_CUDA_MACHINE_PARTS_H
 
@@ -9,10 +10,12 @@
 
 enum { HU_GRAPHS = 4, HU_FEEDS = 8 };
 
-/* State of the low-precision weight copies: stale; current in the tensors; current in the shadow buffers, where the last update wrote them. */
+/* State of the low-precision weight copies: stale; current in the tensors; current in the shadow buffers, where the
+   last update wrote them. */
 enum { HU_AHEAD_NONE, HU_AHEAD_HERE, HU_AHEAD_MADE };
 
-/* An input tensor. A batch is sent from the host buffer to the waiting buffer on the device, from which the next step copies it. */
+/* An input tensor. A batch is sent from the host buffer to the waiting buffer on the device, from which the next step
+   copies it. */
 typedef struct hu_feed { int tensor, fresh; void *waiting, *host; void *arrived, *taken; } hu_feed;
 
 /* What the host is going to read after each step. */
@@ -21,7 +24,8 @@ typedef struct hu_look {
 	uint32_t *at;                   /* of each value, in the block */
 	int *update_of;                 /* of each call: which of the updates it is; -1: none */
 	size_t bytes, tally_at, update_at, census_at;
-	unsigned char *block[2], *host[2];  /* a pulse, the values, the tallies, the updates' counts, the censuses: of steps in turn, by the pointers' position */
+	unsigned char *block[2], *host[2]; /* a pulse, the values, the tallies, the updates' counts, the censuses: of
+					      steps in turn, by the pointers' position */
 	void *event[2];
 	int last, made;                 /* the last step's block; how many steps' blocks hold, up to 2 */
 	int back;                       /* reads are of the step before the last one */
@@ -31,10 +35,12 @@ typedef struct hu_look {
 typedef struct hu_schedule {
 	hu_plan plan[2];            /* [1] is the one with fused passes */
 	int fuse, use_graphs;
-	void **shadow;              /* of each tensor: the buffer where updates put its next low-precision copy; NULL where none does */
+	void **shadow; /* of each tensor: the buffer where updates put its next low-precision copy; NULL where none does
+			*/
 	int ahead;                  /* one of HU_AHEAD_… */
 	int stepped;                /* a step awaits its commit */
-	int turn;                   /* bit 0: which of the two positions a commit gives the pointers; bit 1: whether shadows are exchanged */
+	int turn; /* bit 0: which of the two positions a commit gives the pointers; bit 1: whether shadows are exchanged
+		   */
 	long steps;
 	void *graph[HU_GRAPHS];     /* of each turn */
 } hu_schedule;
@@ -80,7 +86,8 @@ struct hu_machine {
 hu_status hu_machine_allocate(hu_machine *m);
 void hu_machine_release_memory(hu_machine *m);
 
-/* out_of_memory.c: HU_ENOMEM with a sentence that says that NEED bytes were asked for, how many are free, and which batch would fit. */
+/* out_of_memory.c: HU_ENOMEM with a sentence that says that NEED bytes were asked for, how many are free, and which
+   batch would fit. */
 hu_status hu_machine_out_of_memory(const hu_machine *m, size_t need);
 /* M has its memory, or no longer: that sentence counts every program that has its own. */
 void hu_machine_memory_taken(const hu_machine *m);
@@ -99,7 +106,8 @@ hu_slot_bytes(const hu_slot *t)
 	return t->n * hu_slot_size(t->format);
 }
 
-/* launch_stage.c: launches stage STAGE of PLAN. With DRY it launches nothing and only says in *peak how many bytes of scratch the stage takes. */
+/* launch_stage.c: launches stage STAGE of PLAN. With DRY it launches nothing and only says in *peak how many bytes of
+   scratch the stage takes. */
 hu_status hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t *peak);
 /* stages.c: puts a whole step on the queue. */
 hu_status hu_machine_run(hu_machine *m);
@@ -109,8 +117,8 @@ void hu_machine_drop_graphs(hu_machine *m);
 /* gather.c */
 void hu_machine_gather_close(hu_machine *m);
 
-/* profile.c. Called before and after stage STAGE of the plan in use (the look is the stage after the last): they note what was launched and,
-   where it is wanted, the time. */
+/* profile.c. Called before and after stage STAGE of the plan in use (the look is the stage after the last): they note
+   what was launched and, where it is wanted, the time. */
 hu_status hu_machine_watch_begin(hu_machine *m, long *before);
 hu_status hu_machine_watch_end(hu_machine *m, int stage, long before);
 /* After a step: adds up the times. */

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The programs that have their memory. A run has two of one batch, for training and evaluation, and both together have to fit. */
+/* The programs that have their memory. A run has two of one batch, for training and evaluation, and both together have
+   to fit. */
 enum { OPEN = 16 };
 static const hu_machine *open_ones[OPEN];
 
@@ -17,7 +18,8 @@ batch_of(const hu_machine *m)
 	return x >= 0 && m->p->t[x].shape.rank ? m->p->t[x].shape.d[0] : 0;
 }
 
-/* The bytes of tensor I where the batch is B instead of BATCH. Weights, their gradients and moments stay what they are. */
+/* The bytes of tensor I where the batch is B instead of BATCH. Weights, their gradients and moments stay what they are.
+ */
 static size_t
 bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 {
@@ -37,11 +39,13 @@ saved_at(const hu_machine *m, size_t batch, size_t b)
 	for (int i = 0; i < m->p->nt; i++)
 		less += (double)bytes_at(m, i, batch, batch) - (double)bytes_at(m, i, batch, b);
 	for (int i = 0; i < m->nfeed; i++)
-		less += (double)bytes_at(m, m->feed[i].tensor, batch, batch) - (double)bytes_at(m, m->feed[i].tensor, batch, b);
+		less += (double)bytes_at(m, m->feed[i].tensor, batch, batch) -
+			(double)bytes_at(m, m->feed[i].tensor, batch, b);
 	return less;
 }
 
-/* The largest batch that fits into LEFT bytes and what is held already, where the program takes NEED bytes; 0 where none fits. */
+/* The largest batch that fits into LEFT bytes and what is held already, where the program takes NEED bytes; 0 where
+   none fits. */
 static size_t
 batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
 {
@@ -50,7 +54,8 @@ batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
 
 	*batch = batch_of(m);
 	for (int i = 0; i < OPEN; i++)
-		if (open_ones[i] && open_ones[i] != m && open_ones[i]->side == m->side && batch_of(open_ones[i]) == *batch)
+		if (open_ones[i] && open_ones[i] != m && open_ones[i]->side == m->side &&
+			batch_of(open_ones[i]) == *batch)
 			all[n++] = open_ones[i];
 	for (size_t b = *batch; b-- > 1;) {
 		double saved = 0;
@@ -72,8 +77,13 @@ hu_machine_out_of_memory(const hu_machine *m, size_t need)
 	if (st != HU_OK)
 		return st;
 	if (fits && fits < batch)
-		return hu_fail(HU_ENOMEM, "program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: a batch of %zu would fit", m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6, fits);
-	return hu_fail(HU_ENOMEM, "program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: use a smaller batch or width", m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6);
+		return hu_fail(HU_ENOMEM,
+			"program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: a batch of %zu would "
+			"fit",
+			m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6, fits);
+	return hu_fail(HU_ENOMEM,
+		"program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: use a smaller batch or width",
+		m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6);
 }
 
 void

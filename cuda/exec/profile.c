@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What each pass of a step costs: kernels launched, bytes, and where it is asked for the time between two events around it by
-   the device's clock. Timed steps are launched pass by pass, so what a recorded step saves is not in them. */
+   What each pass of a step costs: kernels launched, bytes, and where it is asked for the time between two events around
+   it by the device's clock. Timed steps are launched pass by pass, so what a recorded step saves is not in them. */
 #include "cuda/exec/machine_parts.h"
 
 #include "lib/base/mem.h"
@@ -74,7 +74,8 @@ first_of(const hu_machine *m, int stage)
 			first = plan->call[s->first + k];
 	for (int i = 0; i < m->p->nc; i++) /* casts that it makes for the next step */
 		for (int k = 0; k < s->n; k++)
-			if (plan->copy[plan->call[s->first + k]] >= 0 && m->p->t[plan->copy[plan->call[s->first + k]]].producer == i && i < first)
+			if (plan->copy[plan->call[s->first + k]] >= 0 &&
+				m->p->t[plan->copy[plan->call[s->first + k]]].producer == i && i < first)
 				first = i;
 	return first;
 }

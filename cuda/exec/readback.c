@@ -15,7 +15,8 @@ hu_device_fault(uint32_t fault)
 }
 
 hu_status
-hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed, int nsurveyed)
+hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed,
+	int nsurveyed)
 {
 	hu_look *k = &m->look;
 	size_t at = (sizeof(hu_pulse) + 15) / 16 * 16;
@@ -106,7 +107,8 @@ hu_machine_look_begin(hu_machine *m)
 	hu_look *k = &m->look;
 	unsigned char *block = k->block[m->schedule.turn & 1];
 
-	return block && k->bytes > k->tally_at ? m->side->clear(m->queue, block + k->tally_at, k->bytes - k->tally_at) : HU_OK;
+	return block && k->bytes > k->tally_at ? m->side->clear(m->queue, block + k->tally_at, k->bytes - k->tally_at)
+					       : HU_OK;
 }
 
 hu_update_tally *
@@ -123,7 +125,8 @@ static hu_status
 survey(hu_machine *m, unsigned char *block)
 {
 	hu_look *k = &m->look;
-	const hu_slot **t = hu_xcalloc(3 * (size_t)k->nsurveyed + 1, sizeof *t), **before = t + k->nsurveyed, **scale = before + k->nsurveyed;
+	const hu_slot **t = hu_xcalloc(3 * (size_t)k->nsurveyed + 1, sizeof *t), **before = t + k->nsurveyed,
+		      **scale = before + k->nsurveyed;
 	int from, by;
 
 	for (int i = 0; i < k->nsurveyed; i++) {
@@ -133,7 +136,8 @@ survey(hu_machine *m, unsigned char *block)
 			scale[i] = by >= 0 ? &m->t[by] : NULL;
 		}
 	}
-	hu_status st = m->side->look->census(m->queue, t, before, scale, k->nsurveyed, (hu_census *)(block + k->census_at));
+	hu_status st =
+		m->side->look->census(m->queue, t, before, scale, k->nsurveyed, (hu_census *)(block + k->census_at));
 	free(t);
 	return st;
 }
@@ -153,7 +157,8 @@ hu_machine_look(hu_machine *m)
 		t[i] = &m->t[k->counted[i]];
 	part[0] = (hu_look_part){ m->pulse, sizeof *m->pulse, 0 };
 	for (int i = 0; i < k->nvalue; i++)
-		part[i + 1] = (hu_look_part){ m->t[k->value[i]].data, (uint32_t)hu_slot_bytes(&m->t[k->value[i]]), k->at[i] };
+		part[i + 1] =
+			(hu_look_part){ m->t[k->value[i]].data, (uint32_t)hu_slot_bytes(&m->t[k->value[i]]), k->at[i] };
 	hu_status st = m->side->look->tally(m->queue, t, k->ncounted, (hu_tally *)(block + k->tally_at));
 	if (st == HU_OK)
 		st = survey(m, block);

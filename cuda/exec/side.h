@@ -27,7 +27,8 @@ typedef struct hu_queue_calls {
 	hu_status (*event_wait)(void *event);                /* the host does; at once where it was never recorded */
 	long (*launches)(void);                              /* kernels launched or recorded so far */
 	hu_status (*timer_open)(void **event);               /* an event that keeps when it happened; not in graphs */
-	hu_status (*timer_between)(void *from, void *to, double *seconds); /* of two such events of one queue that have happened */
+	hu_status (*timer_between)(
+		void *from, void *to, double *seconds); /* of two such events of one queue that have happened */
 } hu_queue_calls;
 
 /* Part of what a step leaves for the host (cuda/exec/look.cu): BYTES from FROM to a place AT in the block. */
@@ -39,9 +40,10 @@ typedef struct hu_look_calls {
 	hu_status (*tally)(void *queue, const hu_slot *const *t, int n, hu_tally *tally);
 	/* Adds the digest terms of N tensors to *SUM. */
 	hu_status (*digest)(void *queue, const hu_slot *const *t, const uint64_t *name_hash, int n, uint64_t *sum);
-	/* Adds to CENSUS[k] those of tensor k, in one launch: exponents by bin; and where BEFORE[k] is not NULL what a cast of that, multiplied by
-	   SCALE[k] where that is not NULL, lost. */
-	hu_status (*census)(void *queue, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int n, hu_census *census);
+	/* Adds to CENSUS[k] those of tensor k, in one launch: exponents by bin; and where BEFORE[k] is not NULL what a
+	   cast of that, multiplied by SCALE[k] where that is not NULL, lost. */
+	hu_status (*census)(void *queue, const hu_slot *const *t, const hu_slot *const *before,
+		const hu_slot *const *scale, int n, hu_census *census);
 } hu_look_calls;
 
 typedef struct hu_side {
@@ -80,7 +82,8 @@ extern const hu_side hu_gpu_side, hu_shim_side;
 
 /* Of the shim alone, for tests. The order of threads and blocks from here on. */
 void hu_shim_seed(uint64_t seed);
-/* The device is lost at launch N from now (0: the next) and stays so, for launches and transfers; -1: it is there again. */
+/* The device is lost at launch N from now (0: the next) and stays so, for launches and transfers; -1: it is there
+   again. */
 void hu_shim_lose_after(long n);
 /* HU_EDEVICE where it is lost; WHAT was being done. */
 hu_status hu_shim_present(const char *what);
@@ -113,8 +116,19 @@ hu_status hu_shim_timer_between(void *from, void *to, double *seconds);
 
 /* What selftest.cu has; from SELF_FAULTS on, kernels that are wrong and must be caught. */
 enum {
-	HU_SELF_INDEX, HU_SELF_TREE, HU_SELF_VOTES, HU_SELF_ATOMICS, HU_SELF_DYNAMIC, HU_SELF_FAULTS,
-	HU_SELF_BARRIER = HU_SELF_FAULTS, HU_SELF_TWO_BARRIERS, HU_SELF_LANES, HU_SELF_OVERRUN, HU_SELF_RACE, HU_SELF_UNSET, HU_SELF_TOO_MUCH
+	HU_SELF_INDEX,
+	HU_SELF_TREE,
+	HU_SELF_VOTES,
+	HU_SELF_ATOMICS,
+	HU_SELF_DYNAMIC,
+	HU_SELF_FAULTS,
+	HU_SELF_BARRIER = HU_SELF_FAULTS,
+	HU_SELF_TWO_BARRIERS,
+	HU_SELF_LANES,
+	HU_SELF_OVERRUN,
+	HU_SELF_RACE,
+	HU_SELF_UNSET,
+	HU_SELF_TOO_MUCH
 };
 
 #ifdef __cplusplus

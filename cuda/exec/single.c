@@ -62,7 +62,8 @@ run(const hu_side *side, const hu_kernel *k, hu_work *w, const hu_env *env)
 }
 
 hu_status
-hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_call *c, hu_tensor *const *in,
+	hu_tensor *const *out, const hu_env *env)
 {
 	const hu_kernel *k = hu_device_kernel(side, c->op->name);
 	int all = c->nin + c->nout;

@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* How a pass's calls belong together. HU_FUSE_CHAIN: each reads what the one before it wrote. HU_FUSE_TOGETHER: none reads
-   what another wrote, and they differ in tensors alone. HU_FUSE_GRADIENTS: the parameters' gradients from the last cast to their norm. */
+/* How a pass's calls belong together. HU_FUSE_CHAIN: each reads what the one before it wrote. HU_FUSE_TOGETHER: none
+   reads what another wrote, and they differ in tensors alone. HU_FUSE_GRADIENTS: the parameters' gradients from the
+   last cast to their norm. */
 typedef enum hu_fuse_kind { HU_FUSE_CHAIN, HU_FUSE_TOGETHER, HU_FUSE_GRADIENTS } hu_fuse_kind;
 
 typedef struct hu_fusion {

@@ -10,7 +10,14 @@ enum op { BIAS, RELU, RELU_DX, GELU, GELU_TANH, GELU_DX, GELU_TANH_DX, CAST };
 
 /* with: the other operand where there is one. */
 struct member { enum op op; hu_store_operand with; hu_store_result out; };
-struct chain { hu_store_operand in; member link[LINKS]; int n; uint32_t elements, channels; hu_format compute; uint64_t *amax; };
+struct chain {
+	hu_store_operand in;
+	member link[LINKS];
+	int n;
+	uint32_t elements, channels;
+	hu_format compute;
+	uint64_t *amax;
+};
 
 #define F_RELU(S, T) out[0][i] = hu_relu##S(c, in[0][i])
 #define F_RELU_DX(S, T) out[0][i] = hu_relu_dx##S(c, in[0][i], in[1][i])
@@ -86,7 +93,12 @@ op_of(const hu_work *w, enum op *op)
 	const char *name = w->op;
 	int tanh = !strcmp(hu_attr_text(c, "approx", "none"), "tanh");
 
-	*op = !strcmp(name, "bias") ? BIAS : !strcmp(name, "relu") ? RELU : !strcmp(name, "relu_dx") ? RELU_DX : !strcmp(name, "gelu") ? tanh ? GELU_TANH : GELU : !strcmp(name, "gelu_dx") ? tanh ? GELU_TANH_DX : GELU_DX : CAST;
+	*op = !strcmp(name, "bias")      ? BIAS
+	      : !strcmp(name, "relu")    ? RELU
+	      : !strcmp(name, "relu_dx") ? RELU_DX
+	      : !strcmp(name, "gelu")    ? tanh ? GELU_TANH : GELU
+	      : !strcmp(name, "gelu_dx") ? tanh ? GELU_TANH_DX : GELU_DX
+					 : CAST;
 	return *op != CAST || (!strcmp(name, "cast") && c->nout == 1 && hu_attr_num(c, "scaled", 0) == 0);
 }
 
@@ -94,7 +106,8 @@ op_of(const hu_work *w, enum op *op)
 static int
 is_scaled(const hu_work *w)
 {
-	return !strcmp(w->op, "cast") && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 && w->in[0]->format != HU_FP64 && hu_result_quick(w, w->out[0]);
+	return !strcmp(w->op, "cast") && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 &&
+	       w->in[0]->format != HU_FP64 && hu_result_quick(w, w->out[0]);
 }
 
 static int is_gradient(enum op op) { return op == RELU_DX || op == GELU_DX || op == GELU_TANH_DX; }
@@ -103,11 +116,14 @@ extern "C" int
 HU_SIDE(fuse_chain_serves)(const hu_work *w, int n)
 {
 	enum op op;
-	int last = n > 1 && is_scaled(&w[n - 1]) && w[n - 1].in[0] == w[n - 2].out[0] && w[0].call->fmt.compute == HU_FP32, fits = n - last <= LINKS;
+	int last = n > 1 && is_scaled(&w[n - 1]) && w[n - 1].in[0] == w[n - 2].out[0] &&
+		   w[0].call->fmt.compute == HU_FP32,
+	    fits = n - last <= LINKS;
 
 	for (int i = 0; i < n - last && fits; i++)
-		fits = op_of(&w[i], &op) && w[i].call->fmt.compute == w[0].call->fmt.compute && hu_all_quick(&w[i]) && (op != CAST || w[i].in[0]->format != HU_FP64) &&
-		       w[i].out[0]->n == w[0].out[0]->n && (i == 0 || (!is_gradient(op) && op != BIAS && w[i].in[0] == w[i - 1].out[0]));
+		fits = op_of(&w[i], &op) && w[i].call->fmt.compute == w[0].call->fmt.compute && hu_all_quick(&w[i]) &&
+		       (op != CAST || w[i].in[0]->format != HU_FP64) && w[i].out[0]->n == w[0].out[0]->n &&
+		       (i == 0 || (!is_gradient(op) && op != BIAS && w[i].in[0] == w[i - 1].out[0]));
 	return fits;
 }
 

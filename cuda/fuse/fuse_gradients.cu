@@ -50,7 +50,8 @@ gradients_kernel(HU_PARAM gradients g)
 		hu_piece p = hu_many_piece(&g.t, chunk);
 		const kind *k = &g.kinds[g.kind_of[p.tensor]];
 		hu_store_operand from = hu_many_operand(&k->from, g.in[p.tensor]);
-		hu_store_result wide = hu_many_result(&k->wide, g.wide[p.tensor]), to = hu_many_result(&k->to, g.out[p.tensor]);
+		hu_store_result wide = hu_many_result(&k->wide, g.wide[p.tensor]),
+				to = hu_many_result(&k->to, g.out[p.tensor]);
 		uint64_t bad = 0;
 		HU_ONCE
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
@@ -130,7 +131,8 @@ verdict_kernel(HU_PARAM verdict v)
 		hu_store_f64(&v.where, i, place[i]);
 }
 
-/* The calls as the plan orders them: for each gradient its cast, where it has one, and its unscale; then the check and the norm. */
+/* The calls as the plan orders them: for each gradient its cast, where it has one, and its unscale; then the check and
+   the norm. */
 struct calls { hu_work *check, *norm; int n; hu_work *cast[MOST_TENSORS], *unscale[MOST_TENSORS]; };
 
 static int
@@ -165,14 +167,20 @@ HU_SIDE(fuse_gradients_serves)(const hu_work *w, int n)
 
 	if (!sort_calls((hu_work *)w, n, &c) || c.norm->call->nin != c.n || c.check->call->nin <= c.n)
 		return 0;
-	int judged = (int)hu_attr_num(c.check->call, "judged", c.check->call->nin), fits = (judged == 0 || judged == c.n) && hu_all_quick(c.check) && hu_all_quick(c.norm);
+	int judged = (int)hu_attr_num(c.check->call, "judged", c.check->call->nin),
+	    fits = (judged == 0 || judged == c.n) && hu_all_quick(c.check) && hu_all_quick(c.norm);
 	for (int i = 0; i < c.n && fits; i++) {
 		const hu_work *u = c.unscale[i], *k = c.cast[i];
-		fits = hu_all_quick(u) && u->all[1] == c.unscale[0]->all[1] && u->call->fmt.compute == c.norm->call->fmt.compute && u->call->fmt.compute == c.unscale[0]->call->fmt.compute &&
-		       u->in[0] == c.check->all[i] && u->out[0] == c.norm->all[i] && hu_sum_blocks(hu_sum_blocks(u->in[0]->n)) == 1 && u->in[0]->n > 0 &&
+		fits = hu_all_quick(u) && u->all[1] == c.unscale[0]->all[1] &&
+		       u->call->fmt.compute == c.norm->call->fmt.compute &&
+		       u->call->fmt.compute == c.unscale[0]->call->fmt.compute && u->in[0] == c.check->all[i] &&
+		       u->out[0] == c.norm->all[i] && hu_sum_blocks(hu_sum_blocks(u->in[0]->n)) == 1 &&
+		       u->in[0]->n > 0 &&
 		       hu_attr_num(u->call, "loss_weight", 1) == hu_attr_num(c.unscale[0]->call, "loss_weight", 1);
 		if (k)
-			fits = fits && hu_all_quick(k) && k->out[0] == u->in[0] && k->call->nout == 1 && k->call->fmt.compute == u->call->fmt.compute && k->in[0]->format != HU_FP64 && hu_attr_num(k->call, "scaled", 0) == 0;
+			fits = fits && hu_all_quick(k) && k->out[0] == u->in[0] && k->call->nout == 1 &&
+			       k->call->fmt.compute == u->call->fmt.compute && k->in[0]->format != HU_FP64 &&
+			       hu_attr_num(k->call, "scaled", 0) == 0;
 	}
 	return fits;
 }
@@ -234,7 +242,8 @@ run(hu_work *w, const calls *c)
 	HU_TRY(hu_counters(w, &bad, (size_t)c->check->call->nin));
 	for (int i = 0; i < c->n; i++)
 		v.first[i + 1] = v.first[i] + (uint32_t)hu_sum_blocks(c->unscale[i]->in[0]->n);
-	hu_slot sums = hu_raw_slot(w, v.first[c->n], u->call->fmt.compute == HU_FP32 ? HU_FP32 : HU_FP64), each = hu_raw_slot(w, (size_t)c->n, sums.format);
+	hu_slot sums = hu_raw_slot(w, v.first[c->n], u->call->fmt.compute == HU_FP32 ? HU_FP32 : HU_FP64),
+		each = hu_raw_slot(w, (size_t)c->n, sums.format);
 	g.scale = hu_operand_of(u->in[1], HU_AT_ONE);
 	g.weight = hu_attr_num(u->call, "loss_weight", 1);
 	g.compute = v.compute = hu_format_of(u->call->fmt.compute);

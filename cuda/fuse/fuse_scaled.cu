@@ -25,7 +25,8 @@ HU_SIDE(fuse_scaled_serves)(const hu_work *w, int n)
 	int same = 1;
 
 	for (int i = 0; i < n; i++)
-		same = same && hu_attr_num(w[i].call, "scaled", 0) != 0 && w[i].in[0]->n && hu_same_but_tensors(&w[i], &w[0]) && hu_carried(&w[i]) && hu_result_quick(&w[i], w[i].out[0]);
+		same = same && hu_attr_num(w[i].call, "scaled", 0) != 0 && w[i].in[0]->n &&
+		       hu_same_but_tensors(&w[i], &w[0]) && hu_carried(&w[i]) && hu_result_quick(&w[i], w[i].out[0]);
 	return same;
 }
 

@@ -21,7 +21,8 @@ struct update {
 	const double *kd;
 };
 
-/* A block's counts, each at most its chunk, in one number: what a thread has goes to the block's first. Every thread calls it. */
+/* A block's counts, each at most its chunk, in one number: what a thread has goes to the block's first. Every thread
+   calls it. */
 HU_DEVICE void
 count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps)
 {
@@ -115,7 +116,8 @@ HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
 	int same = 1;
 
 	for (int i = 0; i < n; i++)
-		same &= hu_same_but_tensors(&w[i], &w[0]) && hu_all_quick(&w[i]) && w[i].all[2] == w[0].all[2] && (w[0].call->nin < 6 || w[i].all[5] == w[0].all[5]);
+		same &= hu_same_but_tensors(&w[i], &w[0]) && hu_all_quick(&w[i]) && w[i].all[2] == w[0].all[2] &&
+			(w[0].call->nin < 6 || w[i].all[5] == w[0].all[5]);
 	return same;
 }
 
@@ -157,7 +159,10 @@ HU_SIDE(fuse_update)(hu_work *w, int n)
 			hu_many_add(&u.t, x->in[0]->n);
 		}
 		if (hu_many_chunks(&u.t))
-			HU_TRY((decays ? run<hu_adamw_step, 4>(w, &u) : adam ? run<hu_adam_step, 4>(w, &u) : moving ? run<hu_sgd_move, 2>(w, &u) : run<hu_sgd_step, 2>(w, &u)));
+			HU_TRY((decays   ? run<hu_adamw_step, 4>(w, &u)
+				: adam   ? run<hu_adam_step, 4>(w, &u)
+				: moving ? run<hu_sgd_move, 2>(w, &u)
+					 : run<hu_sgd_step, 2>(w, &u)));
 	}
 	return HU_OK;
 }

@@ -97,7 +97,8 @@ chain_from(planner *y, const hu_fusion *f, int first)
 		for (int j = call[n - 1] + 1; j < y->p->nc && next < 0; j++) {
 			const hu_call *c = &y->p->c[j];
 			call[n] = j;
-			if (y->owner[j] < 0 && !y->cast_ahead[j] && c->in[0] == y->p->c[call[n - 1]].out[0] && word_is(f->pattern, k, c->op->name, &optional) == 1 && serves(y, f, call, n + 1))
+			if (y->owner[j] < 0 && !y->cast_ahead[j] && c->in[0] == y->p->c[call[n - 1]].out[0] &&
+				word_is(f->pattern, k, c->op->name, &optional) == 1 && serves(y, f, call, n + 1))
 				next = j;
 		}
 		if (next < 0 && !optional)
@@ -124,13 +125,15 @@ together_from(planner *y, const hu_fusion *f, int first)
 {
 	int *call, n = 0, optional, pair[2] = { first };
 
-	if (y->owner[first] >= 0 || word_is(f->pattern, 0, y->p->c[first].op->name, &optional) != 1 || !serves(y, f, pair, 1))
+	if (y->owner[first] >= 0 || word_is(f->pattern, 0, y->p->c[first].op->name, &optional) != 1 ||
+		!serves(y, f, pair, 1))
 		return;
 	call = hu_xmalloc((size_t)y->p->nc * sizeof *call);
 	call[n++] = first;
 	for (int j = first + 1; j < y->p->nc; j++) {
 		pair[1] = j;
-		if (y->owner[j] < 0 && y->cast_ahead[j] == y->cast_ahead[first] && y->p->c[j].op == y->p->c[first].op && could_stand(y, j, first) && serves(y, f, pair, 2))
+		if (y->owner[j] < 0 && y->cast_ahead[j] == y->cast_ahead[first] && y->p->c[j].op == y->p->c[first].op &&
+			could_stand(y, j, first) && serves(y, f, pair, 2))
 			call[n++] = j;
 	}
 	if (n > 1)
@@ -161,7 +164,8 @@ list_gradients(const planner *y, int wide, int *call)
 		if (unscale < 0 || strcmp(p->c[unscale].op->name, "unscale"))
 			return 0;
 		int cast = p->t[p->c[unscale].in[0]].producer;
-		if (wide && cast >= 0 && !strcmp(p->c[cast].op->name, "cast") && p->t[p->c[unscale].in[0]].format != p->t[p->c[cast].in[0]].format)
+		if (wide && cast >= 0 && !strcmp(p->c[cast].op->name, "cast") &&
+			p->t[p->c[unscale].in[0]].format != p->t[p->c[cast].in[0]].format)
 			call[n++] = cast;
 		call[n++] = unscale;
 	}
@@ -194,11 +198,14 @@ find_ahead(planner *y, const hu_fusion *cast)
 
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *u = &p->c[i];
-		if (y->owner[i] < 0 || strcmp(y->g[y->owner[i]].fusion->name, "update") || p->t[u->in[0]].next != u->out[0])
+		if (y->owner[i] < 0 || strcmp(y->g[y->owner[i]].fusion->name, "update") ||
+			p->t[u->in[0]].next != u->out[0])
 			continue;
 		for (int j = 0; j < p->nc && y->copy[i] < 0; j++) {
 			const hu_call *c = &p->c[j];
-			if (strcmp(c->op->name, "cast") || c->in[0] != u->in[0] || y->owner[j] >= 0 || p->t[c->in[0]].format == HU_FP64 || c->fmt.compute != u->fmt.compute || !serves(y, cast, &j, 1))
+			if (strcmp(c->op->name, "cast") || c->in[0] != u->in[0] || y->owner[j] >= 0 ||
+				p->t[c->in[0]].format == HU_FP64 || c->fmt.compute != u->fmt.compute ||
+				!serves(y, cast, &j, 1))
 				continue;
 			if (like >= 0 && (c->fmt.out != p->c[like].fmt.out || c->flags != p->c[like].flags))
 				continue;
@@ -295,7 +302,12 @@ void
 hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_slot *t, int fuse)
 {
 	size_t nc = (size_t)p->nc + 1;
-	planner y = { .p = p, .t = t, .fusions = side->fusions, .owner = hu_xmalloc(nc * sizeof(int)), .cast_ahead = hu_xcalloc(nc, sizeof(int)), .copy = hu_xmalloc(nc * sizeof(int)) };
+	planner y = { .p = p,
+		.t = t,
+		.fusions = side->fusions,
+		.owner = hu_xmalloc(nc * sizeof(int)),
+		.cast_ahead = hu_xcalloc(nc, sizeof(int)),
+		.copy = hu_xmalloc(nc * sizeof(int)) };
 	int at = 0;
 
 	memset(y.owner, 0xff, nc * sizeof(int));
@@ -364,7 +376,9 @@ hu_plan_bytes(const hu_plan *plan, const hu_program *p, const hu_slot *t, int st
 
 	for (int k = 0; k < s->n; k++) {
 		const hu_call *c = &p->c[plan->call[s->first + k]];
-		int reads = (int)hu_call_cost(p, c).reads; /* a check reads the step's other tensors where there is something to find */
+		int reads =
+			(int)hu_call_cost(p, c)
+				.reads; /* a check reads the step's other tensors where there is something to find */
 		for (int j = 0; j < reads; j++) {
 			sum += seen[c->in[j]] ? 0 : (double)(t[c->in[j]].n * hu_slot_size(t[c->in[j]].format));
 			seen[c->in[j]] = 1;

@@ -7,15 +7,15 @@
 #include "cuda/exec/side.h"
 #include "lib/program/program.h"
 
-/* Calls call[first] to call[first + n - 1] of the plan; fusion NULL: one call, alone. ahead: all of them are casts that the
-   updates of the step before have made already, unless the weights were written since. */
+/* Calls call[first] to call[first + n - 1] of the plan; fusion NULL: one call, alone. ahead: all of them are casts that
+   the updates of the step before have made already, unless the weights were written since. */
 typedef struct hu_stage { const hu_fusion *fusion; int first, n, ahead; } hu_stage;
 
 typedef struct hu_plan {
 	hu_stage *stage;
 	int nstage;
 	int *call;
-	int *copy;       /* of each call of the program: the tensor that the update also writes for the next step; -1: none */
+	int *copy; /* of each call of the program: the tensor that the update also writes for the next step; -1: none */
 	int fused;       /* calls in passes of several */
 } hu_plan;
 

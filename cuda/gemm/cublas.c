@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct plan { hu_cublas_product p; void *desc, *a, *b, *d; hu_cublas_choice choice; int slices; char ran[160]; } plan;
+typedef struct plan {
+	hu_cublas_product p;
+	void *desc, *a, *b, *d;
+	hu_cublas_choice choice;
+	int slices;
+	char ran[160];
+} plan;
 
 typedef struct library {
 	void *file, *handle;
@@ -23,7 +29,8 @@ typedef struct library {
 	int (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int, hu_cublas_choice *, int *);
 	int (*check)(void *, void *, void *, void *, void *, void *, const hu_cublas_algo *, hu_cublas_choice *);
 	int (*config)(const hu_cublas_algo *, int, void *, size_t, size_t *);
-	int (*matmul)(void *, void *, const void *, const void *, void *, const void *, void *, const void *, const void *, void *, void *, void *, const hu_cublas_algo *, void *, size_t, void *);
+	int (*matmul)(void *, void *, const void *, const void *, void *, const void *, void *, const void *,
+		const void *, void *, void *, void *, const hu_cublas_algo *, void *, size_t, void *);
 } library;
 
 static library libraries[2];
@@ -57,19 +64,28 @@ load(library *l, int host)
 		return HU_OK;
 	l->file = find_file(host);
 	if (!l->file && host)
-		return hu_fail(HU_EUNABLE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a library for the host's memory): use --gemm mma or simt");
+		return hu_fail(HU_EUNABLE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a "
+					   "library for the host's memory): use --gemm mma or simt");
 	if (!l->file)
-		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
+		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install "
+					   "it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
 #define TAKE(member, name) !symbol(l->file, "cublasLt" name, &l->member)
-	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") || TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") || TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||
-	    TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") || TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") || TAKE(check, "MatmulAlgoCheck") ||
-	    TAKE(config, "MatmulAlgoConfigGetAttribute") || TAKE(matmul, "Matmul"))
-		return hu_fail(HU_EUNABLE, "--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
+	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") ||
+		TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") ||
+		TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||
+		TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") ||
+		TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") ||
+		TAKE(check, "MatmulAlgoCheck") || TAKE(config, "MatmulAlgoConfigGetAttribute") ||
+		TAKE(matmul, "Matmul"))
+		return hu_fail(HU_EUNABLE,
+			"--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
 #undef TAKE
 	int st = l->create(&l->handle);
 	if (st) {
 		l->handle = NULL;
-		return hu_fail(HU_EUNABLE, "--gemm cublas: cublasLtCreate gives status %d: it needs a device and a driver as new as it is", st);
+		return hu_fail(HU_EUNABLE,
+			"--gemm cublas: cublasLtCreate gives status %d: it needs a device and a driver as new as it is",
+			st);
 	}
 	return HU_OK;
 }
@@ -116,7 +132,10 @@ compute_of(const hu_cublas_product *p)
 {
 	int t = type_of(p->fa);
 
-	return t == CUBLASLT_R_64F ? CUBLASLT_COMPUTE_64F_PEDANTIC : t != CUBLASLT_R_32F ? CUBLASLT_COMPUTE_32F : p->tf32 ? CUBLASLT_COMPUTE_32F_FAST_TF32 : CUBLASLT_COMPUTE_32F_PEDANTIC;
+	return t == CUBLASLT_R_64F   ? CUBLASLT_COMPUTE_64F_PEDANTIC
+	       : t != CUBLASLT_R_32F ? CUBLASLT_COMPUTE_32F
+	       : p->tf32             ? CUBLASLT_COMPUTE_32F_FAST_TF32
+				     : CUBLASLT_COMPUTE_32F_PEDANTIC;
 }
 
 /* ROWS x COLUMNS of ours as the library's layout. */
@@ -179,8 +198,11 @@ take(library *l, plan *x, size_t version)
 	if (version == l->version())
 		st = l->check(l->handle, x->desc, x->a, x->b, x->d, x->d, &x->choice.algo, &now);
 	if (version != l->version() || st || now.state || now.workspace > x->choice.workspace)
-		return hu_fail(HU_EUNABLE, "--gemm cublas: the recorded algorithm for %u x %u x %u of %s and %s to %s is cuBLASLt %zu's, and cuBLASLt %zu does not take it (status %d): use that library and device, or say --gemm", p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), version,
-		               l->version(), st ? st : now.state);
+		return hu_fail(HU_EUNABLE,
+			"--gemm cublas: the recorded algorithm for %u x %u x %u of %s and %s to %s is cuBLASLt %zu's, "
+			"and cuBLASLt %zu does not take it (status %d): use that library and device, or say --gemm",
+			p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), version,
+			l->version(), st ? st : now.state);
 	return HU_OK;
 }
 
@@ -208,7 +230,14 @@ say(const library *l, plan *x)
 {
 	x->slices = (int)word(l, x, CUBLASLT_CONFIG_SPLITK);
 	x->slices = x->slices < 1 ? 1 : x->slices;
-	snprintf(x->ran, sizeof x->ran, "cublasLt %zu algo %u tile %u stages %u splitk %u reduction %u swizzle %u custom %u inner %u cluster %u workspace %zu", l->version(), word(l, x, CUBLASLT_CONFIG_ID), word(l, x, CUBLASLT_CONFIG_TILE), word(l, x, CUBLASLT_CONFIG_STAGES), word(l, x, CUBLASLT_CONFIG_SPLITK), word(l, x, CUBLASLT_CONFIG_REDUCTION), word(l, x, CUBLASLT_CONFIG_SWIZZLE), word(l, x, CUBLASLT_CONFIG_CUSTOM), short_word(l, x, CUBLASLT_CONFIG_INNER), short_word(l, x, CUBLASLT_CONFIG_CLUSTER), x->choice.workspace);
+	snprintf(x->ran, sizeof x->ran,
+		"cublasLt %zu algo %u tile %u stages %u splitk %u reduction %u swizzle %u custom %u inner %u cluster "
+		"%u workspace %zu",
+		l->version(), word(l, x, CUBLASLT_CONFIG_ID), word(l, x, CUBLASLT_CONFIG_TILE),
+		word(l, x, CUBLASLT_CONFIG_STAGES), word(l, x, CUBLASLT_CONFIG_SPLITK),
+		word(l, x, CUBLASLT_CONFIG_REDUCTION), word(l, x, CUBLASLT_CONFIG_SWIZZLE),
+		word(l, x, CUBLASLT_CONFIG_CUSTOM), short_word(l, x, CUBLASLT_CONFIG_INNER),
+		short_word(l, x, CUBLASLT_CONFIG_CLUSTER), x->choice.workspace);
 }
 
 static hu_status
@@ -244,7 +273,11 @@ plan_of(const hu_cublas_product *p, library **library_of, plan **out)
 		st = choose(l, x, &found);
 	if (st || !found) {
 		drop(l, x);
-		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt %zu has no algorithm for %u x %u x %u of %s and %s to %s on this device (status %d): use --gemm mma or simt", l->version(), p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), st);
+		return hu_fail(HU_EUNABLE,
+			"--gemm cublas: cuBLASLt %zu has no algorithm for %u x %u x %u of %s and %s to %s on this "
+			"device (status %d): use --gemm mma or simt",
+			l->version(), p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb),
+			hu_format_name(p->fd), st);
 	}
 	say(l, x);
 	l->n++;
@@ -287,6 +320,9 @@ hu_cublas_run(const hu_cublas_product *p, void *queue, const void *a, const void
 	plan *x;
 
 	HU_TRY(plan_of(p, &l, &x));
-	int wide = p->fa == HU_FP64, st = l->matmul(l->handle, x->desc, wide ? (const void *)&one : &onef, b, x->a, a, x->b, wide ? (const void *)&zero : &zerof, d, x->d, d, x->d, &x->choice.algo, workspace, x->choice.workspace, queue);
-	return st ? hu_fail(HU_EDEVICE, "cublasLtMatmul of %u x %u x %u, %s: status %d", p->m, p->n, p->k, x->ran, st) : HU_OK;
+	int wide = p->fa == HU_FP64, st = l->matmul(l->handle, x->desc, wide ? (const void *)&one : &onef, b, x->a, a,
+					     x->b, wide ? (const void *)&zero : &zerof, d, x->d, d, x->d,
+					     &x->choice.algo, workspace, x->choice.workspace, queue);
+	return st ? hu_fail(HU_EDEVICE, "cublasLtMatmul of %u x %u x %u, %s: status %d", p->m, p->n, p->k, x->ran, st)
+		  : HU_OK;
 }

@@ -2,8 +2,8 @@
    Products by cuBLASLt, which is loaded when one is asked for: a program starts without it. Types
    and numbers are those of NVIDIA's cublasLt.h, written out here because that header is not
    always there (cuda/gemm/cublas_check.cu compares them where it is). An algorithm is asked for once a
-   shape, and used from then on, also by a later process that is told of it; no atomics, no fast accumulation of fp8, fp32 pedantic.
-   The promise is a bound: hu_cublas_bound. */
+   shape, and used from then on, also by a later process that is told of it; no atomics, no fast accumulation of fp8,
+   fp32 pedantic. The promise is a bound: hu_cublas_bound. */
 #ifndef HU_CUDA_CUBLAS_H
 #define HU_CUDA_CUBLAS_H
 
@@ -15,43 +15,83 @@ extern "C" {
 
 #include "lib/sum/sum.h"
 
-/* d[m,n] = Σ_k a b, rows side by side. ta: a lies as [k,m], else [m,k]; tb: b as [n,k], else [k,n]. ld…: elements from a
-   row to the next. fa, fb, fd: what lies there; tf32: fp32 operands are taken as tf32's. host: the library
-   works on the host's memory (the shim's). */
+/* d[m,n] = Σ_k a b, rows side by side. ta: a lies as [k,m], else [m,k]; tb: b as [n,k], else [k,n]. ld…: elements from
+   a row to the next. fa, fb, fd: what lies there; tf32: fp32 operands are taken as tf32's. host: the library works on
+   the host's memory (the shim's). */
 typedef struct hu_cublas_product {
 	uint32_t m, n, k, lda, ldb, ldd;
 	int ta, tb, tf32, host;
 	hu_format_id fa, fb, fd;
 } hu_cublas_product;
 
-/* Chooses the algorithm, or finds it again: bytes of workspace it needs, its additions of slices of k, and its words in RAN[SIZE] (NULL: no
-   matter). HU_EUNABLE: no library, it has no algorithm for this, or does not take the one that was recalled. */
+/* Chooses the algorithm, or finds it again: bytes of workspace it needs, its additions of slices of k, and its words in
+   RAN[SIZE] (NULL: no matter). HU_EUNABLE: no library, it has no algorithm for this, or does not take the one that was
+   recalled. */
 hu_status hu_cublas_plan(const hu_cublas_product *p, size_t *workspace, int *slices, char *ran, size_t size);
 /* Puts the product on QUEUE, with the planned algorithm. WORKSPACE: as many bytes as hu_cublas_plan said. */
-hu_status hu_cublas_run(const hu_cublas_product *p, void *queue, const void *a, const void *b, void *d, void *workspace);
-/* Line I of the algorithms in use, for a manifest: product, library, and the algorithm in the library's own words. 0 past the last. */
+hu_status hu_cublas_run(
+	const hu_cublas_product *p, void *queue, const void *a, const void *b, void *d, void *workspace);
+/* Line I of the algorithms in use, for a manifest: product, library, and the algorithm in the library's own words. 0
+   past the last. */
 int hu_cublas_line(size_t i, char *to, size_t size);
-/* From now on the product of such a LINE is computed by the algorithm it names; NULL: none of them any more. HU_EFILE: it is no such line. */
+/* From now on the product of such a LINE is computed by the algorithm it names; NULL: none of them any more. HU_EFILE:
+   it is no such line. */
 hu_status hu_cublas_recall(const char *line);
 /* Which library of the two is to be loaded next, from its start, with nothing recalled: for tests. */
 void hu_cublas_forget(int host);
 
-/* Bound of |d - Σab| before d is rounded to fp16, bf16: MAG >= Σ|ab|, MOST the largest exponent of a nonzero product (lib/sum/bound.h), sums in SLICES.
-   fp16, bf16, tf32 and fp8 are the matrix units' (S: the call's sum, resolved; ARCH as in hu_work), in any order of their
-   blocks, fp32 and fp64 any order of rounded products and additions. +Inf: none. */
+/* Bound of |d - Σab| before d is rounded to fp16, bf16: MAG >= Σ|ab|, MOST the largest exponent of a nonzero product
+   (lib/sum/bound.h), sums in SLICES. fp16, bf16, tf32 and fp8 are the matrix units' (S: the call's sum, resolved; ARCH
+   as in hu_work), in any order of their blocks, fp32 and fp64 any order of rounded products and additions. +Inf: none.
+ */
 double hu_cublas_bound(hu_sum s, const hu_cublas_product *p, int arch, int slices, int most, double mag);
 
 /* cublasLt.h */
-enum { CUBLASLT_R_32F = 0, CUBLASLT_R_64F = 1, CUBLASLT_R_16F = 2, CUBLASLT_R_16BF = 14, CUBLASLT_R_8F_E4M3 = 28, CUBLASLT_R_8F_E5M2 = 29 };
-enum { CUBLASLT_COMPUTE_32F = 68, CUBLASLT_COMPUTE_32F_PEDANTIC = 69, CUBLASLT_COMPUTE_64F_PEDANTIC = 71, CUBLASLT_COMPUTE_32F_FAST_TF32 = 77 };
+enum {
+	CUBLASLT_R_32F = 0,
+	CUBLASLT_R_64F = 1,
+	CUBLASLT_R_16F = 2,
+	CUBLASLT_R_16BF = 14,
+	CUBLASLT_R_8F_E4M3 = 28,
+	CUBLASLT_R_8F_E5M2 = 29
+};
+enum {
+	CUBLASLT_COMPUTE_32F = 68,
+	CUBLASLT_COMPUTE_32F_PEDANTIC = 69,
+	CUBLASLT_COMPUTE_64F_PEDANTIC = 71,
+	CUBLASLT_COMPUTE_32F_FAST_TF32 = 77
+};
 enum { CUBLASLT_DESC_TRANSA = 3, CUBLASLT_DESC_TRANSB = 4, CUBLASLT_DESC_FAST_ACCUM = 25 };
-enum { CUBLASLT_PREF_MAX_WORKSPACE = 1, CUBLASLT_PREF_REDUCTION_MASK = 3, CUBLASLT_PREF_ALIGN_A = 5, CUBLASLT_PREF_ALIGN_B = 6, CUBLASLT_PREF_ALIGN_C = 7, CUBLASLT_PREF_ALIGN_D = 8 };
+enum {
+	CUBLASLT_PREF_MAX_WORKSPACE = 1,
+	CUBLASLT_PREF_REDUCTION_MASK = 3,
+	CUBLASLT_PREF_ALIGN_A = 5,
+	CUBLASLT_PREF_ALIGN_B = 6,
+	CUBLASLT_PREF_ALIGN_C = 7,
+	CUBLASLT_PREF_ALIGN_D = 8
+};
 enum { CUBLASLT_REDUCTION_COMPUTE_TYPE = 2 };
-enum { CUBLASLT_CONFIG_ID, CUBLASLT_CONFIG_TILE, CUBLASLT_CONFIG_SPLITK, CUBLASLT_CONFIG_REDUCTION, CUBLASLT_CONFIG_SWIZZLE, CUBLASLT_CONFIG_CUSTOM, CUBLASLT_CONFIG_STAGES, CUBLASLT_CONFIG_INNER, CUBLASLT_CONFIG_CLUSTER };
+enum {
+	CUBLASLT_CONFIG_ID,
+	CUBLASLT_CONFIG_TILE,
+	CUBLASLT_CONFIG_SPLITK,
+	CUBLASLT_CONFIG_REDUCTION,
+	CUBLASLT_CONFIG_SWIZZLE,
+	CUBLASLT_CONFIG_CUSTOM,
+	CUBLASLT_CONFIG_STAGES,
+	CUBLASLT_CONFIG_INNER,
+	CUBLASLT_CONFIG_CLUSTER
+};
 enum { CUBLASLT_N = 0, CUBLASLT_T = 1 };
 enum { CUBLASLT_WORKSPACE = 32 << 20, CUBLASLT_ALIGN = 256 };
 typedef struct hu_cublas_algo { uint64_t data[8]; } hu_cublas_algo;
-typedef struct hu_cublas_choice { hu_cublas_algo algo; size_t workspace; int state; float waves; int reserved[4]; } hu_cublas_choice;
+typedef struct hu_cublas_choice {
+	hu_cublas_algo algo;
+	size_t workspace;
+	int state;
+	float waves;
+	int reserved[4];
+} hu_cublas_choice;
 
 /* cublas_words.c: a line's text; and whether product P's algorithm was recalled, with the VERSION that chose it. */
 void hu_cublas_print(const hu_cublas_product *p, size_t version, const hu_cublas_choice *c, char *to, size_t size);

@@ -14,13 +14,17 @@ hu_cublas_bound(hu_sum s, const hu_cublas_product *p, int arch, int slices, int 
 	double u = wide ? 0x1p-53 : 0x1p-24, bound;
 
 	if (!units) {
-		/* (k + slices) roundings a term at most, in whatever order, and one half of the smallest subnormal each */
+		/* (k + slices) roundings a term at most, in whatever order, and one half of the smallest subnormal each
+		 */
 		double n = (double)p->k + slices, r = n * u * (1 + n * u);
-		return n * u < 0.25 && mag <= (wide ? 0x1p1020 : 0x1p120) ? (r * mag + n * (wide ? 0x1p-1074 : 0x1p-149)) * (1 + 0x1p-40) : INFINITY;
+		return n * u < 0.25 && mag <= (wide ? 0x1p1020 : 0x1p120)
+			       ? (r * mag + n * (wide ? 0x1p-1074 : 0x1p-149)) * (1 + 0x1p-40)
+			       : INFINITY;
 	}
 	if (s.id != HU_SUM_TC) {
 		s.id = HU_SUM_TC;
-		s.arch = arch >= 0 && arch < HU_TC_ARCHS ? (hu_tc_arch)arch : HU_TC_VOLTA; /* the coarsest, where nobody says */
+		s.arch = arch >= 0 && arch < HU_TC_ARCHS ? (hu_tc_arch)arch
+							 : HU_TC_VOLTA; /* the coarsest, where nobody says */
 		s.in = p->tf32 ? HU_TF32 : p->fa;
 		s.in2 = p->tf32 ? HU_TF32 : p->fb;
 		s.path = 0;

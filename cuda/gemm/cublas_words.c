@@ -18,8 +18,11 @@ static size_t n, cap;
 void
 hu_cublas_print(const hu_cublas_product *p, size_t version, const hu_cublas_choice *c, char *to, size_t size)
 {
-	int used = snprintf(to, size, "m %u n %u k %u lda %u ldb %u ldd %u ta %d tb %d tf32 %d host %d formats %s %s %s cublasLt %zu workspace %zu words", p->m, p->n, p->k, p->lda, p->ldb, p->ldd, p->ta, p->tb, p->tf32, p->host,
-	                    hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), version, c->workspace);
+	int used = snprintf(to, size,
+		"m %u n %u k %u lda %u ldb %u ldd %u ta %d tb %d tf32 %d host %d formats %s %s %s cublasLt %zu "
+		"workspace %zu words",
+		p->m, p->n, p->k, p->lda, p->ldb, p->ldd, p->ta, p->tb, p->tf32, p->host, hu_format_name(p->fa),
+		hu_format_name(p->fb), hu_format_name(p->fd), version, c->workspace);
 
 	for (size_t i = 0; i < sizeof c->algo.data / sizeof *c->algo.data && used > 0 && (size_t)used < size; i++)
 		used += snprintf(to + used, size - (size_t)used, " %016" PRIx64, c->algo.data[i]);
@@ -33,10 +36,15 @@ parse(const char *line, recorded *r)
 	hu_cublas_product *p = &r->p;
 
 	memset(r, 0, sizeof *r);
-	if (sscanf(line, "m %" SCNu32 " n %" SCNu32 " k %" SCNu32 " lda %" SCNu32 " ldb %" SCNu32 " ldd %" SCNu32 " ta %d tb %d tf32 %d host %d formats %23s %23s %23s cublasLt %zu workspace %zu words%n", &p->m, &p->n, &p->k, &p->lda, &p->ldb, &p->ldd, &p->ta, &p->tb, &p->tf32, &p->host,
-	           format[0], format[1], format[2], &r->version, &r->choice.workspace, &used) != 15 || !used)
+	if (sscanf(line,
+		    "m %" SCNu32 " n %" SCNu32 " k %" SCNu32 " lda %" SCNu32 " ldb %" SCNu32 " ldd %" SCNu32
+		    " ta %d tb %d tf32 %d host %d formats %23s %23s %23s cublasLt %zu workspace %zu words%n",
+		    &p->m, &p->n, &p->k, &p->lda, &p->ldb, &p->ldd, &p->ta, &p->tb, &p->tf32, &p->host, format[0],
+		    format[1], format[2], &r->version, &r->choice.workspace, &used) != 15 ||
+		!used)
 		return 0;
-	if (hu_format_find(format[0], &p->fa) != HU_OK || hu_format_find(format[1], &p->fb) != HU_OK || hu_format_find(format[2], &p->fd) != HU_OK)
+	if (hu_format_find(format[0], &p->fa) != HU_OK || hu_format_find(format[1], &p->fb) != HU_OK ||
+		hu_format_find(format[2], &p->fd) != HU_OK)
 		return 0;
 	for (size_t i = 0; i < sizeof r->choice.algo.data / sizeof *r->choice.algo.data; i++) {
 		int more = 0;
@@ -59,7 +67,8 @@ hu_cublas_recall(const char *line)
 		return HU_OK;
 	}
 	if (!parse(line, &r))
-		return hu_fail(HU_EFILE, "'%.60s%s' names no algorithm of cuBLASLt", line, strlen(line) > 60 ? "..." : "");
+		return hu_fail(
+			HU_EFILE, "'%.60s%s' names no algorithm of cuBLASLt", line, strlen(line) > 60 ? "..." : "");
 	if (n == cap) {
 		cap = cap ? 2 * cap : 16;
 		all = hu_xrealloc(all, cap * sizeof *all);

@@ -43,7 +43,8 @@ hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 	hu_store_f64(&g->y, i, v);
 }
 
-/* Two outputs of row M from column N on, as floats, of which the second may be past the end; to SUMS where that is given. */
+/* Two outputs of row M from column N on, as floats, of which the second may be past the end; to SUMS where that is
+   given. */
 HU_DEVICE void
 hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float *v)
 {
@@ -60,7 +61,8 @@ hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float 
 		if (both)
 			to[1] = y;
 	} else if (g->y.kind == HU_KIND_CODE16 && !g->y.exact && !g->sa.data) {
-		uint32_t x = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[0])), y = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[1]));
+		uint32_t x = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[0])),
+			 y = hu_value_code(&g->y.code, hu_quick_f32(&g->y.code, v[1]));
 		uint16_t *to = (uint16_t *)g->y.data + at;
 		if (both && g->n % 2 == 0) {
 			*(uint32_t *)to = x | y << 16;
@@ -76,12 +78,24 @@ hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float 
 	}
 }
 
-HU_DEVICE double hu_gemm_f64(const hu_store_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at); }
-HU_DEVICE float hu_gemm_f32(const hu_store_operand *o, uint32_t at) { return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at); }
+HU_DEVICE double
+hu_gemm_f64(const hu_store_operand *o, uint32_t at)
+{
+	return at == HU_OUTSIDE ? 0.0 : hu_load_f64(o, at);
+}
+HU_DEVICE float
+hu_gemm_f32(const hu_store_operand *o, uint32_t at)
+{
+	return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at);
+}
 
 /* Two sums to one: floats as they are, doubles in the format of S. */
 HU_DEVICE float hu_gemm_plus(const hu_short *, float a, float b) { return a + b; }
-HU_DEVICE double hu_gemm_plus(const hu_short *s, double a, double b) { return s->native ? a + b : hu_short_add(s, a, b); }
+HU_DEVICE double
+hu_gemm_plus(const hu_short *s, double a, double b)
+{
+	return s->native ? a + b : hu_short_add(s, a, b);
+}
 
 /* gemm_parts.cu: one line for --gemm mma where no matrix unit computes the call. */
 extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g);
@@ -95,7 +109,8 @@ extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, 
 /* Says what computes the call, once, where somebody asks. */
 #define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
 
-/* On the host: geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call where the kernels don't compute it. */
+/* On the host: geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call where the kernels
+   don't compute it. */
 static inline hu_status
 hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 {
@@ -105,10 +120,20 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	HU_TRY(hu_conv_axis_of(&v, c, HU_AXIS_HEIGHT, g->h, g->kh));
 	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, g->w, g->kw));
 	if (hu_attr_num(c, "groups", 1) != 1)
-		return hu_fail(HU_EUNABLE, "call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use --backend cpu", c->id, op, c->layer, hu_attr_num(c, "groups", 1));
+		return hu_fail(HU_EUNABLE,
+			"call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use "
+			"--backend cpu",
+			c->id, op, c->layer, hu_attr_num(c, "groups", 1));
 	/* places are counted in 32 bits: the last output's last tap, and the last pixel seen from the first tap */
-	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before > INT32_MAX || (double)q.out * (double)q.stride + (double)q.taps * (double)q.dilation + (double)q.n + (double)q.before > INT32_MAX)
-		return hu_fail(HU_EUNABLE, "call %d (%s, layer %s): its padding, stride or dilation reaches beyond the device's 2^31 places: use --backend cpu", c->id, op, c->layer);
+	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before >
+			INT32_MAX ||
+		(double)q.out * (double)q.stride + (double)q.taps * (double)q.dilation + (double)q.n +
+				(double)q.before >
+			INT32_MAX)
+		return hu_fail(HU_EUNABLE,
+			"call %d (%s, layer %s): its padding, stride or dilation reaches beyond the device's 2^31 "
+			"places: use --backend cpu",
+			c->id, op, c->layer);
 	g->ho = (uint32_t)v.out;
 	g->wo = (uint32_t)q.out;
 	g->stride_h = (uint32_t)v.stride;

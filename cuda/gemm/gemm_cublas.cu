@@ -5,7 +5,8 @@
 static hu_status
 refuse(const hu_work *w, const char *why, const char *instead)
 {
-	return hu_fail(HU_EUNABLE, "--gemm cublas: %s (call %d, layer %s): %s", why, w->call->id, *w->call->layer ? w->call->layer : "-", instead);
+	return hu_fail(HU_EUNABLE, "--gemm cublas: %s (call %d, layer %s): %s", why, w->call->id,
+		*w->call->layer ? w->call->layer : "-", instead);
 }
 
 /* Formats whose slots hold what the library reads; every float is fp32's. */
@@ -15,7 +16,10 @@ operand_format(const hu_slot *t)
 	switch (hu_kind_of(t->format)) {
 	case HU_KIND_F32: return HU_FP32;
 	case HU_KIND_F64: return HU_FP64;
-	default: return t->format == HU_FP16 || t->format == HU_BF16 || t->format == HU_E4M3 || t->format == HU_E5M2 ? t->format : HU_NO_FORMAT;
+	default:
+		return t->format == HU_FP16 || t->format == HU_BF16 || t->format == HU_E4M3 || t->format == HU_E5M2
+			       ? t->format
+			       : HU_NO_FORMAT;
 	}
 }
 
@@ -30,13 +34,18 @@ HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p)
 	p->fb = operand_format(w->in[1]);
 	hu_sum_print(*s, sum, sizeof sum);
 	int fp8 = p->fa == HU_E4M3 || p->fa == HU_E5M2;
-	if (p->fa == HU_NO_FORMAT || p->fb == HU_NO_FORMAT || (fp8 ? p->fb != HU_E4M3 && p->fb != HU_E5M2 : p->fa != p->fb) || (p->fa == HU_E5M2 && p->fb == HU_E5M2)) {
-		snprintf(why, sizeof why, "cuBLASLt multiplies no %s by %s", hu_format_name(w->in[0]->format), hu_format_name(w->in[1]->format));
+	if (p->fa == HU_NO_FORMAT || p->fb == HU_NO_FORMAT ||
+		(fp8 ? p->fb != HU_E4M3 && p->fb != HU_E5M2 : p->fa != p->fb) ||
+		(p->fa == HU_E5M2 && p->fb == HU_E5M2)) {
+		snprintf(why, sizeof why, "cuBLASLt multiplies no %s by %s", hu_format_name(w->in[0]->format),
+			hu_format_name(w->in[1]->format));
 		return refuse(w, why, "use --gemm simt");
 	}
 	hu_format_id acc = s->id == HU_SUM_TC ? s->out : s->acc;
-	snprintf(why, sizeof why, "cuBLASLt sums in %s, in an order of its own, not as %s says", p->fa == HU_FP64 ? "fp64" : "fp32", sum);
-	if ((s->id != HU_SUM_FMA && s->id != HU_SUM_SEQUENTIAL && s->id != HU_SUM_TC) || s->mode != HU_RNE || acc != (p->fa == HU_FP64 ? HU_FP64 : HU_FP32) || (s->outer != HU_NO_FORMAT && s->outer != acc))
+	snprintf(why, sizeof why, "cuBLASLt sums in %s, in an order of its own, not as %s says",
+		p->fa == HU_FP64 ? "fp64" : "fp32", sum);
+	if ((s->id != HU_SUM_FMA && s->id != HU_SUM_SEQUENTIAL && s->id != HU_SUM_TC) || s->mode != HU_RNE ||
+		acc != (p->fa == HU_FP64 ? HU_FP64 : HU_FP32) || (s->outer != HU_NO_FORMAT && s->outer != acc))
 		return refuse(w, why, "use --gemm simt, or another --accumulate");
 	if (s->id == HU_SUM_TC && w->arch >= 0 && w->arch != (int)s->arch)
 		return refuse(w, why, "its architecture is not this device's; use --gemm simt");
@@ -47,7 +56,9 @@ HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p)
 	p->host = 1;
 #endif
 	hu_format_id f = w->out[0]->format;
-	p->fd = f == HU_FP32 || (p->fa == HU_FP64 && f == HU_FP64) || (!fp8 && f == p->fa) ? f : p->fa == HU_FP64 ? HU_FP64 : HU_FP32;
+	p->fd = f == HU_FP32 || (p->fa == HU_FP64 && f == HU_FP64) || (!fp8 && f == p->fa) ? f
+		: p->fa == HU_FP64                                                         ? HU_FP64
+											   : HU_FP32;
 	p->fd = p->fa == HU_FP64 ? HU_FP64 : p->fd;
 	return HU_OK;
 }

@@ -13,7 +13,8 @@ enum { HU_LIES_SCATTERED, HU_LIES_ALONG_K, HU_LIES_ACROSS_K };
 
 /* gemm_cublas.cu */
 extern "C" {
-/* HU_EUNABLE names the call that the library doesn't compute as its model says, and what to say instead. Fills formats and tf32. */
+/* HU_EUNABLE names the call that the library doesn't compute as its model says, and what to say instead. Fills formats
+   and tf32. */
 hu_status HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p);
 /* One product of ROWS rows from FIRST; A, B and D: the whole of what p says lies there. D of that row's place. */
 hu_status HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *p, const void *a, const void *b, void *d, int say);
@@ -71,9 +72,13 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	}
 	if (own_b) {
 		if ((size_t)wide * deep > HU_MOST_ELEMENTS)
-			return hu_fail(HU_EUNABLE, "--gemm cublas: an operand of %u x %u is gathered, beyond 2^31 elements (call %d): use --gemm mma or simt", wide, deep, w->call->id);
+			return hu_fail(HU_EUNABLE,
+				"--gemm cublas: an operand of %u x %u is gathered, beyond 2^31 elements (call %d): use "
+				"--gemm mma or simt",
+				wide, deep, w->call->id);
 		b = hu_work_take(w, (size_t)wide * deep * bytes);
-		HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)wide * deep, 256, 65535), 256, 0, *g, 1, b, bytes, 0u, wide, deep));
+		HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)wide * deep, 256, 65535), 256, 0, *g, 1, b,
+			bytes, 0u, wide, deep));
 	}
 	int straight = f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n && w->call->flags == 0;
 	if (!straight) {
@@ -93,7 +98,8 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	for (uint32_t first = 0; first < g->m; first += rows) {
 		p.m = g->m - first < rows ? g->m - first : rows;
 		if (own_a)
-			HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)p.m * deep, 256, 65535), 256, 0, *g, 0, a, bytes, first, p.m, deep));
+			HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)p.m * deep, 256, 65535), 256, 0, *g,
+				0, a, bytes, first, p.m, deep));
 		HU_TRY(HU_SIDE(cublas_go)(w, &p, a, b, (unsigned char *)d + (size_t)first * wide * each, first == 0));
 	}
 	return straight ? HU_OK : HU_SIDE(cublas_store)(w, g, d, wide, f);

@@ -17,7 +17,9 @@ hu_mma_load(int kind, const hu_store_operand *o, uint32_t at)
 {
 	if (at == HU_OUTSIDE)
 		return 0;
-	return kind == HU_MMA_TF32 ? hu_bits32(((const float *)o->data)[at]) : kind >= HU_MMA_E4M3 ? ((const uint8_t *)o->data)[at] : ((const uint16_t *)o->data)[at];
+	return kind == HU_MMA_TF32   ? hu_bits32(((const float *)o->data)[at])
+	       : kind >= HU_MMA_E4M3 ? ((const uint8_t *)o->data)[at]
+				     : ((const uint16_t *)o->data)[at];
 }
 
 template <class M>
@@ -26,9 +28,11 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 {
 	HU_SHARED(uint32_t, sa, HU_MMA_TILE * HU_MMA_LINE);
 	HU_SHARED(uint32_t, sb, HU_MMA_TILE * HU_MMA_LINE);
-	uint32_t m0 = blockIdx.y * HU_MMA_TILE, n0 = blockIdx.x * HU_MMA_TILE, p = blockIdx.z, values = hu_mma_values(kind);
+	uint32_t m0 = blockIdx.y * HU_MMA_TILE, n0 = blockIdx.x * HU_MMA_TILE, p = blockIdx.z,
+		 values = hu_mma_values(kind);
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k;
-	uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, r = lane / 4, t = lane % 4, row = warp % 4 * 16, col = warp / 4 * 32;
+	uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, r = lane / 4, t = lane % 4, row = warp % 4 * 16,
+		 col = warp / 4 * 32;
 	float d[4][4];
 
 	HU_UNROLL
@@ -42,14 +46,20 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 		HU_ONCE
 		for (uint32_t i = threadIdx.x; i < HU_MMA_TILE * HU_MMA_WORDS; i += HU_MMA_THREADS) {
 			/* neighbours take what lies side by side */
-			uint32_t wa = M::a_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE, ra = M::a_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
-			uint32_t wb = M::b_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE, cb = M::b_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
+			uint32_t wa = M::a_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE,
+				 ra = M::a_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
+			uint32_t wb = M::b_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE,
+				 cb = M::b_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
 			uint32_t a = 0, b = 0;
 			HU_ONCE
 			for (uint32_t v = 0; v < values; v++) {
 				uint32_t ka = k0 + wa * values + v, kb = k0 + wb * values + v;
-				a |= hu_mma_load(kind, &g.a, ka < end && m0 + ra < g.m ? M::a(&g, m0 + ra, ka) : HU_OUTSIDE) << (32 / values * v);
-				b |= hu_mma_load(kind, &g.b, kb < end && n0 + cb < g.n ? M::b(&g, kb, n0 + cb) : HU_OUTSIDE) << (32 / values * v);
+				a |= hu_mma_load(
+					     kind, &g.a, ka < end && m0 + ra < g.m ? M::a(&g, m0 + ra, ka) : HU_OUTSIDE)
+				     << (32 / values * v);
+				b |= hu_mma_load(
+					     kind, &g.b, kb < end && n0 + cb < g.n ? M::b(&g, kb, n0 + cb) : HU_OUTSIDE)
+				     << (32 / values * v);
 			}
 			sa[ra * HU_MMA_LINE + wa] = a;
 			sb[cb * HU_MMA_LINE + wb] = b;
@@ -57,7 +67,9 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 		HU_SYNC();
 		HU_ONCE
 		for (uint32_t w = 0; w < HU_MMA_WORDS && k0 + w * values < end; w += 8) {
-			int half = values < 4 && end - (k0 + w * values) <= 4 * values; /* a product of fp8 ends in no -0 that more zeros would change */
+			int half = values < 4 &&
+				   end - (k0 + w * values) <=
+					   4 * values; /* a product of fp8 ends in no -0 that more zeros would change */
 			const uint32_t *x = sa + (row + r) * HU_MMA_LINE + w + t;
 			uint32_t a[4] = { x[0], x[8 * HU_MMA_LINE], x[4], x[8 * HU_MMA_LINE + 4] };
 			HU_UNROLL
@@ -88,9 +100,11 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 {
 	const hu_sum *s = &g->sum;
 
-	if (s->id != HU_SUM_TC || (s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) || (w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
+	if (s->id != HU_SUM_TC || (s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) ||
+		(w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
 		return -1;
-	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_TREE_BLOCK || hu_tc_of(s->arch, s->in, s->path).kind < 0 || hu_tc_of(s->arch, s->in, s->path).kind > HU_TC_HALVES)
+	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_TREE_BLOCK ||
+		hu_tc_of(s->arch, s->in, s->path).kind < 0 || hu_tc_of(s->arch, s->in, s->path).kind > HU_TC_HALVES)
 		return -1;
 	if (s->in == HU_FP16 && w->in[0]->format == HU_FP16 && w->in[1]->format == HU_FP16)
 		return s->out == HU_FP32 ? HU_MMA_F16 : s->out == HU_FP16 ? HU_MMA_F16_F16 : -1;
@@ -141,23 +155,29 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	float *sums = NULL;
 
 	/* a device runs code for older ones too: what that has no instruction for was compiled to nothing */
-	if (kind < 0 || g->m / HU_MMA_TILE >= 65535 || HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
+	if (kind < 0 || g->m / HU_MMA_TILE >= 65535 ||
+		HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
 		return 0;
 	typedef typename M::turned U;
 	hu_gemm u = *g;
 	int fp8 = kind >= HU_MMA_E4M3;
 	U::turn(&u);
-	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind), large = groups || (fp8 ? hu_wide_serves<U>(&u, kind) : hu_wide_serves<M>(g, kind));
+	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind),
+	    large = groups || (fp8 ? hu_wide_serves<U>(&u, kind) : hu_wide_serves<M>(g, kind));
 	if (!groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
 		return 0; /* fp8 of the path wgmma is not mma.sync's */
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (large) {
-		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x256" : "mma.sync %s to fp32, 128x128", hu_format_name(g->sum.in));
+		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x256" : "mma.sync %s to fp32, 128x128",
+			hu_format_name(g->sum.in));
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
 		if (*st == HU_OK)
-			*st = kind == HU_MMA_F16 ? hu_large_go<M, HU_MMA_F16>(w, g, sums, groups) : kind == HU_MMA_BF16 ? hu_large_go<M, HU_MMA_BF16>(w, g, sums, groups) :
-			      kind == HU_MMA_TF32 ? hu_large_go<M, HU_MMA_TF32>(w, g, sums, groups) : kind == HU_MMA_E4M3 ? hu_large_go<U, HU_MMA_E4M3>(w, &u, sums, groups) : hu_large_go<U, HU_MMA_E5M2>(w, &u, sums, groups);
+			*st = kind == HU_MMA_F16    ? hu_large_go<M, HU_MMA_F16>(w, g, sums, groups)
+			      : kind == HU_MMA_BF16 ? hu_large_go<M, HU_MMA_BF16>(w, g, sums, groups)
+			      : kind == HU_MMA_TF32 ? hu_large_go<M, HU_MMA_TF32>(w, g, sums, groups)
+			      : kind == HU_MMA_E4M3 ? hu_large_go<U, HU_MMA_E4M3>(w, &u, sums, groups)
+						    : hu_large_go<U, HU_MMA_E5M2>(w, &u, sums, groups);
 		if (*st == HU_OK && sums)
 			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
 		return 1;

@@ -11,18 +11,27 @@
 #include "cuda/gemm/mma.h"
 #include "cuda/gemm/stage.h"
 
-enum { HU_WIDE_TILE = 128, HU_WIDE_WORDS = 16, HU_WIDE_THREADS = 256, HU_WIDE_STAGES = 3, HU_WIDE_BYTES = HU_WIDE_TILE * HU_WIDE_WORDS * 4 };
+enum {
+	HU_WIDE_TILE = 128,
+	HU_WIDE_WORDS = 16,
+	HU_WIDE_THREADS = 256,
+	HU_WIDE_STAGES = 3,
+	HU_WIDE_BYTES = HU_WIDE_TILE * HU_WIDE_WORDS * 4
+};
 
 /* hu_mma_values, for the compiler. */
 #define HU_WIDE_VALUES(kind) ((kind) == HU_MMA_TF32 ? 1 : (kind) >= HU_MMA_E4M3 ? 4 : 2)
 
-/* Where group C of 16 bytes of row R of a staged operand stands, in bytes. Along k a row has 4 groups, two rows fill the 32 banks;
-   across, it has 16 (32 of tf32), and the units' 8 rows of one column (tf32: 4 rows of two groups) are to differ. */
+/* Where group C of 16 bytes of row R of a staged operand stands, in bytes. Along k a row has 4 groups, two rows fill
+   the 32 banks; across, it has 16 (32 of tf32), and the units' 8 rows of one column (tf32: 4 rows of two groups) are to
+   differ. */
 template <int ALONG, int TF32>
 HU_DEVICE uint32_t
 hu_wide_place(uint32_t r, uint32_t c)
 {
-	return ALONG ? r * 64 + (c ^ (r >> 1 & 3)) * 16 : TF32 ? r * 512 + (c ^ (r & 3) * 2) * 16 : r * 256 + (c ^ (r & 7)) * 16;
+	return ALONG  ? r * 64 + (c ^ (r >> 1 & 3)) * 16
+	       : TF32 ? r * 512 + (c ^ (r & 3) * 2) * 16
+		      : r * 256 + (c ^ (r & 7)) * 16;
 }
 
 /* Two groups of each operand a thread: of A where OF_B is 0. */
@@ -30,7 +39,13 @@ template <class M, int OF_B, int ALONG, int KIND>
 HU_DEVICE void
 hu_wide_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
 {
-	enum { TF32 = KIND == HU_MMA_TF32, VALUES = HU_WIDE_VALUES(KIND), GROUP = 4 * VALUES, PER_ROW = ALONG ? 4 : HU_WIDE_TILE / GROUP, BYTES = 4 / VALUES };
+	enum {
+		TF32 = KIND == HU_MMA_TF32,
+		VALUES = HU_WIDE_VALUES(KIND),
+		GROUP = 4 * VALUES,
+		PER_ROW = ALONG ? 4 : HU_WIDE_TILE / GROUP,
+		BYTES = 4 / VALUES
+	};
 	const unsigned char *data = (const unsigned char *)(OF_B ? g->b.data : g->a.data);
 	uint32_t rows = OF_B ? g->n : g->m;
 
@@ -38,9 +53,12 @@ hu_wide_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t ro
 	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t j = threadIdx.x + i * HU_WIDE_THREADS, r = j / PER_ROW, c = j % PER_ROW;
 		uint32_t row = row0 + (ALONG ? r : c * GROUP), k = k0 + (ALONG ? c * GROUP : r);
-		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k); /* always, so that what belongs to the row leaves the loop over k */
+		uint32_t at =
+			OF_B ? M::b(g, k, row)
+			     : M::a(g, row, k); /* always, so that what belongs to the row leaves the loop over k */
 		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
-		hu_copy16(copies, to + hu_wide_place<ALONG, TF32>(r, c), data + (size_t)(inside ? at : 0) * BYTES, inside);
+		hu_copy16(copies, to + hu_wide_place<ALONG, TF32>(r, c), data + (size_t)(inside ? at : 0) * BYTES,
+			inside);
 	}
 }
 
@@ -59,7 +77,8 @@ hu_wide_a(uint32_t *a, const unsigned char *sa, uint32_t row0, uint32_t step)
 		HU_UNROLL
 		for (uint32_t j = 0; j < 4; j++) {
 			uint32_t row = row0 + lane / 4 + j % 2 * 8;
-			a[j] = *(const uint32_t *)(sa + hu_wide_place<0, 1>(step * 8 + lane % 4 + j / 2 * 4, row / 4) + row % 4 * 4);
+			a[j] = *(const uint32_t *)(sa + hu_wide_place<0, 1>(step * 8 + lane % 4 + j / 2 * 4, row / 4) +
+						   row % 4 * 4);
 		}
 }
 
@@ -78,14 +97,16 @@ hu_wide_b(uint32_t *b, const unsigned char *sb, uint32_t col0, uint32_t step)
 		HU_UNROLL
 		for (uint32_t j = 0; j < 4; j++) {
 			uint32_t col = col0 + lane / 4 + j / 2 * 8;
-			b[j] = *(const uint32_t *)(sb + hu_wide_place<0, 1>(step * 8 + lane % 4 + j % 2 * 4, col / 4) + col % 4 * 4);
+			b[j] = *(const uint32_t *)(sb + hu_wide_place<0, 1>(step * 8 + lane % 4 + j % 2 * 4, col / 4) +
+						   col % 4 * 4);
 		}
 }
 
 /* A stage is two steps of the unit, of which the last stage of a part may have one. */
 template <int KIND, int A_ALONG, int B_ALONG>
 HU_DEVICE void
-hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb, uint32_t row, uint32_t col, uint32_t step, hu_tc_arch arch)
+hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb, uint32_t row, uint32_t col,
+	uint32_t step, hu_tc_arch arch)
 {
 	enum { TF32 = KIND == HU_MMA_TF32 };
 	uint32_t a[4][4], b[2][4];
@@ -103,9 +124,11 @@ hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb,
 			hu_mma(KIND, 0, d[i][j], a[i], b[j / 2] + j % 2 * 2, arch);
 }
 
-/* The block's outputs by way of shared memory, 64 rows at a time, so that whole lines are written and that is compiled once. */
+/* The block's outputs by way of shared memory, 64 rows at a time, so that whole lines are written and that is compiled
+   once. */
 HU_DEVICE void
-hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, uint32_t row, uint32_t col, const float (*d)[4][4])
+hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, uint32_t row, uint32_t col,
+	const float (*d)[4][4])
 {
 	enum { LINE = HU_WIDE_TILE + 8 };
 	uint32_t lane = threadIdx.x % 32;
@@ -116,7 +139,8 @@ hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0
 		if (row == h)
 			HU_UNROLL
 			for (uint32_t i = 0; i < 32; i++) {
-				float *to = room + (i / 8 * 16 + i % 2 * 8 + lane / 4) * LINE + col + i / 2 % 4 * 8 + lane % 4 * 2;
+				float *to = room + (i / 8 * 16 + i % 2 * 8 + lane / 4) * LINE + col + i / 2 % 4 * 8 +
+					    lane % 4 * 2;
 				to[0] = d[i / 8][i / 2 % 4][i % 2 * 2];
 				to[1] = d[i / 8][i / 2 % 4][i % 2 * 2 + 1];
 			}
@@ -137,7 +161,8 @@ hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
 	enum { DEEP = HU_WIDE_WORDS * HU_WIDE_VALUES(KIND) };
 	HU_SHARED_ALIGNED(unsigned char, stage, HU_WIDE_STAGES * 2 * HU_WIDE_BYTES, 128);
 	uint32_t m0 = blockIdx.y * HU_WIDE_TILE, n0 = blockIdx.x * HU_WIDE_TILE, p = blockIdx.z;
-	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0, next = HU_WIDE_STAGES - 1;
+	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0,
+		 next = HU_WIDE_STAGES - 1;
 	uint32_t warp = threadIdx.x / 32, row = warp % 2 * 64, col = warp / 2 * 32;
 	float d[4][4][4];
 	hu_copies copies;
@@ -186,9 +211,11 @@ hu_wide_serves(const hu_gemm *g, int kind)
 	if (kind >= HU_MMA_E4M3 && (!M::a_along_k(g) || !M::b_along_k(g)))
 		return 0; /* the units turn no matrices of bytes */
 
-	if (kind == HU_MMA_F16_F16 || g->m < 64 || g->n < 32 || g->k % block || (g->parts > 1 && g->part % block) || g->m / HU_WIDE_TILE >= 65535)
+	if (kind == HU_MMA_F16_F16 || g->m < 64 || g->n < 32 || g->k % block || (g->parts > 1 && g->part % block) ||
+		g->m / HU_WIDE_TILE >= 65535)
 		return 0;
-	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 && (size_t)g->b.data % 16 == 0;
+	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 &&
+	       (size_t)g->b.data % 16 == 0;
 }
 
 template <class M, int KIND>

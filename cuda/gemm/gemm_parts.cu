@@ -36,7 +36,8 @@ HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles,
 	if (!doubles && f == HU_FP32)
 		return HU_GO(w, (parts_kernel<float, float>), blocks, 256, 0, *g, (const float *)sums, hu_format_of(f));
 	if (!doubles)
-		return HU_GO(w, (parts_kernel<float, double>), blocks, 256, 0, *g, (const float *)sums, hu_format_of(f));
+		return HU_GO(
+			w, (parts_kernel<float, double>), blocks, 256, 0, *g, (const float *)sums, hu_format_of(f));
 	return HU_GO(w, (parts_kernel<double, double>), blocks, 256, 0, *g, (const double *)sums, hu_format_of(f));
 }
 
@@ -49,7 +50,18 @@ HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
 
 	hu_sum_print(g->sum, sum, sizeof sum);
 	if (g->sum.id == HU_SUM_TC && g->sum.path == HU_TC_WGMMA)
-		return hu_fail(HU_EUNABLE, "--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side (fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: use --gemm simt", sum, c->id, *c->layer ? c->layer : "-");
-	return hu_fail(HU_EUNABLE, "--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: choose the summation model tc:%s, or --gemm simt",
-	               w->arch < 0 ? "with a model" : "of this device, tc:", w->arch < 0 ? "" : w->arch == HU_TC_ARCHS ? "(unknown)" : arch, sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format), hu_format_name(w->in[1]->format), arch);
+		return hu_fail(HU_EUNABLE,
+			"--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side "
+			"(fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: "
+			"use --gemm simt",
+			sum, c->id, *c->layer ? c->layer : "-");
+	return hu_fail(HU_EUNABLE,
+		"--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: choose the summation "
+		"model tc:%s, or --gemm simt",
+		w->arch < 0 ? "with a model" : "of this device, tc:",
+		w->arch < 0              ? ""
+		: w->arch == HU_TC_ARCHS ? "(unknown)"
+					 : arch,
+		sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format),
+		hu_format_name(w->in[1]->format), arch);
 }

@@ -25,7 +25,8 @@ hu_gather_b_kernel(HU_PARAM hu_gemm g, double *to)
 }
 
 /* gemm_plain.cu: N rows of outputs from row FIRST; SUMS: room for every part of each. */
-extern "C" hu_status HU_SIDE(gemm_rows)(hu_work *w, const hu_gemm *g, const double *a, const double *b, double *sums, uint32_t first, uint32_t n);
+extern "C" hu_status HU_SIDE(gemm_rows)(
+	hu_work *w, const hu_gemm *g, const double *a, const double *b, double *sums, uint32_t first, uint32_t n);
 
 /* Rows in pieces, so that the gathered operands take bounded room. */
 template <class M>
@@ -35,14 +36,16 @@ hu_gemm_plain(hu_work *w, const hu_gemm *g)
 	enum { ROOM = 1 << 22 };
 	size_t each = g->k + (size_t)g->n * g->parts;
 	uint32_t rows = ROOM / each < 1 ? 1 : ROOM / each > g->m ? g->m : (uint32_t)(ROOM / each);
-	double *b = (double *)hu_work_take(w, (size_t)g->n * g->k * sizeof *b), *a = (double *)hu_work_take(w, (size_t)rows * g->k * sizeof *a);
+	double *b = (double *)hu_work_take(w, (size_t)g->n * g->k * sizeof *b),
+	       *a = (double *)hu_work_take(w, (size_t)rows * g->k * sizeof *a);
 	double *sums = (double *)hu_work_take(w, (size_t)rows * g->n * g->parts * sizeof *sums);
 
 	HU_GEMM_SAY(w, "simt plain, one thread an output");
 	HU_TRY(HU_GO(w, hu_gather_b_kernel<M>, hu_blocks_for((size_t)g->n * g->k, 256, 65535), 256, 0, *g, b));
 	for (uint32_t first = 0; first < g->m; first += rows) {
 		uint32_t n = g->m - first < rows ? g->m - first : rows;
-		HU_TRY(HU_GO(w, hu_gather_a_kernel<M>, hu_blocks_for((size_t)n * g->k, 256, 65535), 256, 0, *g, a, first, n));
+		HU_TRY(HU_GO(w, hu_gather_a_kernel<M>, hu_blocks_for((size_t)n * g->k, 256, 65535), 256, 0, *g, a,
+			first, n));
 		HU_TRY(HU_SIDE(gemm_rows)(w, g, a, b, sums, first, n));
 	}
 	return HU_OK;

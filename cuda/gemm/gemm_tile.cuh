@@ -39,7 +39,8 @@ struct hu_acc_short {
 };
 
 /* Part blockIdx.z of the tile at row blockIdx.y, column blockIdx.x. CHUNK: terms after which the sum moves to an
-   outer one (at least a part's: there is none). SUMS: where parts go, [part][row][column]; NULL: there is one, which is the result. */
+   outer one (at least a part's: there is none). SUMS: where parts go, [part][row][column]; NULL: there is one, which is
+   the result. */
 template <class M, class A>
 HU_KERNEL_OF(HU_TILE_THREADS)
 hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sums)
@@ -67,10 +68,14 @@ hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sum
 		HU_ONCE
 		for (unsigned i = threadIdx.x; i < TILE * HU_TILE_K; i += HU_TILE_THREADS) {
 			/* neighbours take what lies side by side */
-			unsigned ka = M::a_along_k(&g) ? i % HU_TILE_K : i / TILE, ra = M::a_along_k(&g) ? i / HU_TILE_K : i % TILE;
-			unsigned kb = M::b_along_k(&g) ? i % HU_TILE_K : i / TILE, cb = M::b_along_k(&g) ? i / HU_TILE_K : i % TILE;
-			sa[ka * LINE + ra] = A::load(&g.a, ka < depth && m0 + ra < g.m ? M::a(&g, m0 + ra, k0 + ka) : HU_OUTSIDE);
-			sb[kb * LINE + cb] = A::load(&g.b, kb < depth && n0 + cb < g.n ? M::b(&g, k0 + kb, n0 + cb) : HU_OUTSIDE);
+			unsigned ka = M::a_along_k(&g) ? i % HU_TILE_K : i / TILE,
+				 ra = M::a_along_k(&g) ? i / HU_TILE_K : i % TILE;
+			unsigned kb = M::b_along_k(&g) ? i % HU_TILE_K : i / TILE,
+				 cb = M::b_along_k(&g) ? i / HU_TILE_K : i % TILE;
+			sa[ka * LINE + ra] =
+				A::load(&g.a, ka < depth && m0 + ra < g.m ? M::a(&g, m0 + ra, k0 + ka) : HU_OUTSIDE);
+			sb[kb * LINE + cb] =
+				A::load(&g.b, kb < depth && n0 + cb < g.n ? M::b(&g, k0 + kb, n0 + cb) : HU_OUTSIDE);
 		}
 		HU_SYNC();
 		HU_ONCE
@@ -123,20 +128,24 @@ hu_tile_go(hu_work *w, const hu_gemm *g)
 	HU_GEMM_SAY(w, "simt %s, %dx%d", hu_format_name(g->sum.acc), (int)TILE, (int)TILE);
 	uint32_t chunk = g->sum.id == HU_SUM_CHUNK ? (uint32_t)g->sum.n : g->k;
 
-	HU_TRY(HU_GO(w, (hu_tile_kernel<M, A>), dim3((g->n + TILE - 1) / TILE, (g->m + TILE - 1) / TILE, g->parts), HU_TILE_THREADS, 0, *g, chunk, g->sum.id == HU_SUM_SEQUENTIAL, sums));
+	HU_TRY(HU_GO(w, (hu_tile_kernel<M, A>), dim3((g->n + TILE - 1) / TILE, (g->m + TILE - 1) / TILE, g->parts),
+		HU_TILE_THREADS, 0, *g, chunk, g->sum.id == HU_SUM_SEQUENTIAL, sums));
 	return g->parts > 1 ? HU_SIDE(gemm_parts)(w, g, sums, sizeof *sums == sizeof(double), g->sum.acc) : HU_OK;
 }
 
-/* 1 where the tiled product serves the call's model, as the CPU's fast paths do; it was launched then, with status *ST. */
+/* 1 where the tiled product serves the call's model, as the CPU's fast paths do; it was launched then, with status *ST.
+ */
 template <class M>
 static int
 hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
 {
 	const hu_sum *s = &g->sum;
-	int fused = s->id == HU_SUM_FMA || s->id == HU_SUM_CHUNK, wide = g->a.kind == HU_KIND_F64 || g->b.kind == HU_KIND_F64;
+	int fused = s->id == HU_SUM_FMA || s->id == HU_SUM_CHUNK,
+	    wide = g->a.kind == HU_KIND_F64 || g->b.kind == HU_KIND_F64;
 	int serves = s->acc != HU_FP64 && hu_short_serves(hu_format_of(s->acc));
 
-	if (s->mode != HU_RNE || (s->outer != HU_NO_FORMAT && s->outer != s->acc) || g->parts > HU_TREE_BLOCK || g->m / HU_TILE_SIDE > 65535)
+	if (s->mode != HU_RNE || (s->outer != HU_NO_FORMAT && s->outer != s->acc) || g->parts > HU_TREE_BLOCK ||
+		g->m / HU_TILE_SIDE > 65535)
 		return 0;
 	if (s->id == HU_SUM_FMA && !wide && s->acc == HU_FP32 && hu_broad_serves<M>(g))
 		*st = hu_broad_go<M>(w, g);

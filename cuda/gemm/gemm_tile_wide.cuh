@@ -8,7 +8,13 @@
 
 #include "cuda/gemm/gemm.cuh"
 
-enum { HU_BROAD = 128, HU_BROAD_K = 8, HU_BROAD_LINE = HU_BROAD + 4, HU_BROAD_THREADS = 256, HU_BROAD_STAGE = HU_BROAD_K * HU_BROAD_LINE };
+enum {
+	HU_BROAD = 128,
+	HU_BROAD_K = 8,
+	HU_BROAD_LINE = HU_BROAD + 4,
+	HU_BROAD_THREADS = 256,
+	HU_BROAD_STAGE = HU_BROAD_K * HU_BROAD_LINE
+};
 
 /* Four elements from AT on. */
 HU_DEVICE void
@@ -104,7 +110,8 @@ hu_broad_kernel(HU_PARAM hu_gemm g, float *sums)
 		at = 1 - at;
 	}
 	HU_ONCE
-	for (uint32_t h = 0; h < 2; h++) { /* 64 rows at a time, so that whole lines are written and that is compiled once */
+	for (uint32_t h = 0; h < 2;
+		h++) { /* 64 rows at a time, so that whole lines are written and that is compiled once */
 		enum { LINE = HU_BROAD + 8 };
 		if (h)
 			HU_SYNC();
@@ -118,7 +125,8 @@ hu_broad_kernel(HU_PARAM hu_gemm g, float *sums)
 		for (uint32_t i = threadIdx.x; i < 64 * HU_BROAD / 2; i += HU_BROAD_THREADS) {
 			uint32_t m = m0 + h * 64 + i / (HU_BROAD / 2), n = n0 + i % (HU_BROAD / 2) * 2;
 			if (m < g.m && n < g.n)
-				hu_gemm_put2(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, m, n, room + i / (HU_BROAD / 2) * LINE + (n - n0));
+				hu_gemm_put2(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, m, n,
+					room + i / (HU_BROAD / 2) * LINE + (n - n0));
 		}
 	}
 }
@@ -128,7 +136,8 @@ template <class M>
 static int
 hu_broad_serves(const hu_gemm *g)
 {
-	if (g->m < 64 || g->n < 64 || g->k % HU_BROAD_K || (g->parts > 1 && g->part % HU_BROAD_K) || g->m / HU_BROAD >= 65535)
+	if (g->m < 64 || g->n < 64 || g->k % HU_BROAD_K || (g->parts > 1 && g->part % HU_BROAD_K) ||
+		g->m / HU_BROAD >= 65535)
 		return 0;
 	return M::a_groups(g, 4) && M::b_groups(g, 4) && (size_t)g->a.data % 16 == 0 && (size_t)g->b.data % 16 == 0;
 }
@@ -140,7 +149,9 @@ hu_broad_go(hu_work *w, const hu_gemm *g)
 	float *sums = g->parts > 1 ? (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums) : NULL;
 
 	HU_GEMM_SAY(w, "simt fp32, 128x128");
-	HU_TRY(HU_GO(w, hu_broad_kernel<M>, dim3((g->n + HU_BROAD - 1) / HU_BROAD, (g->m + HU_BROAD - 1) / HU_BROAD, g->parts), HU_BROAD_THREADS, 0, *g, sums));
+	HU_TRY(HU_GO(w, hu_broad_kernel<M>,
+		dim3((g->n + HU_BROAD - 1) / HU_BROAD, (g->m + HU_BROAD - 1) / HU_BROAD, g->parts), HU_BROAD_THREADS, 0,
+		*g, sums));
 	return sums ? HU_SIDE(gemm_parts)(w, g, sums, 0, HU_FP32) : HU_OK;
 }
 #endif

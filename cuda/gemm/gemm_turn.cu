@@ -25,7 +25,9 @@ turn_kernel(const uint8_t *from, uint8_t *to, uint32_t k, uint32_t rows)
 		uint32_t r = i / (TURN / 4), c = i % (TURN / 4) * 4;
 		const uint8_t *x = tile + c * TURN_LINE + r;
 		if (row0 + r < rows && k0 + c < k)
-			*(uint32_t *)(to + (size_t)(row0 + r) * k + k0 + c) = x[0] | (uint32_t)x[TURN_LINE] << 8 | (uint32_t)x[2 * TURN_LINE] << 16 | (uint32_t)x[3 * TURN_LINE] << 24;
+			*(uint32_t *)(to + (size_t)(row0 + r) * k + k0 + c) = x[0] | (uint32_t)x[TURN_LINE] << 8 |
+									      (uint32_t)x[2 * TURN_LINE] << 16 |
+									      (uint32_t)x[3 * TURN_LINE] << 24;
 	}
 }
 

@@ -10,15 +10,23 @@
 #include "cuda/gemm/wgmma.h"
 
 enum {
-	HU_GROUP_M = 128, HU_GROUP_N = HU_WGMMA_N, HU_GROUP_LINE = 128, HU_GROUP_THREADS = 256, HU_GROUP_STAGES = 4, HU_GROUP_AHEAD = 2,
-	HU_GROUP_A = HU_GROUP_M * HU_GROUP_LINE, HU_GROUP_B = HU_GROUP_N * HU_GROUP_LINE, HU_GROUP_STAGE = HU_GROUP_A + HU_GROUP_B,
+	HU_GROUP_M = 128,
+	HU_GROUP_N = HU_WGMMA_N,
+	HU_GROUP_LINE = 128,
+	HU_GROUP_THREADS = 256,
+	HU_GROUP_STAGES = 4,
+	HU_GROUP_AHEAD = 2,
+	HU_GROUP_A = HU_GROUP_M * HU_GROUP_LINE,
+	HU_GROUP_B = HU_GROUP_N * HU_GROUP_LINE,
+	HU_GROUP_STAGE = HU_GROUP_A + HU_GROUP_B,
 	HU_GROUP_BYTES = HU_GROUP_STAGES * HU_GROUP_STAGE + 1024 /* to begin at a multiple of 1024 */
 };
 
 /* Bytes of an element, for the compiler; a stage holds 128 bytes of k, one product 32. */
 #define HU_GROUP_SIZE(kind) ((kind) >= HU_MMA_E4M3 ? 1 : 2)
 
-/* ROWS outputs of an operand's stage: along k a row of 128 bytes an output, across one a k and 64 outputs, these 8 KiB together. */
+/* ROWS outputs of an operand's stage: along k a row of 128 bytes an output, across one a k and 64 outputs, these 8 KiB
+   together. */
 template <class M, int OF_B, int ACROSS, int ROWS, int SIZE>
 HU_DEVICE void
 hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
@@ -28,11 +36,13 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 
 	HU_UNROLL
 	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / HU_GROUP_THREADS; i++) {
-		uint32_t j = threadIdx.x + i * HU_GROUP_THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8, q = ACROSS ? j / 8 % (ROWS / 64) : 0;
+		uint32_t j = threadIdx.x + i * HU_GROUP_THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
+			 q = ACROSS ? j / 8 % (ROWS / 64) : 0;
 		uint32_t row = row0 + (ACROSS ? q * 64 + c * 8 : r), k = k0 + (ACROSS ? r : c * (16 / SIZE));
 		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k);
 		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
-		hu_copy16(copies, to + q * 8192 + r * 128 + (c ^ (r & 7)) * 16, data + (size_t)(inside ? at : 0) * SIZE, inside);
+		hu_copy16(copies, to + q * 8192 + r * 128 + (c ^ (r & 7)) * 16, data + (size_t)(inside ? at : 0) * SIZE,
+			inside);
 	}
 }
 
@@ -53,7 +63,12 @@ hu_group_b(const unsigned char *stage)
 	return hu_matrix_at(stage + HU_GROUP_A, B_ACROSS ? 8192 : 16, 1024);
 }
 
-template <int ACROSS> HU_DEVICE hu_matrix hu_group_along(hu_matrix m, uint32_t s) { return hu_matrix_move(m, s * (ACROSS ? 2048 : 32)); }
+template <int ACROSS>
+HU_DEVICE hu_matrix
+hu_group_along(hu_matrix m, uint32_t s)
+{
+	return hu_matrix_move(m, s * (ACROSS ? 2048 : 32));
+}
 
 /* A stage's four products. */
 template <int KIND, int A_ACROSS, int B_ACROSS>
@@ -65,11 +80,13 @@ hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arc
 	hu_wgmma_fence();
 	HU_UNROLL
 	for (uint32_t s = 0; s < HU_GROUP_LINE / 32; s++)
-		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
+		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(
+			units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
 	hu_wgmma_commit(units);
 }
 
-/* Those of a part's last stage that reach K: one after another, for no accumulator may be under way where two paths meet. */
+/* Those of a part's last stage that reach K: one after another, for no accumulator may be under way where two paths
+   meet. */
 template <int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
@@ -80,7 +97,8 @@ hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k
 	HU_ONCE
 	for (uint32_t s = 0; s * (32 / HU_GROUP_SIZE(KIND)) < k; s++) {
 		hu_wgmma_fence();
-		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
+		hu_wgmma<KIND, A_ACROSS, B_ACROSS>(
+			units, d, hu_group_along<A_ACROSS>(a, s), hu_group_along<B_ACROSS>(b, s), arch);
 		hu_wgmma_commit(units);
 		hu_wgmma_wait<0>(units, d);
 	}
@@ -99,7 +117,8 @@ hu_group_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n
 		if (threadIdx.x / 128 == h)
 			HU_UNROLL
 			for (uint32_t i = 0; i < HU_WGMMA_OUTPUTS; i += 2) {
-				float *to = room + (warp * 16 + lane / 4 + i % 4 / 2 * 8) * LINE + i / 4 * 8 + lane % 4 * 2;
+				float *to =
+					room + (warp * 16 + lane / 4 + i % 4 / 2 * 8) * LINE + i / 4 * 8 + lane % 4 * 2;
 				to[0] = d[i];
 				to[1] = d[i + 1];
 			}
@@ -135,8 +154,10 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		d[i] = 0;
 	HU_UNROLL
 	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
-		hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, stage + s * HU_GROUP_STAGE, m0, first + s * DEEP, end);
-		hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(&g, &copies, stage + s * HU_GROUP_STAGE + HU_GROUP_A, n0, first + s * DEEP, end);
+		hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(
+			&g, &copies, stage + s * HU_GROUP_STAGE, m0, first + s * DEEP, end);
+		hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(
+			&g, &copies, stage + s * HU_GROUP_STAGE + HU_GROUP_A, n0, first + s * DEEP, end);
 		hu_copy_commit(&copies);
 	}
 	uint32_t k0 = first;
@@ -166,7 +187,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	hu_group_put(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);
 }
 
-#define HU_GO_LARGE(w, kernel, grid, block, shared, ...) ((w)->dry ? HU_OK : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
+#define HU_GO_LARGE(w, kernel, grid, block, shared, ...)                                                               \
+	((w)->dry ? HU_OK : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 
 /* Whether the warpgroup units compute KIND's product on this device, and it is worth their tile. */
 template <class M>
@@ -179,13 +201,15 @@ hu_group_serves(const hu_work *w, const hu_gemm *g, int kind)
 #else
 	int fp8 = kind >= HU_MMA_E4M3, group = fp8 ? 16 : 8;
 
-	if ((kind != HU_MMA_F16 && kind != HU_MMA_BF16 && !(fp8 && g->sum.path == HU_TC_WGMMA)) || g->sum.arch != HU_TC_HOPPER || g->sum.path == HU_TC_MMA || (w->arch >= 0 && w->arch != HU_TC_HOPPER))
+	if ((kind != HU_MMA_F16 && kind != HU_MMA_BF16 && !(fp8 && g->sum.path == HU_TC_WGMMA)) ||
+		g->sum.arch != HU_TC_HOPPER || g->sum.path == HU_TC_MMA || (w->arch >= 0 && w->arch != HU_TC_HOPPER))
 		return 0;
 	if (g->m < 64 || g->n < 64 || g->k % 16 || (g->parts > 1 && g->part % 16) || g->m / HU_GROUP_M >= 65535)
 		return 0;
 	if (fp8 && (!M::a_along_k(g) || !M::b_along_k(g)))
 		return 0; /* the units turn no matrices of bytes */
-	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 && (size_t)g->b.data % 16 == 0;
+	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 &&
+	       (size_t)g->b.data % 16 == 0;
 #endif
 }
 
@@ -196,10 +220,10 @@ hu_group_go(hu_work *w, const hu_gemm *g, float *sums)
 	dim3 grid((g->n + HU_GROUP_N - 1) / HU_GROUP_N, (g->m + HU_GROUP_M - 1) / HU_GROUP_M, g->parts);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
 
-#define HU_GROUP_CASE(A, B)                       \
-	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B)))) \
-		if (a == (A) && b == (B))         \
-			return HU_GO_LARGE(w, (hu_group_kernel<M, KIND, !(A), !(B)>), grid, HU_GROUP_THREADS, HU_GROUP_BYTES, *g, sums)
+#define HU_GROUP_CASE(A, B)                                                                                            \
+	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B))))                                        \
+		if (a == (A) && b == (B))                                                                              \
+	return HU_GO_LARGE(w, (hu_group_kernel<M, KIND, !(A), !(B)>), grid, HU_GROUP_THREADS, HU_GROUP_BYTES, *g, sums)
 	HU_GROUP_CASE(1, 1);
 	HU_GROUP_CASE(1, 0);
 	HU_GROUP_CASE(0, 1);

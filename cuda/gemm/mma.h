@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    One warp's product of 16 x K and K x 8 operands onto 16 x 8 accumulators, by the matrix unit
    (PTX mma.sync, sm_80 and later); on the host, by its model (lib/sum/tc.h). Operands come in 32-bit words:
-   two 16-bit codes, four fp8 codes (sm_89 and later), or one fp32 word of which a tf32 operand keeps the upper 19 bits. */
+   two 16-bit codes, four fp8 codes (sm_89 and later), or one fp32 word of which a tf32 operand keeps the upper 19 bits.
+ */
 #ifndef HU_CUDA_MMA_H
 #define HU_CUDA_MMA_H
 
@@ -17,9 +18,10 @@ enum { HU_MMA_F16, HU_MMA_F16_F16, HU_MMA_BF16, HU_MMA_TF32, HU_MMA_E4M3, HU_MMA
 /* k values in a word, and in a whole product of 8 words; a half has 4. */
 HU_HD uint32_t hu_mma_values(int kind) { return kind == HU_MMA_TF32 ? 1 : kind >= HU_MMA_E4M3 ? 4 : 2; }
 
-/* d += a b. Lane l holds, with g = l / 4 and t = l % 4: words t and t + 4 of row g (a[0], a[2]) and of row g + 8 (a[1], a[3]);
-   words t and t + 4 of column g (b[0], b[1]); accumulators (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1). HALF: words 0 to 3
-   alone, never of fp8; a[2], a[3] and b[1] are not looked at. Every lane calls it. ARCH: whose model the host computes. */
+/* d += a b. Lane l holds, with g = l / 4 and t = l % 4: words t and t + 4 of row g (a[0], a[2]) and of row g + 8 (a[1],
+   a[3]); words t and t + 4 of column g (b[0], b[1]); accumulators (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1). HALF:
+   words 0 to 3 alone, never of fp8; a[2], a[3] and b[1] are not looked at. Every lane calls it. ARCH: whose model the
+   host computes. */
 #ifdef __CUDACC__
 HU_DEVICE void
 hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch)
@@ -29,33 +31,62 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 #define HU_MMA_F32(shape, in, ...)                                                                                        \
 	asm volatile("mma.sync.aligned." shape ".row.col.f32." in "." in ".f32 {%0,%1,%2,%3}, " __VA_ARGS__)
 	if (kind == HU_MMA_F16 && !half)
-		HU_MMA_F32("m16n8k16", "f16", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+		HU_MMA_F32("m16n8k16", "f16", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 	else if (kind == HU_MMA_F16)
-		HU_MMA_F32("m16n8k8", "f16", "{%4,%5}, {%6}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+		HU_MMA_F32("m16n8k8", "f16", "{%4,%5}, {%6}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(b[0]));
 	else if (kind == HU_MMA_BF16 && !half)
-		HU_MMA_F32("m16n8k16", "bf16", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+		HU_MMA_F32("m16n8k16", "bf16", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 	else if (kind == HU_MMA_BF16)
-		HU_MMA_F32("m16n8k8", "bf16", "{%4,%5}, {%6}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+		HU_MMA_F32("m16n8k8", "bf16", "{%4,%5}, {%6}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(b[0]));
 	else if (kind == HU_MMA_TF32 && !half)
-		HU_MMA_F32("m16n8k8", "tf32", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+		HU_MMA_F32("m16n8k8", "tf32", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 	else if (kind == HU_MMA_TF32)
-		HU_MMA_F32("m16n8k4", "tf32", "{%4,%5}, {%6}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+		HU_MMA_F32("m16n8k4", "tf32", "{%4,%5}, {%6}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(b[0]));
 #if __CUDA_ARCH__ >= 890
 	else if (kind == HU_MMA_E4M3)
-		HU_MMA_F32("m16n8k32", "e4m3", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+		HU_MMA_F32("m16n8k32", "e4m3", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 	else if (kind == HU_MMA_E5M2)
-		HU_MMA_F32("m16n8k32", "e5m2", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+		HU_MMA_F32("m16n8k32", "e5m2", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 	else {
 		uint32_t c0, c1; /* fp16's values, two a register: exact both ways */
-		asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}" : "=r"(c0) : "f"(d[0]), "f"(d[1]));
-		asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}" : "=r"(c1) : "f"(d[2]), "f"(d[3]));
+		asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}"
+			: "=r"(c0)
+			: "f"(d[0]), "f"(d[1]));
+		asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}"
+			: "=r"(c1)
+			: "f"(d[2]), "f"(d[3]));
 		if (half)
-			asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%0,%1};" : "+r"(c0), "+r"(c1) : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+			asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%0,%1};"
+				     : "+r"(c0), "+r"(c1)
+				     : "r"(a[0]), "r"(a[1]), "r"(b[0]));
 		else
-			asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};" : "+r"(c0), "+r"(c1) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-		asm("{.reg .b16 x, y; mov.b32 {x, y}, %2; cvt.f32.f16 %0, x; cvt.f32.f16 %1, y;}" : "=f"(d[0]), "=f"(d[1]) : "r"(c0));
-		asm("{.reg .b16 x, y; mov.b32 {x, y}, %2; cvt.f32.f16 %0, x; cvt.f32.f16 %1, y;}" : "=f"(d[2]), "=f"(d[3]) : "r"(c1));
+			asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, "
+				     "{%6,%7}, {%0,%1};"
+				     : "+r"(c0), "+r"(c1)
+				     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+		asm("{.reg .b16 x, y; mov.b32 {x, y}, %2; cvt.f32.f16 %0, x; cvt.f32.f16 %1, y;}"
+			: "=f"(d[0]), "=f"(d[1])
+			: "r"(c0));
+		asm("{.reg .b16 x, y; mov.b32 {x, y}, %2; cvt.f32.f16 %0, x; cvt.f32.f16 %1, y;}"
+			: "=f"(d[2]), "=f"(d[3])
+			: "r"(c1));
 	}
 #undef HU_MMA_F32
 #else
@@ -65,7 +96,8 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 }
 #else
 /* shim_mma.cc */
-extern "C" void hu_shim_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, const char *file, int line);
+extern "C" void hu_shim_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch,
+	const char *file, int line);
 
 HU_DEVICE void
 hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, HU_SHIM_AT)

@@ -18,7 +18,9 @@ HU_DEVICE void
 hu_copy16(hu_copies *, void *to, const void *from, int inside)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(hu_shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(inside ? 16 : 0) : "memory");
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(hu_shared_address(to)),
+		     "l"(__cvta_generic_to_global(from)), "r"(inside ? 16 : 0)
+		     : "memory");
 #else
 	*(uint4 *)to = inside ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
 #endif
@@ -29,7 +31,9 @@ HU_DEVICE void
 hu_copy4(hu_copies *, void *to, const void *from, int inside)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-	asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(hu_shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(inside ? 4 : 0) : "memory");
+	asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(hu_shared_address(to)),
+		     "l"(__cvta_generic_to_global(from)), "r"(inside ? 4 : 0)
+		     : "memory");
 #else
 	*(uint32_t *)to = inside ? *(const uint32_t *)from : 0;
 #endif
@@ -54,17 +58,23 @@ hu_copy_wait(hu_copies *)
 #endif
 }
 
-/* Four 8 x 8 matrices of 16-bit elements: lane l names row l % 8 of matrix l / 8, 16 bytes, and gets in r[i] of matrix i the elements
-   2(l % 4) and the next of row l / 4; TURNED: of column l / 4. Every lane calls it. */
+/* Four 8 x 8 matrices of 16-bit elements: lane l names row l % 8 of matrix l / 8, 16 bytes, and gets in r[i] of matrix
+   i the elements 2(l % 4) and the next of row l / 4; TURNED: of column l / 4. Every lane calls it. */
 template <int TURNED>
 HU_DEVICE void
 hu_ldmatrix(uint32_t *r, const void *row)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
 	if (TURNED)
-		asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(hu_shared_address(row)) : "memory");
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+			     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+			     : "r"(hu_shared_address(row))
+			     : "memory");
 	else
-		asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(hu_shared_address(row)) : "memory");
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+			     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+			     : "r"(hu_shared_address(row))
+			     : "memory");
 #else
 	r[0] = r[1] = r[2] = r[3] = *(const uint32_t *)row;
 #endif
@@ -85,11 +95,20 @@ void hu_shim_copy_wait(hu_copies *c, unsigned groups);
 void hu_shim_ldmatrix(uint32_t *r, const void *row, int turned, const char *file, int line);
 }
 
-HU_DEVICE void hu_copy16(hu_copies *c, void *to, const void *from, int inside) { hu_shim_copy(c, to, from, 16, inside); }
+HU_DEVICE void
+hu_copy16(hu_copies *c, void *to, const void *from, int inside)
+{
+	hu_shim_copy(c, to, from, 16, inside);
+}
 HU_DEVICE void hu_copy4(hu_copies *c, void *to, const void *from, int inside) { hu_shim_copy(c, to, from, 4, inside); }
 HU_DEVICE void hu_copy_commit(hu_copies *c) { c->group++; }
 template <int N> HU_DEVICE void hu_copy_wait(hu_copies *c) { hu_shim_copy_wait(c, N); }
-template <int TURNED> HU_DEVICE void hu_ldmatrix(uint32_t *r, const void *row, HU_SHIM_AT) { hu_shim_ldmatrix(r, row, TURNED, file, line); }
+template <int TURNED>
+HU_DEVICE void
+hu_ldmatrix(uint32_t *r, const void *row, HU_SHIM_AT)
+{
+	hu_shim_ldmatrix(r, row, TURNED, file, line);
+}
 #endif
 
 HU_DEVICE void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A warpgroup's product of 64 x 16 and 16 x 256 operands (fp8: 32) in shared memory onto 64 x 256 accumulators, in the background
-   (PTX wgmma.mma_async, sm_90a); on the host by its model (lib/sum/tc.h), at a time drawn between issue and wait.
-   Operands lie in rows of 128 bytes, eight rows 1024 bytes at a multiple of 1024; within a row the groups of 16
+   A warpgroup's product of 64 x 16 and 16 x 256 operands (fp8: 32) in shared memory onto 64 x 256 accumulators, in the
+   background (PTX wgmma.mma_async, sm_90a); on the host by its model (lib/sum/tc.h), at a time drawn between issue and
+   wait. Operands lie in rows of 128 bytes, eight rows 1024 bytes at a multiple of 1024; within a row the groups of 16
    bytes are exchanged by the row's number modulo 8 (the unit's 128-byte swizzle). */
 #ifndef HU_CUDA_WGMMA_H
 #define HU_CUDA_WGMMA_H
@@ -11,8 +11,9 @@
 
 enum { HU_WGMMA_M = 64, HU_WGMMA_N = 256, HU_WGMMA_OUTPUTS = HU_WGMMA_M * HU_WGMMA_N / 128 };
 
-/* ACROSS 0: a row holds 64 (128) values of k of one output row (column); rows of 8 outputs are BESIDE bytes from the next 8.
-   ACROSS 1, not of fp8: a row holds one k of 64 outputs; the next 8 of k are BESIDE bytes away, the next 64 outputs FAR. */
+/* ACROSS 0: a row holds 64 (128) values of k of one output row (column); rows of 8 outputs are BESIDE bytes from the
+   next 8. ACROSS 1, not of fp8: a row holds one k of 64 outputs; the next 8 of k are BESIDE bytes away, the next 64
+   outputs FAR. */
 #ifdef __CUDACC__
 typedef uint64_t hu_matrix;
 
@@ -21,7 +22,8 @@ struct hu_wgmmas {};
 HU_DEVICE hu_matrix
 hu_matrix_at(const void *p, uint32_t far, uint32_t beside)
 {
-	return (hu_matrix)(hu_shared_address(p) >> 4 & 0x3fff) | (hu_matrix)(far >> 4) << 16 | (hu_matrix)(beside >> 4) << 32 | (hu_matrix)1 << 62;
+	return (hu_matrix)(hu_shared_address(p) >> 4 & 0x3fff) | (hu_matrix)(far >> 4) << 16 |
+	       (hu_matrix)(beside >> 4) << 32 | (hu_matrix)1 << 62;
 }
 
 HU_DEVICE hu_matrix hu_matrix_move(hu_matrix m, uint32_t bytes) { return m + (bytes >> 4); }
@@ -53,8 +55,9 @@ hu_wgmma_wait(hu_wgmmas *, float *d)
 #endif
 }
 
-/* d += a b. KIND: one of hu_mma's with 16 or 8 bits and fp32 accumulators. Thread t of the warpgroup holds, with w = t / 32, l = t % 32, row w 16 + l / 4: d[4 j], d[4 j + 1] at columns
-   8 j + 2 (l % 4) and the next, d[4 j + 2], d[4 j + 3] the same eight rows below. Every thread of the warpgroup calls it. */
+/* d += a b. KIND: one of hu_mma's with 16 or 8 bits and fp32 accumulators. Thread t of the warpgroup holds, with w = t
+   / 32, l = t % 32, row w 16 + l / 4: d[4 j], d[4 j + 1] at columns 8 j + 2 (l % 4) and the next, d[4 j + 2], d[4 j +
+   3] the same eight rows below. Every thread of the warpgroup calls it. */
 template <int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
@@ -129,7 +132,8 @@ hu_matrix_move(hu_matrix m, uint32_t bytes)
 
 /* shim_wgmma.cc */
 extern "C" {
-void hu_shim_wgmma(hu_wgmmas *c, float *d, int kind, int across_a, int across_b, hu_matrix a, hu_matrix b, hu_tc_arch arch);
+void hu_shim_wgmma(
+	hu_wgmmas *c, float *d, int kind, int across_a, int across_b, hu_matrix a, hu_matrix b, hu_tc_arch arch);
 void hu_shim_wgmma_wait(hu_wgmmas *c, float *d, unsigned groups);
 }
 
@@ -138,7 +142,11 @@ HU_DEVICE void hu_wgmma_fence(void) {}
 HU_DEVICE void hu_wgmma_commit(hu_wgmmas *c) { c->group++; }
 template <int N> HU_DEVICE void hu_wgmma_wait(hu_wgmmas *c, float *d) { hu_shim_wgmma_wait(c, d, N); }
 template <int KIND, int A_ACROSS, int B_ACROSS>
-HU_DEVICE void hu_wgmma(hu_wgmmas *c, float *d, hu_matrix a, hu_matrix b, hu_tc_arch arch) { hu_shim_wgmma(c, d, KIND, A_ACROSS, B_ACROSS, a, b, arch); }
+HU_DEVICE void
+hu_wgmma(hu_wgmmas *c, float *d, hu_matrix a, hu_matrix b, hu_tc_arch arch)
+{
+	hu_shim_wgmma(c, d, KIND, A_ACROSS, B_ACROSS, a, b, arch);
+}
 #endif
 
 HU_DEVICE void

@@ -26,7 +26,8 @@ HU_FORMULA(spread_of, 2, 3, SPREAD)
 #undef MEAN
 #undef SPREAD
 
-/* STAT, made here, from SUM by F; as many of the outputs AT (as it is) and MOVED (the running one's next) as the call has. */
+/* STAT, made here, from SUM by F; as many of the outputs AT (as it is) and MOVED (the running one's next) as the call
+   has. */
 template <class F>
 static hu_status
 statistic(hu_work *w, const hu_slot *sum, size_t rows, int at, int moved, hu_slot *stat)

@@ -7,8 +7,9 @@
 HU_FORMULA(batchnorm_dx, 7, 1, F)
 
 /* operands: sums of dy and of dy xhat; results: their means, dgamma, dbeta */
-#define SUMS(S, T)                                               \
-	(out[0][i] = hu_quotient##S(c, in[0][i], c->k[0]), out[1][i] = hu_quotient##S(c, in[1][i], c->k[0]), out[2][i] = in[1][i], out[3][i] = in[0][i])
+#define SUMS(S, T)                                                                                                     \
+	(out[0][i] = hu_quotient##S(c, in[0][i], c->k[0]), out[1][i] = hu_quotient##S(c, in[1][i], c->k[0]),           \
+		out[2][i] = in[1][i], out[3][i] = in[0][i])
 HU_FORMULA(sums, 2, 4, SUMS)
 #undef F
 #undef SUMS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d x[N,H,W,C], w[kh,kw,ci,co] [, sx, sw] -> y; padding and dilation of lib/op/contract/conv.h, one group. k = (kernel row, kernel
-   column, input channel). */
+   conv2d x[N,H,W,C], w[kh,kw,ci,co] [, sx, sw] -> y; padding and dilation of lib/op/contract/conv.h, one group. k =
+   (kernel row, kernel column, input channel). */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
@@ -9,14 +9,16 @@ struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
 		uint32_t n = m / (g->ho * g->wo), r = m / g->wo % g->ho, q = m % g->wo, tap = k / g->ci;
-		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h, x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
+		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h,
+			x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
 
 		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
 			return HU_OUTSIDE;
 		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + k % g->ci;
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
+	   side by side, all inside or all outside. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a && !b; }

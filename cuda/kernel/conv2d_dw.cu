@@ -7,14 +7,16 @@ struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
 		uint32_t n = k / (g->ho * g->wo), r = k / g->wo % g->ho, q = k % g->wo, tap = m / g->ci;
-		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h, x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
+		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h,
+			x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
 
 		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
 			return HU_OUTSIDE;
 		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + m % g->ci;
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
+	   side by side, all inside or all outside. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return !a && !b; }

@@ -8,15 +8,21 @@ struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
 		uint32_t n = m / (g->h * g->w), y = m / g->w % g->h, x = m % g->w, tap = k / g->co;
-		int32_t r = (int32_t)y + g->pad_h - (int32_t)(tap / g->kw * g->dilation_h), q = (int32_t)x + g->pad_w - (int32_t)(tap % g->kw * g->dilation_w);
+		int32_t r = (int32_t)y + g->pad_h - (int32_t)(tap / g->kw * g->dilation_h),
+			q = (int32_t)x + g->pad_w - (int32_t)(tap % g->kw * g->dilation_w);
 		int32_t s = (int32_t)g->stride_h, t = (int32_t)g->stride_w;
 
 		if (r < 0 || q < 0 || r % s || q % t || r / s >= (int32_t)g->ho || q / t >= (int32_t)g->wo)
 			return HU_OUTSIDE;
 		return ((n * g->ho + (uint32_t)(r / s)) * g->wo + (uint32_t)(q / t)) * g->co + k % g->co;
 	}
-	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k / g->co * g->ci * g->co + k % g->co + n * g->co; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	static HU_DEVICE_MEMBER uint32_t
+	b(const hu_gemm *g, uint32_t k, uint32_t n)
+	{
+		return k / g->co * g->ci * g->co + k % g->co + n * g->co;
+	}
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
+	   side by side, all inside or all outside. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a && b; }

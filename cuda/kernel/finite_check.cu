@@ -43,9 +43,11 @@ HU_SIDE(op_finite_check)(hu_work *w)
 	judged = judged < n ? judged : n;
 	HU_TRY(hu_counters(w, &bad, (size_t)n));
 	for (int i = 0; i < judged; i++)
-		HU_TRY(HU_GO(w, count_kernel, hu_blocks_for(w->all[i]->n, 256, 1024), 256, 0, bad + i, hu_operand_of(w->all[i], HU_AT_EACH), (uint32_t)w->all[i]->n));
+		HU_TRY(HU_GO(w, count_kernel, hu_blocks_for(w->all[i]->n, 256, 1024), 256, 0, bad + i,
+			hu_operand_of(w->all[i], HU_AT_EACH), (uint32_t)w->all[i]->n));
 	if (judged > 0)
 		HU_TRY(hu_search(w, w, judged, bad));
-	HU_TRY(HU_GO(w, verdict_kernel, 1, 1, 0, (const uint64_t *)bad, n, judged, hu_result_of(w->out[0], 0), (double *)place.data));
+	HU_TRY(HU_GO(w, verdict_kernel, 1, 1, 0, (const uint64_t *)bad, n, judged, hu_result_of(w->out[0], 0),
+		(double *)place.data));
 	return w->call->nout > 1 ? HU_SIDE(round)(w, &place, w->out[1]) : HU_OK;
 }

@@ -16,5 +16,6 @@ HU_SIDE(op_gelu)(hu_work *w)
 
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
-	return strcmp(hu_attr_text(w->call, "approx", "none"), "tanh") ? hu_field_run<by_erf>(w, &m) : hu_field_run<by_tanh>(w, &m);
+	return strcmp(hu_attr_text(w->call, "approx", "none"), "tanh") ? hu_field_run<by_erf>(w, &m)
+								       : hu_field_run<by_tanh>(w, &m);
 }

@@ -17,5 +17,6 @@ HU_SIDE(op_gelu_dx)(hu_work *w)
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, w->in[1], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
-	return strcmp(hu_attr_text(w->call, "approx", "none"), "tanh") ? hu_field_run<dx_by_erf>(w, &m) : hu_field_run<dx_by_tanh>(w, &m);
+	return strcmp(hu_attr_text(w->call, "approx", "none"), "tanh") ? hu_field_run<dx_by_erf>(w, &m)
+								       : hu_field_run<dx_by_tanh>(w, &m);
 }

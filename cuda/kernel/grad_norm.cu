@@ -34,6 +34,7 @@ HU_SIDE(op_grad_norm)(hu_work *w)
 		HU_TRY(HU_SIDE(stat_copy)(w, &sum[0], &place));
 		w->used = used;
 	}
-	HU_TRY(HU_GO(w, root_kernel, 1, 1, 0, hu_operand_of(&each, 0), hu_format_of(w->call->fmt.compute), w->call->nin, (double *)root.data));
+	HU_TRY(HU_GO(w, root_kernel, 1, 1, 0, hu_operand_of(&each, 0), hu_format_of(w->call->fmt.compute), w->call->nin,
+		(double *)root.data));
 	return HU_SIDE(round)(w, &root, w->out[0]);
 }

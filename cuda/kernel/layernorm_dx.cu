@@ -3,9 +3,10 @@
    dx = rstd (g - mean(g) - xhat mean(g xhat)), dgamma = sum(dy xhat), dbeta = sum(dy). */
 #include "cuda/element/norm_dx.cuh"
 
-#define G(S, T)                                                     \
-	(out[0][i] = hu_scaled##S(c, in[1][i], in[4][i]),           \
-	 out[1][i] = hu_scaled##S(c, hu_scaled##S(c, in[1][i], in[4][i]), hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
+#define G(S, T)                                                                                                        \
+	(out[0][i] = hu_scaled##S(c, in[1][i], in[4][i]),                                                              \
+		out[1][i] = hu_scaled##S(                                                                              \
+			c, hu_scaled##S(c, in[1][i], in[4][i]), hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
 #define F(S, T) out[0][i] = hu_layernorm_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i], in[6][i])
 HU_FORMULA(g_terms, 5, 2, G)
 HU_FORMULA(layernorm_dx, 7, 1, F)

@@ -4,9 +4,18 @@
 
 namespace {
 struct map {
-	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k) { return g->ta ? k * g->m + m : m * g->k + k; }
-	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return g->tb ? n * g->k + k : k * g->n + n; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie side by side, all inside or all outside. */
+	static HU_DEVICE_MEMBER uint32_t
+	a(const hu_gemm *g, uint32_t m, uint32_t k)
+	{
+		return g->ta ? k * g->m + m : m * g->k + k;
+	}
+	static HU_DEVICE_MEMBER uint32_t
+	b(const hu_gemm *g, uint32_t k, uint32_t n)
+	{
+		return g->tb ? n * g->k + k : k * g->n + n;
+	}
+	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
+	   side by side, all inside or all outside. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return (g->ta ? g->m : g->k) % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return (g->tb ? g->k : g->n) % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a >= 0 && b >= 0; }

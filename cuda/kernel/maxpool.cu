@@ -22,6 +22,7 @@ HU_SIDE(op_maxpool)(hu_work *w)
 
 	HU_TRY(hu_pool_of(&p, w->call, w->in[0]->shape));
 	hu_store_result y = hu_result_begin(w, w->out[0], &raw, 1);
-	HU_TRY(HU_GO(w, maxpool_kernel, hu_blocks_for(n, 256, 65535), 256, 0, p, hu_operand_of(w->in[0], HU_AT_EACH), y, n));
+	HU_TRY(HU_GO(
+		w, maxpool_kernel, hu_blocks_for(n, 256, 65535), 256, 0, p, hu_operand_of(w->in[0], HU_AT_EACH), y, n));
 	return hu_result_finish(w, &raw, w->out[0]);
 }

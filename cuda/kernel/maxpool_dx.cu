@@ -12,7 +12,8 @@ maxpool_dx_kernel(HU_PARAM hu_pool p, HU_PARAM hu_field m)
 	hu_field_context<S>(&m, &context);
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < m.n; i += gridDim.x * blockDim.x) {
-		uint32_t channels = (uint32_t)p.c, pixel = i / channels, c = i % channels, col = pixel % (uint32_t)p.w, row = pixel / (uint32_t)p.w % (uint32_t)p.h, n = pixel / (uint32_t)p.w / (uint32_t)p.h;
+		uint32_t channels = (uint32_t)p.c, pixel = i / channels, c = i % channels, col = pixel % (uint32_t)p.w,
+			 row = pixel / (uint32_t)p.w % (uint32_t)p.h, n = pixel / (uint32_t)p.w / (uint32_t)p.h;
 		size_t r0, r1, c0, c1;
 		typename S::T sum = 0;
 		hu_pool_windows(&p, row, p.ho, p.pad_h, &r0, &r1);

@@ -25,7 +25,8 @@ larger(double a, double b)
 
 /* A warp a row: its largest logit in the compute format, and that of its label. */
 HU_KERNEL
-row_kernel(HU_PARAM hu_store_operand x, HU_PARAM hu_store_operand labels, uint32_t rows, uint32_t classes, hu_format compute, HU_PARAM hu_store_result top, HU_PARAM hu_store_result chosen, hu_pulse *pulse)
+row_kernel(HU_PARAM hu_store_operand x, HU_PARAM hu_store_operand labels, uint32_t rows, uint32_t classes,
+	hu_format compute, HU_PARAM hu_store_result top, HU_PARAM hu_store_result chosen, hu_pulse *pulse)
 {
 	uint32_t lane = threadIdx.x % 32;
 
@@ -49,11 +50,14 @@ extern "C" hu_status
 HU_SIDE(op_softmax_xent)(hu_work *w)
 {
 	size_t classes = hu_last(w->in[0]->shape), n = w->in[0]->n, rows = n / classes;
-	hu_slot top = hu_stat_slot(w, rows), chosen = hu_raw_slot(w, rows, HU_FP64), sum[1], total[2]; /* the logit itself: rounded where it is used */
-	hu_field m = hu_field_of(w, n, classes), all = hu_field_of(w, rows, 1), one = hu_field_of(w, 1, 1), p = hu_field_of(w, n, classes);
+	hu_slot top = hu_stat_slot(w, rows), chosen = hu_raw_slot(w, rows, HU_FP64), sum[1],
+		total[2]; /* the logit itself: rounded where it is used */
+	hu_field m = hu_field_of(w, n, classes), all = hu_field_of(w, rows, 1), one = hu_field_of(w, 1, 1),
+		 p = hu_field_of(w, n, classes);
 
-	HU_TRY(HU_GO(w, row_kernel, hu_blocks_for(rows, HU_SUM_WARPS, 65535), 32 * HU_SUM_WARPS, 0, hu_operand_of(w->in[0], HU_AT_EACH), hu_operand_of(w->in[1], HU_AT_EACH),
-	             (uint32_t)rows, (uint32_t)classes, m.compute, hu_result_of(&top, 0), hu_result_of(&chosen, 0), w->pulse));
+	HU_TRY(HU_GO(w, row_kernel, hu_blocks_for(rows, HU_SUM_WARPS, 65535), 32 * HU_SUM_WARPS, 0,
+		hu_operand_of(w->in[0], HU_AT_EACH), hu_operand_of(w->in[1], HU_AT_EACH), (uint32_t)rows,
+		(uint32_t)classes, m.compute, hu_result_of(&top, 0), hu_result_of(&chosen, 0), w->pulse));
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, &top, HU_AT_ROW);
 	HU_TRY(hu_sum_along<term>(w, &m, rows, classes, sum));

@@ -18,7 +18,8 @@ HU_SIDE(op_unscale)(hu_work *w)
 	hu_field m = hu_field_of(w, w->in[0]->n, 1);
 	double *k = hu_numbers(w, 1);
 
-	HU_TRY(HU_GO(w, inverse_kernel, 1, 1, 0, k, hu_operand_of(w->in[1], HU_AT_ONE), hu_attr_num(w->call, "loss_weight", 1)));
+	HU_TRY(HU_GO(w, inverse_kernel, 1, 1, 0, k, hu_operand_of(w->in[1], HU_AT_ONE),
+		hu_attr_num(w->call, "loss_weight", 1)));
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = 1;

@@ -16,8 +16,10 @@ tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t 
 		for (unsigned i = 0; i < 4; i++)
 			acc[i] = from[(g + i / 2 * 8) * 8 + 2 * t + i % 2];
 		for (unsigned s = 0; s < steps; s++) {
-			const uint32_t *rows = a + (tile * steps + s) * HU_PROBE_A, *columns = b + (tile * steps + s) * HU_PROBE_B;
-			uint32_t left[4] = { rows[g * 8 + t], rows[(g + 8) * 8 + t], rows[g * 8 + t + 4], rows[(g + 8) * 8 + t + 4] };
+			const uint32_t *rows = a + (tile * steps + s) * HU_PROBE_A,
+				       *columns = b + (tile * steps + s) * HU_PROBE_B;
+			uint32_t left[4] = { rows[g * 8 + t], rows[(g + 8) * 8 + t], rows[g * 8 + t + 4],
+				rows[(g + 8) * 8 + t + 4] };
 			uint32_t right[2] = { columns[g * 8 + t], columns[g * 8 + t + 4] };
 			if constexpr (KIND < HU_PROBE_E4M3)
 				hu_mma(KIND, HALF, acc, left, right, arch);
@@ -32,7 +34,8 @@ tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t 
 /* A warpgroup a tile: its rows are the first 16 of 64, the others are 0. */
 template <int KIND>
 HU_KERNEL
-warpgroup_tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps, hu_tc_arch arch)
+warpgroup_tiles_of(
+	float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps, hu_tc_arch arch)
 {
 	HU_SHARED_BYTES(shared);
 	unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, own = threadIdx.x < 32;
@@ -44,9 +47,12 @@ warpgroup_tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *
 		for (unsigned s = 0; s < steps; s++) {
 			HU_SYNC(); /* nobody reads the operands before */
 			for (unsigned i = threadIdx.x; i < 64 * 8; i += 128)
-				*(uint32_t *)(shared + hu_probe_place(i / 8, i % 8)) = i < HU_PROBE_A ? a[(tile * steps + s) * HU_PROBE_A + i] : 0;
+				*(uint32_t *)(shared + hu_probe_place(i / 8, i % 8)) =
+					i < HU_PROBE_A ? a[(tile * steps + s) * HU_PROBE_A + i] : 0;
 			if (threadIdx.x < HU_PROBE_B)
-				*(uint32_t *)(shared + HU_PROBE_W_A + hu_probe_place(threadIdx.x / 8, threadIdx.x % 8)) = b[(tile * steps + s) * HU_PROBE_B + threadIdx.x];
+				*(uint32_t *)(shared + HU_PROBE_W_A +
+					      hu_probe_place(threadIdx.x / 8, threadIdx.x % 8)) =
+					b[(tile * steps + s) * HU_PROBE_B + threadIdx.x];
 			hu_probe_wgmma<KIND>(acc, shared, arch);
 		}
 		for (unsigned i = 0; i < 4 && own; i++)
@@ -72,7 +78,8 @@ spin(float *out, unsigned rounds)
 	HU_UNROLL
 	for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
 		for (unsigned i = 0; i < 4; i++)
-			out[(((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS + k) * 4 + i] = acc[k][i];
+			out[(((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS + k) * 4 + i] =
+				acc[k][i];
 }
 
 /* x / 2 + number / 2 is number again. */
@@ -94,19 +101,25 @@ spin_fma(float *out, unsigned rounds, float half)
 	HU_UNROLL
 	for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
 		for (unsigned i = 0; i < 4; i++)
-			out[(((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS + k) * 4 + i] = acc[k][i];
+			out[(((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS + k) * 4 + i] =
+				acc[k][i];
 }
 
 extern "C" hu_status
-HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps)
+HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const uint32_t *a, const uint32_t *b,
+	const float *c, size_t tiles, unsigned steps)
 {
 	unsigned blocks = hu_blocks_for(tiles, 1, 65535);
 
-#define CASE(k)                                                                                                                           \
-	case k:                                                                                                                           \
-		return half ? HU_LAUNCH((tiles_of<k, 1>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch) : HU_LAUNCH((tiles_of<k, 0>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch)
+#define CASE(k)                                                                                                        \
+	case k:                                                                                                        \
+		return half ? HU_LAUNCH((tiles_of<k, 1>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch)        \
+			    : HU_LAUNCH((tiles_of<k, 0>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch)
 #define EIGHT(k) case k: return HU_LAUNCH((tiles_of<k, 0>), blocks, 32, 0, queue, d, a, b, c, tiles, steps, arch)
-#define GROUP(k) case k: return HU_LAUNCH((warpgroup_tiles_of<k>), blocks, 128, HU_PROBE_W_BYTES, queue, d, a, b, c, tiles, steps, arch)
+#define GROUP(k)                                                                                                       \
+	case k:                                                                                                        \
+		return HU_LAUNCH(                                                                                      \
+			(warpgroup_tiles_of<k>), blocks, 128, HU_PROBE_W_BYTES, queue, d, a, b, c, tiles, steps, arch)
 	switch (kind) {
 	CASE(HU_MMA_F16);
 	CASE(HU_MMA_F16_F16);

@@ -8,16 +8,28 @@
 #include "cuda/gemm/mma.h"
 #include "cuda/probe/probe.h"
 
-static_assert((int)HU_PROBE_F16 == HU_MMA_F16 && (int)HU_PROBE_F16_F16 == HU_MMA_F16_F16 && (int)HU_PROBE_BF16 == HU_MMA_BF16 && (int)HU_PROBE_TF32 == HU_MMA_TF32 && (int)HU_PROBE_E4M3 > HU_MMA_KINDS, "probe.h has mma.h's numbers");
+static_assert((int)HU_PROBE_F16 == HU_MMA_F16 && (int)HU_PROBE_F16_F16 == HU_MMA_F16_F16 &&
+		      (int)HU_PROBE_BF16 == HU_MMA_BF16 && (int)HU_PROBE_TF32 == HU_MMA_TF32 &&
+		      (int)HU_PROBE_E4M3 > HU_MMA_KINDS,
+	"probe.h has mma.h's numbers");
 
-/* Shared memory of a warpgroup's operands: rows of 32 bytes in pieces of 8 rows by 16 bytes, 128 bytes each, the two of a row
-   side by side: 64 rows of A, then 8 columns of B. */
+/* Shared memory of a warpgroup's operands: rows of 32 bytes in pieces of 8 rows by 16 bytes, 128 bytes each, the two of
+   a row side by side: 64 rows of A, then 8 columns of B. */
 enum { HU_PROBE_W_A = 64 * 32, HU_PROBE_W_BYTES = HU_PROBE_W_A + 8 * 32 };
 
-HU_HD uint32_t hu_probe_place(uint32_t row, uint32_t word) { return row / 8 * 256 + word / 4 * 128 + row % 8 * 16 + word % 4 * 4; }
+HU_HD uint32_t
+hu_probe_place(uint32_t row, uint32_t word)
+{
+	return row / 8 * 256 + word / 4 * 128 + row % 8 * 16 + word % 4 * 4;
+}
 
 /* Operand and accumulator formats of a kind from HU_PROBE_E4M3 on. */
-HU_HD int hu_probe_half_out(int kind) { return kind == HU_PROBE_E4M3_F16 || kind == HU_PROBE_E5M2_F16 || kind == HU_PROBE_W_F16_F16 || kind == HU_PROBE_W_E4M3_F16 || kind == HU_PROBE_W_E5M2_F16; }
+HU_HD int
+hu_probe_half_out(int kind)
+{
+	return kind == HU_PROBE_E4M3_F16 || kind == HU_PROBE_E5M2_F16 || kind == HU_PROBE_W_F16_F16 ||
+	       kind == HU_PROBE_W_E4M3_F16 || kind == HU_PROBE_W_E5M2_F16;
+}
 
 #ifdef __CUDACC__
 HU_DEVICE uint32_t
@@ -25,14 +37,18 @@ hu_probe_pack(float x, float y)
 {
 	uint32_t u;
 
-	asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}" : "=r"(u) : "f"(x), "f"(y));
+	asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}"
+		: "=r"(u)
+		: "f"(x), "f"(y));
 	return u;
 }
 
 HU_DEVICE void
 hu_probe_unpack(float *d, uint32_t u)
 {
-	asm("{.reg .b16 x, y; mov.b32 {x, y}, %2; cvt.f32.f16 %0, x; cvt.f32.f16 %1, y;}" : "=f"(d[0]), "=f"(d[1]) : "r"(u));
+	asm("{.reg .b16 x, y; mov.b32 {x, y}, %2; cvt.f32.f16 %0, x; cvt.f32.f16 %1, y;}"
+		: "=f"(d[0]), "=f"(d[1])
+		: "r"(u));
 }
 
 /* As hu_mma, with four values a word: m16n8k32. */
@@ -41,9 +57,11 @@ HU_DEVICE void
 hu_probe_mma(float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-#define HU_PROBE_F32(in)                                                                                                                                \
-	asm volatile("mma.sync.aligned.m16n8k32.row.col.f32." in "." in ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                    \
-	             : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+#define HU_PROBE_F32(in)                                                                                               \
+	asm volatile("mma.sync.aligned.m16n8k32.row.col.f32." in "." in                                                \
+		     ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                      \
+		     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                  \
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #define HU_PROBE_F16(in)                                                                                                                                \
 	asm volatile("mma.sync.aligned.m16n8k32.row.col.f16." in "." in ".f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"                                \
 	             : "+r"(c[0]), "+r"(c[1]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
@@ -73,7 +91,8 @@ hu_probe_mma(float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch)
 #endif
 }
 
-/* d += a b by the warpgroup, with thread t of it as lane t % 32 of hu_mma for rows t / 32 * 16 on; done when it returns. */
+/* d += a b by the warpgroup, with thread t of it as lane t % 32 of hu_mma for rows t / 32 * 16 on; done when it
+   returns. */
 template <int KIND>
 HU_DEVICE void
 hu_probe_wgmma(float *d, const unsigned char *shared, hu_tc_arch)
@@ -81,14 +100,26 @@ hu_probe_wgmma(float *d, const unsigned char *shared, hu_tc_arch)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 	uint32_t at = (uint32_t)__cvta_generic_to_shared(shared);
 	/* 128 bytes from piece to piece along k, 256 to the next eight rows */
-	uint64_t form = (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32, a = form | (at >> 4 & 0x3fff), b = form | ((at + HU_PROBE_W_A) >> 4 & 0x3fff);
+	uint64_t form = (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32, a = form | (at >> 4 & 0x3fff),
+		 b = form | ((at + HU_PROBE_W_A) >> 4 & 0x3fff);
 
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 	HU_SYNC();
-#define HU_PROBE_BEGIN() asm volatile("wgmma.fence.sync.aligned;" ::: "memory") /* the accumulators are in their registers */
-#define HU_PROBE_F32(shape, in, more) asm volatile("wgmma.mma_async.sync.aligned." shape ".f32." in "." in " {%0,%1,%2,%3}, %4, %5, 1, 1, 1" more ";" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b) : "memory")
-#define HU_PROBE_F16(shape, in, more) asm volatile("wgmma.mma_async.sync.aligned." shape ".f16." in "." in " {%0,%1}, %2, %3, 1, 1, 1" more ";" : "+r"(c[0]), "+r"(c[1]) : "l"(a), "l"(b) : "memory")
-#define HU_PROBE_DONE() asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;" ::: "memory")
+#define HU_PROBE_BEGIN()                                                                                               \
+	asm volatile("wgmma.fence.sync.aligned;" ::: "memory") /* the accumulators are in their registers */
+#define HU_PROBE_F32(shape, in, more)                                                                                  \
+	asm volatile("wgmma.mma_async.sync.aligned." shape ".f32." in "." in " {%0,%1,%2,%3}, %4, %5, 1, 1, 1" more    \
+		     ";"                                                                                               \
+		     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                  \
+		     : "l"(a), "l"(b)                                                                                  \
+		     : "memory")
+#define HU_PROBE_F16(shape, in, more)                                                                                  \
+	asm volatile("wgmma.mma_async.sync.aligned." shape ".f16." in "." in " {%0,%1}, %2, %3, 1, 1, 1" more ";"      \
+		     : "+r"(c[0]), "+r"(c[1])                                                                          \
+		     : "l"(a), "l"(b)                                                                                  \
+		     : "memory")
+#define HU_PROBE_DONE()                                                                                                \
+	asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;" ::: "memory")
 	if (hu_probe_half_out(KIND)) {
 		uint32_t c[2] = { hu_probe_pack(d[0], d[1]), hu_probe_pack(d[2], d[3]) };
 		HU_PROBE_BEGIN();
@@ -129,7 +160,8 @@ hu_probe_wgmma(float *d, const unsigned char *shared, hu_tc_arch)
 
 #else
 extern "C" {
-void hu_shim_probe_mma(int kind, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, const char *file, int line);
+void hu_shim_probe_mma(
+	int kind, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, const char *file, int line);
 void hu_shim_probe_wgmma(int kind, float *d, const unsigned char *shared, hu_tc_arch arch);
 }
 

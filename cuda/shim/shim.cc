@@ -41,13 +41,16 @@ explain(engine *e)
 			waits = &e->threads[i];
 	for (unsigned w = 0; w < warps && waits; w++)
 		if (e->in_warp[w] && e->in_warp[w] < 32) {
-			snprintf(e->reason, sizeof e->reason, "%u of the 32 lanes of a warp wait at a %s (%s:%d) for the others", e->in_warp[w], waits->what, base(waits->file), waits->line);
+			snprintf(e->reason, sizeof e->reason,
+				"%u of the 32 lanes of a warp wait at a %s (%s:%d) for the others", e->in_warp[w],
+				waits->what, base(waits->file), waits->line);
 			return;
 		}
 	for (unsigned i = 0; i < e->n; i++)
 		if (e->threads[i].state == AT_BARRIER)
 			waits = &e->threads[i];
-	snprintf(e->reason, sizeof e->reason, "%u of %u threads wait at a barrier (%s:%d) which the others never reach", e->at_barrier, e->n, waits ? base(waits->file) : "?", waits ? waits->line : 0);
+	snprintf(e->reason, sizeof e->reason, "%u of %u threads wait at a barrier (%s:%d) which the others never reach",
+		e->at_barrier, e->n, waits ? base(waits->file) : "?", waits ? waits->line : 0);
 }
 
 void
@@ -76,7 +79,10 @@ settle(engine *e, unsigned i)
 	} else if (t->state == AT_BARRIER && ++e->at_barrier == e->n) {
 		for (unsigned j = 1; j < e->n; j++)
 			if (elsewhere(&e->threads[j], &e->threads[0])) {
-				snprintf(e->reason, sizeof e->reason, "threads of a block wait at different barriers: %s:%d and %s:%d", base(e->threads[0].file), e->threads[0].line, base(e->threads[j].file), e->threads[j].line);
+				snprintf(e->reason, sizeof e->reason,
+					"threads of a block wait at different barriers: %s:%d and %s:%d",
+					base(e->threads[0].file), e->threads[0].line, base(e->threads[j].file),
+					e->threads[j].line);
 				return;
 			}
 		e->at_barrier = 0;
@@ -86,7 +92,9 @@ settle(engine *e, unsigned i)
 		unsigned first = i / 32 * 32;
 		for (unsigned j = first; j < first + 32; j++)
 			if (e->threads[j].what != t->what || elsewhere(&e->threads[j], t)) {
-				snprintf(e->reason, sizeof e->reason, "lanes of a warp meet at a %s (%s:%d) and a %s (%s:%d)", t->what, base(t->file), t->line, e->threads[j].what, base(e->threads[j].file), e->threads[j].line);
+				snprintf(e->reason, sizeof e->reason,
+					"lanes of a warp meet at a %s (%s:%d) and a %s (%s:%d)", t->what, base(t->file),
+					t->line, e->threads[j].what, base(e->threads[j].file), e->threads[j].line);
 				return;
 			}
 		e->in_warp[i / 32] = 0;
@@ -101,7 +109,8 @@ run_block(engine *e)
 	shared_begin(e);
 	e->nready = e->done = e->at_barrier = 0;
 	memset(e->in_warp, 0, sizeof e->in_warp);
-	/* Of half of the blocks one warp after another goes as far as it can, from any one on: what runs ahead of the others shows. */
+	/* Of half of the blocks one warp after another goes as far as it can, from any one on: what runs ahead of the
+	   others shows. */
 	int deep = draw(e, 2) != 0;
 	unsigned from = deep ? draw(e, (e->n + 31) / 32) * 32 : 0;
 	for (unsigned k = 0; k < e->n; k++) {
@@ -155,7 +164,9 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	HU_TRY(next_launch(kernel));
 	size_t most = hu_shim_most(SHARED);
 	if (!threads || threads > MOST || !blocks || grid.y > 65535 || grid.z > 65535 || shared_bytes > most)
-		return hu_fail(HU_EDEVICE, "kernel %s: no device runs %ux%ux%u blocks of %ux%ux%u threads with %zu bytes", kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes);
+		return hu_fail(HU_EDEVICE,
+			"kernel %s: no device runs %ux%ux%u blocks of %ux%ux%u threads with %zu bytes", kernel, grid.x,
+			grid.y, grid.z, block.x, block.y, block.z, shared_bytes);
 	if (!own) {
 		own = (engine *)calloc(1, sizeof *own);
 		if (!own)
@@ -178,7 +189,8 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 		e->threads[i].place.blocks = grid;
 	}
 	/* Every block once: steps coprime to their number, from a random start. */
-	size_t at = draw(e, (uint32_t)(blocks < 0xffffffffu ? blocks : 0xffffffffu)), step = blocks / 2 + 1 + draw(e, (uint32_t)(blocks < 1000 ? blocks : 1000));
+	size_t at = draw(e, (uint32_t)(blocks < 0xffffffffu ? blocks : 0xffffffffu)),
+	       step = blocks / 2 + 1 + draw(e, (uint32_t)(blocks < 1000 ? blocks : 1000));
 	while (common_divisor(step, blocks) != 1)
 		step++;
 	for (size_t k = 0; k < blocks && !*e->reason; k++, at = (at + step) % blocks) {
@@ -215,7 +227,8 @@ hu_shim_meet(const void *mine, size_t size, const char *what, const char *file, 
 	unsigned char *all = e->piece[warp][t->meets++ % 2];
 
 	if (e->n % 32 || size > HU_SHIM_PIECE)
-		stop(e, "a %s (%s:%d) in a block of %u threads, which is not whole warps", what, base(file), line, e->n);
+		stop(e, "a %s (%s:%d) in a block of %u threads, which is not whole warps", what, base(file), line,
+			e->n);
 	memcpy(all + i % 32 * HU_SHIM_PIECE, mine, size);
 	t->state = AT_WARP;
 	t->what = what;

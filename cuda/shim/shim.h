@@ -36,7 +36,8 @@ extern "C" {
 /* Runs BODY(ARG) once a thread of GRID x BLOCK; the first fault found stops the launch. */
 hu_status hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg);
 /* The same on a queue of shim_queue.cc, with a copy of the BYTES at BODY. */
-hu_status hu_shim_post(void *queue, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*invoke)(void *), const void *body, size_t bytes);
+hu_status hu_shim_post(void *queue, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes,
+	void (*invoke)(void *), const void *body, size_t bytes);
 /* The next launch may have more shared memory than every device gives. */
 void hu_shim_large(void);
 /* How much shared memory the next launch may have, which NEXT replaces: hu_shim_post keeps it until the kernel runs. */
@@ -62,14 +63,16 @@ hu_shim_launch(const char *name, dim3 grid, dim3 block, size_t shared, void *que
 {
 	auto body = [=] { kernel(args...); };
 
-	return hu_shim_post(queue, name, grid, block, shared, hu_shim_invoke<decltype(body)>, (const void *)&body, sizeof body);
+	return hu_shim_post(
+		queue, name, grid, block, shared, hu_shim_invoke<decltype(body)>, (const void *)&body, sizeof body);
 }
 
 #define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \
 	hu_shim_launch(#kernel, (grid), (block), (shared_bytes), (queue), (kernel), __VA_ARGS__)
 
 #define HU_COMPILED_FOR(kernel) 90
-#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...) (hu_shim_large(), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
+#define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...)                                                 \
+	(hu_shim_large(), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
 #define HU_SHARED(type, name, n)      \
 	static char name##_site;            \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The launch shim's engine, one a host thread: the coroutines that are a block's threads, their shared memory and where
-   each of them waits. shim.cc schedules them, shim_fiber.cc switches, shim_shared.cc has their memory, shim_state.cc what tests set. */
+   each of them waits. shim.cc schedules them, shim_fiber.cc switches, shim_shared.cc has their memory, shim_state.cc
+   what tests set. */
 #ifndef HU_CUDA_SHIM_ENGINE_H
 #define HU_CUDA_SHIM_ENGINE_H
 
@@ -97,13 +98,15 @@ void forget(engine *e);
 /* Ends the launch from within a coroutine, which never runs again. */
 __attribute__((noreturn, format(printf, 2, 3))) void stop(engine *e, const char *fmt, ...);
 
-/* shim_shared.cc. A block's shared memory from its start, filled with 0xff and forbidden; then, after its end, allowed. */
+/* shim_shared.cc. A block's shared memory from its start, filled with 0xff and forbidden; then, after its end, allowed.
+ */
 void shared_begin(engine *e);
 void shared_end(engine *e);
 /* Without AddressSanitizer: whether some array's zone was written, and whose. */
 const char *overrun(engine *e);
 
-/* shim_state.cc. What the next launch has of both: a start for its random numbers, HU_EDEVICE where the device is lost now. */
+/* shim_state.cc. What the next launch has of both: a start for its random numbers, HU_EDEVICE where the device is lost
+   now. */
 uint64_t next_random(void);
 hu_status next_launch(const char *kernel);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The shim's coroutines: stacks, and the switch between one and the scheduler, by a few instructions where they are known
-   and by ucontext elsewhere; AddressSanitizer is told of each. */
+   The shim's coroutines: stacks, and the switch between one and the scheduler, by a few instructions where they are
+   known and by ucontext elsewhere; AddressSanitizer is told of each. */
 #include "cuda/shim/shim_engine.h"
 
 #include <stdarg.h>
@@ -106,7 +106,8 @@ take_fiber(engine *e, int *number)
 	if (!e->nidle) {
 		fiber *f = &e->fibers[e->nfibers];
 		if (!f->stack) {
-			unsigned char *p = (unsigned char *)mmap(NULL, STACK + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			unsigned char *p = (unsigned char *)mmap(NULL, STACK + 4096, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 			if (p == MAP_FAILED)
 				return NULL;
 			mprotect(p, 4096, PROT_NONE);

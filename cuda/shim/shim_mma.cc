@@ -25,7 +25,8 @@ value(const unsigned char *all, int kind, hu_format f, unsigned i, unsigned k, i
 }
 
 extern "C" void
-hu_shim_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, const char *file, int line)
+hu_shim_mma(
+	int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, const char *file, int line)
 {
 	static const hu_format_id ins[] = { HU_FP16, HU_FP16, HU_BF16, HU_TF32, HU_E4M3, HU_E5M2 };
 	hu_format_id in = ins[kind];
@@ -45,7 +46,8 @@ hu_shim_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, 
 			hu_tc_split(value(all, kind, f, lane % 4 * 2 + i, k, 1), inner, &bm[i][k], &be[i][k]);
 		}
 	for (unsigned i = 0; i < 4; i++)
-		d[i] = (float)hu_tc_sum(am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, 2 * inner.p - 2, (double)d[i], t, out, NULL);
+		d[i] = (float)hu_tc_sum(
+			am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, 2 * inner.p - 2, (double)d[i], t, out, NULL);
 }
 
 extern "C" int
@@ -102,7 +104,8 @@ hu_shim_ldmatrix(uint32_t *r, const void *row, int turned, const char *file, int
 	for (unsigned i = 0; i < 4; i++) {
 		uint16_t e[2];
 		for (unsigned j = 0; j < 2; j++) {
-			unsigned of_row = turned ? lane % 4 * 2 + j : lane / 4, of_column = turned ? lane / 4 : lane % 4 * 2 + j;
+			unsigned of_row = turned ? lane % 4 * 2 + j : lane / 4,
+				 of_column = turned ? lane / 4 : lane % 4 * 2 + j;
 			memcpy(&at, all + (i * 8 + of_row) * HU_SHIM_PIECE, sizeof at);
 			memcpy(&e[j], at + of_column * 2, sizeof e[j]);
 		}

@@ -49,7 +49,8 @@ sums(float *d, int kind, const uint32_t (*rows)[8], const uint32_t (*columns)[8]
 			hu_tc_split(value(columns[i], k, f), hu_tc_inner(t, f), &bm[i][k], &be[i][k]);
 		}
 	for (unsigned i = 0; i < 4; i++)
-		d[i] = (float)hu_tc_sum(am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, 2 * hu_tc_inner(t, f).p - 2, (double)d[i], t, out, NULL);
+		d[i] = (float)hu_tc_sum(am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, 2 * hu_tc_inner(t, f).p - 2,
+			(double)d[i], t, out, NULL);
 }
 
 typedef struct piece { uint32_t a[4], b[2]; } piece;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The shim's queues. What is put on one happens at once or as late as it may: when the host waits for it, or
    when another queue that waits for it gets there; which of the two is drawn by seed. So whoever forgets to wait reads
-   what was there before, or after. A graph is a list of such operations with the arguments they had. The queue NULL does
-   everything at once. */
+   what was there before, or after. A graph is a list of such operations with the arguments they had. The queue NULL
+   does everything at once. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
 
@@ -166,7 +166,8 @@ plain(void)
 extern "C" {
 
 hu_status
-hu_shim_post(void *q, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*invoke)(void *), const void *body, size_t bytes)
+hu_shim_post(void *q, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*invoke)(void *),
+	const void *body, size_t bytes)
 {
 	node n = plain();
 

@@ -54,7 +54,8 @@ overrun(engine *e)
 {
 #ifndef HU_ASAN
 	for (int i = 0; i < e->nsites; i++)
-		for (size_t j = e->sites[i].at + e->sites[i].bytes; j % ZONE || j < e->sites[i].at + e->sites[i].bytes + ZONE; j++)
+		for (size_t j = e->sites[i].at + e->sites[i].bytes;
+			j % ZONE || j < e->sites[i].at + e->sites[i].bytes + ZONE; j++)
 			if (e->shared[j] != 0xff)
 				return e->sites[i].name;
 #else

@@ -67,7 +67,8 @@ void
 hu_shim_environment(void)
 {
 	static int done;
-	const char *s = getenv("HALFULP_SHIM_SEED"), *l = getenv("HALFULP_SHIM_LOSE_AFTER"), *m = getenv("HALFULP_SHIM_MEMORY");
+	const char *s = getenv("HALFULP_SHIM_SEED"), *l = getenv("HALFULP_SHIM_LOSE_AFTER"),
+		   *m = getenv("HALFULP_SHIM_MEMORY");
 
 	if (done++)
 		return;

@@ -12,7 +12,8 @@ static double
 value(const hu_matrix *m, int across, unsigned i, unsigned k, hu_format f)
 {
 	unsigned bytes = f.bits / 8;
-	size_t at = (size_t)m->at + (across ? i / 64 * m->far + i % 64 * 2 + k / 8 * m->beside + k % 8 * 128 : i / 8 * m->beside + i % 8 * 128 + k * bytes);
+	size_t at = (size_t)m->at + (across ? i / 64 * m->far + i % 64 * 2 + k / 8 * m->beside + k % 8 * 128
+					    : i / 8 * m->beside + i % 8 * 128 + k * bytes);
 	uint16_t code = 0;
 
 	at ^= (at >> 7 & 7) << 4;
@@ -27,7 +28,8 @@ run(float *d, int kind, int across_a, int across_b, const hu_matrix *a, const hu
 	hu_format_id in = ins[kind];
 	hu_format f = hu_format_of(in), out = hu_format_of(HU_FP32), inner;
 	hu_tc t = hu_tc_of(arch, in, HU_TC_WGMMA);
-	unsigned thread = threadIdx.x % 128, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2, depth = f.bits == 8 ? 32 : 16;
+	unsigned thread = threadIdx.x % 128, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2,
+		 depth = f.bits == 8 ? 32 : 16;
 	int32_t am[2][32], ae[2][32], bm[32], be[32];
 
 	inner = hu_tc_inner(t, f);
@@ -51,7 +53,8 @@ hu_shim_wgmma_wait(hu_wgmmas *c, float *d, unsigned groups)
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (groups == ~0u || c->under_way[i].group + groups < c->group)
-			run(d, c->under_way[i].kind, c->under_way[i].across_a, c->under_way[i].across_b, &c->under_way[i].a, &c->under_way[i].b, (hu_tc_arch)c->under_way[i].arch);
+			run(d, c->under_way[i].kind, c->under_way[i].across_a, c->under_way[i].across_b,
+				&c->under_way[i].a, &c->under_way[i].b, (hu_tc_arch)c->under_way[i].arch);
 		else
 			c->under_way[left++] = c->under_way[i];
 	c->n = left;
@@ -60,8 +63,10 @@ hu_shim_wgmma_wait(hu_wgmmas *c, float *d, unsigned groups)
 extern "C" void
 hu_shim_wgmma(hu_wgmmas *c, float *d, int kind, int across_a, int across_b, hu_matrix a, hu_matrix b, hu_tc_arch arch)
 {
-	HU_ASSERT((size_t)a.at % 16 == 0 && (size_t)b.at % 16 == 0 && kind != HU_MMA_F16_F16 && kind != HU_MMA_TF32 && (kind < HU_MMA_E4M3 || !(across_a | across_b)));
-	if (c->n == sizeof c->under_way / sizeof *c->under_way || hu_shim_coin()) { /* all that were issued before, then this one */
+	HU_ASSERT((size_t)a.at % 16 == 0 && (size_t)b.at % 16 == 0 && kind != HU_MMA_F16_F16 && kind != HU_MMA_TF32 &&
+		  (kind < HU_MMA_E4M3 || !(across_a | across_b)));
+	if (c->n == sizeof c->under_way / sizeof *c->under_way ||
+		hu_shim_coin()) { /* all that were issued before, then this one */
 		hu_shim_wgmma_wait(c, d, ~0u);
 		run(d, kind, across_a, across_b, &a, &b, arch);
 		return;

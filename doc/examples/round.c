@@ -21,9 +21,14 @@ main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		double x = strtod(argv[i], NULL);
 		hu_rounded r = hu_round_full(x, f, HU_RNE, 0, 0);
-		printf("%s -> %.10g, code 0x%llx, %s%s%s, error %.3g ulp\n", argv[i], r.value, (unsigned long long)hu_encode(r.value, f),
-		       r.ternary > 0 ? "rounded up" : r.ternary < 0 ? "rounded down" : r.flags ? "no number" : "exact", r.flags & HU_OVERFLOW ? ", overflow" : "",
-		       r.flags & HU_UNDERFLOW ? ", underflow" : "", hu_error_ulps(r.value, x, f));
+		printf("%s -> %.10g, code 0x%llx, %s%s%s, error %.3g ulp\n", argv[i], r.value,
+			(unsigned long long)hu_encode(r.value, f),
+			r.ternary > 0   ? "rounded up"
+			: r.ternary < 0 ? "rounded down"
+			: r.flags       ? "no number"
+					: "exact",
+			r.flags & HU_OVERFLOW ? ", overflow" : "", r.flags & HU_UNDERFLOW ? ", underflow" : "",
+			hu_error_ulps(r.value, x, f));
 	}
 
 	/* Arrays: a thousand stochastic roundings of 2049 to fp16, whose neighbours are 2048 and 2050. */

@@ -58,6 +58,7 @@ hu_build_file(const char *name)
 			return path;
 		free(path);
 	}
-	hu_fail(HU_EFILE, "%s is neither in %s nor in %s; set HALFULP_SHARE to the folder that holds it", name, HU_TOP_SRCDIR, HU_PKGDATADIR);
+	hu_fail(HU_EFILE, "%s is neither in %s nor in %s; set HALFULP_SHARE to the folder that holds it", name,
+		HU_TOP_SRCDIR, HU_PKGDATADIR);
 	return NULL;
 }

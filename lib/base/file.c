@@ -54,9 +54,12 @@ hu_outfile_open(hu_outfile *o, const char *path)
 	char real[PATH_MAX];
 	int there = !stat(path, &st);
 
-	/* A link's target is replaced, not the link; a pipe or a device is written to, since there is nothing to replace. */
+	/* A link's target is replaced, not the link; a pipe or a device is written to, since there is nothing to
+	   replace. */
 	o->path = hu_xstrdup(there && realpath(path, real) ? real : path);
-	o->temp = there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) ? NULL : hu_xprintf("%s.tmp.%ld", o->path, (long)getpid());
+	o->temp = there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)
+			  ? NULL
+			  : hu_xprintf("%s.tmp.%ld", o->path, (long)getpid());
 	errno = EISDIR;
 	o->f = there && S_ISDIR(st.st_mode) ? NULL : fopen(o->temp ? o->temp : o->path, "wb");
 	if (o->f)

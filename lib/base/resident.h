@@ -9,8 +9,9 @@ typedef struct hu_resident { double begun, lifetime; int reset; } hu_resident;
 /* Gives back what malloc keeps of earlier work, and begins. */
 hu_resident hu_resident_begin(void);
 
-/* By how many bytes the largest resident set since *R began exceeds that at its beginning: of all threads, code and libraries included where they were
-   first touched since. NaN where it cannot be known: the kernel cannot set its mark back (no /proc/self/clear_refs) and the process was once larger than it
-   has been since. Exact to some hundred kB, by which the kernel's counts of a running process may lag. */
+/* By how many bytes the largest resident set since *R began exceeds that at its beginning: of all threads, code and
+   libraries included where they were first touched since. NaN where it cannot be known: the kernel cannot set its mark
+   back (no /proc/self/clear_refs) and the process was once larger than it has been since. Exact to some hundred kB, by
+   which the kernel's counts of a running process may lag. */
 double hu_resident_growth(const hu_resident *r);
 #endif

@@ -54,7 +54,8 @@ group_limit(size_t most)
 			continue;
 		group[strcspn(group, "\n")] = 0;
 		for (group++;; *end = 0) {
-			char *path = hu_xprintf("/sys/fs/cgroup%s%s/%s", old ? "/memory" : "", group, old ? "memory.limit_in_bytes" : "memory.max");
+			char *path = hu_xprintf("/sys/fs/cgroup%s%s/%s", old ? "/memory" : "", group,
+				old ? "memory.limit_in_bytes" : "memory.max");
 			most = least_of(path, most);
 			free(path);
 			if (!(end = strrchr(group, '/')))
@@ -108,7 +109,8 @@ is_memory(const char *dir)
 {
 #ifdef __linux__
 	struct statfs s;
-	return statfs(dir, &s) == 0 && ((unsigned long)s.f_type == 0x01021994 || (unsigned long)s.f_type == 0x858458f6); /* tmpfs, ramfs */
+	return statfs(dir, &s) == 0 &&
+	       ((unsigned long)s.f_type == 0x01021994 || (unsigned long)s.f_type == 0x858458f6); /* tmpfs, ramfs */
 #else
 	(void)dir;
 	return 0;
@@ -152,7 +154,8 @@ in_file(void **p, size_t bytes, const char *what)
 				why = errno;
 			}
 		}
-	return hu_fail(HU_EIO, "no room for %zu bytes of %s in a file in %s: %s; set TMPDIR to a folder that has it", bytes, what, where ? where : "/tmp", strerror(why));
+	return hu_fail(HU_EIO, "no room for %zu bytes of %s in a file in %s: %s; set TMPDIR to a folder that has it",
+		bytes, what, where ? where : "/tmp", strerror(why));
 }
 
 hu_status

@@ -12,8 +12,9 @@
    (RLIMIT_DATA, RLIMIT_AS) says so. Read once. */
 size_t hu_memory_limit(void);
 
-/* BYTES of any content, aligned to 64; *P is given back by hu_room_free. WHAT: what they are for, in a message. Files are made in TMPDIR,
-   in the folder of hu_room_in or in /tmp, the first that is on a disk and has the space, which is reserved: a full disk is HU_EIO here, never a signal later. */
+/* BYTES of any content, aligned to 64; *P is given back by hu_room_free. WHAT: what they are for, in a message. Files
+   are made in TMPDIR, in the folder of hu_room_in or in /tmp, the first that is on a disk and has the space, which is
+   reserved: a full disk is HU_EIO here, never a signal later. */
 hu_status hu_room_get(void **p, size_t bytes, const char *what);
 /* P may be NULL, or memory of malloc's. */
 void hu_room_free(void *p);

@@ -95,7 +95,8 @@ distance(const char *a, const char *b)
 			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
 			size_t side = (now[j - 1] < last[j] ? now[j - 1] : last[j]) + 1, cost = last[j - 1] + (x != y);
 			now[j] = cost < side ? cost : side;
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+				y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
 				now[j] = before[j - 2] + 1;
 		}
 	}
@@ -106,7 +107,8 @@ const char *
 hu_nearest(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	size_t length = strlen(word), least = length < 4 ? 2 : length / 3 + 2; /* of three letters, two are another word */
+	size_t length = strlen(word),
+	       least = length < 4 ? 2 : length / 3 + 2; /* of three letters, two are another word */
 
 	for (size_t i = 0; i < n; i++) {
 		/* a name that was begun and not finished comes before one that is a letter off */

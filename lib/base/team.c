@@ -8,7 +8,8 @@ static const double worth = 30e-6;
 static const double patience = 10e-3;
 /* What a trial costs is at most this part of the time that follows before the next. */
 static const double share = 1.0 / 32;
-/* Runs that a trial of all threads must be faster in, taken together, before they are chosen: that one run met no busy core says little. */
+/* Runs that a trial of all threads must be faster in, taken together, before they are chosen: that one run met no busy
+   core says little. */
 enum { CONVINCING = 4 };
 
 void

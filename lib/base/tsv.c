@@ -173,7 +173,8 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 			*nl = 0;
 		line++;
 		if (!printable(s)) {
-			hu_fail(HU_EFILE, "%s:%d: there are characters that no table of halfulp has: %.80s", name, line, s);
+			hu_fail(HU_EFILE, "%s:%d: there are characters that no table of halfulp has: %.80s", name, line,
+				s);
 			hu_table_release(t);
 			return HU_EFILE;
 		}
@@ -185,7 +186,8 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 		} else {
 			int got = split(s, &t->cell, &cells, &cap);
 			if (got != t->columns || !nl) {
-				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", name, line, got, t->columns, nl ? "" : " and no end of line: cut short?");
+				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", name, line, got,
+					t->columns, nl ? "" : " and no end of line: cut short?");
 				hu_table_release(t);
 				return HU_EFILE;
 			}

@@ -29,7 +29,8 @@ void hu_tsv_release(hu_tsv *t);
 typedef struct hu_table { char *data; char **note; char **column; char **cell; int notes, columns, rows; } hu_table;
 
 hu_status hu_table_read(hu_table *t, const char *path);
-/* The same of N bytes from malloc with a zero after them, which the table takes over, also where it fails; NAME stands in the reasons. */
+/* The same of N bytes from malloc with a zero after them, which the table takes over, also where it fails; NAME stands
+   in the reasons. */
 hu_status hu_table_parse(hu_table *t, const char *name, char *data, size_t n);
 void hu_table_release(hu_table *t);
 int hu_table_column(const hu_table *t, const char *name);            /* -1 where absent */

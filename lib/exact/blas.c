@@ -21,7 +21,8 @@
 
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* CBLAS's enumerations, an int each */
 
-typedef void dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
+typedef void dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
+	const double *b, int ldb, double beta, double *c, int ldc);
 
 static struct {
 	void *handle;
@@ -84,7 +85,8 @@ static void
 load(const char *name, const char *core)
 {
 	/* libraries read these while they are loaded, so they are set around that alone */
-	static const char *const variable[] = { "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "OPENBLAS_CORETYPE" };
+	static const char *const variable[] = { "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+		"OPENBLAS_CORETYPE" };
 	enum { N = sizeof variable / sizeof *variable };
 	char *old[N];
 
@@ -129,7 +131,8 @@ static int
 is_exact(void)
 {
 	enum { M = 65, N = 67, K = 64 };
-	double *a = hu_xmalloc((size_t)K * M * sizeof *a), *b = hu_xmalloc((size_t)K * N * sizeof *b), *c = hu_xmalloc((size_t)M * N * sizeof *c);
+	double *a = hu_xmalloc((size_t)K * M * sizeof *a), *b = hu_xmalloc((size_t)K * N * sizeof *b),
+	       *c = hu_xmalloc((size_t)M * N * sizeof *c);
 	int wrong = 0;
 
 	for (uint32_t i = 0; i < K * M + K * N; i++) {
@@ -169,12 +172,16 @@ start(void)
 	char *first = NULL;
 
 	if (!strcmp(name, "none")) {
-		blas.said = hu_xstrdup(own && *own ? "none (HALFULP_BLAS=none)" : "none (this build was configured without one)");
+		blas.said = hu_xstrdup(
+			own && *own ? "none (HALFULP_BLAS=none)" : "none (this build was configured without one)");
 		return;
 	}
 	load(name, NULL);
 	if (!blas.handle || !blas.run || !has_room()) {
-		blas.said = hu_xprintf("none (%s: %s)", name, !blas.handle ? "no such library here" : !blas.run ? "it has no cblas_dgemm" : "no memory for its buffer");
+		blas.said = hu_xprintf("none (%s: %s)", name,
+			!blas.handle ? "no such library here"
+			: !blas.run  ? "it has no cblas_dgemm"
+				     : "no memory for its buffer");
 		blas.run = NULL;
 		return;
 	}
@@ -190,10 +197,15 @@ start(void)
 	const char *config = text_of("openblas_get_config");
 	char version[64] = "";
 	if (config)
-		snprintf(version, sizeof version, "%.*s", (int)strcspn(config + strcspn(config, " ") + (strchr(config, ' ') != NULL), " ") + (int)strcspn(config, " ") + 1, config);
+		snprintf(version, sizeof version, "%.*s",
+			(int)strcspn(config + strcspn(config, " ") + (strchr(config, ' ') != NULL), " ") +
+				(int)strcspn(config, " ") + 1,
+			config);
 	int exact = is_exact();
-	blas.said = hu_xprintf("%s%s%s%s%s%s%s%s%s", config ? version : name, core ? ", kernels for " : "", core ? core : "", first ? " (asked for: it had chosen " : "", first ? first : "",
-	                       first ? ")" : "", core && getenv("OPENBLAS_CORETYPE") ? " (OPENBLAS_CORETYPE)" : "", ", one thread a caller", exact ? "" : "; not used: its sums of integers below 2^53 are not exact");
+	blas.said = hu_xprintf("%s%s%s%s%s%s%s%s%s", config ? version : name, core ? ", kernels for " : "",
+		core ? core : "", first ? " (asked for: it had chosen " : "", first ? first : "", first ? ")" : "",
+		core && getenv("OPENBLAS_CORETYPE") ? " (OPENBLAS_CORETYPE)" : "", ", one thread a caller",
+		exact ? "" : "; not used: its sums of integers below 2^53 are not exact");
 	free(first);
 	if (!exact)
 		blas.run = NULL;
@@ -258,7 +270,8 @@ measure(void)
 {
 	enum { M = 192, K = 512 }; /* the engine's tiles */
 	const hu_grid *grid = hu_grid_get();
-	double *a = hu_xmalloc(2 * (size_t)M * K * sizeof *a), *b = a + (size_t)M * K, *c = hu_xcalloc((size_t)M * M, sizeof *c), unit = 1e9 / ((double)M * M * K);
+	double *a = hu_xmalloc(2 * (size_t)M * K * sizeof *a), *b = a + (size_t)M * K,
+	       *c = hu_xcalloc((size_t)M * M, sizeof *c), unit = 1e9 / ((double)M * M * K);
 
 	hu_blas_works();
 	for (size_t i = 0; i < (size_t)M * K; i++)
@@ -272,7 +285,8 @@ measure(void)
 			else
 				for (size_t q = 0; q < M / grid->cols; q++)
 					for (size_t p = 0; p < M / HU_GRID_ROWS; p++)
-						grid->narrow_sum(K, a + p * HU_GRID_ROWS * K, b + q * grid->cols * K, c, way);
+						grid->narrow_sum(
+							K, a + p * HU_GRID_ROWS * K, b + q * grid->cols * K, c, way);
 			double t = (seconds() - from) * unit;
 			*best = t < *best ? t : *best;
 		}

@@ -125,7 +125,8 @@ hu_exact_dot_value(hu_exact_value *v, const double *a, const double *b, size_t n
 		return 0;
 	for (size_t done = 0, k; done < n; done += k) {
 		k = n - done < HU_GRID_CHUNK ? n - done : HU_GRID_CHUNK;
-		(wide ? grid->wide_dot : grid->narrow_dot)(k, a + done, b + done, hu_pow2(-x.e), hu_pow2(-y.e), levels, plan.start, sum);
+		(wide ? grid->wide_dot : grid->narrow_dot)(
+			k, a + done, b + done, hu_pow2(-x.e), hu_pow2(-y.e), levels, plan.start, sum);
 		for (int l = levels - 1; l > 0; l--) { /* as hu_grid_carry */
 			double up = (plan.start[l - 1] + sum[l]) - plan.start[l - 1];
 			sum[l] -= up;
@@ -144,7 +145,9 @@ hu_exact_dot_value(hu_exact_value *v, const double *a, const double *b, size_t n
 static int
 chosen(const double *a, const double *b, size_t n)
 {
-	return n && hu_mix64(hu_bits64(a[n / 2]) ^ hu_mix64(hu_bits64(b[n - 1]) ^ hu_mix64(n ^ hu_bits64(a[n - 1])))) % 64 == 0;
+	return n &&
+	       hu_mix64(hu_bits64(a[n / 2]) ^ hu_mix64(hu_bits64(b[n - 1]) ^ hu_mix64(n ^ hu_bits64(a[n - 1])))) % 64 ==
+		       0;
 }
 
 void

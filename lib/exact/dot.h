@@ -12,10 +12,10 @@
 
 typedef enum hu_exact_way { HU_EXACT_AUTO, HU_EXACT_ENGINE, HU_EXACT_MPFR } hu_exact_way;
 
-/* Who says what is exact. MPFR: that throughout. ENGINE: this folder's engine, whatever it can hold. AUTO: the same here; callers
-   with a cheaper certified answer (enclose.h) may use that first. Under the last two one sum in 64 here, and some of
-   gemm.h's, chosen by their operands' bits, are judged by MPFR again: a disagreement prints the operands and
-   ends the program. Set before threads start; all counts start again. */
+/* Who says what is exact. MPFR: that throughout. ENGINE: this folder's engine, whatever it can hold. AUTO: the same
+   here; callers with a cheaper certified answer (enclose.h) may use that first. Under the last two one sum in 64 here,
+   and some of gemm.h's, chosen by their operands' bits, are judged by MPFR again: a disagreement prints the operands
+   and ends the program. Set before threads start; all counts start again. */
 void hu_exact_way_set(hu_exact_way e);
 hu_exact_way hu_exact_way_get(void);
 

@@ -33,7 +33,8 @@ typedef struct sums { double hi[SIZE], lo[SIZE], lost[SIZE], mag[SIZE]; } sums;
 
 /* One panel of each against the other. WIDTH: all products are multiples of 2^-WIDTH. */
 static void
-product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k, int width, int narrow, hu_depth depth, int want_sum, int want_mag)
+product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k, int width, int narrow, hu_depth depth,
+	int want_sum, int want_mag)
 {
 	size_t n = HU_GRID_ROWS * grid->cols;
 	double t[2 * SIZE];
@@ -58,7 +59,8 @@ product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k
 }
 
 /* Bound of what sums of terms scaled into (-4,4) lost: FULL for whole chunks and LAST for the last one, where the
-   products have bits below 2^-limit; PLAIN times Σ|ab| instead under HU_PLAIN, and neither under HU_BARE; TINY from underflow where they reach that far. */
+   products have bits below 2^-limit; PLAIN times Σ|ab| instead under HU_PLAIN, and neither under HU_BARE; TINY from
+   underflow where they reach that far. */
 typedef struct loss { int limit_full, limit_last; double full, last, plain, tiny; } loss;
 
 static loss
@@ -67,7 +69,8 @@ losses(size_t k, hu_depth depth)
 	size_t chunks = k / HU_GRID_CHUNK, rest = k % HU_GRID_CHUNK;
 	double c = HU_GRID_CHUNK, r = (double)rest, up = 1 + 0x1p-30;
 	int l = hu_log2_up(HU_GRID_CHUNK), m = hu_log2_up(rest);
-	loss x = { chunks ? 51 - l : INT_MAX, rest ? 51 - m : INT_MAX, 0, 0, (chunks ? c : r) * 0x1p-53 * up, (double)k * 0x1p-1071 };
+	loss x = { chunks ? 51 - l : INT_MAX, rest ? 51 - m : INT_MAX, 0, 0, (chunks ? c : r) * 0x1p-53 * up,
+		(double)k * 0x1p-1071 };
 
 	if (depth == HU_BARE)
 		x.plain = 0;
@@ -88,7 +91,8 @@ slip(const loss *x, int width, double mag)
 {
 	int full = width > x->limit_full, last = width > x->limit_last;
 
-	return (full ? x->full : 0) + (last ? x->last : 0) + (full || last ? x->plain * mag : 0) + (width > 900 ? x->tiny : 0);
+	return (full ? x->full : 0) + (last ? x->last : 0) + (full || last ? x->plain * mag : 0) +
+	       (width > 900 ? x->tiny : 0);
 }
 
 /* x 2^e for |e| <= 2044, never too small: subnormal results may have been rounded. */
@@ -149,7 +153,8 @@ put_row(const place *w, size_t i, size_t j0, size_t j1, const sums *s, size_t at
 		return;
 	double *hi = w->out->hi + o, *lo = w->out->lo + o, *err = w->out->err + o;
 	for (size_t j = 0; j < n; j++) {
-		double a = low[j] > full ? w->loss.full : 0, b = low[j] > last ? w->loss.last : 0, c = low[j] > full || low[j] > last ? w->loss.plain : 0;
+		double a = low[j] > full ? w->loss.full : 0, b = low[j] > last ? w->loss.last : 0,
+		       c = low[j] > full || low[j] > last ? w->loss.plain : 0;
 		hi[j] = s->hi[at + j] * f[j] + 0.0;
 		lo[j] = s->lo[at + j] * f[j] + 0.0;
 		err[j] = (s->lost[at + j] + (a + b + c * (s->mag[at + j] * up))) * (1 + 0x1p-40) * f[j];
@@ -178,7 +183,8 @@ add_row(const hu_enclosure *out, size_t o, size_t n, const sums *old)
 static void
 put_panel(const place *w, size_t p, size_t q, const sums *s, int width)
 {
-	size_t i0 = p * w->a->width, i1 = i0 + w->a->width, j0 = q * w->b->width, j1 = j0 + w->b->width, cols = w->b->width;
+	size_t i0 = p * w->a->width, i1 = i0 + w->a->width, j0 = q * w->b->width, j1 = j0 + w->b->width,
+	       cols = w->b->width;
 	int plain = width <= 300;
 
 	i1 = i1 < w->a->count ? i1 : w->a->count;
@@ -218,8 +224,8 @@ enclose(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_de
 		for (size_t p = 0; p * a->width < a->count; p++) {
 			int width = most(a->low, p, a->width) + most(b->low, q, b->width);
 			int narrow = width <= 900 && most(a->bits, p, a->width) + most(b->bits, q, b->width) <= 53;
-			product(&s, grid, a->x + p * a->width * a->k, b->x + q * b->width * b->k, a->k, width, narrow, depth, out->hi != NULL,
-			        out->mag || depth == HU_PLAIN);
+			product(&s, grid, a->x + p * a->width * a->k, b->x + q * b->width * b->k, a->k, width, narrow,
+				depth, out->hi != NULL, out->mag || depth == HU_PLAIN);
 			put_panel(&w, p, q, &s, width);
 		}
 }

@@ -19,8 +19,9 @@ typedef struct hu_enclosure {
 
 typedef enum hu_depth {
 	HU_PLAIN, /* one double a chunk of 1024 terms: err <= min(k, 1024) 2^-53 Σ|ab| about. Needs mag. A screen */
-	HU_BARE,  /* the same with no statement of its own: err lacks min(k, 1024) 2^-53 Σ|ab|, which the caller bounds. Without mag */
-	HU_TWO    /* two doubles: err is 0, or about min(k, 1024)^2 k 2^-105 max|a_i| max|b_j|. 4 flops a term */
+	HU_BARE, /* the same with no statement of its own: err lacks min(k, 1024) 2^-53 Σ|ab|, which the caller bounds.
+		    Without mag */
+	HU_TWO   /* two doubles: err is 0, or about min(k, 1024)^2 k 2^-105 max|a_i| max|b_j|. 4 flops a term */
 } hu_depth;
 
 /* All of A's vectors against all of B's (equal k). hi, lo, err must be there.
@@ -31,7 +32,8 @@ typedef enum hu_depth {
    caller turns to IEEE rules or hu_exact_dot. Products are never rounded first, fp64's neither.
      The way: operands scaled into (-2,2); T starts as 3·2^(l+2), l = ceil(log2 terms), so that every T + ab is
    ab rounded to a fixed grid; the rest ab - (T' - T) is exact and sums into R (Demmel & Nguyen, Parallel Reproducible
-   Summation, 2015, with the product fused). |R| <= 2^(2l-50), so its additions err by at most terms(terms+1)/2 · 2^(l-103). */
+   Summation, 2015, with the product fused). |R| <= 2^(2l-50), so its additions err by at most terms(terms+1)/2 ·
+   2^(l-103). */
 void hu_enclose(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_depth depth);
 /* The same added to what OUT holds: the next stretch of a long k. Errors and magnitudes add up. */
 void hu_enclose_add(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_depth depth);

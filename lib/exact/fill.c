@@ -97,11 +97,13 @@ choose(const hu_exact_tile *t, hu_exact_kernels kernels, size_t many, size_t all
 
 	if (t->all_by_mpfr || t->s->k == 0)
 		return HU_WAY_GRIDS;
-	if (kernels != HU_KERNELS_GRIDS && kernels != HU_KERNELS_BLAS && hu_integer_get() && t->wa <= HU_INTEGER_WIDTH && t->wb <= HU_INTEGER_WIDTH && bits <= HU_INTEGER_BITS &&
-	    (2 * many > all || kernels == HU_KERNELS_INTEGERS))
+	if (kernels != HU_KERNELS_GRIDS && kernels != HU_KERNELS_BLAS && hu_integer_get() &&
+		t->wa <= HU_INTEGER_WIDTH && t->wb <= HU_INTEGER_WIDTH && bits <= HU_INTEGER_BITS &&
+		(2 * many > all || kernels == HU_KERNELS_INTEGERS))
 		return HU_WAY_INTEGERS;
 	int products = narrow && try_blas && bits <= HU_INTEGER_BITS ? hu_slices_products(t->wa, t->wb, t->s->k) : 0;
-	if (products && (kernels == HU_KERNELS_BLAS || hu_blas_pays(products, most_levels > 1 && 2 * many > all ? 2 : 1)))
+	if (products &&
+		(kernels == HU_KERNELS_BLAS || hu_blas_pays(products, most_levels > 1 && 2 * many > all ? 2 : 1)))
 		return HU_WAY_BLAS;
 	return HU_WAY_GRIDS;
 }
@@ -136,7 +138,9 @@ prepare(hu_exact_tile *t, int try_blas)
 			w->at[q * t->pa + p] = sums;
 			sums += (size_t)l * size;
 			many += l != 1;
-			most_levels = l == HU_BY_MPFR || most_levels == HU_BY_MPFR ? HU_BY_MPFR : l > most_levels ? l : most_levels;
+			most_levels = l == HU_BY_MPFR || most_levels == HU_BY_MPFR ? HU_BY_MPFR
+				      : l > most_levels                            ? l
+										   : most_levels;
 			size_t rows = t->m - p * w->a.width < w->a.width ? t->m - p * w->a.width : w->a.width;
 			by[l == HU_BY_MPFR ? 3 : l < 3 ? l - 1 : 2] += rows * cols;
 		}
@@ -187,7 +191,8 @@ add_on_grids(hu_exact_tile *t, size_t k, int more_to_come)
 				double *sums = w->t + w->at[pair];
 				if (levels == HU_BY_MPFR)
 					continue;
-				(narrow ? grid->narrow_sum : grid->wide_sum)(kc, w->a.x + (p * k + k0) * w->a.width, w->b.x + (q * k + k0) * w->b.width, sums, levels);
+				(narrow ? grid->narrow_sum : grid->wide_sum)(kc, w->a.x + (p * k + k0) * w->a.width,
+					w->b.x + (q * k + k0) * w->b.width, sums, levels);
 				if (chunk_ends && levels > 1)
 					grid->carry(size, sums, levels, (narrow ? t->plan : t->wide)->start);
 			}
@@ -217,12 +222,14 @@ add_integers(hu_exact_tile *t, size_t k)
 	for (size_t k0 = 0; k0 < k; k0 += BLOCK) {
 		size_t kc = k - k0 < BLOCK ? k - k0 : BLOCK;
 		for (size_t p = 0; p < t->pa && !w->converted; p++)
-			kernel->convert(kc, w->a.width, w->a.x + (p * k + k0) * w->a.width, t->wa, w->sum_a + p * w->a.width);
+			kernel->convert(
+				kc, w->a.width, w->a.x + (p * k + k0) * w->a.width, t->wa, w->sum_a + p * w->a.width);
 		for (size_t q = 0; q < t->pb; q++) {
 			kernel->convert(kc, cols, w->b.x + (q * k + k0) * cols, t->wb, sum_b + q * cols);
 			for (size_t p = 0; p < t->pa; p++) {
 				uint64_t *half = w->half + 2 * (q * t->pa + p) * size;
-				kernel->sum(kc, w->a.x + (p * k + k0) * w->a.width, w->b.x + (q * k + k0) * cols, half, half + size);
+				kernel->sum(kc, w->a.x + (p * k + k0) * w->a.width, w->b.x + (q * k + k0) * cols, half,
+					half + size);
 			}
 		}
 	}
@@ -235,7 +242,8 @@ add_integers(hu_exact_tile *t, size_t k)
 		for (size_t q = 0; q < t->pb; q++) {
 			size_t pair = q * t->pa + i / HU_GRID_ROWS, at = i % HU_GRID_ROWS * cols;
 			const uint64_t *half = w->half + 2 * pair * size + at;
-			kernel->fold(cols, half, half + size, row, column + q * cols, w->p + pair * size + at, w->q + pair * size + at);
+			kernel->fold(cols, half, half + size, row, column + q * cols, w->p + pair * size + at,
+				w->q + pair * size + at);
 		}
 	}
 }

@@ -33,7 +33,8 @@ hu_exact_describe(void)
 
 #pragma omp critical(hu_exact_describe)
 	if (!lines[level])
-		lines[level] = hu_xprintf("%s grids%s; BLAS %s", hu_simd_name(), hu_integer_get() ? ", 52-bit integers" : "", blas);
+		lines[level] = hu_xprintf(
+			"%s grids%s; BLAS %s", hu_simd_name(), hu_integer_get() ? ", 52-bit integers" : "", blas);
 	return lines[level];
 }
 
@@ -42,7 +43,9 @@ static void
 judge(const hu_exact_tile *t)
 {
 	const hu_worker *w = t->w;
-	uint64_t h = hu_mix64(hu_bits64(w->a.x[0]) ^ hu_mix64(hu_bits64(w->b.x[0]) ^ hu_mix64(t->s->k ^ hu_mix64(t->i0 ^ t->j0 << 20 ^ t->batch << 40))));
+	uint64_t h = hu_mix64(
+		hu_bits64(w->a.x[0]) ^
+		hu_mix64(hu_bits64(w->b.x[0]) ^ hu_mix64(t->s->k ^ hu_mix64(t->i0 ^ t->j0 << 20 ^ t->batch << 40))));
 	size_t i = h % t->m, j = (h >> 20) % t->n;
 	mpfr_t x, y;
 
@@ -63,9 +66,14 @@ judge(const hu_exact_tile *t)
 void
 hu_exact_gemm(const hu_exact_source *s, hu_exact_take *take, void *context)
 {
-	size_t tm = (s->m + HU_TILE_M - 1) / HU_TILE_M, tn = (s->n + HU_TILE_N - 1) / HU_TILE_N, tiles = s->batches * tm * tn;
+	size_t tm = (s->m + HU_TILE_M - 1) / HU_TILE_M, tn = (s->n + HU_TILE_N - 1) / HU_TILE_N,
+	       tiles = s->batches * tm * tn;
 	int by_mpfr = hu_exact_way_get() == HU_EXACT_MPFR;
-	int try_blas = !by_mpfr && (kernels == HU_KERNELS_BLAS || (kernels == HU_KERNELS_AUTO && (double)s->batches * (double)s->m * (double)s->n * (double)s->k >= LARGE)) && hu_blas_works();
+	int try_blas = !by_mpfr &&
+		       (kernels == HU_KERNELS_BLAS ||
+			       (kernels == HU_KERNELS_AUTO &&
+				       (double)s->batches * (double)s->m * (double)s->n * (double)s->k >= LARGE)) &&
+		       hu_blas_works();
 	hu_grid_plan plan, wide;
 
 	hu_plan_make(&plan, s->k, 1);
@@ -76,7 +84,9 @@ hu_exact_gemm(const hu_exact_source *s, hu_exact_take *take, void *context)
 		w->line = hu_xmalloc(HU_TILE_LINE * sizeof *w->line);
 #pragma omp for schedule(dynamic)
 		for (size_t i = 0; i < tiles; i++) {
-			hu_exact_tile t = { .s = s, .plan = &plan, .wide = &wide, .w = w, .kernels = kernels, .all_by_mpfr = by_mpfr };
+			hu_exact_tile t = {
+				.s = s, .plan = &plan, .wide = &wide, .w = w, .kernels = kernels, .all_by_mpfr = by_mpfr
+			};
 			t.batch = i / (tm * tn);
 			t.i0 = i / tn % tm * HU_TILE_M;
 			t.j0 = i % tn * HU_TILE_N;
@@ -122,10 +132,13 @@ array_slab(void *context, size_t batch, size_t k, size_t j0, size_t j1, double *
 }
 
 void
-hu_exact_gemm_arrays(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b, size_t ldb, hu_exact_take *take, void *context)
+hu_exact_gemm_arrays(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b, size_t ldb,
+	hu_exact_take *take, void *context)
 {
 	arrays c = { a, b, lda, ldb };
-	hu_exact_source s = { .batches = 1, .m = m, .n = n, .k = k, .row = array_row, .slab = array_slab, .context = &c };
+	hu_exact_source s = {
+		.batches = 1, .m = m, .n = n, .k = k, .row = array_row, .slab = array_slab, .context = &c
+	};
 
 	hu_exact_gemm(&s, take, context);
 }

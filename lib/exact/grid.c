@@ -34,7 +34,8 @@
 
 #include "lib/exact/grid.inc"
 
-const hu_grid hu_grid_scalar = { HU_W * HU_VECTORS, sums, magnitudes, narrow_sums, narrow_magnitudes, wides, narrow_dot, wide_dot, measure, scale, gather, carry, pairs, join };
+const hu_grid hu_grid_scalar = { HU_W * HU_VECTORS, sums, magnitudes, narrow_sums, narrow_magnitudes, wides, narrow_dot,
+	wide_dot, measure, scale, gather, carry, pairs, join };
 
 const hu_grid *
 hu_grid_get(void)
@@ -49,8 +50,8 @@ hu_grid_get(void)
 	return &hu_grid_scalar;
 }
 
-/* Terms are below 4. The first level starts from 3·2^(m-1) with 2^(m-1) > 4k, so that it stays in [2^m, 2^(m+1)) and its
-   step stays u = 2^(m-52). What it hands on is at most u/2 a term; a chunk's terms and a carried rest, at most 2^g
+/* Terms are below 4. The first level starts from 3·2^(m-1) with 2^(m-1) > 4k, so that it stays in [2^m, 2^(m+1)) and
+   its step stays u = 2^(m-52). What it hands on is at most u/2 a term; a chunk's terms and a carried rest, at most 2^g
    of them, make the next level's sums at most 2^(m-53+g), and so on. The last one needs no start: its sums are
    integers of the products' lowest bit, exact while they stay within 2^53. */
 void

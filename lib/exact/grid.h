@@ -16,7 +16,8 @@ enum {
 	HU_GRID_LEVELS = 16   /* 42 bits each: the widest products of fp32 need 14 */
 };
 
-/* Levels for sums of K terms: where each starts, and limit[l], the bits below a product's exponent that l of them hold. */
+/* Levels for sums of K terms: where each starts, and limit[l], the bits below a product's exponent that l of them hold.
+ */
 typedef struct hu_grid_plan { double start[HU_GRID_LEVELS]; int limit[HU_GRID_LEVELS + 1]; } hu_grid_plan;
 
 /* For operands scaled into (-2,2), whose products enter as TERMS_OF_A_PRODUCT (1 or 2) doubles. */
@@ -33,7 +34,8 @@ hu_log2_up(size_t n)
 typedef void hu_grid_sum(size_t kc, const double *a, const double *b, double *t, int levels);
 
 /* One sum of up to 1024 terms (a[k] fa) (b[k] fb), scaled by powers of two; SUM[l] += what its level L holds. */
-typedef void hu_grid_dot(size_t k, const double *a, const double *b, double fa, double fb, int levels, const double *start, double *sum);
+typedef void hu_grid_dot(
+	size_t k, const double *a, const double *b, double fa, double fb, int levels, const double *start, double *sum);
 
 /* What a pass over a right or left panel of WIDTH vectors found: per vector the largest |x| as bits, its elements'
    lowest bit's value as bits (all ones: no nonzero element), and the or of their fractions. */
@@ -46,8 +48,10 @@ typedef void hu_grid_gather(size_t n, const double *t, double start, double *hi,
 /* Between two chunks: the finer levels' excess moves into the coarser ones, so that only the first grows with k. */
 typedef void hu_grid_carry(size_t n, double *t, int levels, const double *start);
 
-/* hi + lo = (COARSE - START + FINE) f, or (P 2^52 + Q) f with |P| <= 2^53, hi the nearest double, for N outputs. FINE may be NULL. */
-typedef void hu_grid_pairs(size_t n, const double *coarse, const double *fine, double start, const double *f, double *hi, double *lo);
+/* hi + lo = (COARSE - START + FINE) f, or (P 2^52 + Q) f with |P| <= 2^53, hi the nearest double, for N outputs. FINE
+   may be NULL. */
+typedef void hu_grid_pairs(
+	size_t n, const double *coarse, const double *fine, double start, const double *f, double *hi, double *lo);
 typedef void hu_grid_join(size_t n, const int64_t *p, const int64_t *q, const double *f, double *hi, double *lo);
 
 typedef struct hu_grid {

@@ -23,5 +23,6 @@
 
 #include "lib/exact/grid.inc"
 
-const hu_grid hu_grid_avx512 = { HU_W * HU_VECTORS, sums, magnitudes, sums, magnitudes, wides, narrow_dot, wide_dot, measure, scale, gather, carry, pairs, join };
+const hu_grid hu_grid_avx512 = { HU_W * HU_VECTORS, sums, magnitudes, sums, magnitudes, wides, narrow_dot, wide_dot,
+	measure, scale, gather, carry, pairs, join };
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Exact sums of products by 52-bit integer multiply-adds (AVX-512 IFMA), where the processor has
    them: two instructions a term for operands of up to 52 bits, against four on grids. An element x in (-2,2),
-   a multiple of 2^-w, becomes the double x 2^w + 2^52 + 2^(w+1), whose fraction field is the integer X + 2^(w+1) that the
-   multiplier reads: offset, because it knows no sign. The offsets' products are taken out at the end:
-   Σ X Y = Σ X'Y' - 2^(v+1) Σ X - 2^(w+1) Σ Y - k 2^(w+v+2). */
+   a multiple of 2^-w, becomes the double x 2^w + 2^52 + 2^(w+1), whose fraction field is the integer X + 2^(w+1) that
+   the multiplier reads: offset, because it knows no sign. The offsets' products are taken out at the end: Σ X Y = Σ
+   X'Y' - 2^(v+1) Σ X - 2^(w+1) Σ Y - k 2^(w+v+2). */
 #ifndef HU_EXACT_INTEGER_H
 #define HU_EXACT_INTEGER_H
 
@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 enum {
-	HU_INTEGER_WIDTH = 50,    /* w at most: X' has 52 bits then */
-	HU_INTEGER_TERMS = 4096,  /* of a sum before it is folded: as many 52-bit halves fit 64 bits */
-	HU_INTEGER_BITS = 114     /* w + v + 2 + log2(terms in all) at most, for the high part of the result to fit 63 bits */
+	HU_INTEGER_WIDTH = 50,   /* w at most: X' has 52 bits then */
+	HU_INTEGER_TERMS = 4096, /* of a sum before it is folded: as many 52-bit halves fit 64 bits */
+	HU_INTEGER_BITS =
+		114 /* w + v + 2 + log2(terms in all) at most, for the high part of the result to fit 63 bits */
 };
 
 /* A panel of WIDTH (6 or 16) vectors, K elements each, in place into the doubles above; SUM[i] += Σ X of vector i. */
@@ -24,7 +25,8 @@ typedef void hu_integer_sum(size_t kc, const double *a, const double *b, uint64_
 /* One row: what the offsets add, split at 2^52 like the sums: of the row alike for all outputs, and of the columns. */
 typedef struct hu_integer_offset { int64_t high, low; } hu_integer_offset;
 /* P 2^52 + Q += Σ X Y for N outputs of a row, Q in [0, 2^52). */
-typedef void hu_integer_fold(size_t n, const uint64_t *lo, const uint64_t *hi, hu_integer_offset row, const hu_integer_offset *column, int64_t *p, int64_t *q);
+typedef void hu_integer_fold(size_t n, const uint64_t *lo, const uint64_t *hi, hu_integer_offset row,
+	const hu_integer_offset *column, int64_t *p, int64_t *q);
 typedef struct hu_integer {
 	hu_integer_convert *convert;
 	hu_integer_sum *sum;

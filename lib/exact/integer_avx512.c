@@ -79,7 +79,8 @@ sum(size_t kc, const double *a, const double *b, uint64_t *lo, uint64_t *hi)
 }
 
 static void
-fold(size_t n, const uint64_t *restrict lo, const uint64_t *restrict hi, hu_integer_offset row, const hu_integer_offset *restrict column, int64_t *restrict p, int64_t *restrict q)
+fold(size_t n, const uint64_t *restrict lo, const uint64_t *restrict hi, hu_integer_offset row,
+	const hu_integer_offset *restrict column, int64_t *restrict p, int64_t *restrict q)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t low = q[i] + (int64_t)(lo[i] & FRACTION) - row.low - column[i].low;

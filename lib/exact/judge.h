@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /* Prints the operands and both sums, and aborts. */
-void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n) __attribute__((noreturn));
+void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n)
+	__attribute__((noreturn));
 
 /* hu_exact_tally_get's counts. */
 enum { HU_TALLY_ONE, HU_TALLY_TWO, HU_TALLY_MORE, HU_TALLY_INTEGERS, HU_TALLY_BLAS, HU_TALLY_MPFR, HU_TALLY_WAYS };

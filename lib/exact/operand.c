@@ -26,7 +26,8 @@ pad(hu_operand *o)
 void
 hu_operand_start(hu_operand *o, hu_operand_side side, size_t count, size_t k)
 {
-	size_t width = side == HU_LEFT ? HU_GRID_ROWS : hu_grid_get()->cols, padded = (count + width - 1) / width * width;
+	size_t width = side == HU_LEFT ? HU_GRID_ROWS : hu_grid_get()->cols,
+	       padded = (count + width - 1) / width * width;
 
 	if (padded * k > o->room || !o->x) {
 		free(o->x);
@@ -87,7 +88,8 @@ merge(hu_measured *m, uint64_t top, uint64_t low, uint64_t all)
 	if (top >> 52 == 0x7ff) {
 		m->special = 1;
 	} else if (top) {
-		int e = hu_exponent(hu_from_bits64(top)), bottom = hu_exponent(hu_from_bits64(low)), bits = 53 - __builtin_ctzll(all | 1ull << 52);
+		int e = hu_exponent(hu_from_bits64(top)), bottom = hu_exponent(hu_from_bits64(low)),
+		    bits = 53 - __builtin_ctzll(all | 1ull << 52);
 		e = e < -1022 ? -1022 : e; /* 2^-e must be a double; |x| < 2 all the more */
 		m->e = !m->any || e > m->e ? e : m->e;
 		m->bottom = !m->any || bottom < m->bottom ? bottom : m->bottom;

@@ -39,16 +39,16 @@ void hu_operand_release(hu_operand *o);
 typedef struct hu_measured { int any, special, e, bottom, low, bits; } hu_measured;
 void hu_measure(hu_measured *m, const double *x, size_t n);
 
-/* A k too long to be held: hu_operand_start with the longest stretch; all of every vector once, by hu_operand_measure (N
-   elements a call) or stretch by stretch by hu_operand_stretch, hu_operand_slab and hu_operand_survey; then
-   hu_operand_settle, and again each stretch: hu_operand_stretch with its length and the functions above. The scale is that of
-   the whole. */
+/* A k too long to be held: hu_operand_start with the longest stretch; all of every vector once, by hu_operand_measure
+   (N elements a call) or stretch by stretch by hu_operand_stretch, hu_operand_slab and hu_operand_survey; then
+   hu_operand_settle, and again each stretch: hu_operand_stretch with its length and the functions above. The scale is
+   that of the whole. */
 void hu_operand_measure(hu_operand *o, size_t i, const double *x, size_t n);
 void hu_operand_survey(hu_operand *o);
 void hu_operand_settle(hu_operand *o);
-/* Instead of measuring, after hu_operand_settle: vector I is scaled by 2^-e, after which its elements must lie in (-2,2), and may have
-   any bits: inner products with it count as inexact. SPECIAL: it has an infinity or NaN. What underflows in the scaling and in
-   products, below 2^-1000 of the vectors' scales in all, is the caller's to bound. */
+/* Instead of measuring, after hu_operand_settle: vector I is scaled by 2^-e, after which its elements must lie in
+   (-2,2), and may have any bits: inner products with it count as inexact. SPECIAL: it has an infinity or NaN. What
+   underflows in the scaling and in products, below 2^-1000 of the vectors' scales in all, is the caller's to bound. */
 void hu_operand_assume(hu_operand *o, size_t i, int e, int special);
 void hu_operand_stretch(hu_operand *o, size_t k);
 #endif

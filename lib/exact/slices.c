@@ -58,7 +58,8 @@ slice(double *out, const hu_operand *o, size_t n, size_t k0, size_t kc, int w, i
 			const double *x = o->x + (p * o->k + k0 + k) * o->width;
 			double *y = out + k * n + p * o->width;
 			for (size_t i = 0; i < lanes; i++) {
-				double whole = x[i] * unit, high = (whole * down + 0x1.8p52) - 0x1.8p52, low = whole - high * up;
+				double whole = x[i] * unit, high = (whole * down + 0x1.8p52) - 0x1.8p52,
+				       low = whole - high * up;
 				y[i] = parts == 1 ? whole : high;
 				if (parts == 3) {
 					y[kc * n + i] = low;
@@ -100,10 +101,14 @@ hu_slices_add(hu_exact_tile *t, size_t k)
 		for (size_t i = 0; i < m; i++)
 			for (size_t j = 0; j < n; j++) {
 				const double *c = w->c + i * n + j;
-				size_t at = (j / cols * t->pa + i / HU_GRID_ROWS) * HU_TILE_SIZE + i % HU_GRID_ROWS * cols + j % cols;
+				size_t at = (j / cols * t->pa + i / HU_GRID_ROWS) * HU_TILE_SIZE +
+					    i % HU_GRID_ROWS * cols + j % cols;
 				__int128 v = (int64_t)c[0];
 				if (parts == 3) /* high high 2^2s + (sum sum - high high - low low) 2^s + low low */
-					v = v * ((__int128)1 << 2 * s) + ((__int128)(int64_t)c[2 * m * n] - (int64_t)c[0] - (int64_t)c[m * n]) * ((__int128)1 << s) + (int64_t)c[m * n];
+					v = v * ((__int128)1 << 2 * s) +
+					    ((__int128)(int64_t)c[2 * m * n] - (int64_t)c[0] - (int64_t)c[m * n]) *
+						    ((__int128)1 << s) +
+					    (int64_t)c[m * n];
 				v += w->q[at];
 				w->q[at] = (int64_t)(v & 0xfffffffffffff);
 				w->p[at] += (int64_t)(v >> 52);

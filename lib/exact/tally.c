@@ -10,8 +10,9 @@ static atomic_ullong terms[HU_TALLY_WAYS], sums[HU_TALLY_WAYS], judged;
 static hu_exact_ways
 counted(atomic_ullong *by)
 {
-	return (hu_exact_ways){ atomic_load(&by[HU_TALLY_ONE]), atomic_load(&by[HU_TALLY_TWO]), atomic_load(&by[HU_TALLY_MORE]),
-		atomic_load(&by[HU_TALLY_INTEGERS]), atomic_load(&by[HU_TALLY_BLAS]), atomic_load(&by[HU_TALLY_MPFR]) };
+	return (hu_exact_ways){ atomic_load(&by[HU_TALLY_ONE]), atomic_load(&by[HU_TALLY_TWO]),
+		atomic_load(&by[HU_TALLY_MORE]), atomic_load(&by[HU_TALLY_INTEGERS]), atomic_load(&by[HU_TALLY_BLAS]),
+		atomic_load(&by[HU_TALLY_MPFR]) };
 }
 
 void

@@ -175,13 +175,16 @@ hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t,
 		size_t at, pair = locate(t, i, j0, &at), n = t->n - j0 < cols ? t->n - j0 : cols;
 		int levels = w->levels[pair], integers = t->way != HU_WAY_GRIDS;
 		const double *sums = integers ? NULL : w->t + w->at[pair] + at;
-		const int64_t *p = integers ? w->p + pair * HU_TILE_SIZE + at : NULL, *q = integers ? w->q + pair * HU_TILE_SIZE + at : NULL;
+		const int64_t *p = integers ? w->p + pair * HU_TILE_SIZE + at : NULL,
+			      *q = integers ? w->q + pair * HU_TILE_SIZE + at : NULL;
 		int plain = integers || levels == 1 || levels == 2, lower = integers ? t->wa + t->wb : 0;
 		double f[HU_GRID_COLS];
 		for (size_t j = 0; plain && j < n; j++) {
 			int e = w->a.e[i] + w->b.e[j0 + j] - lower;
-			/* both doubles are multiples of the lowest bit of a product: a factor that is normal scales them exactly */
-			plain = in_range(w, i, j0 + j) && e >= -1022 && (!integers || (p[j] <= 1ll << 53 && p[j] >= -(1ll << 53)));
+			/* both doubles are multiples of the lowest bit of a product: a factor that is normal scales
+			   them exactly */
+			plain = in_range(w, i, j0 + j) && e >= -1022 &&
+				(!integers || (p[j] <= 1ll << 53 && p[j] >= -(1ll << 53)));
 			f[j] = plain ? hu_pow2(e) : 0;
 		}
 		for (size_t j = 0; plain && err && j < n; j++)
@@ -189,7 +192,8 @@ hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t,
 		if (plain && integers)
 			grid->join(n, p, q, f, hi + j0, lo + j0);
 		else if (plain)
-			grid->pairs(n, sums, levels == 2 ? sums + HU_GRID_ROWS * cols : NULL, levels == 2 ? (w->narrow[pair] ? t->plan : t->wide)->start[0] : 0, f, hi + j0, lo + j0);
+			grid->pairs(n, sums, levels == 2 ? sums + HU_GRID_ROWS * cols : NULL,
+				levels == 2 ? (w->narrow[pair] ? t->plan : t->wide)->start[0] : 0, f, hi + j0, lo + j0);
 		else
 			for (size_t j = 0; j < n; j++) {
 				double e;

@@ -108,7 +108,8 @@ static double
 round_wide(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
 	int inexact, negative = hu_exact_value_sign(v) < 0, up = 0;
-	double zero = toward_zero(v, &inexact), down = fabs(zero) < hu_smallest(f) ? 0 : hu_round(zero, f, HU_RZ, 0, 0), unit = hu_pow2(hu_ulp_exponent(down, f));
+	double zero = toward_zero(v, &inexact), down = fabs(zero) < hu_smallest(f) ? 0 : hu_round(zero, f, HU_RZ, 0, 0),
+	       unit = hu_pow2(hu_ulp_exponent(down, f));
 	hu_exact_value rest = minus(v, down), half;
 
 	if (rest.n == 0)
@@ -154,7 +155,8 @@ hu_exact_value_round(const hu_exact_value *v, hu_format f, hu_mode mode, int fla
 		return hu_round(v->n ? v->part[0] : 0.0, f, mode, flags, rand);
 	if (f.p > 51 || hu_mode_draws(mode))
 		return round_wide(v, f, mode, flags, rand);
-	/* rounding to odd first leaves every later rounding to two bits fewer what it would be (Boldo & Melquiond 2008) */
+	/* rounding to odd first leaves every later rounding to two bits fewer what it would be (Boldo & Melquiond 2008)
+	 */
 	double q = toward_zero(v, &inexact);
 	return hu_round(inexact ? hu_from_bits64(hu_bits64(q) | 1) : q, f, mode, flags, rand);
 }

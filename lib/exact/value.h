@@ -12,7 +12,8 @@
 
 enum { HU_EXACT_PARTS = 20 }; /* the engine's widest sums have 16 */
 
-/* Nonzero parts of ascending magnitude, each below the last bit of the next; no part: +0. An infinity or NaN is one part. */
+/* Nonzero parts of ascending magnitude, each below the last bit of the next; no part: +0. An infinity or NaN is one
+   part. */
 typedef struct hu_exact_value {
 	int n;
 	double part[HU_EXACT_PARTS];
@@ -34,7 +35,8 @@ int hu_exact_value_compare(const hu_exact_value *v, double x);
 double hu_exact_value_round(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32_t rand);
 /* The nearest double, ties to even. */
 double hu_exact_value_double(const hu_exact_value *v);
-/* |v - x| to the nearest double: the exact error of a result x. NaN where v or x is not finite and they differ; equal infinities: 0. */
+/* |v - x| to the nearest double: the exact error of a result x. NaN where v or x is not finite and they differ; equal
+   infinities: 0. */
 double hu_exact_value_error(const hu_exact_value *v, double x);
 /* R takes the precision that the value needs, and the value. */
 void hu_exact_value_mpfr(mpfr_t r, const hu_exact_value *v);

@@ -10,10 +10,12 @@
 typedef struct hu_engine {
 	const char *name, *summary;
 	int enclose;        /* enclosures in doubles decide what they can, and only the rest comes here */
-	int products;       /* instead, whole products come from the exact product of matrices, every output of them (lib/exact/gemm.h) */
+	int products;       /* instead, whole products come from the exact product of matrices, every output of them
+			       (lib/exact/gemm.h) */
 	int throughout;     /* the exact step uses it for every value too, not only to judge a sample */
 	/* As hu_op.reference: elements ascending, exact[] initialised by the caller. */
-	hu_status (*exact)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
+	hu_status (*exact)(
+		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 } hu_engine;
 
 /* Finds an engine and puts it in force; HU_EINVAL names the known ones. */

@@ -225,15 +225,18 @@ hu_errors_add(hu_errors_sum *s, const hu_judging *some)
 
 	while (i < some->n) {
 		size_t n = some->n - i < STEP ? some->n - i : STEP, whole = n / HU_VERDICT_LANES * HU_VERDICT_LANES;
-		if (whole && verdicts->plain((int)whole, some->exact + i, some->error + i, some->ulps + i, some->magnitude + i)) {
-			verdicts->add(&lanes, (int)whole, some->exact + i, some->error + i, some->ulps + i, some->bound + i, some->magnitude + i);
+		if (whole && verdicts->plain((int)whole, some->exact + i, some->error + i, some->ulps + i,
+				     some->magnitude + i)) {
+			verdicts->add(&lanes, (int)whole, some->exact + i, some->error + i, some->ulps + i,
+				some->bound + i, some->magnitude + i);
 			for (size_t k = i; k < i + whole; k++)
 				part.m.over += some->over[k];
 			i += whole;
 			continue;
 		}
 		for (size_t last = i + n; i < last; i++)
-			one(&part, some->element[i], some->error[i], some->ulps[i], fabs(some->exact[i]), some->bound[i], some->magnitude[i], some->over[i]);
+			one(&part, some->element[i], some->error[i], some->ulps[i], fabs(some->exact[i]),
+				some->bound[i], some->magnitude[i], some->over[i]);
 	}
 	join_lanes(&part, &lanes);
 	part.m.worst = (size_t)-1;
@@ -281,7 +284,8 @@ hu_errors_local(hu_errors *m, const hu_judged *j)
 
 	hu_errors_begin(&s, j->n, j->of);
 	for (size_t i = 0; i < j->n; i++) {
-		one(&s, j->element[i], j->error[i], j->ulps[i], fabs(j->exact[i]), j->bound[i], j->magnitude[i], j->over[i]);
+		one(&s, j->element[i], j->error[i], j->ulps[i], fabs(j->exact[i]), j->bound[i], j->magnitude[i],
+			j->over[i]);
 		keep_top(&s, j->ulps[i]);
 	}
 	hu_errors_end(m, &s);

@@ -35,22 +35,25 @@ void hu_errors_end(hu_errors *m, hu_errors_sum *s);
 /* All at once. */
 void hu_errors_local(hu_errors *m, const hu_judged *j);
 
-/* What the exact step's double-double tells of a value: digits; nothing at all, not even that it is finite; or else an exponent: the bound is below 2 to it, and
-   the value may be 0. HU_STEP_ZERO is added to the exponent of one that is taken for 0, being small beside what was recorded. */
+/* What the exact step's double-double tells of a value: digits; nothing at all, not even that it is finite; or else an
+   exponent: the bound is below 2 to it, and the value may be 0. HU_STEP_ZERO is added to the exponent of one that is
+   taken for 0, being small beside what was recorded. */
 enum { HU_STEP_DIGITS = -32768, HU_STEP_UNKNOWN = 32767, HU_STEP_ZERO = 8192 };
 static inline int hu_step_is_zero(short mark) { return mark > HU_STEP_ZERO / 2 && mark != HU_STEP_UNKNOWN; }
 
-/* The exact step's values. With ERR: element i is within err[i] of hi[i] + lo[i], hi = RN(hi + lo); where a part is not finite nothing
-   is said of it; MARK, if not NULL, is set. Without: MPFR's, for exact, infinities and NaN too; MARK is what
-   double-double told, NULL: digits of all. One that MPFR's roundings may be all of, given double-double's bound, is taken for 0 and so marked, any other is not.
-   So is a tiny one that double-double said nothing of, where BEFORE, the double of another precision, has no digit in common; BEFORE may be NULL. */
+/* The exact step's values. With ERR: element i is within err[i] of hi[i] + lo[i], hi = RN(hi + lo); where a part is not
+   finite nothing is said of it; MARK, if not NULL, is set. Without: MPFR's, for exact, infinities and NaN too; MARK is
+   what double-double told, NULL: digits of all. One that MPFR's roundings may be all of, given double-double's bound,
+   is taken for 0 and so marked, any other is not. So is a tiny one that double-double said nothing of, where BEFORE,
+   the double of another precision, has no digit in common; BEFORE may be NULL. */
 typedef struct hu_step_values { const double *hi, *lo, *err, *before; short *mark; } hu_step_values;
 
 /* Of all elements of GOT against the exact step's values. rel_normwise: |got - ideal|2 / |ideal|2 over what is
-   finite in both; infinite where that is 0 of the ideal or nothing. known: 0 where there is no such tensor. The off_… are by how much each may be off, given what the
-   ideal values may be off by; settled: none is off by more than HU_STEP_SETTLED of it. vanished: values taken for 0, whose
-   ulp is the smallest subnormal then. unknown: values of which nothing is said; nonfinite: of MPFR's, infinities
-   and NaN; doubtful: MPFR's that another precision must confirm. */
+   finite in both; infinite where that is 0 of the ideal or nothing. known: 0 where there is no such tensor. The off_…
+   are by how much each may be off, given what the ideal values may be off by; settled: none is off by more than
+   HU_STEP_SETTLED of it. vanished: values taken for 0, whose ulp is the smallest subnormal then. unknown: values of
+   which nothing is said; nonfinite: of MPFR's, infinities and NaN; doubtful: MPFR's that another precision must
+   confirm. */
 typedef struct hu_errors_step {
 	double ulp_max, ulp_mean, rel_normwise, off_max, off_mean, off_rel;
 	size_t vanished, unknown, doubtful, nonfinite;

@@ -12,7 +12,12 @@
 
 enum { PART = 8192 };
 
-typedef struct part { long double error2, exact2, off2, ulps, off_ulps; double ulp_max, off_max; int infinite; size_t finite, vanished, unknown, doubtful, nonfinite; } part;
+typedef struct part {
+	long double error2, exact2, off2, ulps, off_ulps;
+	double ulp_max, off_max;
+	int infinite;
+	size_t finite, vanished, unknown, doubtful, nonfinite;
+} part;
 
 typedef struct sums { double error2, exact2, off2, ulps, off_ulps; } sums;
 
@@ -27,7 +32,8 @@ unit_of(double size, double t, hu_format f)
 	return (e < f.emin ? f.emin : e) - f.p + 1;
 }
 
-/* Exponent of the ideal's ulp in F. *least: of the smallest that it may have, if not all values of the enclosure have the same. */
+/* Exponent of the ideal's ulp in F. *least: of the smallest that it may have, if not all values of the enclosure have
+   the same. */
 static int
 unit(double h, double l, double e, hu_format f, int *least)
 {
@@ -39,12 +45,14 @@ unit(double h, double l, double e, hu_format f, int *least)
 	return u;
 }
 
-/* A value with a bound is taken for 0 where the enclosure holds 0 and all of it is below this share of the tensor's largest recorded value (or
-   of the format's smallest, if that is more). The gradient of a bias before batchnorm is one: its exact value is 0. Bounds of such values in
-   ordinary trainings are below 2^-20 of what was recorded; wider ones go to MPFR. */
+/* A value with a bound is taken for 0 where the enclosure holds 0 and all of it is below this share of the tensor's
+   largest recorded value (or of the format's smallest, if that is more). The gradient of a bias before batchnorm is
+   one: its exact value is 0. Bounds of such values in ordinary trainings are below 2^-20 of what was recorded; wider
+   ones go to MPFR. */
 #define SHARE 0x1p-16
 
-/* The same operations with 2^-212 for the double-doubles' 2^-106 err by 2^-106 of their bound: what is below this share of it has no digit. */
+/* The same operations with 2^-212 for the double-doubles' 2^-106 err by 2^-106 of their bound: what is below this share
+   of it has no digit. */
 #define DIGITLESS 0x1p-80
 
 /* The mark of a value with a bound, in a tensor whose largest is MOST. */
@@ -155,7 +163,8 @@ compare(part *p, const view *w, size_t first, size_t last)
 			continue;
 		}
 		if (!hu_isfinite(g) || !hu_isfinite(h)) {
-			if (!zero && e != 0 && fabs(h) <= e) { /* the figures are settled, but whether this gradient is 0 is not */
+			if (!zero && e != 0 &&
+				fabs(h) <= e) { /* the figures are settled, but whether this gradient is 0 is not */
 				p->off_max = INFINITY;
 				p->unknown++;
 			}
@@ -172,7 +181,8 @@ compare(part *p, const view *w, size_t first, size_t last)
 		}
 		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
 		int least, u = unit(h, l, e, w->f, &least);
-		double ulps = hu_times_pow2(d, -u), off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
+		double ulps = hu_times_pow2(d, -u),
+		       off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
 		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
 			s.exact2 += size * size;
 			s.error2 += d * d;
@@ -239,13 +249,16 @@ hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const hu_step_valu
 	m->ulp_mean = all.infinite ? INFINITY : (double)(all.ulps / n);
 	m->off_mean = all.infinite ? 0 : (double)(all.off_ulps / n);
 	m->rel_normwise = size > 0 ? (double)(sqrtl(all.error2) / size) : all.error2 > 0 || !all.finite ? INFINITY : 0;
-	m->off_rel = all.off2 == 0 ? 0 : size > 0 ? (double)(sqrtl(all.off2) / size) * (1 + m->rel_normwise) * (1 + 0x1p-20) : 0;
+	m->off_rel = all.off2 == 0 ? 0
+		     : size > 0    ? (double)(sqrtl(all.off2) / size) * (1 + m->rel_normwise) * (1 + 0x1p-20)
+				   : 0;
 	m->known = 1;
 	m->vanished = all.vanished;
 	m->unknown = all.unknown;
 	m->doubtful = all.doubtful;
 	m->nonfinite = all.nonfinite;
-	m->settled = !all.unknown && settled(m->ulp_max, m->off_max) && settled(m->ulp_mean, m->off_mean) && settled(m->rel_normwise, m->off_rel);
+	m->settled = !all.unknown && settled(m->ulp_max, m->off_max) && settled(m->ulp_mean, m->off_mean) &&
+		     settled(m->rel_normwise, m->off_rel);
 }
 
 void

@@ -19,7 +19,9 @@ take(hu_sink *sink, const hu_tile *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		size_t at = t->at ? t->at[i] : t->first + i;
-		int known = !s->none && (s->minus ? hu_ziv_difference(&s->v[at], t->hi[i], t->lo[i], t->err[i], hu_get(s->minus, at)) : hu_ziv_rounded(&s->v[at], t->hi[i], t->lo[i], t->err[i]));
+		int known = !s->none && (s->minus ? hu_ziv_difference(&s->v[at], t->hi[i], t->lo[i], t->err[i],
+							    hu_get(s->minus, at))
+						  : hu_ziv_rounded(&s->v[at], t->hi[i], t->lo[i], t->err[i]));
 		if (known)
 			continue;
 #pragma omp critical(hu_exact_doubles)
@@ -39,7 +41,8 @@ ascending(const void *a, const void *b)
 }
 
 static hu_status
-by_reference(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n)
+by_reference(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
+	size_t n)
 {
 	mpfr_t *exact = hu_xmalloc((n + 1) * sizeof *exact);
 
@@ -72,14 +75,20 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 			*count = k;
 			break;
 		}
-		element[k] = from + hu_random_at(0, hu_fnv1a32("exact doubles"), (uint32_t)c->id, (uint64_t)out << 32 | k).w[0] % length;
+		element[k] =
+			from +
+			hu_random_at(0, hu_fnv1a32("exact doubles"), (uint32_t)c->id, (uint64_t)out << 32 | k).w[0] %
+				length;
 		first[k] = s->v[element[k]];
 	}
 	st = by_reference(s, engine, c, in, out, element, *count);
 	for (k = 0; k < *count && st == HU_OK; k++) {
 		double x = first[k], y = s->v[element[k]];
 		if (!(x == y || (hu_isnan(x) && hu_isnan(y))))
-			st = hu_fail(HU_EUNABLE, "call %d (%s), output %d, element %zu: %a by its enclosure, %a by MPFR: a bug, please report it", c->id, c->op->name, out, element[k], x, y);
+			st = hu_fail(HU_EUNABLE,
+				"call %d (%s), output %d, element %zu: %a by its enclosure, %a by MPFR: a bug, please "
+				"report it",
+				c->id, c->op->name, out, element[k], x, y);
 	}
 	free(first);
 	free(element);
@@ -87,7 +96,8 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 }
 
 hu_status
-hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *minus, size_t n, hu_ladder *ladder)
+hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
+	const hu_tensor *minus, size_t n, hu_ladder *ladder)
 {
 	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose };
 	hu_status st = HU_OK;

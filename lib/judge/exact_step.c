@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-	CHUNK = 1 << 16,      /* values held in MPFR at a time */
-	SAMPLE = 8,           /* values of a call judged by MPFR where that is cheap: */
-	TERMS = 1 << 13,      /* these many terms of sums; else one value, */
-	NORMS = 4             /* of one norm in so many: a value of theirs is a sum over a whole channel, more than once */
+	CHUNK = 1 << 16, /* values held in MPFR at a time */
+	SAMPLE = 8,      /* values of a call judged by MPFR where that is cheap: */
+	TERMS = 1 << 13, /* these many terms of sums; else one value, */
+	NORMS = 4        /* of one norm in so many: a value of theirs is a sum over a whole channel, more than once */
 };
 
 hu_program *
@@ -37,11 +37,13 @@ hu_exact_step_program(const hu_program *p)
 }
 
 void
-hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recorded, const hu_engine *engine, uint64_t seed, hu_step_rung rung)
+hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recorded, const hu_engine *engine,
+	uint64_t seed, hu_step_rung rung)
 {
 	size_t n = (size_t)q->nt + 1;
 
-	*x = (hu_exact_step){ q, hu_xcalloc(n, sizeof *x->t), hu_xcalloc(n, sizeof *x->low), hu_xcalloc(n, 1), recorded, engine, seed, rung, 0 };
+	*x = (hu_exact_step){ q, hu_xcalloc(n, sizeof *x->t), hu_xcalloc(n, sizeof *x->low), hu_xcalloc(n, 1), recorded,
+		engine, seed, rung, 0 };
 }
 
 void
@@ -96,8 +98,8 @@ decided(hu_exact_step *x, const hu_call *c)
 	return HU_OK;
 }
 
-/* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. What that takes beyond double's
-   range is not known. */
+/* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. What that takes
+   beyond double's range is not known. */
 static hu_status
 cast_exactly(hu_exact_step *x, const hu_call *c)
 {
@@ -120,8 +122,10 @@ cast_exactly(hu_exact_step *x, const hu_call *c)
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
 		for (size_t i = 0; i < n; i++)
 			low[i] = from->low[i] * s;
-		for (size_t i = 0; x->rung == HU_STEP_TWO && s < 1 && i < from->n; i++) /* a part may have become subnormal */
-			low[from->n + i] += fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
+		for (size_t i = 0; x->rung == HU_STEP_TWO && s < 1 && i < from->n;
+			i++) /* a part may have become subnormal */
+			low[from->n + i] +=
+				fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
 	}
 	if (c->nout > 1) {
 		HU_TRY(hu_exact_step_make(x, c->out[1]));
@@ -174,7 +178,11 @@ judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t wa
 			mpfr_sub(d, d, e[i], MPFR_RNDN);
 			x->judged++;
 			if (!(mpfr_cmp_d(d, off) <= 0 && !mpfr_nan_p(d)) && !outside++)
-				st = hu_fail(HU_EUNABLE, "the exact step: %s, element %zu of %s: %a + %a is not within %a of what MPFR makes of the same operands: this is a bug, please report it; --no-propagate goes on without", c->op->name, element[i], x->q->t[c->out[k]].name, h, l, off);
+				st = hu_fail(HU_EUNABLE,
+					"the exact step: %s, element %zu of %s: %a + %a is not within %a of what MPFR "
+					"makes of the same operands: this is a bug, please report it; --no-propagate "
+					"goes on without",
+					c->op->name, element[i], x->q->t[c->out[k]].name, h, l, off);
 		}
 		mpfr_clear(e[i]);
 	}
@@ -265,7 +273,8 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		HU_TRY(hu_exact_step_make_low(x, id, &low));
 		/* norms do their groups again for every list */
 		int held = 1;
-		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK, *element = hu_xmalloc((most + 1) * sizeof *element);
+		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK,
+		       *element = hu_xmalloc((most + 1) * sizeof *element);
 		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
 		hu_status st = HU_OK;
 		for (size_t first = 0; first < y->n && st == HU_OK; first += most) {

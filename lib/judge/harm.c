@@ -68,7 +68,8 @@ hu_harm_say(hu_str *s, const hu_harm *h, const char *what)
 	const char *others = "";
 
 	if (h->nonfinite) {
-		hu_str_addf(s, "%zu element%s of %s %s not finite", h->nonfinite, h->nonfinite == 1 ? "" : "s", what, h->nonfinite == 1 ? "is" : "are");
+		hu_str_addf(s, "%zu element%s of %s %s not finite", h->nonfinite, h->nonfinite == 1 ? "" : "s", what,
+			h->nonfinite == 1 ? "is" : "are");
 		others = h->exact2 > 0 ? "; of the others, " : ", the others are 0";
 	} else if (!(h->exact2 > 0)) {
 		others = " is 0";

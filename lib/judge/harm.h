@@ -20,7 +20,8 @@ double hu_harm_cosine(const hu_harm *h);     /* of got and exact; 0 where got is
 const char *hu_verdict(double share, double cosine);
 /* The verdict on weights, or on gradients that reached them: fatal too where an element is not finite. */
 const char *hu_harm_verdict(const hu_harm *h);
-/* Share and cosine of WHAT ("the update") in words; where elements are not finite, or all are 0, that instead of a share that is none. */
+/* Share and cosine of WHAT ("the update") in words; where elements are not finite, or all are 0, that instead of a
+   share that is none. */
 void hu_harm_say(hu_str *s, const hu_harm *h, const char *what);
 /* 0 "-", 1 harmless, 2 costs, 3 fatal */
 int hu_verdict_rank(const char *word);

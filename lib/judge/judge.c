@@ -194,7 +194,8 @@ take(hu_sink *sink, const hu_tile *t)
 		size_t n = t->n - i < HU_VERDICT_BLOCK ? t->n - i : HU_VERDICT_BLOCK, known = 0;
 		if ((!job->engine->enclose && !s->sink.gives_exact) || job->hex) {
 			for (size_t k = 0; k < n; k++)
-				r.left[r.open++] = (waiting){ t->at ? t->at[i + k] : t->first + i + k, t->bound ? t->bound[i + k] : 0, t->magnitude ? t->magnitude[i + k] : NAN };
+				r.left[r.open++] = (waiting){ t->at ? t->at[i + k] : t->first + i + k,
+					t->bound ? t->bound[i + k] : 0, t->magnitude ? t->magnitude[i + k] : NAN };
 			continue;
 		}
 		load(&b, job, t, i, n);
@@ -276,7 +277,8 @@ by_reference(const state *s, const waiting *w, size_t n)
 static int
 same(const hu_ziv *a, const hu_ziv *b)
 {
-	return a->exact == b->exact && a->rounded == b->rounded && a->error == b->error && a->ulps == b->ulps && a->over == b->over;
+	return a->exact == b->exact && a->rounded == b->rounded && a->error == b->error && a->ulps == b->ulps &&
+	       a->over == b->over;
 }
 
 static void
@@ -286,12 +288,17 @@ disagree(const hu_judge_job *job, const twice *t, size_t element, mpfr_srcptr ex
 
 	for (int k = 0; k < c->nin; k++)
 		if (job->in[k]->n == job->got->n || job->in[k]->n == 1)
-			fprintf(stderr, "operand %d, element %zu: %a\n", k, element, hu_get(job->in[k], job->in[k]->n == 1 ? 0 : element));
+			fprintf(stderr, "operand %d, element %zu: %a\n", k, element,
+				hu_get(job->in[k], job->in[k]->n == 1 ? 0 : element));
 		else
 			for (size_t i = 0; i < job->in[k]->n && i < 4096; i++)
-				fprintf(stderr, "operand %d, element %zu of %zu: %a\n", k, i, job->in[k]->n, hu_get(job->in[k], i));
+				fprintf(stderr, "operand %d, element %zu of %zu: %a\n", k, i, job->in[k]->n,
+					hu_get(job->in[k], i));
 	mpfr_fprintf(stderr, "enclosed: %a + %a within %a\nMPFR:     %Ra\n", t->hi, t->lo, t->err, exact);
-	hu_bug(__FILE__, __LINE__, "call %d, %s of layer %s, output %d: the certified value of element %zu and the reference give different verdicts", c->id, c->op->name, c->layer, job->out, element);
+	hu_bug(__FILE__, __LINE__,
+		"call %d, %s of layer %s, output %d: the certified value of element %zu and the reference give "
+		"different verdicts",
+		c->id, c->op->name, c->layer, job->out, element);
 }
 
 /* The chosen ones again, by MPFR alone. */
@@ -353,17 +360,23 @@ without_enclosures(state *s)
 hu_status
 hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 {
-	uint64_t draw = hu_mix64(job->seed ^ hu_mix64((uint64_t)(unsigned)job->c->id * 64 + (uint64_t)(unsigned)job->out));
-	state s = { .job = job, .ladder = ladder, .f = hu_format_of(job->got->format), .sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL } };
+	uint64_t draw =
+		hu_mix64(job->seed ^ hu_mix64((uint64_t)(unsigned)job->c->id * 64 + (uint64_t)(unsigned)job->out));
+	state s = { .job = job,
+		.ladder = ladder,
+		.f = hu_format_of(job->got->format),
+		.sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL } };
 	hu_status st;
 
 	/* One output of a call has one for sure; what a call's outputs share is costly in MPFR. */
 	uint64_t pick = hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id);
-	int sure = (int)(pick % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out && (job->c->op->cls != HU_CLASS_NORM || (pick >> 32) % NORMS == 0);
+	int sure = (int)(pick % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out &&
+		   (job->c->op->cls != HU_CLASS_NORM || (pick >> 32) % NORMS == 0);
 	s.sink.want_exact = job->engine->products && !job->element && !job->hex;
 	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;
 	s.offset = draw % s.stride;
-	st = job->c->op->enclose ? job->c->op->enclose(job->c, job->in, job->out, job->element, job->n, &s.sink) : without_enclosures(&s);
+	st = job->c->op->enclose ? job->c->op->enclose(job->c, job->in, job->out, job->element, job->n, &s.sink)
+				 : without_enclosures(&s);
 	if (job->memo)
 		*job->memo = s.sink.memo;
 	else

@@ -15,8 +15,8 @@ typedef struct hu_ladder { size_t exact, certified, oracle, again; } hu_ladder;
 void hu_ladder_add(hu_ladder *to, const hu_ladder *from);
 
 /* Some judged values: number AT[i] of the list that was asked for is element ELEMENT[i]. MAGNITUDE: sum of |terms|
-   behind the value; |exact| where the operator has none. EXACT, ERROR, ULPS, OVER: as in hu_ziv. HEX: the exact value to 200 bits or more as a
-   hex float, for the taker to free by mpfr_free_str; NULL unless asked for. */
+   behind the value; |exact| where the operator has none. EXACT, ERROR, ULPS, OVER: as in hu_ziv. HEX: the exact value
+   to 200 bits or more as a hex float, for the taker to free by mpfr_free_str; NULL unless asked for. */
 typedef struct hu_judging {
 	size_t n;
 	size_t *at, *element;
@@ -35,7 +35,7 @@ typedef struct hu_judge_job {
 	size_t n;
 	int hex;
 	uint64_t seed;                 /* of what is judged again */
-	hu_memo **memo;                /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
+	hu_memo **memo; /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
 	void (*take)(void *context, const hu_judging *some); /* by several threads at once, in any order */
 	void *context;
 } hu_judge_job;
@@ -64,7 +64,8 @@ hu_status hu_judged_new(const hu_judge_job *job, hu_judged **result);
 size_t *hu_sample(uint64_t seed, const char *name, size_t step, size_t n, size_t want, size_t *count);
 
 /* Judges the elements ELEMENT (owned by the result from here on) of GOT, the recorded output OUT of call C. */
-hu_status hu_judge(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *got, size_t *element, size_t n, int hex, hu_judged **result);
+hu_status hu_judge(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *got,
+	size_t *element, size_t n, int hex, hu_judged **result);
 void hu_judged_free(hu_judged *j);
 
 /* |got - exact| / 2^(max(floor(log2|exact|), emin) - p + 1), rounded once; for exact = 0 over the smallest subnormal.

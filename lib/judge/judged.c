@@ -115,9 +115,12 @@ hu_judged_new(const hu_judge_job *job, hu_judged **result)
 }
 
 hu_status
-hu_judge(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *got, size_t *element, size_t n, int hex, hu_judged **result)
+hu_judge(const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, const hu_tensor *got,
+	size_t *element, size_t n, int hex, hu_judged **result)
 {
-	hu_judge_job job = { .engine = engine, .c = c, .in = in, .out = out, .got = got, .element = element, .n = n, .hex = hex };
+	hu_judge_job job = {
+		.engine = engine, .c = c, .in = in, .out = out, .got = got, .element = element, .n = n, .hex = hex
+	};
 	hu_status st = hu_judged_new(&job, result);
 
 	free(element);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The ladder of the exact step: double-double with a running error bound; MPFR where that is too wide or where it is asked
-   for; MPFR with more bits where only agreement tells what is exact. One call on any rung is exact_step.c's. */
+   The ladder of the exact step: double-double with a running error bound; MPFR where that is too wide or where it is
+   asked for; MPFR with more bits where only agreement tells what is exact. One call on any rung is exact_step.c's. */
 #include "lib/judge/propagate.h"
 
 #include "lib/judge/exact_step.h"
@@ -26,7 +26,8 @@ last_uses(const hu_program *q)
 	return last;
 }
 
-/* What the rungs of one step hand on: marks of double-double, and MPFR's doubles that wait for another precision; both by tensor id. */
+/* What the rungs of one step hand on: marks of double-double, and MPFR's doubles that wait for another precision; both
+   by tensor id. */
 typedef struct climbing {
 	const char *keep;
 	short **mark;
@@ -137,7 +138,9 @@ open_ones(const hu_program *q, const hu_errors_step *errors, hu_propagation *how
 			open++;
 			continue;
 		}
-		how->widest = fmax(how->widest, fmax(share(m->off_max, m->ulp_max), fmax(share(m->off_mean, m->ulp_mean), share(m->off_rel, m->rel_normwise))));
+		how->widest = fmax(how->widest,
+			fmax(share(m->off_max, m->ulp_max),
+				fmax(share(m->off_mean, m->ulp_mean), share(m->off_rel, m->rel_normwise))));
 	}
 	return open;
 }
@@ -154,15 +157,16 @@ figures(figure *f, const hu_errors_step *m)
 	f[2] = (figure){ "the relative error of the norm", m->rel_normwise, m->off_rel };
 }
 
-/* MPFR's values themselves are off by 2^-200 of what they are sums of, so that ulps, which are 2^-52 of a value or more, say nothing below 2^-100. */
+/* MPFR's values themselves are off by 2^-200 of what they are sums of, so that ulps, which are 2^-52 of a value or
+   more, say nothing below 2^-100. */
 static int
 within(double a, double b, double off)
 {
 	return a == b || fabs(a - b) <= off * (1 + 0x1p-30) + 0x1p-40 * fabs(b) + 0x1p-100;
 }
 
-/* MPFR's figures where the bound was too wide, and where MPFR knows better which values are 0, which makes ulps of another size; the
-   others must contain them. */
+/* MPFR's figures where the bound was too wide, and where MPFR knows better which values are 0, which makes ulps of
+   another size; the others must contain them. */
 static hu_status
 join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu_propagation *how)
 {
@@ -175,8 +179,13 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 		figures(mine, m);
 		figures(other, &mpfr[i]);
 		for (int k = 0; sure && k < FIGURES; k++)
-			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) && !within(mine[k].value, other[k].value, mine[k].off))
-				return hu_fail(HU_EUNABLE, "the exact step: of %s, %s is %.17g by MPFR, but %.17g within %.3g by double-double: this is a bug, please report it; --no-propagate goes on without", q->t[i].name, mine[k].name, other[k].value, mine[k].value, mine[k].off);
+			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) &&
+				!within(mine[k].value, other[k].value, mine[k].off))
+				return hu_fail(HU_EUNABLE,
+					"the exact step: of %s, %s is %.17g by MPFR, but %.17g within %.3g by "
+					"double-double: this is a bug, please report it; --no-propagate goes on "
+					"without",
+					q->t[i].name, mine[k].name, other[k].value, mine[k].value, mine[k].off);
 		if (sure && zeros)
 			continue;
 		*m = mpfr[i];
@@ -185,8 +194,8 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 	return HU_OK;
 }
 
-/* Whether four doubles are not enough to tell by: values of which double-double said nothing, though they are finite, so that nobody
-   knows how much of them their calls' roundings are; and tiny ones that may be nothing else. */
+/* Whether four doubles are not enough to tell by: values of which double-double said nothing, though they are finite,
+   so that nobody knows how much of them their calls' roundings are; and tiny ones that may be nothing else. */
 static int
 needs_five(const hu_program *q, const hu_errors_step *two, const hu_errors_step *four)
 {
@@ -196,8 +205,8 @@ needs_five(const hu_program *q, const hu_errors_step *two, const hu_errors_step 
 	return 0;
 }
 
-/* The figures of five doubles, where those of four agree with them; tensors of the others are not known. One whose values became 0 meanwhile has no
-   others to agree with. */
+/* The figures of five doubles, where those of four agree with them; tensors of the others are not known. One whose
+   values became 0 meanwhile has no others to agree with. */
 static void
 agree(const hu_program *q, hu_errors_step *four, const hu_errors_step *five, hu_propagation *how)
 {
@@ -235,7 +244,8 @@ by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four
 	}
 	if (st == HU_OK) /* the kept values, too */
 		for (int i = 0; i < x->q->nt; i++)
-			y.known[i] = (char)(y.known[i] && (!x->recorded[i].data || x->q->t[i].producer < 0 || four[i].known));
+			y.known[i] = (char)(y.known[i] &&
+					    (!x->recorded[i].data || x->q->t[i].producer < 0 || four[i].known));
 	if (st == HU_OK) {
 		hu_exact_step t = *x;
 		*x = y;
@@ -281,7 +291,8 @@ tell(hu_propagation *how, const hu_propagation *told)
 }
 
 hu_status
-hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how)
+hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed, const char *keep,
+	hu_errors_step *errors, double ***ideal, hu_propagation *how)
 {
 	hu_program *q = hu_exact_step_program(p);
 	size_t n = (size_t)p->nt + 1;

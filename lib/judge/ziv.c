@@ -92,7 +92,8 @@ hu_ziv_over(double hi, double lo, double err, double got, double bound)
 {
 	double d, l, e = distance(hi, lo, err, got, &d, &l);
 
-	return hu_isfinite(d) && fabs(l) < INFINITY && e < INFINITY ? above(d, l, e, isnan(bound) ? INFINITY : bound) : -1;
+	return hu_isfinite(d) && fabs(l) < INFINITY && e < INFINITY ? above(d, l, e, isnan(bound) ? INFINITY : bound)
+								    : -1;
 }
 
 int
@@ -112,7 +113,8 @@ hu_ziv_difference(double *d, double hi, double lo, double err, double w)
 	double l, e = distance(hi, lo, err, w, d, &l);
 	double sign = hi < w || (hi == w && lo < 0) ? -1 : 1; /* distance() has the magnitude */
 
-	if (!hu_isfinite(*d) || !(fabs(l) < INFINITY) || !(e < INFINITY) || (*d == 0 && (l != 0 || e != 0)) || (e != 0 && !(fabs(l) > e)))
+	if (!hu_isfinite(*d) || !(fabs(l) < INFINITY) || !(e < INFINITY) || (*d == 0 && (l != 0 || e != 0)) ||
+		(e != 0 && !(fabs(l) > e)))
 		return 0;
 	if (l > 0)
 		*d = hu_from_bits64(hu_bits64(*d) + 1);
@@ -126,11 +128,13 @@ hu_ziv_enclosed(hu_ziv *v, double hi, double lo, double err, double got, double 
 	double d, l, e;
 	int log2;
 
-	if (got == hi && lo == 0 && err == 0 && hu_isfinite(hi)) { /* half of a step's values: copies, zeros, exact products */
+	if (got == hi && lo == 0 && err == 0 &&
+		hu_isfinite(hi)) { /* half of a step's values: copies, zeros, exact products */
 		*v = (hu_ziv){ hi + 0.0, fabs(hi), 0, 0, bound < 0 };
 		return 1;
 	}
-	if (!hu_isfinite(hi) || !hu_isfinite(got) || !(fabs(lo) < INFINITY) || !(err < INFINITY) || !place(v, hi, lo, err, &log2, f))
+	if (!hu_isfinite(hi) || !hu_isfinite(got) || !(fabs(lo) < INFINITY) || !(err < INFINITY) ||
+		!place(v, hi, lo, err, &log2, f))
 		return 0;
 	e = distance(hi, lo, err, got, &d, &l);
 	if (!hu_isfinite(d) || (d == 0 && (l != 0 || e != 0)) || (e != 0 && (d + (l - e) != d || d + (l + e) != d)))
@@ -163,7 +167,8 @@ difference(mpfr_ptr diff, double got, mpfr_srcptr exact, double *special)
 		mpfr_abs(diff, diff, MPFR_RNDN);
 		return 1;
 	}
-	int same = (mpfr_nan_p(exact) && hu_isnan(got)) || (mpfr_inf_p(exact) && !hu_isnan(got) && !hu_isfinite(got) && (mpfr_sgn(exact) < 0) == (got < 0));
+	int same = (mpfr_nan_p(exact) && hu_isnan(got)) ||
+		   (mpfr_inf_p(exact) && !hu_isnan(got) && !hu_isfinite(got) && (mpfr_sgn(exact) < 0) == (got < 0));
 	*special = same ? 0 : INFINITY;
 	return 0;
 }

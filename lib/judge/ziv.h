@@ -9,15 +9,17 @@
 #include <mpfr.h>
 
 typedef struct hu_ziv {
-	double exact;      /* rounded to odd in fp64: rounding it again to p <= 51 bits is rounding the exact value once; a zero is +0 */
+	double exact; /* rounded to odd in fp64: rounding it again to p <= 51 bits is rounding the exact value once; a
+			 zero is +0 */
 	double rounded;    /* |exact| to nearest */
-	double error;      /* |got - exact|, to nearest; infinite where one of them is not finite or both are but differ */
+	double error; /* |got - exact|, to nearest; infinite where one of them is not finite or both are but differ */
 	double ulps;       /* the same over 2^(max(floor(log2|exact|), emin) - p + 1), one rounding */
 	int over;          /* the error leaves the bound, compared exactly */
 } hu_ziv;
 
 /* The exact value lies within ERR of HI + LO, HI = RN(HI + LO). BOUND: NaN promises nothing. Returns 0 where any
-   number of the verdict depends on where in the enclosure the value lies, or a part is not finite: nothing is set then. */
+   number of the verdict depends on where in the enclosure the value lies, or a part is not finite: nothing is set then.
+ */
 int hu_ziv_enclosed(hu_ziv *v, double hi, double lo, double err, double got, double bound, hu_format f);
 
 /* Whether the error leaves the bound, and nothing else: 1, 0, or -1 where the enclosure does not tell. */

@@ -103,7 +103,8 @@ hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags,
 HU_HD hu_rounded
 hu_arith_add(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
-	return hu_arith_fma(hu_arith_operand(a, f, flags), 1, hu_arith_operand(b, f, flags), f, mode, flags & ~HU_DAZ, rand);
+	return hu_arith_fma(
+		hu_arith_operand(a, f, flags), 1, hu_arith_operand(b, f, flags), f, mode, flags & ~HU_DAZ, rand);
 }
 
 HU_HD hu_rounded

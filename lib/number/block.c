@@ -13,10 +13,19 @@
 #include <string.h>
 #include <strings.h>
 
-typedef struct row { const char *name, *alias; hu_format_id element; int bits; size_t size; hu_block_kind kind; hu_format_id scale; const char *summary; } row;
+typedef struct row {
+	const char *name, *alias;
+	hu_format_id element;
+	int bits;
+	size_t size;
+	hu_block_kind kind;
+	hu_format_id scale;
+	const char *summary;
+} row;
 
 static const row rows[] = {
-#define BLOCK(name, alias, element, bits, size, kind, scale, summary) { name, alias, element, bits, size, HU_BLOCK_##kind, scale, summary },
+#define BLOCK(name, alias, element, bits, size, kind, scale, summary)                                                  \
+	{ name, alias, element, bits, size, HU_BLOCK_##kind, scale, summary },
 #include "lib/number/blocks.def"
 #undef BLOCK
 };
@@ -57,7 +66,10 @@ bfp(const char *name, hu_block *b)
 	if (good && tolower((unsigned char)*s) == 's')
 		from = ++s, good = number(&s, 2, 8, &scale);
 	if (!good || *s)
-		return hu_fail(HU_EINVAL, "block format '%s', character %d: write bfpB[xSIZE][sK] with 2 <= B <= 8 bits an element, SIZE up to %d and 2 <= K <= 8 bits of exponent, as in bfp8x16s8", name, (int)((good ? s : from) - name) + 1, LARGEST_BLOCK);
+		return hu_fail(HU_EINVAL,
+			"block format '%s', character %d: write bfpB[xSIZE][sK] with 2 <= B <= 8 bits an element, SIZE "
+			"up to %d and 2 <= K <= 8 bits of exponent, as in bfp8x16s8",
+			name, (int)((good ? s : from) - name) + 1, LARGEST_BLOCK);
 	b->element = HU_NO_FORMAT;
 	b->bits = (int)bits;
 	b->size = (size_t)size;
@@ -70,7 +82,8 @@ bfp(const char *name, hu_block *b)
 static int
 is_named(const row *r, const char *name, size_t n)
 {
-	return (strlen(r->name) == n && !strncasecmp(r->name, name, n)) || (*r->alias && strlen(r->alias) == n && !strncasecmp(r->alias, name, n));
+	return (strlen(r->name) == n && !strncasecmp(r->name, name, n)) ||
+	       (*r->alias && strlen(r->alias) == n && !strncasecmp(r->alias, name, n));
 }
 
 hu_status
@@ -95,7 +108,8 @@ hu_block_find(const char *name, hu_block *b)
 	for (int i = 0; i < ROWS; i++) {
 		names[i] = rows[i].name;
 		if (is_named(&rows[i], name, n) && impossible)
-			return hu_fail(HU_EINVAL, "block format '%s', character %d: a block has 1 to %d elements", name, (int)stem + 1, LARGEST_BLOCK);
+			return hu_fail(HU_EINVAL, "block format '%s', character %d: a block has 1 to %d elements", name,
+				(int)stem + 1, LARGEST_BLOCK);
 		if (is_named(&rows[i], name, n)) {
 			b->element = rows[i].element;
 			b->bits = rows[i].bits;
@@ -108,7 +122,8 @@ hu_block_find(const char *name, hu_block *b)
 	}
 	names[ROWS] = "bfp8x32s8";
 	const char *near = hu_nearest(name, names, ROWS + 1);
-	return hu_fail(HU_EINVAL, "unknown block format '%s'; %s%s", name, near ? "did you mean " : "known: mxfp8e4m3 … int4zp, bfp8x32s8", near ? near : "");
+	return hu_fail(HU_EINVAL, "unknown block format '%s'; %s%s", name,
+		near ? "did you mean " : "known: mxfp8e4m3 … int4zp, bfp8x32s8", near ? near : "");
 }
 
 /* The largest magnitude; NaN where a value is not finite. */
@@ -189,7 +204,9 @@ hu_block_scale_of(const hu_block *b, const float *src, size_t n, double tensor_s
 	case HU_BLOCK_POWER2: return power2(b, m);
 	case HU_BLOCK_TWO_LEVEL: {
 		hu_format f = hu_format_of(b->scale);
-		double q = hu_isnan(m) ? m : hu_round(m / (hu_format_of(b->element).max * tensor_scale), f, HU_RNE, HU_SATURATE, 0);
+		double q = hu_isnan(m) ? m
+				       : hu_round(m / (hu_format_of(b->element).max * tensor_scale), f, HU_RNE,
+						 HU_SATURATE, 0);
 		s.code = (uint32_t)hu_encode(q, f);
 		s.scale = q * tensor_scale;
 		return s;

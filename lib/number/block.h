@@ -21,7 +21,11 @@ typedef struct hu_block {
 } hu_block;
 
 /* One block's quantisation: value = scale * (code's value - zero). A scale of NaN makes every element NaN. */
-typedef struct hu_block_scale { double scale; int zero; uint32_t code; /* of the scale, in its format */ } hu_block_scale;
+typedef struct hu_block_scale {
+	double scale;
+	int zero;
+	uint32_t code; /* of the scale, in its format */
+} hu_block_scale;
 
 /* By name, in any case: the rows of blocks.def, NAMExSIZE for another block size
    (int4x32: a scale a group of 32), and bfpB[xSIZE][sK]: block floating point with
@@ -43,7 +47,8 @@ hu_block_scale hu_block_scale_of(const hu_block *b, const float *src, size_t n, 
 void hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float *src, size_t n);
 void hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *code, size_t n);
 
-/* Whether the quotient, rounded as if elements had no end, lies beyond the largest element; 0 where the scale is 0 or NaN. */
+/* Whether the quotient, rounded as if elements had no end, lies beyond the largest element; 0 where the scale is 0 or
+   NaN. */
 int hu_block_saturates(const hu_block *b, hu_block_scale s, float x);
 
 /* How many of an integer element's steps make one scale: 2^(bits - 2) under POWER2, else 1; 1 of float elements. */

@@ -84,11 +84,12 @@ hu_tally_count(hu_tally *c, double x)
 		c->amax = u;
 }
 
-/* Updates of a weight tensor in one step (updates.tsv): of how many elements the update was finite and not 0, and how many
-   of those kept the weight that they had. */
+/* Updates of a weight tensor in one step (updates.tsv): of how many elements the update was finite and not 0, and how
+   many of those kept the weight that they had. */
 typedef struct hu_update_tally { uint64_t updates, swamped; } hu_update_tally;
 
-/* Counts one element: W before the step, NEXT as stored after it, D what the optimizer takes off it, in its compute format. */
+/* Counts one element: W before the step, NEXT as stored after it, D what the optimizer takes off it, in its compute
+   format. */
 HU_HD void
 hu_update_count(hu_update_tally *c, double w, double d, double next)
 {

@@ -10,17 +10,17 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const suffixes[HU_SPECIALS] = { "ieee", "fn", "fnuz", "finite", "p3109", "scale", "p3109u", "p3109uf" };
+static const char *const suffixes[HU_SPECIALS] = { "ieee", "fn", "fnuz", "finite", "p3109", "scale", "p3109u",
+	"p3109uf" };
 
-static const char *const summaries[HU_SPECIALS] = {
-	"infinities and NaN in the top exponent", "no infinity, NaN in the all-ones codes", "no infinity, one NaN, no -0",
-	"neither infinity nor NaN", "IEEE P3109: infinities, one NaN, no -0", "a power of two without sign",
-	"IEEE P3109: no sign, an infinity, one NaN", "IEEE P3109: no sign, no infinity, one NaN"
-};
+static const char *const summaries[HU_SPECIALS] = { "infinities and NaN in the top exponent",
+	"no infinity, NaN in the all-ones codes", "no infinity, one NaN, no -0", "neither infinity nor NaN",
+	"IEEE P3109: infinities, one NaN, no -0", "a power of two without sign",
+	"IEEE P3109: no sign, an infinity, one NaN", "IEEE P3109: no sign, no infinity, one NaN" };
 
-static const struct { const char *word, *summary; int flag; } words[] = {
-	{ "ftz", "subnormals flushed to zero", HU_FTZ }, { "nosub", "no subnormals", HU_NOSUB }, { "sat", "saturating", HU_SATURATE }
-};
+static const struct { const char *word, *summary; int flag;
+} words[] = { { "ftz", "subnormals flushed to zero", HU_FTZ }, { "nosub", "no subnormals", HU_NOSUB },
+	{ "sat", "saturating", HU_SATURATE } };
 
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -68,7 +68,9 @@ flags_of(reading *r, const char *others)
 			if (!(flags & words[i].flag) && skip(r, words[i].word))
 				break;
 		if (i == WORDS) {
-			r->st = hu_fail(HU_EINVAL, "format '%s', character %d: '%s' is unknown here; known: %sftz, nosub, sat", r->name, at(r), r->s, others);
+			r->st = hu_fail(HU_EINVAL,
+				"format '%s', character %d: '%s' is unknown here; known: %sftz, nosub, sat", r->name,
+				at(r), r->s, others);
 			return -1;
 		}
 		flags |= words[i].flag;
@@ -87,24 +89,36 @@ checked(const char *name, int e, int m, int ebits, int mant, int special, int bi
 	hu_format f;
 
 	if (ebits < 1 || ebits > 11)
-		return hu_fail(HU_EINVAL, "format '%s', character %d: 1 to 11 exponent bits are possible, not %d; fp64 has 11", name, e, ebits);
+		return hu_fail(HU_EINVAL,
+			"format '%s', character %d: 1 to 11 exponent bits are possible, not %d; fp64 has 11", name, e,
+			ebits);
 	if (mant > 51)
-		return hu_fail(HU_EINVAL, "format '%s', character %d: at most 51 trailing significand bits are possible, not %d; fp64 has 52", name, m, mant);
+		return hu_fail(HU_EINVAL,
+			"format '%s', character %d: at most 51 trailing significand bits are possible, not %d; fp64 "
+			"has 52",
+			name, m, mant);
 	if (special == HU_SPECIAL_IEEE && (ebits < 2 || mant < 1))
-		return hu_fail(HU_EINVAL, "format '%s', character %d: infinities and NaN take the top exponent, so 2 exponent bits and 1 significand bit are needed; try e%dm%dfinite",
-		               name, ebits < 2 ? e : m, ebits, mant);
+		return hu_fail(HU_EINVAL,
+			"format '%s', character %d: infinities and NaN take the top exponent, so 2 exponent bits and 1 "
+			"significand bit are needed; try e%dm%dfinite",
+			name, ebits < 2 ? e : m, ebits, mant);
 	if (special == HU_SPECIAL_FN && ebits + mant < 2)
-		return hu_fail(HU_EINVAL, "format '%s', character %d: NaN leaves no number beside 0; try e%dm%dfinite", name, e, ebits, mant);
+		return hu_fail(HU_EINVAL, "format '%s', character %d: NaN leaves no number beside 0; try e%dm%dfinite",
+			name, e, ebits, mant);
 	if (special == HU_SPECIAL_P3109 && ebits + mant < 2)
-		return hu_fail(HU_EINVAL, "format '%s', character %d: an infinity leaves no number beside 0; P3109 has 3 bits and more", name, e);
+		return hu_fail(HU_EINVAL,
+			"format '%s', character %d: an infinity leaves no number beside 0; P3109 has 3 bits and more",
+			name, e);
 	if (bias < 0)
 		bias = hu_format_bias(ebits, special);
 	if (bias > 1023 + (1 << 10))
 		return hu_fail(HU_EINVAL, "format '%s': a bias of %d puts its values out of fp64's range", name, bias);
 	f = hu_format_of_custom(hu_format_custom(ebits, mant, special, bias, flags));
 	if (f.emin - f.p + 1 < -1074 || f.emin > 1023 || f.emin < -1022 || f.emax > 1023)
-		return hu_fail(HU_EINVAL, "format '%s', character %d: its values, 2^%d to 2^%d, are not all fp64's; choose fewer exponent bits or another bias", name, e,
-		               f.emin - f.p + 1, f.emax);
+		return hu_fail(HU_EINVAL,
+			"format '%s', character %d: its values, 2^%d to 2^%d, are not all fp64's; choose fewer "
+			"exponent bits or another bias",
+			name, e, f.emin - f.p + 1, f.emax);
 	*id = f.id;
 	return HU_OK;
 }
@@ -117,7 +131,8 @@ known(hu_format_id id)
 
 	for (int i = 0; i < HU_FORMATS; i++) {
 		hu_format g = hu_format_of((hu_format_id)i);
-		if (g.ebits == f.ebits && g.p == f.p && g.emin == f.emin && g.special == f.special && g.flags == f.flags)
+		if (g.ebits == f.ebits && g.p == f.p && g.emin == f.emin && g.special == f.special &&
+			g.flags == f.flags)
 			return g.id;
 	}
 	return id;
@@ -132,28 +147,34 @@ p3109(reading *r, hu_format_id *id)
 	if (k < 3 || k > 15)
 		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary15", r->name);
 	if (!skip(r, "p"))
-		return hu_fail(HU_EINVAL, "format '%s', character %d: the precision follows, as in binary8p3", r->name, at(r));
+		return hu_fail(
+			HU_EINVAL, "format '%s', character %d: the precision follows, as in binary8p3", r->name, at(r));
 	bits_at = at(r);
 	p = digits(r);
 	is_signed = !skip(r, "u");
 	if (is_signed && strncasecmp(r->s, "sat", 3))
 		skip(r, "s");
 	if (p < 1 || p > k - is_signed)
-		return hu_fail(HU_EINVAL, "format '%s', character %d: binary%dp1 to binary%dp%d%s are possible", r->name, bits_at, k, k, k - is_signed, is_signed ? "" : "u");
+		return hu_fail(HU_EINVAL, "format '%s', character %d: binary%dp1 to binary%dp%d%s are possible",
+			r->name, bits_at, k, k, k - is_signed, is_signed ? "" : "u");
 	finite = !strncasecmp(r->s, "f", 1) && strncasecmp(r->s, "ftz", 3) ? skip(r, "f") : 0;
 	if (!finite)
 		skip(r, "e");
 	if ((flags = flags_of(r, "s or u, e or f, ")) < 0)
 		return r->st;
 	return checked(r->name, bits_at, bits_at, k - p + !is_signed, p - 1,
-	               is_signed ? (finite ? HU_SPECIAL_FNUZ : HU_SPECIAL_P3109) : finite ? HU_SPECIAL_P3109UF : HU_SPECIAL_P3109U, -1, flags, id);
+		is_signed ? (finite ? HU_SPECIAL_FNUZ : HU_SPECIAL_P3109)
+		: finite  ? HU_SPECIAL_P3109UF
+			  : HU_SPECIAL_P3109U,
+		-1, flags, id);
 }
 
 /* eXmY[bBIAS][special][words]. 0 where the name has another shape. */
 static int
 by_fields(reading *r, hu_format_id *id)
 {
-	static const int longest_first[] = { HU_SPECIAL_FINITE, HU_SPECIAL_FNUZ, HU_SPECIAL_FN, HU_SPECIAL_IEEE, HU_SPECIAL_P3109 };
+	static const int longest_first[] = { HU_SPECIAL_FINITE, HU_SPECIAL_FNUZ, HU_SPECIAL_FN, HU_SPECIAL_IEEE,
+		HU_SPECIAL_P3109 };
 	int ebits, mant, bias = -1, special = HU_SPECIAL_IEEE, e = 2, m, flags;
 
 	if (!skip(r, "e") || (ebits = digits(r)) < 0 || !skip(r, "m"))
@@ -162,7 +183,8 @@ by_fields(reading *r, hu_format_id *id)
 	if ((mant = digits(r)) < 0)
 		return 0;
 	if (skip(r, "b") && (bias = digits(r)) < 0) {
-		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: a bias is up to 4 digits, as in e4m3b11fnuz", r->name, at(r));
+		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: a bias is up to 4 digits, as in e4m3b11fnuz",
+			r->name, at(r));
 		return 1;
 	}
 	for (size_t i = 0; i < sizeof longest_first / sizeof *longest_first; i++)
@@ -207,7 +229,8 @@ by_row(reading *r, hu_format_id *id)
 		return 1;
 	f = hu_format_of((hu_format_id)row);
 	if (f.p > 52 || !hu_has_zero(f))
-		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: %s takes no such word", r->name, (int)n + 1, hu_format_name(f.id));
+		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: %s takes no such word", r->name, (int)n + 1,
+			hu_format_name(f.id));
 	else
 		*id = hu_format_custom(f.ebits, f.p - 1, f.special, 1 - f.emin, flags);
 	return 1;
@@ -255,7 +278,8 @@ spell(hu_format_id id, char *out, size_t room)
 		snprintf(out, room, "binary%dp%d%s", f.bits, f.p, hu_has_sign(f) ? "" : hu_has_inf(f) ? "u" : "uf");
 	} else {
 		snprintf(out, room, "e%dm%d%s", f.ebits, f.p - 1, special);
-		if (!usual || (hu_row_find(out) >= 0 && known(hu_format_custom(f.ebits, f.p - 1, f.special, bias, 0)) != (hu_format_id)hu_row_find(out)))
+		if (!usual || (hu_row_find(out) >= 0 && known(hu_format_custom(f.ebits, f.p - 1, f.special, bias, 0)) !=
+								(hu_format_id)hu_row_find(out)))
 			snprintf(out, room, "e%dm%db%d%s", f.ebits, f.p - 1, bias, special);
 	}
 	for (int i = 0; i < WORDS; i++)

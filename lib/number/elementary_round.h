@@ -8,8 +8,16 @@
 #include "lib/number/elementary.h"
 
 typedef enum hu_elementary {
-	HU_ELEMENTARY_EXP, HU_ELEMENTARY_EXPM1, HU_ELEMENTARY_LOG, HU_ELEMENTARY_LOG1P, HU_ELEMENTARY_TANH, HU_ELEMENTARY_SIGMOID, HU_ELEMENTARY_RSQRT,
-	HU_ELEMENTARY_ERF, HU_ELEMENTARY_ERFC, HU_ELEMENTARIES
+	HU_ELEMENTARY_EXP,
+	HU_ELEMENTARY_EXPM1,
+	HU_ELEMENTARY_LOG,
+	HU_ELEMENTARY_LOG1P,
+	HU_ELEMENTARY_TANH,
+	HU_ELEMENTARY_SIGMOID,
+	HU_ELEMENTARY_RSQRT,
+	HU_ELEMENTARY_ERF,
+	HU_ELEMENTARY_ERFC,
+	HU_ELEMENTARIES
 } hu_elementary;
 
 HU_HD double
@@ -28,8 +36,9 @@ hu_elementary_value(hu_elementary function, double x)
 	}
 }
 
-/* Sign of the exact value less V, the double's, for finite x where V is 0, 1/2, 1, 2, -1, infinite or x itself; 0 where V is
-   exact or no such value. Each function is transcendental at nonzero x but the root, whose short results are exact. */
+/* Sign of the exact value less V, the double's, for finite x where V is 0, 1/2, 1, 2, -1, infinite or x itself; 0 where
+   V is exact or no such value. Each function is transcendental at nonzero x but the root, whose short results are
+   exact. */
 HU_HD int
 hu_elementary_side(hu_elementary function, double x, double v)
 {
@@ -51,8 +60,9 @@ hu_elementary_side(hu_elementary function, double x, double v)
 	}
 }
 
-/* f's value for the function of x, with the sign of the error and the flags. Correctly rounded, in every mode, for every fp16 and
-   bf16 input to the same format (t/number/u-elementary.c); elsewhere as elementary.h's error lets it. No flag for a pole or a domain. */
+/* f's value for the function of x, with the sign of the error and the flags. Correctly rounded, in every mode, for
+   every fp16 and bf16 input to the same format (t/number/u-elementary.c); elsewhere as elementary.h's error lets it. No
+   flag for a pole or a domain. */
 HU_HD hu_rounded
 hu_elementary_round(hu_elementary function, double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {

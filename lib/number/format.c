@@ -69,7 +69,8 @@ none(const char *what, const row *rows, int n, int blocks, const char *name)
 	if (blocks)
 		hu_str_add(&all, ", bfp8; names are also made of words, as e5m3 or int4x32 (doc/formats.md)");
 	const char *near = hu_nearest(name, names, (size_t)n);
-	hu_fail(HU_EINVAL, "unknown %s '%s'; %s%s%sknown: %s", what, name, near ? "did you mean " : "", near ? near : "", near ? "? " : "", all.s);
+	hu_fail(HU_EINVAL, "unknown %s '%s'; %s%s%sknown: %s", what, name, near ? "did you mean " : "",
+		near ? near : "", near ? "? " : "", all.s);
 	hu_str_release(&all);
 	return HU_EINVAL;
 }
@@ -90,10 +91,18 @@ hu_format_find(const char *name, hu_format_id *id)
 	if (i < 0 && hu_custom_find(name, id, &st))
 		return st;
 	if (i < 0 && hu_block_find(name, &b) == HU_OK) /* else its reason may say what is impossible */
-		return b.element == HU_NO_FORMAT ? hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: round and inspect take it, no command calculates in it; halfulp formats %s has its page", name, name)
-		                                 : hu_fail(HU_EINVAL, "'%s' is a block format, not one of single numbers: round and inspect take it, and op does by --sum tc:blackwell,in=%s; halfulp formats %s has its page", name, name, name);
+		return b.element == HU_NO_FORMAT
+			       ? hu_fail(HU_EINVAL,
+					 "'%s' is a block format, not one of single numbers: round and inspect take "
+					 "it, no command calculates in it; halfulp formats %s has its page",
+					 name, name)
+			       : hu_fail(HU_EINVAL,
+					 "'%s' is a block format, not one of single numbers: round and inspect take "
+					 "it, and op does by --sum tc:blackwell,in=%s; halfulp formats %s has its page",
+					 name, name, name);
 	if (i < 0)
-		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL : none("format", formats, HU_FORMATS, 1, name);
+		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL
+								   : none("format", formats, HU_FORMATS, 1, name);
 	*id = (hu_format_id)i;
 	return HU_OK;
 }
@@ -114,7 +123,8 @@ hu_format_list_whole(const char *text)
 {
 	for (const char *s = text; *text && s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
 		if (!*s || *s == ',')
-			return hu_fail(HU_EINVAL, "column %d of '%s': a format's name is needed", (int)(s - text) + 1, text);
+			return hu_fail(
+				HU_EINVAL, "column %d of '%s': a format's name is needed", (int)(s - text) + 1, text);
 	return HU_OK;
 }
 

@@ -32,8 +32,15 @@ typedef enum hu_mode {
 
 /* formats.def explains them; from FNUZ on, something that IEEE 754 has is missing: -0, NaN or a sign. */
 enum {
-	HU_SPECIAL_IEEE, HU_SPECIAL_FN, HU_SPECIAL_FNUZ, HU_SPECIAL_FINITE, HU_SPECIAL_P3109, HU_SPECIAL_SCALE, HU_SPECIAL_P3109U,
-	HU_SPECIAL_P3109UF, HU_SPECIALS
+	HU_SPECIAL_IEEE,
+	HU_SPECIAL_FN,
+	HU_SPECIAL_FNUZ,
+	HU_SPECIAL_FINITE,
+	HU_SPECIAL_P3109,
+	HU_SPECIAL_SCALE,
+	HU_SPECIAL_P3109U,
+	HU_SPECIAL_P3109UF,
+	HU_SPECIALS
 };
 
 /* Flags of a rounding. FTZ and DAZ are hardware's: FTZ looks at the rounded result, DAZ at what comes in.
@@ -45,7 +52,8 @@ enum {
 	HU_NOSUB = 8      /* of a format alone: between zero and the smallest normal number there is nothing */
 };
 
-/* value = m * 2^(e - p + 1) with integer |m| < 2^p and emin <= e <= emax; under HU_FTZ or HU_NOSUB 0 or |m| >= 2^(p-1). */
+/* value = m * 2^(e - p + 1) with integer |m| < 2^p and emin <= e <= emax; under HU_FTZ or HU_NOSUB 0 or |m| >= 2^(p-1).
+ */
 typedef struct hu_format {
 	hu_format_id id;
 	int bits, ebits, p, emin, emax;
@@ -68,7 +76,8 @@ hu_pow2(int e)
 HU_HD int
 hu_format_bias(int ebits, int special)
 {
-	int one_more = special == HU_SPECIAL_FNUZ || special == HU_SPECIAL_P3109 || special == HU_SPECIAL_P3109U || special == HU_SPECIAL_P3109UF;
+	int one_more = special == HU_SPECIAL_FNUZ || special == HU_SPECIAL_P3109 || special == HU_SPECIAL_P3109U ||
+		       special == HU_SPECIAL_P3109UF;
 
 	return (1 << (ebits - 1)) - 1 + one_more;
 }
@@ -85,7 +94,8 @@ hu_format_custom(int ebits, int mant, int special, int bias, int flags)
 HU_HD hu_format
 hu_format_of_custom(hu_format_id id)
 {
-	int own = (int)id >> 27 & 7, special = (int)id >> 22 & 15, ebits = (int)id >> 18 & 15, mant = (int)id >> 12 & 63, bias = (int)id & 4095;
+	int own = (int)id >> 27 & 7, special = (int)id >> 22 & 15, ebits = (int)id >> 18 & 15,
+	    mant = (int)id >> 12 & 63, bias = (int)id & 4095;
 	int top = (1 << ebits) - 1 - (special == HU_SPECIAL_IEEE), taken = 0, in_binade = mant < 2 ? 1 << mant : 4;
 	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0 };
 
@@ -126,7 +136,11 @@ hu_format_of(hu_format_id id)
 	return f;
 }
 
-HU_HD int hu_has_inf(hu_format f) { return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109 || f.special == HU_SPECIAL_P3109U; }
+HU_HD int
+hu_has_inf(hu_format f)
+{
+	return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109 || f.special == HU_SPECIAL_P3109U;
+}
 HU_HD int hu_has_nan(hu_format f) { return f.special != HU_SPECIAL_FINITE; }
 HU_HD int hu_has_minus_zero(hu_format f) { return f.special <= HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE; }
 HU_HD int hu_has_sign(hu_format f) { return f.special < HU_SPECIAL_SCALE; }
@@ -165,8 +179,8 @@ const char *hu_special_name(int special);
 hu_status hu_format_find(const char *name, hu_format_id *id);
 hu_status hu_mode_find(const char *name, hu_mode *mode);
 
-/* A list "fp16,bf16": ids in order into OUT (room for MAX), each format once, whatever names it goes by; HU_EINVAL on a bad
-   name, an empty element or an empty list. */
+/* A list "fp16,bf16": ids in order into OUT (room for MAX), each format once, whatever names it goes by; HU_EINVAL on a
+   bad name, an empty element or an empty list. */
 hu_status hu_format_list(const char *text, hu_format_id *out, int max, int *n);
 
 /* HU_EINVAL, naming the column, where the list TEXT has an element of no characters; of "" itself nothing is said. */

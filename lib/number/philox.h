@@ -41,7 +41,8 @@ typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
 HU_HD hu_random
 hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 {
-	return hu_philox((uint32_t)index, (uint32_t)(index >> 32), step, stream, (uint32_t)seed, (uint32_t)(seed >> 32));
+	return hu_philox(
+		(uint32_t)index, (uint32_t)(index >> 32), step, stream, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
 /* The 32 bits of draw INDEX of a sum or an expression: word INDEX mod 4 of block INDEX div 4. */
@@ -55,12 +56,13 @@ hu_random_word(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 HU_HD uint32_t
 hu_random_piece(hu_stream s, uint64_t index, uint64_t from)
 {
-	return hu_random_at(s.seed, s.stream, s.step, (index >> 3) + from).w[index >> 1 & 3] >> 16 * (index & 1) & 0xffff;
+	return hu_random_at(s.seed, s.stream, s.step, (index >> 3) + from).w[index >> 1 & 3] >> 16 * (index & 1) &
+	       0xffff;
 }
 
-/* The 32 bits that round element INDEX of an array, SR's fraction or SRE's coin: a piece of the blocks from 0 on, then one
-   of those from HU_RANDOM_LAST on. Where the discarded fraction does not begin with the first piece's very bits, that decides: the
-   draw costs an eighth of a block and is nonetheless of 32 bits. */
+/* The 32 bits that round element INDEX of an array, SR's fraction or SRE's coin: a piece of the blocks from 0 on, then
+   one of those from HU_RANDOM_LAST on. Where the discarded fraction does not begin with the first piece's very bits,
+   that decides: the draw costs an eighth of a block and is nonetheless of 32 bits. */
 #define HU_RANDOM_LAST ((uint64_t)1 << 63)
 
 HU_HD uint32_t

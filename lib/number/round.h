@@ -95,7 +95,8 @@ hu_zero_of(int negative, hu_format f)
 HU_HD double
 hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
 {
-	int to_max = mode == HU_RZ || (mode == HU_RO && !hu_is_p3109(f)) || (mode == HU_RU && negative) || (mode == HU_RD && !negative);
+	int to_max = mode == HU_RZ || (mode == HU_RO && !hu_is_p3109(f)) || (mode == HU_RU && negative) ||
+		     (mode == HU_RD && !negative);
 
 	return hu_inf_of(negative, f, to_max ? flags | HU_SATURATE : flags);
 }
@@ -126,11 +127,10 @@ hu_is_even(uint64_t keep, int e, hu_format f)
    Infinities stay, become NaN in a format without them, or max finite under
    HU_SATURATE. A zero keeps its sign where f has -0; where f has no zero it
    becomes the smallest value. Where f has no sign a negative x becomes zero if
-   its magnitude rounds to zero, under RZ, RU and HU_SATURATE (P3109's rule), else NaN; and always NaN where f has no zero.
-   RAND: 32 uniform bits, used by the modes that draw: under SR the magnitude
-   grows when RAND is below the discarded fraction's first 32 bits (of both the
-   first k under HU_RANDOM_BITS(k)), under SRE when it is below 2^31.
-   f = fp64 returns x unless a flag says otherwise. */
+   its magnitude rounds to zero, under RZ, RU and HU_SATURATE (P3109's rule), else NaN; and always NaN where f has no
+   zero. RAND: 32 uniform bits, used by the modes that draw: under SR the magnitude grows when RAND is below the
+   discarded fraction's first 32 bits (of both the first k under HU_RANDOM_BITS(k)), under SRE when it is below 2^31. f
+   = fp64 returns x unless a flag says otherwise. */
 HU_HD double
 hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -153,7 +153,8 @@ hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 	if (f.p >= 53)
 		return e < f.emin && (flags & HU_FTZ) ? hu_zero_of(negative, f) : x;
 	if (e == -1023)
-		e = -1022, m = a; /* a double's subnormal: below every other format's normal range, or of the same range */
+		e = -1022,
+		m = a; /* a double's subnormal: below every other format's normal range, or of the same range */
 	else
 		m = (a & 0xfffffffffffffu) | 0x10000000000000u;
 	p = (flags & HU_NOSUB) && a < hu_bits64(hu_smallest_normal(f)) ? 1 : f.p;
@@ -197,8 +198,8 @@ typedef struct hu_rounded {
 
 /* inexact: the value changed. underflow: x is below the smallest normal number
    and the value changed. overflow: the magnitude, rounded as if the exponent had
-   no end, is beyond max finite, or a negative number became the zero of a format without sign. invalid: an infinity, a NaN
-   or a negative number that the format cannot hold (an infinity under HU_SATURATE overflows instead). */
+   no end, is beyond max finite, or a negative number became the zero of a format without sign. invalid: an infinity, a
+   NaN or a negative number that the format cannot hold (an infinity under HU_SATURATE overflows instead). */
 HU_HD hu_rounded
 hu_round_full(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {

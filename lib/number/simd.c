@@ -27,8 +27,8 @@ hu_simd_has(hu_simd level)
 	int avx2 = f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 	if (level == HU_SIMD_AVX2)
 		return avx2;
-	return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-	       __builtin_cpu_supports("avx512dq");
+	return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 #else
 	return 0;
 #endif
@@ -53,8 +53,8 @@ hu_simd_set(const char *name)
 	for (int i = 0; i < HU_SIMDS; i++)
 		if (!strcmp(name, names[i])) {
 			if (!hu_simd_has((hu_simd)i))
-				return hu_fail(HU_EUNABLE, "this processor has no %s; use HALFULP_SIMD=auto (here: %s)", name,
-				               names[widest()]);
+				return hu_fail(HU_EUNABLE, "this processor has no %s; use HALFULP_SIMD=auto (here: %s)",
+					name, names[widest()]);
 			__atomic_store_n(&chosen, i, __ATOMIC_RELAXED);
 			return HU_OK;
 		}

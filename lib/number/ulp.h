@@ -39,7 +39,8 @@ hu_error_ulps(double got, double exact, hu_format f)
 		return hu_inf(0);
 	d = got - exact;
 	if (!hu_isfinite(d)) /* opposite signs near fp64's end */
-		return hu_times_pow2(0.5 * (got < 0 ? -got : got) + 0.5 * (exact < 0 ? -exact : exact), 1 - hu_ulp_exponent(exact, f));
+		return hu_times_pow2(0.5 * (got < 0 ? -got : got) + 0.5 * (exact < 0 ? -exact : exact),
+			1 - hu_ulp_exponent(exact, f));
 	return hu_times_pow2(d < 0 ? -d : d, -hu_ulp_exponent(exact, f));
 }
 #endif

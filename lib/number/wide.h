@@ -9,7 +9,8 @@
 
 __extension__ typedef unsigned __int128 hu_u128;
 
-/* (-1)^negative (m + s) 2^e with s = 0, or 0 < s < 1 where STICKY; m has 86 bits or more there: fp64's 53, 32 for a draw, one more. */
+/* (-1)^negative (m + s) 2^e with s = 0, or 0 < s < 1 where STICKY; m has 86 bits or more there: fp64's 53, 32 for a
+   draw, one more. */
 typedef struct hu_wide { hu_u128 m; int e, negative, sticky; } hu_wide;
 
 HU_HD int

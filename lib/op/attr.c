@@ -59,7 +59,8 @@ refuse(const hu_call *c, const hu_attr *a, const char *needed)
 static hu_status
 check(const hu_call *c, const hu_attr *a, const struct row *r)
 {
-	static const char *const count[] = { "a whole number from 0 to 2147483647", "a whole number from 1 to 2147483647" };
+	static const char *const count[] = { "a whole number from 0 to 2147483647",
+		"a whole number from 1 to 2147483647" };
 	hu_scaler row;
 
 	switch (r->kind) {

@@ -25,14 +25,16 @@ typedef enum hu_class {
 	HU_CLASS_FIXED      /* casts, scaling, checks, updates: formats are given by who adds the call */
 } hu_class;
 
-/* The lists of operators that run in float32 whatever their inputs are: PyTorch's autocast has one, Apex's O1 another. */
+/* The lists of operators that run in float32 whatever their inputs are: PyTorch's autocast has one, Apex's O1 another.
+ */
 enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
 
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
-/* What a call costs, from shapes alone, in a step that is not skipped. flops: all operations on elements, a multiply-add being two: arithmetic,
-   elementary functions, comparisons, and a cast's rounding; not the additions that join the lanes and parts of a sum. Bytes are those of the formats' codes; READS: of
-   its inputs, how many are read, from the first on; UNREAD: elements of the first that no output needs (pixels between a stride's windows). */
+/* What a call costs, from shapes alone, in a step that is not skipped. flops: all operations on elements, a
+   multiply-add being two: arithmetic, elementary functions, comparisons, and a cast's rounding; not the additions that
+   join the lanes and parts of a sum. Bytes are those of the formats' codes; READS: of its inputs, how many are read,
+   from the first on; UNREAD: elements of the first that no output needs (pixels between a stride's windows). */
 typedef struct hu_cost { double macs, flops, bytes_in, bytes_out, unread; int reads; } hu_cost;
 
 /* Additions that a call performed, as defined in doc/formats.md: swamped ones
@@ -52,8 +54,9 @@ struct hu_op {
 	hu_class cls;
 	hu_parity parity;
 	int float32;                  /* the lists that name the operator, HU_FLOAT32_… */
-	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end of the string, means
-	   the call's output format for output 0 and its compute format for the others. NULL: "". */
+	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end
+	   of the string, means the call's output format for output 0 and its compute format for the others. NULL: "".
+	 */
 	const char *like;
 
 	/* Output shapes from input shapes and attributes. An out[k] whose rank is not 0 or
@@ -70,42 +73,50 @@ struct hu_op {
 
 	/* N elements of output OUT alone, the plain way: VALUE gets what emulate() stores there; COUNT, which may
 	   be NULL, as by swamping(). NULL: only whole outputs. */
-	hu_status (*emulate_some)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, double *value, hu_swamp *count);
+	hu_status (*emulate_some)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+		const hu_env *env, double *value, hu_swamp *count);
 
 	/* The exact (or to >= 200 bits correctly rounded) value of N elements, in ascending
 	   order, of output OUT, from the recorded inputs: the mathematical function, no
 	   roundings but the call's own integer attributes. exact[i] is initialised by the
 	   caller; its precision may be changed (mpfr_set_prec). Non-finite inputs give what
 	   IEEE arithmetic gives. May use threads. */
-	hu_status (*reference)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
+	hu_status (*reference)(
+		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 
 	/* The same values as enclosures, fast: N elements (ELEMENT NULL: the first N, all of them), in tiles, to
 	   SINK, with their bounds and magnitudes where it wants them. NULL: there is the reference alone. */
-	hu_status (*enclose)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
+	hu_status (*enclose)(
+		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
 
 	/* A proven bound on |emulated - exact| for N elements of output OUT, the final
 	   rounding included; +Inf where overflow cannot be excluded. May be NULL for
 	   operators that are exact or have no rounding (their bound is 0). */
-	hu_status (*bound)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound);
+	hu_status (*bound)(
+		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound);
 
 	/* The relative coefficient of the a-priori bound from shapes alone (times the sum of
 	   magnitudes), for `plan`. NULL where there is none. */
 	double (*unit_bound)(const hu_call *c, const hu_shape *in);
 
-	/* Bytes that emulate() may allocate on its way with THREADS threads, from shapes; NULL: no more than hu_exec_bytes allows for. */
+	/* Bytes that emulate() may allocate on its way with THREADS threads, from shapes; NULL: no more than
+	   hu_exec_bytes allows for. */
 	double (*workspace)(const hu_call *c, const hu_shape *in, int threads);
 
 	/* Sum of magnitudes behind each element (Σ|ab|, for condition numbers); NULL: |exact|. */
-	hu_status (*magnitude)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
+	hu_status (*magnitude)(
+		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
 
-	/* The roundings that a term of output OUT's elements meets, the most of them, for a probabilistic bound on the magnitudes above. NULL:
-	   the output is no sum. */
+	/* The roundings that a term of output OUT's elements meets, the most of them, for a probabilistic bound on the
+	   magnitudes above. NULL: the output is no sum. */
 	hu_roundings (*roundings)(const hu_call *c, hu_tensor *const *in, int out);
 
 	/* Counts the additions of N elements of output OUT by replaying them in their order; NULL: it adds nothing. */
-	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+		const hu_env *env, hu_swamp *count);
 
-	/* Of optimizers' updates, NULL elsewhere: counts all elements of output 0, the new weights, which OUT holds already. */
+	/* Of optimizers' updates, NULL elsewhere: counts all elements of output 0, the new weights, which OUT holds
+	   already. */
 	void (*updates)(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count);
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */

@@ -50,7 +50,8 @@ hu_adam_constants(double *k, double lr, double b1, double b2, double eps, double
 /* adamw's constants (formula.inc) from the call's attributes and the clock's powers P1 and P2; V: the format
    of the second moment, in which epsilon is stored. K has room for 9. */
 HU_HD void
-hu_adamw_constants(double *k, double lr, double b1, double b2, double eps, double decay, double p1, double p2, hu_format v)
+hu_adamw_constants(
+	double *k, double lr, double b1, double b2, double eps, double decay, double p1, double p2, hu_format v)
 {
 	k[0] = lr;
 	k[1] = b1;

@@ -31,6 +31,7 @@ hu_scaler_find(const char *name, hu_scaler *out)
 		}
 	}
 	const char *near = hu_nearest(name, names, HU_SCALERS);
-	return hu_fail(HU_EINVAL, "unknown loss-scale rule '%s'%s%s; known: none, static, pytorch, keras, apex, deepspeed", name,
-	               near ? "; did you mean " : "", near ? near : "");
+	return hu_fail(HU_EINVAL,
+		"unknown loss-scale rule '%s'%s%s; known: none, static, pytorch, keras, apex, deepspeed", name,
+		near ? "; did you mean " : "", near ? near : "");
 }

@@ -26,7 +26,8 @@ hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want)
 	if (out[k].rank == 0 && out[k].d[0] == 0)
 		out[k] = want;
 	if (!hu_same_shape(out[k], want))
-		return hu_fail(HU_EINVAL, "%s: output %d is %s where %s is made", c->op->name, k, print(out[k], a, sizeof a), print(want, b, sizeof b));
+		return hu_fail(HU_EINVAL, "%s: output %d is %s where %s is made", c->op->name, k,
+			print(out[k], a, sizeof a), print(want, b, sizeof b));
 	return HU_OK;
 }
 
@@ -51,7 +52,9 @@ hu_op_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	HU_TRY(c->op->shape(c, in, out));
 	for (int k = 0; k < c->nout; k++)
 		if (!countable(out[k]))
-			return hu_fail(HU_EINVAL, "%s: overflowing shape: output %d would be %s, more elements than can be addressed", c->op->name, k, print(out[k], a, sizeof a));
+			return hu_fail(HU_EINVAL,
+				"%s: overflowing shape: output %d would be %s, more elements than can be addressed",
+				c->op->name, k, print(out[k], a, sizeof a));
 	return HU_OK;
 }
 
@@ -61,7 +64,8 @@ hu_shape_expect(const hu_call *c, int k, hu_shape in, hu_shape want)
 	char a[96], b[96];
 
 	if (!hu_same_shape(in, want))
-		return hu_fail(HU_EINVAL, "%s: operand %d is %s where %s is needed", c->op->name, k, print(in, a, sizeof a), print(want, b, sizeof b));
+		return hu_fail(HU_EINVAL, "%s: operand %d is %s where %s is needed", c->op->name, k,
+			print(in, a, sizeof a), print(want, b, sizeof b));
 	return HU_OK;
 }
 
@@ -69,7 +73,8 @@ hu_status
 hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n)
 {
 	if (hu_count(in) != n)
-		return hu_fail(HU_EINVAL, "%s: operand %d has %zu elements where %zu are needed", c->op->name, k, hu_count(in), n);
+		return hu_fail(HU_EINVAL, "%s: operand %d has %zu elements where %zu are needed", c->op->name, k,
+			hu_count(in), n);
 	return HU_OK;
 }
 

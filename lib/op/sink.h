@@ -29,8 +29,9 @@ typedef struct hu_low { const double *lo, *err; } hu_low;
 struct hu_sink {
 	void (*take)(hu_sink *s, const hu_tile *t);
 	int bounds;          /* bounds and magnitudes are wanted; not together with LOW */
-	int want_exact;      /* exact values are wanted in place of enclosures, where an operator has them for whole outputs: */
-	int gives_exact;     /* it sets this before its first tile; err is then what two doubles to nearest do not hold */
+	int want_exact; /* exact values are wanted in place of enclosures, where an operator has them for whole outputs:
+			 */
+	int gives_exact; /* it sets this before its first tile; err is then what two doubles to nearest do not hold */
 	const hu_low *low;   /* by operand; NULL: the operands are what they are */
 	hu_memo *memo;       /* of the call; NULL at first */
 };
@@ -55,5 +56,6 @@ hu_operand_dd(const hu_sink *s, hu_tensor *const *in, int k, size_t i)
 
 /* Values that were computed one by one: V[i] of listed element i, in one tile; BOUND NULL: by the operator's
    own; magnitudes are. */
-hu_status hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink, const hu_dd *v, const double *bound);
+hu_status hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	hu_sink *sink, const hu_dd *v, const double *bound);
 #endif

@@ -19,7 +19,8 @@ value(const hu_tensor *t, hu_how how, size_t channels, size_t i)
 }
 
 hu_status
-hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	size_t channels = hu_last(in[0]->shape);
 	hu_format f = hu_format_of(c->fmt.compute);
@@ -75,7 +76,8 @@ count_f32(const float *w, const float *next, size_t n, const float *d, hu_update
 
 /* One block's results D of all: what was taken off each weight. */
 static void
-count_block(const hu_tensor *w, const hu_tensor *next, size_t first, size_t n, const float *d32, const double *d64, hu_update_tally *count)
+count_block(const hu_tensor *w, const hu_tensor *next, size_t first, size_t n, const float *d32, const double *d64,
+	hu_update_tally *count)
 {
 	if (d32 && !hu_is_wide(w->format) && !hu_is_wide(next->format)) {
 		count_f32((const float *)w->data + first, (const float *)next->data + first, n, d32, count);
@@ -121,7 +123,8 @@ block(hu_format f, const double *x, size_t n, hu_swamp *count, uint64_t *run)
 
 	for (size_t i = 0; i < n; i++) {
 		double *at = &lane[i % 32], s = hu_rne(f, *at + x[i]);
-		int both = *at != 0 && x[i] != 0 && hu_isfinite(*at) && hu_isfinite(x[i]), lost = hu_swamps(*at, x[i], s);
+		int both = *at != 0 && x[i] != 0 && hu_isfinite(*at) && hu_isfinite(x[i]),
+		    lost = hu_swamps(*at, x[i], s);
 		additions += (uint64_t)both;
 		swamped += (uint64_t)lost;
 		if (lost)
@@ -161,7 +164,8 @@ hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count)
 void
 hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count)
 {
-	size_t C = m->channels, rows = m->n / C, terms = how == HU_CHANNEL ? rows : C, *element = hu_xmalloc((terms + 1) * sizeof *element);
+	size_t C = m->channels, rows = m->n / C, terms = how == HU_CHANNEL ? rows : C,
+	       *element = hu_xmalloc((terms + 1) * sizeof *element);
 	hu_bounded *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
 	double *x = hu_xmalloc((terms + 1) * sizeof *x);
 

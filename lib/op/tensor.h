@@ -16,8 +16,9 @@ typedef struct hu_tensor {
 	hu_shape shape;
 	size_t n;      /* elements */
 	void *data;    /* float[n], or double[n] for fp64 */
-	/* Element i is data[i] + low[i] + low[n + i] + … of LOWS such parts: more than a double holds, for exact references
-	   of values that are no format's (lib/judge/propagate.h); hu_exact_get reads them, everything else the first part alone. */
+	/* Element i is data[i] + low[i] + low[n + i] + … of LOWS such parts: more than a double holds, for exact
+	   references of values that are no format's (lib/judge/propagate.h); hu_exact_get reads them, everything else
+	   the first part alone. */
 	const double *low;
 	int lows;
 } hu_tensor;
@@ -54,7 +55,12 @@ hu_count(hu_shape s)
 static inline hu_shape hu_shape0(void) { hu_shape s = { 0, { 1, 1, 1, 1 } }; return s; }
 static inline hu_shape hu_shape1(size_t a) { hu_shape s = { 1, { a, 1, 1, 1 } }; return s; }
 static inline hu_shape hu_shape2(size_t a, size_t b) { hu_shape s = { 2, { a, b, 1, 1 } }; return s; }
-static inline hu_shape hu_shape4(size_t a, size_t b, size_t c, size_t d) { hu_shape s = { 4, { a, b, c, d } }; return s; }
+static inline hu_shape
+hu_shape4(size_t a, size_t b, size_t c, size_t d)
+{
+	hu_shape s = { 4, { a, b, c, d } };
+	return s;
+}
 
 /* The last dimension: features or channels; 1 for a scalar. */
 static inline size_t hu_last(hu_shape s) { return s.rank ? s.d[s.rank - 1] : 1; }

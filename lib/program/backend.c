@@ -15,7 +15,10 @@ cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
 	*m = NULL;
 	if (gemm != HU_GEMM_AUTO)
-		return hu_fail(HU_EINVAL, "--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the back end cuda", hu_gemm_name(gemm));
+		return hu_fail(HU_EINVAL,
+			"--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the "
+			"back end cuda",
+			hu_gemm_name(gemm));
 	*m = hu_xcalloc(1, sizeof **m);
 	hu_status st = hu_exec_init(&(*m)->x, p);
 	if (st != HU_OK) {
@@ -84,10 +87,18 @@ cpu_profile(hu_machine *m, double *seconds)
 	m->x.seconds = seconds;
 }
 
-static const hu_backend cpu = {
-	.name = "cpu", .summary = "emulation on the CPU: bit-reproducible", .reads = "", .open = cpu_open, .close = cpu_close, .write = cpu_write, .read = cpu_read,
-	.step = cpu_step, .commit = cpu_commit, .digest = cpu_digest, .peek = cpu_peek, .profile = cpu_profile
-};
+static const hu_backend cpu = { .name = "cpu",
+	.summary = "emulation on the CPU: bit-reproducible",
+	.reads = "",
+	.open = cpu_open,
+	.close = cpu_close,
+	.write = cpu_write,
+	.read = cpu_read,
+	.step = cpu_step,
+	.commit = cpu_commit,
+	.digest = cpu_digest,
+	.peek = cpu_peek,
+	.profile = cpu_profile };
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

@@ -10,9 +10,10 @@
 
 typedef struct hu_machine hu_machine;   /* a program loaded on a back end */
 
-/* A pass of a device's step: the calls that are computed together, FIRST of them in the program's order. name: what they are fused by
-   (cuda/fuse/fusions.def), NULL where the call is alone. launches: kernels of its own in the last step that launched them or was recorded. bytes:
-   of the tensors that it reads and writes, each once, as they lie there. chain: each call reads what the one before it wrote. */
+/* A pass of a device's step: the calls that are computed together, FIRST of them in the program's order. name: what
+   they are fused by (cuda/fuse/fusions.def), NULL where the call is alone. launches: kernels of its own in the last
+   step that launched them or was recorded. bytes: of the tensors that it reads and writes, each once, as they lie
+   there. chain: each call reads what the one before it wrote. */
 typedef struct hu_pass { int first, chain; const char *name; long launches; double bytes; } hu_pass;
 
 typedef struct hu_backend {
@@ -28,28 +29,36 @@ typedef struct hu_backend {
 	hu_status (*digest)(hu_machine *m, uint64_t *digest);
 	/* Host memory of a tensor where the back end has it (cpu); NULL elsewhere: use read. */
 	const hu_tensor *(*peek)(hu_machine *m, int tensor);
-	/* From now on a step adds each call's seconds to SECONDS[call]; NULL: no longer. A device adds a pass's to its first call's, by its own clock,
-	   and those of what the step leaves for the host to SECONDS[number of calls]; it launches call by call meanwhile, whatever tune said. */
+	/* From now on a step adds each call's seconds to SECONDS[call]; NULL: no longer. A device adds a pass's to its
+	   first call's, by its own clock, and those of what the step leaves for the host to SECONDS[number of calls];
+	   it launches call by call meanwhile, whatever tune said. */
 	void (*profile)(hu_machine *m, double *seconds);
-	/* What computes product CALL, in words: instruction and tile, or a library's algorithm; NULL of other calls, and where there is one way. */
+	/* What computes product CALL, in words: instruction and tile, or a library's algorithm; NULL of other calls,
+	   and where there is one way. */
 	const char *(*ran)(hu_machine *m, int call);
 	/* Of devices alone, NULL elsewhere. Fused passes and recorded steps, on or off: no bit depends on them. */
 	void (*tune)(hu_machine *m, int fuse, int graphs);
-	/* A step's values of VALUE, counts of COUNTED and the census of SURVEYED come to the host by themselves: read, tally and census find them there until the commit. */
-	hu_status (*watch)(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed, int nsurveyed);
+	/* A step's values of VALUE, counts of COUNTED and the census of SURVEYED come to the host by themselves: read,
+	   tally and census find them there until the commit. */
+	hu_status (*watch)(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted,
+		const int *surveyed, int nsurveyed);
 	/* 1 where TENSOR was counted. */
 	int (*tally)(hu_machine *m, int tensor, hu_tally *tally, hu_status *st);
 	/* 1 where TENSOR was surveyed; lost is its cast's where hu_is_cast. */
 	int (*census)(hu_machine *m, int tensor, hu_census *census, hu_status *st);
-	/* 1 where the updates of CALL (hu_is_update, with op->updates) were counted: of the step whose counts tally gives. */
+	/* 1 where the updates of CALL (hu_is_update, with op->updates) were counted: of the step whose counts tally
+	   gives. */
 	int (*updates)(hu_machine *m, int call, hu_update_tally *count, hu_status *st);
-	/* BACK 1: reads of what is watched, tallies and the digest are those of the step before the last; 0: the last one's again. */
+	/* BACK 1: reads of what is watched, tallies and the digest are those of the step before the last; 0: the last
+	   one's again. */
 	void (*lag)(hu_machine *m, int back);
 	/* read, of N tensors at once: for traces. */
 	hu_status (*gather)(hu_machine *m, const int *tensor, int n, void *const *values);
-	/* The pass that computes CALL in every step but the first; of the number of calls: what counts and gathers what is watched. */
+	/* The pass that computes CALL in every step but the first; of the number of calls: what counts and gathers what
+	   is watched. */
 	hu_pass (*pass)(hu_machine *m, int call);
-	/* Most bytes of device memory that this process had allocated at once, since the last call with AGAIN set; the driver's own, such as the code of the kernels, are not among them. */
+	/* Most bytes of device memory that this process had allocated at once, since the last call with AGAIN set; the
+	   driver's own, such as the code of the kernels, are not among them. */
 	size_t (*peak)(int again);
 } hu_backend;
 

@@ -43,13 +43,16 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 		if (t->data)
 			continue;
 		hu_exec_release(x);
-		return hu_fail(HU_ENOMEM, "program %s needs %.1f MB for its tensors and they do not fit: use a smaller batch or width", p->name, total / 1e6);
+		return hu_fail(HU_ENOMEM,
+			"program %s needs %.1f MB for its tensors and they do not fit: use a smaller batch or width",
+			p->name, total / 1e6);
 	}
 	return HU_OK;
 }
 
-/* An allocation of its own takes up to two pages more, a small one its header and its alignment. Reductions hold a number for each lane, block of
-   4096 and result: less than a 64th of what they read, and 32 lanes of 4 results a thread (lib/op/reduce/reduce.inc). */
+/* An allocation of its own takes up to two pages more, a small one its header and its alignment. Reductions hold a
+   number for each lane, block of 4096 and result: less than a 64th of what they read, and 32 lanes of 4 results a
+   thread (lib/op/reduce/reduce.inc). */
 double
 hu_exec_bytes(const hu_program *p, int threads)
 {
@@ -65,7 +68,8 @@ hu_exec_bytes(const hu_program *p, int threads)
 		double room = 0;
 		for (int k = 0; k < c->nin; k++) {
 			const hu_info *t = &p->t[c->in[k]];
-			double one = (double)hu_count(t->shape) * 8 / 64 + (double)threads * LANES * (double)hu_last(t->shape);
+			double one = (double)hu_count(t->shape) * 8 / 64 +
+				     (double)threads * LANES * (double)hu_last(t->shape);
 			room = one > room ? one : room;
 		}
 		if (c->op->workspace) {
@@ -94,7 +98,9 @@ hu_status
 hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env)
 {
 	const hu_call *c = &p->c[call];
-	hu_tensor *small[16], **in = c->nin + c->nout <= 16 ? small : hu_xmalloc((size_t)(c->nin + c->nout) * sizeof *in), **out = in + c->nin;
+	hu_tensor *small[16],
+		**in = c->nin + c->nout <= 16 ? small : hu_xmalloc((size_t)(c->nin + c->nout) * sizeof *in),
+		**out = in + c->nin;
 
 	for (int i = 0; i < c->nin; i++)
 		in[i] = &t[c->in[i]];

@@ -17,7 +17,8 @@ typedef struct hu_exec {
 /* Allocates every tensor; HU_ENOMEM says how many bytes were needed. P is kept by reference. */
 hu_status hu_exec_init(hu_exec *x, const hu_program *p);
 void hu_exec_release(hu_exec *x);
-/* Bytes that an hu_exec of P takes, tensors and what its calls allocate on their way with THREADS threads: never less than is measured. */
+/* Bytes that an hu_exec of P takes, tensors and what its calls allocate on their way with THREADS threads: never less
+   than is measured. */
 double hu_exec_bytes(const hu_program *p, int threads);
 /* Runs every call in order. State tensors keep their old value until hu_exec_commit. */
 hu_status hu_exec_run(hu_exec *x, const hu_env *env);

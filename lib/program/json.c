@@ -23,7 +23,8 @@ tensor_to_json(const hu_info *t, int id)
 
 	for (int i = 0; i < t->shape.rank; i++)
 		json_array_append_new(shape, json_integer((json_int_t)t->shape.d[i]));
-	j = json_pack("{s:i s:s s:s s:o s:s}", "id", id, "name", t->name, "format", hu_format_name(t->format), "shape", shape, "class", hu_tclass_name(t->cls));
+	j = json_pack("{s:i s:s s:s s:o s:s}", "id", id, "name", t->name, "format", hu_format_name(t->format), "shape",
+		shape, "class", hu_tclass_name(t->cls));
 	if (t->state)
 		json_object_set_new(j, "state", json_true());
 	if (t->trainable)
@@ -48,12 +49,19 @@ call_to_json(const hu_call *c)
 	for (int i = 0; i < c->nattr; i++) {
 		const hu_attr *a = &c->attr[i];
 		int whole = a->num >= -1e15 && a->num <= 1e15 && a->num == (double)(json_int_t)a->num;
-		json_object_set_new(attr, a->key, *a->text ? json_string(a->text) : whole ? json_integer((json_int_t)a->num) : json_real(a->num));
+		json_object_set_new(attr, a->key,
+			*a->text ? json_string(a->text)
+			: whole  ? json_integer((json_int_t)a->num)
+				 : json_real(a->num));
 	}
 	if (c->flags & HU_SATURATE)
 		json_object_set_new(attr, "saturate", json_true());
 	hu_sum_print(c->sum, sum, sizeof sum);
-	return json_pack("{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", c->id, "op", c->op->name, "phase", hu_phase_name(c->phase), "layer", c->layer, "in", ids(c->in, c->nin), "out", ids(c->out, c->nout), "attr", attr, "fmt", "in", hu_format_name(c->fmt.in), "compute", hu_format_name(c->fmt.compute), "acc", hu_format_name(c->fmt.acc), "out", hu_format_name(c->fmt.out), "mode", hu_mode_name(c->mode), "sum", sum, "seed_name", c->seed_name);
+	return json_pack("{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", c->id, "op",
+		c->op->name, "phase", hu_phase_name(c->phase), "layer", c->layer, "in", ids(c->in, c->nin), "out",
+		ids(c->out, c->nout), "attr", attr, "fmt", "in", hu_format_name(c->fmt.in), "compute",
+		hu_format_name(c->fmt.compute), "acc", hu_format_name(c->fmt.acc), "out", hu_format_name(c->fmt.out),
+		"mode", hu_mode_name(c->mode), "sum", sum, "seed_name", c->seed_name);
 }
 
 json_t *
@@ -79,13 +87,17 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 {
 	const char *name, *format, *cls;
 	json_t *shape;
-	int id, state = 0, trainable = 0, scaled = 0, next = -1, scale = -1, grad = -1, n = (int)json_array_size(all), c;
+	int id, state = 0, trainable = 0, scaled = 0, next = -1, scale = -1, grad = -1, n = (int)json_array_size(all),
+		c;
 	hu_shape s = hu_shape0();
 	hu_format_id f;
 
-	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format", &format, "shape", &shape, "class", &cls, "state", &state, "trainable", &trainable, "loss_scaled", &scaled, "next", &next, "scale", &scale, "grad", &grad))
+	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format", &format,
+		    "shape", &shape, "class", &cls, "state", &state, "trainable", &trainable, "loss_scaled", &scaled,
+		    "next", &next, "scale", &scale, "grad", &grad))
 		return bad("tensor", i, "a key is missing or of the wrong type");
-	if (id != (int)i || next >= n || scale >= n || grad >= n || !json_is_array(shape) || json_array_size(shape) > HU_RANK)
+	if (id != (int)i || next >= n || scale >= n || grad >= n || !json_is_array(shape) ||
+		json_array_size(shape) > HU_RANK)
 		return bad("tensor", i, "its id, a reference or its shape is out of range");
 	if (!strchr(name, '.') || strlen(name) >= sizeof p->t->name || hu_program_find(p, name) >= 0)
 		return bad("tensor", i, "its name is no new LAYER.ROLE");
@@ -161,9 +173,12 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 	int id, nin = 0, nout = 0, ph, max = p->nt + 1, *buf = hu_xmalloc(2 * (size_t)max * sizeof *buf);
 	hu_status st = HU_OK;
 
-	if (json_unpack(j, "{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", &id, "op", &op, "phase", &phase, "layer", &layer, "in", &in, "out", &out, "attr", &attr, "fmt", "in", &fin, "compute", &fcompute, "acc", &facc, "out", &fout, "mode", &mode, "sum", &sum, "seed_name", &seed))
+	if (json_unpack(j, "{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", &id, "op", &op,
+		    "phase", &phase, "layer", &layer, "in", &in, "out", &out, "attr", &attr, "fmt", "in", &fin,
+		    "compute", &fcompute, "acc", &facc, "out", &fout, "mode", &mode, "sum", &sum, "seed_name", &seed))
 		st = bad("call", i, "a key is missing or of the wrong type");
-	else if (id != (int)i || (nin = read_ids(in, p->nt, buf, max)) < 0 || (nout = read_ids(out, p->nt, buf + max, max)) < 1)
+	else if (id != (int)i || (nin = read_ids(in, p->nt, buf, max)) < 0 ||
+		 (nout = read_ids(out, p->nt, buf + max, max)) < 1)
 		st = bad("call", i, "its id, inputs or outputs are out of range");
 	else if (!hu_op_find(op))
 		st = bad("call", i, "unknown operator");
@@ -176,7 +191,9 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 	if (st == HU_OK) {
 		hu_call *c = hu_program_call(p, op, (hu_phase)ph, layer, buf, nin, buf + max, nout);
 		snprintf(c->seed_name, sizeof c->seed_name, "%s", seed);
-		if (hu_format_find(fin, &c->fmt.in) || hu_format_find(fcompute, &c->fmt.compute) || hu_format_find(facc, &c->fmt.acc) || hu_format_find(fout, &c->fmt.out) || hu_mode_find(mode, &c->mode) || hu_sum_parse(sum, &c->sum))
+		if (hu_format_find(fin, &c->fmt.in) || hu_format_find(fcompute, &c->fmt.compute) ||
+			hu_format_find(facc, &c->fmt.acc) || hu_format_find(fout, &c->fmt.out) ||
+			hu_mode_find(mode, &c->mode) || hu_sum_parse(sum, &c->sum))
 			st = bad("call", i, "unknown format, rounding mode or summation model");
 		else
 			st = attrs_from_json(c, i, attr);
@@ -194,10 +211,13 @@ hu_program_from_json(const json_t *j, hu_program **out)
 	size_t i;
 	hu_status st = HU_OK;
 
-	if (json_unpack(root, "{s:i s:s s:o s:o}", "version", &version, "name", &name, "tensors", &tensors, "calls", &calls) || !json_is_array(tensors) || !json_is_array(calls))
+	if (json_unpack(root, "{s:i s:s s:o s:o}", "version", &version, "name", &name, "tensors", &tensors, "calls",
+		    &calls) ||
+		!json_is_array(tensors) || !json_is_array(calls))
 		return hu_fail(HU_EFILE, "program: no version, name, tensors and calls");
 	if (version > 1)
-		return hu_fail(HU_EFILE, "program: version %d is newer than this program reads (1): use a newer halfulp", version);
+		return hu_fail(HU_EFILE,
+			"program: version %d is newer than this program reads (1): use a newer halfulp", version);
 	hu_program *p = hu_program_new(name);
 	json_array_foreach(tensors, i, v)
 		if (st == HU_OK)

@@ -25,7 +25,8 @@ grad_name(char *out, size_t size, const hu_program *p, const hu_info *t, int k, 
 
 	if (k)
 		snprintf(number, sizeof number, "_%d", k + 1);
-	snprintf(out, size, "%s.d%s%s%s%s%s", t->layer, t->role, number, suffix, at ? "@" : "", at ? hu_format_name(hu_program_product_format(t->format)) : "");
+	snprintf(out, size, "%s.d%s%s%s%s%s", t->layer, t->role, number, suffix, at ? "@" : "",
+		at ? hu_format_name(hu_program_product_format(t->format)) : "");
 	if (at && hu_program_find(p, out) >= 0)
 		snprintf(out, size, "%s.d%s%s%s%s", t->layer, t->role, number, suffix, at);
 }
@@ -37,7 +38,8 @@ new_grad(pass *s, int t, const char *suffix)
 	char name[160];
 
 	grad_name(name, sizeof name, s->p, of, *suffix ? 0 : s->parts[t], suffix);
-	int id = hu_program_tensor(s->p, name, hu_program_product_format(of->format), of->shape, of->cls == HU_WEIGHT ? HU_WGRAD : HU_GRADIENT);
+	int id = hu_program_tensor(s->p, name, hu_program_product_format(of->format), of->shape,
+		of->cls == HU_WEIGHT ? HU_WGRAD : HU_GRADIENT);
 	s->p->t[id].loss_scaled = 1;
 	return id;
 }
@@ -138,7 +140,8 @@ apply_rule(pass *s, int call, const hu_grad *g)
 			t = operand_cast(s, t, grad, f.layer);
 		in[nin++] = t;
 	}
-	if (!strcmp(g->op, "=") || (!strcmp(g->op, "cast") && p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
+	if (!strcmp(g->op, "=") ||
+		(!strcmp(g->op, "cast") && p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
 		contribute(s, to[0], in[0], f.layer);
 		return;
 	}
@@ -171,7 +174,8 @@ check_rules(const hu_call *c)
 		return HU_OK;
 	for (const char *s = c->op->grad_zero; s && sscanf(s, "%15s%n", key, &used) == 1; s += used)
 		if (hu_attr_num(c, key, 0) != 0)
-			return hu_fail(HU_EINVAL, "call %d (%s): no gradient rule where %s is set", c->id, c->op->name, key);
+			return hu_fail(
+				HU_EINVAL, "call %d (%s): no gradient rule where %s is set", c->id, c->op->name, key);
 	return HU_OK;
 }
 
@@ -180,7 +184,8 @@ hu_pass_differentiate(hu_program *p, int loss, int seed)
 {
 	int nt = p->nt, nc = p->nc, room = 64 * (nt + 16);
 	hu_status st = HU_OK;
-	pass s = { p, hu_xcalloc((size_t)room, 1), hu_xmalloc((size_t)room * sizeof(int)), hu_xcalloc((size_t)room, sizeof(int)) };
+	pass s = { p, hu_xcalloc((size_t)room, 1), hu_xmalloc((size_t)room * sizeof(int)),
+		hu_xcalloc((size_t)room, sizeof(int)) };
 
 	for (int i = 0; i < room; i++)
 		s.grad[i] = -1;

@@ -53,7 +53,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
 	case HU_CLASS_NORM:
 	case HU_CLASS_POINTWISE:
-		if (c->op->float32 & ((list == HU_LIST_AUTOCAST ? HU_FLOAT32_AUTOCAST : 0) | (list == HU_LIST_APEX ? HU_FLOAT32_APEX : 0)))
+		if (c->op->float32 & ((list == HU_LIST_AUTOCAST ? HU_FLOAT32_AUTOCAST : 0) |
+					     (list == HU_LIST_APEX ? HU_FLOAT32_APEX : 0)))
 			return HU_FP32;
 		break;
 	case HU_CLASS_FIXED:
@@ -75,11 +76,13 @@ wants_cast(const pass *s, const hu_call *c, int i, int tensor)
 static void
 copy_call(pass *s, const hu_call *c)
 {
-	int *in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in), *out = hu_xmalloc((size_t)c->nout * sizeof *out), nin = c->nin, scales = 0;
+	int *in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in), *out = hu_xmalloc((size_t)c->nout * sizeof *out),
+	    nin = c->nin, scales = 0;
 
 	for (int i = 0; i < c->nin; i++)
 		in[i] = s->map[c->in[i]];
-	hu_format_id run = run_format(s, c, in), made = c->op->cls == HU_CLASS_GEMM ? hu_program_product_format(run) : run;
+	hu_format_id run = run_format(s, c, in),
+		     made = c->op->cls == HU_CLASS_GEMM ? hu_program_product_format(run) : run;
 	for (int i = 0; i < c->nin; i++)
 		if (wants_cast(s, c, i, in[i]))
 			in[i] = hu_program_cast(s->to, in[i], run, HU_FORWARD, c->layer);
@@ -118,7 +121,9 @@ check_overrides(const hu_program *p, const hu_policy *policy)
 		while (k < p->nc && !hu_match(policy->override[i].pattern, p->c[k].layer))
 			k++;
 		if (k == p->nc)
-			return hu_fail(HU_EINVAL, "policy: no layer of this model fits '%s'; halfulp plan lists the layers", policy->override[i].pattern);
+			return hu_fail(HU_EINVAL,
+				"policy: no layer of this model fits '%s'; halfulp plan lists the layers",
+				policy->override[i].pattern);
 	}
 	return HU_OK;
 }

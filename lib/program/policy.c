@@ -15,7 +15,8 @@
 typedef struct row { const char *name, *summary; hu_format_id compute, variable; hu_cast_list list; int dynamic; } row;
 
 static const row rows[] = {
-#define POLICY(name, compute, variable, list, dynamic, summary) { name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic },
+#define POLICY(name, compute, variable, list, dynamic, summary)                                                        \
+	{ name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic },
 #include "lib/program/policies.def"
 #undef POLICY
 };
@@ -75,7 +76,8 @@ static hu_status
 add_override(hu_policy *p, const char *pattern, const char *format)
 {
 	if (p->noverride == HU_MAX_OVERRIDES || strlen(pattern) >= sizeof p->override->pattern)
-		return hu_fail(HU_EINVAL, "policy: more than %d layer overrides, or a pattern that is too long", HU_MAX_OVERRIDES);
+		return hu_fail(HU_EINVAL, "policy: more than %d layer overrides, or a pattern that is too long",
+			HU_MAX_OVERRIDES);
 	snprintf(p->override[p->noverride].pattern, sizeof p->override->pattern, "%s", pattern);
 	return hu_format_find(format, &p->override[p->noverride++].compute);
 }
@@ -94,7 +96,9 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 	if (!strcmp(key, "scaling")) {
 		*dynamic_given = 1;
 		p->dynamic = !strcmp(value, "dynamic");
-		return p->dynamic || !strcmp(value, "none") ? HU_OK : hu_fail(HU_EINVAL, "policy: scaling=%s: dynamic or none is needed", value);
+		return p->dynamic || !strcmp(value, "none")
+			       ? HU_OK
+			       : hu_fail(HU_EINVAL, "policy: scaling=%s: dynamic or none is needed", value);
 	}
 	if (!strcmp(key, "accumulate")) {
 		HU_TRY(hu_sum_parse(value, &sum));
@@ -103,7 +107,8 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 	}
 	if (!strncmp(key, "layer:", 6) && key[6])
 		return add_override(p, key + 6, value);
-	return hu_fail(HU_EINVAL, "policy: unknown key '%s'; known: compute, variable, list, scaling, accumulate, layer:PATTERN", key);
+	return hu_fail(HU_EINVAL,
+		"policy: unknown key '%s'; known: compute, variable, list, scaling, accumulate, layer:PATTERN", key);
 }
 
 /* "base" or "key=value" pieces; a preset's name as first piece is the base that the rest changes. */
@@ -176,9 +181,15 @@ hu_policy_parse(const char *text, hu_policy *out)
 	hu_format_id f;
 	for (int i = 0; hu_format_find(text, &f) == HU_OK && i < ROWS; i++)
 		if (rows[i].compute == f && rows[i].variable == HU_FP32 && f != HU_FP32)
-			return hu_fail(HU_EINVAL, "'%s' is a format, not a policy; did you mean %s, which computes in it and keeps float32 variables? (halfulp plan --policies lists them all)", text, rows[i].name);
+			return hu_fail(HU_EINVAL,
+				"'%s' is a format, not a policy; did you mean %s, which computes in it and keeps "
+				"float32 variables? (halfulp plan --policies lists them all)",
+				text, rows[i].name);
 	const char *near = hu_nearest(text, names, ROWS);
-	return hu_fail(HU_EINVAL, "unknown policy '%s'%s%s%s; a preset, key=value list or JSON file is needed (halfulp plan --policies lists them)", text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return hu_fail(HU_EINVAL,
+		"unknown policy '%s'%s%s%s; a preset, key=value list or JSON file is needed (halfulp plan --policies "
+		"lists them)",
+		text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 json_t *
@@ -187,8 +198,11 @@ hu_policy_to_json(const hu_policy *p)
 	json_t *layers = json_object(), *j;
 
 	for (int i = 0; i < p->noverride; i++)
-		json_object_set_new(layers, p->override[i].pattern, json_string(hu_format_name(p->override[i].compute)));
-	j = json_pack("{s:s s:s s:s s:s s:s s:s s:o}", "name", p->name, "compute", hu_dtype_name(p->compute), "variable", hu_dtype_name(p->variable), "list", lists[p->list], "scaling", p->dynamic ? "dynamic" : "none", "grad", hu_format_name(p->grad), "layers", layers);
+		json_object_set_new(
+			layers, p->override[i].pattern, json_string(hu_format_name(p->override[i].compute)));
+	j = json_pack("{s:s s:s s:s s:s s:s s:s s:o}", "name", p->name, "compute", hu_dtype_name(p->compute),
+		"variable", hu_dtype_name(p->variable), "list", lists[p->list], "scaling",
+		p->dynamic ? "dynamic" : "none", "grad", hu_format_name(p->grad), "layers", layers);
 	if (*p->accumulate)
 		json_object_set_new(j, "accumulate", json_string(p->accumulate));
 	return j;
@@ -220,7 +234,10 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
 			continue;
 		if (!known(key))
-			return hu_fail(HU_EFILE, "policy: unknown key '%s'; known: name, compute, variable, list, scaling, accumulate, layers", key);
+			return hu_fail(HU_EFILE,
+				"policy: unknown key '%s'; known: name, compute, variable, list, scaling, accumulate, "
+				"layers",
+				key);
 		if (!json_is_string(v))
 			return hu_fail(HU_EFILE, "policy: %s must be a string", key);
 		if (!strcmp(key, "name"))

@@ -19,7 +19,8 @@ enum { HU_MAX_OVERRIDES = 32 };
 
 typedef struct hu_policy {
 	char name[96];
-	hu_format_id compute, variable, grad;  /* grad: format of gradients entering a product where compute has 8 bits */
+	hu_format_id compute, variable,
+		grad; /* grad: format of gradients entering a product where compute has 8 bits */
 	hu_cast_list list;
 	int dynamic;                           /* loss scaling is dynamic unless told otherwise */
 	char accumulate[96];                   /* a summation model, or empty for the default */

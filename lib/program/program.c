@@ -107,7 +107,8 @@ hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape s, h
 }
 
 hu_call *
-hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const int *out, int nout)
+hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,
+	const int *out, int nout)
 {
 	int wide;
 
@@ -149,7 +150,8 @@ hu_call_shapes(const hu_program *p, const hu_call *c, hu_shape *in, hu_shape *ou
 }
 
 int
-hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr)
+hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,
+	const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr)
 {
 	hu_shape shapes[16], out = { 0, { 0, 0, 0, 0 } };
 	hu_call probe = { .op = hu_op_find(op), .nin = nin, .nout = 1 };

@@ -46,7 +46,8 @@ int hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape 
 int hu_program_find(const hu_program *p, const char *name);
 /* Whether C moves a parameter: its first input becomes its first output when the step ends. */
 int hu_is_update(const hu_program *p, const hu_call *c);
-/* Where TENSOR is what a cast to a narrower format made: 1, the cast's operand, and the scale by which it was multiplied, -1: none. */
+/* Where TENSOR is what a cast to a narrower format made: 1, the cast's operand, and the scale by which it was
+   multiplied, -1: none. */
 int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);
 
 /* Appends a call and returns it (valid until the next append). OUT's tensors exist already,
@@ -54,18 +55,21 @@ int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);
    fmt.in and fmt.out from the first operands, compute fp32 (fp64 where an output, or the
    first input of a call that is no cast, check or update, is), acc and
    sum "fma" in compute, mode RNE, seed name = the first output's name. */
-hu_call *hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const int *out, int nout);
+hu_call *hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,
+	const int *out, int nout);
 
 /* Convenience for single-output calls: infers the shape by the operator's rule, makes the tensor
    (format F, class CLS) and appends the call. Aborts on a shape error (a bug in a builder). */
-int hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin, const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr);
+int hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,
+	const char *out_name, hu_format_id f, hu_tclass cls, const hu_attr *attr, int nattr);
 
-/* The format of the result of a product whose operands are in F, and of the gradient of a tensor in F. It is F itself, except for formats that
-   are only ever operands: a product of tf32 makes float32, and one of 8 bits or fewer makes bfloat16. */
+/* The format of the result of a product whose operands are in F, and of the gradient of a tensor in F. It is F itself,
+   except for formats that are only ever operands: a product of tf32 makes float32, and one of 8 bits or fewer makes
+   bfloat16. */
 hu_format_id hu_program_product_format(hu_format_id f);
 
-/* Tensor T in format F: itself, a cast made earlier (named after T, `@` and F), or that of a new call. Casts to 8 bits are scaled
-   by the tensor's own magnitude and saturate; of what is stored in 8 bits, such a cast is exact. */
+/* Tensor T in format F: itself, a cast made earlier (named after T, `@` and F), or that of a new call. Casts to 8 bits
+   are scaled by the tensor's own magnitude and saturate; of what is stored in 8 bits, such a cast is exact. */
 int hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer);
 
 /* Shapes by the operators' rules, single assignment, producers before readers, known attributes,

@@ -18,22 +18,27 @@ check_operands(const hu_program *p, const hu_call *c)
 	const hu_op *op = c->op;
 
 	if (c->nin < op->min_in || (op->max_in >= 0 && c->nin > op->max_in) || c->nout < 1 || c->nout > op->nout)
-		return hu_fail(HU_EINVAL, "call %d (%s): %d inputs and %d outputs do not fit the operator", c->id, op->name, c->nin, c->nout);
+		return hu_fail(HU_EINVAL, "call %d (%s): %d inputs and %d outputs do not fit the operator", c->id,
+			op->name, c->nin, c->nout);
 	for (int i = 0; i < c->nin; i++) {
 		int t = c->in[i];
 		if (t < 0 || t >= p->nt)
-			return hu_fail(HU_EINVAL, "call %d (%s): input %d names tensor %d of %d", c->id, op->name, i, t, p->nt);
+			return hu_fail(HU_EINVAL, "call %d (%s): input %d names tensor %d of %d", c->id, op->name, i, t,
+				p->nt);
 		if (p->t[t].producer >= c->id)
-			return hu_fail(HU_EINVAL, "call %d (%s): reads %s before call %d writes it", c->id, op->name, p->t[t].name, p->t[t].producer);
+			return hu_fail(HU_EINVAL, "call %d (%s): reads %s before call %d writes it", c->id, op->name,
+				p->t[t].name, p->t[t].producer);
 	}
 	for (int i = 0; i < c->nout; i++) {
 		int t = c->out[i];
 		if (t < 0 || t >= p->nt || p->t[t].producer != c->id)
-			return hu_fail(HU_EINVAL, "call %d (%s): output %d is not a tensor of its own", c->id, op->name, i);
+			return hu_fail(
+				HU_EINVAL, "call %d (%s): output %d is not a tensor of its own", c->id, op->name, i);
 	}
 	for (int i = 0; i < c->nattr; i++)
 		if (!known_attr(op, c->attr[i].key))
-			return hu_fail(HU_EINVAL, "call %d (%s): unknown attribute '%s'", c->id, op->name, c->attr[i].key);
+			return hu_fail(
+				HU_EINVAL, "call %d (%s): unknown attribute '%s'", c->id, op->name, c->attr[i].key);
 	return HU_OK;
 }
 
@@ -46,7 +51,8 @@ check_shapes(const hu_program *p, const hu_call *c)
 	hu_status st = hu_op_shape(c, in, out);
 	for (int i = 0; i < c->nout && st == HU_OK; i++)
 		if (hu_count(out[i]) != hu_count(p->t[c->out[i]].shape))
-			st = hu_fail(HU_EINVAL, "output %s has %zu elements, the operator makes %zu", p->t[c->out[i]].name, hu_count(p->t[c->out[i]].shape), hu_count(out[i]));
+			st = hu_fail(HU_EINVAL, "output %s has %zu elements, the operator makes %zu",
+				p->t[c->out[i]].name, hu_count(p->t[c->out[i]].shape), hu_count(out[i]));
 	free(in);
 	free(out);
 	if (st != HU_OK) {
@@ -77,7 +83,9 @@ check_streams(const hu_program *p)
 	qsort(h, (size_t)p->nc, sizeof *h, by_value);
 	for (int i = 1; i < p->nc && st == HU_OK; i++)
 		if (h[i] == h[i - 1])
-			st = hu_fail(HU_EINVAL, "two random streams of program %s share the hash 0x%08x: rename a layer", p->name, h[i]);
+			st = hu_fail(HU_EINVAL,
+				"two random streams of program %s share the hash 0x%08x: rename a layer", p->name,
+				h[i]);
 	free(h);
 	return st;
 }
@@ -91,8 +99,11 @@ hu_program_validate(const hu_program *p)
 	}
 	for (int i = 0; i < p->nt; i++) {
 		const hu_info *t = &p->t[i];
-		if (t->next >= p->nt || (t->next >= 0 && (!t->state || !hu_same_shape(t->shape, p->t[t->next].shape) || t->format != p->t[t->next].format)))
-			return hu_fail(HU_EINVAL, "tensor %s: its next value %s is no tensor of the same shape and format", t->name, t->next < p->nt ? p->t[t->next].name : "?");
+		if (t->next >= p->nt || (t->next >= 0 && (!t->state || !hu_same_shape(t->shape, p->t[t->next].shape) ||
+								 t->format != p->t[t->next].format)))
+			return hu_fail(HU_EINVAL,
+				"tensor %s: its next value %s is no tensor of the same shape and format", t->name,
+				t->next < p->nt ? p->t[t->next].name : "?");
 	}
 	return check_streams(p);
 }

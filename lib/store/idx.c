@@ -20,13 +20,16 @@ broken(const source *s)
 	const char *text = gzerror(s->f, &code);
 
 	if (code == Z_BUF_ERROR)
-		return hu_fail(HU_EFILE, "%s: cut short: the gzip stream ends after %zu bytes of data; copy or download it again", s->path, s->at);
+		return hu_fail(HU_EFILE,
+			"%s: cut short: the gzip stream ends after %zu bytes of data; copy or download it again",
+			s->path, s->at);
 	if (code == Z_ERRNO)
 		return hu_fail(HU_EFILE, "%s: cannot be read after %zu bytes: %s", s->path, s->at, strerror(errno));
 	if (code == Z_MEM_ERROR)
 		return hu_fail(HU_ENOMEM, "%s: no memory to decompress", s->path);
 	if (code != Z_OK && code != Z_STREAM_END)
-		return hu_fail(HU_EFILE, "%s: damaged after %zu bytes of data: %s; copy or download it again", s->path, s->at, text);
+		return hu_fail(HU_EFILE, "%s: damaged after %zu bytes of data: %s; copy or download it again", s->path,
+			s->at, text);
 	return HU_OK;
 }
 
@@ -46,7 +49,9 @@ take(source *s, void *out, size_t n, const char *what)
 		if (got < 0 || (unsigned)got < ask) {
 			HU_TRY(broken(s));
 			if (done < n)
-				return hu_fail(HU_EFILE, "%s: cut short: ends at byte %zu, inside its %s; copy or download it again", s->path, s->at, what);
+				return hu_fail(HU_EFILE,
+					"%s: cut short: ends at byte %zu, inside its %s; copy or download it again",
+					s->path, s->at, what);
 		}
 	}
 	return HU_OK;
@@ -59,18 +64,24 @@ read_header(source *s, hu_idx *x, int rank)
 
 	HU_TRY(take(s, h, 4, "magic number"));
 	if (h[0] || h[1] || h[3] < 1 || h[3] > 4)
-		return hu_fail(HU_EFILE, "%s: byte 0: magic number 0x%02x%02x%02x%02x is not that of an IDX file", s->path, h[0], h[1], h[2], h[3]);
+		return hu_fail(HU_EFILE, "%s: byte 0: magic number 0x%02x%02x%02x%02x is not that of an IDX file",
+			s->path, h[0], h[1], h[2], h[3]);
 	if (h[2] != 8)
-		return hu_fail(HU_EFILE, "%s: byte 2: data type 0x%02x; unsigned bytes (0x08) can be read", s->path, h[2]);
+		return hu_fail(
+			HU_EFILE, "%s: byte 2: data type 0x%02x; unsigned bytes (0x08) can be read", s->path, h[2]);
 	if (h[3] != rank)
-		return hu_fail(HU_EFILE, "%s: byte 3: %d dimension%s where %s has %d; are the image and the label file swapped?", s->path, h[3], h[3] == 1 ? "" : "s", rank == 1 ? "a label file" : "an image file", rank);
+		return hu_fail(HU_EFILE,
+			"%s: byte 3: %d dimension%s where %s has %d; are the image and the label file swapped?",
+			s->path, h[3], h[3] == 1 ? "" : "s", rank == 1 ? "a label file" : "an image file", rank);
 	x->rank = rank;
 	x->count = 1;
 	for (int i = 0; i < rank; i++) {
 		HU_TRY(take(s, d, 4, "dimensions"));
 		x->shape[i] = (size_t)d[0] << 24 | (size_t)d[1] << 16 | (size_t)d[2] << 8 | d[3];
 		if (__builtin_mul_overflow(x->count, x->shape[i], &x->count))
-			return hu_fail(HU_EFILE, "%s: byte %zu: the dimensions make more bytes than an address can count", s->path, s->at - 4);
+			return hu_fail(HU_EFILE,
+				"%s: byte %zu: the dimensions make more bytes than an address can count", s->path,
+				s->at - 4);
 	}
 	return HU_OK;
 }
@@ -98,7 +109,9 @@ read_data(source *s, hu_idx *x)
 	if (got)
 		HU_TRY(broken(s));
 	if (got > 0)
-		return hu_fail(HU_EFILE, "%s: bytes too many: the dimensions end the data at byte %zu, the file goes on", s->path, s->at);
+		return hu_fail(HU_EFILE,
+			"%s: bytes too many: the dimensions end the data at byte %zu, the file goes on", s->path,
+			s->at);
 	return broken(s);
 }
 
@@ -134,12 +147,15 @@ static hu_status
 check_pair(const hu_idx *images, const hu_idx *labels, const char *image_path, const char *label_path, int classes)
 {
 	if (images->shape[0] != labels->shape[0])
-		return hu_fail(HU_EFILE, "%s has %zu images, %s has %zu labels; they do not belong together", image_path, images->shape[0], label_path, labels->shape[0]);
+		return hu_fail(HU_EFILE, "%s has %zu images, %s has %zu labels; they do not belong together",
+			image_path, images->shape[0], label_path, labels->shape[0]);
 	if (!images->count)
-		return hu_fail(HU_EFILE, "%s: no images, or images without pixels (%zu x %zu x %zu)", image_path, images->shape[0], images->shape[1], images->shape[2]);
+		return hu_fail(HU_EFILE, "%s: no images, or images without pixels (%zu x %zu x %zu)", image_path,
+			images->shape[0], images->shape[1], images->shape[2]);
 	for (size_t i = 0; i < labels->count; i++)
 		if (labels->data[i] >= classes)
-			return hu_fail(HU_EFILE, "%s: byte %zu: label %d of image %zu; labels from 0 to %d are needed", label_path, 8 + i, labels->data[i], i, classes - 1);
+			return hu_fail(HU_EFILE, "%s: byte %zu: label %d of image %zu; labels from 0 to %d are needed",
+				label_path, 8 + i, labels->data[i], i, classes - 1);
 	return HU_OK;
 }
 

@@ -14,7 +14,10 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are kept little endian");
 
-#define FOR_DTYPES(X) X(i1, int8_t) X(i2, int16_t) X(i4, int32_t) X(i8, int64_t) X(u1, uint8_t) X(u2, uint16_t) X(u4, uint32_t) X(u8, uint64_t) X(b1, uint8_t) X(f4, float) X(f8, double)
+#define FOR_DTYPES(X)                                                                                                  \
+	X(i1, int8_t)                                                                                                  \
+	X(i2, int16_t) X(i4, int32_t) X(i8, int64_t) X(u1, uint8_t) X(u2, uint16_t) X(u4, uint32_t) X(u8, uint64_t)    \
+		X(b1, uint8_t) X(f4, float) X(f8, double)
 
 /* The header's text while it is read. */
 typedef struct cursor { const char *name, *text; size_t at, len, base; } cursor;
@@ -39,7 +42,9 @@ accept(cursor *c, char want)
 static hu_status
 expected(const cursor *c, const char *what)
 {
-	return hu_fail(HU_EFILE, "%s: byte %zu: the header has no %s where one is needed; not a plain numeric .npy file", c->name, c->base + c->at, what);
+	return hu_fail(HU_EFILE,
+		"%s: byte %zu: the header has no %s where one is needed; not a plain numeric .npy file", c->name,
+		c->base + c->at, what);
 }
 
 /* A quoted string without escapes into OUT (room for ROOM with its end). */
@@ -86,12 +91,15 @@ tuple(cursor *c, hu_npy *a)
 		size_t d = 0, digits = 0;
 		blanks(c);
 		for (; c->at < c->len && c->text[c->at] >= '0' && c->text[c->at] <= '9'; c->at++, digits++)
-			if (__builtin_mul_overflow(d, (size_t)10, &d) || __builtin_add_overflow(d, (size_t)(c->text[c->at] - '0'), &d))
-				return hu_fail(HU_EFILE, "%s: byte %zu: a dimension beyond what fits an address", c->name, c->base + c->at);
+			if (__builtin_mul_overflow(d, (size_t)10, &d) ||
+				__builtin_add_overflow(d, (size_t)(c->text[c->at] - '0'), &d))
+				return hu_fail(HU_EFILE, "%s: byte %zu: a dimension beyond what fits an address",
+					c->name, c->base + c->at);
 		if (!digits)
 			return expected(c, "dimension");
 		if (a->rank == HU_NPY_RANK)
-			return hu_fail(HU_EFILE, "%s: byte %zu: more than %d dimensions", c->name, c->base + c->at, HU_NPY_RANK);
+			return hu_fail(HU_EFILE, "%s: byte %zu: more than %d dimensions", c->name, c->base + c->at,
+				HU_NPY_RANK);
 		a->shape[a->rank++] = d;
 		if (accept(c, ','))
 			continue;
@@ -110,7 +118,8 @@ dtype(cursor *c, hu_npy *a, int *swap)
 
 	blanks(c);
 	if (c->at < c->len && c->text[c->at] == '[')
-		return hu_fail(HU_EFILE, "%s: byte %zu: a structured array; plain numbers are needed", c->name, c->base + c->at);
+		return hu_fail(HU_EFILE, "%s: byte %zu: a structured array; plain numbers are needed", c->name,
+			c->base + c->at);
 	HU_TRY(quoted(c, d, sizeof d));
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (d[0] && strchr("<>|=", d[0]) && !strcmp(d + 1, known[i])) {
@@ -119,7 +128,10 @@ dtype(cursor *c, hu_npy *a, int *swap)
 			*swap = d[0] == '>' && a->width > 1;
 			return HU_OK;
 		}
-	return hu_fail(HU_EFILE, "%s: header: dtype '%s' is not one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1; convert it, for example with .astype('float32')", c->name, d);
+	return hu_fail(HU_EFILE,
+		"%s: header: dtype '%s' is not one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1; convert it, for example "
+		"with .astype('float32')",
+		c->name, d);
 }
 
 static hu_status
@@ -134,9 +146,13 @@ header(cursor *c, hu_npy *a, int *fortran, int *swap)
 	while (!accept(c, '}')) {
 		size_t at = c->at;
 		HU_TRY(quoted(c, key, sizeof key));
-		int bit = !strcmp(key, "descr") ? DESCR : !strcmp(key, "fortran_order") ? ORDER : !strcmp(key, "shape") ? SHAPE : 0;
+		int bit = !strcmp(key, "descr")           ? DESCR
+			  : !strcmp(key, "fortran_order") ? ORDER
+			  : !strcmp(key, "shape")         ? SHAPE
+							  : 0;
 		if (!bit || seen & bit)
-			return hu_fail(HU_EFILE, "%s: byte %zu: header key '%s' is unknown or there twice", c->name, c->base + at, key);
+			return hu_fail(HU_EFILE, "%s: byte %zu: header key '%s' is unknown or there twice", c->name,
+				c->base + at, key);
 		seen |= bit;
 		if (!accept(c, ':'))
 			return expected(c, "':'");
@@ -192,7 +208,8 @@ static hu_status
 preamble(cursor *c, const char *name, const unsigned char *p, size_t n, size_t *start)
 {
 	if (n < 10 || memcmp(p, "\x93NUMPY", 6))
-		return hu_fail(HU_EFILE, "%s: byte 0: does not begin as a .npy file does%s", name, n < 10 ? ": cut short?" : "");
+		return hu_fail(HU_EFILE, "%s: byte 0: does not begin as a .npy file does%s", name,
+			n < 10 ? ": cut short?" : "");
 	if (p[6] < 1 || p[6] > 3)
 		return hu_fail(HU_EFILE, "%s: byte 6: .npy version %d; versions 1 to 3 can be read", name, p[6]);
 	size_t base = p[6] == 1 ? 10 : 12, len = p[8] | (size_t)p[9] << 8;
@@ -202,7 +219,8 @@ preamble(cursor *c, const char *name, const unsigned char *p, size_t n, size_t *
 		len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
 	}
 	if (len > n - base)
-		return hu_fail(HU_EFILE, "%s: cut short: the header ends at byte %zu, the file at %zu", name, base + len, n);
+		return hu_fail(
+			HU_EFILE, "%s: cut short: the header ends at byte %zu, the file at %zu", name, base + len, n);
 	*c = (cursor){ name, (const char *)p + base, 0, len, base };
 	*start = base + len;
 	return HU_OK;
@@ -222,11 +240,15 @@ hu_npy_parse(hu_npy *a, const char *name, const void *bytes, size_t n)
 	a->count = 1;
 	for (int d = 0; d < a->rank; d++)
 		if (__builtin_mul_overflow(a->count, a->shape[d], &a->count))
-			return hu_fail(HU_EFILE, "%s: header: the shape has more elements than an address can count", name);
+			return hu_fail(
+				HU_EFILE, "%s: header: the shape has more elements than an address can count", name);
 	if (__builtin_mul_overflow(a->count, a->width, &size) || size > n - start)
-		return hu_fail(HU_EFILE, "%s: cut short: %zu elements of %zu bytes are announced, %zu bytes are there after byte %zu", name, a->count, a->width, n - start, start);
+		return hu_fail(HU_EFILE,
+			"%s: cut short: %zu elements of %zu bytes are announced, %zu bytes are there after byte %zu",
+			name, a->count, a->width, n - start, start);
 	if (size < n - start)
-		return hu_fail(HU_EFILE, "%s: %zu bytes too many at byte %zu; one array a file can be read", name, n - start - size, start + size);
+		return hu_fail(HU_EFILE, "%s: %zu bytes too many at byte %zu; one array a file can be read", name,
+			n - start - size, start + size);
 	a->data = hu_alloc(size);
 	if (!a->data)
 		return hu_fail(HU_ENOMEM, "%s: no memory for %zu bytes", name, size);
@@ -296,7 +318,8 @@ hu_npy_write(const char *path, const char *dtype_name, int rank, const size_t *s
 	while ((10 + h.len + 1) % 64)
 		hu_str_add(&h, " ");
 	hu_str_add(&h, "\n");
-	unsigned char start[10] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(h.len & 255), (unsigned char)(h.len >> 8) };
+	unsigned char start[10] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(h.len & 255),
+		(unsigned char)(h.len >> 8) };
 	if (fwrite(start, 1, 10, o.f) == 10 && fwrite(h.s, 1, h.len, o.f) == h.len)
 		fwrite(data, width, count, o.f);
 	hu_str_release(&h);

@@ -31,6 +31,7 @@ void hu_npy_release(hu_npy *a);
 /* Element I as a double: exact for every dtype but i8 and u8 beyond 2^53, which are rounded to nearest. */
 double hu_npy_real(const hu_npy *a, size_t i);
 
-/* Writes a row-major array atomically as version 1.0; DTYPE is f or u and the width. The same arguments give the same bytes. */
+/* Writes a row-major array atomically as version 1.0; DTYPE is f or u and the width. The same arguments give the same
+   bytes. */
 hu_status hu_npy_write(const char *path, const char *dtype, int rank, const size_t *shape, const void *data);
 #endif

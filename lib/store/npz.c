@@ -23,13 +23,15 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, hu_npy *a, char *
 	size_t length;
 	char past;
 
-	if (zip_stat_index(zip, i, 0, &s) || (s.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
+	if (zip_stat_index(zip, i, 0, &s) ||
+		(s.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
 		return hu_fail(HU_EFILE, "%s: member %llu: %s", path, (unsigned long long)i, zip_strerror(zip));
 	length = strlen(s.name);
 	if (length < 5 || strcmp(s.name + length - 4, ".npy"))
 		return hu_fail(HU_EFILE, "%s: member %s is no .npy file; an .npz holds nothing else", path, s.name);
 	if (s.size / MOST_PER_BYTE > n)
-		return hu_fail(HU_EFILE, "%s: member %s announces %llu bytes, more than so short a file can hold", path, s.name, (unsigned long long)s.size);
+		return hu_fail(HU_EFILE, "%s: member %s announces %llu bytes, more than so short a file can hold", path,
+			s.name, (unsigned long long)s.size);
 	zip_file_t *f = zip_fopen_index(zip, i, 0);
 	if (!f)
 		return hu_fail(HU_EFILE, "%s: member %s: %s", path, s.name, zip_strerror(zip));
@@ -39,7 +41,9 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, hu_npy *a, char *
 	if (!data)
 		st = hu_fail(HU_ENOMEM, "%s: no memory for %llu bytes", where.s, (unsigned long long)s.size);
 	else if (zip_fread(f, data, s.size) != (zip_int64_t)s.size || zip_fread(f, &past, 1))
-		st = hu_fail(HU_EFILE, "%s: %s", where.s, zip_error_code_zip(zip_file_get_error(f)) ? zip_file_strerror(f) : "not as long as the archive says");
+		st = hu_fail(HU_EFILE, "%s: %s", where.s,
+			zip_error_code_zip(zip_file_get_error(f)) ? zip_file_strerror(f)
+								  : "not as long as the archive says");
 	else
 		st = hu_npy_parse(a, where.s, data, (size_t)s.size);
 	if (st == HU_OK)

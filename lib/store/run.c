@@ -13,9 +13,9 @@
 #include <xxhash.h>
 
 /* The formats that safetensors has, narrow ones first. */
-static const struct { const char *dtype; hu_format_id f; } stored[] = {
-	{ "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 }, { "F32", HU_FP32 }, { "F64", HU_FP64 }
-};
+static const struct { const char *dtype; hu_format_id f;
+} stored[] = { { "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 },
+	{ "F32", HU_FP32 }, { "F64", HU_FP64 } };
 
 enum { STORED = sizeof stored / sizeof *stored };
 
@@ -23,7 +23,8 @@ enum { STORED = sizeof stored / sizeof *stored };
 static int
 holds(hu_format s, hu_format f)
 {
-	return s.p >= f.p && s.emax >= f.emax && s.max >= f.max && s.emin - s.p <= f.emin - f.p && (hu_has_inf(s) || !hu_has_inf(f));
+	return s.p >= f.p && s.emax >= f.emax && s.max >= f.max && s.emin - s.p <= f.emin - f.p &&
+	       (hu_has_inf(s) || !hu_has_inf(f));
 }
 
 const char *
@@ -45,7 +46,8 @@ hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes)
 
 	hu_run_dtype(t->format, &as);
 	if (bytes != t->n * hu_bulk_element(as))
-		return hu_fail(HU_EFILE, "%zu bytes where %zu elements of %s take %zu", bytes, t->n, hu_format_name(as), t->n * hu_bulk_element(as));
+		return hu_fail(HU_EFILE, "%zu bytes where %zu elements of %s take %zu", bytes, t->n, hu_format_name(as),
+			t->n * hu_bulk_element(as));
 	if (as == HU_FP64)
 		memcpy(t->data, codes, bytes);
 	else

@@ -21,7 +21,8 @@ hu_status hu_run_write_program(const char *dir, const hu_program *p);   /* progr
 /* trace/step-NNNNNN.safetensors: the tensors T[i] with SELECT[i] set (NULL: all), packed in their formats. */
 hu_status hu_run_write_trace(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const char *select);
 /* checkpoint/step-NNNNNN.safetensors: the state before that step, META as JSON text under the key "meta". */
-hu_status hu_run_write_checkpoint(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const json_t *meta);
+hu_status hu_run_write_checkpoint(
+	const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const json_t *meta);
 
 /* Bytes that a trace of the selected tensors takes, header aside. */
 double hu_run_trace_bytes(const hu_program *p, const char *select);
@@ -42,8 +43,8 @@ typedef struct hu_run {
 	hu_run_lock lock;
 } hu_run;
 
-/* HU_EFILE: no such run, a manifest of a newer version, a file whose length or checksum is not the manifest's. HU_EIO: it is
-   being trained; as long as it is open here, nobody trains it. */
+/* HU_EFILE: no such run, a manifest of a newer version, a file whose length or checksum is not the manifest's. HU_EIO:
+   it is being trained; as long as it is open here, nobody trains it. */
 hu_status hu_run_open(hu_run *r, const char *dir);
 /* The same for the process that holds the writer's lock. */
 hu_status hu_run_open_own(hu_run *r, const char *dir);
@@ -57,13 +58,16 @@ hu_status hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **t);
 void hu_run_free_trace(const hu_run *r, hu_tensor *t);
 /* Steps S of the files DIR/FOLDER/step-S.safetensors, ascending; *steps freed by the caller. */
 int hu_run_list_steps(const char *dir, const char *folder, size_t **steps);
-/* The newest checkpoint (or that of STEP): state tensors into T (allocated by the caller, matched by name), its metadata in *meta. */
+/* The newest checkpoint (or that of STEP): state tensors into T (allocated by the caller, matched by name), its
+   metadata in *meta. */
 hu_status hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tensor *t, json_t **meta);
-/* Values of an array in the dtype hu_run_dtype names, BYTES long, to a tensor's memory; HU_EFILE where the length is wrong. */
+/* Values of an array in the dtype hu_run_dtype names, BYTES long, to a tensor's memory; HU_EFILE where the length is
+   wrong. */
 hu_status hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes);
 /* The safetensors dtype a format is stored in: the smallest that holds all its values, in *STORED as a format. */
 const char *hu_run_dtype(hu_format_id f, hu_format_id *stored);
-/* Leading provenance lines of an analysis table: version, run, its manifest's checksum, seed, policy, back end, machine, command. */
+/* Leading provenance lines of an analysis table: version, run, its manifest's checksum, seed, policy, back end,
+   machine, command. */
 #define HU_RUN_MANIFEST_NOTE "manifest xxh3"
 void hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table);
 #endif

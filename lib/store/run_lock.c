@@ -37,7 +37,8 @@ busy(int fd, const char *dir)
 	who[strcspn(who, "\n")] = 0;
 	if (!taken(fd, LOCK_SH)) /* readers share the lock: what keeps a writer out is one of them */
 		return hu_fail(HU_EIO, "%s is being read by another halfulp: try again when that one has ended", dir);
-	return hu_fail(HU_EIO, "%s is being trained by %s: wait for its end, or choose another directory", dir, *who ? who : "another halfulp");
+	return hu_fail(HU_EIO, "%s is being trained by %s: wait for its end, or choose another directory", dir,
+		*who ? who : "another halfulp");
 }
 
 /* The name still belongs to the file that is open: its last holder did not remove it in between. */
@@ -77,7 +78,9 @@ hu_run_lock_write(hu_run_lock *l, const char *dir)
 			close(fd);
 		} else if (still_there(fd, path)) {
 			sign(fd);
-			*l = (hu_run_lock){ .held = 1, .writes = 1, .made = made, .fd = fd, .dir = hu_xstrdup(dir), .path = path };
+			*l = (hu_run_lock){
+				.held = 1, .writes = 1, .made = made, .fd = fd, .dir = hu_xstrdup(dir), .path = path
+			};
 			return HU_OK;
 		} else {
 			close(fd);

@@ -18,9 +18,14 @@ check_file(const char *dir, const char *name, const json_t *entry)
 	hu_status st = hu_run_checksum(path, &bytes, hex);
 
 	if (st == HU_OK && !(bytes == length))
-		st = hu_fail(HU_EFILE, "%s: %.0f bytes, the manifest says %.0f: the file was cut short or changed; train again or restore it", path, bytes, length);
+		st = hu_fail(HU_EFILE,
+			"%s: %.0f bytes, the manifest says %.0f: the file was cut short or changed; train again or "
+			"restore it",
+			path, bytes, length);
 	else if (st == HU_OK && (!want || strcmp(want, hex)))
-		st = hu_fail(HU_EFILE, "%s: its checksum is %s, the manifest says %s: the file was changed; train again or restore it", path, hex, want ? want : "nothing");
+		st = hu_fail(HU_EFILE,
+			"%s: its checksum is %s, the manifest says %s: the file was changed; train again or restore it",
+			path, hex, want ? want : "nothing");
 	free(path);
 	return st;
 }
@@ -41,7 +46,9 @@ load_manifest(hu_run *r)
 		if (!json_is_integer(v) || json_integer_value(v) < 1)
 			st = hu_fail(HU_EFILE, "%s: run_version is missing or no positive integer", path);
 		else if (json_integer_value(v) > HU_RUN_VERSION)
-			st = hu_fail(HU_EFILE, "%s: run_version is %lld, this program reads up to %d: use a newer halfulp", path, (long long)json_integer_value(v), HU_RUN_VERSION);
+			st = hu_fail(HU_EFILE,
+				"%s: run_version is %lld, this program reads up to %d: use a newer halfulp", path,
+				(long long)json_integer_value(v), HU_RUN_VERSION);
 	}
 	double bytes;
 	if (st == HU_OK)
@@ -56,7 +63,9 @@ load_program(const char *dir, const char *name, hu_program **out)
 	char *path = hu_path(dir, "program-%s.json", name);
 	json_error_t e;
 	json_t *j = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
-	hu_status st = !j ? hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text) : hu_json_plain(j, "its names") != HU_OK ? HU_EFILE : hu_program_from_json(j, out);
+	hu_status st = !j                                       ? hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text)
+		       : hu_json_plain(j, "its names") != HU_OK ? HU_EFILE
+								: hu_program_from_json(j, out);
 
 	if (j && st != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
@@ -123,7 +132,11 @@ hu_run_finished(const hu_run *r)
 
 	if (json_is_true(json_object_get(m, "finished")))
 		return HU_OK;
-	return hu_fail(HU_EFILE, "%s: its training was not finished (%lld of %lld steps are recorded): halfulp train --resume %s, then halfulp analyze %s", r->dir, (long long)json_integer_value(json_object_get(m, "steps_done")), (long long)json_integer_value(json_object_get(m, "steps")), r->dir, r->dir);
+	return hu_fail(HU_EFILE,
+		"%s: its training was not finished (%lld of %lld steps are recorded): halfulp train --resume %s, then "
+		"halfulp analyze %s",
+		r->dir, (long long)json_integer_value(json_object_get(m, "steps_done")),
+		(long long)json_integer_value(json_object_get(m, "steps")), r->dir, r->dir);
 }
 
 void
@@ -149,7 +162,8 @@ take(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, hu_tenso
 	for (int k = 0; same && k < e->rank; k++)
 		same = e->shape[k] == t->shape.d[k];
 	if (!same || strcmp(e->dtype, dtype))
-		return hu_fail(HU_EFILE, "%s: tensor %s at byte %zu is %s of %zu elements, the program says %s of %zu", s->path, info->name, e->offset, e->dtype, e->count, dtype, t->n);
+		return hu_fail(HU_EFILE, "%s: tensor %s at byte %zu is %s of %zu elements, the program says %s of %zu",
+			s->path, info->name, e->offset, e->dtype, e->count, dtype, t->n);
 	if (!t->data && !(t->data = hu_alloc(t->n * hu_element_size(t->format))))
 		return hu_fail(HU_ENOMEM, "no memory for tensor %s (%zu elements)", info->name, t->n);
 	return hu_run_unpack(t, e->data, e->bytes);
@@ -274,7 +288,8 @@ hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table)
 	hu_tsv_note(t, "seed", "%lld", (long long)json_integer_value(json_object_get(m, "seed")));
 	hu_tsv_note(t, "model", "%s", text_of(m, "model"));
 	hu_tsv_note(t, "policy", "%s", text_of(json_object_get(m, "policy"), "name"));
-	hu_tsv_note(t, "backend", "%s on %s, SIMD %s, compiler %s", text_of(m, "backend"), text_of(m, "device"), text_of(m, "simd"), text_of(m, "compiler"));
+	hu_tsv_note(t, "backend", "%s on %s, SIMD %s, compiler %s", text_of(m, "backend"), text_of(m, "device"),
+		text_of(m, "simd"), text_of(m, "compiler"));
 	hu_tsv_note(t, "machine", "%s", text_of(m, "host"));
 	hu_str_release(&command);
 }

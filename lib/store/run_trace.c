@@ -65,7 +65,8 @@ check(const hu_run_trace *m, const hu_run *r, const hu_stensor *e, int *id)
 	for (int k = 0; same && k < e->rank; k++)
 		same = e->shape[k] == t->shape.d[k];
 	if (!same || strcmp(e->dtype, dtype))
-		return hu_fail(HU_EFILE, "%s: tensor %s at byte %zu is %s of %zu elements, the program says %s of %zu", m->s.path, e->name, e->offset, e->dtype, e->count, dtype, t->n);
+		return hu_fail(HU_EFILE, "%s: tensor %s at byte %zu is %s of %zu elements, the program says %s of %zu",
+			m->s.path, e->name, e->offset, e->dtype, e->count, dtype, t->n);
 	return HU_OK;
 }
 
@@ -80,7 +81,9 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 		m->spill_bytes += in_place(&m->t[id]) ? 0 : unpacked(&m->t[id]);
 	}
 	if (m->spill_bytes && !(m->spill = room(m, r, m->spill_bytes, in_memory)))
-		return hu_fail(HU_ENOMEM, "%s: no room for %zu bytes of unpacked tensors, neither in memory nor in a file beside it: %s", m->s.path, m->spill_bytes, strerror(errno));
+		return hu_fail(HU_ENOMEM,
+			"%s: no room for %zu bytes of unpacked tensors, neither in memory nor in a file beside it: %s",
+			m->s.path, m->spill_bytes, strerror(errno));
 	for (size_t k = 0; k < m->s.n; k++) {
 		const hu_stensor *e = &m->s.tensor[k];
 		hu_tensor *t = &m->t[hu_program_find(r->train, e->name)];

@@ -21,7 +21,9 @@ never_began(const char *dir)
 	int ours = d != NULL;
 
 	for (struct dirent *e; d && (e = readdir(d));)
-		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) || !strcmp(e->d_name, folders[1]) || !strcmp(e->d_name, HU_RUN_LOCK) || hu_match("program-*.json,*.json.tmp.*", e->d_name);
+		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) ||
+			!strcmp(e->d_name, folders[1]) || !strcmp(e->d_name, HU_RUN_LOCK) ||
+			hu_match("program-*.json,*.json.tmp.*", e->d_name);
 	if (d)
 		closedir(d);
 	return ours;
@@ -70,7 +72,8 @@ hu_run_create(const char *dir, int resume)
 hu_status
 hu_run_write_json(const char *dir, const char *name, const json_t *j)
 {
-	char *path = hu_path(dir, "%s", name), *text = json_dumps(j, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+	char *path = hu_path(dir, "%s", name),
+	     *text = json_dumps(j, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
 
 	HU_ASSERT(text);
 	text = hu_xrealloc(text, strlen(text) + 2);
@@ -115,7 +118,8 @@ add(hu_safetensors_writer *w, const hu_info *info, const hu_tensor *t, void **co
 }
 
 static hu_status
-write_tensors(const char *path, size_t step, const char *kind, const hu_program *p, const hu_tensor *t, const char *select, int state, const char *meta)
+write_tensors(const char *path, size_t step, const char *kind, const hu_program *p, const hu_tensor *t,
+	const char *select, int state, const char *meta)
 {
 	hu_safetensors_writer w;
 	void **copy = hu_xcalloc((size_t)p->nt + 1, sizeof *copy);
@@ -155,7 +159,8 @@ hu_run_write_trace(const char *dir, size_t step, const hu_program *p, const hu_t
 hu_status
 hu_run_write_checkpoint(const char *dir, size_t step, const hu_program *p, const hu_tensor *t, const json_t *meta)
 {
-	char *path = hu_path(dir, "checkpoint/step-%06zu.safetensors", step), *text = json_dumps(meta, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+	char *path = hu_path(dir, "checkpoint/step-%06zu.safetensors", step),
+	     *text = json_dumps(meta, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
 	hu_status st = write_tensors(path, step, "checkpoint", p, t, NULL, 1, text);
 
 	free(text);

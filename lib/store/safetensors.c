@@ -17,11 +17,30 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors and traces are little endian");
 
-static const struct { const char *name; int bits; } dtypes[] = {
-	{ "F64", 64 }, { "F32", 32 }, { "F16", 16 }, { "BF16", 16 }, { "F8_E4M3", 8 }, { "F8_E5M2", 8 },
-	{ "I64", 64 }, { "I32", 32 }, { "I16", 16 }, { "I8", 8 }, { "U64", 64 }, { "U32", 32 }, { "U16", 16 }, { "U8", 8 }, { "BOOL", 8 },
-	{ "C64", 64 }, { "F8_E8M0", 8 }, { "F8_E4M3FNUZ", 8 }, { "F8_E5M2FNUZ", 8 },
-	{ "F6_E2M3", 6 }, { "F6_E3M2", 6 }, { "F4", 4 },
+static const struct { const char *name; int bits;
+} dtypes[] = {
+	{ "F64", 64 },
+	{ "F32", 32 },
+	{ "F16", 16 },
+	{ "BF16", 16 },
+	{ "F8_E4M3", 8 },
+	{ "F8_E5M2", 8 },
+	{ "I64", 64 },
+	{ "I32", 32 },
+	{ "I16", 16 },
+	{ "I8", 8 },
+	{ "U64", 64 },
+	{ "U32", 32 },
+	{ "U16", 16 },
+	{ "U8", 8 },
+	{ "BOOL", 8 },
+	{ "C64", 64 },
+	{ "F8_E8M0", 8 },
+	{ "F8_E4M3FNUZ", 8 },
+	{ "F8_E5M2FNUZ", 8 },
+	{ "F6_E2M3", 6 },
+	{ "F6_E3M2", 6 },
+	{ "F4", 4 },
 };
 
 static int
@@ -64,29 +83,39 @@ hu_stensor_measure(hu_stensor *t, const char *dtype)
 static hu_status
 tensor_fields(const hu_safetensors *s, hu_stensor *t, const json_t *entry)
 {
-	const json_t *dtype = json_object_get(entry, "dtype"), *shape = json_object_get(entry, "shape"), *at = json_object_get(entry, "data_offsets");
+	const json_t *dtype = json_object_get(entry, "dtype"), *shape = json_object_get(entry, "shape"),
+		     *at = json_object_get(entry, "data_offsets");
 
 	if (!json_is_string(dtype) || !json_is_array(shape) || json_array_size(at) != 2)
-		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s' needs a dtype, a shape and two data_offsets", s->path, t->name);
+		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s' needs a dtype, a shape and two data_offsets",
+			s->path, t->name);
 	if (!hu_safetensors_bits(json_string_value(dtype)))
-		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s' has the unknown dtype '%.40s'", s->path, t->name, json_string_value(dtype));
+		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s' has the unknown dtype '%.40s'", s->path, t->name,
+			json_string_value(dtype));
 	if (json_array_size(shape) > HU_SAFETENSORS_RANK)
-		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s' has %zu dimensions; at most %d can be read", s->path, t->name, json_array_size(shape), HU_SAFETENSORS_RANK);
+		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s' has %zu dimensions; at most %d can be read",
+			s->path, t->name, json_array_size(shape), HU_SAFETENSORS_RANK);
 	t->rank = (int)json_array_size(shape);
 	for (int i = 0; i < t->rank; i++) {
 		const json_t *d = json_array_get(shape, (size_t)i);
 		if (!json_is_integer(d) || json_integer_value(d) < 0)
-			return hu_fail(HU_EFILE, "%s: header: tensor '%.200s': dimension %d is not a size", s->path, t->name, i);
+			return hu_fail(HU_EFILE, "%s: header: tensor '%.200s': dimension %d is not a size", s->path,
+				t->name, i);
 		t->shape[i] = (size_t)json_integer_value(d);
 	}
 	if (!hu_stensor_measure(t, json_string_value(dtype)))
-		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s': its shape and dtype %s do not make a possible number of bytes", s->path, t->name, t->dtype);
+		return hu_fail(HU_EFILE,
+			"%s: header: tensor '%.200s': its shape and dtype %s do not make a possible number of bytes",
+			s->path, t->name, t->dtype);
 	const json_t *b = json_array_get(at, 0), *e = json_array_get(at, 1);
-	if (!json_is_integer(b) || !json_is_integer(e) || json_integer_value(b) < 0 || json_integer_value(e) < json_integer_value(b))
+	if (!json_is_integer(b) || !json_is_integer(e) || json_integer_value(b) < 0 ||
+		json_integer_value(e) < json_integer_value(b))
 		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s': data_offsets are not a range", s->path, t->name);
 	size_t range = (size_t)(json_integer_value(e) - json_integer_value(b));
 	if (range != t->bytes)
-		return hu_fail(HU_EFILE, "%s: header: tensor '%.200s': data_offsets span %zu bytes, its shape and dtype %s make %zu", s->path, t->name, range, t->dtype, t->bytes);
+		return hu_fail(HU_EFILE,
+			"%s: header: tensor '%.200s': data_offsets span %zu bytes, its shape and dtype %s make %zu",
+			s->path, t->name, range, t->dtype, t->bytes);
 	t->offset = (size_t)json_integer_value(b);
 	return HU_OK;
 }
@@ -119,9 +148,15 @@ place(hu_safetensors *s, const unsigned char *bytes, size_t start, size_t room)
 	for (size_t i = 0; i < s->n; i++) {
 		hu_stensor *t = &s->tensor[i];
 		if (t->offset != next)
-			return hu_fail(HU_EFILE, "%s: tensor '%.200s' starts at byte %zu of the data, where the one before it ends at %zu", s->path, t->name, t->offset, next);
+			return hu_fail(HU_EFILE,
+				"%s: tensor '%.200s' starts at byte %zu of the data, where the one before it ends at "
+				"%zu",
+				s->path, t->name, t->offset, next);
 		if (t->bytes > room - next)
-			return hu_fail(HU_EFILE, "%s: cut short: tensor '%.200s' needs bytes %zu to %zu, the file ends at %zu; copy or make it again", s->path, t->name, start + next, start + next + t->bytes, start + room);
+			return hu_fail(HU_EFILE,
+				"%s: cut short: tensor '%.200s' needs bytes %zu to %zu, the file ends at %zu; copy or "
+				"make it again",
+				s->path, t->name, start + next, start + next + t->bytes, start + room);
 		next += t->bytes;
 		t->offset += start;
 		t->data = bytes + t->offset;
@@ -129,13 +164,15 @@ place(hu_safetensors *s, const unsigned char *bytes, size_t start, size_t room)
 		if (t->bytes && (uintptr_t)t->data % align) {
 			void *copy = malloc(t->bytes);
 			if (!copy)
-				return hu_fail(HU_ENOMEM, "%s: no memory for the %zu bytes of tensor '%.200s'", s->path, t->bytes, t->name);
+				return hu_fail(HU_ENOMEM, "%s: no memory for the %zu bytes of tensor '%.200s'", s->path,
+					t->bytes, t->name);
 			s->copy[s->copies++] = copy;
 			t->data = memcpy(copy, t->data, t->bytes);
 		}
 	}
 	if (next != room)
-		return hu_fail(HU_EFILE, "%s: %zu bytes at byte %zu belong to no tensor", s->path, room - next, start + next);
+		return hu_fail(
+			HU_EFILE, "%s: %zu bytes at byte %zu belong to no tensor", s->path, room - next, start + next);
 	return HU_OK;
 }
 
@@ -146,17 +183,23 @@ read_header(hu_safetensors *s, const unsigned char *bytes, size_t n, size_t *sta
 	uint64_t len;
 
 	if (n < 8)
-		return hu_fail(HU_EFILE, "%s: cut short: %zu bytes where the header length takes 8; not a safetensors file", s->path, n);
+		return hu_fail(HU_EFILE,
+			"%s: cut short: %zu bytes where the header length takes 8; not a safetensors file", s->path, n);
 	memcpy(&len, bytes, 8);
 	if (len < 2 || len > HU_SAFETENSORS_HEADER)
-		return hu_fail(HU_EFILE, "%s: byte 0: a header of %llu bytes is not possible; not a safetensors file", s->path, (unsigned long long)len);
+		return hu_fail(HU_EFILE, "%s: byte 0: a header of %llu bytes is not possible; not a safetensors file",
+			s->path, (unsigned long long)len);
 	if (len > n - 8)
-		return hu_fail(HU_EFILE, "%s: cut short: the header ends at byte %llu, the file at %zu; copy or make it again", s->path, (unsigned long long)len + 8, n);
+		return hu_fail(HU_EFILE,
+			"%s: cut short: the header ends at byte %llu, the file at %zu; copy or make it again", s->path,
+			(unsigned long long)len + 8, n);
 	if (bytes[8] != '{')
-		return hu_fail(HU_EFILE, "%s: byte 8: the header does not begin with '{'; not a safetensors file", s->path);
+		return hu_fail(
+			HU_EFILE, "%s: byte 8: the header does not begin with '{'; not a safetensors file", s->path);
 	s->header = json_loadb((const char *)bytes + 8, (size_t)len, JSON_REJECT_DUPLICATES, &err);
 	if (!s->header)
-		return hu_fail(HU_EFILE, "%s: byte %zu: header: %s", s->path, 8 + (err.position > 0 ? (size_t)err.position : 0), err.text);
+		return hu_fail(HU_EFILE, "%s: byte %zu: header: %s", s->path,
+			8 + (err.position > 0 ? (size_t)err.position : 0), err.text);
 	*start = 8 + (size_t)len;
 	return HU_OK;
 }

@@ -11,8 +11,9 @@
 #include <stddef.h>
 
 enum {
-	HU_SAFETENSORS_RANK = 8,            /* most dimensions a tensor may have */
-	HU_SAFETENSORS_HEADER = 100000000   /* longest header: the format's reference implementation refuses longer ones */
+	HU_SAFETENSORS_RANK = 8, /* most dimensions a tensor may have */
+	HU_SAFETENSORS_HEADER =
+		100000000 /* longest header: the format's reference implementation refuses longer ones */
 };
 
 typedef struct hu_stensor {
@@ -76,7 +77,8 @@ void hu_safetensors_begin(hu_safetensors_writer *w);
 /* NAME and SHAPE are copied. HU_EINVAL for a name that is there already, is
    "__metadata__" or is not UTF-8, an unknown dtype, a rank above 8, or a size
    beyond size_t or not in whole bytes. */
-hu_status hu_safetensors_add(hu_safetensors_writer *w, const char *name, const char *dtype, int rank, const size_t *shape, const void *data);
+hu_status hu_safetensors_add(
+	hu_safetensors_writer *w, const char *name, const char *dtype, int rank, const size_t *shape, const void *data);
 
 /* The last value of a key wins. HU_EINVAL where either is not UTF-8. */
 hu_status hu_safetensors_set(hu_safetensors_writer *w, const char *key, const char *value);

@@ -21,14 +21,16 @@ hu_safetensors_begin(hu_safetensors_writer *w)
 }
 
 hu_status
-hu_safetensors_add(hu_safetensors_writer *w, const char *name, const char *dtype, int rank, const size_t *shape, const void *data)
+hu_safetensors_add(
+	hu_safetensors_writer *w, const char *name, const char *dtype, int rank, const size_t *shape, const void *data)
 {
 	hu_stensor t = { .rank = rank, .data = data };
 
 	if (!hu_safetensors_bits(dtype))
 		return hu_fail(HU_EINVAL, "tensor '%.200s': safetensors has no dtype '%.40s'", name, dtype);
 	if (rank < 0 || rank > HU_SAFETENSORS_RANK)
-		return hu_fail(HU_EINVAL, "tensor '%.200s': %d dimensions; at most %d can be written", name, rank, HU_SAFETENSORS_RANK);
+		return hu_fail(HU_EINVAL, "tensor '%.200s': %d dimensions; at most %d can be written", name, rank,
+			HU_SAFETENSORS_RANK);
 	for (int i = 0; i < rank; i++)
 		t.shape[i] = shape[i];
 	if (!hu_stensor_measure(&t, dtype) || t.bytes > (size_t)INT64_MAX - hu_safetensors_bytes(w))
@@ -89,7 +91,8 @@ header_text(hu_safetensors_writer *w)
 		json_t *shape = json_array();
 		for (int d = 0; d < t->rank; d++)
 			json_array_append_new(shape, json_integer((json_int_t)t->shape[d]));
-		json_t *e = json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->dtype, "shape", shape, "data_offsets", (json_int_t)at, (json_int_t)(at + t->bytes));
+		json_t *e = json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->dtype, "shape", shape, "data_offsets",
+			(json_int_t)at, (json_int_t)(at + t->bytes));
 		int bad = json_object_set_new(h, t->name, e);
 		HU_ASSERT(!bad);
 		at += t->bytes;
@@ -111,14 +114,16 @@ write_all(hu_safetensors_writer *w, const char *path)
 
 	if (field > HU_SAFETENSORS_HEADER) {
 		free(text);
-		return hu_fail(HU_EINVAL, "%s: %zu tensors need a header of %llu bytes; at most %d can be read again", path, w->n, (unsigned long long)field, HU_SAFETENSORS_HEADER);
+		return hu_fail(HU_EINVAL, "%s: %zu tensors need a header of %llu bytes; at most %d can be read again",
+			path, w->n, (unsigned long long)field, HU_SAFETENSORS_HEADER);
 	}
 	hu_status st = hu_outfile_open(&o, path);
 	if (st != HU_OK) {
 		free(text);
 		return st;
 	}
-	ok = fwrite(&field, 8, 1, o.f) == 1 && fwrite(text, 1, len, o.f) == len && fwrite("       ", 1, pad, o.f) == pad;
+	ok = fwrite(&field, 8, 1, o.f) == 1 && fwrite(text, 1, len, o.f) == len &&
+	     fwrite("       ", 1, pad, o.f) == pad;
 	/* After a failed write the rest is not tried: commit reports the stream's error. */
 	for (size_t i = 0; ok && i < w->n; i++)
 		ok = fwrite(w->tensor[i].data, 1, w->tensor[i].bytes, o.f) == w->tensor[i].bytes;

@@ -38,7 +38,8 @@ kahan(double u, double n)
 
 	if (!(r > 0) || !(det > 0x1p-20))
 		return x;
-	double m = (1 + (a + u) / r) / det, d = (1 + c * m) / r, last = (1 + u * w * w * m) / r; /* last: of one |x - e_old| */
+	double m = (1 + (a + u) / r) / det, d = (1 + c * m) / r,
+	       last = (1 + u * w * w * m) / r; /* last: of one |x - e_old| */
 	x.relative = (a * d + b * m + u * w * w * (m + last)) * (1 + 0x1p-20);
 	x.peak = (m * w > w * w * last + u * w * m ? m * w : w * w * last + u * w * m) * (1 + 0x1p-20);
 	x.absolute = 0;
@@ -46,14 +47,16 @@ kahan(double u, double n)
 }
 
 /* Sums with a compensation added last: s_k = fl(s_(k-1) + x_k), e_k its computed error. Under RNE e_k
-   is exact; else it is off by w of the smaller operand (Neumaier's) or of the sum (TwoSum's). The e_k are summed recursively, and a
-   last addition follows. S = Σ|x|, w per rounding, all |s_k| <= (1+w)^n S. PRODUCT: each product's own
-   residue, at most w of it and known to w of that, joins e_k. In multiples of S. */
+   is exact; else it is off by w of the smaller operand (Neumaier's) or of the sum (TwoSum's). The e_k are summed
+   recursively, and a last addition follows. S = Σ|x|, w per rounding, all |s_k| <= (1+w)^n S. PRODUCT: each product's
+   own residue, at most w of it and known to w of that, joins e_k. In multiples of S. */
 static hu_sum_bound
 compensated(double w, double n, int nearest, int product)
 {
-	double p = 1 + growth(w, n), d = n * w * p, a = nearest ? 0 : 6 * w * (1 + w) * (p * (product ? n : 1) + d), g = growth(w, n + 1 + product);
-	double residue = product ? w * (1 + w) : 0, t = a + (nearest ? 0 : product * w * residue) + g * (d + a + residue);
+	double p = 1 + growth(w, n), d = n * w * p, a = nearest ? 0 : 6 * w * (1 + w) * (p * (product ? n : 1) + d),
+	       g = growth(w, n + 1 + product);
+	double residue = product ? w * (1 + w) : 0,
+	       t = a + (nearest ? 0 : product * w * residue) + g * (d + a + residue);
 	hu_sum_bound x = { 0, 0, 0, 0 };
 
 	x.relative = w + (1 + w) * t;
@@ -78,7 +81,8 @@ tc_relative(hu_sum s, double n)
 
 	if (t.kind < 0)
 		return INFINITY;
-	e = halves * ((t.l + 1) * ldexp(1, -t.f) + (s.acc == HU_FP16 ? 0x1p-11 : ldexp(1, -t.keep))) + (halves - 1) * hu_unit(hu_format_of(s.acc));
+	e = halves * ((t.l + 1) * ldexp(1, -t.f) + (s.acc == HU_FP16 ? 0x1p-11 : ldexp(1, -t.keep))) +
+	    (halves - 1) * hu_unit(hu_format_of(s.acc));
 	return growth(e, ceil(n / (halves * t.l)));
 }
 
@@ -87,7 +91,10 @@ static hu_sum_bound
 part_bound(hu_sum s, double n, double u, double outer_u)
 {
 	int nearest = s.mode == HU_RNE;
-	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n) : s.n < n ? s.n : n, m = length > 0 ? ceil(n / length) : 0, d = 0, e;
+	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n)
+			: s.n < n             ? s.n
+					      : n,
+	       m = length > 0 ? ceil(n / length) : 0, d = 0, e;
 	hu_sum_bound x = { 0, 0, 0, 0 };
 
 	switch (s.id) {
@@ -185,8 +192,10 @@ hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
 {
 	hu_tc t = hu_tc_of_sum(s);
 	hu_format out = hu_format_of(s.acc), outer = hu_outer_format(s);
-	size_t length = part && part < k ? part : k, parts = part && part < k ? (k + part - 1) / part : 1, step = (size_t)t.l * (t.kind == HU_TC_HALVES ? 2 : 1);
-	double blocks = (double)parts * (double)((length + step - 1) / step), g = parts > 1 ? growth(hu_unit(outer), (double)hu_tree_depth(parts)) : 0;
+	size_t length = part && part < k ? part : k, parts = part && part < k ? (k + part - 1) / part : 1,
+	       step = (size_t)t.l * (t.kind == HU_TC_HALVES ? 2 : 1);
+	double blocks = (double)parts * (double)((length + step - 1) / step),
+	       g = parts > 1 ? growth(hu_unit(outer), (double)hu_tree_depth(parts)) : 0;
 
 	if (t.kind < 0 || !(mag <= out.max))
 		return INFINITY;
@@ -205,7 +214,9 @@ hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
 			error = 2 * error + power(ec - out.p);
 		error *= blocks * UP;
 		if (top <= out.max && top <= outer.max && (mag + error) * (1 + g) <= top) {
-			error += g * (mag + error) + (parts > 1 && hu_smallest(outer) > hu_smallest(out) ? 2 * (double)parts * hu_smallest(outer) * (1 + g) : 0);
+			error += g * (mag + error) + (parts > 1 && hu_smallest(outer) > hu_smallest(out)
+								     ? 2 * (double)parts * hu_smallest(outer) * (1 + g)
+								     : 0);
 			return error * UP;
 		}
 	}

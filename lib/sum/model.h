@@ -57,14 +57,16 @@ hu_draw_stream(const char *seed_name)
 HU_HD uint32_t
 hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 {
-	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) >> 2 | (uint64_t)word << 60).w[(d->first + k) & 3];
+	return hu_random_at(d->seed, d->stream, d->step, (d->first + k) >> 2 | (uint64_t)word << 60)
+		.w[(d->first + k) & 3];
 }
 
 /* X, exact or rounded to odd, to F. */
 HU_HD_CALL double
 hu_acc_round(double x, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
 {
-	return hu_mode_draws(mode) ? hu_round(x, f, mode, HU_RANDOM_BITS(draw->bits), hu_draw_bits(draw, k, word)) : hu_round(x, f, mode, 0, 0);
+	return hu_mode_draws(mode) ? hu_round(x, f, mode, HU_RANDOM_BITS(draw->bits), hu_draw_bits(draw, k, word))
+				   : hu_round(x, f, mode, 0, 0);
 }
 
 /* x + y rounded once. Modes other than RNE are for f.p < 53. */
@@ -107,7 +109,8 @@ hu_count_slice(hu_sum_count *count, const hu_sum_count *inner)
 
 /* acc + y, counted as a term. */
 HU_HD double
-hu_acc_term(double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word, hu_sum_count *count)
+hu_acc_term(
+	double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word, hu_sum_count *count)
 {
 	double s = hu_acc_add(acc, y, f, mode, draw, k, word);
 
@@ -117,7 +120,8 @@ hu_acc_term(double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw
 }
 
 HU_HD double
-hu_model_fma(double acc, double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
+hu_model_fma(
+	double acc, double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
 {
 	double s;
 
@@ -125,7 +129,8 @@ hu_model_fma(double acc, double a, double b, hu_format f, hu_mode mode, const hu
 		return hu_acc_term(acc, a * b, f, mode, draw, k, HU_DRAW_SUM, count);
 	s = fma(a, b, acc);
 	if (a != 0 && b != 0)
-		hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(a) && hu_isfinite(b), acc != 0 && s == acc, k);
+		hu_count_term(
+			count, acc, hu_isfinite(acc) && hu_isfinite(a) && hu_isfinite(b), acc != 0 && s == acc, k);
 	return s;
 }
 
@@ -153,7 +158,8 @@ hu_model_node(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw
 
 /* N products rounded and summed by halves, the first half the largest power of two below N. */
 HU_HD double
-hu_model_pairwise(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_pairwise(
+	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
 	double level[64], x;
 	size_t size[64], at;
@@ -179,16 +185,20 @@ hu_model_pairwise(const double *a, const double *b, size_t n, hu_format f, hu_mo
 
 /* Kahan 1965. (acc, extra) is judged as one value: a term is lost where neither moves. */
 HU_HD double
-hu_model_kahan(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_kahan(
+	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
 	double acc = 0, extra = 0;
 
 	for (size_t k = 0; k < n; k++) {
 		double x = hu_model_product(a[k], b[k], f, mode, draw, k);
-		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_SUM), t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
-		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1), e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_SUM),
+		       t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
+		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1),
+		       e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra, k);
+			hu_count_term(
+				count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra, k);
 		acc = t;
 		extra = e;
 	}
@@ -197,7 +207,8 @@ hu_model_kahan(const double *a, const double *b, size_t n, hu_format f, hu_mode 
 
 /* fma from +0 over N terms, the first of them term K of the sum. */
 HU_HD double
-hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
+hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k,
+	hu_sum_count *count)
 {
 	double acc = 0;
 
@@ -208,13 +219,15 @@ hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode 
 
 /* fma in F in slices of LENGTH terms; slice sums added in OUTER, in ascending order. */
 HU_HD double
-hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_format outer, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_format outer, hu_mode mode,
+	const hu_draw *draw, hu_sum_count *count)
 {
 	double acc = 0;
 
 	for (size_t k = 0; k < n; k += length) {
 		hu_sum_count inner = { 0, 0, 0, 0, 0 };
-		double slice = hu_model_slice(a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
+		double slice = hu_model_slice(
+			a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
 		acc = hu_acc_term(acc, slice, outer, mode, draw, k, HU_DRAW_OUTER, count);
 		hu_count_slice(count, &inner);
 	}
@@ -223,17 +236,22 @@ hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_fo
 
 /* fma in blocks of LENGTH terms; block sums added by Kahan's addition, counted as in hu_model_kahan. */
 HU_HD double
-hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode,
+	const hu_draw *draw, hu_sum_count *count)
 {
 	double acc = 0, extra = 0;
 
 	for (size_t k = 0; k < n; k += length) {
 		hu_sum_count inner = { 0, 0, 0, 0, 0 };
-		double x = hu_model_slice(a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
-		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_OUTER), t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
-		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1), e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		double x = hu_model_slice(
+			a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
+		double y = hu_acc_add(x, -extra, f, mode, draw, k, HU_DRAW_OUTER),
+		       t = hu_acc_add(acc, y, f, mode, draw, k, HU_DRAW_KAHAN);
+		double d = hu_acc_add(t, -acc, f, mode, draw, k, HU_DRAW_KAHAN + 1),
+		       e = hu_acc_add(d, -y, f, mode, draw, k, HU_DRAW_KAHAN + 2);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra, k);
+			hu_count_term(
+				count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && t == acc && e == extra, k);
 		hu_count_slice(count, &inner);
 		acc = t;
 		extra = e;
@@ -243,17 +261,21 @@ hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_fo
 
 /* Neumaier 1974: the larger addend loses nothing. (acc, extra) is judged as one value. */
 HU_HD double
-hu_model_neumaier(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_neumaier(
+	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
 	double acc = 0, extra = 0;
 
 	for (size_t k = 0; k < n; k++) {
-		double x = hu_model_product(a[k], b[k], f, mode, draw, k), s = hu_acc_add(acc, x, f, mode, draw, k, HU_DRAW_SUM);
+		double x = hu_model_product(a[k], b[k], f, mode, draw, k),
+		       s = hu_acc_add(acc, x, f, mode, draw, k, HU_DRAW_SUM);
 		int larger = (acc < 0 ? -acc : acc) >= (x < 0 ? -x : x);
-		double d = hu_acc_add(larger ? acc : x, -s, f, mode, draw, k, HU_DRAW_KAHAN), e = hu_acc_add(d, larger ? x : acc, f, mode, draw, k, HU_DRAW_KAHAN + 1);
+		double d = hu_acc_add(larger ? acc : x, -s, f, mode, draw, k, HU_DRAW_KAHAN),
+		       e = hu_acc_add(d, larger ? x : acc, f, mode, draw, k, HU_DRAW_KAHAN + 1);
 		double next = hu_acc_add(extra, e, f, mode, draw, k, HU_DRAW_KAHAN + 2);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra, k);
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x),
+				acc != 0 && s == acc && next == extra, k);
 		acc = s;
 		extra = next;
 	}
@@ -269,26 +291,33 @@ hu_model_residue(double a, double b, double p, hu_format f, hu_mode mode, const 
 
 /* Ogita, Rump and Oishi 2005, Dot2: Knuth's TwoSum and the product's residue beside the sum. */
 HU_HD double
-hu_model_dot2(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
+hu_model_dot2(
+	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
 	double acc = 0, extra = 0;
 
 	for (size_t k = 0; k < n; k++) {
-		double x = hu_model_product(a[k], b[k], f, mode, draw, k), r = hu_model_residue(a[k], b[k], x, f, mode, draw, k);
-		double s = hu_acc_add(acc, x, f, mode, draw, k, HU_DRAW_SUM), z = hu_acc_add(s, -acc, f, mode, draw, k, HU_DRAW_KAHAN);
-		double u = hu_acc_add(s, -z, f, mode, draw, k, HU_DRAW_KAHAN + 1), v = hu_acc_add(acc, -u, f, mode, draw, k, HU_DRAW_KAHAN + 2);
-		double w = hu_acc_add(x, -z, f, mode, draw, k, HU_DRAW_EXTRA + 1), e = hu_acc_add(v, w, f, mode, draw, k, HU_DRAW_EXTRA + 2);
-		double q = hu_acc_add(e, r, f, mode, draw, k, HU_DRAW_EXTRA + 3), next = hu_acc_add(extra, q, f, mode, draw, k, HU_DRAW_EXTRA + 4);
+		double x = hu_model_product(a[k], b[k], f, mode, draw, k),
+		       r = hu_model_residue(a[k], b[k], x, f, mode, draw, k);
+		double s = hu_acc_add(acc, x, f, mode, draw, k, HU_DRAW_SUM),
+		       z = hu_acc_add(s, -acc, f, mode, draw, k, HU_DRAW_KAHAN);
+		double u = hu_acc_add(s, -z, f, mode, draw, k, HU_DRAW_KAHAN + 1),
+		       v = hu_acc_add(acc, -u, f, mode, draw, k, HU_DRAW_KAHAN + 2);
+		double w = hu_acc_add(x, -z, f, mode, draw, k, HU_DRAW_EXTRA + 1),
+		       e = hu_acc_add(v, w, f, mode, draw, k, HU_DRAW_EXTRA + 2);
+		double q = hu_acc_add(e, r, f, mode, draw, k, HU_DRAW_EXTRA + 3),
+		       next = hu_acc_add(extra, q, f, mode, draw, k, HU_DRAW_EXTRA + 4);
 		if (x != 0)
-			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x), acc != 0 && s == acc && next == extra, k);
+			hu_count_term(count, acc, hu_isfinite(acc) && hu_isfinite(x),
+				acc != 0 && s == acc && next == extra, k);
 		acc = s;
 		extra = next;
 	}
 	return n ? hu_acc_add(acc, extra, f, mode, draw, n - 1, HU_DRAW_OUTER) : 0;
 }
 
-/* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. Block-scaled operands have
-   scales 1 here; hu_tc_scaled takes others. */
+/* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. Block-scaled
+   operands have scales 1 here; hu_tc_scaled takes others. */
 HU_HD_CALL double
 hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
 {
@@ -296,7 +325,8 @@ hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_s
 	int32_t am[STEP], ae[STEP], bm[STEP], be[STEP];
 	unsigned char lost[STEP];
 	hu_tc t = hu_tc_of_sum(s);
-	hu_format out = hu_format_of(s.out), fa = hu_tc_inner(t, hu_format_of(s.in)), fb = hu_tc_inner(t, hu_format_of(s.in2));
+	hu_format out = hu_format_of(s.out), fa = hu_tc_inner(t, hu_format_of(s.in)),
+		  fb = hu_tc_inner(t, hu_format_of(s.in2));
 
 	for (size_t k = 0; k < n; k += STEP) {
 		size_t m = n - k < STEP ? n - k : STEP;
@@ -305,7 +335,8 @@ hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_s
 			hu_tc_split(a[k + i], fa, &am[i], &ae[i]);
 			hu_tc_split(b[k + i], fb, &bm[i], &be[i]);
 		}
-		c = s.group ? hu_tc_scaled(a + k, 0, b + k, 0, m, c, s, count ? lost : 0) : hu_tc_sum(am, ae, bm, be, m, fa.p + fb.p - 2, c, t, out, count ? lost : 0);
+		c = s.group ? hu_tc_scaled(a + k, 0, b + k, 0, m, c, s, count ? lost : 0)
+			    : hu_tc_sum(am, ae, bm, be, m, fa.p + fb.p - 2, c, t, out, count ? lost : 0);
 		finite &= hu_isfinite(c);
 		for (size_t i = 0; count && i < m; i++)
 			if (a[k + i] != 0 && b[k + i] != 0)
@@ -338,7 +369,8 @@ hu_draw_of(const hu_draw *draw, hu_sum s)
 	return d;
 }
 
-/* One part: K products a[k] * b[k] from +0 in model S, resolved. COUNT may be NULL; DRAW may where S's mode draws nothing. */
+/* One part: K products a[k] * b[k] from +0 in model S, resolved. COUNT may be NULL; DRAW may where S's mode draws
+   nothing. */
 HU_HD double
 hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw *from, hu_sum_count *count)
 {
@@ -354,7 +386,8 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 		return acc;
 	case HU_SUM_SEQUENTIAL:
 		for (size_t k = 0; k < n; k++)
-			acc = hu_acc_term(acc, hu_model_product(a[k], b[k], f, s.mode, draw, k), f, s.mode, draw, k, HU_DRAW_SUM, count);
+			acc = hu_acc_term(acc, hu_model_product(a[k], b[k], f, s.mode, draw, k), f, s.mode, draw, k,
+				HU_DRAW_SUM, count);
 		return acc;
 	case HU_SUM_CHUNK: return hu_model_slices(a, b, n, (size_t)s.n, f, f, s.mode, draw, count);
 	case HU_SUM_PAIRWISE: return hu_model_pairwise(a, b, n, f, s.mode, draw, count);
@@ -362,7 +395,8 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 	case HU_SUM_NEUMAIER: return hu_model_neumaier(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_DOT2: return hu_model_dot2(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_FABSUM: return hu_model_fabsum(a, b, n, (size_t)s.n, f, s.mode, draw, count);
-	case HU_SUM_SPLITK: return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, f, f, s.mode, draw, count);
+	case HU_SUM_SPLITK:
+		return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, f, f, s.mode, draw, count);
 	case HU_SUM_PROMOTE: return hu_model_slices(a, b, n, (size_t)s.n, f, hu_outer_format(s), s.mode, draw, count);
 	case HU_SUM_TC: return hu_model_tc(a, b, n, 0, s, count);
 	default: return hu_nan();

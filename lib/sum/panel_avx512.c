@@ -31,5 +31,6 @@
 #define HU_W 8
 #include "lib/sum/narrow.inc"
 
-const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma, narrow_sequential };
+const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma,
+	narrow_sequential };
 #endif

@@ -29,7 +29,8 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 				lane[i % 32] = hu_acc_add(lane[i % 32], x[i], f, mode, &at, node++, HU_DRAW_OUTER);
 			for (int step = 16; step; step /= 2)
 				for (int j = 0; j < step; j++)
-					lane[j] = hu_acc_add(lane[j], lane[j + step], f, mode, &at, node++, HU_DRAW_OUTER);
+					lane[j] = hu_acc_add(
+						lane[j], lane[j + step], f, mode, &at, node++, HU_DRAW_OUTER);
 			x[b] = lane[0];
 		}
 		n = blocks;
@@ -41,7 +42,8 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
    DRAW->first: element * k for SR, whose tree starts at element * 2k + k. COUNT, which may
    be NULL, holds the parts' own additions; its run is that of the last part. */
 HU_HD double
-hu_parts_run(const double *a, const double *b, size_t k, size_t part, hu_sum s, const hu_draw *draw, double *sums, hu_sum_count *count)
+hu_parts_run(const double *a, const double *b, size_t k, size_t part, hu_sum s, const hu_draw *draw, double *sums,
+	hu_sum_count *count)
 {
 	hu_draw at = hu_draw_of(draw, s);
 	size_t n = 0;

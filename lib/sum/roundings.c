@@ -32,13 +32,18 @@ static void
 of_part(hu_roundings *r, hu_sum s, double n)
 {
 	hu_format acc = hu_format_of(s.acc), outer = hu_outer_format(s);
-	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n) : s.n < n ? s.n : n, m = length > 0 ? ceil(n / length) : 0, depth = 0;
+	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n)
+			: s.n < n             ? s.n
+					      : n,
+	       m = length > 0 ? ceil(n / length) : 0, depth = 0;
 
 	for (double reach = 1; reach < n; reach *= 2)
 		depth++;
 	switch (s.id) {
 	case HU_SUM_FMA:
-	case HU_SUM_SEQUENTIAL: hu_roundings_add(r, acc, s.mode, s.bits, n); break; /* the product's, or the first fma's, and n - 1 additions */
+	case HU_SUM_SEQUENTIAL:
+		hu_roundings_add(r, acc, s.mode, s.bits, n);
+		break; /* the product's, or the first fma's, and n - 1 additions */
 	case HU_SUM_PAIRWISE: hu_roundings_add(r, acc, s.mode, s.bits, 1 + depth); break;
 	case HU_SUM_CHUNK:
 	case HU_SUM_SPLITK: hu_roundings_add(r, acc, s.mode, s.bits, length + m - 1); break;
@@ -64,7 +69,8 @@ hu_roundings_of_sum(hu_sum s, size_t k, size_t part)
 
 	of_part(&r, s, (double)(parts > 1 ? part : k));
 	if (parts > 1)
-		hu_roundings_add(&r, hu_outer_format(s), hu_mode_draws(s.mode) ? s.mode : HU_RNE, s.bits, (double)hu_tree_depth(parts));
+		hu_roundings_add(&r, hu_outer_format(s), hu_mode_draws(s.mode) ? s.mode : HU_RNE, s.bits,
+			(double)hu_tree_depth(parts));
 	r.absolute = hu_sum_apriori(s, k, part).absolute;
 	return r;
 }

@@ -23,12 +23,14 @@ const char *hu_sum_summary(hu_sum_id id) { return rows[id].summary; }
 hu_sum
 hu_sum_default(void)
 {
-	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE, 0, HU_TC_VOLTA, 0, HU_NO_FORMAT, HU_NO_FORMAT, HU_NO_FORMAT, HU_NO_FORMAT, 0 };
+	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE, 0, HU_TC_VOLTA, 0, HU_NO_FORMAT, HU_NO_FORMAT,
+		HU_NO_FORMAT, HU_NO_FORMAT, 0 };
 
 	return s;
 }
 
-static const char *const archs[HU_TC_ARCHS] = { "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtxblackwell" };
+static const char *const archs[HU_TC_ARCHS] = { "volta", "turing", "ampere", "ada", "hopper", "blackwell",
+	"rtxblackwell" };
 static const char *const paths[] = { "mma", "wgmma", "tcgen05" };
 
 const char *hu_tc_arch_name(hu_tc_arch arch) { return archs[arch]; }
@@ -45,7 +47,10 @@ set_arch(hu_sum *s, const char *word)
 			return HU_OK;
 		}
 	near = word ? hu_nearest(word, archs, HU_TC_ARCHS) : NULL;
-	return hu_fail(HU_EINVAL, "summation model tc: %s '%s'%s%s; known: volta, turing, ampere, ada, hopper, blackwell, rtxblackwell", word ? "unknown architecture" : "an architecture is needed, as in tc:hopper, not", word ? word : "", near ? "; did you mean " : "", near ? near : "");
+	return hu_fail(HU_EINVAL,
+		"summation model tc: %s '%s'%s%s; known: volta, turing, ampere, ada, hopper, blackwell, rtxblackwell",
+		word ? "unknown architecture" : "an architecture is needed, as in tc:hopper, not", word ? word : "",
+		near ? "; did you mean " : "", near ? near : "");
 }
 
 static hu_status
@@ -74,7 +79,10 @@ set_name(hu_sum *s, char *word)
 		;
 	if (i == HU_SUMS) {
 		const char *near = hu_nearest(word, names, HU_SUMS);
-		return hu_fail(HU_EINVAL, "unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, pairwise, kahan, neumaier, dot2, fabsum:N, splitk:N, promote:N, tc:ARCH", word, near ? "; did you mean " : "", near ? near : "");
+		return hu_fail(HU_EINVAL,
+			"unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, pairwise, kahan, neumaier, "
+			"dot2, fabsum:N, splitk:N, promote:N, tc:ARCH",
+			word, near ? "; did you mean " : "", near ? near : "");
 	}
 	s->id = (hu_sum_id)i;
 	if (rows[i].takes == 2)
@@ -96,12 +104,19 @@ set_operands(hu_sum *s, hu_format_id *in, const char *word)
 	hu_block b;
 
 	if (strncasecmp(word, "mx", 2) && strncasecmp(word, "nv", 2))
-		return s->group ? hu_fail(HU_EINVAL, "summation model tc: %s has no scales, the other operands have", word) : hu_format_find(word, in);
+		return s->group ? hu_fail(HU_EINVAL, "summation model tc: %s has no scales, the other operands have",
+					  word)
+				: hu_format_find(word, in);
 	HU_TRY(hu_block_find(word, &b));
 	if (b.element == HU_NO_FORMAT)
-		return hu_fail(HU_EINVAL, "summation model tc: no unit for %s; known: mxfp8e4m3, mxfp8e5m2, mxfp6e3m2, mxfp6e2m3, mxfp4, mxfp4x16, nvfp4", word);
+		return hu_fail(HU_EINVAL,
+			"summation model tc: no unit for %s; known: mxfp8e4m3, mxfp8e5m2, mxfp6e3m2, mxfp6e2m3, mxfp4, "
+			"mxfp4x16, nvfp4",
+			word);
 	if (!first && (s->group != (int)b.size || s->scale != b.scale))
-		return hu_fail(HU_EINVAL, "summation model tc: %s does not mix with the other operands, whose scales differ or are none", word);
+		return hu_fail(HU_EINVAL,
+			"summation model tc: %s does not mix with the other operands, whose scales differ or are none",
+			word);
 	*in = b.element;
 	s->group = (int)b.size;
 	s->scale = b.scale;
@@ -138,7 +153,8 @@ set_key(hu_sum *s, char *word)
 		if (!strcmp(word, "path"))
 			return set_path(s, eq + 1);
 		if (strcmp(word, "outer"))
-			return hu_fail(HU_EINVAL, "summation model tc: unknown key '%s'; known: in, in2, out, outer, path", word);
+			return hu_fail(HU_EINVAL,
+				"summation model tc: unknown key '%s'; known: in, in2, out, outer, path", word);
 	}
 	if (!strcmp(word, "acc"))
 		return hu_format_find(eq + 1, &s->acc);
@@ -175,24 +191,35 @@ check_scaled(const hu_sum *s, const hu_tc *row)
 
 	hu_sum_operand(*s, s->in, name, sizeof name);
 	if (row->kind < 0)
-		return hu_fail(HU_EINVAL, "summation model tc: %s has no instruction for %s%s%s; blackwell and rtxblackwell have", archs[s->arch], name, s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
-	if (!(s->scale == HU_E8M0 && (s->group == 32 || (s->group == 16 && fp4))) && !(s->scale == HU_E4M3 && s->group == 16 && fp4))
-		return hu_fail(HU_EINVAL, "summation model tc: no instruction takes %s with a scale per %d; one e8m0 per 32, and of fp4 one e8m0 or e4m3 per 16", name, s->group);
-	return s->out == HU_NO_FORMAT || s->out == HU_FP32 ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: products of %s have fp32 output alone", name);
+		return hu_fail(HU_EINVAL,
+			"summation model tc: %s has no instruction for %s%s%s; blackwell and rtxblackwell have",
+			archs[s->arch], name, s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
+	if (!(s->scale == HU_E8M0 && (s->group == 32 || (s->group == 16 && fp4))) &&
+		!(s->scale == HU_E4M3 && s->group == 16 && fp4))
+		return hu_fail(HU_EINVAL,
+			"summation model tc: no instruction takes %s with a scale per %d; one e8m0 per 32, and of fp4 "
+			"one e8m0 or e4m3 per 16",
+			name, s->group);
+	return s->out == HU_NO_FORMAT || s->out == HU_FP32
+		       ? HU_OK
+		       : hu_fail(HU_EINVAL, "summation model tc: products of %s have fp32 output alone", name);
 }
 
 /* "fp16 by wgmma" and so on, for messages. */
 static hu_status
 no_row(const hu_sum *s, hu_format_id in)
 {
-	return hu_fail(HU_EINVAL, "summation model tc: %s has no instruction for %s operands%s%s", archs[s->arch], hu_format_name(in), s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
+	return hu_fail(HU_EINVAL, "summation model tc: %s has no instruction for %s operands%s%s", archs[s->arch],
+		hu_format_name(in), s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
 }
 
 /* Every key that is given, against the table. */
 static hu_status
 check_tc(const hu_sum *s, hu_tc *row)
 {
-	hu_format_id in = s->in == HU_FP32 ? HU_TF32 : s->in, in2 = s->in2 == HU_NO_FORMAT ? in : s->in2 == HU_FP32 ? HU_TF32 : s->in2;
+	hu_format_id in = s->in == HU_FP32 ? HU_TF32 : s->in, in2 = s->in2 == HU_NO_FORMAT ? in
+								    : s->in2 == HU_FP32    ? HU_TF32
+											   : s->in2;
 	hu_tc other;
 	int found = 0;
 
@@ -208,15 +235,20 @@ check_tc(const hu_sum *s, hu_tc *row)
 	for (int p = 1; p < HU_TC_PATHS; p <<= 1)
 		found += hu_tc_of(s->arch, in, p).kind >= 0 && hu_tc_of(s->arch, in, p).kind != row->kind;
 	if (!s->path && found)
-		return hu_fail(HU_EINVAL, "summation model tc: %s has different instructions for %s: give path=mma or path=%s", archs[s->arch], hu_format_name(in), s->arch == HU_TC_HOPPER ? "wgmma" : "tcgen05");
+		return hu_fail(HU_EINVAL,
+			"summation model tc: %s has different instructions for %s: give path=mma or path=%s",
+			archs[s->arch], hu_format_name(in), s->arch == HU_TC_HOPPER ? "wgmma" : "tcgen05");
 	other = hu_tc_of(s->arch, in2, s->path);
 	if (other.kind < 0)
 		return no_row(s, in2);
 	if (in2 != in && (hu_format_of(in).bits > 8 || hu_format_of(in2).bits > 8))
-		return hu_fail(HU_EINVAL, "summation model tc: operands of %s and %s do not mix", hu_format_name(in), hu_format_name(in2));
-	if (s->out == HU_NO_FORMAT || s->out == (row->kind == HU_TC_CHAIN ? HU_FP64 : HU_FP32) || (s->out == HU_FP16 && row->status16 != HU_TC_N))
+		return hu_fail(HU_EINVAL, "summation model tc: operands of %s and %s do not mix", hu_format_name(in),
+			hu_format_name(in2));
+	if (s->out == HU_NO_FORMAT || s->out == (row->kind == HU_TC_CHAIN ? HU_FP64 : HU_FP32) ||
+		(s->out == HU_FP16 && row->status16 != HU_TC_N))
 		return HU_OK;
-	return hu_fail(HU_EINVAL, "summation model tc: %s has no %s output of %s operands", archs[s->arch], hu_format_name(s->out), hu_format_name(in));
+	return hu_fail(HU_EINVAL, "summation model tc: %s has no %s output of %s operands", archs[s->arch],
+		hu_format_name(s->out), hu_format_name(in));
 }
 
 /* Operands of format F may enter as GIVEN. */
@@ -225,7 +257,8 @@ same_format(hu_format_id given, hu_format_id f)
 {
 	if (given == f || (given == HU_TF32 && f == HU_FP32))
 		return HU_OK;
-	return hu_fail(HU_EINVAL, "summation model tc: in=%s, but the operands are %s", hu_format_name(given), hu_format_name(f));
+	return hu_fail(HU_EINVAL, "summation model tc: in=%s, but the operands are %s", hu_format_name(given),
+		hu_format_name(f));
 }
 
 hu_status
@@ -243,14 +276,17 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 	s->in2 = b == HU_FP32 ? HU_TF32 : b;
 	HU_TRY(check_tc(s, &row));
 	if (s->out == HU_NO_FORMAT)
-		s->out = row.kind == HU_TC_CHAIN ? HU_FP64 : acc == HU_FP16 && row.status16 != HU_TC_N ? HU_FP16 : HU_FP32;
+		s->out = row.kind == HU_TC_CHAIN                     ? HU_FP64
+			 : acc == HU_FP16 && row.status16 != HU_TC_N ? HU_FP16
+								     : HU_FP32;
 	s->acc = s->out;
 	if (row.kind == HU_TC_CHAIN)
 		s->id = HU_SUM_FMA;
 	return HU_OK;
 }
 
-/* model.h rounds what double arithmetic holds exactly, or to odd: formats of up to 25 bits, and fp64 as the hardware has it. */
+/* model.h rounds what double arithmetic holds exactly, or to odd: formats of up to 25 bits, and fp64 as the hardware
+   has it. */
 static hu_status
 check(const hu_sum *s)
 {
@@ -265,7 +301,10 @@ check(const hu_sum *s)
 	for (int i = 0; i < 2; i++) {
 		hu_format f = hu_format_of(ids[i]);
 		if (f.id == HU_FP64 ? s->mode != HU_RNE : f.p > 25 || !hu_has_sign(f))
-			return hu_fail(HU_EINVAL, "summation model: no sums in %s by mode %s; an accumulator has up to 25 significant bits and a sign, or is fp64 with mode=RNE", hu_format_name(f.id), hu_mode_name(s->mode));
+			return hu_fail(HU_EINVAL,
+				"summation model: no sums in %s by mode %s; an accumulator has up to 25 significant "
+				"bits and a sign, or is fp64 with mode=RNE",
+				hu_format_name(f.id), hu_mode_name(s->mode));
 	}
 	return HU_OK;
 }
@@ -278,10 +317,13 @@ well_formed(const char *text)
 		size_t key = strcspn(word, "=,");
 		end = word + strcspn(word, ",");
 		if (end == word)
-			return hu_fail(HU_EINVAL, "summation model '%s': %s; write NAME[:N][,key=value...], such as fma,acc=fp16", text, *text ? "nothing stands before or behind a comma" : "it is empty");
+			return hu_fail(HU_EINVAL,
+				"summation model '%s': %s; write NAME[:N][,key=value...], such as fma,acc=fp16", text,
+				*text ? "nothing stands before or behind a comma" : "it is empty");
 		for (const char *before = text; before < word && word[key] == '='; before += strcspn(before, ",") + 1)
 			if (!strncasecmp(before, word, key + 1))
-				return hu_fail(HU_EINVAL, "summation model '%s': %.*s= is there twice", text, (int)key, word);
+				return hu_fail(
+					HU_EINVAL, "summation model '%s': %.*s= is there twice", text, (int)key, word);
 	}
 	return HU_OK;
 }
@@ -325,5 +367,6 @@ hu_sum_print(hu_sum s, char *out, size_t size)
 		snprintf(in2, sizeof in2, ",in2=%s", (hu_sum_operand(s, s.in2, name, sizeof name), name));
 	if (s.out != HU_NO_FORMAT)
 		snprintf(to, sizeof to, ",out=%s", hu_format_name(s.out));
-	snprintf(out, size, "tc:%s%s%s%s%s%s%s", archs[s.arch], in, in2, to, s.path ? ",path=" : "", s.path ? hu_tc_path_name(s.path) : "", outer);
+	snprintf(out, size, "tc:%s%s%s%s%s%s%s", archs[s.arch], in, in2, to, s.path ? ",path=" : "",
+		s.path ? hu_tc_path_name(s.path) : "", outer);
 }

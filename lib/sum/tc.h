@@ -14,8 +14,8 @@
 #include <math.h>
 
 enum { HU_TC_BLOCK, HU_TC_HALVES, HU_TC_CHAIN, HU_TC_SCALED, HU_TC_GROUPS };
-/* V: equals the hardware's vectors in a test of ours; M: measured elsewhere; S: two sources; O: one source; U: undecided;
-   N: no such output. */
+/* V: equals the hardware's vectors in a test of ours; M: measured elsewhere; S: two sources; O: one source; U:
+   undecided; N: no such output. */
 enum { HU_TC_V, HU_TC_M, HU_TC_S, HU_TC_O, HU_TC_U, HU_TC_N };
 
 typedef struct hu_tc {
@@ -144,7 +144,8 @@ hu_tc_special(const int32_t *am, const int32_t *ae, const int32_t *bm, const int
 /* Terms in integers: A and B hold N numbers whose significands together have FRACTION fraction
    bits; LOST, which may be NULL, becomes 1 for every product that is chopped to nothing. */
 HU_HD double
-hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, int fraction, double c, hu_tc t, hu_format out, unsigned char *lost)
+hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, int fraction, double c,
+	hu_tc t, hu_format out, unsigned char *lost)
 {
 	int32_t cm, ce, emax = out.emin - t.zero;
 	int64_t s = 0;
@@ -179,7 +180,8 @@ HU_HD hu_format hu_tc_inner(hu_tc t, hu_format in) { return t.kind == HU_TC_HALV
 /* C + Σ a b over N products already split (hu_tc_split by hu_tc_inner): out is fp32 or fp16, and
    c a value of it. LOST: N flags, or NULL. No CHAIN, no GROUPS; of SCALED the exponents include the scales'. */
 HU_HD double
-hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, size_t n, int fraction, double c, hu_tc t, hu_format out, unsigned char *lost)
+hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, size_t n, int fraction, double c,
+	hu_tc t, hu_format out, unsigned char *lost)
 {
 	size_t step = (size_t)t.l * (t.kind == HU_TC_HALVES ? 2 : 1);
 

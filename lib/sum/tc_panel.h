@@ -26,10 +26,12 @@ typedef struct hu_tc_plan {
 /* BLOCKS turns of STEP products each from the accumulators C, one row, as many columns as the panel has.
    A: the row's values, EA: their exponents as hu_tc_split gives them (of zeros HU_TC_NONE), twice in
    each word; B, EB: the columns' values and exponents, column by column of one k. For HALVES the first set
-   precedes the second in every turn. All operands are finite. near: within 2^±HU_TC_NEAR or zero; far: any, where SA and
-   SB are the significands, value * 2^-exponent. C: finite, infinite, or of HALVES NaN; a NaN's sign is open. */
-typedef void hu_tc_near(size_t blocks, const float *a, const int32_t *ea, const float *b, const int16_t *eb, float *c, const hu_tc_plan *p);
-typedef void hu_tc_far(size_t blocks, const float *a, const int32_t *ea, const float *sa, const float *b, const int16_t *eb, const float *sb, float *c, const hu_tc_plan *p);
+   precedes the second in every turn. All operands are finite. near: within 2^±HU_TC_NEAR or zero; far: any, where SA
+   and SB are the significands, value * 2^-exponent. C: finite, infinite, or of HALVES NaN; a NaN's sign is open. */
+typedef void hu_tc_near(size_t blocks, const float *a, const int32_t *ea, const float *b, const int16_t *eb, float *c,
+	const hu_tc_plan *p);
+typedef void hu_tc_far(size_t blocks, const float *a, const int32_t *ea, const float *sa, const float *b,
+	const int16_t *eb, const float *sb, float *c, const hu_tc_plan *p);
 
 typedef struct hu_tc_panel {
 	size_t nr;             /* columns */
@@ -50,5 +52,6 @@ int hu_tc_plan_of(hu_tc_plan *p, hu_sum s);
 float hu_tc_operand(float x, hu_format f, int16_t *e, int *near, int *finite);
 
 /* The plain version of one block, for lanes MARKed by a kernel: NR columns, L products, accumulators C, results R. */
-void hu_tc_panel_plain(float *r, const int32_t *mark, const float *c, const float *a, const float *b, size_t nr, int l, const hu_tc_plan *p);
+void hu_tc_panel_plain(float *r, const int32_t *mark, const float *c, const float *a, const float *b, size_t nr, int l,
+	const hu_tc_plan *p);
 #endif

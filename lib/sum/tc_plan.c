@@ -11,7 +11,8 @@ hu_tc_plan_of(hu_tc_plan *p, hu_sum s)
 	if (t.kind == HU_TC_SCALED) /* scales are 1 in a call */
 		t.kind = HU_TC_BLOCK;
 	/* Terms of units 2^(emax-F) are below 2^(F+2), 16 of them within 31 bits. */
-	if (s.id != HU_SUM_TC || (t.kind != HU_TC_BLOCK && t.kind != HU_TC_HALVES) || t.f > 25 || (t.l != 4 && t.l != 8 && t.l != 16 && t.l != 32))
+	if (s.id != HU_SUM_TC || (t.kind != HU_TC_BLOCK && t.kind != HU_TC_HALVES) || t.f > 25 ||
+		(t.l != 4 && t.l != 8 && t.l != 16 && t.l != 32))
 		return 0;
 	p->t = t;
 	p->a = hu_tc_inner(t, hu_format_of(s.in));
@@ -44,7 +45,8 @@ hu_tc_operand(float x, hu_format f, int16_t *e, int *near, int *finite)
 }
 
 void
-hu_tc_panel_plain(float *r, const int32_t *mark, const float *c, const float *a, const float *b, size_t nr, int l, const hu_tc_plan *p)
+hu_tc_panel_plain(float *r, const int32_t *mark, const float *c, const float *a, const float *b, size_t nr, int l,
+	const hu_tc_plan *p)
 {
 	int32_t am[32], ae[32], bm[32], be[32];
 

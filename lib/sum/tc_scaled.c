@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 hu_status
-hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size_t k, double *to, double *scales, double *whole)
+hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size_t k, double *to, double *scales,
+	double *whole)
 {
 	char name[40];
 	hu_block b;

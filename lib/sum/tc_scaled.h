@@ -10,7 +10,8 @@
 
 enum { HU_TC_GROUP = 16 }; /* products of GROUPS that are summed before any alignment */
 
-/* A scale: its sign is ignored. e8m0: m = 1; e4m3: a subnormal is not normalised, 4 significant bits. A zero and a NaN as hu_tc_split gives them. */
+/* A scale: its sign is ignored. e8m0: m = 1; e4m3: a subnormal is not normalised, 4 significant bits. A zero and a NaN
+   as hu_tc_split gives them. */
 HU_HD void
 hu_tc_split_scale(double x, hu_format f, int32_t *m, int32_t *e)
 {
@@ -49,11 +50,14 @@ hu_tc_chop(int64_t v, int q, int d)
 	return v < 0 ? -(int64_t)m : (int64_t)m;
 }
 
-/* One block of GROUPS: N products of e2m1 (values am * 2^(ae - 1)), scales SAM * 2^SAE a group of 16, all of SHARE more fraction bits (e4m3: 3 each,
-   e8m0: 0), from C of fp32. A group's products sum to a multiple of 1/4 of at most 576, times
-   the scales' significands below 2^19. LOST as in hu_tc_block: the product alone, scaled, is chopped to nothing. */
+/* One block of GROUPS: N products of e2m1 (values am * 2^(ae - 1)), scales SAM * 2^SAE a group of 16, all of SHARE more
+   fraction bits (e4m3: 3 each, e8m0: 0), from C of fp32. A group's products sum to a multiple of 1/4 of at most 576,
+   times the scales' significands below 2^19. LOST as in hu_tc_block: the product alone, scaled, is chopped to nothing.
+ */
 HU_HD double
-hu_tc_groups(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, const int32_t *sam, const int32_t *sae, const int32_t *sbm, const int32_t *sbe, int share, double c, hu_tc t, hu_format out, unsigned char *lost)
+hu_tc_groups(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, const int32_t *sam,
+	const int32_t *sae, const int32_t *sbm, const int32_t *sbe, int share, double c, hu_tc t, hu_format out,
+	unsigned char *lost)
 {
 	int32_t cm, ce, emax = out.emin - t.zero;
 	int64_t s = 0, p[64 / HU_TC_GROUP];
@@ -89,15 +93,17 @@ hu_tc_groups(const int32_t *am, const int32_t *ae, const int32_t *bm, const int3
 	return hu_tc_finish(s + (cm < 0 ? -m : m), emax - t.f, out, t.keep);
 }
 
-/* C + Σ a b of N elements with scales: element k's is SA[k / s.group], SB likewise; NULL: all 1. S resolved with group > 0; elements
-   are values of s.in and s.in2, scales of s.scale; C of fp32. LOST: N flags, or NULL. */
+/* C + Σ a b of N elements with scales: element k's is SA[k / s.group], SB likewise; NULL: all 1. S resolved with group
+   > 0; elements are values of s.in and s.in2, scales of s.scale; C of fp32. LOST: N flags, or NULL. */
 HU_HD double
-hu_tc_scaled(const double *a, const double *sa, const double *b, const double *sb, size_t n, double c, hu_sum s, unsigned char *lost)
+hu_tc_scaled(const double *a, const double *sa, const double *b, const double *sb, size_t n, double c, hu_sum s,
+	unsigned char *lost)
 {
 	enum { STEP = 64 }; /* a multiple of every block and group */
 	int32_t am[STEP], ae[STEP], bm[STEP], be[STEP], sm[2][STEP / HU_TC_GROUP], se[2][STEP / HU_TC_GROUP];
 	hu_tc t = hu_tc_of_sum(s);
-	hu_format out = hu_format_of(s.out), fa = hu_format_of(s.in), fb = hu_format_of(s.in2), fs = hu_format_of(s.scale);
+	hu_format out = hu_format_of(s.out), fa = hu_format_of(s.in), fb = hu_format_of(s.in2),
+		  fs = hu_format_of(s.scale);
 
 	for (size_t k = 0; k < n; k += STEP) {
 		int m = (int)(n - k < STEP ? n - k : STEP);
@@ -115,15 +121,18 @@ hu_tc_scaled(const double *a, const double *sa, const double *b, const double *s
 			hu_tc_fold(&bm[i], &be[i], se[1][i / HU_TC_GROUP]);
 		}
 		if (t.kind == HU_TC_GROUPS)
-			c = hu_tc_groups(am, ae, bm, be, m, sm[0], se[0], sm[1], se[1], 2 * (fs.p - 1), c, t, out, lost ? lost + k : lost);
+			c = hu_tc_groups(am, ae, bm, be, m, sm[0], se[0], sm[1], se[1], 2 * (fs.p - 1), c, t, out,
+				lost ? lost + k : lost);
 		else
 			c = hu_tc_sum(am, ae, bm, be, (size_t)m, fa.p + fb.p - 2, c, t, out, lost ? lost + k : lost);
 	}
 	return c;
 }
 
-/* ROWS rows of K numbers, quantised along k as S's operands of format ELEMENT (s.in or s.in2) are: TO gets elements (rows x k), SCALES their scales
-   (rows x ceil(k / s.group)), *WHOLE the fp32 scale over the array that nvfp4 has beside them (1: none), which
-   the unit does not see: the sum is multiplied by it afterwards. Rounding as in lib/number/block.h. HU_ENOMEM. */
-hu_status hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size_t k, double *to, double *scales, double *whole);
+/* ROWS rows of K numbers, quantised along k as S's operands of format ELEMENT (s.in or s.in2) are: TO gets elements
+   (rows x k), SCALES their scales (rows x ceil(k / s.group)), *WHOLE the fp32 scale over the array that nvfp4 has
+   beside them (1: none), which the unit does not see: the sum is multiplied by it afterwards. Rounding as in
+   lib/number/block.h. HU_ENOMEM. */
+hu_status hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size_t k, double *to,
+	double *scales, double *whole);
 #endif

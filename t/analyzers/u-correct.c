@@ -102,8 +102,10 @@ test_rounding(void)
 					int all = flags | (i & 2 ? HU_RANDOM_BITS(7) : 0);
 					double got = hu_correct_round(x, to, (hu_mode)m, all, rand, &notes);
 					hu_rounded want = hu_round_full(v, to, (hu_mode)m, all, rand);
-					wrong += differs(got, want.value) || !(notes & HU_NOTE_INEXACT) != !(want.flags & HU_INEXACT) ||
-						 !(notes & HU_NOTE_OVERFLOW) != !(want.flags & HU_OVERFLOW) || !(notes & HU_NOTE_UNDERFLOW) != !(want.flags & HU_UNDERFLOW) ||
+					wrong += differs(got, want.value) ||
+						 !(notes & HU_NOTE_INEXACT) != !(want.flags & HU_INEXACT) ||
+						 !(notes & HU_NOTE_OVERFLOW) != !(want.flags & HU_OVERFLOW) ||
+						 !(notes & HU_NOTE_UNDERFLOW) != !(want.flags & HU_UNDERFLOW) ||
 						 !(notes & HU_NOTE_INVALID) != !(want.flags & HU_INVALID);
 				}
 	mpfr_clear(x);
@@ -128,7 +130,8 @@ value(const char *text, hu_format_id f, hu_mode mode, int *notes)
 static void
 test_values(void)
 {
-	static const struct { const char *text; hu_format_id f; hu_mode mode; double value; int notes; } rows[] = {
+	static const struct { const char *text; hu_format_id f; hu_mode mode; double value; int notes;
+	} rows[] = {
 		{ "1 + 0.0001", HU_FP16, HU_RNE, 1, HU_NOTE_INEXACT | HU_NOTE_SWAMPED },
 		{ "0.0001 + 1", HU_FP16, HU_RNE, 1, HU_NOTE_INEXACT | HU_NOTE_SWAMPED },
 		{ "1 + 0.0001", HU_FP32, HU_RNE, 1.0001f, HU_NOTE_INEXACT },
@@ -136,7 +139,8 @@ test_values(void)
 		{ "2048 + 1", HU_FP16, HU_RU, 2050, HU_NOTE_INEXACT },
 		{ "1 + 0", HU_FP16, HU_RNE, 1, 0 },
 		/* through fp32 this fma would be a tie, and round up to 0x1.008p0 */
-		{ "fma(0x1.004p-5, 0x1.ff8p-7, 0x1.004p0)", HU_FP16, HU_RNE, 0x1.004p0, HU_NOTE_INEXACT | HU_NOTE_SWAMPED },
+		{ "fma(0x1.004p-5, 0x1.ff8p-7, 0x1.004p0)", HU_FP16, HU_RNE, 0x1.004p0,
+			HU_NOTE_INEXACT | HU_NOTE_SWAMPED },
 		{ "60000 * 2", HU_FP16, HU_RNE, INFINITY, HU_NOTE_INEXACT | HU_NOTE_OVERFLOW },
 		{ "60000 * 2", HU_FP16, HU_RZ, 65504, HU_NOTE_INEXACT | HU_NOTE_OVERFLOW },
 		{ "2^-13 * 2^-13", HU_FP16, HU_RNE, 0, HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW },
@@ -154,8 +158,9 @@ test_values(void)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int notes;
 		double x = value(rows[i].text, rows[i].f, rows[i].mode, &notes);
-		ok(hu_bits64(x) == hu_bits64(rows[i].value) && notes == rows[i].notes, "%s %s: %s = %.17g, notes %d (got %.17g, %d)",
-		   hu_format_name(rows[i].f), hu_mode_name(rows[i].mode), rows[i].text, rows[i].value, rows[i].notes, x, notes);
+		ok(hu_bits64(x) == hu_bits64(rows[i].value) && notes == rows[i].notes,
+			"%s %s: %s = %.17g, notes %d (got %.17g, %d)", hu_format_name(rows[i].f),
+			hu_mode_name(rows[i].mode), rows[i].text, rows[i].value, rows[i].notes, x, notes);
 	}
 	int notes;
 	ok(isnan(value("inf - inf", HU_FP16, HU_RNE, &notes)) && notes == HU_NOTE_INVALID, "inf - inf is invalid");

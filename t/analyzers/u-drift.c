@@ -31,7 +31,12 @@ verdicts(void)
 
 	memset(&want, 0, sizeof want);
 	memset(&got, 0, sizeof got);
-	const struct { const char *key, *want, *got; hu_baseline_side side; double ulps, noise; hu_held held; } row[] = {
+	const struct {
+		const char *key, *want, *got;
+		hu_baseline_side side;
+		double ulps, noise;
+		hu_held held;
+	} row[] = {
 		{ "same", "0.1", "0.1", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
 		{ "digest", "0x12", "0x12", HU_SIDE_BOTH, 0, 0, HU_BIT_IDENTICAL },
 		{ "other-digest", "0x12", "0x13", HU_SIDE_BOTH, 0, 0, HU_DRIFT },
@@ -63,7 +68,8 @@ verdicts(void)
 	hu_baseline_sort(&got);
 	hu_finding *f = hu_drift_compare(&want, &got, &n, &failed);
 	for (int i = 0; i < ROWS; i++)
-		is_text(hu_held_text(held(f, n, row[i].key)), hu_held_text(row[i].held), "%s: %s to %s", row[i].key, row[i].want, row[i].got);
+		is_text(hu_held_text(held(f, n, row[i].key)), hu_held_text(row[i].held), "%s: %s to %s", row[i].key,
+			row[i].want, row[i].got);
 	ok(held(f, n, "gone") == HU_MISSING_KEY && held(f, n, "new") == HU_NEW_KEY, "keys are compared both ways");
 	is_int((long long)failed, 11, "every failure is counted");
 	int sorted = 1;
@@ -89,8 +95,10 @@ file(void)
 	b.q[0].noise = 0.25;
 	hu_baseline_sort(&b);
 	snprintf(path, sizeof path, "%s/baseline.tsv", test_dir());
-	ok(hu_baseline_write(&b, path, "a reason", "by hand") == HU_OK && hu_baseline_read(&back, path) == HU_OK, "written and read");
-	ok(back.n == 3 && back.q[0].value == b.q[0].value && back.q[0].noise == 0.25 && back.q[0].side == HU_SIDE_UP, "values, tolerances and sides are kept");
+	ok(hu_baseline_write(&b, path, "a reason", "by hand") == HU_OK && hu_baseline_read(&back, path) == HU_OK,
+		"written and read");
+	ok(back.n == 3 && back.q[0].value == b.q[0].value && back.q[0].noise == 0.25 && back.q[0].side == HU_SIDE_UP,
+		"values, tolerances and sides are kept");
 	ok(isnan(back.q[1].value) && back.q[1].number && !back.q[2].number, "a NaN is a number, a dash is none");
 	is_text(hu_baseline_env(&back, "compiler"), "gcc: 12", "so is the environment block");
 	hu_baseline_release(&back);
@@ -101,11 +109,13 @@ file(void)
 	out = fopen(path, "w");
 	fputs("# halfulp baseline: 99\nquantity\tvalue\n", out);
 	fclose(out);
-	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "newer halfulp"), "so is a newer version: %s", hu_reason());
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "newer halfulp"),
+		"so is a newer version: %s", hu_reason());
 	out = fopen(path, "w");
 	fputs("# halfulp baseline: 1\nquantity\tvalue\thex\tmust_not_move\tulps_of\tulps\tnoise\n", out);
 	fclose(out);
-	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "bless it again"), "and one without a checksum: %s", hu_reason());
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "bless it again"),
+		"and one without a checksum: %s", hu_reason());
 	hu_baseline_release(&b);
 }
 
@@ -128,7 +138,9 @@ noise(void)
 		add(&more[i], "loss", i ? "2" : "3", HU_SIDE_BOTH);
 	}
 	hu_baseline_measure(&b, more, 2);
-	ok(hu_baseline_find(&b, "digest")->side == HU_SIDE_ANY && hu_baseline_find(&b, "gone")->side == HU_SIDE_ANY && hu_baseline_find(&b, "extra")->side == HU_SIDE_ANY, "what is not in every run, or differs without being a number, is not compared");
+	ok(hu_baseline_find(&b, "digest")->side == HU_SIDE_ANY && hu_baseline_find(&b, "gone")->side == HU_SIDE_ANY &&
+			hu_baseline_find(&b, "extra")->side == HU_SIDE_ANY,
+		"what is not in every run, or differs without being a number, is not compared");
 	is_near(hu_baseline_find(&b, "loss")->noise, 2.8, 1e-15, "2.8 standard deviations of 1, 2, 3");
 	is_near(hu_baseline_find(&b, "equal")->noise, 0, 0, "none where all agree");
 	size_t n, failed;

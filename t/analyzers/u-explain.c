@@ -74,7 +74,8 @@ test_op(hu_function f, hu_format_id id, hu_mode mode, int n)
 	e.arg = args;
 	for (int i = 0; i < 400; i++) {
 		hu_explain x = { .root = NULL };
-		double v[3] = { any(1, (uint64_t)i, to), any(2, (uint64_t)i, to), any(3, (uint64_t)i, to) }, s, whole, rest, exact;
+		double v[3] = { any(1, (uint64_t)i, to), any(2, (uint64_t)i, to), any(3, (uint64_t)i, to) }, s, whole,
+		       rest, exact;
 		hu_arithmetic a = { to, mode, 0, 0, 0, 0, NULL, NULL, NULL };
 		hu_seen w = { &e, v, NULL, NULL, n, 0, 0 };
 		const hu_explain_panel *p;
@@ -111,7 +112,8 @@ test_op(hu_function f, hu_format_id id, hu_mode mode, int n)
 		}
 		hu_drawing_release(&x.d);
 	}
-	ok(!wrong && drawn > 200, "function %d in %s, %s: %d drawings, %d wrong", f, hu_format_name(id), hu_mode_name(mode), drawn, wrong);
+	ok(!wrong && drawn > 200, "function %d in %s, %s: %d drawings, %d wrong", f, hu_format_name(id),
+		hu_mode_name(mode), drawn, wrong);
 }
 
 /* What a block draws as its result is what the model returns, for every unit that is drawn. */
@@ -166,9 +168,12 @@ test_svg(void)
 	hu_drawing_words(&d, "\"quoted\" > 1");
 	svg = hu_drawing_svg(&d, "halfulp calc '1 < 2^-3'");
 	for (const char *s = svg; *s; s++)
-		open += s[0] == '<' && s[1] == 't' && s[2] == 'e' ? 1 : s[0] == '<' && s[1] == '/' && s[2] == 't' && s[3] == 'e' ? -1 : 0;
-	ok(open == 0 && strstr(svg, "a &lt; b &amp; c") && strstr(svg, "2⁻¹⁰") && strstr(svg, "&quot;quoted&quot; &gt; 1") && strstr(svg, "1 &lt; 2^-3"),
-	   "SVG: texts are escaped, powers raised, the command verbatim");
+		open += s[0] == '<' && s[1] == 't' && s[2] == 'e'                  ? 1
+			: s[0] == '<' && s[1] == '/' && s[2] == 't' && s[3] == 'e' ? -1
+										   : 0;
+	ok(open == 0 && strstr(svg, "a &lt; b &amp; c") && strstr(svg, "2⁻¹⁰") &&
+			strstr(svg, "&quot;quoted&quot; &gt; 1") && strstr(svg, "1 &lt; 2^-3"),
+		"SVG: texts are escaped, powers raised, the command verbatim");
 	free(svg);
 	hu_drawing_release(&d);
 }

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = { "1", "2.5", "0x1.8p3", "1e-3", ".5", "0x3c00", "pi", "e", "inf", "nan", "+", "-", "*", "/", "^", "(", ")", ",", "sqrt(", "fma(", "sum(", "max(", "exp(",
-	"\xc3\x97", "\xe2\x88\x92", " ", "x", "1e", "0x", "..", "1.2.3", "_", "\xff", "\t", "sum", "sqrt", "-0", "1e999999", "0x1p-99999", "(1)", "sigmoid(" };
+static const char *const words[] = { "1", "2.5", "0x1.8p3", "1e-3", ".5", "0x3c00", "pi", "e", "inf", "nan", "+", "-",
+	"*", "/", "^", "(", ")", ",", "sqrt(", "fma(", "sum(", "max(", "exp(", "\xc3\x97", "\xe2\x88\x92", " ", "x",
+	"1e", "0x", "..", "1.2.3", "_", "\xff", "\t", "sum", "sqrt", "-0", "1e999999", "0x1p-99999", "(1)",
+	"sigmoid(" };
 enum { WORDS = sizeof words / sizeof *words, TRIES = 60000 };
 
 /* "column N of …" within the text or one behind it, and no line break. */
@@ -81,7 +83,8 @@ test_words(void)
 		hu_str_release(&s);
 		hu_str_release(&spaced);
 	}
-	ok(taken > TRIES / 50 && refused > TRIES / 10 && !unsaid, "%d expressions taken, %d refused, each with its column", taken, refused);
+	ok(taken > TRIES / 50 && refused > TRIES / 10 && !unsaid,
+		"%d expressions taken, %d refused, each with its column", taken, refused);
 	is_int(differ, 0, "blanks between words change nothing");
 }
 
@@ -135,13 +138,44 @@ static void
 test_exact(void)
 {
 	static const char *const same[][2] = {
-		{ "0.1+0.2-0.3", "0" }, { "sum(0.1,0.2,-0.3)", "0" }, { "fma(1.1,1.1,-1.21)", "0" }, { "0.1*3-0.3", "0" }, { "(1e60+0.1)-1e60", "0.1" }, { "(1+1e-3000)-1", "1e-3000" },
-		{ "1/3*3", "1" }, { "2^-3", "0.125" }, { "(2/3)^-2", "2.25" }, { "0x1.8p3", "12" }, { "0x.8p-1", "0.25" }, { "1.50e1", "15" }, { "max(1/3,0.3)", "1/3" }, { "min(1/3,0.3)", "3/10" }, { "abs(-1/7)", "1/7" },
-		{ "sqrt(2)*sqrt(2)-2", "0" }, { "log(exp(1))-1", "0" }, { "(exp(-2000)+1)-1", "exp(-2000)" }, { "sum(sqrt(3),1e-900,-sqrt(3))", "1e-900" }, { "sqrt(9)/7", "3/7" },
+		{ "0.1+0.2-0.3", "0" },
+		{ "sum(0.1,0.2,-0.3)", "0" },
+		{ "fma(1.1,1.1,-1.21)", "0" },
+		{ "0.1*3-0.3", "0" },
+		{ "(1e60+0.1)-1e60", "0.1" },
+		{ "(1+1e-3000)-1", "1e-3000" },
+		{ "1/3*3", "1" },
+		{ "2^-3", "0.125" },
+		{ "(2/3)^-2", "2.25" },
+		{ "0x1.8p3", "12" },
+		{ "0x.8p-1", "0.25" },
+		{ "1.50e1", "15" },
+		{ "max(1/3,0.3)", "1/3" },
+		{ "min(1/3,0.3)", "3/10" },
+		{ "abs(-1/7)", "1/7" },
+		{ "sqrt(2)*sqrt(2)-2", "0" },
+		{ "log(exp(1))-1", "0" },
+		{ "(exp(-2000)+1)-1", "exp(-2000)" },
+		{ "sum(sqrt(3),1e-900,-sqrt(3))", "1e-900" },
+		{ "sqrt(9)/7", "3/7" },
 	};
-	static const struct { const char *text; hu_mode mode; unsigned code; } rounded[] = {
-		{ "1+2^-11", HU_RNE, 0x3c00 }, { "1+2^-11+1e-400", HU_RNE, 0x3c01 }, { "1+2^-11+exp(-1000)", HU_RNE, 0x3c01 }, { "1+1e-400", HU_RU, 0x3c01 }, { "1+1e-90000", HU_RU, 0x3c01 }, { "1+1e-400", HU_RO, 0x3c01 },
-		{ "1-1e-400", HU_RD, 0x3bff }, { "erf(30)", HU_RD, 0x3bff }, { "tanh(1e10)", HU_RZ, 0x3bff }, { "0.1+0.2-0.3", HU_RU, 0 }, { "0.1*3-0.3", HU_RO, 0 }, { "0-0", HU_RNE, 0 }, { "1e-99999999999999999999", HU_RNE, 0 }, { "0x1p-99999999999999999999", HU_RNE, 0 }, { "-0", HU_RNE, 0x8000 },
+	static const struct { const char *text; hu_mode mode; unsigned code;
+	} rounded[] = {
+		{ "1+2^-11", HU_RNE, 0x3c00 },
+		{ "1+2^-11+1e-400", HU_RNE, 0x3c01 },
+		{ "1+2^-11+exp(-1000)", HU_RNE, 0x3c01 },
+		{ "1+1e-400", HU_RU, 0x3c01 },
+		{ "1+1e-90000", HU_RU, 0x3c01 },
+		{ "1+1e-400", HU_RO, 0x3c01 },
+		{ "1-1e-400", HU_RD, 0x3bff },
+		{ "erf(30)", HU_RD, 0x3bff },
+		{ "tanh(1e10)", HU_RZ, 0x3bff },
+		{ "0.1+0.2-0.3", HU_RU, 0 },
+		{ "0.1*3-0.3", HU_RO, 0 },
+		{ "0-0", HU_RNE, 0 },
+		{ "1e-99999999999999999999", HU_RNE, 0 },
+		{ "0x1p-99999999999999999999", HU_RNE, 0 },
+		{ "-0", HU_RNE, 0x8000 },
 	};
 	hu_format f = hu_format_of(HU_FP16);
 	mpfr_t x, y;
@@ -154,7 +188,8 @@ test_exact(void)
 		hu_expr_exact(a, f, x);
 		hu_expr_exact(b, f, y);
 		mpfr_sub(y, y, x, MPFR_RNDA); /* rounded to odd where it is no fraction: the last place may differ */
-		ok(mpfr_zero_p(y) || (mpfr_regular_p(x) && mpfr_get_exp(y) < mpfr_get_exp(x) - 1098), "%s is %s", same[i][0], same[i][1]);
+		ok(mpfr_zero_p(y) || (mpfr_regular_p(x) && mpfr_get_exp(y) < mpfr_get_exp(x) - 1098), "%s is %s",
+			same[i][0], same[i][1]);
 		hu_expr_free(a);
 		hu_expr_free(b);
 	}
@@ -164,7 +199,8 @@ test_exact(void)
 			bail_out("%s", hu_reason());
 		hu_expr_exact(a, f, x);
 		double v = hu_arithmetic_round(&how, x);
-		is_int((long)hu_encode(v, f), (long)rounded[i].code, "%s, %s", rounded[i].text, hu_mode_name(rounded[i].mode));
+		is_int((long)hu_encode(v, f), (long)rounded[i].code, "%s, %s", rounded[i].text,
+			hu_mode_name(rounded[i].mode));
 		hu_expr_free(a);
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);

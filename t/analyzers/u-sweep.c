@@ -77,13 +77,16 @@ main(void)
 			hu_sweep_add(s, values[k], f);
 		for (int k = -60; k <= 60; k++)
 			all &= agrees(s, f, k);
-		ok(all, "%s: lost and overflowing elements at 121 scales are those of rounding each", hu_format_name(f.id));
+		ok(all, "%s: lost and overflowing elements at 121 scales are those of rounding each",
+			hu_format_name(f.id));
 		hu_sweep_safe(s, 1e-2, hu_unit(f), &min, &max);
-		ok(!lost_too_much(s, min, 1e-2, hu_unit(f)) && lost_too_much(s, min - 1, 1e-2, hu_unit(f)), "%s: 2^%d is the smallest scale that keeps enough", hu_format_name(f.id), min);
+		ok(!lost_too_much(s, min, 1e-2, hu_unit(f)) && lost_too_much(s, min - 1, 1e-2, hu_unit(f)),
+			"%s: 2^%d is the smallest scale that keeps enough", hu_format_name(f.id), min);
 		hu_sweep_at(s, max, &lost, &overflow, &l2);
 		int none = overflow == 0;
 		hu_sweep_at(s, max + 1, &lost, &overflow, &l2);
-		ok(none && overflow > 0, "%s: 2^%d is the largest scale without an overflow", hu_format_name(f.id), max);
+		ok(none && overflow > 0, "%s: 2^%d is the largest scale without an overflow", hu_format_name(f.id),
+			max);
 	}
 	memset(s, 0, sizeof *s);
 	hu_sweep_add(s, 0, hu_format_of(HU_FP16));

@@ -22,7 +22,8 @@ test_hashes(void)
 	is_bits64(hu_fnv1a64("foobar"), 0x85944171f73967e8u, "FNV-1a 64 of \"foobar\"");
 	is_bits32(hu_fnv1a32("foobar"), 0xbf9cf968u, "FNV-1a 32 of \"foobar\"");
 	is_bits64(hu_mix64(0x9e3779b97f4a7c15u), 0xe220a8397b1dcdafu, "splitmix64's finaliser");
-	ok(hu_digest_term(1, 2, 3) != hu_digest_term(1, 3, 2) && hu_digest_term(1, 2, 3) != hu_digest_term(2, 2, 3), "a digest's terms tell index, bits and name apart");
+	ok(hu_digest_term(1, 2, 3) != hu_digest_term(1, 3, 2) && hu_digest_term(1, 2, 3) != hu_digest_term(2, 2, 3),
+		"a digest's terms tell index, bits and name apart");
 }
 
 static void
@@ -34,30 +35,44 @@ test_strings(void)
 	is_text(hu_nearest("FLOAT32", names, 3), "float32", "without regard to case");
 	is_text(hu_nearest("mix", names, 3), "mixed_float16", "a name that was begun");
 	is_text(hu_nearest("zebra", names, 3), NULL, "none is near");
-	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") && !hu_match("conv*,dense1", "dense2"), "patterns separated by commas");
+	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") &&
+			!hu_match("conv*,dense1", "dense2"),
+		"patterns separated by commas");
 }
 
 /* What stands of a text from elsewhere. */
 static void
 test_shown(void)
 {
-	static const struct { const char *text, *shown; } rows[] = {
-		{ "", "" }, { "conv1.w@fp16", "conv1.w@fp16" }, { "na\xc3\xafve \xe9\x87\x8d \xf0\x9f\x98\x80 C:\\x", "na\xc3\xafve \xe9\x87\x8d \xf0\x9f\x98\x80 C:\\x" },
-		{ "a\tb\nc\rd", "a\\tb\\nc\\rd" }, { "\x1b[31m\x01\x7f", "\\x1b[31m\\x01\\x7f" }, { "\xc2\x9b" "2J\xc2\xa0", "\\u009b2J\xc2\xa0" },
+	static const struct { const char *text, *shown;
+	} rows[] = {
+		{ "", "" },
+		{ "conv1.w@fp16", "conv1.w@fp16" },
+		{ "na\xc3\xafve \xe9\x87\x8d \xf0\x9f\x98\x80 C:\\x",
+			"na\xc3\xafve \xe9\x87\x8d \xf0\x9f\x98\x80 C:\\x" },
+		{ "a\tb\nc\rd", "a\\tb\\nc\\rd" },
+		{ "\x1b[31m\x01\x7f", "\\x1b[31m\\x01\\x7f" },
+		{ "\xc2\x9b"
+		  "2J\xc2\xa0",
+			"\\u009b2J\xc2\xa0" },
 		{ "\xe2\x80\xae\xe2\x81\xa6\xd8\x9c\xe2\x80\xa8\xef\xbb\xbf", "\\u202e\\u2066\\u061c\\u2028\\ufeff" },
-		{ "\xff\xc3(\xe2\x80", "\\xff\\xc3(\\xe2\\x80" }, { "\xc0\x8a\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\x8a\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80" },
+		{ "\xff\xc3(\xe2\x80", "\\xff\\xc3(\\xe2\\x80" },
+		{ "\xc0\x8a\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\x8a\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int same = !strcmp(rows[i].text, rows[i].shown);
 		is_text(hu_shown(rows[i].text), rows[i].shown, "shown: %s", rows[i].shown);
-		ok(hu_plain(rows[i].text) == same && hu_plain(rows[i].shown) && (hu_shown(rows[i].text) == rows[i].text) == same, "plain or not, and what is shown is");
+		ok(hu_plain(rows[i].text) == same && hu_plain(rows[i].shown) &&
+				(hu_shown(rows[i].text) == rows[i].text) == same,
+			"plain or not, and what is shown is");
 	}
 	const char *first = hu_shown("1\n");
 	for (int i = 2; i < 9; i++)
 		hu_shown("9\n");
 	is_text(first, "1\\n", "seven calls later it is still there");
-	ok(hu_fail(HU_EFILE, "%s: gone", "a\x1b\nb") == HU_EFILE && !strcmp(hu_reason(), "a\\x1b\\nb: gone"), "reasons are shown: %s", hu_reason());
+	ok(hu_fail(HU_EFILE, "%s: gone", "a\x1b\nb") == HU_EFILE && !strcmp(hu_reason(), "a\\x1b\\nb: gone"),
+		"reasons are shown: %s", hu_reason());
 	unsigned wrong = 0;
 	for (unsigned c = 1; c < 0x110000; c++) { /* every character by itself against Unicode's list */
 		char utf8[5] = "";
@@ -66,10 +81,13 @@ test_shown(void)
 		else if (c < 0x800)
 			utf8[0] = (char)(0xc0 | c >> 6), utf8[1] = (char)(0x80 | (c & 63));
 		else if (c < 0x10000)
-			utf8[0] = (char)(0xe0 | c >> 12), utf8[1] = (char)(0x80 | (c >> 6 & 63)), utf8[2] = (char)(0x80 | (c & 63));
+			utf8[0] = (char)(0xe0 | c >> 12), utf8[1] = (char)(0x80 | (c >> 6 & 63)),
+			utf8[2] = (char)(0x80 | (c & 63));
 		else
-			utf8[0] = (char)(0xf0 | c >> 18), utf8[1] = (char)(0x80 | (c >> 12 & 63)), utf8[2] = (char)(0x80 | (c >> 6 & 63)), utf8[3] = (char)(0x80 | (c & 63));
-		static const unsigned bidi[] = { 0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x2028, 0x2029, 0xfeff };
+			utf8[0] = (char)(0xf0 | c >> 18), utf8[1] = (char)(0x80 | (c >> 12 & 63)),
+			utf8[2] = (char)(0x80 | (c >> 6 & 63)), utf8[3] = (char)(0x80 | (c & 63));
+		static const unsigned bidi[] = { 0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066,
+			0x2067, 0x2068, 0x2069, 0x2028, 0x2029, 0xfeff };
 		int bad = c < 32 || (c > 126 && c < 160) || (c >= 0xd800 && c <= 0xdfff);
 		for (size_t i = 0; i < sizeof bidi / sizeof *bidi; i++)
 			bad |= c == bidi[i];
@@ -100,7 +118,9 @@ test_tables(void)
 	ok(hu_tsv_write(&t, path) == HU_OK, "a table is written");
 	ok(hu_table_read(&r, path) == HU_OK && r.rows == N + 1 && r.columns == 2, "and read");
 	is_text(hu_table_note(&r, "version"), "3 second line", "a note stays on one line");
-	ok(!strncmp(r.data, "# version: 3 second line", 24) && !strcmp(r.note[1], "late: 1") && !strcmp(r.column[0], "name"), "a late note stands above the header");
+	ok(!strncmp(r.data, "# version: 3 second line", 24) && !strcmp(r.note[1], "late: 1") &&
+			!strcmp(r.column[0], "name"),
+		"a late note stands above the header");
 	int same = 0;
 	for (int i = 0; i < N; i++)
 		same += bits_of_double(hu_table_real(&r, i, hu_table_column(&r, "value"))) == bits_of_double(values[i]);
@@ -110,13 +130,17 @@ test_tables(void)
 	hu_table_release(&r);
 
 	hu_file_write(path, "a\tb\n1\t2\n3\n", 10);
-	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), ":3:"), "a short row is refused by line: %s", hu_reason());
+	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), ":3:"), "a short row is refused by line: %s",
+		hu_reason());
 	hu_file_write(path, "a\tb\n1\t\x1b\n", 8);
-	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), ":2: there are characters"), "and one that is not to be printed: %s", hu_reason());
+	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), ":2: there are characters"),
+		"and one that is not to be printed: %s", hu_reason());
 	hu_file_write(path, "a\tb\n1\t\0\n", 8);
-	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), "byte 6 is zero"), "and a zero byte: %s", hu_reason());
+	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), "byte 6 is zero"), "and a zero byte: %s",
+		hu_reason());
 	hu_file_write(path, "a\tb\n1\t2", 7);
-	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), "cut short"), "a table without its last newline is refused: %s", hu_reason());
+	ok(hu_table_read(&r, path) == HU_EFILE && strstr(hu_reason(), "cut short"),
+		"a table without its last newline is refused: %s", hu_reason());
 	free(path);
 }
 
@@ -132,7 +156,8 @@ test_files(void)
 	ok(hu_outfile_open(&o, path) == HU_OK, "an output opens");
 	fputs("new", o.f);
 	hu_outfile_abandon(&o);
-	ok(hu_file_read(path, &data, &n) == HU_OK && n == 3 && !strcmp(data, "old"), "an abandoned output leaves the old file");
+	ok(hu_file_read(path, &data, &n) == HU_OK && n == 3 && !strcmp(data, "old"),
+		"an abandoned output leaves the old file");
 	free(data);
 	ok(hu_file_read(dir, &data, &n) == HU_EFILE, "a folder is no file: %s", hu_reason());
 	ok(hu_file_write("/dev/full/x", "a", 1) == HU_EIO, "a file that cannot be made: %s", hu_reason());
@@ -144,8 +169,11 @@ test_files(void)
 static void
 test_options(void)
 {
-	static const hu_opt opts[] = { { "seed", "N", "1", "" }, { "set", "K=V", NULL, "" }, { "json", NULL, NULL, "" }, { NULL, NULL, NULL, NULL } };
-	char number[] = "-1.5", line_[] = "--seed=7", *line[] = { "cmd", line_, number, "--set", "a=1", "--set=b=2", "--json", "two" }, *bad[] = { "cmd", "--sede=7" }, *lacking[] = { "cmd", "--seed" }, *word[] = { "cmd", "--seed", "7x" };
+	static const hu_opt opts[] = { { "seed", "N", "1", "" }, { "set", "K=V", NULL, "" }, { "json", NULL, NULL, "" },
+		{ NULL, NULL, NULL, NULL } };
+	char number[] = "-1.5", line_[] = "--seed=7",
+	     *line[] = { "cmd", line_, number, "--set", "a=1", "--set=b=2", "--json", "two" },
+	     *bad[] = { "cmd", "--sede=7" }, *lacking[] = { "cmd", "--seed" }, *word[] = { "cmd", "--seed", "7x" };
 	hu_args a;
 	long long n;
 	double x;
@@ -154,32 +182,41 @@ test_options(void)
 	ok(hu_args_int(&a, "seed", 0, 9, &n) == HU_OK && n == 7, "an integer");
 	is_text(hu_args_nth(&a, "set", 1), "b=2", "a repeated option");
 	is_text(hu_args_nth(&a, "set", 2), NULL, "and its end");
-	ok(hu_args_given(&a, "json") == 1 && a.nrest == 2 && !strcmp(a.rest[0], "-1.5") && !strcmp(a.rest[1], "two"), "switches and positional arguments, negative numbers among them");
+	ok(hu_args_given(&a, "json") == 1 && a.nrest == 2 && !strcmp(a.rest[0], "-1.5") && !strcmp(a.rest[1], "two"),
+		"switches and positional arguments, negative numbers among them");
 	ok(hu_args_int(&a, "seed", 8, 9, &n) == HU_EINVAL, "out of range: %s", hu_reason());
 	hu_args_release(&a);
-	ok(hu_args_parse(&a, opts, 2, bad) == HU_EINVAL && strstr(hu_reason(), "--seed"), "a typing error: %s", hu_reason());
+	ok(hu_args_parse(&a, opts, 2, bad) == HU_EINVAL && strstr(hu_reason(), "--seed"), "a typing error: %s",
+		hu_reason());
 	hu_args_release(&a);
 	ok(hu_args_parse(&a, opts, 2, lacking) == HU_EINVAL, "a missing value: %s", hu_reason());
 	hu_args_release(&a);
 	hu_args_parse(&a, opts, 3, word);
 	ok(hu_args_int(&a, "seed", 0, 9, &n) == HU_EINVAL, "no integer: %s", hu_reason());
 	hu_args_release(&a);
-	ok(hu_parse_real("2^-20", &x) && x == 0x1p-20 && hu_parse_real("0x1.8p1", &x) && x == 3 && !hu_parse_real("3,5", &x) && !hu_parse_real("", &x), "numbers: powers of two, hex, and what is none");
+	ok(hu_parse_real("2^-20", &x) && x == 0x1p-20 && hu_parse_real("0x1.8p1", &x) && x == 3 &&
+			!hu_parse_real("3,5", &x) && !hu_parse_real("", &x),
+		"numbers: powers of two, hex, and what is none");
 }
 
 /* What stands where a file is to go need not be one. */
 static void
 test_places(void)
 {
-	char *path = hu_path(test_dir(), "target"), *to = hu_path(test_dir(), "link"), *fifo = hu_path(test_dir(), "pipe"), *data = NULL, got[8] = "";
+	char *path = hu_path(test_dir(), "target"), *to = hu_path(test_dir(), "link"),
+	     *fifo = hu_path(test_dir(), "pipe"), *data = NULL, got[8] = "";
 	size_t n = 0;
 	struct stat st;
 
-	ok(hu_file_write(path, "old", 3) == HU_OK && !symlink(path, to) && hu_file_write(to, "through", 7) == HU_OK && !lstat(to, &st) && S_ISLNK(st.st_mode), "a link stays one");
+	ok(hu_file_write(path, "old", 3) == HU_OK && !symlink(path, to) && hu_file_write(to, "through", 7) == HU_OK &&
+			!lstat(to, &st) && S_ISLNK(st.st_mode),
+		"a link stays one");
 	ok(hu_file_read(path, &data, &n) == HU_OK && n == 7, "and its target is written");
 	free(data);
 	int made = !mkfifo(fifo, 0600), reader = open(fifo, O_RDONLY | O_NONBLOCK);
-	ok(made && hu_file_write(fifo, "abc", 3) == HU_OK && !lstat(fifo, &st) && S_ISFIFO(st.st_mode) && read(reader, got, sizeof got) == 3 && !memcmp(got, "abc", 3), "a pipe is written to, and stays one");
+	ok(made && hu_file_write(fifo, "abc", 3) == HU_OK && !lstat(fifo, &st) && S_ISFIFO(st.st_mode) &&
+			read(reader, got, sizeof got) == 3 && !memcmp(got, "abc", 3),
+		"a pipe is written to, and stays one");
 	close(reader);
 	ok(hu_file_write(test_dir(), "a", 1) == HU_EIO, "a folder is refused: %s", hu_reason());
 	free(path);

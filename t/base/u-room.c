@@ -58,8 +58,10 @@ fill(size_t keep, const char *what)
 			wrong += p[k][i] != word(k, i);
 		hu_room_free(p[k]);
 	}
-	is_int((long long)(wrong + crooked), 0, "%s: %zu bytes, %zu of them in files, are what was written", what, all, most);
-	ok(keep > all ? most == 0 : most + keep + (1 << 16) * PIECES >= all && most > all / 4, "%s: files take what memory is not to hold", what);
+	is_int((long long)(wrong + crooked), 0, "%s: %zu bytes, %zu of them in files, are what was written", what, all,
+		most);
+	ok(keep > all ? most == 0 : most + keep + (1 << 16) * PIECES >= all && most > all / 4,
+		"%s: files take what memory is not to hold", what);
 	is_int((long long)hu_room_in_files(), 0, "%s: nothing is left of them", what);
 }
 
@@ -94,7 +96,9 @@ main(void)
 	setrlimit(RLIMIT_FSIZE, &small);
 	hu_status st = hu_room_get(&p, 1 << 22, "a test");
 	setrlimit(RLIMIT_FSIZE, &old);
-	ok(st == HU_EIO && hu_exit_code(st) == HU_EXIT_ENV && !p && strstr(hu_reason(), dir) && strstr(hu_reason(), "4194304 bytes of a test"), "no room in a file is said at once: %s", hu_reason());
+	ok(st == HU_EIO && hu_exit_code(st) == HU_EXIT_ENV && !p && strstr(hu_reason(), dir) &&
+			strstr(hu_reason(), "4194304 bytes of a test"),
+		"no room in a file is said at once: %s", hu_reason());
 	is_int((long long)hu_room_in_files(), 0, "and nothing counted");
 	return done_testing();
 }

@@ -25,7 +25,8 @@ static void too_few(void) { plan(2); ok(1, "one"); }
 static void skips(void) { skip_all("no %s", "device"); }
 static void skips_two(void) { skip(2, "why"); }
 
-static void (*const cases[])(void) = { passes, fails, differs, unlike, not_a_number, nothing, too_few, skips, skips_two };
+static void (*const cases[])(
+	void) = { passes, fails, differs, unlike, not_a_number, nothing, too_few, skips, skips_two };
 
 /* Runs case F in a new process of this program: the counters of a fork would go on from ours. */
 static void
@@ -74,7 +75,8 @@ main(int argc, char **argv)
 	ok(strstr(out, "not ok 1 - a   b\n") != NULL, "a failure; a # would begin a directive");
 	is_int(code, 1, "and exit 1");
 	run(differs);
-	ok(strstr(out, "not ok 1") && strstr(out, "#      got: 0x00003c00\n# expected: 0x00003c01\n"), "bits are shown in hex");
+	ok(strstr(out, "not ok 1") && strstr(out, "#      got: 0x00003c00\n# expected: 0x00003c01\n"),
+		"bits are shown in hex");
 	run(unlike);
 	ok(!strncmp(out, "not ok 1", 8), "NULL is no text");
 	run(not_a_number);

@@ -42,7 +42,8 @@ one(const char *what, machine m, double most, double least_all, double most_all)
 	hu_team t = { .runs = 0 };
 	double all, mean = (runs(&t, m, 50, &all), runs(&t, m, 20000, &all));
 
-	ok(mean <= most * m.alone && all >= least_all && all <= most_all, "%s: %.3f of one thread's time, all threads in %.3f of the runs", what, mean / m.alone, all);
+	ok(mean <= most * m.alone && all >= least_all && all <= most_all,
+		"%s: %.3f of one thread's time, all threads in %.3f of the runs", what, mean / m.alone, all);
 }
 
 int

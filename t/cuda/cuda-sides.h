@@ -26,16 +26,19 @@ format(const char *name)
 /* A product: operator, attributes, operands and output as in t/op/op-cases.def. */
 typedef struct product { const char *op, *attrs, *in, *out; } product;
 
-/* By WAY, with the sum and the operands' and the output's formats named: whether it has the emulation's bits. RAN: HU_RAN bytes for what computed it, or NULL. */
+/* By WAY, with the sum and the operands' and the output's formats named: whether it has the emulation's bits. RAN:
+   HU_RAN bytes for what computed it, or NULL. */
 static inline int
-product_agrees(const hu_side *side, const product *p, hu_gemm_way way, char *ran, const char *sum, const char *in, const char *to, int level, uint64_t seed)
+product_agrees(const hu_side *side, const product *p, hu_gemm_way way, char *ran, const char *sum, const char *in,
+	const char *to, int level, uint64_t seed)
 {
 	op_row row = { p->op, p->attrs, p->in, p->out };
 	hu_env env = { seed, 5 };
 	op_case k;
 	size_t differ = 0, at = 0;
 
-	if (op_case_init(&k, &row, format(in), HU_FP32, format(to), level, seed) != HU_OK || hu_sum_parse(sum, &k.c.sum) != HU_OK)
+	if (op_case_init(&k, &row, format(in), HU_FP32, format(to), level, seed) != HU_OK ||
+		hu_sum_parse(sum, &k.c.sum) != HU_OK)
 		bail_out("%s", hu_reason());
 	hu_tensor got = op_tensor(k.out[0].format, k.out[0].shape), *out = &got;
 	hu_shim_seed(seed);
@@ -48,8 +51,9 @@ product_agrees(const hu_side *side, const product *p, hu_gemm_way way, char *ran
 			differ++;
 		}
 	if (differ)
-		diag("%s %s %s, %s to %s%s%s, level %d, seed %llu: %zu of %zu differ, first %zu: %a, not %a", p->op, p->attrs, sum, in, to, ran ? ", " : "", ran ? ran : "", level, (unsigned long long)seed, differ, got.n, at,
-		     hu_get(&got, at), hu_get(&k.out[0], at));
+		diag("%s %s %s, %s to %s%s%s, level %d, seed %llu: %zu of %zu differ, first %zu: %a, not %a", p->op,
+			p->attrs, sum, in, to, ran ? ", " : "", ran ? ran : "", level, (unsigned long long)seed, differ,
+			got.n, at, hu_get(&got, at), hu_get(&k.out[0], at));
 	free(got.data);
 	op_case_release(&k);
 	return st == HU_OK && own == HU_OK && !differ;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Counts made on the device are the CPU's to the count: rows of grads.tsv, exponents by bin, what a cast lost; for every format
-   there is and values that lean towards its corners, under several orders of threads. */
+   Counts made on the device are the CPU's to the count: rows of grads.tsv, exponents by bin, what a cast lost; for
+   every format there is and values that lean towards its corners, under several orders of threads. */
 #include "cuda/device/device.h"
 #include "cuda/exec/side.h"
 #include "cuda/exec/transfer.h"
@@ -23,7 +23,8 @@ static double
 value(hu_format f, uint64_t seed, size_t i)
 {
 	uint64_t u = (uint64_t)hu_random_word(seed, 7, 0, i) << 32 | hu_random_word(seed, 9, 0, i);
-	int e = f.emin - f.p - 2 + (int)(u % (uint64_t)((f.emax < 200 ? f.emax : 200) - (f.emin > -200 ? f.emin : -200) + f.p + 6));
+	int e = f.emin - f.p - 2 +
+		(int)(u % (uint64_t)((f.emax < 200 ? f.emax : 200) - (f.emin > -200 ? f.emin : -200) + f.p + 6));
 	double x = hu_uniform(hu_random_at(seed, 8, 0, i));
 
 	switch (u >> 40 & 15) {
@@ -118,8 +119,8 @@ test_tally(const hu_side *side, void *queue, uint64_t seed)
 	return good;
 }
 
-/* All in one call, of tensors of all formats, every other one with the wider values that it was cast from, of which every third
-   is told apart by a factor. */
+/* All in one call, of tensors of all formats, every other one with the wider values that it was cast from, of which
+   every third is told apart by a factor. */
 static int
 test_census(const hu_side *side, void *queue, uint64_t seed, uint64_t *zeroed)
 {
@@ -173,13 +174,16 @@ test_side(const hu_side *side)
 		bail_out("%s", hu_reason());
 	for (uint64_t seed = 1; seed <= 3; seed++) {
 		hu_shim_seed(seed);
-		ok(test_tally(side, queue, seed * 1000), "%s: %d tallies of %d formats (seed %d)", side->name, HU_FORMATS * SIZES, HU_FORMATS, (int)seed);
+		ok(test_tally(side, queue, seed * 1000), "%s: %d tallies of %d formats (seed %d)", side->name,
+			HU_FORMATS * SIZES, HU_FORMATS, (int)seed);
 	}
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		uint64_t zeroed = 0;
 		hu_shim_seed(seed);
 		int good = test_census(side, queue, seed * 50, &zeroed);
-		ok(good && zeroed > 1000, "%s: exponents by bin of %d tensors, and what casts lost, %llu elements (seed %d)", side->name, HU_FORMATS * SIZES, (unsigned long long)zeroed, (int)seed);
+		ok(good && zeroed > 1000,
+			"%s: exponents by bin of %d tensors, and what casts lost, %llu elements (seed %d)", side->name,
+			HU_FORMATS * SIZES, (unsigned long long)zeroed, (int)seed);
 	}
 	side->close(queue);
 }

@@ -32,9 +32,18 @@ static const shape shapes[] = {
 typedef struct mix { const char *sum, *in, *out; } mix;
 
 static const mix mixes[] = {
-	{ "fma,acc=fp32", "fp16", "fp16" }, { "fma,acc=fp32", "fp16", "fp32" }, { "tc:hopper", "fp16", "bf16" }, { "tc:ampere", "bf16", "bf16" }, { "tc:hopper", "tf32", "fp32" },
-	{ "tc:ampere", "fp32", "fp32" }, { "fma,acc=fp32", "fp32", "fp32" }, { "sequential,acc=fp32", "fp32", "fp16" }, { "fma,acc=fp64", "fp64", "fp64" }, { "fma,acc=fp64", "fp64", "fp32" },
-	{ "tc:ada", "e4m3", "bf16" }, { "fma,acc=fp32", "e4m3", "fp32" },
+	{ "fma,acc=fp32", "fp16", "fp16" },
+	{ "fma,acc=fp32", "fp16", "fp32" },
+	{ "tc:hopper", "fp16", "bf16" },
+	{ "tc:ampere", "bf16", "bf16" },
+	{ "tc:hopper", "tf32", "fp32" },
+	{ "tc:ampere", "fp32", "fp32" },
+	{ "fma,acc=fp32", "fp32", "fp32" },
+	{ "sequential,acc=fp32", "fp32", "fp16" },
+	{ "fma,acc=fp64", "fp64", "fp64" },
+	{ "fma,acc=fp64", "fp64", "fp32" },
+	{ "tc:ada", "e4m3", "bf16" },
+	{ "fma,acc=fp32", "e4m3", "fp32" },
 };
 
 typedef struct stub { void *file; void (*set)(int, long long); long long (*get)(int); const char *(*why)(void); } stub;
@@ -46,7 +55,8 @@ prepare(op_case *k, const shape *at, const mix *m, int level, uint64_t seed)
 	op_row row = { at->op, at->attrs, at->in, at->out };
 
 	hu_format_id in = format(m->in), wide = in == HU_FP64 ? HU_FP64 : HU_FP32;
-	if (op_case_init(k, &row, in, wide, format(m->out), level, seed) != HU_OK || hu_sum_parse(m->sum, &k->c.sum) != HU_OK)
+	if (op_case_init(k, &row, in, wide, format(m->out), level, seed) != HU_OK ||
+		hu_sum_parse(m->sum, &k->c.sum) != HU_OK)
 		bail_out("%s %s: %s", at->op, at->in, hu_reason());
 	k->c.fmt.acc = wide;
 }
@@ -92,12 +102,16 @@ beyond(op_case *k, const hu_tensor *got, int slices, int arch, double *nearest)
 	hu_shape in[4] = { k->in[0].shape, k->in[1].shape, k->in[2].shape, k->in[3].shape };
 	k->c.op->cost(&k->c, in, &got->shape, &cost);
 	/* The library is handed every tap of a data gradient, those that a stride skips as zeros. */
-	p.k = (uint32_t)(!strcmp(k->c.op->name, "conv2d_dx") ? (double)(in[1].d[0] * in[1].d[1] * in[1].d[3]) : cost.macs / (double)n);
-	if (k->c.op->reference(&k->c, k->pin, 0, element, n, exact) != HU_OK || k->c.op->magnitude(&k->c, k->pin, 0, element, n, mag) != HU_OK)
+	p.k = (uint32_t)(!strcmp(k->c.op->name, "conv2d_dx") ? (double)(in[1].d[0] * in[1].d[1] * in[1].d[3])
+							     : cost.macs / (double)n);
+	if (k->c.op->reference(&k->c, k->pin, 0, element, n, exact) != HU_OK ||
+		k->c.op->magnitude(&k->c, k->pin, 0, element, n, mag) != HU_OK)
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < n; i++) {
-		double x = hu_get(got, i), b = hu_cublas_bound(sum, &p, arch, slices, most(k), mag[i] * scale) / scale, e;
-		double chopped = p.tf32 && p.fa == HU_FP32 ? mag[i] * 0x1p-9 : 0; /* operands' own: two chops below 2^-10 */
+		double x = hu_get(got, i), b = hu_cublas_bound(sum, &p, arch, slices, most(k), mag[i] * scale) / scale,
+		       e;
+		double chopped =
+			p.tf32 && p.fa == HU_FP32 ? mag[i] * 0x1p-9 : 0; /* operands' own: two chops below 2^-10 */
 		e = fabs(mpfr_get_d(exact[i], MPFR_RNDN));
 		b += chopped + (e + b) * (hu_unit(out) + (scale != 1) * 0x1p-23) + hu_smallest(out) * 0.5;
 		mpfr_d_sub(exact[i], x, exact[i], MPFR_RNDN);
@@ -128,7 +142,8 @@ test_mix(const hu_side *side, const mix *m, int slices, int arch)
 			hu_tensor got = op_tensor(k.out[0].format, k.out[0].shape), *out = &got;
 			hu_status st = hu_device_call_by(side, HU_GEMM_CUBLAS, ran, &k.c, k.pin, &out, &env);
 			if (st != HU_OK || strncmp(ran, "cublasLt ", 9)) {
-				diag("%s %s: %s (%s)", shapes[j].op, shapes[j].attrs, st == HU_OK ? ran : hu_reason(), s.why ? s.why() : "");
+				diag("%s %s: %s (%s)", shapes[j].op, shapes[j].attrs, st == HU_OK ? ran : hu_reason(),
+					s.why ? s.why() : "");
 				failed++;
 			} else
 				over += beyond(&k, &got, slices, arch, &nearest);
@@ -136,7 +151,10 @@ test_mix(const hu_side *side, const mix *m, int slices, int arch)
 			free(got.data);
 			op_case_release(&k);
 		}
-	ok(!failed && !over, "%s: %s, %s to %s, %d slice%s: %zu of %zu outputs beyond the bound (nearest %.3f of it), %zu calls failed", side->name, m->sum, m->in, m->out, slices, slices > 1 ? "s" : "", over, all, nearest, failed);
+	ok(!failed && !over,
+		"%s: %s, %s to %s, %d slice%s: %zu of %zu outputs beyond the bound (nearest %.3f of it), %zu calls "
+		"failed",
+		side->name, m->sum, m->in, m->out, slices, slices > 1 ? "s" : "", over, all, nearest, failed);
 }
 
 /* One call's status; the reason is diag'ed. */
@@ -157,10 +175,13 @@ status_of(const hu_side *side, const shape *at, const mix *m)
 static void
 test_refusals(const hu_side *side)
 {
-	static const mix no[] = { { "kahan,acc=fp32", "fp32", "fp32" }, { "fma,acc=fp16", "fp16", "fp16" }, { "fma,acc=fp32,mode=SR", "fp16", "fp16" }, { "fma,acc=fp32", "e5m2", "fp32" }, { "tc:ampere,out=fp16", "fp16", "fp16" }, { "chunk:8,acc=fp32", "fp32", "fp32" } };
+	static const mix no[] = { { "kahan,acc=fp32", "fp32", "fp32" }, { "fma,acc=fp16", "fp16", "fp16" },
+		{ "fma,acc=fp32,mode=SR", "fp16", "fp16" }, { "fma,acc=fp32", "e5m2", "fp32" },
+		{ "tc:ampere,out=fp16", "fp16", "fp16" }, { "chunk:8,acc=fp32", "fp32", "fp32" } };
 
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-		ok(status_of(side, &shapes[0], &no[i]) == HU_EUNABLE && strstr(hu_reason(), "--gemm cublas"), "refused: %s", hu_reason());
+		ok(status_of(side, &shapes[0], &no[i]) == HU_EUNABLE && strstr(hu_reason(), "--gemm cublas"),
+			"refused: %s", hu_reason());
 }
 
 /* As the library, as the stand-in that this test compiled. */
@@ -172,7 +193,8 @@ compiled(void)
 	void *p;
 
 	snprintf(path, sizeof path, "%s/cublaslt.so", test_dir());
-	snprintf(command, sizeof command, "%.300s -std=gnu11 -O1 -shared -fPIC -I%s -o %s %s/t/stub/cublaslt.c -lm", cc && *cc ? cc : "cc", HU_TOP_SRCDIR, path, HU_TOP_SRCDIR);
+	snprintf(command, sizeof command, "%.300s -std=gnu11 -O1 -shared -fPIC -I%s -o %s %s/t/stub/cublaslt.c -lm",
+		cc && *cc ? cc : "cc", HU_TOP_SRCDIR, path, HU_TOP_SRCDIR);
 	if (system(command))
 		return 0;
 	s.file = dlopen(path, RTLD_NOW);
@@ -217,7 +239,8 @@ test_stub(const hu_side *side)
 			test_mix(side, &mixes[i], slices, HU_TC_HOPPER);
 	}
 	before = s.get(5);
-	ok(status_of(side, &shapes[1], &mixes[1]) == HU_OK && s.get(5) == before, "an algorithm is asked for once a shape");
+	ok(status_of(side, &shapes[1], &mixes[1]) == HU_OK && s.get(5) == before,
+		"an algorithm is asked for once a shape");
 	test_refusals(side);
 	/* 324 rows of 7 * 7 * 512 doubles are gathered in pieces of at most 64 MiB */
 	prepare(&k, &large, &wide, LEVEL_MILD, 1);
@@ -225,15 +248,19 @@ test_stub(const hu_side *side)
 	double nearest = 0;
 	before = s.get(4);
 	hu_status st = hu_device_call_by(side, HU_GEMM_CUBLAS, NULL, &k.c, k.pin, &out, &env);
-	ok(st == HU_OK && s.get(4) == before + 2 && s.get(6) <= 64 << 20, "rows in pieces: %lld products, the largest operand %.1f MB", s.get(4) - before, (double)s.get(6) / 1e6);
-	is_int((long long)beyond(&k, &got, 3, HU_TC_HOPPER, &nearest), 0, "of a convolution in pieces, within the bound");
+	ok(st == HU_OK && s.get(4) == before + 2 && s.get(6) <= 64 << 20,
+		"rows in pieces: %lld products, the largest operand %.1f MB", s.get(4) - before,
+		(double)s.get(6) / 1e6);
+	is_int((long long)beyond(&k, &got, 3, HU_TC_HOPPER, &nearest), 0,
+		"of a convolution in pieces, within the bound");
 	s.set(3, 1);
 	op_case_release(&k);
 	prepare(&k, &shapes[0], &mixes[1], LEVEL_MILD, 1);
 	free(got.data);
 	got = op_tensor(k.out[0].format, k.out[0].shape);
 	st = hu_device_call_by(side, HU_GEMM_CUBLAS, NULL, &k.c, k.pin, &out, &env);
-	is_int((long long)beyond(&k, &got, 3, HU_TC_HOPPER, &nearest), 1, "one output that is wrong by 2^-8 is beyond the bound");
+	is_int((long long)beyond(&k, &got, 3, HU_TC_HOPPER, &nearest), 1,
+		"one output that is wrong by 2^-8 is beyond the bound");
 	free(got.data);
 	op_case_release(&k);
 	is_int((long long)hu_shim_allocated(), 0, "nothing was left allocated");

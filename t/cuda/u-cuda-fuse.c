@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Fused passes and recorded steps change no bit: every policy, both models, both optimizers, several orders of threads, against
-   single calls launched one by one; and they save launches and bytes, which are counted. */
+   Fused passes and recorded steps change no bit: every policy, both models, both optimizers, several orders of threads,
+   against single calls launched one by one; and they save launches and bytes, which are counted. */
 #include "cuda/exec/backend.h"
 #include "cuda/exec/machine.h"
 #include "cuda/fuse/plan.h"
@@ -16,7 +16,8 @@ enum { STEPS = 5 };
 
 typedef struct kind { const char *model, *optimizer; double width, momentum; size_t size, batch; } kind;
 
-static const kind kinds[] = { { "mlp", "adamw", 0.25, 0, 8, 16 }, { "convnet", "sgd", 0.04, 0.9, 8, 3 }, { "mlp", "sgd", 0.1, 0, 8, 8 } };
+static const kind kinds[] = { { "mlp", "adamw", 0.25, 0, 8, 16 }, { "convnet", "sgd", 0.04, 0.9, 8, 3 },
+	{ "mlp", "sgd", 0.1, 0, 8, 8 } };
 
 static void
 open_session(hu_session *s, hu_config *c, const kind *k, const char *policy, char *backend, char *fuse, char *graph)
@@ -33,8 +34,12 @@ open_session(hu_session *s, hu_config *c, const kind *k, const char *policy, cha
 	c->backend = backend;
 	c->fuse = fuse;
 	c->graph = graph;
-	c->optim = (hu_optim_options){ .lr = 0.01, .momentum = k->momentum, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-3 };
-	if (hu_model_find(k->model, &c->row) || hu_policy_parse(policy, &c->policy) || hu_scaler_find(c->policy.dynamic ? "pytorch" : "none", &c->scaling.rule) || hu_optim_find(k->optimizer, &c->optim.row))
+	c->optim = (hu_optim_options){
+		.lr = 0.01, .momentum = k->momentum, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-3
+	};
+	if (hu_model_find(k->model, &c->row) || hu_policy_parse(policy, &c->policy) ||
+		hu_scaler_find(c->policy.dynamic ? "pytorch" : "none", &c->scaling.rule) ||
+		hu_optim_find(k->optimizer, &c->optim.row))
 		bail_out("%s", hu_reason());
 	c->scaling.loss_weight = 1;
 	if (hu_dataset_open(&d, "digits", &o) || hu_session_open(s, c, &d) || hu_session_start(s))
@@ -55,7 +60,8 @@ static void
 look(hu_session *s, uint64_t *sum)
 {
 	const hu_program *p = s->programs.train;
-	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, p->t[s->id.scale].next };
+	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p,
+		p->t[s->id.scale].next };
 	hu_tensor t;
 
 	for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
@@ -118,7 +124,8 @@ launches_of_passes(const hu_session *s)
 		hu_pass pass = s->backend->pass(s->train, i);
 		sum += pass.first == i ? pass.launches : 0;
 		if (pass.launches < 1 || pass.bytes <= 0 || pass.first > i)
-			bail_out("call %d: %ld launches and %g bytes in the pass of call %d", i, pass.launches, pass.bytes, pass.first);
+			bail_out("call %d: %ld launches and %g bytes in the pass of call %d", i, pass.launches,
+				pass.bytes, pass.first);
 	}
 	return sum;
 }
@@ -131,12 +138,15 @@ check_seconds(const hu_session *s, const double *seconds)
 
 	for (int i = 0; i <= nc; i++)
 		if ((seconds[i] > 0) != (i == nc || s->backend->pass(s->train, i).first == i))
-			bail_out("call %d: %g s, its pass begins with call %d", i, seconds[i], s->backend->pass(s->train, i).first);
+			bail_out("call %d: %g s, its pass begins with call %d", i, seconds[i],
+				s->backend->pass(s->train, i).first);
 }
 
-/* STEPS steps; the third is timed call by call; before the last one the state of the first is written back, which the weights' copies must follow. */
+/* STEPS steps; the third is timed call by call; before the last one the state of the first is written back, which the
+   weights' copies must follow. */
 static void
-train(const kind *k, const char *policy, char *backend, char *fuse, char *graph, trail *r, long *launches, uint64_t *swamped)
+train(const kind *k, const char *policy, char *backend, char *fuse, char *graph, trail *r, long *launches,
+	uint64_t *swamped)
 {
 	hu_tensor *first = NULL;
 	hu_session s;
@@ -146,7 +156,9 @@ train(const kind *k, const char *policy, char *backend, char *fuse, char *graph,
 	open_session(&s, &c, k, policy, backend, fuse, graph);
 	for (size_t i = 0; i < STEPS; i++) {
 		long before = hu_shim_side.queues->launches();
-		double *seconds = i == 2 && s.backend->pass ? hu_xcalloc((size_t)s.programs.train->nc + 1, sizeof *seconds) : NULL;
+		double *seconds = i == 2 && s.backend->pass
+					  ? hu_xcalloc((size_t)s.programs.train->nc + 1, sizeof *seconds)
+					  : NULL;
 		if (seconds)
 			s.backend->profile(s.train, seconds);
 		if (hu_session_step(&s, i))
@@ -162,7 +174,8 @@ train(const kind *k, const char *policy, char *backend, char *fuse, char *graph,
 			bail_out("%ld launches a step, %ld of its passes", *launches, launches_of_passes(&s));
 		look(&s, &r->seen[i]);
 		look_at_updates(&s, &r->seen[i], swamped);
-		if (hu_session_commit(&s, &r->digest[i]) || (i == 0 && hu_session_copy(&s, NULL, &first)) || (i == STEPS - 2 && hu_session_restore(&s, first)))
+		if (hu_session_commit(&s, &r->digest[i]) || (i == 0 && hu_session_copy(&s, NULL, &first)) ||
+			(i == STEPS - 2 && hu_session_restore(&s, first)))
 			bail_out("%s", hu_reason());
 	}
 	hu_session_free_tensors(&s, first);
@@ -188,7 +201,11 @@ test_kind(const kind *k, const char *policy, int all)
 		train(k, policy, shim, i == 1 ? off : on, i == 2 ? off : on, &got, i == 1 ? &some : &fused, &again);
 		same &= !memcmp(&want, &got, sizeof want);
 	}
-	ok(same && fused < single, "%s, %s, %s: fused and recorded%s: one digest, the same numbers and counts; %ld launches a step, alone %ld; %llu updates swamped", policy, k->model, k->optimizer, all ? ", both, each, neither" : "", fused, single, (unsigned long long)swamped);
+	ok(same && fused < single,
+		"%s, %s, %s: fused and recorded%s: one digest, the same numbers and counts; %ld launches a step, alone "
+		"%ld; %llu updates swamped",
+		policy, k->model, k->optimizer, all ? ", both, each, neither" : "", fused, single,
+		(unsigned long long)swamped);
 }
 
 /* What the step's passes read and write at least, in bytes. */
@@ -226,7 +243,10 @@ test_plan(const kind *k, const char *policy)
 		for (int j = 0; j < x->nin; j++)
 			good &= p->t[x->in[j]].producer < 0 || done[p->t[x->in[j]].producer];
 	}
-	ok(good && bytes(p, &plan[1], t) < bytes(p, &plan[0], t) && plan[0].nstage == p->nc && plan[0].fused == 0 && plan[1].fused > 0, "%s, %s: %d calls in %d stages, %d of them in passes of several; %.0f bytes instead of %.0f", policy, k->model, p->nc, plan[1].nstage, plan[1].fused, bytes(p, &plan[1], t), bytes(p, &plan[0], t));
+	ok(good && bytes(p, &plan[1], t) < bytes(p, &plan[0], t) && plan[0].nstage == p->nc && plan[0].fused == 0 &&
+			plan[1].fused > 0,
+		"%s, %s: %d calls in %d stages, %d of them in passes of several; %.0f bytes instead of %.0f", policy,
+		k->model, p->nc, plan[1].nstage, plan[1].fused, bytes(p, &plan[1], t), bytes(p, &plan[0], t));
 	for (int f = 0; f < 2; f++)
 		hu_plan_release(&plan[f]);
 	free(t);

@@ -15,7 +15,8 @@ static const product shapes[] = {
 	{ "conv2d", "stride=1", "x:2x6x5x3 x:3x3x3x5", "x" },
 	{ "conv2d", "stride=2", "x:1x9x9x4 x:5x5x4x3", "x" },
 	{ "conv2d", "stride=2 padding=1 dilation_h=2", "x:2x9x8x4 x:3x3x4x5", "x" },
-	{ "conv2d_dx", "stride=2 stride_w=3 padding_top=1 padding_left=2 dilation=2 height=9 width=8", "x:2x3x2x8 x:3x3x3x8", "x:2x9x8x3" },
+	{ "conv2d_dx", "stride=2 stride_w=3 padding_top=1 padding_left=2 dilation=2 height=9 width=8",
+		"x:2x3x2x8 x:3x3x3x8", "x:2x9x8x3" },
 	{ "conv2d_dw", "padding=2 dilation=2 part=16 kh=3 kw=3", "x:1x7x8x4 x:1x7x8x5", "x:3x3x4x5" },
 	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x4 x:3x3x3x4", "x:2x9x8x3" },
 	{ "conv2d_dx", "stride=1 height=5 width=6", "x:1x5x6x8 x:3x3x2x8", "x:1x5x6x2" },
@@ -71,15 +72,18 @@ test_side(const hu_side *side)
 		for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
 			for (int l = 0; l < 3; l++, all++)
 				good += agrees(side, &shapes[j], &mixes[i], levels[l], i * 100 + j * 3 + (size_t)l + 1);
-		ok(good == all, "%s: %s, %s to %s: the emulation's bits in %d of %d", side->name, mixes[i].sum, mixes[i].in, mixes[i].out, good, all);
+		ok(good == all, "%s: %s, %s to %s: the emulation's bits in %d of %d", side->name, mixes[i].sum,
+			mixes[i].in, mixes[i].out, good, all);
 	}
 }
 
-/* Every row of sums.def, in accumulators of several formats, some that cuda/element/short.h has no constants of, and every rounding mode. */
+/* Every row of sums.def, in accumulators of several formats, some that cuda/element/short.h has no constants of, and
+   every rounding mode. */
 static void
 test_models(const hu_side *side)
 {
-	static const product few[] = { { "matmul", "tb=1 part=9", "x:5x23 x:7x23", "x" }, { "conv2d", "stride=2", "x:1x5x4x3 x:3x3x3x2", "x" }, { "matmul", "ta=1", "x:33x3 x:33x9", "x" } };
+	static const product few[] = { { "matmul", "tb=1 part=9", "x:5x23 x:7x23", "x" },
+		{ "conv2d", "stride=2", "x:1x5x4x3 x:3x3x3x2", "x" }, { "matmul", "ta=1", "x:33x3 x:33x9", "x" } };
 	static const char *const accs[] = { "fp32", "fp16", "bf16", "e4m3", "e5m10ftz", "e4m3fnuz", "e11m20" };
 
 	for (int id = 0; id < HU_SUM_TC; id++) {
@@ -88,12 +92,24 @@ test_models(const hu_side *side)
 			for (size_t a = 0; a < sizeof accs / sizeof *accs; a++)
 				for (size_t j = 0; j < sizeof few / sizeof *few; j++, all++) {
 					char sum[96];
-					int takes_n = id == HU_SUM_CHUNK || id == HU_SUM_FABSUM || id == HU_SUM_SPLITK || id == HU_SUM_PROMOTE;
-					snprintf(sum, sizeof sum, "%s%s,acc=%s,mode=%s%s", hu_sum_name((hu_sum_id)id), takes_n ? ":4" : "", accs[a], hu_mode_name((hu_mode)mode), mode == HU_SR && a % 2 ? ",bits=11" : "");
-					mix m = { sum, a == 3 ? "e5m2" : a == 6 ? "fp32" : accs[a], a == 1 || a == 6 ? "fp32" : accs[a] };
-					good += agrees(side, &few[j], &m, all % 3 == 0 ? LEVEL_MILD : all % 3 == 1 ? LEVEL_SPREAD : LEVEL_SPECIAL, (uint64_t)(id * 1000 + all + 1));
+					int takes_n = id == HU_SUM_CHUNK || id == HU_SUM_FABSUM ||
+						      id == HU_SUM_SPLITK || id == HU_SUM_PROMOTE;
+					snprintf(sum, sizeof sum, "%s%s,acc=%s,mode=%s%s", hu_sum_name((hu_sum_id)id),
+						takes_n ? ":4" : "", accs[a], hu_mode_name((hu_mode)mode),
+						mode == HU_SR && a % 2 ? ",bits=11" : "");
+					mix m = { sum,
+						a == 3   ? "e5m2"
+						: a == 6 ? "fp32"
+							 : accs[a],
+						a == 1 || a == 6 ? "fp32" : accs[a] };
+					good += agrees(side, &few[j], &m,
+						all % 3 == 0   ? LEVEL_MILD
+						: all % 3 == 1 ? LEVEL_SPREAD
+							       : LEVEL_SPECIAL,
+						(uint64_t)(id * 1000 + all + 1));
 				}
-		ok(good == all, "%s: %s in every mode and seven accumulators: the emulation's bits in %d of %d", side->name, hu_sum_name((hu_sum_id)id), good, all);
+		ok(good == all, "%s: %s in every mode and seven accumulators: the emulation's bits in %d of %d",
+			side->name, hu_sum_name((hu_sum_id)id), good, all);
 	}
 }
 

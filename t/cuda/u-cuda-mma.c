@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The large tiles of the matrix units and of fp32 against the emulation, bit for bit: which kernel serves which product, operands
-   that lie either way, tails of every extent, and the order of threads and of copies under way (seeds 1 to 5). */
+   The large tiles of the matrix units and of fp32 against the emulation, bit for bit: which kernel serves which
+   product, operands that lie either way, tails of every extent, and the order of threads and of copies under way (seeds
+   1 to 5). */
 #include "t/cuda/cuda-sides.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ static const product shapes[] = {
 	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x16 x:3x3x64x16", "x:2x9x8x64" },
 	{ "conv2d_dw", "stride=1 kh=3 kw=3", "x:1x8x12x8 x:1x8x12x64", "x:3x3x8x64" },
 	{ "conv2d", "stride=2 padding=1 dilation_w=2", "x:2x11x13x16 x:3x3x16x72", "x" },
-	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=9 width=8", "x:1x3x6x16 x:3x3x64x16", "x:1x9x8x64" },
+	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=9 width=8", "x:1x3x6x16 x:3x3x64x16",
+		"x:1x9x8x64" },
 };
 
 /* How many of them have whole blocks of 32 products, fp8's with mma.sync. */
@@ -27,7 +29,8 @@ enum { IN_32 = 4 };
 /* The way that serves a mix. */
 static hu_gemm_way way_of(const char *ran) { return strncmp(ran, "simt", 4) ? HU_GEMM_MMA : HU_GEMM_SIMT; }
 
-/* ran: how what it says begins that computes a product of the shapes above; narrow: of a shape with odd extents, also of fp8 that would have to be turned pixel by pixel; NULL: refused. */
+/* ran: how what it says begins that computes a product of the shapes above; narrow: of a shape with odd extents, also
+   of fp8 that would have to be turned pixel by pixel; NULL: refused. */
 typedef struct mix { const char *sum, *in, *out, *ran, *narrow; } mix;
 
 static const mix mixes[] = {
@@ -66,7 +69,8 @@ test_minus_zero(const hu_side *side, const char *sum)
 	int minus = 0, arch = side->arch();
 	op_case k;
 
-	if (op_case_init(&k, &row, HU_BF16, HU_FP32, HU_FP32, LEVEL_MILD, 1) != HU_OK || hu_sum_parse(sum, &k.c.sum) != HU_OK)
+	if (op_case_init(&k, &row, HU_BF16, HU_FP32, HU_FP32, LEVEL_MILD, 1) != HU_OK ||
+		hu_sum_parse(sum, &k.c.sum) != HU_OK)
 		bail_out("%s", hu_reason());
 	if (arch >= 0 && arch != (int)k.c.sum.arch) {
 		skip(1, "%s: %s is not this device's", side->name, sum);
@@ -78,9 +82,11 @@ test_minus_zero(const hu_side *side, const char *sum)
 		hu_put(&k.in[1], i, i / 72 == 79 ? 0x1p-75 : 0);
 	}
 	hu_tensor got = op_tensor(HU_FP32, k.out[0].shape), *out = &got;
-	hu_status st = op_case_emulate(&k, &env), own = hu_device_call_by(side, HU_GEMM_MMA, ran, &k.c, k.pin, &out, &env);
+	hu_status st = op_case_emulate(&k, &env),
+		  own = hu_device_call_by(side, HU_GEMM_MMA, ran, &k.c, k.pin, &out, &env);
 	for (size_t i = 0; i < got.n && st == HU_OK && own == HU_OK; i++)
-		minus += hu_bits64(hu_get(&got, i)) == hu_bits64(-0.0) && hu_bits64(hu_get(&k.out[0], i)) == hu_bits64(-0.0);
+		minus += hu_bits64(hu_get(&got, i)) == hu_bits64(-0.0) &&
+			 hu_bits64(hu_get(&k.out[0], i)) == hu_bits64(-0.0);
 	is_int(minus, 72 * 72, "%s: %s by %s: a sum that vanishes below zero is -0", side->name, sum, ran);
 	free(got.data);
 	op_case_release(&k);
@@ -109,9 +115,11 @@ test_side(const hu_side *side)
 		for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++, all++) {
 			int l = (int)((i + j) % 5);
 			int fp8 = m->in[0] == 'e' && m->sum[0] == 't';
-			const char *wanted = fp8 && (!turnable(&shapes[j]) || (m->narrow && j >= IN_32)) ? m->narrow : m->ran;
+			const char *wanted =
+				fp8 && (!turnable(&shapes[j]) || (m->narrow && j >= IN_32)) ? m->narrow : m->ran;
 			if (!wanted) {
-				int refused = !agrees(side, &shapes[j], m, levels[l], 1, ran) && strstr(hu_reason(), "--gemm mma: wgmma serves");
+				int refused = !agrees(side, &shapes[j], m, levels[l], 1, ran) &&
+					      strstr(hu_reason(), "--gemm mma: wgmma serves");
 				good += refused;
 				served += refused;
 				continue;
@@ -121,9 +129,11 @@ test_side(const hu_side *side)
 			if (strncmp(ran, wanted, strlen(wanted)))
 				diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
 		}
-		ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s, the emulation's bits in %d", side->name, m->sum, m->in, m->out, served, all, m->ran, good);
+		ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s, the emulation's bits in %d",
+			side->name, m->sum, m->in, m->out, served, all, m->ran, good);
 		if (m->narrow)
-			ok(agrees(side, &odd, m, LEVEL_SPREAD, i + 1, ran) && !strcmp(ran, m->narrow), "%s: odd extents by %s", side->name, ran);
+			ok(agrees(side, &odd, m, LEVEL_SPREAD, i + 1, ran) && !strcmp(ran, m->narrow),
+				"%s: odd extents by %s", side->name, ran);
 	}
 }
 
@@ -131,11 +141,14 @@ test_side(const hu_side *side)
 static void
 test_refusals(const hu_side *side)
 {
-	static const mix no[] = { { "fma,acc=fp32", "fp16", "fp16", "", "" }, { "tc:volta", "fp16", "fp32", "", "" }, { "kahan,acc=fp32", "fp32", "fp32", "", "" } };
+	static const mix no[] = { { "fma,acc=fp32", "fp16", "fp16", "", "" }, { "tc:volta", "fp16", "fp32", "", "" },
+		{ "kahan,acc=fp32", "fp32", "fp32", "", "" } };
 	char ran[HU_RAN] = "";
 
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-		ok(!agrees(side, &shapes[0], &no[i], LEVEL_MILD, 1, ran) && strstr(hu_reason(), "--gemm mma: no matrix unit"), "refused: %s", hu_reason());
+		ok(!agrees(side, &shapes[0], &no[i], LEVEL_MILD, 1, ran) &&
+				strstr(hu_reason(), "--gemm mma: no matrix unit"),
+			"refused: %s", hu_reason());
 }
 
 int

@@ -29,7 +29,8 @@ static const mix mixes[] = {
 	{ "e6m9", "fp32", "e6m9", HU_RU, HU_FTZ, 2 },
 	{ "fp32", "fp64", "fp32", HU_RNA, 0, 2 },
 	{ "fp64", "fp32", "fp16", HU_RNE, 0, 2 },
-	/* arithmetic that cuda/element/short.h does by hu_rne: no -0, no NaN, no sign, no zero, flushing, saturating, too wide, too precise */
+	/* arithmetic that cuda/element/short.h does by hu_rne: no -0, no NaN, no sign, no zero, flushing, saturating,
+	   too wide, too precise */
 	{ "e4m3fnuz", "e4m3fnuz", "e4m3fnuz", HU_RNE, 0, LEVELS },
 	{ "fp32", "binary8p3", "binary8p3", HU_RNE, HU_SATURATE, 2 },
 	{ "e2m1", "e3m2", "fp16", HU_SR, 0, 2 },
@@ -90,8 +91,9 @@ agrees(const hu_side *side, const op_row *row, const mix *m, int level, uint64_t
 		if (!n)
 			continue;
 		same = 0;
-		diag("%s %s, %s in %s to %s, level %d: %zu of %zu elements of output %d differ, first %zu: %a, not %a", row->op, row->attrs, m->in, m->compute, m->out, level, n, got[j].n, j, at,
-		     hu_get(&got[j], at), hu_get(&k.out[j], at));
+		diag("%s %s, %s in %s to %s, level %d: %zu of %zu elements of output %d differ, first %zu: %a, not %a",
+			row->op, row->attrs, m->in, m->compute, m->out, level, n, got[j].n, j, at, hu_get(&got[j], at),
+			hu_get(&k.out[j], at));
 	}
 	for (int j = 0; j < k.c.nout; j++)
 		free(got[j].data);
@@ -121,13 +123,15 @@ test_side(const hu_side *side)
 		if (!wanted(row->op))
 			continue;
 		if (!hu_device_kernel(side, row->op)) {
-			ok(0, "%s: %s has a kernel: a file cuda/kernel/%s.cu or a row of one", side->name, row->op, row->op);
+			ok(0, "%s: %s has a kernel: a file cuda/kernel/%s.cu or a row of one", side->name, row->op,
+				row->op);
 			continue;
 		}
 		int good = 0, all = 0;
 		for (size_t j = 0; j < sizeof mixes / sizeof *mixes; j++)
 			for (int level = 0; level < mixes[j].levels; level++, all++) {
-				int same = agrees(side, row, &mixes[j], level, (uint64_t)(i * 100 + (int)j * 10 + level + 1));
+				int same = agrees(
+					side, row, &mixes[j], level, (uint64_t)(i * 100 + (int)j * 10 + level + 1));
 				good += same != 0;
 				ran += same == 1;
 			}
@@ -139,7 +143,8 @@ test_side(const hu_side *side)
 			good += same != 0;
 			ran += same == 1;
 		}
-		ok(good == all, "%s: %s %s: the emulation's bits in %d of %d", side->name, row->op, row->attrs, good, all);
+		ok(good == all, "%s: %s %s: the emulation's bits in %d of %d", side->name, row->op, row->attrs, good,
+			all);
 	}
 	ok(ran > 0, "%s: %d calls", side->name, ran);
 }

@@ -12,7 +12,8 @@ main(void)
 	int n = hu_device_count();
 
 	ok(n >= 0, "devices are counted: %d", n);
-	ok((n == 0) == (strlen(hu_device_why()) > 0), "where there is none, a reason is given: \"%s\"", hu_device_why());
+	ok((n == 0) == (strlen(hu_device_why()) > 0), "where there is none, a reason is given: \"%s\"",
+		hu_device_why());
 	is_int(hu_device_name(n, name, sizeof name), 0, "there is no device past the last");
 	is_text(name, "", "and its name is empty");
 	is_int(hu_device_name(-1, name, sizeof name), 0, "nor one before the first");

@@ -17,7 +17,8 @@ device(const hu_side *s, const void *from, size_t bytes)
 {
 	void *p, *q = NULL;
 
-	if (s->open(&q) != HU_OK || s->alloc(&p, bytes) != HU_OK || (from ? s->upload(q, p, from, bytes) : s->clear(q, p, bytes)) != HU_OK || s->wait(q) != HU_OK)
+	if (s->open(&q) != HU_OK || s->alloc(&p, bytes) != HU_OK ||
+		(from ? s->upload(q, p, from, bytes) : s->clear(q, p, bytes)) != HU_OK || s->wait(q) != HU_OK)
 		bail_out("%s", hu_reason());
 	if (q)
 		s->close(q);
@@ -66,7 +67,8 @@ test_tree(const hu_side *s)
 
 	for (size_t i = 0; i < N; i++)
 		x[i] = hu_from_bits32((uint32_t)(hu_mix64(i) >> 40) | 0x3f000000u) * (i % 3 ? 1.0f : -0x1p-9f);
-	is_int(run(s, HU_SELF_TREE, sums, sizeof sums, x, N), HU_OK, "%s: %d elements through shuffles and barriers", s->name, N);
+	is_int(run(s, HU_SELF_TREE, sums, sizeof sums, x, N), HU_OK, "%s: %d elements through shuffles and barriers",
+		s->name, N);
 	diag("%s: %.1f ms of processor time", s->name, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
 	for (size_t b = 0; b < BLOCKS; b++)
 		wrong += hu_bits32(sums[b]) != hu_bits32(hu_tree_f32(x + b * 4096, 4096, 1, f));
@@ -105,7 +107,8 @@ caught(int which, const char *what, const char *words)
 	uint32_t u[256];
 	hu_status st = run(&hu_shim_side, which, u, sizeof u, NULL, 0);
 
-	ok(st == HU_EDEVICE && strstr(hu_reason(), words), "%s is caught: %s", what, st == HU_OK ? "it was not" : hu_reason());
+	ok(st == HU_EDEVICE && strstr(hu_reason(), words), "%s is caught: %s", what,
+		st == HU_OK ? "it was not" : hu_reason());
 }
 
 static void
@@ -114,9 +117,11 @@ test_faults(void)
 	uint32_t u[128], first[64];
 	int differ = 0, good = 0;
 
-	caught(HU_SELF_BARRIER, "a barrier that half the block never reaches", "32 of 64 threads wait at a barrier (selftest.cu:");
+	caught(HU_SELF_BARRIER, "a barrier that half the block never reaches",
+		"32 of 64 threads wait at a barrier (selftest.cu:");
 	caught(HU_SELF_TWO_BARRIERS, "two barriers at once", "wait at different barriers: selftest.cu:");
-	caught(HU_SELF_LANES, "a shuffle that some lanes skip", "20 of the 32 lanes of a warp wait at a shuffle down (selftest.cu:");
+	caught(HU_SELF_LANES, "a shuffle that some lanes skip",
+		"20 of the 32 lanes of a warp wait at a shuffle down (selftest.cu:");
 	caught(HU_SELF_TOO_MUCH, "more shared memory than a block has", "needs 65536 bytes in all");
 #ifndef HU_ASAN
 	caught(HU_SELF_OVERRUN, "writing past shared memory", "'short_array' was written past its end");
@@ -140,7 +145,9 @@ test_faults(void)
 		good += u[i] == 1;
 	is_int(good, 64, "reads as NaN in every block");
 	hu_shim_lose_after(1);
-	ok(run(&hu_shim_side, HU_SELF_VOTES, u, 384, NULL, 0) == HU_OK && run(&hu_shim_side, HU_SELF_VOTES, u, 384, NULL, 0) == HU_EDEVICE && strstr(hu_reason(), "lost"), "a lost device: %s", hu_reason());
+	ok(run(&hu_shim_side, HU_SELF_VOTES, u, 384, NULL, 0) == HU_OK &&
+			run(&hu_shim_side, HU_SELF_VOTES, u, 384, NULL, 0) == HU_EDEVICE && strstr(hu_reason(), "lost"),
+		"a lost device: %s", hu_reason());
 	hu_shim_lose_after(-1);
 	is_int(run(&hu_shim_side, HU_SELF_VOTES, u, 384, NULL, 0), HU_OK, "and back again, after faults");
 	hu_shim_limit(1000);

@@ -14,7 +14,8 @@
 
 static char said[512];
 
-/* In a process of its own, HALFULP_BLAS being NAME (NULL: unset): fills SAID; 1 where products work and this one is right. */
+/* In a process of its own, HALFULP_BLAS being NAME (NULL: unset): fills SAID; 1 where products work and this one is
+   right. */
 static int
 try(const char *name)
 {
@@ -25,7 +26,8 @@ try(const char *name)
 		return -1;
 	pid_t child = fork();
 	if (child == 0) {
-		double a[3 * 2] = { 1, 2, 3, 4, 5, 0x1p40 }, b[3 * 2] = { 1, -1, 1, -1, 0x1p12, 1 }, c[4] = { 0, 0, 0, 7 };
+		double a[3 * 2] = { 1, 2, 3, 4, 5, 0x1p40 }, b[3 * 2] = { 1, -1, 1, -1, 0x1p12, 1 },
+			     c[4] = { 0, 0, 0, 7 };
 		if (name)
 			setenv("HALFULP_BLAS", name, 1);
 		else
@@ -37,7 +39,9 @@ try(const char *name)
 		int there = hu_blas_product(c, 2, 2, 3, a, b);
 		if (there != hu_blas_works() || (!there && hu_blas_pays(1, 1)))
 			_exit(3);
-		_exit(!there ? 0 : c[0] == 4 + 5 * 0x1p12 && c[1] == 1 && c[2] == 6 + 0x1p52 && c[3] == 0x1p40 + 1 ? 1 : 2);
+		_exit(!there                                                                              ? 0
+			: c[0] == 4 + 5 * 0x1p12 && c[1] == 1 && c[2] == 6 + 0x1p52 && c[3] == 0x1p40 + 1 ? 1
+													  : 2);
 	}
 	close(line[1]);
 	ssize_t n = read(line[0], said, sizeof said - 1);
@@ -58,12 +62,16 @@ library(const char *type)
 
 	if (!f)
 		return NULL;
-	fprintf(f, "void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc)\n"
-	           "{ for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) { %s s = beta * c[i * ldc + j];\n"
-	           "  for (int x = 0; x < k; x++) s += (%s)(alpha * a[x * lda + i]) * (%s)b[x * ldb + j];\n"
-	           "  c[i * ldc + j] = s; } (void)o; (void)ta; (void)tb; }\n", type, type, type);
+	fprintf(f,
+		"void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda, "
+		"const double *b, int ldb, double beta, double *c, int ldc)\n"
+		"{ for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) { %s s = beta * c[i * ldc + j];\n"
+		"  for (int x = 0; x < k; x++) s += (%s)(alpha * a[x * lda + i]) * (%s)b[x * ldb + j];\n"
+		"  c[i * ldc + j] = s; } (void)o; (void)ta; (void)tb; }\n",
+		type, type, type);
 	fclose(f);
-	char *command = hu_xprintf("%s -shared -fPIC -O1 -o %s %s >/dev/null 2>&1", cc && *cc ? cc : "cc", object, source);
+	char *command =
+		hu_xprintf("%s -shared -fPIC -O1 -o %s %s >/dev/null 2>&1", cc && *cc ? cc : "cc", object, source);
 	int failed = system(command);
 	free(command);
 	free(source);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Exact convolutions and their gradients by the exact product's callbacks, which map operands in place as an
-   implicit GEMM does: strides, padding, shapes that are no multiple of anything, inner lengths from 1 to 100 000, all bit for bit MPFR's. */
+   implicit GEMM does: strides, padding, shapes that are no multiple of anything, inner lengths from 1 to 100 000, all
+   bit for bit MPFR's. */
 #include "lib/exact/dot.h"
 #include "lib/exact/gemm.h"
 #include "lib/number/philox.h"
@@ -20,7 +21,8 @@ bits(void)
 }
 
 enum { ORDINARY, FULL, TINY, CANCEL, SPECIAL, KINDS };
-static const char *const kind_names[] = { "uniform", "all exponents", "subnormal", "cancelling", "with infinities and NaN" };
+static const char *const kind_names[] = { "uniform", "all exponents", "subnormal", "cancelling",
+	"with infinities and NaN" };
 
 static double
 value(hu_format f, int kind, size_t i)
@@ -29,7 +31,9 @@ value(hu_format f, int kind, size_t i)
 	int low = f.emin - f.p + 1;
 
 	switch (kind) {
-	case FULL: return hu_round(s * (1 + u) * hu_pow2(low + (int)(bits() % (uint32_t)(f.emax - low + 1))), f, HU_RNE, HU_SATURATE, 0);
+	case FULL:
+		return hu_round(s * (1 + u) * hu_pow2(low + (int)(bits() % (uint32_t)(f.emax - low + 1))), f, HU_RNE,
+			HU_SATURATE, 0);
 	case TINY: return hu_round(s * u * hu_pow2(bits() % 3 ? f.emin : 0), f, HU_RNE, HU_SATURATE, 0);
 	case CANCEL: return i % 2 ? 1.5 : bits() % 64 ? -1.5 : hu_round(-1.5 * (1 + u * 0x1p-6), f, HU_RNE, 0, 0);
 	case SPECIAL:
@@ -102,7 +106,8 @@ take(void *context, const hu_exact_tile *tile, size_t batch, size_t i0, size_t m
 			column(t->s->context, batch, j0 + j, 0, k, b);
 			hu_exact_dot_mpfr(y, a, b, k);
 			hu_exact_tile_mpfr(x, tile, i, j);
-			wrong += !(mpfr_nan_p(x) ? mpfr_nan_p(y) : mpfr_cmp(x, y) == 0 && mpfr_signbit(x) == mpfr_signbit(y));
+			wrong += !(mpfr_nan_p(x) ? mpfr_nan_p(y)
+						 : mpfr_cmp(x, y) == 0 && mpfr_signbit(x) == mpfr_signbit(y));
 		}
 	mpfr_clears(x, y, (mpfr_ptr)0);
 	free(a);
@@ -114,10 +119,13 @@ take(void *context, const hu_exact_tile *tile, size_t batch, size_t i0, size_t m
 }
 
 static void
-walk(size_t n, size_t h, size_t w, size_t c, size_t kernel_h, size_t kernel_w, size_t stride, size_t o, int weights, hu_format_id id, int kind)
+walk(size_t n, size_t h, size_t w, size_t c, size_t kernel_h, size_t kernel_w, size_t stride, size_t o, int weights,
+	hu_format_id id, int kind)
 {
 	hu_format f = hu_format_of(id);
-	conv v = { .n = n, .h = h, .w = w, .c = c, .kh = kernel_h, .kw = kernel_w, .s = stride, .o = o, .weights = weights };
+	conv v = {
+		.n = n, .h = h, .w = w, .c = c, .kh = kernel_h, .kw = kernel_w, .s = stride, .o = o, .weights = weights
+	};
 	hu_exact_source s = { .batches = 1, .row = row, .column = column, .context = &v };
 
 	v.ho = (h + stride - 1) / stride;
@@ -137,7 +145,10 @@ walk(size_t n, size_t h, size_t w, size_t c, size_t kernel_h, size_t kernel_w, s
 		v.g[i] = kind == CANCEL ? hu_round(1 + 0x1p-5 * (double)(i % o), f, HU_RNE, 0, 0) : value(f, kind, i);
 	tally t = { &s, 0, 0, s.k > 5000 ? 7 : 1 };
 	hu_exact_gemm(&s, take, &t);
-	ok(!t.wrong && t.seen == s.m * s.n, "%s, %s: %s %zux%zux%zux%zu by %zux%zu, stride %zu, to %zu: %zu sums of %zu products are MPFR's", hu_format_name(id), kind_names[kind], weights ? "kernel gradient of" : "convolution of", n, h, w, c, kernel_h, kernel_w, stride, o, t.seen, s.k);
+	ok(!t.wrong && t.seen == s.m * s.n,
+		"%s, %s: %s %zux%zux%zux%zu by %zux%zu, stride %zu, to %zu: %zu sums of %zu products are MPFR's",
+		hu_format_name(id), kind_names[kind], weights ? "kernel gradient of" : "convolution of", n, h, w, c,
+		kernel_h, kernel_w, stride, o, t.seen, s.k);
 	free(v.x);
 	free(v.g);
 }

@@ -31,7 +31,8 @@ value(hu_format f, int kind)
 	int low = f.emin - f.p + 1;
 
 	if (kind == FULL || kind == WIDE)
-		return hu_round(s * (1 + u) * hu_pow2(low + (int)(bits() % (uint32_t)(f.emax - low + 1))), f, HU_RNE, HU_SATURATE, 0);
+		return hu_round(s * (1 + u) * hu_pow2(low + (int)(bits() % (uint32_t)(f.emax - low + 1))), f, HU_RNE,
+			HU_SATURATE, 0);
 	if (kind == INTEGERS)
 		return hu_round(s * (double)(bits() % 8), f, HU_RNE, HU_SATURATE, 0);
 	return hu_round(s * u, f, HU_RNE, HU_SATURATE, 0);
@@ -87,7 +88,8 @@ forget(result *r)
 static int
 same(const result *x, const result *y)
 {
-	return !memcmp(x->hi, y->hi, 8 * x->n) && !memcmp(x->lo, y->lo, 8 * x->n) && !memcmp(x->err, y->err, 8 * x->n) && !memcmp(x->mag, y->mag, 8 * x->n);
+	return !memcmp(x->hi, y->hi, 8 * x->n) && !memcmp(x->lo, y->lo, 8 * x->n) &&
+	       !memcmp(x->err, y->err, 8 * x->n) && !memcmp(x->mag, y->mag, 8 * x->n);
 }
 
 /* Rows i0.. of A and columns j0.. of B, terms k0..k1, into R's arrays. */
@@ -95,7 +97,8 @@ static void
 run(result *r, const tile *t, size_t i0, size_t i1, size_t j0, size_t j1, size_t k0, size_t k1, hu_depth depth, int add)
 {
 	static hu_operand a, b;
-	hu_enclosure out = { r->hi + i0 * t->n + j0, r->lo + i0 * t->n + j0, r->err + i0 * t->n + j0, r->mag + i0 * t->n + j0, t->n };
+	hu_enclosure out = { r->hi + i0 * t->n + j0, r->lo + i0 * t->n + j0, r->err + i0 * t->n + j0,
+		r->mag + i0 * t->n + j0, t->n };
 
 	hu_operand_start(&a, HU_LEFT, i1 - i0, k1 - k0);
 	hu_operand_start(&b, HU_RIGHT, j1 - j0, k1 - k0);
@@ -144,10 +147,12 @@ judge(const tile *t, const result *r, hu_depth depth, int fp64)
 			mpfr_sub_d(d, d, r->lo[o], MPFR_RNDN);
 			mpfr_abs(d, d, MPFR_RNDN);
 			if (!(mpfr_cmp_d(d, r->err[o]) <= 0) && beyond++ == 0)
-				diag("%zu x %zu x %zu (%zu,%zu): off by %g, bound %g", t->m, t->n, t->k, i, j, mpfr_get_d(d, MPFR_RNDU), r->err[o]);
+				diag("%zu x %zu x %zu (%zu,%zu): off by %g, bound %g", t->m, t->n, t->k, i, j,
+					mpfr_get_d(d, MPFR_RNDU), r->err[o]);
 			tested++;
 			exact_ones += r->err[o] == 0;
-			if (depth == HU_TWO && t->k <= 1024 && low_of(t->a + i * t->k, t->k) + low_of(t->b + j * t->k, t->k) <= 83)
+			if (depth == HU_TWO && t->k <= 1024 &&
+				low_of(t->a + i * t->k, t->k) + low_of(t->b + j * t->k, t->k) <= 83)
 				not_exact += r->err[o] != 0;
 			for (size_t k = 0; k < t->k; k++) {
 				pa[k] = fabs(t->a[i * t->k + k]);
@@ -208,7 +213,8 @@ test_bounds(void)
 					tiles++;
 				}
 		const char *name = d ? "two doubles" : "one double";
-		is_int(beyond, 0, "%s: %ld inner products are within their bounds (%ld exact)", name, tested, exact_ones);
+		is_int(beyond, 0, "%s: %ld inner products are within their bounds (%ld exact)", name, tested,
+			exact_ones);
 		is_int(not_exact, 0, "%s: exact where the header promises it", name);
 		is_int(off_mag, 0, "%s: magnitudes are upper bounds and near", name);
 		is_int(differ, 0, "%s: %ld tiles, the same bits on every instruction set", name, tiles);
@@ -263,7 +269,8 @@ test_special(void)
 		for (size_t j = 0; j < 18; j++) {
 			size_t o = i * 18 + j;
 			if (i == 3 || j == 11)
-				wrong += !(r.hi[o] != r.hi[o] && r.lo[o] == 0 && r.err[o] == INFINITY && r.mag[o] == INFINITY);
+				wrong += !(r.hi[o] != r.hi[o] && r.lo[o] == 0 && r.err[o] == INFINITY &&
+					   r.mag[o] == INFINITY);
 			else
 				wrong += r.hi[o] != plain.hi[o] || r.lo[o] != plain.lo[o] || r.err[o] != 0;
 		}

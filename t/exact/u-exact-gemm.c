@@ -23,7 +23,8 @@ bits(void)
 }
 
 enum { ORDINARY, NORMAL, FULL, INTEGERS, CANCEL, ENDS, SPECIAL, KINDS };
-static const char *const kind_names[] = { "uniform", "normal", "all exponents", "integers", "cancelling", "largest and smallest", "with infinities and NaN" };
+static const char *const kind_names[] = { "uniform", "normal", "all exponents", "integers", "cancelling",
+	"largest and smallest", "with infinities and NaN" };
 
 static double
 value(hu_format f, int kind)
@@ -32,8 +33,12 @@ value(hu_format f, int kind)
 	int low = f.emin - f.p + 1;
 
 	switch (kind) {
-	case FULL: return hu_round(s * (1 + u) * hu_pow2(low + (int)(bits() % (uint32_t)(f.emax - low + 1))), f, HU_RNE, HU_SATURATE, 0);
-	case NORMAL: return hu_round(sqrt(-2 * log(u)) * cos(6.283185307179586 * (double)bits() * 0x1p-32), f, HU_RNE, HU_SATURATE, 0);
+	case FULL:
+		return hu_round(s * (1 + u) * hu_pow2(low + (int)(bits() % (uint32_t)(f.emax - low + 1))), f, HU_RNE,
+			HU_SATURATE, 0);
+	case NORMAL:
+		return hu_round(sqrt(-2 * log(u)) * cos(6.283185307179586 * (double)bits() * 0x1p-32), f, HU_RNE,
+			HU_SATURATE, 0);
 	case INTEGERS: return hu_round(s * (double)(bits() % 8), f, HU_RNE, HU_SATURATE, 0);
 	case ENDS: return bits() % 3 ? s * f.max : bits() % 2 ? s * hu_smallest(f) : 0 * s;
 	case SPECIAL:
@@ -114,18 +119,23 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 
 	mpfr_inits(x, y, (mpfr_ptr)0);
 	for (size_t i = 0; i < m; i++) {
-		double *hi = r->hi + (batch * p->m + i0 + i) * p->n + j0, *lo = r->lo + (batch * p->m + i0 + i) * p->n + j0, *err = r->err + (batch * p->m + i0 + i) * p->n + j0;
+		double *hi = r->hi + (batch * p->m + i0 + i) * p->n + j0,
+		       *lo = r->lo + (batch * p->m + i0 + i) * p->n + j0,
+		       *err = r->err + (batch * p->m + i0 + i) * p->n + j0;
 		hu_exact_tile_pairs(hi, lo, err, t, i);
 		for (size_t j = 0; r->judge && j < n; j++) {
 			hu_exact_value v;
-			hu_exact_dot_mpfr(x, p->a + (batch * p->m + i0 + i) * p->k, p->b + (batch * p->n + j0 + j) * p->k, p->k);
+			hu_exact_dot_mpfr(
+				x, p->a + (batch * p->m + i0 + i) * p->k, p->b + (batch * p->n + j0 + j) * p->k, p->k);
 			hu_exact_tile_mpfr(y, t, i, j);
 			seen++;
-			int nan = mpfr_nan_p(x) != 0, same = nan ? mpfr_nan_p(y) != 0 : mpfr_cmp(x, y) == 0 && mpfr_signbit(x) == mpfr_signbit(y);
+			int nan = mpfr_nan_p(x) != 0,
+			    same = nan ? mpfr_nan_p(y) != 0 : mpfr_cmp(x, y) == 0 && mpfr_signbit(x) == mpfr_signbit(y);
 			wrong += !same;
 			if (hu_exact_tile_value(&v, t, i, j)) {
 				hu_exact_value_mpfr(y, &v);
-				wrong += nan ? !mpfr_nan_p(y) : mpfr_cmp(x, y) != 0 || mpfr_signbit(x) != mpfr_signbit(y);
+				wrong += nan ? !mpfr_nan_p(y)
+					     : mpfr_cmp(x, y) != 0 || mpfr_signbit(x) != mpfr_signbit(y);
 			} else {
 				unheld++;
 			}
@@ -137,7 +147,9 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 			/* the error is a bound, and 0 exactly where nothing is left */
 			if (isfinite(h)) {
 				mpfr_sub_d(x, x, l, MPFR_RNDN);
-				wrong_pair += mpfr_cmp_d(x, err[j]) > 0 || mpfr_cmp_d(x, -err[j]) < 0 || (mpfr_zero_p(x) != 0) != (err[j] == 0) || err[j] > fabs(l) * 0x1p-53 + 0x1p-1074;
+				wrong_pair += mpfr_cmp_d(x, err[j]) > 0 || mpfr_cmp_d(x, -err[j]) < 0 ||
+					      (mpfr_zero_p(x) != 0) != (err[j] == 0) ||
+					      err[j] > fabs(l) * 0x1p-53 + 0x1p-1074;
 			} else {
 				wrong_pair += !(err[j] == INFINITY);
 			}
@@ -156,10 +168,19 @@ take(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, s
 static void
 run(record *r, problem *p, int judge, int by_slab)
 {
-	hu_exact_source s = { .batches = p->batches, .m = p->m, .n = p->n, .k = p->k, .row = row, .column = by_slab ? NULL : column, .slab = by_slab ? slab : NULL, .context = p };
+	hu_exact_source s = { .batches = p->batches,
+		.m = p->m,
+		.n = p->n,
+		.k = p->k,
+		.row = row,
+		.column = by_slab ? NULL : column,
+		.slab = by_slab ? slab : NULL,
+		.context = p };
 	size_t size = p->batches * p->m * p->n;
 
-	*r = (record){ .p = p, .hi = calloc(size + 1, 8), .lo = calloc(size + 1, 8), .err = calloc(size + 1, 8), .judge = judge };
+	*r = (record){
+		.p = p, .hi = calloc(size + 1, 8), .lo = calloc(size + 1, 8), .err = calloc(size + 1, 8), .judge = judge
+	};
 	hu_exact_gemm(&s, take, r);
 }
 
@@ -170,7 +191,9 @@ same(const record *x, const record *y)
 	int differ = 0;
 
 	for (size_t i = 0; i < size; i++) /* one NaN is as good as another */
-		differ += (x->hi[i] == x->hi[i] || y->hi[i] == y->hi[i]) && (bits_of_double(x->hi[i]) != bits_of_double(y->hi[i]) || bits_of_double(x->lo[i]) != bits_of_double(y->lo[i]));
+		differ += (x->hi[i] == x->hi[i] || y->hi[i] == y->hi[i]) &&
+			  (bits_of_double(x->hi[i]) != bits_of_double(y->hi[i]) ||
+				  bits_of_double(x->lo[i]) != bits_of_double(y->lo[i]));
 	return !differ;
 }
 
@@ -196,7 +219,8 @@ test_oracle(void)
 		hu_exact_way_set(HU_EXACT_AUTO);
 		for (int f = 0; f < FORMATS; f++)
 			for (size_t q = 0; q < sizeof ks / sizeof *ks; q++) {
-				size_t k = ks[q], m = 1 + bits() % (k > 600 ? 1 : 7), n = 1 + bits() % (k > 600 ? 2 : 18);
+				size_t k = ks[q], m = 1 + bits() % (k > 600 ? 1 : 7),
+				       n = 1 + bits() % (k > 600 ? 2 : 18);
 				problem p = make(1 + bits() % 2, m, n, k, hu_format_of(formats[f]), kind);
 				record first, again;
 				run(&first, &p, 1, 0);
@@ -224,15 +248,22 @@ test_oracle(void)
 				drop(&p);
 			}
 		hu_exact_tally_get(&tally);
-		is_int(wrong, 0, "%s: %d sums are MPFR's (terms on grids of one double %llu, two %llu, more %llu; by integers %llu, BLAS %llu, MPFR %llu)", kind_names[kind], seen,
-		       (unsigned long long)tally.terms.one, (unsigned long long)tally.terms.two, (unsigned long long)tally.terms.more, (unsigned long long)tally.terms.integers, (unsigned long long)tally.terms.blas,
-		       (unsigned long long)tally.terms.mpfr);
+		is_int(wrong, 0,
+			"%s: %d sums are MPFR's (terms on grids of one double %llu, two %llu, more %llu; by integers "
+			"%llu, BLAS %llu, MPFR %llu)",
+			kind_names[kind], seen, (unsigned long long)tally.terms.one,
+			(unsigned long long)tally.terms.two, (unsigned long long)tally.terms.more,
+			(unsigned long long)tally.terms.integers, (unsigned long long)tally.terms.blas,
+			(unsigned long long)tally.terms.mpfr);
 		is_int(otherwise, 0, "%s: the same on grids, by integers and by slices on the BLAS", kind_names[kind]);
 		is_int(wrong_pair, 0, "%s: and so are their pairs of doubles", kind_names[kind]);
-		is_int(differ, 0, "%s: the same on every instruction set, from columns and from rows of B", kind_names[kind]);
-		ok(tally.judged > 0, "%s: %llu sums were judged again", kind_names[kind], (unsigned long long)tally.judged);
+		is_int(differ, 0, "%s: the same on every instruction set, from columns and from rows of B",
+			kind_names[kind]);
+		ok(tally.judged > 0, "%s: %llu sums were judged again", kind_names[kind],
+			(unsigned long long)tally.judged);
 		if (kind == FULL || kind == ENDS)
-			ok(unheld > 0 && tally.by.more > 0, "%s: fp64's leave a double's range, other formats need many levels", kind_names[kind]);
+			ok(unheld > 0 && tally.by.more > 0,
+				"%s: fp64's leave a double's range, other formats need many levels", kind_names[kind]);
 	}
 }
 
@@ -240,21 +271,33 @@ test_oracle(void)
 static void
 test_sizes(void)
 {
-	static const struct { size_t batches, m, n, k; hu_format_id f; int kind; } rows[] = {
-		{ 1, 97, 193, 33, HU_FP16, FULL }, { 3, 5, 200, 12, HU_BF16, NORMAL }, { 1, 200, 1, 40, HU_FP32, FULL },
-		{ 1, 2, 3, 100000, HU_FP16, FULL }, { 1, 2, 3, 100000, HU_FP32, NORMAL }, { 1, 1, 2, 100000, HU_BF16, CANCEL }, { 1, 1, 2, 70001, HU_FP32, FULL }, { 1, 2, 3, 5000, HU_E5M2, FULL },
-		{ 1, 2, 3, 100000, HU_E4M3, ENDS }, { 1, 2, 2, 9000, HU_FP64, NORMAL }, { 2, 0, 4, 4, HU_FP16, FULL },
+	static const struct { size_t batches, m, n, k; hu_format_id f; int kind;
+	} rows[] = {
+		{ 1, 97, 193, 33, HU_FP16, FULL },
+		{ 3, 5, 200, 12, HU_BF16, NORMAL },
+		{ 1, 200, 1, 40, HU_FP32, FULL },
+		{ 1, 2, 3, 100000, HU_FP16, FULL },
+		{ 1, 2, 3, 100000, HU_FP32, NORMAL },
+		{ 1, 1, 2, 100000, HU_BF16, CANCEL },
+		{ 1, 1, 2, 70001, HU_FP32, FULL },
+		{ 1, 2, 3, 5000, HU_E5M2, FULL },
+		{ 1, 2, 3, 100000, HU_E4M3, ENDS },
+		{ 1, 2, 2, 9000, HU_FP64, NORMAL },
+		{ 2, 0, 4, 4, HU_FP16, FULL },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		problem p = make(rows[i].batches, rows[i].m, rows[i].n, rows[i].k, hu_format_of(rows[i].f), rows[i].kind);
+		problem p =
+			make(rows[i].batches, rows[i].m, rows[i].n, rows[i].k, hu_format_of(rows[i].f), rows[i].kind);
 		record one, two;
 		hu_threads_set(1);
 		run(&one, &p, 1, 0);
 		hu_threads_set(2);
 		run(&two, &p, 0, 1);
-		is_int(one.wrong + one.wrong_pair, 0, "%zu of %zu x %zu x %zu %s, %s: %d sums are MPFR's", p.batches, p.m, p.n, p.k, hu_format_name(rows[i].f), kind_names[rows[i].kind], one.seen);
-		ok(same(&one, &two) && one.seen == (int)(p.batches * p.m * p.n), "and two threads agree with one, to the last tile");
+		is_int(one.wrong + one.wrong_pair, 0, "%zu of %zu x %zu x %zu %s, %s: %d sums are MPFR's", p.batches,
+			p.m, p.n, p.k, hu_format_name(rows[i].f), kind_names[rows[i].kind], one.seen);
+		ok(same(&one, &two) && one.seen == (int)(p.batches * p.m * p.n),
+			"and two threads agree with one, to the last tile");
 		forget(&one);
 		forget(&two);
 		drop(&p);
@@ -265,10 +308,11 @@ test_sizes(void)
 static void
 test_limits(void)
 {
-	/* Every term leaves a quarter of the coarse grid's step behind, always upward, and a last one is the lowest bit that two
-	   doubles are laid out for: the fine sum outgrows a double unless it is carried. */
+	/* Every term leaves a quarter of the coarse grid's step behind, always upward, and a last one is the lowest bit
+	   that two doubles are laid out for: the fine sum outgrows a double unless it is carried. */
 	enum { STEADY = 65000, SLICES = 9000 };
-	problem p = make(1, 2, 3, STEADY, hu_format_of(HU_FP32), INTEGERS), q = make(1, 3, 2, SLICES, hu_format_of(HU_FP32), INTEGERS);
+	problem p = make(1, 2, 3, STEADY, hu_format_of(HU_FP32), INTEGERS),
+		q = make(1, 3, 2, SLICES, hu_format_of(HU_FP32), INTEGERS);
 
 	for (size_t i = 0; i < 3 * STEADY; i++) {
 		double last = i % STEADY > STEADY - 4;
@@ -310,7 +354,8 @@ test_ways(void)
 	run(&oracle, &p, 0, 0);
 	hu_exact_tally_get(&tally);
 	ok(same(&engine, &oracle), "MPFR throughout gives the same");
-	ok(tally.terms.mpfr == 20 * 20 * 50 && tally.by.mpfr == 20 * 20 && tally.sums == 20 * 20, "and the tally says that it was MPFR");
+	ok(tally.terms.mpfr == 20 * 20 * 50 && tally.by.mpfr == 20 * 20 && tally.sums == 20 * 20,
+		"and the tally says that it was MPFR");
 	hu_exact_way_set(HU_EXACT_AUTO);
 	forget(&engine);
 	forget(&oracle);

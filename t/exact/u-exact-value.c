@@ -33,7 +33,8 @@ make(hu_exact_value *v, mpfr_t exact, hu_format f)
 		if (i == 1) /* half a unit of the format, or all of one */
 			term = bits() % 3 ? hu_pow2(unit > -1073 ? unit - 1 : unit) : hu_pow2(unit);
 		else if (i > 1) /* far below: decides a tie */
-			term = ldexp(1, (unit > -800 ? unit : -800) - 1 - (int)(bits() % 200)) * (1 + bits() % 1000 * 0x1p-10);
+			term = ldexp(1, (unit > -800 ? unit : -800) - 1 - (int)(bits() % 200)) *
+			       (1 + bits() % 1000 * 0x1p-10);
 		term = bits() % 2 ? term : -term;
 		hu_exact_value_add(v, term);
 		mpfr_add_d(exact, exact, term, MPFR_RNDN);
@@ -79,7 +80,9 @@ want(mpfr_t exact, hu_format f, hu_mode mode, uint32_t rand)
 	}
 	if (up)
 		mpfr_add(down, down, step, MPFR_RNDN);
-	double r = mpfr_cmp_d(down, f.max) > 0 ? hu_overflow(negative, f, mode, 0) : mpfr_zero_p(down) ? hu_zero_of(negative, f) : (negative ? -1 : 1) * mpfr_get_d(down, MPFR_RNDN);
+	double r = mpfr_cmp_d(down, f.max) > 0 ? hu_overflow(negative, f, mode, 0)
+		   : mpfr_zero_p(down)         ? hu_zero_of(negative, f)
+					       : (negative ? -1 : 1) * mpfr_get_d(down, MPFR_RNDN);
 	mpfr_clears(m, step, down, rest, (mpfr_ptr)0);
 	return r;
 }
@@ -100,9 +103,12 @@ test_round(hu_format_id id, int rounds)
 		off += mpfr_cmp(x, exact) != 0;
 		for (int mode = 0; mode < HU_MODES; mode++) {
 			uint32_t rand = bits() % 4 ? bits() : 0x80000000u;
-			double got = hu_exact_value_round(&v, f, (hu_mode)mode, 0, rand), must = want(exact, f, (hu_mode)mode, rand);
-			if (bits_of_double(got) != bits_of_double(must) && !(got != got && must != must) && wrong[mode]++ == 0)
-				mpfr_fprintf(stderr, "# %s %s %Ra: %a, not %a\n", hu_format_name(id), hu_mode_name((hu_mode)mode), exact, got, must);
+			double got = hu_exact_value_round(&v, f, (hu_mode)mode, 0, rand),
+			       must = want(exact, f, (hu_mode)mode, rand);
+			if (bits_of_double(got) != bits_of_double(must) && !(got != got && must != must) &&
+				wrong[mode]++ == 0)
+				mpfr_fprintf(stderr, "# %s %s %Ra: %a, not %a\n", hu_format_name(id),
+					hu_mode_name((hu_mode)mode), exact, got, must);
 		}
 		double near = hu_exact_value_round(&v, f, HU_RNE, 0, 0);
 		if (isfinite(near)) {
@@ -113,7 +119,8 @@ test_round(hu_format_id id, int rounds)
 	}
 	is_int(off, 0, "%s: %d values are MPFR's sums", hu_format_name(id), rounds);
 	for (int mode = 0; mode < HU_MODES; mode++)
-		is_int(wrong[mode], 0, "%s: rounded by %s as MPFR's comparisons say", hu_format_name(id), hu_mode_name((hu_mode)mode));
+		is_int(wrong[mode], 0, "%s: rounded by %s as MPFR's comparisons say", hu_format_name(id),
+			hu_mode_name((hu_mode)mode));
 	is_int(errors, 0, "%s: exact errors and comparisons", hu_format_name(id));
 	mpfr_clear(exact);
 	mpfr_clear(x);
@@ -134,10 +141,12 @@ test_special(void)
 	is_bits64(bits_of_double(hu_exact_value_double(&v)), 0, "3 - 3 is +0");
 	is_int(v.n, 0, "which has no parts");
 	hu_exact_value_set(&v, 1);
-	ok(hu_exact_value_compare(&v, INFINITY) < 0 && hu_exact_value_compare(&v, -INFINITY) > 0, "1 lies between the infinities");
+	ok(hu_exact_value_compare(&v, INFINITY) < 0 && hu_exact_value_compare(&v, -INFINITY) > 0,
+		"1 lies between the infinities");
 	hu_exact_value_add(&v, 0x1p-900);
 	is_bits64(bits_of_double(hu_exact_value_error(&v, 1)), bits_of_double(0x1p-900), "(1 + 2^-900) - 1 is 2^-900");
-	ok(hu_exact_value_round(&v, hu_format_of(HU_FP16), HU_RU, 0, 0) == 1 + 0x1p-10, "and rounds up to fp16's neighbour of 1");
+	ok(hu_exact_value_round(&v, hu_format_of(HU_FP16), HU_RU, 0, 0) == 1 + 0x1p-10,
+		"and rounds up to fp16's neighbour of 1");
 }
 
 int

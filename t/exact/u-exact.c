@@ -24,7 +24,8 @@ value(hu_format f, int kind)
 	double u = (double)bits() * 0x1p-32, s = bits() & 1 ? -1 : 1;
 
 	if (kind == 1)
-		return hu_round(s * (1 + u) * hu_pow2(f.emin - f.p + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f, HU_RNE, HU_SATURATE, 0);
+		return hu_round(s * (1 + u) * hu_pow2(f.emin - f.p + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))),
+			f, HU_RNE, HU_SATURATE, 0);
 	if (kind == 2)
 		return s * (double)(bits() % 8);
 	if (kind == 3 && bits() % 64 == 0)
@@ -70,11 +71,13 @@ test_exact(void)
 			finite &= hu_isfinite(a[k]) && hu_isfinite(b[k]);
 			mpfr_clear(p);
 		}
-		differ += finite ? mpfr_cmp(x, z) != 0 : mpfr_nan_p(x) != mpfr_nan_p(z) || (mpfr_inf_p(z) && mpfr_cmp(x, z));
+		differ += finite ? mpfr_cmp(x, z) != 0
+				 : mpfr_nan_p(x) != mpfr_nan_p(z) || (mpfr_inf_p(z) && mpfr_cmp(x, z));
 		for (size_t k = 0; k < n; k++)
 			nans += a[k] != a[k];
 	}
-	is_int(differ, 0, "the exact engines agree with 4400-bit sums (%d without MPFR, %d NaN among the operands)", engine, nans);
+	is_int(differ, 0, "the exact engines agree with 4400-bit sums (%d without MPFR, %d NaN among the operands)",
+		engine, nans);
 	ok(engine > 100 && engine < ROUNDS, "both engines were used");
 	mpfr_clears(x, y, z, (mpfr_ptr)0);
 }
@@ -83,16 +86,19 @@ test_exact(void)
 static void
 test_special(void)
 {
-	static const struct { double a[3], b[3], want; const char *text; } rows[] = {
+	static const struct { double a[3], b[3], want; const char *text;
+	} rows[] = {
 		{ { 0, -0.0, 0 }, { 1, 1, -1 }, 0.0, "zeros give +0" },
 		{ { 1, 1, 0 }, { 1, -1, 5 }, 0.0, "an exact cancellation gives +0" },
 		{ { INFINITY, 1, 2 }, { 1, 2, 3 }, INFINITY, "an infinity stays" },
 		{ { INFINITY, INFINITY, 2 }, { 1, -2, 3 }, NAN, "Inf - Inf is NaN" },
 		{ { INFINITY, 1, 2 }, { 0, 2, 3 }, NAN, "Inf * 0 is NaN" },
 		{ { 1, NAN, 2 }, { 0, 2, 3 }, NAN, "NaN stays" },
-		{ { 0x1p1000, 0x1p1000, 1 }, { 0x1p1000, -0x1p1000, 3 }, 3, "products beyond a double's range are finite" },
+		{ { 0x1p1000, 0x1p1000, 1 }, { 0x1p1000, -0x1p1000, 3 }, 3,
+			"products beyond a double's range are finite" },
 		{ { 0x1p-600, 0x1p-600, 1 }, { 0x1p-600, -0x1p-600, 3 }, 3, "and so are those below it" },
-		{ { 0x1p300, 1, -0x1p300 }, { 0x1p300, 0x1p-300, 0x1p300 }, 0x1p-300, "2^600 + 2^-300 - 2^600 keeps its last bit" },
+		{ { 0x1p300, 1, -0x1p300 }, { 0x1p300, 0x1p-300, 0x1p300 }, 0x1p-300,
+			"2^600 + 2^-300 - 2^600 keeps its last bit" },
 	};
 	mpfr_t x, y;
 
@@ -102,7 +108,10 @@ test_special(void)
 		hu_exact_dot_mpfr(y, rows[i].a, rows[i].b, 3);
 		double got = mpfr_get_d(x, MPFR_RNDN), also = mpfr_get_d(y, MPFR_RNDN);
 		int nan = rows[i].want != rows[i].want;
-		ok(nan ? got != got && also != also : bits_of_double(got) == bits_of_double(rows[i].want) && bits_of_double(also) == bits_of_double(rows[i].want), "%s", rows[i].text);
+		ok(nan ? got != got && also != also
+		       : bits_of_double(got) == bits_of_double(rows[i].want) &&
+					bits_of_double(also) == bits_of_double(rows[i].want),
+			"%s", rows[i].text);
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);
 }

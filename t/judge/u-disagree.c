@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What happens when a fast exact value is wrong: the judge that samples them again by MPFR must notice, print the
-   operands and both values, and end the program. Three liars: an operator's enclosure, the source of an exact product that
-   hands out another number at the second reading, and one bit of an exact sum. */
+   operands and both values, and end the program. Three liars: an operator's enclosure, the source of an exact product
+   that hands out another number at the second reading, and one bit of an exact sum. */
 #include <stdio.h> /* before mpfr.h */
 
 #include "lib/judge/judge.h"
@@ -86,9 +86,15 @@ enclosure(void)
 	enum { M = 20, N = 16, K = 7 };
 	static float a[M * K], b[K * N], y[M * N];
 	hu_op liar = hu_op_matmul;
-	hu_tensor ta = { .format = HU_FP32, .shape = hu_shape2(M, K), .n = M * K, .data = a }, tb = { .format = HU_FP32, .shape = hu_shape2(K, N), .n = K * N, .data = b };
+	hu_tensor ta = { .format = HU_FP32, .shape = hu_shape2(M, K), .n = M * K, .data = a },
+		  tb = { .format = HU_FP32, .shape = hu_shape2(K, N), .n = K * N, .data = b };
 	hu_tensor ty = { .format = HU_FP32, .shape = hu_shape2(M, N), .n = M * N, .data = y }, *in[2] = { &ta, &tb };
-	hu_call c = { .op = &liar, .phase = HU_FORWARD, .nin = 2, .nout = 1, .fmt = { HU_FP32, HU_FP32, HU_FP32, HU_FP32 }, .mode = HU_RNE };
+	hu_call c = { .op = &liar,
+		.phase = HU_FORWARD,
+		.nin = 2,
+		.nout = 1,
+		.fmt = { HU_FP32, HU_FP32, HU_FP32, HU_FP32 },
+		.mode = HU_RNE };
 	hu_ladder ladder = { 0 };
 	const hu_engine *engine;
 
@@ -175,7 +181,9 @@ main(void)
 		if (!ok(!aborts(liars[i].f) && !*said, "%s: without the lie all is well", liars[i].name))
 			diag("%.300s", said);
 		off = 1;
-		if (!ok(aborts(liars[i].f) && strstr(said, liars[i].operands) && strstr(said, liars[i].values) && strstr(said, "MPFR:"), "%s: the program ends and prints the operands and both values", liars[i].name))
+		if (!ok(aborts(liars[i].f) && strstr(said, liars[i].operands) && strstr(said, liars[i].values) &&
+				    strstr(said, "MPFR:"),
+			    "%s: the program ends and prints the operands and both values", liars[i].name))
 			diag("%.300s", said);
 	}
 	return done_testing();

@@ -51,11 +51,15 @@ main(void)
 	for (int i = 0; i < N; i++)
 		wrong += v[i] != x[i] / 3;
 	is_int(wrong, 0, "each the nearest double");
-	ok(l.certified + l.oracle == N && l.certified >= N / 3, /* the others lie a third of an ulp off their double: left to the reference */
-	    "%zu by enclosures, %zu by the reference", l.certified, l.oracle);
+	ok(l.certified + l.oracle == N &&
+			l.certified >=
+				N / 3, /* the others lie a third of an ulp off their double: left to the reference */
+		"%zu by enclosures, %zu by the reference", l.certified, l.oracle);
 	is_int((long long)l.again, 2, "two of them judged again: one in 65536, and one of the call");
 	lie = 0x1p-50;
-	ok(hu_exact_doubles(v, engine, &c, ins, 0, NULL, N, &l) == HU_EUNABLE && strstr(hu_reason(), "call 3 (third)") && strstr(hu_reason(), "by MPFR"), "values four ulps off are found out: %s", hu_reason());
+	ok(hu_exact_doubles(v, engine, &c, ins, 0, NULL, N, &l) == HU_EUNABLE &&
+			strstr(hu_reason(), "call 3 (third)") && strstr(hu_reason(), "by MPFR"),
+		"values four ulps off are found out: %s", hu_reason());
 	ok(hu_exact_doubles(v, engine, &c, ins, 0, &in, 100, &l) == HU_EUNABLE, "differences too");
 	free(x);
 	free(v);

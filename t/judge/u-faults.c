@@ -71,7 +71,8 @@ leaves(const hu_run *r, hu_tensor *t, const fault *f)
 	while (c->out[k] != f->tensor)
 		k++;
 	mpfr_init2(exact[0], 2000);
-	if (c->op->reference(c, in, k, &f->element, 1, exact) != HU_OK || (c->op->bound && c->op->bound(c, in, k, &f->element, 1, &bound) != HU_OK))
+	if (c->op->reference(c, in, k, &f->element, 1, exact) != HU_OK ||
+		(c->op->bound && c->op->bound(c, in, k, &f->element, 1, &bound) != HU_OK))
 		bail_out("%s", hu_reason());
 	mpfr_sub_d(exact[0], exact[0], f->is, MPFR_RNDN);
 	mpfr_abs(exact[0], exact[0], MPFR_RNDN);
@@ -105,7 +106,8 @@ choose(fault *f, const hu_run *r, const hu_tensor *t)
 		hu_format format = hu_format_of(t[id].format);
 		double was = hu_get(&t[id], e), unit = hu_pow2(hu_ulp_exponent(hu_isfinite(was) ? was : 0, format));
 		double is = was == 0 || x.w[2] & 1 ? was + (was < 0 ? -unit : unit) : was - (was < 0 ? -unit : unit);
-		if (!hu_isfinite(was) || !(is <= format.max && is >= -format.max) || hu_round(is, format, HU_RNE, 0, 0) != is || taken(f, (int)n, id, e))
+		if (!hu_isfinite(was) || !(is <= format.max && is >= -format.max) ||
+			hu_round(is, format, HU_RNE, 0, 0) != is || taken(f, (int)n, id, e))
 			continue;
 		f[n++] = (fault){ id, e, was, is, 0, -1 };
 	}
@@ -160,7 +162,8 @@ in_table(const void *list, const char *tensor, size_t element)
 	const hu_table *t = list;
 
 	for (int k = 0; k < t->rows; k++)
-		if (!strcmp(hu_table_cell(t, k, hu_table_column(t, "tensor")), tensor) && hu_table_real(t, k, hu_table_column(t, "element")) == (double)element)
+		if (!strcmp(hu_table_cell(t, k, hu_table_column(t, "tensor")), tensor) &&
+			hu_table_real(t, k, hu_table_column(t, "element")) == (double)element)
 			return 1;
 	return 0;
 }
@@ -171,9 +174,9 @@ in_json(const void *list, const char *tensor, size_t element)
 	json_t *one;
 	size_t i;
 
-	json_array_foreach((json_t *)(size_t)list, i, one)
-		if (!strcmp(json_string_value(json_object_get(one, "tensor")), tensor) && json_integer_value(json_object_get(one, "element")) == (json_int_t)element)
-			return 1;
+	json_array_foreach((json_t *)(size_t)list, i,
+		one) if (!strcmp(json_string_value(json_object_get(one, "tensor")), tensor) &&
+			 json_integer_value(json_object_get(one, "element")) == (json_int_t)element) return 1;
 	return 0;
 }
 
@@ -213,7 +216,9 @@ write_batch(const hu_run *r, const char *path, hu_tensor *t, const fault *f, int
 	for (int i = 0; i < FAULTS; i++)
 		if (f[i].batch == batch)
 			hu_put(&t[f[i].tensor], f[i].element, f[i].is);
-	if (hu_run_write_trace(path, 1, r->train, t, NULL) != HU_OK || hu_run_add_file(path, "trace/step-000001.safetensors", json_object_get(manifest, "files")) != HU_OK || hu_run_write_json(path, "manifest.json", manifest) != HU_OK)
+	if (hu_run_write_trace(path, 1, r->train, t, NULL) != HU_OK ||
+		hu_run_add_file(path, "trace/step-000001.safetensors", json_object_get(manifest, "files")) != HU_OK ||
+		hu_run_write_json(path, "manifest.json", manifest) != HU_OK)
 		bail_out("%s", hu_reason());
 	json_decref(manifest);
 }
@@ -223,7 +228,8 @@ static int verified, replayed, strange, exits;
 static void
 one_batch(const char *dir, const hu_run *r, const char *path, hu_tensor *t, const fault *f, int batch)
 {
-	char *verify = hu_xprintf("verify --trace --json %s >%s/verify.json", path, dir), *analyze = hu_xprintf("analyze --only replay --no-propagate --sample all %s >%s/out 2>&1", path, dir);
+	char *verify = hu_xprintf("verify --trace --json %s >%s/verify.json", path, dir),
+	     *analyze = hu_xprintf("analyze --only replay --no-propagate --sample all %s >%s/out 2>&1", path, dir);
 	char *json = hu_path(dir, "verify.json"), *table = hu_path(path, "analysis/faults.tsv");
 	json_error_t why;
 	hu_table rows;
@@ -250,7 +256,10 @@ int
 main(void)
 {
 	const char *dir = test_dir();
-	char *path = hu_path(dir, "run"), *line = hu_xprintf("train --model mlp --width 0.0625 --size 8 --train 64 --eval 8 --batch 8 --steps 2 --trace-steps 1 --policy mixed_float16 --quiet %s", path);
+	char *path = hu_path(dir, "run"),
+	     *line = hu_xprintf("train --model mlp --width 0.0625 --size 8 --train 64 --eval 8 --batch 8 --steps 2 "
+				"--trace-steps 1 --policy mixed_float16 --quiet %s",
+		     path);
 	hu_run r;
 	hu_tensor *t;
 	fault f[FAULTS];

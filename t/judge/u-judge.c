@@ -94,7 +94,8 @@ main(void)
 	static float x[N], y[N];
 	hu_op op = { .name = "third", .nout = 1, .reference = third, .bound = half_ulp };
 	hu_call c = { .op = &op, .nin = 1, .nout = 1 };
-	hu_tensor tx = { .format = HU_FP32, .shape = hu_shape1(N), .n = N, .data = x }, ty = { .format = HU_FP16, .shape = hu_shape1(N), .n = N, .data = y }, *in[1] = { &tx };
+	hu_tensor tx = { .format = HU_FP32, .shape = hu_shape1(N), .n = N, .data = x },
+		  ty = { .format = HU_FP16, .shape = hu_shape1(N), .n = N, .data = y }, *in[1] = { &tx };
 	hu_format f = hu_format_of(HU_FP16);
 	const hu_engine *engine;
 	hu_judged *j;
@@ -109,7 +110,8 @@ main(void)
 			faulty++;
 		}
 	}
-	ok(hu_engine_find("mpfr", &engine) == HU_OK && hu_engine_find("nonsense", &engine) == HU_EINVAL, "engines by name");
+	ok(hu_engine_find("mpfr", &engine) == HU_OK && hu_engine_find("nonsense", &engine) == HU_EINVAL,
+		"engines by name");
 	hu_engine_find("auto", &engine);
 	size_t *element = hu_sample(1, "t.y", 0, N, 0, &n);
 	if (hu_judge(engine, &c, in, 0, &ty, element, n, 0, &j) != HU_OK)
@@ -135,8 +137,12 @@ main(void)
 	if (hu_judge(engine, &c, in, 0, &ty, element, n, 0, &k) != HU_OK)
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < k->n; i++)
-		differ += k->ulps[i] != j->ulps[i] || k->error[i] != j->error[i] || k->exact[i] != j->exact[i] || k->over[i] != j->over[i] || k->magnitude[i] != j->magnitude[i];
-	ok(!differ && k->ladder.certified > N / 2 && k->ladder.again == 1 && k->ladder.exact + k->ladder.certified + k->ladder.oracle == N, "by enclosures the same: %zu exact, %zu certified, %zu by the reference, %zu judged again", k->ladder.exact, k->ladder.certified, k->ladder.oracle, k->ladder.again);
+		differ += k->ulps[i] != j->ulps[i] || k->error[i] != j->error[i] || k->exact[i] != j->exact[i] ||
+			  k->over[i] != j->over[i] || k->magnitude[i] != j->magnitude[i];
+	ok(!differ && k->ladder.certified > N / 2 && k->ladder.again == 1 &&
+			k->ladder.exact + k->ladder.certified + k->ladder.oracle == N,
+		"by enclosures the same: %zu exact, %zu certified, %zu by the reference, %zu judged again",
+		k->ladder.exact, k->ladder.certified, k->ladder.oracle, k->ladder.again);
 	hu_judged_free(k);
 	hu_judged_free(j);
 	fflush(stdout);
@@ -150,7 +156,8 @@ main(void)
 		hu_judge(engine, &c, in, 0, &ty, element, n, 0, &k);
 		_exit(0);
 	}
-	ok(child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "an enclosure that does not hold ends the program");
+	ok(child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
+		"an enclosure that does not hold ends the program");
 
 	mpfr_t e;
 	mpfr_init2(e, 100);
@@ -160,7 +167,9 @@ main(void)
 	is_near(hu_judge_ulps(0, e, f), 0x1p-6, 0, "and no unit is smaller");
 	mpfr_set_inf(e, 1);
 	is_near(hu_judge_ulps(INFINITY, e, f), 0, 0, "the same infinity: no error");
-	ok(isinf(hu_judge_ulps(-INFINITY, e, f)) && isinf(hu_judge_ulps(65504, e, f)) && isinf(hu_judge_ulps(NAN, e, f)), "else an infinite one");
+	ok(isinf(hu_judge_ulps(-INFINITY, e, f)) && isinf(hu_judge_ulps(65504, e, f)) &&
+			isinf(hu_judge_ulps(NAN, e, f)),
+		"else an infinite one");
 	mpfr_set_nan(e);
 	ok(hu_judge_ulps(NAN, e, f) == 0 && isinf(hu_judge_ulps(1, e, f)), "NaN for NaN");
 	mpfr_clear(e);

@@ -19,7 +19,8 @@
 /* Step 3 of a small training: its program and every tensor. */
 typedef struct step { hu_session s; hu_config c; hu_tensor *t; const hu_program *p; } step;
 
-/* A convolution whose bias the batchnorm after it takes away again: the bias's gradient is 0 in exact arithmetic, and a sum of roundings in any other. */
+/* A convolution whose bias the batchnorm after it takes away again: the bias's gradient is 0 in exact arithmetic, and a
+   sum of roundings in any other. */
 static void
 build_biased(hu_program *p, const hu_model_sizes *s, int eval)
 {
@@ -51,7 +52,9 @@ make(step *x, const char *model, const char *policy)
 	c->optim.beta2 = 0.999;
 	c->optim.eps = 1e-7;
 	c->row = &biased;
-	if ((strcmp(model, biased.name) && hu_model_find(model, &c->row)) || hu_policy_parse(policy, &c->policy) || hu_scaler_find("pytorch", &c->scaling.rule) || hu_optim_find("adamw", &c->optim.row) || hu_dataset_open(&d, "digits", &o) || hu_session_open(&x->s, c, &d) || hu_session_start(&x->s))
+	if ((strcmp(model, biased.name) && hu_model_find(model, &c->row)) || hu_policy_parse(policy, &c->policy) ||
+		hu_scaler_find("pytorch", &c->scaling.rule) || hu_optim_find("adamw", &c->optim.row) ||
+		hu_dataset_open(&d, "digits", &o) || hu_session_open(&x->s, c, &d) || hu_session_start(&x->s))
 		bail_out("%s", hu_reason());
 	for (size_t k = 0; k < 3; k++) {
 		if (hu_session_step(&x->s, k) || (k < 2 && hu_session_commit(&x->s, &digest)))
@@ -89,13 +92,15 @@ compare(tally *t, const hu_exact_step *two, const hu_exact_step *many, int id)
 			continue;
 		}
 		t->wide += e > 0x1p-36 * fabs(h);
-		mpfr_abs(own, x, MPFR_RNDN); /* what MPFR's values are off by themselves: 2^-212 a call, amplified as the pairs' errors are */
+		mpfr_abs(own, x, MPFR_RNDN); /* what MPFR's values are off by themselves: 2^-212 a call, amplified as
+						the pairs' errors are */
 		mpfr_mul_2si(own, own, -180, MPFR_RNDN);
 		mpfr_add_d(own, own, e * (1 + 0x1p-60), MPFR_RNDN);
 		mpfr_sub_d(x, x, h, MPFR_RNDN);
 		mpfr_sub_d(x, x, l, MPFR_RNDN);
 		if (mpfr_cmpabs(x, own) > 0 && !t->outside++)
-			snprintf(t->what, sizeof t->what, "%s, element %zu: %a + %a within %a", two->q->t[id].name, i, h, l, e);
+			snprintf(t->what, sizeof t->what, "%s, element %zu: %a + %a within %a", two->q->t[id].name, i,
+				h, l, e);
 	}
 	mpfr_clears(x, own, (mpfr_ptr)NULL);
 }
@@ -119,7 +124,10 @@ call_by_call(const step *s, const char *name)
 		for (int k = 0; k < q->c[i].nout; k++)
 			compare(&t, &two, &many, q->c[i].out[k]);
 	}
-	if (!ok(!t.outside && t.values > 4000 && t.unknown * 100 < t.values && t.wide * 20 < t.values, "%s: %zu values of the step lie within their bounds of MPFR's (%zu unknown, %zu known to less than 2^-36)", name, t.values, t.unknown, t.wide))
+	if (!ok(!t.outside && t.values > 4000 && t.unknown * 100 < t.values && t.wide * 20 < t.values,
+		    "%s: %zu values of the step lie within their bounds of MPFR's (%zu unknown, %zu known to less than "
+		    "2^-36)",
+		    name, t.values, t.unknown, t.wide))
 		diag("%zu outside; %s", t.outside, t.what);
 	ok(two.judged > 100, "%s: %zu of them were judged by MPFR from the same operands", name, two.judged);
 	hu_exact_step_release(&two);
@@ -161,11 +169,19 @@ figures(const step *s, const char *name, int exactly)
 			continue;
 		told++;
 		wide += !a[i].settled;
-		if (!(near(a[i].ulp_max, b[i].ulp_max, a[i].off_max) && near(a[i].ulp_mean, b[i].ulp_mean, a[i].off_mean) && near(a[i].rel_normwise, b[i].rel_normwise, a[i].off_rel)) && !wrong++)
-			diag("%s: %.17g %.17g %.17g, MPFR %.17g %.17g %.17g", s->p->t[i].name, a[i].ulp_max, a[i].ulp_mean, a[i].rel_normwise, b[i].ulp_max, b[i].ulp_mean, b[i].rel_normwise);
+		if (!(near(a[i].ulp_max, b[i].ulp_max, a[i].off_max) &&
+			    near(a[i].ulp_mean, b[i].ulp_mean, a[i].off_mean) &&
+			    near(a[i].rel_normwise, b[i].rel_normwise, a[i].off_rel)) &&
+			!wrong++)
+			diag("%s: %.17g %.17g %.17g, MPFR %.17g %.17g %.17g", s->p->t[i].name, a[i].ulp_max,
+				a[i].ulp_mean, a[i].rel_normwise, b[i].ulp_max, b[i].ulp_mean, b[i].rel_normwise);
 	}
-	ok(!wrong && !wide && told > 30 && told == one.tensors && one.widest <= HU_STEP_SETTLED, "%s: the propagated errors of %zu tensors lie within their bounds (%.2g of them at most; %zu asked MPFR for)", name, told, one.widest, one.escalated);
-	ok(two.by_mpfr == 1 && (exactly || one.by_mpfr == 0), "%s: %s", name, exactly ? "fp64's errors may need MPFR" : "double-double was enough");
+	ok(!wrong && !wide && told > 30 && told == one.tensors && one.widest <= HU_STEP_SETTLED,
+		"%s: the propagated errors of %zu tensors lie within their bounds (%.2g of them at most; %zu asked "
+		"MPFR for)",
+		name, told, one.widest, one.escalated);
+	ok(two.by_mpfr == 1 && (exactly || one.by_mpfr == 0), "%s: %s", name,
+		exactly ? "fp64's errors may need MPFR" : "double-double was enough");
 	free(a);
 	free(b);
 }
@@ -208,12 +224,14 @@ found_out(const step *s)
 			q->c[i].op = &liar;
 		st = hu_exact_step_call(&x, i);
 	}
-	ok(st == HU_EUNABLE && strstr(hu_reason(), "this is a bug"), "an enclosure that is 2^-70 off is found out: %.60s...", hu_reason());
+	ok(st == HU_EUNABLE && strstr(hu_reason(), "this is a bug"),
+		"an enclosure that is 2^-70 off is found out: %.60s...", hu_reason());
 	hu_exact_step_release(&x);
 	hu_program_free(q);
 }
 
-/* The gradient of a bias before batchnorm, which is 0: the exact step says so of every element, though the step recorded others. */
+/* The gradient of a bias before batchnorm, which is 0: the exact step says so of every element, though the step
+   recorded others. */
 static void
 vanishes(void)
 {
@@ -234,7 +252,9 @@ vanishes(void)
 		zeros += ideal[db][i] == 0;
 		recorded += hu_get(&s.t[db], i) != 0;
 	}
-	ok(zeros == 4 && recorded > 0, "the gradient of a bias before batchnorm is 0 in the exact step, and not as recorded (%zu of 4)", recorded);
+	ok(zeros == 4 && recorded > 0,
+		"the gradient of a bias before batchnorm is 0 in the exact step, and not as recorded (%zu of 4)",
+		recorded);
 	for (int i = 0; i < s.p->nt; i++)
 		hu_room_free(ideal[i]);
 	free(ideal);
@@ -245,8 +265,14 @@ vanishes(void)
 int
 main(void)
 {
-	static const struct { const char *model, *policy; int exactly; } cases[] = {
-		{ "mlp", "float32", 0 }, { "mlp", "mixed_float16", 0 }, { "mlp", "float64", 1 }, { "convnet", "float32", 0 }, { "convnet", "mixed_bfloat16", 0 }, { "convnet", "mixed_e4m3", 0 },
+	static const struct { const char *model, *policy; int exactly;
+	} cases[] = {
+		{ "mlp", "float32", 0 },
+		{ "mlp", "mixed_float16", 0 },
+		{ "mlp", "float64", 1 },
+		{ "convnet", "float32", 0 },
+		{ "convnet", "mixed_bfloat16", 0 },
+		{ "convnet", "mixed_e4m3", 0 },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

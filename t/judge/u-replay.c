@@ -27,7 +27,8 @@ judge(const hu_program *p, hu_tensor *t, const char *what, size_t *wrong, size_t
 	size_t n, *all = hu_sample(1, what, 0, t[c->out[0]].n, 0, &n);
 
 	*wrong = *over = 0;
-	if (hu_engine_find("mpfr", &engine) != HU_OK || hu_judge(engine, c, in, 0, &t[c->out[0]], all, n, 0, &j) != HU_OK)
+	if (hu_engine_find("mpfr", &engine) != HU_OK ||
+		hu_judge(engine, c, in, 0, &t[c->out[0]], all, n, 0, &j) != HU_OK)
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < n; i++) {
 		*wrong += j->ulps[i] != 0 || j->error[i] != 0 || j->exact[i] != j->got[i];
@@ -58,7 +59,8 @@ one(const char *op, hu_shape a, hu_shape b, hu_format_id f)
 	size_t n, *all = hu_sample(1, op, 0, x.t[y].n, 0, &n);
 	hu_tensor *operands[2] = { &x.t[in[0]], &x.t[in[1]] };
 	c->op->swamping(c, operands, 0, all, n, &env, &s);
-	ok(s.additions > 0 && !s.swamped && s.outputs == n, "and %llu additions, none swamped", (unsigned long long)s.additions);
+	ok(s.additions > 0 && !s.swamped && s.outputs == n, "and %llu additions, none swamped",
+		(unsigned long long)s.additions);
 	free(all);
 	hu_put(&x.t[y], n / 2, hu_get(&x.t[y], n / 2) + 1);
 	judge(p, x.t, op, &wrong, &over);

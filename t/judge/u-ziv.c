@@ -54,7 +54,8 @@ typedef struct found { size_t decided, exact, wrong, over; char what[300]; } fou
 static int
 same(const hu_ziv *a, const hu_ziv *b)
 {
-	return hu_bits64(a->exact) == hu_bits64(b->exact) && a->rounded == b->rounded && a->error == b->error && a->ulps == b->ulps && a->over == b->over;
+	return hu_bits64(a->exact) == hu_bits64(b->exact) && a->rounded == b->rounded && a->error == b->error &&
+	       a->ulps == b->ulps && a->over == b->over;
 }
 
 /* The same values in blocks, by every instruction set there is: what they claim to know is hu_ziv_enclosed's. */
@@ -85,11 +86,14 @@ by_blocks(hu_format f, double hi, double lo, double err, double got, double boun
 		memset(block.known, 0, sizeof block.known);
 		all[k]->judge(&block, f.emin, f.p);
 		for (int i = 0; i < HU_VERDICT_BLOCK; i++) {
-			hu_ziv a, b = { block.exact[i], block.rounded[i], block.error[i], block.ulps[i], (int)block.over[i] };
+			hu_ziv a, b = { block.exact[i], block.rounded[i], block.error[i], block.ulps[i],
+				(int)block.over[i] };
 			if (!block.known[i])
 				continue;
 			blocks_known++;
-			blocks_wrong += !hu_ziv_enclosed(&a, block.hi[i], block.lo[i], block.err[i], block.got[i], block.bound[i], f) || !same(&a, &b);
+			blocks_wrong += !hu_ziv_enclosed(&a, block.hi[i], block.lo[i], block.err[i], block.got[i],
+						block.bound[i], f) ||
+					!same(&a, &b);
 		}
 	}
 }
@@ -135,7 +139,10 @@ one(found *x, hu_format f, int kind)
 		x->exact += err == 0;
 		x->over += (size_t)a.over;
 		if (!same(&a, &b) && !x->wrong++)
-			snprintf(x->what, sizeof x->what, "%a + %a within %a, got %a, bound %a: %a %a %a %a %d, MPFR %a %a %a %a %d", hi, lo, err, got, bound, a.exact, a.rounded, a.error, a.ulps, a.over, b.exact, b.rounded, b.error, b.ulps, b.over);
+			snprintf(x->what, sizeof x->what,
+				"%a + %a within %a, got %a, bound %a: %a %a %a %a %d, MPFR %a %a %a %a %d", hi, lo, err,
+				got, bound, a.exact, a.rounded, a.error, a.ulps, a.over, b.exact, b.rounded, b.error,
+				b.ulps, b.over);
 	}
 	mpfr_clear(v);
 }
@@ -152,7 +159,8 @@ ascending(const void *a, const void *b)
 static void
 tallies(size_t n, int many_equal)
 {
-	double *ulps = hu_xmalloc(n * sizeof *ulps), *sorted = hu_xmalloc(n * sizeof *sorted), *ones = hu_xmalloc(n * sizeof *ones);
+	double *ulps = hu_xmalloc(n * sizeof *ulps), *sorted = hu_xmalloc(n * sizeof *sorted),
+	       *ones = hu_xmalloc(n * sizeof *ones);
 	size_t *element = hu_xmalloc(n * sizeof *element), worst = 0;
 	double *error = hu_xmalloc(n * sizeof *error);
 	unsigned char *over = hu_xcalloc(n, 1);
@@ -174,11 +182,15 @@ tallies(size_t n, int many_equal)
 	size_t tile = n / 7 + 1;
 	for (size_t k = (n + tile - 1) / tile; k-- > 0;) {
 		size_t first = k * tile, m2 = n - first < tile ? n - first : tile;
-		hu_judging some = { m2, element + first, element + first, ones + first, ones + first, ones + first, ones + first, error + first, ulps + first, over + first, NULL };
+		hu_judging some = { m2, element + first, element + first, ones + first, ones + first, ones + first,
+			ones + first, error + first, ulps + first, over + first, NULL };
 		hu_errors_add(&s, &some);
 	}
 	hu_errors_end(&m, &s);
-	ok(m.ulp_p99 == sorted[(size_t)ceil(0.99 * (double)n) - 1] && m.ulp_max == sorted[n - 1] && m.worst == worst && fabs(m.ulp_mean - (double)(sum / (long double)n)) <= m.ulp_mean * 0x1p-52, "%zu values%s, tile by tile: percentile, largest, its first place and mean", n, many_equal ? ", many alike" : "");
+	ok(m.ulp_p99 == sorted[(size_t)ceil(0.99 * (double)n) - 1] && m.ulp_max == sorted[n - 1] && m.worst == worst &&
+			fabs(m.ulp_mean - (double)(sum / (long double)n)) <= m.ulp_mean * 0x1p-52,
+		"%zu values%s, tile by tile: percentile, largest, its first place and mean", n,
+		many_equal ? ", many alike" : "");
 	free(ulps);
 	free(sorted);
 	free(ones);
@@ -197,10 +209,14 @@ main(void)
 			found x = { .what = "" };
 			for (int r = 0; r < ROUNDS / 10; r++)
 				one(&x, hu_format_of(formats[i]), kind);
-			if (!ok(!x.wrong && x.decided > (size_t)(kind == 2 ? 100 : ROUNDS / 100) && (x.over || kind == 2), "%s, %s: %zu of %d decided, all as MPFR decides (%zu over their bound)", hu_format_name(formats[i]), kinds[kind], x.decided, ROUNDS / 10, x.over))
+			if (!ok(!x.wrong && x.decided > (size_t)(kind == 2 ? 100 : ROUNDS / 100) &&
+					    (x.over || kind == 2),
+				    "%s, %s: %zu of %d decided, all as MPFR decides (%zu over their bound)",
+				    hu_format_name(formats[i]), kinds[kind], x.decided, ROUNDS / 10, x.over))
 				diag("%zu wrong, the first: %s", x.wrong, x.what);
 		}
-	ok(!blocks_wrong && blocks_known > 200000, "%zu verdicts by blocks, on every instruction set there is: those of one at a time", blocks_known);
+	ok(!blocks_wrong && blocks_known > 200000,
+		"%zu verdicts by blocks, on every instruction set there is: those of one at a time", blocks_known);
 	for (size_t n = 1; n < 200000; n = n * 3 + 1) {
 		tallies(n, 0);
 		tallies(n, 1);

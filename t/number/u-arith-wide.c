@@ -37,22 +37,28 @@ test_random(hu_format f)
 	arith_tally t = { 0, 0, ARITH_ADD, HU_RNE, 0, 0, 0 };
 
 	for (unsigned i = 0; i < POINTS; i++) {
-		double a = operand(f, 1, i, 0), b = operand(f, 2, i, i & 1 ? a : 1 / a), c = operand(f, 3, i, i & 2 ? a * b : a);
+		double a = operand(f, 1, i, 0), b = operand(f, 2, i, i & 1 ? a : 1 / a),
+		       c = operand(f, 3, i, i & 2 ? a * b : a);
 		uint32_t rand = hu_random_at(12, 4, 0, i).w[0];
-		int flags = i % 5 == 0 ? HU_SATURATE : i % 5 == 1 ? HU_FTZ : i % 5 == 2 ? HU_RANDOM_BITS(1 + i % 32) : 0;
+		int flags = i % 5 == 0   ? HU_SATURATE
+			    : i % 5 == 1 ? HU_FTZ
+			    : i % 5 == 2 ? HU_RANDOM_BITS(1 + i % 32)
+					 : 0;
 		for (int op = ARITH_ADD; op < ARITH_OPS; op++)
 			arith_check(&t, (arith_op)op, op == ARITH_SQRT ? fabs(a) : a, b, c, f, flags, rand);
 	}
 	arith_told(&t, "+ - * / sqrt fma", f);
 }
 
-/* What a random operand seldom is: zeros, ends, infinities, NaN; and a product that would overflow beside an infinity. */
+/* What a random operand seldom is: zeros, ends, infinities, NaN; and a product that would overflow beside an infinity.
+ */
 static void
 test_corners(hu_format f)
 {
 	arith_tally t = { 0, 0, ARITH_ADD, HU_RNE, 0, 0, 0 };
-	double ulp = hu_pow2(1 - f.p), x[] = { 0, -0.0, hu_smallest(f), -hu_smallest(f), hu_smallest_normal(f), hu_smallest_normal(f) - (hu_has_subnormals(f) ? hu_smallest(f) : 0),
-		               1, -1, 1 + ulp, 1 - ulp / 2, 1.5, -3, f.max, -f.max, f.max / 2, INFINITY, -INFINITY, NAN };
+	double ulp = hu_pow2(1 - f.p), x[] = { 0, -0.0, hu_smallest(f), -hu_smallest(f), hu_smallest_normal(f),
+		hu_smallest_normal(f) - (hu_has_subnormals(f) ? hu_smallest(f) : 0), 1, -1, 1 + ulp, 1 - ulp / 2, 1.5,
+		-3, f.max, -f.max, f.max / 2, INFINITY, -INFINITY, NAN };
 	int n = sizeof x / sizeof *x;
 
 	for (int i = 0; i < n; i++)
@@ -79,17 +85,22 @@ test_trap(void)
 	for (long i = 0; i < n; i++) {
 		hu_format f = hu_format_of(rows[i].f);
 		double once = hu_arith_fma(rows[i].a, rows[i].b, rows[i].c, f, HU_RNE, 0, 0).value;
-		double twice = hu_round((double)fmaf((float)rows[i].a, (float)rows[i].b, (float)rows[i].c), f, HU_RNE, 0, 0);
+		double twice =
+			hu_round((double)fmaf((float)rows[i].a, (float)rows[i].b, (float)rows[i].c), f, HU_RNE, 0, 0);
 		arith_exact x;
 		arith_look(&x, ARITH_FMA, rows[i].a, rows[i].b, rows[i].c, f);
-		wrong += hu_bits64(once) != hu_bits64(rows[i].right) || hu_bits64(arith_wanted(&x, f, HU_RNE, 0, 0).value) != hu_bits64(rows[i].right);
-		wrong += hu_round(rows[i].a, f, HU_RNE, 0, 0) != rows[i].a || hu_round(rows[i].b, f, HU_RNE, 0, 0) != rows[i].b || hu_round(rows[i].c, f, HU_RNE, 0, 0) != rows[i].c;
+		wrong += hu_bits64(once) != hu_bits64(rows[i].right) ||
+			 hu_bits64(arith_wanted(&x, f, HU_RNE, 0, 0).value) != hu_bits64(rows[i].right);
+		wrong += hu_round(rows[i].a, f, HU_RNE, 0, 0) != rows[i].a ||
+			 hu_round(rows[i].b, f, HU_RNE, 0, 0) != rows[i].b ||
+			 hu_round(rows[i].c, f, HU_RNE, 0, 0) != rows[i].c;
 		trapped += hu_bits64(twice) != hu_bits64(rows[i].right);
 		seen[rows[i].f]++;
 	}
 	is_int(wrong, 0, "%ld fused multiply-adds of values of their format are right", n);
 	is_int(trapped, n, "which fp32 followed by a rounding gets wrong, every one");
-	ok(seen[HU_FP16] && seen[HU_BF16] && seen[HU_TF32] && seen[HU_E5M2] && seen[HU_FP24] && seen[HU_E6M9], "fp16, bf16, tf32, e5m2, fp24 and e6m9 have some; e4m3 can have none (u-arith)");
+	ok(seen[HU_FP16] && seen[HU_BF16] && seen[HU_TF32] && seen[HU_E5M2] && seen[HU_FP24] && seen[HU_E6M9],
+		"fp16, bf16, tf32, e5m2, fp24 and e6m9 have some; e4m3 can have none (u-arith)");
 }
 
 int

@@ -34,7 +34,8 @@ fill(float *x, size_t n, uint32_t stream, int spread)
 	}
 }
 
-/* |q| rounded to even to an integer times 2^-places by MPFR, from x / scale exact enough: 200 bits cannot hide a tie. */
+/* |q| rounded to even to an integer times 2^-places by MPFR, from x / scale exact enough: 200 bits cannot hide a tie.
+ */
 static double
 nearest(double x, double scale, int places)
 {
@@ -98,7 +99,8 @@ test_elements(const char *name)
 				wrong += !((double)y[at + i] == (double)(float)want);
 			}
 		}
-		if (b.kind == HU_BLOCK_POWER2) { /* a second cast may find a smaller scale, which holds the same values */
+		if (b.kind ==
+			HU_BLOCK_POWER2) { /* a second cast may find a smaller scale, which holds the same values */
 			hu_block_cast(&b, once, once, N - trial);
 			for (size_t i = 0; i < N - trial; i++)
 				unstable += once[i] != y[i];
@@ -147,7 +149,8 @@ test_known(void)
 static void
 test_edges(void)
 {
-	static const char *const names[] = { "mxfp8", "mxfp6", "mxfp4", "mxint8", "nvfp4", "int8x4", "int4zpx4", "bfp6" };
+	static const char *const names[] = { "mxfp8", "mxfp6", "mxfp4", "mxint8", "nvfp4", "int8x4", "int4zpx4",
+		"bfp6" };
 	float zero[40] = { 0 }, bad[40] = { 1, 2, NAN }, y[40];
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -197,27 +200,32 @@ test_codes(void)
 static void
 test_names(void)
 {
-	static const char *const bad[] = { "mxfp5", "bfp9", "bfp8x0", "bfp8s1", "bfp8y3", "int4x0", "int4x99999999", "", "x8" };
+	static const char *const bad[] = { "mxfp5", "bfp9", "bfp8x0", "bfp8s1", "bfp8y3", "int4x0", "int4x99999999", "",
+		"x8" };
 	hu_block b;
 	const char *summary;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ok(hu_block_find(bad[i], &b) == HU_EINVAL && strstr(hu_reason(), bad[i]), "'%s' is refused: %s", bad[i], hu_reason());
+		ok(hu_block_find(bad[i], &b) == HU_EINVAL && strstr(hu_reason(), bad[i]), "'%s' is refused: %s", bad[i],
+			hu_reason());
 	hu_format_id id;
-	ok(hu_format_find("nvfp4", &id) == HU_EINVAL && strstr(hu_reason(), "block format"), "nvfp4 is no format of single numbers: %s", hu_reason());
-	ok(hu_format_find("bfp9", &id) == HU_EINVAL && strstr(hu_reason(), "character 4"), "nor is bfp9: %s", hu_reason());
+	ok(hu_format_find("nvfp4", &id) == HU_EINVAL && strstr(hu_reason(), "block format"),
+		"nvfp4 is no format of single numbers: %s", hu_reason());
+	ok(hu_format_find("bfp9", &id) == HU_EINVAL && strstr(hu_reason(), "character 4"), "nor is bfp9: %s",
+		hu_reason());
 	ok(hu_block_find("MXFP8", &b) == HU_OK && b.element == HU_E4M3 && b.size == 32, "MXFP8 is found in any case");
 	ok(hu_block_find("int4x32", &b) == HU_OK && b.size == 32 && b.bits == 4, "int4x32 has groups of 32");
 	ok(hu_block_find("bfp6x16s5", &b) == HU_OK && b.size == 16 && b.bits == 6 && b.scale_bits == 5, "bfp6x16s5");
 	for (int i = 0; hu_block_row(i, &summary); i++)
-		ok(hu_block_find(hu_block_row(i, &summary), &b) == HU_OK && *summary, "%s: %s", hu_block_row(i, &summary), summary);
+		ok(hu_block_find(hu_block_row(i, &summary), &b) == HU_OK && *summary, "%s: %s",
+			hu_block_row(i, &summary), summary);
 }
 
 int
 main(void)
 {
-	static const char *const names[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp4", "mxint8", "nvfp4", "int8", "int4", "int8zp", "int4zp", "int8x32",
-	                                     "int4zpx16", "bfp8", "bfp4x16s8", "bfp2x7s3" };
+	static const char *const names[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp4", "mxint8",
+		"nvfp4", "int8", "int4", "int8zp", "int4zp", "int8x32", "int4zpx16", "bfp8", "bfp4x16s8", "bfp2x7s3" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		test_elements(names[i]);

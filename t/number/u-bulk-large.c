@@ -36,7 +36,8 @@ float_bits(double x)
 static double
 sample(hu_format f, uint64_t i)
 {
-	static const double special[] = { 0.0, -0.0, 0x1p-1074, -0x1p-1022, __builtin_inf(), -__builtin_inf(), __builtin_nan(""), 0x1.fffffffffffffp1023 };
+	static const double special[] = { 0.0, -0.0, 0x1p-1074, -0x1p-1022, __builtin_inf(), -__builtin_inf(),
+		__builtin_nan(""), 0x1.fffffffffffffp1023 };
 	hu_random r = hu_random_at(17, (uint32_t)f.p, (uint32_t)f.emin, i);
 	int low = f.emin - f.p - 3 < -1022 ? -1022 : f.emin - f.p - 3, high = f.emax + 2 > 1023 ? 1023 : f.emax + 2;
 	int e = low + (int)(r.w[0] % (uint32_t)(high - low + 1)), lost = 53 - f.p + (e < f.emin ? f.emin - e : 0);
@@ -79,7 +80,8 @@ test_doubles(hu_format_id id)
 				size_t n = MANY - 251 * o - k;
 				memcpy(y + o, x + o, (n - o) * sizeof *x);
 				y[n] = 7;
-				hu_bulk_round_f64(y + o, o & 1 ? x + o : y + o, n - o, id, (hu_mode)m, flags[k], &stream, o);
+				hu_bulk_round_f64(
+					y + o, o & 1 ? x + o : y + o, n - o, id, (hu_mode)m, flags[k], &stream, o);
 				for (size_t i = o; i < n; i += 1 + o)
 					wrong += hu_bits64(y[i]) != hu_bits64(want(x[i], id, (hu_mode)m, flags[k], i));
 				wrong += y[n] != 7;
@@ -130,13 +132,15 @@ test_codes(hu_format_id id)
 		hu_bulk_pack_f64(codes, d, n, id);
 		hu_bulk_unpack_f64(back, codes, n, id);
 		for (size_t i = 0; i < n; i++)
-			wrong += code_at(codes, i, bytes) != hu_encode(d[i], f) || hu_bits64(back[i]) != hu_bits64(hu_decode(code_at(codes, i, bytes), f));
+			wrong += code_at(codes, i, bytes) != hu_encode(d[i], f) ||
+				 hu_bits64(back[i]) != hu_bits64(hu_decode(code_at(codes, i, bytes), f));
 		wrong += ((unsigned char *)codes)[n * bytes] != 0x5a;
 	}
 	is_int(wrong, 0, "%s %s: doubles to codes and back", hu_simd_name(), hu_format_name(id));
 }
 
-/* As large arrays go: stored past the caches. Destinations at every alignment, lengths that end in the middle of four pages. */
+/* As large arrays go: stored past the caches. Destinations at every alignment, lengths that end in the middle of four
+   pages. */
 static void
 test_stream(hu_format_id id)
 {
@@ -157,12 +161,14 @@ test_stream(hu_format_id id)
 				y[o + n] = e[o + n] = 7;
 				hu_bulk_round_part(&j, y + o, x, n, first);
 				for (size_t i = 0; i < n; i += 1 + o)
-					wrong += hu_bits32(y[o + i]) != float_bits(want((double)x[i], id, (hu_mode)m, 0, first + i));
+					wrong += hu_bits32(y[o + i]) !=
+						 float_bits(want((double)x[i], id, (hu_mode)m, 0, first + i));
 				j = hu_bulk_job_of(hu_simd_level(), id, (hu_mode)m, 0, &stream, 64);
 				j.plan64.stream = 1;
 				hu_bulk_round_part64(&j, e + o, d, n, first);
 				for (size_t i = 0; i < n; i += 1 + o)
-					wrong += hu_bits64(e[o + i]) != hu_bits64(want(d[i], id, (hu_mode)m, 0, first + i));
+					wrong += hu_bits64(e[o + i]) !=
+						 hu_bits64(want(d[i], id, (hu_mode)m, 0, first + i));
 				wrong += y[o + n] != 7 || e[o + n] != 7;
 			}
 	is_int(wrong, 0, "%s %s: the same when written past the caches", hu_simd_name(), hu_format_name(id));
@@ -211,7 +217,8 @@ test_rows(hu_format_id id)
 	free(code);
 }
 
-/* What fp32 and fp64 leave alone but for NaN: one of a payload and sign of its own anywhere, in place and past the caches. */
+/* What fp32 and fp64 leave alone but for NaN: one of a payload and sign of its own anywhere, in place and past the
+   caches. */
 static void
 test_nans(hu_format_id id)
 {
@@ -220,7 +227,8 @@ test_nans(hu_format_id id)
 	long wrong = 0;
 
 	for (size_t at = 0; at < MANY; at += at < 40 || at > MANY - 40 ? 1 : 509) {
-		hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), id, HU_RNE, 0, NULL, 32), k = hu_bulk_job_of(hu_simd_level(), id, HU_RNE, 0, NULL, 64);
+		hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), id, HU_RNE, 0, NULL, 32),
+			    k = hu_bulk_job_of(hu_simd_level(), id, HU_RNE, 0, NULL, 64);
 		j.plan.stream = k.plan64.stream = 1;
 		for (size_t i = 0; i < MANY; i++) {
 			x[i] = hu_from_bits32(i == at ? 0xffa00001u : (uint32_t)i * 0x3f7u);
@@ -242,7 +250,8 @@ test_nans(hu_format_id id)
 			}
 		}
 	}
-	is_int(wrong, 0, "%s %s: a NaN anywhere becomes the one NaN, and nothing else changes", hu_simd_name(), hu_format_name(id));
+	is_int(wrong, 0, "%s %s: a NaN anywhere becomes the one NaN, and nothing else changes", hu_simd_name(),
+		hu_format_name(id));
 }
 
 /* Where a block's number passes 2^32, and where an index is no multiple of 8. */
@@ -260,10 +269,12 @@ test_indices(hu_format_id id)
 			uint64_t index = (UINT64_C(3) << 35) - back;
 			hu_bulk_round(y, x, 600, id, (hu_mode)m, 0, &stream, index);
 			for (size_t i = 0; i < 600; i++)
-				wrong += hu_bits32(y[i]) != float_bits(want((double)x[i], id, (hu_mode)m, 0, index + i));
+				wrong +=
+					hu_bits32(y[i]) != float_bits(want((double)x[i], id, (hu_mode)m, 0, index + i));
 			hu_bulk_encode(codes, x, 600, id, (hu_mode)m, 0, &stream, index);
 			for (size_t i = 0; i < 600; i++)
-				wrong += codes[i] != hu_encode(want((double)x[i], id, (hu_mode)m, 0, index + i), hu_format_of(id));
+				wrong += codes[i] !=
+					 hu_encode(want((double)x[i], id, (hu_mode)m, 0, index + i), hu_format_of(id));
 		}
 	is_int(wrong, 0, "%s %s: draws about block 3 * 2^32", hu_simd_name(), hu_format_name(id));
 }
@@ -306,7 +317,8 @@ test_threads(void)
 int
 main(void)
 {
-	static const char *const custom[] = { "e11m40", "e9m6", "e9m50", "e3m2", "fp16nosub", "e5m30", "e10m20fn", "e11m3ftz", "binary8p1", "e8m4nosub", "e5m8b127", "e4m3b127", "e5m2sat", "fp16sat" };
+	static const char *const custom[] = { "e11m40", "e9m6", "e9m50", "e3m2", "fp16nosub", "e5m30", "e10m20fn",
+		"e11m3ftz", "binary8p1", "e8m4nosub", "e5m8b127", "e4m3b127", "e5m2sat", "fp16sat" };
 	enum { CUSTOM = sizeof custom / sizeof *custom };
 
 	for (int i = 0; i < HU_FORMATS + CUSTOM; i++) {
@@ -315,7 +327,8 @@ main(void)
 			bail_out("%s", hu_reason());
 		each_level(test_doubles, f);
 		each_level(test_codes, f);
-		if (hu_bulk_element(f) <= 2 && hu_format_of(f).emax <= 127 && hu_format_of(f).emin - hu_format_of(f).p >= -149) /* floats hold the values */
+		if (hu_bulk_element(f) <= 2 && hu_format_of(f).emax <= 127 &&
+			hu_format_of(f).emin - hu_format_of(f).p >= -149) /* floats hold the values */
 			each_level(test_rows, f);
 	}
 	each_level(test_stream, HU_FP16);

@@ -53,11 +53,13 @@ test_round(const uint32_t *src, uint32_t *dst, const uint32_t *want, hu_format_i
 			uint32_t out[LENGTHS + OFFSETS + 1];
 			for (size_t i = 0; i < LENGTHS + OFFSETS + 1; i++)
 				out[i] = i >= o && i < o + n ? src[7 * n + i - o] : GUARD;
-			hu_bulk_round((float *)out + o, (const float *)out + o, n, f, mode, flags, &stream, INDEX0 + 7 * n);
+			hu_bulk_round(
+				(float *)out + o, (const float *)out + o, n, f, mode, flags, &stream, INDEX0 + 7 * n);
 			for (size_t i = 0; i < LENGTHS + OFFSETS + 1; i++)
 				wrong += out[i] != (i >= o && i < o + n ? want[7 * n + i - o] : GUARD);
 		}
-	is_int(wrong, 0, "%s %s %s, flags %x: every element as hu_round", hu_simd_name(), hu_format_name(f), hu_mode_name(mode), (unsigned)flags);
+	is_int(wrong, 0, "%s %s %s, flags %x: every element as hu_round", hu_simd_name(), hu_format_name(f),
+		hu_mode_name(mode), (unsigned)flags);
 }
 
 /* Each instruction set against the same wanted bits. */
@@ -131,7 +133,8 @@ test_codes(hu_format_id id)
 				wrong += load(back + (o + i) * bytes, bytes) != hu_encode((double)values[n + 1 + i], f);
 			wrong += back[(o + n) * bytes] != 0x5a;
 		}
-	is_int(wrong, 0, "%s %s: all %zu codes unpack and pack as hu_decode and hu_encode", hu_simd_name(), hu_format_name(id), count);
+	is_int(wrong, 0, "%s %s: all %zu codes unpack and pack as hu_decode and hu_encode", hu_simd_name(),
+		hu_format_name(id), count);
 	free(codes);
 	free(back);
 	free(values);
@@ -152,7 +155,8 @@ test_doubles(void)
 			hu_bulk_round_f64(y, x, 64, (hu_format_id)f, (hu_mode)m, 0, &stream, 11);
 			for (unsigned i = 0; i < 64; i++) {
 				uint32_t rand = hu_random_cast(stream, 11 + i);
-				wrong += hu_bits64(y[i]) != hu_bits64(hu_round(x[i], hu_format_of((hu_format_id)f), (hu_mode)m, 0, rand));
+				wrong += hu_bits64(y[i]) !=
+					 hu_bits64(hu_round(x[i], hu_format_of((hu_format_id)f), (hu_mode)m, 0, rand));
 			}
 		}
 	is_int(wrong, 0, "arrays of doubles as hu_round");
@@ -190,10 +194,13 @@ test_names(void)
 int
 main(void)
 {
-	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p7", "e4m3b11fnuz", "e3m0finite", "e4m0fn", "e5m7", "e8m4fn", "e9m6", "e6m21", "e8m7b130fn",
-	                                      "e8m23fn", "e11m40", "fp16nosub", "e5m2ftz", "bf16nosub", "e4m3sat", "binary8p3u", "binary8p4uf", "binary6p1", "e6m17", "fp32nosub", "e7m8b127", "e5m8b127", "e4m3b127", "e5m2sat" };
+	static const char *const custom[] = { "binary8p1", "binary8p3", "binary8p7", "e4m3b11fnuz", "e3m0finite",
+		"e4m0fn", "e5m7", "e8m4fn", "e9m6", "e6m21", "e8m7b130fn", "e8m23fn", "e11m40", "fp16nosub", "e5m2ftz",
+		"bf16nosub", "e4m3sat", "binary8p3u", "binary8p4uf", "binary6p1", "e6m17", "fp32nosub", "e7m8b127",
+		"e5m8b127", "e4m3b127", "e5m2sat" };
 	enum { CUSTOM = sizeof custom / sizeof *custom };
-	uint32_t *src = malloc(MANY * sizeof *src), *dst = malloc(MANY * sizeof *dst), *want = malloc(MANY * sizeof *want);
+	uint32_t *src = malloc(MANY * sizeof *src), *dst = malloc(MANY * sizeof *dst),
+		 *want = malloc(MANY * sizeof *want);
 
 	for (unsigned i = 0; i < MANY; i++)
 		src[i] = pattern(i);

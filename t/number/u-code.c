@@ -84,7 +84,8 @@ test_every(hu_format f)
 		}
 		decoded += hu_bits64(got) != hu_bits64(want);
 		if (want == 0 && c % (1u << (f.p - 1))) { /* a subnormal's code that counts as zero */
-			encoded += hu_decode(hu_encode(got, f), f) != 0 || hu_encode(got, f) % (1u << (f.bits - 1)) != 0;
+			encoded +=
+				hu_decode(hu_encode(got, f), f) != 0 || hu_encode(got, f) % (1u << (f.bits - 1)) != 0;
 			continue;
 		}
 		encoded += hu_encode(got, f) != c;
@@ -115,7 +116,8 @@ test_wide(void)
 			wrong32 += hu_encode(hu_decode(u, s), s) != 0x7fc00000u;
 		else
 			wrong32 += hu_bits64(hu_decode(u, s)) != hu_bits64((double)x) || hu_encode((double)x, s) != u;
-		wrong64 += isnan(y) ? hu_encode(y, d) != 0x7ff8000000000000u : hu_bits64(hu_decode(v, d)) != v || hu_encode(y, d) != v;
+		wrong64 += isnan(y) ? hu_encode(y, d) != 0x7ff8000000000000u
+				    : hu_bits64(hu_decode(v, d)) != v || hu_encode(y, d) != v;
 	}
 	is_int(wrong32, 0, "fp32: codes are the processor's");
 	is_int(wrong64, 0, "fp64: codes are the processor's");
@@ -124,47 +126,93 @@ test_wide(void)
 static void
 test_known(void)
 {
-	static const struct { hu_format_id f; uint32_t code; double value; } rows[] = {
-		{ HU_FP16, 0x3c00, 1 }, { HU_FP16, 0x7bff, 65504 }, { HU_FP16, 0x0001, 0x1p-24 }, { HU_FP16, 0xfc00, -INFINITY },
-		{ HU_FP16, 0x3555, 0.333251953125 }, { HU_BF16, 0x3f80, 1 }, { HU_BF16, 0x7f7f, 0x1.fep127 }, { HU_BF16, 0x0001, 0x1p-133 },
-		{ HU_BF16, 0x4049, 3.140625 }, { HU_E4M3, 0x7e, 448 }, { HU_E4M3, 0x01, 0x1p-9 }, { HU_E4M3, 0x38, 1 }, { HU_E4M3, 0x78, 256 },
-		{ HU_E5M2, 0x7b, 57344 }, { HU_E5M2, 0x7c, INFINITY }, { HU_E5M2, 0x01, 0x1p-16 }, { HU_E5M2, 0x3c, 1 },
-		{ HU_TF32, 0x1fc00, 1 }, { HU_FP24, 0x3f8000, 1 }, { HU_E6M9, 0x3e00, 1 }, { HU_E4M3IEEE, 0x77, 240 }, { HU_E4M3IEEE, 0xf8, -INFINITY },
-		{ HU_E3M4, 0x6f, 15.5 }, { HU_E4M3FNUZ, 0x7f, 240 }, { HU_E4M3FNUZ, 0x40, 1 }, { HU_E4M3FNUZ, 0x01, 0x1p-10 }, { HU_E5M2FNUZ, 0xff, -57344 },
-		{ HU_E5M2FNUZ, 0x01, 0x1p-17 }, { HU_E3M2, 0x1f, 28 }, { HU_E3M2, 0x01, 0.0625 }, { HU_E2M3, 0x1f, 7.5 }, { HU_E2M3, 0x21, -0.125 },
-		{ HU_E2M1, 0x7, 6 }, { HU_E2M1, 0x9, -0.5 }, { HU_E8M0, 0x7f, 1 }, { HU_E8M0, 0x00, 0x1p-127 }, { HU_E8M0, 0xfe, 0x1p127 }, { HU_FP32, 0x3f800347, 1.0001f },
+	static const struct { hu_format_id f; uint32_t code; double value;
+	} rows[] = {
+		{ HU_FP16, 0x3c00, 1 },
+		{ HU_FP16, 0x7bff, 65504 },
+		{ HU_FP16, 0x0001, 0x1p-24 },
+		{ HU_FP16, 0xfc00, -INFINITY },
+		{ HU_FP16, 0x3555, 0.333251953125 },
+		{ HU_BF16, 0x3f80, 1 },
+		{ HU_BF16, 0x7f7f, 0x1.fep127 },
+		{ HU_BF16, 0x0001, 0x1p-133 },
+		{ HU_BF16, 0x4049, 3.140625 },
+		{ HU_E4M3, 0x7e, 448 },
+		{ HU_E4M3, 0x01, 0x1p-9 },
+		{ HU_E4M3, 0x38, 1 },
+		{ HU_E4M3, 0x78, 256 },
+		{ HU_E5M2, 0x7b, 57344 },
+		{ HU_E5M2, 0x7c, INFINITY },
+		{ HU_E5M2, 0x01, 0x1p-16 },
+		{ HU_E5M2, 0x3c, 1 },
+		{ HU_TF32, 0x1fc00, 1 },
+		{ HU_FP24, 0x3f8000, 1 },
+		{ HU_E6M9, 0x3e00, 1 },
+		{ HU_E4M3IEEE, 0x77, 240 },
+		{ HU_E4M3IEEE, 0xf8, -INFINITY },
+		{ HU_E3M4, 0x6f, 15.5 },
+		{ HU_E4M3FNUZ, 0x7f, 240 },
+		{ HU_E4M3FNUZ, 0x40, 1 },
+		{ HU_E4M3FNUZ, 0x01, 0x1p-10 },
+		{ HU_E5M2FNUZ, 0xff, -57344 },
+		{ HU_E5M2FNUZ, 0x01, 0x1p-17 },
+		{ HU_E3M2, 0x1f, 28 },
+		{ HU_E3M2, 0x01, 0.0625 },
+		{ HU_E2M3, 0x1f, 7.5 },
+		{ HU_E2M3, 0x21, -0.125 },
+		{ HU_E2M1, 0x7, 6 },
+		{ HU_E2M1, 0x9, -0.5 },
+		{ HU_E8M0, 0x7f, 1 },
+		{ HU_E8M0, 0x00, 0x1p-127 },
+		{ HU_E8M0, 0xfe, 0x1p127 },
+		{ HU_FP32, 0x3f800347, 1.0001f },
 	};
-	static const struct { hu_format_id f; uint64_t code; } nans[] = {
-		{ HU_FP64, 0x7ff8000000000000u }, { HU_FP32, 0x7fc00000 }, { HU_FP16, 0x7e00 }, { HU_BF16, 0x7fc0 }, { HU_E5M2, 0x7e }, { HU_E4M3, 0x7f },
-		{ HU_E4M3FNUZ, 0x80 }, { HU_E5M2FNUZ, 0x80 }, { HU_E8M0, 0xff }, { HU_E2M1, 0x7 },
+	static const struct { hu_format_id f; uint64_t code;
+	} nans[] = {
+		{ HU_FP64, 0x7ff8000000000000u },
+		{ HU_FP32, 0x7fc00000 },
+		{ HU_FP16, 0x7e00 },
+		{ HU_BF16, 0x7fc0 },
+		{ HU_E5M2, 0x7e },
+		{ HU_E4M3, 0x7f },
+		{ HU_E4M3FNUZ, 0x80 },
+		{ HU_E5M2FNUZ, 0x80 },
+		{ HU_E8M0, 0xff },
+		{ HU_E2M1, 0x7 },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		hu_format f = hu_format_of(rows[i].f);
-		ok(hu_encode(rows[i].value, f) == rows[i].code && hu_decode(rows[i].code, f) == rows[i].value, "%s: 0x%x is %.10g",
-		   hu_format_name(f.id), rows[i].code, rows[i].value);
+		ok(hu_encode(rows[i].value, f) == rows[i].code && hu_decode(rows[i].code, f) == rows[i].value,
+			"%s: 0x%x is %.10g", hu_format_name(f.id), rows[i].code, rows[i].value);
 	}
 	for (size_t i = 0; i < sizeof nans / sizeof *nans; i++)
-		is_bits64(hu_nan_code(hu_format_of(nans[i].f)), nans[i].code, "%s: the one NaN", hu_format_name(nans[i].f));
+		is_bits64(hu_nan_code(hu_format_of(nans[i].f)), nans[i].code, "%s: the one NaN",
+			hu_format_name(nans[i].f));
 }
 
 /* Value to code in one call: the code of what hu_round_full gives, with its sign of the error and flags. */
 static void
 test_round_code(void)
 {
-	static const struct { double x; const char *f; hu_mode m; uint64_t code; int ternary, flags; } rows[] = {
-		{ 1.0001, "fp16", HU_RNE, 0x3c00, -1, HU_INEXACT }, { 1.0001, "fp16", HU_RU, 0x3c01, 1, HU_INEXACT }, { -1e-9, "fp16", HU_RNE, 0x8000, 1, HU_INEXACT | HU_UNDERFLOW },
-		{ 1e9, "e4m3", HU_RNE, 0x7f, 0, HU_INEXACT | HU_OVERFLOW }, { 1e9, "e4m3sat", HU_RNE, 0x7e, -1, HU_INEXACT | HU_OVERFLOW }, { 448, "e4m3", HU_RNE, 0x7e, 0, 0 },
-		{ -0.0, "binary8p3", HU_RNE, 0x00, 0, 0 }, { INFINITY, "binary8p3", HU_RNE, 0x7f, 0, 0 }, { -INFINITY, "binary8p3", HU_RNE, 0xff, 0, 0 },
-		{ INFINITY, "binary8p3u", HU_RNE, 0xfe, 0, 0 }, { -1, "binary8p3u", HU_RNE, 0xff, 0, HU_INVALID }, { NAN, "binary8p3uf", HU_RNE, 0xff, 0, 0 }, { 1, "binary8p1", HU_RNE, 0x40, 0, 0 }
-	};
+	static const struct { double x; const char *f; hu_mode m; uint64_t code; int ternary, flags;
+	} rows[] = { { 1.0001, "fp16", HU_RNE, 0x3c00, -1, HU_INEXACT },
+		{ 1.0001, "fp16", HU_RU, 0x3c01, 1, HU_INEXACT },
+		{ -1e-9, "fp16", HU_RNE, 0x8000, 1, HU_INEXACT | HU_UNDERFLOW },
+		{ 1e9, "e4m3", HU_RNE, 0x7f, 0, HU_INEXACT | HU_OVERFLOW },
+		{ 1e9, "e4m3sat", HU_RNE, 0x7e, -1, HU_INEXACT | HU_OVERFLOW }, { 448, "e4m3", HU_RNE, 0x7e, 0, 0 },
+		{ -0.0, "binary8p3", HU_RNE, 0x00, 0, 0 }, { INFINITY, "binary8p3", HU_RNE, 0x7f, 0, 0 },
+		{ -INFINITY, "binary8p3", HU_RNE, 0xff, 0, 0 }, { INFINITY, "binary8p3u", HU_RNE, 0xfe, 0, 0 },
+		{ -1, "binary8p3u", HU_RNE, 0xff, 0, HU_INVALID }, { NAN, "binary8p3uf", HU_RNE, 0xff, 0, 0 },
+		{ 1, "binary8p1", HU_RNE, 0x40, 0, 0 } };
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		hu_format_id id = HU_NO_FORMAT;
 		hu_format_find(rows[i].f, &id);
 		hu_coded c = hu_round_code(rows[i].x, hu_format_of(id), rows[i].m, 0, 0);
-		ok(c.code == rows[i].code && c.ternary == rows[i].ternary && c.flags == rows[i].flags, "%g in %s %s: code 0x%llx, ternary %d, flags %d", rows[i].x, rows[i].f,
-		   hu_mode_name(rows[i].m), (unsigned long long)c.code, c.ternary, c.flags);
+		ok(c.code == rows[i].code && c.ternary == rows[i].ternary && c.flags == rows[i].flags,
+			"%g in %s %s: code 0x%llx, ternary %d, flags %d", rows[i].x, rows[i].f, hu_mode_name(rows[i].m),
+			(unsigned long long)c.code, c.ternary, c.flags);
 	}
 }
 

@@ -35,9 +35,10 @@ is_counts(double x, int nonzeros, int zeroed, int subnormal, int lost, int flush
 {
 	hu_underflow c = one(x);
 
-	ok(c.elements == 1 && c.nonzeros == (uint64_t)nonzeros && c.zeroed == (uint64_t)zeroed && c.subnormal == (uint64_t)subnormal &&
-	           c.lost == (uint64_t)lost && c.flushed == (uint64_t)flushed,
-	   "cast of %a to fp16: %d %d %d %d %d", x, nonzeros, zeroed, subnormal, lost, flushed);
+	ok(c.elements == 1 && c.nonzeros == (uint64_t)nonzeros && c.zeroed == (uint64_t)zeroed &&
+			c.subnormal == (uint64_t)subnormal && c.lost == (uint64_t)lost &&
+			c.flushed == (uint64_t)flushed,
+		"cast of %a to fp16: %d %d %d %d %d", x, nonzeros, zeroed, subnormal, lost, flushed);
 }
 
 static void

@@ -22,7 +22,8 @@ typedef struct function {
 static int
 mpfr_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rnd)
 {
-	mpfr_rnd_t inner = rnd == MPFR_RNDZ ? MPFR_RNDU : rnd; /* a larger divisor: the quotient stays below the exact one */
+	mpfr_rnd_t inner =
+		rnd == MPFR_RNDZ ? MPFR_RNDU : rnd; /* a larger divisor: the quotient stays below the exact one */
 
 	mpfr_neg(y, x, inner);
 	mpfr_exp(y, y, inner);
@@ -115,11 +116,12 @@ test_accuracy(const function *f)
 		}
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);
-	ok(worst <= HU_ELEMENTARY_ERROR, "%s: %d points, worst relative error %.3g (%.2f units roundoff) at %a", f->name, POINTS,
-	   worst, worst * 0x1p53, at);
+	ok(worst <= HU_ELEMENTARY_ERROR, "%s: %d points, worst relative error %.3g (%.2f units roundoff) at %a",
+		f->name, POINTS, worst, worst * 0x1p53, at);
 }
 
-/* Every value of a 16-bit format, in every deterministic mode: value, sign of the error and flags are those of the exact result. */
+/* Every value of a 16-bit format, in every deterministic mode: value, sign of the error and flags are those of the
+   exact result. */
 static void
 test_every(int i, hu_format_id id)
 {
@@ -136,8 +138,10 @@ test_every(int i, hu_format_id id)
 		oracle o;
 		mpfr_set_d(x, v, MPFR_RNDN);
 		int t = f->theirs(y, x, MPFR_RNDZ);
-		oracle_odd(y, f->theirs == mpfr_sigmoid ? hu_isfinite(v) && v != 0 : t); /* composed: no ternary value, and exact at 0 alone */
-		if (f->theirs == mpfr_rec_sqrt && v == 0) /* MPFR gives +Inf for both zeros, IEEE 754's rSqrt keeps the sign */
+		oracle_odd(y, f->theirs == mpfr_sigmoid ? hu_isfinite(v) && v != 0
+							: t); /* composed: no ternary value, and exact at 0 alone */
+		if (f->theirs == mpfr_rec_sqrt &&
+			v == 0) /* MPFR gives +Inf for both zeros, IEEE 754's rSqrt keeps the sign */
 			mpfr_set_inf(y, hu_bits64(v) >> 63 ? -1 : 1);
 		oracle_look(&o, y, to);
 		for (int m = 0; m < HU_MODES; m++) {
@@ -150,7 +154,8 @@ test_every(int i, hu_format_id id)
 			}
 			if (m == HU_RNE || m == HU_RNA || m == HU_RNZ) {
 				double got = hu_round(plain, to, (hu_mode)m, 0, 0);
-				nearest += hu_bits64(got) != hu_bits64(want.value) && !(hu_isnan(got) && hu_isnan(want.value));
+				nearest += hu_bits64(got) != hu_bits64(want.value) &&
+					   !(hu_isnan(got) && hu_isnan(want.value));
 			}
 		}
 	}
@@ -158,7 +163,8 @@ test_every(int i, hu_format_id id)
 	if (wrong)
 		diag("last wrong: %a", at);
 	is_int(wrong, 0, "%s of every %s value, correctly rounded in every mode", f->name, hu_format_name(id));
-	is_int(nearest, 0, "%s of every %s value: the double, rounded to nearest, is the same", f->name, hu_format_name(id));
+	is_int(nearest, 0, "%s of every %s value: the double, rounded to nearest, is the same", f->name,
+		hu_format_name(id));
 }
 
 static void
@@ -168,7 +174,8 @@ test_specials(void)
 	double negative = hu_from_bits64(0xfff8000000000001u);
 
 	for (int i = 0; i < FUNCTIONS; i++)
-		is_bits64(hu_bits64(functions[i].mine(negative)), nan, "%s(NaN) is the one quiet NaN", functions[i].name);
+		is_bits64(
+			hu_bits64(functions[i].mine(negative)), nan, "%s(NaN) is the one quiet NaN", functions[i].name);
 #define AT(f, x, want) is_bits64(hu_bits64(f(x)), want, #f "(" #x ")")
 	AT(hu_exp, hu_inf(0), inf);
 	AT(hu_exp, hu_inf(1), zero);

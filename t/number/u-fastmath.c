@@ -25,9 +25,11 @@ product_then_sum(volatile float *a, volatile float *b, volatile float *c)
 int
 main(void)
 {
-	is_bits32(bits_of_float(fmin_normal * fhalf), 0x00400000, "float: half the least normal is subnormal, not zero");
+	is_bits32(
+		bits_of_float(fmin_normal * fhalf), 0x00400000, "float: half the least normal is subnormal, not zero");
 	is_bits32(bits_of_float(0x1p-149f * fone), 1, "float: the least subnormal survives a product");
-	is_bits64(bits_of_double(dmin_normal * dhalf), 0x0008000000000000, "double: half the least normal is subnormal");
+	is_bits64(
+		bits_of_double(dmin_normal * dhalf), 0x0008000000000000, "double: half the least normal is subnormal");
 	is_bits64(bits_of_double(0x1p-1074 * done), 1, "double: the least subnormal survives a product");
 
 	volatile float a = 1 + 0x1p-13f, b = 1 - 0x1p-13f, c = -1;

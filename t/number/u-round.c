@@ -26,7 +26,8 @@ check(tally *t, double x, hu_format f, int sets)
 	oracle_look_d(&o, x, f);
 	for (int m = 0; m < HU_MODES; m++)
 		for (int s = 0; s < sets; s++) {
-			int flags = flag_sets[s] | (m == HU_SR && (rand & 1) ? HU_RANDOM_BITS(1 + (rand >> 1) % 31) : 0);
+			int flags =
+				flag_sets[s] | (m == HU_SR && (rand & 1) ? HU_RANDOM_BITS(1 + (rand >> 1) % 31) : 0);
 			hu_rounded got = hu_round_full(x, f, (hu_mode)m, flags, rand);
 			t->points++;
 			if (!oracle_agrees(got, oracle_round(&o, f, (hu_mode)m, flags, rand))) {
@@ -91,12 +92,14 @@ test_doubles(hu_format f)
 
 	for (unsigned i = 0; i < 4000; i++) {
 		hu_random r = hu_random_at(3, (uint32_t)f.id, 0, i);
-		uint64_t m = ((uint64_t)r.w[0] << 32 | r.w[1]) & 0xfffffffffffffu, tie = f.p < 53 ? (uint64_t)1 << (52 - f.p) : 1;
+		uint64_t m = ((uint64_t)r.w[0] << 32 | r.w[1]) & 0xfffffffffffffu,
+			 tie = f.p < 53 ? (uint64_t)1 << (52 - f.p) : 1;
 		int e = f.emin - f.p - 2 + (int)(r.w[2] % (unsigned)range);
 		if (r.w[3] & 1)
 			m = (m & ~(2 * tie - 1)) + tie + (r.w[3] >> 1 & 3) - 1;
 		if (e <= 1023)
-			check(&t, ldexp((double)(m & 0xfffffffffffffu) + 0x1p52, e - 52) * (r.w[3] & 8 ? -1 : 1), f, FLAG_SETS);
+			check(&t, ldexp((double)(m & 0xfffffffffffffu) + 0x1p52, e - 52) * (r.w[3] & 8 ? -1 : 1), f,
+				FLAG_SETS);
 	}
 	for (int sign = -1; sign <= 1; sign += 2) {
 		check(&t, sign * DBL_MAX, f, FLAG_SETS);
@@ -119,8 +122,9 @@ is_full(double x, const char *format, hu_mode mode, int flags, double value, int
 	got = hu_round_full(x, hu_format_of(id), mode, flags, 0);
 	oracle_look_d(&o, x, hu_format_of(id));
 	judge = oracle_round(&o, hu_format_of(id), mode, flags, 0);
-	ok(oracle_agrees(got, want) && oracle_agrees(judge, want), "%s %s flags %d: %g gives %g, ternary %d, flags %d (got %g %d %d)", format, hu_mode_name(mode), flags,
-	   x, value, ternary, notes, got.value, got.ternary, got.flags);
+	ok(oracle_agrees(got, want) && oracle_agrees(judge, want),
+		"%s %s flags %d: %g gives %g, ternary %d, flags %d (got %g %d %d)", format, hu_mode_name(mode), flags,
+		x, value, ternary, notes, got.value, got.ternary, got.flags);
 }
 
 static void
@@ -161,7 +165,8 @@ test_known(void)
 	is_full(3, "binary8p1", HU_RNE, 0, 4, 1, IN); /* 2 has code 65, 4 has 66 */
 	is_full(6, "binary8p1", HU_RNE, 0, 4, -1, IN);
 	is_full(0x1.8p62, "binary8p1", HU_RZ, 0, 0x1p62, -1, IN);
-	is_full(53248, "binary8p3", HU_RNE, 0, 49152, -1, IN); /* 57344's code is the infinity's; the middle is even below */
+	is_full(53248, "binary8p3", HU_RNE, 0, 49152, -1,
+		IN); /* 57344's code is the infinity's; the middle is even below */
 	is_full(60000, "binary8p3", HU_RO, 0, INFINITY, 1, OV);
 	is_full(60000, "e5m2", HU_RO, 0, 57344, -1, IN);
 	is_full(-3, "binary8p3u", HU_RNE, 0, NAN, 0, HU_INVALID);

@@ -38,7 +38,9 @@ point(double low, double high, unsigned i)
 	switch (i % 3) {
 	case 0: return (float)(low + u * (top - low));
 	case 1: return hu_from_bits32(r.w[2]);
-	default: return (float)((r.w[3] & 1 ? -1 : 1) * (hu_pow2((int)(r.w[2] % 40) - 30) * (1 + u * hu_pow2(-(int)(r.w[3] >> 1) % 24))));
+	default:
+		return (float)((r.w[3] & 1 ? -1 : 1) *
+			       (hu_pow2((int)(r.w[2] % 40) - 30) * (1 + u * hu_pow2(-(int)(r.w[3] >> 1) % 24))));
 	}
 }
 
@@ -57,8 +59,12 @@ relative(dd got, const mpfr_t exact)
 	return e;
 }
 
-typedef struct screened { const char *name; dd (*value)(double x, const dd_near *near); int (*block)(dd_near *near, double a, double c, double b);
-	int (*judge)(mpfr_t y, const mpfr_t x, mpfr_rnd_t rnd); double low, high; } screened;
+typedef struct screened {
+	const char *name;
+	dd (*value)(double x, const dd_near *near);
+	int (*block)(dd_near *near, double a, double c, double b);
+	int (*judge)(mpfr_t y, const mpfr_t x, mpfr_rnd_t rnd); double low, high;
+} screened;
 
 #define DD_FUNCTION(name, kind, low, high) \
 	static dd value_##name(double x, const dd_near *near) { return dd_##name(x, near); }
@@ -92,7 +98,8 @@ test_function(const screened *s)
 		uint32_t block = hu_bits32(middle) & ~(2u * HALF - 1);
 		double edge[3] = { hu_from_bits32(block), middle, hu_from_bits32(block + 2 * HALF - 1) };
 		dd_near near;
-		if (!inside(s, edge[0]) || !inside(s, edge[2]) || !s->block(&near, edge[0], hu_from_bits32(block + HALF), edge[2]))
+		if (!inside(s, edge[0]) || !inside(s, edge[2]) ||
+			!s->block(&near, edge[0], hu_from_bits32(block + HALF), edge[2]))
 			continue;
 		for (int k = 0; k < 3; k++) {
 			double e;
@@ -107,14 +114,16 @@ test_function(const screened *s)
 		}
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);
-	ok(n > POINTS / 3 && worst < DD_ELEMENTARY_ERROR, "%s: %ld points, relative error at most 2^%.2f, at %a", s->name, n, log2(worst), at);
+	ok(n > POINTS / 3 && worst < DD_ELEMENTARY_ERROR, "%s: %ld points, relative error at most 2^%.2f, at %a",
+		s->name, n, log2(worst), at);
 }
 
 /* One chunk of 2^16 floats in EVERY, and those where functions bend or end. */
 static void
 test_share(int i)
 {
-	static const float corners[] = { 0.0f, 0x1p-126f, 0x1p-25f, 0x1p-24f, 0x1p-12f, 0.5f, 0x1.fep-1f, 1.0f, 2.0f, 4.0f, 9.0f, 10.0f, 16.0f, 88.0f, 89.0f, 103.5f, 0x1p127f, INFINITY };
+	static const float corners[] = { 0.0f, 0x1p-126f, 0x1p-25f, 0x1p-24f, 0x1p-12f, 0.5f, 0x1.fep-1f, 1.0f, 2.0f,
+		4.0f, 9.0f, 10.0f, 16.0f, 88.0f, 89.0f, 103.5f, 0x1p127f, INFINITY };
 	screen_tally all = { 0, 0, 0, 0, 0, 0, 0 };
 
 	for (uint32_t c = 0; c < 65536 / EVERY; c++)
@@ -122,8 +131,10 @@ test_share(int i)
 	for (size_t k = 0; k < sizeof corners / sizeof *corners; k++)
 		for (uint32_t sign = 0; sign < 2; sign++)
 			screen_chunk(i, (hu_bits32(corners[k]) & 0xffff0000u) | sign << 31, &all);
-	is_int(all.wrong, 0, "%s of %lld floats within 0.51 ulp: at most %.9f near %a; not the nearest float: %lld; by MPFR %lld", screen_name(i),
-	       all.constant + all.screened, all.worst, (double)hu_from_bits32(all.at), all.misrounded, all.judged);
+	is_int(all.wrong, 0,
+		"%s of %lld floats within 0.51 ulp: at most %.9f near %a; not the nearest float: %lld; by MPFR %lld",
+		screen_name(i), all.constant + all.screened, all.worst, (double)hu_from_bits32(all.at), all.misrounded,
+		all.judged);
 }
 
 int

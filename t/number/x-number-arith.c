@@ -39,7 +39,8 @@ test_all(hu_format f, int fma, uint32_t share)
 			for (int op = ARITH_ADD; !fma && op <= ARITH_DIV; op++)
 				arith_check(&t, (arith_op)op, a, b, 0, f, 0, i * 0x9e3779b9u + j * 0x85ebca6bu);
 			for (uint32_t k = 0; fma && k < n; k++)
-				arith_check(&t, ARITH_FMA, a, b, hu_decode(k, f), f, 0, i * 0x9e3779b9u + j * 0x85ebca6bu + k);
+				arith_check(&t, ARITH_FMA, a, b, hu_decode(k, f), f, 0,
+					i * 0x9e3779b9u + j * 0x85ebca6bu + k);
 		}
 #pragma omp critical
 		add(&all, &t);

@@ -27,9 +27,11 @@ test_function(int i, uint32_t share)
 		screen_add(&all, &t);
 		progress_step(&p);
 	}
-	is_int(all.wrong, 0, "%s of %s 2^32 floats within 0.51 ulp: at most %.9f near %a; not the nearest float: %lld; by monotony %lld, screened %lld, by MPFR %lld",
-	       screen_name(i), share == 1 ? "all" : "a part of the", all.worst, (double)hu_from_bits32(all.at), all.misrounded, all.constant, all.screened,
-	       all.judged);
+	is_int(all.wrong, 0,
+		"%s of %s 2^32 floats within 0.51 ulp: at most %.9f near %a; not the nearest float: %lld; by monotony "
+		"%lld, screened %lld, by MPFR %lld",
+		screen_name(i), share == 1 ? "all" : "a part of the", all.worst, (double)hu_from_bits32(all.at),
+		all.misrounded, all.constant, all.screened, all.judged);
 	diag("%s: %.1f s", screen_name(i), omp_get_wtime() - start);
 }
 

@@ -42,7 +42,8 @@ test_codes(hu_format_id f, hu_simd level, uint32_t share)
 			wrong += got[k] != want[k];
 		progress_step(&p);
 	}
-	is_int(wrong, 0, "%s codes, RNE, %s and plain loops: %s 2^32 floats", hu_format_name(f), hu_simd_name_of(level), share == 1 ? "all" : "a part of the");
+	is_int(wrong, 0, "%s codes, RNE, %s and plain loops: %s 2^32 floats", hu_format_name(f), hu_simd_name_of(level),
+		share == 1 ? "all" : "a part of the");
 	diag("%s %s: %.1f s", hu_format_name(f), hu_simd_name_of(level), omp_get_wtime() - start);
 }
 
@@ -65,9 +66,11 @@ to_fp16(uint16_t *dst, const float *src)
 }
 #endif
 
-/* Differences that the instruction's definition does not name: bf16's takes subnormal inputs for zero, and both keep NaN's payload. */
+/* Differences that the instruction's definition does not name: bf16's takes subnormal inputs for zero, and both keep
+   NaN's payload. */
 static void
-test_instruction(const char *name, void (*convert)(uint16_t *dst, const float *src), hu_format_id f, int no_subnormals, uint32_t share)
+test_instruction(const char *name, void (*convert)(uint16_t *dst, const float *src), hu_format_id f, int no_subnormals,
+	uint32_t share)
 {
 	long other = 0, subnormals = 0, nans = 0;
 
@@ -89,8 +92,8 @@ test_instruction(const char *name, void (*convert)(uint16_t *dst, const float *s
 		}
 	}
 	is_int(other, 0, "%s is %s's RNE of normal floats, zeros and infinities", name, hu_format_name(f));
-	ok(no_subnormals ? subnormals > 0 : subnormals == 0, "%s: %ld subnormal floats become other numbers%s", name, subnormals,
-	   no_subnormals ? ", which is why the loops leave it alone" : "");
+	ok(no_subnormals ? subnormals > 0 : subnormals == 0, "%s: %ld subnormal floats become other numbers%s", name,
+		subnormals, no_subnormals ? ", which is why the loops leave it alone" : "");
 	diag("%s: %ld NaN keep a payload", name, nans);
 }
 

@@ -59,7 +59,8 @@ chunk(target *t, uint32_t first)
 		pattern_round(want, first, CHUNK, &t->p, (hu_mode)m, random);
 		for (int level = 0; level < HU_SIMDS; level++)
 			if (runs((hu_simd)level, (hu_mode)m)) {
-				hu_bulk_round_at((hu_simd)level, dst, src, CHUNK, t->f.id, (hu_mode)m, 0, &stream, first);
+				hu_bulk_round_at(
+					(hu_simd)level, dst, src, CHUNK, t->f.id, (hu_mode)m, 0, &stream, first);
 				if (memcmp(dst, want, sizeof want) != 0) {
 					long bad = 0;
 					for (uint32_t k = 0; k < CHUNK; k++)
@@ -89,8 +90,9 @@ test_format(hu_format f, uint32_t share)
 	for (int m = 0; m < HU_MODES; m++)
 		for (int level = 0; level < HU_SIMDS; level++)
 			if (chosen(f.id, (hu_mode)m) && runs((hu_simd)level, (hu_mode)m))
-				is_int(t.wrong[m][level], 0, "%s %s %s: %s 2^32 floats", hu_format_name(f.id), hu_mode_name((hu_mode)m), hu_simd_name_of((hu_simd)level),
-				       share == 1 ? "all" : "a part of the");
+				is_int(t.wrong[m][level], 0, "%s %s %s: %s 2^32 floats", hu_format_name(f.id),
+					hu_mode_name((hu_mode)m), hu_simd_name_of((hu_simd)level),
+					share == 1 ? "all" : "a part of the");
 	diag("%s: %.1f s", hu_format_name(f.id), omp_get_wtime() - start);
 }
 
@@ -106,7 +108,8 @@ around(double x, hu_format f)
 		oracle o;
 		oracle_look_d(&o, v, f);
 		for (int m = 0; m < HU_MODES; m++)
-			wrong += !oracle_agrees(hu_round_full(v, f, (hu_mode)m, 0, 0x70000000u), oracle_round(&o, f, (hu_mode)m, 0, 0x70000000u));
+			wrong += !oracle_agrees(hu_round_full(v, f, (hu_mode)m, 0, 0x70000000u),
+				oracle_round(&o, f, (hu_mode)m, 0, 0x70000000u));
 	}
 	return wrong;
 }
@@ -120,11 +123,12 @@ test_boundaries(hu_format f, uint32_t share)
 
 #pragma omp parallel for schedule(dynamic, 4096) reduction(+ : wrong)
 	for (uint32_t c = 0; c <= n / share; c++) {
-		double low = hu_decode(c * share, f), high = c * share < n ? hu_decode(c * share + 1, f) : f.max + hu_pow2(f.emax - f.p + 1);
+		double low = hu_decode(c * share, f),
+		       high = c * share < n ? hu_decode(c * share + 1, f) : f.max + hu_pow2(f.emax - f.p + 1);
 		wrong += around(low, f) + around(low + (high - low) / 2, f);
 	}
-	is_int(wrong, 0, "%s: %s boundary and its neighbours, %lld roundings by MPFR, all modes", hu_format_name(f.id), share == 1 ? "every" : "many a",
-	       (n / share + 1) * 12LL * HU_MODES);
+	is_int(wrong, 0, "%s: %s boundary and its neighbours, %lld roundings by MPFR, all modes", hu_format_name(f.id),
+		share == 1 ? "every" : "many a", (n / share + 1) * 12LL * HU_MODES);
 	diag("%s: %.1f s", hu_format_name(f.id), omp_get_wtime() - start);
 }
 

@@ -77,7 +77,8 @@ fill(op_case *k, int j, int level, uint64_t seed)
 	hu_format f = hu_format_of(t->format);
 
 	for (size_t i = 0; i < t->n; i++) {
-		double x = value(f, level, seed, (uint32_t)j, i), u = hu_uniform(hu_random_at(seed, 99, (uint32_t)j, i));
+		double x = value(f, level, seed, (uint32_t)j, i),
+		       u = hu_uniform(hu_random_at(seed, 99, (uint32_t)j, i));
 		switch (k->kind[j]) {
 		case 'p': x = fabs(x); break;
 		case 'u': x = hu_round(u, f, HU_RNE, 0, 0); break;
@@ -128,7 +129,8 @@ format_of(char kind, hu_format_id f)
 }
 
 hu_status
-op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id compute, hu_format_id out, int level, uint64_t seed)
+op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id compute, hu_format_id out, int level,
+	uint64_t seed)
 {
 	hu_shape from[16];
 	hu_env env = { seed, 1 };
@@ -162,7 +164,9 @@ op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id comput
 	memcpy(to, k->shape, sizeof to);
 	HU_TRY(c->op->shape(c, from, to));
 	for (int j = 0; j < c->nout; j++) {
-		hu_format_id f = kinds[j] == 'c' ? compute : kinds[j] >= '0' && kinds[j] <= '9' ? k->in[kinds[j] - '0'].format : format_of(kinds[j], out);
+		hu_format_id f = kinds[j] == 'c'                      ? compute
+				 : kinds[j] >= '0' && kinds[j] <= '9' ? k->in[kinds[j] - '0'].format
+								      : format_of(kinds[j], out);
 		k->out[j] = op_tensor(f, to[j]);
 		k->pout[j] = &k->out[j];
 	}

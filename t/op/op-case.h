@@ -22,7 +22,8 @@ typedef struct op_case {
 const op_row *op_row_at(int i);
 
 /* Fills in call and inputs and makes the outputs; HU_EINVAL with the operator's reason where it refuses the shapes. */
-hu_status op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id compute, hu_format_id out, int level, uint64_t seed);
+hu_status op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id compute, hu_format_id out,
+	int level, uint64_t seed);
 void op_case_release(op_case *k);
 hu_status op_case_emulate(op_case *k, const hu_env *env);
 /* A tensor of its own with unspecified values. */

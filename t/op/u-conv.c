@@ -23,7 +23,12 @@ bits(void)
 }
 
 /* ci and co: of a group. own: padding top, bottom, left, right instead of SAME. */
-typedef struct geometry { size_t n, h, w, ci, kh, kw, co, s, ho, wo; long ph, pw; int own; size_t pad[4], sw, dh, dw, groups; } geometry;
+typedef struct geometry {
+	size_t n, h, w, ci, kh, kw, co, s, ho, wo;
+	long ph, pw;
+	int own;
+	size_t pad[4], sw, dh, dw, groups;
+} geometry;
 
 static size_t
 same(size_t n, size_t k, size_t s, long *before)
@@ -38,12 +43,18 @@ same(size_t n, size_t k, size_t s, long *before)
 static hu_tensor
 tensor(hu_shape s, int fill)
 {
-	hu_tensor t = { .format = HU_FP32, .shape = s, .n = hu_count(s), .data = hu_alloc(hu_count(s) * sizeof(float)) };
+	hu_tensor t = {
+		.format = HU_FP32, .shape = s, .n = hu_count(s), .data = hu_alloc(hu_count(s) * sizeof(float))
+	};
 
 	for (size_t i = 0; i < t.n && fill; i++) {
 		uint32_t r = bits();
 		float v = (float)((double)bits() * 0x1p-32 - 0.5) * (float)hu_pow2((int)(r % 12) - 6);
-		((float *)t.data)[i] = fill == 2 && r % 97 == 0 ? (float)hu_inf((int)(r >> 8) & 1) : fill == 2 && r % 89 == 0 ? 0x1p-140f : fill == 3 ? v * 0x1p-73f : r % 31 == 0 ? -0.0f : v;
+		((float *)t.data)[i] = fill == 2 && r % 97 == 0   ? (float)hu_inf((int)(r >> 8) & 1)
+				       : fill == 2 && r % 89 == 0 ? 0x1p-140f
+				       : fill == 3                ? v * 0x1p-73f
+				       : r % 31 == 0              ? -0.0f
+								  : v;
 	}
 	return t;
 }
@@ -57,7 +68,8 @@ sum(const double *a, const double *b, size_t k, size_t part)
 	if (!part)
 		part = k;
 	for (size_t p = 0; p < parts; p++)
-		sums[p] = hu_model_run(a + p * part, b + p * part, p + 1 < parts ? part : k - p * part, hu_sum_default(), NULL, NULL);
+		sums[p] = hu_model_run(
+			a + p * part, b + p * part, p + 1 < parts ? part : k - p * part, hu_sum_default(), NULL, NULL);
 	return parts == 1 ? sums[0] : hu_tree_any(sums, parts, 1, hu_format_of(HU_FP32));
 }
 
@@ -65,7 +77,9 @@ sum(const double *a, const double *b, size_t k, size_t part)
 static double
 pixel(const hu_tensor *t, size_t h, size_t w, size_t c, size_t n, long y, long x, size_t ch)
 {
-	return y < 0 || x < 0 || y >= (long)h || x >= (long)w ? 0.0 : hu_get(t, ((n * h + (size_t)y) * w + (size_t)x) * c + ch);
+	return y < 0 || x < 0 || y >= (long)h || x >= (long)w
+		       ? 0.0
+		       : hu_get(t, ((n * h + (size_t)y) * w + (size_t)x) * c + ch);
 }
 
 static int
@@ -82,10 +96,16 @@ forward(const geometry *g, const hu_tensor *x, const hu_tensor *w, const hu_tens
 					for (size_t p = 0; p < g->kh; p++)
 						for (size_t q = 0; q < g->kw; q++)
 							for (size_t ch = 0; ch < g->ci; ch++, l++) {
-								a[l] = pixel(x, g->h, g->w, g->ci * g->groups, n, (long)(r * g->s + p * g->dh) - g->ph, (long)(c * g->sw + q * g->dw) - g->pw, o / g->co * g->ci + ch);
-								a[k + l] = hu_get(w, ((p * g->kw + q) * g->ci + ch) * g->co * g->groups + o);
+								a[l] = pixel(x, g->h, g->w, g->ci * g->groups, n,
+									(long)(r * g->s + p * g->dh) - g->ph,
+									(long)(c * g->sw + q * g->dw) - g->pw,
+									o / g->co * g->ci + ch);
+								a[k + l] = hu_get(w, ((p * g->kw + q) * g->ci + ch) *
+												     g->co * g->groups +
+											     o);
 							}
-					bad += bits_of_float((float)hu_get(y, i)) != bits_of_float((float)sum(a, a + k, k, 0));
+					bad += bits_of_float((float)hu_get(y, i)) !=
+					       bits_of_float((float)sum(a, a + k, k, 0));
 				}
 	return bad;
 }
@@ -104,11 +124,21 @@ data_gradient(const geometry *g, const hu_tensor *dy, const hu_tensor *w, const 
 					for (size_t p = 0; p < g->kh; p++)
 						for (size_t q = 0; q < g->kw; q++)
 							for (size_t o = 0; o < g->co; o++, l++) {
-								long r = y + g->ph - (long)(p * g->dh), c = x + g->pw - (long)(q * g->dw), s = (long)g->s, t = (long)g->sw;
-								a[l] = r % s || c % t || r < 0 || c < 0 ? 0.0 : pixel(dy, g->ho, g->wo, g->co * g->groups, n, r / s, c / t, group * g->co + o);
-								a[k + l] = hu_get(w, ((p * g->kw + q) * g->ci + ch % g->ci) * g->co * g->groups + group * g->co + o);
+								long r = y + g->ph - (long)(p * g->dh),
+								     c = x + g->pw - (long)(q * g->dw), s = (long)g->s,
+								     t = (long)g->sw;
+								a[l] = r % s || c % t || r < 0 || c < 0
+									       ? 0.0
+									       : pixel(dy, g->ho, g->wo,
+											 g->co * g->groups, n, r / s,
+											 c / t, group * g->co + o);
+								a[k + l] = hu_get(
+									w, ((p * g->kw + q) * g->ci + ch % g->ci) *
+											   g->co * g->groups +
+										   group * g->co + o);
 							}
-					bad += bits_of_float((float)hu_get(dx, i)) != bits_of_float((float)sum(a, a + k, k, 0));
+					bad += bits_of_float((float)hu_get(dx, i)) !=
+					       bits_of_float((float)sum(a, a + k, k, 0));
 				}
 	return bad;
 }
@@ -127,10 +157,14 @@ weight_gradient(const geometry *g, const hu_tensor *x, const hu_tensor *dy, cons
 					for (size_t n = 0; n < g->n; n++)
 						for (size_t r = 0; r < g->ho; r++)
 							for (size_t c = 0; c < g->wo; c++, l++) {
-								a[l] = pixel(x, g->h, g->w, g->ci * g->groups, n, (long)(r * g->s + p * g->dh) - g->ph, (long)(c * g->sw + q * g->dw) - g->pw, o / g->co * g->ci + ch);
+								a[l] = pixel(x, g->h, g->w, g->ci * g->groups, n,
+									(long)(r * g->s + p * g->dh) - g->ph,
+									(long)(c * g->sw + q * g->dw) - g->pw,
+									o / g->co * g->ci + ch);
 								a[k + l] = hu_get(dy, l * g->co * g->groups + o);
 							}
-					bad += bits_of_float((float)hu_get(dw, i)) != bits_of_float((float)sum(a, a + k, k, part));
+					bad += bits_of_float((float)hu_get(dw, i)) !=
+					       bits_of_float((float)sum(a, a + k, k, part));
 				}
 	return bad;
 }
@@ -138,7 +172,11 @@ weight_gradient(const geometry *g, const hu_tensor *x, const hu_tensor *dy, cons
 static void
 run(const char *op, hu_tensor *p, hu_tensor *q, hu_tensor *y, const geometry *g, size_t part)
 {
-	hu_call c = { .op = hu_op_find(op), .nin = 2, .nout = 1, .sum = hu_sum_default(), .fmt = { HU_FP32, HU_FP32, HU_FP32, HU_FP32 } };
+	hu_call c = { .op = hu_op_find(op),
+		.nin = 2,
+		.nout = 1,
+		.sum = hu_sum_default(),
+		.fmt = { HU_FP32, HU_FP32, HU_FP32, HU_FP32 } };
 	hu_tensor *in[2] = { p, q };
 	hu_shape shapes[2] = { p->shape, q->shape }, out = y->shape;
 	hu_env env = { 1, 1 };
@@ -189,15 +227,26 @@ test_geometry(geometry g, int fill)
 		g.pw = (long)g.pad[2];
 	}
 	size_t part = g.n * g.ho * g.wo > 40 ? 32 : 0, most = g.kh * g.kw * (g.ci > g.co ? g.ci : g.co);
-	hu_tensor x = tensor(hu_shape4(g.n, g.h, g.w, g.ci * g.groups), fill), w = tensor(hu_shape4(g.kh, g.kw, g.ci, g.co * g.groups), fill), dy = tensor(hu_shape4(g.n, g.ho, g.wo, g.co * g.groups), fill);
+	hu_tensor x = tensor(hu_shape4(g.n, g.h, g.w, g.ci * g.groups), fill),
+		  w = tensor(hu_shape4(g.kh, g.kw, g.ci, g.co * g.groups), fill),
+		  dy = tensor(hu_shape4(g.n, g.ho, g.wo, g.co * g.groups), fill);
 	hu_tensor y = tensor(dy.shape, 0), dx = tensor(x.shape, 0), dw = tensor(w.shape, 0);
 	double *a = hu_xmalloc(2 * (most > g.n * g.ho * g.wo ? most : g.n * g.ho * g.wo) * sizeof *a);
 
 	run("conv2d", &x, &w, &y, &g, 0);
 	run("conv2d_dx", &dy, &w, &dx, &g, 0);
 	run("conv2d_dw", &x, &dy, &dw, &g, part);
-	int bad = forward(&g, &x, &w, &y, a), bad_x = data_gradient(&g, &dy, &w, &dx, a), bad_w = weight_gradient(&g, &x, &dy, &dw, part, a);
-	ok(!bad && !bad_x && !bad_w, "%zux%zux%zux%zu by %zux%zu to %zu, stride %zu,%zu, %s padding %ld,%ld, dilation %zu,%zu, %zu groups%s: outputs that differ: forward %d, data %d, weights %d", g.n, g.h, g.w, g.ci, g.kh, g.kw, g.co, g.s, g.sw, g.own ? "own" : "SAME", g.ph, g.pw, g.dh, g.dw, g.groups, fill == 2 ? ", infinities" : fill == 3 ? ", underflow" : "", bad, bad_x, bad_w);
+	int bad = forward(&g, &x, &w, &y, a), bad_x = data_gradient(&g, &dy, &w, &dx, a),
+	    bad_w = weight_gradient(&g, &x, &dy, &dw, part, a);
+	ok(!bad && !bad_x && !bad_w,
+		"%zux%zux%zux%zu by %zux%zu to %zu, stride %zu,%zu, %s padding %ld,%ld, dilation %zu,%zu, %zu "
+		"groups%s: outputs that differ: forward %d, data %d, weights %d",
+		g.n, g.h, g.w, g.ci, g.kh, g.kw, g.co, g.s, g.sw, g.own ? "own" : "SAME", g.ph, g.pw, g.dh, g.dw,
+		g.groups,
+		fill == 2   ? ", infinities"
+		: fill == 3 ? ", underflow"
+			    : "",
+		bad, bad_x, bad_w);
 	free(a);
 	free(x.data);
 	free(w.data);
@@ -211,14 +260,20 @@ int
 main(void)
 {
 	static const geometry fixed[] = {
-		{ 2, 7, 7, 3, 5, 5, 8, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 }, { 1, 8, 5, 1, 7, 7, 4, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 }, { 2, 4, 4, 5, 11, 11, 7, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 }, { 3, 6, 6, 2, 3, 3, 17, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
-		{ 1, 9, 9, 2, 1, 1, 3, 3, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 }, { 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 }, { 2, 5, 8, 33, 2, 3, 35, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 2, 7, 7, 3, 5, 5, 8, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 1, 8, 5, 1, 7, 7, 4, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 2, 4, 4, 5, 11, 11, 7, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 3, 6, 6, 2, 3, 3, 17, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 1, 9, 9, 2, 1, 1, 3, 3, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 2, 5, 8, 33, 2, 3, 35, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		test_geometry(fixed[i], 1);
 	for (int i = 0; i < 60; i++) {
-		geometry g = { 1 + bits() % 3, 1 + bits() % 9, 1 + bits() % 9, 1 + bits() % 6, 1 + bits() % 5, 1 + bits() % 5, 1 + bits() % 20, 1 + bits() % 3, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 };
+		geometry g = { 1 + bits() % 3, 1 + bits() % 9, 1 + bits() % 9, 1 + bits() % 6, 1 + bits() % 5,
+			1 + bits() % 5, 1 + bits() % 20, 1 + bits() % 3, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 };
 		hu_threads_set(1 + i % 2);
 		if (i % 4 == 3)
 			hu_simd_set("scalar");
@@ -226,9 +281,22 @@ main(void)
 		hu_simd_set("auto");
 	}
 	for (int i = 0; i < 120; i++) {
-		geometry g = { 1 + bits() % 2, 1 + bits() % 9, 1 + bits() % 9, 1 + bits() % 4, 1 + bits() % 4, 1 + bits() % 4, 1 + bits() % 5, 1 + bits() % 4, 0, 0, 0, 0, i % 4 != 0, { bits() % 4, bits() % 4, bits() % 4, bits() % 4 }, 1 + bits() % 4, 1 + bits() % 4, 1 + bits() % 4, 1 + bits() % 4 };
+		geometry g = { 1 + bits() % 2, 1 + bits() % 9, 1 + bits() % 9, 1 + bits() % 4, 1 + bits() % 4,
+			1 + bits() % 4, 1 + bits() % 5, 1 + bits() % 4, 0, 0, 0, 0, i % 4 != 0,
+			{ bits() % 4, bits() % 4, bits() % 4, bits() % 4 }, 1 + bits() % 4, 1 + bits() % 4,
+			1 + bits() % 4, 1 + bits() % 4 };
 		if (i % 8 == 7) /* depthwise */
-			g = (geometry){ .n = 2, .h = 7, .w = 6, .ci = 1, .kh = 3, .kw = 3, .co = 1 + bits() % 2, .s = 1 + bits() % 2, .groups = 20, .own = 1, .pad = { 1, 1, 1, 1 } };
+			g = (geometry){ .n = 2,
+				.h = 7,
+				.w = 6,
+				.ci = 1,
+				.kh = 3,
+				.kw = 3,
+				.co = 1 + bits() % 2,
+				.s = 1 + bits() % 2,
+				.groups = 20,
+				.own = 1,
+				.pad = { 1, 1, 1, 1 } };
 		hu_threads_set(1 + i % 2);
 		if (i % 4 == 3)
 			hu_simd_set("scalar");

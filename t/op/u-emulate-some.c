@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=bf16", "chunk:7,acc=fp16", "pairwise,acc=fp16", "kahan,acc=bf16", "neumaier,acc=fp16", "dot2,acc=fp16", "fabsum:5,acc=fp16", "splitk:3,acc=fp16",
-	"promote:8,acc=fp16", "fma,acc=fp16,mode=SR", "fma,acc=fp16,mode=RZ", "chunk:4,acc=e5m2,outer=fp32", "tc:ampere", "tc:hopper", NULL };
+static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=bf16", "chunk:7,acc=fp16",
+	"pairwise,acc=fp16", "kahan,acc=bf16", "neumaier,acc=fp16", "dot2,acc=fp16", "fabsum:5,acc=fp16",
+	"splitk:3,acc=fp16", "promote:8,acc=fp16", "fma,acc=fp16,mode=SR", "fma,acc=fp16,mode=RZ",
+	"chunk:4,acc=e5m2,outer=fp32", "tc:ampere", "tc:hopper", NULL };
 
 /* Every third element of output 0 under SUM; how many differ. */
 static size_t
@@ -21,12 +23,16 @@ differing(op_case *k, const hu_env *env, hu_swamp *counted)
 
 	for (size_t i = 0; i < n; i++)
 		element[i] = 3 * i;
-	if (k->c.op->emulate_some(&k->c, k->pin, 0, element, n, env, value, counted) != HU_OK || op_case_emulate(k, env) != HU_OK || k->c.op->swamping(&k->c, k->pin, 0, element, n, env, &whole) != HU_OK)
+	if (k->c.op->emulate_some(&k->c, k->pin, 0, element, n, env, value, counted) != HU_OK ||
+		op_case_emulate(k, env) != HU_OK ||
+		k->c.op->swamping(&k->c, k->pin, 0, element, n, env, &whole) != HU_OK)
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < n; i++)
 		bad += hu_bits64(value[i]) != hu_bits64(hu_get(&k->out[0], element[i]));
-	bad += whole.additions != counted->additions || whole.swamped != counted->swamped || whole.stagnated != counted->stagnated || counted->outputs != n;
-	if (k->c.op->emulate_some(&k->c, k->pin, 0, element, n, env, value, NULL) != HU_OK) /* without counts: the same values */
+	bad += whole.additions != counted->additions || whole.swamped != counted->swamped ||
+	       whole.stagnated != counted->stagnated || counted->outputs != n;
+	if (k->c.op->emulate_some(&k->c, k->pin, 0, element, n, env, value, NULL) !=
+		HU_OK) /* without counts: the same values */
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < n; i++)
 		bad += hu_bits64(value[i]) != hu_bits64(hu_get(&k->out[0], element[i]));
@@ -50,7 +56,9 @@ row(const op_row *r, hu_format_id in, hu_format_id out, int level)
 		if (hu_sum_resolve(&settled, in, in, out) == HU_OK) {
 			k.c.sum = sum;
 			size_t bad = differing(&k, &env, &counted);
-			is_int((long long)bad, 0, "%s %s, %s to %s, level %d, %s: %llu additions", r->op, r->attrs, hu_format_name(in), hu_format_name(out), level, sums[s], (unsigned long long)counted.additions);
+			is_int((long long)bad, 0, "%s %s, %s to %s, level %d, %s: %llu additions", r->op, r->attrs,
+				hu_format_name(in), hu_format_name(out), level, sums[s],
+				(unsigned long long)counted.additions);
 		}
 		op_case_release(&k);
 	}
@@ -59,7 +67,8 @@ row(const op_row *r, hu_format_id in, hu_format_id out, int level)
 int
 main(void)
 {
-	static const op_row scaled = { "matmul", "scaled=1", "x:5x33 x:33x4 S S", "x" }; /* operands of scaled casts: the result is unscaled */
+	static const op_row scaled = { "matmul", "scaled=1", "x:5x33 x:33x4 S S",
+		"x" }; /* operands of scaled casts: the result is unscaled */
 	int products = 0;
 
 	for (int i = 0; op_row_at(i); i++) {

@@ -13,8 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { hu_format_id in, compute, out; } combos[] = {
-	{ HU_FP32, HU_FP32, HU_FP32 }, { HU_FP16, HU_FP32, HU_FP16 }, { HU_FP64, HU_FP64, HU_FP64 }, { HU_E4M3, HU_FP32, HU_BF16 },
+static const struct { hu_format_id in, compute, out;
+} combos[] = {
+	{ HU_FP32, HU_FP32, HU_FP32 },
+	{ HU_FP16, HU_FP32, HU_FP16 },
+	{ HU_FP64, HU_FP64, HU_FP64 },
+	{ HU_E4M3, HU_FP32, HU_BF16 },
 };
 enum { COMBOS = sizeof combos / sizeof *combos };
 
@@ -62,7 +66,11 @@ gather_release(gather *g)
 	free(g->hi);
 }
 
-typedef struct tally { size_t values, unknown, loose, outside, unrounded, other; double hi, lo, err; char *exact; } tally;
+typedef struct tally {
+	size_t values, unknown, loose, outside, unrounded, other;
+	double hi, lo, err;
+	char *exact;
+} tally;
 
 static void
 compare(tally *t, const gather *g, mpfr_t *exact, size_t n)
@@ -80,7 +88,8 @@ compare(tally *t, const gather *g, mpfr_t *exact, size_t n)
 		mpfr_sub_d(d, exact[i], g->hi[i], MPFR_RNDN);
 		mpfr_sub_d(d, d, g->lo[i], MPFR_RNDN);
 		mpfr_abs(d, d, MPFR_RNDN);
-		mpfr_abs(own, exact[i], MPFR_RNDN); /* the reference's own rounding: 512 bits, of which an operation may lose some */
+		mpfr_abs(own, exact[i],
+			MPFR_RNDN); /* the reference's own rounding: 512 bits, of which an operation may lose some */
 		mpfr_mul_2si(own, own, -400, MPFR_RNDN);
 		mpfr_sub(d, d, own, MPFR_RNDN);
 		if ((!mpfr_number_p(exact[i]) || mpfr_cmp_d(d, g->err[i]) > 0) && !t->outside++) {
@@ -99,7 +108,8 @@ static hu_status
 one_output(op_case *k, int out, tally *t)
 {
 	const hu_call *c = &k->c;
-	size_t n = k->out[out].n, some = 0, *list = hu_xmalloc((n + 1) * sizeof *list), *all = hu_xmalloc((n + 1) * sizeof *all);
+	size_t n = k->out[out].n, some = 0, *list = hu_xmalloc((n + 1) * sizeof *list),
+	       *all = hu_xmalloc((n + 1) * sizeof *all);
 	mpfr_t *exact = hu_xmalloc((n + 1) * sizeof *exact);
 	double *b = hu_xcalloc(2 * n + 1, sizeof *b), *m = b + n;
 	gather whole, part;
@@ -123,7 +133,8 @@ one_output(op_case *k, int out, tally *t)
 		compare(t, &whole, exact, n);
 		for (size_t i = 0; i < n; i++) {
 			t->other += !(whole.bound[i] == b[i] || (isnan(b[i]) && isnan(whole.bound[i])));
-			t->other += c->op->magnitude ? !(whole.magnitude[i] == m[i] || isnan(m[i])) : !isnan(whole.magnitude[i]);
+			t->other += c->op->magnitude ? !(whole.magnitude[i] == m[i] || isnan(m[i]))
+						     : !isnan(whole.magnitude[i]);
 		}
 	}
 	gather_init(&part, some, 0);
@@ -161,7 +172,8 @@ applies(const op_row *row, int combo)
 	op_case_release(&k);
 	if (largest > 4000 && combo)
 		return 0;
-	return hu_op_find(row->op)->cls != HU_CLASS_GEMM || combos[combo].in != HU_FP64 || combos[combo].compute == HU_FP64;
+	return hu_op_find(row->op)->cls != HU_CLASS_GEMM || combos[combo].in != HU_FP64 ||
+	       combos[combo].compute == HU_FP64;
 }
 
 static void
@@ -176,7 +188,8 @@ walk(const op_row *row)
 		for (int level = 0; level < LEVELS && st == HU_OK; level++) {
 			op_case k;
 			size_t before = t.values, vague = t.unknown + t.loose;
-			st = op_case_init(&k, row, combos[i].in, combos[i].compute, combos[i].out, level, 300 + (uint64_t)level);
+			st = op_case_init(
+				&k, row, combos[i].in, combos[i].compute, combos[i].out, level, 300 + (uint64_t)level);
 			for (int out = 0; out < k.c.nout && st == HU_OK; out++)
 				st = one_output(&k, out, &t);
 			if (level == LEVEL_MILD) {
@@ -185,10 +198,15 @@ walk(const op_row *row)
 			}
 			op_case_release(&k);
 		}
-		if (!ok(st == HU_OK && !t.outside && !t.unrounded && !t.other && t.values && mild_unknown * 20 <= mild, "%s (%s) %s-%s-%s: %zu enclosures hold (%zu of %zu ordinary ones, %zu of all unknown to 2^-80)", row->op, row->attrs, hu_format_name(combos[i].in), hu_format_name(combos[i].compute), hu_format_name(combos[i].out), t.values, mild_unknown, mild, t.unknown + t.loose)) {
+		if (!ok(st == HU_OK && !t.outside && !t.unrounded && !t.other && t.values && mild_unknown * 20 <= mild,
+			    "%s (%s) %s-%s-%s: %zu enclosures hold (%zu of %zu ordinary ones, %zu of all unknown to "
+			    "2^-80)",
+			    row->op, row->attrs, hu_format_name(combos[i].in), hu_format_name(combos[i].compute),
+			    hu_format_name(combos[i].out), t.values, mild_unknown, mild, t.unknown + t.loose)) {
 			if (st != HU_OK)
 				diag("%s", hu_reason());
-			diag("%zu outside (%a + %a within %a, exact %.80s), %zu not rounded, %zu other faults", t.outside, t.hi, t.lo, t.err, t.exact ? t.exact : "", t.unrounded, t.other);
+			diag("%zu outside (%a + %a within %a, exact %.80s), %zu not rounded, %zu other faults",
+				t.outside, t.hi, t.lo, t.err, t.exact ? t.exact : "", t.unrounded, t.other);
 		}
 		if (t.exact)
 			mpfr_free_str(t.exact);

@@ -29,7 +29,8 @@ value(hu_format f, int kind)
 	double u = (double)bits() * 0x1p-32, s = bits() & 1 ? -1 : 1;
 
 	if (kind == 1)
-		return hu_round(s * ldexp(1 + u, f.emin - f.p + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f, HU_RNE, HU_SATURATE, 0);
+		return hu_round(s * ldexp(1 + u, f.emin - f.p + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f,
+			HU_RNE, HU_SATURATE, 0);
 	if (kind == 2)
 		return hu_round(s * f.max * (0.5 + u / 2), f, HU_RZ, 0, 0);
 	if (kind == 3)
@@ -49,7 +50,10 @@ value(hu_format f, int kind)
 static hu_tensor
 tensor(hu_shape shape, hu_format_id f, int kind)
 {
-	hu_tensor t = { .format = f, .shape = shape, .n = hu_count(shape), .data = hu_alloc(hu_count(shape) * hu_element_size(f)) };
+	hu_tensor t = { .format = f,
+		.shape = shape,
+		.n = hu_count(shape),
+		.data = hu_alloc(hu_count(shape) * hu_element_size(f)) };
 
 	for (size_t i = 0; i < t.n && kind >= 0; i++)
 		hu_put(&t, i, value(hu_format_of(f), kind));
@@ -80,7 +84,8 @@ plain(const double *a, const double *b, size_t k, const hu_call *c, size_t eleme
 
 	if (hu_sum_resolve(&sum, c->fmt.in, c->fmt.in, c->fmt.acc) != HU_OK)
 		bail_out("%s", hu_reason());
-	return hu_round(hu_parts_run(a, b, k, (size_t)hu_attr_num(c, "part", 0), sum, &d, sums, NULL), hu_format_of(c->fmt.out), c->mode, c->flags, 0);
+	return hu_round(hu_parts_run(a, b, k, (size_t)hu_attr_num(c, "part", 0), sum, &d, sums, NULL),
+		hu_format_of(c->fmt.out), c->mode, c->flags, 0);
 }
 
 static uint64_t
@@ -91,12 +96,15 @@ code(const hu_tensor *t, size_t i)
 
 /* Elements of one product that differ from the plain model's, at every instruction set and 1 to 3 threads. */
 static int
-compare(size_t m, size_t n, size_t k, int ta, int tb, hu_format_id in, hu_format_id out, const char *sum, size_t part, int kind)
+compare(size_t m, size_t n, size_t k, int ta, int tb, hu_format_id in, hu_format_id out, const char *sum, size_t part,
+	int kind)
 {
 	static const char *const levels[] = { "scalar", "avx2", "avx512" };
 	hu_call c = call_of("matmul", sum, out, part);
 	c.fmt.in = in;
-	hu_tensor a = tensor(ta ? hu_shape2(k, m) : hu_shape2(m, k), in, kind), b = tensor(tb ? hu_shape2(n, k) : hu_shape2(k, n), in, kind), y = tensor(hu_shape2(m, n), out, -1), want = tensor(hu_shape2(m, n), out, -1);
+	hu_tensor a = tensor(ta ? hu_shape2(k, m) : hu_shape2(m, k), in, kind),
+		  b = tensor(tb ? hu_shape2(n, k) : hu_shape2(k, n), in, kind), y = tensor(hu_shape2(m, n), out, -1),
+		  want = tensor(hu_shape2(m, n), out, -1);
 	hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
 	hu_env env = { 5, 9 };
 	double *x = hu_xmalloc(2 * k * sizeof *x);
@@ -138,38 +146,91 @@ test_sizes(void)
 
 	for (int i = 0; i < 150; i++) {
 		size_t m = 1 + bits() % 67, n = 1 + bits() % 67, k = 1 + bits() % 67;
-		bad += compare(m, n, k, i & 1, i >> 1 & 1, HU_FP32, HU_FP32, "fma,acc=fp32", i % 3 ? 0 : 1 + bits() % 20, i % 5);
+		bad += compare(m, n, k, i & 1, i >> 1 & 1, HU_FP32, HU_FP32, "fma,acc=fp32",
+			i % 3 ? 0 : 1 + bits() % 20, i % 5);
 	}
 	is_int(bad, 0, "fp32 products of 150 odd sizes: every instruction set and thread count equals the plain model");
-	bad = compare(70, 130, 700, 0, 0, HU_FP16, HU_FP16, "fma,acc=fp32", 0, 0) + compare(33, 65, 9000, 1, 0, HU_FP16, HU_FP32, "fma,acc=fp32", 4096, 1);
+	bad = compare(70, 130, 700, 0, 0, HU_FP16, HU_FP16, "fma,acc=fp32", 0, 0) +
+	      compare(33, 65, 9000, 1, 0, HU_FP16, HU_FP32, "fma,acc=fp32", 4096, 1);
 	is_int(bad, 0, "and so do long ones, with parts");
-	bad = compare(13, 33, 3000, 0, 1, HU_FP16, HU_FP16, "fma,acc=fp16", 1000, 0) + compare(14, 35, 900, 0, 0, HU_BF16, HU_BF16, "chunk:300,acc=bf16", 0, 1) + compare(9, 9, 1111, 0, 0, HU_FP32, HU_FP32, "chunk:50,acc=fp32", 333, 1);
+	bad = compare(13, 33, 3000, 0, 1, HU_FP16, HU_FP16, "fma,acc=fp16", 1000, 0) +
+	      compare(14, 35, 900, 0, 0, HU_BF16, HU_BF16, "chunk:300,acc=bf16", 0, 1) +
+	      compare(9, 9, 1111, 0, 0, HU_FP32, HU_FP32, "chunk:50,acc=fp32", 333, 1);
 	is_int(bad, 0, "in narrow accumulators and chunks too");
 }
 
 static void
 test_formats(void)
 {
-	static const struct { hu_format_id in, out; const char *sum; } rows[] = {
-		{ HU_FP16, HU_FP16, "fma,acc=fp32" }, { HU_BF16, HU_BF16, "fma,acc=fp32" }, { HU_E4M3, HU_BF16, "fma,acc=fp32" }, { HU_FP64, HU_FP64, "fma,acc=fp64" },
-		{ HU_FP32, HU_FP64, "fma,acc=fp64" }, { HU_FP16, HU_FP16, "fma,acc=fp16" }, { HU_FP16, HU_FP32, "sequential,acc=fp16" }, { HU_BF16, HU_BF16, "chunk:8,acc=bf16" },
-		{ HU_FP16, HU_FP16, "pairwise,acc=fp16" }, { HU_FP32, HU_FP32, "kahan,acc=fp32" }, { HU_FP16, HU_FP16, "fma,acc=fp16,mode=SR" }, { HU_FP32, HU_FP16, "fma,acc=bf16,outer=fp32" },
-		{ HU_BF16, HU_BF16, "fma,acc=bf16" }, { HU_FP32, HU_FP32, "fma,acc=bf16" }, { HU_E5M2, HU_FP16, "fma,acc=e5m2" }, { HU_E4M3, HU_FP32, "fma,acc=e4m3" }, { HU_FP32, HU_FP16, "fma,acc=fp16" },
-		{ HU_FP32, HU_FP32, "chunk:7,acc=fp32" }, { HU_FP16, HU_FP16, "chunk:16,acc=fp16" }, { HU_FP64, HU_FP64, "chunk:11,acc=fp64" }, { HU_FP32, HU_TF32, "chunk:64,acc=tf32" },
-		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" }, { HU_FP64, HU_FP32, "fma,acc=fp32" }, { HU_FP64, HU_FP16, "sequential,acc=fp16" }, { HU_E2M1, HU_FP32, "fma,acc=e3m2" },
-		{ HU_FP16, HU_FP16, "neumaier,acc=fp16" }, { HU_BF16, HU_BF16, "dot2,acc=bf16" }, { HU_FP64, HU_FP64, "dot2,acc=fp64" }, { HU_FP16, HU_FP16, "fabsum:8,acc=fp16" }, { HU_FP16, HU_FP16, "splitk:3,acc=fp16" },
-		{ HU_E4M3, HU_BF16, "promote:16,acc=e8m13" }, { HU_FP16, HU_FP32, "dot2,acc=fp16,mode=SR" }, { HU_FP16, HU_FP32, "tc:volta" }, { HU_FP16, HU_FP16, "tc:ampere" }, { HU_BF16, HU_BF16, "tc:hopper" },
-		{ HU_FP32, HU_FP32, "tc:ada" }, { HU_E4M3, HU_FP16, "tc:hopper,path=mma" }, { HU_E5M2, HU_BF16, "tc:hopper,path=wgmma" }, { HU_FP64, HU_FP64, "tc:hopper" }, { HU_FP16, HU_FP16, "tc:ampere,out=fp16" }, { HU_E4M3, HU_FP32, "tc:blackwell,in=mxfp8" }, { HU_E2M1, HU_FP32, "tc:blackwell,in=mxfp4" },
-		{ HU_FP32, HU_FP32, "sequential,acc=fp32" }, { HU_FP32, HU_BF16, "pairwise,acc=fp32" }, { HU_FP32, HU_FP32, "neumaier,acc=fp32" }, { HU_FP32, HU_FP32, "dot2,acc=fp32" }, { HU_FP32, HU_FP32, "fabsum:8,acc=fp32" },
-		{ HU_FP32, HU_FP32, "splitk:3,acc=fp32" }, { HU_FP16, HU_FP32, "promote:16,acc=fp32" }, { HU_FP32, HU_FP32, "promote:8,acc=fp32,outer=bf16" }, { HU_BF16, HU_BF16, "kahan,acc=bf16" }, { HU_FP16, HU_FP16, "kahan,acc=fp16,outer=fp32" },
-		{ HU_E5M2, HU_FP16, "pairwise,acc=e5m2" }, { HU_E4M3, HU_FP32, "dot2,acc=e4m3" }, { HU_E4M3, HU_FP32, "neumaier,acc=e4m3" }, { HU_FP32, HU_FP32, "fabsum:8,acc=bf16" }, { HU_FP16, HU_FP16, "promote:16,acc=fp16" },
+	static const struct { hu_format_id in, out; const char *sum;
+	} rows[] = {
+		{ HU_FP16, HU_FP16, "fma,acc=fp32" },
+		{ HU_BF16, HU_BF16, "fma,acc=fp32" },
+		{ HU_E4M3, HU_BF16, "fma,acc=fp32" },
+		{ HU_FP64, HU_FP64, "fma,acc=fp64" },
+		{ HU_FP32, HU_FP64, "fma,acc=fp64" },
+		{ HU_FP16, HU_FP16, "fma,acc=fp16" },
+		{ HU_FP16, HU_FP32, "sequential,acc=fp16" },
+		{ HU_BF16, HU_BF16, "chunk:8,acc=bf16" },
+		{ HU_FP16, HU_FP16, "pairwise,acc=fp16" },
+		{ HU_FP32, HU_FP32, "kahan,acc=fp32" },
+		{ HU_FP16, HU_FP16, "fma,acc=fp16,mode=SR" },
+		{ HU_FP32, HU_FP16, "fma,acc=bf16,outer=fp32" },
+		{ HU_BF16, HU_BF16, "fma,acc=bf16" },
+		{ HU_FP32, HU_FP32, "fma,acc=bf16" },
+		{ HU_E5M2, HU_FP16, "fma,acc=e5m2" },
+		{ HU_E4M3, HU_FP32, "fma,acc=e4m3" },
+		{ HU_FP32, HU_FP16, "fma,acc=fp16" },
+		{ HU_FP32, HU_FP32, "chunk:7,acc=fp32" },
+		{ HU_FP16, HU_FP16, "chunk:16,acc=fp16" },
+		{ HU_FP64, HU_FP64, "chunk:11,acc=fp64" },
+		{ HU_FP32, HU_TF32, "chunk:64,acc=tf32" },
+		{ HU_E4M3, HU_BF16, "fma,acc=e4m3fnuz" },
+		{ HU_FP64, HU_FP32, "fma,acc=fp32" },
+		{ HU_FP64, HU_FP16, "sequential,acc=fp16" },
+		{ HU_E2M1, HU_FP32, "fma,acc=e3m2" },
+		{ HU_FP16, HU_FP16, "neumaier,acc=fp16" },
+		{ HU_BF16, HU_BF16, "dot2,acc=bf16" },
+		{ HU_FP64, HU_FP64, "dot2,acc=fp64" },
+		{ HU_FP16, HU_FP16, "fabsum:8,acc=fp16" },
+		{ HU_FP16, HU_FP16, "splitk:3,acc=fp16" },
+		{ HU_E4M3, HU_BF16, "promote:16,acc=e8m13" },
+		{ HU_FP16, HU_FP32, "dot2,acc=fp16,mode=SR" },
+		{ HU_FP16, HU_FP32, "tc:volta" },
+		{ HU_FP16, HU_FP16, "tc:ampere" },
+		{ HU_BF16, HU_BF16, "tc:hopper" },
+		{ HU_FP32, HU_FP32, "tc:ada" },
+		{ HU_E4M3, HU_FP16, "tc:hopper,path=mma" },
+		{ HU_E5M2, HU_BF16, "tc:hopper,path=wgmma" },
+		{ HU_FP64, HU_FP64, "tc:hopper" },
+		{ HU_FP16, HU_FP16, "tc:ampere,out=fp16" },
+		{ HU_E4M3, HU_FP32, "tc:blackwell,in=mxfp8" },
+		{ HU_E2M1, HU_FP32, "tc:blackwell,in=mxfp4" },
+		{ HU_FP32, HU_FP32, "sequential,acc=fp32" },
+		{ HU_FP32, HU_BF16, "pairwise,acc=fp32" },
+		{ HU_FP32, HU_FP32, "neumaier,acc=fp32" },
+		{ HU_FP32, HU_FP32, "dot2,acc=fp32" },
+		{ HU_FP32, HU_FP32, "fabsum:8,acc=fp32" },
+		{ HU_FP32, HU_FP32, "splitk:3,acc=fp32" },
+		{ HU_FP16, HU_FP32, "promote:16,acc=fp32" },
+		{ HU_FP32, HU_FP32, "promote:8,acc=fp32,outer=bf16" },
+		{ HU_BF16, HU_BF16, "kahan,acc=bf16" },
+		{ HU_FP16, HU_FP16, "kahan,acc=fp16,outer=fp32" },
+		{ HU_E5M2, HU_FP16, "pairwise,acc=e5m2" },
+		{ HU_E4M3, HU_FP32, "dot2,acc=e4m3" },
+		{ HU_E4M3, HU_FP32, "neumaier,acc=e4m3" },
+		{ HU_FP32, HU_FP32, "fabsum:8,acc=bf16" },
+		{ HU_FP16, HU_FP16, "promote:16,acc=fp16" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int bad = 0;
 		for (int kind = 0; kind < 7; kind++)
-			bad += compare(15, 19, kind == 6 ? 3 : 40, kind & 1, kind >> 1 & 1, rows[i].in, rows[i].out, rows[i].sum, kind == 3 && strcmp(rows[i].sum, "fma,acc=bf16,outer=fp32") ? 16 : 0, kind);
-		is_int(bad, 0, "%s products into %s by %s", hu_format_name(rows[i].in), hu_format_name(rows[i].out), rows[i].sum);
+			bad += compare(15, 19, kind == 6 ? 3 : 40, kind & 1, kind >> 1 & 1, rows[i].in, rows[i].out,
+				rows[i].sum, kind == 3 && strcmp(rows[i].sum, "fma,acc=bf16,outer=fp32") ? 16 : 0,
+				kind);
+		is_int(bad, 0, "%s products into %s by %s", hu_format_name(rows[i].in), hu_format_name(rows[i].out),
+			rows[i].sum);
 	}
 }
 
@@ -177,10 +238,13 @@ test_formats(void)
 static void
 test_judges(void)
 {
-	static const char *const sums[] = { "neumaier,acc=fp16", "neumaier,acc=bf16,mode=RZ", "dot2,acc=fp16", "dot2,acc=bf16,mode=RU", "fabsum:16,acc=bf16", "splitk:4,acc=fp16",
-		"promote:16,acc=fp16", "promote:16,acc=bf16,outer=fp16", "tc:ampere", "tc:hopper", "tc:hopper,out=fp32",
-	 "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR",
-		"fma,acc=fp32,outer=fp16", "fma,acc=fp16,outer=bf16", "chunk:32,acc=fp16,outer=fp32", "kahan,acc=bf16,mode=RU", "pairwise,acc=e5m2,mode=RNZ", "sequential,acc=bf16,mode=SRE", "fma,acc=fp64", "pairwise,acc=fp64" };
+	static const char *const sums[] = { "neumaier,acc=fp16", "neumaier,acc=bf16,mode=RZ", "dot2,acc=fp16",
+		"dot2,acc=bf16,mode=RU", "fabsum:16,acc=bf16", "splitk:4,acc=fp16", "promote:16,acc=fp16",
+		"promote:16,acc=bf16,outer=fp16", "tc:ampere", "tc:hopper", "tc:hopper,out=fp32", "fma,acc=fp32",
+		"fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16",
+		"fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR", "fma,acc=fp32,outer=fp16", "fma,acc=fp16,outer=bf16",
+		"chunk:32,acc=fp16,outer=fp32", "kahan,acc=bf16,mode=RU", "pairwise,acc=e5m2,mode=RNZ",
+		"sequential,acc=bf16,mode=SRE", "fma,acc=fp64", "pairwise,acc=fp64" };
 	hu_env env = { 5, 9 };
 
 	for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
@@ -193,7 +257,8 @@ test_judges(void)
 			int kind = i / 8 % 5 == 4 ? 5 : i / 8 % 5;
 			c.flags = i / 8 & 1 ? HU_SATURATE : 0;
 			c.mode = i % 7 ? HU_RNE : HU_RZ;
-			hu_tensor a = tensor(hu_shape2(m, k), in, kind), b = tensor(hu_shape2(k, n), in, kind), y = tensor(hu_shape2(m, n), c.fmt.out, -1);
+			hu_tensor a = tensor(hu_shape2(m, k), in, kind), b = tensor(hu_shape2(k, n), in, kind),
+				  y = tensor(hu_shape2(m, n), c.fmt.out, -1);
 			hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
 			mpfr_t exact[15];
 			double bound[15];
@@ -212,7 +277,8 @@ test_judges(void)
 					mpfr_d_sub(d, got, exact[e], MPFR_RNDN);
 					finite++;
 					nonzero += !mpfr_zero_p(d);
-					over += mpfr_cmpabs_ui(d, 0) > 0 && (mpfr_abs(d, d, MPFR_RNDN), mpfr_cmp_d(d, bound[e]) > 0);
+					over += mpfr_cmpabs_ui(d, 0) > 0 &&
+						(mpfr_abs(d, d, MPFR_RNDN), mpfr_cmp_d(d, bound[e]) > 0);
 					mpfr_clear(d);
 				} else if (!hu_isfinite(got))
 					over += bound[e] < 1e300; /* an overflow that the bound called impossible */
@@ -222,7 +288,8 @@ test_judges(void)
 			free(b.data);
 			free(y.data);
 		}
-		ok(!over && nonzero > 20, "%s: %d errors, %d of them not 0, none beyond its bound (%d)", sums[s], finite, nonzero, over);
+		ok(!over && nonzero > 20, "%s: %d errors, %d of them not 0, none beyond its bound (%d)", sums[s],
+			finite, nonzero, over);
 	}
 }
 
@@ -242,14 +309,16 @@ test_shapes(void)
 static void
 test_integers(void)
 {
-	static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=fp16", "pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=SR" };
+	static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=fp16",
+		"pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=SR" };
 	enum { M = 30, N = 40, K = 41 };
 	hu_env env = { 5, 9 };
 	int differ = 0;
 
 	for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
 		hu_call c = call_of("matmul", sums[s], HU_FP16, s % 2 ? 16 : 0);
-		hu_tensor a = tensor(hu_shape2(M, K), HU_FP16, 3), b = tensor(hu_shape2(K, N), HU_FP16, 3), y = tensor(hu_shape2(M, N), HU_FP16, -1);
+		hu_tensor a = tensor(hu_shape2(M, K), HU_FP16, 3), b = tensor(hu_shape2(K, N), HU_FP16, 3),
+			  y = tensor(hu_shape2(M, N), HU_FP16, -1);
 		hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
 		c.op->emulate(&c, ins, outs, &env);
 		for (size_t i = 0; i < M * N; i++) {
@@ -274,10 +343,14 @@ test_scaled(void)
 
 	for (int i = 0; i < 40; i++) {
 		hu_call c = call_of("matmul", "fma,acc=fp32", i & 1 ? HU_FP16 : HU_FP32, 0);
-		hu_tensor t[4] = { tensor(hu_shape2(7, 20), HU_FP32, i / 4 % 3), tensor(hu_shape2(20, 9), HU_FP32, i / 4 % 3), tensor(hu_shape0(), HU_FP32, 0), tensor(hu_shape0(), HU_FP32, 0) }, y = tensor(hu_shape2(7, 9), c.fmt.out, -1);
+		hu_tensor t[4] = { tensor(hu_shape2(7, 20), HU_FP32, i / 4 % 3),
+			tensor(hu_shape2(20, 9), HU_FP32, i / 4 % 3), tensor(hu_shape0(), HU_FP32, 0),
+			tensor(hu_shape0(), HU_FP32, 0) },
+			  y = tensor(hu_shape2(7, 9), c.fmt.out, -1);
 		hu_tensor *ins[4] = { &t[0], &t[1], &t[2], &t[3] }, *outs[1] = { &y };
 		int far = i % 4 == 0; /* results about fp32's smallest numbers */
-		double sa = hu_pow2(far ? 60 + (int)(bits() % 10) : (int)(bits() % 100) - 50), sb = hu_pow2(far ? 70 : (int)(bits() % 100) - 50), a[40];
+		double sa = hu_pow2(far ? 60 + (int)(bits() % 10) : (int)(bits() % 100) - 50),
+		       sb = hu_pow2(far ? 70 : (int)(bits() % 100) - 50), a[40];
 		mpfr_t exact;
 		double bound;
 		hu_put(&t[2], 0, sa);
@@ -291,7 +364,9 @@ test_scaled(void)
 				a[k] = hu_get(&t[0], e / 9 * 20 + k);
 				a[20 + k] = hu_get(&t[1], k * 9 + e % 9);
 			}
-			double want = hu_round(hu_model_run(a, a + 20, 20, c.sum, NULL, NULL) / (sa * sb), hu_format_of(c.fmt.out), HU_RNE, 0, 0), got = hu_get(&y, e);
+			double want = hu_round(hu_model_run(a, a + 20, 20, c.sum, NULL, NULL) / (sa * sb),
+				       hu_format_of(c.fmt.out), HU_RNE, 0, 0),
+			       got = hu_get(&y, e);
 			differ += bits_of_double(want) != bits_of_double(got);
 			subnormal += got != 0 && fabs(got) < 0x1p-126;
 			c.op->reference(&c, ins, 0, &e, 1, &exact);
@@ -304,7 +379,9 @@ test_scaled(void)
 			free(t[j].data);
 		free(y.data);
 	}
-	ok(!differ && subnormal > 10, "scales are divided out before the one rounding (%d subnormal results, %d differ or leave their bound)", subnormal, differ);
+	ok(!differ && subnormal > 10,
+		"scales are divided out before the one rounding (%d subnormal results, %d differ or leave their bound)",
+		subnormal, differ);
 }
 
 int

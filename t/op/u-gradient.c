@@ -179,7 +179,9 @@ attributes(hu_call *to, const test *t, const char *set)
 	char key[16], value[16];
 	int input, dim;
 	for (int used; set && sscanf(set, " %15[^=]=%15s%n", key, value, &used) == 2; set += used)
-		hu_attr_set(to, key, sscanf(value, "i%d.%d", &input, &dim) == 2 ? (double)t->k.in[input].shape.d[dim] : strtod(value, NULL));
+		hu_attr_set(to, key,
+			sscanf(value, "i%d.%d", &input, &dim) == 2 ? (double)t->k.in[input].shape.d[dim]
+								   : strtod(value, NULL));
 }
 
 /* Compares result K of the rule, the gradient of operand J, on a sample. */
@@ -252,7 +254,9 @@ check_rule(test *t, const op_row *row, const hu_grad *g)
 	}
 	for (int k = 0; k < back.nout && st == HU_OK; k++)
 		st = compare(t, &back, in, k, result[k], &worst);
-	if (!ok(st == HU_OK && worst <= tolerance, "%s (%s): %s is its gradient in %s (largest difference %.3g)", row->op, row->attrs, same ? "the incoming one" : g->op, g->results, worst) && st != HU_OK)
+	if (!ok(st == HU_OK && worst <= tolerance, "%s (%s): %s is its gradient in %s (largest difference %.3g)",
+		    row->op, row->attrs, same ? "the incoming one" : g->op, g->results, worst) &&
+		st != HU_OK)
 		diag("%s", hu_reason());
 }
 
@@ -265,7 +269,8 @@ main(int argc, char **argv)
 		test t;
 		if (!op || !op->grad || (argc > 1 && strcmp(argv[1], row->op)))
 			continue;
-		/* Rules are written for forward products as stored; a scaled cast stands for its operand, not for its values. */
+		/* Rules are written for forward products as stored; a scaled cast stands for its operand, not for its
+		   values. */
 		if (strstr(row->attrs, "ta=") || strstr(row->attrs, "scaled="))
 			continue;
 		hu_status st = prepare(&t, row);

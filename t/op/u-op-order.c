@@ -13,15 +13,22 @@
 static void
 test_selection(void)
 {
-	op_case k = run_in("adamw", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 N x:50x6 p:50x6 C", "x 3 4", HU_FP32);
+	op_case k = run_in(
+		"adamw", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 N x:50x6 p:50x6 C", "x 3 4", HU_FP32);
 
-	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) && !memcmp(k.in[4].data, k.out[2].data, 1200), "adamw: a step with found_inf changes no bit");
+	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) &&
+			!memcmp(k.in[4].data, k.out[2].data, 1200),
+		"adamw: a step with found_inf changes no bit");
 	op_case_release(&k);
-	k = run_in("adam", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 N x:50x6 p:50x6 C", "x 3 4", HU_FP32);
-	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) && !memcmp(k.in[4].data, k.out[2].data, 1200), "adam: nor does adam's");
+	k = run_in(
+		"adam", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 N x:50x6 p:50x6 C", "x 3 4", HU_FP32);
+	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200) &&
+			!memcmp(k.in[4].data, k.out[2].data, 1200),
+		"adam: nor does adam's");
 	op_case_release(&k);
 	k = run_in("sgd", "lr=1e-2 momentum=0.9", "x:50x6 x:50x6 N x:50x6", "x 3", HU_FP32);
-	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200), "sgd: nor does sgd's");
+	ok(!memcmp(k.in[0].data, k.out[0].data, 1200) && !memcmp(k.in[3].data, k.out[1].data, 1200),
+		"sgd: nor does sgd's");
 	op_case_release(&k);
 	k = run("adam_clock", "beta1=0.9 beta2=0.999", "C N", "d");
 	ok(!memcmp(k.in[0].data, k.out[0].data, 24), "adam_clock: nor does the clock's");
@@ -70,7 +77,8 @@ test_order(void)
 		float rstd = 1 / sqrtf(tree(square, 5000, 1) / 5000 + 1e-3f);
 		same &= ((float *)k.out[1].data)[c] == mean && ((float *)k.out[2].data)[c] == rstd;
 		for (size_t i = c; i < 20000; i += 4)
-			same &= ((float *)k.out[0].data)[i] == (x[i] - mean) * rstd * ((float *)k.in[1].data)[c] + ((float *)k.in[2].data)[c];
+			same &= ((float *)k.out[0].data)[i] ==
+				(x[i] - mean) * rstd * ((float *)k.in[1].data)[c] + ((float *)k.in[2].data)[c];
 		free(square);
 	}
 	ok(same, "batchnorm: the mean, then the squares about it, by the fixed tree; four roundings an element");
@@ -89,7 +97,8 @@ test_order(void)
 	k = run_in("avgpool", "", "x:2x70x70x3", "x", HU_FP32);
 	same = 1;
 	for (size_t i = 0; i < 6; i++)
-		same &= ((float *)k.out[0].data)[i] == tree((float *)k.in[0].data + i / 3 * 4900 * 3 + i % 3, 4900, 3) / 4900;
+		same &= ((float *)k.out[0].data)[i] ==
+			tree((float *)k.in[0].data + i / 3 * 4900 * 3 + i % 3, 4900, 3) / 4900;
 	ok(same, "avgpool: the fixed tree over each image, then one division");
 	op_case_release(&k);
 }
@@ -133,8 +142,13 @@ test_pools(void)
 					for (int i = 2 * r - 1; i < 2 * r + 2; i++)
 						for (int j = 2 * q; j < 2 * q + 3; j++)
 							if (i >= 0 && i < H && j < W)
-								top = fmax(top, in_at(&k, 0, ((n * H + (size_t)i) * W + (size_t)j) * C + c));
-					agree(&worst, out_at(&k, 0, ((n * 4 + (size_t)r) * 3 + (size_t)q) * C + c), top);
+								top = fmax(top,
+									in_at(&k, 0,
+										((n * H + (size_t)i) * W + (size_t)j) *
+												C +
+											c));
+					agree(&worst, out_at(&k, 0, ((n * 4 + (size_t)r) * 3 + (size_t)q) * C + c),
+						top);
 				}
 	done(&k, worst, "SAME windows");
 	for (int wide = 0; wide < 2; wide++)
@@ -160,9 +174,11 @@ one(const char *op, const char *attrs, double x)
 static void
 test_specials(void)
 {
-	ok(isnan(one("relu", "", NAN)) && one("relu", "", INFINITY) == INFINITY && one("relu", "", -INFINITY) == 0, "relu keeps NaN and +Inf");
+	ok(isnan(one("relu", "", NAN)) && one("relu", "", INFINITY) == INFINITY && one("relu", "", -INFINITY) == 0,
+		"relu keeps NaN and +Inf");
 	ok(!signbit(one("relu", "", -1)), "relu of a negative number is +0");
-	ok(isnan(one("maxpool", "size=2 stride=2", NAN)) && one("maxpool", "size=2 stride=2", -INFINITY) == -INFINITY, "maxpool keeps NaN; padding is no operand");
+	ok(isnan(one("maxpool", "size=2 stride=2", NAN)) && one("maxpool", "size=2 stride=2", -INFINITY) == -INFINITY,
+		"maxpool keeps NaN; padding is no operand");
 	ok(signbit(one("cast", "", -0.0)) && signbit(one("scale", "factor=2", -0.0)), "casts and scales keep -0");
 }
 
@@ -175,7 +191,8 @@ test_finite_check(void)
 	if (op_case_init(&k, &row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 2) != HU_OK)
 		bail_out("%s", hu_reason());
 	op_case_emulate(&k, &env);
-	ok(out_at(&k, 0, 0) == 0 && out_at(&k, 1, 0) == -1 && out_at(&k, 1, 1) == 0 && out_at(&k, 1, 2) == 0, "finite_check: all finite");
+	ok(out_at(&k, 0, 0) == 0 && out_at(&k, 1, 0) == -1 && out_at(&k, 1, 1) == 0 && out_at(&k, 1, 2) == 0,
+		"finite_check: all finite");
 	hu_put(&k.in[3], 2, NAN);
 	op_case_emulate(&k, &env);
 	ok(out_at(&k, 0, 0) == 0 && out_at(&k, 1, 0) == -1, "finite_check: what is not judged does not count");
@@ -183,7 +200,9 @@ test_finite_check(void)
 	hu_put(&k.in[3], 4, INFINITY);
 	hu_put(&k.in[4], 0, INFINITY);
 	op_case_emulate(&k, &env);
-	ok(out_at(&k, 0, 0) == 1 && out_at(&k, 1, 0) == 3 && out_at(&k, 1, 1) == 2 && out_at(&k, 1, 2) == 2, "finite_check: found, the first bad tensor from the judged on, its count, how many (%g %g %g)", out_at(&k, 1, 0), out_at(&k, 1, 1), out_at(&k, 1, 2));
+	ok(out_at(&k, 0, 0) == 1 && out_at(&k, 1, 0) == 3 && out_at(&k, 1, 1) == 2 && out_at(&k, 1, 2) == 2,
+		"finite_check: found, the first bad tensor from the judged on, its count, how many (%g %g %g)",
+		out_at(&k, 1, 0), out_at(&k, 1, 1), out_at(&k, 1, 2));
 	op_case_release(&k);
 }
 
@@ -204,7 +223,8 @@ test_scaled_cast(void)
 			hu_put(&k.in[0], j, j == 3 ? -(double)(float)amax[i] : (double)(float)amax[i] / 4);
 		op_case_emulate(&k, &env);
 		double y = out_at(&k, 0, 3), x = isinf(amax[i]) ? 448 : (double)(float)amax[i] * want[i];
-		ok(out_at(&k, 1, 0) == want[i] && -y == hu_round(x, hu_format_of(HU_E4M3), HU_RNE, HU_SATURATE, 0), "cast: amax %g is scaled by %g (%g), to %g", amax[i], want[i], out_at(&k, 1, 0), -y);
+		ok(out_at(&k, 1, 0) == want[i] && -y == hu_round(x, hu_format_of(HU_E4M3), HU_RNE, HU_SATURATE, 0),
+			"cast: amax %g is scaled by %g (%g), to %g", amax[i], want[i], out_at(&k, 1, 0), -y);
 		op_case_release(&k);
 	}
 }
@@ -227,7 +247,8 @@ test_stochastic(void)
 			uint32_t bits = hu_random_cast((hu_stream){ env.seed, hu_fnv1a32(k.c.seed_name), env.step }, i);
 			bad += out_at(&k, 0, i) != hu_round(in_at(&k, 0, i), hu_format_of(HU_BF16), HU_SR, 0, bits);
 		}
-		ok(!bad, "cast: stochastic rounding of %s takes each element's own random bits (%zu differ)", hu_format_name(from[f]), bad);
+		ok(!bad, "cast: stochastic rounding of %s takes each element's own random bits (%zu differ)",
+			hu_format_name(from[f]), bad);
 		op_case_release(&k);
 	}
 }
@@ -271,7 +292,8 @@ test_update_swamping(void)
 		hu_put(&k.in[1], i, hu_round(g[i], hu_format_of(HU_FP16), HU_RNE, 0, 0));
 	}
 	k.c.op->swamping(&k.c, k.pin, 0, element, 8, &env, &s);
-	ok(s.additions == 6 && s.swamped == 3 && s.outputs == 8, "sgd: 3 of 6 updates swamped (%d of %d)", (int)s.swamped, (int)s.additions);
+	ok(s.additions == 6 && s.swamped == 3 && s.outputs == 8, "sgd: 3 of 6 updates swamped (%d of %d)",
+		(int)s.swamped, (int)s.additions);
 	op_case_release(&k);
 }
 

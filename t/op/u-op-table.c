@@ -18,15 +18,27 @@
 
 enum { SAMPLE = 250 };
 
-static const struct { hu_format_id in, compute, out; } combos[] = {
-	{ HU_FP32, HU_FP32, HU_FP32 }, { HU_FP16, HU_FP32, HU_FP16 }, { HU_BF16, HU_FP32, HU_BF16 }, { HU_FP64, HU_FP64, HU_FP64 },
-	{ HU_FP16, HU_FP16, HU_FP16 }, { HU_FP32, HU_BF16, HU_FP32 }, { HU_FP32, HU_FP32, HU_E4M3 }, { HU_FP64, HU_FP32, HU_FP32 },
+static const struct { hu_format_id in, compute, out;
+} combos[] = {
+	{ HU_FP32, HU_FP32, HU_FP32 },
+	{ HU_FP16, HU_FP32, HU_FP16 },
+	{ HU_BF16, HU_FP32, HU_BF16 },
+	{ HU_FP64, HU_FP64, HU_FP64 },
+	{ HU_FP16, HU_FP16, HU_FP16 },
+	{ HU_FP32, HU_BF16, HU_FP32 },
+	{ HU_FP32, HU_FP32, HU_E4M3 },
+	{ HU_FP64, HU_FP32, HU_FP32 },
 };
 enum { COMBOS = sizeof combos / sizeof *combos };
 
 static const hu_env env = { 20240229, 7 };
 
-typedef struct verdict { size_t judged, over, infinite, strange, at; double worst, got, bound; mpfr_t exact; char what[64]; } verdict;
+typedef struct verdict {
+	size_t judged, over, infinite, strange, at;
+	double worst, got, bound;
+	mpfr_t exact;
+	char what[64];
+} verdict;
 
 /* The difference in MPFR; infinities and NaN must be the same ones, unless nothing is promised. */
 static void
@@ -96,7 +108,8 @@ strangers(const hu_tensor *t)
 	for (size_t i = 0; i < t->n; i++) {
 		double x = hu_get(t, i);
 		if (isnan(x))
-			n += hu_is_wide(t->format) ? hu_bits64(x) != 0x7ff8000000000000u : hu_bits32(((float *)t->data)[i]) != 0x7fc00000u;
+			n += hu_is_wide(t->format) ? hu_bits64(x) != 0x7ff8000000000000u
+						   : hu_bits32(((float *)t->data)[i]) != 0x7fc00000u;
 		else
 			n += hu_bits64(hu_round(x, f, HU_RZ, 0, 0)) != hu_bits64(x);
 	}
@@ -109,7 +122,8 @@ judge_level(const op_row *row, int combo, hu_mode mode, int level, verdict *v)
 {
 	op_case k;
 	size_t infinite = v->infinite;
-	hu_status st = op_case_init(&k, row, combos[combo].in, combos[combo].compute, combos[combo].out, level, 100 + (uint64_t)level);
+	hu_status st = op_case_init(
+		&k, row, combos[combo].in, combos[combo].compute, combos[combo].out, level, 100 + (uint64_t)level);
 
 	k.c.mode = mode;
 	if (st == HU_OK)
@@ -122,7 +136,8 @@ judge_level(const op_row *row, int combo, hu_mode mode, int level, verdict *v)
 			snprintf(v->what, sizeof v->what, "level %d, output %d", level, j);
 	}
 	if (st == HU_OK && level == LEVEL_MILD && v->infinite != infinite && combos[combo].out != HU_E4M3)
-		st = hu_fail(HU_EINVAL, "no finite bound for %zu of %zu results of ordinary inputs", v->infinite - infinite, v->judged);
+		st = hu_fail(HU_EINVAL, "no finite bound for %zu of %zu results of ordinary inputs",
+			v->infinite - infinite, v->judged);
 	op_case_release(&k);
 	return st;
 }
@@ -137,12 +152,17 @@ within_bounds(const op_row *row, int combo, hu_mode mode)
 	mpfr_init2(v.exact, 256);
 	for (int level = 0; level < LEVELS && st == HU_OK && !v.over && !v.strange; level++)
 		st = judge_level(row, combo, mode, level, &v);
-	if (!ok(st == HU_OK && !v.over && !v.strange && v.judged, "%s (%s) %s-%s-%s %s: within its bound (worst %.3f of it, %zu of %zu without one)", row->op, row->attrs, hu_format_name(combos[combo].in), hu_format_name(combos[combo].compute), hu_format_name(combos[combo].out), hu_mode_name(mode), v.worst, v.infinite, v.judged)) {
+	if (!ok(st == HU_OK && !v.over && !v.strange && v.judged,
+		    "%s (%s) %s-%s-%s %s: within its bound (worst %.3f of it, %zu of %zu without one)", row->op,
+		    row->attrs, hu_format_name(combos[combo].in), hu_format_name(combos[combo].compute),
+		    hu_format_name(combos[combo].out), hu_mode_name(mode), v.worst, v.infinite, v.judged)) {
 		char *text;
 		mpfr_asprintf(&text, "%Ra", v.exact);
 		if (st != HU_OK)
 			diag("%s", hu_reason());
-		diag("%s; %zu not values of their format; %zu beyond the bound, the first at %zu: %a, exact %.60s, bound %a", v.what, v.strange, v.over, v.at, v.got, text, v.bound);
+		diag("%s; %zu not values of their format; %zu beyond the bound, the first at %zu: %a, exact %.60s, "
+		     "bound %a",
+			v.what, v.strange, v.over, v.at, v.got, text, v.bound);
 		mpfr_free_str(text);
 	}
 	mpfr_clear(v.exact);
@@ -174,7 +194,8 @@ same_bits(const op_row *row, int combo)
 		op_case k;
 		unsigned char *first = NULL;
 		size_t size = 0;
-		if (op_case_init(&k, row, combos[combo].in, combos[combo].compute, combos[combo].out, level, 5) != HU_OK)
+		if (op_case_init(&k, row, combos[combo].in, combos[combo].compute, combos[combo].out, level, 5) !=
+			HU_OK)
 			bad = 1;
 		for (int simd = 0; simd < HU_SIMDS && !bad; simd++) {
 			if (!hu_simd_has((hu_simd)simd))
@@ -203,7 +224,8 @@ same_bits(const op_row *row, int combo)
 	}
 	hu_simd_set("auto");
 	hu_threads_set(0);
-	if (!ok(!bad, "%s (%s) %s: the same bits for every number of threads and instruction set", row->op, row->attrs, hu_format_name(combos[combo].in)))
+	if (!ok(!bad, "%s (%s) %s: the same bits for every number of threads and instruction set", row->op, row->attrs,
+		    hu_format_name(combos[combo].in)))
 		diag("%s", what);
 }
 
@@ -241,7 +263,8 @@ refuses(const op_row *row)
 	op_case_release(&k);
 }
 
-/* Swamped additions are among the additions, stagnated outputs among the outputs, and the counts do not depend on grouping. */
+/* Swamped additions are among the additions, stagnated outputs among the outputs, and the counts do not depend on
+   grouping. */
 static void
 counts(const op_row *row)
 {
@@ -261,12 +284,15 @@ counts(const op_row *row)
 		}
 		if (st == HU_OK)
 			st = k.c.op->swamping(&k.c, k.pin, j, element, n, &env, &all);
-		bad += memcmp(&all, &one, sizeof all) || all.swamped > all.additions || all.stagnated > all.outputs || all.outputs > n;
+		bad += memcmp(&all, &one, sizeof all) || all.swamped > all.additions || all.stagnated > all.outputs ||
+		       all.outputs > n;
 		additions += all.additions;
 	}
 	/* a skipped update adds nothing; of a norm the statistics count, not what is normalised */
 	int skipped = strstr(row->in, " N") != NULL || (k.c.op->cls == HU_CLASS_NORM && k.c.nout == 1);
-	ok(st == HU_OK && !bad && (additions > 0) == !skipped, "%s (%s): swamped ones among the %llu additions, the same one element at a time", row->op, row->attrs, (unsigned long long)additions);
+	ok(st == HU_OK && !bad && (additions > 0) == !skipped,
+		"%s (%s): swamped ones among the %llu additions, the same one element at a time", row->op, row->attrs,
+		(unsigned long long)additions);
 	op_case_release(&k);
 }
 
@@ -285,7 +311,8 @@ update_counts(const op_row *row, int combo, hu_mode mode, int level)
 	for (size_t i = 0; i < n; i++) {
 		element[i] = i;
 		if (i % 3) /* some that keep the weight, which is large beside the gradient */
-			hu_put(&k.in[1], i, hu_round(hu_get(&k.in[1], i) * 0x1p-20, hu_format_of(k.in[1].format), HU_RNE, 0, 0));
+			hu_put(&k.in[1], i,
+				hu_round(hu_get(&k.in[1], i) * 0x1p-20, hu_format_of(k.in[1].format), HU_RNE, 0, 0));
 	}
 	k.c.mode = mode;
 	if (st == HU_OK)
@@ -294,7 +321,10 @@ update_counts(const op_row *row, int combo, hu_mode mode, int level)
 		st = k.c.op->swamping(&k.c, k.pin, 0, element, n, &env, &want);
 	if (st == HU_OK)
 		k.c.op->updates(&k.c, k.pin, &k.out[0], &got);
-	ok(st == HU_OK && got.updates == want.additions && got.swamped == want.swamped, "%s (%s), %s in %s: %llu of %llu updates swamped, as one by one", row->op, row->attrs, hu_format_name(combos[combo].out), hu_format_name(combos[combo].compute), (unsigned long long)got.swamped, (unsigned long long)got.updates);
+	ok(st == HU_OK && got.updates == want.additions && got.swamped == want.swamped,
+		"%s (%s), %s in %s: %llu of %llu updates swamped, as one by one", row->op, row->attrs,
+		hu_format_name(combos[combo].out), hu_format_name(combos[combo].compute),
+		(unsigned long long)got.swamped, (unsigned long long)got.updates);
 	free(element);
 	op_case_release(&k);
 }
@@ -339,7 +369,8 @@ walk(const op_row *row)
 		update_counts(row, i, i == 1 ? HU_SR : i == 2 ? HU_RD : HU_RNE, i % 2 ? LEVEL_SPECIAL : LEVEL_SPREAD);
 }
 
-/* Each attribute that an operator names has a row of attrs.def, and what is no count, flag, number or word of it is refused. */
+/* Each attribute that an operator names has a row of attrs.def, and what is no count, flag, number or word of it is
+   refused. */
 static void
 attributes(const hu_op *op)
 {
@@ -361,7 +392,11 @@ attributes(const hu_op *op)
 			hu_attr_set(&c, key, strange[i]);
 			taken += hu_attr_check(&c) == HU_OK;
 		}
-		ok(word >= 0 && text == HU_EINVAL && (one == HU_OK) == !word && (taken == 0 || taken == 5), "%s %s: only a %s is taken", op->name, key, word ? "word that is known" : taken ? "number" : "whole number");
+		ok(word >= 0 && text == HU_EINVAL && (one == HU_OK) == !word && (taken == 0 || taken == 5),
+			"%s %s: only a %s is taken", op->name, key,
+			word    ? "word that is known"
+			: taken ? "number"
+				: "whole number");
 	}
 }
 

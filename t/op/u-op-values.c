@@ -17,7 +17,9 @@ test_batchnorm(void)
 		for (size_t i = 0; i < N; i++)
 			var += pow(in_at(&k, 0, i * C + c) - mean, 2) / N;
 		for (size_t i = 0; i < N; i++)
-			agree(&worst, out_at(&k, 0, i * C + c), (in_at(&k, 0, i * C + c) - mean) / sqrt(var + 1e-3) * in_at(&k, 1, c) + in_at(&k, 2, c));
+			agree(&worst, out_at(&k, 0, i * C + c),
+				(in_at(&k, 0, i * C + c) - mean) / sqrt(var + 1e-3) * in_at(&k, 1, c) +
+					in_at(&k, 2, c));
 		agree(&worst, out_at(&k, 1, c), mean);
 		agree(&worst, out_at(&k, 2, c), 1 / sqrt(var + 1e-3));
 		agree(&worst, out_at(&k, 3, c), 0.75 * in_at(&k, 3, c) + 0.25 * mean);
@@ -27,7 +29,10 @@ test_batchnorm(void)
 	k = run("batchnorm_eval", "eps=1e-3", "x:10x6 x:6 x:6 x:6 p:6", "x");
 	worst = 0;
 	for (size_t i = 0; i < 60; i++)
-		agree(&worst, out_at(&k, 0, i), (in_at(&k, 0, i) - in_at(&k, 3, i % C)) / sqrt(in_at(&k, 4, i % C) + 1e-3) * in_at(&k, 1, i % C) + in_at(&k, 2, i % C));
+		agree(&worst, out_at(&k, 0, i),
+			(in_at(&k, 0, i) - in_at(&k, 3, i % C)) / sqrt(in_at(&k, 4, i % C) + 1e-3) *
+					in_at(&k, 1, i % C) +
+				in_at(&k, 2, i % C));
 	done(&k, worst, "by the running statistics");
 }
 
@@ -45,7 +50,9 @@ test_batchnorm_dx(void)
 			dgamma += in_at(&k, 4, i) * (in_at(&k, 0, i) - mean) * rstd;
 		}
 		for (size_t i = c; i < N * C; i += C)
-			agree(&worst, out_at(&k, 0, i), gamma * rstd * (in_at(&k, 4, i) - dbeta / N - (in_at(&k, 0, i) - mean) * rstd * dgamma / N));
+			agree(&worst, out_at(&k, 0, i),
+				gamma * rstd *
+					(in_at(&k, 4, i) - dbeta / N - (in_at(&k, 0, i) - mean) * rstd * dgamma / N));
 		agree(&worst, out_at(&k, 1, c), dgamma);
 		agree(&worst, out_at(&k, 2, c), dbeta);
 	}
@@ -66,7 +73,9 @@ test_layernorm(void)
 		for (size_t i = r * C; i < (r + 1) * C; i++)
 			var += pow(in_at(&k, 0, i) - mean, 2) / C;
 		for (size_t i = r * C; i < (r + 1) * C; i++)
-			agree(&worst, out_at(&k, 0, i), (in_at(&k, 0, i) - mean) / sqrt(var + 1e-5) * in_at(&k, 1, i % C) + in_at(&k, 2, i % C));
+			agree(&worst, out_at(&k, 0, i),
+				(in_at(&k, 0, i) - mean) / sqrt(var + 1e-5) * in_at(&k, 1, i % C) +
+					in_at(&k, 2, i % C));
 		agree(&worst, out_at(&k, 1, r), mean);
 		agree(&worst, out_at(&k, 2, r), 1 / sqrt(var + 1e-5));
 	}
@@ -96,7 +105,9 @@ test_softmax(void)
 	for (size_t r = 0; r < N; r++)
 		weight += in_at(&k, 2, r);
 	for (size_t i = 0; i < N * C; i++)
-		agree(&worst, out_at(&k, 0, i), 1024 * in_at(&k, 2, i / C) / weight * (in_at(&k, 0, i) - (in_at(&k, 1, i / C) == (double)(i % C))));
+		agree(&worst, out_at(&k, 0, i),
+			1024 * in_at(&k, 2, i / C) / weight *
+				(in_at(&k, 0, i) - (in_at(&k, 1, i / C) == (double)(i % C))));
 	done(&k, worst, "by its definition");
 }
 
@@ -140,11 +151,14 @@ test_updates(void)
 		agree(&worst, out_at(&k, 1, i), v);
 	}
 	done(&k, worst, "momentum and weight decay");
-	k = run("adamw", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3 weight_decay=0.1", "x:50x6 x:50x6 F x:50x6 p:50x6 C", "x 3 4");
+	k = run("adamw", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3 weight_decay=0.1", "x:50x6 x:50x6 F x:50x6 p:50x6 C",
+		"x 3 4");
 	worst = 0;
 	for (size_t i = 0; i < 300; i++) {
-		double w = in_at(&k, 0, i), g = in_at(&k, 1, i), m = 0.9 * in_at(&k, 3, i) + 0.1 * g, v = 0.999 * in_at(&k, 4, i) + 0.001 * g * g;
-		agree(&worst, out_at(&k, 0, i), w * (1 - 1e-2 * 0.1) - 1e-2 * (m / (1 - b1)) / (sqrt(v / (1 - b2)) + 1e-3));
+		double w = in_at(&k, 0, i), g = in_at(&k, 1, i), m = 0.9 * in_at(&k, 3, i) + 0.1 * g,
+		       v = 0.999 * in_at(&k, 4, i) + 0.001 * g * g;
+		agree(&worst, out_at(&k, 0, i),
+			w * (1 - 1e-2 * 0.1) - 1e-2 * (m / (1 - b1)) / (sqrt(v / (1 - b2)) + 1e-3));
 		agree(&worst, out_at(&k, 1, i), m);
 		agree(&worst, out_at(&k, 2, i), v);
 	}
@@ -152,7 +166,8 @@ test_updates(void)
 	k = run("adam", "lr=1e-2 beta1=0.9 beta2=0.999 eps=1e-3", "x:50x6 x:50x6 F x:50x6 p:50x6 C", "x 3 4");
 	worst = 0;
 	for (size_t i = 0; i < 300; i++) {
-		double g = in_at(&k, 1, i), m = in_at(&k, 3, i), v = in_at(&k, 4, i), alpha = 1e-2 * sqrt(1 - b2) / (1 - b1);
+		double g = in_at(&k, 1, i), m = in_at(&k, 3, i), v = in_at(&k, 4, i),
+		       alpha = 1e-2 * sqrt(1 - b2) / (1 - b1);
 		m += (g - m) * (1 - 0.9);
 		v += (g * g - v) * (1 - 0.999);
 		agree(&worst, out_at(&k, 0, i), in_at(&k, 0, i) - m * alpha / (sqrt(v) + 1e-3));

@@ -19,7 +19,8 @@ typedef struct model {
 	long good, hysteresis, iteration, last;
 } model;
 
-/* scale *= backoff and a count from zero on overflow; growth after INTERVAL good steps in a row, unless that is infinite. */
+/* scale *= backoff and a count from zero on overflow; growth after INTERVAL good steps in a row, unless that is
+   infinite. */
 static void
 pytorch(model *m, const hu_scaler *k, int found)
 {
@@ -96,8 +97,11 @@ typedef struct state { float scale[2], tracker[2][4], found; } state;
 static hu_status
 op_step(const hu_call *c, state *s)
 {
-	hu_tensor in[3] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[0] }, { .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[0] }, { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->found } };
-	hu_tensor out[2] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[1] }, { .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[1] } };
+	hu_tensor in[3] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[0] },
+		{ .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[0] },
+		{ .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->found } };
+	hu_tensor out[2] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[1] },
+		{ .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[1] } };
 	hu_tensor *to[2] = { &out[0], &out[1] }, *from[3] = { &in[0], &in[1], &in[2] };
 	hu_env env = { 1, 0 };
 	hu_status st = c->op->emulate(c, from, to, &env);
@@ -127,7 +131,8 @@ call_of(const hu_scaler *k)
 	return c;
 }
 
-/* Patterns: overflow above a threshold as gradients make it, a coin on top of it, quiet and stormy stretches in turn. */
+/* Patterns: overflow above a threshold as gradients make it, a coin on top of it, quiet and stormy stretches in turn.
+ */
 static int
 overflows(double scale, uint64_t seed, int pattern, uint32_t i)
 {
@@ -165,11 +170,14 @@ follow(const char *name, rule *next, int interval, int pattern, int hysteresis, 
 		int found = overflows(m.scale, 0x5ca1e + (uint64_t)interval, pattern, i);
 		next(&m, &k, found);
 		s.found = (float)found;
-		if (op_step(&c, &s) != HU_OK || !((double)s.scale[0] == (double)(float)m.scale) || !((double)s.tracker[0][0] == (double)m.good))
+		if (op_step(&c, &s) != HU_OK || !((double)s.scale[0] == (double)(float)m.scale) ||
+			!((double)s.tracker[0][0] == (double)m.good))
 			first = (long)i;
 		changes += m.scale != before;
 	}
-	if (!ok(first < 0 && changes > 4, "%s: interval %d, pattern %d, hysteresis %d, floor %g: %d steps as the framework's, %ld changes", name, k.interval, pattern, k.hysteresis, k.floor, STEPS, changes))
+	if (!ok(first < 0 && changes > 4,
+		    "%s: interval %d, pattern %d, hysteresis %d, floor %g: %d steps as the framework's, %ld changes",
+		    name, k.interval, pattern, k.hysteresis, k.floor, STEPS, changes))
 		diag("first difference at step %ld: %a, model %a", first, (double)s.scale[0], m.scale);
 }
 
@@ -189,7 +197,8 @@ test_ends(void)
 		hu_call c = call_of(&k);
 		for (int i = 0; i < 200; i++)
 			op_step(&c, &s);
-		ok((double)s.scale[0] == last[r], "%s ends at %g when nothing overflows (%g)", names[r], last[r], (double)s.scale[0]);
+		ok((double)s.scale[0] == last[r], "%s ends at %g when nothing overflows (%g)", names[r], last[r],
+			(double)s.scale[0]);
 	}
 }
 
@@ -198,10 +207,12 @@ test_names(void)
 {
 	hu_scaler k;
 
-	ok(hu_scaler_find("pytroch", &k) == HU_EINVAL && strstr(hu_reason(), "pytorch"), "an unknown rule is refused and the nearest named");
+	ok(hu_scaler_find("pytroch", &k) == HU_EINVAL && strstr(hu_reason(), "pytorch"),
+		"an unknown rule is refused and the nearest named");
 	for (int i = 0; hu_scaler_at(i); i++) {
 		const char *name = hu_scaler_at(i)->name;
-		ok(hu_scaler_find(name, &k) == HU_OK && !strcmp(k.name, name), "row %d is found by its name, %s", i, name);
+		ok(hu_scaler_find(name, &k) == HU_OK && !strcmp(k.name, name), "row %d is found by its name, %s", i,
+			name);
 	}
 	hu_scaler_find("pytorch", &k);
 	ok(k.init == 65536 && k.interval == 2000 && k.growth == 2 && k.backoff == 0.5, "PyTorch's defaults");
@@ -213,7 +224,8 @@ test_names(void)
 	ok(k.init == 65536 && k.interval == 1000 && k.hysteresis == 2 && k.floor == 1, "DeepSpeed's defaults");
 }
 
-/* Every step of scale_update under PyTorch's rule, for t-torch.py to hold against torch itself: found, scale, tracker. */
+/* Every step of scale_update under PyTorch's rule, for t-torch.py to hold against torch itself: found, scale, tracker.
+ */
 static int
 trajectory(int interval, int pattern)
 {
@@ -239,7 +251,10 @@ main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "trajectory"))
 		return trajectory(atoi(argv[2]), atoi(argv[3]));
-	static const struct { const char *name; rule *next; } rules[] = { { "pytorch", pytorch }, { "keras", keras }, { "apex", apex }, { "deepspeed", deepspeed } };
+	static const struct {
+		const char *name;
+		rule *next;
+	} rules[] = { { "pytorch", pytorch }, { "keras", keras }, { "apex", apex }, { "deepspeed", deepspeed } };
 	static const int intervals[] = { 0, 7, 100 };
 
 	test_names();

@@ -88,8 +88,8 @@ erf_series(mpfr_t x, mpfr_t y)
 	}
 }
 
-/* Taylor coefficients of y = exp(x^2) erfc(x) at C from y' = 2 x y - 2 / sqrt pi: (k + 1) y_(k+1) = 2 (c y_k + y_(k-1)).
-   An error grows by (2c + 2) / (k + 1) a step, 2^32 in all for c <= 10: PREC has the room. */
+/* Taylor coefficients of y = exp(x^2) erfc(x) at C from y' = 2 x y - 2 / sqrt pi: (k + 1) y_(k+1) = 2 (c y_k +
+   y_(k-1)). An error grows by (2c + 2) / (k + 1) a step, 2^32 in all for c <= 10: PREC has the room. */
 static void
 taylor(mpfr_t *y, double c, int n)
 {

@@ -3,7 +3,8 @@
    DD_ELEMENTARY_ERROR = 2^-80: the screen that every result of lib/number/elementary.h
    passes. Nothing is shared with that file. Each bound is derived beside its function,
    far below that one; t/number/u-screen.c compares with MPFR. Table entries belong to a block
-   of neighbouring arguments (dd_near), so that loops over one have no look-up; where one is too wide, dd_near_… says so. */
+   of neighbouring arguments (dd_near), so that loops over one have no look-up; where one is too wide, dd_near_… says
+   so. */
 #ifndef HU_T_DD_ELEMENTARY_H
 #define HU_T_DD_ELEMENTARY_H
 
@@ -42,8 +43,9 @@ typedef struct dd_near {
 	dd erfc[DD_ERFC_TERMS];                  /* there */
 } dd_near;
 
-/* exp(r) - 1 for |r| < 2^-6: r (1 + r/2 + r^2/6 + r^3/24 + r^4/120 + r^5 q) with q in double. Relative to r: q's roundings
-   and r^5's make 12u 2^-30 / 720 < 2^-88; what follows r^11 / 11! is below 2^-66 / 12! < 2^-94; 5 products and sums, 75u^2. */
+/* exp(r) - 1 for |r| < 2^-6: r (1 + r/2 + r^2/6 + r^3/24 + r^4/120 + r^5 q) with q in double. Relative to r: q's
+   roundings and r^5's make 12u 2^-30 / 720 < 2^-88; what follows r^11 / 11! is below 2^-66 / 12! < 2^-94; 5 products
+   and sums, 75u^2. */
 DD dd
 dd_expm1_small(dd r)
 {
@@ -77,11 +79,13 @@ dd_near_exp(dd_near *near, double a, double c, double b)
 	j = i & (DD_POWERS - 1);
 	near->power = dd_scale(dd_c.power[j], hu_pow2((i - j) / DD_POWERS));
 	c = near->n * 0x1.62e42fefa39efp-8; /* ln 2 / 128 */
-	return __builtin_fabs(a - c) < 0x1.ffp-7 && __builtin_fabs(b - c) < 0x1.ffp-7 && (near->n == 0 || __builtin_fabs(a) > 0x1.5fp-9);
+	return __builtin_fabs(a - c) < 0x1.ffp-7 && __builtin_fabs(b - c) < 0x1.ffp-7 &&
+	       (near->n == 0 || __builtin_fabs(a) > 0x1.5fp-9);
 }
 
 /* a = n ln 2 / 128 + r, |r| < 2^-6, |n| < 2^15: the first part's product is exact (15 + 37 bits), so are the difference
-   and the second product; the third's rounding is below 2^-130. r's error is 6u^2 |r| + 2^-128, and none where n = 0. */
+   and the second product; the third's rounding is below 2^-130. r's error is 6u^2 |r| + 2^-128, and none where n = 0.
+ */
 DD dd
 dd_exp_reduce(double a, const dd_near *near)
 {
@@ -100,7 +104,8 @@ dd_exp(double a, const dd_near *near)
 	return dd_add_small(near->power, dd_mul(near->power, p));
 }
 
-/* (T - 1) + T p; n = 0: p itself. Otherwise |a| > 0.99 ln 2 / 256, so that the sum is above 2^-8.6 and above 0.4 |T - 1|; errors of 20u^2 T and 2^-92 T become at most 2^-83. */
+/* (T - 1) + T p; n = 0: p itself. Otherwise |a| > 0.99 ln 2 / 256, so that the sum is above 2^-8.6 and above 0.4 |T -
+   1|; errors of 20u^2 T and 2^-92 T become at most 2^-83. */
 DD dd
 dd_expm1(double a, const dd_near *near)
 {
@@ -137,14 +142,16 @@ dd_log1p_small(dd r)
 static inline int
 dd_near_log(dd_near *near, double a, double u, double b)
 {
-	int k = (int)((hu_bits64(u) - 0x3fe6800000000000u + ((uint64_t)1024 << 52)) >> 52) - 1024; /* 0.703125 = 90 / 128 */
+	int k = (int)((hu_bits64(u) - 0x3fe6800000000000u + ((uint64_t)1024 << 52)) >> 52) -
+		1024; /* 0.703125 = 90 / 128 */
 	int i = (int)(u * hu_pow2(-k) * 128 + 0.5) - DD_FIRST;
 
 	near->k = k;
 	near->scale = hu_pow2(-k);
 	near->c = dd_c.reciprocal[i];
 	near->minus_log = dd_c.minus_log[i];
-	return __builtin_fabs(a * near->scale * near->c - 1) < 0x1.ffp-8 && __builtin_fabs(b * near->scale * near->c - 1) < 0x1.ffp-8;
+	return __builtin_fabs(a * near->scale * near->c - 1) < 0x1.ffp-8 &&
+	       __builtin_fabs(b * near->scale * near->c - 1) < 0x1.ffp-8;
 }
 
 /* log u: r = c m - 1. The product's parts and the difference are exact, c lo is rounded (u^2); where c = 1 there is
@@ -239,7 +246,8 @@ dd_near_erfc(dd_near *near, double a, double c, double b)
 	near->centre = i * 0.015625;
 	for (int k = 0; k < DD_ERFC_TERMS; k++)
 		near->erfc[k] = dd_c.erfc[i][k];
-	return dd_near_exp(near, -(a * a), -(c * c), -(b * b)) && __builtin_fabs(a - near->centre) < 0x1.5p-7 && __builtin_fabs(b - near->centre) < 0x1.5p-7;
+	return dd_near_exp(near, -(a * a), -(c * c), -(b * b)) && __builtin_fabs(a - near->centre) < 0x1.5p-7 &&
+	       __builtin_fabs(b - near->centre) < 0x1.5p-7;
 }
 
 /* erfc(a) = exp(-a^2) (the square is exact) times Taylor's polynomial at the centre, |t| <= 2^-6.6. The second factor
@@ -274,12 +282,28 @@ dd_erf_large(double x, const dd_near *near)
 	return dd_mul_d(dd_add(dd_of(1), dd_neg(dd_erfc_large(__builtin_fabs(x), near))), __builtin_copysign(1, x));
 }
 
-DD dd dd_erfc_small(double x, const dd_near *near) { return dd_add(dd_of(1), dd_neg(dd_erf_small(x, near))); } /* |erf| <= 0.53 */
+DD dd
+dd_erfc_small(double x, const dd_near *near)
+{
+	return dd_add(dd_of(1), dd_neg(dd_erf_small(x, near)));
+} /* |erf| <= 0.53 */
 DD dd dd_erfc_negative(double x, const dd_near *near) { return dd_add(dd_of(2), dd_neg(dd_erfc_large(-x, near))); }
 
 /* The block from A to B around C, for each function. */
-static inline int dd_near_none(dd_near *near, double a, double c, double b) { (void)near; (void)a; (void)c; (void)b; return 1; }
-static inline int dd_near_log1p(dd_near *near, double a, double c, double b) { return dd_near_log(near, 1 + a, 1 + c, 1 + b); }
+static inline int
+dd_near_none(dd_near *near, double a, double c, double b)
+{
+	(void)near;
+	(void)a;
+	(void)c;
+	(void)b;
+	return 1;
+}
+static inline int
+dd_near_log1p(dd_near *near, double a, double c, double b)
+{
+	return dd_near_log(near, 1 + a, 1 + c, 1 + b);
+}
 
 static inline int
 dd_near_tanh(dd_near *near, double a, double c, double b)

@@ -6,7 +6,9 @@
 
 #include <math.h>
 
-enum { PREC = 300 }; /* a quotient or root of doubles is never within 2^-110 of a number with 54 bits, unless it is one */
+enum {
+	PREC = 300
+}; /* a quotient or root of doubles is never within 2^-110 of a number with 54 bits, unless it is one */
 
 static _Thread_local mpfr_t y, u, v, w;
 static _Thread_local int ready;
@@ -78,7 +80,8 @@ arith_check(arith_tally *t, arith_op op, double a, double b, double c, hu_format
 	arith_look(&x, op, a, b, c, f);
 	for (int m = 0; m < HU_MODES; m++) {
 		t->points++;
-		if (!oracle_agrees(arith_got(op, a, b, c, f, (hu_mode)m, flags, rand), arith_wanted(&x, f, (hu_mode)m, flags, rand))) {
+		if (!oracle_agrees(arith_got(op, a, b, c, f, (hu_mode)m, flags, rand),
+			    arith_wanted(&x, f, (hu_mode)m, flags, rand))) {
 			t->wrong++;
 			t->op = op;
 			t->mode = (hu_mode)m;

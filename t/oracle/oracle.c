@@ -83,7 +83,8 @@ oracle_look(oracle *o, mpfr_srcptr x, hu_format f)
 		o->middle = side(x, o->low, o->high, f);
 		mpfr_abs(d, x, MPFR_RNDN);
 		mpfr_sub_d(d, d, o->low, MPFR_RNDZ);
-		mpfr_mul_2si(d, d, 32 - (o->tiny && (f.flags & HU_NOSUB) ? f.emin : (o->tiny ? f.emin : e) - f.p + 1), MPFR_RNDZ);
+		mpfr_mul_2si(d, d, 32 - (o->tiny && (f.flags & HU_NOSUB) ? f.emin : (o->tiny ? f.emin : e) - f.p + 1),
+			MPFR_RNDZ);
 		o->fraction = mpfr_get_ui(d, MPFR_RNDZ);
 	}
 }
@@ -99,13 +100,17 @@ oracle_look_d(oracle *o, double x, hu_format f)
 	mpfr_clear(exact);
 }
 
-/* The signed value for a magnitude of the format or one of its specials; what there is not becomes what stands for it. */
+/* The signed value for a magnitude of the format or one of its specials; what there is not becomes what stands for it.
+ */
 static double
 zero(int negative, hu_format f)
 {
 	if (f.special == HU_SPECIAL_SCALE)
 		return ldexp(1, f.emin);
-	return negative && (f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_FN || f.special == HU_SPECIAL_FINITE) ? -0.0 : 0;
+	return negative && (f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_FN ||
+				   f.special == HU_SPECIAL_FINITE)
+		       ? -0.0
+		       : 0;
 }
 
 static int
@@ -128,7 +133,8 @@ special(double x, hu_format f, int saturate)
 		if (f.special == HU_SPECIAL_SCALE)
 			r = (hu_rounded){ r.value, 1, HU_INEXACT | HU_UNDERFLOW };
 	} else if (x < 0 && is_unsigned(f)) {
-		r = saturate && f.special != HU_SPECIAL_SCALE ? (hu_rounded){ 0, 1, HU_INEXACT | HU_OVERFLOW } : (hu_rounded){ NAN, 0, HU_INVALID };
+		r = saturate && f.special != HU_SPECIAL_SCALE ? (hu_rounded){ 0, 1, HU_INEXACT | HU_OVERFLOW }
+							      : (hu_rounded){ NAN, 0, HU_INVALID };
 	} else if (saturate) {
 		r = (hu_rounded){ copysign(f.max, x), x > 0 ? -1 : 1, HU_INEXACT | HU_OVERFLOW };
 	} else if (f.special == HU_SPECIAL_FINITE) {
@@ -153,7 +159,9 @@ beyond(int negative, hu_format f, hu_mode mode, int saturate)
 	}
 	if (stays)
 		return f.max;
-	return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109 || f.special == HU_SPECIAL_P3109U ? INFINITY : NAN;
+	return f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109 || f.special == HU_SPECIAL_P3109U
+		       ? INFINITY
+		       : NAN;
 }
 
 static int
@@ -191,7 +199,9 @@ oracle_round(const oracle *o, hu_format f, hu_mode mode, int flags, uint32_t ran
 	up = goes_up(o, negative, mode, flags, rand);
 	m = up ? o->high : o->low;
 	flushed = (o->tiny && (flags & HU_DAZ)) || ((flags & HU_FTZ) && m < ldexp(1, f.emin)) || m == 0;
-	above = up || flushed ? (up && !flushed ? 1 : -1) : o->low == o->high ? 0 : -1; /* sign of the magnitude's error */
+	above = up || flushed       ? (up && !flushed ? 1 : -1)
+		: o->low == o->high ? 0
+				    : -1; /* sign of the magnitude's error */
 	if (flushed) {
 		m = zero(0, f);
 		above = m > 0 ? 1 : -1;

@@ -12,7 +12,8 @@
 
 typedef struct oracle {
 	int regular;        /* finite and not zero */
-	double low, high;   /* magnitudes; equal where the value is in the format; maybe beyond its largest, or infinite for fp64's */
+	double low, high;   /* magnitudes; equal where the value is in the format; maybe beyond its largest, or infinite
+			       for fp64's */
 	double x;           /* the value if it is not finite or zero, else a double of its sign */
 	int middle;         /* sign of |value| - (low + high) / 2 */
 	int even;           /* low counts as even */

@@ -17,7 +17,8 @@ bits_of(double x)
 void
 pattern_format_of(pattern_format *p, hu_format f)
 {
-	int finite = f.special == HU_SPECIAL_FINITE, inf = f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109;
+	int finite = f.special == HU_SPECIAL_FINITE,
+	    inf = f.special == HU_SPECIAL_IEEE || f.special == HU_SPECIAL_P3109;
 	uint32_t sign = 0x80000000u;
 
 	memset(p, 0, sizeof *p);
@@ -32,7 +33,8 @@ pattern_format_of(pattern_format *p, hu_format f)
 		uint32_t s = negative ? sign : 0;
 		p->inf[negative] = finite ? p->max | s : inf ? 0x7f800000u | s : 0x7fc00000u;
 		for (int m = 0; m < HU_MODES; m++) {
-			int stays = m == HU_RZ || m == (negative ? HU_RU : HU_RD) || (m == HU_RO && f.special != HU_SPECIAL_P3109);
+			int stays = m == HU_RZ || m == (negative ? HU_RU : HU_RD) ||
+				    (m == HU_RO && f.special != HU_SPECIAL_P3109);
 			p->over[m][negative] = stays ? p->max | s : p->inf[negative];
 		}
 	}
@@ -95,7 +97,8 @@ grid_of(uint32_t a, const pattern_format *p)
 #endif
 
 CLONES static void
-round_finite(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, uint32_t sign, uint32_t zero, uint32_t max, uint32_t over)
+round_finite(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, uint32_t sign, uint32_t zero, uint32_t max,
+	uint32_t over)
 {
 	switch (mode) {
 	case HU_RNE: LOOP((twice > span) | ((twice == span) & odd)); break;
@@ -108,12 +111,16 @@ round_finite(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, uint32
 	}
 }
 
-/* SR: up where the draw is below the fraction of a step, in 2^-32: all bits below the kept ones, moved to the top; below
-   the smallest value the significand of 24 bits. Floats' subnormals are then far below 2^-32. */
+/* SR: up where the draw is below the fraction of a step, in 2^-32: all bits below the kept ones, moved to the top;
+   below the smallest value the significand of 24 bits. Floats' subnormals are then far below 2^-32. */
 CLONES static void
-round_drawn(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, const uint32_t *random, uint32_t sign, uint32_t zero, uint32_t max, uint32_t over)
+round_drawn(uint32_t *want, uint32_t start, int n, grid g, hu_mode mode, const uint32_t *random, uint32_t sign,
+	uint32_t zero, uint32_t max, uint32_t over)
 {
-	uint32_t up_shift = g.up_shift < 0 ? 0 : (uint32_t)g.up_shift, down_shift = g.up_shift < -31 ? 31 : g.up_shift < 0 ? (uint32_t)-g.up_shift : 0;
+	uint32_t up_shift = g.up_shift < 0 ? 0 : (uint32_t)g.up_shift, down_shift = g.up_shift < -31 ? 31
+										    : g.up_shift < 0
+											    ? (uint32_t)-g.up_shift
+											    : 0;
 	uint32_t hidden = start < 0x00800000u ? 0 : 0x00800000u, field = start < 0x00800000u ? 0 : 0x7fffffu;
 
 	if (mode == HU_SRE)

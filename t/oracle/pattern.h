@@ -11,7 +11,8 @@
 /* A format of at most 24 significant bits whose values are floats. */
 typedef struct pattern_format {
 	int p, emin;
-	uint32_t max, least;              /* patterns of the largest and, where there is no zero, the smallest value; else least is 0 */
+	uint32_t max,
+		least; /* patterns of the largest and, where there is no zero, the smallest value; else least is 0 */
 	uint32_t over[HU_MODES][2];       /* what is beyond max becomes, by mode and sign */
 	uint32_t inf[2], nan, minus_zero, no_negatives;
 } pattern_format;
@@ -20,5 +21,6 @@ void pattern_format_of(pattern_format *p, hu_format f);
 
 /* WANT[k]: what the float with the bits FIRST + k becomes, k < N. All of one sign and one binade, or all
    below 2^-126, or none finite. RANDOM[k]: its draw, for the modes that draw. */
-void pattern_round(uint32_t *want, uint32_t first, int n, const pattern_format *p, hu_mode mode, const uint32_t *random);
+void pattern_round(
+	uint32_t *want, uint32_t first, int n, const pattern_format *p, hu_mode mode, const uint32_t *random);
 #endif

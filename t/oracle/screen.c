@@ -145,7 +145,8 @@ settled(const function *f, uint32_t x, uint32_t got, mpfr_prec_t prec, float *ne
 	mpfr_inits2(prec, a, y, d, (mpfr_ptr)0);
 	mpfr_set_flt(a, hu_from_bits32(x), MPFR_RNDN);
 	f->judge(y, a, MPFR_RNDN);
-	if (mpfr_inf_p(y) && (x << 1) == 0 && f->judge == mpfr_rec_sqrt) /* MPFR says +Inf for both zeros, IEEE 754 has the sign */
+	if (mpfr_inf_p(y) && (x << 1) == 0 &&
+		f->judge == mpfr_rec_sqrt) /* MPFR says +Inf for both zeros, IEEE 754 has the sign */
 		mpfr_set_inf(y, x >> 31 ? -1 : 1);
 	low = mpfr_get_d(y, MPFR_RNDD);
 	high = mpfr_get_d(y, MPFR_RNDU);
@@ -217,7 +218,8 @@ screen_chunk(int i, uint32_t first, screen_tally *t)
 	uint8_t is_open[BLOCK];
 	double ulps;
 
-	by_mpfr(f, first, hu_bits32(f->mine(hu_from_bits32(first))), t); /* a zero, an infinity, -1: where functions jump */
+	by_mpfr(f, first, hu_bits32(f->mine(hu_from_bits32(first))),
+		t); /* a zero, an infinity, -1: where functions jump */
 	low = judged(f, first + 1, 0, &ulps);
 	high = judged(f, first + SCREEN_CHUNK - 1, 0, &ulps);
 	for (uint32_t b = 0; b < SCREEN_CHUNK; b += BLOCK) {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* No significand bits, other biases, wide exponents, each word of a name; near fp64's ends. */
-static const char *const names[] = {
-	"e4m3b11fnuz", "e3m0finite", "e4m0fn", "e2m1ieee", "e3m4fn", "e1m6finite", "e5m2b3p3109", "e4m3sat", "e4m3nosub", "e4m3ftz", "e5m2ftzsat", "e5m2nosub",
-	"e4m3fnuznosub", "e3m2ftz", "e2m3nosubsat", "binary4p2", "binary4p1u", "binary5p2uf", "binary6p3", "binary8p3nosub", "binary8p4uftz", "binary8p2usat", "e5m7",
-	"fp16ftz", "fp16nosub", "bf16sat", "binary12p7", "binary15p10u", "e7m8fnuz", "e9m6b300fn", "e11m4", "e8m4fn", "e9m20", "e9m20nosub", "e11m40", "e11m51"
-};
+static const char *const names[] = { "e4m3b11fnuz", "e3m0finite", "e4m0fn", "e2m1ieee", "e3m4fn", "e1m6finite",
+	"e5m2b3p3109", "e4m3sat", "e4m3nosub", "e4m3ftz", "e5m2ftzsat", "e5m2nosub", "e4m3fnuznosub", "e3m2ftz",
+	"e2m3nosubsat", "binary4p2", "binary4p1u", "binary5p2uf", "binary6p3", "binary8p3nosub", "binary8p4uftz",
+	"binary8p2usat", "e5m7", "fp16ftz", "fp16nosub", "bf16sat", "binary12p7", "binary15p10u", "e7m8fnuz",
+	"e9m6b300fn", "e11m4", "e8m4fn", "e9m20", "e9m20nosub", "e11m40", "e11m51" };
 
 static int
 add(hu_format *out, int n, const char *name, int least, int most)

@@ -14,15 +14,18 @@ main(void)
 	is_int(json_integer_value(json_object_get(row, "became_zero")), 0, "bf16: no gradient becomes zero");
 	is_int(json_integer_value(json_object_get(row, "became_subnormal")), 0, "none becomes subnormal");
 	is_int(json_integer_value(json_object_get(row, "overflow")), 0, "none overflows");
-	ok(json_real_value(json_object_get(row, "rel_l2")) < 0x1p-8, "without a loss scale bf16 changes no gradient by more than its unit roundoff");
-	ok(json_real_value(json_object_get(row, "cosine")) > 1 - 0x1p-16, "the cosine to the exact gradient is 1 within u^2");
+	ok(json_real_value(json_object_get(row, "rel_l2")) < 0x1p-8,
+		"without a loss scale bf16 changes no gradient by more than its unit roundoff");
+	ok(json_real_value(json_object_get(row, "cosine")) > 1 - 0x1p-16,
+		"the cosine to the exact gradient is 1 within u^2");
 	json_decref(row);
 	row = inspect(-22, 5, 0, "fp16");
 	is_near(share(row, "became_zero"), 0.2743, 0.0001, "fp16 loses 27.43 %%");
 	json_decref(row);
 	/* Phi((-134 - mean) / 5) = 1/1000 where the mean is -134 + 5 * 3.0902 */
 	row = inspect(-134 + 5 * 3.0902, 5, 0, "bf16");
-	is_near(share(row, "became_zero"), 0.001, 1.0 / GRADIENTS, "bf16 loses one in a thousand of gradients about 2^-118.5");
+	is_near(share(row, "became_zero"), 0.001, 1.0 / GRADIENTS,
+		"bf16 loses one in a thousand of gradients about 2^-118.5");
 	json_decref(row);
 	return done_testing();
 }

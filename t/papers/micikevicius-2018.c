@@ -17,7 +17,8 @@ static int
 lost_by_rule(double w, double d, uint64_t code, hu_format f)
 {
 	int e = hu_exponent(w), power = w == ldexp(1, e), toward = d < 0;
-	double ulp = ldexp(1, (e < f.emin ? f.emin : e) - f.p + 1), half = power && toward && e > f.emin ? ulp / 4 : ulp / 2;
+	double ulp = ldexp(1, (e < f.emin ? f.emin : e) - f.p + 1),
+	       half = power && toward && e > f.emin ? ulp / 4 : ulp / 2;
 
 	return fabs(d) < half || (fabs(d) == half && code % 2 == 0);
 }
@@ -60,20 +61,27 @@ swamped_updates(void)
 static void
 loss_scales(void)
 {
-	static const struct { int scale; double published; } rows[] = { { 0, 27.43 }, { 3, 11.51 }, { 10, 0.4661 }, { 15, 0.0159 } };
+	static const struct {
+		int scale;
+		double published;
+	} rows[] = { { 0, 27.43 }, { 3, 11.51 }, { 10, 0.4661 }, { 15, 0.0159 } };
 
 	for (int i = 0; i < 4; i++) {
 		int s = rows[i].scale;
 		json_t *row = inspect(-22, 5, s, "fp16");
 		double phi = below((-25 - s + 22) / 5.0);
 		is_near(phi, rows[i].published / 100, 0.00005, "scale 2^%d: Phi is %.4g %%", s, rows[i].published);
-		is_near(share(row, "became_zero"), phi, 1.0 / GRADIENTS, "and that share of the gradients becomes zero in fp16");
-		is_int(json_integer_value(json_object_get(row, "overflow")), lround(GRADIENTS * (1 - below((16 - s + 22) / 5.0))), "overflowing gradients, as many as lie above 2^16");
+		is_near(share(row, "became_zero"), phi, 1.0 / GRADIENTS,
+			"and that share of the gradients becomes zero in fp16");
+		is_int(json_integer_value(json_object_get(row, "overflow")),
+			lround(GRADIENTS * (1 - below((16 - s + 22) / 5.0))),
+			"overflowing gradients, as many as lie above 2^16");
 		json_decref(row);
 	}
 	/* Subnormals lose bits before they vanish: below 2^-14 */
 	json_t *row = inspect(-22, 5, 0, "fp16");
-	is_near(share(row, "became_zero") + share(row, "became_subnormal"), below((-14 + 22) / 5.0), 2.0 / GRADIENTS, "94.5 %% lie below fp16's normal range without scaling");
+	is_near(share(row, "became_zero") + share(row, "became_subnormal"), below((-14 + 22) / 5.0), 2.0 / GRADIENTS,
+		"94.5 %% lie below fp16's normal range without scaling");
 	json_decref(row);
 }
 

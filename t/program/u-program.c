@@ -32,7 +32,8 @@ dense(hu_program *p, const char *layer, int x, size_t in, size_t out)
 	snprintf(xw, sizeof xw, "%s.xw", layer);
 	snprintf(y, sizeof y, "%s.y", layer);
 	int a[2] = { x, weight(p, w, hu_shape2(in, out)) };
-	int c[2] = { hu_program_apply(p, "matmul", HU_FORWARD, layer, a, 2, xw, HU_FP32, HU_ACTIVATION, NULL, 0), weight(p, b, hu_shape1(out)) };
+	int c[2] = { hu_program_apply(p, "matmul", HU_FORWARD, layer, a, 2, xw, HU_FP32, HU_ACTIVATION, NULL, 0),
+		weight(p, b, hu_shape1(out)) };
 	return hu_program_apply(p, "bias", HU_FORWARD, layer, c, 2, y, HU_FP32, HU_ACTIVATION, NULL, 0);
 }
 
@@ -46,7 +47,8 @@ forward(int *loss)
 	int h = dense(p, "dense1", x, IN, HIDDEN);
 	int r = hu_program_apply(p, "relu", HU_FORWARD, "relu1", &h, 1, "relu1.y", HU_FP32, HU_ACTIVATION, NULL, 0);
 	int in[3] = { dense(p, "dense2", r, HIDDEN, OUT), labels, rows };
-	int out[2] = { hu_program_tensor(p, "loss.loss", HU_FP32, hu_shape0(), HU_OTHER), hu_program_tensor(p, "loss.p", HU_FP32, hu_shape2(BATCH, OUT), HU_ACTIVATION) };
+	int out[2] = { hu_program_tensor(p, "loss.loss", HU_FP32, hu_shape0(), HU_OTHER),
+		hu_program_tensor(p, "loss.p", HU_FP32, hu_shape2(BATCH, OUT), HU_ACTIVATION) };
 
 	hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);
 	*loss = out[0];
@@ -79,7 +81,8 @@ training(const char *policy_text, double loss_weight, const char *scaler)
 		if (!p->t[i].trainable)
 			continue;
 		snprintf(name, sizeof name, "%s_next", p->t[i].name);
-		int in[3] = { i, p->t[i].grad, found }, out = hu_program_tensor(p, name, p->t[i].format, p->t[i].shape, HU_WEIGHT);
+		int in[3] = { i, p->t[i].grad, found },
+		    out = hu_program_tensor(p, name, p->t[i].format, p->t[i].shape, HU_WEIGHT);
 		hu_attr_set(hu_program_call(p, "sgd", HU_UPDATE, p->t[i].layer, in, 3, &out, 1), "lr", 0.125);
 		p->t[i].next = out;
 	}
@@ -105,7 +108,9 @@ fill(hu_exec *x)
 			continue;
 		for (size_t k = 0; k < v->n; k++) {
 			double u = hu_uniform(hu_random_at(7, hu_fnv1a32(t->name), 0, k));
-			double value = !strcmp(t->role, "labels") ? (double)(k % OUT) : !strcmp(t->role, "weight") || !strcmp(t->layer, "scaler") ? 1.0 : 2 * u - 1;
+			double value = !strcmp(t->role, "labels")                                  ? (double)(k % OUT)
+				       : !strcmp(t->role, "weight") || !strcmp(t->layer, "scaler") ? 1.0
+												   : 2 * u - 1;
 			hu_put(v, k, hu_round(value, hu_format_of(v->format), HU_RNE, 0, 0));
 		}
 	}
@@ -172,10 +177,13 @@ test_all_policies(void)
 		hu_program *p = training(hu_policy_name(i), 1, "pytorch");
 		hu_policy a, b;
 		json_t *j;
-		ok(hu_program_validate(p) == HU_OK && digest_after(p, 2) == digest_after(p, 2), "%s: valid, and two runs agree", hu_policy_name(i));
+		ok(hu_program_validate(p) == HU_OK && digest_after(p, 2) == digest_after(p, 2),
+			"%s: valid, and two runs agree", hu_policy_name(i));
 		hu_policy_parse(hu_policy_name(i), &a);
 		j = hu_policy_to_json(&a);
-		ok(hu_policy_from_json(j, &b) == HU_OK && a.compute == b.compute && a.variable == b.variable && a.list == b.list && a.dynamic == b.dynamic && a.grad == b.grad, "%s: JSON and back", hu_policy_name(i));
+		ok(hu_policy_from_json(j, &b) == HU_OK && a.compute == b.compute && a.variable == b.variable &&
+				a.list == b.list && a.dynamic == b.dynamic && a.grad == b.grad,
+			"%s: JSON and back", hu_policy_name(i));
 		json_decref(j);
 		hu_program_free(p);
 	}
@@ -195,19 +203,30 @@ test_json(void)
 	json_decref(k);
 	hu_program_free(q);
 
-	static const struct { const char *at, *key; const char *value; } broken[] = {
-		{ "calls", "op", "\"matmull\"" }, { "calls", "in", "[99999]" }, { "calls", "mode", "\"sideways\"" }, { "calls", "sum", "\"fma,acc=fp7\"" },
-		{ "calls", "attr", "{\"colour\": 3}" }, { "calls", "id", "5" }, { "tensors", "format", "\"fp17\"" }, { "tensors", "shape", "[0]" },
-		{ "tensors", "name", "\"nodot\"" }, { "tensors", "next", "99999" }, { "tensors", "class", "\"mammal\"" },
+	static const struct { const char *at, *key; const char *value;
+	} broken[] = {
+		{ "calls", "op", "\"matmull\"" },
+		{ "calls", "in", "[99999]" },
+		{ "calls", "mode", "\"sideways\"" },
+		{ "calls", "sum", "\"fma,acc=fp7\"" },
+		{ "calls", "attr", "{\"colour\": 3}" },
+		{ "calls", "id", "5" },
+		{ "tensors", "format", "\"fp17\"" },
+		{ "tensors", "shape", "[0]" },
+		{ "tensors", "name", "\"nodot\"" },
+		{ "tensors", "next", "99999" },
+		{ "tensors", "class", "\"mammal\"" },
 	};
 	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
 		json_t *copy = json_deep_copy(j), *value = json_loads(broken[i].value, JSON_DECODE_ANY, NULL);
 		json_object_set_new(json_array_get(json_object_get(copy, broken[i].at), 3), broken[i].key, value);
-		ok(hu_program_from_json(copy, &q) == HU_EFILE, "%s.%s = %s is refused: %s", broken[i].at, broken[i].key, broken[i].value, hu_reason());
+		ok(hu_program_from_json(copy, &q) == HU_EFILE, "%s.%s = %s is refused: %s", broken[i].at, broken[i].key,
+			broken[i].value, hu_reason());
 		json_decref(copy);
 	}
 	json_object_set_new(j, "version", json_integer(2));
-	ok(hu_program_from_json(j, &q) == HU_EFILE && strstr(hu_reason(), "newer"), "a newer version is refused: %s", hu_reason());
+	ok(hu_program_from_json(j, &q) == HU_EFILE && strstr(hu_reason(), "newer"), "a newer version is refused: %s",
+		hu_reason());
 	json_decref(j);
 	hu_program_free(p);
 }
@@ -217,7 +236,8 @@ test_loss_weight(void)
 {
 	hu_program *a = training("float32", 1, "static"), *b = training("float32", 0x1p-20, "static");
 
-	is_bits64(digest_after(b, 5), digest_after(a, 5), "float32: a loss weight of 2^-20 is divided out without a trace");
+	is_bits64(digest_after(b, 5), digest_after(a, 5),
+		"float32: a loss weight of 2^-20 is divided out without a trace");
 	hu_program_free(a);
 	hu_program_free(b);
 }
@@ -236,9 +256,11 @@ test_overflow_is_named(void)
 	is_int((long long)hu_get(&x.t[hu_program_find(p, "scaler.found_inf")], 0), 1, "the finite check sees it");
 	const hu_call *check = &p->c[p->t[hu_program_find(p, "scaler.where")].producer];
 	int where = (int)hu_get(&x.t[hu_program_find(p, "scaler.where")], 0);
-	is_text(where < 0 ? "none" : p->t[check->in[where]].name, "dense2.dy", "and names the tensor that overflowed first");
+	is_text(where < 0 ? "none" : p->t[check->in[where]].name, "dense2.dy",
+		"and names the tensor that overflowed first");
 	hu_exec_commit(&x);
-	is_bits32(bits_of_float(((float *)x.t[hu_program_find(p, "dense1.w")].data)[0]), bits_of_float(before), "the step is skipped");
+	is_bits32(bits_of_float(((float *)x.t[hu_program_find(p, "dense1.w")].data)[0]), bits_of_float(before),
+		"the step is skipped");
 	ok(hu_get(&x.t[hu_program_find(p, "scaler.scale")], 0) == 0.5, "and the scale halves");
 	hu_exec_release(&x);
 	hu_program_free(p);
@@ -248,29 +270,38 @@ static void
 test_no_rule(void)
 {
 	hu_program *p = hu_program_new("train");
-	int in[2] = { hu_program_tensor(p, "input.x", HU_FP32, hu_shape2(4, 4), HU_ACTIVATION), weight(p, "dense1.w", hu_shape2(4, 4)) };
+	int in[2] = { hu_program_tensor(p, "input.x", HU_FP32, hu_shape2(4, 4), HU_ACTIVATION),
+		weight(p, "dense1.w", hu_shape2(4, 4)) };
 	hu_attr tb = { "tb", 1, "" };
 	int y = hu_program_apply(p, "matmul", HU_FORWARD, "dense1", in, 2, "dense1.y", HU_FP32, HU_ACTIVATION, &tb, 1);
 
-	ok(hu_pass_differentiate(p, y, y) == HU_EINVAL && strstr(hu_reason(), "tb"), "a transposed product has no gradient rule and is refused: %s", hu_reason());
+	ok(hu_pass_differentiate(p, y, y) == HU_EINVAL && strstr(hu_reason(), "tb"),
+		"a transposed product has no gradient rule and is refused: %s", hu_reason());
 	hu_program_free(p);
 }
 
-/* A convolution's padding, stride, dilation and groups: its gradients' calls have them too, and so has a program read back. */
+/* A convolution's padding, stride, dilation and groups: its gradients' calls have them too, and so has a program read
+   back. */
 static void
 test_convolution(void)
 {
-	static const hu_attr set[] = { { "stride_w", 2, "" }, { "padding_top", 1, "" }, { "padding_right", 3, "" }, { "dilation", 2, "" }, { "groups", 2, "" } };
+	static const hu_attr set[] = { { "stride_w", 2, "" }, { "padding_top", 1, "" }, { "padding_right", 3, "" },
+		{ "dilation", 2, "" }, { "groups", 2, "" } };
 	hu_program *p = hu_program_new("train"), *q = NULL;
-	int in[2] = { hu_program_tensor(p, "input.x", HU_FP32, hu_shape4(2, 9, 8, 4), HU_ACTIVATION), weight(p, "conv2.w", hu_shape4(3, 2, 2, 6)) };
+	int in[2] = { hu_program_tensor(p, "input.x", HU_FP32, hu_shape4(2, 9, 8, 4), HU_ACTIVATION),
+		weight(p, "conv2.w", hu_shape4(3, 2, 2, 6)) };
 	int first[2] = { in[0], weight(p, "conv1.w", hu_shape4(1, 1, 4, 4)) };
 	int seed = -1, missing = 0, gradients = 0;
 
-	in[0] = hu_program_apply(p, "conv2d", HU_FORWARD, "conv1", first, 2, "conv1.y", HU_FP32, HU_ACTIVATION, NULL, 0);
-	int y = hu_program_apply(p, "conv2d", HU_FORWARD, "conv2", in, 2, "conv2.y", HU_FP32, HU_ACTIVATION, set, sizeof set / sizeof *set);
+	in[0] = hu_program_apply(
+		p, "conv2d", HU_FORWARD, "conv1", first, 2, "conv1.y", HU_FP32, HU_ACTIVATION, NULL, 0);
+	int y = hu_program_apply(p, "conv2d", HU_FORWARD, "conv2", in, 2, "conv2.y", HU_FP32, HU_ACTIVATION, set,
+		sizeof set / sizeof *set);
 	seed = hu_program_tensor(p, "conv2.dy", HU_FP32, p->t[y].shape, HU_GRADIENT);
-	is_int((long long)(p->t[y].shape.d[1] * 100 + p->t[y].shape.d[2]), 605, "its output is floor((n + padding - dilation (k - 1) - 1) / stride) + 1");
-	ok(hu_pass_differentiate(p, y, seed) == HU_OK && hu_program_validate(p) == HU_OK, "a convolution with all of its attributes is differentiated: %s", hu_reason());
+	is_int((long long)(p->t[y].shape.d[1] * 100 + p->t[y].shape.d[2]), 605,
+		"its output is floor((n + padding - dilation (k - 1) - 1) / stride) + 1");
+	ok(hu_pass_differentiate(p, y, seed) == HU_OK && hu_program_validate(p) == HU_OK,
+		"a convolution with all of its attributes is differentiated: %s", hu_reason());
 	json_t *j = hu_program_to_json(p);
 	hu_status st = hu_program_from_json(j, &q);
 	json_decref(j);
@@ -288,12 +319,15 @@ test_convolution(void)
 static void
 test_bad_policies(void)
 {
-	static const char *const bad[] = { "mixed_float17", "compute=fp99", "compute=float16,colour=red", "list=sometimes,compute=float16", "mixed_float16,layer:x", "no/such/file.json", "/" };
+	static const char *const bad[] = { "mixed_float17", "compute=fp99", "compute=float16,colour=red",
+		"list=sometimes,compute=float16", "mixed_float16,layer:x", "no/such/file.json", "/" };
 	hu_policy p;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ok(hu_policy_parse(bad[i], &p) != HU_OK, "policy '%s' is refused: %s", bad[i], hu_reason());
-	ok(hu_policy_parse("compute=float16,variable=float64,list=autocast", &p) == HU_OK && p.compute == HU_FP16 && p.variable == HU_FP64 && !p.dynamic, "free form");
+	ok(hu_policy_parse("compute=float16,variable=float64,list=autocast", &p) == HU_OK && p.compute == HU_FP16 &&
+			p.variable == HU_FP64 && !p.dynamic,
+		"free form");
 	ok(hu_policy_parse("MIXED_FLOAT16", &p) == HU_OK && p.dynamic, "names without regard to case");
 }
 

@@ -18,7 +18,8 @@
 enum { WARM = 40, STEPS = 120, TRIES = 4 };
 
 /* A step of one thread does the same arithmetic; what all threads may cost is what is spent on trials, 1/32, and what
-   the clock of a shared machine makes of the medians of 120 steps. Before threads were chosen by measurement it was 2 to 5. */
+   the clock of a shared machine makes of the medians of 120 steps. Before threads were chosen by measurement it was 2
+   to 5. */
 static const double tolerance = 1.3;
 
 static hu_config config[2];
@@ -41,7 +42,10 @@ open_session(int i)
 	c->optim.beta1 = 0.9;
 	c->optim.beta2 = 0.999;
 	c->optim.eps = 1e-7;
-	if (hu_model_find("mlp", &c->row) || hu_policy_parse("mixed_bfloat16", &c->policy) || hu_scaler_find("none", &c->scaling.rule) || hu_optim_find("adamw", &c->optim.row) || hu_dataset_open(&d, "digits", &o) || hu_session_open(&session[i], c, &d) || hu_session_start(&session[i]))
+	if (hu_model_find("mlp", &c->row) || hu_policy_parse("mixed_bfloat16", &c->policy) ||
+		hu_scaler_find("none", &c->scaling.rule) || hu_optim_find("adamw", &c->optim.row) ||
+		hu_dataset_open(&d, "digits", &o) || hu_session_open(&session[i], c, &d) ||
+		hu_session_start(&session[i]))
 		bail_out("%s", hu_reason());
 }
 
@@ -80,7 +84,8 @@ ratio(size_t *k, int *same)
 	}
 	for (int i = 0; i < 2; i++)
 		qsort(seconds[i], STEPS, sizeof **seconds, ascending);
-	diag("median step %.2f ms on one thread, %.2f ms on all", 1e3 * hu_quantile(seconds[0], STEPS, 0.5), 1e3 * hu_quantile(seconds[1], STEPS, 0.5));
+	diag("median step %.2f ms on one thread, %.2f ms on all", 1e3 * hu_quantile(seconds[0], STEPS, 0.5),
+		1e3 * hu_quantile(seconds[1], STEPS, 0.5));
 	return hu_quantile(seconds[1], STEPS, 0.5) / hu_quantile(seconds[0], STEPS, 0.5);
 }
 
@@ -123,7 +128,8 @@ main(int argc, char **argv)
 		double r = 1e300;
 		for (int i = 0; i < TRIES && !(r <= tolerance); i++)
 			r = ratio(&k, &same);
-		ok(r <= tolerance, "%s: a step on all threads takes %.2f of its time on one", busy ? "beside a program that holds a core" : "by itself", r);
+		ok(r <= tolerance, "%s: a step on all threads takes %.2f of its time on one",
+			busy ? "beside a program that holds a core" : "by itself", r);
 		if (other > 0) {
 			kill(other, SIGKILL);
 			waitpid(other, NULL, 0);

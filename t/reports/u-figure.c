@@ -63,9 +63,14 @@ refuses(const char *query, const char *says, const char *what)
 static void
 selecting(void)
 {
-	table(0, "a.tsv", "# seed: 1\nlayer\top\tx\tn\nl1\tmm\t1\t1\nl2\tmm\t8\t1\nl1\tmm\t3\t3\nl1\tcast\t-\t1\nl2\tcast\tinf\t1\nl3\tcast\t0\t2\n");
-	gives("a.tsv layer x", 1, "l1 1|l2 8|l1 3|l1 -|l2 -|l3 0", "plain columns keep rows; what is not finite is missing");
-	gives("a.tsv layer op max:x sum:n", 1, "l1 mm 3 4|l2 mm 8 1|l1 cast - 1|l2 cast - 1|l3 cast 0 2", "rows of equal keys are one");
+	table(0, "a.tsv",
+		"# seed: "
+		"1\nlayer\top\tx\tn\nl1\tmm\t1\t1\nl2\tmm\t8\t1\nl1\tmm\t3\t3\nl1\tcast\t-"
+		"\t1\nl2\tcast\tinf\t1\nl3\tcast\t0\t2\n");
+	gives("a.tsv layer x", 1, "l1 1|l2 8|l1 3|l1 -|l2 -|l3 0",
+		"plain columns keep rows; what is not finite is missing");
+	gives("a.tsv layer op max:x sum:n", 1, "l1 mm 3 4|l2 mm 8 1|l1 cast - 1|l2 cast - 1|l3 cast 0 2",
+		"rows of equal keys are one");
 	gives("a.tsv layer mean:x:n", 1, "l1 2.5|l2 8|l3 0", "a weighted mean leaves out what is missing");
 	gives("a.tsv layer max:x need x", 1, "l1 3|l2 8|l3 0", "need drops rows");
 	gives("a.tsv layer max:x where op=cast", 1, "l1 -|l2 -|l3 0", "where keeps rows");
@@ -86,7 +91,8 @@ selecting(void)
 	ok(s.empty && strstr(s.empty, "zero"), "and the reason says so");
 	hu_selection_release(&s);
 	hu_select(&s, "none.tsv layer x", dir, 1);
-	ok(s.rows == 0 && s.empty && strstr(s.empty, "not there"), "a table that is absent gives no rows and the reason");
+	ok(s.rows == 0 && s.empty && strstr(s.empty, "not there"),
+		"a table that is absent gives no rows and the reason");
 	hu_selection_release(&s);
 }
 
@@ -94,7 +100,8 @@ static void
 formats(void)
 {
 	table(0, "f.tsv", "format\tcount\nfp16\t1\nbf16\t2\n");
-	gives("f.tsv format precision:format emin:format emax:format", 1, "fp16 11 -14 15|bf16 8 -126 127", "a format's parameters");
+	gives("f.tsv format precision:format emin:format emax:format", 1, "fp16 11 -14 15|bf16 8 -126 127",
+		"a format's parameters");
 	table(0, "f.tsv", "format\tcount\nfp17\t1\n");
 	refuses("f.tsv precision:format", "fp17", "an unknown format");
 }

@@ -40,7 +40,8 @@ one_thing(char *line)
 	if (!number)
 		return !strcmp(cell[2], "-");
 	bits = strtod(cell[2], &end);
-	return strchr(cell[2], 'x') && !*end && !memcmp(&bits, &value, sizeof bits) && ulps >= 0 && isfinite(ulps) && noise >= 0 && isfinite(noise);
+	return strchr(cell[2], 'x') && !*end && !memcmp(&bits, &value, sizeof bits) && ulps >= 0 && isfinite(ulps) &&
+	       noise >= 0 && isfinite(noise);
 }
 
 FUZZ_TARGET(baseline)
@@ -68,7 +69,8 @@ FUZZ_TARGET(baseline)
 	}
 	HU_ASSERT(rows == b.n && strlen(text) <= size);
 	for (size_t i = 0; i < b.n; i++)
-		HU_ASSERT(*b.q[i].key && b.q[i].ulps >= 0 && b.q[i].noise >= 0 && isfinite(b.q[i].noise) && (!i || strcmp(b.q[i - 1].key, b.q[i].key) < 0));
+		HU_ASSERT(*b.q[i].key && b.q[i].ulps >= 0 && b.q[i].noise >= 0 && isfinite(b.q[i].noise) &&
+			  (!i || strcmp(b.q[i - 1].key, b.q[i].key) < 0));
 	hu_baseline_release(&b);
 	free(text);
 	return 1;

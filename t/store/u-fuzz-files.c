@@ -88,7 +88,8 @@ valid_npz(void)
 	return b;
 }
 
-static const unsigned char idx_bytes[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+static const unsigned char idx_bytes[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	10, 11, 12 };
 
 static blob
 valid_idx(void)
@@ -116,7 +117,8 @@ valid_idx_gzip(void)
 static blob
 valid_baseline(void)
 {
-	static const char *const values[] = { "0.30000000000000004", "12", "-0", "1e-320", "nan", "-", "0x0123456789abcdef", "-inf", "65504", "0.0078125" };
+	static const char *const values[] = { "0.30000000000000004", "12", "-0", "1e-320", "nan", "-",
+		"0x0123456789abcdef", "-inf", "65504", "0.0078125" };
 	char *path = hu_path(test_dir(), "b.tsv"), key[32];
 	hu_baseline b;
 
@@ -142,7 +144,8 @@ valid_baseline(void)
 static blob
 damaged(const blob *b, uint32_t stream, uint64_t round)
 {
-	static const char *const telling[] = { "9", "-1", "\"", "{", "}", "[", "]", ",", "\xff\xff\xff\xff", "99999999999999999999", "18446744073709551615", "\\u0000", "4611686018427387904" };
+	static const char *const telling[] = { "9", "-1", "\"", "{", "}", "[", "]", ",", "\xff\xff\xff\xff",
+		"99999999999999999999", "18446744073709551615", "\\u0000", "4611686018427387904" };
 	blob d = { hu_xmalloc(b->n + 128), b->n };
 
 	memcpy(d.p, b->p, b->n);
@@ -190,7 +193,8 @@ run_many(const char *name, int (*target)(const uint8_t *, size_t), blob b, uint3
 		accepted += as_it_was ? 0 : (size_t)target(d.p, d.n);
 		free(d.p);
 	}
-	ok((double)accepted <= share * (double)all, "%s: %zu damaged files, %zu of them still valid", name, all, accepted);
+	ok((double)accepted <= share * (double)all, "%s: %zu damaged files, %zu of them still valid", name, all,
+		accepted);
 	free(b.p);
 }
 

@@ -43,17 +43,21 @@ drop(char *path)
 static void
 refused(hu_status st, const char *says)
 {
-	ok(st == HU_EFILE && strstr(hu_reason(), says) && !strchr(hu_reason(), '\n'), "refused: %s", st == HU_OK ? says : hu_reason());
+	ok(st == HU_EFILE && strstr(hu_reason(), says) && !strchr(hu_reason(), '\n'), "refused: %s",
+		st == HU_OK ? says : hu_reason());
 }
 
 static void
 reading(void)
 {
 	for (int gzip = 0; gzip < 2; gzip++) {
-		char *ip = put("i", image_file, sizeof image_file, gzip), *lp = put("l", label_file, sizeof label_file, gzip);
+		char *ip = put("i", image_file, sizeof image_file, gzip),
+		     *lp = put("l", label_file, sizeof label_file, gzip);
 		hu_idx i, l;
 		if (ok(hu_idx_read_pair(&i, &l, ip, lp, 10) == HU_OK, "a pair%s", gzip ? ", gzip" : "")) {
-			ok(i.rank == 3 && i.shape[0] == N && i.shape[1] == SIDE && i.count == N * SIDE * SIDE && !memcmp(i.data, image_file + 16, i.count), "images");
+			ok(i.rank == 3 && i.shape[0] == N && i.shape[1] == SIDE && i.count == N * SIDE * SIDE &&
+					!memcmp(i.data, image_file + 16, i.count),
+				"images");
 			ok(l.rank == 1 && l.count == N && !memcmp(l.data, label_file + 8, N), "labels");
 			hu_idx_release(&i);
 			hu_idx_release(&l);
@@ -115,7 +119,8 @@ changed(size_t at, int v, const char *says)
 static void
 refusals(void)
 {
-	unsigned char more[sizeof image_file + 1] = { 0 }, none[16] = { 0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 3 };
+	unsigned char more[sizeof image_file + 1] = { 0 },
+					       none[16] = { 0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 3 };
 	hu_idx x, l;
 
 	changed(0, 1, "magic");
@@ -160,44 +165,56 @@ data_set(void)
 	uint64_t whole = hu_dataset_digest(&ds);
 	hu_dataset_release(&ds);
 	o.split = 4;
-	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 4 && ds.n_eval == 3 && ds.classes == 10 && ds.height == SIDE && ds.width == SIDE && ds.channels == 1, "split 4");
+	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 4 && ds.n_eval == 3 && ds.classes == 10 &&
+			ds.height == SIDE && ds.width == SIDE && ds.channels == 1,
+		"split 4");
 	ok(hu_dataset_digest(&ds) != whole, "the digest knows the split");
 	float x[2 * SIDE * SIDE], y[2];
 	hu_dataset_batch(&ds, (size_t[]){ 6, 1 }, 2, x, y);
 	int same = y[0] == label_file[8 + 6] && y[1] == label_file[8 + 1];
 	for (int i = 0; i < SIDE * SIDE; i++)
-		same &= x[i] == (float)image_file[16 + 6 * 9 + i] / 255.0f && x[9 + i] == (float)image_file[16 + 9 + i] / 255.0f;
+		same &= x[i] == (float)image_file[16 + 6 * 9 + i] / 255.0f &&
+			x[9 + i] == (float)image_file[16 + 9 + i] / 255.0f;
 	ok(same, "a batch is bytes over 255, and the labels");
 	hu_dataset_release(&ds);
 	o.split = N;
 	ok(hu_dataset_open(&ds, name, &o) == HU_EINVAL, "a split that leaves nothing: %s", hu_reason());
 	o.split = 0;
-	char *it = put("t10k-images-idx3-ubyte", image_file, sizeof image_file, 1), *lt = put("t10k-labels-idx1-ubyte", label_file, sizeof label_file, 1);
-	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == N && ds.n_eval == N && !memcmp(ds.pixels + N * 9, image_file + 16, N * 9), "both pairs: train, then t10k");
+	char *it = put("t10k-images-idx3-ubyte", image_file, sizeof image_file, 1),
+	     *lt = put("t10k-labels-idx1-ubyte", label_file, sizeof label_file, 1);
+	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == N && ds.n_eval == N &&
+			!memcmp(ds.pixels + N * 9, image_file + 16, N * 9),
+		"both pairs: train, then t10k");
 	hu_dataset_release(&ds);
 	o.split = 5;
-	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 5 && ds.n_eval == 2, "both pairs and a split: the train pair alone");
+	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 5 && ds.n_eval == 2,
+		"both pairs and a split: the train pair alone");
 	hu_dataset_release(&ds);
 	drop(ip);
 	drop(lp);
 	drop(it);
 	drop(lt);
 	free(name);
-	ok(hu_dataset_open(&ds, "idx", &o) == HU_EINVAL && hu_dataset_open(&ds, "digist", &o) == HU_EINVAL && strstr(hu_reason(), "digits"), "names: %s", hu_reason());
+	ok(hu_dataset_open(&ds, "idx", &o) == HU_EINVAL && hu_dataset_open(&ds, "digist", &o) == HU_EINVAL &&
+			strstr(hu_reason(), "digits"),
+		"names: %s", hu_reason());
 }
 
 static void
 real_digits(void)
 {
 	const char *data = getenv("HALFULP_DATA");
-	char *dir = data ? hu_path(data, "mnist") : hu_xstrdup(test_source("../shared/data/mnist")), *name = hu_xprintf("idx:%s", dir);
+	char *dir = data ? hu_path(data, "mnist") : hu_xstrdup(test_source("../shared/data/mnist")),
+	     *name = hu_xprintf("idx:%s", dir);
 	hu_dataset_options o = { .split = 9000 };
 	hu_dataset ds;
 
 	if (!hu_exists(dir))
 		skip(3, "%s is absent; HALFULP_DATA names the folder that holds mnist/", dir);
 	else {
-		ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 9000 && ds.n_eval == 1000 && hu_dataset_pixels(&ds) == 784, "10 000 real digits");
+		ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 9000 && ds.n_eval == 1000 &&
+				hu_dataset_pixels(&ds) == 784,
+			"10 000 real digits");
 		/* Computed once by another program, from data.h's and hash.h's words. */
 		is_bits64(hu_dataset_digest(&ds), 0xfbf064dad52da99cu, "their digest");
 		/* The first ten labels of the MNIST test set, as published with it. */

@@ -53,18 +53,23 @@ test_refused(const char *npy)
 	hu_npy a;
 
 	archive(1, (const char *const[]){ "a.txt" }, npy);
-	ok(hu_npz_read(&z, path) == HU_EFILE && strstr(hu_reason(), "a.txt is no .npy file"), "a member of another kind: %s", hu_reason());
+	ok(hu_npz_read(&z, path) == HU_EFILE && strstr(hu_reason(), "a.txt is no .npy file"),
+		"a member of another kind: %s", hu_reason());
 	archive(1, (const char *const[]){ "a.npy" }, NULL);
-	ok(hu_npz_read(&z, path) == HU_EFILE && strstr(hu_reason(), "a.npy: byte 0"), "a member that is no array: %s", hu_reason());
+	ok(hu_npz_read(&z, path) == HU_EFILE && strstr(hu_reason(), "a.npy: byte 0"), "a member that is no array: %s",
+		hu_reason());
 	archive(2, (const char *const[]){ "a.npy", "b.npy" }, npy);
 	if (hu_file_read(path, &data, &size) != HU_OK)
 		bail_out("%s", hu_reason());
 	data[30 + 5 + 128 + 3] ^= 1; /* local header, name, .npy header: in the first array's data */
-	ok(hu_npz_parse(&z, "f", data, size) == HU_EFILE && strstr(hu_reason(), "CRC"), "a wrong checksum: %s", hu_reason());
+	ok(hu_npz_parse(&z, "f", data, size) == HU_EFILE && strstr(hu_reason(), "CRC"), "a wrong checksum: %s",
+		hu_reason());
 	ok(hu_npz_parse(&z, "f", data, size - 7) == HU_EFILE, "cut short: %s", hu_reason());
 	free(data);
-	ok(pick(&a, NULL) == HU_EFILE && strstr(hu_reason(), "takes one of a b"), "several arrays and no name: %s", hu_reason());
-	ok(pick(&a, "c") == HU_EFILE && strstr(hu_reason(), "there are a b"), "a name that is not there: %s", hu_reason());
+	ok(pick(&a, NULL) == HU_EFILE && strstr(hu_reason(), "takes one of a b"), "several arrays and no name: %s",
+		hu_reason());
+	ok(pick(&a, "c") == HU_EFILE && strstr(hu_reason(), "there are a b"), "a name that is not there: %s",
+		hu_reason());
 }
 
 int
@@ -80,9 +85,11 @@ main(void)
 		bail_out("%s", hu_reason());
 	archive(3, (const char *const[]){ "w.npy", "layer/b.npy", "arr_0.npy" }, npy);
 	if (ok(hu_npz_read(&z, path) == HU_OK && z.n == 3, "three arrays, stored and deflated")) {
-		ok(!strcmp(z.name[0], "w") && !strcmp(z.name[1], "layer/b") && !strcmp(z.name[2], "arr_0"), "their names");
+		ok(!strcmp(z.name[0], "w") && !strcmp(z.name[1], "layer/b") && !strcmp(z.name[2], "arr_0"),
+			"their names");
 		for (size_t i = 0; i < z.n; i++)
-			ok(z.array[i].rank == 2 && z.array[i].count == 6 && !memcmp(z.array[i].data, v, sizeof v), "array %zu", i);
+			ok(z.array[i].rank == 2 && z.array[i].count == 6 && !memcmp(z.array[i].data, v, sizeof v),
+				"array %zu", i);
 		hu_npz_release(&z);
 	}
 	ok(pick(&a, "layer/b") == HU_OK && a.count == 6, "one by name");

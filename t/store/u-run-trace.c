@@ -30,7 +30,9 @@ differing(const hu_run *r, const hu_tensor *a, const hu_tensor *b, int *recorded
 	*recorded = 0;
 	for (int i = 0; i < r->train->nt; i++) {
 		*recorded += a[i].data != NULL;
-		if (!a[i].data != !b[i].data || (a[i].data && (a[i].n != b[i].n || memcmp(a[i].data, b[i].data, a[i].n * hu_element_size(a[i].format)))))
+		if (!a[i].data != !b[i].data ||
+			(a[i].data && (a[i].n != b[i].n ||
+					      memcmp(a[i].data, b[i].data, a[i].n * hu_element_size(a[i].format)))))
 			bad++;
 	}
 	return bad;
@@ -52,14 +54,18 @@ compare(const hu_run *r, size_t in_memory, const char *what)
 		cooled = differing(r, t, m.t, &recorded);
 		hu_run_unmap_trace(&m);
 	}
-	ok(!bad && !cooled && recorded > 50 && spilled == (in_memory == 0), "%s: the same bits in all %d tensors, also after their pages were given back", what, recorded);
+	ok(!bad && !cooled && recorded > 50 && spilled == (in_memory == 0),
+		"%s: the same bits in all %d tensors, also after their pages were given back", what, recorded);
 	hu_run_free_trace(r, t);
 }
 
 int
 main(void)
 {
-	char *path = hu_path(test_dir(), "run"), *line = hu_xprintf("train --quiet --model convnet --width 0.0625 --size 8 --train 64 --eval 16 --batch 8 --steps 3 --trace-steps last --policy mixed_float16 '%s' >/dev/null", path);
+	char *path = hu_path(test_dir(), "run"),
+	     *line = hu_xprintf("train --quiet --model convnet --width 0.0625 --size 8 --train 64 --eval 16 --batch 8 "
+				"--steps 3 --trace-steps last --policy mixed_float16 '%s' >/dev/null",
+		     path);
 	hu_run r;
 	hu_run_trace m;
 
@@ -71,7 +77,8 @@ main(void)
 	for (int i = 0; i < r.train->nt; i++)
 		if (r.train->t[i].shape.rank == 4)
 			r.train->t[i].shape.d[0]++;
-	ok(hu_run_map_trace(&r, 2, 0, &m) == HU_EFILE && strstr(hu_reason(), "the program says"), "shapes that are not the program's: %s", hu_reason());
+	ok(hu_run_map_trace(&r, 2, 0, &m) == HU_EFILE && strstr(hu_reason(), "the program says"),
+		"shapes that are not the program's: %s", hu_reason());
 	hu_run_release(&r);
 	free(line);
 	free(path);

@@ -39,9 +39,12 @@ tensors(const hu_program *p, int fill)
 
 	for (int i = 0; i < p->nt; i++) {
 		hu_format f = hu_format_of(p->t[i].format);
-		t[i] = (hu_tensor){ .format = f.id, .shape = p->t[i].shape, .n = N, .data = hu_alloc(N * sizeof(double)) };
+		t[i] = (hu_tensor){
+			.format = f.id, .shape = p->t[i].shape, .n = N, .data = hu_alloc(N * sizeof(double))
+		};
 		for (size_t k = 0; fill && k < N; k++) {
-			const double x[N] = { 0, -0.0, hu_smallest(f), -hu_smallest_normal(f), f.max, 1, -1.0 / 3, 3.14159265358979, hu_has_inf(f) ? INFINITY : 2, NAN, 1 + 2 * hu_unit(f), -f.max };
+			const double x[N] = { 0, -0.0, hu_smallest(f), -hu_smallest_normal(f), f.max, 1, -1.0 / 3,
+				3.14159265358979, hu_has_inf(f) ? INFINITY : 2, NAN, 1 + 2 * hu_unit(f), -f.max };
 			hu_put(&t[i], k, hu_round(x[k], f, HU_RNE, 0, 0));
 		}
 	}
@@ -75,9 +78,14 @@ test_trace(const char *dir, hu_program *p)
 
 	for (int i = 0; i < p->nt; i++)
 		select[i] = i != 3;
-	ok(hu_run_create(dir, 0) == HU_OK && hu_run_write_program(dir, p) == HU_OK && hu_run_write_trace(dir, 7, p, t, select) == HU_OK && hu_run_write_trace(dir, 12345678, p, t, select) == HU_OK, "a run with two traced steps is written");
+	ok(hu_run_create(dir, 0) == HU_OK && hu_run_write_program(dir, p) == HU_OK &&
+			hu_run_write_trace(dir, 7, p, t, select) == HU_OK &&
+			hu_run_write_trace(dir, 12345678, p, t, select) == HU_OK,
+		"a run with two traced steps is written");
 	ok(hu_run_create(dir, 0) == HU_OK, "without a manifest it never began, and may begin anew");
-	ok(hu_run_add_file(dir, "trace/step-000007.safetensors", json_object_get(m, "files")) == HU_OK && hu_run_write_json(dir, "manifest.json", m) == HU_OK, "with a manifest");
+	ok(hu_run_add_file(dir, "trace/step-000007.safetensors", json_object_get(m, "files")) == HU_OK &&
+			hu_run_write_json(dir, "manifest.json", m) == HU_OK,
+		"with a manifest");
 	ok(hu_run_create(dir, 0) == HU_EINVAL && hu_run_create(dir, 1) == HU_OK, "its folder is not made twice");
 	if (hu_run_open(&r, dir))
 		bail_out("%s", hu_reason());
@@ -88,7 +96,8 @@ test_trace(const char *dir, hu_program *p)
 		if (i == 3)
 			ok(!back[i].data, "a tensor that was not selected is not there");
 		else
-			ok(back[i].data && same(&t[i], &back[i]), "%s comes back bit for bit", hu_format_name(t[i].format));
+			ok(back[i].data && same(&t[i], &back[i]), "%s comes back bit for bit",
+				hu_format_name(t[i].format));
 	hu_run_free_trace(&r, back);
 	hu_run_release(&r);
 	json_decref(m);
@@ -122,7 +131,10 @@ test_checkpoint(const char *dir, hu_program *p)
 	int good = 1;
 
 	ok(hu_run_load_checkpoint(dir, -1, p, to, &back) == HU_EFILE, "no checkpoint yet");
-	ok(hu_run_write_checkpoint(dir, 9, p, t, meta) == HU_OK && hu_run_write_checkpoint(dir, 40, p, t, meta) == HU_OK && hu_run_load_checkpoint(dir, -1, p, to, &back) == HU_OK && json_equal(meta, back), "the newest checkpoint is read, with its metadata");
+	ok(hu_run_write_checkpoint(dir, 9, p, t, meta) == HU_OK &&
+			hu_run_write_checkpoint(dir, 40, p, t, meta) == HU_OK &&
+			hu_run_load_checkpoint(dir, -1, p, to, &back) == HU_OK && json_equal(meta, back),
+		"the newest checkpoint is read, with its metadata");
 	for (int i = 0; i < p->nt; i++)
 		good &= same(p->t[i].state ? &t[i] : &to[i], &to[i]);
 	ok(good, "its state is what was written");

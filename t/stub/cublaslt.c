@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A cuBLASLt for the host's memory: the entry points that cuda/gemm/cublas.c calls, by a plain loop, refusing
-   what the library's manual refuses. t/cuda/u-cuda-cublas.c compiles it. stub_set(KEY, X) and stub_get(KEY): see below. */
+   what the library's manual refuses. t/cuda/u-cuda-cublas.c compiles it. stub_set(KEY, X) and stub_get(KEY): see below.
+ */
 #include "cuda/gemm/cublas.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@ typedef struct desc { int compute, scale, ta, tb, fast; } desc;
 typedef struct layout { int type; uint64_t rows, cols; int64_t ld; } layout;
 typedef struct pref { int64_t workspace; uint32_t mask, align[4]; } pref;
 
-/* Set: 0 status of Create, 1 slices of k, 2 algorithms found, 3 a wrong answer, 7 its version; 1 and 7 also by STUB_SLICES and STUB_VERSION.
-   Got: 4 products, 5 heuristics, 6 largest m*k of a B operand's bytes, 8 checks. */
+/* Set: 0 status of Create, 1 slices of k, 2 algorithms found, 3 a wrong answer, 7 its version; 1 and 7 also by
+   STUB_SLICES and STUB_VERSION. Got: 4 products, 5 heuristics, 6 largest m*k of a B operand's bytes, 8 checks. */
 static long long key[9] = { 0, 1, 1, 0, 0, 0, 0, 130000, 0 };
 static char why[200];
 
@@ -31,13 +32,17 @@ no(const char *text)
 static size_t
 size_of(int type)
 {
-	return type == CUBLASLT_R_64F ? 8 : type == CUBLASLT_R_32F ? 4 : type == CUBLASLT_R_16F || type == CUBLASLT_R_16BF ? 2 : 1;
+	return type == CUBLASLT_R_64F                              ? 8
+	       : type == CUBLASLT_R_32F                            ? 4
+	       : type == CUBLASLT_R_16F || type == CUBLASLT_R_16BF ? 2
+								   : 1;
 }
 
 static double
 small(unsigned u, int bits, int p, int bias, int fn)
 {
-	int mant = p - 1, sign = (int)(u >> (bits - 1) & 1), e = (int)(u >> mant & ((1u << (bits - p)) - 1)), m = (int)(u & ((1u << mant) - 1)), top = (1 << (bits - p)) - 1;
+	int mant = p - 1, sign = (int)(u >> (bits - 1) & 1), e = (int)(u >> mant & ((1u << (bits - p)) - 1)),
+	    m = (int)(u & ((1u << mant) - 1)), top = (1 << (bits - p)) - 1;
 	double x = e ? ldexp(m + (1 << mant), e - bias - mant) : ldexp(m, 1 - bias - mant);
 
 	if (fn ? e == top && m == (1 << mant) - 1 : e == top)
@@ -79,7 +84,8 @@ code(double x, int p, int emin, int emax)
 	double q = nearbyint(ldexp(a, mant - e));
 	if (isinf(a) || q >= ldexp(2, mant + emax - e))
 		return sign | (unsigned)(2 * bias + 1) << mant;
-	return sign | (unsigned)((unsigned long)q + ((unsigned long)(e - emin) << mant)); /* a carry moves the exponent */
+	return sign |
+	       (unsigned)((unsigned long)q + ((unsigned long)(e - emin) << mant)); /* a carry moves the exponent */
 }
 
 static void
@@ -90,7 +96,8 @@ put(void *d, size_t i, double x, int type)
 	else if (type == CUBLASLT_R_32F)
 		((float *)d)[i] = (float)x;
 	else
-		((uint16_t *)d)[i] = (uint16_t)(type == CUBLASLT_R_16F ? code((float)x, 11, -14, 15) : code((float)x, 8, -126, 127));
+		((uint16_t *)d)[i] =
+			(uint16_t)(type == CUBLASLT_R_16F ? code((float)x, 11, -14, 15) : code((float)x, 8, -126, 127));
 }
 
 static long long
@@ -107,7 +114,10 @@ size_t cublasLtGetVersion(void) { return (size_t)either(7, "STUB_VERSION"); }
 static uint64_t
 kind(const desc *e, const layout *a, const layout *b, const layout *d)
 {
-	uint64_t all[] = { (uint64_t)e->compute, (uint64_t)e->ta, (uint64_t)e->tb, (uint64_t)a->type, a->rows, a->cols, (uint64_t)a->ld, (uint64_t)b->type, b->rows, b->cols, (uint64_t)b->ld, (uint64_t)d->type, d->rows, d->cols, (uint64_t)d->ld }, h = 0xcbf29ce484222325u;
+	uint64_t all[] = { (uint64_t)e->compute, (uint64_t)e->ta, (uint64_t)e->tb, (uint64_t)a->type, a->rows, a->cols,
+		(uint64_t)a->ld, (uint64_t)b->type, b->rows, b->cols, (uint64_t)b->ld, (uint64_t)d->type, d->rows,
+		d->cols, (uint64_t)d->ld },
+		 h = 0xcbf29ce484222325u;
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		h = (h ^ all[i]) * 0x100000001b3u;
@@ -211,12 +221,16 @@ eight(int type)
 static int
 supported(const desc *e, const layout *a, const layout *b, const layout *d)
 {
-	uint64_t m = e->ta ? a->cols : a->rows, k = e->ta ? a->rows : a->cols, k2 = e->tb ? b->cols : b->rows, n = e->tb ? b->rows : b->cols;
+	uint64_t m = e->ta ? a->cols : a->rows, k = e->ta ? a->rows : a->cols, k2 = e->tb ? b->cols : b->rows,
+		 n = e->tb ? b->rows : b->cols;
 	int wide = a->type == CUBLASLT_R_64F, f32 = a->type == CUBLASLT_R_32F;
 
 	if (k != k2 || d->rows != m || d->cols != n)
 		return no("the matrices do not fit together");
-	if (e->compute != (wide ? CUBLASLT_COMPUTE_64F_PEDANTIC : f32 ? e->compute == CUBLASLT_COMPUTE_32F_FAST_TF32 ? e->compute : CUBLASLT_COMPUTE_32F_PEDANTIC : CUBLASLT_COMPUTE_32F))
+	if (e->compute != (wide         ? CUBLASLT_COMPUTE_64F_PEDANTIC
+				  : f32 ? e->compute == CUBLASLT_COMPUTE_32F_FAST_TF32 ? e->compute
+										       : CUBLASLT_COMPUTE_32F_PEDANTIC
+					: CUBLASLT_COMPUTE_32F))
 		return no("compute type");
 	if (e->scale != (wide ? CUBLASLT_R_64F : CUBLASLT_R_32F))
 		return no("scale type");
@@ -227,7 +241,9 @@ supported(const desc *e, const layout *a, const layout *b, const layout *d)
 			return no("fp8: A transposed, B not, m and k multiples of 16");
 		if (e->fast != 0)
 			return no("fp8: fast accumulation");
-		return d->type == CUBLASLT_R_32F || d->type == CUBLASLT_R_16F || d->type == CUBLASLT_R_16BF ? 0 : no("fp8: output");
+		return d->type == CUBLASLT_R_32F || d->type == CUBLASLT_R_16F || d->type == CUBLASLT_R_16BF
+			       ? 0
+			       : no("fp8: output");
 	}
 	if (b->type != a->type)
 		return no("types of A and B");
@@ -235,13 +251,15 @@ supported(const desc *e, const layout *a, const layout *b, const layout *d)
 }
 
 int
-cublasLtMatmulAlgoGetHeuristic(void *handle, void *e, void *a, void *b, void *c, void *d, void *p, int want, hu_cublas_choice *choice, int *found)
+cublasLtMatmulAlgoGetHeuristic(void *handle, void *e, void *a, void *b, void *c, void *d, void *p, int want,
+	hu_cublas_choice *choice, int *found)
 {
 	const pref *f = p;
 	int st = supported(e, a, b, d);
 
 	key[5]++;
-	if (handle != &key || c != d || want != 1 || f->workspace != CUBLASLT_WORKSPACE || f->mask != CUBLASLT_REDUCTION_COMPUTE_TYPE)
+	if (handle != &key || c != d || want != 1 || f->workspace != CUBLASLT_WORKSPACE ||
+		f->mask != CUBLASLT_REDUCTION_COMPUTE_TYPE)
 		return no("heuristic: handle, layouts or preference");
 	for (int i = 0; i < 4; i++)
 		if (f->align[i] != CUBLASLT_ALIGN)
@@ -256,7 +274,8 @@ cublasLtMatmulAlgoGetHeuristic(void *handle, void *e, void *a, void *b, void *c,
 }
 
 int
-cublasLtMatmulAlgoCheck(void *handle, void *e, void *a, void *b, void *c, void *d, const hu_cublas_algo *algo, hu_cublas_choice *result)
+cublasLtMatmulAlgoCheck(
+	void *handle, void *e, void *a, void *b, void *c, void *d, const hu_cublas_algo *algo, hu_cublas_choice *result)
 {
 	key[8]++;
 	if (handle != &key || c != d || supported(e, a, b, d))
@@ -272,7 +291,10 @@ cublasLtMatmulAlgoCheck(void *handle, void *e, void *a, void *b, void *c, void *
 int
 cublasLtMatmulAlgoConfigGetAttribute(const hu_cublas_algo *algo, int which, void *out, size_t size, size_t *written)
 {
-	uint32_t v = which == CUBLASLT_CONFIG_ID ? (uint32_t)algo->data[0] : which == CUBLASLT_CONFIG_SPLITK ? (uint32_t)algo->data[1] : which == CUBLASLT_CONFIG_REDUCTION ? algo->data[1] > 1 ? 2 : 0 : 20;
+	uint32_t v = which == CUBLASLT_CONFIG_ID          ? (uint32_t)algo->data[0]
+		     : which == CUBLASLT_CONFIG_SPLITK    ? (uint32_t)algo->data[1]
+		     : which == CUBLASLT_CONFIG_REDUCTION ? algo->data[1] > 1 ? 2 : 0
+							  : 20;
 	uint16_t s = 5;
 	int is_short = which == CUBLASLT_CONFIG_INNER || which == CUBLASLT_CONFIG_CLUSTER;
 
@@ -285,13 +307,15 @@ cublasLtMatmulAlgoConfigGetAttribute(const hu_cublas_algo *algo, int which, void
 
 /* Σ over k from FIRST to END, descending, so that no order is expected. */
 static double
-run(const desc *e, const void *a, const layout *la, const void *b, const layout *lb, size_t i, size_t j, size_t first, size_t end)
+run(const desc *e, const void *a, const layout *la, const void *b, const layout *lb, size_t i, size_t j, size_t first,
+	size_t end)
 {
 	int wide = la->type == CUBLASLT_R_64F;
 	double s = 0;
 
 	for (size_t k = end; k-- > first;) {
-		double x = value(a, e->ta ? k + i * (size_t)la->ld : i + k * (size_t)la->ld, la->type), y = value(b, e->tb ? j + k * (size_t)lb->ld : k + j * (size_t)lb->ld, lb->type);
+		double x = value(a, e->ta ? k + i * (size_t)la->ld : i + k * (size_t)la->ld, la->type),
+		       y = value(b, e->tb ? j + k * (size_t)lb->ld : k + j * (size_t)lb->ld, lb->type);
 		if (e->compute == CUBLASLT_COMPUTE_32F_FAST_TF32) { /* chopped to 11 bits, where it is no tf32 yet */
 			x = ldexp(trunc(ldexp(frexp(x, &(int){ 0 }), 11)), ilogb(x == 0 ? 1 : x) + 1 - 11);
 			y = ldexp(trunc(ldexp(frexp(y, &(int){ 0 }), 11)), ilogb(y == 0 ? 1 : y) + 1 - 11);
@@ -302,7 +326,9 @@ run(const desc *e, const void *a, const layout *la, const void *b, const layout 
 }
 
 int
-cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void *la_, const void *b, void *lb_, const void *beta, const void *c, void *lc, void *d, void *ld_, const hu_cublas_algo *algo, void *workspace, size_t bytes, void *queue)
+cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void *la_, const void *b, void *lb_,
+	const void *beta, const void *c, void *lc, void *d, void *ld_, const hu_cublas_algo *algo, void *workspace,
+	size_t bytes, void *queue)
 {
 	const desc *e = desc_;
 	const layout *la = la_, *lb = lb_, *ld = ld_;
@@ -310,11 +336,13 @@ cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void
 	int wide = e->scale == CUBLASLT_R_64F;
 
 	key[4]++;
-	if (handle != &key || queue || lc != ld_ || c != d || algo->data[0] != 66 || algo->data[7] != kind(e, la, lb, ld))
+	if (handle != &key || queue || lc != ld_ || c != d || algo->data[0] != 66 ||
+		algo->data[7] != kind(e, la, lb, ld))
 		return no("matmul: handle, C or another shape's algorithm");
 	if (supported(e, la, lb, ld))
 		return 15;
-	if ((wide ? *(const double *)alpha : (double)*(const float *)alpha) != 1 || (wide ? *(const double *)beta : (double)*(const float *)beta) != 0)
+	if ((wide ? *(const double *)alpha : (double)*(const float *)alpha) != 1 ||
+		(wide ? *(const double *)beta : (double)*(const float *)beta) != 0)
 		return no("matmul: alpha, beta");
 	if (((size_t)a | (size_t)b | (size_t)d | (size_t)workspace) % 64 || bytes != (slices > 1 ? 4096u : 0u))
 		return no("matmul: alignment or workspace");

@@ -80,7 +80,8 @@ test_random(hu_format_id term, hu_format_id acc, int products, int fused)
 		hu_order *o;
 		if (hu_reveal_masks(hu_format_of(term), products, m.f, n, &big, &unit) != HU_OK)
 			bail_out("%s", hu_reason());
-		if (hu_reveal(&o, sum_tree, &m, n, big, unit, &sums) != HU_OK || hu_order_hash(o) != hu_order_hash(m.o)) {
+		if (hu_reveal(&o, sum_tree, &m, n, big, unit, &sums) != HU_OK ||
+			hu_order_hash(o) != hu_order_hash(m.o)) {
 			hu_str a, b;
 			hu_str_init(&a);
 			hu_str_init(&b);
@@ -96,7 +97,8 @@ test_random(hu_format_id term, hu_format_id acc, int products, int fused)
 		hu_order_free(o);
 		hu_order_free((hu_order *)m.o);
 	}
-	ok(!wrong, "150 random trees of up to 40 terms, %s in %s%s: %d wrong, at most %d sums asked for", products ? "products" : "values", hu_format_name(acc), fused ? ", some nodes fused" : "", wrong, most);
+	ok(!wrong, "150 random trees of up to 40 terms, %s in %s%s: %d wrong, at most %d sums asked for",
+		products ? "products" : "values", hu_format_name(acc), fused ? ", some nodes fused" : "", wrong, most);
 }
 
 typedef struct model { hu_sum s; size_t part; } model;
@@ -151,7 +153,8 @@ test_none(const char *name)
 
 	hu_sum_parse(name, &m.s);
 	hu_reveal_masks(hu_format_of(HU_FP32), 1, hu_format_of(m.s.acc), 20, &big, &unit);
-	ok(hu_reveal(&o, sum_model, &m, 20, big, unit, NULL) == HU_EUNABLE && !o && strstr(hu_reason(), "no tree"), "%s: compensated, no tree", name);
+	ok(hu_reveal(&o, sum_model, &m, 20, big, unit, NULL) == HU_EUNABLE && !o && strstr(hu_reason(), "no tree"),
+		"%s: compensated, no tree", name);
 }
 
 static double
@@ -171,10 +174,13 @@ test_limits(void)
 	double big, unit;
 	hu_order *o;
 
-	is_int(hu_reveal_masks(hu_format_of(HU_FP32), 0, hu_format_of(HU_BF16), 257, &big, &unit), HU_EUNABLE, "bf16 counts 256 units and no more");
+	is_int(hu_reveal_masks(hu_format_of(HU_FP32), 0, hu_format_of(HU_BF16), 257, &big, &unit), HU_EUNABLE,
+		"bf16 counts 256 units and no more");
 	is_int(hu_reveal_masks(hu_format_of(HU_FP32), 0, hu_format_of(HU_BF16), 256, &big, &unit), HU_OK, "but those");
-	is_int(hu_reveal_masks(hu_format_of(HU_E2M1), 1, hu_format_of(HU_FP32), 8, &big, &unit), HU_EUNABLE, "products of e2m1 leave an fp32 sum no room");
-	is_int(hu_reveal_masks(hu_format_of(HU_FP16), 0, hu_format_of(HU_FP16), 2048, &big, &unit), HU_OK, "fp16: 2048 terms");
+	is_int(hu_reveal_masks(hu_format_of(HU_E2M1), 1, hu_format_of(HU_FP32), 8, &big, &unit), HU_EUNABLE,
+		"products of e2m1 leave an fp32 sum no room");
+	is_int(hu_reveal_masks(hu_format_of(HU_FP16), 0, hu_format_of(HU_FP16), 2048, &big, &unit), HU_OK,
+		"fp16: 2048 terms");
 	ok(big == 0x1p15 && unit * 2048 <= 0x1p15 * 0x1p-13, "M = 2^15 and small units");
 	ok(hu_reveal(&o, sum_exact, NULL, 9, 0x1p15, 1, NULL) == HU_EUNABLE, "an exact sum has no tree");
 }
@@ -185,8 +191,10 @@ test_example(void)
 {
 	hu_format f = hu_format_of(HU_FP16);
 
-	ok(hu_acc_add(hu_acc_add(0.5, 512, f, HU_RNE, NULL, 0, 0), 512.5, f, HU_RNE, NULL, 0, 0) == 1025, "fp16: (0.5 + 512) + 512.5 = 1025");
-	ok(hu_acc_add(0.5, hu_acc_add(512, 512.5, f, HU_RNE, NULL, 0, 0), f, HU_RNE, NULL, 0, 0) == 1024, "fp16: 0.5 + (512 + 512.5) = 1024");
+	ok(hu_acc_add(hu_acc_add(0.5, 512, f, HU_RNE, NULL, 0, 0), 512.5, f, HU_RNE, NULL, 0, 0) == 1025,
+		"fp16: (0.5 + 512) + 512.5 = 1025");
+	ok(hu_acc_add(0.5, hu_acc_add(512, 512.5, f, HU_RNE, NULL, 0, 0), f, HU_RNE, NULL, 0, 0) == 1024,
+		"fp16: 0.5 + (512 + 512.5) = 1024");
 }
 
 static void
@@ -212,7 +220,8 @@ is_order(hu_order *o, const char *text, const char *names)
 static void
 test_text(void)
 {
-	hu_order *o = hu_order_node(hu_order_node(hu_order_leaf(2), hu_order_leaf(0)), hu_order_node(hu_order_leaf(1), hu_order_leaf(3)));
+	hu_order *o = hu_order_node(
+		hu_order_node(hu_order_leaf(2), hu_order_leaf(0)), hu_order_node(hu_order_leaf(1), hu_order_leaf(3)));
 	hu_order *down = NULL;
 	hu_str s;
 
@@ -221,14 +230,16 @@ test_text(void)
 	is_text(s.s, "((1 3) (2 4))", "every term");
 	hu_str_release(&s);
 	is_order(o, "pair(seq(1, 3), +1)", "the fixed tree");
-	is_order(hu_order_lanes(64, 8, 0), "pair(pair(pair(seq(1..57 by 8), +4), +2), +1)", "8 strided lanes folded by halves");
+	is_order(hu_order_lanes(64, 8, 0), "pair(pair(pair(seq(1..57 by 8), +4), +2), +1)",
+		"8 strided lanes folded by halves");
 	for (size_t i = 10; i-- > 0;)
 		down = hu_order_node(down, hu_order_leaf(i));
 	is_order(down, "seq(10..1)", NULL);
 	is_order(hu_order_ascending(32), "seq(1..32)", "fma, sequential");
 	is_order(hu_order_pairwise(32), "pairs(1..32)", "pairwise");
 	is_order(hu_order_slices(32, 8), "seq(seq(1..8) x4 +8)", "chunk:8, promote:8, splitk:4");
-	is_order(hu_order_lanes(256, 32, 4096), "pair(pair(pair(pair(pair(seq(1..225 by 32), +16), +8), +4), +2), +1)", "the fixed tree");
+	is_order(hu_order_lanes(256, 32, 4096), "pair(pair(pair(pair(pair(seq(1..225 by 32), +16), +8), +4), +2), +1)",
+		"the fixed tree");
 	is_order(hu_order_blocks(32, 16), "fused(1..16; x2 +16)", "tc:hopper,in=fp16|bf16");
 	is_order(hu_order_blocks(32, 4), "fused(1..4; x8 +4)", "tc:volta");
 	is_order(hu_order_half_blocks(32, 16), "fused(fused([1, 2] x8 +4), [3, 4] x8 +4)", "tc:hopper,in=e4m3|e5m2");
@@ -238,9 +249,13 @@ test_text(void)
 static void
 test_hash(void)
 {
-	hu_order *a = hu_order_ascending(5), *b = hu_order_slices(5, 3), *c = hu_order_blocks(5, 5), *d = hu_order_node(hu_order_leaf(1), hu_order_leaf(0)), *e = hu_order_node(hu_order_leaf(0), hu_order_leaf(1));
+	hu_order *a = hu_order_ascending(5), *b = hu_order_slices(5, 3), *c = hu_order_blocks(5, 5),
+		 *d = hu_order_node(hu_order_leaf(1), hu_order_leaf(0)),
+		 *e = hu_order_node(hu_order_leaf(0), hu_order_leaf(1));
 
-	ok(hu_order_hash(a) != hu_order_hash(b) && hu_order_hash(a) != hu_order_hash(c) && hu_order_hash(b) != hu_order_hash(c), "different trees, different hashes");
+	ok(hu_order_hash(a) != hu_order_hash(b) && hu_order_hash(a) != hu_order_hash(c) &&
+			hu_order_hash(b) != hu_order_hash(c),
+		"different trees, different hashes");
 	is_bits64(hu_order_hash(d), hu_order_hash(e), "siblings have no order");
 	is_int((long long)hu_order_meet(a, 0, 3), 4, "terms meet where they should");
 	hu_order_free(a);

@@ -47,14 +47,16 @@ test_stochastic(void)
 			same += v == first;
 			first = v;
 		}
-		/* An output's error is at most about 512 u of the sum, its deviation below sqrt(512) u 2 S; the mean's an 8th; 4 of them. */
-		is_near(mean, exact, 4 * sqrt(512) * 2 * 0x1p-8 * exact / 8 / sqrt(8), "%s with SR is unbiased: mean %g of %d sums, exact %g", sums[i], mean, OUTPUTS, exact);
+		/* An output's error is at most about 512 u of the sum, its deviation below sqrt(512) u 2 S; the mean's
+		   an 8th; 4 of them. */
+		is_near(mean, exact, 4 * sqrt(512) * 2 * 0x1p-8 * exact / 8 / sqrt(8),
+			"%s with SR is unbiased: mean %g of %d sums, exact %g", sums[i], mean, OUTPUTS, exact);
 		ok(repeats && same < OUTPUTS - 4, "the same index gives the same bits, another index others");
 	}
 }
 
-/* x*y + acc to fp16 by its definition: the magnitude grows where the first BITS bits of DRAW, as a number, are below the
-   first BITS bits of the discarded fraction. */
+/* x*y + acc to fp16 by its definition: the magnitude grows where the first BITS bits of DRAW, as a number, are below
+   the first BITS bits of the discarded fraction. */
 static double
 step(double acc, double x, double y, int k, uint32_t draw)
 {
@@ -101,15 +103,22 @@ test_bits(void)
 			s.bits = widths[w] == 32 ? 0 : widths[w];
 			for (size_t k = 0; k < 40; k++) {
 				int deep = i % 4 == 0; /* products below the smallest normal number */
-				a[k] = hu_round(((double)bits() * 0x1p-32 - 0.5) * (deep ? 0x1p-7 : 4), hu_format_of(HU_FP16), HU_RNE, 0, 0);
-				b[k] = bits() % 4 ? hu_round((double)bits() * 0x1p-32 * (deep ? 0x1p-7 : 1), hu_format_of(HU_FP16), HU_RNE, 0, 0) : 0x1p-9;
+				a[k] = hu_round(((double)bits() * 0x1p-32 - 0.5) * (deep ? 0x1p-7 : 4),
+					hu_format_of(HU_FP16), HU_RNE, 0, 0);
+				b[k] = bits() % 4 ? hu_round((double)bits() * 0x1p-32 * (deep ? 0x1p-7 : 1),
+							    hu_format_of(HU_FP16), HU_RNE, 0, 0)
+						  : 0x1p-9;
 				want = step(want, a[k], b[k], widths[w], hu_draw_bits(&d, k, HU_DRAW_SUM));
 			}
 			double got = hu_parts_run(a, b, 40, 0, s, &d, half, NULL);
 			differ += bits_of_double(got) != bits_of_double(want);
 			from32 += got != hu_parts_run(a, b, 40, 0, all, &d, half, NULL);
 		}
-		ok(!differ && from32 > (widths[w] < 4 ? 100 : widths[w] < 9 ? 5 : -1), "%d random bits: %d of 400 sums differ from the definition's, %d from those of 32 bits", widths[w], differ, from32);
+		ok(!differ && from32 > (widths[w] < 4          ? 100
+					       : widths[w] < 9 ? 5
+							       : -1),
+			"%d random bits: %d of 400 sums differ from the definition's, %d from those of 32 bits",
+			widths[w], differ, from32);
 	}
 }
 
@@ -134,7 +143,8 @@ test_bias(void)
 		moved[i] = hu_model_run(a, b, N, s, &d, NULL) - 1;
 	}
 	/* 8191 additions of 2^-9 ulp: 16 ulps in the mean, deviation 4; five of them. */
-	ok(moved[0] == 0 && fabs(moved[1] - 16 * 0x1p-10) < 20 * 0x1p-10 && moved[1] != 0, "terms of 2^-9 ulp: %g ulps by 8 bits, %g by 10", moved[0] * 1024, moved[1] * 1024);
+	ok(moved[0] == 0 && fabs(moved[1] - 16 * 0x1p-10) < 20 * 0x1p-10 && moved[1] != 0,
+		"terms of 2^-9 ulp: %g ulps by 8 bits, %g by 10", moved[0] * 1024, moved[1] * 1024);
 }
 
 int

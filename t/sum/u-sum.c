@@ -130,8 +130,10 @@ model(const double *a, const double *b, size_t n, hu_sum s)
 				e = plus(e, plus(plus(x, -t, f, s.mode), acc, f, s.mode), f, s.mode);
 			acc = t;
 		} else if (s.id == HU_SUM_DOT2) {
-			double r = operation(a[k], b[k], -x, f, s.mode), t = plus(acc, x, f, s.mode), z = plus(t, -acc, f, s.mode);
-			double q = plus(plus(acc, -plus(t, -z, f, s.mode), f, s.mode), plus(x, -z, f, s.mode), f, s.mode);
+			double r = operation(a[k], b[k], -x, f, s.mode), t = plus(acc, x, f, s.mode),
+			       z = plus(t, -acc, f, s.mode);
+			double q =
+				plus(plus(acc, -plus(t, -z, f, s.mode), f, s.mode), plus(x, -z, f, s.mode), f, s.mode);
 			e = plus(e, plus(q, r, f, s.mode), f, s.mode);
 			acc = t;
 		} else if (sliced) {
@@ -162,9 +164,14 @@ value(hu_format f, int kind)
 
 	switch (kind) {
 	case 0: return hu_round(s * u, f, HU_RNE, 0, 0);
-	case 1: return hu_round(s * (1 + u) * hu_pow2(f.emin - f.p + 1 + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f, HU_RNE, HU_SATURATE, 0);
+	case 1:
+		return hu_round(
+			s * (1 + u) * hu_pow2(f.emin - f.p + 1 + (int)(bits() % (uint32_t)(f.emax - f.emin + f.p))), f,
+			HU_RNE, HU_SATURATE, 0);
 	case 2: return s * hu_pow2((int)(bits() % 8) - 4);             /* ties */
-	case 3: return hu_round(s * u * hu_pow2(f.emin / 2), f, HU_RNE, 0, 0); /* products about the smallest normal number */
+	case 3:
+		return hu_round(
+			s * u * hu_pow2(f.emin / 2), f, HU_RNE, 0, 0); /* products about the smallest normal number */
 	default: return hu_round(s * hu_pow2(f.emax / 2) * (1 + u), f, HU_RNE, 0, 0); /* sums that overflow */
 	}
 }
@@ -178,7 +185,8 @@ equal(double a, double b)
 static void
 test_models(void)
 {
-	static const char *const sums[] = { "fma", "sequential", "chunk:5", "pairwise", "kahan", "neumaier", "dot2", "fabsum:5", "splitk:7", "promote:6" };
+	static const char *const sums[] = { "fma", "sequential", "chunk:5", "pairwise", "kahan", "neumaier", "dot2",
+		"fabsum:5", "splitk:7", "promote:6" };
 	static const hu_format_id accs[] = { HU_FP32, HU_FP16, HU_BF16, HU_E4M3, HU_E5M2, HU_TF32 };
 
 	for (size_t m = 0; m < sizeof sums / sizeof *sums; m++) {
@@ -202,7 +210,9 @@ test_models(void)
 			sumcount++;
 			moved += got != 0 && hu_isfinite(got);
 		}
-		ok(!differ && moved > 300, "%s: %d sums in 6 formats and 7 modes, %d finite and not 0, %d differ from MPFR's", sums[m], sumcount, moved, differ);
+		ok(!differ && moved > 300,
+			"%s: %d sums in 6 formats and 7 modes, %d finite and not 0, %d differ from MPFR's", sums[m],
+			sumcount, moved, differ);
 	}
 }
 
@@ -214,9 +224,11 @@ test_round_once(void)
 	hu_sum s = { .id = HU_SUM_FMA, .acc = HU_FP32, .outer = HU_BF16 };
 	double parts[40] = { 0x1p-100 };
 
-	is_bits64(bits_of_double(hu_acc_add(1 + 0x1p-8, 0x1p-100, f, HU_RNE, NULL, 0, 0)), bits_of_double(1 + 0x1p-7), "1 + 2^-8 + 2^-100 rounds up in bf16");
+	is_bits64(bits_of_double(hu_acc_add(1 + 0x1p-8, 0x1p-100, f, HU_RNE, NULL, 0, 0)), bits_of_double(1 + 0x1p-7),
+		"1 + 2^-8 + 2^-100 rounds up in bf16");
 	parts[32] = 1 + 0x1p-8; /* the same lane */
-	is_bits64(bits_of_double(hu_parts_sum(parts, 40, s, NULL)), bits_of_double(1 + 0x1p-7), "and so it does where fp32 parts combine in bf16");
+	is_bits64(bits_of_double(hu_parts_sum(parts, 40, s, NULL)), bits_of_double(1 + 0x1p-7),
+		"and so it does where fp32 parts combine in bf16");
 }
 
 /* The tree by its definition; DEPTH: the most additions that an element passed through. */
@@ -315,8 +327,11 @@ test_counts(void)
 		if (hu_sum_resolve(&s, HU_FP16, HU_FP16, s.out) != HU_OK)
 			bail_out("%s", hu_reason());
 		double got = hu_model_run(a, b, N, s, NULL, &c);
-		ok(got == rows[i].value && c.additions == rows[i].additions && c.swamped == rows[i].swamped && (c.run >= HU_STAGNANT_RUN) == rows[i].stagnant, "4096 ones by %s: %g, %llu of %llu additions swamped, %s", rows[i].sum, got, (unsigned long long)c.swamped,
-			(unsigned long long)c.additions, c.run >= HU_STAGNANT_RUN ? "stagnant" : "not stagnant");
+		ok(got == rows[i].value && c.additions == rows[i].additions && c.swamped == rows[i].swamped &&
+				(c.run >= HU_STAGNANT_RUN) == rows[i].stagnant,
+			"4096 ones by %s: %g, %llu of %llu additions swamped, %s", rows[i].sum, got,
+			(unsigned long long)c.swamped, (unsigned long long)c.additions,
+			c.run >= HU_STAGNANT_RUN ? "stagnant" : "not stagnant");
 	}
 	hu_sum s = { .id = HU_SUM_PAIRWISE, .acc = HU_FP16, .outer = HU_NO_FORMAT };
 	hu_sum_count c = { 0 };
@@ -346,11 +361,13 @@ test_bounds(void)
 	double exact = 1 + (N - 1) * 0x1.ffcp-12, error = exact - hu_model_run(a, b, N, s, NULL, NULL);
 	hu_sum_bound x = hu_sum_apriori(s, N, 0);
 	double bound = x.relative * exact + x.absolute;
-	ok(error <= bound && error >= bound / 2.1, "an fma sum in fp16 that loses every term: error %g, bound %g", error, bound);
+	ok(error <= bound && error >= bound / 2.1, "an fma sum in fp16 that loses every term: error %g, bound %g",
+		error, bound);
 	s.id = HU_SUM_KAHAN;
 	x = hu_sum_apriori(s, N, 0);
 	error = fabs(exact - hu_model_run(a, b, N, s, NULL, NULL));
-	ok(error <= x.relative * exact && x.relative < 9 * 0x1p-11, "Kahan's sum of the same: error %g, bound %g", error, x.relative * exact);
+	ok(error <= x.relative * exact && x.relative < 9 * 0x1p-11, "Kahan's sum of the same: error %g, bound %g",
+		error, x.relative * exact);
 	s.id = HU_SUM_PAIRWISE;
 	x = hu_sum_apriori(s, 1024, 0);
 	is_near(x.relative, 11 * 0x1p-11, 11 * 11 * 0x1p-22, "pairwise over 2^10: 10 levels and the product");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The tensor cores' micro-kernels against the plain version (tc.h), bit for bit: every row of
    tc.def into every output, at every instruction set, through matmul, on operands made to hit what decides:
-   blocks of tiny numbers, exact cancellation, gaps about the alignment's depth, overflow, sums beyond 31 bits, codes at random. */
+   blocks of tiny numbers, exact cancellation, gaps about the alignment's depth, overflow, sums beyond 31 bits, codes at
+   random. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/code.h"
@@ -26,7 +27,8 @@ bits(void)
 
 typedef enum kind { PLAIN, CODES, FINITE, TINY, CANCEL, GAPS, LARGE, SPARSE, FULL, MIXED, KINDS } kind;
 
-static const char *const kinds[] = { "plain", "codes", "finite codes", "tiny", "cancelling", "gaps", "overflowing", "sparse", "full significands", "tiny blocks among others" };
+static const char *const kinds[] = { "plain", "codes", "finite codes", "tiny", "cancelling", "gaps", "overflowing",
+	"sparse", "full significands", "tiny blocks among others" };
 
 /* A value with exponent E, as near as the format comes, a random significand; WHOLE: all its bits set. */
 static double
@@ -41,7 +43,8 @@ at(hu_format f, int e, int whole)
 
 static int span(int low, int high) { return low + (int)(bits() % (uint32_t)(high - low + 1)); }
 
-/* Operand of term K; GAP: the block's depth F; LOW: the output's emin; SECOND: that of B, whose exponents make the gaps. */
+/* Operand of term K; GAP: the block's depth F; LOW: the output's emin; SECOND: that of B, whose exponents make the
+   gaps. */
 static double
 value(hu_format f, kind k, size_t term, int gap, int low, int second)
 {
@@ -54,12 +57,19 @@ value(hu_format f, kind k, size_t term, int gap, int low, int second)
 		return hu_isfinite(x) || (k == CODES && bits() % 16 == 0) ? x : 0;
 	case TINY: return bits() % 4 ? at(f, low / 2 + span(-12, -3), 0) : 0;
 	case CANCEL: return term % 2 ? NAN : at(f, span(-4, 4), 0); /* the caller repeats its neighbour */
-	case GAPS: return at(f, second && term % 5 ? -gap / 2 - span(-1, 1) : second ? gap / 2 : span(0, 1), bits() % 4 == 0);
+	case GAPS:
+		return at(f,
+			second && term % 5 ? -gap / 2 - span(-1, 1)
+			: second           ? gap / 2
+					   : span(0, 1),
+			bits() % 4 == 0);
 	case LARGE: return at(f, f.emax - span(0, 1) - (second ? (f.emax + 1) / 2 : 0) + (bits() % 8 == 0), 0);
 	case SPARSE: return bits() % 6 ? (bits() & 1 ? 0.0 : -0.0) : at(f, span(-6, 6), 0);
 	case FULL: /* an accumulator just below 2, then blocks whose products are all just below 4 */
 		return term < 16 ? (term == 0 ? second ? 1 : at(f, 0, 1) : 0) : fabs(at(f, 0, bits() % 64 != 0));
-	case MIXED: return term / 8 % 3 ? (bits() & 1) * at(f, span(f.emin, f.emin / 2), 0) : at(f, span(f.emin, f.emax / 2), 0);
+	case MIXED:
+		return term / 8 % 3 ? (bits() & 1) * at(f, span(f.emin, f.emin / 2), 0)
+				    : at(f, span(f.emin, f.emax / 2), 0);
 	default: return at(f, span(-10, 3), 0);
 	}
 }
@@ -67,7 +77,10 @@ value(hu_format f, kind k, size_t term, int gap, int low, int second)
 static hu_tensor
 tensor(size_t rows, size_t columns, hu_format_id f)
 {
-	return (hu_tensor){ .format = f, .shape = hu_shape2(rows, columns), .n = rows * columns, .data = hu_xcalloc(rows * columns, hu_element_size(f)) };
+	return (hu_tensor){ .format = f,
+		.shape = hu_shape2(rows, columns),
+		.n = rows * columns,
+		.data = hu_xcalloc(rows * columns, hu_element_size(f)) };
 }
 
 static void
@@ -82,7 +95,10 @@ fill(hu_tensor *a, hu_tensor *b, size_t m, size_t n, size_t k, kind what, int ga
 		}
 		for (size_t i = 0; i < n; i++) {
 			double x = value(fb, what, j, gap, low, 1);
-			hu_put(b, j * n + i, isnan(x) && what == CANCEL ? hu_get(b, (j - 1) * n + i) * (bits() % 8 ? 1 : 2 - (bits() & 2) / 2) : x);
+			hu_put(b, j * n + i,
+				isnan(x) && what == CANCEL
+					? hu_get(b, (j - 1) * n + i) * (bits() % 8 ? 1 : 2 - (bits() & 2) / 2)
+					: x);
 			if (what == CANCEL && !hu_isfinite(hu_get(b, j * n + i)))
 				hu_put(b, j * n + i, 0);
 			hu_put(b, j * n + i, hu_round(hu_get(b, j * n + i), fb, HU_RZ, 0, 0));
@@ -122,7 +138,8 @@ compare(hu_sum s, hu_format_id fa, hu_format_id fb, kind what, seen *w)
 			x[j] = hu_get(&a, i / n * k + j);
 			x[k + j] = hu_get(&b, j * n + i % n);
 		}
-		double r = hu_round(hu_parts_run(x, x + k, k, part, s, &none, sums, NULL), hu_format_of(HU_FP32), HU_RNE, 0, 0);
+		double r = hu_round(
+			hu_parts_run(x, x + k, k, part, s, &none, sums, NULL), hu_format_of(HU_FP32), HU_RNE, 0, 0);
 		hu_put(&want, i, r);
 		w->zero += r == 0;
 		w->subnormal += r != 0 && fabs(r) < hu_pow2(p.out.emin);
@@ -137,7 +154,8 @@ compare(hu_sum s, hu_format_id fa, hu_format_id fb, kind what, seen *w)
 		w->wrong += c.op->emulate(&c, in, out, &env) != HU_OK;
 		for (size_t i = 0; i < y.n; i++) {
 			if (code(&y, i) != code(&want, i) && !w->wrong)
-				diag("%s, %s, output %zu of %zu x %zu x %zu, part %zu: %a, not %a", levels[level], kinds[what], i, m, n, k, part, hu_get(&y, i), hu_get(&want, i));
+				diag("%s, %s, output %zu of %zu x %zu x %zu, part %zu: %a, not %a", levels[level],
+					kinds[what], i, m, n, k, part, hu_get(&y, i), hu_get(&want, i));
 			w->wrong += code(&y, i) != code(&want, i);
 		}
 	}
@@ -169,15 +187,19 @@ row(hu_tc t, hu_format_id in2, hu_format_id out)
 	for (int i = 0; i < 4 * KINDS; i++)
 		compare(s, fa, fb, (kind)(i % KINDS), &all);
 	hu_sum_print(s, text, sizeof text);
-	int reach = out == HU_FP16 ? t.in == HU_FP16 || t.in == HU_E5M2 : t.in == HU_BF16 || t.in == HU_TF32; /* of products: all of the output's range */
-	ok(!all.wrong && all.zero && (!reach || (all.subnormal && all.infinite)), "%s%s: %d differ; %d outputs 0, %d subnormal, %d infinite, %d NaN", text, t.in == HU_TF32 ? " of tf32" : "", all.wrong, all.zero, all.subnormal, all.infinite, all.nan);
+	int reach = out == HU_FP16 ? t.in == HU_FP16 || t.in == HU_E5M2
+				   : t.in == HU_BF16 || t.in == HU_TF32; /* of products: all of the output's range */
+	ok(!all.wrong && all.zero && (!reach || (all.subnormal && all.infinite)),
+		"%s%s: %d differ; %d outputs 0, %d subnormal, %d infinite, %d NaN", text,
+		t.in == HU_TF32 ? " of tf32" : "", all.wrong, all.zero, all.subnormal, all.infinite, all.nan);
 }
 
 int
 main(void)
 {
 	static const hu_tc rows[] = {
-#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ },
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
+	{ HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ },
 #include "lib/sum/tc.def"
 #undef TC
 	};

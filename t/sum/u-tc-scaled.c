@@ -27,7 +27,8 @@ model(const char *text)
 {
 	hu_sum s;
 
-	if (hu_sum_parse(text, &s) != HU_OK || hu_sum_resolve(&s, s.in, s.in2 == HU_NO_FORMAT ? s.in : s.in2, HU_FP32) != HU_OK)
+	if (hu_sum_parse(text, &s) != HU_OK ||
+		hu_sum_resolve(&s, s.in, s.in2 == HU_NO_FORMAT ? s.in : s.in2, HU_FP32) != HU_OK)
 		bail_out("%s: %s", text, hu_reason());
 	return s;
 }
@@ -41,7 +42,8 @@ exponent(double x, hu_format f)
 	return e < f.emin ? f.emin : e;
 }
 
-/* One block: N terms V of exponents E (NO: a zero's), chopped to F bits below the largest or LEAST; one rounding toward zero to fp32. */
+/* One block: N terms V of exponents E (NO: a zero's), chopped to F bits below the largest or LEAST; one rounding toward
+   zero to fp32. */
 static double
 block(mpfr_t *v, const int *e, int n, int f, int least)
 {
@@ -98,7 +100,9 @@ oracle(const double *a, const double *sa, const double *b, const double *sb, int
 			}
 			mpfr_mul_d(v[at], v[at], x, MPFR_RNDN);
 			mpfr_mul_d(v[at], v[at], y, MPFR_RNDN);
-			e[at] = !any ? NO : exponent(x, fs) + exponent(y, fs) + (groups ? 0 : exponent(a[from], fa) + exponent(b[from], fb));
+			e[at] = !any ? NO
+				     : exponent(x, fs) + exponent(y, fs) +
+						(groups ? 0 : exponent(a[from], fa) + exponent(b[from], fb));
 		}
 		mpfr_set_d(v[at], c, MPFR_RNDN);
 		e[at] = c == 0 ? NO : exponent(c, hu_format_of(HU_FP32));
@@ -116,11 +120,16 @@ element(hu_format f, int sparse)
 	return sparse && bits() % 4 ? 0 : hu_decode((uint64_t)bits() & (((uint64_t)1 << f.bits) - 1), f);
 }
 
-/* KIND 0: near 1; 1: any; 2: so small that products are fp32's subnormals and below; 3: gaps about the alignment's depth; 4: near overflow. */
+/* KIND 0: near 1; 1: any; 2: so small that products are fp32's subnormals and below; 3: gaps about the alignment's
+   depth; 4: near overflow. */
 static double
 scale(hu_format f, int kind)
 {
-	int e = kind == 0 ? (int)(bits() % 5) - 2 : kind == 1 ? (int)(bits() % 254) - 127 : kind == 2 ? -64 - (int)(bits() % 16) : kind == 3 ? -(int)(bits() & 1) * (10 + (int)(bits() % 12)) : 58 + (int)(bits() % 6);
+	int e = kind == 0   ? (int)(bits() % 5) - 2
+		: kind == 1 ? (int)(bits() % 254) - 127
+		: kind == 2 ? -64 - (int)(bits() % 16)
+		: kind == 3 ? -(int)(bits() & 1) * (10 + (int)(bits() % 12))
+			    : 58 + (int)(bits() % 6);
 	double x;
 
 	if (f.id == HU_E8M0)
@@ -137,7 +146,8 @@ row(const char *text, int groups)
 	int bad = 0, zero = 0, small = 0, infinite = 0;
 
 	for (int i = 0; i < 1500; i++) {
-		double a[K], b[K], sa[K / 16 + 1], sb[K / 16 + 1], c = i % 3 ? 0 : (double)(float)(((double)bits() - 0x1p31) * ldexp(1, -32 - (int)(bits() % 60)));
+		double a[K], b[K], sa[K / 16 + 1], sb[K / 16 + 1],
+			c = i % 3 ? 0 : (double)(float)(((double)bits() - 0x1p31) * ldexp(1, -32 - (int)(bits() % 60)));
 		int n = 1 + (int)(bits() % K), kind = i % 5;
 		if (kind == 4 && i % 4 == 0) /* an accumulator about the smallest numbers */
 			c = ldexp(1, -149 + (int)(bits() % 20));
@@ -155,7 +165,8 @@ row(const char *text, int groups)
 			sa[g] = scale(fs, kind);
 			sb[g] = scale(fs, kind);
 		}
-		double got = hu_tc_scaled(a, sa, b, sb, (size_t)n, c, s, NULL), want = oracle(a, sa, b, sb, n, c, s, groups);
+		double got = hu_tc_scaled(a, sa, b, sb, (size_t)n, c, s, NULL),
+		       want = oracle(a, sa, b, sb, n, c, s, groups);
 		int over = !isfinite(want); /* what follows an infinite block is test_special's */
 		bad += !over && bits_of_double(got) != bits_of_double(want);
 		if (!over && bits_of_double(got) != bits_of_double(want) && bad == 1)
@@ -165,14 +176,17 @@ row(const char *text, int groups)
 		infinite += isinf(want) != 0;
 	}
 	int reach = s.scale == HU_E8M0;
-	ok(!bad && zero && (!reach || small), "%s: %d of 1500 differ from MPFR's; %d are 0, %d subnormal, %d beyond the range", text, bad, zero, small, infinite);
+	ok(!bad && zero && (!reach || small),
+		"%s: %d of 1500 differ from MPFR's; %d are 0, %d subnormal, %d beyond the range", text, bad, zero,
+		small, infinite);
 }
 
 /* Scales of 1: mxf8f6f4 is f8f6f4; the model behind every command takes scales 1 where none are given. */
 static void
 test_unit(void)
 {
-	static const char *const pairs[][2] = { { "mxfp8e4m3", "e4m3" }, { "mxfp8e5m2", "e5m2" }, { "mxfp6e3m2", "e3m2" }, { "mxfp6e2m3", "e2m3" } };
+	static const char *const pairs[][2] = { { "mxfp8e4m3", "e4m3" }, { "mxfp8e5m2", "e5m2" },
+		{ "mxfp6e3m2", "e3m2" }, { "mxfp6e2m3", "e2m3" } };
 	int bad = 0;
 
 	for (int i = 0; i < 4; i++) {
@@ -186,7 +200,8 @@ test_unit(void)
 				a[k] = element(hu_format_of(s.in), 0);
 				b[k] = element(hu_format_of(s.in), j % 3 == 0);
 			}
-			bad += bits_of_double(hu_model_tc(a, b, 100, 0, s, NULL)) != bits_of_double(hu_model_tc(a, b, 100, 0, t, NULL));
+			bad += bits_of_double(hu_model_tc(a, b, 100, 0, s, NULL)) !=
+			       bits_of_double(hu_model_tc(a, b, 100, 0, t, NULL));
 		}
 	}
 	is_int(bad, 0, "with scales of 1 mxf8f6f4 gives f8f6f4's bits");
@@ -195,8 +210,11 @@ test_unit(void)
 static void
 test_special(void)
 {
-	hu_sum mx = model("tc:blackwell,in=mxfp8e5m2"), nv = model("tc:rtxblackwell,in=nvfp4"), mx4 = model("tc:blackwell,in=mxfp4");
-	double a[64] = { 1 }, b[64] = { 1 }, one[4] = { 1, 1, 1, 1 }, nan[4] = { hu_nan(), 1, 1, 1 }, late[4] = { 1, 1, 1, hu_nan() }, minus[4] = { -2, 1, 1, 1 }, zero[4] = { 0 }, big[4] = { 0x1p127, 1, 1, 1 };
+	hu_sum mx = model("tc:blackwell,in=mxfp8e5m2"), nv = model("tc:rtxblackwell,in=nvfp4"),
+	       mx4 = model("tc:blackwell,in=mxfp4");
+	double a[64] = { 1 }, b[64] = { 1 }, one[4] = { 1, 1, 1, 1 }, nan[4] = { hu_nan(), 1, 1, 1 },
+	       late[4] = { 1, 1, 1, hu_nan() }, minus[4] = { -2, 1, 1, 1 }, zero[4] = { 0 },
+	       big[4] = { 0x1p127, 1, 1, 1 };
 	double inf[64] = { hu_inf(0) }, none[64] = { 0 };
 	int bad = 0;
 
@@ -213,7 +231,8 @@ test_special(void)
 	bad += hu_tc_scaled(a, minus, b, one, 64, 0, nv, NULL) != 2; /* a scale's sign is ignored */
 	bad += bits_of_double(hu_tc_scaled(a, zero, b, one, 64, -0.0, nv, NULL)) != 0;
 	is_int(bad, 0, "NaN scales, infinities, overflow, the sign of a scale, scales of 0");
-	/* 16 products that cancel keep their scales' exponent: 2^-36 beside 1 is chopped, beside a group of zeros it is not. */
+	/* 16 products that cancel keep their scales' exponent: 2^-36 beside 1 is chopped, beside a group of zeros it is
+	   not. */
 	double x[64] = { 1, -1 }, y[64] = { 1, 1 }, scales[4] = { 1, 0x1p-36, 1, 1 };
 	mx4 = model("tc:blackwell,in=mxfp4x16");
 	x[16] = y[16] = 1;
@@ -251,8 +270,15 @@ test_lost(void)
 static void
 test_names(void)
 {
-	static const char *const good[][2] = { { "tc:blackwell,in=mxfp8", "tc:blackwell,in=mxfp8e4m3" }, { "tc:blackwell,in=NVFP4,path=tcgen05", "tc:blackwell,in=nvfp4,path=tcgen05" }, { "tc:rtxblackwell,in=mxfp4x16", "tc:rtxblackwell,in=mxfp4x16" }, { "tc:blackwell,in=mxfp8,in2=mxfp4,out=fp32", "tc:blackwell,in=mxfp8e4m3,in2=mxfp4,out=fp32" }, { "tc:blackwell,in=mxfp4,in2=mxfp6", "tc:blackwell,in=mxfp4,in2=mxfp6e3m2" } };
-	static const char *const bad[] = { "tc:hopper,in=mxfp8", "tc:blackwell,in=mxfp8,path=mma", "tc:blackwell,in=mxfp8x16", "tc:blackwell,in=nvfp4x32", "tc:blackwell,in=nvfp4,in2=mxfp4", "tc:blackwell,in=mxfp8,in2=e4m3", "tc:blackwell,in=e4m3,in2=mxfp8", "tc:blackwell,in=mxfp8,out=fp16", "tc:blackwell,in=mxint8", "tc:blackwell,in=mxfp9", "tc:blackwell,in2=mxfp8" };
+	static const char *const good[][2] = { { "tc:blackwell,in=mxfp8", "tc:blackwell,in=mxfp8e4m3" },
+		{ "tc:blackwell,in=NVFP4,path=tcgen05", "tc:blackwell,in=nvfp4,path=tcgen05" },
+		{ "tc:rtxblackwell,in=mxfp4x16", "tc:rtxblackwell,in=mxfp4x16" },
+		{ "tc:blackwell,in=mxfp8,in2=mxfp4,out=fp32", "tc:blackwell,in=mxfp8e4m3,in2=mxfp4,out=fp32" },
+		{ "tc:blackwell,in=mxfp4,in2=mxfp6", "tc:blackwell,in=mxfp4,in2=mxfp6e3m2" } };
+	static const char *const bad[] = { "tc:hopper,in=mxfp8", "tc:blackwell,in=mxfp8,path=mma",
+		"tc:blackwell,in=mxfp8x16", "tc:blackwell,in=nvfp4x32", "tc:blackwell,in=nvfp4,in2=mxfp4",
+		"tc:blackwell,in=mxfp8,in2=e4m3", "tc:blackwell,in=e4m3,in2=mxfp8", "tc:blackwell,in=mxfp8,out=fp16",
+		"tc:blackwell,in=mxint8", "tc:blackwell,in=mxfp9", "tc:blackwell,in2=mxfp8" };
 	int wrong = 0, taken = 0;
 	char text[96], again[96];
 	hu_sum s;
@@ -272,11 +298,13 @@ test_names(void)
 	ok(!wrong && !taken, "block formats are names of operands: %d wrong, %d taken that no unit has", wrong, taken);
 }
 
-/* What block.h makes of an array, times its scales, is what a cast to the block format gives; sums of it stay near the exact one. */
+/* What block.h makes of an array, times its scales, is what a cast to the block format gives; sums of it stay near the
+   exact one. */
 static void
 test_quantise(void)
 {
-	static const char *const names[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp4", "mxfp4x16", "nvfp4" };
+	static const char *const names[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp4", "mxfp4x16",
+		"nvfp4" };
 	enum { ROWS = 6, LONG = 70 };
 
 	for (int i = 0; i < 7; i++) {
@@ -289,12 +317,14 @@ test_quantise(void)
 		hu_sum s = model(text);
 		for (int j = 0; j < ROWS * LONG; j++)
 			x[j] = ldexpf((float)bits() - 0x1p31f, -31 - (int)(bits() % 4));
-		if (hu_tc_quantise(s, s.in, x, ROWS, LONG, element, scales, &whole) != HU_OK || hu_block_find(names[i], &b) != HU_OK)
+		if (hu_tc_quantise(s, s.in, x, ROWS, LONG, element, scales, &whole) != HU_OK ||
+			hu_block_find(names[i], &b) != HU_OK)
 			bail_out("%s", hu_reason());
 		double top = hu_block_tensor_scale(&b, x, ROWS * LONG);
 		size_t groups = (LONG + b.size - 1) / b.size;
 		for (size_t r = 0; r < ROWS; r++)
-			for (size_t at = 0; at < LONG; at += b.size) { /* each row by itself, with the whole array's scale */
+			for (size_t at = 0; at < LONG;
+				at += b.size) { /* each row by itself, with the whole array's scale */
 				size_t n = LONG - at < b.size ? LONG - at : b.size;
 				uint8_t code[32];
 				hu_block_scale q = hu_block_scale_of(&b, x + r * LONG + at, n, top);
@@ -306,14 +336,18 @@ test_quantise(void)
 			bad += (float)v != cast[j];
 			none += v != 0;
 		}
-		ok(!bad && none > ROWS * LONG / 2 && (whole == 1) == (i < 6), "%s: elements times scales are the cast's values (%d differ, %d not 0)", names[i], bad, none);
+		ok(!bad && none > ROWS * LONG / 2 && (whole == 1) == (i < 6),
+			"%s: elements times scales are the cast's values (%d differ, %d not 0)", names[i], bad, none);
 	}
 }
 
 int
 main(void)
 {
-	static const char *const archs[] = { "blackwell", "rtxblackwell" }, *const scaled[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp8e4m3,in2=mxfp4", "mxfp8e5m2,in2=mxfp6e2m3" }, *const groups[] = { "mxfp4", "mxfp4x16", "nvfp4" };
+	static const char *const archs[] = { "blackwell", "rtxblackwell" },
+				 *const scaled[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3",
+					 "mxfp8e4m3,in2=mxfp4", "mxfp8e5m2,in2=mxfp6e2m3" },
+				 *const groups[] = { "mxfp4", "mxfp4x16", "nvfp4" };
 	char text[96];
 
 	test_names();

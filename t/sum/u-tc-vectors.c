@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Tensor cores: published vectors of V100, A100 and H100, bit for bit: all 5000 rows a set where they are there (HALFULP_DATA), and 200 of
-   each everywhere, from t/silicon/tensor-core.npz. Wrong models must differ, and what all rows see, the 200 see. `u-tc-vectors --choose` prints
-   which rows those are, for t/silicon/make-sample.py: for each wrong model rows that tell it, then subnormal, infinite and zero results and
-   subnormal operands, then rows at equal distances. */
+   Tensor cores: published vectors of V100, A100 and H100, bit for bit: all 5000 rows a set where they are there
+   (HALFULP_DATA), and 200 of each everywhere, from t/silicon/tensor-core.npz. Wrong models must differ, and what all
+   rows see, the 200 see. `u-tc-vectors --choose` prints which rows those are, for t/silicon/make-sample.py: for each
+   wrong model rows that tell it, then subnormal, infinite and zero results and subnormal operands, then rows at equal
+   distances. */
 #include "lib/store/npz.h"
 #include "lib/sum/model.h"
 #include "lib/sum/tc_status.h"
@@ -19,12 +20,16 @@ model(const char *text)
 {
 	hu_sum s;
 
-	if (hu_sum_parse(text, &s) != HU_OK || hu_sum_resolve(&s, s.in, s.in2 == HU_NO_FORMAT ? s.in : s.in2, s.out) != HU_OK)
+	if (hu_sum_parse(text, &s) != HU_OK ||
+		hu_sum_resolve(&s, s.in, s.in2 == HU_NO_FORMAT ? s.in : s.in2, s.out) != HU_OK)
 		bail_out("%s", hu_reason());
 	return s;
 }
 
-enum { ROWS = 200, EACH = 5 }; /* rows of a sample; of these at least as many for each wrong model, where there are so many */
+enum {
+	ROWS = 200,
+	EACH = 5
+}; /* rows of a sample; of these at least as many for each wrong model, where there are so many */
 
 /* Where vectors are: a folder of .npy files, or an archive. */
 typedef struct source { const char *folder; hu_npz archive; } source;
@@ -51,7 +56,8 @@ load(const source *from, hu_npy *a, const char *set, const char *what)
 static int
 vectors_of(vectors *v, const source *from, const char *set, const char *output)
 {
-	if (!load(from, &v->a, set, "a") || !load(from, &v->b, set, "b") || !load(from, &v->c, set, "c") || !load(from, &v->d, set, output))
+	if (!load(from, &v->a, set, "a") || !load(from, &v->b, set, "b") || !load(from, &v->c, set, "c") ||
+		!load(from, &v->d, set, output))
 		return 0;
 	v->n = v->d.count;
 	v->k = v->a.count / v->n;
@@ -69,10 +75,31 @@ release(const source *from, vectors *v)
 	hu_npy_release(&v->d);
 }
 
-/* Models that are wrong in one thing. ROUND: to nearest even where the hardware chops, and the other way round for fp16. */
-enum { RIGHT, F_MORE, F_LESS, F_LESS2, F_MANY, L_HALF, L_TWICE, KEEP_LESS, ROUND, ZERO_MORE, ZERO_LESS, NO_C, LATE_C, NO_HALVES, FLUSH_OUT, FLUSH_IN, SATURATE, WRONGS };
-static const char *const wrong_names[WRONGS] = { "none", "F + 1", "F - 1", "F - 2", "F + 4", "half the block", "twice the block", "a bit of the output less",
-	"the other rounding", "zero's exponent - 3", "zero's exponent + 3", "no C", "C added last", "one block for halves", "subnormal results flushed",
+/* Models that are wrong in one thing. ROUND: to nearest even where the hardware chops, and the other way round for
+   fp16. */
+enum {
+	RIGHT,
+	F_MORE,
+	F_LESS,
+	F_LESS2,
+	F_MANY,
+	L_HALF,
+	L_TWICE,
+	KEEP_LESS,
+	ROUND,
+	ZERO_MORE,
+	ZERO_LESS,
+	NO_C,
+	LATE_C,
+	NO_HALVES,
+	FLUSH_OUT,
+	FLUSH_IN,
+	SATURATE,
+	WRONGS
+};
+static const char *const wrong_names[WRONGS] = { "none", "F + 1", "F - 1", "F - 2", "F + 4", "half the block",
+	"twice the block", "a bit of the output less", "the other rounding", "zero's exponent - 3",
+	"zero's exponent + 3", "no C", "C added last", "one block for halves", "subnormal results flushed",
 	"subnormal operands flushed", "overflow to the largest" };
 
 static double
@@ -172,26 +199,36 @@ test_vectors(const source *all, const source *sample)
 		int bad[WRONGS], some[WRONGS], none = count(all, i, bad, &n) < 0;
 		if (count(sample, i, some, &few) < 0)
 			bail_out("t/silicon/tensor-core.npz lacks %s", sets[i].set);
-		ok(some[RIGHT] == 0 && few == ROWS, "%s into %s: %d of the sample's %zu rows differ from the hardware's by %s", sets[i].set, sets[i].output, some[RIGHT], few, sets[i].model);
-		/* h100-tf32 has 4 products of 8. F and the output's bits are fp32's: fp16 outputs tell the block length and the rounding alone. */
+		ok(some[RIGHT] == 0 && few == ROWS,
+			"%s into %s: %d of the sample's %zu rows differ from the hardware's by %s", sets[i].set,
+			sets[i].output, some[RIGHT], few, sets[i].model);
+		/* h100-tf32 has 4 products of 8. F and the output's bits are fp32's: fp16 outputs tell the block length
+		   and the rounding alone. */
 		int lengths = strcmp(sets[i].set, "h100-tf32") ? some[L_HALF] >= EACH : some[L_HALF] == 0;
 		int fp16 = sums[i].out == HU_FP16;
-		ok(lengths && some[ROUND] >= EACH && (fp16 || (some[F_MORE] >= EACH && some[F_LESS] >= EACH && some[KEEP_LESS] >= EACH)),
-		   "of these, with F+1, F-1, L/2, one output bit fewer and the other rounding %d, %d, %d, %d and %d do", some[F_MORE], some[F_LESS], some[L_HALF], some[KEEP_LESS], some[ROUND]);
+		ok(lengths && some[ROUND] >= EACH &&
+				(fp16 || (some[F_MORE] >= EACH && some[F_LESS] >= EACH && some[KEEP_LESS] >= EACH)),
+			"of these, with F+1, F-1, L/2, one output bit fewer and the other rounding %d, %d, %d, %d and "
+			"%d do",
+			some[F_MORE], some[F_LESS], some[L_HALF], some[KEEP_LESS], some[ROUND]);
 		if (none) {
-			skip(2, "%s: all 5000 rows are absent (HALFULP_DATA names the folder above tensor-core)", sets[i].set);
+			skip(2, "%s: all 5000 rows are absent (HALFULP_DATA names the folder above tensor-core)",
+				sets[i].set);
 			continue;
 		}
-		ok(bad[RIGHT] == 0 && n == 5000, "%s into %s: %d of %zu rows differ from the hardware's by %s", sets[i].set, sets[i].output, bad[RIGHT], n, sets[i].model);
+		ok(bad[RIGHT] == 0 && n == 5000, "%s into %s: %d of %zu rows differ from the hardware's by %s",
+			sets[i].set, sets[i].output, bad[RIGHT], n, sets[i].model);
 		int missed = 0;
 		for (int w = 1; w < WRONGS; w++) {
 			seen += bad[w] > 0;
 			also += bad[w] > 0 && some[w] > 0;
 			missed += bad[w] > 0 && !some[w];
 			if (bad[w] && !some[w])
-				diag("%s into %s: %s: %d of 5000 rows tell it, none of the sample", sets[i].set, sets[i].output, wrong_names[w], bad[w]);
+				diag("%s into %s: %s: %d of 5000 rows tell it, none of the sample", sets[i].set,
+					sets[i].output, wrong_names[w], bad[w]);
 		}
-		ok(!missed, "%s into %s: every wrong model that all rows tell, the sample tells", sets[i].set, sets[i].output);
+		ok(!missed, "%s into %s: every wrong model that all rows tell, the sample tells", sets[i].set,
+			sets[i].output);
 	}
 	if (seen)
 		diag("wrong models told by all rows: %d; by the sample too: %d", seen, also);
@@ -223,21 +260,28 @@ choose(const source *all)
 			vectors v;
 			if (!vectors_of(&v, all, sets[next].set, sets[next].output) || v.n != sizeof taken)
 				bail_out("%s: the 5000 rows are absent", sets[next].set);
-			double tiny = ldexp(1, hu_format_of(sums[next].out).emin), small = ldexp(1, hu_format_of(sums[next].in).emin);
+			double tiny = ldexp(1, hu_format_of(sums[next].out).emin),
+			       small = ldexp(1, hu_format_of(sums[next].in).emin);
 			for (int w = 1; w < WRONGS + 4; w++) {
 				for (size_t i = 0; i < v.n; i++) {
 					double y = hu_npy_real(&v.d, i);
 					int subnormal = 0;
 					for (size_t j = i * v.k; w == WRONGS + 3 && j < (i + 1) * v.k; j++)
-						subnormal += hu_npy_real(&v.a, j) != 0 && fabs(hu_npy_real(&v.a, j)) < small;
-					sees[i] = w < WRONGS ? differs(&v, i, sums[next], rows[next], sets[next].with_c, w) != 0
-					          : w == WRONGS ? y != 0 && fabs(y) < tiny : w == WRONGS + 1 ? !isfinite(y) : w == WRONGS + 2 ? y == 0 : subnormal > 0;
+						subnormal +=
+							hu_npy_real(&v.a, j) != 0 && fabs(hu_npy_real(&v.a, j)) < small;
+					sees[i] = w < WRONGS ? differs(&v, i, sums[next], rows[next], sets[next].with_c,
+								       w) != 0
+						  : w == WRONGS     ? y != 0 && fabs(y) < tiny
+						  : w == WRONGS + 1 ? !isfinite(y)
+						  : w == WRONGS + 2 ? y == 0
+								    : subnormal > 0;
 				}
 				take(taken, sees, v.n, &chosen);
 			}
 			release(all, &v);
 		}
-		for (size_t i = 0; chosen < ROWS; i = (i + 23) % sizeof taken) /* 23 and 5000 have no common factor: every row in the end */
+		for (size_t i = 0; chosen < ROWS;
+			i = (i + 23) % sizeof taken) /* 23 and 5000 have no common factor: every row in the end */
 			if (!taken[i]) {
 				taken[i] = 1;
 				chosen++;
@@ -263,17 +307,23 @@ has_set(hu_tc t, hu_format_id out)
 	return 0;
 }
 
-/* The status says "equals published vectors" where a set above shows it, and nowhere else; the source names its hardware. */
+/* The status says "equals published vectors" where a set above shows it, and nowhere else; the source names its
+   hardware. */
 static void
 test_status(void)
 {
 	static const struct { const char *name; hu_tc t; const char *source; } rows[] = {
-#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) \
-	{ #arch_ " " #in_ " " #kind_, { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ }, source_ },
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
+	{ #arch_ " " #in_ " " #kind_,                                                                                  \
+		{ HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_,            \
+			HU_TC_##s16_ },                                                                                \
+		source_ },
 #include "lib/sum/tc.def"
 #undef TC
 	};
-	static const char *const hardware[] = { [HU_TC_VOLTA] = "V100", [HU_TC_AMPERE] = "A100", [HU_TC_HOPPER] = "H100", [HU_TC_RTXBLACKWELL] = NULL };
+	static const char *const hardware[] = {
+		[HU_TC_VOLTA] = "V100", [HU_TC_AMPERE] = "A100", [HU_TC_HOPPER] = "H100", [HU_TC_RTXBLACKWELL] = NULL
+	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		hu_tc t = rows[i].t;
@@ -281,7 +331,9 @@ test_status(void)
 		for (int half = 0; half < 2; half++) {
 			hu_format_id out = half ? HU_FP16 : t.kind == HU_TC_CHAIN ? HU_FP64 : HU_FP32;
 			int says = !strcmp(hu_tc_status(t, out), "equals published vectors"), has = has_set(t, out);
-			ok(says == has && (!has || (source && ours && strstr(source, ours))), "%s into %s: '%s', and %s set shows it", rows[i].name, hu_format_name(out), hu_tc_status(t, out), has ? "a" : "no");
+			ok(says == has && (!has || (source && ours && strstr(source, ours))),
+				"%s into %s: '%s', and %s set shows it", rows[i].name, hu_format_name(out),
+				hu_tc_status(t, out), has ? "a" : "no");
 		}
 		ok(source && !strcmp(source, rows[i].source), "%s: its source is found", rows[i].name);
 	}

@@ -16,7 +16,8 @@ model(const char *text)
 {
 	hu_sum s;
 
-	if (hu_sum_parse(text, &s) != HU_OK || hu_sum_resolve(&s, s.in, s.in2 == HU_NO_FORMAT ? s.in : s.in2, s.out) != HU_OK)
+	if (hu_sum_parse(text, &s) != HU_OK ||
+		hu_sum_resolve(&s, s.in, s.in2 == HU_NO_FORMAT ? s.in : s.in2, s.out) != HU_OK)
 		bail_out("%s", hu_reason());
 	return s;
 }
@@ -50,14 +51,21 @@ sum(const char *text, const double *p, size_t n, double c)
 
 enum { V, T, H, GENERATIONS }; /* Volta; Turing, Ampere, Ada; Hopper, Blackwell */
 
-static const struct { const char *name; int generation, l, f, zero; } archs[] = {
-	{ "volta", V, 4, 23, -19 }, { "turing", T, 8, 24, -20 }, { "ampere", T, 8, 24, -20 }, { "ada", T, 8, 24, -20 }, { "hopper", H, 16, 25, -21 }, { "blackwell", H, 16, 25, -21 },
+static const struct { const char *name; int generation, l, f, zero;
+} archs[] = {
+	{ "volta", V, 4, 23, -19 },
+	{ "turing", T, 8, 24, -20 },
+	{ "ampere", T, 8, 24, -20 },
+	{ "ada", T, 8, 24, -20 },
+	{ "hopper", H, 16, 25, -21 },
+	{ "blackwell", H, 16, 25, -21 },
 };
 
 #define ULP 0x1p-23 /* of [1, 2) in fp32 */
 
 /* Products, accumulator, what a generation returns; want[g] = NAN: the probe is not for it. */
-static const struct { const char *name; double c; int n; double p[12], want[GENERATIONS]; } probes[] = {
+static const struct { const char *name; double c; int n; double p[12], want[GENERATIONS];
+} probes[] = {
 	{ "P1", -(1 - 0x1p-24), 1, { 1 }, { 0x1p-23, 0x1p-24, 0x1p-24 } },
 	{ "P2", -(0x1p-3 + 0x1p-25), 1, { 1.25 }, { 1.125, 1.125, 1.125 - ULP } },
 	{ "P3", 1, 4, { 0x1p-25, 0x1p-25, 0x1p-25, 0x1p-25 }, { 1, 1, 1 + ULP } },
@@ -75,8 +83,14 @@ static const struct { const char *name; double c; int n; double p[12], want[GENE
 	{ "P15 from 1", 1, 4, { 0x1p-25, 0x1p-25, 0x1p-25, 1.5 * 0x1p-24 }, { 1, 1, 1 + ULP } },
 	{ "P16", 0x1p25 - 2, 8, { 1, 1, 1, 1, 1, 1, 1, 1 }, { NAN, 0x1p25 + 4, 0x1p25 + 4 } },
 	{ "P16 from 2^25", 0x1p25, 8, { 1, 1, 1, 1, 1, 1, 1, 1 }, { NAN, 0x1p25, 0x1p25 + 8 } },
-	{ "P17", 1 - 0x1p-24, 12, { 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26 }, { NAN, NAN, 1 + ULP } },
-	{ "P17 from 1", 1, 12, { 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26 }, { NAN, NAN, 1 } },
+	{ "P17", 1 - 0x1p-24, 12,
+		{ 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26,
+			0x1p-26 },
+		{ NAN, NAN, 1 + ULP } },
+	{ "P17 from 1", 1, 12,
+		{ 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26, 0x1p-26,
+			0x1p-26 },
+		{ NAN, NAN, 1 } },
 	{ "P24 min subnormal * 4", 0, 1, { 0x1p-22 }, { 0x1p-22, 0x1p-22, 0x1p-22 } },
 	{ "P24 C = 2^-149", 0x1p-149, 1, { 0 }, { 0x1p-149, 0x1p-149, 0x1p-149 } },
 };
@@ -142,11 +156,13 @@ test_depth(const char *text, int f, int keep)
 
 	for (int s = -1; s <= 1; s += 2)
 		for (int i = 0; i < 4; i++) {
-			double ab[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 }, { s * x[i] * 2, small * 0x1p7 } }, want = i == 3 ? s * lsb : 0;
+			double ab[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 }, { s * x[i] * 2, small * 0x1p7 } },
+			       want = i == 3 ? s * lsb : 0;
 			if (f < 20) /* the small factor must be one of fp8 */
 				p19 += pairs(text, (const double (*)[2])ab, 3, 0) != want;
 			p19 += pairs(text, (const double (*)[2])ab, 2, s * x[i] * lsb) != want;
-			double cd[2][2] = { { 0x1p8, 0x1p6 }, { 0, 0 } }, got = pairs(text, (const double (*)[2])cd, 2, x[i] * ulp);
+			double cd[2][2] = { { 0x1p8, 0x1p6 }, { 0, 0 } },
+			       got = pairs(text, (const double(*)[2])cd, 2, x[i] * ulp);
 			p22 += got != u + (i == 3 ? ulp : 0);
 		}
 	for (int k = 5; k < 30; k++) {
@@ -163,7 +179,8 @@ test_depth(const char *text, int f, int keep)
 		double b = wide ? 1.5 * 0x1p6 : 0x1p6, ab[2][2] = { { 1.5 * 0x1p7, 2 * b }, { -1.5 * 0x1p7, 2 * b } };
 		p21 += pairs(text, (const double (*)[2])ab, 2, lsb) != lsb;
 	}
-	ok(!p19 && !p20 && !p21 && !p22, "%s: F = %d and %d bits out by P19 to P22 (%d, %d, %d, %d wrong)", text, f, keep, p19, p20, p21, p22);
+	ok(!p19 && !p20 && !p21 && !p22, "%s: F = %d and %d bits out by P19 to P22 (%d, %d, %d, %d wrong)", text, f,
+		keep, p19, p20, p21, p22);
 }
 
 static void
@@ -187,7 +204,8 @@ test_half(const char *name, int f, int zero)
 	wrong += sum(text, tie, 2, 0) != 1;
 	wrong += sum(text, over, 3, 0) != 1 + 0x1p-10;
 	wrong += sum(text, low, 1, 0) != 0x1p-15;
-	ok(last == f - zero && !wrong, "%s: P23 ends at k = %d, P22, P24 and P26 round to nearest (%d wrong)", text, last, wrong);
+	ok(last == f - zero && !wrong, "%s: P23 ends at k = %d, P22, P24 and P26 round to nearest (%d wrong)", text,
+		last, wrong);
 }
 
 /* P23 with fp32 output: bf16 2^-149 - 2^-k is 0 while the second term survives. */
@@ -262,7 +280,8 @@ test_others(void)
 {
 	hu_sum s = model("tc:ampere,in=fp64");
 	double one_each[3] = { 1, 1, 1 };
-	static const double rows[][4] = { { 2, 0x1p-52, 0, 2 }, { 2, 0x1.8p-52, 0, 2 + 0x1p-51 }, { 2 + 0x1p-51, 0x1p-52, 0, 2 + 0x1p-50 }, { 1 - 0x1p-53, 0x1p-53, 0x1p-53, 1 } };
+	static const double rows[][4] = { { 2, 0x1p-52, 0, 2 }, { 2, 0x1.8p-52, 0, 2 + 0x1p-51 },
+		{ 2 + 0x1p-51, 0x1p-52, 0, 2 + 0x1p-50 }, { 1 - 0x1p-53, 0x1p-53, 0x1p-53, 1 } };
 	int bad = 0;
 
 	for (int i = 0; i < 4; i++)
@@ -302,7 +321,8 @@ test_bound(const char *text, double least)
 			exact += a[k] * b[k]; /* a multiple of 2^-48 below 2^10 for fp16; nearly so for the others */
 			mag += fabs(a[k] * b[k]);
 		}
-		double error = fabs(hu_model_run(a, b, 1024, s, NULL, NULL) - exact), bound = hu_sum_tc_bound(s, 1024, 0, most, mag);
+		double error = fabs(hu_model_run(a, b, 1024, s, NULL, NULL) - exact),
+		       bound = hu_sum_tc_bound(s, 1024, 0, most, mag);
 		over += !(error <= bound);
 		worst = error / bound > worst ? error / bound : worst;
 	}
@@ -312,8 +332,13 @@ test_bound(const char *text, double least)
 static void
 test_names(void)
 {
-	static const char *const good[][2] = { { "tc:hopper", "tc:hopper" }, { "tc:ada,in=e4m3,out=half", "tc:ada,in=e4m3,out=fp16" }, { "tc:hopper,path=wgmma,in2=e5m2,in=e4m3", "tc:hopper,in=e4m3,in2=e5m2,path=wgmma" } };
-	static const char *const bad[] = { "tc", "tc:hoper", "tc:volta,in=bf16", "tc:hopper,in=e4m3", "tc:hopper,in=e4m3,path=tcgen05", "tc:ampere,in=bf16,out=fp16", "tc:ampere,acc=fp32", "tc:ampere,mode=RZ", "tc:ampere,in=fp16,in2=bf16", "fma,in=fp16", "tc:ampere,in2=bf16", "tc:ada,path=x" };
+	static const char *const good[][2] = { { "tc:hopper", "tc:hopper" },
+		{ "tc:ada,in=e4m3,out=half", "tc:ada,in=e4m3,out=fp16" },
+		{ "tc:hopper,path=wgmma,in2=e5m2,in=e4m3", "tc:hopper,in=e4m3,in2=e5m2,path=wgmma" } };
+	static const char *const bad[] = { "tc", "tc:hoper", "tc:volta,in=bf16", "tc:hopper,in=e4m3",
+		"tc:hopper,in=e4m3,path=tcgen05", "tc:ampere,in=bf16,out=fp16", "tc:ampere,acc=fp32",
+		"tc:ampere,mode=RZ", "tc:ampere,in=fp16,in2=bf16", "fma,in=fp16", "tc:ampere,in2=bf16",
+		"tc:ada,path=x" };
 	char text[96];
 	hu_sum s;
 	int wrong = 0, taken = 0;
@@ -325,14 +350,19 @@ test_names(void)
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		taken += hu_sum_parse(bad[i], &s) == HU_OK;
-	ok(!wrong && !taken, "models are printed as they are read, %d wrong, and wrong ones refused, %d taken", wrong, taken);
+	ok(!wrong && !taken, "models are printed as they are read, %d wrong, and wrong ones refused, %d taken", wrong,
+		taken);
 	hu_sum_parse("tc:hopr", &s);
 	ok(strstr(hu_reason(), "did you mean hopper") != NULL, "%s", hu_reason());
 	if (hu_sum_parse("tc:hopper", &s) != HU_OK)
 		bail_out("%s", hu_reason());
 	hu_sum u = s, v = s, w = s;
-	ok(hu_sum_resolve(&s, HU_FP16, HU_FP16, HU_FP16) == HU_OK && s.acc == HU_FP16 && hu_sum_resolve(&u, HU_FP32, HU_FP32, HU_FP32) == HU_OK && u.in == HU_TF32 && u.acc == HU_FP32, "formats come from the call");
-	ok(hu_sum_resolve(&v, HU_E4M3, HU_E5M2, HU_BF16) == HU_EINVAL && hu_sum_resolve(&w, HU_FP16, HU_FP32, HU_FP32) == HU_EINVAL, "where they decide nothing, that is said: %s", hu_reason());
+	ok(hu_sum_resolve(&s, HU_FP16, HU_FP16, HU_FP16) == HU_OK && s.acc == HU_FP16 &&
+			hu_sum_resolve(&u, HU_FP32, HU_FP32, HU_FP32) == HU_OK && u.in == HU_TF32 && u.acc == HU_FP32,
+		"formats come from the call");
+	ok(hu_sum_resolve(&v, HU_E4M3, HU_E5M2, HU_BF16) == HU_EINVAL &&
+			hu_sum_resolve(&w, HU_FP16, HU_FP32, HU_FP32) == HU_EINVAL,
+		"where they decide nothing, that is said: %s", hu_reason());
 }
 
 int

@@ -25,6 +25,7 @@ progress_step(progress *p)
 #pragma omp atomic capture
 	done = ++p->done;
 	if (done * 10 / p->parts != (done - 1) * 10 / p->parts)
-		fprintf(stderr, "# %s: %ld %%, %.0f s\n", p->what, done * 100 / p->parts, difftime(time(NULL), p->start));
+		fprintf(stderr, "# %s: %ld %%, %.0f s\n", p->what, done * 100 / p->parts,
+			difftime(time(NULL), p->start));
 }
 #endif

@@ -92,7 +92,8 @@ is_near(double got, double want, double tol, const char *text, ...)
 
 	VERDICT(near);
 	if (!near)
-		diag("     got: %a (%.17g)\nexpected: %a (%.17g)\nwithin %g, off by %g", got, got, want, want, tol, got - want);
+		diag("     got: %a (%.17g)\nexpected: %a (%.17g)\nwithin %g, off by %g", got, got, want, want, tol,
+			got - want);
 	return near;
 }
 

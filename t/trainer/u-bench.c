@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What benchmarks and plans rest on: quantiles, sizes in bytes, the data sheet that a driver's name means, published rows
-   and their ratios, and ceilings that units cannot pass. */
+   What benchmarks and plans rest on: quantiles, sizes in bytes, the data sheet that a driver's name means, published
+   rows and their ratios, and ceilings that units cannot pass. */
 #include "trainer/bench/published.h"
 #include "trainer/device/fma.h"
 #include "trainer/device/peak.h"
@@ -21,7 +21,8 @@ quantiles(void)
 
 	ok(hu_quantile(x, 5, 0.5) == 4 && hu_quantile(x, 4, 0.5) == 3, "medians of an odd and an even number");
 	ok(hu_quantile(x, 5, 0) == 1 && hu_quantile(x, 5, 1) == 16, "the ends");
-	ok(hu_quantile(x, 5, 0.25) == 2 && hu_quantile(x, 5, 0.75) == 8 && hu_quantile(x, 4, 0.75) == 5, "quartiles, linear between neighbours");
+	ok(hu_quantile(x, 5, 0.25) == 2 && hu_quantile(x, 5, 0.75) == 8 && hu_quantile(x, 4, 0.75) == 5,
+		"quartiles, linear between neighbours");
 	ok(hu_quantile(one, 1, 0.25) == 3 && hu_quantile(one, 1, 0.75) == 3, "of one number, that number");
 }
 
@@ -31,24 +32,38 @@ sizes(void)
 	double b = 0;
 
 	ok(hu_parse_bytes("16GiB", &b) == HU_OK && b == 0x1p34, "16GiB");
-	ok(hu_parse_bytes("512 MB", &b) == HU_OK && b == 512e6 && hu_parse_bytes("8e9", &b) == HU_OK && b == 8e9, "512 MB, 8e9");
-	for (const char *const *s = (const char *const[]){ "", "GiB", "0", "-3", "5 apples", "nan", "inf", "1e999", NULL }; *s; s++)
+	ok(hu_parse_bytes("512 MB", &b) == HU_OK && b == 512e6 && hu_parse_bytes("8e9", &b) == HU_OK && b == 8e9,
+		"512 MB, 8e9");
+	for (const char *const *s =
+			(const char *const[]){ "", "GiB", "0", "-3", "5 apples", "nan", "inf", "1e999", NULL };
+		*s; s++)
 		ok(hu_parse_bytes(*s, &b) == HU_EINVAL && strstr(hu_reason(), "--memory"), "'%s' is refused", *s);
 }
 
 static void
 names(void)
 {
-	static const struct { const char *name; double gib; const char *id; } rows[] = {
-		{ "NVIDIA H200", 141, "h200" }, { "NVIDIA H100 80GB HBM3", 80, "h100" }, { "NVIDIA A100-SXM4-40GB", 40, "a100" }, { "NVIDIA A100-SXM4-80GB", 80, "a100_80" }, { "Tesla V100-SXM2-16GB", 16, "v100" }, { "Tesla T4", 15, "t4" },
-		{ "NVIDIA GeForce RTX 4060 Ti", 8, "rtx_4060_ti" }, { "NVIDIA GeForce RTX 2080 Ti", 11, "rtx_2080_ti" }, { "NVIDIA TITAN Xp", 12, "titan_xp" }, { "Quadro M2200", 4, "m2200" }, { "Tesla V100-PCIE-16GB", 16, "v100_pcie" },
+	static const struct { const char *name; double gib; const char *id;
+	} rows[] = {
+		{ "NVIDIA H200", 141, "h200" },
+		{ "NVIDIA H100 80GB HBM3", 80, "h100" },
+		{ "NVIDIA A100-SXM4-40GB", 40, "a100" },
+		{ "NVIDIA A100-SXM4-80GB", 80, "a100_80" },
+		{ "Tesla V100-SXM2-16GB", 16, "v100" },
+		{ "Tesla T4", 15, "t4" },
+		{ "NVIDIA GeForce RTX 4060 Ti", 8, "rtx_4060_ti" },
+		{ "NVIDIA GeForce RTX 2080 Ti", 11, "rtx_2080_ti" },
+		{ "NVIDIA TITAN Xp", 12, "titan_xp" },
+		{ "Quadro M2200", 4, "m2200" },
+		{ "Tesla V100-PCIE-16GB", 16, "v100_pcie" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const hu_peaks *p = hu_peaks_of_name(rows[i].name, rows[i].gib * 0x1p30);
 		is_text(p ? p->id : "none", rows[i].id, "%s is %s", rows[i].name, rows[i].id);
 	}
-	ok(!hu_peaks_of_name("NVIDIA GeForce GT 710", 0x1p31) && !hu_peaks_of_name("", 0), "a GPU without a data sheet here is none of them");
+	ok(!hu_peaks_of_name("NVIDIA GeForce GT 710", 0x1p31) && !hu_peaks_of_name("", 0),
+		"a GPU without a data sheet here is none of them");
 }
 
 static void
@@ -80,11 +95,14 @@ ceilings(void)
 	for (int i = 0; i < HU_SIMDS; i++)
 		if (hu_simd_has((hu_simd)i) && hu_simd_set(hu_simd_name_of((hu_simd)i)) == HU_OK) {
 			f = hu_fma_peak();
-			ok(i >= HU_SIMD_AVX2 ? f > 1e8 : f < 0, "%s: %.1f GFLOP/s of fused multiply-adds", hu_simd_name(), 1e-9 * f);
+			ok(i >= HU_SIMD_AVX2 ? f > 1e8 : f < 0, "%s: %.1f GFLOP/s of fused multiply-adds",
+				hu_simd_name(), 1e-9 * f);
 		}
 	hu_simd_set("auto");
 #ifdef HU_HAVE_SHIM
-	ok(hu_peak_flops("shim", HU_FP16, HU_FP32, 1, &f) == HU_OK && f > 0 && hu_peak_flops("shim", HU_TF32, HU_FP32, 1, &f) == HU_OK && f > 0, "matrix instructions on the shim leave the accumulators as they must");
+	ok(hu_peak_flops("shim", HU_FP16, HU_FP32, 1, &f) == HU_OK && f > 0 &&
+			hu_peak_flops("shim", HU_TF32, HU_FP32, 1, &f) == HU_OK && f > 0,
+		"matrix instructions on the shim leave the accumulators as they must");
 	ok(hu_peak_flops("shim", HU_FP32, HU_FP32, 0, &f) == HU_OK && f > 0, "and so do fused multiply-adds");
 	ok(hu_peak_flops("shim", HU_E4M3, HU_FP32, 1, &f) == HU_EUNABLE, "no instruction: %s", hu_reason());
 	ok(hu_peak_copy("shim", 1 << 20, &c) == HU_OK && c > 0, "a copy on the shim");

@@ -40,7 +40,8 @@ known_answers(void)
 	ok(!memcmp(a.pixels + 100 * 784, b.pixels + 60 * 784, 10 * 784), "and the same to evaluate");
 	hu_dataset_release(&b);
 	o.seed = 2;
-	ok(hu_dataset_open(&b, "digits", &o) == HU_OK && hu_dataset_digest(&a) != hu_dataset_digest(&b), "another seed, other images");
+	ok(hu_dataset_open(&b, "digits", &o) == HU_OK && hu_dataset_digest(&a) != hu_dataset_digest(&b),
+		"another seed, other images");
 	hu_dataset_release(&b);
 	float x[784], y;
 	hu_dataset_batch(&a, (size_t[]){ 109 }, 1, x, &y);
@@ -101,7 +102,8 @@ sizes(void)
 		if (!(diff <= worst))
 			worst = diff;
 	}
-	/* The noise of the two is apart: its mean absolute value is below 16·0.8, half of it clipped at 0; coverage differs on edges only. */
+	/* The noise of the two is apart: its mean absolute value is below 16·0.8, half of it clipped at 0; coverage
+	   differs on edges only. */
 	ok(worst < 16, "the same shape at another size (mean difference %.2f of 255)", worst);
 	free(large);
 }

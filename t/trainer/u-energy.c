@@ -56,8 +56,10 @@ ramp(void)
 	zone("powercap/intel-rapl:1", "psys\n", range, 0);
 	zone("powercap/intel-rapl-mmio:0", "package-0\n", range, start);
 	setenv("HALFULP_POWERCAP", "powercap", 1);
-	ok(hu_energy_open(&e, "auto", "cpu") == HU_OK && e.meter && !strcmp(e.meter->name, "rapl"), "auto: the processor's counter for the CPU back end");
-	ok(strstr(e.what, "2 counters") != NULL, "package and memory count, cores, psys and the second view do not (%s)", e.what);
+	ok(hu_energy_open(&e, "auto", "cpu") == HU_OK && e.meter && !strcmp(e.meter->name, "rapl"),
+		"auto: the processor's counter for the CPU back end");
+	ok(strstr(e.what, "2 counters") != NULL,
+		"package and memory count, cores, psys and the second view do not (%s)", e.what);
 	e.now = test_clock;
 	clock_now = 1000;
 	ok(hu_energy_read(&e) == 0, "nothing spent before the first read");
@@ -74,7 +76,8 @@ ramp(void)
 	ok(worst < 1e-6, "60 W with wrap-arounds: worst relative error %.2g", worst);
 	clock_now += 0.5;
 	early = hu_energy_read(&e);
-	ok(fabs(early - joules - 30) < 0.01, "between two jumps the power goes on: %.6g J in half a second", early - joules);
+	ok(fabs(early - joules - 30) < 0.01, "between two jumps the power goes on: %.6g J in half a second",
+		early - joules);
 	clock_now += 100;
 	ok(fabs(hu_energy_read(&e) - joules - 60) < 0.01, "but for a second at most: a dead counter does not count on");
 	hu_energy_close(&e);
@@ -88,13 +91,18 @@ absent(void)
 	json_t *m = json_object();
 
 	setenv("HALFULP_POWERCAP", "no-such-folder", 1);
-	ok(hu_energy_open(&e, "auto", "cpu") == HU_OK && !e.meter && hu_energy_read(&e) < 0 && hu_energy_utilisation(&e) < 0, "no counter: not available, which is not 0 (%s)", e.why);
+	ok(hu_energy_open(&e, "auto", "cpu") == HU_OK && !e.meter && hu_energy_read(&e) < 0 &&
+			hu_energy_utilisation(&e) < 0,
+		"no counter: not available, which is not 0 (%s)", e.why);
 	ok(hu_energy_open(&e, "rapl", "cpu") == HU_EDEVICE, "a meter that was named must work: %s", hu_reason());
 	ok(hu_energy_open(&e, "sundial", "cpu") == HU_EINVAL, "%s", hu_reason());
 	ok(hu_account_open(&a, "auto", "cpu", 350) == HU_OK, "an account without a meter opens");
 	hu_account_begin(&a, m);
 	hu_account_write(&a, m, 0.9);
-	ok(!json_object_get(json_object_get(m, "energy"), "joules") && !strcmp(json_string_value(json_object_get(json_object_get(m, "energy"), "meter")), "not available"), "and writes no number");
+	ok(!json_object_get(json_object_get(m, "energy"), "joules") &&
+			!strcmp(json_string_value(json_object_get(json_object_get(m, "energy"), "meter")),
+				"not available"),
+		"and writes no number");
 	hu_account_close(&a);
 	json_decref(m);
 }
@@ -122,8 +130,10 @@ account(void)
 		ok(fabs(half - 500 * (part + 1)) < 1e-6, "%g Wh after part %d", half, part);
 	}
 	e = json_object_get(m, "energy");
-	ok(fabs(json_number_value(json_object_get(e, "grams_co2")) - 400) < 1e-6, "one kWh at 400 g, the intensity kept over the interruption");
-	ok(fabs(json_number_value(json_object_get(e, "grams_co2_per_accuracy")) - 500) < 1e-6, "500 g an accuracy of 1");
+	ok(fabs(json_number_value(json_object_get(e, "grams_co2")) - 400) < 1e-6,
+		"one kWh at 400 g, the intensity kept over the interruption");
+	ok(fabs(json_number_value(json_object_get(e, "grams_co2_per_accuracy")) - 500) < 1e-6,
+		"500 g an accuracy of 1");
 	hu_account_print(m, stderr);
 	json_decref(m);
 }
@@ -138,13 +148,15 @@ gpu(const char *stub)
 	int falls = 0;
 
 	setenv("HALFULP_NVML", stub, 1);
-	void *lib = dlopen(stub, RTLD_NOW), *p = lib ? dlsym(lib, "stub_clock") : NULL, *q = lib ? dlsym(lib, "stub_mode") : NULL;
+	void *lib = dlopen(stub, RTLD_NOW), *p = lib ? dlsym(lib, "stub_clock") : NULL,
+	     *q = lib ? dlsym(lib, "stub_mode") : NULL;
 	if (!p || !q)
 		bail_out("%s: %s", stub, dlerror());
 	memcpy(&set, &p, sizeof p);
 	memcpy(&mode, &q, sizeof q);
 	set(0);
-	ok(hu_energy_open(&e, "auto", "cuda") == HU_OK && e.meter && !strcmp(e.meter->name, "nvml"), "auto: the GPU's counter for the CUDA back end (%s)", e.what);
+	ok(hu_energy_open(&e, "auto", "cuda") == HU_OK && e.meter && !strcmp(e.meter->name, "nvml"),
+		"auto: the GPU's counter for the CUDA back end (%s)", e.what);
 	e.now = test_clock;
 	clock_now = 0;
 	hu_energy_read(&e);
@@ -158,16 +170,19 @@ gpu(const char *stub)
 		if (i > 400)
 			worst = fmax(worst, fabs(sum / (200 * clock_now) - 1));
 	}
-	ok(worst < 0.01 && !falls, "steps of 13 ms on a counter of 100 ms: worst relative error of the sum %.2g, never falling", worst);
+	ok(worst < 0.01 && !falls,
+		"steps of 13 ms on a counter of 100 ms: worst relative error of the sum %.2g, never falling", worst);
 	ok(fabs(hu_energy_utilisation(&e) - 0.73) < 1e-12, "utilisation is the GPU's own figure");
 	hu_energy_close(&e);
 	mode(1);
-	ok(hu_energy_open(&e, "nvml", "cuda") == HU_OK && strstr(e.what, "power over time"), "without a counter, power is integrated (%s)", e.what);
+	ok(hu_energy_open(&e, "nvml", "cuda") == HU_OK && strstr(e.what, "power over time"),
+		"without a counter, power is integrated (%s)", e.what);
 	hu_energy_close(&e);
 	mode(2);
 	ok(hu_energy_open(&e, "nvml", "cuda") == HU_EDEVICE, "without a driver: %s", hu_reason());
 	setenv("HALFULP_NVML", "./no-such-library.so", 1);
-	ok(hu_energy_open(&e, "auto", "cuda") == HU_OK && !e.meter && strstr(e.why, "NVML"), "without the library: %s", e.why);
+	ok(hu_energy_open(&e, "auto", "cuda") == HU_OK && !e.meter && strstr(e.why, "NVML"), "without the library: %s",
+		e.why);
 }
 
 static const char stub_source[] =
@@ -180,7 +195,8 @@ static const char stub_source[] =
 	"int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { static int x; *d = &x; return i != 0; }\n"
 	"int nvmlDeviceGetName(void *d, char *s, unsigned n) { (void)d; strncpy(s, \"Stub 1000\", n); return 0; }\n"
 	"int nvmlDeviceGetPowerUsage(void *d, unsigned *mw) { (void)d; *mw = 200000; return 0; }\n"
-	"int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *mj) { (void)d; *mj = 77 + (unsigned long long)(now / 0.1 + 1e-9) * 20000; return mode == 1 ? 3 : 0; }\n"
+	"int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *mj) { (void)d; *mj = 77 + (unsigned long "
+	"long)(now / 0.1 + 1e-9) * 20000; return mode == 1 ? 3 : 0; }\n"
 	"int nvmlDeviceGetUtilizationRates(void *d, unsigned *r) { (void)d; r[0] = 73; r[1] = 10; return 0; }\n";
 
 int

@@ -28,7 +28,9 @@ open_session(hu_session *s, hu_config *c, size_t batch, uint64_t seed)
 	c->seed = seed;
 	c->backend = strdup("cpu");
 	c->optim.lr = 0.1;
-	if (hu_model_find("mlp", &c->row) || hu_policy_parse("mixed_float16", &c->policy) || hu_scaler_find("pytorch", &c->scaling.rule) || hu_optim_find("sgd", &c->optim.row) || hu_dataset_open(&d, "digits", &o) || hu_session_open(s, c, &d) || hu_session_start(s))
+	if (hu_model_find("mlp", &c->row) || hu_policy_parse("mixed_float16", &c->policy) ||
+		hu_scaler_find("pytorch", &c->scaling.rule) || hu_optim_find("sgd", &c->optim.row) ||
+		hu_dataset_open(&d, "digits", &o) || hu_session_open(s, c, &d) || hu_session_start(s))
 		bail_out("%s", hu_reason());
 }
 
@@ -67,7 +69,8 @@ test_order(void)
 	for (size_t i = 0; i < TRAIN; i++)
 		want[i] = i;
 	for (size_t i = TRAIN - 1; i > 0; i--) { /* as doc/formats.md says it */
-		size_t j = (size_t)floor(hu_uniform(hu_random_at(11, hu_fnv1a32("shuffle"), 0, i)) * (double)(i + 1)), t = want[i];
+		size_t j = (size_t)floor(hu_uniform(hu_random_at(11, hu_fnv1a32("shuffle"), 0, i)) * (double)(i + 1)),
+		       t = want[i];
 		want[i] = want[j];
 		want[j] = t;
 	}
@@ -94,7 +97,9 @@ test_evaluation(void)
 	open_session(&r, &d, 8, 11);
 	if (hu_session_evaluate(&s, &a) || hu_session_evaluate(&r, &b))
 		bail_out("%s", hu_reason());
-	ok(a.accuracy == b.accuracy && a.precision == b.precision && a.recall == b.recall, "46 images evaluate in one batch as in six padded ones (accuracy %g, precision %g)", a.accuracy, a.precision);
+	ok(a.accuracy == b.accuracy && a.precision == b.precision && a.recall == b.recall,
+		"46 images evaluate in one batch as in six padded ones (accuracy %g, precision %g)", a.accuracy,
+		a.precision);
 	/* Means of fp32 losses, each a tree of at most 46 terms: 6 additions deep, and a few roundings beside. */
 	is_near(a.loss, b.loss, 16 * 0x1p-24 * a.loss, "to the same loss");
 	if (hu_session_read_from(&s, s.eval, s.programs.eval, s.eval_id.p, &p))
@@ -144,7 +149,8 @@ test_no_peek(void)
 		is_bits64(y, x, "step %zu has the same digest without peek", k);
 	}
 	double p, q;
-	if (hu_session_evaluate(&s, &a) || hu_session_evaluate(&r, &b) || hu_session_accuracy(&s, &p) || hu_session_accuracy(&r, &q))
+	if (hu_session_evaluate(&s, &a) || hu_session_evaluate(&r, &b) || hu_session_accuracy(&s, &p) ||
+		hu_session_accuracy(&r, &q))
 		bail_out("%s", hu_reason());
 	ok(a.loss == b.loss && a.recall == b.recall && p == q, "and the same measures");
 	close_session(&s, &c);

@@ -16,7 +16,8 @@ config(const char *model, const char *policy)
 {
 	hu_config c = { .width = 0.1, .loss_weight = 1, .batch = 4, .seed = 5 };
 
-	if (hu_model_find(model, &c.row) || hu_policy_parse(policy, &c.policy) || hu_scaler_find("pytorch", &c.scaling.rule) || hu_optim_find("adamw", &c.optim.row))
+	if (hu_model_find(model, &c.row) || hu_policy_parse(policy, &c.policy) ||
+		hu_scaler_find("pytorch", &c.scaling.rule) || hu_optim_find("adamw", &c.optim.row))
 		bail_out("%s", hu_reason());
 	c.scaling.loss_weight = 1;
 	return c;
@@ -54,20 +55,25 @@ test_glorot(void)
 {
 	hu_config c = config("convnet", "mixed_float16"), d = config("convnet", "float16");
 	hu_programs p = programs(&c), q = programs(&d);
-	hu_tensor a = state(p.train, "conv2.w", &c), b = state(q.train, "conv2.w", &d), g = state(p.train, "bn1.gamma", &c), s = state(p.train, "scaler.scale", &c), v = state(p.train, "conv2.w_v", &c);
+	hu_tensor a = state(p.train, "conv2.w", &c), b = state(q.train, "conv2.w", &d),
+		  g = state(p.train, "bn1.gamma", &c), s = state(p.train, "scaler.scale", &c),
+		  v = state(p.train, "conv2.w_v", &c);
 	double limit = sqrt(6.0 / (49.0 * (double)(a.shape.d[2] + a.shape.d[3]))), most = 0, sum = 0;
 	int rounded = 1;
 
 	for (size_t k = 0; k < a.n; k++) {
 		most = fmax(most, fabs(hu_get(&a, k)));
 		sum += hu_get(&a, k);
-		rounded &= fabs(hu_get(&b, k) - hu_get(&a, k)) <= 0x1p-11 * fabs(hu_get(&a, k)) * (1 + 0x1p-12) + 0x1p-25;
+		rounded &=
+			fabs(hu_get(&b, k) - hu_get(&a, k)) <= 0x1p-11 * fabs(hu_get(&a, k)) * (1 + 0x1p-12) + 0x1p-25;
 	}
-	ok(most <= limit * (1 + 0x1p-24) && most > 0.95 * limit, "conv2.w stays inside Glorot's limit %g and fills it (%g)", limit, most);
+	ok(most <= limit * (1 + 0x1p-24) && most > 0.95 * limit,
+		"conv2.w stays inside Glorot's limit %g and fills it (%g)", limit, most);
 	/* The mean of n uniforms on [-l, l] has deviation l/sqrt(3n); six of them leave 2e-9. */
 	ok(fabs(sum / (double)a.n) < 6 * limit / sqrt(3.0 * (double)a.n), "and centres on 0");
 	ok(rounded, "float16 variables start at the same numbers, rounded once");
-	ok(hu_get(&g, 0) == 1 && hu_get(&s, 0) == 65536 && hu_get(&v, 0) == 0, "gamma 1, the first loss scale, moments 0");
+	ok(hu_get(&g, 0) == 1 && hu_get(&s, 0) == 65536 && hu_get(&v, 0) == 0,
+		"gamma 1, the first loss scale, moments 0");
 	free(a.data);
 	free(b.data);
 	free(g.data);
@@ -94,7 +100,10 @@ write_file(const char *path, const hu_program *p, int torch)
 		if (!t->trainable)
 			continue;
 		int norm = t->layer[0] == 'b';
-		const char *role = !strcmp(t->role, "w") ? (torch ? "weight" : "kernel") : !strcmp(t->role, "b") ? "bias" : torch && norm ? (!strcmp(t->role, "gamma") ? "weight" : "bias") : t->role;
+		const char *role = !strcmp(t->role, "w")   ? (torch ? "weight" : "kernel")
+				   : !strcmp(t->role, "b") ? "bias"
+				   : torch && norm         ? (!strcmp(t->role, "gamma") ? "weight" : "bias")
+							   : t->role;
 		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
 		if (!torch && norm)
 			snprintf(name, sizeof name, "%s", t->name);
@@ -113,7 +122,8 @@ write_file(const char *path, const hu_program *p, int torch)
 				for (size_t c = 0; c < s.d[1]; c++)
 					for (size_t in = 0; in < s.d[2]; in++)
 						for (size_t out = 0; out < s.d[3]; out++, k++)
-							x[((out * s.d[2] + in) * s.d[0] + r) * s.d[1] + c] = (float)(100 * i) + (float)k;
+							x[((out * s.d[2] + in) * s.d[0] + r) * s.d[1] + c] =
+								(float)(100 * i) + (float)k;
 		}
 		if (hu_safetensors_add(&w, name, "F32", to.rank, to.d, x))
 			bail_out("%s", hu_reason());
@@ -139,7 +149,8 @@ test_load(int torch)
 	snprintf(path, sizeof path, "%s/w%d.safetensors", test_dir(), torch);
 	write_file(path, p.train, torch);
 	hu_status st = hu_start_load(t, p.train, path);
-	ok(st == HU_OK, "%s weights are read%s%s", torch ? "PyTorch's" : "Keras's", st ? ": " : "", st ? hu_reason() : "");
+	ok(st == HU_OK, "%s weights are read%s%s", torch ? "PyTorch's" : "Keras's", st ? ": " : "",
+		st ? hu_reason() : "");
 	for (int i = 0; i < p.train->nt; i++)
 		for (size_t k = 0; p.train->t[i].trainable && k < t[i].n; k++)
 			same &= hu_get(&t[i], k) == (float)(100 * i) + (float)k;

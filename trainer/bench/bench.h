@@ -13,19 +13,24 @@ typedef struct hu_bench_column {
 	int width, decimals;  /* decimals < 0: text */
 } hu_bench_column;
 
-/* Takes a row, an object with a value or null for each column; prints it at once unless all are to be JSON. A key that is
-   no column is JSON's alone. */
+/* Takes a row, an object with a value or null for each column; prints it at once unless all are to be JSON. A key that
+   is no column is JSON's alone. */
 typedef void hu_bench_row(void *to, json_t *row);
 
 /* An option that a benchmark takes, and its default there; NULL: the table's, if any. */
 typedef struct hu_bench_option { const char *name, *def; } hu_bench_option;
 
 /* The options that describe a model and its data (HU_CONFIG_MODEL_OPTS), but those that a sweep has lists of. */
-#define HU_BENCH_MODEL \
-	{ "model", NULL }, { "data", NULL }, { "size", NULL }, { "channels", NULL }, { "train", NULL }, { "eval", NULL }, { "data-seed", NULL }, \
-	{ "split", NULL }, { "optimizer", NULL }, { "momentum", NULL }, { "weight-decay", NULL }, { "beta1", NULL }, { "beta2", NULL }, \
-	{ "eps", NULL }, { "loss-scale", NULL }, { "init-scale", NULL }, { "growth-factor", NULL }, { "backoff-factor", NULL }, \
-	{ "growth-interval", NULL }, { "scale-floor", NULL }, { "scale-cap", NULL }, { "hysteresis", NULL }, { "loss-weight", NULL }, { "accumulate", NULL }
+#define HU_BENCH_MODEL                                                                                                 \
+	{ "model", NULL }, { "data", NULL }, { "size", NULL }, { "channels", NULL }, { "train", NULL },                \
+		{ "eval", NULL }, { "data-seed", NULL }, { "split", NULL }, { "optimizer", NULL },                     \
+		{ "momentum", NULL }, { "weight-decay", NULL }, { "beta1", NULL }, { "beta2", NULL }, { "eps", NULL }, \
+		{ "loss-scale", NULL }, { "init-scale", NULL }, { "growth-factor", NULL }, { "backoff-factor", NULL }, \
+		{ "growth-interval", NULL }, { "scale-floor", NULL }, { "scale-cap", NULL }, { "hysteresis", NULL },   \
+		{ "loss-weight", NULL },                                                                               \
+	{                                                                                                              \
+		"accumulate", NULL                                                                                     \
+	}
 
 #define HU_BENCH_MODEL_NAMES \
 	"model data size channels train eval data-seed split optimizer momentum weight-decay beta1 beta2 eps loss-scale init-scale growth-factor " \
@@ -34,12 +39,15 @@ typedef struct hu_bench_option { const char *name, *def; } hu_bench_option;
 typedef struct hu_bench {
 	const char *name, *summary;
 	const hu_bench_column *columns; /* a NULL name ends them */
-	/* Measures what the options ask for and calls ROW for each. *WRONG counts results that were not what they must be. */
+	/* Measures what the options ask for and calls ROW for each. *WRONG counts results that were not what they must
+	   be. */
 	hu_status (*run)(const hu_args *a, hu_bench_row *row, void *to, long *wrong);
 	const hu_bench_option *takes;   /* a NULL name ends them; another option on the line is refused */
-	const struct hu_opt_need *needs;    /* of a hu_args: what those that it takes need to have an effect; NULL: nothing */
+	const struct hu_opt_need
+		*needs; /* of a hu_args: what those that it takes need to have an effect; NULL: nothing */
 } hu_bench;
 
-/* Seconds: this thread's processor time, so that other work on the machine does not count, or with ALL a clock's, for several threads. */
+/* Seconds: this thread's processor time, so that other work on the machine does not count, or with ALL a clock's, for
+   several threads. */
 double hu_bench_clock(int all);
 #endif

@@ -61,8 +61,16 @@ code_at(const void *codes, size_t i, hu_format_id f)
 }
 
 static void run_round(cast *c, hu_format_id f, hu_mode m) { hu_bulk_round(c->dst, c->src, c->n, f, m, 0, &stream, 0); }
-static void run_round64(cast *c, hu_format_id f, hu_mode m) { hu_bulk_round_f64(c->wide_dst, c->wide, c->n / 2, f, m, 0, &stream, 0); }
-static void run_encode(cast *c, hu_format_id f, hu_mode m) { hu_bulk_encode(c->back, c->src, c->n, f, m, 0, &stream, 0); }
+static void
+run_round64(cast *c, hu_format_id f, hu_mode m)
+{
+	hu_bulk_round_f64(c->wide_dst, c->wide, c->n / 2, f, m, 0, &stream, 0);
+}
+static void
+run_encode(cast *c, hu_format_id f, hu_mode m)
+{
+	hu_bulk_encode(c->back, c->src, c->n, f, m, 0, &stream, 0);
+}
 static void run_unpack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_unpack(c->dst, c->codes, c->n, f); }
 static void run_pack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_pack(c->back, c->dst, c->n, f); }
 
@@ -143,11 +151,13 @@ fill(cast *c, hu_format_id id)
 {
 	hu_format f = hu_format_of(id);
 	int low = f.emin - f.p - 2 < -149 ? -149 : f.emin - f.p - 2, high = f.emax + 2 > 127 ? 127 : f.emax + 2;
-	static const float special[] = { 0.0f, -0.0f, 0x1p-149f, __builtin_inff(), -__builtin_inff(), __builtin_nanf("") };
+	static const float special[] = { 0.0f, -0.0f, 0x1p-149f, __builtin_inff(), -__builtin_inff(),
+		__builtin_nanf("") };
 
 	for (size_t i = 0; i < PATTERN && i < c->n; i++) {
 		hu_random r = hu_random_at(7, 0, 0, i);
-		int e = low + (int)(r.w[1] % (uint32_t)(high - low + 1)), lost = 24 - f.p + (e < f.emin ? f.emin - e : 0);
+		int e = low + (int)(r.w[1] % (uint32_t)(high - low + 1)),
+		    lost = 24 - f.p + (e < f.emin ? f.emin - e : 0);
 		uint32_t m = r.w[0] & 0x7fffffu;
 		if ((r.w[2] & 15) == 0 && lost > 0 && lost < 24)
 			m = (m >> lost << lost) | 1u << (lost - 1);
@@ -198,13 +208,21 @@ measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const doub
 	ns = 1e9 * best / (double)(wide ? c->n / 2 : c->n);
 	bytes = wide ? 16 : pieces ? 4 : 4 + codes;
 	if (m == HU_RNE)
-		other = o->run == run_encode ? python[0] : o->run == run_unpack ? python[1] : o->run == run_round && python[0] > 0 ? python[0] + python[1] : 0;
-	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:o}", "simd", hu_simd_name(), "format", pieces ? "-" : hu_format_name(f), "op", o->name, "mode",
-	                        pieces ? "SR" : o->draws ? hu_mode_name(m) : "-", "ns", ns, "gb_s", bytes / ns, "memcpy", json_real(best / copy), "mpfr",
-	                        ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
+		other = o->run == run_encode                   ? python[0]
+			: o->run == run_unpack                 ? python[1]
+			: o->run == run_round && python[0] > 0 ? python[0] + python[1]
+							       : 0;
+	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:o}", "simd", hu_simd_name(), "format",
+			      pieces ? "-" : hu_format_name(f), "op", o->name, "mode",
+			      pieces     ? "SR"
+			      : o->draws ? hu_mode_name(m)
+					 : "-",
+			      "ns", ns, "gb_s", bytes / ns, "memcpy", json_real(best / copy), "mpfr",
+			      ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
 }
 
-/* The random pieces are the same whatever the format: they are timed once for each instruction set, if anything draws or nothing else is asked for. */
+/* The random pieces are the same whatever the format: they are timed once for each instruction set, if anything draws
+   or nothing else is asked for. */
 static int
 told(cast *c, int simd)
 {
@@ -234,7 +252,9 @@ of_format(cast *c, hu_format_id f)
 			continue;
 		hu_simd_set(hu_simd_name_of((hu_simd)s));
 		for (int o = 0; o < OPS; o++)
-			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) && !(ops[o].run == run_pieces && told(c, s)) && i < (ops[o].draws ? c->modes : 1); i++)
+			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) &&
+					!(ops[o].run == run_pieces && told(c, s)) && i < (ops[o].draws ? c->modes : 1);
+				i++)
 				measure(c, &ops[o], f, ops[o].draws ? c->mode[i] : HU_RNE, mpfr[i], python);
 	}
 }
@@ -266,7 +286,8 @@ one_op(cast *c, const char *word)
 static hu_status
 one_mode(cast *c, const char *word)
 {
-	return c->modes == HU_MODES ? hu_fail(HU_EINVAL, "more rounding modes than there are") : hu_mode_find(word, &c->mode[c->modes++]);
+	return c->modes == HU_MODES ? hu_fail(HU_EINVAL, "more rounding modes than there are")
+				    : hu_mode_find(word, &c->mode[c->modes++]);
 }
 
 static hu_status
@@ -280,7 +301,8 @@ one_set(cast *c, const char *word)
 static hu_status
 parse(cast *c, const hu_args *a)
 {
-	const char *formats = hu_args_text(a, "formats"), *modes = hu_args_text(a, "modes"), *simd = hu_args_text(a, "simd");
+	const char *formats = hu_args_text(a, "formats"), *modes = hu_args_text(a, "modes"),
+		   *simd = hu_args_text(a, "simd");
 	long long trials, threads;
 	double size;
 
@@ -324,7 +346,8 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 
 	for (size_t i = 0; st == HU_OK && i < rooms; i++) {
 		if (!(*room[i] = hu_alloc(bytes)))
-			st = hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms, (double)bytes * 0x1p-20);
+			st = hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms,
+				(double)bytes * 0x1p-20);
 		else
 			memset(*room[i], 1, bytes); /* every page is there before the clock starts */
 	}
@@ -335,13 +358,11 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	return st;
 }
 
-static const hu_bench_column columns[] = {
-	{ "simd", 7, -1 }, { "format", 9, -1 }, { "op", 7, -1 }, { "mode", 4, -1 }, { "ns", 8, 3 }, { "gb_s", 7, 1 }, { "memcpy", 7, 2 },
-	{ "mpfr", 7, 0 }, { "python", 7, 1 }, { NULL, 0, 0 }
-};
+static const hu_bench_column columns[] = { { "simd", 7, -1 }, { "format", 9, -1 }, { "op", 7, -1 }, { "mode", 4, -1 },
+	{ "ns", 8, 3 }, { "gb_s", 7, 1 }, { "memcpy", 7, 2 }, { "mpfr", 7, 0 }, { "python", 7, 1 }, { NULL, 0, 0 } };
 
-static const hu_bench_option takes[] = {
-	{ "formats", "fp16,bf16,e4m3,e5m2" }, { "modes", NULL }, { "ops", NULL }, { "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL }, { NULL, NULL }
-};
+static const hu_bench_option takes[] = { { "formats", "fp16,bf16,e4m3,e5m2" }, { "modes", NULL }, { "ops", NULL },
+	{ "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
+	{ NULL, NULL } };
 
 const hu_bench hu_bench_cast = { "cast", "casts of arrays", columns, run, takes, NULL };

@@ -66,7 +66,8 @@ static const char program[] =
 	"except ImportError:\n"
 	" ml_dtypes = None\n"
 	"n, trials = int(sys.argv[1]), int(sys.argv[2])\n"
-	"t = next((getattr(m, a) for a in sys.argv[3].split(\",\") for m in (numpy, ml_dtypes) if m and hasattr(m, a)), None)\n"
+	"t = next((getattr(m, a) for a in sys.argv[3].split(\",\") for m in (numpy, ml_dtypes) if m and hasattr(m, "
+	"a)), None)\n"
 	"if t is None: sys.exit(1)\n"
 	"r = numpy.random.default_rng(1)\n"
 	"x = (r.standard_normal(n, dtype=numpy.float32) * numpy.exp2(r.integers(-12, 12, n)).astype(numpy.float32))\n"
@@ -77,7 +78,8 @@ static const char program[] =
 	"  s = time.process_time(); f(); b = min(b, time.process_time() - s)\n"
 	" return 1e9 * b / n\n"
 	"numpy.seterr(all=\"ignore\")\n"
-	"print(best(lambda: numpy.copyto(y, x, casting=\"unsafe\")), best(lambda: numpy.copyto(x, y, casting=\"unsafe\")))\n";
+	"print(best(lambda: numpy.copyto(y, x, casting=\"unsafe\")), best(lambda: numpy.copyto(x, y, "
+	"casting=\"unsafe\")))\n";
 
 void
 hu_bench_python(double *encode, double *decode, size_t n, hu_format_id f, int trials)
@@ -89,7 +91,8 @@ hu_bench_python(double *encode, double *decode, size_t n, hu_format_id f, int tr
 	if (strchr(python, '\''))
 		return;
 	hu_str_init(&command);
-	hu_str_addf(&command, "'%s' -c '%s' %zu %d '%s,%s' 2>/dev/null", python, program, n, trials, hu_format_name(f), hu_format_aliases(f));
+	hu_str_addf(&command, "'%s' -c '%s' %zu %d '%s,%s' 2>/dev/null", python, program, n, trials, hu_format_name(f),
+		hu_format_aliases(f));
 	fflush(NULL);
 	FILE *p = popen(command.s, "r");
 	hu_str_release(&command);

@@ -30,35 +30,38 @@ static const hu_bench *const benches[] = {
 
 enum { BENCHES = sizeof benches / sizeof *benches };
 
-static const hu_opt opts[] = {
-	{ "formats", "LIST", NULL, "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
+static const hu_opt opts[] = { { "formats", "LIST", NULL,
+				       "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
 	{ "modes", "LIST", "RNE,SR", "cast: rounding modes, or all" },
-	{ "ops", "LIST", "round,pack,unpack,encode,pieces", "cast: what is timed; round64 too: doubles; pieces: random bits alone" },
+	{ "ops", "LIST", "round,pack,unpack,encode,pieces",
+		"cast: what is timed; round64 too: doubles; pieces: random bits alone" },
 	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: N or MxNxK" },
 	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; give it several times" },
 	{ "mb", "MB", "64", "cast: size of the array of floats" },
 	{ "threads", "N", "1", "cast, gemm: threads of each call; 0: one a core" },
 	{ "trials", "N", "7", "cast, gemm: the fastest of these counts" },
 	{ "no-python", NULL, NULL, "cast: leave out numpy and ml_dtypes" },
-	{ "simd", "LIST", NULL, "instruction sets by name, or all that this processor has [cast all; else the widest]" },
+	{ "simd", "LIST", NULL,
+		"instruction sets by name, or all that this processor has [cast all; else the widest]" },
 	{ "policy", "LIST", NULL, "train, why: policies, float32 first [float32,mixed_float16]" },
 	{ "seeds", "LIST", NULL, "train: a row a seed, with the loss and accuracy that the steps reach" },
 	{ "backend", "NAME", "cpu", "train, gemm, why: where it runs" },
 	{ "gemm", "LIST", NULL, "train, gemm: how a device computes products [auto; gemm: every way]" },
 	{ "fuse", "on|off", "on", "train, why: on a device: several calls in one pass over memory" },
-	{ "graph", "on|off", "on", "train, why: on a device: a step is recorded once and launched whole; not where its calls are timed" },
+	{ "graph", "on|off", "on",
+		"train, why: on a device: a step is recorded once and launched whole; not where its calls are timed" },
 	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
 	{ "warm", "N", NULL, "train, why: steps before them that do not count [2]" },
-	{ "memory", "SIZE", NULL, "train: what training may take (16GiB), as computed before; a combination that needs more stays blank" },
+	{ "memory", "SIZE", NULL,
+		"train: what training may take (16GiB), as computed before; a combination that needs more stays "
+		"blank" },
 	{ "meter", "NAME", NULL, "train: energy from auto, rapl, nvml or none [auto]" },
 	{ "by", "WHAT", NULL, "why: a row a layer, or a row a call [layer]" },
-	{ "device", "NAME", NULL, "why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
-	{ "published", NULL, NULL, "train: only print the published rows, all of them" },
-	HU_CONFIG_MODEL_OPTS,
+	{ "device", "NAME", NULL,
+		"why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
+	{ "published", NULL, NULL, "train: only print the published rows, all of them" }, HU_CONFIG_MODEL_OPTS,
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
-	{ "json", NULL, NULL, "print an array, a row a measurement" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print an array, a row a measurement" }, { NULL, NULL, NULL, NULL } };
 
 double
 hu_bench_clock(int all)
@@ -71,9 +74,16 @@ hu_bench_clock(int all)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where rows go. tsv: with columns where a FILE is asked for, which is written anew for each row. headed: the head has been
-   printed, which the first row does. */
-typedef struct sink { const hu_bench *bench; json_t *all; hu_tsv tsv; const char *file; int headed; hu_status wrote; } sink;
+/* Where rows go. tsv: with columns where a FILE is asked for, which is written anew for each row. headed: the head has
+   been printed, which the first row does. */
+typedef struct sink {
+	const hu_bench *bench;
+	json_t *all;
+	hu_tsv tsv;
+	const char *file;
+	int headed;
+	hu_status wrote;
+} sink;
 
 static void
 print_cell(const hu_bench_column *c, const json_t *v)
@@ -149,7 +159,8 @@ unknown(const char *name)
 	if (!name)
 		hu_fail(HU_EINVAL, "a benchmark is needed: halfulp bench %s; known: %s", names[0], all.s);
 	else
-		hu_fail(HU_EINVAL, "unknown benchmark '%s'; %s%s%sknown: %s", name, near ? "did you mean " : "", near ? near : "", near ? "? " : "", all.s);
+		hu_fail(HU_EINVAL, "unknown benchmark '%s'; %s%s%sknown: %s", name, near ? "did you mean " : "",
+			near ? near : "", near ? "? " : "", all.s);
 	hu_str_release(&all);
 	return HU_EINVAL;
 }
@@ -209,7 +220,8 @@ begin_tsv(sink *s)
 	hu_tsv_note(&s->tsv, "halfulp", "%s", hu_build_version());
 	hu_tsv_note(&s->tsv, "compiler", "%s", hu_build_compiler());
 	hu_tsv_note(&s->tsv, "system", "%s", hu_machine_system());
-	hu_tsv_note(&s->tsv, "processor", "%s, %d threads, SIMD %s", hu_machine_processor(), hu_threads(), hu_simd_name());
+	hu_tsv_note(
+		&s->tsv, "processor", "%s, %d threads, SIMD %s", hu_machine_processor(), hu_threads(), hu_simd_name());
 	if (hu_gpu_find(&g, why, sizeof why))
 		hu_tsv_note(&s->tsv, "device", "%s", hu_gpu_text(&g, device, sizeof device));
 	hu_tsv_header(&s->tsv, columns.s);
@@ -265,23 +277,32 @@ run(const hu_args *a)
 	return wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
-const hu_command hu_cmd_bench = {
-	"bench", "NAME [OPTION...]", "measure this machine, with the results checked: casts, products, training steps",
+const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
+	"measure this machine, with the results checked: casts, products, training steps",
 	"cast: arrays of floats to formats and codes, by format, operation, rounding mode and instruction set.\n"
 	"ns is an element, memcpy the ratio to copying as many floats in the same run; mpfr and python say how\n"
-	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for round).\n"
-	"pieces: the 16 random bits that stochastic rounding takes for a float, made and thrown away: no SR row can be below.\n"
+	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for "
+	"round).\n"
+	"pieces: the 16 random bits that stochastic rounding takes for a float, made and thrown away: no SR row can be "
+	"below.\n"
 	"Time is the thread's processor time on one thread, else the clock's; the fastest trial counts.\n"
-	"gemm: products, each checked against the plain version's bits (cublas: against its bound); ceiling is what the\n"
-	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it that is reached.\n"
-	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, each combination a row.\n"
-	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes on;\n"
-	"peak_mb is memory as measured, on the CPU by how much the process grew, on a device what was allocated there at\n"
+	"gemm: products, each checked against the plain version's bits (cublas: against its bound); ceiling is what "
+	"the\n"
+	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it "
+	"that is reached.\n"
+	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, each combination a "
+	"row.\n"
+	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes "
+	"on;\n"
+	"peak_mb is memory as measured, on the CPU by how much the process grew, on a device what was allocated there "
+	"at\n"
 	"most (- where it cannot be measured); computed_mb was computed before, is never less, and decides what fits;\n"
 	"published rows of the same model and batch follow, of other devices and image sizes as their columns say.\n"
-	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at least, the\n"
-	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are named.\n"
-	"On a device a row is a pass, `covers` its calls (--fuse off: each alone), timed by the device's clock; `statistics` is what\n"
+	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at "
+	"least, the\n"
+	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are "
+	"named.\n"
+	"On a device a row is a pass, `covers` its calls (--fuse off: each alone), timed by the device's clock; "
+	"`statistics` is what\n"
 	"counts and digests for the host, and `all` has the time of whole steps, recorded where --graph is on.",
-	opts, run, NULL
-};
+	opts, run, NULL };

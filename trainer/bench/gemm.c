@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Products by size, format and summation model: on the CPU by instruction set, on a device by the ways of
-   lib/program/gemms.def. The first result of each is compared with the plain version, the others with it, bit by bit. */
+   lib/program/gemms.def. The first result of each is compared with the plain version, the others with it, bit by bit.
+ */
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
@@ -26,7 +27,8 @@ typedef struct sweep {
 	hu_format_id format[HU_FORMATS];
 	hu_gemm_way way[HU_GEMM_WAYS];
 	double peak[HU_SIMDS];        /* GFLOP/s of a thread; 0: not measured yet */
-	double device[HU_FORMATS][2]; /* of a device, by fp32's units and by the matrix units; 0: not measured yet, negative: none */
+	double device[HU_FORMATS][2]; /* of a device, by fp32's units and by the matrix units; 0: not measured yet,
+					 negative: none */
 	int levels[HU_SIMDS], sizes, sums, formats, ways, trials;
 	const hu_backend *backend;
 	hu_progress bar;
@@ -72,7 +74,10 @@ ceiling_device(sweep *s, hu_format_id f, hu_gemm_way way)
 	double *known = &s->device[f][matrix], flops;
 
 	if (*known == 0)
-		*known = f != HU_FP64 && hu_peak_flops(s->backend->name, f == HU_FP32 && matrix ? HU_TF32 : f, HU_FP32, matrix, &flops) == HU_OK ? 1e-9 * flops : -1;
+		*known = f != HU_FP64 && hu_peak_flops(s->backend->name, f == HU_FP32 && matrix ? HU_TF32 : f, HU_FP32,
+						 matrix, &flops) == HU_OK
+				 ? 1e-9 * flops
+				 : -1;
 	return *known;
 }
 
@@ -92,11 +97,18 @@ measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const 
 
 	if (st != HU_OK && st != HU_EUNABLE && st != HU_ENOMEM)
 		return st;
-	double top = st != HU_OK ? -1 : cpu ? ceiling_here(s, g->format) : ceiling_device(s, g->format, way), gflops = t.seconds > 0 ? 2e-9 * (double)g->m * (double)g->n * (double)g->k / t.seconds : 0;
-	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", size, "format", hu_format_name(g->format), "sum", text, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd", strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
+	double top = st != HU_OK ? -1
+		     : cpu       ? ceiling_here(s, g->format)
+				 : ceiling_device(s, g->format, way),
+	       gflops = t.seconds > 0 ? 2e-9 * (double)g->m * (double)g->n * (double)g->k / t.seconds : 0;
+	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", size, "format", hu_format_name(g->format), "sum",
+		text, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd",
+		strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
 	hu_progress_end(&s->bar);
 	if (st == HU_OK) {
-		json_t *more = json_pack("{s:f s:f s:o s:o s:s s:s}", "ms", 1e3 * t.seconds, "gflops", gflops, "ceiling", positive(top), "share", top > 0 ? json_real(gflops / top) : json_null(), "check", t.check, "ran", *t.ran ? t.ran : "-");
+		json_t *more = json_pack("{s:f s:f s:o s:o s:s s:s}", "ms", 1e3 * t.seconds, "gflops", gflops,
+			"ceiling", positive(top), "share", top > 0 ? json_real(gflops / top) : json_null(), "check",
+			t.check, "ran", *t.ran ? t.ran : "-");
 		json_object_update(row, more);
 		json_decref(more);
 		*s->wrong += t.wrong;
@@ -245,13 +257,13 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	return st;
 }
 
-static const hu_bench_column columns[] = {
-	{ "size", 14, -1 }, { "format", 6, -1 }, { "sum", 14, -1 }, { "on", 5, -1 }, { "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 4 }, { "gflops", 10, 2 }, { "ceiling", 9, 1 }, { "share", 6, 3 }, { "check", 9, -1 }, { "ran", 1, -1 }, { NULL, 0, 0 }
-};
+static const hu_bench_column columns[] = { { "size", 14, -1 }, { "format", 6, -1 }, { "sum", 14, -1 }, { "on", 5, -1 },
+	{ "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 4 }, { "gflops", 10, 2 }, { "ceiling", 9, 1 },
+	{ "share", 6, 3 }, { "check", 9, -1 }, { "ran", 1, -1 }, { NULL, 0, 0 } };
 
-static const hu_bench_option takes[] = {
-	{ "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL }, { "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL }, { NULL, NULL }
-};
+static const hu_bench_option takes[] = { { "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL },
+	{ "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL },
+	{ NULL, NULL } };
 
 static int
 on_device(const void *of)

@@ -6,8 +6,17 @@
 #include "lib/program/backend.h"
 #include "trainer/bench/bench.h"
 
-/* y[m,n] = a[m,k] b[k,n] in FORMAT (8-bit formats give bf16), accumulated as the call's sum says. digest: of the first result that was checked. */
-typedef struct hu_bench_product { size_t m, n, k; hu_format_id format; hu_program *p; int a, b, y, one; hu_tensor ta, tb, ty; int checked; uint64_t digest; } hu_bench_product;
+/* y[m,n] = a[m,k] b[k,n] in FORMAT (8-bit formats give bf16), accumulated as the call's sum says. digest: of the first
+   result that was checked. */
+typedef struct hu_bench_product {
+	size_t m, n, k;
+	hu_format_id format;
+	hu_program *p;
+	int a, b, y, one;
+	hu_tensor ta, tb, ty;
+	int checked;
+	uint64_t digest;
+} hu_bench_product;
 
 /* seconds: of one product, the least of the trials. check: "bits" (of the plain version), "bound". wrong: 1 where that
    failed, and hu_reason says how. ran: what the back end says computed it. */
@@ -21,5 +30,6 @@ void hu_gemm_release(hu_bench_product *g);
 hu_status hu_gemm_available(const char *backend);
 
 /* TRIALS stretches of steps, each some 20 milliseconds at least. HU_EUNABLE, HU_ENOMEM: not this way, not here. */
-hu_status hu_gemm_measure(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out);
+hu_status hu_gemm_measure(
+	hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out);
 #endif

@@ -26,7 +26,9 @@ fill(hu_tensor *t, const hu_info *of, uint32_t stream)
 		return hu_fail(HU_ENOMEM, "no memory for a matrix of %zu x %zu", t->shape.d[0], t->shape.d[1]);
 #pragma omp parallel for schedule(static)
 	for (size_t i = 0; i < (stream ? t->n : 0); i++)
-		hu_put(t, i, hu_round(hu_uniform(hu_random_at(1, stream, 0, i)) - 0.5, hu_format_of(t->format), HU_RNE, 0, 0));
+		hu_put(t, i,
+			hu_round(hu_uniform(hu_random_at(1, stream, 0, i)) - 0.5, hu_format_of(t->format), HU_RNE, 0,
+				0));
 	return HU_OK;
 }
 
@@ -43,7 +45,8 @@ hu_gemm_init(hu_bench_product *g, size_t m, size_t n, size_t k, hu_format_id for
 	g->p = hu_program_new("product");
 	g->a = hu_program_tensor(g->p, "gemm.a", format, hu_shape2(m, k), HU_ACTIVATION);
 	g->b = hu_program_tensor(g->p, "gemm.b", format, hu_shape2(k, n), HU_WEIGHT);
-	g->one = hu_program_tensor(g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* what is read to wait for the device */
+	g->one = hu_program_tensor(
+		g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* what is read to wait for the device */
 	g->y = hu_program_tensor(g->p, "gemm.y", out, hu_shape2(m, n), HU_ACTIVATION);
 	hu_call *c = hu_program_call(g->p, "matmul", HU_FORWARD, "gemm", (int[]){ g->a, g->b }, 2, &g->y, 1);
 	hu_status st = hu_sum_parse(sum, &c->sum);
@@ -111,13 +114,16 @@ check_bits(hu_bench_product *g, int *wrong)
 	return HU_OK;
 }
 
-/* Bound of output I of magnitude MAG and exact value E, rounded to its format: hu_cublas_bound's, which holds for any order of
-   the blocks and up to SLICES slices of k. Operands are at most 1/2. */
+/* Bound of output I of magnitude MAG and exact value E, rounded to its format: hu_cublas_bound's, which holds for any
+   order of the blocks and up to SLICES slices of k. Operands are at most 1/2. */
 static double
 bound_of(const hu_bench_product *g, hu_sum sum, int arch, double mag, double e)
 {
 	enum { SLICES = 32, MOST = -2 };
-	hu_cublas_product p = { .k = (uint32_t)g->k, .fa = g->format, .fb = g->format, .tf32 = g->format == HU_TF32 || (g->format == HU_FP32 && sum.id == HU_SUM_TC) };
+	hu_cublas_product p = { .k = (uint32_t)g->k,
+		.fa = g->format,
+		.fb = g->format,
+		.tf32 = g->format == HU_TF32 || (g->format == HU_FP32 && sum.id == HU_SUM_TC) };
 	hu_format out = hu_format_of(g->ty.format);
 	double b = hu_cublas_bound(sum, &p, arch, SLICES, MOST, mag);
 
@@ -182,7 +188,8 @@ check(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, hu_gemm_t
 		g->checked = 1;
 		g->digest = d;
 	} else if (d != g->digest && !out->wrong) {
-		hu_fail(HU_EUNABLE, "digest 0x%016llx, and 0x%016llx the first time", (unsigned long long)d, (unsigned long long)g->digest);
+		hu_fail(HU_EUNABLE, "digest 0x%016llx, and 0x%016llx the first time", (unsigned long long)d,
+			(unsigned long long)g->digest);
 		out->wrong = 1;
 	}
 	return HU_OK;

@@ -6,10 +6,17 @@
 #include <stddef.h>
 
 /* A number that was not published is NaN, a text "". */
-typedef struct hu_published { const char *source, *model, *image, *device; size_t batch; const char *policy; double ms, memory_mb, watts; const char *note; } hu_published;
+typedef struct hu_published {
+	const char *source, *model, *image, *device;
+	size_t batch;
+	const char *policy;
+	double ms, memory_mb, watts;
+	const char *note;
+} hu_published;
 
 /* NULL past the last. */
 const hu_published *hu_published_at(size_t i);
-/* The ratio of R's time to float32's on the same device at the same batch, by the same source; NaN where either is blank. */
+/* The ratio of R's time to float32's on the same device at the same batch, by the same source; NaN where either is
+   blank. */
 double hu_published_ratio(const hu_published *r);
 #endif

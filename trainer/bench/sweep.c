@@ -78,7 +78,9 @@ hu_sweep_init(hu_bench_sweep *s, const hu_args *a)
 	memset(s, 0, sizeof *s);
 	s->a = a;
 	for (int k = 0; k < HU_SWEEPS && st == HU_OK; k++)
-		st = k == HU_SWEEP_SIMD ? split_simd(s, hu_args_text(a, "simd")) : k == HU_SWEEP_POLICY ? split_policies(s, hu_args_text(a, "policy")) : split(s, k, hu_args_text(a, option[k]));
+		st = k == HU_SWEEP_SIMD     ? split_simd(s, hu_args_text(a, "simd"))
+		     : k == HU_SWEEP_POLICY ? split_policies(s, hu_args_text(a, "policy"))
+					    : split(s, k, hu_args_text(a, option[k]));
 	if (st != HU_OK)
 		hu_sweep_release(s);
 	return st;
@@ -162,7 +164,8 @@ finish(hu_config *c, const hu_bench_cell *cell, const char *backend, size_t step
 	if (cell->word[HU_SWEEP_SEED]) {
 		c->seed = strtoull(cell->word[HU_SWEEP_SEED], &end, 10);
 		if (*end || c->seed > 1ull << 53)
-			return hu_fail(HU_EINVAL, "--seeds %s: whole numbers separated by commas are needed", cell->word[HU_SWEEP_SEED]);
+			return hu_fail(HU_EINVAL, "--seeds %s: whole numbers separated by commas are needed",
+				cell->word[HU_SWEEP_SEED]);
 	} else if (!strncmp(c->data, "digits", 6)) {
 		c->train = c->train ? c->train : c->batch * (steps < 8 ? steps : 8);
 		c->eval = c->eval ? c->eval : 1;

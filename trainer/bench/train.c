@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Training steps by policy, batch, width, learning rate, seed and instruction set: a row a combination, the
-   published rows of the same model and batch below. The state after the steps must not depend on the instruction set. */
+   published rows of the same model and batch below. The state after the steps must not depend on the instruction set.
+ */
 #include "trainer/bench/gemm.h"
 #include "trainer/bench/published.h"
 #include "trainer/bench/sweep.h"
@@ -81,7 +82,11 @@ head(const table *t, const hu_bench_cell *c, const hu_config *config, const char
 
 	snprintf(lr, sizeof lr, "%g", config->lr);
 	snprintf(width, sizeof width, "%g", config->width);
-	return json_pack("{s:s s:s s:s s:i s:s s:s s:o s:o s:s s:s}", "policy", c->word[HU_SWEEP_POLICY], "model", config->model, "image", image, "batch", (int)config->batch, "width", width, "lr", lr, "seed", c->word[HU_SWEEP_SEED] ? json_integer((json_int_t)config->seed) : json_null(), "gemm", text(c->word[HU_SWEEP_GEMM]), "simd", strcmp(t->backend, "cuda") ? hu_simd_name() : "-", "on", t->backend);
+	return json_pack("{s:s s:s s:s s:i s:s s:s s:o s:o s:s s:s}", "policy", c->word[HU_SWEEP_POLICY], "model",
+		config->model, "image", image, "batch", (int)config->batch, "width", width, "lr", lr, "seed",
+		c->word[HU_SWEEP_SEED] ? json_integer((json_int_t)config->seed) : json_null(), "gemm",
+		text(c->word[HU_SWEEP_GEMM]), "simd", strcmp(t->backend, "cuda") ? hu_simd_name() : "-", "on",
+		t->backend);
 }
 
 static void
@@ -93,7 +98,13 @@ say(table *t, int i, const hu_bench_cell *c, const hu_config *config, const hu_s
 	int seeded = c->word[HU_SWEEP_SEED] != NULL;
 
 	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)s->digest);
-	json_t *more = json_pack("{s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min", s->fastest_ms, "ms_spread", s->spread_ms, "samples_per_s", s->samples_per_s, "utilisation", available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb", 1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample", available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy", seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest", digest);
+	json_t *more = json_pack("{s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min",
+		s->fastest_ms, "ms_spread", s->spread_ms, "samples_per_s", s->samples_per_s, "utilisation",
+		available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb",
+		1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample",
+		available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy",
+		seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest",
+		digest);
 	json_object_update(j, more);
 	json_decref(more);
 	t->row(t->to, j);
@@ -130,8 +141,8 @@ ordered(const char *way)
 	return hu_gemm_find(way, &w) == HU_OK && w != HU_GEMM_CUBLAS;
 }
 
-/* The same steps under another instruction set, or with products computed another way whose order is known, must have left
-   the same state. */
+/* The same steps under another instruction set, or with products computed another way whose order is known, must have
+   left the same state. */
 static void
 check(table *t, int i, const hu_bench_cell *c)
 {
@@ -141,10 +152,13 @@ check(table *t, int i, const hu_bench_cell *c)
 		for (int k = 0; k < t->sweep.n[same[l]]; k++) {
 			const char *word = t->sweep.word[same[l]][k];
 			int o = other(t, i, same[l], k);
-			if (o < 0 || t->done[o].digest == t->done[i].digest || (same[l] == HU_SWEEP_GEMM && !(ordered(word) && ordered(c->word[HU_SWEEP_GEMM]))))
+			if (o < 0 || t->done[o].digest == t->done[i].digest ||
+				(same[l] == HU_SWEEP_GEMM && !(ordered(word) && ordered(c->word[HU_SWEEP_GEMM]))))
 				continue;
 			hu_progress_end(&t->bar);
-			fprintf(stderr, "%s, %s: digest 0x%016llx after these steps, but 0x%016llx with %s\n", c->word[HU_SWEEP_POLICY], c->word[same[l]], (unsigned long long)t->done[i].digest, (unsigned long long)t->done[o].digest, word);
+			fprintf(stderr, "%s, %s: digest 0x%016llx after these steps, but 0x%016llx with %s\n",
+				c->word[HU_SWEEP_POLICY], c->word[same[l]], (unsigned long long)t->done[i].digest,
+				(unsigned long long)t->done[o].digest, word);
 			++*t->wrong;
 			return;
 		}
@@ -205,7 +219,10 @@ measure(table *t, int i)
 static void
 say_published(table *t, const hu_published *p)
 {
-	json_t *j = json_pack("{s:o s:s s:s s:i s:s s:o s:o s:o s:o s:s s:o}", "policy", text(p->policy), "model", *p->model ? p->model : "another", "image", p->image, "batch", (int)p->batch, "on", p->device, "ms", number(p->ms), "peak_mb", number(p->memory_mb), "watts", number(p->watts), "ratio", number(hu_published_ratio(p)), "source", p->source, "note", text(p->note));
+	json_t *j = json_pack("{s:o s:s s:s s:i s:s s:o s:o s:o s:o s:s s:o}", "policy", text(p->policy), "model",
+		*p->model ? p->model : "another", "image", p->image, "batch", (int)p->batch, "on", p->device, "ms",
+		number(p->ms), "peak_mb", number(p->memory_mb), "watts", number(p->watts), "ratio",
+		number(hu_published_ratio(p)), "source", p->source, "note", text(p->note));
 
 	if (isfinite(p->ms))
 		json_object_set_new(j, "samples_per_s", json_real(1e3 * (double)p->batch / p->ms));
@@ -260,7 +277,8 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	t.ask.bar = &t.bar;
 	t.done = hu_xcalloc((size_t)hu_sweep_cells(&t.sweep), sizeof *t.done);
 	if (st == HU_OK)
-		st = hu_sweep_check(&t.sweep, t.backend, t.ask.warm + t.ask.steps, &images); /* before the first is measured; the bar counts images */
+		st = hu_sweep_check(&t.sweep, t.backend, t.ask.warm + t.ask.steps,
+			&images); /* before the first is measured; the bar counts images */
 	if (st == HU_OK && hu_args_given(a, "published")) {
 		st = published(&t, 1);
 	} else if (st == HU_OK && (st = hu_gemm_available(t.backend)) == HU_OK) {
@@ -277,14 +295,17 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	return st;
 }
 
-static const hu_bench_column columns[] = {
-	{ "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 }, { "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 },
-	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 }, { "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 }, { "watts", 6, 1 }, { "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 }
-};
+static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 },
+	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 },
+	{ "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 }, { "samples_per_s", 13, 1 },
+	{ "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 }, { "joules_step", 11, 3 },
+	{ "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 }, { "watts", 6, 1 },
+	{ "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 } };
 
-static const hu_bench_option takes[] = {
-	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL }, HU_BENCH_MODEL, { NULL, NULL }
-};
+static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" },
+	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
+	{ "graph", NULL }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" },
+	{ "published", NULL }, HU_BENCH_MODEL, { NULL, NULL } };
 
 static int
 measures(const void *of)
@@ -293,8 +314,10 @@ measures(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "policy batch width lr seeds gemm simd backend fuse graph steps warm memory meter " HU_BENCH_MODEL_NAMES, measures, "beside --published, which prints published rows alone, all of them" },
+	{ "policy batch width lr seeds gemm simd backend fuse graph steps warm memory meter " HU_BENCH_MODEL_NAMES,
+		measures, "beside --published, which prints published rows alone, all of them" },
 	{ NULL, NULL, NULL }
 };
 
-const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones", columns, run, takes, needs };
+const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones",
+	columns, run, takes, needs };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Why mixed precision paid, or did not: a row a layer or a call and policy, with what the roofline of the device says it
-   must take at least, what it took, and which of arithmetic, memory and launches sets the limit. */
+   Why mixed precision paid, or did not: a row a layer or a call and policy, with what the roofline of the device says
+   it must take at least, what it took, and which of arithmetic, memory and launches sets the limit. */
 #include "trainer/bench/sweep.h"
 #include "trainer/device/ceiling.h"
 #include "trainer/device/gpu.h"
@@ -38,7 +38,8 @@ here(why *w)
 		return hu_fail(HU_EDEVICE, "--device here: %s", reason);
 	const hu_peaks *best = hu_peaks_of_name(g.name, g.bytes);
 	if (!best)
-		return hu_fail(HU_EUNABLE, "--device here: no data sheet of %s is known; name one that is like it", g.name);
+		return hu_fail(
+			HU_EUNABLE, "--device here: no data sheet of %s is known; name one that is like it", g.name);
 	w->device = *best;
 	return HU_OK;
 }
@@ -46,7 +47,9 @@ here(why *w)
 static void
 say(why *w, const hu_bench_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t)
 {
-	json_t *rows = hu_timing_to_json(&w->device, p, w->by_call, w->measures ? t->call : NULL, w->measures ? t->pass : NULL), *r;
+	json_t *rows = hu_timing_to_json(
+		       &w->device, p, w->by_call, w->measures ? t->call : NULL, w->measures ? t->pass : NULL),
+	       *r;
 	size_t i, last = json_array_size(rows) - 1;
 
 	json_array_foreach(rows, i, r) {
@@ -108,7 +111,9 @@ parse(why *w, const hu_args *a)
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	w->by_call = !strcmp(by, "call");
 	w->measures = !strcmp(device, "here");
-	w->ask = (hu_steptime_ask){ .steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none, .bar = &w->bar };
+	w->ask = (hu_steptime_ask){
+		.steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none, .bar = &w->bar
+	};
 	HU_TRY(hu_energy_open(&w->none, "none", "cpu"));
 	return w->measures ? here(w) : hu_peaks_find(device, &w->device);
 }
@@ -133,14 +138,16 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	return st;
 }
 
-static const hu_bench_column columns[] = {
-	{ "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 }, { "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 }, { "covers", 8, -1 }, { "launches", 8, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 }, { "memory_ms", 9, 4 },
-	{ "launch_ms", 9, 4 }, { "predicted_ms", 12, 4 }, { "measured_ms", 11, 4 }, { "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { NULL, 0, 0 }
-};
+static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 },
+	{ "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 },
+	{ "covers", 8, -1 }, { "launches", 8, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 },
+	{ "memory_ms", 9, 4 }, { "launch_ms", 9, 4 }, { "predicted_ms", 12, 4 }, { "measured_ms", 11, 4 },
+	{ "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { NULL, 0, 0 } };
 
-static const hu_bench_option takes[] = {
-	{ "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL, { NULL, NULL }
-};
+static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL },
+	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
+	{ "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL,
+	{ NULL, NULL } };
 
 static int
 runs_here(const void *of)
@@ -149,9 +156,12 @@ runs_here(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "seeds lr gemm simd backend fuse graph steps warm train eval data-seed split weight-decay beta1 beta2 eps init-scale growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight",
-	  runs_here, "where the device is another than here: its times are predicted from shapes, and nothing runs" },
+	{ "seeds lr gemm simd backend fuse graph steps warm train eval data-seed split weight-decay beta1 beta2 eps "
+	  "init-scale growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight",
+		runs_here,
+		"where the device is another than here: its times are predicted from shapes, and nothing runs" },
 	{ NULL, NULL, NULL }
 };
 
-const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes, needs };
+const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes,
+	needs };

@@ -51,7 +51,8 @@ const char *hu_dataset_reads(size_t i);   /* options, a blank between two */
 
 /* One function a row. ARG: what followed the colon; NULL where there was none.
    It fills a zeroed *DS but for the name; after a failure the caller releases it. */
-#define DATASET(id, reads, summary) hu_status hu_dataset_##id(hu_dataset *ds, const char *arg, const hu_dataset_options *o);
+#define DATASET(id, reads, summary)                                                                                    \
+	hu_status hu_dataset_##id(hu_dataset *ds, const char *arg, const hu_dataset_options *o);
 #include "trainer/data/datasets.def"
 #undef DATASET
 #endif

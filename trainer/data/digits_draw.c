@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-	POINTS = 16,        /* of a stroke */
-	PIECES = 5,         /* straight pieces between two points: 5 of them bend by less than a tenth of a pixel at 28 × 28 */
-	GRID = 4            /* knots of the elastic field along a side */
+	POINTS = 16, /* of a stroke */
+	PIECES = 5, /* straight pieces between two points: 5 of them bend by less than a tenth of a pixel at 28 × 28 */
+	GRID = 4    /* knots of the elastic field along a side */
 };
 
 static const struct { int digit; const char *strokes; } glyphs[] = {
@@ -46,7 +46,8 @@ uniform(dice *d)
 	return ((double)word(d) + 0.5) * 0x1p-31 - 1.0;
 }
 
-/* Bell-shaped: the sum of four uniform numbers, standard deviation 1 (each has 1/3 of variance: √(4/3) = 1.1547), within ±3.47. */
+/* Bell-shaped: the sum of four uniform numbers, standard deviation 1 (each has 1/3 of variance: √(4/3) = 1.1547),
+   within ±3.47. */
 static double
 bell(dice *d)
 {
@@ -144,8 +145,10 @@ static void
 draw_piece(canvas *c, point a, point b, double ra, double rb, double edge, double ink)
 {
 	double reach = (ra > rb ? ra : rb) + edge, dx = b.x - a.x, dy = b.y - a.y, len2 = dx * dx + dy * dy;
-	size_t x0 = clip((a.x < b.x ? a.x : b.x) - reach - 1.0, c->size), x1 = clip((a.x > b.x ? a.x : b.x) + reach + 1.0, c->size);
-	size_t y0 = clip((a.y < b.y ? a.y : b.y) - reach - 1.0, c->size), y1 = clip((a.y > b.y ? a.y : b.y) + reach + 1.0, c->size);
+	size_t x0 = clip((a.x < b.x ? a.x : b.x) - reach - 1.0, c->size),
+	       x1 = clip((a.x > b.x ? a.x : b.x) + reach + 1.0, c->size);
+	size_t y0 = clip((a.y < b.y ? a.y : b.y) - reach - 1.0, c->size),
+	       y1 = clip((a.y > b.y ? a.y : b.y) + reach + 1.0, c->size);
 
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = x0; x < x1; x++) {
@@ -157,7 +160,8 @@ draw_piece(canvas *c, point a, point b, double ra, double rb, double edge, doubl
 			double r = ra + t * (rb - ra), d2 = px * px + py * py, far = r + edge;
 			if (d2 >= far * far)
 				continue;
-			/* Coverage falls from 1 to 0 over the edge. In squares, so no root is needed; the slope is steepest at the rim, like ink's. */
+			/* Coverage falls from 1 to 0 over the edge. In squares, so no root is needed; the slope is
+			   steepest at the rim, like ink's. */
 			double near = r > edge ? r - edge : 0.0;
 			double cover = d2 <= near * near ? 1.0 : (far * far - d2) / (far * far - near * near);
 			unsigned char v = (unsigned char)(255.0 * ink * cover);
@@ -186,7 +190,8 @@ static point
 bend(point a, point b, point c, point d, double t)
 {
 	double t2 = t * t, t3 = t2 * t;
-	double wa = -0.5 * t + t2 - 0.5 * t3, wb = 1.0 - 2.5 * t2 + 1.5 * t3, wc = 0.5 * t + 2.0 * t2 - 1.5 * t3, wd = -0.5 * t2 + 0.5 * t3;
+	double wa = -0.5 * t + t2 - 0.5 * t3, wb = 1.0 - 2.5 * t2 + 1.5 * t3, wc = 0.5 * t + 2.0 * t2 - 1.5 * t3,
+	       wd = -0.5 * t2 + 0.5 * t3;
 
 	return (point){ wa * a.x + wb * b.x + wc * c.x + wd * d.x, wa * a.y + wb * b.y + wc * c.y + wd * d.y };
 }
@@ -203,7 +208,8 @@ draw_stroke(canvas *c, const hand *h, const point *p, int n)
 		for (int k = 1; k <= PIECES; k++) {
 			double t0 = (double)(k - 1) / PIECES, t1 = (double)k / PIECES;
 			point to = place(h, bend(p[i ? i - 1 : 0], p[i], p[i + 1], p[i + 2 < n ? i + 2 : n - 1], t1));
-			draw_piece(c, (point){ from.x * side, from.y * side }, (point){ to.x * side, to.y * side }, r0 + t0 * (r1 - r0), r0 + t1 * (r1 - r0), edge, h->ink);
+			draw_piece(c, (point){ from.x * side, from.y * side }, (point){ to.x * side, to.y * side },
+				r0 + t0 * (r1 - r0), r0 + t1 * (r1 - r0), edge, h->ink);
 			from = to;
 		}
 		r0 = r1;
@@ -220,7 +226,8 @@ draw_glyph(canvas *c, const hand *h, const char *strokes)
 		while (*strokes && *strokes != ';') {
 			HU_ASSERT(n < POINTS);
 			point q = read_point(&strokes);
-			/* A stroke that starts where the last one ended keeps its shake, so that corners stay closed. */
+			/* A stroke that starts where the last one ended keeps its shake, so that corners stay closed.
+			 */
 			if (n || q.x != before.x || q.y != before.y)
 				shift = (point){ 0.017 * bell(h->dice), 0.017 * bell(h->dice) };
 			before = q;

@@ -42,7 +42,8 @@ whole(const pair *p, const char *dir, const char *set)
 {
 	if (!p->images == !p->labels)
 		return HU_OK;
-	return hu_fail(HU_EFILE, "%s: %s is there, %s-%s is not; both are needed", dir, p->images ? p->images : p->labels, set, p->images ? "labels-idx1-ubyte" : "images-idx3-ubyte");
+	return hu_fail(HU_EFILE, "%s: %s is there, %s-%s is not; both are needed", dir,
+		p->images ? p->images : p->labels, set, p->images ? "labels-idx1-ubyte" : "images-idx3-ubyte");
 }
 
 static hu_status
@@ -60,7 +61,8 @@ append(hu_dataset *ds, const pair *p)
 	}
 	hu_status st = HU_OK;
 	if (images.shape[1] != ds->height || images.shape[2] != ds->width)
-		st = hu_fail(HU_EFILE, "%s: images of %zu x %zu where those to train on have %zu x %zu", p->images, images.shape[1], images.shape[2], ds->height, ds->width);
+		st = hu_fail(HU_EFILE, "%s: images of %zu x %zu where those to train on have %zu x %zu", p->images,
+			images.shape[1], images.shape[2], ds->height, ds->width);
 	else if (!have) {
 		ds->pixels = images.data;
 		ds->labels = labels.data;
@@ -87,7 +89,8 @@ split(hu_dataset *ds, size_t at, const char *path)
 	if (!at)
 		at = n - (n + 9) / 10;
 	if (!at || at >= n)
-		return hu_fail(HU_EINVAL, "split %zu: %s has %zu images, and some must be left to evaluate", at, path, n);
+		return hu_fail(
+			HU_EINVAL, "split %zu: %s has %zu images, and some must be left to evaluate", at, path, n);
 	ds->n_train = at;
 	ds->n_eval = n - at;
 	return HU_OK;
@@ -101,7 +104,9 @@ load(hu_dataset *ds, const char *dir, const pair *train, const pair *test, const
 	HU_TRY(whole(train, dir, "train"));
 	HU_TRY(whole(test, dir, "t10k"));
 	if (!first->images)
-		return hu_fail(HU_EFILE, "%s: neither train-images-idx3-ubyte nor t10k-images-idx3-ubyte is there, with .gz or without", dir);
+		return hu_fail(HU_EFILE,
+			"%s: neither train-images-idx3-ubyte nor t10k-images-idx3-ubyte is there, with .gz or without",
+			dir);
 	HU_TRY(append(ds, first));
 	if (train->images && test->images && !o->split)
 		return append(ds, test);

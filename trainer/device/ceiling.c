@@ -20,7 +20,9 @@ enum { SIDE = 768, TRIALS = 3 };
 static hu_status
 tensor(hu_tensor *t, hu_format_id f, size_t n, uint32_t stream)
 {
-	*t = (hu_tensor){ .format = f, .shape = hu_shape2(n, n), .n = n * n, .data = hu_alloc(n * n * hu_element_size(f)) };
+	*t = (hu_tensor){
+		.format = f, .shape = hu_shape2(n, n), .n = n * n, .data = hu_alloc(n * n * hu_element_size(f))
+	};
 	if (!t->data)
 		return hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu", n, n);
 	for (size_t i = 0; i < t->n; i++)
@@ -79,7 +81,8 @@ read_all(const uint64_t *x, size_t n)
 	return sum;
 }
 
-/* Seconds of ROUNDS copies of the first half of SIZE bytes to the second, or reads of all of them, each thread its own share. */
+/* Seconds of ROUNDS copies of the first half of SIZE bytes to the second, or reads of all of them, each thread its own
+   share. */
 static double
 pass_over(char *all, size_t size, size_t rounds, int copies)
 {

@@ -54,7 +54,8 @@ simd_levels(void)
 	s[0] = 0;
 	for (int i = 0; i < HU_SIMDS; i++)
 		if (hu_simd_has((hu_simd)i))
-			snprintf(s + strlen(s), sizeof s - strlen(s), "%s%s", *s ? ", " : "", hu_simd_name_of((hu_simd)i));
+			snprintf(s + strlen(s), sizeof s - strlen(s), "%s%s", *s ? ", " : "",
+				hu_simd_name_of((hu_simd)i));
 	return s;
 }
 
@@ -64,7 +65,8 @@ backends(void)
 	json_t *a = json_array();
 
 	for (int i = 0; hu_backend_at(i); i++)
-		if (hu_cuda_built() || strcmp(hu_backend_at(i)->name, "cuda")) /* whose name is known without it, to say what is missing */
+		if (hu_cuda_built() || strcmp(hu_backend_at(i)->name,
+					       "cuda")) /* whose name is known without it, to say what is missing */
 			json_array_append_new(a, json_string(hu_backend_at(i)->name));
 	return a;
 }
@@ -80,7 +82,8 @@ device_list(int n)
 	return a;
 }
 
-/* The first line of `nvcc --version` that has a release, by $PATH or where the toolkit installs itself; NULL where none runs. */
+/* The first line of `nvcc --version` that has a release, by $PATH or where the toolkit installs itself; NULL where none
+   runs. */
 static const char *
 toolkit(void)
 {
@@ -110,7 +113,8 @@ meters(void)
 		const hu_meter *m = hu_meter_at(i);
 		*what = *why = 0;
 		void *state = m->open(what, sizeof what, why, sizeof why);
-		json_array_append_new(list, json_pack("{s:s s:b s:s}", "meter", m->name, "works", state != NULL, "what", state ? what : why));
+		json_array_append_new(list, json_pack("{s:s s:b s:s}", "meter", m->name, "works", state != NULL, "what",
+						    state ? what : why));
 		if (state)
 			m->close(state);
 	}
@@ -127,13 +131,19 @@ missing(const char *gnuplot, const char *nvcc, int gpu)
 	for (int i = 0; hu_backend_at(i); i++)
 		shim |= !strcmp(hu_backend_at(i)->name, "shim");
 	if (!gnuplot)
-		json_array_append_new(list, json_string("gnuplot does not run: `halfulp report` needs it (apt-get install gnuplot-nox, or set GNUPLOT)"));
+		json_array_append_new(list, json_string("gnuplot does not run: `halfulp report` needs it (apt-get "
+							"install gnuplot-nox, or set GNUPLOT)"));
 	if (!hu_cuda_built())
-		json_array_append_new(list, json_sprintf("the CUDA back end%s: %s", gpu ? ", though there is a GPU" : "", nvcc ? "configure --with-cuda=yes, since nvcc is here" : "install the CUDA toolkit (nvcc), then configure --with-cuda=yes"));
+		json_array_append_new(
+			list, json_sprintf("the CUDA back end%s: %s", gpu ? ", though there is a GPU" : "",
+				      nvcc ? "configure --with-cuda=yes, since nvcc is here"
+					   : "install the CUDA toolkit (nvcc), then configure --with-cuda=yes"));
 	if (!shim)
-		json_array_append_new(list, json_string("the kernels on the host (--backend shim): configure found no C++ compiler (apt-get install g++)"));
+		json_array_append_new(list, json_string("the kernels on the host (--backend shim): configure found no "
+							"C++ compiler (apt-get install g++)"));
 	if (!hu_blas_works())
-		json_array_append_new(list, json_string("a BLAS for the exact engine's largest products (apt-get install libopenblas0, or set HALFULP_BLAS)"));
+		json_array_append_new(list, json_string("a BLAS for the exact engine's largest products (apt-get "
+							"install libopenblas0, or set HALFULP_BLAS)"));
 	return list;
 }
 
@@ -167,16 +177,28 @@ keras(void)
 static json_t *
 collect(void)
 {
-	double ram = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE), available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+	double ram = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE),
+	       available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
 	const char *gnuplot = gnuplot_version(), *nvcc = toolkit();
 	char xxhash[24], why[256];
 	int devices = hu_device_count();
 	hu_gpu g;
 	int gpu = hu_gpu_find(&g, why, sizeof why);
 
-	snprintf(xxhash, sizeof xxhash, "%u.%u.%u", XXH_versionNumber() / 10000, XXH_versionNumber() / 100 % 100, XXH_versionNumber() % 100);
-	json_t *j = json_pack("{s:s s:s s:s s:s s:i s:s s:s s:f s:f s:b s:o s:o s:s s:s s:s s:s s:s s:s?}", "halfulp", hu_build_version(), "compiler", hu_build_compiler(), "system", hu_machine_system(), "processor", hu_machine_processor(), "threads", hu_threads(), "simd", hu_simd_name(), "simd_levels", simd_levels(), "ram_bytes", ram, "ram_free_bytes", available, "cuda_built", hu_cuda_built(), "devices", device_list(devices), "backends", backends(), "mpfr", mpfr_get_version(), "gmp", gmp_version, "zlib", zlibVersion(), "jansson", jansson_version_str(), "xxhash", xxhash, "gnuplot", gnuplot);
-	json_t *more = json_pack("{s:s s:s? s:o s:s s:s s:s s:b s:s s:s s:o s:o}", "cuda", devices ? "" : hu_device_why(), "toolkit", nvcc, "gpu", gpu ? hu_gpu_to_json(&g) : json_null(), "gpu_why", why, "driver_verdict", gpu ? driver_verdict(&g, nvcc) : "no driver", "mixed_precision", hu_mixed_verdict(gpu ? g.capability : 0), "mixed_precision_fast", gpu && hu_mixed_fast(g.capability), "matrix_units", hu_matrix_features(gpu ? g.capability : 0), "blas", hu_blas_describe(), "meters", meters(), "missing", missing(gnuplot, nvcc, gpu));
+	snprintf(xxhash, sizeof xxhash, "%u.%u.%u", XXH_versionNumber() / 10000, XXH_versionNumber() / 100 % 100,
+		XXH_versionNumber() % 100);
+	json_t *j = json_pack("{s:s s:s s:s s:s s:i s:s s:s s:f s:f s:b s:o s:o s:s s:s s:s s:s s:s s:s?}", "halfulp",
+		hu_build_version(), "compiler", hu_build_compiler(), "system", hu_machine_system(), "processor",
+		hu_machine_processor(), "threads", hu_threads(), "simd", hu_simd_name(), "simd_levels", simd_levels(),
+		"ram_bytes", ram, "ram_free_bytes", available, "cuda_built", hu_cuda_built(), "devices",
+		device_list(devices), "backends", backends(), "mpfr", mpfr_get_version(), "gmp", gmp_version, "zlib",
+		zlibVersion(), "jansson", jansson_version_str(), "xxhash", xxhash, "gnuplot", gnuplot);
+	json_t *more = json_pack("{s:s s:s? s:o s:s s:s s:s s:b s:s s:s s:o s:o}", "cuda",
+		devices ? "" : hu_device_why(), "toolkit", nvcc, "gpu", gpu ? hu_gpu_to_json(&g) : json_null(),
+		"gpu_why", why, "driver_verdict", gpu ? driver_verdict(&g, nvcc) : "no driver", "mixed_precision",
+		hu_mixed_verdict(gpu ? g.capability : 0), "mixed_precision_fast", gpu && hu_mixed_fast(g.capability),
+		"matrix_units", hu_matrix_features(gpu ? g.capability : 0), "blas", hu_blas_describe(), "meters",
+		meters(), "missing", missing(gnuplot, nvcc, gpu));
 	json_object_set_new(more, "keras", keras());
 	json_object_update(j, more);
 	json_decref(more);
@@ -197,15 +219,20 @@ print_gpu(const json_t *j)
 	size_t i;
 
 	if (json_is_object(g)) {
-		int capability = (int)json_integer_value(json_object_get(g, "capability")), cuda = (int)json_integer_value(json_object_get(g, "cuda"));
-		printf("GPU         %s, compute capability %d.%d, %s, %s\n", get(g, "name"), capability / 10, capability % 10, hu_bytes_text(json_real_value(json_object_get(g, "bytes")), text, sizeof text), get(g, "uuid"));
-		printf("driver      %s, CUDA %d.%d: %s\n", get(g, "driver"), cuda / 1000, cuda % 1000 / 10, get(j, "driver_verdict"));
+		int capability = (int)json_integer_value(json_object_get(g, "capability")),
+		    cuda = (int)json_integer_value(json_object_get(g, "cuda"));
+		printf("GPU         %s, compute capability %d.%d, %s, %s\n", get(g, "name"), capability / 10,
+			capability % 10, hu_bytes_text(json_real_value(json_object_get(g, "bytes")), text, sizeof text),
+			get(g, "uuid"));
+		printf("driver      %s, CUDA %d.%d: %s\n", get(g, "driver"), cuda / 1000, cuda % 1000 / 10,
+			get(j, "driver_verdict"));
 		printf("matrix      %s\n", get(j, "matrix_units"));
 	} else {
 		printf("GPU         none: %s\n", get(j, "gpu_why"));
 	}
 	printf("toolkit     %s\n", get(j, "toolkit") ? get(j, "toolkit") : "no nvcc found");
-	printf("CUDA        %s%s%s\n", hu_cuda_built() ? "in this build" : "not in this build", *get(j, "cuda") && hu_cuda_built() ? "; not usable: " : "", hu_cuda_built() ? get(j, "cuda") : "");
+	printf("CUDA        %s%s%s\n", hu_cuda_built() ? "in this build" : "not in this build",
+		*get(j, "cuda") && hu_cuda_built() ? "; not usable: " : "", hu_cuda_built() ? get(j, "cuda") : "");
 	json_array_foreach(json_object_get(j, "devices"), i, name)
 		printf("device %zu    %s\n", i, json_string_value(name));
 	printf("Keras       (its own words when the policy mixed_float16 is set, tf.keras 2.x)\n");
@@ -223,17 +250,21 @@ print(const json_t *j)
 
 	printf("halfulp     %s, built with %s\n", get(j, "halfulp"), get(j, "compiler"));
 	printf("system      %s\n", get(j, "system"));
-	printf("processor   %s, %d threads, SIMD %s (this build uses %s here)\n", get(j, "processor"), hu_threads(), get(j, "simd"), get(j, "simd_levels"));
-	printf("memory      %s, %s free\n", hu_bytes_text(json_real_value(json_object_get(j, "ram_bytes")), text[0], 16), hu_bytes_text(json_real_value(json_object_get(j, "ram_free_bytes")), text[1], 16));
+	printf("processor   %s, %d threads, SIMD %s (this build uses %s here)\n", get(j, "processor"), hu_threads(),
+		get(j, "simd"), get(j, "simd_levels"));
+	printf("memory      %s, %s free\n",
+		hu_bytes_text(json_real_value(json_object_get(j, "ram_bytes")), text[0], 16),
+		hu_bytes_text(json_real_value(json_object_get(j, "ram_free_bytes")), text[1], 16));
 	print_gpu(j);
 	printf("back ends  ");
 	json_array_foreach(json_object_get(j, "backends"), i, m)
 		printf(" %s", json_string_value(m));
 	putchar('\n');
-	json_array_foreach(json_object_get(j, "meters"), i, m)
-		printf("meter       %s: %s%s\n", get(m, "meter"), json_is_true(json_object_get(m, "works")) ? "" : "not available, ", get(m, "what"));
+	json_array_foreach(json_object_get(j, "meters"), i, m) printf("meter       %s: %s%s\n", get(m, "meter"),
+		json_is_true(json_object_get(m, "works")) ? "" : "not available, ", get(m, "what"));
 	printf("BLAS        %s\n", get(j, "blas"));
-	printf("libraries   MPFR %s, GMP %s, zlib %s, Jansson %s, xxHash %s\n", get(j, "mpfr"), get(j, "gmp"), get(j, "zlib"), get(j, "jansson"), get(j, "xxhash"));
+	printf("libraries   MPFR %s, GMP %s, zlib %s, Jansson %s, xxHash %s\n", get(j, "mpfr"), get(j, "gmp"),
+		get(j, "zlib"), get(j, "jansson"), get(j, "xxhash"));
 	printf("gnuplot     %s\n", get(j, "gnuplot") ? get(j, "gnuplot") : "does not run");
 	json_array_foreach(json_object_get(j, "missing"), i, m)
 		printf("missing     %s\n", json_string_value(m));

@@ -10,7 +10,9 @@ hu_fma_peak(void)
 {
 	double best = -1;
 #if defined(__x86_64__)
-	double (*trial)(double *) = hu_simd_level() == HU_SIMD_AVX512 ? hu_fma_trial_avx512 : hu_simd_level() == HU_SIMD_AVX2 ? hu_fma_trial_avx2 : NULL;
+	double (*trial)(double *) = hu_simd_level() == HU_SIMD_AVX512 ? hu_fma_trial_avx512
+				    : hu_simd_level() == HU_SIMD_AVX2 ? hu_fma_trial_avx2
+								      : NULL;
 
 	for (int i = 0; i < 5 && trial; i++) {
 		double flops, s = trial(&flops);

@@ -22,7 +22,8 @@ symbol(void *library, const char *name, void *function)
 	return p != NULL;
 }
 
-/* The device that CUDA calls I: entry I of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. What is no device hides those after it. */
+/* The device that CUDA calls I: entry I of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. What is no
+   device hides those after it. */
 static device *
 numbered_device(void *library, int i)
 {
@@ -74,13 +75,16 @@ capability_of(void *library, device *d)
 {
 	int (*capability)(device *, int *, int *), major, minor;
 
-	return symbol(library, "nvmlDeviceGetCudaComputeCapability", &capability) && capability(d, &major, &minor) == 0 ? 10 * major + minor : 0;
+	return symbol(library, "nvmlDeviceGetCudaComputeCapability", &capability) && capability(d, &major, &minor) == 0
+		       ? 10 * major + minor
+		       : 0;
 }
 
 static void
 ask(hu_gpu *g, void *library, device *d)
 {
-	int (*version)(char *, unsigned), (*cuda)(int *), (*memory_of)(device *, memory *), (*limit)(device *, unsigned *);
+	int (*version)(char *, unsigned), (*cuda)(int *), (*memory_of)(device *, memory *),
+		(*limit)(device *, unsigned *);
 	memory m;
 	unsigned mw;
 
@@ -188,5 +192,8 @@ hu_gpu_text(const hu_gpu *g, char *out, size_t size)
 json_t *
 hu_gpu_to_json(const hu_gpu *g)
 {
-	return json_pack("{s:s s:s s:s s:i s:i s:i s:i s:i s:i s:f s:f}", "name", g->name, "uuid", g->uuid, "driver", g->driver, "cuda", g->cuda, "capability", g->capability, "sm_mhz", (int)g->sm_mhz, "memory_mhz", (int)g->memory_mhz, "sm_max_mhz", (int)g->sm_max_mhz, "memory_max_mhz", (int)g->memory_max_mhz, "bytes", g->bytes, "power_limit_watts", g->power_limit);
+	return json_pack("{s:s s:s s:s s:i s:i s:i s:i s:i s:i s:f s:f}", "name", g->name, "uuid", g->uuid, "driver",
+		g->driver, "cuda", g->cuda, "capability", g->capability, "sm_mhz", (int)g->sm_mhz, "memory_mhz",
+		(int)g->memory_mhz, "sm_max_mhz", (int)g->sm_max_mhz, "memory_max_mhz", (int)g->memory_max_mhz, "bytes",
+		g->bytes, "power_limit_watts", g->power_limit);
 }

@@ -6,13 +6,19 @@
 
 #include <jansson.h>
 
-/* Clocks in MHz, watts, bytes; 0 or "" where NVML does not tell. capability times ten. cuda: the newest CUDA that the driver
-   knows, 13000 for 13.0. */
-typedef struct hu_gpu { char name[96], uuid[96], driver[80]; int cuda, capability; unsigned sm_mhz, memory_mhz, sm_max_mhz, memory_max_mhz; double bytes, power_limit; } hu_gpu;
+/* Clocks in MHz, watts, bytes; 0 or "" where NVML does not tell. capability times ten. cuda: the newest CUDA that the
+   driver knows, 13000 for 13.0. */
+typedef struct hu_gpu {
+	char name[96], uuid[96], driver[80];
+	int cuda, capability;
+	unsigned sm_mhz, memory_mhz, sm_max_mhz, memory_max_mhz;
+	double bytes, power_limit;
+} hu_gpu;
 
 typedef struct hu_gpu_name { char name[96]; int capability; } hu_gpu_name;
 
-/* All GPUs that CUDA would show, in its order, the first MAX into LIST; returns how many there are, 0 where none or no driver is. */
+/* All GPUs that CUDA would show, in its order, the first MAX into LIST; returns how many there are, 0 where none or no
+   driver is. */
 int hu_gpu_list(hu_gpu_name *list, int max);
 
 /* 1 where there is one; else 0 and WHY[SIZE] says what is missing. The GPU is the one that CUDA calls 0. */

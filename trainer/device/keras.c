@@ -58,15 +58,26 @@ hu_keras_check(hu_str *s, const hu_gpu_name *g, int n)
 	for (int i = 0; i < n; i++)
 		fast += g[i].capability >= KERAS_LEAST;
 	if (!n) {
-		hu_str_add(s, BEGIN "WARNING\nThe dtype policy mixed_float16 may run slowly because this machine does not have a GPU. Only Nvidia GPUs with compute capability of at least 7.0 run quickly with mixed_float16.\n" END);
+		hu_str_add(s, BEGIN "WARNING\nThe dtype policy mixed_float16 may run slowly because this machine does "
+				    "not have a GPU. Only Nvidia GPUs with compute capability of at least 7.0 run "
+				    "quickly with mixed_float16.\n" END);
 	} else if (fast && n == 1) {
 		describe(g, one, sizeof one);
-		hu_str_addf(s, BEGIN "OK\nYour GPU will likely run quickly with dtype policy mixed_float16 as it has compute capability of at least 7.0. Your GPU: %s", one);
+		hu_str_addf(s,
+			BEGIN "OK\nYour GPU will likely run quickly with dtype policy mixed_float16 as it has compute "
+			      "capability of at least 7.0. Your GPU: %s",
+			one);
 	} else if (fast == n) {
-		hu_str_add(s, BEGIN "OK\nYour GPUs will likely run quickly with dtype policy mixed_float16 as they all have compute capability of at least 7.0");
+		hu_str_add(s, BEGIN "OK\nYour GPUs will likely run quickly with dtype policy mixed_float16 as they all "
+				    "have compute capability of at least 7.0");
 	} else {
 		hu_str_add(s, BEGIN "WARNING\n");
-		hu_str_add(s, fast ? "Some of your GPUs may run slowly with dtype policy mixed_float16 because they do not all have compute capability of at least 7.0. Your GPUs:\n" : n == 1 ? "Your GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0. Your GPU:\n" : "Your GPUs may run slowly with dtype policy mixed_float16 because they do not have compute capability of at least 7.0. Your GPUs:\n");
+		hu_str_add(s, fast ? "Some of your GPUs may run slowly with dtype policy mixed_float16 because they do "
+				     "not all have compute capability of at least 7.0. Your GPUs:\n"
+			      : n == 1 ? "Your GPU may run slowly with dtype policy mixed_float16 because it does not "
+					 "have compute capability of at least 7.0. Your GPU:\n"
+				       : "Your GPUs may run slowly with dtype policy mixed_float16 because they do not "
+					 "have compute capability of at least 7.0. Your GPUs:\n");
 		list(s, g, n);
 		hu_str_add(s, "See https://developer.nvidia.com/cuda-gpus for a list of GPUs and their compute capabilities.\n" END);
 	}

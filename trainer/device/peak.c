@@ -16,7 +16,11 @@ enum { TRIALS = 5, WARPS = 8, MOST_ROUNDS = 1 << 20 };
 static int
 kind_of(hu_format_id in, hu_format_id out, int matrix, double *macs)
 {
-	static const struct { hu_format_id in, out; int kind, k; } rows[] = { { HU_FP16, HU_FP32, HU_PROBE_F16, 16 }, { HU_FP16, HU_FP16, HU_PROBE_F16_F16, 16 }, { HU_BF16, HU_FP32, HU_PROBE_BF16, 16 }, { HU_TF32, HU_FP32, HU_PROBE_TF32, 8 } };
+	static const struct {
+		hu_format_id in, out;
+		int kind, k;
+	} rows[] = { { HU_FP16, HU_FP32, HU_PROBE_F16, 16 }, { HU_FP16, HU_FP16, HU_PROBE_F16_F16, 16 },
+		{ HU_BF16, HU_FP32, HU_PROBE_BF16, 16 }, { HU_TF32, HU_FP32, HU_PROBE_TF32, 8 } };
 
 	*macs = 32 * 4;
 	for (size_t i = 0; matrix && i < sizeof rows / sizeof *rows; i++)
@@ -59,7 +63,9 @@ check(const hu_side *side, void *queue, unsigned blocks, const float *out)
 	for (size_t i = 0; i < n; i++)
 		wrong += host[i] != (float)(i / (HU_PROBE_CHAINS * 4) % (WARPS * 32) % 1024);
 	free(host);
-	return st != HU_OK ? st : wrong ? hu_fail(HU_EUNABLE, "%zu of %zu accumulators are wrong: the ceiling does not count", wrong, n) : HU_OK;
+	return st != HU_OK ? st
+	       : wrong ? hu_fail(HU_EUNABLE, "%zu of %zu accumulators are wrong: the ceiling does not count", wrong, n)
+		       : HU_OK;
 }
 
 static hu_status
@@ -112,7 +118,8 @@ hu_peak_flops(const char *backend, hu_format_id in, hu_format_id out, int matrix
 
 	HU_TRY(find_side(backend, &side));
 	if (kind < HU_PROBE_FMA)
-		return hu_fail(HU_EUNABLE, "no matrix instruction of %s with %s accumulators", hu_format_name(in), hu_format_name(out));
+		return hu_fail(HU_EUNABLE, "no matrix instruction of %s with %s accumulators", hu_format_name(in),
+			hu_format_name(out));
 	HU_TRY(side->open(&queue));
 	/* of blocks more than any device holds at once; the shim interprets them */
 	hu_status st = rate(side, queue, kind, real ? 4096 : 1, real ? 64 : 1, macs, flops);

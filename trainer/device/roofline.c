@@ -11,8 +11,9 @@
 #include <strings.h>
 
 static const hu_peaks devices[] = {
-#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source) \
-	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, HU_LAUNCH_US, align, source, { { 0, 0 } } },
+#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source)                      \
+	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, HU_LAUNCH_US, align, source,            \
+		{ { 0, 0 } } },
 #include "trainer/device/devices.def"
 #undef DEVICE
 };
@@ -24,7 +25,8 @@ hu_peaks_at(int i)
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
 }
 
-/* Letters and figures of ID's words that all stand in NAME, whatever lies between; 0 where one does not. A memory's size counts nothing. */
+/* Letters and figures of ID's words that all stand in NAME, whatever lies between; 0 where one does not. A memory's
+   size counts nothing. */
 static size_t
 named(const char *id, const char *name)
 {
@@ -52,7 +54,8 @@ hu_peaks_of_name(const char *name, double bytes)
 
 	for (int i = 0; i < DEVICES; i++) {
 		size_t n = named(devices[i].id, name);
-		if (n && (n > most || (n == most && fabs(devices[i].gib * 0x1p30 - bytes) < fabs(best->gib * 0x1p30 - bytes)))) {
+		if (n && (n > most || (n == most && fabs(devices[i].gib * 0x1p30 - bytes) <
+							    fabs(best->gib * 0x1p30 - bytes)))) {
 			best = &devices[i];
 			most = n;
 		}

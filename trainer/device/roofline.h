@@ -16,8 +16,8 @@ typedef struct hu_peaks {
 	double launch_us;
 	int align;
 	const char *source;
-	/* Of a processor, whose caches are faster than its memory: what data of so many bytes give, ascending in bytes and descending in
-	   GB/s. 0 bytes: no more rows. */
+	/* Of a processor, whose caches are faster than its memory: what data of so many bytes give, ascending in bytes
+	   and descending in GB/s. 0 bytes: no more rows. */
 	struct { double bytes, gb_s; } near[HU_NEAR];
 } hu_peaks;
 
@@ -34,13 +34,15 @@ typedef struct hu_roof { double arithmetic, memory, launch, total; int limit; ch
 /* HU_EINVAL names the nearest. I past the last: NULL. */
 hu_status hu_peaks_find(const char *id, hu_peaks *out);
 const hu_peaks *hu_peaks_at(int i);
-/* The row whose id's words stand in NAME, a driver's ("NVIDIA H200"), most of them; of equals the one whose memory is nearest to BYTES. NULL: none. */
+/* The row whose id's words stand in NAME, a driver's ("NVIDIA H200"), most of them; of equals the one whose memory is
+   nearest to BYTES. NULL: none. */
 const hu_peaks *hu_peaks_of_name(const char *name, double bytes);
 const char *hu_limit_name(int limit);
 
 /* FLOP/s of the calls' products in format F. */
 double hu_peaks_rate(const hu_peaks *d, hu_format_id f);
-/* Bytes a second that a call moving BYTES has at most: those of data half as large, since a part of its own may lie in a nearer cache. */
+/* Bytes a second that a call moving BYTES has at most: those of data half as large, since a part of its own may lie in
+   a nearer cache. */
 double hu_peaks_bandwidth(const hu_peaks *d, double bytes);
 hu_roof hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c);
 #endif

@@ -76,7 +76,9 @@ static hu_status
 run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 {
 	size_t row = (size_t)s->programs.train->nc + 1, more;
-	double *seconds = hu_xcalloc(ask->steps, sizeof *seconds), *calls = ask->calls && s->backend->profile ? hu_xcalloc(ask->steps * row, sizeof *calls) : NULL, start = 0, untimed, loss;
+	double *seconds = hu_xcalloc(ask->steps, sizeof *seconds),
+	       *calls = ask->calls && s->backend->profile ? hu_xcalloc(ask->steps * row, sizeof *calls) : NULL,
+	       start = 0, untimed, loss;
 	double *with = calls && !s->backend->pass ? calls : NULL;
 	hu_status st = hu_session_start(s);
 
@@ -86,7 +88,8 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 			start = hu_energy_read(ask->energy);
 			hu_energy_utilisation(ask->energy);
 		}
-		st = one(s, i, i < ask->warm || !with ? NULL : with + k * row, i < ask->warm ? &untimed : &seconds[k], &t->loss);
+		st = one(s, i, i < ask->warm || !with ? NULL : with + k * row, i < ask->warm ? &untimed : &seconds[k],
+			&t->loss);
 		if (ask->bar)
 			hu_progress_step(ask->bar, s->config->batch);
 	}
@@ -107,8 +110,8 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	return st;
 }
 
-/* What the training takes, and whether it may be tried: asked before anything is allocated, since a machine that overcommits its memory would end the
-   process instead of refusing. A device answers for itself. */
+/* What the training takes, and whether it may be tried: asked before anything is allocated, since a machine that
+   overcommits its memory would end the process instead of refusing. A device answers for itself. */
 static hu_status
 check_room(hu_steptime *t, const hu_config *c, const hu_dataset *data, double allowed)
 {
@@ -118,9 +121,15 @@ check_room(hu_steptime *t, const hu_config *c, const hu_dataset *data, double al
 
 	HU_TRY(hu_need(c, data, c->backend, &t->computed_bytes));
 	if (allowed > 0 && t->computed_bytes > allowed)
-		return hu_fail(HU_ENOMEM, "steps of %zu images need %s%s of the %s allowed: use a smaller batch or width", c->batch, hu_bytes_text(t->computed_bytes, need, sizeof need), host ? ", emulated," : "", hu_bytes_text(allowed, have, sizeof have));
+		return hu_fail(HU_ENOMEM,
+			"steps of %zu images need %s%s of the %s allowed: use a smaller batch or width", c->batch,
+			hu_bytes_text(t->computed_bytes, need, sizeof need), host ? ", emulated," : "",
+			hu_bytes_text(allowed, have, sizeof have));
 	if (host && t->computed_bytes > ram)
-		return hu_fail(HU_ENOMEM, "steps of %zu images need %s, emulated, and this machine has %s: use a smaller batch or width", c->batch, hu_bytes_text(t->computed_bytes, need, sizeof need), hu_bytes_text(ram, have, sizeof have));
+		return hu_fail(HU_ENOMEM,
+			"steps of %zu images need %s, emulated, and this machine has %s: use a smaller batch or width",
+			c->batch, hu_bytes_text(t->computed_bytes, need, sizeof need),
+			hu_bytes_text(ram, have, sizeof have));
 	return HU_OK;
 }
 

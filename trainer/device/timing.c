@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* call: of a row that is one call's or one pass's. covers: their ids, ops: their operators, each once. launches: -1: not known. */
+/* call: of a row that is one call's or one pass's. covers: their ids, ops: their operators, each once. launches: -1:
+   not known. */
 typedef struct row {
 	const char *layer, *phase;
 	const hu_call *call;
@@ -34,7 +35,9 @@ add_roof(row *r, const row *x)
 	r->memory += x->memory;
 	r->launch += x->launch;
 	r->total += most;
-	r->limit[most == x->launch ? HU_LIMIT_LAUNCH : most == x->memory ? HU_LIMIT_MEMORY : HU_LIMIT_ARITHMETIC] += most;
+	r->limit[most == x->launch   ? HU_LIMIT_LAUNCH
+		 : most == x->memory ? HU_LIMIT_MEMORY
+				     : HU_LIMIT_ARITHMETIC] += most;
 	r->measured += x->measured;
 	if (!*r->odd)
 		memcpy(r->odd, x->odd, sizeof r->odd);
@@ -76,7 +79,8 @@ as_pass(row *r, const hu_peaks *d, const hu_pass *pass)
 	r->launch = 1e-6 * d->launch_us * (double)(pass->launches > 0 ? pass->launches : 1);
 }
 
-/* What is computed together, in the order of the first calls, by whose ids they stand; the last is what a device looks at. */
+/* What is computed together, in the order of the first calls, by whose ids they stand; the last is what a device looks
+   at. */
 static row *
 make_parts(const hu_peaks *d, const hu_program *p, const double *measured, const hu_pass *pass)
 {
@@ -112,7 +116,8 @@ row_like(const hu_program *p, const row *part, int by_call, const hu_pass *pass)
 static row *
 make_rows(const hu_peaks *d, const hu_program *p, int by_call, const double *measured, const hu_pass *pass, int *n)
 {
-	row *rows = hu_xcalloc((size_t)p->nc + 2, sizeof *rows), *x = make_parts(d, p, measured, pass), all = { .layer = "all" };
+	row *rows = hu_xcalloc((size_t)p->nc + 2, sizeof *rows), *x = make_parts(d, p, measured, pass),
+	    all = { .layer = "all" };
 
 	*n = 0;
 	for (int i = 0; i <= p->nc; i++) {
@@ -181,12 +186,15 @@ hu_timing_print(FILE *f, const hu_peaks *d, const hu_program *p, int by_call, co
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
 		if (r->call)
-			fprintf(f, "%5d %-16s %-8s %-8s", r->call->id, r->call->op->name, hu_phase_name(r->call->phase), r->layer);
+			fprintf(f, "%5d %-16s %-8s %-8s", r->call->id, r->call->op->name, hu_phase_name(r->call->phase),
+				r->layer);
 		else if (by_call)
 			fprintf(f, "%-40s", r->layer);
 		else
 			fprintf(f, "%-10s %5d", r->layer, r->calls);
-		fprintf(f, " %9.3f %9s %10.3f %9.3f %9.3f %9.3f", 1e-9 * r->flops, hu_bytes_text(r->bytes, bytes, sizeof bytes), 1e3 * r->arithmetic, 1e3 * r->memory, 1e3 * r->launch, 1e3 * r->total);
+		fprintf(f, " %9.3f %9s %10.3f %9.3f %9.3f %9.3f", 1e-9 * r->flops,
+			hu_bytes_text(r->bytes, bytes, sizeof bytes), 1e3 * r->arithmetic, 1e3 * r->memory,
+			1e3 * r->launch, 1e3 * r->total);
 		if (measured)
 			fprintf(f, " %9.3f", 1e3 * r->measured);
 		fprintf(f, " %s%s%s\n", hu_limit_name(largest(r->limit)), *r->odd ? "; " : "", r->odd);
@@ -203,7 +211,10 @@ hu_timing_to_json(const hu_peaks *d, const hu_program *p, int by_call, const dou
 
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
-		json_t *j = json_pack("{s:s s:i s:f s:f s:f s:f s:f s:f s:f s:s s:s}", "layer", r->layer, "calls", r->calls, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "arithmetic_ms", 1e3 * r->arithmetic, "memory_ms", 1e3 * r->memory, "launch_ms", 1e3 * r->launch, "predicted_ms", 1e3 * r->total, "limit", hu_limit_name(largest(r->limit)), "odd", r->odd);
+		json_t *j = json_pack("{s:s s:i s:f s:f s:f s:f s:f s:f s:f s:s s:s}", "layer", r->layer, "calls",
+			r->calls, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "arithmetic_ms",
+			1e3 * r->arithmetic, "memory_ms", 1e3 * r->memory, "launch_ms", 1e3 * r->launch, "predicted_ms",
+			1e3 * r->total, "limit", hu_limit_name(largest(r->limit)), "odd", r->odd);
 		if (r->call) {
 			json_object_set_new(j, "call", json_integer(r->call->id));
 			json_object_set_new(j, "op", json_string(r->ops.s));

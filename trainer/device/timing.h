@@ -13,9 +13,11 @@
    units don't like, in all and by time. */
 typedef struct hu_timing { double total, by_limit[3], odd_time; int calls, odd; } hu_timing;
 
-/* MEASURED: seconds of each call, by call id, or NULL. PASS: how a device computed each call, and what it looks at (hu_backend.pass); a pass is then what
-   a row by call is about; a chain counts to its first call's layer, to "several" whatever else has calls of more than one. NULL: each call stands alone. */
+/* MEASURED: seconds of each call, by call id, or NULL. PASS: how a device computed each call, and what it looks at
+   (hu_backend.pass); a pass is then what a row by call is about; a chain counts to its first call's layer, to "several"
+   whatever else has calls of more than one. NULL: each call stands alone. */
 hu_timing hu_timing_of(const hu_peaks *d, const hu_program *p);
 void hu_timing_print(FILE *f, const hu_peaks *d, const hu_program *p, int by_call, const double *measured);
-json_t *hu_timing_to_json(const hu_peaks *d, const hu_program *p, int by_call, const double *measured, const hu_pass *pass);
+json_t *hu_timing_to_json(
+	const hu_peaks *d, const hu_program *p, int by_call, const double *measured, const hu_pass *pass);
 #endif

@@ -23,13 +23,25 @@ hu_mixed_verdict(int capability)
 	if (!capability)
 		return "mixed precision will not run fast on a processor; here it is for its numbers";
 	if (!c->fp16)
-		snprintf(text, sizeof text, "mixed precision will not run fast: compute capability below 7.0 has no matrix units; halfulp's kernels need %d.%d or newer", least / 10, least % 10);
+		snprintf(text, sizeof text,
+			"mixed precision will not run fast: compute capability below 7.0 has no matrix units; "
+			"halfulp's kernels need %d.%d or newer",
+			least / 10, least % 10);
 	else if (c->kernels == HU_KERNELS_NONE)
-		snprintf(text, sizeof text, "mixed precision will not run fast with halfulp, whose kernels need compute capability %d.%d or newer; in a framework mixed_float16 will, on this GPU's matrix units for fp16 (they have no bf16)", least / 10, least % 10);
+		snprintf(text, sizeof text,
+			"mixed precision will not run fast with halfulp, whose kernels need compute capability %d.%d "
+			"or newer; in a framework mixed_float16 will, on this GPU's matrix units for fp16 (they have "
+			"no bf16)",
+			least / 10, least % 10);
 	else if (c->kernels == HU_KERNELS_SIMT)
-		snprintf(text, sizeof text, "mixed precision will run fast with mixed_float16 and --gemm cublas: compute capability of at least 7.0, with matrix units for fp16; mixed_bfloat16 will not, they have no bf16, and halfulp's own kernels for matrix units need %d.%d", own / 10, own % 10);
+		snprintf(text, sizeof text,
+			"mixed precision will run fast with mixed_float16 and --gemm cublas: compute capability of at "
+			"least 7.0, with matrix units for fp16; mixed_bfloat16 will not, they have no bf16, and "
+			"halfulp's own kernels for matrix units need %d.%d",
+			own / 10, own % 10);
 	else
-		return "mixed precision will run fast: compute capability of at least 7.0, with matrix units for fp16, and here for bf16 and tf32 too";
+		return "mixed precision will run fast: compute capability of at least 7.0, with matrix units for fp16, "
+		       "and here for bf16 and tf32 too";
 	return text;
 }
 

@@ -7,8 +7,8 @@
 /* 1 where mixed_float16 runs on matrix units by what this program has for them. */
 int hu_mixed_fast(int capability);
 
-/* A sentence without its stop: whether mixed precision will run fast here, and why. It says of this program's kernels what
-   cuda/device/verdict.h decides, since both read cuda/device/capabilities.def. Valid until the next call. */
+/* A sentence without its stop: whether mixed precision will run fast here, and why. It says of this program's kernels
+   what cuda/device/verdict.h decides, since both read cuda/device/capabilities.def. Valid until the next call. */
 const char *hu_mixed_verdict(int capability);
 
 /* What the matrix units multiply, and by which instructions; "none" where there are none. Static text. */

@@ -16,13 +16,15 @@ hu_account_open(hu_account *a, const char *meter, const char *backend, double in
 void
 hu_account_begin(hu_account *a, const json_t *manifest)
 {
-	const json_t *before = json_object_get(manifest, "energy"), *grid = json_object_get(before, "grams_co2_per_kwh"), *joules = json_object_get(before, "joules");
+	const json_t *before = json_object_get(manifest, "energy"),
+		     *grid = json_object_get(before, "grams_co2_per_kwh"), *joules = json_object_get(before, "joules");
 
 	if (a->intensity < 0 && grid)
 		a->intensity = json_number_value(grid);
 	if (a->meter.meter && before && !joules) {
 		hu_energy_close(&a->meter);
-		snprintf(a->meter.why, sizeof a->meter.why, "the part of the run before it was resumed was not measured");
+		snprintf(a->meter.why, sizeof a->meter.why,
+			"the part of the run before it was resumed was not measured");
 	}
 	a->before = json_number_value(joules);
 	hu_energy_read(&a->meter);
@@ -44,7 +46,8 @@ hu_account_write(hu_account *a, json_t *manifest, double accuracy)
 	json_object_set_new(manifest, "energy", e);
 	if (!(joules >= 0)) {
 		json_object_set_new(e, "meter", json_string("not available"));
-		json_object_set_new(e, "why", json_string(*a->meter.why ? a->meter.why : "the counter stopped answering"));
+		json_object_set_new(
+			e, "why", json_string(*a->meter.why ? a->meter.why : "the counter stopped answering"));
 		return;
 	}
 	joules += a->before;
@@ -65,7 +68,8 @@ hu_account_write(hu_account *a, json_t *manifest, double accuracy)
 void
 hu_account_print(const json_t *manifest, FILE *f)
 {
-	const json_t *e = json_object_get(manifest, "energy"), *grams = json_object_get(e, "grams_co2"), *each = json_object_get(e, "grams_co2_per_accuracy");
+	const json_t *e = json_object_get(manifest, "energy"), *grams = json_object_get(e, "grams_co2"),
+		     *each = json_object_get(e, "grams_co2_per_accuracy");
 	const char *meter = json_string_value(json_object_get(e, "meter"));
 
 	if (!meter)
@@ -76,7 +80,8 @@ hu_account_print(const json_t *manifest, FILE *f)
 	}
 	fprintf(f, "Energy: %.4g Wh in all (%s)", json_number_value(json_object_get(e, "watt_hours")), meter);
 	if (grams)
-		fprintf(f, "; %.4g g of CO2 at %g g a kWh", json_number_value(grams), json_number_value(json_object_get(e, "grams_co2_per_kwh")));
+		fprintf(f, "; %.4g g of CO2 at %g g a kWh", json_number_value(grams),
+			json_number_value(json_object_get(e, "grams_co2_per_kwh")));
 	if (each)
 		fprintf(f, ", %.4g g a percentage point of accuracy", json_number_value(each) / 100);
 	fputc('\n', f);

@@ -49,7 +49,9 @@ first_device(nvml *n)
 		snprintf(uuid, sizeof uuid, "%.*s", (int)strcspn(visible, ","), visible);
 		return by_uuid(uuid, &n->device) == 0;
 	}
-	return symbol(n->library, "nvmlDeviceGetHandleByIndex_v2", &by_index) && by_index(visible && isdigit((unsigned char)*visible) ? (unsigned)strtoul(visible, NULL, 10) : 0, &n->device) == 0;
+	return symbol(n->library, "nvmlDeviceGetHandleByIndex_v2", &by_index) &&
+	       by_index(visible && isdigit((unsigned char)*visible) ? (unsigned)strtoul(visible, NULL, 10) : 0,
+		       &n->device) == 0;
 }
 
 static int
@@ -84,7 +86,8 @@ connect(nvml *n, char *what, size_t what_size)
 		if (!power_watts(n, &n->last))
 			return "this GPU tells neither its energy nor its power";
 	}
-	snprintf(what, what_size, "NVML, %s%s", name, n->integrates ? ", power over time (it has no energy counter)" : "");
+	snprintf(what, what_size, "NVML, %s%s", name,
+		n->integrates ? ", power over time (it has no energy counter)" : "");
 	return NULL;
 }
 

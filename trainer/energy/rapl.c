@@ -84,7 +84,8 @@ busy_seconds(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static void *
@@ -96,7 +97,10 @@ open_rapl(char *what, size_t what_size, char *why, size_t why_size)
 	root = root && *root ? root : "/sys/class/powercap";
 	int denied = find_zones(r, root);
 	if (!r->n) {
-		snprintf(why, why_size, denied ? "%s: its counters are readable by root only" : "%s has no RAPL counter (a virtual machine, or not Linux on x86)", root);
+		snprintf(why, why_size,
+			denied ? "%s: its counters are readable by root only"
+			       : "%s has no RAPL counter (a virtual machine, or not Linux on x86)",
+			root);
 		free(r);
 		return NULL;
 	}

@@ -31,9 +31,11 @@ parameter(hu_program *p, const char *layer, const char *role, hu_shape s)
 }
 
 static int
-activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin, const hu_attr *attr, int nattr)
+activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin,
+	const hu_attr *attr, int nattr)
 {
-	return hu_program_apply(p, op, HU_FORWARD, layer, in, nin, of(layer, role).s, HU_FP32, HU_ACTIVATION, attr, nattr);
+	return hu_program_apply(
+		p, op, HU_FORWARD, layer, in, nin, of(layer, role).s, HU_FP32, HU_ACTIVATION, attr, nattr);
 }
 
 static int
@@ -47,7 +49,8 @@ with_bias(hu_program *p, const char *layer, int xw)
 int
 hu_layer_input(hu_program *p, const hu_model_sizes *s)
 {
-	return hu_program_tensor(p, "input.x", HU_FP32, hu_shape4(s->batch, s->height, s->width, s->channels), HU_ACTIVATION);
+	return hu_program_tensor(
+		p, "input.x", HU_FP32, hu_shape4(s->batch, s->height, s->width, s->channels), HU_ACTIVATION);
 }
 
 int

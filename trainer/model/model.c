@@ -32,7 +32,8 @@ hu_model_find(const char *name, const hu_model **out)
 		}
 	}
 	const char *near = hu_nearest(name, names, ROWS);
-	return hu_fail(HU_EINVAL, "unknown model '%s'; %s%s", name, near ? "did you mean " : "there are mlp and convnet", near ? near : "");
+	return hu_fail(HU_EINVAL, "unknown model '%s'; %s%s", name,
+		near ? "did you mean " : "there are mlp and convnet", near ? near : "");
 }
 
 hu_program *

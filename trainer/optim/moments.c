@@ -19,7 +19,8 @@ append_clock(hu_program *p, const hu_optim_options *o, int found)
 }
 
 void
-hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op, void (*more)(hu_call *c, const hu_optim_options *o))
+hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
+	void (*more)(hu_call *c, const hu_optim_options *o))
 {
 	int clock = append_clock(p, o, found);
 

@@ -80,5 +80,6 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 int
 hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable)
 {
-	return hu_word_in(o->row->reads, "eps") && o->eps > 0 && hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
+	return hu_word_in(o->row->reads, "eps") && o->eps > 0 &&
+	       hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
 }

@@ -34,10 +34,13 @@ int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
 /* For the rows' files: a state beside tensor T, "LAYER.ROLE" + SUFFIX, and the value it takes. */
 int hu_optim_state(hu_program *p, int t, const char *suffix);
 int hu_optim_next(hu_program *p, int t);
-/* The clock, and for each parameter a call of OP, adam or adamw, with lr, beta1, beta2 and eps; MORE, where it is not NULL, adds attributes. */
-void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op, void (*more)(hu_call *c, const hu_optim_options *o));
+/* The clock, and for each parameter a call of OP, adam or adamw, with lr, beta1, beta2 and eps; MORE, where it is not
+   NULL, adds attributes. */
+void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
+	void (*more)(hu_call *c, const hu_optim_options *o));
 
-#define OPTIM(id, lr, momentum, wd, reads, summary) void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);
+#define OPTIM(id, lr, momentum, wd, reads, summary)                                                                    \
+	void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);
 #include "trainer/optim/optims.def"
 #undef OPTIM
 #endif

@@ -15,17 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const hu_opt opts[] = {
-	{ "policies", "LIST", "float32,mixed_float16,mixed_bfloat16", "policies to compare, the first being what the others are compared with" },
+static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixed_bfloat16",
+				       "policies to compare, the first being what the others are compared with" },
 	{ "seeds", "LIST", "1", "a run for each, and standard errors over them" },
-	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" },
-	HU_CONFIG_MODEL_OPTS,
-	HU_CONFIG_RUN_OPTS,
-	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
-	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
-	{ "json", NULL, NULL, "print the table as JSON" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" }, HU_CONFIG_MODEL_OPTS,
+	HU_CONFIG_RUN_OPTS, { "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
+	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" }, { "json", NULL, NULL, "print the table as JSON" },
+	{ NULL, NULL, NULL, NULL } };
 
 typedef struct words { char **v; int n, cap; } words;
 
@@ -83,7 +79,8 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 		int mine = 0;
 		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
 			mine |= !strcmp(own[k], o->name);
-		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* under this policy; under another one it is not */
+		char *idle =
+			mine ? NULL : hu_config_idle(c, o->name); /* under this policy; under another one it is not */
 		if (!mine && !idle)
 			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
 		free(idle);
@@ -162,7 +159,8 @@ run_name(const hu_comparison *c, const char *dir, int p, long long seed)
 			*s = '_';
 	for (int i = 0; i < p; i++)
 		again += !strcmp(c->policy[i], c->policy[p]);
-	char *path = again ? hu_xprintf("%s/%.80s_%d-seed%lld", dir, bare, again + 1, seed) : hu_xprintf("%s/%.80s-seed%lld", dir, bare, seed);
+	char *path = again ? hu_xprintf("%s/%.80s_%d-seed%lld", dir, bare, again + 1, seed)
+			   : hu_xprintf("%s/%.80s-seed%lld", dir, bare, seed);
 	free(bare);
 	return path;
 }
@@ -182,7 +180,8 @@ read_lists(hu_comparison *c, const hu_args *a)
 	for (char *end; *s; s = *end ? end + 1 : end) {
 		long long seed = strtoll(s, &end, 10);
 		if (end == s || (*end && *end != ',') || seed < 0)
-			return hu_fail(HU_EINVAL, "--seeds %s: whole numbers separated by commas are needed", hu_args_text(a, "seeds"));
+			return hu_fail(HU_EINVAL, "--seeds %s: whole numbers separated by commas are needed",
+				hu_args_text(a, "seeds"));
 		HU_GROW(c->seed, c->seeds, cap);
 		c->seed[c->seeds++] = seed;
 	}
@@ -257,7 +256,8 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 		if (hu_args_given(a, "analyze"))
 			printf("Next: halfulp report %s/*-seed%lld\n", hu_shown(dir), c->seed[0]);
 		else
-			printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp report\n");
+			printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp "
+			       "report\n");
 	}
 	return HU_OK;
 }
@@ -283,11 +283,11 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : code;
 }
 
-const hu_command hu_cmd_compare = {
-	"compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
+const hu_command hu_cmd_compare = { "compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
 	"train a model under several policies and seeds; accuracy, time, memory and losses in one table",
-	"Options are train's and hold for every run that they have an effect in (--init-scale has none in float32's). The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
-	"compare-runs.tsv. A run that fails is a row that says so, and the others go on; the exit code is the largest of theirs.\n"
+	"Options are train's and hold for every run that they have an effect in (--init-scale has none in float32's). "
+	"The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
+	"compare-runs.tsv. A run that fails is a row that says so, and the others go on; the exit code is the largest "
+	"of theirs.\n"
 	"In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
-	opts, run, NULL
-};
+	opts, run, NULL };

@@ -17,18 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	HU_CONFIG_MODEL_OPTS,
+static const hu_opt opts[] = { HU_CONFIG_MODEL_OPTS,
 	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
 	{ "policies", NULL, NULL, "list the policies known by name" },
 	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
-	{ "device", "NAME", NULL, "what limits each layer there, and the time it takes at least: v100, a100, ...; here: measured" },
+	{ "device", "NAME", NULL,
+		"what limits each layer there, and the time it takes at least: v100, a100, ...; here: measured" },
 	{ "measure", "N", NULL, "run N steps on this machine and print what each layer took; with --device here" },
-	{ "memory", "SIZE", NULL, "say the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a device, under each policy" },
-	{ "program", NULL, NULL, "print the training step's program instead" },
-	{ "json", NULL, NULL, "print JSON" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "memory", "SIZE", NULL,
+		"say the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a device, under each "
+		"policy" },
+	{ "program", NULL, NULL, "print the training step's program instead" }, { "json", NULL, NULL, "print JSON" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* A row: a call, or a layer's calls together. Bound: the largest a-priori coefficient, NaN where there is none. */
 typedef struct row { const char *layer; const hu_call *call; int calls, casts; double macs, flops, bytes, bound; } row;
@@ -97,25 +97,30 @@ print_rows(const hu_program *p, const row *rows, int n, int by_call)
 		printf("%5s %-16s %-8s %-8s %-28s %-5s", "call", "op", "phase", "layer", "output", "fmt");
 	else
 		printf("%-10s %5s", "layer", "calls");
-	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte", "bound");
+	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte",
+		"bound");
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
 		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
 		if (by_call && o)
-			printf("%5d %-16s %-8s %-8s %-28.28s %-5s", r->call->id, r->call->op->name, hu_phase_name(r->call->phase), r->layer, o->name, hu_format_name(o->format));
+			printf("%5d %-16s %-8s %-8s %-28.28s %-5s", r->call->id, r->call->op->name,
+				hu_phase_name(r->call->phase), r->layer, o->name, hu_format_name(o->format));
 		else if (by_call)
 			printf("%-75s", r->layer);
 		else
 			printf("%-10s %5d", r->layer, r->calls);
 		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
-		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops, hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);
+		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops,
+			hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);
 	}
 }
 
 static json_t *
 row_json(const hu_program *p, const row *r)
 {
-	json_t *j = json_pack("{s:s s:i s:i s:f s:f s:f s:o}", "layer", r->layer, "calls", r->calls, "casts", r->casts, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "bound", isfinite(r->bound) ? json_real(r->bound) : json_null());
+	json_t *j = json_pack("{s:s s:i s:i s:f s:f s:f s:o}", "layer", r->layer, "calls", r->calls, "casts", r->casts,
+		"macs", r->macs, "flops", r->flops, "bytes", r->bytes, "bound",
+		isfinite(r->bound) ? json_real(r->bound) : json_null());
 
 	if (r->call) {
 		const hu_info *o = &p->t[r->call->out[0]];
@@ -133,7 +138,10 @@ print_memory(const char *policy, const hu_memory *m, double need)
 {
 	char b[7][16];
 
-	printf("%-24s %10s %10s %12s %10s %16s %10s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16), hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16), hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(m), b[5], 16), isnan(need) ? "-" : hu_bytes_text(need, b[6], 16));
+	printf("%-24s %10s %10s %12s %10s %16s %10s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16),
+		hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16),
+		hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16),
+		hu_bytes_text(hu_memory_total(m), b[5], 16), isnan(need) ? "-" : hu_bytes_text(need, b[6], 16));
 }
 
 typedef struct plan {
@@ -163,7 +171,8 @@ measure(const plan *x, hu_steptime *t)
 	c.epochs = c.epochs ? c.epochs : 1;
 	c.seed = 1;
 	HU_TRY(hu_energy_open(&none, "none", "cpu"));
-	return hu_steptime_measure(t, &c, &(hu_steptime_ask){ .warm = 2, .steps = x->steps, .calls = 1, .energy = &none });
+	return hu_steptime_measure(
+		t, &c, &(hu_steptime_ask){ .warm = 2, .steps = x->steps, .calls = 1, .energy = &none });
 }
 
 static json_t *
@@ -171,7 +180,8 @@ timing_json(const plan *x, const hu_program *p, int by_call, const double *measu
 {
 	const hu_peaks *d = &x->device;
 
-	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us, "fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, measured, NULL));
+	return json_pack("{s:s s:s s:f s:f s:o}", "device", d->name, "source", d->source, "launch_us", d->launch_us,
+		"fp32_tflops", d->fp32, "rows", hu_timing_to_json(d, p, by_call, measured, NULL));
 }
 
 static void
@@ -179,7 +189,8 @@ print_timing(const plan *x, const hu_program *p, int by_call, const hu_steptime 
 {
 	const hu_peaks *d = &x->device;
 
-	printf("\non %s (%.4g TFLOP/s fp32, %.4g GB/s; %s), milliseconds at least:\n\n", d->name, d->fp32, d->gb_s, d->source);
+	printf("\non %s (%.4g TFLOP/s fp32, %.4g GB/s; %s), milliseconds at least:\n\n", d->name, d->fp32, d->gb_s,
+		d->source);
 	hu_timing_print(stdout, d, p, by_call, t->call);
 	if (t->call)
 		printf("\n%.3f ms a step, median of %zu, %.0f images a second\n", t->ms, x->steps, t->samples_per_s);
@@ -189,16 +200,23 @@ print_timing(const plan *x, const hu_program *p, int by_call, const hu_steptime 
 static void
 print_timings(const plan *x, int k)
 {
-	printf("\n%-24s %10s %8s %12s %10s %10s %18s\n", "ms at least a step", "predicted", "ratio", "arithmetic", "memory", "launch", "odd extents");
+	printf("\n%-24s %10s %8s %12s %10s %10s %18s\n", "ms at least a step", "predicted", "ratio", "arithmetic",
+		"memory", "launch", "odd extents");
 	for (int i = 0; i < k; i++) {
 		const hu_timing *t = &x->timing[i];
-		printf("%-24s %10.3f %8.2f %12.3f %10.3f %10.3f %10.3f in %d\n", x->name[i], 1e3 * t->total, t->total / x->timing[0].total, 1e3 * t->by_limit[0], 1e3 * t->by_limit[1], 1e3 * t->by_limit[2], 1e3 * t->odd_time, t->odd);
+		printf("%-24s %10.3f %8.2f %12.3f %10.3f %10.3f %10.3f in %d\n", x->name[i], 1e3 * t->total,
+			t->total / x->timing[0].total, 1e3 * t->by_limit[0], 1e3 * t->by_limit[1], 1e3 * t->by_limit[2],
+			1e3 * t->odd_time, t->odd);
 	}
 	const hu_timing *last = &x->timing[k - 1];
 	printf("\nOn this device %s.\n", hu_mixed_verdict(x->device.capability));
 	if (last->by_limit[2] > 0.5 * last->total)
-		printf("This step is too small to tell: %.0f %% of it are launches, whose number a format does not lower; larger batches or layers would.\n", 100 * last->by_limit[2] / last->total);
-	printf("Each call takes at least the longest of its operations at the peak rate, its bytes at full bandwidth, and one launch\n(%.3g us); nothing is fused. Data loading and the framework are not counted.\n", x->device.launch_us);
+		printf("This step is too small to tell: %.0f %% of it are launches, whose number a format does not "
+		       "lower; larger batches or layers would.\n",
+			100 * last->by_limit[2] / last->total);
+	printf("Each call takes at least the longest of its operations at the peak rate, its bytes at full bandwidth, "
+	       "and one launch\n(%.3g us); nothing is fused. Data loading and the framework are not counted.\n",
+		x->device.launch_us);
 }
 
 static hu_status
@@ -212,7 +230,8 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	HU_TRY(hu_build(&p, &x->config, &sizes));
 	row *rows = make_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
-	if (hu_need_device(&x->config, &x->data, &x->need[k]) != HU_OK) /* a tensor has more elements than kernels reach */
+	if (hu_need_device(&x->config, &x->data, &x->need[k]) !=
+		HU_OK) /* a tensor has more elements than kernels reach */
 		x->need[k] = NAN;
 	x->name[k] = policy;
 	if (x->device.id)
@@ -228,14 +247,23 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		json_t *list = json_array();
 		for (int i = 0; i < n; i++)
 			json_array_append_new(list, row_json(p.train, &rows[i]));
-		json_array_append_new(x->json, json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute", hu_dtype_name(x->config.policy.compute), "variable", hu_dtype_name(x->config.policy.variable), "parameters", (json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]), "device_bytes", isnan(x->need[k]) ? json_null() : json_real(x->need[k]), "rows", list));
+		json_array_append_new(x->json,
+			json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute",
+				hu_dtype_name(x->config.policy.compute), "variable",
+				hu_dtype_name(x->config.policy.variable), "parameters",
+				(json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]),
+				"device_bytes", isnan(x->need[k]) ? json_null() : json_real(x->need[k]), "rows", list));
 		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
 		if (x->device.id)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
 		if (x->bytes > 0)
 			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
-		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images %zux%zu\n\n", k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute), hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch, x->data.height, x->data.width);
+		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images "
+		       "%zux%zu\n\n",
+			k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute),
+			hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch,
+			x->data.height, x->data.width);
 		print_rows(p.train, rows, n, by_call);
 		if (x->device.id)
 			print_timing(x, p.train, by_call, &t);
@@ -277,7 +305,8 @@ make_plan(plan *x, const hu_args *a)
 	if (strcmp(by, "layer") && strcmp(by, "call"))
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	if (hu_args_given(a, "device"))
-		HU_TRY(strcmp(hu_args_text(a, "device"), "here") ? hu_peaks_find(hu_args_text(a, "device"), &x->device) : hu_ceiling_measure(&x->device));
+		HU_TRY(strcmp(hu_args_text(a, "device"), "here") ? hu_peaks_find(hu_args_text(a, "device"), &x->device)
+								 : hu_ceiling_measure(&x->device));
 	if (hu_args_given(a, "measure")) {
 		long long n;
 		if (strcmp(hu_args_given(a, "device") ? hu_args_text(a, "device") : "", "here"))
@@ -298,13 +327,17 @@ make_plan(plan *x, const hu_args *a)
 		json_dumpf(x->json, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else if (!hu_args_given(a, "program")) {
-		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, before any run.\n");
-		printf("\n%-24s %10s %10s %12s %10s %16s %10s %10s\n", "memory", "weights", "masters", "activations", "gradients", "optimizer state", "all", "allocated");
+		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, "
+		       "before any run.\n");
+		printf("\n%-24s %10s %10s %12s %10s %16s %10s %10s\n", "memory", "weights", "masters", "activations",
+			"gradients", "optimizer state", "all", "allocated");
 		for (int i = 0; i < k; i++)
 			print_memory(x->name[i], &x->memory[i], x->need[i]);
-		printf("\nallocated: by a device, for both programs: these tensors and all others, the state's next values, the next batch, scratch room, and what is read back.\n");
+		printf("\nallocated: by a device, for both programs: these tensors and all others, the state's next "
+		       "values, the next batch, scratch room, and what is read back.\n");
 		for (int i = 0; x->bytes > 0 && i < k; i++)
-			printf("%s%-24s %zu images%s\n", i ? "" : "\nlargest batch that fits\n", x->name[i], x->largest[i], x->largest[i] ? "" : ": not even one fits");
+			printf("%s%-24s %zu images%s\n", i ? "" : "\nlargest batch that fits\n", x->name[i],
+				x->largest[i], x->largest[i] ? "" : ": not even one fits");
 		if (x->device.id)
 			print_timings(x, k);
 	}
@@ -318,7 +351,8 @@ list_policies(int json)
 
 	for (int i = 0; hu_policy_name(i); i++) {
 		if (json)
-			json_array_append_new(j, json_pack("{s:s s:s}", "policy", hu_policy_name(i), "summary", hu_policy_summary(i)));
+			json_array_append_new(j,
+				json_pack("{s:s s:s}", "policy", hu_policy_name(i), "summary", hu_policy_summary(i)));
 		else
 			printf("%-20s %s\n", hu_policy_name(i), hu_policy_summary(i));
 	}
@@ -338,7 +372,8 @@ run(const hu_args *a)
 	if (hu_args_given(a, "policies"))
 		return list_policies(hu_args_given(a, "json"));
 	if (a->nrest)
-		return hu_complain(hu_fail(HU_EINVAL, "'%s': plan needs no run; what is to be planned is said by options", a->rest[0]));
+		return hu_complain(hu_fail(
+			HU_EINVAL, "'%s': plan needs no run; what is to be planned is said by options", a->rest[0]));
 	hu_status st = make_plan(&x, a);
 	json_decref(x.json);
 	hu_dataset_release(&x.data);
@@ -352,21 +387,24 @@ static int trains(const void *of) { return hu_args_given(of, "measure"); }
 static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
 
 #define TRAINING "data-seed train eval split init-scale"
-#define VALUES "lr weight-decay beta1 beta2 eps growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight"
+#define VALUES                                                                                                         \
+	"lr weight-decay beta1 beta2 eps growth-factor backoff-factor growth-interval scale-floor scale-cap "          \
+	"hysteresis loss-weight"
 
-static const hu_opt_need needs[] = {
-	{ TRAINING " " VALUES " model width data size channels batch optimizer momentum loss-scale accumulate policy by device measure memory program", plans, "beside --policies, which lists what there is" },
+static const hu_opt_need needs[] = { { TRAINING " " VALUES
+						" model width data size channels batch optimizer momentum loss-scale "
+						"accumulate policy by device measure memory program",
+					     plans, "beside --policies, which lists what there is" },
 	{ "by device measure memory json", tabulates, "beside --program, which prints the program alone" },
 	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
 	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
-	{ NULL, NULL, NULL }
-};
+	{ NULL, NULL, NULL } };
 
-const hu_command hu_cmd_plan = {
-	"plan", "[OPTION...]",
+const hu_command hu_cmd_plan = { "plan", "[OPTION...]",
 	"say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds",
 	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
-	"asks for. Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a device\n"
-	"allocates for training and evaluation, which --memory goes by. --program prints the calls themselves, as the interpreters will read them.",
-	opts, run, needs
-};
+	"asks for. Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a "
+	"device\n"
+	"allocates for training and evaluation, which --memory goes by. --program prints the calls themselves, as the "
+	"interpreters will read them.",
+	opts, run, needs };

@@ -12,7 +12,8 @@
 
 enum { ACCURACY, PRECISION, RECALL, EVAL_LOSS, MS, BYTES, SWAMPED, UNDERFLOWED };
 
-static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall", "eval_loss", "ms_a_step", "bytes", "swamped_share", "underflowed_share" };
+static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall", "eval_loss", "ms_a_step", "bytes",
+	"swamped_share", "underflowed_share" };
 
 const char *
 hu_result_name(int k)
@@ -115,7 +116,8 @@ hu_comparison_failed(const hu_comparison *c, int p, int *code)
 	return n;
 }
 
-/* Whether a run gave column K: one that trained; the shares need an analysis that came to its end, whatever it judged. */
+/* Whether a run gave column K: one that trained; the shares need an analysis that came to its end, whatever it judged.
+ */
 static int
 gave(const hu_compare_result *r, int k)
 {
@@ -182,7 +184,8 @@ write_means(const hu_comparison *c, const char *dir)
 	hu_str_init(&columns);
 	hu_str_add(&columns, "policy runs failed");
 	for (int k = 0; k < HU_RESULTS; k++)
-		hu_str_addf(&columns, " %s %s_se %s_difference %s_difference_se", names[k], names[k], names[k], names[k]);
+		hu_str_addf(
+			&columns, " %s %s_se %s_difference %s_difference_se", names[k], names[k], names[k], names[k]);
 	begin(&t, c, "compare", columns.s);
 	for (int p = 0; p < c->policies; p++) {
 		hu_tsv_text(&t, c->policy[p]);
@@ -242,12 +245,16 @@ hu_comparison_to_json(const hu_comparison *c)
 	json_t *list = json_array();
 
 	for (int p = 0; p < c->policies; p++) {
-		json_t *j = json_pack("{s:s s:i s:i}", "policy", c->policy[p], "runs", c->seeds, "failed", hu_comparison_failed(c, p, NULL));
+		json_t *j = json_pack("{s:s s:i s:i}", "policy", c->policy[p], "runs", c->seeds, "failed",
+			hu_comparison_failed(c, p, NULL));
 		for (int k = 0; k < HU_RESULTS; k++) {
 			double mean, error, difference, paired_error;
 			hu_comparison_mean(c, p, k, 0, &mean, &error);
 			hu_comparison_mean(c, p, k, 1, &difference, &paired_error);
-			json_object_set_new(j, names[k], json_pack("{s:o s:o s:o s:o}", "mean", real_or_null(mean), "standard_error", real_or_null(error), "difference", real_or_null(difference), "difference_standard_error", real_or_null(paired_error)));
+			json_object_set_new(j, names[k],
+				json_pack("{s:o s:o s:o s:o}", "mean", real_or_null(mean), "standard_error",
+					real_or_null(error), "difference", real_or_null(difference),
+					"difference_standard_error", real_or_null(paired_error)));
 		}
 		json_array_append_new(list, j);
 	}
@@ -270,7 +277,8 @@ print_pair(FILE *f, int width, const char *format, double mean, double error, do
 void
 hu_comparison_print(const hu_comparison *c, FILE *f)
 {
-	fprintf(f, "%-24s %16s %18s %16s %16s %9s %9s %9s %9s\n", "policy", "accuracy %", "difference", "precision %", "recall %", "ms a step", "bytes", "swamped", "underflow");
+	fprintf(f, "%-24s %16s %18s %16s %16s %9s %9s %9s %9s\n", "policy", "accuracy %", "difference", "precision %",
+		"recall %", "ms a step", "bytes", "swamped", "underflow");
 	for (int p = 0; p < c->policies; p++) {
 		double mean, error;
 		char bytes[16];
@@ -296,13 +304,18 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 	for (int i = 0; i < c->policies * c->seeds; i++) {
 		const hu_compare_result *r = &c->result[i];
 		if (r->train)
-			fprintf(f, "%s: training failed with exit code %d, so that the row is without it\n", r->dir, r->train);
+			fprintf(f, "%s: training failed with exit code %d, so that the row is without it\n", r->dir,
+				r->train);
 		else if (r->analyze == HU_EXIT_JUDGED)
 			fprintf(f, "%s: outputs left their bound, see %s/analysis/faults.tsv\n", r->dir, r->dir);
 		else if (r->analyze)
-			fprintf(f, "%s: analysis failed with exit code %d, so that the shares are without it\n", r->dir, r->analyze);
+			fprintf(f, "%s: analysis failed with exit code %d, so that the shares are without it\n", r->dir,
+				r->analyze);
 	}
-	fprintf(f, "%d seed%s; ± is the standard error of the mean; difference: in accuracy, points, to %s at the same seed\n", c->seeds, c->seeds > 1 ? "s" : "", c->policy[0]);
+	fprintf(f,
+		"%d seed%s; ± is the standard error of the mean; difference: in accuracy, points, to %s at the same "
+		"seed\n",
+		c->seeds, c->seeds > 1 ? "s" : "", c->policy[0]);
 }
 
 int

@@ -14,7 +14,8 @@ enum { HU_RESULTS = 8 };
 typedef struct hu_compare_result {
 	char *dir;
 	double v[HU_RESULTS];    /* in the order of hu_result_name */
-	int train, analyze;      /* exit codes, 0 where nothing failed: of a training that failed there are no numbers, of an analysis no shares */
+	int train, analyze; /* exit codes, 0 where nothing failed: of a training that failed there are no numbers, of an
+			       analysis no shares */
 } hu_compare_result;
 
 /* accuracy precision recall eval_loss ms_a_step bytes swamped_share underflowed_share */
@@ -35,8 +36,8 @@ typedef struct hu_comparison {
    PAIRED: of the differences to the first policy at the same seed. NaN where no run gave it. */
 void hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mean, double *error);
 
-/* What the run's failure was, "train 3" or "analyze 4" with the exit code, into TEXT of 24 bytes; "-" for none. Analysis exits 1 where it judged and
-   an output left its bound: that is told too. */
+/* What the run's failure was, "train 3" or "analyze 4" with the exit code, into TEXT of 24 bytes; "-" for none.
+   Analysis exits 1 where it judged and an output left its bound: that is told too. */
 const char *hu_result_failure(const hu_compare_result *r, char *text);
 /* The runs that failed; the largest exit code of them in *CODE, which may be NULL. */
 int hu_comparison_failed(const hu_comparison *c, int p, int *code);

@@ -55,7 +55,8 @@ hu_memory_total(const hu_memory *m)
 json_t *
 hu_memory_to_json(const hu_memory *m)
 {
-	return json_pack("{s:f s:f s:f s:f s:f}", "weights", m->weights, "masters", m->masters, "activations", m->activations, "gradients", m->gradients, "optimizer_state", m->optimizer_state);
+	return json_pack("{s:f s:f s:f s:f s:f}", "weights", m->weights, "masters", m->masters, "activations",
+		m->activations, "gradients", m->gradients, "optimizer_state", m->optimizer_state);
 }
 
 const char *
@@ -73,7 +74,11 @@ hu_bytes_text(double bytes, char *out, size_t size)
 hu_status
 hu_parse_bytes(const char *text, double *bytes)
 {
-	static const struct { const char *unit; double times; } units[] = { { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
+	static const struct {
+		const char *unit;
+		double times;
+	} units[] = { { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
+		{ "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
 	char *end;
 	double x = strtod(text, &end);
 

@@ -14,7 +14,11 @@ hu_census_check(const hu_program *p, const char *pattern)
 	for (int i = 0; pattern && i < p->nt; i++)
 		if (hu_match(pattern, p->t[i].name))
 			return HU_OK;
-	return pattern ? hu_fail(HU_EINVAL, "--count %s: no tensor of this program has such a name; `halfulp plan --program` lists them", pattern) : HU_OK;
+	return pattern ? hu_fail(HU_EINVAL,
+				 "--count %s: no tensor of this program has such a name; `halfulp plan --program` "
+				 "lists them",
+				 pattern)
+		       : HU_OK;
 }
 
 static void
@@ -56,9 +60,11 @@ census_of(hu_session *s, int tensor, hu_census *c)
 	if (s->backend->census && s->backend->census(s->train, tensor, c, &st))
 		return st;
 	if (!s->backend->peek)
-		return hu_fail(HU_EUNABLE, "back end %s did not count %s", s->backend->name, s->programs.train->t[tensor].name);
+		return hu_fail(HU_EUNABLE, "back end %s did not count %s", s->backend->name,
+			s->programs.train->t[tensor].name);
 	int cast = hu_is_cast(s->programs.train, tensor, &from, &scale);
-	hu_census_of(c, s->backend->peek(s->train, tensor), cast ? s->backend->peek(s->train, from) : NULL, cast && scale >= 0 ? hu_get(s->backend->peek(s->train, scale), 0) : 1);
+	hu_census_of(c, s->backend->peek(s->train, tensor), cast ? s->backend->peek(s->train, from) : NULL,
+		cast && scale >= 0 ? hu_get(s->backend->peek(s->train, scale), 0) : 1);
 	return HU_OK;
 }
 

@@ -7,7 +7,8 @@
 #include "trainer/run/session.h"
 
 /* Columns of casts.tsv; exponents.tsv's are in bins.h. */
-#define HU_CASTS_COLUMNS "step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz"
+#define HU_CASTS_COLUMNS                                                                                               \
+	"step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz"
 
 /* HU_EINVAL where nothing of P matches PATTERN, which may be NULL: nothing is to be counted. */
 hu_status hu_census_check(const hu_program *p, const char *pattern);

@@ -54,15 +54,19 @@ hex(uint64_t x)
 static json_t *
 dataset(const hu_dataset *d)
 {
-	return json_pack("{s:s s:o s:I s:I s:I s:I s:I s:I}", "name", d->name, "digest", hex(hu_dataset_digest(d)), "train", (json_int_t)d->n_train, "eval", (json_int_t)d->n_eval, "height", (json_int_t)d->height, "width", (json_int_t)d->width, "channels", (json_int_t)d->channels, "classes", (json_int_t)d->classes);
+	return json_pack("{s:s s:o s:I s:I s:I s:I s:I s:I}", "name", d->name, "digest", hex(hu_dataset_digest(d)),
+		"train", (json_int_t)d->n_train, "eval", (json_int_t)d->n_eval, "height", (json_int_t)d->height,
+		"width", (json_int_t)d->width, "channels", (json_int_t)d->channels, "classes", (json_int_t)d->classes);
 }
 
 static json_t *
 optimizer(const hu_optim_options *o)
 {
 	if (!strcmp(o->row->name, "sgd"))
-		return json_pack("{s:s s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "momentum", o->momentum, "weight_decay", o->weight_decay);
-	return json_pack("{s:s s:f s:f s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "beta1", o->beta1, "beta2", o->beta2, "eps", o->eps, "weight_decay", o->weight_decay);
+		return json_pack("{s:s s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "momentum", o->momentum,
+			"weight_decay", o->weight_decay);
+	return json_pack("{s:s s:f s:f s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "beta1", o->beta1, "beta2",
+		o->beta2, "eps", o->eps, "weight_decay", o->weight_decay);
 }
 
 /* A floor or cap of 0 is none. */
@@ -71,7 +75,9 @@ scaling(const hu_scaler *r)
 {
 	if (!strcmp(r->name, "none") || !strcmp(r->name, "static"))
 		return json_pack("{s:s s:f}", "rule", r->name, "init", r->init);
-	return json_pack("{s:s s:f s:f s:f s:i s:f s:f s:i}", "rule", r->name, "init", r->init, "growth", r->growth, "backoff", r->backoff, "interval", r->interval, "floor", r->floor, "cap", r->cap, "hysteresis", r->hysteresis);
+	return json_pack("{s:s s:f s:f s:f s:i s:f s:f s:i}", "rule", r->name, "init", r->init, "growth", r->growth,
+		"backoff", r->backoff, "interval", r->interval, "floor", r->floor, "cap", r->cap, "hysteresis",
+		r->hysteresis);
 }
 
 static json_t *
@@ -95,9 +101,11 @@ products(const hu_session *s)
 	for (int i = 0; i < p->nc; i++) {
 		const char *ran = s->backend->ran(s->train, i);
 		if (ran)
-			json_array_append_new(a, json_pack("{s:i s:s s:s s:s}", "call", i, "op", p->c[i].op->name, "layer", p->c[i].layer, "ran", ran));
+			json_array_append_new(a, json_pack("{s:i s:s s:s s:s}", "call", i, "op", p->c[i].op->name,
+							 "layer", p->c[i].layer, "ran", ran));
 	}
-	json_t *lines = json_array(), *j = json_pack("{s:s s:o}", "asked", s->config->gemm ? s->config->gemm : "auto", "calls", a);
+	json_t *lines = json_array(),
+	       *j = json_pack("{s:s s:o}", "asked", s->config->gemm ? s->config->gemm : "auto", "calls", a);
 	for (size_t i = 0; hu_cublas_line(i, line, sizeof line); i++)
 		json_array_append_new(lines, json_string(line));
 	if (json_array_size(lines))
@@ -114,7 +122,9 @@ hu_manifest_recall(const json_t *manifest)
 	for (size_t i = 0; i < json_array_size(lines); i++) {
 		const char *line = json_string_value(json_array_get(lines, i));
 		if (!line || hu_cublas_recall(line) != HU_OK)
-			return hu_fail(HU_EFILE, "manifest.json: gemm: algorithms: line %zu names no algorithm of cuBLASLt: say --gemm", i + 1);
+			return hu_fail(HU_EFILE,
+				"manifest.json: gemm: algorithms: line %zu names no algorithm of cuBLASLt: say --gemm",
+				i + 1);
 	}
 	return HU_OK;
 }
@@ -125,7 +135,9 @@ hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
 	const hu_config *c = s->config;
 	hu_memory m = hu_memory_of(s->programs.train);
 	const char *sum = c->accumulate ? c->accumulate : *c->policy.accumulate ? c->policy.accumulate : "fma,acc=fp32";
-	json_t *j = json_pack("{s:i s:s s:O s:I s:s s:o s:o}", "run_version", HU_RUN_VERSION, "halfulp_version", hu_build_version(), "command", command, "seed", (json_int_t)c->seed, "model", c->model, "policy", hu_policy_to_json(&c->policy), "dataset", dataset(&s->data));
+	json_t *j = json_pack("{s:i s:s s:O s:I s:s s:o s:o}", "run_version", HU_RUN_VERSION, "halfulp_version",
+		hu_build_version(), "command", command, "seed", (json_int_t)c->seed, "model", c->model, "policy",
+		hu_policy_to_json(&c->policy), "dataset", dataset(&s->data));
 
 	HU_ASSERT(j);
 	json_object_set_new(j, "config", hu_config_to_json(c));
@@ -139,7 +151,8 @@ hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
 	json_object_set_new(j, "threads", json_integer(hu_threads()));
 	json_object_set_new(j, "steps", json_integer((json_int_t)s->steps));
 	json_object_set_new(j, "steps_per_epoch", json_integer((json_int_t)s->steps_per_epoch));
-	json_object_set_new(j, "epochs", json_integer((json_int_t)((s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch)));
+	json_object_set_new(
+		j, "epochs", json_integer((json_int_t)((s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch)));
 	json_object_set_new(j, "batch", json_integer((json_int_t)c->batch));
 	json_object_set_new(j, "loss_scaling", scaling(&c->scaling.rule));
 	json_object_set_new(j, "loss_weight", json_real(c->loss_weight));

@@ -27,7 +27,10 @@ begin(hu_tsv *t, const hu_config *c, const char *table, const char *columns)
 void
 hu_metrics_init(hu_metrics *m, const hu_config *c)
 {
-	begin(&m->rows, c, "metrics", "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest");
+	begin(&m->rows, c, "metrics",
+		"step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped "
+		"overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample "
+		"watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
 	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
 	memset(&m->exponents, 0, sizeof m->exponents);
@@ -63,7 +66,8 @@ take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *las
 	*last = 0;
 	HU_TRY(st);
 	if (old.columns != t->columns)
-		st = hu_fail(HU_EFILE, "%s/%s: %d columns where this program writes %d", dir, name, old.columns, t->columns);
+		st = hu_fail(
+			HU_EFILE, "%s/%s: %d columns where this program writes %d", dir, name, old.columns, t->columns);
 	for (int i = 0; i < old.rows && st == HU_OK; i++) {
 		size_t at = strtoull(hu_table_cell(&old, i, 0), NULL, 10);
 		if (at >= step)
@@ -92,7 +96,9 @@ hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
 		rows = counted == step ? rows : 0;
 	}
 	if (rows != step || grads != step || updates != step)
-		return hu_fail(HU_EFILE, "%s: metrics.tsv or another table ends before the checkpoint's step %zu; train it anew", dir, step);
+		return hu_fail(HU_EFILE,
+			"%s: metrics.tsv or another table ends before the checkpoint's step %zu; train it anew", dir,
+			step);
 	return HU_OK;
 }
 
@@ -142,7 +148,8 @@ count_updates(hu_session *s, const hu_call *c, hu_update_tally *count)
 		in[k] = &now[k];
 	}
 	if (!s->backend->peek)
-		return hu_fail(HU_EUNABLE, "back end %s did not count the updates of call %d (%s)", s->backend->name, c->id, c->op->name);
+		return hu_fail(HU_EUNABLE, "back end %s did not count the updates of call %d (%s)", s->backend->name,
+			c->id, c->op->name);
 	c->op->updates(c, in, s->backend->peek(s->train, c->out[0]), count);
 	return HU_OK;
 }

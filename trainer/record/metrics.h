@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   metrics.tsv, grads.tsv, updates.tsv and, with --count, exponents.tsv and casts.tsv of a run, row by row; written whole at checkpoints and at
-   the end, so that what is on disk always ends with a complete row. */
+   metrics.tsv, grads.tsv, updates.tsv and, with --count, exponents.tsv and casts.tsv of a run, row by row; written
+   whole at checkpoints and at the end, so that what is on disk always ends with a complete row. */
 #ifndef HU_TRAINER_METRICS_H
 #define HU_TRAINER_METRICS_H
 
@@ -27,7 +27,8 @@ void hu_metrics_release(hu_metrics *m);
 /* Takes over the rows of steps before STEP from DIR; HU_EFILE where one is missing. */
 hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
 
-/* What can be read between step and commit: loss, accuracy, scale, overflow, gradients, updates; also adds the rows of the other tables. */
+/* What can be read between step and commit: loss, accuracy, scale, overflow, gradients, updates; also adds the rows of
+   the other tables. */
 hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r);
 void hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r);
 hu_status hu_metrics_write(const hu_metrics *m, const char *dir);

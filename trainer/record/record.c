@@ -34,7 +34,10 @@ parse_steps(hu_record *r, const char *text, size_t steps)
 			continue;
 		step = !strcmp(w, "first") ? 0 : !strcmp(w, "last") ? steps - 1 : strtoull(w, &end, 10);
 		if (strcmp(w, "first") && strcmp(w, "last") && (end == w || *end || step >= steps))
-			st = hu_fail(HU_EINVAL, "--trace-steps %s: '%s' is no step of this run; steps are 0 to %zu, first, last, or none", text, w, steps - 1);
+			st = hu_fail(HU_EINVAL,
+				"--trace-steps %s: '%s' is no step of this run; steps are 0 to %zu, first, last, or "
+				"none",
+				text, w, steps - 1);
 		HU_GROW(r->trace_step, r->ntrace, cap);
 		r->trace_step[r->ntrace++] = step;
 	}
@@ -65,7 +68,11 @@ hu_record_init(hu_record *r, const char *dir, const hu_session *s)
 	if (st == HU_OK)
 		st = hu_census_check(p, s->config->count);
 	if (st == HU_OK && !(all <= s->config->trace_cap))
-		st = hu_fail(HU_EINVAL, "the trace would take %s in %d steps, --trace-cap is %s: raise it, or trace fewer steps or tensors (--trace PATTERN)", hu_bytes_text(all, need, sizeof need), r->ntrace, hu_bytes_text(s->config->trace_cap, cap, sizeof cap));
+		st = hu_fail(HU_EINVAL,
+			"the trace would take %s in %d steps, --trace-cap is %s: raise it, or trace fewer steps or "
+			"tensors (--trace PATTERN)",
+			hu_bytes_text(all, need, sizeof need), r->ntrace,
+			hu_bytes_text(s->config->trace_cap, cap, sizeof cap));
 	if (st != HU_OK)
 		hu_record_release(r);
 	return st;
@@ -250,7 +257,8 @@ hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t st
 hu_status
 hu_record_finish(hu_record *r, size_t steps)
 {
-	static const char *const tables[] = { "metrics.tsv", "grads.tsv", "updates.tsv", "exponents.tsv", "casts.tsv", "kernels.tsv" };
+	static const char *const tables[] = { "metrics.tsv", "grads.tsv", "updates.tsv", "exponents.tsv", "casts.tsv",
+		"kernels.tsv" };
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		char *path = hu_path(r->dir, "%s", tables[i]);

@@ -18,22 +18,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	HU_CONFIG_MODEL_OPTS,
+static const hu_opt opts[] = { HU_CONFIG_MODEL_OPTS,
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
-	HU_CONFIG_RUN_OPTS,
-	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
-	{ "resume", NULL, NULL, "continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
+	HU_CONFIG_RUN_OPTS, { "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
+	{ "resume", NULL, NULL,
+		"continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
 	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
-	{ "meter", "NAME", "auto", "energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
+	{ "meter", "NAME", "auto",
+		"energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
 	{ "grid-intensity", "G", NULL, "grams of CO2 a kWh of this grid: says the run's" },
 	{ "quiet", NULL, NULL, "print nothing but errors" },
-	{ "json", NULL, NULL, "print the result as JSON, nothing else" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print the result as JSON, nothing else" }, { NULL, NULL, NULL, NULL } };
 
-typedef struct job { hu_config config; hu_session session; hu_record record; hu_metrics metrics; json_t *command; hu_account energy; hu_run_lock lock; char *dir; size_t from; int talk, resumed; } job;
+typedef struct job {
+	hu_config config;
+	hu_session session;
+	hu_record record;
+	hu_metrics metrics;
+	json_t *command;
+	hu_account energy;
+	hu_run_lock lock;
+	char *dir;
+	size_t from;
+	int talk, resumed;
+} job;
 
 /* Holds DIR for a run that begins there. Whoever is training it is named before the run that they made is. */
 static hu_status
@@ -89,7 +98,8 @@ command_line(const hu_args *a)
 	return j;
 }
 
-/* What Keras says when this policy is set, in its words, then what holds for this program and the back end that was asked for. */
+/* What Keras says when this policy is set, in its words, then what holds for this program and the back end that was
+   asked for. */
 static void
 say_compatibility(const job *b)
 {
@@ -130,7 +140,10 @@ say_memory(const hu_program *p)
 	hu_memory m = hu_memory_of(p);
 	char b[6][16];
 
-	printf("Memory: weights %s, masters %s, activations %s, gradients %s, optimizer state %s; %s in all\n", hu_bytes_text(m.weights, b[0], 16), hu_bytes_text(m.masters, b[1], 16), hu_bytes_text(m.activations, b[2], 16), hu_bytes_text(m.gradients, b[3], 16), hu_bytes_text(m.optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(&m), b[5], 16));
+	printf("Memory: weights %s, masters %s, activations %s, gradients %s, optimizer state %s; %s in all\n",
+		hu_bytes_text(m.weights, b[0], 16), hu_bytes_text(m.masters, b[1], 16),
+		hu_bytes_text(m.activations, b[2], 16), hu_bytes_text(m.gradients, b[3], 16),
+		hu_bytes_text(m.optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(&m), b[5], 16));
 }
 
 static void
@@ -145,7 +158,8 @@ say_trace(const hu_record *r)
 	printf("Trace: step%s", r->ntrace > 1 ? "s" : "");
 	for (int i = 0; i < r->ntrace && i < 8; i++)
 		printf("%s %zu", i ? "," : "", r->trace_step[i]);
-	printf("%s; %s a step, %s in all\n", r->ntrace > 8 ? ", ..." : "", hu_bytes_text(r->trace_bytes, b[0], 16), hu_bytes_text(r->trace_bytes * r->ntrace, b[1], 16));
+	printf("%s; %s a step, %s in all\n", r->ntrace > 8 ? ", ..." : "", hu_bytes_text(r->trace_bytes, b[0], 16),
+		hu_bytes_text(r->trace_bytes * r->ntrace, b[1], 16));
 }
 
 static void
@@ -157,8 +171,10 @@ say_start(const job *b)
 
 	if (!b->talk)
 		return;
-	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu\n", c->model, hu_parameters(s->programs.train), o->row->name, o->lr, c->batch);
-	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name, s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
+	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu\n", c->model,
+		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch);
+	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name,
+		s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
 	printf("Loss scaling: %s", c->scaling.rule.name);
 	if (strcmp(c->scaling.rule.name, "none"))
 		printf(", from %g", c->scaling.rule.init);
@@ -171,7 +187,8 @@ say_start(const job *b)
 		printf("Resuming at step %zu of %zu\n", b->from, s->steps);
 	fflush(stdout);
 	if (hu_optim_eps_vanishes(o, c->policy.variable))
-		fprintf(stderr, "warning: epsilon %g is zero in %s: where v is zero too, the update divides by zero\n", o->eps, hu_dtype_name(c->policy.variable));
+		fprintf(stderr, "warning: epsilon %g is zero in %s: where v is zero too, the update divides by zero\n",
+			o->eps, hu_dtype_name(c->policy.variable));
 }
 
 /* Grams of nothing. */
@@ -180,7 +197,8 @@ no_meter(const job *b, const hu_args *a)
 {
 	char why[sizeof b->energy.meter.why + 64];
 
-	snprintf(why, sizeof why, "where no energy is measured (--meter %s%s%s)", hu_args_text(a, "meter"), *b->energy.meter.why ? ": " : "", b->energy.meter.why);
+	snprintf(why, sizeof why, "where no energy is measured (--meter %s%s%s)", hu_args_text(a, "meter"),
+		*b->energy.meter.why ? ": " : "", b->energy.meter.why);
 	return hu_refuse("grid-intensity", why);
 }
 
@@ -232,8 +250,13 @@ check_same(const job *b, const hu_run *run)
 	json_decref(q);
 	snprintf(have, sizeof have, "0x%016llx", (unsigned long long)hu_dataset_digest(&b->session.data));
 	if (!want || strcmp(want, have))
-		return hu_fail(HU_EFILE, "%s: its data had digest %s, %s now has %s: give it the same files back", run->dir, want ? want : "-", b->config.data, have);
-	return same ? HU_OK : hu_fail(HU_EFILE, "%s: program-train.json is not the program that its configuration makes with this version", run->dir);
+		return hu_fail(HU_EFILE, "%s: its data had digest %s, %s now has %s: give it the same files back",
+			run->dir, want ? want : "-", b->config.data, have);
+	return same ? HU_OK
+		    : hu_fail(HU_EFILE,
+			      "%s: program-train.json is not the program that its configuration makes with this "
+			      "version",
+			      run->dir);
 }
 
 static hu_status
@@ -316,14 +339,20 @@ static void
 say_end(const job *b, const hu_metrics_row *r, int json)
 {
 	if (json) {
-		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps",
+			(json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy",
+			r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale",
+			r->loss_scale);
 		if (!j) /* a loss that is not finite is no JSON number */
-			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps", (json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps",
+				(json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy,
+				"precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else if (b->talk) {
-		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", hu_shown(b->dir), r->loss, r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
+		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", hu_shown(b->dir), r->loss,
+			r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
 		hu_account_print(b->record.manifest, stdout);
 		printf("Next: halfulp analyze %s\n", hu_shown(b->dir));
 	}
@@ -339,7 +368,8 @@ train(job *b, const hu_args *a)
 		if (!json_is_true(json_object_get(b->record.manifest, "finished")))
 			HU_TRY(hu_record_finish(&b->record, b->session.steps));
 		if (b->talk)
-			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", hu_shown(b->dir), b->session.steps, hu_shown(b->dir));
+			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", hu_shown(b->dir),
+				b->session.steps, hu_shown(b->dir));
 		return HU_OK;
 	}
 	hu_account_begin(&b->energy, b->record.manifest);

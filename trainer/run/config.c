@@ -97,11 +97,13 @@ settle_scaling(hu_config *c)
 	c->scaling.loss_weight = c->loss_weight;
 	if (!strncmp(word, "static:", 7)) {
 		if (!hu_parse_real(word + 7, &s) || !(s >= 0x1p-126 && s <= 0x1p126))
-			return hu_fail(HU_EINVAL, "--loss-scale %s: a number from 2^-126 to 2^126 must follow the colon", word);
+			return hu_fail(HU_EINVAL,
+				"--loss-scale %s: a number from 2^-126 to 2^126 must follow the colon", word);
 		word = "static";
 	}
 	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
-		return hu_fail(HU_EINVAL, "--loss-scale %s: one of none, dynamic, keras, apex, deepspeed, static:S is needed", word);
+		return hu_fail(HU_EINVAL,
+			"--loss-scale %s: one of none, dynamic, keras, apex, deepspeed, static:S is needed", word);
 	if (!strcmp(word, "none"))
 		return HU_OK;
 	if (s > 0)
@@ -153,7 +155,9 @@ hu_config_on(const char *word)
 static hu_status
 on_or_off(const char *option, const char *word)
 {
-	return hu_config_on(word) || !strcmp(word, "off") ? HU_OK : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
+	return hu_config_on(word) || !strcmp(word, "off")
+		       ? HU_OK
+		       : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
 }
 
 static hu_status
@@ -216,7 +220,10 @@ printable(hu_config *c)
 {
 	for (int i = 0; i < FIELDS; i++)
 		if (fields[i].kind == TEXT && *text_at(c, &fields[i]) && !hu_plain(*text_at(c, &fields[i])))
-			return hu_fail(HU_EINVAL, "--%s %s: a run cannot record characters that are not printed: rename the file or a folder above it", fields[i].name, *text_at(c, &fields[i]));
+			return hu_fail(HU_EINVAL,
+				"--%s %s: a run cannot record characters that are not printed: rename the file or a "
+				"folder above it",
+				fields[i].name, *text_at(c, &fields[i]));
 	return HU_OK;
 }
 
@@ -252,7 +259,8 @@ read_json(hu_config *c, const json_t *manifest)
 			continue;
 		double x = json_number_value(v);
 		if (f->kind == TEXT ? !json_is_string(v) : !json_is_number(v) || !(x >= f->min && x <= f->max))
-			return hu_fail(HU_EFILE, "manifest.json: config: %s is of the wrong type or out of range", f->name);
+			return hu_fail(
+				HU_EFILE, "manifest.json: config: %s is of the wrong type or out of range", f->name);
 		if (f->kind == TEXT)
 			*text_at(c, f) = hu_xstrdup(json_string_value(v));
 		else if (f->kind == REAL)
@@ -260,7 +268,8 @@ read_json(hu_config *c, const json_t *manifest)
 		else
 			*whole_at(c, f) = (size_t)json_integer_value(v);
 	}
-	if (!c->model || !c->data || !c->backend || !c->trace || !c->trace_steps || isnan(c->width) || isnan(c->loss_weight) || isnan(c->trace_cap))
+	if (!c->model || !c->data || !c->backend || !c->trace || !c->trace_steps || isnan(c->width) ||
+		isnan(c->loss_weight) || isnan(c->trace_cap))
 		return hu_fail(HU_EFILE, "manifest.json: config: a key is missing");
 	HU_TRY(hu_policy_from_json(json_object_get(manifest, "policy"), &c->policy));
 	c->policy_text = hu_xstrdup(c->policy.name);
@@ -304,7 +313,8 @@ const char *
 hu_config_given(const hu_args *a)
 {
 	for (int i = 0; i < FIELDS; i++)
-		if (hu_args_has(a, fields[i].name) && hu_args_given(a, fields[i].name) && fields[i].at != offsetof(hu_config, backend))
+		if (hu_args_has(a, fields[i].name) && hu_args_given(a, fields[i].name) &&
+			fields[i].at != offsetof(hu_config, backend))
 			return fields[i].name;
 	return hu_args_given(a, "policy") ? "policy" : NULL;
 }

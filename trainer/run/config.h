@@ -14,7 +14,8 @@
 
 typedef struct hu_config {
 	/* As options: NULL, NaN or 0 where nothing was said. */
-	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *gemm, *trace_steps, *trace, *count, *fuse, *graph;
+	char *model, *data, *policy_text, *optimizer, *loss_scale, *accumulate, *init, *backend, *gemm, *trace_steps,
+		*trace, *count, *fuse, *graph;
 	double lr, momentum, weight_decay, beta1, beta2, eps, width, loss_weight, trace_cap;
 	double init_scale, growth, backoff, interval, floor, cap, hysteresis;
 	size_t size, channels, train, eval, split, data_seed, batch, epochs, steps, seed, checkpoint_every;
@@ -68,8 +69,8 @@ typedef struct hu_config {
 	{ "count", "PATTERN", NULL, "tensors whose exponents are counted every step, and of casts what they lost: shell patterns separated by commas [none]" }, \
 	{ "checkpoint-every", "N", NULL, "steps between checkpoints [an epoch]" }
 
-/* Reads those options that the table has and settles them. POLICY: NULL where hu_config_set_policy comes later. What has no effect
-   in the training is taken all the same: trainer/run/idle.h refuses it. */
+/* Reads those options that the table has and settles them. POLICY: NULL where hu_config_set_policy comes later. What
+   has no effect in the training is taken all the same: trainer/run/idle.h refuses it. */
 hu_status hu_config_from_args(hu_config *c, const hu_args *a, const char *policy);
 /* The manifest's "config" and "policy". */
 hu_status hu_config_from_json(hu_config *c, const json_t *manifest);
@@ -77,7 +78,8 @@ json_t *hu_config_to_json(const hu_config *c);
 void hu_config_release(hu_config *c);
 /* 1 where the word is "on" or nothing was said. */
 int hu_config_on(const char *word);
-/* Name of an option of the two lists that was given on the line, or NULL; the back end, which changes no bit, is not among them. */
+/* Name of an option of the two lists that was given on the line, or NULL; the back end, which changes no bit, is not
+   among them. */
 const char *hu_config_given(const hu_args *a);
 /* The same configuration with another policy; loss scaling follows it where none was asked for. */
 hu_status hu_config_set_policy(hu_config *c, const char *policy);

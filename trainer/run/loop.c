@@ -5,9 +5,20 @@
 
 #include <string.h>
 
-typedef struct loop { hu_session *s; hu_record *r; hu_metrics *m; hu_progress bar; int talk; hu_account *energy; double scale_before, seconds, ended, ended_joules; size_t timed, every; int running; } loop;
+typedef struct loop {
+	hu_session *s;
+	hu_record *r;
+	hu_metrics *m;
+	hu_progress bar;
+	int talk;
+	hu_account *energy;
+	double scale_before, seconds, ended, ended_joules;
+	size_t timed, every;
+	int running;
+} loop;
 
-/* One line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how much. */
+/* One line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how much.
+ */
 static void
 say_scale(loop *l, const hu_metrics_row *r, double next)
 {
@@ -22,7 +33,11 @@ say_scale(loop *l, const hu_metrics_row *r, double next)
 	if (r->overflow_tensor >= 0 && r->overflow_call >= 0) {
 		const hu_call *c = &p->c[r->overflow_call];
 		const hu_info *t = &p->t[r->overflow_tensor];
-		fprintf(stderr, ": step skipped; first overflow: %.0f of %zu elements of %s (%s), written by call %d (%s, layer %s); %.0f tensor%s not finite", r->overflow_count, hu_count(t->shape), t->name, hu_format_name(t->format), c->id, c->op->name, c->layer, r->overflow_tensors, r->overflow_tensors == 1 ? "" : "s");
+		fprintf(stderr,
+			": step skipped; first overflow: %.0f of %zu elements of %s (%s), written by call %d (%s, "
+			"layer %s); %.0f tensor%s not finite",
+			r->overflow_count, hu_count(t->shape), t->name, hu_format_name(t->format), c->id, c->op->name,
+			c->layer, r->overflow_tensors, r->overflow_tensors == 1 ? "" : "s");
 	} else
 		fprintf(stderr, "%s", r->skipped ? ": step skipped" : ": enough finite steps in a row");
 	fputc('\n', stderr);
@@ -54,13 +69,15 @@ end(loop *l, hu_metrics_row *r, double start, double joules)
 	r->joules = l->ended_joules >= 0 && joules >= 0 && r->joules >= 0 ? r->joules + (l->ended_joules - joules) : -1;
 }
 
-/* Whether the next step may run while what STEP left is read: nothing but the metrics wants STEP's tensors or the state after it. */
+/* Whether the next step may run while what STEP left is read: nothing but the metrics wants STEP's tensors or the state
+   after it. */
 static int
 may_overlap(const loop *l, size_t step)
 {
 	const hu_session *s = l->s;
 
-	return hu_session_may_lag(s) && step + 1 < s->steps && (step + 1) % s->steps_per_epoch && (step + 1) % l->every && !hu_record_traces(l->r, step);
+	return hu_session_may_lag(s) && step + 1 < s->steps && (step + 1) % s->steps_per_epoch &&
+	       (step + 1) % l->every && !hu_record_traces(l->r, step);
 }
 
 /* The step's time ends when its loss is there. */
@@ -109,7 +126,8 @@ one_step(loop *l, size_t step, hu_metrics_row *r)
 	} else
 		HU_TRY(hu_session_step(l->s, step));
 	l->running = may_overlap(l, step);
-	HU_TRY(l->running ? observe_running(l, step, r, start, joules, &next) : observe_at_rest(l, step, r, start, joules, &next));
+	HU_TRY(l->running ? observe_running(l, step, r, start, joules, &next)
+			  : observe_at_rest(l, step, r, start, joules, &next));
 	r->utilisation = hu_energy_utilisation(&l->energy->meter);
 	l->seconds += r->seconds;
 	l->timed++;
@@ -125,7 +143,11 @@ say_epoch(loop *l, const hu_metrics_row *r)
 	if (!l->talk)
 		return;
 	hu_progress_end(&l->bar);
-	printf("epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%  precision %.2f %%  recall %.2f %%  %.1f ms a step\n", r->epoch + 1, (s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss, r->eval.loss, 100 * r->eval.accuracy, 100 * r->eval.precision, 100 * r->eval.recall, 1e3 * l->seconds / (double)l->timed);
+	printf("epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%  precision %.2f %%  recall %.2f "
+	       "%%  %.1f ms a step\n",
+		r->epoch + 1, (s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss,
+		r->eval.loss, 100 * r->eval.accuracy, 100 * r->eval.precision, 100 * r->eval.recall,
+		1e3 * l->seconds / (double)l->timed);
 	fflush(stdout);
 	l->seconds = 0;
 	l->timed = 0;
@@ -138,7 +160,8 @@ lost(const hu_record *r)
 	char why[512];
 
 	snprintf(why, sizeof why, "%s", hu_reason());
-	return hu_fail(HU_EDEVICE, "%s; to go on: halfulp train --resume %s, with --backend cpu where no device is left", why, r->dir);
+	return hu_fail(HU_EDEVICE,
+		"%s; to go on: halfulp train --resume %s, with --backend cpu where no device is left", why, r->dir);
 }
 
 hu_status

@@ -13,7 +13,8 @@
 static double
 images(const hu_config *c, const hu_dataset *data)
 {
-	double train = (double)(c->train ? c->train : HU_DIGITS_TRAIN), eval = (double)(c->eval ? c->eval : HU_DIGITS_EVAL);
+	double train = (double)(c->train ? c->train : HU_DIGITS_TRAIN),
+	       eval = (double)(c->eval ? c->eval : HU_DIGITS_EVAL);
 
 	return strncmp(c->data, "digits", 6) ? (double)(data->n_train + data->n_eval) : train + eval;
 }
@@ -24,7 +25,8 @@ fed(const hu_config *c, const hu_dataset *data)
 {
 	double pixels = (double)hu_dataset_pixels(data), n = images(c, data), batch = (double)c->batch;
 
-	return n * (pixels + 1) + n * sizeof(size_t) + batch * (pixels * sizeof(float) + 3 * sizeof(float) + sizeof(size_t));
+	return n * (pixels + 1) + n * sizeof(size_t) +
+	       batch * (pixels * sizeof(float) + 3 * sizeof(float) + sizeof(size_t));
 }
 
 static hu_status
@@ -35,13 +37,15 @@ emulated(const hu_config *c, const hu_dataset *data, double *bytes)
 	int threads = hu_threads();
 
 	HU_TRY(hu_build(&p, c, &sizes));
-	*bytes = hu_exec_bytes(p.train, threads) + hu_exec_bytes(p.eval, threads) + fed(c, data) + HU_NEED_PROCESS + (double)threads * HU_NEED_THREAD;
+	*bytes = hu_exec_bytes(p.train, threads) + hu_exec_bytes(p.eval, threads) + fed(c, data) + HU_NEED_PROCESS +
+		 (double)threads * HU_NEED_THREAD;
 	hu_programs_release(&p);
 	return HU_OK;
 }
 
-/* Where no device can be counted on: every tensor of both programs as codes in blocks of 256 bytes, inputs and casts twice, since the next step's
-   are made while the last one's are there, and the working memory of the emulation's largest product. */
+/* Where no device can be counted on: every tensor of both programs as codes in blocks of 256 bytes, inputs and casts
+   twice, since the next step's are made while the last one's are there, and the working memory of the emulation's
+   largest product. */
 static hu_status
 packed(const hu_config *c, const hu_dataset *data, double *bytes)
 {
@@ -54,7 +58,8 @@ packed(const hu_config *c, const hu_dataset *data, double *bytes)
 		const hu_program *q = k ? p.eval : p.train;
 		double tensors = 0;
 		for (int i = 0; i < q->nt; i++) {
-			int cast = q->t[i].producer >= 0 && !strcmp(q->c[q->t[i].producer].op->name, "cast"), input = q->t[i].producer < 0 && !q->t[i].state;
+			int cast = q->t[i].producer >= 0 && !strcmp(q->c[q->t[i].producer].op->name, "cast"),
+			    input = q->t[i].producer < 0 && !q->t[i].state;
 			*bytes += (1 + (cast || input)) * (hu_info_bytes(&q->t[i]) + 256);
 			tensors += (double)hu_count(q->t[i].shape) * (double)hu_element_size(q->t[i].format);
 		}

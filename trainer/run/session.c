@@ -14,7 +14,10 @@
 static hu_ids
 find_ids(const hu_program *p)
 {
-	hu_ids id = { hu_program_find(p, "input.x"), hu_program_find(p, "input.labels"), hu_program_find(p, "input.weight"), hu_program_find(p, "loss.y"), hu_program_find(p, "loss.p"), hu_program_find(p, "scaler.scale"), hu_program_find(p, "scaler.found_inf"), hu_program_find(p, "scaler.where"), hu_program_find(p, "optim.grad_norm") };
+	hu_ids id = { hu_program_find(p, "input.x"), hu_program_find(p, "input.labels"),
+		hu_program_find(p, "input.weight"), hu_program_find(p, "loss.y"), hu_program_find(p, "loss.p"),
+		hu_program_find(p, "scaler.scale"), hu_program_find(p, "scaler.found_inf"),
+		hu_program_find(p, "scaler.where"), hu_program_find(p, "optim.grad_norm") };
 
 	return id;
 }
@@ -35,8 +38,11 @@ static hu_status
 watch(hu_session *s)
 {
 	const hu_program *p = s->programs.train;
-	int *counted = hu_xmalloc(2 * ((size_t)p->nt + 1) * sizeof *counted), *surveyed = counted + p->nt + 1, n = 0, ns = 0;
-	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, s->id.labels, p->t[s->id.scale].next }, eval[] = { s->eval_id.loss, s->eval_id.p };
+	int *counted = hu_xmalloc(2 * ((size_t)p->nt + 1) * sizeof *counted), *surveyed = counted + p->nt + 1, n = 0,
+	    ns = 0;
+	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, s->id.labels,
+		p->t[s->id.scale].next },
+		  eval[] = { s->eval_id.loss, s->eval_id.p };
 
 	for (int i = 0; i < p->nt; i++)
 		if (p->t[i].trainable && p->t[i].grad >= 0)
@@ -99,7 +105,8 @@ hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data)
 	s->steps = c->steps ? c->steps : c->epochs * s->steps_per_epoch;
 	hu_status st = HU_OK;
 	if (!s->steps_per_epoch)
-		st = hu_fail(HU_EINVAL, "--batch %zu: there are only %zu images to train on", c->batch, s->data.n_train);
+		st = hu_fail(
+			HU_EINVAL, "--batch %zu: there are only %zu images to train on", c->batch, s->data.n_train);
 	if (st == HU_OK)
 		st = open_all(s);
 	if (st != HU_OK)
@@ -147,7 +154,8 @@ start_state(hu_session *s)
 		if (!p->t[i].state)
 			continue;
 		if (!(t.data = hu_alloc(t.n * hu_element_size(t.format))))
-			return hu_fail(HU_ENOMEM, "no memory for the first values of %s (%zu elements)", p->t[i].name, t.n);
+			return hu_fail(
+				HU_ENOMEM, "no memory for the first values of %s (%zu elements)", p->t[i].name, t.n);
 		hu_start_state(&t, p, i, s->config);
 		st = s->backend->write(s->train, i, t.data);
 		free(t.data);
@@ -190,7 +198,9 @@ shuffle(hu_session *s, size_t epoch)
 	for (size_t i = 0; i < s->data.n_train; i++)
 		s->order[i] = i;
 	for (size_t i = s->data.n_train - 1; i > 0; i--) {
-		size_t j = (size_t)(hu_uniform(hu_random_at(s->config->seed, stream, (uint32_t)epoch, i)) * (double)(i + 1)), k = s->order[i];
+		size_t j = (size_t)(hu_uniform(hu_random_at(s->config->seed, stream, (uint32_t)epoch, i)) *
+				    (double)(i + 1)),
+		       k = s->order[i];
 		s->order[i] = s->order[j];
 		s->order[j] = k;
 	}
@@ -226,7 +236,8 @@ static hu_status
 feed_step(hu_session *s, size_t step)
 {
 	shuffle(s, step / s->steps_per_epoch);
-	return hu_session_feed(s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
+	return hu_session_feed(
+		s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
 }
 
 /* A device is given the next batch while it works: it keeps that apart until the step that uses it. */

@@ -27,9 +27,11 @@ typedef struct hu_session {
 	void *read;                     /* room for any tensor, as doubles or floats */
 } hu_session;
 
-/* The two programs of S's configuration and data, loaded on S's back end, and what is watched there: the part of opening a session that takes a device's memory. */
+/* The two programs of S's configuration and data, loaded on S's back end, and what is watched there: the part of
+   opening a session that takes a device's memory. */
 hu_status hu_session_machines(hu_session *s);
-/* DATA is taken over, whether this succeeds or not. The state is not set: hu_session_start or hu_session_restore does. */
+/* DATA is taken over, whether this succeeds or not. The state is not set: hu_session_start or hu_session_restore does.
+ */
 hu_status hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data);
 void hu_session_close(hu_session *s);
 /* Initial weights, moments, loss scale. */
@@ -42,8 +44,8 @@ hu_status hu_session_restore(hu_session *s, const hu_tensor *t);
 hu_status hu_session_step(hu_session *s, size_t step);
 hu_status hu_session_commit(hu_session *s, uint64_t *digest);
 
-/* On a device: commits step STEP and launches the next one, so that what STEP left is read while that runs; between the two
-   calls of hu_session_lag reads, and the digest, are STEP's. hu_session_may_lag: whether the back end can. */
+/* On a device: commits step STEP and launches the next one, so that what STEP left is read while that runs; between the
+   two calls of hu_session_lag reads, and the digest, are STEP's. hu_session_may_lag: whether the back end can. */
 int hu_session_may_lag(const hu_session *s);
 hu_status hu_session_advance(hu_session *s, size_t step);
 void hu_session_lag(hu_session *s, int back);

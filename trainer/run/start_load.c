@@ -11,9 +11,17 @@
 #include <string.h>
 
 /* What others call our roles; ORDER "torch": output features first. */
-static const struct { const char *role, *theirs; int torch; } names[] = {
-	{ "w", "kernel", 0 }, { "b", "bias", 0 }, { "rm", "moving_mean", 0 }, { "rv", "moving_variance", 0 },
-	{ "w", "weight", 1 }, { "gamma", "weight", 1 }, { "beta", "bias", 1 }, { "rm", "running_mean", 1 }, { "rv", "running_var", 1 },
+static const struct { const char *role, *theirs; int torch;
+} names[] = {
+	{ "w", "kernel", 0 },
+	{ "b", "bias", 0 },
+	{ "rm", "moving_mean", 0 },
+	{ "rv", "moving_variance", 0 },
+	{ "w", "weight", 1 },
+	{ "gamma", "weight", 1 },
+	{ "beta", "bias", 1 },
+	{ "rm", "running_mean", 1 },
+	{ "rv", "running_var", 1 },
 };
 
 enum { NAMES = sizeof names / sizeof *names };
@@ -37,11 +45,13 @@ find(const hu_safetensors *s, const hu_info *info, int *torch)
 	return e;
 }
 
-/* Where element K of ours, row-major, lies in theirs: [in, out] from [out, in], [kh, kw, in, out] from [out, in, kh, kw]. */
+/* Where element K of ours, row-major, lies in theirs: [in, out] from [out, in], [kh, kw, in, out] from [out, in, kh,
+   kw]. */
 static size_t
 from_torch(hu_shape s, size_t k)
 {
-	size_t out = hu_last(s), in = s.d[s.rank - 2], o = k % out, i = k / out % in, tap = k / (out * in), taps = hu_count(s) / (out * in);
+	size_t out = hu_last(s), in = s.d[s.rank - 2], o = k % out, i = k / out % in, tap = k / (out * in),
+	       taps = hu_count(s) / (out * in);
 
 	return (o * in + i) * taps + tap;
 }
@@ -101,8 +111,11 @@ misfit(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, int to
 	char have[128], need[128], ours[160] = "";
 
 	if (strcmp(e->name, info->name))
-		snprintf(ours, sizeof ours, "%s, which is this model's %.90s", torch && want.rank > 1 ? ", output features first" : "", info->name);
-	return hu_fail(HU_EFILE, "%s: tensor %s has the shape %s and %s is needed%s", s->path, e->name, shape_text(e->rank, e->shape, have, sizeof have), shape_text(want.rank, want.d, need, sizeof need), ours);
+		snprintf(ours, sizeof ours, "%s, which is this model's %.90s",
+			torch && want.rank > 1 ? ", output features first" : "", info->name);
+	return hu_fail(HU_EFILE, "%s: tensor %s has the shape %s and %s is needed%s", s->path, e->name,
+		shape_text(e->rank, e->shape, have, sizeof have), shape_text(want.rank, want.d, need, sizeof need),
+		ours);
 }
 
 static hu_status
@@ -114,11 +127,16 @@ take(hu_tensor *t, const hu_info *info, const hu_safetensors *s)
 	hu_format f = hu_format_of(t->format);
 
 	if (!e)
-		return info->trainable ? hu_fail(HU_EFILE, "%s: no tensor %s (nor %s.weight, %s/kernel and the like)", s->path, info->name, info->layer, info->layer) : HU_OK;
+		return info->trainable ? hu_fail(HU_EFILE, "%s: no tensor %s (nor %s.weight, %s/kernel and the like)",
+						 s->path, info->name, info->layer, info->layer)
+				       : HU_OK;
 	if (!fits(e, t->shape, torch))
 		return misfit(s, e, info, torch);
 	if (!format_of_dtype(e->dtype, &theirs.format))
-		return hu_fail(HU_EFILE, "%s: tensor %s is of dtype %s, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or F8_E5M2", s->path, e->name, e->dtype);
+		return hu_fail(HU_EFILE,
+			"%s: tensor %s is of dtype %s, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or "
+			"F8_E5M2",
+			s->path, e->name, e->dtype);
 	if (!(theirs.data = hu_alloc(theirs.n * hu_element_size(theirs.format))))
 		return hu_fail(HU_ENOMEM, "no memory for %s", info->name);
 	hu_status st = hu_run_unpack(&theirs, e->data, e->bytes);

@@ -9,14 +9,12 @@
 #include "trainer/verify/verify.h"
 
 static const hu_opt opts[] = {
-	{ "trace", NULL, NULL, "re-execute each traced call from its recorded inputs and name every element that differs" },
+	{ "trace", NULL, NULL,
+		"re-execute each traced call from its recorded inputs and name every element that differs" },
 	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
-	{ "backend", "NAME", NULL, "where the program runs [the run's own]" },
-	{ "gemm", "WAY", NULL, hu_gemm_help },
-	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" },
-	{ "steps", "S", NULL, "stop after S steps [all]" },
-	{ "quiet", NULL, NULL, "say it by the exit code alone" },
-	{ "json", NULL, NULL, "print the result as JSON" },
+	{ "backend", "NAME", NULL, "where the program runs [the run's own]" }, { "gemm", "WAY", NULL, hu_gemm_help },
+	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" }, { "steps", "S", NULL, "stop after S steps [all]" },
+	{ "quiet", NULL, NULL, "say it by the exit code alone" }, { "json", NULL, NULL, "print the result as JSON" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -24,12 +22,16 @@ static void
 print_run(const hu_verified *v, const char *dir, int json)
 {
 	if (json) {
-		json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s}", "run", hu_shown(dir), "equal", v->differs == 0, "steps", (json_int_t)v->steps, "first_differing_step", v->differs ? json_integer((json_int_t)v->step) : json_null(), "recorded", v->recorded, "got", v->got);
+		json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s}", "run", hu_shown(dir), "equal", v->differs == 0,
+			"steps", (json_int_t)v->steps, "first_differing_step",
+			v->differs ? json_integer((json_int_t)v->step) : json_null(), "recorded", v->recorded, "got",
+			v->got);
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else if (v->differs)
-		printf("%s: step %zu is the first that differs: digest %s, recorded %s\n", hu_shown(dir), v->step, v->got, v->recorded);
+		printf("%s: step %zu is the first that differs: digest %s, recorded %s\n", hu_shown(dir), v->step,
+			v->got, v->recorded);
 	else
 		printf("%s: %zu steps re-executed, every digest is the recorded one\n", hu_shown(dir), v->steps);
 }

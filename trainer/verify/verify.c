@@ -20,7 +20,8 @@ check_data(const hu_session *s, const hu_run *r)
 	snprintf(have, sizeof have, "0x%016llx", (unsigned long long)hu_dataset_digest(&s->data));
 	if (want && !strcmp(want, have))
 		return HU_OK;
-	return hu_fail(HU_EFILE, "%s: its data had digest %s, %s now has %s: give it the same files back", r->dir, want ? want : "-", s->data.name, have);
+	return hu_fail(HU_EFILE, "%s: its data had digest %s, %s now has %s: give it the same files back", r->dir,
+		want ? want : "-", s->data.name, have);
 }
 
 static hu_status
@@ -67,7 +68,8 @@ run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
 		st = hu_session_start(&s);
 	if (st == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
 		size_t have = (size_t)t.rows;
-		st = have ? compare(v, &s, &t, steps && steps < have ? steps : have) : hu_fail(HU_EFILE, "%s: no step to verify", path);
+		st = have ? compare(v, &s, &t, steps && steps < have ? steps : have)
+			  : hu_fail(HU_EFILE, "%s: no step to verify", path);
 		hu_table_release(&t);
 	}
 	free(path);
@@ -83,7 +85,10 @@ settle_backend(hu_config *c, const char *backend, const char *gemm)
 	if (gemm && !strcmp(other ? backend : c->backend, "cpu"))
 		return hu_refuse("gemm", "on the CPU, which has one way, the call's summation model");
 	if (other && !gemm && c->gemm && !strcmp(c->gemm, "cublas"))
-		return hu_fail(HU_EUNABLE, "the run's products were cuBLAS's, whose bits no other back end has: verify it on %s, or say --gemm", c->backend);
+		return hu_fail(HU_EUNABLE,
+			"the run's products were cuBLAS's, whose bits no other back end has: verify it on %s, or say "
+			"--gemm",
+			c->backend);
 	if (gemm || other) {
 		free(c->gemm);
 		c->gemm = gemm ? hu_xstrdup(gemm) : NULL;

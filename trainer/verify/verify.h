@@ -8,9 +8,9 @@
 typedef struct hu_verified { size_t steps, step; int differs; char recorded[24], got[24]; } hu_verified;
 
 /* Trains again from R's manifest on BACKEND (NULL: the run's own), products by way GEMM (NULL: the run's own; auto
-   on another back end, HU_EUNABLE there for a run with cublas, which promises no bits; on its own by the recorded algorithms), at most STEPS steps (0: all that the
-   run has), and stops at the first digest that is not the recorded one. HU_EFILE where the data,
-   or weights the run started from, are no longer what they were. */
+   on another back end, HU_EUNABLE there for a run with cublas, which promises no bits; on its own by the recorded
+   algorithms), at most STEPS steps (0: all that the run has), and stops at the first digest that is not the recorded
+   one. HU_EFILE where the data, or weights the run started from, are no longer what they were. */
 hu_status hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, const char *gemm, size_t steps);
 
 typedef struct hu_difference {

@@ -42,7 +42,8 @@ compare(hu_differences *d, step *s, const hu_call *c, int id, const hu_tensor *w
 		if (hu_bits64(a) == hu_bits64(b))
 			continue;
 		HU_GROW(d->list, d->n, d->cap);
-		d->list[d->n++] = (hu_difference){ s->number, k, c->id, id, a, b, hu_encode(a, f), hu_encode(b, f), inherited };
+		d->list[d->n++] =
+			(hu_difference){ s->number, k, c->id, id, a, b, hu_encode(a, f), hu_encode(b, f), inherited };
 		s->bad[id] = 1;
 	}
 }
@@ -78,7 +79,9 @@ static hu_status
 verify_step(hu_differences *d, const hu_run *r, size_t number, hu_progress *bar)
 {
 	const hu_program *p = r->train;
-	step s = { .r = r, .number = number, .env = { (uint64_t)json_integer_value(json_object_get(r->manifest, "seed")), (uint32_t)number } };
+	step s = { .r = r,
+		.number = number,
+		.env = { (uint64_t)json_integer_value(json_object_get(r->manifest, "seed")), (uint32_t)number } };
 
 	HU_TRY(hu_run_load_trace(r, number, &s.t));
 	hu_tensor *t = hu_xmalloc((size_t)p->nt * sizeof *t);
@@ -124,9 +127,13 @@ hu_differences_to_json(const hu_differences *d, const hu_run *r)
 		const hu_difference *x = &d->list[i];
 		snprintf(was, sizeof was, "0x%llx", (unsigned long long)x->recorded_bits);
 		snprintf(got, sizeof got, "0x%llx", (unsigned long long)x->got_bits);
-		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:I s:s s:s s:b}", "step", (json_int_t)x->step, "call", x->call, "op", r->train->c[x->call].op->name, "tensor", r->train->t[x->tensor].name, "element", (json_int_t)x->element, "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
+		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:I s:s s:s s:b}", "step", (json_int_t)x->step,
+						    "call", x->call, "op", r->train->c[x->call].op->name, "tensor",
+						    r->train->t[x->tensor].name, "element", (json_int_t)x->element,
+						    "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
 	}
-	return json_pack("{s:s s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls, "skipped_calls", (json_int_t)d->skipped, "elements", (json_int_t)d->elements, "differences", list);
+	return json_pack("{s:s s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls,
+		"skipped_calls", (json_int_t)d->skipped, "elements", (json_int_t)d->elements, "differences", list);
 }
 
 void
@@ -136,9 +143,12 @@ hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f)
 		fprintf(f, "step\tcall\top\ttensor\telement\trecorded\tgot\trecorded_bits\tgot_bits\tinherited\n");
 	for (size_t i = 0; i < d->n; i++) {
 		const hu_difference *x = &d->list[i];
-		fprintf(f, "%zu\t%d\t%s\t%s\t%zu\t%.17g\t%.17g\t0x%llx\t0x%llx\t%d\n", x->step, x->call, r->train->c[x->call].op->name, r->train->t[x->tensor].name, x->element, x->recorded, x->got, (unsigned long long)x->recorded_bits, (unsigned long long)x->got_bits, x->inherited);
+		fprintf(f, "%zu\t%d\t%s\t%s\t%zu\t%.17g\t%.17g\t0x%llx\t0x%llx\t%d\n", x->step, x->call,
+			r->train->c[x->call].op->name, r->train->t[x->tensor].name, x->element, x->recorded, x->got,
+			(unsigned long long)x->recorded_bits, (unsigned long long)x->got_bits, x->inherited);
 	}
-	fprintf(f, "%s: %zu calls of %d steps executed again, %zu elements compared, %zu differ", hu_shown(r->dir), d->calls, r->nstep, d->elements, d->n);
+	fprintf(f, "%s: %zu calls of %d steps executed again, %zu elements compared, %zu differ", hu_shown(r->dir),
+		d->calls, r->nstep, d->elements, d->n);
 	if (d->skipped)
 		fprintf(f, "; %zu calls were not recorded whole", d->skipped);
 	fputc('\n', f);

@@ -44,7 +44,8 @@ static void
 protect_numbers(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
-		if (argv[i][0] == '-' && (strchr(".0123456789", argv[i][1]) || !strncmp(argv[i], "-inf", 4)) && argv[i][1])
+		if (argv[i][0] == '-' && (strchr(".0123456789", argv[i][1]) || !strncmp(argv[i], "-inf", 4)) &&
+			argv[i][1])
 			argv[i][0] = MINUS;
 }
 
@@ -81,7 +82,10 @@ static hu_status
 unknown(const hu_opt *opts, int n, const char *word)
 {
 	if (looks_computed(word))
-		return hu_fail(HU_EINVAL, "unknown or ambiguous option '%s'; put -- before a value or expression that begins with a minus", word);
+		return hu_fail(HU_EINVAL,
+			"unknown or ambiguous option '%s'; put -- before a value or expression that begins with a "
+			"minus",
+			word);
 	const char **names = hu_xcalloc((size_t)n + 1, sizeof *names);
 	char *bare = hu_xstrdup(word + strspn(word, "-"));
 
@@ -236,7 +240,10 @@ static void
 print_wrapped(const char *text, size_t indent)
 {
 	struct winsize w;
-	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20 ? w.ws_col : SIZE_MAX, at = indent;
+	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20
+			       ? w.ws_col
+			       : SIZE_MAX,
+	       at = indent;
 
 	for (const char *s = text; *s;) {
 		size_t n = strcspn(s, " "), space = s > text;
@@ -285,7 +292,8 @@ hu_stdout_end(int code)
 	if (!(ferror(stdout) | fflush(stdout)) || (code != HU_EXIT_OK && code != HU_EXIT_JUDGED))
 		return code;
 	int why = errno;
-	return hu_complain(hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
+	return hu_complain(
+		hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
 }
 
 int

@@ -50,7 +50,8 @@ typedef struct hu_command {
 	const char *name, *usage, *summary, *details;
 	const hu_opt *opts;
 	int (*run)(const hu_args *a);   /* returns the exit code */
-	const struct hu_opt_need *needs;    /* of a hu_args, as in lib/base/console/opt_need.h: what some options need to have an effect. NULL: none does */
+	const struct hu_opt_need *needs; /* of a hu_args, as in lib/base/console/opt_need.h: what some options need to
+					    have an effect. NULL: none does */
 } hu_command;
 
 /* CODE, or exit 4's and its line where what was printed did not arrive. */

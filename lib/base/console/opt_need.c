@@ -43,7 +43,9 @@ hu_unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, cons
 		if (hu_word_in(r.reads, option))
 			hu_str_addf(&by, "%s%s", by.len ? ", " : "", r.name);
 	}
-	char *why = by.len && reads && !hu_word_in(reads, option) ? hu_xprintf("with %s %s, which does not read it (%s)", kind, chosen, by.s) : NULL;
+	char *why = by.len && reads && !hu_word_in(reads, option)
+			    ? hu_xprintf("with %s %s, which does not read it (%s)", kind, chosen, by.s)
+			    : NULL;
 	hu_str_release(&by);
 	return why;
 }

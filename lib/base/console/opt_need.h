@@ -6,8 +6,9 @@
 
 #include "lib/base/console/opt.h"
 
-/* OPTIONS (names, a blank between two) have an effect where MET(OF) is not 0; WHY says, as the end of a sentence, what is so
-   where it is 0. A row whose options is NULL ends a table. MET must be true of values that are wrong: whoever reads them says so. */
+/* OPTIONS (names, a blank between two) have an effect where MET(OF) is not 0; WHY says, as the end of a sentence, what
+   is so where it is 0. A row whose options is NULL ends a table. MET must be true of values that are wrong: whoever
+   reads them says so. */
 typedef struct hu_opt_need {
 	const char *options;
 	int (*met)(const void *of);
@@ -21,8 +22,9 @@ typedef struct hu_opt_reader { const char *name, *reads; } hu_opt_reader;
 int hu_word_in(const char *list, const char *word);
 /* Why OPTION has no effect by NEEDS, or NULL where it has one. */
 const char *hu_unmet(const hu_opt_need *needs, const void *of, const char *option);
-/* Why OPTION has no effect where CHOSEN is one of the kind that AT(0), AT(1), ... lists and that KIND names ("--optimizer"):
-   others read it and CHOSEN does not. NULL where CHOSEN reads it, or none does, or there is no such row. Freed by the caller. */
+/* Why OPTION has no effect where CHOSEN is one of the kind that AT(0), AT(1), ... lists and that KIND names
+   ("--optimizer"): others read it and CHOSEN does not. NULL where CHOSEN reads it, or none does, or there is no such
+   row. Freed by the caller. */
 char *hu_unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, const char *option);
 
 /* HU_EINVAL, and a reason that names OPTION. */

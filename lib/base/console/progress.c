@@ -45,7 +45,8 @@ draw(hu_progress *p, size_t done)
 	for (size_t i = 0; i < WIDTH; i++)
 		bar[i] = i < full ? '#' : '.';
 	bar[WIDTH] = 0;
-	fprintf(stderr, "\r%-10s [%s] %3zu%%  %zu/%zu  %.0f s left  %s\033[K", p->what, bar, done * 100 / p->total, done, p->total, left, p->note);
+	fprintf(stderr, "\r%-10s [%s] %3zu%%  %zu/%zu  %.0f s left  %s\033[K", p->what, bar, done * 100 / p->total,
+		done, p->total, left, p->note);
 	fflush(stderr);
 }
 

@@ -7,7 +7,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-typedef struct hu_progress { const char *what; atomic_size_t done; size_t total; double start, shown; int on; char note[80]; } hu_progress;
+typedef struct hu_progress {
+	const char *what;
+	atomic_size_t done;
+	size_t total;
+	double start, shown;
+	int on;
+	char note[80];
+} hu_progress;
 
 void hu_progress_start(hu_progress *p, const char *what, size_t total);
 void hu_progress_step(hu_progress *p, size_t n);

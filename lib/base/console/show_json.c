@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   JSON whose texts can be printed. A file of its own, so that whoever links formats and rounding alone needs no Jansson. */
+   JSON whose texts can be printed. A file of its own, so that whoever links formats and rounding alone needs no
+   Jansson. */
 #include "lib/base/console/show_json.h"
 
 #include "lib/base/console/show.h"
@@ -7,7 +8,10 @@
 static hu_status
 refuse(const char *name, const char *what, const char *text)
 {
-	return hu_plain(text) ? HU_OK : hu_fail(HU_EFILE, "%s: %s \"%.200s\" has characters that cannot be printed: rename what it names", name, what, hu_shown(text));
+	return hu_plain(text) ? HU_OK
+			      : hu_fail(HU_EFILE,
+					"%s: %s \"%.200s\" has characters that cannot be printed: rename what it names",
+					name, what, hu_shown(text));
 }
 
 hu_status

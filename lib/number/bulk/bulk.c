@@ -20,8 +20,9 @@ hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu
 	j.mode = mode;
 	j.flags = flags;
 	j.random = random ? *random : none;
-	holds = j.f.special == HU_SPECIAL_IEEE && (width == 64 ? j.f.emax >= 1023 && j.f.emin - j.f.p + 1 <= -1074 && j.f.p >= 53
-	                                                        : j.f.emax >= 127 && j.f.emin - j.f.p + 1 <= -149 && j.f.p >= 24);
+	holds = j.f.special == HU_SPECIAL_IEEE &&
+		(width == 64 ? j.f.emax >= 1023 && j.f.emin - j.f.p + 1 <= -1074 && j.f.p >= 53
+			     : j.f.emax >= 127 && j.f.emin - j.f.p + 1 <= -149 && j.f.p >= 24);
 	as_is = holds && !((flags | j.f.flags) & (HU_SATURATE | HU_FTZ | HU_DAZ | HU_NOSUB));
 	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
 	if (as_is) {
@@ -70,14 +71,15 @@ hu_bulk_round_part(const hu_bulk_job *j, void *to, const void *from, size_t n, u
 }
 
 void
-hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0)
+hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
+	uint64_t index0)
 {
 	hu_bulk_round_at(hu_simd_level(), dst, src, n, f, mode, flags, random, index0);
 }
 
 void
-hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
-                 uint64_t index0)
+hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags,
+	const hu_stream *random, uint64_t index0)
 {
 	hu_bulk_job j = hu_bulk_job_of(level, f, mode, flags, random, 32);
 
@@ -86,7 +88,8 @@ hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_forma
 }
 
 void
-hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0)
+hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_mode mode, int flags,
+	const hu_stream *random, uint64_t index0)
 {
 	hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), f, mode, flags, random, 64);
 

@@ -144,7 +144,8 @@ unpack_f64(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t 
 static int
 encodes(const hu_bulk_job *j)
 {
-	return j->plan.kind != HU_BULK_NONE && j->plan.ends != HU_ENDS_ANY && j->codes.kind != HU_BULK_NONE && j->kernels->encode[j->mode] &&
+	return j->plan.kind != HU_BULK_NONE && j->plan.ends != HU_ENDS_ANY && j->codes.kind != HU_BULK_NONE &&
+	       j->kernels->encode[j->mode] &&
 	       (j->mode == HU_RNE || j->plan.kind == HU_BULK_SCALE || hu_bulk_packs(&j->plan, &j->codes));
 }
 
@@ -185,8 +186,8 @@ packing(hu_format_id f)
 	return j;
 }
 
-/* Of values of the format, rounding to nearest gives the codes, and its loops are the faster ones; but an infinity's code, where the format
-   has one and saturates nonetheless, only packing gives. */
+/* Of values of the format, rounding to nearest gives the codes, and its loops are the faster ones; but an infinity's
+   code, where the format has one and saturates nonetheless, only packing gives. */
 static hu_bulk_job
 packing_floats(hu_format_id f)
 {
@@ -232,7 +233,8 @@ hu_bulk_unpack_f64(double *dst, const void *src, size_t n, hu_format_id f)
 }
 
 void
-hu_bulk_encode(void *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random, uint64_t index0)
+hu_bulk_encode(void *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
+	uint64_t index0)
 {
 	hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), f, mode, flags, random, 32);
 

@@ -20,12 +20,14 @@ kind_of(hu_format f, int flags, int width)
 {
 	int p = width == 64 ? 53 : 24, bias = width == 64 ? 1023 : 127;
 	int last = f.emin - f.p + 1; /* exponent of the smallest subnormal */
-	/* bulk_round.inc's sums: p two bits short of the carrier's; C = 2^(e + p_carrier - p) for e up to emax + 1; and 2^(32 - last) */
+	/* bulk_round.inc's sums: p two bits short of the carrier's; C = 2^(e + p_carrier - p) for e up to emax + 1; and
+	   2^(32 - last) */
 	int sums = f.p <= p - 2 && f.emax + 1 + p - f.p <= bias && 32 - last <= bias;
 
 	if (f.special == HU_SPECIAL_SCALE)
 		return f.p == 1 && width == 32 && f.emin == -127 && f.emax == 127 ? HU_BULK_SCALE : HU_BULK_NONE;
-	if (!hu_has_sign(f) || (f.p == 1 && hu_is_p3109(f))) /* rules of their own for negative numbers, and for what is even */
+	if (!hu_has_sign(f) ||
+		(f.p == 1 && hu_is_p3109(f))) /* rules of their own for negative numbers, and for what is even */
 		return HU_BULK_NONE;
 	if (f.emin == 1 - bias && f.emax == bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
 		return HU_BULK_WIDE;
@@ -36,8 +38,10 @@ kind_of(hu_format f, int flags, int width)
 static hu_bulk_ends
 ends_of(const hu_bulk_plan *p, hu_mode mode, int width)
 {
-	const uint64_t sign = UINT64_C(1) << (width - 1), nan = carrier_bits(hu_nan(), width), inf = carrier_bits(hu_inf(0), width);
-	const int to_nan = p->over[0] == nan && p->over[1] == nan, to_inf = p->over[0] == inf && p->over[1] == (inf | sign) && p->nan == nan;
+	const uint64_t sign = UINT64_C(1) << (width - 1), nan = carrier_bits(hu_nan(), width),
+		       inf = carrier_bits(hu_inf(0), width);
+	const int to_nan = p->over[0] == nan && p->over[1] == nan,
+		  to_inf = p->over[0] == inf && p->over[1] == (inf | sign) && p->nan == nan;
 
 	if (p->kind == HU_BULK_SCALE)
 		return p->random_mask == 0xffffffffu ? HU_ENDS_IEEE : HU_ENDS_ANY;
@@ -63,14 +67,17 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 
 	memset(&p, 0, sizeof p);
 	flags |= f.flags;
-	p.kind = mode == HU_RO && hu_is_p3109(f) ? HU_BULK_NONE : kind_of(f, flags, width); /* its overflow to odd is another's */
+	p.kind = mode == HU_RO && hu_is_p3109(f) ? HU_BULK_NONE
+						 : kind_of(f, flags, width); /* its overflow to odd is another's */
 	if (p.kind == HU_BULK_NONE)
 		return p;
 	p.drop = (width == 64 ? 53 : 24) - f.p;
 	p.mant = width == 64 ? 52 : 23;
 	p.from = carrier_bits(hu_pow2(f.emin), width);
 	p.lowest = flags & HU_NOSUB ? p.from + ((uint64_t)(f.p - 1) << p.mant) : p.from;
-	p.beyond = p.kind == HU_BULK_NARROW || width == 64 ? carrier_bits(f.emax < 1023 ? hu_pow2(f.emax + 1) : hu_inf(0), width) : 0;
+	p.beyond = p.kind == HU_BULK_NARROW || width == 64
+			   ? carrier_bits(f.emax < 1023 ? hu_pow2(f.emax + 1) : hu_inf(0), width)
+			   : 0;
 	p.smallest = carrier_bits(hu_smallest(f), width);
 	p.max = carrier_bits(f.max, width);
 	p.flip = mode == HU_RD ? sign : 0;
@@ -114,7 +121,8 @@ hu_bulk_codes_of(hu_format f)
 		return c;
 	else if (f.emin == -126 && f.emax == 127 && f.p > 1)
 		c.kind = HU_BULK_WIDE;
-	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 && f.emax <= 127) /* every value a float, every subnormal a normal one */
+	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 &&
+		 f.emax <= 127) /* every value a float, every subnormal a normal one */
 		c.kind = HU_BULK_NARROW;
 	if (f.id == HU_FP16)
 		c.kind = HU_BULK_HALF;
@@ -147,5 +155,6 @@ hu_bulk_packs(const hu_bulk_plan *p, const hu_bulk_codes *c)
 	uint32_t top = c->max + 1 < c->nan_code ? c->max + 1 : c->nan_code, sign = 1u << c->sign_shift;
 
 	return c->nan_code >= c->max && c->nan_code <= (c->sign_shift < 8 ? sign : INT16_MAX) && c->over[0] == top &&
-	       c->over[1] == (p->ends || top < c->nan_code ? top | sign : top) && (p->nan_above == 0x7f800000 || top == c->nan_code);
+	       c->over[1] == (p->ends || top < c->nan_code ? top | sign : top) &&
+	       (p->nan_above == 0x7f800000 || top == c->nan_code);
 }

@@ -23,7 +23,8 @@ hu_bulk_kernels_of(hu_simd level)
 }
 
 void
-hu_bulk_run(hu_bulk_stretch *f, const hu_bulk_job *j, void *dst, size_t dst_bytes, const void *src, size_t src_bytes, size_t n, uint64_t index0)
+hu_bulk_run(hu_bulk_stretch *f, const hu_bulk_job *j, void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
+	size_t n, uint64_t index0)
 {
 	size_t threads = n < THREADS_FROM || omp_in_parallel() ? 1 : (size_t)omp_get_max_threads();
 	size_t each = (n / threads + HU_BULK_PART) / HU_BULK_PART * HU_BULK_PART;

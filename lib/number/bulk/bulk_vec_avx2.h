@@ -45,14 +45,19 @@ INLINE mask32 gt32(vec a, vec b) { return _mm256_cmpgt_epi32(a, b); }
 INLINE vec least32(vec a, vec b) { return _mm256_min_epi32(a, b); }
 INLINE mask32 eq32(vec a, vec b) { return _mm256_cmpeq_epi32(a, b); }
 INLINE mask32 neg32(vec a) { return _mm256_srai_epi32(a, 31); }
-INLINE mask32 flt32(vec a, vec b) { return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_LT_OQ)); }
+INLINE mask32
+flt32(vec a, vec b)
+{
+	return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_LT_OQ));
+}
 INLINE mask32 unordered32(vec a, vec b)
 {
 	return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q));
 }
 INLINE vec one_nan32(vec a, vec b, vec nan, vec x)
 {
-	return band(x, bor(nan, _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_ORD_Q))));
+	return band(x, bor(nan, _mm256_castps_si256(
+					_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_ORD_Q))));
 }
 INLINE vec orif32(mask32 m, vec a, vec b) { return borand(a, m, b); }
 INLINE vec sra32(vec a, int n) { return _mm256_sra_epi32(a, _mm_cvtsi32_si128(n)); }
@@ -94,15 +99,24 @@ INLINE mask64 gt64(vec a, vec b) { return _mm256_cmpgt_epi64(a, b); }
 INLINE vec least64(vec a, vec b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
 INLINE mask64 eq64(vec a, vec b) { return _mm256_cmpeq_epi64(a, b); }
 INLINE mask64 neg64(vec a) { return _mm256_cmpgt_epi64(zero(), a); }
-INLINE mask64 flt64(vec a, vec b) { return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LT_OQ)); }
-INLINE mask64 fle64(vec a, vec b) { return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LE_OQ)); }
+INLINE mask64
+flt64(vec a, vec b)
+{
+	return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LT_OQ));
+}
+INLINE mask64
+fle64(vec a, vec b)
+{
+	return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_LE_OQ));
+}
 INLINE mask64 unordered64(vec a, vec b)
 {
 	return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_UNORD_Q));
 }
 INLINE vec one_nan64(vec a, vec b, vec nan, vec x)
 {
-	return band(x, bor(nan, _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_ORD_Q))));
+	return band(x, bor(nan, _mm256_castpd_si256(
+					_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_ORD_Q))));
 }
 INLINE vec orif64(mask64 m, vec a, vec b) { return borand(a, m, b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return band(a, b); }
@@ -131,7 +145,11 @@ INLINE __m128i low_halves(vec x) /* of 32-bit lanes below 2^16 */
 {
 	return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
 }
-INLINE void store8(uint8_t *p, vec x) { _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(low_halves(x), low_halves(x))); }
+INLINE void
+store8(uint8_t *p, vec x)
+{
+	_mm_storel_epi64((__m128i *)p, _mm_packus_epi16(low_halves(x), low_halves(x)));
+}
 INLINE void store16(uint16_t *p, vec x) { _mm_storeu_si128((__m128i *)p, low_halves(x)); }
 INLINE vec set16(uint32_t x) { return _mm256_set1_epi16((short)x); }
 INLINE vec set8(uint32_t x) { return _mm256_set1_epi8((char)x); }

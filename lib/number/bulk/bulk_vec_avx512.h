@@ -39,9 +39,17 @@ INLINE mask32 gt32(vec a, vec b) { return _mm512_cmpgt_epi32_mask(a, b); }
 INLINE vec least32(vec a, vec b) { return _mm512_min_epi32(a, b); }
 INLINE mask32 eq32(vec a, vec b) { return _mm512_cmpeq_epi32_mask(a, b); }
 INLINE mask32 neg32(vec a) { return _mm512_movepi32_mask(a); }
-INLINE mask32 flt32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LT_OQ); }
+INLINE mask32
+flt32(vec a, vec b)
+{
+	return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LT_OQ);
+}
 INLINE mask32 drawn32(vec words, vec fraction) { return _mm512_cmplt_epu32_mask(words, fraction); }
-INLINE mask32 unordered32(vec a, vec b) { return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q); }
+INLINE mask32
+unordered32(vec a, vec b)
+{
+	return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q);
+}
 INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return _mm512_mask_mov_epi32(x, unordered32(a, b), nan); }
 INLINE vec orif32(mask32 m, vec a, vec b) { return _mm512_mask_or_epi32(a, m, a, b); }
 INLINE vec sra32(vec a, int n) { return _mm512_sra_epi32(a, _mm_cvtsi32_si128(n)); }
@@ -63,8 +71,16 @@ INLINE vec fsub32(vec a, vec b) { return I32(_mm512_sub_ps(F32(a), F32(b))); }
 INLINE vec fmul32(vec a, vec b) { return I32(_mm512_mul_ps(F32(a), F32(b))); }
 INLINE vec fmin32(vec a, vec b) { return I32(_mm512_min_ps(F32(a), F32(b))); }
 INLINE vec fmax32(vec a, vec b) { return I32(_mm512_max_ps(F32(a), F32(b))); }
-INLINE vec fadd_down32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)); }
-INLINE vec fadd_up32(vec a, vec b) { return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)); }
+INLINE vec
+fadd_down32(vec a, vec b)
+{
+	return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+}
+INLINE vec
+fadd_up32(vec a, vec b)
+{
+	return I32(_mm512_add_round_ps(F32(a), F32(b), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+}
 INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 INLINE vec whole32(vec x) { return _mm512_cvttps_epu32(F32(x)); }
 #define HU_ADD_DIRECTED 1
@@ -88,9 +104,21 @@ INLINE mask64 gt64(vec a, vec b) { return _mm512_cmpgt_epi64_mask(a, b); }
 INLINE vec least64(vec a, vec b) { return _mm512_min_epi64(a, b); }
 INLINE mask64 eq64(vec a, vec b) { return _mm512_cmpeq_epi64_mask(a, b); }
 INLINE mask64 neg64(vec a) { return _mm512_movepi64_mask(a); }
-INLINE mask64 flt64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LT_OQ); }
-INLINE mask64 fle64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LE_OQ); }
-INLINE mask64 unordered64(vec a, vec b) { return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_UNORD_Q); }
+INLINE mask64
+flt64(vec a, vec b)
+{
+	return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LT_OQ);
+}
+INLINE mask64
+fle64(vec a, vec b)
+{
+	return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LE_OQ);
+}
+INLINE mask64
+unordered64(vec a, vec b)
+{
+	return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_UNORD_Q);
+}
 INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return _mm512_mask_mov_epi64(x, unordered64(a, b), nan); }
 INLINE vec orif64(mask64 m, vec a, vec b) { return _mm512_mask_or_epi64(a, m, a, b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return (mask64)(a & b); }
@@ -111,8 +139,16 @@ INLINE vec fsub64(vec a, vec b) { return I64(_mm512_sub_pd(F64(a), F64(b))); }
 INLINE vec fmul64(vec a, vec b) { return I64(_mm512_mul_pd(F64(a), F64(b))); }
 INLINE vec fmin64(vec a, vec b) { return I64(_mm512_min_pd(F64(a), F64(b))); }
 INLINE vec fmax64(vec a, vec b) { return I64(_mm512_max_pd(F64(a), F64(b))); }
-INLINE vec fadd_down64(vec a, vec b) { return I64(_mm512_add_round_pd(F64(a), F64(b), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)); }
-INLINE vec fadd_up64(vec a, vec b) { return I64(_mm512_add_round_pd(F64(a), F64(b), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)); }
+INLINE vec
+fadd_down64(vec a, vec b)
+{
+	return I64(_mm512_add_round_pd(F64(a), F64(b), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+}
+INLINE vec
+fadd_up64(vec a, vec b)
+{
+	return I64(_mm512_add_round_pd(F64(a), F64(b), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+}
 
 INLINE vec words32(const uint32_t *w) { return load(w); }
 INLINE vec words64(const uint32_t *w) { return _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)w)); }
@@ -128,14 +164,20 @@ INLINE vec least16(vec a, vec b) { return _mm512_min_epi16(a, b); }
 INLINE vec least8(vec a, vec b) { return _mm512_min_epu8(a, b); }
 INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
 {
-	return _mm512_mask_blend_epi16(_mm512_mask_cmpgt_epi16_mask(_mm512_movepi16_mask(u), high, low), code, _mm512_or_si512(code, bit));
+	return _mm512_mask_blend_epi16(
+		_mm512_mask_cmpgt_epi16_mask(_mm512_movepi16_mask(u), high, low), code, _mm512_or_si512(code, bit));
 }
 INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
 {
-	return _mm512_mask_blend_epi8(_mm512_mask_cmpgt_epi8_mask(_mm512_movepi8_mask(u), high, low), code, _mm512_or_si512(code, bit));
+	return _mm512_mask_blend_epi8(
+		_mm512_mask_cmpgt_epi8_mask(_mm512_movepi8_mask(u), high, low), code, _mm512_or_si512(code, bit));
 }
 INLINE vec order16(vec x) { return _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), x); }
-INLINE vec order8(vec x) { return _mm512_permutexvar_epi32(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), x); }
+INLINE vec
+order8(vec x)
+{
+	return _mm512_permutexvar_epi32(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), x);
+}
 INLINE vec load8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 INLINE vec load16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
 
@@ -154,7 +196,15 @@ INLINE void widen(double *p, vec x)
 
 /* fp16 as the processor converts it, to nearest even, subnormals kept whatever the control register says. */
 #define HU_HALF 1
-INLINE vec half_round(vec x) { return I32(_mm512_cvtph_ps(_mm512_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))); }
-INLINE vec half_code(vec x) { return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+INLINE vec
+half_round(vec x)
+{
+	return I32(_mm512_cvtph_ps(_mm512_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
+}
+INLINE vec
+half_code(vec x)
+{
+	return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 INLINE vec half_value(vec code) { return I32(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(code))); }
 #endif

@@ -50,7 +50,11 @@ INLINE vec least32(vec a, vec b) { return vreinterpretq_u32_s32(vminq_s32(S32(a)
 INLINE mask32 eq32(vec a, vec b) { return vceqq_u32(a, b); }
 INLINE mask32 neg32(vec a) { return vcltzq_s32(S32(a)); }
 INLINE mask32 flt32(vec a, vec b) { return vcltq_f32(F32(a), F32(b)); }
-INLINE mask32 unordered32(vec a, vec b) { return vmvnq_u32(vandq_u32(vceqq_f32(F32(a), F32(a)), vceqq_f32(F32(b), F32(b)))); }
+INLINE mask32
+unordered32(vec a, vec b)
+{
+	return vmvnq_u32(vandq_u32(vceqq_f32(F32(a), F32(a)), vceqq_f32(F32(b), F32(b))));
+}
 INLINE vec orif32(mask32 m, vec a, vec b) { return borand(a, m, b); }
 INLINE vec sra32(vec a, int n) { return vreinterpretq_u32_s32(vshlq_s32(S32(a), vdupq_n_s32(-n))); }
 INLINE mask32 both32(mask32 a, mask32 b) { return band(a, b); }
@@ -95,7 +99,11 @@ INLINE mask64 eq64(vec a, vec b) { return FROM64(vceqq_u64(U64(a), U64(b))); }
 INLINE mask64 neg64(vec a) { return FROM64(vcltzq_s64(S64(a))); }
 INLINE mask64 flt64(vec a, vec b) { return FROM64(vcltq_f64(F64(a), F64(b))); }
 INLINE mask64 fle64(vec a, vec b) { return FROM64(vcleq_f64(F64(a), F64(b))); }
-INLINE mask64 unordered64(vec a, vec b) { return vmvnq_u32(vandq_u32(FROM64(vceqq_f64(F64(a), F64(a))), FROM64(vceqq_f64(F64(b), F64(b))))); }
+INLINE mask64
+unordered64(vec a, vec b)
+{
+	return vmvnq_u32(vandq_u32(FROM64(vceqq_f64(F64(a), F64(a))), FROM64(vceqq_f64(F64(b), F64(b)))));
+}
 INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return vbslq_u32(unordered64(a, b), nan, x); }
 INLINE vec orif64(mask64 m, vec a, vec b) { return borand(a, m, b); }
 INLINE mask64 both64(mask64 a, mask64 b) { return band(a, b); }
@@ -137,11 +145,13 @@ INLINE vec least16(vec a, vec b) { return vreinterpretq_u32_s16(vminq_s16(S16(a)
 INLINE vec least8(vec a, vec b) { return vreinterpretq_u32_u8(vminq_u8(U8(a), U8(b))); }
 INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
 {
-	return borand(code, band(vreinterpretq_u32_u16(vcltzq_s16(S16(u))), bit), vreinterpretq_u32_u16(vcgtq_s16(S16(high), S16(low))));
+	return borand(code, band(vreinterpretq_u32_u16(vcltzq_s16(S16(u))), bit),
+		vreinterpretq_u32_u16(vcgtq_s16(S16(high), S16(low))));
 }
 INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
 {
-	return borand(code, band(vreinterpretq_u32_u8(vcltzq_s8(S8(u))), bit), vreinterpretq_u32_u8(vcgtq_s8(S8(high), S8(low))));
+	return borand(code, band(vreinterpretq_u32_u8(vcltzq_s8(S8(u))), bit),
+		vreinterpretq_u32_u8(vcgtq_s8(S8(high), S8(low))));
 }
 INLINE vec order16(vec x) { return x; }
 INLINE vec order8(vec x) { return x; }
@@ -153,7 +163,11 @@ INLINE vec load8(const uint8_t *p)
 	memcpy(&four, p, 4);
 	return vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)))));
 }
-INLINE vec narrow(const double *p) { return I32(vcombine_f32(vcvt_f32_f64(vld1q_f64(p)), vcvt_f32_f64(vld1q_f64(p + 2)))); }
+INLINE vec
+narrow(const double *p)
+{
+	return I32(vcombine_f32(vcvt_f32_f64(vld1q_f64(p)), vcvt_f32_f64(vld1q_f64(p + 2))));
+}
 INLINE void widen(double *p, vec x)
 {
 	vst1q_f64(p, vcvt_f64_f32(vget_low_f32(F32(x))));

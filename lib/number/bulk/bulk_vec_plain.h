@@ -73,7 +73,11 @@ INLINE mask32 unordered32(vec a, vec b) { return (mask32)_mm_cmpunord_ps((__m128
 INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return x & (nan | (vec)_mm_cmpord_ps((__m128)a, (__m128)b)); }
 INLINE vec sra32(vec a, int n) { return (vec)_mm_sra_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
 #else
-INLINE mask32 unordered32(vec a, vec b) { return (mask32)((float32)a != (float32)a) | (mask32)((float32)b != (float32)b); }
+INLINE mask32
+unordered32(vec a, vec b)
+{
+	return (mask32)((float32)a != (float32)a) | (mask32)((float32)b != (float32)b);
+}
 INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return x & (nan | ~unordered32(a, b)); }
 INLINE vec sra32(vec a, int n) { return (vec)((signed32)a >> n); }
 #endif
@@ -103,11 +107,13 @@ INLINE vec whole32(vec x)
 	vec r;
 
 	for (int i = 0; i < LANES32; i++)
-		r[i] = f[i] >= -0x1p31f && f[i] < 0x1p31f ? (uint32_t)(int32_t)f[i] : 0; /* what else comes in is thrown away */
+		r[i] = f[i] >= -0x1p31f && f[i] < 0x1p31f ? (uint32_t)(int32_t)f[i]
+							  : 0; /* what else comes in is thrown away */
 	return r;
 }
 #endif
-/* A B + C and C - A B rounded upward between `upward` and `restore`, the product being exact; the same and A B - C exact, or of the same sign. */
+/* A B + C and C - A B rounded upward between `upward` and `restore`, the product being exact; the same and A B - C
+   exact, or of the same sign. */
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return fadd32(fmul32(a, b), c); }
 INLINE vec fnmadd_up32(vec a, vec b, vec c) { return fsub32(c, fmul32(a, b)); }
 INLINE vec fnmadd32(vec a, vec b, vec c) { return fsub32(c, fmul32(a, b)); }
@@ -134,7 +140,11 @@ INLINE vec srl64(vec a, int n) { return (vec)((unsigned64)a >> n); }
 #endif
 /* gt64: of words whose difference does not overflow, magnitudes and -1. SSE2 compares no 64 bits. */
 #if defined(__SSE2__)
-INLINE mask64 neg64(vec a) { return (mask64)_mm_shuffle_epi32(_mm_srai_epi32((__m128i)a, 31), _MM_SHUFFLE(3, 3, 1, 1)); }
+INLINE mask64
+neg64(vec a)
+{
+	return (mask64)_mm_shuffle_epi32(_mm_srai_epi32((__m128i)a, 31), _MM_SHUFFLE(3, 3, 1, 1));
+}
 #else
 INLINE mask64 neg64(vec a) { return (mask64)((signed64)a >> 63); }
 #endif
@@ -143,7 +153,11 @@ INLINE vec least64(vec a, vec b) { return pick(gt64(a, b), b, a); }
 INLINE mask64 eq64(vec a, vec b) { return (mask64)((signed64)a == (signed64)b); }
 INLINE mask64 flt64(vec a, vec b) { return (mask64)((float64)a < (float64)b); }
 INLINE mask64 fle64(vec a, vec b) { return (mask64)((float64)a <= (float64)b); }
-INLINE mask64 unordered64(vec a, vec b) { return (mask64)((float64)a != (float64)a) | (mask64)((float64)b != (float64)b); }
+INLINE mask64
+unordered64(vec a, vec b)
+{
+	return (mask64)((float64)a != (float64)a) | (mask64)((float64)b != (float64)b);
+}
 #if defined(__SSE2__)
 INLINE vec one_nan64(vec a, vec b, vec nan, vec x) { return x & (nan | (vec)_mm_cmpord_pd((__m128d)a, (__m128d)b)); }
 #else
@@ -192,13 +206,18 @@ INLINE void store8(uint8_t *p, vec x)
 INLINE vec join16(vec a, vec b) { return (vec)_mm_packs_epi32((__m128i)a, (__m128i)b); }
 INLINE vec join8(vec a, vec b) { return (vec)_mm_packs_epi16((__m128i)a, (__m128i)b); }
 INLINE vec joinu8(vec a, vec b) { return (vec)_mm_packus_epi16((__m128i)a, (__m128i)b); }
-INLINE vec load16(const uint16_t *p) { return (vec)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128()); }
+INLINE vec
+load16(const uint16_t *p)
+{
+	return (vec)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
+}
 INLINE vec load8(const uint8_t *p)
 {
 	int four;
 
 	memcpy(&four, p, 4);
-	return (vec)_mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_setzero_si128()), _mm_setzero_si128());
+	return (vec)_mm_unpacklo_epi16(
+		_mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_setzero_si128()), _mm_setzero_si128());
 }
 INLINE vec narrow(const double *p)
 {
@@ -249,7 +268,8 @@ INLINE vec narrow(const double *p) { return (vec)(float32){ (float)p[0], (float)
 INLINE void widen(double *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (double)((float32)x)[i]; }
 #endif
 
-/* 16-bit and 8-bit lanes: of codes without sign (below 2^15; of at most 128), of what stands for the values' signs, and of bounds. */
+/* 16-bit and 8-bit lanes: of codes without sign (below 2^15; of at most 128), of what stands for the values' signs, and
+   of bounds. */
 INLINE vec set16(uint32_t x) { return (vec)((unsigned16){ 0 } + (uint16_t)x); }
 INLINE vec set8(uint32_t x) { return (vec)((unsigned8){ 0 } + (uint8_t)x); }
 #if defined(__SSE2__)
@@ -268,7 +288,8 @@ INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
 {
 	return code | ((vec)((signed8)u < (signed8){ 0 }) & bit & (vec)((signed8)high > (signed8)low));
 }
-/* What two steps of `join16`, or `join16` and `joinu8`, leave, as it lies in memory: wide registers narrow each 16 bytes by themselves. */
+/* What two steps of `join16`, or `join16` and `joinu8`, leave, as it lies in memory: wide registers narrow each 16
+   bytes by themselves. */
 INLINE vec order16(vec x) { return x; }
 INLINE vec order8(vec x) { return x; }
 

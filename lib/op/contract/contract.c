@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The emulation of products. fma and chunks under RNE pack operands into panels and run the
-   micro-kernels of lib/sum; tensor cores are contract_tc.c's, other models under RNE contract_lanes.c's, and what is left runs its plain version. */
+   micro-kernels of lib/sum; tensor cores are contract_tc.c's, other models under RNE contract_lanes.c's, and what is
+   left runs its plain version. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/hash.h"
@@ -72,10 +73,13 @@ hu_contract_scales(const hu_call *c, const hu_shape *in)
 	int scaled = hu_attr_num(c, "scaled", 0) != 0;
 
 	if (c->nin != (scaled ? 4 : 2))
-		return hu_fail(HU_EINVAL, "%s: %d operands %s scaled=1: two are multiplied, and with scaled=1 two scales follow them", c->op->name, c->nin, scaled ? "with" : "without");
+		return hu_fail(HU_EINVAL,
+			"%s: %d operands %s scaled=1: two are multiplied, and with scaled=1 two scales follow them",
+			c->op->name, c->nin, scaled ? "with" : "without");
 	for (int i = 2; i < c->nin; i++)
 		if (hu_count(in[i]) != 1)
-			return hu_fail(HU_EINVAL, "%s: operand %c has %zu elements where a scale has one", c->op->name, 'a' + i, hu_count(in[i]));
+			return hu_fail(HU_EINVAL, "%s: operand %c has %zu elements where a scale has one", c->op->name,
+				'a' + i, hu_count(in[i]));
 	return HU_OK;
 }
 
@@ -128,7 +132,8 @@ nonfinite_f32(const float *x, size_t n)
 }
 
 void
-hu_contract_store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
+hu_contract_store(
+	const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
 {
 	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
 
@@ -140,7 +145,8 @@ hu_contract_store(const hu_call *c, hu_tensor *y, size_t first, size_t n, const 
 	}
 	hu_format f = hu_format_of(y->format);
 	for (size_t i = 0; i < n; i++)
-		((float *)y->data)[first + i] = (float)hu_round_drawn(v[i] / scale, f, c->mode, c->flags, random, first + i);
+		((float *)y->data)[first + i] =
+			(float)hu_round_drawn(v[i] / scale, f, c->mode, c->flags, random, first + i);
 }
 
 static hu_status
@@ -152,7 +158,8 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 
 #pragma omp parallel
 	{
-		double *a = malloc(k * sizeof *a), *sums = malloc(parts * sizeof *sums), *line = malloc(columns * sizeof *line);
+		double *a = malloc(k * sizeof *a), *sums = malloc(parts * sizeof *sums),
+		       *line = malloc(columns * sizeof *line);
 		if (!a || !sums || !line)
 #pragma omp atomic write
 			full = 1;
@@ -168,7 +175,8 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 			size_t at = hu_contract_at(x, m);
 			hu_performed_macs(hu_contract_row(x, m, a) * columns);
 			for (size_t n = 0; n < columns; n++) {
-				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * k, c->sum.bits };
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * k,
+					c->sum.bits };
 				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
 			}
 			hu_contract_store(c, y, at, columns, line, x->scale, env);
@@ -184,7 +192,8 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 /* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
    the range, where the one rounding must be that of the exact quotient. */
 void
-hu_contract_finish(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
+hu_contract_finish(
+	const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
 {
 	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
 	int exact = !hu_is_wide(y->format);
@@ -227,7 +236,8 @@ finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, s
 #define finish_any finish_f64 /* the narrow kernel's accumulators are doubles */
 
 static void
-run_narrow(const hu_panel *kernel, const hu_call *c, size_t kc, const double *a, const double *b, double *to, size_t ldc)
+run_narrow(
+	const hu_panel *kernel, const hu_call *c, size_t kc, const double *a, const double *b, double *to, size_t ldc)
 {
 	hu_narrow n;
 
@@ -297,14 +307,16 @@ split_f32(hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env, hu_
 static hu_status
 emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
-	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK, fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
+	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK,
+	    fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 	int wide = x->a->format == HU_FP64 || x->b->format == HU_FP64;
 	hu_narrow narrow;
 	hu_tc_plan plan;
 
 	if (fast && fused && !wide && c->sum.acc == HU_FP32) {
 		hu_status st;
-		if (x->split && c->sum.id == HU_SUM_FMA && part == x->k && !hu_is_wide(y->format) && split_f32(x, c, y, env, &st))
+		if (x->split && c->sum.id == HU_SUM_FMA && part == x->k && !hu_is_wide(y->format) &&
+			split_f32(x, c, y, env, &st))
 			return st;
 		x->split = NULL;
 		return fast_f32(x, c, y, part, env);
@@ -315,11 +327,14 @@ emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const
 		return hu_contract_lanes(x, c, y, part, env);
 	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
 		return fast_any(x, c, y, part, env);
-	return (hu_tc_plan_of(&plan, c->sum) ? hu_contract_tc : hu_contract_has_lanes(x, c) ? hu_contract_lanes : plain)(x, c, y, part, env);
+	return (hu_tc_plan_of(&plan, c->sum)  ? hu_contract_tc
+		: hu_contract_has_lanes(x, c) ? hu_contract_lanes
+					      : plain)(x, c, y, part, env);
 }
 
 hu_status
-hu_contract_emulate(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_contract_emulate(
+	hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;

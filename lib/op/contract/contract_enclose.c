@@ -34,7 +34,8 @@ typedef struct job {
 	const size_t *element;
 	size_t *start, *order;
 	int single;                /* few outputs of each row: their columns alone */
-	/* Exact values of rows row0 .. in place of what the tiles enclose, output (row0 + i, j) at i * n + j; NULL: none. */
+	/* Exact values of rows row0 .. in place of what the tiles enclose, output (row0 + i, j) at i * n + j; NULL:
+	   none. */
 	double *hi, *lo, *err;
 	size_t row0;
 } job;
@@ -48,7 +49,8 @@ typedef struct work {
 
 /* Elements K0 .. K1-1 of COUNT columns of B: N0, N0+1, … or those of the list. */
 static void
-pack_b(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0, size_t k1, double *line)
+pack_b(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0, size_t k1,
+	double *line)
 {
 	hu_operand_start(b, HU_RIGHT, count, k1 - k0);
 	for (size_t k = k0; k < k1; k++) {
@@ -133,7 +135,8 @@ choose(const job *j, work *w, size_t n)
 		w->mag[i] = w->mag[f];
 	}
 	for (size_t i = 0; j->sink->bounds && i < n; i++)
-		w->bound[i] = bound_of(j, j->element ? j->element[w->at[i]] : w->at[i], w->mag[i], (fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
+		w->bound[i] = bound_of(j, j->element ? j->element[w->at[i]] : w->at[i], w->mag[i],
+			(fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
 }
 
 /* Columns N0 .. of R rows as the exact engine has them; bounds and magnitudes stay. */
@@ -245,8 +248,10 @@ wanted(const job *j, const hu_contract *x, size_t first, size_t last, size_t *ro
 static void
 contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 {
-	size_t *rows = hu_xmalloc((m1 - m0 + 1) * sizeof *rows), n = wanted(j, x, m0, m1, rows), tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
-	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1, packed = !j->single && x->k * x->n <= hu_contract_shared() && n ? blocks * stretches : 0;
+	size_t *rows = hu_xmalloc((m1 - m0 + 1) * sizeof *rows), n = wanted(j, x, m0, m1, rows),
+	       tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
+	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1,
+	       packed = !j->single && x->k * x->n <= hu_contract_shared() && n ? blocks * stretches : 0;
 	hu_operand *b = hu_xcalloc(packed + 1, sizeof *b);
 
 #pragma omp parallel num_threads(hu_threads()) if (n * x->n * x->k > 65536)
@@ -257,17 +262,20 @@ contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < packed; i++) {
 			size_t n0 = i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
-			pack_b(x, &b[i], NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, k0, x->k - k0 < STRETCH ? x->k : k0 + STRETCH, w->line);
+			pack_b(x, &b[i], NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, k0,
+				x->k - k0 < STRETCH ? x->k : k0 + STRETCH, w->line);
 		}
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < (j->single ? n : tiles * blocks); i++) {
-			size_t first = i / blocks * ROWS, n0 = i % blocks * COLUMNS, r = n - first < ROWS ? n - first : ROWS;
+			size_t first = i / blocks * ROWS, n0 = i % blocks * COLUMNS,
+			       r = n - first < ROWS ? n - first : ROWS;
 			if (j->single) {
 				singles(j, w, x, rows[i]);
 				continue;
 			}
 			memcpy(w->rows, rows + first, r * sizeof *rows);
-			tile(j, w, x, packed ? b + i % blocks * stretches : NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, r);
+			tile(j, w, x, packed ? b + i % blocks * stretches : NULL, n0,
+				x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, r);
 		}
 		hu_operand_release(&w->a);
 		hu_operand_release(&w->b);
@@ -379,12 +387,14 @@ certified(hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *
 }
 
 hu_status
-hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
+hu_contract_enclose(
+	hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_contract x, part;
 	hu_call settled, *c = &settled;
 	size_t length = hu_attr_count(call, "part", 0);
-	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0 };
+	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL, NULL, NULL,
+		0 };
 
 	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, map, c, in);
@@ -392,7 +402,8 @@ hu_contract_enclose(hu_contract_map *map, const hu_call *call, hu_tensor *const 
 		return certified(&x, c, in, element, n, sink);
 	j.sum = hu_sum_apriori(c->sum, x.k, length);
 	j.inner = length && length < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that rounding. */
+	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that
+	   rounding. */
 	if ((hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) && c->sum.acc != HU_FP64) {
 		j.sum.relative += 0x1p-52 * (1 + j.sum.relative);
 		j.sum.absolute += (double)x.k * 0x1p-1073 * (1 + j.sum.relative);

@@ -95,7 +95,9 @@ take_values(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size
 static void
 multiply(rows *r, size_t n, hu_exact_take *take)
 {
-	hu_exact_source s = { .batches = 1, .m = n, .n = r->x->n, .k = r->x->k, .row = row, .slab = slab, .context = r };
+	hu_exact_source s = {
+		.batches = 1, .m = n, .n = r->x->n, .k = r->x->k, .row = row, .slab = slab, .context = r
+	};
 
 	hu_exact_gemm(&s, take, r);
 }

@@ -39,7 +39,8 @@ whole_free(mpfr_t *x, size_t n)
 	free(x);
 }
 
-/* Operands with low parts: products and sums at HU_EXACT_BITS. A and B: their elements, or NULL where few are needed. */
+/* Operands with low parts: products and sums at HU_EXACT_BITS. A and B: their elements, or NULL where few are needed.
+ */
 static void
 sum_of_parts(mpfr_t y, const hu_contract *x, size_t m, size_t n, const mpfr_t *a, const mpfr_t *b)
 {
@@ -51,7 +52,8 @@ sum_of_parts(mpfr_t y, const hu_contract *x, size_t m, size_t n, const mpfr_t *a
 	for (size_t k = 0; k < x->k;) {
 		hu_stretch s = x->row(x, m, k);
 		for (size_t i = 0; i < s.length; i++, k++) {
-			size_t ib = x->column(x, k) + n * x->column_stride, ia = s.offset < 0 ? 0 : (size_t)s.offset + i * s.stride;
+			size_t ib = x->column(x, k) + n * x->column_stride,
+			       ia = s.offset < 0 ? 0 : (size_t)s.offset + i * s.stride;
 			if (s.offset < 0 && hu_isfinite(hu_get(x->b, ib)))
 				continue;
 			if (s.offset < 0)
@@ -106,16 +108,19 @@ static void
 rows_of_batches(hu_contract *x, size_t row0, size_t rows, mpfr_t *exact)
 {
 	for (x->batch = 0; x->batch < x->batches; x->batch++) {
-		size_t first = hu_contract_at(x, 0) / x->row_step, past = first + x->m; /* this batch's rows among all */
+		size_t first = hu_contract_at(x, 0) / x->row_step,
+		       past = first + x->m; /* this batch's rows among all */
 		size_t from = row0 > first ? row0 : first, to = row0 + rows < past ? row0 + rows : past;
 		if (from < to)
-			hu_contract_exact_values(x, from - first, to - from, exact + (hu_contract_at(x, from - first) - row0 * x->row_step));
+			hu_contract_exact_values(x, from - first, to - from,
+				exact + (hu_contract_at(x, from - first) - row0 * x->row_step));
 	}
 	x->batch = 0;
 }
 
 hu_status
-hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
+hu_contract_reference(
+	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_contract x;
 
@@ -124,7 +129,8 @@ hu_contract_reference(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 		reference_of_parts(&x, element, n, exact);
 		return HU_OK;
 	}
-	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at), past = 0;
+	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at),
+			 past = 0;
 	if (rows >= ROWS) {
 		rows_of_batches(&x, row0, rows, exact + at);
 		past = rows * x.row_step;
@@ -212,7 +218,8 @@ take(hu_sink *s, const hu_tile *t)
 }
 
 hu_status
-hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound)
+hu_contract_bound(
+	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound)
 {
 	faces f = { { .take = take, .bounds = 1 }, bound, NULL };
 
@@ -220,7 +227,8 @@ hu_contract_bound(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, 
 }
 
 hu_status
-hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *magnitude)
+hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n,
+	double *magnitude)
 {
 	faces f = { { .take = take, .bounds = 1 }, NULL, magnitude };
 
@@ -228,7 +236,8 @@ hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *
 }
 
 hu_status
-hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n,
+	const hu_env *env, hu_swamp *count)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;
@@ -244,7 +253,8 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0 };
-			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k,
+				c->sum.bits };
 			size_t column, row = hu_contract_find(&x, element[i], &column);
 			hu_contract_gather(&x, row, column, a, a + x.k);
 			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);
@@ -283,11 +293,15 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 
 	hu_contract_describe(&x, map, c, in);
 	size_t part = hu_attr_count(c, "part", 0);
-	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_format out = hu_format_of(c->fmt.out),
+		  inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_sum s = c->sum;
-	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.acc) != HU_OK) /* no such unit: the call itself says so when it runs */
+	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.acc) !=
+		HU_OK) /* no such unit: the call itself says so when it runs */
 		return INFINITY;
-	double sum = hu_sum_apriori(s, x.k, part).relative, last = hu_contract_holds(out, inner) ? 0 : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
+	double sum = hu_sum_apriori(s, x.k, part).relative,
+	       last = hu_contract_holds(out, inner) ? 0
+						    : (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(out);
 	return sum + last * (1 + sum);
 }
 
@@ -301,7 +315,8 @@ hu_contract_roundings(hu_contract_map *map, const hu_call *call, hu_tensor *cons
 	if (hu_contract_settle(c, call, in) != HU_OK)
 		return (hu_roundings){ .none = "there is no such sum" };
 	hu_contract_open(&x, map, c, in);
-	hu_format out = hu_format_of(c->fmt.out), inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	hu_format out = hu_format_of(c->fmt.out),
+		  inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_roundings r = hu_roundings_of_sum(c->sum, x.k, part);
 	r.absolute /= x.scale;
 	if (!hu_contract_holds(out, inner) || x.scale != 1) {

@@ -27,7 +27,8 @@ hu_contract_has_lanes(const hu_contract *x, const hu_call *c)
 	hu_lanes_plan p;
 	int f32;
 
-	return !hu_is_wide(x->a->format) && !hu_is_wide(x->b->format) && x->k && hu_lanes_plan_of(&p, c->sum, x->k, &f32);
+	return !hu_is_wide(x->a->format) && !hu_is_wide(x->b->format) && x->k &&
+	       hu_lanes_plan_of(&p, c->sum, x->k, &f32);
 }
 
 hu_status

@@ -2,7 +2,8 @@
    Products of certified operands: each element is h + l, off by e. Σ(ah + al)(bh + bl) is the certified
    inner product of the high parts (lib/exact/enclose.h), two plain ones that the low parts have with the other side's
    high ones, and bounds for what is left: al bl, the roundings of the plain ones, and the operands' own errors.
-   Those are bounded by Cauchy and Schwarz, |Σ x y| <= |x|2 |y|2 with norms of rows and columns, which cost no product. */
+   Those are bounded by Cauchy and Schwarz, |Σ x y| <= |x|2 |y|2 with norms of rows and columns, which cost no product.
+ */
 #include "lib/op/contract/contract_low.h"
 #include "lib/op/contract/contract_runs.h"
 #include "lib/op/element/map.h"
@@ -16,7 +17,8 @@
 #include <string.h>
 
 enum { ROWS = 24, COLUMNS = 256, STRETCH = 2048 };
-/* An error beyond this share of its value is worth another look: half an ulp of fp32 to ten more bits, and two to spare. */
+/* An error beyond this share of its value is worth another look: half an ulp of fp32 to ten more bits, and two to
+   spare. */
 #define VAGUE 0x1p-37
 
 /* An operand's parts by place: floats or doubles, and their low parts and errors or NULL. */
@@ -45,10 +47,11 @@ typedef struct work {
 	size_t some[STRETCH], open[COLUMNS];
 } work;
 
-/* Elements K0 .. K1-1 of row M: what the map says once, for all parts; and, where W is not NULL, the largest magnitude's bits and
-   the squares of values and errors, added to W's. */
+/* Elements K0 .. K1-1 of row M: what the map says once, for all parts; and, where W is not NULL, the largest
+   magnitude's bits and the squares of values and errors, added to W's. */
 static uint64_t
-row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, size_t k0, size_t k1, double (*to)[STRETCH], norms *w)
+row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, size_t k0, size_t k1,
+	double (*to)[STRETCH], norms *w)
 {
 	int wide = hu_is_wide(s->t->format);
 	uint64_t top = 0;
@@ -66,7 +69,8 @@ row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, s
 					to[0][i0 + i] = ((const double *)s->t->data)[(size_t)at.offset + i * step];
 			else
 				for (size_t i = 0; i < n; i++)
-					to[0][i0 + i] = (double)((const float *)s->t->data)[(size_t)at.offset + i * step];
+					to[0][i0 + i] =
+						(double)((const float *)s->t->data)[(size_t)at.offset + i * step];
 			for (size_t i = 0; lo && i < n; i++)
 				to[1][i0 + i] = lo[i * step];
 			for (size_t i = 0; err && i < n; i++)
@@ -181,8 +185,8 @@ times(double a, double b)
 	return a == 0 || b == 0 ? 0 : a * b;
 }
 
-/* Outputs n0 + w->open[0 .. count) of row M term by term, where norms say too little: sums that are 0 or tiny beside their
-   row and column, as those of sparse gradients are. A term that is 0 adds nothing to the error. */
+/* Outputs n0 + w->open[0 .. count) of row M term by term, where norms say too little: sums that are 0 or tiny beside
+   their row and column, as those of sparse gradients are. A term that is 0 adds nothing to the error. */
 static void
 term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 {
@@ -202,7 +206,10 @@ term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 				size_t i = w->some[s], at = x->column(x, k0 + i) + (n0 + w->open[q]) * x->column_stride;
 				hu_dd b = { hu_get(j->b.t, at), lo ? lo[at] : 0, err ? err[at] : 0 };
 				if (b.h != 0 || b.e != 0)
-					w->sum[q] = hu_dd_add(w->sum[q], hu_dd_mul((hu_dd){ w->part[0][i], j->a.lo ? w->part[1][i] : 0, j->a.err ? w->part[2][i] : 0 }, b));
+					w->sum[q] = hu_dd_add(w->sum[q],
+						hu_dd_mul((hu_dd){ w->part[0][i], j->a.lo ? w->part[1][i] : 0,
+								  j->a.err ? w->part[2][i] : 0 },
+							b));
 			}
 	}
 }
@@ -219,9 +226,11 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 	for (size_t n = 0; n < count; n++) {
 		norms b = w->column[n];
 		double v = w->lo[o + n] + w->bare[o + n], cross = times(a.l, b.h) + times(a.h, b.l), e = w->err[o + n];
-		e += fabs(v) * 0x1p-52 * (cross != 0) + fabs(w->rest[o + n]) + w->bare_err[o + n] + g * cross + times(a.l, b.l) + (cross != 0 ? 0x1p-1000 * a.h * b.h : 0);
+		e += fabs(v) * 0x1p-52 * (cross != 0) + fabs(w->rest[o + n]) + w->bare_err[o + n] + g * cross +
+		     times(a.l, b.l) + (cross != 0 ? 0x1p-1000 * a.h * b.h : 0);
 		e += times(a.h, b.e) + times(a.l, b.e) + times(a.e, b.h) + times(a.e, b.l) + times(a.e, b.e);
-		if (!(a.e < INFINITY) || !(b.e < INFINITY)) /* an operand of which nothing is known, which may be infinite: no zero wins over that */
+		if (!(a.e < INFINITY) || !(b.e < INFINITY)) /* an operand of which nothing is known, which may be
+							       infinite: no zero wins over that */
 			e = INFINITY;
 		w->hi[o + n] = hu_dd_sum(w->hi[o + n], v, &w->lo[o + n]);
 		w->err[o + n] = e == 0 ? 0 : e < INFINITY ? e * (1 + 0x1p-40) + 0x1p-1070 : INFINITY;
@@ -229,7 +238,8 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 			w->open[open++] = n;
 	}
 	for (size_t n = 0; n < count; n++)
-		if (w->hi[o + n] != w->hi[o + n]) { /* an operand is not finite: nothing is said, not even that the sum is NaN */
+		if (w->hi[o + n] !=
+			w->hi[o + n]) { /* an operand is not finite: nothing is said, not even that the sum is NaN */
 			w->lo[o + n] = 0;
 			w->err[o + n] = INFINITY;
 		}
@@ -289,8 +299,10 @@ tile(const job *j, work *w, const packed *b, const norms *column, size_t row0, s
 void
 hu_contract_enclose_low(const hu_contract *x, hu_sink *sink)
 {
-	job j = { x, sink, { x->a, sink->low[0].lo, sink->low[0].err }, { x->b, sink->low[1].lo, sink->low[1].err }, { 0, NULL, NULL, NULL } };
-	size_t tiles = (x->m + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS, stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1;
+	job j = { x, sink, { x->a, sink->low[0].lo, sink->low[0].err }, { x->b, sink->low[1].lo, sink->low[1].err },
+		{ 0, NULL, NULL, NULL } };
+	size_t tiles = (x->m + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS,
+	       stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1;
 	size_t packs = x->k * x->n <= hu_contract_shared() / 2 ? blocks * stretches : 0;
 	packed *b = hu_xcalloc(packs + 1, sizeof *b);
 	norms *column = hu_xcalloc(packs ? x->n + 1 : 1, sizeof *column);
@@ -305,14 +317,16 @@ hu_contract_enclose_low(const hu_contract *x, hu_sink *sink)
 		for (size_t i = 0; i < (packs ? blocks : 0); i++) {
 			size_t n0 = i * COLUMNS, count = x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS;
 			for (size_t s = 0; s < stretches; s++)
-				pack_b(&j, w, &b[i * stretches + s], n0, count, s * STRETCH, (s + 1) * STRETCH < x->k ? (s + 1) * STRETCH : x->k, column + n0);
+				pack_b(&j, w, &b[i * stretches + s], n0, count, s * STRETCH,
+					(s + 1) * STRETCH < x->k ? (s + 1) * STRETCH : x->k, column + n0);
 			for (size_t n = n0; n < n0 + count; n++)
 				column[n] = rooted(column[n], 2 * x->k, j.b.lo != NULL);
 		}
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < tiles * blocks; i++) {
 			size_t row0 = i / blocks * ROWS, q = i % blocks, n0 = q * COLUMNS;
-			tile(&j, w, packs ? b + q * stretches : NULL, column + n0, row0, x->m - row0 < ROWS ? x->m - row0 : ROWS, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS);
+			tile(&j, w, packs ? b + q * stretches : NULL, column + n0, row0,
+				x->m - row0 < ROWS ? x->m - row0 : ROWS, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS);
 		}
 		hu_operand_release(&w->a.hi);
 		hu_operand_release(&w->a.lo);

@@ -31,7 +31,8 @@ hu_survey(const double *x, size_t n, double *squares)
 	}
 	for (size_t j = 1; j < LANES; j++)
 		top[0] = top[j] > top[0] ? top[j] : top[0];
-	*squares = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) + (top[0] ? (double)n * 0x1p-1020 : 0);
+	*squares = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) +
+		   (top[0] ? (double)n * 0x1p-1020 : 0);
 	return top[0];
 }
 
@@ -44,7 +45,8 @@ hu_runs_survey(hu_runs *r, const hu_contract *x, const double *err)
 	*r = (hu_runs){ 0, NULL, NULL, NULL };
 	for (; k < x->k && x->m && at.offset < 0; k += at.length)
 		at = x->row(x, 0, k);
-	if (at.offset < 0 || at.stride != 1 || at.length < LEAST || at.length >= x->k || x->a->n % at.length || !hu_is_wide(x->a->format))
+	if (at.offset < 0 || at.stride != 1 || at.length < LEAST || at.length >= x->k || x->a->n % at.length ||
+		!hu_is_wide(x->a->format))
 		return;
 	r->run = at.length;
 	count = x->a->n / r->run;

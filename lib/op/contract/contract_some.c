@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 hu_status
-hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, const hu_env *env, double *value, hu_swamp *count)
+hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n,
+	const hu_env *env, double *value, hu_swamp *count)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;
@@ -26,7 +27,8 @@ hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0, 0, 0, 0, 0 };
-			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k, c->sum.bits };
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k,
+				c->sum.bits };
 			size_t column, row = hu_contract_find(&x, element[i], &column);
 			hu_performed_macs(hu_contract_row(&x, row, a));
 			hu_contract_column(&x, column, b);

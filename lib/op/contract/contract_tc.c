@@ -72,7 +72,8 @@ pack_panel(product *p, size_t j)
 			v[l] = 0;
 			e[l] = HU_TC_NONE;
 			if (l < cols && p->order[i] != ALL)
-				v[l] = hu_tc_operand(((const float *)x->b->data)[from + l * x->column_stride], p->plan.b, &e[l], &near, &finite);
+				v[l] = hu_tc_operand(((const float *)x->b->data)[from + l * x->column_stride],
+					p->plan.b, &e[l], &near, &finite);
 		}
 	}
 	p->kind[j] = kind_of(near, finite);
@@ -107,12 +108,14 @@ run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, si
 	const int16_t *eb = p->eb + (panel * p->kp + at) * nr;
 
 	if (far)
-		p->kernel->far(turns, a, r->ea + i * p->kp + at, r->sa + i * p->kp + at, b, eb, r->sb + at * nr, c, &p->plan);
+		p->kernel->far(
+			turns, a, r->ea + i * p->kp + at, r->sa + i * p->kp + at, b, eb, r->sb + at * nr, c, &p->plan);
 	else
 		p->kernel->near(turns, a, r->ea + i * p->kp + at, b, eb, c, &p->plan);
 }
 
-/* Row M with columns that are not all finite, by the plain version. SPLIT: 4 k integers, of which the row's are filled. */
+/* Row M with columns that are not all finite, by the plain version. SPLIT: 4 k integers, of which the row's are filled.
+ */
 static double
 run_special(const product *p, const room *r, size_t n, double *sums)
 {
@@ -124,7 +127,8 @@ run_special(const product *p, const room *r, size_t n, double *sums)
 	for (size_t i = 0; i < k; i++)
 		hu_tc_split(r->line[i], p->plan.b, &bm[i], &be[i]);
 	for (size_t i = 0; i < k; i += p->part)
-		sums[at++] = hu_tc_sum(am + i, ae + i, bm + i, be + i, k - i < p->part ? k - i : p->part, p->plan.a.p + p->plan.b.p - 2, 0, p->plan.t, p->plan.out, NULL);
+		sums[at++] = hu_tc_sum(am + i, ae + i, bm + i, be + i, k - i < p->part ? k - i : p->part,
+			p->plan.a.p + p->plan.b.p - 2, 0, p->plan.t, p->plan.out, NULL);
 	return hu_parts_sum(sums, at, p->c->sum, &none);
 }
 
@@ -159,7 +163,8 @@ finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, in
 static void
 tile(const product *p, room *r, size_t m0, size_t p0, size_t p1, double *out, double *sums)
 {
-	size_t rows = p->x->m - m0 < ROWS ? p->x->m - m0 : ROWS, nr = p->kernel->nr, step = p->plan.step, all = p->turns * step, kc = KC < step ? step : KC / step * step;
+	size_t rows = p->x->m - m0 < ROWS ? p->x->m - m0 : ROWS, nr = p->kernel->nr, step = p->plan.step,
+	       all = p->turns * step, kc = KC < step ? step : KC / step * step;
 	size_t columns = (p->x->n < p1 * nr ? p->x->n : p1 * nr) - p0 * nr;
 	unsigned char kind[ROWS], scaled[ROWS] = { 0 };
 
@@ -171,7 +176,8 @@ tile(const product *p, room *r, size_t m0, size_t p0, size_t p1, double *out, do
 			int here = kind[i] != SPECIAL && p->kind[j] != SPECIAL && (kind[i] == FAR || p->kind[j] == FAR);
 			far |= here;
 			for (size_t k = 0; here && !scaled[i] && k < p->kp; k++)
-				r->sa[i * p->kp + k] = without_exponent(r->a[i * p->kp + k], (int16_t)r->ea[i * p->kp + k]);
+				r->sa[i * p->kp + k] =
+					without_exponent(r->a[i * p->kp + k], (int16_t)r->ea[i * p->kp + k]);
 			scaled[i] |= (unsigned char)here;
 		}
 		for (size_t k = 0; far && k < p->kp * nr; k++)
@@ -181,7 +187,9 @@ tile(const product *p, room *r, size_t m0, size_t p0, size_t p1, double *out, do
 			for (size_t k = 0; k < all; k += kc)
 				for (size_t i = 0; i < rows; i++)
 					if (kind[i] != SPECIAL && p->kind[j] != SPECIAL)
-						run_row(p, r, i, j, q, k, all - k < kc ? all - k : kc, kind[i] == FAR || p->kind[j] == FAR, r->sums + (q * ROWS + i) * nr);
+						run_row(p, r, i, j, q, k, all - k < kc ? all - k : kc,
+							kind[i] == FAR || p->kind[j] == FAR,
+							r->sums + (q * ROWS + i) * nr);
 		for (size_t i = 0; i < rows; i++)
 			finish_row(p, r, m0 + i, i, j, kind[i] == SPECIAL || p->kind[j] == SPECIAL, out, sums);
 	}
@@ -192,7 +200,10 @@ room_init(room *r, const product *p)
 {
 	size_t k = p->x->k, nr = p->kernel->nr;
 
-	*r = (room){ malloc(k * sizeof(double)), malloc(ROWS * p->kp * sizeof(float)), malloc(ROWS * p->kp * sizeof(float)), malloc(p->kp * nr * sizeof(float)), malloc(p->parts * ROWS * nr * sizeof(float)), malloc(ROWS * p->kp * sizeof(int32_t)), malloc(4 * k * sizeof(int32_t)) };
+	*r = (room){ malloc(k * sizeof(double)), malloc(ROWS * p->kp * sizeof(float)),
+		malloc(ROWS * p->kp * sizeof(float)), malloc(p->kp * nr * sizeof(float)),
+		malloc(p->parts * ROWS * nr * sizeof(float)), malloc(ROWS * p->kp * sizeof(int32_t)),
+		malloc(4 * k * sizeof(int32_t)) };
 	return r->line && r->a && r->sa && r->sb && r->sums && r->ea && r->split;
 }
 
@@ -211,7 +222,8 @@ room_release(room *r)
 static void
 run(product *p)
 {
-	size_t nr = p->kernel->nr, panels = (p->x->n + nr - 1) / nr, wide = panels, rows = (p->x->m + ROWS - 1) / ROWS, threads = (size_t)omp_get_max_threads();
+	size_t nr = p->kernel->nr, panels = (p->x->n + nr - 1) / nr, wide = panels, rows = (p->x->m + ROWS - 1) / ROWS,
+	       threads = (size_t)omp_get_max_threads();
 
 	/* A tile packs its rows: few of them, but enough for every thread. */
 	while (wide > 1 && rows * ((panels + wide - 1) / wide) < 2 * threads)
@@ -233,7 +245,8 @@ run(product *p)
 		for (size_t t = 0; t < rows * columns; t++)
 			if (!p->failed) {
 				size_t p0 = t % columns * wide;
-				tile(p, &r, t / columns * ROWS, p0, p0 + wide < panels ? p0 + wide : panels, out, out + nr);
+				tile(p, &r, t / columns * ROWS, p0, p0 + wide < panels ? p0 + wide : panels, out,
+					out + nr);
 			}
 		room_release(&r);
 		free(out);

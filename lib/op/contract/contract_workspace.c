@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How much memory a contraction's emulation takes beyond its tensors: a bound over the ways of contract.c, from the sizes that
-   their allocations have. A way that is added there is added here; t/trainer/t-memory.py holds the program to it. */
+   How much memory a contraction's emulation takes beyond its tensors: a bound over the ways of contract.c, from the
+   sizes that their allocations have. A way that is added there is added here; t/trainer/t-memory.py holds the program
+   to it. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/sum/lanes.h"
@@ -12,9 +13,10 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* B is packed once, k by n, filled up to whole panels. Each thread has a strip of A, 256 terms of eight tiles' rows, and the sums of a tile of
-   eight by eight panels, one for each part and one more (contract.inc); or a line of A as doubles with its sums (contract_lanes.inc and the plain way). A tensor
-   core's operands are quantised beside their values, k filled up to whole blocks of at most 64 in each part, 32 rows a tile (contract_tc.c). */
+/* B is packed once, k by n, filled up to whole panels. Each thread has a strip of A, 256 terms of eight tiles' rows,
+   and the sums of a tile of eight by eight panels, one for each part and one more (contract.inc); or a line of A as
+   doubles with its sums (contract_lanes.inc and the plain way). A tensor core's operands are quantised beside their
+   values, k filled up to whole blocks of at most 64 in each part, 32 rows a tile (contract_tc.c). */
 double
 hu_contract_workspace(hu_contract_map *map, const hu_call *c, const hu_shape *in, int threads)
 {
@@ -25,13 +27,19 @@ hu_contract_workspace(hu_contract_map *map, const hu_call *c, const hu_shape *in
 
 	map(&x, c, in);
 	size_t part = hu_attr_count(c, "part", 0);
-	double parts = part && part < x.k ? (double)((x.k + part - 1) / part) : 1, k = (double)x.k, kp = k + parts * STEP, n = (double)x.n;
-	int single = c->sum.id == HU_SUM_FMA && (c->sum.acc == HU_FP32 || c->sum.acc == HU_NO_FORMAT) && c->sum.mode == HU_RNE, tc = c->sum.id == HU_SUM_TC;
-	double nr = (double)larger(panel->nr32, larger(panel->nr64, larger(lanes->n32, larger(lanes->n64, tc ? PANEL : 0)))), e = single ? sizeof(float) : sizeof(double);
+	double parts = part && part < x.k ? (double)((x.k + part - 1) / part) : 1, k = (double)x.k,
+	       kp = k + parts * STEP, n = (double)x.n;
+	int single = c->sum.id == HU_SUM_FMA && (c->sum.acc == HU_FP32 || c->sum.acc == HU_NO_FORMAT) &&
+		     c->sum.mode == HU_RNE,
+	    tc = c->sum.id == HU_SUM_TC;
+	double nr = (double)larger(
+		       panel->nr32, larger(panel->nr64, larger(lanes->n32, larger(lanes->n64, tc ? PANEL : 0)))),
+	       e = single ? sizeof(float) : sizeof(double);
 	double wide = n + nr < TILE * nr ? n + nr : TILE * nr, block = TILE * (double)panel->mr;
 	double each = e * (block * STRIP + (parts + 1) * block * wide);
 
 	if (!single)
-		each += sizeof(double) * (2 * k + 2 * nr + parts * (1 + nr)) + (tc ? k * 24 + kp * (12 * ROWS + 4 * nr) + parts * ROWS * nr * 4 : 0);
+		each += sizeof(double) * (2 * k + 2 * nr + parts * (1 + nr)) +
+			(tc ? k * 24 + kp * (12 * ROWS + 4 * nr) + parts * ROWS * nr * 4 : 0);
 	return (n + nr) * (tc ? kp : k) * e + (double)threads * each + (tc ? kp * sizeof(size_t) + n : 0);
 }

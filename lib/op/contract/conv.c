@@ -25,13 +25,16 @@ hu_status
 hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t taps)
 {
 	const keys *k = &axes[axis];
-	size_t all = hu_attr_count(c, "padding", 0), before = hu_attr_count(c, k->before, all), after = hu_attr_count(c, k->after, all), reach;
+	size_t all = hu_attr_count(c, "padding", 0), before = hu_attr_count(c, k->before, all),
+	       after = hu_attr_count(c, k->after, all), reach;
 
 	*a = (hu_conv_axis){ .n = n, .taps = taps };
 	a->stride = hu_attr_count(c, k->stride, hu_attr_count(c, "stride", 1));
 	a->dilation = hu_attr_count(c, k->dilation, hu_attr_count(c, "dilation", 1));
 	if (!a->stride || !a->dilation || !n || !taps)
-		return hu_fail(HU_EINVAL, "%s: stride and dilation are 1 or more, and so are the %s of the image and of the kernel", c->op->name, k->name);
+		return hu_fail(HU_EINVAL,
+			"%s: stride and dilation are 1 or more, and so are the %s of the image and of the kernel",
+			c->op->name, k->name);
 	reach = (taps - 1) * a->dilation + 1; /* below 2^62: attributes and extents are below 2^31 */
 	if (!is_padded(c)) {
 		a->out = hu_same(n, reach, a->stride, &a->before);
@@ -39,7 +42,10 @@ hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t ta
 	}
 	a->before = (ptrdiff_t)before;
 	if (n + before + after < reach)
-		return hu_fail(HU_EINVAL, "%s: the kernel's %zu taps reach over %zu pixels, the image's %s has %zu with padding: a larger padding or a smaller dilation is needed", c->op->name, taps, reach, k->name, n + before + after);
+		return hu_fail(HU_EINVAL,
+			"%s: the kernel's %zu taps reach over %zu pixels, the image's %s has %zu with padding: a "
+			"larger padding or a smaller dilation is needed",
+			c->op->name, taps, reach, k->name, n + before + after);
 	a->out = (n + before + after - reach) / a->stride + 1;
 	return HU_OK;
 }
@@ -87,7 +93,8 @@ met(size_t n, size_t taps, size_t stride, size_t dilation, size_t out, ptrdiff_t
 double
 hu_conv_unread(const hu_contract *x)
 {
-	double pixels = (double)x->h * (double)x->w, seen = met(x->h, x->kh, x->sh, x->dh, x->ho, x->pad_h) * met(x->w, x->kw, x->sw, x->dw, x->wo, x->pad_w);
+	double pixels = (double)x->h * (double)x->w,
+	       seen = met(x->h, x->kh, x->sh, x->dh, x->ho, x->pad_h) * met(x->w, x->kw, x->sw, x->dw, x->wo, x->pad_w);
 
 	return (pixels - seen) * (double)x->images * (double)x->cin;
 }
@@ -98,7 +105,8 @@ hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters
 	size_t groups = x->batches;
 
 	if (!groups || channels % groups || filters % groups)
-		return hu_fail(HU_EINVAL, "%s: %zu input and %zu output channels are no multiples of groups=%zu", c->op->name, channels, filters, groups);
+		return hu_fail(HU_EINVAL, "%s: %zu input and %zu output channels are no multiples of groups=%zu",
+			c->op->name, channels, filters, groups);
 	x->cin = channels;
 	x->cout = filters;
 	x->ci = channels / groups;

@@ -13,11 +13,13 @@ enum { HU_AXIS_HEIGHT, HU_AXIS_WIDTH };
 typedef struct hu_conv_axis { size_t n, taps, stride, dilation, out; ptrdiff_t before; } hu_conv_axis;
 
 /* The attributes that every convolution takes beside its own. */
-#define HU_CONV_ATTRS "stride stride_h stride_w padding padding_top padding_bottom padding_left padding_right dilation dilation_h dilation_w groups"
+#define HU_CONV_ATTRS                                                                                                  \
+	"stride stride_h stride_w padding padding_top padding_bottom padding_left padding_right dilation dilation_h "  \
+	"dilation_w groups"
 
-/* Axis AXIS of N pixels under a kernel of TAPS. stride, padding and dilation hold for both axes, what names an axis or a side
-   goes before them. Without any padding it is TensorFlow's SAME: ceil(n/stride) outputs, and of the pixels that are
-   missing the smaller half before the image. With some, floor((n + before + after - (taps-1) dilation - 1)/stride) + 1 outputs,
-   as PyTorch has it. HU_EINVAL, and 0 outputs, where the kernel does not fit into the padded axis. */
+/* Axis AXIS of N pixels under a kernel of TAPS. stride, padding and dilation hold for both axes, what names an axis or
+   a side goes before them. Without any padding it is TensorFlow's SAME: ceil(n/stride) outputs, and of the pixels that
+   are missing the smaller half before the image. With some, floor((n + before + after - (taps-1) dilation - 1)/stride)
+   + 1 outputs, as PyTorch has it. HU_EINVAL, and 0 outputs, where the kernel does not fit into the padded axis. */
 hu_status hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t taps);
 #endif

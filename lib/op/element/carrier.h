@@ -49,7 +49,11 @@ hu_bounded_of(hu_format f, double r, double e)
 HU_HD hu_bounded hu_bounded_load(hu_format f, double x, double e) { return hu_bounded_of(f, x, e); }
 
 /* A literal of formula.inc: exact where it is short, else the double nearest to what is meant. */
-HU_HD hu_bounded hu_bounded_literal(hu_format f, double x) { return hu_bounded_load(f, x, (double)(float)x == x ? 0 : hu_abs(x) * 0x1p-53); }
+HU_HD hu_bounded
+hu_bounded_literal(hu_format f, double x)
+{
+	return hu_bounded_load(f, x, (double)(float)x == x ? 0 : hu_abs(x) * 0x1p-53);
+}
 
 /* What a double operation itself loses: nothing that matters for products of short
    operands (their products are exact), u and an underflow otherwise. */
@@ -120,7 +124,10 @@ hu_bounded_exp(hu_format f, hu_bounded a)
 HU_HD hu_bounded
 hu_bounded_log(hu_format f, hu_bounded a)
 {
-	double l = hu_log(a.v), gap = (a.v - a.e) * (1 - 0x1p-50), e = a.e == 0 ? 0 : gap > 0 ? hu_up(a.e / gap) : hu_inf(0);
+	double l = hu_log(a.v), gap = (a.v - a.e) * (1 - 0x1p-50),
+	       e = a.e == 0  ? 0
+		   : gap > 0 ? hu_up(a.e / gap)
+			     : hu_inf(0);
 
 	return hu_bounded_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }

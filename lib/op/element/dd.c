@@ -55,7 +55,8 @@ hu_dd_exp(hu_dd a)
 	p = hu_dd_add(hu_dd_of(1), p);
 	/* Exact but where it becomes subnormal; two factors, for k beyond double's exponents. */
 	double half = hu_pow2((int)(k / 2)), rest = hu_pow2((int)k - (int)(k / 2));
-	return (hu_dd){ p.h * half * rest, p.l * half * rest, p.e * half * rest * (1 + 0x1p-48) + (k < -900 ? 0x1p-1070 : 0) };
+	return (hu_dd){ p.h * half * rest, p.l * half * rest,
+		p.e * half * rest * (1 + 0x1p-48) + (k < -900 ? 0x1p-1070 : 0) };
 }
 
 /* log(a) = y + log(1 + z), y a double near it and z = a exp(-y) - 1, |z| < 2^-40:

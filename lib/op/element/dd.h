@@ -37,7 +37,8 @@ hu_dd_product(double a, double b, double *t)
 #ifdef __FMA__
 	*t = fma(a, b, -p);
 #else
-	double ca = 0x1.0000002p27 * a, cb = 0x1.0000002p27 * b, ah = ca - (ca - a), bh = cb - (cb - b), al = a - ah, bl = b - bh;
+	double ca = 0x1.0000002p27 * a, cb = 0x1.0000002p27 * b, ah = ca - (ca - a), bh = cb - (cb - b), al = a - ah,
+	       bl = b - bh;
 
 	*t = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
 #endif
@@ -74,7 +75,8 @@ hu_dd_neg(hu_dd a)
 HU_DD hu_dd hu_dd_sub(hu_dd a, hu_dd b) { return hu_dd_add(a, hu_dd_neg(b)); }
 
 /* The four partial products but a.l b.l, which is part of the bound. An underflow anywhere loses
-   less than 2^-1070, counted wherever a product is small or has low parts, and neither factor is 0: an exact 0 gives one. */
+   less than 2^-1070, counted wherever a product is small or has low parts, and neither factor is 0: an exact 0 gives
+   one. */
 HU_DD hu_dd
 hu_dd_mul(hu_dd a, hu_dd b)
 {
@@ -121,7 +123,8 @@ hu_dd_sqrt(hu_dd a)
 	s.e = fabs(r.h) + fabs(r.l) + r.e;
 	near = a.e / s.h * (1 + 0x1p-48);
 	far = sqrt(a.e) * (1 + 0x1p-48);
-	s.e = (s.e == 0 ? 0 : s.e / s.h * (1 + 0x1p-48) + 0x1p-1070) + (a.e == 0 ? 0 : (near < far ? near : far) + 0x1p-1070);
+	s.e = (s.e == 0 ? 0 : s.e / s.h * (1 + 0x1p-48) + 0x1p-1070) +
+	      (a.e == 0 ? 0 : (near < far ? near : far) + 0x1p-1070);
 	zero = most >= 0 ? sqrt(fabs(a.h) + a.e) * (1 + 0x1p-48) : INFINITY; /* of a value that may be 0 */
 	s.h = positive ? s.h : 0;
 	s.l = positive ? s.l : 0;

@@ -165,7 +165,8 @@ static void
 put_f32(const hu_map *m, hu_tensor *out, const hu_stream *random, float *y, size_t first, size_t n)
 {
 	if (!hu_is_wide(out->format)) {
-		hu_bulk_round((float *)out->data + first, y, n, out->format, m->call->mode, m->call->flags, random, first);
+		hu_bulk_round(
+			(float *)out->data + first, y, n, out->format, m->call->mode, m->call->flags, random, first);
 		return;
 	}
 	double *d = (double *)out->data + first;
@@ -188,7 +189,8 @@ put_f64(const hu_map *m, hu_tensor *out, const hu_stream *random, double *y, siz
 void
 hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env)
 {
-	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step }, *random = hu_mode_draws(m->call->mode) ? &stream : NULL;
+	hu_stream stream = { env->seed, hu_fnv1a32(m->call->seed_name), env->step },
+		  *random = hu_mode_draws(m->call->mode) ? &stream : NULL;
 	hu_ctx_f32 narrow = hu_map_context_f32(m);
 	hu_ctx_f64 wide = hu_map_context_f64(m);
 
@@ -267,7 +269,8 @@ keeps(hu_format f, hu_format_id from)
 {
 	hu_format g = hu_format_of(from);
 
-	return f.id == from || (f.p >= g.p && f.max >= g.max && hu_smallest(f) <= hu_smallest(g) && hu_has_inf(f) >= hu_has_inf(g));
+	return f.id == from ||
+	       (f.p >= g.p && f.max >= g.max && hu_smallest(f) <= hu_smallest(g) && hu_has_inf(f) >= hu_has_inf(g));
 }
 
 static hu_bounded
@@ -278,7 +281,8 @@ as_it_is(double x)
 
 /* Elements FIRST on, or of the list, of a source; of the former only the first is divided for. */
 static void
-load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element, size_t first, size_t n, hu_bounded *to)
+load_run(
+	const hu_map *m, const hu_source *s, hu_format f, const size_t *element, size_t first, size_t n, hu_bounded *to)
 {
 	size_t channel = first % m->channels, row = first / m->channels;
 
@@ -307,7 +311,8 @@ load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t at = s->how == HU_CHANNEL ? channel : row;
-		to[i] = s->how == HU_INDEX ? hu_bounded_load(f, (double)channel, 0) : hu_bounded_load(f, hu_get(s->t, at), s->e ? s->e[at] : 0);
+		to[i] = s->how == HU_INDEX ? hu_bounded_load(f, (double)channel, 0)
+					   : hu_bounded_load(f, hu_get(s->t, at), s->e ? s->e[at] : 0);
 		if (++channel == m->channels) {
 			channel = 0;
 			row++;
@@ -316,7 +321,8 @@ load_run(const hu_map *m, const hu_source *s, hu_format f, const size_t *element
 }
 
 void
-hu_map_block_run(const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y)
+hu_map_block_run(
+	const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y)
 {
 	hu_bounded x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_bounded *in[HU_MAP_IN] = { NULL };

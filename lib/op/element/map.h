@@ -8,7 +8,8 @@
 #include "lib/op/element/formula.h"
 #include "lib/op/sink.h"
 
-/* HU_MAP_PART: elements of a block whose operands lie on the stack at once, where an element takes more than a double. */
+/* HU_MAP_PART: elements of a block whose operands lie on the stack at once, where an element takes more than a double.
+ */
 enum { HU_MAP_BLOCK = 512, HU_MAP_PART = HU_MAP_BLOCK / 2, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
 
 /* Which element of an operand belongs to element i of the map. */
@@ -33,10 +34,12 @@ typedef struct hu_blocks {
 	void (*run)(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out);
 	void (*dd)(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out);
 	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
-	uint64_t (*count)(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out);   /* returns how many operations that was */
+	uint64_t (*count)(const hu_ctx_count *c, size_t n, const double *const *in,
+		double *const *out); /* returns how many operations that was */
 } hu_blocks;
 
-/* gcc's -O2 vectorises loops of unknown length only where told to; clang's does, and warns where it is told and cannot. */
+/* gcc's -O2 vectorises loops of unknown length only where told to; clang's does, and warns where it is told and cannot.
+ */
 #ifdef __clang__
 #define HU_SIMD
 #else
@@ -45,47 +48,48 @@ typedef struct hu_blocks {
 
 /* Defines static functions NAME_f32 … NAME_dd and the hu_blocks NAME of a formula
    F(S) that computes element i: S is the suffix of the carrier's functions, T its type. */
-#define HU_BLOCKS(NAME, F, EXACT)                                                                          \
-	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)   \
-	{                                                                                                  \
-		(void)c;                                                                                   \
-		HU_SIMD                                                                                    \
-		for (size_t i = 0; i < n; i++)                                                             \
-			F(_f32, float);                                                                    \
-	}                                                                                                  \
-	static void NAME##_f64(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out) \
-	{                                                                                                  \
-		(void)c;                                                                                   \
-		for (size_t i = 0; i < n; i++)                                                             \
-			F(_f64, double);                                                                   \
-	}                                                                                                  \
-	static void NAME##_any(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out) \
-	{                                                                                                  \
-		(void)c;                                                                                   \
-		for (size_t i = 0; i < n; i++)                                                             \
-			F(_any, double);                                                                   \
-	}                                                                                                  \
+#define HU_BLOCKS(NAME, F, EXACT)                                                                                      \
+	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)               \
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		HU_SIMD                                                                                                \
+		for (size_t i = 0; i < n; i++)                                                                         \
+			F(_f32, float);                                                                                \
+	}                                                                                                              \
+	static void NAME##_f64(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out)             \
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		for (size_t i = 0; i < n; i++)                                                                         \
+			F(_f64, double);                                                                               \
+	}                                                                                                              \
+	static void NAME##_any(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out)             \
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		for (size_t i = 0; i < n; i++)                                                                         \
+			F(_any, double);                                                                               \
+	}                                                                                                              \
 	static void NAME##_run(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out) \
-	{                                                                                                  \
-		(void)c;                                                                                   \
-		for (size_t i = 0; i < n; i++)                                                             \
-			F(_run, hu_bounded);                                                                   \
-	}                                                                                                  \
-	static void NAME##_dd(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out)     \
-	{                                                                                                  \
-		(void)c;                                                                                   \
-		for (size_t i = 0; i < n; i++)                                                             \
-			F(_dd, hu_dd);                                                                     \
-	}                                                                                                  \
-	static uint64_t NAME##_count(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out) \
-	{                                                                                                  \
-		(void)c;                                                                                   \
-		hu_operations = 0;                                                                         \
-		for (size_t i = 0; i < n; i++)                                                             \
-			F(_count, double);                                                                 \
-		return hu_operations;                                                                      \
-	}                                                                                                  \
-	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT, NAME##_count };
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		for (size_t i = 0; i < n; i++)                                                                         \
+			F(_run, hu_bounded);                                                                           \
+	}                                                                                                              \
+	static void NAME##_dd(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out)                 \
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		for (size_t i = 0; i < n; i++)                                                                         \
+			F(_dd, hu_dd);                                                                                 \
+	}                                                                                                              \
+	static uint64_t NAME##_count(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out)     \
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		hu_operations = 0;                                                                                     \
+		for (size_t i = 0; i < n; i++)                                                                         \
+			F(_count, double);                                                                             \
+		return hu_operations;                                                                                  \
+	}                                                                                                              \
+	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT,              \
+		NAME##_count };
 
 /* k: the constants as the mathematics has them, in double; ke: by how much those doubles miss it;
    kd: certified, of those whose bit in CERTIFIED is set (others are k, exactly). */
@@ -98,7 +102,10 @@ typedef struct hu_map {
 	size_t n, channels, image;
 	double k[HU_CONSTANTS], ke[HU_CONSTANTS];
 	hu_dd kd[HU_CONSTANTS];
-	struct { const hu_tensor *t; size_t i; } kx[HU_CONSTANTS]; /* the reference's constants that are elements of tensors, low parts and all */
+	struct {
+		const hu_tensor *t;
+		size_t i;
+	} kx[HU_CONSTANTS]; /* the reference's constants that are elements of tensors, low parts and all */
 	unsigned certified;
 } hu_map;
 
@@ -111,9 +118,11 @@ void hu_map_certify(hu_map *m, int i, hu_dd k);
 void hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *env);
 hu_status hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr_t *exact);
 /* Enclosures of output OUT of c = EXACT's call; bounds by the map BOUND (the same, or with emulated statistics). */
-hu_status hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out, hu_format_id format, const size_t *element, size_t n, hu_sink *sink);
+hu_status hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out, hu_format_id format,
+	const size_t *element, size_t n, hu_sink *sink);
 /* FORMAT: of the output. */
-hu_status hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound);
+hu_status hu_map_bound(
+	const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound);
 
 /* The pieces, for reductions: one block of at most HU_MAP_BLOCK results, unrounded (f64: any
    compute format but fp32); and single elements' runs, y[i*nout + k]. */
@@ -124,10 +133,12 @@ void hu_map_block_f64(const hu_map *m, const hu_ctx_f64 *c, size_t first, size_t
 void hu_map_runs(const hu_map *m, const size_t *element, size_t n, int nout, hu_bounded *y);
 /* At most HU_MAP_BLOCK elements from FIRST on, or those of the list; Y[k] by result. SINK's low parts
    belong to the operands IN. */
-void hu_map_block_run(const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y);
+void hu_map_block_run(
+	const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y);
 hu_ctx_bounded hu_map_context_run(const hu_map *m);
 hu_ctx_dd hu_map_context_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink);
-void hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size_t first, size_t n, hu_dd *const *y);
+void hu_map_block_dd(
+	const hu_map *m, const hu_ctx_dd *c, const size_t *element, size_t first, size_t n, hu_dd *const *y);
 
 /* A bound on |round(x.v) - exact| in FORMAT under the call's mode; +Inf where it may overflow. */
 double hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x);

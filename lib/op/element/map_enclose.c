@@ -45,24 +45,28 @@ place(const hu_map *m, hu_how how, size_t i)
 static hu_dd
 value(const hu_source *s, size_t i)
 {
-	return (hu_dd){ hu_get(s->t, i), s->low && s->low->lo ? s->low->lo[i] : 0, s->low && s->low->err ? s->low->err[i] : 0 };
+	return (hu_dd){ hu_get(s->t, i), s->low && s->low->lo ? s->low->lo[i] : 0,
+		s->low && s->low->err ? s->low->err[i] : 0 };
 }
 
 static void
 load_list(const hu_map *m, const hu_source *s, const size_t *element, size_t n, hu_dd *to)
 {
 	for (size_t i = 0; i < n; i++)
-		to[i] = s->how == HU_INDEX ? hu_dd_of((double)(element[i] % m->channels)) : value(s, place(m, s->how, element[i]));
+		to[i] = s->how == HU_INDEX ? hu_dd_of((double)(element[i] % m->channels))
+					   : value(s, place(m, s->how, element[i]));
 }
 
 /* Divisions for the first element alone. */
 static void
 load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 {
-	size_t channel = first % m->channels, row = first / m->channels, image = first % m->image, at = place(m, s->how, first);
+	size_t channel = first % m->channels, row = first / m->channels, image = first % m->image,
+	       at = place(m, s->how, first);
 
 	if (s->how == HU_EACH) {
-		const double *lo = s->low && s->low->lo ? s->low->lo + first : NULL, *err = s->low && s->low->err ? s->low->err + first : NULL;
+		const double *lo = s->low && s->low->lo ? s->low->lo + first : NULL,
+			     *err = s->low && s->low->err ? s->low->err + first : NULL;
 		if (hu_is_wide(s->t->format))
 			for (size_t i = 0; i < n; i++)
 				to[i] = (hu_dd){ ((const double *)s->t->data)[first + i], 0, 0 };
@@ -95,7 +99,10 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		to[i] = s->how == HU_INDEX ? hu_dd_of((double)channel) : value(s, s->how == HU_CHANNEL ? channel : s->how == HU_ROW ? row : at);
+		to[i] = s->how == HU_INDEX ? hu_dd_of((double)channel)
+					   : value(s, s->how == HU_CHANNEL ? channel
+						      : s->how == HU_ROW   ? row
+									   : at);
 		at++;
 		if (++channel == m->channels) {
 			channel = 0;
@@ -138,7 +145,8 @@ typedef struct work {
 } work;
 
 static hu_status
-bounds(work *w, const hu_map *m, const hu_ctx_bounded *c, hu_tensor *const *in, int out, hu_format_id format, const size_t *element, size_t first, hu_tile *t)
+bounds(work *w, const hu_map *m, const hu_ctx_bounded *c, hu_tensor *const *in, int out, hu_format_id format,
+	const size_t *element, size_t first, hu_tile *t)
 {
 	const hu_op *op = m->call->op;
 	hu_bounded *y[HU_MAP_OUT] = { w->run[0], w->run[1], w->run[2], w->run[3] };
@@ -156,7 +164,8 @@ bounds(work *w, const hu_map *m, const hu_ctx_bounded *c, hu_tensor *const *in, 
 }
 
 hu_status
-hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out, hu_format_id format, const size_t *element, size_t n, hu_sink *sink)
+hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out, hu_format_id format,
+	const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_ctx_dd c = hu_map_context_dd(exact, in, sink);
 	hu_ctx_bounded run;
@@ -169,7 +178,8 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 		work *w = hu_xmalloc(sizeof *w);
 #pragma omp for schedule(dynamic, 4)
 		for (size_t first = 0; first < n; first += HU_MAP_BLOCK) {
-			hu_tile t = { n - first < HU_MAP_BLOCK ? n - first : HU_MAP_BLOCK, first, NULL, w->hi, w->lo, w->err, NULL, NULL };
+			hu_tile t = { n - first < HU_MAP_BLOCK ? n - first : HU_MAP_BLOCK, first, NULL, w->hi, w->lo,
+				w->err, NULL, NULL };
 			hu_dd *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
 			hu_status mine = HU_OK;
 			hu_map_block_dd(exact, &c, element, first, t.n, y);
@@ -192,7 +202,8 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 }
 
 hu_status
-hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink, const hu_dd *v, const double *bound)
+hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink,
+	const hu_dd *v, const double *bound)
 {
 	double *room = hu_xcalloc(5 * n + 1, sizeof *room);
 	size_t *all = element || !sink->bounds ? NULL : hu_xmalloc((n + 1) * sizeof *all);

@@ -15,7 +15,9 @@ hu_status
 hu_pointwise_shape(const hu_pointwise *p, const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	for (int i = 1; i < c->nin; i++)
-		HU_TRY(p->how[i] == HU_EACH ? hu_shape_expect(c, i, in[i], in[0]) : hu_shape_length(c, i, in[i], p->how[i] == HU_CHANNEL ? hu_last(in[0]) : 1));
+		HU_TRY(p->how[i] == HU_EACH
+				? hu_shape_expect(c, i, in[i], in[0])
+				: hu_shape_length(c, i, in[i], p->how[i] == HU_CHANNEL ? hu_last(in[0]) : 1));
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 
@@ -50,6 +52,7 @@ hu_pair_magnitude(const hu_call *c, hu_tensor *const *in, hu_how how, const size
 
 	(void)c;
 	for (size_t i = 0; i < n; i++)
-		all[i] = hu_abs(hu_get(in[0], element[i])) + hu_abs(hu_get(in[1], how == HU_CHANNEL ? element[i] % channels : element[i]));
+		all[i] = hu_abs(hu_get(in[0], element[i])) +
+			 hu_abs(hu_get(in[1], how == HU_CHANNEL ? element[i] % channels : element[i]));
 	return HU_OK;
 }

@@ -19,7 +19,8 @@ hu_status hu_approx_check(const hu_call *c);
 
 /* Columns of an operator that is one addition an element, in[0] + in[1]: the exact result; |a| + |b|. */
 void hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
-hu_status hu_pair_magnitude(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, double *all);
+hu_status hu_pair_magnitude(
+	const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, double *all);
 
 /* Rows' columns shape and cost from a hu_pointwise named `self`; FLOPS an element. */
 #define HU_POINTWISE_OPERANDS(...) static const hu_pointwise self = { { __VA_ARGS__ } };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adam: Adam as Keras has it, which is the second form of Kingma & Ba 2015 (the end of their section 2): m += (g - m)(1 - beta1),
-   v += (g^2 - v)(1 - beta2), w -= m alpha / (sqrt(v) + eps) with alpha = lr sqrt(1 - beta2^t) / (1 - beta1^t). Epsilon stands beside
-   the second moment as it is stored; in adamw.c, PyTorch's form, beside the corrected one, so that this epsilon counts for
-   1 / sqrt(1 - beta2^t) times as much, 32 times at the first step. The update uses m' and v' as computed, before their rounding to their own formats. */
+   adam: Adam as Keras has it, which is the second form of Kingma & Ba 2015 (the end of their section 2): m += (g - m)(1
+   - beta1), v += (g^2 - v)(1 - beta2), w -= m alpha / (sqrt(v) + eps) with alpha = lr sqrt(1 - beta2^t) / (1 -
+   beta1^t). Epsilon stands beside the second moment as it is stored; in adamw.c, PyTorch's form, beside the corrected
+   one, so that this epsilon counts for 1 / sqrt(1 - beta2^t) times as much, 32 times at the first step. The update uses
+   m' and v' as computed, before their rounding to their own formats. */
 #include "lib/op/element/moments.h"
 
 #include "lib/op/scalars.h"
@@ -122,7 +123,21 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_adam = {
-	.name = "adam", .summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
-	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT, .like = "-34",
-	.shape = hu_moments_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
+	.name = "adam",
+	.summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
+	.min_in = 6,
+	.max_in = 6,
+	.nout = 3,
+	.attrs = "lr beta1 beta2 eps",
+	.cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT,
+	.like = "-34",
+	.shape = hu_moments_shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.swamping = swamping,
+	.updates = updates,
 };

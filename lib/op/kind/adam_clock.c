@@ -24,7 +24,8 @@ next(const hu_call *c, hu_tensor *const *in, size_t i)
 
 	if (hu_get(in[1], 0) != 0)
 		return hu_bounded_load(f, hu_get(in[0], i), 0);
-	return i == 0 ? hu_bounded_add(f, x, hu_bounded_load(f, 1, 0)) : hu_bounded_mul(f, x, hu_bounded_load(f, factor(c, i), 0));
+	return i == 0 ? hu_bounded_add(f, x, hu_bounded_load(f, 1, 0))
+		      : hu_bounded_mul(f, x, hu_bounded_load(f, factor(c, i), 0));
 }
 
 static hu_status
@@ -76,8 +77,11 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 
 	for (size_t k = 0; k < n; k++) {
 		size_t i = element ? element[k] : k;
-		hu_dd x = i && hu_get(in[0], 0) == 0 && hu_get(in[1], 0) == 0 ? hu_dd_of(1) : hu_operand_dd(sink, in, 0, i);
-		v[k] = hu_get(in[1], 0) != 0 ? x : i == 0 ? hu_dd_add(x, hu_dd_of(1)) : hu_dd_mul(x, hu_dd_of(factor(c, i)));
+		hu_dd x = i && hu_get(in[0], 0) == 0 && hu_get(in[1], 0) == 0 ? hu_dd_of(1)
+									      : hu_operand_dd(sink, in, 0, i);
+		v[k] = hu_get(in[1], 0) != 0 ? x
+		       : i == 0              ? hu_dd_add(x, hu_dd_of(1))
+					     : hu_dd_mul(x, hu_dd_of(factor(c, i)));
 	}
 	return hu_enclose_list(c, in, out, element, n, sink, v, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    adamw: Adam with decoupled weight decay as PyTorch's AdamW has it (Loshchilov & Hutter 2019): w = w (1 - lr decay) -
    lr m^ / (sqrt(v^) + eps), the moments corrected before epsilon is added; adam.c has Keras's form. The bias
-   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own formats. */
+   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own formats.
+ */
 #include "lib/op/element/moments.h"
 
 #define STEP(S, T)                                                   \
@@ -129,7 +130,21 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_adamw = {
-	.name = "adamw", .summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
-	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT, .like = "-34",
-	.shape = hu_moments_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
+	.name = "adamw",
+	.summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
+	.min_in = 6,
+	.max_in = 6,
+	.nout = 3,
+	.attrs = "lr beta1 beta2 eps weight_decay",
+	.cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT,
+	.like = "-34",
+	.shape = hu_moments_shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.swamping = swamping,
+	.updates = updates,
 };

@@ -110,7 +110,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	size_t C = hu_last(in[0]->shape), each = pixels(in[0]) * C;
 
@@ -147,7 +148,8 @@ magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 static hu_roundings
 roundings(const hu_call *c, hu_tensor *const *in, int out)
 {
-	return hu_reduce_roundings(c, in, out, pixels(in[0]), 1, hu_smallest(hu_format_of(c->fmt.compute))); /* 1: the division */
+	return hu_reduce_roundings(
+		c, in, out, pixels(in[0]), 1, hu_smallest(hu_format_of(c->fmt.compute))); /* 1: the division */
 }
 
 static hu_status
@@ -171,7 +173,21 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_avgpool = {
-	.name = "avgpool", .summary = "mean of each channel over an image",
-	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping, .grad = grad,
+	.name = "avgpool",
+	.summary = "mean of each channel over an image",
+	.min_in = 1,
+	.max_in = 1,
+	.nout = 1,
+	.cls = HU_CLASS_POINTWISE,
+	.parity = HU_PARITY_EXACT,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.magnitude = magnitude,
+	.roundings = roundings,
+	.swamping = swamping,
+	.grad = grad,
 };

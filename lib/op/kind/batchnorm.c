@@ -86,7 +86,8 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 
 /* The running statistic as moved() has it. */
 static hu_status
-enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd *fresh, const hu_stat *run, const size_t *element, size_t n, hu_sink *sink)
+enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd *fresh, const hu_stat *run,
+	const size_t *element, size_t n, hu_sink *sink)
 {
 	double momentum = hu_attr_num(c, "momentum", 0.99);
 	hu_stat next = { .e = NULL };
@@ -102,7 +103,8 @@ enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd 
 	hu_map_stat_dd(&m, in, sink, &s, 1);
 	if (run)
 		next = moved(c, in[out], run, 1);
-	hu_status st = hu_stat_enclose(c, in, out, hu_output_format(c, in, out), &s, run ? &next : NULL, element, n, sink);
+	hu_status st =
+		hu_stat_enclose(c, in, out, hu_output_format(c, in, out), &s, run ? &next : NULL, element, n, sink);
 	if (run)
 		hu_stat_free(&next);
 	hu_stat_dd_release(&s);
@@ -118,9 +120,11 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	hu_map exact, bounded;
 
 	if (out > 2)
-		return enclose_moved(c, in, out, out == 3 ? &k->exact.mean : &k->exact.var, run ? (out == 3 ? &run->mean : &run->var) : NULL, element, n, sink);
+		return enclose_moved(c, in, out, out == 3 ? &k->exact.mean : &k->exact.var,
+			run ? (out == 3 ? &run->mean : &run->var) : NULL, element, n, sink);
 	if (out > 0)
-		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd, run ? (out == 1 ? &run->mean : &run->rstd) : NULL, element, n, sink);
+		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd,
+			run ? (out == 1 ? &run->mean : &run->rstd) : NULL, element, n, sink);
 	if (run)
 		prepare(&bounded, c, in, run);
 	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
@@ -168,7 +172,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	(void)env;
 	return hu_norm_stat_swamping(c, in[0], HU_CHANNEL, out, element, n, count);
@@ -194,7 +199,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
 	/* a running statistic is one of two products and their sum */
-	k->flops = 8.0 * (double)hu_count(in[0]) + (5.0 + (c->nout > 3 ? 3.0 * (c->nout - 3) : 0)) * (double)hu_last(in[0]);
+	k->flops = 8.0 * (double)hu_count(in[0]) +
+		   (5.0 + (c->nout > 3 ? 3.0 * (c->nout - 3) : 0)) * (double)hu_last(in[0]);
 }
 
 static const hu_grad grad[] = {
@@ -203,7 +209,21 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_batchnorm = {
-	.name = "batchnorm", .summary = "normalises each channel over the batch",
-	.min_in = 5, .max_in = 5, .nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .grad = grad,
+	.name = "batchnorm",
+	.summary = "normalises each channel over the batch",
+	.min_in = 5,
+	.max_in = 5,
+	.nout = 5,
+	.attrs = "eps momentum",
+	.cls = HU_CLASS_NORM,
+	.parity = HU_PARITY_EXACT,
+	.like = "---34",
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.swamping = swamping,
+	.grad = grad,
 };

@@ -64,7 +64,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	(void)env;
 	return hu_norm_swamping(c, in, HU_CHANNEL, out, element, n, count);

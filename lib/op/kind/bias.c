@@ -7,7 +7,8 @@ HU_BLOCKS(blocks, F, hu_pair_exact)
 HU_POINTWISE(&blocks, 1, HU_EACH, HU_CHANNEL)
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	(void)out;
 	return hu_pair_swamping(c, in, HU_CHANNEL, element, n, env, count);

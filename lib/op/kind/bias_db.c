@@ -23,7 +23,8 @@ sums(const hu_call *c, hu_tensor *const *in, hu_stat *sum)
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	hu_map m;
 
@@ -70,7 +71,8 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 		run = hu_stat_new(hu_last(in[0]->shape), 1);
 		sums(c, in, &run);
 	}
-	hu_status st = hu_stat_enclose(c, in, out, hu_output_format(c, in, out), &sum, sink->bounds ? &run : NULL, element, n, sink);
+	hu_status st = hu_stat_enclose(
+		c, in, out, hu_output_format(c, in, out), &sum, sink->bounds ? &run : NULL, element, n, sink);
 	if (sink->bounds)
 		hu_stat_free(&run);
 	hu_stat_dd_release(&sum);
@@ -128,8 +130,20 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_bias_db = {
-	.name = "bias_db", .summary = "gradient of a bias: sums over the rows",
-	.min_in = 1, .max_in = 1, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .magnitude = magnitude, .roundings = roundings,
+	.name = "bias_db",
+	.summary = "gradient of a bias: sums over the rows",
+	.min_in = 1,
+	.max_in = 1,
+	.nout = 1,
+	.cls = HU_CLASS_POINTWISE,
+	.parity = HU_PARITY_EXACT,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.magnitude = magnitude,
+	.roundings = roundings,
 	.swamping = swamping,
 };

@@ -10,15 +10,18 @@ typedef struct at { size_t n, line, j, channel; ptrdiff_t y, x; } at;
 static at
 locate(const hu_contract *c, size_t m, size_t k)
 {
-	size_t n = m / (c->ho * c->wo), r = m / c->wo % c->ho, col = m % c->wo, line = c->kw * c->ci, i = k / line, j = k % line;
+	size_t n = m / (c->ho * c->wo), r = m / c->wo % c->ho, col = m % c->wo, line = c->kw * c->ci, i = k / line,
+	       j = k % line;
 
-	return (at){ n, line, j, j % c->ci, (ptrdiff_t)(r * c->sh + i * c->dh) - c->pad_h, (ptrdiff_t)(col * c->sw + j / c->ci * c->dw) - c->pad_w };
+	return (at){ n, line, j, j % c->ci, (ptrdiff_t)(r * c->sh + i * c->dh) - c->pad_h,
+		(ptrdiff_t)(col * c->sw + j / c->ci * c->dw) - c->pad_w };
 }
 
 static ptrdiff_t
 offset(const hu_contract *c, const at *p)
 {
-	return ((ptrdiff_t)(p->n * c->h + (size_t)p->y) * (ptrdiff_t)c->w + p->x) * (ptrdiff_t)c->cin + (ptrdiff_t)(c->batch * c->ci + p->channel);
+	return ((ptrdiff_t)(p->n * c->h + (size_t)p->y) * (ptrdiff_t)c->w + p->x) * (ptrdiff_t)c->cin +
+	       (ptrdiff_t)(c->batch * c->ci + p->channel);
 }
 
 /* Within a kernel row, taps and channels lie side by side in the image; outside it they are +0. */
@@ -89,7 +92,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 		return hu_fail(HU_EINVAL, "conv2d: an image and a kernel of rank 4 are needed");
 	HU_TRY(describe(&x, c, in));
 	if (x.ci != in[1].d[2])
-		return hu_fail(HU_EINVAL, "conv2d: the image has %zu channels, %zu a group (groups=%zu), and the kernel takes %zu", in[0].d[3], x.ci, x.batches, in[1].d[2]);
+		return hu_fail(HU_EINVAL,
+			"conv2d: the image has %zu channels, %zu a group (groups=%zu), and the kernel takes %zu",
+			in[0].d[3], x.ci, x.batches, in[1].d[2]);
 	hu_shape y = hu_shape4(in[0].d[0], x.ho, x.wo, x.cout);
 	if (out->rank && !hu_same_shape(*out, y))
 		return hu_fail(HU_EINVAL, "conv2d: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);

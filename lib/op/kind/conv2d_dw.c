@@ -8,8 +8,11 @@
 static hu_stretch
 row(const hu_contract *c, size_t m, size_t k)
 {
-	size_t ch = c->batch * c->ci + m % c->ci, tap = m / c->ci, n = k / (c->ho * c->wo), r = k / c->wo % c->ho, q = k % c->wo;
-	ptrdiff_t y = (ptrdiff_t)(r * c->sh + tap / c->kw * c->dh) - c->pad_h, x = (ptrdiff_t)(q * c->sw + tap % c->kw * c->dw) - c->pad_w, s = (ptrdiff_t)c->sw, w = (ptrdiff_t)c->w;
+	size_t ch = c->batch * c->ci + m % c->ci, tap = m / c->ci, n = k / (c->ho * c->wo), r = k / c->wo % c->ho,
+	       q = k % c->wo;
+	ptrdiff_t y = (ptrdiff_t)(r * c->sh + tap / c->kw * c->dh) - c->pad_h,
+		  x = (ptrdiff_t)(q * c->sw + tap % c->kw * c->dw) - c->pad_w, s = (ptrdiff_t)c->sw,
+		  w = (ptrdiff_t)c->w;
 	size_t rest = c->wo - q;
 
 	if (y < 0 || y >= (ptrdiff_t)c->h || x >= w)
@@ -19,7 +22,8 @@ row(const hu_contract *c, size_t m, size_t k)
 		return (hu_stretch){ HU_TAP_OUTSIDE, 1, out < rest ? out : rest };
 	}
 	size_t inside = (size_t)((w - x + s - 1) / s);
-	return (hu_stretch){ (((ptrdiff_t)(n * c->h) + y) * w + x) * (ptrdiff_t)c->cin + (ptrdiff_t)ch, c->sw * c->cin, inside < rest ? inside : rest };
+	return (hu_stretch){ (((ptrdiff_t)(n * c->h) + y) * w + x) * (ptrdiff_t)c->cin + (ptrdiff_t)ch, c->sw * c->cin,
+		inside < rest ? inside : rest };
 }
 
 static size_t
@@ -56,14 +60,16 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	hu_contract x = { 0 };
 
-	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "kh", 0) || !hu_attr_count(c, "kw", 0))
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "kh", 0) ||
+		!hu_attr_count(c, "kw", 0))
 		return hu_fail(HU_EINVAL, "conv2d_dw: an image and a gradient of rank 4, kh and kw are needed");
 	HU_TRY(describe(&x, c, in));
 	if (in[1].d[0] != in[0].d[0] || in[1].d[1] != x.ho || in[1].d[2] != x.wo)
 		return hu_fail(HU_EINVAL, "conv2d_dw: the gradient must be %zux%zux%zuxC", in[0].d[0], x.ho, x.wo);
 	hu_shape y = hu_shape4(x.kh, x.kw, x.ci, x.cout);
 	if (out->rank && !hu_same_shape(*out, y))
-		return hu_fail(HU_EINVAL, "conv2d_dw: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
+		return hu_fail(
+			HU_EINVAL, "conv2d_dw: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
 	*out = y;
 	return HU_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,C]; attributes of lib/op/contract/conv.h, height, width, part, scaled.
-   k = (kernel row, kernel column, output channel of the group); a tap that a stride skips is +0 and keeps its k.
-   A batch of the contraction is a group. */
+   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,C]; attributes of lib/op/contract/conv.h, height, width, part,
+   scaled. k = (kernel row, kernel column, output channel of the group); a tap that a stride skips is +0 and keeps its
+   k. A batch of the contraction is a group. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/contract/conv.h"
 
@@ -11,14 +11,18 @@ pixel(const hu_contract *c, size_t n, ptrdiff_t r, ptrdiff_t q, size_t j)
 {
 	if (r < 0 || q < 0 || r >= (ptrdiff_t)c->ho || q >= (ptrdiff_t)c->wo)
 		return (hu_stretch){ HU_TAP_OUTSIDE, 1, c->co - j };
-	return (hu_stretch){ (((ptrdiff_t)(n * c->ho) + r) * (ptrdiff_t)c->wo + q) * (ptrdiff_t)c->cout + (ptrdiff_t)(c->batch * c->co + j), 1, c->co - j };
+	return (hu_stretch){ (((ptrdiff_t)(n * c->ho) + r) * (ptrdiff_t)c->wo + q) * (ptrdiff_t)c->cout +
+				     (ptrdiff_t)(c->batch * c->co + j),
+		1, c->co - j };
 }
 
 static hu_stretch
 row(const hu_contract *c, size_t m, size_t k)
 {
 	size_t n = m / (c->h * c->w), y = m / c->w % c->h, x = m % c->w, j = k % c->co, tap = k / c->co;
-	ptrdiff_t r = (ptrdiff_t)y + c->pad_h - (ptrdiff_t)(tap / c->kw * c->dh), q = (ptrdiff_t)x + c->pad_w - (ptrdiff_t)(tap % c->kw * c->dw), sh = (ptrdiff_t)c->sh, sw = (ptrdiff_t)c->sw;
+	ptrdiff_t r = (ptrdiff_t)y + c->pad_h - (ptrdiff_t)(tap / c->kw * c->dh),
+		  q = (ptrdiff_t)x + c->pad_w - (ptrdiff_t)(tap % c->kw * c->dw), sh = (ptrdiff_t)c->sh,
+		  sw = (ptrdiff_t)c->sw;
 
 	if (r % sh || q % sw)
 		return (hu_stretch){ HU_TAP_SKIPPED, 1, c->co - j };
@@ -46,13 +50,15 @@ split_row(const hu_contract *c, size_t m, size_t k)
 	size_t u = c->tap_h0 + tap / c->taps_w * c->step_h, v = c->tap_w0 + tap % c->taps_w * c->step_w;
 
 	/* the strides divide these */
-	return pixel(c, n, (ptrdiff_t)i + ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(u * c->dh)) / (ptrdiff_t)c->sh, (ptrdiff_t)l + ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(v * c->dw)) / (ptrdiff_t)c->sw, j);
+	return pixel(c, n, (ptrdiff_t)i + ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(u * c->dh)) / (ptrdiff_t)c->sh,
+		(ptrdiff_t)l + ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(v * c->dw)) / (ptrdiff_t)c->sw, j);
 }
 
 static size_t
 split_column(const hu_contract *c, size_t k)
 {
-	size_t tap = k / c->co, u = c->tap_h0 + tap / c->taps_w * c->step_h, v = c->tap_w0 + tap % c->taps_w * c->step_w;
+	size_t tap = k / c->co, u = c->tap_h0 + tap / c->taps_w * c->step_h,
+	       v = c->tap_w0 + tap % c->taps_w * c->step_w;
 
 	return at(c, u * c->kw + v, k);
 }
@@ -85,7 +91,8 @@ taps(size_t taps, size_t from, size_t stride, size_t dilation, size_t *first, si
 static int
 split(hu_contract *p, const hu_contract *c, size_t i)
 {
-	size_t phases_h = c->sh < c->h ? c->sh : c->h, phases_w = c->sw < c->w ? c->sw : c->w; /* the others have no pixel */
+	size_t phases_h = c->sh < c->h ? c->sh : c->h,
+	       phases_w = c->sw < c->w ? c->sw : c->w; /* the others have no pixel */
 
 	if (i >= phases_h * phases_w)
 		return 0;
@@ -130,16 +137,20 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	hu_contract x = { 0 };
 
-	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "height", 0) || !hu_attr_count(c, "width", 0))
-		return hu_fail(HU_EINVAL, "conv2d_dx: a gradient and a kernel of rank 4, a height and a width are needed");
+	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) ||
+		!hu_attr_count(c, "height", 0) || !hu_attr_count(c, "width", 0))
+		return hu_fail(
+			HU_EINVAL, "conv2d_dx: a gradient and a kernel of rank 4, a height and a width are needed");
 	HU_TRY(describe(&x, c, in));
 	if (in[0].d[1] != x.ho || in[0].d[2] != x.wo || in[0].d[3] != x.cout)
 		return hu_fail(HU_EINVAL, "conv2d_dx: the gradient must be Nx%zux%zux%zu", x.ho, x.wo, x.cout);
 	hu_shape y = hu_shape4(in[0].d[0], x.h, x.w, x.cin);
 	if (out->rank && !hu_same_shape(*out, y))
-		return hu_fail(HU_EINVAL, "conv2d_dx: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
+		return hu_fail(
+			HU_EINVAL, "conv2d_dx: the output must be %zux%zux%zux%zu", y.d[0], y.d[1], y.d[2], y.d[3]);
 	*out = y;
 	return HU_OK;
 }
 
-HU_CONTRACT_OP(conv2d_dx, "gradient of a convolution for its image", HU_CONV_ATTRS " height width part scaled", NULL, NULL)
+HU_CONTRACT_OP(
+	conv2d_dx, "gradient of a convolution for its image", HU_CONV_ATTRS " height width part scaled", NULL, NULL)

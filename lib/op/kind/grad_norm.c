@@ -97,9 +97,11 @@ roundings(const hu_call *c, hu_tensor *const *in, int out)
 
 	for (int k = 0; k < c->nin; k++)
 		n += in[k]->n;
-	/* Beside the tree: a square, an addition a tensor, and the root, which halves relative errors: their bound is kept. A square that vanishes
-	   moves the sum by the smallest number at most, n of them the root by that of n times it. */
-	return hu_reduce_roundings(c, in, out, n, (size_t)c->nin + 1, sqrt((double)n * hu_smallest(hu_format_of(c->fmt.compute))));
+	/* Beside the tree: a square, an addition a tensor, and the root, which halves relative errors: their bound is
+	   kept. A square that vanishes moves the sum by the smallest number at most, n of them the root by that of n
+	   times it. */
+	return hu_reduce_roundings(
+		c, in, out, n, (size_t)c->nin + 1, sqrt((double)n * hu_smallest(hu_format_of(c->fmt.compute))));
 }
 
 static hu_status
@@ -118,7 +120,18 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_grad_norm = {
-	.name = "grad_norm", .summary = "Euclidean norm of several tensors together",
-	.min_in = 1, .max_in = -1, .nout = 1, .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .roundings = roundings,
+	.name = "grad_norm",
+	.summary = "Euclidean norm of several tensors together",
+	.min_in = 1,
+	.max_in = -1,
+	.nout = 1,
+	.cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.roundings = roundings,
 };

@@ -56,7 +56,8 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	hu_map exact, bounded;
 
 	if (out > 0)
-		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd, k->bounds ? (out == 1 ? &k->run.mean : &k->run.rstd) : NULL, element, n, sink);
+		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd,
+			k->bounds ? (out == 1 ? &k->run.mean : &k->run.rstd) : NULL, element, n, sink);
 	if (k->bounds)
 		prepare(&bounded, c, in, &k->run);
 	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
@@ -77,7 +78,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_norm_exact_init(&e, in[0]);
 	for (size_t i = 0; i < n; i++) {
 		size_t j = element[i] % C;
-		hu_norm_exact_of(&e, in[0], HU_ROW, out == 0 ? element[i] / C : element[i], hu_attr_num(c, "eps", 1e-3));
+		hu_norm_exact_of(
+			&e, in[0], HU_ROW, out == 0 ? element[i] / C : element[i], hu_attr_num(c, "eps", 1e-3));
 		if (out == 0) {
 			hu_norm_exact_apply(&e, in, element[i], j, exact[i]);
 			continue;
@@ -90,7 +92,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	(void)env;
 	return hu_norm_stat_swamping(c, in[0], HU_ROW, out, element, n, count);
@@ -124,8 +127,21 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_layernorm = {
-	.name = "layernorm", .summary = "normalises each row",
-	.min_in = 3, .max_in = 3, .nout = 3, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
+	.name = "layernorm",
+	.summary = "normalises each row",
+	.min_in = 3,
+	.max_in = 3,
+	.nout = 3,
+	.attrs = "eps",
+	.cls = HU_CLASS_NORM,
+	.parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .grad = grad,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.swamping = swamping,
+	.grad = grad,
 };

@@ -57,7 +57,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	(void)env;
 	return hu_norm_swamping(c, in, HU_ROW, out, element, n, count);

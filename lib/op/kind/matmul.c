@@ -54,7 +54,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	if (k != x.k)
 		return hu_fail(HU_EINVAL, "matmul: inner dimensions %zu and %zu differ", x.k, k);
 	if (out->rank && hu_count(*out) != x.m * x.n)
-		return hu_fail(HU_EINVAL, "matmul: the output has %zu elements where %zu x %zu are made", hu_count(*out), x.m, x.n);
+		return hu_fail(HU_EINVAL, "matmul: the output has %zu elements where %zu x %zu are made",
+			hu_count(*out), x.m, x.n);
 	if (!out->rank)
 		*out = hu_shape2(x.m, x.n);
 	return HU_OK;

@@ -38,7 +38,8 @@ line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
-	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = hu_mode_draws(c->mode) ? &stream : NULL;
+	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step },
+		  *random = hu_mode_draws(c->mode) ? &stream : NULL;
 	int narrow = !hu_is_wide(in[0]->format) && !hu_is_wide(out[0]->format);
 	hu_pool p;
 
@@ -71,7 +72,8 @@ largest(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o)
 	hu_pool_span(p, o / p->c % p->wo, p->w, p->pad_w, &c0, &c1);
 	for (size_t r = r0; r < r1; r++)
 		for (size_t k = c0; k < c1; k++) {
-			hu_dd x = hu_operand_dd(sink, in, 0, ((n * p->h + r) * p->w + k) * p->c + o % p->c), d = hu_dd_sub(x, top);
+			hu_dd x = hu_operand_dd(sink, in, 0, ((n * p->h + r) * p->w + k) * p->c + o % p->c),
+			      d = hu_dd_sub(x, top);
 			double above = d.h + fabs(d.l) + d.e;
 			if (!(above <= top.e))
 				top.e = above * (1 + 0x1p-48);
@@ -138,7 +140,19 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_maxpool = {
-	.name = "maxpool", .summary = "largest element of each window",
-	.min_in = 1, .max_in = 1, .nout = 1, .attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
+	.name = "maxpool",
+	.summary = "largest element of each window",
+	.min_in = 1,
+	.max_in = 1,
+	.nout = 1,
+	.attrs = "size stride",
+	.cls = HU_CLASS_POINTWISE,
+	.parity = HU_PARITY_EXACT,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.grad = grad,
 };

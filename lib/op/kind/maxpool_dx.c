@@ -38,7 +38,8 @@ room(const hu_pool *p)
 	return h * w + 1;
 }
 
-/* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. Returns how many elements were compared. */
+/* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. Returns how many elements were
+   compared. */
 static size_t
 winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *top, uint32_t *at)
 {
@@ -78,9 +79,11 @@ image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum
 		if (!hu_is_wide(in[0]->format))
 			seen += winners(p, in[0]->data, n, span, top, at);
 		for (size_t c = 0; c < p->c; c++) {
-			size_t i = hu_is_wide(in[0]->format) ? hu_pool_winner(p, in[0], from + c) - n * each : at[c] * p->c + c;
+			size_t i = hu_is_wide(in[0]->format) ? hu_pool_winner(p, in[0], from + c) - n * each
+							     : at[c] * p->c + c;
 			double dy = hu_get(in[2], from + c);
-			sum[i] = f.id == HU_FP32 ? (double)((float)sum[i] + (float)dy) : hu_rne(f, sum[i] + hu_rne(f, dy));
+			sum[i] = f.id == HU_FP32 ? (double)((float)sum[i] + (float)dy)
+						 : hu_rne(f, sum[i] + hu_rne(f, dy));
 		}
 	}
 	hu_performed_operations(seen);
@@ -91,7 +94,8 @@ image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
-	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step }, *random = hu_mode_draws(c->mode) ? &stream : NULL;
+	hu_stream stream = { env->seed, hu_fnv1a32(c->seed_name), env->step },
+		  *random = hu_mode_draws(c->mode) ? &stream : NULL;
 	hu_format f = hu_format_of(c->fmt.compute);
 	hu_pool p;
 
@@ -138,7 +142,8 @@ wins(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o, size
 static hu_dd
 gathered(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t i)
 {
-	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h, r0, r1, c0, c1;
+	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h, r0, r1,
+	       c0, c1;
 	hu_dd sum = hu_dd_of(0);
 
 	hu_pool_windows(p, row, p->ho, p->pad_h, &r0, &r1);
@@ -221,7 +226,18 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_maxpool_dx = {
-	.name = "maxpool_dx", .summary = "gradient of maxpool, from its input",
-	.min_in = 3, .max_in = 3, .nout = 1, .attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.name = "maxpool_dx",
+	.summary = "gradient of maxpool, from its input",
+	.min_in = 3,
+	.max_in = 3,
+	.nout = 1,
+	.attrs = "size stride",
+	.cls = HU_CLASS_POINTWISE,
+	.parity = HU_PARITY_EXACT,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
 };

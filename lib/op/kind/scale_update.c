@@ -25,7 +25,8 @@ step(const hu_call *c, hu_tensor *const *in, float *scale, hu_tracker *t)
 	k.cap = hu_attr_num(c, "cap", k.cap);
 	k.hysteresis = (int)hu_attr_count(c, "hysteresis", (size_t)k.hysteresis);
 	*scale = (float)hu_get(in[0], 0);
-	*t = (hu_tracker){ (float)hu_get(in[1], 0), (float)hu_get(in[1], 1), (float)hu_get(in[1], 2), (float)hu_get(in[1], 3) };
+	*t = (hu_tracker){ (float)hu_get(in[1], 0), (float)hu_get(in[1], 1), (float)hu_get(in[1], 2),
+		(float)hu_get(in[1], 3) };
 	hu_scaler_step((hu_scaler_rule)(row - hu_scaler_at(0)), &k, hu_get(in[2], 0) != 0, scale, t);
 }
 

@@ -89,11 +89,13 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
-	k->flops = (2.0 + (c->nin > 3 ? 2 : 0) + (hu_attr_num(c, "weight_decay", 0) != 0 ? 2 : 0)) * (double)hu_count(in[0]);
+	k->flops = (2.0 + (c->nin > 3 ? 2 : 0) + (hu_attr_num(c, "weight_decay", 0) != 0 ? 2 : 0)) *
+		   (double)hu_count(in[0]);
 }
 
 static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
 {
 	hu_map m;
 
@@ -119,7 +121,21 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 HU_MAP_FACES
 
 const hu_op hu_op_sgd = {
-	.name = "sgd", .summary = "gradient descent with momentum and weight decay",
-	.min_in = 3, .max_in = 4, .nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT, .like = "-3",
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping, .updates = updates,
+	.name = "sgd",
+	.summary = "gradient descent with momentum and weight decay",
+	.min_in = 3,
+	.max_in = 4,
+	.nout = 2,
+	.attrs = "lr momentum weight_decay",
+	.cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT,
+	.like = "-3",
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.swamping = swamping,
+	.updates = updates,
 };

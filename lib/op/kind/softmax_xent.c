@@ -74,7 +74,8 @@ prepare_share(hu_map *m, const hu_call *c, hu_tensor *const *in, const rows *r)
 static hu_stat
 total(const hu_call *c, hu_tensor *const *in, const rows *r, int with_errors)
 {
-	hu_stat sums[2] = { hu_stat_new(1, with_errors), hu_stat_new(1, with_errors) }, all = hu_stat_new(1, with_errors);
+	hu_stat sums[2] = { hu_stat_new(1, with_errors), hu_stat_new(1, with_errors) },
+		all = hu_stat_new(1, with_errors);
 	hu_map m;
 
 	hu_map_init(&m, c, &loss, r->top.t.n, 1);
@@ -98,7 +99,8 @@ check_labels(const hu_tensor *labels, size_t classes)
 	for (size_t i = 0; i < labels->n; i++) {
 		double l = hu_get(labels, i);
 		if (!(l >= 0 && l < (double)classes && l == (double)(size_t)l))
-			return hu_fail(HU_EINVAL, "softmax_xent: label %g of row %zu is not one of %zu classes", l, i, classes);
+			return hu_fail(HU_EINVAL, "softmax_xent: label %g of row %zu is not one of %zu classes", l, i,
+				classes);
 	}
 	return HU_OK;
 }
@@ -232,8 +234,8 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_map_enclose(&exact, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
 }
 
-/* y = a + b, in which an addend too small to be seen still shows as the last bit (rounding to odd): beside a double the exponential of a large
-   negative number may lie beyond any number of bits. Y has more bits than a double. */
+/* y = a + b, in which an addend too small to be seen still shows as the last bit (rounding to odd): beside a double the
+   exponential of a large negative number may lie beyond any number of bits. Y has more bits than a double. */
 static void
 add(mpfr_t y, const mpfr_t a, const mpfr_t b)
 {
@@ -345,8 +347,10 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
-	/* the largest logit, and the sum of exponentials of the distances to it; the probabilities where they are wanted */
-	k->flops = (c->nout > 1 ? 7.0 : 4.0) * (double)hu_count(in[0]) + 6.0 * (double)(hu_count(in[0]) / hu_last(in[0])) + 1;
+	/* the largest logit, and the sum of exponentials of the distances to it; the probabilities where they are
+	   wanted */
+	k->flops = (c->nout > 1 ? 7.0 : 4.0) * (double)hu_count(in[0]) +
+		   6.0 * (double)(hu_count(in[0]) / hu_last(in[0])) + 1;
 }
 
 static const hu_grad grad[] = {
@@ -355,7 +359,18 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_softmax_xent = {
-	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy",
-	.min_in = 3, .max_in = 3, .nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grad = grad,
+	.name = "softmax_xent",
+	.summary = "softmax and weighted mean cross-entropy",
+	.min_in = 3,
+	.max_in = 3,
+	.nout = 2,
+	.cls = HU_CLASS_LOSS,
+	.parity = HU_PARITY_EXACT,
+	.shape = shape,
+	.cost = cost,
+	.emulate = emulate,
+	.reference = reference,
+	.bound = bound,
+	.enclose = enclose,
+	.grad = grad,
 };

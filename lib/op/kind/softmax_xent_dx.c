@@ -141,7 +141,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)c;
 	(void)out;
-	k->flops = (double)hu_count(in[0]) + 4.0 * (double)(hu_count(in[0]) / hu_last(in[0])); /* 1 is subtracted at the label alone */
+	k->flops = (double)hu_count(in[0]) +
+		   4.0 * (double)(hu_count(in[0]) / hu_last(in[0])); /* 1 is subtracted at the label alone */
 }
 
 const hu_op hu_op_softmax_xent_dx = {

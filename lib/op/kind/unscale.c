@@ -29,7 +29,8 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[0] = (double)(float)inverse;
 	m->k[1] = weight;
 	hu_map_certify(m, 0, hu_dd_div(hu_dd_of(1), hu_dd_mul(hu_dd_of(hu_get(in[1], 0)), hu_dd_of(weight))));
-	if (hu_isfinite(m->k[0]) && inverse * (hu_get(in[1], 0) * weight) == 1 && m->k[0] == inverse && hu_bits64(inverse) << 12 == 0)
+	if (hu_isfinite(m->k[0]) && inverse * (hu_get(in[1], 0) * weight) == 1 && m->k[0] == inverse &&
+		hu_bits64(inverse) << 12 == 0)
 		m->ke[0] = 0; /* a power of two */
 	else
 		m->ke[0] = hu_up(hu_abs(m->k[0] - inverse) + 3 * hu_bounded_own(inverse));

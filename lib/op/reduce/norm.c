@@ -104,7 +104,8 @@ hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 
 /* Of the sums behind the mean (out 1) and the variance (out 2) of each group. */
 hu_status
-hu_norm_stat_swamping(const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
+hu_norm_stat_swamping(
+	const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
 {
 	hu_map m;
 

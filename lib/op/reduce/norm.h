@@ -11,14 +11,16 @@ typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;
 
 hu_norm hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors);
 void hu_norm_free(hu_norm *s);
-hu_status hu_norm_stat_swamping(const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
+hu_status hu_norm_stat_swamping(
+	const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
 /* rstd = 1 / sqrt(var + eps) of variances that are given. */
 hu_stat hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors);
 
 /* Both gradients' sums over the groups: SUM[0] of g, SUM[1] of g xhat, g = dy (HU_CHANNEL) or
    gamma dy (HU_ROW), in order of operands x, gamma, mean, rstd, dy. */
 void hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *sum);
-hu_status hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
+hu_status hu_norm_swamping(
+	const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
 /* The means that dx needs: of g and g xhat over each group (layernorm; for batchnorm they are
    hu_norm_sums divided by the number of rows, which hu_norm_divide does in place). */
 void hu_norm_divide(const hu_call *c, hu_stat *sum, size_t n);
@@ -36,7 +38,12 @@ void hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const 
 /* In a sink's memo: of a normalisation (RUN: the emulated ones, where bounds are wanted) and of its gradient. */
 typedef struct hu_norm_memo { hu_memo m; hu_norm_dd exact; hu_norm run; int bounds; } hu_norm_memo;
 hu_norm_memo *hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
-typedef struct hu_norm_dx_memo { hu_memo m; hu_stat_dd mean[2], sum[2]; hu_stat run_mean[2], run_sum[2]; int bounds; } hu_norm_dx_memo;
+typedef struct hu_norm_dx_memo {
+	hu_memo m;
+	hu_stat_dd mean[2], sum[2];
+	hu_stat run_mean[2], run_sum[2];
+	int bounds;
+} hu_norm_dx_memo;
 hu_norm_dx_memo *hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
 
 /* Exactly: mean, var, rstd of a group of N elements from FIRST, STRIDE apart. */
@@ -58,11 +65,15 @@ size_t hu_norm_groups(const hu_tensor *x, hu_how how);
 /* Q = S / N, certified; Q is initialised. */
 void hu_norm_divide_dd(const hu_call *c, const hu_stat_dd *s, hu_stat_dd *q, size_t n);
 
-/* norm_sums.c and norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of the means. Their five
-   operands; the map of dx with these means; the columns bound, enclose and swamping of an operator whose formula is BLOCKS. */
+/* norm_sums.c and norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of
+   the means. Their five operands; the map of dx with these means; the columns bound, enclose and swamping of an
+   operator whose formula is BLOCKS. */
 void hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how);
-void hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean);
-hu_status hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, double *b);
-hu_status hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_sink *sink);
+void hu_norm_dx_map(
+	hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean);
+hu_status hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
+	const size_t *element, size_t n, double *b);
+hu_status hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
+	const size_t *element, size_t n, hu_sink *sink);
 hu_status hu_norm_dx_shape(const hu_call *c, const hu_shape *in, hu_shape *out, size_t groups);
 #endif

@@ -4,7 +4,8 @@
 #include "lib/op/reduce/norm.h"
 
 void
-hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean)
+hu_norm_dx_map(
+	hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean)
 {
 	hu_norm_dx_operands(m, c, blocks, in, how);
 	hu_map_add_stat(m, &mean[0], how);
@@ -12,7 +13,8 @@ hu_norm_dx_map(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *
 }
 
 hu_status
-hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, double *b)
+hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
+	const size_t *element, size_t n, double *b)
 {
 	size_t C = hu_last(in[0]->shape);
 	hu_format_id f = hu_output_format(c, in, out);
@@ -35,14 +37,16 @@ hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in
 }
 
 hu_status
-hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_sink *sink)
+hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
+	const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_norm_dx_memo *k = hu_norm_dx_remember(c, in, how, sink);
 	hu_format_id f = hu_output_format(c, in, out);
 	hu_map exact, bounded;
 
 	if (out > 0)
-		return hu_stat_enclose(c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
+		return hu_stat_enclose(
+			c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
 	if (k->bounds)
 		hu_norm_dx_map(&bounded, c, blocks, in, how, k->run_mean);
 	hu_norm_dx_operands(&exact, c, blocks, in, how);

@@ -104,7 +104,8 @@ upstream(hu_tensor *const *in, size_t i, mpfr_t y, mpfr_t x)
 	mpfr_mul(y, y, x, MPFR_RNDN);
 }
 
-/* Both means of a channel, on which all rows have one gamma, mean and rstd: Σ g = gamma Σ dy, Σ g xhat = gamma rstd (Σ dy x - mean Σ dy). */
+/* Both means of a channel, on which all rows have one gamma, mean and rstd: Σ g = gamma Σ dy, Σ g xhat = gamma rstd (Σ
+   dy x - mean Σ dy). */
 static void
 channel_means(hu_norm_exact *e, hu_tensor *const *in, size_t group, size_t first, size_t n, size_t stride)
 {

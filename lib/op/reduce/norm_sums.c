@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH(S, T) (out[0][i] = in[4][i], out[1][i] = hu_scaled##S(c, in[4][i], hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
-#define LAYER(S, T)                                                                                             \
-	(out[0][i] = hu_scaled##S(c, in[1][i], in[4][i]),                                                       \
-	 out[1][i] = hu_scaled##S(c, hu_scaled##S(c, in[1][i], in[4][i]), hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
+#define BATCH(S, T)                                                                                                    \
+	(out[0][i] = in[4][i], out[1][i] = hu_scaled##S(c, in[4][i], hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
+#define LAYER(S, T)                                                                                                    \
+	(out[0][i] = hu_scaled##S(c, in[1][i], in[4][i]),                                                              \
+		out[1][i] = hu_scaled##S(                                                                              \
+			c, hu_scaled##S(c, in[1][i], in[4][i]), hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
 HU_BLOCKS(batch, BATCH, NULL)
 HU_BLOCKS(layer, LAYER, NULL)
 
@@ -37,7 +39,8 @@ hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *s)
 
 /* Of dgamma and dbeta; dx adds too little to be worth counting. */
 hu_status
-hu_norm_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
+hu_norm_swamping(
+	const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
 {
 	hu_map m;
 

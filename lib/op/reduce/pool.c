@@ -14,7 +14,8 @@ hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 	size_t size = hu_attr_count(c, "size", 2), stride = hu_attr_count(c, "stride", size);
 
 	if (x.rank != 4 || !hu_count(x) || !size || !stride)
-		return hu_fail(HU_EINVAL, "%s: an image of rank 4, a size and a stride of 1 or more are needed", c->op->name);
+		return hu_fail(
+			HU_EINVAL, "%s: an image of rank 4, a size and a stride of 1 or more are needed", c->op->name);
 	p->n = x.d[0];
 	p->h = x.d[1];
 	p->w = x.d[2];
@@ -71,7 +72,8 @@ hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o)
 }
 
 hu_status
-hu_pool_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink, hu_pool_value *one)
+hu_pool_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink,
+	hu_pool_value *one)
 {
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
 	hu_pool p;

@@ -14,5 +14,6 @@ size_t hu_pool_winner(const hu_pool *p, const hu_tensor *x, size_t o);
 
 /* Encloses a call's listed outputs one by one: element I by ONE. */
 typedef hu_dd hu_pool_value(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t i);
-hu_status hu_pool_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink, hu_pool_value *one);
+hu_status hu_pool_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	hu_sink *sink, hu_pool_value *one);
 #endif

@@ -74,7 +74,8 @@ typedef struct runs { hu_bounded y[HU_MAP_OUT][HU_MAP_BLOCK]; } runs;
 /* Magnitudes and errors of elements FIRST … LAST-1, which begin with a row, added up by channel; or by row of
    the stretch, where the stretch is one row. */
 static void
-add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, int nout, size_t groups, runs *w, magnitudes *sum)
+add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, int nout, size_t groups, runs *w,
+	magnitudes *sum)
 {
 	hu_bounded *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
 	size_t group = 0;
@@ -101,7 +102,8 @@ errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
 {
 	hu_format f = hu_format_of(m->compute);
 	hu_ctx_bounded c = hu_map_context_run(m);
-	size_t C = m->channels, rows = m->n / C, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1, parts = (rows + step - 1) / step;
+	size_t C = m->channels, rows = m->n / C, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1,
+	       parts = (rows + step - 1) / step;
 
 	if (!sum[0].e)
 		return;

@@ -31,8 +31,10 @@ void hu_map_add_dd(hu_map *m, const hu_stat_dd *s, hu_how how);
 void hu_sum_columns_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout);
 void hu_sum_rows_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout);
 void hu_map_stat_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *out, int nout);
-/* Enclosures of listed elements of a statistic that is an output, their bounds from RUN (NULL where SINK wants none). */
-hu_status hu_stat_enclose(const hu_call *c, hu_tensor *const *in, int out, hu_format_id format, const hu_stat_dd *s, const hu_stat *run, const size_t *element, size_t n, hu_sink *sink);
+/* Enclosures of listed elements of a statistic that is an output, their bounds from RUN (NULL where SINK wants none).
+ */
+hu_status hu_stat_enclose(const hu_call *c, hu_tensor *const *in, int out, hu_format_id format, const hu_stat_dd *s,
+	const hu_stat *run, const size_t *element, size_t n, hu_sink *sink);
 
 /* SUM[k] gets result k of the map, summed over rows (n / channels of them), for every
    channel; along rows: one sum a row. Errors are filled in where the stat has them. */
@@ -42,15 +44,18 @@ void hu_sum_rows(const hu_map *m, hu_stat *sum, int nout);
 void hu_map_stat(const hu_map *m, hu_stat *out, int nout);
 /* Output OUT's elements of a stat, rounded and stored; their bounds. */
 void hu_stat_store(const hu_call *c, const hu_env *env, const hu_stat *s, hu_tensor *out);
-void hu_stat_bound(const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
+void hu_stat_bound(
+	const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
 
-/* Sums of N terms by the fixed tree, each term with MORE roundings beside the tree's, in the compute format, then the rounding to output
-   OUT; ABSOLUTE: what these add where numbers are subnormal. */
-hu_roundings hu_reduce_roundings(const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute);
+/* Sums of N terms by the fixed tree, each term with MORE roundings beside the tree's, in the compute format, then the
+   rounding to output OUT; ABSOLUTE: what these add where numbers are subnormal. */
+hu_roundings hu_reduce_roundings(
+	const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute);
 
 /* Swamped additions: of one addition an element (in[1] as HOW says); of the tree over N values,
    which it overwrites; of the sums of result OUT of a map, for N channels or rows. */
-hu_status hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
+hu_status hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n,
+	const hu_env *env, hu_swamp *count);
 /* Weight updates, one addition an element: result 0 of the map is the new weight, result 1 what it differs by
    before the last rounding. Swamped: the stored weight is the old one (operand 0 of the map). */
 hu_status hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);

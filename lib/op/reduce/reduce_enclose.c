@@ -11,7 +11,9 @@
 void
 hu_stat_dd_init(hu_stat_dd *s, size_t n)
 {
-	s->t = (hu_tensor){ .format = HU_FP64, .shape = hu_shape1(n), .n = n, .data = hu_xcalloc(n + 1, sizeof(double)) };
+	s->t = (hu_tensor){
+		.format = HU_FP64, .shape = hu_shape1(n), .n = n, .data = hu_xcalloc(n + 1, sizeof(double))
+	};
 	s->lo = hu_xcalloc(n + 1, sizeof(double));
 	s->err = hu_xcalloc(n + 1, sizeof(double));
 	s->low = (hu_low){ s->lo, s->err };
@@ -152,7 +154,8 @@ hu_map_stat_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd 
 }
 
 hu_status
-hu_stat_enclose(const hu_call *c, hu_tensor *const *in, int out, hu_format_id format, const hu_stat_dd *s, const hu_stat *run, const size_t *element, size_t n, hu_sink *sink)
+hu_stat_enclose(const hu_call *c, hu_tensor *const *in, int out, hu_format_id format, const hu_stat_dd *s,
+	const hu_stat *run, const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
 	double *bound = hu_xmalloc((n + 1) * sizeof *bound);
