@@ -50,15 +50,14 @@ what_is(const char *text, hu_format_id *id, hu_block *b)
 	hu_expr *e;
 
 	memset(b, 0, sizeof *b);
-	if (hu_format_find(text, id) == HU_OK)
+	hu_status st = hu_format_find(text, id);
+	if (st == HU_OK)
 		return HU_OK;
 	*id = HU_NO_FORMAT;
-	if (!strncmp(hu_reason(), "format '", 8)) /* a format's name in shape, but an impossible one */
-		return HU_EINVAL;
 	if (hu_block_find(text, b) == HU_OK)
 		return HU_OK;
-	if (!strncmp(hu_reason(), "block format '", 14)) /* the same of a block format */
-		return HU_EINVAL;
+	if (st != HU_EABSENT) /* the name of a format, or of a block format, that cannot be */
+		return hu_format_find(text, id);
 	memset(b, 0, sizeof *b);
 	HU_TRY(hu_expr_parse(text, 0, &e));
 	hu_expr_free(e);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/base/bug.c
 libhalfulp_a_SOURCES += lib/base/build.c
 noinst_HEADERS += lib/base/build.h
 libhalfulp_a_SOURCES += lib/base/file.c

@@ -39,16 +39,3 @@ hu_exit_code(hu_status st)
 	}
 	return HU_EXIT_ENV;
 }
-
-void
-hu_bug(const char *file, int line, const char *fmt, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "halfulp: bug at %s:%d: ", file, line);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	abort();
-}

@@ -122,7 +122,7 @@ hu_block_find(const char *name, hu_block *b)
 	}
 	names[ROWS] = "bfp8x32s8";
 	const char *near = hu_nearest(name, names, ROWS + 1);
-	return hu_fail(HU_EINVAL, "unknown block format '%s'; %s%s", name,
+	return hu_fail(HU_EABSENT, "unknown block format '%s'; %s%s", name,
 		near ? "did you mean " : "known: mxfp8e4m3 … int4zp, bfp8x32s8", near ? near : "");
 }
 

@@ -30,7 +30,7 @@ typedef struct hu_block_scale {
 /* By name, in any case: the rows of blocks.def, NAMExSIZE for another block size
    (int4x32: a scale a group of 32), and bfpB[xSIZE][sK]: block floating point with
    B bits an element, sign included, and K bits of shared exponent (bfp8 = bfp8x32s8).
-   HU_EINVAL names the nearest, or what is impossible. */
+   HU_EABSENT names the nearest, HU_EINVAL what is impossible. */
 hu_status hu_block_find(const char *name, hu_block *b);
 
 /* Rows of blocks.def for a listing; NULL past the last. */

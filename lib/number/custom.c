@@ -2,6 +2,7 @@
 #include "lib/number/custom.h"
 
 #include "lib/base/mem.h"
+#include "lib/number/names.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -220,7 +221,7 @@ by_row(reading *r, hu_format_id *id)
 
 	for (; row < 0 && (cut = before_word(r->name, n)) < n; n = cut) {
 		snprintf(stem, sizeof stem, "%.*s", (int)cut, r->name);
-		row = cut < sizeof stem ? hu_row_find(stem) : -1;
+		row = cut < sizeof stem ? hu_name_find(hu_format_names, HU_FORMATS, stem) : -1;
 		r->s = r->name + cut;
 	}
 	if (row < 0)
@@ -230,7 +231,7 @@ by_row(reading *r, hu_format_id *id)
 	f = hu_format_of((hu_format_id)row);
 	if (f.p > 52 || !hu_has_zero(f))
 		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: %s takes no such word", r->name, (int)n + 1,
-			hu_format_name(f.id));
+			hu_format_names[f.id].name);
 	else
 		*id = hu_format_custom(f.ebits, f.p - 1, f.special, 1 - f.emin, flags);
 	return 1;
@@ -278,8 +279,9 @@ spell(hu_format_id id, char *out, size_t room)
 		snprintf(out, room, "binary%dp%d%s", f.bits, f.p, hu_has_sign(f) ? "" : hu_has_inf(f) ? "u" : "uf");
 	} else {
 		snprintf(out, room, "e%dm%d%s", f.ebits, f.p - 1, special);
-		if (!usual || (hu_row_find(out) >= 0 && known(hu_format_custom(f.ebits, f.p - 1, f.special, bias, 0)) !=
-								(hu_format_id)hu_row_find(out)))
+		int row = hu_name_find(hu_format_names, HU_FORMATS, out);
+		hu_format_id own = hu_format_custom(f.ebits, f.p - 1, f.special, bias, 0);
+		if (!usual || (row >= 0 && known(own) != (hu_format_id)row))
 			snprintf(out, room, "e%dm%db%d%s", f.ebits, f.p - 1, bias, special);
 	}
 	for (int i = 0; i < WORDS; i++)

@@ -12,7 +12,4 @@ int hu_custom_find(const char *name, hu_format_id *id, hu_status *st);
 /* The name of a custom id; lives as long as the program. */
 const char *hu_custom_name(hu_format_id id);
 const char *hu_custom_summary(hu_format_id id);
-
-/* format.c's: the row with this name or alias; -1 where there is none. */
-int hu_row_find(const char *name);
 #endif

@@ -5,53 +5,14 @@
 #include "lib/base/str.h"
 #include "lib/number/block.h"
 #include "lib/number/custom.h"
+#include "lib/number/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-typedef struct row { const char *name, *alias, *summary; } row;
-
-static const row formats[] = {
-#define FORMAT(id, name, bits, ebits, p, emin, emax, max, special, alias, summary) { name, alias, summary },
-#include "lib/number/formats.def"
-#undef FORMAT
-};
-
-static const row modes[] = {
-#define MODE(id, name, alias, summary) { name, alias, summary },
-#include "lib/number/modes.def"
-#undef MODE
-};
-
-static int
-known_as(const row *r, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (!strcasecmp(r->name, name))
-		return 1;
-	for (const char *s = r->alias; *s;) {
-		size_t k = strcspn(s, ",");
-		if (k == n && !strncasecmp(s, name, n))
-			return 1;
-		s += k + (s[k] == ',');
-	}
-	return 0;
-}
-
-static int
-find(const row *rows, int n, const char *name)
-{
-	for (int i = 0; i < n; i++)
-		if (known_as(&rows[i], name))
-			return i;
-	return -1;
-}
 
 /* BLOCKS: block formats are among what can be meant. */
 static hu_status
-none(const char *what, const row *rows, int n, int blocks, const char *name)
+none(const char *what, const hu_name *rows, int n, int blocks, const char *name)
 {
 	enum { MOST_BLOCKS = 64 };
 	const char *names[HU_FORMATS + HU_MODES + MOST_BLOCKS], *block, *summary;
@@ -72,48 +33,50 @@ none(const char *what, const row *rows, int n, int blocks, const char *name)
 	hu_fail(HU_EINVAL, "unknown %s '%s'; %s%s%sknown: %s", what, name, near ? "did you mean " : "",
 		near ? near : "", near ? "? " : "", all.s);
 	hu_str_release(&all);
-	return HU_EINVAL;
+	return HU_EABSENT;
 }
 
-int
-hu_row_find(const char *name)
+/* What is said of a block format's name where a format of single numbers is wanted. */
+static hu_status
+no_single(const char *name, const hu_block *b)
 {
-	return find(formats, HU_FORMATS, name);
+	if (b->element == HU_NO_FORMAT)
+		return hu_fail(HU_EINVAL,
+			"'%s' is a block format, not one of single numbers: round and inspect take it, no command "
+			"calculates in it; halfulp formats %s has its page",
+			name, name);
+	return hu_fail(HU_EINVAL,
+		"'%s' is a block format, not one of single numbers: round and inspect take it, and op does by "
+		"--sum tc:blackwell,in=%s; halfulp formats %s has its page",
+		name, name, name);
 }
 
 hu_status
 hu_format_find(const char *name, hu_format_id *id)
 {
-	int i = hu_row_find(name);
+	int i = hu_name_find(hu_format_names, HU_FORMATS, name);
 	hu_status st;
 	hu_block b;
 
-	if (i < 0 && hu_custom_find(name, id, &st))
+	if (i >= 0) {
+		*id = (hu_format_id)i;
+		return HU_OK;
+	}
+	if (hu_custom_find(name, id, &st))
 		return st;
-	if (i < 0 && hu_block_find(name, &b) == HU_OK) /* else its reason may say what is impossible */
-		return b.element == HU_NO_FORMAT
-			       ? hu_fail(HU_EINVAL,
-					 "'%s' is a block format, not one of single numbers: round and inspect take "
-					 "it, no command calculates in it; halfulp formats %s has its page",
-					 name, name)
-			       : hu_fail(HU_EINVAL,
-					 "'%s' is a block format, not one of single numbers: round and inspect take "
-					 "it, and op does by --sum tc:blackwell,in=%s; halfulp formats %s has its page",
-					 name, name, name);
-	if (i < 0)
-		return !strncmp(hu_reason(), "block format '", 14) ? HU_EINVAL
-								   : none("format", formats, HU_FORMATS, 1, name);
-	*id = (hu_format_id)i;
-	return HU_OK;
+	st = hu_block_find(name, &b);
+	if (st == HU_EABSENT)
+		return none("format", hu_format_names, HU_FORMATS, 1, name);
+	return st == HU_OK ? no_single(name, &b) : st;
 }
 
 hu_status
 hu_mode_find(const char *name, hu_mode *mode)
 {
-	int i = find(modes, HU_MODES, name);
+	int i = hu_name_find(hu_mode_names, HU_MODES, name);
 
 	if (i < 0)
-		return none("rounding mode", modes, HU_MODES, 0, name);
+		return none("rounding mode", hu_mode_names, HU_MODES, 0, name);
 	*mode = (hu_mode)i;
 	return HU_OK;
 }
@@ -160,20 +123,20 @@ is_custom(hu_format_id id)
 const char *
 hu_format_name(hu_format_id id)
 {
-	return is_custom(id) ? hu_custom_name(id) : (int)id < HU_FORMATS ? formats[id].name : "-";
+	return is_custom(id) ? hu_custom_name(id) : (int)id < HU_FORMATS ? hu_format_names[id].name : "-";
 }
 
 const char *
 hu_format_summary(hu_format_id id)
 {
-	return is_custom(id) ? hu_custom_summary(id) : (int)id < HU_FORMATS ? formats[id].summary : "-";
+	return is_custom(id) ? hu_custom_summary(id) : (int)id < HU_FORMATS ? hu_format_names[id].summary : "-";
 }
 
 const char *
 hu_format_aliases(hu_format_id id)
 {
-	return (int)id < HU_FORMATS ? formats[id].alias : "";
+	return (int)id < HU_FORMATS ? hu_format_names[id].alias : "";
 }
 
-const char *hu_mode_name(hu_mode m) { return modes[m].name; }
-const char *hu_mode_summary(hu_mode m) { return modes[m].summary; }
+const char *hu_mode_name(hu_mode m) { return hu_mode_names[m].name; }
+const char *hu_mode_summary(hu_mode m) { return hu_mode_names[m].summary; }

@@ -175,7 +175,7 @@ const char *hu_special_name(int special);
          a row (not fp64 or e8m0) whose subnormals are flushed after rounding (codes of them read as zeros), that has
          none to round to, or that saturates
    1 <= X <= 11, Y <= 51, 3 <= K <= 15, and every value must be a double. HU_EINVAL says what
-   is impossible and where in the name, or names the nearest known one. */
+   is impossible and where in the name; HU_EABSENT names the nearest known one. */
 hu_status hu_format_find(const char *name, hu_format_id *id);
 hu_status hu_mode_find(const char *name, hu_mode *mode);
 

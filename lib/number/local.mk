@@ -3,9 +3,9 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk/bulk.c \
+libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk/bulk.c \
 	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
-	lib/number/format.c lib/number/simd.c
+	lib/number/format.c lib/number/names.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
 if X86_64
 libhalfulp_number_a_LIBADD += lib/number/bulk/libhalfulp_avx2_a-bulk_avx2.$(OBJEXT) lib/number/bulk/libhalfulp_avx512_a-bulk_avx512.$(OBJEXT)
@@ -33,6 +33,8 @@ libhalfulp_a_SOURCES += lib/number/format.c
 noinst_HEADERS += lib/number/format.h
 noinst_HEADERS += lib/number/formats.def
 noinst_HEADERS += lib/number/modes.def
+libhalfulp_a_SOURCES += lib/number/names.c
+noinst_HEADERS += lib/number/names.h
 noinst_HEADERS += lib/number/philox.h
 noinst_HEADERS += lib/number/round.h
 libhalfulp_a_SOURCES += lib/number/simd.c

@@ -122,6 +122,7 @@ if len(graph) < 100:
 else:
     report(circles(graph), "no two files need each other (%d objects)" % len(graph))
     cut = {file: dict(to) for file, to in graph.items()}
-    cut.setdefault("lib/number/format.o", {})["lib/op/op.o"] = "a_symbol"
-    report([] if circles(cut) else ["lib/number/format.o -> lib/op/op.o was not seen"], "a circle would be seen")
+    first, second = next((a, b) for a in sorted(graph) for b in sorted(graph[a]))
+    cut.setdefault(second, {})[first] = "a_symbol"  # an arrow back
+    report([] if circles(cut) else ["%s -> %s was not seen" % (second, first)], "a circle would be seen")
 report([] if sum(1 for _ in sources(HOUSE)) > 300 else ["only a few sources under " + top], "the sources were found")

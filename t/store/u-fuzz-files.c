@@ -127,7 +127,7 @@ valid_baseline(void)
 	hu_baseline_set(&b, "seed", "1");
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		snprintf(key, sizeof key, "replay/7/dense%zu.w/ulp_max", i);
-		hu_baseline_add(&b, key, values[i], (hu_side)(i % HU_SIDES), i % 2 ? HU_FP32 : HU_FP64);
+		hu_baseline_add(&b, key, values[i], (hu_baseline_side)(i % HU_SIDES), i % 2 ? HU_FP32 : HU_FP64);
 		b.q[b.n - 1].ulps = i % 3;
 		b.q[b.n - 1].noise = i % 4 ? 0 : 0.125;
 	}

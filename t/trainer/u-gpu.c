@@ -88,7 +88,8 @@ keras(void)
 	static const char suffix[] =
 		"If you will use compatible GPU(s) not attached to this host, e.g. by running a multi-worker model, "
 		"you can ignore this warning. This message will only be logged once";
-	static const char see[] = "See https://developer.nvidia.com/cuda-gpus for a list of GPUs and their compute capabilities.\n";
+	static const char see[] = "See https://developer.nvidia.com/cuda-gpus for a list of GPUs and their compute "
+				  "capabilities.\n";
 	static const struct { hu_gpu_name g[4]; int n; const char *first, *list;
 	} rows[] = {
 		{ { { "", 0 } }, 0,

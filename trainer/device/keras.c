@@ -79,6 +79,7 @@ hu_keras_check(hu_str *s, const hu_gpu_name *g, int n)
 				       : "Your GPUs may run slowly with dtype policy mixed_float16 because they do not "
 					 "have compute capability of at least 7.0. Your GPUs:\n");
 		list(s, g, n);
-		hu_str_add(s, "See https://developer.nvidia.com/cuda-gpus for a list of GPUs and their compute capabilities.\n" END);
+		hu_str_add(s, "See https://developer.nvidia.com/cuda-gpus for a list of GPUs and their compute "
+			      "capabilities.\n" END);
 	}
 }

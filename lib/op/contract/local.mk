@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += lib/op/contract/contract.c
 noinst_HEADERS += lib/op/contract/contract.h
 noinst_HEADERS += lib/op/contract/contract.inc
+libhalfulp_a_SOURCES += lib/op/contract/contract_bound.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_enclose.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_exact.c
 noinst_HEADERS += lib/op/contract/contract_exact.h
@@ -11,6 +12,7 @@ libhalfulp_a_SOURCES += lib/op/contract/contract_lanes.c
 noinst_HEADERS += lib/op/contract/contract_lanes.inc
 libhalfulp_a_SOURCES += lib/op/contract/contract_low.c
 noinst_HEADERS += lib/op/contract/contract_low.h
+libhalfulp_a_SOURCES += lib/op/contract/contract_operands.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_runs.c
 noinst_HEADERS += lib/op/contract/contract_runs.h
 libhalfulp_a_SOURCES += lib/op/contract/contract_some.c

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The end of a program whose own invariant is broken. It stands apart from status.c, because everything needs it. */
+#include "lib/base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void
+hu_bug(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "halfulp: bug at %s:%d: ", file, line);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	abort();
+}
