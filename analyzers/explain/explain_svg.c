@@ -317,8 +317,9 @@ hu_drawing_svg(const hu_drawing *d, const char *command)
 	hu_str_add(&body, "</text>\n");
 	t.y += 8 + MARGIN * 0.7;
 	hu_str_addf(&all, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
-		"xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
-	            t.width, t.y, t.width, t.y);
+		"xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+		"role=\"img\">\n<title>",
+		t.width, t.y, t.width, t.y);
 	for (int i = 0; i < d->n && i < 1; i++)
 		spell(&all, d->item[i].text ? d->item[i].text : "", 0);
 	hu_str_addf(&all, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n", body.s);

@@ -4,7 +4,7 @@
 # policy with every model, and one for every optimizer, loss-scale rule and summation model, from the lists in the sources. HALFULP
 # names the program. `make golden` writes it to t/golden/digests.tsv. Sizes are small, odd and unequal, so that vectors have remainders.
 export LC_ALL=C
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 program=${HALFULP:-$top/build/halfulp} simd=auto only='*'
 while test $# -gt 1; do
 	case $1 in

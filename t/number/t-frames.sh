@@ -25,7 +25,7 @@ done
 case $(${CC:-cc} -dumpmachine) in
 x86_64* | amd64*)
 	avx2='-mavx2 -mfma -mf16c' avx512='-mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c'
-	for f in lib/number/bulk lib/sum/lanes lib/sum/tc_panel; do
+	for f in lib/number/bulk/bulk lib/sum/lanes lib/sum/tc_panel; do
 		frame_of ${f}_avx2.c "$avx2"
 		frame_of ${f}_avx512.c "$avx512"
 	done
