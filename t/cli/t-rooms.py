@@ -110,7 +110,16 @@ def circles(graph):
     return ["%s needs %s of %s" % (a, graph[a][b], b) for part in found for a in sorted(part) for b in sorted(part) if b in graph.get(a, {})]
 
 
-print("1..6")
+# Files that doc/ and CONTRIBUTING.md name, but for the patterns among them.
+def named():
+    pages = ["CONTRIBUTING.md", "README.md"] + ["doc/" + n for n in sorted(os.listdir(os.path.join(top, "doc"))) if n.endswith(".md")]
+    house = "|".join(HOUSE + ["t", "bench", "doc"])
+    return ["%s: there is no %s" % (page, path) for page in pages
+            for path in re.findall(r"(?<![\w/.])((?:%s)/[\w/.-]+\.(?:c|h|cu|cuh|def|inc|sh|py|md|tsv))\b" % house, text(page))
+            if not os.path.exists(os.path.join(top, path)) and not re.search(r"NAME|AUTHOR", path)]
+
+
+print("1..7")
 report(crowded(), "no room has more than %d files, but catalogues and the two engines" % MOST)
 report(twice(), "no public type has two meanings")
 report(wide(), "no line is longer than 120 columns")
@@ -125,4 +134,5 @@ else:
     first, second = next((a, b) for a in sorted(graph) for b in sorted(graph[a]))
     cut.setdefault(second, {})[first] = "a_symbol"  # an arrow back
     report([] if circles(cut) else ["%s -> %s was not seen" % (second, first)], "a circle would be seen")
+report(named(), "every file that the pages name is there")
 report([] if sum(1 for _ in sources(HOUSE)) > 300 else ["only a few sources under " + top], "the sources were found")
