@@ -18,8 +18,9 @@ if ! command -v "$cc" >/dev/null; then
 	exit 0
 fi
 flags="-O2 -Wall -Wextra -std=gnu11 -ffp-contract=off -fopenmp -I$top"
-sources="t/number/u-bulk.c t/tool/tap.c lib/base/status.c lib/base/str.c lib/base/mem.c lib/number/format.c lib/number/block.c lib/number/custom.c lib/number/simd.c"
-for s in $sources $(cd "$top" && echo lib/number/bulk*.c); do
+# what `make install` puts into libhalfulp-number.a, and the test
+library=$(sed -n '/^libhalfulp_number_a_SOURCES/,/[^\\]$/p' "$top/lib/number/local.mk" | tr -d '\\' | sed 's/.*= //')
+for s in t/number/u-bulk.c t/tool/tap.c $library; do
 	"$cc" $flags -c "$top/$s" -o "$(echo "$s" | tr / _).o" 2>>err || break
 done
 : >out
