@@ -137,6 +137,13 @@ special(part *p, double g, double h, hu_format f)
 	p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
 }
 
+/* X is a power of two: just below it ulps have half the size, and there are twice as many. */
+static int
+at_power(double x)
+{
+	return x != 0 && (hu_bits64(x) & 0xfffffffffffff) == 0;
+}
+
 /* PART numbers of ulps below this add up within double's range. */
 #define HUGE_ULPS 0x1p1000
 
@@ -183,6 +190,8 @@ compare(part *p, const view *w, size_t first, size_t last)
 		int least, u = unit(h, l, e, w->f, &least);
 		double ulps = hu_times_pow2(d, -u),
 		       off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
+		if (!v->err && l == 0 && at_power(size)) /* what lies just below may have been rounded up to it */
+			off_ulps += ulps;
 		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
 			s.exact2 += size * size;
 			s.error2 += d * d;

@@ -180,7 +180,7 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 		figures(other, &mpfr[i]);
 		for (int k = 0; sure && k < FIGURES; k++)
 			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) &&
-				!within(mine[k].value, other[k].value, mine[k].off))
+				!within(mine[k].value, other[k].value, mine[k].off + other[k].off))
 				return hu_fail(HU_EUNABLE,
 					"the exact step: of %s, %s is %.17g by MPFR, but %.17g within %.3g by "
 					"double-double: this is a bug, please report it; --no-propagate goes on "

@@ -3,10 +3,11 @@
 # Runs that diverged end in a verdict, and what is not finite is told in words. The thousand are x-diverged.sh's.
 . "${srcdir:-.}/t/tool/tap.sh"
 . "$top/t/judge/diverged.sh"
-for i in $(seq 5 53 960); do diverge "$i"; done >wrong
+# 222: exact values that MPFR rounds up to a power of two, where ulps change their size
+for i in 222 $(seq 5 53 960); do diverge "$i"; done >wrong
 test ! -s wrong || sed 's/^/# /' wrong
 test ! -s wrong
-test_is $? "19 runs that diverged, all with a verdict"
+test_is $? "20 runs that diverged, all with a verdict"
 
 # What ended with "this is a bug": double-double said nothing of values that four doubles of MPFR have
 o="--model mlp --width 0.1 --size 8 --train 24 --eval 4 --batch 8 --threads 1 --quiet"
