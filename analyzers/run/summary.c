@@ -1,33 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    summary: the dozen numbers a person asks for first, and a verdict in three sentences
    that rests on harm (what the updates lost), not on counts. Reads the other tables. */
-#include "analyzers/run/analyzer.h"
+#include "analyzers/run/summary.h"
+
 #include "lib/judge/harm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct numbers {
-	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
-	double worst_ulp, worst_condition, worst_ratio, over, judged;
-	double swamped_share, update_share, update_cosine;
-	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
-	double safe_min, safe_max;
-	int safe_known;
-	double need, limit;    /* the largest log2 scale a tensor asks for, the smallest at which one still fits */
-	char need_tensor[80], limit_tensor[80];
-	char worst_tensor[80], overflowed_tensor[80];
-	double overflowed;     /* tensors in which an output overflowed; then the worst error is that of the others */
-	int rank;              /* of the worst verdict */
-	int broken;            /* the last loss is not finite */
-	double moment_share, moment_cosine, statistic_share, statistic_cosine;
-	int update_nonfinite, grad_nonfinite, moment_nonfinite,
-		statistic_nonfinite; /* fatal for infinities or NaN, whatever the share of the rest */
-	char cause[16];        /* "gradients", "updates", "moments" or "statistics" */
-	size_t cause_step;
-	int cause_nonfinite;
-} numbers;
 
 /* An analysis table; 0 where it was not made. */
 static int
@@ -52,7 +32,7 @@ last_measured(const hu_table *t, const char *column)
 }
 
 static void
-read_metrics(const hu_run *r, numbers *n)
+read_metrics(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 
@@ -74,7 +54,7 @@ read_metrics(const hu_run *r, numbers *n)
 }
 
 static void
-read_replay(const hu_run *r, numbers *n)
+read_replay(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 
@@ -105,7 +85,7 @@ read_replay(const hu_run *r, numbers *n)
 
 /* A step's verdict on all weights together: the run's is the worst of them. */
 static void
-judge_row(numbers *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
+judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
 {
 	double s = hu_table_real(t, i, hu_table_column(t, "l2_share_lost")),
 	       c = hu_table_real(t, i, hu_table_column(t, "cosine"));
@@ -126,7 +106,7 @@ judge_row(numbers *n, const hu_table *t, int i, const char *cause, double *share
 }
 
 static void
-read_swamping(const hu_run *r, numbers *n)
+read_swamping(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 	double moved = 0, swamped = 0;
@@ -146,7 +126,7 @@ read_swamping(const hu_run *r, numbers *n)
 }
 
 static void
-read_state(const hu_run *r, numbers *n)
+read_state(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 
@@ -183,7 +163,7 @@ is_second_moment(const char *tensor)
 }
 
 static void
-read_underflow(const hu_run *r, numbers *n)
+read_underflow(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 	double nonzeros = 0, v = 0, v_nonzeros = 0;
@@ -213,7 +193,7 @@ read_underflow(const hu_run *r, numbers *n)
 }
 
 static void
-read_safe(const hu_run *r, numbers *n)
+read_safe(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 
@@ -245,165 +225,6 @@ read_safe(const hu_run *r, numbers *n)
 
 static const char *const words[] = { "unknown", "harmless", "costs", "fatal" };
 
-/* The first sentence where infinities or NaN decide it. */
-static void
-say_nonfinite(hu_str *s, const numbers *n)
-{
-	const char *what = !strcmp(n->cause, "gradients")    ? "the weights' gradients"
-			   : !strcmp(n->cause, "moments")    ? "second moments, or the step that they give,"
-			   : !strcmp(n->cause, "statistics") ? "running statistics"
-							     : "the weights or their update";
-
-	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.",
-		n->cause_step, what);
-}
-
-static void
-say_verdict(hu_str *s, const hu_analysis *a, const numbers *n)
-{
-	const char *how = n->rank == 3 ? "Fatal" : "It costs";
-
-	if (n->broken)
-		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in "
-			      "metrics.tsv where a scaler saw it, else trace earlier steps.");
-	else if (!n->rank)
-		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
-			      "was not computed.");
-	else if (n->rank == 1 && isnan(n->grad_cosine) && isnan(n->update_cosine))
-		hu_str_addf(s,
-			"Harmless: in the %d traced steps what was judged arrived; the weights' gradients were not "
-			"compared with the exact ones.",
-			a->nstep);
-	else if (n->rank == 1 && isnan(n->grad_cosine))
-		hu_str_addf(s,
-			"Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the "
-			"exact ones; what their gradients should have been was not computed.",
-			a->nstep, n->update_cosine);
-	else if (n->rank == 1)
-		hu_str_addf(s,
-			"Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to "
-			"the exact ones%s.",
-			a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
-	else if (n->cause_nonfinite)
-		say_nonfinite(s, n);
-	else if (!strcmp(n->cause, "gradients"))
-		hu_str_addf(s,
-			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
-			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
-			how, n->cause_step, n->grad_cosine, 100 * n->grad_share);
-	else if (!strcmp(n->cause, "moments"))
-		hu_str_addf(s,
-			"%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the "
-			"one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and "
-			"epsilon alone divides).",
-			how, n->cause_step, n->moment_cosine, 100 * n->moment_share);
-	else if (!strcmp(n->cause, "statistics"))
-		hu_str_addf(s,
-			"%s: at step %zu the running statistics stood still %.1f %% short of the batch's, because "
-			"their updates were swamped; evaluation uses them.",
-			how, n->cause_step, 100 * n->statistic_share);
-	else
-		hu_str_addf(s,
-			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
-			"norm swamped, cosine %.4f to the exact update).",
-			how, n->cause_step, 100 * n->update_share, n->update_cosine);
-}
-
-static void
-say_share(hu_str *s, double share, int nonfinite, const char *whose)
-{
-	if (isnan(share))
-		hu_str_addf(
-			s, "%s of the %s", nonfinite ? "no share that a number could be" : "an unknown part", whose);
-	else
-		hu_str_addf(s, "%.3g %% of the %s%s", 100 * share, nonfinite ? "finite part of the " : "", whose);
-}
-
-static void
-say_counts(hu_str *s, const numbers *n)
-{
-	hu_str_add(s, "By count, ");
-	if (isnan(n->zeroed))
-		hu_str_add(s, "gradients that became zero were not looked for");
-	else
-		hu_str_addf(s, "rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)", n->zeroed,
-			100 * n->zeroed_share);
-	if (isnan(n->swamped_share))
-		hu_str_add(s, " and no weight updates were there to be swamped");
-	else
-		hu_str_addf(s, " and %.3g %% of the weight updates were swamped", 100 * n->swamped_share);
-	hu_str_add(s, "; by weight, what was lost is ");
-	say_share(s, n->grad_share, n->grad_nonfinite, "gradients'");
-	hu_str_add(s, " and ");
-	say_share(s, n->update_share, n->update_nonfinite, "updates'");
-	hu_str_add(s, " L2 norm.");
-	if (n->v_zeroed_share > 0)
-		hu_str_addf(s,
-			" Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by "
-			"epsilon alone.",
-			100 * n->v_zeroed_share);
-}
-
-static void
-say_errors(hu_str *s, const numbers *n)
-{
-	if (isnan(n->worst_ulp)) {
-		hu_str_add(s, "The calls' own rounding errors were not judged");
-	} else {
-		if (n->overflowed)
-			hu_str_addf(s,
-				"Outputs of %.0f tensors of the traced steps overflowed, of %s first, so that their "
-				"error is infinite. Of the other tensors the",
-				n->overflowed, n->overflowed_tensor);
-		else
-			hu_str_add(s, "The");
-		hu_str_addf(s, " largest rounding error of a single call is %.3g ulp", n->worst_ulp);
-		if (*n->worst_tensor)
-			hu_str_addf(s, ", in %s%s", n->worst_tensor,
-				n->worst_condition > 16 ? " where its terms cancel" : "");
-		hu_str_addf(s, ", and %s",
-			n->over > 0 ? "outputs left their a-priori bound: see faults.tsv"
-				    : "every judged output is within its a-priori bound");
-		if (n->overflowed && !(n->over > 0))
-			hu_str_add(s, ", which is infinite where it does not exclude overflow");
-	}
-	if (n->safe_known && !isnan(n->safe_min))
-		hu_str_addf(s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient.", n->safe_min,
-			n->safe_max, n->grad_nonfinite || n->broken ? "finite " : "");
-	else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
-		hu_str_addf(s,
-			"; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows "
-			"beyond 2^%.0f.",
-			n->need_tensor, n->need, n->limit_tensor, n->limit);
-	else
-		hu_str_add(s, n->safe_known ? "; no single loss scale would have kept every gradient." : ".");
-}
-
-static void
-append(json_t *list, hu_str *s)
-{
-	json_array_append_new(list, json_string(s->s));
-	s->len = 0;
-	*s->s = 0;
-}
-
-static json_t *
-sentences(const hu_analysis *a, const numbers *n)
-{
-	json_t *list = json_array();
-	hu_str s;
-
-	hu_str_init(&s);
-	say_verdict(&s, a, n);
-	append(list, &s);
-	say_counts(&s, n);
-	append(list, &s);
-	say_errors(&s, n);
-	append(list, &s);
-	hu_str_release(&s);
-	return list;
-}
-
 static void
 put(json_t *o, const char *key, double x)
 {
@@ -424,7 +245,7 @@ put_harm(json_t *o, const char *key, double x, int nonfinite)
 }
 
 static json_t *
-to_json(const hu_analysis *a, const numbers *n)
+to_json(const hu_analysis *a, const hu_summary *n)
 {
 	json_t *o = json_object(), *v = json_object(), *steps = json_array(), *from = json_object();
 	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend",
@@ -464,7 +285,7 @@ to_json(const hu_analysis *a, const numbers *n)
 			json_object_set(from, keys[i], json_object_get(a->run->manifest, keys[i]));
 	json_object_set_new(from, "traced_steps", steps);
 	json_object_set_new(from, "sample", json_integer((json_int_t)a->opt.sample));
-	json_object_set_new(o, "verdict", sentences(a, n));
+	json_object_set_new(o, "verdict", hu_summary_sentences(a, n));
 	json_object_set_new(o, "verdict_word", json_string(words[n->rank]));
 	json_object_set_new(o, "numbers", v);
 	json_object_set_new(o, "provenance", from);
@@ -474,7 +295,7 @@ to_json(const hu_analysis *a, const numbers *n)
 static hu_status
 run(hu_analysis *a)
 {
-	numbers n;
+	hu_summary n;
 	char *dir = hu_path(a->run->dir, "analysis");
 
 	memset(&n, 0, sizeof n);
