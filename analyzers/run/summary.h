@@ -27,6 +27,6 @@ typedef struct hu_summary {
 	int cause_nonfinite;
 } hu_summary;
 
-/* The verdict in three sentences, as JSON strings: what the format did, what was lost, and the largest rounding error. */
+/* The verdict in three sentences, as JSON strings: what the format did, what was lost, the largest rounding error. */
 json_t *hu_summary_sentences(const hu_analysis *a, const hu_summary *n);
 #endif
