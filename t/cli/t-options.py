@@ -88,7 +88,8 @@ def observe(line):
     try:
         out = untimed(json.loads(out))
     except ValueError:
-        out = re.sub(r'\(\d+\.\d s\)', '', out)
+        out = re.sub(r'\(\d+\.\d s\)|[\d.e+-]+ (?=ms a step)', '', out)
+        out = re.sub(r'^Energy: [^(]*', lambda m: re.sub(r'\d[\d.e+-]*', '#', m[0]), out, flags=re.M)
         if re.match(r'bench|compare|doctor|plan.* --device here', line):
             out = out.partition('\n')[0]     # of text with times in its columns, the head
     return (code, out, seen), (code, err.strip())
