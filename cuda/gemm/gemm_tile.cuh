@@ -39,7 +39,7 @@ struct hu_acc_short {
 };
 
 /* Part blockIdx.z of the tile at row blockIdx.y, column blockIdx.x. CHUNK: terms after which the sum moves to an
-   outer one (at least a part's: there is none). SUMS: where parts go, [part][row][column]; NULL: there is one, which is
+   outer one, where the call's model has one. SUMS: where parts go, [part][row][column]; NULL: there is one, which is
    the result. */
 template <class M, class A>
 HU_KERNEL_OF(HU_TILE_THREADS)
@@ -53,7 +53,7 @@ hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sum
 	uint32_t m0 = blockIdx.y * TILE, n0 = blockIdx.x * TILE, p = blockIdx.z;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, left = chunk;
 	unsigned row = threadIdx.x / HU_TILE_SIDE, col = threadIdx.x % HU_TILE_SIDE;
-	int chunks = chunk < end - first;
+	int chunks = g.sum.id == HU_SUM_CHUNK; /* a part of one chunk too: 0 + -0 is +0 */
 	T acc[EACH][EACH], outer[EACH][EACH];
 
 	HU_UNROLL

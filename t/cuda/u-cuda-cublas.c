@@ -101,7 +101,7 @@ beyond(op_case *k, const hu_tensor *got, int slices, int arch, double *nearest)
 	hu_cost cost;
 	hu_shape in[4] = { k->in[0].shape, k->in[1].shape, k->in[2].shape, k->in[3].shape };
 	k->c.op->cost(&k->c, in, &got->shape, &cost);
-	/* The library is handed every tap of a data gradient, those that a stride skips as zeros. */
+	/* Pixels of a data gradient meet different numbers of taps: at most all. */
 	p.k = (uint32_t)(!strcmp(k->c.op->name, "conv2d_dx") ? (double)(in[1].d[0] * in[1].d[1] * in[1].d[3])
 							     : cost.macs / (double)n);
 	if (k->c.op->reference(&k->c, k->pin, 0, element, n, exact) != HU_OK ||

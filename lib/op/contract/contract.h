@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    What matmul and the convolutions have in common: y[m,n] = Σ_k A[m,k] B[k,n], where A and
-   B are read in place through an index map (implicit GEMM: no unrolled copy of an image). There may be several such
-   products, one a batch (a group of a convolution's channels), which share nothing but their tensors.
+   B are read in place through an index map (implicit GEMM: no unrolled copy of an image). A call may be several such
+   products, which share nothing but their tensors: one a batch (leading dimensions of a matmul, a group of a
+   convolution's channels), and in each batch one a share of the output's rows, whose sums have terms of their own (a
+   strided convolution's data gradient).
    Each such operator is its map, its shape rule and its gradient rule; all that computes
    and judges stands here once. */
 #ifndef HU_OP_CONTRACT_H
@@ -13,16 +15,18 @@
 typedef struct hu_contract hu_contract;
 
 /* A stretch of row M of A: elements k .. k+length-1 lie at offset, offset + stride, …
-   of tensor a; a negative offset: they are +0, since the tap lies outside the image or the stride skips it. */
+   of tensor a; at HU_TAP_OUTSIDE they are +0, since the tap lies outside the image. */
 typedef struct hu_stretch { ptrdiff_t offset; size_t stride, length; } hu_stretch;
-enum { HU_TAP_OUTSIDE = -1, HU_TAP_SKIPPED = -2 };
+enum { HU_TAP_OUTSIDE = -1 };
 
 struct hu_contract {
-	size_t m, n, k;                                     /* of one batch */
+	/* Of one product; of the whole call, one batch's rows and columns, and the most terms that any sum of it has. */
+	size_t m, n, k;
 	/* Output (m, n) of batch i is element i * batch_step + m * row_step + n; either step contains the other. row(),
 	   column() and place() speak of batch BATCH. hu_contract_describe sets the steps where there is one batch: its
 	   rows lie side by side. */
 	size_t batches, batch, batch_step, row_step;
+	size_t terms;                                       /* term k of output e draws random bits e * terms + k */
 	const hu_tensor *a, *b;
 	hu_stretch (*row)(const hu_contract *c, size_t m, size_t k);
 	size_t (*column)(const hu_contract *c, size_t k);   /* offset of B[k,0] in b */
@@ -32,14 +36,17 @@ struct hu_contract {
 	size_t images, h, w, ci, kh, kw, ho, wo, co, sh, sw, dh, dw, cin, cout;
 	ptrdiff_t pad_h, pad_w;
 	double scale;                                       /* the result is divided by it: a power of two */
-	/* Where a stride makes most operands of A structurally +0: the I-th contraction over the others
-	   alone, for a share of the rows, which place() puts back. 0 past the last. NULL: no such split. */
-	int (*split)(hu_contract *part, const hu_contract *whole, size_t i);
-	size_t (*place)(const hu_contract *c, size_t m);    /* the output's row of row m; NULL: m itself */
-	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0, step_h,
-		step_w;                                     /* of a split: its pixels, its taps and their distance */
+	/* Shares of a batch's rows; 1: the functions are not called. share() makes a batch's description that of its
+	   share I, place() tells which of the batch's rows a share's row M is, and owner() the share and the row there
+	   of the batch's row M. */
+	size_t shares;
+	void (*share)(hu_contract *x, size_t i);
+	size_t (*place)(const hu_contract *share, size_t m);
+	size_t (*owner)(const hu_contract *whole, size_t m, size_t *share);
+	/* A share's pixels (their first row and column, how many of each) and its taps (how many, the first, the distance
+	   from one to the next). */
+	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0, step_h, step_w;
 	double (*unread)(const hu_contract *c);             /* elements of A's tensor in no row; NULL: none */
-	int minus_zero;                                     /* set where an accumulator ended as -0 */
 };
 
 /* Fills sizes, geometry and index map from the call's attributes and input shapes. */
@@ -169,10 +176,15 @@ hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
 size_t hu_contract_shared(void);
 /* Sizes, geometry and maps of the call, with nothing left 0. */
 void hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in);
-/* The output's element of (m, 0) in X's batch. */
+/* How many products the call is, and the I-th of them: shares of the first batch, of the second, … */
+size_t hu_contract_products(const hu_contract *whole);
+hu_contract hu_contract_product(const hu_contract *whole, size_t i);
+/* The output's element of (m, 0) of a product. */
 size_t hu_contract_at(const hu_contract *x, size_t m);
-/* Sets X's batch to that of the output's element E, and returns E's row; its column is *N. */
-size_t hu_contract_find(hu_contract *x, size_t e, size_t *n);
+/* The row of the output's element E among its batch's, which *BATCH gets; its column is *N. */
+size_t hu_contract_row_of(const hu_contract *whole, size_t e, size_t *batch, size_t *n);
+/* The product that the output's element E is of, to ONE, and its row there; its column is *N. */
+size_t hu_contract_find(const hu_contract *whole, size_t e, hu_contract *one, size_t *n);
 /* The geometry of a convolution's call: strides, dilations, padding, groups (the batches); then its channels, which
    groups divide. HU_EINVAL where the kernel or the groups do not fit. */
 hu_status hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw);
@@ -181,9 +193,8 @@ hu_status hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size
 double hu_conv_unread(const hu_contract *x);
 /* Elements K0 .. K1-1 of row M of A as doubles. */
 void hu_contract_stretch(const hu_contract *c, size_t m, size_t k0, size_t k1, double *a);
-/* Row M of A and column N of B as doubles: K values each. Returns how many of the row are operands: no taps that a
-   stride skips. */
-size_t hu_contract_row(const hu_contract *c, size_t m, double *a);
+/* Row M of A and column N of B as doubles: K values each. */
+void hu_contract_row(const hu_contract *c, size_t m, double *a);
 void hu_contract_column(const hu_contract *c, size_t n, double *b);
 void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *b);
 /* The call with its summation model resolved from the operands' formats; it owns nothing. */

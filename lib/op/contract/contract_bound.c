@@ -50,11 +50,11 @@ hu_sum_bound
 hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
 {
 	double *a = hu_xmalloc(2 * x->k * sizeof *a);
-	hu_contract one = *x;
-	size_t column, row = hu_contract_find(&one, element, &column);
+	hu_contract one;
+	size_t column, row = hu_contract_find(x, element, &one, &column);
 
-	hu_contract_gather(&one, row, column, a, a + x->k);
-	hu_sum_bound s = tc_bound(c, a, a + x->k, x->k, part);
+	hu_contract_gather(&one, row, column, a, a + one.k);
+	hu_sum_bound s = tc_bound(c, a, a + one.k, one.k, part);
 	free(a);
 	return s;
 }
