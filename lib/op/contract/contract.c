@@ -188,8 +188,7 @@ emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const
 }
 
 hu_status
-hu_contract_emulate(
-	hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;
@@ -197,7 +196,7 @@ hu_contract_emulate(
 	HU_TRY(hu_contract_settle(c, call, in));
 	size_t part = hu_attr_count(c, "part", 0);
 
-	hu_contract_open(&x, map, c, in);
+	hu_contract_open(&x, c, in);
 	if (!part || part > x.k)
 		part = x.k;
 	for (size_t i = 0; i < x.batches; i++) {
