@@ -203,7 +203,7 @@ run(const char *op, hu_tensor *p, hu_tensor *q, hu_tensor *y, const geometry *g,
 	hu_attr_set(&c, "width", (double)g->w);
 	hu_attr_set(&c, "kh", (double)g->kh);
 	hu_attr_set(&c, "kw", (double)g->kw);
-	if (c.op->shape(&c, shapes, &out) != HU_OK || c.op->emulate(&c, in, &y, &env) != HU_OK)
+	if (HU_COLUMN(c.op, shape)(&c, shapes, &out) != HU_OK || HU_COLUMN(c.op, emulate)(&c, in, &y, &env) != HU_OK)
 		bail_out("%s: %s", op, hu_reason());
 }
 

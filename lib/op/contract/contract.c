@@ -149,8 +149,7 @@ emulate_product(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t par
 }
 
 hu_status
-hu_contract_emulate(
-	hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;
@@ -158,7 +157,7 @@ hu_contract_emulate(
 	HU_TRY(hu_contract_settle(c, call, in));
 	size_t part = hu_attr_count(c, "part", 0);
 
-	hu_contract_open(&x, map, c, in);
+	hu_contract_open(&x, c, in);
 	for (size_t i = 0; i < hu_contract_products(&x); i++) {
 		hu_contract one = hu_contract_product(&x, i);
 		HU_TRY(emulate_product(&one, c, out[0], part, env));

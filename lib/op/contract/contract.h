@@ -5,7 +5,7 @@
    convolution's channels), and in each batch one a share of the output's rows, whose sums have terms of their own (a
    strided convolution's data gradient).
    Each such operator is its map, its shape rule and its gradient rule; all that computes
-   and judges stands here once. */
+   and judges stands once, in hu_family_contract. */
 #ifndef HU_OP_CONTRACT_H
 #define HU_OP_CONTRACT_H
 
@@ -52,130 +52,44 @@ struct hu_contract {
 /* Fills sizes, geometry and index map from the call's attributes and input shapes. */
 typedef void hu_contract_map(hu_contract *c, const hu_call *call, const hu_shape *in);
 
-hu_status hu_contract_emulate(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env);
+/* What a contraction's row says of itself: the rest is hu_family_contract's. SHAPE need not look at scales. */
+typedef struct hu_contract_own {
+	hu_contract_map *map;
+	hu_status (*shape)(const hu_call *c, const hu_shape *in, hu_shape *out);
+} hu_contract_own;
+extern const hu_columns hu_family_contract;
+
+/* The columns that are in files of their own. */
+hu_status hu_contract_emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env);
+hu_status hu_contract_some(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	const hu_env *env, double *value, hu_swamp *count);
 hu_status hu_contract_reference(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact);
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 hu_status hu_contract_bound(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound);
-hu_status hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element,
-	size_t n, double *magnitude);
-hu_status hu_contract_some(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element,
-	size_t n, const hu_env *env, double *value, hu_swamp *count);
-hu_status hu_contract_swamping(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element,
-	size_t n, const hu_env *env, hu_swamp *count);
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound);
+hu_status hu_contract_magnitude(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude);
 hu_status hu_contract_enclose(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink);
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
+hu_status hu_contract_swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	const hu_env *env, hu_swamp *count);
+void hu_contract_cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *cost);
+/* Bytes that the emulation may allocate beyond its tensors, from the shapes: its operands in the order of its sums, and
+   each thread's own. */
+double hu_contract_workspace(const hu_call *c, const hu_shape *in, int threads);
+/* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
+double hu_contract_unit_bound(const hu_call *c, const hu_shape *in);
+hu_roundings hu_contract_roundings(const hu_call *c, hu_tensor *const *in, int out);
+
 /* Every value of A is one of B. */
 int hu_contract_holds(hu_format b, hu_format a);
 /* The bound of a settled tensor-core call's sum of the operands of one output, all of it absolute. */
 hu_sum_bound hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part);
-void hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost);
-/* Bytes that the emulation may allocate beyond its tensors, from the shapes: its operands in the order of its sums, and
-   each thread's own. */
-double hu_contract_workspace(hu_contract_map *map, const hu_call *c, const hu_shape *in, int threads);
-/* Coefficient of Σ|ab| in the a-priori bound, the output's rounding included, from the shapes. */
-double hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in);
-
-/* What the rows of contractions say of roundings (op.h). */
-hu_roundings hu_contract_roundings(hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
-
-/* The scales among a call's operands: none, or with the attribute scaled two of one element each, third and fourth. */
-hu_status hu_contract_scales(const hu_call *c, const hu_shape *in);
-
-/* The row of a contraction: NAME's file defines map and shape; GRAD: its gradient rules or NULL, which hold where the
-   attributes GRAD_ZERO are 0. */
-#define HU_CONTRACT_OP(NAME, SUMMARY, ATTRS, GRAD, GRAD_ZERO)                                                          \
-	static hu_status whole_shape(const hu_call *c, const hu_shape *in, hu_shape *out)                              \
-	{                                                                                                              \
-		HU_TRY(hu_contract_scales(c, in));                                                                     \
-		return shape(c, in, out);                                                                              \
-	}                                                                                                              \
-	static void cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)                        \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		hu_contract_cost(map, c, in, k);                                                                       \
-	}                                                                                                              \
-	static hu_status emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)     \
-	{                                                                                                              \
-		return hu_contract_emulate(map, c, in, out, env);                                                      \
-	}                                                                                                              \
-	static hu_status reference(                                                                                    \
-		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)       \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_reference(map, c, in, element, n, exact);                                           \
-	}                                                                                                              \
-	static hu_status bound(                                                                                        \
-		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)           \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_bound(map, c, in, element, n, b);                                                   \
-	}                                                                                                              \
-	static hu_status magnitude(                                                                                    \
-		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *m)           \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_magnitude(map, c, in, element, n, m);                                               \
-	}                                                                                                              \
-	static hu_status enclose(                                                                                      \
-		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *s)          \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_enclose(map, c, in, element, n, s);                                                 \
-	}                                                                                                              \
-	static hu_status emulate_some(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,          \
-		size_t n, const hu_env *env, double *value, hu_swamp *s)                                               \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_some(map, c, in, element, n, env, value, s);                                        \
-	}                                                                                                              \
-	static hu_status swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,    \
-		const hu_env *env, hu_swamp *s)                                                                        \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_swamping(map, c, in, element, n, env, s);                                           \
-	}                                                                                                              \
-	static double unit_bound(const hu_call *c, const hu_shape *in)                                                 \
-	{                                                                                                              \
-		return hu_contract_unit_bound(map, c, in);                                                             \
-	}                                                                                                              \
-	static hu_roundings roundings(const hu_call *c, hu_tensor *const *in, int out)                                 \
-	{                                                                                                              \
-		(void)out;                                                                                             \
-		return hu_contract_roundings(map, c, in);                                                              \
-	}                                                                                                              \
-	static double workspace(const hu_call *c, const hu_shape *in, int threads)                                     \
-	{                                                                                                              \
-		return hu_contract_workspace(map, c, in, threads);                                                     \
-	}                                                                                                              \
-	const hu_op hu_op_##NAME = { .name = #NAME,                                                                    \
-		.summary = SUMMARY,                                                                                    \
-		.min_in = 2,                                                                                           \
-		.max_in = 4,                                                                                           \
-		.nout = 1,                                                                                             \
-		.attrs = ATTRS,                                                                                        \
-		.cls = HU_CLASS_GEMM,                                                                                  \
-		.parity = HU_PARITY_BOUND,                                                                             \
-		.shape = whole_shape,                                                                                  \
-		.cost = cost,                                                                                          \
-		.emulate = emulate,                                                                                    \
-		.emulate_some = emulate_some,                                                                          \
-		.reference = reference,                                                                                \
-		.bound = bound,                                                                                        \
-		.enclose = enclose,                                                                                    \
-		.unit_bound = unit_bound,                                                                              \
-		.workspace = workspace,                                                                                \
-		.magnitude = magnitude,                                                                                \
-		.roundings = roundings,                                                                                \
-		.swamping = swamping,                                                                                  \
-		.grad = GRAD,                                                                                          \
-		.grad_zero = GRAD_ZERO };
 
 /* Doubles of B that all tiles of a judge share, 2^24 where memory is plenty; of more each tile packs its own. */
 size_t hu_contract_shared(void);
 /* Sizes, geometry and maps of the call, with nothing left 0. */
-void hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in);
+void hu_contract_describe(hu_contract *x, const hu_call *c, const hu_shape *in);
 /* How many products the call is, and the I-th of them: shares of the first batch, of the second, … */
 size_t hu_contract_products(const hu_contract *whole);
 hu_contract hu_contract_product(const hu_contract *whole, size_t i);
@@ -200,7 +114,7 @@ void hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, dou
 /* The call with its summation model resolved from the operands' formats; it owns nothing. */
 hu_status hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in);
 /* Describes the call with tensors and scale in place. */
-void hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in);
+void hu_contract_open(hu_contract *x, const hu_call *c, hu_tensor *const *in);
 
 /* Rounds N results, divided by SCALE, to the output's format: elements FIRST .. of Y. */
 void hu_contract_store(

@@ -121,11 +121,12 @@ rows_of_products(const hu_contract *whole, size_t row0, size_t rows, mpfr_t *exa
 
 hu_status
 hu_contract_reference(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_contract x;
 
-	hu_contract_open(&x, map, c, in);
+	(void)out;
+	hu_contract_open(&x, c, in);
 	if (x.a->lows || x.b->lows) {
 		reference_of_parts(&x, element, n, exact);
 		return HU_OK;
@@ -173,24 +174,24 @@ take(hu_sink *s, const hu_tile *t)
 
 hu_status
 hu_contract_bound(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound)
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound)
 {
 	faces f = { { .take = take, .bounds = 1 }, bound, NULL };
 
-	return hu_contract_enclose(map, c, in, element, n, &f.s);
+	return hu_contract_enclose(c, in, out, element, n, &f.s);
 }
 
 hu_status
-hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n,
-	double *magnitude)
+hu_contract_magnitude(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude)
 {
 	faces f = { { .take = take, .bounds = 1 }, NULL, magnitude };
 
-	return hu_contract_enclose(map, c, in, element, n, &f.s);
+	return hu_contract_enclose(c, in, out, element, n, &f.s);
 }
 
 hu_status
-hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n,
+hu_contract_swamping(const hu_call *call, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	const hu_env *env, hu_swamp *count)
 {
 	hu_contract x;
@@ -198,9 +199,10 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
 	size_t part = hu_attr_count(call, "part", 0);
 
+	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
 
-	hu_contract_open(&x, map, c, in);
+	hu_contract_open(&x, c, in);
 #pragma omp parallel reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * x.k * sizeof *a);
@@ -227,11 +229,12 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 }
 
 void
-hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost)
+hu_contract_cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *cost)
 {
 	hu_contract x;
 
-	hu_contract_describe(&x, map, c, in);
+	(void)out;
+	hu_contract_describe(&x, c, in);
 	for (size_t i = 0; i < x.shares; i++) {
 		hu_contract one = hu_contract_product(&x, i);
 		cost->macs += (double)one.m * (double)one.n * (double)one.k;

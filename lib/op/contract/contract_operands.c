@@ -20,10 +20,10 @@ hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before)
 }
 
 void
-hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in)
+hu_contract_describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
 	memset(x, 0, sizeof *x);
-	map(x, c, in);
+	c->op->contract->map(x, c, in);
 	x->terms = x->k;
 	x->shares = x->shares ? x->shares : 1;
 	if (x->batches > 1)
@@ -78,32 +78,16 @@ hu_contract_find(const hu_contract *whole, size_t e, hu_contract *one, size_t *n
 }
 
 void
-hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in)
+hu_contract_open(hu_contract *x, const hu_call *c, hu_tensor *const *in)
 {
 	hu_shape shapes[4];
 
 	for (int i = 0; i < c->nin && i < 4; i++)
 		shapes[i] = in[i]->shape;
-	hu_contract_describe(x, map, c, shapes);
+	hu_contract_describe(x, c, shapes);
 	x->a = in[0];
 	x->b = in[1];
 	x->scale = c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
-}
-
-hu_status
-hu_contract_scales(const hu_call *c, const hu_shape *in)
-{
-	int scaled = hu_attr_num(c, "scaled", 0) != 0;
-
-	if (c->nin != (scaled ? 4 : 2))
-		return hu_fail(HU_EINVAL,
-			"%s: %d operands %s scaled=1: two are multiplied, and with scaled=1 two scales follow them",
-			c->op->name, c->nin, scaled ? "with" : "without");
-	for (int i = 2; i < c->nin; i++)
-		if (hu_count(in[i]) != 1)
-			return hu_fail(HU_EINVAL, "%s: operand %c has %zu elements where a scale has one", c->op->name,
-				'a' + i, hu_count(in[i]));
-	return HU_OK;
 }
 
 hu_status

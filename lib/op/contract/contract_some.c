@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 hu_status
-hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n,
+hu_contract_some(const hu_call *call, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	const hu_env *env, double *value, hu_swamp *count)
 {
 	hu_contract x;
@@ -19,8 +19,9 @@ hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
 	size_t part = hu_attr_count(call, "part", 0);
 
+	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
-	hu_contract_open(&x, map, c, in);
+	hu_contract_open(&x, c, in);
 #pragma omp parallel reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * (x.k + 1) * sizeof *a), *b = a + x.k, *sums = b + x.k;

@@ -28,8 +28,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_add = {
-	.name = "add", .summary = "elementwise sum of two tensors",
-	.min_in = 2, .max_in = 2, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
-	.magnitude = magnitude, .swamping = swamping, .grad = grad,
+	.name = "add", .summary = "elementwise sum of two tensors", .min_in = 2, .max_in = 2, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .magnitude = magnitude, .swamping = swamping,
+	},
+	.grad = grad,
 };

@@ -173,21 +173,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_avgpool = {
-	.name = "avgpool",
-	.summary = "mean of each channel over an image",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.magnitude = magnitude,
-	.roundings = roundings,
-	.swamping = swamping,
+	.name = "avgpool", .summary = "mean of each channel over an image", .min_in = 1, .max_in = 1, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping,
+	},
 	.grad = grad,
 };

@@ -209,21 +209,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_batchnorm = {
-	.name = "batchnorm",
-	.summary = "normalises each channel over the batch",
-	.min_in = 5,
-	.max_in = 5,
-	.nout = 5,
-	.attrs = "eps momentum",
-	.cls = HU_CLASS_NORM,
-	.parity = HU_PARITY_EXACT,
-	.like = "---34",
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.swamping = swamping,
+	.name = "batchnorm", .summary = "normalises each channel over the batch", .min_in = 5, .max_in = 5,
+	.nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .swamping = swamping,
+	},
 	.grad = grad,
 };

@@ -28,8 +28,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_bias = {
-	.name = "bias", .summary = "adds one number a feature or channel",
-	.min_in = 2, .max_in = 2, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
-	.magnitude = magnitude, .swamping = swamping, .grad = grad,
+	.name = "bias", .summary = "adds one number a feature or channel", .min_in = 2, .max_in = 2, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .magnitude = magnitude, .swamping = swamping,
+	},
+	.grad = grad,
 };

@@ -108,4 +108,10 @@ static const hu_grad grad[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-HU_CONTRACT_OP(conv2d, "convolution, NHWC; SAME padding or your own", HU_CONV_ATTRS " part scaled", grad, NULL)
+const hu_op hu_op_conv2d = {
+	.name = "conv2d", .summary = "convolution, NHWC; SAME padding or your own",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.grad = grad,
+};

@@ -149,5 +149,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
-HU_CONTRACT_OP(
-	conv2d_dx, "gradient of a convolution for its image", HU_CONV_ATTRS " height width part scaled", NULL, NULL)
+const hu_op hu_op_conv2d_dx = {
+	.name = "conv2d_dx", .summary = "gradient of a convolution for its image",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " height width part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+};

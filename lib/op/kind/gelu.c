@@ -76,20 +76,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_gelu = {
-	.name = "gelu",
-	.summary = "Gaussian error linear unit",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.attrs = "approx",
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.float32 = HU_FLOAT32_APEX,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "gelu", .summary = "Gaussian error linear unit", .min_in = 1, .max_in = 1, .nout = 1,
+	.attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT, .float32 = HU_FLOAT32_APEX,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

@@ -127,21 +127,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_layernorm = {
-	.name = "layernorm",
-	.summary = "normalises each row",
-	.min_in = 3,
-	.max_in = 3,
-	.nout = 3,
-	.attrs = "eps",
-	.cls = HU_CLASS_NORM,
-	.parity = HU_PARITY_EXACT,
-	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.swamping = swamping,
+	.name = "layernorm", .summary = "normalises each row", .min_in = 3, .max_in = 3, .nout = 3, .attrs = "eps",
+	.cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .swamping = swamping,
+	},
 	.grad = grad,
 };

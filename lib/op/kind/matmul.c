@@ -67,4 +67,10 @@ static const hu_grad grad[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-HU_CONTRACT_OP(matmul, "matrix product, all four transposes", "ta tb part scaled", grad, "ta tb")
+const hu_op hu_op_matmul = {
+	.name = "matmul", .summary = "matrix product, all four transposes",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = "ta tb part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.grad = grad, .grad_zero = "ta tb",
+};

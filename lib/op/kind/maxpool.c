@@ -140,19 +140,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_maxpool = {
-	.name = "maxpool",
-	.summary = "largest element of each window",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.attrs = "size stride",
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "maxpool", .summary = "largest element of each window", .min_in = 1, .max_in = 1, .nout = 1,
+	.attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

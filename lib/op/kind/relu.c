@@ -22,18 +22,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_relu = {
-	.name = "relu",
-	.summary = "rectifier: negative values become 0",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "relu", .summary = "rectifier: negative values become 0", .min_in = 1, .max_in = 1, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

@@ -359,18 +359,11 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_softmax_xent = {
-	.name = "softmax_xent",
-	.summary = "softmax and weighted mean cross-entropy",
-	.min_in = 3,
-	.max_in = 3,
-	.nout = 2,
-	.cls = HU_CLASS_LOSS,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy", .min_in = 3, .max_in = 3,
+	.nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };
