@@ -45,8 +45,10 @@ typedef struct hu_swamp { uint64_t additions, swamped, outputs, stagnated; } hu_
 /* One backward call: operands "d0 i1" name the forward call's inputs (i), outputs
    (o) and the gradients of its outputs (d); results "i0" names the inputs whose
    gradients come out, in order; attrs "tb=1 height=i0.1" are set beside the forward call's
-   own (i0.1: dimension 1 of its input 0). */
-typedef struct hu_grad { const char *op, *operands, *results, *attrs; } hu_grad;
+   own (i0.1: dimension 1 of its input 0). The rule is for calls whose attributes are as WHEN, "ta=1 tb=0", says
+   (an absent one is 0); NULL: for all. */
+typedef struct hu_grad { const char *op, *operands, *results, *attrs, *when; } hu_grad;
+int hu_grad_applies(const hu_grad *g, const hu_call *c);
 
 /* What is done with an operator, a function each. All get the call, whose row, c->op, a family's functions read. */
 typedef struct hu_columns {
@@ -130,7 +132,6 @@ struct hu_op {
 	const struct hu_contract_own *contract;     /* of hu_family_contract: lib/op/contract/contract.h */
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
-	const char *grad_zero;        /* attributes that must be 0 for the rules to hold, "ta tb"; NULL: none */
 };
 
 /* The function of the row OP in that column: its own, its family's, or NULL. OP is evaluated more than once. */

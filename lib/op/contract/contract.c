@@ -158,9 +158,13 @@ hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const 
 	size_t part = hu_attr_count(c, "part", 0);
 
 	hu_contract_open(&x, c, in);
-	for (size_t i = 0; i < hu_contract_products(&x); i++) {
+	size_t n = hu_contract_products(&x), full = 0;
+	/* Many small products: a thread each, and none of theirs inside (OpenMP's regions do not nest). */
+	int side_by_side = n >= 2 * (size_t)omp_get_max_threads() && (double)x.m * (double)x.n * (double)x.k < 1 << 22;
+#pragma omp parallel for schedule(dynamic) reduction(+ : full) if (side_by_side)
+	for (size_t i = 0; i < n; i++) {
 		hu_contract one = hu_contract_product(&x, i);
-		HU_TRY(emulate_product(&one, c, out[0], part, env));
+		full += emulate_product(&one, c, out[0], part, env) != HU_OK;
 	}
-	return HU_OK;
+	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x.m, x.n, x.k) : HU_OK;
 }

@@ -22,9 +22,9 @@ magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static const hu_grad grad[] = {
-	{ "=", "d0", "i0", NULL },
-	{ "=", "d0", "i1", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "=", "d0", "i0", NULL, NULL },
+	{ "=", "d0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_add = {

@@ -168,8 +168,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "avgpool_dx", "d0", "i0", "height=i0.1 width=i0.2" },
-	{ NULL, NULL, NULL, NULL },
+	{ "avgpool_dx", "d0", "i0", "height=i0.1 width=i0.2", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_avgpool = {

@@ -150,8 +150,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "cast", "d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "cast", "d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_cast = {

@@ -103,9 +103,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 }
 
 static const hu_grad grad[] = {
-	{ "conv2d_dx", "d0 i1", "i0", "height=i0.1 width=i0.2" },
-	{ "conv2d_dw", "i0 d0", "i1", "kh=i1.0 kw=i1.1" },
-	{ NULL, NULL, NULL, NULL },
+	{ "conv2d_dx", "d0 i1", "i0", "height=i0.1 width=i0.2", NULL },
+	{ "conv2d_dw", "i0 d0", "i1", "kh=i1.0 kw=i1.1", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_conv2d = {

@@ -71,8 +71,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 HU_MAP_FACES
 
 static const hu_grad grad[] = {
-	{ "gelu_dx", "i0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "gelu_dx", "i0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_gelu = {

@@ -122,8 +122,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "layernorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "layernorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_layernorm = {

@@ -135,8 +135,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "maxpool_dx", "i0 o0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "maxpool_dx", "i0 o0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_maxpool = {

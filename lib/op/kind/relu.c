@@ -17,8 +17,8 @@ HU_BLOCKS(blocks, F, exact)
 HU_POINTWISE(&blocks, 1, HU_EACH)
 
 static const hu_grad grad[] = {
-	{ "relu_dx", "o0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "relu_dx", "o0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_relu = {

@@ -354,8 +354,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "softmax_xent_dx", "o1 i1 i2 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "softmax_xent_dx", "o1 i1 i2 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_softmax_xent = {
