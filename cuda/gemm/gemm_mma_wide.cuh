@@ -168,7 +168,6 @@ hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
 	float d[4][4][4];
 	hu_copies copies;
 
-	hu_copies_begin(&copies);
 	HU_UNROLL
 	for (int i = 0; i < 64; i++)
 		d[i / 16][i / 4 % 4][i % 4] = 0;

@@ -148,17 +148,18 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 
 	if (!HU_WGMMA_HERE) /* never launched there, and nothing to compile */
 		return;
-	hu_copies_begin(&copies);
 	hu_wgmmas_begin(&units);
 	HU_UNROLL
 	for (int i = 0; i < HU_WGMMA_OUTPUTS; i++)
 		d[i] = 0;
 	HU_UNROLL
 	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
-		hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(
-			&g, &copies, stage + s * HU_GROUP_STAGE, m0, first + s * DEEP, end);
-		hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(
-			&g, &copies, stage + s * HU_GROUP_STAGE + HU_GROUP_A, n0, first + s * DEEP, end);
+		unsigned char *to = stage + s * HU_GROUP_STAGE;
+		if (first + s * DEEP < end) { /* nobody would wait for the zeros of a stage that is not there */
+			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, first + s * DEEP, end);
+			hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(
+				&g, &copies, to + HU_GROUP_A, n0, first + s * DEEP, end);
+		}
 		hu_copy_commit(&copies);
 	}
 	uint32_t k0 = first;
