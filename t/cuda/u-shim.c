@@ -131,8 +131,8 @@ test_copies(void)
 		some += there > 16 && there < 64;
 	}
 	ok(none >= 4 && some >= 4 && none + some == 16,
-		"copies that are read before their wait have arrived not at all in %d of 16 blocks, in part in %d", none,
-		some);
+		"copies that are read before their wait have arrived not at all in %d of 16 blocks, in part in %d",
+		none, some);
 	caught(HU_SELF_COPY_LEFT, "a copy that is never waited for",
 		"a thread ends with 1 copies to shared memory that it never waited for");
 }
