@@ -6,6 +6,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
 #include "lib/sum/tree.h"
+#include "t/cuda/cuda-sides.h"
 #include "t/tool/tap.h"
 
 #include <stdlib.h>
@@ -187,11 +188,15 @@ int
 main(void)
 {
 #ifdef HU_HAVE_SHIM
-	test_index(&hu_shim_side);
-	test_tree(&hu_shim_side);
-	test_small(&hu_shim_side);
-	test_faults();
-	test_copies();
+	if (on_shim_too()) {
+		test_index(&hu_shim_side);
+		test_tree(&hu_shim_side);
+		test_small(&hu_shim_side);
+		test_faults();
+		test_copies();
+	} else {
+		skip(1, "HALFULP_GPU_ONLY is set: the shim's part is left out");
+	}
 #else
 	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
 #endif
