@@ -40,6 +40,29 @@ typedef struct hu_gemm {
 /* An operand's element that lies outside the image: +0. */
 #define HU_OUTSIDE 0xffffffffu
 
+/* On the host: blocks of ROWS x COLUMNS outputs of each part. All tiles of a part lie side by side in the grid's first
+   dimension, which alone reaches 2^31 blocks: the others end at 65535, and a convolution of 512 images has more tiles
+   than that in either direction. Neighbours in the grid are neighbours along a row of tiles. */
+static inline dim3
+hu_gemm_grid(const hu_gemm *g, uint32_t rows, uint32_t columns)
+{
+	return dim3((g->n + columns - 1) / columns * ((g->m + rows - 1) / rows), g->parts);
+}
+
+enum { HU_MOST_PARTS = 65535 };
+
+/* Which of these tiles and parts a block makes: its first output row and column, its part. */
+typedef struct hu_gemm_tile_at { uint32_t m0, n0, part; } hu_gemm_tile_at;
+
+HU_DEVICE hu_gemm_tile_at
+hu_gemm_tile_here(const hu_gemm *g, uint32_t rows, uint32_t columns)
+{
+	uint32_t across = (g->n + columns - 1) / columns;
+	hu_gemm_tile_at t = { blockIdx.x / across * rows, blockIdx.x % across * columns, blockIdx.y };
+
+	return t;
+}
+
 /* The result's element that output (M, 0) is; and the I-th output, rows one behind the other. */
 HU_DEVICE uint32_t
 hu_gemm_row(const hu_gemm *g, uint32_t m)
