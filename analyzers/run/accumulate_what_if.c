@@ -271,8 +271,6 @@ run(hu_analysis *a)
 	hu_progress bar;
 	hu_status st = HU_OK;
 
-	if (!a->opt.asked && !a->opt.accumulate)
-		return HU_OK;
 	for (const char *const *s = a->opt.accumulate ? a->opt.accumulate : usual; *s; s++)
 		HU_TRY(add_model(&all, *s));
 	hu_again_start(&again);

@@ -10,14 +10,20 @@
 #include <string.h>
 
 static const hu_analyzer *const table[] = {
-#define ANALYZER(id, name, reads) &hu_analyzer_##id,
+#define ANALYZER(id, name, flags, reads) &hu_analyzer_##id,
 #include "analyzers/run/analyzers.def"
 #undef ANALYZER
 	NULL
 };
 
 static const char *const reads[] = {
-#define ANALYZER(id, name, reads) reads,
+#define ANALYZER(id, name, flags, reads) reads,
+#include "analyzers/run/analyzers.def"
+#undef ANALYZER
+};
+
+static const int flags[] = {
+#define ANALYZER(id, name, flags, reads) flags,
 #include "analyzers/run/analyzers.def"
 #undef ANALYZER
 };
@@ -35,6 +41,12 @@ const char *
 hu_analyzer_reads(int i)
 {
 	return i >= 0 && i < (int)(sizeof reads / sizeof *reads) ? reads[i] : NULL;
+}
+
+int
+hu_analyzer_flags(int i)
+{
+	return i >= 0 && i < (int)(sizeof flags / sizeof *flags) ? flags[i] : 0;
 }
 
 static int

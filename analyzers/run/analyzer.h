@@ -19,7 +19,6 @@ typedef struct hu_analysis_options {
 	int replay_only;           /* no other analyzer will ask for the exact step's gradients */
 	double lost;               /* share of nonzeros that a safe loss scale may lose */
 	const char *elements;      /* a file for every judged output; NULL: none */
-	int asked;                 /* analyzers were named: those that are not run unasked are run */
 	const char *const *accumulate; /* models for accumulate-what-if, ends with NULL; NULL: its own */
 } hu_analysis_options;
 
@@ -51,12 +50,20 @@ typedef struct hu_analyzer {
 	hu_status (*run)(hu_analysis *a);
 } hu_analyzer;
 
-#define ANALYZER(id, name, reads) extern const hu_analyzer hu_analyzer_##id;
+/* What the command must know of an analyzer before it runs any. */
+enum hu_analyzer_flag {
+	HU_ANALYZER_GRADIENTS = 1, /* it asks for the exact step's gradients, which are else not kept */
+	HU_ANALYZER_ASKED = 2,     /* it runs only where --only names it, or an option is given that no other reads */
+	HU_ANALYZER_VERDICT = 4    /* it writes summary.json from the tables of the others, so it is the last row */
+};
+
+#define ANALYZER(id, name, flags, reads) extern const hu_analyzer hu_analyzer_##id;
 #include "analyzers/run/analyzers.def"
 #undef ANALYZER
 
 const hu_analyzer *hu_analyzer_at(int i);     /* row I; NULL past the last */
 const char *hu_analyzer_reads(int i);         /* its options, a blank between two */
+int hu_analyzer_flags(int i);
 
 /* STEPS: "all" or NULL, or numbers and ranges "100,200-400"; HU_EABSENT where no traced step is among them. */
 hu_status hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *opt, const char *steps);

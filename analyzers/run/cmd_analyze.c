@@ -14,7 +14,11 @@
 
 static const hu_opt opts[] = {
 	{ "only", "LIST", NULL,
-		"these analyzers alone: replay,swamping,state,underflow,loss-scale,accumulate-what-if,summary" },
+		"these analyzers alone, a comma between two:"
+#define ANALYZER(id, name, flags, reads) " " name
+#include "analyzers/run/analyzers.def"
+#undef ANALYZER
+	},
 	{ "accumulate", "SUM", NULL,
 		"accumulate-what-if: sum recorded products again by this model, e.g. chunk:64,acc=fp16; repeatable" },
 	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
@@ -64,7 +68,6 @@ parse(const hu_args *a, hu_analysis_options *o)
 	HU_TRY(hu_engine_find(hu_args_text(a, "engine"), &o->engine));
 	o->propagate = !hu_args_given(a, "no-propagate");
 	o->elements = hu_args_text(a, "elements");
-	o->asked = hu_args_given(a, "only");
 	HU_TRY(accumulators(a, o));
 	hu_threads_set((int)threads);
 	if (a->nrest != 1)
@@ -72,19 +75,44 @@ parse(const hu_args *a, hu_analysis_options *o)
 	return HU_OK;
 }
 
-/* Marks the rows named in LIST; all for NULL. ACCUMULATE names one by itself. */
-static hu_status
-choose(const char *list, int accumulate, char *take)
+enum {
+	ANALYZERS = 0
+#define ANALYZER(id, name, flags, reads) +1
+#include "analyzers/run/analyzers.def"
+#undef ANALYZER
+};
+
+/* Whether an option on the line is read by row I, which runs where it is asked for, and by no row that runs by itself. */
+static int
+asked_by_option(const hu_args *a, int i)
 {
+	for (int k = 0; a->opts[k].name; k++) {
+		int others = 0;
+		if (!a->given[k] || !hu_word_in(hu_analyzer_reads(i), a->opts[k].name))
+			continue;
+		for (int j = 0; j < ANALYZERS; j++)
+			others += !(hu_analyzer_flags(j) & HU_ANALYZER_ASKED) &&
+				  hu_word_in(hu_analyzer_reads(j), a->opts[k].name);
+		if (!others)
+			return 1;
+	}
+	return 0;
+}
+
+/* Marks the rows named by --only; without it all but those that must be asked for. */
+static hu_status
+choose(const hu_args *a, char *take)
+{
+	const char *list = hu_args_text(a, "only"), *names[ANALYZERS];
 	char *all = hu_xstrdup(list ? list : ""), *save = NULL;
-	const char *names[32] = { NULL };
-	int n = 0;
+	int n = ANALYZERS;
 	hu_status st = HU_OK;
 
-	for (; hu_analyzer_at(n) && n < 32; n++)
-		names[n] = hu_analyzer_at(n)->name;
-	for (int i = 0; i < n; i++)
-		take[i] = !list || (accumulate && !strcmp(names[i], "accumulate-what-if"));
+	for (int i = 0; i < n; i++) {
+		int asked = hu_analyzer_flags(i) & HU_ANALYZER_ASKED;
+		names[i] = hu_analyzer_at(i)->name;
+		take[i] = asked ? asked_by_option(a, i) : !list;
+	}
 	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
 		int i = 0;
 		while (i < n && strcmp(names[i], s))
@@ -139,11 +167,12 @@ run_all(hu_analysis *a, const char *take, int quiet)
 	return HU_OK;
 }
 
+/* Whether an analyzer with FLAG is among those taken. */
 static int
-was_run(const char *take, const char *name)
+takes(const char *take, int flag)
 {
-	for (int i = 0; hu_analyzer_at(i); i++)
-		if (take[i] && !strcmp(hu_analyzer_at(i)->name, name))
+	for (int i = 0; i < ANALYZERS; i++)
+		if (take[i] && hu_analyzer_flags(i) & flag)
 			return 1;
 	return 0;
 }
@@ -180,26 +209,26 @@ run(const hu_args *args)
 	hu_analysis_options opt;
 	hu_analysis a;
 	hu_run r;
-	char take[32] = { 0 };
+	char take[ANALYZERS] = { 0 };
 	int json = hu_args_given(args, "json");
 	hu_status st = parse(args, &opt);
 
 	if (json)
 		hu_progress_disable();
 	if (st == HU_OK)
-		st = choose(hu_args_text(args, "only"), hu_args_given(args, "accumulate"), take);
+		st = choose(args, take);
 	if (st == HU_OK)
 		st = refuse_idle(args, take);
 	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
 		return hu_complain(st);
 	if (hu_run_finished(&r) != HU_OK)
 		fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
-	opt.replay_only = !was_run(take, "underflow") && !was_run(take, "loss-scale");
+	opt.replay_only = !takes(take, HU_ANALYZER_GRADIENTS);
 	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
 	if (st == HU_OK) {
 		st = run_all(&a, take, json);
 		if (st == HU_OK)
-			report(&a, was_run(take, "summary"), json);
+			report(&a, takes(take, HU_ANALYZER_VERDICT), json);
 		size_t over = a.over_bound;
 		hu_analysis_release(&a);
 		hu_run_release(&r);

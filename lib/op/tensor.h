@@ -55,6 +55,7 @@ hu_count(hu_shape s)
 static inline hu_shape hu_shape0(void) { hu_shape s = { 0, { 1, 1, 1, 1 } }; return s; }
 static inline hu_shape hu_shape1(size_t a) { hu_shape s = { 1, { a, 1, 1, 1 } }; return s; }
 static inline hu_shape hu_shape2(size_t a, size_t b) { hu_shape s = { 2, { a, b, 1, 1 } }; return s; }
+static inline hu_shape hu_shape3(size_t a, size_t b, size_t c) { hu_shape s = { 3, { a, b, c, 1 } }; return s; }
 static inline hu_shape
 hu_shape4(size_t a, size_t b, size_t c, size_t d)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/store/npz.h"
 
+#include "lib/base/console/opt_need.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -13,21 +14,40 @@
 /* Deflate's best: a bit for 258 bytes, and no block is all of it. */
 enum { MOST_PER_BYTE = 1032 };
 
+/* Whether the member NAME.npy is one of WANTED (NULL: all are). */
+static int
+is_wanted(const char *wanted, const char *name)
+{
+	size_t length = strlen(name);
+	int ends = length > 4 && !strcmp(name + length - 4, ".npy");
+	char *bare = hu_xprintf("%.*s", (int)(ends ? length - 4 : length), name);
+	int is = !wanted || hu_word_in(wanted, bare);
+
+	free(bare);
+	return is;
+}
+
 /* PATH has N bytes. libzip checks the CRC when it is asked for more than there is. */
 static hu_status
-member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, hu_npy *a, char **name)
+member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wanted, hu_npy *a, char **name)
 {
 	zip_stat_t s;
 	hu_str where;
 	hu_status st = HU_OK;
 	size_t length;
+	int ends;
 	char past;
 
 	if (zip_stat_index(zip, i, 0, &s) ||
 		(s.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
 		return hu_fail(HU_EFILE, "%s: member %llu: %s", path, (unsigned long long)i, zip_strerror(zip));
 	length = strlen(s.name);
-	if (length < 5 || strcmp(s.name + length - 4, ".npy"))
+	ends = length > 4 && !strcmp(s.name + length - 4, ".npy");
+	if (!is_wanted(wanted, s.name)) {
+		*name = hu_xprintf("%.*s", (int)(ends ? length - 4 : length), s.name);
+		return HU_OK;
+	}
+	if (!ends)
 		return hu_fail(HU_EFILE, "%s: member %s is no .npy file; an .npz holds nothing else", path, s.name);
 	if (s.size / MOST_PER_BYTE > n)
 		return hu_fail(HU_EFILE, "%s: member %s announces %llu bytes, more than so short a file can hold", path,
@@ -64,8 +84,8 @@ refused(const char *name, zip_error_t *e)
 	return st;
 }
 
-hu_status
-hu_npz_parse(hu_npz *z, const char *name, const void *bytes, size_t n)
+static hu_status
+parse(hu_npz *z, const char *name, const void *bytes, size_t n, const char *wanted)
 {
 	zip_error_t e;
 	hu_status st = HU_OK;
@@ -84,7 +104,7 @@ hu_npz_parse(hu_npz *z, const char *name, const void *bytes, size_t n)
 	z->name = hu_xcalloc((size_t)members + 1, sizeof *z->name);
 	z->array = hu_xcalloc((size_t)members + 1, sizeof *z->array);
 	for (zip_int64_t i = 0; i < members && st == HU_OK; i++) {
-		st = member(zip, (zip_uint64_t)i, name, n, &z->array[i], &z->name[i]);
+		st = member(zip, (zip_uint64_t)i, name, n, wanted, &z->array[i], &z->name[i]);
 		z->n += st == HU_OK;
 	}
 	zip_discard(zip);
@@ -96,15 +116,27 @@ hu_npz_parse(hu_npz *z, const char *name, const void *bytes, size_t n)
 }
 
 hu_status
-hu_npz_read(hu_npz *z, const char *path)
+hu_npz_parse(hu_npz *z, const char *name, const void *bytes, size_t n)
+{
+	return parse(z, name, bytes, n, NULL);
+}
+
+hu_status
+hu_npz_read_some(hu_npz *z, const char *path, const char *wanted)
 {
 	char *data;
 	size_t n;
 
 	HU_TRY(hu_file_read(path, &data, &n));
-	hu_status st = hu_npz_parse(z, path, data, n);
+	hu_status st = parse(z, path, data, n, wanted);
 	free(data);
 	return st;
+}
+
+hu_status
+hu_npz_read(hu_npz *z, const char *path)
+{
+	return hu_npz_read_some(z, path, NULL);
 }
 
 void

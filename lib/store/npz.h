@@ -17,6 +17,9 @@ hu_status hu_npz_read(hu_npz *z, const char *path);
 /* The same for N bytes in memory; NAME is for messages. */
 hu_status hu_npz_parse(hu_npz *z, const char *name, const void *bytes, size_t n);
 void hu_npz_release(hu_npz *z);
+/* The same, of the arrays whose names WANTED lists with a blank between two. Of any other member only the name is
+   read, whatever the member is: its array has no data. */
+hu_status hu_npz_read_some(hu_npz *z, const char *path, const char *wanted);
 
 /* One array from SPEC: a .npy file's path, or NPZ:NAME, or an .npz file of one array. Told by what
    the files begin with, not by their names. HU_EFILE as above, or names the arrays that there are. */

@@ -2,6 +2,7 @@
 # The independent judge: every number of summary.json and every column of the tables that the analyzers write, and what
 # training writes, computed again from the files of small runs by exact rationals, integers and enclosures (t/independent/), which share no code
 # with the program. A table, column or key that nothing here recomputes fails. Errors in ulps must agree exactly.
+import importlib
 import json
 import math
 import os
@@ -112,6 +113,13 @@ def sample_of(path, n, r):
     return by
 
 
+def additional():
+    """Modules beside the judge's that need no line in this file: tables(run, states) gives each table's rows by its name."""
+    names = sorted(f[:-3] for f in os.listdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'independent')) if f.endswith('.py'))
+    modules = [importlib.import_module('independent.' + n) for n in names if n != '__init__']
+    return [m for m in modules if hasattr(m, 'tables')]
+
+
 def judge(name, words, analyze=(), sample=None, lost=1e-3, models=(), tampered=(), code=0, history=False):
     """Analyses the run NAME, made by `train WORDS` where there are some, and compares all that analysis/ holds."""
     start, path = time.time(), os.path.join(folder, name)
@@ -138,6 +146,8 @@ def judge(name, words, analyze=(), sample=None, lost=1e-3, models=(), tampered=(
     expected['loss-scale-timeline'] = list(timeline.rows(r))
     if models:
         expected['accumulate-what-if'], expected['accumulate-what-if-total'] = what_if.rows(r, states, models)
+    for module in additional():
+        expected.update(module.tables(r, states))
     there = sorted(f[:-4] for f in os.listdir(os.path.join(path, 'analysis')) if f.endswith('.tsv'))
     others = [f for f in os.listdir(os.path.join(path, 'analysis')) if not f.endswith('.tsv') and f != 'summary.json']
     ok(there == sorted(expected) and not others, '%s: each of the %d tables is recomputed' % (name, len(there)), 'there: %s, here: %s, and %s' % (there, sorted(expected), others))

@@ -24,12 +24,14 @@ typedef struct step { hu_session s; hu_config c; hu_tensor *t; const hu_program 
 static void
 build_biased(hu_program *p, const hu_model_sizes *s, int eval)
 {
-	int x = hu_layer_batchnorm(p, 1, hu_layer_conv(p, 1, hu_layer_input(p, s), 3, 2, 4), eval);
+	int x = hu_layer_batchnorm(p, 1, hu_layer_conv(p, 1, hu_layer_input(p, s, "x"), 3, 2, 4), eval);
 
-	hu_layer_loss(p, hu_layer_dense(p, 1, hu_layer_pool(p, hu_layer_relu(p, 1, x)), s->classes));
+	int logits = hu_layer_dense(p, 1, hu_layer_pool(p, hu_layer_relu(p, 1, x)), hu_layer_classes(s, "labels"));
+	hu_layer_loss(p, s, logits, "labels");
 }
 
-static const hu_model biased = { "biased", "a bias before batchnorm", "adamw", 1e-3, 8, build_biased };
+static const hu_model biased = { "biased", "a bias before batchnorm", "adamw", "x[n,h,w,c] labels[n]:class", 1e-3, 8,
+	build_biased };
 
 static void
 make(step *x, const char *model, const char *policy)

@@ -150,6 +150,15 @@ refusals(void)
 	drop(lp);
 }
 
+static int
+shaped(const hu_dataset *ds)
+{
+	hu_shape s = ds->array[0].shape;
+
+	return s.rank == 3 && s.d[0] == SIDE && s.d[1] == SIDE && s.d[2] == 1 && !strcmp(ds->array[0].name, "x") &&
+	       !strcmp(ds->array[1].name, "labels");
+}
+
 static void
 data_set(void)
 {
@@ -165,12 +174,13 @@ data_set(void)
 	uint64_t whole = hu_dataset_digest(&ds);
 	hu_dataset_release(&ds);
 	o.split = 4;
-	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 4 && ds.n_eval == 3 && ds.classes == 10 &&
-			ds.height == SIDE && ds.width == SIDE && ds.channels == 1,
+	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 4 && ds.n_eval == 3 && ds.array[1].classes == 10 &&
+			shaped(&ds),
 		"split 4");
 	ok(hu_dataset_digest(&ds) != whole, "the digest knows the split");
 	float x[2 * SIDE * SIDE], y[2];
-	hu_dataset_batch(&ds, (size_t[]){ 6, 1 }, 2, x, y);
+	hu_dataset_batch(&ds, &ds.array[0], (size_t[]){ 6, 1 }, 2, x);
+	hu_dataset_batch(&ds, &ds.array[1], (size_t[]){ 6, 1 }, 2, y);
 	int same = y[0] == label_file[8 + 6] && y[1] == label_file[8 + 1];
 	for (int i = 0; i < SIDE * SIDE; i++)
 		same &= x[i] == (float)image_file[16 + 6 * 9 + i] / 255.0f &&
@@ -183,7 +193,7 @@ data_set(void)
 	char *it = put("t10k-images-idx3-ubyte", image_file, sizeof image_file, 1),
 	     *lt = put("t10k-labels-idx1-ubyte", label_file, sizeof label_file, 1);
 	ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == N && ds.n_eval == N &&
-			!memcmp(ds.pixels + N * 9, image_file + 16, N * 9),
+			!memcmp((unsigned char *)ds.array[0].values + N * 9, image_file + 16, N * 9),
 		"both pairs: train, then t10k");
 	hu_dataset_release(&ds);
 	o.split = 5;
@@ -213,12 +223,12 @@ real_digits(void)
 		skip(3, "%s is absent; HALFULP_DATA names the folder that holds mnist/", dir);
 	else {
 		ok(hu_dataset_open(&ds, name, &o) == HU_OK && ds.n_train == 9000 && ds.n_eval == 1000 &&
-				hu_dataset_pixels(&ds) == 784,
+				hu_array_row_bytes(&ds.array[0]) == 784,
 			"10 000 real digits");
 		/* Computed once by another program, from data.h's and hash.h's words. */
 		is_bits64(hu_dataset_digest(&ds), 0xfbf064dad52da99cu, "their digest");
 		/* The first ten labels of the MNIST test set, as published with it. */
-		ok(!memcmp(ds.labels, "\7\2\1\0\4\1\4\11\5\11", 10), "their first labels");
+		ok(!memcmp(ds.array[1].values, "\7\2\1\0\4\1\4\11\5\11", 10), "their first labels");
 		hu_dataset_release(&ds);
 	}
 	free(dir);

@@ -69,14 +69,30 @@ run train --policy mixed_float16 $small --steps 1 --quiet --trace-steps none --s
 test $code = 0 && test "$(column cap/metrics.tsv loss_scale)" = 1024
 test_is $? "--scale-cap holds for the first scale too"
 
-# Everything in the tables trains
-for o in "--model convnet --policy mixed_bfloat16" "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer sgd --policy float16" "--optimizer adamw --weight-decay 0" "--optimizer adam --policy float16" \
-	"--policy mixed_float16 --loss-scale keras" "--policy mixed_float16 --loss-scale apex" "--policy mixed_float16 --loss-scale deepspeed" "--policy mixed_float16 --loss-scale static:1024" \
-	"--policy mixed_float16 --loss-scale none" "--accumulate chunk:16,acc=fp16 --policy mixed_float16" "--policy mixed_e4m3" "--policy float64" "--policy O2" "--policy compute=float16,variable=float64,list=autocast"; do
+# Everything in the tables trains: every row of them is read here, so that a new one is tried as well
+rows() { sed -n "s/^$2(\"*\([A-Za-z0-9_]*\)\"*,.*/\1/p" "$top/$1"; }
+trains() { # options
 	rm -rf t
-	run train $small --steps 3 --quiet --trace-steps 1 $o t
+	run train $small --steps 3 --quiet --trace-steps 1 "$@" t
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
-	test_is $? "train $o"
+	test_is $? "train $*"
+}
+for model in $(rows trainer/model/models.def MODEL); do trains --model $model --policy mixed_bfloat16; done
+for optimizer in $(rows trainer/optim/optims.def OPTIM); do
+	trains --optimizer $optimizer --lr 0.01
+	trains --optimizer $optimizer --policy float16
+done
+for rule in $(rows lib/op/scalers.def SCALER); do trains --policy mixed_float16 --loss-scale $rule; done
+for policy in $(rows lib/program/policies.def POLICY); do trains --policy $policy; done
+for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/datasets.def"); do # others need a file
+	rm -rf t
+	run train --steps 3 --batch 8 --quiet --trace-steps 1 --data $data t
+	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
+	test_is $? "train --data $data"
+done
+for o in "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer adamw --weight-decay 0" "--policy mixed_float16 --loss-scale static:1024" \
+	"--accumulate chunk:16,acc=fp16 --policy mixed_float16" "--policy compute=float16,variable=float64,list=autocast"; do
+	trains $o
 done
 
 # The published model: convolution, bias, relu, batchnorm, thrice, and Keras's Adam; it learns

@@ -13,14 +13,21 @@
 #include <string.h>
 #include <zlib.h>
 
+static const unsigned char *
+bytes(const hu_dataset *ds, const char *name)
+{
+	return hu_dataset_find(ds, name)->values;
+}
+
 /* CRC-32 of all pixels, then all labels. */
 static uint32_t
 checksum(const hu_dataset *ds)
 {
 	size_t n = ds->n_train + ds->n_eval;
-	uLong c = crc32(0, ds->pixels, (uInt)(n * hu_dataset_pixels(ds)));
+	const hu_data_array *x = hu_dataset_find(ds, "x");
+	uLong c = crc32(0, x->values, (uInt)(n * hu_array_row_bytes(x)));
 
-	return (uint32_t)crc32(c, ds->labels, (uInt)n);
+	return (uint32_t)crc32(c, hu_dataset_find(ds, "labels")->values, (uInt)n);
 }
 
 static void
@@ -32,26 +39,29 @@ known_answers(void)
 	if (hu_dataset_open(&a, "digits", &o) != HU_OK)
 		bail_out("%s", hu_reason());
 	is_bits32(checksum(&a), 0x8036b46bu, "the first 100 digits of seed 1 and 10 to evaluate");
-	ok(!memcmp(a.labels, "\4\7\3\11\10\7\2\11\6\4", 10), "their first labels");
+	ok(!memcmp(bytes(&a, "labels"), "\4\7\3\11\10\7\2\11\6\4", 10), "their first labels");
 	hu_threads_set(1);
 	o.train = 60;
 	ok(hu_dataset_open(&b, "digits", &o) == HU_OK && b.n_train == 60, "fewer of them, on one thread");
-	ok(!memcmp(a.pixels, b.pixels, 60 * 784) && !memcmp(a.labels, b.labels, 60), "are the same images");
-	ok(!memcmp(a.pixels + 100 * 784, b.pixels + 60 * 784, 10 * 784), "and the same to evaluate");
+	ok(!memcmp(bytes(&a, "x"), bytes(&b, "x"), 60 * 784) && !memcmp(bytes(&a, "labels"), bytes(&b, "labels"), 60),
+		"are the same images");
+	ok(!memcmp(bytes(&a, "x") + 100 * 784, bytes(&b, "x") + 60 * 784, 10 * 784), "and the same to evaluate");
 	hu_dataset_release(&b);
 	o.seed = 2;
 	ok(hu_dataset_open(&b, "digits", &o) == HU_OK && hu_dataset_digest(&a) != hu_dataset_digest(&b),
 		"another seed, other images");
 	hu_dataset_release(&b);
 	float x[784], y;
-	hu_dataset_batch(&a, (size_t[]){ 109 }, 1, x, &y);
-	int same = y == (float)a.labels[109];
+	hu_dataset_batch(&a, hu_dataset_find(&a, "x"), (size_t[]){ 109 }, 1, x);
+	hu_dataset_batch(&a, hu_dataset_find(&a, "labels"), (size_t[]){ 109 }, 1, &y);
+	int same = y == (float)bytes(&a, "labels")[109];
 	for (int i = 0; i < 784; i++)
-		same &= x[i] == (float)a.pixels[109 * 784 + i] / 255.0f;
+		same &= x[i] == (float)bytes(&a, "x")[109 * 784 + i] / 255.0f;
 	ok(same, "a batch is bytes over 255, and the label");
 	hu_dataset_release(&a);
 	o = (hu_dataset_options){ .size = 33, .train = 20, .eval = 20, .seed = 3 };
-	ok(hu_dataset_open(&a, "digits", &o) == HU_OK && a.height == 33 && a.width == 33, "another size");
+	ok(hu_dataset_open(&a, "digits", &o) == HU_OK && a.array[0].shape.d[0] == 33 && a.array[0].shape.d[1] == 33,
+		"another size");
 	is_bits32(checksum(&a), 0x25aab81eu, "its bytes");
 	hu_dataset_release(&a);
 }
@@ -108,6 +118,20 @@ sizes(void)
 	free(large);
 }
 
+/* Who asks for dimensions alone gets those of the whole set, and no values. */
+static void
+dimensions(void)
+{
+	hu_dataset_options o = { .size = 12, .dimensions_only = 1 };
+	hu_dataset a;
+
+	ok(hu_dataset_open(&a, "digits", &o) == HU_OK && a.n_train == 10000 && a.n_eval == 2000 && a.narray == 2 &&
+			!a.array[0].values && !a.array[1].values && hu_array_row_bytes(&a.array[0]) == 144 &&
+			a.array[1].classes == 10,
+		"dimensions without values");
+	hu_dataset_release(&a);
+}
+
 static void
 refusals(void)
 {
@@ -120,8 +144,12 @@ refusals(void)
 	o = (hu_dataset_options){ .train = (size_t)1 << 32 };
 	ok(hu_dataset_open(&ds, "digits", &o) == HU_EINVAL, "refused: %s", hu_reason());
 	ok(hu_dataset_open(&ds, "digits:7", &o) == HU_EINVAL, "refused: %s", hu_reason());
-	is_text(hu_dataset_name(0), "digits", "the table's first row");
-	ok(!hu_dataset_name(2) && !hu_dataset_summary(2) && hu_dataset_summary(1), "and its end");
+	ok(hu_dataset_open(&ds, "idx", &o) == HU_EINVAL, "refused: %s", hu_reason());
+	size_t rows = 0;
+	while (hu_dataset_name(rows))
+		rows++;
+	ok(rows && hu_dataset_summary(rows - 1) && !hu_dataset_summary(rows) && !hu_dataset_reads(rows),
+		"the table of %zu rows ends", rows);
 }
 
 int
@@ -130,6 +158,7 @@ main(void)
 	known_answers();
 	looks();
 	sizes();
+	dimensions();
 	refusals();
 	return done_testing();
 }

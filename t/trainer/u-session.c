@@ -104,8 +104,9 @@ test_evaluation(void)
 	is_near(a.loss, b.loss, 16 * 0x1p-24 * a.loss, "to the same loss");
 	if (hu_session_read_from(&s, s.eval, s.programs.eval, s.eval_id.p, &p))
 		bail_out("%s", hu_reason());
+	const unsigned char *labels = hu_dataset_find(&s.data, "labels")->values;
 	for (size_t i = 0; i < EVAL; i++) {
-		size_t best = 0, label = s.data.labels[s.data.n_train + i];
+		size_t best = 0, label = labels[s.data.n_train + i];
 		for (size_t j = 1; j < 10; j++)
 			best = hu_get(&p, i * 10 + j) > hu_get(&p, i * 10 + best) ? j : best;
 		right += best == label;

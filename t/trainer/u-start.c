@@ -26,11 +26,13 @@ config(const char *model, const char *policy)
 static hu_programs
 programs(const hu_config *c)
 {
-	hu_model_sizes s = { 4, 8, 8, 1, 10, c->width };
+	hu_dataset_options o = { .size = 8, .dimensions_only = 1 };
+	hu_dataset d;
 	hu_programs p;
 
-	if (hu_build(&p, c, &s))
+	if (hu_dataset_open(&d, "digits", &o) || hu_build(&p, c, &(hu_model_sizes){ 4, &d, c->width }))
 		bail_out("%s", hu_reason());
+	hu_dataset_release(&d);
 	return p;
 }
 

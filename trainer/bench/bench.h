@@ -20,22 +20,6 @@ typedef void hu_bench_row(void *to, json_t *row);
 /* An option that a benchmark takes, and its default there; NULL: the table's, if any. */
 typedef struct hu_bench_option { const char *name, *def; } hu_bench_option;
 
-/* The options that describe a model and its data (HU_CONFIG_MODEL_OPTS), but those that a sweep has lists of. */
-#define HU_BENCH_MODEL                                                                                                 \
-	{ "model", NULL }, { "data", NULL }, { "size", NULL }, { "channels", NULL }, { "train", NULL },                \
-		{ "eval", NULL }, { "data-seed", NULL }, { "split", NULL }, { "optimizer", NULL },                     \
-		{ "momentum", NULL }, { "weight-decay", NULL }, { "beta1", NULL }, { "beta2", NULL }, { "eps", NULL }, \
-		{ "loss-scale", NULL }, { "init-scale", NULL }, { "growth-factor", NULL }, { "backoff-factor", NULL }, \
-		{ "growth-interval", NULL }, { "scale-floor", NULL }, { "scale-cap", NULL }, { "hysteresis", NULL },   \
-		{ "loss-weight", NULL },                                                                               \
-	{                                                                                                              \
-		"accumulate", NULL                                                                                     \
-	}
-
-#define HU_BENCH_MODEL_NAMES \
-	"model data size channels train eval data-seed split optimizer momentum weight-decay beta1 beta2 eps loss-scale init-scale growth-factor " \
-	"backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight accumulate"
-
 typedef struct hu_bench {
 	const char *name, *summary;
 	const hu_bench_column *columns; /* a NULL name ends them */

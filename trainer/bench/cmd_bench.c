@@ -59,7 +59,8 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 	{ "by", "WHAT", NULL, "why: a row a layer, or a row a call [layer]" },
 	{ "device", "NAME", NULL,
 		"why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
-	{ "published", NULL, NULL, "train: only print the published rows, all of them" }, HU_CONFIG_MODEL_OPTS,
+	{ "published", NULL, NULL, "train: only print the published rows, all of them" },
+#include "trainer/run/options_model.def"
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
 	{ "json", NULL, NULL, "print an array, a row a measurement" }, { NULL, NULL, NULL, NULL } };
 

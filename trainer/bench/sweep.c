@@ -166,7 +166,7 @@ finish(hu_config *c, const hu_bench_cell *cell, const char *backend, size_t step
 		if (*end || c->seed > 1ull << 53)
 			return hu_fail(HU_EINVAL, "--seeds %s: whole numbers separated by commas are needed",
 				cell->word[HU_SWEEP_SEED]);
-	} else if (!strncmp(c->data, "digits", 6)) {
+	} else if (hu_dataset_takes(c->data, "train") && hu_dataset_takes(c->data, "eval")) {
 		c->train = c->train ? c->train : c->batch * (steps < 8 ? steps : 8);
 		c->eval = c->eval ? c->eval : 1;
 	}

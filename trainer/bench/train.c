@@ -128,7 +128,7 @@ image_of(const hu_config *c, char *out, size_t size)
 	hu_dataset data;
 
 	HU_TRY(hu_config_dataset(c, 1, &data));
-	snprintf(out, size, "%zux%zux%zu", data.height, data.width, data.channels);
+	hu_array_shape_text(hu_dataset_find(&data, "x"), out, size);
 	hu_dataset_release(&data);
 	return HU_OK;
 }
@@ -305,7 +305,11 @@ static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
 	{ "graph", NULL }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" },
-	{ "published", NULL }, HU_BENCH_MODEL, { NULL, NULL } };
+	{ "published", NULL },
+#define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
+#define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
+#include "trainer/run/options_model.def"
+	{ NULL, NULL } };
 
 static int
 measures(const void *of)
@@ -313,9 +317,11 @@ measures(const void *of)
 	return !hu_args_given(of, "published");
 }
 
+#define PUBLISHED "beside --published, which prints published rows alone, all of them"
+
 static const hu_opt_need needs[] = {
-	{ "policy batch width lr seeds gemm simd backend fuse graph steps warm memory meter " HU_BENCH_MODEL_NAMES,
-		measures, "beside --published, which prints published rows alone, all of them" },
+	{ "policy seeds gemm simd backend fuse graph steps warm memory meter", measures, PUBLISHED },
+	{ hu_options_model_names, measures, PUBLISHED },
 	{ NULL, NULL, NULL }
 };
 

@@ -84,8 +84,8 @@ of_cell(why *w, int i)
 		st = hu_config_dataset(&config, 1, &data);
 	if (st == HU_OK) {
 		hu_model_sizes sizes = hu_config_sizes(&config, &data);
-		hu_dataset_release(&data);
 		st = hu_build(&p, &config, &sizes);
+		hu_dataset_release(&data);
 	}
 	if (st == HU_OK) {
 		hu_progress_end(&w->bar);
@@ -146,7 +146,10 @@ static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "batch", 5, 0
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
-	{ "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" }, HU_BENCH_MODEL,
+	{ "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" },
+#define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
+#define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
+#include "trainer/run/options_model.def"
 	{ NULL, NULL } };
 
 static int

@@ -1,31 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Labelled images to train and evaluate on, whole in memory as bytes. A data
-   set is one file here and one row of datasets.def. No shuffling: which images
-   make a batch is the training loop's decision. */
+   Data to train and evaluate on, whole in memory: named arrays of equally many rows. Array "x" feeds a program's
+   input.x, array "labels" its input.labels, and so on; how many arrays there are, and of which shapes, is the data
+   set's own decision. A data set is one file here and one row of datasets.def. No shuffling: which rows make a batch
+   is the training loop's decision. */
 #ifndef HU_TRAINER_DATA_H
 #define HU_TRAINER_DATA_H
 
-#include "lib/base/status.h"
+#include "lib/op/tensor.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
+/* How an array's elements lie in memory, and what each is to a program. */
+typedef enum hu_data_array_kind {
+	HU_ARRAY_PIXELS, /* bytes; byte b stands for (float)b / 255.0f */
+	HU_ARRAY_BYTES,  /* bytes; byte b stands for b */
+	HU_ARRAY_FLOATS  /* floats */
+} hu_data_array_kind;
+
+typedef struct hu_data_array {
+	char name[32]; /* of the program's input, without "input." */
+	hu_data_array_kind kind;
+	hu_shape shape; /* of one row; rank 0: one number */
+	size_t classes; /* elements are whole numbers below it; 0: any numbers */
+	void *values;   /* of n_train + n_eval rows; NULL where only dimensions were asked for */
+} hu_data_array;
+
+enum { HU_ARRAYS = 8 };
+
 typedef struct hu_dataset {
-	size_t n_train, n_eval;     /* images 0 … n_train-1 are to train on, the n_eval after them to evaluate */
-	size_t height, width, channels;
-	size_t classes;             /* labels are below it */
-	unsigned char *pixels;      /* n_train + n_eval images, each height × width × channels */
-	unsigned char *labels;
-	char *name;                 /* as it was asked for: "digits", "idx:DIR" */
+	size_t n_train, n_eval; /* rows 0 … n_train-1 are to train on, the n_eval after them to evaluate */
+	int narray;
+	hu_data_array array[HU_ARRAYS];
+	char *name; /* as it was asked for: "digits", "idx:DIR" */
 } hu_dataset;
 
 /* What a data set may be asked for; 0 means its default. Each set uses the fields its row names. */
 typedef struct hu_dataset_options {
-	size_t size;                /* digits: height and width in pixels */
-	size_t channels;            /* digits: colour channels, all alike */
-	size_t train, eval;         /* digits: how many of each */
-	size_t split;               /* idx: the first this many train, the rest evaluate */
-	uint64_t seed;              /* digits: 0 is a seed like any other */
+	size_t size;         /* height and width in pixels */
+	size_t channels;     /* colour channels, all alike */
+	size_t train, eval;  /* how many rows of each kind */
+	size_t split;        /* the first this many train, the rest evaluate */
+	uint64_t seed;       /* 0 is a seed like any other */
+	const char *reads;   /* the inputs that the model reads, as MODEL's row has them; NULL: nobody said */
+	int dimensions_only; /* the values will not be read: a set that needs no file need not make them */
 } hu_dataset_options;
 
 /* Opens NAME, "SET" or "SET:ARGUMENT". HU_EINVAL where the name or an option is
@@ -33,25 +51,43 @@ typedef struct hu_dataset_options {
 hu_status hu_dataset_open(hu_dataset *ds, const char *name, const hu_dataset_options *o);
 void hu_dataset_release(hu_dataset *ds);
 
-/* N images by number into X, n × height × width × channels, each byte b as
-   (float)b / 255.0f, and their labels as floats. A number from n_train + n_eval
+/* The array of that name, or NULL. */
+const hu_data_array *hu_dataset_find(const hu_dataset *ds, const char *name);
+
+/* N rows of array A by number into OUT, n × the row's elements. A number from n_train + n_eval
    on is a bug of the caller and aborts. The same number may come twice. */
-void hu_dataset_batch(const hu_dataset *ds, const size_t *index, size_t n, float *x, float *labels);
+void hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out);
 
-/* Bytes of one image. */
-size_t hu_dataset_pixels(const hu_dataset *ds);
+/* Bytes of one row of A in memory. */
+size_t hu_array_row_bytes(const hu_data_array *a);
 
-/* 64 bits over sizes, split, images and labels; the same on every machine. */
+/* The shape of one row of A, "28x28x1" or "1", into OUT, which is returned. */
+const char *hu_array_shape_text(const hu_data_array *a, char *out, size_t size);
+
+/* 64 bits over sizes, split and all elements; the same on every machine. */
 uint64_t hu_dataset_digest(const hu_dataset *ds);
 
-/* Rows of datasets.def, for lists and --help: NULL after the last. */
+/* Rows of datasets.def, for lists: NULL after the last. */
 const char *hu_dataset_name(size_t i);
 const char *hu_dataset_summary(size_t i);
-const char *hu_dataset_reads(size_t i);   /* options, a blank between two */
+const char *hu_dataset_reads(size_t i); /* options, a blank between two */
+
+/* Whether the data set that NAME begins with reads OPTION. */
+int hu_dataset_takes(const char *name, const char *option);
+/* Where in NAME the path of a file or folder begins; 0 where it has none. */
+size_t hu_dataset_path(const char *name);
+
+/* For the rows' files. Appends an array to DS, whose n_train and n_eval are set, and allocates its values, unless O
+   asks for dimensions only. HU_ENOMEM. */
+hu_status hu_dataset_add(hu_dataset *ds, const hu_dataset_options *o, const char *name, hu_data_array_kind kind,
+	hu_shape shape, size_t classes, hu_data_array **out);
+/* Sets n_train and n_eval of N rows that come in one piece, called WHAT in messages: AT rows train, nine tenths where
+   AT is 0. HU_EINVAL where none is left to evaluate. */
+hu_status hu_dataset_split(hu_dataset *ds, size_t n, size_t at, const char *what);
 
 /* One function a row. ARG: what followed the colon; NULL where there was none.
    It fills a zeroed *DS but for the name; after a failure the caller releases it. */
-#define DATASET(id, reads, summary)                                                                                    \
+#define DATASET(id, argument, reads, summary)                                                                          \
 	hu_status hu_dataset_##id(hu_dataset *ds, const char *arg, const hu_dataset_options *o);
 #include "trainer/data/datasets.def"
 #undef DATASET

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { SIZE = 28, CLASSES = 10, SMALLEST = 8, LARGEST = 1024 };
+enum { SIZE = 28, CLASSES = 10, TRAIN = 10000, EVAL = 2000, SMALLEST = 8, LARGEST = 1024 };
 
 static const uint64_t eval_from = (uint64_t)1 << 32;
 
@@ -17,28 +17,26 @@ hu_status
 hu_dataset_digits(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 {
 	size_t size = o->size ? o->size : SIZE, channels = o->channels ? o->channels : 1,
-	       train = o->train ? o->train : HU_DIGITS_TRAIN, eval = o->eval ? o->eval : HU_DIGITS_EVAL, bytes;
+	       train = o->train ? o->train : TRAIN, eval = o->eval ? o->eval : EVAL;
+	hu_data_array *x, *y;
 
-	if (arg)
-		return hu_fail(HU_EINVAL, "data set digits takes nothing after its name; its sizes are options");
+	(void)arg;
 	if (size < SMALLEST || size > LARGEST)
 		return hu_fail(HU_EINVAL, "data set digits: size %zu; from %d to %d pixels can be drawn", size,
 			SMALLEST, LARGEST);
 	if (train >= eval_from || eval >= eval_from)
 		return hu_fail(HU_EINVAL, "data set digits: fewer than 2^32 images of each kind can be drawn");
-	if (__builtin_mul_overflow(size * size * channels, train + eval, &bytes) || !(ds->pixels = hu_alloc(bytes)))
-		return hu_fail(HU_ENOMEM, "data set digits: no memory for %zu images of %zu x %zu x %zu", train + eval,
-			size, size, channels);
-	ds->labels = hu_xmalloc(train + eval);
 	ds->n_train = train;
 	ds->n_eval = eval;
-	ds->height = ds->width = size;
-	ds->channels = channels;
-	ds->classes = CLASSES;
+	HU_TRY(hu_dataset_add(ds, o, "x", HU_ARRAY_PIXELS, hu_shape3(size, size, channels), 0, &x));
+	HU_TRY(hu_dataset_add(ds, o, "labels", HU_ARRAY_BYTES, hu_shape0(), CLASSES, &y));
+	if (o->dimensions_only)
+		return HU_OK;
+	unsigned char *pixels = x->values, *labels = y->values;
 #pragma omp parallel for schedule(static)
 	for (size_t i = 0; i < train + eval; i++) {
-		unsigned char *image = ds->pixels + i * size * size * channels;
-		ds->labels[i] =
+		unsigned char *image = pixels + i * size * size * channels;
+		labels[i] =
 			(unsigned char)hu_digits_draw(image, size, o->seed, i < train ? i : eval_from + (i - train));
 		for (size_t k = channels > 1 ? size * size : 0;
 			k--;) /* from the back: what is spread out is not read again */

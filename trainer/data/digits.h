@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Images to train on and to evaluate where nobody says how many. */
-enum { HU_DIGITS_TRAIN = 10000, HU_DIGITS_EVAL = 2000 };
-
 /* Draws image INDEX of SEED into SIZE × SIZE bytes, 0 paper and 255 ink, and
    returns its class. A pure function of its arguments, the same bits on every
    machine: Philox, and only + - * / of doubles. Safe to call from several threads. */

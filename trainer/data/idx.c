@@ -13,7 +13,9 @@
 enum { CLASSES = 10 };
 
 /* A pair as found in the folder; NULLs where it is not there. */
-typedef struct pair { char *images, *labels; } pair;
+typedef struct pair {
+	char *images, *labels;
+} pair;
 
 /* DIR/SET-WHAT-KIND, or the dot some archives put before KIND; plain before gzip; NULL where there is none. */
 static char *
@@ -46,54 +48,49 @@ whole(const pair *p, const char *dir, const char *set)
 		p->images ? p->images : p->labels, set, p->images ? "labels-idx1-ubyte" : "images-idx3-ubyte");
 }
 
+/* The images and labels of both pairs one after the other; those of TEST may be absent. */
 static hu_status
-append(hu_dataset *ds, const pair *p)
+join(hu_dataset *ds, const hu_dataset_options *o, const hu_idx *images, const hu_idx *labels, int pairs)
 {
-	hu_idx images, labels;
-	size_t have = ds->n_train + ds->n_eval;
+	hu_data_array *x, *y;
 
-	HU_TRY(hu_idx_read_pair(&images, &labels, p->images, p->labels, CLASSES));
-	if (!have) {
-		ds->height = images.shape[1];
-		ds->width = images.shape[2];
-		ds->channels = 1;
-		ds->classes = CLASSES;
+	HU_TRY(hu_dataset_add(ds, o, "x", HU_ARRAY_PIXELS, hu_shape3(images->shape[1], images->shape[2], 1), 0, &x));
+	HU_TRY(hu_dataset_add(ds, o, "labels", HU_ARRAY_BYTES, hu_shape0(), CLASSES, &y));
+	for (size_t k = 0, at = 0; k < (size_t)pairs && !o->dimensions_only; at += labels[k++].count) {
+		memcpy((unsigned char *)x->values + at * hu_array_row_bytes(x), images[k].data, images[k].count);
+		memcpy((unsigned char *)y->values + at, labels[k].data, labels[k].count);
 	}
-	hu_status st = HU_OK;
-	if (images.shape[1] != ds->height || images.shape[2] != ds->width)
-		st = hu_fail(HU_EFILE, "%s: images of %zu x %zu where those to train on have %zu x %zu", p->images,
-			images.shape[1], images.shape[2], ds->height, ds->width);
-	else if (!have) {
-		ds->pixels = images.data;
-		ds->labels = labels.data;
-		ds->n_train = labels.count;
-		return HU_OK;
-	} else {
-		ds->pixels = hu_xrealloc(ds->pixels, have * hu_dataset_pixels(ds) + images.count);
-		memcpy(ds->pixels + have * hu_dataset_pixels(ds), images.data, images.count);
-		ds->labels = hu_xrealloc(ds->labels, have + labels.count);
-		memcpy(ds->labels + have, labels.data, labels.count);
-		ds->n_eval = labels.count;
-	}
-	hu_idx_release(&images);
-	hu_idx_release(&labels);
-	return st;
+	return HU_OK;
 }
 
-/* One pair: its first SPLIT images train, nine tenths where nothing was said. */
 static hu_status
-split(hu_dataset *ds, size_t at, const char *path)
+read_pairs(hu_dataset *ds, const pair *const *pairs, int n, const hu_dataset_options *o)
 {
-	size_t n = ds->n_train;
+	hu_idx images[2], labels[2];
+	hu_status st = HU_OK;
+	int read = 0;
 
-	if (!at)
-		at = n - (n + 9) / 10;
-	if (!at || at >= n)
-		return hu_fail(
-			HU_EINVAL, "split %zu: %s has %zu images, and some must be left to evaluate", at, path, n);
-	ds->n_train = at;
-	ds->n_eval = n - at;
-	return HU_OK;
+	while (read < n && st == HU_OK) {
+		st = hu_idx_read_pair(&images[read], &labels[read], pairs[read]->images, pairs[read]->labels, CLASSES);
+		read += st == HU_OK;
+	}
+	const size_t *a = images[0].shape, *b = images[n - 1].shape;
+	if (st == HU_OK && (a[1] != b[1] || a[2] != b[2]))
+		st = hu_fail(HU_EFILE, "%s: images of %zu x %zu where those to train on have %zu x %zu",
+			pairs[n - 1]->images, b[1], b[2], a[1], a[2]);
+	if (st == HU_OK && n == 1)
+		st = hu_dataset_split(ds, labels[0].count, o->split, pairs[0]->images);
+	else if (st == HU_OK) {
+		ds->n_train = labels[0].count;
+		ds->n_eval = labels[1].count;
+	}
+	if (st == HU_OK)
+		st = join(ds, o, images, labels, n);
+	while (read--) {
+		hu_idx_release(&images[read]);
+		hu_idx_release(&labels[read]);
+	}
+	return st;
 }
 
 static hu_status
@@ -107,17 +104,12 @@ load(hu_dataset *ds, const char *dir, const pair *train, const pair *test, const
 		return hu_fail(HU_EFILE,
 			"%s: neither train-images-idx3-ubyte nor t10k-images-idx3-ubyte is there, with .gz or without",
 			dir);
-	HU_TRY(append(ds, first));
-	if (train->images && test->images && !o->split)
-		return append(ds, test);
-	return split(ds, o->split, first->images);
+	return read_pairs(ds, (const pair *[]){ first, test }, train->images && test->images && !o->split ? 2 : 1, o);
 }
 
 hu_status
 hu_dataset_idx(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 {
-	if (!arg || !*arg)
-		return hu_fail(HU_EINVAL, "data set idx needs a folder: idx:DIR");
 	pair train = find_pair(arg, "train"), test = find_pair(arg, "t10k");
 	hu_status st = load(ds, arg, &train, &test, o);
 	free(train.images);

@@ -46,11 +46,32 @@ with_bias(hu_program *p, const char *layer, int xw)
 	return activation(p, "bias", layer, "y", in, 2, NULL, 0);
 }
 
-int
-hu_layer_input(hu_program *p, const hu_model_sizes *s)
+/* The tensor that the data set's array feeds. */
+static int
+input(hu_program *p, const hu_model_sizes *s, const char *array, hu_tclass cls)
 {
-	return hu_program_tensor(
-		p, "input.x", HU_FP32, hu_shape4(s->batch, s->height, s->width, s->channels), HU_ACTIVATION);
+	const hu_data_array *a = hu_dataset_find(s->data, array);
+	hu_shape shape = { .rank = 1, .d = { s->batch, 1, 1, 1 } };
+
+	HU_ASSERT(a && a->shape.rank < HU_RANK);
+	for (int k = 0; k < a->shape.rank; k++)
+		shape.d[shape.rank++] = a->shape.d[k];
+	return hu_program_tensor(p, of("input", array).s, HU_FP32, shape, cls);
+}
+
+int
+hu_layer_input(hu_program *p, const hu_model_sizes *s, const char *array)
+{
+	return input(p, s, array, HU_ACTIVATION);
+}
+
+size_t
+hu_layer_classes(const hu_model_sizes *s, const char *array)
+{
+	const hu_data_array *a = hu_dataset_find(s->data, array);
+
+	HU_ASSERT(a);
+	return a->classes;
 }
 
 int
@@ -123,13 +144,13 @@ hu_layer_pool(hu_program *p, int x)
 }
 
 void
-hu_layer_loss(hu_program *p, int x)
+hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
 {
 	hu_shape rows = hu_shape1(p->t[x].shape.d[0]);
 	int in[3], out[2];
 
 	in[0] = x;
-	in[1] = hu_program_tensor(p, "input.labels", HU_FP32, rows, HU_OTHER);
+	in[1] = input(p, s, labels, HU_OTHER);
 	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, rows, HU_OTHER);
 	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
 	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);

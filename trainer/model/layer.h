@@ -8,8 +8,11 @@
 
 #include "trainer/model/model.h"
 
-/* input.x, [batch, height, width, channels]; the labels and row weights come with hu_layer_loss. */
-int hu_layer_input(hu_program *p, const hu_model_sizes *s);
+/* The data set's array NAME as input.NAME, [batch, ...]: an activation, which a policy casts. The row weights come with
+   hu_layer_loss. */
+int hu_layer_input(hu_program *p, const hu_model_sizes *s, const char *name);
+/* How many classes the data set's array NAME has. */
+size_t hu_layer_classes(const hu_model_sizes *s, const char *name);
 /* X as [rows, features] times w [features, out], plus b. */
 int hu_layer_dense(hu_program *p, int number, int x, size_t out);
 /* SAME padding, w [kernel, kernel, channels, filters], plus b. */
@@ -19,6 +22,6 @@ int hu_layer_batchnorm(hu_program *p, int number, int x, int eval);
 int hu_layer_relu(hu_program *p, int number, int x);
 /* Global average pooling: [batch, channels]. */
 int hu_layer_pool(hu_program *p, int x);
-/* Softmax cross-entropy of the logits X: loss.y and loss.p. */
-void hu_layer_loss(hu_program *p, int x);
+/* Softmax cross-entropy of the logits X and the data set's array LABELS: loss.y and loss.p. */
+void hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

@@ -14,10 +14,10 @@ void
 hu_model_mlp(hu_program *p, const hu_model_sizes *s, int eval)
 {
 	static const size_t units[] = { 256, 128 };
-	int x = hu_layer_input(p, s);
+	int x = hu_layer_input(p, s, "x");
 
 	(void)eval; /* no layer behaves differently */
 	for (int i = 0; i < 2; i++)
 		x = hu_layer_relu(p, i + 1, hu_layer_dense(p, i + 1, x, hidden(units[i], s->multiplier)));
-	hu_layer_loss(p, hu_layer_dense(p, 3, x, s->classes));
+	hu_layer_loss(p, s, hu_layer_dense(p, 3, x, hu_layer_classes(s, "labels")), "labels");
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const hu_model rows[] = {
-#define MODEL(id, optimizer, lr, batch, summary) { #id, summary, optimizer, lr, batch, hu_model_##id },
+#define MODEL(id, optimizer, lr, batch, reads, summary) { #id, summary, optimizer, reads, lr, batch, hu_model_##id },
 #include "trainer/model/models.def"
 #undef MODEL
 };
@@ -32,8 +32,12 @@ hu_model_find(const char *name, const hu_model **out)
 		}
 	}
 	const char *near = hu_nearest(name, names, ROWS);
-	return hu_fail(HU_EINVAL, "unknown model '%s'; %s%s", name,
-		near ? "did you mean " : "there are mlp and convnet", near ? near : "");
+	return near ? hu_fail(HU_EINVAL, "unknown model '%s'; did you mean %s", name, near)
+		    : hu_fail(HU_EINVAL, "unknown model '%s'; there are"
+#define MODEL(id, optimizer, lr, batch, reads, summary) " " #id
+#include "trainer/model/models.def"
+#undef MODEL
+			      , name);
 }
 
 hu_program *

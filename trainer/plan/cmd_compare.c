@@ -18,8 +18,10 @@
 static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixed_bfloat16",
 				       "policies to compare, the first being what the others are compared with" },
 	{ "seeds", "LIST", "1", "a run for each, and standard errors over them" },
-	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" }, HU_CONFIG_MODEL_OPTS,
-	HU_CONFIG_RUN_OPTS, { "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
+	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" },
+#include "trainer/run/options_model.def"
+#include "trainer/run/options_run.def"
+	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
 	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" }, { "json", NULL, NULL, "print the table as JSON" },
 	{ NULL, NULL, NULL, NULL } };
 

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = { HU_CONFIG_MODEL_OPTS,
+static const hu_opt opts[] = {
+#include "trainer/run/options_model.def"
 	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
 	{ "policies", NULL, NULL, "list the policies known by name" },
 	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
@@ -224,6 +225,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 {
 	hu_model_sizes sizes = hu_config_sizes(&x->config, &x->data);
 	int by_call = !strcmp(hu_args_text(a, "by"), "call"), n;
+	char shape[96];
 	hu_programs p;
 
 	HU_TRY(hu_config_set_policy(&x->config, policy));
@@ -259,11 +261,11 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		if (x->bytes > 0)
 			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
-		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu images "
-		       "%zux%zu\n\n",
+		printf("%s%s, %s: compute %s, variables %s; %zu parameters; one training step of %zu samples "
+		       "of %s\n\n",
 			k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute),
 			hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch,
-			x->data.height, x->data.width);
+			hu_array_shape_text(hu_dataset_find(&x->data, "x"), shape, sizeof shape));
 		print_rows(p.train, rows, n, by_call);
 		if (x->device.id)
 			print_timing(x, p.train, by_call, &t);
@@ -391,10 +393,10 @@ static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
 	"lr weight-decay beta1 beta2 eps growth-factor backoff-factor growth-interval scale-floor scale-cap "          \
 	"hysteresis loss-weight"
 
-static const hu_opt_need needs[] = { { TRAINING " " VALUES
-						" model width data size channels batch optimizer momentum loss-scale "
-						"accumulate policy by device measure memory program",
-					     plans, "beside --policies, which lists what there is" },
+#define LISTS "beside --policies, which lists what there is"
+
+static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
+	{ "policy by device measure memory program", plans, LISTS },
 	{ "by device measure memory json", tabulates, "beside --program, which prints the program alone" },
 	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
 	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },

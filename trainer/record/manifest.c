@@ -52,11 +52,37 @@ hex(uint64_t x)
 }
 
 static json_t *
+arrays(const hu_dataset *d)
+{
+	json_t *all = json_object();
+
+	for (int i = 0; i < d->narray; i++) {
+		json_t *shape = json_array();
+		for (int k = 0; k < d->array[i].shape.rank; k++)
+			json_array_append_new(shape, json_integer((json_int_t)d->array[i].shape.d[k]));
+		json_object_set_new(all, d->array[i].name, shape);
+	}
+	return all;
+}
+
+/* Sizes of an array called "x" of images stand by name, as they have since the first run; those of any array under
+   "arrays", but not where images and their labels are all there is. */
+static json_t *
 dataset(const hu_dataset *d)
 {
-	return json_pack("{s:s s:o s:I s:I s:I s:I s:I s:I}", "name", d->name, "digest", hex(hu_dataset_digest(d)),
-		"train", (json_int_t)d->n_train, "eval", (json_int_t)d->n_eval, "height", (json_int_t)d->height,
-		"width", (json_int_t)d->width, "channels", (json_int_t)d->channels, "classes", (json_int_t)d->classes);
+	const hu_data_array *x = hu_dataset_find(d, "x"), *labels = hu_dataset_find(d, "labels");
+	json_t *j = json_pack("{s:s s:o s:I s:I}", "name", d->name, "digest", hex(hu_dataset_digest(d)), "train",
+		(json_int_t)d->n_train, "eval", (json_int_t)d->n_eval);
+	int images = x && x->shape.rank == 3;
+
+	for (int k = 0; images && k < 3; k++)
+		json_object_set_new(j, (const char *[]){ "height", "width", "channels" }[k],
+			json_integer((json_int_t)x->shape.d[k]));
+	if (labels)
+		json_object_set_new(j, "classes", json_integer((json_int_t)labels->classes));
+	if (!images || !labels || d->narray > 2)
+		json_object_set_new(j, "arrays", arrays(d));
+	return j;
 }
 
 static json_t *

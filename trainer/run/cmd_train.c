@@ -18,9 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = { HU_CONFIG_MODEL_OPTS,
+static const hu_opt opts[] = {
+#include "trainer/run/options_model.def"
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
-	HU_CONFIG_RUN_OPTS, { "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
+#include "trainer/run/options_run.def"
+	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
 	{ "resume", NULL, NULL,
 		"continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
 	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core. Changes no bit" },

@@ -17,48 +17,13 @@ typedef enum kind { TEXT, WHOLE, REAL } kind;
 
 /* A command's option table has some of them. Bounds are of numbers. */
 static const struct field { const char *name; kind kind; size_t at; double min, max; } fields[] = {
-#define AT(m) offsetof(hu_config, m)
-	{ "model", TEXT, AT(model), 0, 0 },
-	{ "width", REAL, AT(width), 1e-3, 64 },
-	{ "data", TEXT, AT(data), 0, 0 },
-	{ "size", WHOLE, AT(size), 1, 1 << 20 },
-	{ "channels", WHOLE, AT(channels), 1, 1 << 10 },
-	{ "train", WHOLE, AT(train), 1, 0xffffffffu },
-	{ "eval", WHOLE, AT(eval), 1, 0xffffffffu },
-	{ "data-seed", WHOLE, AT(data_seed), 0, 0x1p53 },
-	{ "split", WHOLE, AT(split), 1, 0xffffffffu },
-	{ "batch", WHOLE, AT(batch), 1, 1 << 20 },
-	{ "optimizer", TEXT, AT(optimizer), 0, 0 },
-	{ "lr", REAL, AT(lr), 0, 1e9 },
-	{ "momentum", REAL, AT(momentum), 0, 1 },
-	{ "weight-decay", REAL, AT(weight_decay), 0, 1e3 },
-	{ "beta1", REAL, AT(beta1), 0, 1 },
-	{ "beta2", REAL, AT(beta2), 0, 1 },
-	{ "eps", REAL, AT(eps), 0, 1 },
-	{ "loss-scale", TEXT, AT(loss_scale), 0, 0 },
-	{ "init-scale", REAL, AT(init_scale), 0x1p-126, 0x1p126 },
-	{ "growth-factor", REAL, AT(growth), 1, 0x1p60 },
-	{ "backoff-factor", REAL, AT(backoff), 0x1p-60, 1 },
-	{ "growth-interval", REAL, AT(interval), 1, 1e9 },
-	{ "scale-floor", REAL, AT(floor), 0, 0x1p126 },
-	{ "scale-cap", REAL, AT(cap), 0, 0x1p127 },
-	{ "hysteresis", REAL, AT(hysteresis), 1, 1e6 },
-	{ "loss-weight", REAL, AT(loss_weight), 0x1p-126, 0x1p126 },
-	{ "accumulate", TEXT, AT(accumulate), 0, 0 },
-	{ "epochs", WHOLE, AT(epochs), 1, 1e9 },
-	{ "steps", WHOLE, AT(steps), 1, 1e9 },
-	{ "seed", WHOLE, AT(seed), 0, 0x1p53 },
-	{ "init", TEXT, AT(init), 0, 0 },
-	{ "backend", TEXT, AT(backend), 0, 0 },
-	{ "gemm", TEXT, AT(gemm), 0, 0 },
-	{ "fuse", TEXT, AT(fuse), 0, 0 },
-	{ "graph", TEXT, AT(graph), 0, 0 },
-	{ "trace-steps", TEXT, AT(trace_steps), 0, 0 },
-	{ "trace", TEXT, AT(trace), 0, 0 },
-	{ "count", TEXT, AT(count), 0, 0 },
-	{ "trace-cap", REAL, AT(trace_cap), 0, 1e18 },
-	{ "checkpoint-every", WHOLE, AT(checkpoint_every), 1, 1e9 },
-#undef AT
+#define OPTION(kind, member, name, min, max, argument, def, help)                                                      \
+	{ name, kind, offsetof(hu_config, member), min, max },
+#include "trainer/run/options_model.def"
+#define OPTION(kind, member, name, min, max, argument, def, help)                                                      \
+	{ name, kind, offsetof(hu_config, member), min, max },
+#include "trainer/run/options_run.def"
+	{ "seed", WHOLE, offsetof(hu_config, seed), 0, 0x1p53 },
 };
 
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -102,8 +67,11 @@ settle_scaling(hu_config *c)
 		word = "static";
 	}
 	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
-		return hu_fail(HU_EINVAL,
-			"--loss-scale %s: one of none, dynamic, keras, apex, deepspeed, static:S is needed", word);
+		return hu_fail(HU_EINVAL, "--loss-scale %s: dynamic, static:S or one of"
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
+#include "lib/op/scalers.def"
+#undef SCALER
+					  " is needed", word);
 	if (!strcmp(word, "none"))
 		return HU_OK;
 	if (s > 0)
@@ -187,8 +155,8 @@ settle(hu_config *c)
 	c->optim.eps = c->eps;
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
-	if (c->data && !strncmp(c->data, "idx:", 4))
-		absolute(&c->data, 4);
+	if (c->data && hu_dataset_path(c->data))
+		absolute(&c->data, hu_dataset_path(c->data));
 	absolute(&c->init, 0);
 	return settle_scaling(c);
 }
@@ -331,18 +299,18 @@ hu_config_set_policy(hu_config *c, const char *policy)
 hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
-	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed };
-	int generated = !strncmp(c->data, "digits", 6);
+	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed, c->row->reads,
+		dimensions_only };
 
-	if (dimensions_only && generated)
-		o.train = o.eval = 1;
-	return hu_dataset_open(ds, c->data, &o);
+	HU_TRY(hu_dataset_open(ds, c->data, &o));
+	hu_status st = hu_input_check(c->row->name, c->row->reads, ds);
+	if (st != HU_OK)
+		hu_dataset_release(ds);
+	return st;
 }
 
 hu_model_sizes
 hu_config_sizes(const hu_config *c, const hu_dataset *ds)
 {
-	hu_model_sizes s = { c->batch, ds->height, ds->width, ds->channels, ds->classes, c->width };
-
-	return s;
+	return (hu_model_sizes){ c->batch, ds, c->width };
 }

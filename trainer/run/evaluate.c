@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How well the present weights do: accuracy of a batch, and the evaluation images. */
+   How well the present weights do: accuracy of a batch, and the rows to evaluate. */
 #include "trainer/run/session.h"
 
 #include "lib/base/mem.h"
@@ -30,7 +30,7 @@ labels_read(hu_session *s, float *labels)
 	hu_tensor t;
 
 	if (!s->backend->watch) {
-		memcpy(labels, s->labels, s->config->batch * sizeof *labels);
+		memcpy(labels, s->batch[s->labels], s->config->batch * sizeof *labels);
 		return HU_OK;
 	}
 	HU_TRY(hu_session_read(s, s->id.labels, &t));
@@ -50,7 +50,7 @@ hu_session_accuracy(hu_session *s, double *accuracy)
 	if (st == HU_OK)
 		st = hu_session_read(s, s->id.p, &p);
 	for (size_t i = 0; i < batch && st == HU_OK; i++)
-		right += (double)hu_argmax(&p, i, s->data.classes) == (double)labels[i];
+		right += (double)hu_argmax(&p, i, s->data.array[s->labels].classes) == (double)labels[i];
 	free(labels);
 	*accuracy = (double)right / (double)batch;
 	return st;
@@ -88,7 +88,7 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 	y->loss += hu_get(&t, 0) * (double)n;
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
 	for (size_t i = 0; i < n; i++) {
-		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->labels[i];
+		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->batch[s->labels][i];
 		y->actual[label]++;
 		if (k < y->classes)
 			y->predicted[k]++;
@@ -101,7 +101,7 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 hu_status
 hu_session_evaluate(hu_session *s, hu_evaluation *e)
 {
-	size_t classes = s->data.classes, n = s->data.n_eval, batch = s->config->batch;
+	size_t classes = s->data.array[s->labels].classes, n = s->data.n_eval, batch = s->config->batch;
 	size_t *count = hu_xcalloc(3 * classes, sizeof *count);
 	tally y = { classes, 0, count, count + classes, count + 2 * classes, 0 };
 	hu_status st = copy_state(s);

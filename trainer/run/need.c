@@ -4,29 +4,23 @@
 #include "cuda/exec/backend.h"
 #include "lib/base/thread.h"
 #include "lib/program/exec.h"
-#include "trainer/data/digits.h"
 #include "trainer/run/session.h"
 
 #include <string.h>
 
-/* Images of the whole set: DATA may have been opened for its dimensions alone. */
-static double
-images(const hu_config *c, const hu_dataset *data)
-{
-	double train = (double)(c->train ? c->train : HU_DIGITS_TRAIN),
-	       eval = (double)(c->eval ? c->eval : HU_DIGITS_EVAL);
-
-	return strncmp(c->data, "digits", 6) ? (double)(data->n_train + data->n_eval) : train + eval;
-}
-
-/* The session's own: images and labels, their order, a batch as floats with labels, weights and numbers. */
+/* The session's own: the data, the order of its rows, and of a batch the numbers of its rows, every array as floats,
+   the rows' weights, and the labels of the batch that is fed ahead. */
 static double
 fed(const hu_config *c, const hu_dataset *data)
 {
-	double pixels = (double)hu_dataset_pixels(data), n = images(c, data), batch = (double)c->batch;
+	double n = (double)(data->n_train + data->n_eval), row = 0, floats = 1;
 
-	return n * (pixels + 1) + n * sizeof(size_t) +
-	       batch * (pixels * sizeof(float) + 3 * sizeof(float) + sizeof(size_t));
+	for (int i = 0; i < data->narray; i++) {
+		const hu_data_array *a = &data->array[i];
+		row += (double)hu_array_row_bytes(a);
+		floats += (double)hu_count(a->shape) * (strcmp(a->name, "labels") ? 1 : 2);
+	}
+	return n * (row + sizeof(size_t)) + (double)c->batch * (floats * sizeof(float) + sizeof(size_t));
 }
 
 static hu_status

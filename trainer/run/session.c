@@ -12,13 +12,22 @@
 #include <string.h>
 
 static hu_ids
-find_ids(const hu_program *p)
+find_ids(const hu_program *p, const hu_dataset *data)
 {
-	hu_ids id = { hu_program_find(p, "input.x"), hu_program_find(p, "input.labels"),
-		hu_program_find(p, "input.weight"), hu_program_find(p, "loss.y"), hu_program_find(p, "loss.p"),
-		hu_program_find(p, "scaler.scale"), hu_program_find(p, "scaler.found_inf"),
-		hu_program_find(p, "scaler.where"), hu_program_find(p, "optim.grad_norm") };
+	hu_ids id = { .labels = hu_program_find(p, "input.labels"),
+		.weight = hu_program_find(p, "input.weight"),
+		.loss = hu_program_find(p, "loss.y"),
+		.p = hu_program_find(p, "loss.p"),
+		.scale = hu_program_find(p, "scaler.scale"),
+		.found = hu_program_find(p, "scaler.found_inf"),
+		.where = hu_program_find(p, "scaler.where"),
+		.norm = hu_program_find(p, "optim.grad_norm") };
 
+	for (int i = 0; i < data->narray; i++) {
+		char name[48];
+		snprintf(name, sizeof name, "input.%s", data->array[i].name);
+		id.array[i] = hu_program_find(p, name);
+	}
 	return id;
 }
 
@@ -66,8 +75,8 @@ hu_session_machines(hu_session *s)
 	HU_TRY(hu_gemm_find(c->gemm, &gemm));
 	HU_TRY(s->backend->open(&s->train, s->programs.train, gemm));
 	HU_TRY(s->backend->open(&s->eval, s->programs.eval, gemm));
-	s->id = find_ids(s->programs.train);
-	s->eval_id = find_ids(s->programs.eval);
+	s->id = find_ids(s->programs.train, &s->data);
+	s->eval_id = find_ids(s->programs.eval, &s->data);
 	if (s->backend->tune) {
 		s->backend->tune(s->train, hu_config_on(c->fuse), hu_config_on(c->graph));
 		s->backend->tune(s->eval, hu_config_on(c->fuse), hu_config_on(c->graph));
@@ -83,8 +92,11 @@ open_all(hu_session *s)
 
 	HU_TRY(hu_backend_find(c->backend, &s->backend));
 	HU_TRY(hu_session_machines(s));
-	s->x = hu_xcalloc(c->batch * hu_dataset_pixels(&s->data), sizeof *s->x);
-	s->labels = hu_xcalloc(c->batch, sizeof *s->labels);
+	for (int i = 0; i < s->data.narray; i++) {
+		s->batch[i] = hu_xcalloc(c->batch * hu_count(s->data.array[i].shape), sizeof *s->batch[i]);
+		if (!strcmp(s->data.array[i].name, "labels"))
+			s->labels = i;
+	}
 	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
 	s->next_labels = hu_xcalloc(c->batch, sizeof *s->next_labels);
 	s->index = hu_xcalloc(c->batch, sizeof *s->index);
@@ -106,7 +118,7 @@ hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data)
 	hu_status st = HU_OK;
 	if (!s->steps_per_epoch)
 		st = hu_fail(
-			HU_EINVAL, "--batch %zu: there are only %zu images to train on", c->batch, s->data.n_train);
+			HU_EINVAL, "--batch %zu: there are only %zu samples to train on", c->batch, s->data.n_train);
 	if (st == HU_OK)
 		st = open_all(s);
 	if (st != HU_OK)
@@ -125,8 +137,8 @@ hu_session_close(hu_session *s)
 	hu_dataset_release(&s->data);
 	free(s->order);
 	free(s->index);
-	free(s->x);
-	free(s->labels);
+	for (int i = 0; i < HU_ARRAYS; i++)
+		free(s->batch[i]);
 	free(s->weight);
 	free(s->next_labels);
 	free(s->read);
@@ -210,25 +222,27 @@ shuffle(hu_session *s, size_t epoch)
 hu_status
 hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n)
 {
-	size_t batch = s->config->batch, pixels = hu_dataset_pixels(&s->data);
+	size_t batch = s->config->batch;
 
-	hu_dataset_batch(&s->data, index, n, s->x, s->labels);
-	memset(s->x + n * pixels, 0, (batch - n) * pixels * sizeof *s->x);
+	for (int k = 0; k < s->data.narray; k++) {
+		const hu_data_array *a = &s->data.array[k];
+		size_t each = hu_count(a->shape);
+		hu_dataset_batch(&s->data, a, index, n, s->batch[k]);
+		memset(s->batch[k] + n * each, 0, (batch - n) * each * sizeof *s->batch[k]);
+		if (id->array[k] >= 0)
+			HU_TRY(s->backend->write(m, id->array[k], s->batch[k]));
+	}
 	for (size_t i = 0; i < batch; i++)
 		s->weight[i] = i < n;
-	for (size_t i = n; i < batch; i++)
-		s->labels[i] = 0;
-	HU_TRY(s->backend->write(m, id->x, s->x));
-	HU_TRY(s->backend->write(m, id->labels, s->labels));
 	return s->backend->write(m, id->weight, s->weight);
 }
 
 static void
 exchange_labels(hu_session *s)
 {
-	float *labels = s->labels;
+	float *labels = s->batch[s->labels];
 
-	s->labels = s->next_labels;
+	s->batch[s->labels] = s->next_labels;
 	s->next_labels = labels;
 }
 

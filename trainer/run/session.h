@@ -8,7 +8,10 @@
 #include "trainer/run/build.h"
 
 /* Tensor ids of a program; -1 where it has none. */
-typedef struct hu_ids { int x, labels, weight, loss, p, scale, found, where, norm; } hu_ids;
+typedef struct hu_ids {
+	int array[HU_ARRAYS];   /* the inputs that the data set's arrays feed */
+	int labels, weight, loss, p, scale, found, where, norm;
+} hu_ids;
 
 typedef struct hu_session {
 	const hu_config *config;
@@ -20,8 +23,10 @@ typedef struct hu_session {
 	size_t steps_per_epoch, steps;  /* of the whole training */
 	size_t epoch_shuffled;          /* of which `order` is the shuffle; SIZE_MAX: of none yet */
 	size_t *order;
-	size_t *index;                  /* images of an evaluation batch */
-	float *x, *labels, *weight;     /* one batch */
+	size_t *index;                  /* rows of an evaluation batch */
+	float *batch[HU_ARRAYS];        /* one batch of each of the data set's arrays */
+	int labels;                     /* which of them is "labels" */
+	float *weight;                  /* of the batch's rows */
 	float *next_labels;             /* of the batch that a device was fed ahead, */
 	size_t ahead;                   /* for step ahead - 1; 0: none */
 	void *read;                     /* room for any tensor, as doubles or floats */
@@ -59,14 +64,14 @@ hu_status hu_session_scalar(hu_session *s, int tensor, double *x);
 hu_status hu_session_copy(hu_session *s, const char *select, hu_tensor **t);
 void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 
-/* The batch to machine M: N images by number; the rows after them are zeros of weight 0. */
+/* The batch to machine M: N of the data set's rows by number; the rows after them are zeros of weight 0. */
 hu_status hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n);
 hu_status hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int tensor, hu_tensor *t);
 
 typedef struct hu_evaluation { double loss, accuracy, precision, recall; } hu_evaluation;
 
-/* The evaluation images through the evaluation program with the training's present state. The loss is
-   the mean over images; precision and recall are macro averages, 0 for a class never predicted or
+/* The rows to evaluate through the evaluation program with the training's present state. The loss is
+   the mean over rows; precision and recall are macro averages, 0 for a class never predicted or
    absent. A row whose softmax is NaN counts as wrong. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
 /* Rows of the last training batch whose largest probability is the label's. */

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# `--data npz:FILE` trains on anyone's arrays: the bytes of images give the bits that the same images give as IDX files,
+# flat rows of floats are learnt, a run goes on and is verified, and a file that changed or is wrong is refused.
+import json, os, random, shutil, struct, subprocess, sys, tempfile, zipfile
+
+program = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
+home = tempfile.mkdtemp(prefix="halfulp-test-")
+os.chdir(home)
+count = failed = 0
+
+
+def test(holds, what):
+    global count, failed
+    count += 1
+    failed += not holds
+    print("%s %d - %s" % ("ok" if holds else "not ok", count, what), flush=True)
+
+
+def run(*line):
+    p = subprocess.run([program, *line], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if p.stderr:
+        print(p.stderr, end="", file=sys.stderr)
+    return p
+
+
+def npz(path, **arrays):
+    """Each array is (dtype, shape, bytes), written as numpy.savez does."""
+    with zipfile.ZipFile(path, "w") as z:
+        for name, (dtype, shape, data) in arrays.items():
+            head = str({"descr": dtype, "fortran_order": False, "shape": tuple(shape)})
+            head = (head + " " * (-(11 + len(head)) % 64) + "\n").encode()
+            z.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data)
+
+
+def column(run, name):
+    lines = [l.rstrip("\n").split("\t") for l in open(run + "/metrics.tsv") if not l.startswith("#")]
+    k = lines[0].index(name)
+    return [l[k] for l in lines[1:]]
+
+
+# The same bytes as IDX files and as arrays
+N, SIDE = 96, 10
+random.seed(3)
+pixels, labels = bytes(random.randrange(256) for _ in range(N * SIDE * SIDE)), bytes(i % 10 for i in range(N))
+os.mkdir("images")
+open("images/train-images-idx3-ubyte", "wb").write(struct.pack(">4I", 0x803, N, SIDE, SIDE) + pixels)
+open("images/train-labels-idx1-ubyte", "wb").write(struct.pack(">2I", 0x801, N) + labels)
+npz("images.npz", x=("|u1", (N, SIDE, SIDE, 1), pixels), labels=("<i4", (N,), struct.pack("<%di" % N, *labels)))
+for model in "mlp", "convnet":
+    o = ["--model", model, "--width", "0.25", "--batch", "16", "--split", "80", "--epochs", "1", "--quiet"]
+    a = run("train", *o, "--policy", "mixed_float16", "--data", "idx:images", "i-" + model)
+    b = run("train", *o, "--policy", "mixed_float16", "--data", "npz:images.npz", "n-" + model)
+    digests = [column(d + model, "digest") for d in ("i-", "n-")] if not a.returncode + b.returncode else [[], []]
+    test(len(digests[0]) == 5 and digests[0] == digests[1], "%s: images as IDX files and as an array train to the same bits" % model)
+    same = [column(d + model, "eval_accuracy")[-1] for d in ("i-", "n-")]
+    test(same[0] == same[1] and same[0] not in "-", "and evaluate alike (%s)" % same[0])
+manifests = [json.load(open(d + "mlp/manifest.json"))["dataset"] for d in ("i-", "n-")]
+test(manifests[0]["digest"] == manifests[1]["digest"] and manifests[1]["height"] == SIDE, "with one digest in the manifest")
+
+# Rows of floats, two classes that a plane separates
+N, WIDE = 400, 6
+rows = [[random.gauss(0, 1) for _ in range(WIDE)] for _ in range(N)]
+sides = [int(sum(r) > 0) for r in rows]
+flat = {"x": ("<f8", (N, WIDE), struct.pack("<%dd" % (N * WIDE), *sum(rows, []))), "labels": ("|u1", (N,), bytes(sides)),
+        "names": ("<U1", (N,), b"a\0\0\0" * N)}
+npz("flat.npz", **flat)
+o = ["--data", "npz:flat.npz", "--batch", "20", "--policy", "mixed_bfloat16", "--width", "0.25"]
+p = run("train", *o, "--epochs", "4", "--lr", "0.01", "--quiet", "flat")
+accuracy = float(column("flat", "eval_accuracy")[-1]) if not p.returncode else 0
+test(accuracy > 0.85, "rows of floats are learnt: accuracy %g of two classes" % accuracy)
+m = json.load(open("flat/manifest.json"))["dataset"]
+test(m["classes"] == 2 and m["arrays"] == {"x": [WIDE], "labels": []} and "height" not in m and m["train"] == 360, "the manifest has the arrays' shapes")
+test(os.path.isabs(json.load(open("flat/manifest.json"))["config"]["data"][4:]), "and the file's whole path")
+p = run("verify", "flat")
+test(p.returncode == 0, "verify executes it again")
+p = run("analyze", "flat")
+test(p.returncode == 0, "analyze takes the run")
+p = run("plan", *o)
+test(p.returncode == 0 and "20 samples of 6" in p.stdout, "plan says the shape")
+
+# What cannot be
+p = run("train", *o, "--model", "convnet", "--quiet", "never")
+test(p.returncode == 2 and "reads x[n,height,width,channels]" in p.stderr and "x[n,6]" in p.stderr and p.stderr.count("\n") == 1, "a convnet needs images")
+p = run("train", "--data", "npz", "--quiet", "never")
+test(p.returncode == 2 and "npz:FILE" in p.stderr and p.stderr.count("\n") == 1, "npz without a file")
+flat["x"] = (flat["x"][0], flat["x"][1], struct.pack("<%dd" % (N * WIDE), *([2.0] + sum(rows, [])[1:])))
+npz("flat.npz", **flat)
+p = run("verify", "flat")
+test(p.returncode == 3 and "digest" in p.stderr, "a run whose data changed in one element is not verified")
+del flat["labels"]
+npz("flat.npz", **flat)
+p = run("train", *o, "--quiet", "never")
+test(p.returncode == 3 and "no array labels; there are x names" in p.stderr and p.stderr.count("\n") == 1, "an archive without labels")
+open("flat.npz", "wb").write(b"no archive")
+p = run("train", *o, "--quiet", "never")
+test(p.returncode == 3 and p.stderr.count("\n") == 1 and not os.path.exists("never"), "a file that is no archive, and nothing is left")
+
+print("1..%d" % count)
+if not failed:
+    shutil.rmtree(home)
+sys.exit(failed != 0)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/data/input.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+hu_input_at(const char *reads, int i, hu_input *in)
+{
+	char class[8] = "";
+
+	for (; i && *reads; i--) {
+		reads += strcspn(reads, " ");
+		reads += strspn(reads, " ");
+	}
+	if (!*reads)
+		return 0;
+	memset(in, 0, sizeof *in);
+	int found = sscanf(reads, "%31[a-z_]%63[^] ]]:%7[a-z]", in->name, in->shape, class);
+	HU_ASSERT(found >= 2 && !strncmp(in->shape, "[n", 2) && (found == 2 || !strcmp(class, "class")));
+	strcat(in->shape, "]"); /* room for it: the format of sscanf leaves one */
+	for (const char *s = in->shape; *s; s++)
+		in->rank += *s == ',';
+	in->more = strstr(in->shape, "...") != NULL;
+	in->classes = found == 3;
+	return 1;
+}
+
+int
+hu_input_fits(const hu_input *in, hu_shape shape)
+{
+	return in->more ? shape.rank >= in->rank : shape.rank == in->rank;
+}
+
+/* [n,28,28,1] */
+static char *
+shape_text(hu_shape s)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	hu_str_add(&b, "[n");
+	for (int k = 0; k < s.rank; k++)
+		hu_str_addf(&b, ",%zu", s.d[k]);
+	hu_str_add(&b, "]");
+	return b.s;
+}
+
+static hu_status
+check_one(const char *model, const hu_input *in, const hu_dataset *ds)
+{
+	const hu_data_array *a = hu_dataset_find(ds, in->name);
+	hu_status st = HU_OK;
+
+	if (!a)
+		return hu_fail(HU_EINVAL, "model %s reads %s%s, and data set %s has no %s", model, in->name, in->shape,
+			ds->name, in->name);
+	char *has = shape_text(a->shape);
+	if (!hu_input_fits(in, a->shape))
+		st = hu_fail(HU_EINVAL, "model %s reads %s%s, and data set %s has %s%s", model, in->name, in->shape,
+			ds->name, in->name, has);
+	else if (in->classes && !a->classes)
+		st = hu_fail(HU_EINVAL, "model %s reads classes from %s, which are any numbers in data set %s", model,
+			in->name, ds->name);
+	free(has);
+	return st;
+}
+
+hu_status
+hu_input_check(const char *model, const char *reads, const hu_dataset *ds)
+{
+	hu_input in;
+
+	for (int i = 0; hu_input_at(reads, i, &in); i++)
+		HU_TRY(check_one(model, &in, ds));
+	return HU_OK;
+}

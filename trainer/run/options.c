@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Lines of --help that list a table's rows, made from the rows. */
+#include "trainer/run/config.h"
+
+const char hu_options_model[] = "what is trained"
+#define MODEL(id, optimizer, lr, batch, reads, summary) "; " #id ": " summary
+#include "trainer/model/models.def"
+#undef MODEL
+;
+
+const char hu_options_batch[] = "samples a step [the model's"
+#define MODEL(id, optimizer, lr, batch, reads, summary) ", " #id ": " #batch
+#include "trainer/model/models.def"
+#undef MODEL
+"]";
+
+const char hu_options_data[] = "what it is trained on"
+#define DATASET(id, argument, reads, summary) "; " #id argument ": " summary
+#include "trainer/data/datasets.def"
+#undef DATASET
+;
+
+const char hu_options_optimizer[] = "what makes an update of a gradient, one of"
+#define OPTIM(id, lr, momentum, wd, reads, summary) " " #id
+#include "trainer/optim/optims.def"
+#undef OPTIM
+" [the model's"
+#define MODEL(id, optimizer, lr, batch, reads, summary) ", " #id ": " optimizer
+#include "trainer/model/models.def"
+#undef MODEL
+"]";
+
+const char hu_options_lr[] = "learning rate [the model's with its own optimizer, else the optimizer's"
+#define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #lr
+#include "trainer/optim/optims.def"
+#undef OPTIM
+"]";
+
+const char hu_options_momentum[] = "share of the last update that is added to the next [the optimizer's"
+#define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #momentum
+#include "trainer/optim/optims.def"
+#undef OPTIM
+"]";
+
+const char hu_options_weight_decay[] = "share of a weight that an update takes away [the optimizer's"
+#define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #wd
+#include "trainer/optim/optims.def"
+#undef OPTIM
+"]";
+
+const char hu_options_loss_scale[] = "dynamic (the rule pytorch), static:S, or a rule by name:"
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
+#include "lib/op/scalers.def"
+#undef SCALER
+" [dynamic for float16 over float32 variables, else none]";
+
+const char hu_options_model_names[] = ""
+#define OPTION(kind, member, name, min, max, argument, def, help) name " "
+#include "trainer/run/options_model.def"
+;
