@@ -34,7 +34,7 @@ JUDGES = {
         ("analyzers/check/drift.c", ["t/analyzers/u-drift", "t/analyzers/t-check.sh"]),
         ("analyzers/check/cmd_diff.c", ["t/trainer/t-verify.sh", "t/analyzers/t-check.sh", "t/analyzers/t-analyze.sh", "t/cli/t-badinput.sh"]),
         ("analyzers/calc/rows.c", ["t/judge/u-judge", "t/analyzers/t-calc.sh", "t/analyzers/t-inspect.sh", "t/number/t-round-blocks.sh"]),
-        ("analyzers/*explain*.c", ["t/analyzers/u-explain", "t/analyzers/t-calc.sh", "t/number/t-round-blocks.sh"]),
+        ("analyzers/explain/*.c", ["t/analyzers/u-explain", "t/analyzers/t-explain.py", "t/analyzers/t-calc.sh"]),
         ("analyzers/calc/expr.c", ["t/analyzers/u-expr", "t/analyzers/t-calc.sh"]),
         ("analyzers/calc/evaluate*.c", ["t/analyzers/u-expr", "t/analyzers/t-calc.sh"]),
         ("analyzers/calc/correct.c", ["t/analyzers/u-correct", "t/analyzers/t-calc.sh"]),
