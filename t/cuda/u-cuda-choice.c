@@ -21,7 +21,10 @@
 static hu_program *
 program_of(const char *model, const char *policy, const char *sum, size_t side, size_t channels, size_t batch)
 {
-	hu_model_sizes s = { batch, side, side, channels, 10, 1 };
+	hu_dataset data = { .narray = 2,
+		.array = { { .name = "x", .kind = HU_ARRAY_PIXELS, .shape = { 3, { side, side, channels } } },
+			{ .name = "labels", .kind = HU_ARRAY_BYTES, .classes = 10 } } };
+	hu_model_sizes s = { batch, &data, 1 };
 	hu_programs p;
 	hu_config c;
 
