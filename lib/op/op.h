@@ -129,6 +129,7 @@ struct hu_op {
 	const hu_columns *family;
 	const struct hu_contract_own *contract;     /* of hu_family_contract: lib/op/contract/contract.h */
 	const struct hu_pointwise *pointwise;       /* of hu_family_pointwise: lib/op/element/pointwise.h */
+	const struct hu_moments *moments;           /* of hu_family_moments: lib/op/element/moments.h */
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
 	const char *grad_zero;        /* attributes that must be 0 for the rules to hold, "ta tb"; NULL: none */
