@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Changes that are none, though no compiler can know it: the file, what the changed line has, and why.
 KNOWN = [
-    ("cuda/kernel/relu_dx.cu", "hu_field_of(w, w->in[1]->n, 1)", "y and dy have one shape (lib/op/element/pointwise.c checks)"),
-    ("cuda/kernel/gelu_dx.cu", "hu_field_of(w, w->in[1]->n, 1)", "x and dy have one shape"),
-    ("cuda/kernel/add.cu", "hu_field_of(w, w->in[1]->n, 1)", "both operands have one shape"),
     ("cuda/kernel/sgd.cu", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape (lib/op/kind/sgd.c checks)"),
     ("cuda/kernel/sgd.cu", "if (w->call->nin >= 3)", "three there always are, and the formula without a velocity reads no fourth"),
     ("cuda/element/update.cuh", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape"),
