@@ -99,7 +99,7 @@ time_product(const char *model, size_t n, hu_tensor *y, int threads, int trials)
 		fill(&t[i], n, (uint32_t)i);
 	for (int trial = 0; trial < trials; trial++) {
 		double start = seconds(threads);
-		if (c.op->emulate(&c, in, &y, &env) != HU_OK)
+		if (HU_COLUMN(c.op, emulate)(&c, in, &y, &env) != HU_OK)
 			exit(1);
 		double s = seconds(threads) - start;
 		best = s < best ? s : best;

@@ -207,7 +207,9 @@ magnitudes(hu_op_run *r, hu_tensor *const *in, const size_t *element)
 		return hu_fail(HU_ENOMEM, "no memory for the bounds of %zu elements", r->n);
 	for (size_t k = 0; k < r->n; k++)
 		r->magnitude[k] = fabs(mpfr_get_d(r->exact[k], MPFR_RNDA));
-	return op->magnitude ? op->magnitude(&r->call, in, r->result, element, r->n, r->magnitude) : HU_OK;
+	return HU_COLUMN(op, magnitude)
+		? HU_COLUMN(op, magnitude)(&r->call, in, r->result, element, r->n, r->magnitude)
+		: HU_OK;
 }
 
 hu_status
@@ -240,11 +242,11 @@ judges(hu_op_run *r)
 
 	r->bound = hu_alloc((r->n + 1) * sizeof *r->bound);
 	r->exact = hu_alloc((r->n + 1) * sizeof *r->exact);
-	if (!element || !r->bound || !r->exact || !op->reference) {
+	if (!element || !r->bound || !r->exact || !HU_COLUMN(op, reference)) {
 		free(element);
 		free(r->exact);
 		r->exact = NULL;
-		return op->reference ? hu_fail(HU_ENOMEM, "no memory for %zu exact values", r->n)
+		return HU_COLUMN(op, reference) ? hu_fail(HU_ENOMEM, "no memory for %zu exact values", r->n)
 				     : hu_fail(HU_EUNABLE, "op %s has no reference", op->name);
 	}
 	for (int i = 0; i < r->nin; i++)
@@ -253,10 +255,10 @@ judges(hu_op_run *r)
 		element[k] = k;
 		mpfr_init2(r->exact[k], 200);
 	}
-	st = op->reference(&r->call, in, r->result, element, r->n, r->exact);
-	if (st == HU_OK && op->bound)
-		st = op->bound(&r->call, in, r->result, element, r->n, r->bound);
-	r->roundings = op->roundings ? op->roundings(&r->call, in, r->result)
+	st = HU_COLUMN(op, reference)(&r->call, in, r->result, element, r->n, r->exact);
+	if (st == HU_OK && HU_COLUMN(op, bound))
+		st = HU_COLUMN(op, bound)(&r->call, in, r->result, element, r->n, r->bound);
+	r->roundings = HU_COLUMN(op, roundings) ? HU_COLUMN(op, roundings)(&r->call, in, r->result)
 				     : (hu_roundings){ .none = "the result is no sum of its operands' terms" };
 	if (st == HU_OK && !r->roundings.none)
 		st = magnitudes(r, in, element);

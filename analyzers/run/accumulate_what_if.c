@@ -121,7 +121,7 @@ study_sum(study *s, hu_tsv *out, const char *name, model *to)
 	hu_swamp count = { 0, 0, 0, 0 };
 	hu_judged *j = NULL;
 	hu_errors m;
-	hu_status st = c->op->emulate_some(c, s->in, 0, s->element, s->n, &env, value, &count);
+	hu_status st = HU_COLUMN(c->op, emulate_some)(c, s->in, 0, s->element, s->n, &env, value, &count);
 
 	for (size_t i = 0; st == HU_OK && i < s->n; i++)
 		hu_put(&s->got, s->element[i], value[i]);
@@ -164,7 +164,7 @@ study_call(study *s, const hu_call *c, models *all, hu_tsv *out)
 	if (!s->got.data)
 		return hu_fail(HU_ENOMEM, "%s: no memory for %zu outputs", info->name, s->got.n);
 	hu_cost cost = { .macs = 0 };
-	c->op->cost(c, in, &shape, &cost);
+	HU_COLUMN(c->op, cost)(c, in, &shape, &cost);
 	s->terms = s->got.n ? (size_t)(cost.macs / (double)s->got.n) : 0;
 	s->element = hu_sample(s->a->opt.seed, info->name, s->t->step, s->got.n, s->a->opt.sample, &s->n);
 	hu_sum_print(c->sum, name, sizeof name);
@@ -206,7 +206,7 @@ study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_ladder *lad
 		const hu_call *c = &p->c[i];
 		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 		study s = { .a = a, .t = t, .in = in, .ladder = ladder };
-		if (c->op->emulate_some && c->op->reference && inputs(c, t->t, in))
+		if (HU_COLUMN(c->op, emulate_some) && HU_COLUMN(c->op, reference) && inputs(c, t->t, in))
 			st = study_call(&s, c, all, out);
 		free(in);
 		hu_progress_step(bar, 1);

@@ -210,7 +210,7 @@ hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in,
 	if (p->t[id].producer < 0 || !t->t[id].data)
 		return 0;
 	const hu_call *c = &p->c[p->t[id].producer];
-	if (!c->op->reference)
+	if (!HU_COLUMN(c->op, reference))
 		return 0;
 	for (int k = 0; k < c->nin; k++) {
 		in[k] = &t->t[c->in[k]];

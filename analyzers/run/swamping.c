@@ -140,7 +140,7 @@ element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu
 {
 	for (size_t i = 0; i < n; i++) {
 		hu_swamp one = { 0, 0, 0, 0 };
-		HU_TRY(c->op->swamping(c, in, k, element + i, 1, env, &one));
+		HU_TRY(HU_COLUMN(c->op, swamping)(c, in, k, element + i, 1, env, &one));
 		hu_tsv_int(each, (long long)t->step);
 		hu_tsv_int(each, c->id);
 		hu_tsv_text(each, tensor);
@@ -159,7 +159,7 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
 	hu_swamp s = { 0, 0, 0, 0 };
 	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n);
-	hu_status st = c->op->swamping(c, in, k, element, n, &env, &s);
+	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element, n, &env, &s);
 
 	if (st == HU_OK && a->opt.elements)
 		st = element_rows(each, t, c, info->name, in, k, element, n, &env);
@@ -195,7 +195,7 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 					update_row(&w->out, &w->ratio, t, c, &p->t[c->out[0]], u);
 					join(all, u);
 				}
-			} else if (!hu_is_update(p, c) && c->op->swamping)
+			} else if (!hu_is_update(p, c) && HU_COLUMN(c->op, swamping))
 				for (int k = 0; k < c->nout && st == HU_OK; k++)
 					st = study_sum(a, t, c, in, k, &w->out, &w->each);
 		}

@@ -124,6 +124,17 @@ HU_DEVICE void hu_store16(float *to, const float *v) { HU_ASSERT((size_t)to % 16
 HU_DEVICE void hu_load8(uint16_t *v, const uint16_t *from) { HU_ASSERT((size_t)from % 8 == 0); memcpy(v, from, 8); }
 #endif
 
+/* HU_EDEVICE where no device runs that many blocks or threads a block. */
+static inline hu_status
+hu_launch_fits(const char *kernel, dim3 grid, dim3 block)
+{
+	if (grid.x && grid.x <= 0x7fffffffu && grid.y && grid.y <= 65535 && grid.z && grid.z <= 65535 && block.x &&
+		block.y && block.z && (size_t)block.x * block.y * block.z <= 1024)
+		return HU_OK;
+	return hu_fail(HU_EDEVICE, "kernel %s: no device runs %ux%ux%u blocks of %ux%ux%u threads", kernel, grid.x,
+		grid.y, grid.z, block.x, block.y, block.z);
+}
+
 /* The number of blocks of SIZE that N items need, at least one and at most MOST: kernels stride over what is left. */
 static inline unsigned
 hu_blocks_for(size_t n, size_t size, size_t most)

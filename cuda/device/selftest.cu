@@ -3,6 +3,7 @@
    there is, and the wrong ones on the shim alone, which must catch them. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
+#include "cuda/gemm/stage.h"
 
 HU_KERNEL
 write_index(uint32_t *out)
@@ -151,6 +152,36 @@ too_much(uint32_t *out)
 	a[threadIdx.x] = b[threadIdx.x] = 0;
 	out[threadIdx.x] = 1;
 }
+
+/* Reads what it copied before the wait: OUT holds 0 where the copy had not arrived. */
+HU_KERNEL
+copy_read(uint32_t *out, const uint32_t *in)
+{
+	HU_SHARED_ALIGNED(uint32_t, a, 256, 16);
+	hu_copies copies;
+
+	hu_copy16(&copies, a + threadIdx.x * 4, in, 1);
+	hu_copy_commit(&copies);
+	HU_SYNC();
+	out[threadIdx.x] = a[threadIdx.x * 4] != 0xffffffffu;
+	hu_copy_wait<0>(&copies);
+}
+
+/* Waits for all copies but the last, which lands in an array that is then used for something else. */
+HU_KERNEL
+copy_left(uint32_t *out, const uint32_t *in)
+{
+	HU_SHARED_ALIGNED(uint32_t, a, 256, 16);
+	hu_copies copies;
+
+	hu_copy_commit(&copies);
+	hu_copy16(&copies, a + threadIdx.x * 4, in, 0);
+	hu_copy_commit(&copies);
+	hu_copy_wait<1>(&copies);
+	a[threadIdx.x * 4] = 9;
+	HU_SYNC();
+	out[threadIdx.x] = a[(threadIdx.x + 1) % 64 * 4];
+}
 #endif
 
 extern "C" hu_status HU_SIDE(selftest)(int which, void *out, const void *in, size_t n);
@@ -176,6 +207,8 @@ HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
 	case HU_SELF_RACE: return HU_LAUNCH(race, 1, 64, 0, NULL, u);
 	case HU_SELF_UNSET: return HU_LAUNCH(unset, 2, 64, 0, NULL, u);
 	case HU_SELF_TOO_MUCH: return HU_LAUNCH(too_much, 1, 64, 0, NULL, u);
+	case HU_SELF_COPY_READ: return HU_LAUNCH(copy_read, 1, 64, 0, NULL, u, (const uint32_t *)in);
+	case HU_SELF_COPY_LEFT: return HU_LAUNCH(copy_left, 1, 64, 0, NULL, u, (const uint32_t *)in);
 #endif
 	default: return hu_fail(HU_EUNABLE, "no self-test %d", which);
 	}

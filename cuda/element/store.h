@@ -148,9 +148,10 @@ hu_stat_slot(hu_work *w, size_t n)
 	return hu_raw_slot(w, n, w->call->fmt.compute == HU_FP32 ? HU_FP32 : HU_FP64);
 }
 
-/* Launches KERNEL unless this is a dry run. */
+/* Launches KERNEL. A dry run launches nothing, but says whether a device would take that many blocks and threads. */
 #define HU_GO(w, kernel, grid, block, shared, ...)                                                                     \
-	((w)->dry ? HU_OK : HU_LAUNCH(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
+	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
+		  : HU_LAUNCH(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 
 /* cuda/element/round.cu: FROM, floats or doubles, rounded as the call says into its output TO; element i draws number
    i. */

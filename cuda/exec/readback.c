@@ -43,7 +43,7 @@ hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted,
 	k->update_at = at + (size_t)ncounted * sizeof(hu_tally);
 	k->update_of = hu_xmalloc(((size_t)m->p->nc + 1) * sizeof *k->update_of);
 	for (int i = 0; i < m->p->nc; i++)
-		k->update_of[i] = hu_is_update(m->p, &m->p->c[i]) && m->p->c[i].op->updates ? updates++ : -1;
+		k->update_of[i] = hu_is_update(m->p, &m->p->c[i]) && HU_COLUMN(m->p->c[i].op, updates) ? updates++ : -1;
 	k->census_at = k->update_at + (size_t)updates * sizeof(hu_update_tally);
 	k->bytes = k->census_at + (size_t)nsurveyed * sizeof(hu_census);
 	for (int i = 0; i < 2; i++) {

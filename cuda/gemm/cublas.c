@@ -45,6 +45,8 @@ symbol(void *file, const char *name, void *function)
 	return p != NULL;
 }
 
+enum { PLACES = 32 };
+
 static void *
 find_file(int host)
 {
@@ -54,6 +56,15 @@ find_file(int host)
 
 	for (size_t i = 0; !file && !own && !host && i < sizeof names / sizeof *names; i++)
 		file = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (file || own || host)
+		return file;
+	char *place[PLACES];
+	size_t n = hu_cublas_places(place, PLACES);
+	for (size_t i = 0; i < n; i++) {
+		if (!file)
+			file = dlopen(place[i], RTLD_NOW | RTLD_LOCAL);
+		free(place[i]);
+	}
 	return file;
 }
 
@@ -67,7 +78,8 @@ load(library *l, int host)
 		return hu_fail(HU_EUNABLE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a "
 					   "library for the host's memory): use --gemm mma or simt");
 	if (!l->file)
-		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found: install "
+		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found, nor in a "
+					   "CUDA toolkit or among Python's packages: install "
 					   "it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
 #define TAKE(member, name) !symbol(l->file, "cublasLt" name, &l->member)
 	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") ||

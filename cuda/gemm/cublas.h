@@ -37,6 +37,9 @@ int hu_cublas_line(size_t i, char *to, size_t size);
 /* From now on the product of such a LINE is computed by the algorithm it names; NULL: none of them any more. HU_EFILE:
    it is no such line. */
 hu_status hu_cublas_recall(const char *line);
+/* Files that may be the library, where the dynamic linker does not look: at most MOST, the likeliest first, which the
+   caller frees. Their number. */
+size_t hu_cublas_places(char **path, size_t most);
 /* Which library of the two is to be loaded next, from its start, with nothing recalled: for tests. */
 void hu_cublas_forget(int host);
 

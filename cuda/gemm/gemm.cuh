@@ -22,6 +22,12 @@ typedef struct hu_gemm {
 	uint32_t m, n, k, part, parts;
 	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
+	/* Of a data gradient's share (lib/op/contract/conv.h), PLACED: the first pixel, how many rows and columns of
+	   them, the first tap and the distance from one to the next, and taps in a row. */
+	uint32_t row0, col0, rows, cols, tap_h0, tap_w0, step_h, step_w, taps_w;
+	int placed;
+	uint32_t first;            /* the element of the result that output (0, 0) is, where it is not placed */
+	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
 	int ta, tb;
 	hu_store_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
 	hu_store_result y;
@@ -34,13 +40,51 @@ typedef struct hu_gemm {
 /* An operand's element that lies outside the image: +0. */
 #define HU_OUTSIDE 0xffffffffu
 
-/* y = sum / scale, rounded. */
+/* On the host: blocks of ROWS x COLUMNS outputs of each part. All tiles of a part lie side by side in the grid's first
+   dimension, which alone reaches 2^31 blocks: the others end at 65535, and a convolution of 512 images has more tiles
+   than that in either direction. Neighbours in the grid are neighbours along a row of tiles. */
+static inline dim3
+hu_gemm_grid(const hu_gemm *g, uint32_t rows, uint32_t columns)
+{
+	return dim3((g->n + columns - 1) / columns * ((g->m + rows - 1) / rows), g->parts);
+}
+
+enum { HU_MOST_PARTS = 65535 };
+
+/* Which of these tiles and parts a block makes: its first output row and column, its part. */
+typedef struct hu_gemm_tile_at { uint32_t m0, n0, part; } hu_gemm_tile_at;
+
+HU_DEVICE hu_gemm_tile_at
+hu_gemm_tile_here(const hu_gemm *g, uint32_t rows, uint32_t columns)
+{
+	uint32_t across = (g->n + columns - 1) / columns;
+	hu_gemm_tile_at t = { blockIdx.x / across * rows, blockIdx.x % across * columns, blockIdx.y };
+
+	return t;
+}
+
+/* The result's element that output (M, 0) is; and the I-th output, rows one behind the other. */
+HU_DEVICE uint32_t
+hu_gemm_row(const hu_gemm *g, uint32_t m)
+{
+	if (!g->placed)
+		return g->first + m * g->n;
+	uint32_t n = m / (g->rows * g->cols), i = m / g->cols % g->rows, l = m % g->cols;
+	return ((n * g->h + g->row0 + i * g->stride_h) * g->w + g->col0 + l * g->stride_w) * g->n;
+}
+HU_DEVICE uint32_t
+hu_gemm_element(const hu_gemm *g, uint32_t i)
+{
+	return g->placed ? hu_gemm_row(g, i / g->n) + i % g->n : g->first + i;
+}
+
+/* y = sum / scale, rounded: the I-th output. */
 HU_DEVICE_CALL void
 hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 {
 	if (g->sa.data)
 		v = v / (hu_load_f64(&g->sa, 0) * hu_load_f64(&g->sb, 0));
-	hu_store_f64(&g->y, i, v);
+	hu_store_f64(&g->y, hu_gemm_element(g, i), v);
 }
 
 /* Two outputs of row M from column N on, as floats, of which the second may be past the end; to SUMS where that is
@@ -48,7 +92,7 @@ hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 HU_DEVICE void
 hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float *v)
 {
-	size_t at = (size_t)m * g->n + n;
+	size_t at = sums ? (size_t)m * g->n + n : hu_gemm_row(g, m) + n;
 	int both = n + 1 < g->n;
 
 	if (sums || (g->y.kind == HU_KIND_F32 && g->y.exact && !g->sa.data)) {
@@ -72,9 +116,9 @@ hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float 
 				to[1] = (uint16_t)y;
 		}
 	} else {
-		hu_gemm_store(g, (uint32_t)at, (double)v[0]);
+		hu_gemm_store(g, m * g->n + n, (double)v[0]);
 		if (both)
-			hu_gemm_store(g, (uint32_t)at + 1, (double)v[1]);
+			hu_gemm_store(g, m * g->n + n + 1, (double)v[1]);
 	}
 }
 
@@ -145,6 +189,16 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	return HU_OK;
 }
 
+/* On the host: the parts of a sum of g->k terms. */
+static inline void
+hu_gemm_split(const hu_work *w, hu_gemm *g)
+{
+	g->part = (uint32_t)hu_attr_num(w->call, "part", 0);
+	if (!g->part || g->part > g->k)
+		g->part = g->k;
+	g->parts = g->k ? (g->k + g->part - 1) / g->part : 1;
+}
+
 /* On the host: everything but sizes and geometry. */
 static inline hu_status
 hu_gemm_of(hu_work *w, hu_gemm *g)
@@ -162,10 +216,8 @@ hu_gemm_of(hu_work *w, hu_gemm *g)
 	g->pulse = w->pulse;
 	g->sum = c->sum;
 	g->draw = hu_draw_stream(c->seed_name);
-	g->part = (uint32_t)hu_attr_num(c, "part", 0);
-	if (!g->part || g->part > g->k)
-		g->part = g->k;
-	g->parts = g->k ? (g->k + g->part - 1) / g->part : 1;
+	g->terms = g->k;
+	hu_gemm_split(w, g);
 	return hu_sum_resolve(&g->sum, w->in[0]->format, w->in[1]->format, c->fmt.acc);
 }
 #endif

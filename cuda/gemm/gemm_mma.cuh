@@ -28,8 +28,8 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 {
 	HU_SHARED(uint32_t, sa, HU_MMA_TILE * HU_MMA_LINE);
 	HU_SHARED(uint32_t, sb, HU_MMA_TILE * HU_MMA_LINE);
-	uint32_t m0 = blockIdx.y * HU_MMA_TILE, n0 = blockIdx.x * HU_MMA_TILE, p = blockIdx.z,
-		 values = hu_mma_values(kind);
+	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_MMA_TILE, HU_MMA_TILE);
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part, values = hu_mma_values(kind);
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k;
 	uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, r = lane / 4, t = lane % 4, row = warp % 4 * 16,
 		 col = warp / 4 * 32;
@@ -103,7 +103,7 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 	if (s->id != HU_SUM_TC || (s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) ||
 		(w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
 		return -1;
-	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_TREE_BLOCK ||
+	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_MOST_PARTS ||
 		hu_tc_of(s->arch, s->in, s->path).kind < 0 || hu_tc_of(s->arch, s->in, s->path).kind > HU_TC_HALVES)
 		return -1;
 	if (s->in == HU_FP16 && w->in[0]->format == HU_FP16 && w->in[1]->format == HU_FP16)
@@ -155,8 +155,7 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	float *sums = NULL;
 
 	/* a device runs code for older ones too: what that has no instruction for was compiled to nothing */
-	if (kind < 0 || g->m / HU_MMA_TILE >= 65535 ||
-		HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
+	if (kind < 0 || HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
 		return 0;
 	typedef typename M::turned U;
 	hu_gemm u = *g;
@@ -183,7 +182,7 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 		return 1;
 	}
 	HU_GEMM_SAY(w, "mma.sync %s to %s, 64x64", hu_format_name(g->sum.in), hu_format_name(g->sum.out));
-	dim3 grid((g->n + HU_MMA_TILE - 1) / HU_MMA_TILE, (g->m + HU_MMA_TILE - 1) / HU_MMA_TILE, g->parts);
+	dim3 grid = hu_gemm_grid(g, HU_MMA_TILE, HU_MMA_TILE);
 	*st = HU_GO(w, hu_mma_kernel<M>, grid, HU_MMA_THREADS, 0, *g, kind, sums);
 	if (*st == HU_OK && sums)
 		*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);

@@ -160,14 +160,14 @@ hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
 {
 	enum { DEEP = HU_WIDE_WORDS * HU_WIDE_VALUES(KIND) };
 	HU_SHARED_ALIGNED(unsigned char, stage, HU_WIDE_STAGES * 2 * HU_WIDE_BYTES, 128);
-	uint32_t m0 = blockIdx.y * HU_WIDE_TILE, n0 = blockIdx.x * HU_WIDE_TILE, p = blockIdx.z;
+	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_WIDE_TILE, HU_WIDE_TILE);
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0,
 		 next = HU_WIDE_STAGES - 1;
 	uint32_t warp = threadIdx.x / 32, row = warp % 2 * 64, col = warp / 2 * 32;
 	float d[4][4][4];
 	hu_copies copies;
 
-	hu_copies_begin(&copies);
 	HU_UNROLL
 	for (int i = 0; i < 64; i++)
 		d[i / 16][i / 4 % 4][i % 4] = 0;
@@ -211,8 +211,7 @@ hu_wide_serves(const hu_gemm *g, int kind)
 	if (kind >= HU_MMA_E4M3 && (!M::a_along_k(g) || !M::b_along_k(g)))
 		return 0; /* the units turn no matrices of bytes */
 
-	if (kind == HU_MMA_F16_F16 || g->m < 64 || g->n < 32 || g->k % block || (g->parts > 1 && g->part % block) ||
-		g->m / HU_WIDE_TILE >= 65535)
+	if (kind == HU_MMA_F16_F16 || g->m < 64 || g->n < 32 || g->k % block || (g->parts > 1 && g->part % block))
 		return 0;
 	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 &&
 	       (size_t)g->b.data % 16 == 0;
@@ -222,7 +221,7 @@ template <class M, int KIND>
 static hu_status
 hu_wide_go(hu_work *w, const hu_gemm *g, float *sums)
 {
-	dim3 grid((g->n + HU_WIDE_TILE - 1) / HU_WIDE_TILE, (g->m + HU_WIDE_TILE - 1) / HU_WIDE_TILE, g->parts);
+	dim3 grid = hu_gemm_grid(g, HU_WIDE_TILE, HU_WIDE_TILE);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
 
 #define HU_WIDE_CASE(A, B)                                                              \

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Each output's part sums to one by the fixed tree: at most 4096 of them, one block of it. */
+   Each output's part sums to one by the fixed tree: blocks of 4096, and these blocks' sums likewise, which is
+   enough for HU_MOST_PARTS. And why --gemm mma is refused where it is. */
 #include "cuda/gemm/gemm.cuh"
+
+/* LANE[0] becomes the sum of 32 lanes. */
+template <class T>
+HU_DEVICE T
+join(const hu_short *s, T *lane)
+{
+	HU_ONCE
+	for (uint32_t step = 16; step; step /= 2)
+		HU_ONCE
+		for (uint32_t j = 0; j < step; j++)
+			lane[j] = hu_gemm_plus(s, lane[j], lane[j + step]);
+	return lane[0];
+}
 
 /* S: as the sums lie; T: in which they are added. */
 template <class S, class T>
@@ -12,19 +26,24 @@ parts_kernel(HU_PARAM hu_gemm g, const S *sums, hu_format f)
 
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < g.m * g.n; i += gridDim.x * blockDim.x) {
-		T lane[32];
+		T lane[32], top[32], sum = 0;
+		uint32_t blocks = 0;
 		HU_ONCE
 		for (uint32_t j = 0; j < 32; j++)
-			lane[j] = 0;
+			lane[j] = top[j] = 0;
 		HU_ONCE
-		for (uint32_t p = 0; p < g.parts; p++)
+		for (uint32_t p = 0; p < g.parts; p++) {
 			lane[p % 32] = hu_gemm_plus(&s, lane[p % 32], (T)sums[p * stride + i]);
-		HU_ONCE
-		for (uint32_t step = 16; step; step /= 2)
+			if ((p + 1) % HU_TREE_BLOCK && p + 1 < g.parts)
+				continue;
+			sum = join(&s, lane);
+			top[blocks % 32] = hu_gemm_plus(&s, top[blocks % 32], sum);
+			blocks++;
 			HU_ONCE
-			for (uint32_t j = 0; j < step; j++)
-				lane[j] = hu_gemm_plus(&s, lane[j], lane[j + step]);
-		hu_gemm_store(&g, i, (double)lane[0]);
+			for (uint32_t j = 0; j < 32; j++)
+				lane[j] = 0;
+		}
+		hu_gemm_store(&g, i, (double)(blocks > 1 ? join(&s, top) : sum));
 	}
 }
 
@@ -49,19 +68,32 @@ HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
 	char sum[128];
 
 	hu_sum_print(g->sum, sum, sizeof sum);
-	if (g->sum.id == HU_SUM_TC && g->sum.path == HU_TC_WGMMA)
+	int units = g->sum.id == HU_SUM_TC && (w->arch < 0 || w->arch == (int)g->sum.arch);
+	if (units && g->parts > HU_MOST_PARTS)
+		return hu_fail(HU_EUNABLE,
+			"--gemm mma: call %d, layer %s, adds %u partial sums of %u terms for each output, and the "
+			"device's kernels add at most %d: use larger parts, or --gemm simt",
+			c->id, *c->layer ? c->layer : "-", g->parts, g->part, HU_MOST_PARTS);
+	int compiled = HU_COMPILED_FOR((parts_kernel<float, float>));
+	if (units && compiled < 80)
+		return hu_fail(HU_EUNABLE,
+			"--gemm mma: the kernels of this program were compiled for compute capability %d.%d, and the "
+			"matrix units' instructions need 8.0 (fp8: 8.9): configure --with-cuda-arch for this device, "
+			"or use --gemm simt",
+			compiled / 10, compiled % 10);
+	if (units && g->sum.path == HU_TC_WGMMA && w->in[0]->format == g->sum.in && w->in[1]->format == g->sum.in)
 		return hu_fail(HU_EUNABLE,
 			"--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side "
 			"(fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: "
 			"use --gemm simt",
 			sum, c->id, *c->layer ? c->layer : "-");
 	return hu_fail(HU_EUNABLE,
-		"--gemm mma: no matrix unit %s%s computes %s (call %d, layer %s) of %s and %s: choose the summation "
+		"--gemm mma: no matrix unit %s%s%s computes %s (call %d, layer %s) of %s and %s: choose the summation "
 		"model tc:%s, or --gemm simt",
 		w->arch < 0 ? "with a model" : "of this device, tc:",
 		w->arch < 0              ? ""
 		: w->arch == HU_TC_ARCHS ? "(unknown)"
 					 : arch,
-		sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format),
+		w->arch < 0 ? "" : ",", sum, c->id, *c->layer ? c->layer : "-", hu_format_name(w->in[0]->format),
 		hu_format_name(w->in[1]->format), arch);
 }

@@ -8,7 +8,8 @@ rows_kernel(HU_PARAM hu_gemm g, const double *a, const double *b, double *sums, 
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n * g.n; i += gridDim.x * blockDim.x) {
 		uint32_t element = first * g.n + i;
-		hu_draw draw = { g.pulse->seed, g.draw, g.pulse->step, (uint64_t)element * g.k, g.sum.bits };
+		hu_draw draw = { g.pulse->seed, g.draw, g.pulse->step, (uint64_t)hu_gemm_element(&g, element) * g.terms,
+			g.sum.bits };
 		hu_gemm_store(&g, element,
 			hu_parts_run(a + (size_t)(i / g.n) * g.k, b + (size_t)(i % g.n) * g.k, g.k, g.part, g.sum,
 				&draw, sums + (size_t)i * g.parts, NULL));

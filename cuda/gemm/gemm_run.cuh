@@ -8,16 +8,19 @@
 #include "cuda/gemm/gemm_plain.cuh"
 #include "cuda/gemm/gemm_tile.cuh"
 
+/* One product; a call may have several. */
 template <class M>
 static hu_status
-hu_gemm_run(hu_work *w, const hu_gemm *g)
+hu_gemm_product(hu_work *w, const hu_gemm *g)
 {
 	int any = w->gemm == HU_GEMM_AUTO;
 	hu_status st;
 
 	if (!g->m || !g->n)
 		return HU_OK;
-	if (w->gemm == HU_GEMM_CUBLAS && g->k)
+	if (!g->k) /* sums without a term are +0 */
+		return HU_SIDE(gemm_rows)(w, g, NULL, NULL, NULL, 0, g->m);
+	if (w->gemm == HU_GEMM_CUBLAS)
 		st = hu_gemm_cublas<M>(w, g);
 	else if ((any || w->gemm == HU_GEMM_MMA) && hu_gemm_mma<M>(w, g, &st))
 		;
@@ -25,6 +28,14 @@ hu_gemm_run(hu_work *w, const hu_gemm *g)
 		return HU_SIDE(gemm_no_mma)(w, g);
 	else if (!hu_gemm_tile<M>(w, g, &st))
 		st = hu_gemm_plain<M>(w, g);
-	return st == HU_OK ? hu_result_finish(w, &g->raw, w->out[0]) : st;
+	return st;
+}
+
+template <class M>
+static hu_status
+hu_gemm_run(hu_work *w, const hu_gemm *g)
+{
+	HU_TRY(hu_gemm_product<M>(w, g));
+	return hu_result_finish(w, &g->raw, w->out[0]);
 }
 #endif

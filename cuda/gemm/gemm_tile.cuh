@@ -38,8 +38,8 @@ struct hu_acc_short {
 	}
 };
 
-/* Part blockIdx.z of the tile at row blockIdx.y, column blockIdx.x. CHUNK: terms after which the sum moves to an
-   outer one (at least a part's: there is none). SUMS: where parts go, [part][row][column]; NULL: there is one, which is
+/* A block makes one tile of one part. CHUNK: terms after which the sum moves to an outer one, where the call's model
+   has one. SUMS: where parts go, [part][row][column]; NULL: there is one, which is
    the result. */
 template <class M, class A>
 HU_KERNEL_OF(HU_TILE_THREADS)
@@ -50,10 +50,11 @@ hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sum
 	HU_SHARED(T, sa, HU_TILE_K * LINE);
 	HU_SHARED(T, sb, HU_TILE_K * LINE);
 	hu_short f = hu_short_of(hu_format_of(g.sum.acc));
-	uint32_t m0 = blockIdx.y * TILE, n0 = blockIdx.x * TILE, p = blockIdx.z;
+	hu_gemm_tile_at here = hu_gemm_tile_here(&g, TILE, TILE);
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, left = chunk;
 	unsigned row = threadIdx.x / HU_TILE_SIDE, col = threadIdx.x % HU_TILE_SIDE;
-	int chunks = chunk < end - first;
+	int chunks = g.sum.id == HU_SUM_CHUNK; /* a part of one chunk too: 0 + -0 is +0 */
 	T acc[EACH][EACH], outer[EACH][EACH];
 
 	HU_UNROLL
@@ -128,8 +129,8 @@ hu_tile_go(hu_work *w, const hu_gemm *g)
 	HU_GEMM_SAY(w, "simt %s, %dx%d", hu_format_name(g->sum.acc), (int)TILE, (int)TILE);
 	uint32_t chunk = g->sum.id == HU_SUM_CHUNK ? (uint32_t)g->sum.n : g->k;
 
-	HU_TRY(HU_GO(w, (hu_tile_kernel<M, A>), dim3((g->n + TILE - 1) / TILE, (g->m + TILE - 1) / TILE, g->parts),
-		HU_TILE_THREADS, 0, *g, chunk, g->sum.id == HU_SUM_SEQUENTIAL, sums));
+	HU_TRY(HU_GO(w, (hu_tile_kernel<M, A>), hu_gemm_grid(g, TILE, TILE), HU_TILE_THREADS, 0, *g, chunk,
+		g->sum.id == HU_SUM_SEQUENTIAL, sums));
 	return g->parts > 1 ? HU_SIDE(gemm_parts)(w, g, sums, sizeof *sums == sizeof(double), g->sum.acc) : HU_OK;
 }
 
@@ -144,8 +145,7 @@ hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
 	    wide = g->a.kind == HU_KIND_F64 || g->b.kind == HU_KIND_F64;
 	int serves = s->acc != HU_FP64 && hu_short_serves(hu_format_of(s->acc));
 
-	if (s->mode != HU_RNE || (s->outer != HU_NO_FORMAT && s->outer != s->acc) || g->parts > HU_TREE_BLOCK ||
-		g->m / HU_TILE_SIDE > 65535)
+	if (s->mode != HU_RNE || (s->outer != HU_NO_FORMAT && s->outer != s->acc) || g->parts > HU_MOST_PARTS)
 		return 0;
 	if (s->id == HU_SUM_FMA && !wide && s->acc == HU_FP32 && hu_broad_serves<M>(g))
 		*st = hu_broad_go<M>(w, g);

@@ -68,7 +68,8 @@ HU_KERNEL_FOR(HU_BROAD_THREADS, 2)
 hu_broad_kernel(HU_PARAM hu_gemm g, float *sums)
 {
 	HU_SHARED_ALIGNED(float, room, 64 * (HU_BROAD + 8), 16);
-	uint32_t m0 = blockIdx.y * HU_BROAD, n0 = blockIdx.x * HU_BROAD, p = blockIdx.z;
+	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_BROAD, HU_BROAD);
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0;
 	uint32_t row = threadIdx.x / 16 * 4, col = threadIdx.x % 16 * 4;
 	int a_along = M::a_along_k(&g), b_along = M::b_along_k(&g);
@@ -136,8 +137,7 @@ template <class M>
 static int
 hu_broad_serves(const hu_gemm *g)
 {
-	if (g->m < 64 || g->n < 64 || g->k % HU_BROAD_K || (g->parts > 1 && g->part % HU_BROAD_K) ||
-		g->m / HU_BROAD >= 65535)
+	if (g->m < 64 || g->n < 64 || g->k % HU_BROAD_K || (g->parts > 1 && g->part % HU_BROAD_K))
 		return 0;
 	return M::a_groups(g, 4) && M::b_groups(g, 4) && (size_t)g->a.data % 16 == 0 && (size_t)g->b.data % 16 == 0;
 }
@@ -149,9 +149,7 @@ hu_broad_go(hu_work *w, const hu_gemm *g)
 	float *sums = g->parts > 1 ? (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums) : NULL;
 
 	HU_GEMM_SAY(w, "simt fp32, 128x128");
-	HU_TRY(HU_GO(w, hu_broad_kernel<M>,
-		dim3((g->n + HU_BROAD - 1) / HU_BROAD, (g->m + HU_BROAD - 1) / HU_BROAD, g->parts), HU_BROAD_THREADS, 0,
-		*g, sums));
+	HU_TRY(HU_GO(w, hu_broad_kernel<M>, hu_gemm_grid(g, HU_BROAD, HU_BROAD), HU_BROAD_THREADS, 0, *g, sums));
 	return sums ? HU_SIDE(gemm_parts)(w, g, sums, 0, HU_FP32) : HU_OK;
 }
 #endif

@@ -139,7 +139,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	enum { SIZE = HU_GROUP_SIZE(KIND), DEEP = HU_GROUP_LINE / SIZE };
 	HU_SHARED_BYTES(raw);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
-	uint32_t m0 = blockIdx.y * HU_GROUP_M, n0 = blockIdx.x * HU_GROUP_N, p = blockIdx.z;
+	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_GROUP_M, HU_GROUP_N);
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0;
 	float d[HU_WGMMA_OUTPUTS];
 	hu_copies copies;
@@ -147,17 +148,18 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 
 	if (!HU_WGMMA_HERE) /* never launched there, and nothing to compile */
 		return;
-	hu_copies_begin(&copies);
 	hu_wgmmas_begin(&units);
 	HU_UNROLL
 	for (int i = 0; i < HU_WGMMA_OUTPUTS; i++)
 		d[i] = 0;
 	HU_UNROLL
 	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
-		hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(
-			&g, &copies, stage + s * HU_GROUP_STAGE, m0, first + s * DEEP, end);
-		hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(
-			&g, &copies, stage + s * HU_GROUP_STAGE + HU_GROUP_A, n0, first + s * DEEP, end);
+		unsigned char *to = stage + s * HU_GROUP_STAGE;
+		if (first + s * DEEP < end) { /* nobody would wait for the zeros of a stage that is not there */
+			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, first + s * DEEP, end);
+			hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(
+				&g, &copies, to + HU_GROUP_A, n0, first + s * DEEP, end);
+		}
 		hu_copy_commit(&copies);
 	}
 	uint32_t k0 = first;
@@ -188,7 +190,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 }
 
 #define HU_GO_LARGE(w, kernel, grid, block, shared, ...)                                                               \
-	((w)->dry ? HU_OK : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
+	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
+		  : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 
 /* Whether the warpgroup units compute KIND's product on this device, and it is worth their tile. */
 template <class M>
@@ -204,7 +207,7 @@ hu_group_serves(const hu_work *w, const hu_gemm *g, int kind)
 	if ((kind != HU_MMA_F16 && kind != HU_MMA_BF16 && !(fp8 && g->sum.path == HU_TC_WGMMA)) ||
 		g->sum.arch != HU_TC_HOPPER || g->sum.path == HU_TC_MMA || (w->arch >= 0 && w->arch != HU_TC_HOPPER))
 		return 0;
-	if (g->m < 64 || g->n < 64 || g->k % 16 || (g->parts > 1 && g->part % 16) || g->m / HU_GROUP_M >= 65535)
+	if (g->m < 64 || g->n < 64 || g->k % 16 || (g->parts > 1 && g->part % 16))
 		return 0;
 	if (fp8 && (!M::a_along_k(g) || !M::b_along_k(g)))
 		return 0; /* the units turn no matrices of bytes */
@@ -217,7 +220,7 @@ template <class M, int KIND>
 static hu_status
 hu_group_go(hu_work *w, const hu_gemm *g, float *sums)
 {
-	dim3 grid((g->n + HU_GROUP_N - 1) / HU_GROUP_N, (g->m + HU_GROUP_M - 1) / HU_GROUP_M, g->parts);
+	dim3 grid = hu_gemm_grid(g, HU_GROUP_M, HU_GROUP_N);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
 
 #define HU_GROUP_CASE(A, B)                                                                                            \

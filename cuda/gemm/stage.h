@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Operands on their way through shared memory: copies in the background (cp.async, sm_80 and later; before, plain
    ones) and the matrix unit's loads (ldmatrix). On the host a copy arrives at a time drawn between its issue and the
-   wait that promises it, so that a wait that is missing, or a buffer refilled too early, shows. */
+   wait that promises it, of half the blocks always there, so that a wait that is missing, or a buffer refilled too
+   early, shows; and a thread that ends without waiting for its copies stops the launch. */
 #ifndef HU_CUDA_STAGE_H
 #define HU_CUDA_STAGE_H
 
@@ -81,17 +82,25 @@ hu_ldmatrix(uint32_t *r, const void *row)
 }
 
 #else
+extern "C" {
+/* shim_copy.cc. Whose copies are the running thread's, and that no more will come. */
+void hu_shim_copies_begin(struct hu_copies *c);
+void hu_shim_copies_end(struct hu_copies *c);
+}
+
 struct hu_copies {
-	struct { unsigned char *to; const unsigned char *from; unsigned bytes, group; int inside; } under_way[32];
+	struct { unsigned char *to; const unsigned char *from; unsigned bytes, group; int inside; } under_way[64];
 	unsigned n, group;
+	hu_copies() : n(0), group(0) { hu_shim_copies_begin(this); }
+	~hu_copies() { hu_shim_copies_end(this); }
 };
 
-/* shim_mma.cc */
 extern "C" {
 /* Either, drawn anew: when what is under way arrives. */
 int hu_shim_coin(void);
 void hu_shim_copy(hu_copies *c, void *to, const void *from, unsigned bytes, int inside);
 void hu_shim_copy_wait(hu_copies *c, unsigned groups);
+/* shim_mma.cc */
 void hu_shim_ldmatrix(uint32_t *r, const void *row, int turned, const char *file, int line);
 }
 
@@ -110,14 +119,4 @@ hu_ldmatrix(uint32_t *r, const void *row, HU_SHIM_AT)
 	hu_shim_ldmatrix(r, row, TURNED, file, line);
 }
 #endif
-
-HU_DEVICE void
-hu_copies_begin(hu_copies *c)
-{
-#ifndef __CUDACC__
-	c->n = c->group = 0;
-#else
-	(void)c;
-#endif
-}
 #endif

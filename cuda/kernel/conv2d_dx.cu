@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
    conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]. k = (kernel row, kernel column, output
-   channel); a tap that a stride skips is +0 and keeps its k. */
+   channel) of those taps that the stride does not skip: pixels of one residue class have the same, and are a product of
+   their own. */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
 struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
-		uint32_t n = m / (g->h * g->w), y = m / g->w % g->h, x = m % g->w, tap = k / g->co;
-		int32_t r = (int32_t)y + g->pad_h - (int32_t)(tap / g->kw * g->dilation_h),
-			q = (int32_t)x + g->pad_w - (int32_t)(tap % g->kw * g->dilation_w);
-		int32_t s = (int32_t)g->stride_h, t = (int32_t)g->stride_w;
+		uint32_t n = m / (g->rows * g->cols), i = m / g->cols % g->rows, l = m % g->cols, tap = k / g->co;
+		int32_t u = (int32_t)(g->tap_h0 + tap / g->taps_w * g->step_h),
+			v = (int32_t)(g->tap_w0 + tap % g->taps_w * g->step_w);
+		/* the strides divide these */
+		int32_t r = (int32_t)i + ((int32_t)g->row0 + g->pad_h - u * (int32_t)g->dilation_h) / (int32_t)g->stride_h,
+			q = (int32_t)l + ((int32_t)g->col0 + g->pad_w - v * (int32_t)g->dilation_w) / (int32_t)g->stride_w;
 
-		if (r < 0 || q < 0 || r % s || q % t || r / s >= (int32_t)g->ho || q / t >= (int32_t)g->wo)
+		if (r < 0 || q < 0 || r >= (int32_t)g->ho || q >= (int32_t)g->wo)
 			return HU_OUTSIDE;
-		return ((n * g->ho + (uint32_t)(r / s)) * g->wo + (uint32_t)(q / t)) * g->co + k % g->co;
+		return ((n * g->ho + (uint32_t)r) * g->wo + (uint32_t)q) * g->co + k % g->co;
 	}
 	static HU_DEVICE_MEMBER uint32_t
 	b(const hu_gemm *g, uint32_t k, uint32_t n)
 	{
-		return k / g->co * g->ci * g->co + k % g->co + n * g->co;
+		uint32_t tap = k / g->co, u = g->tap_h0 + tap / g->taps_w * g->step_h,
+			 v = g->tap_w0 + tap % g->taps_w * g->step_w;
+
+		return ((u * g->kw + v) * g->ci + n) * g->co + k % g->co;
 	}
 	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
 	   side by side, all inside or all outside. */
@@ -35,10 +41,43 @@ struct map {
 };
 }
 
+static hu_conv_axis
+axis(uint32_t n, uint32_t taps, uint32_t stride, uint32_t dilation, uint32_t out, int32_t before)
+{
+	hu_conv_axis a = { n, taps, stride, dilation, out, before };
+
+	return a;
+}
+
+/* The product of the pixels of class I of rows and J of columns. */
+static hu_gemm
+share(const hu_work *w, const hu_gemm *whole, const hu_conv_axis *rows, const hu_conv_axis *cols, size_t i, size_t j)
+{
+	hu_conv_class v = hu_conv_class_of(rows, i), q = hu_conv_class_of(cols, j);
+	hu_gemm g = *whole;
+
+	g.row0 = (uint32_t)i;
+	g.col0 = (uint32_t)j;
+	g.rows = (uint32_t)v.pixels;
+	g.cols = (uint32_t)q.pixels;
+	g.tap_h0 = (uint32_t)v.tap0;
+	g.tap_w0 = (uint32_t)q.tap0;
+	g.step_h = (uint32_t)v.step;
+	g.step_w = (uint32_t)q.step;
+	g.taps_w = (uint32_t)q.taps;
+	g.placed = rows->stride > 1 || cols->stride > 1;
+	g.m = g.m / (g.h * g.w) * g.rows * g.cols;
+	g.k = (uint32_t)(v.taps * q.taps) * g.co;
+	hu_gemm_split(w, &g);
+	return g;
+}
+
 extern "C" hu_status
 HU_SIDE(op_conv2d_dx)(hu_work *w)
 {
 	const hu_shape *dy = &w->in[0]->shape, *k = &w->in[1]->shape;
+	uint32_t most = 0;
+	char *ran = w->ran;
 	hu_gemm g;
 
 	memset(&g, 0, sizeof g);
@@ -50,8 +89,25 @@ HU_SIDE(op_conv2d_dx)(hu_work *w)
 	g.co = (uint32_t)k->d[3];
 	HU_TRY(hu_gemm_conv(w, &g, "conv2d_dx"));
 	g.m = (uint32_t)dy->d[0] * g.h * g.w;
-	g.k = g.kh * g.kw * g.co;
+	g.k = 0;
 	g.n = g.ci;
 	HU_TRY(hu_gemm_of(w, &g));
-	return hu_gemm_run<map>(w, &g);
+	hu_conv_axis rows = axis(g.h, g.kh, g.stride_h, g.dilation_h, g.ho, g.pad_h),
+		     cols = axis(g.w, g.kw, g.stride_w, g.dilation_w, g.wo, g.pad_w);
+	for (size_t i = 0; i < hu_conv_classes(&rows); i++)
+		for (size_t j = 0; j < hu_conv_classes(&cols); j++) {
+			hu_gemm s = share(w, &g, &rows, &cols, i, j);
+			most = s.k > most ? s.k : most;
+		}
+	g.terms = most;
+	size_t used = w->used;
+	for (size_t i = 0; i < hu_conv_classes(&rows); i++)
+		for (size_t j = 0; j < hu_conv_classes(&cols); j++) {
+			hu_gemm s = share(w, &g, &rows, &cols, i, j);
+			w->used = used; /* the next launch is in order */
+			w->ran = s.k == most ? ran : NULL;
+			HU_TRY(hu_gemm_product<map>(w, &s));
+		}
+	w->ran = ran;
+	return hu_result_finish(w, &g.raw, w->out[0]);
 }

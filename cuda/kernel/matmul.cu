@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   matmul a, b [, sa, sb] -> y[M,N]; attributes ta, tb (operand stored transposed), part, scaled. */
+   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (operand stored transposed), part, scaled. */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
@@ -33,15 +33,31 @@ extern "C" hu_status
 HU_SIDE(op_matmul)(hu_work *w)
 {
 	const hu_shape *a = &w->in[0]->shape, *b = &w->in[1]->shape;
-	uint32_t rest = (uint32_t)(hu_count(*a) / a->d[0]);
+	int batch = (int)hu_attr_num(w->call, "batch", 0);
+	uint32_t batches = 1, rest[2] = { 1, 1 };
 	hu_gemm g;
 
+	for (int i = 0; i < batch; i++)
+		batches *= (uint32_t)a->d[i];
+	for (int i = batch + 1; i < a->rank; i++)
+		rest[0] *= (uint32_t)a->d[i];
+	for (int i = batch + 1; i < b->rank; i++)
+		rest[1] *= (uint32_t)b->d[i];
 	memset(&g, 0, sizeof g);
 	g.ta = hu_attr_num(w->call, "ta", 0) != 0;
 	g.tb = hu_attr_num(w->call, "tb", 0) != 0;
-	g.m = g.ta ? rest : (uint32_t)a->d[0];
-	g.k = g.ta ? (uint32_t)a->d[0] : rest;
-	g.n = (uint32_t)(g.tb ? b->d[0] : hu_count(*b) / b->d[0]);
+	g.m = g.ta ? rest[0] : (uint32_t)a->d[batch];
+	g.k = g.ta ? (uint32_t)a->d[batch] : rest[0];
+	g.n = g.tb ? (uint32_t)b->d[batch] : rest[1];
 	HU_TRY(hu_gemm_of(w, &g));
-	return hu_gemm_run<map>(w, &g);
+	size_t used = w->used, step_a = (size_t)g.m * g.k * hu_slot_size(w->in[0]->format),
+	       step_b = (size_t)g.k * g.n * hu_slot_size(w->in[1]->format);
+	for (uint32_t i = 0; i < batches; i++) {
+		w->used = used; /* the next launch is in order */
+		HU_TRY(hu_gemm_product<map>(w, &g));
+		g.first += g.m * g.n;
+		g.a.data = (const unsigned char *)g.a.data + step_a;
+		g.b.data = (const unsigned char *)g.b.data + step_b;
+	}
+	return hu_result_finish(w, &g.raw, w->out[0]);
 }

@@ -112,11 +112,13 @@ run_block(engine *e)
 	/* Of half of the blocks one warp after another goes as far as it can, from any one on: what runs ahead of the
 	   others shows. */
 	int deep = draw(e, 2) != 0;
+	e->late = draw(e, 2) != 0;
 	unsigned from = deep ? draw(e, (e->n + 31) / 32) * 32 : 0;
 	for (unsigned k = 0; k < e->n; k++) {
 		unsigned i = (k + from) % e->n;
 		e->threads[i].fiber = -1;
 		e->threads[i].meets = 0;
+		e->threads[i].copies = NULL;
 		make_ready(e, i);
 	}
 	while (e->nready && !*e->reason) {
@@ -211,6 +213,7 @@ hu_shim_barrier(const char *file, int line)
 {
 	thread *t = &own->threads[own->running];
 
+	hu_shim_copies_at_barrier(t->copies);
 	t->state = AT_BARRIER;
 	t->file = file;
 	t->line = line;

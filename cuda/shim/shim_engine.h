@@ -21,6 +21,8 @@
 #include <ucontext.h>
 #endif
 
+struct hu_copies;
+
 namespace shim {
 
 enum {
@@ -52,6 +54,7 @@ struct thread {
 	const char *what, *file;   /* where it waits */
 	int line;
 	unsigned meets;            /* warp operations so far */
+	hu_copies *copies;         /* to shared memory, under way; NULL: it makes none */
 };
 
 struct site { const void *key; size_t at, bytes; const char *name; };
@@ -70,6 +73,7 @@ struct engine {
 	void *arg;
 	const char *kernel;
 	char reason[256];
+	int late;                  /* copies arrive as late as they may, in this block */
 	uint64_t random;
 #ifdef HU_UCONTEXT
 	ucontext_t main;
@@ -111,4 +115,7 @@ uint64_t next_random(void);
 hu_status next_launch(const char *kernel);
 
 } /* namespace shim */
+
+/* shim_copy.cc. At a barrier of the running thread, whose copies are C (NULL: it has none). */
+extern "C" void hu_shim_copies_at_barrier(struct hu_copies *c);
 #endif

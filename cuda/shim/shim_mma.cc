@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the matrix unit of an architecture answers (mma.h), on the host: the lanes hand their
-   words in, and each computes its own four outputs by the model of lib/sum/tc.h. And stage.h's copies and loads. */
+   words in, and each computes its own four outputs by the model of lib/sum/tc.h. And stage.h's loads. */
 #include "cuda/gemm/mma.h"
 #include "cuda/gemm/stage.h"
 
@@ -48,50 +48,6 @@ hu_shim_mma(
 	for (unsigned i = 0; i < 4; i++)
 		d[i] = (float)hu_tc_sum(
 			am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, 2 * inner.p - 2, (double)d[i], t, out, NULL);
-}
-
-extern "C" int
-hu_shim_coin(void)
-{
-	static uint64_t random = 88172645463325252u;
-
-	random ^= random << 13;
-	random ^= random >> 7;
-	random ^= random << 17;
-	return (int)(random >> 32 & 1);
-}
-
-static void
-arrive(void *to, const void *from, unsigned bytes, int inside)
-{
-	if (inside)
-		memcpy(to, from, bytes);
-	else
-		memset(to, 0, bytes);
-}
-
-extern "C" void
-hu_shim_copy(hu_copies *c, void *to, const void *from, unsigned bytes, int inside)
-{
-	HU_ASSERT((size_t)to % bytes == 0 && (size_t)from % bytes == 0);
-	if (hu_shim_coin() || c->n == sizeof c->under_way / sizeof *c->under_way) {
-		arrive(to, from, bytes, inside);
-		return;
-	}
-	c->under_way[c->n++] = { (unsigned char *)to, (const unsigned char *)from, bytes, c->group, inside };
-}
-
-extern "C" void
-hu_shim_copy_wait(hu_copies *c, unsigned groups)
-{
-	unsigned left = 0;
-
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->under_way[i].group + groups < c->group)
-			arrive(c->under_way[i].to, c->under_way[i].from, c->under_way[i].bytes, c->under_way[i].inside);
-		else
-			c->under_way[left++] = c->under_way[i];
-	c->n = left;
 }
 
 extern "C" void

@@ -53,6 +53,9 @@ hu_resident_begin(void)
 	hu_resident r;
 
 #ifdef __GLIBC__
+	/* A block of 1 MiB or more is a mapping of its own, as in a fresh process. Otherwise malloc, which raises that
+	   limit up to 32 MiB as such blocks are freed, lets later ones leave holes, which count as resident. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	malloc_trim(0);
 #endif
 	r.reset = set_back();

@@ -9,7 +9,7 @@
 static hu_status
 by_reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
-	return c->op->reference(c, in, out, element, n, exact);
+	return HU_COLUMN(c->op, reference)(c, in, out, element, n, exact);
 }
 
 static const hu_engine engines[] = {

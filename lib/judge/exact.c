@@ -102,8 +102,8 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose };
 	hu_status st = HU_OK;
 
-	if (c->op->enclose && engine->enclose) {
-		st = c->op->enclose(c, in, out, NULL, n, &s.s);
+	if (HU_COLUMN(c->op, enclose) && engine->enclose) {
+		st = HU_COLUMN(c->op, enclose)(c, in, out, NULL, n, &s.s);
 		hu_sink_forget(&s.s);
 	} else {
 		s.open = hu_xmalloc((n + 1) * sizeof *s.open);

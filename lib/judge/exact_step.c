@@ -166,7 +166,7 @@ judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t wa
 	mpfr_init2(d, 1024);
 	for (size_t i = 0; i < n; i++)
 		mpfr_init2(e[i], 256);
-	hu_status st = c->op->reference(c, in, k, element, n, e);
+	hu_status st = HU_COLUMN(c->op, reference)(c, in, k, element, n, e);
 	for (size_t i = 0; i < n; i++) {
 		double h = hu_get(y, element[i]), l = low->lo[element[i]], off = low->err[element[i]];
 		if (st == HU_OK && hu_isfinite(h) && fabs(l) < INFINITY && off < INFINITY) {
@@ -205,7 +205,7 @@ wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 		return c->op->cls == HU_CLASS_POINTWISE ? SAMPLE : 1;
 	for (int k = 0; k < c->nin && k < HU_RANK; k++)
 		in[k] = x->t[c->in[k]].shape;
-	c->op->cost(c, in, NULL, &cost);
+	HU_COLUMN(c->op, cost)(c, in, NULL, &cost);
 	double some = TERMS * (double)x->t[c->out[0]].n / (cost.macs + 1);
 	return some >= SAMPLE ? SAMPLE : some > 1 ? (size_t)some : 1;
 }
@@ -228,7 +228,7 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		s.hi = x->t[id].data;
 		s.err = s.lo + x->t[id].n;
 		if (st == HU_OK)
-			st = c->op->enclose(c, in, k, NULL, x->t[id].n, &s.s);
+			st = HU_COLUMN(c->op, enclose)(c, in, k, NULL, x->t[id].n, &s.s);
 	}
 	hu_sink_forget(&s.s);
 	free(low);

@@ -261,7 +261,9 @@ by_reference(const state *s, const waiting *w, size_t n)
 		hu_ziv v;
 		hu_ziv_mpfr(&v, exact[i], some.got[i], some.bound[i], s->f);
 		put(&some, i, &v);
-		some.magnitude[i] = isnan(w[i].magnitude) && !job->c->op->magnitude ? v.rounded : w[i].magnitude;
+		some.magnitude[i] = isnan(w[i].magnitude) && !HU_COLUMN(job->c->op, magnitude)
+			? v.rounded
+			: w[i].magnitude;
 		if (some.hex)
 			mpfr_asprintf(&some.hex[i], "%Ra", exact[i]);
 	}
@@ -316,7 +318,7 @@ judge_twice(const state *s)
 		hu_ziv v;
 		mpfr_t exact[1];
 		mpfr_init2(exact[0], PRECISION);
-		hu_status mine = job->c->op->reference(job->c, job->in, job->out, &element, 1, exact);
+		hu_status mine = HU_COLUMN(job->c->op, reference)(job->c, job->in, job->out, &element, 1, exact);
 		if (mine == HU_OK) {
 			hu_ziv_mpfr(&v, exact[0], hu_get(job->got, element), t->bound, s->f);
 			if (!same(&v, &t->v))
@@ -343,13 +345,13 @@ without_enclosures(state *s)
 		double *b = hu_xcalloc(2 * n, sizeof *b), *m = b + n;
 		for (size_t i = 0; i < n; i++)
 			element[i] = element_of(job, first + i);
-		if (op->bound)
-			st = op->bound(job->c, job->in, job->out, element, n, b);
-		if (st == HU_OK && op->magnitude)
-			st = op->magnitude(job->c, job->in, job->out, element, n, m);
+		if (HU_COLUMN(op, bound))
+			st = HU_COLUMN(op, bound)(job->c, job->in, job->out, element, n, b);
+		if (st == HU_OK && HU_COLUMN(op, magnitude))
+			st = HU_COLUMN(op, magnitude)(job->c, job->in, job->out, element, n, m);
 		for (size_t i = 0; i < n; i++) {
 			HU_GROW(s->w, s->nw, s->capw);
-			s->w[s->nw++] = (waiting){ first + i, b[i], op->magnitude ? m[i] : NAN };
+			s->w[s->nw++] = (waiting){ first + i, b[i], HU_COLUMN(op, magnitude) ? m[i] : NAN };
 		}
 		free(element);
 		free(b);
@@ -375,8 +377,9 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	s.sink.want_exact = job->engine->products && !job->element && !job->hex;
 	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;
 	s.offset = draw % s.stride;
-	st = job->c->op->enclose ? job->c->op->enclose(job->c, job->in, job->out, job->element, job->n, &s.sink)
-				 : without_enclosures(&s);
+	st = HU_COLUMN(job->c->op, enclose)
+		? HU_COLUMN(job->c->op, enclose)(job->c, job->in, job->out, job->element, job->n, &s.sink)
+		: without_enclosures(&s);
 	if (job->memo)
 		*job->memo = s.sink.memo;
 	else

@@ -94,3 +94,18 @@ hu_attr_set_text(hu_call *c, const char *key, const char *text)
 
 	snprintf(a->text, sizeof a->text, "%s", text);
 }
+
+int
+hu_grad_applies(const hu_grad *g, const hu_call *c)
+{
+	char key[16];
+	double num;
+	int used;
+
+	for (const char *s = g->when; s && *s; s += used) {
+		HU_ASSERT(sscanf(s, " %15[^=]=%lf%n", key, &num, &used) == 2);
+		if (hu_attr_num(c, key, 0) != num)
+			return 0;
+	}
+	return 1;
+}

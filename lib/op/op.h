@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The op table: an operator is one file that fills one hu_op, and one row of
-   ops.def. Every interpreter (emulate, reference, bound, plan) is a column. */
+   ops.def. Every interpreter (emulate, reference, bound, plan) is a column, which operators that have much in common
+   take from their family. */
 #ifndef HU_OP_OP_H
 #define HU_OP_OP_H
 
@@ -44,21 +45,13 @@ typedef struct hu_swamp { uint64_t additions, swamped, outputs, stagnated; } hu_
 /* One backward call: operands "d0 i1" name the forward call's inputs (i), outputs
    (o) and the gradients of its outputs (d); results "i0" names the inputs whose
    gradients come out, in order; attrs "tb=1 height=i0.1" are set beside the forward call's
-   own (i0.1: dimension 1 of its input 0). */
-typedef struct hu_grad { const char *op, *operands, *results, *attrs; } hu_grad;
+   own (i0.1: dimension 1 of its input 0). The rule is for calls whose attributes are as WHEN, "ta=1 tb=0", says
+   (an absent one is 0); NULL: for all. */
+typedef struct hu_grad { const char *op, *operands, *results, *attrs, *when; } hu_grad;
+int hu_grad_applies(const hu_grad *g, const hu_call *c);
 
-struct hu_op {
-	const char *name, *summary;
-	int min_in, max_in, nout;     /* max_in -1: any number */
-	const char *attrs;            /* "key key …" it understands */
-	hu_class cls;
-	hu_parity parity;
-	int float32;                  /* the lists that name the operator, HU_FLOAT32_… */
-	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end
-	   of the string, means the call's output format for output 0 and its compute format for the others. NULL: "".
-	 */
-	const char *like;
-
+/* What is done with an operator, a function each. All get the call, whose row, c->op, a family's functions read. */
+typedef struct hu_columns {
 	/* Output shapes from input shapes and attributes. An out[k] whose rank is not 0 or
 	   whose d[0] is not 0 on entry was given by the caller and is checked instead of
 	   inferred. HU_EINVAL says which dimension of which operand does not fit. */
@@ -118,10 +111,32 @@ struct hu_op {
 	/* Of optimizers' updates, NULL elsewhere: counts all elements of output 0, the new weights, which OUT holds
 	   already. */
 	void (*updates)(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count);
+} hu_columns;
+
+struct hu_op {
+	const char *name, *summary;
+	int min_in, max_in, nout;     /* max_in -1: any number */
+	const char *attrs;            /* "key key …" it understands */
+	hu_class cls;
+	hu_parity parity;
+	int float32;                  /* the lists that name the operator, HU_FLOAT32_… */
+	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end
+	   of the string, means the call's output format for output 0 and its compute format for the others. NULL: "".
+	 */
+	const char *like;
+
+	/* The functions that are the row's own, and those that serve where it has none: of a family of operators that
+	   differ in little, which a row says in what its family reads of it. NULL: of no family. */
+	hu_columns own;
+	const hu_columns *family;
+	const struct hu_contract_own *contract;     /* of hu_family_contract: lib/op/contract/contract.h */
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
-	const char *grad_zero;        /* attributes that must be 0 for the rules to hold, "ta tb"; NULL: none */
 };
+
+/* The function of the row OP in that column: its own, its family's, or NULL. OP is evaluated more than once. */
+#define HU_COLUMN(op, column) \
+	((op)->own.column ? (op)->own.column : (op)->family ? (op)->family->column : NULL)
 
 /* One row an operator: OP(name). */
 #define OP(name) extern const hu_op hu_op_##name;
@@ -132,7 +147,7 @@ const hu_op *hu_op_find(const char *name);    /* NULL where unknown */
 const hu_op *hu_op_at(int i);                 /* row I; NULL past the last */
 int hu_op_takes(const hu_op *op, const char *key);   /* KEY is one of its attributes */
 
-/* The operator's shape() behind hu_attr_check: what every call from a file or a command line passes. Outputs of more
+/* The operator's shape rule behind hu_attr_check: what every call from a file or a command line passes. Outputs of more
    elements than memory can be addressed for are HU_EINVAL, so that no hu_count of theirs wraps. */
 hu_status hu_op_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
 #endif

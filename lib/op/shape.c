@@ -49,7 +49,7 @@ hu_op_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	char a[96];
 
 	HU_TRY(hu_attr_check(c));
-	HU_TRY(c->op->shape(c, in, out));
+	HU_TRY(HU_COLUMN(c->op, shape)(c, in, out));
 	for (int k = 0; k < c->nout; k++)
 		if (!countable(out[k]))
 			return hu_fail(HU_EINVAL,

@@ -46,8 +46,8 @@ typedef struct hu_backend {
 	int (*tally)(hu_machine *m, int tensor, hu_tally *tally, hu_status *st);
 	/* 1 where TENSOR was surveyed; lost is its cast's where hu_is_cast. */
 	int (*census)(hu_machine *m, int tensor, hu_census *census, hu_status *st);
-	/* 1 where the updates of CALL (hu_is_update, with op->updates) were counted: of the step whose counts tally
-	   gives. */
+	/* 1 where the updates of CALL (hu_is_update, whose row has the column updates) were counted: of the step whose
+	   counts tally gives. */
 	int (*updates)(hu_machine *m, int call, hu_update_tally *count, hu_status *st);
 	/* BACK 1: reads of what is watched, tallies and the digest are those of the step before the last; 0: the last
 	   one's again. */

@@ -72,11 +72,11 @@ hu_exec_bytes(const hu_program *p, int threads)
 				     (double)threads * LANES * (double)hu_last(t->shape);
 			room = one > room ? one : room;
 		}
-		if (c->op->workspace) {
+		if (HU_COLUMN(c->op, workspace)) {
 			hu_shape in[16], out[16];
 			HU_ASSERT(c->nin <= 16 && c->nout <= 16);
 			hu_call_shapes(p, c, in, out);
-			room = c->op->workspace(c, in, threads);
+			room = HU_COLUMN(c->op, workspace)(c, in, threads);
 		}
 		most = room > most ? room : most;
 	}
@@ -106,7 +106,7 @@ hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env)
 		in[i] = &t[c->in[i]];
 	for (int i = 0; i < c->nout; i++)
 		out[i] = &t[c->out[i]];
-	hu_status st = c->op->emulate(c, in, out, env);
+	hu_status st = HU_COLUMN(c->op, emulate)(c, in, out, env);
 	if (in != small)
 		free(in);
 	return st;

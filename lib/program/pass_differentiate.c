@@ -163,22 +163,6 @@ apply_rule(pass *s, int call, const hu_grad *g)
 			contribute(s, to[i], out[i], f.layer);
 }
 
-/* The rules of C's operator hold for its attributes. */
-static hu_status
-check_rules(const hu_call *c)
-{
-	char key[16];
-	int used;
-
-	if (!c->op->grad || c->phase != HU_FORWARD)
-		return HU_OK;
-	for (const char *s = c->op->grad_zero; s && sscanf(s, "%15s%n", key, &used) == 1; s += used)
-		if (hu_attr_num(c, key, 0) != 0)
-			return hu_fail(
-				HU_EINVAL, "call %d (%s): no gradient rule where %s is set", c->id, c->op->name, key);
-	return HU_OK;
-}
-
 hu_status
 hu_pass_differentiate(hu_program *p, int loss, int seed)
 {
@@ -191,13 +175,12 @@ hu_pass_differentiate(hu_program *p, int loss, int seed)
 		s.grad[i] = -1;
 	mark_needed(&s);
 	s.grad[loss] = seed;
-	for (int i = 0; i < nc && st == HU_OK; i++)
-		st = check_rules(&p->c[i]);
 	for (int i = nc - 1; i >= 0 && st == HU_OK; i--) {
 		if (p->c[i].phase != HU_FORWARD)
 			continue;
 		for (const hu_grad *g = p->c[i].op->grad; g && g->op; g++)
-			apply_rule(&s, i, g);
+			if (hu_grad_applies(g, &p->c[i]))
+				apply_rule(&s, i, g);
 	}
 	for (int i = 0; i < nt; i++) {
 		p->t[i].grad = s.grad[i];

@@ -220,8 +220,8 @@ hu_call_cost(const hu_program *p, const hu_call *c)
 	hu_shape *in = hu_xcalloc((size_t)c->nin + 1, sizeof *in), *out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
 
 	hu_call_shapes(p, c, in, out);
-	if (c->op->cost)
-		c->op->cost(c, in, out, &cost);
+	if (HU_COLUMN(c->op, cost))
+		HU_COLUMN(c->op, cost)(c, in, out, &cost);
 	cost.bytes_in = cost.bytes_out = 0;
 	for (int i = 0; i < cost.reads; i++)
 		cost.bytes_in += hu_info_bytes(&p->t[c->in[i]]);

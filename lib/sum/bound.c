@@ -161,6 +161,8 @@ hu_sum_apriori(hu_sum s, size_t k, size_t part)
 	double h = hu_smallest(acc) * ((s.mode == HU_RNE || s.mode == HU_RNA) && s.acc != HU_FP64 ? 0.5 : 1);
 	hu_sum_bound x = part_bound(s, (double)(parts > 1 ? part : k), unit_of(acc, s.mode), unit_of(outer, s.mode));
 
+	if (!k) /* +0 */
+		return (hu_sum_bound){ 0, 0, 0, INFINITY };
 	x.absolute *= h * (double)parts;
 	x.limit = promote && outer.max < acc.max ? outer.max : acc.max;
 	if (promote && hu_smallest(outer) > hu_smallest(acc)) /* slice sums may lie between outer's subnormals */

@@ -8,7 +8,7 @@
 #include "lib/sum/model.h"
 #include "lib/sum/tree.h"
 
-/* Sum of X's N part sums, which it overwrites; one alone is returned as it is. Additions are
+/* Sum of X's N part sums, which it overwrites; one alone is returned as it is, and none sums to +0. Additions are
    numbered as they are performed, a level's blocks in order: SR's index is DRAW->first + number. */
 HU_HD double
 hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
@@ -18,6 +18,8 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 	hu_draw at = hu_draw_of(draw, s);
 	uint64_t node = 0;
 
+	if (!n)
+		return 0;
 	while (n > 1) {
 		size_t blocks = (n + HU_TREE_BLOCK - 1) / HU_TREE_BLOCK;
 		for (size_t b = 0; b < blocks; b++) {

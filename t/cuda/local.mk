@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += t/cuda/choices.def
 noinst_HEADERS += t/cuda/cuda-sides.h
 SCRIPT_TESTS += t/cuda/t-cuda-faults.sh
 SCRIPT_TESTS += t/cuda/t-cuda-train.sh
 SCRIPT_TESTS += t/cuda/t-gpu.sh
+C_TESTS += t/cuda/u-cublas-find
+C_TESTS += t/cuda/u-cuda-choice
 C_TESTS += t/cuda/u-cuda-count
 C_TESTS += t/cuda/u-cuda-cublas
 C_TESTS += t/cuda/u-cuda-fuse

@@ -105,7 +105,7 @@ look_at_updates(hu_session *s, uint64_t *sum, uint64_t *swamped)
 			in[k] = &now[k];
 		}
 		if (s->backend->peek)
-			c->op->updates(c, in, s->backend->peek(s->train, c->out[0]), &n);
+			HU_COLUMN(c->op, updates)(c, in, s->backend->peek(s->train, c->out[0]), &n);
 		else if (!s->backend->updates(s->train, i, &n, &st) || st != HU_OK)
 			bail_out("the updates of call %d were not counted", i);
 		*sum = ((*sum ^ n.updates) * 31 + n.swamped) * 0x100000001b3u;

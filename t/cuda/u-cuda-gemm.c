@@ -5,6 +5,7 @@
 #include "t/cuda/cuda-sides.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const product shapes[] = {
 	{ "matmul", "", "x:70x37 x:37x66", "x" },
@@ -113,10 +114,26 @@ test_models(const hu_side *side)
 	}
 }
 
+/* More parts than a block of the fixed tree has. */
+static void
+test_parts(const hu_side *side)
+{
+	static const product many = { "matmul", "part=1", "x:1x4609 x:4609x3", "x" };
+	static const mix few[] = { { "fma,acc=fp32", "fp32", "fp32" }, { "fma,acc=fp64", "fp64", "fp64" },
+		{ "fma,acc=fp16", "fp16", "fp32" }, { "tc:ampere", "fp16", "fp32" } }; /* the last on its units alone */
+	char ran[HU_RAN] = "";
+
+	for (size_t i = 0; i < sizeof few / sizeof *few - (side->arch() >= 0 && side->arch() != HU_TC_AMPERE); i++)
+		ok(product_agrees(side, &many, HU_GEMM_AUTO, ran, few[i].sum, few[i].in, few[i].out, LEVEL_SPREAD, 1) &&
+				!strstr(ran, "plain"),
+			"%s: 4609 parts by %s: the emulation's bits", side->name, ran);
+}
+
 static void
 test_all(const hu_side *side)
 {
 	test_side(side);
+	test_parts(side);
 	test_models(side);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
 #include "lib/sum/tree.h"
+#include "t/cuda/cuda-sides.h"
 #include "t/tool/tap.h"
 
 #include <stdlib.h>
@@ -105,10 +106,36 @@ static void
 caught(int which, const char *what, const char *words)
 {
 	uint32_t u[256];
-	hu_status st = run(&hu_shim_side, which, u, sizeof u, NULL, 0);
+	static const uint32_t in[4] = { 1, 2, 3, 4 };
+	hu_status st = run(&hu_shim_side, which, u, sizeof u, in, 4);
 
 	ok(st == HU_EDEVICE && strstr(hu_reason(), words), "%s is caught: %s", what,
 		st == HU_OK ? "it was not" : hu_reason());
+}
+
+/* Copies in the background arrive as late as the rules allow, and as early. */
+static void
+test_copies(void)
+{
+	static const uint32_t in[4] = { 1, 2, 3, 4 };
+	uint32_t u[64];
+	int none = 0, some = 0;
+
+	for (uint64_t seed = 1; seed <= 16; seed++) {
+		unsigned there = 0;
+		hu_shim_seed(seed);
+		if (run(&hu_shim_side, HU_SELF_COPY_READ, u, sizeof u, in, 4) != HU_OK)
+			bail_out("%s", hu_reason());
+		for (int i = 0; i < 64; i++)
+			there += u[i];
+		none += there == 0;
+		some += there > 16 && there < 64;
+	}
+	ok(none >= 4 && some >= 4 && none + some == 16,
+		"copies that are read before their wait have arrived not at all in %d of 16 blocks, in part in %d",
+		none, some);
+	caught(HU_SELF_COPY_LEFT, "a copy that is never waited for",
+		"a thread ends with 1 copies to shared memory that it never waited for");
 }
 
 static void
@@ -161,10 +188,15 @@ int
 main(void)
 {
 #ifdef HU_HAVE_SHIM
-	test_index(&hu_shim_side);
-	test_tree(&hu_shim_side);
-	test_small(&hu_shim_side);
-	test_faults();
+	if (on_shim_too()) {
+		test_index(&hu_shim_side);
+		test_tree(&hu_shim_side);
+		test_small(&hu_shim_side);
+		test_faults();
+		test_copies();
+	} else {
+		skip(1, "HALFULP_GPU_ONLY is set: the shim's part is left out");
+	}
 #else
 	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");
 #endif

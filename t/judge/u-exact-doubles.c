@@ -36,7 +36,7 @@ enclosed(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 int
 main(void)
 {
-	hu_op op = { .name = "third", .reference = third, .enclose = enclosed };
+	hu_op op = { .name = "third", .own = { .reference = third, .enclose = enclosed } };
 	hu_call c = { .id = 3, .op = &op };
 	double *x = hu_xmalloc(N * sizeof *x), *v = hu_xmalloc(N * sizeof *v);
 	hu_tensor in = { .format = HU_FP64, .n = N, .data = x }, *ins[1] = { &in };

@@ -71,8 +71,8 @@ leaves(const hu_run *r, hu_tensor *t, const fault *f)
 	while (c->out[k] != f->tensor)
 		k++;
 	mpfr_init2(exact[0], 2000);
-	if (c->op->reference(c, in, k, &f->element, 1, exact) != HU_OK ||
-		(c->op->bound && c->op->bound(c, in, k, &f->element, 1, &bound) != HU_OK))
+	if (HU_COLUMN(c->op, reference)(c, in, k, &f->element, 1, exact) != HU_OK ||
+		(HU_COLUMN(c->op, bound) && HU_COLUMN(c->op, bound)(c, in, k, &f->element, 1, &bound) != HU_OK))
 		bail_out("%s", hu_reason());
 	mpfr_sub_d(exact[0], exact[0], f->is, MPFR_RNDN);
 	mpfr_abs(exact[0], exact[0], MPFR_RNDN);

@@ -92,7 +92,7 @@ int
 main(void)
 {
 	static float x[N], y[N];
-	hu_op op = { .name = "third", .nout = 1, .reference = third, .bound = half_ulp };
+	hu_op op = { .name = "third", .nout = 1, .own = { .reference = third, .bound = half_ulp } };
 	hu_call c = { .op = &op, .nin = 1, .nout = 1 };
 	hu_tensor tx = { .format = HU_FP32, .shape = hu_shape1(N), .n = N, .data = x },
 		  ty = { .format = HU_FP16, .shape = hu_shape1(N), .n = N, .data = y }, *in[1] = { &tx };
@@ -131,7 +131,7 @@ main(void)
 	hu_op fast = op;
 	hu_judged *k;
 	size_t differ = 0;
-	fast.enclose = enclosed;
+	fast.own.enclose = enclosed;
 	c.op = &fast;
 	element = hu_sample(1, "t.y", 0, N, 0, &n);
 	if (hu_judge(engine, &c, in, 0, &ty, element, n, 0, &k) != HU_OK)

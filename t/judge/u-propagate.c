@@ -205,7 +205,7 @@ lying(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	hu_sink mine = { .take = lie, .low = s->low };
 
 	honest = s;
-	return hu_op_matmul.enclose(c, in, out, element, n, &mine);
+	return HU_COLUMN(&hu_op_matmul, enclose)(c, in, out, element, n, &mine);
 }
 
 static void
@@ -217,7 +217,7 @@ found_out(const step *s)
 	hu_exact_step x;
 	hu_status st = HU_OK;
 
-	liar.enclose = lying;
+	liar.own.enclose = lying;
 	hu_engine_find("auto", &engine);
 	hu_exact_step_init(&x, q, s->t, engine, 1, HU_STEP_TWO);
 	hu_exact_step_begin(&x);

@@ -58,7 +58,7 @@ one(const char *op, hu_shape a, hu_shape b, hu_format_id f)
 	ok(!wrong && !over, "%s of small integers in %s: %zu outputs, no error", op, hu_format_name(f), x.t[y].n);
 	size_t n, *all = hu_sample(1, op, 0, x.t[y].n, 0, &n);
 	hu_tensor *operands[2] = { &x.t[in[0]], &x.t[in[1]] };
-	c->op->swamping(c, operands, 0, all, n, &env, &s);
+	HU_COLUMN(c->op, swamping)(c, operands, 0, all, n, &env, &s);
 	ok(s.additions > 0 && !s.swamped && s.outputs == n, "and %llu additions, none swamped",
 		(unsigned long long)s.additions);
 	free(all);

@@ -105,7 +105,7 @@ maxpool_of(op_case *k, int j, const hu_env *env)
 
 	c.op = hu_op_find("maxpool");
 	c.nin = c.nout = 1;
-	return c.op->emulate(&c, &in, &out, env);
+	return HU_COLUMN(c.op, emulate)(&c, &in, &out, env);
 }
 
 static void
@@ -162,7 +162,7 @@ op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id comput
 		s = operand(s, &kinds[c->nout], &k->shape[c->nout]);
 	hu_shape to[8];
 	memcpy(to, k->shape, sizeof to);
-	HU_TRY(c->op->shape(c, from, to));
+	HU_TRY(HU_COLUMN(c->op, shape)(c, from, to));
 	for (int j = 0; j < c->nout; j++) {
 		hu_format_id f = kinds[j] == 'c'                      ? compute
 				 : kinds[j] >= '0' && kinds[j] <= '9' ? k->in[kinds[j] - '0'].format
@@ -190,5 +190,5 @@ op_case_release(op_case *k)
 hu_status
 op_case_emulate(op_case *k, const hu_env *env)
 {
-	return k->c.op->emulate(&k->c, k->pin, k->pout, env);
+	return HU_COLUMN(k->c.op, emulate)(&k->c, k->pin, k->pout, env);
 }

@@ -23,15 +23,15 @@ differing(op_case *k, const hu_env *env, hu_swamp *counted)
 
 	for (size_t i = 0; i < n; i++)
 		element[i] = 3 * i;
-	if (k->c.op->emulate_some(&k->c, k->pin, 0, element, n, env, value, counted) != HU_OK ||
+	if (HU_COLUMN(k->c.op, emulate_some)(&k->c, k->pin, 0, element, n, env, value, counted) != HU_OK ||
 		op_case_emulate(k, env) != HU_OK ||
-		k->c.op->swamping(&k->c, k->pin, 0, element, n, env, &whole) != HU_OK)
+		HU_COLUMN(k->c.op, swamping)(&k->c, k->pin, 0, element, n, env, &whole) != HU_OK)
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < n; i++)
 		bad += hu_bits64(value[i]) != hu_bits64(hu_get(&k->out[0], element[i]));
 	bad += whole.additions != counted->additions || whole.swamped != counted->swamped ||
 	       whole.stagnated != counted->stagnated || counted->outputs != n;
-	if (k->c.op->emulate_some(&k->c, k->pin, 0, element, n, env, value, NULL) !=
+	if (HU_COLUMN(k->c.op, emulate_some)(&k->c, k->pin, 0, element, n, env, value, NULL) !=
 		HU_OK) /* without counts: the same values */
 		bail_out("%s", hu_reason());
 	for (size_t i = 0; i < n; i++)
@@ -73,7 +73,7 @@ main(void)
 
 	for (int i = 0; op_row_at(i); i++) {
 		const op_row *r = op_row_at(i);
-		if (!hu_op_find(r->op)->emulate_some)
+		if (!HU_COLUMN(hu_op_find(r->op), emulate_some))
 			continue;
 		products++;
 		row(r, HU_FP16, HU_FP16, LEVEL_SPREAD);

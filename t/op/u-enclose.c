@@ -121,25 +121,25 @@ one_output(op_case *k, int out, tally *t)
 		if (i % 7 == 3 || i + 1 == n)
 			list[some++] = i;
 	}
-	hu_status st = c->op->reference(c, k->pin, out, all, n, exact);
+	hu_status st = HU_COLUMN(c->op, reference)(c, k->pin, out, all, n, exact);
 	if (st == HU_OK)
-		st = c->op->enclose(c, k->pin, out, NULL, n, &whole.s);
-	if (st == HU_OK && c->op->bound)
-		st = c->op->bound(c, k->pin, out, all, n, b);
-	if (st == HU_OK && c->op->magnitude)
-		st = c->op->magnitude(c, k->pin, out, all, n, m);
+		st = HU_COLUMN(c->op, enclose)(c, k->pin, out, NULL, n, &whole.s);
+	if (st == HU_OK && HU_COLUMN(c->op, bound))
+		st = HU_COLUMN(c->op, bound)(c, k->pin, out, all, n, b);
+	if (st == HU_OK && HU_COLUMN(c->op, magnitude))
+		st = HU_COLUMN(c->op, magnitude)(c, k->pin, out, all, n, m);
 	if (st == HU_OK) {
 		t->other += whole.taken != n || whole.twice;
 		compare(t, &whole, exact, n);
 		for (size_t i = 0; i < n; i++) {
 			t->other += !(whole.bound[i] == b[i] || (isnan(b[i]) && isnan(whole.bound[i])));
-			t->other += c->op->magnitude ? !(whole.magnitude[i] == m[i] || isnan(m[i]))
+			t->other += HU_COLUMN(c->op, magnitude) ? !(whole.magnitude[i] == m[i] || isnan(m[i]))
 						     : !isnan(whole.magnitude[i]);
 		}
 	}
 	gather_init(&part, some, 0);
 	if (st == HU_OK)
-		st = c->op->enclose(c, k->pin, out, list, some, &part.s);
+		st = HU_COLUMN(c->op, enclose)(c, k->pin, out, list, some, &part.s);
 	if (st == HU_OK) {
 		t->other += part.taken != some || part.twice;
 		for (size_t i = 0; i < some; i++) {
@@ -217,10 +217,11 @@ int
 main(int argc, char **argv)
 {
 	for (int r = 0; op_row_at(r); r++)
-		if ((argc < 2 || !strcmp(argv[1], op_row_at(r)->op)) && hu_op_find(op_row_at(r)->op)->enclose)
+		if ((argc < 2 || !strcmp(argv[1], op_row_at(r)->op)) &&
+			HU_COLUMN(hu_op_find(op_row_at(r)->op), enclose))
 			walk(op_row_at(r));
 	for (int i = 0; hu_op_at(i); i++)
-		if (!hu_op_at(i)->enclose)
+		if (!HU_COLUMN(hu_op_at(i), enclose))
 			diag("%s has no enclosures yet", hu_op_at(i)->name);
 	return done_testing();
 }

@@ -125,7 +125,7 @@ compare(size_t m, size_t n, size_t k, int ta, int tb, hu_format_id in, hu_format
 		for (int threads = 1; threads <= 3; threads++) {
 			hu_threads_set(threads);
 			memset(y.data, 0x55, y.n * hu_element_size(out));
-			bad += c.op->emulate(&c, ins, outs, &env) != HU_OK;
+			bad += HU_COLUMN(c.op, emulate)(&c, ins, outs, &env) != HU_OK;
 			for (size_t i = 0; i < y.n; i++)
 				bad += code(&y, i) != code(&want, i);
 		}
@@ -266,9 +266,9 @@ test_judges(void)
 				element[e] = e;
 				mpfr_init(exact[e]);
 			}
-			c.op->emulate(&c, ins, outs, &env);
-			c.op->reference(&c, ins, 0, element, 15, exact);
-			c.op->bound(&c, ins, 0, element, 15, bound);
+			HU_COLUMN(c.op, emulate)(&c, ins, outs, &env);
+			HU_COLUMN(c.op, reference)(&c, ins, 0, element, 15, exact);
+			HU_COLUMN(c.op, bound)(&c, ins, 0, element, 15, bound);
 			for (size_t e = 0; e < 15; e++) {
 				double got = hu_get(&y, e);
 				if (hu_isfinite(got) && bound[e] < 1e300) {
@@ -299,10 +299,11 @@ test_shapes(void)
 	hu_call c = call_of("matmul", "fma", HU_FP32, 0);
 	hu_shape in[2] = { hu_shape2(3, 4), hu_shape2(5, 6) }, out = { 0, { 0, 0, 0, 0 } };
 
-	ok(c.op->shape(&c, in, &out) == HU_EINVAL, "inner dimensions that differ are refused: %s", hu_reason());
+	ok(HU_COLUMN(c.op, shape)(&c, in, &out) == HU_EINVAL,
+		"inner dimensions that differ are refused: %s", hu_reason());
 	hu_attr_set(&c, "ta", 1);
 	in[1] = hu_shape2(3, 6);
-	ok(c.op->shape(&c, in, &out) == HU_OK && out.d[0] == 4 && out.d[1] == 6, "a transposed operand");
+	ok(HU_COLUMN(c.op, shape)(&c, in, &out) == HU_OK && out.d[0] == 4 && out.d[1] == 6, "a transposed operand");
 }
 
 /* Partial sums of at most 2^11 are exact in fp16 whatever the model. */
@@ -320,7 +321,7 @@ test_integers(void)
 		hu_tensor a = tensor(hu_shape2(M, K), HU_FP16, 3), b = tensor(hu_shape2(K, N), HU_FP16, 3),
 			  y = tensor(hu_shape2(M, N), HU_FP16, -1);
 		hu_tensor *ins[2] = { &a, &b }, *outs[1] = { &y };
-		c.op->emulate(&c, ins, outs, &env);
+		HU_COLUMN(c.op, emulate)(&c, ins, outs, &env);
 		for (size_t i = 0; i < M * N; i++) {
 			int want = 0;
 			for (size_t k = 0; k < K; k++)
@@ -357,7 +358,7 @@ test_scaled(void)
 		hu_put(&t[3], 0, sb);
 		c.nin = 4;
 		hu_attr_set(&c, "scaled", 1);
-		c.op->emulate(&c, ins, outs, &env);
+		HU_COLUMN(c.op, emulate)(&c, ins, outs, &env);
 		mpfr_init2(exact, 500);
 		for (size_t e = 0; e < 63; e++) {
 			for (size_t k = 0; k < 20; k++) {
@@ -369,8 +370,8 @@ test_scaled(void)
 			       got = hu_get(&y, e);
 			differ += bits_of_double(want) != bits_of_double(got);
 			subnormal += got != 0 && fabs(got) < 0x1p-126;
-			c.op->reference(&c, ins, 0, &e, 1, &exact);
-			c.op->bound(&c, ins, 0, &e, 1, &bound);
+			HU_COLUMN(c.op, reference)(&c, ins, 0, &e, 1, &exact);
+			HU_COLUMN(c.op, bound)(&c, ins, 0, &e, 1, &bound);
 			mpfr_d_sub(exact, got, exact, MPFR_RNDA);
 			differ += hu_isfinite(got) && !(fabs(mpfr_get_d(exact, MPFR_RNDD)) <= bound);
 		}

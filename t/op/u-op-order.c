@@ -291,7 +291,7 @@ test_update_swamping(void)
 		hu_put(&k.in[0], i, 1);
 		hu_put(&k.in[1], i, hu_round(g[i], hu_format_of(HU_FP16), HU_RNE, 0, 0));
 	}
-	k.c.op->swamping(&k.c, k.pin, 0, element, 8, &env, &s);
+	HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, 0, element, 8, &env, &s);
 	ok(s.additions == 6 && s.swamped == 3 && s.outputs == 8, "sgd: 3 of 6 updates swamped (%d of %d)",
 		(int)s.swamped, (int)s.additions);
 	op_case_release(&k);

@@ -85,9 +85,9 @@ judge_output(op_case *k, int out, verdict *v)
 		element[i] = i * t->n / n;
 		mpfr_init2(exact[i], 256);
 	}
-	hu_status st = k->c.op->reference(&k->c, k->pin, out, element, n, exact);
-	if (st == HU_OK && k->c.op->bound)
-		st = k->c.op->bound(&k->c, k->pin, out, element, n, bound);
+	hu_status st = HU_COLUMN(k->c.op, reference)(&k->c, k->pin, out, element, n, exact);
+	if (st == HU_OK && HU_COLUMN(k->c.op, bound))
+		st = HU_COLUMN(k->c.op, bound)(&k->c, k->pin, out, element, n, bound);
 	for (size_t i = 0; i < n && st == HU_OK; i++)
 		judge(v, hu_get(t, element[i]), exact[i], bound[i], element[i]);
 	for (size_t i = 0; i < n; i++)
@@ -248,7 +248,7 @@ refuses(const op_row *row)
 		for (int i = 0; i < k.c.nout; i++)
 			out[i] = k.out[i].shape;
 		out[j] = hu_shape4(3, 1, 17, 5);
-		bad += k.c.op->shape(&k.c, in, out) != HU_EINVAL;
+		bad += HU_COLUMN(k.c.op, shape)(&k.c, in, out) != HU_EINVAL;
 	}
 	ok(!bad, "%s (%s): a given output of another shape is refused", row->op, row->attrs);
 	bad = 0;
@@ -256,7 +256,7 @@ refuses(const op_row *row)
 		memcpy(out, k.shape, sizeof out);
 		hu_shape keep = in[j];
 		in[j] = hu_shape4(2, 19, 1, 23);
-		bad += k.c.op->shape(&k.c, in, out) != HU_EINVAL;
+		bad += HU_COLUMN(k.c.op, shape)(&k.c, in, out) != HU_EINVAL;
 		in[j] = keep;
 	}
 	ok(!bad, "%s (%s): an operand of another shape is refused (%d were not)", row->op, row->attrs, bad);
@@ -272,7 +272,7 @@ counts(const op_row *row)
 	uint64_t additions = 0;
 	int bad = 0;
 
-	if (!hu_op_find(row->op)->swamping)
+	if (!HU_COLUMN(hu_op_find(row->op), swamping))
 		return;
 	hu_status st = op_case_init(&k, row, HU_FP16, HU_FP32, HU_FP16, LEVEL_SPREAD, 9);
 	for (int j = 0; j < k.c.nout && st == HU_OK; j++) {
@@ -280,10 +280,10 @@ counts(const op_row *row)
 		size_t n = k.out[j].n < 60 ? k.out[j].n : 60, element[60];
 		for (size_t i = 0; i < n && st == HU_OK; i++) {
 			element[i] = i;
-			st = k.c.op->swamping(&k.c, k.pin, j, &i, 1, &env, &one);
+			st = HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, j, &i, 1, &env, &one);
 		}
 		if (st == HU_OK)
-			st = k.c.op->swamping(&k.c, k.pin, j, element, n, &env, &all);
+			st = HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, j, element, n, &env, &all);
 		bad += memcmp(&all, &one, sizeof all) || all.swamped > all.additions || all.stagnated > all.outputs ||
 		       all.outputs > n;
 		additions += all.additions;
@@ -304,7 +304,7 @@ update_counts(const op_row *row, int combo, hu_mode mode, int level)
 	hu_swamp want = { 0, 0, 0, 0 };
 	hu_update_tally got = { 0, 0 };
 
-	if (!hu_op_find(row->op)->updates)
+	if (!HU_COLUMN(hu_op_find(row->op), updates))
 		return;
 	hu_status st = op_case_init(&k, row, combos[combo].in, combos[combo].compute, combos[combo].out, level, 9);
 	size_t n = k.out[0].n, *element = hu_xmalloc((n + 1) * sizeof *element);
@@ -318,9 +318,9 @@ update_counts(const op_row *row, int combo, hu_mode mode, int level)
 	if (st == HU_OK)
 		st = op_case_emulate(&k, &env);
 	if (st == HU_OK)
-		st = k.c.op->swamping(&k.c, k.pin, 0, element, n, &env, &want);
+		st = HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, 0, element, n, &env, &want);
 	if (st == HU_OK)
-		k.c.op->updates(&k.c, k.pin, &k.out[0], &got);
+		HU_COLUMN(k.c.op, updates)(&k.c, k.pin, &k.out[0], &got);
 	ok(st == HU_OK && got.updates == want.additions && got.swamped == want.swamped,
 		"%s (%s), %s in %s: %llu of %llu updates swamped, as one by one", row->op, row->attrs,
 		hu_format_name(combos[combo].out), hu_format_name(combos[combo].compute),
@@ -365,7 +365,7 @@ walk(const op_row *row)
 			same_bits(row, i);
 	refuses(row);
 	counts(row);
-	for (int i = 0; i < (op->updates ? COMBOS : 0); i++)
+	for (int i = 0; i < (HU_COLUMN(op, updates) ? COMBOS : 0); i++)
 		update_counts(row, i, i == 1 ? HU_SR : i == 2 ? HU_RD : HU_RNE, i % 2 ? LEVEL_SPECIAL : LEVEL_SPREAD);
 }
 

@@ -104,7 +104,7 @@ op_step(const hu_call *c, state *s)
 		{ .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[1] } };
 	hu_tensor *to[2] = { &out[0], &out[1] }, *from[3] = { &in[0], &in[1], &in[2] };
 	hu_env env = { 1, 0 };
-	hu_status st = c->op->emulate(c, from, to, &env);
+	hu_status st = HU_COLUMN(c->op, emulate)(c, from, to, &env);
 
 	s->scale[0] = s->scale[1];
 	memcpy(s->tracker[0], s->tracker[1], sizeof s->tracker[0]);

@@ -38,7 +38,8 @@ product(const char *policy_name, const char *model, const float *a, const float 
 		};
 		float v = -1;
 		hu_tensor out = { .format = c->fmt.out, .shape = hu_shape2(1, 1), .n = 1, .data = &v };
-		if (c->op->emulate(c, (hu_tensor *[]){ &in[0], &in[1] }, (hu_tensor *[]){ &out }, &env) != HU_OK)
+		if (HU_COLUMN(c->op, emulate)(c, (hu_tensor *[]){ &in[0], &in[1] },
+			    (hu_tensor *[]){ &out }, &env) != HU_OK)
 			bail_out("%s", hu_reason());
 		*acc = c->fmt.acc;
 		y = v;

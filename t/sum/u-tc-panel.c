@@ -151,7 +151,7 @@ compare(hu_sum s, hu_format_id fa, hu_format_id fb, kind what, seen *w)
 			continue;
 		hu_threads_set(1 + level);
 		memset(y.data, 0x55, y.n * sizeof(float));
-		w->wrong += c.op->emulate(&c, in, out, &env) != HU_OK;
+		w->wrong += HU_COLUMN(c.op, emulate)(&c, in, out, &env) != HU_OK;
 		for (size_t i = 0; i < y.n; i++) {
 			if (code(&y, i) != code(&want, i) && !w->wrong)
 				diag("%s, %s, output %zu of %zu x %zu x %zu, part %zu: %a, not %a", levels[level],

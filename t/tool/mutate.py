@@ -25,7 +25,7 @@ def arguments(known):
     a.add_argument("--log", default="")
     a.add_argument("--limit", type=float, default=1e9)
     a.add_argument("--jobs", type=int, default=1)
-    a.add_argument("--again", action="store_true", help="survivors of --log are judged once more")
+    a.add_argument("--again", action="store_true", help="survivors of --log are judged once more, and nothing else")
     a.add_argument("build", nargs="?", default=".")
     return a.parse_args()
 
@@ -34,12 +34,17 @@ class Log:
     """Rows of this run and, from a file, of earlier ones."""
 
     def __init__(self, path, again):
-        self.path, self.rows, self.lock = path, {}, threading.Lock()
+        self.path, self.rows, self.lock, self.again, self.alive = path, {}, threading.Lock(), again, set()
         if path and os.path.exists(path):
             for line in open(path).read().splitlines()[1:]:
                 cells = line.split("\t")
-                if not (again and cells[-1] == "SURVIVED"):
-                    self.rows[tuple(cells[:4])] = line
+                key = tuple(cells[:4])
+                self.alive.discard(key)
+                self.rows[key] = line
+                if again and cells[-1] == "SURVIVED":
+                    self.alive.add(key)
+            for key in self.alive:
+                del self.rows[key]
         elif path:
             open(path, "w").write(HEAD + "\n")
 
@@ -116,6 +121,8 @@ def judging(target, builder, baseline, log, jobs, each, until):
                 break
             number += 1
             key = (unit, "%s:%d" % (mutation[0], mutation[1] + 1), mutation[4], str(number))
+            if log.again and key not in log.rows and key not in log.alive:
+                break
             if key not in log.rows:
                 end = judge(target, builder, baseline, unit, target.source(unit), mutation)
                 if not end:

@@ -21,8 +21,8 @@ def ok(good, what, detail=()):
         print('# ' + line)
 
 
-def bench(*options):
-    done = subprocess.run([halfulp, 'bench', 'train', '--steps', '2', '--warm', '0', '--meter', 'none', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+def bench(*options, env=None):
+    done = subprocess.run([halfulp, 'bench', 'train', '--steps', '2', '--warm', '0', '--meter', 'none', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env)
     if done.returncode:
         print('# %s: %s' % (' '.join(options), done.stderr.strip()))
         return []
@@ -60,6 +60,13 @@ else:
     judge(bench('--model', 'convnet', '--width', '0.5', '--size', '64', '--channels', '3', '--policy', 'float32,mixed_float16', '--batch', '16'), 2, 2, allowance, 'convnet of 64x64x3')
     sets = bench('--model', 'mlp', '--width', '6', '--policy', 'float32,float64', '--batch', '16', '--simd', 'all')
     judge(sets, len(sets), 1.5, allowance, 'wide layers, every instruction set')
+    # What a process did before leaves nothing in the measure: of one thread all blocks come from one heap
+    alone = dict(os.environ, OMP_NUM_THREADS='1')
+    wide = ['--model', 'mlp', '--width', '6', '--batch', '16', '--policy']
+    rows = bench(*wide, 'float32,float64', '--simd', 'all', env=alone)
+    judge(rows, len(sets), 1.5, allowance, 'wide layers, one thread')
+    fresh = {p: bench(*wide, p, env=alone)[0]['peak_mb'] for p in ('float64', 'float32')}
+    ok(all(abs(r['peak_mb'] - fresh[r['policy']]) < 2e-6 * PROCESS for r in rows), 'a cell takes the same memory in a process of its own: %s' % fresh, ['%s: %.2f MB' % (name(r), r['peak_mb']) for r in rows])
     judge(bench('--model', 'convnet', '--size', '16', '--policy', 'float32,mixed_float16', '--batch', '4'), 2, 1.5, allowance, 'convnet as published, on 16x16')
     for accumulate in ('fma,acc=fp16', 'kahan', 'pairwise', 'tc:hopper', 'dot2,acc=fp64', 'fma,acc=fp16,mode=sr'):
         judge(bench('--model', 'mlp', '--width', '2', '--policy', 'mixed_float16', '--batch', '16', '--accumulate', accumulate), 1, 2, allowance, 'sums ' + accumulate)

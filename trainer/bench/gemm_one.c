@@ -105,7 +105,7 @@ check_bits(hu_bench_product *g, int *wrong)
 	double want[SAMPLE];
 	hu_env env = { 1, 0 };
 
-	HU_TRY(c->op->emulate_some(c, in, 0, at, n, &env, want, NULL));
+	HU_TRY(HU_COLUMN(c->op, emulate_some)(c, in, 0, at, n, &env, want, NULL));
 	for (size_t i = 0; i < n && !*wrong; i++)
 		if (hu_bits64(hu_get(&g->ty, at[i])) != hu_bits64(want[i])) {
 			hu_fail(HU_EUNABLE, "element %zu is %a and must be %a", at[i], hu_get(&g->ty, at[i]), want[i]);
@@ -146,9 +146,9 @@ check_bound(hu_bench_product *g, int arch, int *wrong)
 	mpfr_init2(error, BITS);
 	for (size_t i = 0; i < n; i++)
 		mpfr_init2(exact[i], BITS);
-	hu_status st = c->op->reference(c, in, 0, at, n, exact);
+	hu_status st = HU_COLUMN(c->op, reference)(c, in, 0, at, n, exact);
 	if (st == HU_OK)
-		st = c->op->magnitude(c, in, 0, at, n, mag);
+		st = HU_COLUMN(c->op, magnitude)(c, in, 0, at, n, mag);
 	for (size_t i = 0; i < n && st == HU_OK && !*wrong; i++) {
 		double bound = bound_of(g, sum, arch, mag[i], fabs(mpfr_get_d(exact[i], MPFR_RNDA)));
 		mpfr_sub_d(error, exact[i], hu_get(&g->ty, at[i]), MPFR_RNDA);

@@ -48,7 +48,7 @@ fastest(const char *op, int nin, hu_format_id f, size_t n, int repeat, double *s
 	for (int trial = 0; trial < TRIALS && st == HU_OK; trial++) {
 		double start = hu_now();
 		for (int k = 0; k < repeat && st == HU_OK; k++)
-			st = c.op->emulate(&c, in, out, &env);
+			st = HU_COLUMN(c.op, emulate)(&c, in, out, &env);
 		double s = (hu_now() - start) / repeat;
 		*seconds = s < *seconds ? s : *seconds;
 	}

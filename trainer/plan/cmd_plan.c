@@ -40,12 +40,12 @@ bound_of(const hu_program *p, const hu_call *c)
 	hu_shape *in, *out;
 	double b = NAN;
 
-	if (!c->op->unit_bound)
+	if (!HU_COLUMN(c->op, unit_bound))
 		return b;
 	in = hu_xcalloc((size_t)c->nin + 1, sizeof *in);
 	out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
 	hu_call_shapes(p, c, in, out);
-	b = c->op->unit_bound(c, in);
+	b = HU_COLUMN(c->op, unit_bound)(c, in);
 	free(in);
 	free(out);
 	return b;

@@ -150,7 +150,7 @@ count_updates(hu_session *s, const hu_call *c, hu_update_tally *count)
 	if (!s->backend->peek)
 		return hu_fail(HU_EUNABLE, "back end %s did not count the updates of call %d (%s)", s->backend->name,
 			c->id, c->op->name);
-	c->op->updates(c, in, s->backend->peek(s->train, c->out[0]), count);
+	HU_COLUMN(c->op, updates)(c, in, s->backend->peek(s->train, c->out[0]), count);
 	return HU_OK;
 }
 
@@ -198,7 +198,7 @@ observe_tensors(hu_metrics *m, hu_session *s, size_t step)
 		if (p->t[i].trainable && p->t[i].grad >= 0)
 			HU_TRY(add_gradient(&m->grads, s, step, p->t[i].grad));
 	for (int i = 0; i < p->nc; i++)
-		if (hu_is_update(p, &p->c[i]) && p->c[i].op->updates)
+		if (hu_is_update(p, &p->c[i]) && HU_COLUMN(p->c[i].op, updates))
 			HU_TRY(add_updates(&m->updates, s, step, &p->c[i]));
 	return hu_census_add(&m->exponents, &m->casts, s, step);
 }

@@ -17,18 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-nonfinite_f32(const float *x, size_t n)
-{
-	uint32_t most = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t a = hu_bits32(x[i]) & 0x7fffffffu;
-		most = a > most ? a : most;
-	}
-	return most >= 0x7f800000u;
-}
-
 static hu_status
 plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
@@ -53,9 +41,10 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 			if (full)
 				continue;
 			size_t at = hu_contract_at(x, m);
-			hu_performed_macs(hu_contract_row(x, m, a) * columns);
+			hu_contract_row(x, m, a);
+			hu_performed_macs(k * columns);
 			for (size_t n = 0; n < columns; n++) {
-				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * k,
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * x->terms,
 					c->sum.bits };
 				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
 			}
@@ -69,18 +58,7 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
 }
 
-static void
-finish_f32(hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
-{
-	int minus = 0;
-
-	for (size_t i = 0; i < n && x->split; i++)
-		minus |= hu_bits32(v[i]) == 0x80000000u;
-	if (minus)
-#pragma omp atomic write
-		x->minus_zero = 1;
-	hu_contract_finish(x, c, y, first, n, v, env);
-}
+#define finish_f32 hu_contract_finish
 
 static void
 finish_f64(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, double *v, const hu_env *env)
@@ -132,35 +110,21 @@ run_narrow(
 #undef HU_RUN
 #undef HU_PLUS
 
-/* Sums that skip the taps a stride leaves out. A skipped product is ±0 while the weights are finite,
-   and adding it changes an accumulator's bits only where that is -0, as it becomes when a negative
-   product underflows. From there on the skipping sum and the full one differ in nothing but the sign
-   of a zero, and only a final -0 can be wrong: then everything is computed again in full.
-   Returns 0 where the full way must be taken. */
-static int
-split_f32(hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env, hu_status *st)
+/* Sums without a term: a stride larger than its kernel leaves pixels out. */
+static hu_status
+zeros(const hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env)
 {
-	hu_contract part = *x;
+	double *none = hu_xcalloc(x->n, sizeof *none);
 
-	if (nonfinite_f32(x->b->data, x->b->n))
-		return 0;
-	*st = HU_OK;
-	for (size_t i = 0; x->split(&part, x, i) && *st == HU_OK; i++) {
-		if (part.k)
-			*st = fast_f32(&part, c, y, part.k, env);
-		else
-			for (size_t m = 0; m < part.m; m++)
-				memset((float *)y->data + hu_contract_at(&part, m), 0, part.n * sizeof(float));
-		if (part.minus_zero)
-			return 0;
-		part = *x;
-	}
-	return 1;
+	for (size_t m = 0; m < x->m; m++)
+		hu_contract_store(c, y, hu_contract_at(x, m), x->n, none, x->scale, env);
+	free(none);
+	return HU_OK;
 }
 
-/* One batch of the settled call C. */
+/* One product of the settled call C, in parts of PART terms or its own number of them. */
 static hu_status
-emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+emulate_product(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
 	int fused = c->sum.id == HU_SUM_FMA || c->sum.id == HU_SUM_CHUNK,
 	    fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
@@ -168,14 +132,11 @@ emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const
 	hu_narrow narrow;
 	hu_tc_plan plan;
 
-	if (fast && fused && !wide && c->sum.acc == HU_FP32) {
-		hu_status st;
-		if (x->split && c->sum.id == HU_SUM_FMA && part == x->k && !hu_is_wide(y->format) &&
-			split_f32(x, c, y, env, &st))
-			return st;
-		x->split = NULL;
+	if (!x->k)
+		return zeros(x, c, y, env);
+	part = part && part < x->k ? part : x->k;
+	if (fast && fused && !wide && c->sum.acc == HU_FP32)
 		return fast_f32(x, c, y, part, env);
-	}
 	if (fast && fused && c->sum.acc == HU_FP64)
 		return fast_f64(x, c, y, part, env);
 	if (c->sum.id == HU_SUM_SEQUENTIAL && c->sum.acc == HU_FP32 && hu_contract_has_lanes(x, c))
@@ -188,8 +149,7 @@ emulate_batch(hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const
 }
 
 hu_status
-hu_contract_emulate(
-	hu_contract_map *map, const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;
@@ -197,13 +157,14 @@ hu_contract_emulate(
 	HU_TRY(hu_contract_settle(c, call, in));
 	size_t part = hu_attr_count(c, "part", 0);
 
-	hu_contract_open(&x, map, c, in);
-	if (!part || part > x.k)
-		part = x.k;
-	for (size_t i = 0; i < x.batches; i++) {
-		hu_contract one = x;
-		one.batch = i;
-		HU_TRY(emulate_batch(&one, c, out[0], part, env));
+	hu_contract_open(&x, c, in);
+	size_t n = hu_contract_products(&x), full = 0;
+	/* Many small products: a thread each, and none of theirs inside (OpenMP's regions do not nest). */
+	int side_by_side = n >= 2 * (size_t)omp_get_max_threads() && (double)x.m * (double)x.n * (double)x.k < 1 << 22;
+#pragma omp parallel for schedule(dynamic) reduction(+ : full) if (side_by_side)
+	for (size_t i = 0; i < n; i++) {
+		hu_contract one = hu_contract_product(&x, i);
+		full += emulate_product(&one, c, out[0], part, env) != HU_OK;
 	}
-	return HU_OK;
+	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x.m, x.n, x.k) : HU_OK;
 }

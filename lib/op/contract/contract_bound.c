@@ -50,21 +50,21 @@ hu_sum_bound
 hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
 {
 	double *a = hu_xmalloc(2 * x->k * sizeof *a);
-	hu_contract one = *x;
-	size_t column, row = hu_contract_find(&one, element, &column);
+	hu_contract one;
+	size_t column, row = hu_contract_find(x, element, &one, &column);
 
-	hu_contract_gather(&one, row, column, a, a + x->k);
-	hu_sum_bound s = tc_bound(c, a, a + x->k, x->k, part);
+	hu_contract_gather(&one, row, column, a, a + one.k);
+	hu_sum_bound s = tc_bound(c, a, a + one.k, one.k, part);
 	free(a);
 	return s;
 }
 
 double
-hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *in)
+hu_contract_unit_bound(const hu_call *c, const hu_shape *in)
 {
 	hu_contract x;
 
-	hu_contract_describe(&x, map, c, in);
+	hu_contract_describe(&x, c, in);
 	size_t part = hu_attr_count(c, "part", 0);
 	hu_format out = hu_format_of(c->fmt.out),
 		  inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
@@ -79,15 +79,16 @@ hu_contract_unit_bound(hu_contract_map *map, const hu_call *c, const hu_shape *i
 }
 
 hu_roundings
-hu_contract_roundings(hu_contract_map *map, const hu_call *call, hu_tensor *const *in)
+hu_contract_roundings(const hu_call *call, hu_tensor *const *in, int output)
 {
 	hu_contract x;
 	hu_call settled, *c = &settled;
 	size_t part = hu_attr_count(call, "part", 0);
 
+	(void)output;
 	if (hu_contract_settle(c, call, in) != HU_OK)
 		return (hu_roundings){ .none = "there is no such sum" };
-	hu_contract_open(&x, map, c, in);
+	hu_contract_open(&x, c, in);
 	hu_format out = hu_format_of(c->fmt.out),
 		  inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_roundings r = hu_roundings_of_sum(c->sum, x.k, part);

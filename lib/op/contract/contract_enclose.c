@@ -162,21 +162,20 @@ hand_over(const job *j, work *w, size_t n)
 	j->sink->take(j->sink, &t);
 }
 
-/* The batch's row of row M of a contraction or of a split's share. */
+/* The batch's row of row M of a product. */
 static size_t
 placed(const hu_contract *x, size_t m)
 {
-	return x->place ? x->place(x, m) : m;
+	return x->shares > 1 ? x->place(x, m) : m;
 }
 
 /* The column of the output's element E. */
 static size_t
 column_of(const hu_contract *x, size_t e)
 {
-	hu_contract one = *x;
-	size_t n;
+	size_t batch, n;
 
-	hu_contract_find(&one, e, &n);
+	hu_contract_row_of(x, e, &batch, &n);
 	return n;
 }
 
@@ -309,28 +308,18 @@ contraction(const job *j, const hu_contract *x)
 	free(mine.hi);
 }
 
-static int
-all_finite(const hu_tensor *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (!hu_isfinite(hu_get(t, i)))
-			return 0;
-	return 1;
-}
-
-/* The batch's part of the list sorted by rows (a counting sort: positions of one row stay in order). */
+/* BATCH's part of the list sorted by rows (a counting sort: positions of one row stay in order). */
 static void
-by_rows(job *j, const size_t *element, size_t n)
+by_rows(job *j, size_t batch, const size_t *element, size_t n)
 {
-	size_t M = j->x->m, N = j->x->n, distinct = 0, column, mine = 0;
-	hu_contract one = *j->x;
+	size_t M = j->x->m, N = j->x->n, distinct = 0, of, column, mine = 0;
 
 	j->element = element;
 	j->start = hu_xcalloc(M + 2, sizeof *j->start);
 	j->order = hu_xmalloc((n + 1) * sizeof *j->order);
 	for (size_t i = 0; i < n; i++) {
-		size_t m = hu_contract_find(&one, element[i], &column);
-		if (one.batch == j->x->batch) {
+		size_t m = hu_contract_row_of(j->x, element[i], &of, &column);
+		if (of == batch) {
 			j->start[m + 2]++;
 			mine++;
 		}
@@ -340,8 +329,8 @@ by_rows(job *j, const size_t *element, size_t n)
 	for (size_t m = 0; m < M; m++)
 		j->start[m + 2] += j->start[m + 1];
 	for (size_t i = 0; i < n; i++) {
-		size_t m = hu_contract_find(&one, element[i], &column);
-		if (one.batch == j->x->batch)
+		size_t m = hu_contract_row_of(j->x, element[i], &of, &column);
+		if (of == batch)
 			j->order[j->start[m + 1]++] = i;
 	}
 	j->single = mine * PANEL < distinct * N;
@@ -358,24 +347,19 @@ keep(hu_sink *s, const hu_tile *t)
 }
 
 static hu_status
-certified(hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
+certified(const hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
 {
 	kept k = { { .take = keep, .low = sink->low }, NULL };
 	hu_sink *to = element ? &k.s : sink;
 	hu_status st = HU_OK;
-	hu_contract part;
-
 	size_t all = x->batches * x->m * x->n;
-	int split = x->split && all_finite(x->b);
 
 	if (element)
 		k.v = hu_xcalloc(all + n + 1, sizeof *k.v);
-	for (x->batch = 0; x->batch < x->batches; x->batch++)
-		if (split)
-			for (size_t i = 0; part = *x, x->split(&part, x, i); i++)
-				hu_contract_enclose_low(&part, to);
-		else
-			hu_contract_enclose_low(x, to);
+	for (size_t i = 0; i < hu_contract_products(x); i++) {
+		hu_contract one = hu_contract_product(x, i);
+		hu_contract_enclose_low(&one, to);
+	}
 	if (element) {
 		hu_dd *some = k.v + all;
 		for (size_t i = 0; i < n; i++)
@@ -386,40 +370,47 @@ certified(hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *
 	return st;
 }
 
+/* What the call's summation model says of the product's sums. */
+static void
+sum_bound(job *j, const hu_contract *x)
+{
+	const hu_call *c = j->c;
+
+	j->sum = hu_sum_apriori(c->sum, x->k, j->part);
+	j->inner = j->part && j->part < x->k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
+	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that
+	   rounding. */
+	if ((hu_is_wide(x->a->format) || hu_is_wide(x->b->format)) && c->sum.acc != HU_FP64) {
+		j->sum.relative += 0x1p-52 * (1 + j->sum.relative);
+		j->sum.absolute += (double)x->k * 0x1p-1073 * (1 + j->sum.relative);
+	}
+}
+
 hu_status
 hu_contract_enclose(
-	hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
+	const hu_call *call, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
-	hu_contract x, part;
+	hu_contract x;
 	hu_call settled, *c = &settled;
 	size_t length = hu_attr_count(call, "part", 0);
 	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL, NULL, NULL,
 		0 };
 
+	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
-	hu_contract_open(&x, map, c, in);
+	hu_contract_open(&x, c, in);
 	if (sink->low)
 		return certified(&x, c, in, element, n, sink);
-	j.sum = hu_sum_apriori(c->sum, x.k, length);
-	j.inner = length && length < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that
-	   rounding. */
-	if ((hu_is_wide(x.a->format) || hu_is_wide(x.b->format)) && c->sum.acc != HU_FP64) {
-		j.sum.relative += 0x1p-52 * (1 + j.sum.relative);
-		j.sum.absolute += (double)x.k * 0x1p-1073 * (1 + j.sum.relative);
-	}
 	if (!element)
 		sink->gives_exact = sink->want_exact;
-	/* Taps that a stride skips are zeros: without them the sum is the same, where none meets an infinity. */
-	int split = x.split && all_finite(x.b);
-	for (x.batch = 0; x.batch < x.batches; x.batch++) {
+	for (size_t batch = 0; batch < x.batches; batch++) {
 		if (element)
-			by_rows(&j, element, n);
-		if (split)
-			for (size_t i = 0; part = x, x.split(&part, &x, i); i++)
-				contraction(&j, &part);
-		else
-			contraction(&j, &x);
+			by_rows(&j, batch, element, n);
+		for (size_t i = 0; i < x.shares; i++) {
+			hu_contract one = hu_contract_product(&x, batch * x.shares + i);
+			sum_bound(&j, &one);
+			contraction(&j, &one);
+		}
 		free(j.start);
 		free(j.order);
 	}

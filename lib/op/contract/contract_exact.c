@@ -42,7 +42,7 @@ hu_contract_shared(void)
 	return most < (size_t)1 << 24 ? most : (size_t)1 << 24;
 }
 
-typedef struct rows { const hu_contract *x; size_t row0; double *hi, *lo, *err; mpfr_t *exact; } rows;
+typedef struct rows { const hu_contract *x; size_t row0; double *hi, *lo, *err; mpfr_t *exact; size_t origin; } rows;
 
 static void
 row(void *context, size_t batch, size_t i, size_t k0, size_t k1, double *to)
@@ -85,7 +85,7 @@ take_values(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size
 	(void)batch;
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < n; j++) {
-			mpfr_ptr y = r->exact[(i0 + i) * r->x->row_step + j0 + j];
+			mpfr_ptr y = r->exact[hu_contract_at(r->x, r->row0 + i0 + i) - r->origin + j0 + j];
 			hu_exact_tile_mpfr(y, t, i, j);
 			if (r->x->scale != 1)
 				mpfr_div_d(y, y, r->x->scale, MPFR_RNDN); /* a power of two: exact */
@@ -105,15 +105,15 @@ multiply(rows *r, size_t n, hu_exact_take *take)
 void
 hu_contract_exact_pairs(const hu_contract *x, size_t row0, size_t n, double *hi, double *lo, double *err)
 {
-	rows r = { x, row0, hi, lo, err, NULL };
+	rows r = { x, row0, hi, lo, err, NULL, 0 };
 
 	multiply(&r, n, take_pairs);
 }
 
 void
-hu_contract_exact_values(const hu_contract *x, size_t row0, size_t n, mpfr_t *exact)
+hu_contract_exact_values(const hu_contract *x, size_t row0, size_t n, mpfr_t *exact, size_t origin)
 {
-	rows r = { x, row0, NULL, NULL, NULL, exact };
+	rows r = { x, row0, NULL, NULL, NULL, exact, origin };
 
 	multiply(&r, n, take_values);
 }

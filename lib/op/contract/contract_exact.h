@@ -10,7 +10,7 @@
    hu_exact_tile_pairs fills them. */
 void hu_contract_exact_pairs(const hu_contract *x, size_t row0, size_t rows, double *hi, double *lo, double *err);
 
-/* The same as exact numbers, the scale divided out, output (row0 + i, j) at i * x->row_step + j; EXACT is initialised,
-   and takes the precision that each value needs. */
-void hu_contract_exact_values(const hu_contract *x, size_t row0, size_t rows, mpfr_t *exact);
+/* The same as exact numbers, the scale divided out, element e of the output at e - ORIGIN; EXACT is initialised, and
+   takes the precision that each value needs. */
+void hu_contract_exact_values(const hu_contract *x, size_t row0, size_t rows, mpfr_t *exact, size_t origin);
 #endif

@@ -78,8 +78,8 @@ reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t
 	{
 #pragma omp for schedule(dynamic, 4)
 		for (size_t i = 0; i < n; i++) {
-			hu_contract one = *x;
-			size_t column, row = hu_contract_find(&one, element[i], &column);
+			hu_contract one;
+			size_t column, row = hu_contract_find(x, element[i], &one, &column);
 			sum_of_parts(exact[i], &one, row, column, (const mpfr_t *)a, (const mpfr_t *)b);
 			mpfr_div_d(exact[i], exact[i], x->scale, MPFR_RNDN);
 		}
@@ -103,28 +103,30 @@ whole_rows(const hu_contract *x, const size_t *element, size_t n, size_t *row0, 
 	return n > *at ? (n - *at) / x->row_step : 0;
 }
 
-/* ROWS rows from ROW0, of whichever batch they are, by the exact engine to EXACT. */
+/* ROWS rows from ROW0, of whichever products they are, by the exact engine to EXACT. */
 static void
-rows_of_batches(hu_contract *x, size_t row0, size_t rows, mpfr_t *exact)
+rows_of_products(const hu_contract *whole, size_t row0, size_t rows, mpfr_t *exact)
 {
-	for (x->batch = 0; x->batch < x->batches; x->batch++) {
-		size_t first = hu_contract_at(x, 0) / x->row_step,
-		       past = first + x->m; /* this batch's rows among all */
-		size_t from = row0 > first ? row0 : first, to = row0 + rows < past ? row0 + rows : past;
+	for (size_t i = 0; i < hu_contract_products(whole); i++) {
+		hu_contract x = hu_contract_product(whole, i);
+		size_t from = 0, to; /* a product's rows ascend in the output */
+		while (from < x.m && hu_contract_at(&x, from) / x.row_step < row0)
+			from++;
+		for (to = from; to < x.m && hu_contract_at(&x, to) / x.row_step < row0 + rows; to++)
+			;
 		if (from < to)
-			hu_contract_exact_values(x, from - first, to - from,
-				exact + (hu_contract_at(x, from - first) - row0 * x->row_step));
+			hu_contract_exact_values(&x, from, to - from, exact, row0 * x.row_step);
 	}
-	x->batch = 0;
 }
 
 hu_status
 hu_contract_reference(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact)
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_contract x;
 
-	hu_contract_open(&x, map, c, in);
+	(void)out;
+	hu_contract_open(&x, c, in);
 	if (x.a->lows || x.b->lows) {
 		reference_of_parts(&x, element, n, exact);
 		return HU_OK;
@@ -132,18 +134,19 @@ hu_contract_reference(
 	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at),
 			 past = 0;
 	if (rows >= ROWS) {
-		rows_of_batches(&x, row0, rows, exact + at);
+		rows_of_products(&x, row0, rows, exact + at);
 		past = rows * x.row_step;
 	}
-#pragma omp parallel firstprivate(x)
+#pragma omp parallel
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
 		for (size_t e = 0; e < n - past; e++) {
 			size_t i = past && e >= at ? e + past : e;
-			size_t column, row = hu_contract_find(&x, element[i], &column);
-			hu_contract_gather(&x, row, column, a, a + x.k);
-			hu_exact_dot(exact[i], a, a + x.k, x.k);
+			hu_contract one;
+			size_t column, row = hu_contract_find(&x, element[i], &one, &column);
+			hu_contract_gather(&one, row, column, a, a + one.k);
+			hu_exact_dot(exact[i], a, a + one.k, one.k);
 			if (x.scale != 1)
 				mpfr_div_d(exact[i], exact[i], x.scale, MPFR_RNDN); /* a power of two: exact */
 		}
@@ -171,24 +174,24 @@ take(hu_sink *s, const hu_tile *t)
 
 hu_status
 hu_contract_bound(
-	hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, double *bound)
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound)
 {
 	faces f = { { .take = take, .bounds = 1 }, bound, NULL };
 
-	return hu_contract_enclose(map, c, in, element, n, &f.s);
+	return hu_contract_enclose(c, in, out, element, n, &f.s);
 }
 
 hu_status
-hu_contract_magnitude(hu_contract_map *map, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n,
-	double *magnitude)
+hu_contract_magnitude(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *magnitude)
 {
 	faces f = { { .take = take, .bounds = 1 }, NULL, magnitude };
 
-	return hu_contract_enclose(map, c, in, element, n, &f.s);
+	return hu_contract_enclose(c, in, out, element, n, &f.s);
 }
 
 hu_status
-hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n,
+hu_contract_swamping(const hu_call *call, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	const hu_env *env, hu_swamp *count)
 {
 	hu_contract x;
@@ -196,20 +199,22 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
 	size_t part = hu_attr_count(call, "part", 0);
 
+	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
 
-	hu_contract_open(&x, map, c, in);
-#pragma omp parallel firstprivate(x) reduction(+ : additions, swamped, stagnated)
+	hu_contract_open(&x, c, in);
+#pragma omp parallel reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0 };
-			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k,
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.terms,
 				c->sum.bits };
-			size_t column, row = hu_contract_find(&x, element[i], &column);
-			hu_contract_gather(&x, row, column, a, a + x.k);
-			hu_parts_run(a, a + x.k, x.k, part, c->sum, &draw, a + 2 * x.k, &k);
+			hu_contract one;
+			size_t column, row = hu_contract_find(&x, element[i], &one, &column);
+			hu_contract_gather(&one, row, column, a, a + one.k);
+			hu_parts_run(a, a + one.k, one.k, part, c->sum, &draw, a + 2 * one.k, &k);
 			additions += k.additions;
 			swamped += k.swamped;
 			stagnated += k.run >= HU_STAGNANT_RUN;
@@ -224,15 +229,16 @@ hu_contract_swamping(hu_contract_map *map, const hu_call *call, hu_tensor *const
 }
 
 void
-hu_contract_cost(hu_contract_map *map, const hu_call *c, const hu_shape *in, hu_cost *cost)
+hu_contract_cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *cost)
 {
-	hu_contract x, part;
+	hu_contract x;
 
-	hu_contract_describe(&x, map, c, in);
-	if (!x.split)
-		cost->macs = (double)x.m * (double)x.n * (double)x.k;
-	for (size_t i = 0; x.split && (part = x, x.split(&part, &x, i)); i++)
-		cost->macs += (double)part.m * (double)part.n * (double)part.k;
+	(void)out;
+	hu_contract_describe(&x, c, in);
+	for (size_t i = 0; i < x.shares; i++) {
+		hu_contract one = hu_contract_product(&x, i);
+		cost->macs += (double)one.m * (double)one.n * (double)one.k;
+	}
 	cost->macs *= (double)x.batches;
 	cost->flops = 2 * cost->macs;
 	cost->unread = x.unread ? x.unread(&x) : 0;

@@ -20,10 +20,12 @@ hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before)
 }
 
 void
-hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, const hu_shape *in)
+hu_contract_describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
 	memset(x, 0, sizeof *x);
-	map(x, c, in);
+	c->op->contract->map(x, c, in);
+	x->terms = x->k;
+	x->shares = x->shares ? x->shares : 1;
 	if (x->batches > 1)
 		return;
 	x->batches = 1;
@@ -32,48 +34,60 @@ hu_contract_describe(hu_contract *x, hu_contract_map *map, const hu_call *c, con
 }
 
 size_t
-hu_contract_at(const hu_contract *x, size_t m)
+hu_contract_products(const hu_contract *whole)
 {
-	return x->batch * x->batch_step + (x->place ? x->place(x, m) : m) * x->row_step;
+	return whole->batches * whole->shares;
+}
+
+hu_contract
+hu_contract_product(const hu_contract *whole, size_t i)
+{
+	hu_contract x = *whole;
+
+	x.batch = i / whole->shares;
+	if (whole->shares > 1)
+		x.share(&x, i % whole->shares);
+	return x;
 }
 
 size_t
-hu_contract_find(hu_contract *x, size_t e, size_t *n)
+hu_contract_at(const hu_contract *x, size_t m)
+{
+	return x->batch * x->batch_step + (x->shares > 1 ? x->place(x, m) : m) * x->row_step;
+}
+
+size_t
+hu_contract_row_of(const hu_contract *x, size_t e, size_t *batch, size_t *n)
 {
 	size_t m = x->row_step > x->batch_step ? e / x->row_step : e % x->batch_step / x->row_step;
 
-	x->batch = x->row_step > x->batch_step ? e % x->row_step / x->batch_step : e / x->batch_step;
-	*n = e - x->batch * x->batch_step - m * x->row_step;
+	*batch = x->row_step > x->batch_step ? e % x->row_step / x->batch_step : e / x->batch_step;
+	*n = e - *batch * x->batch_step - m * x->row_step;
+	return m;
+}
+
+size_t
+hu_contract_find(const hu_contract *whole, size_t e, hu_contract *one, size_t *n)
+{
+	size_t batch, share = 0, m = hu_contract_row_of(whole, e, &batch, n);
+
+	if (whole->shares > 1)
+		m = whole->owner(whole, m, &share);
+	*one = hu_contract_product(whole, batch * whole->shares + share);
 	return m;
 }
 
 void
-hu_contract_open(hu_contract *x, hu_contract_map *map, const hu_call *c, hu_tensor *const *in)
+hu_contract_open(hu_contract *x, const hu_call *c, hu_tensor *const *in)
 {
 	hu_shape shapes[4];
 
 	for (int i = 0; i < c->nin && i < 4; i++)
 		shapes[i] = in[i]->shape;
-	hu_contract_describe(x, map, c, shapes);
+	hu_contract_describe(x, c, shapes);
 	x->a = in[0];
 	x->b = in[1];
 	x->scale = c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
-}
-
-hu_status
-hu_contract_scales(const hu_call *c, const hu_shape *in)
-{
-	int scaled = hu_attr_num(c, "scaled", 0) != 0;
-
-	if (c->nin != (scaled ? 4 : 2))
-		return hu_fail(HU_EINVAL,
-			"%s: %d operands %s scaled=1: two are multiplied, and with scaled=1 two scales follow them",
-			c->op->name, c->nin, scaled ? "with" : "without");
-	for (int i = 2; i < c->nin; i++)
-		if (hu_count(in[i]) != 1)
-			return hu_fail(HU_EINVAL, "%s: operand %c has %zu elements where a scale has one", c->op->name,
-				'a' + i, hu_count(in[i]));
-	return HU_OK;
 }
 
 hu_status
@@ -83,19 +97,15 @@ hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in)
 	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.acc);
 }
 
-size_t
+void
 hu_contract_row(const hu_contract *c, size_t m, double *a)
 {
-	size_t operands = 0;
-
 	for (size_t k = 0; k < c->k;) {
 		hu_stretch s = c->row(c, m, k);
 		for (size_t i = 0; i < s.length; i++)
 			a[k + i] = s.offset < 0 ? 0.0 : hu_get(c->a, (size_t)s.offset + i * s.stride);
-		operands += s.offset == HU_TAP_SKIPPED ? 0 : s.length;
 		k += s.length;
 	}
-	return operands;
 }
 
 void

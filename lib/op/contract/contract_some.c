@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 hu_status
-hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in, const size_t *element, size_t n,
+hu_contract_some(const hu_call *call, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	const hu_env *env, double *value, hu_swamp *count)
 {
 	hu_contract x;
@@ -19,20 +19,22 @@ hu_contract_some(hu_contract_map *map, const hu_call *call, hu_tensor *const *in
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
 	size_t part = hu_attr_count(call, "part", 0);
 
+	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
-	hu_contract_open(&x, map, c, in);
-#pragma omp parallel firstprivate(x) reduction(+ : additions, swamped, stagnated)
+	hu_contract_open(&x, c, in);
+#pragma omp parallel reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * (x.k + 1) * sizeof *a), *b = a + x.k, *sums = b + x.k;
 #pragma omp for schedule(dynamic, 16)
 		for (size_t i = 0; i < n; i++) {
 			hu_sum_count k = { 0, 0, 0, 0, 0 };
-			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.k,
+			hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, element[i] * x.terms,
 				c->sum.bits };
-			size_t column, row = hu_contract_find(&x, element[i], &column);
-			hu_performed_macs(hu_contract_row(&x, row, a));
-			hu_contract_column(&x, column, b);
-			double v = hu_parts_run(a, b, x.k, part, c->sum, &draw, sums, count ? &k : NULL);
+			hu_contract one;
+			size_t column, row = hu_contract_find(&x, element[i], &one, &column);
+			hu_contract_gather(&one, row, column, a, b);
+			hu_performed_macs(one.k);
+			double v = hu_parts_run(a, b, one.k, part, c->sum, &draw, sums, count ? &k : NULL);
 			value[i] = hu_isnan(v) ? hu_nan() : hu_stored(c, env, c->fmt.out, element[i], v / x.scale);
 			additions += k.additions;
 			swamped += k.swamped;

@@ -84,7 +84,8 @@ pack_row(const product *p, size_t m, size_t columns, double *line, float *v, int
 {
 	int near = 1, finite = 1;
 
-	hu_performed_macs(hu_contract_row(p->x, m, line) * columns);
+	hu_contract_row(p->x, m, line);
+	hu_performed_macs(p->x->k * columns);
 	for (size_t i = 0; i < p->kp; i++) {
 		int16_t e = HU_TC_NONE;
 		v[i] = p->order[i] == ALL ? 0 : hu_tc_operand((float)line[p->order[i]], p->plan.a, &e, &near, &finite);

@@ -18,14 +18,14 @@ larger(size_t a, size_t b)
    doubles with its sums (contract_lanes.inc and the plain way). A tensor core's operands are quantised beside their
    values, k filled up to whole blocks of at most 64 in each part, 32 rows a tile (contract_tc.c). */
 double
-hu_contract_workspace(hu_contract_map *map, const hu_call *c, const hu_shape *in, int threads)
+hu_contract_workspace(const hu_call *c, const hu_shape *in, int threads)
 {
 	enum { STRIP = 256, TILE = 8, STEP = 64, ROWS = 32, PANEL = 64 };
 	const hu_panel *panel = hu_panel_get();
 	const hu_lanes *lanes = hu_lanes_get();
-	hu_contract x = { 0 };
+	hu_contract x;
 
-	map(&x, c, in);
+	hu_contract_describe(&x, c, in);
 	size_t part = hu_attr_count(c, "part", 0);
 	double parts = part && part < x.k ? (double)((x.k + part - 1) / part) : 1, k = (double)x.k,
 	       kp = k + parts * STEP, n = (double)x.n;

@@ -50,6 +50,31 @@ hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t ta
 	return HU_OK;
 }
 
+size_t
+hu_conv_classes(const hu_conv_axis *a)
+{
+	return a->stride < a->n ? a->stride : a->n;
+}
+
+hu_conv_class
+hu_conv_class_of(const hu_conv_axis *a, size_t i)
+{
+	size_t common = a->stride, residue = (i + (size_t)a->before) % a->stride;
+	hu_conv_class c = { .pixels = (a->n - i + a->stride - 1) / a->stride };
+
+	for (size_t b = a->dilation % a->stride, rest; b; b = rest) { /* Euclid */
+		rest = common % b;
+		common = b;
+	}
+	c.step = a->stride / common;
+	for (c.tap0 = 0; c.tap0 < c.step && c.tap0 < a->taps; ++c.tap0)
+		if (c.tap0 * a->dilation % a->stride == residue) {
+			c.taps = (a->taps - c.tap0 + c.step - 1) / c.step;
+			return c;
+		}
+	return c;
+}
+
 hu_status
 hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw)
 {

@@ -22,4 +22,14 @@ typedef struct hu_conv_axis { size_t n, taps, stride, dilation, out; ptrdiff_t b
    are missing the smaller half before the image. With some, floor((n + before + after - (taps-1) dilation - 1)/stride)
    + 1 outputs, as PyTorch has it. HU_EINVAL, and 0 outputs, where the kernel does not fit into the padded axis. */
 hu_status hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t taps);
+
+/* A data gradient's pixels along an axis, those of one residue class: pixels first, first + stride, …, PIXELS of them,
+   meet the same TAPS taps, tap0, tap0 + step, …, whose distance from the pixel the stride divides. The others are
+   skipped. */
+typedef struct hu_conv_class { size_t pixels, taps, tap0, step; } hu_conv_class;
+
+/* How many classes have a pixel: the stride, or the axis' pixels where these are fewer. */
+size_t hu_conv_classes(const hu_conv_axis *a);
+/* Class I, whose first pixel is I. */
+hu_conv_class hu_conv_class_of(const hu_conv_axis *a, size_t i);
 #endif

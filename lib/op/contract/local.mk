@@ -7,6 +7,7 @@ libhalfulp_a_SOURCES += lib/op/contract/contract_bound.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_enclose.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_exact.c
 noinst_HEADERS += lib/op/contract/contract_exact.h
+libhalfulp_a_SOURCES += lib/op/contract/contract_family.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_judge.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_lanes.c
 noinst_HEADERS += lib/op/contract/contract_lanes.inc

@@ -155,12 +155,12 @@ bounds(work *w, const hu_map *m, const hu_ctx_bounded *c, hu_tensor *const *in, 
 	hu_map_block_run(m, c, element, first, t->n, y);
 	for (size_t i = 0; i < t->n; i++)
 		w->bound[i] = hu_bound_of(m->call, format, y[out][i]);
-	if (!op->magnitude)
+	if (!HU_COLUMN(op, magnitude))
 		return HU_OK;
 	t->magnitude = w->magnitude;
 	for (size_t i = 0; i < t->n; i++)
 		w->element[i] = element ? element[first + i] : first + i;
-	return op->magnitude(m->call, in, out, w->element, t->n, w->magnitude);
+	return HU_COLUMN(op, magnitude)(m->call, in, out, w->element, t->n, w->magnitude);
 }
 
 hu_status
@@ -221,11 +221,11 @@ hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *e
 		t.bound = room + 3 * n;
 		if (bound)
 			memcpy(t.bound, bound, n * sizeof *bound);
-		else if (c->op->bound)
-			st = c->op->bound(c, in, out, element ? element : all, n, t.bound);
-		if (st == HU_OK && c->op->magnitude) {
+		else if (HU_COLUMN(c->op, bound))
+			st = HU_COLUMN(c->op, bound)(c, in, out, element ? element : all, n, t.bound);
+		if (st == HU_OK && HU_COLUMN(c->op, magnitude)) {
 			t.magnitude = room + 4 * n;
-			st = c->op->magnitude(c, in, out, element ? element : all, n, t.magnitude);
+			st = HU_COLUMN(c->op, magnitude)(c, in, out, element ? element : all, n, t.magnitude);
 		}
 	}
 	if (st == HU_OK)

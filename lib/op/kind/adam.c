@@ -123,21 +123,11 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_adam = {
-	.name = "adam",
-	.summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
-	.min_in = 6,
-	.max_in = 6,
-	.nout = 3,
-	.attrs = "lr beta1 beta2 eps",
-	.cls = HU_CLASS_FIXED,
-	.parity = HU_PARITY_EXACT,
-	.like = "-34",
-	.shape = hu_moments_shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.swamping = swamping,
-	.updates = updates,
+	.name = "adam", .summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
+	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps", .cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT, .like = "-34",
+	.own = {
+		.shape = hu_moments_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .swamping = swamping, .updates = updates,
+	},
 };

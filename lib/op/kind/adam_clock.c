@@ -104,7 +104,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_adam_clock = {
-	.name = "adam_clock", .summary = "counts Adam's steps and the powers of its betas",
-	.min_in = 2, .max_in = 2, .nout = 1, .attrs = "beta1 beta2", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.name = "adam_clock", .summary = "counts Adam's steps and the powers of its betas", .min_in = 2,
+	.max_in = 2, .nout = 1, .attrs = "beta1 beta2", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

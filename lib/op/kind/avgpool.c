@@ -168,26 +168,16 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "avgpool_dx", "d0", "i0", "height=i0.1 width=i0.2" },
-	{ NULL, NULL, NULL, NULL },
+	{ "avgpool_dx", "d0", "i0", "height=i0.1 width=i0.2", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_avgpool = {
-	.name = "avgpool",
-	.summary = "mean of each channel over an image",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.magnitude = magnitude,
-	.roundings = roundings,
-	.swamping = swamping,
+	.name = "avgpool", .summary = "mean of each channel over an image", .min_in = 1, .max_in = 1, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping,
+	},
 	.grad = grad,
 };

@@ -51,18 +51,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_avgpool_dx = {
-	.name = "avgpool_dx",
-	.summary = "gradient of avgpool",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.attrs = "height width",
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "avgpool_dx", .summary = "gradient of avgpool", .min_in = 1, .max_in = 1, .nout = 1,
+	.attrs = "height width", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

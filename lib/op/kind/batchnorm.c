@@ -204,26 +204,16 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "batchnorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "batchnorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_batchnorm = {
-	.name = "batchnorm",
-	.summary = "normalises each channel over the batch",
-	.min_in = 5,
-	.max_in = 5,
-	.nout = 5,
-	.attrs = "eps momentum",
-	.cls = HU_CLASS_NORM,
-	.parity = HU_PARITY_EXACT,
-	.like = "---34",
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.swamping = swamping,
+	.name = "batchnorm", .summary = "normalises each channel over the batch", .min_in = 5, .max_in = 5,
+	.nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .swamping = swamping,
+	},
 	.grad = grad,
 };

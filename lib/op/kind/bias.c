@@ -22,14 +22,17 @@ magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 }
 
 static const hu_grad grad[] = {
-	{ "=", "d0", "i0", NULL },
-	{ "bias_db", "d0", "i1", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "=", "d0", "i0", NULL, NULL },
+	{ "bias_db", "d0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_bias = {
-	.name = "bias", .summary = "adds one number a feature or channel",
-	.min_in = 2, .max_in = 2, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
-	.magnitude = magnitude, .swamping = swamping, .grad = grad,
+	.name = "bias", .summary = "adds one number a feature or channel", .min_in = 2, .max_in = 2, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .magnitude = magnitude, .swamping = swamping,
+	},
+	.grad = grad,
 };

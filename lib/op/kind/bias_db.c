@@ -130,20 +130,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_bias_db = {
-	.name = "bias_db",
-	.summary = "gradient of a bias: sums over the rows",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.magnitude = magnitude,
-	.roundings = roundings,
-	.swamping = swamping,
+	.name = "bias_db", .summary = "gradient of a bias: sums over the rows", .min_in = 1, .max_in = 1, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping,
+	},
 };

@@ -150,24 +150,16 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "cast", "d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "cast", "d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_cast = {
-	.name = "cast",
-	.summary = "rounds to another format, optionally scaled to its range",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 2,
-	.attrs = "scaled",
-	.cls = HU_CLASS_FIXED,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "cast", .summary = "rounds to another format, optionally scaled to its range", .min_in = 1,
+	.max_in = 1, .nout = 2, .attrs = "scaled", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

@@ -103,9 +103,15 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 }
 
 static const hu_grad grad[] = {
-	{ "conv2d_dx", "d0 i1", "i0", "height=i0.1 width=i0.2" },
-	{ "conv2d_dw", "i0 d0", "i1", "kh=i1.0 kw=i1.1" },
-	{ NULL, NULL, NULL, NULL },
+	{ "conv2d_dx", "d0 i1", "i0", "height=i0.1 width=i0.2", NULL },
+	{ "conv2d_dw", "i0 d0", "i1", "kh=i1.0 kw=i1.1", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-HU_CONTRACT_OP(conv2d, "convolution, NHWC; SAME padding or your own", HU_CONV_ATTRS " part scaled", grad, NULL)
+const hu_op hu_op_conv2d = {
+	.name = "conv2d", .summary = "convolution, NHWC; SAME padding or your own",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.grad = grad,
+};

@@ -74,4 +74,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
-HU_CONTRACT_OP(conv2d_dw, "gradient of a convolution for its kernel", HU_CONV_ATTRS " kh kw part scaled", NULL, NULL)
+const hu_op hu_op_conv2d_dw = {
+	.name = "conv2d_dw", .summary = "gradient of a convolution for its kernel",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " kh kw part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,C]; attributes of lib/op/contract/conv.h, height, width, part,
-   scaled. k = (kernel row, kernel column, output channel of the group); a tap that a stride skips is +0 and keeps its
-   k. A batch of the contraction is a group. */
+   scaled. k = (kernel row, kernel column, output channel of the group), of those taps alone that the stride does not
+   skip for the pixel: the others are no operands. A batch of the contraction is a group, a share of it the pixels of one
+   residue class. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/contract/conv.h"
 
@@ -16,51 +17,28 @@ pixel(const hu_contract *c, size_t n, ptrdiff_t r, ptrdiff_t q, size_t j)
 		1, c->co - j };
 }
 
+/* The kernel's row and column of the share's tap T. */
+static size_t tap_row(const hu_contract *c, size_t t) { return c->tap_h0 + t / c->taps_w * c->step_h; }
+static size_t tap_column(const hu_contract *c, size_t t) { return c->tap_w0 + t % c->taps_w * c->step_w; }
+
 static hu_stretch
 row(const hu_contract *c, size_t m, size_t k)
 {
-	size_t n = m / (c->h * c->w), y = m / c->w % c->h, x = m % c->w, j = k % c->co, tap = k / c->co;
-	ptrdiff_t r = (ptrdiff_t)y + c->pad_h - (ptrdiff_t)(tap / c->kw * c->dh),
-		  q = (ptrdiff_t)x + c->pad_w - (ptrdiff_t)(tap % c->kw * c->dw), sh = (ptrdiff_t)c->sh,
-		  sw = (ptrdiff_t)c->sw;
+	size_t n = m / (c->rows * c->cols), i = m / c->cols % c->rows, l = m % c->cols, j = k % c->co, tap = k / c->co;
 
-	if (r % sh || q % sw)
-		return (hu_stretch){ HU_TAP_SKIPPED, 1, c->co - j };
-	return pixel(c, n, r / sh, q / sw, j);
-}
-
-static size_t
-at(const hu_contract *c, size_t tap, size_t k)
-{
-	return tap * c->ci * c->cout + c->batch * c->co + k % c->co;
+	/* the strides divide these */
+	return pixel(c, n,
+		(ptrdiff_t)i + ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(tap_row(c, tap) * c->dh)) / (ptrdiff_t)c->sh,
+		(ptrdiff_t)l + ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(tap_column(c, tap) * c->dw)) / (ptrdiff_t)c->sw,
+		j);
 }
 
 static size_t
 column(const hu_contract *c, size_t k)
 {
-	return at(c, k / c->co, k);
-}
+	size_t tap = tap_row(c, k / c->co) * c->kw + tap_column(c, k / c->co);
 
-/* Share I of the image: pixels of one phase (row mod stride, column mod stride) see the same taps,
-   those whose distance the stride divides; the others are skipped. */
-static hu_stretch
-split_row(const hu_contract *c, size_t m, size_t k)
-{
-	size_t n = m / (c->rows * c->cols), i = m / c->cols % c->rows, l = m % c->cols, j = k % c->co, tap = k / c->co;
-	size_t u = c->tap_h0 + tap / c->taps_w * c->step_h, v = c->tap_w0 + tap % c->taps_w * c->step_w;
-
-	/* the strides divide these */
-	return pixel(c, n, (ptrdiff_t)i + ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(u * c->dh)) / (ptrdiff_t)c->sh,
-		(ptrdiff_t)l + ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(v * c->dw)) / (ptrdiff_t)c->sw, j);
-}
-
-static size_t
-split_column(const hu_contract *c, size_t k)
-{
-	size_t tap = k / c->co, u = c->tap_h0 + tap / c->taps_w * c->step_h,
-	       v = c->tap_w0 + tap % c->taps_w * c->step_w;
-
-	return at(c, u * c->kw + v, k);
+	return tap * c->ci * c->cout + c->batch * c->co + k % c->co;
 }
 
 static size_t
@@ -71,43 +49,50 @@ place(const hu_contract *c, size_t m)
 	return (n * c->h + c->row0 + i * c->sh) * c->w + c->col0 + l * c->sw;
 }
 
-/* Of TAPS taps, those t for which the stride divides FROM - t dilation: COUNT of them from *FIRST on, *STEP apart. */
-static size_t
-taps(size_t taps, size_t from, size_t stride, size_t dilation, size_t *first, size_t *step)
+static hu_conv_axis
+axis_h(const hu_contract *x)
 {
-	size_t common = stride;
-
-	for (size_t b = dilation % stride, rest; b; b = rest) { /* Euclid */
-		rest = common % b;
-		common = b;
-	}
-	*step = stride / common;
-	for (*first = 0; *first < *step && *first < taps; ++*first)
-		if ((*first * dilation) % stride == from % stride)
-			return (taps - *first + *step - 1) / *step;
-	return 0;
+	return (hu_conv_axis){ x->h, x->kh, x->sh, x->dh, x->ho, x->pad_h };
 }
 
-static int
-split(hu_contract *p, const hu_contract *c, size_t i)
+static hu_conv_axis
+axis_w(const hu_contract *x)
 {
-	size_t phases_h = c->sh < c->h ? c->sh : c->h,
-	       phases_w = c->sw < c->w ? c->sw : c->w; /* the others have no pixel */
+	return (hu_conv_axis){ x->w, x->kw, x->sw, x->dw, x->wo, x->pad_w };
+}
 
-	if (i >= phases_h * phases_w)
-		return 0;
-	p->row0 = i / phases_w;
-	p->col0 = i % phases_w;
-	p->rows = (c->h - p->row0 + c->sh - 1) / c->sh;
-	p->cols = (c->w - p->col0 + c->sw - 1) / c->sw;
-	p->taps_h = taps(c->kh, p->row0 + (size_t)c->pad_h, c->sh, c->dh, &p->tap_h0, &p->step_h);
-	p->taps_w = taps(c->kw, p->col0 + (size_t)c->pad_w, c->sw, c->dw, &p->tap_w0, &p->step_w);
-	p->m = c->m / (c->h * c->w) * p->rows * p->cols;
-	p->k = p->taps_h * p->taps_w * c->co;
-	p->row = split_row;
-	p->column = split_column;
-	p->place = place;
-	return 1;
+/* Share I: pixels of one residue class of rows and one of columns. */
+static void
+share(hu_contract *x, size_t i)
+{
+	hu_conv_axis v = axis_h(x), q = axis_w(x);
+	size_t across = hu_conv_classes(&q);
+	hu_conv_class r = hu_conv_class_of(&v, i / across), c = hu_conv_class_of(&q, i % across);
+
+	x->row0 = i / across;
+	x->col0 = i % across;
+	x->rows = r.pixels;
+	x->cols = c.pixels;
+	x->taps_h = r.taps;
+	x->taps_w = c.taps;
+	x->tap_h0 = r.tap0;
+	x->tap_w0 = c.tap0;
+	x->step_h = r.step;
+	x->step_w = c.step;
+	x->m = x->images * x->rows * x->cols;
+	x->k = x->taps_h * x->taps_w * x->co;
+}
+
+static size_t
+owner(const hu_contract *c, size_t m, size_t *i)
+{
+	size_t n = m / (c->h * c->w), y = m / c->w % c->h, z = m % c->w;
+	hu_contract x = *c;
+	hu_conv_axis q = axis_w(c);
+
+	*i = y % c->sh * hu_conv_classes(&q) + z % c->sw;
+	share(&x, *i);
+	return (n * x.rows + y / c->sh) * x.cols + z / c->sw;
 }
 
 static hu_status
@@ -115,14 +100,26 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
 	HU_TRY(hu_conv_of(x, c, hu_attr_count(c, "height", 0), hu_attr_count(c, "width", 0), in[1].d[0], in[1].d[1]));
 	HU_TRY(hu_conv_groups(x, c, in[1].d[2] * x->batches, in[1].d[3]));
-	x->m = in[0].d[0] * x->h * x->w;
-	x->k = x->kh * x->kw * x->co;
+	x->images = in[0].d[0];
 	x->n = x->batch_step = x->ci;
 	x->row_step = x->cin;
 	x->row = row;
 	x->column = column;
 	x->column_stride = x->cout;
-	x->split = x->sh > 1 || x->sw > 1 ? split : NULL;
+	x->place = place;
+	x->share = share;
+	x->owner = owner;
+	hu_conv_axis v = axis_h(x), q = axis_w(x);
+	size_t most = 0;
+	x->shares = hu_conv_classes(&v) * hu_conv_classes(&q);
+	for (size_t i = 0; i < x->shares; i++) {
+		share(x, i);
+		most = x->k > most ? x->k : most;
+	}
+	if (x->shares > 1) { /* one share is the whole as it stands */
+		x->m = x->images * x->h * x->w;
+		x->k = most;
+	}
 	return HU_OK;
 }
 
@@ -152,5 +149,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
-HU_CONTRACT_OP(
-	conv2d_dx, "gradient of a convolution for its image", HU_CONV_ATTRS " height width part scaled", NULL, NULL)
+const hu_op hu_op_conv2d_dx = {
+	.name = "conv2d_dx", .summary = "gradient of a convolution for its image",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " height width part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+};

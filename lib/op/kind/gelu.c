@@ -71,25 +71,16 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 HU_MAP_FACES
 
 static const hu_grad grad[] = {
-	{ "gelu_dx", "i0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "gelu_dx", "i0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_gelu = {
-	.name = "gelu",
-	.summary = "Gaussian error linear unit",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.attrs = "approx",
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.float32 = HU_FLOAT32_APEX,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "gelu", .summary = "Gaussian error linear unit", .min_in = 1, .max_in = 1, .nout = 1,
+	.attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT, .float32 = HU_FLOAT32_APEX,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

@@ -96,7 +96,10 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 HU_MAP_FACES
 
 const hu_op hu_op_gelu_dx = {
-	.name = "gelu_dx", .summary = "gradient of gelu, from its input",
-	.min_in = 2, .max_in = 2, .nout = 1, .attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.name = "gelu_dx", .summary = "gradient of gelu, from its input", .min_in = 2, .max_in = 2, .nout = 1,
+	.attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

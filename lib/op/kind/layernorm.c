@@ -122,26 +122,16 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "layernorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "layernorm_dx", "i0 i1 o1 o2 d0", "i0 i1 i2", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_layernorm = {
-	.name = "layernorm",
-	.summary = "normalises each row",
-	.min_in = 3,
-	.max_in = 3,
-	.nout = 3,
-	.attrs = "eps",
-	.cls = HU_CLASS_NORM,
-	.parity = HU_PARITY_EXACT,
-	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.swamping = swamping,
+	.name = "layernorm", .summary = "normalises each row", .min_in = 3, .max_in = 3, .nout = 3, .attrs = "eps",
+	.cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .swamping = swamping,
+	},
 	.grad = grad,
 };

@@ -1,70 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0
-   matmul a, b [, sa, sb] -> y[M,N]; attributes ta, tb (operand stored transposed), part, scaled.
-   a is taken as [d0, the rest]. */
+   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (operand stored transposed), part, scaled. The first
+   `batch` dimensions are the same in both operands and in the result: a product for each of their indices. Of the
+   dimensions behind them a is taken as [the first, the rest], and so is b. */
 #include "lib/op/contract/contract.h"
 
 static hu_stretch
 row_plain(const hu_contract *c, size_t m, size_t k)
 {
-	return (hu_stretch){ (ptrdiff_t)(m * c->k + k), 1, c->k - k };
+	return (hu_stretch){ (ptrdiff_t)((c->batch * c->m + m) * c->k + k), 1, c->k - k };
 }
 
 static hu_stretch
 row_transposed(const hu_contract *c, size_t m, size_t k)
 {
-	return (hu_stretch){ (ptrdiff_t)(k * c->m + m), c->m, c->k - k };
+	return (hu_stretch){ (ptrdiff_t)((c->batch * c->k + k) * c->m + m), c->m, c->k - k };
 }
 
 static size_t
 column_plain(const hu_contract *c, size_t k)
 {
-	return k * c->n;
+	return (c->batch * c->k + k) * c->n;
 }
 
 static size_t
 column_transposed(const hu_contract *c, size_t k)
 {
-	(void)c;
-	return k;
+	return c->batch * c->n * c->k + k;
+}
+
+/* Dimension BATCH of S, and in *REST the product of those behind it. */
+static size_t
+first_of(hu_shape s, size_t batch, size_t *rest)
+{
+	*rest = 1;
+	for (int i = (int)batch + 1; i < s.rank; i++)
+		*rest *= s.d[i];
+	return s.d[batch];
 }
 
 static void
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
 	int ta = hu_attr_num(c, "ta", 0) != 0, tb = hu_attr_num(c, "tb", 0) != 0;
-	size_t d0 = in[0].d[0], rest = hu_count(in[0]) / (d0 ? d0 : 1);
+	size_t batch = hu_attr_count(c, "batch", 0), more[2],
+	       first[2] = { first_of(in[0], batch, &more[0]), first_of(in[1], batch, &more[1]) };
 
-	x->m = ta ? rest : d0;
-	x->k = ta ? d0 : rest;
-	x->n = tb ? in[1].d[0] : hu_count(in[1]) / (in[1].d[0] ? in[1].d[0] : 1);
+	x->m = ta ? more[0] : first[0];
+	x->k = ta ? first[0] : more[0];
+	x->n = tb ? first[1] : more[1];
 	x->row = ta ? row_transposed : row_plain;
 	x->column = tb ? column_transposed : column_plain;
 	x->column_stride = tb ? x->k : 1;
+	x->batches = 1;
+	for (size_t i = 0; i < batch; i++)
+		x->batches *= in[0].d[i];
+	x->row_step = x->n;
+	x->batch_step = x->m * x->n;
 }
 
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
-	hu_contract x;
+	hu_contract x = { 0 };
+	size_t batch = hu_attr_count(c, "batch", 0), rest, k;
 
-	if (in[0].rank < 2 || in[1].rank < 2 || !hu_count(in[0]) || !hu_count(in[1]))
-		return hu_fail(HU_EINVAL, "matmul: operands of rank 2 or more are needed");
+	if ((size_t)in[0].rank < batch + 2 || (size_t)in[1].rank < batch + 2 || !hu_count(in[0]) || !hu_count(in[1]))
+		return hu_fail(HU_EINVAL, "matmul: operands of rank %zu or more are needed", batch + 2);
+	for (size_t i = 0; i < batch; i++)
+		if (in[0].d[i] != in[1].d[i])
+			return hu_fail(HU_EINVAL,
+				"matmul: dimension %zu is %zu and %zu, and with batch=%zu both operands have the same", i,
+				in[0].d[i], in[1].d[i], batch);
 	map(&x, c, in);
-	size_t k = hu_attr_num(c, "tb", 0) != 0 ? hu_count(in[1]) / in[1].d[0] : in[1].d[0];
+	k = first_of(in[1], batch, &rest);
+	k = hu_attr_num(c, "tb", 0) != 0 ? rest : k;
 	if (k != x.k)
 		return hu_fail(HU_EINVAL, "matmul: inner dimensions %zu and %zu differ", x.k, k);
-	if (out->rank && hu_count(*out) != x.m * x.n)
-		return hu_fail(HU_EINVAL, "matmul: the output has %zu elements where %zu x %zu are made",
-			hu_count(*out), x.m, x.n);
+	hu_shape y = { .rank = (int)batch + 2 };
+	for (size_t i = 0; i < batch; i++)
+		y.d[i] = in[0].d[i];
+	y.d[batch] = x.m;
+	y.d[batch + 1] = x.n;
+	if (out->rank && hu_count(*out) != hu_count(y))
+		return hu_fail(HU_EINVAL, "matmul: the output has %zu elements where %zu x %zu x %zu are made",
+			hu_count(*out), x.batches, x.m, x.n);
 	if (!out->rank)
-		*out = hu_shape2(x.m, x.n);
+		*out = y;
 	return HU_OK;
 }
 
 static const hu_grad grad[] = {
-	{ "matmul", "d0 i1", "i0", "ta=0 tb=1" },
-	{ "matmul", "i0 d0", "i1", "ta=1 tb=0" },
-	{ NULL, NULL, NULL, NULL },
+	{ "matmul", "d0 i1", "i0", "ta=0 tb=1", "ta=0 tb=0" },
+	{ "matmul", "i0 d0", "i1", "ta=1 tb=0", "ta=0 tb=0" },
+	{ "matmul", "d0 i1", "i0", "ta=0 tb=0", "ta=0 tb=1" },
+	{ "matmul", "d0 i0", "i1", "ta=1 tb=0", "ta=0 tb=1" },
+	{ "matmul", "i1 d0", "i0", "ta=0 tb=1", "ta=1 tb=0" },
+	{ "matmul", "i0 d0", "i1", "ta=0 tb=0", "ta=1 tb=0" },
+	{ "matmul", "i1 d0", "i0", "ta=1 tb=1", "ta=1 tb=1" },
+	{ "matmul", "d0 i0", "i1", "ta=1 tb=1", "ta=1 tb=1" },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-HU_CONTRACT_OP(matmul, "matrix product, all four transposes", "ta tb part scaled", grad, "ta tb")
+const hu_op hu_op_matmul = {
+	.name = "matmul", .summary = "matrix product, all four transposes",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = "batch ta tb part scaled",
+	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.grad = grad,
+};

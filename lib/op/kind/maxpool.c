@@ -135,24 +135,16 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "maxpool_dx", "i0 o0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "maxpool_dx", "i0 o0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_maxpool = {
-	.name = "maxpool",
-	.summary = "largest element of each window",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.attrs = "size stride",
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "maxpool", .summary = "largest element of each window", .min_in = 1, .max_in = 1, .nout = 1,
+	.attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

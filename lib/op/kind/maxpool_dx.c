@@ -226,18 +226,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_maxpool_dx = {
-	.name = "maxpool_dx",
-	.summary = "gradient of maxpool, from its input",
-	.min_in = 3,
-	.max_in = 3,
-	.nout = 1,
-	.attrs = "size stride",
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "maxpool_dx", .summary = "gradient of maxpool, from its input", .min_in = 3, .max_in = 3, .nout = 1,
+	.attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

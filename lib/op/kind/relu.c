@@ -17,23 +17,16 @@ HU_BLOCKS(blocks, F, exact)
 HU_POINTWISE(&blocks, 1, HU_EACH)
 
 static const hu_grad grad[] = {
-	{ "relu_dx", "o0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "relu_dx", "o0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_relu = {
-	.name = "relu",
-	.summary = "rectifier: negative values become 0",
-	.min_in = 1,
-	.max_in = 1,
-	.nout = 1,
-	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "relu", .summary = "rectifier: negative values become 0", .min_in = 1, .max_in = 1, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

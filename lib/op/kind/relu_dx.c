@@ -17,7 +17,10 @@ HU_BLOCKS(blocks, F, exact)
 HU_POINTWISE(&blocks, 1, HU_EACH, HU_EACH)
 
 const hu_op hu_op_relu_dx = {
-	.name = "relu_dx", .summary = "gradient of relu, from its output",
-	.min_in = 2, .max_in = 2, .nout = 1, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.name = "relu_dx", .summary = "gradient of relu, from its output", .min_in = 2, .max_in = 2, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

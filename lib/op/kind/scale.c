@@ -52,7 +52,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 HU_MAP_FACES
 
 const hu_op hu_op_scale = {
-	.name = "scale", .summary = "multiplies by a scalar and a constant",
-	.min_in = 1, .max_in = 2, .nout = 1, .attrs = "factor", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.name = "scale", .summary = "multiplies by a scalar and a constant", .min_in = 1, .max_in = 2, .nout = 1,
+	.attrs = "factor", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

@@ -121,21 +121,11 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 HU_MAP_FACES
 
 const hu_op hu_op_sgd = {
-	.name = "sgd",
-	.summary = "gradient descent with momentum and weight decay",
-	.min_in = 3,
-	.max_in = 4,
-	.nout = 2,
-	.attrs = "lr momentum weight_decay",
-	.cls = HU_CLASS_FIXED,
-	.parity = HU_PARITY_EXACT,
+	.name = "sgd", .summary = "gradient descent with momentum and weight decay", .min_in = 3, .max_in = 4,
+	.nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.like = "-3",
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
-	.swamping = swamping,
-	.updates = updates,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose, .swamping = swamping, .updates = updates,
+	},
 };

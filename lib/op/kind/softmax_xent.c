@@ -354,23 +354,16 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 static const hu_grad grad[] = {
-	{ "softmax_xent_dx", "o1 i1 i2 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "softmax_xent_dx", "o1 i1 i2 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_softmax_xent = {
-	.name = "softmax_xent",
-	.summary = "softmax and weighted mean cross-entropy",
-	.min_in = 3,
-	.max_in = 3,
-	.nout = 2,
-	.cls = HU_CLASS_LOSS,
-	.parity = HU_PARITY_EXACT,
-	.shape = shape,
-	.cost = cost,
-	.emulate = emulate,
-	.reference = reference,
-	.bound = bound,
-	.enclose = enclose,
+	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy", .min_in = 3, .max_in = 3,
+	.nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 	.grad = grad,
 };

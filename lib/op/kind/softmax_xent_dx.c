@@ -146,7 +146,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_softmax_xent_dx = {
-	.name = "softmax_xent_dx", .summary = "gradient of softmax_xent with respect to the logits",
-	.min_in = 4, .max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.name = "softmax_xent_dx", .summary = "gradient of softmax_xent with respect to the logits", .min_in = 4,
+	.max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
+	.own = {
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.enclose = enclose,
+	},
 };

@@ -6,8 +6,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 NAMES = "CC CXX SHIM_FLAGS CPPFLAGS CXXFLAGS AM_CFLAGS CFLAGS AM_LDFLAGS LDFLAGS LDADD LIBS COMPILE".split()
+
+
+def end(process):
+    """It and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def variables(build):
@@ -28,16 +37,21 @@ class Builder:
         os.makedirs(self.tmp)
         self.env = dict(os.environ, OMP_NUM_THREADS="1", srcdir=top, top_builddir=build, TMPDIR=self.tmp, HALFULP=os.path.join(self.dir, "halfulp"), PYTHON=sys.executable)
 
-    def shell(self, command, limit=600):
-        """Its status and words; all that it started ends with it."""
+    def shell(self, command, limit=600, first=False):
+        """Its status and words; all that it started ends with it. FIRST: it is stopped when the first of its tests fails."""
         p = subprocess.Popen(command, shell=True, cwd=self.build, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=self.env, start_new_session=True)
-        try:
-            out, _ = p.communicate(timeout=limit)
-            return p.returncode, out
-        except subprocess.TimeoutExpired:
-            os.killpg(p.pid, signal.SIGKILL)
-            p.communicate()
-            return 124, "it hangs"
+        late, words = threading.Event(), []
+        timer = threading.Timer(limit, lambda: (late.set(), end(p)))
+        timer.start()
+        for line in p.stdout:
+            words.append(line)
+            if first and line.startswith("not ok"):
+                end(p)
+                break
+        p.stdout.close()
+        code = p.wait()
+        timer.cancel()
+        return (124, "it hangs") if late.is_set() else (code, "".join(words))
 
     def write(self, mutation):
         path, number, start, end, what, new = mutation
@@ -90,9 +104,11 @@ class Builder:
         code, out = self.link("halfulp.o" if script else name + ".o", "halfulp" if script else os.path.basename(name))
         if code:
             sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (name, out[-2000:]))
-        return self.judged(test, *self.shell(self.command(test), limit))
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        os.makedirs(self.tmp)
+        return self.judged(test, *self.shell(self.command(test), limit, first=True))
 
     @staticmethod
     def judged(test, code, out):
         failed = len(re.findall(r"^not ok", out, re.M))
-        return "" if code == 0 and not failed else "%s: %s" % (test, "hangs" if code == 124 else "%d tests fail" % failed if failed else "exit %d" % code)
+        return "" if code == 0 and not failed else "%s: %s" % (test, "hangs" if code == 124 else re.search(r"^(not ok.{0,60})", out, re.M)[1].replace("\t", " ") if failed else "exit %d" % code)

@@ -20,7 +20,7 @@ class Kernels:
         return [op for op in re.findall(r"^OP\((\w+)\)", open(os.path.join(self.top, "lib/op/ops.def")).read(), re.M)]
 
     def includes(self, path, seen):
-        for name in re.findall(r'#include "(cuda/\w+\.cuh)"', open(os.path.join(self.top, path)).read()):
+        for name in re.findall(r'#include "(cuda/[\w/]+\.cuh)"', open(os.path.join(self.top, path)).read()):
             if name not in seen:
                 seen.append(name)
                 self.includes(name, seen)

@@ -62,7 +62,7 @@ SOURCES = INDEX[:2] + INDEX[4:5] + ARITHMETIC + LOGIC + STATEMENTS
 SPREAD = r"hu_blocks_for|gridDim|hu_fail\(|static_assert|_groups|_lies|may_lie|HU_ONCE|hu_attr_num\(|^\s*#(?!define)|^\s*(/?\*|//)|template|memset|sizeof|^\s*(?:static |const )*hu_\w+ \*?\w+(?:\[\d\])?(?:, \w+(?:\[\d\])?)*;"
 # Of C also: words for people (notes in a table's head, messages, the bar of progress), loops' division among threads, and broken
 # invariants of the house, which no input reaches.
-WORDS = r"hu_fail\(|hu_complain|HU_ASSERT|hu_bug|hu_tsv_note|hu_progress|hu_warn|hu_str_addf\(&a->said|^\s*#|^\s*(/?\*|//)|memset|memcpy|sizeof|HU_GROW|hu_x\w*alloc|\bfree\(|_release\(|\bomp\b|^\s*(?:static |const |unsigned )*\w+ \*?\w+\[\w+\];|\.summary|fprintf\(stderr|^\s*\""
+WORDS = r"hu_fail\(|hu_complain|HU_ASSERT|hu_bug|hu_tsv_note|hu_progress|hu_warn|hu_str_addf\(&a->said|^\s*#|^\s*(/?\*|//)|memset|memcpy|sizeof|HU_GROW|hu_x\w*alloc|\bfree\(|_release\(|\bomp\b|^\s*(?:static |const |unsigned )*\w+ \*?\w+\[[^]]+\](?:, \*?\w+(?:\[[^]]+\])?)*;|\.summary|fprintf\(stderr|^\s*\""
 
 
 def candidates(top, path, rules, spared, lines=None):

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Where cuBLASLt lies on machines whose dynamic linker does not know it: a CUDA toolkit's folder, and the folders in
+   which Python's packages keep it (nvidia-cublas, which PyTorch and JAX bring along), of the environment that is active,
+   of the python3 that PATH finds, of the user and of the system. */
+#include "cuda/gemm/cublas.h"
+
+#include "lib/base/mem.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLACE = 1024 };
+
+typedef struct places { char **path; size_t n, most; } places;
+
+/* The libraries in folders FROM followed by WITHIN, a pattern; of two versions the newer first. */
+static void
+add(places *p, const char *from, const char *within)
+{
+	static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12" };
+	char pattern[2 * PLACE];
+	glob_t found;
+
+	for (size_t k = 0; from && *from && k < sizeof names / sizeof *names; k++) {
+		if (snprintf(pattern, sizeof pattern, "%s%s/%s", from, within, names[k]) >= (int)sizeof pattern ||
+			glob(pattern, 0, NULL, &found))
+			continue;
+		for (size_t i = found.gl_pathc; i-- > 0 && p->n < p->most;)
+			p->path[p->n++] = hu_xstrdup(found.gl_pathv[i]);
+		globfree(&found);
+	}
+}
+
+static void
+add_python(places *p, const char *prefix)
+{
+	add(p, prefix, "/lib/python3*/site-packages/nvidia/*/lib");
+	add(p, prefix, "/lib/python3*/dist-packages/nvidia/*/lib");
+}
+
+/* PATH's first folder with a python3, one folder up; a link is not followed, for an environment's leads out of it. */
+static int
+python_prefix(char *to, size_t size)
+{
+	const char *at = getenv("PATH");
+	char program[PLACE];
+
+	for (size_t n; at && *at; at += n + (at[n] == ':')) {
+		n = strcspn(at, ":");
+		if (n && snprintf(program, sizeof program, "%.*s/python3", (int)n, at) < (int)sizeof program &&
+			access(program, X_OK) == 0)
+			return snprintf(to, size, "%.*s/..", (int)n, at) < (int)size;
+	}
+	return 0;
+}
+
+size_t
+hu_cublas_places(char **path, size_t most)
+{
+	places p = { path, 0, most };
+	const char *home = getenv("HOME");
+	char prefix[PLACE];
+
+	add(&p, getenv("CUDA_HOME"), "/lib64");
+	add(&p, getenv("CUDA_PATH"), "/lib64");
+	add(&p, "/usr/local", "/cuda*/lib64");
+	add(&p, "/usr/local", "/cuda*/targets/*/lib");
+	add(&p, "/opt", "/cuda/lib64");
+	add(&p, getenv("CONDA_PREFIX"), "/lib");
+	add_python(&p, getenv("VIRTUAL_ENV"));
+	add_python(&p, getenv("CONDA_PREFIX"));
+	if (python_prefix(prefix, sizeof prefix))
+		add_python(&p, prefix);
+	if (home && *home && snprintf(prefix, sizeof prefix, "%s/.local", home) < (int)sizeof prefix)
+		add_python(&p, prefix);
+	add_python(&p, "/usr/local");
+	add_python(&p, "/usr");
+	return p.n;
+}
