@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += lib/store/dtypes.def
 libhalfulp_a_SOURCES += lib/store/idx.c
 noinst_HEADERS += lib/store/idx.h
 libhalfulp_a_SOURCES += lib/store/npy.c
