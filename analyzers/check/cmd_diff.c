@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp diff RUN1 RUN2: where two runs part. First by the digests of every step,
-   then, in the first traced step that differs, by call and tensor. */
+   then, in the first traced step that differs, by call and tensor. Files of other programs
+   are compared by name, in analyzers/gate. */
+#include "analyzers/gate/gate_files.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
 #include "lib/number/round.h"
@@ -11,13 +14,16 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "all", NULL, NULL, "list every tensor that differs, not the first alone" },
-	{ "json", NULL, NULL, "print an object" },
-	{ NULL, NULL, NULL, NULL }
+	{ "all", NULL, NULL, "list every tensor that differs, not the first alone; of files, also those that do not" },
+	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
+	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
 
 /* Two versions of one tensor. */
-typedef struct pair { size_t differ, first, worst; double ulps, a, b; } pair;
+typedef struct pair {
+	size_t differ, first, worst;
+	double ulps, a, b;
+} pair;
 
 /* First row whose digests differ; its step in *step. 1 found, 0 none, and *common rows compared. */
 static hu_status
@@ -187,6 +193,15 @@ both(const hu_run *r, const hu_run *s, int all, int json, int *differ)
 	return HU_OK;
 }
 
+/* Two runs are compared call by call, whatever else by name. */
+static int
+of_files(const void *of)
+{
+	const hu_args *a = of;
+
+	return a->nrest == 2 && (hu_are_files(a->rest[0], NULL) || hu_are_files(a->rest[1], NULL));
+}
+
 static int
 run(const hu_args *a)
 {
@@ -195,7 +210,9 @@ run(const hu_args *a)
 	hu_status st = HU_OK;
 
 	if (a->nrest != 2)
-		return hu_complain(hu_fail(HU_EINVAL, "two run directories are needed: halfulp diff RUN1 RUN2"));
+		return hu_complain(hu_fail(HU_EINVAL, "two runs or two files are needed: halfulp diff RUN1 RUN2"));
+	if (of_files(a))
+		return hu_diff_files(a, a->rest[0], a->rest[1]);
 	if ((st = hu_run_open(&r, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	if ((st = hu_run_open(&s, a->rest[1])) == HU_OK) {
@@ -206,9 +223,13 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : differ ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+static const hu_opt_need needs[] = { { "step", of_files, "between runs, whose rows are steps" }, { NULL, NULL, NULL } };
+
 const hu_command hu_cmd_diff = { "diff", "[OPTION...] RUN1 RUN2",
-	"find where two runs part: first step, first call, by how many ulps",
+	"find where two runs part: first step, first call, by how many ulps; or compare two files by name",
 	"Compares the digests of all steps, then the recorded tensors of the traced steps in the order in which\n"
-	"they were written; ulps are those of the coarser format. Exit 0 where nothing differs, 1 where something "
-	"does.",
-	opts, run, NULL };
+	"they were written; ulps are those of the coarser format. Files (.safetensors, .npz, .npy, metrics as TSV, "
+	"CSV\n"
+	"or JSON lines) are compared by name, a row a tensor, the farthest first; halfulp help check says what the\n"
+	"columns are. Exit 0 where nothing differs, 1 where something does.",
+	opts, run, needs };

@@ -10,3 +10,5 @@ libhalfulp_a_SOURCES += analyzers/check/cmd_check.c
 libhalfulp_a_SOURCES += analyzers/check/cmd_diff.c
 libhalfulp_a_SOURCES += analyzers/check/drift.c
 noinst_HEADERS += analyzers/check/drift.h
+libhalfulp_a_SOURCES += analyzers/check/outcome.c
+noinst_HEADERS += analyzers/check/outcome.h
