@@ -290,6 +290,17 @@ safetensors('q1.safetensors', {'a': f32(nan, inf, -inf, 1), 'b': f32(1, 1)})
 safetensors('q2.safetensors', {'a': f32(nan, inf, -inf, 1), 'b': f32(1, nan)})
 got = check('*: cosine >= 0', old='q1.safetensors', new='q2.safetensors')
 ok(got[0] == 1 and got[1][0].startswith('not ok 1 - b: 1 of 2 values are not finite') and got[1][1].startswith('ok 2 - a: the same values'), 'NaN is drift unless the baseline has it there', got[2])
+for was, now, want in ((nan, 1, 1), (1, nan, 1), (inf, nan, 1), (nan, inf, 1), (inf, -inf, 1), (inf, 1, 1), (-inf, -inf, 0), (nan, nan, 0)):
+    safetensors('p1.safetensors', {'a': f32(1, was)})
+    safetensors('p2.safetensors', {'a': f32(1, now)})
+    row = json.loads(run('diff', 'p1.safetensors', 'p2.safetensors', '--json')[1])['rows'][0]
+    ok(row['nonfinite'] == row['differ'] == want and check('*: cosine >= 0', old='p1.safetensors', new='p2.safetensors')[0] == want, '%s that became %s' % (was, now), row)
+places = [1.0] * 70000
+for at in (40000, 10, 69999):
+    places[at] = 3.0
+safetensors('w1.safetensors', {'a': f32(*[1.0] * 70000)})
+safetensors('w2.safetensors', {'a': f32(*places)})
+ok(json.loads(run('diff', 'w1.safetensors', 'w2.safetensors', '--json')[1])['rows'][0]['worst'] == 10, 'of equal differences the first is told')
 ok(check('b: nonfinite <= 1', old='q1.safetensors', new='q2.safetensors')[0] == 0, 'or a rule allows it')
 safetensors('t1.safetensors', {'x # TODO later': f32(1)})
 safetensors('t2.safetensors', {'x # TODO later': f32(2)})
