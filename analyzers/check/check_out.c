@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/check/check_out.h"
 
+#include "analyzers/check/baseline_program.h"
+
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
@@ -30,10 +32,22 @@ value_of(const hu_baseline_quantity *q, char *out, size_t size)
 char *
 hu_check_attribution(const hu_check_report *r)
 {
+	enum { CALLS = 5 };
 	hu_str s;
 	int trees = 0;
+	size_t calls = 0;
 
 	hu_str_init(&s);
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->f[i].held < HU_DRIFT || !hu_is_program_row(key_of(&r->f[i])) || calls++ >= CALLS)
+			continue;
+		char *change = hu_program_row_change(&r->f[i]);
+		hu_str_addf(&s, "the program differs: %s\n", change);
+		free(change);
+	}
+	if (calls > CALLS)
+		hu_str_addf(&s, "the program differs in %zu calls and tensors, of which these are the first\n", calls);
+	hu_missing_steps(&s, r->want, r->got);
 	for (size_t i = 0; i < r->want->nenv; i++) {
 		const char *key = r->want->env[i].key, *was = r->want->env[i].value, *is = hu_baseline_env(r->got, key);
 		if (is && !strcmp(is, was)) {
@@ -42,6 +56,10 @@ hu_check_attribution(const hu_check_report *r)
 		}
 		hu_str_addf(&s, "%s: %s in the baseline, %s now\n", key, was, is ? is : "nothing");
 	}
+	for (size_t i = 0; i < r->got->nenv; i++)
+		if (!hu_baseline_env(r->want, r->got->env[i].key))
+			hu_str_addf(
+				&s, "%s: nothing in the baseline, %s now\n", r->got->env[i].key, r->got->env[i].value);
 	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts"
 				   : "other summation trees or casts: bits may differ for that reason alone");
 	return s.s;
@@ -53,6 +71,8 @@ detail(const hu_finding *f)
 {
 	char want[160], got[160];
 
+	if (hu_is_program_row(key_of(f)))
+		return hu_program_row_change(f);
 	value_of(f->want, want, sizeof want);
 	value_of(f->got, got, sizeof got);
 	if (!isfinite(f->ulps))

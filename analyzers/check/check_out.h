@@ -17,7 +17,7 @@ typedef struct hu_check_report {
 
 typedef void hu_check_writer(FILE *out, const hu_check_report *r);
 
-hu_check_writer *hu_check_writer_find(const char *name);   /* tap, junit or json; NULL else */
+hu_check_writer *hu_check_writer_find(const char *name); /* tap, junit or json; NULL else */
 
 /* A verdict a quantity, to be released. */
 void hu_check_outcomes(hu_outcomes *v, const hu_check_report *r);
