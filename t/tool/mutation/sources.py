@@ -42,7 +42,7 @@ JUDGES = {
         ("analyzers/accumulate/*.c", ["t/analyzers/t-accumulate.sh", "t/analyzers/t-calc.sh", "t/cli/t-badinput.sh"]),
         ("analyzers/formats/inspect*.c", INSPECT),
         ("analyzers/formats/cmd_inspect.c", INSPECT),
-        ("analyzers/formats/flush.c", ["t/analyzers/t-calc.sh", *INSPECT]),
+        ("analyzers/formats/flush.c", [IND + "mlp", IND + "vanished", *INSPECT, "t/analyzers/t-calc.sh"]),
         ("analyzers/formats/*round*.c", ["t/number/t-round-blocks.sh", "t/analyzers/t-calc.sh"]),
         ("analyzers/formats/targets.c", ["t/analyzers/t-calc.sh", "t/number/t-round-blocks.sh", "t/analyzers/t-tree.sh", "t/analyzers/t-probe.sh"]),
         ("analyzers/formats/*.c", ["t/analyzers/t-calc.sh", "t/number/t-round-blocks.sh"]),
@@ -54,7 +54,7 @@ JUDGES = {
     "trainer": [
         ("trainer/bench/published.c", ["t/trainer/t-published.py", "t/trainer/t-bench.sh"]),
         ("trainer/bench/why.c", ["t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh"]),
-        ("trainer/bench/*.c", ["t/trainer/u-bench", "t/trainer/t-bench.sh", "t/trainer/t-at-least.py"]),
+        ("trainer/bench/*.c", ["t/trainer/u-bench", "t/trainer/t-bench-table.py", "t/trainer/t-published.py", "t/trainer/t-bench.sh", "t/trainer/t-at-least.py"]),
         ("trainer/data/digits*.c", ["t/trainer/u-digits", "t/trainer/t-train.sh"]),
         ("trainer/data/*.c", ["t/store/u-idx", IND + "metrics", "t/trainer/u-session", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
         ("trainer/device/fits.c", ["t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
