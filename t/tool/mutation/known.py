@@ -20,4 +20,7 @@ KNOWN = [
     ("analyzers/probe/probe_features.c", "for (int i = 0; i < 13; i++)", "one past the array's end, which only the sanitizers of CI's second job see"),
     ("trainer/device/ceiling.c", "sum -= x[i];", "the sum is kept so that the compiler leaves no read out, and printed nowhere"),
     ("trainer/bench/cmd_bench.c", "while (a->opts[n ^ 1].name)", "the same number where the list is of odd length, else a read past its end, which the sanitizers see"),
+    ("analyzers/accumulate/cmd_accumulate.c", 'strncmp(series[i ^ 1], "normal", 6)', "both series are asked for both words, in another order"),
+    ("analyzers/op/op_run.c", "uint64_t code = 1;", "the lowest byte is always copied over"),
+    ("trainer/data/digits.c", "__builtin_mul_overflow(size * size, ", "room for one channel of several, beyond which only the sanitizers see the writes"),
 ]
