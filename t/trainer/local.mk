@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/trainer/t-lock.sh
 SCRIPT_TESTS += t/trainer/t-memory.py
 SCRIPT_TESTS += t/trainer/t-plan.sh
 SCRIPT_TESTS += t/trainer/t-published.py
+SCRIPT_TESTS += t/trainer/t-record.py
 SCRIPT_TESTS += t/trainer/t-resume.sh
 SCRIPT_TESTS += t/trainer/t-torch.py
 SCRIPT_TESTS += t/trainer/t-train.sh
