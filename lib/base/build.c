@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* The build system defines all four; without it the program runs from the top of its tree. */
+/* The build system defines all four. Without it, the program runs from the top of its source tree. */
 #ifndef HU_VERSION
 #define HU_VERSION "unversioned"
 #endif

@@ -18,7 +18,7 @@ hu_fail(hu_status st, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* names from files stand in it */
+	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* the text may hold names from files */
 	return st;
 }
 

@@ -12,7 +12,7 @@ hu_threads_settle(char **argv)
 		return;
 	setenv("GOMP_SPINCOUNT", "5000", 1);
 	setenv("KMP_BLOCKTIME", "1", 1);
-	execv("/proc/self/exe", argv); /* where there is no /proc, as before */
+	execv("/proc/self/exe", argv); /* returns only where there is no /proc */
 }
 
 void
