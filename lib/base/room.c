@@ -154,8 +154,9 @@ in_file(void **p, size_t bytes, const char *what)
 				why = errno;
 			}
 		}
-	return hu_fail(HU_EIO, "there is no room for %zu bytes of %s in a file in %s: %s; set TMPDIR to a folder with more",
-		bytes, what, where ? where : "/tmp", strerror(why));
+	return hu_fail(HU_EIO,
+		"there is no room for %zu bytes of %s in a file in %s: %s; set TMPDIR to a folder with more", bytes,
+		what, where ? where : "/tmp", strerror(why));
 }
 
 hu_status

@@ -174,8 +174,8 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 			*nl = 0;
 		line++;
 		if (!printable(s)) {
-			hu_fail(HU_EFILE, "%s:%d: the line has characters that no table of halfulp has: %.80s", name, line,
-				s);
+			hu_fail(HU_EFILE, "%s:%d: the line has characters that no table of halfulp has: %.80s", name,
+				line, s);
 			hu_table_release(t);
 			return HU_EFILE;
 		}
@@ -188,7 +188,8 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 			int got = split(s, &t->cell, &cells, &cap);
 			if (got != t->columns || !nl) {
 				hu_fail(HU_EFILE, "%s:%d: the row has %d cells, the header %d%s", name, line, got,
-					t->columns, nl ? "" : ", and the last line has no end: was the file cut short?");
+					t->columns,
+					nl ? "" : ", and the last line has no end: was the file cut short?");
 				hu_table_release(t);
 				return HU_EFILE;
 			}
