@@ -96,7 +96,7 @@ set_name(hu_sum *s, char *word)
 	return HU_OK;
 }
 
-/* in= and in2=: a format, or a block format whose scales a unit takes. */
+/* Reads the value of in= or in2=: a format, or a block format whose scales some unit takes. */
 static hu_status
 set_operands(hu_sum *s, hu_format_id *in, const char *word)
 {
@@ -182,7 +182,8 @@ hu_sum_operand(hu_sum s, hu_format_id f, char *to, size_t size)
 		}
 }
 
-/* Which operands have instructions with scales: e8m0 per 32, of two fp4 e8m0 per 16 and e4m3 per 16 too. */
+/* Refuses operands for which no instruction takes the scales. e8m0 scales come one per 32 elements; two fp4 operands
+   may also have one e8m0 or e4m3 scale per 16. */
 static hu_status
 check_scaled(const hu_sum *s, const hu_tc *row)
 {
@@ -205,7 +206,7 @@ check_scaled(const hu_sum *s, const hu_tc *row)
 		       : hu_fail(HU_EINVAL, "summation model tc: products of %s have fp32 output alone", name);
 }
 
-/* "fp16 by wgmma" and so on, for messages. */
+/* Refuses operands that the architecture, or the path, has no instruction for. */
 static hu_status
 no_row(const hu_sum *s, hu_format_id in)
 {
@@ -213,7 +214,7 @@ no_row(const hu_sum *s, hu_format_id in)
 		hu_format_name(in), s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
 }
 
-/* Every key that is given, against the table. */
+/* Checks all keys that are given against tc.def, and sets *row. */
 static hu_status
 check_tc(const hu_sum *s, hu_tc *row)
 {
@@ -251,7 +252,7 @@ check_tc(const hu_sum *s, hu_tc *row)
 		hu_format_name(s->out), hu_format_name(in));
 }
 
-/* Operands of format F may enter as GIVEN. */
+/* Refuses operands of format f where the model names another. fp32 operands may be named tf32. */
 static hu_status
 same_format(hu_format_id given, hu_format_id f)
 {
@@ -285,8 +286,8 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 	return HU_OK;
 }
 
-/* model.h rounds what double arithmetic holds exactly, or to odd: formats of up to 25 bits, and fp64 as the hardware
-   has it. */
+/* model.h computes in double, exactly or rounded to odd. So accumulators have up to 25 significant bits, or are fp64
+   as the hardware has it. */
 static hu_status
 check(const hu_sum *s)
 {
@@ -309,7 +310,7 @@ check(const hu_sum *s)
 	return HU_OK;
 }
 
-/* Every word between commas says something, and no key says it twice. */
+/* Refuses empty words between commas, and a key that is given twice. */
 static hu_status
 well_formed(const char *text)
 {
