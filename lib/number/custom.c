@@ -27,10 +27,10 @@ enum { WORDS = sizeof words / sizeof *words };
 
 const char *hu_special_name(int special) { return suffixes[special]; }
 
-/* What a name's reading has come to. */
+/* How far the reading of a name has come: s is the rest, and st the failure, if any. */
 typedef struct reading { const char *name, *s; hu_status st; } reading;
 
-/* Up to 4 digits; -1 where there is none. */
+/* Reads up to 4 digits. Returns -1 where there are none or more. */
 static int
 digits(reading *r)
 {
@@ -58,7 +58,8 @@ skip(reading *r, const char *word)
 	return 1;
 }
 
-/* Trailing words; -1 and the failure where something else stands there. */
+/* Reads the trailing words. Returns -1, with the failure in r->st, where something else stands there; `others` lists
+   what else might have. */
 static int
 flags_of(reading *r, const char *others)
 {
@@ -83,7 +84,8 @@ flags_of(reading *r, const char *others)
 	return flags;
 }
 
-/* Where the parameters make a format of doubles its id; E and M are where their digits stand in the name. */
+/* Sets *id where the parameters make a format whose values are all doubles. e and m are the places of the exponent's
+   and the significand's digits in the name, for messages. */
 static hu_status
 checked(const char *name, int e, int m, int ebits, int mant, int special, int bias, int flags, hu_format_id *id)
 {
@@ -124,7 +126,7 @@ checked(const char *name, int e, int m, int ebits, int mant, int special, int bi
 	return HU_OK;
 }
 
-/* A row that is the same numbers and codes: its id is the format's one id. */
+/* Returns the row with the same numbers and codes, if there is one, so that a format has one id only. */
 static hu_format_id
 known(hu_format_id id)
 {
@@ -139,7 +141,7 @@ known(hu_format_id id)
 	return id;
 }
 
-/* binaryKpP[s|u][e|f]. A signed finite one is FNUZ in all but name. */
+/* Reads binaryKpP[s|u][e|f]. A signed finite one is FNUZ in all but name. */
 static hu_status
 p3109(reading *r, hu_format_id *id)
 {
@@ -170,7 +172,7 @@ p3109(reading *r, hu_format_id *id)
 		-1, flags, id);
 }
 
-/* eXmY[bBIAS][special][words]. 0 where the name has another shape. */
+/* Reads eXmY[bBIAS][special][words]. Returns 0 where the name has another shape. */
 static int
 by_fields(reading *r, hu_format_id *id)
 {
@@ -198,7 +200,7 @@ by_fields(reading *r, hu_format_id *id)
 	return 1;
 }
 
-/* Where the word that ends the name's first N characters starts; N where there is none. */
+/* Returns where the word that ends the name's first n characters begins; n where no word does. */
 static size_t
 before_word(const char *name, size_t n)
 {
@@ -210,7 +212,7 @@ before_word(const char *name, size_t n)
 	return n;
 }
 
-/* A row's name with words behind it. 0 where there is no such row. */
+/* Reads the name of a row followed by words. Returns 0 where there is no such row. */
 static int
 by_row(reading *r, hu_format_id *id)
 {
@@ -259,15 +261,15 @@ hu_custom_find(const char *name, hu_format_id *id, hu_status *st)
 	return is;
 }
 
-/* Names made once and kept: programs hold pointers to them. */
+/* Names are made once and kept, because callers hold pointers to them. */
 typedef struct kept { hu_format_id id; char name[32]; struct kept *next; } kept;
 
 enum { BUCKETS = 1021 };
 
-static kept *names[BUCKETS]; /* by id */
+static kept *names[BUCKETS]; /* hashed by id */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The bias stands there where it is not the usual one, or where a row has taken the name without it. */
+/* Writes a format's name. It has the bias where that is not the usual one, or where a row owns the name without it. */
 static void
 spell(hu_format_id id, char *out, size_t room)
 {
@@ -309,7 +311,7 @@ hu_custom_name(hu_format_id id)
 	return k ? k->name : "-";
 }
 
-/* The specials' summary alone, or one kept for the words as well. */
+/* Returns the summary of the specials alone, or, for a format with flags, one that is made once and kept. */
 const char *
 hu_custom_summary(hu_format_id id)
 {

@@ -9,7 +9,7 @@
 
 static const char *const names[HU_SIMDS] = { "scalar", "neon", "avx2", "avx512" };
 
-static int chosen = -1; /* read and written atomically: first use may be in several threads */
+static int chosen = -1; /* read and written atomically, because several threads may use it first */
 
 int
 hu_simd_has(hu_simd level)

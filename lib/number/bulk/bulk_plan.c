@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A format, a mode and flags as the vector loops want them. Every special result
-   comes from round.h and code.h themselves. */
+   Turns a format, a mode and flags into the plan that the vector loops use. Every special result comes from round.h
+   and code.h themselves. */
 #include "lib/number/bulk/bulk_table.h"
 #include "lib/number/code.h"
 
 #include <string.h>
 
-/* X's bits in a carrier of WIDTH bits. */
+/* The bits of x as a carrier of `width` bits. */
 static uint64_t
 carrier_bits(double x, int width)
 {
@@ -20,8 +20,8 @@ kind_of(hu_format f, int flags, int width)
 {
 	int p = width == 64 ? 53 : 24, bias = width == 64 ? 1023 : 127;
 	int last = f.emin - f.p + 1; /* exponent of the smallest subnormal */
-	/* bulk_round.inc's sums: p two bits short of the carrier's; C = 2^(e + p_carrier - p) for e up to emax + 1; and
-	   2^(32 - last) */
+	/* The sums of bulk_round.inc need a p two bits below the carrier's, C = 2^(e + p_carrier - p) for e up to
+	   emax + 1, and 2^(32 - last). */
 	int sums = f.p <= p - 2 && f.emax + 1 + p - f.p <= bias && 32 - last <= bias;
 
 	if (f.special == HU_SPECIAL_SCALE)
@@ -34,7 +34,7 @@ kind_of(hu_format f, int flags, int width)
 	return sums ? HU_BULK_NARROW : HU_BULK_NONE;
 }
 
-/* To nearest even and stochastically an infinity is an overflow like any other. */
+/* To nearest even and stochastically, an infinity is treated as an overflow. */
 static hu_bulk_ends
 ends_of(const hu_bulk_plan *p, hu_mode mode, int width)
 {
