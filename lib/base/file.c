@@ -69,8 +69,8 @@ hu_outfile_open(hu_outfile *o, const char *path)
 	return HU_EIO;
 }
 
-static hu_status
 /* Releases o, and removes the temporary file where st is a failure. Returns st. */
+static hu_status
 end(hu_outfile *o, hu_status st)
 {
 	if (st != HU_OK && o->temp)

@@ -120,8 +120,8 @@ hu_tsv_write(hu_tsv *t, const char *path)
 	return st;
 }
 
-static int
 /* Cuts a line at its tabs and appends the cells to *out. Returns their number. */
+static int
 split(char *line, char ***out, int *len, int *cap)
 {
 	int n = 0;

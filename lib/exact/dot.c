@@ -159,8 +159,8 @@ hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const
 	hu_bug(__FILE__, __LINE__, "the exact engine and MPFR disagree on the sum of these %zu products", n);
 }
 
-static void
 /* Lets MPFR check r, the engine's sum. */
+static void
 judge_again(const mpfr_t r, const double *a, const double *b, size_t n)
 {
 	mpfr_t exact;

@@ -17,8 +17,7 @@ typedef struct hu_enclosure {
 } hu_enclosure;
 
 typedef enum hu_depth {
-	HU_PLAIN, /* one double for each 1024 terms: err is about min(k, 1024) 2^-53 Σ|ab|; needs mag. For a first
-		     look */
+	HU_PLAIN, /* one double for each 1024 terms: err is about min(k, 1024) 2^-53 Σ|ab|; needs mag */
 	HU_BARE, /* the same without mag; err lacks the term min(k, 1024) 2^-53 Σ|ab|, which the caller must bound */
 	HU_TWO   /* two doubles: err is 0, or about min(k, 1024)^2 k 2^-105 max|a_i| max|b_j|. 4 flops a term */
 } hu_depth;

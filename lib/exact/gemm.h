@@ -20,8 +20,8 @@ typedef void hu_exact_fetch(void *context, size_t batch, size_t i, size_t k0, si
 typedef struct hu_exact_source {
 	size_t batches, m, n, k;
 	hu_exact_fetch *row, *column;
-	hu_exact_fetch *slab; /* NULL, or elements of B across columns, faster where they lie so: (context, batch, k,
-				 j0, j1, x) */
+	/* NULL, or B's elements across columns, for sources that are faster so: slab(context, batch, k, j0, j1, x). */
+	hu_exact_fetch *slab;
 	void *context;
 } hu_exact_source;
 

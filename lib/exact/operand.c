@@ -73,8 +73,8 @@ hu_operand_settle(hu_operand *o)
 void
 hu_operand_assume(hu_operand *o, size_t i, int e, int special)
 {
-	enum { ANY = 150 }; /* more than any width that is exact, and little enough for the fast path of enclose.c's
-			       put_panel */
+	/* More than any width that is exact, and little enough for the fast path of enclose.c's put_panel. */
+	enum { ANY = 150 };
 
 	o->e[i] = special ? 0 : e;
 	o->low[i] = special ? 0 : ANY;

@@ -105,8 +105,8 @@ hu_slices_add(hu_exact_tile *t, size_t k)
 				size_t at = (j / cols * t->pa + i / HU_GRID_ROWS) * HU_TILE_SIZE +
 					    i % HU_GRID_ROWS * cols + j % cols;
 				__int128 v = (int64_t)c[0];
-				if (parts == 3) /* Karatsuba: high high 2^2s + (sum sum - high high - low low) 2^s +
-						   low low */
+				/* Karatsuba: high high 2^2s + (sum sum - high high - low low) 2^s + low low */
+				if (parts == 3)
 					v = v * ((__int128)1 << 2 * s) +
 					    ((__int128)(int64_t)c[2 * m * n] - (int64_t)c[0] - (int64_t)c[m * n]) *
 						    ((__int128)1 << s) +

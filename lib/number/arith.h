@@ -93,8 +93,8 @@ hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags,
 	}
 	x = a * b;
 	y = c;
-	if (!hu_isfinite(c) && hu_isfinite(a) && hu_isfinite(b)) /* a * b may overflow here although the exact
-								    product is finite */
+	/* The product a * b may overflow here although the exact product is finite. */
+	if (!hu_isfinite(c) && hu_isfinite(a) && hu_isfinite(b))
 		x = 0;
 	s = hu_arith_sum_odd(x, y);
 	if (s == 0 && mode == HU_RD && (hu_bits64(x) >> 63) != (hu_bits64(y) >> 63))

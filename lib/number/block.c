@@ -302,8 +302,8 @@ hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *
 			v = code[i] - s.zero;
 		else
 			v = ((int)code[i] ^ 1 << (b->bits - 1)) - (1 << (b->bits - 1)); /* extends the sign bit */
-		if (hu_isfinite(v)) { /* an element may be an infinity or a NaN; 127 times FLT_MAX / 127 rounded up lies
-					 beyond FLT_MAX */
+		/* Elements may be infinities or NaN. FLT_MAX / 127, rounded up, times 127 lies beyond FLT_MAX. */
+		if (hu_isfinite(v)) {
 			v = s.scale * v / hu_block_steps(b);
 			v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
 		}

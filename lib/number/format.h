@@ -92,8 +92,8 @@ hu_format_custom(int ebits, int mant, int special, int bias, int flags)
 	return (hu_format_id)(HU_CUSTOM | own << 27 | special << 22 | ebits << 18 | mant << 12 | bias);
 }
 
-HU_HD hu_format
 /* The format of an id that hu_format_custom made. */
+HU_HD hu_format
 hu_format_of_custom(hu_format_id id)
 {
 	int own = (int)id >> 27 & 7, special = (int)id >> 22 & 15, ebits = (int)id >> 18 & 15,

@@ -14,8 +14,8 @@ __extension__ typedef unsigned __int128 hu_u128;
    bits or more, so that rounding never needs s itself: 53 for fp64, 32 for a random draw, and one more. */
 typedef struct hu_wide { hu_u128 m; int e, negative, sticky; } hu_wide;
 
-HU_HD int
 /* The number of bits of m, without leading zeros. */
+HU_HD int
 hu_wide_length(hu_u128 m)
 {
 	int n = 0;
@@ -77,8 +77,8 @@ hu_wide_round(hu_wide x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 			x.sticky = 1;
 		}
 	}
-	half = fraction >> 63 ? ((fraction << 1) || x.sticky ? 1 : 0) : -1; /* how the fraction compares with 1/2:
-									       above 1, equal 0, below -1 */
+	/* half compares the fraction with 1/2: above 1, equal 0, below -1. */
+	half = fraction >> 63 ? ((fraction << 1) || x.sticky ? 1 : 0) : -1;
 	even = hu_is_even(keep, tiny ? f.emin : top, f);
 	if (fraction || x.sticky)
 		switch (mode) {

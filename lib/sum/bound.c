@@ -168,8 +168,8 @@ hu_sum_apriori(hu_sum s, size_t k, size_t part)
 		return (hu_sum_bound){ 0, 0, 0, INFINITY };
 	x.absolute *= h * (double)parts;
 	x.limit = promote && outer.max < acc.max ? outer.max : acc.max;
-	if (promote && hu_smallest(outer) > hu_smallest(acc)) /* slice sums may lie between the outer format's
-								 subnormals */
+	/* Slice sums may lie between the outer format's subnormals. */
+	if (promote && hu_smallest(outer) > hu_smallest(acc))
 		x.absolute += 2 * (double)k * hu_smallest(outer) * (1 + x.relative);
 	if (parts > 1) {
 		double g = growth(unit_of(outer, mode), (double)hu_tree_depth(parts));

@@ -199,8 +199,8 @@ hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t
 			continue;
 		}
 		double acc = 0;
-		for (int set = 0; set < 2; set++) { /* a register holds four fp8 operands, whose pairs become two
-						       fp16 operands */
+		/* A register holds four fp8 operands, whose pairs become two fp16 operands. */
+		for (int set = 0; set < 2; set++) {
 			int32_t pm[16], pe[16], qm[16], qe[16];
 			unsigned char gone[16];
 			int at = 0;

@@ -27,8 +27,8 @@ count(const hu_opt *opts)
 	return n;
 }
 
-static int
 /* The option's row. A name that the table lacks is a bug of the command. */
+static int
 find(const hu_args *a, const char *name)
 {
 	for (int i = 0; a->opts[i].name; i++)

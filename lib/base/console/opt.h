@@ -18,8 +18,7 @@ typedef struct hu_opt {
 
 typedef struct hu_args {
 	const hu_opt *opts;
-	char **value;         /* for each option the last value given, else the default; "1" for a switch that was
-				 given */
+	char **value;         /* for each option the last value given, else the default; a given switch has "1" */
 	int *given;           /* for each option how often it was given */
 	struct { int opt; char *value; } *each; /* all options in the order given, for repeatable ones */
 	int neach;
@@ -53,8 +52,9 @@ typedef struct hu_command {
 	const char *name, *usage, *summary, *details;
 	const hu_opt *opts;
 	int (*run)(const hu_args *a);   /* returns the exit code */
-	const struct hu_opt_need *needs; /* which options need something to have an effect
-					    (lib/base/console/opt_need.h); `of` is the hu_args. NULL: none does */
+	/* Which options need something to have an effect (lib/base/console/opt_need.h); `of` is the hu_args. NULL:
+	   none does. */
+	const struct hu_opt_need *needs;
 } hu_command;
 
 /* Flushes standard output at the end of a command. Returns code, or prints a line and returns exit code 4 where the

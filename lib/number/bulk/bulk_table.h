@@ -82,10 +82,10 @@ enum { HU_BULK_SOME = 256 };
 typedef struct hu_bulk_kernels {
 	hu_bulk_round32 *round32[HU_MODES];
 	hu_bulk_round64 *round64[HU_MODES];
+	/* These serve plans whose ends are not HU_ENDS_ANY, and SR and SRE of scales and of codes that pack
+	   (hu_bulk_packs). A mode whose function is NULL goes through a buffer, as all other plans and codes do. */
 	hu_bulk_encoder *
-		encode[HU_MODES]; /* for plans whose ends are not HU_ENDS_ANY, and for SR and SRE of scales and of
-				     codes that pack (hu_bulk_packs); NULL for a mode that, like all other plans and
-				     codes, goes through a buffer */
+		encode[HU_MODES];
 	void (*pack8)(uint8_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*pack16)(uint16_t *dst, const float *src, size_t n, const hu_bulk_codes *p);
 	void (*unpack8)(float *dst, const uint8_t *src, size_t n, const hu_bulk_codes *p);
