@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   What the build knows (build.h). */
 #include "lib/base/build.h"
 
 #include "lib/base/file.h"

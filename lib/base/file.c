@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads and writes whole files (file.h). */
 #include "lib/base/file.h"
 
 #include "lib/base/mem.h"

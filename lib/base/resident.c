@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Measures resident memory by what Linux says in /proc, and elsewhere by getrusage. */
 #include "lib/base/resident.h"
 
 #include <math.h>

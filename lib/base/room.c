@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Gives out large arrays, in memory or in mapped files, and keeps a list of them, so that hu_room_free knows which
+   is which. */
 #include "lib/base/room.h"
 
 #include "lib/base/file.h"

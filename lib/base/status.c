@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The reason of the last failure, and exit codes. */
 #include "lib/base/status.h"
 
 #include "lib/base/console/show.h"

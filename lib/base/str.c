@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Growing strings, shell patterns, and the known name that is nearest to a misspelt one. */
 #include "lib/base/str.h"
 
 #include "lib/base/mem.h"

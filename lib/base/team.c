@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Chooses between one thread and all by timing both. The way in use is timed all the time. Now and then a trial runs
+   the other way; its cost in time decides how long the next trial waits. */
 #include "lib/base/team.h"
 
 /* Seconds. Waking a sleeping thread takes 5 to 50 microseconds, so shorter work is never shared. */

@@ -10,7 +10,7 @@ typedef struct hu_team {
 	double mean[2];       /* mean seconds of recent runs: on one thread, on all; 0: none yet */
 	double debt;          /* seconds of runs to come before the other way is tried again */
 	double trial;         /* seconds that the trial in progress has taken */
-	int runs, tried;      /* runs so far; runs of the trial in progress */
+	int runs, tried;      /* runs: runs so far; tried: runs of the trial in progress */
 	int chosen, trying;   /* chosen: 0 one thread, 1 all; trying: a trial of the other is in progress */
 } hu_team;
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The settings of OpenMP's threads. */
 #include "lib/base/thread.h"
 
 #include <omp.h>

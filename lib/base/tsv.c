@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Builds tables as text, and reads them whole: a table that was read is one block of text cut into cells in place. */
 #include "lib/base/tsv.h"
 
 #include "lib/base/mem.h"

@@ -8,7 +8,8 @@
 #include "lib/base/file.h"
 #include "lib/base/str.h"
 
-typedef struct hu_tsv { hu_str text; size_t head; int columns, at; } hu_tsv;   /* head: where the notes end */
+typedef struct hu_tsv { hu_str text; size_t head; int columns, at; } hu_tsv;   /* head: where the notes end; at:
+										  cells of the current row so far */
 
 /* Notes may be added at any time; they stand above the header. columns holds the names, separated by blanks. */
 void hu_tsv_init(hu_tsv *t);

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Finds, loads, checks and times a CBLAS library. */
 #include "lib/exact/blas.h"
 
 #include "lib/base/mem.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   One exact inner product at a time, by MPFR and by sums of doubles on grids, and the check of one by the other. */
 #include <stdio.h> /* before mpfr.h, which then declares mpfr_fprintf */
 
 #include "lib/exact/dot.h"

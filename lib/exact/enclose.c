@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Certified inner products of a tile: sums on one or two grids, and a bound of all that was lost on the way. */
 #include "lib/exact/enclose.h"
 
 #include "lib/base/status.h"

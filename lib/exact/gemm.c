@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Cuts an exact product into tiles, shares them among threads, and lets MPFR check a sample. */
 #include "lib/exact/gemm.h"
 
 #include "lib/base/hash.h"

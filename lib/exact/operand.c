@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Packs and scales vectors, and measures their exponents and bits. */
 #include "lib/exact/operand.h"
 
 #include "lib/base/mem.h"

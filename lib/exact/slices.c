@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Cuts packed operands into integer slices, multiplies these on the BLAS, and puts the sums together. */
 #include "lib/exact/slices.h"
 
 #include "lib/base/mem.h"

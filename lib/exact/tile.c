@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads a tile's sums: as exact values, as pairs of doubles, or as MPFR numbers. MPFR computes those that the engine
+   lacks. */
 #include "lib/exact/tile.h"
 
 #include "lib/base/mem.h"

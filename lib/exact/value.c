@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Arithmetic and rounding of exact numbers, which are sums of doubles that do not overlap. */
 #include "lib/exact/value.h"
 
 #include "lib/base/status.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Names, scales, quantisation and packing of block formats. */
 #include "lib/number/block.h"
 
 #include "lib/base/str.h"

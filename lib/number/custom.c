@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads and writes the names of formats that are described by their names, such as e5m3 and binary8p3. */
 #include "lib/number/custom.h"
 
 #include "lib/base/mem.h"
@@ -150,8 +151,8 @@ p3109(reading *r, hu_format_id *id)
 	if (k < 3 || k > 15)
 		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary15", r->name);
 	if (!skip(r, "p"))
-		return hu_fail(
-			HU_EINVAL, "format '%s', character %d: the precision follows, as in binary8p3", r->name, at(r));
+		return hu_fail(HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3",
+			r->name, at(r));
 	bits_at = at(r);
 	p = digits(r);
 	is_signed = !skip(r, "u");
@@ -186,7 +187,7 @@ by_fields(reading *r, hu_format_id *id)
 	if ((mant = digits(r)) < 0)
 		return 0;
 	if (skip(r, "b") && (bias = digits(r)) < 0) {
-		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: a bias is up to 4 digits, as in e4m3b11fnuz",
+		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: a bias has up to 4 digits, as in e4m3b11fnuz",
 			r->name, at(r));
 		return 1;
 	}

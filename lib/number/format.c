@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Looks up formats and rounding modes by name. */
 #include "lib/number/format.h"
 
 #include "lib/base/mem.h"

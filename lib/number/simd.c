@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Detects instruction sets and keeps the choice. */
 #include "lib/number/simd.h"
 
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   A-priori bounds of the summation models, each with its derivation or source. */
 #include "lib/sum/bound.h"
 
 #include "lib/sum/parts.h"

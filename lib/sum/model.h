@@ -261,7 +261,8 @@ hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_fo
 	return acc;
 }
 
-/* Neumaier 1974: the error is computed from the larger addend, which loses no bits. acc and extra are judged as one value. */
+/* Neumaier 1974: the error is computed from the larger addend, which loses no bits. acc and extra are
+   judged as one value. */
 HU_HD double
 hu_model_neumaier(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Counts the roundings of each summation model and computes the probabilistic bound (roundings.h). */
 #include "lib/sum/roundings.h"
 
 #include "lib/sum/bound.h"

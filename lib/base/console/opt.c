@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Parses command lines by getopt_long, prints help, and runs commands. */
 #include "lib/base/console/opt.h"
 
 #include "lib/base/mem.h"
