@@ -7,6 +7,7 @@
 #define HU_CUDA_GEMM_CUH
 
 #include "cuda/element/map.cuh"
+#include "cuda/gemm/divide.h"
 
 #include <stdio.h>
 
@@ -22,6 +23,7 @@ typedef struct hu_gemm {
 	uint32_t m, n, k, part, parts;
 	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
+	hu_divisor by_ci, by_kw, by_wo, by_pixels; /* pixels: ho wo */
 	int ta, tb;
 	hu_store_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
 	hu_store_result y;
@@ -165,6 +167,10 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	g->dilation_w = (uint32_t)q.dilation;
 	g->pad_h = (int32_t)v.before;
 	g->pad_w = (int32_t)q.before;
+	g->by_ci = hu_divisor_of(g->ci);
+	g->by_kw = hu_divisor_of(g->kw);
+	g->by_wo = hu_divisor_of(g->wo);
+	g->by_pixels = hu_divisor_of(g->ho * g->wo);
 	return HU_OK;
 }
 
