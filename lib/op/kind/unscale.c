@@ -47,6 +47,7 @@ HU_MAP_FACES
 const hu_op hu_op_unscale = {
 	.name = "unscale", .summary = "divides a gradient by the loss scale and the loss weight", .min_in = 2,
 	.max_in = 2, .nout = 1, .attrs = "loss_weight", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.role = HU_ROLE_UNSCALE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,
