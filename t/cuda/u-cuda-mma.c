@@ -19,8 +19,8 @@ static const product shapes[] = {
 	{ "conv2d", "stride=1", "x:2x6x6x16 x:3x3x16x72", "x" },
 	{ "conv2d_dw", "stride=1 kh=3 kw=3", "x:1x8x12x8 x:1x8x12x64", "x:3x3x8x64" },
 	{ "conv2d", "stride=2 padding=1 dilation_w=2", "x:2x11x13x16 x:3x3x16x72", "x" },
-	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=29 width=18", "x:1x13x16x16 x:3x3x64x16",
-		"x:1x29x18x64" },
+	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=29 width=18",
+		"x:1x13x16x16 x:3x3x64x16", "x:1x29x18x64" },
 };
 
 /* How many of them have whole blocks of 32 products, fp8's with mma.sync. */
