@@ -11,9 +11,9 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 
 static const hu_grad grad[] = {
-	{ "div", "d0 i1", "i0", NULL },
-	{ "div_db", "o0 i1 d0", "i1", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "div", "d0 i1", "i0", NULL, NULL },
+	{ "div_db", "o0 i1 d0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_div = {

@@ -11,8 +11,8 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 
 static const hu_grad grad[] = {
-	{ "mul", "o0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "mul", "o0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_exp = {

@@ -14,9 +14,9 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 
 static const hu_grad grad[] = {
-	{ "max_dx", "i1 i0 d0", "i0", NULL },
-	{ "max_dx", "i0 i1 d0", "i1", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "max_dx", "i1 i0 d0", "i0", NULL, NULL },
+	{ "max_dx", "i0 i1 d0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_min = {

@@ -11,9 +11,9 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 
 static const hu_grad grad[] = {
-	{ "mul", "d0 i1", "i0", NULL },
-	{ "mul", "d0 i0", "i1", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "mul", "d0 i1", "i0", NULL, NULL },
+	{ "mul", "d0 i0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_mul = {

@@ -11,8 +11,8 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 
 static const hu_grad grad[] = {
-	{ "tanh_dx", "o0 d0", "i0", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "tanh_dx", "o0 d0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 const hu_op hu_op_tanh = {
