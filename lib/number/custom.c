@@ -151,8 +151,9 @@ p3109(reading *r, hu_format_id *id)
 	if (k < 3 || k > 15)
 		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary15", r->name);
 	if (!skip(r, "p"))
-		return hu_fail(HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3",
-			r->name, at(r));
+		return hu_fail(
+			HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3", r->name,
+			at(r));
 	bits_at = at(r);
 	p = digits(r);
 	is_signed = !skip(r, "u");

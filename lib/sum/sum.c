@@ -200,8 +200,8 @@ check_scaled(const hu_sum *s, const hu_tc *row)
 	if (!(s->scale == HU_E8M0 && (s->group == 32 || (s->group == 16 && fp4))) &&
 		!(s->scale == HU_E4M3 && s->group == 16 && fp4))
 		return hu_fail(HU_EINVAL,
-			"summation model tc: no instruction takes %s with a scale per %d; the scales are one e8m0 per 32, "
-			"and for fp4 also one e8m0 or e4m3 per 16",
+			"summation model tc: no instruction takes %s with a scale per %d; the scales are one e8m0 per "
+			"32, and for fp4 also one e8m0 or e4m3 per 16",
 			name, s->group);
 	return s->out == HU_NO_FORMAT || s->out == HU_FP32
 		       ? HU_OK
@@ -228,7 +228,8 @@ check_tc(const hu_sum *s, hu_tc *row)
 
 	*row = hu_tc_of(s->arch, in, s->path);
 	if (in == HU_NO_FORMAT)
-		return s->in2 == HU_NO_FORMAT ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: in2= needs in= beside it");
+		return s->in2 == HU_NO_FORMAT ? HU_OK
+						    : hu_fail(HU_EINVAL, "summation model tc: in2= needs in= too");
 	if (s->group) {
 		*row = hu_tc_of_sum(*s);
 		return check_scaled(s, row);
@@ -305,8 +306,8 @@ check(const hu_sum *s)
 		hu_format f = hu_format_of(ids[i]);
 		if (f.id == HU_FP64 ? s->mode != HU_RNE : f.p > 25 || !hu_has_sign(f))
 			return hu_fail(HU_EINVAL,
-				"summation model: there are no sums in %s by mode %s; an accumulator has up to 25 significant "
-				"bits and a sign, or is fp64 with mode=RNE",
+				"summation model: there are no sums in %s by mode %s; an accumulator has up to 25 "
+				"significant bits and a sign, or is fp64 with mode=RNE",
 				hu_format_name(f.id), hu_mode_name(s->mode));
 	}
 	return HU_OK;
