@@ -11,7 +11,7 @@
 /* Where the results of a tile go: output (i, j) is element i * ld + j of each array. */
 typedef struct hu_enclosure {
 	double *hi, *lo;  /* hi = RN(hi + lo); an exact zero is +0, +0 */
-	double *err;      /* Σ - (hi + lo)| <= err; 0: hi + lo is exact; INFINITY: nothing is known, see hu_enclose */
+	double *err;      /* |Σ - (hi + lo)| <= err; 0: hi + lo is exact; INFINITY: nothing is known, see hu_enclose */
 	double *mag;      /* >= Σ|a b|, at most a factor 1 + (2k + 3) 2^-52 above; NULL where it is not wanted */
 	size_t ld;
 } hu_enclosure;

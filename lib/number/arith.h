@@ -60,9 +60,7 @@ hu_arith_finish_wide(hu_wide w, double x, int from_nan, hu_format f, hu_mode mod
 	return w.m ? hu_wide_round(w, f, mode, flags, rand) : hu_arith_finish(x, from_nan, f, mode, flags, rand);
 }
 
-/* Operands a, b and c are values of f, or of any format that hu_arith_serves if it serves f too, else any doubles.
-   flags are those of hu_round; HU_DAZ acts on the operands alone, not on the result. An exact zero sum of numbers of
-   unlike sign is +0, and -0 under RD. */
+/* The operand x, or a zero of its sign where HU_DAZ flushes it. */
 HU_HD double
 hu_arith_operand(double x, hu_format f, int flags)
 {
@@ -75,6 +73,9 @@ hu_arith_is_number(double x)
 	return hu_isfinite(x) && x != 0;
 }
 
+/* Returns a b + c, correctly rounded; the functions below are like it. Operands are values of f, or of any format
+   that hu_arith_serves if it serves f too, else any doubles. flags are those of hu_round; HU_DAZ acts on the
+   operands alone, not on the result. An exact zero sum of numbers of unlike sign is +0, and -0 under RD. */
 HU_HD hu_rounded
 hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {

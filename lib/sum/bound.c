@@ -51,7 +51,7 @@ kahan(double u, double n)
    e_k is exact; under other modes it is off by at most w times the smaller operand (Neumaier) or the sum (TwoSum),
    where w bounds the relative error of one rounding. The e_k are summed recursively, and one more addition follows.
    With S = Σ|x| all
-   s_k| <= (1+w)^n S; the bound is in multiples of S. With `product`, each product's residue joins e_k: at most w times
+   |s_k| <= (1+w)^n S; the bound is in multiples of S. With `product`, each product's residue joins e_k: at most w times
    the product, and known up to w times that. */
 static hu_sum_bound
 compensated(double w, double n, int nearest, int product)

@@ -6,7 +6,7 @@
 
 #include "lib/sum/sum.h"
 
-/* computed - exact| <= relative * M + absolute for every M >= Σ|a b|, provided that peak * M + absolute, which no
+/* |computed - exact| <= relative * M + absolute for every M >= Σ|a b|, provided that peak * M + absolute, which no
    intermediate result exceeds, stays below limit. Infinite members mean that there is no bound. */
 typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_bound;
 
