@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Hashes of names and numbers, the same on host and device: FNV-1a names streams of random numbers and tensors in
-   digests, the last step of splitmix64 mixes the terms of digests. */
+   Hashes that are the same on host and device. FNV-1a turns names into numbers, for streams of random numbers and
+   for digests; the last step of splitmix64 mixes the terms of digests. */
 #ifndef HU_BASE_HASH_H
 #define HU_BASE_HASH_H
 

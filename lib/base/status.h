@@ -22,7 +22,8 @@ enum { HU_EXIT_OK = 0, HU_EXIT_JUDGED = 1, HU_EXIT_USAGE = 2, HU_EXIT_FILE = 3, 
    can write `return hu_fail(...)`. Control characters in the text are printed as escapes. The last call wins. */
 hu_status hu_fail(hu_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The reason that was recorded last on this thread, "" before the first failure. It stays valid until the next. */
+/* The reason that was recorded last on this thread, "" before the first failure. It stays valid until the next
+   failure. */
 const char *hu_reason(void);
 
 /* The exit code that a command returns for st, as in the table above. */

@@ -45,7 +45,7 @@ double hu_block_tensor_scale(const hu_block *b, const float *src, size_t n);
 hu_block_scale hu_block_scale_of(const hu_block *b, const float *src, size_t n, double tensor_scale);
 
 /* Sets code[i], one byte each, to the element's code for src[i] under the scale s. src[i] / scale is rounded once.
-   Decoding is exact but for the rounding of the product to float. */
+   Decoding rounds the exact product to float and clamps it to ±FLT_MAX; elements that are infinite or NaN stay so. */
 void hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float *src, size_t n);
 void hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *code, size_t n);
 

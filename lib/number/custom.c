@@ -127,7 +127,8 @@ checked(const char *name, int e, int m, int ebits, int mant, int special, int bi
 	return HU_OK;
 }
 
-/* Returns the row with the same numbers and codes, if there is one, so that a format has one id only. */
+/* Returns the row with the same numbers and codes, so that a format has one id only; the id itself where there is
+   none. */
 static hu_format_id
 known(hu_format_id id)
 {

@@ -49,7 +49,8 @@ enum {
 enum {
 	HU_SATURATE = 1,  /* overflow gives the largest finite value, and so does an infinity */
 	HU_FTZ = 2,       /* flush to zero: a subnormal result becomes a zero of its sign */
-	HU_DAZ = 4,       /* denormals are zero: an operand below the smallest normal number counts as zero */
+	HU_DAZ = 4,       /* denormals are zero: an operand whose magnitude is below the smallest normal number
+			     counts as zero */
 	HU_NOSUB = 8      /* only in a format: it has no numbers between zero and the smallest normal number */
 };
 
