@@ -22,4 +22,9 @@ KNOWN = [
     ("analyzers/accumulate/cmd_accumulate.c", 'strncmp(series[i ^ 1], "normal", 6)', "both series are asked for both words, in another order"),
     ("analyzers/op/op_run.c", "uint64_t code = 1;", "the lowest byte is always copied over"),
     ("trainer/data/digits.c", "__builtin_mul_overflow(size * size, ", "room for one channel of several, beyond which only the sanitizers see the writes"),
+    ("trainer/device/fma.c", "best = s > 0 && flops * s", "which of several measured rates is printed, and no rate is compared with a clock"),
+    ("trainer/device/ceiling.c", 'fastest("matmul", 3, f, SIDE', "how often a rate is measured, of which the best is printed"),
+    ("trainer/run/cmd_train.c", "device = n ||", "of a machine with a device that the run does not use: one line of words"),
+    ("trainer/plan/cmd_plan.c", "for (int k = 0; k < 65 && policy_of", "one past the room for policies, which the sanitizers see"),
+    ("trainer/record/record.c", "for (int i = 0; i < 3; i++)", "one past an array of two, which the sanitizers see"),
 ]
