@@ -27,4 +27,9 @@ KNOWN = [
     ("trainer/run/cmd_train.c", "device = n ||", "of a machine with a device that the run does not use: one line of words"),
     ("trainer/plan/cmd_plan.c", "for (int k = 0; k < 65 && policy_of", "one past the room for policies, which the sanitizers see"),
     ("trainer/record/record.c", "for (int i = 0; i < 3; i++)", "one past an array of two, which the sanitizers see"),
+    ("analyzers/calc/evaluate_exact.c", "length > MOST_BITS / 5", "an expression has at most 20000 characters"),
+    ("analyzers/tree/tree_box.c", "for (size_t k = 1; k < x->n; k++)", "what is in room that nobody wrote is no term, and all terms are written first"),
+    ("analyzers/op/op_run.c", "for (int k = 1; k < r->call.op->nout; k++)", "how much memory is asked for before an operator is refused, less one result"),
+    ("analyzers/probe/probe_random.c", "r->tile, i / 5)", "other operands, drawn as well"),
+    ("trainer/bench/why.c", "if (best)", "reached with a GPU of which the driver tells the name"),
 ]
