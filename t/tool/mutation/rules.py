@@ -75,7 +75,8 @@ GIVES_BACK = r"(^|_)(release|free)(_|$)"
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
     declared = what == "index" and re.fullmatch(r"\s*(?:static |const |unsigned )*\w+ \*?\w*", code[:match.start()])
-    return declared or (what == "number" and re.search(ROOM, code[:match.start()])) or re.fullmatch(r"\s*" + PLURAL, match[0])
+    precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", code[:match.start()]) # a bit more than the value has
+    return declared or precise or (what == "number" and re.search(ROOM, code[:match.start()])) or re.fullmatch(r"\s*" + PLURAL, match[0])
 
 
 def candidates(top, path, rules, spared, lines=None):
