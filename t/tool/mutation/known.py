@@ -9,8 +9,6 @@ KNOWN = [
     ("cuda/element/update.cuh", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape"),
     ("cuda/kernel/finite_check.cu", "if (judged >= 0)", "where nothing is judged nothing is bad, and the search ends with its first look at the counts"),
     ("analyzers/run/swamping.c", "size_t n = in[1]->n;", "a weight and its gradient have one shape"),
-    ("analyzers/run/timeline.c", "int edge = i == 0 || memcmp", "the point behind the last one is all zeros, which no scale is"),
-    ("analyzers/run/swamping.c", "hu_harm_add(&u->harm, next - w, d, next == w)", "what is lost of an update of 0 is 0"),
     ("lib/judge/propagate.c", "if (!x->known[id]", "when values are dropped: memory, no number"),
     ("analyzers/explain/explain_frame.c", "head(p, weight, i, 0, 4)", "of one rank the left head is taken first, and the last column is the rightmost"),
     ("analyzers/tree/cmd_tree.c", "sums += expected(", "how many sums the bar of progress expects"),
@@ -32,4 +30,5 @@ KNOWN = [
     ("analyzers/op/op_run.c", "for (int k = 1; k < r->call.op->nout; k++)", "how much memory is asked for before an operator is refused, less one result"),
     ("analyzers/probe/probe_random.c", "r->tile, i / 5)", "other operands, drawn as well"),
     ("trainer/bench/why.c", "if (best)", "reached with a GPU of which the driver tells the name"),
+    ("trainer/device/roofline.c", "size_t found = 1;", "one more for every device whose words are all in the name: the same one is the best"),
 ]
