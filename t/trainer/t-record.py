@@ -177,7 +177,7 @@ def count():
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
 m, out = train('energy', '--model', 'mlp', '--size', '8', '--eval', '8', '--train', '64', '--batch', '16', '--steps', '12', '--trace-steps', 'none', '--policy', 'float32', '--meter', 'rapl', '--grid-intensity', '250',
-               env={'HALFULP_POWERCAP': at('powercap')})
+               env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'})
 stop.set()
 counter.join()
 wrong, all_of_it = [], 0
@@ -188,6 +188,9 @@ for r in table(at('energy', 'metrics.tsv')):
         wrong.append('step %s: %s joules, %s an image, %s watts of %s ms' % (r['step'], r['joules'], r['joules_per_sample'], r['watts'], r['ms']))
 ok(wrong + (['no joule'] if not all_of_it > 0 else []), 'every step has its joules, and joules an image and watts follow')
 e = m['energy']
+used = [float(r['utilisation']) for r in table(at('energy', 'metrics.tsv')) if r['utilisation'] != '-']
+cores = os.sysconf('SC_NPROCESSORS_ONLN')
+ok([used] if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1 else [], 'one thread uses its share of %d processors' % cores)
 accuracy = float(table(at('energy', 'metrics.tsv'))[-1]['eval_accuracy'])
 each = ', %.4g g a percentage point of accuracy' % (e['grams_co2'] / accuracy / 100) if accuracy else 'Energy'
 ok([e, out, accuracy] if accuracy and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy) or accuracy and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy) or each not in out else [],
