@@ -31,4 +31,9 @@ KNOWN = [
     ("analyzers/probe/probe_random.c", "r->tile, i / 5)", "other operands, drawn as well"),
     ("trainer/bench/why.c", "if (best)", "reached with a GPU of which the driver tells the name"),
     ("trainer/device/roofline.c", "size_t found = 1;", "one more for every device whose words are all in the name: the same one is the best"),
+    ("trainer/device/ceiling.c", "sum += x[i ^ 1];", "all words of an even number are read, in another order"),
+    ("trainer/run/idle.c", "size_t n = 1;", "room for one more"),
+    ("trainer/plan/cmd_plan.c", ".warm = 3,", "steps that nobody measures"),
+    ("analyzers/probe/probe_random.c", "mix == GAPS ? -depth - 2", "other operands, drawn as well"),
+    ("analyzers/probe/probe_random.c", "hu_bits32(t->d[tile][k ^ 1])", "words about a device that differs from its model, which the shim does not"),
 ]
