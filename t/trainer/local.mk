@@ -3,11 +3,13 @@
 SCRIPT_TESTS += t/trainer/t-at-least.py
 SCRIPT_TESTS += t/trainer/t-bench-table.py
 SCRIPT_TESTS += t/trainer/t-bench.sh
+SCRIPT_TESTS += t/trainer/t-compare-table.py
 SCRIPT_TESTS += t/trainer/t-compare.sh
 SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-lock.sh
 SCRIPT_TESTS += t/trainer/t-memory.py
 SCRIPT_TESTS += t/trainer/t-npz-train.py
+SCRIPT_TESTS += t/trainer/t-plan-table.py
 SCRIPT_TESTS += t/trainer/t-plan.sh
 SCRIPT_TESTS += t/trainer/t-published.py
 SCRIPT_TESTS += t/trainer/t-record.py
