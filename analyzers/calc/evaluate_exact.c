@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The exact value of an expression. Numbers, + - * / and what is made of them are fractions of integers: exact, and
    rounded to odd once in the end. Else each step is rounded to odd at twice the wanted precision and again at four
-   times, on until both agree; a difference that more precision only makes smaller is 0. */
+   times, on until both agree; a difference that more precision only makes smaller is 0, also one from a number of the
+   wanted precision: exp(log(4)) is 4. */
 #include "analyzers/calc/expr.h"
 
 #include "lib/base/mem.h"
@@ -15,7 +16,8 @@ enum {
 	MOST_BITS = 1 << 18,    /* of a fraction */
 	MOST_EXPONENT = 20000,  /* of a literal or a power */
 	GUARD = 64,             /* bits: differences of which fewer stay are none */
-	ATTEMPTS = 4
+	ATTEMPTS = 4,
+	CLOSER = 2              /* doublings of the precision that all have to bring a value nearer to a short one */
 };
 
 /* The literal TEXT as a fraction; 0 where it is too large for one. */
@@ -208,6 +210,48 @@ agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 	return same;
 }
 
+/* Sets SHORT to the nearest number of its precision; 1 where X, of steps rounded at X's own precision, may be equal to
+   it. */
+static int
+near(mpfr_ptr short_one, mpfr_srcptr x)
+{
+	mpfr_t d;
+	int may;
+
+	if (!mpfr_regular_p(x) || mpfr_set(short_one, x, MPFR_RNDN) == 0)
+		return 0;
+	mpfr_init2(d, 64);
+	mpfr_sub(d, x, short_one, MPFR_RNDA);
+	may = mpfr_get_exp(d) < mpfr_get_exp(x) - (mpfr_exp_t)mpfr_get_prec(x) + GUARD;
+	mpfr_clear(d);
+	return may;
+}
+
+/* What steps rounded to odd tell of E: X is of twice the wanted precision, Y of four times. */
+static void
+irrational(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y)
+{
+	mpfr_prec_t prec = mpfr_get_prec(out);
+	int same;
+
+	numeric(e, f, x);
+	for (int i = 0; i < ATTEMPTS; i++) {
+		numeric(e, f, y);
+		if (agree(x, y, prec))
+			break;
+		mpfr_swap(x, y);
+		mpfr_set_prec(y, 2 * mpfr_get_prec(x));
+	}
+	same = near(out, y);
+	for (int i = 0; same && i < CLOSER; i++) {
+		mpfr_set_prec(y, 2 * mpfr_get_prec(y));
+		numeric(e, f, y);
+		same = near(out, y);
+	}
+	if (!same)
+		hu_odd(out, mpfr_set(out, y, MPFR_RNDZ));
+}
+
 void
 hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 {
@@ -222,15 +266,7 @@ hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 	if (fractions && mpq_sgn(q)) {
 		hu_odd(out, mpfr_set_q(out, q, MPFR_RNDZ));
 	} else {
-		numeric(e, f, x);
-		for (int i = 0; i < ATTEMPTS; i++) {
-			numeric(e, f, y);
-			if (agree(x, y, prec))
-				break;
-			mpfr_swap(x, y);
-			mpfr_set_prec(y, 2 * mpfr_get_prec(x));
-		}
-		hu_odd(out, mpfr_set(out, y, MPFR_RNDZ));
+		irrational(e, f, out, x, y);
 		if (fractions && !mpfr_zero_p(out)) /* of a 0 the steps know the sign */
 			mpfr_set_zero(out, 1);
 	}

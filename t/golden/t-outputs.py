@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -137,7 +138,7 @@ class Place:
 
 
 def run(topic, each):
-    """EACH(command, its lines) of a topic, in order."""
+    """EACH(topic, command, its lines) of a topic, in order; and what stands behind the last."""
     place = Place()
     try:
         commands, rest = read(os.path.join(folder, topic + ".txt"))
@@ -146,7 +147,7 @@ def run(topic, each):
         place.close()
 
 
-def judged(topic, command, lines):
+def difference(topic, command, lines):
     """"" where it printed what is kept, else the first line that is another."""
     for i in range(max(len(lines), len(command.expected))):
         mine, kept = [(some[i] if i < len(some) else "(nothing more)") for some in (lines, command.expected)]
@@ -155,34 +156,41 @@ def judged(topic, command, lines):
     return ""
 
 
+class Judge:
+    """Prints a line a command as soon as it has run."""
+
+    def __init__(self):
+        self.lock, self.number, self.failed = threading.Lock(), 0, 0
+
+    def __call__(self, topic, command, lines):
+        wrong = difference(topic, command, lines)
+        with self.lock:
+            self.number += 1
+            self.failed += bool(wrong)
+            print("%sok %d - %s: %s" % ("not " if wrong else "", self.number, topic, command.text.replace("#", "\\#")))
+            if wrong:
+                print("# " + wrong)
+            sys.stdout.flush()
+
+
 def rewritten(topic, command, lines):
     return "\n".join(command.comments + ["$ " + command.text] + lines) + "\n"
 
 
 def main():
-    write = "--write" in sys.argv[1:]
+    write, judge = "--write" in sys.argv[1:], Judge()
     topics = [a for a in sys.argv[1:] if a != "--write"] or sorted(f[:-4] for f in os.listdir(folder) if f.endswith(".txt"))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        futures = [(t, pool.submit(run, t, rewritten if write else judged)) for t in topics]
-        number = failed = 0
-        for topic, future in futures:
+        for topic, future in [(t, pool.submit(run, t, rewritten if write else judge)) for t in topics]:
             done, rest = future.result()
             if write:
                 with open(os.path.join(folder, topic + ".txt"), "w", encoding="utf-8") as f:
                     f.write("".join(done) + "".join(line + "\n" for line in rest))
-                continue
-            for command, wrong in zip(read(os.path.join(folder, topic + ".txt"))[0], done):
-                number += 1
-                failed += bool(wrong)
-                print("%sok %d - %s: %s" % ("not " if wrong else "", number, topic, command.text.replace("#", "\\#")))
-                if wrong:
-                    print("# " + wrong)
-                    sys.stdout.flush()
-    if failed:
+    if judge.failed:
         print("# If the change is meant, `make -C build golden` rewrites t/golden/outputs, and the commit says why.")
     if not write:
-        print("1..%d" % number)
-    sys.exit(failed > 0)
+        print("1..%d" % judge.number)
+    sys.exit(judge.failed > 0)
 
 
 main()
