@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Products of small integers are exact whatever the order: replayed, every error is
    zero and nothing is swamped. One bit changed, and it is not. */
+#include "lib/judge/errors.h"
 #include "lib/judge/judge.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
@@ -69,9 +70,29 @@ one(const char *op, hu_shape a, hu_shape b, hu_format_id f)
 	hu_program_free(p);
 }
 
+/* A sum of squares far beyond a double's range beside errors well within it: 2^500 with an error of one ulp, 2^448, and
+   2^-500 without one. */
+static void
+far(void)
+{
+	size_t element[2] = { 0, 1 };
+	double exact[2] = { 0x1p500, 0x1p-500 }, got[2] = { 0x1.0000000000001p500, 0x1p-500 },
+	       error[2] = { 0x1p448, 0 }, ulps[2] = { 1, 0 }, magnitude[2] = { 0x1p500, 0x1p-500 },
+	       bound[2] = { 0x1p449, 0x1p-500 };
+	char over[2] = { 0, 0 };
+	hu_errors m;
+	hu_judged j = { .n = 2, .of = 2, .element = element, .exact = exact, .got = got, .error = error, .ulps = ulps,
+		.bound = bound, .magnitude = magnitude, .over = over };
+
+	hu_errors_local(&m, &j);
+	is_near(m.normwise, 0x1p-52, 1e-15, "the norm of values near 2^500 and 2^-500");
+	is_near(m.componentwise, 0x1p-52, 1e-15, "and the largest relative error");
+}
+
 int
 main(void)
 {
+	far();
 	one("matmul", hu_shape2(37, 61), hu_shape2(61, 19), HU_FP16);
 	one("matmul", hu_shape2(5, 300), hu_shape2(300, 7), HU_FP32);
 	one("matmul", hu_shape2(5, 40), hu_shape2(40, 7), HU_FP64);
