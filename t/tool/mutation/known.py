@@ -27,4 +27,8 @@ KNOWN = [
     ("trainer/run/cmd_train.c", "device = n ||", "of a machine with a device that the run does not use: one line of words"),
     ("trainer/plan/cmd_plan.c", "for (int k = 0; k < 65 && policy_of", "one past the room for policies, which the sanitizers see"),
     ("trainer/record/record.c", "for (int i = 0; i < 3; i++)", "one past an array of two, which the sanitizers see"),
+    ("analyzers/calc/evaluate.c", "uint32_t rand = 1;", "modes that draw nothing do not read it"),
+    ("analyzers/accumulate/accumulate_run.c", "mpfr_init2(q, 65);", "a quotient that a double holds rounded, whatever it has beyond"),
+    ("analyzers/probe/probe_random.c", "(out == HU_FP16 && isnan(got) || isnan(want))", "only a device that gives a number where its model gives NaN"),
+    ("analyzers/probe/probe_features.c", "double a[3] = { c, x }", "an array with room to spare"),
 ]
