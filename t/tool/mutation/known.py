@@ -31,4 +31,6 @@ KNOWN = [
     ("analyzers/accumulate/accumulate_run.c", "mpfr_init2(q, 65);", "a quotient that a double holds rounded, whatever it has beyond"),
     ("analyzers/probe/probe_random.c", "(out == HU_FP16 && isnan(got) || isnan(want))", "only a device that gives a number where its model gives NaN"),
     ("analyzers/probe/probe_features.c", "double a[3] = { c, x }", "an array with room to spare"),
+    ("analyzers/op/op_layout.c", "for (int a = 1; same && a < l->rank", "arrays have as many elements as the result: the first extent follows from the others"),
+    ("analyzers/op/op_run.c", "need / 1e9, have", "words of a refusal for want of memory, which differs between machines"),
 ]
