@@ -51,7 +51,7 @@ JUDGES = {
         ("analyzers/op/rowdot.c", [GOLDEN + "op accumulate", *OP, "t/analyzers/t-accumulate.sh"]),
         ("analyzers/op/*.c", [GOLDEN + "op", *OP]),
         ("analyzers/probe/*.c", [GOLDEN + "probe", "t/analyzers/t-probe.sh", "t/papers/fasi-2021.sh"]),
-        ("analyzers/tree/*.c", [GOLDEN + "tree", "t/sum/u-reveal", "t/analyzers/t-tree.sh", "t/papers/fprev-2024.sh"]),
+        ("analyzers/tree/*.c", [GOLDEN + "tree", "t/sum/u-reveal", "t/sum/u-reveal-text", "t/analyzers/t-tree.sh", "t/papers/fprev-2024.sh"]),
         ("*.c", [*RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
     ],
     "trainer": [
