@@ -26,4 +26,5 @@ C_TESTS += t/trainer/u-gpu
 C_TESTS += t/trainer/u-npz-data
 C_TESTS += t/trainer/u-session
 C_TESTS += t/trainer/u-start
+C_TESTS += t/trainer/u-timing
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh
