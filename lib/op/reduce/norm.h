@@ -56,17 +56,17 @@ void hu_norm_exact_clear(hu_norm_exact *e);
 void hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group, double eps);
 /* The first element, number of elements and stride of a group. */
 void hu_norm_group(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_t *n, size_t *stride);
-/* y = (x - mean) rstd gamma + beta of element I and channel J; operands x, gamma, beta. */
+/* y = (x - mean) rstd gamma + beta of element i, which is in channel j; the operands are x, gamma, beta. */
 void hu_norm_exact_apply(hu_norm_exact *e, hu_tensor *const *in, size_t i, size_t j, mpfr_t y);
 /* Sums dy, or dy (x - mean) rstd if times_xhat is set, over a channel's rows; how says which mean and rstd belong to an
    element. */
 void hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int times_xhat, mpfr_t y);
-/* rstd (g - mean(g) - xhat mean(g xhat)) of element I, g = gamma dy, over its group. */
+/* rstd (g - mean(g) - xhat mean(g xhat)) of element i, with g = gamma dy and the means over i's group. */
 void hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, mpfr_t y);
 
 /* The number of groups of x. */
 size_t hu_norm_groups(const hu_tensor *x, hu_how how);
-/* Q = S / N, certified; Q is initialised. */
+/* q = s / n, certified; q must be initialised. */
 void hu_norm_divide_dd(const hu_call *c, const hu_stat_dd *s, hu_stat_dd *q, size_t n);
 
 /* Room for exact statistics: one set per channel, because ascending elements visit every channel in turn, or a single
