@@ -9,8 +9,8 @@
 
 /* One part of the description: a call, or a tensor that no call computes. */
 typedef struct hu_program_part {
-	const char *key; /* index of the call; -1: a tensor */
-	int call;        /* its number; -1: a tensor */
+	const char *key; /* the first output's name, or the tensor's; unique in a program */
+	int call;        /* index of the call; -1: a tensor */
 	char *text;      /* "conv2d_dw conv1 part=4096 mode=RNE …": operator and layer, or "tensor", then KEY=VALUE */
 } hu_program_part;
 
