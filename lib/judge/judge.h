@@ -34,7 +34,7 @@ typedef struct hu_judge_job {
 	const hu_tensor *got;          /* recorded */
 	const size_t *element;         /* n of them, ascending; NULL: all, and n = got->n */
 	size_t n;
-	/* hex asks for hexadecimal exact values. */
+	/* hexadecimal exact values are wanted */
 	int hex;
 	uint64_t seed;                 /* selects the values that the reference checks again */
 	hu_memo **memo; /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */

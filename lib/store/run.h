@@ -10,10 +10,9 @@
 
 enum { HU_RUN_VERSION = 1 };
 
-/* Writing. hu_run_may_create says whether a new run may be made in dir; HU_EINVAL if something exists there other than
-   an empty folder or a run that was cut off before it had a manifest. */
-/* Whether a new run may be made there; HU_EINVAL where something exists, unless it is empty or a
-   run that was cut off before it had a manifest. */
+/* Writing. */
+/* Whether a new run may be made in dir. HU_EINVAL if something exists there other than an empty folder or a run that
+   was cut off before it had a manifest. */
 hu_status hu_run_may_create(const char *dir);
 /* Makes dir and its folders and removes files that killed processes left half-written. Unless resume is set, it needs
    what hu_run_may_create checks. */
