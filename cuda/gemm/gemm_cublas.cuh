@@ -91,7 +91,7 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	p.n = wide;
 	p.k = own_a || own_b || fp8 ? deep : g->k;
 	if (own_a != own_b && p.k != g->k)
-		p.k = g->k; /* one operand has no padding: the other's is not read */
+		p.k = g->k; /* only one operand is padded, and the other has nothing there to read */
 	p.ta = !own_a && a_lies == HU_LIES_ACROSS_K;
 	p.tb = own_b || b_lies == HU_LIES_ALONG_K;
 	p.lda = own_a ? deep : p.ta ? g->m : g->k;

@@ -55,7 +55,9 @@ hu_wide_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t ro
 		uint32_t row = row0 + (ALONG ? r : c * GROUP), k = k0 + (ALONG ? c * GROUP : r);
 		uint32_t at =
 			OF_B ? M::b(g, k, row)
-			     : M::a(g, row, k); /* always, so that what belongs to the row leaves the loop over k */
+			     /* computed even if it is not used, so that what depends on the row alone moves out of the
+			        loop over k */
+			     : M::a(g, row, k);
 		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
 		hu_copy16(copies, to + hu_wide_place<ALONG, TF32>(r, c), data + (size_t)(inside ? at : 0) * BYTES,
 			inside);
