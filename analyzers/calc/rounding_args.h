@@ -9,7 +9,7 @@
 /* The rows of an option table that hu_rounding_args reads; MODE_HELP: what --mode says of itself. */
 #define HU_ROUNDING_OPTS(mode_help)                                                                                      \
 	{ "mode", "MODE", "RNE", mode_help },                                                                            \
-	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },                                                        \
+	{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" },                                                   \
 	{ "random-bits", "K", "32", "random bits that SR compares" },                                                    \
 	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },                                   \
 	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },                                           \

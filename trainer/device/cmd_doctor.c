@@ -21,10 +21,8 @@
 #include <xxhash.h>
 #include <zlib.h>
 
-static const hu_opt opts[] = {
-	{ "json", NULL, NULL, "print JSON" },
-	{ NULL, NULL, NULL, NULL }
-};
+static const hu_opt opts[] = { { "json", NULL, NULL, "print an object with the same findings" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* First line of `gnuplot --version`, or NULL where it does not run. */
 static const char *
