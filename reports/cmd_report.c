@@ -75,7 +75,7 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 	return b.s;
 }
 
-/* Moves every file of FROM into TO where the move is set, else removes them; then FROM goes. */
+/* Moves every file of `from` into `to` where the move is set, else removes them; then `from` goes. */
 static hu_status
 empty_into(const char *from, const char *to)
 {

@@ -88,7 +88,7 @@ add_sums(options *o, const char *text)
 	return HU_OK;
 }
 
-/* The model of M for terms of format F. */
+/* The model of m for terms of format f. */
 static hu_status
 resolve(const model *m, hu_format_id f, hu_sum *s)
 {
@@ -197,7 +197,7 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	return j;
 }
 
-/* The numbers of terms that get a row: powers of two below N, and N. */
+/* The numbers of terms that get a row: powers of two below n, and n. */
 static void
 choose_rows(rows *w, size_t n, int table)
 {
@@ -269,7 +269,7 @@ heading(const hu_args *args, const options *o, size_t n)
 		"relative", "1st lost", "stops at", "swamped");
 }
 
-/* Both factors of every term; *N becomes fewer where a file of terms has fewer. */
+/* Both factors of every term; *n becomes fewer where a file of terms has fewer. */
 static hu_status
 factors(const options *o, size_t *n, double **a, double **b)
 {

@@ -18,7 +18,7 @@ enum {
 	ATTEMPTS = 4
 };
 
-/* The literal TEXT as a fraction; 0 where it is too large for one. */
+/* The literal `text` as a fraction; 0 where it is too large for one. */
 static int
 fraction(const char *text, mpq_t q)
 {
@@ -106,7 +106,7 @@ apply(hu_function f, mpq_t r, mpq_t *a)
 	}
 }
 
-/* E as a fraction; 0 where it is none, or too large a one. */
+/* e as a fraction; 0 where it is none, or too large a one. */
 static int
 rational(const hu_expr *e, hu_format f, mpq_t q)
 {
@@ -142,7 +142,7 @@ rational(const hu_expr *e, hu_format f, mpq_t q)
 	return good;
 }
 
-/* Makes the sum R of numbers up to 2^TOP zero where cancellation left only what their own rounding may have made. */
+/* Makes the sum r of numbers up to 2^top zero where cancellation left only what their own rounding may have made. */
 static void
 settle(mpfr_ptr r, mpfr_exp_t top)
 {
@@ -156,7 +156,7 @@ top_of(mpfr_srcptr x)
 	return mpfr_regular_p(x) ? mpfr_get_exp(x) : mpfr_get_emin();
 }
 
-/* Every step rounded to odd at OUT's precision. */
+/* Every step rounded to odd at `out`'s precision. */
 static void
 numeric(const hu_expr *e, hu_format f, mpfr_ptr out)
 {
@@ -192,7 +192,7 @@ numeric(const hu_expr *e, hu_format f, mpfr_ptr out)
 	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
 }
 
-/* Whether X and Y are the same to 8 bits more than PREC. */
+/* Whether x and y are the same to 8 bits more than prec. */
 static int
 agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 {

@@ -23,7 +23,7 @@ int hu_rounding_compares(const void *args);
 /* Whether a word of the line has a hexadecimal integer, or words are read from standard input. */
 int hu_rounding_codes(const void *args);
 
-/* Fills mode, seed and flags of A; the rest is untouched. HU_EINVAL. */
+/* Fills mode, seed and flags of a; the rest is untouched. HU_EINVAL. */
 hu_status hu_rounding_args(hu_arithmetic *a, const hu_args *args);
 
 /* The options given, as words that repeat them: " --mode SR --seed 5 --ftz". Freed by the caller. */

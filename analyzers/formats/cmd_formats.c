@@ -40,8 +40,8 @@ one(const char *text, hu_mode mode, json_t *rows)
 	return st;
 }
 
-/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a block format, B, or a value (B's bits are then 0).
- */
+/* HU_OK: *id is the format `text` names, or HU_NO_FORMAT where it is a block format, b, or a value (b's bits are then
+   0). */
 static hu_status
 what_is(const char *text, hu_format_id *id, hu_block *b)
 {

@@ -14,7 +14,8 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" }, { "json", NULL, NULL, "print an array of rows" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* A row a tensor and format, to be freed by the caller; OUT counts the tensors that hold no floating-point numbers. */
+/* A row a tensor and format, to be freed by the caller; `out` counts the tensors that hold no floating-point
+   numbers. */
 static hu_inspect_row *
 judge(const hu_foreign *s, const hu_target *to, int nto, size_t *n, size_t *out)
 {

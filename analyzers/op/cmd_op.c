@@ -89,7 +89,7 @@ element_json(const hu_op_run *r, size_t i)
 	return o;
 }
 
-/* The result as an object; its values where no file OUT has them. */
+/* The result as an object; its values where no file `out` has them. */
 static void
 print_json(const hu_op_run *r, const char *name, const char *out)
 {
@@ -201,7 +201,7 @@ list_json(void)
 	return HU_EXIT_OK;
 }
 
-/* Attributes from *S on, as many as a column of the list holds; returns how many characters. */
+/* Attributes from *s on, as many as a column of the list holds; returns how many characters. */
 static int
 column(const char **s)
 {

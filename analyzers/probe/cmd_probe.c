@@ -28,7 +28,7 @@ static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
 /* The largest term of every probe: products of 2^10 down to 2^-18 exist in all formats probed. */
 static const double top = 0x1p10;
 
-/* Σ of N products, each a power of two times at most one more bit, from C. */
+/* Σ of n products, each a power of two times at most one more bit, from c. */
 static double
 sum(hu_sum s, const double *p, size_t n, double c)
 {

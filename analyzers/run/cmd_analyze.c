@@ -83,7 +83,7 @@ enum {
 #undef ANALYZER
 };
 
-/* Whether an option on the line is read by row I, which runs where it is asked for, and by none that runs by itself. */
+/* Whether an option on the line is read by row i, which runs where it is asked for, and by none that runs by itself. */
 static int
 asked_by_option(const hu_args *a, int i)
 {
@@ -168,7 +168,7 @@ run_all(hu_analysis *a, const char *take, int quiet)
 	return HU_OK;
 }
 
-/* Whether an analyzer with FLAG is among those taken. */
+/* Whether an analyzer with flag is among those taken. */
 static int
 takes(const char *take, int flag)
 {
@@ -178,7 +178,7 @@ takes(const char *take, int flag)
 	return 0;
 }
 
-/* SUMMED: summary.json is of these tables, not of earlier ones. */
+/* summed: summary.json is of these tables, not of earlier ones. */
 static void
 report(const hu_analysis *a, int summed, int json)
 {

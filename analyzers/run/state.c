@@ -70,7 +70,7 @@ has_moments(const hu_call *c)
 	return (!strcmp(c->op->name, "adam") || !strcmp(c->op->name, "adamw")) && c->nout == 3;
 }
 
-/* The step of call C in units of the learning rate, from moments M and V; ONE, TWO: 1 - beta^t of each. */
+/* The step of call c in units of the learning rate, from moments m and v; `one`, `two`: 1 - beta^t of each. */
 static double
 step_of(const hu_call *c, double m, double v, double one, double two, double eps)
 {
@@ -106,8 +106,8 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* Running statistic OUT of a norm: an average that stands still d short of its update stands d/(1 - momentum) short of
-   the batch. */
+/* Running statistic `out` of a norm: an average that stands still d short of its update stands d/(1 - momentum) short
+   of the batch. */
 static hu_status
 study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
 	loss *l, hu_ladder *ladder)

@@ -55,7 +55,7 @@ text_of(const hu_order *o, int full)
 	return s.s;
 }
 
-/* One box's answer. DOCUMENTED: the tree that its model promises, or NULL; O: NULL, and WHY. */
+/* One box's answer. documented: the tree that its model promises, or NULL; O: NULL, and why. */
 typedef struct found {
 	const char *backend, *what, *why;
 	const hu_order *o, *documented;
@@ -168,7 +168,7 @@ watch(void *to, const double *terms, size_t n)
 	return sum;
 }
 
-/* COMPENSATED: no tree is what is expected. */
+/* compensated: no tree is what is expected. */
 static hu_status
 reveal(trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
 {

@@ -77,7 +77,7 @@ hu_bench_clock(int all)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where rows go. tsv: with columns where a FILE is asked for, which is written anew for each row. headed: the head has
+/* Where rows go. tsv: with columns where a file is asked for, which is written anew for each row. headed: the head has
    been printed, which the first row does. */
 typedef struct sink {
 	const hu_bench *bench;
@@ -188,7 +188,7 @@ refuse(const char *option, const hu_bench *b)
 	return hu_refuse(option, why);
 }
 
-/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. A's values are
+/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. a's values are
    OWN's from here on. */
 static hu_status
 settle(hu_args *a, const hu_bench *b)

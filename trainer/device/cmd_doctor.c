@@ -145,7 +145,7 @@ missing(const char *gnuplot, const char *nvcc, int gpu)
 	return list;
 }
 
-/* Whether the driver can run what was built with TOOLKIT ("13.0"): within a major version every driver can. */
+/* Whether the driver can run what was built with toolkit ("13.0"): within a major version every driver can. */
 static const char *
 driver_verdict(const hu_gpu *g, const char *toolkit)
 {

@@ -8,7 +8,7 @@
    milliseconds; negative where it has no fused multiply-add of its own (scalar, NEON: a call of fmaf). */
 double hu_fma_peak(void);
 
-/* A trial: seconds, and *FLOPS operations done. Each chain x/2 + 1 starts below 12 and must end at 2, else negative. */
+/* A trial: seconds, and *flops operations done. Each chain x/2 + 1 starts below 12 and must end at 2, else negative. */
 double hu_fma_trial_avx2(double *flops);
 double hu_fma_trial_avx512(double *flops);
 #endif

@@ -17,14 +17,15 @@ typedef struct hu_gpu {
 
 typedef struct hu_gpu_name { char name[96]; int capability; } hu_gpu_name;
 
-/* All GPUs that CUDA would show, in its order, the first MAX into LIST; returns how many there are, 0 where none or no
+/* All GPUs that CUDA would show, in its order, the first max into list; returns how many there are, 0 where none or no
    driver is. */
 int hu_gpu_list(hu_gpu_name *list, int max);
 
-/* 1 where there is one; else 0 and WHY[SIZE] says what is missing. The GPU is the one that CUDA calls 0. */
+/* 1 where there is one; else 0 and why[size] says what is missing. The GPU is the one that CUDA calls 0. */
 int hu_gpu_find(hu_gpu *g, char *why, size_t size);
 
-/* "NVIDIA H200, 9.0, GPU-..., driver 580.65, CUDA 13.0, 1980 MHz (memory 3201)": a table's header line. Returns OUT. */
+/* "NVIDIA H200, 9.0, GPU-..., driver 580.65, CUDA 13.0, 1980 MHz (memory 3201)": a table's header line. Returns
+   `out`. */
 const char *hu_gpu_text(const hu_gpu *g, char *out, size_t size);
 json_t *hu_gpu_to_json(const hu_gpu *g);
 #endif

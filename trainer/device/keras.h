@@ -6,7 +6,7 @@
 #include "lib/base/str.h"
 #include "trainer/device/gpu.h"
 
-/* Adds Keras's words, lines without a last newline, for the N GPUs of this machine; 0: its words for a machine that has
+/* Adds Keras's words, lines without a last newline, for the n GPUs of this machine; 0: its words for a machine that has
    none. */
 void hu_keras_check(hu_str *s, const hu_gpu_name *g, int n);
 #endif

@@ -25,7 +25,7 @@ hu_peaks_at(int i)
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
 }
 
-/* Letters and figures of ID's words that all stand in NAME, whatever lies between; 0 where one does not. A memory's
+/* Letters and figures of id's words that all stand in `name`, whatever lies between; 0 where one does not. A memory's
    size counts nothing. */
 static size_t
 named(const char *id, const char *name)
@@ -98,7 +98,7 @@ hu_peaks_bandwidth(const hu_peaks *d, double bytes)
 	return 1e9 * gb_s;
 }
 
-/* Whether every operand's last dimension is a whole number of ALIGN bytes, as matrix units and 16-byte loads want
+/* Whether every operand's last dimension is a whole number of align bytes, as matrix units and 16-byte loads want
    (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
    class scores are ten in many a model; where the product is small that costs little. */
 static int

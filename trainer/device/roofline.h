@@ -31,17 +31,17 @@ enum { HU_LIMIT_ARITHMETIC, HU_LIMIT_MEMORY, HU_LIMIT_LAUNCH };
    the call off the matrix units or slows it down there ("channels 3"), "" where all fit. */
 typedef struct hu_roof { double arithmetic, memory, launch, total; int limit; char odd[48]; } hu_roof;
 
-/* HU_EINVAL names the nearest. I past the last: NULL. */
+/* HU_EINVAL names the nearest. i past the last: NULL. */
 hu_status hu_peaks_find(const char *id, hu_peaks *out);
 const hu_peaks *hu_peaks_at(int i);
-/* The row whose id's words stand in NAME, a driver's ("NVIDIA H200"), most of them; of equals the one whose memory is
-   nearest to BYTES. NULL: none. */
+/* The row whose id's words stand in `name`, a driver's ("NVIDIA H200"), most of them; of equals the one whose memory is
+   nearest to bytes. NULL: none. */
 const hu_peaks *hu_peaks_of_name(const char *name, double bytes);
 const char *hu_limit_name(int limit);
 
-/* FLOP/s of the calls' products in format F. */
+/* FLOP/s of the calls' products in format f. */
 double hu_peaks_rate(const hu_peaks *d, hu_format_id f);
-/* Bytes a second that a call moving BYTES has at most: those of data half as large, since a part of its own may lie in
+/* Bytes a second that a call moving bytes has at most: those of data half as large, since a part of its own may lie in
    a nearer cache. */
 double hu_peaks_bandwidth(const hu_peaks *d, double bytes);
 hu_roof hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c);

@@ -8,7 +8,7 @@
 #include "trainer/energy/energy.h"
 #include "trainer/run/session.h"
 
-/* STEPS timed steps after WARM untimed ones. calls: time each call too, where the back end can (which costs it
+/* steps timed steps after warm untimed ones. calls: time each call too, where the back end can (which costs it
    something). evaluate: the evaluation images afterwards, untimed. memory: bytes that hu_need may come to; 0: no such
    limit. energy may have no meter; bar may be NULL, and moves a step at a time by the batch. */
 typedef struct hu_steptime_ask {
@@ -37,11 +37,11 @@ typedef struct hu_steptime {
 	hu_pass *pass;
 } hu_steptime;
 
-/* Of C's model, data, policy and back end. Each step ends with its loss on the host, as a training's does. Session and
-   data are its own. HU_ENOMEM where the step does not fit (ASK's memory, the device's, the machine's): a blank cell,
+/* Of c's model, data, policy and back end. Each step ends with its loss on the host, as a training's does. Session and
+   data are its own. HU_ENOMEM where the step does not fit (ask's memory, the device's, the machine's): a blank cell,
    not an end. */
 hu_status hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask);
 
-/* The Q-quantile of N > 0 ascending numbers, linear between neighbours. */
+/* The q-quantile of n > 0 ascending numbers, linear between neighbours. */
 double hu_quantile(const double *x, size_t n, double q);
 #endif

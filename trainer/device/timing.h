@@ -13,7 +13,7 @@
    units don't like, in all and by time. */
 typedef struct hu_timing { double total, by_limit[3], odd_time; int calls, odd; } hu_timing;
 
-/* MEASURED: seconds of each call, by call id, or NULL. PASS: how a device computed each call, and what it looks at
+/* measured: seconds of each call, by call id, or NULL. pass: how a device computed each call, and what it looks at
    (hu_backend.pass); a pass is then what a row by call is about; a chain counts to its first call's layer, to "several"
    whatever else has calls of more than one. NULL: each call stands alone. */
 hu_timing hu_timing_of(const hu_peaks *d, const hu_program *p);

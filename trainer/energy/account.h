@@ -11,13 +11,13 @@
 
 typedef struct hu_account { hu_energy meter; double before, intensity; } hu_account;
 
-/* Opens METER (hu_energy_open). INTENSITY: grams of CO2 a kWh, negative where not given. */
+/* Opens meter (hu_energy_open). intensity: grams of CO2 a kWh, negative where not given. */
 hu_status hu_account_open(hu_account *a, const char *meter, const char *backend, double intensity);
-/* Counts from here, on top of what MANIFEST says of an interrupted run. */
+/* Counts from here, on top of what manifest says of an interrupted run. */
 void hu_account_begin(hu_account *a, const json_t *manifest);
 void hu_account_close(hu_account *a);
 
-/* Sets "energy" in MANIFEST: meter, joules, watt_hours and, with an intensity, grams_co2; per reached accuracy
+/* Sets "energy" in manifest: meter, joules, watt_hours and, with an intensity, grams_co2; per reached accuracy
    (0..1; 0: none yet) their share. Where nothing can be read it says why, and no number. */
 void hu_account_write(hu_account *a, json_t *manifest, double accuracy);
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Of one source. open returns its state, or NULL and a reason in WHY; WHAT gets what is measured
+/* Of one source. open returns its state, or NULL and a reason in why; `what` gets what is measured
    ("2 packages, RAPL"). joules: the counter, wrap-arounds taken out, from an arbitrary start;
    negative where it can't be read any more. utilisation: busy share of the source since the last
    call, 0..1, or negative where unknown (a column may be NULL). */
@@ -30,8 +30,8 @@ typedef struct hu_energy {
 	char what[128], why[256];
 } hu_energy;
 
-/* NAME: a meter, "none", or "auto": the GPU's where BACKEND is cuda, the processor's elsewhere. A meter that
-   was named and does not work is HU_EDEVICE; auto leaves the reason in E->why instead. HU_EINVAL: no such name. */
+/* `name`: a meter, "none", or "auto": the GPU's where backend is cuda, the processor's elsewhere. A meter that
+   was named and does not work is HU_EDEVICE; auto leaves the reason in e->why instead. HU_EINVAL: no such name. */
 hu_status hu_energy_open(hu_energy *e, const char *name, const char *backend);
 void hu_energy_close(hu_energy *e);
 

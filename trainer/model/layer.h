@@ -8,12 +8,12 @@
 
 #include "trainer/model/model.h"
 
-/* The data set's array NAME as input.NAME, [batch, ...]: an activation, which a policy casts. The row weights come with
-   hu_layer_loss. */
+/* The data set's array `name` as input.NAME, [batch, ...]: an activation, which a policy casts. The row weights come
+   with hu_layer_loss. */
 int hu_layer_input(hu_program *p, const hu_model_sizes *s, const char *name);
-/* How many classes the data set's array NAME has. */
+/* How many classes the data set's array `name` has. */
 size_t hu_layer_classes(const hu_model_sizes *s, const char *name);
-/* X as [rows, features] times w [features, out], plus b. */
+/* x as [rows, features] times w [features, out], plus b. */
 int hu_layer_dense(hu_program *p, int number, int x, size_t out);
 /* SAME padding, w [kernel, kernel, channels, filters], plus b. */
 int hu_layer_conv(hu_program *p, int number, int x, size_t kernel, size_t stride, size_t filters);
@@ -22,6 +22,6 @@ int hu_layer_batchnorm(hu_program *p, int number, int x, int eval);
 int hu_layer_relu(hu_program *p, int number, int x);
 /* Global average pooling: [batch, channels]. */
 int hu_layer_pool(hu_program *p, int x);
-/* Softmax cross-entropy of the logits X and the data set's array LABELS: loss.y and loss.p. */
+/* Softmax cross-entropy of the logits x and the data set's array labels: loss.y and loss.p. */
 void hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

@@ -24,7 +24,7 @@ typedef struct hu_model {
 hu_status hu_model_find(const char *name, const hu_model **out);
 const hu_model *hu_model_at(int i);           /* row I; NULL past the last */
 
-/* The forward program "train" or, where EVAL, "eval": the same parameters by name, batchnorm
+/* The forward program "train" or, where `eval`, "eval": the same parameters by name, batchnorm
    with its running statistics. Inputs are input.NAME of each array that the row reads, and
    input.weight, a factor for each row; outputs loss.y, the weighted mean of the cross-entropy, and loss.p, the
    softmax. Parameters are trainable state; running statistics are state. */

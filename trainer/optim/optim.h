@@ -26,15 +26,15 @@ hu_status hu_optim_find(const char *name, const hu_optim **out);
 const hu_optim *hu_optim_at(int i);
 
 /* Appends optim.grad_norm over the parameters' gradients (info.grad: unscaled), then the row's
-   updates; FOUND is the finite check's scalar: where it is set every update keeps the old value. */
+   updates; found is the finite check's scalar: where it is set every update keeps the old value. */
 void hu_optim_append(hu_program *p, const hu_optim_options *o, int found);
 /* The optimizer has an epsilon, which, rounded to the variable's format as the update does, is zero. */
 int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
 
-/* For the rows' files: a state beside tensor T, "LAYER.ROLE" + SUFFIX, and the value it takes. */
+/* For the rows' files: a state beside tensor t, "LAYER.ROLE" + suffix, and the value it takes. */
 int hu_optim_state(hu_program *p, int t, const char *suffix);
 int hu_optim_next(hu_program *p, int t);
-/* The clock, and for each parameter a call of OP, adam or adamw, with lr, beta1, beta2 and eps; MORE, where it is not
+/* The clock, and for each parameter a call of op, adam or adamw, with lr, beta1, beta2 and eps; MORE, where it is not
    NULL, adds attributes. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o));

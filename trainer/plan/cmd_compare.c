@@ -44,7 +44,7 @@ say_option(words *w, const char *name, const char *value)
 	free(s);
 }
 
-/* Runs this program on W, its tables thrown away, and releases W; *CODE is its exit code. */
+/* Runs this program on w, its tables thrown away, and releases w; *code is its exit code. */
 static hu_status
 execute(words *w, int *code)
 {
@@ -90,7 +90,7 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 	}
 }
 
-/* What a run under POLICY is given: nothing is recorded that nobody asked for or analyzes. */
+/* What a run under policy is given: nothing is recorded that nobody asked for or analyzes. */
 static hu_status
 config_of(hu_config *c, const hu_args *a, const char *policy)
 {

@@ -279,7 +279,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	return HU_OK;
 }
 
-/* The K-th policy that is asked for. */
+/* The k-th policy that is asked for. */
 static const char *
 policy_of(const hu_args *a, int k)
 {

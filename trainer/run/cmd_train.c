@@ -50,7 +50,7 @@ typedef struct job {
 	int talk, resumed;
 } job;
 
-/* Holds DIR for a run that begins there. Whoever is training it is named before the run that they made is. */
+/* Holds dir for a run that begins there. Whoever is training it is named before the run that they made is. */
 static hu_status
 claim(hu_run_lock *lock, const char *dir)
 {
