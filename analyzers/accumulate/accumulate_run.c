@@ -35,7 +35,7 @@ hu_series_exact_release(hu_series_exact *x)
 	mpfr_free_str(x->text);
 }
 
-/* |d| over WHOLE, 0 over 0 being 0. */
+/* |d| over whole, 0 over 0 being 0. */
 static double
 part_of(mpfr_srcptr d, mpfr_srcptr whole)
 {

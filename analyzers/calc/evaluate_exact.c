@@ -20,7 +20,7 @@ enum {
 	ATTEMPTS = 4
 };
 
-/* The literal TEXT as a fraction; 0 where it is too large for one. */
+/* The literal `text` as a fraction; 0 where it is too large for one. */
 static int
 fraction(const char *text, mpq_t q)
 {
@@ -108,7 +108,7 @@ apply(hu_function f, mpq_t r, mpq_t *a)
 	}
 }
 
-/* E as a fraction; 0 where it is none, or too large a one. */
+/* e as a fraction; 0 where it is none, or too large a one. */
 static int
 rational(const hu_expr *e, hu_format f, mpq_t q)
 {
@@ -144,7 +144,7 @@ rational(const hu_expr *e, hu_format f, mpq_t q)
 	return good;
 }
 
-/* Makes the sum R of numbers up to 2^TOP zero where cancellation left only what their own rounding may have made. */
+/* Makes the sum r of numbers up to 2^top zero where cancellation left only what their own rounding may have made. */
 static void
 settle(mpfr_ptr r, mpfr_exp_t top)
 {
@@ -160,7 +160,7 @@ top_of(mpfr_srcptr x)
 
 static void numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd);
 
-/* The last step of E rounded to odd at OUT's precision, those before it at PREC as numeric does. */
+/* Rounds the last step of e to odd at the precision of out, and the steps before it at prec as numeric does. */
 static void
 last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rnd_t rnd)
 {
@@ -196,7 +196,7 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
 }
 
-/* Every step rounded at OUT's precision: downward, upward, or for MPFR_RNDZ to odd. */
+/* Rounds every step at the precision of out: downward, upward, or for MPFR_RNDZ to odd. */
 static void
 numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd)
 {
@@ -212,7 +212,7 @@ numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd)
 	mpfr_clear(wide);
 }
 
-/* Whether X and Y are the same to 8 bits more than PREC. */
+/* Whether x and y are the same to 8 bits more than prec. */
 static int
 agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 {

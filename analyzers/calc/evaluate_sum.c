@@ -41,7 +41,8 @@ hu_expr_factor_format(const hu_sum *s, hu_format f)
 	return hu_format_of(s->in == HU_TF32 ? HU_FP32 : s->in); /* tensor cores chop fp32 words */
 }
 
-/* Flags of V, the rounded sum of the terms as the model got them; BEYOND: the model's own sum was too large. */
+/* Raises the flags of v, the rounded sum of the terms as the model got them. beyond says that the model's own sum was
+   too large. */
 static void
 note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start, double v, int beyond,
 	const hu_sum_count *count)

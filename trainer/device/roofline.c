@@ -25,7 +25,7 @@ hu_peaks_at(int i)
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
 }
 
-/* Letters and figures of ID's words that all stand in NAME, whatever lies between; 0 where one does not. A memory's
+/* Letters and figures of id's words that all stand in `name`, whatever lies between; 0 where one does not. A memory's
    size counts nothing. */
 static size_t
 named(const char *id, const char *name)
@@ -98,8 +98,8 @@ hu_peaks_bandwidth(const hu_peaks *d, double bytes)
 	return 1e9 * gb_s;
 }
 
-/* The extent along which T of C lies in one piece: its last dimension, but of a matrix product, which takes the first
-   dimension behind its batch as rows and the rest as columns, all of that rest. */
+/* How many elements of t lie side by side in one row: those of its last dimension, but for an operand of a matrix
+   product, whose rows are the first dimension behind the batch, all elements of the dimensions after that. */
 static size_t
 row_of(const hu_call *c, const hu_info *t)
 {
@@ -112,7 +112,7 @@ row_of(const hu_call *c, const hu_info *t)
 	return row;
 }
 
-/* Whether every operand's rows are a whole number of ALIGN bytes, as matrix units and 16-byte loads want
+/* Whether every operand's rows are a whole number of align bytes, as matrix units and 16-byte loads want
    (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
    class scores are ten in many a model; where the product is small that costs little. */
 static int
