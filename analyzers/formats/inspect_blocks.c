@@ -22,7 +22,7 @@ marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, f
 	return (uint8_t)m;
 }
 
-/* Elements AT to AT + N - 1 of the tensor, all under S. */
+/* Elements `at` to `at` + n - 1 of the tensor, all under s. */
 static void
 cast(hu_blocked *c, const hu_array *a, const hu_block *b, hu_block_scale s, const float *x, size_t at, size_t n)
 {

@@ -196,7 +196,7 @@ def long_history(path):
         metrics.append('\t'.join(row[c] for c in columns))
         for k, t in enumerate(gradients):
             bad = int(n in (1950, 2450) and k == 1)
-            grads.append('%d\t%s\t%r\t5\t0\t%d' % (n, t, (0.001 + 0.3 * (n % 977) / 977) * (k + 1), bad))
+            grads.append('%d\t%s\t%r\t5\t0\t%d' % (n, t, (0.001 + 0.3 * (n % 977) / 977) * (k + 1) if n or k else 4.0, bad))  # the very first overflows
     open(os.path.join(path, 'metrics.tsv'), 'w').write('\n'.join(metrics) + '\n')
     open(os.path.join(path, 'grads.tsv'), 'w').write('\n'.join(grads) + '\n')
     forget(path, 'metrics.tsv', 'grads.tsv')
