@@ -4,6 +4,7 @@
    another, HALFULP_FUZZ another number of rounds). A reader passes if it comes
    back each time; under AddressSanitizer also if it never reads beyond. */
 #include "t/store/fuzz.h"
+#include "t/store/onnx-model.h"
 
 #include "analyzers/check/baseline.h"
 #include "lib/base/file.h"
@@ -140,6 +141,15 @@ valid_baseline(void)
 	return file;
 }
 
+static blob
+valid_onnx(void)
+{
+	blob b;
+
+	b.p = pb_pack(pb_sample(), &b.n);
+	return b;
+}
+
 /* One to four changes, in a block of exactly the result's size, so that one byte beyond is seen. */
 static blob
 damaged(const blob *b, uint32_t stream, uint64_t round)
@@ -218,6 +228,7 @@ main(void)
 	run("npz", fuzz_npz, valid_npz(), 5);
 	run("idx", fuzz_idx, valid_idx(), 3);
 	run("idx, gzip", fuzz_idx, valid_idx_gzip(), 4);
+	run_many("onnx", fuzz_onnx, valid_onnx(), 8, 13, 0.6);
 	run_many("baseline", fuzz_baseline, valid_baseline(), 6, 13, 0);
 	run_many("baseline, its checksum made right", fuzz_baseline_signed, valid_baseline(), 7, 13, 0.6);
 	return done_testing();
