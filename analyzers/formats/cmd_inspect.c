@@ -65,7 +65,7 @@ run(const hu_args *a)
 	hu_status st = hu_target_list(hu_args_text(a, "to"), to, HU_FORMATS, &nto);
 
 	if (st == HU_OK && a->nrest != 1)
-		st = hu_fail(HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz");
+		st = hu_fail(HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx");
 	if (st != HU_OK || (st = hu_foreign_open(&s, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	hu_inspect_row *row = judge(&s, to, nto, &n, &out);
@@ -91,7 +91,7 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz",
+const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx",
 	"say what each format would do to a file's tensors",
 	"Casts every floating-point tensor to each format (RNE, no scaling). Counts: nonfinite before the cast; became "
 	"zero or subnormal;\n"
@@ -110,7 +110,11 @@ const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FIL
 	"its answers change, only running it tells.\n"
 	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along its "
 	"last\n"
-	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates;\n"
+	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates; weights of an ONNX "
+	"model's\n"
+	"Conv, ConvTranspose, Gemm and MatMul along the axis over which the product sums, as deployment does: axis says "
+	"which it is,\n"
+	"from 0, and of a Conv the axes behind it are summed over as well;\n"
 	"subnormal and lost bits are the elements' under their scale, - where elements are integers. A NaN or an\n"
 	"infinity makes its block NaN: the finite values in it stand under overflow.",
 	opts, run, NULL };

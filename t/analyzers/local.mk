@@ -6,6 +6,7 @@ SCRIPT_TESTS += t/analyzers/t-calc.sh
 SCRIPT_TESTS += t/analyzers/t-check.sh
 SCRIPT_TESTS += t/analyzers/t-explain.py
 SCRIPT_TESTS += t/analyzers/t-inspect-columns.py
+SCRIPT_TESTS += t/analyzers/t-inspect-onnx.py
 SCRIPT_TESTS += t/analyzers/t-inspect.sh
 SCRIPT_TESTS += t/analyzers/t-op-got.py
 SCRIPT_TESTS += t/analyzers/t-op-modes.py

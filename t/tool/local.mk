@@ -2,6 +2,7 @@
 
 EXTRA_DIST += t/tool/lists.sh
 EXTRA_DIST += t/tool/mutate.py
+EXTRA_DIST += t/tool/onnxfile.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
 t_libtap_a_SOURCES += t/tool/tap.c

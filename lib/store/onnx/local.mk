@@ -13,6 +13,7 @@ lib/store/onnx/onnx.pb-c.h: lib/store/onnx/onnx.pb-c.c
 libhalfulp_a_SOURCES += lib/store/onnx/axis.c
 libhalfulp_a_SOURCES += lib/store/onnx/external.c
 libhalfulp_a_SOURCES += lib/store/onnx/graph.c
+libhalfulp_a_SOURCES += lib/store/onnx/node.c
 libhalfulp_a_SOURCES += lib/store/onnx/onnx.c
 noinst_HEADERS += lib/store/onnx/onnx.h
 EXTRA_DIST += lib/store/onnx/onnx.proto
