@@ -6,6 +6,7 @@ include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
+include $(top_srcdir)/analyzers/gate/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk

@@ -5,6 +5,7 @@ EXTRA_DIST += doc/architecture.md
 EXTRA_DIST += doc/defaults.md
 EXTRA_DIST += doc/demo.sh
 EXTRA_DIST += doc/formats.md
+EXTRA_DIST += doc/gate.md
 dist_man_MANS += doc/halfulp.1
 EXTRA_DIST += doc/papers.md
 EXTRA_DIST += doc/why-it-paid.md

@@ -58,19 +58,6 @@ read_json(json_t **j, const char *path)
 	return hu_json_plain(*j, path);
 }
 
-static hu_status
-check_version(const json_t *manifest, const char *path)
-{
-	const json_t *v = hu_json_at(manifest, "run_version");
-
-	if (!json_is_integer(v) || json_integer_value(v) < 1)
-		return hu_fail(HU_EFILE, "%s: no run_version; is it a run's manifest?", path);
-	if (json_integer_value(v) > HU_RUN_VERSION)
-		return hu_fail(HU_EFILE, "%s: run_version %lld, this halfulp reads up to %d; use a newer one", path,
-			(long long)json_integer_value(v), HU_RUN_VERSION);
-	return HU_OK;
-}
-
 /* A curve is drawn only from the rows that the run wrote. */
 static hu_status
 check_metrics(const json_t *manifest, const char *path)
@@ -105,7 +92,7 @@ open_run(hu_report_run *r, const char *dir)
 	if (st == HU_OK)
 		st = read_json(&r->manifest, manifest);
 	if (st == HU_OK)
-		st = check_version(r->manifest, manifest);
+		st = hu_run_check_version(r->manifest, manifest);
 	if (st == HU_OK)
 		st = check_metrics(r->manifest, metrics);
 	if (st == HU_OK)

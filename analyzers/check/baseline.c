@@ -38,6 +38,7 @@ hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_baseline_s
 	q->side = side;
 	q->format = format;
 	q->ulps = q->noise = 0;
+	q->call = -1;
 }
 
 void

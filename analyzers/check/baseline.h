@@ -20,6 +20,7 @@ typedef struct hu_baseline_quantity {
 	hu_baseline_side side;
 	hu_format_id format;       /* whose ulps differences are told in */
 	double ulps, noise;        /* allowed: this many of them; this absolute difference */
+	int call;                  /* of a row of the program in the run that was collected: its number; else -1 */
 } hu_baseline_quantity;
 
 typedef struct hu_setting { char *key, *value; } hu_setting;
@@ -31,7 +32,7 @@ typedef struct hu_baseline {
 	size_t nenv, envcap;
 } hu_baseline;
 
-/* The run's quantities: metrics.tsv at each epoch's end, its last digest, and the error,
+/* The run's quantities: metrics.tsv at each epoch's end, its last digest, the calls of its programs, and the error,
    swamping and underflow tables. HU_EFILE where the run was not analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 

@@ -2,6 +2,7 @@
    A run's tables as quantities with keys. */
 #include "analyzers/run/analyzer.h"
 #include "analyzers/check/baseline.h"
+#include "analyzers/check/baseline_program.h"
 
 #include "lib/base/build.h"
 #include "lib/base/hash.h"
@@ -191,6 +192,7 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 		from_manifest(b, r->manifest, keys[i]);
 	options(b, json_object_get(r->manifest, "config"));
 	hashes(b, r->train);
+	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
 	if (st == HU_OK)
 		st = collect_tables(b, r);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/check/check_out.h"
 
+#include "analyzers/check/baseline_program.h"
+
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
@@ -30,10 +32,22 @@ value_of(const hu_baseline_quantity *q, char *out, size_t size)
 char *
 hu_check_attribution(const hu_check_report *r)
 {
+	enum { CALLS = 5 };
 	hu_str s;
 	int trees = 0;
+	size_t calls = 0;
 
 	hu_str_init(&s);
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->f[i].held < HU_DRIFT || !hu_is_program_row(key_of(&r->f[i])) || calls++ >= CALLS)
+			continue;
+		char *change = hu_program_row_change(&r->f[i]);
+		hu_str_addf(&s, "the program differs: %s\n", change);
+		free(change);
+	}
+	if (calls > CALLS)
+		hu_str_addf(&s, "the program differs in %zu calls and tensors, of which these are the first\n", calls);
+	hu_missing_steps(&s, r->want, r->got);
 	for (size_t i = 0; i < r->want->nenv; i++) {
 		const char *key = r->want->env[i].key, *was = r->want->env[i].value, *is = hu_baseline_env(r->got, key);
 		if (is && !strcmp(is, was)) {
@@ -42,93 +56,43 @@ hu_check_attribution(const hu_check_report *r)
 		}
 		hu_str_addf(&s, "%s: %s in the baseline, %s now\n", key, was, is ? is : "nothing");
 	}
+	for (size_t i = 0; i < r->got->nenv; i++)
+		if (!hu_baseline_env(r->want, r->got->env[i].key))
+			hu_str_addf(
+				&s, "%s: nothing in the baseline, %s now\n", r->got->env[i].key, r->got->env[i].value);
 	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts"
 				   : "other summation trees or casts: bits may differ for that reason alone");
 	return s.s;
 }
 
-static void
-lines(FILE *out, const char *before, const char *text)
+/* Both values of a failure, how far apart they are and how far they may be. */
+static char *
+detail(const hu_finding *f)
 {
-	for (const char *s = text; *s;) {
-		size_t n = strcspn(s, "\n");
-		fprintf(out, "%s%.*s\n", before, (int)n, s);
-		s += n + (s[n] == '\n');
-	}
+	char want[160], got[160];
+
+	if (hu_is_program_row(key_of(f)))
+		return hu_program_row_change(f);
+	value_of(f->want, want, sizeof want);
+	value_of(f->got, got, sizeof got);
+	if (!isfinite(f->ulps))
+		return hu_xprintf("baseline %s, run %s", want, got);
+	return hu_xprintf("baseline %s, run %s, %.17g ulps of %s apart; allowed %g ulps, noise %g", want, got, f->ulps,
+		hu_format_name(f->want->format), f->want->ulps, f->want->noise);
 }
 
-static void
-tap(FILE *out, const hu_check_report *r)
+void
+hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 {
-	fprintf(out, "1..%zu\n", r->n);
+	hu_outcomes_init(v, "halfulp check", r->run);
 	for (size_t i = 0; i < r->n; i++) {
 		const hu_finding *f = &r->f[i];
-		char want[160], got[160];
-		int bad = f->held >= HU_DRIFT;
-		fprintf(out, "%s %zu - %s: %s\n", bad ? "not ok" : "ok", i + 1, key_of(f), hu_held_text(f->held));
-		if (!bad)
-			continue;
-		value_of(f->want, want, sizeof want);
-		value_of(f->got, got, sizeof got);
-		fprintf(out, "#   baseline %s, run %s", want, got);
-		if (isfinite(f->ulps))
-			fprintf(out, ", %.17g ulps of %s apart; allowed %g ulps, noise %g", f->ulps,
-				hu_format_name(f->want->format), f->want->ulps, f->want->noise);
-		fputc('\n', out);
+		int ok = f->held < HU_DRIFT;
+		hu_outcomes_add(v, key_of(f), ok, hu_xstrdup(hu_held_text(f->held)), ok ? NULL : detail(f));
 	}
-	if (r->failed) {
-		char *why = hu_check_attribution(r);
-		fprintf(out, "# %zu of %zu quantities failed, worst first above\n", r->failed, r->n);
-		lines(out, "# ", why);
-		free(why);
-	} else {
-		fprintf(out, "# all %zu quantities hold\n", r->n);
-	}
-}
-
-static void
-xml(FILE *out, const char *s)
-{
-	for (; *s; s++)
-		switch (*s) {
-		case '&': fputs("&amp;", out); break;
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '"': fputs("&quot;", out); break;
-		case '\n': fputs("&#10;", out); break;
-		default: fputc(*s, out);
-		}
-}
-
-static void
-junit(FILE *out, const hu_check_report *r)
-{
-	char *why = hu_check_attribution(r);
-
-	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"halfulp check ");
-	xml(out, hu_shown(r->run));
-	fprintf(out, "\" tests=\"%zu\" failures=\"%zu\">\n", r->n, r->failed);
-	for (size_t i = 0; i < r->n; i++) {
-		const hu_finding *f = &r->f[i];
-		char want[160], got[160], text[512];
-		fprintf(out, "  <testcase classname=\"halfulp\" name=\"");
-		xml(out, key_of(f));
-		if (f->held < HU_DRIFT) {
-			fprintf(out, "\"/>\n");
-			continue;
-		}
-		value_of(f->want, want, sizeof want);
-		value_of(f->got, got, sizeof got);
-		int n = snprintf(text, sizeof text, "%s: baseline %s, run %s", hu_held_text(f->held), want, got);
-		if (isfinite(f->ulps) && n > 0 && (size_t)n < sizeof text)
-			snprintf(text + n, sizeof text - (size_t)n, ", %.17g ulps apart", f->ulps);
-		fprintf(out, "\">\n    <failure message=\"");
-		xml(out, text);
-		fprintf(out, "\"/>\n  </testcase>\n");
-	}
-	fprintf(out, "  <system-out>");
-	xml(out, why);
-	fprintf(out, "</system-out>\n</testsuite>\n");
+	char *why = r->failed ? hu_check_attribution(r) : NULL;
+	v->summary = r->failed ? hu_xprintf("%zu of %zu quantities failed, worst first above\n%s", r->failed, r->n, why)
+			       : hu_xprintf("all %zu quantities hold", r->n);
 	free(why);
 }
 
@@ -158,6 +122,26 @@ json(FILE *out, const hu_check_report *r)
 	fputc('\n', out);
 	json_decref(o);
 	free(why);
+}
+
+static void
+tap(FILE *out, const hu_check_report *r)
+{
+	hu_outcomes v;
+
+	hu_check_outcomes(&v, r);
+	hu_outcomes_tap(out, &v);
+	hu_outcomes_release(&v);
+}
+
+static void
+junit(FILE *out, const hu_check_report *r)
+{
+	hu_outcomes v;
+
+	hu_check_outcomes(&v, r);
+	hu_outcomes_junit(out, &v);
+	hu_outcomes_release(&v);
 }
 
 hu_check_writer *

@@ -4,6 +4,7 @@
 #define HU_ANALYZERS_CHECK_OUT_H
 
 #include "analyzers/check/drift.h"
+#include "analyzers/check/outcome.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,10 @@ typedef struct hu_check_report {
 
 typedef void hu_check_writer(FILE *out, const hu_check_report *r);
 
-hu_check_writer *hu_check_writer_find(const char *name);   /* tap, junit or json; NULL else */
+hu_check_writer *hu_check_writer_find(const char *name); /* tap, junit or json; NULL else */
+
+/* A verdict a quantity, to be released. */
+void hu_check_outcomes(hu_outcomes *v, const hu_check_report *r);
 
 /* One line a setting of the environment block that differs, so that a failure has a suspect: same
    summation tree or not, same casts or not, same versions or not. Freed by the caller. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product. */
+   halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product.
+   Files of other programs are held to rules, in analyzers/gate. */
 #include "analyzers/check/check_out.h"
+#include "analyzers/gate/gate_files.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -11,16 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "baseline", "FILE", NULL, "the baseline to hold the run to" },
+static const hu_opt opts[] = { { "baseline", "FILE", NULL,
+				       "the baseline to hold the run to; of a file, the file that it was" },
+	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
+	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
+	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
 	{ "format", "NAME", "tap", "tap, junit or json, on standard output" },
 	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "ulps", "K", "0", "with --bless: ulps that each quantity may move" },
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
-	{ "json", NULL, NULL, "the same as --format json" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
 
 static hu_status
 collect(const char *dir, hu_baseline *b)
@@ -185,9 +188,18 @@ compare(const hu_args *a, const hu_baseline *got, hu_check_writer *write)
 }
 
 static int
+of_files(const void *of)
+{
+	const hu_args *a = of;
+
+	return hu_are_files(a->nrest ? a->rest[0] : NULL, hu_args_text(a, "baseline"));
+}
+
+static int
 run(const hu_args *a)
 {
-	hu_check_writer *write = hu_check_writer_find(hu_args_given(a, "json") ? "json" : hu_args_text(a, "format"));
+	const char *format = hu_args_given(a, "json") ? "json" : hu_args_text(a, "format");
+	hu_check_writer *write = hu_check_writer_find(format);
 	hu_baseline got;
 	hu_status st = HU_OK;
 	int code = HU_EXIT_OK;
@@ -204,6 +216,12 @@ run(const hu_args *a)
 			hu_args_given(a, "ulps")     ? "ulps"
 			: hu_args_given(a, "reason") ? "reason"
 						     : "allow-nonfinite");
+	if (st == HU_OK && of_files(a))
+		return hu_args_given(a, "bless") ? hu_complain(hu_fail(HU_EINVAL,
+							   "--bless is for runs; a file that is right becomes the "
+							   "baseline by itself: cp %s %s",
+							   a->rest[0], hu_args_text(a, "baseline")))
+						 : hu_check_files(a, a->rest[0], hu_args_text(a, "baseline"), format);
 	if (st != HU_OK || (st = collect(a->rest[0], &got)) != HU_OK)
 		return hu_complain(st);
 	if (hu_args_given(a, "bless"))
@@ -216,19 +234,35 @@ run(const hu_args *a)
 	return st == HU_OK ? code : hu_complain(st);
 }
 
-static int judges(const void *of) { return !hu_args_given(of, "bless"); }
-static int writes_no_json(const void *of) { return !hu_args_given(of, "json"); }
+static int
+judges(const void *of)
+{
+	return !hu_args_given(of, "bless");
+}
+static int
+writes_no_json(const void *of)
+{
+	return !hu_args_given(of, "json");
+}
 
-static const hu_opt_need needs[] = {
-	{ "format json", judges, "beside --bless, which writes the baseline and judges nothing" },
+static const hu_opt_need needs[] = { { "format json", judges,
+					     "beside --bless, which writes the baseline and judges nothing" },
 	{ "format", writes_no_json, "beside --json, which says the format" },
-	{ NULL, NULL, NULL }
-};
+	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
+	{ NULL, NULL, NULL } };
 
-const hu_command hu_cmd_check = { "check", "RUN --baseline FILE [--bless --reason TEXT [RUN...]]",
-	"hold a run to a baseline; exit 1 where it drifted",
-	"Every quantity of the baseline is compared: bit-identical, else within its ulps, else within the noise\n"
-	"measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what is\n"
-	"not finite is drift unless the baseline declares it. Every failure is listed, worst first. Exit 0 pass,\n"
-	"1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
+const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RULE...] [--bless --reason TEXT [RUN...]]",
+	"hold a run, or a file of tensors or metrics, to what it was; exit 1 where it drifted",
+	"A run: every quantity of the baseline is compared: bit-identical, else within its ulps, else within the\n"
+	"noise measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what\n"
+	"is not finite is drift unless the baseline declares it.\n"
+	"A file: .safetensors, .npz, .npy, or metrics as TSV, CSV or JSON lines; two runs are compared likewise, by\n"
+	"their checkpoints, traces and metrics. A rule is 'NAMES: CONDITIONS': names as a shell pattern, conditions\n"
+	"differ, ulps(FORMAT), abs, rel, l2, nonfinite <= X; cosine, sqnr >= X; exact; optional; ignore. rel is the\n"
+	"largest difference over the tensor's largest magnitude, l2 that of the norms. Without a rule integers, bool\n"
+	"and texts are exact, and floating point of precision p has l2 <= c*2^(1-p) and rel <= 4*c*2^(1-p), c being 1\n"
+	"up to 16 bits and 16 above; metrics are held as fp32. Names must match both ways.\n"
+	"Every failure is listed, worst first. Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something "
+	"else,\n"
+	"4 environment.",
 	opts, run, needs };

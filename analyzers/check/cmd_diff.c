@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp diff RUN1 RUN2: where two runs part. First by the digests of every step,
-   then, in the first traced step that differs, by call and tensor. */
+   then, in the first traced step that differs, by call and tensor. Files of other programs
+   are compared by name, in analyzers/gate. */
+#include "analyzers/gate/gate_files.h"
+#include "analyzers/check/run_compare.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
 #include "lib/number/round.h"
@@ -11,13 +16,16 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "all", NULL, NULL, "list every tensor that differs, not the first alone" },
-	{ "json", NULL, NULL, "print an object" },
-	{ NULL, NULL, NULL, NULL }
+	{ "all", NULL, NULL, "list every tensor that differs, not the first alone; of files, also those that do not" },
+	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
+	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
 
 /* Two versions of one tensor. */
-typedef struct pair { size_t differ, first, worst; double ulps, a, b; } pair;
+typedef struct pair {
+	size_t differ, first, worst;
+	double ulps, a, b;
+} pair;
 
 /* First row whose digests differ; its step in *step. 1 found, 0 none, and *common rows compared. */
 static hu_status
@@ -154,37 +162,122 @@ traced(const hu_run *r, const hu_run *s, int all, json_t *list, int *common, siz
 	return HU_OK;
 }
 
+/* At most 20 LINES, or ALL. */
+static void
+print_lines(const hu_str *lines, size_t n, int all)
+{
+	size_t k = 0;
+
+	for (const char *at = lines->s; *at && (all || k < 20); at += strcspn(at, "\n") + 1, k++)
+		printf("  %.*s\n", (int)strcspn(at, "\n"), at);
+	if (k < n)
+		printf("  and %zu more, which --all lists\n", n - k);
+}
+
+/* What both were told and what they ran, before any number. */
+static void
+print_comparison(const hu_run_comparison *c, int all)
+{
+	if (c->nsettings) {
+		printf("settings that differ, first run and second:\n");
+		print_lines(&c->settings, c->nsettings, all);
+	}
+	if (c->nprogram) {
+		printf("calls and tensors that differ, first run -> second:\n");
+		print_lines(&c->program, c->nprogram, all);
+	} else {
+		printf("both run the same programs\n");
+	}
+}
+
+static void
+print_evaluation(const hu_run_comparison *c)
+{
+	if (c->evaluation >= 0)
+		printf("the first evaluation that differs is behind step %lld: %s %.17g and %.17g\n", c->evaluation,
+			c->column, c->a, c->b);
+}
+
+static json_t *
+lines_json(const hu_str *lines)
+{
+	json_t *list = json_array();
+
+	for (const char *at = lines->s; *at; at += strcspn(at, "\n") + 1) {
+		char *line = hu_xprintf("%.*s", (int)strcspn(at, "\n"), at);
+		json_array_append_new(list, json_string(hu_shown(line)));
+		free(line);
+	}
+	return list;
+}
+
+/* What to trace, where no traced step shows which call parts the two. */
+static void
+advise(const hu_run_comparison *c, const hu_run *s, long long step, int common, size_t found)
+{
+	if (common && (found || step < 0))
+		return;
+	if (!common && c->traced >= 0)
+		printf("no step was traced in both: train %s with --trace-steps %lld", hu_shown(s->dir), c->traced);
+	else if (!common)
+		printf("no step was traced in either: train both with --trace-steps %lld", step >= 0 ? step : 0);
+	else
+		printf("the first step that differs was not traced in both: train both with --trace-steps %lld", step);
+	printf(", and diff names the call that parts them\n");
+}
+
 static hu_status
 both(const hu_run *r, const hu_run *s, int all, int json, int *differ)
 {
-	long long step;
-	int rows, lengths[2], common;
-	size_t found;
-	json_t *list = json ? json_array() : NULL;
+	long long step = -1;
+	int rows = 0, lengths[2] = { 0, 0 }, common = 0;
+	size_t found = 0;
+	hu_run_comparison c;
 
-	HU_TRY(first_step(r->dir, s->dir, &step, &rows, lengths));
-	if (!json && step >= 0)
+	HU_TRY(hu_run_compare(&c, r, s));
+	json_t *list = json ? json_array() : NULL;
+	if (!json)
+		print_comparison(&c, all);
+	hu_status st = first_step(r->dir, s->dir, &step, &rows, lengths);
+	if (st == HU_OK && !json && step >= 0)
 		printf("the first step whose state differs is %lld (of %d common ones)\n", step, rows);
-	else if (!json)
+	else if (st == HU_OK && !json)
 		printf("all %d common steps have the same digest%s\n", rows,
 			lengths[0] == lengths[1] ? "" : ", and one run has more");
-	HU_TRY(traced(r, s, all, list, &common, &found));
-	if (!json && !common)
-		printf("no step was traced in both; train with the same --trace-steps to learn which call parts "
-		       "them\n");
-	else if (!json && !found)
+	if (st == HU_OK && !json)
+		print_evaluation(&c);
+	if (st == HU_OK)
+		st = traced(r, s, all, list, &common, &found);
+	if (st == HU_OK && !json && common && !found)
 		printf("the %d steps traced in both are the same in every recorded bit\n", common);
-	else if (!json && found > 1 && !all)
+	else if (st == HU_OK && !json && found > 1 && !all)
 		printf("%zu more tensors differ after it; --all lists them\n", found - 1);
-	*differ = step >= 0 || found || lengths[0] != lengths[1];
-	if (json) {
-		json_t *o = json_pack("{s:b s:I s:i s:i s:o}", "same", !*differ, "first_step", (json_int_t)step,
-			"common_steps", rows, "common_traces", common, "tensors", list);
+	if (st == HU_OK && !json)
+		advise(&c, s, step, common, found);
+	*differ = step >= 0 || found || lengths[0] != lengths[1] || c.nprogram || c.evaluation >= 0;
+	if (st == HU_OK && json) {
+		json_t *o = json_pack("{s:b s:o s:o s:I s:i s:o s:i s:o}", "same", !*differ, "settings",
+			lines_json(&c.settings), "program", lines_json(&c.program), "first_step", (json_int_t)step,
+			"common_steps", rows, "first_evaluation",
+			c.evaluation >= 0 ? json_integer((json_int_t)c.evaluation) : json_null(), "common_traces",
+			common, "tensors", list);
 		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 		putchar('\n');
 		json_decref(o);
+	} else {
+		json_decref(list);
 	}
-	return HU_OK;
+	hu_run_comparison_release(&c);
+	return st;
+}
+
+/* Two runs are compared call by call, whatever else by name. */
+static int
+of_files(const void *of)
+{
+	const hu_args *a = of;
+
+	return a->nrest == 2 && (hu_are_files(a->rest[0], NULL) || hu_are_files(a->rest[1], NULL));
 }
 
 static int
@@ -195,7 +288,9 @@ run(const hu_args *a)
 	hu_status st = HU_OK;
 
 	if (a->nrest != 2)
-		return hu_complain(hu_fail(HU_EINVAL, "two run directories are needed: halfulp diff RUN1 RUN2"));
+		return hu_complain(hu_fail(HU_EINVAL, "two runs or two files are needed: halfulp diff RUN1 RUN2"));
+	if (of_files(a))
+		return hu_diff_files(a, a->rest[0], a->rest[1]);
 	if ((st = hu_run_open(&r, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	if ((st = hu_run_open(&s, a->rest[1])) == HU_OK) {
@@ -206,9 +301,16 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : differ ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+static const hu_opt_need needs[] = { { "step", of_files, "between runs, whose rows are steps" }, { NULL, NULL, NULL } };
+
 const hu_command hu_cmd_diff = { "diff", "[OPTION...] RUN1 RUN2",
-	"find where two runs part: first step, first call, by how many ulps",
-	"Compares the digests of all steps, then the recorded tensors of the traced steps in the order in which\n"
-	"they were written; ulps are those of the coarser format. Exit 0 where nothing differs, 1 where something "
-	"does.",
-	opts, run, NULL };
+	"find where two runs part: first step, first call, by how many ulps; or compare two files by name",
+	"Compares what the runs were told and the programs they ran, call by call with every attribute; then the\n"
+	"digests of all steps and the evaluations; then the recorded tensors of the traced steps in the order in "
+	"which\n"
+	"they were written; ulps are those of the coarser format. Runs of two models are refused. Files (.safetensors, "
+	".npz, .npy, metrics as TSV, "
+	"CSV\n"
+	"or JSON lines) are compared by name, a row a tensor, the farthest first; halfulp help check says what the\n"
+	"columns are. Exit 0 where nothing differs, 1 where something does.",
+	opts, run, needs };

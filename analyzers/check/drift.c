@@ -59,10 +59,13 @@ severity(const hu_finding *f)
 
 	if (f->held < HU_DRIFT)
 		return -1;
+	if (!strncmp((w ? w : f->got)->key, "program/", 8))
+		return 1e302; /* another program is why all the rest may differ */
 	if (f->held > HU_DRIFT || isnan(f->ulps))
 		return 1e300 * (1 + (double)f->held);
 	double scale = fmax(fabs(w->value), fmax(w->noise, ldexp(1, hu_format_of(w->format).emin)));
-	return fabs(f->got->value - w->value) / (w->noise > 0 ? w->noise : scale);
+	/* A change of what was zero is any number of times zero, and still less than a key that is missing. */
+	return fmin(fabs(f->got->value - w->value) / (w->noise > 0 ? w->noise : scale), 1e299);
 }
 
 static int

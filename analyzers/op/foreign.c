@@ -12,32 +12,14 @@
 
 enum { SAFETENSORS = 1, NPY, NPZ, ONNX };
 
-static const struct { const char *dtype; hu_format_id format;
-} known[] = {
-	{ "F64", HU_FP64 },
-	{ "F32", HU_FP32 },
-	{ "F16", HU_FP16 },
-	{ "BF16", HU_BF16 },
-	{ "F8_E4M3", HU_E4M3 },
-	{ "F8_E5M2", HU_E5M2 },
-	{ "F8_E4M3FNUZ", HU_E4M3FNUZ },
-	{ "F8_E5M2FNUZ", HU_E5M2FNUZ },
-	{ "F8_E8M0", HU_E8M0 },
-	{ "F6_E2M3", HU_E2M3 },
-	{ "F6_E3M2", HU_E3M2 },
-	{ "F4", HU_E2M1 },
-	{ "f8", HU_FP64 },
-	{ "f4", HU_FP32 },
-	{ "f2", HU_FP16 },
-};
-
+/* The format of a dtype as NumPy writes it, or as safetensors and ONNX do. */
 static hu_format_id
 format_of(const char *dtype)
 {
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(known[i].dtype, dtype))
-			return known[i].format;
-	return HU_NO_FORMAT;
+	return !strcmp(dtype, "f8")   ? HU_FP64
+	       : !strcmp(dtype, "f4") ? HU_FP32
+	       : !strcmp(dtype, "f2") ? HU_FP16
+				      : hu_safetensors_format(dtype);
 }
 
 static hu_array

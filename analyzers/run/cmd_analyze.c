@@ -82,7 +82,7 @@ enum {
 #undef ANALYZER
 };
 
-/* Whether an option on the line is read by row I, which runs where it is asked for, and by no row that runs by itself. */
+/* Whether an option on the line is read by row I, which runs where it is asked for, and by none that runs by itself. */
 static int
 asked_by_option(const hu_args *a, int i)
 {

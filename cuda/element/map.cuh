@@ -120,13 +120,33 @@ struct hu_in_plain {
 
 /* Makes the struct NAME of a formula F(S, T), which computes results out[k][i] of operands
    in[k][i] and constants c->k as in lib/op: S the carrier's suffix, T its type; i is 0. NIN
-   operands are loaded, NOUT results made. */
-#define HU_FORMULA(NAME, NIN, NOUT, F)                                                                                                                                \
-	struct NAME {                                                                                                                                                 \
-		enum { nin = NIN, nout = NOUT };                                                                                                                      \
-		static HU_DEVICE_MEMBER void run(hu_in_f32, const hu_ctx_f32 *c, float (*in)[1], float (*out)[1]) { enum { i }; (void)c, (void)in; F(_f32, float); }         \
-		static HU_DEVICE_MEMBER void run(hu_in_short, const hu_ctx_short *c, double (*in)[1], double (*out)[1]) { enum { i }; (void)c, (void)in; F(_short, double); } \
-		static HU_DEVICE_MEMBER void run(hu_in_plain, const hu_ctx_f64 *c, double (*in)[1], double (*out)[1]) { enum { i }; (void)c, (void)in; F(_plain, double); } \
+   operands are loaded, NOUT results made. HU_FORMULA_OF: of a formula F(X, S, T). */
+#define HU_FORMULA(NAME, NIN, NOUT, F) HU_FORMULA_OF(NAME, NIN, NOUT, HU_FIELD_FORMULA, F)
+#define HU_FIELD_FORMULA(F, S, T) F(S, T)
+#define HU_FORMULA_OF(NAME, NIN, NOUT, F, X)                                                                          \
+	struct NAME {                                                                                                 \
+		enum { nin = NIN, nout = NOUT };                                                                      \
+		static HU_DEVICE_MEMBER void                                                                          \
+		run(hu_in_f32, const hu_ctx_f32 *c, float (*in)[1], float (*out)[1])                                  \
+		{                                                                                                     \
+			enum { i };                                                                                   \
+			(void)c, (void)in;                                                                            \
+			F(X, _f32, float);                                                                            \
+		}                                                                                                     \
+		static HU_DEVICE_MEMBER void                                                                          \
+		run(hu_in_short, const hu_ctx_short *c, double (*in)[1], double (*out)[1])                            \
+		{                                                                                                     \
+			enum { i };                                                                                   \
+			(void)c, (void)in;                                                                            \
+			F(X, _short, double);                                                                         \
+		}                                                                                                     \
+		static HU_DEVICE_MEMBER void                                                                          \
+		run(hu_in_plain, const hu_ctx_f64 *c, double (*in)[1], double (*out)[1])                              \
+		{                                                                                                     \
+			enum { i };                                                                                   \
+			(void)c, (void)in;                                                                            \
+			F(X, _plain, double);                                                                         \
+		}                                                                                                     \
 	};
 
 template <class S>

@@ -63,53 +63,22 @@ HU_HD double hu_short_add(const hu_short *s, double a, double b) { return hu_sho
 
 typedef struct hu_ctx_short { hu_short f; double k[HU_CONSTANTS]; } hu_ctx_short;
 
-#define HU_T double
-#define HU_C hu_ctx_short
-#define HU_N(name) name##_short
-#define HU_K(c, x) hu_short_round(&(c)->f, x)
-#undef HU_L
-#define HU_L(c, h, l) HU_K(c, h)
-#define HU_V(a) (a)
-#define HU_ADD(c, a, b) hu_short_round(&(c)->f, (a) + (b))
-#define HU_SUB(c, a, b) hu_short_round(&(c)->f, (a) - (b))
-#define HU_MUL(c, a, b) hu_short_round(&(c)->f, (a) * (b))
-#define HU_DIV(c, a, b) hu_short_round(&(c)->f, (a) / (b))
-#define HU_NEG(a) (-(a))
-#define HU_SQRT(c, a) hu_short_round(&(c)->f, sqrt(a))
-#define HU_EXP(c, a) hu_short_round(&(c)->f, hu_exp(a))
-#define HU_LOG(c, a) hu_short_round(&(c)->f, hu_log(a))
-#define HU_ERF(c, a) hu_short_round(&(c)->f, hu_erf(a))
-#define HU_TANH(c, a) hu_short_round(&(c)->f, hu_tanh(a))
-#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
-#include "lib/op/element/formula.inc"
-#include "lib/op/element/formula_undef.inc"
-#undef HU_L
-
 /* One copy an object: every operation of a formula calls it. */
 HU_HD_CALL double hu_plain_round(const hu_format *f, double x) { return hu_rne(*f, x); }
-HU_HD_CALL double hu_plain_exp(double x) { return hu_exp(x); }
-HU_HD_CALL double hu_plain_log(double x) { return hu_log(x); }
-HU_HD_CALL double hu_plain_erf(double x) { return hu_erf(x); }
-HU_HD_CALL double hu_plain_tanh(double x) { return hu_tanh(x); }
+HU_HD_CALL double hu_exp_plain(double x) { return hu_exp(x); }
+HU_HD_CALL double hu_log_plain(double x) { return hu_log(x); }
+HU_HD_CALL double hu_erf_plain(double x) { return hu_erf(x); }
+HU_HD_CALL double hu_tanh_plain(double x) { return hu_tanh(x); }
+HU_HD_CALL double hu_sigmoid_plain(double x) { return hu_sigmoid(x); }
+HU_HD double hu_sqrt_plain(double x) { return sqrt(x); }
 
-#define HU_T double
-#define HU_C hu_ctx_f64
-#define HU_N(name) name##_plain
-#define HU_K(c, x) hu_plain_round(&(c)->f, x)
-#define HU_L(c, h, l) HU_K(c, h)
-#define HU_V(a) (a)
-#define HU_ADD(c, a, b) hu_plain_round(&(c)->f, (a) + (b))
-#define HU_SUB(c, a, b) hu_plain_round(&(c)->f, (a) - (b))
-#define HU_MUL(c, a, b) hu_plain_round(&(c)->f, (a) * (b))
-#define HU_DIV(c, a, b) hu_plain_round(&(c)->f, (a) / (b))
-#define HU_NEG(a) (-(a))
-#define HU_SQRT(c, a) hu_plain_round(&(c)->f, sqrt(a))
-#define HU_EXP(c, a) hu_plain_round(&(c)->f, hu_plain_exp(a))
-#define HU_LOG(c, a) hu_plain_round(&(c)->f, hu_plain_log(a))
-#define HU_ERF(c, a) hu_plain_round(&(c)->f, hu_plain_erf(a))
-#define HU_TANH(c, a) hu_plain_round(&(c)->f, hu_plain_tanh(a))
-#define HU_PICK(y, a, b) (!((y) <= 0) ? (a) : (b))
+#define HU_TO_SHORT(c, x) hu_short_round(&(c)->f, x)
+#define HU_TO_PLAIN(c, x) hu_plain_round(&(c)->f, x)
+#define CARRIER_DEVICE HU_CARRIER_OF
+#include "lib/op/element/carriers.def"
+
+#define HU_S short
 #include "lib/op/element/formula.inc"
-#include "lib/op/element/formula_undef.inc"
-#undef HU_L
+#define HU_S plain
+#include "lib/op/element/formula.inc"
 #endif

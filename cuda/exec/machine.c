@@ -4,12 +4,13 @@
 #include "cuda/exec/transfer.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/op/element/formulas.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const hu_kernel *
-hu_device_kernel(const hu_side *side, const char *op)
+static const hu_kernel *
+kernel_named(const hu_side *side, const char *op)
 {
 	for (const hu_kernel *k = side->kernels; k->op; k++)
 		if (!strcmp(k->op, op))
@@ -17,10 +18,18 @@ hu_device_kernel(const hu_side *side, const char *op)
 	return NULL;
 }
 
+const hu_kernel *
+hu_device_kernel(const hu_side *side, const hu_op *op)
+{
+	const hu_kernel *own = kernel_named(side, op->name);
+
+	return own || !hu_pointwise_is_formula(op) ? own : kernel_named(side, "pointwise");
+}
+
 hu_status
 hu_device_serves(const hu_side *side, const hu_call *c)
 {
-	if (!hu_device_kernel(side, c->op->name))
+	if (!hu_device_kernel(side, c->op))
 		return hu_fail(HU_EUNABLE,
 			"back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name,
 			c->op->name, c->id, c->layer);
@@ -37,7 +46,7 @@ check_program(hu_machine *m)
 				m->side->name, m->p->t[i].name, m->t[i].n);
 	for (int i = 0; i < m->p->nc; i++) {
 		HU_TRY(hu_device_serves(m->side, &m->p->c[i]));
-		m->kernel[i] = hu_device_kernel(m->side, m->p->c[i].op->name);
+		m->kernel[i] = hu_device_kernel(m->side, m->p->c[i].op);
 	}
 	return HU_OK;
 }

@@ -47,7 +47,7 @@ hu_status hu_device_call(
 hu_status hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_call *c, hu_tensor *const *in,
 	hu_tensor *const *out, const hu_env *env);
 /* The row of an operator; NULL where SIDE has no kernel for it. */
-const hu_kernel *hu_device_kernel(const hu_side *side, const char *op);
+const hu_kernel *hu_device_kernel(const hu_side *side, const hu_op *op);
 /* HU_EUNABLE where SIDE has no kernel for the call. */
 hu_status hu_device_serves(const hu_side *side, const hu_call *c);
 #endif

@@ -65,7 +65,7 @@ hu_status
 hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_call *c, hu_tensor *const *in,
 	hu_tensor *const *out, const hu_env *env)
 {
-	const hu_kernel *k = hu_device_kernel(side, c->op->name);
+	const hu_kernel *k = hu_device_kernel(side, c->op);
 	int all = c->nin + c->nout;
 	hu_work w;
 

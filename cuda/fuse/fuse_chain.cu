@@ -19,13 +19,13 @@ struct chain {
 	uint64_t *amax;
 };
 
-#define F_RELU(S, T) out[0][i] = hu_relu##S(c, in[0][i])
-#define F_RELU_DX(S, T) out[0][i] = hu_relu_dx##S(c, in[0][i], in[1][i])
-#define F_GELU(S, T) out[0][i] = hu_gelu##S(c, in[0][i])
-#define F_GELU_TANH(S, T) out[0][i] = hu_gelu_tanh##S(c, in[0][i])
-#define F_GELU_DX(S, T) out[0][i] = hu_gelu_dx##S(c, in[0][i], in[1][i])
-#define F_GELU_TANH_DX(S, T) out[0][i] = hu_gelu_tanh_dx##S(c, in[0][i], in[1][i])
-#define F_BIAS(S, T) out[0][i] = hu_sum2##S(c, in[0][i], in[1][i])
+#define F_RELU(S, T) out[0][i] = hu_formula_relu##S(c, in[0][i])
+#define F_RELU_DX(S, T) out[0][i] = hu_formula_relu_dx##S(c, in[0][i], in[1][i])
+#define F_GELU(S, T) out[0][i] = hu_formula_gelu##S(c, in[0][i])
+#define F_GELU_TANH(S, T) out[0][i] = hu_formula_gelu_tanh##S(c, in[0][i])
+#define F_GELU_DX(S, T) out[0][i] = hu_formula_gelu_dx##S(c, in[0][i], in[1][i])
+#define F_GELU_TANH_DX(S, T) out[0][i] = hu_formula_gelu_tanh_dx##S(c, in[0][i], in[1][i])
+#define F_BIAS(S, T) out[0][i] = hu_formula_add##S(c, in[0][i], in[1][i])
 HU_FORMULA(of_relu, 1, 1, F_RELU)
 HU_FORMULA(of_relu_dx, 2, 1, F_RELU_DX)
 HU_FORMULA(of_gelu, 1, 1, F_GELU)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Where cuBLASLt lies on machines whose dynamic linker does not know it: a CUDA toolkit's folder, and the folders in
-   which Python's packages keep it (nvidia-cublas, which PyTorch and JAX bring along), of the environment that is active,
-   of the python3 that PATH finds, of the user and of the system. */
+   Where cuBLASLt lies on machines whose dynamic linker does not know it: the folder of a CUDA toolkit, and the folders
+   in which Python's packages keep it (nvidia-cublas, which PyTorch and JAX bring along): of the environment that is
+   active, of the python3 that PATH finds, of the user and of the system. */
 #include "cuda/gemm/cublas.h"
-
 #include "lib/base/mem.h"
 
 #include <glob.h>

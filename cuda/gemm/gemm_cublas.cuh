@@ -80,7 +80,8 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 		HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)wide * deep, 256, 65535), 256, 0, *g, 1, b,
 			bytes, 0u, wide, deep));
 	}
-	int straight = !g->placed && !g->first && f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n && w->call->flags == 0;
+	int straight = !g->placed && !g->first && f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n &&
+		       w->call->flags == 0;
 	if (!straight) {
 		f = p.fd = p.fa == HU_FP64 ? HU_FP64 : HU_FP32;
 		each = hu_slot_size(f);

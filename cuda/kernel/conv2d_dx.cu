@@ -12,8 +12,9 @@ struct map {
 		int32_t u = (int32_t)(g->tap_h0 + tap / g->taps_w * g->step_h),
 			v = (int32_t)(g->tap_w0 + tap % g->taps_w * g->step_w);
 		/* the strides divide these */
-		int32_t r = (int32_t)i + ((int32_t)g->row0 + g->pad_h - u * (int32_t)g->dilation_h) / (int32_t)g->stride_h,
-			q = (int32_t)l + ((int32_t)g->col0 + g->pad_w - v * (int32_t)g->dilation_w) / (int32_t)g->stride_w;
+		int32_t from_h = (int32_t)g->row0 + g->pad_h - u * (int32_t)g->dilation_h,
+			from_w = (int32_t)g->col0 + g->pad_w - v * (int32_t)g->dilation_w;
+		int32_t r = (int32_t)i + from_h / (int32_t)g->stride_h, q = (int32_t)l + from_w / (int32_t)g->stride_w;
 
 		if (r < 0 || q < 0 || r >= (int32_t)g->ho || q >= (int32_t)g->wo)
 			return HU_OUTSIDE;

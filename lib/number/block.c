@@ -301,8 +301,11 @@ hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *
 			v = code[i] - s.zero;
 		else
 			v = ((int)code[i] ^ 1 << (b->bits - 1)) - (1 << (b->bits - 1)); /* the sign bit extended */
-		v = s.scale * v / hu_block_steps(b); /* 127 times FLT_MAX / 127 rounded up lies beyond FLT_MAX */
-		v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
+		if (hu_isfinite(v)) { /* an element may be an infinity or a NaN; 127 times FLT_MAX / 127 rounded up lies
+					 beyond FLT_MAX */
+			v = s.scale * v / hu_block_steps(b);
+			v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
+		}
 		dst[i] = hu_isnan(s.scale) ? hu_from_bits32(0x7fc00000u) : (float)v;
 	}
 }

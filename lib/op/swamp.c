@@ -12,31 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double
-value(const hu_tensor *t, hu_how how, size_t channels, size_t i)
-{
-	return hu_get(t, how == HU_CHANNEL ? i % channels : i);
-}
-
-hu_status
-hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, const hu_env *env,
-	hu_swamp *count)
-{
-	size_t channels = hu_last(in[0]->shape);
-	hu_format f = hu_format_of(c->fmt.compute);
-
-	for (size_t i = 0; i < n; i++) {
-		double x = value(in[0], HU_EACH, channels, element[i]), y = value(in[1], how, channels, element[i]);
-		double s = hu_stored(c, env, c->fmt.out, element[i], hu_rne(f, hu_rne(f, x) + hu_rne(f, y)));
-		count->outputs++;
-		if (x == 0 || y == 0 || !hu_isfinite(x) || !hu_isfinite(y))
-			continue;
-		count->additions++;
-		count->swamped += (uint64_t)(s == x || s == y);
-	}
-	return HU_OK;
-}
-
 hu_status
 hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count)
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += lib/store/dtypes.def
 libhalfulp_a_SOURCES += lib/store/idx.c
 noinst_HEADERS += lib/store/idx.h
 libhalfulp_a_SOURCES += lib/store/npy.c
@@ -17,3 +18,9 @@ libhalfulp_a_SOURCES += lib/store/run_write.c
 libhalfulp_a_SOURCES += lib/store/safetensors.c
 noinst_HEADERS += lib/store/safetensors.h
 libhalfulp_a_SOURCES += lib/store/safetensors_write.c
+libhalfulp_a_SOURCES += lib/store/series.c
+noinst_HEADERS += lib/store/series.h
+libhalfulp_a_SOURCES += lib/store/series_json.c
+libhalfulp_a_SOURCES += lib/store/series_rows.c
+noinst_HEADERS += lib/store/series_rows.h
+libhalfulp_a_SOURCES += lib/store/series_table.c

@@ -16,11 +16,15 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are kept littl
 
 #define FOR_DTYPES(X)                                                                                                  \
 	X(i1, int8_t)                                                                                                  \
-	X(i2, int16_t) X(i4, int32_t) X(i8, int64_t) X(u1, uint8_t) X(u2, uint16_t) X(u4, uint32_t) X(u8, uint64_t)    \
-		X(b1, uint8_t) X(f4, float) X(f8, double)
+	X(i2, int16_t)                                                                                                 \
+	X(i4, int32_t) X(i8, int64_t) X(u1, uint8_t) X(u2, uint16_t) X(u4, uint32_t) X(u8, uint64_t) X(b1, uint8_t)    \
+		X(f4, float) X(f8, double)
 
 /* The header's text while it is read. */
-typedef struct cursor { const char *name, *text; size_t at, len, base; } cursor;
+typedef struct cursor {
+	const char *name, *text;
+	size_t at, len, base;
+} cursor;
 
 static void
 blanks(cursor *c)
@@ -226,29 +230,51 @@ preamble(cursor *c, const char *name, const unsigned char *p, size_t n, size_t *
 	return HU_OK;
 }
 
-hu_status
-hu_npy_parse(hu_npy *a, const char *name, const void *bytes, size_t n)
+/* ALL: bytes of the file, of which N are at BYTES. */
+static hu_status
+head(hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_t *start, int *fortran, int *swap)
 {
-	const unsigned char *p = bytes;
-	int fortran = 0, swap = 0;
-	size_t start = 0, size;
+	size_t size;
 	cursor c;
 
 	memset(a, 0, sizeof *a);
-	HU_TRY(preamble(&c, name, p, n, &start));
-	HU_TRY(header(&c, a, &fortran, &swap));
+	*fortran = *swap = 0;
+	HU_TRY(preamble(&c, name, bytes, n, start));
+	HU_TRY(header(&c, a, fortran, swap));
 	a->count = 1;
 	for (int d = 0; d < a->rank; d++)
 		if (__builtin_mul_overflow(a->count, a->shape[d], &a->count))
 			return hu_fail(
 				HU_EFILE, "%s: header: the shape has more elements than an address can count", name);
-	if (__builtin_mul_overflow(a->count, a->width, &size) || size > n - start)
+	if (__builtin_mul_overflow(a->count, a->width, &size) || size > all - *start)
 		return hu_fail(HU_EFILE,
 			"%s: cut short: %zu elements of %zu bytes are announced, %zu bytes are there after byte %zu",
-			name, a->count, a->width, n - start, start);
-	if (size < n - start)
+			name, a->count, a->width, all - *start, *start);
+	if (size < all - *start)
 		return hu_fail(HU_EFILE, "%s: %zu bytes too many at byte %zu; one array a file can be read", name,
-			n - start - size, start + size);
+			all - *start - size, *start + size);
+	return HU_OK;
+}
+
+hu_status
+hu_npy_head(hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_t *start, int *plain)
+{
+	int fortran, swap;
+
+	HU_TRY(head(a, name, bytes, n, all, start, &fortran, &swap));
+	*plain = !swap && !(fortran && a->rank > 1);
+	return HU_OK;
+}
+
+hu_status
+hu_npy_parse(hu_npy *a, const char *name, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+	int fortran, swap;
+	size_t start, size;
+
+	HU_TRY(head(a, name, bytes, n, n, &start, &fortran, &swap));
+	size = a->count * a->width;
 	a->data = hu_alloc(size);
 	if (!a->data)
 		return hu_fail(HU_ENOMEM, "%s: no memory for %zu bytes", name, size);
@@ -286,8 +312,8 @@ hu_npy_real(const hu_npy *a, size_t i)
 	HU_ASSERT(i < a->count);
 	if (!strcmp(a->dtype, "f2"))
 		return hu_decode(((const uint16_t *)a->data)[i], hu_format_of(HU_FP16));
-#define READ(name, type)               \
-	if (!strcmp(a->dtype, #name)) \
+#define READ(name, type)                                                                                               \
+	if (!strcmp(a->dtype, #name))                                                                                  \
 		return (double)((const type *)a->data)[i];
 	FOR_DTYPES(READ)
 #undef READ

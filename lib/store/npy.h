@@ -28,6 +28,13 @@ hu_status hu_npy_read(hu_npy *a, const char *path);
 hu_status hu_npy_parse(hu_npy *a, const char *name, const void *bytes, size_t n);
 void hu_npy_release(hu_npy *a);
 
+/* What stands before the data: all of *A but data, which is NULL, from the N bytes that are there of a file of ALL.
+   *start: where the data begins. *plain: 1 where the data lies in the file as *A would have it. HU_EFILE as above; N of
+   HU_NPY_HEAD or all bytes are enough. */
+enum { HU_NPY_HEAD = 70000 };
+hu_status hu_npy_head(
+	hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_t *start, int *plain);
+
 /* Element I as a double: exact for every dtype but i8 and u8 beyond 2^53, which are rounded to nearest. */
 double hu_npy_real(const hu_npy *a, size_t i);
 

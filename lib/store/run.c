@@ -12,12 +12,14 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* The formats that safetensors has, narrow ones first. */
-static const struct { const char *dtype; hu_format_id f;
-} stored[] = { { "F8_E4M3", HU_E4M3 }, { "F8_E5M2", HU_E5M2 }, { "F16", HU_FP16 }, { "BF16", HU_BF16 },
-	{ "F32", HU_FP32 }, { "F64", HU_FP64 } };
+static const struct { const char *dtype; hu_format_id f; int stored;
+} dtypes[] = {
+#define DTYPE(name, bits, format, stored) { name, format, stored },
+#include "lib/store/dtypes.def"
+#undef DTYPE
+};
 
-enum { STORED = sizeof stored / sizeof *stored };
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 /* Every value of F, its subnormals and infinities included, is a value of S. */
 static int
@@ -30,11 +32,11 @@ holds(hu_format s, hu_format f)
 const char *
 hu_run_dtype(hu_format_id f, hu_format_id *as)
 {
-	for (int i = 0; i < STORED; i++) {
-		if (!holds(hu_format_of(stored[i].f), hu_format_of(f)))
+	for (int i = 0; i < DTYPES; i++) {
+		if (!dtypes[i].stored || !holds(hu_format_of(dtypes[i].f), hu_format_of(f)))
 			continue;
-		*as = stored[i].f;
-		return stored[i].dtype;
+		*as = dtypes[i].f;
+		return dtypes[i].dtype;
 	}
 	hu_bug(__FILE__, __LINE__, "no dtype holds %s", hu_format_name(f));
 }

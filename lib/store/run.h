@@ -46,6 +46,8 @@ typedef struct hu_run {
 /* HU_EFILE: no such run, a manifest of a newer version, a file whose length or checksum is not the manifest's. HU_EIO:
    it is being trained; as long as it is open here, nobody trains it. */
 hu_status hu_run_open(hu_run *r, const char *dir);
+/* HU_EFILE where MANIFEST, read from PATH, is of no version that this program reads. */
+hu_status hu_run_check_version(const json_t *manifest, const char *path);
 /* The same for the process that holds the writer's lock. */
 hu_status hu_run_open_own(hu_run *r, const char *dir);
 void hu_run_release(hu_run *r);

@@ -30,6 +30,20 @@ check_file(const char *dir, const char *name, const json_t *entry)
 	return st;
 }
 
+hu_status
+hu_run_check_version(const json_t *manifest, const char *path)
+{
+	const json_t *v = json_object_get(manifest, "run_version");
+
+	if (!json_is_integer(v) || json_integer_value(v) < 1)
+		return hu_fail(HU_EFILE, "%s: run_version is missing or no positive integer: is it a run's manifest?",
+			path);
+	if (json_integer_value(v) > HU_RUN_VERSION)
+		return hu_fail(HU_EFILE, "%s: run_version is %lld, this program reads up to %d: use a newer halfulp",
+			path, (long long)json_integer_value(v), HU_RUN_VERSION);
+	return HU_OK;
+}
+
 static hu_status
 load_manifest(hu_run *r)
 {
@@ -41,15 +55,8 @@ load_manifest(hu_run *r)
 		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json); halfulp train makes one", r->dir);
 	else if (!(r->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &e)))
 		st = hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
-	else if ((st = hu_json_plain(r->manifest, path)) == HU_OK) {
-		const json_t *v = json_object_get(r->manifest, "run_version");
-		if (!json_is_integer(v) || json_integer_value(v) < 1)
-			st = hu_fail(HU_EFILE, "%s: run_version is missing or no positive integer", path);
-		else if (json_integer_value(v) > HU_RUN_VERSION)
-			st = hu_fail(HU_EFILE,
-				"%s: run_version is %lld, this program reads up to %d: use a newer halfulp", path,
-				(long long)json_integer_value(v), HU_RUN_VERSION);
-	}
+	else if ((st = hu_json_plain(r->manifest, path)) == HU_OK)
+		st = hu_run_check_version(r->manifest, path);
 	double bytes;
 	if (st == HU_OK)
 		st = hu_run_checksum(path, &bytes, r->xxh3);

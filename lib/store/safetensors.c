@@ -17,30 +17,11 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors and traces are little endian");
 
-static const struct { const char *name; int bits;
+static const struct { const char *name; int bits; hu_format_id format;
 } dtypes[] = {
-	{ "F64", 64 },
-	{ "F32", 32 },
-	{ "F16", 16 },
-	{ "BF16", 16 },
-	{ "F8_E4M3", 8 },
-	{ "F8_E5M2", 8 },
-	{ "I64", 64 },
-	{ "I32", 32 },
-	{ "I16", 16 },
-	{ "I8", 8 },
-	{ "U64", 64 },
-	{ "U32", 32 },
-	{ "U16", 16 },
-	{ "U8", 8 },
-	{ "BOOL", 8 },
-	{ "C64", 64 },
-	{ "F8_E8M0", 8 },
-	{ "F8_E4M3FNUZ", 8 },
-	{ "F8_E5M2FNUZ", 8 },
-	{ "F6_E2M3", 6 },
-	{ "F6_E3M2", 6 },
-	{ "F4", 4 },
+#define DTYPE(name, bits, format, stored) { name, bits, format },
+#include "lib/store/dtypes.def"
+#undef DTYPE
 };
 
 static int
@@ -50,6 +31,14 @@ dtype_find(const char *name)
 		if (!strcmp(dtypes[i].name, name))
 			return (int)i;
 	return -1;
+}
+
+hu_format_id
+hu_safetensors_format(const char *dtype)
+{
+	int i = dtype_find(dtype);
+
+	return i < 0 ? HU_NO_FORMAT : dtypes[i].format;
 }
 
 int

@@ -6,7 +6,7 @@
 #ifndef HU_STORE_SAFETENSORS_H
 #define HU_STORE_SAFETENSORS_H
 
-#include "lib/base/status.h"
+#include "lib/number/format.h"
 
 #include <stddef.h>
 
@@ -43,6 +43,8 @@ typedef struct hu_safetensors {
 
 /* Bits of an element of DTYPE ("F32": 32); 0 for a name that is not known. */
 int hu_safetensors_bits(const char *dtype);
+/* The format whose codes a dtype's elements are; HU_NO_FORMAT where they are none. */
+hu_format_id hu_safetensors_format(const char *dtype);
 
 /* Sets dtype, bits, count and bytes of *T from DTYPE, T->rank and T->shape.
    False where DTYPE is not known, or the size overflows or is not in whole bytes. */

@@ -33,6 +33,59 @@ test_is $? "another seed: exit 1, and the attribution names the seed"
 run check rate --baseline base.tsv
 test $code = 1 && grep -q '^# lr: 0.001 in the baseline, 0.002 now' out && ! grep -q 'inf ulps' out
 test_is $? "another learning rate: the attribution names it"
+grep -q '^# the program differs: train call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && head -n 2 out | grep -q '^not ok 1 - program/train/'
+test_is $? "and the call whose attribution it is, before every number"
+# What only the evaluation does: an attribute in its program, as another source would build it
+attribute() { # RUN PROGRAM OPERATOR CODE: a copy of run a whose first call of OPERATOR had CODE done to it
+	rm -rf "$1" && cp -r a "$1" && ${PYTHON:-python3} - "$1" "$2" "$3" "$4" <<'END'
+import json, sys
+run, name, op, code = sys.argv[1:]
+p = json.load(open("%s/program-%s.json" % (run, name)))
+c = next(c for c in p["calls"] if c["op"] == op)
+exec(code)
+json.dump(p, open("%s/program-%s.json" % (run, name), "w"))
+m = json.load(open(run + "/manifest.json"))
+del m["files"]["program-%s.json" % name]
+json.dump(m, open(run + "/manifest.json", "w"))
+END
+	"$HALFULP" analyze "$1" >/dev/null
+}
+if command -v "${PYTHON:-python3}" >/dev/null; then
+	attribute bent eval matmul 'c["sum"] = "chunk:16,acc=fp32"'
+	run check bent --baseline base.tsv
+	test $code = 1 && test "$(grep -c '^not ok' out)" = 1 && grep -q '^not ok 1 - program/eval/dense1.xw: drifted' out && grep -q '^#   eval call 2 matmul dense1: sum fma,acc=fp32 -> chunk:16,acc=fp32$' out
+	test_is $? "another sum in the evaluation's program alone: exit 1, and the call"
+	run diff a bent
+	test $code = 1 && grep -q '^  eval: call 2 matmul dense1: sum fma,acc=fp32 -> chunk:16,acc=fp32$' out && grep -q 'all 24 common steps have the same digest' out
+	test_is $? "diff names it too"
+	run verify bent
+	test $code = 1 && grep -q '^eval: call 2 matmul dense1: sum chunk:16,acc=fp32 -> fma,acc=fp32$' out && grep -q 'every digest is the recorded one' out
+	test_is $? "and verify, which would run another program"
+	attribute bent train adamw 'c["attr"]["eps"] = 0.25'
+	run verify bent
+	test $code = 1 && grep -q '^train: call [0-9]* adamw dense1: eps 0.25 -> ' out && test "$(grep -c '^train: ' out)" = 1
+	test_is $? "an attribute of one call in the training's program"
+	cp -r a told && unlist told metrics.tsv && sed "s/$(column a/metrics.tsv eval_loss | sed -n 8p)/2.5/" a/metrics.tsv >told/metrics.tsv
+	run verify told
+	test $code = 1 && grep -q 'step 7 is the first whose evaluation differs: eval_loss .*, recorded 2.5; its state is the recorded one' out
+	test_is $? "verify repeats the evaluations"
+	run diff a told
+	test $code = 1 && grep -q '^the first evaluation that differs is behind step 7: eval_loss .* and 2.5$' out && grep -q 'both run the same programs' out
+	test_is $? "diff compares them"
+else
+	skip 6 "python3 is absent"
+fi
+make scaled 1 mixed_float16 --init-scale 1024
+run check scaled --baseline base.tsv
+test $code = 1 && grep -q '^# init-scale: nothing in the baseline, 1024' out
+test_is $? "an option that the baseline does not have is named"
+"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 7 --quiet --policy mixed_float16 seven && "$HALFULP" analyze seven >/dev/null
+run check seven --baseline base.tsv
+test $code = 1 && grep -q '^# step 20 was traced in the baseline and not in this run: train with --trace-steps 20$' out
+test_is $? "a traced step that is missing is advised"
+run diff a seven
+test $code = 0 && grep -q '^no step was traced in both: train seven with --trace-steps 20, and' out
+test_is $? "by diff too"
 run check b --baseline base.tsv
 first=$(grep -n '^not ok' out | head -n 1 | cut -d: -f1) last=$(grep -n '^not ok' out | tail -n 1 | cut -d: -f1) good=$(grep -n '^ok' out | head -n 1 | cut -d: -f1)
 test "$first" -lt "$good" && test "$last" -lt "$good" && test "$(grep -c '^not ok' out)" -gt 5
@@ -146,6 +199,19 @@ test_is $? "diff: another seed parts at step 0"
 run diff a b --json
 test $code = 1 && grep -q '"same": false' out && grep -q '"first_step": 0' out
 test_is $? "diff --json"
+"$HALFULP" diff a b | grep -q '^  seed: 1 and 2$'
+test_is $? "diff: settings that differ come first"
+run diff a rate
+test $code = 1 && grep -q '^  lr: 0.001 and 0.002$' out && grep -q '^  train: call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && grep -q '^step 20, ' out
+test_is $? "diff: an option, the calls that have it, and the call that parts them"
+run diff rate seven
+test $code = 1 && grep -q '^no step was traced in both: train seven with --trace-steps 20, and' out
+test_is $? "diff: the step to trace"
+"$HALFULP" train --model convnet --width 0.125 --size 8 --train 64 --eval 32 --batch 32 --epochs 1 --quiet net && "$HALFULP" train --model mlp --width 0.25 --size 8 --train 64 --eval 32 --batch 32 --epochs 1 --quiet wider
+run diff a net
+refused 3 'a trains the model mlp and net the model convnet: two models have no calls in common' "diff of two models"
+run diff a wider
+refused 3 'a and wider train mlp in two sizes: dense1.w has 2048 weights in the one and 4096 in the other' "diff of two sizes of one model"
 run diff a
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "diff of one run: exit 2"

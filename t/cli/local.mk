@@ -13,4 +13,5 @@ SCRIPT_TESTS += t/cli/t-options.py
 SCRIPT_TESTS += t/cli/t-readme.sh
 SCRIPT_TESTS += t/cli/t-rooms.py
 SCRIPT_TESTS += t/cli/t-workflows.py
+EXPENSIVE_SCRIPT_TESTS += t/cli/x-add.sh
 EXPENSIVE_SCRIPT_TESTS += t/cli/x-demo.sh

@@ -120,6 +120,10 @@ def prepare():
     npy('b.npy', '<f4', (4, 2), struct.pack('<8f', *[0.37 * i + 0.11 for i in range(8)]))
     npy('codes.npy', '<u2', (3, 4), struct.pack('<12H', *[0x3c00 + 77 * i for i in range(12)]))
     npy('terms.npy', '<f4', (40,), struct.pack('<40f', *[0.1 * i for i in range(40)]))
+    npy('a2.npy', '<f4', (3, 4), struct.pack('<12f', *[0.1 * i - 0.53 + 1e-5 * (i == 7) for i in range(12)]))
+    for name, last in (('m.csv', 3), ('m2.csv', 4)):
+        open(home + '/' + name, 'w').write('at,x\n1,2\n2,%d\n' % last)
+    open(home + '/rules.txt', 'w').write('*: rel <= 1\n')
     idx('images')
     for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
@@ -244,6 +248,9 @@ check reason | check {h}/run --baseline b.tsv --bless | --reason x
 check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
 check allow-nonfinite | check {h}/diverged --baseline b.tsv --bless --reason x | --allow-nonfinite
 check json | check {h}/run --baseline {h}/base.tsv | --json
+check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
+check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
+check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
 compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
 compare seeds | C | --seeds 2
 compare analyze | C | --analyze
@@ -290,6 +297,7 @@ compare threads | C | --threads 3
 compare simd | C | --simd scalar
 compare json | C | --json
 diff all | diff {h}/run {h}/run2 | --all
+diff step | diff {h}/m.csv {h}/m2.csv | --step at
 diff json | diff {h}/run {h}/run2 | --json
 doctor json | doctor | --json
 formats mode | formats pi | --mode RU
@@ -462,6 +470,10 @@ sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
 format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
+rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'
+rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt
+step | check {h}/a2.npy --baseline {h}/a.npy --step at
+step | diff {h}/run {h}/run2 --step at
 beta2 | C --optimizer sgd --beta2 0.5
 hysteresis | C --hysteresis 2
 init-scale | C --policies float32,mixed_bfloat16 --init-scale 8

@@ -14,8 +14,8 @@ esac
 exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
 END
 chmod +x build/halfulp
-build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && rm -r weights
-test_is $? "the user's own file that README inspects"
+build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && cp weights.safetensors new.safetensors && rm -r weights
+test_is $? "the user's own files that README inspects and guards"
 
 # The indented blocks, a file each; what builds the program is not for here
 awk '/^    / { if (!within) n++; within = 1; print substr($0, 5) >("block-" n); next } { within = 0 }' "$top/README.md"
@@ -38,7 +38,7 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 		test_is $? "$block: $command"
 	done <"$block"
 done
-test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 2
+test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 3
 test_is $? "README has its blocks, and check among them"
 
 # The same in one script, and an output that left its bound between training and analysis: it ends in check, which names it

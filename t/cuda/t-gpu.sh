@@ -43,6 +43,40 @@ test_is $? "another digest than the CPU's fails its part"
 dry "$HALFULP" --out none --minutes 0
 test $code = 1 && test "$(column none/summary.tsv verdict | sort -u)" = "not run: no time left"
 test_is $? "what there is no time for is said"
+dry "$HALFULP" --out part --only 'doctor'
+rm -rf part
+dry "$HALFULP" --out part --only 'd*-mlp'
+test $code = 0 && test "$(column part/summary.tsv part | tr '\n' ' ')" = "doctor digests-mlp " && test "$(cut -f 1 out | grep -c '^doctor')" = 0 && test "$(column part/digests.tsv equal | sort | uniq -c | tr -s ' ')" = " 6 yes"
+test_is $? "the archive alone brings a first call's results back, and its parts are not repeated"
+echo no >none.tar.gz
+rm -rf none
+dry "$HALFULP" --out none --only doctor
+refused 3 'not an archive of results' "a file that is no archive is not written over"
+
+# A bundle, in a root with nothing of ours: it starts, trains, and finds the digests that were packed
+bash "$top/bench/gpu.sh" --dry --bundle bundle.tgz --build "${HALFULP%/*}" >out 2>err </dev/null
+code=$?
+test $code = 0 && grep -q ' trainings$' out && mkdir root && cp bundle.tgz root/
+test_is $? "a bundle: $(sed 's/.*: //' out)"
+clean() { bash "$top/t/tool/clean-root.sh" root "$@" >out 2>err </dev/null; code=$?; }
+clean tar -C /tmp -xzf /bundle.tgz
+if test $code = 125; then
+	skip 3 "this user may not change roots: $(head -n 1 err)"
+else
+	clean /tmp/halfulp-gpu/bench/gpu.sh --dry --out /tmp/r --only 'd*'
+	test $code = 0 && test "$(column root/tmp/r/summary.tsv verdict | tr '\n' ' ')" = "passed passed passed " && test "$(column root/tmp/r/digests.tsv equal | sort -u)" = yes && test -s root/tmp/r.tar.gz
+	test_is $? "in a clean root its trainings have the digests that were packed"
+	sed -i 's/0x./0x0/' root/tmp/halfulp-gpu/reference/mlp-tf32-tc:hopper
+	clean /tmp/halfulp-gpu/bench/gpu.sh --dry --out /tmp/s --only 'digests-mlp'
+	test $code = 1 && test "$(column root/tmp/s/digests.tsv equal | grep -c no)" = 1
+	test_is $? "and one that is another is seen"
+	clean /tmp/halfulp-gpu/bench/gpu.sh
+	refused 4 'no driver, or no GPU' "without a driver"
+fi
+bash "$top/bench/gpu.sh" --from out >out2 2>err </dev/null
+code=$?
+mv out2 out
+refused 3 'this is no bundle' "another file than a bundle"
 (PATH=/usr/bin:/bin bash "$top/bench/gpu.sh" --out gone) >out 2>err </dev/null
 code=$?
 if command -v nvidia-smi >/dev/null; then :; else

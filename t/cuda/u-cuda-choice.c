@@ -56,7 +56,7 @@ choose(const hu_program *p, const hu_call *c, hu_gemm_way way, int arch, char *r
 	w.dry = 1;
 	w.ran = ran;
 	*ran = 0;
-	hu_status st = hu_device_kernel(&hu_shim_side, c->op->name)->launch(&w);
+	hu_status st = hu_device_kernel(&hu_shim_side, c->op)->launch(&w);
 	free(t);
 	free(all);
 	return st;

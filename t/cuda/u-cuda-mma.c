@@ -11,20 +11,20 @@ static const product shapes[] = {
 	{ "matmul", "tb=1 part=64", "x:70x224 x:68x224", "x" },
 	{ "matmul", "tb=1 part=96", "x:70x288 x:68x288", "x" },
 	{ "conv2d", "stride=2", "x:2x11x13x32 x:3x3x32x72", "x" },
+	{ "conv2d_dx", "stride=2 height=19 width=18", "x:2x10x9x16 x:3x3x64x16", "x:2x19x18x64" },
 	{ "matmul", "", "x:136x80 x:80x272", "x" },
 	{ "matmul", "", "x:72x208 x:208x72", "x" },
 	{ "matmul", "ta=1 part=48", "x:112x72 x:112x136", "x" },
 	{ "matmul", "ta=1 tb=1", "x:336x64 x:64x336", "x" },
 	{ "conv2d", "stride=1", "x:2x6x6x16 x:3x3x16x72", "x" },
-	{ "conv2d_dx", "stride=2 height=9 width=8", "x:2x5x4x16 x:3x3x64x16", "x:2x9x8x64" },
 	{ "conv2d_dw", "stride=1 kh=3 kw=3", "x:1x8x12x8 x:1x8x12x64", "x:3x3x8x64" },
 	{ "conv2d", "stride=2 padding=1 dilation_w=2", "x:2x11x13x16 x:3x3x16x72", "x" },
-	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=9 width=8", "x:1x3x6x16 x:3x3x64x16",
-		"x:1x9x8x64" },
+	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=29 width=18",
+		"x:1x13x16x16 x:3x3x64x16", "x:1x29x18x64" },
 };
 
 /* How many of them have whole blocks of 32 products, fp8's with mma.sync. */
-enum { IN_32 = 4 };
+enum { IN_32 = 5 };
 
 /* The way that serves a mix. */
 static hu_gemm_way way_of(const char *ran) { return strncmp(ran, "simt", 4) ? HU_GEMM_MMA : HU_GEMM_SIMT; }

@@ -122,7 +122,7 @@ test_side(const hu_side *side)
 	for (int i = 0; (row = op_row_at(i)); i++) {
 		if (!wanted(row->op))
 			continue;
-		if (!hu_device_kernel(side, row->op)) {
+		if (!hu_device_kernel(side, hu_op_find(row->op))) {
 			ok(0, "%s: %s has a kernel: a file cuda/kernel/%s.cu or a row of one", side->name, row->op,
 				row->op);
 			continue;

@@ -197,6 +197,27 @@ test_codes(void)
 	is_near(hu_block_bits(&g, 256), 256 * 4 + 2 * (32 + 4), 0, "int4 in groups of 128");
 }
 
+/* Every element code is worth what it is in its own format times the scale, infinities and NaN of e5m2 too. */
+static void
+test_decode(void)
+{
+	static const char *const names[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp4", "nvfp4" };
+	hu_block_scale s = { 0x1p-3, 0, 124 };
+
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+		hu_block b = block(names[k]);
+		long wrong = 0;
+		for (unsigned i = 0; i < 1u << b.bits; i++) {
+			uint8_t code = (uint8_t)i;
+			double want = hu_decode(i, hu_format_of(b.element)) * 0x1p-3;
+			float got;
+			hu_block_decode(&b, s, &got, &code, 1);
+			wrong += hu_isnan(want) ? !hu_isnan((double)got) : (double)got != want;
+		}
+		is_int(wrong, 0, "%s: all %u codes of an element", names[k], 1u << b.bits);
+	}
+}
+
 static void
 test_names(void)
 {
@@ -232,6 +253,7 @@ main(void)
 	test_known();
 	test_edges();
 	test_codes();
+	test_decode();
 	test_names();
 	mpfr_free_cache();
 	return done_testing();

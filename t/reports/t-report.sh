@@ -198,7 +198,7 @@ refused "no manifest" 'manifest.json: no such file' bad
 spoil && echo '{' >bad/manifest.json
 refused "a manifest that is no JSON" 'manifest.json:' bad
 spoil && sed 's/"run_version": 1/"run_version": 2/' one/manifest.json >bad/manifest.json
-refused "a manifest of a newer version" 'run_version 2' bad
+refused "a manifest of a newer version" 'run_version is 2' bad
 spoil && rm bad/metrics.tsv
 refused "no metrics" 'metrics.tsv' bad
 spoil && head -c 3000 one/metrics.tsv >bad/metrics.tsv

@@ -150,6 +150,20 @@ valid_onnx(void)
 	return b;
 }
 
+/* A table with quotes, JSON lines with objects in objects, and rules of every kind. */
+static blob
+valid_text(const char *text)
+{
+	return (blob){ (unsigned char *)hu_xstrdup(text), strlen(text) };
+}
+
+static const char csv[] = "step,loss,\"a \"\"tag\"\"\",\n0,2.5,x,\n1,nan,\"y,z\",\n2,1e-3,-,\n\n10,-inf,\"\",\n";
+static const char jsonl[] = "{\"step\": 0, \"loss\": 2.5, \"lr\": {\"a\": [1, 2]}}\n"
+	"{\"step\": 1, \"loss\": NaN, \"tag\": \"a\\\"NaN\"}\n"
+	"{\"step\": 2, \"loss\": -Infinity, \"ok\": true, \"none\": null}\n";
+static const char rules[] = "# rules\ngrad.*: ulps(fp16) <= 2, nonfinite <= 1\nlogits, out: rel <= 1e-5 # both\n"
+	"a:0: exact, optional\ntime: ignore\n*: cosine >= 0.9999, sqnr >= 40, l2 <= 2^-8, abs <= 0x1p-3\n";
+
 /* One to four changes, in a block of exactly the result's size, so that one byte beyond is seen. */
 static blob
 damaged(const blob *b, uint32_t stream, uint64_t round)
@@ -228,7 +242,10 @@ main(void)
 	run("npz", fuzz_npz, valid_npz(), 5);
 	run("idx", fuzz_idx, valid_idx(), 3);
 	run("idx, gzip", fuzz_idx, valid_idx_gzip(), 4);
-	run_many("onnx", fuzz_onnx, valid_onnx(), 8, 13, 0.6);
+	run_many("onnx", fuzz_onnx, valid_onnx(), 11, 13, 0.6);
+	run_many("series, a table", fuzz_series, valid_text(csv), 8, 4, 0.9);
+	run_many("series, JSON lines", fuzz_series, valid_text(jsonl), 9, 4, 0.6);
+	run_many("rules", fuzz_rules, valid_text(rules), 10, 4, 0.9);
 	run_many("baseline", fuzz_baseline, valid_baseline(), 6, 13, 0);
 	run_many("baseline, its checksum made right", fuzz_baseline_signed, valid_baseline(), 7, 13, 0.6);
 	return done_testing();

@@ -61,7 +61,8 @@ sample(void)
 	for (int i = 0; i < 6; i++)
 		for (int k = 0; k < 6; k++)
 			place[k] = !strcmp(m.graph->node[i].op, order[k]) ? i : i ? place[k] : -1;
-	ok(place[1] < place[2] && place[2] < place[3] && place[0] < place[3] && place[3] < place[4] && place[4] < place[5],
+	ok(place[1] < place[2] && place[2] < place[3] && place[0] < place[3] && place[3] < place[4] &&
+			place[4] < place[5],
 		"nodes follow what they read, also a graph inside them");
 	const hu_onnx_node *fc = &m.graph->node[place[4]], *pick = &m.graph->node[place[5]];
 	is_int(hu_onnx_int(fc, "transB", 0), 1, "an attribute");
@@ -86,14 +87,16 @@ sample(void)
 	pb_model *p = pb_sample();
 	p->graph->node[1]->attribute[0]->i = 0;
 	takes(&m, p);
-	ok(hu_onnx_axis_of(&a, &m, tensor(&m, "fc.w")) && a.axis == 0 && a.k == 2 && a.inner == 4, "without it over the first");
+	ok(hu_onnx_axis_of(&a, &m, tensor(&m, "fc.w")) && a.axis == 0 && a.k == 2 && a.inner == 4,
+		"without it over the first");
 	hu_onnx_release(&m);
 	p->graph->node[1]->op_type = "MatMul";
 	p->graph->node[1]->n_input = 2;
 	p->graph->initializer[1]->n_dims = 3;
 	p->graph->initializer[1]->dims = (int64_t[]){ 2, 2, 2 };
 	takes(&m, p);
-	ok(hu_onnx_axis_of(&a, &m, tensor(&m, "fc.w")) && a.axis == 1 && a.k == 2 && a.inner == 2, "MatMul over the last but one");
+	ok(hu_onnx_axis_of(&a, &m, tensor(&m, "fc.w")) && a.axis == 1 && a.k == 2 && a.inner == 2,
+		"MatMul over the last but one");
 	hu_onnx_release(&m);
 }
 
@@ -101,7 +104,13 @@ sample(void)
 static void
 types(void)
 {
-	static const struct { int type; size_t count, raw; const char *bytes; const char *dtype; size_t n; int32_t typed[4];
+	static const struct {
+		int type;
+		size_t count, raw;
+		const char *bytes;
+		const char *dtype;
+		size_t n;
+		int32_t typed[4];
 	} row[] = {
 		{ HU_ONNX_UINT8, 2, 2, "\xff\x01", "U8", 2, { 255, 1 } },
 		{ HU_ONNX_INT8, 2, 2, "\xff\x01", "I8", 2, { -1, 1 } },
@@ -138,7 +147,8 @@ types(void)
 			pb_add_tensor(p->graph, t);
 			takes(&m, p);
 			const hu_stensor *got = tensor(&m, "t");
-			ok(got->bytes == row[i].raw && !memcmp(got->data, row[i].bytes, row[i].raw) && got->count == row[i].count,
+			ok(got->bytes == row[i].raw && !memcmp(got->data, row[i].bytes, row[i].raw) &&
+					got->count == row[i].count,
 				"%s, %s", hu_onnx_type_name(row[i].type), typed ? "typed" : "raw");
 			is_text(got->dtype, row[i].dtype, "its dtype");
 			is_int(hu_onnx_type_of(got->dtype), row[i].type, "and back");
@@ -174,7 +184,8 @@ wrong(void)
 	hu_onnx m;
 
 	ok(hu_onnx_parse(&m, "m.onnx", "", 0) == HU_EFILE && strstr(hu_reason(), "no graph"), "empty: %s", hu_reason());
-	ok(hu_onnx_parse(&m, "m.onnx", "\xff\xff\xff\xff\xff\xff", 6) == HU_EFILE && strstr(hu_reason(), "does not parse"),
+	ok(hu_onnx_parse(&m, "m.onnx", "\xff\xff\xff\xff\xff\xff", 6) == HU_EFILE &&
+			strstr(hu_reason(), "does not parse"),
 		"no protobuf: %s", hu_reason());
 	p = pb_sample();
 	p->n_opset_import = 0;
@@ -199,7 +210,8 @@ wrong(void)
 	t->int32_data = (int32_t[]){ 300 };
 	pb_add_tensor((p = pb_sample())->graph, t);
 	refuses(p, "entry 0, 300, has more than 8 bits", "a value too large for its type");
-	pb_add_tensor((p = pb_sample())->graph, pb_tensor_raw("t", 1, f, 4, 9, (int64_t[]){ 1, 1, 1, 1, 1, 1, 1, 1, 1 }));
+	pb_add_tensor(
+		(p = pb_sample())->graph, pb_tensor_raw("t", 1, f, 4, 9, (int64_t[]){ 1, 1, 1, 1, 1, 1, 1, 1, 1 }));
 	refuses(p, "9 dimensions", "too many dimensions");
 	pb_add_tensor((p = pb_sample())->graph, pb_tensor_raw("conv.w", 1, f, 4, 0, NULL));
 	refuses(p, "two initialisers are named 'conv.w'", "a name twice");
@@ -276,7 +288,8 @@ refuses_external(const char *location, const char *offset, const char *length, c
 {
 	hu_onnx m;
 
-	ok(external(&m, location, offset, length) == HU_EFILE && strstr(hu_reason(), text), "%s: %s", what, hu_reason());
+	ok(external(&m, location, offset, length) == HU_EFILE && strstr(hu_reason(), text), "%s: %s", what,
+		hu_reason());
 }
 
 static void
@@ -287,11 +300,14 @@ beside(void)
 	     *link = hu_path(in, "link.bin"), *sub = hu_path(in, "sub"), *low = hu_path(sub, "w.bin");
 	hu_onnx m;
 
-	if (hu_make_dirs(sub) != HU_OK || hu_file_write(data, w, sizeof w) != HU_OK || hu_file_write(out, w, sizeof w) != HU_OK ||
-		hu_file_write(low, w, sizeof w) != HU_OK || symlink(out, link))
+	if (hu_make_dirs(sub) != HU_OK || hu_file_write(data, w, sizeof w) != HU_OK ||
+		hu_file_write(out, w, sizeof w) != HU_OK || hu_file_write(low, w, sizeof w) != HU_OK ||
+		symlink(out, link))
 		bail_out("%s", hu_reason());
-	for (int i = 0; i < 2; i++) { /* at the file's start, and where elements are not aligned to a cache line's quarter */
-		if (!ok(external(&m, i ? "sub/w.bin" : "w.bin", i ? "4" : NULL, "32") == HU_OK, "external data: %s", hu_reason()))
+	for (int i = 0; i < 2;
+		i++) { /* at the file's start, and where elements are not aligned to a cache line's quarter */
+		if (!ok(external(&m, i ? "sub/w.bin" : "w.bin", i ? "4" : NULL, "32") == HU_OK, "external data: %s",
+			    hu_reason()))
 			bail_out("nothing to look at");
 		ok(!memcmp(tensor(&m, "fc.w")->data, w + i, 32), "its bytes, from element %d on", i);
 		hu_onnx_release(&m);
@@ -324,7 +340,8 @@ main(void)
 	wrong();
 	beside();
 	hu_onnx m;
-	ok(hu_onnx_open(&m, test_dir()) == HU_EFILE && strstr(hu_reason(), "not a regular file"), "a folder: %s", hu_reason());
+	ok(hu_onnx_open(&m, test_dir()) == HU_EFILE && strstr(hu_reason(), "not a regular file"), "a folder: %s",
+		hu_reason());
 	ok(hu_onnx_is("a/b.onnx") && !hu_onnx_is("onnx") && !hu_onnx_is("a.onnx.txt"), "told by the name's end");
 	return done_testing();
 }

@@ -19,7 +19,7 @@ variable_of() {
 	t/papers/*.sh) echo SCRIPT_TESTS ;;
 	t/stub/*.c) echo EXTRA_DIST ;;
 	t/*/*.c) echo t_libtap_a_SOURCES ;;
-	bench/gpu.sh) echo EXTRA_DIST ;; # builds for itself
+	bench/gpu*.sh) echo EXTRA_DIST ;; # it builds for itself, and the others are its parts
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
 	doc/*.[1-9]) echo dist_man_MANS ;;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/trainer/t-at-least.py
+SCRIPT_TESTS += t/trainer/t-bench-table.py
 SCRIPT_TESTS += t/trainer/t-bench.sh
 SCRIPT_TESTS += t/trainer/t-compare.sh
 SCRIPT_TESTS += t/trainer/t-doctor.sh
@@ -9,6 +10,7 @@ SCRIPT_TESTS += t/trainer/t-memory.py
 SCRIPT_TESTS += t/trainer/t-npz-train.py
 SCRIPT_TESTS += t/trainer/t-plan.sh
 SCRIPT_TESTS += t/trainer/t-published.py
+SCRIPT_TESTS += t/trainer/t-record.py
 SCRIPT_TESTS += t/trainer/t-resume.sh
 SCRIPT_TESTS += t/trainer/t-torch.py
 SCRIPT_TESTS += t/trainer/t-train.sh

@@ -87,6 +87,8 @@ run bench why --device abacus
 refused 2 'known are here' "an unknown device"
 run bench gemm --sizes 8x
 refused 2 'MxNxK' "a size that is none"
+run bench gemm --sizes 16 --formats fp16 --sum tc:hopper,in=bf16
+refused 2 'in=bf16, but the operands are fp16' "a model of another format's products"
 run bench gemm --gemm mma
 refused 2 'one way' "a way on the CPU"
 if "$HALFULP" doctor | grep -q '^back ends .* shim'; then

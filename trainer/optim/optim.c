@@ -30,7 +30,11 @@ hu_optim_find(const char *name, const hu_optim **out)
 			*out = &rows[i];
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are sgd, adam and adamw", name);
+	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are"
+#define OPTIM(id, lr, momentum, wd, reads, summary) " " #id
+#include "trainer/optim/optims.def"
+#undef OPTIM
+		, name);
 }
 
 int

@@ -21,7 +21,7 @@ struct hu_optim {
 	void (*append)(hu_program *p, const hu_optim_options *o, int found);
 };
 
-/* HU_EINVAL names the known ones. */
+/* HU_EINVAL names those that there are. */
 hu_status hu_optim_find(const char *name, const hu_optim **out);
 const hu_optim *hu_optim_at(int i);
 

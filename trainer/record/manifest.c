@@ -3,6 +3,7 @@
 
 #include "cuda/gemm/cublas.h"
 #include "lib/base/build.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
@@ -88,11 +89,16 @@ dataset(const hu_dataset *d)
 static json_t *
 optimizer(const hu_optim_options *o)
 {
-	if (!strcmp(o->row->name, "sgd"))
-		return json_pack("{s:s s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "momentum", o->momentum,
-			"weight_decay", o->weight_decay);
-	return json_pack("{s:s s:f s:f s:f s:f s:f}", "name", o->row->name, "lr", o->lr, "beta1", o->beta1, "beta2",
-		o->beta2, "eps", o->eps, "weight_decay", o->weight_decay);
+	const struct { const char *option; double value; } read[] = {
+		{ "momentum", o->momentum }, { "beta1", o->beta1 }, { "beta2", o->beta2 }, { "eps", o->eps }
+	};
+	json_t *j = json_pack("{s:s s:f}", "name", o->row->name, "lr", o->lr);
+
+	for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+		if (hu_word_in(o->row->reads, read[i].option))
+			json_object_set_new(j, read[i].option, json_real(read[i].value));
+	json_object_set_new(j, "weight_decay", json_real(o->weight_decay));
+	return j;
 }
 
 /* A floor or cap of 0 is none. */

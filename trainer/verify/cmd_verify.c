@@ -3,10 +3,14 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
+#include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/program/gemm.h"
 #include "trainer/verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const hu_opt opts[] = {
 	{ "trace", NULL, NULL,
@@ -19,21 +23,54 @@ static const hu_opt opts[] = {
 };
 
 static void
+print_json(const hu_verified *v, const char *dir)
+{
+	int digest = strcmp(v->got, v->recorded) != 0, same = !digest && !v->column;
+	json_t *lines = json_array();
+
+	for (const char *at = v->why ? v->why : ""; *at; at += strcspn(at, "\n") + 1) {
+		char *line = hu_xprintf("%.*s", (int)strcspn(at, "\n"), at);
+		json_array_append_new(lines, json_string(hu_shown(line)));
+		free(line);
+	}
+	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s*}", "run", hu_shown(dir), "equal", !v->differs,
+		"steps", (json_int_t)v->steps, "first_differing_step",
+		same ? json_null() : json_integer((json_int_t)v->step), "recorded", v->recorded, "got", v->got,
+		"evaluations", (json_int_t)v->evaluations, "program_differences", (json_int_t)v->program, "program",
+		lines, "evaluation", v->column);
+
+	json_dumpf(j, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(j);
+}
+
+static void
 print_run(const hu_verified *v, const char *dir, int json)
 {
+	enum { LINES = 20 };
+	int k = 0;
+
 	if (json) {
-		json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s}", "run", hu_shown(dir), "equal", v->differs == 0,
-			"steps", (json_int_t)v->steps, "first_differing_step",
-			v->differs ? json_integer((json_int_t)v->step) : json_null(), "recorded", v->recorded, "got",
-			v->got);
-		json_dumpf(j, stdout, JSON_INDENT(1));
-		putchar('\n');
-		json_decref(j);
-	} else if (v->differs)
+		print_json(v, dir);
+		return;
+	}
+	for (const char *at = v->why ? v->why : ""; *at && k < LINES; at += strcspn(at, "\n") + 1, k++)
+		printf("%.*s\n", (int)strcspn(at, "\n"), at);
+	if (v->program > LINES)
+		printf("… and %zu more\n", v->program - LINES);
+	if (v->program)
+		printf("%s: this program would not run what was recorded: %zu differences above, as recorded -> now\n",
+			hu_shown(dir), v->program);
+	if (strcmp(v->got, v->recorded))
 		printf("%s: step %zu is the first that differs: digest %s, recorded %s\n", hu_shown(dir), v->step,
 			v->got, v->recorded);
+	else if (v->column)
+		printf("%s: step %zu is the first whose evaluation differs: %s %.17g, recorded %.17g; its state is the "
+		       "recorded one\n",
+			hu_shown(dir), v->step, v->column, v->evaluated, v->want);
 	else
-		printf("%s: %zu steps re-executed, every digest is the recorded one\n", hu_shown(dir), v->steps);
+		printf("%s: %zu steps re-executed, every digest is the recorded one; %zu evaluations likewise\n",
+			hu_shown(dir), v->steps, v->evaluations);
 }
 
 static hu_status
@@ -44,12 +81,17 @@ verify_run(const hu_args *a, const hu_run *r, int *differs)
 
 	if (hu_args_given(a, "steps"))
 		HU_TRY(hu_args_int(a, "steps", 1, 1000000000, &steps));
-	HU_TRY(hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps));
+	hu_status st = hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps);
+	if (st != HU_OK) {
+		hu_verified_release(&v);
+		return st;
+	}
 	*differs = v.differs;
 	if (!hu_args_given(a, "quiet") && hu_run_finished(r) != HU_OK)
 		fprintf(stderr, "halfulp verify: warning: %s\n", hu_reason());
 	if (!hu_args_given(a, "quiet"))
 		print_run(&v, r->dir, hu_args_given(a, "json"));
+	hu_verified_release(&v);
 	return HU_OK;
 }
 
@@ -96,20 +138,25 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : differs ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
-static int repeats(const void *of) { return !hu_args_given(of, "trace"); }
-static int speaks(const void *of) { return !hu_args_given(of, "quiet"); }
+static int
+repeats(const void *of)
+{
+	return !hu_args_given(of, "trace");
+}
+static int
+speaks(const void *of)
+{
+	return !hu_args_given(of, "quiet");
+}
 
-static const hu_opt_need needs[] = {
-	{ "backend gemm steps", repeats, "beside --trace, which runs each traced call alone on the CPU" },
-	{ "json", speaks, "beside --quiet" },
-	{ NULL, NULL, NULL }
-};
+static const hu_opt_need needs[] = { { "backend gemm steps", repeats,
+					     "beside --trace, which runs each traced call alone on the CPU" },
+	{ "json", speaks, "beside --quiet" }, { NULL, NULL, NULL } };
 
-const hu_command hu_cmd_verify = {
-	"verify", "[--trace] [OPTION...] RUN",
+const hu_command hu_cmd_verify = { "verify", "[--trace] [OPTION...] RUN",
 	"execute a run again and compare bits; exit 1 names where they differ",
-	"Without --trace the whole training is repeated from its manifest and each step's digest compared\n"
-	"with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
+	"Without --trace the whole training is repeated from its manifest: first the programs that it would run are\n"
+	"compared with the recorded ones, call by call with their attributes, then each step's digest and each\n"
+	"evaluation with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
 	"whose inputs differ from their own re-execution too is marked `inherited`.",
-	opts, run, needs
-};
+	opts, run, needs };

@@ -5,6 +5,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/program/describe.h"
 #include "trainer/record/manifest.h"
 #include "trainer/run/session.h"
 
@@ -24,17 +25,66 @@ check_data(const hu_session *s, const hu_run *r)
 		want ? want : "-", s->data.name, have);
 }
 
+/* What this program would run against what the run recorded. */
+static void
+compare_programs(hu_verified *v, const hu_session *s, const hu_run *r)
+{
+	const hu_program *was[] = { r->train, r->eval }, *is[] = { s->programs.train, s->programs.eval };
+	hu_str all, lines;
+
+	hu_str_init(&all);
+	for (int i = 0; i < 2; i++) {
+		if (!was[i])
+			continue;
+		hu_str_init(&lines);
+		v->program += hu_program_compare(&lines, was[i], is[i]);
+		for (const char *at = lines.s; *at; at += strcspn(at, "\n") + 1)
+			hu_str_addf(&all, "%s: %.*s\n", i ? "eval" : "train", (int)strcspn(at, "\n"), at);
+		hu_str_release(&lines);
+	}
+	v->why = v->program ? all.s : NULL;
+	if (!v->program)
+		hu_str_release(&all);
+	v->differs = v->program > 0;
+}
+
+/* The evaluation behind a step where metrics.tsv has one. */
+static hu_status
+compare_evaluation(hu_verified *v, hu_session *s, const hu_table *t, size_t step)
+{
+	static const char *const columns[] = { "eval_loss", "eval_accuracy", "eval_precision", "eval_recall" };
+	hu_evaluation e;
+
+	if (!strcmp(hu_table_cell(t, (int)step, hu_table_column(t, columns[0])), "-"))
+		return HU_OK;
+	HU_TRY(hu_session_evaluate(s, &e));
+	const double got[] = { e.loss, e.accuracy, e.precision, e.recall };
+	v->evaluations++;
+	for (size_t k = 0; k < sizeof got / sizeof *got && !v->column; k++) {
+		int column = hu_table_column(t, columns[k]);
+		double want = hu_table_real(t, (int)step, column);
+		if (column < 0 || got[k] == want || (got[k] != got[k] && want != want))
+			continue;
+		v->column = columns[k];
+		v->evaluated = got[k];
+		v->want = want;
+		v->differs = 1;
+	}
+	return HU_OK;
+}
+
 static hu_status
 compare(hu_verified *v, hu_session *s, const hu_table *t, size_t steps)
 {
 	int digest = hu_table_column(t, "digest"), step_column = hu_table_column(t, "step");
+	int differs = 0;
 	hu_progress bar;
 	hu_status st = HU_OK;
 
 	if (digest < 0)
 		return hu_fail(HU_EFILE, "metrics.tsv: no column digest");
 	hu_progress_start(&bar, "verify", steps);
-	for (size_t step = 0; step < steps && st == HU_OK && !v->differs; step++) {
+	for (size_t step = 0; step < steps && st == HU_OK && !differs; step++) {
 		uint64_t got;
 		if (hu_table_real(t, (int)step, step_column) != (double)step)
 			st = hu_fail(HU_EFILE, "metrics.tsv: row %zu is not step %zu", step, step);
@@ -46,7 +96,11 @@ compare(hu_verified *v, hu_session *s, const hu_table *t, size_t steps)
 		snprintf(v->recorded, sizeof v->recorded, "%s", hu_table_cell(t, (int)step, digest));
 		v->steps++;
 		v->step = step;
-		v->differs = strcmp(v->got, v->recorded) != 0;
+		differs = strcmp(v->got, v->recorded) != 0;
+		if (!differs)
+			st = compare_evaluation(v, s, t, step);
+		differs |= v->column != NULL;
+		v->differs |= differs;
 		hu_progress_step(&bar, 1);
 	}
 	hu_progress_end(&bar);
@@ -64,6 +118,8 @@ run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
 	HU_TRY(hu_session_open(&s, c, &data));
 	char *path = hu_path(r->dir, "metrics.tsv");
 	hu_status st = check_data(&s, r);
+	if (st == HU_OK)
+		compare_programs(v, &s, r);
 	if (st == HU_OK)
 		st = hu_session_start(&s);
 	if (st == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
@@ -114,4 +170,11 @@ hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, const char *
 		st = run_again(v, r, &c, steps);
 	hu_config_release(&c);
 	return st;
+}
+
+void
+hu_verified_release(hu_verified *v)
+{
+	free(v->why);
+	v->why = NULL;
 }

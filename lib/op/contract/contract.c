@@ -44,8 +44,8 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 			hu_contract_row(x, m, a);
 			hu_performed_macs(k * columns);
 			for (size_t n = 0; n < columns; n++) {
-				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, (at + n) * x->terms,
-					c->sum.bits };
+				hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step,
+					(at + n) * x->terms, c->sum.bits };
 				line[n] = hu_parts_run(a, b + n * k, k, part, c->sum, &draw, sums, NULL);
 			}
 			hu_contract_store(c, y, at, columns, line, x->scale, env);

@@ -20,7 +20,7 @@ typedef struct hu_stretch { ptrdiff_t offset; size_t stride, length; } hu_stretc
 enum { HU_TAP_OUTSIDE = -1 };
 
 struct hu_contract {
-	/* Of one product; of the whole call, one batch's rows and columns, and the most terms that any sum of it has. */
+	/* Of one product; of the whole call, one batch's rows and columns, and the most terms that a sum of it has. */
 	size_t m, n, k;
 	/* Output (m, n) of batch i is element i * batch_step + m * row_step + n; either step contains the other. row(),
 	   column() and place() speak of batch BATCH. hu_contract_describe sets the steps where there is one batch: its
@@ -36,14 +36,14 @@ struct hu_contract {
 	size_t images, h, w, ci, kh, kw, ho, wo, co, sh, sw, dh, dw, cin, cout;
 	ptrdiff_t pad_h, pad_w;
 	double scale;                                       /* the result is divided by it: a power of two */
-	/* Shares of a batch's rows; 1: the functions are not called. share() makes a batch's description that of its
-	   share I, place() tells which of the batch's rows a share's row M is, and owner() the share and the row there
-	   of the batch's row M. */
+	/* Shares of a batch's rows; where it is 1 the functions are not called. share() makes a batch's description
+	   that of its share I, place() tells which of the batch's rows a share's row M is, and owner() the share and
+	   the row there of the batch's row M. */
 	size_t shares;
 	void (*share)(hu_contract *x, size_t i);
 	size_t (*place)(const hu_contract *share, size_t m);
 	size_t (*owner)(const hu_contract *whole, size_t m, size_t *share);
-	/* A share's pixels (their first row and column, how many of each) and its taps (how many, the first, the distance
+	/* A share's pixels (their first row and column, how many of each) and its taps (how many, the first, the steps
 	   from one to the next). */
 	size_t row0, col0, rows, cols, taps_h, taps_w, tap_h0, tap_w0, step_h, step_w;
 	double (*unread)(const hu_contract *c);             /* elements of A's tensor in no row; NULL: none */

@@ -55,6 +55,12 @@ hu_bounded_literal(hu_format f, double x)
 	return hu_bounded_load(f, x, (double)(float)x == x ? 0 : hu_abs(x) * 0x1p-53);
 }
 
+HU_HD hu_bounded
+hu_bounded_literal2(hu_format f, double h, double l)
+{
+	return (void)l, hu_bounded_literal(f, h);
+}
+
 /* What a double operation itself loses: nothing that matters for products of short
    operands (their products are exact), u and an underflow otherwise. */
 HU_HD double hu_bounded_own(double r) { return hu_abs(r) * 0x1p-53 + 0x1p-1074; }
@@ -72,6 +78,29 @@ hu_bounded_neg(hu_bounded a)
 {
 	a.v = -a.v;
 	return a;
+}
+
+HU_HD hu_bounded
+hu_bounded_sub(hu_format f, hu_bounded a, hu_bounded b)
+{
+	return hu_bounded_add(f, a, hu_bounded_neg(b));
+}
+
+HU_HD hu_bounded
+hu_bounded_abs(hu_bounded a)
+{
+	a.v = hu_abs(a.v);
+	return a;
+}
+
+/* |min(a, b) - min(a', b')| is at most the larger of |a - a'| and |b - b'|. */
+HU_HD hu_bounded
+hu_bounded_min(hu_bounded a, hu_bounded b)
+{
+	hu_bounded r = b.v < a.v ? b : a;
+
+	r.e = a.e < b.e ? b.e : a.e;
+	return r;
 }
 
 HU_HD hu_bounded
@@ -147,6 +176,17 @@ hu_bounded_tanh(hu_format f, hu_bounded a)
 	double r = hu_tanh(a.v);
 
 	return hu_bounded_of(f, r, a.e + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
+}
+
+/* The slope is at most 1/4, and at most the function itself, which grows by exp(e) over a distance e. */
+HU_HD hu_bounded
+hu_bounded_sigmoid(hu_format f, hu_bounded a)
+{
+	double r = hu_sigmoid(a.v), e = 0.25 * a.e;
+
+	if (a.e <= 1 && (r + 0x1p-1070) * (a.e + 2 * a.e * a.e) < e) /* exp(e) - 1 <= e + 2 e^2 */
+		e = (r + 0x1p-1070) * (a.e + 2 * a.e * a.e);
+	return hu_bounded_of(f, r, hu_up(e) + r * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
 /* y <= 0 ? b : a (NaN takes a), where the sign of y is certain; else both. */

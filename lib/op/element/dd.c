@@ -41,13 +41,13 @@ hu_dd_exp(hu_dd a)
 		return unknown();
 	r = hu_dd_sub(a, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.62e42fefa39efp-1)));
 	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.abc9e3b39803fp-56)));
-	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_literal(0x1.7b57a079a1934p-111, 0x1p-164)));
+	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_literal2(0x1.7b57a079a1934p-111, 0x1p-164)));
 	if (!(fabs(r.h) < 0.36))
 		return unknown();
 	by = (hu_dd){ r.h * 0x1p-8, r.l * 0x1p-8, r.e * 0x1p-8 + 0x1p-1070 };
 	p = (hu_dd){ factorial[DEGREE - 2][0], factorial[DEGREE - 2][1], fabs(factorial[DEGREE - 2][1]) * 0x1p-52 };
 	for (int i = DEGREE - 3; i >= 0; i--)
-		p = hu_dd_add(hu_dd_mul(p, by), hu_dd_literal(factorial[i][0], factorial[i][1]));
+		p = hu_dd_add(hu_dd_mul(p, by), hu_dd_literal2(factorial[i][0], factorial[i][1]));
 	p = hu_dd_add(by, hu_dd_mul(hu_dd_mul(p, by), by));
 	p.e += 0x1p-123;
 	for (int i = 0; i < HALVINGS; i++)
@@ -74,7 +74,7 @@ hu_dd_log(hu_dd a)
 	if (!(most < 0x1p-20))
 		return unknown();
 	s = hu_dd_mul(z, z);
-	c = hu_dd_mul(s, hu_dd_mul(z, hu_dd_literal(0x1.5555555555555p-2, 0x1.5555555555555p-56)));
+	c = hu_dd_mul(s, hu_dd_mul(z, hu_dd_literal2(0x1.5555555555555p-2, 0x1.5555555555555p-56)));
 	s = hu_dd_add(hu_dd_sub(z, (hu_dd){ s.h / 2, s.l / 2, s.e / 2 + 0x1p-1070 }), c);
 	s.e += most * most * most * most * (1 + 0x1p-40) + (most != 0 ? 0x1p-1070 : 0);
 	return hu_dd_add(hu_dd_of(y), s);
@@ -106,7 +106,7 @@ hu_dd_erf(hu_dd a)
 	sum.e += 2 * fabs(t.h) + t.e + 0x1p-1070;
 	if (!(fabs(t.h) <= 0x1p-110 * fabs(sum.h)) && a.h != 0)
 		return unknown();
-	sum = hu_dd_mul(hu_dd_mul(sum, e), hu_dd_literal(0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56));
+	sum = hu_dd_mul(hu_dd_mul(sum, e), hu_dd_literal2(0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56));
 	sum.e = sum.e * (1 + 0x1p-48) + 1.1284 * a.e;
 	return sum;
 }
@@ -127,4 +127,16 @@ hu_dd_tanh(hu_dd a)
 	u = hu_dd_exp((hu_dd){ -2 * sign * a.h, -2 * sign * a.l, 0 });
 	t = hu_dd_div(hu_dd_sub(hu_dd_of(1), u), hu_dd_add(hu_dd_of(1), u));
 	return (hu_dd){ sign * t.h, sign * t.l, t.e * (1 + 0x1p-48) + a.e };
+}
+
+/* u / (1 + u) below 0 and 1 / (1 + u) above, u = exp(-|x|). */
+hu_dd
+hu_dd_sigmoid(hu_dd a)
+{
+	hu_dd u;
+
+	if (!(fabs(a.h) < INFINITY))
+		return unknown();
+	u = hu_dd_exp(a.h < 0 ? a : hu_dd_neg(a));
+	return hu_dd_div(a.h < 0 ? u : hu_dd_of(1), hu_dd_add(hu_dd_of(1), u));
 }

@@ -132,25 +132,46 @@ hu_dd_sqrt(hu_dd a)
 	return s;
 }
 
-/* y <= 0 ? b : a (NaN takes a) where the sign of y is certain, else an enclosure of both. */
+HU_DD hu_dd
+hu_dd_abs(hu_dd a)
+{
+	return a.h < 0 ? hu_dd_neg(a) : (hu_dd){ fabs(a.h), a.l, a.e };
+}
+
+/* |min(a, b) - min(a', b')| is at most the larger of |a - a'| and |b - b'|. */
+HU_DD hu_dd
+hu_dd_min(hu_dd a, hu_dd b)
+{
+	hu_dd r = b.h < a.h || (b.h == a.h && b.l < a.l) ? b : a;
+
+	r.e = a.e < b.e ? b.e : a.e;
+	if (!(a.h - b.h < INFINITY && b.h - a.h < INFINITY)) /* a NaN, or an infinity among them */
+		r.e = INFINITY;
+	return r;
+}
+
+/* y <= 0 ? b : a where the sign of y is certain, else an enclosure of both: a NaN may be what an operation on an
+   infinity left. */
 HU_DD hu_dd
 hu_dd_pick(hu_dd y, hu_dd a, hu_dd b)
 {
 	hu_dd r = !(y.h <= 0) ? a : b;
 
-	if (y.e != 0 && !(fabs(y.h) > y.e))
+	if (y.h != y.h || (y.e != 0 && !(fabs(y.h) > y.e)))
 		r.e = (a.e + b.e + (fabs(a.h - b.h) + fabs(a.l) + fabs(b.l))) * (1 + 0x1p-48);
 	return r;
 }
 
-/* Elementary functions (dd.c): about 2^-95 relatively for exp and log, absolutely for erf and tanh. */
+/* Elementary functions (dd.c): about 2^-95 relatively for exp, log and the sigmoid, absolutely for erf and tanh. */
 hu_dd hu_dd_exp(hu_dd a);
 hu_dd hu_dd_log(hu_dd a);
 hu_dd hu_dd_erf(hu_dd a);
 hu_dd hu_dd_tanh(hu_dd a);
+hu_dd hu_dd_sigmoid(hu_dd a);
 
 /* The mathematical constant that H + L approximates: within an ulp of L. */
-HU_DD hu_dd hu_dd_literal(double h, double l) { return (hu_dd){ h, l, fabs(l) * 0x1p-52 }; }
+HU_DD hu_dd hu_dd_literal2(double h, double l) { return (hu_dd){ h, l, fabs(l) * 0x1p-52 }; }
+HU_DD hu_dd hu_dd_literal(double x) { return hu_dd_of(x); }
 
 /* A call's constants in this carrier. */
 enum { HU_DD_CONSTANTS = 12 };

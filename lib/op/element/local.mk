@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += lib/op/element/arithmetic.h
 noinst_HEADERS += lib/op/element/carrier.h
+noinst_HEADERS += lib/op/element/carriers.def
 libhalfulp_a_SOURCES += lib/op/element/dd.c
 noinst_HEADERS += lib/op/element/dd.h
 noinst_HEADERS += lib/op/element/formula.h
 noinst_HEADERS += lib/op/element/formula.inc
-noinst_HEADERS += lib/op/element/formula_undef.inc
+libhalfulp_a_SOURCES += lib/op/element/formulas.c
+noinst_HEADERS += lib/op/element/formulas.def
+noinst_HEADERS += lib/op/element/formulas.h
 libhalfulp_a_SOURCES += lib/op/element/map.c
 noinst_HEADERS += lib/op/element/map.h
 libhalfulp_a_SOURCES += lib/op/element/map_enclose.c

@@ -389,7 +389,8 @@ hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr
 				else
 					mpfr_set_d(x[j], operand(m, &m->in[j], element[i]), MPFR_RNDN);
 			mpfr_set_prec(exact[i], HU_EXACT_BITS);
-			m->blocks->exact((const mpfr_t *)k, (const mpfr_t *)x, out, exact[i]);
+			(m->exact ? m->exact : m->blocks->exact)(
+				(const mpfr_t *)k, (const mpfr_t *)x, out, exact[i]);
 		}
 		for (int j = 0; j < HU_MAP_IN; j++)
 			mpfr_clear(x[j]);

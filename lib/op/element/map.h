@@ -6,21 +6,12 @@
 #define HU_OP_MAP_H
 
 #include "lib/op/element/formula.h"
+#include "lib/op/element/formulas.h"
 #include "lib/op/sink.h"
 
 /* HU_MAP_PART: elements of a block whose operands lie on the stack at once, where an element takes more than a double.
  */
 enum { HU_MAP_BLOCK = 512, HU_MAP_PART = HU_MAP_BLOCK / 2, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
-
-/* Which element of an operand belongs to element i of the map. */
-typedef enum hu_how {
-	HU_EACH,      /* i */
-	HU_CHANNEL,   /* i % channels */
-	HU_ROW,       /* i / channels */
-	HU_IMAGE,     /* i / image * channels + i % channels */
-	HU_ONE,       /* 0 */
-	HU_INDEX      /* no tensor: the number i % channels itself */
-} hu_how;
 
 /* E: distances of t's elements to what they stand for; LOW: of a certified value; NULL: 0. */
 typedef struct hu_source { const hu_tensor *t; hu_how how; const double *e; const hu_low *low; } hu_source;
@@ -46,49 +37,52 @@ typedef struct hu_blocks {
 #define HU_SIMD _Pragma("omp simd")
 #endif
 
-/* Defines static functions NAME_f32 … NAME_dd and the hu_blocks NAME of a formula
-   F(S) that computes element i: S is the suffix of the carrier's functions, T its type. */
-#define HU_BLOCKS(NAME, F, EXACT)                                                                                      \
-	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)               \
-	{                                                                                                              \
-		(void)c;                                                                                               \
-		HU_SIMD                                                                                                \
-		for (size_t i = 0; i < n; i++)                                                                         \
-			F(_f32, float);                                                                                \
-	}                                                                                                              \
-	static void NAME##_f64(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out)             \
-	{                                                                                                              \
-		(void)c;                                                                                               \
-		for (size_t i = 0; i < n; i++)                                                                         \
-			F(_f64, double);                                                                               \
-	}                                                                                                              \
-	static void NAME##_any(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out)             \
-	{                                                                                                              \
-		(void)c;                                                                                               \
-		for (size_t i = 0; i < n; i++)                                                                         \
-			F(_any, double);                                                                               \
-	}                                                                                                              \
+/* Defines static functions NAME_f32, NAME_f64, NAME_any, NAME_run, NAME_dd and NAME_count and the hu_blocks NAME of
+   them: loops over a formula F(S, T) that computes element i, S being the suffix of the carrier's functions and T its
+   type; or over F(X, S, T). */
+#define HU_BLOCKS(NAME, F, EXACT) HU_BLOCKS_OF(NAME, HU_BLOCK_FORMULA, F, EXACT)
+#define HU_BLOCK_FORMULA(F, S, T) F(S, T)
+#define HU_BLOCKS_OF(NAME, F, X, EXACT)                                                                               \
+	static void NAME##_f32(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out)              \
+	{                                                                                                             \
+		(void)c;                                                                                              \
+		HU_SIMD                                                                                               \
+		for (size_t i = 0; i < n; i++)                                                                        \
+			F(X, _f32, float);                                                                            \
+	}                                                                                                             \
+	static void NAME##_f64(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out)            \
+	{                                                                                                             \
+		(void)c;                                                                                              \
+		for (size_t i = 0; i < n; i++)                                                                        \
+			F(X, _f64, double);                                                                           \
+	}                                                                                                             \
+	static void NAME##_any(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out)            \
+	{                                                                                                             \
+		(void)c;                                                                                              \
+		for (size_t i = 0; i < n; i++)                                                                        \
+			F(X, _any, double);                                                                           \
+	}                                                                                                             \
 	static void NAME##_run(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out) \
-	{                                                                                                              \
-		(void)c;                                                                                               \
-		for (size_t i = 0; i < n; i++)                                                                         \
-			F(_run, hu_bounded);                                                                           \
-	}                                                                                                              \
-	static void NAME##_dd(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out)                 \
-	{                                                                                                              \
-		(void)c;                                                                                               \
-		for (size_t i = 0; i < n; i++)                                                                         \
-			F(_dd, hu_dd);                                                                                 \
-	}                                                                                                              \
-	static uint64_t NAME##_count(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out)     \
-	{                                                                                                              \
-		(void)c;                                                                                               \
-		hu_operations = 0;                                                                                     \
-		for (size_t i = 0; i < n; i++)                                                                         \
-			F(_count, double);                                                                             \
-		return hu_operations;                                                                                  \
-	}                                                                                                              \
-	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT,              \
+	{                                                                                                             \
+		(void)c;                                                                                              \
+		for (size_t i = 0; i < n; i++)                                                                        \
+			F(X, _run, hu_bounded);                                                                       \
+	}                                                                                                             \
+	static void NAME##_dd(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out)                \
+	{                                                                                                             \
+		(void)c;                                                                                              \
+		for (size_t i = 0; i < n; i++)                                                                        \
+			F(X, _dd, hu_dd);                                                                             \
+	}                                                                                                             \
+	static uint64_t NAME##_count(const hu_ctx_count *c, size_t n, const double *const *in, double *const *out)    \
+	{                                                                                                             \
+		(void)c;                                                                                              \
+		hu_operations = 0;                                                                                    \
+		for (size_t i = 0; i < n; i++)                                                                        \
+			F(X, _count, double);                                                                         \
+		return hu_operations;                                                                                 \
+	}                                                                                                             \
+	static const hu_blocks NAME = { NAME##_f32, NAME##_f64, NAME##_any, NAME##_run, NAME##_dd, EXACT,             \
 		NAME##_count };
 
 /* k: the constants as the mathematics has them, in double; ke: by how much those doubles miss it;
@@ -96,6 +90,7 @@ typedef struct hu_blocks {
 typedef struct hu_map {
 	const hu_call *call;
 	const hu_blocks *blocks;
+	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y); /* NULL: the blocks' own */
 	hu_format_id compute;   /* the call's, unless the operator says otherwise */
 	int nin, nout, nk;
 	hu_source in[HU_MAP_IN];
@@ -145,35 +140,6 @@ double hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x);
 /* X rounded to FORMAT as the call says, as element I of its output; and stored in T. */
 double hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x);
 void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x);
-
-/* The faces of an operator whose prepare(map, call, in) describes it and whose output k
-   has the format formats(call, in, k). */
-#define HU_MAP_FACES                                                                                                           \
-	static hu_status emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)             \
-	{                                                                                                                      \
-		hu_map m;                                                                                                      \
-		prepare(&m, c, in);                                                                                            \
-		hu_map_emulate(&m, out, c->nout, env);                                                                         \
-		return HU_OK;                                                                                                  \
-	}                                                                                                                      \
-	static hu_status reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact) \
-	{                                                                                                                      \
-		hu_map m;                                                                                                      \
-		prepare(&m, c, in);                                                                                            \
-		return hu_map_reference(&m, out, element, n, exact);                                                           \
-	}                                                                                                                      \
-	static hu_status bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)    \
-	{                                                                                                                      \
-		hu_map m;                                                                                                      \
-		prepare(&m, c, in);                                                                                            \
-		return hu_map_bound(&m, c->nout, out, hu_output_format(c, in, out), element, n, b);                            \
-	}                                                                                                                      \
-	static hu_status enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *s) \
-	{                                                                                                                      \
-		hu_map m;                                                                                                      \
-		prepare(&m, c, in);                                                                                            \
-		return hu_map_enclose(&m, &m, in, out, hu_output_format(c, in, out), element, n, s);                       \
-	}
 
 /* The format that bounds assume of output OUT: the call's for the first one, that of the
    operand it updates or differentiates for the others, the compute format for statistics. */

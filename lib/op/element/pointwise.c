@@ -3,23 +3,115 @@
 
 #include <string.h>
 
-void
-hu_pointwise_map(hu_map *m, const hu_pointwise *p, const hu_call *c, const hu_blocks *b, hu_tensor *const *in)
+static const hu_form *
+form_of(const hu_call *c)
 {
-	hu_map_init(m, c, b, in[0]->n, hu_last(in[0]->shape));
+	const hu_pointwise *p = c->op->pointwise;
+
+	return &p->form[p->which ? p->which(c) != 0 : 0];
+}
+
+int
+hu_pointwise_is_formula(const hu_op *op)
+{
+	return op->pointwise && !op->pointwise->prepare;
+}
+
+int
+hu_pointwise_describe(hu_pointwise_call *d, const hu_call *c)
+{
+	const hu_pointwise *p = c->op->pointwise;
+
+	if (!hu_pointwise_is_formula(c->op))
+		return 0;
+	d->formula = form_of(c)->formula;
+	d->nin = c->nin;
+	memcpy(d->how, p->how, sizeof d->how);
+	d->nk = p->constants ? p->constants(c, d->k) : 0;
+	return 1;
+}
+
+void
+hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in)
+{
+	const hu_pointwise *p = c->op->pointwise;
+	const hu_form *form = form_of(c);
+
+	hu_map_init(m, c, hu_formula_blocks(form->formula), in[0]->n, hu_last(in[0]->shape));
+	m->exact = form->exact;
 	for (int i = 0; i < c->nin; i++)
 		hu_map_add(m, in[i], p->how[i]);
+	m->nk = p->constants ? p->constants(c, m->k) : 0;
+}
+
+static void
+prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
+{
+	(c->op->pointwise->prepare ? c->op->pointwise->prepare : hu_pointwise_map)(m, c, in);
 }
 
 hu_status
-hu_pointwise_shape(const hu_pointwise *p, const hu_call *c, const hu_shape *in, hu_shape *out)
+hu_pointwise_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
+	const hu_pointwise *p = c->op->pointwise;
+
+	if (p->check)
+		HU_TRY(p->check(c));
 	for (int i = 1; i < c->nin; i++)
 		HU_TRY(p->how[i] == HU_EACH
 				? hu_shape_expect(c, i, in[i], in[0])
 				: hu_shape_length(c, i, in[i], p->how[i] == HU_CHANNEL ? hu_last(in[0]) : 1));
 	return hu_shape_settle(c, 0, out, in[0]);
 }
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)out;
+	k->flops = form_of(c)->flops * (double)hu_count(in[0]);
+}
+
+static hu_status
+emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	hu_map m;
+
+	prepare(&m, c, in);
+	hu_map_emulate(&m, out, c->nout, env);
+	return HU_OK;
+}
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_map m;
+
+	prepare(&m, c, in);
+	return hu_map_reference(&m, out, element, n, exact);
+}
+
+static hu_status
+bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
+{
+	hu_map m;
+
+	prepare(&m, c, in);
+	return hu_map_bound(&m, c->nout, out, hu_output_format(c, in, out), element, n, b);
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_map m;
+
+	prepare(&m, c, in);
+	return hu_map_enclose(&m, &m, in, out, hu_output_format(c, in, out), element, n, sink);
+}
+
+const hu_columns hu_family_pointwise = {
+	.shape = hu_pointwise_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.enclose = enclose,
+};
 
 int
 hu_approx_tanh(const hu_call *c)
@@ -45,14 +137,39 @@ hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_add(y, x[0], x[1], MPFR_RNDN);
 }
 
-hu_status
-hu_pair_magnitude(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n, double *all)
+/* What is added to element I of the first operand: the second's, or its negative. */
+static double
+second(const hu_call *c, hu_tensor *const *in, size_t i)
 {
-	size_t channels = hu_last(in[0]->shape);
+	double y = hu_get(in[1], c->op->pointwise->how[1] == HU_CHANNEL ? i % hu_last(in[0]->shape) : i);
 
-	(void)c;
+	return c->op->pointwise->form[0].formula == HU_FORMULA_sub ? -y : y;
+}
+
+hu_status
+hu_pair_magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *all)
+{
+	(void)out;
 	for (size_t i = 0; i < n; i++)
-		all[i] = hu_abs(hu_get(in[0], element[i])) +
-			 hu_abs(hu_get(in[1], how == HU_CHANNEL ? element[i] % channels : element[i]));
+		all[i] = hu_abs(hu_get(in[0], element[i])) + hu_abs(second(c, in, element[i]));
+	return HU_OK;
+}
+
+hu_status
+hu_pair_swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
+{
+	hu_format f = hu_format_of(c->fmt.compute);
+
+	(void)out;
+	for (size_t i = 0; i < n; i++) {
+		double x = hu_get(in[0], element[i]), y = second(c, in, element[i]);
+		double s = hu_stored(c, env, c->fmt.out, element[i], hu_rne(f, hu_rne(f, x) + hu_rne(f, y)));
+		count->outputs++;
+		if (x == 0 || y == 0 || !hu_isfinite(x) || !hu_isfinite(y))
+			continue;
+		count->additions++;
+		count->swamped += (uint64_t)(s == x || s == y);
+	}
 	return HU_OK;
 }

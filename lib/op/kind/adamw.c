@@ -5,21 +5,6 @@
  */
 #include "lib/op/element/moments.h"
 
-#define STEP(S, T)                                                   \
-	do {                                                         \
-		T m = in[2][i], v = in[3][i];                        \
-		out[0][i] = hu_adamw##S(c, in[0][i], in[1][i], &m, &v); \
-		out[1][i] = m;                                       \
-		out[2][i] = v;                                       \
-	} while (0)
-#define STEP_TERM(S, T)                                                 \
-	do {                                                            \
-		T m = in[2][i], v = in[3][i];                           \
-		out[0][i] = hu_adamw##S(c, in[0][i], in[1][i], &m, &v); \
-		m = in[2][i];                                           \
-		v = in[3][i];                                           \
-		out[1][i] = hu_adamw_term##S(c, in[1][i], &m, &v);      \
-	} while (0)
 #define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))
 
@@ -53,19 +38,17 @@ exact_step(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_clears(m, v, t, (mpfr_ptr)NULL);
 }
 
-HU_BLOCKS(step, STEP, exact_step)
-HU_BLOCKS(step_term, STEP_TERM, NULL)
+HU_BLOCKS_OF(step, HU_MOMENTS_STEP, hu_adamw, exact_step)
+HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adamw, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
-HU_BLOCKS(keep, HU_MOMENTS_KEEP, hu_moments_exact_keep)
 
 static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
+constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
 	double lr = hu_attr_num(c, "lr", 1e-3), b1 = hu_attr_num(c, "beta1", 0.9), b2 = hu_attr_num(c, "beta2", 0.999);
 	double decay = hu_attr_num(c, "weight_decay", 0.01), p1 = hu_get(in[5], 1), p2 = hu_get(in[5], 2);
 
-	hu_moments_init(m, c, hu_moments_skipped(in) ? &keep : &step, in);
 	m->nk = 9;
 	m->k[0] = lr;
 	m->k[1] = b1;
@@ -90,43 +73,27 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->ke[8] = hu_bounded_own(m->k[8]);
 }
 
-HU_MOMENTS_FACES
-
 /* The constants that the mathematics has: no double holds 1 - beta and its like. */
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+static void
+certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {
 	const hu_dd one = hu_dd_of(1);
-	hu_map m, rounded;
 
-	prepare(&m, c, in);
-	if (out > 0 && m.blocks == &step) { /* a moment alone: the same operations as in the whole step */
-		double b = m.k[2 * out - 1], rest = m.k[2 * out], off = m.ke[2 * out];
-		hu_map_init(&m, c, out == 1 ? &moment : &squares, in[0]->n, 1);
-		hu_map_add(&m, in[2 + out], HU_EACH);
-		hu_map_add(&m, in[1], HU_EACH);
-		m.nk = 3;
-		m.k[1] = b;
-		m.k[2] = rest;
-		m.ke[2] = off;
-		hu_map_certify(&m, 2, hu_dd_sub(one, hu_dd_of(b)));
-		return hu_map_enclose(&m, &m, in, 0, hu_output_format(c, in, out), element, n, sink);
-	}
-	emulated(&rounded, c, in);
-	hu_map_certify(&m, 2, hu_dd_sub(one, hu_dd_of(m.k[1])));
-	hu_map_certify(&m, 4, hu_dd_sub(one, hu_dd_of(m.k[3])));
-	hu_map_certify(&m, 6, hu_dd_sub(one, hu_dd_mul(hu_dd_of(m.k[0]), hu_dd_of(m.k[DECAY]))));
-	hu_map_certify(&m, 7, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 1)));
-	hu_map_certify(&m, 8, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2)));
-	return hu_map_enclose(&m, &rounded, in, out, hu_output_format(c, in, out), element, n, sink);
+	hu_map_certify(m, 2, hu_dd_sub(one, hu_dd_of(m->k[1])));
+	hu_map_certify(m, 4, hu_dd_sub(one, hu_dd_of(m->k[3])));
+	hu_map_certify(m, 6, hu_dd_sub(one, hu_dd_mul(hu_dd_of(m->k[0]), hu_dd_of(m->k[DECAY]))));
+	hu_map_certify(m, 7, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 1)));
+	hu_map_certify(m, 8, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2)));
 }
 
 static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+certify_alone(hu_map *m, const hu_map *whole, int out)
 {
-	(void)c;
-	(void)out;
-	k->flops = 15.0 * (double)hu_count(in[0]);
+	m->nk = 3;
+	m->k[1] = whole->k[2 * out - 1];
+	m->k[2] = whole->k[2 * out];
+	m->ke[2] = whole->ke[2 * out];
+	hu_map_certify(m, 2, hu_dd_sub(hu_dd_of(1), hu_dd_of(m->k[1])));
 }
 
 const hu_op hu_op_adamw = {
@@ -134,8 +101,9 @@ const hu_op hu_op_adamw = {
 	.summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
-	.own = {
-		.shape = hu_moments_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .swamping = swamping, .updates = updates,
+	.family = &hu_family_moments,
+	.moments = &(hu_moments){
+		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,
+		.certify = certify, .certify_alone = certify_alone, .flops = 15,
 	},
 };

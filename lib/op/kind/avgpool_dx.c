@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    avgpool_dx: dx = dy / (height width) at every pixel of an image of that size. */
-#include "lib/op/element/map.h"
+#include "lib/op/element/pointwise.h"
 
 #define F(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
 
@@ -30,8 +30,6 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[0] = pixels(c);
 }
 
-HU_MAP_FACES
-
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -53,8 +51,6 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_avgpool_dx = {
 	.name = "avgpool_dx", .summary = "gradient of avgpool", .min_in = 1, .max_in = 1, .nout = 1,
 	.attrs = "height width", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
-	},
+	.own = { .shape = shape, .cost = cost },
+	.family = &hu_family_pointwise, .pointwise = &(hu_pointwise){ .prepare = prepare },
 };

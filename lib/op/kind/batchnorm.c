@@ -3,25 +3,8 @@
    statistics over the batch, and the running ones moved toward them. */
 #include "lib/op/reduce/norm.h"
 
-#include "lib/base/mem.h"
-
-#include <stdlib.h>
-
-#define APPLY(S, T) out[0][i] = hu_norm_apply##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i])
 #define BLEND(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
-HU_BLOCKS(apply, APPLY, NULL)
 HU_BLOCKS(blend, BLEND, NULL)
-
-static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_norm *s)
-{
-	hu_map_init(m, c, &apply, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_CHANNEL);
-	hu_map_add(m, in[2], HU_CHANNEL);
-	hu_map_add_stat(m, &s->mean, HU_CHANNEL);
-	hu_map_add_stat(m, &s->rstd, HU_CHANNEL);
-}
 
 /* The running statistic OLD after this batch's FRESH. */
 static hu_stat
@@ -46,14 +29,8 @@ static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_norm s = hu_norm_new(c, in[0], HU_CHANNEL, 0);
-	hu_map m;
 
-	prepare(&m, c, in, &s);
-	hu_map_emulate(&m, out, 1, env);
-	if (c->nout > 1)
-		hu_stat_store(c, env, &s.mean, out[1]);
-	if (c->nout > 2)
-		hu_stat_store(c, env, &s.rstd, out[2]);
+	hu_norm_emulate(c, in, out, env, &s);
 	for (int k = 3; k < c->nout; k++) {
 		hu_stat next = moved(c, in[k], k == 3 ? &s.mean : &s.var, 0);
 		hu_stat_store(c, env, &next, out[k]);
@@ -66,20 +43,12 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
+	if (out < 3)
+		return hu_family_norm.bound(c, in, out, element, n, b);
 	hu_norm s = hu_norm_new(c, in[0], HU_CHANNEL, 1);
-	hu_format_id f = hu_output_format(c, in, out);
-	hu_map m;
-
-	if (out == 0) {
-		prepare(&m, c, in, &s);
-		hu_map_bound(&m, 1, 0, f, element, n, b);
-	} else if (out < 3) {
-		hu_stat_bound(c, f, out == 1 ? &s.mean : &s.rstd, element, n, b);
-	} else {
-		hu_stat next = moved(c, in[out], out == 3 ? &s.mean : &s.var, 1);
-		hu_stat_bound(c, f, &next, element, n, b);
-		hu_stat_free(&next);
-	}
+	hu_stat next = moved(c, in[out], out == 3 ? &s.mean : &s.var, 1);
+	hu_stat_bound(c, hu_output_format(c, in, out), &next, element, n, b);
+	hu_stat_free(&next);
 	hu_norm_free(&s);
 	return HU_OK;
 }
@@ -114,69 +83,35 @@ enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd 
 static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
+	if (out < 3)
+		return hu_family_norm.enclose(c, in, out, element, n, sink);
 	hu_norm_memo *k = hu_norm_remember(c, in, HU_CHANNEL, sink);
-	hu_format_id f = hu_output_format(c, in, out);
-	const hu_norm *run = k->bounds ? &k->run : NULL;
-	hu_map exact, bounded;
-
-	if (out > 2)
-		return enclose_moved(c, in, out, out == 3 ? &k->exact.mean : &k->exact.var,
-			run ? (out == 3 ? &run->mean : &run->var) : NULL, element, n, sink);
-	if (out > 0)
-		return hu_stat_enclose(c, in, out, f, out == 1 ? &k->exact.mean : &k->exact.rstd,
-			run ? (out == 1 ? &run->mean : &run->rstd) : NULL, element, n, sink);
-	if (run)
-		prepare(&bounded, c, in, run);
-	hu_map_init(&exact, c, &apply, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(&exact, in[0], HU_EACH);
-	hu_map_add(&exact, in[1], HU_CHANNEL);
-	hu_map_add(&exact, in[2], HU_CHANNEL);
-	hu_map_add_dd(&exact, &k->exact.mean, HU_CHANNEL);
-	hu_map_add_dd(&exact, &k->exact.rstd, HU_CHANNEL);
-	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
+	return enclose_moved(c, in, out, out == 3 ? &k->exact.mean : &k->exact.var,
+		k->bounds ? (out == 3 ? &k->run.mean : &k->run.var) : NULL, element, n, sink);
 }
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	double momentum = hu_attr_num(c, "momentum", 0.99), eps = hu_attr_num(c, "eps", 1e-3);
-	size_t C = hu_last(in[0]->shape);
-	hu_norm_exact *e = hu_xmalloc(C * sizeof *e); /* ascending elements visit every channel in turn */
+	hu_norm_exact e;
 
-	for (size_t j = 0; j < C; j++)
-		hu_norm_exact_init(&e[j], in[0]);
+	if (out < 3)
+		return hu_family_norm.reference(c, in, out, element, n, exact);
+	hu_norm_exact_init(&e, in[0]);
 	for (size_t i = 0; i < n; i++) {
-		size_t j = element[i] % C;
-		hu_norm_exact_of(&e[j], in[0], HU_CHANNEL, j, eps);
-		if (out == 0) {
-			hu_norm_exact_apply(&e[j], in, element[i], j, exact[i]);
-			continue;
-		}
+		hu_norm_exact_of(&e, in[0], HU_CHANNEL, element[i], eps);
 		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));
-		if (out < 3) {
-			mpfr_set(exact[i], out == 1 ? e[j].mean : e[j].rstd, MPFR_RNDN);
-			continue;
-		}
 		mpfr_set_d(exact[i], momentum, MPFR_RNDN);
 		mpfr_ui_sub(exact[i], 1, exact[i], MPFR_RNDN);
-		mpfr_mul(exact[i], exact[i], out == 3 ? e[j].mean : e[j].var, MPFR_RNDN);
-		mpfr_set_d(e[j].t, momentum, MPFR_RNDN);
-		hu_exact_get(e[j].x, in[out], j);
-		mpfr_mul(e[j].t, e[j].t, e[j].x, MPFR_RNDN);
-		mpfr_add(exact[i], exact[i], e[j].t, MPFR_RNDN);
+		mpfr_mul(exact[i], exact[i], out == 3 ? e.mean : e.var, MPFR_RNDN);
+		mpfr_set_d(e.t, momentum, MPFR_RNDN);
+		hu_exact_get(e.x, in[out], element[i]);
+		mpfr_mul(e.t, e.t, e.x, MPFR_RNDN);
+		mpfr_add(exact[i], exact[i], e.t, MPFR_RNDN);
 	}
-	for (size_t j = 0; j < C; j++)
-		hu_norm_exact_clear(&e[j]);
-	free(e);
+	hu_norm_exact_clear(&e);
 	return HU_OK;
-}
-
-static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
-	hu_swamp *count)
-{
-	(void)env;
-	return hu_norm_stat_swamping(c, in[0], HU_CHANNEL, out, element, n, count);
 }
 
 static hu_status
@@ -213,7 +148,8 @@ const hu_op hu_op_batchnorm = {
 	.nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .swamping = swamping,
+		.enclose = enclose,
 	},
+	.family = &hu_family_norm, .norm = &(hu_norm_own){ .how = HU_CHANNEL },
 	.grad = grad,
 };

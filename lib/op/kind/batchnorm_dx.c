@@ -3,10 +3,6 @@
    dx = gamma rstd (dy - mean(dy) - xhat mean(dy xhat)), dgamma = sum(dy xhat), dbeta = sum(dy). */
 #include "lib/op/reduce/norm.h"
 
-#include "lib/base/mem.h"
-
-#include <stdlib.h>
-
 #define F(S, T) out[0][i] = hu_batchnorm_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i], in[6][i])
 HU_BLOCKS(blocks, F, NULL)
 
@@ -24,51 +20,11 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 		hu_stat_store(c, env, &sum[0], out[2]);
 	for (int k = 0; k < 2; k++)
 		hu_norm_divide(c, &sum[k], in[0]->n / C);
-	hu_norm_dx_map(&m, c, &blocks, in, HU_CHANNEL, sum);
+	hu_norm_dx_map(&m, c, in, sum);
 	hu_map_emulate(&m, out, 1, env);
 	for (int k = 0; k < 2; k++)
 		hu_stat_free(&sum[k]);
 	return HU_OK;
-}
-
-static hu_status
-bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
-{
-	return hu_norm_dx_bound(c, &blocks, in, HU_CHANNEL, out, element, n, b);
-}
-
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
-{
-	return hu_norm_dx_enclose(c, &blocks, in, HU_CHANNEL, out, element, n, sink);
-}
-
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	size_t C = hu_last(in[0]->shape);
-	hu_norm_exact *e = hu_xmalloc(C * sizeof *e); /* ascending elements visit every channel in turn */
-
-	(void)c;
-	for (size_t j = 0; j < C; j++)
-		hu_norm_exact_init(&e[j], in[0]);
-	for (size_t i = 0; i < n; i++)
-		if (out == 0)
-			hu_norm_exact_dx(&e[element[i] % C], in, HU_CHANNEL, element[i], exact[i]);
-		else
-			hu_norm_exact_db(in, HU_CHANNEL, element[i], out == 1, exact[i]);
-	for (size_t j = 0; j < C; j++)
-		hu_norm_exact_clear(&e[j]);
-	free(e);
-	return HU_OK;
-}
-
-static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
-	hu_swamp *count)
-{
-	(void)env;
-	return hu_norm_swamping(c, in, HU_CHANNEL, out, element, n, count);
 }
 
 static hu_status
@@ -90,8 +46,6 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_batchnorm_dx = {
 	.name = "batchnorm_dx", .summary = "gradients of batchnorm", .min_in = 5, .max_in = 5, .nout = 3,
 	.cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "-11",
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .swamping = swamping,
-	},
+	.own = { .shape = shape, .cost = cost, .emulate = emulate },
+	.family = &hu_family_norm_dx, .norm = &(hu_norm_own){ .how = HU_CHANNEL, .dx = &blocks },
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,C]; attributes of lib/op/contract/conv.h, height, width, part,
    scaled. k = (kernel row, kernel column, output channel of the group), of those taps alone that the stride does not
-   skip for the pixel: the others are no operands. A batch of the contraction is a group, a share of it the pixels of one
-   residue class. */
+   skip for the pixel: the others are no operands. A batch of the contraction is a group, a share of it the pixels of
+   one residue class. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/contract/conv.h"
 
@@ -26,11 +26,10 @@ row(const hu_contract *c, size_t m, size_t k)
 {
 	size_t n = m / (c->rows * c->cols), i = m / c->cols % c->rows, l = m % c->cols, j = k % c->co, tap = k / c->co;
 
-	/* the strides divide these */
-	return pixel(c, n,
-		(ptrdiff_t)i + ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(tap_row(c, tap) * c->dh)) / (ptrdiff_t)c->sh,
-		(ptrdiff_t)l + ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(tap_column(c, tap) * c->dw)) / (ptrdiff_t)c->sw,
-		j);
+	/* from the tap to the pixel: the strides divide these */
+	ptrdiff_t r = (ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(tap_row(c, tap) * c->dh),
+		  q = (ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(tap_column(c, tap) * c->dw);
+	return pixel(c, n, (ptrdiff_t)i + r / (ptrdiff_t)c->sh, (ptrdiff_t)l + q / (ptrdiff_t)c->sw, j);
 }
 
 static size_t

@@ -2,9 +2,6 @@
    gelu_dx: dx = dy gelu'(x), from the input; approx as in gelu. */
 #include "lib/op/element/pointwise.h"
 
-#define ERF(S, T) out[0][i] = hu_gelu_dx##S(c, in[0][i], in[1][i])
-#define TANH(S, T) out[0][i] = hu_gelu_tanh_dx##S(c, in[0][i], in[1][i])
-
 /* erfc(-x / sqrt 2) / 2 + x exp(-x^2 / 2) / sqrt(2 pi) */
 static void
 exact_erf(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
@@ -69,37 +66,13 @@ exact_tanh(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_mul(y, y, x[1], MPFR_RNDN);
 	mpfr_clears(a, root, u, d, e, (mpfr_ptr)NULL);
 }
-HU_BLOCKS(by_erf, ERF, exact_erf)
-HU_BLOCKS(by_tanh, TANH, exact_tanh)
-HU_POINTWISE_OPERANDS(HU_EACH, HU_EACH)
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)out;
-	k->flops = (hu_approx_tanh(c) ? 19.0 : 11.0) * (double)hu_count(in[0]);
-}
-
-static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
-{
-	hu_pointwise_map(m, &self, c, hu_approx_tanh(c) ? &by_tanh : &by_erf, in);
-}
-
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	HU_TRY(hu_approx_check(c));
-	return hu_pointwise_shape(&self, c, in, out);
-}
-
-HU_MAP_FACES
 
 const hu_op hu_op_gelu_dx = {
 	.name = "gelu_dx", .summary = "gradient of gelu, from its input", .min_in = 2, .max_in = 2, .nout = 1,
 	.attrs = "approx", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH, HU_EACH }, .which = hu_approx_tanh, .check = hu_approx_check,
+		.form = { { HU_FORMULA_gelu_dx, exact_erf, 11 }, { HU_FORMULA_gelu_tanh_dx, exact_tanh, 19 } },
 	},
 };

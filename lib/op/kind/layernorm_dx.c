@@ -14,7 +14,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	hu_map m;
 
 	hu_norm_means(c, in, HU_ROW, mean, 0);
-	hu_norm_dx_map(&m, c, &blocks, in, HU_ROW, mean);
+	hu_norm_dx_map(&m, c, in, mean);
 	hu_map_emulate(&m, out, 1, env);
 	hu_norm_sums(c, in, HU_ROW, sum);
 	if (c->nout > 1)
@@ -26,42 +26,6 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 		hu_stat_free(&sum[k]);
 	}
 	return HU_OK;
-}
-
-static hu_status
-bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
-{
-	return hu_norm_dx_bound(c, &blocks, in, HU_ROW, out, element, n, b);
-}
-
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
-{
-	return hu_norm_dx_enclose(c, &blocks, in, HU_ROW, out, element, n, sink);
-}
-
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	hu_norm_exact e;
-
-	(void)c;
-	hu_norm_exact_init(&e, in[0]);
-	for (size_t i = 0; i < n; i++)
-		if (out == 0)
-			hu_norm_exact_dx(&e, in, HU_ROW, element[i], exact[i]);
-		else
-			hu_norm_exact_db(in, HU_ROW, element[i], out == 1, exact[i]);
-	hu_norm_exact_clear(&e);
-	return HU_OK;
-}
-
-static hu_status
-swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
-	hu_swamp *count)
-{
-	(void)env;
-	return hu_norm_swamping(c, in, HU_ROW, out, element, n, count);
 }
 
 static hu_status
@@ -83,8 +47,6 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_layernorm_dx = {
 	.name = "layernorm_dx", .summary = "gradients of layernorm", .min_in = 5, .max_in = 5, .nout = 3,
 	.cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "-11",
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .swamping = swamping,
-	},
+	.own = { .shape = shape, .cost = cost, .emulate = emulate },
+	.family = &hu_family_norm_dx, .norm = &(hu_norm_own){ .how = HU_ROW, .dx = &blocks },
 };

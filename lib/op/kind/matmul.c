@@ -69,8 +69,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	for (size_t i = 0; i < batch; i++)
 		if (in[0].d[i] != in[1].d[i])
 			return hu_fail(HU_EINVAL,
-				"matmul: dimension %zu is %zu and %zu, and with batch=%zu both operands have the same", i,
-				in[0].d[i], in[1].d[i], batch);
+				"matmul: dimension %zu is %zu and %zu, and with batch=%zu both operands have the same",
+				i, in[0].d[i], in[1].d[i], batch);
 	map(&x, c, in);
 	k = first_of(in[1], batch, &rest);
 	k = hu_attr_num(c, "tb", 0) != 0 ? rest : k;

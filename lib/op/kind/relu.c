@@ -2,7 +2,6 @@
    relu: y = x above 0, +0 at and below it; NaN stays. */
 #include "lib/op/element/pointwise.h"
 
-#define F(S, T) out[0][i] = hu_relu##S(c, in[0][i])
 static void
 exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
@@ -13,8 +12,6 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	else
 		mpfr_set_zero(y, 1);
 }
-HU_BLOCKS(blocks, F, exact)
-HU_POINTWISE(&blocks, 1, HU_EACH)
 
 static const hu_grad grad[] = {
 	{ "relu_dx", "o0 d0", "i0", NULL, NULL },
@@ -24,9 +21,9 @@ static const hu_grad grad[] = {
 const hu_op hu_op_relu = {
 	.name = "relu", .summary = "rectifier: negative values become 0", .min_in = 1, .max_in = 1, .nout = 1,
 	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH }, .form = { { HU_FORMULA_relu, exact, 1 } },
 	},
 	.grad = grad,
 };

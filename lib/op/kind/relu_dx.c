@@ -2,7 +2,6 @@
    relu_dx: dx = dy where the output was above 0 (or NaN), +0 elsewhere. */
 #include "lib/op/element/pointwise.h"
 
-#define F(S, T) out[0][i] = hu_relu_dx##S(c, in[0][i], in[1][i])
 static void
 exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
@@ -13,14 +12,12 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	else
 		mpfr_set_zero(y, 1);
 }
-HU_BLOCKS(blocks, F, exact)
-HU_POINTWISE(&blocks, 1, HU_EACH, HU_EACH)
 
 const hu_op hu_op_relu_dx = {
 	.name = "relu_dx", .summary = "gradient of relu, from its output", .min_in = 2, .max_in = 2, .nout = 1,
 	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_relu_dx, exact, 1 } },
 	},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). Where
    found_inf is set the old values are selected. */
-#include "lib/op/reduce/reduce.h"
+#include "lib/op/element/pointwise.h"
 
 #define STEP(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
 #define MOVE(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], &in[2][i], &out[1][i])
@@ -118,14 +118,10 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 	hu_update_tally_all(&m, in[0], out, count);
 }
 
-HU_MAP_FACES
-
 const hu_op hu_op_sgd = {
 	.name = "sgd", .summary = "gradient descent with momentum and weight decay", .min_in = 3, .max_in = 4,
 	.nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.like = "-3",
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .swamping = swamping, .updates = updates,
-	},
+	.own = { .shape = shape, .cost = cost, .swamping = swamping, .updates = updates },
+	.family = &hu_family_pointwise, .pointwise = &(hu_pointwise){ .prepare = prepare },
 };

@@ -3,8 +3,6 @@
    in double and rounded once to fp32, as PyTorch's GradScaler does. */
 #include "lib/op/element/pointwise.h"
 
-#define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
-
 static void
 exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
@@ -16,15 +14,13 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_div(y, x[0], by, MPFR_RNDN);
 	mpfr_clear(by);
 }
-HU_BLOCKS(blocks, F, exact)
-HU_POINTWISE_SELF(1, HU_EACH, HU_ONE)
 
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
 	double weight = hu_attr_num(c, "loss_weight", 1), inverse = 1 / (hu_get(in[1], 0) * weight);
 
-	hu_pointwise_map(m, &self, c, &blocks, in);
+	hu_pointwise_map(m, c, in);
 	m->nk = 2;
 	m->k[0] = (double)(float)inverse;
 	m->k[1] = weight;
@@ -36,19 +32,11 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 		m->ke[0] = hu_up(hu_abs(m->k[0] - inverse) + 3 * hu_bounded_own(inverse));
 }
 
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	return hu_pointwise_shape(&self, c, in, out);
-}
-
-HU_MAP_FACES
-
 const hu_op hu_op_unscale = {
 	.name = "unscale", .summary = "divides a gradient by the loss scale and the loss weight", .min_in = 2,
 	.max_in = 2, .nout = 1, .attrs = "loss_weight", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH, HU_ONE }, .form = { { HU_FORMULA_scale, exact, 1 } }, .prepare = prepare,
 	},
 };

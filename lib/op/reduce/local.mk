@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += lib/op/reduce/exact_sum.c
 noinst_HEADERS += lib/op/reduce/exact_sum.h
 libhalfulp_a_SOURCES += lib/op/reduce/norm.c
 noinst_HEADERS += lib/op/reduce/norm.h
+libhalfulp_a_SOURCES += lib/op/reduce/norm_apply.c
 libhalfulp_a_SOURCES += lib/op/reduce/norm_dx.c
 libhalfulp_a_SOURCES += lib/op/reduce/norm_exact.c
 libhalfulp_a_SOURCES += lib/op/reduce/norm_sums.c

@@ -65,15 +65,23 @@ size_t hu_norm_groups(const hu_tensor *x, hu_how how);
 /* Q = S / N, certified; Q is initialised. */
 void hu_norm_divide_dd(const hu_call *c, const hu_stat_dd *s, hu_stat_dd *q, size_t n);
 
-/* norm_sums.c and norm_dx.c: what both gradients share; HOW: what the statistics belong to, of inputs 2 and 3 and of
-   the means. Their five operands; the map of dx with these means; the columns bound, enclose and swamping of an
-   operator whose formula is BLOCKS. */
+/* One for each channel, as ascending elements visit every channel in turn, or one alone, as they visit row after row:
+   SLOTS of them, an element's being number element % SLOTS. */
+hu_norm_exact *hu_norm_exact_new(const hu_tensor *x, hu_how how, size_t *slots);
+void hu_norm_exact_free(hu_norm_exact *e, size_t slots);
+
+/* What a row of the families says of itself: what the statistics belong to, a channel (HU_CHANNEL) or a row (HU_ROW);
+   and of a gradient its formula of x, gamma, mean, rstd, dy and the two means. hu_family_norm has outputs 0 to 2 (y,
+   mean, rstd), hu_family_norm_dx dx, dgamma and dbeta; shape and cost are the rows' own, and a gradient's emulation. */
+typedef struct hu_norm_own { hu_how how; const hu_blocks *dx; } hu_norm_own;
+extern const hu_columns hu_family_norm, hu_family_norm_dx;
+
+/* Outputs 0 to 2 from statistics that are there. */
+void hu_norm_emulate(
+	const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env, const hu_norm *s);
+
+/* norm_sums.c and norm_dx.c: the five operands of a gradient; the map of dx with these means; its shape rule. */
 void hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how);
-void hu_norm_dx_map(
-	hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean);
-hu_status hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
-	const size_t *element, size_t n, double *b);
-hu_status hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
-	const size_t *element, size_t n, hu_sink *sink);
+void hu_norm_dx_map(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_stat *mean);
 hu_status hu_norm_dx_shape(const hu_call *c, const hu_shape *in, hu_shape *out, size_t groups);
 #endif

@@ -4,18 +4,19 @@
 #include "lib/op/reduce/norm.h"
 
 void
-hu_norm_dx_map(
-	hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, const hu_stat *mean)
+hu_norm_dx_map(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_stat *mean)
 {
-	hu_norm_dx_operands(m, c, blocks, in, how);
+	hu_how how = c->op->norm->how;
+
+	hu_norm_dx_operands(m, c, c->op->norm->dx, in, how);
 	hu_map_add_stat(m, &mean[0], how);
 	hu_map_add_stat(m, &mean[1], how);
 }
 
-hu_status
-hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
-	const size_t *element, size_t n, double *b)
+static hu_status
+bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
+	hu_how how = c->op->norm->how;
 	size_t C = hu_last(in[0]->shape);
 	hu_format_id f = hu_output_format(c, in, out);
 	hu_stat s[2];
@@ -23,7 +24,7 @@ hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in
 
 	if (out == 0) {
 		hu_norm_means(c, in, how, s, 1);
-		hu_norm_dx_map(&m, c, blocks, in, how, s);
+		hu_norm_dx_map(&m, c, in, s);
 		hu_map_bound(&m, 1, 0, f, element, n, b);
 	} else {
 		s[0] = hu_stat_new(C, 1);
@@ -36,10 +37,10 @@ hu_norm_dx_bound(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in
 	return HU_OK;
 }
 
-hu_status
-hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how, int out,
-	const size_t *element, size_t n, hu_sink *sink)
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
+	hu_how how = c->op->norm->how;
 	hu_norm_dx_memo *k = hu_norm_dx_remember(c, in, how, sink);
 	hu_format_id f = hu_output_format(c, in, out);
 	hu_map exact, bounded;
@@ -48,9 +49,37 @@ hu_norm_dx_enclose(const hu_call *c, const hu_blocks *blocks, hu_tensor *const *
 		return hu_stat_enclose(
 			c, in, out, f, &k->sum[out == 1], k->bounds ? &k->run_sum[out == 1] : NULL, element, n, sink);
 	if (k->bounds)
-		hu_norm_dx_map(&bounded, c, blocks, in, how, k->run_mean);
-	hu_norm_dx_operands(&exact, c, blocks, in, how);
+		hu_norm_dx_map(&bounded, c, in, k->run_mean);
+	hu_norm_dx_operands(&exact, c, c->op->norm->dx, in, how);
 	hu_map_add_dd(&exact, &k->mean[0], how);
 	hu_map_add_dd(&exact, &k->mean[1], how);
 	return hu_map_enclose(&exact, &bounded, in, 0, f, element, n, sink);
 }
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_how how = c->op->norm->how;
+	size_t slots;
+	hu_norm_exact *e = hu_norm_exact_new(in[0], how, &slots);
+
+	for (size_t i = 0; i < n; i++)
+		if (out == 0)
+			hu_norm_exact_dx(&e[element[i] % slots], in, how, element[i], exact[i]);
+		else
+			hu_norm_exact_db(in, how, element[i], out == 1, exact[i]);
+	hu_norm_exact_free(e, slots);
+	return HU_OK;
+}
+
+static hu_status
+swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
+	hu_swamp *count)
+{
+	(void)env;
+	return hu_norm_swamping(c, in, c->op->norm->how, out, element, n, count);
+}
+
+const hu_columns hu_family_norm_dx = {
+	.reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping,
+};

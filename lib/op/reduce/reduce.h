@@ -52,10 +52,6 @@ void hu_stat_bound(
 hu_roundings hu_reduce_roundings(
 	const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute);
 
-/* Swamped additions: of one addition an element (in[1] as HOW says); of the tree over N values,
-   which it overwrites; of the sums of result OUT of a map, for N channels or rows. */
-hu_status hu_pair_swamping(const hu_call *c, hu_tensor *const *in, hu_how how, const size_t *element, size_t n,
-	const hu_env *env, hu_swamp *count);
 /* Weight updates, one addition an element: result 0 of the map is the new weight, result 1 what it differs by
    before the last rounding. Swamped: the stored weight is the old one (operand 0 of the map). */
 hu_status hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);

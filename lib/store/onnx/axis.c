@@ -30,7 +30,8 @@ of_node(hu_onnx_axis *a, const hu_onnx_node *x, size_t operand, const hu_stensor
 	if (!strcmp(x->op, "ConvTranspose") && operand == 1 && t->rank > 2)
 		return along(a, t, 0, 0);
 	if (!strcmp(x->op, "Gemm") && t->rank == 2 && operand < 2) {
-		int transposed = hu_onnx_int(x, operand ? "transB" : "transA", 0) != 0, k = operand ? transposed : !transposed;
+		int transposed = hu_onnx_int(x, operand ? "transB" : "transA", 0) != 0,
+		    k = operand ? transposed : !transposed;
 		return along(a, t, k, k);
 	}
 	if (!strcmp(x->op, "MatMul") && operand < 2 && t->rank > 0) {

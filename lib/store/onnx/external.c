@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Tensors whose bytes lie in a file of their own beside the model: nothing outside the model's folder is ever opened. */
+   Tensors whose bytes lie in a file of their own beside the model: nothing outside the model's folder is ever opened.
+ */
 #include "lib/store/onnx/parts.h"
 
 #include "lib/base/mem.h"
@@ -25,7 +26,8 @@ stays(const char *path)
 	return 1;
 }
 
-/* The path of LOCATION with every link followed, to be freed; NULL where it is nowhere or outside the model's folder. */
+/* The path of LOCATION with every link followed, to be freed; NULL where it is nowhere or outside the model's folder.
+ */
 static char *
 resolve(const hu_onnx *m, const char *location, int *outside)
 {
@@ -57,13 +59,15 @@ map_file(hu_onnx_map *f, const hu_onnx *m, const char *location, const char *nam
 
 	if (!stays(location) || (!path && outside))
 		return hu_fail(HU_EFILE,
-			"%s: tensor '%.200s' lies in '%.200s', which is outside the model's folder; copy it there and name it so",
+			"%s: tensor '%.200s' lies in '%.200s', which is outside the model's folder; copy it there and "
+			"name it so",
 			m->path, name, location);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1, e = errno;
 	free(path);
 	if (fd < 0)
-		return hu_fail(HU_EFILE, "%s: tensor '%.200s' lies in '%.200s' beside the model, which cannot be opened: %s",
-			m->path, name, location, strerror(e));
+		return hu_fail(HU_EFILE,
+			"%s: tensor '%.200s' lies in '%.200s' beside the model, which cannot be opened: %s", m->path,
+			name, location, strerror(e));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return hu_fail(HU_EFILE, "%s: tensor '%.200s' lies in '%.200s', which is not a regular file", m->path,
@@ -112,7 +116,8 @@ hu_onnx_external(hu_onnx *m, const Hu__Onnx__Pb__Tensor *pb, const char *name, s
 			location = pb->external_data[k]->value;
 	if (!location || !number(pb, "offset", 0, &at) || !number(pb, "length", n, &length))
 		return hu_fail(HU_EFILE,
-			"%s: tensor '%.200s' lies in another file, and its location, offset and length do not say where",
+			"%s: tensor '%.200s' lies in another file, and its location, offset and length do not say "
+			"where",
 			m->path, name);
 	while (i < m->nmap && strcmp(m->map[i].location, location))
 		i++;
@@ -122,8 +127,9 @@ hu_onnx_external(hu_onnx *m, const Hu__Onnx__Pb__Tensor *pb, const char *name, s
 		m->nmap++;
 	}
 	if (length != n)
-		return hu_fail(HU_EFILE, "%s: tensor '%.200s' has %zu bytes in '%.200s' and its shape and type need %zu",
-			m->path, name, length, location, n);
+		return hu_fail(HU_EFILE,
+			"%s: tensor '%.200s' has %zu bytes in '%.200s' and its shape and type need %zu", m->path, name,
+			length, location, n);
 	if (at > m->map[i].n || n > m->map[i].n - at)
 		return hu_fail(HU_EFILE,
 			"%s: cut short: tensor '%.200s' needs %zu bytes from byte %zu of '%.200s', which ends at %zu",

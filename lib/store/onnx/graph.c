@@ -45,8 +45,8 @@ inner(hu_onnx *m, hu_onnx_graph **to, ProtobufCBinaryData *b, const char *where,
 			HU_ONNX_DEPTH);
 	Hu__Onnx__Pb__Graph *pb = hu__onnx__pb__graph__unpack(NULL, b->len, b->data);
 	if (!pb)
-		return hu_fail(HU_EFILE, "%s: node '%.200s': the graph in it is damaged; export the model again", m->path,
-			where);
+		return hu_fail(HU_EFILE, "%s: node '%.200s': the graph in it is damaged; export the model again",
+			m->path, where);
 	free(b->data);
 	*b = (ProtobufCBinaryData){ 0, NULL };
 	/* Kept in a list through the model's own memory, so that release finds it. */
@@ -58,9 +58,17 @@ inner(hu_onnx *m, hu_onnx_graph **to, ProtobufCBinaryData *b, const char *where,
 static hu_status
 attribute(hu_onnx *m, hu_onnx_attr *a, Hu__Onnx__Pb__Attribute *pb, const char *node, int depth)
 {
-	*a = (hu_onnx_attr){ .name = text(pb->name), .ref = text(pb->ref_attr_name), .has_f = pb->has_f,
-		.has_i = pb->has_i, .f = pb->f, .i = pb->i, .nfloats = pb->n_floats, .nints = pb->n_ints,
-		.nstrings = pb->n_strings, .ngraphs = pb->n_graphs + (pb->has_g ? 1 : 0), .floats = pb->floats,
+	*a = (hu_onnx_attr){ .name = text(pb->name),
+		.ref = text(pb->ref_attr_name),
+		.has_f = pb->has_f,
+		.has_i = pb->has_i,
+		.f = pb->f,
+		.i = pb->i,
+		.nfloats = pb->n_floats,
+		.nints = pb->n_ints,
+		.nstrings = pb->n_strings,
+		.ngraphs = pb->n_graphs + (pb->has_g ? 1 : 0),
+		.floats = pb->floats,
 		.ints = pb->ints };
 	if (pb->has_sparse_tensor)
 		return hu_fail(HU_EFILE, "%s: node '%.200s' holds the sparse tensor '%.100s'; only dense ones are read",
@@ -91,8 +99,11 @@ nodes(hu_onnx *m, hu_onnx_graph *g, Hu__Onnx__Pb__Node **pb, size_t n, int depth
 	g->nnode = n;
 	for (size_t i = 0; i < n; i++) {
 		hu_onnx_node *x = &g->node[i];
-		*x = (hu_onnx_node){ .name = text(pb[i]->name), .op = text(pb[i]->op_type),
-			.domain = text(pb[i]->domain), .nin = pb[i]->n_input, .nout = pb[i]->n_output,
+		*x = (hu_onnx_node){ .name = text(pb[i]->name),
+			.op = text(pb[i]->op_type),
+			.domain = text(pb[i]->domain),
+			.nin = pb[i]->n_input,
+			.nout = pb[i]->n_output,
 			.nattr = pb[i]->n_attribute };
 		if (!strcmp(x->domain, "ai.onnx"))
 			x->domain = "";
@@ -122,8 +133,8 @@ values(hu_onnx *m, hu_onnx_value **to, Hu__Onnx__Pb__Value **pb, size_t n)
 		if (!s)
 			continue;
 		if (s->n_dim > HU_SAFETENSORS_RANK)
-			return hu_fail(HU_EFILE, "%s: value '%.200s' has %zu dimensions; at most %d can be read", m->path,
-				v[i].name, s->n_dim, HU_SAFETENSORS_RANK);
+			return hu_fail(HU_EFILE, "%s: value '%.200s' has %zu dimensions; at most %d can be read",
+				m->path, v[i].name, s->n_dim, HU_SAFETENSORS_RANK);
 		v[i].rank = (int)s->n_dim;
 		for (int k = 0; k < v[i].rank; k++) {
 			const Hu__Onnx__Pb__Dim *d = s->dim[k];

@@ -52,7 +52,8 @@ opsets(hu_onnx *m, const Hu__Onnx__Pb__Model *pb)
 			return hu_fail(HU_EFILE, "%s: %lld is no version of operators", m->path, (long long)o->version);
 		m->opset[m->nopset++] = (hu_onnx_opset){ domain, o->version };
 	}
-	return m->nopset ? HU_OK : hu_fail(HU_EFILE, "%s: cut short, or not an ONNX model: it imports no operators", m->path);
+	return m->nopset ? HU_OK
+			 : hu_fail(HU_EFILE, "%s: cut short, or not an ONNX model: it imports no operators", m->path);
 }
 
 static hu_status
@@ -63,7 +64,8 @@ parse(hu_onnx *m, const void *bytes, size_t n)
 	m->message = pb;
 	if (!pb)
 		return hu_fail(HU_EFILE,
-			"%s: not an ONNX model, or damaged: its protobuf does not parse; copy or export it again", m->path);
+			"%s: not an ONNX model, or damaged: its protobuf does not parse; copy or export it again",
+			m->path);
 	if (!pb->graph)
 		return hu_fail(HU_EFILE, "%s: not an ONNX model, or cut short: it holds no graph", m->path);
 	m->ir = pb->ir_version;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { HU_ONNX_DEPTH = 16 };   /* how deep graphs may nest in attributes */
+enum { HU_ONNX_DEPTH = 16 }; /* how deep graphs may nest in attributes */
 
 /* Element types, by the format's numbers: HU_ONNX_FLOAT is 1. 0: not said. */
 typedef enum hu_onnx_type {
@@ -20,7 +20,10 @@ typedef enum hu_onnx_type {
 typedef struct hu_onnx_graph hu_onnx_graph;
 
 /* A dimension: N, or -1 where it is PARAM ("" without a name). */
-typedef struct hu_onnx_dim { int64_t n; const char *param; } hu_onnx_dim;
+typedef struct hu_onnx_dim {
+	int64_t n;
+	const char *param;
+} hu_onnx_dim;
 
 /* What is declared of a graph's input, output or inner value. rank -1: nothing is said of its shape. */
 typedef struct hu_onnx_value {
@@ -31,7 +34,7 @@ typedef struct hu_onnx_value {
 
 /* What the attribute holds is for the operator to know: each member is 0, NULL or empty where it is absent. */
 typedef struct hu_onnx_attr {
-	const char *name, *s, *ref;      /* ref: in a function's body, the function's attribute that it stands for */
+	const char *name, *s, *ref; /* ref: in a function's body, the function's attribute that it stands for */
 	int has_f, has_i;
 	float f;
 	int64_t i;
@@ -45,7 +48,7 @@ typedef struct hu_onnx_attr {
 
 /* An input "" is one that was left out. */
 typedef struct hu_onnx_node {
-	const char *name, *op, *domain;  /* domain "" is ONNX's own */
+	const char *name, *op, *domain; /* domain "" is ONNX's own */
 	size_t nin, nout, nattr;
 	const char **in, **out;
 	hu_onnx_attr *attr;
@@ -56,14 +59,20 @@ typedef struct hu_onnx_node {
 struct hu_onnx_graph {
 	const char *name;
 	hu_onnx_node *node;
-	hu_stensor *init;                /* constant tensors by name */
-	hu_onnx_value *in, *out, *info;  /* of inputs some may be initialisers too: then they are defaults */
+	hu_stensor *init;               /* constant tensors by name */
+	hu_onnx_value *in, *out, *info; /* of inputs some may be initialisers too: then they are defaults */
 	size_t nnode, ninit, nin, nout, ninfo;
 };
 
 /* A function of the model's own: an operator NAME of DOMAIN whose meaning is a graph. */
-typedef struct hu_onnx_function { const char *name, *domain; hu_onnx_graph *body; } hu_onnx_function;
-typedef struct hu_onnx_opset { const char *domain; int64_t version; } hu_onnx_opset;
+typedef struct hu_onnx_function {
+	const char *name, *domain;
+	hu_onnx_graph *body;
+} hu_onnx_function;
+typedef struct hu_onnx_opset {
+	const char *domain;
+	int64_t version;
+} hu_onnx_opset;
 
 typedef struct hu_onnx {
 	char *path;
@@ -113,6 +122,10 @@ const char *hu_onnx_text(const hu_onnx_node *node, const char *name, const char 
 /* Along which axes of the constant tensor NAME the products of its first reader are summed: K elements from axis AXIS
    on, INNER elements apart from each other. Of Conv's OIHW weights K are the input channels and the taps of a filter.
    0 where no Conv, ConvTranspose, Gemm or MatMul reads it as a factor; nothing is set then. */
-typedef struct hu_onnx_axis { const hu_onnx_node *node; int axis; size_t k, inner; } hu_onnx_axis;
+typedef struct hu_onnx_axis {
+	const hu_onnx_node *node;
+	int axis;
+	size_t k, inner;
+} hu_onnx_axis;
 int hu_onnx_axis_of(hu_onnx_axis *a, const hu_onnx *m, const hu_stensor *t);
 #endif

@@ -8,10 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GIVEN = -1 };   /* made by no node: an input or an initialiser */
+enum { GIVEN = -1 }; /* made by no node: an input or an initialiser */
 
-typedef struct maker { const char *name; ptrdiff_t node; } maker;
-typedef struct edge { size_t reader, made; } edge;
+typedef struct maker {
+	const char *name;
+	ptrdiff_t node;
+} maker;
+typedef struct edge {
+	size_t reader, made;
+} edge;
 
 /* A graph while it is looked at; CURRENT is the node whose names, or whose graphs' names, are looked up. */
 typedef struct scope {
@@ -82,7 +87,8 @@ define(scope *s)
 	qsort(s->name + inputs, s->n - inputs, sizeof *s->name, by_name);
 	for (size_t i = inputs + 1; i < s->n; i++)
 		if (!strcmp(s->name[i].name, s->name[i - 1].name))
-			return hu_fail(HU_EFILE, "%s: two initialisers are named '%.200s'", s->m->path, s->name[i].name);
+			return hu_fail(
+				HU_EFILE, "%s: two initialisers are named '%.200s'", s->m->path, s->name[i].name);
 	for (size_t i = 0; i < g->nnode; i++)
 		for (size_t k = 0; k < g->node[i].nout; k++)
 			if (*g->node[i].out[k])
@@ -90,9 +96,9 @@ define(scope *s)
 	qsort(s->name, s->n, sizeof *s->name, by_name);
 	for (size_t i = 1; i < s->n; i++)
 		if (s->name[i].node != GIVEN && !strcmp(s->name[i].name, s->name[i - 1].name))
-			return hu_fail(HU_EFILE,
-				"%s: '%.200s', an output of node '%.200s' (%.60s), is made twice", s->m->path, s->name[i].name,
-				g->node[s->name[i].node].name, g->node[s->name[i].node].op);
+			return hu_fail(HU_EFILE, "%s: '%.200s', an output of node '%.200s' (%.60s), is made twice",
+				s->m->path, s->name[i].name, g->node[s->name[i].node].name,
+				g->node[s->name[i].node].op);
 	return HU_OK;
 }
 
@@ -147,7 +153,8 @@ sort(scope *s)
 			}
 			size_t y = s->edge[next[x]++].made;
 			if (state[y] == 1)
-				st = hu_fail(HU_EFILE, "%s: node '%.200s' (%.60s) needs its own output: the graph has a cycle",
+				st = hu_fail(HU_EFILE,
+					"%s: node '%.200s' (%.60s) needs its own output: the graph has a cycle",
 					s->m->path, g->node[y].name, g->node[y].op);
 			else if (!state[y])
 				state[stack[depth++] = y] = 1;
@@ -173,7 +180,8 @@ resolve(scope *s)
 		for (size_t k = 0; k < x->nin; k++)
 			if (*x->in[k] && !reads(s, x->in[k]))
 				return hu_fail(HU_EFILE,
-					"%s: node '%.200s' (%.60s) reads '%.200s', which no node, input or initialiser makes",
+					"%s: node '%.200s' (%.60s) reads '%.200s', which no node, input or initialiser "
+					"makes",
 					s->m->path, x->name, x->op, x->in[k]);
 		for (size_t k = 0; k < x->nattr; k++)
 			for (size_t j = 0; j < x->attr[k].ngraphs; j++)

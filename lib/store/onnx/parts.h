@@ -6,13 +6,18 @@
 #include "lib/store/onnx/onnx.h"
 #include "lib/store/onnx/onnx.pb-c.h"
 
-typedef struct hu_onnx_map { char *location; void *bytes; size_t n; } hu_onnx_map;
+typedef struct hu_onnx_map {
+	char *location;
+	void *bytes;
+	size_t n;
+} hu_onnx_map;
 
 /* COUNT zeroed elements of SIZE bytes that M frees. */
 void *hu_onnx_own(hu_onnx *m, size_t count, size_t size);
 
 /* The tensor PB under NAME; WHERE says whose it is, for messages. */
-hu_status hu_onnx_tensor(hu_onnx *m, hu_stensor *t, const Hu__Onnx__Pb__Tensor *pb, const char *name, const char *where);
+hu_status hu_onnx_tensor(
+	hu_onnx *m, hu_stensor *t, const Hu__Onnx__Pb__Tensor *pb, const char *name, const char *where);
 /* The N bytes of tensor T that lie in a file of their own. */
 hu_status hu_onnx_external(hu_onnx *m, const Hu__Onnx__Pb__Tensor *pb, const char *name, size_t n, const void **data);
 void hu_onnx_unmap(hu_onnx *m);

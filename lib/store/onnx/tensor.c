@@ -8,7 +8,11 @@
 
 enum field { FLOAT, INT32, INT64, DOUBLE, UINT64, STRING };
 
-static const struct row { const char *name, *dtype; int number, bits; enum field field; int entries;
+static const struct row {
+	const char *name, *dtype;
+	int number, bits;
+	enum field field;
+	int entries;
 } rows[] = {
 #define TYPE(number, name, dtype, bits, field, entries) { #name, dtype, number, bits, field, entries },
 #include "lib/store/onnx/types.def"
@@ -118,7 +122,8 @@ typed(hu_onnx *m, hu_stensor *t, const Hu__Onnx__Pb__Tensor *pb, const struct ro
 		need = SIZE_MAX;
 	if (n != need)
 		return hu_fail(HU_EFILE,
-			"%s: tensor '%.200s' has %zu entries and its shape and type %s need %zu; copy or export it again",
+			"%s: tensor '%.200s' has %zu entries and its shape and type %s need %zu; copy or export it "
+			"again",
 			m->path, t->name, n, r->name, need);
 	if (r->field == STRING || !n)
 		return HU_OK;
@@ -146,7 +151,8 @@ hu_onnx_tensor(hu_onnx *m, hu_stensor *t, const Hu__Onnx__Pb__Tensor *pb, const 
 	if (!pb->has_raw_data)
 		return typed(m, t, pb, r);
 	if (r->field == STRING)
-		return hu_fail(HU_EFILE, "%s: tensor '%.200s' holds texts as raw bytes, which they cannot be", m->path, name);
+		return hu_fail(
+			HU_EFILE, "%s: tensor '%.200s' holds texts as raw bytes, which they cannot be", m->path, name);
 	if (pb->raw_data.len != t->bytes)
 		return hu_fail(HU_EFILE,
 			"%s: tensor '%.200s' has %zu bytes and its shape and type %s need %zu; copy or export it again",

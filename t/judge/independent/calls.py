@@ -67,7 +67,9 @@ class Exact:
             for u in range(kh):
                 for v in range(kw):
                     ty, tx = y + ph - u, x + pw - v
-                    inside = ty % s == 0 and tx % s == 0 and 0 <= ty // s < ho and 0 <= tx // s < wo
+                    if ty % s or tx % s:
+                        continue  # the stride skips it: no operand
+                    inside = 0 <= ty // s < ho and 0 <= tx // s < wo
                     for o in range(co):
                         r.append((((im * ho + ty // s) * wo + tx // s) * co + o if inside else None, ((u * kw + v) * ci + c) * co + o))
             return r

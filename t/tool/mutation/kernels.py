@@ -27,7 +27,8 @@ class Kernels:
         return seen
 
     def source(self, op):
-        return "cuda/kernel/%s.cu" % op
+        own = "cuda/kernel/%s.cu" % op
+        return own if os.path.exists(os.path.join(self.top, own)) else "cuda/kernel/pointwise.cu"
 
     def mutations(self, op, each, seed):
         """Groups of mutations, and how many of each group are wanted."""

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/check/baseline_program.h"
+
+#include "lib/base/mem.h"
+#include "lib/program/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+add_program(hu_baseline *b, const hu_program *p)
+{
+	size_t n;
+	hu_program_part *part = hu_program_describe(p, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char *key = hu_xprintf("program/%s/%s", p->name, part[i].key);
+		hu_baseline_add(b, key, part[i].text, HU_SIDE_BOTH, HU_FP64);
+		b->q[b->n - 1].call = part[i].call; /* not in the text: a call in front of it would change it */
+		free(key);
+	}
+	hu_program_parts_free(part, n);
+}
+
+void
+hu_baseline_collect_programs(hu_baseline *b, const hu_run *r)
+{
+	add_program(b, r->train);
+	if (r->eval)
+		add_program(b, r->eval);
+}
+
+int
+hu_is_program_row(const char *key)
+{
+	return !strncmp(key, "program/", 8);
+}
+
+char *
+hu_program_row_change(const hu_finding *f)
+{
+	const hu_baseline_quantity *q = f->got ? f->got : f->want;
+	size_t n = strcspn(q->text, " ");
+	hu_str s;
+
+	n += q->text[n] ? 1 + strcspn(q->text + n + 1, " ") : 0;
+	hu_str_init(&s);
+	hu_str_addf(&s, "%.*s ", (int)strcspn(q->key + 8, "/"), q->key + 8);
+	if (f->got && f->got->call >= 0)
+		hu_str_addf(&s, "call %d ", f->got->call);
+	hu_str_addn(&s, q->text, n);
+	hu_str_add(&s, !f->want ? " is new" : !f->got ? " is gone" : ": ");
+	if (f->want && f->got)
+		hu_describe_change(&s, f->want->text, f->got->text);
+	return s.s;
+}
+
+/* The step in a key of a table of traced steps, NULL in any other; *n: its digits. */
+static const char *
+step_in(const char *key, size_t *n)
+{
+	const char *slash = strchr(key, '/');
+
+	if (!slash || hu_is_program_row(key) || !strncmp(key, "metrics/", 8))
+		return NULL;
+	*n = strspn(slash + 1, "0123456789");
+	return *n && slash[1 + *n] == '/' ? slash + 1 : NULL;
+}
+
+static int
+has_step(const hu_baseline *b, const char *step, size_t n)
+{
+	size_t m;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const char *s = step_in(b->q[i].key, &m);
+		if (s && m == n && !strncmp(s, step, n))
+			return 1;
+	}
+	return 0;
+}
+
+void
+hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got)
+{
+	const char *last = NULL;
+	size_t n, before = 0;
+
+	for (size_t i = 0; i < want->n; i++) {
+		const char *step = step_in(want->q[i].key, &n);
+		if (!step || (last && n == before && !strncmp(step, last, n)))
+			continue;
+		last = step;
+		before = n;
+		int width = (int)n;
+		char *line =
+			hu_xprintf("step %.*s was traced in the baseline and not in this run: train with --trace-steps "
+				   "%.*s\n",
+				width, step, width, step);
+		if (!has_step(got, step, n) && !strstr(s->s, line))
+			hu_str_add(s, line);
+		free(line);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What was judged, a row each, for whoever runs tests: TAP and JUnit XML. */
+#ifndef HU_ANALYZERS_OUTCOME_H
+#define HU_ANALYZERS_OUTCOME_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct hu_outcome {
+	char *name, *said, *detail;
+	int ok;
+} hu_outcome; /* detail: of a failure, or NULL */
+
+typedef struct hu_outcomes {
+	char *suite, *of; /* "halfulp check", and what was judged */
+	hu_outcome *v;    /* failures first */
+	size_t n, cap, failed;
+	char *summary; /* lines */
+} hu_outcomes;
+
+void hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of);
+/* Takes SAID and DETAIL over. */
+void hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail);
+void hu_outcomes_release(hu_outcomes *v);
+
+/* A # within a name is written \#, lest a reader take what is behind it for a directive. */
+void hu_outcomes_tap(FILE *out, const hu_outcomes *v);
+void hu_outcomes_junit(FILE *out, const hu_outcomes *v);
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Two series of one name; for this room alone. */
+#ifndef HU_ANALYZERS_GATE_SERIES_H
+#define HU_ANALYZERS_GATE_SERIES_H
+
+#include "analyzers/gate/pair.h"
+
+/* Points of one step are pairs; steps that one of the two lacks are counted, and where an item is a series of texts,
+   pairs of different texts. */
+void hu_series_measure(hu_measures *m, const hu_item *old, const hu_item *new, const hu_format_id *format, int n);
+#endif

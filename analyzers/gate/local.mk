@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/gate/contents.c
+noinst_HEADERS += analyzers/gate/contents.h
+libhalfulp_a_SOURCES += analyzers/gate/contents_npz.c
+libhalfulp_a_SOURCES += analyzers/gate/contents_read.c
+libhalfulp_a_SOURCES += analyzers/gate/contents_source.c
+noinst_HEADERS += analyzers/gate/contents_source.h
+libhalfulp_a_SOURCES += analyzers/gate/gate.c
+noinst_HEADERS += analyzers/gate/gate.h
+libhalfulp_a_SOURCES += analyzers/gate/gate_files.c
+noinst_HEADERS += analyzers/gate/gate_files.h
+libhalfulp_a_SOURCES += analyzers/gate/gate_out.c
+noinst_HEADERS += analyzers/gate/gate_out.h
+libhalfulp_a_SOURCES += analyzers/gate/gate_series.c
+noinst_HEADERS += analyzers/gate/gate_series.h
+libhalfulp_a_SOURCES += analyzers/gate/pair.c
+noinst_HEADERS += analyzers/gate/pair.h
+libhalfulp_avx2_a_SOURCES += analyzers/gate/pair_avx2.c
+libhalfulp_avx512_a_SOURCES += analyzers/gate/pair_avx512.c
+libhalfulp_a_SOURCES += analyzers/gate/pair_chunk.c
+noinst_HEADERS += analyzers/gate/pair_chunk.h
+noinst_HEADERS += analyzers/gate/pair_loop.h
+noinst_HEADERS += analyzers/gate/pair_loop.inc
+libhalfulp_a_SOURCES += analyzers/gate/pair_plain.c
+libhalfulp_a_SOURCES += analyzers/gate/rules.c
+noinst_HEADERS += analyzers/gate/rules.h

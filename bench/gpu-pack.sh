@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# gpu-pack.sh FILE BUILD DRY: what `gpu.sh --bundle FILE` does: packs the program of folder BUILD, its GPU tests, the shared
+# libraries that they load, these scripts, and the CPU's digests of the trainings that the GPU will be held to, as one
+# archive of gzip and tar. `tar xzf FILE && halfulp-gpu/bench/gpu.sh` then runs it where there is nothing but a driver.
+# DRY 1: the program alone, of any build, for --dry.
+export LC_ALL=C
+top=$(cd "$(dirname "$0")/.." && pwd)
+file=$1 build=$(cd "$2" 2>/dev/null && pwd) dry=$3
+fail() { echo "gpu.sh: --bundle: $1" >&2; exit 4; }
+test -x "$build/halfulp" || fail "no program $2/halfulp; build it with --with-cuda=yes, or name its folder by --build"
+test "$dry" = 1 || "$build/halfulp" doctor | grep -q '^back ends .* cuda' || fail "$build/halfulp is built without CUDA; configure --with-cuda=yes where nvcc is"
+work=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-pack.XXXXXX") || exit 4
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+to=$work/halfulp-gpu
+mkdir -p "$to/bin" "$to/libraries" "$to/libc" "$to/reference" || exit 4
+halfulp=$build/halfulp
+. "$top/bench/gpu-trainings.sh"
+
+# Programs, each behind a script that leads it to the libraries; what the shim alone can test stays here
+programs=halfulp
+for t in $(test "$dry" = 1 || (cd "$top" && grep -l 'HU_HAVE_CUDA\|on_each_side\|hu_device_count' t/*/u-*.c | sed 's/\.c$//')); do
+	test -x "$build/$t" || fail "no test $build/$t; make -C $build $t"
+	programs="$programs $t"
+done
+for p in $programs; do
+	mkdir -p "$to/bin/$(dirname $p)" "$to/$(dirname $p)"
+	strip -o "$to/bin/$p" "$build/$p" || fail "$build/$p cannot be stripped"
+	# the system's C library where it is new enough, else the bundle's own with its loader
+	cat >"$to/$p" <<-'END'
+		#!/bin/sh
+		top=__TOP__
+		if test "$HALFULP_OWN_LIBC" = 1; then
+			export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # else the program starts itself anew, without this loader
+			exec "$top/libc/ld.so" --library-path "$top/libc:$top/libraries:$LD_LIBRARY_PATH" "$top/bin/__NAME__" "$@"
+		fi
+		LD_LIBRARY_PATH=$top/libraries:$LD_LIBRARY_PATH exec "$top/bin/__NAME__" "$@"
+	END
+	sed -i "s|__NAME__|$p|; s|__TOP__|\$(cd \"\$(dirname \"\$0\")/$(dirname $p | sed 's|^\.$||; s|[^/][^/]*|..|g')\" \&\& pwd)|" "$to/$p"
+	chmod +x "$to/$p"
+done
+
+# Libraries: all that the loader finds; those of the C library apart
+for p in $programs; do ldd "$build/$p" || fail "ldd $build/$p fails"; done | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' | sort -u >"$work/libraries"
+while read -r library; do
+	case ${library##*/} in
+	ld-linux*) cp -L "$library" "$to/libc/ld.so" ;;
+	libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.*) cp -L "$library" "$to/libc/" ;;
+	*) cp -L "$library" "$to/libraries/" && strip "$to/libraries/${library##*/}" 2>/dev/null ;;
+	esac || fail "$library cannot be copied"
+done <"$work/libraries"
+cp -r "$top/LICENSE" "$to/"
+mkdir -p "$to/bench" "$to/lib/program" "$to/trainer/model"
+cp "$top"/bench/gpu*.sh "$to/bench/"
+cp "$top/lib/program/policies.def" "$to/lib/program/"
+cp "$top/trainer/model/models.def" "$to/trainer/model/"
+
+# The CPU's digests, by the program that is packed
+for model in $(rows trainer/model/models.def MODEL); do
+	for arch in hopper ampere; do
+		trainings $model $arch
+	done | sort -u | while read -r policy sum options; do
+		reference "$model-$policy-$sum" $options >/dev/null 2>"$work/err" || fail "$options: $(tail -n 1 "$work/err")"
+	done || exit 4
+done
+mv "$work"/reference/*-* "$to/reference/"
+{
+	echo "halfulp's program and tests for a machine with a GPU"
+	echo "version: $("$halfulp" --version | head -n 1)"
+	echo "compiled for: $(sed -n 's/^CUDA_ARCH_FLAGS = *//p' "$build/Makefile")"
+	echo "toolkit: $("$halfulp" doctor | sed -n 's/^toolkit *//p')"
+	echo "made: $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+} >"$to/BUNDLE"
+tar -C "$work" -c --owner=0 --group=0 halfulp-gpu | gzip -9 >"$work/bundle" && mv "$work/bundle" "$file" || fail "$file cannot be written"
+echo "$file: $(du -k "$file" | cut -f 1) KB, $(echo $programs | wc -w) programs, $(ls "$to/libraries" | grep -c '\.so') libraries, $(ls "$to/reference" | wc -l) trainings"

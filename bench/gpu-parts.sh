@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by gpu.sh: the parts in the order of their worth: does it run, are the bits right, what does the sanitizer say, are
+# the instructions those of the models, how fast is it, and the rest.
+. "$top/bench/gpu-trainings.sh"
+
+# Kernels on the matrix units are for capability 8.0 and newer; Turing's units have fp16 alone, which simt follows
+units=mma formats=tf32,fp16,bf16
+test "$arch" != turing || units=simt formats=fp16
+case $arch in hopper) fp8=tc:hopper,path=mma ;; ada) fp8=tc:ada ;; *) fp8= ;; esac
+# Sizes: tiny on the shim, which interprets each thread
+if test $dry = 1; then
+	random=2000 steps=2 mlp="--model mlp --width 0.0625 --batch 4" convnet="--model convnet --width 0.0625 --size 12 --batch 2" sizes=33 batches=4 time_steps=1 policies="float32 mixed_float16"
+else
+	random=10000000 steps=100 mlp="--model mlp" convnet="--model convnet --width 0.25" sizes=1024,4096,8192 batches=32,64,128,256,512 time_steps=30 policies="float32 mixed_float16 mixed_bfloat16 tf32"
+fi
+
+# A TAP program passes where it exits 0 and no line begins with "not ok"
+tap() {
+	"$@" >"$work/tap" 2>&1
+	code=$?
+	cat "$work/tap"
+	! grep -q '^not ok' "$work/tap" || return 1
+	return $code
+}
+
+# line FILE CELL...: a row of a table; the first call writes the table's columns
+line() {
+	local file=$out/$1
+	shift
+	test -s "$file" || printf 'model\tpolicy\taccumulate\tgemm\tsteps\tdigest\tcpu_digest\tequal\n' >"$file"
+	(IFS='	'; printf '%s\n' "$*") >>"$file"
+}
+
+# compared FILE RUN REFERENCE MODEL POLICY SUM WAY STEPS: a row of FILE, and whether every step's digest is the CPU's
+compared() {
+	local same=no
+	cmp -s <(digests "$2") <(grep -v '^#' "$3") && same=yes
+	line "$1" "$4" "$5" "$6" "$7" "$8" "$(digests "$2" | tail -n 1)" "$(tail -n 1 "$3")" $same
+	test $same = yes
+}
+
+# own MODEL: every policy at the model's own size, and those of the matrix units; a row each of digests.tsv
+own() {
+	local model=$1 policy sum options bad=0 ref run=$work/own way
+	while read -r policy sum options; do
+		case $sum in default) way=auto ;; *) way=$units ;; esac
+		grep -v '^#' "$out/digests.tsv" 2>/dev/null | grep -q "^$model	$policy	$sum	$way	.*	yes$" && continue
+		rm -rf "$run"
+		ref=$(reference "$model-$policy-$sum" $options) && "$halfulp" train $options --backend $backend --gemm $way "$run" &&
+			compared digests.tsv "$run" "$ref" $model $policy $sum $way 3 || { echo "$model $policy $sum: differs, or does not run"; bad=1; }
+	done < <(trainings $model $arch)
+	return $bad
+}
+# Both paths of Hopper have one model for 16 bits: their digests on this device are one
+paths() {
+	test $arch = hopper || exit 77
+	grep -v '^#' "$out/digests.tsv" | awk -F '\t' '$3 ~ /path=(mma|wgmma)$/ && $2 ~ /16/ { n[$1 $2]++; if (n[$1 $2] > 1 && seen[$1 $2] != $6) { print $1, $2, "differs"; bad = 1 } seen[$1 $2] = $6; pairs += n[$1 $2] == 2 }
+		END { print pairs + 0, "pairs"; exit bad || !pairs }'
+}
+
+# parity MODEL OPTIONS POLICY SUM WAY: many steps; a row of parity.tsv
+parity() {
+	local name=$1 policy=$3 sum=$4 way=$5 run=$work/run ref
+	local common="$2 --policy $policy --steps $steps --train 640 --eval 64 --trace-steps none --meter none --quiet"
+	test "$policy" != mixed_float16 || common="$common --init-scale 256" # the others scale no loss
+	test "$sum" = default || common="$common --accumulate $sum"
+	rm -rf "$run"
+	"$halfulp" train $common --backend $backend --gemm "$way" "$run" && ref=$(reference "long-$name-$policy-$sum" $common) || return 1
+	compared parity.tsv "$run" "$ref" "$name" "$policy" "$sum" "$way" "$steps"
+}
+# Two runs, one digest; a run that was killed and resumed; a run judged on the CPU
+again() {
+	local common="$mlp --policy mixed_float16 --train 640 --eval 64 --init-scale 256 --trace-steps none --meter none --quiet --backend $backend"
+	rm -rf "$work"/again-*
+	"$halfulp" train $common --steps $((2 * steps)) --checkpoint-every $steps "$work/again-1" && "$halfulp" train $common --steps $((2 * steps)) --checkpoint-every $steps "$work/again-2" || return 1
+	cmp <(digests "$work/again-1") <(digests "$work/again-2") || return 1
+	# killed after its first checkpoint, then resumed
+	"$halfulp" train $common --steps $((2 * steps)) --checkpoint-every 1 "$work/again-3" &
+	until test -d "$work/again-3/checkpoint" && ls "$work/again-3/checkpoint" | grep -q . || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
+	kill -9 $! 2>/dev/null
+	wait $! 2>/dev/null
+	"$halfulp" train --resume --quiet "$work/again-3"
+	cmp <(digests "$work/again-1") <(digests "$work/again-3") || return 1
+	"$halfulp" verify "$work/again-1" --backend cpu
+}
+# cuBLAS: the same digest twice, and every recorded call within its bound
+cublas() {
+	local common="$mlp --policy mixed_float16 --train 640 --eval 64 --steps 5 --trace-steps last --meter none --quiet --backend cuda --gemm cublas"
+	rm -rf "$work"/cublas-*
+	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
+}
+# reach: products that reach every kernel, in whole stages and with one left over, checked bit by bit; COMMAND goes in front
+reach() {
+	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt --trials 1 || return
+	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats $formats --sum tc:$arch --gemm $units --trials 1 || return
+	test $arch != hopper || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192 --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma --trials 1 || return
+	test -z "$fp8" || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats e4m3,e5m2 --sum $fp8 --gemm mma --trials 1
+}
+# The program under the sanitizer, which follows the script that starts a bundle's
+sanitizer() {
+	command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }
+	compute-sanitizer --target-processes all --error-exitcode 9 "$@"
+}
+export -f digests rows trainings reference tap line compared own paths parity again cublas reach sanitizer
+export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_sizes own_policies
+
+# 1. Does it run
+part doctor 20 "$halfulp" doctor
+# 2. Are the bits right
+for t in $(echo $tests | tr ' ' '\n' | awk '{ print ($0 ~ /device|gemm|mma/ ? 0 : 1), $0 }' | sort -s -k 1,1 | cut -d ' ' -f 2); do
+	part "${t##*/}" 150 bash -c 'tap "$1"' - "./$t"
+done
+test $dry = 1 || part reach 60 bash -c reach
+for model in $(rows trainer/model/models.def MODEL); do
+	part "digests-$model" 120 bash -c "own $model"
+done
+test $dry = 1 || part digests-paths 20 bash -c paths
+# 3. Memory, races and barriers
+if test $dry = 0; then
+	for tool in memcheck racecheck synccheck; do
+		part "sanitizer-$tool-gemm" 90 bash -c 'reach sanitizer --tool "$1"' - $tool
+		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
+	done
+fi
+# 4. Instructions and models
+test $arch = turing || part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --random $random --tsv "$out/probe.tsv"
+# 5. Many steps: the state after each must be the CPU's, whichever way products are computed
+for policy in $policies; do
+	part "train-mlp-$policy" 60 bash -c "parity mlp '$mlp' $policy default simt"
+	part "train-convnet-$policy" 90 bash -c "parity convnet '$convnet' $policy default simt"
+done
+for policy in $policies; do
+	case $policy:$arch in float32:* | mixed_bfloat16:turing | tf32:turing) continue ;; esac
+	for way in $(echo simt $units | tr ' ' '\n' | sort -u); do
+		part "train-mlp-$policy-$way" 90 bash -c "parity mlp '$mlp' $policy tc:$arch $way"
+		part "train-convnet-$policy-$way" 90 bash -c "parity convnet '$convnet' $policy tc:$arch $way"
+	done
+done
+part train-again 60 bash -c again
+test $dry = 1 || part train-cublas 60 bash -c cublas
+# 6. What it takes
+comma=$(echo $policies | tr ' ' ',')
+ways=simt matrix=$units
+test $dry = 1 || ways=simt,cublas matrix=$units,cublas
+part bench-gemm-matrix 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats $formats --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
+test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend --model convnet --size 256 --channels 3 --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
+part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 --tsv "$out/gemm.tsv"
+part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-mlp.tsv"
+part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-convnet.tsv"
+part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --gemm $units --steps $time_steps --warm 2 --tsv "$out/train-matrix.tsv"
+# 7. Why
+part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps --tsv "$out/why.tsv"
+part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps --tsv "$out/why-calls.tsv"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by gpu.sh and gpu-pack.sh, which set $top, $work and $halfulp: the short trainings at the models' own sizes whose
+# digests a GPU is held to, and where the CPU's digests come from: the bundle, or a run made here.
+
+# Each model's own size; on the shim, which interprets each thread, a tiny one and few policies
+own_sizes="--batch 32" own_policies='.*'
+test "$dry" != 1 || own_sizes="--width 0.0625 --size 10 --batch 2" own_policies='float32\|tf32\|mixed_float16'
+
+# digests RUN: of every step
+digests() { awk -F '\t' '/^#/ { next } !c { for (i = 1; i <= NF; i++) if ($i == "digest") c = i; next } { print $c }' "$1/metrics.tsv"; }
+
+# rows FILE WORD: the first arguments of the rows of a .def file
+rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"; }
+
+# trainings MODEL ARCH: lines "policy sum options": every policy by its own sums, and by those of ARCH's matrix units
+# (none: no such lines) what these compute; on Hopper by each path. A scaled loss begins at 256, which
+# overflows nowhere: a skipped step would show less.
+trainings() {
+	local model=$1 arch=$2 policy sum
+	for policy in $(rows lib/program/policies.def POLICY | grep -x "$own_policies"); do
+		for sum in default $(test "$arch" = none || case $arch:$policy in
+			hopper:mixed_float16 | hopper:mixed_bfloat16) echo tc:hopper,path=mma tc:hopper,path=wgmma ;;
+			hopper:mixed_e5m2) echo tc:hopper,path=mma ;;
+			turing:mixed_float16 | *:tf32 | *:mixed_float16 | *:mixed_bfloat16) echo "tc:$arch" ;;
+			ada:mixed_e5m2) echo tc:ada ;;
+			esac); do
+			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --train 96 --eval 32 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
+				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$own_sizes"
+		done
+	done
+}
+
+# reference NAME OPTION...: prints the file of the CPU's digests, of the bundle where it has them for these very options
+reference() {
+	local name=$1
+	shift
+	if test -f "$top/reference/$name" && test "$(head -n 1 "$top/reference/$name")" = "# $*"; then
+		echo "$top/reference/$name"
+		return
+	fi
+	if ! test -f "$work/reference/$name"; then
+		mkdir -p "$work/reference"
+		rm -rf "$work/reference/run"
+		"$halfulp" train "$@" --backend cpu "$work/reference/run" >&2 || return 1
+		{ echo "# $*"; digests "$work/reference/run"; } >"$work/reference/$name"
+	fi
+	echo "$work/reference/$name"
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a row of carriers.def becomes: the functions hu_carrier_add_SUFFIX, _sub_, _mul_, _div_, _neg_, _abs_, _min_,
+   _max_, _sqrt_, _exp_, _log_, _erf_, _tanh_, _sigmoid_, _pick_, _literal_ (a constant, from one double), _literal2_
+   (from two, their sum) and _value_ (what a comparison looks at), which the macros of formula.h call. A formula is its
+   carrier's functions and nothing else, so that a row is all that there is to a carrier. */
+#ifndef HU_OP_ARITHMETIC_H
+#define HU_OP_ARITHMETIC_H
+
+#include "lib/op/element/carrier.h"
+
+HU_HD float hu_sqrt_f32(float x) { return sqrtf(x); }
+HU_HD double hu_sqrt(double x) { return sqrt(x); }
+
+/* Without the sign, which no comparison finds at zeros. */
+#define HU_ABS_OF(a) ((a) < 0 ? -(a) : (a) == 0 ? 0 : (a))
+/* A NaN of either operand; of zeros -0 is the smaller. */
+#define HU_MIN_OF(a, b)                                                                                               \
+	((a) < (b) || (a) != (a) ? (a) : (b) < (a) || (b) != (b) ? (b) : hu_bits64((double)(a)) >> 63 ? (a) : (b))
+#define HU_MAX_OF(a, b)                                                                                               \
+	((a) > (b) || (a) != (a) ? (a) : (b) > (a) || (b) != (b) ? (b) : hu_bits64((double)(a)) >> 63 ? (b) : (a))
+
+#define HU_CARRIER_OF(S, T, C, MATH, ROUNDED, LITERAL, COMPARED)                                                      \
+	typedef T hu_number_##S;                                                                                      \
+	typedef C hu_context_##S;                                                                                     \
+	HU_HD T hu_carrier_literal_##S(const C *c, double x) { return LITERAL(c, (T)x); }                             \
+	HU_HD T hu_carrier_literal2_##S(const C *c, double h, double l) { return (void)l, LITERAL(c, (T)h); }         \
+	HU_HD T hu_carrier_value_##S(T a) { return a; }                                                               \
+	HU_HD T hu_carrier_add_##S(const C *c, T a, T b) { return ROUNDED(c, a + b); }                                \
+	HU_HD T hu_carrier_sub_##S(const C *c, T a, T b) { return ROUNDED(c, a - b); }                                \
+	HU_HD T hu_carrier_mul_##S(const C *c, T a, T b) { return ROUNDED(c, a * b); }                                \
+	HU_HD T hu_carrier_div_##S(const C *c, T a, T b) { return ROUNDED(c, a / b); }                                \
+	HU_HD T hu_carrier_neg_##S(const C *c, T a) { return COMPARED(c, -a); }                                       \
+	HU_HD T hu_carrier_abs_##S(const C *c, T a) { return COMPARED(c, HU_ABS_OF(a)); }                             \
+	HU_HD T hu_carrier_min_##S(const C *c, T a, T b) { return COMPARED(c, HU_MIN_OF(a, b)); }                     \
+	HU_HD T hu_carrier_max_##S(const C *c, T a, T b) { return COMPARED(c, HU_MAX_OF(a, b)); }                     \
+	HU_HD T hu_carrier_sqrt_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_sqrt, MATH)(a)); }                \
+	HU_HD T hu_carrier_exp_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_exp, MATH)(a)); }                  \
+	HU_HD T hu_carrier_log_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_log, MATH)(a)); }                  \
+	HU_HD T hu_carrier_erf_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_erf, MATH)(a)); }                  \
+	HU_HD T hu_carrier_tanh_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_tanh, MATH)(a)); }                \
+	HU_HD T hu_carrier_sigmoid_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_sigmoid, MATH)(a)); }          \
+	HU_HD T hu_carrier_pick_##S(const C *c, T y, T a, T b) { return COMPARED(c, !(y <= 0) ? a : b); }
+#define HU_MATH(name, MATH) name##MATH
+
+/* The roundings that rows name. */
+#define HU_AS_IS(c, x) ((void)(c), x)
+#define HU_TO_FORMAT(c, x) hu_rne((c)->f, x)
+
+#define HU_ENCLOSURE_OF(S, T, C, PREFIX, VALUE, APPLY)                                                                \
+	typedef T hu_number_##S;                                                                                      \
+	typedef C hu_context_##S;                                                                                     \
+	HU_HD T hu_carrier_literal_##S(const C *c, double x) { return APPLY(c, PREFIX##_literal, x); }                \
+	HU_HD T hu_carrier_literal2_##S(const C *c, double h, double l) { return APPLY(c, PREFIX##_literal2, h, l); } \
+	HU_HD double hu_carrier_value_##S(T a) { return a.VALUE; }                                                    \
+	HU_HD T hu_carrier_add_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_add, a, b); }                     \
+	HU_HD T hu_carrier_sub_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_sub, a, b); }                     \
+	HU_HD T hu_carrier_mul_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_mul, a, b); }                     \
+	HU_HD T hu_carrier_div_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_div, a, b); }                     \
+	HU_HD T hu_carrier_neg_##S(const C *c, T a) { return (void)c, PREFIX##_neg(a); }                              \
+	HU_HD T hu_carrier_abs_##S(const C *c, T a) { return (void)c, PREFIX##_abs(a); }                              \
+	HU_HD T hu_carrier_min_##S(const C *c, T a, T b) { return (void)c, PREFIX##_min(a, b); }                      \
+	HU_HD T hu_carrier_max_##S(const C *c, T a, T b)                                                              \
+	{                                                                                                             \
+		return (void)c, PREFIX##_neg(PREFIX##_min(PREFIX##_neg(a), PREFIX##_neg(b)));                         \
+	}                                                                                                             \
+	HU_HD T hu_carrier_sqrt_##S(const C *c, T a) { return APPLY(c, PREFIX##_sqrt, a); }                           \
+	HU_HD T hu_carrier_exp_##S(const C *c, T a) { return APPLY(c, PREFIX##_exp, a); }                             \
+	HU_HD T hu_carrier_log_##S(const C *c, T a) { return APPLY(c, PREFIX##_log, a); }                             \
+	HU_HD T hu_carrier_erf_##S(const C *c, T a) { return APPLY(c, PREFIX##_erf, a); }                             \
+	HU_HD T hu_carrier_tanh_##S(const C *c, T a) { return APPLY(c, PREFIX##_tanh, a); }                           \
+	HU_HD T hu_carrier_sigmoid_##S(const C *c, T a) { return APPLY(c, PREFIX##_sigmoid, a); }                     \
+	HU_HD T hu_carrier_pick_##S(const C *c, T y, T a, T b) { return (void)c, PREFIX##_pick(y, a, b); }
+#define HU_IN_FORMAT(c, function, ...) function((c)->f, __VA_ARGS__)
+#define HU_IN_ITSELF(c, function, ...) ((void)(c), function(__VA_ARGS__))
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+   div: y = a / b. */
+#include "lib/op/element/pointwise.h"
+
+static void
+exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
+{
+	(void)k;
+	(void)out;
+	mpfr_div(y, x[0], x[1], MPFR_RNDN);
+}
+
+static const hu_grad grad[] = {
+	{ "div", "d0 i1", "i0", NULL, NULL },
+	{ "div_db", "o0 i1 d0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+const hu_op hu_op_div = {
+	.name = "div", .summary = "elementwise quotient of two tensors", .min_in = 2, .max_in = 2, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_div, exact, 1 } },
+	},
+	.grad = grad,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+   sub: y = a - b. */
+#include "lib/op/element/pointwise.h"
+
+static void
+exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
+{
+	(void)k;
+	(void)out;
+	mpfr_sub(y, x[0], x[1], MPFR_RNDN);
+}
+
+static const hu_grad grad[] = {
+	{ "=", "d0", "i0", NULL, NULL },
+	{ "neg", "d0", "i1", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+const hu_op hu_op_sub = {
+	.name = "sub", .summary = "elementwise difference of two tensors", .min_in = 2, .max_in = 2, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.own = { .magnitude = hu_pair_magnitude, .swamping = hu_pair_swamping },
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_sub, exact, 1 } },
+	},
+	.grad = grad,
+};

@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a model, an
+# optimizer, an analyzer and a figure as one file and one row each. What `make lists`, `make defaults` and `make golden` write is
+# not counted, and no other line is edited. The copy builds, the tests of those parts pass, help and pages show each, and each works.
+here=$PWD
+. "${srcdir:-.}/t/tool/tap.sh"
+skip() { echo "1..0 # SKIP $1"; rm -rf "$dir"; exit 0; }
+command -v automake >/dev/null || skip "new files need automake"
+test -x "$here/config.status" || skip "there is no configured build here to configure the copy as"
+
+mkdir tree && tar -C "$top" -cf - --exclude=./.git --exclude=./build --exclude=./_build --exclude=./autom4te.cache --exclude='*.o' --exclude='*.a' \
+	--exclude=./runs . | tar -C tree -xf - && chmod -R u+w tree
+test_is $? "a copy of the sources"
+
+# append TABLE ROW: one row behind the last one, or before the one that BEFORE begins with
+append() { printf '%s\n' "$2" >>"tree/$1"; }
+before() { awk -v start="$2" -v row="$3" 'index($0, start) == 1 { print row } { print }' "tree/$1" >table && cp table "tree/$1"; }
+
+append lib/number/formats.def 'FORMAT(E5M4, "e5m4", 10, 5, 5, -14, 15, 0x1.fp15, IEEE, "toyfloat", "a toy of ten bits")'
+
+append trainer/data/datasets.def 'DATASET(toydata, "", "", "a toy of three classes")'
+cat >tree/trainer/data/toydata.c <<'END'
+/* SPDX-License-Identifier: Apache-2.0
+   "toydata": five numbers a row, the largest of the first three of which is the class. */
+#include "trainer/data/data.h"
+
+hu_status
+hu_dataset_toydata(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
+{
+	hu_data_array *x, *labels;
+
+	(void)arg;
+	ds->n_train = 480;
+	ds->n_eval = 90;
+	HU_TRY(hu_dataset_add(ds, o, "x", HU_ARRAY_FLOATS, hu_shape1(5), 0, &x));
+	HU_TRY(hu_dataset_add(ds, o, "labels", HU_ARRAY_BYTES, hu_shape0(), 3, &labels));
+	for (size_t i = 0; i < 570 && !o->dimensions_only; i++) {
+		((unsigned char *)labels->values)[i] = (unsigned char)(i % 3);
+		for (size_t k = 0; k < 5; k++)
+			((float *)x->values)[5 * i + k] = k == i % 3 ? 1 : 0.0625f * (float)((i + k) % 5);
+	}
+	return HU_OK;
+}
+END
+
+append trainer/model/models.def 'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "a toy: one dense layer")'
+cat >tree/trainer/model/toymodel.c <<'END'
+/* SPDX-License-Identifier: Apache-2.0
+   "toymodel": one dense layer. */
+#include "trainer/model/layer.h"
+
+void
+hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)
+{
+	(void)eval;
+	hu_layer_loss(p, s, hu_layer_dense(p, 1, hu_layer_input(p, s, "x"), hu_layer_classes(s, "labels")), "labels");
+}
+END
+
+append trainer/optim/optims.def 'OPTIM(toyoptim, 1e-1, 0, 0, "", "a toy: gradient descent")'
+cat >tree/trainer/optim/toyoptim.c <<'END'
+/* SPDX-License-Identifier: Apache-2.0
+   "toyoptim": the calls of sgd without momentum. */
+#include "trainer/optim/optim.h"
+
+void
+hu_optim_toyoptim(hu_program *p, const hu_optim_options *o, int found)
+{
+	hu_optim_options plain = { o->row, o->lr, 0, 0, 0, 0, 0 };
+
+	hu_optim_sgd(p, &plain, found);
+}
+END
+
+before analyzers/run/analyzers.def 'ANALYZER(summary' 'ANALYZER(toyanalysis, "toyanalysis", 0, "steps")'
+cat >tree/analyzers/run/toyanalysis.c <<'END'
+/* SPDX-License-Identifier: Apache-2.0
+   toyanalysis.tsv: how many calls a traced step has. */
+#include "analyzers/run/analyzer.h"
+
+static hu_status
+run(hu_analysis *a)
+{
+	hu_tsv out;
+
+	hu_analysis_begin(a, &out, "toyanalysis", "step calls");
+	for (int i = 0; i < a->nstep; i++) {
+		hu_tsv_int(&out, (long long)a->step[i]);
+		hu_tsv_int(&out, a->run->train->nc);
+	}
+	hu_str_addf(&a->said, "%d calls a step", a->run->train->nc);
+	return hu_analysis_write(a, &out, "toyanalysis.tsv");
+}
+
+const hu_analyzer hu_analyzer_toyanalysis = { "toyanalysis", "a toy: calls of a step", run };
+END
+cat >tree/t/judge/independent/toyanalysis.py <<'END'
+# SPDX-License-Identifier: Apache-2.0
+# toyanalysis.tsv: how many calls a traced step has.
+
+
+def tables(run, states):
+    return {'toyanalysis': [{'step': step, 'calls': len(run.calls)} for step in run.steps]}
+END
+
+before reports/figures.def 'FIGURE("difference"' 'FIGURE("toyfigure", EACH, "analysis/toyanalysis.tsv step calls need calls", "A toy", "Each mark is a traced step.")'
+cat >tree/reports/figures/toyfigure.gp <<'END'
+# SPDX-License-Identifier: Apache-2.0
+# Calls of each traced step.
+load 'style.gp'
+do for [format in formats] {
+	eval canvas(format, 860, 260)
+	plot file using (column('step')):(column('calls')) with points pt 7 lc rgb blue notitle
+}
+unset output
+END
+
+# What CONTRIBUTING names beside: the lists, then the texts and digests that the rows make
+cd tree && mkdir b && cd b || exit 1
+eval "set -- $("$here/config.status" --config)"
+{ bash ../t/tool/lists.sh --update .. && ../configure "$@" --with-cuda=no && make -j"$(nproc)" -s && make -s defaults && make -s golden; } >"$dir/out" 2>"$dir/err"
+test_is $? "it builds, with make lists, make defaults and make golden"
+test -x halfulp || { finish; exit; }
+HALFULP=$PWD/halfulp
+cd "$dir" || exit 1
+
+# Nothing but the rows and files above differs from the sources
+diff -rq "$top" tree 2>/dev/null | grep -v "^Only in $top" | grep -vE '\.(o|a)$|: (b|autom4te\.cache|aclocal\.m4|configure|configure~|config\.h\.in|config\.h\.in~|Makefile\.in|build-aux)$' >changed
+sed -n 's/^Files .* and tree\/\(.*\) differ$/\1/p; s/^Only in tree\/*\(.*\): \(.*\)$/\1\/\2/p' changed |
+	grep -vE '^(Makefile\.in|aclocal\.m4|configure|[a-z/]*local\.mk|doc/defaults\.md|t/golden/digests\.tsv|.*/__pycache__.*)$|^(/|build-aux|autom4te.cache)' | sort >edited
+printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def reports/figures.def reports/figures/toyfigure.gp t/judge/independent/toyanalysis.py \
+	trainer/data/datasets.def trainer/data/toydata.c trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
+diff edited want >out
+test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
+diff "$top/t/golden/digests.tsv" tree/t/golden/digests.tsv >out
+test -s out && ! grep '^[<>]' out | grep -vq '^> \(toymodel\|[a-z]*	[a-z0-9_]*	--optimizer toyoptim\)	'
+test_is $? "no digest that was there has changed"
+
+# Help and pages
+run train --help
+grep -q 'toydata: a toy of three classes' out && grep -q 'toymodel: a toy: one dense layer' out && grep -q ' toyoptim' out && grep -q 'toymodel: 30' out
+test_is $? "train --help shows the data set, the model with its batch, and the optimizer"
+run analyze --help
+grep -q 'only LIST.* toyanalysis' out || tr '\n' ' ' <out | grep -q 'a comma between two:.*toyanalysis'
+test_is $? "analyze --help shows the analyzer"
+run formats
+grep -q '^e5m4 .* toyfloat' out
+test_is $? "formats has a row for the format"
+run formats toyfloat
+test $code = 0 && grep -q 'a toy of ten bits' out
+test_is $? "and a page under its other name"
+grep -q 'toydata: a toy' tree/doc/defaults.md && grep -q 'toyanalysis' tree/doc/defaults.md
+test_is $? "doc/defaults.md has them"
+run train --model toymodl t
+refused 2 'did you mean toymodel' "a name near the model's"
+run train --model nothing t
+refused 2 'toymodel' "a name near none: the rows are listed"
+run train --data nothing t
+refused 2 'toydata' "and those of the data sets"
+run train --optimizer nothing t
+refused 2 'toyoptim' "and those of the optimizers"
+run round 1.03 --format e5m4
+test $code = 0 && grep -q '^e5m4  *1  *0x0f0 ' out # halves of an ulp, 2^-5, are above 0.03
+test_is $? "a number is rounded to the format"
+
+# The program uses them together
+run train --model toymodel --data toydata --optimizer toyoptim --policy mixed_float16 --epochs 4 --quiet r
+test $code = 0 && test "$(last r/metrics.tsv eval_accuracy)" = 1
+test_is $? "the model learns the data with the optimizer: accuracy $(last r/metrics.tsv eval_accuracy)"
+
+
+run train --model mlp --data toydata --policy compute=e5m4 --steps 3 --quiet narrow
+test $code = 0 && grep -q '"e5m4"' narrow/program-train.json
+test_is $? "a policy computes in the format"
+run verify narrow
+test $code = 0
+test_is $? "and the run is verified"
+run analyze r
+test $code = 0 && grep -q '^toyanalysis  *[0-9]* calls a step' out && test "$(column r/analysis/toyanalysis.tsv step | tr '\n' ' ')" = "0 63 "
+test_is $? "analyze runs the analyzer"
+if command -v gnuplot >/dev/null; then
+	run report r
+	test $code = 0 && test -s r/report/toyfigure.svg && grep -q 'Each mark is a traced step' r/report/index.html
+	test_is $? "report draws the figure"
+fi
+
+# The tests of those parts
+tests="t/cli/t-lists t/cli/t-defaults t/cli/t-help t/cli/t-floors t/cli/t-rooms t/number/u-format t/number/u-round t/number/u-code t/number/u-bulk t/trainer/u-digits t/trainer/t-train
+	t/analyzers/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run"
+for t in $tests; do
+	make -C tree/b -s check TESTS="$t" >out 2>err
+	test_is $? "$t passes"
+done
+rm -rf tree
+finish
