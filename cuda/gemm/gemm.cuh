@@ -7,6 +7,7 @@
 #define HU_CUDA_GEMM_CUH
 
 #include "cuda/element/map.cuh"
+#include "cuda/gemm/divide.h"
 
 #include <stdio.h>
 
@@ -22,9 +23,13 @@ typedef struct hu_gemm {
 	uint32_t m, n, k, part, parts;
 	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
-	/* Of a data gradient's share (lib/op/contract/conv.h), PLACED: the first pixel, how many rows and columns of
-	   them, the first tap and the distance from one to the next, and taps in a row. */
+	hu_divisor by_ci, by_kw, by_wo, by_pixels; /* pixels: ho wo */
+	/* Of a data gradient's share (lib/op/contract/conv.h), which is placed: its first pixel, its rows and columns of
+	   pixels, the first tap, the distance from one tap to the next, and the taps of a row; the gradient's pixel that
+	   the first tap of the first pixel meets, and by how many each further tap is before that. */
 	uint32_t row0, col0, rows, cols, tap_h0, tap_w0, step_h, step_w, taps_w;
+	int32_t from_h, from_w, back_h, back_w;
+	hu_divisor by_share, by_cols, by_co, by_taps_w; /* share: rows cols */
 	int placed;
 	uint32_t first;            /* the element of the result that output (0, 0) is, where it is not placed */
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
@@ -69,7 +74,8 @@ hu_gemm_row(const hu_gemm *g, uint32_t m)
 {
 	if (!g->placed)
 		return g->first + m * g->n;
-	uint32_t n = m / (g->rows * g->cols), i = m / g->cols % g->rows, l = m % g->cols;
+	uint32_t n = hu_quotient(m, g->by_share), pixel = m - n * g->by_share.by, i = hu_quotient(pixel, g->by_cols),
+		 l = pixel - i * g->cols;
 	return ((n * g->h + g->row0 + i * g->stride_h) * g->w + g->col0 + l * g->stride_w) * g->n;
 }
 HU_DEVICE uint32_t
@@ -186,6 +192,10 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	g->dilation_w = (uint32_t)q.dilation;
 	g->pad_h = (int32_t)v.before;
 	g->pad_w = (int32_t)q.before;
+	g->by_ci = hu_divisor_of(g->ci);
+	g->by_kw = hu_divisor_of(g->kw);
+	g->by_wo = hu_divisor_of(g->wo);
+	g->by_pixels = hu_divisor_of(g->ho * g->wo);
 	return HU_OK;
 }
 

@@ -30,6 +30,16 @@ typedef enum hu_class {
  */
 enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
 
+/* What an operator is to passes and interpreters that must know one among the others; most are none of these. */
+typedef enum hu_role {
+	HU_ROLE_NONE,
+	HU_ROLE_CAST,         /* rounds a tensor to another format, perhaps by a scale that is its second output */
+	HU_ROLE_CHECK,        /* looks for gradients that are not finite; output 0 says whether the update is skipped */
+	HU_ROLE_UNSCALE,      /* divides a gradient by the loss scale */
+	HU_ROLE_SCALE_UPDATE, /* moves the loss scale */
+	HU_ROLE_NORM          /* the norm of all gradients together */
+} hu_role;
+
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
 /* What a call costs, from shapes alone, in a step that is not skipped. flops: all operations on elements, a
@@ -118,6 +128,7 @@ struct hu_op {
 	int min_in, max_in, nout;     /* max_in -1: any number */
 	const char *attrs;            /* "key key …" it understands */
 	hu_class cls;
+	hu_role role;
 	hu_parity parity;
 	int float32;                  /* the lists that name the operator, HU_FLOAT32_… */
 	/* The format of each output, a character an output: a digit is the input whose format it has; '-', or the end

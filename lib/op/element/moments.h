@@ -15,6 +15,10 @@ typedef struct hu_moments {
 	/* Sets the step's constants, their errors, and those that only the reference reads. */
 	void (*constants)(hu_map *m, const hu_call *c, hu_tensor *const *in);
 	int eps;                 /* which constant is epsilon */
+	double usual_eps;        /* epsilon where the call has no attribute eps */
+	/* What moments M and V take off a weight, in units of the learning rate and without decay; ONE, TWO: 1 - beta^t
+	   of each. In double: for measures of what a stored moment does, not for results. */
+	double (*direction)(double m, double v, double one, double two, double eps);
 	/* Certifies the constants that no double holds. */
 	void (*certify)(hu_map *m, hu_tensor *const *in, const hu_sink *sink);
 	/* The constants of a moment alone, OUT 1 or 2, from those of the step. */
