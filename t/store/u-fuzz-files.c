@@ -4,6 +4,7 @@
    another, HALFULP_FUZZ another number of rounds). A reader passes if it comes
    back each time; under AddressSanitizer also if it never reads beyond. */
 #include "t/store/fuzz.h"
+#include "t/store/onnx-model.h"
 
 #include "analyzers/check/baseline.h"
 #include "lib/base/file.h"
@@ -141,6 +142,15 @@ valid_baseline(void)
 	return file;
 }
 
+static blob
+valid_onnx(void)
+{
+	blob b;
+
+	b.p = pb_pack(pb_sample(), &b.n);
+	return b;
+}
+
 /* A table with quotes, JSON lines with objects in objects, and rules of every kind. */
 static blob
 valid_text(const char *text)
@@ -233,6 +243,7 @@ main(void)
 	run("npz", fuzz_npz, valid_npz(), 5);
 	run("idx", fuzz_idx, valid_idx(), 3);
 	run("idx, gzip", fuzz_idx, valid_idx_gzip(), 4);
+	run_many("onnx", fuzz_onnx, valid_onnx(), 11, 13, 0.6);
 	run_many("series, a table", fuzz_series, valid_text(csv), 8, 4, 0.9);
 	run_many("series, JSON lines", fuzz_series, valid_text(jsonl), 9, 4, 0.6);
 	run_many("rules", fuzz_rules, valid_text(rules), 10, 4, 0.9);

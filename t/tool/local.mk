@@ -3,6 +3,7 @@
 EXTRA_DIST += t/tool/clean-root.sh
 EXTRA_DIST += t/tool/lists.sh
 EXTRA_DIST += t/tool/mutate.py
+EXTRA_DIST += t/tool/onnxfile.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
 SCRIPT_TESTS += t/tool/t-mutation.py
