@@ -36,4 +36,5 @@ KNOWN = [
     ("trainer/plan/cmd_plan.c", ".warm = 3,", "steps that nobody measures"),
     ("analyzers/probe/probe_random.c", "mix == GAPS ? -depth - 2", "other operands, drawn as well"),
     ("analyzers/probe/probe_random.c", "hu_bits32(t->d[tile][k ^ 1])", "words about a device that differs from its model, which the shim does not"),
+    ("trainer/device/ceiling.c", "sysconf(_SC_PAGE_SIZE) * 0x1p30", "memory tells data sheets of one name apart, and nothing asks for that of the machine at hand"),
 ]
