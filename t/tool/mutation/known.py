@@ -50,4 +50,5 @@ KNOWN = [
     ("analyzers/op/op_run.c", "|| !r->exact && !HU_COLUMN(op, reference)", "only where memory is short: every operator has a reference"),
     ("analyzers/probe/probe_command.c", "1ll << 54", "how large a seed may be"),
     ("trainer/device/cmd_doctor.c", "strlen(path) > 4097", "how long the path of a program may be"),
+    ("trainer/device/ceiling.c", "sysconf(_SC_PAGE_SIZE) * 0x1p30", "memory tells data sheets of one name apart, and nothing asks for that of the machine at hand"),
 ]
