@@ -9,6 +9,7 @@ C_BENCHES += bench/exact
 C_BENCHES += bench/gemm
 EXTRA_DIST += bench/gpu.sh
 C_BENCHES += bench/mpfr
+SCRIPT_BENCHES += bench/operating-curve.py
 C_BENCHES += bench/peak
 SCRIPT_BENCHES += bench/replay.sh
 SCRIPT_BENCHES += bench/steps.sh

@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += analyzers/check/baseline.c
 noinst_HEADERS += analyzers/check/baseline.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_collect.c
+noinst_HEADERS += analyzers/check/baseline_common.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_file.c
 libhalfulp_a_SOURCES += analyzers/check/baseline_headline.c
 noinst_HEADERS += analyzers/check/baseline_headline.h

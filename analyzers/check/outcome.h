@@ -7,9 +7,10 @@
 #include <stdio.h>
 
 typedef struct hu_outcome {
-	char *name, *said, *detail;
+	char *name, *said, *detail;    /* detail: of a failure, or NULL */
 	int ok;
-} hu_outcome; /* detail: of a failure, or NULL */
+	double moved, allowed;         /* NaN where nobody sets them */
+} hu_outcome;
 
 typedef struct hu_outcomes {
 	char *suite, *of; /* "halfulp check", and what was judged */
