@@ -21,7 +21,7 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
 	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
-	{ "format", "NAME", "tap", "tap, junit or json, on standard output" },
+	{ "format", "NAME", "tap", "tap, junit, json, github (annotations) or gitlab (code quality)" },
 	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "statistics", NULL, NULL,
@@ -230,7 +230,7 @@ comparable(const hu_baseline *want, const hu_baseline *got, const char *path)
 }
 
 static int
-compare(const hu_args *a, const hu_baseline *got, hu_check_writer *write)
+compare(const hu_args *a, const hu_baseline *got, const char *format)
 {
 	const char *path = hu_args_text(a, "baseline");
 	hu_baseline want;
@@ -243,7 +243,7 @@ compare(const hu_args *a, const hu_baseline *got, hu_check_writer *write)
 		return hu_complain(st);
 	hu_finding *f = hu_drift_compare(&want, got, &r.n, &r.failed);
 	r.f = f;
-	write(stdout, &r);
+	hu_check_write(stdout, &r, format);
 	free(f);
 	hu_baseline_release(&want);
 	return r.failed || !r.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
@@ -268,14 +268,14 @@ static int
 run(const hu_args *a)
 {
 	const char *format = hu_args_given(a, "json") ? "json" : hu_args_text(a, "format");
-	hu_check_writer *write = hu_check_writer_find(format);
 	hu_baseline got;
 	seen saw = { 0, 0 };
 	hu_status st = HU_OK;
 	int code = HU_EXIT_OK;
 
-	if (!write)
-		st = hu_fail(HU_EINVAL, "--format %s: tap, junit or json is needed", hu_args_text(a, "format"));
+	if (strcmp(format, "json") && !hu_outcomes_writer_find(format))
+		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github or gitlab is needed",
+			hu_args_text(a, "format"));
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
 	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless") && !of_statistics(a)))
@@ -301,7 +301,7 @@ run(const hu_args *a)
 	else if (!hu_exists(hu_args_text(a, "baseline")))
 		st = obtained(a, &got);
 	else
-		code = compare(a, &got, write);
+		code = compare(a, &got, format);
 	hu_baseline_release(&got);
 	return st == HU_OK ? code : hu_complain(st);
 }

@@ -19,5 +19,6 @@ libhalfulp_a_SOURCES += analyzers/check/drift.c
 noinst_HEADERS += analyzers/check/drift.h
 libhalfulp_a_SOURCES += analyzers/check/outcome.c
 noinst_HEADERS += analyzers/check/outcome.h
+libhalfulp_a_SOURCES += analyzers/check/outcome_ci.c
 libhalfulp_a_SOURCES += analyzers/check/run_compare.c
 noinst_HEADERS += analyzers/check/run_compare.h

@@ -107,7 +107,7 @@ hu_check_statistics(const hu_args *a, const char *format)
 	if (!strcmp(format, "json"))
 		json(&o, path);
 	else
-		(strcmp(format, "junit") ? hu_outcomes_tap : hu_outcomes_junit)(stdout, &o);
+		hu_outcomes_writer_find(format)(stdout, &o);
 	hu_outcomes_release(&o);
 	free(why);
 	return code;
