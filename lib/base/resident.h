@@ -6,8 +6,8 @@
 /* When a measurement began: resident bytes, the lifetime's largest, and whether the kernel's own mark was set back. */
 typedef struct hu_resident { double begun, lifetime; int reset; } hu_resident;
 
-/* Gives back what malloc keeps of earlier work, and begins. What malloc does from now on depends on no earlier work: the
-   same training takes the same memory whatever the process did before. */
+/* Gives back what malloc keeps of earlier work, and begins. What malloc does from now on depends on no earlier work:
+   the same training takes the same memory whatever the process did before. */
 hu_resident hu_resident_begin(void);
 
 /* By how many bytes the largest resident set since *R began exceeds that at its beginning: of all threads, code and

@@ -2,6 +2,7 @@
 
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
+SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc.sh
 SCRIPT_TESTS += t/analyzers/t-check.sh
 SCRIPT_TESTS += t/analyzers/t-diff.py

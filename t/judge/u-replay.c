@@ -8,6 +8,7 @@
 #include "lib/program/exec.h"
 #include "t/tool/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Fills with integers from -7 to 7. */
@@ -89,10 +90,29 @@ far(void)
 	is_near(m.componentwise, 0x1p-52, 1e-15, "and the largest relative error");
 }
 
+/* Two errors that are nearly the same: the variance is what is left of squares near 2^54, whose last bit a double has
+   not got. Two of four judged: half of the variance of the mean. */
+static void
+cancelling(void)
+{
+	size_t element[2] = { 1, 3 };
+	double ulps[2] = { 0x1p27 + 1, 0x1p27 }, ones[2] = { 1, 1 };
+	char over[2] = { 0, 0 };
+	hu_errors m;
+	hu_judged j = { .n = 2, .of = 4, .element = element, .exact = ones, .got = ones, .error = ones, .ulps = ulps,
+		.bound = ones, .magnitude = ones, .over = over };
+
+	hu_errors_local(&m, &j);
+	is_near(m.ulp_mean, 0x1p27 + 0.5, 0, "the mean of two large errors");
+	is_near(m.ci95, 1.96 * sqrt(0.5 / 2 * (1 - 2.0 / 4)), 1e-12, "its interval, from squares that cancel");
+	ok(m.worst == 1 && m.ulp_max == 0x1p27 + 1, "the first of the largest");
+}
+
 int
 main(void)
 {
 	far();
+	cancelling();
 	one("matmul", hu_shape2(37, 61), hu_shape2(61, 19), HU_FP16);
 	one("matmul", hu_shape2(5, 300), hu_shape2(300, 7), HU_FP32);
 	one("matmul", hu_shape2(5, 40), hu_shape2(40, 7), HU_FP64);

@@ -4,6 +4,7 @@ EXTRA_DIST += t/tool/lists.sh
 EXTRA_DIST += t/tool/mutate.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
+SCRIPT_TESTS += t/tool/t-mutation.py
 t_libtap_a_SOURCES += t/tool/tap.c
 noinst_HEADERS += t/tool/tap.h
 EXTRA_DIST += t/tool/tap.sh

@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-lock.sh
 SCRIPT_TESTS += t/trainer/t-memory.py
 SCRIPT_TESTS += t/trainer/t-npz-train.py
+SCRIPT_TESTS += t/trainer/t-plan-table.py
 SCRIPT_TESTS += t/trainer/t-plan.sh
 SCRIPT_TESTS += t/trainer/t-published.py
 SCRIPT_TESTS += t/trainer/t-record.py

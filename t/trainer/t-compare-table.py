@@ -127,5 +127,8 @@ for o, x in zip(j, rows):
             if not near(x[c + suffix], got[key]):
                 wrong.append('%s: %s is %s in JSON, %s in the table' % (o['policy'], c + suffix, got[key], x[c + suffix]))
 ok(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or any(o['runs'] != 2 or o['failed'] for o in j) else []), 'JSON has the same')
+one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '8', '--batch', '8', '--epochs', '1']
+done = [subprocess.run(one, cwd=folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
+ok([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder.name, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
 print('1..%d' % tests)
 sys.exit(failures > 0)
