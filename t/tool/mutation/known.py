@@ -38,7 +38,7 @@ KNOWN = [
     ("analyzers/op/op_run.c", "|| !r->exact && !HU_COLUMN(op, reference)", "only where memory is short: every operator has a reference"),
     ("analyzers/probe/probe_command.c", "1ll << 54", "how large a seed may be"),
     ("trainer/device/cmd_doctor.c", "strlen(path) > 4097", "how long the path of a program may be"),
-    ("analyzers/probe/probe_random.c", "f.emin - 2) * (bits", "which operands are drawn"),
+    ("analyzers/probe/probe_random.c", "case TINY: return value(", "which operands are drawn"),
     ("analyzers/probe/probe_random.c", "return f.id != HU_TF32 ?", "which operands are drawn: a word is one of tf32 whatever its low bits"),
     ("analyzers/probe/probe.c", "y[3] = { b, b1 }", "an array with room to spare"),
     ("analyzers/calc/evaluate_exact.c", "length > MOST_BITS / 5", "an expression has at most 20000 characters"),
