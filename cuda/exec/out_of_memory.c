@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What is said where a program does not fit into the device's memory: how much it needs, how much is free, and
-   the largest batch that would fit. */
+   The message for a program that does not fit into the device's memory: how much it needs, how much is free, and the
+   largest batch that would fit. */
 #include "cuda/exec/machine_parts.h"
 
 #include <string.h>
 
-/* The programs that have their memory. A run has two of one batch, for training and evaluation, and both together have
-   to fit. */
+/* The programs that have memory. A run has two with the same batch, for training and evaluation, which must fit
+   together. */
 enum { OPEN = 16 };
 static const hu_machine *open_ones[OPEN];
 
@@ -18,8 +18,7 @@ batch_of(const hu_machine *m)
 	return x >= 0 && m->p->t[x].shape.rank ? m->p->t[x].shape.d[0] : 0;
 }
 
-/* The bytes of tensor I where the batch is B instead of BATCH. Weights, their gradients and moments stay what they are.
- */
+/* The bytes of tensor i with a batch of b instead of batch. Weights, their gradients and moments do not change. */
 static size_t
 bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 {
@@ -30,7 +29,7 @@ bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 	return hu_machine_padded(moves ? hu_slot_bytes(&m->t[i]) / batch * b : hu_slot_bytes(&m->t[i]));
 }
 
-/* How many bytes less the program takes with a batch of B, the scratch space left as it is. */
+/* The bytes that the program saves with a batch of b, if the scratch space stays the same. */
 static double
 saved_at(const hu_machine *m, size_t batch, size_t b)
 {
@@ -44,8 +43,8 @@ saved_at(const hu_machine *m, size_t batch, size_t b)
 	return less;
 }
 
-/* The largest batch that fits into LEFT bytes and what is held already, where the program takes NEED bytes; 0 where
-   none fits. */
+/* The largest batch that fits into left free bytes plus the memory that is already held, if the program needs need
+   bytes; 0 if none fits. */
 static size_t
 batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
 {
@@ -61,7 +60,7 @@ batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
 		double saved = 0;
 		for (int i = 0; i < n; i++)
 			saved += saved_at(all[i], *batch, b);
-		if (need - saved <= 0.99 * left - 8192) /* the counters of a step are allocated later */
+		if (need - saved <= 0.99 * left - 8192) /* a step's counters are allocated later */
 			return b;
 	}
 	return 0;
