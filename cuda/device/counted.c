@@ -19,7 +19,7 @@ alloc(void **p, size_t bytes)
 
 	*p = block;
 	if (!block)
-		return hu_fail(HU_ENOMEM, "no memory to count with");
+		return hu_fail(HU_ENOMEM, "there is no memory to count with");
 	*block = bytes;
 	allocated += bytes;
 	most = allocated > most ? allocated : most;
@@ -40,7 +40,7 @@ host_alloc(void **p, size_t bytes)
 	enum { ENOUGH = 1 << 16 };
 
 	*p = malloc(bytes && bytes < ENOUGH ? bytes : ENOUGH);
-	return *p ? HU_OK : hu_fail(HU_ENOMEM, "no memory to count with");
+	return *p ? HU_OK : hu_fail(HU_ENOMEM, "there is no memory to count with");
 }
 
 static hu_status

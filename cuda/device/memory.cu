@@ -233,7 +233,7 @@ static hu_status
 host_alloc(void **p, size_t bytes)
 {
 	*p = malloc(bytes ? bytes : 1);
-	return *p ? HU_OK : hu_fail(HU_ENOMEM, "no memory for a transfer of %zu bytes", bytes);
+	return *p ? HU_OK : hu_fail(HU_ENOMEM, "there is no memory for a transfer of %zu bytes", bytes);
 }
 
 static void

@@ -210,6 +210,6 @@ HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
 	case HU_SELF_COPY_READ: return HU_LAUNCH(copy_read, 1, 64, 0, NULL, u, (const uint32_t *)in);
 	case HU_SELF_COPY_LEFT: return HU_LAUNCH(copy_left, 1, 64, 0, NULL, u, (const uint32_t *)in);
 #endif
-	default: return hu_fail(HU_EUNABLE, "no self-test %d", which);
+	default: return hu_fail(HU_EUNABLE, "there is no self-test %d", which);
 	}
 }

@@ -77,8 +77,8 @@ hu_machine_out_of_memory(const hu_machine *m, size_t need)
 		return st;
 	if (fits && fits < batch)
 		return hu_fail(HU_ENOMEM,
-			"program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: a batch of %zu would "
-			"fit",
+			"program %s needs %.1f MB on the device, but %.1f of its %.1f MB are free: a batch of %zu "
+			"would fit",
 			m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6, fits);
 	return hu_fail(HU_ENOMEM,
 		"program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: use a smaller batch or width",

@@ -165,8 +165,8 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, g->w, g->kw));
 	if (hu_attr_num(c, "groups", 1) != 1)
 		return hu_fail(HU_EUNABLE,
-			"call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use "
-			"--backend cpu",
+			"call %d (%s, layer %s): groups=%g, but the device computes only convolutions of one group: "
+			"use --backend cpu",
 			c->id, op, c->layer, hu_attr_num(c, "groups", 1));
 	/* Positions are 32-bit: the last output's last tap, and the last pixel seen from the first tap. */
 	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before >

@@ -137,7 +137,7 @@ HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const
 	GROUP(HU_PROBE_W_E5M2);
 	GROUP(HU_PROBE_W_E4M3_F16);
 	GROUP(HU_PROBE_W_E5M2_F16);
-	default: return hu_fail(HU_EUNABLE, "no matrix instruction %d", kind);
+	default: return hu_fail(HU_EUNABLE, "there is no matrix instruction %d", kind);
 	}
 #undef CASE
 #undef EIGHT
@@ -153,6 +153,6 @@ HU_SIDE(probe_rate)(void *queue, int kind, unsigned blocks, unsigned warps, unsi
 	case HU_MMA_F16_F16: return HU_LAUNCH(spin<HU_MMA_F16_F16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_BF16: return HU_LAUNCH(spin<HU_MMA_BF16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_TF32: return HU_LAUNCH(spin<HU_MMA_TF32>, blocks, 32 * warps, 0, queue, out, rounds);
-	default: return hu_fail(HU_EUNABLE, "no matrix instruction %d", kind);
+	default: return hu_fail(HU_EUNABLE, "there is no matrix instruction %d", kind);
 	}
 }

@@ -172,7 +172,7 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	if (!own) {
 		own = (engine *)calloc(1, sizeof *own);
 		if (!own)
-			return hu_fail(HU_ENOMEM, "kernel %s: no memory to run it on the host", kernel);
+			return hu_fail(HU_ENOMEM, "kernel %s: there is no memory to run it on the host", kernel);
 		memset(own->shared, 0xff, sizeof own->shared);
 	}
 	engine *e = own;
