@@ -45,7 +45,7 @@ hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
 	}
 }
 
-/* X as an operation under A's flags reads it. */
+/* x as an operation under a's flags reads it. */
 static double
 operand(double x, hu_arithmetic *a)
 {
@@ -194,26 +194,61 @@ sum_by_model(const hu_expr *e, hu_arithmetic *a)
 	return v;
 }
 
+static double
+literal(const hu_expr *e, hu_arithmetic *a)
+{
+	mpfr_t v;
+
+	mpfr_init2(v, WORK);
+	hu_expr_literal(e, a->f, v);
+	double s = hu_arithmetic_round(a, v);
+	mpfr_clear(v);
+	show(a, e, NULL, NULL, 0, s);
+	return s;
+}
+
+/* Whether the value of e is an operation on that of its first argument. */
+static int
+has_first(const hu_expr *e)
+{
+	return e->kind == HU_EXPR_CALL && e->function != HU_F_SUM && e->nargs;
+}
+
+/* The operation e on `first`, the value of its first argument, and on those of the others. */
+static double
+operation(const hu_expr *e, double first, hu_arithmetic *a)
+{
+	int as_it_is = e->function == HU_F_NEG || e->function == HU_F_ABS;
+	double x[3];
+
+	for (int i = 0; i < e->nargs; i++) {
+		double v = i ? hu_expr_value(e->arg[i], a) : first;
+		x[i] = as_it_is ? v : operand(v, a);
+	}
+	double s = operate(e->function, x, e->nargs, a);
+	show(a, e, x, NULL, e->nargs, s);
+	return s;
+}
+
+/* 1 + 1 + 1 … is a chain of first arguments as long as the text: it is walked, for recursion would take a stack as
+   deep. Brackets, which nest to the right, are few (expr.c). */
 double
 hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 {
-	double x[3], s;
+	const hu_expr **chain = NULL, *first = e;
+	size_t n = 0, i = 0;
 
-	if (e->kind != HU_EXPR_CALL) {
-		mpfr_t v;
-		mpfr_init2(v, WORK);
-		hu_expr_literal(e, a->f, v);
-		s = hu_arithmetic_round(a, v);
-		mpfr_clear(v);
-		show(a, e, NULL, NULL, 0, s);
-		return s;
-	}
-	if (e->function == HU_F_SUM)
-		return a->sum ? sum_by_model(e, a) : sum(e, a);
-	for (int i = 0; i < e->nargs; i++)
-		x[i] = e->function == HU_F_NEG || e->function == HU_F_ABS ? hu_expr_value(e->arg[i], a)
-									  : operand(hu_expr_value(e->arg[i], a), a);
-	s = operate(e->function, x, e->nargs, a);
-	show(a, e, x, NULL, e->nargs, s);
+	for (; has_first(first); first = first->arg[0])
+		n++;
+	chain = hu_xmalloc((n + 1) * sizeof *chain);
+	for (first = e; has_first(first); first = first->arg[0])
+		chain[i++] = first;
+	double s = first->kind != HU_EXPR_CALL ? literal(first, a)
+		   : first->function != HU_F_SUM ? operation(first, 0, a)
+		   : a->sum                      ? sum_by_model(first, a)
+						 : sum(first, a);
+	while (i > 0)
+		s = operation(chain[--i], s, a);
+	free(chain);
 	return s;
 }

@@ -6,6 +6,7 @@
 #define HU_CUDA_GEMM_CUH
 
 #include "cuda/element/map.cuh"
+#include "cuda/gemm/divide.h"
 
 #include <stdio.h>
 
@@ -21,9 +22,14 @@ typedef struct hu_gemm {
 	uint32_t m, n, k, part, parts;
 	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
+	hu_divisor by_ci, by_kw, by_wo, by_pixels; /* by_pixels divides by ho * wo */
 	/* For a data gradient's share (lib/op/contract/conv.h), where placed is 1: the first pixel, the number of rows
-	   and columns of pixels, the first tap and the distance from one to the next, and the taps in a row. */
+	   and columns of pixels, the first tap and the distance from one to the next, and the taps in a row; from_h and
+	   from_w are the gradient's pixel that the first tap of the first pixel meets, and each further tap lies back_h
+	   or back_w pixels before that. by_share divides by rows * cols. */
 	uint32_t row0, col0, rows, cols, tap_h0, tap_w0, step_h, step_w, taps_w;
+	int32_t from_h, from_w, back_h, back_w;
+	hu_divisor by_share, by_cols, by_co, by_taps_w; /* share: rows cols */
 	int placed;
 	uint32_t first;            /* the result's element for output (0, 0), if not placed */
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
@@ -68,7 +74,8 @@ hu_gemm_row(const hu_gemm *g, uint32_t m)
 {
 	if (!g->placed)
 		return g->first + m * g->n;
-	uint32_t n = m / (g->rows * g->cols), i = m / g->cols % g->rows, l = m % g->cols;
+	uint32_t n = hu_quotient(m, g->by_share), pixel = m - n * g->by_share.by, i = hu_quotient(pixel, g->by_cols),
+		 l = pixel - i * g->cols;
 	return ((n * g->h + g->row0 + i * g->stride_h) * g->w + g->col0 + l * g->stride_w) * g->n;
 }
 HU_DEVICE uint32_t
@@ -186,6 +193,10 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	g->dilation_w = (uint32_t)q.dilation;
 	g->pad_h = (int32_t)v.before;
 	g->pad_w = (int32_t)q.before;
+	g->by_ci = hu_divisor_of(g->ci);
+	g->by_kw = hu_divisor_of(g->kw);
+	g->by_wo = hu_divisor_of(g->wo);
+	g->by_pixels = hu_divisor_of(g->ho * g->wo);
 	return HU_OK;
 }
 

@@ -152,7 +152,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	HU_UNROLL
 	for (int i = 0; i < HU_WGMMA_OUTPUTS; i++)
 		d[i] = 0;
-	HU_UNROLL
+	HU_ONCE
 	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
 		unsigned char *to = stage + s * HU_GROUP_STAGE;
 		if (first + s * DEEP < end) { /* nobody would wait for the zeros of a stage that does not exist */

@@ -6,13 +6,15 @@ namespace {
 struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
-		uint32_t n = k / (g->ho * g->wo), r = k / g->wo % g->ho, q = k % g->wo, tap = m / g->ci;
-		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h,
-			x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
+		uint32_t n = hu_quotient(k, g->by_pixels), pixel = k - n * g->by_pixels.by,
+			 r = hu_quotient(pixel, g->by_wo), q = pixel - r * g->wo;
+		uint32_t tap = hu_quotient(m, g->by_ci), u = hu_quotient(tap, g->by_kw), v = tap - u * g->kw;
+		int32_t y = (int32_t)(r * g->stride_h + u * g->dilation_h) - g->pad_h,
+			x = (int32_t)(q * g->stride_w + v * g->dilation_w) - g->pad_w;
 
 		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
 			return HU_OUTSIDE;
-		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + m % g->ci;
+		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + (m - tap * g->ci);
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
 	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the

@@ -8,25 +8,23 @@ namespace {
 struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
-		uint32_t n = m / (g->rows * g->cols), i = m / g->cols % g->rows, l = m % g->cols, tap = k / g->co;
-		int32_t u = (int32_t)(g->tap_h0 + tap / g->taps_w * g->step_h),
-			v = (int32_t)(g->tap_w0 + tap % g->taps_w * g->step_w);
-		/* The strides divide these distances. */
-		int32_t from_h = (int32_t)g->row0 + g->pad_h - u * (int32_t)g->dilation_h,
-			from_w = (int32_t)g->col0 + g->pad_w - v * (int32_t)g->dilation_w;
-		int32_t r = (int32_t)i + from_h / (int32_t)g->stride_h, q = (int32_t)l + from_w / (int32_t)g->stride_w;
+		uint32_t n = hu_quotient(m, g->by_share), pixel = m - n * g->by_share.by,
+			 i = hu_quotient(pixel, g->by_cols), l = pixel - i * g->cols;
+		uint32_t tap = hu_quotient(k, g->by_co), u = hu_quotient(tap, g->by_taps_w), v = tap - u * g->taps_w;
+		int32_t r = (int32_t)i + g->from_h - (int32_t)u * g->back_h,
+			q = (int32_t)l + g->from_w - (int32_t)v * g->back_w;
 
 		if (r < 0 || q < 0 || r >= (int32_t)g->ho || q >= (int32_t)g->wo)
 			return HU_OUTSIDE;
-		return ((n * g->ho + (uint32_t)r) * g->wo + (uint32_t)q) * g->co + k % g->co;
+		return ((n * g->ho + (uint32_t)r) * g->wo + (uint32_t)q) * g->co + (k - tap * g->co);
 	}
 	static HU_DEVICE_MEMBER uint32_t
 	b(const hu_gemm *g, uint32_t k, uint32_t n)
 	{
-		uint32_t tap = k / g->co, u = g->tap_h0 + tap / g->taps_w * g->step_h,
-			 v = g->tap_w0 + tap % g->taps_w * g->step_w;
+		uint32_t tap = hu_quotient(k, g->by_co), i = hu_quotient(tap, g->by_taps_w), j = tap - i * g->taps_w,
+			 u = g->tap_h0 + i * g->step_h, v = g->tap_w0 + j * g->step_w;
 
-		return ((u * g->kw + v) * g->ci + n) * g->co + k % g->co;
+		return ((u * g->kw + v) * g->ci + n) * g->co + (k - tap * g->co);
 	}
 	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the
 	   image; along k if a_along_k or b_along_k says so, else across k. */
@@ -66,6 +64,15 @@ share(const hu_work *w, const hu_gemm *whole, const hu_conv_axis *rows, const hu
 	g.step_h = (uint32_t)v.step;
 	g.step_w = (uint32_t)q.step;
 	g.taps_w = (uint32_t)q.taps;
+	/* the strides divide these */
+	g.from_h = ((int32_t)i + g.pad_h - (int32_t)(v.tap0 * rows->dilation)) / (int32_t)rows->stride;
+	g.from_w = ((int32_t)j + g.pad_w - (int32_t)(q.tap0 * cols->dilation)) / (int32_t)cols->stride;
+	g.back_h = (int32_t)(v.step * rows->dilation / rows->stride);
+	g.back_w = (int32_t)(q.step * cols->dilation / cols->stride);
+	g.by_share = hu_divisor_of(g.rows * g.cols);
+	g.by_cols = hu_divisor_of(g.cols);
+	g.by_co = hu_divisor_of(g.co);
+	g.by_taps_w = hu_divisor_of(g.taps_w);
 	g.placed = rows->stride > 1 || cols->stride > 1;
 	g.m = g.m / (g.h * g.w) * g.rows * g.cols;
 	g.k = (uint32_t)(v.taps * q.taps) * g.co;

@@ -84,7 +84,7 @@ hu_exact_step_begin(hu_exact_step *x)
 static int
 is_decision(const hu_call *c)
 {
-	return !strcmp(c->op->name, "finite_check") || !strcmp(c->op->name, "scale_update");
+	return c->op->role == HU_ROLE_CHECK || c->op->role == HU_ROLE_SCALE_UPDATE;
 }
 
 static hu_status
@@ -318,7 +318,7 @@ hu_exact_step_call(hu_exact_step *x, int i)
 	} else if (all) {
 		for (int k = 0; k < c->nout; k++)
 			x->known[c->out[k]] = 1;
-		if (!strcmp(c->op->name, "cast"))
+		if (c->op->role == HU_ROLE_CAST)
 			st = cast_exactly(x, c);
 		else
 			st = x->rung == HU_STEP_TWO ? by_enclosures(x, c, in) : by_reference(x, c, in);

@@ -31,6 +31,16 @@ typedef enum hu_class {
    another. */
 enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
 
+/* The part that an operator plays where passes and interpreters must recognise it. Most operators have none. */
+typedef enum hu_role {
+	HU_ROLE_NONE,
+	HU_ROLE_CAST,         /* rounds a tensor to another format, perhaps by a scale that is its second output */
+	HU_ROLE_CHECK,        /* looks for gradients that are not finite; output 0 says whether the update is skipped */
+	HU_ROLE_UNSCALE,      /* divides a gradient by the loss scale */
+	HU_ROLE_SCALE_UPDATE, /* moves the loss scale */
+	HU_ROLE_NORM          /* the norm of all gradients together */
+} hu_role;
+
 /* How replay compares a device with the emulation: by equal bits, or within the proven bound. */
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
@@ -122,6 +132,7 @@ struct hu_op {
 	int min_in, max_in, nout;     /* max_in is -1 for any number */
 	const char *attrs;            /* the attributes it accepts, separated by blanks */
 	hu_class cls;
+	hu_role role;
 	hu_parity parity;
 	int float32;                  /* which lists (HU_FLOAT32_…) name the operator */
 	/* The format of each output, one character per output. A digit names the input whose format it takes; '-', or

@@ -140,7 +140,8 @@ apply_rule(pass *s, int call, const hu_grad *g)
 		in[nin++] = t;
 	}
 	if (!strcmp(g->op, "=") ||
-		(!strcmp(g->op, "cast") && p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
+		(hu_op_find(g->op)->role == HU_ROLE_CAST &&
+			p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
 		contribute(s, to[0], in[0], f.layer);
 		return;
 	}

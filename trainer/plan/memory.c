@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cast reads parameter I: the products work on that copy and the parameter is its master. */
+/* A cast reads parameter i: the products work on that copy and the parameter is its master. */
 static int
 is_master(const hu_program *p, int i)
 {
 	for (int c = 0; c < p->nc; c++)
-		if (!strcmp(p->c[c].op->name, "cast") && p->c[c].in[0] == i)
+		if (p->c[c].op->role == HU_ROLE_CAST && p->c[c].in[0] == i)
 			return 1;
 	return 0;
 }

@@ -15,6 +15,10 @@ typedef struct hu_moments {
 	/* Sets the step's constants and their errors, and those that only the reference reads. */
 	void (*constants)(hu_map *m, const hu_call *c, hu_tensor *const *in);
 	int eps;                 /* the index of epsilon among the constants */
+	double usual_eps;        /* epsilon of a call without the attribute eps */
+	/* What the moments m and v subtract from a weight, in units of the learning rate and without weight decay; one
+	   and two are 1 - beta^t of each. Computed in double: it measures what a stored moment does, and is no result. */
+	double (*direction)(double m, double v, double one, double two, double eps);
 	/* Certifies the constants that no double represents. */
 	void (*certify)(hu_map *m, hu_tensor *const *in, const hu_sink *sink);
 	/* Takes the constants of a moment alone (out is 1 or 2) from those of the step. */

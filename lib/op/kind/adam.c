@@ -58,7 +58,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[ALPHA] = hu_adam_alpha(m->k[LR], m->k[POWER1], m->k[POWER2]);
 	m->k[REST1] = 1 - m->k[BETA1];
 	m->k[REST2] = 1 - m->k[BETA2];
-	m->k[EPS] = hu_attr_num(c, "eps", 1e-7);
+	m->k[EPS] = hu_attr_num(c, "eps", c->op->moments->usual_eps);
 	for (size_t i = 1; i < 3; i++) {
 		m->kx[POWER1 + i - 1].t = in[5];
 		m->kx[POWER1 + i - 1].i = i;
@@ -89,6 +89,12 @@ certify_alone(hu_map *m, const hu_map *whole, int out)
 	hu_map_certify(m, 1, hu_dd_sub(hu_dd_of(1), hu_dd_of(whole->k[out == 1 ? BETA1 : BETA2])));
 }
 
+static double
+direction(double m, double v, double one, double two, double eps)
+{
+	return m * sqrt(two) / one / (sqrt(v) + eps);
+}
+
 const hu_op hu_op_adam = {
 	.name = "adam", .summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps", .cls = HU_CLASS_FIXED,
@@ -96,6 +102,7 @@ const hu_op hu_op_adam = {
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,
+		.usual_eps = 1e-7, .direction = direction,
 		.certify = certify, .certify_alone = certify_alone, .flops = 12,
 	},
 };

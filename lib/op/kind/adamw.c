@@ -55,7 +55,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[2] = 1 - b1;
 	m->k[3] = b2;
 	m->k[4] = 1 - b2;
-	m->k[EPS] = hu_attr_num(c, "eps", 1e-8);
+	m->k[EPS] = hu_attr_num(c, "eps", c->op->moments->usual_eps);
 	m->k[6] = 1 - lr * decay;
 	m->k[7] = 1 - p1;
 	m->k[8] = 1 - p2;
@@ -96,6 +96,12 @@ certify_alone(hu_map *m, const hu_map *whole, int out)
 	hu_map_certify(m, 2, hu_dd_sub(hu_dd_of(1), hu_dd_of(m->k[1])));
 }
 
+static double
+direction(double m, double v, double one, double two, double eps)
+{
+	return m / one / (sqrt(v / two) + eps);
+}
+
 const hu_op hu_op_adamw = {
 	.name = "adamw",
 	.summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
@@ -104,6 +110,7 @@ const hu_op hu_op_adamw = {
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,
+		.usual_eps = 1e-8, .direction = direction,
 		.certify = certify, .certify_alone = certify_alone, .flops = 15,
 	},
 };

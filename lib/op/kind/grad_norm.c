@@ -122,6 +122,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_grad_norm = {
 	.name = "grad_norm", .summary = "Euclidean norm of several tensors together", .min_in = 1, .max_in = -1,
 	.nout = 1, .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.role = HU_ROLE_NORM,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose, .roundings = roundings,

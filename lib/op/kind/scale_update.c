@@ -105,6 +105,7 @@ const hu_op hu_op_scale_update = {
 	.name = "scale_update", .summary = "moves the loss scale by a framework's rule", .min_in = 3, .max_in = 3,
 	.nout = 2, .attrs = "rule growth backoff interval floor cap hysteresis", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT,
+	.role = HU_ROLE_SCALE_UPDATE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .enclose = enclose,
 	},
