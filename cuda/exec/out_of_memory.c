@@ -10,7 +10,7 @@
 enum { OPEN = 16 };
 static const hu_machine *open_ones[OPEN];
 
-/* Rows of the first input. */
+/* The batch: the first dimension of the first input. */
 static size_t
 batch_of(const hu_machine *m)
 {
@@ -20,7 +20,7 @@ batch_of(const hu_machine *m)
 	return 0;
 }
 
-/* Whether tensor I is the value that a state takes when the step ends. */
+/* Returns 1 if tensor i is the value that a state tensor takes when the step ends. */
 static int
 is_next(const hu_program *p, int i)
 {

@@ -29,7 +29,7 @@ typedef struct hu_gemm {
 	   or back_w pixels before that. by_share divides by rows * cols. */
 	uint32_t row0, col0, rows, cols, tap_h0, tap_w0, step_h, step_w, taps_w;
 	int32_t from_h, from_w, back_h, back_w;
-	hu_divisor by_share, by_cols, by_co, by_taps_w; /* share: rows cols */
+	hu_divisor by_share, by_cols, by_co, by_taps_w;
 	int placed;
 	uint32_t first;            /* the result's element for output (0, 0), if not placed */
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
