@@ -65,8 +65,8 @@ open_all(hu_machine *m)
 	return hu_machine_feed_open(m);
 }
 
-/* Returns 1 if every tensor succeeds at most one state tensor. Commits then always exchange the same pointers, which
-   have only two positions. */
+/* Returns 1 if each tensor succeeds at most one state tensor and has no successor itself. A commit then always
+   exchanges the same pairs of pointers, which have only two positions, and a step can be recorded for each. */
 static int
 one_successor_each(const hu_program *p)
 {

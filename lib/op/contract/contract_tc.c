@@ -117,8 +117,8 @@ run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, si
 		p->kernel->near(turns, a, r->ea + i * p->kp + at, b, eb, c, &p->plan);
 }
 
-/* Computes row m with columns that are not all finite, by the plain version. split has 4 k integers, of which the row's
-   are filled in. */
+/* Computes column n of a row by the plain version, because one of them is not all finite. The row's split integers are
+   already in r->split, which has room for 4 k. */
 static double
 run_special(const product *p, const room *r, size_t n, double *sums)
 {
