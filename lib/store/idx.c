@@ -70,7 +70,7 @@ read_header(source *s, hu_idx *x, int rank)
 	if (h[2] != 8)
 		return hu_fail(
 			HU_EFILE,
-			"%s: byte 2: the data type is 0x%02x; only unsigned bytes (0x08) can be read", s->path, h[2]);
+			"%s: byte 2: data type 0x%02x; unsigned bytes (0x08) can be read", s->path, h[2]);
 	if (h[3] != rank)
 		return hu_fail(HU_EFILE,
 			"%s: byte 3: %d dimension%s where %s has %d; are the image and the label file swapped?",

@@ -98,7 +98,7 @@ tuple(cursor *c, hu_npy *a)
 			if (__builtin_mul_overflow(d, (size_t)10, &d) ||
 				__builtin_add_overflow(d, (size_t)(c->text[c->at] - '0'), &d))
 				return hu_fail(HU_EFILE,
-					"%s: byte %zu: a dimension is larger than an address can count",
+					"%s: byte %zu: a dimension beyond what fits an address",
 					c->name, c->base + c->at);
 		if (!digits)
 			return expected(c, "dimension");
@@ -175,7 +175,7 @@ header(cursor *c, hu_npy *a, int *fortran, int *swap)
 	if (c->at != c->len)
 		return expected(c, "end");
 	if (seen != (DESCR | ORDER | SHAPE))
-		return hu_fail(HU_EFILE, "%s: the header lacks descr, fortran_order or shape", c->name);
+		return hu_fail(HU_EFILE, "%s: header without descr, fortran_order or shape", c->name);
 	return HU_OK;
 }
 
