@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The FNV-1a hash of a string, in 32 and in 64 bits. */
 HU_HD uint32_t
 hu_fnv1a32(const char *s)
 {
@@ -29,6 +30,7 @@ hu_fnv1a64(const char *s)
 	return h;
 }
 
+/* The last step of splitmix64: mixes the bits of z, one to one. */
 HU_HD uint64_t
 hu_mix64(uint64_t z)
 {

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+/* As in the C library, but without memory they end the program. hu_xcalloc zeroes; the last two return new strings,
+   hu_xprintf one that is printed. All are freed with free(). */
 void *hu_xmalloc(size_t n);
 void *hu_xcalloc(size_t count, size_t size);
 void *hu_xrealloc(void *p, size_t n);

@@ -7,6 +7,8 @@
 
 typedef struct hu_str { char *s; size_t len, cap; } hu_str;
 
+/* hu_str_init makes an empty string and hu_str_release frees it. The others append a string, n bytes, or printed
+   text. They end the program where there is no memory. */
 void hu_str_init(hu_str *b);
 void hu_str_release(hu_str *b);
 void hu_str_add(hu_str *b, const char *text);

@@ -175,8 +175,8 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 			*nl = 0;
 		line++;
 		if (!printable(s)) {
-			hu_fail(HU_EFILE, "%s:%d: the line has characters that no table of halfulp has: %.80s", name,
-				line, s);
+			hu_fail(HU_EFILE, "%s:%d: there are characters that no table of halfulp has: %.80s", name, line,
+				s);
 			hu_table_release(t);
 			return HU_EFILE;
 		}

@@ -64,6 +64,7 @@ hu_encode(double x, hu_format f)
 /* x rounded to f, as its code; ternary and flags are those of hu_round_full. */
 typedef struct hu_coded { uint64_t code; int ternary, flags; } hu_coded;
 
+/* Rounds x to f as hu_round_full does, and returns the code. */
 HU_HD hu_coded
 hu_round_code(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {

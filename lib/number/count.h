@@ -104,6 +104,7 @@ hu_update_count(hu_update_tally *c, double w, double d, double next)
    range covers fp32 with its subnormals. */
 enum { HU_BIN_LOW = -150, HU_BIN_HIGH = 128, HU_BIN_ZERO = HU_BIN_HIGH - HU_BIN_LOW + 1, HU_BIN_NONFINITE, HU_BINS };
 
+/* The bin of x, from 0 to HU_BINS - 1. */
 HU_HD int
 hu_exponent_bin(double x)
 {

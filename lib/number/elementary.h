@@ -55,6 +55,7 @@ hu_exp_parts(double a, double b, int *k)
 	return x + x * x * r;
 }
 
+/* exp(x): underflow gives 0, overflow infinity. */
 HU_HD double
 hu_exp(double x)
 {
@@ -161,6 +162,7 @@ hu_log1p(double x)
 	return hu_log(u) + c / u;
 }
 
+/* tanh(x); -0 gives -0. */
 HU_HD double
 hu_tanh(double x)
 {
@@ -263,6 +265,7 @@ hu_erfc_large(double x)
 	return hu_scale2(r / (1 + 2 * x) * (1 + p), k);
 }
 
+/* The error function; -0 gives -0. */
 HU_HD double
 hu_erf(double x)
 {
@@ -276,6 +279,7 @@ hu_erf(double x)
 	return x < 0 ? -r : r;
 }
 
+/* 1 - erf(x), without cancellation for large x. */
 HU_HD double
 hu_erfc(double x)
 {

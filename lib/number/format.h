@@ -139,6 +139,7 @@ hu_format_of(hu_format_id id)
 	return f;
 }
 
+/* What the format has: infinities, NaN, -0, negative numbers, zero, subnormals; and if it is one of P3109's. */
 HU_HD int
 hu_has_inf(hu_format f)
 {

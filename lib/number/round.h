@@ -6,6 +6,7 @@
 
 #include "lib/number/format.h"
 
+/* The bits of a double or float, and back. */
 HU_HD uint64_t
 hu_bits64(double x)
 {

@@ -165,6 +165,7 @@ hu_wide_add(hu_wide a, hu_wide b)
 	return a;
 }
 
+/* Returns a b for numbers of at most 53 bits each that are neither 0 nor sticky. */
 HU_HD hu_wide
 hu_wide_mul(hu_wide a, hu_wide b)
 {
