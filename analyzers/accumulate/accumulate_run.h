@@ -12,7 +12,7 @@ typedef struct hu_series {
 	int start;
 } hu_series; /* 1 where a[0] b[0] is a start value that precedes term 1 */
 
-/* What the first N of them amount to; the start is counted in N. */
+/* The exact sum of the first n terms, the start included in n. */
 typedef struct hu_series_exact { size_t n; char *text; void *value; double magnitude; } hu_series_exact;
 
 typedef struct hu_accumulated {
