@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A digit from nothing but numbers: a skeleton of glyphs.def, every point of it
-   shaken, a smooth elastic field and a random affine map over it, a pen whose
-   width wanders, anti-aliased, then noise. No libm: its last bits differ. */
+   Draws a digit: a skeleton of glyphs.def whose points are moved at random, a smooth elastic field and a random affine
+   map over it, a pen of varying width, anti-aliasing, then noise. It uses no function of libm, since their last bits
+   differ between machines. */
 #include "trainer/data/digits.h"
 
 #include "lib/base/hash.h"
@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-	POINTS = 16, /* of a stroke */
-	PIECES = 5, /* straight pieces between two points: 5 of them bend by less than a tenth of a pixel at 28 × 28 */
+	POINTS = 16, /* most points of a stroke */
+	PIECES = 5, /* straight pieces between two points; 5 of them deviate from the curve by less than a tenth of a
+		       pixel at 28 × 28 */
 	GRID = 4    /* knots of the elastic field along a side */
 };
 
@@ -26,7 +27,7 @@ enum { GLYPHS = sizeof glyphs / sizeof *glyphs };
 
 typedef struct point { double x, y; } point;
 
-/* The random numbers of an image, in the order they are asked for. */
+/* The random numbers of an image, in the order in which they are used. */
 typedef struct dice { uint64_t seed, index; uint32_t stream, step; int left; hu_random r; } dice;
 
 static uint32_t

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Lines of --help that list a table's rows, made from the rows. */
+   Makes the lines of --help that list a table's rows from the rows. */
 #include "trainer/run/config.h"
 
 const char hu_options_model[] = "what is trained"

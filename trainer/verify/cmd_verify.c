@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp verify: the promise of bits, checked. */
+   halfulp verify: checks the promise that a run repeats bit for bit. */
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
