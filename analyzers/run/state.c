@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   state: what rounding takes from the state that no gradient reaches. Optimizer moments:
-   the step that the stored second moment would give beside the step that the exact one
-   would. Running statistics of norms: the distance to the batch's statistic that a moving
-   average no longer closes because its own update is swamped. Either ruins a run whose
-   weights and gradients look healthy. */
+   The analyzer state finds what rounding takes from the state that no gradient reaches. For optimizer moments it
+   compares the step that the stored second moment gives with the step that the exact one would give. For running
+   statistics of norms it measures the distance to the batch's statistic that a moving average no longer closes because
+   its own update is swamped. Either can ruin a run whose weights and gradients look healthy. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/exact.h"
@@ -70,14 +69,15 @@ has_moments(const hu_call *c)
 	return (!strcmp(c->op->name, "adam") || !strcmp(c->op->name, "adamw")) && c->nout == 3;
 }
 
-/* The step of call c in units of the learning rate, from moments m and v; `one`, `two`: 1 - beta^t of each. */
+/* Returns the step of call c in units of the learning rate, from moments m and v; `one` and `two` are 1 - beta^t of
+   each. */
 static double
 step_of(const hu_call *c, double m, double v, double one, double two, double eps)
 {
 	return !strcmp(c->op->name, "adam") ? m * sqrt(two) / one / (sqrt(v) + eps) : m / one / (sqrt(v / two) + eps);
 }
 
-/* Steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
+/* Compares steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l, hu_ladder *ladder)
 {
@@ -106,8 +106,8 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* Running statistic `out` of a norm: an average that stands still d short of its update stands d/(1 - momentum) short
-   of the batch. */
+/* Studies running statistic `out` of a norm: an average that stays d short of its update is d/(1 - momentum) short of
+   the batch's statistic. */
 static hu_status
 study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
 	loss *l, hu_ladder *ladder)

@@ -25,8 +25,8 @@ hu_peaks_at(int i)
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
 }
 
-/* Letters and figures of id's words that all stand in `name`, whatever lies between; 0 where one does not. A memory's
-   size counts nothing. */
+/* Returns how many letters and digits id's words have, if all these words occur in `name`, whatever is between them; 0
+   where one does not. A word that is a memory size does not count. */
 static size_t
 named(const char *id, const char *name)
 {
@@ -98,9 +98,9 @@ hu_peaks_bandwidth(const hu_peaks *d, double bytes)
 	return 1e9 * gb_s;
 }
 
-/* Whether every operand's last dimension is a whole number of align bytes, as matrix units and 16-byte loads want
-   (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
-   class scores are ten in many a model; where the product is small that costs little. */
+/* Returns 1 where every operand's last dimension is a multiple of align bytes, as matrix units and 16-byte loads need
+   (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). Many models have ten class
+   scores; since that product is small it costs little. */
 static int
 fits(const hu_program *p, const hu_call *c, int align, char *odd, size_t size)
 {

@@ -36,7 +36,8 @@ median(double *x, size_t n)
 	return hu_quantile(x, n, 0.5);
 }
 
-/* Step i, with the seconds of each call in row i of calls where there is one. Reading the loss waits for everything. */
+/* Executes step i; row i of calls, where there is one, gets the seconds of each call. Reading the loss waits until
+   everything is done. */
 static hu_status
 one(hu_session *s, size_t i, double *calls, double *seconds, double *loss)
 {

@@ -69,7 +69,8 @@ add_call(row *r, const hu_peaks *d, const hu_program *p, const hu_call *c, int c
 		memcpy(r->odd, t.odd, sizeof r->odd);
 }
 
-/* Subtracts what a pass saves over its calls executed one by one. */
+/* Replaces a row's bytes and launches by those of its pass, which are fewer than those of its calls executed one by
+   one. */
 static void
 as_pass(row *r, const hu_peaks *d, const hu_pass *pass)
 {
