@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp inspect FILE: what each format would do to the tensors of a file, in figures; what they mean for a model,
-   weights alone do not tell. */
+   halfulp inspect FILE: measures what each format would do to the tensors of a file. What that means for a model cannot
+   be told from weights alone. */
 #include "analyzers/formats/inspect_table.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
@@ -14,7 +14,7 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" }, { "json", NULL, NULL, "print an array of rows" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* A row a tensor and format, to be freed by the caller; `out` counts the tensors that hold no floating-point
+/* Returns a row for each tensor and format, freed by the caller; `out` counts the tensors that hold no floating-point
    numbers. */
 static hu_inspect_row *
 judge(const hu_foreign *s, const hu_target *to, int nto, size_t *n, size_t *out)

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PIECE = 1 << 12 }; /* elements encoded at a time; a block without end is shared by threads in these */
+enum { PIECE = 1 << 12 }; /* elements that are encoded at a time; threads share a block that spans the whole tensor in
+			     such pieces */
 
 static uint8_t
 marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, float got, uint8_t code)
@@ -22,7 +23,7 @@ marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, f
 	return (uint8_t)m;
 }
 
-/* Elements `at` to `at` + n - 1 of the tensor, all under s. */
+/* Casts elements at to at + n - 1 of the tensor, all under the scale s. */
 static void
 cast(hu_blocked *c, const hu_array *a, const hu_block *b, hu_block_scale s, const float *x, size_t at, size_t n)
 {

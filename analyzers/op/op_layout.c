@@ -46,7 +46,7 @@ hu_op_layout_is_same(const hu_op_layout *l)
 	return 1;
 }
 
-/* The next permutation in lexicographic order; 0 past the last. */
+/* Makes axis the next permutation in lexicographic order; returns 0 after the last. */
 static int
 next(int *axis, int n)
 {
