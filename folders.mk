@@ -35,6 +35,7 @@ include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/store/local.mk
+include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
@@ -45,6 +46,7 @@ include $(top_srcdir)/t/cli/local.mk
 include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
 include $(top_srcdir)/t/golden/local.mk
+include $(top_srcdir)/t/golden/outputs/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/number/local.mk

@@ -39,6 +39,15 @@ AS_IF([test $hu_found = no], [
   Debian, Ubuntu: apt-get install $5      Fedora: dnf install $6
   or run ./bootstrap, which installs what is missing; if it lies elsewhere, say CPPFLAGS=-I... LDFLAGS=-L...])])])
 
+# HU_PROTOC_C: sets PROTOC_C, which makes C of a protobuf schema; protoc itself does where protoc-c is no more.
+AC_DEFUN([HU_PROTOC_C], [
+AC_ARG_VAR([PROTOC_C], [makes C of a protobuf schema: protoc-c, or protoc with its plug-in protoc-gen-c])
+AC_CHECK_PROGS([PROTOC_C], [protoc-c protoc])
+AS_IF([test -z "$PROTOC_C"], [
+	AC_MSG_ERROR([protobuf-c's compiler is needed and was not found (protoc-c).
+  Debian, Ubuntu: apt-get install protobuf-c-compiler      Fedora: dnf install protobuf-c-compiler
+  or run ./bootstrap, which installs what is missing; if it lies elsewhere, say PROTOC_C=...])])])
+
 # HU_CUDA: --with-cuda=check|yes|no. Sets NVCC, CUDA_LIBS, CUDA_ARCH_FLAGS and the conditional CUDA.
 AC_DEFUN([HU_CUDA], [
 AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],

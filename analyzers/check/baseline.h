@@ -6,7 +6,8 @@
 
 #include "lib/store/run.h"
 
-enum { HU_BASELINE_VERSION = 2 };   /* 2: number of rows and checksum in the head */
+/* 2: number of rows and checksum in the head; 3: programs and summaries, and the rows to review first */
+enum { HU_BASELINE_VERSION = 3 };
 
 /* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
    the noise did not agree on it, or on its being there; it is listed and not compared. */
@@ -42,13 +43,15 @@ hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
 
 /* HU_EFILE, in one line that names the row where one is at fault: another version, a value and a hex column that are
-   not the same number, tolerances that bound nothing, rows that are missing or stand twice, any byte that was changed
-   after the file was blessed. */
+   not the same number, tolerances that bound nothing, rows that are missing or stand twice, no environment, any byte
+   that was changed after the file was blessed. */
 hu_status hu_baseline_read(hu_baseline *b, const char *path);
 /* The same of N bytes from malloc with a zero after them, which are freed; NAME stands in the reasons. */
 hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n);
-/* REASON: why this is right; who and which commit are added. */
-hu_status hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured);
+/* REASON: why this is right; who and which commit are added. UNSEEN: lines on what the runs could not show, or "". The
+   rows that a person reviews stand first, behind them a line that says so, and the rest. */
+hu_status hu_baseline_write(
+	const hu_baseline *b, const char *path, const char *reason, const char *measured, const char *unseen);
 void hu_baseline_release(hu_baseline *b);
 const hu_baseline_quantity *hu_baseline_find(const hu_baseline *b, const char *key);
 const char *hu_baseline_env(const hu_baseline *b, const char *key);    /* NULL where absent */

@@ -2,6 +2,7 @@
    A run's tables as quantities with keys. */
 #include "analyzers/run/analyzer.h"
 #include "analyzers/check/baseline.h"
+#include "analyzers/check/baseline_headline.h"
 #include "analyzers/check/baseline_program.h"
 
 #include "lib/base/build.h"
@@ -197,6 +198,7 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	if (st == HU_OK)
 		st = collect_tables(b, r);
 	hu_baseline_sort(b);
+	hu_baseline_summarize(b);
 	if (st != HU_OK)
 		hu_baseline_release(b);
 	return st;

@@ -2,6 +2,7 @@
    The baseline's file: a table that a reviewer reads in a diff. Its head has the number of its rows and a
    checksum, so that no part of it can be lost, and no number changed, without being noticed. */
 #include "analyzers/check/baseline.h"
+#include "analyzers/check/baseline_headline.h"
 
 #include "lib/base/mem.h"
 
@@ -97,8 +98,22 @@ write_row(hu_tsv *t, const hu_baseline_quantity *q)
 	hu_tsv_real(t, q->noise);
 }
 
+/* The rows of one half: those to review first, or the rest. */
+static size_t
+write_half(hu_tsv *t, const hu_baseline *b, int headline)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (hu_is_headline(b, &b->q[i]) == headline) {
+			write_row(t, &b->q[i]);
+			n++;
+		}
+	return n;
+}
+
 hu_status
-hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured)
+hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured, const char *unseen)
 {
 	hu_tsv t;
 	char commit[96], date[32], sum[17];
@@ -114,6 +129,8 @@ hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, co
 	hu_tsv_note(&t, "reason", "%s", reason);
 	hu_tsv_note(&t, "blessed by", "%s on %s at commit %s", user ? user : pw ? pw->pw_name : "-", date, commit);
 	hu_tsv_note(&t, "tolerances", "%s", measured);
+	for (const char *at = unseen; *at; at += strcspn(at, "\n") + 1)
+		hu_tsv_note(&t, "unseen", "%.*s", (int)strcspn(at, "\n"), at);
 	for (size_t i = 0; i < b->nenv; i++) {
 		char *key = hu_xprintf("env.%s", b->env[i].key);
 		hu_tsv_note(&t, key, "%s", b->env[i].value);
@@ -121,8 +138,10 @@ hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, co
 	}
 	hu_tsv_note(&t, "rows", "%zu", b->n);
 	hu_tsv_header(&t, COLUMNS);
-	for (size_t i = 0; i < b->n; i++)
-		write_row(&t, &b->q[i]);
+	size_t first = write_half(&t, b, 1);
+	hu_str_addf(&t.text, "# the %zu rows above are for review; the %zu below are what they rest on\n", first,
+		b->n - first);
+	write_half(&t, b, 0);
 	checksum(t.text.s, t.text.len, sum);
 	hu_tsv_note(&t, "xxh3", "%s", sum);
 	return hu_tsv_write(&t, path);
@@ -196,7 +215,7 @@ check_head(const hu_table *t, const char *path)
 		st = hu_fail(HU_EFILE, "%s: no halfulp baseline", path);
 	else if (have < HU_BASELINE_VERSION)
 		st = hu_fail(HU_EFILE,
-			"%s: a baseline of version %ld, which has no checksum, and this program reads %d: bless it "
+			"%s: a baseline of version %ld, which holds less than one of version %d: bless it "
 			"again with --bless --reason TEXT",
 			path, have, HU_BASELINE_VERSION);
 	else if (have > HU_BASELINE_VERSION)
@@ -232,6 +251,21 @@ check_whole(const hu_table *t, const char *sum, const char *path)
 	return HU_OK;
 }
 
+/* A baseline that does not say what it is of would be held against anything. */
+static hu_status
+check_env(const hu_baseline *b, const char *path)
+{
+	static const char *const needed[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
+
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!hu_baseline_env(b, needed[i]))
+			return hu_fail(HU_EFILE,
+				"%s: it has no environment: there is no line '# env.%s'; take the file that was "
+				"blessed, or bless it again",
+				path, needed[i]);
+	return HU_OK;
+}
+
 static void
 read_env(hu_baseline *b, const hu_table *t)
 {
@@ -261,6 +295,8 @@ hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n)
 		st = read_row(b, &t, i, name);
 	if (st == HU_OK)
 		st = check_whole(&t, sum, name);
+	if (st == HU_OK)
+		st = check_env(b, name);
 	hu_table_release(&t);
 	hu_baseline_sort(b);
 	for (size_t i = 1; i < b->n && st == HU_OK; i++)

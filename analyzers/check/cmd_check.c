@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product.
    Files of other programs are held to rules, in analyzers/gate. */
+#include "analyzers/check/blessing.h"
 #include "analyzers/check/check_out.h"
 #include "analyzers/gate/gate_files.h"
 
@@ -25,15 +26,28 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
 
+/* What the runs of a line SAW, of STEPS steps. */
+typedef struct seen {
+	unsigned saw;
+	size_t steps;
+} seen;
+
 static hu_status
-collect(const char *dir, hu_baseline *b)
+collect(const char *dir, hu_baseline *b, seen *s)
 {
 	hu_run r;
+	unsigned saw;
 
 	HU_TRY(hu_run_open(&r, dir));
 	hu_status st = hu_run_finished(&r);
 	if (st == HU_OK)
 		st = hu_baseline_collect(b, &r);
+	if (st == HU_OK && (st = hu_coverage(&saw, &r)) != HU_OK)
+		hu_baseline_release(b);
+	if (st == HU_OK) {
+		s->saw |= saw;
+		s->steps += (size_t)json_integer_value(json_object_get(r.manifest, "steps_done"));
+	}
 	hu_run_release(&r);
 	return st;
 }
@@ -88,7 +102,8 @@ warn_over_bound(const hu_baseline *b, const char *run)
 
 	for (size_t i = 0; i < b->n; i++) {
 		size_t n = strlen(b->q[i].key);
-		if (n >= sizeof end && !strcmp(b->q[i].key + n + 1 - sizeof end, end) && b->q[i].value > 0)
+		if (n >= sizeof end && strncmp(b->q[i].key, "summary/", 8) &&
+			!strcmp(b->q[i].key + n + 1 - sizeof end, end) && b->q[i].value > 0)
 			over += b->q[i].value;
 	}
 	if (over > 0)
@@ -98,19 +113,36 @@ warn_over_bound(const hu_baseline *b, const char *run)
 			over, hu_shown(run));
 }
 
+/* What moved since the baseline that PATH has, if it has one; a file of another kind is replaced all the same. */
+static void
+say_moved(hu_str *s, const char *path, const hu_baseline *b)
+{
+	hu_baseline before;
+
+	if (!hu_exists(path))
+		return;
+	if (hu_baseline_read(&before, path) != HU_OK) {
+		hu_str_addf(s, "what moved cannot be said: %s\n", hu_reason());
+		return;
+	}
+	hu_moved_text(s, &before, b);
+	hu_baseline_release(&before);
+}
+
 static hu_status
-bless(const hu_args *a, hu_baseline *b)
+bless(const hu_args *a, hu_baseline *b, seen *saw)
 {
 	size_t more = (size_t)a->nrest - 1, read = 0;
 	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);
 	char measured[128] = "one run: every quantity keeps its bits, or the ulps in its row";
 	double ulps;
+	hu_str moved, unseen;
 	hu_status st = hu_args_real(a, "ulps", 0, 0x1p52, &ulps);
 
 	if (st == HU_OK && !hu_args_text(a, "reason"))
 		st = hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
 	for (; st == HU_OK && read < more; read++)
-		st = collect(a->rest[read + 1], &others[read]);
+		st = collect(a->rest[read + 1], &others[read], saw);
 	if (st == HU_OK && more) {
 		hu_baseline_measure(b, others, more);
 		snprintf(measured, sizeof measured,
@@ -122,15 +154,23 @@ bless(const hu_args *a, hu_baseline *b)
 		st = refuse_nonfinite(b);
 	if (st == HU_OK)
 		st = refuse_idle(b);
-	if (st == HU_OK)
-		st = hu_baseline_write(b, hu_args_text(a, "baseline"), hu_args_text(a, "reason"), measured);
+	hu_str_init(&moved);
+	hu_str_init(&unseen);
+	if (st == HU_OK) {
+		hu_coverage_text(&unseen, saw->saw, saw->steps);
+		say_moved(&moved, hu_args_text(a, "baseline"), b);
+		st = hu_baseline_write(b, hu_args_text(a, "baseline"), hu_args_text(a, "reason"), measured, unseen.s);
+	}
 	for (size_t k = 0; k < read; k++)
 		hu_baseline_release(&others[k]);
 	free(others);
 	if (st == HU_OK)
 		warn_over_bound(b, a->rest[0]);
 	if (st == HU_OK)
-		printf("%zu quantities blessed in %s\n", b->n, hu_shown(hu_args_text(a, "baseline")));
+		printf("%zu quantities blessed in %s\n%s%s%s", b->n, hu_shown(hu_args_text(a, "baseline")), moved.s,
+			unseen.len ? "what this baseline could not see:\n" : "", unseen.s);
+	hu_str_release(&moved);
+	hu_str_release(&unseen);
 	return st;
 }
 
@@ -140,7 +180,7 @@ obtained(const hu_args *a, const hu_baseline *b)
 {
 	const char *path = hu_args_text(a, "baseline");
 	char *beside = hu_xprintf("%s.obtained", path);
-	hu_status st = hu_baseline_write(b, beside, "obtained, not blessed", "none");
+	hu_status st = hu_baseline_write(b, beside, "obtained, not blessed", "none", "");
 
 	if (st == HU_OK)
 		st = hu_fail(HU_EFILE,
@@ -201,6 +241,7 @@ run(const hu_args *a)
 	const char *format = hu_args_given(a, "json") ? "json" : hu_args_text(a, "format");
 	hu_check_writer *write = hu_check_writer_find(format);
 	hu_baseline got;
+	seen saw = { 0, 0 };
 	hu_status st = HU_OK;
 	int code = HU_EXIT_OK;
 
@@ -222,10 +263,10 @@ run(const hu_args *a)
 							   "baseline by itself: cp %s %s",
 							   a->rest[0], hu_args_text(a, "baseline")))
 						 : hu_check_files(a, a->rest[0], hu_args_text(a, "baseline"), format);
-	if (st != HU_OK || (st = collect(a->rest[0], &got)) != HU_OK)
+	if (st != HU_OK || (st = collect(a->rest[0], &got, &saw)) != HU_OK)
 		return hu_complain(st);
 	if (hu_args_given(a, "bless"))
-		st = bless(a, &got);
+		st = bless(a, &got, &saw);
 	else if (!hu_exists(hu_args_text(a, "baseline")))
 		st = obtained(a, &got);
 	else

@@ -23,20 +23,32 @@ marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, f
 	return (uint8_t)m;
 }
 
-/* Casts elements at to at + n - 1 of the tensor, all under the scale s. */
+/* Returns the place of element i in an order in which elements that may share a scale follow each other. */
+static size_t
+place(const hu_array *a, size_t i)
+{
+	size_t all = a->last * a->inner, in = i % (all ? all : 1);
+
+	return a->inner > 1 ? i - in + in % a->last * a->inner + in / a->last : i;
+}
+
+/* Casts elements at to at + n - 1 in that order, all under the scale s; x is in that order too. */
 static void
 cast(hu_blocked *c, const hu_array *a, const hu_block *b, hu_block_scale s, const float *x, size_t at, size_t n)
 {
 	hu_format f = hu_format_of(b->element);
 	uint8_t code[PIECE];
+	float got[PIECE];
 
 	for (size_t from = at; from < at + n; from += PIECE) {
 		size_t m = at + n - from < PIECE ? at + n - from : PIECE;
 		hu_block_encode(b, s, code, x + from, m);
-		hu_block_decode(b, s, c->value + from, code, m);
-		for (size_t i = 0; i < m; i++)
-			c->mark[from + i] =
-				marks(b, s, f, hu_array_get(a, from + i), x[from + i], c->value[from + i], code[i]);
+		hu_block_decode(b, s, got, code, m);
+		for (size_t i = 0; i < m; i++) {
+			size_t to = place(a, from + i);
+			c->value[to] = got[i];
+			c->mark[to] = marks(b, s, f, hu_array_get(a, to), x[from + i], got[i], code[i]);
+		}
 	}
 }
 
@@ -54,7 +66,7 @@ hu_blocked_init(hu_blocked *c, const hu_array *a, const hu_block *b)
 	c->mark = hu_xcalloc(a->n + 1, sizeof *c->mark);
 #pragma omp parallel for schedule(static)
 	for (size_t i = 0; i < a->n; i++)
-		x[i] = (float)hu_round(hu_array_get(a, i), fp32, HU_RNE, 0, 0);
+		x[i] = (float)hu_round(hu_array_get(a, place(a, i)), fp32, HU_RNE, 0, 0);
 	double tensor = hu_block_tensor_scale(b, x, a->n);
 	if (!b->size)
 		one = hu_block_scale_of(b, x, a->n, tensor);

@@ -10,16 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAFETENSORS = 1, NPY, NPZ };
+enum { SAFETENSORS = 1, NPY, NPZ, ONNX };
 
-/* Returns the format of a NumPy array's dtype. */
+/* Returns the format of a dtype as NumPy writes it, or as safetensors and ONNX do. */
 static hu_format_id
 format_of(const char *dtype)
 {
 	return !strcmp(dtype, "f8")   ? HU_FP64
 	       : !strcmp(dtype, "f4") ? HU_FP32
 	       : !strcmp(dtype, "f2") ? HU_FP16
-				      : HU_NO_FORMAT;
+				      : hu_safetensors_format(dtype);
+}
+
+static hu_array
+array(const char *name, const char *dtype, size_t n, int rank, const size_t *shape, const void *data)
+{
+	hu_array a = { .name = name, .dtype = dtype, .n = n, .last = rank ? shape[rank - 1] : 1, .inner = 1, .axis = -1,
+		.data = data, .format = format_of(dtype), .shape = "scalar" };
+	size_t at = 0;
+
+	for (int i = 0; i < rank && at < sizeof a.shape; i++)
+		at += (size_t)snprintf(a.shape + at, sizeof a.shape - at, i ? "x%zu" : "%zu", shape[i]);
+	return a;
 }
 
 static hu_status
@@ -33,8 +45,29 @@ open_safetensors(hu_foreign *s, const char *path)
 	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_stensor *t = &s->s.tensor[i];
-		s->array[i] = (hu_array){ t->name, t->dtype, t->count, t->rank ? t->shape[t->rank - 1] : 1, t->data,
-			hu_safetensors_format(t->dtype) };
+		s->array[i] = array(t->name, t->dtype, t->count, t->rank, t->shape, t->data);
+	}
+	return HU_OK;
+}
+
+/* A model's tensors, with the axis along which their products are summed. */
+static hu_status
+open_onnx(hu_foreign *s, const char *path)
+{
+	hu_onnx_axis a;
+
+	HU_TRY(hu_onnx_open(&s->m, path));
+	s->kind = ONNX;
+	s->n = s->m.n;
+	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
+	for (size_t i = 0; i < s->n; i++) {
+		const hu_stensor *t = s->m.tensor[i];
+		s->array[i] = array(t->name, t->dtype, t->count, t->rank, t->shape, t->data);
+		if (!hu_onnx_axis_of(&a, &s->m, t))
+			continue;
+		s->array[i].axis = a.axis;
+		s->array[i].last = a.k;
+		s->array[i].inner = a.inner;
 	}
 	return HU_OK;
 }
@@ -46,8 +79,7 @@ open_npy(hu_foreign *s, const char *path)
 	s->kind = NPY;
 	s->n = 1;
 	s->array = hu_xcalloc(2, sizeof *s->array);
-	s->array[0] = (hu_array){ "array", s->a.dtype, s->a.count, s->a.rank ? s->a.shape[s->a.rank - 1] : 1, s->a.data,
-		format_of(s->a.dtype) };
+	s->array[0] = array("array", s->a.dtype, s->a.count, s->a.rank, s->a.shape, s->a.data);
 	return HU_OK;
 }
 
@@ -60,8 +92,7 @@ open_npz(hu_foreign *s, const char *path)
 	s->array = hu_xcalloc(s->n + 1, sizeof *s->array);
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_npy *a = &s->z.array[i];
-		s->array[i] = (hu_array){ s->z.name[i], a->dtype, a->count, a->rank ? a->shape[a->rank - 1] : 1,
-			a->data, format_of(a->dtype) };
+		s->array[i] = array(s->z.name[i], a->dtype, a->count, a->rank, a->shape, a->data);
 	}
 	return HU_OK;
 }
@@ -77,6 +108,8 @@ open_file(hu_foreign *s, const char *path)
 		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);
+	if (hu_onnx_is(path))
+		return open_onnx(s, path);
 	if (hu_npz_is(path))
 		return open_npz(s, path);
 	return got == sizeof head && !memcmp(head, "\x93NUMPY", 6) ? open_npy(s, path) : open_safetensors(s, path);
@@ -104,6 +137,8 @@ hu_foreign_release(hu_foreign *s)
 		hu_npy_release(&s->a);
 	if (s->kind == NPZ)
 		hu_npz_release(&s->z);
+	if (s->kind == ONNX)
+		hu_onnx_release(&s->m);
 	free(s->array);
 	memset(s, 0, sizeof *s);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Arrays of numbers in files of other programs: one interface to safetensors, npy and npz. */
+   Arrays of numbers in files of other programs: one interface to safetensors, npy, npz and ONNX models. */
 #ifndef HU_ANALYZERS_FOREIGN_H
 #define HU_ANALYZERS_FOREIGN_H
 
 #include "lib/store/npz.h"
+#include "lib/store/onnx/onnx.h"
 #include "lib/store/safetensors.h"
 
 #include "lib/number/format.h"
@@ -11,7 +12,12 @@
 /* One array. Names have passed hu_shown, so that they can be printed. */
 typedef struct hu_array {
 	const char *name, *dtype;
-	size_t n, last;           /* number of elements; length of the last axis, 1 for a scalar */
+	/* n is the number of elements; last is how many of them may share scales: the length of the last axis, 1 for a
+	   scalar. For a model's weights it is the number of terms of the sum that reads them, from axis `axis` on;
+	   these are inner elements apart. */
+	size_t n, last, inner;
+	int axis;                 /* -1 where the file does not name it */
+	char shape[96];           /* 3x4; "scalar" */
 	const void *data;
 	hu_format_id format;      /* format of the elements; HU_NO_FORMAT where they are not floating-point numbers */
 } hu_array;
@@ -23,11 +29,13 @@ typedef struct hu_foreign {
 	hu_safetensors s;         /* private */
 	hu_npy a;
 	hu_npz z;
+	hu_onnx m;
 	int kind;
 	char **shown;
 } hu_foreign;
 
-/* Opens a file and recognises its kind by its first bytes, not by its name. HU_EFILE says what is wrong. */
+/* Opens a file and recognises its kind by its first bytes, and a model by its name's ending .onnx. HU_EFILE says what
+   is wrong. */
 hu_status hu_foreign_open(hu_foreign *s, const char *path);
 void hu_foreign_release(hu_foreign *s);
 /* Returns element i exactly; allowed only where the format is known. Elements of 4 and 6 bits are stored without gaps,

@@ -153,7 +153,7 @@ was_skipped(const hu_analysis *a, const hu_trace *t)
 	const hu_program *p = a->run->train;
 
 	for (int i = 0; i < p->nc; i++)
-		if (!strcmp(p->c[i].op->name, "finite_check") && t->t[p->c[i].out[0]].data)
+		if (p->c[i].op->role == HU_ROLE_CHECK && t->t[p->c[i].out[0]].data)
 			return hu_get(&t->t[p->c[i].out[0]], 0) != 0;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
 #include "lib/number/round.h"
+#include "lib/op/element/moments.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,20 +64,6 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 	hu_tsv_text(out, hu_harm_verdict(&l->harm));
 }
 
-static int
-has_moments(const hu_call *c)
-{
-	return (!strcmp(c->op->name, "adam") || !strcmp(c->op->name, "adamw")) && c->nout == 3;
-}
-
-/* Returns the step of call c in units of the learning rate, from moments m and v; `one` and `two` are 1 - beta^t of
-   each. */
-static double
-step_of(const hu_call *c, double m, double v, double one, double two, double eps)
-{
-	return !strcmp(c->op->name, "adam") ? m * sqrt(two) / one / (sqrt(v) + eps) : m / one / (sqrt(v / two) + eps);
-}
-
 /* Compares steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l, hu_ladder *ladder)
@@ -84,15 +71,15 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
 	size_t n = stored->n;
 	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1),
-	       two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op == hu_op_find("adam") ? 1e-7 : 1e-8);
+	       two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op->moments->usual_eps);
 	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
 	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n, ladder);
 
 	if (st == HU_OK)
 		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n, ladder);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
-		double s = hu_get(stored, i), exact = step_of(c, m[i], v[i], one, two, eps),
-		       got = step_of(c, m[i], s, one, two, stored_eps);
+		double s = hu_get(stored, i), exact = c->op->moments->direction(m[i], v[i], one, two, eps),
+		       got = c->op->moments->direction(m[i], s, one, two, stored_eps);
 		int zero = s == 0 && v[i] != 0;
 		l->n++;
 		l->moved += isfinite(v[i]) && v[i] != hu_get(old, i);
@@ -157,7 +144,7 @@ study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const
 {
 	const hu_program *p = a->run->train;
 
-	if (has_moments(c) && !t->skipped) {
+	if (c->op->moments && !t->skipped) {
 		loss l = { .n = 0 };
 		HU_TRY(study_moment(a, t, c, in, &l, ladder));
 		write_row(out, t->step, c, &p->t[c->out[2]], MOMENT, &l);

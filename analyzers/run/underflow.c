@@ -87,7 +87,7 @@ static hu_status
 study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
-	int cast = !strcmp(c->op->name, "cast");
+	int cast = c->op->role == HU_ROLE_CAST;
 
 	for (int k = 0; k < c->nout; k++) {
 		const hu_info *info = &p->t[c->out[k]];

@@ -10,12 +10,24 @@
 enum { OPEN = 16 };
 static const hu_machine *open_ones[OPEN];
 
+/* Rows of the first input. */
 static size_t
 batch_of(const hu_machine *m)
 {
-	int x = hu_program_find(m->p, "input.x");
+	for (int i = 0; i < m->p->nt; i++)
+		if (m->p->t[i].producer < 0 && !m->p->t[i].state && m->p->t[i].shape.rank)
+			return m->p->t[i].shape.d[0];
+	return 0;
+}
 
-	return x >= 0 && m->p->t[x].shape.rank ? m->p->t[x].shape.d[0] : 0;
+/* Whether tensor I is the value that a state takes when the step ends. */
+static int
+is_next(const hu_program *p, int i)
+{
+	for (int k = 0; k < p->nt; k++)
+		if (p->t[k].next == i)
+			return 1;
+	return 0;
 }
 
 /* The bytes of tensor I where the batch is B instead of BATCH. Weights, their gradients and moments stay what they are.
@@ -24,7 +36,7 @@ static size_t
 bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 {
 	const hu_info *t = &m->p->t[i];
-	int kept = t->state || t->cls == HU_WEIGHT || t->cls == HU_WGRAD || strstr(t->role, "_next") != NULL;
+	int kept = t->state || t->cls == HU_WEIGHT || t->cls == HU_WGRAD || is_next(m->p, i);
 	int moves = !kept && m->t[i].shape.rank > 0 && m->t[i].shape.d[0] == batch;
 
 	return hu_machine_padded(moves ? hu_slot_bytes(&m->t[i]) / batch * b : hu_slot_bytes(&m->t[i]));

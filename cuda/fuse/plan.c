@@ -142,10 +142,10 @@ together_from(planner *y, const hu_fusion *f, int first)
 }
 
 static int
-find_call(const hu_program *p, const char *op)
+find_call(const hu_program *p, hu_role role)
 {
 	for (int i = 0; i < p->nc; i++)
-		if (!strcmp(p->c[i].op->name, op))
+		if (p->c[i].op->role == role)
 			return i;
 	return -1;
 }
@@ -155,16 +155,16 @@ static int
 list_gradients(const planner *y, int wide, int *call)
 {
 	const hu_program *p = y->p;
-	int check = find_call(p, "finite_check"), norm = find_call(p, "grad_norm"), n = 0;
+	int check = find_call(p, HU_ROLE_CHECK), norm = find_call(p, HU_ROLE_NORM), n = 0;
 
 	if (check < 0 || norm < 0)
 		return 0;
 	for (int k = 0; k < p->c[norm].nin; k++) {
 		int unscale = p->t[p->c[norm].in[k]].producer;
-		if (unscale < 0 || strcmp(p->c[unscale].op->name, "unscale"))
+		if (unscale < 0 || p->c[unscale].op->role != HU_ROLE_UNSCALE)
 			return 0;
 		int cast = p->t[p->c[unscale].in[0]].producer;
-		if (wide && cast >= 0 && !strcmp(p->c[cast].op->name, "cast") &&
+		if (wide && cast >= 0 && p->c[cast].op->role == HU_ROLE_CAST &&
 			p->t[p->c[unscale].in[0]].format != p->t[p->c[cast].in[0]].format)
 			call[n++] = cast;
 		call[n++] = unscale;
@@ -203,7 +203,7 @@ find_ahead(planner *y, const hu_fusion *cast)
 			continue;
 		for (int j = 0; j < p->nc && y->copy[i] < 0; j++) {
 			const hu_call *c = &p->c[j];
-			if (strcmp(c->op->name, "cast") || c->in[0] != u->in[0] || y->owner[j] >= 0 ||
+			if (c->op->role != HU_ROLE_CAST || c->in[0] != u->in[0] || y->owner[j] >= 0 ||
 				p->t[c->in[0]].format == HU_FP64 || c->fmt.compute != u->fmt.compute ||
 				!serves(y, cast, &j, 1))
 				continue;

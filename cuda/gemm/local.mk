@@ -6,6 +6,7 @@ libhalfulp_a_SOURCES += cuda/gemm/cublas_bound.c
 CUDA_SOURCES += cuda/gemm/cublas_check.cu
 libhalfulp_a_SOURCES += cuda/gemm/cublas_find.c
 libhalfulp_a_SOURCES += cuda/gemm/cublas_words.c
+noinst_HEADERS += cuda/gemm/divide.h
 noinst_HEADERS += cuda/gemm/gemm.cuh
 CUDA_SOURCES += cuda/gemm/gemm_cublas.cu
 noinst_HEADERS += cuda/gemm/gemm_cublas.cuh

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,ci,co]. k = (image, output row, output column). */
+   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,ci,co]. The index k of the sum is (image, output row, output column). */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
 struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
-		uint32_t n = k / (g->ho * g->wo), r = k / g->wo % g->ho, q = k % g->wo, tap = m / g->ci;
-		int32_t y = (int32_t)(r * g->stride_h + tap / g->kw * g->dilation_h) - g->pad_h,
-			x = (int32_t)(q * g->stride_w + tap % g->kw * g->dilation_w) - g->pad_w;
+		uint32_t n = hu_quotient(k, g->by_pixels), pixel = k - n * g->by_pixels.by,
+			 r = hu_quotient(pixel, g->by_wo), q = pixel - r * g->wo;
+		uint32_t tap = hu_quotient(m, g->by_ci), u = hu_quotient(tap, g->by_kw), v = tap - u * g->kw;
+		int32_t y = (int32_t)(r * g->stride_h + u * g->dilation_h) - g->pad_h,
+			x = (int32_t)(q * g->stride_w + v * g->dilation_w) - g->pad_w;
 
 		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
 			return HU_OUTSIDE;
-		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + m % g->ci;
+		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + (m - tap * g->ci);
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
-	   side by side, all inside or all outside. */
+	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the
+	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return !a && !b; }
@@ -24,7 +26,7 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 0; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
-	typedef map turned; /* a would be every pixel once for each weight */
+	typedef map turned; /* a transposed a would hold every pixel once for each weight */
 	static void turn(hu_gemm *) {}
 };
 }

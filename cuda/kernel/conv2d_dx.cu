@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]. k = (kernel row, kernel column, output
-   channel) of those taps that the stride does not skip: pixels of one residue class have the same, and are a product of
-   their own. */
+   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]. The index k of the sum is (kernel row, kernel column, output
+   channel) over the taps that the stride does not skip. Pixels of one residue class have the same taps and are a
+   product of their own. */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
 struct map {
 	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
-		uint32_t n = m / (g->rows * g->cols), i = m / g->cols % g->rows, l = m % g->cols, tap = k / g->co;
-		int32_t u = (int32_t)(g->tap_h0 + tap / g->taps_w * g->step_h),
-			v = (int32_t)(g->tap_w0 + tap % g->taps_w * g->step_w);
-		/* the strides divide these */
-		int32_t from_h = (int32_t)g->row0 + g->pad_h - u * (int32_t)g->dilation_h,
-			from_w = (int32_t)g->col0 + g->pad_w - v * (int32_t)g->dilation_w;
-		int32_t r = (int32_t)i + from_h / (int32_t)g->stride_h, q = (int32_t)l + from_w / (int32_t)g->stride_w;
+		uint32_t n = hu_quotient(m, g->by_share), pixel = m - n * g->by_share.by,
+			 i = hu_quotient(pixel, g->by_cols), l = pixel - i * g->cols;
+		uint32_t tap = hu_quotient(k, g->by_co), u = hu_quotient(tap, g->by_taps_w), v = tap - u * g->taps_w;
+		int32_t r = (int32_t)i + g->from_h - (int32_t)u * g->back_h,
+			q = (int32_t)l + g->from_w - (int32_t)v * g->back_w;
 
 		if (r < 0 || q < 0 || r >= (int32_t)g->ho || q >= (int32_t)g->wo)
 			return HU_OUTSIDE;
-		return ((n * g->ho + (uint32_t)r) * g->wo + (uint32_t)q) * g->co + k % g->co;
+		return ((n * g->ho + (uint32_t)r) * g->wo + (uint32_t)q) * g->co + (k - tap * g->co);
 	}
 	static HU_DEVICE_MEMBER uint32_t
 	b(const hu_gemm *g, uint32_t k, uint32_t n)
 	{
-		uint32_t tap = k / g->co, u = g->tap_h0 + tap / g->taps_w * g->step_h,
-			 v = g->tap_w0 + tap % g->taps_w * g->step_w;
+		uint32_t tap = hu_quotient(k, g->by_co), i = hu_quotient(tap, g->by_taps_w), j = tap - i * g->taps_w,
+			 u = g->tap_h0 + i * g->step_h, v = g->tap_w0 + j * g->step_w;
 
-		return ((u * g->kw + v) * g->ci + n) * g->co + k % g->co;
+		return ((u * g->kw + v) * g->ci + n) * g->co + (k - tap * g->co);
 	}
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
-	   side by side, all inside or all outside. */
+	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the
+	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a && b; }
@@ -37,7 +35,7 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
-	typedef map turned; /* nothing lies across k */
+	typedef map turned; /* no operand is stored across k */
 	static void turn(hu_gemm *) {}
 };
 }
@@ -50,7 +48,7 @@ axis(uint32_t n, uint32_t taps, uint32_t stride, uint32_t dilation, uint32_t out
 	return a;
 }
 
-/* The product of the pixels of class I of rows and J of columns. */
+/* The product for the pixels of class i of rows and class j of columns. */
 static hu_gemm
 share(const hu_work *w, const hu_gemm *whole, const hu_conv_axis *rows, const hu_conv_axis *cols, size_t i, size_t j)
 {
@@ -66,6 +64,15 @@ share(const hu_work *w, const hu_gemm *whole, const hu_conv_axis *rows, const hu
 	g.step_h = (uint32_t)v.step;
 	g.step_w = (uint32_t)q.step;
 	g.taps_w = (uint32_t)q.taps;
+	/* the strides divide these */
+	g.from_h = ((int32_t)i + g.pad_h - (int32_t)(v.tap0 * rows->dilation)) / (int32_t)rows->stride;
+	g.from_w = ((int32_t)j + g.pad_w - (int32_t)(q.tap0 * cols->dilation)) / (int32_t)cols->stride;
+	g.back_h = (int32_t)(v.step * rows->dilation / rows->stride);
+	g.back_w = (int32_t)(q.step * cols->dilation / cols->stride);
+	g.by_share = hu_divisor_of(g.rows * g.cols);
+	g.by_cols = hu_divisor_of(g.cols);
+	g.by_co = hu_divisor_of(g.co);
+	g.by_taps_w = hu_divisor_of(g.taps_w);
 	g.placed = rows->stride > 1 || cols->stride > 1;
 	g.m = g.m / (g.h * g.w) * g.rows * g.cols;
 	g.k = (uint32_t)(v.taps * q.taps) * g.co;
@@ -105,7 +112,7 @@ HU_SIDE(op_conv2d_dx)(hu_work *w)
 	for (size_t i = 0; i < hu_conv_classes(&rows); i++)
 		for (size_t j = 0; j < hu_conv_classes(&cols); j++) {
 			hu_gemm s = share(w, &g, &rows, &cols, i, j);
-			w->used = used; /* the next launch is in order */
+			w->used = used; /* launches are in order, so the next may use the same scratch space */
 			w->ran = s.k == most ? ran : NULL;
 			HU_TRY(hu_gemm_product<map>(w, &s));
 		}

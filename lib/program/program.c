@@ -77,7 +77,7 @@ hu_is_cast(const hu_program *p, int tensor, int *from, int *scale)
 {
 	const hu_call *c = p->t[tensor].producer >= 0 ? &p->c[p->t[tensor].producer] : NULL;
 
-	if (!c || strcmp(c->op->name, "cast") || c->out[0] != tensor)
+	if (!c || c->op->role != HU_ROLE_CAST || c->out[0] != tensor)
 		return 0;
 	hu_format a = hu_format_of(p->t[tensor].format), b = hu_format_of(p->t[c->in[0]].format);
 	*from = c->in[0];

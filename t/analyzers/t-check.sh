@@ -19,6 +19,14 @@ test_is $? "--bless without --reason: exit 2"
 run check a --baseline base.tsv --bless --reason 'the first one'
 test $code = 0 && grep -q '^# reason: the first one' base.tsv && grep -q '^# blessed by: .* at commit' base.tsv && grep -q '^# env.summation_tree: 0x' base.tsv && grep -q '^# env.compiler: ' base.tsv
 test_is $? "blessed: reason, who, commit and environment are in the file"
+# What a person reviews stands first: the worst of each column, here again, and the ends of the metrics
+said=$(sed -n 's/^# the \([0-9]*\) rows above are for review; the [0-9]* below.*/\1/p' base.tsv) first=$(grep -v '^# [a-z0-9_.-]*:\|^# [a-z ]*: ' base.tsv | sed '1d; /^# the/,$d' | wc -l)
+test "$said" = "$first" && test "$first" -gt 15 && test "$first" -lt 60 && sed '/^# the [0-9]* rows/,$d' base.tsv | grep -v '^#' | sed 1d | cut -f1 | grep -qv '^summary/\|^metrics/0/\|^metrics/23/\|^metrics/last/'
+test $? = 1
+test_is $? "tens of rows come first, and a line says how many"
+worst() { awk -F'\t' -v table="$1/" -v column="/$2" -v up="$3" 'index($1, table) == 1 && substr($1, length($1) - length(column) + 1) == column && $2 != "-" { if (!n++ || (up ? $2 + 0 > w : $2 + 0 < w)) { w = $2 + 0; text = $2 } } END { print text }' base.tsv; }
+test "$(grep '^summary/replay/ulp_max' base.tsv | cut -f2)" = "$(worst replay ulp_max 1)" && test "$(grep '^summary/swamping/cosine' base.tsv | cut -f2)" = "$(worst swamping cosine 0)" && test "$(grep '^summary/swamping/share_swamped' base.tsv | cut -f2)" = "$(worst swamping share_swamped 1)"
+test_is $? "they are the worst of their columns"
 run check a --baseline base.tsv
 test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" = "$(grep -c '^ok' out)" && grep -q 'bit-identical' out
 test_is $? "the run itself: exit 0, every line ok"
@@ -97,6 +105,27 @@ run check b --baseline base.tsv --format junit
 test $code = 1 && head -n 1 out | grep -q '^<?xml' && test "$(grep -c '<failure' out)" -gt 5 && grep -q '</testsuite>' out
 test_is $? "--format junit"
 
+# What a blessing says: what moved since the one before, and what the run could not show
+cp base.tsv again.tsv && run check rate --baseline again.tsv --bless --reason 'a faster rate'
+moved=$(awk -F'\t' '/^#/ { next } NR == FNR { was[$1] = $2; next } ($1 in was) && was[$1] != $2 { n++ } END { print n + 0 }' base.tsv again.tsv)
+test $code = 0 && test "$moved" -gt 20 && grep -q "^since the baseline before: $moved of $(grep -c '^[a-z].*/' base.tsv) quantities moved, 0 are new, 0 are gone" out
+test_is $? "blessing again counts what moved"
+was=$(grep '^metrics/23/loss	' base.tsv | cut -f2) is=$(grep '^metrics/23/loss	' again.tsv | cut -f2)
+grep -qF "  metrics/23/loss: $was -> $is (" out && test "$(grep -c ' -> ' out)" = 20 && share=$(sed -n 's/^  metrics.23.loss: .* (\([-+0-9.e]*\) %)$/\1/p' out) && holds 'd < 0.01 && d > -0.01' d "$(awk -v a="$was" -v b="$is" -v s="$share" 'BEGIN { print s - 100 * (b - a) / a }')"
+test_is $? "and says by how much, what is reviewed first"
+run check a --baseline unseen.tsv --bless --reason 'what it cannot see'
+test $code = 0 && grep -q 'in 24 steps no gradient overflowed and no step was skipped: .*--init-scale 2^24' out && grep -q 'in 24 steps the loss scale never grew: .*--growth-interval 3' out && grep -q 'made a number zero or subnormal: .*--init-scale 1 ' out && test "$(grep -c '^# unseen: ' unseen.tsv)" = 3
+test_is $? "blessing names what the run could not show, and the options that would"
+make skips 1 mixed_float16 --init-scale 2^24 --growth-interval 3 && run check skips --baseline unseen.tsv --bless --allow-nonfinite --reason 'skips and growth'
+test $code = 0 && ! grep -q 'no step was skipped\|never grew' out && ! grep -q 'skipped\|grew' unseen.tsv
+test_is $? "which they do: steps are skipped, and the scale grows"
+make small 1 mixed_float16 --init-scale 1 && run check small --baseline unseen.tsv --bless --reason 'casts that flush'
+test $code = 0 && ! grep -q 'zero or subnormal' out
+test_is $? "and casts make subnormal numbers"
+run check a --baseline unseen.tsv --bless --reason 'two scales' small
+test $code = 0 && grep -q 'in 48 steps the loss scale never grew' out && ! grep -q 'zero or subnormal' out
+test_is $? "two runs see what either does"
+
 key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
 # Baselines of what a changed run has: cell RUN KEY VALUE changes a copy of run a, or takes the row out where there is no VALUE
 cell() {
@@ -158,12 +187,12 @@ refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file 
 head -c -3 base.tsv >cut.tsv
 run check a --baseline cut.tsv
 refused 3 'cut short' "cut within a line"
-sed 's/^# halfulp baseline: 2/# halfulp baseline: 3/' base.tsv >newer.tsv
+sed 's/^# halfulp baseline: 3/# halfulp baseline: 4/' base.tsv >newer.tsv
 run check a --baseline newer.tsv
 refused 3 'use a newer halfulp' "a newer baseline"
-sed 's/^# halfulp baseline: 2/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
+sed 's/^# halfulp baseline: 3/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
 run check a --baseline older.tsv
-refused 3 'version 1, which has no checksum.*bless it again' "one of the version before the checksum"
+refused 3 'version 1, which holds less.*bless it again' "one of the version before the checksum"
 sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv
 run check a --baseline reason.tsv
 refused 3 'its checksum is .* the file was changed after it was blessed' "another reason than it was blessed for"

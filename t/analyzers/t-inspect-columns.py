@@ -119,7 +119,8 @@ def root(q):
     return math.ldexp(math.sqrt(q / Q(4) ** s), s)
 
 
-def expected(name, dtype, values, last, to):
+def expected(name, dtype, values, shape, to):
+    last = shape[-1]
     if to == "mxfp4":
         after = mxfp4(values, last)
     else:
@@ -146,7 +147,7 @@ def expected(name, dtype, values, last, to):
         "mean_error": real(sum(errors) / len(errors)) if errors else None,
         "l2_share_lost": root(sum((x * x for x, y in pairs if y == 0), Q(0)) / x2) if x2 else None,
         "cosine": None if not x2 else 0.0 if not y2 else real(sum((x * y for x, y in pairs), Q(0))) / root(x2) / root(y2),
-        "step_rel_l2": None,
+        "step_rel_l2": None, "shape": "x".join(map(str, shape)), "axis": None,
     }
     want["ftz"] = None if to == "mxfp4" else want["became_zero"] + want["became_subnormal"]
     if name.endswith("exp_avg_sq") and not any(finite(x) and x < 0 for x in values):
@@ -199,7 +200,7 @@ def main():
         data = pack(codes, bits)
         head[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(body), len(body) + len(data)]}
         body += data
-        all_of.append((name, dtype, [decode(dtype, c) for c in codes], shape[-1]))
+        all_of.append((name, dtype, [decode(dtype, c) for c in codes], shape))
     head["steps"] = {"dtype": "I64", "shape": [1], "data_offsets": [len(body), len(body) + 8]}
     text = json.dumps(head).encode()
     with open(path, "wb") as f:
@@ -211,12 +212,12 @@ def main():
     ok(len(rows) == len(all_of) * len(targets), "a row each of %d tensors and %d formats: none is left out %s" % (len(all_of), len(targets), ran.stderr.strip()))
     ok("1 tensor holds no floating-point numbers" in ran.stderr, "the integers are, and that is said beside JSON too")
     byname = {(r["tensor"], r["to"]): r for r in rows}
-    for name, dtype, values, last in all_of:
+    for name, dtype, values, shape in all_of:
         wrong = []
         for to in targets:
             if name == "many" and to != "fp16": # more than one task's elements
                 continue
-            got, want = byname.get((name, to), {}), expected(name, dtype, values, last, to)
+            got, want = byname.get((name, to), {}), expected(name, dtype, values, shape, to)
             wrong += ["%s of %s: %r, not %r" % (k, to, got.get(k), w) for k, w in want.items() if not near(got.get(k), w)]
             wrong += ["%s: unknown here" % k for k in got if k not in want and k != "note"]
         ok(not wrong, "%s: every column as computed from its bytes%s" % (name, "".join("\n# " + w for w in wrong[:6])))
@@ -225,10 +226,10 @@ def main():
     ok(lines[0] == [k for k in rows[0] if k != "note"] and all(all(cell(a, v) for a, v in zip(c, r.values())) for c, r in zip(lines[1:], rows)) and len(lines) == len(rows) + 1, "--tsv: the same columns and figures")
     ran = subprocess.run([PROGRAM, "inspect", path, "--to", ",".join(targets)], capture_output=True, text=True)
     table = ran.stdout.splitlines()
-    figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax", "smallest", "rel_l2", "sqnr_db", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2")
+    figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax", "smallest", "rel_l2", "sqnr_db", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape", "axis")
     ok(tuple(table[0].split()[3:]) == figures, "the printed table has a column for each")
     form = lambda k, v: "-" if v is None else v if isinstance(v, str) else "%d" % v if isinstance(v, int) else ("%.2f" if k == "sqnr_db" else "%.6f" if k == "cosine" else "%.4g") % v
-    wrong = [(t, r["tensor"], r["to"]) for t, r in zip(table[1:], rows) if t.split()[-19:] != [form(k, v) for k, v in list(r.items())[3:-1]]]
+    wrong = [(t, r["tensor"], r["to"]) for t, r in zip(table[1:], rows) if t.split()[-21:] != [form(k, v) for k, v in list(r.items())[3:-1]]]
     ok(not wrong and len(table) == len(rows) + 3, "and the same figures%s" % "".join("\n# %s %s: %s" % (a, b, t) for t, a, b in wrong[:3]))
     ok(not any(w in ran.stdout for w in ("harmless", "costs", "fatal")), "of weights alone no word of harm is said")
     if not failed:

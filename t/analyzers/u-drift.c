@@ -84,6 +84,7 @@ verdicts(void)
 static void
 file(void)
 {
+	static const char *const settings[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
 	hu_baseline b, back, none;
 	char path[4200];
 
@@ -92,10 +93,18 @@ file(void)
 	add(&b, "x/2", "nan", HU_SIDE_BOTH);
 	add(&b, "x/3", "-", HU_SIDE_DOWN);
 	hu_baseline_set(&b, "compiler", "gcc: 12");
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		snprintf(path, sizeof path, "%s/bare-%zu.tsv", test_dir(), i);
+		ok(hu_baseline_write(&b, path, "a reason", "by hand", "") == HU_OK &&
+				hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), settings[i]),
+			"a file without env.%s has no environment: %s", settings[i], hu_reason());
+		hu_baseline_set(&b, settings[i], "x");
+	}
 	b.q[0].noise = 0.25;
 	hu_baseline_sort(&b);
 	snprintf(path, sizeof path, "%s/baseline.tsv", test_dir());
-	ok(hu_baseline_write(&b, path, "a reason", "by hand") == HU_OK && hu_baseline_read(&back, path) == HU_OK,
+	ok(hu_baseline_write(&b, path, "a reason", "by hand", "one\ntwo\n") == HU_OK &&
+			hu_baseline_read(&back, path) == HU_OK,
 		"written and read");
 	ok(back.n == 3 && back.q[0].value == b.q[0].value && back.q[0].noise == 0.25 && back.q[0].side == HU_SIDE_UP,
 		"values, tolerances and sides are kept");

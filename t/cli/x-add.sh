@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a model, an
-# optimizer, an analyzer and a figure as one file and one row each. What `make lists`, `make defaults` and `make golden` write is
+# optimizer, an analyzer and a figure as one file and one row each, and a pointwise operator with its line of arithmetic beside. What `make lists`, `make defaults` and `make golden` write is
 # not counted, and no other line is edited. The copy builds, the tests of those parts pass, help and pages show each, and each works.
 here=$PWD
 . "${srcdir:-.}/t/tool/tap.sh"
@@ -13,11 +13,20 @@ mkdir tree && tar -C "$top" -cf - --exclude=./.git --exclude=./build --exclude=.
 	--exclude=./runs . | tar -C tree -xf - && chmod -R u+w tree
 test_is $? "a copy of the sources"
 
+sums() { (cd "$dir/tree" && find . -path ./b -prune -o -type f -print | sed 's|^\./||' | sort | xargs md5sum); }
+sums >before
+cp tree/t/golden/digests.tsv digests
+
 # append TABLE ROW: one row behind the last one, or before the one that BEFORE begins with
 append() { printf '%s\n' "$2" >>"tree/$1"; }
 before() { awk -v start="$2" -v row="$3" 'index($0, start) == 1 { print row } { print }' "tree/$1" >table && cp table "tree/$1"; }
 
 append lib/number/formats.def 'FORMAT(E5M4, "e5m4", 10, 5, 5, -14, 15, 0x1.fp15, IEEE, "toyfloat", "a toy of ten bits")'
+
+append lib/op/ops.def 'OP(toyop)'
+before lib/op/element/formulas.def 'FORMULA1(neg,' 'FORMULA1(toyop, HU_NEG(c, a))'
+sed 's/^   neg: .*/   toyop: y = -x. *\//; s/"neg"/"toyop"/; s/hu_op_neg/hu_op_toyop/; s/FORMULA_neg/FORMULA_toyop/; s/the negative/a toy: the negative/' \
+	tree/lib/op/kind/neg.c >tree/lib/op/kind/toyop.c
 
 append trainer/data/datasets.def 'DATASET(toydata, "", "", "a toy of three classes")'
 cat >tree/trainer/data/toydata.c <<'END'
@@ -126,14 +135,14 @@ HALFULP=$PWD/halfulp
 cd "$dir" || exit 1
 
 # Nothing but the rows and files above differs from the sources
-diff -rq "$top" tree 2>/dev/null | grep -v "^Only in $top" | grep -vE '\.(o|a)$|: (b|autom4te\.cache|aclocal\.m4|configure|configure~|config\.h\.in|config\.h\.in~|Makefile\.in|build-aux)$' >changed
-sed -n 's/^Files .* and tree\/\(.*\) differ$/\1/p; s/^Only in tree\/*\(.*\): \(.*\)$/\1\/\2/p' changed |
-	grep -vE '^(Makefile\.in|aclocal\.m4|configure|[a-z/]*local\.mk|doc/defaults\.md|t/golden/digests\.tsv|.*/__pycache__.*)$|^(/|build-aux|autom4te.cache)' | sort >edited
-printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def reports/figures.def reports/figures/toyfigure.gp t/judge/independent/toyanalysis.py \
+diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
+	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|doc/defaults\.md|t/golden/digests\.tsv|.*/__pycache__.*)$' >edited
+printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/element/formulas.def \
+	lib/op/kind/toyop.c lib/op/ops.def reports/figures.def reports/figures/toyfigure.gp t/judge/independent/toyanalysis.py \
 	trainer/data/datasets.def trainer/data/toydata.c trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
 diff edited want >out
 test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
-diff "$top/t/golden/digests.tsv" tree/t/golden/digests.tsv >out
+diff digests tree/t/golden/digests.tsv >out
 test -s out && ! grep '^[<>]' out | grep -vq '^> \(toymodel\|[a-z]*	[a-z0-9_]*	--optimizer toyoptim\)	'
 test_is $? "no digest that was there has changed"
 
@@ -152,6 +161,9 @@ test $code = 0 && grep -q 'a toy of ten bits' out
 test_is $? "and a page under its other name"
 grep -q 'toydata: a toy' tree/doc/defaults.md && grep -q 'toyanalysis' tree/doc/defaults.md
 test_is $? "doc/defaults.md has them"
+run op list
+grep -q '^ *toyop .*a toy: the negative' out
+test_is $? "op list shows the operator"
 run train --model toymodl t
 refused 2 'did you mean toymodel' "a name near the model's"
 run train --model nothing t
@@ -187,7 +199,8 @@ fi
 
 # The tests of those parts
 tests="t/cli/t-lists t/cli/t-defaults t/cli/t-help t/cli/t-floors t/cli/t-rooms t/number/u-format t/number/u-round t/number/u-code t/number/u-bulk t/trainer/u-digits t/trainer/t-train
-	t/analyzers/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run"
+	t/analyzers/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
+	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/cuda/u-cuda-op"
 for t in $tests; do
 	make -C tree/b -s check TESTS="$t" >out 2>err
 	test_is $? "$t passes"

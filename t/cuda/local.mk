@@ -15,5 +15,6 @@ C_TESTS += t/cuda/u-cuda-mma
 C_TESTS += t/cuda/u-cuda-op
 C_TESTS += t/cuda/u-cuda-verdict
 C_TESTS += t/cuda/u-device
+C_TESTS += t/cuda/u-divide
 C_TESTS += t/cuda/u-shim
 EXPENSIVE_SCRIPT_TESTS += t/cuda/x-cuda-train.sh

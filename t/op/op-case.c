@@ -2,6 +2,7 @@
 #include "t/op/op-case.h"
 
 #include "lib/base/mem.h"
+#include "lib/op/element/pointwise.h"
 #include "lib/number/philox.h"
 
 #include <math.h>
@@ -16,10 +17,36 @@ static const op_row rows[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
+static op_row made[256];
+static int nmade = -1;
+
+/* The case of pointwise operators that have no row: operands of one shape. */
+static void
+add_plain(const hu_op *op)
+{
+	static const char *const in[] = { "x:30x13", "x:30x13 x:30x13", "x:30x13 x:30x13 x:30x13" };
+	int plain = op->family == &hu_family_pointwise && op->nout == 1 && op->max_in <= (int)(sizeof in / sizeof *in);
+
+	for (int k = 0; k < op->max_in && plain; k++)
+		plain = op->pointwise->how[k] == HU_EACH;
+	for (const op_row *r = rows; r->op && plain; r++)
+		plain = strcmp(r->op, op->name) != 0;
+	HU_ASSERT(nmade < 256);
+	if (plain)
+		made[nmade++] = (op_row){ op->name, "", in[op->max_in - 1], "x" };
+}
+
 const op_row *
 op_row_at(int i)
 {
-	return rows[i].op ? &rows[i] : NULL;
+	enum { ROWS = sizeof rows / sizeof *rows - 1 };
+
+	if (nmade < 0) {
+		nmade = 0;
+		for (int k = 0; hu_op_at(k); k++)
+			add_plain(hu_op_at(k));
+	}
+	return i < ROWS ? &rows[i] : i - ROWS < nmade ? &made[i - ROWS] : NULL;
 }
 
 hu_tensor

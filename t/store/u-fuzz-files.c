@@ -4,6 +4,7 @@
    another, HALFULP_FUZZ another number of rounds). A reader passes if it comes
    back each time; under AddressSanitizer also if it never reads beyond. */
 #include "t/store/fuzz.h"
+#include "t/store/onnx-model.h"
 
 #include "analyzers/check/baseline.h"
 #include "lib/base/file.h"
@@ -119,12 +120,13 @@ valid_baseline(void)
 {
 	static const char *const values[] = { "0.30000000000000004", "12", "-0", "1e-320", "nan", "-",
 		"0x0123456789abcdef", "-inf", "65504", "0.0078125" };
+	static const char *const settings[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
 	char *path = hu_path(test_dir(), "b.tsv"), key[32];
 	hu_baseline b;
 
 	memset(&b, 0, sizeof b);
-	hu_baseline_set(&b, "model", "mlp");
-	hu_baseline_set(&b, "seed", "1");
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		hu_baseline_set(&b, settings[i], "x%zu", i);
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		snprintf(key, sizeof key, "replay/7/dense%zu.w/ulp_max", i);
 		hu_baseline_add(&b, key, values[i], (hu_baseline_side)(i % HU_SIDES), i % 2 ? HU_FP32 : HU_FP64);
@@ -132,12 +134,21 @@ valid_baseline(void)
 		b.q[b.n - 1].noise = i % 4 ? 0 : 0.125;
 	}
 	hu_baseline_sort(&b);
-	if (hu_baseline_write(&b, path, "as it was", "by hand") != HU_OK)
+	if (hu_baseline_write(&b, path, "as it was", "by hand", "") != HU_OK)
 		bail_out("%s", hu_reason());
 	hu_baseline_release(&b);
 	blob file = load(path);
 	free(path);
 	return file;
+}
+
+static blob
+valid_onnx(void)
+{
+	blob b;
+
+	b.p = pb_pack(pb_sample(), &b.n);
+	return b;
 }
 
 /* A table with quotes, JSON lines with objects in objects, and rules of every kind. */
@@ -232,6 +243,7 @@ main(void)
 	run("npz", fuzz_npz, valid_npz(), 5);
 	run("idx", fuzz_idx, valid_idx(), 3);
 	run("idx, gzip", fuzz_idx, valid_idx_gzip(), 4);
+	run_many("onnx", fuzz_onnx, valid_onnx(), 11, 13, 0.6);
 	run_many("series, a table", fuzz_series, valid_text(csv), 8, 4, 0.9);
 	run_many("series, JSON lines", fuzz_series, valid_text(jsonl), 9, 4, 0.6);
 	run_many("rules", fuzz_rules, valid_text(rules), 10, 4, 0.9);

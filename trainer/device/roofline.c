@@ -98,15 +98,29 @@ hu_peaks_bandwidth(const hu_peaks *d, double bytes)
 	return 1e9 * gb_s;
 }
 
-/* Returns 1 where every operand's last dimension is a multiple of align bytes, as matrix units and 16-byte loads need
-   (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). Many models have ten class
-   scores; since that product is small it costs little. */
+/* Returns how many elements of t lie side by side in one row: those of its last dimension; but for an operand of a
+   matrix product, whose rows are the first dimension after the batch, all elements of the dimensions after that. */
+static size_t
+row_of(const hu_call *c, const hu_info *t)
+{
+	size_t row = 1;
+
+	if (!hu_op_takes(c->op, "batch"))
+		return hu_last(t->shape);
+	for (int d = (int)hu_attr_count(c, "batch", 0) + 1; d < t->shape.rank; d++)
+		row *= t->shape.d[d];
+	return row;
+}
+
+/* Returns 1 where every operand's rows are a multiple of align bytes, as matrix units and 16-byte loads need (NVIDIA,
+   Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). Many models have ten class scores; since
+   that product is small it costs little. */
 static int
 fits(const hu_program *p, const hu_call *c, int align, char *odd, size_t size)
 {
 	for (int i = 0; i < 2 + c->nout && i < c->nin + c->nout; i++) {
 		const hu_info *t = &p->t[i < 2 ? c->in[i] : c->out[i - 2]];
-		size_t last = hu_last(t->shape), each = (size_t)(hu_format_of(c->fmt.in).bits + 7) / 8;
+		size_t last = row_of(c, t), each = (size_t)(hu_format_of(c->fmt.in).bits + 7) / 8;
 		if (last * each % (size_t)align) {
 			snprintf(odd, size, "%.24s: last extent %zu", t->name, last);
 			return 0;

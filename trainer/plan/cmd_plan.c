@@ -62,7 +62,7 @@ add(row *r, const hu_program *p, const hu_call *c)
 	double b = bound_of(p, c);
 
 	r->calls++;
-	r->casts += !strcmp(c->op->name, "cast");
+	r->casts += c->op->role == HU_ROLE_CAST;
 	r->macs += k.macs;
 	r->flops += k.flops;
 	r->bytes += k.bytes_in + k.bytes_out;

@@ -13,7 +13,7 @@ static int
 is_master(const hu_program *p, int i)
 {
 	for (int c = 0; c < p->nc; c++)
-		if (!strcmp(p->c[c].op->name, "cast") && p->c[c].in[0] == i)
+		if (p->c[c].op->role == HU_ROLE_CAST && p->c[c].in[0] == i)
 			return 1;
 	return 0;
 }

@@ -52,7 +52,7 @@ packed(const hu_config *c, const hu_dataset *data, double *bytes)
 		const hu_program *q = k ? p.eval : p.train;
 		double tensors = 0;
 		for (int i = 0; i < q->nt; i++) {
-			int cast = q->t[i].producer >= 0 && !strcmp(q->c[q->t[i].producer].op->name, "cast"),
+			int cast = q->t[i].producer >= 0 && q->c[q->t[i].producer].op->role == HU_ROLE_CAST,
 			    input = q->t[i].producer < 0 && !q->t[i].state;
 			*bytes += (1 + (cast || input)) * (hu_info_bytes(&q->t[i]) + 256);
 			tensors += (double)hu_count(q->t[i].shape) * (double)hu_element_size(q->t[i].format);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adam: Adam as Keras has it, which is the second form of Kingma & Ba 2015 (the end of their section 2): m += (g - m)(1
-   - beta1), v += (g^2 - v)(1 - beta2), w -= m alpha / (sqrt(v) + eps) with alpha = lr sqrt(1 - beta2^t) / (1 -
-   beta1^t). Epsilon stands beside the second moment as it is stored; in adamw.c, PyTorch's form, beside the corrected
-   one, so that this epsilon counts for 1 / sqrt(1 - beta2^t) times as much, 32 times at the first step. The update uses
-   m' and v' as computed, before their rounding to their own formats. */
+   adam: Adam as Keras has it, the second form of Kingma & Ba 2015 (the end of their section 2): m += (g - m)(1 -
+   beta1), v += (g^2 - v)(1 - beta2), w -= m alpha / (sqrt(v) + eps) with alpha = lr sqrt(1 - beta2^t) / (1 - beta1^t).
+   Epsilon is added to the root of the uncorrected second moment; PyTorch's form (adamw.c) adds it to the corrected one.
+   Keras's epsilon therefore has an effect 1 / sqrt(1 - beta2^t) times as large, 32 times at the first step. The update
+   uses m' and v' as computed, before their rounding to their own formats. */
 #include "lib/op/element/moments.h"
 
 #include "lib/op/scalars.h"
@@ -11,7 +11,8 @@
 #define MOMENT(S, T) out[0][i] = hu_toward##S(c, c->k[1], in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_toward##S(c, c->k[1], in[0][i], hu_square##S(c, in[1][i]))
 
-/* k: the formula's four (formula.inc), and beyond them what they are made of, as the call and the clock give it. */
+/* k: the formula's four constants (formula.inc), followed by what they are computed from, as the call and the clock
+   give it. */
 enum { ALPHA, REST1, REST2, EPS, OF_FORMULA, LR = OF_FORMULA, BETA1, BETA2, POWER1, POWER2 };
 
 static void
@@ -44,7 +45,7 @@ HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adam, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
 
-/* Alpha is five rounded operations away from what the call says, the one under the root counting half. */
+/* Alpha takes five rounded operations from the call's attributes, of which the one under the root counts half. */
 static void
 constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
@@ -57,7 +58,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[ALPHA] = hu_adam_alpha(m->k[LR], m->k[POWER1], m->k[POWER2]);
 	m->k[REST1] = 1 - m->k[BETA1];
 	m->k[REST2] = 1 - m->k[BETA2];
-	m->k[EPS] = hu_attr_num(c, "eps", 1e-7);
+	m->k[EPS] = hu_attr_num(c, "eps", c->op->moments->usual_eps);
 	for (size_t i = 1; i < 3; i++) {
 		m->kx[POWER1 + i - 1].t = in[5];
 		m->kx[POWER1 + i - 1].i = i;
@@ -67,7 +68,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->ke[REST2] = hu_bounded_own(m->k[REST2]);
 }
 
-/* The constants that the mathematics has: no double holds 1 - beta and its like. */
+/* The mathematical constants, which no double represents: 1 - beta and the like. */
 static void
 certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {
@@ -88,6 +89,12 @@ certify_alone(hu_map *m, const hu_map *whole, int out)
 	hu_map_certify(m, 1, hu_dd_sub(hu_dd_of(1), hu_dd_of(whole->k[out == 1 ? BETA1 : BETA2])));
 }
 
+static double
+direction(double m, double v, double one, double two, double eps)
+{
+	return m * sqrt(two) / one / (sqrt(v) + eps);
+}
+
 const hu_op hu_op_adam = {
 	.name = "adam", .summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps", .cls = HU_CLASS_FIXED,
@@ -95,6 +102,7 @@ const hu_op hu_op_adam = {
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,
+		.usual_eps = 1e-7, .direction = direction,
 		.certify = certify, .certify_alone = certify_alone, .flops = 12,
 	},
 };

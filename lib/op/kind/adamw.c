@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adamw: Adam with decoupled weight decay as PyTorch's AdamW has it (Loshchilov & Hutter 2019): w = w (1 - lr decay) -
-   lr m^ / (sqrt(v^) + eps), the moments corrected before epsilon is added; adam.c has Keras's form. The bias
-   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own formats.
- */
+   adamw: Adam with decoupled weight decay as in PyTorch's AdamW (Loshchilov & Hutter 2019): w = w (1 - lr decay) - lr
+   m^ / (sqrt(v^) + eps), where the moments are corrected before epsilon is added; adam.c has Keras's form. The bias
+   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own
+   formats. */
 #include "lib/op/element/moments.h"
 
 #define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))
 
-/* k beyond those of the formula, as the call and the clock give them. */
+/* Constants besides the formula's, as the call and the clock give them. */
 enum { EPS = 5, POWER1 = 9, POWER2 = 10, DECAY = 11 };
 
 static void
@@ -55,7 +55,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->k[2] = 1 - b1;
 	m->k[3] = b2;
 	m->k[4] = 1 - b2;
-	m->k[EPS] = hu_attr_num(c, "eps", 1e-8);
+	m->k[EPS] = hu_attr_num(c, "eps", c->op->moments->usual_eps);
 	m->k[6] = 1 - lr * decay;
 	m->k[7] = 1 - p1;
 	m->k[8] = 1 - p2;
@@ -73,7 +73,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->ke[8] = hu_bounded_own(m->k[8]);
 }
 
-/* The constants that the mathematics has: no double holds 1 - beta and its like. */
+/* The mathematical constants, which no double represents: 1 - beta and the like. */
 static void
 certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {
@@ -96,6 +96,12 @@ certify_alone(hu_map *m, const hu_map *whole, int out)
 	hu_map_certify(m, 2, hu_dd_sub(hu_dd_of(1), hu_dd_of(m->k[1])));
 }
 
+static double
+direction(double m, double v, double one, double two, double eps)
+{
+	return m / one / (sqrt(v / two) + eps);
+}
+
 const hu_op hu_op_adamw = {
 	.name = "adamw",
 	.summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
@@ -104,6 +110,7 @@ const hu_op hu_op_adamw = {
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,
+		.usual_eps = 1e-8, .direction = direction,
 		.certify = certify, .certify_alone = certify_alone, .flops = 15,
 	},
 };

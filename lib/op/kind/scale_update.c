@@ -49,7 +49,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-/* The rule is defined on fp32 scales: there is no more exact version of it. */
+/* The rule is defined on fp32 scales, so there is no more exact version of it. */
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
@@ -105,6 +105,7 @@ const hu_op hu_op_scale_update = {
 	.name = "scale_update", .summary = "moves the loss scale by a framework's rule", .min_in = 3, .max_in = 3,
 	.nout = 2, .attrs = "rule growth backoff interval floor cap hysteresis", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT,
+	.role = HU_ROLE_SCALE_UPDATE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .enclose = enclose,
 	},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   unscale: y = g fl32(1/(scale W)), W the loss weight: the scale's inverse is formed
-   in double and rounded once to fp32, as PyTorch's GradScaler does. */
+   unscale: y = g fl32(1/(scale W)), where W is the loss weight. The scale's inverse is computed in double and rounded
+   once to fp32, as PyTorch's GradScaler does. */
 #include "lib/op/element/pointwise.h"
 
 static void
@@ -35,6 +35,7 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 const hu_op hu_op_unscale = {
 	.name = "unscale", .summary = "divides a gradient by the loss scale and the loss weight", .min_in = 2,
 	.max_in = 2, .nout = 1, .attrs = "loss_weight", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.role = HU_ROLE_UNSCALE,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){
 		.how = { HU_EACH, HU_ONE }, .form = { { HU_FORMULA_scale, exact, 1 } }, .prepare = prepare,

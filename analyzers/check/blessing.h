@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What is said when a baseline is blessed: what moved since the one before, and what the new one could not see. */
+#ifndef HU_ANALYZERS_BLESSING_H
+#define HU_ANALYZERS_BLESSING_H
+
+#include "analyzers/check/drift.h"
+#include "lib/base/str.h"
+
+/* Events that a training may have and a check can only judge where it had them. */
+enum {
+	HU_SAW_SKIP = 1,      /* a step that was skipped because a gradient overflowed */
+	HU_SAW_GROWTH = 2,    /* the loss scale grew */
+	HU_SAW_BACKOFF = 4,   /* it was reduced */
+	HU_SAW_UNDERFLOW = 8, /* a cast made zeros or subnormal numbers of what was neither */
+	HU_SAW_EVALUATION = 16,
+	HU_SAW_TRACE = 32,  /* a step was traced */
+	HU_SAW_SCALING = 64 /* the run has a dynamic loss scale at all */
+};
+
+/* The events of a run that was analyzed. HU_EFILE where its tables cannot be read. */
+hu_status hu_coverage(unsigned *saw, const hu_run *r);
+/* Sentences, a line each, on what runs that SAW so much could not show, and the options that would: nothing where there
+   is nothing to say. */
+void hu_coverage_text(hu_str *s, unsigned saw, size_t steps);
+
+/* What moved from WAS to IS: a line with numbers of quantities, then the worst of them, headlines first. */
+void hu_moved_text(hu_str *s, const hu_baseline *was, const hu_baseline *is);
+#endif
