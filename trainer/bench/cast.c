@@ -285,7 +285,7 @@ one_op(cast *c, const char *word)
 static hu_status
 one_mode(cast *c, const char *word)
 {
-	return c->modes == HU_MODES ? hu_fail(HU_EINVAL, "more rounding modes than there are")
+	return c->modes == HU_MODES ? hu_fail(HU_EINVAL, "more rounding modes than exist")
 				    : hu_mode_find(word, &c->mode[c->modes++]);
 }
 
