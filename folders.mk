@@ -11,6 +11,7 @@ include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
+include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/cuda/device/local.mk
 include $(top_srcdir)/cuda/element/local.mk
