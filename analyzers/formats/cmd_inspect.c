@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const hu_opt opts[] = {
-	{ "to", "FORMATS", "fp16,bf16,e4m3", "formats to cast to, RNE, without scaling; block formats with theirs" },
-	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
-	{ "json", NULL, NULL, "print an array of rows" },
-	{ NULL, NULL, NULL, NULL }
-};
+static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
+				       "formats to cast to, RNE, without scaling; block formats with theirs" },
+	{ "tsv", "FILE", NULL, "write the rows to FILE too" }, { "json", NULL, NULL, "print an array of rows" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* A row a tensor and format, to be freed by the caller; OUT counts the tensors that hold no floating-point numbers. */
 static hu_inspect_row *
@@ -65,7 +63,8 @@ run(const hu_args *a)
 	hu_status st = hu_target_list(hu_args_text(a, "to"), to, HU_FORMATS, &nto);
 
 	if (st == HU_OK && a->nrest != 1)
-		st = hu_fail(HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx");
+		st = hu_fail(
+			HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx");
 	if (st != HU_OK || (st = hu_foreign_open(&s, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	hu_inspect_row *row = judge(&s, to, nto, &n, &out);
@@ -112,7 +111,8 @@ const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FIL
 	"last\n"
 	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates; weights of an ONNX "
 	"model's\n"
-	"Conv, ConvTranspose, Gemm and MatMul along the axis over which the product sums, as deployment does: axis says "
+	"Conv, ConvTranspose, Gemm and MatMul along the axis over which the product sums, as deployment does: axis "
+	"says "
 	"which it is,\n"
 	"from 0, and of a Conv the axes behind it are summed over as well;\n"
 	"subnormal and lost bits are the elements' under their scale, - where elements are integers. A NaN or an\n"
