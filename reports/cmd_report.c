@@ -19,11 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const hu_opt opts[] = { { "out", "DIR", NULL, "where the report goes; without it, report/ in the first RUN" },
+static const hu_opt opts[] = { { "out", "DIR", NULL,
+				       "folder that the report is written to [report/ in the first RUN]" },
 	{ "formats", "LIST", "svg,png",
-		"of each figure: svg (always), png, pdf, tex (a figure environment around the pdf)" },
-	{ "terminal", NULL, NULL, "verdict, numbers and key figures as text on standard output; writes no files" },
-	{ "json", NULL, NULL, "print what was made as JSON" }, { NULL, NULL, NULL, NULL } };
+		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
+	{ "terminal", NULL, NULL, "print verdict, numbers and key figures as text and write no files" },
+	{ "json", NULL, NULL, "print as JSON which files were made" }, { NULL, NULL, NULL, NULL } };
 
 /* "svg,png" as gnuplot's list "svg png"; *tex apart, it is not gnuplot's. */
 static hu_status
@@ -74,7 +75,7 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 	return b.s;
 }
 
-/* Moves every file of FROM into TO where the move is set, else removes them; then FROM goes. */
+/* Moves every file of `from` into `to` where the move is set, else removes them; then `from` goes. */
 static hu_status
 empty_into(const char *from, const char *to)
 {
@@ -230,12 +231,9 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_report = {
-	"report", "RUN [RUN...]", "write the page and the figures of one or several runs",
-	"Writes index.html into report/ of the first RUN: verdict, numbers, and figures as SVG\n"
-	"and PNG, each with the .gp and .tsv that made it. It opens from disk, without a network.\n"
-	"Figures of training compare all runs; differences are to the first. What needs the\n"
-	"analysis tables (halfulp analyze RUN) is left out where they are missing, and said so.\n"
-	"GNUPLOT names the gnuplot to use.",
-	opts, run, needs
-};
+const hu_command hu_cmd_report = { "report", "RUN [RUN...]", "write the page and the figures of one or several runs",
+	"Writes index.html with the verdict, numbers, and figures as SVG and PNG, each beside the .gp and .tsv\n"
+	"that made it. The page opens from disk, without a network. Figures of training compare all runs;\n"
+	"differences are to the first. Where analysis tables are missing (halfulp analyze RUN makes them), the\n"
+	"page leaves out what needs them and says so. The environment variable GNUPLOT names the gnuplot to use.",
+	opts, run, needs };

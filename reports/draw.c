@@ -33,7 +33,7 @@ hu_report_source(const char *name, char **text, size_t *n)
 		name, HU_PKGDATADIR, HU_TOP_SRCDIR);
 }
 
-/* The child's side: gnuplot with ARGUMENT in DIR, what it says into the file LOG. Does not return. */
+/* The child's side: gnuplot with argument in dir, what it says into the file log. Does not return. */
 static void
 become_gnuplot(const char *dir, const char *argument, const char *log)
 {

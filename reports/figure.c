@@ -16,7 +16,7 @@ static const struct { const char *name; hu_figure_scope scope; const char *query
 
 enum { NROWS = sizeof rows / sizeof *rows };
 
-/* Runs the parts of a row's query, "QUERY; PART QUERY; …", on N runs. */
+/* Runs the parts of a row's query, "QUERY; PART query; …", on n runs. */
 static hu_status
 select_parts(hu_figure *f, const char *query, char *const *dir, int n)
 {

@@ -29,15 +29,15 @@ typedef struct hu_figures { hu_figure *at; int n; } hu_figures;
 hu_status hu_figures_select(hu_figures *f, const hu_report_runs *runs);
 void hu_figures_release(hu_figures *f);
 
-/* STEM.tsv and STEM.gp of every figure that is drawn, and style.gp, into DIR.
-   FORMATS: "svg png", for gnuplot. COMMAND: the line that made the report, for the provenance. */
+/* STEM.tsv and STEM.gp of every figure that is drawn, and style.gp, into dir.
+   formats: "svg png", for gnuplot. command: the line that made the report, for the provenance. */
 hu_status hu_figures_write(
 	const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command);
 
 /* STEM.tex of every figure that is drawn: a figure environment around STEM.pdf, with caption and label. */
 hu_status hu_figures_tex(const hu_figures *f, const char *dir);
 
-/* Runs gnuplot on every STEM.gp in DIR, several at a time. HU_EUNABLE: no gnuplot, or
+/* Runs gnuplot on every STEM.gp in dir, several at a time. HU_EUNABLE: no gnuplot, or
    one that failed: its first line of complaint. */
 hu_status hu_figures_draw(const hu_figures *f, const char *dir, const char *formats);
 

@@ -17,15 +17,15 @@ typedef enum hu_quantity {
 	HU_UNIT_POWER     /* a power of two as 2^k, else REAL */
 } hu_quantity;
 
-/* X as text; NaN gives an en dash, infinities the sign. The string is the caller's to free. */
+/* x as text; NaN gives an en dash, infinities the sign. The string is the caller's to free. */
 char *hu_human(double x, hu_quantity unit);
 /* The same of a JSON value: a string as it stands, null or absent an en dash. */
 char *hu_human_json(const json_t *v, hu_quantity unit);
-/* TEXT with &, <, >, quotes as entities. */
+/* `text` with &, <, >, quotes as entities. */
 void hu_html_text(hu_str *b, const char *text);
 /* The same, with the exponent after ^ raised. */
 void hu_html_number(hu_str *b, const char *text);
-/* A dotted or slashed name in at most LIMIT characters where that can be: parts from the left
+/* A dotted or slashed name in at most limit characters where that can be: parts from the left
    shrink to their first letter (numbers stay, they tell layers apart), then the front is cut. */
 char *hu_abbreviate(const char *name, size_t limit);
 /* A word of a command line, in quotes where a shell needs them. */

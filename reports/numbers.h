@@ -7,7 +7,7 @@
 #include "reports/human.h"
 #include "reports/runs.h"
 
-/* A number with a name; the note under it is BEFORE, another number, AFTER. */
+/* A number with a name; the note under it is before, another number, after. */
 typedef struct hu_number {
 	const char *label, *key;
 	hu_quantity unit;

@@ -6,7 +6,7 @@
 
 #include "reports/figure.h"
 
-/* The whole page. FORMATS: the figures' file endings ("svg png"). COMMAND: the line that made it. */
+/* The whole page. formats: the figures' file endings ("svg png"). command: the line that made it. */
 hu_status hu_page(
 	hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command);
 

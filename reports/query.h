@@ -36,8 +36,8 @@ typedef struct hu_query {
 	size_t top;
 } hu_query;
 
-/* Parses s->query and names the columns of S. A query comes from figures.def: a wrong one aborts. */
+/* Parses s->query and names the columns of s. A query comes from figures.def: a wrong one aborts. */
 void hu_query_parse(hu_query *q, hu_selection *s);
-/* Finds the query's columns in table T; HU_EFILE names the one that is missing. */
+/* Finds the query's columns in table t; HU_EFILE names the one that is missing. */
 hu_status hu_query_resolve(hu_query *q, const hu_table *t, const char *path);
 #endif

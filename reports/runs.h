@@ -26,7 +26,7 @@ typedef struct hu_report_runs {
 hu_status hu_report_runs_open(hu_report_runs *r, char *const *dir, int n);
 void hu_report_runs_release(hu_report_runs *r);
 
-/* The text at a path "policy.compute" in J; NULL where there is none. */
+/* The text at a path "policy.compute" in j; NULL where there is none. */
 const char *hu_json_text(const json_t *j, const char *path);
 const json_t *hu_json_at(const json_t *j, const char *path);
 /* The number at a path; NaN where there is none. */

@@ -69,7 +69,7 @@ level_of_cells(hu_level *l, const hu_table *t, int r, const hu_query_column *c)
 	return id;
 }
 
-/* Index of the row whose plain cells are KEY, made where there is none. */
+/* Index of the row whose plain cells are key, made where there is none. */
 static size_t
 row_of(work *w, char *key)
 {

@@ -45,17 +45,17 @@ typedef struct hu_selection {
 	char *empty;                        /* where rows is 0: why, as part of a sentence */
 } hu_selection;
 
-/* Runs QUERY on DIR[0..n). A run without the table adds no rows; HU_EFILE where a
+/* Runs query on dir[0..n). A run without the table adds no rows; HU_EFILE where a
    table is there and cannot be read, lacks a column or holds a word where a number belongs. */
 hu_status hu_select(hu_selection *s, const char *query, char *const *dir, int n);
 void hu_selection_release(hu_selection *s);
 
 /* Drops every row. */
 void hu_selection_empty(hu_selection *s);
-/* Keeps the TOP rows (0: all) with the largest COLUMN, in their order; of ties at the limit the first. */
+/* Keeps the top rows (0: all) with the largest column, in their order; of ties at the limit the first. */
 void hu_selection_top(hu_selection *s, size_t top, const char *column);
 
-/* The table as TSV, after HEAD's lines of provenance; the caller releases it. */
+/* The table as TSV, after head's lines of provenance; the caller releases it. */
 void hu_selection_text(const hu_selection *s, const char *head, hu_str *out);
 /* Cell by column name; "-" where there is no such column. */
 const char *hu_selection_cell(const hu_selection *s, size_t row, const char *column);

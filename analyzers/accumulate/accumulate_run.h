@@ -28,10 +28,10 @@ typedef struct hu_accumulated {
 	                                  stochastic rounding does. -1: none; 0: the start */
 } hu_accumulated;
 
-/* The exact sum of the first N terms, and Σ|a b| to within n 2^-53 of itself. Released by the caller. */
+/* The exact sum of the first n terms, and Σ|a b| to within n 2^-53 of itself. Released by the caller. */
 void hu_series_exact_init(hu_series_exact *x, const hu_series *s, size_t n);
 void hu_series_exact_release(hu_series_exact *x);
 
-/* SUM resolved for the series' format. SR draws from SEED. */
+/* sum resolved for the series' format. SR draws from seed. */
 void hu_accumulate(hu_accumulated *r, const hu_series *s, const hu_series_exact *x, hu_sum sum, uint64_t seed);
 #endif

@@ -22,16 +22,18 @@ enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 32 };
 static const hu_opt opts[] = {
 	{ "terms", "SERIES", "harmonic",
 		"harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy or FILE.npz:NAME" },
-	{ "times", "SERIES", "ones", "second factors, as --terms: an inner product" },
-	{ "start", "W", NULL, "a number in front of the terms, as a weight before its updates" },
+	{ "times", "SERIES", "ones", "second factors, given as --terms is; the sum is then an inner product" },
+	{ "start", "W", NULL, "a number to which the terms are added, as a weight before its updates" },
 	{ "n", "N", "1000", "number of terms" },
-	{ "format", "LIST", "fp16,bf16,fp32", "formats of the terms, and of the accumulators unless a sum says acc=" },
+	{ "format", "LIST", "fp16,bf16,fp32",
+		"formats of the terms, and of the accumulator unless the model says acc=" },
 	{ "sum", "MODEL", NULL,
-		"summation model, repeatable: fma, chunk:64, chunk:1..4096, kahan, tc:hopper, ... (default fma)" },
-	{ "seed", "K", "1", "of random terms and of stochastic rounding" },
+		"summation model: fma, chunk:64, chunk:1..4096, kahan, tc:hopper, ...; repeatable [fma]" },
+	{ "seed", "K", "1", "seed of random terms and of stochastic rounding" },
 	{ "table", NULL, NULL,
-		"a row for every n that is a power of two, or every length of a range, tab-separated, for plots" },
-	{ "json", NULL, NULL, "print an array, a row a sum (with --table: the table's rows)" },
+		"print tab-separated rows for plots: one for every n that is a power of two, or for every length "
+		"of a range" },
+	{ "json", NULL, NULL, "print an array with an object for each sum (with --table: for each row)" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -86,7 +88,7 @@ add_sums(options *o, const char *text)
 	return HU_OK;
 }
 
-/* The model of M for terms of format F. */
+/* The model of m for terms of format f. */
 static hu_status
 resolve(const model *m, hu_format_id f, hu_sum *s)
 {
@@ -195,7 +197,7 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	return j;
 }
 
-/* The numbers of terms that get a row: powers of two below N, and N. */
+/* The numbers of terms that get a row: powers of two below n, and n. */
 static void
 choose_rows(rows *w, size_t n, int table)
 {
@@ -267,7 +269,7 @@ heading(const hu_args *args, const options *o, size_t n)
 		"relative", "1st lost", "stops at", "swamped");
 }
 
-/* Both factors of every term; *N becomes fewer where a file of terms has fewer. */
+/* Both factors of every term; *n becomes fewer where a file of terms has fewer. */
 static hu_status
 factors(const options *o, size_t *n, double **a, double **b)
 {
@@ -361,13 +363,14 @@ static const hu_opt_need needs[] = {
 
 const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"sum a series in number formats by summation models, beside the exact sum",
-	"Terms are first rounded to the format, to nearest; the exact sum is that of the rounded terms.\n"
-	"Terms count from 1. Swamped: a nonzero term that leaves the accumulator as it was. stops at: the\n"
-	"last term that moved a sum which has stopped (at least 8 swamped terms end it), 0 being --start; in\n"
-	"chunks the outer accumulator is judged, by the first term of each; stochastic rounding stops no sum. Models: "
-	"NAME[:N][,acc=FORMAT][,mode=MODE]\n"
-	"with fma, sequential, chunk:N, pairwise, kahan, neumaier, dot2, fabsum:N, splitk:N, promote:N;\n"
+	"Terms are first rounded to the format, to nearest; the exact sum is that of the rounded terms. Terms\n"
+	"count from 1. A nonzero term is swamped where it leaves the accumulator as it was. `stops at` is the\n"
+	"last term that moved a sum which then stopped, that is, whose last 8 or more terms are swamped; it is 0\n"
+	"where --start already swamps them all. For chunks the outer accumulator is judged and each chunk counts\n"
+	"as its first term; stochastic rounding stops no sum.\n"
+	"Models: NAME[:N][,acc=FORMAT][,mode=MODE] with fma, sequential, chunk:N, pairwise, kahan, neumaier,\n"
+	"dot2, fabsum:N, splitk:N, promote:N;\n"
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05].\n"
-	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. Columns of --table:\n"
-	"doc/formats.md.",
+	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. doc/formats.md explains the\n"
+	"columns of --table.",
 	opts, run, needs };

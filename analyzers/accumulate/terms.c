@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* COUNT numbers behind the colon of SPEC, separated by commas. */
+/* count numbers behind the colon of spec, separated by commas. */
 static hu_status
 numbers(const char *option, const char *spec, int count, double *to)
 {

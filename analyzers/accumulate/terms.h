@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* N terms by SPEC, in double: harmonic (1/k), ones, constant:C, uniform:A,B, normal:MEAN,SD, or a
-   file of the first N numbers, *N becoming fewer where it has fewer. Random ones are a pure function
-   of SEED and OPTION, the option that SPEC was given by. *OUT is the caller's. HU_EINVAL names what
+/* n terms by spec, in double: harmonic (1/k), ones, constant:C, uniform:A,B, normal:MEAN,SD, or a
+   file of the first n numbers, *n becoming fewer where it has fewer. Random ones are a pure function
+   of seed and option, the option that spec was given by. *out is the caller's. HU_EINVAL names what
    is not understood, HU_EFILE what is wrong with a file. */
 hu_status hu_terms(const char *option, const char *spec, uint64_t seed, size_t *n, double **out);
 #endif

@@ -15,12 +15,15 @@
 
 static const hu_opt opts[] = { { "format", "LIST", "fp16,bf16,fp32", "formats, or all" },
 	{ "sum", "MODEL", NULL,
-		"how sum(...) runs, as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; products in it enter "
-		"unrounded" },
+		"summation model that executes sum(...), as in fma, chunk:32 or tc:hopper,in=e4m3,path=wgmma; "
+		"products in it "
+		"are not rounded" },
 	HU_ROUNDING_OPTS("rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE"),
-	{ "explain", NULL, NULL, "draw each operation: significands aligned, what is shifted out, how it rounds" },
+	{ "explain", NULL, NULL,
+		"draw each operation: the aligned significands, what is shifted out, how the result is rounded" },
 	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
-	{ "json", NULL, NULL, "print an array, a row an expression and format" }, { NULL, NULL, NULL, NULL } };
+	{ "json", NULL, NULL, "print an array with an object for each expression and format" },
+	{ NULL, NULL, NULL, NULL } };
 
 typedef struct options {
 	hu_format_id format[HU_FORMATS];
@@ -52,7 +55,7 @@ parse(const hu_args *args, options *o)
 	o->text = hu_args_given(args, "explain");
 	o->svg = hu_args_text(args, "svg");
 	if (o->text && o->json)
-		return hu_fail(HU_EINVAL, "--explain draws for people: leave out --json");
+		return hu_fail(HU_EINVAL, "--explain prints drawings, which have no JSON: leave out --json");
 	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
 		return hu_fail(HU_EINVAL, "--explain draws operands as they are stored: leave out --daz");
 	if (o->sum && (o->a.flags & (HU_FTZ | HU_DAZ)))
@@ -212,18 +215,17 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_calc = {
-	"calc", "EXPRESSION... [OPTION...]", "evaluate an expression in number formats, beside the exact value",
-	"Each literal is rounded to the format, then each operation. The exact value is that of the\n"
-	"expression on the unrounded literals; errors are in units in the last place of it.\n"
-	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p\n"
-	"max min rsqrt sigmoid sqrt sum tanh. Numbers in decimal or hex (0x1.8p3). - reads standard\n"
-	"input, a line an expression; put -- before one that begins with a minus. swamped: a sum\n"
-	"equals one of its nonzero operands. --sum runs sum(...) by a summation model: a*b in it is\n"
-	"then a product of two rounded factors that enters as the model takes products, any other\n"
-	"argument a term times 1; a tensor core's first argument, where it is no product, is its C.\n"
-	"--daz: a literal or operand below the smallest normal number counts as zero; --ftz: a result.\n"
+const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
+	"evaluate an expression in number formats, beside the exact value",
+	"Each literal is rounded to the format, then the result of each operation. The exact value is that of the\n"
+	"expression on the unrounded literals; errors are in ulps (units in the last place) of the exact value.\n"
+	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p max min rsqrt\n"
+	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). The argument - reads standard\n"
+	"input, an expression a line; put -- before an expression that begins with a minus. `swamped` says that a\n"
+	"sum equals one of its nonzero operands. --sum executes sum(...) by a summation model: a*b in it is then\n"
+	"a product of two rounded factors that enters as the model takes products, and any other argument is a\n"
+	"term times 1; a tensor core's first argument is its C where it is no product. --daz takes a literal or\n"
+	"operand below the smallest normal number as zero; --ftz makes such a result zero.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
-	opts, run, needs
-};
+	opts, run, needs };

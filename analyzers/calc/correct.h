@@ -29,7 +29,7 @@ typedef enum hu_function {
 	HU_FUNCTIONS
 } hu_function;
 
-/* R = the function of A[0..n-1] rounded toward zero at R's precision; returns
+/* r = the function of a[0..n-1] rounded toward zero at r's precision; returns
    MPFR's ternary value. SUM and SIGMOID are composed of other calls: SUM is not
    for this function. */
 int hu_function_apply(hu_function f, mpfr_ptr r, mpfr_ptr *a, mpfr_rnd_t rnd);
@@ -38,10 +38,10 @@ int hu_function_apply(hu_function f, mpfr_ptr r, mpfr_ptr *a, mpfr_rnd_t rnd);
    any precision at least two bits shorter is rounding the exact value once. */
 void hu_function_odd(hu_function f, mpfr_ptr r, mpfr_ptr *a);
 
-/* Makes X, rounded toward zero with TERNARY, rounded to odd. */
+/* Makes x, rounded toward zero with ternary, rounded to odd. */
 void hu_odd(mpfr_ptr x, int ternary);
 
-/* Rounds X to f as hu_round does, for any precision of X and fp64 too; adds the
+/* Rounds x to f as hu_round does, for any precision of x and fp64 too; adds the
    notes INEXACT, UNDERFLOW, OVERFLOW and INVALID (an infinity without a code). */
 double hu_correct_round(mpfr_srcptr x, hu_format f, hu_mode mode, int flags, uint32_t rand, int *notes);
 #endif

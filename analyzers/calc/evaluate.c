@@ -45,7 +45,7 @@ hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
 	}
 }
 
-/* X as an operation under A's flags reads it. */
+/* x as an operation under a's flags reads it. */
 static double
 operand(double x, hu_arithmetic *a)
 {
@@ -207,14 +207,14 @@ literal(const hu_expr *e, hu_arithmetic *a)
 	return s;
 }
 
-/* Whether the value of E is an operation on that of its first argument. */
+/* Whether the value of e is an operation on that of its first argument. */
 static int
 has_first(const hu_expr *e)
 {
 	return e->kind == HU_EXPR_CALL && e->function != HU_F_SUM && e->nargs;
 }
 
-/* The operation E on FIRST, the value of its first argument, and on those of the others. */
+/* The operation e on `first`, the value of its first argument, and on those of the others. */
 static double
 operation(const hu_expr *e, double first, hu_arithmetic *a)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    The exact value of an expression. Numbers, + - * / and what is made of them are fractions of integers: exact, and
    rounded to odd once in the end. Else each step is rounded to odd at twice the wanted precision and again at four
-   times, on until both agree; a difference that more precision only makes smaller is 0. */
+   times, on until both agree; a difference that more precision only makes smaller is 0. A number of the wanted precision
+   that lies strictly between what steps rounded downward and steps rounded upward give is the value: exp(log(4)) is 4,
+   and tanh(1000) is not 1. */
 #include "analyzers/calc/expr.h"
 
 #include "lib/base/mem.h"
@@ -18,7 +20,7 @@ enum {
 	ATTEMPTS = 4
 };
 
-/* The literal TEXT as a fraction; 0 where it is too large for one. */
+/* The literal `text` as a fraction; 0 where it is too large for one. */
 static int
 fraction(const char *text, mpq_t q)
 {
@@ -106,7 +108,7 @@ apply(hu_function f, mpq_t r, mpq_t *a)
 	}
 }
 
-/* E as a fraction; 0 where it is none, or too large a one. */
+/* e as a fraction; 0 where it is none, or too large a one. */
 static int
 rational(const hu_expr *e, hu_format f, mpq_t q)
 {
@@ -142,7 +144,7 @@ rational(const hu_expr *e, hu_format f, mpq_t q)
 	return good;
 }
 
-/* Makes the sum R of numbers up to 2^TOP zero where cancellation left only what their own rounding may have made. */
+/* Makes the sum r of numbers up to 2^top zero where cancellation left only what their own rounding may have made. */
 static void
 settle(mpfr_ptr r, mpfr_exp_t top)
 {
@@ -156,9 +158,11 @@ top_of(mpfr_srcptr x)
 	return mpfr_regular_p(x) ? mpfr_get_exp(x) : mpfr_get_emin();
 }
 
-/* Every step rounded to odd at OUT's precision. */
+static void numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd);
+
+/* Rounds the last step of e to odd at the precision of out, and the steps before it at prec as numeric does. */
 static void
-numeric(const hu_expr *e, hu_format f, mpfr_ptr out)
+last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rnd_t rnd)
 {
 	mpfr_t v[3];
 	mpfr_ptr a[3] = { v[0], v[1], v[2] };
@@ -168,20 +172,20 @@ numeric(const hu_expr *e, hu_format f, mpfr_ptr out)
 		hu_expr_literal(e, f, out);
 		return;
 	}
-	mpfr_inits2(mpfr_get_prec(out), v[0], v[1], v[2], (mpfr_ptr)0);
+	mpfr_inits2(prec, v[0], v[1], v[2], (mpfr_ptr)0);
 	if (e->function == HU_F_SUM) {
 		mpfr_set_zero(v[0], 1);
 		top = mpfr_get_emin();
 		for (int i = 0; i < e->nargs; i++) {
-			numeric(e->arg[i], f, v[1]);
+			numeric(e->arg[i], f, v[1], rnd);
 			top = top_of(v[1]) > top ? top_of(v[1]) : top;
 			hu_odd(v[0], mpfr_add(v[0], v[0], v[1], MPFR_RNDZ));
 			settle(v[0], top);
 		}
-		mpfr_swap(out, v[0]);
+		mpfr_set(out, v[0], MPFR_RNDZ); /* no fewer bits */
 	} else {
 		for (int i = 0; i < e->nargs; i++)
-			numeric(e->arg[i], f, v[i]);
+			numeric(e->arg[i], f, v[i], rnd);
 		hu_function_odd(e->function, out, a);
 		if (e->function == HU_F_ADD || e->function == HU_F_SUB || e->function == HU_F_FMA) {
 			mpfr_srcptr last = v[e->function == HU_F_FMA ? 2 : 1];
@@ -192,7 +196,23 @@ numeric(const hu_expr *e, hu_format f, mpfr_ptr out)
 	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
 }
 
-/* Whether X and Y are the same to 8 bits more than PREC. */
+/* Rounds every step at the precision of out: downward, upward, or for MPFR_RNDZ to odd. */
+static void
+numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd)
+{
+	mpfr_t wide;
+
+	if (rnd == MPFR_RNDZ) {
+		last_step(e, f, out, mpfr_get_prec(out), rnd);
+		return;
+	}
+	mpfr_init2(wide, mpfr_get_prec(out) + 2); /* what is odd there rounds as the exact value does */
+	last_step(e, f, wide, mpfr_get_prec(out), rnd);
+	mpfr_set(out, wide, rnd);
+	mpfr_clear(wide);
+}
+
+/* Whether x and y are the same to 8 bits more than prec. */
 static int
 agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 {
@@ -206,6 +226,58 @@ agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 	same = mpfr_zero_p(d) || mpfr_get_exp(d) < mpfr_get_exp(y) - prec - 8;
 	mpfr_clear(d);
 	return same;
+}
+
+/* Sets SHORT to the nearest number of its precision; 1 where X, of steps rounded at X's own precision, may be equal to
+   it. */
+static int
+near(mpfr_ptr short_one, mpfr_srcptr x)
+{
+	mpfr_t d;
+	int may;
+
+	if (!mpfr_regular_p(x) || mpfr_set(short_one, x, MPFR_RNDN) == 0)
+		return 0;
+	mpfr_init2(d, 64);
+	mpfr_sub(d, x, short_one, MPFR_RNDA);
+	may = mpfr_get_exp(d) < mpfr_get_exp(x) - (mpfr_exp_t)mpfr_get_prec(x) + GUARD;
+	mpfr_clear(d);
+	return may;
+}
+
+/* Whether SHORT lies strictly between E's value by steps rounded downward and upward, at the precision of Y. */
+static int
+enclosed(const hu_expr *e, hu_format f, mpfr_srcptr short_one, mpfr_srcptr y)
+{
+	mpfr_t low, high;
+	int between;
+
+	mpfr_inits2(mpfr_get_prec(y), low, high, (mpfr_ptr)0);
+	numeric(e, f, low, MPFR_RNDD);
+	numeric(e, f, high, MPFR_RNDU);
+	if (mpfr_cmp(low, high) > 0) /* a step of a falling function, as in 1/x */
+		mpfr_swap(low, high);
+	between = mpfr_less_p(low, short_one) && mpfr_less_p(short_one, high);
+	mpfr_clears(low, high, (mpfr_ptr)0);
+	return between;
+}
+
+/* What steps rounded to odd tell of E: X is of twice the wanted precision, Y of four times. */
+static void
+irrational(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y)
+{
+	mpfr_prec_t prec = mpfr_get_prec(out);
+
+	numeric(e, f, x, MPFR_RNDZ);
+	for (int i = 0; i < ATTEMPTS; i++) {
+		numeric(e, f, y, MPFR_RNDZ);
+		if (agree(x, y, prec))
+			break;
+		mpfr_swap(x, y);
+		mpfr_set_prec(y, 2 * mpfr_get_prec(x));
+	}
+	if (!near(out, y) || !enclosed(e, f, out, y))
+		hu_odd(out, mpfr_set(out, y, MPFR_RNDZ));
 }
 
 void
@@ -222,15 +294,7 @@ hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 	if (fractions && mpq_sgn(q)) {
 		hu_odd(out, mpfr_set_q(out, q, MPFR_RNDZ));
 	} else {
-		numeric(e, f, x);
-		for (int i = 0; i < ATTEMPTS; i++) {
-			numeric(e, f, y);
-			if (agree(x, y, prec))
-				break;
-			mpfr_swap(x, y);
-			mpfr_set_prec(y, 2 * mpfr_get_prec(x));
-		}
-		hu_odd(out, mpfr_set(out, y, MPFR_RNDZ));
+		irrational(e, f, out, x, y);
 		if (fractions && !mpfr_zero_p(out)) /* of a 0 the steps know the sign */
 			mpfr_set_zero(out, 1);
 	}

@@ -41,9 +41,11 @@ hu_expr_factor_format(const hu_sum *s, hu_format f)
 	return hu_format_of(s->in == HU_TF32 ? HU_FP32 : s->in); /* tensor cores chop fp32 words */
 }
 
-/* Flags of V, the rounded sum of the terms as the model got them. */
+/* Raises the flags of v, the rounded sum of the terms as the model got them. beyond says that the model's own sum was
+   too large. */
 static void
-note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start, double v, const hu_sum_count *count)
+note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start, double v, int beyond,
+	const hu_sum_count *count)
 {
 	int finite = hu_isfinite(start), nan = hu_isnan(start);
 	mpfr_t exact;
@@ -62,7 +64,7 @@ note(hu_arithmetic *a, const double *x, const double *y, size_t n, double start,
 		mpfr_prec_round(exact, 4400, MPFR_RNDN);
 		mpfr_add_d(exact, exact, start, MPFR_RNDN);
 	}
-	if (!hu_isfinite(v))
+	if (!hu_isfinite(v) || beyond)
 		a->notes |= HU_NOTE_INEXACT | HU_NOTE_OVERFLOW;
 	else if (mpfr_cmp_d(exact, v))
 		a->notes |= HU_NOTE_INEXACT |
@@ -76,12 +78,14 @@ hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const dou
 	const hu_sum *s = a->sum;
 	hu_sum_count count = { 0, 0, 0, 0, 0 };
 	hu_draw draw = { a->seed, hu_fnv1a32("calc"), 0, a->index, s->bits };
+	hu_mode last = hu_mode_draws(a->mode) ? HU_RNE : a->mode;
 	double v;
 
 	a->index += n;
 	v = s->id == HU_SUM_TC ? hu_model_tc(x, y, n, start, *s, &count) : hu_model_run(x, y, n, *s, &draw, &count);
-	v = hu_isnan(v) ? hu_nan_of(a->f) : hu_round(v, a->f, hu_mode_draws(a->mode) ? HU_RNE : a->mode, a->flags, 0);
-	note(a, x, y, n, start, v, &count);
+	int beyond = !hu_isnan(v) && (!hu_isfinite(v) || hu_round_full(v, a->f, last, a->flags, 0).flags & HU_OVERFLOW);
+	v = hu_isnan(v) ? hu_nan_of(a->f) : hu_round(v, a->f, last, a->flags, 0);
+	note(a, x, y, n, start, v, beyond, &count);
 	if (a->seen) {
 		hu_seen what = { e, x, y, NULL, (int)n, start, v };
 		a->seen(a->to, a, &what);

@@ -7,19 +7,19 @@
 #include "analyzers/calc/expr.h"
 #include "lib/sum/sum.h"
 
-/* The model for sums whose result is in F: TEXT as in sum.h, acc= being F where nothing is said; a tensor
+/* The model for sums whose result is in f: `text` as in sum.h, acc= being f where nothing is said; a tensor
    core's operands are fp16 where nothing is said. HU_EINVAL as hu_sum_parse and hu_sum_resolve, or where
-   F's sums cannot be rounded by MODE, which is the model's own unless TEXT says mode=; under SR its random bits are
-   those of FLAGS unless TEXT says bits=. */
+   f's sums cannot be rounded by mode, which is the model's own unless `text` says mode=; under SR its random bits are
+   those of flags unless `text` says bits=. */
 hu_status hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum *s);
 
 /* The format that the factors of products are rounded to, and the one of a tensor core's first argument, where it is no
    product: what the sum starts with. */
 hu_format hu_expr_factor_format(const hu_sum *s, hu_format f);
 
-/* The sum of X[k] Y[k], k < N, from START by A's model, for E, a call of sum, whose arguments these are. The factors
-   are values of hu_expr_factor_format; START is the first argument of a tensor core's sum where that is no product,
-   else 0. The result is rounded to A's format, to nearest unless A's mode draws no bits and says otherwise. Sets A's
-   notes and shows the operation to A's watcher. */
+/* The sum of x[k] y[k], k < n, from start by a's model, for e, a call of sum, whose arguments these are. The factors
+   are values of hu_expr_factor_format; start is the first argument of a tensor core's sum where that is no product,
+   else 0. The result is rounded to a's format, to nearest unless a's mode draws no bits and says otherwise. Sets a's
+   notes and shows the operation to a's watcher. */
 double hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const double *y, size_t n, double start);
 #endif

@@ -39,7 +39,7 @@ blanks(parser *p)
 		p->at++;
 }
 
-/* The next sign, 0 at the end; *LEN is its length in bytes. */
+/* The next sign, 0 at the end; *len is its length in bytes. */
 static char
 peek(parser *p, size_t *len)
 {
@@ -72,7 +72,7 @@ column(const parser *p)
 
 enum { SHOWN = 60 };
 
-/* The expression for a message: all of it, or what stands around column AT, between dots. */
+/* The expression for a message: all of it, or what stands around column `at`, between dots. */
 static const char *
 shown(const parser *p, int at, char *text)
 {
@@ -139,7 +139,7 @@ wrong(parser *p, const char *what)
 	return fresh(p, HU_EXPR_NAN);
 }
 
-/* Length of the number at S: digits with a point and an exponent, or the same in hex. */
+/* Length of the number at s: digits with a point and an exponent, or the same in hex. */
 static size_t
 number_length(const char *s, int *hex, int *integer)
 {

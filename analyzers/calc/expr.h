@@ -30,24 +30,24 @@ typedef struct hu_expr {
 
 enum { HU_EXPR_CODES = 1 };         /* flag: a hex integer is a code of the format at hand */
 
-/* Parses TEXT whole. HU_EINVAL names the column. *OUT is freed by hu_expr_free. */
+/* Parses `text` whole. HU_EINVAL names the column. *out is freed by hu_expr_free. */
 hu_status hu_expr_parse(const char *text, int flags, hu_expr **out);
 void hu_expr_free(hu_expr *e);
 
 /* HU_EINVAL where a code has more bits than the format. */
 hu_status hu_expr_codes_fit(const hu_expr *e, hu_format f);
 
-/* The exact value, rounded to odd at OUT's precision p (evaluate_exact.c). Where it is a fraction of integers of at
+/* The exact value, rounded to odd at `out`'s precision p (evaluate_exact.c). Where it is a fraction of integers of at
    most 2^18 bits nothing is lost before; else it is right to 2^-(p + 8) of itself, and a difference of which p to 16 p
-   bits show nothing is 0. Codes are those of F. */
+   bits show nothing is 0. Codes are those of f. */
 void hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out);
 
 struct hu_arithmetic;
 struct hu_sum;
 
 /* One rounded operation: its operands X, values of the format, and its result S. Of a sum: its N
-   addends and, in PARTIAL, the rounded sums after each; where a summation model ran it, Y are the
-   second factors of its products (1 of other terms) and START is where it starts. */
+   addends and, in partial, the rounded sums after each; where a summation model ran it, Y are the
+   second factors of its products (1 of other terms) and start is where it starts. */
 typedef struct hu_seen {
 	const hu_expr *e;
 	const double *x, *y, *partial;
@@ -70,12 +70,12 @@ typedef struct hu_arithmetic {
 	const struct hu_sum *sum;       /* how sum(…) runs (evaluate_sum.h); NULL: from the left */
 } hu_arithmetic;
 
-/* Rounds X once. */
+/* Rounds x once. */
 double hu_arithmetic_round(hu_arithmetic *a, mpfr_srcptr x);
 
 /* Every literal and operation rounded; sets notes (not SUBNORMAL, which the caller judges by the result). */
 double hu_expr_value(const hu_expr *e, hu_arithmetic *a);
 
-/* A literal, code or constant into X, rounded to odd at X's precision. */
+/* A literal, code or constant into x, rounded to odd at x's precision. */
 void hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x);
 #endif

@@ -9,7 +9,7 @@
 /* The rows of an option table that hu_rounding_args reads; MODE_HELP: what --mode says of itself. */
 #define HU_ROUNDING_OPTS(mode_help)                                                                                      \
 	{ "mode", "MODE", "RNE", mode_help },                                                                            \
-	{ "seed", "N", "0", "of stochastic rounding (SR, SRE)" },                                                        \
+	{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" },                                                   \
 	{ "random-bits", "K", "32", "random bits that SR compares" },                                                    \
 	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },                                   \
 	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },                                           \
@@ -23,7 +23,7 @@ int hu_rounding_compares(const void *args);
 /* Whether a word of the line has a hexadecimal integer, or words are read from standard input. */
 int hu_rounding_codes(const void *args);
 
-/* Fills mode, seed and flags of A; the rest is untouched. HU_EINVAL. */
+/* Fills mode, seed and flags of a; the rest is untouched. HU_EINVAL. */
 hu_status hu_rounding_args(hu_arithmetic *a, const hu_args *args);
 
 /* The options given, as words that repeat them: " --mode SR --seed 5 --ftz". Freed by the caller. */

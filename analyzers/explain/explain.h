@@ -7,16 +7,16 @@
 #include "analyzers/explain/explain_drawing.h"
 #include "analyzers/calc/expr.h"
 
-/* Where drawings go; ROOT, a literal alone, is drawn too. */
+/* Where drawings go; root, a literal alone, is drawn too. */
 typedef struct hu_explain { hu_drawing d; const hu_expr *root; } hu_explain;
 
-/* A hu_arithmetic_seen; TO is a hu_explain. Adds a title, panels and words for every operation that
+/* A hu_arithmetic_seen; `to` is a hu_explain. Adds a title, panels and words for every operation that
    rounds: operands as stored, significands aligned, the exact result with guard, round and sticky
    behind the last bit kept, the result; in words what it takes to move the larger operand. */
 void hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *what);
 
 /* Models whose steps are drawn, for people. */
 #define HU_EXPLAIN_MODELS "fma, sequential, chunk, splitk, promote and tc"
-/* Whether the steps of sums by model S are drawn; of the others words say that they are not. */
+/* Whether the steps of sums by model s are drawn; of the others words say that they are not. */
 int hu_explain_draws(const struct hu_sum *s);
 #endif

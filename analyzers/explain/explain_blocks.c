@@ -51,7 +51,7 @@ product(mpfr_ptr p, const block *b, int i, const unit *u)
 	mpfr_mul_d(p, p, operand(b->bm[i], b->be[i], u->b), MPFR_RNDN);
 }
 
-/* P without its bits below weight CHOP; *LOST: 1 some, 2 all of them. */
+/* p without its bits below weight CHOP; *lost: 1 some, 2 all of them. */
 static void
 chop(mpfr_ptr p, long weight, int *lost)
 {
@@ -96,7 +96,7 @@ row(hu_frame *f, const char *label, mpfr_srcptr v, int e, long chop_at, long lin
 	r->sign = mpfr_signbit(v) ? "−" : f->n > 1 ? "+" : "";
 }
 
-/* One block from C; returns what the model returns. */
+/* One block from c; returns what the model returns. */
 static double
 draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c_name, const char *heading, int drawn)
 {
@@ -181,7 +181,7 @@ draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c
 	return got;
 }
 
-/* Two half blocks from zero, then C added to nearest. */
+/* Two half blocks from zero, then c added to nearest. */
 static double
 draw_halves(hu_drawing *d, const unit *u, const hu_seen *w, int k, int n, double c, int drawn)
 {

@@ -58,24 +58,24 @@ void hu_drawing_title(hu_drawing *d, const char *fmt, ...) __attribute__((format
 void hu_drawing_words(hu_drawing *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A panel without strips; the pointer holds until the next item is added. */
 hu_explain_panel *hu_drawing_panel(hu_drawing *d, const char *heading, int columns);
-/* A strip without digits; the pointer holds until the next strip. LABEL and VALUE are copied. */
+/* A strip without digits; the pointer holds until the next strip. label and value are copied. */
 hu_strip *hu_panel_strip(hu_explain_panel *p, const char *label, const char *sign, const char *value);
 
 /* Columns in which a panel's line can stand: 1 where some strip's line or chop is before it. */
 int hu_panel_slot(const hu_explain_panel *p, int column);
-/* Which columns' heads are shown, 1 each in SHOWN (of p->columns): head I takes FROM[I] to TO[I], widths in any unit,
-   GAP apart. */
+/* Which columns' heads are shown, 1 each in shown (of p->columns): head I takes `from`[I] to `to`[I], widths in any
+   unit, gap apart. */
 void hu_panel_heads(const hu_explain_panel *p, const double *from, const double *to, double gap, char *shown);
-/* Characters of S, in UTF-8. */
+/* Characters of s, in UTF-8. */
 size_t hu_text_width(const char *s);
-/* Bytes of S up to the last blank within WIDTH characters, or to a word's end where none is. */
+/* Bytes of s up to the last blank within width characters, or to a word's end where none is. */
 size_t hu_text_line(const char *s, size_t width);
 
-/* COLOUR: ANSI attributes. */
+/* colour: ANSI attributes. */
 void hu_drawing_text(const hu_drawing *d, FILE *out, int colour);
-/* 1 where OUT is a terminal that wants colours (NO_COLOR is empty or unset, TERM is not dumb). */
+/* 1 where `out` is a terminal that wants colours (NO_COLOR is empty or unset, TERM is not dumb). */
 int hu_drawing_colour(FILE *out);
-/* A self-contained SVG in a new string, freed by the caller; its caption names COMMAND, the line that makes it again.
+/* A self-contained SVG in a new string, freed by the caller; its caption names command, the line that makes it again.
  */
 char *hu_drawing_svg(const hu_drawing *d, const char *command);
 #endif

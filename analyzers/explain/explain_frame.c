@@ -213,7 +213,7 @@ fill(const hu_frame *f, const hu_aligned *r, const span *s, hu_strip *to)
 	}
 }
 
-/* The weight of column I above it. */
+/* The weight of column i above it. */
 static void
 head(hu_explain_panel *p, const long *weight, int i, int ends, int rank)
 {

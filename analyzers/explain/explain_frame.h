@@ -30,17 +30,17 @@ typedef struct hu_frame { hu_aligned *row; int n, cap; } hu_frame;
 void hu_frame_init(hu_frame *f);
 void hu_frame_release(hu_frame *f);
 
-/* A row for V, its sign drawn where it is negative; digits from its first bit to weight LAST, or to
-   its last set bit where that is lower. Zero: one digit, at LAST. The pointer holds until the next row. */
+/* A row for v, its sign drawn where it is negative; digits from its first bit to weight `last`, or to
+   its last set bit where that is lower. Zero: one digit, at `last`. The pointer holds until the next row. */
 hu_aligned *hu_frame_add(hu_frame *f, const char *label, mpfr_srcptr v, long last, const char *value);
-/* A row of letters below the bits beyond LINE down to weight LAST: G, R and S. */
+/* A row of letters below the bits beyond line down to weight `last`: G, R and S. */
 void hu_frame_marks(hu_frame *f, long line, long last);
 /* A line of words in place of rows left out. */
 void hu_frame_leave_out(hu_frame *f, const char *value);
 
-/* The panel, added to D. */
+/* The panel, added to d. */
 void hu_frame_draw(const hu_frame *f, hu_drawing *d, const char *heading);
 
-/* Weight of V's lowest set bit; OTHERWISE for a zero. */
+/* Weight of v's lowest set bit; otherwise for a zero. */
 long hu_lowest_bit(mpfr_srcptr v, long otherwise);
 #endif

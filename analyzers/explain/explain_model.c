@@ -12,7 +12,7 @@
 /* Slices drawn at the beginning; the last one is drawn too. */
 enum { SLICES = 2 };
 
-/* The steps of N fused terms from term K on, from +0; returns the sum. */
+/* The steps of n fused terms from term k on, from +0; returns the sum. */
 static double
 chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_t n, const hu_draw *draw,
 	const char *heading)
@@ -29,7 +29,7 @@ chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_
 	return s;
 }
 
-/* Rounded values X added from +0. */
+/* Rounded values x added from +0. */
 static double
 plain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, const double *x, size_t n, const hu_draw *draw,
 	size_t length, int word, const char *heading, const char *prefix)

@@ -27,7 +27,7 @@ moves(const hu_arithmetic *a, double x, double y)
 	return moved;
 }
 
-/* The smallest positive value of f that, with the sign of Y, moves X in this
+/* The smallest positive value of f that, with the sign of y, moves x in this
    mode; 0 where none does. Codes ascend with their values, so they are bisected. */
 static double
 smallest_mover(const hu_arithmetic *a, double x, double y)
@@ -46,7 +46,7 @@ smallest_mover(const hu_arithmetic *a, double x, double y)
 	return moves(a, x, y < 0 ? -d : d) ? d : 0;
 }
 
-/* What moves BIG; T is SMALL in words, LINE the weight of the last bit kept of their sum. */
+/* What moves big; t is small in words, line the weight of the last bit kept of their sum. */
 static void
 movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const char *t, int lost, long line)
 {
@@ -104,7 +104,7 @@ cancellation(hu_drawing *d, mpfr_srcptr u, mpfr_srcptr v, mpfr_srcptr sum, hu_fo
 			bits, bits - 1);
 }
 
-/* U + V: labels and values of the two, and what is said of them. Returns the weight of the last bit kept. */
+/* u + v: labels and values of the two, and what is said of them. Returns the weight of the last bit kept. */
 static long
 aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, mpfr_srcptr v, const char *other,
 	long last, double s)
@@ -191,7 +191,7 @@ hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s)
 	mpfr_clears(c, p, r, (mpfr_ptr)0);
 }
 
-/* |X| as an odd integer times 2^*e, in M. */
+/* |x| as an odd integer times 2^*e, in m. */
 static void
 odd_part(mpz_t m, long *e, double x)
 {
@@ -208,7 +208,7 @@ odd_part(mpz_t m, long *e, double x)
 	mpfr_clear(v);
 }
 
-/* Rows of FACTOR shifted by each set bit of OTHER, which has few. */
+/* Rows of factor shifted by each set bit of `other`, which has few. */
 static void
 partial_products(hu_frame *f, double factor, const char *name, double other, long line)
 {

@@ -90,7 +90,7 @@ gap(const hu_explain_panel *p, int i)
 	return g > 0 ? g : i < p->columns && p->column[i].before == ' ' ? FIELD : 0;
 }
 
-/* The left edge of column I, from that of the first. */
+/* The left edge of column i, from that of the first. */
 static double
 place(const hu_explain_panel *p, int i)
 {

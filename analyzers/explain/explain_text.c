@@ -44,7 +44,7 @@ wide(const hu_explain_panel *p)
 	return slots > 2 ? 1 : 3;
 }
 
-/* Characters that stand before column I: a field's gap, a line's slot, columns left out. */
+/* Characters that stand before column i: a field's gap, a line's slot, columns left out. */
 static size_t
 gap(const hu_explain_panel *p, int i)
 {
@@ -98,7 +98,7 @@ heads(FILE *out, const hu_explain_panel *p, size_t left, int colour)
 	free(from);
 }
 
-/* What stands before column I in strip S. */
+/* What stands before column i in strip s. */
 static void
 slot(FILE *out, const hu_explain_panel *p, const hu_strip *s, int i, int colour)
 {

@@ -53,7 +53,7 @@ hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_src
 	mpfr_clear(x);
 }
 
-/* The fraction of an ulp of V below its line. */
+/* The fraction of an ulp of v below its line. */
 static void
 below(mpfr_ptr rest, mpfr_srcptr v, long line)
 {

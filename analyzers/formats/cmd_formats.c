@@ -8,12 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "mode", "MODE", "RNE", "rounding of the values: RNE RNA RNZ RZ RU RD RO" },
+static const hu_opt opts[] = { { "mode", "MODE", "RNE", "rounding mode of the values: RNE RNA RNZ RZ RU RD RO" },
 	{ "table", "KIND", NULL, "print the list alone, for a document: latex, markdown or tsv" },
-	{ "json", NULL, NULL, "print an array, a row a value and format or an object a format" },
-	{ NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print an array with an object for each value and format, or for each format" },
+	{ NULL, NULL, NULL, NULL } };
 
 static hu_status
 one(const char *text, hu_mode mode, json_t *rows)
@@ -42,8 +40,8 @@ one(const char *text, hu_mode mode, json_t *rows)
 	return st;
 }
 
-/* HU_OK: *id is the format TEXT names, or HU_NO_FORMAT where it is a block format, B, or a value (B's bits are then 0).
- */
+/* HU_OK: *id is the format `text` names, or HU_NO_FORMAT where it is a block format, b, or a value (b's bits are then
+   0). */
 static hu_status
 what_is(const char *text, hu_format_id *id, hu_block *b)
 {
@@ -133,6 +131,6 @@ static const hu_opt_need needs[] = {
 
 const hu_command hu_cmd_formats = { "formats", "[FORMAT|VALUE...] [OPTION...]",
 	"list the number formats, with pi or VALUE in each, or the page of FORMAT",
-	"p counts the implicit bit; a value is an integer below 2^p times 2^(e-p+1) with emin <= e <= emax.\n"
-	"Block formats, such as mxfp4, nvfp4, int4x32 and bfp8, have a page too.",
+	"The precision p counts the implicit bit: a value is an integer below 2^p times 2^(e-p+1), with an\n"
+	"exponent e from emin to emax. Block formats, such as mxfp4, nvfp4, int4x32 and bfp8, have a page too.",
 	opts, run, needs };

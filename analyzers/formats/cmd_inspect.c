@@ -10,11 +10,12 @@
 #include <stdlib.h>
 
 static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
-				       "formats to cast to, RNE, without scaling; block formats with theirs" },
+				       "formats to cast to, to nearest even; only block formats scale" },
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" }, { "json", NULL, NULL, "print an array of rows" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* A row a tensor and format, to be freed by the caller; OUT counts the tensors that hold no floating-point numbers. */
+/* A row a tensor and format, to be freed by the caller; `out` counts the tensors that hold no floating-point
+   numbers. */
 static hu_inspect_row *
 judge(const hu_foreign *s, const hu_target *to, int nto, size_t *n, size_t *out)
 {
@@ -91,30 +92,25 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx",
-	"say what each format would do to a file's tensors",
-	"Casts every floating-point tensor to each format (RNE, no scaling). Counts: nonfinite before the cast; became "
-	"zero or subnormal;\n"
-	"lost bits by it; would be flushed by FTZ hardware; overflow, finite elements that became infinite or NaN; "
-	"saturated, elements that\n"
-	"became the largest finite value in place of a larger one. Errors, over the elements that are finite before "
-	"and after: rel_l2, the\n"
-	"errors' L2 norm over the values'; sqnr_db, -20 log10 of that; max_error, the largest |error|, and at which "
-	"element, counted from 0 in\n"
-	"row-major order; mean_error, the mean |error|; l2_zeroed, the L2 norm of what became zero over the values'; "
-	"and the cosine of the values\n"
-	"before and after. Of Adam's second moments v (NAME_v, NAME.exp_avg_sq, ...) step_rel_l2 is the relative L2 "
-	"error of the steps\n"
-	"g / (sqrt(v) + 1e-8) for g = sqrt(v). What does not apply or is undefined is \"-\". Weights alone decide "
-	"nothing about a model: whether\n"
-	"its answers change, only running it tells.\n"
-	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along its "
-	"last\n"
-	"axis (the last of a row may be short; int8 and its like: the whole tensor), and saturates; weights of an ONNX "
-	"model's\n"
-	"Conv, ConvTranspose, Gemm and MatMul along the axis over which the product sums, as deployment does: axis "
-	"says "
-	"which it is,\n"
-	"from 0, and of a Conv the axes behind it are summed over as well;\n"
-	"subnormal and lost bits are the elements' under their scale, - where elements are integers. A NaN or an\n"
-	"infinity makes its block NaN: the finite values in it stand under overflow.",
+	"count and measure what casts to number formats do to a file's tensors",
+	"Casts every floating-point tensor to each format, to nearest even and without scaling. Counts:\n"
+	"nonfinite, elements that are infinite or NaN before the cast; elements that become zero, or subnormal;\n"
+	"lost bits, elements below the smallest normal number that the cast changes; ftz, elements that become\n"
+	"zero on hardware that flushes subnormals;\n"
+	"overflow, finite elements that become infinite or NaN; saturated, elements that become the largest\n"
+	"finite value in place of a larger one, or 0 in place of a negative one where the format has no sign.\n"
+	"Errors are over the elements that are finite before and after: rel_l2 is the L2 norm of the errors over\n"
+	"that of the values; sqnr_db is -20 log10 of it; max_error is the largest |error|, and at says at which\n"
+	"element, counted from 0 in row-major order; mean_error is the mean |error|; l2_zeroed is the L2 norm of\n"
+	"what becomes zero over that of the values; cosine is that of the values before and after.\n"
+	"For Adam's second moments v (NAME_v, NAME.exp_avg_sq, ...), step_rel_l2 is the relative L2 error of the\n"
+	"steps g / (sqrt(v) + 1e-8) with g = sqrt(v). What does not apply or is undefined is \"-\". Weights alone\n"
+	"decide nothing about a model: only running it tells whether its answers change.\n"
+	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along\n"
+	"its last axis (the last block of a row may be short; int8 and its like scale the whole tensor), and\n"
+	"saturates. Weights of an ONNX model's Conv, ConvTranspose, Gemm and MatMul are scaled along the axis over\n"
+	"which the product sums, as deployment does: axis says which, counted from 0 (of a Conv, the axes behind it\n"
+	"are summed over as well). Subnormal and lost bits are those of the elements under their scale, - where elements are\n"
+	"integers. A NaN or an infinity makes its whole block NaN: the block's finite values are counted under\n"
+	"overflow.",
 	opts, run, NULL };

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "format", "LIST", "fp16", "formats, block formats too, or all: those of single numbers" },
-	HU_ROUNDING_OPTS("RNE RNA RNZ RZ RU RD RO SR SRE"),
-	{ "json", NULL, NULL, "print an array, a row a value and format" },
-	{ NULL, NULL, NULL, NULL }
-};
+static const hu_opt opts[] = { { "format", "LIST", "fp16",
+				       "formats, also block formats; all: every format that is not a block format" },
+	HU_ROUNDING_OPTS("rounding mode: RNE RNA RNZ RZ RU RD RO SR SRE"),
+	{ "json", NULL, NULL, "print an array with an object for each value and format" }, { NULL, NULL, NULL, NULL } };
 
 typedef struct rounding {
 	hu_format_id format[HU_FORMATS];
@@ -153,14 +151,13 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_round = {
-	"round", "VALUE... [OPTION...]", "round values to number formats",
-	"A value is a number in decimal or hex (0x1.8p3), pi, inf, nan, or an expression as calc\n"
-	"takes it, whose exact value is rounded once. - reads standard input, a value a line.\n"
-	"Put -- before a negative value.\n"
+const hu_command hu_cmd_round = { "round", "VALUE... [OPTION...]", "round values to number formats",
+	"A value is a number in decimal or hex (0x1.8p3), pi, inf, nan, or an expression as calc takes it, whose\n"
+	"exact value is rounded once. The argument - reads standard input, a value a line. Put -- before a\n"
+	"negative value.\n"
 	"A block format (mxfp4, nvfp4, int8, int4x32, ...) takes all values as one array: each is rounded once to\n"
-	"fp32 (fp32-inexact where that changes it), the array is cut into blocks, and these are scaled, rounded to\n"
-	"nearest even and saturated (overflow); underflow: a value that is not 0 became 0. Errors are against the\n"
-	"exact value, in ulps of the element times the scale, or in the integers' steps.",
-	opts, run, needs
-};
+	"fp32 (the flag fp32-inexact says that this changed it); the array is cut into blocks, which are scaled,\n"
+	"rounded to nearest even and saturated (flag overflow); the flag underflow says that a nonzero value\n"
+	"became zero. Errors are against the exact value, in ulps of the element times the scale; for integers,\n"
+	"in steps.",
+	opts, run, needs };

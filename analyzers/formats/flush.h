@@ -10,7 +10,7 @@
 /* Zero-initialised. overflow: finite elements whose result is not finite. */
 typedef struct hu_flush { hu_underflow count; size_t overflow; hu_harm harm; } hu_flush;
 
-/* EXACT became GOT, a value of f. EXACT may be rounded to odd from more bits than a double has. */
+/* exact became got, a value of f. exact may be rounded to odd from more bits than a double has. */
 void hu_flush_add(hu_flush *u, double exact, double got, hu_format f);
 void hu_flush_join(hu_flush *u, const hu_flush *other);
 double hu_flush_share(const hu_flush *u);    /* zeroed over nonzeros; 0 where there are none */

@@ -74,7 +74,7 @@ hu_formats_print(void)
 	printf(", other sizes as int4x32 and bfp8x16.\nThe page of one: halfulp formats e4m3\n");
 }
 
-/* X for LaTeX, to six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
+/* x for LaTeX, to six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
 static void
 latex_number(double x, char *text, size_t room)
 {
@@ -87,7 +87,7 @@ latex_number(double x, char *text, size_t room)
 	snprintf(text, room, e ? "%s \\times 10^{%d}" : "%s", digits, e ? atoi(e + 1) : 0);
 }
 
-/* A row of a table for a document: cells between BEFORE, BETWEEN and AFTER. */
+/* A row of a table for a document: cells between before, between and after. */
 static void
 table_row(hu_format f, const char *before, const char *between, const char *after, int latex)
 {

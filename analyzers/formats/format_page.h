@@ -10,7 +10,7 @@
 
 void hu_formats_print(void);
 
-/* KIND: latex, markdown or tsv, in any case; HU_EINVAL for another. */
+/* kind: latex, markdown or tsv, in any case; HU_EINVAL for another. */
 hu_status hu_formats_table(const char *kind);
 
 void hu_format_page(hu_format f);
@@ -19,6 +19,6 @@ json_t *hu_format_json(hu_format f);
 /* The same of a block format: elements and their scale. */
 void hu_block_page(const hu_block *b);
 json_t *hu_block_json(const hu_block *b);
-/* What its elements are: a format's name, int8 or, under a zero point, uint8. Returns TEXT. */
+/* What its elements are: a format's name, int8 or, under a zero point, uint8. Returns `text`. */
 const char *hu_block_element(const hu_block *b, char *text, size_t room);
 #endif

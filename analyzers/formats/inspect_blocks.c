@@ -22,7 +22,7 @@ marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, f
 	return (uint8_t)m;
 }
 
-/* Where element I lies, counted so that those that may share a scale follow each other. */
+/* The place of element i in an order in which elements that may share a scale follow each other. */
 static size_t
 place(const hu_array *a, size_t i)
 {
@@ -31,7 +31,7 @@ place(const hu_array *a, size_t i)
 	return a->inner > 1 ? i - in + in % a->last * a->inner + in / a->last : i;
 }
 
-/* Elements AT to AT + N - 1 in that order, all under S; X in that order too. */
+/* Casts elements at to at + n - 1 in that order, all under the scale s; x is in that order too. */
 static void
 cast(hu_blocked *c, const hu_array *a, const hu_block *b, hu_block_scale s, const float *x, size_t at, size_t n)
 {

@@ -10,7 +10,7 @@
 
 enum { CHUNK = 1 << 16 };   /* elements a task; sums of chunks are joined in order, so threads change nothing */
 
-/* One task. BLOCKED: the array after the cast to a block format; NULL: to a format. */
+/* One task. blocked: the array after the cast to a block format; NULL: to a format. */
 typedef struct task { const hu_array *a; const hu_target *to; const hu_blocked *blocked; hu_cast_effect e; } task;
 
 int
@@ -64,7 +64,7 @@ saturates(double x, double got, hu_format f)
 	return !hu_isfinite(x) || ((fabs(x) > f.max || x < 0) && hu_round_full(x, f, HU_RNE, 0, 0).flags & HU_OVERFLOW);
 }
 
-/* Element I, X before and GOT after. */
+/* Element i, x before and got after. */
 static void
 add(hu_cast_effect *e, size_t i, double x, double got)
 {

@@ -7,8 +7,8 @@
 #include "analyzers/op/foreign.h"
 #include "analyzers/formats/targets.h"
 
-/* The error of an element is its value after the cast minus its value before. Sums run over the FINITE elements, which
-   are finite before and after; flush.harm has those of squares. STEP2, STEP_ERROR2: see hu_cast_step_rel_l2. */
+/* The error of an element is its value after the cast minus its value before. Sums run over the finite elements, which
+   are finite before and after; flush.harm has those of squares. step2, step_error2: see hu_cast_step_rel_l2. */
 typedef struct hu_cast_effect {
 	hu_flush flush;             /* its overflow: finite elements that became infinite or NaN */
 	size_t nonfinite;           /* not finite before the cast */
@@ -25,7 +25,7 @@ typedef struct hu_cast_effect {
 	long double step2, step_error2;
 } hu_cast_effect;
 
-/* A cast to TO, RNE, without scaling but a block format's own. Any number of threads gives the same bits. */
+/* A cast to `to`, RNE, without scaling but a block format's own. Any number of threads gives the same bits. */
 void hu_cast_judge(hu_cast_effect *e, const hu_array *a, const hu_target *to);
 
 /* NaN in what follows: undefined, since no element is finite before and after (all), or since all of these are 0 (the

@@ -44,7 +44,7 @@ empty(const cell *c, int i)
 	return column[i].kind == COUNT ? c->count < 0 : column[i].kind != WORD && isnan(c->real);
 }
 
-/* The cell as text, TEXT of SIZE bytes where it is a number. */
+/* The cell as text, `text` of size bytes where it is a number. */
 static const char *
 text_of(const cell *c, int i, char *text, size_t size)
 {

@@ -10,7 +10,7 @@ typedef struct hu_inspect_row { const hu_array *a; const hu_target *to; hu_cast_
 
 /* Columns aligned to their widest cell; what does not apply or is undefined is "-". */
 void hu_inspect_print(const hu_inspect_row *row, size_t n);
-/* An array of objects, a row each, the NOTE with every one; what does not apply or is undefined is null, what is
+/* An array of objects, a row each, the note with every one; what does not apply or is undefined is null, what is
    infinite a string. */
 void hu_inspect_print_json(const hu_inspect_row *row, size_t n, const char *note);
 /* Header and rows. */

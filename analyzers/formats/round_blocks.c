@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One block: elements FROM to FROM + N - 1. OWN: its scale without the tensor's. */
+/* One block: elements `from` to `from` + N - 1. `own`: its scale without the tensor's. */
 typedef struct part {
 	const hu_round_blocks *v;
 	const hu_block *b;
@@ -92,7 +92,7 @@ notes(const part *p, size_t i, double got)
 	return to | (hu_block_saturates(p->b, p->s, p->v->x[i]) ? HU_NOTE_OVERFLOW : 0);
 }
 
-/* Element I of the array. */
+/* Element i of the array. */
 static hu_row
 row(const part *p, size_t i)
 {

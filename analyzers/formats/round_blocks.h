@@ -14,14 +14,14 @@ typedef struct hu_round_blocks {
 	size_t n, cap;
 } hu_round_blocks;
 
-/* Another value: E's exact one, rounded once to fp32, to nearest even. TEXT is copied. HU_EINVAL as hu_row_exact. */
+/* Another value: e's exact one, rounded once to fp32, to nearest even. `text` is copied. HU_EINVAL as hu_row_exact. */
 hu_status hu_round_blocks_add(hu_round_blocks *v, const char *text, const hu_expr *e);
 void hu_round_blocks_release(hu_round_blocks *v);
 
-/* The values under B: table rows in groups, or objects appended to ROWS: those of hu_row_json with block (from 1),
-   scale, scale_bits, and where B has them tensor_scale or zero. Errors are against the exact values; a ulp is the
+/* The values under b: table rows in groups, or objects appended to rows: those of hu_row_json with block (from 1),
+   scale, scale_bits, and where b has them tensor_scale or zero. Errors are against the exact values; a ulp is the
    element's, 2^(max(floor(log2 |exact / scale|), emin) - p + 1) times the scale, of integer elements their step;
-   infinite where the scale is 0 and the value is not. FIRST: nothing stands above in the table. */
+   infinite where the scale is 0 and the value is not. `first`: nothing stands above in the table. */
 void hu_round_blocks_print(const hu_round_blocks *v, const hu_block *b, int first);
 void hu_round_blocks_json(const hu_round_blocks *v, const hu_block *b, json_t *rows);
 #endif

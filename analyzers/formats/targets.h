@@ -10,7 +10,7 @@ typedef struct hu_target {
 	hu_block block;
 } hu_target;
 
-/* Names between commas into OUT, MAX at most, each format once, whatever names it goes by. HU_EINVAL for an unknown
+/* Names between commas into `out`, max at most, each format once, whatever names it goes by. HU_EINVAL for an unknown
    one, an empty one, too many, or none. */
 hu_status hu_target_list(const char *text, hu_target *out, int max, int *n);
 

@@ -13,25 +13,29 @@
 #include <string.h>
 
 static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
-				       "operand a, b, c, ... from a .npy file or FILE.npz:NAME; sa and sb: scales of "
-				       "block-scaled ones; repeatable" },
+				       "read operand a, b, c, ... from a .npy file or FILE.npz:NAME; sa and sb are the "
+				       "scales of block-scaled operands; repeatable" },
 	{ "set", "KEY=VALUE", NULL,
-		"attribute of the operator, or in=, in.b=, out=, compute= (formats), mode=; repeatable" },
-	{ "sum", "MODEL", NULL, "summation model (default fma in fp32; in fp64 for fp64 operands)" },
+		"set an attribute of the operator, a format (in=, in.b=, out=, compute=) or the rounding (mode=); "
+		"repeatable" },
+	{ "sum", "MODEL", NULL, "summation model [fma in fp32; in fp64 for fp64 operands]" },
 	{ "as", "HOW", "emulate",
-		"emulate: what the formats give; reference: exact, rounded once; bound: of the error; or a back end: "
+		"what is computed: emulate, the result in the formats; reference, the exact result rounded once; "
+		"bound, the error bound; or a back end: "
 		"cuda" },
-	{ "gemm", "WAY", "auto", hu_gemm_help }, { "result", "K", "0", "which of the operator's results, from 0" },
-	{ "out", "FILE", NULL, "write the result as .npy (printed where neither this nor --got is given)" },
+	{ "gemm", "WAY", "auto", hu_gemm_help },
+	{ "result", "K", "0", "which of the operator's results, counted from 0" },
+	{ "out", "FILE", NULL, "write the result as .npy; it is printed where neither this nor --got is given" },
 	{ "packed", NULL, NULL,
 		"write codes: float16, float32 or float64 where NumPy has the format, else uint8, uint16, uint32" },
-	{ "got", "FILE", NULL, "judge this result; exit 1 where it or its shape is wrong" },
+	{ "got", "FILE", NULL, "compare with this result of another program; exit 1 where it or its shape is wrong" },
 	{ "confidence", "P", "0.99",
-		"probability with which all results keep the probabilistic bound that stands beside the proven one" },
-	{ "bits", NULL, NULL, "arrays of integers hold codes of their format, as --packed writes them" },
-	{ "seed", "K", "0", "of stochastic rounding" },
+		"probability with which every result satisfies the probabilistic bound, beside the proven one" },
+	{ "bits", NULL, NULL, "arrays of integers hold codes (bit patterns) of their format, as --packed writes them" },
+	{ "seed", "K", "0", "seed of stochastic rounding" },
 	{ "json", NULL, NULL,
-		"print an object: the judgement, or the result's shape, format and values; of list an array of rows" },
+		"print an object: the comparison, or the result's shape, format and values; for list an array of "
+		"rows" },
 	{ NULL, NULL, NULL, NULL } };
 
 /* A line a result: its bounds, below what the second rests on. */
@@ -85,7 +89,7 @@ element_json(const hu_op_run *r, size_t i)
 	return o;
 }
 
-/* The result as an object; its values where no file OUT has them. */
+/* The result as an object; its values where no file `out` has them. */
 static void
 print_json(const hu_op_run *r, const char *name, const char *out)
 {
@@ -197,7 +201,7 @@ list_json(void)
 	return HU_EXIT_OK;
 }
 
-/* Attributes from *S on, as many as a column of the list holds; returns how many characters. */
+/* Attributes from *s on, as many as a column of the list holds; returns how many characters. */
 static int
 column(const char **s)
 {
@@ -278,25 +282,23 @@ static const hu_opt_need needs[] = {
 };
 
 const hu_command hu_cmd_op = { "op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]",
-	"run an operator on .npy arrays, or judge a result of it",
-	"Operands are first rounded to the format in= (fp32; fp64 for arrays of doubles), or in.a=, in.b=, ...\n"
-	"for one of them; c of dot to out=. dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without "
-	"its last axis;\n"
-	"any other name is an operator of the table, such as matmul: op list has them. conv2d takes images NHWC and\n"
-	"kernels [height, width, channels / groups, filters]; with --set padding=1 (or padding_top, padding_bottom,\n"
-	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's, without any padding\n"
-	"it is TensorFlow's SAME; so are its gradients conv2d_dx and conv2d_dw. The result holds the\n"
-	"values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot returns what a tensor\n"
-	"core returns; a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4, ...) quantises them along k,\n"
-	"or takes them as elements where sa= and sb= give a scale for each group: codes of its format with --bits.\n"
-	"--got differs where it is not the same bits (any NaN is a NaN), or in shape: exit 1. With --as bound only "
-	"another shape and\n"
-	"errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW for NHWC, is named as "
-	"that. Beside the proven\n"
-	"bound of sums stands a probabilistic one, Higham and Mary's gamma(lambda sqrt(n) u) times the terms' "
-	"magnitudes, which holds with\n"
-	"probability --confidence if rounding errors are independent with mean zero: what lies outside it is never an "
-	"error, but is named.\n"
-	"--as bound alone prints both, - where the second has no meaning (tensor cores, directed rounding, compensated "
-	"sums, what is no sum).",
+	"run an operator on .npy arrays, or compare another program's result with it",
+	"Operands are first rounded to the format in= [fp32; fp64 for arrays of doubles], or one of them to\n"
+	"in.a=, in.b=, ...; operand c of dot is rounded to out=.\n"
+	"dot: d[i] = sum over k of a[i,k] b[i,k] + c[i], in the shape of a without its last axis. Any other name\n"
+	"is an operator of the table, such as matmul; `op list` prints them. conv2d takes images NHWC and kernels\n"
+	"[height, width, channels / groups, filters]. With --set padding=1 (or padding_top, padding_bottom,\n"
+	"padding_left, padding_right), stride, dilation (or _h, _w) and groups it is PyTorch's convolution;\n"
+	"without any padding it is TensorFlow's SAME. The same holds for its gradients conv2d_dx and conv2d_dw.\n"
+	"The result holds the values exactly, in float32 where it can. With --sum tc:ARCH,in=...,out=... dot\n"
+	"returns what a tensor core returns, and a NaN keeps its code. --sum tc:blackwell,in=mxfp8 (mxfp4, nvfp4,\n"
+	"...) quantises the operands along k, or takes them as elements where sa= and sb= give a scale for each\n"
+	"group: codes of the scale's format with --bits.\n"
+	"--got: exit 1 where the bits (any NaN equals any NaN) or the shape differ. With --as bound, only another\n"
+	"shape and errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW in place\n"
+	"of NHWC, is named as that. Beside the proven bound of a sum stands a probabilistic one: Higham and\n"
+	"Mary's gamma(lambda sqrt(n) u) times the sum of the terms' magnitudes, which holds with probability\n"
+	"--confidence if rounding errors are independent with mean zero. A result outside it is named, but is no\n"
+	"error. --as bound alone prints both; the second is - where it has no meaning: for tensor cores, directed\n"
+	"rounding, compensated sums, and operators that do not sum.",
 	opts, run, needs };

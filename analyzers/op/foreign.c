@@ -150,7 +150,7 @@ hu_foreign_release(hu_foreign *s)
 	memset(s, 0, sizeof *s);
 }
 
-/* The bits of element I, which end in its first byte or, of 6 bits, in the next one. */
+/* The bits of element i, which end in its first byte or, of 6 bits, in the next one. */
 static uint64_t
 packed(const unsigned char *data, size_t i, int bits)
 {

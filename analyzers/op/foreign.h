@@ -36,7 +36,7 @@ typedef struct hu_foreign {
 /* By the file's beginning, but for a model's .onnx. HU_EFILE says what is wrong. */
 hu_status hu_foreign_open(hu_foreign *s, const char *path);
 void hu_foreign_release(hu_foreign *s);
-/* Element I; exact. Only where the format is known. Elements of 4 and 6 bits follow each other without gaps, the first
+/* Element i; exact. Only where the format is known. Elements of 4 and 6 bits follow each other without gaps, the first
    in the low bits of the first byte (PyTorch's float4_e2m1fn_x2). */
 double hu_array_get(const hu_array *a, size_t i);
 #endif

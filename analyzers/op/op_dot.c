@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An element as the format F takes it; a tensor core chops words of float32 to tf32. */
+/* An element as the format f takes it; a tensor core chops words of float32 to tf32. */
 static double
 operand(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f, int chop)
 {

@@ -46,6 +46,22 @@ hu_op_layout_is_same(const hu_op_layout *l)
 	return 1;
 }
 
+/* 1 where elements stand in the result's own order: axes of one element have no place in it. */
+static int
+moves_nothing(const hu_op_layout *l)
+{
+	int last = -1;
+
+	for (int a = 0; a < l->rank; a++) {
+		if (l->d[l->axis[a]] == 1)
+			continue;
+		if (l->axis[a] < last)
+			return 0;
+		last = l->axis[a];
+	}
+	return 1;
+}
+
 /* The next permutation in lexicographic order; 0 past the last. */
 static int
 next(int *axis, int n)
@@ -82,7 +98,7 @@ hu_op_layout_find(hu_op_layout *l, hu_shape result, const hu_npy *array, int but
 		int axis[HU_RANK] = { 0, 1, 2, 3 };
 		do {
 			*l = layout_of(result, axis);
-			if (has_shape(l, array) != shaped || (but_same && hu_op_layout_is_same(l)))
+			if (has_shape(l, array) != shaped || (but_same && moves_nothing(l)))
 				continue;
 			size_t i = 0;
 			while (i < array->count && fits(context, i, hu_op_layout_at(l, i)))

@@ -17,7 +17,7 @@ holds_codes(const hu_op_run *r, const hu_npy *a)
 	return r->codes && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
 }
 
-/* Element I as the unsigned number that its bytes are: a signed array may hold codes of its own width. */
+/* Element i as the unsigned number that its bytes are: a signed array may hold codes of its own width. */
 static uint64_t
 code_at(const hu_npy *a, size_t i)
 {

@@ -35,18 +35,18 @@ typedef struct hu_op_run {
 	double confidence, lambda; /* all results keep the probabilistic bound with this probability; lambda follows */
 } hu_op_run;
 
-/* Reads the command's options and files. *R can be closed whatever this returns. */
+/* Reads the command's options and files. *r can be closed whatever this returns. */
 hu_status hu_op_run_open(hu_op_run *r, const hu_args *args);
-/* Fills value, and exact and bound where JUDGED or where `as` needs them. */
+/* Fills value, and exact and bound where judged or where `as` needs them. */
 hu_status hu_op_run_all(hu_op_run *r, int judged);
-/* Values (or bounds) as float32, as float64 where that does not hold them; PACKED: in the format's own
+/* Values (or bounds) as float32, as float64 where that does not hold them; packed: in the format's own
    codes, for which NumPy has a dtype (f2, f4, f8) or which are u1, u2 or u4. */
 hu_status hu_op_run_write(const hu_op_run *r, const char *path, int packed);
-/* Element I of an array: its number, or with r->codes the value that an integer's code has in F. */
+/* Element i of an array: its number, or with r->codes the value that an integer's code has in f. */
 double hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
-/* HU_EFILE names the first element of WHAT (an array of integers, with r->codes) that is wider than a code of F. */
+/* HU_EFILE names the first element of `what` (an array of integers, with r->codes) that is wider than a code of f. */
 hu_status hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f);
-/* The code of result X: what the hardware of a tensor core writes for a NaN of dot; elsewhere NaN has one code. */
+/* The code of result x: what the hardware of a tensor core writes for a NaN of dot; elsewhere NaN has one code. */
 uint64_t hu_op_run_code(const hu_op_run *r, double x);
 void hu_op_run_close(hu_op_run *r);
 /* Fills probable and lambda from exact, bound, magnitude and roundings; where roundings say why there is no such bound,

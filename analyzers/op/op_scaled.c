@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One operand as ROWS rows along k: elements, scales a group, their product. */
+/* One operand as `rows` rows along k: elements, scales a group, their product. */
 typedef struct side {
 	size_t rows, k, groups;
 	hu_format_id f;
@@ -92,7 +92,7 @@ bound_of(const hu_op_run *r, const double *x, const double *y, size_t k, double 
 	return hu_sum_tc_bound(r->sum, k, 0, most + slack, mag * (1 + ((double)k + 2) * 0x1p-52));
 }
 
-/* Output I: row A of one side, row B of the other. ALPHA: both whole-array scales, multiplied in fp32. */
+/* Output i: row a of one side, row b of the other. alpha: both whole-array scales, multiplied in fp32. */
 static void
 one(hu_op_run *r, size_t i, const side *a, size_t ra, const side *b, size_t rb, double c, float alpha, int judged)
 {

@@ -5,9 +5,9 @@
 
 #include "analyzers/op/op_run.h"
 
-/* r->n, shape, value, and where JUDGED exact and bound, for r->sum.group > 0. Without scales (SA, SB NULL) the arrays
+/* r->n, shape, value, and where judged exact and bound, for r->sum.group > 0. Without scales (sa, sb NULL) the arrays
    are quantised along k by lib/number/block.h, and the fp32 scale that nvfp4 has for all multiplies the sum, rounded to
-   fp32, as an epilogue does. Else their elements are rounded to their format, and a row of SA or SB (of b's columns in
+   fp32, as an epilogue does. Else their elements are rounded to their format, and a row of sa or sb (of b's columns in
    matmul) holds a scale for every group. Exact and bound are those of the operands so made. */
 hu_status hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb);
 #endif

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Elements beyond one of the bounds; the largest error over it, and the element that has it. OPEN: without a bound. */
+/* Elements beyond one of the bounds; the largest error over it, and the element that has it. `open`: without a
+   bound. */
 typedef struct beyond { size_t over, open, worst; double ratio; } beyond;
 
 /* GOT beside the result. differ: not the same bits, any NaN being a NaN. */
@@ -31,7 +32,7 @@ same_bits(const hu_op_run *r, size_t i, double x)
 	return isnan(x) ? isnan(r->value[i]) : hu_bits64(x) == hu_bits64(r->value[i]);
 }
 
-/* |x - exact| of element I into D. */
+/* |x - exact| of element i into d. */
 static void
 distance(const hu_op_run *r, size_t i, double x, mpfr_t d)
 {

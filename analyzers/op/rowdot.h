@@ -19,13 +19,13 @@ typedef struct hu_rowdot {
 	hu_mode mode;             /* of that last rounding, one that draws nothing; 0: to nearest even */
 } hu_rowdot;
 
-/* Row I. A tensor core's NaN keeps the hardware's code. */
+/* Row i. A tensor core's NaN keeps the hardware's code. */
 double hu_rowdot_value(const hu_rowdot *d, size_t i);
 /* The exact value; x's precision is set. */
 void hu_rowdot_exact(const hu_rowdot *d, size_t i, mpfr_t x);
 /* Of |value - exact|; infinite where overflow cannot be excluded. */
 double hu_rowdot_bound(const hu_rowdot *d, size_t i);
-/* Σ|a b| + |c| of row I, rounded up; the roundings that a term of a row meets, for the probabilistic bound. */
+/* Σ|a b| + |c| of row i, rounded up; the roundings that a term of a row meets, for the probabilistic bound. */
 double hu_rowdot_magnitude(const hu_rowdot *d, size_t i);
 hu_roundings hu_rowdot_roundings(const hu_rowdot *d);
 #endif

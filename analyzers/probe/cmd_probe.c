@@ -14,20 +14,21 @@
 #include <string.h>
 
 static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
-				       "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; in=fp16 where "
-				       "nothing is said, mxfp4 or nvfp4 with scales of 1" },
+				       "tensor core: tc:ARCH[,in=FORMAT][,out=FORMAT][,path=PATH]; without in= it is "
+				       "fp16; mxfp4 and nvfp4 are probed with scales of 1" },
 	{ "backend", "NAME", "model",
-		"what answers: the model alone, or beside it cuda's matrix instructions, or shim's" },
-	{ "random", "N", "0", "with --backend: sums of random operands to compare, an instruction" },
-	{ "seed", "N", "1", "of these operands" },
+		"what is probed: the model alone, or beside it the matrix instructions of cuda or of shim" },
+	{ "random", "N", "0", "with --backend: number of sums of random operands to compare for each instruction" },
+	{ "seed", "N", "1", "seed of these operands" },
 	{ "tsv", "FILE", NULL, "with --backend: write the rows to FILE too" },
-	{ "json", NULL, NULL, "print an object; with --backend an array, a row a probe and instruction" },
+	{ "json", NULL, NULL,
+		"print an object; with --backend an array with an object for each probe and instruction" },
 	{ NULL, NULL, NULL, NULL } };
 
 /* The largest term of every probe: products of 2^10 down to 2^-18 exist in all formats probed. */
 static const double top = 0x1p10;
 
-/* Σ of N products, each a power of two times at most one more bit, from C. */
+/* Σ of n products, each a power of two times at most one more bit, from c. */
 static double
 sum(hu_sum s, const double *p, size_t n, double c)
 {
@@ -257,17 +258,14 @@ static const hu_opt_need needs[] = {
 };
 
 const hu_command hu_cmd_probe = { "probe", "[OPTION...]",
-	"find a tensor core model's features by probes, as papers do with hardware",
-	"Each feature is found from sums alone: which products share a block, how many bits the alignment\n"
-	"and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
-	"parameters: what the model's row rests on (equals published vectors: of hardware, compared by this program's "
-	"tests; measured\n"
-	"elsewhere: compared by others), and source: whose vectors, or who says so. The probes of the literature "
-	"follow, with the\n"
-	"values that papers tabled for the architecture (exit 1 where one differs), and what no published vector "
-	"settles.\n"
-	"--backend cuda puts the same probes to the device, an instruction after the other, beside its model (shim: "
-	"the\n"
-	"same kernel on the host, answered by the model), and exits 1 where they differ; --random compares random "
-	"operands.",
+	"find the features of a tensor core model by test sums, as papers do with hardware",
+	"Each feature is found from sums alone: which products are added in one block, how many bits the\n"
+	"alignment and the output keep, how they are rounded, whether a larger operand can give a smaller sum.\n"
+	"`parameters` says what the model's row rests on (equals published vectors: test vectors from hardware,\n"
+	"to which this program's tests compare it; measured elsewhere: others compared it), and `source` names\n"
+	"who published it. The probes of the literature follow, with the values that papers tabled for the\n"
+	"architecture (exit 1 where one differs), and then what no published vector settles.\n"
+	"--backend cuda runs the same probes on the device, one instruction after the other, beside the model,\n"
+	"and exits 1 where they differ; --backend shim runs the same kernel on the host, where the model answers.\n"
+	"--random compares sums of random operands as well.",
 	opts, run, needs };

@@ -45,7 +45,7 @@ tabled_kept(hu_sum s)
 	return s.out == HU_FP16 ? 10 : hu_format_of(s.in).bits == 8 && s.arch <= HU_TC_HOPPER ? 13 : 23;
 }
 
-/* N pairs of operands, from C; NaN where one is no value of its format or C none of the output's. */
+/* n pairs of operands, from c; NaN where one is no value of its format or c none of the output's. */
 static double
 pairs(const hu_probe_unit *u, const double (*ab)[2], size_t n, double c)
 {
@@ -108,7 +108,7 @@ count(list *l, const char *name, const char *what, int got, int want)
 	snprintf(p->want, sizeof p->want, "%d", want);
 }
 
-/* WANT -1: nobody tabled it. */
+/* `want` -1: nobody tabled it. */
 static void
 found(list *l, const char *name, const char *what, int got, int want)
 {
@@ -200,7 +200,7 @@ widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 	count(l, "P18", "pairs U, -U that leave just the later blocks' products", right, all);
 }
 
-/* P19 to P22 with U = 2^8 * 2^6. */
+/* P19 to P22 with u = 2^8 * 2^6. */
 static void
 depths(list *l, const hu_probe_unit *u, int f, int keep)
 {

@@ -15,7 +15,7 @@ enum { HU_PROBES = 64 };
 
 /* What answers: a model, or a device's matrix unit. s: resolved, what it is or should be. most: products in an
    instruction; longer sums are a chain of them, so that no block is longer; 0: as long as the model's. dot: Σ a b from
-   C, NaN with the hardware's code. payload: tf32's word 0x7f800001, a NaN whose payload the chop takes away, times 1.
+   c, NaN with the hardware's code. payload: tf32's word 0x7f800001, a NaN whose payload the chop takes away, times 1.
  */
 typedef struct hu_probe_unit hu_probe_unit;
 struct hu_probe_unit {
@@ -26,14 +26,14 @@ struct hu_probe_unit {
 	void *of;
 };
 
-/* S, a tc model or the chain that fp64 is. */
+/* s, a tc model or the chain that fp64 is. */
 hu_probe_unit hu_probe_model(hu_sum s, int most);
 
-/* Σ of N products P, each a power of two times what is left, from C; NaN where an operand is no value of U's formats.
+/* Σ of n products p, each a power of two times what is left, from c; NaN where an operand is no value of u's formats.
  */
 double hu_probe_sum(const hu_probe_unit *u, const double *p, size_t n, double c);
 
-/* U's model with T its row (a chain has CHAIN's). Fills OUT with at most HU_PROBES answers and
+/* u's model with t its row (a chain has CHAIN's). Fills `out` with at most HU_PROBES answers and
    returns how many; probes whose operands the model does not have are left out. */
 size_t hu_probe_table(const hu_probe_unit *u, hu_tc t, hu_probe *out);
 #endif

@@ -168,7 +168,7 @@ hu_probe_send(hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b
 	return send(p, d, a, b, c, tiles, 1);
 }
 
-/* Product K's operand of row or column R, its code or fp32 word, among the words of a chain of instructions. */
+/* Product k's operand of row or column r, its code or fp32 word, among the words of a chain of instructions. */
 static void
 put(const hu_instruction *i, uint32_t *words, size_t rows, size_t r, size_t k, uint32_t code)
 {

@@ -5,7 +5,7 @@
 
 enum { MOST = 128 };
 
-/* C + sum of N products P, those below 1 as 2 P times a half; fp64's chain starts with C times 1. */
+/* c + sum of n products p, those below 1 as 2 p times a half; fp64's chain starts with c times 1. */
 static double
 sum(hu_sum s, const double *p, size_t n, double c)
 {
@@ -31,7 +31,7 @@ hu_probe_is_narrow(hu_sum s)
 	return hu_format_of(s.in).bits < 8 || hu_format_of(s.in2).bits < 8;
 }
 
-/* X ^ 2 from C, both operands x. */
+/* x ^ 2 from c, both operands x. */
 static double
 square(hu_sum s, double x, double c)
 {

@@ -8,10 +8,10 @@
 
 #include <jansson.h>
 
-/* Whether S's operands are too narrow for products of 2^10 down to 2^-18. */
+/* Whether s's operands are too narrow for products of 2^10 down to 2^-18. */
 int hu_probe_is_narrow(hu_sum s);
 
-/* Rows "products exact" and "carry bits, at least" of S, resolved: the latter counts what a block's sum, of LENGTH
+/* Rows "products exact" and "carry bits, at least" of s, resolved: the latter counts what a block's sum, of length
    products and C, needs above the largest. */
 void hu_probe_products(json_t *o, hu_sum s, int length);
 

@@ -34,7 +34,7 @@ value(const draw *r, uint32_t i, int low, int high)
 		low + (int)((u >> 24) % (uint32_t)(high - low + 1)));
 }
 
-/* An operand of product K, of mix MIX, as a number; DEPTH: the alignment's. */
+/* An operand of product k, of mix `mix`, as a number; depth: the alignment's. */
 static double
 operand(const draw *r, int mix, uint32_t i, size_t k, hu_format f, int depth)
 {
@@ -61,7 +61,7 @@ coded(double x, hu_format f)
 	return f.id == HU_TF32 ? hu_bits32((float)x) : (uint32_t)hu_encode(x, f);
 }
 
-/* Row R's (ROWS 16) or column's (8) words. */
+/* Row r's (rows 16) or column's (8) words. */
 static void
 fill(const hu_instruction *i, uint32_t *words, size_t rows, const draw *r, int mix, uint32_t first, int depth)
 {
@@ -127,7 +127,7 @@ equal(float got, float want, hu_format_id out)
 	return hu_bits32(got) == hu_bits32(want) || (out == HU_FP16 && isnan(got) && isnan(want));
 }
 
-/* Sums of a tile that differ; the first one's place in *FIRST. */
+/* Sums of a tile that differ; the first one's place in *first. */
 static size_t
 compare(const hu_instruction *i, const tiles *t, size_t tile, hu_sum s, int *first, float *want_first)
 {

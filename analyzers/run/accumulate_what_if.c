@@ -109,7 +109,7 @@ bound_in_ulps(const hu_judged *j, hu_format f)
 	return most;
 }
 
-/* The call's sample under the sum it has now. TO: where it counts; NULL: the run's own sum. */
+/* The call's sample under the sum it has now. `to`: where it counts; NULL: the run's own sum. */
 static hu_status
 study_sum(study *s, hu_tsv *out, const char *name, model *to)
 {

@@ -65,20 +65,20 @@ const hu_analyzer *hu_analyzer_at(int i);     /* row I; NULL past the last */
 const char *hu_analyzer_reads(int i);         /* its options, a blank between two */
 int hu_analyzer_flags(int i);
 
-/* STEPS: "all" or NULL, or numbers and ranges "100,200-400"; HU_EABSENT where no traced step is among them. */
+/* steps: "all" or NULL, or numbers and ranges "100,200-400"; HU_EABSENT where no traced step is among them. */
 hu_status hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *opt, const char *steps);
 void hu_analysis_release(hu_analysis *a);
 
-/* The I-th step, read at the first call. Valid until another step is asked for. */
+/* The i-th step, read at the first call. Valid until another step is asked for. */
 hu_status hu_analysis_trace(hu_analysis *a, int i, hu_trace **t);
 
-/* The job that judges tensor ID's sample: 0 where it has no reference, or its call's inputs or the tensor itself were
-   not recorded. IN: room for the call's operands; *ELEMENT is freed by the caller. */
+/* The job that judges tensor id's sample: 0 where it has no reference, or its call's inputs or the tensor itself were
+   not recorded. `in`: room for the call's operands; *element is freed by the caller. */
 int hu_analysis_job(
 	const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job);
 
-/* Exact values and errors of a sample of tensor ID, judged at the first call; *j is NULL where there is no job. Without
-   sampling they are not kept: valid until the next tensor's are asked for. MEMO as in hu_judge_job. */
+/* Exact values and errors of a sample of tensor id, judged at the first call; *j is NULL where there is no job. Without
+   sampling they are not kept: valid until the next tensor's are asked for. memo as in hu_judge_job. */
 hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **j);
 
 /* To be called now and then by whoever walks through a step: pages of large traces that can be read again go. */
@@ -98,6 +98,6 @@ void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);
 hu_status hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name);
 
-/* The tensor's value where it was recorded and has one element; OTHERWISE elsewhere. */
+/* The tensor's value where it was recorded and has one element; otherwise elsewhere. */
 double hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, double otherwise);
 #endif

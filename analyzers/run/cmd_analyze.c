@@ -12,25 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_opt opts[] = {
-	{ "only", "LIST", NULL,
-		"these analyzers alone, a comma between two:"
+static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alone, separated by commas:"
 #define ANALYZER(id, name, flags, reads) " " name
 #include "analyzers/run/analyzers.def"
 #undef ANALYZER
-	},
+			       },
 	{ "accumulate", "SUM", NULL,
-		"accumulate-what-if: sum recorded products again by this model, e.g. chunk:64,acc=fp16; repeatable" },
-	{ "sample", "N", "2048", "outputs judged of each tensor, at random; all: every one" },
-	{ "seed", "K", "1", "of that sample" },
+		"accumulate-what-if: summation model that the recorded products are summed by again, e.g. "
+		"chunk:64,acc=fp16; repeatable" },
+	{ "sample", "N", "2048", "elements of each output that are judged, chosen at random; all: every one" },
+	{ "seed", "K", "1", "seed of that choice" },
 	{ "steps", "LIST", "all", "traced steps to look at, as in 100,200-400" },
-	{ "engine", "NAME", "auto", "who says what is exact: auto, exact or mpfr" },
-	{ "lost", "SHARE", "1e-3", "share of nonzeros that a safe loss scale may lose" },
-	{ "no-propagate", NULL, NULL, "leave out the exact step, and with it all that compares with it" },
-	{ "elements", "FILE", NULL, "write a row for every judged output to FILE, and of sums to FILE.swamping" },
+	{ "engine", "NAME", "auto", "engine that computes the exact values: auto, exact or mpfr" },
+	{ "lost", "SHARE", "1e-3",
+		"share of a tensor's nonzero values that may become zero under a loss scale that is called safe" },
+	{ "no-propagate", NULL, NULL, "do not execute whole steps exactly, and leave out every comparison with them" },
+	{ "elements", "FILE", NULL,
+		"write a row for every judged element to FILE, and a row for every judged sum to FILE.swamping" },
 	{ "threads", "N", "0", "threads; 0: one a core" },
-	{ "json", NULL, NULL, "print summary.json's object with the list of tables" }, { NULL, NULL, NULL, NULL }
-};
+	{ "json", NULL, NULL, "print the object of summary.json with the list of tables" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* Every --accumulate, in one array that ends with NULL; HU_EINVAL names a model that there is not. */
 static hu_status
@@ -82,7 +83,7 @@ enum {
 #undef ANALYZER
 };
 
-/* Whether an option on the line is read by row I, which runs where it is asked for, and by none that runs by itself. */
+/* Whether an option on the line is read by row i, which runs where it is asked for, and by none that runs by itself. */
 static int
 asked_by_option(const hu_args *a, int i)
 {
@@ -167,7 +168,7 @@ run_all(hu_analysis *a, const char *take, int quiet)
 	return HU_OK;
 }
 
-/* Whether an analyzer with FLAG is among those taken. */
+/* Whether an analyzer with flag is among those taken. */
 static int
 takes(const char *take, int flag)
 {
@@ -177,7 +178,7 @@ takes(const char *take, int flag)
 	return 0;
 }
 
-/* SUMMED: summary.json is of these tables, not of earlier ones. */
+/* summed: summary.json is of these tables, not of earlier ones. */
 static void
 report(const hu_analysis *a, int summed, int json)
 {
@@ -251,11 +252,11 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_analyze = {
-	"analyze", "[OPTION...] RUN", "judge a run's traced steps and write RUN/analysis/",
-	"Every traced call is computed again exactly from its recorded inputs; the tables say which rounding\n"
-	"errors, swamped additions and underflowed gradients came from where, and what harm they did.\n"
-	"Exit 1 where an output left its call's a-priori bound. accumulate-what-if runs where --only or\n"
-	"--accumulate asks for it: some seconds a traced step.",
-	opts, run, needs
-};
+const hu_command hu_cmd_analyze = { "analyze", "[OPTION...] RUN",
+	"measure the rounding errors of a run's traced steps and write tables to RUN/analysis/",
+	"Every traced call is computed again exactly from its recorded inputs. The tables say where rounding\n"
+	"errors, swamped additions (a nonzero term that leaves its sum as it was) and underflowed gradients\n"
+	"arose, and what harm they did. Exit 1 where an output exceeds the error bound that is proven for its\n"
+	"call. The analyzer accumulate-what-if takes some seconds a traced step and runs only where --only or\n"
+	"--accumulate asks for it.",
+	opts, run, needs };

@@ -6,6 +6,6 @@
 
 #include "lib/program/bins.h"
 
-/* A row a tensor of T that was recorded and a bin that is not empty. */
+/* A row a tensor of t that was recorded and a bin that is not empty. */
 void hu_exponents_add(hu_tsv *out, const hu_program *p, size_t step, const hu_tensor *t);
 #endif

@@ -19,7 +19,7 @@ enum { FIRST = -8, LAST = 24 };   /* the sweep's exponents */
 
 typedef struct tables { hu_tsv sweep, safe; int min, max, any; size_t nonfinite; } tables;
 
-/* The format in which tensor I's gradient is to survive, HU_NO_FORMAT where it does not count: its own
+/* The format in which tensor i's gradient is to survive, HU_NO_FORMAT where it does not count: its own
    where that has 16 bits or fewer; in a run without such gradients fp16, as if it had them. Tensors with
    a scale of their own need none from the loss. */
 static hu_format_id

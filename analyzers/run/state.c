@@ -94,8 +94,8 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* Running statistic OUT of a norm: an average that stands still d short of its update stands d/(1 - momentum) short of
-   the batch. */
+/* Running statistic `out` of a norm: an average that stands still d short of its update stands d/(1 - momentum) short
+   of the batch. */
 static hu_status
 study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
 	loss *l, hu_ladder *ladder)

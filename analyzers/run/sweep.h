@@ -15,17 +15,17 @@ typedef struct hu_scale_sweep {
 	double amax;
 } hu_scale_sweep;
 
-/* Adds the unscaled value X to the sweep for F under RNE; zeros and what is not finite add nothing. */
+/* Adds the unscaled value x to the sweep for f under RNE; zeros and what is not finite add nothing. */
 void hu_sweep_add(hu_scale_sweep *s, double x, hu_format f);
 void hu_sweep_join(hu_scale_sweep *s, const hu_scale_sweep *other);
 
-/* At scale 2^K: elements that round to zero, elements that overflow, and the zeroed ones' share of the L2 norm. */
+/* At scale 2^k: elements that round to zero, elements that overflow, and the zeroed ones' share of the L2 norm. */
 void hu_sweep_at(const hu_scale_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share);
 
-/* The largest k at which nothing overflows, and the smallest at which at most SHARE of the
-   nonzeros and U of the L2 norm are lost. Of an empty sweep both are 0 and the result is 0. */
+/* The largest k at which nothing overflows, and the smallest at which at most share of the
+   nonzeros and u of the L2 norm are lost. Of an empty sweep both are 0 and the result is 0. */
 int hu_sweep_safe(const hu_scale_sweep *s, double share, double u, int *min, int *max);
 
-/* The magnitude from which RNE to F overflows (65520 for fp16). */
+/* The magnitude from which RNE to f overflows (65520 for fp16). */
 double hu_sweep_threshold(hu_format f);
 #endif

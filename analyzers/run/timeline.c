@@ -80,7 +80,7 @@ read_grads(const hu_run *r, seen *s, int n)
 	return HU_OK;
 }
 
-/* Would scale S have overflowed? An overflow counts at every scale from the recorded one on; below it nothing is known.
+/* Would scale s have overflowed? An overflow counts at every scale from the recorded one on; below it nothing is known.
    A finite step is finite at every smaller scale; above, the weights' gradients tell of an overflow, and of nothing
    else. */
 static int

@@ -13,16 +13,16 @@
 #include <string.h>
 
 static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384" },
-	{ "backend", "NAME", NULL,
-		"cpu, cuda, shim or blas alone; all that this build and machine have where nothing is said" },
+	{ "backend", "NAME", NULL, "cpu, cuda, shim or blas alone [all that this build and machine have]" },
 	{ "sum", "MODEL", NULL,
-		"a summation model of the products, repeatable: fma, chunk:8, tc:hopper,in=fp16; one of each where "
-		"nothing is said" },
-	{ "in", "FORMAT", NULL, "format of the factors (default: fp32, fp64 for acc=fp64, fp16 for a tensor core)" },
-	{ "op", "NAME", NULL, "matmul, conv2d, conv2d_dx, conv2d_dw or bias_db alone; all where nothing is said" },
-	{ "part", "P", "0", "cut the products' inner dimension into parts of P terms, joined by the fixed tree" },
-	{ "full", NULL, NULL, "print the tree with every term, ((1 2) 3), in place of the folded text" },
-	{ "json", NULL, NULL, "print an array, a row a tree" }, { NULL, NULL, NULL, NULL } };
+		"summation model of the products, such as fma, chunk:8 or tc:hopper,in=fp16; repeatable [one of each "
+		"kind]" },
+	{ "in", "FORMAT", NULL, "format of the factors [fp32; fp64 for acc=fp64; fp16 for a tensor core]" },
+	{ "op", "NAME", NULL, "matmul, conv2d, conv2d_dx, conv2d_dw or bias_db alone [all]" },
+	{ "part", "P", "0",
+		"cut the products' inner dimension into parts of P terms, whose sums are added in a fixed order" },
+	{ "full", NULL, NULL, "print the tree with every term, as in ((1 2) 3), instead of the folded text" },
+	{ "json", NULL, NULL, "print an array with an object for each tree" }, { NULL, NULL, NULL, NULL } };
 
 /* One of each; lengths that divide 32. */
 static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "pairwise",
@@ -55,7 +55,7 @@ text_of(const hu_order *o, int full)
 	return s.s;
 }
 
-/* One box's answer. DOCUMENTED: the tree that its model promises, or NULL; O: NULL, and WHY. */
+/* One box's answer. documented: the tree that its model promises, or NULL; O: NULL, and why. */
 typedef struct found {
 	const char *backend, *what, *why;
 	const hu_order *o, *documented;
@@ -168,7 +168,7 @@ watch(void *to, const double *terms, size_t n)
 	return sum;
 }
 
-/* COMPENSATED: no tree is what is expected. */
+/* compensated: no tree is what is expected. */
 static hu_status
 reveal(trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
 {
@@ -388,16 +388,16 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_tree = {
-	"tree", "[OPTION...]", "reveal the order in which every product and reduction of this build sums",
-	"Each sum is a black box: M and -M at two places and small units elsewhere, and the result counts the\n"
-	"units that are added after the two have met (FPRev, arXiv 2411.00442). Terms count from 1.\n"
-	"  seq(a, b, c)     ((a + b) + c); 1..8 terms 1 to 8; T x4 +8: T and three more, each 8 terms on;\n"
-	"                   [1, 2] x3 +4: terms 1, 2, 5, 6, 9, 10\n"
-	"  pair(T, +s)      T plus the same tree s terms on; pairs(1..8): halves summed recursively\n"
-	"  fused(a, b, c)   one node of several terms; fused(1..16; x2 +16): a chain of two, the second\n"
-	"                   taking the first one's sum and the next 16 terms\n"
-	"The hash is the tree's, whatever the order of siblings. A tree that differs from its model's is exit 1;\n"
-	"of a BLAS nothing is documented: what it has, no tree too, is told and no failure.",
-	opts, run, needs
-};
+const hu_command hu_cmd_tree = { "tree", "[OPTION...]",
+	"reveal the order in which every product and reduction of this build sums",
+	"Each sum is a black box: its input is M and -M at two places and small units elsewhere, and its result\n"
+	"counts the units that are added after the two have met (FPRev, arXiv 2411.00442). Terms count from 1.\n"
+	"  seq(a, b, c)     ((a + b) + c); 1..8 stands for terms 1 to 8; T x4 +8 for T and three more copies,\n"
+	"                   each shifted by 8 terms; [1, 2] x3 +4 for terms 1, 2, 5, 6, 9, 10\n"
+	"  pair(T, +s)      T plus the same tree s terms on; pairs(1..8): halves are summed recursively\n"
+	"  fused(a, b, c)   one node that adds several terms; fused(1..16; x2 +16): a chain of two nodes, the\n"
+	"                   second of which takes the first one's sum and the next 16 terms\n"
+	"The hash identifies the tree, whatever the order of siblings. Exit 1 where a tree differs from its\n"
+	"model's.\n"
+	"For a BLAS the order is only reported, since it is not documented: finding no tree is not a failure.",
+	opts, run, needs };

@@ -18,7 +18,7 @@ hu_order_leaf(size_t leaf)
 	return o;
 }
 
-/* The smallest term below O: children are in the order of theirs. */
+/* The smallest term below o: children are in the order of theirs. */
 static size_t
 first(const hu_order *o)
 {
@@ -76,7 +76,7 @@ hu_order_hash(const hu_order *o)
 	return hu_mix64(sum ^ (uint64_t)o->n * 0x9e3779b97f4a7c15u);
 }
 
-/* How many of the terms I and J are below O; *MET is set at the lowest node with both. */
+/* How many of the terms i and j are below o; *met is set at the lowest node with both. */
 static int
 count_pair(const hu_order *o, size_t i, size_t j, size_t *met)
 {
@@ -136,7 +136,7 @@ typedef struct box {
 	int broken;             /* some count is no count */
 } box;
 
-/* Leaves under the node where terms I and J meet, as the box has it. */
+/* Leaves under the node where terms i and j meet, as the box has it. */
 static size_t
 meet(box *b, size_t i, size_t j)
 {
@@ -164,7 +164,7 @@ by_leaves(const void *a, const void *b)
 	return x->leaves != y->leaves ? x->leaves < y->leaves ? -1 : 1 : x->term < y->term ? -1 : x->term > y->term;
 }
 
-/* The tree of the terms of M[0..n-1], ascending; *TOP gets the leaves that the box has below its root.
+/* The tree of the terms of m[0..n-1], ascending; *top gets the leaves that the box has below its root.
    Along the way from the first term to the root, each node's other leaves are those with one count. */
 static hu_order *
 build(box *b, met *m, size_t n, size_t *top)

@@ -21,15 +21,15 @@ typedef struct hu_order {
 } hu_order;
 
 hu_order *hu_order_leaf(size_t leaf);
-/* A node of the children A and B, which it owns; NULLs are left out, and an only child is returned. */
+/* A node of the children a and b, which it owns; NULLs are left out, and an only child is returned. */
 hu_order *hu_order_node(hu_order *a, hu_order *b);
-/* C becomes another child of the node O. */
+/* c becomes another child of the node o. */
 void hu_order_add(hu_order *o, hu_order *c);
 void hu_order_free(hu_order *o);
 
 /* 64 bits of the canonical form: equal for equal trees whatever the order of siblings; terms are told apart. */
 uint64_t hu_order_hash(const hu_order *o);
-/* Leaves of the smallest subtree with terms I and J. */
+/* Leaves of the smallest subtree with terms i and j. */
 size_t hu_order_meet(const hu_order *o, size_t i, size_t j);
 
 /* What a tree looks like in a line, regular stretches folded; terms count from 1:
@@ -44,16 +44,16 @@ void hu_order_text(const hu_order *o, hu_str *s);
 /* ((1 2) 3): every term, nothing folded. */
 void hu_order_nested(const hu_order *o, hu_str *s);
 
-/* The black box: the sum of N terms, each of them big, -big or unit. */
+/* The black box: the sum of n terms, each of them big, -big or unit. */
 typedef double hu_reveal_sum(void *to, const double *terms, size_t n);
 
-/* The masks for N terms that are values of TERM, or products of two of them, summed in ACC: BIG absorbs all
+/* The masks for n terms that are values of term, or products of two of them, summed in acc: big absorbs all
    units also below a power of two, sums of units are exact, and all units together lie, where the range allows,
-   27 bits below BIG, so that blocks aligned to BIG chop them. Units may be subnormal in ACC. HU_EUNABLE where the
-   formats leave no room for N. */
+   27 bits below big, so that blocks aligned to big chop them. Units may be subnormal in acc. HU_EUNABLE where the
+   formats leave no room for n. */
 hu_status hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *big, double *unit);
 
-/* The tree of N >= 1 terms, freed by the caller; *SUMS, unless NULL, is how often the box was asked: between
+/* The tree of n >= 1 terms, freed by the caller; *sums, unless NULL, is how often the box was asked: between
    n - 1 times and n (n - 1) / 2. HU_EUNABLE where no tree gives the counts, as with compensated sums. */
 hu_status hu_reveal(hu_order **out, hu_reveal_sum *sum, void *to, size_t n, double big, double unit, size_t *sums);
 #endif

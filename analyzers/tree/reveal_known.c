@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Terms from FIRST on, STEP apart, as long as they are below END. */
+/* Terms from `first` on, step apart, as long as they are below `end`. */
 static hu_order *
 chain(size_t first, size_t end, size_t step)
 {
@@ -52,7 +52,7 @@ hu_order_pairwise(size_t n)
 	return halves(0, n);
 }
 
-/* X's N trees by lanes: lane j adds j, j + LANES, …; lanes that got nothing vanish. */
+/* x's n trees by lanes: lane j adds j, j + `lanes`, …; lanes that got nothing vanish. */
 static hu_order *
 fold(hu_order **x, size_t n, size_t lanes)
 {

@@ -26,7 +26,7 @@ first(const hu_order *o)
 	return (long)o->leaf;
 }
 
-/* B is A with every term moved by SHIFT. */
+/* b is a with every term moved by shift. */
 static int
 same(const hu_order *a, const hu_order *b, long shift)
 {
@@ -49,7 +49,7 @@ is_pair(const hu_order *o, long *shift)
 	return same(o->child[0], o->child[1], *shift);
 }
 
-/* Halves of consecutive terms from LOW on, the first half the largest power of two below. */
+/* Halves of consecutive terms from low on, the first half the largest power of two below. */
 static int
 is_pairwise(const hu_order *o, long low)
 {
@@ -63,7 +63,7 @@ is_pairwise(const hu_order *o, long low)
 	       is_pairwise(o->child[1], low + (long)half);
 }
 
-/* How many terms from I on repeat a pattern of two, three times or more: 1, 2, 5, 6, 9, 10. */
+/* How many terms from i on repeat a pattern of two, three times or more: 1, 2, 5, 6, 9, 10. */
 static int
 twos(const list *l, int i)
 {
@@ -136,7 +136,7 @@ chain(const hu_order *o, list *l)
 	free(back.item);
 }
 
-/* Fused nodes in a chain: how many from O down have as many new terms as the lowest, which follow each other. */
+/* Fused nodes in a chain: how many from o down have as many new terms as the lowest, which follow each other. */
 static int
 fused_chain(const hu_order *o, const hu_order **bottom)
 {

@@ -12,7 +12,7 @@
 /* Outputs beside each other: vector lanes and the rest of a row must all sum alike. */
 enum { COLUMNS = 19, ROWS = 2, EDGE = 3 };
 
-/* Factors of T, a power of two: their exponents differ by one at most. */
+/* Factors of t, a power of two: their exponents differ by one at most. */
 static void
 split(double t, double *a, double *b)
 {
@@ -31,7 +31,7 @@ put(char *values, int wide, size_t at, double v)
 		((float *)(void *)values)[at] = (float)v;
 }
 
-/* Between two sums few terms change: remembers TERMS, and says whether K is new. */
+/* Between two sums few terms change: remembers terms, and says whether k is new. */
 static int
 changed(hu_tree_box *x, const double *terms, size_t k)
 {
@@ -47,7 +47,7 @@ is_wide(const hu_tree_box *x)
 	return x->program ? hu_is_wide(x->program->t[x->b].format) : x->acc.id == HU_FP64;
 }
 
-/* Room for ROWS and COLUMNS of N values, and no term known yet. */
+/* Room for rows and columns of N values, and no term known yet. */
 static void
 room(hu_tree_box *x, size_t rows, size_t columns)
 {

@@ -26,13 +26,13 @@ typedef struct hu_tree_box {
 	void (*function)(void);
 } hu_tree_box;
 
-/* The sums that OP is: matmul, conv2d, conv2d_dx or conv2d_dw by model S, factors in IN, the inner dimension in
-   parts of PART terms (0: one); bias_db by the fixed tree, values in IN. Fails as the back end's open does. */
+/* The sums that op is: matmul, conv2d, conv2d_dx or conv2d_dw by model s, factors in `in`, the inner dimension in
+   parts of part terms (0: one); bias_db by the fixed tree, values in `in`. Fails as the back end's open does. */
 hu_status hu_tree_box_open(
 	hu_tree_box *box, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n);
 
-/* NAME of the loaded BLAS: cblas_sgemm, cblas_dgemm, cblas_sdot or cblas_ddot, of which NAME is kept. HU_EABSENT where
-   there is none. */
+/* `name` of the loaded BLAS: cblas_sgemm, cblas_dgemm, cblas_sdot or cblas_ddot, of which `name` is kept. HU_EABSENT
+   where there is none. */
 hu_status hu_tree_box_blas(hu_tree_box *box, const char *name, size_t n);
 void hu_tree_box_close(hu_tree_box *box);
 #endif

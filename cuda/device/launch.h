@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How a kernel is written here so that one source serves two sides: nvcc makes it a
-   kernel of the GPU, any C++ compiler a function that cuda/shim/shim.cc runs on the host with
-   a coroutine a thread. Kernels are launched through HU_LAUNCH alone, shared memory is
-   declared through HU_SHARED, and everything a warp does together has a function below
-   or in mma.h. All kernels of a side stand behind names made by HU_SIDE. */
+   The language in which kernels are written, so that one source serves two sides: nvcc compiles it for the GPU, and any
+   C++ compiler into functions that cuda/shim/shim.cc runs on the host, one coroutine per thread. Kernels are launched
+   only through HU_LAUNCH, shared memory is declared through HU_SHARED, and everything that a warp does together has a
+   function below or in mma.h. HU_SIDE makes the names of each side's functions. */
 #ifndef HU_CUDA_LAUNCH_H
 #define HU_CUDA_LAUNCH_H
 
@@ -21,24 +20,24 @@ extern "C" {
 
 #define HU_SIDE(name) hu_gpu_##name
 #define HU_KERNEL static __global__ void
-/* With at most N threads a block, so that the compiler may spend their registers. */
+/* With at most n threads per block, so that the compiler may give each thread more registers. */
 #define HU_KERNEL_OF(n) static __global__ void __launch_bounds__(n)
-/* With that at least BLOCKS of them beside each other. */
+/* The same, with at least this many blocks resident on a multiprocessor. */
 #define HU_KERNEL_FOR(n, blocks) static __global__ void __launch_bounds__(n, blocks)
 #define HU_DEVICE static __device__ __forceinline__
-/* Called, not inlined: where it is large and its callers are many. */
+/* A function that is called rather than inlined, because it is large and has many callers. */
 #define HU_DEVICE_CALL static __device__ __noinline__ __attribute__((unused))
 #define HU_DEVICE_MEMBER __device__ __forceinline__
-/* A parameter that the kernel takes the address of: it stays where the launch put it. */
+/* A parameter whose address the kernel takes; it is not copied from where the launch put it. */
 #define HU_PARAM const __grid_constant__
 #define HU_UNROLL _Pragma("unroll")
-/* A loop whose body is long: one copy of it. */
+/* Keeps a single copy of a loop with a long body. */
 #define HU_ONCE _Pragma("unroll 1")
 
-/* Records a launch that failed; the reason names KERNEL. */
+/* Records a launch that failed; the reason names the kernel. */
 hu_status hu_gpu_launched(const char *kernel);
 
-/* A status: HU_EDEVICE where the launch was refused. GRID and BLOCK: dim3 or numbers. */
+/* A hu_status: HU_EDEVICE if the launch was refused. grid and block are dim3 or numbers. */
 #define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \
 	((kernel)<<<(grid), (block), (shared_bytes), (cudaStream_t)(queue)>>>(__VA_ARGS__), hu_gpu_launched(#kernel))
 
@@ -53,7 +52,7 @@ hu_gpu_large(K *kernel, size_t bytes)
 #define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...)                                                 \
 	(hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
-/* The compute capability times ten whose instructions KERNEL was compiled with, here. */
+/* The compute capability, times ten, whose instructions the kernel was compiled to for this device. */
 template <class K>
 static inline int
 hu_gpu_compiled_for(K *kernel)
@@ -64,24 +63,25 @@ hu_gpu_compiled_for(K *kernel)
 }
 #define HU_COMPILED_FOR(kernel) hu_gpu_compiled_for(kernel)
 
-/* type name[n], one array a block; unset at the start. */
+/* type name[n], one array per block; its contents are undefined at the start. */
 #define HU_SHARED(type, name, n) __shared__ type name[n]
-/* The same at a multiple of ALIGN bytes, on the host of 64. */
+/* The same at a multiple of align bytes; on the host, of 64. */
 #define HU_SHARED_ALIGNED(type, name, n, align) __shared__ __align__(align) type name[n]
-/* As many bytes as the launch gave, 16-byte aligned. */
+/* As many bytes as the launch asked for, 16-byte aligned. */
 #define HU_SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 
-/* Every thread of the block arrives, or none. */
+/* Either every thread of the block arrives, or none. */
 #define HU_SYNC() __syncthreads()
 
-/* Every lane of the warp takes part; blocks that call these are whole warps. */
+/* Every lane of the warp takes part; blocks that call these consist of whole warps. */
 template <class T> HU_DEVICE T hu_shfl(T x, unsigned lane) { return __shfl_sync(0xffffffffu, x, (int)lane); }
 template <class T> HU_DEVICE T hu_shfl_down(T x, unsigned by) { return __shfl_down_sync(0xffffffffu, x, by); }
 template <class T> HU_DEVICE T hu_shfl_xor(T x, unsigned mask) { return __shfl_xor_sync(0xffffffffu, x, (int)mask); }
 HU_DEVICE uint32_t hu_ballot(int p) { return __ballot_sync(0xffffffffu, p); }
 HU_DEVICE void hu_syncwarp(void) { __syncwarp(); }
 
-/* Integers alone: their order cannot be seen in the result. Each returns the old value. */
+/* These are for integers alone, because the order of integer operations does not show in the result. Each returns the
+   old value. */
 HU_DEVICE uint32_t hu_atomic_add(uint32_t *p, uint32_t x) { return atomicAdd(p, x); }
 HU_DEVICE uint32_t hu_atomic_max(uint32_t *p, uint32_t x) { return atomicMax(p, x); }
 HU_DEVICE uint32_t hu_atomic_or(uint32_t *p, uint32_t x) { return atomicOr(p, x); }
@@ -102,7 +102,7 @@ hu_atomic_max(uint64_t *p, uint64_t x)
 
 enum { HU_MOST_SHARED = 227 << 10 };
 
-/* 16 or 8 bytes in one access; both sides are aligned to as many. */
+/* Loads or stores 16 or 8 bytes in one access; both addresses are aligned to that. */
 #ifdef __CUDACC__
 HU_DEVICE void
 hu_load16(float *v, const float *from)
@@ -124,7 +124,7 @@ HU_DEVICE void hu_store16(float *to, const float *v) { HU_ASSERT((size_t)to % 16
 HU_DEVICE void hu_load8(uint16_t *v, const uint16_t *from) { HU_ASSERT((size_t)from % 8 == 0); memcpy(v, from, 8); }
 #endif
 
-/* HU_EDEVICE where no device runs that many blocks or threads a block. */
+/* HU_EDEVICE if no device runs that many blocks, or that many threads per block. */
 static inline hu_status
 hu_launch_fits(const char *kernel, dim3 grid, dim3 block)
 {
@@ -135,7 +135,7 @@ hu_launch_fits(const char *kernel, dim3 grid, dim3 block)
 		grid.y, grid.z, block.x, block.y, block.z);
 }
 
-/* The number of blocks of SIZE that N items need, at least one and at most MOST: kernels stride over what is left. */
+/* The number of blocks of this size for n items, at least one and at most most; kernels loop over the rest. */
 static inline unsigned
 hu_blocks_for(size_t n, size_t size, size_t most)
 {

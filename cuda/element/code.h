@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The quick ways between codes of 1 or 2 bytes, their values as floats, and rounding to
-   nearest even: a few integer instructions with constants that depend on the format, equal to
-   lib/number's round.h and code.h bit for bit (t/cuda/u-cuda-op.c). They serve formats whose exponents a
-   float covers and whose codes are those of IEEE 754 but for what stands at the top. Host and device. */
+   Fast conversion between codes of 1 or 2 bytes and floats, and fast rounding to nearest even: a few integer
+   instructions with constants that depend on the format, equal to lib/number's round.h and code.h bit for bit
+   (t/cuda/u-cuda-op.c). They support formats whose exponents a float covers and whose codes are those of IEEE 754
+   except at the top. Host and device. */
 #ifndef HU_CUDA_CODE_H
 #define HU_CUDA_CODE_H
 
@@ -17,9 +17,10 @@ extern "C" {
 }
 #endif
 
-/* shift, scale: a code's magnitude, moved up by shift into a float's place, is the value divided by scale.
-   inf, nan: the codes; inf_from: the magnitude from which a code is no finite number. Of rounding: emin and p of the
-   format; wide: it has a float's exponents; largest finite value, 2^(emax+1), and what overflow and NaN give. */
+/* A code's magnitude, shifted left by shift into a float's bits, is the value divided by scale. inf and nan are codes;
+   codes with magnitudes from inf_from on are not finite numbers. For rounding: emin and p of the format; wide, if it
+   has a float's exponents; the largest finite value max, beyond = 2^(emax+1), and what overflow (over) and NaN (none)
+   give. */
 typedef struct hu_coding {
 	uint32_t shift, sign, inf, nan, inf_from;
 	float scale, unscale;
@@ -27,7 +28,7 @@ typedef struct hu_coding {
 	float max, beyond, over, none;
 } hu_coding;
 
-/* Whether the format has quick codes, and quick rounding under RNE, saturating or not. */
+/* Returns 1 if the format has fast codes, and fast rounding to nearest even, saturating or not. */
 HU_HD int
 hu_code_serves(hu_format f)
 {
@@ -71,7 +72,7 @@ hu_code_value(const hu_coding *q, uint32_t code)
 	return code & q->sign ? -x : x;
 }
 
-/* X is a value of the format. */
+/* x must be a value of the format. */
 HU_HD uint32_t
 hu_value_code(const hu_coding *q, float x)
 {
@@ -84,7 +85,8 @@ hu_value_code(const hu_coding *q, float x)
 	return sign | hu_bits32(hu_from_bits32(a) * q->unscale) >> q->shift;
 }
 
-/* X rounded to nearest even. With a float's own exponents in integers; else as hu_short_round does. */
+/* Rounds x to nearest even: with integer operations if the format has a float's exponents, else as hu_short_round
+   does. */
 HU_HD float
 hu_quick_f32(const hu_coding *q, float x)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A call as the kernels see it: its tensors in device memory, in their formats' own codes.
-   An operator's file defines hu_status HU_SIDE(op_NAME)(hu_work *), which launches what
-   computes the call's outputs, and kernels.def lists it. Nothing here waits for the device. */
+   A call as the kernels see it: its tensors in device memory, in their formats' own codes. An operator's file defines
+   hu_status HU_SIDE(op_NAME)(hu_work *), which launches the kernels that compute the call's outputs, and kernels.def
+   lists it. Nothing here waits for the device. */
 #ifndef HU_CUDA_KERNEL_H
 #define HU_CUDA_KERNEL_H
 
@@ -12,45 +12,45 @@ extern "C" {
 #include "lib/number/count.h"
 #include "lib/op/call.h"
 
-/* A tensor on the device. An element takes hu_slot_size bytes: its code in 1 or 2 bytes where kernels
-   have a quick way for it (cuda/element/code.h), else a float that holds the value, or an fp64's double. */
+/* A tensor on the device. An element takes hu_slot_size bytes: its code in 1 or 2 bytes if kernels have a fast
+   conversion for it (cuda/element/code.h), else a float that holds the value, or a double for fp64. */
 typedef struct hu_slot { void *data; hu_format_id format; hu_shape shape; size_t n; } hu_slot;
 
 size_t hu_slot_size(hu_format_id f);
 
-/* What the kernels index. */
+/* Kernels use 32-bit indices. */
 #define HU_MOST_ELEMENTS ((size_t)1 << 31)
 
-/* What changes from step to step, and what a kernel has to report, both in device memory. */
+/* What changes from step to step, and what kernels report, in device memory. */
 typedef struct hu_pulse { uint64_t seed; uint32_t step, fault; uint64_t digest; } hu_pulse;
 
-/* fault: 0, or which call's kernel met something that the CPU refuses, and what. */
+/* The values of fault other than 0: what a kernel met that the CPU's operator refuses. */
 enum { HU_FAULT_LABEL = 1 };
 
 enum { HU_RAN = 192 };
 
 typedef struct hu_work {
 	const hu_call *call;
-	const char *op;                   /* the operator's name; in fused passes */
-	const hu_slot *in[16], *out[8];   /* of calls with more inputs: more */
-	const hu_slot *const *all;        /* every input; IN holds the first 16 */
+	const char *op;                   /* the operator's name, in fused passes */
+	const hu_slot *in[16], *out[8];   /* the first 16 inputs and 8 outputs */
+	const hu_slot *const *all;        /* every input */
 	hu_pulse *pulse;
 	void *queue;
-	int arch;                         /* the device's matrix units, a hu_tc_arch; -1: all, by their models */
-	/* Room for the call's own intermediate results, shared by all calls of a program. With DRY set
-	   nothing is launched: the launcher only says by hu_work_take how much room it will want. */
+	int arch;                         /* the device's matrix units, a hu_tc_arch; -1: any, computed by its model */
+	/* Scratch space for the call's intermediate results, which all calls of a program share. If dry is set nothing
+	   is launched: the launcher only reports by hu_work_take how much it will need. */
 	unsigned char *scratch;
 	size_t used, peak;
 	int dry;
-	const hu_slot *copy; /* a fused update's: where the new weight goes in another format; NULL: nowhere */
+	const hu_slot *copy; /* for a fused update: where the new weight goes in another format; NULL: nowhere */
 	int copy_flags;                   /* of that cast's rounding */
-	hu_update_tally *updates;         /* an update's: its counts are added there; NULL: nowhere */
+	hu_update_tally *updates;         /* where an update adds its counts; NULL: nowhere */
 	int gemm;                         /* how products are computed, a hu_gemm_way */
-	char *ran;                        /* HU_RAN bytes for a product to say how it is computed; NULL: nowhere */
+	char *ran;                        /* HU_RAN bytes where a product says how it is computed; NULL: nowhere */
 } hu_work;
 
-/* BYTES of scratch, 256-byte aligned, unset, until the call ends or `used` is set back; device memory, or an address
-   that means nothing on a dry run. */
+/* Takes this many bytes of scratch space, 256-byte aligned, with undefined contents, until the call ends or `used` is
+   set back. It is device memory, or a meaningless address on a dry run. */
 static inline void *
 hu_work_take(hu_work *w, size_t bytes)
 {

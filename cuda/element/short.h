@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Arithmetic in any format but fp32: in double, each operation rounded to nearest even as hu_rne
-   of lib/op/element/carrier.h does; and the formulas of lib/op in it. With the suffix _short in a few instructions, for
-   formats that IEEE 754 could have (the constants are those of lib/sum/panel.h; fp64 rounds nothing); with the
-   suffix _plain by hu_rne itself, a function of its own, for every other one. Host and device. */
+   Arithmetic in any format but fp32: double operations, each rounded to nearest even as hu_rne in
+   lib/op/element/carrier.h does, and the formulas of lib/op in it. Functions with the suffix _short round in a few
+   instructions and support formats that IEEE 754 could have (lib/sum/panel.h derives the constants; fp64 needs no
+   rounding). Those with the suffix _plain call hu_rne itself, as a function, and support every format. Host and
+   device. */
 #ifndef HU_CUDA_SHORT_H
 #define HU_CUDA_SHORT_H
 
@@ -16,11 +17,12 @@ extern "C" {
 typedef struct hu_short {
 	int native;               /* fp64 */
 	uint64_t least,
-		shift; /* exponent field of 2^emin; what makes 2^e the number whose last bit is worth 2^(e-p+1) */
-	double max, beyond, over; /* largest finite; 2^(emax+1); what overflow gives */
+		/* the exponent field of 2^emin; what turns 2^e into the number whose last bit is worth 2^(e-p+1) */
+		shift;
+	double max, beyond, over; /* the largest finite value; 2^(emax+1); what overflow gives */
 } hu_short;
 
-/* A double's exponent must not run out on either side: 53 more above, TwoSum's error below. */
+/* Returns 1 if double's exponents suffice on both sides: 53 more above, TwoSum's error below. */
 HU_HD int
 hu_short_serves(hu_format f)
 {
@@ -42,7 +44,8 @@ hu_short_of(hu_format f)
 	return s;
 }
 
-/* X to the format: adding the number whose last bit is the format's at X's exponent does it. A NaN stays some NaN. */
+/* Rounds x to the format by adding and subtracting a number whose last bit is worth as much as the format's at x's
+   exponent. A NaN stays a NaN. */
 HU_HD double
 hu_short_round(const hu_short *s, double x)
 {
@@ -58,12 +61,12 @@ hu_short_round(const hu_short *s, double x)
 	return hu_from_bits64(hu_bits64(q) | sign);
 }
 
-/* a + b rounded once, also where the sum is no double (hu_add_odd); not for fp64. */
+/* a + b rounded once, even if the sum is not a double (hu_add_odd); not for fp64. */
 HU_HD double hu_short_add(const hu_short *s, double a, double b) { return hu_short_round(s, hu_add_odd(a, b)); }
 
 typedef struct hu_ctx_short { hu_short f; double k[HU_CONSTANTS]; } hu_ctx_short;
 
-/* One copy an object: every operation of a formula calls it. */
+/* These are not inlined, because every operation of a formula calls them. */
 HU_HD_CALL double hu_plain_round(const hu_format *f, double x) { return hu_rne(*f, x); }
 HU_HD_CALL double hu_exp_plain(double x) { return hu_exp(x); }
 HU_HD_CALL double hu_log_plain(double x) { return hu_log(x); }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Numbers in a call's compute format, one a channel, row or tensor (hu_stat_slot), and what
-   several operators do with them. Defined in cuda/element/stat.cu; everything is launched, nothing waited for. */
+   Numbers in a call's compute format, one for each channel, row or tensor (hu_stat_slot), and what several operators do
+   with them. They are defined in cuda/element/stat.cu. Each function launches kernels and waits for nothing. */
 #ifndef HU_CUDA_STAT_H
 #define HU_CUDA_STAT_H
 
 #include "cuda/element/map.cuh"
 
 extern "C" {
-/* SUM, made here: T summed down the ROWS rows of CHANNELS numbers in each of SEGMENTS, or along
-   each of ROWS rows of EACH. */
+/* Allocate sum and compute it: sum_down sums t down the rows of each channel in each segment, sum_along sums each row
+   of each elements. */
 hu_status HU_SIDE(sum_down)(hu_work *w, const hu_slot *t, size_t segments, size_t rows, size_t channels, hu_slot *sum);
 hu_status HU_SIDE(sum_along)(hu_work *w, const hu_slot *t, size_t rows, size_t each, hu_slot *sum);
-/* S rounded into the call's output T. */
+/* Rounds s to the call's output t. */
 hu_status HU_SIDE(stat_out)(hu_work *w, const hu_slot *s, const hu_slot *t);
-/* S copied to T, another stat of as many numbers. */
+/* Copies s to t, another stat of as many numbers. */
 hu_status HU_SIDE(stat_copy)(hu_work *w, const hu_slot *s, const hu_slot *t);
-/* S becomes S / N, elsewhere. */
+/* Replaces s by s / n, in new memory. */
 hu_status HU_SIDE(stat_divide)(hu_work *w, hu_slot *s, double n);
-/* RSTD, made here: 1 / sqrt(VAR + the call's eps). */
+/* Allocates rstd = 1 / sqrt(var + the call's eps). */
 hu_status HU_SIDE(stat_inverse)(hu_work *w, const hu_slot *var, hu_slot *rstd);
 }
 #endif

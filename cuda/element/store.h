@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Elements of device tensors, to and from what a kernel computes with: loads decode
-   exactly, stores round and encode in the quick ways of cuda/element/code.h. A result that has none (other
-   rounding modes, flags, formats) is kept unrounded, and cuda/element/round.cu rounds it. */
+   Loads and stores elements of device tensors. Loads decode exactly; stores round and encode by the fast functions of
+   cuda/element/code.h. A result that these do not support (other rounding modes, flags, formats) is kept unrounded, and
+   cuda/element/round.cu rounds it. */
 #ifndef HU_CUDA_STORE_H
 #define HU_CUDA_STORE_H
 
@@ -20,9 +20,10 @@ hu_kind_of(hu_format_id f)
 	return bytes == 8 ? HU_KIND_F64 : bytes == 4 ? HU_KIND_F32 : bytes == 2 ? HU_KIND_CODE16 : HU_KIND_CODE8;
 }
 
-/* A tensor that a kernel reads; HOW: which element (cuda/element/map.cuh). */
+/* A tensor that a kernel reads. how says which element (cuda/element/map.cuh). */
 typedef struct hu_store_operand { const void *data; int kind, how; hu_coding code; } hu_store_operand;
-/* A tensor that a kernel writes. exact: a float or double of the tensor's own format or a stat. */
+/* A tensor that a kernel writes. exact is 1 if values need no rounding: a float or double of the tensor's own format,
+   or a stat. */
 typedef struct hu_store_result { void *data; int kind, exact; hu_coding code; } hu_store_result;
 
 HU_DEVICE float
@@ -42,7 +43,7 @@ hu_load_f64(const hu_store_operand *o, uint32_t i)
 	return o->kind == HU_KIND_F64 ? ((const double *)o->data)[i] : (double)hu_load_f32(o, i);
 }
 
-/* X is a value of the format, or a float's or double's NaN. */
+/* x must be a value of the format, or a NaN of a float or double. */
 HU_DEVICE void
 hu_put_f32(const hu_store_result *r, uint32_t i, float x)
 {
@@ -69,7 +70,7 @@ hu_store_f64(const hu_store_result *r, uint32_t i, double x)
 		hu_put_f32(r, i, r->exact ? (float)x : hu_quick_f64(&r->code, x));
 }
 
-/* What a load finds where X was stored. */
+/* What a load returns after x was stored. */
 HU_DEVICE float
 hu_settled_f32(const hu_store_result *r, float x)
 {
@@ -87,7 +88,7 @@ hu_settled_f64(const hu_store_result *r, double x)
 	return y != y ? hu_nan() : (double)y;
 }
 
-/* On the host. */
+/* For the host: makes an operand of t. */
 static inline hu_store_operand
 hu_operand_of(const hu_slot *t, int how)
 {
@@ -96,7 +97,7 @@ hu_operand_of(const hu_slot *t, int how)
 	return o;
 }
 
-/* T under RNE, saturating where FLAGS say so. */
+/* Makes a result of t that rounds to nearest even, saturating if flags say so. */
 static inline hu_store_result
 hu_result_of(const hu_slot *t, int flags)
 {
@@ -106,7 +107,7 @@ hu_result_of(const hu_slot *t, int flags)
 	return r;
 }
 
-/* Nowhere. */
+/* A result that is not written. */
 static inline hu_store_result
 hu_result_none(void)
 {
@@ -116,7 +117,7 @@ hu_result_none(void)
 	return r;
 }
 
-/* Whether call W's rounding to T is one that kernels do themselves. */
+/* Returns 1 if kernels can do call w's rounding to t themselves. */
 static inline int
 hu_result_quick(const hu_work *w, const hu_slot *t)
 {
@@ -141,24 +142,24 @@ hu_raw_slot(hu_work *w, size_t n, hu_format_id f)
 	return s;
 }
 
-/* An intermediate result in the compute format, exactly: fp32's as floats, all others' as doubles. */
+/* An intermediate result in the compute format, exactly: floats for fp32, doubles for every other format. */
 static inline hu_slot
 hu_stat_slot(hu_work *w, size_t n)
 {
 	return hu_raw_slot(w, n, w->call->fmt.compute == HU_FP32 ? HU_FP32 : HU_FP64);
 }
 
-/* Launches KERNEL. A dry run launches nothing, but says whether a device would take that many blocks and threads. */
+/* Launches kernel. A dry run launches nothing, but says whether a device would accept that many blocks and threads. */
 #define HU_GO(w, kernel, grid, block, shared, ...)                                                                     \
 	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
 		  : HU_LAUNCH(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 
-/* cuda/element/round.cu: FROM, floats or doubles, rounded as the call says into its output TO; element i draws number
-   i. */
+/* cuda/element/round.cu: rounds from, floats or doubles, to the call's output to as the call says; element i draws
+   random number i. */
 extern "C" hu_status HU_SIDE(round)(hu_work *w, const hu_slot *from, const hu_slot *to);
 
-/* Where a kernel puts output T: there, or where the rounding does not allow that into *RAW (made here, as doubles
-   where WIDE or the call computes in doubles), which hu_result_finish then rounds. */
+/* Returns where a kernel writes output t: to t itself or, if kernels cannot do the rounding, to *raw, which is
+   allocated here (as doubles if wide is set or the call computes in doubles) and which hu_result_finish rounds. */
 static inline hu_store_result
 hu_result_begin(hu_work *w, const hu_slot *t, hu_slot *raw, int wide)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The rows that this floor adds to the back-end table. */
+   The back ends that cuda/ adds to the table of back ends. */
 #ifndef HU_CUDA_BACKEND_H
 #define HU_CUDA_BACKEND_H
 
 #include "lib/program/backend.h"
 
-/* Opens only where the build has CUDA, the machine a device, and every operator of the
-   program a kernel; otherwise HU_EUNABLE or HU_EDEVICE says which of these is missing. */
+/* The GPU. It opens only if the build has CUDA, the machine a device, and every operator of the program a kernel;
+   otherwise HU_EUNABLE or HU_EDEVICE says which of these is missing. */
 extern const hu_backend hu_backend_cuda;
-/* The same kernels run on the host (cuda/shim/shim.h): opens wherever the build had a C++ compiler. */
+/* The same kernels run on the host by the launch shim (cuda/shim/shim.h). It opens if the build had a C++ compiler. */
 extern const hu_backend hu_backend_shim;
 
-/* The row of a device that only counts what programs opened on it allocate, which its peak tells: laid out as on
-   NAME's, "cuda" (which must then be usable) or "shim", whose kernels take the room that a device of any architecture
-   would. It runs nothing. NULL where the build has neither. */
+/* A back end that runs nothing and only counts, for its peak, the memory that a program opened on it would allocate on
+   the back end name: "cuda" (which must then be usable) or "shim", whose kernels take the scratch space of a device of
+   any architecture. NULL if the build has neither. */
 const hu_backend *hu_backend_counted(const char *name);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The executor's own parts, which the rest of the program does not see: its memory (allocation.c), a step's stages
-   (stages.c, launch_stage.c), input (feed.c), what a step leaves for the host (readback.c), traces (gather.c) and times
-   (profile.c). */
+   The executor's parts, which the rest of the program does not see: its memory (allocation.c), a step's stages
+   (stages.c, launch_stage.c), inputs (feed.c), what each step sends to the host (readback.c), traces (gather.c) and
+   times (profile.c). */
 #ifndef HU_CUDA_MACHINE_PARTS_H
 #define HU_CUDA_MACHINE_PARTS_H
 
@@ -14,47 +14,49 @@ enum { HU_GRAPHS = 4, HU_FEEDS = 8 };
    last update wrote them. */
 enum { HU_AHEAD_NONE, HU_AHEAD_HERE, HU_AHEAD_MADE };
 
-/* An input tensor. A batch is sent from the host buffer to the waiting buffer on the device, from which the next step
-   copies it. */
+/* An input tensor. A batch goes from the host buffer to the waiting buffer on the device, from which the next step
+   copies it. arrived and taken are the events that say so. */
 typedef struct hu_feed { int tensor, fresh; void *waiting, *host; void *arrived, *taken; } hu_feed;
 
-/* What the host is going to read after each step. */
+/* What the host reads after each step. A block on the device collects it and is sent as a whole. */
 typedef struct hu_look {
 	int *value, *counted, *surveyed, nvalue, ncounted, nsurveyed;
-	uint32_t *at;                   /* of each value, in the block */
-	int *update_of;                 /* of each call: which of the updates it is; -1: none */
+	uint32_t *at;                   /* for each value, its offset in the block */
+	int *update_of;                 /* for each call, its index among the updates; -1: it is none */
 	size_t bytes, tally_at, update_at, census_at;
-	unsigned char *block[2], *host[2]; /* a pulse, the values, the tallies, the updates' counts, the censuses: of
-					      steps in turn, by the pointers' position */
+	/* a pulse, the values, tallies, updates' counts and censuses; two steps alternate by the pointers' position */
+	unsigned char *block[2], *host[2];
 	void *event[2];
-	int last, made;                 /* the last step's block; how many steps' blocks hold, up to 2 */
-	int back;                       /* reads are of the step before the last one */
+	int last, made;                 /* block of the last step; how many blocks are filled, up to 2 */
+	int back;                       /* reads refer to the step before the last */
 } hu_look;
 
-/* In which order stages are launched, and what is prepared for the next step. */
+/* The order in which stages are launched, and what is prepared for the next step. */
 typedef struct hu_schedule {
 	hu_plan plan[2];            /* [1] is the one with fused passes */
 	int fuse, use_graphs;
-	void **shadow; /* of each tensor: the buffer where updates put its next low-precision copy; NULL where none does
-			*/
+	/* for each tensor, the buffer for its next low-precision copy, which updates write; NULL: none */
+	void **shadow;
 	int ahead;                  /* one of HU_AHEAD_… */
 	int stepped;                /* a step awaits its commit */
-	int turn; /* bit 0: which of the two positions a commit gives the pointers; bit 1: whether shadows are exchanged
-		   */
+	/* bit 0: which of two positions the commits have left the pointers in; bit 1: whether shadows are exchanged */
+	int turn;
 	long steps;
-	void *graph[HU_GRAPHS];     /* of each turn */
+	void *graph[HU_GRAPHS];     /* one for each turn */
 } hu_schedule;
 
-/* Two host buffers, each as large as the largest tensor, for traces, and the events that say when each has arrived. */
+/* Two host buffers, each as large as the largest tensor, for traces, and the events that say when a transfer has
+   ended. */
 typedef struct hu_gathering { void *landing[2], *landed[2]; } hu_gathering;
 
-/* What each stage launched and how long it took. */
+/* What each stage launched and how long it took. The look, which collects what the host reads, counts as a last
+   stage. */
 typedef struct hu_profile {
-	double *seconds;            /* of each call, and of the look; NULL: nothing is timed */
-	void **timer;               /* two of each stage and of the look */
-	int timers, timed;          /* how many there are; how many stages were launched since the step began */
+	double *seconds;            /* for each call, and for the look; NULL: nothing is timed */
+	void **timer;               /* two for each stage and for the look */
+	int timers, timed;          /* number of timers; number of stages launched since the step began */
 	int *timed_stage;
-	long *launched[2];          /* of each stage of each plan, and then of the look */
+	long *launched[2];          /* for each stage of each plan, and then for the look */
 } hu_profile;
 
 struct hu_machine {
@@ -62,18 +64,18 @@ struct hu_machine {
 	const hu_program *p;
 	void *queue, *feed_queue;
 	hu_slot *t;
-	const hu_kernel **kernel;   /* of each call */
+	const hu_kernel **kernel;   /* for each call */
 	uint64_t *name_hash;
-	unsigned char *memory;      /* of all tensors, the scratch space and the pulse */
+	unsigned char *memory;      /* all tensors, the scratch space and the pulse */
 	size_t bytes;               /* of it */
 	unsigned char *scratch;
 	int arch, gemm;
-	char (*ran)[HU_RAN];        /* of each call; empty of what is no product */
+	char (*ran)[HU_RAN];        /* for each call; empty if it is no product */
 	hu_pulse *pulse;
-	void *stage;                /* host: the largest tensor's codes */
+	void *stage;                /* on the host: the largest tensor's codes */
 	size_t stage_bytes;
-	hu_pulse *beat;             /* host: the pulse to be sent */
-	void *beaten;               /* event: it was sent */
+	hu_pulse *beat;             /* on the host: the pulse to be sent */
+	void *beaten;               /* event: the pulse was sent */
 	hu_schedule schedule;
 	hu_feed feed[HU_FEEDS];
 	int nfeed;
@@ -86,10 +88,10 @@ struct hu_machine {
 hu_status hu_machine_allocate(hu_machine *m);
 void hu_machine_release_memory(hu_machine *m);
 
-/* out_of_memory.c: HU_ENOMEM with a sentence that says that NEED bytes were asked for, how many are free, and which
-   batch would fit. */
+/* out_of_memory.c: returns HU_ENOMEM with a sentence that says how many bytes were asked for (need), how many are free,
+   and which batch would fit. */
 hu_status hu_machine_out_of_memory(const hu_machine *m, size_t need);
-/* M has its memory, or no longer: that sentence counts every program that has its own. */
+/* Notes that m has its memory, or no longer has it: the sentence above counts every program that holds memory. */
 void hu_machine_memory_taken(const hu_machine *m);
 void hu_machine_memory_left(const hu_machine *m);
 
@@ -106,42 +108,41 @@ hu_slot_bytes(const hu_slot *t)
 	return t->n * hu_slot_size(t->format);
 }
 
-/* launch_stage.c: launches stage STAGE of PLAN. With DRY it launches nothing and only says in *peak how many bytes of
-   scratch the stage takes. */
+/* launch_stage.c: launches a stage of plan. If dry is set it launches nothing and only sets *peak to the bytes of
+   scratch space that the stage takes. */
 hu_status hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t *peak);
 /* stages.c: puts a whole step on the queue. */
 hu_status hu_machine_run(hu_machine *m);
-/* graph.c: the weights' low-precision copies are stale from now on; the recorded graphs no longer hold. */
+/* graph.c: marks the weights' low-precision copies as stale; discards the recorded graphs. */
 void hu_machine_forget_ahead(hu_machine *m);
 void hu_machine_drop_graphs(hu_machine *m);
-/* gather.c */
+/* gather.c: frees its buffers and events. */
 void hu_machine_gather_close(hu_machine *m);
 
-/* profile.c. Called before and after stage STAGE of the plan in use (the look is the stage after the last): they note
-   what was launched and, where it is wanted, the time. */
+/* profile.c: called before and after a stage of the plan in use, to note what was launched and, if wanted, the time. */
 hu_status hu_machine_watch_begin(hu_machine *m, long *before);
 hu_status hu_machine_watch_end(hu_machine *m, int stage, long before);
 /* After a step: adds up the times. */
 hu_status hu_machine_profile_read(hu_machine *m);
 void hu_machine_profile_close(hu_machine *m);
 
-/* feed.c. Find: which tensors are inputs, before allocation.c gives them their waiting buffers. */
+/* feed.c: find lists the inputs, before allocation.c gives them their waiting buffers. */
 void hu_machine_feed_find(hu_machine *m);
 hu_status hu_machine_feed_open(hu_machine *m);
 void hu_machine_feed_close(hu_machine *m);
-/* 1 where TENSOR is an input, which is then on its way; *st says how that went. */
+/* Returns 1 if the tensor is an input, whose values are then on their way; *st says whether that succeeded. */
 int hu_machine_feed(hu_machine *m, int tensor, const void *values, hu_status *st);
-/* On the queue: what was fed goes to its tensors. */
+/* Puts copies of what was fed to its tensors on the queue. */
 hu_status hu_machine_take(hu_machine *m);
 
-/* readback.c: recorded at a step's start and end, and sent after it. */
+/* readback.c: begin and look are recorded at a step's start and end, and send follows it. */
 hu_status hu_machine_look_begin(hu_machine *m);
 hu_status hu_machine_look(hu_machine *m);
-/* Where the update CALL counts; NULL: nowhere. */
+/* Where the update of this call adds its counts; NULL: nowhere. */
 hu_update_tally *hu_machine_update_counts(const hu_machine *m, int call);
 hu_status hu_machine_look_send(hu_machine *m);
 void hu_machine_look_close(hu_machine *m);
-/* 1 where the last step's value of TENSOR was looked at: *AT points to its codes. */
+/* Return 1 if the last step sent the digest or the tensor's value; *at then points to its codes. */
 int hu_machine_digest_seen(hu_machine *m, uint64_t *digest, hu_status *st);
 int hu_machine_seen(hu_machine *m, int tensor, const void **at, hu_status *st);
 #endif

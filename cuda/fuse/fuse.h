@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Fused passes: calls of one program that a single pass over memory computes, with every rounding
-   that they name and every output that they have. fusions.def lists them; cuda/fuse/fuse_NAME.cu
-   defines a pass; cuda/fuse/plan.c finds its calls. */
+   Fused passes: several calls of a program computed in a single pass over memory, with every rounding and every output
+   that they have. fusions.def lists the passes, cuda/fuse/fuse_NAME.cu defines each, and cuda/fuse/plan.c finds their
+   calls. */
 #ifndef HU_CUDA_FUSE_H
 #define HU_CUDA_FUSE_H
 
@@ -11,17 +11,18 @@
 extern "C" {
 #endif
 
-/* How a pass's calls belong together. HU_FUSE_CHAIN: each reads what the one before it wrote. HU_FUSE_TOGETHER: none
-   reads what another wrote, and they differ in tensors alone. HU_FUSE_GRADIENTS: the parameters' gradients from the
-   last cast to their norm. */
+/* How the calls of a pass are related. HU_FUSE_CHAIN: each reads what the one before it wrote. HU_FUSE_TOGETHER: none
+   reads what another wrote, and they differ in their tensors alone. HU_FUSE_GRADIENTS: everything done to the
+   parameters' gradients from the last cast to their norm. */
 typedef enum hu_fuse_kind { HU_FUSE_CHAIN, HU_FUSE_TOGETHER, HU_FUSE_GRADIENTS } hu_fuse_kind;
 
 typedef struct hu_fusion {
 	const char *name, *pattern, *summary;
 	hu_fuse_kind kind;
-	/* Whether the pass computes these N calls (their tensors have no memory yet) with all their roundings. */
+	/* Returns 1 if the pass can compute these n calls, with all their roundings. Their tensors have no memory
+	   yet. */
 	int (*serves)(const hu_work *w, int n);
-	/* Scratch is taken from w[0]. */
+	/* Computes the calls. Scratch space is taken from w[0]. */
 	hu_status (*launch)(hu_work *w, int n);
 } hu_fusion;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The library's matrices lie by columns, ours by rows: it is given dᵀ = bᵀ aᵀ, so that its A is our b. */
+   The library's matrices are column-major, ours row-major. It is therefore asked for dᵀ = bᵀ aᵀ, and its A is our b. */
 #include "cuda/gemm/cublas.h"
 
 #include "lib/base/mem.h"
@@ -35,7 +35,7 @@ typedef struct library {
 
 static library libraries[2];
 
-/* dlsym's void * as a function of any type (POSIX allows it, C does not). */
+/* Stores dlsym's void * as a function of any type (POSIX allows it, C does not). */
 static int
 symbol(void *file, const char *name, void *function)
 {
@@ -150,14 +150,14 @@ compute_of(const hu_cublas_product *p)
 				     : CUBLASLT_COMPUTE_32F_PEDANTIC;
 }
 
-/* ROWS x COLUMNS of ours as the library's layout. */
+/* Describes our rows x columns matrix as the library's layout. */
 static int
 layout(library *l, void **out, hu_format_id f, uint32_t rows, uint32_t columns, uint32_t ld)
 {
 	return l->layout_create(out, type_of(f), columns, rows, ld);
 }
 
-/* Status of the first call that fails. */
+/* Returns the status of the first call that fails. */
 #define DO(call) if ((st = (call)) != 0) return st
 
 static int
@@ -178,7 +178,7 @@ describe(library *l, plan *x)
 	return layout(l, &x->d, p->fd, p->m, p->n, p->ldd);
 }
 
-/* *FOUND: how many algorithms there are. */
+/* *found gets the number of algorithms. */
 static int
 choose(library *l, plan *x, int *found)
 {
@@ -198,7 +198,7 @@ choose(library *l, plan *x, int *found)
 	return st ? st : *found > 0 ? x->choice.state : 0;
 }
 
-/* The algorithm that VERSION of the library chose, given back to this one. */
+/* Gives the library the algorithm that this version of it chose earlier. */
 static hu_status
 take(library *l, plan *x, size_t version)
 {
@@ -227,7 +227,7 @@ word(const library *l, const plan *x, int which)
 	return l->config(&x->choice.algo, which, &v, sizeof v, &written) == 0 ? v : 0;
 }
 
-/* Some words have 16 bits, and the library refuses to give them as 32. */
+/* Some configuration words have 16 bits, and the library refuses to return them as 32. */
 static uint32_t
 short_word(const library *l, const plan *x, int which)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Products by cuBLASLt, which is loaded when one is asked for: a program starts without it. Types
-   and numbers are those of NVIDIA's cublasLt.h, written out here because that header is not
-   always there (cuda/gemm/cublas_check.cu compares them where it is). An algorithm is asked for once a
-   shape, and used from then on, also by a later process that is told of it; no atomics, no fast accumulation of fp8,
-   fp32 pedantic. The promise is a bound: hu_cublas_bound. */
+   Products by cuBLASLt, which is loaded when first needed, so that the program starts without it. Types and numbers are
+   those of NVIDIA's cublasLt.h, written out here because that header is not always installed (cuda/gemm/cublas_check.cu
+   compares them if it is). An algorithm is chosen once for each shape and used from then on, also by a later process
+   that is told of it. Atomics and fast accumulation of fp8 are off, and fp32 is pedantic. The promise is an error
+   bound, hu_cublas_bound. */
 #ifndef HU_CUDA_CUBLAS_H
 #define HU_CUDA_CUBLAS_H
 
@@ -15,41 +15,41 @@ extern "C" {
 
 #include "lib/sum/sum.h"
 
-/* d[m,n] = Σ_k a b, rows side by side. ta: a lies as [k,m], else [m,k]; tb: b as [n,k], else [k,n]. ld…: elements from
-   a row to the next. fa, fb, fd: what lies there; tf32: fp32 operands are taken as tf32's. host: the library works on
-   the host's memory (the shim's). */
+/* d[m,n] = Σ_k a b, row-major. ta: a is stored as [k,m], else [m,k]; tb: b is stored as [n,k], else [k,n]. lda, ldb,
+   ldd: elements from one row to the next. fa, fb, fd: the stored formats; tf32: fp32 operands are used as tf32. host:
+   the library works on the host's memory (for the shim). */
 typedef struct hu_cublas_product {
 	uint32_t m, n, k, lda, ldb, ldd;
 	int ta, tb, tf32, host;
 	hu_format_id fa, fb, fd;
 } hu_cublas_product;
 
-/* Chooses the algorithm, or finds it again: bytes of workspace it needs, its additions of slices of k, and its words in
-   RAN[SIZE] (NULL: no matter). HU_EUNABLE: no library, it has no algorithm for this, or does not take the one that was
-   recalled. */
+/* Chooses the algorithm, or finds the earlier choice: *workspace gets the bytes it needs, *slices the number of slices
+   of k that it adds, and ran[size], unless NULL, its description. HU_EUNABLE: there is no library, it has no algorithm
+   for this product, or it refuses the recalled one. */
 hu_status hu_cublas_plan(const hu_cublas_product *p, size_t *workspace, int *slices, char *ran, size_t size);
-/* Puts the product on QUEUE, with the planned algorithm. WORKSPACE: as many bytes as hu_cublas_plan said. */
+/* Puts the product on queue with the planned algorithm. workspace holds as many bytes as hu_cublas_plan said. */
 hu_status hu_cublas_run(
 	const hu_cublas_product *p, void *queue, const void *a, const void *b, void *d, void *workspace);
-/* Line I of the algorithms in use, for a manifest: product, library, and the algorithm in the library's own words. 0
-   past the last. */
+/* Writes line i of the algorithms in use, for a manifest: product, library, and the algorithm as the library encodes
+   it. Returns 0 past the last. */
 int hu_cublas_line(size_t i, char *to, size_t size);
-/* From now on the product of such a LINE is computed by the algorithm it names; NULL: none of them any more. HU_EFILE:
-   it is no such line. */
+/* From now on the product that such a line describes is computed by the algorithm it names; NULL forgets them all.
+   HU_EFILE: it is not such a line. */
 hu_status hu_cublas_recall(const char *line);
-/* Files that may be the library, where the dynamic linker does not look: at most MOST, the likeliest first, which the
-   caller frees. Their number. */
+/* Lists up to most files that may be the library where the dynamic linker does not look, the likeliest first, and
+   returns their number. The caller frees them. */
 size_t hu_cublas_places(char **path, size_t most);
-/* Which library of the two is to be loaded next, from its start, with nothing recalled: for tests. */
+/* For tests: which of the two libraries is loaded next, from a fresh start, with nothing recalled. */
 void hu_cublas_forget(int host);
 
-/* Bound of |d - Σab| before d is rounded to fp16, bf16: MAG >= Σ|ab|, MOST the largest exponent of a nonzero product
-   (lib/sum/bound.h), sums in SLICES. fp16, bf16, tf32 and fp8 are the matrix units' (S: the call's sum, resolved; ARCH
-   as in hu_work), in any order of their blocks, fp32 and fp64 any order of rounded products and additions. +Inf: none.
- */
+/* Bounds |d - Σab| before d is rounded to fp16 or bf16. mag >= Σ|ab|; most is the largest exponent of a nonzero product
+   (lib/sum/bound.h); the sums are in slices. fp16, bf16, tf32 and fp8 are summed by the matrix units (s is the call's
+   sum, resolved; arch as in hu_work), with their blocks in any order; fp32 and fp64 in any order of rounded products
+   and additions. +Inf: there is no bound. */
 double hu_cublas_bound(hu_sum s, const hu_cublas_product *p, int arch, int slices, int most, double mag);
 
-/* cublasLt.h */
+/* Numbers from cublasLt.h. */
 enum {
 	CUBLASLT_R_32F = 0,
 	CUBLASLT_R_64F = 1,
@@ -96,7 +96,8 @@ typedef struct hu_cublas_choice {
 	int reserved[4];
 } hu_cublas_choice;
 
-/* cublas_words.c: a line's text; and whether product P's algorithm was recalled, with the VERSION that chose it. */
+/* cublas_words.c: writes a line's text; says whether the algorithm of product p was recalled, and which version chose
+   it. */
 void hu_cublas_print(const hu_cublas_product *p, size_t version, const hu_cublas_choice *c, char *to, size_t size);
 int hu_cublas_recalled(const hu_cublas_product *p, size_t *version, hu_cublas_choice *choice);
 

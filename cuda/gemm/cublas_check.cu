@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   cuda/gemm/cublas.h against NVIDIA's header, where that is there. No code. */
+   Compares cuda/gemm/cublas.h with NVIDIA's header, if that is installed. It makes no code. */
 #include "cuda/gemm/cublas.h"
 
 #if defined(__CUDACC__) && defined(__has_include)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Algorithms of cuBLASLt as lines of text, and those that a run recorded: the library says that its opaque words hold
-   for the same version of it. */
+   Writes algorithms of cuBLASLt as lines of text and recalls those that a run recorded. The library promises that its
+   opaque words remain valid for the same version. */
 #include "cuda/gemm/cublas.h"
 
 #include "lib/base/mem.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What matmul and the convolutions have in common on the device: y[m,n] = Σ_k A[m,k] B[k,n],
-   A and B read in place through an index map (implicit GEMM). An operator's file gives its
-   map; gemm_plain.cuh and gemm_tile.cuh compute. In every kernel k ascends for each
-   output within a part, as the contract of the sums says. */
+   What matmul and the convolutions have in common on the device: y[m,n] = Σ_k A[m,k] B[k,n], with A and B read in place
+   through an index map (implicit GEMM). An operator's file supplies its map; gemm_plain.cuh, gemm_tile.cuh and others
+   compute. In every kernel k ascends for each output within a part, as the summation models require. */
 #ifndef HU_CUDA_GEMM_CUH
 #define HU_CUDA_GEMM_CUH
 
@@ -23,31 +22,32 @@ typedef struct hu_gemm {
 	uint32_t m, n, k, part, parts;
 	uint32_t h, w, ci, kh, kw, ho, wo, co, stride_h, stride_w, dilation_h, dilation_w;
 	int32_t pad_h, pad_w;
-	hu_divisor by_ci, by_kw, by_wo, by_pixels; /* pixels: ho wo */
-	/* Of a data gradient's share (lib/op/contract/conv.h), which is placed: its first pixel, its rows and columns of
-	   pixels, the first tap, the distance from one tap to the next, and the taps of a row; the gradient's pixel that
-	   the first tap of the first pixel meets, and by how many each further tap is before that. */
+	hu_divisor by_ci, by_kw, by_wo, by_pixels; /* by_pixels divides by ho * wo */
+	/* For a data gradient's share (lib/op/contract/conv.h), where placed is 1: the first pixel, the number of rows
+	   and columns of pixels, the first tap and the distance from one to the next, and the taps in a row; from_h and
+	   from_w are the gradient's pixel that the first tap of the first pixel meets, and each further tap lies back_h
+	   or back_w pixels before that. by_share divides by rows * cols. */
 	uint32_t row0, col0, rows, cols, tap_h0, tap_w0, step_h, step_w, taps_w;
 	int32_t from_h, from_w, back_h, back_w;
 	hu_divisor by_share, by_cols, by_co, by_taps_w; /* share: rows cols */
 	int placed;
-	uint32_t first;            /* the element of the result that output (0, 0) is, where it is not placed */
+	uint32_t first;            /* the result's element for output (0, 0), if not placed */
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
 	int ta, tb;
-	hu_store_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; no data: 1 */
+	hu_store_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; without data: 1 */
 	hu_store_result y;
 	hu_sum sum;
 	uint32_t draw;             /* the stream of the sum's random bits */
 	const hu_pulse *pulse;
-	hu_slot raw;               /* the host's: where y goes unrounded */
+	hu_slot raw;               /* for the host: where y goes unrounded */
 } hu_gemm;
 
-/* An operand's element that lies outside the image: +0. */
+/* Stands for an operand's element outside the image: +0. */
 #define HU_OUTSIDE 0xffffffffu
 
-/* On the host: blocks of ROWS x COLUMNS outputs of each part. All tiles of a part lie side by side in the grid's first
-   dimension, which alone reaches 2^31 blocks: the others end at 65535, and a convolution of 512 images has more tiles
-   than that in either direction. Neighbours in the grid are neighbours along a row of tiles. */
+/* On the host: a grid with a block for each rows x columns outputs of each part. All tiles of a part are in the grid's
+   first dimension, because that alone reaches 2^31 blocks: the others end at 65535, and a convolution of 512 images has
+   more tiles than that in either direction. Neighbours in the grid are neighbours along a row of tiles. */
 static inline dim3
 hu_gemm_grid(const hu_gemm *g, uint32_t rows, uint32_t columns)
 {
@@ -56,7 +56,7 @@ hu_gemm_grid(const hu_gemm *g, uint32_t rows, uint32_t columns)
 
 enum { HU_MOST_PARTS = 65535 };
 
-/* Which of these tiles and parts a block makes: its first output row and column, its part. */
+/* Which tile of which part a block computes: its first output row and column, its part. */
 typedef struct hu_gemm_tile_at { uint32_t m0, n0, part; } hu_gemm_tile_at;
 
 HU_DEVICE hu_gemm_tile_at
@@ -68,7 +68,7 @@ hu_gemm_tile_here(const hu_gemm *g, uint32_t rows, uint32_t columns)
 	return t;
 }
 
-/* The result's element that output (M, 0) is; and the I-th output, rows one behind the other. */
+/* The result's element for output (m, 0); and for the i-th output, counted row by row. */
 HU_DEVICE uint32_t
 hu_gemm_row(const hu_gemm *g, uint32_t m)
 {
@@ -84,7 +84,7 @@ hu_gemm_element(const hu_gemm *g, uint32_t i)
 	return g->placed ? hu_gemm_row(g, i / g->n) + i % g->n : g->first + i;
 }
 
-/* y = sum / scale, rounded: the I-th output. */
+/* Stores the i-th output: y = sum / scale, rounded. */
 HU_DEVICE_CALL void
 hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 {
@@ -93,8 +93,8 @@ hu_gemm_store(const hu_gemm *g, uint32_t i, double v)
 	hu_store_f64(&g->y, hu_gemm_element(g, i), v);
 }
 
-/* Two outputs of row M from column N on, as floats, of which the second may be past the end; to SUMS where that is
-   given. */
+/* Stores two outputs of row m from column n on, as floats, the second of which may be past the end; to sums unless that
+   is NULL. */
 HU_DEVICE void
 hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float *v)
 {
@@ -103,7 +103,7 @@ hu_gemm_put2(const hu_gemm *g, float *sums, uint32_t m, uint32_t n, const float 
 
 	if (sums || (g->y.kind == HU_KIND_F32 && g->y.exact && !g->sa.data)) {
 		float *to = sums ? sums + at : (float *)g->y.data + at, x = v[0], y = v[1];
-		if (!sums) { /* the one NaN */
+		if (!sums) { /* every NaN is stored as the one quiet NaN */
 			x = x != x ? hu_from_bits32(0x7fc00000u) : x;
 			y = y != y ? hu_from_bits32(0x7fc00000u) : y;
 		}
@@ -139,7 +139,7 @@ hu_gemm_f32(const hu_store_operand *o, uint32_t at)
 	return at == HU_OUTSIDE ? 0.0f : hu_load_f32(o, at);
 }
 
-/* Two sums to one: floats as they are, doubles in the format of S. */
+/* Adds two sums: floats natively, doubles in the format of s. */
 HU_DEVICE float hu_gemm_plus(const hu_short *, float a, float b) { return a + b; }
 HU_DEVICE double
 hu_gemm_plus(const hu_short *s, double a, double b)
@@ -147,20 +147,21 @@ hu_gemm_plus(const hu_short *s, double a, double b)
 	return s->native ? a + b : hu_short_add(s, a, b);
 }
 
-/* gemm_parts.cu: one line for --gemm mma where no matrix unit computes the call. */
+/* gemm_parts.cu: fails with one line for --gemm mma if no matrix unit computes the call. */
 extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g);
 
-/* gemm_parts.cu: outputs from their part sums, [part][row][column], floats or DOUBLES, values of F. */
+/* gemm_parts.cu: computes outputs from their part sums, [part][row][column], which are floats (or doubles) with values
+   of f. */
 extern "C" hu_status HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles, hu_format_id f);
 
-/* gemm_turn.cu: K x ROWS bytes to ROWS x K; K is a multiple of 4. */
+/* gemm_turn.cu: transposes k x rows bytes to rows x k; k is a multiple of 4. */
 extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, uint32_t k, uint32_t rows);
 
-/* Says what computes the call, once, where somebody asks. */
+/* Says what computes the call, if w->ran asks for it. */
 #define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
 
-/* On the host: geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call where the kernels
-   don't compute it. */
+/* On the host: sets the geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call if the
+   kernels cannot compute it. */
 static inline hu_status
 hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 {
@@ -174,7 +175,7 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 			"call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use "
 			"--backend cpu",
 			c->id, op, c->layer, hu_attr_num(c, "groups", 1));
-	/* places are counted in 32 bits: the last output's last tap, and the last pixel seen from the first tap */
+	/* Positions are 32-bit: the last output's last tap, and the last pixel seen from the first tap. */
 	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before >
 			INT32_MAX ||
 		(double)q.out * (double)q.stride + (double)q.taps * (double)q.dilation + (double)q.n +
@@ -199,7 +200,7 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	return HU_OK;
 }
 
-/* On the host: the parts of a sum of g->k terms. */
+/* On the host: sets the parts of a sum of g->k terms. */
 static inline void
 hu_gemm_split(const hu_work *w, hu_gemm *g)
 {
@@ -209,7 +210,7 @@ hu_gemm_split(const hu_work *w, hu_gemm *g)
 	g->parts = g->k ? (g->k + g->part - 1) / g->part : 1;
 }
 
-/* On the host: everything but sizes and geometry. */
+/* On the host: sets everything but sizes and geometry. */
 static inline hu_status
 hu_gemm_of(hu_work *w, hu_gemm *g)
 {

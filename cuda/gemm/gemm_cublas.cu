@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What cuBLASLt's products need beside the gathering: which calls they serve, the launch, the outputs' rounding. */
+   What cuBLASLt's products need besides the gathering: which calls they support, the launch, the outputs' rounding. */
 #include "cuda/gemm/gemm_cublas.cuh"
 
 static hu_status
@@ -9,7 +9,7 @@ refuse(const hu_work *w, const char *why, const char *instead)
 		*w->call->layer ? w->call->layer : "-", instead);
 }
 
-/* Formats whose slots hold what the library reads; every float is fp32's. */
+/* The format in which the library reads a tensor's elements; elements that are stored as floats are fp32's. */
 static hu_format_id
 operand_format(const hu_slot *t)
 {
@@ -64,7 +64,7 @@ HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p)
 }
 
 #ifndef __CUDACC__
-/* The shim's queue runs it when its turn comes; a library of the host has no queue of its own. */
+/* The shim's queue runs this kernel in order, because a library that computes on the host has no queue. */
 HU_KERNEL
 library_kernel(hu_cublas_product p, const void *a, const void *b, void *d, void *room)
 {
@@ -81,7 +81,7 @@ HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *p, const void *a, const 
 
 	HU_TRY(hu_cublas_plan(p, &bytes, &slices, say ? w->ran : NULL, HU_RAN));
 	void *room = hu_work_take(w, bytes);
-	w->used = used; /* the next launch is in order */
+	w->used = used; /* launches are in order, so the next may use the same scratch space */
 	if (w->dry)
 		return HU_OK;
 #ifdef __CUDACC__

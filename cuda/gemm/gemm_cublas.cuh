@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The product through cuBLASLt (cublas.h): operands that lie as matrices are read where they are, a
-   convolution's are gathered into scratch, rows of them at a time so that the room is bounded.
-   fp8 operands are gathered unless both lie along k in multiples of 16, as the library asks. */
+   The product through cuBLASLt (cublas.h). Operands that are stored as matrices are read in place; a convolution's are
+   gathered into scratch space, some rows at a time so that the space is bounded. fp8 operands are gathered unless both
+   are contiguous along k in multiples of 16, as the library requires. */
 #ifndef HU_CUDA_GEMM_CUBLAS_CUH
 #define HU_CUDA_GEMM_CUBLAS_CUH
 
 #include "cuda/gemm/cublas.h"
 #include "cuda/gemm/gemm.cuh"
 
-/* As the operands of a map lie: not as a matrix, as [m,k] or [n,k], as [k,m] or [k,n]. */
+/* How a map's operand is stored: not as a matrix; as [m,k] or [n,k]; as [k,m] or [k,n]. */
 enum { HU_LIES_SCATTERED, HU_LIES_ALONG_K, HU_LIES_ACROSS_K };
 
-/* gemm_cublas.cu */
+/* Defined in gemm_cublas.cu: */
 extern "C" {
-/* HU_EUNABLE names the call that the library doesn't compute as its model says, and what to say instead. Fills formats
-   and tf32. */
+/* Sets the formats and tf32 of *p. HU_EUNABLE names a call that the library does not compute as its model says, and
+   what to do instead. */
 hu_status HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p);
-/* One product of ROWS rows from FIRST; A, B and D: the whole of what p says lies there. D of that row's place. */
+/* Computes one product of the sizes in p. a, b and d point to its first elements. */
 hu_status HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *p, const void *a, const void *b, void *d, int say);
-/* Outputs from the sums at D, rows of LD. */
+/* Computes outputs from the sums at d, whose rows are ld apart. */
 hu_status HU_SIDE(cublas_store)(hu_work *w, const hu_gemm *g, const void *d, uint32_t ld, hu_format_id f);
 }
 
-/* Code of element AT, FROM an operand of elements of BYTES, to place I. */
+/* Copies the code of element at from an operand of elements of this many bytes to place i. */
 HU_DEVICE void
 hu_gather_code(void *to, uint32_t i, const void *from, uint32_t at, uint32_t bytes)
 {
@@ -34,7 +34,8 @@ hu_gather_code(void *to, uint32_t i, const void *from, uint32_t at, uint32_t byt
 	}
 }
 
-/* N rows of A from row FIRST (B: columns), each K in a row of LD, +0 behind them and in rows there are not. */
+/* Gathers n rows of A (if of_b is set, columns of B) from the first on, k values each in a row of ld elements, with +0
+   behind them and in rows past the end. */
 template <class M>
 HU_KERNEL
 hu_codes_kernel(HU_PARAM hu_gemm g, int of_b, void *to, uint32_t bytes, uint32_t first, uint32_t n, uint32_t ld)
@@ -90,7 +91,7 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	p.n = wide;
 	p.k = own_a || own_b || fp8 ? deep : g->k;
 	if (own_a != own_b && p.k != g->k)
-		p.k = g->k; /* one operand has no padding: the other's is not read */
+		p.k = g->k; /* only one operand is padded, and the other has nothing there to read */
 	p.ta = !own_a && a_lies == HU_LIES_ACROSS_K;
 	p.tb = own_b || b_lies == HU_LIES_ALONG_K;
 	p.lda = own_a ? deep : p.ta ? g->m : g->k;

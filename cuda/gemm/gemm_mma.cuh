@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The product on the matrix units, for the summation models of these very units (tc:ARCH): promised
-   are the bits of the model. A thread block of 8 warps makes 64 x 64 outputs of one part, a warp
-   16 x 32; operands are staged through shared memory as 16 words of k (mma.h), which for fp16 and bf16 are 32
-   values. k ascends, and a part's tail is filled with +0 to a block of the unit. */
+   The product on the matrix units, for the summation models of these units (tc:ARCH); it gives the bits of the model. A
+   block of 8 warps computes 64 x 64 outputs of one part, a warp 16 x 32. Operands are staged through shared memory, 16
+   words of k (mma.h) at a time, which for fp16 and bf16 are 32 values. k ascends, and a part's tail is filled with +0
+   up to a block of the unit. */
 #ifndef HU_CUDA_GEMM_MMA_CUH
 #define HU_CUDA_GEMM_MMA_CUH
 
@@ -11,7 +11,7 @@
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
 
-/* Element AT of an operand as a word's part. */
+/* Element at of an operand, as a part of a word. */
 HU_DEVICE uint32_t
 hu_mma_load(int kind, const hu_store_operand *o, uint32_t at)
 {
@@ -45,7 +45,7 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 		HU_SYNC();
 		HU_ONCE
 		for (uint32_t i = threadIdx.x; i < HU_MMA_TILE * HU_MMA_WORDS; i += HU_MMA_THREADS) {
-			/* neighbours take what lies side by side */
+			/* neighbouring threads read neighbouring elements */
 			uint32_t wa = M::a_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE,
 				 ra = M::a_along_k(&g) ? i / HU_MMA_WORDS : i % HU_MMA_TILE;
 			uint32_t wb = M::b_along_k(&g) ? i % HU_MMA_WORDS : i / HU_MMA_TILE,
@@ -69,7 +69,9 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 		for (uint32_t w = 0; w < HU_MMA_WORDS && k0 + w * values < end; w += 8) {
 			int half = values < 4 &&
 				   end - (k0 + w * values) <=
-					   4 * values; /* a product of fp8 ends in no -0 that more zeros would change */
+					   /* for fp8 it makes no difference, because its products do not end in a -0
+					      that more zeros would change */
+					   4 * values;
 			const uint32_t *x = sa + (row + r) * HU_MMA_LINE + w + t;
 			uint32_t a[4] = { x[0], x[8 * HU_MMA_LINE], x[4], x[8 * HU_MMA_LINE + 4] };
 			HU_UNROLL
@@ -94,7 +96,7 @@ hu_mma_kernel(HU_PARAM hu_gemm g, int kind, float *sums)
 		}
 }
 
-/* The kind that serves the call's model on a device of w->arch; -1: none does. */
+/* The kind of product for the call's model on a device of w->arch; -1: there is none. */
 static inline int
 hu_mma_kind(const hu_work *w, const hu_gemm *g)
 {
@@ -117,7 +119,8 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 	return s->in == HU_TF32 && g->a.kind == HU_KIND_F32 && g->b.kind == HU_KIND_F32 ? HU_MMA_TF32 : -1;
 }
 
-/* What lies across k of fp8 operands turned, in scratch; TO, of M::turned, has all else already. */
+/* Transposes fp8 operands that are stored across k, in scratch space. *to, for M::turned, has everything else
+   already. */
 template <class M>
 static hu_status
 hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
@@ -135,7 +138,7 @@ hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
 	return HU_OK;
 }
 
-/* The large tiles' product of KIND: by the warpgroup units (GROUPS) or a warp's. */
+/* Runs the large tiles' product of KIND by the warpgroup units (if groups is set) or by mma.sync. */
 template <class M, int KIND>
 static hu_status
 hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups)
@@ -146,7 +149,7 @@ hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups)
 	return hu_wide_go<M, KIND>(w, g, sums);
 }
 
-/* 1 where the matrix units serve the call; it was launched then, with status *ST. */
+/* Returns 1 if the matrix units support the call, which it then launches, with status *st. */
 template <class M>
 static int
 hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
@@ -154,7 +157,8 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	int kind = hu_mma_kind(w, g);
 	float *sums = NULL;
 
-	/* a device runs code for older ones too: what that has no instruction for was compiled to nothing */
+	/* A device runs code compiled for older ones, in which instructions that those lack were compiled to
+	   nothing. */
 	if (kind < 0 || HU_COMPILED_FOR(hu_mma_kernel<M>) < (kind >= HU_MMA_E4M3 ? 89 : 80))
 		return 0;
 	typedef typename M::turned U;
@@ -164,7 +168,7 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind),
 	    large = groups || (fp8 ? hu_wide_serves<U>(&u, kind) : hu_wide_serves<M>(g, kind));
 	if (!groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
-		return 0; /* fp8 of the path wgmma is not mma.sync's */
+		return 0; /* the model of fp8 by wgmma is not that of mma.sync */
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (large) {

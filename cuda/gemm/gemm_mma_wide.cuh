@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The matrix units' product for large operands whose groups of 16 bytes lie in one piece: a block of 8
-   warps makes 128 x 128 outputs of one part, a warp 64 x 32, over three buffers of 16 words of k (mma.h), filled in
-   the background. Operands stay as they lie: rows along k (16 words) or rows of one word's k (128 outputs
-   wide); groups of 16 bytes are exchanged within a row so that the units' loads meet no bank twice. k
-   ascends and parts are whole blocks of the unit, so that the bits are those of gemm_mma.cuh. */
+   The matrix units' product for large operands whose groups of 16 bytes are contiguous. A block of 8 warps computes 128
+   x 128 outputs of one part, a warp 64 x 32, with three buffers of 16 words of k (mma.h) that are filled in the
+   background. Operands keep their orientation: rows along k (16 words) or rows of one word's k (128 outputs wide).
+   Groups of 16 bytes are permuted within a row so that the units' loads have no bank conflicts. k ascends and parts are
+   whole blocks of the unit, so the bits are those of gemm_mma.cuh. */
 #ifndef HU_CUDA_GEMM_MMA_WIDE_CUH
 #define HU_CUDA_GEMM_MMA_WIDE_CUH
 
@@ -19,12 +19,12 @@ enum {
 	HU_WIDE_BYTES = HU_WIDE_TILE * HU_WIDE_WORDS * 4
 };
 
-/* hu_mma_values, for the compiler. */
+/* hu_mma_values as a constant expression. */
 #define HU_WIDE_VALUES(kind) ((kind) == HU_MMA_TF32 ? 1 : (kind) >= HU_MMA_E4M3 ? 4 : 2)
 
-/* Where group C of 16 bytes of row R of a staged operand stands, in bytes. Along k a row has 4 groups, two rows fill
-   the 32 banks; across, it has 16 (32 of tf32), and the units' 8 rows of one column (tf32: 4 rows of two groups) are to
-   differ. */
+/* The offset in bytes of group c of 16 bytes of row r of a staged operand. Along k a row has 4 groups, and two rows
+   fill the 32 banks; across k it has 16 (32 for tf32), and the 8 rows of one column that a unit loads (tf32: 4 rows of
+   two groups) must be in different banks. */
 template <int ALONG, int TF32>
 HU_DEVICE uint32_t
 hu_wide_place(uint32_t r, uint32_t c)
@@ -34,7 +34,7 @@ hu_wide_place(uint32_t r, uint32_t c)
 		      : r * 256 + (c ^ (r & 7)) * 16;
 }
 
-/* Two groups of each operand a thread: of A where OF_B is 0. */
+/* Starts the copies of an operand's stage, two groups of 16 bytes per thread: of A if OF_B is 0, else of B. */
 template <class M, int OF_B, int ALONG, int KIND>
 HU_DEVICE void
 hu_wide_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
@@ -55,14 +55,16 @@ hu_wide_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t ro
 		uint32_t row = row0 + (ALONG ? r : c * GROUP), k = k0 + (ALONG ? c * GROUP : r);
 		uint32_t at =
 			OF_B ? M::b(g, k, row)
-			     : M::a(g, row, k); /* always, so that what belongs to the row leaves the loop over k */
+			     /* computed even if it is not used, so that what depends on the row alone moves out of the
+			        loop over k */
+			     : M::a(g, row, k);
 		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
 		hu_copy16(copies, to + hu_wide_place<ALONG, TF32>(r, c), data + (size_t)(inside ? at : 0) * BYTES,
 			inside);
 	}
 }
 
-/* Rows row0 to row0 + 15 of k words 8 step to 8 step + 7, as hu_mma's a. */
+/* Loads rows row0 to row0 + 15 of k words 8 step to 8 step + 7 as hu_mma's a. */
 template <int ALONG, int TF32>
 HU_DEVICE void
 hu_wide_a(uint32_t *a, const unsigned char *sa, uint32_t row0, uint32_t step)
@@ -82,7 +84,7 @@ hu_wide_a(uint32_t *a, const unsigned char *sa, uint32_t row0, uint32_t step)
 		}
 }
 
-/* Columns col0 to col0 + 15 likewise: b[0], b[1] of the first eight, b[2], b[3] of the others. */
+/* Loads columns col0 to col0 + 15 in the same way: b[0], b[1] for the first eight, b[2], b[3] for the others. */
 template <int ALONG, int TF32>
 HU_DEVICE void
 hu_wide_b(uint32_t *b, const unsigned char *sb, uint32_t col0, uint32_t step)
@@ -102,7 +104,7 @@ hu_wide_b(uint32_t *b, const unsigned char *sb, uint32_t col0, uint32_t step)
 		}
 }
 
-/* A stage is two steps of the unit, of which the last stage of a part may have one. */
+/* A stage is two steps of the unit; the last stage of a part may have only one. */
 template <int KIND, int A_ALONG, int B_ALONG>
 HU_DEVICE void
 hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb, uint32_t row, uint32_t col,
@@ -124,8 +126,8 @@ hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb,
 			hu_mma(KIND, 0, d[i][j], a[i], b[j / 2] + j % 2 * 2, arch);
 }
 
-/* The block's outputs by way of shared memory, 64 rows at a time, so that whole lines are written and that is compiled
-   once. */
+/* Writes the block's outputs through shared memory, 64 rows at a time, so that whole lines are written and the code is
+   compiled once. */
 HU_DEVICE void
 hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, uint32_t row, uint32_t col,
 	const float (*d)[4][4])
@@ -185,7 +187,7 @@ hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
 		const unsigned char *sa = stage + at * 2 * HU_WIDE_BYTES, *sb = sa + HU_WIDE_BYTES;
 		uint32_t later = k0 + (HU_WIDE_STAGES - 1) * DEEP;
 		hu_copy_wait<HU_WIDE_STAGES - 2>(&copies);
-		HU_SYNC(); /* this stage is there for all, and nobody reads the one before it any more */
+		HU_SYNC(); /* all threads see this stage, and none reads the one before it any more */
 		if (later < end) {
 			unsigned char *to = stage + next * 2 * HU_WIDE_BYTES;
 			hu_wide_fill<M, 0, A_ALONG, KIND>(&g, &copies, to, m0, later, end);
@@ -201,7 +203,7 @@ hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
 	hu_wide_put(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, row, col, d);
 }
 
-/* Whether KIND's operands of M come in whole groups of 16 bytes and whole blocks of the unit. */
+/* Returns 1 if M's operands of KIND come in whole groups of 16 bytes and whole blocks of the unit. */
 template <class M>
 static int
 hu_wide_serves(const hu_gemm *g, int kind)
@@ -209,7 +211,7 @@ hu_wide_serves(const hu_gemm *g, int kind)
 	uint32_t block = 8 * hu_mma_values(kind), group = block / 2;
 
 	if (kind >= HU_MMA_E4M3 && (!M::a_along_k(g) || !M::b_along_k(g)))
-		return 0; /* the units turn no matrices of bytes */
+		return 0; /* the units do not transpose matrices of bytes */
 
 	if (kind == HU_MMA_F16_F16 || g->m < 64 || g->n < 32 || g->k % block || (g->parts > 1 && g->part % block))
 		return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Each output's part sums to one by the fixed tree: blocks of 4096, and these blocks' sums likewise, which is
-   enough for HU_MOST_PARTS. And why --gemm mma is refused where it is. */
+   Adds up each output's part sums by the fixed tree: blocks of 4096, and then these blocks' sums, which is enough for
+   HU_MOST_PARTS. It also says why --gemm mma is refused. */
 #include "cuda/gemm/gemm.cuh"
 
-/* LANE[0] becomes the sum of 32 lanes. */
+/* lane[0] becomes the sum of 32 lanes. */
 template <class T>
 HU_DEVICE T
 join(const hu_short *s, T *lane)
@@ -16,7 +16,7 @@ join(const hu_short *s, T *lane)
 	return lane[0];
 }
 
-/* S: as the sums lie; T: in which they are added. */
+/* S is the type in which the sums are stored, T the one in which they are added. */
 template <class S, class T>
 HU_KERNEL
 parts_kernel(HU_PARAM hu_gemm g, const S *sums, hu_format f)

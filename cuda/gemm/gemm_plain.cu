@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One thread an output: its products summed as the call's model says (lib/sum/parts.h). */
+   One thread per output, which sums its products as the call's model says (lib/sum/parts.h). */
 #include "cuda/gemm/gemm_plain.cuh"
 
 HU_KERNEL

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The plain product's operands: gathered as doubles through the operator's index map; gemm_plain.cu runs
-   the call's summation model over them. Slow, and right for every model. */
+   The operands of the plain product, gathered as doubles through the operator's index map; gemm_plain.cu runs the
+   call's summation model on them. It is slow, and correct for every model. */
 #ifndef HU_CUDA_GEMM_PLAIN_CUH
 #define HU_CUDA_GEMM_PLAIN_CUH
 
 #include "cuda/gemm/gemm.cuh"
 
-/* N rows of A from row FIRST, each K in a row. */
+/* Gathers n rows of A from the first on, k values in each row. */
 template <class M>
 HU_KERNEL
 hu_gather_a_kernel(HU_PARAM hu_gemm g, double *to, uint32_t first, uint32_t n)
@@ -15,7 +15,7 @@ hu_gather_a_kernel(HU_PARAM hu_gemm g, double *to, uint32_t first, uint32_t n)
 		to[i] = hu_gemm_f64(&g.a, M::a(&g, first + i / g.k, i % g.k));
 }
 
-/* All columns of B, each K in a row. */
+/* Gathers all columns of B, k values in each row. */
 template <class M>
 HU_KERNEL
 hu_gather_b_kernel(HU_PARAM hu_gemm g, double *to)
@@ -24,11 +24,11 @@ hu_gather_b_kernel(HU_PARAM hu_gemm g, double *to)
 		to[i] = hu_gemm_f64(&g.b, M::b(&g, i % g.k, i / g.k));
 }
 
-/* gemm_plain.cu: N rows of outputs from row FIRST; SUMS: room for every part of each. */
+/* gemm_plain.cu: computes n rows of outputs from the first on. sums has room for every part of each output. */
 extern "C" hu_status HU_SIDE(gemm_rows)(
 	hu_work *w, const hu_gemm *g, const double *a, const double *b, double *sums, uint32_t first, uint32_t n);
 
-/* Rows in pieces, so that the gathered operands take bounded room. */
+/* Computes rows in pieces, so that the gathered operands take bounded space. */
 template <class M>
 static hu_status
 hu_gemm_plain(hu_work *w, const hu_gemm *g)

@@ -8,7 +8,7 @@
 #include "cuda/gemm/gemm_plain.cuh"
 #include "cuda/gemm/gemm_tile.cuh"
 
-/* One product; a call may have several. */
+/* Computes one product; a call may have several. */
 template <class M>
 static hu_status
 hu_gemm_product(hu_work *w, const hu_gemm *g)

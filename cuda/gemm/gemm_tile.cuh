@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The tiled product (simt) for accumulators that need no more than one running value:
-   fma and chunk in fp32 or fp64, these and sequential in a short format. A thread block makes a
-   square of outputs of one part, a thread EACH x EACH of them in registers, over operands staged through
-   shared memory 16 values of k at a time. Parts are summed by the fixed tree afterwards. */
+   The tiled product (simt) for accumulators that need only one running value: fma and chunk in fp32 or fp64; these and
+   sequential in a short format. A block computes a square of outputs of one part, a thread each x each of them in
+   registers, with operands staged through shared memory, 16 values of k at a time. Parts are summed by the fixed tree
+   afterwards. */
 #ifndef HU_CUDA_GEMM_TILE_CUH
 #define HU_CUDA_GEMM_TILE_CUH
 
@@ -10,7 +10,7 @@
 
 enum { HU_TILE_K = 16, HU_TILE_SIDE = 16, HU_TILE_THREADS = HU_TILE_SIDE * HU_TILE_SIDE };
 
-/* Accumulators: a load and one step; TWICE: the product is rounded too. */
+/* Accumulators: how they load an element and add a term. If twice is set, the product is rounded too. */
 struct hu_acc_f32 {
 	typedef float T;
 	enum { each = 4 };
@@ -25,7 +25,7 @@ struct hu_acc_f64 {
 	static HU_DEVICE_MEMBER T step(const hu_short *, int, T acc, T a, T b) { return fma(a, b, acc); }
 };
 
-/* In double, each step rounded to the format as model.h does under RNE. */
+/* In double, each step rounded to the format as lib/sum/model.h does to nearest even. */
 struct hu_acc_short {
 	typedef double T;
 	enum { each = 2 };
@@ -38,9 +38,8 @@ struct hu_acc_short {
 	}
 };
 
-/* A block makes one tile of one part. CHUNK: terms after which the sum moves to an outer one, where the call's model
-   has one. SUMS: where parts go, [part][row][column]; NULL: there is one, which is
-   the result. */
+/* A block computes one tile of one part. chunk is the number of terms after which the sum moves to an outer one, if the
+   call's model has chunks. sums is where parts go, [part][row][column]; NULL: there is one, and it is the result. */
 template <class M, class A>
 HU_KERNEL_OF(HU_TILE_THREADS)
 hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sums)
@@ -54,7 +53,7 @@ hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sum
 	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, left = chunk;
 	unsigned row = threadIdx.x / HU_TILE_SIDE, col = threadIdx.x % HU_TILE_SIDE;
-	int chunks = g.sum.id == HU_SUM_CHUNK; /* a part of one chunk too: 0 + -0 is +0 */
+	int chunks = g.sum.id == HU_SUM_CHUNK; /* even if a part is one chunk: 0 + -0 is +0 */
 	T acc[EACH][EACH], outer[EACH][EACH];
 
 	HU_UNROLL
@@ -68,7 +67,7 @@ hu_tile_kernel(HU_PARAM hu_gemm g, uint32_t chunk, int twice, typename A::T *sum
 		HU_SYNC();
 		HU_ONCE
 		for (unsigned i = threadIdx.x; i < TILE * HU_TILE_K; i += HU_TILE_THREADS) {
-			/* neighbours take what lies side by side */
+			/* neighbouring threads read neighbouring elements */
 			unsigned ka = M::a_along_k(&g) ? i % HU_TILE_K : i / TILE,
 				 ra = M::a_along_k(&g) ? i / HU_TILE_K : i % TILE;
 			unsigned kb = M::b_along_k(&g) ? i % HU_TILE_K : i / TILE,
@@ -134,8 +133,8 @@ hu_tile_go(hu_work *w, const hu_gemm *g)
 	return g->parts > 1 ? HU_SIDE(gemm_parts)(w, g, sums, sizeof *sums == sizeof(double), g->sum.acc) : HU_OK;
 }
 
-/* 1 where the tiled product serves the call's model, as the CPU's fast paths do; it was launched then, with status *ST.
- */
+/* Returns 1 if the tiled product supports the call's model, as the CPU's fast paths do; it is then launched, with
+   status *st. */
 template <class M>
 static int
 hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)

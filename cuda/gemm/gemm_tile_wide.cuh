@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The tiled product in fp32 for large operands whose groups of four elements lie side by side: a block of 256
-   threads makes 128 x 128 outputs of one part, a thread 8 x 8 in registers, over two buffers of 8 values of k: while
-   one is multiplied, the next is on its way through registers, decoded to floats. One fma a term, k ascending:
-   the bits of gemm_tile.cuh. */
+   The tiled product in fp32 for large operands whose groups of four elements are contiguous. A block of 256 threads
+   computes 128 x 128 outputs of one part, a thread 8 x 8 in registers, with two buffers of 8 values of k: while one is
+   multiplied, the next is loaded through registers and decoded to floats. There is one fma per term and k ascends, so
+   the bits are those of gemm_tile.cuh. */
 #ifndef HU_CUDA_GEMM_TILE_WIDE_CUH
 #define HU_CUDA_GEMM_TILE_WIDE_CUH
 
@@ -16,7 +16,7 @@ enum {
 	HU_BROAD_STAGE = HU_BROAD_K * HU_BROAD_LINE
 };
 
-/* Four elements from AT on. */
+/* Loads four elements from at on. */
 HU_DEVICE void
 hu_broad_load(float *v, const hu_store_operand *o, uint32_t at)
 {
@@ -39,7 +39,8 @@ hu_broad_load(float *v, const hu_store_operand *o, uint32_t at)
 	}
 }
 
-/* A group of each operand a thread: along k four k of one output, across four outputs of one k. */
+/* Each thread loads a group of each operand: along k, four values of k of one output; across k, four outputs at one
+   k. */
 template <class M, int OF_B>
 HU_DEVICE void
 hu_broad_fetch(float *v, const hu_gemm *g, int along, uint32_t row0, uint32_t k0)
@@ -107,12 +108,12 @@ hu_broad_kernel(HU_PARAM hu_gemm g, float *sums)
 			hu_broad_stage(to, va, a_along);
 			hu_broad_stage(to + HU_BROAD_STAGE, vb, b_along);
 		}
-		HU_SYNC(); /* the next stage is there, and nobody reads this one any more */
+		HU_SYNC(); /* the next stage is there, and no thread reads this one any more */
 		at = 1 - at;
 	}
 	HU_ONCE
 	for (uint32_t h = 0; h < 2;
-		h++) { /* 64 rows at a time, so that whole lines are written and that is compiled once */
+		h++) { /* 64 rows at a time, so that whole lines are written and the code is compiled once */
 		enum { LINE = HU_BROAD + 8 };
 		if (h)
 			HU_SYNC();
@@ -132,7 +133,8 @@ hu_broad_kernel(HU_PARAM hu_gemm g, float *sums)
 	}
 }
 
-/* Whether operands come in groups of four, parts in whole eights of k, and outputs fill some of such a tile. */
+/* Returns 1 if operands come in groups of four, parts in multiples of eight values of k, and the outputs fill enough of
+   a tile. */
 template <class M>
 static int
 hu_broad_serves(const hu_gemm *g)

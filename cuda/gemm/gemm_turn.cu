@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A matrix of bytes turned, for matrix units that take fp8 along k alone: through shared memory, 64 x 64 at a time,
-   so that both sides are read and written in whole lines. */
+   Transposes a matrix of bytes through shared memory, 64 x 64 at a time, so that whole lines are read and written.
+   Matrix units need it because they accept fp8 operands along k only. */
 #include "cuda/gemm/gemm.cuh"
 
 namespace {
@@ -34,7 +34,7 @@ turn_kernel(const uint8_t *from, uint8_t *to, uint32_t k, uint32_t rows)
 extern "C" hu_status
 HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, uint32_t k, uint32_t rows)
 {
-	/* in one dimension: the others end at 65535 blocks, which a long k passes */
+	/* The grid has one dimension, because the others end at 65535 blocks, which a long k exceeds. */
 	unsigned blocks = (unsigned)((((size_t)rows + TURN - 1) / TURN) * (((size_t)k + TURN - 1) / TURN));
 
 	return HU_GO(w, turn_kernel, blocks, TURN_THREADS, 0, (const uint8_t *)from, (uint8_t *)to, k, rows);

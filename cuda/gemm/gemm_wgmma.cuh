@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The product on Hopper's warpgroup units, for fp16, bf16 and fp8 operands in groups of 16 bytes: a block of two
-   warpgroups makes 128 x 256 outputs of one part, each 64 x 256, over four buffers of 128 bytes of k: one is being
-   multiplied, the next waits, two are being filled. Bits as of gemm_mma.cuh, for on Hopper both units have the
-   same model; but not of fp8, which has its own on this path, and lies along k or is turned before. */
+   The product on Hopper's warpgroup units, for fp16, bf16 and fp8 operands in groups of 16 bytes. A block of two
+   warpgroups computes 128 x 256 outputs of one part, each 64 x 256, with four buffers of 128 bytes of k: one is being
+   multiplied, the next waits, two are being filled. The bits are those of gemm_mma.cuh, because on Hopper both units
+   have the same model, except for fp8, which has a model of its own here and is stored along k or transposed before. */
 #ifndef HU_CUDA_GEMM_WGMMA_CUH
 #define HU_CUDA_GEMM_WGMMA_CUH
 
@@ -19,14 +19,14 @@ enum {
 	HU_GROUP_A = HU_GROUP_M * HU_GROUP_LINE,
 	HU_GROUP_B = HU_GROUP_N * HU_GROUP_LINE,
 	HU_GROUP_STAGE = HU_GROUP_A + HU_GROUP_B,
-	HU_GROUP_BYTES = HU_GROUP_STAGES * HU_GROUP_STAGE + 1024 /* to begin at a multiple of 1024 */
+	HU_GROUP_BYTES = HU_GROUP_STAGES * HU_GROUP_STAGE + 1024 /* so that it can start at a multiple of 1024 */
 };
 
-/* Bytes of an element, for the compiler; a stage holds 128 bytes of k, one product 32. */
+/* Bytes of an element, as a constant expression; a stage holds 128 bytes of k, one product 32. */
 #define HU_GROUP_SIZE(kind) ((kind) >= HU_MMA_E4M3 ? 1 : 2)
 
-/* ROWS outputs of an operand's stage: along k a row of 128 bytes an output, across one a k and 64 outputs, these 8 KiB
-   together. */
+/* Starts the copies of ROWS outputs of an operand's stage. Along k a row is 128 bytes of one output; across k it is one
+   k of 64 outputs, and the rows of these outputs make 8 KiB. */
 template <class M, int OF_B, int ACROSS, int ROWS, int SIZE>
 HU_DEVICE void
 hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
@@ -46,7 +46,7 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 	}
 }
 
-/* A stage's operands, of this warpgroup's rows and all columns; and those S products further along k. */
+/* A stage's operands: this warpgroup's rows of A, all columns of B; and the operands s products further along k. */
 template <int A_ACROSS>
 HU_DEVICE hu_matrix
 hu_group_a(const unsigned char *stage)
@@ -70,7 +70,7 @@ hu_group_along(hu_matrix m, uint32_t s)
 	return hu_matrix_move(m, s * (ACROSS ? 2048 : 32));
 }
 
-/* A stage's four products. */
+/* Runs a stage's four products. */
 template <int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arch arch)
@@ -85,8 +85,8 @@ hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arc
 	hu_wgmma_commit(units);
 }
 
-/* Those of a part's last stage that reach K: one after another, for no accumulator may be under way where two paths
-   meet. */
+/* Runs the products of a part's last stage up to k, one after another, because no accumulator may be in use by the unit
+   where two paths of the code meet. */
 template <int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
@@ -104,7 +104,7 @@ hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k
 	}
 }
 
-/* The block's outputs by way of shared memory, a warpgroup at a time. */
+/* Writes the block's outputs through shared memory, one warpgroup at a time. */
 HU_DEVICE void
 hu_group_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, const float *d)
 {
@@ -146,7 +146,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	hu_copies copies;
 	hu_wgmmas units;
 
-	if (!HU_WGMMA_HERE) /* never launched there, and nothing to compile */
+	if (!HU_WGMMA_HERE) /* never launched there, and cannot be compiled */
 		return;
 	hu_wgmmas_begin(&units);
 	HU_UNROLL
@@ -155,7 +155,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	HU_ONCE
 	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
 		unsigned char *to = stage + s * HU_GROUP_STAGE;
-		if (first + s * DEEP < end) { /* nobody would wait for the zeros of a stage that is not there */
+		if (first + s * DEEP < end) { /* nobody would wait for the zeros of a stage that does not exist */
 			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, first + s * DEEP, end);
 			hu_group_fill<M, 1, B_ACROSS, HU_GROUP_N, SIZE>(
 				&g, &copies, to + HU_GROUP_A, n0, first + s * DEEP, end);
@@ -169,7 +169,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		unsigned char *to = stage + (at + HU_GROUP_AHEAD) % HU_GROUP_STAGES * HU_GROUP_STAGE;
 		hu_copy_wait<HU_GROUP_AHEAD - 1>(&copies);
 		hu_wgmma_publish();
-		HU_SYNC(); /* this stage is there for all, and both warpgroups are done with the one before the last */
+		HU_SYNC(); /* all threads see this stage, and both warpgroups are done with the one before the last */
 		hu_group_stage<KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * HU_GROUP_STAGE, g.sum.arch);
 		if (later < end) {
 			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, later, end);
@@ -179,7 +179,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_wgmma_wait<1>(&units, d);
 		at = (at + 1) % HU_GROUP_STAGES;
 	}
-	if (k0 < end) { /* a product of zeros would make +0 of -0 */
+	if (k0 < end) { /* a product of zeros would turn -0 into +0 */
 		hu_copy_wait<0>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC();
@@ -193,7 +193,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
 		  : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 
-/* Whether the warpgroup units compute KIND's product on this device, and it is worth their tile. */
+/* Returns 1 if the warpgroup units compute KIND's product on this device and their large tile pays. */
 template <class M>
 static int
 hu_group_serves(const hu_work *w, const hu_gemm *g, int kind)
@@ -210,7 +210,7 @@ hu_group_serves(const hu_work *w, const hu_gemm *g, int kind)
 	if (g->m < 64 || g->n < 64 || g->k % 16 || (g->parts > 1 && g->part % 16))
 		return 0;
 	if (fp8 && (!M::a_along_k(g) || !M::b_along_k(g)))
-		return 0; /* the units turn no matrices of bytes */
+		return 0; /* the units do not transpose matrices of bytes */
 	return M::a_groups(g, group) && M::b_groups(g, group) && (size_t)g->a.data % 16 == 0 &&
 	       (size_t)g->b.data % 16 == 0;
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One warp's product of 16 x K and K x 8 operands onto 16 x 8 accumulators, by the matrix unit
-   (PTX mma.sync, sm_80 and later); on the host, by its model (lib/sum/tc.h). Operands come in 32-bit words:
-   two 16-bit codes, four fp8 codes (sm_89 and later), or one fp32 word of which a tf32 operand keeps the upper 19 bits.
- */
+   One warp's product of 16 x K and K x 8 operands, added to 16 x 8 accumulators, by the matrix unit (PTX mma.sync,
+   sm_80 and later) or, on the host, by its model (lib/sum/tc.h). Operands are 32-bit words: two 16-bit codes, four fp8
+   codes (sm_89 and later), or one fp32 word of which a tf32 operand uses the upper 19 bits. */
 #ifndef HU_CUDA_MMA_H
 #define HU_CUDA_MMA_H
 
@@ -12,15 +11,15 @@ extern "C" {
 #include "lib/sum/tc.h"
 }
 
-/* Operands' kinds; with HU_MMA_F16_F16 the accumulators are fp16's values. */
+/* Kinds of operands. With HU_MMA_F16_F16 the accumulators are fp16's values. */
 enum { HU_MMA_F16, HU_MMA_F16_F16, HU_MMA_BF16, HU_MMA_TF32, HU_MMA_E4M3, HU_MMA_E5M2, HU_MMA_KINDS };
 
-/* k values in a word, and in a whole product of 8 words; a half has 4. */
+/* The number of k values in a word. A whole product has 8 words, a half has 4. */
 HU_HD uint32_t hu_mma_values(int kind) { return kind == HU_MMA_TF32 ? 1 : kind >= HU_MMA_E4M3 ? 4 : 2; }
 
 /* d += a b. Lane l holds, with g = l / 4 and t = l % 4: words t and t + 4 of row g (a[0], a[2]) and of row g + 8 (a[1],
-   a[3]); words t and t + 4 of column g (b[0], b[1]); accumulators (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1). HALF:
-   words 0 to 3 alone, never of fp8; a[2], a[3] and b[1] are not looked at. Every lane calls it. ARCH: whose model the
+   a[3]); words t and t + 4 of column g (b[0], b[1]); accumulators (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1). half:
+   only words 0 to 3, never for fp8; a[2], a[3] and b[1] are ignored. Every lane calls it. arch says whose model the
    host computes. */
 #ifdef __CUDACC__
 HU_DEVICE void
@@ -65,7 +64,7 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 	else {
-		uint32_t c0, c1; /* fp16's values, two a register: exact both ways */
+		uint32_t c0, c1; /* fp16's values, two in a register: exact both ways */
 		asm("{.reg .b16 x, y; cvt.rn.f16.f32 x, %1; cvt.rn.f16.f32 y, %2; mov.b32 %0, {x, y};}"
 			: "=r"(c0)
 			: "f"(d[0]), "f"(d[1]));

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Operands on their way through shared memory: copies in the background (cp.async, sm_80 and later; before, plain
-   ones) and the matrix unit's loads (ldmatrix). On the host a copy arrives at a time drawn between its issue and the
-   wait that promises it, of half the blocks always there, so that a wait that is missing, or a buffer refilled too
-   early, shows; and a thread that ends without waiting for its copies stops the launch. */
+   Moves operands through shared memory: copies in the background (cp.async, sm_80 and later; plain copies before) and
+   the matrix unit's loads (ldmatrix). On the host a copy arrives at a random time between its issue and the wait that
+   guarantees it, in half of the blocks always at the wait, so that a missing wait, or a buffer refilled too early,
+   shows; a thread that ends without waiting for its copies stops the launch. */
 #ifndef HU_CUDA_STAGE_H
 #define HU_CUDA_STAGE_H
 
 #include "cuda/device/launch.h"
 
 #ifdef __CUDACC__
-/* A thread's copies under way. */
+/* A thread's pending copies. */
 struct hu_copies {};
 
 HU_DEVICE uint32_t hu_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-/* 16 bytes to TO in shared memory, both 16-byte aligned; zeros where INSIDE is 0: FROM is then not read. */
+/* Copies 16 bytes to to in shared memory, both addresses 16-byte aligned; writes zeros if inside is 0, and from is then
+   not read. */
 HU_DEVICE void
 hu_copy16(hu_copies *, void *to, const void *from, int inside)
 {
@@ -27,7 +28,7 @@ hu_copy16(hu_copies *, void *to, const void *from, int inside)
 #endif
 }
 
-/* 4 bytes likewise. */
+/* The same for 4 bytes. */
 HU_DEVICE void
 hu_copy4(hu_copies *, void *to, const void *from, int inside)
 {
@@ -49,7 +50,7 @@ hu_copy_commit(hu_copies *)
 #endif
 }
 
-/* All but the last N groups of this thread have arrived; a barrier tells the others. */
+/* Waits until all but the last N groups of this thread have arrived; a barrier tells the other threads. */
 template <int N>
 HU_DEVICE void
 hu_copy_wait(hu_copies *)
@@ -59,8 +60,9 @@ hu_copy_wait(hu_copies *)
 #endif
 }
 
-/* Four 8 x 8 matrices of 16-bit elements: lane l names row l % 8 of matrix l / 8, 16 bytes, and gets in r[i] of matrix
-   i the elements 2(l % 4) and the next of row l / 4; TURNED: of column l / 4. Every lane calls it. */
+/* Loads four 8 x 8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, 16 bytes, and
+   gets in r[i] the elements 2(l % 4) and the next of row l / 4 of matrix i; if TURNED is 1, of column l / 4. Every lane
+   calls it. */
 template <int TURNED>
 HU_DEVICE void
 hu_ldmatrix(uint32_t *r, const void *row)
@@ -83,7 +85,7 @@ hu_ldmatrix(uint32_t *r, const void *row)
 
 #else
 extern "C" {
-/* shim_copy.cc. Whose copies are the running thread's, and that no more will come. */
+/* shim_copy.cc: says whose copies are the running thread's, and that no more will come. */
 void hu_shim_copies_begin(struct hu_copies *c);
 void hu_shim_copies_end(struct hu_copies *c);
 }
@@ -96,7 +98,7 @@ struct hu_copies {
 };
 
 extern "C" {
-/* Either, drawn anew: when what is under way arrives. */
+/* Decides at random when a pending copy arrives. */
 int hu_shim_coin(void);
 void hu_shim_copy(hu_copies *c, void *to, const void *from, unsigned bytes, int inside);
 void hu_shim_copy_wait(hu_copies *c, unsigned groups);

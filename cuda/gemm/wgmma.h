@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A warpgroup's product of 64 x 16 and 16 x 256 operands (fp8: 32) in shared memory onto 64 x 256 accumulators, in the
-   background (PTX wgmma.mma_async, sm_90a); on the host by its model (lib/sum/tc.h), at a time drawn between issue and
-   wait. Operands lie in rows of 128 bytes, eight rows 1024 bytes at a multiple of 1024; within a row the groups of 16
-   bytes are exchanged by the row's number modulo 8 (the unit's 128-byte swizzle). */
+   A warpgroup's product of 64 x 16 and 16 x 256 operands (fp8: 32 instead of 16) in shared memory, added to 64 x 256
+   accumulators in the background (PTX wgmma.mma_async, sm_90a). On the host its model (lib/sum/tc.h) computes it at a
+   random time between issue and wait. Operands are in rows of 128 bytes, with eight rows making 1024 bytes at a
+   multiple of 1024; within a row the groups of 16 bytes are permuted by the row's number modulo 8 (the unit's 128-byte
+   swizzle). */
 #ifndef HU_CUDA_WGMMA_H
 #define HU_CUDA_WGMMA_H
 
@@ -11,9 +12,9 @@
 
 enum { HU_WGMMA_M = 64, HU_WGMMA_N = 256, HU_WGMMA_OUTPUTS = HU_WGMMA_M * HU_WGMMA_N / 128 };
 
-/* ACROSS 0: a row holds 64 (128) values of k of one output row (column); rows of 8 outputs are BESIDE bytes from the
-   next 8. ACROSS 1, not of fp8: a row holds one k of 64 outputs; the next 8 of k are BESIDE bytes away, the next 64
-   outputs FAR. */
+/* With A_ACROSS or B_ACROSS 0 a row holds 64 (fp8: 128) values of k of one output row or column, and each 8 such rows
+   are beside bytes from the next 8. With 1, which fp8 does not support, a row holds one k of 64 outputs; the next 8
+   values of k are beside bytes away, the next 64 outputs far bytes. */
 #ifdef __CUDACC__
 typedef uint64_t hu_matrix;
 
@@ -28,7 +29,7 @@ hu_matrix_at(const void *p, uint32_t far, uint32_t beside)
 
 HU_DEVICE hu_matrix hu_matrix_move(hu_matrix m, uint32_t bytes) { return m + (bytes >> 4); }
 
-/* HU_WGMMA_HERE: whether this pass of the compiler is for a device that has the unit. */
+/* HU_WGMMA_HERE is 1 if this compiler pass is for a device that has the unit. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define HU_WGMMA_HERE 1
 #define HU_WGMMA_ASM(x) asm volatile(x ::: "memory")
@@ -36,12 +37,12 @@ HU_DEVICE hu_matrix hu_matrix_move(hu_matrix m, uint32_t bytes) { return m + (by
 #define HU_WGMMA_HERE 0
 #define HU_WGMMA_ASM(x) (void)0
 #endif
-/* What this thread copied to shared memory is there for the unit; a barrier then tells the others. */
+/* Makes what this thread copied to shared memory visible to the unit; a barrier then tells the others. */
 HU_DEVICE void hu_wgmma_publish(void) { HU_WGMMA_ASM("fence.proxy.async.shared::cta;"); }
-/* Before the first product of a group: accumulators are settled. */
+/* To be called before the first product of a group, when the accumulators are complete. */
 HU_DEVICE void hu_wgmma_fence(void) { HU_WGMMA_ASM("wgmma.fence.sync.aligned;"); }
 HU_DEVICE void hu_wgmma_commit(hu_wgmmas *) { HU_WGMMA_ASM("wgmma.commit_group.sync.aligned;"); }
-/* All but the last N groups are done: their accumulators may be read and their operands overwritten. */
+/* Waits until all but the last N groups are done: their accumulators may be read and their operands overwritten. */
 template <int N>
 HU_DEVICE void
 hu_wgmma_wait(hu_wgmmas *, float *d)
@@ -51,13 +52,13 @@ hu_wgmma_wait(hu_wgmmas *, float *d)
 	asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 	HU_UNROLL
 	for (int i = 0; i < HU_WGMMA_OUTPUTS; i++)
-		asm volatile("" : "+f"(d[i])::"memory"); /* no accumulator is looked at before */
+		asm volatile("" : "+f"(d[i])::"memory"); /* keeps the compiler from reading an accumulator earlier */
 #endif
 }
 
-/* d += a b. KIND: one of hu_mma's with 16 or 8 bits and fp32 accumulators. Thread t of the warpgroup holds, with w = t
-   / 32, l = t % 32, row w 16 + l / 4: d[4 j], d[4 j + 1] at columns 8 j + 2 (l % 4) and the next, d[4 j + 2], d[4 j +
-   3] the same eight rows below. Every thread of the warpgroup calls it. */
+/* d += a b. KIND is one of hu_mma's kinds with 16 or 8 bits and fp32 accumulators. Thread t of the warpgroup holds,
+   with w = t / 32, l = t % 32 and row w 16 + l / 4: d[4 j], d[4 j + 1] at column 8 j + 2 (l % 4) and the next; d[4 j +
+   2], d[4 j + 3] at the same columns eight rows below. Every thread of the warpgroup calls it. */
 template <int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
@@ -102,7 +103,7 @@ hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
 #undef HU_WGMMA_OF
 #else
 	(void)a, (void)b;
-	d[0] = hu_from_bits32(0x7fc00000u); /* never launched but on sm_90a */
+	d[0] = hu_from_bits32(0x7fc00000u); /* never launched except on sm_90a */
 #endif
 }
 

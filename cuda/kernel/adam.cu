@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adam: Adam in Keras's form in one pass over weight, moments and gradient; the step size
-   comes from the clock. Where found_inf is set the old values are selected. */
+   adam: Adam in Keras's form in one pass over weight, moments and gradient; the step size comes from the clock. If
+   found_inf is set the old values are kept. */
 #include "cuda/element/update.cuh"
 
 extern "C" hu_status

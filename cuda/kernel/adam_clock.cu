@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adam_clock: (t, beta1^t, beta2^t) one step on, or as they were where found_inf is set. */
+   adam_clock: advances (t, beta1^t, beta2^t) by one step, or keeps them if found_inf is set. */
 #include "cuda/element/scalar.cuh"
 
 HU_KERNEL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adamw: Adam with decoupled weight decay in one pass over weight, moments and gradient; the
-   bias corrections come from the clock. Where found_inf is set the old values are selected. */
+   adamw: Adam with decoupled weight decay in one pass over weight, moments and gradient; the bias corrections come from
+   the clock. If found_inf is set the old values are kept. */
 #include "cuda/element/update.cuh"
 
 extern "C" hu_status

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   avgpool: y[N,C] = mean over an image's pixels of each channel: fixed tree, then a division. */
+   avgpool: y[N,C] = the mean over an image's pixels for each channel, by the fixed tree and a division. */
 #include "cuda/element/stat.h"
 
 extern "C" hu_status

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   batchnorm: y = (x - mean) / sqrt(var + eps) gamma + beta with each channel's own
-   statistics over the batch, and the running ones moved toward them. Two passes down the
-   rows, one pass over the channels after each, and one that applies them. */
+   batchnorm: y = (x - mean) / sqrt(var + eps) gamma + beta with each channel's own statistics over the batch, which
+   also update the running statistics. There are two passes down the rows, one over the channels after each, and one
+   that applies the statistics. */
 #include "cuda/element/norm.cuh"
 
-/* constants: eps, momentum, 1 - momentum, rows; operands: a channel's sum, and the running statistic before */
+/* constants: eps, momentum, 1 - momentum, rows; operands: a channel's sum, and the running statistic before the step */
 enum { EPS, MOMENTUM, REST, ROWS, CONSTANTS };
 
 #define MEAN(S, T)                                               \
@@ -26,8 +26,8 @@ HU_FORMULA(spread_of, 2, 3, SPREAD)
 #undef MEAN
 #undef SPREAD
 
-/* STAT, made here, from SUM by F; as many of the outputs AT (as it is) and MOVED (the running one's next) as the call
-   has. */
+/* Allocates stat and computes it from sum by F. If the call has these outputs, the statistic itself goes to output at
+   and the updated running statistic to output moved. */
 template <class F>
 static hu_status
 statistic(hu_work *w, const hu_slot *sum, size_t rows, int at, int moved, hu_slot *stat)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   bias_db: db = sum of dy over the rows, one a channel, by the fixed tree. */
+   bias_db: db = the sum of dy over the rows, one for each channel, by the fixed tree. */
 #include "cuda/element/stat.h"
 
 extern "C" hu_status

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   cast: y = x in another format, rounded once. With scaled=1 x is multiplied by
-   s = 2^floor(log2(max/amax)) first, which is the second output. */
+   cast: y = x in another format, rounded once. With scaled=1, x is first multiplied by s = 2^floor(log2(max/amax)),
+   which is the second output; amax is x's largest magnitude, max the format's. */
 #include "cuda/element/scalar.cuh"
 
 #define PLAIN(S, T) out[0][i] = in[0][i]
@@ -10,7 +10,7 @@ HU_FORMULA(scaled, 1, 1, SCALED)
 #undef PLAIN
 #undef SCALED
 
-/* Magnitudes compare as their bits do, NaN above infinity. */
+/* Magnitudes compare as their bits do, with NaN above infinity. */
 HU_KERNEL
 amax_kernel(uint64_t *amax, HU_PARAM hu_store_operand x, uint32_t n)
 {
@@ -31,7 +31,7 @@ scale_kernel(double *k, const uint64_t *amax, double max, HU_PARAM hu_store_resu
 		hu_put_f32(&out, 0, (float)k[0]);
 }
 
-/* Without a factor, the second output is 1. */
+/* If the cast is not scaled, the second output is 1. */
 HU_KERNEL
 one_kernel(HU_PARAM hu_store_result out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d x[N,H,W,C], w[kh,kw,ci,co] [, sx, sw] -> y; padding and dilation of lib/op/contract/conv.h, one group. k =
-   (kernel row, kernel column, input channel). */
+   conv2d x[N,H,W,C], w[kh,kw,ci,co] [, sx, sw] -> y; padding and dilation of lib/op/contract/conv.h, one group. The
+   index k of the sum is (kernel row, kernel column, input channel). */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
@@ -19,8 +19,8 @@ struct map {
 		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + (k - tap * g->ci);
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
-	   side by side, all inside or all outside. */
+	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the
+	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a && !b; }
@@ -31,7 +31,7 @@ struct map {
 	typedef turned_map turned;
 };
 
-/* Where the weights were turned. */
+/* The map after the weights were transposed. */
 struct turned_map : map {
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return n * g->k + k; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->k % s == 0; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,ci,co]. k = (image, output row, output column). */
+   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,ci,co]. The index k of the sum is (image, output row, output column). */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
@@ -17,8 +17,8 @@ struct map {
 		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + (m - tap * g->ci);
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
-	   side by side, all inside or all outside. */
+	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the
+	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return !a && !b; }
@@ -26,7 +26,7 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 0; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
-	typedef map turned; /* a would be every pixel once for each weight */
+	typedef map turned; /* a transposed a would hold every pixel once for each weight */
 	static void turn(hu_gemm *) {}
 };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]. k = (kernel row, kernel column, output
-   channel) of those taps that the stride does not skip: pixels of one residue class have the same, and are a product of
-   their own. */
+   conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,ci]. The index k of the sum is (kernel row, kernel column, output
+   channel) over the taps that the stride does not skip. Pixels of one residue class have the same taps and are a
+   product of their own. */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
@@ -26,8 +26,8 @@ struct map {
 
 		return ((u * g->kw + v) * g->ci + n) * g->co + (k - tap * g->co);
 	}
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
-	   side by side, all inside or all outside. */
+	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the
+	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a && b; }
@@ -35,7 +35,7 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
-	typedef map turned; /* nothing lies across k */
+	typedef map turned; /* no operand is stored across k */
 	static void turn(hu_gemm *) {}
 };
 }
@@ -48,7 +48,7 @@ axis(uint32_t n, uint32_t taps, uint32_t stride, uint32_t dilation, uint32_t out
 	return a;
 }
 
-/* The product of the pixels of class I of rows and J of columns. */
+/* The product for the pixels of class i of rows and class j of columns. */
 static hu_gemm
 share(const hu_work *w, const hu_gemm *whole, const hu_conv_axis *rows, const hu_conv_axis *cols, size_t i, size_t j)
 {
@@ -112,7 +112,7 @@ HU_SIDE(op_conv2d_dx)(hu_work *w)
 	for (size_t i = 0; i < hu_conv_classes(&rows); i++)
 		for (size_t j = 0; j < hu_conv_classes(&cols); j++) {
 			hu_gemm s = share(w, &g, &rows, &cols, i, j);
-			w->used = used; /* the next launch is in order */
+			w->used = used; /* launches are in order, so the next may use the same scratch space */
 			w->ran = s.k == most ? ran : NULL;
 			HU_TRY(hu_gemm_product<map>(w, &s));
 		}

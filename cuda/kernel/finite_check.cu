@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   finite_check: is an infinity or NaN among the first `judged` inputs? If so the others
-   are searched for the first one, in order (all, where every input is judged). */
+   finite_check: is there an infinity or NaN among the first `judged` inputs? If so, it searches the other inputs in
+   order for the first one that has any (all inputs, if all are judged). */
 #include "cuda/element/search.cuh"
 
 HU_KERNEL

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   grad_norm: Euclidean norm of all inputs together; squares and sums in the compute
-   format, by the fixed tree in each tensor, the tensors' sums added in order. */
+   grad_norm: the Euclidean norm of all inputs together. Squares and sums are in the compute format: the fixed tree in
+   each tensor, then the tensors' sums in order. */
 #include "cuda/element/reduce.cuh"
 
 #define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
 HU_FORMULA(square, 1, 1, SQUARE)
 #undef SQUARE
 
-/* Sums are values of the compute format; their sum and its root are formed as the CPU does: in double, rounded. */
+/* The sums are values of the compute format. Their sum and its root are computed as on the CPU, in double with each
+   operation rounded. */
 HU_KERNEL
 root_kernel(HU_PARAM hu_store_operand each, hu_format compute, int sums, double *root)
 {
@@ -26,7 +27,7 @@ HU_SIDE(op_grad_norm)(hu_work *w)
 	for (int k = 0; k < w->call->nin; k++) {
 		hu_field m = hu_field_of(w, w->all[k]->n, 1);
 		hu_slot place = each;
-		size_t used = w->used; /* the next tensor's intermediate sums go where this one's were */
+		size_t used = w->used; /* the next tensor's intermediate sums overwrite this one's */
 		hu_field_in(&m, w->all[k], HU_AT_EACH);
 		HU_TRY(hu_sum_down<square>(w, &m, 1, w->all[k]->n, sum));
 		place.n = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (operand stored transposed), part, scaled. */
+   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (the operand is stored transposed), part, scaled. */
 #include "cuda/gemm/gemm_run.cuh"
 
 namespace {
@@ -14,8 +14,8 @@ struct map {
 	{
 		return g->tb ? n * g->k + k : k * g->n + n;
 	}
-	/* On the host: whether S elements from a multiple of S on, along k where ?_along_k says so, else across, lie
-	   side by side, all inside or all outside. */
+	/* On the host: whether each s elements from a multiple of s on are contiguous; along k if a_along_k or
+	   b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return (g->ta ? g->m : g->k) % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return (g->tb ? g->k : g->n) % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a >= 0 && b >= 0; }
@@ -23,7 +23,7 @@ struct map {
 	static int b_lies(const hu_gemm *g) { (void)g; return g->tb ? HU_LIES_ALONG_K : HU_LIES_ACROSS_K; }
 	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *g) { return !g->ta; }
 	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *g) { return g->tb; }
-	/* Where the operands that lie across k were turned. */
+	/* The map after operands that are stored across k were transposed. */
 	typedef map turned;
 	static void turn(hu_gemm *g) { g->ta = 0, g->tb = 1; }
 };
@@ -53,7 +53,7 @@ HU_SIDE(op_matmul)(hu_work *w)
 	size_t used = w->used, step_a = (size_t)g.m * g.k * hu_slot_size(w->in[0]->format),
 	       step_b = (size_t)g.k * g.n * hu_slot_size(w->in[1]->format);
 	for (uint32_t i = 0; i < batches; i++) {
-		w->used = used; /* the next launch is in order */
+		w->used = used; /* launches are in order, so the next may use the same scratch space */
 		HU_TRY(hu_gemm_product<map>(w, &g));
 		g.first += g.m * g.n;
 		g.a.data = (const unsigned char *)g.a.data + step_a;

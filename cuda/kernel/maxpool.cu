@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   maxpool: the largest element of each window (pool.cuh), of each channel. */
+   maxpool: the largest element of each window (pool.cuh) in each channel. */
 #include "cuda/element/pool.cuh"
 
 HU_KERNEL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   maxpool_dx: each window hands its gradient to the element that won it; an element adds
-   those of its windows from +0 in the windows' order, in the compute format. */
+   maxpool_dx: each window passes its gradient to its largest element. An element adds the gradients of the windows it
+   wins to +0 in the windows' order, in the compute format. */
 #include "cuda/element/pool.cuh"
 
 template <class S>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Every pointwise operator: one kernel for each formula of lib/op/element/formulas.def, over the operands and
-   constants that the operator's row names. */
+   Every pointwise operator: one kernel for each formula of lib/op/element/formulas.def, with the operands and constants
+   that the operator's row names. */
 #include "cuda/element/map.cuh"
 
 extern "C" {

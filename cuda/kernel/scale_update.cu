@@ -38,7 +38,7 @@ HU_SIDE(op_scale_update)(hu_work *w)
 	HU_TRY(hu_scaler_find(rule, &k));
 	while (strcmp(hu_scaler_at(id)->name, rule))
 		id++;
-	k.name = NULL; /* the host's memory */
+	k.name = NULL; /* it points to the host's memory */
 	k.growth = hu_attr_num(c, "growth", k.growth);
 	k.backoff = hu_attr_num(c, "backoff", k.backoff);
 	k.interval = (int)hu_attr_num(c, "interval", k.interval);

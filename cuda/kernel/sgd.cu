@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). Where
-   found_inf is set the old values are selected. */
+   sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). If found_inf is set the old values are
+   kept. */
 #include "cuda/element/update.cuh"
 
 extern "C" hu_status

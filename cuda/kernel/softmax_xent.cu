@@ -16,14 +16,15 @@ HU_FORMULA(mean, 2, 1, MEAN)
 #undef LOSS
 #undef MEAN
 
-/* The larger one, NaN above all. Of +0 and -0 either: what is subtracted from them and exponentiated is the same. */
+/* The larger one, with NaN above all. For +0 and -0 either will do, because the differences from it have the same
+   exponentials. */
 HU_DEVICE double
 larger(double a, double b)
 {
 	return a != a || b != b ? hu_nan() : b > a ? b : a;
 }
 
-/* A warp a row: its largest logit in the compute format, and that of its label. */
+/* One warp per row finds its largest logit in the compute format, and that of its label. */
 HU_KERNEL
 row_kernel(HU_PARAM hu_store_operand x, HU_PARAM hu_store_operand labels, uint32_t rows, uint32_t classes,
 	hu_format compute, HU_PARAM hu_store_result top, HU_PARAM hu_store_result chosen, hu_pulse *pulse)
@@ -51,7 +52,7 @@ HU_SIDE(op_softmax_xent)(hu_work *w)
 {
 	size_t classes = hu_last(w->in[0]->shape), n = w->in[0]->n, rows = n / classes;
 	hu_slot top = hu_stat_slot(w, rows), chosen = hu_raw_slot(w, rows, HU_FP64), sum[1],
-		total[2]; /* the logit itself: rounded where it is used */
+		total[2]; /* the logit itself, which is rounded where it is used */
 	hu_field m = hu_field_of(w, n, classes), all = hu_field_of(w, rows, 1), one = hu_field_of(w, 1, 1),
 		 p = hu_field_of(w, n, classes);
 

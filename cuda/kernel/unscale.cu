@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   unscale: y = g fl32(1/(scale W)), W the loss weight. */
+   unscale: y = g fl32(1/(scale W)), where W is the loss weight. */
 #include "cuda/element/scalar.cuh"
 
 #define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])

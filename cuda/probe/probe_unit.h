@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Matrix instructions that only probes run: fp8 by mma.sync (sm_89), and a warpgroup's 64 x 8 sums by wgmma (sm_90a),
-   whose operands lie in shared memory unswizzled. On the host their models answer (shim_probe.cc). Kinds are
-   probe.h's; a device for which the build has no such code answers HU_PROBE_NO_CODE. */
+   with unswizzled operands in shared memory. On the host their models answer (shim_probe.cc). The kinds are probe.h's;
+   a device for which the build has no such code answers HU_PROBE_NO_CODE. */
 #ifndef HU_CUDA_PROBE_UNIT_H
 #define HU_CUDA_PROBE_UNIT_H
 
@@ -13,8 +13,8 @@ static_assert((int)HU_PROBE_F16 == HU_MMA_F16 && (int)HU_PROBE_F16_F16 == HU_MMA
 		      (int)HU_PROBE_E4M3 > HU_MMA_KINDS,
 	"probe.h has mma.h's numbers");
 
-/* Shared memory of a warpgroup's operands: rows of 32 bytes in pieces of 8 rows by 16 bytes, 128 bytes each, the two of
-   a row side by side: 64 rows of A, then 8 columns of B. */
+/* The shared memory of a warpgroup's operands: rows of 32 bytes in pieces of 8 rows by 16 bytes, 128 bytes each, the
+   two pieces of a row next to each other; 64 rows of A, then 8 columns of B. */
 enum { HU_PROBE_W_A = 64 * 32, HU_PROBE_W_BYTES = HU_PROBE_W_A + 8 * 32 };
 
 HU_HD uint32_t
@@ -23,7 +23,7 @@ hu_probe_place(uint32_t row, uint32_t word)
 	return row / 8 * 256 + word / 4 * 128 + row % 8 * 16 + word % 4 * 4;
 }
 
-/* Operand and accumulator formats of a kind from HU_PROBE_E4M3 on. */
+/* Returns 1 if a kind's accumulators are fp16. */
 HU_HD int
 hu_probe_half_out(int kind)
 {
@@ -51,7 +51,7 @@ hu_probe_unpack(float *d, uint32_t u)
 		: "r"(u));
 }
 
-/* As hu_mma, with four values a word: m16n8k32. */
+/* As hu_mma, with four values in a word: m16n8k32. */
 template <int KIND>
 HU_DEVICE void
 hu_probe_mma(float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch)
@@ -91,15 +91,15 @@ hu_probe_mma(float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch)
 #endif
 }
 
-/* d += a b by the warpgroup, with thread t of it as lane t % 32 of hu_mma for rows t / 32 * 16 on; done when it
-   returns. */
+/* Computes d += a b by the warpgroup and waits for it. Thread t has the part of lane t % 32 in hu_mma, for the rows
+   from t / 32 * 16 on. */
 template <int KIND>
 HU_DEVICE void
 hu_probe_wgmma(float *d, const unsigned char *shared, hu_tc_arch)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 	uint32_t at = (uint32_t)__cvta_generic_to_shared(shared);
-	/* 128 bytes from piece to piece along k, 256 to the next eight rows */
+	/* The pieces are 128 bytes apart along k, and 256 to the next eight rows. */
 	uint64_t form = (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32, a = form | (at >> 4 & 0x3fff),
 		 b = form | ((at + HU_PROBE_W_A) >> 4 & 0x3fff);
 

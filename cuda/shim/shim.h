@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The host's side of cuda/device/launch.h: a block's threads are coroutines, run one at a time in
-   an order drawn anew whenever several could run, so that a race between two barriers
-   changes results from seed to seed. Stops with HU_EDEVICE where threads of a block wait at
-   different barriers or one never arrives, where a warp's lanes disagree on what they do
-   together, and where shared memory was written past its end (under AddressSanitizer: where
-   it was touched past its end). Fresh shared memory is filled with 0xff, which reads as NaN. */
+   The host's side of cuda/device/launch.h. A block's threads are coroutines, run one at a time in an order drawn anew
+   whenever several could run, so that a race between two barriers changes results from seed to seed. A launch stops
+   with HU_EDEVICE if threads of a block wait at different barriers or one never arrives, if a warp's lanes disagree on
+   what they do together, and if shared memory was written past its end (under AddressSanitizer: accessed past its end).
+   Fresh shared memory is filled with 0xff, which reads as NaN. */
 #ifndef HU_CUDA_SHIM_H
 #define HU_CUDA_SHIM_H
 
@@ -24,7 +23,7 @@ struct dim3 {
 	dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/* Where the running thread stands. */
+/* The indices of the running thread. */
 struct hu_shim_place { dim3 thread, block, threads, blocks; };
 extern "C" __thread const hu_shim_place *hu_shim_here;
 #define threadIdx (hu_shim_here->thread)
@@ -33,24 +32,25 @@ extern "C" __thread const hu_shim_place *hu_shim_here;
 #define gridDim (hu_shim_here->blocks)
 
 extern "C" {
-/* Runs BODY(ARG) once a thread of GRID x BLOCK; the first fault found stops the launch. */
+/* Runs body(arg) once for each thread of grid x block; the first fault found stops the launch. */
 hu_status hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg);
-/* The same on a queue of shim_queue.cc, with a copy of the BYTES at BODY. */
+/* The same on a queue of shim_queue.cc, with a copy of the bytes at body. */
 hu_status hu_shim_post(void *queue, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes,
 	void (*invoke)(void *), const void *body, size_t bytes);
-/* The next launch may have more shared memory than every device gives. */
+/* Allows the next launch more shared memory than every device gives. */
 void hu_shim_large(void);
-/* How much shared memory the next launch may have, which NEXT replaces: hu_shim_post keeps it until the kernel runs. */
+/* Returns how much shared memory the next launch may have and replaces it by next; hu_shim_post keeps it until the
+   kernel runs. */
 size_t hu_shim_most(size_t next);
-/* The block's array that belongs to SITE. */
+/* The block's array declared at site. */
 void *hu_shim_shared(const void *site, size_t bytes, const char *name);
 void *hu_shim_dynamic(void);
 void hu_shim_barrier(const char *file, int line);
-/* Hands SIZE <= HU_SHIM_PIECE bytes to the warp and waits for its 32 lanes: lane j's bytes
-   then lie at [j * HU_SHIM_PIECE], until the next such call. WHAT: must be every lane's. */
+/* Passes size <= HU_SHIM_PIECE bytes to the warp and waits for its 32 lanes. Lane j's bytes are then at [j *
+   HU_SHIM_PIECE] until the next such call. what must be the same for every lane. */
 const unsigned char *hu_shim_meet(const void *mine, size_t size, const char *what, const char *file, int line);
 unsigned hu_shim_lane(void);
-/* A number below N from the seed, apart from the order of threads. */
+/* A random number below n from the seed, independent of the order of threads. */
 uint32_t hu_shim_draw(uint32_t n);
 }
 enum { HU_SHIM_PIECE = 64 };
@@ -100,7 +100,7 @@ hu_shfl(T x, unsigned lane, HU_SHIM_AT)
 	return hu_shim_take<T>(hu_shim_meet(&x, sizeof x, "shuffle", file, line), lane % 32);
 }
 
-/* Past the warp's end a lane keeps its own value. */
+/* A lane keeps its own value if the other one would be past the warp's end. */
 template <class T>
 HU_DEVICE T
 hu_shfl_down(T x, unsigned by, HU_SHIM_AT)
@@ -131,7 +131,7 @@ hu_ballot(int p, HU_SHIM_AT)
 
 HU_DEVICE void hu_syncwarp(HU_SHIM_AT) { hu_shim_meet("", 0, "warp barrier", file, line); }
 
-/* Blocks may run on several cores. */
+/* These are atomic because blocks may run on several cores. */
 HU_DEVICE uint32_t hu_atomic_add(uint32_t *p, uint32_t x) { return __atomic_fetch_add(p, x, __ATOMIC_RELAXED); }
 HU_DEVICE uint64_t hu_atomic_add(uint64_t *p, uint64_t x) { return __atomic_fetch_add(p, x, __ATOMIC_RELAXED); }
 HU_DEVICE uint32_t hu_atomic_or(uint32_t *p, uint32_t x) { return __atomic_fetch_or(p, x, __ATOMIC_RELAXED); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The launch shim's engine, one a host thread: the coroutines that are a block's threads, their shared memory and where
-   each of them waits. shim.cc schedules them, shim_fiber.cc switches, shim_shared.cc has their memory, shim_state.cc
-   what tests set. */
+   The launch shim's engine, one per host thread: the coroutines that stand for a block's threads, their shared memory,
+   and where each of them waits. shim.cc schedules them, shim_fiber.cc switches between them, shim_shared.cc has their
+   memory, shim_state.cc has what tests set. */
 #ifndef HU_CUDA_SHIM_ENGINE_H
 #define HU_CUDA_SHIM_ENGINE_H
 
@@ -26,10 +26,10 @@ struct hu_copies;
 namespace shim {
 
 enum {
-	STACK = 256 << 10,   /* virtual: a stack's pages exist once they are touched */
+	STACK = 256 << 10,   /* virtual: a stack's pages exist once they are used */
 	MOST = 1024,         /* threads of a block, as on every device */
-	SHARED = 48 << 10,   /* what every device gives without being asked */
-	LARGE = 227 << 10,   /* and where it is asked */
+	SHARED = 48 << 10,   /* shared memory that every device gives without being asked */
+	LARGE = 227 << 10,   /* and that it gives if asked */
 	ZONE = 64,           /* kept free behind each shared array */
 	SITES = 32
 };
@@ -44,7 +44,7 @@ struct fiber {
 	void *sp;
 #endif
 	void *fake;   /* AddressSanitizer's */
-	int live;     /* has a frame on its stack */
+	int live;     /* it has a frame on its stack */
 };
 
 struct thread {
@@ -54,7 +54,7 @@ struct thread {
 	const char *what, *file;   /* where it waits */
 	int line;
 	unsigned meets;            /* warp operations so far */
-	hu_copies *copies;         /* to shared memory, under way; NULL: it makes none */
+	hu_copies *copies;         /* its pending copies to shared memory; NULL: it makes none */
 };
 
 struct site { const void *key; size_t at, bytes; const char *name; };
@@ -73,7 +73,7 @@ struct engine {
 	void *arg;
 	const char *kernel;
 	char reason[256];
-	int late;                  /* copies arrive as late as they may, in this block */
+	int late;                  /* in this block copies arrive as late as they may */
 	uint64_t random;
 #ifdef HU_UCONTEXT
 	ucontext_t main;
@@ -86,36 +86,36 @@ struct engine {
 };
 
 
-/* Kept between launches, for its stacks. */
+/* Kept between launches because of its stacks. */
 extern __thread engine *own;
 
-/* A number below BELOW, from the launch's seed. */
+/* A random number below below, from the launch's seed. */
 uint32_t draw(engine *e, uint32_t below);
 
-/* shim_fiber.cc. A coroutine that is free, its place in *NUMBER; NULL: no memory. */
+/* shim_fiber.cc: returns a free coroutine, whose index goes to *number; NULL: out of memory. */
 fiber *take_fiber(engine *e, int *number);
-/* From the caller's stack to F, which runs the thread e->running, and back. */
+/* to_fiber switches from the caller's stack to f, which runs thread e->running; to_main switches back. */
 void to_fiber(engine *e, fiber *f);
 void to_main(engine *e);
-/* After a launch that stopped, suspended coroutines are forgotten. */
+/* Discards suspended coroutines after a launch that stopped. */
 void forget(engine *e);
 /* Ends the launch from within a coroutine, which never runs again. */
 __attribute__((noreturn, format(printf, 2, 3))) void stop(engine *e, const char *fmt, ...);
 
-/* shim_shared.cc. A block's shared memory from its start, filled with 0xff and forbidden; then, after its end, allowed.
- */
+/* shim_shared.cc: begin fills a block's shared memory with 0xff and poisons it for AddressSanitizer; end lifts the
+   poison. */
 void shared_begin(engine *e);
 void shared_end(engine *e);
-/* Without AddressSanitizer: whether some array's zone was written, and whose. */
+/* Without AddressSanitizer: returns the name of an array behind which something was written; NULL: none. */
 const char *overrun(engine *e);
 
-/* shim_state.cc. What the next launch has of both: a start for its random numbers, HU_EDEVICE where the device is lost
+/* shim_state.cc: what the next launch needs, a start for its random numbers and HU_EDEVICE if the device is lost by
    now. */
 uint64_t next_random(void);
 hu_status next_launch(const char *kernel);
 
 } /* namespace shim */
 
-/* shim_copy.cc. At a barrier of the running thread, whose copies are C (NULL: it has none). */
+/* shim_copy.cc: called when the running thread reaches a barrier; c are its copies, NULL if it has none. */
 extern "C" void hu_shim_copies_at_barrier(struct hu_copies *c);
 #endif

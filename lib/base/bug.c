@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The end of a program whose own invariant is broken. It stands apart from status.c, because everything needs it. */
+   Ends the program where an invariant of its own is broken. This stands apart from status.c, because everything
+   needs it. */
 #include "lib/base/status.h"
 
 #include <stdarg.h>

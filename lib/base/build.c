@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   What the build knows (build.h). */
 #include "lib/base/build.h"
 
 #include "lib/base/file.h"
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* The build system defines all four; without it the program runs from the top of its tree. */
+/* The build system defines all four. Without it, the program runs from the top of its source tree. */
 #ifndef HU_VERSION
 #define HU_VERSION "unversioned"
 #endif

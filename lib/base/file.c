@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads and writes whole files (file.h). */
 #include "lib/base/file.h"
 
 #include "lib/base/mem.h"
@@ -22,7 +23,7 @@ hu_file_read(const char *path, char **data, size_t *len)
 		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
 	if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
 		fclose(f);
-		return hu_fail(HU_EFILE, "%s: is a directory, a file was expected", path);
+		return hu_fail(HU_EFILE, "%s: this is a directory, and a file was expected", path);
 	}
 	if (st.st_size > 0)
 		cap = (size_t)st.st_size + 1;
@@ -38,7 +39,7 @@ hu_file_read(const char *path, char **data, size_t *len)
 	if (ferror(f)) {
 		free(p);
 		fclose(f);
-		return hu_fail(HU_EFILE, "%s: cannot be read", path);
+		return hu_fail(HU_EFILE, "%s: the file cannot be read", path);
 	}
 	fclose(f);
 	p[n] = 0;
@@ -54,8 +55,7 @@ hu_outfile_open(hu_outfile *o, const char *path)
 	char real[PATH_MAX];
 	int there = !stat(path, &st);
 
-	/* A link's target is replaced, not the link; a pipe or a device is written to, since there is nothing to
-	   replace. */
+	/* A symbolic link's target is replaced, not the link. A pipe or a device is written to directly. */
 	o->path = hu_xstrdup(there && realpath(path, real) ? real : path);
 	o->temp = there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)
 			  ? NULL
@@ -70,6 +70,7 @@ hu_outfile_open(hu_outfile *o, const char *path)
 	return HU_EIO;
 }
 
+/* Releases o, and removes the temporary file where st is a failure. Returns st. */
 static hu_status
 end(hu_outfile *o, hu_status st)
 {

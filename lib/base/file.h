@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Whole files in, whole files out. An output file is written under a temporary
-   name beside its target, flushed to the disk and renamed, so a killed run
-   never leaves half a file that looks whole. */
+   Reading and writing of whole files. An output file is written under a temporary name beside its target, flushed to
+   the disk and then renamed, so that a killed run never leaves half a file that looks whole. */
 #ifndef HU_BASE_FILE_H
 #define HU_BASE_FILE_H
 
@@ -11,26 +10,30 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The whole of PATH in memory, one 0 byte after its end; *data freed by the
-   caller with free(). HU_EFILE where it cannot be opened or read. */
+/* Reads the whole file into memory and appends one 0 byte, which *len does not count. The caller frees *data with
+   free(). Returns HU_EFILE where the file cannot be opened or read. */
 hu_status hu_file_read(const char *path, char **data, size_t *len);
 
+/* An output file being written: callers write to f; path is the target, temp the temporary name (NULL where the
+   target is a pipe or a device, which is written directly). */
 typedef struct hu_outfile { FILE *f; char *path, *temp; } hu_outfile;
 
-/* Opens an output; write to o->f. HU_EIO where the folder does not take it. */
+/* Opens an output file. HU_EIO where it cannot be made; there is then nothing to commit or abandon. */
 hu_status hu_outfile_open(hu_outfile *o, const char *path);
-/* Flushes, syncs and renames; HU_EIO (disk full, …) removes the temporary and leaves any old file. */
+/* Flushes, syncs and renames, and releases o. After HU_EIO (disk full, …) the temporary file is gone and any older
+   file of that name is as it was. */
 hu_status hu_outfile_commit(hu_outfile *o);
-/* Drops what was written. */
+/* Throws away what was written and releases o. */
 void hu_outfile_abandon(hu_outfile *o);
 
-/* open + write + commit of N bytes. */
+/* hu_outfile_open, the n bytes of data, and hu_outfile_commit. */
 hu_status hu_file_write(const char *path, const void *data, size_t n);
 
-/* Makes a folder and its parents; no failure where it exists already. */
+/* Makes a folder and its parents. A folder that exists already is no failure. */
 hu_status hu_make_dirs(const char *path);
 int hu_exists(const char *path);
 
-/* "DIR/NAME" in a new string (printf-like NAME), freed by the caller. */
+/* Returns "dir/name" as a new string, which the caller frees. name is a printf format; its result is cut at 1023
+   bytes. */
 char *hu_path(const char *dir, const char *name, ...) __attribute__((format(printf, 2, 3)));
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Names and bits to integers, the same on host and device: FNV-1a (streams of
-   random numbers, names in digests) and splitmix64's finaliser (digests). */
+   Hashes that are the same on host and device. FNV-1a turns names into numbers, for streams of random numbers and
+   for digests; the last step of splitmix64 mixes the terms of digests. */
 #ifndef HU_BASE_HASH_H
 #define HU_BASE_HASH_H
 
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The FNV-1a hash of a string, in 32 and in 64 bits. */
 HU_HD uint32_t
 hu_fnv1a32(const char *s)
 {
@@ -29,6 +30,7 @@ hu_fnv1a64(const char *s)
 	return h;
 }
 
+/* The last step of splitmix64: mixes the bits of z, one to one. */
 HU_HD uint64_t
 hu_mix64(uint64_t z)
 {
@@ -37,11 +39,10 @@ hu_mix64(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* One element's part of a digest: the digest is the sum of these modulo 2^64
-   over every element, so it does not depend on any order. BITS is the element's
-   code in its format, zero-extended. Distinct (index, bits) stay distinct before
-   the mixing for codes of up to 32 bits and index < 2^30: the multiplier is 2^64
-   over the golden ratio, whose multiples keep a distance of 2^64 * 0.38 / k. */
+/* One element's term of a tensor's digest. The digest is the sum of the terms of all elements modulo 2^64, so it does
+   not depend on the order of summation. bits is the element's code in its format, zero-extended. Before the mixing,
+   distinct pairs (index, bits) give distinct words for codes of up to 32 bits and index < 2^30: the multiplier is
+   2^64 divided by the golden ratio, whose first k multiples keep a distance of at least 2^64 * 0.38 / k. */
 HU_HD uint64_t
 hu_digest_term(uint64_t name_hash, uint64_t index, uint64_t bits)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   HU_HD marks a function that is compiled for the host and, under nvcc, for the device too. HU_HD_CALL: there
-   called and not inlined, where it is large, has many callers, and speed is not what it is for. */
+   HU_HD marks a function that is compiled for the host and, under nvcc, for the device too. HU_HD_CALL does the same,
+   but on the device the function is called instead of inlined: it is for large functions with many callers, where
+   compile time and code size matter more than speed. */
 #ifndef HU_BASE_HD_H
 #define HU_BASE_HD_H
 #ifdef __CUDACC__

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   HU_INLINE marks a function that is part of each of its callers' loops: the compiler must put its body there, or
-   a vector would pass through memory at every step. Where nothing is optimised (-O0) it stays a call: there the
-   compiler gives each inlined body's variables room of their own, and thousands of bodies made frames of 45 MB,
-   which a thread's stack does not hold. Optimising compilers let variables share their room. */
+   HU_INLINE marks a function that must be inlined into its callers' loops, because a call would pass vector registers
+   through memory at every step. Without optimisation (-O0) it stays a call: at -O0 the compiler gives the variables
+   of each inlined body stack space of their own, and thousands of bodies made frames of 45 MB, more than a thread's
+   stack holds. Optimising compilers let the bodies share that space. */
 #ifndef HU_BASE_INLINE_H
 #define HU_BASE_INLINE_H
 #ifdef __OPTIMIZE__

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Allocation (mem.h). */
 #include "lib/base/mem.h"
 
 #include "lib/base/status.h"
@@ -13,7 +14,7 @@ checked(void *p, size_t n)
 {
 	if (p || !n)
 		return p;
-	fprintf(stderr, "halfulp: no memory for %zu bytes\n", n);
+	fprintf(stderr, "halfulp: there is no memory for %zu bytes\n", n);
 	exit(HU_EXIT_ENV);
 }
 

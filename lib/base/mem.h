@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Memory. Small things use the x-functions, which end the program with one
-   line and exit 4 when there is no memory; tensors use hu_alloc, whose NULL
-   the caller turns into HU_ENOMEM with the size and what would fit. */
+   Memory. Small allocations use the x-functions, which end the program with one line and exit code 4 when there is
+   no memory. Tensors use hu_alloc; where it returns NULL, the caller returns HU_ENOMEM with the size and what would
+   fit. */
 #ifndef HU_BASE_MEM_H
 #define HU_BASE_MEM_H
 
 #include <stddef.h>
 
+/* As in the C library, but without memory they end the program. hu_xcalloc zeroes; the last two return new strings,
+   hu_xprintf one that is printed. All are freed with free(). */
 void *hu_xmalloc(size_t n);
 void *hu_xcalloc(size_t count, size_t size);
 void *hu_xrealloc(void *p, size_t n);
 char *hu_xstrdup(const char *s);
 char *hu_xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* N zeroed bytes aligned to 64, or NULL. Freed by free(). */
+/* Returns n zeroed bytes aligned to 64, or NULL where there is no memory. Freed with free(). */
 void *hu_alloc(size_t n);
-/* The same, ending as the x-functions do. */
+/* The same, but ends the program as the x-functions do where there is no memory. */
 void *hu_xalloc(size_t n);
 
-/* Makes room for one more in a growing array: ARR[LEN], capacity CAP. */
+/* Makes room for one more element in a growing array arr of len elements and capacity cap. */
 #define HU_GROW(arr, len, cap)                                                      \
 	do {                                                                        \
 		if ((len) == (cap)) {                                               \

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Measures resident memory by what Linux says in /proc, and elsewhere by getrusage. */
 #include "lib/base/resident.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <malloc.h>
 #endif
 
-/* A line "KEY:  123 kB" of /proc/self/status in bytes; NaN where there is none. */
+/* Returns the value of a line "KEY: 123 kB" of /proc/self/status in bytes, or NaN where there is no such line. */
 static double
 status_of(const char *key)
 {
@@ -26,7 +27,8 @@ status_of(const char *key)
 	return 1024 * kb;
 }
 
-/* 5 sets the mark of the largest resident set back to what it is now (proc(5)). */
+/* Sets the kernel's mark of the largest resident set back to the present size: that is what writing 5 does
+   (proc(5)). */
 static int
 set_back(void)
 {
@@ -38,7 +40,7 @@ set_back(void)
 	return done;
 }
 
-/* The largest resident set that this process ever had: Linux and the BSDs count in kB. */
+/* The largest resident set that this process ever had, in bytes. Linux and the BSDs count it in kB. */
 static double
 lifetime(void)
 {
@@ -53,8 +55,9 @@ hu_resident_begin(void)
 	hu_resident r;
 
 #ifdef __GLIBC__
-	/* A block of 1 MiB or more is a mapping of its own, as in a fresh process. Otherwise malloc, which raises that
-	   limit up to 32 MiB as such blocks are freed, lets later ones leave holes, which count as resident. */
+	/* From here on every block of 1 MiB or more is a mapping of its own, as in a fresh process. Left to itself,
+	   malloc raises that limit up to 32 MiB as such blocks are freed; later blocks then leave holes in the heap,
+	   which count as resident. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	malloc_trim(0);
 #endif

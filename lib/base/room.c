@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Gives out large arrays, in memory or in mapped files, and keeps a list of them, so that hu_room_free knows which
+   is which. */
 #include "lib/base/room.h"
 
 #include "lib/base/file.h"
@@ -17,15 +19,15 @@
 #include <sys/vfs.h>
 #endif
 
-enum { LEAST = 1 << 16 }; /* bytes of an array that a file is worth */
+enum { LEAST = 1 << 16 }; /* smaller arrays, in bytes, are not worth a file */
 
-/* Arrays that are there. */
+/* All arrays that were handed out and not yet freed. */
 typedef struct piece { void *p; size_t bytes; int in_file; } piece;
 static piece *pieces;
 static size_t count, room, in_memory, in_files, keep = (size_t)-1;
 static const char *folder;
 
-/* The number in a file, less than MOST; else MOST: there is no such file, or it says max. */
+/* Returns the number in a file where it is less than most; else, and where there is no file or it says "max", most. */
 static size_t
 least_of(const char *path, size_t most)
 {
@@ -40,7 +42,7 @@ least_of(const char *path, size_t most)
 	return most;
 }
 
-/* Of the process's control group and those above it. */
+/* The least of most and the memory limits of the process's control group and of all groups above it. */
 static size_t
 group_limit(size_t most)
 {
@@ -103,7 +105,7 @@ hu_room_in_files(void)
 	return in_files;
 }
 
-/* A file system whose files are memory. */
+/* Returns 1 where the folder's file system keeps its files in memory. */
 static int
 is_memory(const char *dir)
 {
@@ -117,7 +119,7 @@ is_memory(const char *dir)
 #endif
 }
 
-/* BYTES of a new file in DIR that has no name any more; NULL and errno. */
+/* Returns `bytes` of a new file in dir, mapped and already without a name, or NULL with errno set. */
 static void *
 file_in(const char *dir, size_t bytes)
 {
@@ -154,8 +156,9 @@ in_file(void **p, size_t bytes, const char *what)
 				why = errno;
 			}
 		}
-	return hu_fail(HU_EIO, "no room for %zu bytes of %s in a file in %s: %s; set TMPDIR to a folder that has it",
-		bytes, what, where ? where : "/tmp", strerror(why));
+	return hu_fail(HU_EIO,
+		"there is no room for %zu bytes of %s in a file in %s: %s; set TMPDIR to a folder with more", bytes,
+		what, where ? where : "/tmp", strerror(why));
 }
 
 hu_status
@@ -168,7 +171,7 @@ hu_room_get(void **p, size_t bytes, const char *what)
 	if (file)
 		HU_TRY(in_file(p, bytes, what));
 	else if (posix_memalign(p, 64, bytes ? bytes : 64))
-		return hu_fail(HU_ENOMEM, "no memory for %zu bytes of %s", bytes, what);
+		return hu_fail(HU_ENOMEM, "there is no memory for %zu bytes of %s", bytes, what);
 	HU_GROW(pieces, count, room);
 	pieces[count++] = (piece){ *p, bytes, file };
 	*(file ? &in_files : &in_memory) += bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Room for large arrays: memory while it takes a quarter of what the process may have, beyond that files
-   that nobody else sees, mapped, so that the kernel writes out what it needs the memory of. */
+   Room for large arrays. They lie in memory until they take a quarter of what the process may have; beyond that they
+   lie in nameless files mapped into memory, whose pages the kernel can write out when it needs the memory. */
 #ifndef HU_BASE_ROOM_H
 #define HU_BASE_ROOM_H
 
@@ -8,21 +8,22 @@
 
 #include <stddef.h>
 
-/* Bytes of memory that this process may have: the machine's, or less where its control group or a limit of its own
-   (RLIMIT_DATA, RLIMIT_AS) says so. Read once. */
+/* Bytes of memory that this process may have: the machine's, or less where the control group (cgroup) or a limit of
+   the process (RLIMIT_DATA, RLIMIT_AS) says so. The value is read once. */
 size_t hu_memory_limit(void);
 
-/* BYTES of any content, aligned to 64; *P is given back by hu_room_free. WHAT: what they are for, in a message. Files
-   are made in TMPDIR, in the folder of hu_room_in or in /tmp, the first that is on a disk and has the space, which is
-   reserved: a full disk is HU_EIO here, never a signal later. */
+/* Sets *p to `bytes` uninitialised bytes aligned to 64, to be freed with hu_room_free. `what` says in error messages
+   what they are for. A file is made in TMPDIR, in the folder of hu_room_in or in /tmp, the first of them that has
+   the space; folders that lie in memory come last. The space is reserved, so a full disk is HU_EIO here and never a
+   signal later. HU_ENOMEM where there is no memory. */
 hu_status hu_room_get(void **p, size_t bytes, const char *what);
-/* P may be NULL, or memory of malloc's. */
+/* Frees what hu_room_get returned. p may also be NULL or memory from malloc. */
 void hu_room_free(void *p);
 
-/* DIR, which must live on, or NULL. */
+/* Names a folder for the files. The string must outlive all later calls; NULL names none. */
 void hu_room_in(const char *dir);
-/* Bytes in memory beyond which files are used; (size_t)-1: the default. For tests. */
+/* Sets after how many bytes in memory files are used; (size_t)-1 restores the default. For tests. */
 void hu_room_keep(size_t bytes);
-/* Bytes that lie in files now; for tests. */
+/* Returns how many bytes lie in files now. For tests. */
 size_t hu_room_in_files(void);
 #endif

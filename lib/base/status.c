@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The reason of the last failure, and exit codes. */
 #include "lib/base/status.h"
 
 #include "lib/base/console/show.h"
@@ -18,7 +19,7 @@ hu_fail(hu_status st, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* names from files stand in it */
+	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* the text may hold names from files */
 	return st;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a function that can fail returns, and the one line that says why.
-   Library code returns a status; only commands print it and exit. */
+   The status that every function that can fail returns, and the one line that says why it failed. Library code
+   returns a status; only commands print the line and exit. */
 #ifndef HU_BASE_STATUS_H
 #define HU_BASE_STATUS_H
 
@@ -15,25 +15,25 @@ typedef enum hu_status {
 	HU_EDEVICE   /* no device, or it was lost                          exit 4 */
 } hu_status;
 
-/* Exit codes of the program beside those of hu_exit_code. */
+/* All exit codes of the program. HU_EXIT_JUDGED: a command judged something, and it failed. */
 enum { HU_EXIT_OK = 0, HU_EXIT_JUDGED = 1, HU_EXIT_USAGE = 2, HU_EXIT_FILE = 3, HU_EXIT_ENV = 4 };
 
-/* Records the one-line reason of a failure (what, where, what to do) for this
-   thread and returns ST, so that a caller can write `return hu_fail(...)`.
-   Control characters in the text become spaces. The last call wins. */
+/* Records the one-line reason of a failure (what, where, what to do) for this thread and returns st, so that a caller
+   can write `return hu_fail(...)`. Control characters in the text are printed as escapes. The last call wins. */
 hu_status hu_fail(hu_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The reason recorded last on this thread; "" before the first failure. */
+/* The reason that was recorded last on this thread, "" before the first failure. It stays valid until the next
+   failure. */
 const char *hu_reason(void);
 
-/* The exit code a command returns for ST (the table above). */
+/* The exit code that a command returns for st, as in the table above. */
 int hu_exit_code(hu_status st);
 
-/* A broken invariant of our own: prints file, line and text, and aborts. */
+/* Reports a broken invariant of the program itself: prints file, line and text, and aborts. */
 void hu_bug(const char *file, int line, const char *fmt, ...) __attribute__((noreturn, format(printf, 3, 4)));
 
 #define HU_ASSERT(c) ((c) ? (void)0 : hu_bug(__FILE__, __LINE__, "%s", #c))
 
-/* Passes a failure up. */
+/* Returns from the calling function where the expression e fails, with e's status. */
 #define HU_TRY(e) do { hu_status hu_try_ = (e); if (hu_try_ != HU_OK) return hu_try_; } while (0)
 #endif

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Growing strings, shell patterns, and the known name that is nearest to a misspelt one. */
 #include "lib/base/str.h"
 
 #include "lib/base/mem.h"
@@ -78,7 +79,8 @@ hu_match(const char *patterns, const char *s)
 	return hit;
 }
 
-/* Letters to change, insert, leave out or swap with their neighbour. */
+/* The edit distance without regard to case: how many letters must be changed, inserted, left out or swapped with
+   their neighbour (Damerau and Levenshtein). */
 static size_t
 distance(const char *a, const char *b)
 {
@@ -108,10 +110,10 @@ hu_nearest(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
 	size_t length = strlen(word),
-	       least = length < 4 ? 2 : length / 3 + 2; /* of three letters, two are another word */
+	       least = length < 4 ? 2 : length / 3 + 2; /* of three letters, two changed make another word */
 
 	for (size_t i = 0; i < n; i++) {
-		/* a name that was begun and not finished comes before one that is a letter off */
+		/* an unfinished name wins over a misspelt one */
 		size_t d = length > 1 && !strncasecmp(word, names[i], length) ? 0 : distance(word, names[i]);
 		if (d < least) {
 			least = d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A growing string. Invariant: s is never NULL after hu_str_init and s[len] is 0. */
+   A growing string. After hu_str_init, s is never NULL and s[len] is 0. */
 #ifndef HU_BASE_STR_H
 #define HU_BASE_STR_H
 
@@ -7,17 +7,19 @@
 
 typedef struct hu_str { char *s; size_t len, cap; } hu_str;
 
+/* hu_str_init makes an empty string and hu_str_release frees it. The others append a string, n bytes, or printed
+   text. They end the program where there is no memory. */
 void hu_str_init(hu_str *b);
 void hu_str_release(hu_str *b);
 void hu_str_add(hu_str *b, const char *text);
 void hu_str_addn(hu_str *b, const void *bytes, size_t n);
 void hu_str_addf(hu_str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* True where S matches the shell pattern PATTERN (`*`, `?`, `[a-z]`); several
-   patterns are separated by commas. */
+/* Returns 1 where s matches one of the shell patterns (`*`, `?`, `[a-z]`), which commas separate. */
 int hu_match(const char *patterns, const char *s);
 
-/* The entry of NAMES (N of them) that begins with WORD (two letters or more), else the nearest by edit distance,
-   compared without case; NULL where none is near (distance above a third of its length + 1). */
+/* Finds what a user probably meant by word: the first of the n names that begins with it (two letters or more), else
+   the name at the smallest edit distance, compared without case. NULL where no name is near: the distance must be at
+   most a third of word's length + 1, and at most 1 for words of up to three letters. */
 const char *hu_nearest(const char *word, const char *const *names, size_t n);
 #endif

@@ -1,15 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Chooses between one thread and all by timing both. The way in use is timed all the time. Now and then a trial runs
+   the other way; its cost in time decides how long the next trial waits. */
 #include "lib/base/team.h"
 
-/* Waking a thread that sleeps takes 5 to 50 microseconds: shorter work is never shared. */
+/* Seconds. Waking a sleeping thread takes 5 to 50 microseconds, so shorter work is never shared. */
 static const double worth = 30e-6;
-/* A thread whose core is taken comes back after one slice of the scheduler, 3 ms in Linux. Work that all threads do in
-   several of these is not tried on one thread: the trial alone could cost more than it shows. */
+/* Seconds. A thread whose core is taken comes back after one slice of the scheduler, 3 ms in Linux. Work that takes
+   all threads several slices is not tried on one thread, because the trial alone could cost more than it can win. */
 static const double patience = 10e-3;
-/* What a trial costs is at most this part of the time that follows before the next. */
+/* The time that a trial loses is at most this part of the time until the next trial. */
 static const double share = 1.0 / 32;
-/* Runs that a trial of all threads must be faster in, taken together, before they are chosen: that one run met no busy
-   core says little. */
+/* All threads are chosen after a trial of this many runs that is faster on average: in a single run they may just
+   have met no busy core. */
 enum { CONVINCING = 4 };
 
 void
@@ -24,7 +26,7 @@ hu_team_all(const hu_team *t)
 	return t->chosen ^ t->trying;
 }
 
-/* The next trial waits until the chosen way has run for long enough to make little of COST. */
+/* Ends a trial. The next one waits until the chosen way has run long enough to make up for `cost` seconds. */
 static void
 wait(hu_team *t, double cost)
 {
@@ -39,7 +41,7 @@ choose(hu_team *t, int all, double cost)
 	wait(t, cost);
 }
 
-/* A run of the way that is not chosen. All threads have to convince; one thread, which waits for nobody, need not. */
+/* Takes the time of a trial's run. All threads must win several runs; one thread, which waits for nobody, needs one. */
 static void
 judge(hu_team *t, double seconds)
 {
@@ -68,7 +70,7 @@ hu_team_took(hu_team *t, double seconds)
 {
 	double *mean = &t->mean[t->chosen], other = t->mean[!t->chosen];
 
-	if (!t->runs++) /* the first run meets cold caches and memory that was never touched */
+	if (!t->runs++) /* the first run meets cold caches and untouched memory */
 		return;
 	if (t->trying) {
 		judge(t, seconds);
@@ -76,7 +78,7 @@ hu_team_took(hu_team *t, double seconds)
 	}
 	t->debt -= seconds;
 	*mean = *mean > 0 ? *mean + (seconds - *mean) / 8 : seconds;
-	if (t->chosen && other > 0 && *mean > other) { /* what had been faster has met a busy core */
+	if (t->chosen && other > 0 && *mean > other) { /* all threads were faster once, and now meet a busy core */
 		choose(t, 0, seconds - other);
 	} else if (worth_a_trial(t)) {
 		t->trying = 1;

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The settings of OpenMP's threads. */
 #include "lib/base/thread.h"
 
 #include <omp.h>
@@ -12,7 +13,7 @@ hu_threads_settle(char **argv)
 		return;
 	setenv("GOMP_SPINCOUNT", "5000", 1);
 	setenv("KMP_BLOCKTIME", "1", 1);
-	execv("/proc/self/exe", argv); /* where there is no /proc, as before */
+	execv("/proc/self/exe", argv); /* returns only where there is no /proc */
 }
 
 void

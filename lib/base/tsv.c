@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Builds tables as text, and reads them whole: a table that was read is one block of text cut into cells in place. */
 #include "lib/base/tsv.h"
 
 #include "lib/base/mem.h"
@@ -76,7 +77,7 @@ hu_tsv_real(hu_tsv *t, double x)
 		strcpy(b, "nan");
 	else
 		snprintf(b, sizeof b, "%.17g", x);
-	/* A count reads as a count: %.17g writes integers of up to 15 digits whole. */
+	/* Integers of up to 15 digits stay as %.17g writes them, without an exponent. */
 	const int whole = x == floor(x) && fabs(x) < 1e15;
 	for (int digits = 1; digits < 17 && isfinite(x) && !whole; digits++) {
 		char shorter[40];
@@ -120,6 +121,7 @@ hu_tsv_write(hu_tsv *t, const char *path)
 	return st;
 }
 
+/* Cuts a line at its tabs and appends the cells to *out. Returns their number. */
 static int
 split(char *line, char ***out, int *len, int *cap)
 {
@@ -137,7 +139,7 @@ split(char *line, char ***out, int *len, int *cap)
 	}
 }
 
-/* Plain but for its tabs. */
+/* Returns 1 where all cells of a line are plain text (show.h). Only the tabs between them are allowed. */
 static int
 printable(char *line)
 {
@@ -162,7 +164,7 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 	memset(t, 0, sizeof *t);
 	t->data = data;
 	if (strlen(data) != n) {
-		hu_fail(HU_EFILE, "%s: byte %zu is zero: this is no text", name, strlen(data));
+		hu_fail(HU_EFILE, "%s: byte %zu is zero, so this is no text file", name, strlen(data));
 		hu_table_release(t);
 		return HU_EFILE;
 	}
@@ -186,8 +188,9 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 		} else {
 			int got = split(s, &t->cell, &cells, &cap);
 			if (got != t->columns || !nl) {
-				hu_fail(HU_EFILE, "%s:%d: %d cells where the header has %d%s", name, line, got,
-					t->columns, nl ? "" : " and no end of line: cut short?");
+				hu_fail(HU_EFILE, "%s:%d: the row has %d cells, the header %d%s", name, line, got,
+					t->columns,
+					nl ? "" : ", and the last line has no end: was the file cut short?");
 				hu_table_release(t);
 				return HU_EFILE;
 			}
@@ -196,7 +199,7 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 	}
 	if (!t->columns) {
 		hu_table_release(t);
-		return hu_fail(HU_EFILE, "%s: no header row", name);
+		return hu_fail(HU_EFILE, "%s: there is no header row", name);
 	}
 	return HU_OK;
 }

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Finds, loads, checks and times a CBLAS library. */
 #include "lib/exact/blas.h"
 
 #include "lib/base/mem.h"
@@ -19,22 +20,22 @@
 #define HU_BLAS "none"
 #endif
 
-enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* CBLAS's enumerations, an int each */
+enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* CBLAS's enumerations are ints */
 
 typedef void dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
 	const double *b, int ldb, double beta, double *c, int ldc);
 
 static struct {
 	void *handle;
-	dgemm *run;     /* NULL: none to trust */
+	dgemm *run;     /* cblas_dgemm; NULL: there is none to trust */
 	char *said;     /* hu_blas_describe's line */
-	double ns;      /* a multiply-add, measured */
-	double own[3];  /* the engine's kernels with 1 and 2 levels */
+	double ns;      /* nanoseconds of a multiply-add, measured */
+	double own[3];  /* the same for the engine's kernels with 1 and 2 levels */
 } blas;
 
 static pthread_once_t loaded = PTHREAD_ONCE_INIT, timed = PTHREAD_ONCE_INIT;
 
-/* NAME as a path, or as in -lNAME. */
+/* Opens a library by its path, or by a name as in -lNAME. */
 static void *
 open_library(const char *name)
 {
@@ -51,7 +52,7 @@ open_library(const char *name)
 	return h;
 }
 
-/* A data symbol pointer as a function's; ISO C has no conversion. */
+/* Stores a symbol's address in the function pointer *function. ISO C has no conversion from object pointers. */
 static void
 find(void *function, const char *name)
 {
@@ -60,7 +61,8 @@ find(void *function, const char *name)
 	memcpy(function, &p, sizeof p);
 }
 
-/* Kernels of CORE leave registers of this processor unused; NULL, or the type to ask for. */
+/* Returns the core type to ask for where the kernels for `core` would leave registers of this processor unused; else
+   NULL. */
 static const char *
 better_core(const char *core)
 {
@@ -80,11 +82,11 @@ better_core(const char *core)
 	return "HASWELL";
 }
 
-/* Loads NAME with one thread a caller, and with CORE's kernels unless NULL. */
+/* Loads the library with one thread for each caller, and with the kernels for `core` unless that is NULL. */
 static void
 load(const char *name, const char *core)
 {
-	/* libraries read these while they are loaded, so they are set around that alone */
+	/* Libraries read these variables while they are loaded, so they are set only then. */
 	static const char *const variable[] = { "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
 		"OPENBLAS_CORETYPE" };
 	enum { N = sizeof variable / sizeof *variable };
@@ -115,7 +117,7 @@ load(const char *name, const char *core)
 	find(&blas.run, "cblas_dgemm");
 }
 
-/* A caller's first product takes a buffer of 128 MB in OpenBLAS, which tries for ever where there is no room. */
+/* In OpenBLAS a caller's first product allocates a buffer of 128 MB, and tries for ever where there is no memory. */
 static int
 has_room(void)
 {
@@ -125,8 +127,8 @@ has_room(void)
 	return buffer != NULL;
 }
 
-/* Integers of up to 23 bits, of all widths, whose sums of 64 products need up to 53: a library that computes
-   in truncated slices, or in less than double, loses some. */
+/* Multiplies integers of up to 23 bits, of all widths, whose sums of 64 products need up to 53 bits. A library that
+   computes in truncated slices, or in less than double precision, loses some of these bits. */
 static int
 is_exact(void)
 {
@@ -225,7 +227,7 @@ hu_blas_product(double *c, size_t m, size_t n, size_t k, const double *a, const 
 
 	if (!hu_blas_works())
 		return 0;
-	if (!(ready = ready || has_room())) { /* exact in any order, so in this one too */
+	if (!(ready = ready || has_room())) { /* exact in any order, so in this one, too */
 		for (size_t p = 0; p < k; p++)
 			for (size_t i = 0; i < m; i++)
 				for (size_t j = 0; j < n; j++)
@@ -254,7 +256,7 @@ void
 	return function;
 }
 
-/* This thread's processor time, which other programs disturb less. */
+/* This thread's processor time, which other programs disturb less than wall-clock time. */
 static double
 seconds(void)
 {
@@ -264,11 +266,12 @@ seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Nanoseconds a multiply-add, the best of five: the BLAS, and the kernels with one and two levels. */
+/* Measures nanoseconds of a multiply-add, the best of five trials: by the BLAS, and by the kernels with one and two
+   levels. */
 static void
 measure(void)
 {
-	enum { M = 192, K = 512 }; /* the engine's tiles */
+	enum { M = 192, K = 512 }; /* like the engine's tiles */
 	const hu_grid *grid = hu_grid_get();
 	double *a = hu_xmalloc(2 * (size_t)M * K * sizeof *a), *b = a + (size_t)M * K,
 	       *c = hu_xcalloc((size_t)M * M, sizeof *c), unit = 1e9 / ((double)M * M * K);

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   One exact inner product at a time, by MPFR and by sums of doubles on grids, and the check of one by the other. */
 #include <stdio.h> /* before mpfr.h, which then declares mpfr_fprintf */
 
 #include "lib/exact/dot.h"
@@ -35,7 +36,7 @@ hu_exact_counts(unsigned long long *by_engine, unsigned long long *judged_again)
 
 hu_exact_way hu_exact_way_get(void) { return way; }
 
-/* Exponent of the last nonzero bit of a finite nonzero double. */
+/* The exponent of the last bit that is 1 in a finite nonzero double. */
 static int
 last_bit(double x)
 {
@@ -45,7 +46,7 @@ last_bit(double x)
 	return (field ? field - 1075 : -1074) + __builtin_ctzll(m);
 }
 
-/* The sum's IEEE value where an operand is not finite: plain double arithmetic has it. */
+/* Where an operand is not finite, sets r to the sum's IEEE value and returns 1. Double arithmetic gives it. */
 static int
 special(mpfr_t r, const double *a, const double *b, size_t n)
 {
@@ -56,14 +57,14 @@ special(mpfr_t r, const double *a, const double *b, size_t n)
 		if (hu_isfinite(a[k]) && hu_isfinite(b[k]))
 			continue;
 		any = 1;
-		s += a[k] * b[k]; /* ±Inf or NaN: order and finite terms do not matter */
+		s += a[k] * b[k]; /* ±Inf or NaN: neither the order nor the finite terms matter */
 	}
 	if (any)
 		mpfr_set_d(r, s, MPFR_RNDN);
 	return any;
 }
 
-/* Exponents of the highest and lowest bits that any product has; 0 where all are zero. */
+/* Finds the exponents of the highest and lowest bits that any product has. Returns 0 where all products are zero. */
 static int
 span(const double *a, const double *b, size_t n, int *high, int *low)
 {
@@ -127,7 +128,7 @@ hu_exact_dot_value(hu_exact_value *v, const double *a, const double *b, size_t n
 		k = n - done < HU_GRID_CHUNK ? n - done : HU_GRID_CHUNK;
 		(wide ? grid->wide_dot : grid->narrow_dot)(
 			k, a + done, b + done, hu_pow2(-x.e), hu_pow2(-y.e), levels, plan.start, sum);
-		for (int l = levels - 1; l > 0; l--) { /* as hu_grid_carry */
+		for (int l = levels - 1; l > 0; l--) { /* as in hu_grid_carry */
 			double up = (plan.start[l - 1] + sum[l]) - plan.start[l - 1];
 			sum[l] -= up;
 			sum[l - 1] += up;
@@ -141,7 +142,7 @@ hu_exact_dot_value(hu_exact_value *v, const double *a, const double *b, size_t n
 	return 1;
 }
 
-/* A pure function of the operands, so that every run judges the same sums again. */
+/* A pure function of the operands, so that every run checks the same sums. */
 static int
 chosen(const double *a, const double *b, size_t n)
 {
@@ -159,6 +160,7 @@ hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const
 	hu_bug(__FILE__, __LINE__, "the exact engine and MPFR disagree on the sum of these %zu products", n);
 }
 
+/* Lets MPFR check r, the engine's sum. */
 static void
 judge_again(const mpfr_t r, const double *a, const double *b, size_t n)
 {

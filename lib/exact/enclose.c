@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Certified inner products of a tile: sums on one or two grids, and a bound of all that was lost on the way. */
 #include "lib/exact/enclose.h"
 
 #include "lib/base/status.h"
@@ -11,7 +12,7 @@
 
 enum { SIZE = HU_GRID_ROWS * HU_GRID_COLS };
 
-/* The largest of V's entries in panel P. */
+/* The largest of v's entries for panel p. */
 static int
 most(const int *v, size_t p, size_t width)
 {
@@ -22,7 +23,7 @@ most(const int *v, size_t p, size_t width)
 	return m;
 }
 
-/* x 2^e for |e| <= 2046, in two exact steps unless the result is subnormal. */
+/* Returns x 2^e for |e| <= 2046, in two steps that are exact unless the result is subnormal. */
 static double
 scaled(double x, int e)
 {
@@ -31,7 +32,7 @@ scaled(double x, int e)
 
 typedef struct sums { double hi[SIZE], lo[SIZE], lost[SIZE], mag[SIZE]; } sums;
 
-/* One panel of each against the other. WIDTH: all products are multiples of 2^-WIDTH. */
+/* Multiplies a panel of A by one of B. All products are multiples of 2^-width. */
 static void
 product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k, int width, int narrow, hu_depth depth,
 	int want_sum, int want_mag)
@@ -58,9 +59,9 @@ product(sums *s, const hu_grid *grid, const double *a, const double *b, size_t k
 	}
 }
 
-/* Bound of what sums of terms scaled into (-4,4) lost: FULL for whole chunks and LAST for the last one, where the
-   products have bits below 2^-limit; PLAIN times Σ|ab| instead under HU_PLAIN, and neither under HU_BARE; TINY from
-   underflow where they reach that far. */
+/* Bounds what sums of terms scaled into (-4,4) lost. Where products have bits below 2^-limit_full, all full chunks
+   together lost `full`; below 2^-limit_last, the last chunk lost `last`. Under HU_PLAIN it is `plain` times Σ|ab|
+   instead, under HU_BARE nothing. `tiny` is lost to underflow where products reach that far. */
 typedef struct loss { int limit_full, limit_last; double full, last, plain, tiny; } loss;
 
 static loss
@@ -78,8 +79,8 @@ losses(size_t k, hu_depth depth)
 		return x;
 	x.limit_full += chunks ? 52 - l : 0;
 	x.limit_last += rest ? 52 - m : 0;
-	/* each addition into R, at most n 2^(l-50) large after n terms, errs by 2^-53 of it; where a product is no
-	   double, each rest too is rounded */
+	/* After n terms R is at most n 2^(l-50), so each addition errs by at most 2^-53 of that. Where a product is
+	   no double, each rest is rounded too. */
 	x.full = (double)chunks * (c * (c + 1) / 2 + c) * hu_pow2(l - 103) * up;
 	x.last = (r * (r + 1) / 2 + r) * hu_pow2(m - 103) * up;
 	x.plain = 0;
@@ -95,7 +96,7 @@ slip(const loss *x, int width, double mag)
 	       (width > 900 ? x->tiny : 0);
 }
 
-/* x 2^e for |e| <= 2044, never too small: subnormal results may have been rounded. */
+/* Returns x 2^e for |e| <= 2044, rounded up where the result is subnormal or nearly so. */
 static double
 scaled_up(double x, int e)
 {
@@ -106,7 +107,7 @@ scaled_up(double x, int e)
 
 typedef struct place { const hu_enclosure *out; const hu_operand *a, *b; loss loss; int add; } place;
 
-/* Output (i, j) out of any range of exponents. */
+/* Writes output (i, j), whatever the exponents. */
 static void
 put(const place *w, size_t i, size_t j, const sums *s, size_t at)
 {
@@ -131,11 +132,11 @@ put(const place *w, size_t i, size_t j, const sums *s, size_t at)
 		return;
 	w->out->hi[o] = scaled(s->hi[at], e) + 0.0;
 	w->out->lo[o] = scaled(s->lo[at], e) + 0.0;
-	/* the pair is a multiple of 2^(e - width): subnormal doubles may lack its last bits */
+	/* The pair is a multiple of 2^(e - width), whose last bits subnormal doubles may lack. */
 	w->out->err[o] = scaled_up(off, e) + (e - width < -1074 && s->hi[at] != 0 ? 0x1p-1071 : 0);
 }
 
-/* Row I of the panel pair, columns J0 .. J1, where no exponent is near a double's limits. */
+/* Writes columns j0 .. j1-1 of row i of a panel pair, where all exponents are far from double's limits. */
 static void
 put_row(const place *w, size_t i, size_t j0, size_t j1, const sums *s, size_t at)
 {
@@ -161,7 +162,7 @@ put_row(const place *w, size_t i, size_t j0, size_t j1, const sums *s, size_t at
 	}
 }
 
-/* What a stretch of k found, added to what the row held before. */
+/* Adds what the row held before to what this stretch of k gave. */
 static void
 add_row(const hu_enclosure *out, size_t o, size_t n, const sums *old)
 {
@@ -179,7 +180,7 @@ add_row(const hu_enclosure *out, size_t o, size_t n, const sums *old)
 	}
 }
 
-/* Panel P of A against panel Q of B, whose sums are S. */
+/* Writes the sums s of panel p of A and panel q of B. */
 static void
 put_panel(const place *w, size_t p, size_t q, const sums *s, int width)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How a tile gets its sums: packing, the choice of a way, and each way's loop over k. */
+   Computes a tile's sums: packing, the choice of a way, and each way's loop over k. */
 #include "lib/exact/tile.h"
 
 #include "lib/base/mem.h"
@@ -13,7 +13,7 @@
 
 enum {
 	HELD = HU_TILE_HELD,
-	BLOCK = 512 /* terms of a panel at once: a right one is 64 KiB, and stays in the second cache */
+	BLOCK = 512 /* terms of a panel at once: a right one has 64 KiB and stays in the second-level cache */
 };
 
 static void
@@ -27,7 +27,7 @@ pack_rows(hu_worker *w, const hu_exact_tile *t, size_t k0, size_t k1)
 	w->converted = 0;
 }
 
-/* hu_operand_ready or hu_operand_survey is to follow. */
+/* hu_operand_ready or hu_operand_survey must follow. */
 static void
 pack_columns(hu_worker *w, const hu_exact_tile *t, size_t k0, size_t k1)
 {
@@ -43,7 +43,7 @@ pack_columns(hu_worker *w, const hu_exact_tile *t, size_t k0, size_t k1)
 	}
 }
 
-/* Exponents of all vectors over all of k, which is longer than what is held at once. */
+/* Measures the exponents of all vectors over all of k, which is too long to be held at once. */
 static void
 survey(hu_worker *w, const hu_exact_tile *t)
 {
@@ -89,7 +89,7 @@ room(double *old, size_t *had, size_t want)
 	return hu_xalloc(want * sizeof *old);
 }
 
-/* Which way the tile goes, where its pairs need MANY levels, two or more, of ALL. */
+/* Chooses the way for a tile in which `many` of `all` panel pairs need two or more levels. */
 static hu_way
 choose(const hu_exact_tile *t, hu_exact_kernels kernels, size_t many, size_t all, int most_levels, int try_blas)
 {
@@ -108,7 +108,7 @@ choose(const hu_exact_tile *t, hu_exact_kernels kernels, size_t many, size_t all
 	return HU_WAY_GRIDS;
 }
 
-/* Chooses the way, levels and places of all pairs, and where sums start. */
+/* Chooses the way, and the levels and places of all panel pairs; initialises the sums. */
 static void
 prepare(hu_exact_tile *t, int try_blas)
 {
@@ -173,7 +173,7 @@ prepare(hu_exact_tile *t, int try_blas)
 	hu_exact_count(HU_TALLY_MPFR, by[3], t->s->k);
 }
 
-/* What is packed, K terms, into the sums on grids; another stretch follows where MORE_TO_COME. */
+/* Adds the k packed terms to the sums on grids. more_to_come: another stretch of k follows. */
 static void
 add_on_grids(hu_exact_tile *t, size_t k, int more_to_come)
 {
@@ -199,7 +199,7 @@ add_on_grids(hu_exact_tile *t, size_t k, int more_to_come)
 	}
 }
 
-/* X 2^SHIFT as high 2^52 + low. */
+/* Splits x 2^shift into high 2^52 + low. */
 static hu_integer_offset
 split(__int128 x, int shift)
 {
@@ -237,7 +237,7 @@ add_integers(hu_exact_tile *t, size_t k)
 	for (size_t j = 0; j < nb; j++)
 		column[j] = split(sum_b[j], t->wa + 1);
 	for (size_t i = 0; i < na; i++) {
-		__int128 all = (__int128)w->sum_a[i] + ((__int128)k << (t->wa + 1)); /* times 2^(wb+1) */
+		__int128 all = (__int128)w->sum_a[i] + ((__int128)k << (t->wa + 1)); /* to be multiplied by 2^(wb+1) */
 		hu_integer_offset row = split(all, t->wb + 1);
 		for (size_t q = 0; q < t->pb; q++) {
 			size_t pair = q * t->pa + i / HU_GRID_ROWS, at = i % HU_GRID_ROWS * cols;

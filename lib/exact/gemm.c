@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Cuts an exact product into tiles, shares them among threads, and lets MPFR check a sample. */
 #include "lib/exact/gemm.h"
 
 #include "lib/base/hash.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE = 1 << 24 }; /* multiply-adds of a product that a BLAS is loaded and timed for */
+enum { LARGE = 1 << 24 }; /* multiply-adds of a product for which loading and timing a BLAS pays */
 
 static hu_exact_kernels kernels;
 
@@ -38,7 +39,7 @@ hu_exact_describe(void)
 	return lines[level];
 }
 
-/* One sum of every eighth tile or so, and of the first: which one is a function of the operands. */
+/* Lets MPFR check one sum of about every eighth tile and of the first. Which one is a function of the operands. */
 static void
 judge(const hu_exact_tile *t)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The plain grid kernels, and the choice among those of this processor. Without a fused
-   multiply-add in the baseline, fma is a function of the C library: products that are doubles
-   themselves have kernels without it. */
+   The plain grid kernels, and the choice of the kernels for this processor. Where the compiler may not use a fused
+   multiply-add, fma is a function of the C library; so products that are doubles have kernels without it. */
 #include "lib/exact/grid.h"
 
 #include "lib/number/round.h"
@@ -51,9 +50,9 @@ hu_grid_get(void)
 }
 
 /* Terms are below 4. The first level starts from 3·2^(m-1) with 2^(m-1) > 4k, so that it stays in [2^m, 2^(m+1)) and
-   its step stays u = 2^(m-52). What it hands on is at most u/2 a term; a chunk's terms and a carried rest, at most 2^g
-   of them, make the next level's sums at most 2^(m-53+g), and so on. The last one needs no start: its sums are
-   integers of the products' lowest bit, exact while they stay within 2^53. */
+   its grid keeps the step u = 2^(m-52). It passes on at most u/2 a term. At most 2^g terms (a chunk's, and a carried
+   rest) make the next level's sums at most 2^(m-53+g), and so on. The last level needs no start: its sums are
+   integers in units of the products' lowest bit, exact while they stay within 2^53. */
 void
 hu_plan_make(hu_grid_plan *p, size_t k, size_t terms_of_a_product)
 {

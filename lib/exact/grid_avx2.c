@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Grid kernels for AVX2 with FMA: a right panel is two vectors; up to 12 of 16 registers accumulate. */
+   Grid kernels for AVX2 with FMA. A right panel is two vectors wide; sums take up to 12 of 16 registers. */
 #include "lib/exact/grid.h"
 
 #if defined(__AVX2__) && defined(__FMA__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Grid kernels for AVX-512: a right panel is two vectors; up to 24 of 32 registers accumulate. */
+   Grid kernels for AVX-512. A right panel is two vectors wide; sums take up to 24 of 32 registers. */
 #include "lib/exact/grid.h"
 
 #if defined(__AVX512F__)

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The choice of the integer kernel. */
 #include "lib/exact/integer.h"
 
 #include "lib/number/simd.h"

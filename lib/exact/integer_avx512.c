@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The integer kernel: 6 x 16 outputs, 24 registers accumulate their halves. */
+   The integer kernel: 6 x 16 outputs, whose halves take 24 registers. */
 #include "lib/exact/integer.h"
 
 #include "lib/exact/grid.h"
@@ -19,8 +19,8 @@ bits_of(double x)
 	return u;
 }
 
-/* A few rows of a panel at a time fill whole registers, whose lanes then belong to the same vectors every time: 4 of 6
-   elements are 3 registers, one of 16 is 2. */
+/* A few rows of a panel together fill whole registers, and each lane then always belongs to the same vector: 4 rows
+   of 6 elements fill 3 registers, one row of 16 fills 2. */
 static void
 convert(size_t k, size_t width, double *x, int w, int64_t *sum)
 {

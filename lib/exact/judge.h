@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the exact engine's own files share: the end of a run in which it and MPFR disagree, and
-   the counts. */
+   What the exact engine's own files share: the counts, and the end of a run in which the engine and MPFR disagree. */
 #ifndef HU_EXACT_JUDGE_H
 #define HU_EXACT_JUDGE_H
 
@@ -12,9 +11,9 @@
 void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n)
 	__attribute__((noreturn));
 
-/* hu_exact_tally_get's counts. */
+/* The ways that hu_exact_tally_get counts. */
 enum { HU_TALLY_ONE, HU_TALLY_TWO, HU_TALLY_MORE, HU_TALLY_INTEGERS, HU_TALLY_BLAS, HU_TALLY_MPFR, HU_TALLY_WAYS };
-/* N sums of K terms each by WAY, one of these; N sums judged. */
+/* Counts n sums of k terms each, computed in one of these ways; n sums that MPFR checked. */
 void hu_exact_count(int way, uint64_t n, uint64_t k);
 void hu_exact_count_judged(uint64_t n);
 void hu_exact_tally_reset(void);

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Packs and scales vectors, and measures their exponents and bits. */
 #include "lib/exact/operand.h"
 
 #include "lib/base/mem.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lanes past the last vector are zeros. */
+/* Sets the lanes past the last vector to zero. */
 static void
 pad(hu_operand *o)
 {
@@ -73,7 +74,8 @@ hu_operand_settle(hu_operand *o)
 void
 hu_operand_assume(hu_operand *o, size_t i, int e, int special)
 {
-	enum { ANY = 150 }; /* beyond any width that is exact, within what put_panel of enclose.c scales by rows */
+	/* More than any width that is exact, and little enough for the fast path of enclose.c's put_panel. */
+	enum { ANY = 150 };
 
 	o->e[i] = special ? 0 : e;
 	o->low[i] = special ? 0 : ANY;
@@ -81,7 +83,7 @@ hu_operand_assume(hu_operand *o, size_t i, int e, int special)
 	o->special[i] = (unsigned char)(special != 0);
 }
 
-/* M's vector has, beside what was found before, elements of these bits (grid.h). */
+/* Adds to m what a call of hu_grid_measure found of further elements: top, low and all are its results (grid.h). */
 static void
 merge(hu_measured *m, uint64_t top, uint64_t low, uint64_t all)
 {
@@ -90,7 +92,7 @@ merge(hu_measured *m, uint64_t top, uint64_t low, uint64_t all)
 	} else if (top) {
 		int e = hu_exponent(hu_from_bits64(top)), bottom = hu_exponent(hu_from_bits64(low)),
 		    bits = 53 - __builtin_ctzll(all | 1ull << 52);
-		e = e < -1022 ? -1022 : e; /* 2^-e must be a double; |x| < 2 all the more */
+		e = e < -1022 ? -1022 : e; /* 2^-e must be a double; |x| stays below 2 */
 		m->e = !m->any || e > m->e ? e : m->e;
 		m->bottom = !m->any || bottom < m->bottom ? bottom : m->bottom;
 		m->low = m->e > m->bottom ? m->e - m->bottom : 0;

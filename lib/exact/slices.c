@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Cuts packed operands into integer slices, multiplies these on the BLAS, and puts the sums together. */
 #include "lib/exact/slices.h"
 
 #include "lib/base/mem.h"
@@ -8,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Terms at once, at least: below that the slices cost more than their products. */
+/* The fewest terms for three products: with fewer, the slices cost more than their products. */
 enum { LEAST = 256 };
 
-/* Integers of at most w + 1 bits cut at the middle: |low| <= 2^(s-1), |high| <= 2^(w+1-s) + 1, and their sum. */
+/* Integers of at most w + 1 bits are cut at bit s: |low| <= 2^(s-1), |high| <= 2^(w+1-s) + 1. cut returns s, and
+   largest bounds |high + low|. */
 static int
 cut(int wa, int wb)
 {
@@ -24,7 +26,7 @@ largest(int w, int s)
 	return (double)(1ll << (w + 1 - s)) + 1 + (double)(1ll << (s - 1));
 }
 
-/* How many terms' products of the sums of slices stay within 2^53. */
+/* How many terms keep the products of the sums high + low within 2^53. */
 static size_t
 terms(int wa, int wb)
 {
@@ -45,8 +47,8 @@ hu_slices_products(int wa, int wb, size_t k)
 	return terms(wa, wb) >= LEAST && k >= LEAST ? 3 : 0;
 }
 
-/* The integers X = x 2^w of a packed operand's terms K0 .. K0+KC-1 as PARTS row-major matrices kc x n: X itself, or
-   high, low and high + low. */
+/* Writes the integers X = x 2^w of terms k0 .. k0+kc-1 of a packed operand as row-major matrices kc x n: X itself,
+   or, for parts = 3, its high part, its low part, and the sum of these. */
 static void
 slice(double *out, const hu_operand *o, size_t n, size_t k0, size_t kc, int w, int s, int parts)
 {
@@ -104,7 +106,8 @@ hu_slices_add(hu_exact_tile *t, size_t k)
 				size_t at = (j / cols * t->pa + i / HU_GRID_ROWS) * HU_TILE_SIZE +
 					    i % HU_GRID_ROWS * cols + j % cols;
 				__int128 v = (int64_t)c[0];
-				if (parts == 3) /* high high 2^2s + (sum sum - high high - low low) 2^s + low low */
+				/* Karatsuba: high high 2^2s + (sum sum - high high - low low) 2^s + low low */
+				if (parts == 3)
 					v = v * ((__int128)1 << 2 * s) +
 					    ((__int128)(int64_t)c[2 * m * n] - (int64_t)c[0] - (int64_t)c[m * n]) *
 						    ((__int128)1 << s) +

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How many sums and multiply-adds of exact products each way has computed, counted by all threads at once. */
+   Counts, for all threads at once, how many sums and multiply-adds of exact products were computed in each way. */
 #include "lib/exact/gemm.h"
 #include "lib/exact/judge.h"
 

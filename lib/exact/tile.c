@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads a tile's sums: as exact values, as pairs of doubles, or as MPFR numbers. MPFR computes those that the engine
+   lacks. */
 #include "lib/exact/tile.h"
 
 #include "lib/base/mem.h"
@@ -23,7 +25,7 @@ hu_tile_operands(const hu_exact_tile *t, size_t i, size_t j, double *a, double *
 		s->slab(s->context, t->batch, k, t->j0 + j, t->j0 + j + 1, b + k);
 }
 
-/* Pair and place of an output. */
+/* Returns the panel pair of an output, and in *at its place within the pair. */
 static size_t
 locate(const hu_exact_tile *t, size_t i, size_t j, size_t *at)
 {
@@ -31,7 +33,7 @@ locate(const hu_exact_tile *t, size_t i, size_t j, size_t *at)
 	return j / t->w->b.width * t->pa + i / HU_GRID_ROWS;
 }
 
-/* A double's range holds the value's parts, and no operand is an infinity or NaN. */
+/* Returns 1 where double's range holds all parts of the value and no operand is an infinity or NaN. */
 static int
 in_range(const hu_worker *w, size_t i, size_t j)
 {
@@ -71,7 +73,7 @@ hu_exact_tile_mpfr(mpfr_t r, const hu_exact_tile *t, size_t i, size_t j)
 	hu_exact_value_mpfr(r, &v);
 }
 
-/* A sum by MPFR as doubles, where they hold it: every part a normal double or an exact subnormal. */
+/* Converts MPFR's sum to doubles. Returns 0 where their range does not hold it exactly. r is destroyed. */
 static int
 from_mpfr(hu_exact_value *v, mpfr_t r)
 {
@@ -86,7 +88,7 @@ from_mpfr(hu_exact_value *v, mpfr_t r)
 		double x = mpfr_get_d(r, MPFR_RNDZ);
 		if (parts == HU_EXACT_PARTS - 1)
 			return 0;
-		mpfr_sub_d(r, r, x, MPFR_RNDN); /* exact: R's leading bits */
+		mpfr_sub_d(r, r, x, MPFR_RNDN); /* exact: x holds r's leading bits */
 		hu_exact_value_add(v, x);
 	}
 	return 1;
@@ -127,7 +129,7 @@ hu_exact_tile_value(hu_exact_value *v, const hu_exact_tile *t, size_t i, size_t 
 	return 1;
 }
 
-/* What lo, to nearest, may leave of a value: half its last bit, or of the subnormals'. */
+/* Bounds what is left of a value after lo, the nearest double to it: half of lo's last bit, or of a subnormal's. */
 static double
 half_ulp(double lo)
 {
@@ -181,8 +183,8 @@ hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t,
 		double f[HU_GRID_COLS];
 		for (size_t j = 0; plain && j < n; j++) {
 			int e = w->a.e[i] + w->b.e[j0 + j] - lower;
-			/* both doubles are multiples of the lowest bit of a product: a factor that is normal scales
-			   them exactly */
+			/* Both doubles are multiples of a product's lowest bit, so a factor that is normal scales
+			   them exactly. */
 			plain = in_range(w, i, j0 + j) && e >= -1022 &&
 				(!integers || (p[j] <= 1ll << 53 && p[j] >= -(1ll << 53)));
 			f[j] = plain ? hu_pow2(e) : 0;

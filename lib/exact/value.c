@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Arithmetic and rounding of exact numbers, which are sums of doubles that do not overlap. */
 #include "lib/exact/value.h"
 
 #include "lib/base/status.h"
@@ -19,7 +20,7 @@ is_finite(const hu_exact_value *v)
 	return v->n != 1 || hu_isfinite(v->part[0]);
 }
 
-/* Shewchuk's grow-expansion with elimination of zeros. */
+/* Shewchuk's grow-expansion, leaving out zeros. */
 void
 hu_exact_value_add(hu_exact_value *v, double x)
 {
@@ -79,7 +80,7 @@ hu_exact_value_compare(const hu_exact_value *v, double x)
 	return hu_exact_value_sign(&d);
 }
 
-/* The finite value toward zero as a double; INEXACT says whether that changed it. */
+/* Returns the finite value rounded toward zero to a double. *inexact says whether that changed it. */
 static double
 toward_zero(const hu_exact_value *v, int *inexact)
 {
@@ -103,7 +104,7 @@ toward_zero(const hu_exact_value *v, int *inexact)
 	return q;
 }
 
-/* Where a double has too few bits below the format's last one to show which way to go. */
+/* Rounds where a double has too few bits below the format's last one to show which way to go. */
 static double
 round_wide(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -123,7 +124,7 @@ round_wide(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32
 	half = rest;
 	hu_exact_value_add(&half, -unit / 2);
 	int side = hu_exact_value_sign(&half);
-	if (hu_exact_value_compare(&rest, unit) >= 0) { /* beyond the largest value's neighbour */
+	if (hu_exact_value_compare(&rest, unit) >= 0) { /* v is beyond the neighbour of the largest value */
 		return hu_overflow(negative, f, mode, flags);
 	}
 	switch (mode) {
@@ -143,7 +144,7 @@ round_wide(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32
 	double r = fabs(down) + (up ? unit : 0);
 	if (r > f.max || !hu_isfinite(r))
 		return hu_overflow(negative, f, mode, flags);
-	return hu_round(negative ? -r : r, f, HU_RZ, flags, 0); /* a value of f: flags alone act */
+	return hu_round(negative ? -r : r, f, HU_RZ, flags, 0); /* r is a value of f, so only the flags act */
 }
 
 double
@@ -155,8 +156,8 @@ hu_exact_value_round(const hu_exact_value *v, hu_format f, hu_mode mode, int fla
 		return hu_round(v->n ? v->part[0] : 0.0, f, mode, flags, rand);
 	if (f.p > 51 || hu_mode_draws(mode))
 		return round_wide(v, f, mode, flags, rand);
-	/* rounding to odd first leaves every later rounding to two bits fewer what it would be (Boldo & Melquiond 2008)
-	 */
+	/* Rounding to odd first does not change a later rounding to at least two bits fewer (Boldo & Melquiond
+	   2008). */
 	double q = toward_zero(v, &inexact);
 	return hu_round(inexact ? hu_from_bits64(hu_bits64(q) | 1) : q, f, mode, flags, rand);
 }

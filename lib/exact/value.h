@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   An exact number: a sum of doubles that do not overlap (Shewchuk, Adaptive Precision
-   Floating-Point Arithmetic, 1997). What the exact engine returns: it rounds to any format in
-   any mode, and gives the exact error of a result. */
+   An exact number: a sum of doubles that do not overlap (Shewchuk, Adaptive Precision Floating-Point Arithmetic,
+   1997). The exact engine returns such values; they round to any format in any mode and give the exact error of a
+   result. */
 #ifndef HU_EXACT_VALUE_H
 #define HU_EXACT_VALUE_H
 
@@ -12,32 +12,32 @@
 
 enum { HU_EXACT_PARTS = 20 }; /* the engine's widest sums have 16 */
 
-/* Nonzero parts of ascending magnitude, each below the last bit of the next; no part: +0. An infinity or NaN is one
-   part. */
+/* The parts are not 0 and ascend in magnitude, each below the last bit of the next. No part means +0. An infinity or
+   NaN is a single part. */
 typedef struct hu_exact_value {
 	int n;
 	double part[HU_EXACT_PARTS];
 } hu_exact_value;
 
-/* v = x; v += x, exactly. Adding to a non-finite value, or a non-finite x, is IEEE's addition. A broken
-   invariant (HU_ASSERT) where more parts came up than there is room for: never for sums of 19 doubles. */
+/* v = x; v += x, exactly. If v or x is not finite, the result is that of IEEE addition. More parts than there is
+   room for are a broken invariant (HU_ASSERT); sums of 19 doubles always fit. */
 void hu_exact_value_set(hu_exact_value *v, double x);
 void hu_exact_value_add(hu_exact_value *v, double x);
-/* v *= 2^e, exact while no part leaves the normal doubles' range. */
+/* v *= 2^e, exact while all parts stay in the normal range of double. */
 void hu_exact_value_scale(hu_exact_value *v, int e);
 
-/* Signs of v, v - x and v - w; of NaN: 0. */
+/* The sign of v, and of v - x; 0 for NaN. */
 int hu_exact_value_sign(const hu_exact_value *v);
 int hu_exact_value_compare(const hu_exact_value *v, double x);
 
-/* The value rounded once to F, as hu_round would round it had a double enough bits: any mode, RAND for
-   those that draw, flags HU_SATURATE, HU_FTZ and HU_RANDOM_BITS. A zero is +0. */
+/* Returns the value rounded once to f, as hu_round would round it if a double had enough bits. Any mode (rand is for
+   those that draw); flags HU_SATURATE, HU_FTZ and HU_RANDOM_BITS. A zero is +0. */
 double hu_exact_value_round(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32_t rand);
-/* The nearest double, ties to even. */
+/* Returns the nearest double, ties to even. */
 double hu_exact_value_double(const hu_exact_value *v);
-/* |v - x| to the nearest double: the exact error of a result x. NaN where v or x is not finite and they differ; equal
-   infinities: 0. */
+/* Returns |v - x|, the exact error of a result x, rounded to the nearest double. Equal infinities give 0; otherwise
+   NaN where v or x is not finite. */
 double hu_exact_value_error(const hu_exact_value *v, double x);
-/* R takes the precision that the value needs, and the value. */
+/* Sets r to the value; its precision becomes what the value needs. */
 void hu_exact_value_mpfr(mpfr_t r, const hu_exact_value *v);
 #endif

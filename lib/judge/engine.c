@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Which arithmetic the references use for sums of products, lib/exact/dot.h knows. */
+/* The operators' references; lib/exact/dot.h decides which arithmetic they use for sums of products. */
 static hu_status
 by_reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {

@@ -52,7 +52,7 @@ descending(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The K largest of X to its front, in any order (Hoare's find, CACM 1961). */
+/* Moves the k largest of x to its front, in any order (Hoare's find, CACM 1961). */
 static void
 largest(double *x, size_t n, size_t k)
 {
@@ -72,7 +72,7 @@ largest(double *x, size_t n, size_t k)
 			x[i++] = x[j];
 			x[j--] = t;
 		}
-		size_t cut = j + 1;     /* first .. cut-1 are not below the others */
+		size_t cut = j + 1;     /* none of first .. cut-1 is below the others */
 		if (cut == last || cut == first)
 			cut = last - 1;
 		if (k <= cut)
@@ -174,7 +174,7 @@ merge(hu_errors_sum *to, const hu_errors_sum *s)
 	m->over += s->m.over;
 }
 
-/* A lane's largest values and sums, as those of a sum of its own. */
+/* Merges the lanes' largest values and sums into a sum. */
 static void
 join_lanes(hu_errors_sum *to, const hu_verdict_sums *s)
 {
@@ -193,7 +193,7 @@ join_lanes(hu_errors_sum *to, const hu_verdict_sums *s)
 	}
 }
 
-/* The first element of the largest error, which the lanes do not know. */
+/* Finds the first element with the largest error, which the lanes do not record. */
 static void
 find_worst(hu_errors_sum *part, const hu_judging *some)
 {
@@ -202,7 +202,7 @@ find_worst(hu_errors_sum *part, const hu_judging *some)
 			part->m.worst = some->element[i];
 }
 
-/* Whether S still wants an error of this many ulps: its floor only rises, and an old one lets more through. */
+/* The error in ulps below which s does not keep one. The floor only rises, so an old value merely admits more. */
 static double
 floor_of(const hu_errors_sum *s)
 {
@@ -267,7 +267,8 @@ hu_errors_end(hu_errors *m, hu_errors_sum *s)
 		s->m.ulp_p99 = s->top[s->keep - 1];
 	}
 	if (s->n > 1 && isfinite(s->m.ulp_mean)) {
-		/* Normal approximation with the finite population's correction: 0 where everything was judged. */
+		/* Normal approximation with the finite population correction, which gives 0 if everything was
+		   judged. */
 		long double var = (total(&s->ulps2) - sum * sum / n) / (n - 1);
 		s->m.ci95 = 1.96 * sqrt((double)(var > 0 ? var : 0) / n * (1 - n / (double)s->of));
 	}

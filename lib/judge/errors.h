@@ -1,59 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Errors of one output tensor in the words of the tables: of the call itself, and
-   of the whole step up to it. */
+   Statistics of the errors of one output tensor, as the tables report them: errors of the call itself, and of the whole
+   step up to it. */
 #ifndef HU_ANALYZERS_ERRORS_H
 #define HU_ANALYZERS_ERRORS_H
 
 #include "lib/judge/judge.h"
 
-/* Of the judged elements. ci95: half width of the mean's 95 % interval under sampling. normwise:
-   |error|2 / |magnitude|2; componentwise: the largest |error| / magnitude; condition_max: the
-   largest magnitude / |exact|; ratio_max: the largest |error| / bound; worst: the first element of ulp_max. */
+/* Errors of the judged elements. ci95 is the half width of the 95 % confidence interval of the mean under sampling.
+   normwise is |error|2 / |magnitude|2 in 2-norms. componentwise is the largest |error| / magnitude, condition_max the
+   largest magnitude / |exact|, ratio_max the largest |error| / bound. over counts errors above their bound. worst is
+   the first element with error ulp_max. */
 typedef struct hu_errors {
 	double ulp_max, ulp_mean, ulp_p99, ci95, rel_max, normwise, componentwise, condition_max, ratio_max;
 	size_t over, worst;
 } hu_errors;
 
-/* A sum of nonnegative numbers in double-double, 2^-100 or so: the order it is made in does not show in a
-   double. What leaves the range of that (beyond 2^±480) is a long double beside it. */
+/* A sum of nonnegative numbers in double-double, with a relative error of about 2^-100, so that the order of summation
+   does not change the nearest double. Terms outside its range (2^±480) are summed in a long double besides. */
 typedef struct hu_total { double h, l; long double far; } hu_total;
 
-/* Gathers errors as they come: N judged of OF. Memory: a hundredth of N, for the 99th percentile. */
+/* Accumulates errors as they arrive: n judged elements of of. It keeps about a hundredth of n for the 99th
+   percentile. */
 typedef struct hu_errors_sum {
 	hu_errors m;
 	size_t n, of;
 	hu_total ulps, ulps2, error2, magnitude2;
-	int infinite;              /* an error in ulps is */
-	double *top, floor;        /* the largest errors in ulps; once there are KEEP, none below FLOOR */
+	int infinite;              /* an error in ulps is infinite */
+	double *top, floor;        /* the keep largest errors in ulps; once there are so many, none is below floor */
 	size_t keep, ntop, room;
 } hu_errors_sum;
 
 void hu_errors_begin(hu_errors_sum *s, size_t n, size_t of);
-/* By several threads at once. */
+/* Adds judged values; several threads may call it at once. */
 void hu_errors_add(hu_errors_sum *s, const hu_judging *some);
 void hu_errors_end(hu_errors *m, hu_errors_sum *s);
-/* All at once. */
+/* Computes the statistics from all judged values at once. */
 void hu_errors_local(hu_errors *m, const hu_judged *j);
 
-/* What the exact step's double-double tells of a value: digits; nothing at all, not even that it is finite; or else an
-   exponent: the bound is below 2 to it, and the value may be 0. HU_STEP_ZERO is added to the exponent of one that is
-   taken for 0, being small beside what was recorded. */
+/* What the double-double exact step says of a value. HU_STEP_DIGITS: it has correct digits. HU_STEP_UNKNOWN: nothing,
+   not even that it is finite. Otherwise the mark is an exponent e: the error bound is below 2^e and the value may be 0;
+   HU_STEP_ZERO is added to e if the value is taken for 0 because it is small beside what was recorded. */
 enum { HU_STEP_DIGITS = -32768, HU_STEP_UNKNOWN = 32767, HU_STEP_ZERO = 8192 };
 static inline int hu_step_is_zero(short mark) { return mark > HU_STEP_ZERO / 2 && mark != HU_STEP_UNKNOWN; }
 
-/* The exact step's values. With ERR: element i is within err[i] of hi[i] + lo[i], hi = RN(hi + lo); where a part is not
-   finite nothing is said of it; MARK, if not NULL, is set. Without: MPFR's, for exact, infinities and NaN too; MARK is
-   what double-double told, NULL: digits of all. One that MPFR's roundings may be all of, given double-double's bound,
-   is taken for 0 and so marked, any other is not. So is a tiny one that double-double said nothing of, where BEFORE,
-   the double of another precision, has no digit in common; BEFORE may be NULL. */
+/* The exact step's values. If err is given (double-double), element i is within err[i] of hi[i] + lo[i], with hi =
+   RN(hi + lo); a part that is not finite says nothing, and mark, if not NULL, is set. If err is NULL the values are
+   MPFR's and taken as exact, infinities and NaN included; mark then says what double-double had found, NULL that it had
+   digits of every value. An MPFR value that may consist of rounding errors alone, judging by double-double's bound, is
+   taken for 0 and marked so, any other is not. A tiny value of which double-double said nothing is also taken for 0 if
+   before, the values at another precision, has no digit in common with it; before may be NULL. */
 typedef struct hu_step_values { const double *hi, *lo, *err, *before; short *mark; } hu_step_values;
 
-/* Of all elements of GOT against the exact step's values. rel_normwise: |got - ideal|2 / |ideal|2 over what is
-   finite in both; infinite where that is 0 of the ideal or nothing. known: 0 where there is no such tensor. The off_…
-   are by how much each may be off, given what the ideal values may be off by; settled: none is off by more than
-   HU_STEP_SETTLED of it. vanished: values taken for 0, whose ulp is the smallest subnormal then. unknown: values of
-   which nothing is said; nonfinite: of MPFR's, infinities and NaN; doubtful: MPFR's that another precision must
-   confirm. */
+/* Compares all elements of got with the exact step's values. rel_normwise is |got - ideal|2 / |ideal|2 over the
+   elements that are finite in both; infinite if the ideal ones are all 0 or there are none. known is 0 if there is no
+   such tensor. off_max, off_mean and off_rel bound how far the figures may be off, given the errors of the ideal
+   values; settled is 1 if none is off by more than HU_STEP_SETTLED of itself. vanished counts values taken for 0, whose
+   ulp is the smallest subnormal. unknown counts values of which nothing is known, nonfinite MPFR values that are
+   infinities or NaN, doubtful MPFR values that another precision must confirm. */
 typedef struct hu_errors_step {
 	double ulp_max, ulp_mean, rel_normwise, off_max, off_mean, off_rel;
 	size_t vanished, unknown, doubtful, nonfinite;
@@ -62,8 +65,8 @@ typedef struct hu_errors_step {
 
 #define HU_STEP_SETTLED 0x1p-10
 
-/* Ulps are those of the ideal value. The same bits for any number of threads. */
+/* An ulp is the ideal value's. The bits are the same for any number of threads. */
 void hu_errors_propagated(hu_errors_step *m, const hu_tensor *got, const hu_step_values *v);
-/* Values marked as nothing become 0: what is left in them are the exact step's own roundings. MARK may be NULL. */
+/* Sets values that are marked as 0 to 0: what they hold are the exact step's own rounding errors. mark may be NULL. */
 void hu_errors_zeros(const hu_tensor *got, double *hi, const short *mark);
 #endif

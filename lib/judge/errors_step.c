@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Recorded tensors against the exact step, whose values come with a bound of their own error: so do
-   the figures made from them. */
+   Compares recorded tensors with the exact step. Its values have error bounds, so the figures computed from them have
+   bounds too. */
 #include "lib/judge/errors.h"
 
 #include "lib/base/mem.h"
@@ -21,7 +21,7 @@ typedef struct part {
 
 typedef struct sums { double error2, exact2, off2, ulps, off_ulps; } sums;
 
-/* Exponent of the ulp in F of SIZE + T, two doubles' sum; of a sum that is not positive, the smallest. */
+/* The exponent of an ulp of size + t, a sum of two doubles, in f; the smallest one if the sum is not positive. */
 static int
 unit_of(double size, double t, hu_format f)
 {
@@ -32,8 +32,7 @@ unit_of(double size, double t, hu_format f)
 	return (e < f.emin ? f.emin : e) - f.p + 1;
 }
 
-/* Exponent of the ideal's ulp in F. *least: of the smallest that it may have, if not all values of the enclosure have
-   the same. */
+/* The exponent of the ideal value's ulp in f. *least gets the smallest one that the enclosure permits. */
 static int
 unit(double h, double l, double e, hu_format f, int *least)
 {
@@ -45,17 +44,17 @@ unit(double h, double l, double e, hu_format f, int *least)
 	return u;
 }
 
-/* A value with a bound is taken for 0 where the enclosure holds 0 and all of it is below this share of the tensor's
-   largest recorded value (or of the format's smallest, if that is more). The gradient of a bias before batchnorm is
-   one: its exact value is 0. Bounds of such values in ordinary trainings are below 2^-20 of what was recorded; wider
-   ones go to MPFR. */
+/* A value with a bound is taken for 0 if its enclosure contains 0 and lies entirely below this fraction of the tensor's
+   largest recorded value (or of the format's smallest number, if that is larger). The gradient of a bias before
+   batchnorm is such a value: it is exactly 0. In ordinary trainings the bounds of such values are below 2^-20 of the
+   recorded values; values with wider bounds go to MPFR. */
 #define SHARE 0x1p-16
 
-/* The same operations with 2^-212 for the double-doubles' 2^-106 err by 2^-106 of their bound: what is below this share
-   of it has no digit. */
+/* The same operations with errors of 2^-212 instead of double-double's 2^-106 err by at most 2^-106 of its bound. A
+   value below this fraction of the bound therefore has no correct digit. */
 #define DIGITLESS 0x1p-80
 
-/* The mark of a value with a bound, in a tensor whose largest is MOST. */
+/* The mark of a value with a bound, in a tensor whose largest value is most. */
 static short
 told_by(double h, double l, double e, double most)
 {
@@ -66,15 +65,15 @@ told_by(double h, double l, double e, double most)
 	return (short)(hu_exponent(e) + 1 + (fabs(h) + e <= SHARE * most ? HU_STEP_ZERO : 0));
 }
 
-/* A value of MPFR's that double-double said nothing of, 100 bits and more below what was recorded: it may be what its
-   own roundings left of terms that cancel. */
+/* Returns 1 for an MPFR value, of which double-double said nothing, that is 100 bits or more below the recorded values:
+   it may be the rounding error left by terms that cancel. */
 static int
 doubtful(double g, double h, double most)
 {
 	return h != 0 && fabs(h) < 0x1p-100 * most && (g == 0 || fabs(g) > 0x1p40 * fabs(h));
 }
 
-/* Roundings' leavings have no digit in common with those of another precision. */
+/* Returns 1 if the values of two precisions have no digit in common, as rounding errors do. */
 static int
 differ(double h, double other)
 {
@@ -96,7 +95,7 @@ largest(const hu_tensor *t)
 
 typedef struct view { const hu_tensor *got; const hu_step_values *v; hu_format f; double most; } view;
 
-/* What is known of MPFR's value H, of which double-double had no digit. */
+/* The mark of MPFR's value h if double-double had no digit of it. */
 static short
 told_again(const view *w, part *p, size_t i, short mark, double g, double h)
 {
@@ -110,7 +109,7 @@ told_again(const view *w, part *p, size_t i, short mark, double g, double h)
 	return (short)(e + (fabs(h) <= hu_times_pow2(DIGITLESS, e) ? HU_STEP_ZERO : 0));
 }
 
-/* Whether element I of the ideal, H + L within E, is taken for 0. */
+/* Returns 1 if element i of the ideal step, h + l within e, is taken for 0. */
 static int
 is_zero(const view *w, part *p, size_t i, double g, double h, double l, double e)
 {
@@ -127,7 +126,7 @@ is_zero(const view *w, part *p, size_t i, double g, double h, double l, double e
 	return hu_step_is_zero(mark);
 }
 
-/* One of the recorded value and the ideal is not finite. */
+/* Handles an element whose recorded or ideal value is not finite. */
 static void
 special(part *p, double g, double h, hu_format f)
 {
@@ -137,24 +136,25 @@ special(part *p, double g, double h, hu_format f)
 	p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
 }
 
-/* X is a power of two: just below it ulps have half the size, and there are twice as many. */
+/* Returns 1 if x is a power of two, just below which ulps are half as large and there are twice as many. */
 static int
 at_power(double x)
 {
 	return x != 0 && (hu_bits64(x) & 0xfffffffffffff) == 0;
 }
 
-/* PART numbers of ulps below this add up within double's range. */
+/* As many errors in ulps as a part has can be added within double's range if they are below this. */
 #define HUGE_ULPS 0x1p1000
 
-/* X squared leaves neither end of double's range. */
+/* Returns 1 if the square of x stays within double's range. */
 static int
 ordinary(double x)
 {
 	return x == 0 || (x > 0x1p-480 && x < 0x1p480);
 }
 
-/* Elements FIRST … LAST-1. Sums are plain doubles: of at most 8192 numbers, 2^-40 of themselves. */
+/* Compares elements first … last-1. The sums are plain doubles of at most 8192 numbers, with errors of 2^-40 of
+   themselves. */
 static void
 compare(part *p, const view *w, size_t first, size_t last)
 {
@@ -165,13 +165,13 @@ compare(part *p, const view *w, size_t first, size_t last)
 		double g = hu_get(w->got, i), h = v->hi[i], l = v->lo ? v->lo[i] : 0, e = v->err ? v->err[i] : 0;
 		int zero = is_zero(w, p, i, g, h, l, e);
 		if (v->err && (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))) {
-			p->off_max = INFINITY; /* no value at all */
+			p->off_max = INFINITY; /* there is no value at all */
 			p->unknown++;
 			continue;
 		}
 		if (!hu_isfinite(g) || !hu_isfinite(h)) {
 			if (!zero && e != 0 &&
-				fabs(h) <= e) { /* the figures are settled, but whether this gradient is 0 is not */
+				fabs(h) <= e) { /* the figures are settled, but not whether this gradient is 0 */
 				p->off_max = INFINITY;
 				p->unknown++;
 			}
@@ -190,7 +190,7 @@ compare(part *p, const view *w, size_t first, size_t last)
 		int least, u = unit(h, l, e, w->f, &least);
 		double ulps = hu_times_pow2(d, -u),
 		       off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
-		if (!v->err && l == 0 && at_power(size)) /* what lies just below may have been rounded up to it */
+		if (!v->err && l == 0 && at_power(size)) /* a value just below may have been rounded up to it */
 			off_ulps += ulps;
 		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
 			s.exact2 += size * size;
@@ -204,7 +204,8 @@ compare(part *p, const view *w, size_t first, size_t last)
 		if (ulps < HUGE_ULPS && off_ulps < HUGE_ULPS) {
 			s.ulps += ulps;
 			s.off_ulps += off_ulps;
-		} else { /* of fp64, whose smallest subnormal's ulps may be as many as a double can hold */
+		/* for fp64, where the ulps of the smallest subnormal may be as many as a double can represent */
+		} else {
 			p->ulps += (long double)ulps;
 			p->off_ulps += (long double)off_ulps;
 		}
@@ -218,7 +219,7 @@ compare(part *p, const view *w, size_t first, size_t last)
 	p->off_ulps += (long double)s.off_ulps;
 }
 
-/* Nothing to tell, or too little off to matter. */
+/* Returns 1 if there is nothing to report, or if the figure is off by too little to matter. */
 static int
 settled(double figure, double off)
 {

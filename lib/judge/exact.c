@@ -60,7 +60,7 @@ by_reference(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* A few of N values, by the reference as well. */
+/* Computes a few of n values by the reference as well. */
 static hu_status
 again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t *count)
 {

@@ -12,9 +12,9 @@
 
 enum {
 	CHUNK = 1 << 16, /* values held in MPFR at a time */
-	SAMPLE = 8,      /* values of a call judged by MPFR where that is cheap: */
-	TERMS = 1 << 13, /* these many terms of sums; else one value, */
-	NORMS = 4        /* of one norm in so many: a value of theirs is a sum over a whole channel, more than once */
+	SAMPLE = 8,      /* values of a call that MPFR judges if that is cheap: */
+	TERMS = 1 << 13, /* up to this many terms of sums; otherwise it judges one value, */
+	NORMS = 4 /* for norms, in one call out of so many, since each value sums over a whole channel more than once */
 };
 
 hu_program *
@@ -80,7 +80,7 @@ hu_exact_step_begin(hu_exact_step *x)
 	return HU_OK;
 }
 
-/* What the run decided from its own roundings stays as it was decided: the finite check and the scale. */
+/* Returns 1 for the finite check and the scale's update: what the run decided from its own roundings stays decided. */
 static int
 is_decision(const hu_call *c)
 {
@@ -98,8 +98,8 @@ decided(hu_exact_step *x, const hu_call *c)
 	return HU_OK;
 }
 
-/* A cast without its rounding; in a scaled format the values keep the recorded factor, a power of two. What that takes
-   beyond double's range is not known. */
+/* A cast without its rounding. In a scaled format the values keep the recorded factor, a power of two. A value that
+   this moves beyond double's range is not known. */
 static hu_status
 cast_exactly(hu_exact_step *x, const hu_call *c)
 {
@@ -123,7 +123,7 @@ cast_exactly(hu_exact_step *x, const hu_call *c)
 		for (size_t i = 0; i < n; i++)
 			low[i] = from->low[i] * s;
 		for (size_t i = 0; x->rung == HU_STEP_TWO && s < 1 && i < from->n;
-			i++) /* a part may have become subnormal */
+			i++) /* a trailing part may have become subnormal */
 			low[from->n + i] +=
 				fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
 	}
@@ -154,7 +154,8 @@ take(hu_sink *sink, const hu_tile *t)
 	}
 }
 
-/* Output K of a call that MPFR judges a sample of, N values of it: the operands as they are, high and low part. */
+/* Judges a sample of want values of output k of a call by MPFR, with the operands as they are, leading and trailing
+   parts. */
 static hu_status
 judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t want)
 {
@@ -192,7 +193,7 @@ judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t wa
 	return st;
 }
 
-/* How many values of a call are judged. */
+/* The number of values of a call that are judged. */
 static size_t
 wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 {
@@ -210,7 +211,7 @@ wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 	return some >= SAMPLE ? SAMPLE : some > 1 ? (size_t)some : 1;
 }
 
-/* Every output by the operator's enclosures. */
+/* Computes every output by the operator's enclosures. */
 static hu_status
 by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
@@ -232,7 +233,7 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	}
 	hu_sink_forget(&s.s);
 	free(low);
-	if (st == HU_OK && c->nout > 0) { /* what outputs share is costly in MPFR: one of them */
+	if (st == HU_OK && c->nout > 0) { /* what outputs share is costly in MPFR, so only one is judged */
 		uint64_t draw = hu_mix64(x->seed ^ (uint64_t)(unsigned)c->id);
 		int k = (int)(draw % (uint64_t)c->nout);
 		size_t want = wanted(x, c, draw >> 32);
@@ -242,7 +243,8 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	return st;
 }
 
-/* E as a double and LOWS more, each the nearest to what those before it leave. 0: a number beyond double's range. */
+/* Stores e as a double and lows more, each the nearest to what the earlier ones leave. Returns 0 for a number beyond
+   double's range. */
 static int
 put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
 {
@@ -261,7 +263,7 @@ put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
 	return held;
 }
 
-/* Every output by the engine's reference. One with a number beyond double's range is not known. */
+/* Computes every output by the engine's reference. An output with a number beyond double's range is not known. */
 static hu_status
 by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
@@ -271,7 +273,7 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		double *low;
 		HU_TRY(hu_exact_step_make(x, id));
 		HU_TRY(hu_exact_step_make_low(x, id, &low));
-		/* norms do their groups again for every list */
+		/* Norms repeat the work on their groups for every list. */
 		int held = 1;
 		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK,
 		       *element = hu_xmalloc((most + 1) * sizeof *element);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Where the values of an exact step lie: made when a call gives them, dropped behind their last reader. */
+   The memory of an exact step's values: allocated when a call computes them, freed after their last reader. */
 #include "lib/judge/exact_step.h"
 
 #include "lib/base/room.h"

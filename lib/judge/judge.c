@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   From enclosures to verdicts: tiles are judged as they come, what an enclosure leaves open goes to the
-   operator's reference in the end, and so does one value in many, judged twice. */
+   Turns enclosures into verdicts. Tiles are judged as they arrive. Values that an enclosure leaves undecided go to the
+   operator's reference at the end, and so does a small sample of the decided ones, as a check. */
 #include <stdio.h> /* before mpfr.h */
 
 #include "lib/judge/judge.h"
@@ -15,10 +15,11 @@
 #include <string.h>
 
 enum {
-	PRECISION = 256,   /* of exact values before an operator raises it */
+	PRECISION = 256,   /* of exact values, before an operator raises it */
 	CHUNK = 16384,     /* values held in MPFR at a time */
-	AGAIN = 65536,     /* one value in so many is judged twice, and one a call at least, */
-	NORMS = 4          /* but of norms one call in so many: MPFR runs through a whole channel for each */
+	AGAIN = 65536,     /* one value in so many is checked by MPFR, and at least one in each call, */
+	/* except that of norms only one call in so many is, because each value needs a whole channel in MPFR */
+	NORMS = 4
 };
 
 void
@@ -30,7 +31,7 @@ hu_ladder_add(hu_ladder *to, const hu_ladder *from)
 	to->again += from->again;
 }
 
-/* What waits for the reference; VERDICT: what it is to confirm. */
+/* Values that wait for the reference: undecided ones, and decided ones with the verdict v that it is to confirm. */
 typedef struct waiting { size_t at; double bound, magnitude; } waiting;
 typedef struct twice { size_t at; double hi, lo, err, bound; hu_ziv v; } twice;
 
@@ -39,7 +40,7 @@ typedef struct state {
 	const hu_judge_job *job;
 	hu_ladder *ladder;
 	hu_format f;
-	size_t stride, offset;     /* number OFFSET + i STRIDE of the list is judged twice */
+	size_t stride, offset;     /* number offset + i stride of the list is checked by the reference */
 	waiting *w;
 	size_t nw, capw;
 	twice *t;
@@ -77,7 +78,7 @@ judging_release(hu_judging *some)
 	free(some->hex);
 }
 
-/* Verdict V of value I. */
+/* Stores verdict v as value i. */
 static void
 put(hu_judging *some, size_t i, const hu_ziv *v)
 {
@@ -87,7 +88,7 @@ put(hu_judging *some, size_t i, const hu_ziv *v)
 	some->over[i] = v->over != 0;
 }
 
-/* Values I .. I+N-1 of the tile into B, the rest of it filled with zeros. */
+/* Loads values i .. i+n-1 of the tile into b and fills the rest of the block with zeros. */
 static void
 load(hu_verdict_block *b, const hu_judge_job *job, const hu_tile *t, size_t i, size_t n)
 {
@@ -112,7 +113,7 @@ load(hu_verdict_block *b, const hu_judge_job *job, const hu_tile *t, size_t i, s
 		b->hi[k] = b->lo[k] = b->err[k] = b->got[k] = b->bound[k] = 0;
 }
 
-/* What a tile came to beside its verdicts. */
+/* What a tile yields besides its verdicts: how many values were exact, and those left open. */
 typedef struct rest { size_t exact, open; waiting *left; } rest;
 
 static void
@@ -125,7 +126,7 @@ judge_later(state *s, const hu_tile *t, size_t i, size_t at, double bound, const
 	}
 }
 
-/* The known ones of N values of the tile from I on, to the end of SOME. */
+/* Appends the decided ones of n values of the tile, from i on, to some. */
 static void
 settle(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_block *b, size_t i, size_t n)
 {
@@ -151,7 +152,7 @@ settle(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_b
 	}
 }
 
-/* The same where all are known and follow one another: most blocks. */
+/* The same for a block of contiguous values that are all decided, as most are. */
 static void
 settle_whole(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_block *b, size_t i)
 {
@@ -171,7 +172,7 @@ settle_whole(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_ver
 	memcpy(some->magnitude + to, t->magnitude ? t->magnitude + i : b->rounded, sizeof b->rounded);
 	some->n += N;
 	r->exact += exact;
-	/* the first place from AT on that is judged twice */
+	/* k is the first place from at on that is checked by the reference. */
 	size_t past = (at + s->stride - s->offset) % s->stride, k = past ? s->stride - past : 0;
 	for (; k < N; k += s->stride) {
 		hu_ziv v = { b->exact[k], b->rounded[k], b->error[k], b->ulps[k], (int)b->over[k] };
@@ -238,7 +239,7 @@ twice_by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* N of the waiting values by the reference. */
+/* Computes n of the waiting values by the reference. */
 static hu_status
 by_reference(const state *s, const waiting *w, size_t n)
 {
@@ -303,7 +304,7 @@ disagree(const hu_judge_job *job, const twice *t, size_t element, mpfr_srcptr ex
 		c->id, c->op->name, c->layer, job->out, element);
 }
 
-/* The chosen ones again, by MPFR alone. */
+/* Checks the sampled values by MPFR alone. */
 static hu_status
 judge_twice(const state *s)
 {
@@ -332,7 +333,7 @@ judge_twice(const state *s)
 	return st;
 }
 
-/* An operator without enclosures: bounds and magnitudes of everything, values by the reference. */
+/* For an operator without enclosures: bounds and magnitudes of everything, values by the reference. */
 static hu_status
 without_enclosures(state *s)
 {
@@ -370,7 +371,8 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 		.sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL } };
 	hu_status st;
 
-	/* One output of a call has one for sure; what a call's outputs share is costly in MPFR. */
+	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share
+	   are costly in MPFR. */
 	uint64_t pick = hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id);
 	int sure = (int)(pick % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out &&
 		   (job->c->op->cls != HU_CLASS_NORM || (pick >> 32) % NORMS == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Judged values kept in arrays, and the random sample. */
+   Judged values in arrays, and the random sample. */
 #include "lib/judge/judge.h"
 
 #include "lib/base/hash.h"
@@ -103,7 +103,7 @@ hu_judged_new(const hu_judge_job *job, hu_judged **result)
 		element[i] = job->element ? job->element[i] : i;
 	hu_judged *j = new_judged(job->n, job->got->n, element, job->hex);
 	if (job->n == job->got->n)
-		mine.element = NULL; /* all of them: whole tiles */
+		mine.element = NULL; /* all elements come in whole tiles */
 	mine.take = keep;
 	mine.context = j;
 	hu_status st = hu_judge_each(&mine, &j->ladder);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The ladder of the exact step: double-double with a running error bound; MPFR where that is too wide or where it is
-   asked for; MPFR with more bits where only agreement tells what is exact. One call on any rung is exact_step.c's. */
+   Decides how the exact step is computed: in double-double with a running error bound; in MPFR if that bound is too
+   wide or the user asks for it; in MPFR with more bits if only agreement of two precisions tells what is exact.
+   exact_step.c computes one call. */
 #include "lib/judge/propagate.h"
 
 #include "lib/judge/exact_step.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The call after which nobody reads a tensor any more. */
+/* For each tensor, the call after which it is not read any more. */
 static int *
 last_uses(const hu_program *q)
 {
@@ -26,13 +27,13 @@ last_uses(const hu_program *q)
 	return last;
 }
 
-/* What the rungs of one step hand on: marks of double-double, and MPFR's doubles that wait for another precision; both
-   by tensor id. */
+/* What one computation of a step passes to the next: the marks of double-double, and MPFR's doubles that wait for
+   comparison with another precision; both by tensor id. */
 typedef struct climbing {
 	const char *keep;
 	short **mark;
 	double **before;
-	int again;              /* BEFORE is there to compare with, not to be filled */
+	int again;              /* before holds values to compare with and is not to be filled */
 } climbing;
 
 static hu_status
@@ -41,7 +42,7 @@ get_room(void *to, size_t bytes)
 	return hu_room_get(to, bytes + 1, "the exact step's values (--no-propagate goes on without)");
 }
 
-/* Marks that say nothing but digits are not kept. */
+/* Frees marks that only say that there are digits. */
 static void
 keep_marks(short **mark, size_t n)
 {
@@ -75,7 +76,7 @@ compare(hu_exact_step *x, int id, const climbing *k, hu_errors_step *m)
 	return HU_OK;
 }
 
-/* After call I: how far its recorded outputs are off; what is not read or kept any more goes. */
+/* After call i: computes the errors of its recorded outputs, and frees what is no longer read or kept. */
 static hu_status
 settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_step *errors)
 {
@@ -99,7 +100,7 @@ settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_st
 	return HU_OK;
 }
 
-/* The whole step on one rung. */
+/* Computes the whole step in one arithmetic. */
 static hu_status
 climb(hu_exact_step *x, const climbing *k, hu_errors_step *errors)
 {
@@ -124,7 +125,7 @@ share(double off, double figure)
 	return off == 0 ? 0 : figure > 0 ? off / figure : INFINITY;
 }
 
-/* Tensors whose bound is too wide for what they tell. */
+/* Counts the tensors whose bound is too wide for their figures. */
 static size_t
 open_ones(const hu_program *q, const hu_errors_step *errors, hu_propagation *how)
 {
@@ -157,16 +158,16 @@ figures(figure *f, const hu_errors_step *m)
 	f[2] = (figure){ "the relative error of the norm", m->rel_normwise, m->off_rel };
 }
 
-/* MPFR's values themselves are off by 2^-200 of what they are sums of, so that ulps, which are 2^-52 of a value or
-   more, say nothing below 2^-100. */
+/* Returns 1 if a and b agree within off. MPFR's values have an error of 2^-200 of the terms they sum, and an ulp is at
+   least 2^-52 of a value, so errors below 2^-100 ulps mean nothing. */
 static int
 within(double a, double b, double off)
 {
 	return a == b || fabs(a - b) <= off * (1 + 0x1p-30) + 0x1p-40 * fabs(b) + 0x1p-100;
 }
 
-/* MPFR's figures where the bound was too wide, and where MPFR knows better which values are 0, which makes ulps of
-   another size; the others must contain them. */
+/* Takes MPFR's figures for tensors whose bound was too wide, and for those where MPFR knows better which values are 0
+   (which changes the size of ulps); for the others the bounds must contain MPFR's figures. */
 static hu_status
 join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu_propagation *how)
 {
@@ -194,8 +195,8 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 	return HU_OK;
 }
 
-/* Whether four doubles are not enough to tell by: values of which double-double said nothing, though they are finite,
-   so that nobody knows how much of them their calls' roundings are; and tiny ones that may be nothing else. */
+/* Returns 1 if four doubles are not enough: double-double said nothing of some values although they are finite, so
+   nobody knows how much of them is rounding errors, or tiny values may be nothing else. */
 static int
 needs_five(const hu_program *q, const hu_errors_step *two, const hu_errors_step *four)
 {
@@ -205,8 +206,8 @@ needs_five(const hu_program *q, const hu_errors_step *two, const hu_errors_step 
 	return 0;
 }
 
-/* The figures of five doubles, where those of four agree with them; tensors of the others are not known. One whose
-   values became 0 meanwhile has no others to agree with. */
+/* Takes the figures of five doubles if those of four agree with them; otherwise the tensor is not known. A tensor whose
+   values have meanwhile become 0 has no other figures to agree with. */
 static void
 agree(const hu_program *q, hu_errors_step *four, const hu_errors_step *five, hu_propagation *how)
 {
@@ -242,7 +243,7 @@ by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four
 		hu_exact_step_release(&y);
 		y = z;
 	}
-	if (st == HU_OK) /* the kept values, too */
+	if (st == HU_OK) /* also for the kept values */
 		for (int i = 0; i < x->q->nt; i++)
 			y.known[i] = (char)(y.known[i] &&
 					    (!x->recorded[i].data || x->q->t[i].producer < 0 || four[i].known));
@@ -256,7 +257,7 @@ by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four
 	return st;
 }
 
-/* All rungs that a step needs. */
+/* Runs all the computations that a step needs. */
 static hu_status
 ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
 {

@@ -14,21 +14,21 @@ sum(double a, double b, double *t)
 	return s;
 }
 
-/* fp64 with the last bit saying that something was cut off: X is what is left after truncation. */
+/* x is what truncation left; returns it with the last bit set to say that something was cut off (rounding to odd). */
 static double
 odd(double x)
 {
 	return hu_from_bits64(hu_bits64(x) | 1);
 }
 
-/* The double beside X in the direction of LO's sign. */
+/* The double next to x in the direction of lo's sign. */
 static double
 beside(double x, double lo)
 {
 	return hu_from_bits64(hu_bits64(x) + ((x < 0) == (lo < 0) ? 1 : (uint64_t)-1));
 }
 
-/* Size and rounding of the exact value; *e: floor(log2|value|). 0: the enclosure does not tell. */
+/* The size and rounding of the exact value; *e = floor(log2|value|). Returns 0 if the enclosure cannot tell. */
 static int
 place(hu_ziv *v, double hi, double lo, double err, int *e, hu_format f)
 {
@@ -52,11 +52,11 @@ place(hu_ziv *v, double hi, double lo, double err, int *e, hu_format f)
 	return 1;
 }
 
-/* Whether d + l, off by e at most, is above bound: 1, 0, or -1 for a doubtful case. */
+/* Whether d + l, off by at most e, is above bound: 1, 0, or -1 if in doubt. */
 static int
 above(double d, double l, double e, double bound)
 {
-	double s = d - bound; /* its sign is right, and near zero all of it (Sterbenz) */
+	double s = d - bound; /* its sign is right, and near zero it is exact (Sterbenz) */
 
 	if (!(bound < INFINITY))
 		return 0;
@@ -67,13 +67,13 @@ above(double d, double l, double e, double bound)
 	return l - e > 0 ? 1 : l + e <= 0 ? 0 : -1;
 }
 
-/* |hi - got + lo| = *d + *l, off by the returned error at most. */
+/* Sets *d + *l = |hi - got + lo|, off by at most the returned error. */
 static double
 distance(double hi, double lo, double err, double got, double *d, double *l)
 {
 	double t, u, w, e;
 
-	/* Exactly, in three doubles; the last one joins the error. */
+	/* The sum is exact in three doubles, the last of which joins the error. */
 	*d = sum(hi, -got, &t);
 	u = sum(t, lo, &w);
 	*d = sum(*d, u, &t);
@@ -111,7 +111,7 @@ int
 hu_ziv_difference(double *d, double hi, double lo, double err, double w)
 {
 	double l, e = distance(hi, lo, err, w, d, &l);
-	double sign = hi < w || (hi == w && lo < 0) ? -1 : 1; /* distance() has the magnitude */
+	double sign = hi < w || (hi == w && lo < 0) ? -1 : 1; /* distance() gives the magnitude only */
 
 	if (!hu_isfinite(*d) || !(fabs(l) < INFINITY) || !(e < INFINITY) || (*d == 0 && (l != 0 || e != 0)) ||
 		(e != 0 && !(fabs(l) > e)))
@@ -142,7 +142,8 @@ hu_ziv_enclosed(hu_ziv *v, double hi, double lo, double err, double got, double 
 	v->error = d;
 	int unit = (log2 < f.emin ? f.emin : log2) - f.p + 1;
 	v->ulps = d == 0 ? 0 : hu_times_pow2(d, -unit);
-	if (d != 0 && !(d > 0x1p-960 && v->ulps > 0x1p-960 && v->ulps < INFINITY)) /* rounded twice, or out of range */
+	/* it may be rounded twice, or out of range */
+	if (d != 0 && !(d > 0x1p-960 && v->ulps > 0x1p-960 && v->ulps < INFINITY))
 		return 0;
 	v->over = above(d, l, e, isnan(bound) ? INFINITY : bound);
 	return v->over >= 0;
@@ -158,7 +159,7 @@ to_odd(mpfr_srcptr x)
 	return d + 0.0;
 }
 
-/* |got - exact| in DIFF; 0 where there is no such number, and *special then has the error. */
+/* Sets diff = |got - exact|. Returns 0 if there is no such number; *special is then the error. */
 static int
 difference(mpfr_ptr diff, double got, mpfr_srcptr exact, double *special)
 {

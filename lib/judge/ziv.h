@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One output against the enclosure of its exact value: error, ulps and whether it leaves its
-   bound, each rounded once, or the news that the enclosure is too wide to say (Ziv's test). */
+   Judges one output from an enclosure of its exact value: error, ulps and whether the error exceeds its bound, each
+   rounded once. If the enclosure is too wide to decide a digit it says so (Ziv's test). */
 #ifndef HU_ANALYZERS_ZIV_H
 #define HU_ANALYZERS_ZIV_H
 
@@ -9,26 +9,29 @@
 #include <mpfr.h>
 
 typedef struct hu_ziv {
-	double exact; /* rounded to odd in fp64: rounding it again to p <= 51 bits is rounding the exact value once; a
-			 zero is +0 */
+	/* in fp64, rounded to odd, so that rounding it again to p <= 51 bits rounds the exact value once; a zero is
+	   +0 */
+	double exact;
 	double rounded;    /* |exact| to nearest */
-	double error; /* |got - exact|, to nearest; infinite where one of them is not finite or both are but differ */
-	double ulps;       /* the same over 2^(max(floor(log2|exact|), emin) - p + 1), one rounding */
-	int over;          /* the error leaves the bound, compared exactly */
+	/* |got - exact| to nearest; infinite if one is not finite, or if both are infinite or NaN and differ */
+	double error;
+	double ulps;       /* error / 2^(max(floor(log2|exact|), emin) - p + 1), rounded once */
+	int over;          /* the error exceeds the bound, compared exactly */
 } hu_ziv;
 
-/* The exact value lies within ERR of HI + LO, HI = RN(HI + LO). BOUND: NaN promises nothing. Returns 0 where any
-   number of the verdict depends on where in the enclosure the value lies, or a part is not finite: nothing is set then.
- */
+/* The exact value lies within err of hi + lo, with hi = RN(hi + lo). A bound of NaN promises nothing. Returns 0, with
+   nothing set, if any number of the verdict depends on where in the enclosure the value lies, or if a part is not
+   finite. */
 int hu_ziv_enclosed(hu_ziv *v, double hi, double lo, double err, double got, double bound, hu_format f);
 
-/* Whether the error leaves the bound, and nothing else: 1, 0, or -1 where the enclosure does not tell. */
+/* Only whether the error exceeds the bound: 1, 0, or -1 if the enclosure cannot tell. */
 int hu_ziv_over(double hi, double lo, double err, double got, double bound);
 
-/* The exact value to nearest; the exact value minus W, rounded away from zero. 0 where the enclosure does not tell. */
+/* The exact value to nearest, and the exact value minus w rounded away from zero. They return 0 if the enclosure cannot
+   tell. */
 int hu_ziv_rounded(double *x, double hi, double lo, double err);
 int hu_ziv_difference(double *d, double hi, double lo, double err, double w);
 
-/* All of it from MPFR's value, which is taken for exact. */
+/* Judges by MPFR's value, which is taken as exact. */
 void hu_ziv_mpfr(hu_ziv *v, mpfr_srcptr exact, double got, double bound, hu_format f);
 #endif

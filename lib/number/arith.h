@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Correctly rounded +, -, *, /, sqrt and fma in a format: the exact result is
-   rounded once, in any mode. Most formats: first to odd in double (Boldo and
-   Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57, 2008), from
-   which a second rounding to at most 51 bits is as good as one. fp64 and its like:
-   integers (wide.h). Host and device. */
+   Correctly rounded +, -, *, /, sqrt and fma in a format: the exact result is rounded once, in any mode. For most
+   formats the result is first computed in double and rounded to odd: an inexact result gets an odd last bit, after
+   which a second rounding to at most 51 bits gives what a single one would (Boldo and Melquiond, Emulation of FMA
+   and correctly rounded sums, IEEE TC 57, 2008). fp64 and formats of similar size use integers (wide.h). Host and
+   device. */
 #ifndef HU_NUMBER_ARITH_H
 #define HU_NUMBER_ARITH_H
 
@@ -12,16 +12,17 @@
 
 #include <math.h>
 
-/* Whether double arithmetic serves f: products must be exact in double (2p <= 53),
-   nothing may leave double's range. So fp32 and all narrower rows, not fp64: it and
-   the others go through wide.h, some ten times slower. */
+/* Returns 1 where double arithmetic is enough for f: products are exact in double (2p <= 53) and nothing leaves
+   double's range. That holds for fp32 and all narrower rows of formats.def, not for fp64; fp64 and the other formats
+   go through wide.h, which is some ten times slower. */
 HU_HD int
 hu_arith_serves(hu_format f)
 {
 	return f.p <= 26 && f.emin - f.p >= -300 && f.emax <= 300;
 }
 
-/* s = fl(exact) made round-to-odd; ERROR has the sign of exact - s. */
+/* Turns s, the exact result rounded to nearest, into the exact result rounded to odd. error has the sign of exact -
+   s. */
 HU_HD double
 hu_arith_odd(double s, double error)
 {
@@ -32,7 +33,7 @@ hu_arith_odd(double s, double error)
 	return hu_from_bits64((error > 0) == (s > 0) ? u | 1 : u - 1);
 }
 
-/* x + y to odd: TwoSum's error is exact. */
+/* Returns x + y rounded to odd. The error of the sum is exact (Knuth's TwoSum). */
 HU_HD double
 hu_arith_sum_odd(double x, double y)
 {
@@ -41,7 +42,7 @@ hu_arith_sum_odd(double x, double y)
 	return hu_arith_odd(s, (x - (s - t)) + (y - t));
 }
 
-/* The rounded result; invalid where NaN comes from operands that are none. */
+/* Rounds a result to f. A NaN is flagged as invalid unless an operand was NaN. */
 HU_HD hu_rounded
 hu_arith_finish(double exact, int from_nan, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -52,16 +53,14 @@ hu_arith_finish(double exact, int from_nan, hu_format f, hu_mode mode, int flags
 	return r;
 }
 
-/* The same of an exact number, or of a zero or special value X where there is none. */
+/* The same for an exact number w; where w is zero, x stands for it: a zero or a special value. */
 HU_HD hu_rounded
 hu_arith_finish_wide(hu_wide w, double x, int from_nan, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
 	return w.m ? hu_wide_round(w, f, mode, flags, rand) : hu_arith_finish(x, from_nan, f, mode, flags, rand);
 }
 
-/* Operands a, b, c: values of f, or of any format that hu_arith_serves if it serves f, else any doubles. FLAGS:
-   those of hu_round; HU_DAZ acts on operands and not on the result. An exact zero
-   sum of unlike signs is +0, under RD -0. */
+/* The operand x, or a zero of its sign where HU_DAZ flushes it. */
 HU_HD double
 hu_arith_operand(double x, hu_format f, int flags)
 {
@@ -74,6 +73,9 @@ hu_arith_is_number(double x)
 	return hu_isfinite(x) && x != 0;
 }
 
+/* Returns a b + c, correctly rounded; the functions below are like it. Operands are values of f, or of any format
+   that hu_arith_serves if it serves f too, else any doubles. flags are those of hu_round; HU_DAZ acts on the
+   operands alone, not on the result. An exact zero sum of numbers of unlike sign is +0, and -0 under RD. */
 HU_HD hu_rounded
 hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -92,7 +94,8 @@ hu_arith_fma(double a, double b, double c, hu_format f, hu_mode mode, int flags,
 	}
 	x = a * b;
 	y = c;
-	if (!hu_isfinite(c) && hu_isfinite(a) && hu_isfinite(b)) /* the product may overflow here, not in truth */
+	/* The product a * b may overflow here although the exact product is finite. */
+	if (!hu_isfinite(c) && hu_isfinite(a) && hu_isfinite(b))
 		x = 0;
 	s = hu_arith_sum_odd(x, y);
 	if (s == 0 && mode == HU_RD && (hu_bits64(x) >> 63) != (hu_bits64(y) >> 63))
@@ -139,7 +142,7 @@ hu_arith_div(double a, double b, hu_format f, hu_mode mode, int flags, uint32_t 
 		return hu_wide_round(hu_wide_div(hu_wide_of(a), hu_wide_of(b)), f, mode, flags, rand);
 	q = a / b;
 	if (hu_isfinite(q) && hu_isfinite(b) && q != 0)
-		rest = fma(-q, b, a); /* exact: the remainder */
+		rest = fma(-q, b, a); /* the exact remainder */
 	return hu_arith_finish(hu_arith_odd(q, b > 0 ? rest : -rest), from_nan, f, mode, flags, rand);
 }
 

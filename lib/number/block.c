@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Names, scales, quantisation and packing of block formats. */
 #include "lib/number/block.h"
 
 #include "lib/base/str.h"
@@ -41,7 +42,7 @@ hu_block_row(int i, const char **summary)
 	return rows[i].name;
 }
 
-/* A number from MIN to MAX at *S, which moves behind it. */
+/* Reads a number from min to max at *s and moves *s behind it. Returns 0 where there is none. */
 static int
 number(const char **s, long min, long max, long *out)
 {
@@ -155,7 +156,8 @@ hu_block_tensor_scale(const hu_block *b, const float *src, size_t n)
 	return m > 0 ? m : 0x1p-149;
 }
 
-/* An integer element's largest exponent is taken as 0 and its last place as 2^(2 - bits): MXINT8's integers over 64. */
+/* The largest exponent of an integer element is taken as 0 and its last place as 2^(2 - bits): MXINT8's elements are
+   integers over 64. */
 static int
 largest_exponent(const hu_block *b)
 {
@@ -168,7 +170,7 @@ power2(const hu_block *b, double m)
 	int most = (1 << (b->scale_bits - 1)) - 1, e = m == 0 ? -most : hu_exponent(m) - largest_exponent(b);
 	hu_block_scale s = { 0, 0, 0 };
 
-	e = e > most ? most : e < -most ? -most : e; /* bias `most`: e8m0's with 8 bits; all ones is NaN */
+	e = e > most ? most : e < -most ? -most : e; /* the bias is `most`, as e8m0's for 8 bits; all ones is NaN */
 	s.scale = hu_isnan(m) ? hu_nan() : hu_pow2(e);
 	s.code = hu_isnan(m) ? (1u << b->scale_bits) - 1 : (uint32_t)(e + most);
 	return s;
@@ -228,7 +230,7 @@ hu_block_steps(const hu_block *b)
 	return b->element == HU_NO_FORMAT && b->kind == HU_BLOCK_POWER2 ? hu_pow2(b->bits - 2) : 1;
 }
 
-/* The largest and the smallest of the integers that elements are. */
+/* The largest and the smallest integer that an element can be. */
 static int
 top_of(const hu_block *b)
 {
@@ -241,9 +243,9 @@ low_of(const hu_block *b)
 	return b->kind == HU_BLOCK_ZERO_POINT ? 0 : -top_of(b);
 }
 
-/* x / scale to the nearest integer, ties to even. The division's own rounding makes
-   no tie: a half-integer t has 9 bits and the scale 24, so x - scale t is 0 or at
-   least 2^-33 of x, far more than the quotient's 2^-53. */
+/* x / scale rounded to the nearest integer, ties to even. The rounding of the division makes no tie: a half-integer
+   t has 9 bits and the scale 24, so x - scale t is 0 or at least 2^-33 of x, far more than the quotient's error of
+   2^-53. */
 static double
 integer(const hu_block *b, hu_block_scale s, double x)
 {
@@ -300,9 +302,9 @@ hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *
 		else if (b->kind == HU_BLOCK_ZERO_POINT)
 			v = code[i] - s.zero;
 		else
-			v = ((int)code[i] ^ 1 << (b->bits - 1)) - (1 << (b->bits - 1)); /* the sign bit extended */
-		if (hu_isfinite(v)) { /* an element may be an infinity or a NaN; 127 times FLT_MAX / 127 rounded up lies
-					 beyond FLT_MAX */
+			v = ((int)code[i] ^ 1 << (b->bits - 1)) - (1 << (b->bits - 1)); /* extends the sign bit */
+		/* Elements may be infinities or NaN. FLT_MAX / 127, rounded up, times 127 lies beyond FLT_MAX. */
+		if (hu_isfinite(v)) {
 			v = s.scale * v / hu_block_steps(b);
 			v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
 		}

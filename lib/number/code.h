@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Values of a format to their codes and back. A value here is already in the
-   format (round.h); NaN becomes the house's one code (positive, quiet). */
+   Converts values of a format to codes (bit patterns) and back. A value here is already in the format (round.h
+   rounds to it). Every NaN becomes the same code: positive and quiet. */
 #ifndef HU_NUMBER_CODE_H
 #define HU_NUMBER_CODE_H
 
 #include "lib/number/round.h"
 
-/* The one NaN code that encoding gives: IEEE-like the quiet bit alone (0x7e of
-   e5m2), all ones (0x7f of e4m3, 0xff of e8m0 and where there is no sign), or the sign bit alone (0x80);
-   the largest value's code in a format without NaN. */
+/* The code that encoding gives to NaN. In IEEE-like formats it has the quiet bit alone (0x7e for e5m2); elsewhere it
+   is all ones (0x7f for e4m3, 0xff for e8m0 and other formats without sign) or the sign bit alone (0x80); in a
+   format without NaN it is the largest value's code. */
 HU_HD uint64_t
 hu_nan_code(hu_format f)
 {
@@ -36,7 +36,7 @@ hu_inf_code(hu_format f)
 	return (((uint64_t)1 << f.ebits) - 1) << (f.p - 1);
 }
 
-/* The code of x, which must be a value of f (else the result is that of x's chopped value). */
+/* The code of x, which must be a value of f; of any other x it is the code of its truncation toward zero. */
 HU_HD uint64_t
 hu_encode(double x, hu_format f)
 {
@@ -55,15 +55,16 @@ hu_encode(double x, hu_format f)
 	e = hu_exponent(x);
 	if (!hu_has_zero(f))
 		return (uint64_t)(e - f.emin);
-	if (e < f.emin) /* subnormal: the field is the multiple of the smallest one */
+	if (e < f.emin) /* subnormal: the code is the multiple of the smallest subnormal */
 		return sign | (uint64_t)(a * hu_pow2(-f.emin) * hu_pow2(f.p - 1));
 	m = (hu_bits64(x) & 0xfffffffffffffu) >> (53 - f.p);
 	return sign | (uint64_t)(e - f.emin + 1) << mant | m;
 }
 
-/* x rounded to f's code, as hu_round_full. */
+/* x rounded to f, as its code; ternary and flags are those of hu_round_full. */
 typedef struct hu_coded { uint64_t code; int ternary, flags; } hu_coded;
 
+/* Rounds x to f as hu_round_full does, and returns the code. */
 HU_HD hu_coded
 hu_round_code(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -76,7 +77,7 @@ hu_round_code(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 	return c;
 }
 
-/* The value of a code; bits above f.bits are ignored. In a format without subnormals their codes are zeros. */
+/* The value of a code; bits above f.bits are ignored. In a format without subnormals their codes read as zeros. */
 HU_HD double
 hu_decode(uint64_t code, hu_format f)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What an analyzer counts, as predicates of single values that host and device
-   share: swamped additions, underflow of a cast, the exponent's bin. Sums of
-   counts are exact integers, so the order of counting does not matter. */
+   What analyzers count, as functions of single values that host and device share: swamped additions (the smaller
+   addend changed nothing), underflow in a cast, and the bin of a value's exponent. Counts are integers, so the order
+   of counting does not matter. */
 #ifndef HU_NUMBER_COUNT_H
 #define HU_NUMBER_COUNT_H
 
 #include "lib/number/round.h"
 
-/* s = fl(x + y) swamps y: both finite and nonzero, and s equals x. For a fused
-   multiply-add y is the exact product; a caller that only has the product
-   rounded must know that it did not underflow to zero. */
+/* Returns 1 where the addition s = fl(x + y) swamps y: x and y are finite and not 0, and s equals x. For a fused
+   multiply-add y is the exact product; a caller that has only the rounded product must know that it did not
+   underflow. */
 HU_HD int
 hu_swamps(double x, double y, double s)
 {
 	return hu_isfinite(x) && hu_isfinite(y) && x != 0 && y != 0 && s == x;
 }
 
-/* Nonzero and below the smallest normal number of f. */
+/* Returns 1 where x is not 0 and below the smallest normal number of f in magnitude. */
 HU_HD int
 hu_is_subnormal(double x, hu_format f)
 {
@@ -25,19 +25,18 @@ hu_is_subnormal(double x, hu_format f)
 	return a > 0 && a < hu_smallest_normal(f);
 }
 
-/* The four counts of a cast's underflow, over finite elements that were nonzero:
-   zeroed     became zero
-   subnormal  became subnormal in the target
-   lost       were tiny (below the smallest normal before rounding) and changed:
-              IEEE 754's underflow, which includes zeroed
-   flushed    would be zero on hardware that flushes subnormal results (FTZ):
-              zeroed and subnormal together
-   Denominators: nonzeros (finite ones), and elements, which counts everything. */
+/* Counts of underflow in a cast. `elements` counts everything and `nonzeros` the finite elements that were not 0;
+   the four others count among these:
+   zeroed     those that became zero
+   subnormal  those that became subnormal in the target format
+   lost       those that were below the smallest normal number before rounding and changed: underflow as
+              IEEE 754 defines it, which includes zeroed
+   flushed    those that would be zero on hardware that flushes subnormal results (FTZ): zeroed + subnormal */
 typedef struct hu_underflow {
 	uint64_t elements, nonzeros, zeroed, subnormal, lost, flushed;
 } hu_underflow;
 
-/* Counts one element: BEFORE the cast to f, AFTER it. */
+/* Counts one element, given its value before and after the cast to f. */
 HU_HD void
 hu_underflow_count(hu_underflow *c, double before, double after, hu_format f)
 {
@@ -67,10 +66,11 @@ hu_underflow_add(hu_underflow *c, const hu_underflow *more)
 	c->flushed += more->flushed;
 }
 
-/* A tensor's row in grads.tsv: bits of the largest finite magnitude as a double, and elements by kind. */
+/* A tensor's row in grads.tsv: the bits of its largest finite magnitude as a double, and how many elements are
+   finite and not 0, zero, and infinite or NaN. */
 typedef struct hu_tally { uint64_t amax, nonzeros, zeros, nonfinite; } hu_tally;
 
-/* Counts one element; nonzeros are finite ones. */
+/* Counts one element. */
 HU_HD void
 hu_tally_count(hu_tally *c, double x)
 {
@@ -84,12 +84,12 @@ hu_tally_count(hu_tally *c, double x)
 		c->amax = u;
 }
 
-/* Updates of a weight tensor in one step (updates.tsv): of how many elements the update was finite and not 0, and how
-   many of those kept the weight that they had. */
+/* The updates of a weight tensor in one step (updates.tsv). `updates` counts elements whose update was finite and
+   not 0; `swamped` counts those among them whose stored weight did not change. */
 typedef struct hu_update_tally { uint64_t updates, swamped; } hu_update_tally;
 
-/* Counts one element: W before the step, NEXT as stored after it, D what the optimizer takes off it, in its compute
-   format. */
+/* Counts one element: w is the weight before the step, next the one stored after it, and d what the optimizer
+   subtracts, in its compute format. */
 HU_HD void
 hu_update_count(hu_update_tally *c, double w, double d, double next)
 {
@@ -99,11 +99,12 @@ hu_update_count(hu_update_tally *c, double w, double d, double next)
 	c->swamped += (uint64_t)(moves && next == w);
 }
 
-/* Exponent histogram: a bin an exponent floor(log2 |x|) from HU_BIN_LOW (every
-   smaller one too) to HU_BIN_HIGH (every larger one too), then one bin for
-   zeros and one for infinities and NaN. The range covers fp32 with subnormals. */
+/* Bins of the histogram of exponents: one for each floor(log2 |x|) from HU_BIN_LOW to HU_BIN_HIGH, where the first
+   and the last also take everything smaller and larger; then one for zeros, and one for infinities and NaN. The
+   range covers fp32 with its subnormals. */
 enum { HU_BIN_LOW = -150, HU_BIN_HIGH = 128, HU_BIN_ZERO = HU_BIN_HIGH - HU_BIN_LOW + 1, HU_BIN_NONFINITE, HU_BINS };
 
+/* The bin of x, from 0 to HU_BINS - 1. */
 HU_HD int
 hu_exponent_bin(double x)
 {
@@ -117,6 +118,6 @@ hu_exponent_bin(double x)
 	return (e < HU_BIN_LOW ? HU_BIN_LOW : e > HU_BIN_HIGH ? HU_BIN_HIGH : e) - HU_BIN_LOW;
 }
 
-/* A tensor's elements by bin, and where a cast made it what that lost. */
+/* A tensor's elements by bin, and, where a cast made the tensor, what underflowed in it. */
 typedef struct hu_census { uint64_t bins[HU_BINS]; hu_underflow lost; } hu_census;
 #endif

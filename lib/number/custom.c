@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads and writes the names of formats that are described by their names, such as e5m3 and binary8p3. */
 #include "lib/number/custom.h"
 
 #include "lib/base/mem.h"
@@ -27,10 +28,10 @@ enum { WORDS = sizeof words / sizeof *words };
 
 const char *hu_special_name(int special) { return suffixes[special]; }
 
-/* What a name's reading has come to. */
+/* How far the reading of a name has come: s is the rest, and st the failure, if any. */
 typedef struct reading { const char *name, *s; hu_status st; } reading;
 
-/* Up to 4 digits; -1 where there is none. */
+/* Reads up to 4 digits. Returns -1 where there are none or more. */
 static int
 digits(reading *r)
 {
@@ -58,7 +59,8 @@ skip(reading *r, const char *word)
 	return 1;
 }
 
-/* Trailing words; -1 and the failure where something else stands there. */
+/* Reads the trailing words. Returns -1, with the failure in r->st, where something else stands there; `others` lists
+   what else might have. */
 static int
 flags_of(reading *r, const char *others)
 {
@@ -83,7 +85,8 @@ flags_of(reading *r, const char *others)
 	return flags;
 }
 
-/* Where the parameters make a format of doubles its id; E and M are where their digits stand in the name. */
+/* Sets *id where the parameters make a format whose values are all doubles. e and m are the places of the exponent's
+   and the significand's digits in the name, for messages. */
 static hu_status
 checked(const char *name, int e, int m, int ebits, int mant, int special, int bias, int flags, hu_format_id *id)
 {
@@ -124,7 +127,8 @@ checked(const char *name, int e, int m, int ebits, int mant, int special, int bi
 	return HU_OK;
 }
 
-/* A row that is the same numbers and codes: its id is the format's one id. */
+/* Returns the row with the same numbers and codes, so that a format has one id only; the id itself where there is
+   none. */
 static hu_format_id
 known(hu_format_id id)
 {
@@ -139,7 +143,7 @@ known(hu_format_id id)
 	return id;
 }
 
-/* binaryKpP[s|u][e|f]. A signed finite one is FNUZ in all but name. */
+/* Reads binaryKpP[s|u][e|f]. A signed finite one is FNUZ in all but name. */
 static hu_status
 p3109(reading *r, hu_format_id *id)
 {
@@ -149,7 +153,8 @@ p3109(reading *r, hu_format_id *id)
 		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary15", r->name);
 	if (!skip(r, "p"))
 		return hu_fail(
-			HU_EINVAL, "format '%s', character %d: the precision follows, as in binary8p3", r->name, at(r));
+			HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3", r->name,
+			at(r));
 	bits_at = at(r);
 	p = digits(r);
 	is_signed = !skip(r, "u");
@@ -170,7 +175,7 @@ p3109(reading *r, hu_format_id *id)
 		-1, flags, id);
 }
 
-/* eXmY[bBIAS][special][words]. 0 where the name has another shape. */
+/* Reads eXmY[bBIAS][special][words]. Returns 0 where the name has another shape. */
 static int
 by_fields(reading *r, hu_format_id *id)
 {
@@ -184,7 +189,7 @@ by_fields(reading *r, hu_format_id *id)
 	if ((mant = digits(r)) < 0)
 		return 0;
 	if (skip(r, "b") && (bias = digits(r)) < 0) {
-		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: a bias is up to 4 digits, as in e4m3b11fnuz",
+		r->st = hu_fail(HU_EINVAL, "format '%s', character %d: a bias has up to 4 digits, as in e4m3b11fnuz",
 			r->name, at(r));
 		return 1;
 	}
@@ -198,7 +203,7 @@ by_fields(reading *r, hu_format_id *id)
 	return 1;
 }
 
-/* Where the word that ends the name's first N characters starts; N where there is none. */
+/* Returns where the word that ends the name's first n characters begins; n where no word does. */
 static size_t
 before_word(const char *name, size_t n)
 {
@@ -210,7 +215,7 @@ before_word(const char *name, size_t n)
 	return n;
 }
 
-/* A row's name with words behind it. 0 where there is no such row. */
+/* Reads the name of a row followed by words. Returns 0 where there is no such row. */
 static int
 by_row(reading *r, hu_format_id *id)
 {
@@ -259,15 +264,15 @@ hu_custom_find(const char *name, hu_format_id *id, hu_status *st)
 	return is;
 }
 
-/* Names made once and kept: programs hold pointers to them. */
+/* Names are made once and kept, because callers hold pointers to them. */
 typedef struct kept { hu_format_id id; char name[32]; struct kept *next; } kept;
 
 enum { BUCKETS = 1021 };
 
-static kept *names[BUCKETS]; /* by id */
+static kept *names[BUCKETS]; /* hashed by id */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The bias stands there where it is not the usual one, or where a row has taken the name without it. */
+/* Writes a format's name. It has the bias where that is not the usual one, or where a row owns the name without it. */
 static void
 spell(hu_format_id id, char *out, size_t room)
 {
@@ -309,7 +314,7 @@ hu_custom_name(hu_format_id id)
 	return k ? k->name : "-";
 }
 
-/* The specials' summary alone, or one kept for the words as well. */
+/* Returns the summary of the specials alone, or, for a format with flags, one that is made once and kept. */
 const char *
 hu_custom_summary(hu_format_id id)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Rounding one element of an array that may be rounded stochastically: what the
-   vector loops do with many, and a device's threads with one each. */
+   Rounding of one element of an array that may be rounded stochastically, that is up or down at random. The vector
+   loops do the same for many elements, and a GPU's threads for one each. */
 #ifndef HU_NUMBER_DRAW_H
 #define HU_NUMBER_DRAW_H
 
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 
-/* hu_round(x, f, mode, flags, hu_random_cast(s, index)), exactly; modes that draw nothing read no random bits. The last
-   16 bits are made only where they matter: where all of them set or none give different results. */
+/* Equals hu_round(x, f, mode, flags, hu_random_cast(s, index)). Deterministic modes read no random bits. The last 16
+   of the 32 bits are computed only where they matter: where setting all or none of them gives different results. */
 HU_HD double
 hu_round_drawn(double x, hu_format f, hu_mode mode, int flags, hu_stream s, uint64_t index)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Elementary functions of a double: +, -, *, /, sqrt and bits alone, no fma and
-   no libm, so that host and device give the same bits (contraction off on both).
-   Relative error at most HU_ELEMENTARY_ERROR where the result is normal, and one
-   unit of 2^-1074 more where it is subnormal. NaN gives the one quiet NaN.
-   Correct rounding is not promised. */
+   Elementary functions of a double, made of +, -, *, /, sqrt and bit operations without fma and libm, so that host
+   and device give the same bits (the compiler must not contract a*b+c on either). The relative error is at most
+   HU_ELEMENTARY_ERROR where the result is normal; where it is subnormal, the error may be 2^-1074 more. A NaN gives
+   the one quiet NaN. Correct rounding is not promised. */
 #ifndef HU_NUMBER_ELEMENTARY_H
 #define HU_NUMBER_ELEMENTARY_H
 
@@ -11,10 +10,11 @@
 
 #include <math.h>
 
-/* 8 units roundoff: the longest chain below (erfc) stays under 6; t/number/u-elementary.c measures. */
+/* 8 units roundoff of 2^-53. The longest computation below (erfc) stays under 6; t/number/u-elementary.c measures
+   it. */
 #define HU_ELEMENTARY_ERROR 0x1p-50
 
-/* v * 2^k with one rounding, for v in [2^-60, 2^60] and any k. */
+/* Returns v * 2^k, rounded once, for |v| in [2^-60, 2^60] and any k. */
 HU_HD double
 hu_scale2(double v, int k)
 {
@@ -22,16 +22,16 @@ hu_scale2(double v, int k)
 		k = 1200;
 	if (k < -1200)
 		k = -1200;
-	if (k > 900) /* the second factor alone may overflow */
+	if (k > 900) /* 2^k alone may overflow */
 		return v * hu_pow2(k - 600) * 0x1p600;
-	if (k < -900) /* the first product is normal, the second rounds */
+	if (k < -900) /* the first product is normal and exact, the second rounds */
 		return v * hu_pow2(k + 600) * 0x1p-600;
 	return v * hu_pow2(k);
 }
 
-/* exp(a + b) = 2^k (1 + p), |a| < 800, |b| < 2^-10; sets *k, returns p. ln 2 in
-   two parts: the first has 32 bits, so that k times it is exact. Taylor to
-   degree 14: |r| <= 0.35 leaves 0.35^15 / 15! < 2^-62. */
+/* exp(a + b) = 2^k (1 + p) for |a| < 800 and |b| < 2^-10: sets *k and returns p. ln 2 is split in two, the first
+   part having 32 bits, so that its product with k is exact. The rest is a Taylor polynomial of degree 14, which
+   leaves 0.35^15 / 15! < 2^-62 for arguments up to 0.35. */
 HU_HD double
 hu_exp_parts(double a, double b, int *k)
 {
@@ -55,6 +55,7 @@ hu_exp_parts(double a, double b, int *k)
 	return x + x * x * r;
 }
 
+/* exp(x): underflow gives 0, overflow infinity. */
 HU_HD double
 hu_exp(double x)
 {
@@ -71,7 +72,7 @@ hu_exp(double x)
 	return hu_scale2(1 + p, k);
 }
 
-/* exp(x) - 1; keeps -0. */
+/* exp(x) - 1; -0 gives -0. */
 HU_HD double
 hu_expm1(double x)
 {
@@ -93,8 +94,8 @@ hu_expm1(double x)
 	return s * p + (s - 1);
 }
 
-/* log(1 + f) for 1 + f in [sqrt 1/2, sqrt 2]: 2 atanh(s), s = f / (2 + f),
-   |s| < 0.172; the series to s^21 leaves less than 2^-59 of the result. */
+/* log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)], computed as 2 atanh(s) with s = f / (2 + f), |s| < 0.172. The series
+   ends with s^21 and leaves less than 2^-59 of the result. */
 HU_HD double
 hu_log_near_one(double f)
 {
@@ -113,7 +114,7 @@ hu_log_near_one(double f)
 	return 2 * s + s * z * r;
 }
 
-/* -Inf at zeros, NaN below. */
+/* The natural logarithm: -Inf for zeros, NaN for negative x. */
 HU_HD double
 hu_log(double x)
 {
@@ -142,7 +143,7 @@ hu_log(double x)
 	return k == 0 ? l : (double)k * 0x1.62e42feep-1 + ((double)k * 0x1.a39ef35793c76p-33 + l);
 }
 
-/* log(1 + x); keeps -0; -Inf at -1, NaN below. */
+/* log(1 + x): -0 gives -0, -1 gives -Inf, and smaller x give NaN. */
 HU_HD double
 hu_log1p(double x)
 {
@@ -157,10 +158,11 @@ hu_log1p(double x)
 	if (x > -0.29 && x < 0.41)
 		return hu_log_near_one(x);
 	u = 1 + x;
-	c = x > 1 ? 1 - (u - x) : x - (u - 1); /* what 1 + x lost, exactly */
+	c = x > 1 ? 1 - (u - x) : x - (u - 1); /* the exact rounding error of 1 + x */
 	return hu_log(u) + c / u;
 }
 
+/* tanh(x); -0 gives -0. */
 HU_HD double
 hu_tanh(double x)
 {
@@ -191,7 +193,7 @@ hu_sigmoid(double x)
 	return e / (1 + e);
 }
 
-/* 1 / sqrt(x); an infinity with x's sign at zeros, NaN below. */
+/* 1 / sqrt(x): an infinity with x's sign for zeros, NaN for negative x. */
 HU_HD double
 hu_rsqrt(double x)
 {
@@ -200,7 +202,7 @@ hu_rsqrt(double x)
 	return 1 / sqrt(x);
 }
 
-/* erf(x) for |x| <= 1 by its Taylor series to x^35: leaves 2^-57. */
+/* erf(x) for |x| <= 1 by its Taylor series up to x^35, which leaves 2^-57. */
 HU_HD double
 hu_erf_small(double x)
 {
@@ -227,10 +229,10 @@ hu_erf_small(double x)
 	return x * r;
 }
 
-/* erfc(x) for 0.5 <= x <= 28: (1 + 2x) exp(x^2) erfc(x) is near 1 and smooth in
-   t = (x - 3.75) / (x + 3.75) (Shepherd and Laframboise, Math. Comp. 36, 1981);
-   interpolated at 22 Chebyshev points of |t| <= 0.77, which leaves 2^-57. The
-   square's head is exact in 26 bits, its tail goes into the exponent's tail. */
+/* erfc(x) for 0.5 <= x <= 28. (1 + 2x) exp(x^2) erfc(x) is near 1 and smooth in t = (x - 3.75) / (x + 3.75)
+   (Shepherd and Laframboise, Math. Comp. 36, 1981); its polynomial interpolates at 22 Chebyshev points of |t| <=
+   0.77 and leaves 2^-57. x^2 is split: the square of x's first 26 bits is exact, and the rest goes into exp's second
+   argument. */
 HU_HD double
 hu_erfc_large(double x)
 {
@@ -263,6 +265,7 @@ hu_erfc_large(double x)
 	return hu_scale2(r / (1 + 2 * x) * (1 + p), k);
 }
 
+/* The error function; -0 gives -0. */
 HU_HD double
 hu_erf(double x)
 {
@@ -276,6 +279,7 @@ hu_erf(double x)
 	return x < 0 ? -r : r;
 }
 
+/* 1 - erf(x), without cancellation for large x. */
 HU_HD double
 hu_erfc(double x)
 {
@@ -286,7 +290,7 @@ hu_erfc(double x)
 	return x > 28 ? 0 : hu_erfc_large(x); /* erfc(28) < 2^-1138 */
 }
 
-/* Of a float: the double function's result, rounded. */
+/* The same for floats: the double result, rounded. */
 HU_HD float hu_exp_f32(float x) { return (float)hu_exp((double)x); }
 HU_HD float hu_expm1_f32(float x) { return (float)hu_expm1((double)x); }
 HU_HD float hu_log_f32(float x) { return (float)hu_log((double)x); }

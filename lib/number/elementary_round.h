@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Elementary functions rounded to a format in any mode. Rounding elementary.h's double to nearest is
-   right for 16 bits; in the directed modes it is not where the double has
-   swallowed what is left, as 1 for exp(2^-60). Here such a result first moves toward the exact value. */
+   Elementary functions rounded to a format in any mode. elementary.h gives a double; rounding that to nearest is
+   right for 16-bit formats. In the directed modes it is wrong where the double is a number of the format and the
+   exact value is not: exp(2^-60) is 1 in double, and rounding up would leave it 1. Such a double is first moved one
+   step toward the exact value. */
 #ifndef HU_NUMBER_ELEMENTARY_ROUND_H
 #define HU_NUMBER_ELEMENTARY_ROUND_H
 
@@ -36,9 +37,9 @@ hu_elementary_value(hu_elementary function, double x)
 	}
 }
 
-/* Sign of the exact value less V, the double's, for finite x where V is 0, 1/2, 1, 2, -1, infinite or x itself; 0 where
-   V is exact or no such value. Each function is transcendental at nonzero x but the root, whose short results are
-   exact. */
+/* Returns the sign of the exact value minus v, its double, where v is 0, 1/2, 1, 2, -1, infinite or x itself.
+   Returns 0 where v is exact or has another value. For nonzero x each function but rsqrt has an irrational value, so
+   v is inexact; results of rsqrt short enough to matter are exact. */
 HU_HD int
 hu_elementary_side(hu_elementary function, double x, double v)
 {
@@ -60,9 +61,9 @@ hu_elementary_side(hu_elementary function, double x, double v)
 	}
 }
 
-/* f's value for the function of x, with the sign of the error and the flags. Correctly rounded, in every mode, for
-   every fp16 and bf16 input to the same format (t/number/u-elementary.c); elsewhere as elementary.h's error lets it. No
-   flag for a pole or a domain. */
+/* Returns the function of x rounded to f, with the sign of the error and the exception flags. It is correctly
+   rounded in every mode for all fp16 and bf16 inputs to the same format (t/number/u-elementary.c tries them); for
+   other formats it is as right as elementary.h's error bound allows. Poles and domain errors raise no flag. */
 HU_HD hu_rounded
 hu_elementary_round(hu_elementary function, double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {

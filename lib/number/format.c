@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Looks up formats and rounding modes by name. */
 #include "lib/number/format.h"
 
 #include "lib/base/mem.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BLOCKS: block formats are among what can be meant. */
+/* Reports that there is no such row, with the nearest name and all known ones. blocks: block formats are possible,
+   too. */
 static hu_status
 none(const char *what, const hu_name *rows, int n, int blocks, const char *name)
 {
@@ -36,7 +38,7 @@ none(const char *what, const hu_name *rows, int n, int blocks, const char *name)
 	return HU_EABSENT;
 }
 
-/* What is said of a block format's name where a format of single numbers is wanted. */
+/* Refuses a block format's name where a format of single numbers is wanted. */
 static hu_status
 no_single(const char *name, const hu_block *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a number format is: a row of formats.def, or one made from its name, as
-   a value that host and device pass around. Rounding is in round.h, codes in code.h. */
+   What a number format is: a row of formats.def, or a format described by its name, as a value that host and device
+   pass around. Rounding to a format is in round.h, its codes (bit patterns) are in code.h. */
 #ifndef HU_NUMBER_FORMAT_H
 #define HU_NUMBER_FORMAT_H
 
@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A row's id counts from 0. The id of any other format is HU_CUSTOM plus its
-   parameters (hu_format_custom), so that host and device read it without a table.
-   Arrays are indexed by ids below HU_FORMATS alone. */
+/* The ids of formats.def's rows count from 0. The id of any other format is HU_CUSTOM plus its parameters
+   (hu_format_custom), so that host and device can read it without a table. Only ids below HU_FORMATS may index
+   arrays. */
 typedef enum hu_format_id {
 #define FORMAT(id, name, bits, ebits, p, emin, emax, max, special, alias, summary) HU_##id,
 #include "lib/number/formats.def"
@@ -30,7 +30,8 @@ typedef enum hu_mode {
 	HU_MODES
 } hu_mode;
 
-/* formats.def explains them; from FNUZ on, something that IEEE 754 has is missing: -0, NaN or a sign. */
+/* Which codes are not numbers; formats.def explains them. Formats from FNUZ on lack something that IEEE 754 has: -0,
+   NaN or a sign. */
 enum {
 	HU_SPECIAL_IEEE,
 	HU_SPECIAL_FN,
@@ -43,22 +44,23 @@ enum {
 	HU_SPECIALS
 };
 
-/* Flags of a rounding. FTZ and DAZ are hardware's: FTZ looks at the rounded result, DAZ at what comes in.
-   A format may carry flags of its own (its name says so); they hold in every call. */
+/* Flags of a rounding. FTZ and DAZ are as in hardware: FTZ looks at the rounded result, DAZ at the operand. A format
+   can have flags of its own, given in its name; they hold in every call. */
 enum {
 	HU_SATURATE = 1,  /* overflow gives the largest finite value, and so does an infinity */
 	HU_FTZ = 2,       /* flush to zero: a subnormal result becomes a zero of its sign */
-	HU_DAZ = 4,       /* denormals are zero: |x| below the format's smallest normal number counts as zero */
-	HU_NOSUB = 8      /* of a format alone: between zero and the smallest normal number there is nothing */
+	HU_DAZ = 4,       /* denormals are zero: an operand whose magnitude is below the smallest normal number
+			     counts as zero */
+	HU_NOSUB = 8      /* only in a format: it has no numbers between zero and the smallest normal number */
 };
 
-/* value = m * 2^(e - p + 1) with integer |m| < 2^p and emin <= e <= emax; under HU_FTZ or HU_NOSUB 0 or |m| >= 2^(p-1).
- */
+/* A format's finite values are m * 2^(e - p + 1) with an integer m, |m| < 2^p, and emin <= e <= emax. Under HU_FTZ
+   or HU_NOSUB m is 0 or |m| >= 2^(p-1): there are no subnormals. */
 typedef struct hu_format {
 	hu_format_id id;
 	int bits, ebits, p, emin, emax;
 	int special;      /* HU_SPECIAL_… */
-	int flags;        /* HU_SATURATE, HU_FTZ, HU_NOSUB: what always holds; 0 in a row of the table */
+	int flags;        /* HU_SATURATE, HU_FTZ, HU_NOSUB: flags that always hold; 0 in the rows of formats.def */
 	double max;       /* largest finite value */
 } hu_format;
 
@@ -72,7 +74,7 @@ hu_pow2(int e)
 	return v.d;
 }
 
-/* The exponent bias that a name without one means: IEEE 754's, one more for FNUZ and P3109. */
+/* The exponent bias of a format whose name gives none: IEEE 754's, and one more for FNUZ and P3109. */
 HU_HD int
 hu_format_bias(int ebits, int special)
 {
@@ -82,7 +84,7 @@ hu_format_bias(int ebits, int special)
 	return (1 << (ebits - 1)) - 1 + one_more;
 }
 
-/* The id of a format with EBITS exponent and MANT trailing significand bits; no check. */
+/* Returns the id of a format with ebits exponent bits and mant trailing significand bits. Nothing is checked. */
 HU_HD hu_format_id
 hu_format_custom(int ebits, int mant, int special, int bias, int flags)
 {
@@ -91,6 +93,7 @@ hu_format_custom(int ebits, int mant, int special, int bias, int flags)
 	return (hu_format_id)(HU_CUSTOM | own << 27 | special << 22 | ebits << 18 | mant << 12 | bias);
 }
 
+/* The format of an id that hu_format_custom made. */
 HU_HD hu_format
 hu_format_of_custom(hu_format_id id)
 {
@@ -100,7 +103,7 @@ hu_format_of_custom(hu_format_id id)
 	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0 };
 
 	if (special == HU_SPECIAL_FN || special == HU_SPECIAL_P3109 || special == HU_SPECIAL_P3109UF)
-		taken = 1; /* codes above the largest number */
+		taken = 1; /* codes above the largest number, taken by infinities and NaN */
 	if (special == HU_SPECIAL_P3109U)
 		taken = 2;
 	for (; taken >= in_binade; taken -= in_binade)
@@ -117,7 +120,7 @@ hu_format_of_custom(hu_format_id id)
 	return f;
 }
 
-/* The format of an id; HU_NO_FORMAT has no bits. */
+/* The format of an id. For HU_NO_FORMAT its bits are 0. */
 HU_HD hu_format
 hu_format_of(hu_format_id id)
 {
@@ -136,6 +139,7 @@ hu_format_of(hu_format_id id)
 	return f;
 }
 
+/* What the format has: infinities, NaN, -0, negative numbers, zero, subnormals; and if it is one of P3109's. */
 HU_HD int
 hu_has_inf(hu_format f)
 {
@@ -148,16 +152,17 @@ HU_HD int hu_has_zero(hu_format f) { return f.special != HU_SPECIAL_SCALE; }
 HU_HD int hu_has_subnormals(hu_format f) { return f.p > 1 && !(f.flags & (HU_FTZ | HU_NOSUB)); }
 HU_HD int hu_is_p3109(hu_format f) { return f.special == HU_SPECIAL_P3109 || f.special > HU_SPECIAL_SCALE; }
 
-/* Modes that draw random bits. */
+/* Modes that round to nearest, and modes that draw random bits. */
 HU_HD int hu_mode_nearest(hu_mode m) { return m == HU_RNE || m == HU_RNA || m == HU_RNZ; }
 HU_HD int hu_mode_draws(hu_mode m) { return m == HU_SR || m == HU_SRE; }
 
-/* Unit roundoff u = 2^-p of round to nearest, and the smallest positive value. */
+/* The unit roundoff u = 2^-p, which bounds the relative error of round to nearest; the smallest positive value; the
+   smallest normal number. */
 HU_HD double hu_unit(hu_format f) { return hu_pow2(-f.p); }
 HU_HD double hu_smallest(hu_format f) { return hu_pow2(hu_has_subnormals(f) ? f.emin - f.p + 1 : f.emin); }
 HU_HD double hu_smallest_normal(hu_format f) { return hu_pow2(f.emin); }
 
-/* Name, summary and comma-separated aliases; "-" for HU_NO_FORMAT. A name lives as long as the program. */
+/* Names, summaries and comma-separated aliases, "-" for HU_NO_FORMAT. The strings live as long as the program. */
 const char *hu_format_name(hu_format_id id);
 const char *hu_format_summary(hu_format_id id);
 const char *hu_format_aliases(hu_format_id id);
@@ -165,24 +170,24 @@ const char *hu_mode_name(hu_mode m);
 const char *hu_mode_summary(hu_mode m);
 const char *hu_special_name(int special);
 
-/* Looks a name or alias up without regard to case. Beside the rows:
+/* Finds a format by name or alias, in any case. Besides the rows of formats.def there are:
      eXmY[bBIAS][ieee|fn|fnuz|finite|p3109][ftz|nosub][sat]
-         sign, X exponent bits, Y trailing significand bits; specials as in formats.def, ieee where nothing is said
+         a sign, X exponent bits, Y trailing significand bits; specials as in formats.def, ieee by default
      binaryKpP[s|u][e|f]
          IEEE P3109: K bits, P of them significant, signed or unsigned, extended (with infinities) or finite; s and e
-         where nothing is said; the same words may follow
+         by default; ftz, nosub and sat may follow
      NAMEftz, NAMEnosub, NAMEsat
-         a row (not fp64 or e8m0) whose subnormals are flushed after rounding (codes of them read as zeros), that has
-         none to round to, or that saturates
-   1 <= X <= 11, Y <= 51, 3 <= K <= 15, and every value must be a double. HU_EINVAL says what
-   is impossible and where in the name; HU_EABSENT names the nearest known one. */
+         a row (not fp64 or e8m0) that flushes subnormals after rounding (their codes read as zeros), that has no
+         subnormals to round to, or that saturates
+   1 <= X <= 11, Y <= 51, 3 <= K <= 15, and every value must be a double. HU_EINVAL says what is impossible and where
+   in the name; HU_EABSENT names the nearest known name. */
 hu_status hu_format_find(const char *name, hu_format_id *id);
 hu_status hu_mode_find(const char *name, hu_mode *mode);
 
-/* A list "fp16,bf16": ids in order into OUT (room for MAX), each format once, whatever names it goes by; HU_EINVAL on a
-   bad name, an empty element or an empty list. */
+/* Reads a list such as "fp16,bf16" into out, which has room for max ids, in order and each format once, whatever
+   names it goes by. HU_EINVAL for a bad name, an empty element or an empty list. */
 hu_status hu_format_list(const char *text, hu_format_id *out, int max, int *n);
 
-/* HU_EINVAL, naming the column, where the list TEXT has an element of no characters; of "" itself nothing is said. */
+/* Returns HU_EINVAL, naming the column, where an element of the list is empty. An empty list passes. */
 hu_status hu_format_list_whole(const char *text);
 #endif

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The names of the rows of formats.def and modes.def. */
 #include "lib/number/names.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
-   1, 2, 3, SC 2011): random bits as a pure function of (seed, stream, step, index).
-   Known answers from that paper's distribution are in t/number/u-philox.c. */
+   Random bits as a pure function of (seed, stream, step, index): the counter-based generator Philox4x32-10 (Salmon,
+   Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011). t/number/u-philox.c compares known
+   answers from that paper's distribution. */
 #ifndef HU_NUMBER_PHILOX_H
 #define HU_NUMBER_PHILOX_H
 
@@ -11,7 +11,7 @@
 
 typedef struct hu_random { uint32_t w[4]; } hu_random;
 
-/* The block for counter (c0..c3) and key (k0, k1). */
+/* The block of 128 random bits for counter (c0..c3) and key (k0, k1). */
 HU_HD hu_random
 hu_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0, uint32_t k1)
 {
@@ -34,10 +34,10 @@ hu_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0, uint3
 	return r;
 }
 
-/* Where draws come from: key and counter, but for the index. */
+/* A source of random bits: all of key and counter but the index. */
 typedef struct hu_stream { uint64_t seed; uint32_t stream, step; } hu_stream;
 
-/* The house's counter: (index low, index high, step, stream) under the seed. */
+/* The block at this index; the seed is the key and (index low, index high, step, stream) the counter. */
 HU_HD hu_random
 hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 {
@@ -45,14 +45,15 @@ hu_random_at(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 		(uint32_t)index, (uint32_t)(index >> 32), step, stream, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
-/* The 32 bits of draw INDEX of a sum or an expression: word INDEX mod 4 of block INDEX div 4. */
+/* The 32 bits of draw `index` of a sum or an expression: word (index mod 4) of block (index div 4). */
 HU_HD uint32_t
 hu_random_word(uint64_t seed, uint32_t stream, uint32_t step, uint64_t index)
 {
 	return hu_random_at(seed, stream, step, index >> 2).w[index & 3];
 }
 
-/* Sixteen bits: piece INDEX mod 8 of block INDEX div 8 + FROM, of each word the low half before the high one. */
+/* Sixteen bits: piece (index mod 8) of block (index div 8 + from), where a word's low half comes before its high
+   one. */
 HU_HD uint32_t
 hu_random_piece(hu_stream s, uint64_t index, uint64_t from)
 {
@@ -60,9 +61,10 @@ hu_random_piece(hu_stream s, uint64_t index, uint64_t from)
 	       0xffff;
 }
 
-/* The 32 bits that round element INDEX of an array, SR's fraction or SRE's coin: a piece of the blocks from 0 on, then
-   one of those from HU_RANDOM_LAST on. Where the discarded fraction does not begin with the first piece's very bits,
-   that decides: the draw costs an eighth of a block and is nonetheless of 32 bits. */
+/* The 32 bits that round element `index` of an array, SR's fraction or SRE's coin. The high 16 are a piece of the
+   blocks from 0 on, the low 16 one of the blocks from HU_RANDOM_LAST on. Unless the fraction to be discarded begins
+   with the very bits of the first piece, that piece alone decides; so a draw of 32 bits usually costs an eighth of a
+   block. */
 #define HU_RANDOM_LAST ((uint64_t)1 << 63)
 
 HU_HD uint32_t
@@ -71,7 +73,7 @@ hu_random_cast(hu_stream s, uint64_t index)
 	return hu_random_piece(s, index, 0) << 16 | hu_random_piece(s, index, HU_RANDOM_LAST);
 }
 
-/* Uniform in [0,1) from the block's first 53 bits: an exact multiple of 2^-53. */
+/* A uniform number in [0,1) from the block's first 53 bits: a multiple of 2^-53. */
 HU_HD double
 hu_uniform(hu_random r)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Rounding one value to a format: the plain, complete version on which every
-   faster one is tested. Host and device, by value, no globals, no libm. */
+   Rounding of one value to a format: the plain and complete version that every faster one is tested against. Host
+   and device; no globals, no libm. */
 #ifndef HU_NUMBER_ROUND_H
 #define HU_NUMBER_ROUND_H
 
 #include "lib/number/format.h"
 
+/* The bits of a double or float, and back. */
 HU_HD uint64_t
 hu_bits64(double x)
 {
@@ -47,7 +48,7 @@ HU_HD double hu_inf(int negative) { return hu_from_bits64(negative ? 0xfff000000
 HU_HD int hu_isnan(double x) { return x != x; }
 HU_HD int hu_isfinite(double x) { return (hu_bits64(x) >> 52 & 0x7ff) != 0x7ff; }
 
-/* floor(log2|x|) of a finite nonzero double, subnormals included. */
+/* floor(log2 |x|) of a finite nonzero double, also of a subnormal one. */
 HU_HD int
 hu_exponent(double x)
 {
@@ -64,10 +65,10 @@ hu_exponent(double x)
 	return e;
 }
 
-/* As a flag: stochastic rounding with K random bits, 1 <= K <= 32; 32 where nothing is said. */
+/* A flag: stochastic rounding uses k random bits, 1 <= k <= 32. Without it, it uses 32. */
 #define HU_RANDOM_BITS(k) ((k) << 8)
 
-/* What stands for NaN, an infinity (before overflow's rule) and a zero in a format that may have none of them. */
+/* What replaces a NaN, an infinity (except by overflow) and a zero in a format that may lack them. */
 HU_HD double hu_nan_of(hu_format f) { return hu_has_nan(f) ? hu_nan() : f.max; }
 
 HU_HD double
@@ -89,9 +90,9 @@ hu_zero_of(int negative, hu_format f)
 	return negative && hu_has_minus_zero(f) ? -0.0 : 0.0;
 }
 
-/* What a magnitude beyond max finite becomes: IEEE 754's rule for the mode; formats
-   without infinities give NaN instead of one, formats without NaN their largest value.
-   To odd, the largest value is odd and the infinity is not, but in P3109 the other way round. */
+/* The result of an overflow, by IEEE 754's rule for the mode: the largest value or an infinity. A format without
+   infinities has NaN instead, one without NaN its largest value. Under RO the result is whichever has the odd code:
+   the largest value, but in P3109 the infinity. */
 HU_HD double
 hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
 {
@@ -101,7 +102,7 @@ hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
 	return hu_inf_of(negative, f, to_max ? flags | HU_SATURATE : flags);
 }
 
-/* 1 where SR lets a magnitude grow: LOW / 2^LOST is the discarded fraction, LOW < 2^53. */
+/* Returns 1 where SR rounds away from zero: low / 2^lost is the discarded fraction, low < 2^53. */
 HU_HD int
 hu_round_draw(uint64_t low, int lost, int flags, uint32_t rand)
 {
@@ -111,9 +112,9 @@ hu_round_draw(uint64_t low, int lost, int flags, uint32_t rand)
 	return k > 0 && k < 32 ? rand >> (32 - k) < fraction >> (32 - k) : rand < fraction;
 }
 
-/* Whether the neighbour toward zero, KEEP * 2^(E - p + 1), counts as even. One significant
-   bit is always odd: then the larger neighbour wins a tie (IEEE 754-2019, 4.3.1), but
-   in P3109 the one with the even code. */
+/* Returns 1 where the neighbour toward zero, keep * 2^(e - p + 1), counts as even in a tie. With one significant bit
+   every number is odd and the larger neighbour wins (IEEE 754-2019, 4.3.1), but in P3109 the one with the even code
+   wins. */
 HU_HD int
 hu_is_even(uint64_t keep, int e, hu_format f)
 {
@@ -122,15 +123,15 @@ hu_is_even(uint64_t keep, int e, hu_format f)
 	return !(keep & 1);
 }
 
-/* Rounds x to format f. Exact where x is in f. The result is f's value as a
-   double. NaN becomes one quiet NaN (the largest value where f has none).
-   Infinities stay, become NaN in a format without them, or max finite under
-   HU_SATURATE. A zero keeps its sign where f has -0; where f has no zero it
-   becomes the smallest value. Where f has no sign a negative x becomes zero if
-   its magnitude rounds to zero, under RZ, RU and HU_SATURATE (P3109's rule), else NaN; and always NaN where f has no
-   zero. RAND: 32 uniform bits, used by the modes that draw: under SR the magnitude grows when RAND is below the
-   discarded fraction's first 32 bits (of both the first k under HU_RANDOM_BITS(k)), under SRE when it is below 2^31. f
-   = fp64 returns x unless a flag says otherwise. */
+/* Rounds x to format f; values of f stay as they are. Returns a value of f as a double.
+     NaN       becomes one quiet NaN, or the largest value where f has no NaN
+     infinity  stays; becomes NaN where f has none, and the largest value under HU_SATURATE
+     zero      keeps its sign where f has -0; becomes the smallest value where f has no zero
+     x < 0     where f has no sign: zero if |x| rounds to zero or under RZ, RU and HU_SATURATE (P3109's rule), else
+               NaN; always NaN where f has no zero
+   rand holds 32 uniform bits for the modes that draw. Under SR the magnitude is rounded up where rand is below the
+   first 32 bits of the discarded fraction (under HU_RANDOM_BITS(k), the first k bits of both are compared); under
+   SRE where rand is below 2^31. fp64 returns x unless a flag says otherwise. */
 HU_HD double
 hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -154,12 +155,12 @@ hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 		return e < f.emin && (flags & HU_FTZ) ? hu_zero_of(negative, f) : x;
 	if (e == -1023)
 		e = -1022,
-		m = a; /* a double's subnormal: below every other format's normal range, or of the same range */
+		m = a; /* x is subnormal in double: below f's normal range, or in f's own subnormal range */
 	else
 		m = (a & 0xfffffffffffffu) | 0x10000000000000u;
 	p = (flags & HU_NOSUB) && a < hu_bits64(hu_smallest_normal(f)) ? 1 : f.p;
 	lost = 53 - p + (e < f.emin ? f.emin - e : 0);
-	drop = lost > 63 ? 63 : lost; /* m < 2^53: nothing is kept, and the fraction stays below 2^-10 */
+	drop = lost > 63 ? 63 : lost; /* m < 2^53, so that nothing is kept and the fraction stays below 2^-10 */
 	keep = m >> drop;
 	low = m & (((uint64_t)1 << drop) - 1);
 	half = (uint64_t)1 << (drop - 1);
@@ -187,19 +188,22 @@ hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 	return negative ? -r : r;
 }
 
-/* A rounding with everything that IEEE 754 and MPFR say about it. */
+/* The exception flags of IEEE 754, and a rounding with all that it raises. */
 enum { HU_INEXACT = 1, HU_UNDERFLOW = 2, HU_OVERFLOW = 4, HU_INVALID = 8 };
 
 typedef struct hu_rounded {
 	double value;   /* as hu_round */
-	int ternary;    /* sign of value - x; 0 where one of them is NaN */
+	int ternary;    /* sign of value - x, as in MPFR; 0 where one of them is NaN */
 	int flags;      /* HU_INEXACT … */
 } hu_rounded;
 
-/* inexact: the value changed. underflow: x is below the smallest normal number
-   and the value changed. overflow: the magnitude, rounded as if the exponent had
-   no end, is beyond max finite, or a negative number became the zero of a format without sign. invalid: an infinity, a
-   NaN or a negative number that the format cannot hold (an infinity under HU_SATURATE overflows instead). */
+/* Rounds as hu_round does and sets the flags:
+     HU_INEXACT    the value changed
+     HU_UNDERFLOW  |x| is below the smallest normal number and the value changed
+     HU_OVERFLOW   the magnitude, rounded as if exponents were unbounded, exceeds the largest value; or a negative
+                   number became the zero of a format without sign
+     HU_INVALID    f cannot hold this infinity, NaN or negative number; an infinity under HU_SATURATE overflows
+                   instead */
 HU_HD hu_rounded
 hu_round_full(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -229,7 +233,7 @@ hu_round_full(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 	return out;
 }
 
-/* Exponent of the unit in the last place at x (finite): max(floor(log2|x|), emin) - p + 1. */
+/* The exponent of the unit in the last place (ulp) at a finite x: max(floor(log2 |x|), emin) - p + 1. */
 HU_HD int
 hu_ulp_exponent(double x, hu_format f)
 {

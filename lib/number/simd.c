@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Detects instruction sets and keeps the choice. */
 #include "lib/number/simd.h"
 
 #if defined(__x86_64__)
@@ -9,7 +10,7 @@
 
 static const char *const names[HU_SIMDS] = { "scalar", "neon", "avx2", "avx512" };
 
-static int chosen = -1; /* read and written atomically: first use may be in several threads */
+static int chosen = -1; /* read and written atomically, because several threads may use it first */
 
 int
 hu_simd_has(hu_simd level)

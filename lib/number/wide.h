@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Correctly rounded arithmetic for the formats that arith.h's doubles do not carry: fp64 and
-   every other with many significant bits or far exponents. Exact results are integers of
-   128 bits and a sticky flag, rounded once. Operands: any doubles. Host and device. */
+   Correctly rounded arithmetic for the formats that are too large for arith.h's doubles: fp64, and every other with
+   many significant bits or a wide range of exponents. An exact result is an integer of 128 bits with a sticky bit,
+   which says that something nonzero was cut off below; it is rounded once. Operands are any doubles. Host and
+   device. */
 #ifndef HU_NUMBER_WIDE_H
 #define HU_NUMBER_WIDE_H
 
@@ -9,10 +10,11 @@
 
 __extension__ typedef unsigned __int128 hu_u128;
 
-/* (-1)^negative (m + s) 2^e with s = 0, or 0 < s < 1 where STICKY; m has 86 bits or more there: fp64's 53, 32 for a
-   draw, one more. */
+/* The number (-1)^negative (m + s) 2^e, where s = 0, or 0 < s < 1 if sticky is set. A sticky number has an m of 86
+   bits or more, so that rounding never needs s itself: 53 for fp64, 32 for a random draw, and one more. */
 typedef struct hu_wide { hu_u128 m; int e, negative, sticky; } hu_wide;
 
+/* The number of bits of m, without leading zeros. */
 HU_HD int
 hu_wide_length(hu_u128 m)
 {
@@ -26,7 +28,7 @@ hu_wide_length(hu_u128 m)
 	return n + (m != 0);
 }
 
-/* Of a finite double that is not 0. */
+/* Converts a finite double that is not 0. */
 HU_HD hu_wide
 hu_wide_of(double x)
 {
@@ -41,7 +43,7 @@ hu_wide_of(double x)
 	return r;
 }
 
-/* The value of f, the sign of the error and the flags, as hu_round_full of the exact number: m != 0. */
+/* Rounds x (m != 0) to f, with ternary value and flags as hu_round_full gives them for the exact number. */
 HU_HD hu_rounded
 hu_wide_round(hu_wide x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -75,7 +77,8 @@ hu_wide_round(hu_wide x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 			x.sticky = 1;
 		}
 	}
-	half = fraction >> 63 ? ((fraction << 1) || x.sticky ? 1 : 0) : -1; /* against the middle */
+	/* half compares the fraction with 1/2: above 1, equal 0, below -1. */
+	half = fraction >> 63 ? ((fraction << 1) || x.sticky ? 1 : 0) : -1;
 	even = hu_is_even(keep, tiny ? f.emin : top, f);
 	if (fraction || x.sticky)
 		switch (mode) {
@@ -115,7 +118,7 @@ hu_wide_round(hu_wide x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 	return out;
 }
 
-/* The top bit at TOP, below bits 127; bits that fall out become sticky. */
+/* Shifts m so that its highest bit is bit `top`; 1 bits that fall out set sticky. */
 HU_HD hu_wide
 hu_wide_shift(hu_wide x, int top)
 {
@@ -131,8 +134,9 @@ hu_wide_shift(hu_wide x, int top)
 	return x;
 }
 
-/* a + b, neither 0 nor sticky, of at most 106 bits each; m = 0 where they cancel. With tops at bit 125
-   a shift of 20 and less loses nothing, and after a longer one at most one leading bit cancels. */
+/* Returns a + b for numbers that are neither 0 nor sticky and have at most 106 bits each; m = 0 where they cancel.
+   With the highest bits at bit 125, a shift by up to 20 loses nothing, and after a longer one at most one leading
+   bit cancels. */
 HU_HD hu_wide
 hu_wide_add(hu_wide a, hu_wide b)
 {
@@ -161,6 +165,7 @@ hu_wide_add(hu_wide a, hu_wide b)
 	return a;
 }
 
+/* Returns a b for numbers of at most 53 bits each that are neither 0 nor sticky. */
 HU_HD hu_wide
 hu_wide_mul(hu_wide a, hu_wide b)
 {
@@ -170,7 +175,7 @@ hu_wide_mul(hu_wide a, hu_wide b)
 	return a;
 }
 
-/* 126 or 127 bits of the quotient, in two steps. */
+/* Returns a / b with 126 or 127 bits, divided in two steps. */
 HU_HD hu_wide
 hu_wide_div(hu_wide a, hu_wide b)
 {
@@ -187,13 +192,13 @@ hu_wide_div(hu_wide a, hu_wide b)
 	return a;
 }
 
-/* 90 bits of the root, one by one: REST = radicand so far - root^2 <= 2 root. */
+/* Returns the square root with 90 bits, one at a time. The invariant is rest = (radicand so far) - root^2 <= 2 root. */
 HU_HD hu_wide
 hu_wide_sqrt(hu_wide a)
 {
 	hu_u128 root = 0, rest = 0;
 
-	a = hu_wide_shift(a, 53 - ((a.e + hu_wide_length(a.m)) & 1)); /* an even exponent, 53 or 54 bits */
+	a = hu_wide_shift(a, 53 - ((a.e + hu_wide_length(a.m)) & 1)); /* makes the exponent even, with 53 or 54 bits */
 	for (int i = 0; i < 90; i++) {
 		rest = rest << 2 | (i < 27 ? (a.m >> (52 - 2 * i)) & 3 : 0);
 		root <<= 1;
@@ -204,7 +209,7 @@ hu_wide_sqrt(hu_wide a)
 	}
 	a.m = root;
 	a.sticky = rest != 0;
-	a.e = a.e / 2 - 63; /* 27 pairs stand before the point, 63 behind it */
+	a.e = a.e / 2 - 63; /* 27 pairs of bits stand before the binary point, 63 behind it */
 	return a;
 }
 #endif

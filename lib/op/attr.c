@@ -25,7 +25,7 @@ find(const char *key)
 	return NULL;
 }
 
-/* Operators hold counts in int as well as in size_t. */
+/* Operators keep counts in int as well as in size_t. */
 static int
 whole(double x, double least, double most)
 {

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The attributes of a call, checked: what a command line or a file gave, before anything is cast, allocated
-   or divided by it. */
+   Checks and reads the attributes of a call, which a command line or a file may have given, before anything is cast,
+   allocated or divided by them. */
 #ifndef HU_OP_ATTR_H
 #define HU_OP_ATTR_H
 
 #include "lib/base/status.h"
 #include "lib/op/call.h"
 
-/* The whole number that KEY is, or OTHERWISE where it is not there; 0 where it is none from 0 to 2^31 - 1
-   (hu_attr_check refuses those with a reason), so that no cast is undefined. */
+/* Returns attribute key as a whole number, or otherwise where the call has no such attribute. A value that is not a
+   whole number from 0 to 2^31 - 1 gives 0, so that no cast is undefined; hu_attr_check refuses such values with a
+   reason. */
 size_t hu_attr_count(const hu_call *c, const char *key, size_t otherwise);
 
-/* Every attribute of a call against its row of attrs.def; HU_EINVAL names the operator, the key and what it may be. */
+/* Checks every attribute of the call against its row in attrs.def. HU_EINVAL names the operator, the attribute and the
+   values allowed. */
 hu_status hu_attr_check(const hu_call *c);
 
-/* 1 where KEY is a word, 0 where it is a number, -1 where attrs.def has no such row. */
+/* Returns 1 if attrs.def says that the attribute's value is a word, 0 if it is a number, -1 if there is no such
+   attribute. */
 int hu_attr_is_word(const char *key);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One operator call of a program: which operator, on which tensors, in which
-   formats, with which rounding and summation order. Pure data. */
+   One operator call of a program: the operator, its tensors, their formats, the rounding and the order of summation.
+   This is pure data. */
 #ifndef HU_OP_CALL_H
 #define HU_OP_CALL_H
 
@@ -14,11 +14,11 @@ typedef enum hu_phase { HU_FORWARD, HU_BACKWARD, HU_UPDATE } hu_phase;
 
 enum { HU_MAX_ATTR = 20 };
 
-/* A named number or, where text is not empty, a word. */
+/* A named attribute. Its value is text, or the number num if text is empty. */
 typedef struct hu_attr { char key[16]; double num; char text[24]; } hu_attr;
 
 typedef struct hu_call {
-	int id;                 /* its place in the program */
+	int id;                 /* the call's index in the program */
 	const hu_op *op;
 	hu_phase phase;
 	char layer[32];
@@ -28,11 +28,13 @@ typedef struct hu_call {
 	hu_attr attr[HU_MAX_ATTR];
 	struct { hu_format_id in, compute, acc, out; } fmt;
 	hu_mode mode;           /* rounding to the output format */
-	int flags;              /* HU_SATURATE */
-	hu_sum sum;             /* of operators that sum products */
-	char seed_name[64];     /* names the stream of SR's random bits */
+	int flags;              /* HU_SATURATE or 0 */
+	hu_sum sum;             /* summation model of operators that sum products */
+	char seed_name[64];     /* names the random stream of stochastic rounding (SR) */
 } hu_call;
 
+/* The number or word of attribute key, or otherwise if the call has no such attribute. The setters add the attribute or
+   overwrite it. */
 double hu_attr_num(const hu_call *c, const char *key, double otherwise);
 const char *hu_attr_text(const hu_call *c, const char *key, const char *otherwise);
 void hu_attr_set(hu_call *c, const char *key, double num);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Single numbers that an operator derives before it looks at its elements, where they
-   depend on tensors: on a device they stay there. Host and device. */
+   Scalars that an operator computes before it looks at its elements. Those that depend on tensors are computed on the
+   device and stay there. The code is for host and device. */
 #ifndef HU_OP_SCALARS_H
 #define HU_OP_SCALARS_H
 
 #include "lib/op/element/carrier.h"
 
-/* cast with scaled=1: 2^floor(log2(max/amax)) within [2^-126, 2^126]; 1 where AMAX is 0 or not finite. */
+/* The scale of a cast with scaled=1: 2^floor(log2(max/amax)) within [2^-126, 2^126], where amax is the tensor's largest
+   magnitude and max the format's; 1 if amax is 0 or not finite. */
 HU_HD double
 hu_cast_scale(double amax, double max)
 {
@@ -23,8 +24,8 @@ hu_cast_scale(double amax, double max)
 /* unscale's factor: the inverse in double, rounded once to fp32. */
 HU_HD double hu_unscale_by(double scale, double weight) { return (double)(float)(1 / (scale * weight)); }
 
-/* Element I of Adam's clock (t, beta1^t, beta2^t), of which X is this element and T the first, one
-   step on in format F, or as it was where FOUND. At t = 0 the powers are 1 whatever is stored. */
+/* Advances element i of Adam's clock (t, beta1^t, beta2^t) by one step in format f; x is this element, t the first one.
+   If found is set (a gradient overflowed) it stays as it was. At t = 0 the powers count as 1 whatever is stored. */
 HU_HD double
 hu_adam_tick(hu_format f, int i, double x, double t, double factor, int found)
 {
@@ -34,10 +35,11 @@ hu_adam_tick(hu_format f, int i, double x, double t, double factor, int found)
 	return i == 0 ? hu_rne(f, x + hu_rne(f, 1)) : hu_rne(f, x * hu_rne(f, factor));
 }
 
-/* Adam's step size as Keras has it, from the clock's powers P1 and P2. */
+/* Adam's step size as Keras computes it; p1 and p2 are the clock's powers of the betas. */
 HU_HD double hu_adam_alpha(double lr, double p1, double p2) { return lr * sqrt(1 - p2) / (1 - p1); }
 
-/* adam's constants (formula.inc); V: the format of the second moment, in which epsilon is stored. K has room for 4. */
+/* The constants of adam (formula.inc). v is the format of the second moment, in which epsilon is stored. k has room for
+   4. */
 HU_HD void
 hu_adam_constants(double *k, double lr, double b1, double b2, double eps, double p1, double p2, hu_format v)
 {
@@ -47,8 +49,8 @@ hu_adam_constants(double *k, double lr, double b1, double b2, double eps, double
 	k[3] = hu_rne(v, eps);
 }
 
-/* adamw's constants (formula.inc) from the call's attributes and the clock's powers P1 and P2; V: the format
-   of the second moment, in which epsilon is stored. K has room for 9. */
+/* The constants of adamw (formula.inc) from the call's attributes and the clock's powers p1 and p2. v is the format of
+   the second moment, in which epsilon is stored. k has room for 9. */
 HU_HD void
 hu_adamw_constants(
 	double *k, double lr, double b1, double b2, double eps, double decay, double p1, double p2, hu_format v)

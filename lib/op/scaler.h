@@ -11,9 +11,9 @@ typedef struct hu_scaler {
 	const char *name;
 	double init, growth, backoff;
 	int interval;
-	double floor, cap;     /* 0: none */
-	int hysteresis;        /* this many overflows lower the scale, the ones before do not */
-	const char *reads;     /* options of a training, a blank between two */
+	double floor, cap;     /* 0: no limit */
+	int hysteresis;        /* the scale falls only at the last of this many overflows */
+	const char *reads;     /* the training options it reads, separated by blanks */
 } hu_scaler;
 
 typedef enum hu_scaler_rule {
@@ -23,25 +23,25 @@ typedef enum hu_scaler_rule {
 	HU_SCALERS
 } hu_scaler_rule;
 
-/* A row by name; HU_EINVAL names the nearest. */
+/* Finds a rule by name. HU_EINVAL names the nearest one. */
 hu_status hu_scaler_find(const char *name, hu_scaler *out);
 const hu_scaler *hu_scaler_at(int i);   /* NULL past the last */
 
-/* What a rule remembers beside the scale; all zero before the first step. Whole
-   numbers, exact in a float up to 2^24 steps. good: good steps since the last change;
-   of deepspeed: overflows at the smallest scale, each of which DeepSpeed raises an
-   error for. left: overflows until the scale falls. last: the last step that overflowed. */
+/* What a rule remembers besides the scale; all zero before the first step. The members hold whole numbers, which a
+   float represents exactly up to 2^24 steps. good counts successful steps since the last change; for deepspeed it
+   counts overflows at the smallest scale, where DeepSpeed raises an error. left counts the overflows until the scale
+   falls. last is the last step that overflowed. */
 typedef struct hu_tracker { float good, left, step, last; } hu_tracker;
 
-/* One step of RULE: *scale and *t after a step that overflowed (FOUND) or not.
-   Products are formed in double and rounded once to the scale's float, as in
-   PyTorch's kernel; with powers of two every framework agrees. */
+/* Performs one step of the rule: updates *scale and *t after a step whose gradients overflowed (found) or not. Products
+   are formed in double and rounded once to the scale's float, as in PyTorch's kernel; with powers of two every
+   framework agrees. */
 HU_HD void
 hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, float *scale, hu_tracker *t)
 {
 	double up = (double)(float)(*scale * k->growth), down = (double)(float)(*scale * k->backoff);
 
-	if (t->step == 0) { /* a fresh tracker: so that zeros are a valid start */
+	if (t->step == 0) { /* a fresh tracker is set up here, so that all zeros is a valid start */
 		t->left = (float)k->hysteresis;
 		t->last = -1;
 	}
@@ -54,12 +54,13 @@ hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, float *scale,
 	} else if (rule == HU_SCALER_deepspeed) {
 		if (found) {
 			if (k->hysteresis == 1 || t->left == 1) {
-				t->good += (float)(*scale == (float)k->floor); /* where DeepSpeed stops the training */
+				t->good += (float)(*scale == (float)k->floor); /* DeepSpeed stops the training here */
 				*scale = (float)down;
 			} else {
 				t->left -= 1;
 			}
-		} else if ((long long)(t->step - t->last) % k->interval == 0) { /* a phase, not a count of good steps */
+		/* DeepSpeed grows on a fixed phase, not after a count of good steps */
+		} else if ((long long)(t->step - t->last) % k->interval == 0) {
 			t->left = (float)k->hysteresis;
 			*scale = (float)up;
 		}

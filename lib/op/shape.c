@@ -31,7 +31,7 @@ hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want)
 	return HU_OK;
 }
 
-/* Elements, of which doubles and as much again in scratch can be addressed. */
+/* Returns 1 if doubles for all elements, and as much scratch space again, can be addressed. */
 static int
 countable(hu_shape s)
 {

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Who takes certified values: an operator's enclose() cuts an output into tiles, each computed
-   by one thread, and hands them to a sink. Memory is the tiles'; nothing is kept between them but
-   what all tiles of a call share. */
+   Receives certified values, that is values with a proven error bound. An operator's enclose() cuts an output into
+   tiles, each computed by one thread, and hands them to a sink. Only the tiles at work are in memory, besides what all
+   tiles of a call share. */
 #ifndef HU_OP_SINK_H
 #define HU_OP_SINK_H
 
 #include "lib/op/element/dd.h"
 #include "lib/op/op.h"
 
-/* N values by place: number AT[i], or FIRST + i where AT is NULL, of the list that was asked for. The value
-   meant lies within err of hi + lo, hi = RN(hi + lo); err = 0: it is hi + lo; a part that is not finite: nothing
-   is said. BOUND: of |emulated - value|, rounding included. MAGNITUDE: of the terms behind the value; NULL:
-   |value|. Where the sink wants no bounds both are NULL. */
+/* n values. Value i is number at[i], or first + i if at is NULL, of the list of elements that was asked for. The exact
+   value lies within err of hi + lo, with hi = RN(hi + lo). err = 0 means that it is hi + lo; a part that is not finite
+   says nothing. bound bounds |emulated - exact|, rounding included. magnitude is the sum of the magnitudes of the
+   terms; NULL means |exact|. Both are NULL if the sink wants no bounds. */
 typedef struct hu_tile {
 	size_t n, first;
 	const size_t *at;
 	double *hi, *lo, *err, *bound, *magnitude;
 } hu_tile;
 
-/* What an operator made for one output of a call and can use for the next. */
+/* Intermediate results of one output of a call that its other outputs can use. */
 typedef struct hu_memo hu_memo;
 struct hu_memo { void (*release)(hu_memo *m); };
 
-/* Low parts and errors of an operand's elements, where it is a certified value itself. NULL: 0. */
+/* Trailing parts and errors of an operand's elements, if the operand is itself a certified value. NULL stands for
+   zeros. */
 typedef struct hu_low { const double *lo, *err; } hu_low;
 
-/* TAKE may be called by several threads at once, for tiles in any order; every listed element comes once. */
+/* take may be called by several threads at once, for tiles in any order. Every listed element comes once. */
 struct hu_sink {
 	void (*take)(hu_sink *s, const hu_tile *t);
-	int bounds;          /* bounds and magnitudes are wanted; not together with LOW */
-	int want_exact; /* exact values are wanted in place of enclosures, where an operator has them for whole outputs:
-			 */
-	int gives_exact; /* it sets this before its first tile; err is then what two doubles to nearest do not hold */
-	const hu_low *low;   /* by operand; NULL: the operands are what they are */
-	hu_memo *memo;       /* of the call; NULL at first */
+	int bounds;          /* bounds and magnitudes are wanted; not together with low */
+	int want_exact; /* exact values are wanted instead of enclosures, if the operator has them for whole outputs */
+	/* the operator sets this before its first tile if it gives them; err is then what remains beyond hi + lo */
+	int gives_exact;
+	const hu_low *low;   /* one per operand; NULL: the operands are exact */
+	hu_memo *memo;       /* belongs to the call; NULL at first */
 };
 
-/* To be called after the last output of a call, and when anything it read has changed. */
+/* Call this after the last output of a call, and when anything that the memo was computed from has changed. */
 static inline void
 hu_sink_forget(hu_sink *s)
 {
@@ -45,7 +46,7 @@ hu_sink_forget(hu_sink *s)
 	s->memo = NULL;
 }
 
-/* Element I of operand K. */
+/* Element i of operand k as a certified value. */
 static inline hu_dd
 hu_operand_dd(const hu_sink *s, hu_tensor *const *in, int k, size_t i)
 {
@@ -54,8 +55,8 @@ hu_operand_dd(const hu_sink *s, hu_tensor *const *in, int k, size_t i)
 	return (hu_dd){ hu_get(in[k], i), l && l->lo ? l->lo[i] : 0, l && l->err ? l->err[i] : 0 };
 }
 
-/* Values that were computed one by one: V[i] of listed element i, in one tile; BOUND NULL: by the operator's
-   own; magnitudes are. */
+/* Hands values that were computed one by one to the sink, in one tile: v[i] belongs to listed element i. If bound is
+   NULL the operator's own bound column is used; magnitudes always come from its magnitude column. */
 hu_status hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	hu_sink *sink, const hu_dd *v, const double *bound);
 #endif

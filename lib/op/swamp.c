@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Swamped additions of the operators that are no products of sums: one addition an
-   element, judged after its rounding to the output; and the fixed tree, replayed. */
+   Counts swamped additions for operators that do not sum products: one addition per element, judged after its rounding
+   to the output, and sums by the fixed tree, which are replayed. */
 #include "lib/op/reduce/reduce.h"
 
 #include "lib/base/mem.h"
@@ -30,7 +30,7 @@ hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_en
 	return HU_OK;
 }
 
-/* hu_update_count of floats, without a branch. */
+/* hu_update_count for floats without branches. */
 static void
 count_f32(const float *w, const float *next, size_t n, const float *d, hu_update_tally *count)
 {
@@ -49,7 +49,7 @@ count_f32(const float *w, const float *next, size_t n, const float *d, hu_update
 	count->swamped += swamped;
 }
 
-/* One block's results D of all: what was taken off each weight. */
+/* Counts one block; d32 or d64 holds what was subtracted from each weight. */
 static void
 count_block(const hu_tensor *w, const hu_tensor *next, size_t first, size_t n, const float *d32, const double *d64,
 	hu_update_tally *count)
@@ -88,7 +88,7 @@ hu_update_tally_all(const hu_map *m, const hu_tensor *w, const hu_tensor *next, 
 	count->swamped += swamped;
 }
 
-/* lib/sum/tree.inc with its additions counted; *RUN: the longest row of swamped terms at a lane's end. */
+/* lib/sum/tree.inc with its additions counted. *run gets the longest run of swamped terms at the end of a lane. */
 static double
 block(hu_format f, const double *x, size_t n, hu_swamp *count, uint64_t *run)
 {
@@ -123,7 +123,7 @@ hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count)
 {
 	uint64_t run = 0;
 
-	while (n > HU_TREE_BLOCK) { /* the blocks' sums take the place of the terms that they are done with */
+	while (n > HU_TREE_BLOCK) { /* the blocks' sums overwrite terms that are no longer needed */
 		size_t blocks = 0;
 		for (size_t i = 0; i < n; i += HU_TREE_BLOCK) {
 			double s = block(f, x + i, n - i < HU_TREE_BLOCK ? n - i : HU_TREE_BLOCK, count, &run);

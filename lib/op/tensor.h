@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A dense row-major array of values of one format, as the interpreters see it.
-   In memory a value is a float holding it exactly, or a double where the format
-   is fp64; codes exist only on disk (lib/store) and on a device. Images are NHWC. */
+   A dense row-major array of values of one format, as the interpreters see it. In memory a value is a float that holds
+   it exactly, or a double if the format is fp64. The formats' bit codes exist only on disk (lib/store) and on a device.
+   Images are NHWC. */
 #ifndef HU_OP_TENSOR_H
 #define HU_OP_TENSOR_H
 
@@ -16,9 +16,9 @@ typedef struct hu_tensor {
 	hu_shape shape;
 	size_t n;      /* elements */
 	void *data;    /* float[n], or double[n] for fp64 */
-	/* Element i is data[i] + low[i] + low[n + i] + … of LOWS such parts: more than a double holds, for exact
-	   references of values that are no format's (lib/judge/propagate.h); hu_exact_get reads them, everything else
-	   the first part alone. */
+	/* Element i is data[i] + low[i] + low[n + i] + …, with lows such trailing parts: more than a double holds, for
+	   exact references of intermediate values (lib/judge/propagate.h). hu_exact_get reads them; everything else
+	   reads the first part alone. */
 	const double *low;
 	int lows;
 } hu_tensor;
@@ -32,7 +32,7 @@ hu_get(const hu_tensor *t, size_t i)
 	return hu_is_wide(t->format) ? ((const double *)t->data)[i] : (double)((const float *)t->data)[i];
 }
 
-/* X must be a value of the tensor's format. */
+/* Stores x, which must be a value of the tensor's format. */
 static inline void
 hu_put(hu_tensor *t, size_t i, double x)
 {
@@ -63,7 +63,7 @@ hu_shape4(size_t a, size_t b, size_t c, size_t d)
 	return s;
 }
 
-/* The last dimension: features or channels; 1 for a scalar. */
+/* The size of the last dimension (features or channels); 1 for a scalar. */
 static inline size_t hu_last(hu_shape s) { return s.rank ? s.d[s.rank - 1] : 1; }
 
 static inline int

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* VALUE with its blanks as underscores: blanks are what stands between two words of a text. */
+/* Appends key=value with the blanks of value as underscores, because blanks separate the words of a text. */
 static void
 add_word(hu_str *s, const char *key, const char *value)
 {
@@ -29,7 +29,7 @@ add_plain(hu_str *s, const char *word)
 			s->s[i] = '_';
 }
 
-/* "fp32[64,32]", and what else a tensor is. */
+/* Appends "fp32[64,32]" and the tensor's other properties. */
 static void
 add_tensor(hu_str *s, const char *key, const hu_program *p, int id)
 {
@@ -79,10 +79,11 @@ describe(const hu_program *p, const hu_call *c)
 	hu_str_init(&s);
 	add_plain(&s, c->op->name);
 	add_plain(&s, c->layer);
-	qsort(attr, (size_t)c->nattr, sizeof *attr, by_name); /* whoever wrote the program had an order of his own */
+	/* the attributes' order depends on who wrote the program */
+	qsort(attr, (size_t)c->nattr, sizeof *attr, by_name);
 	for (int i = 0; i < c->nattr; i++) {
 		const hu_attr *a = &attr[i];
-		for (int digits = 6; digits <= 17; digits++) { /* the fewest that are the number */
+		for (int digits = 6; digits <= 17; digits++) { /* the fewest digits that give the number exactly */
 			snprintf(text, sizeof text, "%.*g", digits, a->num);
 			if (strtod(text, NULL) == a->num)
 				break;
@@ -136,7 +137,7 @@ hu_program_parts_free(hu_program_part *part, size_t n)
 	free(part);
 }
 
-/* Words of a text, in a copy. */
+/* The words of a text, in a copy. */
 typedef struct words {
 	char *copy, **word;
 	int n, cap;
@@ -162,7 +163,8 @@ drop(words *w)
 	free(w->word);
 }
 
-/* The value of word K of W under its key: of the first two, operator and layer, the word itself. */
+/* The value under the key of word k in w. The first two words, operator and layer, have no key and stand for
+   themselves. */
 static const char *
 value_in(const words *w, const char *word, int k)
 {
@@ -232,7 +234,7 @@ find(const hu_program_part **list, size_t n, const hu_program_part *part)
 	return hit ? *hit : NULL;
 }
 
-/* "call 53 conv2d_dw conv1" or "tensor conv1.w", the first words of its text. */
+/* Appends "call 53 conv2d_dw conv1" or "tensor conv1.w", the first words of the part's text. */
 static void
 add_head(hu_str *out, const hu_program_part *p)
 {

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Emulated arithmetic does some 10^9 operations a second on one thread: enough to tell long calls from short ones. */
+/* Estimates each call's duration. Emulated arithmetic does some 10^9 operations a second on one thread, which is good
+   enough to tell long calls from short ones. */
 static void
 expect(hu_exec *x)
 {
@@ -50,8 +51,8 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 	return HU_OK;
 }
 
-/* An allocation of its own takes up to two pages more, a small one its header and its alignment. Reductions hold a
-   number for each lane, block of 4096 and result: less than a 64th of what they read, and 32 lanes of 4 results a
+/* A large allocation takes up to two pages more than it asks for, a small one its header and alignment. Reductions hold
+   a number for each lane, block of 4096 and result: less than a 64th of what they read, plus 32 lanes of 4 results per
    thread (lib/op/reduce/reduce.inc). */
 double
 hu_exec_bytes(const hu_program *p, int threads)
@@ -163,7 +164,7 @@ tensor_digest(const hu_tensor *t, uint64_t name)
 	uint64_t sum = 0;
 
 	if (t->format == HU_FP32) {
-		const uint32_t *u = t->data; /* its own code, NaN already the one NaN */
+		const uint32_t *u = t->data; /* a float's bits are its code, and every NaN is already the one NaN */
 #pragma omp parallel for reduction(+ : sum) schedule(static) if (t->n > 16384)
 		for (size_t i = 0; i < t->n; i++)
 			sum += hu_digest_term(name, i, u[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How a device computes products: the rows of gemms.def. Every way but cublas promises
-   the bits of the call's summation model; cublas promises its bound (cuda/gemm/cublas.h). */
+   The ways in which a device computes matrix products, the rows of gemms.def. Every way but cublas gives the bits of
+   the call's summation model; cublas stays within its error bound (cuda/gemm/cublas.h). */
 #ifndef HU_PROGRAM_GEMM_H
 #define HU_PROGRAM_GEMM_H
 
@@ -13,7 +13,7 @@ typedef enum hu_gemm_way {
 	HU_GEMM_WAYS
 } hu_gemm_way;
 
-/* NAME, or NULL for auto. HU_EINVAL names the nearest and all. */
+/* Finds a way by name; NULL means auto. HU_EINVAL names the nearest and lists all. */
 hu_status hu_gemm_find(const char *name, hu_gemm_way *way);
 const char *hu_gemm_name(hu_gemm_way way);
 /* Every way with its summary, for an option's help. */

@@ -115,7 +115,7 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 			return bad("tensor", i, "a dimension is out of range");
 		s.d[k] = (size_t)d;
 	}
-	int made = hu_program_tensor(p, name, f, s, (hu_tclass)c); /* moves the array */
+	int made = hu_program_tensor(p, name, f, s, (hu_tclass)c); /* this may move the array */
 	hu_info *t = &p->t[made];
 	t->state = state;
 	t->trainable = trainable;

@@ -10,7 +10,7 @@ hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)
 		if (c->op->cls != HU_CLASS_GEMM || !hu_match(pattern, c->layer))
 			continue;
 		c->sum = sum;
-		/* a tensor core accumulates as the call did unless the model says otherwise */
+		/* A tensor core accumulates in the call's format unless the model names another. */
 		if (sum.id != HU_SUM_TC)
 			c->fmt.acc = sum.acc;
 		else if (sum.out != HU_NO_FORMAT)

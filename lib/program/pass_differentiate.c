@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Reverse-mode differentiation, program to program, by the operators' own gradient rules. */
+   Reverse-mode differentiation from program to program, by the operators' own gradient rules. */
 #include "lib/program/passes.h"
 
 #include "lib/base/mem.h"
@@ -9,14 +9,13 @@
 
 typedef struct pass {
 	hu_program *p;
-	char *needed;          /* tensor lies on a path from a trainable one */
+	char *needed;          /* the tensor is on a path from a trainable one */
 	int *grad;             /* its gradient so far, or -1 */
-	int *parts;            /* how many contributions it has had */
+	int *parts;            /* the number of contributions added to it */
 } pass;
 
-/* LAYER.dROLE[.K][@FORMAT] for the K-th contribution to the gradient of T. FORMAT
-   is the gradient's own, unless casts of one tensor to two formats have gradients in
-   the same one. */
+/* Writes LAYER.dROLE[.K][@FORMAT] for the k-th contribution to the gradient of t. suffix is @FORMAT, the gradient's
+   own, unless casts of one tensor to two formats have gradients in the same format. */
 static void
 grad_name(char *out, size_t size, const hu_program *p, const hu_info *t, int k, const char *suffix)
 {
@@ -61,7 +60,7 @@ mark_needed(pass *s)
 			}
 }
 
-/* Adds contribution D to the gradient of tensor T. */
+/* Adds contribution d to the gradient of tensor t. */
 static void
 contribute(pass *s, int t, int d, const char *layer)
 {
@@ -77,7 +76,7 @@ contribute(pass *s, int t, int d, const char *layer)
 	s->grad[t] = out;
 }
 
-/* The incoming gradient D in the format that the forward call's products run in. */
+/* Casts the incoming gradient d to the format that the forward call's products run in. */
 static int
 operand_cast(pass *s, int d, const char *format, const char *layer)
 {
@@ -115,14 +114,14 @@ copy_attrs(const hu_program *p, hu_call *to, const hu_call *from, const char *se
 	}
 }
 
-/* Weight gradients sum over every pixel or row of the batch: in parts of 4096 terms (doc/formats.md). */
+/* Weight gradients sum over every pixel or row of the batch, in parts of 4096 terms (doc/formats.md). */
 enum { WGRAD_PART = 4096 };
 
 static void
 apply_rule(pass *s, int call, const hu_grad *g)
 {
 	hu_program *p = s->p;
-	hu_call f = p->c[call];      /* a copy: appending moves the array; its id lists stay */
+	hu_call f = p->c[call];      /* a copy, because appending moves the array; its lists of ids do not move */
 	int in[16], nin = 0, to[8], out[8], nout = 0, any = 0, scale[16] = { 0 }, scaled = 1;
 	const char *grad = hu_attr_text(&f, "grad", "");
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Loss scaling as calls: the seed gradient S*W, unscaling, the finite check, the scale's
-   update. The finite check judges the parameters' gradients, as every framework does, and
-   where one is not finite looks through everything the step wrote, in order, so that the
-   first overflow has a name. */
+   Loss scaling as calls: the seed gradient (scale times loss weight), unscaling, the finite check, the scale's update.
+   The finite check judges the parameters' gradients, as every framework does. If one is not finite, it then searches
+   everything the step wrote, in order, so that the first overflow can be named. */
 #include "lib/program/passes.h"
 
 #include "lib/base/mem.h"
@@ -26,7 +25,7 @@ hu_pass_loss_seed(hu_program *p, const hu_scaling *s)
 	return out;
 }
 
-/* Appends the unscaled version of parameter T's gradient. */
+/* Appends the call that unscales parameter t's gradient. */
 static void
 unscale(hu_program *p, int t, int scale, double weight)
 {
@@ -40,7 +39,8 @@ unscale(hu_program *p, int t, int scale, double weight)
 	p->t[t].grad = out;
 }
 
-/* The gradients to judge, then every floating-point tensor that a call so far has written, in its order. */
+/* Adds the finite check: its inputs are the gradients to judge, then every floating-point tensor that a call has
+   written so far, in order. */
 static int
 add_check(hu_program *p, int calls, int judged, const int *grads, int ngrads)
 {

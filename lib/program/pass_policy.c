@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The policy pass: which format each call of a forward program runs in, and the casts
-   that follow. The lists are described in policy.h and doc/formats.md. */
+   The policy pass: decides which format each call of a forward program runs in, and adds the casts that this requires.
+   policy.h and doc/formats.md describe the lists. */
 #include "lib/program/passes.h"
 
 #include "lib/base/mem.h"
@@ -13,17 +13,17 @@ typedef struct pass {
 	const hu_program *from;
 	hu_program *to;
 	const hu_policy *policy;
-	int *map;   /* tensor of FROM -> its version in TO */
+	int *map;   /* maps each tensor of from to its version in to */
 } pass;
 
-/* Parameters of a call: tensors that no call writes and that are weights or state. */
+/* Returns 1 for a parameter of a call: a weight or state that no call writes. */
 static int
 is_parameter(const hu_info *t)
 {
 	return t->producer < 0 && (t->trainable || t->state);
 }
 
-/* The widest format among a call's data inputs (promotion). */
+/* The widest format among a call's data inputs (type promotion). */
 static hu_format_id
 widest(const pass *s, const hu_call *c, const int *in)
 {
@@ -39,7 +39,7 @@ widest(const pass *s, const hu_call *c, const int *in)
 	return best;
 }
 
-/* The format that call C's data inputs are cast to. */
+/* The format that the data inputs of call c are cast to. */
 static hu_format_id
 run_format(const pass *s, const hu_call *c, const int *in)
 {
@@ -69,7 +69,7 @@ wants_cast(const pass *s, const hu_call *c, int i, int tensor)
 	const hu_info *t = &s->to->t[tensor];
 
 	if (c->op->cls == HU_CLASS_FIXED || (t->cls == HU_OTHER && !t->state))
-		return 0; /* labels and row weights */
+		return 0; /* these are labels and row weights */
 	return !(c->op->cls == HU_CLASS_NORM && i > 0); /* norms read their parameters as they are stored */
 }
 
@@ -95,7 +95,7 @@ copy_call(pass *s, const hu_call *c)
 	}
 	for (int k = 0; k < c->nout; k++) {
 		const hu_info *t = &s->from->t[c->out[k]];
-		/* Statistics and other side outputs keep the format of the variables they update, or float32. */
+		/* Statistics and other secondary outputs keep the format of the variables they update, or float32. */
 		hu_format_id f = k == 0 ? made : t->cls == HU_OTHER ? (hu_is_wide(made) ? HU_FP64 : HU_FP32) : made;
 		if (c->op->cls == HU_CLASS_LOSS)
 			f = run;
@@ -112,7 +112,7 @@ copy_call(pass *s, const hu_call *c)
 	free(out);
 }
 
-/* An override that fits no layer is a slip of the pen, not a wish. */
+/* An override that matches no layer is taken for a typing error and refused. */
 static hu_status
 check_overrides(const hu_program *p, const hu_policy *policy)
 {
@@ -148,7 +148,7 @@ hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **result
 	}
 	for (int i = 0; i < p->nc; i++)
 		copy_call(&s, &p->c[i]);
-	/* A state's next value has the state's own format, whatever made it. */
+	/* A state tensor's next value has the state's own format, whatever call made it. */
 	for (int i = 0; i < p->nt; i++)
 		if (p->t[i].next >= 0) {
 			s.to->t[s.map[i]].next = s.map[p->t[i].next];

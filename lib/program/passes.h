@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Everything that changes a program is a pass. A model's builder makes a forward
-   program in fp32; then, in this order: policy, differentiate, loss scaling, the
-   optimizer's updates (trainer/optim), accumulator. */
+   A pass is a function that changes a program. A model's builder makes a forward program in fp32; the passes then run
+   in this order: policy, differentiate, loss scaling, the optimizer's updates (trainer/optim), accumulator. */
 #ifndef HU_PROGRAM_PASSES_H
 #define HU_PROGRAM_PASSES_H
 
@@ -9,28 +8,27 @@
 #include "lib/program/policy.h"
 #include "lib/program/program.h"
 
-/* A new program in which every call runs in the formats that POLICY gives it, with the casts
-   that this implies as calls of their own (a cast of one tensor to one format is made once).
-   Applies to forward programs. */
+/* Makes a new program in which every call runs in the formats that policy gives it. The casts this needs become calls
+   of their own; a tensor is cast to a format only once. For forward programs. */
 hu_status hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **out);
 
-/* Appends the backward calls that lead from SEED, the gradient of scalar tensor LOSS, to every
-   trainable tensor, and fills in info.grad. Gradients have the format of what they are gradients
-   of (8-bit formats: bf16); a call whose attribute `grad` names a format has its incoming
-   gradient cast to it first. */
+/* Appends the backward calls that compute the gradient of every trainable tensor from seed, the gradient of the scalar
+   tensor loss, and fills in info.grad. A gradient has the format of its tensor (bf16 for formats of 8 bits). If a
+   call's attribute `grad` names a format, the gradient coming into it is cast to that format first. */
 hu_status hu_pass_differentiate(hu_program *p, int loss, int seed);
 
 typedef struct hu_scaling {
-	hu_scaler rule;        /* algorithm and constants; name "none": scale 1, nothing is ever skipped */
-	double loss_weight;    /* W: multiplies the loss and is divided out with the scale */
+	hu_scaler rule;        /* algorithm and constants; with the name "none" the scale is 1 and nothing is skipped */
+	double loss_weight;    /* multiplies the loss and is divided out with the scale */
 } hu_scaling;
 
-/* Before differentiation: the state scaler.scale and the seed gradient S*W. Returns the seed's id. */
+/* Before differentiation: adds the state scaler.scale and the seed gradient, scale times loss_weight. Returns the
+   seed's id. */
 int hu_pass_loss_seed(hu_program *p, const hu_scaling *s);
-/* After it: unscale every parameter's gradient (info.grad then names the unscaled one), the finite
-   check and the scale's update. found_inf's id in *found. */
+/* After differentiation: adds the calls that unscale every parameter's gradient (info.grad then names the unscaled
+   one), check that all are finite, and update the scale. *found gets the id of found_inf. */
 hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
 
-/* Gives calls of class GEMM whose layer matches PATTERN ("*": all) the accumulation model SUM. */
+/* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */
 void hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum);
 #endif

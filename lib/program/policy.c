@@ -51,7 +51,7 @@ fill(hu_policy *p, const char *name, hu_format_id compute, hu_format_id variable
 	p->dynamic = compute == HU_FP16 && variable == HU_FP32;
 }
 
-/* Gradients enter 8-bit products in e5m2, the wider range of the two (arXiv 2209.05433). */
+/* Gradients enter 8-bit products in e5m2, which has the wider range of the two 8-bit formats (arXiv 2209.05433). */
 static void
 settle(hu_policy *p)
 {
@@ -111,7 +111,7 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 		"policy: unknown key '%s'; known: compute, variable, list, scaling, accumulate, layer:PATTERN", key);
 }
 
-/* "base" or "key=value" pieces; a preset's name as first piece is the base that the rest changes. */
+/* Parses pieces that are a preset's name or "key=value". A preset as the first piece is changed by the other pieces. */
 static hu_status
 parse_free(const char *text, hu_policy *out)
 {
@@ -208,7 +208,7 @@ hu_policy_to_json(const hu_policy *p)
 	return j;
 }
 
-/* Keys of a policy's JSON, but those that hold no text. */
+/* The keys of a policy's JSON, except those that hold no text. */
 static int
 known(const char *key)
 {

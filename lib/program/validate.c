@@ -71,7 +71,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Two calls that draw random bits must not draw the same ones. */
+/* Checks that no two calls draw the same random bits. */
 static hu_status
 check_streams(const hu_program *p)
 {

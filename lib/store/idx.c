@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   IDX files: https://yann.lecun.com/exdb/mnist describes the layout. */
+   Reads IDX files, whose layout https://yann.lecun.com/exdb/mnist describes. */
 #include "lib/store/idx.h"
 
 #include "lib/base/mem.h"
@@ -12,7 +12,7 @@
 
 typedef struct source { gzFile f; const char *path; size_t at; } source;
 
-/* One line for whatever zlib met at the present place. */
+/* Reports in one line what zlib found at the current position. */
 static hu_status
 broken(const source *s)
 {
@@ -33,7 +33,7 @@ broken(const source *s)
 	return HU_OK;
 }
 
-/* N bytes, or HU_EFILE: WHAT ended early. */
+/* Reads n bytes, or returns HU_EFILE saying that what ended early. */
 static hu_status
 take(source *s, void *out, size_t n, const char *what)
 {
@@ -86,7 +86,7 @@ read_header(source *s, hu_idx *x, int rank)
 	return HU_OK;
 }
 
-/* Room grows with what is really there, so that a false dimension costs no memory. */
+/* The buffer grows with the bytes that are really there, so that a false dimension costs no memory. */
 static hu_status
 read_data(source *s, hu_idx *x)
 {
@@ -127,7 +127,7 @@ hu_idx_read(hu_idx *x, const char *path, int rank)
 	hu_status st = read_header(&s, x, rank);
 	if (st == HU_OK)
 		st = read_data(&s, x);
-	/* Only closing tells of a stream that ended before its checksum. */
+	/* Only closing reveals a stream that ended before its checksum. */
 	int end = gzclose_r(s.f);
 	if (st == HU_OK && end != Z_OK)
 		st = hu_fail(HU_EFILE, "%s: cut short: the gzip stream has no end; copy or download it again", path);

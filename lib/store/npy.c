@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   .npy files. The header is a Python dict literal with three known keys; only
-   that subset is read, not Python. */
+   .npy files. The header is a Python dict literal with three known keys; only this subset of Python's syntax is
+   read. */
 #include "lib/store/npy.h"
 
 #include "lib/base/file.h"
@@ -20,7 +20,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are kept littl
 	X(i4, int32_t) X(i8, int64_t) X(u1, uint8_t) X(u2, uint16_t) X(u4, uint32_t) X(u8, uint64_t) X(b1, uint8_t)    \
 		X(f4, float) X(f8, double)
 
-/* The header's text while it is read. */
+/* The header's text and the reading position. */
 typedef struct cursor {
 	const char *name, *text;
 	size_t at, len, base;
@@ -51,7 +51,7 @@ expected(const cursor *c, const char *what)
 		c->base + c->at, what);
 }
 
-/* A quoted string without escapes into OUT (room for ROOM with its end). */
+/* Reads a quoted string without escapes into out, which has room for room bytes including the final zero. */
 static hu_status
 quoted(cursor *c, char *out, size_t room)
 {
@@ -186,7 +186,7 @@ swap_bytes(unsigned char *p, size_t count, size_t width)
 		}
 }
 
-/* Row-major DST from column-major SRC: SRC is walked in order, its first index fastest. */
+/* Reorders column-major src into row-major dst, walking src in order, whose first index varies fastest. */
 static void
 from_fortran(unsigned char *dst, const unsigned char *src, const hu_npy *a)
 {
@@ -230,7 +230,7 @@ preamble(cursor *c, const char *name, const unsigned char *p, size_t n, size_t *
 	return HU_OK;
 }
 
-/* ALL: bytes of the file, of which N are at BYTES. */
+/* Reads the header of a file of all bytes, of which the first n are at bytes. */
 static hu_status
 head(hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_t *start, int *fortran, int *swap)
 {
@@ -340,7 +340,7 @@ hu_npy_write(const char *path, const char *dtype_name, int rank, const size_t *s
 	if (rank > 1)
 		h.s[--h.len] = 0;
 	hu_str_add(&h, "), }");
-	/* The format wants the data at a multiple of 64 and a newline before it. */
+	/* The format requires the data at a multiple of 64, with a newline before it. */
 	while ((10 + h.len + 1) % 64)
 		hu_str_add(&h, " ");
 	hu_str_add(&h, "\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   NumPy's .npy files, versions 1 to 3: one array of real numbers, read whole.
-   No objects, no structured types, no text, no complex numbers; .npz is npz.h's. */
+   NumPy's .npy files, versions 1 to 3: one array of real numbers, read whole. Objects, structured types, text and
+   complex numbers are refused; npz.h reads .npz files. */
 #ifndef HU_STORE_NPY_H
 #define HU_STORE_NPY_H
 
@@ -19,26 +19,25 @@ typedef struct hu_npy {
 	void *data;                 /* row-major and little endian, whatever the file had; owned, never NULL */
 } hu_npy;
 
-/* Reads PATH and checks all of it: magic, version, header, and that the data
-   ends with the file. Big-endian arrays are swapped, Fortran-ordered ones
-   transposed. HU_EFILE says what is wrong and at which byte; *A then needs no release. */
+/* Reads path and checks all of it: magic, version, header, and that the data ends with the file. Big-endian arrays are
+   swapped, Fortran-ordered ones transposed. HU_EFILE says what is wrong and at which byte; *a then needs no release. */
 hu_status hu_npy_read(hu_npy *a, const char *path);
 
-/* The same for N bytes in memory, which are copied from; NAME is for messages. */
+/* The same for n bytes in memory, which are copied. name appears in messages. */
 hu_status hu_npy_parse(hu_npy *a, const char *name, const void *bytes, size_t n);
 void hu_npy_release(hu_npy *a);
 
-/* What stands before the data: all of *A but data, which is NULL, from the N bytes that are there of a file of ALL.
-   *start: where the data begins. *plain: 1 where the data lies in the file as *A would have it. HU_EFILE as above; N of
-   HU_NPY_HEAD or all bytes are enough. */
+/* Reads only the header: sets all of *a but data, which becomes NULL, from the first n bytes of a file of all bytes; n
+   of HU_NPY_HEAD, or the whole file, is enough. *start gets the offset of the data. *plain is 1 if the data is stored
+   exactly as *a would have it. HU_EFILE as above. */
 enum { HU_NPY_HEAD = 70000 };
 hu_status hu_npy_head(
 	hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_t *start, int *plain);
 
-/* Element I as a double: exact for every dtype but i8 and u8 beyond 2^53, which are rounded to nearest. */
+/* Element i as a double. It is exact for every dtype but i8 and u8 beyond 2^53, which are rounded to nearest. */
 double hu_npy_real(const hu_npy *a, size_t i);
 
-/* Writes a row-major array atomically as version 1.0; DTYPE is f or u and the width. The same arguments give the same
-   bytes. */
+/* Writes a row-major array atomically as version 1.0. dtype is f or u followed by the width. The same arguments give
+   the same bytes. */
 hu_status hu_npy_write(const char *path, const char *dtype, int rank, const size_t *shape, const void *data);
 #endif

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <zip.h>
 
-/* Deflate's best: a bit for 258 bytes, and no block is all of it. */
+/* Deflate compresses best at one bit for 258 bytes, and not all of a block can be that. */
 enum { MOST_PER_BYTE = 1032 };
 
-/* Whether the member NAME.npy is one of WANTED (NULL: all are). */
+/* Returns 1 if the member NAME.npy is one of wanted (NULL: all are). */
 static int
 is_wanted(const char *wanted, const char *name)
 {
@@ -27,7 +27,7 @@ is_wanted(const char *wanted, const char *name)
 	return is;
 }
 
-/* PATH has N bytes. libzip checks the CRC when it is asked for more than there is. */
+/* Reads member i of an archive path of n bytes. libzip checks the CRC when more bytes are requested than there are. */
 static hu_status
 member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wanted, hu_npy *a, char **name)
 {
@@ -74,7 +74,7 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wante
 	return st;
 }
 
-/* HU_EFILE with libzip's reason; E is finished. */
+/* Returns HU_EFILE with libzip's reason, and frees e. */
 static hu_status
 refused(const char *name, zip_error_t *e)
 {
@@ -164,7 +164,7 @@ hu_npz_is(const char *path)
 	return got == sizeof head && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4));
 }
 
-/* PATH is a file, and what SPEC has behind it is therefore no part of its name. */
+/* Returns 1 if path is a file, so that what follows it in a spec is not part of its name. */
 static int
 there(const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What both sides of the run directory need: how a format is stored, checksums,
-   and which steps have a file. */
+   What writing and reading a run directory have in common: how a format is stored, checksums, and which steps have a
+   file. */
 #include "lib/store/run.h"
 
 #include "lib/base/mem.h"
@@ -21,7 +21,7 @@ static const struct { const char *dtype; hu_format_id f; int stored;
 
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* Every value of F, its subnormals and infinities included, is a value of S. */
+/* Returns 1 if every value of f, including its subnormals and infinities, is a value of s. */
 static int
 holds(hu_format s, hu_format f)
 {

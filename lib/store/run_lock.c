@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Who may write a run directory: the one process that holds the kernel's lock on RUN/halfulp.lock.
-   The kernel gives the lock back when that process ends, however it ends, so a file that a killed
-   process left behind stops nobody. */
+   Only the process that holds the kernel's lock on RUN/halfulp.lock may write a run directory. The kernel releases the
+   lock when that process ends, however it ends, so a file that a killed process left behind blocks nobody. */
 #include "lib/store/run_lock.h"
 
 #include "lib/base/file.h"
@@ -15,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file system without locks (ENOLCK, ENOTSUP, ...) stops nobody either: only EWOULDBLOCK says that another has it. */
+/* A file system without locks (ENOLCK, ENOTSUP, ...) blocks nobody either: only EWOULDBLOCK means that another process
+   holds the lock. */
 static int
 taken(int fd, int how)
 {
@@ -26,7 +26,7 @@ taken(int fd, int how)
 	return r && errno == EWOULDBLOCK;
 }
 
-/* The holder writes its number and machine into the file. */
+/* The holder writes its process number and machine into the file. */
 static hu_status
 busy(int fd, const char *dir)
 {
@@ -35,13 +35,13 @@ busy(int fd, const char *dir)
 
 	who[n > 0 ? n : 0] = 0;
 	who[strcspn(who, "\n")] = 0;
-	if (!taken(fd, LOCK_SH)) /* readers share the lock: what keeps a writer out is one of them */
+	if (!taken(fd, LOCK_SH)) /* readers share the lock, so if this succeeds the holder is a reader */
 		return hu_fail(HU_EIO, "%s is being read by another halfulp: try again when that one has ended", dir);
 	return hu_fail(HU_EIO, "%s is being trained by %s: wait for its end, or choose another directory", dir,
 		*who ? who : "another halfulp");
 }
 
-/* The name still belongs to the file that is open: its last holder did not remove it in between. */
+/* Returns 1 if the name still refers to the open file, that is if its last holder did not remove it meanwhile. */
 static int
 still_there(int fd, const char *path)
 {
@@ -59,7 +59,7 @@ sign(int fd)
 		strcpy(host, "this machine");
 	int n = snprintf(line, sizeof line, "process %ld on %s\n", (long)getpid(), host);
 	if (ftruncate(fd, 0) || pwrite(fd, line, (size_t)n, 0) != n)
-		return; /* a disk that is full keeps the name of the holder, not the lock */
+		return; /* a full disk loses the holder's name but not the lock */
 }
 
 hu_status
@@ -115,9 +115,10 @@ void
 hu_run_unlock(hu_run_lock *l)
 {
 	if (l->held && l->writes) {
-		unlink(l->path); /* while it is held: whoever waits at the old file sees that its name is gone */
+		/* while the lock is held, so that whoever waits on the old file sees that its name is gone */
+		unlink(l->path);
 		if (l->made)
-			rmdir(l->dir); /* which a run with anything in it survives */
+			rmdir(l->dir); /* a run with anything in it is not removed */
 	}
 	if (l->held)
 		close(l->fd);

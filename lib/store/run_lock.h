@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One writer of a run directory at a time, or any number of readers. The lock is the kernel's (flock) on
-   a file in the directory, so it ends with the process that holds it, whatever ends that process. */
+   A lock on a run directory: one writer at a time, or any number of readers. It is the kernel's (flock) on a file in
+   the directory, so it ends with the process that holds it, however that process ends. */
 #ifndef HU_STORE_RUN_LOCK_H
 #define HU_STORE_RUN_LOCK_H
 
@@ -10,12 +10,13 @@
 
 typedef struct hu_run_lock { int held, writes, made, fd; char *dir, *path; } hu_run_lock;   /* all 0: none is held */
 
-/* Makes DIR where it is not there, and holds it alone. HU_EIO where another process trains it or reads it, in words
-   that say which. A file system that has no locks is written without one. */
+/* Makes dir if it does not exist, and locks it for one writer. HU_EIO says whether another process trains it or reads
+   it. On a file system without locks the run is written unlocked. */
 hu_status hu_run_lock_write(hu_run_lock *l, const char *dir);
-/* Holds DIR together with other readers; HU_EIO where it is being trained. Where there is no lock file nobody trains
-   it, and none is made. */
+/* Locks dir for reading, together with other readers; HU_EIO if it is being trained. If there is no lock file nobody
+   trains it, and none is created. */
 hu_status hu_run_lock_read(hu_run_lock *l, const char *dir);
-/* A writer's file goes too, and the folder if the lock made it and nothing is in it. Harmless where none is held. */
+/* Ends the lock. A writer's lock file is removed, and so is the folder if the lock made it and it is empty. Does
+   nothing if no lock is held. */
 void hu_run_unlock(hu_run_lock *l);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The run directory's reading side: nothing in it is trusted before it is checked. */
+   Reads a run directory. Nothing in it is trusted before it is checked. */
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/show_json.h"
@@ -102,7 +102,7 @@ open_parts(hu_run *r)
 	return HU_OK;
 }
 
-/* LOCK goes with the run. */
+/* Opens the run, which takes over the lock. */
 static hu_status
 open_under(hu_run *r, const char *dir, hu_run_lock lock)
 {
@@ -158,7 +158,7 @@ hu_run_release(hu_run *r)
 	memset(r, 0, sizeof *r);
 }
 
-/* Tensor I of P from the file, into T whose format, shape and n are set. */
+/* Copies tensor i of p from the file into t, whose format, shape and n are set. */
 static hu_status
 take(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, hu_tensor *t)
 {

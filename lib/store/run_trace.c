@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The file's bytes are the values: floats and doubles in an aligned place. */
+/* Returns 1 if the file's bytes are the values: aligned floats and doubles. */
 static int
 in_place(const hu_tensor *t)
 {
@@ -27,7 +27,7 @@ unpacked(const hu_tensor *t)
 	return (t->n * hu_element_size(t->format) + 63) / 64 * 64;
 }
 
-/* SIZE bytes of memory, of the process or of a file that nobody else sees. */
+/* Returns size bytes of memory, anonymous or mapped from an unlinked file. */
 static void *
 room(hu_run_trace *m, const hu_run *r, size_t size, size_t in_memory)
 {
@@ -45,7 +45,7 @@ room(hu_run_trace *m, const hu_run *r, size_t size, size_t in_memory)
 		free(name);
 		m->in_file = p != MAP_FAILED;
 	}
-	if (p == MAP_FAILED) /* a read-only run, or a full disk: memory may still do */
+	if (p == MAP_FAILED) /* a read-only run or a full disk: memory may still suffice */
 		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -88,7 +88,8 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 		const hu_stensor *e = &m->s.tensor[k];
 		hu_tensor *t = &m->t[hu_program_find(r->train, e->name)];
 		if (in_place(t)) {
-			t->data = (void *)(size_t)e->data; /* the mapping is read only, whatever the pointer says */
+			/* the mapping is read only, whatever the pointer's type says */
+			t->data = (void *)(size_t)e->data;
 			continue;
 		}
 		t->data = (char *)m->spill + at;
@@ -134,7 +135,7 @@ hu_run_unmap_trace(hu_run_trace *m)
 void
 hu_run_trace_cool(const hu_run_trace *m)
 {
-	/* Of a file's mapping this drops the pages from the process, not from the file. */
+	/* For a file's mapping this drops the pages from the process, not from the file. */
 	if (m->s.map)
 		madvise(m->s.map, m->s.map_bytes, MADV_DONTNEED);
 	if (m->in_file)

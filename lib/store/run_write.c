@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The run directory's writing side: every file whole or not at all. */
+   Writes a run directory, each file completely or not at all. */
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/bulk/bulk.h"
@@ -13,7 +13,7 @@
 
 static const char *const folders[] = { "trace", "checkpoint" };
 
-/* DIR has nothing but what a run writes before its manifest: its beginning was cut off, or it is empty. */
+/* Returns 1 if dir contains only what a run writes before its manifest: it is empty, or a run's start was cut off. */
 static int
 never_began(const char *dir)
 {
@@ -29,7 +29,7 @@ never_began(const char *dir)
 	return ours;
 }
 
-/* Removes what writes that were killed left in DIR. */
+/* Removes files that killed processes left half-written in dir. */
 static void
 remove_temporaries(const char *dir)
 {
@@ -96,7 +96,7 @@ hu_run_write_program(const char *dir, const hu_program *p)
 	return st;
 }
 
-/* Adds tensor T; *COPY is what it was packed into, if it had to be. */
+/* Adds tensor t; *copy gets the packed copy, if packing was necessary. */
 static hu_status
 add(hu_safetensors_writer *w, const hu_info *info, const hu_tensor *t, void **copy)
 {

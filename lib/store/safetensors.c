@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Reader of safetensors files, and the dtypes. A header is text from outside:
-   every number of it is checked before it becomes a size or an address. */
+   Reads safetensors files, and has the table of dtypes. A header is text from outside, so every number in it is checked
+   before it becomes a size or an address. */
 #include "lib/store/safetensors.h"
 
 #include "lib/base/mem.h"
@@ -127,7 +127,7 @@ by_name(const void *a, const void *b)
 	return strcmp((*(const hu_stensor *const *)a)->name, (*(const hu_stensor *const *)b)->name);
 }
 
-/* Ranges must tile the data section: no gap, no overlap, nothing after the last. */
+/* Checks that the ranges tile the data section: no gap, no overlap, nothing after the last. */
 static hu_status
 place(hu_safetensors *s, const unsigned char *bytes, size_t start, size_t room)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Writer of safetensors files: borrows the tensors until commit, then writes
-   the header and streams them out. */
+   Writes safetensors files: it borrows the tensors until commit, then writes the header and the data. */
 #include "lib/store/safetensors.h"
 
 #include "lib/base/file.h"
@@ -63,7 +62,7 @@ hu_safetensors_bytes(const hu_safetensors_writer *w)
 	return sum;
 }
 
-/* While writing, offset holds the place in the order of adding until it holds the place in the file. */
+/* During writing, offset holds the order of adding until it gets the position in the file. */
 static int
 by_width(const void *a, const void *b)
 {
@@ -124,7 +123,7 @@ write_all(hu_safetensors_writer *w, const char *path)
 	}
 	ok = fwrite(&field, 8, 1, o.f) == 1 && fwrite(text, 1, len, o.f) == len &&
 	     fwrite("       ", 1, pad, o.f) == pad;
-	/* After a failed write the rest is not tried: commit reports the stream's error. */
+	/* After a failed write the rest is skipped; commit reports the stream's error. */
 	for (size_t i = 0; ok && i < w->n; i++)
 		ok = fwrite(w->tensor[i].data, 1, w->tensor[i].bytes, o.f) == w->tensor[i].bytes;
 	free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Which kind of file it is, and the order of its points. */
+   Finds out which kind of file it is, and sorts the points. */
 #include "lib/store/series.h"
 
 #include "lib/base/file.h"

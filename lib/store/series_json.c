@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Metrics as JSON lines: an object a row. Jansson reads them; Python's NaN and Infinity, which are no JSON, become
-   strings first. */
+   Metrics as JSON lines, one object per row. Jansson reads them, after Python's NaN and Infinity, which are not JSON,
+   were turned into strings. */
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/store/series_rows.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 16 }; /* objects in objects; a name that deep is a mistake */
+enum { DEEPEST = 16 }; /* objects in objects; a deeper name is a mistake */
 
-/* The N bytes of LINE with NaN, Infinity and -Infinity outside of strings in quotes. */
+/* Copies n bytes of line, with quotes around NaN, Infinity and -Infinity outside of strings. */
 static void
 quote_words(hu_str *out, const char *line, size_t n)
 {

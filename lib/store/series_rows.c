@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Rows become points: which cell is the step, and whether the row is wide or long. */
+   Turns rows into points: decides which cell is the step, and whether the row is wide or long. */
 #include "lib/store/series_rows.h"
 
 #include "lib/base/hash.h"
@@ -14,7 +14,8 @@
 static const char *const steps[] = { "step", "global_step", "_step", "iteration", "iter", "epoch", NULL };
 static const char *const names[] = { "name", "metric", "tag", "key", NULL };
 
-/* A decimal number, inf or nan, and nothing behind it; hex is no number, because digests look like it. */
+/* Parses a decimal number, inf or nan with nothing after it. Hexadecimal is not accepted, because digests look like
+   it. */
 static double
 number(const char *s, int *is)
 {
@@ -36,7 +37,7 @@ number(const char *s, int *is)
 	return *is ? x : NAN;
 }
 
-/* A table of places by hash, twice as long as what is in it. */
+/* Rebuilds the hash table of series, with twice as many places as series. */
 static void
 index_again(hu_series_row *r)
 {
@@ -75,7 +76,7 @@ hu_series_cell(hu_series_row *r, const char *name, const char *text)
 	r->cell[r->n++] = (hu_row_cell){ hu_xstrdup(name), hu_xstrdup(text) };
 }
 
-/* The first cell by one of LIST's names, or NULL. */
+/* The first cell with one of the names in list, or NULL. */
 static const hu_row_cell *
 cell_of(const hu_series_row *r, const char *const *list)
 {

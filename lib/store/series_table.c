@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Metrics as a table: cells between tabs, or between commas as RFC 4180 has them, under a row of names.
-   Lines that begin with # before the header are notes. */
+   Metrics as a table: cells separated by tabs, or by commas as in RFC 4180, under a row of names. Lines that begin with
+   # before the header are comments. */
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/store/series_rows.h"
@@ -10,13 +10,14 @@
 
 typedef struct reader {
 	const char *at, *end;
-	char comma; /* or a tab, where cells have no quotes */
+	char comma; /* or a tab, with which cells have no quotes */
 	char **name;
 	size_t names, cap;
 	hu_str cell;
 } reader;
 
-/* The next cell into r->cell; *last where its row ends behind it. An opening quote that is never closed: 0. */
+/* Reads the next cell into r->cell; *last is set if the row ends after it. Returns 0 if an opening quote is never
+   closed. */
 static int
 next_cell(reader *r, int *last)
 {

@@ -1,11 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   A-priori bounds of the summation models, each with its derivation or source. */
 #include "lib/sum/bound.h"
 
 #include "lib/sum/parts.h"
 
 #include <math.h>
 
-/* Above the roundings of the few double operations behind every value here. */
+/* A factor that outweighs the roundings of the few double operations behind every value here. */
 static const double UP = 1 + 0x1p-40;
 
 static double
@@ -21,14 +22,14 @@ growth(double u, double n)
 	return expm1(n * log1p(u)) * UP;
 }
 
-/* Kahan's sum s of x_1 … x_n with Σ|x| = 1, every rounding within u of its result (additions are
-   exact where they are subnormal). With z = s_old + y and S = s - e, expanding the five operations:
+/* Bounds Kahan's sum s of x_1 … x_n with Σ|x| = 1, where every rounding is within u of its result (additions with
+   subnormal results are exact). With z = s_old + y and S = s - e, expanding the five operations gives
      |e| <= u (1+u)^2 (|z| + |x - e_old|)
      |S - (S_old + x)| <= u (1 + (1+u)^2) |x - e_old| + u^2 (2+u) |z|
      |z| <= |S_old| + |x| + u |x - e_old|
-   Sums over all terms, D of |x - e_old|, and maxima, M of |z|, E of the error of S:
+   Let D be the sum of all |x - e_old|, M the largest |z| and E the largest error of S. Then
      D <= 1 + n u (1+u)^2 M + u (1+u)^3 D,   E <= a D + b M,   M <= 1 + E + u D.
-   The result is s, at most E and the last |e| away. */
+   The result s is at most E and the last |e| away from the sum. */
 static hu_sum_bound
 kahan(double u, double n)
 {
@@ -39,17 +40,19 @@ kahan(double u, double n)
 	if (!(r > 0) || !(det > 0x1p-20))
 		return x;
 	double m = (1 + (a + u) / r) / det, d = (1 + c * m) / r,
-	       last = (1 + u * w * w * m) / r; /* last: of one |x - e_old| */
+	       last = (1 + u * w * w * m) / r; /* last bounds one |x - e_old| */
 	x.relative = (a * d + b * m + u * w * w * (m + last)) * (1 + 0x1p-20);
 	x.peak = (m * w > w * w * last + u * w * m ? m * w : w * w * last + u * w * m) * (1 + 0x1p-20);
 	x.absolute = 0;
 	return x;
 }
 
-/* Sums with a compensation added last: s_k = fl(s_(k-1) + x_k), e_k its computed error. Under RNE e_k
-   is exact; else it is off by w of the smaller operand (Neumaier's) or of the sum (TwoSum's). The e_k are summed
-   recursively, and a last addition follows. S = Σ|x|, w per rounding, all |s_k| <= (1+w)^n S. PRODUCT: each product's
-   own residue, at most w of it and known to w of that, joins e_k. In multiples of S. */
+/* Bounds sums whose compensation is added last: s_k = fl(s_(k-1) + x_k), and e_k is its computed error. Under RNE
+   e_k is exact; under other modes it is off by at most w times the smaller operand (Neumaier) or the sum (TwoSum),
+   where w bounds the relative error of one rounding. The e_k are summed recursively, and one more addition follows.
+   With S = Σ|x| all
+   |s_k| <= (1+w)^n S; the bound is in multiples of S. With `product`, each product's residue joins e_k: at most w times
+   the product, and known up to w times that. */
 static hu_sum_bound
 compensated(double w, double n, int nearest, int product)
 {
@@ -65,14 +68,14 @@ compensated(double w, double n, int nearest, int product)
 	return x;
 }
 
-/* Slices of LENGTH by fma, at most E off relative to their terms, then M slice sums. */
+/* The error of slices of `length` terms added by fma, relative to their terms' magnitudes. */
 static double
 slice_error(double length, double u, int nearest)
 {
 	return nearest ? length * u : growth(u, length);
 }
 
-/* For normal operands, whose products' exponents do not exceed their magnitudes. */
+/* For normal operands, where no product's exponent exceeds its magnitude. */
 static double
 tc_relative(hu_sum s, double n)
 {
@@ -86,7 +89,7 @@ tc_relative(hu_sum s, double n)
 	return growth(e, ceil(n / (halves * t.l)));
 }
 
-/* One part of N terms; absolute in multiples of h. */
+/* The bound of one part of n terms. Its absolute is in multiples of h (bound.h). */
 static hu_sum_bound
 part_bound(hu_sum s, double n, double u, double outer_u)
 {
@@ -155,22 +158,24 @@ hu_sum_apriori(hu_sum s, size_t k, size_t part)
 {
 	hu_format acc = hu_format_of(s.acc), outer = hu_outer_format(s);
 	int promote = s.id == HU_SUM_PROMOTE;
-	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE; /* of the tree */
+	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE; /* the tree's mode */
 	size_t parts = part && part < k ? (k + part - 1) / part : 1;
-	/* Half of fp64's smallest number is no double: all of it then, which also covers magnitudes that became 0. */
+	/* Half of fp64's smallest number is no double. All of it is used then, which also covers magnitudes that
+	   became 0. */
 	double h = hu_smallest(acc) * ((s.mode == HU_RNE || s.mode == HU_RNA) && s.acc != HU_FP64 ? 0.5 : 1);
 	hu_sum_bound x = part_bound(s, (double)(parts > 1 ? part : k), unit_of(acc, s.mode), unit_of(outer, s.mode));
 
-	if (!k) /* +0 */
+	if (!k) /* the sum of no terms is +0 */
 		return (hu_sum_bound){ 0, 0, 0, INFINITY };
 	x.absolute *= h * (double)parts;
 	x.limit = promote && outer.max < acc.max ? outer.max : acc.max;
-	if (promote && hu_smallest(outer) > hu_smallest(acc)) /* slice sums may lie between outer's subnormals */
+	/* Slice sums may lie between the outer format's subnormals. */
+	if (promote && hu_smallest(outer) > hu_smallest(acc))
 		x.absolute += 2 * (double)k * hu_smallest(outer) * (1 + x.relative);
 	if (parts > 1) {
 		double g = growth(unit_of(outer, mode), (double)hu_tree_depth(parts));
 		x.absolute *= 1 + g;
-		if (hu_smallest(outer) > hu_smallest(acc)) /* part sums may lie between outer's subnormals */
+		if (hu_smallest(outer) > hu_smallest(acc)) /* part sums may lie between the outer format's subnormals */
 			x.absolute += 2 * (double)parts * hu_smallest(outer) * (1 + g);
 		x.relative += (1 + x.relative) * g;
 		x.peak = x.peak > 1 + x.relative ? x.peak : 1 + x.relative;
@@ -203,7 +208,8 @@ hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
 		return INFINITY;
 	if (mag == 0)
 		return 0;
-	/* No accumulator exceeds mag and what is lost until then: guess that sum, and see. */
+	/* No accumulator exceeds mag plus what was lost so far. Guess that sum as a multiple of mag, and see if it
+	   suffices. */
 	for (int guess = 1; guess <= 64; guess++) {
 		double top = mag * guess, error;
 		int ec = ilogb(top), last, e = out.emin - t.zero;

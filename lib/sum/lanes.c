@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Summation models over outputs for any processor, the choice among those of this one, and the models they know. */
+   Summation models over outputs: the kernels for any processor, the choice of kernels for this one, and the models
+   that they know. */
 #include "lib/sum/lanes.h"
 
 #include "lib/number/simd.h"

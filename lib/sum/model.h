@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The plain version of every summation model: one output's products, k ascending, with
-   each accumulator operation rounded once to the accumulator's format. Host and device.
-   Products are exact in double where operands have p <= 24, as every tensor's but fp64's have;
-   fp64 operands' are rounded to double first, unless the accumulator is fp64 and fuses. */
+   The plain version of every summation model: one output's products in ascending k, with each operation of the
+   accumulator rounded once to the accumulator's format. Host and device. Products are exact in double where operands
+   have p <= 24, as all formats of tensors but fp64 have. Products of fp64 operands are rounded to double first,
+   unless the accumulator is fp64 and fuses. */
 #ifndef HU_SUM_MODEL_H
 #define HU_SUM_MODEL_H
 
@@ -14,26 +14,25 @@
 
 #include <math.h>
 
-/* Where SR's random bits of one output's sum come from: index = first + k. A term that is
-   rounded more than once draws for each rounding apart. bits: how many of each draw's bits SR
-   uses, 0 all 32; the model's (hu_sum) where a whole sum is run. */
+/* Where SR's random bits of one output's sum come from: term k draws at index first + k, and once more for each
+   further rounding of the term. bits says how many bits of each draw SR uses (0: all 32); it is the model's (hu_sum)
+   where a whole sum is computed. */
 typedef struct hu_draw { uint64_t seed; uint32_t stream, step; uint64_t first; int bits; } hu_draw;
 
 enum { HU_DRAW_SUM, HU_DRAW_PRODUCT, HU_DRAW_OUTER, HU_DRAW_KAHAN, HU_DRAW_EXTRA = 8 };
 
-/* An output counts as stagnated where the sum ends in a run of at least this many swamped
-   terms with no term between them that moved it: its last part has stopped responding.
-   In chunks the outer accumulator is judged; pairwise sums have none and never stagnate. */
+/* An output counts as stagnated where its sum ends in a run of at least this many swamped terms, which no longer
+   move it. In chunked models the outer accumulator counts; pairwise sums have none and never stagnate. */
 enum { HU_STAGNANT_RUN = 8 };
 
-/* Counts of one sum, in the words of doc/formats.md; run: swamped terms since the sum last
-   moved. NULL where nobody asks. Zero terms and non-finite operands are not counted. first: the
-   first term that was swamped, last: the last one that moved the sum (of chunks, the outer one's
-   first term of it), both counted from 1 within the part, 0 where there is none. */
+/* Counts of one sum, as doc/formats.md defines them; functions take NULL where nobody asks. Zero terms and
+   non-finite operands are not counted. run is the number of swamped terms since the sum last moved. first is the
+   first swamped term and last the last term that moved the sum (in chunked models the first term of the last chunk
+   that moved the outer accumulator); both count from 1 within the part, and 0 means that there is none. */
 typedef struct hu_sum_count { uint64_t additions, swamped, run, first, last; } hu_sum_count;
 
-/* x + y with its error folded into the last bit (round to odd), so that a second rounding to
-   p <= 51 bits is as if done once (Boldo and Melquiond 2008). Infinities and NaN pass through. */
+/* x + y rounded to odd: its error is folded into the last bit, so that a second rounding to p <= 51 bits gives what
+   a single one would (Boldo and Melquiond 2008). Infinities and NaN pass through. */
 HU_HD double
 hu_add_odd(double x, double y)
 {
@@ -42,18 +41,18 @@ hu_add_odd(double x, double y)
 
 	if (e == 0 || !hu_isfinite(s) || (u & 1))
 		return s;
-	/* toward zero where the error points there, then odd: one step either way sets the last bit */
+	/* s is even, so its neighbour in the direction of the error is odd */
 	return hu_from_bits64((e > 0) == (s > 0) ? u | 1 : u - 1);
 }
 
-/* The stream of a call's sums: apart from that of its output rounding. */
+/* The random stream of a call's sums, distinct from that of its output's rounding. */
 HU_HD uint32_t
 hu_draw_stream(const char *seed_name)
 {
 	return hu_fnv1a32(seed_name) ^ 0x5355u;
 }
 
-/* Term k's draw number WORD, below 16: hu_random_word with WORD in the counter's top four bits. */
+/* Draw number `word` (below 16) of term k: hu_random_word with `word` in the counter's top four bits. */
 HU_HD uint32_t
 hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 {
@@ -61,7 +60,7 @@ hu_draw_bits(const hu_draw *d, uint64_t k, int word)
 		.w[(d->first + k) & 3];
 }
 
-/* X, exact or rounded to odd, to F. */
+/* Rounds x, which is exact or rounded to odd, to f. */
 HU_HD_CALL double
 hu_acc_round(double x, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
 {
@@ -69,14 +68,15 @@ hu_acc_round(double x, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t 
 				   : hu_round(x, f, mode, 0, 0);
 }
 
-/* x + y rounded once. Modes other than RNE are for f.p < 53. */
+/* x + y rounded once to f. Modes other than RNE need f.p < 53. */
 HU_HD double
 hu_acc_add(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word)
 {
 	return f.p == 53 ? x + y : hu_acc_round(hu_add_odd(x, y), f, mode, draw, k, word);
 }
 
-/* The nonzero term K met the accumulator ACC; FINITE: both were; LOST: it did not move. */
+/* Counts nonzero term k, which met the accumulator acc. finite: both were finite; lost: the accumulator did not
+   move. */
 HU_HD void
 hu_count_term(hu_sum_count *count, double acc, int finite, int lost, uint64_t k)
 {
@@ -95,7 +95,7 @@ hu_count_term(hu_sum_count *count, double acc, int finite, int lost, uint64_t k)
 		count->last = k + 1;
 }
 
-/* The counts of a slice; whether the sum still moves is the outer accumulator's. */
+/* Adds the counts of a slice. Whether the sum still moves is counted at the outer accumulator. */
 HU_HD void
 hu_count_slice(hu_sum_count *count, const hu_sum_count *inner)
 {
@@ -107,7 +107,7 @@ hu_count_slice(hu_sum_count *count, const hu_sum_count *inner)
 		count->first = inner->first;
 }
 
-/* acc + y, counted as a term. */
+/* acc + y rounded to f, counted as term k. */
 HU_HD double
 hu_acc_term(
 	double acc, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, int word, hu_sum_count *count)
@@ -119,6 +119,7 @@ hu_acc_term(
 	return s;
 }
 
+/* acc + a b rounded once to f, counted as term k. */
 HU_HD double
 hu_model_fma(
 	double acc, double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
@@ -134,14 +135,15 @@ hu_model_fma(
 	return s;
 }
 
+/* a b rounded to f. */
 HU_HD double
 hu_model_product(double a, double b, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k)
 {
 	return f.p == 53 ? a * b : hu_acc_round(a * b, f, mode, draw, k, HU_DRAW_PRODUCT);
 }
 
-/* x + y of two subtrees, the second of which begins at term K (so each addition has its own
-   index); whichever operand vanished is counted. */
+/* x + y for two subtrees, of which the second begins at term k, so that every addition has its own index. It counts
+   as swamped where either operand vanished. */
 HU_HD double
 hu_model_node(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
 {
@@ -156,7 +158,7 @@ hu_model_node(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw
 	return s;
 }
 
-/* N products rounded and summed by halves, the first half the largest power of two below N. */
+/* Rounds n products and sums them by halves. The first half is the largest power of two below n. */
 HU_HD double
 hu_model_pairwise(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
@@ -165,7 +167,7 @@ hu_model_pairwise(
 	size_t size[64], at;
 	int top = 0;
 
-	/* A binary counter of finished subtrees, so that there is no recursion on a device. */
+	/* Finished subtrees are kept like the digits of a binary counter, which needs no recursion on a device. */
 	for (size_t k = 0; k < n; k++) {
 		x = hu_model_product(a[k], b[k], f, mode, draw, k);
 		for (at = 1; top && size[top - 1] == at; at *= 2)
@@ -183,7 +185,7 @@ hu_model_pairwise(
 	return x;
 }
 
-/* Kahan 1965. (acc, extra) is judged as one value: a term is lost where neither moves. */
+/* Kahan 1965. acc and extra are judged as one value: a term is lost where neither moves. */
 HU_HD double
 hu_model_kahan(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
@@ -205,7 +207,7 @@ hu_model_kahan(
 	return acc;
 }
 
-/* fma from +0 over N terms, the first of them term K of the sum. */
+/* Adds n terms by fma, from +0. The first of them is term k of the sum. */
 HU_HD double
 hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k,
 	hu_sum_count *count)
@@ -217,7 +219,7 @@ hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode 
 	return acc;
 }
 
-/* fma in F in slices of LENGTH terms; slice sums added in OUTER, in ascending order. */
+/* fma in f within slices of `length` terms; the slice sums are added in the format outer, in ascending order. */
 HU_HD double
 hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_format outer, hu_mode mode,
 	const hu_draw *draw, hu_sum_count *count)
@@ -234,7 +236,7 @@ hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_fo
 	return acc;
 }
 
-/* fma in blocks of LENGTH terms; block sums added by Kahan's addition, counted as in hu_model_kahan. */
+/* fma within blocks of `length` terms; the block sums are added by Kahan's method and counted as in hu_model_kahan. */
 HU_HD double
 hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode,
 	const hu_draw *draw, hu_sum_count *count)
@@ -259,7 +261,8 @@ hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_fo
 	return acc;
 }
 
-/* Neumaier 1974: the larger addend loses nothing. (acc, extra) is judged as one value. */
+/* Neumaier 1974: the error is computed from the larger addend, which loses no bits. acc and extra are
+   judged as one value. */
 HU_HD double
 hu_model_neumaier(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
@@ -282,14 +285,14 @@ hu_model_neumaier(
 	return n ? hu_acc_add(acc, extra, f, mode, draw, n - 1, HU_DRAW_OUTER) : 0;
 }
 
-/* a*b - p rounded to f, p being the rounded product: one fused operation. */
+/* a b - p rounded to f, where p is the rounded product: one fused operation. */
 HU_HD double
 hu_model_residue(double a, double b, double p, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k)
 {
 	return f.p == 53 ? fma(a, b, -p) : hu_acc_add(a * b, -p, f, mode, draw, k, HU_DRAW_EXTRA);
 }
 
-/* Ogita, Rump and Oishi 2005, Dot2: Knuth's TwoSum and the product's residue beside the sum. */
+/* Dot2 of Ogita, Rump and Oishi 2005: the errors of sums (Knuth's TwoSum) and of products are added beside the sum. */
 HU_HD double
 hu_model_dot2(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
@@ -316,8 +319,8 @@ hu_model_dot2(
 	return n ? hu_acc_add(acc, extra, f, mode, draw, n - 1, HU_DRAW_OUTER) : 0;
 }
 
-/* A tensor core's sum from C, S resolved: a nonzero product that is chopped to nothing is swamped. Block-scaled
-   operands have scales 1 here; hu_tc_scaled takes others. */
+/* Returns a tensor core's sum from c. s is resolved. A nonzero product that is chopped to nothing counts as swamped.
+   Block-scaled operands have scales of 1 here; hu_tc_scaled takes others. */
 HU_HD_CALL double
 hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
 {
@@ -345,7 +348,7 @@ hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_s
 	return c;
 }
 
-/* The format in which parts and lanes combine, and promote's second accumulator. */
+/* The format in which parts and lanes combine; for promote that of the second accumulator. */
 HU_HD hu_format
 hu_outer_format(hu_sum s)
 {
@@ -354,10 +357,10 @@ hu_outer_format(hu_sum s)
 	return hu_format_of(s.outer == HU_NO_FORMAT ? s.acc : s.outer);
 }
 
-/* The format that one part's sum ends in. */
+/* The format of one part's sum. */
 HU_HD hu_format hu_part_format(hu_sum s) { return s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : hu_format_of(s.acc); }
 
-/* DRAW with as many bits as the model S takes. */
+/* A copy of draw with as many bits as model s uses; zeros where draw is NULL. */
 HU_HD hu_draw
 hu_draw_of(const hu_draw *draw, hu_sum s)
 {
@@ -369,8 +372,8 @@ hu_draw_of(const hu_draw *draw, hu_sum s)
 	return d;
 }
 
-/* One part: K products a[k] * b[k] from +0 in model S, resolved. COUNT may be NULL; DRAW may where S's mode draws
-   nothing. */
+/* Computes one part: n products a[k] * b[k], added from +0 by the resolved model s. count may be NULL, and so may
+   `from` where the mode draws nothing. */
 HU_HD double
 hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw *from, hu_sum_count *count)
 {

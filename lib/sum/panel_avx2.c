@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Micro-kernels for AVX2 with FMA: 6 x 16 floats, 12 of 16 registers accumulate. */
+   Micro-kernels for AVX2 with FMA: tiles of 6 x 16 floats, which take 12 of 16 registers. */
 #include "lib/sum/panel.h"
 
 #if defined(__AVX2__) && defined(__FMA__)

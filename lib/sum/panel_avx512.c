@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Micro-kernels for AVX-512: 12 x 32 floats, 24 of 32 registers accumulate. */
+   Micro-kernels for AVX-512: tiles of 12 x 32 floats, which take 24 of 32 registers. */
 #include "lib/sum/panel.h"
 
 #if defined(__AVX512F__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The plain micro-kernel, and the choice among those of this processor. */
+   The plain micro-kernel, and the choice of the kernels for this processor. */
 #include "lib/number/round.h"
 #include "lib/number/simd.h"
 #include "lib/sum/panel.h"
@@ -36,7 +36,7 @@ const hu_panel hu_panel_scalar = { MR, NR, NR, plain_f32, plain_f64, narrow_fma,
 int
 hu_narrow_of(hu_narrow *n, hu_format f)
 {
-	/* A double's exponent must not run out on either side: 53 more above, TwoSum's error below. */
+	/* Exponents must stay within double's range: up to 53 more above, and the error of TwoSum below. */
 	if (f.p > 25 || f.emax > 500 || f.emin < -400 || !hu_has_minus_zero(f) || !hu_has_nan(f) || f.flags)
 		return 0;
 	n->least = (int64_t)(f.emin + 1023) << 52;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One output's part sums to one value: the fixed tree (tree.h) in the model's outer format.
-   Part sums may be of another format than the tree's, and SR rounds the tree's additions
-   too; every other mode leaves them to RNE. Host and device. */
+   Combines one output's part sums by the fixed tree (tree.h) in the model's outer format. Part sums may be of
+   another format than the tree's. SR rounds the tree's additions too; under every other mode they are RNE. Host and
+   device. */
 #ifndef HU_SUM_PARTS_H
 #define HU_SUM_PARTS_H
 
 #include "lib/sum/model.h"
 #include "lib/sum/tree.h"
 
-/* Sum of X's N part sums, which it overwrites; one alone is returned as it is, and none sums to +0. Additions are
-   numbered as they are performed, a level's blocks in order: SR's index is DRAW->first + number. */
+/* Returns the sum of the n part sums in x, which it overwrites. A single one is returned as it is; none give +0. The
+   additions are numbered in the order in which they are performed, a level's blocks in order: SR draws the index
+   draw->first + number. */
 HU_HD double
 hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 {
@@ -40,9 +41,9 @@ hu_parts_sum(double *x, size_t n, hu_sum s, const hu_draw *draw)
 	return x[0];
 }
 
-/* One output: K products in parts of PART terms (0: one part). SUMS: room for every part.
-   DRAW->first: element * k for SR, whose tree starts at element * 2k + k. COUNT, which may
-   be NULL, holds the parts' own additions; its run is that of the last part. */
+/* Computes one output: k products in parts of `part` terms (0: one part). sums has room for all part sums. For SR,
+   draw->first is element * k, and the tree's indices start at element * 2k + k. count, which may be NULL, receives
+   the parts' own additions; its run is that of the last part. */
 HU_HD double
 hu_parts_run(const double *a, const double *b, size_t k, size_t part, hu_sum s, const hu_draw *draw, double *sums,
 	hu_sum_count *count)

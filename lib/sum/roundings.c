@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Counts the roundings of each summation model and computes the probabilistic bound (roundings.h). */
 #include "lib/sum/roundings.h"
 
 #include "lib/sum/bound.h"
@@ -6,7 +7,7 @@
 
 #include <math.h>
 
-/* Above the roundings of the few double operations behind a bound. */
+/* A factor that outweighs the roundings of the few double operations behind a bound. */
 static const double UP = 1 + 0x1p-40;
 
 void
@@ -27,7 +28,7 @@ hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, double n)
 	r->most = u > r->most ? u : r->most;
 }
 
-/* Of the terms of one part of N: in ACC, and where slices are added in OUTER. */
+/* Adds the roundings that the terms of one part of n meet: in acc, and where slices are added in outer. */
 static void
 of_part(hu_roundings *r, hu_sum s, double n)
 {
@@ -43,7 +44,7 @@ of_part(hu_roundings *r, hu_sum s, double n)
 	case HU_SUM_FMA:
 	case HU_SUM_SEQUENTIAL:
 		hu_roundings_add(r, acc, s.mode, s.bits, n);
-		break; /* the product's, or the first fma's, and n - 1 additions */
+		break; /* one of the product or of the first fma, and n - 1 additions */
 	case HU_SUM_PAIRWISE: hu_roundings_add(r, acc, s.mode, s.bits, 1 + depth); break;
 	case HU_SUM_CHUNK:
 	case HU_SUM_SPLITK: hu_roundings_add(r, acc, s.mode, s.bits, length + m - 1); break;
@@ -53,7 +54,7 @@ of_part(hu_roundings *r, hu_sum s, double n)
 		break;
 	case HU_SUM_FABSUM:
 		hu_roundings_add(r, acc, s.mode, s.bits, length);
-		s.id = HU_SUM_KAHAN; /* its bound has a rounding of the products as well */
+		s.id = HU_SUM_KAHAN; /* its bound includes a rounding of products, too */
 		r->certain = hu_sum_apriori(s, (size_t)m, 0).relative;
 		break;
 	case HU_SUM_TC: r->none = "tensor cores chop, so that errors have a sign of their own"; break;

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Reads, checks, resolves and prints the specifications of summation models. */
 #include "lib/sum/sum.h"
 
 #include "lib/base/mem.h"
@@ -96,7 +97,7 @@ set_name(hu_sum *s, char *word)
 	return HU_OK;
 }
 
-/* in= and in2=: a format, or a block format whose scales a unit takes. */
+/* Reads the value of in= or in2=: a format, or a block format whose scales some unit takes. */
 static hu_status
 set_operands(hu_sum *s, hu_format_id *in, const char *word)
 {
@@ -104,18 +105,19 @@ set_operands(hu_sum *s, hu_format_id *in, const char *word)
 	hu_block b;
 
 	if (strncasecmp(word, "mx", 2) && strncasecmp(word, "nv", 2))
-		return s->group ? hu_fail(HU_EINVAL, "summation model tc: %s has no scales, the other operands have",
-					  word)
+		return s->group ? hu_fail(HU_EINVAL,
+					  "summation model tc: %s has no scales, but the other operands have", word)
 				: hu_format_find(word, in);
 	HU_TRY(hu_block_find(word, &b));
 	if (b.element == HU_NO_FORMAT)
 		return hu_fail(HU_EINVAL,
-			"summation model tc: no unit for %s; known: mxfp8e4m3, mxfp8e5m2, mxfp6e3m2, mxfp6e2m3, mxfp4, "
-			"mxfp4x16, nvfp4",
+			"summation model tc: no unit takes %s; known: mxfp8e4m3, mxfp8e5m2, mxfp6e3m2, mxfp6e2m3, "
+			"mxfp4, mxfp4x16, nvfp4",
 			word);
 	if (!first && (s->group != (int)b.size || s->scale != b.scale))
 		return hu_fail(HU_EINVAL,
-			"summation model tc: %s does not mix with the other operands, whose scales differ or are none",
+			"summation model tc: %s does not mix with the other operands, whose scales differ or are "
+			"missing",
 			word);
 	*in = b.element;
 	s->group = (int)b.size;
@@ -182,7 +184,8 @@ hu_sum_operand(hu_sum s, hu_format_id f, char *to, size_t size)
 		}
 }
 
-/* Which operands have instructions with scales: e8m0 per 32, of two fp4 e8m0 per 16 and e4m3 per 16 too. */
+/* Refuses operands for which no instruction takes the scales. e8m0 scales come one per 32 elements; two fp4 operands
+   may also have one e8m0 or e4m3 scale per 16. */
 static hu_status
 check_scaled(const hu_sum *s, const hu_tc *row)
 {
@@ -192,20 +195,20 @@ check_scaled(const hu_sum *s, const hu_tc *row)
 	hu_sum_operand(*s, s->in, name, sizeof name);
 	if (row->kind < 0)
 		return hu_fail(HU_EINVAL,
-			"summation model tc: %s has no instruction for %s%s%s; blackwell and rtxblackwell have",
+			"summation model tc: %s has no instruction for %s%s%s; blackwell and rtxblackwell have one",
 			archs[s->arch], name, s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
 	if (!(s->scale == HU_E8M0 && (s->group == 32 || (s->group == 16 && fp4))) &&
 		!(s->scale == HU_E4M3 && s->group == 16 && fp4))
 		return hu_fail(HU_EINVAL,
-			"summation model tc: no instruction takes %s with a scale per %d; one e8m0 per 32, and of fp4 "
-			"one e8m0 or e4m3 per 16",
+			"summation model tc: no instruction takes %s with a scale per %d; the scales are one e8m0 per "
+			"32, and for fp4 also one e8m0 or e4m3 per 16",
 			name, s->group);
 	return s->out == HU_NO_FORMAT || s->out == HU_FP32
 		       ? HU_OK
 		       : hu_fail(HU_EINVAL, "summation model tc: products of %s have fp32 output alone", name);
 }
 
-/* "fp16 by wgmma" and so on, for messages. */
+/* Refuses operands that the architecture, or the path, has no instruction for. */
 static hu_status
 no_row(const hu_sum *s, hu_format_id in)
 {
@@ -213,7 +216,7 @@ no_row(const hu_sum *s, hu_format_id in)
 		hu_format_name(in), s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
 }
 
-/* Every key that is given, against the table. */
+/* Checks all keys that are given against tc.def, and sets *row. */
 static hu_status
 check_tc(const hu_sum *s, hu_tc *row)
 {
@@ -225,7 +228,8 @@ check_tc(const hu_sum *s, hu_tc *row)
 
 	*row = hu_tc_of(s->arch, in, s->path);
 	if (in == HU_NO_FORMAT)
-		return s->in2 == HU_NO_FORMAT ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: in2= without in=");
+		return s->in2 == HU_NO_FORMAT ? HU_OK
+						    : hu_fail(HU_EINVAL, "summation model tc: in2= needs in= too");
 	if (s->group) {
 		*row = hu_tc_of_sum(*s);
 		return check_scaled(s, row);
@@ -251,7 +255,7 @@ check_tc(const hu_sum *s, hu_tc *row)
 		hu_format_name(s->out), hu_format_name(in));
 }
 
-/* Operands of format F may enter as GIVEN. */
+/* Refuses operands of format f where the model names another. fp32 operands may be named tf32. */
 static hu_status
 same_format(hu_format_id given, hu_format_id f)
 {
@@ -285,8 +289,8 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 	return HU_OK;
 }
 
-/* model.h rounds what double arithmetic holds exactly, or to odd: formats of up to 25 bits, and fp64 as the hardware
-   has it. */
+/* model.h computes in double, exactly or rounded to odd. So accumulators have up to 25 significant bits, or are fp64
+   as the hardware has it. */
 static hu_status
 check(const hu_sum *s)
 {
@@ -295,21 +299,21 @@ check(const hu_sum *s)
 	if (s->id == HU_SUM_TC)
 		HU_TRY(check_tc(s, &row));
 	if (s->bits && s->mode != HU_SR)
-		return hu_fail(HU_EINVAL, "summation model: bits=%d is of mode=SR alone", s->bits);
+		return hu_fail(HU_EINVAL, "summation model: bits=%d is for mode=SR alone", s->bits);
 	hu_format_id ids[2] = { s->acc, s->outer == HU_NO_FORMAT ? s->acc : s->outer };
 
 	for (int i = 0; i < 2; i++) {
 		hu_format f = hu_format_of(ids[i]);
 		if (f.id == HU_FP64 ? s->mode != HU_RNE : f.p > 25 || !hu_has_sign(f))
 			return hu_fail(HU_EINVAL,
-				"summation model: no sums in %s by mode %s; an accumulator has up to 25 significant "
-				"bits and a sign, or is fp64 with mode=RNE",
+				"summation model: there are no sums in %s by mode %s; an accumulator has up to 25 "
+				"significant bits and a sign, or is fp64 with mode=RNE",
 				hu_format_name(f.id), hu_mode_name(s->mode));
 	}
 	return HU_OK;
 }
 
-/* Every word between commas says something, and no key says it twice. */
+/* Refuses empty words between commas, and a key that is given twice. */
 static hu_status
 well_formed(const char *text)
 {

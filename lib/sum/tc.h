@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a tensor core returns, bit for bit, from the parameters of tc.def: sums of products in
-   blocks, each an exact integer sum of terms chopped to one common exponent. Host and device.
-   Special values: a NaN operand, Inf * 0 and Inf - Inf give NaN, always the code with every bit
-   but the sign set; otherwise an infinity wins; overflow gives an infinity also where results
-   round toward zero. An exact zero is +0; a negative sum that vanishes in the rounding is -0,
-   about which sources disagree. */
+   Tensor cores, bit for bit, from the parameters in tc.def: products are summed in blocks, each an exact integer sum
+   of terms chopped to one common exponent. Host and device. Special values: a NaN operand, Inf * 0 and Inf - Inf
+   give NaN, always the code with all bits but the sign set; otherwise an infinity wins. Overflow gives an infinity
+   even where results are rounded toward zero. An exact zero is +0; a negative sum that vanishes in the rounding is
+   -0, about which sources disagree. */
 #ifndef HU_SUM_TC_H
 #define HU_SUM_TC_H
 
@@ -14,17 +13,17 @@
 #include <math.h>
 
 enum { HU_TC_BLOCK, HU_TC_HALVES, HU_TC_CHAIN, HU_TC_SCALED, HU_TC_GROUPS };
-/* V: equals the hardware's vectors in a test of ours; M: measured elsewhere; S: two sources; O: one source; U:
-   undecided; N: no such output. */
+/* Where a row's knowledge is from. V: a test of this project compares it with vectors of the hardware; M: measured
+   elsewhere; S: two sources; O: one source; U: undecided; N: no such output. */
 enum { HU_TC_V, HU_TC_M, HU_TC_S, HU_TC_O, HU_TC_U, HU_TC_N };
 
 typedef struct hu_tc {
 	hu_tc_arch arch;
 	hu_format_id in;
-	int paths, kind, l, f, keep, zero, status, status16; /* kind: -1: no such row */
+	int paths, kind, l, f, keep, zero, status, status16; /* the columns of tc.def; kind -1: there is no such row */
 } hu_tc;
 
-/* The row of KIND (-1: without scales) for operands IN on any of PATHS (0: all). */
+/* Finds the row of this kind (-1: any without scales) for operands of format `in` on one of the paths (0: any). */
 HU_HD hu_tc
 hu_tc_row(hu_tc_arch arch, hu_format_id in, int paths, int kind)
 {
@@ -52,15 +51,15 @@ hu_tc_of_sum(hu_sum s)
 	return hu_tc_row(s.arch, s.in, s.path, !s.group ? -1 : fp4 ? HU_TC_GROUPS : HU_TC_SCALED);
 }
 
-/* A NaN whose float has the hardware's code 0x7fffffff, of which fp16's 0x7fff is the upper half. */
+/* A NaN whose float has the hardware's code 0x7fffffff; fp16's 0x7fff is the upper half of that. */
 HU_HD double hu_tc_nan(void) { return hu_from_bits64(0x7fffffffe0000000u); }
 
-/* An fp32 word as a tf32 operand: the low 13 bits fall away, so that a NaN with a payload in
-   these alone becomes an infinity (one source). */
+/* An fp32 word as a tf32 operand: its low 13 bits are dropped, so a NaN whose payload lies in these alone becomes an
+   infinity (one source). */
 HU_HD uint32_t hu_tc_tf32(uint32_t word) { return word & 0xffffe000u; }
 
-/* A number as m * 2^(e - p + 1), not normalised below emin. Zero: m = 0, e far below every
-   exponent; infinities m = ±1 and NaN m = 0 with e far above. Bits beyond p are chopped. */
+/* Writes x as m * 2^(e - p + 1); below emin, m is not normalised. A zero has m = 0 and an e far below all exponents;
+   an infinity has m = ±1 and a NaN m = 0, both with an e far above. Bits beyond p are chopped. */
 enum { HU_TC_TINY = -(1 << 14), HU_TC_SPECIAL = 1 << 18 };
 
 HU_HD void
@@ -89,7 +88,7 @@ hu_tc_split(double x, hu_format f, int32_t *m, int32_t *e)
 		*m = -*m;
 }
 
-/* S * 2^q rounded to KEEP fraction bits of the output format. */
+/* Returns s * 2^q rounded to `keep` fraction bits of the output format. */
 HU_HD double
 hu_tc_finish(int64_t s, int q, hu_format out, int keep)
 {
@@ -123,11 +122,11 @@ hu_tc_finish(int64_t s, int q, hu_format out, int keep)
 	return s < 0 ? -r : r;
 }
 
-/* One sum where an operand is not finite. */
+/* The result of a block where an operand or the accumulator is not finite. */
 HU_HD double
 hu_tc_special(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, int32_t cm, int32_t ce)
 {
-	int sign = 0; /* 1: +Inf, 2: -Inf */
+	int sign = 0; /* bits: 1 there is a +Inf, 2 there is a -Inf */
 
 	for (int k = 0; k <= n; k++) {
 		int e = k < n ? ae[k] + be[k] : ce;
@@ -141,8 +140,9 @@ hu_tc_special(const int32_t *am, const int32_t *ae, const int32_t *bm, const int
 	return sign == 3 ? hu_tc_nan() : hu_inf(sign == 2);
 }
 
-/* Terms in integers: A and B hold N numbers whose significands together have FRACTION fraction
-   bits; LOST, which may be NULL, becomes 1 for every product that is chopped to nothing. */
+/* Returns c plus one block of n products, computed in integers. am, ae and bm, be are the operands as hu_tc_split
+   gives them, whose significands together have `fraction` fraction bits. lost[k] becomes 1 where product k is not 0
+   and is chopped to nothing; lost may be NULL. */
 HU_HD double
 hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, int fraction, double c,
 	hu_tc t, hu_format out, unsigned char *lost)
@@ -174,11 +174,12 @@ hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32
 	return hu_tc_finish(s, emax - t.f, out, out.p == 11 ? 10 : t.keep);
 }
 
-/* What the two operands are taken as inside. */
+/* The format in which the unit takes its operands inside. */
 HU_HD hu_format hu_tc_inner(hu_tc t, hu_format in) { return t.kind == HU_TC_HALVES ? hu_format_of(HU_FP16) : in; }
 
-/* C + Σ a b over N products already split (hu_tc_split by hu_tc_inner): out is fp32 or fp16, and
-   c a value of it. LOST: N flags, or NULL. No CHAIN, no GROUPS; of SCALED the exponents include the scales'. */
+/* Returns c + Σ a b over n products of operands that hu_tc_split has split in the format hu_tc_inner gives. out is
+   fp32 or fp16, and c a value of it. lost has n flags or is NULL. t is not CHAIN or GROUPS; for SCALED the exponents
+   must include those of the scales. */
 HU_HD double
 hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, size_t n, int fraction, double c,
 	hu_tc t, hu_format out, unsigned char *lost)
@@ -198,7 +199,8 @@ hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t
 			continue;
 		}
 		double acc = 0;
-		for (int set = 0; set < 2; set++) { /* a register holds four fp8: its pairs are two fp16 operands */
+		/* A register holds four fp8 operands, whose pairs become two fp16 operands. */
+		for (int set = 0; set < 2; set++) {
 			int32_t pm[16], pe[16], qm[16], qe[16];
 			unsigned char gone[16];
 			int at = 0;
@@ -212,7 +214,7 @@ hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t
 			for (int i = 2 * set, j = 0; lost && i < m; i += i % 2 ? 3 : 1)
 				lost[k + (size_t)i] = gone[j++];
 		}
-		/* fp32 + fp32 and fp16 + fp16 by double are correctly rounded once more: 53 >= 2 p + 2 */
+		/* fp32 + fp32 and fp16 + fp16 in double, rounded again, are correctly rounded: 53 >= 2 p + 2 */
 		acc += c;
 		c = hu_isnan(acc) ? hu_tc_nan() : hu_round(acc, out, HU_RNE, 0, 0);
 	}

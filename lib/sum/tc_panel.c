@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The tensor-core micro-kernels of any processor, and the choice among those of this one. */
+   The tensor-core micro-kernels for any processor, and the choice of kernels for this one. */
 #include "lib/sum/tc_panel.h"
 
 #include "lib/number/simd.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the tensor-core micro-kernels of every instruction set share: which models they know, operands in their
-   form, and the plain version of one block, to which a kernel leaves the lanes that it cannot do. */
+   What the tensor-core micro-kernels of all instruction sets share: which models they know, how operands are
+   converted, and the plain version of one block, which does the lanes that a kernel cannot. */
 #include "lib/sum/tc_panel.h"
 
 int
@@ -8,9 +8,9 @@ hu_tc_plan_of(hu_tc_plan *p, hu_sum s)
 {
 	hu_tc t = hu_tc_of_sum(s);
 
-	if (t.kind == HU_TC_SCALED) /* scales are 1 in a call */
+	if (t.kind == HU_TC_SCALED) /* a call's scales are all 1 */
 		t.kind = HU_TC_BLOCK;
-	/* Terms of units 2^(emax-F) are below 2^(F+2), 16 of them within 31 bits. */
+	/* Terms in units of 2^(emax-F) are below 2^(F+2); sums of 16 of them fit 31 bits. */
 	if (s.id != HU_SUM_TC || (t.kind != HU_TC_BLOCK && t.kind != HU_TC_HALVES) || t.f > 25 ||
 		(t.l != 4 && t.l != 8 && t.l != 16 && t.l != 32))
 		return 0;
@@ -29,7 +29,7 @@ hu_tc_operand(float x, hu_format f, int16_t *e, int *near, int *finite)
 	uint32_t u = hu_bits32(x);
 	int field;
 
-	if (f.emin == -126) /* fp32's exponents: what tf32 cannot hold falls away */
+	if (f.emin == -126) /* the format has fp32's exponents: drop the bits that tf32 cannot hold */
 		u &= ~0u << (24 - f.p);
 	field = (int)(u >> 23 & 0xff);
 	if (!(u & 0x7fffffffu) || field == 0xff) {

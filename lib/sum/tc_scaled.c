@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Quantises operands for tensor cores that take scales. */
 #include "lib/sum/tc_scaled.h"
 
 #include "lib/number/block.h"
@@ -19,7 +20,7 @@ hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size
 	size_t groups = (k + b.size - 1) / b.size;
 	uint8_t *code = malloc(b.size);
 	if (!code)
-		return hu_fail(HU_ENOMEM, "no memory for a block of %zu", b.size);
+		return hu_fail(HU_ENOMEM, "there is no memory for a block of %zu elements", b.size);
 	for (size_t i = 0; i < rows; i++)
 		for (size_t g = 0; g < groups; g++) {
 			size_t at = g * b.size, n = k - at < b.size ? k - at : b.size;

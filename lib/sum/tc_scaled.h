@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Tensor cores with block-scaled operands: what tc.h says with scales as arguments. Host and device;
-   quantising arrays is tc_scaled.c's. Sources: arXiv 2511.10909 and its model's code (one source for all rows). */
+   Tensor cores with block-scaled operands: tc.h with scales as arguments. Host and device; tc_scaled.c quantises
+   arrays. Source: arXiv 2511.10909 and its model's code, the only source for all these rows. */
 #ifndef HU_SUM_TC_SCALED_H
 #define HU_SUM_TC_SCALED_H
 
@@ -8,17 +8,17 @@
 
 #include <stddef.h>
 
-enum { HU_TC_GROUP = 16 }; /* products of GROUPS that are summed before any alignment */
+enum { HU_TC_GROUP = 16 }; /* how many products GROUPS sums before any alignment */
 
-/* A scale: its sign is ignored. e8m0: m = 1; e4m3: a subnormal is not normalised, 4 significant bits. A zero and a NaN
-   as hu_tc_split gives them. */
+/* Splits a scale, whose sign is ignored. An e8m0 scale has m = 1; an e4m3 scale has 4 significant bits, and a
+   subnormal one is not normalised. Zero and NaN are as hu_tc_split gives them. */
 HU_HD void
 hu_tc_split_scale(double x, hu_format f, int32_t *m, int32_t *e)
 {
 	hu_tc_split(x < 0 ? -x : x, f, m, e);
 }
 
-/* An element's exponent with its e8m0 scale's; a NaN scale makes it a NaN, a zero stays one. */
+/* Adds an e8m0 scale's exponent to an element's. A NaN scale makes the element NaN; a zero stays zero. */
 HU_HD void
 hu_tc_fold(int32_t *m, int32_t *e, int32_t scale_e)
 {
@@ -30,7 +30,7 @@ hu_tc_fold(int32_t *m, int32_t *e, int32_t scale_e)
 	}
 }
 
-/* 1 where any of N scales is a NaN. */
+/* Returns 1 where any of the n scales is NaN. */
 HU_HD int
 hu_tc_scale_nan(const int32_t *se, int n)
 {
@@ -40,7 +40,7 @@ hu_tc_scale_nan(const int32_t *se, int n)
 	return 0;
 }
 
-/* |v| * 2^(q - d), chopped; v < 2^20, q <= 27. */
+/* Returns v * 2^(q - d), chopped toward zero; |v| < 2^20, q <= 27. */
 HU_HD int64_t
 hu_tc_chop(int64_t v, int q, int d)
 {
@@ -50,10 +50,11 @@ hu_tc_chop(int64_t v, int q, int d)
 	return v < 0 ? -(int64_t)m : (int64_t)m;
 }
 
-/* One block of GROUPS: N products of e2m1 (values am * 2^(ae - 1)), scales SAM * 2^SAE a group of 16, all of SHARE more
-   fraction bits (e4m3: 3 each, e8m0: 0), from C of fp32. A group's products sum to a multiple of 1/4 of at most 576,
-   times the scales' significands below 2^19. LOST as in hu_tc_block: the product alone, scaled, is chopped to nothing.
- */
+/* Returns c plus one block of GROUPS: n products of e2m1 numbers am * 2^(ae - 1). Each 16 of them share the scales
+   sam * 2^sae and sbm * 2^sbe, whose significands have `share` fraction bits together (e4m3: 3 each, e8m0: 0). c is
+   fp32. The products of a group add up to a multiple of 1/4 of at most 576; times the scales' significands that is
+   below 2^19. lost[k] becomes 1 where product k, scaled, is not 0 and would alone be chopped to nothing; lost may be
+   NULL. */
 HU_HD double
 hu_tc_groups(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, const int32_t *sam,
 	const int32_t *sae, const int32_t *sbm, const int32_t *sbe, int share, double c, hu_tc t, hu_format out,
@@ -76,7 +77,7 @@ hu_tc_groups(const int32_t *am, const int32_t *ae, const int32_t *bm, const int3
 				p[g] += (int64_t)am[k] * bm[k] * (1 << (ae[k] + be[k]));
 			}
 		p[g] *= (int64_t)sam[g] * sbm[g];
-		if (any && sam[g] && sbm[g] && e > emax) /* also where the products cancel */
+		if (any && sam[g] && sbm[g] && e > emax) /* also where the group's products cancel */
 			emax = e;
 	}
 	for (int g = 0; g < groups; g++)
@@ -87,14 +88,15 @@ hu_tc_groups(const int32_t *am, const int32_t *ae, const int32_t *bm, const int3
 		int64_t v = am[k] && bm[k] ? (int64_t)am[k] * bm[k] * (1 << (ae[k] + be[k])) * sam[g] * sbm[g] : 0;
 		lost[k] = v && !hu_tc_chop(v, q, emax - (sae[g] + sbe[g]));
 	}
-	int shift = t.f - (out.p - 1) - (emax - ce); /* C has fewer fraction bits than the alignment */
+	int shift = t.f - (out.p - 1) - (emax - ce); /* C has fewer fraction bits than the aligned terms */
 	int64_t m = cm < 0 ? -(int64_t)cm : cm;
 	m = shift >= 0 ? m << shift : -shift > 63 ? 0 : m >> -shift;
 	return hu_tc_finish(s + (cm < 0 ? -m : m), emax - t.f, out, t.keep);
 }
 
-/* C + Σ a b of N elements with scales: element k's is SA[k / s.group], SB likewise; NULL: all 1. S resolved with group
-   > 0; elements are values of s.in and s.in2, scales of s.scale; C of fp32. LOST: N flags, or NULL. */
+/* Returns c + Σ a b over n elements with scales. Element k of a has the scale sa[k / s.group], of b likewise sb;
+   NULL means that all scales are 1. s is resolved and has group > 0. Elements are values of s.in and s.in2, scales
+   of s.scale, and c is fp32. lost has n flags or is NULL. */
 HU_HD double
 hu_tc_scaled(const double *a, const double *sa, const double *b, const double *sb, size_t n, double c, hu_sum s,
 	unsigned char *lost)
@@ -129,10 +131,10 @@ hu_tc_scaled(const double *a, const double *sa, const double *b, const double *s
 	return c;
 }
 
-/* ROWS rows of K numbers, quantised along k as S's operands of format ELEMENT (s.in or s.in2) are: TO gets elements
-   (rows x k), SCALES their scales (rows x ceil(k / s.group)), *WHOLE the fp32 scale over the array that nvfp4 has
-   beside them (1: none), which the unit does not see: the sum is multiplied by it afterwards. Rounding as in
-   lib/number/block.h. HU_ENOMEM. */
+/* Quantises `rows` rows of k numbers along k, as s's operands with elements of format `element` (s.in or s.in2).
+   `to` receives the elements (rows x k) and scales their scales (rows x ceil(k / s.group)). *whole is the fp32 scale
+   over the array that nvfp4 has besides (else 1); the unit does not see it, so the caller multiplies the sum by it.
+   Rounding is as in lib/number/block.h. HU_ENOMEM where there is no memory. */
 hu_status hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size_t k, double *to,
 	double *scales, double *whole);
 #endif

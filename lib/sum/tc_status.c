@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   The status and the source of tc.def's rows, as text. */
 #include "lib/sum/tc_status.h"
 
 const char *

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the rows of tc.def rest on, in words: for people alone, so on the host alone. */
+   What the rows of tc.def rest on, in words. These functions are for the host alone. */
 #ifndef HU_SUM_TC_STATUS_H
 #define HU_SUM_TC_STATUS_H
 
 #include "lib/sum/tc.h"
 
-/* What the column of the row T says of output OUT: "equals published vectors" and the like. "-": no such output. */
+/* Returns what the status column of row t says for output format `out`, such as "equals published vectors"; "-"
+   where there is no such output. */
 const char *hu_tc_status(hu_tc t, hu_format_id out);
-/* The row's last column: whose vectors, or who says so. NULL: no such row. */
+/* Returns the row's last column: whose vectors were compared, or who says so. NULL where there is no such row. */
 const char *hu_tc_source(hu_tc t);
 #endif

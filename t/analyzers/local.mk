@@ -2,8 +2,10 @@
 
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
+SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc.sh
 SCRIPT_TESTS += t/analyzers/t-check.sh
+SCRIPT_TESTS += t/analyzers/t-diff.py
 SCRIPT_TESTS += t/analyzers/t-explain.py
 SCRIPT_TESTS += t/analyzers/t-formats.py
 SCRIPT_TESTS += t/analyzers/t-gate-files.py

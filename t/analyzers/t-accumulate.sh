@@ -55,6 +55,8 @@ test_is $? "random terms are a function of the seed"
 run --terms normal:0,1 --n 1000 --seed 8 --json
 ! cmp -s out first
 test_is $? "and another seed gives others"
+run --terms harmonic --n 10 --seed 7
+refused 2 'seed' "--seed where nothing is drawn"
 OMP_NUM_THREADS=1 run --terms normal:0,1 --n 1000 --seed 7 --json
 cmp -s out first
 test_is $? "and not of the threads"

@@ -8,6 +8,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, '..', 'judge')]
 from drawn.operation import operation  # noqa: E402
 from drawn.sums import block, models, sums  # noqa: E402
+from drawn.svg import svg  # noqa: E402
 
 tests = failures = 0
 
@@ -32,5 +33,8 @@ for function in ('+', '-', '*', '/', 'fma'):
         ok([w for mode in modes for seed in range(8) for w in operation(function, f, mode, seed)], '%s in %s: rows, codes and words' % (function, f))
 for model, inner, out, n, width, bits in (('tc:hopper', 'fp16', 'fp32', 12, 16, 25), ('tc:ampere', 'fp16', 'fp32', 8, 8, 24), ('tc:ada,in=bf16', 'bf16', 'fp32', 5, 8, 24)):
     ok([w for seed in range(6) for w in block(model, inner, out, n, seed, width, bits)], 'a block of %s' % model)
+for words in (['--format', 'fp16', 'sum(1, 2.5, 0.001, -100)'], ['--format', 'fp32', '1e30 + 3'], ['--format', 'e4m3', '--mode', 'RU', '0.1*3', '1/3'], ['--sum', 'tc:hopper', 'sum(1, 0.1*0.2, 0.3*-0.0001, 2^-12*2^-13, 3*100)'],
+              ['--format', 'bf16', '--sum', 'chunk:3,acc=fp16', 'sum(%s)' % ', '.join('%d*0.3' % k for k in range(1, 14))], ['--format', 'fp64', '1/3', 'fma(1.5, 2.5, -0.001)']):
+    ok(svg(*words), 'the SVG of %s has the digits of the text, and stands straight' % words[-1])
 print('1..%d' % tests)
 sys.exit(failures > 0)

@@ -101,6 +101,28 @@ ok(values("add", "--in", "a=f", "--in", "b=wide", "--set", "in=fp64")[0] == 2.6 
 save("inf", (2, 2), [math.inf, 2.5, 3.5, 4.5])
 ran = op("relu", "--in", "a=f", "--got", "inf")
 ok(ran.returncode == 1 and "normwise   inf\n" in ran.stdout, "an infinite result has an infinite normwise error, not that of the others")
+# The list for people has what JSON has: every operator, operands and attributes in lines of 44 characters, the summary
+rows, lines, wrong = json.loads(op("list", "--json").stdout), op("list").stdout.splitlines(), []
+ok([rows[0]["operator"], rows[0]["operands_least"], rows[0]["operands_most"], rows[0]["results"]] == ["dot", 2, 3, 1], "op list --json begins with dot")
+save("two", (2, 3), [1.0, -2.0, 3.0, 0.5, -0.0, 8.0])
+said = json.loads(op("relu", "--in", "a=two", "--json").stdout)
+ok(said["shape"] == [2, 3], "a result's shape: %s" % said["shape"])
+ok(lines[0].split() == ["operator", "operands", "attributes"], "op list has a head")
+i = 1
+for row in rows:
+    least, most, words = row["operands_least"], row["operands_most"], row["attributes"]
+    want = "a b [c]" if row["operator"] == "dot" else "%d or more" % least if most is None or most < 0 else "%d" % least if least == most else "%d to %d" % (least, most)
+    columns = [""]
+    for w in words:
+        if len(columns[-1]) + len(w) + bool(columns[-1]) <= 44:
+            columns[-1] += (" " if columns[-1] else "") + w
+        else:
+            columns.append(w)
+    expected = ["%-18s %-9s %-44s %s" % (row["operator"], want, columns[0], row["summary"])] + ["%-18s %-9s %s" % ("", "", c) for c in columns[1:]]
+    if lines[i:i + len(expected)] != expected:
+        wrong.append((lines[i:i + len(expected)], expected))
+    i += len(expected)
+ok(not wrong and i == len(lines) and len(rows) > 20, "and a row for each of %d operators%s" % (len(rows), ": %s" % wrong[:1] if wrong else ""))
 if not failed:
     shutil.rmtree(where)
 print("1..%d" % count)

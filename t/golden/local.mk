@@ -3,3 +3,4 @@
 EXTRA_DIST += t/golden/digests.tsv
 EXTRA_DIST += t/golden/golden.sh
 SCRIPT_TESTS += t/golden/t-golden.sh
+SCRIPT_TESTS += t/golden/t-outputs.py

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
    Products of small integers are exact whatever the order: replayed, every error is
    zero and nothing is swamped. One bit changed, and it is not. */
+#include "lib/judge/errors.h"
 #include "lib/judge/judge.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
 #include "t/tool/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Fills with integers from -7 to 7. */
@@ -69,9 +71,48 @@ one(const char *op, hu_shape a, hu_shape b, hu_format_id f)
 	hu_program_free(p);
 }
 
+/* A sum of squares far beyond a double's range beside errors well within it: 2^500 with an error of one ulp, 2^448, and
+   2^-500 without one. */
+static void
+far(void)
+{
+	size_t element[2] = { 0, 1 };
+	double exact[2] = { 0x1p500, 0x1p-500 }, got[2] = { 0x1.0000000000001p500, 0x1p-500 },
+	       error[2] = { 0x1p448, 0 }, ulps[2] = { 1, 0 }, magnitude[2] = { 0x1p500, 0x1p-500 },
+	       bound[2] = { 0x1p449, 0x1p-500 };
+	char over[2] = { 0, 0 };
+	hu_errors m;
+	hu_judged j = { .n = 2, .of = 2, .element = element, .exact = exact, .got = got, .error = error, .ulps = ulps,
+		.bound = bound, .magnitude = magnitude, .over = over };
+
+	hu_errors_local(&m, &j);
+	is_near(m.normwise, 0x1p-52, 1e-15, "the norm of values near 2^500 and 2^-500");
+	is_near(m.componentwise, 0x1p-52, 1e-15, "and the largest relative error");
+}
+
+/* Two errors that are nearly the same: the variance is what is left of squares near 2^54, whose last bit a double has
+   not got. Two of four judged: half of the variance of the mean. */
+static void
+cancelling(void)
+{
+	size_t element[2] = { 1, 3 };
+	double ulps[2] = { 0x1p27 + 1, 0x1p27 }, ones[2] = { 1, 1 };
+	char over[2] = { 0, 0 };
+	hu_errors m;
+	hu_judged j = { .n = 2, .of = 4, .element = element, .exact = ones, .got = ones, .error = ones, .ulps = ulps,
+		.bound = ones, .magnitude = ones, .over = over };
+
+	hu_errors_local(&m, &j);
+	is_near(m.ulp_mean, 0x1p27 + 0.5, 0, "the mean of two large errors");
+	is_near(m.ci95, 1.96 * sqrt(0.5 / 2 * (1 - 2.0 / 4)), 1e-12, "its interval, from squares that cancel");
+	ok(m.worst == 1 && m.ulp_max == 0x1p27 + 1, "the first of the largest");
+}
+
 int
 main(void)
 {
+	far();
+	cancelling();
 	one("matmul", hu_shape2(37, 61), hu_shape2(61, 19), HU_FP16);
 	one("matmul", hu_shape2(5, 300), hu_shape2(300, 7), HU_FP32);
 	one("matmul", hu_shape2(5, 40), hu_shape2(40, 7), HU_FP64);

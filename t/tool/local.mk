@@ -6,6 +6,7 @@ EXTRA_DIST += t/tool/mutate.py
 EXTRA_DIST += t/tool/onnxfile.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
+SCRIPT_TESTS += t/tool/t-mutation.py
 t_libtap_a_SOURCES += t/tool/tap.c
 noinst_HEADERS += t/tool/tap.h
 EXTRA_DIST += t/tool/tap.sh

@@ -103,6 +103,8 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 		HALFULP_CUBLASLT_HOST=$dir/stub.so run bench gemm --backend shim --sizes 24x16x40 --formats fp32,fp16 --sum fma,acc=fp32 --sum tc:ampere --gemm cublas,simt --trials 1 --tsv t.tsv
 		test $code = 0 && test "$(paste <(column t.tsv gemm) <(column t.tsv check) | sort | uniq -c | tr -s ' \t' ' ')" = "$(printf ' 4 cublas bound\n 4 simt bits')"
 		test_is $? "cuBLAS's products (a stand-in's) are held to their bound, whatever its order"
+		test "$(paste <(column t.tsv format) <(column t.tsv ceiling) | sed -n 's/^fp32	//p' | sort -u | wc -l)" = 1
+		test_is $? "of fp32 both ways have the ceiling of the same units"
 	fi
 	# Why, on a device: a row a pass, each timed by the device's clock, each call in one of them
 	why="bench why --backend shim --model mlp --width 0.0625 --batch 4 --policy mixed_float16 --steps 2 --warm 1"

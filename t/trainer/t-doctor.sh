@@ -34,6 +34,15 @@ GNUPLOT=$dir/nothing run doctor
 grep -q '^gnuplot     does not run' out && grep -q '^missing     gnuplot does not run.*apt-get install' out
 test_is $? "gnuplot that does not run"
 
+mkdir bin && printf '#!/bin/sh\necho "nvcc: a compiler driver"\necho "Cuda compilation tools, release 99.3, V99.3.17"\n' >bin/nvcc && chmod +x bin/nvcc
+PATH=$dir/bin:$PATH run doctor
+grep -q '^toolkit     99.3$' out
+test_is $? "the release of the CUDA toolkit that is found first"
+printf '#!/bin/sh\nexit 1\n' >bin/nvcc
+PATH=$dir/bin:$PATH CUDA_HOME=$dir/none run doctor
+grep -q '^toolkit     no nvcc found' out
+test_is $? "and none where nvcc does not run"
+
 # gpu NAME CAPABILITY-MAJOR MINOR CUDA: a driver's library with that GPU
 gpu() {
 	cat >stub.c <<END

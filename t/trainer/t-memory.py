@@ -60,6 +60,10 @@ else:
     judge(bench('--model', 'convnet', '--width', '0.5', '--size', '64', '--channels', '3', '--policy', 'float32,mixed_float16', '--batch', '16'), 2, 2, allowance, 'convnet of 64x64x3')
     sets = bench('--model', 'mlp', '--width', '6', '--policy', 'float32,float64', '--batch', '16', '--simd', 'all')
     judge(sets, len(sets), 1.5, allowance, 'wide layers, every instruction set')
+    # A thread has a stack and a heap of its own, which the computed number knows
+    tiny = ['--model', 'mlp', '--width', '0.0625', '--size', '8', '--policy', 'float32', '--batch', '4', '--train', '8', '--eval', '8']
+    by = [1e6 * bench(*tiny, env=dict(os.environ, OMP_NUM_THREADS=str(n)))[0]['computed_mb'] for n in (1, 2, 3)]
+    ok(all(b - a > 0.999 * THREAD for a, b in zip(by, by[1:])), 'each thread more is computed with %d kB at least: %s' % (THREAD // 1024, by))
     # What a process did before leaves nothing in the measure: of one thread all blocks come from one heap
     alone = dict(os.environ, OMP_NUM_THREADS='1')
     wide = ['--model', 'mlp', '--width', '6', '--batch', '16', '--policy']

@@ -82,6 +82,19 @@ for p in (f32, f16):
 assert f32["largest_batch"] < f16["largest_batch"]
 END
 	test_is $? "plan --device: each call its roofline, --memory: the largest batch"
+	for side in 28 9; do
+		run plan --model mlp --size $side --policy mixed_float16 --device v100 --by call --json
+		"$py" - out $side <<'END'
+import json, sys
+side = int(sys.argv[2])
+rows = [r for r in json.load(open(sys.argv[1]))[0]["timing"]["rows"][:-1] if r["op"] == "matmul" and r["layer"] == "dense1"]
+assert len(rows) == 2, rows
+for r in rows: # a product takes an image as one row: of 784 pixels, or of 81, which is no multiple of 8
+    assert abs(r["arithmetic_ms"] - r["flops"] / (125e12 if side == 28 else 15.7e12) * 1e3) < 1e-12, r
+    assert r["odd"] == ("" if side == 28 else "input.x@fp16: last extent 81"), r
+END
+		test_is $? "plan --device: an image of $side x $side pixels is one row of a product, and fits the matrix units if that does"
+	done
 	run doctor --json
 	test $code = 0 && "$py" -c 'import json; d=json.load(open("out")); assert d["mpfr"] and d["threads"]>0 and "cpu" in d["backends"]'
 	test_is $? "doctor --json"

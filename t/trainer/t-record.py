@@ -123,6 +123,8 @@ def kernels(name):
     """Problems of kernels.tsv: each call in one pass, whose row says what its calls have in common."""
     calls, rows, wrong, seen = json.load(open(at(name, 'program-train.json')))['calls'], table(at(name, 'kernels.tsv')), [], []
     ran = {c['call']: c['ran'] for c in json.load(open(at(name, 'manifest.json')))['gemm']['calls']}
+    products = [c['id'] for c in calls if c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')]
+    wrong += ['products: %s there, %s here' % (sorted(ran), products)] if sorted(ran) != products else []
     launches = moved = 0
     for r in rows[:-1]:
         launches, moved = launches + int(r['launches']), moved + int(r['bytes'])
@@ -149,9 +151,10 @@ def kernels(name):
 
 
 if re.search('shim', (doctor('back ends') or ['', ''])[1]):
-    for model in ('mlp', 'convnet'):
-        m, out = train('device-' + model, '--model', model, *small, '--train', '16', '--batch', '4', '--steps', '2', '--trace-steps', 'none', '--policy', 'mixed_float16', '--backend', 'shim', '--accumulate', 'tc:hopper')
-        ok(kernels('device-' + model), '%s: kernels.tsv covers each call once, with its layer, phase and operators' % model)
+    for model, policy, more in (('mlp', 'mixed_float16', ['--accumulate', 'tc:hopper']), ('convnet', 'mixed_float16', []), ('mlp', 'float32', ['--fuse', 'off'])):
+        name = 'device-%s-%s' % (model, policy)
+        m, out = train(name, '--model', model, *small, '--train', '16', '--batch', '4', '--steps', '2', '--trace-steps', 'none', '--policy', policy, '--backend', 'shim', *more)
+        ok(kernels(name), '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy))
 else:
     print('# the launch shim is not in this build')
 
@@ -174,7 +177,7 @@ def count():
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
 m, out = train('energy', '--model', 'mlp', '--size', '8', '--eval', '8', '--train', '64', '--batch', '16', '--steps', '12', '--trace-steps', 'none', '--policy', 'float32', '--meter', 'rapl', '--grid-intensity', '250',
-               env={'HALFULP_POWERCAP': at('powercap')})
+               env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'})
 stop.set()
 counter.join()
 wrong, all_of_it = [], 0
@@ -185,7 +188,14 @@ for r in table(at('energy', 'metrics.tsv')):
         wrong.append('step %s: %s joules, %s an image, %s watts of %s ms' % (r['step'], r['joules'], r['joules_per_sample'], r['watts'], r['ms']))
 ok(wrong + (['no joule'] if not all_of_it > 0 else []), 'every step has its joules, and joules an image and watts follow')
 e = m['energy']
-ok([e] if not (e.get('joules', 0) >= all_of_it * (1 - 1e-9) and abs(e['joules'] / 5 - round(e['joules'] / 5)) < 1e-6 and math.isclose(e['watt_hours'], e['joules'] / 3600) and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250) and e['grams_co2_per_kwh'] == 250 and 'RAPL, 1 counter ' in e['meter'] and
-                'Energy: %.4g Wh in all' % e['watt_hours'] in out and '%.4g g of CO2 at 250 g a kWh' % e['grams_co2'] in out) else [], 'and the whole run what the counter rose by, at least theirs; watt-hours and CO2 follow')
+used = [float(r['utilisation']) for r in table(at('energy', 'metrics.tsv')) if r['utilisation'] != '-']
+cores = os.sysconf('SC_NPROCESSORS_ONLN')
+ok([used] if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1 else [], 'one thread uses its share of %d processors' % cores)
+accuracy = float(table(at('energy', 'metrics.tsv'))[-1]['eval_accuracy'])
+each = ', %.4g g a percentage point of accuracy' % (e['grams_co2'] / accuracy / 100) if accuracy else 'Energy'
+ok([e, out, accuracy] if accuracy and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy) or accuracy and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy) or each not in out else [],
+   'CO2 and energy over the accuracy')
+ok([e] if not (e.get('joules', 0) >= all_of_it * (1 - 1e-9) and math.isclose(e['watt_hours'], e['joules'] / 3600) and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250) and e['grams_co2_per_kwh'] == 250 and 'RAPL, 1 counter ' in e['meter'] and
+                'Energy: %.4g Wh in all' % e['watt_hours'] in out and '%.4g g of CO2 at 250 g a kWh' % e['grams_co2'] in out) else [], 'and the whole run at least theirs; watt-hours and CO2 follow')
 print('1..%d' % tests)
 sys.exit(failures > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Initial weights: Glorot's limits, the same under every policy, rounded once; and weights
    that PyTorch and Keras wrote, in their names and orders. */
+#include "lib/number/code.h"
 #include "lib/number/round.h"
 #include "lib/store/safetensors.h"
 #include "t/tool/tap.h"
@@ -85,12 +86,37 @@ test_glorot(void)
 	hu_programs_release(&q);
 }
 
-/* Writes every parameter of P, element k of tensor i being 100*i + k, in order TORCH or our own. */
+/* Element K of tensor I: as fp32 has it, or a number that every format with 8 significant bits holds. */
+static float
+element(int i, size_t k, const char *dtype)
+{
+	return strcmp(dtype, "F32") ? (float)((100 * (size_t)i + k) % 97) : (float)(100 * i) + (float)k;
+}
+
+/* X as DTYPE, which is little-endian as the machine. */
+static void *
+as_dtype(const float *x, size_t n, const char *dtype)
+{
+	hu_format f = hu_format_of(!strcmp(dtype, "F64")    ? HU_FP64
+				   : !strcmp(dtype, "F16")  ? HU_FP16
+				   : !strcmp(dtype, "BF16") ? HU_BF16
+							    : HU_FP32);
+	size_t width = (size_t)f.bits / 8;
+	char *raw = calloc(n, width);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t code = hu_encode((double)x[i], f);
+		memcpy(raw + i * width, &code, width);
+	}
+	return raw;
+}
+
+/* Writes every parameter of P as DTYPE, in order TORCH or our own. */
 static void
-write_file(const char *path, const hu_program *p, int torch)
+write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
 	hu_safetensors_writer w;
-	float *keep[64];
+	void *keep[64];
 	int n = 0;
 
 	hu_safetensors_begin(&w);
@@ -109,14 +135,14 @@ write_file(const char *path, const hu_program *p, int torch)
 		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
 		if (!torch && norm)
 			snprintf(name, sizeof name, "%s", t->name);
-		float *x = keep[n++] = calloc(count, sizeof *x);
+		float *x = calloc(count, sizeof *x);
 		for (size_t k = 0; k < count; k++)
-			x[k] = (float)(100 * i) + (float)k;
+			x[k] = element(i, k, dtype);
 		if (torch && s.rank == 2) {
 			to = hu_shape2(s.d[1], s.d[0]);
 			for (size_t a = 0; a < s.d[0]; a++)
 				for (size_t b = 0; b < s.d[1]; b++)
-					x[b * s.d[0] + a] = (float)(100 * i) + (float)(a * s.d[1] + b);
+					x[b * s.d[0] + a] = element(i, a * s.d[1] + b, dtype);
 		} else if (torch && s.rank == 4) {
 			to = hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
 			size_t k = 0;
@@ -125,9 +151,11 @@ write_file(const char *path, const hu_program *p, int torch)
 					for (size_t in = 0; in < s.d[2]; in++)
 						for (size_t out = 0; out < s.d[3]; out++, k++)
 							x[((out * s.d[2] + in) * s.d[0] + r) * s.d[1] + c] =
-								(float)(100 * i) + (float)k;
+								element(i, k, dtype);
 		}
-		if (hu_safetensors_add(&w, name, "F32", to.rank, to.d, x))
+		keep[n++] = as_dtype(x, count, dtype);
+		free(x);
+		if (hu_safetensors_add(&w, name, dtype, to.rank, to.d, keep[n - 1]))
 			bail_out("%s", hu_reason());
 	}
 	if (hu_safetensors_commit(&w, path))
@@ -137,7 +165,7 @@ write_file(const char *path, const hu_program *p, int torch)
 }
 
 static void
-test_load(int torch)
+test_load(int torch, const char *dtype)
 {
 	hu_config c = config("convnet", "float32");
 	hu_programs p = programs(&c);
@@ -148,14 +176,14 @@ test_load(int torch)
 	for (int i = 0; i < p.train->nt; i++)
 		if (p.train->t[i].state)
 			t[i] = state(p.train, p.train->t[i].name, &c);
-	snprintf(path, sizeof path, "%s/w%d.safetensors", test_dir(), torch);
-	write_file(path, p.train, torch);
+	snprintf(path, sizeof path, "%s/w%d%s.safetensors", test_dir(), torch, dtype);
+	write_file(path, p.train, torch, dtype);
 	hu_status st = hu_start_load(t, p.train, path);
-	ok(st == HU_OK, "%s weights are read%s%s", torch ? "PyTorch's" : "Keras's", st ? ": " : "",
+	ok(st == HU_OK, "%s weights of %s are read%s%s", torch ? "PyTorch's" : "Keras's", dtype, st ? ": " : "",
 		st ? hu_reason() : "");
 	for (int i = 0; i < p.train->nt; i++)
 		for (size_t k = 0; p.train->t[i].trainable && k < t[i].n; k++)
-			same &= hu_get(&t[i], k) == (float)(100 * i) + (float)k;
+			same &= hu_get(&t[i], k) == (double)element(i, k, dtype);
 	ok(same, "each element in its place");
 	for (int i = 0; i < p.train->nt; i++)
 		free(t[i].data);
@@ -167,7 +195,11 @@ int
 main(void)
 {
 	test_glorot();
-	test_load(0);
-	test_load(1);
+	test_load(0, "F32");
+	test_load(1, "F32");
+	test_load(0, "F64");
+	test_load(1, "F64");
+	test_load(1, "F16");
+	test_load(1, "BF16");
 	return done_testing();
 }

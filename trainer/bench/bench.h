@@ -23,7 +23,7 @@ typedef struct hu_bench_option { const char *name, *def; } hu_bench_option;
 typedef struct hu_bench {
 	const char *name, *summary;
 	const hu_bench_column *columns; /* a NULL name ends them */
-	/* Measures what the options ask for and calls ROW for each. *WRONG counts results that were not what they must
+	/* Measures what the options ask for and calls row for each. *wrong counts results that were not what they must
 	   be. */
 	hu_status (*run)(const hu_args *a, hu_bench_row *row, void *to, long *wrong);
 	const hu_bench_option *takes;   /* a NULL name ends them; another option on the line is refused */
@@ -31,7 +31,7 @@ typedef struct hu_bench {
 		*needs; /* of a hu_args: what those that it takes need to have an effect; NULL: nothing */
 } hu_bench;
 
-/* Seconds: this thread's processor time, so that other work on the machine does not count, or with ALL a clock's, for
+/* Seconds: this thread's processor time, so that other work on the machine does not count, or with `all` a clock's, for
    several threads. */
 double hu_bench_clock(int all);
 #endif

@@ -189,7 +189,7 @@ ratio(double a, double b)
 	return a > 0 && b > 0 ? json_real(a / b) : json_null();
 }
 
-/* One row. PYTHON: ns an element to codes and back. */
+/* One row. python: ns an element to codes and back. */
 static void
 measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const double *python)
 {
@@ -259,7 +259,7 @@ of_format(cast *c, hu_format_id f)
 	}
 }
 
-/* Calls ONE with each word of LIST. */
+/* Calls ONE with each word of list. */
 static hu_status
 each(const char *list, hu_status (*one)(cast *c, const char *word), cast *c)
 {

@@ -34,35 +34,37 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 				       "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
 	{ "modes", "LIST", "RNE,SR", "cast: rounding modes, or all" },
 	{ "ops", "LIST", "round,pack,unpack,encode,pieces",
-		"cast: what is timed; round64 too: doubles; pieces: random bits alone" },
-	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: N or MxNxK" },
-	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; give it several times" },
+		"cast: operations to time; also round64, which rounds doubles; pieces: random bits alone" },
+	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: sizes of products, N for square ones or MxNxK" },
+	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; repeatable" },
 	{ "mb", "MB", "64", "cast: size of the array of floats" },
 	{ "threads", "N", "1", "cast, gemm: threads of each call; 0: one a core" },
-	{ "trials", "N", "7", "cast, gemm: the fastest of these counts" },
+	{ "trials", "N", "7", "cast, gemm: trials of each, of which the fastest counts" },
 	{ "no-python", NULL, NULL, "cast: leave out numpy and ml_dtypes" },
 	{ "simd", "LIST", NULL,
-		"instruction sets by name, or all that this processor has [cast all; else the widest]" },
-	{ "policy", "LIST", NULL, "train, why: policies, float32 first [float32,mixed_float16]" },
-	{ "seeds", "LIST", NULL, "train: a row a seed, with the loss and accuracy that the steps reach" },
-	{ "backend", "NAME", "cpu", "train, gemm, why: where it runs" },
+		"instruction sets by name, or all that this processor has [cast: all; others: the widest]" },
+	{ "policy", "LIST", NULL, "train, why: policies; float32's row comes first [float32,mixed_float16]" },
+	{ "seeds", "LIST", NULL, "train: a row for each seed, with the loss and accuracy that the steps reach" },
+	{ "backend", "NAME", "cpu", "train, gemm, why: back end that runs it" },
 	{ "gemm", "LIST", NULL, "train, gemm: how a device computes products [auto; gemm: every way]" },
-	{ "fuse", "on|off", "on", "train, why: on a device: several calls in one pass over memory" },
+	{ "fuse", "on|off", "on", "train, why: on a device: execute several operators in one pass over memory" },
 	{ "graph", "on|off", "on",
-		"train, why: on a device: a step is recorded once and launched whole; not where its calls are timed" },
+		"train, why: on a device: record a step once as a graph and launch it whole, except where calls "
+		"are timed" },
 	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
-	{ "warm", "N", NULL, "train, why: steps before them that do not count [2]" },
+	{ "warm", "N", NULL, "train, why: untimed steps before them [2]" },
 	{ "memory", "SIZE", NULL,
-		"train: what training may take (16GiB), as computed before; a combination that needs more stays "
+		"train: memory that training may take (16GiB); a combination that is computed to need more stays "
 		"blank" },
-	{ "meter", "NAME", NULL, "train: energy from auto, rapl, nvml or none [auto]" },
-	{ "by", "WHAT", NULL, "why: a row a layer, or a row a call [layer]" },
+	{ "meter", "NAME", NULL, "train: what measures energy: auto, rapl, nvml or none [auto]" },
+	{ "by", "WHAT", NULL, "why: a row for each layer, or for each call of an operator [layer]" },
 	{ "device", "NAME", NULL,
-		"why: here, measured; or another's data sheet, predicted alone: v100, a100, ... [here]" },
-	{ "published", NULL, NULL, "train: only print the published rows, all of them" },
+		"why: here, which measures this machine; or v100, a100, ..., predicted from the data sheet alone "
+		"[here]" },
+	{ "published", NULL, NULL, "train: print the published rows alone, of all models and batches" },
 #include "trainer/run/options_model.def"
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
-	{ "json", NULL, NULL, "print an array, a row a measurement" }, { NULL, NULL, NULL, NULL } };
+	{ "json", NULL, NULL, "print an array with an object for each measurement" }, { NULL, NULL, NULL, NULL } };
 
 double
 hu_bench_clock(int all)
@@ -75,7 +77,7 @@ hu_bench_clock(int all)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where rows go. tsv: with columns where a FILE is asked for, which is written anew for each row. headed: the head has
+/* Where rows go. tsv: with columns where a file is asked for, which is written anew for each row. headed: the head has
    been printed, which the first row does. */
 typedef struct sink {
 	const hu_bench *bench;
@@ -186,7 +188,7 @@ refuse(const char *option, const hu_bench *b)
 	return hu_refuse(option, why);
 }
 
-/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. A's values are
+/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. a's values are
    OWN's from here on. */
 static hu_status
 settle(hu_args *a, const hu_bench *b)
@@ -279,31 +281,26 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
-	"measure this machine, with the results checked: casts, products, training steps",
-	"cast: arrays of floats to formats and codes, by format, operation, rounding mode and instruction set.\n"
-	"ns is an element, memcpy the ratio to copying as many floats in the same run; mpfr and python say how\n"
-	"many times as long MPFR and numpy or ml_dtypes take for the same (numpy rounds to codes; there and back for "
-	"round).\n"
-	"pieces: the 16 random bits that stochastic rounding takes for a float, made and thrown away: no SR row can be "
-	"below.\n"
-	"Time is the thread's processor time on one thread, else the clock's; the fastest trial counts.\n"
-	"gemm: products, each checked against the plain version's bits (cublas: against its bound); ceiling is what "
-	"the\n"
-	"units do on registers alone, measured in the same run (fused multiply-adds; mma.sync), share the part of it "
-	"that is reached.\n"
-	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, each combination a "
-	"row.\n"
-	"ratio is to float32's row of the same batch; a combination that does not fit stays blank and the sweep goes "
-	"on;\n"
-	"peak_mb is memory as measured, on the CPU by how much the process grew, on a device what was allocated there "
-	"at\n"
-	"most (- where it cannot be measured); computed_mb was computed before, is never less, and decides what fits;\n"
-	"published rows of the same model and batch follow, of other devices and image sizes as their columns say.\n"
-	"why: multiply-adds, bytes and launches of each layer, the time that the device's roofline says it takes at "
-	"least, the\n"
-	"time it took, and whether arithmetic, memory or launches set the limit; extents off the multiple of 8 are "
-	"named.\n"
-	"On a device a row is a pass, `covers` its calls (--fuse off: each alone), timed by the device's clock; "
-	"`statistics` is what\n"
-	"counts and digests for the host, and `all` has the time of whole steps, recorded where --graph is on.",
+	"time casts, matrix products and training steps on this machine, and check their results",
+	"cast: converts arrays of floats to formats and to their codes (bit patterns): a row for each format,\n"
+	"operation, rounding mode and instruction set. ns is the time of an element, memcpy the ratio to copying\n"
+	"as many floats in the same run; mpfr and python say how many times as long MPFR, and numpy or ml_dtypes,\n"
+	"take for the same work (numpy converts to codes, and back again for round). pieces makes the 16 random\n"
+	"bits that stochastic rounding needs for a float and throws them away: no SR row can be faster. On one\n"
+	"thread, time is that thread's processor time, otherwise the clock's; the fastest trial counts.\n"
+	"gemm: matrix products, each checked bit by bit against the plain version (cublas: against its error\n"
+	"bound). ceiling is the rate that the arithmetic units reach on registers alone, measured in the same run\n"
+	"(with fused multiply-adds, or mma.sync); share is the part of it that the product reaches.\n"
+	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, and each\n"
+	"combination is a row. ratio is the time over that of float32's row of the same batch. A combination that\n"
+	"does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the CPU by how much\n"
+	"the process grew, on a device the most that was allocated there (- where it cannot be measured).\n"
+	"computed_mb is computed beforehand, is never less, and decides what fits. Published rows of the same\n"
+	"model and batch follow; their columns name the device and the image size, which differ.\n"
+	"why: multiply-adds, bytes and launches of each layer, the least time that the device's roofline allows,\n"
+	"the measured time, and whether arithmetic, memory or launches set the limit; it names dimensions that\n"
+	"are no multiple of 8. On a device a row is a pass, timed by the device's clock, and `covers` names the\n"
+	"calls that it executes (with --fuse off each call is a pass). `statistics` is the work that counts and\n"
+	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where --graph is\n"
+	"on.",
 	opts, run, NULL };

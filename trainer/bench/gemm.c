@@ -65,8 +65,8 @@ ceiling_here(sweep *s, hu_format_id f)
 	return f == HU_FP64 ? -1 : s->peak[level] * hu_threads();
 }
 
-/* The same of the device's units that WAY computes F on. cublas chooses the matrix units where F has some, and may use
-   instructions beyond those measured. */
+/* The same of the device's units that `way` computes f on. cublas chooses the matrix units where f has some, and may
+   use instructions beyond those measured. */
 static double
 ceiling_device(sweep *s, hu_format_id f, hu_gemm_way way)
 {

@@ -6,7 +6,7 @@
 #include "lib/program/backend.h"
 #include "trainer/bench/bench.h"
 
-/* y[m,n] = a[m,k] b[k,n] in FORMAT (8-bit formats give bf16), accumulated as the call's sum says. digest: of the first
+/* y[m,n] = a[m,k] b[k,n] in format (8-bit formats give bf16), accumulated as the call's sum says. digest: of the first
    result that was checked. */
 typedef struct hu_bench_product {
 	size_t m, n, k;
@@ -22,14 +22,14 @@ typedef struct hu_bench_product {
    failed, and hu_reason says how. ran: what the back end says computed it. */
 typedef struct hu_gemm_time { double seconds; int wrong; const char *check; char ran[64]; } hu_gemm_time;
 
-/* SUM as hu_sum_parse reads it. HU_ENOMEM; HU_EINVAL. What was begun is released where it fails. */
+/* sum as hu_sum_parse reads it. HU_ENOMEM; HU_EINVAL. What was begun is released where it fails. */
 hu_status hu_gemm_init(hu_bench_product *g, size_t m, size_t n, size_t k, hu_format_id format, const char *sum);
 void hu_gemm_release(hu_bench_product *g);
 
-/* Whether BACKEND can run anything here: one multiplication. Its own failure where it cannot. */
+/* Whether backend can run anything here: one multiplication. Its own failure where it cannot. */
 hu_status hu_gemm_available(const char *backend);
 
-/* TRIALS stretches of steps, each some 20 milliseconds at least. HU_EUNABLE, HU_ENOMEM: not this way, not here. */
+/* trials stretches of steps, each some 20 milliseconds at least. HU_EUNABLE, HU_ENOMEM: not this way, not here. */
 hu_status hu_gemm_measure(
 	hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out);
 #endif

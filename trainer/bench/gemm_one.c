@@ -16,7 +16,7 @@
 
 enum { SAMPLE = 64, BITS = 200 };
 
-/* Uniform in ±1/2, so that every product counts and nothing overflows; STREAM 0: zeros. */
+/* Uniform in ±1/2, so that every product counts and nothing overflows; stream 0: zeros. */
 static hu_status
 fill(hu_tensor *t, const hu_info *of, uint32_t stream)
 {
@@ -114,7 +114,7 @@ check_bits(hu_bench_product *g, int *wrong)
 	return HU_OK;
 }
 
-/* Bound of output I of magnitude MAG and exact value E, rounded to its format: hu_cublas_bound's, which holds for any
+/* Bound of output I of magnitude mag and exact value e, rounded to its format: hu_cublas_bound's, which holds for any
    order of the blocks and up to SLICES slices of k. Operands are at most 1/2. */
 static double
 bound_of(const hu_bench_product *g, hu_sum sum, int arch, double mag, double e)

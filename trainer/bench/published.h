@@ -16,7 +16,7 @@ typedef struct hu_published {
 
 /* NULL past the last. */
 const hu_published *hu_published_at(size_t i);
-/* The ratio of R's time to float32's on the same device at the same batch, by the same source; NaN where either is
+/* The ratio of r's time to float32's on the same device at the same batch, by the same source; NaN where either is
    blank. */
 double hu_published_ratio(const hu_published *r);
 #endif

@@ -33,12 +33,12 @@ void hu_sweep_release(hu_bench_sweep *s);
 int hu_sweep_cells(const hu_bench_sweep *s);
 hu_bench_cell hu_sweep_cell(const hu_bench_sweep *s, int i);
 
-/* The cell's configuration on BACKEND for STEPS steps, and its SIMD level set (where it is a list's; HU_EUNABLE: not
-   here). Where digits are generated, as few images as these steps take unless --train says. The caller releases C. */
+/* The cell's configuration on backend for `steps` steps, and its SIMD level set (where it is a list's; HU_EUNABLE: not
+   here). Where digits are generated, as few images as these steps take unless --train says. The caller releases c. */
 hu_status hu_sweep_config(
 	hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell, const char *backend, size_t steps);
 
 /* Every cell's words are good, and every option that was given has an effect in one of them: HU_EINVAL otherwise.
-   *IMAGES: of STEPS steps of every cell. */
+   *images: of `steps` steps of every cell. */
 hu_status hu_sweep_check(const hu_bench_sweep *s, const char *backend, size_t steps, size_t *images);
 #endif

@@ -50,7 +50,7 @@ text(const char *s)
 	return s && *s ? json_string(s) : json_null();
 }
 
-/* Cell I's counterpart with place AT of list K; -1 where it is the cell itself or has not been measured. */
+/* Cell i's counterpart with place `at` of list k; -1 where it is the cell itself or has not been measured. */
 static int
 other(const table *t, int i, int k, int at)
 {
@@ -229,7 +229,7 @@ say_published(table *t, const hu_published *p)
 	t->row(t->to, j);
 }
 
-/* Rows of the model and of a batch and policy measured here; ALL: every row there is. */
+/* Rows of the model and of a batch and policy measured here; `all`: every row there is. */
 static hu_status
 published(table *t, int all)
 {

@@ -65,7 +65,7 @@ unknown(const char *name)
 	return HU_EINVAL;
 }
 
-/* The argument that R's row asks for, and no other. */
+/* The argument that r's row asks for, and no other. */
 static hu_status
 check_argument(const row *r, const char *arg)
 {

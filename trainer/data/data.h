@@ -46,22 +46,22 @@ typedef struct hu_dataset_options {
 	int dimensions_only; /* the values will not be read: a set that needs no file need not make them */
 } hu_dataset_options;
 
-/* Opens NAME, "SET" or "SET:ARGUMENT". HU_EINVAL where the name or an option is
-   wrong, HU_EFILE where a file is; then *DS needs no release. */
+/* Opens `name`, "SET" or "SET:ARGUMENT". HU_EINVAL where the name or an option is
+   wrong, HU_EFILE where a file is; then *ds needs no release. */
 hu_status hu_dataset_open(hu_dataset *ds, const char *name, const hu_dataset_options *o);
 void hu_dataset_release(hu_dataset *ds);
 
 /* The array of that name, or NULL. */
 const hu_data_array *hu_dataset_find(const hu_dataset *ds, const char *name);
 
-/* N rows of array A by number into OUT, n × the row's elements. A number from n_train + n_eval
+/* n rows of array a by number into `out`, n × the row's elements. A number from n_train + n_eval
    on is a bug of the caller and aborts. The same number may come twice. */
 void hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out);
 
-/* Bytes of one row of A in memory. */
+/* Bytes of one row of a in memory. */
 size_t hu_array_row_bytes(const hu_data_array *a);
 
-/* The shape of one row of A, "28x28x1" or "1", into OUT, which is returned. */
+/* The shape of one row of a, "28x28x1" or "1", into `out`, which is returned. */
 const char *hu_array_shape_text(const hu_data_array *a, char *out, size_t size);
 
 /* 64 bits over sizes, split and all elements; the same on every machine. */
@@ -72,17 +72,17 @@ const char *hu_dataset_name(size_t i);
 const char *hu_dataset_summary(size_t i);
 const char *hu_dataset_reads(size_t i); /* options, a blank between two */
 
-/* Whether the data set that NAME begins with reads OPTION. */
+/* Whether the data set that `name` begins with reads option. */
 int hu_dataset_takes(const char *name, const char *option);
-/* Where in NAME the path of a file or folder begins; 0 where it has none. */
+/* Where in `name` the path of a file or folder begins; 0 where it has none. */
 size_t hu_dataset_path(const char *name);
 
-/* For the rows' files. Appends an array to DS, whose n_train and n_eval are set, and allocates its values, unless O
+/* For the rows' files. Appends an array to ds, whose n_train and n_eval are set, and allocates its values, unless o
    asks for dimensions only. HU_ENOMEM. */
 hu_status hu_dataset_add(hu_dataset *ds, const hu_dataset_options *o, const char *name, hu_data_array_kind kind,
 	hu_shape shape, size_t classes, hu_data_array **out);
-/* Sets n_train and n_eval of N rows that come in one piece, called WHAT in messages: AT rows train, nine tenths where
-   AT is 0. HU_EINVAL where none is left to evaluate. */
+/* Sets n_train and n_eval of n rows that come in one piece, called `what` in messages: `at` rows train, nine tenths
+   where `at` is 0. HU_EINVAL where none is left to evaluate. */
 hu_status hu_dataset_split(hu_dataset *ds, size_t n, size_t at, const char *what);
 
 /* One function a row. ARG: what followed the colon; NULL where there was none.

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Draws image INDEX of SEED into SIZE × SIZE bytes, 0 paper and 255 ink, and
+/* Draws image index of seed into `size` × `size` bytes, 0 paper and 255 ink, and
    returns its class. A pure function of its arguments, the same bits on every
    machine: Philox, and only + - * / of doubles. Safe to call from several threads. */
 int hu_digits_draw(unsigned char *pixels, size_t size, uint64_t seed, uint64_t index);

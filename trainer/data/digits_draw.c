@@ -140,7 +140,7 @@ clip(double v, size_t size)
 	return !(v > 0.0) ? 0 : v > (double)size ? size : (size_t)v;
 }
 
-/* A round pen drawn from A to B, its radius going from RA to RB; all in pixels. */
+/* A round pen drawn from a to b, its radius going from ra to rb; all in pixels. */
 static void
 draw_piece(canvas *c, point a, point b, double ra, double rb, double edge, double ink)
 {
@@ -171,7 +171,7 @@ draw_piece(canvas *c, point a, point b, double ra, double rb, double edge, doubl
 		}
 }
 
-/* Reads "12,34" at *S and steps over it and the blanks behind. */
+/* Reads "12,34" at *s and steps over it and the blanks behind. */
 static point
 read_point(const char **s)
 {
@@ -185,7 +185,7 @@ read_point(const char **s)
 	return (point){ (double)v[0] / 100.0, (double)v[1] / 100.0 };
 }
 
-/* Catmull-Rom between B and C: through both, tangents along A-C and B-D. */
+/* Catmull-Rom between b and c: through both, tangents along a-C and b-D. */
 static point
 bend(point a, point b, point c, point d, double t)
 {

@@ -17,7 +17,7 @@ typedef struct pair {
 	char *images, *labels;
 } pair;
 
-/* DIR/SET-WHAT-KIND, or the dot some archives put before KIND; plain before gzip; NULL where there is none. */
+/* DIR/SET-WHAT-KIND, or the dot some archives put before kind; plain before gzip; NULL where there is none. */
 static char *
 find(const char *dir, const char *set, const char *what, const char *kind)
 {

@@ -13,11 +13,11 @@ typedef struct hu_input {
 	int rank, more, classes;
 } hu_input;
 
-/* Input I (from 0) of READS; 0 past the last. READS is a row of this program: a wrong word aborts. */
+/* Input i (from 0) of reads; 0 past the last. reads is a row of this program: a wrong word aborts. */
 int hu_input_at(const char *reads, int i, hu_input *in);
-/* 1 where rows of SHAPE are what IN asks for. */
+/* 1 where rows of shape are what `in` asks for. */
 int hu_input_fits(const hu_input *in, hu_shape shape);
 
-/* HU_EINVAL names the first input of READS, which the model MODEL reads, that DS lacks or has otherwise. */
+/* HU_EINVAL names the first input of reads, which the model `model` reads, that ds lacks or has otherwise. */
 hu_status hu_input_check(const char *model, const char *reads, const hu_dataset *ds);
 #endif

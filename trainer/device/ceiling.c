@@ -30,7 +30,7 @@ tensor(hu_tensor *t, hu_format_id f, size_t n, uint32_t stream)
 	return HU_OK;
 }
 
-/* Seconds of the fastest of a few runs of OP on N by N tensors of F. */
+/* Seconds of the fastest of a few runs of op on n by n tensors of f. */
 static hu_status
 fastest(const char *op, int nin, hu_format_id f, size_t n, int repeat, double *seconds)
 {
@@ -81,7 +81,7 @@ read_all(const uint64_t *x, size_t n)
 	return sum;
 }
 
-/* Seconds of ROUNDS copies of the first half of SIZE bytes to the second, or reads of all of them, each thread its own
+/* Seconds of rounds copies of the first half of size bytes to the second, or reads of all of them, each thread its own
    share. */
 static double
 pass_over(char *all, size_t size, size_t rounds, int copies)

@@ -21,10 +21,8 @@
 #include <xxhash.h>
 #include <zlib.h>
 
-static const hu_opt opts[] = {
-	{ "json", NULL, NULL, "print JSON" },
-	{ NULL, NULL, NULL, NULL }
-};
+static const hu_opt opts[] = { { "json", NULL, NULL, "print an object with the same findings" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* First line of `gnuplot --version`, or NULL where it does not run. */
 static const char *
@@ -147,7 +145,7 @@ missing(const char *gnuplot, const char *nvcc, int gpu)
 	return list;
 }
 
-/* Whether the driver can run what was built with TOOLKIT ("13.0"): within a major version every driver can. */
+/* Whether the driver can run what was built with toolkit ("13.0"): within a major version every driver can. */
 static const char *
 driver_verdict(const hu_gpu *g, const char *toolkit)
 {

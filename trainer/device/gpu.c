@@ -22,7 +22,7 @@ symbol(void *library, const char *name, void *function)
 	return p != NULL;
 }
 
-/* The device that CUDA calls I: entry I of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. What is no
+/* The device that CUDA calls i: entry i of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. What is no
    device hides those after it. */
 static device *
 numbered_device(void *library, int i)
@@ -105,7 +105,7 @@ ask(hu_gpu *g, void *library, device *d)
 	g->memory_max_mhz = clock_of(library, "nvmlDeviceGetMaxClockInfo", d, CLOCK_MEMORY);
 }
 
-/* NVML, started, or NULL and WHY[SIZE]. */
+/* NVML, started, or NULL and why[size]. */
 static void *
 start(char *why, size_t size)
 {

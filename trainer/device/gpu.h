@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a machine's NVIDIA driver says of its first GPU, through NVML, which is loaded when it is asked for: a build
-   without CUDA can tell as well. HALFULP_NVML names another library, as for the energy meter. */
+   What the NVIDIA driver says of the machine's GPUs, through its library NVML. NVML is loaded at run time, so that a
+   build without CUDA can tell as well; the environment variable HALFULP_NVML names another library, as it does for the
+   energy meter. */
 #ifndef HU_TRAINER_GPU_H
 #define HU_TRAINER_GPU_H
 
 #include <jansson.h>
 
-/* Clocks in MHz, watts, bytes; 0 or "" where NVML does not tell. capability times ten. cuda: the newest CUDA that the
-   driver knows, 13000 for 13.0. */
+/* Clocks are in MHz, the power limit in watts, memory in bytes; 0 or "" where NVML does not tell. capability is the
+   compute capability times ten. cuda is the newest CUDA version that the driver supports, 13000 for 13.0. */
 typedef struct hu_gpu {
 	char name[96], uuid[96], driver[80];
 	int cuda, capability;
@@ -17,14 +18,15 @@ typedef struct hu_gpu {
 
 typedef struct hu_gpu_name { char name[96]; int capability; } hu_gpu_name;
 
-/* All GPUs that CUDA would show, in its order, the first MAX into LIST; returns how many there are, 0 where none or no
-   driver is. */
+/* Writes the first `max` of the GPUs that CUDA would show into list, in CUDA's order. Returns how many there are; 0
+   where there is no GPU or no driver. */
 int hu_gpu_list(hu_gpu_name *list, int max);
 
-/* 1 where there is one; else 0 and WHY[SIZE] says what is missing. The GPU is the one that CUDA calls 0. */
+/* Fills *g for the GPU that CUDA numbers 0. Returns 1, or 0 with the reason in why, which has `size` bytes. */
 int hu_gpu_find(hu_gpu *g, char *why, size_t size);
 
-/* "NVIDIA H200, 9.0, GPU-..., driver 580.65, CUDA 13.0, 1980 MHz (memory 3201)": a table's header line. Returns OUT. */
+/* "NVIDIA H200, 9.0, GPU-..., driver 580.65, CUDA 13.0, 1980 MHz (memory 3201)": a table's header line. Returns
+   `out`. */
 const char *hu_gpu_text(const hu_gpu *g, char *out, size_t size);
 json_t *hu_gpu_to_json(const hu_gpu *g);
 #endif

@@ -25,7 +25,7 @@ hu_peaks_at(int i)
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
 }
 
-/* Letters and figures of ID's words that all stand in NAME, whatever lies between; 0 where one does not. A memory's
+/* Letters and figures of id's words that all stand in `name`, whatever lies between; 0 where one does not. A memory's
    size counts nothing. */
 static size_t
 named(const char *id, const char *name)
@@ -98,7 +98,21 @@ hu_peaks_bandwidth(const hu_peaks *d, double bytes)
 	return 1e9 * gb_s;
 }
 
-/* Whether every operand's last dimension is a whole number of ALIGN bytes, as matrix units and 16-byte loads want
+/* How many elements of t lie side by side in one row: those of its last dimension, but for an operand of a matrix
+   product, whose rows are the first dimension behind the batch, all elements of the dimensions after that. */
+static size_t
+row_of(const hu_call *c, const hu_info *t)
+{
+	size_t row = 1;
+
+	if (!hu_op_takes(c->op, "batch"))
+		return hu_last(t->shape);
+	for (int d = (int)hu_attr_count(c, "batch", 0) + 1; d < t->shape.rank; d++)
+		row *= t->shape.d[d];
+	return row;
+}
+
+/* Whether every operand's rows are a whole number of align bytes, as matrix units and 16-byte loads want
    (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
    class scores are ten in many a model; where the product is small that costs little. */
 static int
@@ -106,7 +120,7 @@ fits(const hu_program *p, const hu_call *c, int align, char *odd, size_t size)
 {
 	for (int i = 0; i < 2 + c->nout && i < c->nin + c->nout; i++) {
 		const hu_info *t = &p->t[i < 2 ? c->in[i] : c->out[i - 2]];
-		size_t last = hu_last(t->shape), each = (size_t)(hu_format_of(c->fmt.in).bits + 7) / 8;
+		size_t last = row_of(c, t), each = (size_t)(hu_format_of(c->fmt.in).bits + 7) / 8;
 		if (last * each % (size_t)align) {
 			snprintf(odd, size, "%.24s: last extent %zu", t->name, last);
 			return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a call must take on a device at least: its operations over the peak rate of its formats, its
-   bytes over the bandwidth, one launch (Williams, Waterman and Patterson, Roofline, CACM 2009). */
+   The roofline model (Williams, Waterman and Patterson, CACM 2009): a call takes at least its operations over the peak
+   rate of its formats, its bytes over the memory bandwidth, and one launch. */
 #ifndef HU_TRAINER_ROOFLINE_H
 #define HU_TRAINER_ROOFLINE_H
 
@@ -10,39 +10,40 @@ enum { HU_NEAR = 7 };
 
 typedef struct hu_peaks {
 	const char *id, *name;
-	int capability;                       /* times ten; 0: a processor */
+	int capability;                       /* compute capability times ten; 0 for a processor */
 	double gib, gb_s;
 	double fp64, fp32, tf32, fp16, bf16, fp8;   /* TFLOP/s */
 	double launch_us;
 	int align;
 	const char *source;
-	/* Of a processor, whose caches are faster than its memory: what data of so many bytes give, ascending in bytes
-	   and descending in GB/s. 0 bytes: no more rows. */
+	/* The bandwidth of a processor for data of so many bytes, since its caches are faster than its memory: bytes
+	   ascend and gb_s descends. The first row with 0 bytes ends the table. */
 	struct { double bytes, gb_s; } near[HU_NEAR];
 } hu_peaks;
 
-/* Time between two launches that follow each other in a stream, in microseconds, where nothing better is known: what
-   an asynchronous kernel launch costs the host on the drivers and machines of these devices. */
+/* The time between two launches that follow each other in a stream, in microseconds, where nothing better is known: it
+   is what an asynchronous kernel launch costs the host on the drivers and machines of these devices. */
 #define HU_LAUNCH_US 5.0
 
 enum { HU_LIMIT_ARITHMETIC, HU_LIMIT_MEMORY, HU_LIMIT_LAUNCH };
 
-/* Seconds. total is the largest of the three, since all go on at once; limit says which. odd: the extent that keeps
-   the call off the matrix units or slows it down there ("channels 3"), "" where all fit. */
+/* All in seconds. total is the largest of the three, since arithmetic, memory traffic and launches overlap; limit says
+   which one it is. odd names the dimension that keeps the call off the matrix units or slows it down there ("channels
+   3"); it is "" where every dimension fits. */
 typedef struct hu_roof { double arithmetic, memory, launch, total; int limit; char odd[48]; } hu_roof;
 
-/* HU_EINVAL names the nearest. I past the last: NULL. */
+/* Finds a device by its id; HU_EINVAL names the nearest id. hu_peaks_at returns row i, or NULL past the last. */
 hu_status hu_peaks_find(const char *id, hu_peaks *out);
 const hu_peaks *hu_peaks_at(int i);
-/* The row whose id's words stand in NAME, a driver's ("NVIDIA H200"), most of them; of equals the one whose memory is
-   nearest to BYTES. NULL: none. */
+/* Returns the row whose id's words occur in `name`, a driver's name such as "NVIDIA H200"; where several rows match,
+   the one with the most words, and of equals the one whose memory is nearest to `bytes`. NULL where none matches. */
 const hu_peaks *hu_peaks_of_name(const char *name, double bytes);
 const char *hu_limit_name(int limit);
 
-/* FLOP/s of the calls' products in format F. */
+/* Returns the FLOP/s of products in format f. */
 double hu_peaks_rate(const hu_peaks *d, hu_format_id f);
-/* Bytes a second that a call moving BYTES has at most: those of data half as large, since a part of its own may lie in
-   a nearer cache. */
+/* Returns the most bytes per second that a call moving `bytes` bytes can reach: the bandwidth of data half as large,
+   since a part of its data may lie in a nearer cache. */
 double hu_peaks_bandwidth(const hu_peaks *d, double bytes);
 hu_roof hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c);
 #endif

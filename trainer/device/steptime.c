@@ -36,7 +36,7 @@ median(double *x, size_t n)
 	return hu_quantile(x, n, 0.5);
 }
 
-/* Step I, with the seconds of each call in row I of CALLS where there is one. Reading the loss waits for everything. */
+/* Step i, with the seconds of each call in row i of calls where there is one. Reading the loss waits for everything. */
 static hu_status
 one(hu_session *s, size_t i, double *calls, double *seconds, double *loss)
 {

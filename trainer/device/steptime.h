@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Training steps under a stopwatch: milliseconds, throughput, memory, energy, and where asked for the
-   seconds of each call. */
+   Times training steps: milliseconds, throughput, memory, energy, and on request the seconds of each call. */
 #ifndef HU_TRAINER_STEPTIME_H
 #define HU_TRAINER_STEPTIME_H
 
@@ -8,9 +7,10 @@
 #include "trainer/energy/energy.h"
 #include "trainer/run/session.h"
 
-/* STEPS timed steps after WARM untimed ones. calls: time each call too, where the back end can (which costs it
-   something). evaluate: the evaluation images afterwards, untimed. memory: bytes that hu_need may come to; 0: no such
-   limit. energy may have no meter; bar may be NULL, and moves a step at a time by the batch. */
+/* What to measure: `steps` timed steps after `warm` untimed ones. calls also times each call where the back end can,
+   which costs some time itself. evaluate runs the evaluation images afterwards, untimed. memory is the limit in bytes
+   that hu_need may not exceed; 0 sets none. energy may have no meter. bar may be NULL; it advances by the batch at each
+   step. */
 typedef struct hu_steptime_ask {
 	size_t warm, steps;
 	int calls, evaluate;
@@ -19,15 +19,15 @@ typedef struct hu_steptime_ask {
 	hu_progress *bar;
 } hu_steptime_ask;
 
-/* ms: the median of the timed steps, fastest_ms their least, spread_ms the distance of their quartiles. peak_bytes:
-   measured, of the steps and the evaluation: on the CPU by how much the resident set grew at most, images included (NaN
-   where that cannot be known), on a device the most of its memory that was allocated at once. computed_bytes: what
-   hu_need expected, never less. joules and utilisation: a step's mean, negative where not available. loss: of the last
-   step; eval: where asked for. digest: of the state after all steps, warm ones included: what was computed. call:
-   seconds of each call of a step, its median over the steps, by place in the program; freed by the caller, NULL where
-   not asked for or not known. pass: of a device, how it computed each call, and last what it looked at; its times are
-   then those of steps after the timed ones, launched pass by pass, of each pass's first call, and one more for the
-   look; freed by the caller too. */
+/* ms is the median of the timed steps, fastest_ms the least, spread_ms the distance between the quartiles. peak_bytes
+   is the measured memory of steps and evaluation: on the CPU the most by which the resident set grew, images included
+   (NaN where that cannot be known); on a device the most that was allocated there at once. computed_bytes is what
+   hu_need computed; it is never less. joules and utilisation are means of a step, negative where not available. loss is
+   that of the last step, eval is filled on request. digest is a checksum of the state after all steps, warm ones
+   included. call has the median seconds of each call of a step, by its place in the program; it is NULL where not asked
+   for or not known. pass says how a device computed each call; its last entry is what the device reads back for the
+   host. With pass, times are those of extra steps that are launched pass by pass, one for each pass's first call and
+   one for the last entry. The caller frees call and pass. */
 typedef struct hu_steptime {
 	double ms, fastest_ms, spread_ms, samples_per_s, peak_bytes, computed_bytes, joules, utilisation, loss;
 	hu_evaluation eval;
@@ -37,11 +37,11 @@ typedef struct hu_steptime {
 	hu_pass *pass;
 } hu_steptime;
 
-/* Of C's model, data, policy and back end. Each step ends with its loss on the host, as a training's does. Session and
-   data are its own. HU_ENOMEM where the step does not fit (ASK's memory, the device's, the machine's): a blank cell,
-   not an end. */
+/* Measures steps of c's model, data, policy and back end; the session and the data are opened and closed here. Each
+   step ends when its loss is on the host, as in training. HU_ENOMEM where the step does not fit into ask->memory, the
+   device or the machine: the caller leaves that cell blank and goes on. */
 hu_status hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask);
 
-/* The Q-quantile of N > 0 ascending numbers, linear between neighbours. */
+/* Returns the q-quantile of n > 0 ascending numbers, interpolated linearly between neighbours. */
 double hu_quantile(const double *x, size_t n, double q);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A run's energy as the manifest tells it: joules and watt-hours of the whole training, with
-   data, tables and evaluation, and grams of CO2 where the grid's intensity was given. */
+   A run's energy in its manifest: joules and watt-hours of the whole training, including data, tables and evaluation,
+   and grams of CO2 where the carbon intensity of the grid was given. */
 #ifndef HU_TRAINER_ACCOUNT_H
 #define HU_TRAINER_ACCOUNT_H
 
@@ -11,16 +11,16 @@
 
 typedef struct hu_account { hu_energy meter; double before, intensity; } hu_account;
 
-/* Opens METER (hu_energy_open). INTENSITY: grams of CO2 a kWh, negative where not given. */
+/* Opens meter by hu_energy_open. intensity is in grams of CO2 per kWh, negative where not given. */
 hu_status hu_account_open(hu_account *a, const char *meter, const char *backend, double intensity);
-/* Counts from here, on top of what MANIFEST says of an interrupted run. */
+/* Starts counting, on top of the energy that manifest records of an interrupted run. */
 void hu_account_begin(hu_account *a, const json_t *manifest);
 void hu_account_close(hu_account *a);
 
-/* Sets "energy" in MANIFEST: meter, joules, watt_hours and, with an intensity, grams_co2; per reached accuracy
-   (0..1; 0: none yet) their share. Where nothing can be read it says why, and no number. */
+/* Sets "energy" in manifest: meter, joules, watt_hours and, with an intensity, grams_co2; and each of them divided by
+   accuracy (0 to 1; 0 where none is reached yet). Where no meter can be read it records the reason and no number. */
 void hu_account_write(hu_account *a, json_t *manifest, double accuracy);
 
-/* One line for people, from what was written last. */
+/* Prints one line from what was written last. */
 void hu_account_print(const json_t *manifest, FILE *f);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Energy spent while a program runs, from the counters of the hardware. A meter is one file
-   and one row of meters.def; where no counter can be read, nothing is said, never 0. */
+   Energy spent while a program runs, from the counters of the hardware. A meter is one file and one row of meters.def.
+   Where no counter can be read the energy is "not available", never 0. */
 #ifndef HU_TRAINER_ENERGY_H
 #define HU_TRAINER_ENERGY_H
 
@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-/* Of one source. open returns its state, or NULL and a reason in WHY; WHAT gets what is measured
-   ("2 packages, RAPL"). joules: the counter, wrap-arounds taken out, from an arbitrary start;
-   negative where it can't be read any more. utilisation: busy share of the source since the last
-   call, 0..1, or negative where unknown (a column may be NULL). */
+/* A meter reads one source of energy. open returns its state, or NULL with the reason in why; `what` receives what is
+   measured ("2 packages, RAPL"). joules returns the counter with wrap-arounds removed, from an arbitrary start;
+   negative where it can no longer be read. utilisation returns the busy share of the source since the last call, 0 to
+   1, or is negative where unknown; the member may be NULL. */
 typedef struct hu_meter {
 	const char *name;
 	void *(*open)(char *what, size_t what_size, char *why, size_t why_size);
@@ -30,16 +30,17 @@ typedef struct hu_energy {
 	char what[128], why[256];
 } hu_energy;
 
-/* NAME: a meter, "none", or "auto": the GPU's where BACKEND is cuda, the processor's elsewhere. A meter that
-   was named and does not work is HU_EDEVICE; auto leaves the reason in E->why instead. HU_EINVAL: no such name. */
+/* Opens the meter called `name`; "none" opens none, and "auto" the GPU's where backend is cuda and the processor's
+   elsewhere. HU_EDEVICE where a meter was named and does not work; auto then succeeds and leaves the reason in e->why.
+   HU_EINVAL where there is no such name. */
 hu_status hu_energy_open(hu_energy *e, const char *name, const char *backend);
 void hu_energy_close(hu_energy *e);
 
-/* Joules since the first call, never falling. Counters move in jumps (RAPL each millisecond, a GPU's each 20 to
-   100 ms): between two, the power of the last interval goes on, for one such second at most, so that short steps
-   get their share and their sum stays the counter's. Negative: not available. */
+/* Returns joules since the first call; they never decrease. Negative where not available. Counters move in jumps (RAPL
+   every millisecond, a GPU's every 20 to 100 ms). Between two jumps the power of the last interval is assumed to
+   continue, for one such second at most, so that short steps get their share while their sum stays the counter's. */
 double hu_energy_read(hu_energy *e);
-/* Busy share since the last call, or negative. */
+/* Returns the busy share since the last call; negative where unknown. */
 double hu_energy_utilisation(hu_energy *e);
 
 const hu_meter *hu_meter_at(int i);   /* NULL past the last */

@@ -19,7 +19,7 @@ enum { MOST = 64 };
 typedef struct zone { char path[320]; double range, last, wraps; } zone;
 typedef struct rapl { zone z[MOST]; int n; double busy, since; } rapl;
 
-/* Microjoules of FILE in zone PATH; negative where it can't be read. */
+/* Microjoules of file in zone path; negative where it can't be read. */
 static double
 number(const char *path, const char *file)
 {

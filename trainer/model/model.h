@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Reference models: builders of forward programs in float32. What precision does to
-   them is a pass's business (lib/program), what moves their weights an optimizer's. */
+   Reference models: each builds a forward program in float32. Passes (lib/program) change its precision afterwards, and
+   an optimizer appends the updates of its weights. */
 #ifndef HU_TRAINER_MODEL_H
 #define HU_TRAINER_MODEL_H
 
@@ -10,7 +10,7 @@
 typedef struct hu_model_sizes {
 	size_t batch;
 	const hu_dataset *data;  /* shapes and classes of the inputs that the model reads; their values are not read */
-	double multiplier;       /* of filters or hidden units; at least one of each is kept */
+	double multiplier;       /* multiplies the numbers of filters or hidden units; each is at least 1 */
 } hu_model_sizes;
 
 typedef struct hu_model {
@@ -20,14 +20,14 @@ typedef struct hu_model {
 	void (*build)(hu_program *p, const hu_model_sizes *s, int eval);
 } hu_model;
 
-/* HU_EINVAL names the nearest. */
+/* Finds a model by name; HU_EINVAL names the nearest. */
 hu_status hu_model_find(const char *name, const hu_model **out);
 const hu_model *hu_model_at(int i);           /* row I; NULL past the last */
 
-/* The forward program "train" or, where EVAL, "eval": the same parameters by name, batchnorm
-   with its running statistics. Inputs are input.NAME of each array that the row reads, and
-   input.weight, a factor for each row; outputs loss.y, the weighted mean of the cross-entropy, and loss.p, the
-   softmax. Parameters are trainable state; running statistics are state. */
+/* Builds the forward program "train" or, where `eval` is 1, "eval", which has the same parameters by name and whose
+   batchnorm uses its running statistics. Inputs are input.NAME for each array that the row reads, and input.weight, a
+   factor for each row of the batch. Outputs are loss.y, the weighted mean of the cross-entropy, and loss.p, the
+   softmax. Parameters are trainable state; running statistics are state. The caller frees the program. */
 hu_program *hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval);
 
 #define MODEL(id, optimizer, lr, batch, reads, summary)                                                                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Optimizers: they append the update calls to a differentiated program. The state of
-   parameter LAYER.w is LAYER.w_m and LAYER.w_v, in the variable's own format; the
-   values the step ends with are LAYER.w_next, LAYER.w_m_next, LAYER.w_v_next. */
+   Optimizers append the update calls to a differentiated program. The state of parameter LAYER.w is LAYER.w_m and
+   LAYER.w_v (the moments), in the variable's own format; LAYER.w_next, LAYER.w_m_next and LAYER.w_v_next are the values
+   after the step. */
 #ifndef HU_TRAINER_OPTIM_H
 #define HU_TRAINER_OPTIM_H
 
@@ -17,25 +17,27 @@ typedef struct hu_optim_options {
 struct hu_optim {
 	const char *name, *summary;
 	double lr, momentum, weight_decay;      /* defaults */
-	const char *reads;                      /* options, a blank between two */
+	const char *reads;                      /* names of the options that it reads, separated by blanks */
 	void (*append)(hu_program *p, const hu_optim_options *o, int found);
 };
 
-/* HU_EINVAL names those that there are. */
+/* Finds an optimizer by name; HU_EINVAL lists all names. */
 hu_status hu_optim_find(const char *name, const hu_optim **out);
 const hu_optim *hu_optim_at(int i);
 
-/* Appends optim.grad_norm over the parameters' gradients (info.grad: unscaled), then the row's
-   updates; FOUND is the finite check's scalar: where it is set every update keeps the old value. */
+/* Appends optim.grad_norm, the norm of the parameters' unscaled gradients (info.grad), then the row's updates. found is
+   the scalar that the finite check sets: where it is set every update keeps the old value. */
 void hu_optim_append(hu_program *p, const hu_optim_options *o, int found);
-/* The optimizer has an epsilon, which, rounded to the variable's format as the update does, is zero. */
+/* Returns 1 where the optimizer's epsilon becomes zero when it is rounded to the variable's format, as the update
+   rounds it. */
 int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
 
-/* For the rows' files: a state beside tensor T, "LAYER.ROLE" + SUFFIX, and the value it takes. */
+/* For the optimizers' files. hu_optim_state adds a state tensor beside tensor t, called "LAYER.ROLE" + suffix;
+   hu_optim_next adds the tensor of state t's next value. Both return a tensor id. */
 int hu_optim_state(hu_program *p, int t, const char *suffix);
 int hu_optim_next(hu_program *p, int t);
-/* The clock, and for each parameter a call of OP, adam or adamw, with lr, beta1, beta2 and eps; MORE, where it is not
-   NULL, adds attributes. */
+/* Appends the step counter and, for each parameter, a call of `op` (adam or adamw) with the attributes lr, beta1, beta2
+   and eps; `more` adds further attributes where it is not NULL. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o));
 

@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixed_bfloat16",
-				       "policies to compare, the first being what the others are compared with" },
-	{ "seeds", "LIST", "1", "a run for each, and standard errors over them" },
-	{ "analyze", NULL, NULL, "analyze every run too: swamped and underflowed shares" },
+				       "policies to compare; the first is the one that the others are compared with" },
+	{ "seeds", "LIST", "1", "seeds: each policy has a run for each, and standard errors are over these runs" },
+	{ "analyze", NULL, NULL,
+		"analyze every run too, for the shares of swamped additions and underflowed gradients" },
 #include "trainer/run/options_model.def"
 #include "trainer/run/options_run.def"
-	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
-	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" }, { "json", NULL, NULL, "print the table as JSON" },
-	{ NULL, NULL, NULL, NULL } };
+	{ "threads", "N", "0", "most threads that a call may use; small calls use fewer; 0: one a core" },
+	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
+	{ "json", NULL, NULL, "print the table as JSON" }, { NULL, NULL, NULL, NULL } };
 
 typedef struct words { char **v; int n, cap; } words;
 
@@ -43,7 +44,7 @@ say_option(words *w, const char *name, const char *value)
 	free(s);
 }
 
-/* Runs this program on W, its tables thrown away, and releases W; *CODE is its exit code. */
+/* Runs this program on w, its tables thrown away, and releases w; *code is its exit code. */
 static hu_status
 execute(words *w, int *code)
 {
@@ -89,7 +90,7 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 	}
 }
 
-/* What a run under POLICY is given: nothing is recorded that nobody asked for or analyzes. */
+/* What a run under policy is given: nothing is recorded that nobody asked for or analyzes. */
 static hu_status
 config_of(hu_config *c, const hu_args *a, const char *policy)
 {
@@ -271,7 +272,7 @@ run(const hu_args *a)
 	int code = 0;
 
 	if (a->nrest > 1)
-		return hu_complain(hu_fail(HU_EINVAL, "'%s': one folder for the runs is enough", a->rest[1]));
+		return hu_complain(hu_fail(HU_EINVAL, "'%s': compare writes to one folder alone", a->rest[1]));
 	char *dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_dir();
 	hu_status st = compare(&c, a, dir, &code);
 	for (int i = 0; c.result && i < c.policies * c.seeds; i++)
@@ -286,10 +287,9 @@ run(const hu_args *a)
 }
 
 const hu_command hu_cmd_compare = { "compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
-	"train a model under several policies and seeds; accuracy, time, memory and losses in one table",
-	"Options are train's and hold for every run that they have an effect in (--init-scale has none in float32's). "
-	"The runs lie in DIR [runs/compare-N], with compare.tsv and\n"
-	"compare-runs.tsv. A run that fails is a row that says so, and the others go on; the exit code is the largest "
-	"of theirs.\n"
-	"In LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
+	"train a model under several policies and seeds and tabulate accuracy, time, memory and losses",
+	"Options are those of train; each holds for every run in which it has an effect (--init-scale has none in\n"
+	"float32's). The runs are written to DIR [runs/compare-N], with compare.tsv and compare-runs.tsv. A run\n"
+	"that fails becomes a row that says so, and the others go on; the exit code is the largest of theirs. In\n"
+	"LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
 	opts, run, NULL };

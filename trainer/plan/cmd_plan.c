@@ -20,16 +20,19 @@
 static const hu_opt opts[] = {
 #include "trainer/run/options_model.def"
 	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
-	{ "policies", NULL, NULL, "list the policies known by name" },
-	{ "by", "WHAT", "layer", "a row a layer, or a row a call" },
+	{ "policies", NULL, NULL, "list the policies that have a name" },
+	{ "by", "WHAT", "layer", "a row for each layer, or for each call of an operator" },
 	{ "device", "NAME", NULL,
-		"what limits each layer there, and the time it takes at least: v100, a100, ...; here: measured" },
-	{ "measure", "N", NULL, "run N steps on this machine and print what each layer took; with --device here" },
+		"show what limits each layer on this device and the least time it takes: v100, a100, ..., or "
+		"here, which measures this machine" },
+	{ "measure", "N", NULL,
+		"with --device here: run N steps on this machine and print the time that each layer took" },
 	{ "memory", "SIZE", NULL,
-		"say the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a device, under each "
-		"policy" },
+		"print for each policy the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a "
+		"device" },
 	{ "program", NULL, NULL, "print the training step's program instead" }, { "json", NULL, NULL, "print JSON" },
-	{ NULL, NULL, NULL, NULL } };
+	{ NULL, NULL, NULL, NULL }
+};
 
 /* A row: a call, or a layer's calls together. Bound: the largest a-priori coefficient, NaN where there is none. */
 typedef struct row { const char *layer; const hu_call *call; int calls, casts; double macs, flops, bytes, bound; } row;
@@ -276,7 +279,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	return HU_OK;
 }
 
-/* The K-th policy that is asked for. */
+/* The k-th policy that is asked for. */
 static const char *
 policy_of(const hu_args *a, int k)
 {
@@ -312,7 +315,7 @@ make_plan(plan *x, const hu_args *a)
 	if (hu_args_given(a, "measure")) {
 		long long n;
 		if (strcmp(hu_args_given(a, "device") ? hu_args_text(a, "device") : "", "here"))
-			return hu_fail(HU_EINVAL, "--measure needs --device here: it is this machine that is measured");
+			return hu_fail(HU_EINVAL, "--measure needs --device here, because it measures this machine");
 		HU_TRY(hu_args_int(a, "measure", 1, 1000000, &n));
 		x->steps = (size_t)n;
 	}
@@ -375,7 +378,7 @@ run(const hu_args *a)
 		return list_policies(hu_args_given(a, "json"));
 	if (a->nrest)
 		return hu_complain(hu_fail(
-			HU_EINVAL, "'%s': plan needs no run; what is to be planned is said by options", a->rest[0]));
+			HU_EINVAL, "'%s': plan takes no run; options such as --model say what is planned", a->rest[0]));
 	hu_status st = make_plan(&x, a);
 	json_decref(x.json);
 	hu_dataset_release(&x.data);
@@ -403,10 +406,10 @@ static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_plan = { "plan", "[OPTION...]",
-	"say what a training step will cost, before any run: multiply-adds, bytes, casts, memory, error bounds",
-	"A row a layer or a call, and memory by category, for each --policy. `ops a byte` is what a roofline\n"
-	"asks for. Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a "
-	"device\n"
-	"allocates for training and evaluation, which --memory goes by. --program prints the calls themselves, as the "
-	"interpreters will read them.",
+	"say what a training step will cost before any run: multiply-adds, bytes, casts, memory, error bounds",
+	"Prints for each --policy a row for each layer or call, and memory by category. `ops a byte` is the\n"
+	"arithmetic intensity, which decides in the roofline model whether arithmetic or memory limits a layer.\n"
+	"Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a device\n"
+	"allocates for training and evaluation, and what --memory compares with SIZE. --program prints the calls\n"
+	"themselves, as every back end executes them.",
 	opts, run, needs };

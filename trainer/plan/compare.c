@@ -116,7 +116,7 @@ hu_comparison_failed(const hu_comparison *c, int p, int *code)
 	return n;
 }
 
-/* Whether a run gave column K: one that trained; the shares need an analysis that came to its end, whatever it judged.
+/* Whether a run gave column k: one that trained; the shares need an analysis that came to its end, whatever it judged.
  */
 static int
 gave(const hu_compare_result *r, int k)
@@ -261,7 +261,7 @@ hu_comparison_to_json(const hu_comparison *c)
 	return list;
 }
 
-/* "93.42 ± 0.11" of numbers times SCALE, or without the error where there is none. */
+/* "93.42 ± 0.11" of numbers times scale, or without the error where there is none. */
 static void
 print_pair(FILE *f, int width, const char *format, double mean, double error, double scale)
 {

@@ -32,14 +32,14 @@ typedef struct hu_comparison {
 	hu_compare_result *result;       /* [policies][seeds] */
 } hu_comparison;
 
-/* Mean of column K of policy P over the seeds whose runs gave it, and the mean's standard error (NaN for one seed).
-   PAIRED: of the differences to the first policy at the same seed. NaN where no run gave it. */
+/* Mean of column k of policy p over the seeds whose runs gave it, and the mean's standard error (NaN for one seed).
+   paired: of the differences to the first policy at the same seed. NaN where no run gave it. */
 void hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mean, double *error);
 
-/* What the run's failure was, "train 3" or "analyze 4" with the exit code, into TEXT of 24 bytes; "-" for none.
+/* What the run's failure was, "train 3" or "analyze 4" with the exit code, into `text` of 24 bytes; "-" for none.
    Analysis exits 1 where it judged and an output left its bound: that is told too. */
 const char *hu_result_failure(const hu_compare_result *r, char *text);
-/* The runs that failed; the largest exit code of them in *CODE, which may be NULL. */
+/* The runs that failed; the largest exit code of them in *code, which may be NULL. */
 int hu_comparison_failed(const hu_comparison *c, int p, int *code);
 
 /* DIR/compare.tsv, a row a policy, and DIR/compare-runs.tsv, a row a run. */

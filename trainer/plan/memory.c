@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cast reads parameter I: the products work on that copy and the parameter is its master. */
+/* A cast reads parameter i: the products work on that copy and the parameter is its master. */
 static int
 is_master(const hu_program *p, int i)
 {

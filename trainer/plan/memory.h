@@ -13,7 +13,7 @@ typedef struct hu_memory { double weights, masters, activations, gradients, opti
 hu_memory hu_memory_of(const hu_program *p);
 double hu_memory_total(const hu_memory *m);
 json_t *hu_memory_to_json(const hu_memory *m);
-/* "1.2 MB" into OUT, at least 16 bytes. */
+/* "1.2 MB" into `out`, at least 16 bytes. */
 const char *hu_bytes_text(double bytes, char *out, size_t size);
 /* "16GiB", "512 MB", "8e9" of --memory: bytes, more than 0. HU_EINVAL for what is no size. */
 hu_status hu_parse_bytes(const char *text, double *bytes);

@@ -10,10 +10,10 @@
 #define HU_CASTS_COLUMNS                                                                                               \
 	"step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz"
 
-/* HU_EINVAL where nothing of P matches PATTERN, which may be NULL: nothing is to be counted. */
+/* HU_EINVAL where nothing of p matches pattern, which may be NULL: nothing is to be counted. */
 hu_status hu_census_check(const hu_program *p, const char *pattern);
-/* Adds the rows of step STEP, between step and commit. */
+/* Adds the rows of step `step`, between step and commit. */
 hu_status hu_census_add(hu_tsv *exponents, hu_tsv *casts, hu_session *s, size_t step);
-/* Adds X's elements; BEFORE: what it was cast from, times SCALE; NULL: it was not. */
+/* Adds x's elements; before: what it was cast from, times scale; NULL: it was not. */
 void hu_census_of(hu_census *c, const hu_tensor *x, const hu_tensor *before, double scale);
 #endif

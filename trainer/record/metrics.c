@@ -54,7 +54,7 @@ hu_metrics_release(hu_metrics *m)
 	}
 }
 
-/* Copies rows whose first cell is below STEP; *last is one more than the largest such cell. */
+/* Copies rows whose first cell is below step; *last is one more than the largest such cell. */
 static hu_status
 take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *last)
 {

@@ -24,7 +24,7 @@ typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_te
 
 void hu_metrics_init(hu_metrics *m, const hu_config *c);
 void hu_metrics_release(hu_metrics *m);
-/* Takes over the rows of steps before STEP from DIR; HU_EFILE where one is missing. */
+/* Takes over the rows of steps before step from dir; HU_EFILE where one is missing. */
 hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
 
 /* What can be read between step and commit: loss, accuracy, scale, overflow, gradients, updates; also adds the rows of

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether WORD stands in LIST between "+". */
+/* Whether word stands in list between "+". */
 static int
 named(const hu_str *list, const char *word)
 {
@@ -51,7 +51,7 @@ common(const char *a, const char *b)
 	return !a || !strcmp(a, b) ? b : "several";
 }
 
-/* CALL: the pass's first; the number of calls: what is left for the host. */
+/* call: the pass's first; the number of calls: what is left for the host. */
 static void
 add_pass(hu_tsv *t, const hu_session *s, const hu_pass *pass, int call)
 {

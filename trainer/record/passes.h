@@ -6,10 +6,10 @@
 #include "lib/base/str.h"
 #include "trainer/run/session.h"
 
-/* Adds to COVERS the ids of the calls whose pass begins with call FIRST ("3-5,9"), to OPS their operators, each once
-   ("bias+relu"). PASS: of each call; NULL: each is alone. */
+/* Adds to covers the ids of the calls whose pass begins with call `first` ("3-5,9"), to ops their operators, each once
+   ("bias+relu"). pass: of each call; NULL: each is alone. */
 void hu_pass_words(const hu_program *p, const hu_pass *pass, int first, hu_str *covers, hu_str *ops);
-/* Of every call of S's training program and of what a step leaves for the host, last; the caller frees. NULL where the
+/* Of every call of s's training program and of what a step leaves for the host, last; the caller frees. NULL where the
    back end has none. */
 hu_pass *hu_passes_of(const hu_session *s);
 /* DIR/kernels.tsv, a row a pass in the order of their first calls, then what a step leaves for the host, then the sum;

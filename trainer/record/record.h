@@ -21,15 +21,15 @@ hu_status hu_record_init(hu_record *r, const char *dir, const hu_session *s);
 void hu_record_release(hu_record *r);
 
 /* Makes RUN/ and writes the programs and a manifest that says the run is not finished. What
-   was made is removed again where that fails. COMMAND: the line as given. */
+   was made is removed again where that fails. command: the line as given. */
 hu_status hu_record_begin(hu_record *r, const hu_session *s, const json_t *command);
-/* Continues: MANIFEST is the one read, which is copied; its "backend" becomes the one that S runs on. */
+/* Continues: manifest is the one read, which is copied; its "backend" becomes the one that s runs on. */
 void hu_record_continue(hu_record *r, const json_t *manifest, const hu_session *s);
 /* Whether a step is traced. */
 int hu_record_traces(const hu_record *r, size_t step);
 /* The values of one step where it is to be traced; between step and commit. */
 hu_status hu_record_trace(hu_record *r, hu_session *s, size_t step);
-/* Tables, state before step STEP, manifest, in this order: whatever ends the process, the newest
+/* Tables, state before step `step`, manifest, in this order: whatever ends the process, the newest
    checkpoint has its rows on disk. Older checkpoints but one are removed. */
 hu_status hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t step);
 /* The manifest with the tables' checksums: the run is finished. */

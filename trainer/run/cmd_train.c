@@ -22,16 +22,20 @@ static const hu_opt opts[] = {
 #include "trainer/run/options_model.def"
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
 #include "trainer/run/options_run.def"
-	{ "seed", "N", "1", "of initial weights, shuffling and stochastic rounding" },
+	{ "seed", "N", "1", "seed of initial weights, shuffling and stochastic rounding" },
 	{ "resume", NULL, NULL,
 		"continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
-	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core. Changes no bit" },
-	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512. Changes no bit" },
+	{ "threads", "N", "0",
+		"most threads that a call may use; small calls use fewer; 0: one a core. Changes no bit" },
+	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512. Changes no bit" },
 	{ "meter", "NAME", "auto",
-		"energy from rapl (processor), nvml (GPU), none; auto: whichever the back end runs on" },
-	{ "grid-intensity", "G", NULL, "grams of CO2 a kWh of this grid: says the run's" },
+		"what measures energy: rapl (the processor's), nvml (the GPU's) or none; auto: that of what the "
+		"back end runs on" },
+	{ "grid-intensity", "G", NULL,
+		"grams of CO2 that a kWh of the local grid causes; the run's own are then reported" },
 	{ "quiet", NULL, NULL, "print nothing but errors" },
-	{ "json", NULL, NULL, "print the result as JSON, nothing else" }, { NULL, NULL, NULL, NULL } };
+	{ "json", NULL, NULL, "print the result as JSON, nothing else" }, { NULL, NULL, NULL, NULL }
+};
 
 typedef struct job {
 	hu_config config;
@@ -46,7 +50,7 @@ typedef struct job {
 	int talk, resumed;
 } job;
 
-/* Holds DIR for a run that begins there. Whoever is training it is named before the run that they made is. */
+/* Holds dir for a run that begins there. Whoever is training it is named before the run that they made is. */
 static hu_status
 claim(hu_run_lock *lock, const char *dir)
 {
@@ -391,7 +395,7 @@ run(const hu_args *a)
 	if (!b.talk)
 		hu_progress_disable();
 	if (a->nrest > 1)
-		return hu_complain(hu_fail(HU_EINVAL, "one RUN is made at a time, and '%s' is a second", a->rest[1]));
+		return hu_complain(hu_fail(HU_EINVAL, "'%s': train makes one RUN at a time", a->rest[1]));
 	if ((st = hu_args_int(a, "threads", 0, 4096, &threads)) == HU_OK)
 		st = hu_args_given(a, "simd") ? hu_simd_set(hu_args_text(a, "simd")) : HU_OK;
 	if (st == HU_OK) {
@@ -420,11 +424,10 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_train = {
-	"train", "[OPTION...] [RUN]",
+const hu_command hu_cmd_train = { "train", "[OPTION...] [RUN]",
 	"train a reference model under a precision policy and record it in RUN [runs/MODEL-POLICY-N]",
-	"RUN holds the programs, a row of metrics a step, checkpoints, and the traced steps' tensors.\n"
-	"It must not exist, unless --resume continues it; while it is being trained nobody else writes or reads it.\n"
-	"The numbers depend on the options alone: not on threads, SIMD level, compiler or machine.",
-	opts, run, needs
-};
+	"RUN is a new folder that holds the programs, a row of metrics for each step, checkpoints, and the\n"
+	"tensors of the traced steps. It must not exist, unless --resume continues it; no other process may write\n"
+	"or read it during training. The numbers depend on the options alone: not on threads, SIMD level,\n"
+	"compiler or machine.",
+	opts, run, needs };

@@ -34,7 +34,7 @@ typedef struct hu_config {
 extern const char hu_options_model[], hu_options_data[], hu_options_batch[], hu_options_optimizer[], hu_options_lr[],
 	hu_options_momentum[], hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
 
-/* Reads those options that the table has and settles them. POLICY: NULL where hu_config_set_policy comes later. What
+/* Reads those options that the table has and settles them. policy: NULL where hu_config_set_policy comes later. What
    has no effect in the training is taken all the same: trainer/run/idle.h refuses it. */
 hu_status hu_config_from_args(hu_config *c, const hu_args *a, const char *policy);
 /* The manifest's "config" and "policy". */
@@ -48,7 +48,7 @@ int hu_config_on(const char *word);
 const char *hu_config_given(const hu_args *a);
 /* The same configuration with another policy; loss scaling follows it where none was asked for. */
 hu_status hu_config_set_policy(hu_config *c, const char *policy);
-/* Opens the data set that C names, which has what the model reads. DIMENSIONS_ONLY: without values, where it can. */
+/* Opens the data set that c names, which has what the model reads. dimensions_only: without values, where it can. */
 hu_status hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds);
 /* Sizes of the model for this data, which must outlive them. */
 hu_model_sizes hu_config_sizes(const hu_config *c, const hu_dataset *ds);

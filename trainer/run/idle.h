@@ -6,18 +6,18 @@
 
 #include "trainer/run/config.h"
 
-/* Why OPTION has no effect in a training by C, which is settled, or NULL where it has one. Freed by the caller. */
+/* Why option has no effect in a training by c, which is settled, or NULL where it has one. Freed by the caller. */
 char *hu_config_idle(const hu_config *c, const char *option);
 
 /* Of the options on a line: why each had no effect so far; NULL where it had one. */
 typedef struct hu_idle { const hu_args *a; char **why; int *used; } hu_idle;
 
 void hu_idle_init(hu_idle *i, const hu_args *a);
-/* A training by C is one that the line asks for. */
+/* A training by c is one that the line asks for. */
 void hu_idle_add(hu_idle *i, const hu_config *c);
-/* Releases I; HU_EINVAL names an option that had no effect in any training that was added. */
+/* Releases i; HU_EINVAL names an option that had no effect in any training that was added. */
 hu_status hu_idle_end(hu_idle *i);
 
-/* The three at once, of the one training by C. */
+/* The three at once, of the one training by c. */
 hu_status hu_idle_refuse(const hu_args *a, const hu_config *c);
 #endif

@@ -69,7 +69,7 @@ end(loop *l, hu_metrics_row *r, double start, double joules)
 	r->joules = l->ended_joules >= 0 && joules >= 0 && r->joules >= 0 ? r->joules + (l->ended_joules - joules) : -1;
 }
 
-/* Whether the next step may run while what STEP left is read: nothing but the metrics wants STEP's tensors or the state
+/* Whether the next step may run while what step left is read: nothing but the metrics wants step's tensors or the state
    after it. */
 static int
 may_overlap(const loop *l, size_t step)

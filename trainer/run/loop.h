@@ -6,9 +6,9 @@
 #include "trainer/energy/account.h"
 #include "trainer/record/record.h"
 
-/* From step FROM to the session's last. TALK: one line an epoch on standard output, and on
-   standard error one for every step that was skipped or moved the loss scale. *LAST: the
-   last row. ENERGY is read around each step; its meter may be NULL. A failure leaves the last checkpoint and what
+/* From step `from` to the session's last. talk: one line an epoch on standard output, and on
+   standard error one for every step that was skipped or moved the loss scale. *last: the
+   last row. energy is read around each step; its meter may be NULL. A failure leaves the last checkpoint and what
    belongs to it. */
 hu_status hu_loop_run(
 	hu_session *s, hu_record *r, hu_metrics *m, size_t from, int talk, hu_account *energy, hu_metrics_row *last);

@@ -7,11 +7,11 @@
 
 #include "trainer/run/build.h"
 
-/* Bytes of C's steps and evaluation on BACKEND. "cpu": the resident memory of the emulation, which holds every tensor
+/* Bytes of c's steps and evaluation on backend. "cpu": the resident memory of the emulation, which holds every tensor
    of both programs as floats (fp64: doubles), its calls' working memory with the threads in use, the images and a batch
    of them, and an allowance for the process itself (HU_NEED_PROCESS, HU_NEED_THREAD). A device: what is allocated
    there, of every tensor of both programs in its format's codes, the next batch, the products' scratch room and what a
-   step leaves for the host, found by opening the programs on a device that only counts. DATA: of C, dimensions at
+   step leaves for the host, found by opening the programs on a device that only counts. data: of c, dimensions at
    least. HU_EUNABLE where this build has no such device, and where a tensor is larger than kernels reach. */
 hu_status hu_need(const hu_config *c, const hu_dataset *data, const char *backend, double *bytes);
 

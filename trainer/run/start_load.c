@@ -45,7 +45,7 @@ find(const hu_safetensors *s, const hu_info *info, int *torch)
 	return e;
 }
 
-/* Where element K of ours, row-major, lies in theirs: [in, out] from [out, in], [kh, kw, in, out] from [out, in, kh,
+/* Where element k of ours, row-major, lies in theirs: [in, out] from [out, in], [kh, kw, in, out] from [out, in, kh,
    kw]. */
 static size_t
 from_torch(hu_shape s, size_t k)
@@ -56,7 +56,7 @@ from_torch(hu_shape s, size_t k)
 	return (o * in + i) * taps + tap;
 }
 
-/* The shape that theirs must have for ours to be S. */
+/* The shape that theirs must have for ours to be s. */
 static hu_shape
 theirs_of(hu_shape s, int torch)
 {

@@ -14,12 +14,13 @@
 
 static const hu_opt opts[] = {
 	{ "trace", NULL, NULL,
-		"re-execute each traced call from its recorded inputs and name every element that differs" },
-	{ "threads", "N", "0", "threads at most, where a call is worth them; 0: one a core" },
+		"execute each traced call again from its recorded inputs and name every element that differs" },
+	{ "threads", "N", "0", "most threads that a call may use; small calls use fewer; 0: one a core" },
 	{ "backend", "NAME", NULL, "where the program runs [the run's own]" }, { "gemm", "WAY", NULL, hu_gemm_help },
-	{ "simd", "LEVEL", "auto", "auto, scalar, avx2 or avx512" }, { "steps", "S", NULL, "stop after S steps [all]" },
-	{ "quiet", NULL, NULL, "say it by the exit code alone" }, { "json", NULL, NULL, "print the result as JSON" },
-	{ NULL, NULL, NULL, NULL }
+	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
+	{ "steps", "S", NULL, "stop after S steps [all]" },
+	{ "quiet", NULL, NULL, "print nothing; the exit code is the answer" },
+	{ "json", NULL, NULL, "print the result as JSON" }, { NULL, NULL, NULL, NULL }
 };
 
 static void
@@ -155,8 +156,9 @@ static const hu_opt_need needs[] = { { "backend gemm steps", repeats,
 
 const hu_command hu_cmd_verify = { "verify", "[--trace] [OPTION...] RUN",
 	"execute a run again and compare bits; exit 1 names where they differ",
-	"Without --trace the whole training is repeated from its manifest: first the programs that it would run are\n"
-	"compared with the recorded ones, call by call with their attributes, then each step's digest and each\n"
-	"evaluation with metrics.tsv. With --trace every traced call runs alone on its recorded inputs. A difference\n"
-	"whose inputs differ from their own re-execution too is marked `inherited`.",
+	"Without --trace the whole training is repeated from its manifest: first the programs that this version\n"
+	"would run are compared with the recorded ones, call by call with their attributes; then each step's\n"
+	"digest (a checksum of the state) and each evaluation are compared with metrics.tsv. With --trace every\n"
+	"traced call runs alone on its recorded inputs. A difference is marked `inherited` where an input of that\n"
+	"call already differs from what its own call computes again.",
 	opts, run, needs };

@@ -17,9 +17,9 @@ typedef struct hu_verified {
 	double evaluated, want;
 } hu_verified;
 
-/* Trains again from R's manifest on BACKEND (NULL: the run's own), products by way GEMM (NULL: the run's own; auto
+/* Trains again from r's manifest on backend (NULL: the run's own), products by way gemm (NULL: the run's own; auto
    on another back end, HU_EUNABLE there for a run with cublas, which promises no bits; on its own by the recorded
-   algorithms), at most STEPS steps (0: all that the run has), and stops at the first digest or evaluation that is not
+   algorithms), at most `steps` steps (0: all that the run has), and stops at the first digest or evaluation that is not
    the recorded one. Before that the programs that would be run are compared with the recorded ones. HU_EFILE where the
    data, or weights the run started from, are no longer what they were. */
 hu_status hu_verify_run(hu_verified *v, const hu_run *r, const char *backend, const char *gemm, size_t steps);

@@ -48,7 +48,7 @@ compare(hu_differences *d, step *s, const hu_call *c, int id, const hu_tensor *w
 	}
 }
 
-/* Runs call C into memory of its own; the recorded outputs stay for the calls after it. */
+/* Runs call c into memory of its own; the recorded outputs stay for the calls after it. */
 static hu_status
 again(hu_differences *d, step *s, const hu_call *c, hu_tensor *t)
 {

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Parses command lines by getopt_long, prints help, and runs commands. */
 #include "lib/base/console/opt.h"
 
 #include "lib/base/mem.h"
@@ -27,6 +28,7 @@ count(const hu_opt *opts)
 	return n;
 }
 
+/* The option's row. A name that the table lacks is a bug of the command. */
 static int
 find(const hu_args *a, const char *name)
 {
@@ -36,8 +38,8 @@ find(const hu_args *a, const char *name)
 	hu_bug(__FILE__, __LINE__, "option --%s is not in the table", name);
 }
 
-/* getopt takes "-1.5" for options; with its first character changed it is a word, and is
-   changed back afterwards. */
+/* getopt takes "-1.5" for options. With its minus replaced by this character it is an ordinary word; the minus is
+   put back afterwards. */
 enum { MINUS = 1 };
 
 static void
@@ -57,8 +59,8 @@ restore_numbers(int argc, char **argv)
 			argv[i][0] = '-';
 }
 
-/* The word that getopt reads next. Afterwards is too late to ask: within a word of short options optind stays
-   on it, past its end it does not, and words without a dash have changed places with it. */
+/* The word that getopt reads next, for messages. It must be asked for before getopt runs: afterwards optind may
+   still be on the word or past it, and getopt has moved words without a dash behind the options. */
 static char *
 next_word(int argc, char **argv)
 {
@@ -68,7 +70,7 @@ next_word(int argc, char **argv)
 	return NULL;
 }
 
-/* -(3), --5, -sqrt(2), -pi*2 */
+/* Returns 1 for words such as -(3), --5, -sqrt(2) and -pi*2, which are meant as expressions, not as options. */
 static int
 looks_computed(const char *word)
 {
@@ -235,7 +237,7 @@ hu_args_real(const hu_args *a, const char *name, double min, double max, double 
 	return HU_OK;
 }
 
-/* TEXT behind INDENT columns that are taken; on a terminal in lines that fit it, elsewhere in one. */
+/* Prints text that begins in column `indent`: on a terminal in lines that fit its width, elsewhere in one line. */
 static void
 print_wrapped(const char *text, size_t indent)
 {

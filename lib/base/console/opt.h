@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A command's options as a table: the same rows parse the line, print --help,
-   and are compared with the table of defaults in doc/. Parsing is getopt_long's:
-   options may stand anywhere, `--name=value` or `--name value`, and an
-   unambiguous beginning of a name is enough. */
+   A command's options as a table: the same rows parse the command line, print --help, and are compared with the
+   table of defaults in doc/. getopt_long does the parsing: options may stand anywhere, as `--name=value` or `--name
+   value`, and any unambiguous beginning of a name is enough. */
 #ifndef HU_BASE_OPT_H
 #define HU_BASE_OPT_H
 
@@ -12,54 +11,61 @@
 
 typedef struct hu_opt {
 	const char *name;     /* without the dashes; NULL ends the table */
-	const char *arg;      /* what stands after it in help ("N", "FILE"); NULL: a switch */
-	const char *def;      /* default as text; NULL: none */
+	const char *arg;      /* its value as --help calls it ("N", "FILE"); NULL for a switch */
+	const char *def;      /* the default as text; NULL: none */
 	const char *help;     /* one line */
 } hu_opt;
 
 typedef struct hu_args {
 	const hu_opt *opts;
-	char **value;         /* per option: the last value given (or the default); "1" for a switch given */
-	int *given;           /* per option: how often it was given */
-	struct { int opt; char *value; } *each; /* every option in the order given: for repeatable ones */
+	char **value;         /* for each option the last value given, else the default; a given switch has "1" */
+	int *given;           /* for each option how often it was given */
+	struct { int opt; char *value; } *each; /* all options in the order given, for repeatable ones */
 	int neach;
 	char **rest;          /* positional arguments */
 	int nrest;
 } hu_args;
 
-/* Parses ARGV[1..]. ARGV's order may change. HU_EINVAL names the option and the
-   nearest known one. --help is known to all and shows in given(-1). */
+/* Parses argv[1..], whose order may change. Returns HU_EINVAL where an option is unknown, with the nearest known
+   name in the reason, or lacks its value. Every command knows --help; see hu_args_help. The strings stay argv's. */
 hu_status hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv);
 void hu_args_release(hu_args *a);
-int hu_args_help(const hu_args *a);                          /* --help was given */
+int hu_args_help(const hu_args *a);                          /* 1 where --help was given */
 
-const char *hu_args_text(const hu_args *a, const char *name);  /* NULL: no default and not given */
+const char *hu_args_text(const hu_args *a, const char *name);  /* NULL: no default, and not given */
+/* How often the option was given. A name that the table lacks ends the program, here and above. */
 int hu_args_given(const hu_args *a, const char *name);
-int hu_args_has(const hu_args *a, const char *name);           /* the table has such an option */
-/* The K-th (from 0) value of a repeatable option; NULL past the last. */
+int hu_args_has(const hu_args *a, const char *name);           /* 1 where the table has such an option */
+/* The k-th value (from 0) of a repeatable option; NULL past the last. */
 const char *hu_args_nth(const hu_args *a, const char *name, int k);
+/* Reads an option's value as an integer of [min, max]. HU_EINVAL, which names the option, where it is none or is
+   missing. */
 hu_status hu_args_int(const hu_args *a, const char *name, long long min, long long max, long long *out);
-/* A finite number; also accepts 2^K and hex floats. */
+/* The same for a finite number of [min, max]; hexadecimal floats and powers of two such as 2^-10 are numbers too. */
 hu_status hu_args_real(const hu_args *a, const char *name, double min, double max, double *out);
 
-/* Parses a number as hu_args_real does; 0 where S is no number. Accepts inf and nan. */
+/* Parses a number as hu_args_real does, but accepts inf and nan. Returns 0 where s is no number. */
 int hu_parse_real(const char *s, double *out);
 
-/* What a command is; rows in commands.def, defined beside its main function. */
+/* A command. Each is a row of commands.def and is defined beside its main function. */
 typedef struct hu_command {
 	const char *name, *usage, *summary, *details;
 	const hu_opt *opts;
 	int (*run)(const hu_args *a);   /* returns the exit code */
-	const struct hu_opt_need *needs; /* of a hu_args, as in lib/base/console/opt_need.h: what some options need to
-					    have an effect. NULL: none does */
+	/* Which options need something to have an effect (lib/base/console/opt_need.h); `of` is the hu_args. NULL:
+	   none does. */
+	const struct hu_opt_need *needs;
 } hu_command;
 
-/* CODE, or exit 4's and its line where what was printed did not arrive. */
+/* Flushes standard output at the end of a command. Returns code, or prints a line and returns exit code 4 where the
+   output could not be written. */
 int hu_stdout_end(int code);
-/* Runs a command on its line: parses, prints help or the error, calls run. */
+/* Runs a command on its command line: parses it, prints help or the error, or calls run. Returns the exit code. */
 int hu_command_main(const hu_command *c, int argc, char **argv);
+/* Prints the command's help on standard output. */
 void hu_command_help(const hu_command *c);
 
-/* Prints "halfulp NAME: reason" on standard error and returns ST's exit code. */
+/* Prints "halfulp NAME: reason" on standard error, with the running command's name and hu_reason's text. Returns the
+   exit code for st. */
 int hu_complain(hu_status st);
 #endif

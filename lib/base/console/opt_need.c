@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Looks up which options have no effect, and says why. */
 #include "lib/base/console/opt_need.h"
 
 #include "lib/base/mem.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Draws progress bars, at most ten times a second. */
 #include "lib/base/console/progress.h"
 
 #include <stdarg.h>

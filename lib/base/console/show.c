@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Decodes UTF-8 and escapes what is not plain. */
 #include "lib/base/console/show.h"
 
 #include "lib/base/mem.h"
@@ -6,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Length of the character at S and its number in *C; 0 where the bytes are no UTF-8. */
+/* Decodes one UTF-8 character into *c and returns its length in bytes; 0 where the bytes are not valid UTF-8. */
 static size_t
 character(const unsigned char *s, uint32_t *c)
 {
@@ -22,7 +23,7 @@ character(const unsigned char *s, uint32_t *c)
 	return n > 1 && (*c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000)) ? 0 : n;
 }
 
-/* Unicode's Cc, Zl, Zp and Bidi_Control, and the byte order mark. */
+/* Unicode's classes Cc, Zl, Zp and Bidi_Control, and the byte order mark. */
 static int
 controls(uint32_t c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   JSON whose texts can be printed. A file of its own, so that whoever links formats and rounding alone needs no
-   Jansson. */
+   JSON with names that can be printed. It has a file of its own, so that programs that link formats and rounding
+   alone need no Jansson. */
 #include "lib/base/console/show_json.h"
 
 #include "lib/base/console/show.h"

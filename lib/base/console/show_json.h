@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Refuses JSON whose names would have to be escaped to be printed. */
+   Refuses JSON with names that would have to be escaped in print. */
 #ifndef HU_BASE_SHOW_JSON_H
 #define HU_BASE_SHOW_JSON_H
 
@@ -7,6 +7,6 @@
 
 #include <jansson.h>
 
-/* HU_EFILE where a key or a string anywhere in J, read from the file NAME, is not plain. */
+/* Returns HU_EFILE where any key or string in j is not plain (show.h). name is the file that j was read from. */
 hu_status hu_json_plain(const json_t *j, const char *name);
 #endif

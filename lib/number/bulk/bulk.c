@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+   Rounding of arrays (bulk.h). */
 #include "lib/number/bulk/bulk.h"
 
 #include "lib/number/bulk/bulk_table.h"
@@ -26,7 +27,7 @@ hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu
 	as_is = holds && !((flags | j.f.flags) & (HU_SATURATE | HU_FTZ | HU_DAZ | HU_NOSUB));
 	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
 	if (as_is) {
-		j.mode = HU_RNE; /* all modes do the same */
+		j.mode = HU_RNE; /* all modes give the same */
 		*(width == 64 ? &j.plan64 : &j.plan) = hu_bulk_plan_copy(width);
 		return j;
 	}

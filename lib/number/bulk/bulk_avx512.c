@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The bulk loops compiled for AVX-512; nothing on other processors. */
+   The bulk loops for AVX-512. On other processors this file is empty. */
 #include "lib/number/bulk/bulk_table.h"
 
 #if defined(__AVX512F__)

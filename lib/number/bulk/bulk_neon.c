@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The bulk loops in NEON's intrinsics; nothing on other processors. */
+   The bulk loops for NEON. On other processors this file is empty. */
 #include "lib/number/bulk/bulk_table.h"
 
 #if defined(__aarch64__)

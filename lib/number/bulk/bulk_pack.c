@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Arrays of values to arrays of codes and back. */
+   Converts arrays of values to codes and back. */
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/bulk/bulk_table.h"
 #include "lib/number/code.h"
@@ -20,7 +20,7 @@ element(const hu_bulk_job *j)
 	return hu_bulk_element(j->f.id);
 }
 
-/* Element I of codes of at most 16 bits. */
+/* Stores element i of codes of at most 16 bits. */
 static void
 put(void *dst, size_t i, size_t bytes, uint64_t code)
 {
@@ -93,7 +93,7 @@ unpack_f32(const hu_bulk_job *j, void *to, const void *src, size_t n, uint64_t i
 		j->kernels->unpack16(dst, src, n, &j->codes);
 }
 
-/* Doubles are floats on their way to a code and back, where all the format's values are. */
+/* Where floats hold all of the format's values, doubles become floats on their way to codes and back. */
 static void
 pack_f64(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t index)
 {
@@ -140,7 +140,7 @@ unpack_f64(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t 
 		}
 }
 
-/* Whether a job's rounding and packing are one loop. */
+/* Returns 1 where one loop rounds and packs. */
 static int
 encodes(const hu_bulk_job *j)
 {
@@ -166,7 +166,7 @@ encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t inde
 		if (j->plan.kind != HU_BULK_NONE) {
 			hu_bulk_round_part(j, part, src + at, m, index + at);
 			pack_f32(j, dst + at * element(j), part, m, 0);
-		} else { /* a float may round to what is none */
+		} else { /* a float may round to a number that is no float */
 			j->kernels->widen(d, src + at, m);
 			hu_bulk_round_part64(j, d, d, m, index + at);
 			pack_f64(j, dst + at * element(j), d, m, 0);
@@ -186,8 +186,8 @@ packing(hu_format_id f)
 	return j;
 }
 
-/* Of values of the format, rounding to nearest gives the codes, and its loops are the faster ones; but an infinity's
-   code, where the format has one and saturates nonetheless, only packing gives. */
+/* For values of the format, rounding to nearest and packing in one loop gives the codes, and that loop is faster.
+   Only an infinity of a format that saturates needs the packing loop, because rounding would change it. */
 static hu_bulk_job
 packing_floats(hu_format_id f)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A format, a mode and flags as the vector loops want them. Every special result
-   comes from round.h and code.h themselves. */
+   Turns a format, a mode and flags into the plan that the vector loops use. Every special result comes from round.h
+   and code.h themselves. */
 #include "lib/number/bulk/bulk_table.h"
 #include "lib/number/code.h"
 
 #include <string.h>
 
-/* X's bits in a carrier of WIDTH bits. */
+/* The bits of x as a carrier of `width` bits. */
 static uint64_t
 carrier_bits(double x, int width)
 {
@@ -20,21 +20,21 @@ kind_of(hu_format f, int flags, int width)
 {
 	int p = width == 64 ? 53 : 24, bias = width == 64 ? 1023 : 127;
 	int last = f.emin - f.p + 1; /* exponent of the smallest subnormal */
-	/* bulk_round.inc's sums: p two bits short of the carrier's; C = 2^(e + p_carrier - p) for e up to emax + 1; and
-	   2^(32 - last) */
+	/* The sums of bulk_round.inc need a p two bits below the carrier's, C = 2^(e + p_carrier - p) for e up to
+	   emax + 1, and 2^(32 - last). */
 	int sums = f.p <= p - 2 && f.emax + 1 + p - f.p <= bias && 32 - last <= bias;
 
 	if (f.special == HU_SPECIAL_SCALE)
 		return f.p == 1 && width == 32 && f.emin == -127 && f.emax == 127 ? HU_BULK_SCALE : HU_BULK_NONE;
-	if (!hu_has_sign(f) ||
-		(f.p == 1 && hu_is_p3109(f))) /* rules of their own for negative numbers, and for what is even */
+	/* These have rules of their own for negative numbers, or for what counts as even. */
+	if (!hu_has_sign(f) || (f.p == 1 && hu_is_p3109(f)))
 		return HU_BULK_NONE;
 	if (f.emin == 1 - bias && f.emax == bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
 		return HU_BULK_WIDE;
 	return sums ? HU_BULK_NARROW : HU_BULK_NONE;
 }
 
-/* To nearest even and stochastically an infinity is an overflow like any other. */
+/* To nearest even and stochastically, an infinity is treated as an overflow. */
 static hu_bulk_ends
 ends_of(const hu_bulk_plan *p, hu_mode mode, int width)
 {
@@ -67,8 +67,8 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 
 	memset(&p, 0, sizeof p);
 	flags |= f.flags;
-	p.kind = mode == HU_RO && hu_is_p3109(f) ? HU_BULK_NONE
-						 : kind_of(f, flags, width); /* its overflow to odd is another's */
+	/* P3109's overflow under RO differs from that of all other formats. */
+	p.kind = mode == HU_RO && hu_is_p3109(f) ? HU_BULK_NONE : kind_of(f, flags, width);
 	if (p.kind == HU_BULK_NONE)
 		return p;
 	p.drop = (width == 64 ? 53 : 24) - f.p;
@@ -121,8 +121,8 @@ hu_bulk_codes_of(hu_format f)
 		return c;
 	else if (f.emin == -126 && f.emax == 127 && f.p > 1)
 		c.kind = HU_BULK_WIDE;
-	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 &&
-		 f.emax <= 127) /* every value a float, every subnormal a normal one */
+	/* Every value is a float, and every subnormal a normal float. */
+	else if (f.emin > -126 && f.emin - f.p + 1 >= -126 && f.emax <= 127)
 		c.kind = HU_BULK_NARROW;
 	if (f.id == HU_FP16)
 		c.kind = HU_BULK_HALF;

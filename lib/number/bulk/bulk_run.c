@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Which loops a bulk call runs, and on how many threads. */
+   Chooses the loops of a bulk call and shares its elements among threads. */
 #include "lib/number/bulk/bulk_table.h"
 
 #include <omp.h>
 
-/* Elements from which a second thread pays: starting a team of sleeping threads takes about 50 microseconds,
-   in which one thread rounds some 100 000 floats. */
+/* Elements from which a second thread pays. Waking a team of threads takes about 50 microseconds, in which one
+   thread rounds some 100 000 floats. */
 enum { THREADS_FROM = 1 << 19 };
 
 const hu_bulk_kernels *

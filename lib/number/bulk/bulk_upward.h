@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   This thread's float operations rounded upward for a while, with subnormals kept.
-   Memory read before `restore` and after `upward` stays between them, and so does what
-   is computed from it. */
+   Makes this thread's float operations round upward for a while, with subnormals kept. Memory accesses, and what is
+   computed from them, stay between `upward` and `restore`: the compiler must not move them out. */
 #ifndef HU_NUMBER_BULK_UPWARD_H
 #define HU_NUMBER_BULK_UPWARD_H
 

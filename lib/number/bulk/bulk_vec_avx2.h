@@ -27,7 +27,7 @@ INLINE vec bxor(vec a, vec b) { return _mm256_xor_si256(a, b); }
 INLINE vec bandnot(vec a, vec b) { return _mm256_andnot_si256(a, b); }
 INLINE vec borand(vec a, vec b, vec c) { return bor(a, band(b, c)); }
 
-/* The first N < 8 words' mask is N words before the table's middle. */
+/* The mask of the first n < 8 words stands n words before the table's middle. */
 INLINE vec first(size_t n)
 {
 	static const int32_t ones[16] = { -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0 };
@@ -181,7 +181,7 @@ INLINE void widen(double *p, vec x)
 	_mm256_storeu_pd(p + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(F32(x), 1)));
 }
 
-/* fp16 as the processor converts it, to nearest even, subnormals kept whatever the control register says. */
+/* fp16 as the processor converts it: to nearest even, and subnormals are kept whatever the control register says. */
 #define HU_HALF 1
 INLINE vec half_round(vec x) { return I32(_mm256_cvtph_ps(_mm256_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT))); }
 INLINE vec half_code(vec x) { return _mm256_cvtepu16_epi32(_mm256_cvtps_ph(F32(x), _MM_FROUND_TO_NEAREST_INT)); }

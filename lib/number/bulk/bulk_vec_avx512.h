@@ -181,7 +181,7 @@ order8(vec x)
 INLINE vec load8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 INLINE vec load16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
 
-/* 2 x LANES64 doubles from P to LANES32 floats, and back. */
+/* Convert 2 x LANES64 doubles at p to LANES32 floats, and back. */
 INLINE vec narrow(const double *p)
 {
 	__m256 low = _mm512_cvtpd_ps(_mm512_loadu_pd(p)), high = _mm512_cvtpd_ps(_mm512_loadu_pd(p + 8));
@@ -194,7 +194,7 @@ INLINE void widen(double *p, vec x)
 	_mm512_storeu_pd(p + 8, _mm512_cvtps_pd(_mm512_extractf32x8_ps(F32(x), 1)));
 }
 
-/* fp16 as the processor converts it, to nearest even, subnormals kept whatever the control register says. */
+/* fp16 as the processor converts it: to nearest even, and subnormals are kept whatever the control register says. */
 #define HU_HALF 1
 INLINE vec
 half_round(vec x)

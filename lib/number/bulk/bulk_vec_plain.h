@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Vectors of the bulk loops in the compiler's own terms: 16 bytes, whatever the
-   processor makes of them. A few operations that x86-64's baseline (SSE2) has and
-   the vector extension does not name are intrinsics. The other files
+   Vectors of the bulk loops in the compiler's own terms: 16 bytes, whatever the processor makes of them. A few
+   operations that x86-64's baseline (SSE2) has and the vector extension lacks are intrinsics. The other files
    bulk_vec_*.h have the same operations. */
 #ifndef HU_NUMBER_BULK_VEC_PLAIN_H
 #define HU_NUMBER_BULK_VEC_PLAIN_H
@@ -54,7 +53,7 @@ INLINE void store_part32(void *p, vec x, size_t n) { memcpy(p, &x, 4 * n); }
 INLINE vec set32(uint64_t x) { uint32_t u = (uint32_t)x; return (vec){ u, u, u, u }; }
 INLINE vec add32(vec a, vec b) { return a + b; }
 INLINE vec sub32(vec a, vec b) { return a - b; }
-#if defined(__SSE2__) /* one count for all lanes: the extension would copy it to each */
+#if defined(__SSE2__) /* one count for all lanes, which the extension would copy to each */
 INLINE vec sll32(vec a, int n) { return (vec)_mm_sll_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
 INLINE vec srl32(vec a, int n) { return (vec)_mm_srl_epi32((__m128i)a, _mm_cvtsi32_si128(n)); }
 #else
@@ -67,7 +66,7 @@ INLINE mask32 eq32(vec a, vec b) { return (mask32)(a == b); }
 INLINE mask32 neg32(vec a) { return (mask32)((signed32)a >> 31); }
 INLINE mask32 flt32(vec a, vec b) { return (mask32)((float32)a < (float32)b); }
 INLINE vec orif32(mask32 m, vec a, vec b) { return a | (m & b); }
-/* one_nan32: X, but NAN where A or B is NaN; X has all of its bits there. */
+/* one_nan32 returns x, or nan in lanes where a or b is NaN; there x must have all of nan's bits set. */
 #if defined(__SSE2__)
 INLINE mask32 unordered32(vec a, vec b) { return (mask32)_mm_cmpunord_ps((__m128)a, (__m128)b); }
 INLINE vec one_nan32(vec a, vec b, vec nan, vec x) { return x & (nan | (vec)_mm_cmpord_ps((__m128)a, (__m128)b)); }
@@ -108,22 +107,23 @@ INLINE vec whole32(vec x)
 
 	for (int i = 0; i < LANES32; i++)
 		r[i] = f[i] >= -0x1p31f && f[i] < 0x1p31f ? (uint32_t)(int32_t)f[i]
-							  : 0; /* what else comes in is thrown away */
+							  : 0; /* larger numbers are thrown away */
 	return r;
 }
 #endif
-/* A B + C and C - A B rounded upward between `upward` and `restore`, the product being exact; the same and A B - C
-   exact, or of the same sign. */
+/* fmadd_up32 is a b + c and fnmadd_up32 is c - a b, rounded upward between `upward` and `restore`; the product must
+   be exact. fnmadd32 and fmsub32 (a b - c) must be exact, or only their sign may matter. */
 INLINE vec fmadd_up32(vec a, vec b, vec c) { return fadd32(fmul32(a, b), c); }
 INLINE vec fnmadd_up32(vec a, vec b, vec c) { return fsub32(c, fmul32(a, b)); }
 INLINE vec fnmadd32(vec a, vec b, vec c) { return fsub32(c, fmul32(a, b)); }
 INLINE vec fmsub32(vec a, vec b, vec c) { return fsub32(fmul32(a, b), c); }
 #if defined(__SSE2__)
-INLINE unsigned signs32(vec x) { return (unsigned)_mm_movemask_ps((__m128)x); } /* lane i's in bit i */
+INLINE unsigned signs32(vec x) { return (unsigned)_mm_movemask_ps((__m128)x); } /* lane i's sign in bit i */
 #else
 INLINE unsigned signs32(vec x) { return x[0] >> 31 | x[1] >> 31 << 1 | x[2] >> 31 << 2 | x[3] >> 31 << 3; }
 #endif
-/* A number of X's sign, plus where X is NaN: the smaller one is the second where they do not compare. */
+/* Returns numbers with the sign of x, and + where x is NaN: the minimum is its second operand where they do not
+   compare. */
 INLINE vec unsigned_nan32(vec x) { return fmin32(x, set32(0x7f7fffff)); }
 
 INLINE vec load_part64(const void *p, size_t n) { return load_part32(p, 2 * n); }
@@ -138,7 +138,7 @@ INLINE vec srl64(vec a, int n) { return (vec)_mm_srl_epi64((__m128i)a, _mm_cvtsi
 INLINE vec sll64(vec a, int n) { return (vec)((unsigned64)a << n); }
 INLINE vec srl64(vec a, int n) { return (vec)((unsigned64)a >> n); }
 #endif
-/* gt64: of words whose difference does not overflow, magnitudes and -1. SSE2 compares no 64 bits. */
+/* gt64 is for words whose difference does not overflow: magnitudes and -1. SSE2 cannot compare 64 bits. */
 #if defined(__SSE2__)
 INLINE mask64
 neg64(vec a)
@@ -268,8 +268,8 @@ INLINE vec narrow(const double *p) { return (vec)(float32){ (float)p[0], (float)
 INLINE void widen(double *p, vec x) { for (int i = 0; i < LANES32; i++) p[i] = (double)((float32)x)[i]; }
 #endif
 
-/* 16-bit and 8-bit lanes: of codes without sign (below 2^15; of at most 128), of what stands for the values' signs, and
-   of bounds. */
+/* Operations on 16-bit and 8-bit lanes: codes without sign (below 2^15, or at most 128), words with the values'
+   signs, and bounds. */
 INLINE vec set16(uint32_t x) { return (vec)((unsigned16){ 0 } + (uint16_t)x); }
 INLINE vec set8(uint32_t x) { return (vec)((unsigned8){ 0 } + (uint8_t)x); }
 #if defined(__SSE2__)
@@ -279,7 +279,7 @@ INLINE vec least8(vec a, vec b) { return (vec)_mm_min_epu8((__m128i)a, (__m128i)
 INLINE vec least16(vec a, vec b) { return pick((vec)((signed16)a > (signed16)b), b, a); }
 INLINE vec least8(vec a, vec b) { return pick((vec)((unsigned8)a > (unsigned8)b), b, a); }
 #endif
-/* CODE with BIT where U is negative and HIGH > LOW. */
+/* Returns code, with bit set where u is negative and high > low. */
 INLINE vec sign16(vec code, vec u, vec high, vec low, vec bit)
 {
 	return code | ((vec)((signed16)u < (signed16){ 0 }) & bit & (vec)((signed16)high > (signed16)low));
@@ -288,7 +288,7 @@ INLINE vec sign8(vec code, vec u, vec high, vec low, vec bit)
 {
 	return code | ((vec)((signed8)u < (signed8){ 0 }) & bit & (vec)((signed8)high > (signed8)low));
 }
-/* What two steps of `join16`, or `join16` and `joinu8`, leave, as it lies in memory: wide registers narrow each 16
+/* Puts the result of two join16, or of join16 and joinu8, into the order of memory: wide registers narrow each 16
    bytes by themselves. */
 INLINE vec order16(vec x) { return x; }
 INLINE vec order8(vec x) { return x; }

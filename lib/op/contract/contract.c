@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The emulation of products. fma and chunks under RNE pack operands into panels and run the
-   micro-kernels of lib/sum; tensor cores are contract_tc.c's, other models under RNE contract_lanes.c's, and what is
-   left runs its plain version. */
+   The emulation of products. fma and chunk to nearest even pack operands into panels and run the micro-kernels of
+   lib/sum; contract_tc.c emulates tensor cores, contract_lanes.c other models to nearest even, and the plain version of
+   a model does the rest. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/hash.h"
@@ -21,7 +21,7 @@ static hu_status
 plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
 	size_t parts = (x->k + part - 1) / part, k = x->k, rows = x->m, columns = x->n;
-	double *b = malloc(columns * k * sizeof *b); /* the columns of B, each k in a row */
+	double *b = malloc(columns * k * sizeof *b); /* the columns of B, with k values in each row */
 	int full = !b;
 
 #pragma omp parallel
@@ -110,7 +110,7 @@ run_narrow(
 #undef HU_RUN
 #undef HU_PLUS
 
-/* Sums without a term: a stride larger than its kernel leaves pixels out. */
+/* Stores +0 for sums without a term, which occur if a stride exceeds its kernel and leaves pixels out. */
 static hu_status
 zeros(const hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env)
 {
@@ -122,7 +122,7 @@ zeros(const hu_contract *x, const hu_call *c, hu_tensor *y, const hu_env *env)
 	return HU_OK;
 }
 
-/* One product of the settled call C, in parts of PART terms or its own number of them. */
+/* Emulates one product of the settled call c, in parts of part terms. */
 static hu_status
 emulate_product(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
@@ -159,7 +159,7 @@ hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const 
 
 	hu_contract_open(&x, c, in);
 	size_t n = hu_contract_products(&x), full = 0;
-	/* Many small products: a thread each, and none of theirs inside (OpenMP's regions do not nest). */
+	/* Many small products run one per thread, without threads inside (OpenMP's regions do not nest). */
 	int side_by_side = n >= 2 * (size_t)omp_get_max_threads() && (double)x.m * (double)x.n * (double)x.k < 1 << 22;
 #pragma omp parallel for schedule(dynamic) reduction(+ : full) if (side_by_side)
 	for (size_t i = 0; i < n; i++) {

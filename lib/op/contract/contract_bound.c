@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Bounds of products from their shapes and, for tensor cores, from their operands: proven ones, and what a
-   probabilistic one is made of. */
+   Error bounds of products, from their shapes and, for tensor cores, from their operands: proven ones, and the
+   roundings that a probabilistic one needs. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/mem.h"
@@ -17,8 +17,8 @@ hu_contract_holds(hu_format b, hu_format a)
 	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
 }
 
-/* The bound of a tensor core's sum of these operands, all of it absolute: what chopping them to
-   its input formats moves, the chopped ones' sum. */
+/* Bounds a tensor core's sum of these operands as an absolute error: the error of chopping them to its input formats,
+   plus the error of the chopped operands' sum. */
 static hu_sum_bound
 tc_bound(const hu_call *c, const double *a, const double *b, size_t k, size_t part)
 {
@@ -70,7 +70,7 @@ hu_contract_unit_bound(const hu_call *c, const hu_shape *in)
 		  inner = part && part < x.k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
 	hu_sum s = c->sum;
 	if (hu_sum_resolve(&s, c->fmt.in, c->fmt.in, c->fmt.acc) !=
-		HU_OK) /* no such unit: the call itself says so when it runs */
+		HU_OK) /* there is no such unit; the call itself reports that when it runs */
 		return INFINITY;
 	double sum = hu_sum_apriori(s, x.k, part).relative,
 	       last = hu_contract_holds(out, inner) ? 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Products judged tile by tile: rows of A against columns of B by certified inner products
-   (lib/exact/enclose.h), which give value, error and magnitude in one pass; the bound is that of the
-   summation (lib/sum/bound.h) on these magnitudes, and the rounding to the output. */
+   Encloses products tile by tile: rows of A times columns of B by certified inner products (lib/exact/enclose.h), which
+   give value, error and magnitude in one pass. The bound comes from the summation's bound (lib/sum/bound.h) for these
+   magnitudes and from the rounding to the output. */
 #include "lib/op/contract/contract_exact.h"
 #include "lib/op/contract/contract_low.h"
 
@@ -16,11 +16,11 @@
 #include <string.h>
 
 enum {
-	ROWS = 24, COLUMNS = 256,  /* of a tile: its results and operands stay in the second-level cache */
-	STRETCH = 4096,            /* terms held at a time */
-	PANEL = 96                 /* outputs that the kernel computes where one is wanted */
+	ROWS = 24, COLUMNS = 256,  /* of a tile, whose results and operands stay in the second-level cache */
+	STRETCH = 4096,            /* terms in memory at a time */
+	PANEL = 96                 /* outputs that the kernel computes even if only one is wanted */
 };
-static const size_t held = (size_t)1 << 20;   /* exact values held at a time */
+static const size_t held = (size_t)1 << 20;   /* exact values in memory at a time */
 
 typedef struct job {
 	const hu_call *c;
@@ -30,12 +30,13 @@ typedef struct job {
 	hu_sum_bound sum;
 	hu_format inner;
 	size_t part;
-	/* The list by rows: row m's are order[start[m] .. start[m+1]), positions in ELEMENT. NULL: all elements. */
+	/* The list by rows: those of row m are order[start[m] .. start[m+1]), as positions in element. NULL: all
+	   elements. */
 	const size_t *element;
 	size_t *start, *order;
-	int single;                /* few outputs of each row: their columns alone */
-	/* Exact values of rows row0 .. in place of what the tiles enclose, output (row0 + i, j) at i * n + j; NULL:
-	   none. */
+	int single;                /* few outputs of each row are wanted, so only their columns are computed */
+	/* Exact values of rows from row0 on, which replace what the tiles enclose; output (row0 + i, j) is at i * n +
+	   j. NULL: none. */
 	double *hi, *lo, *err;
 	size_t row0;
 } job;
@@ -47,7 +48,7 @@ typedef struct work {
 	size_t at[ROWS * COLUMNS], from[ROWS * COLUMNS], rows[ROWS], columns[COLUMNS];
 } work;
 
-/* Elements K0 .. K1-1 of COUNT columns of B: N0, N0+1, … or those of the list. */
+/* Packs elements k0 .. k1-1 of count columns of B: n0, n0+1, … or those of the list. */
 static void
 pack_b(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0, size_t k1,
 	double *line)
@@ -62,7 +63,7 @@ pack_b(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_
 	hu_operand_ready(b);
 }
 
-/* Σ for rows w->rows[0 .. r) and COUNT columns, all k. B: packed stretches, or NULL. */
+/* Computes Σ over all k for rows w->rows[0 .. r) and count columns. b holds packed stretches, or is NULL. */
 static void
 products(work *w, const hu_contract *x, const hu_operand *b, const size_t *list, size_t n0, size_t count, size_t r)
 {
@@ -82,7 +83,7 @@ products(work *w, const hu_contract *x, const hu_operand *b, const size_t *list,
 	}
 }
 
-/* Bound of one output: MAG >= Σ|ab|, VALUE >= |Σ ab|, both before the scale is divided out. */
+/* The bound for one output, given mag >= Σ|ab| and value >= |Σ ab|, both before division by the scale. */
 static double
 bound_of(const job *j, size_t element, double mag, double value)
 {
@@ -98,7 +99,8 @@ bound_of(const job *j, size_t element, double mag, double value)
 		return INFINITY;
 	e /= j->x->scale;
 	if (!hu_contract_holds(out, j->inner) || j->x->scale != 1) {
-		/* Halfway beyond max still rounds to it, but max itself is the simple test. */
+		/* A value of up to half an ulp above the largest still rounds to it, but comparing with the largest is
+		   simpler. */
 		if (!(most <= out.max)) {
 			if (!(c->flags & HU_SATURATE))
 				return INFINITY;
@@ -109,7 +111,7 @@ bound_of(const job *j, size_t element, double mag, double value)
 	return e * (1 + 0x1p-40);
 }
 
-/* Dividing by a power of two is exact but where it becomes subnormal. */
+/* Dividing by a power of two is exact unless the result is subnormal. */
 static void
 unscale(work *w, size_t i, double scale)
 {
@@ -123,11 +125,11 @@ unscale(work *w, size_t i, double scale)
 	w->mag[i] /= scale;
 }
 
-/* Results FROM[i] of the tile are number AT[i] of the list. */
+/* Keeps results from[i] of the tile, which are number at[i] of the list. */
 static void
 choose(const job *j, work *w, size_t n)
 {
-	for (size_t i = 0; i < n; i++) { /* from[] ascends: nothing is overwritten before it is read */
+	for (size_t i = 0; i < n; i++) { /* from[] ascends, so nothing is overwritten before it is read */
 		size_t f = w->from[i];
 		w->hi[i] = w->hi[f];
 		w->lo[i] = w->lo[f];
@@ -139,7 +141,7 @@ choose(const job *j, work *w, size_t n)
 			(fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
 }
 
-/* Columns N0 .. of R rows as the exact engine has them; bounds and magnitudes stay. */
+/* Replaces columns from n0 on of r rows by the exact engine's values; bounds and magnitudes stay. */
 static void
 put_exact(const job *j, work *w, size_t columns, size_t n0, size_t count, size_t r)
 {
@@ -162,14 +164,14 @@ hand_over(const job *j, work *w, size_t n)
 	j->sink->take(j->sink, &t);
 }
 
-/* The batch's row of row M of a product. */
+/* The row within its batch of row m of a product. */
 static size_t
 placed(const hu_contract *x, size_t m)
 {
 	return x->shares > 1 ? x->place(x, m) : m;
 }
 
-/* The column of the output's element E. */
+/* The column of the output's element e. */
 static size_t
 column_of(const hu_contract *x, size_t e)
 {
@@ -179,7 +181,7 @@ column_of(const hu_contract *x, size_t e)
 	return n;
 }
 
-/* Columns N0 .. N0+COUNT-1 of rows w->rows[0 .. r). */
+/* Computes columns n0 .. n0+count-1 of rows w->rows[0 .. r). */
 static void
 tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0, size_t count, size_t r)
 {
@@ -209,7 +211,7 @@ tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0
 	hand_over(j, w, n);
 }
 
-/* The wanted columns of row M alone, as many at a time as a tile has. */
+/* Computes only the wanted columns of a row, as many at a time as a tile has. */
 static void
 singles(const job *j, work *w, const hu_contract *x, size_t row)
 {
@@ -229,7 +231,7 @@ singles(const job *j, work *w, const hu_contract *x, size_t row)
 	}
 }
 
-/* Rows of X from FIRST to LAST-1 that are wanted, in ROWS; returns how many. */
+/* Puts the wanted rows of x from first to last-1 into rows; returns their number. */
 static size_t
 wanted(const job *j, const hu_contract *x, size_t first, size_t last, size_t *rows)
 {
@@ -243,7 +245,7 @@ wanted(const job *j, const hu_contract *x, size_t first, size_t last, size_t *ro
 	return n;
 }
 
-/* Rows M0 to M1-1. */
+/* Computes rows m0 to m1-1. */
 static void
 contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 {
@@ -308,7 +310,8 @@ contraction(const job *j, const hu_contract *x)
 	free(mine.hi);
 }
 
-/* BATCH's part of the list sorted by rows (a counting sort: positions of one row stay in order). */
+/* Sorts the part of the list in this batch by rows (a counting sort, in which positions of one row keep their
+   order). */
 static void
 by_rows(job *j, size_t batch, const size_t *element, size_t n)
 {
@@ -336,7 +339,7 @@ by_rows(job *j, size_t batch, const size_t *element, size_t n)
 	j->single = mine * PANEL < distinct * N;
 }
 
-/* Certified operands: all outputs, of which a list keeps some. */
+/* For certified operands all outputs are computed, and a list selects some of them. */
 typedef struct kept { hu_sink s; hu_dd *v; } kept;
 
 static void
@@ -370,7 +373,7 @@ certified(const hu_contract *x, const hu_call *c, hu_tensor *const *in, const si
 	return st;
 }
 
-/* What the call's summation model says of the product's sums. */
+/* Sets the error bound of the product's sums by the call's summation model. */
 static void
 sum_bound(job *j, const hu_contract *x)
 {
@@ -378,8 +381,8 @@ sum_bound(job *j, const hu_contract *x)
 
 	j->sum = hu_sum_apriori(c->sum, x->k, j->part);
 	j->inner = j->part && j->part < x->k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	/* Products rounded to double first (model.h); an fp64 accumulator fuses them, or its model's bound counts that
-	   rounding. */
+	/* Products are first rounded to double (lib/sum/model.h); an fp64 accumulator fuses them, or its model's bound
+	   counts that rounding. */
 	if ((hu_is_wide(x->a->format) || hu_is_wide(x->b->format)) && c->sum.acc != HU_FP64) {
 		j->sum.relative += 0x1p-52 * (1 + j->sum.relative);
 		j->sum.absolute += (double)x->k * 0x1p-1073 * (1 + j->sum.relative);

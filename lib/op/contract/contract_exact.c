@@ -88,7 +88,8 @@ take_values(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size
 			mpfr_ptr y = r->exact[hu_contract_at(r->x, r->row0 + i0 + i) - r->origin + j0 + j];
 			hu_exact_tile_mpfr(y, t, i, j);
 			if (r->x->scale != 1)
-				mpfr_div_d(y, y, r->x->scale, MPFR_RNDN); /* a power of two: exact */
+				/* exact, because the scale is a power of two */
+				mpfr_div_d(y, y, r->x->scale, MPFR_RNDN);
 		}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The family of contractions: the columns of the op table that matmul and the convolutions share. */
+   The family of contractions: the columns of the table of operators that matmul and the convolutions share. */
 #include "lib/op/contract/contract.h"
 
-/* The scales among a call's operands: none, or with the attribute scaled two of one element each, third and fourth. */
+/* Checks the scales among a call's operands. There are none or, with the attribute scaled, two of one element each,
+   third and fourth. */
 static hu_status
 scales(const hu_call *c, const hu_shape *in)
 {

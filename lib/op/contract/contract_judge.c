@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The judges of products: exact value, a-priori bound, magnitude, swamping, cost. Bounds and
-   magnitudes come with the certified values (contract_enclose.c), but for tensor cores, whose bound
-   needs every operand. */
+   Judges products: exact value, a-priori bound, magnitude, swamping, cost. Bounds and magnitudes come with the
+   certified values (contract_enclose.c), except for tensor cores, whose bound needs every operand. */
 #include "lib/op/contract/contract_exact.h"
 #include "lib/op/element/map.h"
 #include "lib/op/sink.h"
@@ -15,9 +14,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = 4 }; /* so many and more go to the exact product of matrices; fewer, output by output */
+/* from this many rows on, the exact matrix product is used; for fewer, each output is computed by itself */
+enum { ROWS = 4 };
 
-/* All of T, low parts and all, at a precision that holds its doubles. */
+/* All of t, trailing parts included, at a precision that holds its sums of doubles. */
 static mpfr_t *
 whole(const hu_tensor *t)
 {
@@ -39,8 +39,8 @@ whole_free(mpfr_t *x, size_t n)
 	free(x);
 }
 
-/* Operands with low parts: products and sums at HU_EXACT_BITS. A and B: their elements, or NULL where few are needed.
- */
+/* Sums products of operands with trailing parts at HU_EXACT_BITS. a and b hold their elements, or are NULL if few are
+   needed. */
 static void
 sum_of_parts(mpfr_t y, const hu_contract *x, size_t m, size_t n, const mpfr_t *a, const mpfr_t *b)
 {
@@ -91,8 +91,8 @@ reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t
 	}
 }
 
-/* The batches' rows together, as the output has them: whole ones that the ascending list has, where it leaves no
-   gap: from *ROW0 on, beginning at position *AT of it; 0: none. */
+/* Finds whole rows in the ascending list, counted over all batches in the output's order: a run of them without a gap
+   from *row0 on, which starts at position *at of the list. Returns their number, 0 if there are none. */
 static size_t
 whole_rows(const hu_contract *x, const size_t *element, size_t n, size_t *row0, size_t *at)
 {
@@ -103,7 +103,7 @@ whole_rows(const hu_contract *x, const size_t *element, size_t n, size_t *row0, 
 	return n > *at ? (n - *at) / x->row_step : 0;
 }
 
-/* ROWS rows from ROW0, of whichever products they are, by the exact engine to EXACT. */
+/* Computes rows from row0 on, which may belong to several products, by the exact engine. */
 static void
 rows_of_products(const hu_contract *whole, size_t row0, size_t rows, mpfr_t *exact)
 {
@@ -148,7 +148,8 @@ hu_contract_reference(
 			hu_contract_gather(&one, row, column, a, a + one.k);
 			hu_exact_dot(exact[i], a, a + one.k, one.k);
 			if (x.scale != 1)
-				mpfr_div_d(exact[i], exact[i], x.scale, MPFR_RNDN); /* a power of two: exact */
+				/* exact, because the scale is a power of two */
+				mpfr_div_d(exact[i], exact[i], x.scale, MPFR_RNDN);
 		}
 		free(a);
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
@@ -156,7 +157,7 @@ hu_contract_reference(
 	return HU_OK;
 }
 
-/* Bounds and magnitudes of a list, which the certified values bring with them. */
+/* Receives the bounds and magnitudes of a list, which come with the certified values. */
 typedef struct faces { hu_sink s; double *bound, *magnitude; } faces;
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The emulation of products by the models that have no blocked kernel (lib/sum/lanes.h): a row at a time against
-   panels of columns. */
+   Emulates products by the models that have no blocked kernel (lib/sum/lanes.h): a row at a time times panels of
+   columns. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/performed.h"
 

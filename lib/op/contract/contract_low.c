@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Products of certified operands: each element is h + l, off by e. Σ(ah + al)(bh + bl) is the certified
-   inner product of the high parts (lib/exact/enclose.h), two plain ones that the low parts have with the other side's
-   high ones, and bounds for what is left: al bl, the roundings of the plain ones, and the operands' own errors.
-   Those are bounded by Cauchy and Schwarz, |Σ x y| <= |x|2 |y|2 with norms of rows and columns, which cost no product.
- */
+   Products of certified operands, whose elements are h + l with an error of at most e. Σ(ah + al)(bh + bl) is the
+   certified inner product of the high parts (lib/exact/enclose.h), plus two plain inner products of the trailing parts
+   with the other operand's high parts, plus bounds on the rest: al bl, the roundings of the plain products, and the
+   operands' own errors. These bounds use the Cauchy-Schwarz inequality, |Σ x y| <= |x|2 |y|2, with norms of rows and
+   columns, which need no second product. */
 #include "lib/op/contract/contract_low.h"
 #include "lib/op/contract/contract_runs.h"
 #include "lib/op/element/map.h"
@@ -17,14 +17,14 @@
 #include <string.h>
 
 enum { ROWS = 24, COLUMNS = 256, STRETCH = 2048 };
-/* An error beyond this share of its value is worth another look: half an ulp of fp32 to ten more bits, and two to
-   spare. */
+/* An error beyond this fraction of its value is computed again term by term: half an ulp of fp32, to ten more bits,
+   with two to spare. */
 #define VAGUE 0x1p-37
 
-/* An operand's parts by place: floats or doubles, and their low parts and errors or NULL. */
+/* An operand's parts: floats or doubles, and their trailing parts and errors, or NULL. */
 typedef struct source { const hu_tensor *t; const double *lo, *err; } source;
 
-/* Sums of squares, and the norms above them in the end; 0 only where all is 0. */
+/* Sums of squares, and finally upper bounds on the norms; 0 only if all is 0. */
 typedef struct norms { double h, l, e; } norms;
 
 typedef struct packed { hu_operand hi, lo; } packed;
@@ -47,8 +47,8 @@ typedef struct work {
 	size_t some[STRETCH], open[COLUMNS];
 } work;
 
-/* Elements K0 .. K1-1 of row M: what the map says once, for all parts; and, where W is not NULL, the largest
-   magnitude's bits and the squares of values and errors, added to W's. */
+/* Loads elements k0 .. k1-1 of row m, asking the map once for all parts. If w is not NULL, it returns the bits of the
+   largest magnitude and adds the squares of values and errors to w's. */
 static uint64_t
 row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, size_t k0, size_t k1,
 	double (*to)[STRETCH], norms *w)
@@ -98,7 +98,8 @@ row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, s
 	return top;
 }
 
-/* K squares and their sum: K + 4 roundings. Low parts are half an ulp of high ones at most: LOW, there are some. */
+/* The square root of a sum of k squares, enlarged for k + 4 roundings. A trailing part is at most half an ulp of its
+   high part; low says that there are some. */
 static norms
 rooted(norms w, size_t k, int low)
 {
@@ -107,7 +108,7 @@ rooted(norms w, size_t k, int low)
 	return (norms){ h, low ? h * 0x1p-53 : 0, sqrt(w.e * up) * up };
 }
 
-/* Vector I, whose largest magnitude has these bits, of an operand with low parts. */
+/* Sets up vector i, whose largest magnitude has these bits, of an operand with trailing parts. */
 static void
 assume(packed *b, size_t i, uint64_t top)
 {
@@ -118,7 +119,7 @@ assume(packed *b, size_t i, uint64_t top)
 	hu_operand_assume(&b->lo, i, e, special);
 }
 
-/* A column block's stretch, and its columns' squares added to COLUMN. */
+/* Packs a stretch of a block of columns, and adds the columns' squares to column. */
 static void
 pack_b(const job *j, work *w, packed *b, size_t n0, size_t count, size_t k0, size_t k1, norms *column)
 {
@@ -178,15 +179,15 @@ pack_a(const job *j, work *w, size_t row0, size_t rows, size_t k0, size_t k1)
 		hu_operand_ready(&w->a.lo);
 }
 
-/* a b of bounds: 0 wins over infinity. */
+/* The product a b of two bounds, in which 0 times infinity is 0. */
 static inline double
 times(double a, double b)
 {
 	return a == 0 || b == 0 ? 0 : a * b;
 }
 
-/* Outputs n0 + w->open[0 .. count) of row M term by term, where norms say too little: sums that are 0 or tiny beside
-   their row and column, as those of sparse gradients are. A term that is 0 adds nothing to the error. */
+/* Computes outputs n0 + w->open[0 .. count) of row m term by term, if norms say too little: sums that are 0 or tiny
+   beside their row and column, as in sparse gradients. A term that is 0 adds nothing to the error. */
 static void
 term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 {
@@ -214,7 +215,7 @@ term_by_term(const job *j, work *w, size_t m, size_t n0, size_t count)
 	}
 }
 
-/* One row of the tile: sums joined, errors complete, scale divided out. */
+/* Finishes one row of the tile: joins the sums, completes the errors, divides by the scale. */
 static void
 finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 {
@@ -229,8 +230,8 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 		e += fabs(v) * 0x1p-52 * (cross != 0) + fabs(w->rest[o + n]) + w->bare_err[o + n] + g * cross +
 		     times(a.l, b.l) + (cross != 0 ? 0x1p-1000 * a.h * b.h : 0);
 		e += times(a.h, b.e) + times(a.l, b.e) + times(a.e, b.h) + times(a.e, b.l) + times(a.e, b.e);
-		if (!(a.e < INFINITY) || !(b.e < INFINITY)) /* an operand of which nothing is known, which may be
-							       infinite: no zero wins over that */
+		/* an unknown operand may be infinite, and then a zero does not make the product 0 */
+		if (!(a.e < INFINITY) || !(b.e < INFINITY))
 			e = INFINITY;
 		w->hi[o + n] = hu_dd_sum(w->hi[o + n], v, &w->lo[o + n]);
 		w->err[o + n] = e == 0 ? 0 : e < INFINITY ? e * (1 + 0x1p-40) + 0x1p-1070 : INFINITY;
@@ -239,7 +240,8 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 	}
 	for (size_t n = 0; n < count; n++)
 		if (w->hi[o + n] !=
-			w->hi[o + n]) { /* an operand is not finite: nothing is said, not even that the sum is NaN */
+			/* an operand is not finite, so nothing is known, not even that the sum is NaN */
+			w->hi[o + n]) {
 			w->lo[o + n] = 0;
 			w->err[o + n] = INFINITY;
 		}
@@ -256,7 +258,7 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 	for (size_t n = 0; n < count; n++) {
 		if (scale != 1) {
 			double h = w->hi[o + n] / scale, l = w->lo[o + n] / scale;
-			/* a power of two: exact but where it becomes subnormal */
+			/* Dividing by a power of two is exact unless the result is subnormal. */
 			if ((l != 0 && !(fabs(l) > 0x1p-900)) || (h != 0 && !(fabs(h) > 0x1p-900)))
 				w->err[o + n] = INFINITY;
 			w->hi[o + n] = h;
@@ -267,7 +269,7 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 	j->sink->take(j->sink, &t);
 }
 
-/* Rows ROW0 .. of columns N0 ..; B: packed stretches with their norms, or NULL. */
+/* Computes rows from row0 on of columns from n0 on. b holds packed stretches with their norms, or is NULL. */
 static void
 tile(const job *j, work *w, const packed *b, const norms *column, size_t row0, size_t rows, size_t n0, size_t count)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Products of operands that are certified values themselves (sink.h). */
+   Products of operands that are themselves certified values (sink.h). */
 #ifndef HU_OP_CONTRACT_LOW_H
 #define HU_OP_CONTRACT_LOW_H
 
 #include "lib/op/contract/contract.h"
 #include "lib/op/sink.h"
 
-/* Every output of X to SINK, whose LOW has the operands' low parts and errors; no bounds, no magnitudes. An error
-   is about |a|2 |eb|2 + |ea|2 |b|2 of a row and a column, beside 2^-105 of what they add up: the choice of bounds
-   that cost no product. An operand that is not finite leaves its rows or columns unknown. */
+/* Hands every output of x to sink, whose low holds the operands' trailing parts and errors; it gives no bounds and no
+   magnitudes. The error of an output is about |a|2 |eb|2 + |ea|2 |b|2, from the 2-norms of its row and column and of
+   their errors, plus 2^-105 of the sum of magnitudes; bounding by norms needs no second product. An operand that is not
+   finite makes its rows or columns unknown. */
 void hu_contract_enclose_low(const hu_contract *x, hu_sink *sink);
 #endif

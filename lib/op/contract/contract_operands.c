@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What every way of computing a product needs: the call's sizes and index maps, rows and columns of its operands
-   as doubles, and the stores of finished sums, each rounded once to the output's format. */
+   What every way of computing a product needs: the call's sizes and index maps, rows and columns of its operands as
+   doubles, and the stores of finished sums, each rounded once to the output's format. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/hash.h"
@@ -140,8 +140,8 @@ hu_contract_store(
 			(float)hu_round_drawn(v[i] / scale, f, c->mode, c->flags, random, first + i);
 }
 
-/* A finished row of fp32 accumulators. Dividing by a power of two is exact but at the ends of
-   the range, where the one rounding must be that of the exact quotient. */
+/* Finishes a row of fp32 accumulators. Dividing by a power of two is exact except at the ends of the range, where the
+   single rounding must be that of the exact quotient. */
 void
 hu_contract_finish(
 	const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)

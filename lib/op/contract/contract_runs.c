@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { LANES = 8, LEAST = 8 /* elements of a run: shorter ones are surveyed with their rows */ };
+enum { LANES = 8, LEAST = 8 /* elements of a run; shorter runs are surveyed with their rows */ };
 
 uint64_t
 hu_survey(const double *x, size_t n, double *squares)

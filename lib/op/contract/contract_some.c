@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Single outputs of a product, by the plain version of its summation model: for analyzers that look
-   at a sample, under the call's own model or another. */
+   Single outputs of a product by the plain version of its summation model, for analyzers that look at a sample, under
+   the call's own model or another. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The emulation of products by tensor cores: operands packed once into values and exponents, a
-   row of a tile at a time through the micro-kernels of lib/sum/tc_panel.h. Rows and columns that hold an infinity or a
-   NaN meet in the plain version. */
+   Emulates products by tensor cores. Operands are packed once into values and exponents, and rows of a tile run one at
+   a time through the micro-kernels of lib/sum/tc_panel.h. Rows and columns that contain an infinity or a NaN are
+   computed by the plain version. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/mem.h"
@@ -23,24 +23,26 @@ typedef struct product {
 	const hu_env *env;
 	hu_tc_plan plan;
 	const hu_tc_panel *kernel;
-	size_t part, parts, turns, kp;  /* products of a part, parts, turns of the longest part, slots of k in all */
-	size_t *order;                  /* which k a slot holds; ALL: none, +0 */
+	/* products of a part, number of parts, turns of the longest part, slots of k in all */
+	size_t part, parts, turns, kp;
+	size_t *order;                  /* the k that each slot holds; if it is all, the slot holds none and is +0 */
 	float *b;                       /* panels of B */
 	int16_t *eb;
-	unsigned char *kind;            /* of each panel */
+	unsigned char *kind;            /* one for each panel */
 	int failed;
 } product;
 
-enum { NEAR, FAR, SPECIAL }; /* a panel or a row: all within the near kernel's reach, finite, not finite */
+enum { NEAR, FAR, SPECIAL }; /* a panel or row is within the near kernel's reach, finite, or not finite */
 
-/* What one thread works in. */
+/* The working memory of one thread. */
 typedef struct room {
 	double *line;
 	float *a, *sa, *sb, *sums;
 	int32_t *ea, *split;
 } room;
 
-/* Slots of k: each part filled up to whole turns, and HALVES' first set before its second. */
+/* Assigns the slots of k: each part is filled up to whole turns, and the first set of halves comes before the
+   second. */
 static void
 fill_order(product *p)
 {
@@ -100,7 +102,7 @@ without_exponent(float v, int e)
 	return v == 0 ? 0 : (float)((double)v * hu_pow2(-e));
 }
 
-/* All parts of one row and panel, through blocks of k that stay in the first cache. */
+/* Runs all parts of one row and panel, in blocks of k that stay in the first cache. */
 static void
 run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, size_t k0, size_t kc, int far, float *c)
 {
@@ -115,8 +117,8 @@ run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, si
 		p->kernel->near(turns, a, r->ea + i * p->kp + at, b, eb, c, &p->plan);
 }
 
-/* Row M with columns that are not all finite, by the plain version. SPLIT: 4 k integers, of which the row's are filled.
- */
+/* Computes row m with columns that are not all finite, by the plain version. split has 4 k integers, of which the row's
+   are filled in. */
 static double
 run_special(const product *p, const room *r, size_t n, double *sums)
 {
@@ -160,7 +162,7 @@ finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, in
 	hu_contract_store(p->c, p->y, hu_contract_at(p->x, m) + first, cols, out, p->x->scale, p->env);
 }
 
-/* ROWS rows from M0 in panels P0 .. P1-1. */
+/* Computes rows from m0 in panels p0 .. p1-1. */
 static void
 tile(const product *p, room *r, size_t m0, size_t p0, size_t p1, double *out, double *sums)
 {
@@ -226,7 +228,7 @@ run(product *p)
 	size_t nr = p->kernel->nr, panels = (p->x->n + nr - 1) / nr, wide = panels, rows = (p->x->m + ROWS - 1) / ROWS,
 	       threads = (size_t)omp_get_max_threads();
 
-	/* A tile packs its rows: few of them, but enough for every thread. */
+	/* A tile packs its rows, so there are few tiles, but enough for every thread. */
 	while (wide > 1 && rows * ((panels + wide - 1) / wide) < 2 * threads)
 		wide = (wide + 1) / 2;
 	size_t columns = (panels + wide - 1) / wide;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How much memory a contraction's emulation takes beyond its tensors: a bound over the ways of contract.c, from the
-   sizes that their allocations have. A way that is added there is added here; t/trainer/t-memory.py holds the program
-   to it. */
+   Bounds the memory that a contraction's emulation takes beyond its tensors, over all ways of computing in contract.c,
+   from the sizes of their allocations. A new way must be added here too; t/trainer/t-memory.py measures the program. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/sum/lanes.h"
@@ -13,10 +12,11 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* B is packed once, k by n, filled up to whole panels. Each thread has a strip of A, 256 terms of eight tiles' rows,
+/* B is packed once, k by n, filled up to whole panels. Each thread has a strip of A (256 terms of eight tiles' rows)
    and the sums of a tile of eight by eight panels, one for each part and one more (contract.inc); or a line of A as
-   doubles with its sums (contract_lanes.inc and the plain way). A tensor core's operands are quantised beside their
-   values, k filled up to whole blocks of at most 64 in each part, 32 rows a tile (contract_tc.c). */
+   doubles with its sums (contract_lanes.inc and the plain way). For a tensor core the quantised operands are kept
+   besides their values, with k filled up to whole blocks of at most 64 in each part, 32 rows to a tile
+   (contract_tc.c). */
 double
 hu_contract_workspace(const hu_call *c, const hu_shape *in, int threads)
 {

@@ -35,7 +35,7 @@ hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t ta
 		return hu_fail(HU_EINVAL,
 			"%s: stride and dilation are 1 or more, and so are the %s of the image and of the kernel",
 			c->op->name, k->name);
-	reach = (taps - 1) * a->dilation + 1; /* below 2^62: attributes and extents are below 2^31 */
+	reach = (taps - 1) * a->dilation + 1; /* below 2^62, because attributes and extents are below 2^31 */
 	if (!is_padded(c)) {
 		a->out = hu_same(n, reach, a->stride, &a->before);
 		return HU_OK;
@@ -62,7 +62,7 @@ hu_conv_class_of(const hu_conv_axis *a, size_t i)
 	size_t common = a->stride, residue = (i + (size_t)a->before) % a->stride;
 	hu_conv_class c = { .pixels = (a->n - i + a->stride - 1) / a->stride };
 
-	for (size_t b = a->dilation % a->stride, rest; b; b = rest) { /* Euclid */
+	for (size_t b = a->dilation % a->stride, rest; b; b = rest) { /* Euclid's algorithm */
 		rest = common % b;
 		common = b;
 	}
@@ -98,7 +98,7 @@ hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size
 	return HU_OK;
 }
 
-/* Pixels of N that some output's tap meets. */
+/* The number of n pixels that some output's tap meets. */
 static double
 met(size_t n, size_t taps, size_t stride, size_t dilation, size_t out, ptrdiff_t before)
 {

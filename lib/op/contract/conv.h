@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Geometry of a convolution along one axis, from the call's attributes: which pixels a tap meets. The three
-   convolutions share it, on host and device. */
+   Geometry of a convolution along one axis, from the call's attributes: which pixels a tap (an element of the kernel)
+   meets. The three convolutions share it, on host and device. */
 #ifndef HU_OP_CONV_H
 #define HU_OP_CONV_H
 
@@ -9,27 +9,28 @@
 
 enum { HU_AXIS_HEIGHT, HU_AXIS_WIDTH };
 
-/* Output o and tap t meet pixel o stride + t dilation - before of n; a pixel outside 0 .. n-1 is +0. */
+/* Output o and tap t meet pixel o stride + t dilation - before of n. A pixel outside 0 .. n-1 is +0. */
 typedef struct hu_conv_axis { size_t n, taps, stride, dilation, out; ptrdiff_t before; } hu_conv_axis;
 
-/* The attributes that every convolution takes beside its own. */
+/* The attributes that every convolution accepts besides its own. */
 #define HU_CONV_ATTRS                                                                                                  \
 	"stride stride_h stride_w padding padding_top padding_bottom padding_left padding_right dilation dilation_h "  \
 	"dilation_w groups"
 
-/* Axis AXIS of N pixels under a kernel of TAPS. stride, padding and dilation hold for both axes, what names an axis or
-   a side goes before them. Without any padding it is TensorFlow's SAME: ceil(n/stride) outputs, and of the pixels that
-   are missing the smaller half before the image. With some, floor((n + before + after - (taps-1) dilation - 1)/stride)
-   + 1 outputs, as PyTorch has it. HU_EINVAL, and 0 outputs, where the kernel does not fit into the padded axis. */
+/* Sets up an axis of n pixels under a kernel of taps elements. The attributes stride, padding and dilation apply to
+   both axes; those that name an axis or a side override them. Without any padding attribute it is TensorFlow's SAME:
+   ceil(n/stride) outputs, with the smaller half of the missing pixels before the image. With one, there are floor((n +
+   before + after - (taps-1) dilation - 1)/stride) + 1 outputs, as in PyTorch. HU_EINVAL, and 0 outputs, if the kernel
+   does not fit into the padded axis. */
 hu_status hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t taps);
 
-/* A data gradient's pixels along an axis, those of one residue class: pixels first, first + stride, …, PIXELS of them,
-   meet the same TAPS taps, tap0, tap0 + step, …, whose distance from the pixel the stride divides. The others are
+/* The pixels of one residue class along an axis of a data gradient: pixels first, first + stride, …, pixels of them,
+   all meet the same taps tap0, tap0 + step, …, because the stride must divide their distance. The other taps are
    skipped. */
 typedef struct hu_conv_class { size_t pixels, taps, tap0, step; } hu_conv_class;
 
-/* How many classes have a pixel: the stride, or the axis' pixels where these are fewer. */
+/* The number of classes that contain a pixel: the stride, or the number of pixels if that is smaller. */
 size_t hu_conv_classes(const hu_conv_axis *a);
-/* Class I, whose first pixel is I. */
+/* Class i, whose first pixel is i. */
 hu_conv_class hu_conv_class_of(const hu_conv_axis *a, size_t i);
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a row of carriers.def becomes: the functions hu_carrier_add_SUFFIX, _sub_, _mul_, _div_, _neg_, _abs_, _min_,
-   _max_, _sqrt_, _exp_, _log_, _erf_, _tanh_, _sigmoid_, _pick_, _literal_ (a constant, from one double), _literal2_
-   (from two, their sum) and _value_ (what a comparison looks at), which the macros of formula.h call. A formula is its
-   carrier's functions and nothing else, so that a row is all that there is to a carrier. */
+   Turns a row of carriers.def into the functions hu_carrier_add_SUFFIX, _sub_, _mul_, _div_, _neg_, _abs_, _min_,
+   _max_, _sqrt_, _exp_, _log_, _erf_, _tanh_, _sigmoid_, _pick_, _literal_ (a constant from one double), _literal2_
+   (from the sum of two) and _value_ (the double that comparisons look at), which the macros of formula.h call. A
+   carrier is a type of number that formulas are computed in; formulas use nothing but these functions, so a row is all
+   that a carrier needs. */
 #ifndef HU_OP_ARITHMETIC_H
 #define HU_OP_ARITHMETIC_H
 
@@ -11,9 +12,9 @@
 HU_HD float hu_sqrt_f32(float x) { return sqrtf(x); }
 HU_HD double hu_sqrt(double x) { return sqrt(x); }
 
-/* Without the sign, which no comparison finds at zeros. */
+/* A zero of either sign gives +0, which a comparison with 0 alone would miss. */
 #define HU_ABS_OF(a) ((a) < 0 ? -(a) : (a) == 0 ? 0 : (a))
-/* A NaN of either operand; of zeros -0 is the smaller. */
+/* A NaN operand gives NaN. -0 counts as smaller than +0. */
 #define HU_MIN_OF(a, b)                                                                                               \
 	((a) < (b) || (a) != (a) ? (a) : (b) < (a) || (b) != (b) ? (b) : hu_bits64((double)(a)) >> 63 ? (a) : (b))
 #define HU_MAX_OF(a, b)                                                                                               \
@@ -42,7 +43,7 @@ HU_HD double hu_sqrt(double x) { return sqrt(x); }
 	HU_HD T hu_carrier_pick_##S(const C *c, T y, T a, T b) { return COMPARED(c, !(y <= 0) ? a : b); }
 #define HU_MATH(name, MATH) name##MATH
 
-/* The roundings that rows name. */
+/* The roundings that rows of carriers.def name. */
 #define HU_AS_IS(c, x) ((void)(c), x)
 #define HU_TO_FORMAT(c, x) hu_rne((c)->f, x)
 

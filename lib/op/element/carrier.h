@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The numbers that formula.inc computes with: native float and double ("f32",
-   "f64"), a double rounded to a format after each operation ("any", p <= 25),
-   and "bounded": what the emulation gets together with a proven bound on its
-   distance to the exact result, whose own roundings are all counted upward. */
+   The carriers, that is the kinds of number formula.inc computes with: native float and double ("f32", "f64"), a double
+   rounded to a format after each operation ("any", p <= 25), and "bounded": the emulated value together with a proven
+   bound on its distance to the exact result. Roundings in computing the bound itself only enlarge it. */
 #ifndef HU_OP_CARRIER_H
 #define HU_OP_CARRIER_H
 
@@ -16,7 +15,8 @@ typedef struct hu_ctx_f64 { hu_format f; double k[HU_CONSTANTS]; } hu_ctx_f64;
 typedef struct hu_bounded { double v, e; } hu_bounded;
 typedef struct hu_ctx_bounded { hu_format f; hu_bounded k[HU_CONSTANTS]; } hu_ctx_bounded;
 
-/* To nearest in F; the processor's own conversion where it has one, NaN the one quiet NaN. */
+/* Rounds to nearest even in format f. It uses the processor's own conversion for fp32, and every NaN becomes the one
+   quiet NaN. */
 HU_HD double
 hu_rne(hu_format f, double x)
 {
@@ -29,10 +29,10 @@ hu_rne(hu_format f, double x)
 
 HU_HD double hu_abs(double x) { return x < 0 ? -x : x; }
 
-/* Above every rounding of up to 30 operations on nonnegative doubles. */
+/* Enlarges x by more than all roundings of up to 30 operations on nonnegative doubles can lose. */
 HU_HD double hu_up(double x) { return x * (1 + 0x1p-48) + 0x1p-1065; }
 
-/* R, whose distance to the exact result is at most E before this rounding. */
+/* Rounds r to format f, where r is within e of the exact result. */
 HU_HD hu_bounded
 hu_bounded_of(hu_format f, double r, double e)
 {
@@ -45,10 +45,10 @@ hu_bounded_of(hu_format f, double r, double e)
 	return x;
 }
 
-/* X itself, rounded to the compute format; E: how far X may be from what is meant. */
+/* Loads x, which is within e of the exact value, into the compute format. */
 HU_HD hu_bounded hu_bounded_load(hu_format f, double x, double e) { return hu_bounded_of(f, x, e); }
 
-/* A literal of formula.inc: exact where it is short, else the double nearest to what is meant. */
+/* A literal of formula.inc: exact if it fits a float, else taken as the double nearest to the constant meant. */
 HU_HD hu_bounded
 hu_bounded_literal(hu_format f, double x)
 {
@@ -61,8 +61,8 @@ hu_bounded_literal2(hu_format f, double h, double l)
 	return (void)l, hu_bounded_literal(f, h);
 }
 
-/* What a double operation itself loses: nothing that matters for products of short
-   operands (their products are exact), u and an underflow otherwise. */
+/* What a double operation itself loses. For products of short operands (whose products are exact) this is not needed;
+   otherwise it is u |r|, with u = 2^-53, and an underflow. */
 HU_HD double hu_bounded_own(double r) { return hu_abs(r) * 0x1p-53 + 0x1p-1074; }
 
 HU_HD hu_bounded
@@ -93,7 +93,7 @@ hu_bounded_abs(hu_bounded a)
 	return a;
 }
 
-/* |min(a, b) - min(a', b')| is at most the larger of |a - a'| and |b - b'|. */
+/* Uses that |min(a, b) - min(a', b')| is at most the larger of |a - a'| and |b - b'|. */
 HU_HD hu_bounded
 hu_bounded_min(hu_bounded a, hu_bounded b)
 {
@@ -122,11 +122,11 @@ hu_bounded_div(hu_format f, hu_bounded a, hu_bounded b)
 
 	if (a.e != 0 || b.e != 0)
 		e = gap > 0 ? hu_up((a.e + hu_abs(q) * b.e) / gap) : hu_inf(0);
-	/* A quotient in the format times b has no rounding error in double. */
+	/* If q is in the format and q times b is a, q has no rounding error in double. */
 	return hu_bounded_of(f, q, e + (f.p < 26 && hu_rne(f, q) == q && q * b.v == a.v ? 0 : hu_bounded_own(q)));
 }
 
-/* The exact operand is nonnegative. */
+/* The exact operand must be nonnegative. */
 HU_HD hu_bounded
 hu_bounded_sqrt(hu_format f, hu_bounded a)
 {
@@ -161,7 +161,7 @@ hu_bounded_log(hu_format f, hu_bounded a)
 	return hu_bounded_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
-/* Slopes: at most 2 / sqrt(pi) < 1.1284 and 1. */
+/* The slopes of erf and tanh are at most 2 / sqrt(pi) < 1.1284 and 1. */
 HU_HD hu_bounded
 hu_bounded_erf(hu_format f, hu_bounded a)
 {
@@ -178,7 +178,8 @@ hu_bounded_tanh(hu_format f, hu_bounded a)
 	return hu_bounded_of(f, r, a.e + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
-/* The slope is at most 1/4, and at most the function itself, which grows by exp(e) over a distance e. */
+/* The slope of the sigmoid is at most 1/4, and at most the function itself, which grows by a factor of exp(e) over a
+   distance e. */
 HU_HD hu_bounded
 hu_bounded_sigmoid(hu_format f, hu_bounded a)
 {
@@ -189,7 +190,7 @@ hu_bounded_sigmoid(hu_format f, hu_bounded a)
 	return hu_bounded_of(f, r, hu_up(e) + r * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
-/* y <= 0 ? b : a (NaN takes a), where the sign of y is certain; else both. */
+/* y <= 0 ? b : a (a NaN takes a) if the sign of y is certain; else the bound covers both. */
 HU_HD hu_bounded
 hu_bounded_pick(hu_bounded y, hu_bounded a, hu_bounded b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Elementary functions of double-doubles, from their additions and products alone: the error
-   bound is the carrier's, plus what a series leaves out and what the argument was off by. */
+   Elementary functions of double-doubles, from their additions and products alone. The error bound is that of those
+   operations, plus what a series omits and what the argument's own error causes. */
 #include "lib/op/element/dd.h"
 
 #include "lib/number/elementary.h"
@@ -11,7 +11,7 @@ unknown(void)
 	return (hu_dd){ 0, 0, INFINITY };
 }
 
-/* 1/k!, k = 2 … 10. */
+/* 1/k! for k = 2 … 10. */
 static const double factorial[][2] = {
 	{ 0x1p-1, 0 },
 	{ 0x1.5555555555555p-3, 0x1.5555555555555p-57 },
@@ -25,8 +25,8 @@ static const double factorial[][2] = {
 };
 enum { DEGREE = sizeof factorial / sizeof *factorial + 1, HALVINGS = 8 };
 
-/* exp(a) = 2^k (1 + p)^256 with a - k ln 2 = 256 r, p = exp(r) - 1, |r| < 0.35 / 256 + ….
-   Taylor to degree 10: |r| < 2^-9 leaves less than 2^-99 / 11! (1 + 2^-8) < 2^-123. */
+/* exp(a) = 2^k (1 + p)^256 with a - k ln 2 = 256 r, p = exp(r) - 1, |r| < 0.35 / 256 + …. The Taylor series to degree
+   10 omits less than 2^-99 / 11! (1 + 2^-8) < 2^-123, because |r| < 2^-9. */
 hu_dd
 hu_dd_exp(hu_dd a)
 {
@@ -35,7 +35,7 @@ hu_dd_exp(hu_dd a)
 
 	if (a.h == 0 && a.l == 0 && a.e == 0)
 		return hu_dd_of(1);
-	if (a.h + a.e < -740 && a.h > -INFINITY) /* below 2^-1060, however little is known of it */
+	if (a.h + a.e < -740 && a.h > -INFINITY) /* below 2^-1060, whatever the error of a */
 		return (hu_dd){ 0, 0, 0x1p-1060 };
 	if (!(a.e <= 0x1p-11) || !(a.h < 700))
 		return unknown();
@@ -53,14 +53,14 @@ hu_dd_exp(hu_dd a)
 	for (int i = 0; i < HALVINGS; i++)
 		p = hu_dd_add((hu_dd){ 2 * p.h, 2 * p.l, 2 * p.e }, hu_dd_mul(p, p));
 	p = hu_dd_add(hu_dd_of(1), p);
-	/* Exact but where it becomes subnormal; two factors, for k beyond double's exponents. */
+	/* Exact unless it becomes subnormal; there are two factors because k may exceed double's exponents. */
 	double half = hu_pow2((int)(k / 2)), rest = hu_pow2((int)k - (int)(k / 2));
 	return (hu_dd){ p.h * half * rest, p.l * half * rest,
 		p.e * half * rest * (1 + 0x1p-48) + (k < -900 ? 0x1p-1070 : 0) };
 }
 
-/* log(a) = y + log(1 + z), y a double near it and z = a exp(-y) - 1, |z| < 2^-40:
-   z - z^2/2 + z^3/3, which leaves less than z^4. */
+/* log(a) = y + log(1 + z), where y is a double near it and z = a exp(-y) - 1, |z| < 2^-40. The series z - z^2/2 + z^3/3
+   omits less than z^4. */
 hu_dd
 hu_dd_log(hu_dd a)
 {
@@ -80,9 +80,9 @@ hu_dd_log(hu_dd a)
 	return hu_dd_add(hu_dd_of(y), s);
 }
 
-/* erf(x) = 2/sqrt(pi) exp(-x^2) sum of t_n, t_0 = x, t_(n+1) = t_n 2x^2 / (2n + 3): all terms of one
-   sign (Abramowitz and Stegun 7.1.6), stopped where a term is below 2^-120 of the sum and each
-   later one less than half the one before. Slope at most 2/sqrt(pi). */
+/* erf(x) = 2/sqrt(pi) exp(-x^2) sum of t_n, with t_0 = x, t_(n+1) = t_n 2x^2 / (2n + 3). All terms have one sign
+   (Abramowitz and Stegun 7.1.6). The sum stops when a term is below 2^-120 of it and each later one is less than half
+   the one before. The slope is at most 2/sqrt(pi). */
 hu_dd
 hu_dd_erf(hu_dd a)
 {
@@ -111,7 +111,7 @@ hu_dd_erf(hu_dd a)
 	return sum;
 }
 
-/* (1 - u) / (1 + u), u = exp(-2|x|). Slope at most 1. */
+/* (1 - u) / (1 + u) with u = exp(-2|x|). The slope is at most 1. */
 hu_dd
 hu_dd_tanh(hu_dd a)
 {
@@ -129,7 +129,7 @@ hu_dd_tanh(hu_dd a)
 	return (hu_dd){ sign * t.h, sign * t.l, t.e * (1 + 0x1p-48) + a.e };
 }
 
-/* u / (1 + u) below 0 and 1 / (1 + u) above, u = exp(-|x|). */
+/* u / (1 + u) below 0 and 1 / (1 + u) above, with u = exp(-|x|). */
 hu_dd
 hu_dd_sigmoid(hu_dd a)
 {

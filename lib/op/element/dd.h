@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Double-double numbers with a running error bound: the carrier of certified values. Every
-   operation adds what it may itself have lost to what its operands were off by, so that no
-   analysis beyond the single operation is needed, and an exact result keeps the bound 0. */
+   Double-double numbers (an unevaluated sum of two doubles) with a running error bound: the carrier of certified
+   values. Every operation adds what it may itself lose to the errors of its operands, so that only single operations
+   need an error analysis; an exact result keeps the bound 0. */
 #ifndef HU_OP_DD_H
 #define HU_OP_DD_H
 
@@ -10,15 +10,15 @@
 
 #include <math.h>
 
-/* The value meant lies within E of H + L; H = RN(H + L). E = +Inf, or any part that is not finite,
-   says nothing: whoever reads one asks MPFR. Operations do so by themselves where double's range ends. */
+/* The exact value lies within e of h + l, where h = RN(h + l). e = +Inf, or any part that is not finite, says nothing,
+   and whoever reads it asks MPFR. Operations that leave double's range produce such values by themselves. */
 typedef struct hu_dd { double h, l, e; } hu_dd;
 
 #define HU_DD HU_INLINE
 
 HU_DD hu_dd hu_dd_of(double x) { return (hu_dd){ x, 0, 0 }; }
 
-/* s + *t = a + b (Knuth), any order of magnitudes. */
+/* Knuth's two-sum: s + *t = a + b exactly, whichever magnitude is larger. */
 HU_DD double
 hu_dd_sum(double a, double b, double *t)
 {
@@ -28,8 +28,8 @@ hu_dd_sum(double a, double b, double *t)
 	return s;
 }
 
-/* p + *t = a b, unless p or t underflows or |a|, |b| > 2^995 (*t is then NaN): Dekker's product with
-   Veltkamp's splitting where the processor has no fma; both give the same *t. */
+/* p + *t = a b exactly, unless p or t underflows or |a| or |b| > 2^995 (*t is then NaN). This is Dekker's product with
+   Veltkamp's splitting if the processor has no fma; both ways give the same *t. */
 HU_DD double
 hu_dd_product(double a, double b, double *t)
 {
@@ -45,7 +45,7 @@ hu_dd_product(double a, double b, double *t)
 	return p;
 }
 
-/* h + v as a normal pair. Roundings of E's own sums: at most ten, each 2^-53. */
+/* h + v as a normalised pair. Computing e took at most ten roundings of 2^-53 each, which the factor covers. */
 HU_DD hu_dd
 hu_dd_made(double h, double v, double e)
 {
@@ -56,8 +56,8 @@ hu_dd_made(double h, double v, double e)
 	return r;
 }
 
-/* What the additions u = a.l + b.l and v = t + u may lose is 2^-53 of their results: 2^-52 covers
-   the roundings of this estimate too. Subnormal sums are exact, and then the estimate may be 0. */
+/* The additions u = a.l + b.l and v = t + u may each lose 2^-53 of their result; 2^-52 covers the roundings of this
+   estimate too. Subnormal sums are exact, so there the estimate may be 0. */
 HU_DD hu_dd
 hu_dd_add(hu_dd a, hu_dd b)
 {
@@ -74,9 +74,9 @@ hu_dd_neg(hu_dd a)
 
 HU_DD hu_dd hu_dd_sub(hu_dd a, hu_dd b) { return hu_dd_add(a, hu_dd_neg(b)); }
 
-/* The four partial products but a.l b.l, which is part of the bound. An underflow anywhere loses
-   less than 2^-1070, counted wherever a product is small or has low parts, and neither factor is 0: an exact 0 gives
-   one. */
+/* Sums three of the four partial products; the fourth, a.l b.l, enters the bound. An underflow anywhere loses less than
+   2^-1070, which is counted wherever a product is small or has trailing parts and neither factor is 0; a factor of
+   exactly 0 gives an exact 0. */
 HU_DD hu_dd
 hu_dd_mul(hu_dd a, hu_dd b)
 {
@@ -90,7 +90,7 @@ hu_dd_mul(hu_dd a, hu_dd b)
 	return hu_dd_made(p, v, e);
 }
 
-/* Two steps of long division; the bound is the remainder's: a/b - q = (a - q b) / b. */
+/* Two steps of long division. The bound comes from the remainder: a/b - q = (a - q b) / b. */
 HU_DD hu_dd
 hu_dd_div(hu_dd a, hu_dd b)
 {
@@ -106,8 +106,8 @@ hu_dd_div(hu_dd a, hu_dd b)
 	return q;
 }
 
-/* The value meant is not negative. One step of Newton; |sqrt(a) - s| = |a - s^2| / (sqrt(a) + s).
-   Selections and no branches, so that loops become vectors. */
+/* The exact value must not be negative. One Newton step; the bound uses |sqrt(a) - s| = |a - s^2| / (sqrt(a) + s). The
+   code selects instead of branching, so that loops vectorise. */
 HU_DD hu_dd
 hu_dd_sqrt(hu_dd a)
 {
@@ -119,13 +119,14 @@ hu_dd_sqrt(hu_dd a)
 	s.h = hu_dd_sum(s1, r.h / (2 * s1), &s.l);
 	s.e = 0;
 	r = hu_dd_sub((hu_dd){ h, a.l, 0 }, hu_dd_mul(s, s));
-	/* of the root taken, and of the value meant: |sqrt(x) - sqrt(a)| <= |x - a| / sqrt(a), and <= sqrt(|x - a|) */
+	/* Adds the error of the computed root and that of the operand: |sqrt(x) - sqrt(a)| <= |x - a| / sqrt(a), and <=
+	   sqrt(|x - a|). */
 	s.e = fabs(r.h) + fabs(r.l) + r.e;
 	near = a.e / s.h * (1 + 0x1p-48);
 	far = sqrt(a.e) * (1 + 0x1p-48);
 	s.e = (s.e == 0 ? 0 : s.e / s.h * (1 + 0x1p-48) + 0x1p-1070) +
 	      (a.e == 0 ? 0 : (near < far ? near : far) + 0x1p-1070);
-	zero = most >= 0 ? sqrt(fabs(a.h) + a.e) * (1 + 0x1p-48) : INFINITY; /* of a value that may be 0 */
+	zero = most >= 0 ? sqrt(fabs(a.h) + a.e) * (1 + 0x1p-48) : INFINITY; /* if the value may be 0 */
 	s.h = positive ? s.h : 0;
 	s.l = positive ? s.l : 0;
 	s.e = positive ? s.e : zero;
@@ -138,20 +139,20 @@ hu_dd_abs(hu_dd a)
 	return a.h < 0 ? hu_dd_neg(a) : (hu_dd){ fabs(a.h), a.l, a.e };
 }
 
-/* |min(a, b) - min(a', b')| is at most the larger of |a - a'| and |b - b'|. */
+/* Uses that |min(a, b) - min(a', b')| is at most the larger of |a - a'| and |b - b'|. */
 HU_DD hu_dd
 hu_dd_min(hu_dd a, hu_dd b)
 {
 	hu_dd r = b.h < a.h || (b.h == a.h && b.l < a.l) ? b : a;
 
 	r.e = a.e < b.e ? b.e : a.e;
-	if (!(a.h - b.h < INFINITY && b.h - a.h < INFINITY)) /* a NaN, or an infinity among them */
+	if (!(a.h - b.h < INFINITY && b.h - a.h < INFINITY)) /* a NaN or an infinity is involved */
 		r.e = INFINITY;
 	return r;
 }
 
-/* y <= 0 ? b : a where the sign of y is certain, else an enclosure of both: a NaN may be what an operation on an
-   infinity left. */
+/* y <= 0 ? b : a if the sign of y is certain, else an enclosure of both. A y of NaN counts as uncertain: an operation
+   on an infinity may have left it. */
 HU_DD hu_dd
 hu_dd_pick(hu_dd y, hu_dd a, hu_dd b)
 {
@@ -162,14 +163,15 @@ hu_dd_pick(hu_dd y, hu_dd a, hu_dd b)
 	return r;
 }
 
-/* Elementary functions (dd.c): about 2^-95 relatively for exp, log and the sigmoid, absolutely for erf and tanh. */
+/* Elementary functions (dd.c): the error is about 2^-95, relative for exp, log and the sigmoid, absolute for erf and
+   tanh. */
 hu_dd hu_dd_exp(hu_dd a);
 hu_dd hu_dd_log(hu_dd a);
 hu_dd hu_dd_erf(hu_dd a);
 hu_dd hu_dd_tanh(hu_dd a);
 hu_dd hu_dd_sigmoid(hu_dd a);
 
-/* The mathematical constant that H + L approximates: within an ulp of L. */
+/* A mathematical constant that h + l approximates to within an ulp of l. */
 HU_DD hu_dd hu_dd_literal2(double h, double l) { return (hu_dd){ h, l, fabs(l) * 0x1p-52 }; }
 HU_DD hu_dd hu_dd_literal(double x) { return hu_dd_of(x); }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The formulas of formula.inc and formulas.def in every carrier of carriers.def: a formula hu_NAME becomes the
-   functions hu_NAME_f32 and, on the host, hu_NAME_f64, hu_NAME_any, hu_NAME_run, hu_NAME_dd and hu_NAME_count;
-   cuda/element/short.h makes hu_NAME_short and hu_NAME_plain. */
+   Compiles the formulas of formula.inc and formulas.def in every carrier (kind of number) of carriers.def. A formula
+   hu_NAME becomes the functions hu_NAME_f32 and, on the host, hu_NAME_f64, hu_NAME_any, hu_NAME_run, hu_NAME_dd and
+   hu_NAME_count; cuda/element/short.h makes hu_NAME_short and hu_NAME_plain. */
 #ifndef HU_OP_FORMULA_H
 #define HU_OP_FORMULA_H
 
@@ -10,11 +10,12 @@
 #ifndef __cplusplus
 #include "lib/op/element/dd.h"
 
-/* A double, each of whose operations is counted: what plans say is held to it (performed.h). */
+/* The carrier "count": a double whose operations are counted, to check the plan's counts (performed.h). */
 typedef struct hu_ctx_count { double k[HU_CONSTANTS]; } hu_ctx_count;
 static _Thread_local uint64_t hu_operations;
 
-/* Counts one operation. It is a call and no ++ in the expression, because an expression's operands are unsequenced. */
+/* Counts one operation. It is a function call rather than ++ in the expression because operands of an expression are
+   unsequenced. */
 static inline __attribute__((unused)) void
 hu_operation(void)
 {
@@ -28,7 +29,7 @@ hu_operation(void)
 #define CARRIER HU_CARRIER_OF
 #include "lib/op/element/carriers.def"
 
-/* One inclusion a carrier: no macro can include a file. */
+/* formula.inc is included once for each carrier, because a macro cannot include a file. */
 #define HU_S f32
 #include "lib/op/element/formula.inc"
 #ifndef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The formulas of formulas.def by number, and which of them a call of a pointwise operator computes from what: all
+   The formulas of formulas.def by number, and what a call of a pointwise operator computes from which elements: all
    that a back end needs to compute it in a loop of its own. C and C++. */
 #ifndef HU_OP_FORMULAS_H
 #define HU_OP_FORMULAS_H
@@ -21,11 +21,11 @@ typedef enum hu_how {
 	HU_ROW,       /* i / channels */
 	HU_IMAGE,     /* i / image * channels + i % channels */
 	HU_ONE,       /* 0 */
-	HU_INDEX      /* no tensor: the number i % channels itself */
+	HU_INDEX      /* there is no tensor: the number i % channels itself */
 } hu_how;
 
-/* The call's formula, how it reads each of its operands, and its constants. Channels are the last dimension of
-   operand 0. */
+/* A call's formula, how it reads each of its operands, and its constants. channels is the last dimension of operand
+   0. */
 enum { HU_POINTWISE_IN = 3, HU_POINTWISE_CONSTANTS = 2 };
 typedef struct hu_pointwise_call {
 	hu_formula formula;
@@ -34,7 +34,7 @@ typedef struct hu_pointwise_call {
 	double k[HU_POINTWISE_CONSTANTS];
 } hu_pointwise_call;
 
-/* 1 where the operator is nothing but a formula; then the call's is described by P. */
+/* Returns 1 if the operator is nothing but a formula; hu_pointwise_describe then describes its call c in *p. */
 int hu_pointwise_is_formula(const hu_op *op);
 int hu_pointwise_describe(hu_pointwise_call *p, const hu_call *c);
 #endif

@@ -49,7 +49,7 @@ operand(const hu_map *m, const hu_source *s, size_t i)
 	return s->how == HU_INDEX ? (double)(i % m->channels) : hu_get(s->t, place(m, s->how, i));
 }
 
-/* Elements first … first+n-1 of a source, one after another in chunks that do not wrap. */
+/* Loads elements first … first+n-1 of a source, in chunks whose indices do not wrap around. */
 #define LOAD(NAME, T, CONVERT)                                                                            \
 	static void NAME(const hu_map *m, const hu_source *s, hu_format f, size_t first, size_t n, T *to) \
 	{                                                                                                 \
@@ -86,7 +86,7 @@ LOAD(load_f32, float, AS_IS)
 LOAD(load_f64, double, AS_IS)
 LOAD(load_any, double, TO_FORMAT)
 
-/* What these elements cost, where somebody asks: a few at a time, so that the frame stays small. */
+/* Counts the operations on these elements, if a test asks; a few at a time, so that the stack frame stays small. */
 static void
 count_block(const hu_map *m, size_t first, size_t n)
 {
@@ -248,7 +248,8 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 	x.e = hu_up(x.e + hu_abs(x.v) * 0x1p-500); /* the reference's own rounding */
 	if (up == down)
 		return x.e;
-	if (!hu_isfinite(up) || !hu_isfinite(down)) /* beyond max finite: may overflow, or saturate at a distance */
+	/* beyond the largest finite value: may overflow, or saturate at a distance */
+	if (!hu_isfinite(up) || !hu_isfinite(down))
 		return (c->flags & HU_SATURATE) ? hu_up(hu_abs(x.v) - f.max + x.e) : hu_inf(0);
 	return hu_up(x.e + (nearest ? (up - down) / 2 : up - down));
 }
@@ -263,7 +264,7 @@ hu_map_context_run(const hu_map *m)
 	return c;
 }
 
-/* F has every value of the format FROM: loading rounds nothing. */
+/* Returns 1 if f has every value of the format from, so that loading rounds nothing. */
 static int
 keeps(hu_format f, hu_format_id from)
 {
@@ -279,7 +280,7 @@ as_it_is(double x)
 	return (hu_bounded){ x, hu_isfinite(x) ? 0 : hu_inf(0) };
 }
 
-/* Elements FIRST on, or of the list, of a source; of the former only the first is divided for. */
+/* Loads elements from first on, or those of the list. For the former only the first element's index needs divisions. */
 static void
 load_run(
 	const hu_map *m, const hu_source *s, hu_format f, const size_t *element, size_t first, size_t n, hu_bounded *to)

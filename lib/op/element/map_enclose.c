@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Element-by-element operators in double-double: blocks of operands with their low parts,
-   the operator's formula, and beside it the bound of what the emulation did. */
+   Element-by-element operators in double-double: blocks of operands with their trailing parts, the operator's formula,
+   and the bound on what the emulation did. */
 #include "lib/op/element/map.h"
 
 #include "lib/base/mem.h"
@@ -57,7 +57,7 @@ load_list(const hu_map *m, const hu_source *s, const size_t *element, size_t n, 
 					   : value(s, place(m, s->how, element[i]));
 }
 
-/* Divisions for the first element alone. */
+/* Only the first element's index needs divisions. */
 static void
 load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 {
@@ -85,7 +85,7 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 			to[i] = x;
 		return;
 	}
-	if (s->how == HU_CHANNEL) { /* a period at a time */
+	if (s->how == HU_CHANNEL) { /* one period of the channels at a time */
 		for (size_t i = 0, c = channel; i < n; c = 0) {
 			size_t some = m->channels - c < n - i ? m->channels - c : n - i;
 			if (i >= m->channels) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/element/moments.h"
 
-/* What is done to an element in a step that is skipped. */
+/* Keeps an element's values in a step that is skipped. */
 #define KEEP(S, T) (out[0][i] = in[0][i], out[1][i] = in[2][i], out[2][i] = in[3][i])
 
 static void
@@ -36,7 +36,7 @@ hu_moments_exact(mpfr_t m, mpfr_t v, const mpfr_t b1, const mpfr_t b2, const mpf
 	mpfr_clear(t);
 }
 
-/* found_inf is set. */
+/* Returns 1 if found_inf is set. */
 static int
 is_skipped(hu_tensor *const *in)
 {
@@ -54,7 +54,7 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	c->op->moments->constants(m, c, in);
 }
 
-/* The same as the emulation has it: epsilon is stored where v is, and rounded to v's format it may become 0. */
+/* The constants as the emulation uses them: epsilon is rounded to v's format, where it may become 0. */
 static void
 prepare_emulated(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
@@ -122,7 +122,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	hu_map m, other;
 
 	prepare(&m, c, in);
-	if (out > 0 && m.blocks == own->step) { /* a moment alone: the same operations as in the whole step */
+	if (out > 0 && m.blocks == own->step) { /* a moment alone, by the same operations as in the whole step */
 		hu_map_init(&other, c, own->alone[out - 1], in[0]->n, 1);
 		hu_map_add(&other, in[2 + out], HU_EACH);
 		hu_map_add(&other, in[1], HU_EACH);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The family of Adam's kind: operands weight, gradient, found_inf, m, v, clock; results weight, m, v. What adam and
-   adamw share stands here: shapes, epsilon's rounding, the choice of the old values where found_inf is set, bounds,
+   The family of Adam-like optimizers. Operands: weight, gradient, found_inf, m, v, clock; results: weight, m, v. This
+   holds what adam and adamw share: shapes, the rounding of epsilon, keeping the old values if found_inf is set, bounds,
    certified values, and counts of updates that change nothing. */
 #ifndef HU_OP_MOMENTS_H
 #define HU_OP_MOMENTS_H
 
 #include "lib/op/reduce/reduce.h"
 
-/* What a row of the family says of itself. */
+/* What a row of the family supplies. */
 typedef struct hu_moments {
-	/* An element's step; the same with what is taken off the weight as its second result; the moments m and v
-	   alone, of the operands moment and gradient. */
+	/* step computes an element's update. term does the same, with what is subtracted from the weight as its second
+	   result. alone compute the moments m and v by themselves, from the operands moment and gradient. */
 	const hu_blocks *step, *term, *alone[2];
-	/* Sets the step's constants, their errors, and those that only the reference reads. */
+	/* Sets the step's constants and their errors, and those that only the reference reads. */
 	void (*constants)(hu_map *m, const hu_call *c, hu_tensor *const *in);
-	int eps;                 /* which constant is epsilon */
-	double usual_eps;        /* epsilon where the call has no attribute eps */
-	/* What moments M and V take off a weight, in units of the learning rate and without decay; ONE, TWO: 1 - beta^t
-	   of each. In double: for measures of what a stored moment does, not for results. */
+	int eps;                 /* the index of epsilon among the constants */
+	double usual_eps;        /* epsilon of a call without the attribute eps */
+	/* What the moments m and v subtract from a weight, in units of the learning rate and without weight decay; one
+	   and two are 1 - beta^t of each. Computed in double: it measures what a stored moment does, and is no result. */
 	double (*direction)(double m, double v, double one, double two, double eps);
-	/* Certifies the constants that no double holds. */
+	/* Certifies the constants that no double represents. */
 	void (*certify)(hu_map *m, hu_tensor *const *in, const hu_sink *sink);
-	/* The constants of a moment alone, OUT 1 or 2, from those of the step. */
+	/* Takes the constants of a moment alone (out is 1 or 2) from those of the step. */
 	void (*certify_alone)(hu_map *m, const hu_map *step, int out);
-	double flops;            /* an element */
+	double flops;            /* for one element */
 } hu_moments;
 extern const hu_columns hu_family_moments;
 
-/* Formulas for HU_BLOCKS_OF, where UPDATE(c, w, g, &m, &v) is the step's and UPDATE_term(c, g, &m, &v) what it takes
-   off the weight: the blocks step and term of hu_moments. */
+/* Formulas for HU_BLOCKS_OF that define the blocks step and term of hu_moments. UPDATE(c, w, g, &m, &v) is the step's
+   formula and UPDATE_term(c, g, &m, &v) gives what it subtracts from the weight. */
 #define HU_MOMENTS_STEP(UPDATE, S, T)                                                                                 \
 	do {                                                                                                          \
 		T m = in[2][i], v = in[3][i];                                                                         \

@@ -137,7 +137,7 @@ hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_add(y, x[0], x[1], MPFR_RNDN);
 }
 
-/* What is added to element I of the first operand: the second's, or its negative. */
+/* What is added to element i of the first operand: the second operand's element, or its negative. */
 static double
 second(const hu_call *c, hu_tensor *const *in, size_t i)
 {

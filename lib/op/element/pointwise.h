@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The family of operators that compute element i of their output from what each operand holds for i, by a formula of
-   formulas.def. A row says which formula, and gives the exact function; the rest stands here once. Reductions and
-   windows are elsewhere. */
+   The family of operators that compute element i of their output from one element of each operand by a formula of
+   formulas.def. A row names the formula and gives the exact function; everything else is here. Reductions and windows
+   are elsewhere. */
 #ifndef HU_OP_POINTWISE_H
 #define HU_OP_POINTWISE_H
 
 #include "lib/op/element/formulas.h"
 #include "lib/op/reduce/reduce.h"
 
-/* A formula, the function that it approximates (as in hu_blocks), and its operations an element. */
+/* A formula, the function that it approximates (as in hu_blocks), and its operations per element. */
 typedef struct hu_form {
 	hu_formula formula;
 	void (*exact)(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
 	double flops;
 } hu_form;
 
-/* What a pointwise operator's row says of itself. The output has operand 0's shape. */
+/* What a pointwise operator's row supplies. The output has operand 0's shape. */
 typedef struct hu_pointwise {
-	hu_how how[HU_POINTWISE_IN];                     /* how operands are read, as many as the call has */
+	hu_how how[HU_POINTWISE_IN];                     /* how each operand is read */
 	hu_form form[2];
-	int (*which)(const hu_call *c);                  /* which form a call has; NULL: the first */
+	int (*which)(const hu_call *c);                  /* which form a call uses; NULL: the first */
 	int (*constants)(const hu_call *c, double *k);   /* sets constants, returns how many; NULL: none */
 	hu_status (*check)(const hu_call *c);            /* refuses attributes; NULL: nothing to refuse */
-	/* The whole map, where operands' values decide about it, or a loop has another shape than operand 0: then the
-	   members above may be unset where the row's own functions do without them. NULL: hu_pointwise_map alone. */
+	/* Prepares the whole map if it depends on the values of operands, or if the loop has another shape than operand
+	   0. The members above may then be unset as far as the row's own functions do without them. NULL:
+	   hu_pointwise_map is enough. */
 	void (*prepare)(hu_map *m, const hu_call *c, hu_tensor *const *in);
 } hu_pointwise;
 extern const hu_columns hu_family_pointwise;
 
-/* The map of C's operands and constants. */
+/* Sets up the map of c's operands and constants. */
 void hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in);
-/* Operand k has operand 0's shape (HU_EACH), its last dimension's length (HU_CHANNEL) or one element (HU_ONE). */
+/* Operand k must have operand 0's shape (HU_EACH), the length of its last dimension (HU_CHANNEL) or one element
+   (HU_ONE). */
 hu_status hu_pointwise_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
 const hu_blocks *hu_formula_blocks(hu_formula f);
 
@@ -38,8 +40,8 @@ const hu_blocks *hu_formula_blocks(hu_formula f);
 int hu_approx_tanh(const hu_call *c);
 hu_status hu_approx_check(const hu_call *c);
 
-/* Columns of an operator that is one addition an element, in[0] + in[1] or in[0] - in[1]: the exact
-   sum; |a| + |b|; whether it is swamped. */
+/* Columns of an operator that is one addition per element, in[0] + in[1] or in[0] - in[1]: the exact sum, the magnitude
+   |a| + |b|, and the count of swamped additions. */
 void hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);
 hu_status hu_pair_magnitude(
 	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *all);

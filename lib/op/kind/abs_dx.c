@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   abs_dx: dx = dy where x is above 0 or NaN, -dy where it is below, +0 where it is 0. */
+   abs_dx: dx = dy if x is above 0 or NaN, -dy if it is below 0, +0 if it is 0. */
 #include "lib/op/element/pointwise.h"
 
 static void

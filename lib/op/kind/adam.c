@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adam: Adam as Keras has it, which is the second form of Kingma & Ba 2015 (the end of their section 2): m += (g - m)(1
-   - beta1), v += (g^2 - v)(1 - beta2), w -= m alpha / (sqrt(v) + eps) with alpha = lr sqrt(1 - beta2^t) / (1 -
-   beta1^t). Epsilon stands beside the second moment as it is stored; in adamw.c, PyTorch's form, beside the corrected
-   one, so that this epsilon counts for 1 / sqrt(1 - beta2^t) times as much, 32 times at the first step. The update uses
-   m' and v' as computed, before their rounding to their own formats. */
+   adam: Adam as Keras has it, the second form of Kingma & Ba 2015 (the end of their section 2): m += (g - m)(1 -
+   beta1), v += (g^2 - v)(1 - beta2), w -= m alpha / (sqrt(v) + eps) with alpha = lr sqrt(1 - beta2^t) / (1 - beta1^t).
+   Epsilon is added to the root of the uncorrected second moment; PyTorch's form (adamw.c) adds it to the corrected one.
+   Keras's epsilon therefore has an effect 1 / sqrt(1 - beta2^t) times as large, 32 times at the first step. The update
+   uses m' and v' as computed, before their rounding to their own formats. */
 #include "lib/op/element/moments.h"
 
 #include "lib/op/scalars.h"
@@ -11,7 +11,8 @@
 #define MOMENT(S, T) out[0][i] = hu_toward##S(c, c->k[1], in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_toward##S(c, c->k[1], in[0][i], hu_square##S(c, in[1][i]))
 
-/* k: the formula's four (formula.inc), and beyond them what they are made of, as the call and the clock give it. */
+/* k: the formula's four constants (formula.inc), followed by what they are computed from, as the call and the clock
+   give it. */
 enum { ALPHA, REST1, REST2, EPS, OF_FORMULA, LR = OF_FORMULA, BETA1, BETA2, POWER1, POWER2 };
 
 static void
@@ -44,7 +45,7 @@ HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adam, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
 
-/* Alpha is five rounded operations away from what the call says, the one under the root counting half. */
+/* Alpha takes five rounded operations from the call's attributes, of which the one under the root counts half. */
 static void
 constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
@@ -67,7 +68,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->ke[REST2] = hu_bounded_own(m->k[REST2]);
 }
 
-/* The constants that the mathematics has: no double holds 1 - beta and its like. */
+/* The mathematical constants, which no double represents: 1 - beta and the like. */
 static void
 certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {

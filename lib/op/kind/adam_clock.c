@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adam_clock: (t, beta1^t, beta2^t) one step on, or as they were where found_inf is
-   set. At t = 0 the powers are 1 whatever is stored, so that zeros are a valid start. */
+   adam_clock: advances (t, beta1^t, beta2^t) by one step, or keeps them if found_inf is set. At t = 0 the powers count
+   as 1 whatever is stored, so that zeros are a valid start. */
 #include "lib/op/element/map.h"
 
-/* Element I before the step and the factor that leads to the next one (element 0: 1 is added). */
+/* Element i before the step, with 1 for the powers at t = 0. */
 static double
 before(hu_tensor *const *in, size_t i)
 {

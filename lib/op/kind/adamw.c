@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   adamw: Adam with decoupled weight decay as PyTorch's AdamW has it (Loshchilov & Hutter 2019): w = w (1 - lr decay) -
-   lr m^ / (sqrt(v^) + eps), the moments corrected before epsilon is added; adam.c has Keras's form. The bias
-   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own formats.
- */
+   adamw: Adam with decoupled weight decay as in PyTorch's AdamW (Loshchilov & Hutter 2019): w = w (1 - lr decay) - lr
+   m^ / (sqrt(v^) + eps), where the moments are corrected before epsilon is added; adam.c has Keras's form. The bias
+   corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own
+   formats. */
 #include "lib/op/element/moments.h"
 
 #define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))
 
-/* k beyond those of the formula, as the call and the clock give them. */
+/* Constants besides the formula's, as the call and the clock give them. */
 enum { EPS = 5, POWER1 = 9, POWER2 = 10, DECAY = 11 };
 
 static void
@@ -73,7 +73,7 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	m->ke[8] = hu_bounded_own(m->k[8]);
 }
 
-/* The constants that the mathematics has: no double holds 1 - beta and its like. */
+/* The mathematical constants, which no double represents: 1 - beta and the like. */
 static void
 certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {

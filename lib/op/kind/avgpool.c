@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   avgpool: y[N,C] = mean over an image's pixels of each channel: fixed tree, then a division. */
+   avgpool: y[N,C] = the mean over an image's pixels for each channel, by the fixed tree and a division. */
 #include "lib/op/reduce/exact_sum.h"
 #include "lib/op/reduce/reduce.h"
 
@@ -19,7 +19,7 @@ pixels(const hu_tensor *x)
 	return x->shape.d[1] * x->shape.d[2];
 }
 
-/* The channels' means of image N. */
+/* The channels' means of image n. */
 static hu_stat
 means(const hu_call *c, const hu_tensor *x, size_t n, int with_errors)
 {
@@ -149,7 +149,7 @@ static hu_roundings
 roundings(const hu_call *c, hu_tensor *const *in, int out)
 {
 	return hu_reduce_roundings(
-		c, in, out, pixels(in[0]), 1, hu_smallest(hu_format_of(c->fmt.compute))); /* 1: the division */
+		c, in, out, pixels(in[0]), 1, hu_smallest(hu_format_of(c->fmt.compute))); /* 1 is for the division */
 }
 
 static hu_status

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   batchnorm: y = (x - mean) / sqrt(var + eps) gamma + beta with each channel's own
-   statistics over the batch, and the running ones moved toward them. */
+   batchnorm: y = (x - mean) / sqrt(var + eps) gamma + beta with each channel's own statistics over the batch, which
+   also update the running statistics. */
 #include "lib/op/reduce/norm.h"
 
 #define BLEND(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 HU_BLOCKS(blend, BLEND, NULL)
 
-/* The running statistic OLD after this batch's FRESH. */
+/* The running statistic old after it was updated by this batch's fresh one. */
 static hu_stat
 moved(const hu_call *c, const hu_tensor *old, const hu_stat *fresh, int with_errors)
 {
@@ -53,7 +53,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return HU_OK;
 }
 
-/* The running statistic as moved() has it. */
+/* Encloses the running statistic that moved() emulates. */
 static hu_status
 enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd *fresh, const hu_stat *run,
 	const size_t *element, size_t n, hu_sink *sink)
@@ -133,7 +133,7 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
-	/* a running statistic is one of two products and their sum */
+	/* A running statistic is the sum of two products. */
 	k->flops = 8.0 * (double)hu_count(in[0]) +
 		   (5.0 + (c->nout > 3 ? 3.0 * (c->nout - 3) : 0)) * (double)hu_last(in[0]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   bias: y = x + b, one b a feature or channel. */
+   bias: y = x + b, with one b for each feature or channel. */
 #include "lib/op/element/pointwise.h"
 
 static const hu_grad grad[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   cast: y = x in another format, rounded once. With scaled=1 x is multiplied by
-   s = 2^floor(log2(max/amax)) first, which is the second output. */
+   cast: y = x in another format, rounded once. With scaled=1, x is first multiplied by s = 2^floor(log2(max/amax)),
+   which is the second output; amax is x's largest magnitude, max the format's. */
 #include "lib/op/element/map.h"
 #include "lib/op/performed.h"
 
@@ -28,7 +28,7 @@ exact_scaled(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 HU_BLOCKS(plain, PLAIN, exact_plain)
 HU_BLOCKS(scaled, SCALED, exact_scaled)
 
-/* The largest magnitude, NaN where there is one. */
+/* The largest magnitude; NaN if an element is NaN. */
 static double
 amax(const hu_tensor *t)
 {
@@ -43,7 +43,7 @@ amax(const hu_tensor *t)
 		}
 		return nan ? hu_nan() : top;
 	}
-	/* Magnitudes of floats compare as their bits do, NaN above infinity. */
+	/* Magnitudes of floats compare as their bits do, with NaN above infinity. */
 	const float *x = t->data;
 	uint32_t high = 0;
 #pragma omp parallel for reduction(max : high) schedule(static) num_threads(hu_threads()) if (t->n > 65536)

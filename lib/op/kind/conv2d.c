@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d x[N,H,W,C], w[kh,kw,C/groups,co] [, sx, sw] -> y; attributes of lib/op/contract/conv.h, part, scaled.
-   k = (kernel row, kernel column, input channel of the group); a batch of the contraction is a group. */
+   conv2d x[N,H,W,C], w[kh,kw,C/groups,co] [, sx, sw] -> y; attributes of lib/op/contract/conv.h, part, scaled. The
+   index k of the sum is (kernel row, kernel column, input channel of the group); a batch of the contraction is a
+   group. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/contract/conv.h"
 
-/* Of the output's pixel M, the taps and channels from K on. */
+/* Decomposes the output's pixel m and the index k into image, tap and channel. */
 typedef struct at { size_t n, line, j, channel; ptrdiff_t y, x; } at;
 
 static at
@@ -24,7 +25,7 @@ offset(const hu_contract *c, const at *p)
 	       (ptrdiff_t)(c->batch * c->ci + p->channel);
 }
 
-/* Within a kernel row, taps and channels lie side by side in the image; outside it they are +0. */
+/* Within a kernel row, taps and channels are contiguous in the image; outside it they are +0. */
 static hu_stretch
 row(const hu_contract *c, size_t m, size_t k)
 {
@@ -41,7 +42,7 @@ row(const hu_contract *c, size_t m, size_t k)
 	return (hu_stretch){ offset(c, &p), 1, inside < rest ? inside : rest };
 }
 
-/* The same with a dilation or groups: only the channels of one tap lie side by side. */
+/* The same with a dilation or groups, when only the channels of one tap are contiguous. */
 static hu_stretch
 row_apart(const hu_contract *c, size_t m, size_t k)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,C/groups,co]; attributes of lib/op/contract/conv.h, kh, kw, part, scaled.
-   k = (image, output row, output column); a batch of the contraction is a group. */
+   conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,C/groups,co]; attributes of lib/op/contract/conv.h, kh, kw, part, scaled. The
+   index k of the sum is (image, output row, output column); a batch of the contraction is a group. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/contract/conv.h"
 
-/* For one weight's tap, an output row's pixels lie a stride apart in an image row. */
+/* For the tap of one weight, an output row's pixels are a stride apart in an image row. */
 static hu_stretch
 row(const hu_contract *c, size_t m, size_t k)
 {

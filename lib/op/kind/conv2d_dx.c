@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    conv2d_dx dy, w [, sy, sw] -> dx[N,height,width,C]; attributes of lib/op/contract/conv.h, height, width, part,
-   scaled. k = (kernel row, kernel column, output channel of the group), of those taps alone that the stride does not
-   skip for the pixel: the others are no operands. A batch of the contraction is a group, a share of it the pixels of
-   one residue class. */
+   scaled. The index k of the sum is (kernel row, kernel column, output channel of the group), over the taps that the
+   stride does not skip for the pixel. A batch of the contraction is a group, a share of it the pixels of one residue
+   class. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/contract/conv.h"
 
-/* The gradient's pixel (r, q) of image N, output channels J .. of the group. */
+/* Pixel (r, q) of image n of the gradient, output channels from j on of the group. */
 static hu_stretch
 pixel(const hu_contract *c, size_t n, ptrdiff_t r, ptrdiff_t q, size_t j)
 {
@@ -17,7 +17,7 @@ pixel(const hu_contract *c, size_t n, ptrdiff_t r, ptrdiff_t q, size_t j)
 		1, c->co - j };
 }
 
-/* The kernel's row and column of the share's tap T. */
+/* The kernel's row and column of the share's tap t. */
 static size_t tap_row(const hu_contract *c, size_t t) { return c->tap_h0 + t / c->taps_w * c->step_h; }
 static size_t tap_column(const hu_contract *c, size_t t) { return c->tap_w0 + t % c->taps_w * c->step_w; }
 
@@ -26,7 +26,7 @@ row(const hu_contract *c, size_t m, size_t k)
 {
 	size_t n = m / (c->rows * c->cols), i = m / c->cols % c->rows, l = m % c->cols, j = k % c->co, tap = k / c->co;
 
-	/* from the tap to the pixel: the strides divide these */
+	/* The distance from the tap to the pixel, which the strides divide. */
 	ptrdiff_t r = (ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(tap_row(c, tap) * c->dh),
 		  q = (ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(tap_column(c, tap) * c->dw);
 	return pixel(c, n, (ptrdiff_t)i + r / (ptrdiff_t)c->sh, (ptrdiff_t)l + q / (ptrdiff_t)c->sw, j);
@@ -60,7 +60,7 @@ axis_w(const hu_contract *x)
 	return (hu_conv_axis){ x->w, x->kw, x->sw, x->dw, x->wo, x->pad_w };
 }
 
-/* Share I: pixels of one residue class of rows and one of columns. */
+/* Share i: the pixels of one residue class of rows and one of columns. */
 static void
 share(hu_contract *x, size_t i)
 {
@@ -115,7 +115,7 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 		share(x, i);
 		most = x->k > most ? x->k : most;
 	}
-	if (x->shares > 1) { /* one share is the whole as it stands */
+	if (x->shares > 1) { /* a single share is the whole product */
 		x->m = x->images * x->h * x->w;
 		x->k = most;
 	}

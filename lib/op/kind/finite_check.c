@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   finite_check: is an infinity or NaN among the first `judged` inputs (default: all)?
-   If so the others are searched for the first one, in order (all, where every input is judged). */
+   finite_check: is there an infinity or NaN among the first `judged` inputs (default: all)? If so, it searches the
+   other inputs in order for the first one that has any (all inputs, if all are judged). */
 #include "lib/op/element/map.h"
 #include "lib/op/performed.h"
 
@@ -21,7 +21,7 @@ count_bad(const hu_tensor *t)
 #pragma omp parallel for reduction(+ : bad) schedule(static) num_threads(hu_threads()) if (t->n > 65536)
 	for (size_t first = 0; first < t->n; first += 4096) {
 		size_t last = t->n - first < 4096 ? t->n : first + 4096;
-		uint32_t some = 0; /* 32-bit counter: vectorises */
+		uint32_t some = 0; /* a 32-bit counter vectorises */
 		for (size_t i = first; i < last; i++)
 			some += (hu_bits32(x[i]) & 0x7f800000u) == 0x7f800000u;
 		bad += some;
@@ -105,7 +105,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	int judged = (int)hu_attr_count(c, "judged", (size_t)c->nin);
 
 	(void)out;
-	k->reads = judged < c->nin ? judged : c->nin; /* the others in a step that is lost anyway */
+	k->reads = judged < c->nin ? judged : c->nin; /* the others are read only in a step that is skipped anyway */
 	for (int i = 0; i < k->reads; i++)
 		k->flops += (double)hu_count(in[i]);
 }

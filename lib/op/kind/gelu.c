@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   gelu: y = x/2 (1 + erf(x / sqrt 2)); with approx=tanh
-   x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is then the function that is judged. */
+   gelu: y = x/2 (1 + erf(x / sqrt 2)). With approx=tanh, y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is
+   then the exact function that results are compared with. */
 #include "lib/op/element/pointwise.h"
 
-/* erfc: 1 + erf would cancel */
+/* Uses erfc, because 1 + erf would cancel. */
 static void
 exact_erf(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
@@ -17,7 +17,7 @@ exact_erf(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_div_2ui(y, y, 1, MPFR_RNDN);
 }
 
-/* (1 + tanh u) / 2 = 1 / (1 + exp(-2u)) */
+/* Uses (1 + tanh u) / 2 = 1 / (1 + exp(-2u)). */
 static void
 exact_tanh(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {

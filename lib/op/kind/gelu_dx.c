@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   gelu_dx: dx = dy gelu'(x), from the input; approx as in gelu. */
+   gelu_dx: dx = dy gelu'(x), from gelu's input; approx as in gelu. */
 #include "lib/op/element/pointwise.h"
 
-/* erfc(-x / sqrt 2) / 2 + x exp(-x^2 / 2) / sqrt(2 pi) */
+/* gelu'(x) = erfc(-x / sqrt 2) / 2 + x exp(-x^2 / 2) / sqrt(2 pi) */
 static void
 exact_erf(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
@@ -30,7 +30,7 @@ exact_erf(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_clear(t);
 }
 
-/* s + 2 x s (1 - s) u'(x), s = 1 / (1 + exp(-2u)), u = sqrt(2/pi) (x + a x^3) */
+/* gelu'(x) = s + 2 x s (1 - s) u'(x), with s = 1 / (1 + exp(-2u)) and u = sqrt(2/pi) (x + a x^3) */
 static void
 exact_tanh(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {

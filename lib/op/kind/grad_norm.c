@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   grad_norm: Euclidean norm of all inputs together; squares and sums in the compute
-   format, by the fixed tree in each tensor, the tensors' sums added in order. */
+   grad_norm: the Euclidean norm of all inputs together. Squares and sums are in the compute format: the fixed tree in
+   each tensor, then the tensors' sums in order. */
 #include "lib/op/reduce/exact_sum.h"
 #include "lib/op/reduce/reduce.h"
 
@@ -97,9 +97,9 @@ roundings(const hu_call *c, hu_tensor *const *in, int out)
 
 	for (int k = 0; k < c->nin; k++)
 		n += in[k]->n;
-	/* Beside the tree: a square, an addition a tensor, and the root, which halves relative errors: their bound is
-	   kept. A square that vanishes moves the sum by the smallest number at most, n of them the root by that of n
-	   times it. */
+	/* Besides the tree there are a square, an addition per tensor, and the root. The root halves relative errors,
+	   which the bound ignores. A square that underflows changes the sum by at most the smallest number s, so n of
+	   them change the root by at most sqrt(n s). */
 	return hu_reduce_roundings(
 		c, in, out, n, (size_t)c->nin + 1, sqrt((double)n * hu_smallest(hu_format_of(c->fmt.compute))));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (operand stored transposed), part, scaled. The first
-   `batch` dimensions are the same in both operands and in the result: a product for each of their indices. Of the
-   dimensions behind them a is taken as [the first, the rest], and so is b. */
+   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (the operand is stored transposed), part, scaled. The
+   first `batch` dimensions are the same in both operands and in the result, which has a product for each of their
+   indices. The dimensions after them are taken as a matrix, [the first, the product of the rest], in a as in b. */
 #include "lib/op/contract/contract.h"
 
 static hu_stretch
@@ -28,7 +28,7 @@ column_transposed(const hu_contract *c, size_t k)
 	return c->batch * c->n * c->k + k;
 }
 
-/* Dimension BATCH of S, and in *REST the product of those behind it. */
+/* Dimension batch of s; *rest gets the product of those after it. */
 static size_t
 first_of(hu_shape s, size_t batch, size_t *rest)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   max: y = the larger of a and b, NaN where either is; of zeros +0 is the larger. */
+   max: y = the larger of a and b, NaN if either is NaN; +0 counts as larger than -0. */
 #include "lib/op/element/pointwise.h"
 
 static void

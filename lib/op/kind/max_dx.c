@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   max_dx: da = dy where a > b, dy / 2 where neither is larger, +0 where a < b. */
+   max_dx: da = dy if a > b, dy / 2 if neither is larger, +0 if a < b. */
 #include "lib/op/element/pointwise.h"
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   maxpool: the largest element of each window (pool.h), of each channel. */
+   maxpool: the largest element of each window (pool.h) in each channel. */
 #include "lib/op/reduce/pool.h"
 
 #include "lib/base/hash.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One row of windows, into floats Y: all channels of a pixel side by side. */
+/* Computes one row of windows into the floats y, which hold all channels of a pixel together. */
 static void
 line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 {
@@ -59,7 +59,8 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-/* Of certified inputs: the largest value lies between the winner and what any element of the window may be. */
+/* For certified inputs the largest value lies between the winner and the largest value that any element of the window
+   may have. */
 static hu_dd
 largest(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o)
 {

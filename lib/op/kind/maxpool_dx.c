@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   maxpool_dx: each window hands its gradient to the element that won it (pool.h); an
-   element of several windows adds theirs from +0 in the windows' order. */
+   maxpool_dx: each window passes its gradient to its largest element (pool.h). An element that wins several windows
+   adds their gradients to +0 in the windows' order. */
 #include "lib/op/reduce/pool.h"
 
 #include "lib/base/hash.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The windows whose gradients element I receives, in order; TO has room for all windows of a pixel. */
+/* The windows whose gradients element i receives, in order; to has room for all windows of a pixel. */
 static size_t
 received(const hu_pool *p, hu_tensor *const *in, size_t i, size_t *to)
 {
@@ -38,8 +38,8 @@ room(const hu_pool *p)
 	return h * w + 1;
 }
 
-/* For the window that begins at pixel (r0, c0) of image N: each channel's winning pixel. Returns how many elements were
-   compared. */
+/* Finds the winning pixel of each channel in the window that begins at pixel (r0, c0) of image n. Returns how many
+   elements were compared. */
 static size_t
 winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *top, uint32_t *at)
 {
@@ -61,14 +61,14 @@ winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *t
 	return seen;
 }
 
-/* Image N: windows in order scatter into SUM, which is the order that received() gives each element. */
+/* Image n: windows add to sum in order, which is the order that received() gives for each element. */
 static void
 image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum)
 {
 	size_t each = p->h * p->w * p->c, windows = p->ho * p->wo;
 	float *top = hu_xmalloc(p->c * sizeof *top);
 	uint32_t *at = hu_xmalloc(p->c * sizeof *at);
-	size_t seen = windows * p->c; /* additions, and the winners' comparisons */
+	size_t seen = windows * p->c; /* additions, and the comparisons that find the winners */
 
 	for (size_t i = 0; i < each; i++)
 		sum[i] = 0;
@@ -116,7 +116,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-/* Whether certified input I wins window O: 1 certainly, 0 certainly not, -1: the errors leave it open. */
+/* Whether certified input i wins window o: 1 certainly, 0 certainly not, -1 if the errors leave it open. */
 static int
 wins(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o, size_t i)
 {

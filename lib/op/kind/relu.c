@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   relu: y = x above 0, +0 at and below it; NaN stays. */
+   relu: y = x if x is above 0, +0 if it is not; NaN stays NaN. */
 #include "lib/op/element/pointwise.h"
 
 static void

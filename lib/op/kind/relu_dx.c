@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   relu_dx: dx = dy where the output was above 0 (or NaN), +0 elsewhere. */
+   relu_dx: dx = dy if the output was above 0 (or NaN), else +0. */
 #include "lib/op/element/pointwise.h"
 
 static void

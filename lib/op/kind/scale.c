@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   scale: y = x s factor, from left to right; s may be absent. */
+   scale: y = x s factor, multiplied from left to right; s is optional. */
 #include "lib/op/element/pointwise.h"
 
 static void

@@ -49,7 +49,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-/* The rule is defined on fp32 scales: there is no more exact version of it. */
+/* The rule is defined on fp32 scales, so there is no more exact version of it. */
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). Where
-   found_inf is set the old values are selected. */
+   sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). If found_inf is set the old values are
+   kept. */
 #include "lib/op/element/pointwise.h"
 
 #define STEP(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)

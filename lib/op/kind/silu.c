@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   silu: y = x / (1 + exp(-x)), x times its sigmoid; "swish" elsewhere. */
+   silu: y = x / (1 + exp(-x)), x times its sigmoid, also known as swish. */
 #include "lib/op/element/pointwise.h"
 
 static void

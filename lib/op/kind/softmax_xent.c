@@ -17,7 +17,7 @@ HU_BLOCKS(share, SHARE, NULL)
 HU_BLOCKS(loss, LOSS, NULL)
 HU_BLOCKS(mean, MEAN, NULL)
 
-/* Per row: the largest logit, the sum of exponentials, the label's logit. */
+/* For each row: the largest logit, the sum of exponentials, the label's logit. */
 typedef struct rows { hu_stat top, sum, chosen; } rows;
 
 static double
@@ -142,7 +142,8 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return HU_OK;
 }
 
-/* Per row, certified: any number near the largest logit will do as TOP, what is meant does not depend on it. */
+/* The same for each row as certified values. top may be any number near the largest logit, because the exact result
+   does not depend on it. */
 typedef struct exact_rows { hu_memo m; hu_stat_dd top, sum, chosen; rows run; int bounds; } exact_rows;
 
 static void
@@ -234,8 +235,9 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_map_enclose(&exact, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
 }
 
-/* y = a + b, in which an addend too small to be seen still shows as the last bit (rounding to odd): beside a double the
-   exponential of a large negative number may lie beyond any number of bits. Y has more bits than a double. */
+/* y = a + b, rounded to odd: an addend too small to affect the other bits still sets the last one. Beside a double, the
+   exponential of a large negative number may be smaller than any number of bits can hold. y has more bits than a
+   double. */
 static void
 add(mpfr_t y, const mpfr_t a, const mpfr_t b)
 {
@@ -247,8 +249,8 @@ add(mpfr_t y, const mpfr_t a, const mpfr_t b)
 		mpfr_nextabove(y);
 }
 
-/* Sum of exp(x - top) over all elements but the (first) largest; TOP its value. Where low parts tell which is the
-   larger, any of them will do: the result is the same. */
+/* Sums exp(x - top) over all elements but the (first) largest; top gets its value. If only trailing parts tell which is
+   larger, any of them will do, because the result is the same. */
 static void
 others(const hu_tensor *x, size_t first, size_t n, mpfr_t top, mpfr_t sum)
 {
@@ -347,8 +349,8 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
-	/* the largest logit, and the sum of exponentials of the distances to it; the probabilities where they are
-	   wanted */
+	/* Counts the largest logit, the sum of exponentials of the distances to it, and the probabilities if they are
+	   wanted. */
 	k->flops = (c->nout > 1 ? 7.0 : 4.0) * (double)hu_count(in[0]) +
 		   6.0 * (double)(hu_count(in[0]) / hu_last(in[0])) + 1;
 }

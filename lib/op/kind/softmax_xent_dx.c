@@ -23,7 +23,7 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 HU_BLOCKS(blocks, F, exact)
 
-/* What each row's p - onehot is multiplied by. */
+/* The factor of p - onehot for each row. */
 static hu_stat
 factors(const hu_call *c, hu_tensor *const *in, int with_errors)
 {
@@ -142,7 +142,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	(void)c;
 	(void)out;
 	k->flops = (double)hu_count(in[0]) +
-		   4.0 * (double)(hu_count(in[0]) / hu_last(in[0])); /* 1 is subtracted at the label alone */
+		   4.0 * (double)(hu_count(in[0]) / hu_last(in[0])); /* 1 is subtracted only at the label */
 }
 
 const hu_op hu_op_softmax_xent_dx = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   unscale: y = g fl32(1/(scale W)), W the loss weight: the scale's inverse is formed
-   in double and rounded once to fp32, as PyTorch's GradScaler does. */
+   unscale: y = g fl32(1/(scale W)), where W is the loss weight. The scale's inverse is computed in double and rounded
+   once to fp32, as PyTorch's GradScaler does. */
 #include "lib/op/element/pointwise.h"
 
 static void

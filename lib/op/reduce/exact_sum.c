@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h> /* before mpfr.h */
+#include <stdio.h> /* mpfr.h needs it first */
 
 #include "lib/op/reduce/exact_sum.h"
 #include "lib/op/element/map.h"
 
 #include "lib/exact/dot.h"
 
-enum { STRETCH = 1024 }; /* terms of one inner product: more do not make it faster */
+enum { STRETCH = 1024 }; /* terms of one inner product; more do not make it faster */
 
 static void
 gather(double *to, const hu_tensor *t, size_t first, size_t n, size_t stride)

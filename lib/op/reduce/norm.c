@@ -58,8 +58,8 @@ hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors)
 	return r;
 }
 
-/* An exact variance is not negative, so rstd lies between 0 and 1 / sqrt(eps): this is
-   the better bound where the variance is lost in its own error. */
+/* An exact variance is not negative, so rstd lies between 0 and 1 / sqrt(eps). This is the better bound if the variance
+   is small beside its own error. */
 static void
 cap_errors(hu_norm *s, double eps)
 {
@@ -102,7 +102,7 @@ hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 	return s;
 }
 
-/* Of the sums behind the mean (out 1) and the variance (out 2) of each group. */
+/* Counts the sums behind the mean (out 1) and the variance (out 2) of each group. */
 hu_status
 hu_norm_stat_swamping(
 	const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The family of normalisations by statistics of their own input: y = (x - mean) rstd gamma + beta, mean and rstd, each
-   a channel's or a row's. What else a normalisation gives (running statistics) is its own file's. */
+   The family of normalisations by statistics of their own input, per channel or per row: y = (x - mean) rstd gamma +
+   beta, and mean and rstd. Further outputs of a normalisation (running statistics) are in its own file. */
 #include "lib/op/reduce/norm.h"
 
 #include "lib/base/mem.h"
@@ -10,7 +10,7 @@
 #define APPLY(S, T) out[0][i] = hu_norm_apply##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i])
 HU_BLOCKS(apply, APPLY, NULL)
 
-/* The first three operands; the two statistics follow. */
+/* Adds the first three operands; the caller adds the two statistics. */
 static void
 operands(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {

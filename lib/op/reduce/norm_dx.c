@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the gradients of batchnorm and layernorm share: they differ in what a mean is taken over,
-   and in their formula. */
+   What the gradients of batchnorm and layernorm share. They differ in what their means run over, and in their
+   formula. */
 #include "lib/op/reduce/norm.h"
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The references of batchnorm and layernorm: sums of products are formed without rounding. */
+   The references of batchnorm and layernorm. Sums of products are formed without rounding. */
 #include "lib/op/reduce/exact_sum.h"
 #include "lib/op/reduce/norm.h"
 
@@ -26,7 +26,7 @@ hu_norm_group(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_
 	*n = how == HU_CHANNEL ? x->n / C : C;
 }
 
-/* var = (n sum(x^2) - sum(x)^2) / n^2: one rounding */
+/* var = (n sum(x^2) - sum(x)^2) / n^2, with a single rounding. */
 void
 hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group, double eps)
 {
@@ -60,7 +60,7 @@ hu_norm_exact_apply(hu_norm_exact *e, hu_tensor *const *in, size_t i, size_t j, 
 	hu_exact_add(y, in[2], j);
 }
 
-/* y = (x - mean) rstd of element I, from the recorded statistics; and the group of the element. */
+/* Sets y = (x - mean) rstd of element i from the recorded statistics, and returns the element's group. */
 static size_t
 normal(hu_tensor *const *in, hu_how how, size_t i, mpfr_t y, mpfr_t x)
 {
@@ -95,7 +95,7 @@ hu_norm_exact_db(hu_tensor *const *in, hu_how how, size_t channel, int times_xha
 	mpfr_clears(t, x, (mpfr_ptr)NULL);
 }
 
-/* gamma dy of element I */
+/* Sets y = gamma dy of element i. */
 static void
 upstream(hu_tensor *const *in, size_t i, mpfr_t y, mpfr_t x)
 {
@@ -104,8 +104,8 @@ upstream(hu_tensor *const *in, size_t i, mpfr_t y, mpfr_t x)
 	mpfr_mul(y, y, x, MPFR_RNDN);
 }
 
-/* Both means of a channel, on which all rows have one gamma, mean and rstd: Σ g = gamma Σ dy, Σ g xhat = gamma rstd (Σ
-   dy x - mean Σ dy). */
+/* Computes both means of a channel, all rows of which share gamma, mean and rstd: Σ g = gamma Σ dy, Σ g xhat = gamma
+   rstd (Σ dy x - mean Σ dy). */
 static void
 channel_means(hu_norm_exact *e, hu_tensor *const *in, size_t group, size_t first, size_t n, size_t stride)
 {
@@ -132,7 +132,7 @@ hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, m
 	if (e->group != group && how == HU_CHANNEL && !in[0]->lows && !in[4]->lows) {
 		e->group = group;
 		channel_means(e, in, group, first, n, stride);
-	} else if (e->group != group) { /* mean: mean(g); var: mean(g xhat) */
+	} else if (e->group != group) { /* the member mean holds mean(g), and var holds mean(g xhat) */
 		e->group = group;
 		mpfr_set_zero(e->mean, 1);
 		mpfr_set_zero(e->var, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The sums and means over groups that the gradients of batchnorm and layernorm are made of, as the call computes them
-   and certified, and the memory of them that outputs of one call share. */
+   The sums and means over groups that the gradients of batchnorm and layernorm need, emulated and certified, and the
+   memo of them that the outputs of one call share. */
 #include "lib/op/reduce/norm.h"
 
 #include "lib/base/mem.h"
@@ -37,7 +37,7 @@ hu_norm_sums(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *s)
 	hu_sum_columns(&m, s, 2);
 }
 
-/* Of dgamma and dbeta; dx adds too little to be worth counting. */
+/* Counts the additions of dgamma and dbeta; dx has too few to be worth counting. */
 hu_status
 hu_norm_swamping(
 	const hu_call *c, hu_tensor *const *in, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)

@@ -27,7 +27,7 @@ hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 	return HU_OK;
 }
 
-/* Of one axis. */
+/* Along one axis. */
 static double
 covered(const hu_pool *p, size_t outputs, size_t n, ptrdiff_t pad)
 {

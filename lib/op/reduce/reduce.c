@@ -57,13 +57,14 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 	m->in[m->nin - 1].e = s->e;
 }
 
-/* How far the tree's sum V of N runs may be from the exact sum: ALL = Σ|v|, E their errors' sum. */
+/* Bounds the distance of the tree's sum v of n bounded terms from the exact sum; all = Σ|v|, and e is the sum of the
+   terms' errors. */
 static double
 tree_error(hu_format f, double v, double all, double e, size_t n)
 {
 	double du = (double)hu_tree_depth(n) * hu_unit(f);
 
-	/* (1+u)^d - 1 <= exp(du) - 1; our own sums lose less than n 2^-53 of themselves. */
+	/* (1+u)^d - 1 <= exp(du) - 1; the roundings in all and e lose less than n 2^-53 of them. */
 	e = (e + (n > 1 ? all * hu_expm1(du) * (1 + 0x1p-40) : 0)) * (1 + (double)n * 0x1p-52);
 	return !hu_isfinite(v) || !(e >= 0) ? hu_inf(0) : e == 0 ? 0 : hu_up(e);
 }
@@ -71,8 +72,8 @@ tree_error(hu_format f, double v, double all, double e, size_t n)
 typedef struct magnitudes { double all, e; } magnitudes;
 typedef struct runs { hu_bounded y[HU_MAP_OUT][HU_MAP_BLOCK]; } runs;
 
-/* Magnitudes and errors of elements FIRST … LAST-1, which begin with a row, added up by channel; or by row of
-   the stretch, where the stretch is one row. */
+/* Adds up magnitudes and errors of elements first … last-1, which begin with a row, per channel, or over the whole
+   stretch if it is one row. */
 static void
 add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, int nout, size_t groups, runs *w,
 	magnitudes *sum)
@@ -96,7 +97,7 @@ add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, in
 	}
 }
 
-/* The errors of sums whose values are there: in stretches of rows, added in order. */
+/* Bounds the errors of sums that are already computed, in stretches of rows that are added in order. */
 static void
 errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
 {
@@ -156,7 +157,7 @@ hu_sum_rows(const hu_map *m, hu_stat *sum, int nout)
 	errors(m, sum, nout, 1);
 }
 
-/* Without errors: the blocks' own functions, as hu_map_emulate has them. */
+/* Without errors: uses the blocks' own functions, as hu_map_emulate does. */
 static void
 plain_stat(const hu_map *m, hu_stat *out, int nout)
 {
@@ -224,7 +225,7 @@ hu_reduce_roundings(const hu_call *c, hu_tensor *const *in, int out, size_t n, s
 	hu_roundings r = { .terms = (double)n, .absolute = absolute };
 
 	for (int k = 0; k < c->nin; k++)
-		if (!hu_contract_holds(f, hu_format_of(in[k]->format))) { /* terms are rounded as they are read */
+		if (!hu_contract_holds(f, hu_format_of(in[k]->format))) { /* terms are rounded when they are read */
 			more++;
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Sums of a map's results in double-double. A block of rows is one partial sum a channel; the
-   blocks' sums are added in order, whoever made them. */
+   Sums of a map's results in double-double. Each block of rows makes one partial sum per channel; the blocks' sums are
+   added in order, whichever thread made them. */
 #include "lib/op/reduce/reduce.h"
 
 #include "lib/base/mem.h"
@@ -50,7 +50,7 @@ hu_map_add_dd(hu_map *m, const hu_stat_dd *s, hu_how how)
 
 typedef struct work { hu_dd y[HU_MAP_OUT][HU_MAP_BLOCK]; } work;
 
-/* Elements FIRST … LAST-1, which begin and end with a row, added to one sum a channel and result. */
+/* Adds elements first … last-1, which begin and end with a row, to one sum per channel and result. */
 static void
 add_rows(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t last, int nout, work *w, hu_dd *sum)
 {
@@ -94,7 +94,7 @@ sums(hu_map *m, hu_tensor *const *in, const hu_sink *sink, size_t rows, size_t b
 void
 hu_sum_columns_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout)
 {
-	/* About 8192 elements a block, fixed by the shape. */
+	/* A block has about 8192 elements, fixed by the shape. */
 	size_t C = m->channels, all = m->n / C, rows = 8192 / C + 1, blocks = (all + rows - 1) / rows;
 	hu_dd *part = hu_xcalloc(blocks * (size_t)nout * C + 1, sizeof *part);
 

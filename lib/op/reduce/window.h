@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Geometry of max pooling's windows, with SAME padding: which elements a window covers
-   and which windows cover an element. Host and device; hu_pool_of is the host's. */
+   Geometry of pooling windows with SAME padding: which elements a window covers, and which windows cover an element.
+   Host and device; hu_pool_of is for the host only. */
 #ifndef HU_OP_WINDOW_H
 #define HU_OP_WINDOW_H
 
@@ -11,10 +11,10 @@ typedef struct hu_pool {
 	ptrdiff_t pad_h, pad_w;
 } hu_pool;
 
-/* Geometry of a call on an image of shape X; HU_EINVAL where it has none. */
+/* Sets *p for a call on an image of shape x; HU_EINVAL if the attributes do not fit it. */
 hu_status hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x);
 
-/* Rows (or columns) [*from, *to) that window O covers of N, with PAD before them. */
+/* Sets the rows (or columns) [*from, *to) of n that window o covers, with pad rows of padding before them. */
 HU_HD void
 hu_pool_span(const hu_pool *p, size_t o, size_t n, ptrdiff_t pad, size_t *from, size_t *to)
 {
@@ -24,11 +24,11 @@ hu_pool_span(const hu_pool *p, size_t o, size_t n, ptrdiff_t pad, size_t *from, 
 	*to = last < 0 ? 0 : (size_t)last < n ? (size_t)last : n;
 }
 
-/* Windows [*from, *to) that cover row (or column) I, out of OUT. */
+/* Sets the windows [*from, *to) out of out that cover row (or column) i. */
 HU_HD void
 hu_pool_windows(const hu_pool *p, size_t i, size_t out, ptrdiff_t pad, size_t *from, size_t *to)
 {
-	size_t at = i + (size_t)pad; /* window o covers o stride … o stride + size - 1 of the padded row */
+	size_t at = i + (size_t)pad; /* in the padded row, window o covers o stride … o stride + size - 1 */
 
 	*from = at < p->size ? 0 : (at - p->size) / p->stride + 1;
 	*to = at / p->stride + 1 < out ? at / p->stride + 1 : out;

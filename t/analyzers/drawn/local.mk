@@ -5,3 +5,4 @@ EXTRA_DIST += t/analyzers/drawn/operation.py
 EXTRA_DIST += t/analyzers/drawn/panel.py
 EXTRA_DIST += t/analyzers/drawn/rounded.py
 EXTRA_DIST += t/analyzers/drawn/sums.py
+EXTRA_DIST += t/analyzers/drawn/svg.py

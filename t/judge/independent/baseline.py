@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A baseline of check, from the tables of the runs that it was blessed from.
+import json
 import math
 import os
 
@@ -13,6 +14,36 @@ HELD = {'replay': ('step layer call tensor', {'ulp_max': 'up', 'ulp_mean': 'up',
         'loss-scale-safe': ('step tensor', {'log2_scale_min': 'up', 'log2_scale_max': 'down'})}
 
 
+def described(program):
+    """By key: what doc/formats.md says of a program's calls and of tensors that no call makes, from the file of the program."""
+    tensor = {t['id']: t for t in program['tensors']}
+
+    def word(text):
+        return (text or '-').replace(' ', '_')
+
+    def number(x):
+        return next(t for t in ('%.*g' % (digits, x) for digits in range(6, 18)) if float(t) == x)
+
+    def of(t):
+        text = '%s[%s]' % (t['format'], ','.join(map(str, t['shape']))) + ''.join(',' + k for k in ('state', 'trainable', 'loss_scaled') if t.get(k))
+        return word(text + ''.join(',%s=%s' % (k, tensor[t[k]]['name']) for k in ('next', 'scale') if k in t))
+
+    made = set()
+    for c in program['calls']:
+        attr = dict(c['attr'])
+        saturate = attr.pop('saturate', False)
+        words = [(k, word(v) if isinstance(v, str) else number(v)) for k, v in sorted(attr.items())]
+        words += [('saturate', '1')] if saturate else []
+        words += [('mode', c['mode']), ('sum', c['sum']), ('compute', c['fmt']['compute']), ('acc', c['fmt']['acc']), ('phase', c['phase'])]
+        words += [('reads', word(','.join(tensor[t]['name'] for t in c['in'])))] + [(word(tensor[t]['name']), of(tensor[t])) for t in c['out']]
+        words += [('random', word(c['seed_name']))]
+        made.update(c['out'])
+        yield tensor[c['out'][0]]['name'], ' '.join([c['op'], word(c['layer']), *('%s=%s' % w for w in words)])
+    for t in program['tensors']:
+        if t['id'] not in made:
+            yield t['name'], 'tensor %s is=%s' % (word(t['name']), of(t))
+
+
 def quantities(run):
     """By key: text, the way that it must not move, the format whose ulps count."""
     q = {}
@@ -21,6 +52,10 @@ def quantities(run):
         if i in (0, len(metrics) - 1) or row['eval_loss'] != '-':
             for c in ('loss', 'accuracy', 'eval_loss', 'eval_accuracy', 'loss_scale'):
                 q['metrics/%s/%s' % (row['step'], c)] = row[c], 'both', 'fp32'
+    for name in ('program-train.json', 'program-eval.json'):
+        with open(os.path.join(run.path, name)) as f:
+            program = json.load(f)
+        q.update(('program/%s/%s' % (program['name'], key), (text, 'both', 'fp64')) for key, text in described(program))
     q['metrics/last/digest'] = metrics[-1]['digest'], 'both', 'fp64'
     for name, (ids, columns) in HELD.items():
         for row in table(run.analysis(name + '.tsv'))[1]:
@@ -30,7 +65,7 @@ def quantities(run):
 
 
 def is_number(text):
-    return text not in ('-', 'nan', 'inf', '-inf') and not text.startswith('0x')
+    return text not in ('-', 'nan', 'inf', '-inf') and not text.startswith('0x') and ' ' not in text
 
 
 def rows(runs, ulps):

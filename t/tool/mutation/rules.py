@@ -65,17 +65,18 @@ SPREAD = r"hu_blocks_for|gridDim|hu_fail\(|static_assert|_groups|_lies|may_lie|H
 WORDS = r"hu_fail\(|hu_complain|HU_ASSERT|hu_bug|hu_tsv_note|hu_progress|hu_warn|hu_str_addf\(&a->said|^\s*#|^\s*(/?\*|//)|memset|memcpy|sizeof|HU_GROW|hu_x\w*alloc|\bfree\(|_release\(|\bomp\b|^\s*(?:static |const |unsigned )*\w+ \*?\w+\[[^]]+\](?:, \*?\w+(?:\[[^]]+\])?)*;|\.summary|fprintf\(stderr|^\s*\""
 
 
-# Plural endings, and a room for text that is one larger than it is: no number, no word; what is written beyond a room only sanitizers see.
+# Plural endings, a room for text that is one larger than it is (what is written beyond it only sanitizers see), and a digit more than a double has.
 PLURAL = r'\? "(s|es|is|are| is|s are|y|ies)?" : "(s|es|is|are| is|s are|y|ies)?"'
-ROOM = r"snprintf\([\w.>\[\]-]+, $"
+ROOM = r"(snprintf\([\w.>\[\]-]+, |hu_bytes_text\([^,]+, [^,]+, |JSON_REAL_PRECISION\()$"
 # Functions that only give memory back: the leak sanitizer of CI's second job judges them.
 GIVES_BACK = r"(^|_)(release|free)(_|$)"
 
 
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
-    declared = what == "index" and re.fullmatch(r"\s*(?:static |const |unsigned )*\w+ \*?\w*", code[:match.start()])
-    return declared or (what == "number" and re.search(ROOM, code[:match.start()])) or re.fullmatch(r"\s*" + PLURAL, match[0])
+    declared = what == "index" and re.fullmatch(r"\s*(?:static |const |unsigned )*\w+ \*?(?:const )?\w*", code[:match.start()])
+    precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", code[:match.start()]) # a bit more than the value has
+    return declared or precise or (what == "number" and re.search(ROOM, code[:match.start()])) or re.fullmatch(r"\s*" + PLURAL, match[0])
 
 
 def candidates(top, path, rules, spared, lines=None):

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# What diff and verify tell of two runs and of a changed one, computed again from the files of the runs: which tensors differ, in how many
+# elements, where first and where most, by how many ulps of the coarser format; which calls can be executed again.
+import json
+import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction as Q
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'judge'))
+from independent.files import Run, table  # noqa: E402
+from independent.number import FORMATS, decode, log2floor, pow2  # noqa: E402
+
+HALFULP = os.environ.get('HALFULP', './halfulp')
+tests = failures = 0
+folder = tempfile.TemporaryDirectory(prefix='halfulp-test-')
+at = lambda *names: os.path.join(folder.name, *names)  # noqa: E731
+
+
+def ok(wrong, text):
+    global tests, failures
+    tests += 1
+    failures += bool(wrong)
+    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
+    for line in wrong[:8]:
+        print('# ' + str(line))
+    sys.stdout.flush()
+
+
+def halfulp(*words):
+    return subprocess.run([HALFULP, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+
+
+def train(name, *words):
+    r = halfulp('train', '--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--quiet', *words, at(name))
+    assert r.returncode == 0, r.stderr
+    return Run(at(name))
+
+
+def real(code, name):
+    """A code's value as a float whose sign says what that of a zero is."""
+    v = decode(code, name)
+    return float(v) if not v == 0 else math.copysign(0.0, -1.0 if code >> (FORMATS[name][0] - 1) else 1.0)
+
+
+def differences(a, b, step):
+    """Tensors that both runs recorded and that differ, in the order in which the first wrote them."""
+    one, two, found = a.trace(step), b.trace(step), []
+    formats = {t['name']: t['format'] for t in b.tensors}
+    producer = {t: c['id'] for c in a.calls for t in c['out']}
+    for t in sorted(a.tensors, key=lambda t: (producer.get(t['id'], -1), t['id'])):
+        if t['name'] not in one or t['name'] not in two:
+            continue
+        (x, xf), (y, yf) = one.codes(t['name']), two.codes(t['name'])
+        if len(x) != len(y):
+            continue
+        bits, ebits, p, emin = min((FORMATS[f][:4] for f in (t['format'], formats[t['name']])), key=lambda f: f[2])
+        n, first, worst, most, pair = 0, None, None, -1, None
+        for i in range(len(x)):
+            u, v = real(x[i], xf), real(y[i], yf)
+            if struct.pack('d', u) == struct.pack('d', v):
+                continue
+            if u == v:
+                ulps = 0.0
+            elif not math.isfinite(u) or not math.isfinite(v):
+                ulps = math.inf
+            else:
+                e = max(log2floor(Q(u)), emin) if u else emin
+                ulps = float(abs(u - v)) * float(pow2(p - 1 - e))
+            n += 1
+            first = i if first is None else first
+            if ulps > most:
+                most, worst, pair = ulps, i, (u, v)
+        if n:
+            c = a.producer.get(t['id'])
+            found.append({'step': step, 'call': c['id'] if c else -1, 'op': c['op'] if c else '-', 'layer': t['name'].split('.')[0], 'tensor': t['name'], 'kind': 'call' if c else 'input', 'elements': len(x), 'differ': n, 'worst_element': worst,
+                          'ulps': most if math.isfinite(most) else None, 'first_run': pair[0] if math.isfinite(pair[0]) else None, 'second_run': pair[1] if math.isfinite(pair[1]) else None, 'first': first})
+    return found
+
+
+def line(d):
+    start = 'step %d, call %d (%s, layer %s), tensor %s: ' % (d['step'], d['call'], d['op'], d['layer'], d['tensor']) if d['call'] >= 0 else 'step %d, input %s: ' % (d['step'], d['tensor'])
+    return start + '%d of %d elements differ, the first is %d, the worst %d by %g ulps (%.9g and %.9g)' % (d['differ'], d['elements'], d['first'], d['worst_element'], d['ulps'], d['first_run'], d['second_run'])
+
+
+def digests(run):
+    return [r['digest'] for r in table(os.path.join(run.path, 'metrics.tsv'))[1]]
+
+
+def parted(a, b, what):
+    """Compares what diff says of two runs."""
+    wrong, da, db = [], digests(a), digests(b)
+    common = min(len(da), len(db))
+    first = next((i for i in range(common) if da[i] != db[i]), -1)
+    both = [s for s in a.steps if s in b.steps]
+    found, steps = [], 0
+    for s in both:
+        if not found:
+            found, steps = differences(a, b, s), steps + 1
+    j = json.loads(halfulp('diff', '--all', '--json', a.path, b.path).stdout)
+    want = {'same': first < 0 and not found and len(da) == len(db), 'first_step': first, 'common_steps': common, 'common_traces': steps}
+    wrong += ['%s is %s there, %s here' % (k, j[k], v) for k, v in want.items() if j[k] != v]
+    near = lambda x, y: x == y or isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=1e-14)  # noqa: E731
+    for got, d in zip(j['tensors'], found):
+        wrong += ['%s: %s is %s there, %s here' % (d['tensor'], k, got[k], d[k]) for k in got if not near(got[k], d[k])]
+    wrong += ['%d tensors there, %d here' % (len(j['tensors']), len(found))] if len(j['tensors']) != len(found) else []
+    lines = ['the first step whose state differs is %d (of %d common ones)' % (first, common) if first >= 0 else 'all %d common steps have the same digest%s' % (common, '' if len(da) == len(db) else ', and one run has more')]
+    if not both:
+        lines.append('no step was traced in both; train with the same --trace-steps to learn which call parts them')
+    elif not found:
+        lines.append('the %d steps traced in both are the same in every recorded bit' % steps)
+    finite = [d for d in found if None not in (d['ulps'], d['first_run'], d['second_run'])]
+    r, whole = halfulp('diff', a.path, b.path), halfulp('diff', '--all', a.path, b.path)
+    short = lines + [line(d) for d in found[:1]] + (['%d more tensors differ after it; --all lists them' % (len(found) - 1)] if len(found) > 1 else [])
+    if len(finite) == len(found):
+        for text, mine in ((r.stdout, short), (whole.stdout, lines + [line(d) for d in found])):
+            wrong += ['%r there, %r here' % (x, y) for x, y in zip(text.splitlines() + [''] * 999, mine) if x != y] + (['%d lines, not %d' % (len(text.splitlines()), len(mine))] if len(text.splitlines()) != len(mine) else [])
+    if {r.returncode, whole.returncode} != {0 if want['same'] else 1}:
+        wrong.append('exit %d' % r.returncode)
+    ok(wrong, '%s: %d tensors differ' % (what, len(found)))
+
+
+single = train('single', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2')
+parted(single, train('again', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2'), 'the same run twice')
+parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace-steps', '2,5'), 'a longer run')
+parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace-steps', '0,2'), 'float32 and mixed_float16')
+parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace-steps', '2'), single, 'bfloat16 and float32')
+parted(single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace-steps', '2,3', '--accumulate', 'pairwise'), 'another order of sums')
+parted(single, train('apart', '--policy', 'float32', '--steps', '4', '--trace-steps', '1', '--seed', '2'), 'no step traced in both')
+
+# verify: a changed element of one output, and calls whose operands were not recorded
+path = at('changed')
+shutil.copytree(single.path, path)
+file = os.path.join(path, 'trace', 'step-000002.safetensors')
+raw = bytearray(open(file, 'rb').read())
+size = struct.unpack('<Q', raw[:8])[0]
+head = json.loads(raw[8:8 + size])
+place = 8 + size + head['dense2.xw']['data_offsets'][0] + 4 * 7
+before = struct.unpack('<I', raw[place:place + 4])[0]
+raw[place:place + 4] = struct.pack('<I', before ^ 1)
+open(file, 'wb').write(raw)
+m = json.load(open(os.path.join(path, 'manifest.json')))
+m['files'].pop('trace/step-000002.safetensors')
+json.dump(m, open(os.path.join(path, 'manifest.json'), 'w'))
+r = halfulp('verify', '--trace', path)
+call = next(c for c in single.calls if c['out'] and single.tensors[c['out'][0]]['name'] == 'dense2.xw')
+rows = [x.split('\t') for x in r.stdout.splitlines() if x.startswith('2\t')]
+want = ['2', str(call['id']), 'matmul', 'dense2.xw', '7', '%.17g' % real(before ^ 1, 'fp32'), '%.17g' % real(before, 'fp32'), '0x%x' % (before ^ 1), '0x%x' % before, '0']
+elements = sum(math.prod(single.tensors[t]['shape']) for c in single.calls for t in c['out'])
+last = '%s: %d calls of 2 steps executed again, %d elements compared, ' % (path, 2 * len(single.calls), 2 * elements)
+ok([r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [], 'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements))
+
+some = train('some', '--policy', 'float32', '--steps', '2', '--trace-steps', '1', '--trace', 'dense2.*,relu1.*')
+there = some.trace(1)
+whole = [c for c in some.calls if all(some.tensors[t]['name'] in there for t in c['in'] + c['out'])]
+n = sum(math.prod(some.tensors[t]['shape']) for c in whole for t in c['out'])
+r = halfulp('verify', '--trace', some.path)
+want = '%d calls of 1 steps executed again, %d elements compared, 0 differ; %d calls were not recorded whole' % (len(whole), n, len(some.calls) - len(whole))
+ok([r.stdout, r.stderr, want] if r.returncode or want not in r.stdout or not whole else [], 'and only calls are executed again whose operands and results were recorded: %d of %d' % (len(whole), len(some.calls)))
+print('1..%d' % tests)
+sys.exit(failures > 0)

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# t-outputs.py [--write] [TOPIC...]: what commands print, held word for word. Each file t/golden/outputs/TOPIC.txt is a list of commands with
+# all that each of them prints and its exit code. Only commands are there whose output depends on no machine and no build. To add one,
+# write its line, `$ halfulp ...`, and run `make golden`, which rewrites what follows each command; read it before you commit it, for
+# the commit says that it is right. Lines of a topic begin with
+#   "# "  a comment;
+#   "$ "  a command for bash, run in a folder that all commands of the topic share; `npy FILE TYPE SHAPE VALUE...`, `safetensors FILE
+#         NAME:TYPE:SHAPE:VALUE,VALUE... ...` and `npz FILE NAME:TYPE:SHAPE:VALUE,... ...` write files instead (values may be expressions);
+#   "  "  standard output; "! " standard error; "= " the exit code, where it is not 0; "\ " that a last line does not end.
+import collections
+import concurrent.futures
+import io
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+folder = os.path.join(here, "outputs")
+program = os.path.abspath(os.environ.get("HALFULP", "halfulp"))
+Command = collections.namedtuple("Command", "comments text expected")
+CODES = {"f8": "d", "f4": "f", "f2": "e", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "F64": "d", "F32": "f",
+         "F16": "e", "BF16": "H", "F8_E4M3": "B", "F8_E5M2": "B", "F8_E4M3FNUZ": "B", "F8_E5M2FNUZ": "B", "F8_E8M0": "B", "F6_E2M3": "6", "F6_E3M2": "6",
+         "F4": "4", "I32": "i", "I64": "q", "U8": "B", "BOOL": "B"}
+
+
+def data(kind, shape, values):
+    """The bytes of an array: SHAPE as in 2x3 (- for a number alone); fewer values than elements are repeated from the first one on."""
+    d = [] if shape == "-" else [int(s) for s in shape.split("x")]
+    n = 1
+    for s in d:
+        n *= s
+    numbers = [eval(v, {"inf": float("inf"), "nan": float("nan")}) for v in values]
+    numbers = [numbers[i % len(numbers)] for i in range(n)] if numbers else []
+    code = CODES[kind]
+    if code in "64": # codes of so few bits, the first in the lowest ones
+        bits, whole = int(code), 0
+        for i, x in enumerate(numbers):
+            whole |= int(x) << bits * i
+        return d, whole.to_bytes((n * bits + 7) // 8, "little")
+    return d, struct.pack("<%d%s" % (n, code), *[int(x) if code not in "dfe" else x for x in numbers])
+
+
+def npy_bytes(kind, shape, values):
+    d, raw = data(kind, shape, values)
+    head = "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }" % ("|" if kind in ("u1", "i1") else "<", kind, "".join("%d, " % s for s in d))
+    head = head.ljust(117 if len(head) < 117 else 245) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + raw
+
+
+def named(words):
+    for word in words:
+        name, kind, shape, values = word.split(":", 3)
+        yield name, kind, shape, [v for v in values.split(",") if v]
+
+
+def safetensors_bytes(words):
+    entries, raw = [], b""
+    for name, kind, shape, values in named(words):
+        if name == "metadata": # metadata:KEY:VALUE:
+            entries.append('"__metadata__":{"%s":"%s"}' % (kind, shape))
+            continue
+        d, some = data(kind, shape, values)
+        entries.append('"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}' % (name, kind, ",".join(map(str, d)), len(raw), len(raw) + len(some)))
+        raw += some
+    head = "{" + ",".join(entries) + "}"
+    head = head.ljust((len(head) + 7) // 8 * 8).encode()
+    return struct.pack("<Q", len(head)) + head + raw
+
+
+def npz_bytes(words):
+    to = io.BytesIO()
+    with zipfile.ZipFile(to, "w") as z:
+        for name, kind, shape, values in named(words):
+            z.writestr(zipfile.ZipInfo(name + ".npy"), npy_bytes(kind, shape, values))
+    return to.getvalue()
+
+
+MAKERS = {"npy": lambda w: npy_bytes(w[0], w[1], w[2:]), "safetensors": safetensors_bytes, "npz": npz_bytes}
+
+
+def read(path):
+    """The commands of a topic; what stands behind the last of its comments is none's."""
+    commands, comments = [], []
+    for line in open(path, encoding="utf-8").read().split("\n")[:-1]:
+        if line.startswith("$ "):
+            commands.append(Command(comments, line[2:], []))
+            comments = []
+        elif line.startswith("#") or not line:
+            comments.append(line)
+        else:
+            commands[-1].expected.append(line)
+    return commands, comments
+
+
+def prefixed(mark, raw):
+    text = raw.decode("utf-8", "backslashreplace")
+    lines = text.split("\n")
+    end = lines.pop()
+    return [mark + line for line in lines] + (["\\" + mark[0] + end] if end else [])
+
+
+class Place:
+    """A folder for the commands of a topic, with the program in its path."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="halfulp-test-")
+        self.work = os.path.join(self.dir, "work")
+        os.mkdir(self.work)
+        os.mkdir(os.path.join(self.dir, "bin"))
+        os.symlink(program, os.path.join(self.dir, "bin", "halfulp"))
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("HALFULP", "LC_", "LANG", "OMP_", "SOURCE_DATE")) and k not in ("COLUMNS", "TERM", "NO_COLOR", "COLORTERM")}
+        self.env = dict(keep, LC_ALL="C", OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive", PATH=os.path.join(self.dir, "bin") + ":" + os.environ["PATH"])
+        out = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+        self.version = re.sub(r"^halfulp ", "", out.split("\n")[0]) # what tables name; another build's is another
+
+    def run(self, text):
+        words = text.split(" ")
+        if words[0] in MAKERS:
+            with open(os.path.join(self.work, words[1]), "wb") as f:
+                f.write(MAKERS[words[0]](words[2:]))
+            return []
+        try:
+            p = subprocess.run(["bash", "-c", text], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+        except subprocess.TimeoutExpired:
+            return ["= it hangs"]
+        lines = prefixed("  ", p.stdout) + prefixed("! ", p.stderr) + (["= %d" % p.returncode] if p.returncode else [])
+        return [line.replace(self.version, "VERSION") if self.version else line for line in lines]
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def run(topic, each):
+    """EACH(topic, command, its lines) of a topic, in order; and what stands behind the last."""
+    place = Place()
+    try:
+        commands, rest = read(os.path.join(folder, topic + ".txt"))
+        return [each(topic, c, place.run(c.text)) for c in commands], rest
+    finally:
+        place.close()
+
+
+def difference(topic, command, lines):
+    """"" where it printed what is kept, else the first line that is another."""
+    for i in range(max(len(lines), len(command.expected))):
+        mine, kept = [(some[i] if i < len(some) else "(nothing more)") for some in (lines, command.expected)]
+        if mine != kept:
+            return "line %d is\n#   %s\n# where %s.txt has\n#   %s" % (i + 1, mine, topic, kept)
+    return ""
+
+
+class Judge:
+    """Prints a line a command as soon as it has run."""
+
+    def __init__(self):
+        self.lock, self.number, self.failed = threading.Lock(), 0, 0
+
+    def __call__(self, topic, command, lines):
+        wrong = difference(topic, command, lines)
+        with self.lock:
+            self.number += 1
+            self.failed += bool(wrong)
+            print("%sok %d - %s: %s" % ("not " if wrong else "", self.number, topic, command.text.replace("#", "\\#")))
+            if wrong:
+                print("# " + wrong)
+            sys.stdout.flush()
+
+
+def rewritten(topic, command, lines):
+    return "\n".join(command.comments + ["$ " + command.text] + lines) + "\n"
+
+
+def main():
+    write, judge = "--write" in sys.argv[1:], Judge()
+    topics = [a for a in sys.argv[1:] if a != "--write"] or sorted(f[:-4] for f in os.listdir(folder) if f.endswith(".txt"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for topic, future in [(t, pool.submit(run, t, rewritten if write else judge)) for t in topics]:
+            done, rest = future.result()
+            if write:
+                with open(os.path.join(folder, topic + ".txt"), "w", encoding="utf-8") as f:
+                    f.write("".join(done) + "".join(line + "\n" for line in rest))
+    if judge.failed:
+        print("# If the change is meant, `make -C build golden` rewrites t/golden/outputs, and the commit says why.")
+    if not write:
+        print("1..%d" % judge.number)
+    sys.exit(judge.failed > 0)
+
+
+main()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# Both tables of compare, its JSON and what it prints, computed again from the runs that it made: every column of every run from the run's own
+# files; means, differences to the first policy at the same seed, and their standard errors.
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HALFULP = os.environ.get('HALFULP', './halfulp')
+tests = failures = 0
+folder = tempfile.TemporaryDirectory(prefix='halfulp-test-')
+SEEDS, POLICIES = ['1', '4', '2'], ['mixed_float16', 'float32', 'float16,layer:dense3=float32']
+COLUMNS = ['accuracy', 'precision', 'recall', 'eval_loss', 'ms_a_step', 'bytes', 'swamped_share', 'underflowed_share']
+
+
+def ok(wrong, text):
+    global tests, failures
+    tests += 1
+    failures += bool(wrong)
+    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
+    for line in wrong[:8]:
+        print('# ' + str(line))
+    sys.stdout.flush()
+
+
+def table(path):
+    lines = [x.rstrip('\n').split('\t') for x in open(path) if not x.startswith('#')]
+    return lines[0], [dict(zip(lines[0], x)) for x in lines[1:]]
+
+
+def near(text, x, rel=1e-12):
+    return text == '-' if x is None else text not in ('-', None) and math.isclose(float(text), x, rel_tol=rel, abs_tol=1e-15)
+
+
+def of_run(path):
+    """A run's columns: the last evaluation, the mean step but the first, memory of all categories, shares that the analysis found."""
+    _, rows = table(os.path.join(path, 'metrics.tsv'))
+    last = [r for r in rows if r['eval_accuracy'] != '-'][-1]
+    ms = [float(r['ms']) for r in rows[1:]]  # the first step allocates
+    m = json.load(open(os.path.join(path, 'manifest.json')))
+    summary = os.path.join(path, 'analysis', 'summary.json')
+    n = json.load(open(summary))['numbers'] if os.path.exists(summary) else {}
+    return {'accuracy': float(last['eval_accuracy']), 'precision': float(last['eval_precision']), 'recall': float(last['eval_recall']), 'eval_loss': float(last['eval_loss']), 'ms_a_step': math.fsum(ms) / len(ms),
+            'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'), 'underflowed_share': n.get('zeroed_share')}
+
+
+def figures(x):
+    """Mean and standard error of what is there."""
+    x = [v for v in x if v is not None]
+    if not x:
+        return None, None
+    mean = math.fsum(x) / len(x)
+    return mean, math.sqrt(math.fsum((v - mean) ** 2 for v in x) / (len(x) - 1) / len(x)) if len(x) > 1 else None
+
+
+def compare(name, words, seeds, analyzed):
+    path = os.path.join(folder.name, name)
+    r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *words, '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '2',
+                        '--init-scale', '256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    if r.returncode:
+        print('Bail out! ' + r.stderr)
+        sys.exit(255)
+    head, rows = table(os.path.join(path, 'compare-runs.tsv'))
+    wrong, by = [], {}
+    if head != ['policy', 'seed', 'run', 'failed', *COLUMNS] or [(x['policy'], x['seed'], x['failed']) for x in rows] != [(p, s, '-') for p in POLICIES for s in seeds]:
+        wrong.append('%s: %s' % (head, [(x['policy'], x['seed'], x['failed']) for x in rows]))
+    for x in rows:
+        mine = of_run(x['run'])
+        run = os.path.basename(x['run'])
+        if run != '%s-seed%s' % (re.sub(r'[/,=:*?\[\] ]', '_', x['policy']), x['seed']):
+            wrong.append(run)
+        for c in COLUMNS:
+            if not near(x[c], mine[c]):
+                wrong.append('%s: %s is %s there, %s here' % (run, c, x[c], mine[c]))
+            by[x['policy'], x['seed'], c] = None if x[c] == '-' else float(x[c])
+    ok(wrong, '%s: every column of %d runs is that of the run\'s files' % (name, len(rows)))
+    head, rows = table(os.path.join(path, 'compare.tsv'))
+    wrong = [] if head == ['policy', 'runs', 'failed', *(c + s for c in COLUMNS for s in ('', '_se', '_difference', '_difference_se'))] else [str(head)]
+    means = {}
+    for x, p in zip(rows, POLICIES):
+        if (x['policy'], x['runs'], x['failed']) != (p, str(len(seeds)), '0'):
+            wrong.append('%s: %s runs, %s failed' % (x['policy'], x['runs'], x['failed']))
+        for c in COLUMNS:
+            v = [by[p, s, c] for s in seeds]
+            first = [by[POLICIES[0], s, c] for s in seeds]
+            want = [*figures(v), *figures([a - b if a is not None and b is not None else None for a, b in zip(v, first)])]
+            means[p, c] = want
+            for key, w in zip((c, c + '_se', c + '_difference', c + '_difference_se'), want):
+                if not near(x[key], w, 1e-9):
+                    wrong.append('%s: %s is %s there, %s here' % (p, key, x[key], w))
+    ok(wrong + (['%d rows' % len(rows)] if len(rows) != len(POLICIES) else []), '%s: means, differences and standard errors' % name)
+    return path, r.stdout, means, by
+
+
+path, out, means, by = compare('judged', ['--analyze'], SEEDS, True)
+wrong, lines = [], out.split('\n')
+begin = next(i for i, x in enumerate(lines) if x.startswith('policy '))
+for p, x in zip(POLICIES, lines[begin + 1:]):
+    cells = re.sub(' ± ', '±', x[len(p):]).split()
+    pair = lambda c, k, f: f % (100 * means[p, c][k]) + '±' + ('%.2f' % (100 * means[p, c][k + 1]))  # noqa: E731
+    size = means[p, 'bytes'][0]
+    want = [pair('accuracy', 0, '%.2f'), '-' if p == POLICIES[0] else pair('accuracy', 2, '%+.2f'), pair('precision', 0, '%.2f'), pair('recall', 0, '%.2f'), '%.1f' % means[p, 'ms_a_step'][0], None, None,
+            '%.4f' % means[p, 'swamped_share'][0], '%.4f' % means[p, 'underflowed_share'][0]]
+    if len(cells) != len(want) or any(w is not None and w != c for w, c in zip(want, cells)) or cells[6] != 'kB' or not math.isclose(float(cells[5]), size / 1e3, rel_tol=0.006):
+        wrong.append('%s there, %s (%s bytes) here' % (cells, want, size))
+width = {len(x) for x in lines[begin:begin + 2]}
+if len(width) != 1 or '3 seeds; ± is the standard error of the mean; difference: in accuracy, points, to mixed_float16 at the same seed' not in lines:
+    wrong.append('the table: %s' % lines[begin:])
+for p in POLICIES:
+    for s in SEEDS:
+        said = '%s/%s-seed%s: accuracy %.2f %%' % (path, re.sub('[,=:]', '_', p), s, 100 * by[p, s, 'accuracy'])
+        wrong += [said] if said not in lines else []
+ok(wrong, 'and what is printed are these numbers')
+ok([] if any(v for (p, s, c), v in by.items() if c == 'underflowed_share') and any(v for (p, s, c), v in by.items() if c == 'swamped_share') else [str(by)], 'among them shares that are not 0')
+compare('trained', [], ['3'], False)
+j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder.name, 'j')],
+                              stdout=subprocess.PIPE, check=True).stdout)
+_, rows = table(os.path.join(folder.name, 'j', 'compare.tsv'))
+wrong = []
+for o, x in zip(j, rows):
+    for c in COLUMNS:
+        got = o[c]
+        for key, suffix in (('mean', ''), ('standard_error', '_se'), ('difference', '_difference'), ('difference_standard_error', '_difference_se')):
+            if not near(x[c + suffix], got[key]):
+                wrong.append('%s: %s is %s in JSON, %s in the table' % (o['policy'], c + suffix, got[key], x[c + suffix]))
+ok(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or any(o['runs'] != 2 or o['failed'] for o in j) else []), 'JSON has the same')
+one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '8', '--batch', '8', '--epochs', '1']
+done = [subprocess.run(one, cwd=folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
+ok([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder.name, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
+print('1..%d' % tests)
+sys.exit(failures > 0)
