@@ -12,6 +12,7 @@ include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
+include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/cuda/device/local.mk
 include $(top_srcdir)/cuda/element/local.mk
@@ -33,6 +34,7 @@ include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
+include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/store/local.mk

@@ -64,8 +64,8 @@ run(const hu_args *a)
 	hu_status st = hu_target_list(hu_args_text(a, "to"), to, HU_FORMATS, &nto);
 
 	if (st == HU_OK && a->nrest != 1)
-		st = hu_fail(HU_EINVAL,
-			"one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx");
+		st = hu_fail(
+			HU_EINVAL, "one file is needed: halfulp inspect FILE.safetensors|FILE.npy|FILE.npz|MODEL.onnx");
 	if (st != HU_OK || (st = hu_foreign_open(&s, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	hu_inspect_row *row = judge(&s, to, nto, &n, &out);

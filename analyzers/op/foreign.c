@@ -25,8 +25,15 @@ format_of(const char *dtype)
 static hu_array
 array(const char *name, const char *dtype, size_t n, int rank, const size_t *shape, const void *data)
 {
-	hu_array a = { .name = name, .dtype = dtype, .n = n, .last = rank ? shape[rank - 1] : 1, .inner = 1, .axis = -1,
-		.data = data, .format = format_of(dtype), .shape = "scalar" };
+	hu_array a = { .name = name,
+		.dtype = dtype,
+		.n = n,
+		.last = rank ? shape[rank - 1] : 1,
+		.inner = 1,
+		.axis = -1,
+		.data = data,
+		.format = format_of(dtype),
+		.shape = "scalar" };
 	size_t at = 0;
 
 	for (int i = 0; i < rank && at < sizeof a.shape; i++)

@@ -12,6 +12,7 @@ SCRIPT_TESTS += t/analyzers/t-gate-files.py
 SCRIPT_TESTS += t/analyzers/t-inspect-columns.py
 SCRIPT_TESTS += t/analyzers/t-inspect-onnx.py
 SCRIPT_TESTS += t/analyzers/t-inspect.sh
+SCRIPT_TESTS += t/analyzers/t-list-ops.py
 SCRIPT_TESTS += t/analyzers/t-op-got.py
 SCRIPT_TESTS += t/analyzers/t-op-modes.py
 SCRIPT_TESTS += t/analyzers/t-op-refuse.sh

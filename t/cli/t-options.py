@@ -16,6 +16,9 @@ import tempfile
 
 HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
 SOURCES = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.dont_write_bytecode = True
+sys.path.insert(0, SOURCES + '/t/tool')
+import onnxfile
 count = failures = 0
 
 
@@ -124,6 +127,7 @@ def prepare():
     for name, last in (('m.csv', 3), ('m2.csv', 4)):
         open(home + '/' + name, 'w').write('at,x\n1,2\n2,%d\n' % last)
     open(home + '/rules.txt', 'w').write('*: rel <= 1\n')
+    onnxfile.write(home + '/m.onnx', onnxfile.graph([onnxfile.node('Relu', 'x', 'y')], [], [onnxfile.value('x')], [onnxfile.value('y')]))
     idx('images')
     for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
@@ -430,6 +434,8 @@ tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
+validate list-ops | validate {h}/m.onnx | --list-ops
+validate json | validate {h}/m.onnx --list-ops | --json
 verify trace | verify {h}/run | --trace
 verify threads | verify {h}/run | --threads -1
 verify backend | verify {h}/run | --backend none-such

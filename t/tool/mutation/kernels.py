@@ -17,7 +17,9 @@ class Kernels:
         self.gemm = sorted("t/cuda/" + os.path.basename(f)[:-2] for f in glob.glob(os.path.join(top, "t/cuda/u-cuda-*.c")) if re.search("gemm|mma", f))
 
     def units(self):
-        return [op for op in re.findall(r"^OP\((\w+)\)", open(os.path.join(self.top, "lib/op/ops.def")).read(), re.M)]
+        """Operators that have a kernel: those that only move elements have none."""
+        ops = re.findall(r"^OP\((\w+)\)", open(os.path.join(self.top, "lib/op/ops.def")).read(), re.M)
+        return [op for op in ops if "hu_family_moves" not in open(os.path.join(self.top, "lib/op/kind/%s.c" % op)).read()]
 
     def includes(self, path, seen):
         for name in re.findall(r'#include "(cuda/[\w/]+\.cuh)"', open(os.path.join(self.top, path)).read()):

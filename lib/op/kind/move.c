@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+   move: transposes, slices, pads, broadcasts, or tells the same elements another shape. The output is rank d0 … d3.
+   Along output axis j the coordinate of input axis `from`j is start`j + step`j i; without `from`j the axis repeats what
+   is there. What lies outside the input is fill. An input axis that nothing runs over has one element. With flat=1
+   the elements keep their order, and nothing else may be set. */
+#include "lib/op/move/moves.h"
+
+#include <math.h>
+
+static const struct {
+	const char *d, *from, *start, *step;
+} keys[HU_RANK] = {
+	{ "d0", "from0", "start0", "step0" },
+	{ "d1", "from1", "start1", "step1" },
+	{ "d2", "from2", "start2", "step2" },
+	{ "d3", "from3", "start3", "step3" },
+};
+
+/* Coordinates stay far from the end of a long long: counts are below 2^31, and so are these. */
+static int
+whole(double x)
+{
+	return x == floor(x) && fabs(x) < 0x1p31;
+}
+
+static hu_status
+axis(hu_moves *x, const hu_call *c, hu_shape in, int j)
+{
+	double start = hu_attr_num(c, keys[j].start, 0), step = hu_attr_num(c, keys[j].step, 1);
+	int from = (int)hu_attr_num(c, keys[j].from, -1);
+
+	if (from >= in.rank)
+		return hu_fail(HU_EINVAL, "move: %s=%d, and the input has %d axes, counted from 0", keys[j].from, from,
+			in.rank);
+	for (int k = 0; from >= 0 && k < j; k++)
+		if (x->axis[k] == from)
+			return hu_fail(HU_EINVAL, "move: %s and %s are both axis %d: an axis is run over once",
+				keys[k].from, keys[j].from, from);
+	if (!whole(start) || !whole(step))
+		return hu_fail(HU_EINVAL, "move: %s and %s are whole numbers below 2^31", keys[j].start, keys[j].step);
+	x->axis[j] = from;
+	x->start[j] = (long long)start;
+	x->step[j] = (long long)step;
+	return HU_OK;
+}
+
+static hu_status
+describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	size_t stride = 1, rank = hu_attr_count(c, "rank", 0);
+	int used[HU_RANK] = { 0 };
+
+	if (rank > HU_RANK)
+		return hu_fail(HU_EINVAL, "move: rank=%zu; at most %d axes are possible", rank, HU_RANK);
+	*out = (hu_shape){ .rank = (int)rank, .d = { 1, 1, 1, 1 } };
+	for (int j = 0; j < out->rank; j++)
+		if (!(out->d[j] = hu_attr_count(c, keys[j].d, 0)))
+			return hu_fail(HU_EINVAL,
+				"move: rank=%zu needs %s, the output's length along axis %d, of 1 or more", rank,
+				keys[j].d, j);
+	x->fill = hu_attr_num(c, "fill", 0);
+	if (hu_attr_num(c, "flat", 0) != 0) {
+		if (hu_count(*out) != hu_count(in[0]))
+			return hu_fail(HU_EINVAL, "move: flat=1, and %zu elements do not make a shape of %zu",
+				hu_count(in[0]), hu_count(*out));
+		return HU_OK;
+	}
+	for (int j = 0; j < out->rank; j++) {
+		HU_TRY(axis(x, c, in[0], j));
+		if (x->axis[j] >= 0)
+			used[x->axis[j]] = 1;
+	}
+	for (int k = in[0].rank - 1; k >= 0; k--) {
+		x->length[k] = in[0].d[k];
+		x->stride[k] = stride;
+		stride *= in[0].d[k];
+		if (!used[k] && in[0].d[k] != 1)
+			return hu_fail(HU_EINVAL, "move: no from0 … from%d names input axis %d, which has %zu elements",
+				HU_RANK - 1, k, in[0].d[k]);
+	}
+	return HU_OK;
+}
+
+static hu_moved
+from(const hu_moves *x, size_t i)
+{
+	size_t at = 0;
+
+	if (hu_attr_num(x->c, "flat", 0) != 0)
+		return (hu_moved){ 0, i, 0 };
+	for (int j = x->out.rank - 1; j >= 0; i /= x->out.d[j], j--) {
+		int k = x->axis[j];
+		if (k < 0)
+			continue;
+		long long to = x->start[j] + x->step[j] * (long long)(i % x->out.d[j]);
+		if (to < 0 || to >= (long long)x->length[k])
+			return (hu_moved){ -1, 0, x->fill };
+		at += (size_t)to * x->stride[k];
+	}
+	return (hu_moved){ 0, at, 0 };
+}
+
+const hu_op hu_op_move = {
+	.name = "move",
+	.summary = "transposes, slices, pads, broadcasts, or reshapes",
+	.min_in = 1,
+	.max_in = 1,
+	.nout = 1,
+	.attrs = "rank d0 d1 d2 d3 from0 from1 from2 from3 start0 start1 start2 start3 step0 step1 step2 step3 fill "
+		 "flat",
+	.cls = HU_CLASS_POINTWISE,
+	.parity = HU_PARITY_EXACT,
+	.family = &hu_family_moves,
+	.moves = &(hu_moves_own){ .describe = describe, .from = from },
+};

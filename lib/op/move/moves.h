@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The family of operators whose output element i is an input element f(i) or a constant: nothing is computed, and what
+   is stored is that number, rounded once where the output's format is narrower. A row gives f. */
+#ifndef HU_OP_MOVES_H
+#define HU_OP_MOVES_H
+
+#include "lib/op/op.h"
+
+/* Element AT of operand OPERAND, or, where that is -1, the constant FILL. */
+typedef struct hu_moved {
+	int operand;
+	size_t at;
+	double fill;
+} hu_moved;
+
+/* A call's index map once its shapes are known. Along output axis j: the input axis that it runs over (-1: none), the
+   first coordinate there, and the step; of whole rows the stride in elements and the length of each input axis. */
+typedef struct hu_moves {
+	const hu_call *c;
+	hu_tensor *const *in;
+	hu_shape out;
+	int axis[HU_RANK];
+	long long start[HU_RANK], step[HU_RANK];
+	size_t stride[HU_RANK], length[HU_RANK];
+	double fill;
+	size_t outer, inner; /* elements before and behind the one axis that concat and gather speak of */
+} hu_moves;
+
+typedef struct hu_moves_own {
+	/* Fills X from attributes and shapes; HU_EINVAL where they do not fit. OUT: the shape that is made. */
+	hu_status (*describe)(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out);
+	/* Refuses operands' values, in the map X; NULL: there is nothing to refuse. */
+	hu_status (*check)(const hu_moves *x);
+	hu_moved (*from)(const hu_moves *x, size_t i);
+} hu_moves_own;
+
+extern const hu_columns hu_family_moves;
+#endif
