@@ -111,6 +111,6 @@ const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FIL
 	"saturates. Weights of an ONNX model's Conv, ConvTranspose, Gemm and MatMul are scaled along the axis over\n"
 	"which the product sums, as deployment does: axis says which, counted from 0 (of a Conv, the axes behind it\n"
 	"are summed over as well). Subnormal and lost bits are those of the elements under their scale, - where\n"
-	"elements are integers. A NaN or an infinity makes its whole block NaN: the block's finite values are counted under\n"
-	"overflow.",
+	"elements are integers. A NaN or an infinity makes its whole block NaN: the block's finite values are counted\n"
+	"under overflow.",
 	opts, run, NULL };
