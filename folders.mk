@@ -10,6 +10,7 @@ include $(top_srcdir)/analyzers/gate/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
+include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/bench/local.mk

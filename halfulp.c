@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The front door: finds the command's row in commands.def and hands it the
-   line. Everything a command does is in its cmd_*.c. */
+   The main program: finds the command's row in commands.def and gives it the command line. What a command does is in
+   its cmd_*.c. */
 #include "cuda/exec/backend.h"
 #include "cuda/device/device.h"
 #include "lib/base/build.h"

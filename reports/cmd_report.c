@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp report: the page and the figures of one or several runs. */
+   halfulp report: writes the page and the figures of one or several runs. */
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 
@@ -26,7 +26,7 @@ static const hu_opt opts[] = { { "out", "DIR", NULL,
 	{ "terminal", NULL, NULL, "print verdict, numbers and key figures as text and write no files" },
 	{ "json", NULL, NULL, "print as JSON which files were made" }, { NULL, NULL, NULL, NULL } };
 
-/* "svg,png" as gnuplot's list "svg png"; *tex apart, it is not gnuplot's. */
+/* Turns "svg,png" into gnuplot's list "svg png"; tex, which gnuplot does not make, sets *tex instead. */
 static hu_status
 formats_of(const char *list, char *out, size_t room, int *tex)
 {
@@ -51,7 +51,7 @@ formats_of(const char *list, char *out, size_t room, int *tex)
 	return st;
 }
 
-/* The line that made the report, for its provenance. */
+/* Returns the line that made the report, for its provenance. */
 static char *
 command_line(const hu_args *a, const hu_report_runs *runs)
 {
@@ -75,7 +75,7 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 	return b.s;
 }
 
-/* Moves every file of `from` into `to` where the move is set, else removes them; then `from` goes. */
+/* Moves every file of `from` into `to` where `move` is set, otherwise removes them; then removes `from`. */
 static hu_status
 empty_into(const char *from, const char *to)
 {
@@ -144,7 +144,8 @@ print_made(const hu_figures *f, const char *out)
 	putchar('\n');
 }
 
-/* Everything into a folder of its own first, so that a failure leaves an older report whole; index.html last. */
+/* Writes everything into a folder of its own first, so that a failure leaves an older report complete; index.html is
+   moved last. */
 static hu_status
 write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats, int tex,
 	const char *command)

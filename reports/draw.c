@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The part of figure.h that meets the system: finding the .gp files, running gnuplot. */
+   The part of figure.h that depends on the system: it finds the .gp files and runs gnuplot. */
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
@@ -33,7 +33,7 @@ hu_report_source(const char *name, char **text, size_t *n)
 		name, HU_PKGDATADIR, HU_TOP_SRCDIR);
 }
 
-/* The child's side: gnuplot with argument in dir, what it says into the file log. Does not return. */
+/* Runs gnuplot in the child process, with argument in dir; its output goes into the file log. Does not return. */
 static void
 become_gnuplot(const char *dir, const char *argument, const char *log)
 {
@@ -48,7 +48,7 @@ become_gnuplot(const char *dir, const char *argument, const char *log)
 	dup2(in, 0);
 	dup2(out, 1);
 	dup2(out, 2);
-	/* -d: no user's settings file changes the figures */
+	/* -d: the user's settings file must not change the figures */
 	if (named && *named) {
 		execlp(named, named, "-d", argument, (char *)NULL);
 	} else {
@@ -98,7 +98,8 @@ hu_gnuplot_check(void)
 	return finish(pid) == 0 ? HU_OK : absent();
 }
 
-/* The line of gnuplot's log that names the fault: it prints the command, a caret, then `"file" line N: …`. */
+/* Finds the line of gnuplot's log that names the fault: gnuplot prints the command, a caret, then `"file" line N:
+   …`. */
 static void
 complaint(const char *path, char *out, size_t room)
 {

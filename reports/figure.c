@@ -98,7 +98,7 @@ hu_figures_release(hu_figures *f)
 	memset(f, 0, sizeof *f);
 }
 
-/* A gnuplot string: between single quotes nothing is expanded, not even backquotes. */
+/* Writes a gnuplot string: between single quotes nothing is expanded, not even backquotes. */
 static void
 quote(hu_str *b, const char *s)
 {
@@ -123,7 +123,7 @@ array(hu_str *b, const char *name, char *const *value, int n)
 	hu_str_add(b, "]\n");
 }
 
-/* What the .gp knows of its data before it reads them. */
+/* Writes the variables that the .gp needs before it reads its data. */
 static void
 prologue(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *formats, const char *command)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The figures of a report: the rows of figures.def with what they took from the
-   runs, their files, and how they are drawn. A figure without data is never drawn;
-   it keeps the reason, which the page tells. */
+   The figures of a report: the rows of figures.def with the data they selected from the runs, their files, and how they
+   are drawn. A figure without data is never drawn; it keeps the reason, which the page prints. */
 #ifndef HU_REPORTS_FIGURE_H
 #define HU_REPORTS_FIGURE_H
 
@@ -15,34 +14,35 @@ enum { HU_FIGURE_PARTS = 4 };
 typedef struct hu_figure {
 	const char *name, *title, *caption;
 	hu_figure_scope scope;
-	int run;                 /* which run it shows; -1: all */
+	int run;                 /* index of the run that it shows; -1: all runs */
 	char *stem;              /* files are STEM.svg, STEM.png, STEM.gp, STEM.tsv, STEM.PART.tsv */
 	int parts;
 	char *part_name[HU_FIGURE_PARTS];   /* NULL for the first, the main one */
 	hu_selection part[HU_FIGURE_PARTS];
-	char *why;               /* not drawn: the reason; NULL where it is drawn */
+	char *why;               /* the reason why it is not drawn; NULL where it is drawn */
 } hu_figure;
 
 typedef struct hu_figures { hu_figure *at; int n; } hu_figures;
 
-/* Every figure's data, read and checked; nothing is written. HU_EFILE: a table is bad. */
+/* Reads and checks every figure's data; writes nothing. HU_EFILE: a table is bad. */
 hu_status hu_figures_select(hu_figures *f, const hu_report_runs *runs);
 void hu_figures_release(hu_figures *f);
 
-/* STEM.tsv and STEM.gp of every figure that is drawn, and style.gp, into dir.
-   formats: "svg png", for gnuplot. command: the line that made the report, for the provenance. */
+/* Writes STEM.tsv and STEM.gp of every figure that is drawn, and style.gp, into dir. formats ("svg png") is for
+   gnuplot; command is the line that made the report, for the provenance. */
 hu_status hu_figures_write(
 	const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command);
 
-/* STEM.tex of every figure that is drawn: a figure environment around STEM.pdf, with caption and label. */
+/* Writes STEM.tex of every figure that is drawn: a LaTeX figure environment around STEM.pdf, with caption and label. */
 hu_status hu_figures_tex(const hu_figures *f, const char *dir);
 
-/* Runs gnuplot on every STEM.gp in dir, several at a time. HU_EUNABLE: no gnuplot, or
-   one that failed: its first line of complaint. */
+/* Runs gnuplot on every STEM.gp in dir, several at a time. HU_EUNABLE where there is no gnuplot or it failed, with the
+   first line of its complaint. */
 hu_status hu_figures_draw(const hu_figures *f, const char *dir, const char *formats);
 
-/* HU_EUNABLE, with what to install, where there is no gnuplot to run. */
+/* HU_EUNABLE, with the package to install, where there is no gnuplot to run. */
 hu_status hu_gnuplot_check(void);
-/* A file of reports/ (figures/loss.gp, page.css): found beside the sources or where they were installed. */
+/* Reads a file of reports/ (figures/loss.gp, page.css), beside the sources or where they were installed. The caller
+   frees *text. */
 hu_status hu_report_source(const char *name, char **text, size_t *n);
 #endif

@@ -12,7 +12,7 @@
 #define NARROW_SPACE "\u202f"
 #define MINUS "\u2212"
 
-/* A mantissa and a power of ten for what %g would write with an e. */
+/* Writes a mantissa and a power of ten where %g would write an e. */
 static char *
 real(double x, int digits)
 {
@@ -141,7 +141,7 @@ hu_html_number(hu_str *b, const char *text)
 	hu_html_text(b, text);
 }
 
-/* bash's $'...': what is not printable ASCII byte by byte, which every locale reads back alike. */
+/* Writes bash's $'...': bytes that are not printable ASCII are escaped, which every locale reads the same way. */
 static void
 ansi_word(hu_str *b, const char *word)
 {

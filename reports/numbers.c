@@ -35,7 +35,8 @@ number_at(const hu_report_run *r, const char *key)
 	return json_object_get(json_object_get(r->summary, "numbers"), key);
 }
 
-/* Whether the interval over all gradients was looked for: then no interval means that none is safe. */
+/* Returns 1 where the analysis looked for an interval of safe scales over all gradients; no interval then means that no
+   scale is safe. */
 static int
 swept(const hu_report_run *r)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The numbers that stand at the top of a report: the dozen of summary.json as
-   rows of a table, and a few of metrics.tsv. The page and the terminal share them. */
+   The numbers at the top of a report: about a dozen of summary.json as rows of a table, and a few of metrics.tsv. The
+   page and the terminal share them. */
 #ifndef HU_REPORTS_NUMBERS_H
 #define HU_REPORTS_NUMBERS_H
 
 #include "reports/human.h"
 #include "reports/runs.h"
 
-/* A number with a name; the note under it is before, another number, after. */
+/* A number with a label. The note under it is the text before, another number, and the text after. */
 typedef struct hu_number {
 	const char *label, *key;
 	hu_quantity unit;
@@ -18,16 +18,17 @@ typedef struct hu_number {
 
 extern const hu_number hu_numbers[];    /* a row with label NULL ends it */
 
-/* The caller frees both; a note may be "". Numbers that a run lacks are an en dash. */
+/* The number and its note as texts, which the caller frees; a note may be "". A number that the run lacks is an en
+   dash. */
 char *hu_number_value(const hu_report_run *r, const hu_number *n);
 char *hu_number_note(const hu_report_run *r, const hu_number *n);
 
-/* Of the finite cells of a column of metrics.tsv; NaN where there is none. */
+/* The last, the median and the sum of the finite cells of a column of metrics.tsv; NaN where there is none. */
 double hu_metrics_last(const hu_report_run *r, const char *column);
 double hu_metrics_median(const hu_report_run *r, const char *column);
 double hu_metrics_sum(const hu_report_run *r, const char *column);
-/* The last measured cell of a column is nan or infinite. */
+/* Returns 1 where the last measured cell of the column is nan or infinite. */
 int hu_metrics_diverged(const hu_report_run *r, const char *column);
-/* Rows of metrics.tsv whose cell is nan or infinite; the first such step in *step. */
+/* Returns how many rows of metrics.tsv have nan or infinity in that column, and sets *step to the first such step. */
 int hu_metrics_nonfinite(const hu_report_run *r, const char *column, const char **step);
 #endif

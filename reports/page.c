@@ -21,7 +21,7 @@ head(hu_str *b, const hu_report_runs *runs, const char *css)
 	hu_str_addf(b, " – halfulp report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", css);
 }
 
-/* "3 epochs" where the manifest says so. */
+/* Appends a fact such as "3 epochs" where the manifest has it. */
 static void
 fact(hu_str *b, const json_t *manifest, const char *key, const char *before, const char *after)
 {

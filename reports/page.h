@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The report's page: one static index.html beside the figures, with its style
-   inside and nothing fetched. Text from runs is escaped. */
+   The report's page: one static index.html beside the figures, which contains its style and loads nothing from a
+   network. Text from runs is escaped. */
 #ifndef HU_REPORTS_PAGE_H
 #define HU_REPORTS_PAGE_H
 
 #include "reports/figure.h"
 
-/* The whole page. formats: the figures' file endings ("svg png"). command: the line that made it. */
+/* Writes the whole page into *out. formats are the figures' file endings ("svg png"); command is the line that made
+   it. */
 hu_status hu_page(
 	hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "not drawn: …", and what to do where the analysis is missing. */
+/* Appends "not drawn: …", and what to do where the analysis is missing. */
 static void
 reason(hu_str *b, const hu_figure *f, const hu_report_runs *runs)
 {
@@ -78,7 +78,7 @@ diverged(hu_str *b, const hu_report_runs *runs)
 	}
 }
 
-/* One tab a run; the first drawn one at or after the run that matters most is open. */
+/* Appends one tab for each run; the first drawn one at or after the most important run is open. */
 static void
 tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const char *formats)
 {

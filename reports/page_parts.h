@@ -5,13 +5,13 @@
 
 #include "reports/figure.h"
 
-/* A section a figure, in the order of figures.def; then those without data, with the reason. */
+/* Appends a section for each figure, in the order of figures.def; then the figures without data, with the reason. */
 void hu_page_figures(hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats);
-/* The table of runs. */
+/* Appends the table of runs. */
 void hu_page_runs(hu_str *b, const hu_report_runs *runs);
-/* Commands that make it all again, and what made the runs. */
+/* Appends the commands that make the report again, and what made the runs. */
 void hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command);
 
-/* harmless, costs or fatal, as a class of the style sheet; "" where there is no verdict. */
+/* Returns the verdict harmless, costs or fatal, as a class of the style sheet; "" where there is none. */
 const char *hu_verdict_class(const hu_report_run *r);
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A class name only where it is one of ours: the word comes from a file. */
+/* Returns a class name only where the word is one of ours, since it comes from a file. */
 const char *
 hu_verdict_class(const hu_report_run *r)
 {

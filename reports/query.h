@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A figure's query taken apart (the language is in select.h): what select.c
-   runs. Names point into the selection's copy of the query. */
+   The parsed form of a figure's query (select.h describes the language), which select.c runs. Names point into the
+   selection's copy of the query. */
 #ifndef HU_REPORTS_QUERY_H
 #define HU_REPORTS_QUERY_H
 
@@ -23,12 +23,12 @@ typedef enum hu_column_kind {
 	HU_COLUMN_PRECISION
 } hu_column_kind;
 
-/* at, weight_at, …: columns of the table being read. */
+/* A column of a query; at and weight_at are indices of columns of the table that is being read. */
 typedef struct hu_query_column { hu_column_kind kind; const char *source, *weight; int at, weight_at; } hu_query_column;
 
 typedef struct hu_query {
 	hu_query_column column[HU_SELECT_COLUMNS];
-	int columns, grouped, diff;   /* grouped: rows with equal plain cells are one */
+	int columns, grouped, diff;   /* grouped: rows with equal plain cells are joined into one */
 	struct { const char *column, *value; int equal, at; } where[HU_QUERY_CLAUSES];
 	struct { const char *column; int at; } need[HU_QUERY_CLAUSES];
 	int wheres, needs;
@@ -36,7 +36,7 @@ typedef struct hu_query {
 	size_t top;
 } hu_query;
 
-/* Parses s->query and names the columns of s. A query comes from figures.def: a wrong one aborts. */
+/* Parses s->query and sets the names of s's columns. A query comes from figures.def, so a wrong one aborts. */
 void hu_query_parse(hu_query *q, hu_selection *s);
 /* Finds the query's columns in table t; HU_EFILE names the one that is missing. */
 hu_status hu_query_resolve(hu_query *q, const hu_table *t, const char *path);

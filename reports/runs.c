@@ -58,7 +58,7 @@ read_json(json_t **j, const char *path)
 	return hu_json_plain(*j, path);
 }
 
-/* A curve is drawn only from the rows that the run wrote. */
+/* Checks the checksum of metrics.tsv, so that curves are drawn only from rows that the run wrote. */
 static hu_status
 check_metrics(const json_t *manifest, const char *path)
 {
@@ -129,7 +129,8 @@ whole_path(const hu_report_run *r)
 	return r->dir;
 }
 
-/* The shortest of the three names that tells all runs apart; the path does, unless a run is given twice. */
+/* Labels runs by the shortest of three names that distinguishes all of them; the path does, unless a run is given
+   twice. */
 static void
 label(hu_report_runs *r)
 {
@@ -148,7 +149,7 @@ label(hu_report_runs *r)
 	}
 }
 
-/* How much a run is worth looking at first: its verdict, then the share of the update it lost. */
+/* Returns how important a run is: its verdict, then the share of the update that it lost. */
 static double
 harm(const hu_report_run *r)
 {

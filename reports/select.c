@@ -16,18 +16,18 @@ typedef struct work {
 	hu_query q;
 	cell *row;
 	size_t rows, cap;
-	size_t *slot, slots;          /* open addressing over rows by key; 0 is free */
+	size_t *slot, slots;          /* hash table (open addressing) of rows by key; 0 is free */
 	char **key;
 	double smooth[HU_SELECT_COLUMNS], share;
 	hu_table base;                /* the first run's table, for diff */
-	int *base_slot;               /* open addressing over its rows by step; 0 is free */
+	int *base_slot;               /* hash table (open addressing) of its rows by step; 0 is free */
 	size_t base_slots;
 	size_t matched, measured;
 } work;
 
 /* ---- one table ---- */
 
-/* A cell that must be a number or "-": NaN for that and for what is not finite. */
+/* Reads a cell that must be a number or "-"; NaN for "-" and for values that are not finite. */
 static hu_status
 number(hu_selection *s, const hu_table *t, const char *path, int row, int at, double *x)
 {
@@ -69,7 +69,7 @@ level_of_cells(hu_level *l, const hu_table *t, int r, const hu_query_column *c)
 	return id;
 }
 
-/* Index of the row whose plain cells are key, made where there is none. */
+/* Returns the index of the row whose plain cells are key; it is made where there is none. */
 static size_t
 row_of(work *w, char *key)
 {
@@ -114,7 +114,7 @@ base_slot(const work *w, const char *step)
 	return h;
 }
 
-/* The base run's row of the same step; -1 where it has none. */
+/* Returns the base run's row of the same step; -1 where it has none. */
 static int
 base_row(const work *w, const char *step)
 {
@@ -262,8 +262,8 @@ take_run(hu_selection *s, work *w, const char *dir, int run)
 	if (st != HU_OK) {
 		hu_table_release(&t);
 	} else {
-		/* forty means along the table, at least 1 row each: long runs get smooth, short ones stay as they are
-		 */
+		/* the mean follows the table with a window of a fortieth of it, at least 1 row: long runs become
+		   smooth, short ones stay as they are */
 		w->share = 2.0 / (1.0 + (t.rows > 80 ? t.rows / 40.0 : 1.0));
 		for (int i = 0; i < w->q.columns; i++)
 			w->smooth[i] = NAN;

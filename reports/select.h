@@ -37,27 +37,28 @@ typedef struct hu_selection {
 	int columns;
 	char **cell;                        /* rows x columns, each owned */
 	size_t rows;
-	hu_level level[HU_SELECT_COLUMNS];  /* one for each id: column */
+	hu_level level[HU_SELECT_COLUMNS];  /* one for each column of kind id: */
 	int levels;
-	size_t dropped;                     /* rows that top left out */
+	size_t dropped;                     /* rows that `top` left out */
 	size_t nonfinite;                   /* cells that were nan or infinite */
-	hu_str notes;                       /* provenance of the first run's table, "# key: value" lines */
-	char *empty;                        /* where rows is 0: why, as part of a sentence */
+	hu_str notes;                       /* provenance of the first run's table: lines "# key: value" */
+	char *empty;                        /* where rows is 0, the reason, as part of a sentence */
 } hu_selection;
 
-/* Runs query on dir[0..n). A run without the table adds no rows; HU_EFILE where a
-   table is there and cannot be read, lacks a column or holds a word where a number belongs. */
+/* Runs query on the n runs in dir. A run without the table adds no rows. HU_EFILE where a table exists and cannot be
+   read, lacks a column, or holds a word where a number belongs. */
 hu_status hu_select(hu_selection *s, const char *query, char *const *dir, int n);
 void hu_selection_release(hu_selection *s);
 
 /* Drops every row. */
 void hu_selection_empty(hu_selection *s);
-/* Keeps the top rows (0: all) with the largest column, in their order; of ties at the limit the first. */
+/* Keeps the `top` rows (0: all) with the largest values in column, in their order; of equal values at the limit the
+   first ones. */
 void hu_selection_top(hu_selection *s, size_t top, const char *column);
 
-/* The table as TSV, after head's lines of provenance; the caller releases it. */
+/* Writes the table as TSV into *out, after the lines of provenance in head; the caller releases it. */
 void hu_selection_text(const hu_selection *s, const char *head, hu_str *out);
-/* Cell by column name; "-" where there is no such column. */
+/* Returns the cell of a column by name; "-" (hu_selection_real: NaN) where there is no such column. */
 const char *hu_selection_cell(const hu_selection *s, size_t row, const char *column);
 double hu_selection_real(const hu_selection *s, size_t row, const char *column);
 #endif

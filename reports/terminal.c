@@ -21,7 +21,7 @@ data_of(const hu_figures *f, const char *name, int run, int part)
 	return NULL;
 }
 
-/* A number without the marks that raise exponents in the page; those read well as they are. */
+/* Prints numbers without the marks that raise exponents in the page; they read well without. */
 static void
 print_numbers(const hu_report_run *r)
 {
@@ -47,7 +47,7 @@ print_verdict(const hu_report_run *r)
 			printf("  %s\n", json_string_value(s));
 }
 
-/* CURVE eighth-high columns, each the mean of its stretch of rows. */
+/* Prints CURVE columns in steps of an eighth of a line, each the mean of its rows. */
 static void
 print_curve(const hu_selection *s, int run, const char *label)
 {
@@ -87,7 +87,7 @@ print_curve(const hu_selection *s, int run, const char *label)
 typedef struct bars {
 	const char *title, *figure;
 	int part;
-	const char *column, *divide, *name[3];   /* a bar's value is column / divide; names up to NULL */
+	const char *column, *divide, *name[3];   /* a bar's value is column / divide; names are up to NULL */
 	double low, high;
 	hu_quantity unit;
 } bars;
@@ -129,7 +129,7 @@ print_bar(const bars *c, const hu_selection *s, const bar *b)
 	free(value);
 }
 
-/* Logarithmic bars for the rows with the largest values. */
+/* Prints logarithmic bars for the rows with the largest values. */
 static void
 print_bars(const bars *c, const hu_selection *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The report as text, for people on a server: no gnuplot, no files. */
+   The report as text, for people on a server: it needs no gnuplot and writes no files. */
 #ifndef HU_REPORTS_TERMINAL_H
 #define HU_REPORTS_TERMINAL_H
 

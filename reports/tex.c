@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The part of figure.h for papers: \input{loss} in a document that uses graphicx. */
+   The part of figure.h for papers: makes files for \input{loss} in a document that uses graphicx. */
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Captions are ours, but may hold any of TeX's special characters. */
+/* Writes text with TeX's special characters escaped. */
 static void
 tex_text(hu_str *b, const char *s)
 {

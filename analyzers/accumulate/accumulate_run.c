@@ -35,7 +35,7 @@ hu_series_exact_release(hu_series_exact *x)
 	mpfr_free_str(x->text);
 }
 
-/* |d| over whole, 0 over 0 being 0. */
+/* Returns |d| over whole, where 0 over 0 is 0. */
 static double
 part_of(mpfr_srcptr d, mpfr_srcptr whole)
 {
@@ -70,7 +70,8 @@ hu_accumulate(hu_accumulated *r, const hu_series *s, const hu_series_exact *x, h
 	mpfr_clear(d);
 	mpfr_clear(magnitude);
 	hu_rowdot row = { x->n, s->a, s->b, NULL, sum, r->f.id, seed, HU_RNE };
-	r->bound = x->magnitude == 0 ? 0 : hu_rowdot_bound(&row, 0) / x->magnitude; /* NaN where a term is no number */
+	r->bound = x->magnitude == 0 ? 0 : hu_rowdot_bound(&row, 0) / x->magnitude; /* NaN where a term is not a
+										       number */
 	r->sqrt_n_u = sqrt((double)x->n) * hu_unit(hu_format_of(sum.acc));
 	r->share = count.additions ? (double)count.swamped / (double)count.additions : 0;
 	r->first = count.first ? (long long)count.first - s->start : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp accumulate: what formats and summation models make of a series. */
+   halfulp accumulate: sums a series in number formats by summation models, beside the exact sum. */
 #include "analyzers/accumulate/accumulate_run.h"
 #include "analyzers/calc/rows.h"
 #include "analyzers/accumulate/terms.h"
@@ -37,12 +37,12 @@ static const hu_opt opts[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
-/* One --sum, a length of it: the text that hu_sum_parse takes. */
+/* One --sum with one length: the text that hu_sum_parse reads. */
 typedef struct model { char text[112]; int ranged; } model;
 
 typedef struct options {
 	hu_format_id format[HU_FORMATS];
-	int formats, json, table, sums, started, counted; /* counted: --n is there */
+	int formats, json, table, sums, started, counted; /* counted: --n was given */
 	model sum[MAX_SUMS];
 	long long seed, n;
 	double start;
@@ -68,7 +68,7 @@ add_sum(options *o, const char *text, size_t before, const char *length, const c
 	return HU_OK;
 }
 
-/* NAME:A..B,… is NAME:A, NAME:2A, NAME:4A, … up to B. */
+/* Adds a model; NAME:A..B,… stands for NAME:A, NAME:2A, NAME:4A, … up to B. */
 static hu_status
 add_sums(options *o, const char *text)
 {
@@ -88,7 +88,7 @@ add_sums(options *o, const char *text)
 	return HU_OK;
 }
 
-/* The model of m for terms of format f. */
+/* Resolves the model m for terms of format f. */
 static hu_status
 resolve(const model *m, hu_format_id f, hu_sum *s)
 {
@@ -122,7 +122,7 @@ parse(const hu_args *args, options *o)
 		HU_TRY(add_sums(o, text));
 	if (!o->sums)
 		HU_TRY(add_sums(o, "fma"));
-	for (int i = 0; i < o->sums; i++) /* before anything is computed or printed */
+	for (int i = 0; i < o->sums; i++) /* checked before anything is computed or printed */
 		for (int f = 0; f < o->formats; f++)
 			HU_TRY(resolve(&o->sum[i], o->format[f], &s));
 	return args->nrest ? hu_fail(HU_EINVAL, "'%s' is not understood: terms are given by --terms", args->rest[0])
@@ -138,7 +138,7 @@ number(char *to, long long x)
 		strcpy(to, "-");
 }
 
-/* What a model's :N is; 0 where it has none. */
+/* Returns a model's :N; 0 where it has none. */
 static int
 length_of(hu_sum s)
 {
@@ -197,7 +197,7 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	return j;
 }
 
-/* The numbers of terms that get a row: powers of two below n, and n. */
+/* Chooses the numbers of terms that get a row: powers of two below n, and n. */
 static void
 choose_rows(rows *w, size_t n, int table)
 {
@@ -207,7 +207,7 @@ choose_rows(rows *w, size_t n, int table)
 	w->n[w->rows++] = n;
 }
 
-/* Every sum of the terms in one format. */
+/* Computes and prints every sum of the terms in one format. */
 static void
 in_format(const options *o, hu_format_id id, const hu_series *s, rows *w, json_t *list)
 {
@@ -220,7 +220,7 @@ in_format(const options *o, hu_format_id id, const hu_series *s, rows *w, json_t
 #pragma omp parallel
 	{
 #pragma omp for schedule(dynamic, 1)
-		for (int k = w->rows - 1; k >= 0; k--) /* long ones first */
+		for (int k = w->rows - 1; k >= 0; k--) /* long ones first, since they take longest */
 			hu_series_exact_init(&w->exact[k], s, w->n[k] + (size_t)s->start);
 #pragma omp for schedule(dynamic, 1)
 		for (int at = 0; at < o->sums * w->rows; at++) {
@@ -269,7 +269,7 @@ heading(const hu_args *args, const options *o, size_t n)
 		"relative", "1st lost", "stops at", "swamped");
 }
 
-/* Both factors of every term; *n becomes fewer where a file of terms has fewer. */
+/* Makes both factors of every term; *n decreases where a file has fewer. */
 static hu_status
 factors(const options *o, size_t *n, double **a, double **b)
 {
@@ -341,7 +341,7 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-/* A series or a rounding that is drawn. */
+/* Condition: a series or a rounding draws random numbers. */
 static int
 draws(const void *of)
 {

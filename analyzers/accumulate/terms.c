@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* count numbers behind the colon of spec, separated by commas. */
+/* Reads count numbers after the colon of spec, separated by commas. */
 static hu_status
 numbers(const char *option, const char *spec, int count, double *to)
 {
@@ -31,7 +31,8 @@ numbers(const char *option, const char *spec, int count, double *to)
 				 count == 1 ? "a number is needed" : "two numbers are needed, as in uniform:0,1,");
 }
 
-/* Marsaglia's polar method: pairs in the unit disc by index, one value of each. */
+/* Returns a normally distributed number by Marsaglia's polar method: pairs in the unit disc are drawn by index, and one
+   value of each pair is used. */
 static double
 normal(uint64_t seed, uint32_t stream, uint64_t *index)
 {

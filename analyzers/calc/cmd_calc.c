@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp calc EXPRESSION: what number formats make of an expression. */
+   halfulp calc EXPRESSION: evaluates an expression in number formats. */
 #include "analyzers/calc/evaluate_sum.h"
 #include "analyzers/explain/explain.h"
 #include "analyzers/calc/rounding_args.h"
@@ -31,7 +31,7 @@ typedef struct options {
 	const char *svg, *sum;
 	hu_arithmetic a;
 	json_t *rows;
-	hu_explain drawn;       /* of every operation, where --svg collects them */
+	hu_explain drawn;       /* drawings of every operation, where --svg collects them */
 } options;
 
 static hu_status
@@ -70,7 +70,7 @@ parse(const hu_args *args, options *o)
 	return HU_OK;
 }
 
-/* A slide without a drawing is none. */
+/* Refuses --svg where the sum's steps are not drawn. */
 static hu_status
 drawable(const options *o, const hu_sum *s)
 {
@@ -132,7 +132,7 @@ one(const char *text, void *to)
 	return st;
 }
 
-/* The line that draws it again, for the picture's foot. */
+/* Returns the command line that makes the drawing again, for the foot of the picture. */
 static char *
 command(const hu_args *args, const options *o)
 {
@@ -178,7 +178,8 @@ run(const hu_args *args)
 	if (st == HU_OK && o.svg)
 		st = write_svg(args, &o);
 	if (o.json &&
-		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have are
+							     printed */
 		hu_rows_print_json(o.rows);
 	else
 		json_decref(o.rows);

@@ -24,7 +24,7 @@ hu_odd(mpfr_ptr x, int ternary)
 	}
 }
 
-/* Each step to odd keeps the exact value strictly between the same two neighbours. */
+/* Each step is rounded to odd, so the exact value stays strictly between the same two neighbours. */
 static int
 sigmoid(mpfr_ptr r, mpfr_srcptr a, mpfr_rnd_t rnd)
 {
@@ -34,7 +34,7 @@ sigmoid(mpfr_ptr r, mpfr_srcptr a, mpfr_rnd_t rnd)
 	mpfr_neg(r, a, MPFR_RNDZ);
 	t = mpfr_exp(r, r, MPFR_RNDZ);
 	hu_odd(r, t);
-	mpfr_flags_restore(before, MPFR_FLAGS_UNDERFLOW); /* beside 1 the smallest number is as good */
+	mpfr_flags_restore(before, MPFR_FLAGS_UNDERFLOW); /* an underflow does not matter beside 1 */
 	t = mpfr_add_ui(r, r, 1, MPFR_RNDZ);
 	hu_odd(r, t);
 	return mpfr_ui_div(r, 1, r, rnd);
@@ -84,7 +84,8 @@ hu_function_odd(hu_function f, mpfr_ptr r, mpfr_ptr *a)
 	hu_odd(r, hu_function_apply(f, r, a, MPFR_RNDZ));
 }
 
-/* 1 where the magnitude grows, given the rest (a fraction of the quantum, not zero). */
+/* Returns 1 where rounding increases the magnitude, given rest, the nonzero fraction of a quantum beyond the truncated
+   value. */
 static int
 grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, int flags, uint32_t rand)
 {
@@ -106,7 +107,7 @@ grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, int flags, uint32_t ra
 	}
 }
 
-/* What is no number, and zeros. */
+/* Rounds NaN, infinities and zeros. */
 static double
 special(mpfr_srcptr x, int negative, hu_format f, int flags, int *notes)
 {
@@ -127,7 +128,8 @@ special(mpfr_srcptr x, int negative, hu_format f, int flags, int *notes)
 	return r;
 }
 
-/* Of a negative number in a format without sign, P3109's rule: zero where the mode may, else NaN. */
+/* Rounds a negative number in a format without a sign by P3109's rule: to zero where the mode allows it, otherwise to
+   NaN. */
 static double
 too_large(int negative, hu_format f, hu_mode mode, int flags, int *notes)
 {

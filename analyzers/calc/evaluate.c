@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The two values of an expression: exact, and as a format computes it. */
+   The two values of an expression: the exact one, and the one that a format computes. */
 #include "analyzers/calc/evaluate_sum.h"
 
 #include "lib/base/hash.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of values rounded to odd: 55 bits would do for fp64. */
+/* Bits of values that are rounded to odd; 55 would be enough for fp64. */
 enum { WORK = 256 };
 
 hu_status
@@ -45,7 +45,7 @@ hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
 	}
 }
 
-/* x as an operation under a's flags reads it. */
+/* Returns x as an operation under a's flags reads it. */
 static double
 operand(double x, hu_arithmetic *a)
 {
@@ -66,7 +66,8 @@ hu_arithmetic_round(hu_arithmetic *a, mpfr_srcptr x)
 	return hu_correct_round(x, a->f, a->mode, a->flags, rand, &a->notes);
 }
 
-/* Either operand of a sum may be the one that vanishes; an fma's addend is c, its other operand the exact product. */
+/* Returns 1 where a sum equals one of its nonzero operands. Either operand may be the one that vanishes; for an fma the
+   operands are c and the exact product. */
 static int
 swamped(hu_function f, const double *x, double s, mpfr_ptr *a)
 {
@@ -87,7 +88,7 @@ show(const hu_arithmetic *a, const hu_expr *e, const double *x, const double *pa
 		a->seen(a->to, a, &what);
 }
 
-/* One operation on values of the format, rounded once. */
+/* Executes one operation on values of the format and rounds once. */
 static double
 operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 {
@@ -104,16 +105,17 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	}
 	t = hu_function_apply(f, r, p, MPFR_RNDZ);
 	if (t == 0 && mpfr_zero_p(r) && a->mode == HU_RD)
-		hu_function_apply(f, r, p, MPFR_RNDD); /* x - x is -0 in this mode alone */
+		hu_function_apply(f, r, p, MPFR_RNDD); /* only in this mode is x - x equal to -0 */
 	hu_odd(r, t);
 	if (mpfr_nan_p(r) && !nan)
 		a->notes |= HU_NOTE_INVALID;
 	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
 		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0,
-			&a->notes); /* exact, but for a sign that the format lacks: nothing is drawn, nothing flushed */
+			&a->notes); /* exact, except for a sign that the format lacks: no random bits are drawn and
+				       nothing is flushed */
 	else {
 		int flags = a->flags;
-		a->flags &= ~HU_DAZ; /* of operands alone */
+		a->flags &= ~HU_DAZ; /* DAZ affects operands only */
 		s = hu_arithmetic_round(a, r);
 		a->flags = flags;
 	}
@@ -123,7 +125,7 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	return s;
 }
 
-/* From the left, each addition rounded. */
+/* Sums from the left, rounding each addition. */
 static double
 sum(const hu_expr *e, hu_arithmetic *a)
 {
@@ -139,7 +141,7 @@ sum(const hu_expr *e, hu_arithmetic *a)
 	return two[0];
 }
 
-/* The factors of an argument; 0 where it is no product. */
+/* Sets the factors of an argument; returns 0 where it is no product. */
 static int
 factors(const hu_expr *e, const hu_expr **x, const hu_expr **y, int *negative)
 {
@@ -165,7 +167,8 @@ value_in(const hu_expr *e, hu_arithmetic *a, hu_format f)
 	return v;
 }
 
-/* By a summation model: the arguments' factors are evaluated here, each in the format that the model takes it in. */
+/* Sums by a summation model. The arguments' factors are evaluated here, each in the format in which the model takes
+   it. */
 static double
 sum_by_model(const hu_expr *e, hu_arithmetic *a)
 {
@@ -207,14 +210,14 @@ literal(const hu_expr *e, hu_arithmetic *a)
 	return s;
 }
 
-/* Whether the value of e is an operation on that of its first argument. */
+/* Returns 1 where the value of e is computed by an operation from the value of its first argument. */
 static int
 has_first(const hu_expr *e)
 {
 	return e->kind == HU_EXPR_CALL && e->function != HU_F_SUM && e->nargs;
 }
 
-/* The operation e on `first`, the value of its first argument, and on those of the others. */
+/* Executes operation e on `first`, the value of its first argument, and on the values of the others. */
 static double
 operation(const hu_expr *e, double first, hu_arithmetic *a)
 {
@@ -230,8 +233,8 @@ operation(const hu_expr *e, double first, hu_arithmetic *a)
 	return s;
 }
 
-/* 1 + 1 + 1 … is a chain of first arguments as long as the text: it is walked, for recursion would take a stack as
-   deep. Brackets, which nest to the right, are few (expr.c). */
+/* 1 + 1 + 1 … is a chain of first arguments as long as the text. It is walked in a loop, since recursion would take a
+   stack as deep. Brackets, which nest to the right, are limited (expr.c). */
 double
 hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 {

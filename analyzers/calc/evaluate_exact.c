@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The exact value of an expression. Numbers, + - * / and what is made of them are fractions of integers: exact, and
-   rounded to odd once in the end. Else each step is rounded to odd at twice the wanted precision and again at four
-   times, on until both agree; a difference that more precision only makes smaller is 0. A number of the wanted precision
-   that lies strictly between what steps rounded downward and steps rounded upward give is the value: exp(log(4)) is 4,
-   and tanh(1000) is not 1. */
+   Computes the exact value of an expression. Numbers, + - * / and what consists of them are fractions of integers: they
+   are computed exactly and rounded to odd once at the end. In any other expression each step is rounded to odd at twice
+   the wanted precision, then at four times, and so on until two results agree; a difference that only becomes smaller
+   with more precision is taken as 0. Where a number of the wanted precision lies strictly between the results of steps
+   rounded downward and of steps rounded upward, it is the value: exp(log(4)) is 4, and tanh(1000) is not 1. */
 #include "analyzers/calc/expr.h"
 
 #include "lib/base/mem.h"
@@ -14,13 +14,13 @@
 #include <string.h>
 
 enum {
-	MOST_BITS = 1 << 18,    /* of a fraction */
-	MOST_EXPONENT = 20000,  /* of a literal or a power */
-	GUARD = 64,             /* bits: differences of which fewer stay are none */
+	MOST_BITS = 1 << 18,    /* most bits of a fraction */
+	MOST_EXPONENT = 20000,  /* largest exponent of a literal or a power */
+	GUARD = 64,             /* bits: a difference of which fewer are left counts as 0 */
 	ATTEMPTS = 4
 };
 
-/* The literal `text` as a fraction; 0 where it is too large for one. */
+/* Reads the literal `text` as a fraction; returns 0 where it is too large for one. */
 static int
 fraction(const char *text, mpq_t q)
 {
@@ -66,7 +66,7 @@ bits(const mpq_t q)
 	return mpz_sizeinbase(mpq_numref(q), 2) + mpz_sizeinbase(mpq_denref(q), 2);
 }
 
-/* x^n; 0 where it is none or too large. */
+/* Computes x^n as a fraction; returns 0 where it is none or too large. */
 static int
 power(mpq_t r, const mpq_t x, const mpq_t n)
 {
@@ -108,7 +108,7 @@ apply(hu_function f, mpq_t r, mpq_t *a)
 	}
 }
 
-/* e as a fraction; 0 where it is none, or too large a one. */
+/* Computes e as a fraction; returns 0 where it is none or too large. */
 static int
 rational(const hu_expr *e, hu_format f, mpq_t q)
 {
@@ -144,7 +144,8 @@ rational(const hu_expr *e, hu_format f, mpq_t q)
 	return good;
 }
 
-/* Makes the sum r of numbers up to 2^top zero where cancellation left only what their own rounding may have made. */
+/* Makes r, a sum of numbers up to 2^top, zero where cancellation left nothing but what the rounding of these numbers
+   may have made. */
 static void
 settle(mpfr_ptr r, mpfr_exp_t top)
 {
@@ -182,7 +183,7 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 			hu_odd(v[0], mpfr_add(v[0], v[0], v[1], MPFR_RNDZ));
 			settle(v[0], top);
 		}
-		mpfr_set(out, v[0], MPFR_RNDZ); /* no fewer bits */
+		mpfr_set(out, v[0], MPFR_RNDZ); /* keeps all bits */
 	} else {
 		for (int i = 0; i < e->nargs; i++)
 			numeric(e->arg[i], f, v[i], rnd);
@@ -206,13 +207,13 @@ numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd)
 		last_step(e, f, out, mpfr_get_prec(out), rnd);
 		return;
 	}
-	mpfr_init2(wide, mpfr_get_prec(out) + 2); /* what is odd there rounds as the exact value does */
+	mpfr_init2(wide, mpfr_get_prec(out) + 2); /* a value rounded to odd there rounds as the exact one does */
 	last_step(e, f, wide, mpfr_get_prec(out), rnd);
 	mpfr_set(out, wide, rnd);
 	mpfr_clear(wide);
 }
 
-/* Whether x and y are the same to 8 bits more than prec. */
+/* Returns 1 where x and y agree to 8 bits more than prec. */
 static int
 agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 {
@@ -228,8 +229,8 @@ agree(mpfr_srcptr x, mpfr_srcptr y, mpfr_prec_t prec)
 	return same;
 }
 
-/* Sets SHORT to the nearest number of its precision; 1 where X, of steps rounded at X's own precision, may be equal to
-   it. */
+/* Sets short_one to the number of its precision that is nearest to x; returns 1 where the exact value may be equal to
+   it, given that x comes from steps rounded at x's own precision. */
 static int
 near(mpfr_ptr short_one, mpfr_srcptr x)
 {
@@ -245,7 +246,8 @@ near(mpfr_ptr short_one, mpfr_srcptr x)
 	return may;
 }
 
-/* Whether SHORT lies strictly between E's value by steps rounded downward and upward, at the precision of Y. */
+/* Returns 1 where short_one lies strictly between the values of e by steps rounded downward and by steps rounded
+   upward, at the precision of y. */
 static int
 enclosed(const hu_expr *e, hu_format f, mpfr_srcptr short_one, mpfr_srcptr y)
 {
@@ -255,14 +257,14 @@ enclosed(const hu_expr *e, hu_format f, mpfr_srcptr short_one, mpfr_srcptr y)
 	mpfr_inits2(mpfr_get_prec(y), low, high, (mpfr_ptr)0);
 	numeric(e, f, low, MPFR_RNDD);
 	numeric(e, f, high, MPFR_RNDU);
-	if (mpfr_cmp(low, high) > 0) /* a step of a falling function, as in 1/x */
+	if (mpfr_cmp(low, high) > 0) /* a decreasing function, as in 1/x, exchanges the two */
 		mpfr_swap(low, high);
 	between = mpfr_less_p(low, short_one) && mpfr_less_p(short_one, high);
 	mpfr_clears(low, high, (mpfr_ptr)0);
 	return between;
 }
 
-/* What steps rounded to odd tell of E: X is of twice the wanted precision, Y of four times. */
+/* Sets `out` from steps rounded to odd: x has twice the wanted precision, y four times. */
 static void
 irrational(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y)
 {
@@ -295,7 +297,7 @@ hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 		hu_odd(out, mpfr_set_q(out, q, MPFR_RNDZ));
 	} else {
 		irrational(e, f, out, x, y);
-		if (fractions && !mpfr_zero_p(out)) /* of a 0 the steps know the sign */
+		if (fractions && !mpfr_zero_p(out)) /* the steps know the sign of a 0 */
 			mpfr_set_zero(out, 1);
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);

@@ -38,7 +38,7 @@ hu_expr_factor_format(const hu_sum *s, hu_format f)
 {
 	if (s->in == HU_NO_FORMAT)
 		return f;
-	return hu_format_of(s->in == HU_TF32 ? HU_FP32 : s->in); /* tensor cores chop fp32 words */
+	return hu_format_of(s->in == HU_TF32 ? HU_FP32 : s->in); /* tensor cores cut fp32 words to tf32 */
 }
 
 /* Raises the flags of v, the rounded sum of the terms as the model got them. beyond says that the model's own sum was

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The parser: recursive descent, one function a level of binding strength. */
+   The parser of expressions: recursive descent, with a function for each level of precedence. */
 #include "analyzers/calc/expr.h"
 
 #include "lib/base/mem.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 200, LONGEST = 20000 }; /* brackets and bytes: both keep the recursion's stack small */
+enum { DEEPEST = 200, LONGEST = 20000 }; /* most nested brackets and most bytes; both keep the recursion's stack
+					    small */
 
 typedef struct parser {
 	const char *text, *at;
@@ -39,7 +40,7 @@ blanks(parser *p)
 		p->at++;
 }
 
-/* The next sign, 0 at the end; *len is its length in bytes. */
+/* Returns the next sign, 0 at the end; *len is its length in bytes. */
 static char
 peek(parser *p, size_t *len)
 {
@@ -72,7 +73,7 @@ column(const parser *p)
 
 enum { SHOWN = 60 };
 
-/* The expression for a message: all of it, or what stands around column `at`, between dots. */
+/* Returns the expression for a message: all of it, or the part around column `at`, between dots. */
 static const char *
 shown(const parser *p, int at, char *text)
 {
@@ -82,7 +83,7 @@ shown(const parser *p, int at, char *text)
 		return p->text;
 	from = from > n - SHOWN ? n - SHOWN : from;
 	to = from + SHOWN;
-	while ((p->text[from] & 0xc0) == 0x80) /* no half of a sign */
+	while ((p->text[from] & 0xc0) == 0x80) /* do not cut a UTF-8 character in two */
 		from++;
 	while ((p->text[to] & 0xc0) == 0x80)
 		to--;
@@ -139,7 +140,7 @@ wrong(parser *p, const char *what)
 	return fresh(p, HU_EXPR_NAN);
 }
 
-/* Length of the number at s: digits with a point and an exponent, or the same in hex. */
+/* Returns the length of the number at s: digits with a point and an exponent, or the same in hex. */
 static size_t
 number_length(const char *s, int *hex, int *integer)
 {
@@ -273,7 +274,7 @@ primary(parser *p)
 	return wrong(p, "a number is needed");
 }
 
-/* Signs bind less than powers: -2^2 is -4, and 2^-24 is read. */
+/* Signs bind less tightly than powers: -2^2 is -4; the exponent of a power may have a sign, as in 2^-24. */
 static hu_expr *
 unary(parser *p)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The options by which calc and round say how values are rounded: the same names, the same meaning. */
+   The options of calc and round for how values are rounded, so that both commands have the same ones. */
 #ifndef HU_ANALYZERS_ROUNDING_ARGS_H
 #define HU_ANALYZERS_ROUNDING_ARGS_H
 
 #include "analyzers/calc/expr.h"
 #include "lib/base/console/opt.h"
 
-/* The rows of an option table that hu_rounding_args reads; MODE_HELP: what --mode says of itself. */
+/* The rows of an option table that hu_rounding_args reads; mode_help is the help text of --mode. */
 #define HU_ROUNDING_OPTS(mode_help)                                                                                      \
 	{ "mode", "MODE", "RNE", mode_help },                                                                            \
 	{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" },                                                   \
@@ -16,16 +16,15 @@
 	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                                           \
 	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" }
 
-/* Of a hu_args, for a table of needs: whether --mode draws random bits, and whether it compares --random-bits of them.
- */
+/* Conditions on a hu_args, for a table of needs: --mode draws random bits; --mode compares --random-bits of them. */
 int hu_rounding_draws(const void *args);
 int hu_rounding_compares(const void *args);
-/* Whether a word of the line has a hexadecimal integer, or words are read from standard input. */
+/* Condition: a word of the line has a hexadecimal integer, or words are read from standard input. */
 int hu_rounding_codes(const void *args);
 
-/* Fills mode, seed and flags of a; the rest is untouched. HU_EINVAL. */
+/* Fills mode, seed and flags of a; the rest is untouched. HU_EINVAL names a wrong option. */
 hu_status hu_rounding_args(hu_arithmetic *a, const hu_args *args);
 
-/* The options given, as words that repeat them: " --mode SR --seed 5 --ftz". Freed by the caller. */
+/* Returns the options given, as words that repeat them: " --mode SR --seed 5 --ftz". The caller frees the text. */
 char *hu_rounding_text(const hu_arithmetic *a);
 #endif

@@ -16,7 +16,7 @@
 enum {
 	EXACT = 1100,
 	DIGITS = 36
-}; /* bits of an exact value, rounded to odd, more than any format can tell apart; digits of it shown */
+}; /* bits of an exact value rounded to odd, more than any format can distinguish; digits of it that are shown */
 
 static double
 relative_error(double got, mpfr_srcptr exact)
@@ -38,7 +38,7 @@ relative_error(double got, mpfr_srcptr exact)
 	return r;
 }
 
-/* %Rg without the digits that only show that 1100 bits are not infinitely many. */
+/* Prints x as %Rg does, without the digits that only show that 1100 bits are not infinitely many. */
 static char *
 decimal(mpfr_srcptr x)
 {
@@ -51,15 +51,15 @@ decimal(mpfr_srcptr x)
 	return s;
 }
 
-/* An error that is not 0 but below what a double holds. */
+/* Returns the error, or the smallest double where the error is below that and not 0. */
 static double
 not_zero(double error, double got, mpfr_srcptr exact)
 {
 	return error == 0 && mpfr_number_p(exact) && mpfr_cmp_d(exact, got) ? 0x1p-1074 : error;
 }
 
-/* With MPFR's whole range of exponents: its default, 2^30, turns what is beyond into infinities and zeros, and says so
-   in flags alone. */
+/* MPFR's whole range of exponents is set first: with its default, 2^30, larger values would become infinities or zeros,
+   and only flags would say so. */
 hu_status
 hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact)
 {

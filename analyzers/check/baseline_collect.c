@@ -2,6 +2,7 @@
    A run's tables as quantities with keys. */
 #include "analyzers/run/analyzer.h"
 #include "analyzers/check/baseline.h"
+#include "analyzers/check/baseline_common.h"
 #include "analyzers/check/baseline_headline.h"
 #include "analyzers/check/baseline_program.h"
 
@@ -181,8 +182,8 @@ hashes(hu_baseline *b, const hu_program *p)
 	hu_baseline_set(b, "calls", "0x%016llx", (unsigned long long)calls);
 }
 
-hu_status
-hu_baseline_collect(hu_baseline *b, const hu_run *r)
+void
+hu_baseline_environment(hu_baseline *b, const hu_run *r)
 {
 	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight",
 		"seed", "backend", "device", "compiler", "simd", NULL };
@@ -193,6 +194,12 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 		from_manifest(b, r->manifest, keys[i]);
 	options(b, json_object_get(r->manifest, "config"));
 	hashes(b, r->train);
+}
+
+hu_status
+hu_baseline_collect(hu_baseline *b, const hu_run *r)
+{
+	hu_baseline_environment(b, r);
 	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
 	if (st == HU_OK)

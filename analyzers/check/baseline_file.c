@@ -2,6 +2,7 @@
    The baseline's file: a table that a reviewer reads in a diff. Its head has the number of its rows and a
    checksum, so that no part of it can be lost, and no number changed, without being noticed. */
 #include "analyzers/check/baseline.h"
+#include "analyzers/check/baseline_common.h"
 #include "analyzers/check/baseline_headline.h"
 
 #include "lib/base/mem.h"
@@ -25,9 +26,8 @@ hu_side_name(hu_baseline_side side)
 	return sides[side];
 }
 
-/* XXH3's 64 bits of all bytes but those of the line that holds them. */
-static void
-checksum(const char *data, size_t n, char hex[17])
+void
+hu_baseline_checksum(const char *data, size_t n, char hex[17])
 {
 	const char *line = !strncmp(data, MARK, strlen(MARK)) ? data : strstr(data, "\n" MARK), *end = data + n, *after;
 	XXH3_state_t *s = XXH3_createState();
@@ -112,11 +112,10 @@ write_half(hu_tsv *t, const hu_baseline *b, int headline)
 	return n;
 }
 
-hu_status
-hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured, const char *unseen)
+void
+hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason)
 {
-	hu_tsv t;
-	char commit[96], date[32], sum[17];
+	char commit[96], date[32];
 	const char *user = getenv("USER");
 	const struct passwd *pw = user ? NULL : getpwuid(getuid());
 	time_t now = time(NULL);
@@ -124,26 +123,42 @@ hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, co
 
 	commit_here(commit, sizeof commit);
 	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
+	hu_tsv_note(t, "reason", "%s", reason);
+	hu_tsv_note(t, "blessed by", "%s on %s at commit %s", user ? user : pw ? pw->pw_name : "-", date, commit);
+	for (size_t i = 0; i < b->nenv; i++) {
+		char *key = hu_xprintf("env.%s", b->env[i].key);
+		hu_tsv_note(t, key, "%s", b->env[i].value);
+		free(key);
+	}
+}
+
+void
+hu_baseline_sign(hu_tsv *t)
+{
+	char sum[17];
+
+	hu_baseline_checksum(t->text.s, t->text.len, sum);
+	hu_tsv_note(t, "xxh3", "%s", sum);
+}
+
+hu_status
+hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, const char *measured, const char *unseen)
+{
+	hu_tsv t;
+
 	hu_tsv_init(&t);
 	hu_tsv_note(&t, "halfulp baseline", "%d", HU_BASELINE_VERSION);
-	hu_tsv_note(&t, "reason", "%s", reason);
-	hu_tsv_note(&t, "blessed by", "%s on %s at commit %s", user ? user : pw ? pw->pw_name : "-", date, commit);
 	hu_tsv_note(&t, "tolerances", "%s", measured);
 	for (const char *at = unseen; *at; at += strcspn(at, "\n") + 1)
 		hu_tsv_note(&t, "unseen", "%.*s", (int)strcspn(at, "\n"), at);
-	for (size_t i = 0; i < b->nenv; i++) {
-		char *key = hu_xprintf("env.%s", b->env[i].key);
-		hu_tsv_note(&t, key, "%s", b->env[i].value);
-		free(key);
-	}
+	hu_baseline_head(&t, b, reason);
 	hu_tsv_note(&t, "rows", "%zu", b->n);
 	hu_tsv_header(&t, COLUMNS);
 	size_t first = write_half(&t, b, 1);
 	hu_str_addf(&t.text, "# the %zu rows above are for review; the %zu below are what they rest on\n", first,
 		b->n - first);
 	write_half(&t, b, 0);
-	checksum(t.text.s, t.text.len, sum);
-	hu_tsv_note(&t, "xxh3", "%s", sum);
+	hu_baseline_sign(&t);
 	return hu_tsv_write(&t, path);
 }
 
@@ -280,23 +295,27 @@ read_env(hu_baseline *b, const hu_table *t)
 }
 
 hu_status
+hu_baseline_whole(hu_baseline *b, const hu_table *t, const char *sum, const char *path)
+{
+	HU_TRY(check_whole(t, sum, path));
+	read_env(b, t);
+	return check_env(b, path);
+}
+
+hu_status
 hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n)
 {
 	char sum[17];
 	hu_table t;
 
 	memset(b, 0, sizeof *b);
-	checksum(data, n, sum);
+	hu_baseline_checksum(data, n, sum);
 	HU_TRY(hu_table_parse(&t, name, data, n));
 	hu_status st = check_head(&t, name);
-	if (st == HU_OK)
-		read_env(b, &t);
 	for (int i = 0; i < t.rows && st == HU_OK; i++)
 		st = read_row(b, &t, i, name);
 	if (st == HU_OK)
-		st = check_whole(&t, sum, name);
-	if (st == HU_OK)
-		st = check_env(b, name);
+		st = hu_baseline_whole(b, &t, sum, name);
 	hu_table_release(&t);
 	hu_baseline_sort(b);
 	for (size_t i = 1; i < b->n && st == HU_OK; i++)

@@ -124,28 +124,16 @@ json(FILE *out, const hu_check_report *r)
 	free(why);
 }
 
-static void
-tap(FILE *out, const hu_check_report *r)
+void
+hu_check_write(FILE *out, const hu_check_report *r, const char *format)
 {
 	hu_outcomes v;
 
+	if (!strcmp(format, "json")) {
+		json(out, r);
+		return;
+	}
 	hu_check_outcomes(&v, r);
-	hu_outcomes_tap(out, &v);
+	hu_outcomes_writer_find(format)(out, &v);
 	hu_outcomes_release(&v);
-}
-
-static void
-junit(FILE *out, const hu_check_report *r)
-{
-	hu_outcomes v;
-
-	hu_check_outcomes(&v, r);
-	hu_outcomes_junit(out, &v);
-	hu_outcomes_release(&v);
-}
-
-hu_check_writer *
-hu_check_writer_find(const char *name)
-{
-	return !strcmp(name, "tap") ? tap : !strcmp(name, "junit") ? junit : !strcmp(name, "json") ? json : NULL;
 }

@@ -15,9 +15,8 @@ typedef struct hu_check_report {
 	size_t n, failed;
 } hu_check_report;
 
-typedef void hu_check_writer(FILE *out, const hu_check_report *r);
-
-hu_check_writer *hu_check_writer_find(const char *name); /* tap, junit or json; NULL else */
+/* FORMAT: json, or one of hu_outcomes_writer_find's. */
+void hu_check_write(FILE *out, const hu_check_report *r, const char *format);
 
 /* A verdict a quantity, to be released. */
 void hu_check_outcomes(hu_outcomes *v, const hu_check_report *r);

@@ -4,6 +4,8 @@
 #include "analyzers/check/blessing.h"
 #include "analyzers/check/check_out.h"
 #include "analyzers/gate/gate_files.h"
+#include "analyzers/statistics/check_statistics.h"
+#include "analyzers/statistics/statistics.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -19,9 +21,11 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
 	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
-	{ "format", "NAME", "tap", "tap, junit or json, on standard output" },
+	{ "format", "NAME", "tap", "tap, junit, json, github (annotations) or gitlab (code quality)" },
 	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
+	{ "statistics", NULL, NULL,
+		"with --bless: RUNs of 3 seeds or more, each twice, bound what may move by chance" },
 	{ "ulps", "K", "0", "with --bless: ulps that each quantity may move" },
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
@@ -70,26 +74,44 @@ refuse_nonfinite(const hu_baseline *b)
 		 : HU_OK;
 }
 
-/* A reference that barely moved proves nothing: the loss must have moved ten times what it may differ. */
-static hu_status
-refuse_idle(const hu_baseline *b)
+/* The range of the metrics whose name ends with SUFFIX, the most that one of them may differ by, and their number. */
+static size_t
+range_of(const hu_baseline *b, const char *suffix, double *range, double *allowed)
 {
-	double low = INFINITY, high = -INFINITY, allowed = 0;
+	double low = INFINITY, high = -INFINITY;
+	size_t end = strlen(suffix), found = 0;
 
+	*allowed = 0;
 	for (size_t i = 0; i < b->n; i++) {
 		const hu_baseline_quantity *q = &b->q[i];
 		size_t n = strlen(q->key);
-		if (strncmp(q->key, "metrics/", 8) || n < 5 || strcmp(q->key + n - 5, "/loss") || !isfinite(q->value))
+		if (strncmp(q->key, "metrics/", 8) || n < end || strcmp(q->key + n - end, suffix))
 			continue;
-		low = q->value < low ? q->value : low;
-		high = q->value > high ? q->value : high;
-		allowed = q->noise > allowed ? q->noise : allowed;
+		if (!isfinite(q->value))
+			continue;
+		low = fmin(low, q->value);
+		high = fmax(high, q->value);
+		*allowed = fmax(*allowed, q->noise);
+		found++;
 	}
-	if (allowed > 0 && !(high - low >= 10 * allowed))
+	*range = high - low;
+	return found;
+}
+
+/* A reference that barely moved proves nothing: the loss must have moved ten times what it may differ. Evaluations say
+   so where there are two; one batch's loss differs from the next one's by more than training moves it. */
+static hu_status
+refuse_idle(const hu_baseline *b)
+{
+	double range, allowed;
+
+	if (range_of(b, "/eval_loss", &range, &allowed) < 2)
+		range_of(b, "/loss", &range, &allowed);
+	if (allowed > 0 && !(range >= 10 * allowed))
 		return hu_fail(HU_EINVAL,
 			"the loss moved by %g and may differ by %g: such a baseline would pass a model that does not "
 			"train; train longer",
-			high - low, allowed);
+			range, allowed);
 	return HU_OK;
 }
 
@@ -208,7 +230,7 @@ comparable(const hu_baseline *want, const hu_baseline *got, const char *path)
 }
 
 static int
-compare(const hu_args *a, const hu_baseline *got, hu_check_writer *write)
+compare(const hu_args *a, const hu_baseline *got, const char *format)
 {
 	const char *path = hu_args_text(a, "baseline");
 	hu_baseline want;
@@ -221,7 +243,7 @@ compare(const hu_args *a, const hu_baseline *got, hu_check_writer *write)
 		return hu_complain(st);
 	hu_finding *f = hu_drift_compare(&want, got, &r.n, &r.failed);
 	r.f = f;
-	write(stdout, &r);
+	hu_check_write(stdout, &r, format);
 	free(f);
 	hu_baseline_release(&want);
 	return r.failed || !r.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
@@ -236,20 +258,27 @@ of_files(const void *of)
 }
 
 static int
+of_statistics(const hu_args *a)
+{
+	return hu_args_given(a, "bless") ? hu_args_given(a, "statistics")
+					 : hu_is_statistics(hu_args_text(a, "baseline"));
+}
+
+static int
 run(const hu_args *a)
 {
 	const char *format = hu_args_given(a, "json") ? "json" : hu_args_text(a, "format");
-	hu_check_writer *write = hu_check_writer_find(format);
 	hu_baseline got;
 	seen saw = { 0, 0 };
 	hu_status st = HU_OK;
 	int code = HU_EXIT_OK;
 
-	if (!write)
-		st = hu_fail(HU_EINVAL, "--format %s: tap, junit or json is needed", hu_args_text(a, "format"));
+	if (strcmp(format, "json") && !hu_outcomes_writer_find(format))
+		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github or gitlab is needed",
+			hu_args_text(a, "format"));
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
-	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless")))
+	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless") && !of_statistics(a)))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
 	else if (!hu_args_given(a, "bless") &&
 		 (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
@@ -257,6 +286,8 @@ run(const hu_args *a)
 			hu_args_given(a, "ulps")     ? "ulps"
 			: hu_args_given(a, "reason") ? "reason"
 						     : "allow-nonfinite");
+	if (st == HU_OK && of_statistics(a))
+		return hu_args_given(a, "bless") ? hu_bless_statistics(a) : hu_check_statistics(a, format);
 	if (st == HU_OK && of_files(a))
 		return hu_args_given(a, "bless") ? hu_complain(hu_fail(HU_EINVAL,
 							   "--bless is for runs; a file that is right becomes the "
@@ -270,9 +301,21 @@ run(const hu_args *a)
 	else if (!hu_exists(hu_args_text(a, "baseline")))
 		st = obtained(a, &got);
 	else
-		code = compare(a, &got, write);
+		code = compare(a, &got, format);
 	hu_baseline_release(&got);
 	return st == HU_OK ? code : hu_complain(st);
+}
+
+static int
+blesses(const void *of)
+{
+	return hu_args_given(of, "bless");
+}
+
+static int
+keeps_rows(const void *of)
+{
+	return !hu_args_given(of, "statistics");
 }
 
 static int
@@ -288,6 +331,8 @@ writes_no_json(const void *of)
 
 static const hu_opt_need needs[] = { { "format json", judges,
 					     "beside --bless, which writes the baseline and judges nothing" },
+	{ "statistics", blesses, "without --bless: the baseline itself says what it holds" },
+	{ "ulps allow-nonfinite", keeps_rows, "beside --statistics, which measures what may move" },
 	{ "format", writes_no_json, "beside --json, which says the format" },
 	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
 	{ NULL, NULL, NULL } };
@@ -296,7 +341,9 @@ const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RUL
 	"hold a run, or a file of tensors or metrics, to what it was; exit 1 where it drifted",
 	"A run: every quantity of the baseline is compared: bit-identical, else within its ulps, else within the\n"
 	"noise measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what\n"
-	"is not finite is drift unless the baseline declares it.\n"
+	"is not finite is drift unless the baseline declares it. A baseline of --statistics holds what another seed,\n"
+	"library or order of sums may move: some tens of means and norms of whole trainings, against RUNs of its "
+	"seeds.\n"
 	"A file: .safetensors, .npz, .npy, or metrics as TSV, CSV or JSON lines; two runs are compared likewise, by\n"
 	"their checkpoints, traces and metrics. A rule is 'NAMES: CONDITIONS': names as a shell pattern, conditions\n"
 	"differ, ulps(FORMAT), abs, rel, l2, nonfinite <= X; cosine, sqnr >= X; exact; optional; ignore. rel is the\n"

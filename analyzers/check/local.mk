@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += analyzers/check/baseline.c
 noinst_HEADERS += analyzers/check/baseline.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_collect.c
+noinst_HEADERS += analyzers/check/baseline_common.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_file.c
 libhalfulp_a_SOURCES += analyzers/check/baseline_headline.c
 noinst_HEADERS += analyzers/check/baseline_headline.h
@@ -18,5 +19,6 @@ libhalfulp_a_SOURCES += analyzers/check/drift.c
 noinst_HEADERS += analyzers/check/drift.h
 libhalfulp_a_SOURCES += analyzers/check/outcome.c
 noinst_HEADERS += analyzers/check/outcome.h
+libhalfulp_a_SOURCES += analyzers/check/outcome_ci.c
 libhalfulp_a_SOURCES += analyzers/check/run_compare.c
 noinst_HEADERS += analyzers/check/run_compare.h

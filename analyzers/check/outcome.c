@@ -4,6 +4,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ void
 hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail)
 {
 	HU_GROW(v->v, v->n, v->cap);
-	v->v[v->n++] = (hu_outcome){ hu_xstrdup(hu_shown(name)), said, detail, ok };
+	v->v[v->n++] = (hu_outcome){ hu_xstrdup(hu_shown(name)), said, detail, ok, NAN, NAN };
 	v->failed += !ok;
 }
 

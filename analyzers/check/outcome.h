@@ -7,9 +7,10 @@
 #include <stdio.h>
 
 typedef struct hu_outcome {
-	char *name, *said, *detail;
+	char *name, *said, *detail;    /* detail: of a failure, or NULL */
 	int ok;
-} hu_outcome; /* detail: of a failure, or NULL */
+	double moved, allowed;         /* NaN where nobody sets them */
+} hu_outcome;
 
 typedef struct hu_outcomes {
 	char *suite, *of; /* "halfulp check", and what was judged */
@@ -26,4 +27,14 @@ void hu_outcomes_release(hu_outcomes *v);
 /* A # within a name is written \#, lest a reader take what is behind it for a directive. */
 void hu_outcomes_tap(FILE *out, const hu_outcomes *v);
 void hu_outcomes_junit(FILE *out, const hu_outcomes *v);
+/* Failures as GitHub's workflow commands, ::error title=…::…, which a job shows as annotations; GitHub shows ten of a
+   step, so the first nine and a sentence on the rest. The summary is a ::notice. */
+void hu_outcomes_github(FILE *out, const hu_outcomes *v);
+/* Failures as GitLab's code quality report: an array of objects with description, check_name, fingerprint, severity and
+   location, whose path is what was judged. */
+void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
+
+typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
+/* tap, junit, github or gitlab; NULL else. */
+hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
 #endif

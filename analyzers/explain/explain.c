@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Which operations are drawn, their titles, and their operands as stored. */
+   Decides which operations are drawn; writes their titles and their operands as stored. */
 #include "analyzers/explain/explain_parts.h"
 
 #include "analyzers/calc/rows.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A literal's own text where the format does not hold it. */
+/* Returns a literal's own text where the format does not hold its value. */
 static const char *
 meant(const hu_expr *e, double x, char *text, size_t room)
 {
@@ -27,7 +27,7 @@ meant(const hu_expr *e, double x, char *text, size_t room)
 	return text;
 }
 
-/* A number's code with its fields apart. */
+/* Adds a number's code with its fields apart. */
 static void
 stored(hu_explain_panel *p, const char *label, double x, hu_format f, const hu_expr *e)
 {
@@ -65,7 +65,7 @@ draw_stored(hu_drawing *d, hu_format f, const hu_seen *w)
 	stored(p, "result", w->s, f, w->n ? NULL : w->e);
 }
 
-/* Whether each argument of the sum is a product, as a tensor core's are but for its C. */
+/* Returns 1 where each argument of the sum is a product; a tensor core's C may be the exception. */
 static int
 of_products(const hu_arithmetic *a, const hu_seen *w)
 {
@@ -80,7 +80,8 @@ of_products(const hu_arithmetic *a, const hu_seen *w)
 	return 1;
 }
 
-/* "1 + 0.5 + 0.25" where it is short, else how many; "by fma,acc=fp32" where a model ran. */
+/* Writes "1 + 0.5 + 0.25" where that is short, otherwise the number of terms; and "by fma,acc=fp32" where a model
+   executed the sum. */
 static void
 sum_title(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Drawings of rounded operations: why 1 + 0.0001 is 1, what a sum loses step by step, what a tensor
-   core chops. */
+   Draws rounded operations: why 1 + 0.0001 is 1, what a sum loses step by step, which bits a tensor core cuts off. */
 #ifndef HU_ANALYZERS_EXPLAIN_H
 #define HU_ANALYZERS_EXPLAIN_H
 
 #include "analyzers/explain/explain_drawing.h"
 #include "analyzers/calc/expr.h"
 
-/* Where drawings go; root, a literal alone, is drawn too. */
+/* The drawing so far. root is the whole expression: a literal is drawn only where it is all of it. */
 typedef struct hu_explain { hu_drawing d; const hu_expr *root; } hu_explain;
 
-/* A hu_arithmetic_seen; `to` is a hu_explain. Adds a title, panels and words for every operation that
-   rounds: operands as stored, significands aligned, the exact result with guard, round and sticky
-   behind the last bit kept, the result; in words what it takes to move the larger operand. */
+/* A hu_arithmetic_seen; `to` is a hu_explain. Appends a title, panels and words for every operation that rounds: the
+   operands as stored, the aligned significands, the exact result with guard, round and sticky bits behind the last bit
+   kept, and the result. The words say how large an operand must be to change the larger one. */
 void hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *what);
 
-/* Models whose steps are drawn, for people. */
+/* The models whose steps are drawn, as a text for people. */
 #define HU_EXPLAIN_MODELS "fma, sequential, chunk, splitk, promote and tc"
-/* Whether the steps of sums by model s are drawn; of the others words say that they are not. */
+/* Returns 1 where the steps of sums by model s are drawn; for other models words say that they are not. */
 int hu_explain_draws(const struct hu_sum *s);
 #endif

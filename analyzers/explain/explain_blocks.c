@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A tensor core's sum drawn block by block: products and accumulator on one common exponent, what is
-   chopped behind its F bits, the exact sum, the one rounding. */
+   Draws a tensor core's sum block by block: products and accumulator aligned to one exponent, the bits that are cut off
+   below its F fraction bits, the exact sum of the rest, and the one rounding. */
 #include "analyzers/explain/explain_parts.h"
 
 #include "analyzers/calc/evaluate_sum.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks drawn at the beginning of a longer sum; its last one is drawn too. */
+/* Blocks that are drawn at the beginning of a longer sum; its last one is drawn too. */
 enum { FIRST = 2, MOST = 33 };
 
 typedef struct unit {
@@ -21,7 +21,7 @@ typedef struct unit {
 	const hu_arithmetic *how;
 } unit;
 
-/* Terms of one block, already split. */
+/* The terms of one block, split into significands and exponents. */
 typedef struct block {
 	int32_t am[MOST], ae[MOST], bm[MOST], be[MOST];
 	int index[MOST], n;     /* place among the sum's products, from 0 */
@@ -37,7 +37,7 @@ put(block *b, const unit *u, const hu_seen *w, int k)
 	b->index[i] = k;
 }
 
-/* What the unit takes an operand as: tf32 loses bits of its fp32 word. */
+/* Returns the operand as the unit takes it: tf32 loses bits of its fp32 word. */
 static double
 operand(int32_t m, int32_t e, hu_format f)
 {
@@ -51,7 +51,7 @@ product(mpfr_ptr p, const block *b, int i, const unit *u)
 	mpfr_mul_d(p, p, operand(b->bm[i], b->be[i], u->b), MPFR_RNDN);
 }
 
-/* p without its bits below weight CHOP; *lost: 1 some, 2 all of them. */
+/* Clears p's bits below weight; *lost: 0 none was set, 1 some were, 2 all of p. */
 static void
 chop(mpfr_ptr p, long weight, int *lost)
 {
@@ -96,7 +96,7 @@ row(hu_frame *f, const char *label, mpfr_srcptr v, int e, long chop_at, long lin
 	r->sign = mpfr_signbit(v) ? "−" : f->n > 1 ? "+" : "";
 }
 
-/* One block from c; returns what the model returns. */
+/* Draws one block that starts from c; returns what the model returns. */
 static double
 draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c_name, const char *heading, int drawn)
 {
@@ -181,7 +181,7 @@ draw_block(hu_drawing *d, const unit *u, const block *b, double c, const char *c
 	return got;
 }
 
-/* Two half blocks from zero, then c added to nearest. */
+/* Draws two half blocks that start from zero, then c added with rounding to nearest. */
 static double
 draw_halves(hu_drawing *d, const unit *u, const hu_seen *w, int k, int n, double c, int drawn)
 {

@@ -111,12 +111,12 @@ show(span *s, long from, long to)
 			s->shown[s->top - w] = 1;
 }
 
-/* Which weights get a column: those of digits and those beside a line, less what would be too far. */
+/* Chooses which weights get a column: those of digits and those beside a line, except those too far away. */
 static void
 choose(const hu_frame *f, span *s)
 {
 	long high = HU_NO_LINE, low = -HU_NO_LINE,
-	     below = 0; /* lines: the highest, and the lowest beyond which a row has no interest */
+	     below = 0; /* the highest line, and the lowest, below which rows have no interest */
 
 	s->top = HU_NO_LINE;
 	s->bottom = -HU_NO_LINE;
@@ -151,13 +151,13 @@ choose(const hu_frame *f, span *s)
 		if (r->chop != HU_NO_LINE)
 			show(s, r->chop + 1, r->chop - 1);
 	}
-	for (long w = s->top, run = 0; w >= s->bottom - 1; w--) { /* short runs are not worth leaving out */
+	for (long w = s->top, run = 0; w >= s->bottom - 1; w--) { /* short runs are not left out */
 		int on = w < s->bottom || s->shown[s->top - w];
 		if (on && run && run < FOLD)
 			show(s, w + run, w + 1);
 		run = on ? 0 : run + 1;
 	}
-	for (long w = s->top; w >= s->bottom; w--) /* a number longer than the page is cut */
+	for (long w = s->top; w >= s->bottom; w--) /* a number wider than the page is cut */
 		if (w < low && s->shown[s->top - w] && ++below > BELOW)
 			s->shown[s->top - w] = 0;
 	if (high != HU_NO_LINE && s->top - high > ABOVE)
@@ -213,7 +213,7 @@ fill(const hu_frame *f, const hu_aligned *r, const span *s, hu_strip *to)
 	}
 }
 
-/* The weight of column i above it. */
+/* Writes the weight of column i above it. */
 static void
 head(hu_explain_panel *p, const long *weight, int i, int ends, int rank)
 {
@@ -226,7 +226,7 @@ head(hu_explain_panel *p, const long *weight, int i, int ends, int rank)
 	c->rank = rank;
 }
 
-/* Lines come first, then the top, the ends of what is left out, the last column. */
+/* Ranks the heads: lines come first, then the top, the ends of what is left out, the last column. */
 static void
 heads(hu_explain_panel *p, const long *weight)
 {

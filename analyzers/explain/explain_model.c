@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Sums by the summation models that add one term after another: their partial sums, replayed. */
+   Draws sums by models that add one term after another, by replaying their partial sums. */
 #include "analyzers/explain/explain_parts.h"
 
 #include "lib/base/hash.h"
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Slices drawn at the beginning; the last one is drawn too. */
+/* Slices that are drawn at the beginning; the last one is drawn too. */
 enum { SLICES = 2 };
 
-/* The steps of n fused terms from term k on, from +0; returns the sum. */
+/* Draws the steps of n fused terms from term k on, started from +0; returns the sum. */
 static double
 chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_t n, const hu_draw *draw,
 	const char *heading)
@@ -29,7 +29,7 @@ chain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, size_t k, size_
 	return s;
 }
 
-/* Rounded values x added from +0. */
+/* Draws the rounded values x added one by one, from +0. */
 static double
 plain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, const double *x, size_t n, const hu_draw *draw,
 	size_t length, int word, const char *heading, const char *prefix)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Drawings of single operations: sums, products, fused ones, and whatever is computed exactly and
-   rounded once. */
+   Draws single operations: sums, products, fused ones, and whatever is computed exactly and rounded once. */
 #include "analyzers/explain/explain_parts.h"
 
 #include "lib/number/code.h"
@@ -10,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a quotient, a root or a function: more than any format keeps and a drawing shows. */
-enum { CHOPPED = 400, PARTIAL_MOST = 12, DRAWN = 16384 }; /* the last: a column a bit, and 2^14 is far beyond fp64 */
+/* CHOPPED is a precision in bits for a quotient, a root or a function: more than any format keeps and a drawing
+   shows. */
+enum { CHOPPED = 400, PARTIAL_MOST = 12, DRAWN = 16384 }; /* DRAWN: a drawing has a column for each bit, and 2^14 is far
+							     beyond fp64 */
 
 static int
 moves(const hu_arithmetic *a, double x, double y)
@@ -27,8 +28,8 @@ moves(const hu_arithmetic *a, double x, double y)
 	return moved;
 }
 
-/* The smallest positive value of f that, with the sign of y, moves x in this
-   mode; 0 where none does. Codes ascend with their values, so they are bisected. */
+/* Returns the smallest positive value of f that, with the sign of y, changes x in this mode; 0 where none does. It
+   bisects codes, which ascend with their values. */
 static double
 smallest_mover(const hu_arithmetic *a, double x, double y)
 {
@@ -46,7 +47,7 @@ smallest_mover(const hu_arithmetic *a, double x, double y)
 	return moves(a, x, y < 0 ? -d : d) ? d : 0;
 }
 
-/* What moves big; t is small in words, line the weight of the last bit kept of their sum. */
+/* Says which numbers change big. t is `small` in words; line is the weight of the last bit kept of their sum. */
 static void
 movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const char *t, int lost, long line)
 {
@@ -80,7 +81,7 @@ movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const ch
 			ulps, of, hu_format_name(a->f.id), b, hu_explain_number(mover, a->f, m), mover);
 }
 
-/* Leading bits that two operands of opposite signs lose to each other. */
+/* Says how many leading bits cancel between two operands of opposite signs. */
 static void
 cancellation(hu_drawing *d, mpfr_srcptr u, mpfr_srcptr v, mpfr_srcptr sum, hu_format f, int product)
 {
@@ -104,7 +105,7 @@ cancellation(hu_drawing *d, mpfr_srcptr u, mpfr_srcptr v, mpfr_srcptr sum, hu_fo
 			bits, bits - 1);
 }
 
-/* u + v: labels and values of the two, and what is said of them. Returns the weight of the last bit kept. */
+/* Draws u + v, with labels and values of the two and words on them. Returns the weight of the last bit kept. */
 static long
 aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, mpfr_srcptr v, const char *other,
 	long last, double s)
@@ -120,7 +121,7 @@ aligned(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr u, const char *name, 
 	line = hu_explain_line(mpfr_regular_p(sum) ? sum : u, a->f);
 	hu_frame_init(&f);
 	snprintf(number, sizeof number, "%.10g",
-		mpfr_get_d(u, MPFR_RNDN)); /* the digits that stored values are shown with */
+		mpfr_get_d(u, MPFR_RNDN)); /* as many digits as stored values are shown with */
 	r = hu_frame_add(&f, name, u, hu_explain_line(u, a->f), number);
 	r->line = line;
 	snprintf(number, sizeof number, "%.10g", fabs(mpfr_get_d(v, MPFR_RNDN)));
@@ -191,7 +192,7 @@ hu_explain_fma(hu_drawing *d, const hu_arithmetic *a, const double *x, double s)
 	mpfr_clears(c, p, r, (mpfr_ptr)0);
 }
 
-/* |x| as an odd integer times 2^*e, in m. */
+/* Sets m to an odd integer with |x| = m 2^*e. */
 static void
 odd_part(mpz_t m, long *e, double x)
 {
@@ -208,7 +209,7 @@ odd_part(mpz_t m, long *e, double x)
 	mpfr_clear(v);
 }
 
-/* Rows of factor shifted by each set bit of `other`, which has few. */
+/* Adds a row of factor shifted by each set bit of `other`, which has few. */
 static void
 partial_products(hu_frame *f, double factor, const char *name, double other, long line)
 {
@@ -277,7 +278,7 @@ hu_explain_mul(hu_drawing *d, const hu_arithmetic *a, double x, double y, double
 	mpfr_clear(p);
 }
 
-/* After how many bits those of x / y repeat; 0: they end; -1: after very many. */
+/* Returns the period of the bits of x / y; 0: they end; -1: the period is very long. */
 static long
 period(double x, double y)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Sums drawn a row an addition: the addend, what of it is lost, the sum after it. The line moves
-   left as the sum grows: a staircase. */
+   Draws a sum with a row for each addition: the addend, what of it is lost, the sum after it. The line moves left as
+   the sum grows, like a staircase. */
 #include "analyzers/explain/explain_parts.h"
 
 #include "lib/base/mem.h"
@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Steps drawn at the beginning and at the end of a longer sum. */
+/* Steps that are drawn at the beginning and at the end of a longer sum. */
 enum { FIRST = 9, LAST = 3 };
 
-/* One addition: where it started, what was added, what came out; errors are those of the additions alone. */
+/* One addition: the sum before, what was added, the sum after. Errors are those of the additions alone. */
 typedef struct step { double before, after, error; int swamped; } step;
 
 static void
@@ -62,14 +62,14 @@ draw_step(hu_frame *f, const hu_arithmetic *a, const hu_seen *w, int i, const st
 	mpfr_clears(t, sum, after, (mpfr_ptr)0);
 }
 
-/* Steps that are drawn; of the others there is a count. */
+/* Returns 1 for steps that are drawn; the others are counted. */
 static int
 drawn(int i, int n)
 {
 	return n <= FIRST + LAST + 1 || i < FIRST || i >= n - LAST;
 }
 
-/* Characters of the longest addend drawn. */
+/* Returns the number of characters of the longest addend that is drawn. */
 static int
 widest(const hu_seen *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A drawing as a self-contained SVG for a slide: a square a bit, coloured by what the bit is, the
-   line below the last bit kept, a legend of the colours used, and the command that made it. */
+   Renders a drawing as a self-contained SVG for a slide: a square for each bit, coloured by its kind, the line below
+   the last bit kept, a legend of the colours used, and the command that made it. */
 #include "analyzers/explain/explain_drawing.h"
 
 #include "lib/base/mem.h"
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels. A digit of the monospaced fonts named is 0.602 of its size wide, the widest letters in running text 0.56. */
+/* Sizes in pixels. A digit of the monospaced fonts that are named is 0.602 of its size wide, the widest letters in
+   running text 0.56. */
 enum {
 	MARGIN = 40,
 	CELL = 25,
@@ -33,7 +34,7 @@ enum {
 
 typedef struct sheet { hu_str *s; double width, y, label, value; unsigned used; } sheet;
 
-/* Escaped, with 2^-10 as a power. */
+/* Appends text escaped, with 2^-10 as a power. */
 static void
 spell(hu_str *s, const char *text, int powers)
 {
@@ -56,7 +57,7 @@ spell(hu_str *s, const char *text, int powers)
 			continue;
 		}
 		power = 0;
-		if (*text == ' ' && text[1] == ' ') { /* columns of blanks stay */
+		if (*text == ' ' && text[1] == ' ') { /* columns of blanks are kept */
 			hu_str_add(s, "\u00a0");
 			continue;
 		}
@@ -90,7 +91,7 @@ gap(const hu_explain_panel *p, int i)
 	return g > 0 ? g : i < p->columns && p->column[i].before == ' ' ? FIELD : 0;
 }
 
-/* The left edge of column i, from that of the first. */
+/* Returns the left edge of column i, from that of the first. */
 static double
 place(const hu_explain_panel *p, int i)
 {
@@ -101,7 +102,7 @@ place(const hu_explain_panel *p, int i)
 	return x;
 }
 
-/* Widths of the labels and of the values of a panel. */
+/* Measures the widths of a panel's labels and values. */
 static void
 measure(const hu_explain_panel *p, double *label, double *value)
 {
@@ -221,7 +222,7 @@ panel(sheet *t, const hu_explain_panel *p)
 	t->y += 20;
 }
 
-/* What follows the first colon is a second line. */
+/* Draws a title; what follows the first colon is its second line. */
 static void
 title(sheet *t, const char *what)
 {

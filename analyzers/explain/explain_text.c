@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A drawing on a terminal: one character a bit, the line below the last bit kept, colours where
-   the terminal wants them. */
+   Renders a drawing on a terminal: one character for each bit, the line below the last bit kept, colours where the
+   terminal wants them. */
 #include "analyzers/explain/explain_drawing.h"
 
 #include "lib/base/mem.h"
@@ -33,7 +33,7 @@ attribute(FILE *out, int colour, const char *code)
 		fprintf(out, "\033[%sm", code);
 }
 
-/* Characters of a line's slot: fewer where lines stand in several places. */
+/* Returns the characters of the gap that a line is drawn in: fewer where lines stand in several places. */
 static size_t
 wide(const hu_explain_panel *p)
 {
@@ -44,7 +44,7 @@ wide(const hu_explain_panel *p)
 	return slots > 2 ? 1 : 3;
 }
 
-/* Characters that stand before column i: a field's gap, a line's slot, columns left out. */
+/* Returns the characters before column i: a field's gap, a line's gap, columns left out. */
 static size_t
 gap(const hu_explain_panel *p, int i)
 {
@@ -98,7 +98,7 @@ heads(FILE *out, const hu_explain_panel *p, size_t left, int colour)
 	free(from);
 }
 
-/* What stands before column i in strip s. */
+/* Prints what stands before column i in strip s. */
 static void
 slot(FILE *out, const hu_explain_panel *p, const hu_strip *s, int i, int colour)
 {

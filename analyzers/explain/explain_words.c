@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One rounding: its rows in a drawing and its words. */
+   Describes one rounding by rows in a drawing and by words. */
 #include "analyzers/explain/explain_parts.h"
 
 #include "analyzers/calc/rows.h"
@@ -24,7 +24,7 @@ hu_explain_line(mpfr_srcptr v, hu_format f)
 void
 hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_srcptr v, int more, double s, int rule)
 {
-	/* a zero has no bit to keep: its line goes on where that of the row above stands */
+	/* a zero has no bit to keep: its line continues that of the row above */
 	long line = !mpfr_regular_p(v) && f->n ? f->row[f->n - 1].line : hu_explain_line(v, a->f);
 	char text[40], beyond[96];
 	hu_aligned *r;
@@ -46,14 +46,14 @@ hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_src
 	}
 	mpfr_init2(x, 53);
 	mpfr_set_d(x, s, MPFR_RNDN);
-	snprintf(text, sizeof text, "%.10g", s); /* the digits that stored values are shown with */
+	snprintf(text, sizeof text, "%.10g", s); /* as many digits as stored values are shown with */
 	r = hu_frame_add(f, "result", x, line, text);
 	r->line = line;
 	r->changed = mpfr_regular_p(x) ? f->n - (f->row[f->n - 2].marks ? 3 : 2) : -1;
 	mpfr_clear(x);
 }
 
-/* The fraction of an ulp of v below its line. */
+/* Sets rest to the part of v below line, as a fraction of an ulp. */
 static void
 below(mpfr_ptr rest, mpfr_srcptr v, long line)
 {

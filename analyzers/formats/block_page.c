@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The page of a block format: elements of few bits and the scale that they share. */
+   Prints the page of a block format: elements of few bits and the scale that they share. */
 #include "analyzers/formats/format_page.h"
 
 #include "analyzers/calc/rows.h"
@@ -29,7 +29,7 @@ scale_name(const hu_block *b, char *text, size_t room)
 	return text;
 }
 
-/* An element's largest and smallest positive value under the scale 1, as the block's decoder gives them. */
+/* Finds an element's largest and smallest positive value under the scale 1, as the block's decoder gives them. */
 static void
 extremes(const hu_block *b, double *largest, double *smallest)
 {

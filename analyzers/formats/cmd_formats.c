@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp formats [FORMAT|VALUE...]: the number formats, the page of one, and values in each. */
+   halfulp formats [FORMAT|VALUE...]: prints the number formats, the page of one, or values in each. */
 #include "analyzers/formats/format_page.h"
 #include "analyzers/calc/rows.h"
 #include "lib/base/console/opt_need.h"
@@ -40,8 +40,8 @@ one(const char *text, hu_mode mode, json_t *rows)
 	return st;
 }
 
-/* HU_OK: *id is the format `text` names, or HU_NO_FORMAT where it is a block format, b, or a value (b's bits are then
-   0). */
+/* Recognises `text`. HU_OK: *id is the format that it names; or HU_NO_FORMAT where it names a block format, *b, or is a
+   value, where the bits of *b are 0. */
 static hu_status
 what_is(const char *text, hu_format_id *id, hu_block *b)
 {
@@ -54,7 +54,7 @@ what_is(const char *text, hu_format_id *id, hu_block *b)
 	*id = HU_NO_FORMAT;
 	if (hu_block_find(text, b) == HU_OK)
 		return HU_OK;
-	if (st != HU_EABSENT) /* the name of a format, or of a block format, that cannot be */
+	if (st != HU_EABSENT) /* `text` looks like a format's or block format's name with wrong parameters */
 		return hu_format_find(text, id);
 	memset(b, 0, sizeof *b);
 	HU_TRY(hu_expr_parse(text, 0, &e));
@@ -69,7 +69,7 @@ print_each(const hu_args *args, hu_mode mode, json_t *rows)
 	hu_block b;
 	int values = 0;
 
-	for (int i = 0; i < args->nrest; i++) { /* a wrong one is refused before anything is printed */
+	for (int i = 0; i < args->nrest; i++) { /* a wrong word is refused before anything is printed */
 		HU_TRY(what_is(args->rest[i], &id, &b));
 		values += id == HU_NO_FORMAT && !b.bits;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp inspect FILE: what each format would do to the tensors of a file, in figures; what they mean for a model,
-   weights alone do not tell. */
+   halfulp inspect FILE: measures what each format would do to the tensors of a file. What that means for a model cannot
+   be told from weights alone. */
 #include "analyzers/formats/inspect_table.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
@@ -14,7 +14,7 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" }, { "json", NULL, NULL, "print an array of rows" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* A row a tensor and format, to be freed by the caller; `out` counts the tensors that hold no floating-point
+/* Returns a row for each tensor and format, freed by the caller; `out` counts the tensors that hold no floating-point
    numbers. */
 static hu_inspect_row *
 judge(const hu_foreign *s, const hu_target *to, int nto, size_t *n, size_t *out)
@@ -96,9 +96,9 @@ const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FIL
 	"Casts every floating-point tensor to each format, to nearest even and without scaling. Counts:\n"
 	"nonfinite, elements that are infinite or NaN before the cast; elements that become zero, or subnormal;\n"
 	"lost bits, elements below the smallest normal number that the cast changes; ftz, elements that become\n"
-	"zero on hardware that flushes subnormals;\n"
-	"overflow, finite elements that become infinite or NaN; saturated, elements that become the largest\n"
-	"finite value in place of a larger one, or 0 in place of a negative one where the format has no sign.\n"
+	"zero on hardware that flushes subnormals; overflow, finite elements that become infinite or NaN;\n"
+	"saturated, elements that become the largest finite value in place of a larger one, or 0 in place of a\n"
+	"negative one where the format has no sign.\n"
 	"Errors are over the elements that are finite before and after: rel_l2 is the L2 norm of the errors over\n"
 	"that of the values; sqnr_db is -20 log10 of it; max_error is the largest |error|, and at says at which\n"
 	"element, counted from 0 in row-major order; mean_error is the mean |error|; l2_zeroed is the L2 norm of\n"
@@ -109,8 +109,8 @@ const hu_command hu_cmd_inspect = { "inspect", "[OPTION...] FILE.safetensors|FIL
 	"A block format (mxfp8, mxfp4, nvfp4, int8, int4x128, ...) takes a tensor in fp32, scales blocks along\n"
 	"its last axis (the last block of a row may be short; int8 and its like scale the whole tensor), and\n"
 	"saturates. Weights of an ONNX model's Conv, ConvTranspose, Gemm and MatMul are scaled along the axis over\n"
-	"which the product sums, as deployment does: axis says which, counted from 0 (of a Conv, the axes behind it\n"
-	"are summed over as well). Subnormal and lost bits are those of the elements under their scale, - where\n"
-	"elements are integers. A NaN or an infinity makes its whole block NaN: the block's finite values are counted\n"
-	"under overflow.",
+	"which the product sums, as deployment does: the column axis says which, counted from 0 (a Conv also sums\n"
+	"over the axes after it). Subnormal and lost bits are those of the elements under their scale, - where\n"
+	"elements are integers. A NaN or an infinity makes its whole block NaN: the block's finite values are\n"
+	"counted under overflow.",
 	opts, run, NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp round VALUE...: single values to a format, with the error made. */
+   halfulp round VALUE...: rounds single values to formats and prints the errors. */
 #include "analyzers/calc/rounding_args.h"
 #include "analyzers/formats/round_blocks.h"
 #include "analyzers/formats/targets.h"
@@ -16,10 +16,11 @@ static const hu_opt opts[] = { { "format", "LIST", "fp16",
 
 typedef struct rounding {
 	hu_format_id format[HU_FORMATS];
-	hu_arithmetic a[HU_FORMATS];    /* one a format, so that SR's draws go on from value to value */
+	hu_arithmetic a[HU_FORMATS];    /* one for each format, so that the random draws of SR continue from value to
+					   value */
 	hu_block block[HU_FORMATS];
 	int formats, blocks, json, codes, printed;
-	hu_round_blocks values;         /* kept where there are block formats */
+	hu_round_blocks values;         /* values, collected where there are block formats */
 	json_t *rows;
 } rounding;
 
@@ -44,7 +45,7 @@ targets(const char *list, rounding *o)
 	return HU_OK;
 }
 
-/* Block formats have one rounding. */
+/* Refuses rounding options for block formats, which have one rounding. */
 static hu_status
 one_rounding(const hu_args *args, const rounding *o, hu_mode mode)
 {
@@ -136,7 +137,8 @@ run(const hu_args *args)
 	}
 	hu_round_blocks_release(&o.values);
 	if (o.json &&
-		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have */
+		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have are
+							     printed */
 		hu_rows_print_json(o.rows);
 	else
 		json_decref(o.rows);

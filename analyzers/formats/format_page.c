@@ -13,14 +13,14 @@
 
 enum { NAN_ROOM = 128 };
 
-/* What RNE makes of a value that is far too large. */
+/* Returns what rounding to nearest even gives for a value that is far too large. */
 static const char *
 above(hu_format f)
 {
 	return f.flags & HU_SATURATE ? "max" : hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
 }
 
-/* The codes that are NaN, in words of codes. */
+/* Writes which codes are NaN. */
 static void
 nan_codes(hu_format f, char *text, size_t room)
 {
@@ -74,7 +74,7 @@ hu_formats_print(void)
 	printf(", other sizes as int4x32 and bfp8x16.\nThe page of one: halfulp formats e4m3\n");
 }
 
-/* x for LaTeX, to six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
+/* Writes x for LaTeX, with six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
 static void
 latex_number(double x, char *text, size_t room)
 {
@@ -87,7 +87,7 @@ latex_number(double x, char *text, size_t room)
 	snprintf(text, room, e ? "%s \\times 10^{%d}" : "%s", digits, e ? atoi(e + 1) : 0);
 }
 
-/* A row of a table for a document: cells between before, between and after. */
+/* Prints a row of a table for a document, with the texts before, between and after its cells. */
 static void
 table_row(hu_format f, const char *before, const char *between, const char *after, int latex)
 {
@@ -151,7 +151,7 @@ repeat(hu_str *s, const char *text, int n)
 		hu_str_add(s, text);
 }
 
-/* The fields as boxes, a column a bit; a wide field gets its width in digits instead. */
+/* Draws the fields as boxes with a column for each bit; a wide field shows its width in digits instead. */
 static void
 draw(hu_format f)
 {
@@ -214,7 +214,7 @@ power_name(int e, char *text)
 		snprintf(text, 24, "2^%d", e);
 }
 
-/* The spacing of values, binade by binade where they are few. */
+/* Prints the spacing of values, for each binade where these are few. */
 static void
 gaps(hu_format f)
 {
@@ -275,7 +275,7 @@ specials(hu_format f)
 	printf("\n");
 }
 
-/* Half a step beyond the largest value is where RNE stops giving it. */
+/* Prints where rounding to nearest even stops giving the largest value: half a step beyond it. */
 static void
 above_line(hu_format f)
 {

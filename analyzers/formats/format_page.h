@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What halfulp formats prints of the formats themselves: the list, as text or
-   as a table for a document, and the page of one format. */
+   Prints number formats for the command formats: the list, as text or as a table for a document, and the page of one
+   format. */
 #ifndef HU_ANALYZERS_FORMAT_PAGE_H
 #define HU_ANALYZERS_FORMAT_PAGE_H
 
@@ -10,15 +10,15 @@
 
 void hu_formats_print(void);
 
-/* kind: latex, markdown or tsv, in any case; HU_EINVAL for another. */
+/* Prints the list as a table of that kind: latex, markdown or tsv, in any case. HU_EINVAL for another. */
 hu_status hu_formats_table(const char *kind);
 
 void hu_format_page(hu_format f);
 json_t *hu_format_json(hu_format f);
 
-/* The same of a block format: elements and their scale. */
+/* The same for a block format: its elements and their scale. */
 void hu_block_page(const hu_block *b);
 json_t *hu_block_json(const hu_block *b);
-/* What its elements are: a format's name, int8 or, under a zero point, uint8. Returns `text`. */
+/* Writes what b's elements are into `text` and returns it: a format's name, int8 or, with a zero point, uint8. */
 const char *hu_block_element(const hu_block *b, char *text, size_t room);
 #endif

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PIECE = 1 << 12 }; /* elements encoded at a time; a block without end is shared by threads in these */
+enum { PIECE = 1 << 12 }; /* elements that are encoded at a time; threads share a block that spans the whole tensor in
+			     such pieces */
 
 static uint8_t
 marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, float got, uint8_t code)
@@ -22,7 +23,7 @@ marks(const hu_block *b, hu_block_scale s, hu_format f, double exact, float x, f
 	return (uint8_t)m;
 }
 
-/* The place of element i in an order in which elements that may share a scale follow each other. */
+/* Returns the place of element i in an order in which elements that may share a scale follow each other. */
 static size_t
 place(const hu_array *a, size_t i)
 {

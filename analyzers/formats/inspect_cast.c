@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16 };   /* elements a task; sums of chunks are joined in order, so threads change nothing */
+enum { CHUNK = 1 << 16 };   /* elements of a task; the sums of tasks are joined in order, so that the number of threads
+			       changes nothing */
 
-/* One task. blocked: the array after the cast to a block format; NULL: to a format. */
+/* One task. blocked is the array after the cast to a block format; NULL for other formats. */
 typedef struct task { const hu_array *a; const hu_target *to; const hu_blocked *blocked; hu_cast_effect e; } task;
 
 int
@@ -25,7 +26,8 @@ hu_cast_has_subnormals(const hu_target *t)
 	return !hu_cast_has_blocks(t) || t->block.element != HU_NO_FORMAT;
 }
 
-/* Adam's second moments: named as PyTorch's, Keras's and this program's checkpoints name them, and nothing negative. */
+/* Returns 1 for Adam's second moments: arrays named as in PyTorch's, Keras's and this program's checkpoints, without a
+   negative element. */
 static int
 second_moments(const hu_array *a)
 {
@@ -40,7 +42,7 @@ second_moments(const hu_array *a)
 	return named != 0;
 }
 
-/* The counts of a block format, whose smallest normal number moves with the scale. */
+/* Counts for a block format, whose smallest normal number depends on the scale. */
 static void
 count_marked(hu_cast_effect *e, double x, double got, int mark)
 {
@@ -55,7 +57,7 @@ count_marked(hu_cast_effect *e, double x, double got, int mark)
 	e->saturated += (mark & HU_MARK_SATURATED) != 0;
 }
 
-/* Not finite, or rounded beyond the format's range, and still a number. */
+/* Returns 1 where x is not finite, or rounds to beyond the format's range, and the result is a number. */
 static int
 saturates(double x, double got, hu_format f)
 {
@@ -64,7 +66,7 @@ saturates(double x, double got, hu_format f)
 	return !hu_isfinite(x) || ((fabs(x) > f.max || x < 0) && hu_round_full(x, f, HU_RNE, 0, 0).flags & HU_OVERFLOW);
 }
 
-/* Element i, x before and got after. */
+/* Adds element i, which was x before the cast and is got after it. */
 static void
 add(hu_cast_effect *e, size_t i, double x, double got)
 {
@@ -155,7 +157,7 @@ hu_cast_judge(hu_cast_effect *e, const hu_array *a, const hu_target *to)
 	free(t);
 }
 
-/* sqrt(error2 / exact2), 0 where nothing is wrong with nothing. */
+/* Returns sqrt(error2 / exact2), and 0 where both are 0. */
 static double
 relative(long double error2, long double exact2)
 {
@@ -171,7 +173,7 @@ hu_cast_rel_l2(const hu_cast_effect *e)
 double
 hu_cast_sqnr_db(const hu_cast_effect *e)
 {
-	return -20 * log10(hu_cast_rel_l2(e)) + 0.0; /* of an error as large as the values 0, not -0 */
+	return -20 * log10(hu_cast_rel_l2(e)) + 0.0; /* + 0.0 makes -0 a 0 */
 }
 
 double

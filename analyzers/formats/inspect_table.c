@@ -17,7 +17,7 @@ static const struct { const char *name, *heading; int kind; } column[] = {
 };
 enum { COLUMNS = sizeof column / sizeof *column };
 
-/* What a cell holds, by its column's kind. */
+/* What a cell holds, by the kind of its column. */
 typedef struct cell { const char *word; long long count; double real; } cell;
 
 #define CELL_WORD(value) .word = (value)
@@ -37,14 +37,14 @@ cells(const hu_inspect_row *r, cell *c)
 #undef COLUMN
 }
 
-/* 1 where the cell says nothing. */
+/* Returns 1 where the cell is empty. */
 static int
 empty(const cell *c, int i)
 {
 	return column[i].kind == COUNT ? c->count < 0 : column[i].kind != WORD && isnan(c->real);
 }
 
-/* The cell as text, `text` of size bytes where it is a number. */
+/* Returns the cell as text, in `text` of `size` bytes where it is a number. */
 static const char *
 text_of(const cell *c, int i, char *text, size_t size)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One block: elements `from` to `from` + N - 1. `own`: its scale without the tensor's. */
+/* One block: n elements from index from on. own is its scale without the tensor's. */
 typedef struct part {
 	const hu_round_blocks *v;
 	const hu_block *b;
@@ -50,7 +50,7 @@ hu_round_blocks_release(hu_round_blocks *v)
 	memset(v, 0, sizeof *v);
 }
 
-/* Toward zero the quotient keeps the binade of the exact one. */
+/* rounded toward zero, the quotient stays in the binade of the exact one */
 static double
 ulps(const hu_block *b, double scale, double got, mpfr_srcptr exact)
 {
@@ -92,7 +92,7 @@ notes(const part *p, size_t i, double got)
 	return to | (hu_block_saturates(p->b, p->s, p->v->x[i]) ? HU_NOTE_OVERFLOW : 0);
 }
 
-/* Element i of the array. */
+/* Makes the row of element i of the array. */
 static hu_row
 row(const part *p, size_t i)
 {
@@ -128,7 +128,7 @@ part_of(const hu_round_blocks *v, const hu_block *b, size_t k, double tensor)
 	return p;
 }
 
-/* "0.25 = 2^-2 (0x7d)" */
+/* Prints a scale: "0.25 = 2^-2 (0x7d)". */
 static void
 say_scale(double x, uint32_t code, int bits)
 {
@@ -146,7 +146,7 @@ say_scale(double x, uint32_t code, int bits)
 static int is_not_finite(float x) { return !isfinite(x); }
 static int is_not_zero(float x) { return x != 0; }
 
-/* Index of the first element that IS; behind the last where none is. */
+/* Returns the index of the first element for which `is` holds; after the last where there is none. */
 static size_t
 first_of(const part *p, int (*is)(float))
 {

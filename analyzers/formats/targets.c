@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats first: their refusal of a name that neither has is the one that helps. */
+/* Looks for a format first, since its message about an unknown name is the more helpful one. */
 static hu_status
 find(const char *name, hu_target *t)
 {

@@ -91,7 +91,7 @@ hu_check_files(const hu_args *a, const char *new, const char *old, const char *f
 		hu_gate_json(stdout, &g, 1);
 	} else {
 		hu_gate_outcomes(&v, &g);
-		(strcmp(format, "junit") ? hu_outcomes_tap : hu_outcomes_junit)(stdout, &v);
+		hu_outcomes_writer_find(format)(stdout, &v);
 		hu_outcomes_release(&v);
 	}
 	hu_gate_release(&g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp op NAME: an operator on arrays of the user's own, and somebody else's result judged. */
+   halfulp op NAME: runs an operator on the user's arrays, or compares another program's result with ours. */
 #include "analyzers/op/op_verdict.h"
 #include "analyzers/calc/rows.h"
 #include "lib/base/console/opt_need.h"
@@ -38,7 +38,7 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 		"rows" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* A line a result: its bounds, below what the second rests on. */
+/* Prints a line for each result with its bounds, and below them what the second bound rests on. */
 static void
 print_bounds(const hu_op_run *r)
 {
@@ -53,7 +53,7 @@ print_bounds(const hu_op_run *r)
 			printf("%.17g\t%.17g\n", r->bound[i], r->probable[i]);
 }
 
-/* A value a line, the shortest decimal that is it. */
+/* Prints a value a line, as the shortest decimal that identifies it. */
 static void
 print(const hu_op_run *r)
 {
@@ -69,7 +69,7 @@ print(const hu_op_run *r)
 	}
 }
 
-/* One result: of a bound, which has no format, no code. */
+/* Returns one result as JSON; a bound has no format and so no code. */
 static json_t *
 element_json(const hu_op_run *r, size_t i)
 {
@@ -89,7 +89,7 @@ element_json(const hu_op_run *r, size_t i)
 	return o;
 }
 
-/* The result as an object; its values where no file `out` has them. */
+/* Prints the result as an object, with its values where no file `out` receives them. */
 static void
 print_json(const hu_op_run *r, const char *name, const char *out)
 {
@@ -118,7 +118,7 @@ integers(const hu_npy *a)
 	return a->data && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
 }
 
-/* What the operator and the arrays leave without an effect. */
+/* Refuses options that have no effect with this operator and these arrays. */
 static hu_status
 refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 {
@@ -176,14 +176,15 @@ row_json(const char *name, const char *summary, int least, int most, int results
 	}
 	json_object_set_new(o, "operator", json_string(name));
 	json_object_set_new(o, "operands_least", json_integer(least));
-	json_object_set_new(o, "operands_most", most < 0 ? json_null() : json_integer(most)); /* null: any number */
+	json_object_set_new(o, "operands_most", most < 0 ? json_null() : json_integer(most)); /* null stands for any
+											         number */
 	json_object_set_new(o, "results", json_integer(results));
 	json_object_set_new(o, "attributes", names);
 	json_object_set_new(o, "summary", json_string(summary));
 	return o;
 }
 
-enum { ATTRS = 44 }; /* the width of the list's column of attributes */
+enum { ATTRS = 44 }; /* width of the list's column of attributes */
 
 static const char dot_summary[] = "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]";
 
@@ -201,7 +202,8 @@ list_json(void)
 	return HU_EXIT_OK;
 }
 
-/* Attributes from *s on, as many as a column of the list holds; returns how many characters. */
+/* Advances *s over the attributes that fit into one line of the list's column; returns how many characters they
+   take. */
 static int
 column(const char **s)
 {

@@ -12,7 +12,7 @@
 
 enum { SAFETENSORS = 1, NPY, NPZ, ONNX };
 
-/* The format of a dtype as NumPy writes it, or as safetensors and ONNX do. */
+/* Returns the format of a dtype as NumPy writes it, or as safetensors and ONNX do. */
 static hu_format_id
 format_of(const char *dtype)
 {
@@ -150,7 +150,7 @@ hu_foreign_release(hu_foreign *s)
 	memset(s, 0, sizeof *s);
 }
 
-/* The bits of element i, which end in its first byte or, of 6 bits, in the next one. */
+/* Returns the bits of element i, which may continue in the next byte where it has 6 bits. */
 static uint64_t
 packed(const unsigned char *data, size_t i, int bits)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   op's command line: the operator, its operands' files, attributes and formats. */
+   Reads op's command line: the operator, its operands' files, attributes and formats. */
 #include "analyzers/op/op_run.h"
 
 #include "lib/base/mem.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the last "KEY=…" among the --set; NULL where there is none. */
+/* Returns the value of the last "KEY=…" among the --set; NULL where there is none. */
 static const char *
 setting(const hu_args *args, const char *key)
 {
@@ -23,7 +23,7 @@ setting(const hu_args *args, const char *key)
 	return found;
 }
 
-/* in, in.a … in.h, out, compute, mode: keys of op itself. */
+/* Returns 1 for the keys of op itself: in, in.a … in.h, out, compute, mode. */
 static int
 own_key(const hu_op_run *r, const char *key)
 {
@@ -50,7 +50,7 @@ unknown_key(const hu_op_run *r, const char *set, const char *key)
 		!r->dot && r->call.op->attrs ? r->call.op->attrs : "");
 }
 
-/* Attributes of the operator from every other --set. */
+/* Reads the operator's attributes from every other --set. */
 static hu_status
 attributes(hu_op_run *r, const hu_args *args)
 {
@@ -125,7 +125,8 @@ is_double(const hu_npy *a)
 	       !strcmp(a->dtype, "i4") || !strcmp(a->dtype, "u4");
 }
 
-/* Doubles that the format of the first operand does not hold are not rounded unless somebody said so. */
+/* Refuses doubles that the format of the first operand does not hold, unless a format was given: they are not rounded
+   silently. */
 static hu_status
 held(const hu_op_run *r, const char *in, const hu_args *args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   op dot: rows of inner products, which are no operator of the table. */
+   The name dot of the command op: inner products of rows, which are not an operator of the table. */
 #include "analyzers/op/op_run.h"
 
 #include "analyzers/op/rowdot.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An element as the format f takes it; a tensor core chops words of float32 to tf32. */
+/* Returns an element as format f takes it; a tensor core cuts words of float32 to tf32. */
 static double
 operand(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f, int chop)
 {
@@ -36,7 +36,8 @@ fits(const hu_op_run *r, size_t rows, size_t k)
 	return HU_OK;
 }
 
-/* That of a without its last axis; of more axes than a tensor has, one of all rows. */
+/* Returns the shape of a without its last axis; where that has more axes than a tensor can have, one axis of all
+   rows. */
 static hu_shape
 result_shape(const hu_npy *a, size_t rows)
 {
@@ -57,7 +58,7 @@ hu_op_run_dots(hu_op_run *r, int judged)
 	int chop = r->sum.id == HU_SUM_TC && r->sum.in == HU_TF32;
 
 	for (int d = 0; d + 1 < f[0].rank; d++)
-		rows *= f[0].shape[d]; /* no overflow where k is not 0: the array is there */
+		rows *= f[0].shape[d]; /* cannot overflow where k is not 0, since the array is in memory */
 	if (!k && f[0].rank > 2)
 		return hu_fail(HU_EFILE, "dot: a has rows of no element");
 	HU_TRY(fits(r, rows, k));

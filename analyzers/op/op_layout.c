@@ -46,7 +46,7 @@ hu_op_layout_is_same(const hu_op_layout *l)
 	return 1;
 }
 
-/* 1 where elements stand in the result's own order: axes of one element have no place in it. */
+/* Returns 1 where the elements have the result's own order; axes of one element do not matter for this. */
 static int
 moves_nothing(const hu_op_layout *l)
 {
@@ -62,7 +62,7 @@ moves_nothing(const hu_op_layout *l)
 	return 1;
 }
 
-/* The next permutation in lexicographic order; 0 past the last. */
+/* Makes axis the next permutation in lexicographic order; returns 0 after the last. */
 static int
 next(int *axis, int n)
 {

@@ -17,7 +17,7 @@ holds_codes(const hu_op_run *r, const hu_npy *a)
 	return r->codes && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
 }
 
-/* Element i as the unsigned number that its bytes are: a signed array may hold codes of its own width. */
+/* Returns element i as the unsigned number that its bytes are, since a signed array may hold codes of its own width. */
 static uint64_t
 code_at(const hu_npy *a, size_t i)
 {
@@ -45,7 +45,7 @@ hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format
 	return HU_OK;
 }
 
-/* To fp64. Ties are where the value lies halfway between both neighbours, which takes one bit more. */
+/* Rounds to fp64. A tie, halfway between both neighbours, needs one bit more than fp64 has. */
 static double
 to_double(mpfr_srcptr exact, hu_mode mode)
 {
@@ -70,7 +70,8 @@ to_double(mpfr_srcptr exact, hu_mode mode)
 	return !tie ? mpfr_get_d(exact, MPFR_RNDN) : mode == HU_RNA ? high : low;
 }
 
-/* The exact values rounded to the output, in the call's mode where it does not draw, else to nearest even. */
+/* Rounds the exact values to the output's format, in the call's mode where that draws no random bits, otherwise to
+   nearest even. */
 static void
 round_once(hu_op_run *r)
 {
@@ -83,12 +84,13 @@ round_once(hu_op_run *r)
 		}
 		double x = mpfr_get_d(r->exact[i], MPFR_RNDZ);
 		if (hu_isfinite(x) && mpfr_cmp_d(r->exact[i], x))
-			x = hu_from_bits64(hu_bits64(x) | 1); /* to odd, then once more: as if once (p <= 51) */
+			x = hu_from_bits64(hu_bits64(x) | 1); /* rounded to odd and then to the format, which is the
+							         same as rounding once (p <= 51) */
 		r->value[i] = hu_round(x, r->out, mode, 0, 0);
 	}
 }
 
-/* Operands as tensors of their formats. */
+/* Makes the operands tensors of their formats. */
 static hu_status
 operands(hu_op_run *r)
 {
@@ -118,7 +120,7 @@ operands(hu_op_run *r)
 	return HU_OK;
 }
 
-/* The first result has the call's format, the others what the operator gives them. */
+/* Sets the results' formats: the first has the call's, the others have those of the operator. */
 static void
 results_of(hu_op_run *r)
 {
@@ -132,7 +134,7 @@ results_of(hu_op_run *r)
 	r->out = hu_format_of(r->outs[r->result]);
 }
 
-/* The call as a program of its own, so that every back end can run it. */
+/* Makes the call a program of its own, so that every back end can run it. */
 static hu_program *
 program(const hu_op_run *r, const hu_shape *results, int *in, int *out)
 {
@@ -196,7 +198,7 @@ run_backend(hu_op_run *r, const hu_shape *results)
 	return st;
 }
 
-/* Σ|terms|; |exact| where the operator has nothing better, since its terms have one sign. */
+/* Computes Σ|terms|; |exact| where the operator has no better way, since its terms have one sign. */
 static hu_status
 magnitudes(hu_op_run *r, hu_tensor *const *in, const size_t *element)
 {
@@ -220,7 +222,7 @@ hu_op_run_probable(hu_op_run *r)
 		return hu_fail(HU_ENOMEM, "no memory for the bounds of %zu elements", r->n);
 	r->lambda = r->roundings.none ? NAN : hu_roundings_lambda(&r->roundings, r->confidence, (double)r->n);
 	for (size_t k = 0; k < r->n; k++) {
-		/* Sums of magnitudes are as exact as a few of their own roundings. */
+		/* the sum of magnitudes was rounded too: a few units of roundoff are added */
 		double mag = r->roundings.none ? NAN : r->magnitude[k] * (1 + (r->roundings.terms + 4) * 0x1p-52);
 		double p = r->roundings.none ? NAN
 					     : hu_roundings_bound(&r->roundings, r->lambda, mag,
@@ -266,7 +268,8 @@ judges(hu_op_run *r)
 	return st;
 }
 
-/* The results and the values read of one of them, before anything is allocated: hu_alloc touches what it gives. */
+/* Checks before anything is allocated that the results, and the values read of one of them, fit into memory: hu_alloc
+   touches all memory that it returns. */
 static hu_status
 fits_in_memory(const hu_op_run *r, const hu_shape *results)
 {
@@ -298,7 +301,7 @@ operator_of_table(hu_op_run *r, int judged)
 	r->call.nout = op->nout;
 	memset(results, 0, sizeof results);
 	if (hu_op_shape(&r->call, shapes, results) != HU_OK)
-		return HU_EFILE; /* the command line may be right, the arrays are not */
+		return HU_EFILE; /* the command line may be right where the arrays are not */
 	HU_TRY(fits_in_memory(r, results));
 	results_of(r);
 	r->shape = results[r->result];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One operator on arrays from files: what the command op computes and judges. */
+   One operator on arrays from files: the computation and the comparison of the command op. */
 #ifndef HU_ANALYZERS_OP_RUN_H
 #define HU_ANALYZERS_OP_RUN_H
 
@@ -7,52 +7,58 @@
 #include "lib/program/backend.h"
 #include "lib/store/npz.h"
 
-/* Who computes: a back end (emulate is that of the CPU), the reference, or the bound. */
+/* What computes the result: a back end (emulate is the CPU's), the reference, or the error bound. */
 enum { HU_AS_BACKEND, HU_AS_REFERENCE, HU_AS_BOUND };
 enum { HU_OP_INPUTS = 8, HU_OP_OUTPUTS = 8 };
 
 typedef struct hu_op_run {
-	int as, dot, nin, codes;       /* codes: arrays of integers hold codes of their format */
-	int result;                    /* which of the operator's results */
+	int as, dot, nin, codes;       /* codes: arrays of integers hold codes (bit patterns) of their format */
+	int result;                    /* index of the result among those of the operator */
 	const hu_backend *backend;
 	hu_gemm_way gemm;
 	hu_npy file[HU_OP_INPUTS];
-	hu_npy scale[2];               /* of a and b where sums are block-scaled; without data: quantised here */
+	hu_npy scale[2];               /* scales of a and b where sums are block-scaled; without data the operands are
+				          quantised here */
 	hu_call call;
 	hu_format_id in[HU_OP_INPUTS], outs[HU_OP_OUTPUTS];
 	hu_sum sum;                    /* resolved */
 	hu_env env;
 	hu_tensor tensor[HU_OP_INPUTS];
-	hu_shape shape;                /* of the result, as its format OUT */
+	hu_shape shape;                /* shape of the result; `out` is its format */
 	hu_format out;
 	size_t n;
-	double *value;                 /* the back end's result, or the exact one rounded once (HU_AS_REFERENCE) */
-	double *bound;                 /* NULL, as the rest, unless asked for */
+	double *value;                 /* the back end's result; with HU_AS_REFERENCE the exact one rounded once */
+	double *bound;                 /* the proven error bound; this and the members below are NULL unless asked
+				          for */
 	mpfr_t *exact;
-	double *magnitude, *probable; /* Σ|terms|, for the probabilistic bound, which is never above the proven one; NaN
-					 where there is none */
+	double *magnitude, *probable; /* magnitude is Σ|terms|; probable is the probabilistic bound, which is never
+				         above the proven one, NaN where there is none */
 	hu_roundings roundings;
-	double confidence, lambda; /* all results keep the probabilistic bound with this probability; lambda follows */
+	double confidence, lambda; /* confidence is the probability with which all results satisfy the probabilistic
+				      bound; lambda follows from it */
 } hu_op_run;
 
-/* Reads the command's options and files. *r can be closed whatever this returns. */
+/* Reads the command's options and files. hu_op_run_close(r) is allowed whatever this returns. */
 hu_status hu_op_run_open(hu_op_run *r, const hu_args *args);
-/* Fills value, and exact and bound where judged or where `as` needs them. */
+/* Fills value; also exact and bound where judged is 1 or r->as needs them. */
 hu_status hu_op_run_all(hu_op_run *r, int judged);
-/* Values (or bounds) as float32, as float64 where that does not hold them; packed: in the format's own
-   codes, for which NumPy has a dtype (f2, f4, f8) or which are u1, u2 or u4. */
+/* Writes the values (or bounds) as float32, or as float64 where float32 does not hold them. With packed they are
+   written in the format's own codes, as f2, f4 or f8 where NumPy has the format, otherwise as u1, u2 or u4. */
 hu_status hu_op_run_write(const hu_op_run *r, const char *path, int packed);
-/* Element i of an array: its number, or with r->codes the value that an integer's code has in f. */
+/* Returns element i of an array: its number, or, where r->codes is set and the array has integers, the value in f that
+   the code stands for. */
 double hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
-/* HU_EFILE names the first element of `what` (an array of integers, with r->codes) that is wider than a code of f. */
+/* HU_EFILE names the first element that is wider than a code of f, where r->codes is set and the array, called `what`
+   in the message, has integers. */
 hu_status hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f);
-/* The code of result x: what the hardware of a tensor core writes for a NaN of dot; elsewhere NaN has one code. */
+/* Returns the code of result x. For a NaN of dot by a tensor core it is the code that the hardware writes; elsewhere
+   NaN has one code. */
 uint64_t hu_op_run_code(const hu_op_run *r, double x);
 void hu_op_run_close(hu_op_run *r);
-/* Fills probable and lambda from exact, bound, magnitude and roundings; where roundings say why there is no such bound,
-   with NaN. */
+/* Fills probable and lambda from exact, bound, magnitude and roundings; with NaN where roundings say why there is no
+   such bound. */
 hu_status hu_op_run_probable(hu_op_run *r);
 
-/* r->n, shape, value, exact and bound of the rows of dot (op_dot.c). */
+/* Fills r->n, shape, value, exact and bound for the rows of dot (op_dot.c). */
 hu_status hu_op_run_dots(hu_op_run *r, int judged);
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One operand as `rows` rows along k: elements, scales a group, their product. */
+/* One operand as `rows` rows along k: its elements, a scale for each group, and their products. */
 typedef struct side {
 	size_t rows, k, groups;
 	hu_format_id f;
@@ -71,8 +71,8 @@ side_release(side *s)
 	free(s->value);
 }
 
-/* Bound of the unit's sum: a product's exponent with its scales is at most E, that of the largest, and one more for a
-   significand up to 4. */
+/* Returns the error bound of the unit's sum. The exponent of every product with its scales is at most that of the
+   largest one, plus one, since a product of significands is below 4. */
 static double
 bound_of(const hu_op_run *r, const double *x, const double *y, size_t k, double c)
 {
@@ -87,12 +87,14 @@ bound_of(const hu_op_run *r, const double *x, const double *y, size_t k, double 
 	}
 	if (!isfinite(mag))
 		return INFINITY;
-	/* Subnormal elements and scales count with their format's least exponent: at most p - 1 more each. */
+	/* the unit counts a subnormal element or scale with the least exponent of its format, which exceeds its own by
+	   at most p - 1 */
 	int slack = 2 * (hu_format_of(r->sum.in).p + hu_format_of(r->sum.scale).p);
 	return hu_sum_tc_bound(r->sum, k, 0, most + slack, mag * (1 + ((double)k + 2) * 0x1p-52));
 }
 
-/* Output i: row a of one side, row b of the other. alpha: both whole-array scales, multiplied in fp32. */
+/* Computes output i from row ra of one side and row rb of the other. alpha is the product of both whole-array scales in
+   fp32. */
 static void
 one(hu_op_run *r, size_t i, const side *a, size_t ra, const side *b, size_t rb, double c, float alpha, int judged)
 {
@@ -182,7 +184,7 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 	HU_TRY(shapes(r, &m, &n, &k));
 	if (!r->dot) {
 		HU_TRY(hu_sum_resolve(&r->sum, r->in[0], r->in[1], HU_FP32));
-		/* the elements' own format holds no sums: fp32 unless out= says otherwise */
+		/* the format of the elements cannot hold sums, so they are fp32 unless out= says otherwise */
 		r->out = hu_format_of(r->call.fmt.out == r->in[0] ? HU_FP32 : r->call.fmt.out);
 	}
 	r->roundings.none = "tensor cores chop, so that errors have a sign of their own";

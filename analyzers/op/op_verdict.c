@@ -9,21 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Elements beyond one of the bounds; the largest error over it, and the element that has it. `open`: without a
-   bound. */
+/* over counts the elements beyond a bound, `open` those without a bound; ratio is the largest error over its bound, and
+   worst the element that has it. */
 typedef struct beyond { size_t over, open, worst; double ratio; } beyond;
 
-/* GOT beside the result. differ: not the same bits, any NaN being a NaN. */
+/* The comparison of got with the result. differ counts elements whose bits differ, where any NaN equals any other. */
 typedef struct verdict {
 	size_t n, differ, worst;
 	double most, sum, at;
-	long double error2, exact2; /* of what is finite in both; infinite where one of both alone is not finite */
+	long double error2, exact2; /* sums over elements that are finite in both; infinite where an element is finite
+				       in one of them alone */
 	beyond proven, probable;
-	int same_shape, found;      /* found: LAYOUT gives the result's values */
+	int same_shape, found;      /* found: with layout, got is the result */
 	hu_op_layout layout;
 } verdict;
 
-/* What a layout is tried on. */
+/* The arguments of fits, which tries a layout. */
 typedef struct trial { const hu_op_run *r; const hu_npy *got; mpfr_t *d; } trial;
 
 static int
@@ -32,11 +33,12 @@ same_bits(const hu_op_run *r, size_t i, double x)
 	return isnan(x) ? isnan(r->value[i]) : hu_bits64(x) == hu_bits64(r->value[i]);
 }
 
-/* |x - exact| of element i into d. */
+/* Sets d to |x - exact| of element i. */
 static void
 distance(const hu_op_run *r, size_t i, double x, mpfr_t d)
 {
-	mpfr_d_sub(d, x, r->exact[i], MPFR_RNDZ); /* toward zero: never wrong by the difference's own rounding */
+	mpfr_d_sub(d, x, r->exact[i], MPFR_RNDZ); /* rounded toward zero, so that a result is never called wrong because
+						     of this rounding */
 	mpfr_abs(d, d, MPFR_RNDN);
 }
 
@@ -49,7 +51,7 @@ within(const mpfr_t d, double bound)
 static void
 against(beyond *b, size_t i, const mpfr_t d, double bound)
 {
-	if (!(bound < INFINITY)) { /* no promise: overflow cannot be excluded, or the operands are not finite */
+	if (!(bound < INFINITY)) { /* no bound: overflow cannot be excluded, or the operands are not finite */
 		b->open++;
 		return;
 	}
@@ -85,7 +87,7 @@ judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
 	}
 }
 
-/* The same bits, or within the proven bound. */
+/* Returns 1 where the bits are the same or the error is within the proven bound. */
 static int
 fits(const void *context, size_t i, size_t at)
 {
@@ -108,7 +110,7 @@ compared_with(const hu_op_run *r)
 						  : r->backend->name;
 }
 
-/* The worst of them decides; "-" where no element has a bound. */
+/* Returns the word for the worst of them; "-" where no element has a bound. */
 static const char *
 word(const beyond *b, size_t n, const char *outside)
 {
@@ -182,7 +184,7 @@ static void
 report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 {
 	static const char *const undefined[] = { "ulp_max", "worst_element", "worst_value", "ulp_mean", "normwise",
-		"bound_ratio_max" }; /* of no elements */
+		"bound_ratio_max" }; /* where there are no elements */
 	char layout[200];
 	json_t *probable = hu_op_probable_json(r);
 	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n,
@@ -274,7 +276,8 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 			got->count, mine, r->n, its);
 	}
 	HU_TRY(hu_op_run_codes(r, got, "--got", r->out));
-	mpfr_init2(d, 4400); /* a difference of doubles and of their products' sums, entire */
+	mpfr_init2(d, 4400); /* enough bits for a difference of doubles, or of sums of their products, without
+			        rounding */
 	if (!v.same_shape) {
 		v.found = hu_op_layout_find(&v.layout, r->shape, got, 0, fits, &t);
 		if (!v.found)

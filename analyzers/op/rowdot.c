@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The row with c * 1 in front. */
+/* Returns a copy of the row with c * 1 in front. */
 static double *
 joined(const hu_rowdot *d, size_t i)
 {
@@ -73,7 +73,7 @@ hu_rowdot_magnitude(const hu_rowdot *d, size_t i)
 	return (mag + (d->c ? fabs(d->c[i]) : 0)) * (1 + ((double)d->k + 4) * 0x1p-52);
 }
 
-/* The largest relative error of the last rounding. */
+/* Returns the largest relative error of the last rounding. */
 static double
 last_unit(const hu_rowdot *d)
 {
@@ -118,7 +118,7 @@ hu_rowdot_bound(const hu_rowdot *d, size_t i)
 			hu_tc_split(b[k], fb, &bm, &be);
 			most = am && bm && ae + be > most ? ae + be : most;
 			double p = am && bm ? ldexp((double)am * bm, ae + be - fa.p - fb.p + 2) : 0;
-			moved += fabs(fma(a[k], b[k], -p)); /* fp32 operands are chopped to tf32 */
+			moved += fabs(fma(a[k], b[k], -p)); /* fp32 operands are cut to tf32 */
 		}
 		e = hu_sum_tc_bound(d->sum, d->k, 0, most, mag) + moved * (1 + ((double)d->k + 2) * 0x1p-52);
 	} else {

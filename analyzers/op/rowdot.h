@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   d[i] = Σ_k a[i,k] b[i,k] + c[i]: inner products of rows by any summation model, their exact
-   values and their bounds. c is where the sum starts in models that run through the terms
-   one by one and in tensor cores; the others add it last. */
+   d[i] = Σ_k a[i,k] b[i,k] + c[i]: inner products of rows by any summation model, with their exact values and error
+   bounds. In tensor cores and in models that add the terms one by one, the sum starts at c; the other models add c
+   last. */
 #ifndef HU_ANALYZERS_ROWDOT_H
 #define HU_ANALYZERS_ROWDOT_H
 
@@ -12,20 +12,21 @@
 
 typedef struct hu_rowdot {
 	size_t k;
-	const double *a, *b, *c;  /* rows of K; c: NULL, or one number a row */
+	const double *a, *b, *c;  /* rows of k numbers; c: NULL, or one number for each row */
 	hu_sum sum;               /* resolved */
 	hu_format_id out;         /* the sum is rounded to it */
 	uint64_t seed;
-	hu_mode mode;             /* of that last rounding, one that draws nothing; 0: to nearest even */
+	hu_mode mode;             /* mode of that last rounding, which draws no random bits; 0: to nearest even */
 } hu_rowdot;
 
-/* Row i. A tensor core's NaN keeps the hardware's code. */
+/* Returns the result of row i. A tensor core's NaN keeps the hardware's code. */
 double hu_rowdot_value(const hu_rowdot *d, size_t i);
-/* The exact value; x's precision is set. */
+/* Sets x, whose precision is set by the caller, to the exact value. */
 void hu_rowdot_exact(const hu_rowdot *d, size_t i, mpfr_t x);
-/* Of |value - exact|; infinite where overflow cannot be excluded. */
+/* Returns a bound of |value - exact|; infinite where overflow cannot be excluded. */
 double hu_rowdot_bound(const hu_rowdot *d, size_t i);
-/* Σ|a b| + |c| of row i, rounded up; the roundings that a term of a row meets, for the probabilistic bound. */
+/* hu_rowdot_magnitude returns Σ|a b| + |c| of row i, rounded up. hu_rowdot_roundings returns how many roundings a term
+   of a row meets, for the probabilistic bound. */
 double hu_rowdot_magnitude(const hu_rowdot *d, size_t i);
 hu_roundings hu_rowdot_roundings(const hu_rowdot *d);
 #endif

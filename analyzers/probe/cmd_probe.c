@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp probe: the features by which papers tell matrix units apart, found by probing a model
-   from outside, as they probe hardware (Fasi et al. 2021; Li et al. 2024). */
+   halfulp probe: finds the features by which papers tell matrix units apart. It probes a model from outside, as the
+   papers probe hardware (Fasi et al. 2021; Li et al. 2024). */
 #include "analyzers/probe/probe.h"
 #include "analyzers/probe/probe_command.h"
 #include "analyzers/probe/probe_features.h"
@@ -25,10 +25,10 @@ static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
 		"print an object; with --backend an array with an object for each probe and instruction" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* The largest term of every probe: products of 2^10 down to 2^-18 exist in all formats probed. */
+/* The largest term of every probe: products from 2^10 down to 2^-18 exist in all formats that are probed. */
 static const double top = 0x1p10;
 
-/* Σ of n products, each a power of two times at most one more bit, from c. */
+/* Returns Σ of n products from c; each product is a power of two times a factor of at most two bits. */
 static double
 sum(hu_sum s, const double *p, size_t n, double c)
 {
@@ -42,7 +42,7 @@ sum(hu_sum s, const double *p, size_t n, double c)
 	return hu_model_tc(a, b, n, c, s, NULL);
 }
 
-/* The last k for which top + 2^-k top moves: bits behind the point that the output keeps. */
+/* Returns the last k for which top + 2^-k top differs from top: the bits after the point that the output keeps. */
 static int
 kept(hu_sum s)
 {
@@ -53,7 +53,7 @@ kept(hu_sum s)
 	return k - 1;
 }
 
-/* The same for a cancelled pair: bits that the alignment keeps. */
+/* The same for a cancelled pair: the bits that the alignment keeps. */
 static int
 aligned(hu_sum s)
 {
@@ -65,7 +65,7 @@ aligned(hu_sum s)
 	return k - 1;
 }
 
-/* Products that share a block: only within one does c + top + ulp come out exactly. */
+/* Returns how many products are added in one block: only within one block is c + top + ulp exact. */
 static int
 width(hu_sum s, double ulp)
 {
@@ -97,7 +97,8 @@ row(json_t *o, const char *name, json_t *value)
 
 static const char *const verdicts[] = { "PASS", "FAIL", "open" };
 
-/* The papers' probes with the values they tabled, and what none of them settled. Returns how many differ. */
+/* Applies the papers' probes and compares with the values they tabled; lists what none of them settled. Returns how
+   many differ. */
 static int
 probes(json_t *o, hu_sum s, hu_tc t)
 {
@@ -175,7 +176,7 @@ all(const hu_args *args, json_t *o, int *failed)
 	double ulp = ldexp(top, -keep), lsb = ldexp(top, -deep), pair[2] = { top, -top }, p[64], four[4],
 	       tiny[1] = { 4 * hu_smallest(f) };
 
-	/* Half bits that are chopped beside top but not below it, where they carry beyond top. */
+	/* halves of the last bit are cut off beside top but not below it, where they carry beyond top */
 	for (int k = 0; k < 64; k++)
 		p[k] = lsb / 2;
 	p[0] = extra > 3 ? lsb / 2 : (1 << extra) * lsb - lsb / 2;

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tabled generations: Volta; Turing, Ampere and Ada; Hopper and after. */
+/* The generations of the tables: Volta; Turing, Ampere and Ada; Hopper and later. */
 static int
 generation(hu_tc_arch arch)
 {
 	return arch == HU_TC_VOLTA ? 0 : arch <= HU_TC_ADA ? 1 : 2;
 }
 
-/* Block lengths as the papers found them, not from tc.def. 0: none tabled. */
+/* Block lengths as the papers found them, independent of tc.def. 0: none tabled. */
 static int
 tabled_length(hu_sum s, hu_tc t)
 {
@@ -45,7 +45,8 @@ tabled_kept(hu_sum s)
 	return s.out == HU_FP16 ? 10 : hu_format_of(s.in).bits == 8 && s.arch <= HU_TC_HOPPER ? 13 : 23;
 }
 
-/* n pairs of operands, from c; NaN where one is no value of its format or c none of the output's. */
+/* Returns the sum of n pairs of operands from c; NaN where an operand is no value of its format or c none of the
+   output's. */
 static double
 pairs(const hu_probe_unit *u, const double (*ab)[2], size_t n, double c)
 {
@@ -92,7 +93,7 @@ add(list *l, const char *name, const char *what, hu_probe_verdict verdict)
 static void
 number(list *l, const char *name, const char *what, double got, double want)
 {
-	if (isnan(got) || isnan(want)) /* the model has no such operands, or nobody tabled a value */
+	if (isnan(got) || isnan(want)) /* the model cannot represent the operands, or nobody tabled a value */
 		return;
 	hu_probe *p = add(l, name, what, got == want ? HU_PROBE_PASS : HU_PROBE_FAIL);
 	snprintf(p->got, sizeof p->got, "%a", got);
@@ -108,7 +109,7 @@ count(list *l, const char *name, const char *what, int got, int want)
 	snprintf(p->want, sizeof p->want, "%d", want);
 }
 
-/* `want` -1: nobody tabled it. */
+/* Adds an answer that is a number; `want` is -1 where nobody tabled it. */
 static void
 found(list *l, const char *name, const char *what, int got, int want)
 {
@@ -152,12 +153,12 @@ single_sums(list *l, const hu_probe_unit *u, int length)
 				rows[i].want[generation(u->s.arch)]);
 }
 
-/* P11, P12, P18: the products that meet in one block. */
+/* P11, P12, P18: how many products are added in one block. */
 static void
 widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 {
 	const double ulp = ldexp(1, -keep), tiny = u->s.in == HU_E4M3 ? 0x1p-18 : 0x1p-24,
-		     big = u->s.in == HU_E4M3 ? 0x1p16 : 0x1p14; /* all tiny ones together are chopped beside big */
+		     big = u->s.in == HU_E4M3 ? 0x1p16 : 0x1p14; /* all tiny products together are cut off beside big */
 	int k = 2 * length, reach = 1, right = 0, all = 0;
 	double p[64] = { 0 };
 
@@ -193,7 +194,7 @@ widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 			double got = hu_probe_sum(u, p, (size_t)k, i < 0 ? big : tiny);
 			if (isnan(got))
 				return;
-			/* what meets the pair is chopped, blocks after it keep theirs */
+			/* products added with the pair are cut off, those of later blocks survive */
 			right += got == (k - (j / length + 1) * length) * tiny;
 			all++;
 		}
@@ -306,7 +307,7 @@ static void
 specials(list *l, const hu_probe_unit *u, hu_tc t)
 {
 	const double inf = hu_inf(0), nan = hu_nan(), top = hu_format_of(u->s.in).max;
-	const char *n = "0x7fffffff"; /* of fp16 the upper half, widened */
+	const char *n = "0x7fffffff"; /* for fp16 the upper half, widened */
 
 	if (hu_has_nan(hu_format_of(u->s.in)))
 		code(l, "P28 a", "a = NaN", word(two(u, nan, 1, 1, 1, 0)), n);
@@ -335,7 +336,7 @@ specials(list *l, const hu_probe_unit *u, hu_tc t)
 	}
 }
 
-/* P32: the same operands in other places and again. */
+/* P32: the same operands in other places, and repeated. */
 static void
 repeated(list *l, const hu_probe_unit *u, int length)
 {
@@ -343,7 +344,7 @@ repeated(list *l, const hu_probe_unit *u, int length)
 	int same = 0, n = length < 32 ? length : 32;
 
 	for (int i = 0; i < 32; i++) {
-		for (int k = 0; k < n; k++) { /* a block's products turned by i places */
+		for (int k = 0; k < n; k++) { /* a block's products rotated by i places */
 			int m = (k + i) % n;
 			a[k] = hu_round((m % 5 - 2) * (1 + m * 0.25), hu_format_of(u->s.in), HU_RZ, HU_SATURATE, 0);
 			b[k] = hu_round(
@@ -356,8 +357,8 @@ repeated(list *l, const hu_probe_unit *u, int length)
 	count(l, "P32", "a block's products in 32 orders give one result", same, 32);
 }
 
-/* P11, P20 and P22 of operands below 8 bits, as far as their few values reach; from one source (arXiv 2511.10909), of 6
-   bits from none. */
+/* P11, P20 and P22 with operands below 8 bits, as far as their few values allow. The values are from one source (arXiv
+   2511.10909); for 6 bits there is none. */
 static void
 narrow(list *l, const hu_probe_unit *u, hu_tc t)
 {

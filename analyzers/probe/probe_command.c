@@ -51,7 +51,7 @@ say(table *t, const char *const *cell)
 	fflush(stdout);
 }
 
-/* The model of the device's architecture for its present instruction. */
+/* Finds the model of the device's architecture for its present instruction. */
 static hu_status
 model_of(const table *t, hu_sum *s)
 {
@@ -59,11 +59,11 @@ model_of(const table *t, hu_sum *s)
 	s->arch = t->dev.arch;
 	s->in = s->in2 = s->out = HU_NO_FORMAT;
 	s->path = hu_format_of(t->dev.i->in).bits == 8 ? t->dev.i->path
-						       : 0; /* of other operands the units have one model */
+						       : 0; /* for other operands the units have one model */
 	return hu_sum_resolve(s, t->dev.i->in, t->dev.i->in, t->dev.i->out);
 }
 
-/* The answer that has NAME and WHAT; NULL where the operands gave none. */
+/* Returns the answer with the same name and text; NULL where the operands gave none. */
 static const hu_probe *
 same(const hu_probe *p, size_t n, const hu_probe *as)
 {
@@ -165,7 +165,7 @@ begin(table *t)
 	hu_str_release(&all);
 }
 
-/* --model says whose units the shim is, and one type of operand to probe alone. */
+/* Reads --model, which names the architecture that the shim models, and one type of operand to probe alone. */
 static hu_status
 chosen(const hu_args *a, hu_sum *only)
 {

@@ -16,7 +16,7 @@ static const hu_instruction instructions[] = {
 #undef INSTRUCTION
 };
 
-enum { STEPS = 16 };  /* instructions in a chain of a probe's sum, at most */
+enum { STEPS = 16 };  /* most instructions in the chain of a probe's sum */
 
 const hu_instruction *
 hu_instruction_at(int i)
@@ -135,7 +135,7 @@ hu_probe_take(hu_probe_device *p, const hu_instruction *i)
 	return send(p, d, a, b, c, 1, 1);
 }
 
-/* Host tiles through the instruction. */
+/* Executes the instruction on tiles in host memory. */
 static hu_status
 send(hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps)
 {
@@ -168,7 +168,8 @@ hu_probe_send(hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b
 	return send(p, d, a, b, c, tiles, 1);
 }
 
-/* Product k's operand of row or column r, its code or fp32 word, among the words of a chain of instructions. */
+/* Stores product k's operand of row or column r, as its code or fp32 word, among the words of a chain of
+   instructions. */
 static void
 put(const hu_instruction *i, uint32_t *words, size_t rows, size_t r, size_t k, uint32_t code)
 {
@@ -191,7 +192,7 @@ code_of(double x, hu_format_id f)
 	return f == HU_TF32 ? hu_bits32((float)x) : (uint32_t)hu_encode(x, hu_format_of(f));
 }
 
-/* A chain of sums in row 0, column 0; every other operand and accumulator is 0. */
+/* Computes a chain of sums in row 0 and column 0; every other operand and accumulator is 0. */
 static double
 device_dot(const hu_probe_unit *u, const double *x, const double *y, size_t n, double c0)
 {

@@ -5,7 +5,7 @@
 
 enum { MOST = 128 };
 
-/* c + sum of n products p, those below 1 as 2 p times a half; fp64's chain starts with c times 1. */
+/* Returns c + the sum of n products p, those below 1 as 2 p times a half; fp64's chain starts with c times 1. */
 static double
 sum(hu_sum s, const double *p, size_t n, double c)
 {
@@ -31,7 +31,7 @@ hu_probe_is_narrow(hu_sum s)
 	return hu_format_of(s.in).bits < 8 || hu_format_of(s.in2).bits < 8;
 }
 
-/* x ^ 2 from c, both operands x. */
+/* Returns c + x * x, where both operands are x. */
 static double
 square(hu_sum s, double x, double c)
 {
@@ -41,7 +41,7 @@ square(hu_sum s, double x, double c)
 						   : hu_model_tc(&x, &x, 1, c, s, NULL);
 }
 
-/* Of the operand with fewer. */
+/* Returns the precision of the operand with fewer bits. */
 static int
 digits(hu_sum s)
 {
@@ -50,7 +50,8 @@ digits(hu_sum s)
 	return p < q ? p : q;
 }
 
-/* Like terms and C the same: exact where the bits above the largest are there. */
+/* Finds carry bits with equal terms, which C equals too: the sum is exact where enough bits above the largest term
+   exist. */
 static int
 carries(hu_sum s, int length)
 {
@@ -64,8 +65,8 @@ carries(hu_sum s, int length)
 	return bits;
 }
 
-/* What the accumulator keeps between additions: 0 where one below 1 and three halves of the ulp there give no more
-   than 1. */
+/* Finds how many carry bits the accumulator keeps between additions: none where a number just below 1 and three halves
+   of the ulp there give no more than 1. */
 static int
 chain_carries(hu_sum s)
 {
@@ -84,7 +85,8 @@ void
 hu_probe_products(json_t *o, hu_sum s, int length)
 {
 	int p = digits(s), kind = hu_tc_of_sum(s).kind;
-	double x = 2 - ldexp(1, 1 - p); /* x * x = 4 - 2^(3-p) + 2^(2-2p): its last bit stays when the others cancel */
+	double x = 2 - ldexp(1, 1 - p); /* x * x = 4 - 2^(3-p) + 2^(2-2p): its last bit remains when the others
+					   cancel */
 
 	row(o, "products exact", json_string(square(s, x, ldexp(1, 3 - p) - 4) == ldexp(1, 2 - 2 * p) ? "yes" : "no"));
 	if (kind == HU_TC_CHAIN)
@@ -123,10 +125,10 @@ hu_probe_chain(json_t *o, hu_sum s)
 	row(o, "NaN", json_string(hu_isnan(sum(s, one, 1, hu_nan())) ? "NaN, its code unsettled" : "lost"));
 }
 
-/* C = 2^24 has the ulp 2: two products of 1 add up beside it in one block and vanish one by one in two. */
+/* C = 2^24 has the ulp 2: two products of 1 are added to it in one block, and vanish one by one in two blocks. */
 static const double far = 0x1p24;
 
-/* Where fp16 rounds to nearest, 3/8 of the ulp of 2^11 twice does. */
+/* Where fp16 output is rounded to nearest, 3/8 of the ulp of 2^11 is used twice instead. */
 static const double far16 = 0x1p11;
 
 int
@@ -190,7 +192,7 @@ hu_probe_narrow(json_t *o, hu_sum s)
 	row(o, "fraction bits of the output", json_integer(keep));
 	row(o, "fraction bits of the alignment", json_integer(deep));
 	row(o, "extra alignment bits", json_integer(deep - keep));
-	if (!nearest) /* fp16's C has no such bits */
+	if (!nearest) /* a C in fp16 has no such bits */
 		row(o, "rounding of aligned terms",
 			json_string(sum(s, pair, 2, 0.25 * lsb) == 0 && sum(s, pair, 2, 0.75 * lsb) == 0 ? "toward zero"
 													 : "other"));
@@ -199,10 +201,11 @@ hu_probe_narrow(json_t *o, hu_sum s)
 		json_string(low == 1 && high == 1                               ? "toward zero"
 			    : low == 1 && high == 1 + ulp && odd == 1 + 2 * ulp ? "to nearest even"
 										: "other"));
-	if (!nearest) /* five halves of an ulp from one below 2^24: 2^24 + 4 once, 2^24 one by one */
+	if (!nearest) /* five halves of an ulp added to a number just below 2^24 give 2^24 + 4 at once, and 2^24 one by
+		         one */
 		row(o, "normalised",
 			json_string(sum(s, ones, 5, far - 1) == far + 4 ? "once, at the end" : "in between"));
-	/* quarters are chopped beside 2^24, and below it they carry beyond it */
+	/* quarters are cut off beside 2^24; below it they carry beyond it */
 	if (deep - keep == 2)
 		row(o, "monotone",
 			json_string(sum(s, quarters, 12, far - 1) > sum(s, quarters, 12, far) ? "no" : "not refuted"));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A model as what answers the probes. */
+   Makes a model a unit that can be probed. */
 #include "analyzers/probe/probe.h"
 
-/* An instruction's places that hold no product are 0 times 0, in as many blocks as it has: on a -0 they tell. */
+/* Places of an instruction that hold no product are 0 times 0, in as many blocks as it has, since they change a sum of
+   -0. */
 static double
 model_dot(const hu_probe_unit *u, const double *a, const double *b, size_t n, double c)
 {

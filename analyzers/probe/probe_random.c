@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Random operands through a matrix instruction and its model. Uniform words almost always hold a NaN or one term that
-   covers all others, so only some tiles are made of them; the others lean towards where models have been wrong. */
+   Compares a matrix instruction with its model on random operands. Uniform words almost always contain a NaN or one
+   term that hides all others, so only some tiles are made of them; the others favour cases in which models have been
+   wrong. */
 #include "analyzers/probe/probe_device.h"
 
 #include "cuda/probe/probe.h"
@@ -16,7 +17,7 @@
 
 enum { TILES = 1024, WORDS, SPREAD, TINY, CANCEL, GAPS, HUGE_ONES, MIXES };
 
-/* Draw I of this tile: 32 bits. */
+/* Returns random draw i of this tile, 32 bits. */
 typedef struct draw { uint64_t seed; uint32_t tile; } draw;
 
 static uint32_t
@@ -34,14 +35,15 @@ value(const draw *r, uint32_t i, int low, int high)
 		low + (int)((u >> 24) % (uint32_t)(high - low + 1)));
 }
 
-/* An operand of product k, of mix `mix`, as a number; depth: the alignment's. */
+/* Returns an operand of product k as a number; mix selects the kind of tile, depth is that of the alignment. */
 static double
 operand(const draw *r, int mix, uint32_t i, size_t k, hu_format f, int depth)
 {
 	switch (mix) {
 	case SPREAD: return value(r, i, -4, 4);
 	case TINY: return value(r, i, f.emin - f.p + 1, f.emin + 2) * (bits(r, i + 7) % 5 != 0);
-	case CANCEL: return k % 2 ? NAN : value(r, i, -8, 8); /* NaN: the one before with its sign turned in A */
+	case CANCEL: return k % 2 ? NAN : value(r, i, -8, 8); /* NaN stands for the operand before, with its sign
+							         inverted in A */
 	case GAPS:
 		return k ? value(r, i, 0, 1) * ldexp(1, -(depth / 2) - 1 + (int)(bits(r, i + 3) % 4))
 			 : value(r, i, 0, 1);
@@ -61,7 +63,7 @@ coded(double x, hu_format f)
 	return f.id == HU_TF32 ? hu_bits32((float)x) : (uint32_t)hu_encode(x, f);
 }
 
-/* Row r's (rows 16) or column's (8) words. */
+/* Fills the words of row r (where rows is 16) or of column r (8). */
 static void
 fill(const hu_instruction *i, uint32_t *words, size_t rows, const draw *r, int mix, uint32_t first, int depth)
 {
@@ -127,7 +129,7 @@ equal(float got, float want, hu_format_id out)
 	return hu_bits32(got) == hu_bits32(want) || (out == HU_FP16 && isnan(got) && isnan(want));
 }
 
-/* Sums of a tile that differ; the first one's place in *first. */
+/* Returns how many sums of a tile differ, and the place of the first one in *first. */
 static size_t
 compare(const hu_instruction *i, const tiles *t, size_t tile, hu_sum s, int *first, float *want_first)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   accumulate-what-if: the recorded operands of every product of a traced step, summed again under other
-   accumulators, each judged as replay judges the run's own. Only where it is asked for, by name or by models. */
+   The analyzer accumulate-what-if sums the recorded operands of every product of a traced step again with other
+   accumulators, and judges each as replay judges the run's own. It runs only where it is asked for, by name or by
+   models. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/errors.h"
@@ -18,12 +19,12 @@
 
 enum { MODELS = 64 };
 
-/* What a GEMM is run with today, and what it would cost to go lower. */
+/* The models that are tried by default: those that matrix products run with today, and lower precisions. */
 static const char *const usual[] = { "fma,acc=fp32", "pairwise,acc=fp32", "fma,acc=fp16", "chunk:64,acc=fp16",
 	"kahan,acc=fp16", "fma,acc=bf16", "chunk:64,acc=bf16", "kahan,acc=bf16", "tc:hopper,out=fp32,path=wgmma",
 	"tc:hopper,out=fp16,path=wgmma", NULL };
 
-/* A model over all calls of the run. */
+/* A model and its totals over all calls of the run. */
 typedef struct model {
 	hu_sum sum;
 	char name[96];
@@ -37,9 +38,9 @@ typedef struct models { model m[MODELS]; int n; char why[512]; } models;
 typedef struct study {
 	hu_analysis *a;
 	hu_trace *t;
-	hu_call call;          /* with the sum replaced */
+	hu_call call;          /* the call with its summation model replaced */
 	hu_tensor **in;
-	hu_tensor got;         /* room for its output */
+	hu_tensor got;         /* memory for its output */
 	size_t *element, n, terms;
 	hu_ladder *ladder;
 } study;
@@ -94,7 +95,7 @@ row(hu_tsv *out, const study *s, const char *sum, int recorded, const hu_errors 
 	hu_tsv_int(out, (long long)k->stagnated);
 }
 
-/* The largest bound in units of its output's ulp. */
+/* Returns the largest error bound in ulps of its output. */
 static double
 bound_in_ulps(const hu_judged *j, hu_format f)
 {
@@ -109,7 +110,8 @@ bound_in_ulps(const hu_judged *j, hu_format f)
 	return most;
 }
 
-/* The call's sample under the sum it has now. `to`: where it counts; NULL: the run's own sum. */
+/* Judges the call's sample under the summation model that it has now. `to` receives the counts; NULL for the run's own
+   model. */
 static hu_status
 study_sum(study *s, hu_tsv *out, const char *name, model *to)
 {
@@ -171,7 +173,7 @@ study_call(study *s, const hu_call *c, models *all, hu_tsv *out)
 	st = study_sum(s, out, name, NULL);
 	for (int i = 0; i < all->n && st == HU_OK; i++) {
 		hu_sum sum = all->m[i].sum;
-		/* A tensor core takes some formats and not others: such a call has no row */
+		/* a tensor core accepts some formats only; other calls have no row */
 		if (hu_sum_resolve(&sum, s->in[0]->format, s->in[1]->format, c->fmt.acc) != HU_OK) {
 			if (!all->m[i].refused++)
 				snprintf(all->why, sizeof all->why, "%s", hu_reason());
@@ -214,7 +216,7 @@ study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_ladder *lad
 	return st;
 }
 
-/* A row a model over every call and step that took it. */
+/* Writes a row for each model over every call and step that accepts it. */
 static void
 totals(const hu_analysis *a, const models *all, hu_tsv *out)
 {

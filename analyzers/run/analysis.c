@@ -28,7 +28,7 @@ static const int flags[] = {
 #undef ANALYZER
 };
 
-/* Steps stay in memory until they take this much; then the others are dropped. */
+/* The bytes of steps that may stay in memory; where they exceed this, all but the present step are dropped. */
 static const size_t room = (size_t)1 << 31;
 
 const hu_analyzer *
@@ -146,7 +146,7 @@ hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, doubl
 	return id >= 0 && t->t[id].data && t->t[id].n == 1 ? hu_get(&t->t[id], 0) : otherwise;
 }
 
-/* The finite check's first output, wherever it is. */
+/* Reads the first output of the finite check, wherever it is in the program. */
 static int
 was_skipped(const hu_analysis *a, const hu_trace *t)
 {
@@ -178,7 +178,7 @@ hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
 	w->judged = hu_xcalloc((size_t)p->nt, sizeof *w->judged);
 	w->skipped = was_skipped(a, w);
 	for (int k = 0; k < p->nt; k++)
-		a->held += (w->t[k].data ? w->t[k].n : 0) * 12; /* recorded values and exact ones */
+		a->held += (w->t[k].data ? w->t[k].n : 0) * 12; /* bytes of recorded and of exact values */
 	return HU_OK;
 }
 
@@ -287,7 +287,7 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	return st;
 }
 
-/* Tables of one analysis have the same line, and so have those of another run of the same version, if they can be
+/* All tables of one analysis have the same line; tables of other runs by the same version have it too where they can be
    compared. */
 void
 hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)

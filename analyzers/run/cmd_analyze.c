@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp analyze RUN: runs the analyzers and says what they found. */
+   halfulp analyze RUN: runs the analyzers and prints what they found. */
 #include "analyzers/run/analyzer.h"
 
 #include "lib/base/mem.h"
@@ -33,7 +33,7 @@ static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alon
 	{ "json", NULL, NULL, "print the object of summary.json with the list of tables" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* Every --accumulate, in one array that ends with NULL; HU_EINVAL names a model that there is not. */
+/* Collects every --accumulate in one array that ends with NULL; HU_EINVAL names an unknown model. */
 static hu_status
 accumulators(const hu_args *a, hu_analysis_options *o)
 {
@@ -83,7 +83,8 @@ enum {
 #undef ANALYZER
 };
 
-/* Whether an option on the line is read by row i, which runs where it is asked for, and by none that runs by itself. */
+/* Returns 1 where some option on the line is read by row i, an analyzer that runs only where it is asked for, and by no
+   analyzer that runs by default. */
 static int
 asked_by_option(const hu_args *a, int i)
 {
@@ -100,7 +101,7 @@ asked_by_option(const hu_args *a, int i)
 	return 0;
 }
 
-/* Marks the rows named by --only; without it all but those that must be asked for. */
+/* Marks the rows named by --only; without it, all except those that must be asked for. */
 static hu_status
 choose(const hu_args *a, char *take)
 {
@@ -129,7 +130,7 @@ choose(const hu_args *a, char *take)
 	return st;
 }
 
-/* Options that no analyzer of those taken reads. */
+/* Refuses options that none of the chosen analyzers reads. */
 static hu_status
 refuse_idle(const hu_args *args, const char *take)
 {
@@ -168,7 +169,7 @@ run_all(hu_analysis *a, const char *take, int quiet)
 	return HU_OK;
 }
 
-/* Whether an analyzer with flag is among those taken. */
+/* Returns 1 where a chosen analyzer has the flag. */
 static int
 takes(const char *take, int flag)
 {
@@ -178,7 +179,7 @@ takes(const char *take, int flag)
 	return 0;
 }
 
-/* summed: summary.json is of these tables, not of earlier ones. */
+/* Prints the findings. summed says that summary.json belongs to these tables and not to earlier ones. */
 static void
 report(const hu_analysis *a, int summed, int json)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   loss-scale: which scales would have kept the gradients of a traced step, from the
-   exact step's unscaled gradients (what a narrow format already flushed cannot come
-   back); and the scales that other rules would have taken over the whole run. */
+   The analyzer loss-scale finds which loss scales would have preserved the gradients of a traced step. It uses the
+   exact step's unscaled gradients, since values that a narrow format already flushed cannot be recovered. It also finds
+   the scales that other rules would have chosen over the whole run. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/propagate.h"
@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = -8, LAST = 24 };   /* the sweep's exponents */
+enum { FIRST = -8, LAST = 24 };   /* exponents of the scales in the table */
 
 typedef struct tables { hu_tsv sweep, safe; int min, max, any; size_t nonfinite; } tables;
 
-/* The format in which tensor i's gradient is to survive, HU_NO_FORMAT where it does not count: its own
-   where that has 16 bits or fewer; in a run without such gradients fp16, as if it had them. Tensors with
-   a scale of their own need none from the loss. */
+/* Returns the format in which tensor i's gradient must survive: its own where that has 16 bits or fewer; in a run
+   without such gradients fp16, as if it had them; HU_NO_FORMAT where the tensor does not count, as tensors with a scale
+   of their own do not. */
 static hu_format_id
 judged_in(const hu_program *p, int i, int narrow)
 {
@@ -81,7 +81,7 @@ safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const
 	hu_tsv_int(out, (long long)recorded_nonzeros);
 }
 
-/* What all of a step's tensors come to: the scales safe for each of them, and their recorded values. */
+/* The totals of a step's tensors: the scales that are safe for each of them, and their recorded values. */
 typedef struct whole { hu_scale_sweep s; int low, high; double amax; size_t nonzeros; } whole;
 
 static void
@@ -105,7 +105,7 @@ study_tensor(
 			amax = x;
 	}
 	if (!s->nonzeros)
-		return; /* no scale could lose or overflow any of it */
+		return; /* no scale could lose it or make it overflow */
 	hu_sweep_safe(s, a->opt.lost, hu_unit(f), &min, &max);
 	sweep_rows(&w->sweep, t->step, info->name, hu_format_name(f.id), s);
 	safe_row(&w->safe, t->step, info->name, hu_format_name(f.id), s, min, max, amax, nonzeros);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   replay: every traced call again from its recorded inputs, exactly. Local error
-   (what the call itself did) beside the propagated error (what it inherited too). */
+   The analyzer replay computes every traced call again exactly from its recorded inputs. It reports the local error,
+   which the call itself made, beside the propagated error, which includes what it inherited. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/errors.h"
@@ -82,8 +82,8 @@ propagated(hu_tsv *out, const hu_errors_step *m)
 	}
 	hu_tsv_real(out, m->ulp_max);
 	hu_tsv_real(out, m->ulp_mean);
-	if (isinf(m->rel_normwise)) /* the exact tensor is 0, the gradient of a bias before batchnorm for one, or
-				       nothing is finite */
+	if (isinf(m->rel_normwise)) /* the exact tensor is 0, as the gradient of a bias before batchnorm is, or no value
+				       is finite */
 		hu_tsv_none(out);
 	else
 		hu_tsv_real(out, m->rel_normwise);
@@ -162,7 +162,7 @@ take(void *context, const hu_judging *some)
 		}
 }
 
-/* Kept in arrays, where others will ask for them or every element gets a row. */
+/* Judges into arrays that are kept, where others will ask for them or every element gets a row. */
 static hu_status
 judge_kept(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, tables *w, hu_errors *m, size_t *n)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   state: what rounding takes from the state that no gradient reaches. Optimizer moments:
-   the step that the stored second moment would give beside the step that the exact one
-   would. Running statistics of norms: the distance to the batch's statistic that a moving
-   average no longer closes because its own update is swamped. Either ruins a run whose
-   weights and gradients look healthy. */
+   The analyzer state finds what rounding takes from the state that no gradient reaches. For optimizer moments it
+   compares the step that the stored second moment gives with the step that the exact one would give. For running
+   statistics of norms it measures the distance to the batch's statistic that a moving average no longer closes because
+   its own update is swamped. Either can ruin a run whose weights and gradients look healthy. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/exact.h"
@@ -65,7 +64,7 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 	hu_tsv_text(out, hu_harm_verdict(&l->harm));
 }
 
-/* Steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
+/* Compares steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l, hu_ladder *ladder)
 {
@@ -94,8 +93,8 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* Running statistic `out` of a norm: an average that stands still d short of its update stands d/(1 - momentum) short
-   of the batch. */
+/* Studies running statistic `out` of a norm: an average that stays d short of its update is d/(1 - momentum) short of
+   the batch's statistic. */
 static hu_status
 study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
 	loss *l, hu_ladder *ladder)

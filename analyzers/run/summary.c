@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   summary: the dozen numbers a person asks for first, and a verdict in three sentences
-   that rests on harm (what the updates lost), not on counts. Reads the other tables. */
+   The analyzer summary reads the other tables and writes the dozen numbers that a person asks for first, and a verdict
+   in three sentences that rests on harm (what the updates lost), not on counts. */
 #include "analyzers/run/summary.h"
 
 #include "lib/judge/harm.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An analysis table; 0 where it was not made. */
+/* Reads an analysis table; returns 0 where it was not made. */
 static int
 table(const hu_run *r, const char *where, const char *name, hu_table *t)
 {
@@ -83,7 +83,7 @@ read_replay(const hu_run *r, hu_summary *n)
 	hu_table_release(&t);
 }
 
-/* A step's verdict on all weights together: the run's is the worst of them. */
+/* Reads a step's verdict on all weights together; the run's verdict is the worst of them. */
 static void
 judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
 {
@@ -144,7 +144,7 @@ read_state(const hu_run *r, hu_summary *n)
 	hu_table_release(&t);
 }
 
-/* Counts of a sample stand for its tensor. */
+/* Scales the counts of a sample to its whole tensor. */
 static double
 scaled(const hu_table *t, int i, const char *column)
 {
@@ -233,8 +233,8 @@ put(json_t *o, const char *key, double x)
 	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
 }
 
-/* The same of a share or cosine of something of which elements are not finite: where no number is left, the words "not
-   finite". */
+/* The same for a share or cosine over elements some of which are not finite; the words "not finite" where no number is
+   left. */
 static void
 put_harm(json_t *o, const char *key, double x, int nonfinite)
 {
@@ -309,8 +309,8 @@ run(hu_analysis *a)
 	read_swamping(a->run, &n);
 	read_state(a->run, &n);
 	read_safe(a->run, &n);
-	/* Moments and statistics worsen a verdict, they do not make one: without an update or a gradient judged there
-	   is none. */
+	/* moments and statistics can worsen a verdict but not make one: without a judged update or gradient there is
+	   none */
 	if (n.rank == 1 && isnan(n.grad_cosine) && isnan(n.update_cosine))
 		n.rank = 0;
 	json_t *o = to_json(a, &n);

@@ -5,7 +5,7 @@
 
 #include "analyzers/run/analyzer.h"
 
-/* A number that was not measured is NaN. */
+/* The numbers; NaN where one was not measured. */
 typedef struct hu_summary {
 	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
 	double worst_ulp, worst_condition, worst_ratio, over, judged;
@@ -13,20 +13,24 @@ typedef struct hu_summary {
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
 	double safe_min, safe_max;
 	int safe_known;
-	double need, limit;    /* the largest log2 scale a tensor asks for, the smallest at which one still fits */
+	double need, limit;    /* the largest log2 scale that a tensor needs to survive, and the smallest at which some
+			          tensor still does not overflow */
 	char need_tensor[80], limit_tensor[80];
 	char worst_tensor[80], overflowed_tensor[80];
-	double overflowed;     /* tensors in which an output overflowed; then the worst error is that of the others */
-	int rank;              /* of the worst verdict */
-	int broken;            /* the last loss is not finite */
+	double overflowed;     /* number of tensors with an overflowed output; the worst error is then that of the other
+			          tensors */
+	int rank;              /* rank of the worst verdict */
+	int broken;            /* 1 where the last loss is not finite */
 	double moment_share, moment_cosine, statistic_share, statistic_cosine;
 	int update_nonfinite, grad_nonfinite, moment_nonfinite,
-		statistic_nonfinite; /* fatal for infinities or NaN, whatever the share of the rest */
+		statistic_nonfinite; /* 1 where infinities or NaN make the verdict fatal, whatever share the rest
+				        lost */
 	char cause[16];        /* "gradients", "updates", "moments" or "statistics" */
 	size_t cause_step;
 	int cause_nonfinite;
 } hu_summary;
 
-/* The verdict in three sentences, as JSON strings: what the format did, what was lost, the largest rounding error. */
+/* Returns the verdict as three sentences, JSON strings: what the format did, what was lost, and the largest rounding
+   error. */
 json_t *hu_summary_sentences(const hu_analysis *a, const hu_summary *n);
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The verdict in words. What is not finite is told in words too, and never as a number. */
+   Puts the verdict into words. Values that are not finite are described in words too, never printed as a number. */
 #include "analyzers/run/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The first sentence where infinities or NaN decide it. */
+/* Writes the first sentence where infinities or NaN decide the verdict. */
 static void
 say_nonfinite(hu_str *s, const hu_summary *n)
 {

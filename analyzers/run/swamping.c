@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   swamping: additions that changed nothing. Inside sums by replaying their order on
-   the judged sample; in weight updates by comparing every weight's actual step with
-   the exact one, which also tells what was lost of the update. */
+   The analyzer swamping counts additions that changed nothing. Inside sums it replays their order on the judged sample.
+   In weight updates it compares every weight's actual step with the exact one, which also tells how much of the update
+   was lost. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/exact.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-	LOW = -64, HIGH = 192         /* bins of log2|w/d|; the outermost take what lies beyond */
+	LOW = -64, HIGH = 192         /* bins of log2|w/d|; the outermost two also take values beyond them */
 };
 
 #define COLUMNS                                                                                                        \
@@ -68,7 +68,7 @@ add_update(update *u, double w, double next, double d)
 	if (w != 0 && isfinite(w)) {
 		int e = hu_exponent(w) - hu_exponent(d);
 		double mw = ldexp(fabs(w), -hu_exponent(w)), md = ldexp(fabs(d), -hu_exponent(d));
-		e -= mw < md; /* floor of the quotient's logarithm */
+		e -= mw < md; /* floor of the logarithm of the quotient */
 		u->bin[(e < LOW ? LOW : e > HIGH ? HIGH : e) - LOW]++;
 	}
 }
@@ -79,7 +79,7 @@ join(update *to, const update *u)
 	hu_harm_join(&to->harm, &u->harm);
 	to->moved += u->moved;
 	to->swamped += u->swamped;
-	to->n += u->n; /* the histogram is of tensors alone */
+	to->n += u->n; /* only rows of single tensors have a histogram */
 }
 
 static hu_status
@@ -89,7 +89,8 @@ study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in
 	size_t n = in[0]->n;
 	double *d = hu_xmalloc((n + 1) * sizeof *d);
 	hu_status st = hu_exact_doubles(
-		d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero: a nonzero update stays nonzero */
+		d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero, so that a nonzero update stays
+							          nonzero */
 
 	memset(u, 0, sizeof *u);
 	for (size_t i = 0; st == HU_OK && i < n; i++)
@@ -133,7 +134,7 @@ update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, cons
 	}
 }
 
-/* Each judged output's sum alone, for whoever recomputes the counts elsewhere. */
+/* Writes a row for each judged output's sum, for whoever recomputes the counts. */
 static hu_status
 element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu_tensor *const *in, int k,
 	const size_t *element, size_t n, const hu_env *env)

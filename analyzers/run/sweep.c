@@ -80,7 +80,7 @@ hu_sweep_safe(const hu_scale_sweep *s, double share, double u, int *min, int *ma
 	if (!s->nonzeros)
 		return 0;
 	for (; i > 0; i--) {
-		/* Is scale 2^(k-1) still enough, which loses those that need k? */
+		/* is scale 2^(k-1), which loses the elements that need k, still enough? */
 		lost += s->need[i];
 		lost2 += s->need2[i];
 		if ((double)lost > share * (double)s->nonzeros || (double)sqrtl(lost2 / s->norm2) > u)

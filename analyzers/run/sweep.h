@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a loss scale 2^k would lose and overflow of a gradient in a format, for every
-   k at once: an element needs a smallest k to survive and has a smallest k at which
-   it overflows, so two histograms answer all questions. */
+   What every loss scale 2^k would lose of a gradient in a format, for all k at once. An element survives from a
+   smallest k on and overflows from another k on, so two histograms over these k answer all questions. */
 #ifndef HU_ANALYZERS_SWEEP_H
 #define HU_ANALYZERS_SWEEP_H
 
@@ -11,21 +10,24 @@ enum { HU_SWEEP_LOW = -1400, HU_SWEEP_HIGH = 1400, HU_SWEEP_BINS = HU_SWEEP_HIGH
 
 typedef struct hu_scale_sweep {
 	size_t need[HU_SWEEP_BINS], over[HU_SWEEP_BINS], nonzeros;
-	long double need2[HU_SWEEP_BINS], norm2;     /* squares, by the k the element needs */
+	long double need2[HU_SWEEP_BINS], norm2;     /* sums of squares, by the k that the element needs; of all
+						        elements */
 	double amax;
 } hu_scale_sweep;
 
-/* Adds the unscaled value x to the sweep for f under RNE; zeros and what is not finite add nothing. */
+/* Adds the unscaled value x, to be rounded to f to nearest even; zeros and values that are not finite add nothing. */
 void hu_sweep_add(hu_scale_sweep *s, double x, hu_format f);
 void hu_sweep_join(hu_scale_sweep *s, const hu_scale_sweep *other);
 
-/* At scale 2^k: elements that round to zero, elements that overflow, and the zeroed ones' share of the L2 norm. */
+/* At scale 2^k: sets *lost to the elements that round to zero, *overflow to those that overflow, and *l2_share to the
+   share of the L2 norm that the lost ones have. */
 void hu_sweep_at(const hu_scale_sweep *s, int k, size_t *lost, size_t *overflow, double *l2_share);
 
-/* The largest k at which nothing overflows, and the smallest at which at most share of the
-   nonzeros and u of the L2 norm are lost. Of an empty sweep both are 0 and the result is 0. */
+/* Sets *max to the largest k at which nothing overflows and *min to the smallest at which at most share of the nonzeros
+   and u of the L2 norm are lost; returns 1 where there is a k that satisfies both. For an empty sweep both are 0 and so
+   is the result. */
 int hu_sweep_safe(const hu_scale_sweep *s, double share, double u, int *min, int *max);
 
-/* The magnitude from which RNE to f overflows (65520 for fp16). */
+/* Returns the magnitude from which rounding to f to nearest even overflows (65520 for fp16). */
 double hu_sweep_threshold(hu_format f);
 #endif

@@ -12,10 +12,11 @@
 /* What the run recorded of a step. */
 typedef struct seen { long long step; double scale, amax; int skipped, overflow; } seen;
 
-/* A scaler's state over a step; rows are thinned to where something changes. */
+/* A scaler's state at a step; rows are kept only where something changes. */
 typedef struct point { double scale; int skipped, unknown; } point;
 
-/* The narrowest format of a parameter's loss-scaled gradient; fp16 where all are wide, as if they were narrow. */
+/* Returns the narrowest format of a parameter's loss-scaled gradient; fp16 where all are wide, as if they were
+   narrow. */
 static hu_format
 gradient_format(const hu_program *p)
 {
@@ -52,7 +53,7 @@ read_metrics(const hu_run *r, seen **out, int *n)
 	return HU_OK;
 }
 
-/* Adds the unscaled gradients' largest magnitude a step. */
+/* Adds the largest magnitude of the unscaled gradients to each step. */
 static hu_status
 read_grads(const hu_run *r, seen *s, int n)
 {
@@ -80,9 +81,9 @@ read_grads(const hu_run *r, seen *s, int n)
 	return HU_OK;
 }
 
-/* Would scale s have overflowed? An overflow counts at every scale from the recorded one on; below it nothing is known.
-   A finite step is finite at every smaller scale; above, the weights' gradients tell of an overflow, and of nothing
-   else. */
+/* Returns 1 where scale would have overflowed; sets *unknown to 1 where the record cannot tell. An overflow is known
+   for every scale from the recorded one on, and below it nothing is known. A finite step is finite at every smaller
+   scale; above, the weights' gradients tell of an overflow, and of nothing else. */
 static int
 overflows(const seen *s, double scale, double weight, double threshold, int *unknown)
 {
@@ -147,7 +148,7 @@ hu_timeline_write(hu_analysis *a)
 
 	free(metrics);
 	if (!recorded)
-		return HU_OK; /* a trace of somebody else's run */
+		return HU_OK; /* a trace of another program's run */
 	if (st == HU_OK)
 		st = read_grads(r, s, n);
 	if (st != HU_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   underflow: what each cast, and each rounding of a result to a narrower format, made
-   zero or subnormal; and what of it reached the weights: the gradients handed to the
-   update against those of the exact step. */
+   The analyzer underflow counts what each cast, and each rounding of a result to a narrower format, made zero or
+   subnormal; and it compares the gradients given to the update with those of the exact step, to tell what of this
+   reached the weights. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/exponents.h"
@@ -48,7 +48,8 @@ row(hu_tsv *out, const hu_trace *t, int call, const hu_info *info, const char *f
 		hu_tsv_real(out, share);
 		hu_tsv_real(out, cosine);
 	}
-	/* What is not finite was kept from the weights where the step was skipped; inside a step it is no underflow. */
+	/* values that are not finite did not reach the weights where the step was skipped; elsewhere they are no
+	   underflow */
 	if (!strcmp(from, "exact") && !t->skipped)
 		hu_tsv_text(out, hu_harm_verdict(&u->harm));
 	else
@@ -65,7 +66,7 @@ narrower(hu_format_id to, hu_format_id from)
 	return a.p < b.p || a.emin > b.emin;
 }
 
-/* A cast: every element, exactly, from its recorded input. */
+/* Counts a cast: every element, exactly, from its recorded input. */
 static int
 by_cast(hu_flush *u, const hu_call *c, const hu_trace *t)
 {
@@ -111,7 +112,7 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder
 	return HU_OK;
 }
 
-/* What the update was given against what it should have been. */
+/* Compares the gradients that the update was given with the exact ones. */
 static void
 study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 {

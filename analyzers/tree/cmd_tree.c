@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp tree: the summation tree of every product and reduction of the build, revealed from outside. */
+   halfulp tree: prints the summation tree of every product and reduction of the build, revealed from results alone. */
 #include "analyzers/tree/reveal_known.h"
 #include "analyzers/tree/tree_box.h"
 #include "lib/base/mem.h"
@@ -24,7 +24,7 @@ static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384"
 	{ "full", NULL, NULL, "print the tree with every term, as in ((1 2) 3), instead of the folded text" },
 	{ "json", NULL, NULL, "print an array with an object for each tree" }, { NULL, NULL, NULL, NULL } };
 
-/* One of each; lengths that divide 32. */
+/* One model of each kind; lengths divide 32. */
 static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "pairwise",
 	"kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing", "tc:ampere",
 	"tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16",
@@ -36,12 +36,13 @@ typedef struct trees {
 	hu_format_id in;
 	json_t *rows;
 	int full, wrong;
-	struct { char what[192]; uint64_t hash; } *seen;    /* of the first back end; hash 0: no tree */
+	struct { char what[192]; uint64_t hash; } *seen;    /* trees of the first back end; hash 0 where it has none */
 	int nseen, cap;
-	int alike, backends; /* rows of this back end that the first one has too; back ends before it */
+	int alike, backends; /* alike: sums of this back end with the first one's tree; backends: back ends before this
+			        one */
 } trees;
 
-/* The folded text is about as long as the tree is irregular. */
+/* Returns the tree as text. The folded text is longer the less regular the tree is. */
 static char *
 text_of(const hu_order *o, int full)
 {
@@ -55,7 +56,8 @@ text_of(const hu_order *o, int full)
 	return s.s;
 }
 
-/* One box's answer. documented: the tree that its model promises, or NULL; O: NULL, and why. */
+/* One box's answer. documented is the tree that its model promises, or NULL; the revealed tree is NULL where there is
+   none, and why says so. */
 typedef struct found {
 	const char *backend, *what, *why;
 	const hu_order *o, *documented;
@@ -142,7 +144,8 @@ show(trees *t, found *f)
 	hu_str_release(&f->names);
 }
 
-/* Sums that the tree asks of hu_reveal, about: along the way from a node's first term to it, each sibling again. */
+/* Estimates how many sums hu_reveal needs for the tree: on the way from a node's first term to it, each sibling counts
+   again. */
 static size_t
 expected(const hu_order *o)
 {
@@ -154,7 +157,7 @@ expected(const hu_order *o)
 	return sums;
 }
 
-/* A box whose sums are counted on a terminal, from the second second on. */
+/* A box whose sums are counted on a terminal by a progress bar, after the first second. */
 typedef struct watched { hu_tree_box *box; hu_progress bar; } watched;
 
 static double
@@ -168,7 +171,7 @@ watch(void *to, const double *terms, size_t n)
 	return sum;
 }
 
-/* compensated: no tree is what is expected. */
+/* Reveals one box's tree and prints it. compensated says that no tree is expected. */
 static hu_status
 reveal(trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
 {
@@ -263,7 +266,8 @@ back_end(trees *t, const hu_backend *b)
 			continue;
 		for (int k = 0; (model = given ? hu_args_nth(t->args, "sum", k) : models[k]); k++) {
 			if (!given && !only && i && k)
-				break; /* one model shows a convolution's order: its arithmetic is matmul's */
+				break; /* one model is enough to show a convolution's order, since its arithmetic is
+				          matmul's */
 			HU_TRY(product(t, b, ops[i], model));
 		}
 	}

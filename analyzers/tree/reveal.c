@@ -18,7 +18,7 @@ hu_order_leaf(size_t leaf)
 	return o;
 }
 
-/* The smallest term below o: children are in the order of theirs. */
+/* Returns the smallest term below o; children are sorted by theirs. */
 static size_t
 first(const hu_order *o)
 {
@@ -71,12 +71,12 @@ hu_order_hash(const hu_order *o)
 
 	if (!o->n)
 		return hu_mix64(o->leaf + 1);
-	for (int i = 0; i < o->n; i++) /* a sum: siblings have no order */
+	for (int i = 0; i < o->n; i++) /* hashes of siblings are added, since siblings have no order */
 		sum += hu_order_hash(o->child[i]);
 	return hu_mix64(sum ^ (uint64_t)o->n * 0x9e3779b97f4a7c15u);
 }
 
-/* How many of the terms i and j are below o; *met is set at the lowest node with both. */
+/* Returns how many of the terms i and j are below o; sets *met at the lowest node that has both. */
 static int
 count_pair(const hu_order *o, size_t i, size_t j, size_t *met)
 {
@@ -103,7 +103,7 @@ hu_order_meet(const hu_order *o, size_t i, size_t j)
 hu_status
 hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *big, double *unit)
 {
-	/* Bits that a wider second accumulator or a tensor core's alignment keeps below BIG: 25, and two to spare. */
+	/* Bits below big that a wider second accumulator or a tensor core's alignment keeps: 25, and two to spare. */
 	enum { ALIGNED = 27 };
 	int factors = products ? 2 : 1, log = 0, least = factors * (term.emin - term.p + 1), top, low, enough,
 	    bottom = acc.emin - acc.p + 1;
@@ -115,9 +115,10 @@ hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *b
 		top = 1000;
 	bottom = least > bottom ? least : bottom;
 	enough = top - acc.p - 2 -
-		 log; /* n units stay below a quarter of BIG's ulp: half of it below a power of two, and no tie */
+		 log; /* n units stay below a quarter of big's ulp, so that even below a power of two, where the ulp is
+		         half as large, there is no tie */
 	low = enough < top - ALIGNED - log ? enough : top - ALIGNED - log;
-	if (low < bottom) /* as far below as there is room */
+	if (low < bottom) /* as far below as the range allows */
 		low = bottom;
 	if (n > (size_t)1 << (acc.p < 40 ? acc.p : 40) || low > enough || top < 1)
 		return hu_fail(HU_EUNABLE, "masks cannot tell %zu terms apart: %s of %s in %s leave room for %.0f", n,
@@ -133,10 +134,10 @@ typedef struct box {
 	void *to;
 	size_t n, sums;
 	double big, unit, *terms;
-	int broken;             /* some count is no count */
+	int broken;             /* 1 where the box returned something that is no count */
 } box;
 
-/* Leaves under the node where terms i and j meet, as the box has it. */
+/* Returns the leaves under the node where terms i and j meet, as the box reports them. */
 static size_t
 meet(box *b, size_t i, size_t j)
 {
@@ -164,8 +165,8 @@ by_leaves(const void *a, const void *b)
 	return x->leaves != y->leaves ? x->leaves < y->leaves ? -1 : 1 : x->term < y->term ? -1 : x->term > y->term;
 }
 
-/* The tree of the terms of m[0..n-1], ascending; *top gets the leaves that the box has below its root.
-   Along the way from the first term to the root, each node's other leaves are those with one count. */
+/* Returns the tree of the terms of m[0..n-1], ascending; *top receives the leaves that the box has below its root. On
+   the way from the first term to the root, the terms with the same count are the other leaves of one node. */
 static hu_order *
 build(box *b, met *m, size_t n, size_t *top)
 {
@@ -180,7 +181,7 @@ build(box *b, met *m, size_t n, size_t *top)
 		for (end = k; end < n && m[end].leaves == here; end++)
 			;
 		hu_order *other = build(b, m + k, end - k, &below);
-		if (below == here) { /* they meet where they meet the first term: one node of several */
+		if (below == here) { /* they meet at the node where they meet the first term: it has several children */
 			hu_order *node = hu_order_node(o, other->child[0]);
 			for (int i = 1; i < other->n; i++)
 				hu_order_add(node, other->child[i]);
@@ -195,7 +196,7 @@ build(box *b, met *m, size_t n, size_t *top)
 	return o;
 }
 
-/* Random pairs against the tree: a box that is no tree is found out. */
+/* Compares the tree with the box for random pairs, so that a box that is no tree is found out. */
 static void
 verify(box *b, const hu_order *o)
 {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Terms from `first` on, step apart, as long as they are below `end`. */
+/* Returns a chain of the terms from `first` on, step apart, below `end`. */
 static hu_order *
 chain(size_t first, size_t end, size_t step)
 {
@@ -52,7 +52,7 @@ hu_order_pairwise(size_t n)
 	return halves(0, n);
 }
 
-/* x's n trees by lanes: lane j adds j, j + `lanes`, …; lanes that got nothing vanish. */
+/* Distributes x's n trees over lanes: lane j adds j, j + lanes, …; lanes without a tree vanish. */
 static hu_order *
 fold(hu_order **x, size_t n, size_t lanes)
 {
@@ -89,7 +89,7 @@ hu_order_lanes(size_t n, size_t lanes, size_t block)
 	return o;
 }
 
-/* A fused node of the sum so far and the terms of K that TAKES says. */
+/* Returns a fused node of the sum so far and the terms that `takes` selects by k. */
 static hu_order *
 fuse(hu_order *before, size_t first, size_t end, int half)
 {
@@ -138,8 +138,8 @@ one_part(hu_sum s, size_t n)
 
 	switch (s.id) {
 	case HU_SUM_FMA:
-	case HU_SUM_KAHAN: /* what a mask absorbs does not come back from its compensation, which is absorbed by the
-			      other mask */
+	case HU_SUM_KAHAN: /* the compensation cannot restore what a mask absorbs, since the other mask absorbs it
+			      again */
 	case HU_SUM_SEQUENTIAL: return hu_order_ascending(n);
 	case HU_SUM_CHUNK:
 	case HU_SUM_FABSUM:
@@ -184,7 +184,7 @@ hu_order_of_model(hu_sum s, size_t n, size_t part)
 	return o;
 }
 
-/* Compares and frees; a name is added where the hashes agree. */
+/* Compares o's hash and frees o; appends the name where the hashes agree. */
 static int
 is(uint64_t hash, hu_order *o, hu_str *names, const char *fmt, size_t number)
 {
@@ -198,7 +198,7 @@ is(uint64_t hash, hu_order *o, hu_str *names, const char *fmt, size_t number)
 	return equal;
 }
 
-/* An architecture after the other, its formats behind it: tc:hopper,in=fp16|bf16. */
+/* Tries one architecture after the other, with its formats: tc:hopper,in=fp16|bf16. */
 static void
 tensor_cores(uint64_t hash, size_t n, hu_str *names)
 {
@@ -208,7 +208,7 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 #include "lib/sum/tc.def"
 #undef TC
 	};
-	signed char known[2][65] = { { 0 } };   /* of a width: 1 it is this order, -1 it is not */
+	signed char known[2][65] = { { 0 } };   /* by width: 1 it is this order, -1 it is not, 0 not tried yet */
 	int arch = -1;
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -238,7 +238,7 @@ hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 	is(hash, hu_order_pairwise(n), names, "pairwise", n);
 	is(hash, hu_order_lanes(n, 32, HU_TREE_BLOCK), names, "the fixed tree", n);
 	for (size_t length = names->len ? n : 2; length < n;
-		length += n <= 512 ? 1 : length) { /* long sums: powers of two */
+		length += n <= 512 ? 1 : length) { /* for long sums only powers of two */
 		if (!is(hash, hu_order_slices(n, length), names, "chunk:%zu", length))
 			continue;
 		hu_str_addf(names, ", promote:%zu", length);

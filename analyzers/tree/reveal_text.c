@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Summation trees as text: what is regular is folded. */
+   Writes summation trees as text, with regular parts folded. */
 #include "analyzers/tree/reveal.h"
 
 #include "lib/base/mem.h"
@@ -26,7 +26,7 @@ first(const hu_order *o)
 	return (long)o->leaf;
 }
 
-/* b is a with every term moved by shift. */
+/* Returns 1 where b is a with every term moved by shift. */
 static int
 same(const hu_order *a, const hu_order *b, long shift)
 {
@@ -49,7 +49,7 @@ is_pair(const hu_order *o, long *shift)
 	return same(o->child[0], o->child[1], *shift);
 }
 
-/* Halves of consecutive terms from low on, the first half the largest power of two below. */
+/* Returns 1 for recursive halves of consecutive terms from low on, the first half the largest power of two below. */
 static int
 is_pairwise(const hu_order *o, long low)
 {
@@ -63,7 +63,7 @@ is_pairwise(const hu_order *o, long low)
 	       is_pairwise(o->child[1], low + (long)half);
 }
 
-/* How many terms from i on repeat a pattern of two, three times or more: 1, 2, 5, 6, 9, 10. */
+/* Returns how many terms from i on repeat a pattern of two terms at least three times: 1, 2, 5, 6, 9, 10. */
 static int
 twos(const list *l, int i)
 {
@@ -77,7 +77,7 @@ twos(const list *l, int i)
 	return n >= 6 ? n - n % 2 : 0;
 }
 
-/* Items separated by commas; runs of terms and copies of subtrees folded. */
+/* Appends items separated by commas, with runs of terms and copies of subtrees folded. */
 static void
 items(const list *l, hu_str *s)
 {
@@ -119,7 +119,7 @@ chain(const hu_order *o, list *l)
 			break;
 		push(&back, other);
 		o = inner;
-		if (pair) /* the first of several alike */
+		if (pair) /* the first of several equal ones */
 			break;
 		if (o->n == 2 && is_pairwise(o, first(o)) && o->leaves >= 4)
 			break;
@@ -136,7 +136,8 @@ chain(const hu_order *o, list *l)
 	free(back.item);
 }
 
-/* Fused nodes in a chain: how many from o down have as many new terms as the lowest, which follow each other. */
+/* Returns how many fused nodes from o down form a chain in which each adds as many new, consecutive terms as the
+   lowest. */
 static int
 fused_chain(const hu_order *o, const hu_order **bottom)
 {

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outputs beside each other: vector lanes and the rest of a row must all sum alike. */
+/* Several outputs are computed at once: vector lanes and the rest of a row must all sum alike. */
 enum { COLUMNS = 19, ROWS = 2, EDGE = 3 };
 
-/* Factors of t, a power of two: their exponents differ by one at most. */
+/* Splits t, a power of two, into factors whose exponents differ by at most one. */
 static void
 split(double t, double *a, double *b)
 {
@@ -31,7 +31,7 @@ put(char *values, int wide, size_t at, double v)
 		((float *)(void *)values)[at] = (float)v;
 }
 
-/* Between two sums few terms change: remembers terms, and says whether k is new. */
+/* Returns 1 where term k is new, and remembers it: few terms change between two sums. */
 static int
 changed(hu_tree_box *x, const double *terms, size_t k)
 {
@@ -47,7 +47,7 @@ is_wide(const hu_tree_box *x)
 	return x->program ? hu_is_wide(x->program->t[x->b].format) : x->acc.id == HU_FP64;
 }
 
-/* Room for rows and columns of N values, and no term known yet. */
+/* Allocates memory for rows and columns of n values; no term is known yet. */
 static void
 room(hu_tree_box *x, size_t rows, size_t columns)
 {
@@ -60,7 +60,7 @@ room(hu_tree_box *x, size_t rows, size_t columns)
 	x->b_values = hu_xcalloc(x->n * columns + 1, size);
 }
 
-/* The sum, where every output that should be it agrees. */
+/* Reads the sum, if all outputs that should be equal are. */
 static hu_status
 get(hu_tree_box *x, double *sum)
 {
@@ -89,7 +89,7 @@ answer(hu_tree_box *x, double sum)
 	return NAN;
 }
 
-/* Convolutions have a 3 x 3 kernel where the terms can be dealt to it, and one tap otherwise. */
+/* Returns the kernel's size: 3 x 3 where the terms can be distributed over it, otherwise one tap. */
 static size_t
 edge_of(size_t n)
 {
@@ -130,7 +130,7 @@ run_program(void *to, const double *terms, size_t n)
 	return answer(x, sum);
 }
 
-/* Shapes by which every term enters each sum exactly once. */
+/* Sets shapes by which every term enters each sum exactly once. */
 static void
 shapes(hu_tree_box *x, hu_shape *a, hu_shape *b, hu_shape *y)
 {
@@ -146,13 +146,13 @@ shapes(hu_tree_box *x, hu_shape *a, hu_shape *b, hu_shape *y)
 		*a = hu_shape2(ROWS, x->n);
 		*b = hu_shape2(x->n, COLUMNS);
 		*y = hu_shape2(ROWS, COLUMNS);
-	} else if (!strcmp(x->op, "conv2d")) { /* the middle pixel's window lies within the image */
+	} else if (!strcmp(x->op, "conv2d")) { /* the window of the middle pixel lies within the image */
 		*b = hu_shape4(edge, edge, channels, COLUMNS);
 		x->at = edge * edge / 2 * COLUMNS;
 	} else if (!strcmp(x->op, "conv2d_dx")) {
 		*b = hu_shape4(edge, edge, COLUMNS, channels);
 		x->at = edge * edge / 2 * COLUMNS;
-	} else if (!strcmp(x->op, "conv2d_dw")) { /* an image of one pixel a term */
+	} else if (!strcmp(x->op, "conv2d_dw")) { /* an image with one pixel for each term */
 		*a = hu_shape4(x->n, 1, 1, 1);
 		*b = hu_shape4(x->n, 1, 1, COLUMNS);
 		*y = hu_shape4(1, 1, 1, COLUMNS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The build's sums as black boxes: one call of a program on a back end, or a function of the BLAS that
-   the exact engine loads. Terms go in, one sum comes out. */
+   The build's sums as black boxes: one call of a program on a back end, or a function of the BLAS that the exact engine
+   loads. Each takes terms and returns one sum. */
 #ifndef HU_ANALYZERS_TREE_BOX_H
 #define HU_ANALYZERS_TREE_BOX_H
 
@@ -8,10 +8,11 @@
 #include "lib/program/backend.h"
 
 typedef struct hu_tree_box {
-	hu_format term, acc;    /* of the factors (or terms), and where they are summed */
+	hu_format term, acc;    /* format of the factors (or terms), and format that they are summed in */
 	int products;
-	hu_reveal_sum *sum;     /* gets the box; a NaN where it failed or where equal outputs differ */
-	hu_status st;           /* of the sums so far; WHY where one failed */
+	hu_reveal_sum *sum;     /* its argument `to` is the box; returns NaN where it failed or where outputs of the
+				   same terms differ */
+	hu_status st;           /* status of the sums so far; why has the reason of a failure */
 	char why[256];
 	const char *op;
 	size_t n;
@@ -19,20 +20,22 @@ typedef struct hu_tree_box {
 	hu_machine *machine;
 	hu_program *program;
 	int a, b, y;            /* tensors */
-	size_t rows, columns;   /* of a's terms and of outputs that must agree */
-	size_t at;              /* the first of them */
-	double *last;           /* terms of the sum before, NaN at first: what stayed is not written again */
-	char *a_values, *b_values; /* doubles where the format is wide, else floats */
+	size_t rows, columns;   /* numbers of rows of a and of columns, all of whose outputs must agree */
+	size_t at;              /* index of the first output */
+	double *last;           /* terms of the sum before, NaN at first, so that unchanged terms are not written
+				   again */
+	char *a_values, *b_values; /* doubles where the format is wide, otherwise floats */
 	void (*function)(void);
 } hu_tree_box;
 
-/* The sums that op is: matmul, conv2d, conv2d_dx or conv2d_dw by model s, factors in `in`, the inner dimension in
-   parts of part terms (0: one); bias_db by the fixed tree, values in `in`. Fails as the back end's open does. */
+/* Opens the sums of operator op: matmul, conv2d, conv2d_dx or conv2d_dw by model s, with factors in format `in` and the
+   inner dimension cut into parts of `part` terms (0: one part); or bias_db, which sums values of format `in` by the
+   fixed tree. Fails as the back end's open does. */
 hu_status hu_tree_box_open(
 	hu_tree_box *box, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n);
 
-/* `name` of the loaded BLAS: cblas_sgemm, cblas_dgemm, cblas_sdot or cblas_ddot, of which `name` is kept. HU_EABSENT
-   where there is none. */
+/* Opens function `name` of the loaded BLAS: cblas_sgemm, cblas_dgemm, cblas_sdot or cblas_ddot. The box keeps the
+   pointer `name`. HU_EABSENT where there is no such function. */
 hu_status hu_tree_box_blas(hu_tree_box *box, const char *name, size_t n);
 void hu_tree_box_close(hu_tree_box *box);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A device that only counts: programs are opened on it as on the one it stands for, plans, scratch room, blocks for the
-   host and all, but what they allocate is added up and never there. Nothing is launched, so it needs no device of its
-   own where it stands for the shim. */
+   A device that only counts. Programs are opened on it as on the device that it stands for, with plans, scratch space
+   and transfer buffers, but what they allocate is only added up. Nothing is launched, so if it stands for the shim it
+   needs no device. */
 #include "cuda/exec/backend.h"
 #include "cuda/exec/machine.h"
 
@@ -10,7 +10,8 @@
 
 static size_t allocated, most;
 
-/* The address of a few bytes that say how many were asked for: it is compared and added to, never followed. */
+/* Returns a pointer to a few bytes that hold the size asked for. It is compared and added to, but never
+   dereferenced. */
 static hu_status
 alloc(void **p, size_t bytes)
 {
@@ -18,7 +19,7 @@ alloc(void **p, size_t bytes)
 
 	*p = block;
 	if (!block)
-		return hu_fail(HU_ENOMEM, "no memory to count with");
+		return hu_fail(HU_ENOMEM, "there is no memory to count with");
 	*block = bytes;
 	allocated += bytes;
 	most = allocated > most ? allocated : most;
@@ -32,14 +33,14 @@ release(void *p)
 	free(p);
 }
 
-/* Transfers' rooms: an opened machine has them and sends nothing. */
+/* Buffers for transfers: an opened machine has them but sends nothing. */
 static hu_status
 host_alloc(void **p, size_t bytes)
 {
 	enum { ENOUGH = 1 << 16 };
 
 	*p = malloc(bytes && bytes < ENOUGH ? bytes : ENOUGH);
-	return *p ? HU_OK : hu_fail(HU_ENOMEM, "no memory to count with");
+	return *p ? HU_OK : hu_fail(HU_ENOMEM, "there is no memory to count with");
 }
 
 static hu_status

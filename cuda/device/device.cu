@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The devices through the CUDA runtime, which is linked statically and finds
-   the driver by itself, or reports that there is none. */
+   Finds devices through the CUDA runtime, which is linked statically and finds the driver by itself, or reports that
+   there is none. */
 #include "cuda/device/device.h"
 #include "cuda/device/verdict.h"
 
@@ -9,7 +9,7 @@
 
 static char why[256];
 
-/* Says whether code for the device is in the build: it is loaded to be asked for. */
+/* Loading this kernel tells whether the build has code for the device. */
 static __global__ void
 probe_kernel(void)
 {
@@ -46,7 +46,7 @@ hu_device_count(void)
 			f.error = cudaGetErrorString(e);
 	} else if (f.devices)
 		f.error = cudaGetErrorString(e);
-	cudaGetLastError(); /* else the next call would report this one */
+	cudaGetLastError(); /* otherwise the next call would report this error */
 	return hu_device_verdict(&f, why, sizeof why) ? f.devices : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Device memory, transfers and queues of a side, and its row for the executor (side.h). On
-   the GPU every call is checked and says in one line what failed; on the host memory is
-   malloc's, with a limit that tests set. */
+   Device memory, transfers and queues of a side, and its row for the executor (side.h). On the GPU every call is
+   checked and reports in one line what failed; on the host memory comes from malloc, with a limit that tests can
+   set. */
 #include "cuda/exec/side.h"
 #include "cuda/element/store.h"
 
@@ -12,7 +12,7 @@ extern "C" {
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes allocated now, and the most since the mark was set back. */
+/* Bytes allocated now, and the most since the mark was reset. */
 static size_t allocated, most;
 
 static void
@@ -33,7 +33,7 @@ peak(int again)
 }
 
 #ifdef __CUDACC__
-/* The device's blocks and their sizes, which its allocator does not tell. */
+/* The device's blocks and their sizes, which its allocator does not report. */
 typedef struct block { void *p; size_t bytes; struct block *next; } block;
 static block *blocks;
 
@@ -64,13 +64,13 @@ forget(void *p)
 		}
 }
 
-/* A status from a call of the CUDA runtime; WHAT was being done. */
+/* Turns the result of a call of the CUDA runtime into a status; what says what was being done. */
 static hu_status
 checked(cudaError_t e, const char *what)
 {
 	if (e == cudaSuccess)
 		return HU_OK;
-	cudaGetLastError(); /* else the next call would report this one, where it can be forgotten at all */
+	cudaGetLastError(); /* otherwise the next call would report this error, if it can be cleared at all */
 	if (e == cudaErrorMemoryAllocation)
 		return hu_fail(HU_ENOMEM, "%s: the device is out of memory", what);
 	return hu_fail(HU_EDEVICE, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
@@ -190,7 +190,7 @@ arch(void)
 
 #else
 
-/* What lies before each block: its size. */
+/* The header in front of each block holds its size. */
 enum { HEADER = 64 };
 static size_t limit;
 
@@ -210,7 +210,7 @@ alloc(void **p, size_t bytes)
 	*p = NULL;
 	if (!a)
 		return hu_fail(HU_ENOMEM, "device memory: the device is out of memory");
-	memset(a + HEADER, 0xff, all - HEADER); /* what a kernel reads unset is NaN */
+	memset(a + HEADER, 0xff, all - HEADER); /* memory that a kernel reads without setting it is NaN */
 	memcpy(a, &bytes, sizeof bytes);
 	add_allocated(bytes);
 	*p = a + HEADER;
@@ -233,7 +233,7 @@ static hu_status
 host_alloc(void **p, size_t bytes)
 {
 	*p = malloc(bytes ? bytes : 1);
-	return *p ? HU_OK : hu_fail(HU_ENOMEM, "no memory for a transfer of %zu bytes", bytes);
+	return *p ? HU_OK : hu_fail(HU_ENOMEM, "there is no memory for a transfer of %zu bytes", bytes);
 }
 
 static void
@@ -277,7 +277,8 @@ hu_shim_allocated(void)
 }
 #endif
 
-/* Sum of hu_digest_term over a tensor: integers, so in any order (look.cu has it for many at once). */
+/* Sums hu_digest_term over a tensor, in any order because the terms are integers (look.cu does so for many tensors at
+   once). */
 HU_KERNEL
 digest_kernel(HU_PARAM hu_store_operand t, hu_format f, uint32_t n, uint64_t name, uint64_t *sum)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A side's events and graphs (side.h). On the host they are shim_queue.cc's. */
+   A side's events and graphs (side.h). The host's are in shim_queue.cc. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
 
 #ifdef __CUDACC__
 static long launched;
 
-/* A status from a call of the CUDA runtime; WHAT was being done. */
+/* Turns the result of a call of the CUDA runtime into a status; what says what was being done. */
 static hu_status
 checked(cudaError_t e, const char *what)
 {
 	if (e == cudaSuccess)
 		return HU_OK;
-	cudaGetLastError(); /* else the next call would report this one, where it can be forgotten at all */
+	cudaGetLastError(); /* otherwise the next call would report this error, if it can be cleared at all */
 	return hu_fail(e == cudaErrorMemoryAllocation ? HU_ENOMEM : HU_EDEVICE, "%s: %s (%s)", what,
 		cudaGetErrorString(e), cudaGetErrorName(e));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What launch.h promises, as kernels: t/cuda/u-shim.c runs the right ones on every side that
-   there is, and the wrong ones on the shim alone, which must catch them. */
+   Kernels that test the promises of launch.h: t/cuda/u-shim.c runs the correct ones on every side there is, and the
+   wrong ones on the shim alone, which must catch them. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
 #include "cuda/gemm/stage.h"
@@ -16,7 +16,7 @@ write_index(uint32_t *out)
 		(uint32_t)(1 + threadIdx.x + 100 * threadIdx.y + 1000 * threadIdx.z + 10000 * block);
 }
 
-/* One block's 4096 elements by the fixed tree, as 32 warps whose sums are checked to meet in shared memory. */
+/* Sums one block's 4096 elements by the fixed tree, by 32 warps whose sums are checked to meet in shared memory. */
 HU_KERNEL
 tree_blocks(float *out, const float *in, size_t n)
 {
@@ -24,7 +24,7 @@ tree_blocks(float *out, const float *in, size_t n)
 	size_t first = (size_t)blockIdx.x * 4096;
 	float x = 0;
 
-	/* warp 0 adds; all warps hand its lanes on in a ring, so that barriers matter */
+	/* Warp 0 adds; all warps pass its lanes on in a ring, so that barriers matter. */
 	if (threadIdx.x < 32) {
 		for (size_t i = first + threadIdx.x; i < first + 4096 && i < n; i += 32)
 			x = x + in[i];
@@ -153,7 +153,7 @@ too_much(uint32_t *out)
 	out[threadIdx.x] = 1;
 }
 
-/* Reads what it copied before the wait: OUT holds 0 where the copy had not arrived. */
+/* Reads what it copied before the wait; out is 0 wherever the copy had not arrived. */
 HU_KERNEL
 copy_read(uint32_t *out, const uint32_t *in)
 {
@@ -167,7 +167,7 @@ copy_read(uint32_t *out, const uint32_t *in)
 	hu_copy_wait<0>(&copies);
 }
 
-/* Waits for all copies but the last, which lands in an array that is then used for something else. */
+/* Waits for all copies but the last, which arrives in an array that is then used for something else. */
 HU_KERNEL
 copy_left(uint32_t *out, const uint32_t *in)
 {
@@ -210,6 +210,6 @@ HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
 	case HU_SELF_COPY_READ: return HU_LAUNCH(copy_read, 1, 64, 0, NULL, u, (const uint32_t *)in);
 	case HU_SELF_COPY_LEFT: return HU_LAUNCH(copy_left, 1, 64, 0, NULL, u, (const uint32_t *)in);
 #endif
-	default: return hu_fail(HU_EUNABLE, "no self-test %d", which);
+	default: return hu_fail(HU_EUNABLE, "there is no self-test %d", which);
 	}
 }

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* NVIDIA's first driver branch for each major version of CUDA; within one a newer runtime runs on an
-   older driver (CUDA Compatibility, "minor version compatibility"). */
+/* NVIDIA's first driver branch for each major version of CUDA. Within a major version a newer runtime runs on an older
+   driver (CUDA Compatibility, "minor version compatibility"). */
 static const struct { int major, branch; } branches[] = { { 11, 450 }, { 12, 525 }, { 13, 580 } };
 
 static int

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Many tensors in one launch: they lie in a kernel's parameters (so that a captured graph has
-   them too), cut into chunks that blocks take in turn. */
+   Many tensors in one launch. Their descriptions are in the kernel's parameters (so that a recorded graph holds them
+   too), and the tensors are cut into chunks that blocks process in turn. */
 #ifndef HU_CUDA_MANY_CUH
 #define HU_CUDA_MANY_CUH
 
 #include "cuda/element/map.cuh"
 
-/* A kernel's parameters have 4096 bytes. */
+/* A kernel's parameters are limited to 4096 bytes. */
 enum { HU_MANY = 32, HU_MANY_THREADS = 256 };
 
-/* Chunks first[k] to first[k + 1] are tensor k's. */
+/* Chunks first[k] to first[k + 1] belong to tensor k. */
 typedef struct hu_many { uint32_t count, chunk, first[HU_MANY + 1], n[HU_MANY]; } hu_many;
 
-/* Tensor, first element and number of elements of a chunk. */
+/* The tensor, first element and number of elements of a chunk. */
 typedef struct hu_piece { uint32_t tensor, from, n; } hu_piece;
 
 HU_DEVICE hu_piece
@@ -43,8 +43,8 @@ hu_many_add(hu_many *m, size_t n)
 }
 
 static inline uint32_t hu_many_chunks(const hu_many *m) { return m->first[m->count]; }
-/* On the host few, so that a block takes several chunks there whatever the size, and what it forgets between two of
-   them shows. */
+/* The host has few blocks, so that a block always processes several chunks there and an error in what it keeps between
+   two of them shows. */
 #ifdef __CUDACC__
 enum { HU_MANY_BLOCKS = 65535 };
 #else
@@ -70,7 +70,7 @@ hu_many_result(const hu_store_result *like, void *data)
 	return r;
 }
 
-/* Whether two calls differ in nothing but tensors. */
+/* Returns 1 if two calls differ only in their tensors. */
 static inline int
 hu_same_but_tensors(const hu_work *a, const hu_work *b)
 {
@@ -88,7 +88,7 @@ hu_same_but_tensors(const hu_work *a, const hu_work *b)
 	return same;
 }
 
-/* Whether passes of several calls have a carrier of W's compute format. */
+/* Returns 1 if passes of several calls have a carrier for w's compute format. */
 static inline int
 hu_carried(const hu_work *w)
 {
@@ -97,7 +97,7 @@ hu_carried(const hu_work *w)
 	return f.id == HU_FP32 || hu_short_serves(f);
 }
 
-/* … and round every output themselves. */
+/* Returns 1 if, besides, they can round every output themselves. */
 static inline int
 hu_all_quick(const hu_work *w)
 {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the
-   carrier of the call's compute format, one element a thread. Which element of an operand
-   belongs to element i is said as by the hu_how of lib/op/element/map.h, which is the host's. Reductions are in
-   reduce.cuh. Indices have 32 bits: divisions of 64 would cost more than all the rest, and the
-   executor refuses tensors beyond HU_MOST_ELEMENTS. */
+   Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the carrier of the call's
+   compute format, one element per thread. HU_AT_… says which element of an operand belongs to element i, as hu_how in
+   lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32 bits, because 64-bit
+   divisions would cost more than everything else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
 #ifndef HU_CUDA_MAP_CUH
 #define HU_CUDA_MAP_CUH
 
 #include "cuda/element/short.h"
 #include "cuda/element/store.h"
 
-/* HU_AT_FLAG: as HU_AT_ONE, and not rounded where 0 is no value of the compute format. */
+/* HU_AT_FLAG is as HU_AT_ONE, without rounding if 0 is not a value of the compute format. */
 enum { HU_AT_EACH, HU_AT_CHANNEL, HU_AT_ROW, HU_AT_IMAGE, HU_AT_ONE, HU_AT_INDEX, HU_AT_FLAG };
 enum { HU_FIELD_IN = 8, HU_FIELD_OUT = 4, HU_FIELD_THREADS = 256 };
 
-/* A map with everything a kernel needs, by value. KD: where it is set, constants that only the device knows.
-   RAW and TO, the host's: outputs that are rounded afterwards. */
+/* A map with everything that a kernel needs, by value. kd, if set, points to constants that only the device knows. raw
+   and to are for the host: outputs that are rounded afterwards. */
 typedef struct hu_field {
 	hu_store_operand in[HU_FIELD_IN];
 	hu_store_result out[HU_FIELD_OUT];
@@ -40,8 +39,8 @@ hu_field_place(const hu_field *m, int how, uint32_t i)
 	}
 }
 
-/* The carriers (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded addition.
- */
+/* The carriers (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded
+   addition. */
 struct hu_in_f32 {
 	typedef float T;
 	typedef hu_ctx_f32 C;
@@ -53,7 +52,7 @@ struct hu_in_f32 {
 	}
 	static HU_DEVICE_MEMBER T at(const C *, const hu_store_operand *o, uint32_t i) { return hu_load_f32(o, i); }
 	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f32(r, i, x); }
-	/* stored there, and as the next call would load it */
+	/* Stores x and returns it as the next call would load it. */
 	static HU_DEVICE_MEMBER T pass(const C *, const hu_store_result *r, uint32_t i, T x)
 	{
 		x = hu_settled_f32(r, x);
@@ -102,8 +101,8 @@ struct hu_in_plain {
 	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_plain_round(&c->f, a + b); }
 };
 
-/* On the host: GO, a launch of kernels of the carrier S, in that of format F. Passes of several calls
-   (cuda/fuse/fuse.h) have no hu_in_plain. */
+/* On the host: go, a launch of kernels of the carrier S, with the carrier of format f. Passes of several calls
+   (cuda/fuse/fuse.h) do not support hu_in_plain. */
 #define HU_TRY_IN_CARRIER(f, go)                 \
 	do {                                     \
 		if ((f).id == HU_FP32) {         \
@@ -118,9 +117,9 @@ struct hu_in_plain {
 		}                                \
 	} while (0)
 
-/* Makes the struct NAME of a formula F(S, T), which computes results out[k][i] of operands
-   in[k][i] and constants c->k as in lib/op: S the carrier's suffix, T its type; i is 0. NIN
-   operands are loaded, NOUT results made. HU_FORMULA_OF: of a formula F(X, S, T). */
+/* Makes the struct NAME for a formula F(S, T) that computes results out[k][i] from operands in[k][i] and constants c->k
+   as in lib/op, where S is the carrier's suffix, T its type and i is 0. It loads NIN operands and makes NOUT results.
+   HU_FORMULA_OF does so for a formula F(X, S, T). */
 #define HU_FORMULA(NAME, NIN, NOUT, F) HU_FORMULA_OF(NAME, NIN, NOUT, HU_FIELD_FORMULA, F)
 #define HU_FIELD_FORMULA(F, S, T) F(S, T)
 #define HU_FORMULA_OF(NAME, NIN, NOUT, F, X)                                                                          \
@@ -160,7 +159,7 @@ hu_field_context(const hu_field *m, typename S::C *c)
 			c->k[k] = S::constant(c, m->kd ? m->kd[k] : m->k[k]);
 }
 
-/* Results of element I. */
+/* Computes the results of element i. */
 template <class F, class S>
 HU_DEVICE void
 hu_field_element(const hu_field *m, const typename S::C *c, uint32_t i, typename S::T (*out)[1])
@@ -191,7 +190,7 @@ hu_field_kernel(HU_PARAM hu_field m)
 	}
 }
 
-/* On the host: a map of N elements of the call, in channels of CHANNELS. */
+/* On the host: a map of n elements of the call, with this many channels. */
 static inline hu_field
 hu_field_of(const hu_work *w, size_t n, size_t channels)
 {
@@ -213,7 +212,7 @@ hu_field_in(hu_field *m, const hu_slot *t, int how)
 	m->in[m->nin++].how = how;
 }
 
-/* A call's output, rounded as the call says. */
+/* Adds a call's output, rounded as the call says. */
 static inline void
 hu_field_out(hu_work *w, hu_field *m, const hu_slot *t)
 {
@@ -222,7 +221,7 @@ hu_field_out(hu_work *w, hu_field *m, const hu_slot *t)
 	m->nout++;
 }
 
-/* The next result goes to a stat: nothing is rounded. */
+/* Sends the next result to a stat, without rounding. */
 static inline void hu_field_keep(hu_field *m, const hu_slot *t) { m->out[m->nout++] = hu_result_of(t, 0); }
 
 template <class F>

@@ -10,7 +10,7 @@
 	(out[0][i] = in[4][i], out[1][i] = hu_scaled##S(c, in[4][i], hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
 HU_FORMULA(hu_batch_term, 5, 2, HU_BATCH)
 
-/* HOW the statistics lie: HU_AT_CHANNEL or HU_AT_ROW. */
+/* how is HU_AT_CHANNEL or HU_AT_ROW, for statistics per channel or per row. */
 static inline hu_field
 hu_norm_operands(hu_work *w, int how)
 {
@@ -24,7 +24,7 @@ hu_norm_operands(hu_work *w, int how)
 	return m;
 }
 
-/* dgamma and dbeta, and their sums: SUM[0] of dy, SUM[1] of dy xhat, a channel each. */
+/* Computes dgamma and dbeta, and their sums per channel: sum[0] of dy, sum[1] of dy xhat. */
 static inline hu_status
 hu_norm_db(hu_work *w, int how, hu_slot *sum)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The element that wins a window of max pooling: the first maximum, or the first NaN. */
+   The largest element of a window of max pooling: the first maximum, or the first NaN. */
 #ifndef HU_CUDA_POOL_CUH
 #define HU_CUDA_POOL_CUH
 
@@ -9,7 +9,7 @@ extern "C" {
 #include "lib/op/reduce/window.h"
 }
 
-/* Of output element O; its value goes to *TOP. Every window covers some element. */
+/* Returns it for output element o, with its value in *top. Every window covers at least one element. */
 HU_DEVICE uint32_t
 hu_winner(const hu_pool *p, const hu_store_operand *x, uint32_t o, double *top)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Sums of a formula's results by the fixed tree of lib/sum/tree.h, in the compute format: along
-   rows, or down the rows of each channel. Blocks of 4096 terms; a lane of the tree is a warp's
-   lane (rows) or a thread of its own in shared memory (columns); block sums are reduced in
-   the same way (stat.cu). The terms are never stored. */
+   Sums of a formula's results by the fixed tree of lib/sum/tree.h, in the compute format, along rows or down the rows
+   of each channel. Blocks have 4096 terms. A lane of the tree is a warp's lane (for rows) or a thread of its own with
+   shared memory (for columns); the blocks' sums are reduced in the same way (stat.cu). The terms are never stored. */
 #ifndef HU_CUDA_REDUCE_CUH
 #define HU_CUDA_REDUCE_CUH
 
@@ -10,8 +9,8 @@
 
 enum { HU_SUM_BLOCK = 4096, HU_SUM_WARPS = 8, HU_SUM_TILE = 32 };
 
-/* ROWS rows of EACH terms in BLOCKS blocks: a warp a block. Result k of row r, block b is element r BLOCKS + b of
-   out[k]. */
+/* Sums rows rows of each terms in blocks blocks, one warp per block. Result k of row r and block b is element r blocks
+   + b of out[k]. */
 template <class F, class S>
 HU_KERNEL
 hu_rows_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each, uint32_t blocks)
@@ -44,9 +43,9 @@ hu_rows_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each, uint32_t block
 	}
 }
 
-/* SEGMENTS of ROWS rows of C channels: a thread block a block of 4096 rows and WIDTH = blockDim.x channels,
-   thread (x, y) the tree's lane y of channel x. Result k of segment s, block b, channel c is element (s BLOCKS + b) C +
-   c of out[k]. */
+/* Sums segments of rows rows of C = channels: a thread block sums a block of 4096 rows and width = blockDim.x channels,
+   with thread (x, y) as the tree's lane y of channel x. Result k of segment s, block b and channel c is element (s
+   blocks + b) C + c of out[k]. */
 template <class F, class S>
 HU_KERNEL
 hu_columns_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t channels, uint32_t blocks)
@@ -88,7 +87,7 @@ hu_sum_blocks(size_t n)
 	return n ? (n + HU_SUM_BLOCK - 1) / HU_SUM_BLOCK : 1;
 }
 
-/* Room for one level's results: NOUT stats of N numbers. */
+/* Allocates one level's results: nout stats of n numbers. */
 static inline void
 hu_sum_level(hu_work *w, hu_field *m, hu_slot *sum, int nout, size_t n)
 {
@@ -99,7 +98,7 @@ hu_sum_level(hu_work *w, hu_field *m, hu_slot *sum, int nout, size_t n)
 	}
 }
 
-/* SUM[k], made here: result k of M's formula summed along each of ROWS rows of EACH elements. */
+/* Allocates sum[k] and computes it: result k of m's formula summed along each of rows rows of each elements. */
 template <class F>
 static hu_status
 hu_sum_along(hu_work *w, hu_field *m, size_t rows, size_t each, hu_slot *sum)
@@ -117,7 +116,7 @@ hu_sum_along(hu_work *w, hu_field *m, size_t rows, size_t each, hu_slot *sum)
 	return HU_OK;
 }
 
-/* … summed down the ROWS rows of each of M's channels, in each of SEGMENTS. */
+/* The same, summed down the rows of each of m's channels, in each segment. */
 template <class F>
 static hu_status
 hu_sum_down(hu_work *w, hu_field *m, size_t segments, size_t rows, hu_slot *sum)

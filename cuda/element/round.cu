@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Rounding of results that were kept exactly: every mode, flag and format of lib/number. */
+   Rounds results that were kept exactly, in every mode, flag and format of lib/number. */
 #include "cuda/element/store.h"
 
 extern "C" {

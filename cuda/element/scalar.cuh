@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Numbers that the device derives for a call's own kernels, so that nothing waits for the
-   host: an array of doubles in scratch memory, and counters that start at zero. */
+   Numbers that the device computes for a call's own kernels, so that nothing waits for the host: an array of doubles in
+   scratch memory, and counters that start at zero. */
 #ifndef HU_CUDA_SCALAR_CUH
 #define HU_CUDA_SCALAR_CUH
 
@@ -17,7 +17,7 @@ hu_zero_kernel(uint64_t *p, size_t n)
 		p[i] = 0;
 }
 
-/* N counters set to 0. */
+/* Allocates n counters and sets them to 0. */
 static inline hu_status
 hu_counters(hu_work *w, uint64_t **p, size_t n)
 {
@@ -31,7 +31,7 @@ hu_numbers(hu_work *w, size_t n)
 	return (double *)hu_work_take(w, n * sizeof(double));
 }
 
-/* Sum over the warp and then, by integer atomics, over all. Every lane calls it. */
+/* Sums over the warp and then, by integer atomics, over all threads. Every lane calls it. */
 HU_DEVICE void
 hu_count_in(uint64_t *to, uint64_t mine)
 {

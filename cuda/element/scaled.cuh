@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Casts of many tensors between the same two formats; and the second half of scaled ones, once the largest
-   magnitudes are known: tensors times their scales, which each block derives by itself, rounded. */
+   Casts of many tensors between the same two formats, and the second half of scaled ones, after the largest magnitudes
+   are known: tensors are multiplied by their scales, which each block computes by itself, and rounded. */
 #ifndef HU_CUDA_SCALED_CUH
 #define HU_CUDA_SCALED_CUH
 
@@ -10,7 +10,7 @@
 #define HU_TIMES_SCALE(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 HU_FORMULA(hu_times_scale, 1, 1, HU_TIMES_SCALE)
 
-/* scale, amax (bits of the largest magnitudes, one a tensor), max: of scaled casts. */
+/* scale, amax (the bits of the largest magnitude of each tensor) and max are for scaled casts. */
 typedef struct hu_casts {
 	hu_many t;
 	const void *in[HU_MANY];
@@ -22,7 +22,7 @@ typedef struct hu_casts {
 	uint64_t *amax;
 } hu_casts;
 
-/* The elements of chunk CHUNK, where they come from and where they go. */
+/* The elements of a chunk, where they come from and where they go. */
 HU_DEVICE hu_piece
 hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_store_operand *from, hu_store_result *to)
 {
@@ -60,7 +60,7 @@ hu_scaled_kernel(HU_PARAM hu_casts g)
 	}
 }
 
-/* On the host: what the casts like W have in common; then tensors; then the launch of scaled ones. */
+/* On the host: begin sets what all casts like w have in common, add adds a tensor, run launches scaled ones. */
 static inline void
 hu_casts_begin(hu_casts *g, const hu_work *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The finite check's search: which of a step's tensors have elements that are not finite, and how
-   many. It reads them only where one of the tensors judged before has any. */
+   The finite check's search: which of a step's tensors have elements that are not finite, and how many. It reads them
+   only if one of the tensors judged before has any. */
 #ifndef HU_CUDA_SEARCH_CUH
 #define HU_CUDA_SEARCH_CUH
 
@@ -37,7 +37,7 @@ hu_search_kernel(HU_PARAM hu_searching s)
 	}
 }
 
-/* BAD[i] becomes the count of input i of CHECK, from number JUDGED on; those before it are counted already. */
+/* bad[i] becomes the count for input i of check, from number judged on; those before it are already counted. */
 static hu_status
 hu_search(hu_work *w, const hu_work *check, int judged, uint64_t *bad)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What several operators do with stats (stat.h): sums of numbers as they are, and the
-   arithmetic of one number a channel. */
+   What several operators do with stats (stat.h): sums of unchanged numbers, and arithmetic on one number per
+   channel. */
 #include "cuda/element/reduce.cuh"
 
 #define SAME(S, T) out[0][i] = in[0][i]

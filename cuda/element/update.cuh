@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The formulas of the optimizers' updates, for one parameter at a time (adam.cu, adamw.cu, sgd.cu) and
-   for all of them in one launch (fuse_update.cu). */
+   The formulas of the optimizers' updates, for one parameter at a time (adam.cu, adamw.cu, sgd.cu) and for all of them
+   in one launch (fuse_update.cu). */
 #ifndef HU_CUDA_UPDATE_CUH
 #define HU_CUDA_UPDATE_CUH
 
 #include "cuda/element/scalar.cuh"
 
-/* operands: w, g, m, v, found_inf; the last result of each is what the update takes off the weight */
+/* operands: w, g, m, v, found_inf; the last result of each is what the update subtracts from the weight */
 #define HU_MOMENTS_STEP(TERM, LESS, T)                         \
 	do {                                                   \
 		T m = in[2][i], v = in[3][i];                  \
@@ -47,7 +47,8 @@ HU_FORMULA(hu_adamw_step, 5, 4, HU_ADAMW_STEP)
 HU_FORMULA(hu_sgd_step, 3, 2, HU_SGD_STEP)
 HU_FORMULA(hu_sgd_move, 4, 3, HU_SGD_MOVE)
 
-/* The updates of weights W, stored in NEXT; M: the map that made them, whose last result is what it takes off. */
+/* Counts the updates of the weights, stored in next. m is the map that computed them, whose last result is what is
+   subtracted. */
 template <class F, class S>
 HU_KERNEL
 hu_update_count_kernel(HU_PARAM hu_field m, HU_PARAM hu_store_operand next, hu_update_tally *count)
@@ -66,7 +67,7 @@ hu_update_count_kernel(HU_PARAM hu_field m, HU_PARAM hu_store_operand next, hu_u
 	hu_count_in(&count->swamped, mine.swamped);
 }
 
-/* Map M of call W, then the counts of what it did where they are wanted: a pass of its own. */
+/* Runs map m of call w, then counts what it did if counts are wanted, in a pass of its own. */
 template <class F>
 static hu_status
 hu_update_run(hu_work *w, const hu_field *m)
@@ -95,7 +96,7 @@ hu_adam_constants_kernel(
 
 enum { HU_ADAM_CONSTANTS = 4, HU_ADAMW_CONSTANTS = 9, HU_SGD_CONSTANTS = 3 };
 
-/* Those of call W, from its clock, to K. */
+/* Computes the constants of call w, from its clock, to k. */
 static inline hu_status
 hu_adam_constants_of(hu_work *w, double *k)
 {
@@ -116,7 +117,7 @@ hu_adamw_constants_of(hu_work *w, double *k)
 		hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-8), hu_attr_num(c, "weight_decay", 0.01));
 }
 
-/* Call W, adam or adamw, whose constants are in K, one element at a time with formula F. */
+/* Runs call w, adam or adamw, whose constants are in k, element by element with formula F. */
 template <class F>
 static hu_status
 hu_moments_run(hu_work *w, const double *k, int nk)

@@ -17,7 +17,7 @@ scratch_of(hu_machine *m, size_t *most)
 	return HU_OK;
 }
 
-/* The tensors that an update writes for the next step. */
+/* Returns 1 for a tensor that an update writes for the next step. */
 static int
 has_shadow(const hu_machine *m, int tensor)
 {
@@ -65,8 +65,8 @@ hu_machine_allocate(hu_machine *m)
 	m->stage_bytes = stage;
 	HU_TRY(m->side->host_alloc(&m->stage, stage));
 	HU_TRY(m->side->host_alloc((void **)&m->beat, sizeof *m->beat));
-	HU_TRY(m->side->clear(m->queue, m->memory, need - most)); /* as the CPU's tensors start */
-	return m->side->wait(m->queue); /* before the first input arrives on its own queue */
+	HU_TRY(m->side->clear(m->queue, m->memory, need - most)); /* the CPU's tensors also start at zero */
+	return m->side->wait(m->queue); /* the first input arrives on a queue of its own */
 }
 
 void

@@ -10,8 +10,8 @@ cuda_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 	*m = NULL;
 	(void)gemm;
 	if (!hu_cuda_built())
-		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes where "
-					   "nvcc is, or use the back end cpu");
+		return hu_fail(HU_EUNABLE, "back end cuda: this build has no CUDA; configure --with-cuda=yes "
+					   "on a machine that has nvcc, or use the back end cpu");
 	if (!hu_device_count())
 		return hu_fail(HU_EDEVICE, "back end cuda: %s; use the back end cpu, whose bits are the same",
 			hu_device_why());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Input: a batch is packed and sent on a queue of its own while the step before still runs, to a waiting buffer
-   beside its tensor; the step that uses it copies it over. */
+   Inputs: a batch is packed and sent on a queue of its own, while the step before still runs, to a waiting buffer
+   beside its tensor. The step that uses it copies it to the tensor. */
 #include "cuda/exec/machine_parts.h"
 
 #include "cuda/exec/transfer.h"
@@ -57,7 +57,7 @@ hu_machine_feed(hu_machine *m, int tensor, const void *values, hu_status *st)
 		hu_feed *f = &m->feed[i];
 		if (f->tensor != tensor)
 			continue;
-		*st = q->event_wait(f->arrived); /* the last batch has left the host */
+		*st = q->event_wait(f->arrived); /* the previous batch has left the host */
 		if (*st == HU_OK) {
 			hu_transfer_pack(f->host, values, t->n, t->format);
 			*st = q->event_await(m->feed_queue, f->taken); /* and the waiting buffer is free */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Traces: many tensors are brought to the host, and while one is on its way the one before it is unpacked. */
+   Traces: many tensors are transferred to the host, and during each transfer the tensor before it is unpacked. */
 #include "cuda/exec/machine_parts.h"
 
 #include "cuda/exec/transfer.h"

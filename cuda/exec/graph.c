@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What makes a recorded step or a prepared copy of the weights unusable: whoever moves what they point to says so here.
- */
+   Invalidates recorded steps and prepared copies of the weights. Whoever moves what they point to calls this. */
 #include "cuda/exec/machine_parts.h"
 
 void

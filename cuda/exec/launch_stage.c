@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One stage of a plan, a call or a fused pass, handed to its kernel with its tensors in device memory. */
+   Launches one stage of a plan, a call or a fused pass, on its tensors in device memory. */
 #include "cuda/exec/machine_parts.h"
 
 #include "lib/base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a step leaves for the host, made on the device: chosen tensors in one block, counts of
-   elements (lib/number/count.h), and the state's digest. Counts are integers, so their order does not show. */
+   What a step sends to the host, collected on the device: chosen tensors in one block, counts of elements
+   (lib/number/count.h), and the state's digest. Counts are integers, so their order does not show. */
 #include "cuda/element/many.cuh"
 #include "cuda/element/scalar.cuh"
 #include "cuda/exec/side.h"
@@ -13,7 +13,7 @@ enum { PARTS = 64, MOST_KINDS = 8 };
 
 struct parts { int n; hu_look_part part[PARTS]; };
 
-/* Parts lie on 16 bytes and are whole numbers of 1, 2, 4 or 8. */
+/* Parts start at multiples of 16 bytes, and their lengths are multiples of 1, 2, 4 or 8. */
 HU_KERNEL
 pack_kernel(HU_PARAM parts p, unsigned char *block)
 {
@@ -37,7 +37,7 @@ pack(void *queue, void *block, const hu_look_part *part, int n)
 	return HU_OK;
 }
 
-/* Tensors of several formats; name: their hashes, for the digest alone. */
+/* Tensors of several formats. name holds the hashes of their names, for the digest alone. */
 struct several {
 	hu_many t;
 	const void *x[HU_MANY];
@@ -47,7 +47,7 @@ struct several {
 	hu_format format[MOST_KINDS];
 };
 
-/* As many of tensors AT to N as a launch takes; returns the first that is left. */
+/* Collects as many of the tensors at to n as a launch takes; returns the first that is left. */
 static int
 gather(several *s, const hu_slot *const *t, const uint64_t *name, int at, int n)
 {
@@ -134,7 +134,7 @@ digest(void *queue, const hu_slot *const *t, const uint64_t *name, int n, uint64
 	return HU_OK;
 }
 
-/* Tensors, what they were cast from and by which scale it was multiplied; NULL: not cast, not scaled. */
+/* Tensors, the tensors they were cast from, and the scales these were multiplied by; NULL: not cast, not scaled. */
 struct survey {
 	hu_many t;
 	const void *x[HU_MANY], *before[HU_MANY], *scale[HU_MANY];
@@ -144,7 +144,7 @@ struct survey {
 	hu_census *to[HU_MANY];
 };
 
-/* Exponents of a block's chunk in shared memory, then added to those of all. */
+/* Counts exponents of a block's chunk in shared memory and then adds them to the totals. */
 HU_KERNEL
 census_kernel(HU_PARAM survey s)
 {
@@ -186,7 +186,8 @@ census_kernel(HU_PARAM survey s)
 	}
 }
 
-/* The kind of tensor T among S's, which has *KINDS_SO_FAR; -1 where there is no room for one more. */
+/* The index of tensor t's kind among those of s, of which there are *kinds so far; -1 if there is no room for
+   another. */
 static int
 kind_of(survey *s, int *kinds, const hu_slot *t)
 {
@@ -203,7 +204,7 @@ kind_of(survey *s, int *kinds, const hu_slot *t)
 	return k;
 }
 
-/* As many of tensors AT to N as a launch takes; returns the first that is left. */
+/* Collects as many of the tensors at to n as a launch takes; returns the first that is left. */
 static int
 gather_survey(survey *s, const hu_slot *const *t, const hu_slot *const *before, const hu_slot *const *scale, int at,
 	int n, hu_census *to)

@@ -65,7 +65,8 @@ open_all(hu_machine *m)
 	return hu_machine_feed_open(m);
 }
 
-/* Commits then exchange the same pointers every time, and two positions of them are all there are. */
+/* Returns 1 if each tensor succeeds at most one state tensor and has no successor itself. A commit then always
+   exchanges the same pairs of pointers, which have only two positions, and a step can be recorded for each. */
 static int
 one_successor_each(const hu_program *p)
 {
@@ -111,8 +112,8 @@ hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_ge
 	return st;
 }
 
-/* What still runs may use the memory that is about to go. Why a machine is closed stays the reason, whatever this wait
-   says. */
+/* Waits, because kernels that still run may use the memory about to be freed. A failure of this wait does not replace
+   the reason for which the machine is closed. */
 static void
 finish_work(hu_machine *m)
 {
@@ -184,12 +185,12 @@ hu_device_write(hu_machine *m, int tensor, const void *values)
 		return st;
 	m->look.made = 0;
 	hu_machine_forget_ahead(m);
-	HU_TRY(m->side->wait(m->queue)); /* the last transfer from the stage */
+	HU_TRY(m->side->wait(m->queue)); /* for the last transfer from the staging buffer */
 	hu_transfer_pack(m->stage, values, t->n, t->format);
 	return m->side->upload(m->queue, t->data, m->stage, t->n * hu_slot_size(t->format));
 }
 
-/* Waits for everything so far and passes on what a kernel met. */
+/* Waits for everything so far and reports what a kernel met. */
 static hu_status
 settle(hu_machine *m, uint64_t *digest)
 {
@@ -228,7 +229,7 @@ hu_device_read(hu_machine *m, int tensor, void *values)
 hu_status
 hu_device_step(hu_machine *m, const hu_env *env)
 {
-	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the last pulse has left the host */
+	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the previous pulse has left the host */
 	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
 	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
 	HU_TRY(m->side->queues->event_record(m->queue, m->beaten));

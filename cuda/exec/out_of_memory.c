@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What is said where a program does not fit into the device's memory: how much it needs, how much is free, and
-   the largest batch that would fit. */
+   The message for a program that does not fit into the device's memory: how much it needs, how much is free, and the
+   largest batch that would fit. */
 #include "cuda/exec/machine_parts.h"
 
 #include <string.h>
 
-/* The programs that have their memory. A run has two of one batch, for training and evaluation, and both together have
-   to fit. */
+/* The programs that have memory. A run has two with the same batch, for training and evaluation, which must fit
+   together. */
 enum { OPEN = 16 };
 static const hu_machine *open_ones[OPEN];
 
-/* Rows of the first input. */
+/* The batch: the first dimension of the first input. */
 static size_t
 batch_of(const hu_machine *m)
 {
@@ -20,7 +20,7 @@ batch_of(const hu_machine *m)
 	return 0;
 }
 
-/* Whether tensor I is the value that a state takes when the step ends. */
+/* Returns 1 if tensor i is the value that a state tensor takes when the step ends. */
 static int
 is_next(const hu_program *p, int i)
 {
@@ -30,8 +30,7 @@ is_next(const hu_program *p, int i)
 	return 0;
 }
 
-/* The bytes of tensor I where the batch is B instead of BATCH. Weights, their gradients and moments stay what they are.
- */
+/* The bytes of tensor i with a batch of b instead of batch. Weights, their gradients and moments do not change. */
 static size_t
 bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 {
@@ -42,7 +41,7 @@ bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 	return hu_machine_padded(moves ? hu_slot_bytes(&m->t[i]) / batch * b : hu_slot_bytes(&m->t[i]));
 }
 
-/* How many bytes less the program takes with a batch of B, the scratch space left as it is. */
+/* The bytes that the program saves with a batch of b, if the scratch space stays the same. */
 static double
 saved_at(const hu_machine *m, size_t batch, size_t b)
 {
@@ -56,8 +55,8 @@ saved_at(const hu_machine *m, size_t batch, size_t b)
 	return less;
 }
 
-/* The largest batch that fits into LEFT bytes and what is held already, where the program takes NEED bytes; 0 where
-   none fits. */
+/* The largest batch that fits into left free bytes plus the memory that is already held, if the program needs need
+   bytes; 0 if none fits. */
 static size_t
 batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
 {
@@ -73,7 +72,7 @@ batch_that_fits(const hu_machine *m, double need, double left, size_t *batch)
 		double saved = 0;
 		for (int i = 0; i < n; i++)
 			saved += saved_at(all[i], *batch, b);
-		if (need - saved <= 0.99 * left - 8192) /* the counters of a step are allocated later */
+		if (need - saved <= 0.99 * left - 8192) /* a step's counters are allocated later */
 			return b;
 	}
 	return 0;
@@ -90,8 +89,8 @@ hu_machine_out_of_memory(const hu_machine *m, size_t need)
 		return st;
 	if (fits && fits < batch)
 		return hu_fail(HU_ENOMEM,
-			"program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: a batch of %zu would "
-			"fit",
+			"program %s needs %.1f MB on the device, but %.1f of its %.1f MB are free: a batch of %zu "
+			"would fit",
 			m->p->name, (double)need / 1e6, (double)left / 1e6, (double)total / 1e6, fits);
 	return hu_fail(HU_ENOMEM,
 		"program %s needs %.1f MB on the device, %.1f of its %.1f MB are free: use a smaller batch or width",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What each pass of a step costs: kernels launched, bytes, and where it is asked for the time between two events around
-   it by the device's clock. Timed steps are launched pass by pass, so what a recorded step saves is not in them. */
+   What each pass of a step costs: the number of kernels launched, bytes and, if asked for, the time between two events
+   around it by the device's clock. Timed steps are launched pass by pass, so the times do not show what a recorded step
+   saves. */
 #include "cuda/exec/machine_parts.h"
 
 #include "lib/base/mem.h"
@@ -19,7 +20,7 @@ hu_device_profile(hu_machine *m, double *seconds)
 	m->profile.seconds = seconds;
 }
 
-/* As many timers as a step takes, with its casts ahead. */
+/* Makes as many timers as a step needs that has the casts made ahead. */
 static hu_status
 make_timers(hu_machine *m)
 {
@@ -59,7 +60,7 @@ hu_machine_watch_end(hu_machine *m, int stage, long before)
 	return m->side->queues->event_record(m->queue, m->profile.timer[2 * m->profile.timed++ + 1]);
 }
 
-/* The call that a pass's numbers stand with. */
+/* The call under which a pass's numbers are listed. */
 static int
 first_of(const hu_machine *m, int stage)
 {
@@ -72,7 +73,7 @@ first_of(const hu_machine *m, int stage)
 	for (int k = 0; k < s->n; k++)
 		if (plan->call[s->first + k] < first)
 			first = plan->call[s->first + k];
-	for (int i = 0; i < m->p->nc; i++) /* casts that it makes for the next step */
+	for (int i = 0; i < m->p->nc; i++) /* the casts that it makes for the next step */
 		for (int k = 0; k < s->n; k++)
 			if (plan->copy[plan->call[s->first + k]] >= 0 &&
 				m->p->t[plan->copy[plan->call[s->first + k]]].producer == i && i < first)
@@ -109,7 +110,7 @@ hu_machine_profile_close(hu_machine *m)
 	free(m->profile.timed_stage);
 }
 
-/* What digest, counts and packing read and write. */
+/* The bytes that the digest, counts and packing read and write. */
 static double
 look_bytes(const hu_machine *m)
 {

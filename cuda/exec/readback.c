@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the host reads after each step, gathered on the device into one block that one transfer
-   brings over: chosen tensors, counts of others, the pulse with the new state's digest. */
+   What the host reads after each step, collected on the device into one block for a single transfer: chosen tensors,
+   counts of others, the pulse with the new state's digest. */
 #include "cuda/exec/machine_parts.h"
 
 #include "lib/base/mem.h"
@@ -78,7 +78,7 @@ hu_machine_look_close(hu_machine *m)
 	memset(k, 0, sizeof *k);
 }
 
-/* The state as it will be after the commit. */
+/* Computes the digest of the state as it will be after the commit. */
 static hu_status
 digest_next(hu_machine *m)
 {
@@ -100,7 +100,7 @@ digest_next(hu_machine *m)
 	return st;
 }
 
-/* Counts start at 0. */
+/* Sets the counts to 0. */
 hu_status
 hu_machine_look_begin(hu_machine *m)
 {
@@ -120,7 +120,7 @@ hu_machine_update_counts(const hu_machine *m, int call)
 	return block && k->update_of[call] >= 0 ? (hu_update_tally *)(block + k->update_at) + k->update_of[call] : NULL;
 }
 
-/* What a cast read, in one place with what it made. */
+/* Takes a cast's input and output together, to count what the cast lost. */
 static hu_status
 survey(hu_machine *m, unsigned char *block)
 {
@@ -184,7 +184,7 @@ hu_machine_look_send(hu_machine *m)
 	return HU_OK;
 }
 
-/* The block that reads mean, once it is there; NULL where none holds. */
+/* Returns the block that reads refer to, once it has arrived; NULL if none is filled. */
 static const unsigned char *
 block_to_read(hu_machine *m, int uncommitted, hu_status *st)
 {
@@ -266,7 +266,7 @@ hu_device_updates(hu_machine *m, int call, hu_update_tally *count, hu_status *st
 int
 hu_machine_digest_seen(hu_machine *m, uint64_t *digest, hu_status *st)
 {
-	const unsigned char *block = block_to_read(m, 0, st); /* committed since it was made */
+	const unsigned char *block = block_to_read(m, 0, st); /* committed since it was filled */
 	hu_pulse now;
 
 	if (!block)

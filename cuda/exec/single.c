@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One call on a side, with its operands brought there and its results brought back:
-   what the parity tests of single operators use. */
+   Runs one call on the device: transfers its operands there and its results back. The parity tests of single operators
+   use it. */
 #include "cuda/exec/machine.h"
 #include "cuda/exec/transfer.h"
 #include "lib/base/mem.h"
@@ -42,7 +42,7 @@ fetch(const hu_side *side, void *queue, const hu_slot *s, hu_tensor *t)
 	return st;
 }
 
-/* A dry run for the room, then the run itself. */
+/* Makes a dry run to learn the scratch space, then the run itself. */
 static hu_status
 run(const hu_side *side, const hu_kernel *k, hu_work *w, const hu_env *env)
 {
@@ -93,7 +93,7 @@ hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_cal
 	for (int i = 0; i < c->nout && st == HU_OK; i++)
 		st = fetch(side, w.queue, w.out[i], out[i]);
 	if (st != HU_OK && w.queue)
-		side->wait(w.queue); /* what was put there before still uses the memory */
+		side->wait(w.queue); /* earlier work on the queue may still use the memory */
 	for (int i = 0; i < all; i++)
 		side->release(slots[i].data);
 	side->release(w.scratch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A whole step: its stages one after another, or all of them as a graph that was recorded once for each position of
-   the pointers, which a commit exchanges. */
+   Runs a whole step: its stages one after another, or all of them as a graph, recorded once for each position of the
+   pointers that a commit exchanges. */
 #include "cuda/exec/machine_parts.h"
 
 static hu_status
@@ -18,7 +18,7 @@ launch_all(hu_machine *m, const hu_plan *plan, int ahead)
 	return HU_OK;
 }
 
-/* The copies that the last updates made become the tensors. */
+/* The copies that the last updates wrote become the tensors. */
 static void
 exchange_ahead(hu_machine *m)
 {
@@ -52,7 +52,8 @@ record(hu_machine *m, const hu_plan *plan, void **graph)
 	return st == HU_OK ? ended : st;
 }
 
-/* The first step is launched call by call: libraries and kernels load then, which no recording would allow. */
+/* The first step is launched call by call, because libraries and kernels are then loaded, which no recording would
+   allow. */
 hu_status
 hu_machine_run(hu_machine *m)
 {

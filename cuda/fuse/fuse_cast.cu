@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Casts between the same two formats, of many tensors in one launch. */
+   Casts of many tensors between the same two formats in one launch. */
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/scaled.cuh"
 

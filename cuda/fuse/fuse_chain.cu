@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Element-by-element calls of which each reads what the one before it wrote, in one pass: the
-   value stays in a register, rounded and stored by every call as if it were alone. Where a scaled cast
-   comes last, the pass finds the largest magnitude for it. */
+   Element-by-element calls, each of which reads what the one before it wrote, in one pass. The value stays in a
+   register, rounded and stored by every call as if it were alone. If a scaled cast comes last, the pass finds the
+   largest magnitude for it. */
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/scaled.cuh"
 
 enum { LINKS = 3 };
 enum op { BIAS, RELU, RELU_DX, GELU, GELU_TANH, GELU_DX, GELU_TANH_DX, CAST };
 
-/* with: the other operand where there is one. */
+/* with is the other operand, if there is one. */
 struct member { enum op op; hu_store_operand with; hu_store_result out; };
 struct chain {
 	hu_store_operand in;
@@ -34,7 +34,7 @@ HU_FORMULA(of_gelu_dx, 2, 1, F_GELU_DX)
 HU_FORMULA(of_gelu_tanh_dx, 2, 1, F_GELU_TANH_DX)
 HU_FORMULA(of_bias, 2, 1, F_BIAS)
 
-/* A gradient's first operand is the forward tensor, its second what is carried. */
+/* A gradient's first operand is the forward tensor, its second the value passed along the chain. */
 template <class S>
 HU_DEVICE typename S::T
 apply(const chain *h, const member *l, const typename S::C *c, uint32_t i, typename S::T x)
@@ -102,7 +102,8 @@ op_of(const hu_work *w, enum op *op)
 	return *op != CAST || (!strcmp(name, "cast") && c->nout == 1 && hu_attr_num(c, "scaled", 0) == 0);
 }
 
-/* A cast that the pass only prepares: in floats, so that the value carried is the one stored. */
+/* Returns 1 for a scaled cast, which the pass only prepares; in floats, so that the value passed along is the one
+   stored. */
 static int
 is_scaled(const hu_work *w)
 {

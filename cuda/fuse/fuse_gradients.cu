@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What lies between a parameter's gradient and its update, for all parameters at once: the
-   cast to the variable's format, the count of what is not finite, unscaling, and the sum of squares by the fixed
-   tree, one read of each gradient in all. A block takes one of the tree's blocks of 4096. The search for the
-   first overflow reads the step's other tensors only where a gradient is not finite. */
+   Everything between a parameter's gradient and its update, for all parameters at once: the cast to the variable's
+   format, the count of elements that are not finite, unscaling, and the sum of squares by the fixed tree, with one read
+   of each gradient. A block computes one of the tree's blocks of 4096. The search for the first overflow reads the
+   step's other tensors only if a gradient is not finite. */
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/many.cuh"
 #include "cuda/element/reduce.cuh"
@@ -18,7 +18,7 @@ HU_FORMULA(of_square, 1, 1, SQUARE)
 
 enum { KINDS = 4, MOST_TENSORS = 256 };
 
-/* How a gradient's tensors are stored: as computed, in the variable's format where that is another, unscaled. */
+/* How a gradient's tensors are stored: as computed; in the variable's format, if that is another; unscaled. */
 struct kind { hu_store_operand from; hu_store_result wide, to; };
 
 struct gradients {
@@ -30,8 +30,8 @@ struct gradients {
 	hu_store_operand scale;
 	double weight;
 	hu_format compute;
-	uint64_t *bad;            /* of the first of these tensors */
-	hu_store_result sums;           /* one a block */
+	uint64_t *bad;            /* for the first of these tensors */
+	hu_store_result sums;           /* one for each block */
 	uint32_t sums_from;
 };
 
@@ -80,7 +80,7 @@ gradients_kernel(HU_PARAM gradients g)
 	}
 }
 
-/* Tensor t's block sums are first[t] to first[t + 1]. */
+/* The block sums of tensor t are first[t] to first[t + 1]. */
 struct verdict {
 	uint32_t tensors, inputs, judged;
 	uint32_t first[MOST_TENSORS + 1];
@@ -131,8 +131,8 @@ verdict_kernel(HU_PARAM verdict v)
 		hu_store_f64(&v.where, i, place[i]);
 }
 
-/* The calls as the plan orders them: for each gradient its cast, where it has one, and its unscale; then the check and
-   the norm. */
+/* The calls in the plan's order: for each gradient its cast, if it has one, and its unscale; then the check and the
+   norm. */
 struct calls { hu_work *check, *norm; int n; hu_work *cast[MOST_TENSORS], *unscale[MOST_TENSORS]; };
 
 static int
@@ -185,7 +185,7 @@ HU_SIDE(fuse_gradients_serves)(const hu_work *w, int n)
 	return fits;
 }
 
-/* What makes a kind: formats and flags. */
+/* What distinguishes kinds of gradients: formats and flags. */
 struct way { int in, wide, flags, out; };
 
 static way
@@ -196,7 +196,7 @@ way_of(const hu_slot *in, const hu_work *cast, const hu_slot *out)
 	return y;
 }
 
-/* One launch's gradients, from number AT; the number after them in *NEXT. */
+/* Collects the gradients of one launch, from number at; *next gets the number after them. */
 static void
 gather(gradients *g, const calls *c, int at, int *next)
 {

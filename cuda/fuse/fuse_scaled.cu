@@ -3,7 +3,7 @@
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/scaled.cuh"
 
-/* Magnitudes compare as their bits do, NaN above infinity. */
+/* Magnitudes compare as their bits do, with NaN above infinity. */
 HU_KERNEL
 amaxes_kernel(HU_PARAM hu_casts g)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The updates of all parameters in one launch: Adam or AdamW with its moments, or SGD with or without a
-   velocity, the next step's casts of the new weights where the plan asks for them, and counts of what was swamped. */
+   The updates of all parameters in one launch: Adam or AdamW with its moments, or SGD with or without a velocity; the
+   next step's casts of the new weights, if the plan asks for them; and counts of swamped updates. */
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/many.cuh"
 #include "cuda/element/update.cuh"
 
 enum { OPERANDS = 4 };
 
-/* Operands without found_inf, results; copy: the new weight in another format. */
+/* Operands without found_inf, and results. copy is the new weight in another format. */
 struct update {
 	hu_many t;
 	const void *in[OPERANDS][HU_MANY];
@@ -21,8 +21,8 @@ struct update {
 	const double *kd;
 };
 
-/* A block's counts, each at most its chunk, in one number: what a thread has goes to the block's first. Every thread
-   calls it. */
+/* Adds up a block's counts, each at most its chunk, in one number: each thread's count goes to the block's first
+   thread. Every thread calls it. */
 HU_DEVICE void
 count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps)
 {
@@ -48,7 +48,7 @@ count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps
 HU_DEVICE double stored(hu_in_f32, const hu_store_result *r, float x) { return (double)hu_settled_f32(r, x); }
 HU_DEVICE double stored(hu_in_short, const hu_store_result *r, double x) { return hu_settled_f64(r, x); }
 
-/* FOUND: the place of found_inf among F's operands. */
+/* FOUND is the position of found_inf among F's operands. */
 template <class F, class S, int FOUND>
 HU_KERNEL
 update_kernel(HU_PARAM update u)

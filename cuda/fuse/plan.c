@@ -13,8 +13,8 @@ typedef struct planner {
 	const hu_program *p;
 	const hu_slot *t;
 	const hu_fusion *fusions;
-	int *owner;         /* of each call: its group; -1: alone */
-	int *cast_ahead;    /* of each call: 1 where an update makes it for the next step */
+	int *owner;         /* for each call, its group; -1: it is alone */
+	int *cast_ahead;    /* for each call, 1 if an update makes it for the next step */
 	int *copy;
 	group *g;
 	int n, cap;
@@ -55,7 +55,8 @@ serves(const planner *y, const hu_fusion *f, const int *call, int n)
 	return yes;
 }
 
-/* Word K of a pattern names OP: "a|b?"; *optional. 0 past the last word. */
+/* Returns 1 if word k of a pattern such as "a|b?" contains op; *optional says whether the word has a question mark.
+   Returns 0 past the last word. */
 static int
 word_is(const char *pattern, int k, const char *op, int *optional)
 {
@@ -84,7 +85,8 @@ add_group(planner *y, const hu_fusion *f, const int *call, int n, int at)
 	y->n++;
 }
 
-/* Chains grow from call FIRST by the first free call that reads what the last one wrote and is the next word. */
+/* Builds a chain from call first on: each next call is the first free one that reads what the last one wrote and
+   matches the next word. */
 static void
 chain_from(planner *y, const hu_fusion *f, int first)
 {
@@ -110,7 +112,7 @@ chain_from(planner *y, const hu_fusion *f, int first)
 		add_group(y, f, call, n, first);
 }
 
-/* Whether call J could stand where call I does. */
+/* Returns 1 if call j could stand in call i's place. */
 static int
 could_stand(const planner *y, int j, int i)
 {
@@ -150,7 +152,8 @@ find_call(const hu_program *p, hu_role role)
 	return -1;
 }
 
-/* For each gradient that the check reads first: its cast, if WIDE, and its unscale; then check and norm. */
+/* Lists, for each gradient that the check reads, its cast (if wide is set) and its unscale; then the check and the
+   norm. */
 static int
 list_gradients(const planner *y, int wide, int *call)
 {
@@ -189,7 +192,7 @@ gradients(planner *y, const hu_fusion *f)
 	free(call);
 }
 
-/* The cast of each updated weight that the update can make for the next step. */
+/* Finds the cast of each updated weight that the update can make for the next step. */
 static void
 find_ahead(planner *y, const hu_fusion *cast)
 {
@@ -224,7 +227,7 @@ earlier(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The first group, in order, that reads what is written later; -1: none. */
+/* The first group, in order, that reads what is written later; -1: there is none. */
 static int
 first_too_early(const hu_program *p, const group *g, int n, int *writer)
 {
@@ -246,7 +249,7 @@ first_too_early(const hu_program *p, const group *g, int n, int *writer)
 	return bad;
 }
 
-/* A group's calls alone again. */
+/* Makes a group's calls single again. */
 static void
 dissolve(group **g, int *n, int i)
 {
@@ -274,7 +277,7 @@ put_in_order(planner *y)
 	}
 }
 
-/* What an update that stands alone again can't do for the next step. */
+/* Cancels the next step's casts whose fused update was dissolved. */
 static void
 check_ahead(planner *y)
 {
@@ -378,7 +381,7 @@ hu_plan_bytes(const hu_plan *plan, const hu_program *p, const hu_slot *t, int st
 		const hu_call *c = &p->c[plan->call[s->first + k]];
 		int reads =
 			(int)hu_call_cost(p, c)
-				.reads; /* a check reads the step's other tensors where there is something to find */
+				.reads; /* a check reads the step's other tensors only if a gradient is not finite */
 		for (int j = 0; j < reads; j++) {
 			sum += seen[c->in[j]] ? 0 : (double)(t[c->in[j]].n * hu_slot_size(t[c->in[j]].format));
 			seen[c->in[j]] = 1;

@@ -90,13 +90,14 @@ load(library *l, int host)
 		TAKE(check, "MatmulAlgoCheck") || TAKE(config, "MatmulAlgoConfigGetAttribute") ||
 		TAKE(matmul, "Matmul"))
 		return hu_fail(HU_EUNABLE,
-			"--gemm cublas: the library found is no cuBLASLt: a function is missing (%s)", dlerror());
+			"--gemm cublas: the library found is not cuBLASLt: a function is missing (%s)", dlerror());
 #undef TAKE
 	int st = l->create(&l->handle);
 	if (st) {
 		l->handle = NULL;
 		return hu_fail(HU_EUNABLE,
-			"--gemm cublas: cublasLtCreate gives status %d: it needs a device and a driver as new as it is",
+			"--gemm cublas: cublasLtCreate failed with status %d: it needs a device and a driver as new "
+			"as it is",
 			st);
 	}
 	return HU_OK;
@@ -335,6 +336,7 @@ hu_cublas_run(const hu_cublas_product *p, void *queue, const void *a, const void
 	int wide = p->fa == HU_FP64, st = l->matmul(l->handle, x->desc, wide ? (const void *)&one : &onef, b, x->a, a,
 					     x->b, wide ? (const void *)&zero : &zerof, d, x->d, d, x->d,
 					     &x->choice.algo, workspace, x->choice.workspace, queue);
-	return st ? hu_fail(HU_EDEVICE, "cublasLtMatmul of %u x %u x %u, %s: status %d", p->m, p->n, p->k, x->ran, st)
+	return st ? hu_fail(HU_EDEVICE,
+		"cublasLtMatmul of %u x %u x %u, %s, failed with status %d", p->m, p->n, p->k, x->ran, st)
 		  : HU_OK;
 }

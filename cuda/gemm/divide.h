@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Division of a number below 2^31 by one that is known when a kernel is launched: a multiplication and two shifts
-   instead of the twenty instructions that a device without a divider takes (Granlund and Montgomery 1994).
-   With 2^(l-1) < by <= 2^l and factor = ceil(2^(31+l) / by), which has 32 bits, n factor / 2^(31+l) is above n / by by
-   less than n / 2^(31+l) < 2^-l <= 1 / by, too little to reach the next whole number. */
+   Divides a number below 2^31 by one that is known when a kernel is launched, by a multiplication and two shifts
+   instead of the twenty instructions that a device without a divider takes (Granlund and Montgomery 1994). With 2^(l-1)
+   < by <= 2^l and factor = ceil(2^(31+l) / by), which has 32 bits, n factor / 2^(31+l) exceeds n / by by less than n /
+   2^(31+l) < 2^-l <= 1 / by, too little to reach the next whole number. */
 #ifndef HU_CUDA_DIVIDE_H
 #define HU_CUDA_DIVIDE_H
 
@@ -12,7 +12,7 @@
 
 typedef struct hu_divisor { uint32_t by, factor, shift; } hu_divisor;
 
-/* 0 < by < 2^31; 0 is taken for 1, of extents that are empty. */
+/* A divisor 0 < by < 2^31. 0, which empty extents give, becomes 1. */
 HU_HD hu_divisor
 hu_divisor_of(uint32_t by)
 {
@@ -24,7 +24,7 @@ hu_divisor_of(uint32_t by)
 	return d;
 }
 
-/* n / by for n < 2^31; of larger n some number. */
+/* n / by, rounded down, for n < 2^31; for larger n the result is meaningless. */
 HU_HD uint32_t
 hu_quotient(uint32_t n, hu_divisor d)
 {

@@ -29,7 +29,7 @@ typedef struct hu_gemm {
 	   or back_w pixels before that. by_share divides by rows * cols. */
 	uint32_t row0, col0, rows, cols, tap_h0, tap_w0, step_h, step_w, taps_w;
 	int32_t from_h, from_w, back_h, back_w;
-	hu_divisor by_share, by_cols, by_co, by_taps_w; /* share: rows cols */
+	hu_divisor by_share, by_cols, by_co, by_taps_w;
 	int placed;
 	uint32_t first;            /* the result's element for output (0, 0), if not placed */
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
@@ -172,8 +172,8 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 	HU_TRY(hu_conv_axis_of(&q, c, HU_AXIS_WIDTH, g->w, g->kw));
 	if (hu_attr_num(c, "groups", 1) != 1)
 		return hu_fail(HU_EUNABLE,
-			"call %d (%s, layer %s): groups=%g: the device computes convolutions of one group: use "
-			"--backend cpu",
+			"call %d (%s, layer %s): groups=%g, but the device computes only convolutions of one group: "
+			"use --backend cpu",
 			c->id, op, c->layer, hu_attr_num(c, "groups", 1));
 	/* Positions are 32-bit: the last output's last tap, and the last pixel seen from the first tap. */
 	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before >

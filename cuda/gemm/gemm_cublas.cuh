@@ -74,7 +74,7 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	if (own_b) {
 		if ((size_t)wide * deep > HU_MOST_ELEMENTS)
 			return hu_fail(HU_EUNABLE,
-				"--gemm cublas: an operand of %u x %u is gathered, beyond 2^31 elements (call %d): use "
+				"--gemm cublas: a gathered operand has %u x %u elements, more than 2^31 (call %d): use "
 				"--gemm mma or simt",
 				wide, deep, w->call->id);
 		b = hu_work_take(w, (size_t)wide * deep * bytes);

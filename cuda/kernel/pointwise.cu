@@ -29,7 +29,7 @@ HU_SIDE(op_pointwise)(hu_work *w)
 	hu_field m = hu_field_of(w, w->in[0]->n, hu_last(w->in[0]->shape));
 
 	if (!hu_pointwise_describe(&p, w->call))
-		return hu_fail(HU_EUNABLE, "operator %s is no pointwise operator with a formula of its own", w->op);
+		return hu_fail(HU_EUNABLE, "operator %s is not a pointwise operator with a formula of its own", w->op);
 	for (int i = 0; i < p.nin; i++)
 		hu_field_in(&m, w->in[i], p.how[i]);
 	hu_field_out(w, &m, w->out[0]);

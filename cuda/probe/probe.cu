@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One warp (or warpgroup) a tile: operands' words go to the lanes that mma.h names, the instruction runs, and the
-   accumulators come back as they are. */
+   One warp (or warpgroup) per tile: the operands' words go to the lanes that mma.h names, the instruction runs, and the
+   accumulators come back unchanged. */
 #include "cuda/probe/probe_unit.h"
 
-/* KIND is a constant of each copy, so that one instruction alone is in it. */
+/* KIND is a constant in each copy, so that a copy contains one instruction only. */
 template <int KIND, int HALF>
 HU_KERNEL
 tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles, unsigned steps, hu_tc_arch arch)
@@ -31,7 +31,7 @@ tiles_of(float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t 
 	}
 }
 
-/* A warpgroup a tile: its rows are the first 16 of 64, the others are 0. */
+/* One warpgroup per tile: the tile's rows are the first 16 of 64, the others are 0. */
 template <int KIND>
 HU_KERNEL
 warpgroup_tiles_of(
@@ -45,7 +45,7 @@ warpgroup_tiles_of(
 		for (unsigned i = 0; i < 4 && own; i++)
 			acc[i] = c[tile * HU_PROBE_C + (g + i / 2 * 8) * 8 + 2 * t + i % 2];
 		for (unsigned s = 0; s < steps; s++) {
-			HU_SYNC(); /* nobody reads the operands before */
+			HU_SYNC(); /* no thread reads the operands before */
 			for (unsigned i = threadIdx.x; i < 64 * 8; i += 128)
 				*(uint32_t *)(shared + hu_probe_place(i / 8, i % 8)) =
 					i < HU_PROBE_A ? a[(tile * steps + s) * HU_PROBE_A + i] : 0;
@@ -82,7 +82,7 @@ spin(float *out, unsigned rounds)
 				acc[k][i];
 }
 
-/* x / 2 + number / 2 is number again. */
+/* x / 2 + number / 2 gives number again. */
 HU_KERNEL
 spin_fma(float *out, unsigned rounds, float half)
 {
@@ -137,7 +137,7 @@ HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const
 	GROUP(HU_PROBE_W_E5M2);
 	GROUP(HU_PROBE_W_E4M3_F16);
 	GROUP(HU_PROBE_W_E5M2_F16);
-	default: return hu_fail(HU_EUNABLE, "no matrix instruction %d", kind);
+	default: return hu_fail(HU_EUNABLE, "there is no matrix instruction %d", kind);
 	}
 #undef CASE
 #undef EIGHT
@@ -153,6 +153,6 @@ HU_SIDE(probe_rate)(void *queue, int kind, unsigned blocks, unsigned warps, unsi
 	case HU_MMA_F16_F16: return HU_LAUNCH(spin<HU_MMA_F16_F16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_BF16: return HU_LAUNCH(spin<HU_MMA_BF16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_TF32: return HU_LAUNCH(spin<HU_MMA_TF32>, blocks, 32 * warps, 0, queue, out, rounds);
-	default: return hu_fail(HU_EUNABLE, "no matrix instruction %d", kind);
+	default: return hu_fail(HU_EUNABLE, "there is no matrix instruction %d", kind);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Runs kernels on the host (shim.h). One thread of a block is one coroutine on a stack of
-   its own; a scheduler on the caller's stack resumes one that can run, drawn at random,
-   until all have ended. Blocks follow one another, in an order drawn too. */
+   Runs kernels on the host (shim.h). Each thread of a block is a coroutine with a stack of its own. A scheduler on the
+   caller's stack resumes one that can run, drawn at random, until all have ended. Blocks run one after another, in
+   random order too. */
 #include "cuda/shim/shim_engine.h"
 
 __thread const hu_shim_place *hu_shim_here;
@@ -29,7 +29,7 @@ base(const char *path)
 	return s ? s + 1 : path;
 }
 
-/* No thread can run and not all have ended. */
+/* Explains why no thread can run although not all have ended. */
 void
 explain(engine *e)
 {
@@ -66,7 +66,7 @@ elsewhere(const thread *a, const thread *b)
 	return a->line != b->line || (a->file != b->file && strcmp(a->file, b->file));
 }
 
-/* The thread that ran has stopped at something: who may go on? */
+/* Called when the running thread has stopped at something: decides which threads may continue. */
 void
 settle(engine *e, unsigned i)
 {
@@ -109,8 +109,8 @@ run_block(engine *e)
 	shared_begin(e);
 	e->nready = e->done = e->at_barrier = 0;
 	memset(e->in_warp, 0, sizeof e->in_warp);
-	/* Of half of the blocks one warp after another goes as far as it can, from any one on: what runs ahead of the
-	   others shows. */
+	/* In half of the blocks one warp after another runs as far as it can, starting with any of them, so that errors
+	   show in what runs ahead of the others. */
 	int deep = draw(e, 2) != 0;
 	e->late = draw(e, 2) != 0;
 	unsigned from = deep ? draw(e, (e->n + 31) / 32) * 32 : 0;
@@ -172,7 +172,7 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	if (!own) {
 		own = (engine *)calloc(1, sizeof *own);
 		if (!own)
-			return hu_fail(HU_ENOMEM, "kernel %s: no memory to run it on the host", kernel);
+			return hu_fail(HU_ENOMEM, "kernel %s: there is no memory to run it on the host", kernel);
 		memset(own->shared, 0xff, sizeof own->shared);
 	}
 	engine *e = own;
@@ -190,7 +190,7 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 		e->threads[i].place.threads = block;
 		e->threads[i].place.blocks = grid;
 	}
-	/* Every block once: steps coprime to their number, from a random start. */
+	/* Visits every block once, from a random start in steps coprime to their number. */
 	size_t at = draw(e, (uint32_t)(blocks < 0xffffffffu ? blocks : 0xffffffffu)),
 	       step = blocks / 2 + 1 + draw(e, (uint32_t)(blocks < 1000 ? blocks : 1000));
 	while (common_divisor(step, blocks) != 1)
@@ -226,7 +226,7 @@ hu_shim_meet(const void *mine, size_t size, const char *what, const char *file, 
 	engine *e = own;
 	unsigned i = e->running, warp = i / 32;
 	thread *t = &e->threads[i];
-	/* Two buffers in turn: nobody fills the second one again before everybody has left this one. */
+	/* Two buffers alternate, so that nobody fills the second one again before everybody has left this one. */
 	unsigned char *all = e->piece[warp][t->meets++ % 2];
 
 	if (e->n % 32 || size > HU_SHIM_PIECE)

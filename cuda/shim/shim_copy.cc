@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Copies to shared memory in the background (stage.h), on the host. Nothing is promised of one but that it has arrived
-   after the wait of its own thread: in half of all blocks every copy arrives only there, in the others each arrives at
-   once, at one of the barriers in between, or there, drawn anew. What a thread never waits for arrives when the thread
-   ends, while others still work, and then stops the launch. */
+   Background copies to shared memory (stage.h), on the host. A copy is only guaranteed to have arrived after its own
+   thread's wait. In half of all blocks every copy arrives only then; in the others each arrives at a random time:
+   immediately, at one of the barriers in between, or at the wait. A copy for which a thread never waits arrives when
+   the thread ends, while others still work, and then stops the launch. */
 #include "cuda/gemm/stage.h"
 #include "cuda/shim/shim_engine.h"
 
@@ -17,7 +17,8 @@ arrive(void *to, const void *from, unsigned bytes, int inside)
 		memset(to, 0, bytes);
 }
 
-/* Those of C under way that belong to none of the last GROUPS groups (~0u: all); with SOME each by a coin. */
+/* Delivers the pending copies of c that are in none of the last groups groups (~0u: all of them); if some is set, each
+   at random. */
 static void
 deliver(hu_copies *c, unsigned groups, int some)
 {

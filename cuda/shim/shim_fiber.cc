@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The shim's coroutines: stacks, and the switch between one and the scheduler, by a few instructions where they are
-   known and by ucontext elsewhere; AddressSanitizer is told of each. */
+   The shim's coroutines: their stacks, and the switch between a coroutine and the scheduler, by a few instructions on
+   known processors and by ucontext elsewhere. AddressSanitizer is told of each switch. */
 #include "cuda/shim/shim_engine.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@ namespace shim {
 __thread engine *own;
 
 #ifndef HU_UCONTEXT
-/* Saves the callee's registers on the stack, and the stack pointer in *FROM; continues at TO. */
+/* Saves the callee-saved registers on the stack, and the stack pointer in *from; continues at to. */
 extern "C" void hu_shim_switch(void **from, void *to);
 __asm__(".text\n.globl hu_shim_switch\n.hidden hu_shim_switch\n.type hu_shim_switch,@function\nhu_shim_switch:\n"
         "\tpushq %rbp\n\tpushq %rbx\n\tpushq %r12\n\tpushq %r13\n\tpushq %r14\n\tpushq %r15\n"
@@ -38,7 +38,7 @@ to_main(engine *e)
 #endif
 }
 
-/* What a coroutine does: threads, one after another. */
+/* What a coroutine runs: threads, one after another. */
 static void
 live(void)
 {
@@ -72,9 +72,10 @@ to_fiber(engine *e, fiber *f)
 	swapcontext(&e->main, &f->context);
 #else
 	if (!f->live) {
-		/* tops at different places of their pages, else all of them share a few lines of the cache */
+		/* The stacks' tops have different offsets in their pages; otherwise they would all share a few cache
+		   lines. */
 		void **top = (void **)(f->stack + STACK - (size_t)(f - e->fibers) % 61 * 192);
-		*--top = NULL;          /* the return address of live(), which never returns; keeps 16-byte alignment */
+		*--top = NULL; /* the return address of live(), which never returns; it keeps 16-byte alignment */
 		*--top = (void *)live;
 		for (int i = 0; i < 6; i++)
 			*--top = NULL;

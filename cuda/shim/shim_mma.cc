@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the matrix unit of an architecture answers (mma.h), on the host: the lanes hand their
-   words in, and each computes its own four outputs by the model of lib/sum/tc.h. And stage.h's loads. */
+   Computes on the host what the matrix unit of an architecture answers (mma.h): the lanes exchange their words, and
+   each computes its own four outputs by the model of lib/sum/tc.h. It also has stage.h's loads. */
 #include "cuda/gemm/mma.h"
 #include "cuda/gemm/stage.h"
 
@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct piece { uint32_t a[4], b[2]; } piece;
 
-/* Value K of row or column I: words W of the lanes that hold it. */
+/* Value k of row or column i, from the words of the lanes that hold it. */
 static double
 value(const unsigned char *all, int kind, hu_format f, unsigned i, unsigned k, int column)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the instructions of probe_unit.h answer on the host: each thread computes its own four outputs by the model of
-   lib/sum/tc.h, from the words that the lanes hand in or that lie in shared memory. */
+   Computes on the host what the instructions of probe_unit.h answer: each thread computes its own four outputs by the
+   model of lib/sum/tc.h, from the words that the lanes exchange or that are in shared memory. */
 #include "cuda/probe/probe_unit.h"
 
 extern "C" {
@@ -23,7 +23,7 @@ format_of(int kind)
 	}
 }
 
-/* Value K of a row of eight words. */
+/* Value k of a row of eight words. */
 static double
 value(const uint32_t *words, unsigned k, hu_format f)
 {
@@ -34,7 +34,7 @@ value(const uint32_t *words, unsigned k, hu_format f)
 	return hu_decode(words[k / each] >> k % each * (unsigned)f.bits & ((1u << f.bits) - 1), f);
 }
 
-/* Outputs of two rows and two columns of eight words each. */
+/* The outputs of two rows and two columns of eight words each. */
 static void
 sums(float *d, int kind, const uint32_t (*rows)[8], const uint32_t (*columns)[8], hu_tc_arch arch, int path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The shim's queues. What is put on one happens at once or as late as it may: when the host waits for it, or
-   when another queue that waits for it gets there; which of the two is drawn by seed. So whoever forgets to wait reads
-   what was there before, or after. A graph is a list of such operations with the arguments they had. The queue NULL
-   does everything at once. */
+   The shim's queues. An operation on a queue happens either immediately or as late as possible: when the host waits for
+   it, or when another queue that waits for it gets there. The seed decides which, so that a missing wait leads to
+   reading old or newer values. A graph is a list of such operations with the arguments they had. The queue NULL does
+   everything immediately. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
 
@@ -30,7 +30,7 @@ struct node {
 	queue *other;
 	uint64_t until;
 	graph *all;
-	alignas(16) unsigned char body[16]; /* and as many more as the kernel's arguments take */
+	alignas(16) unsigned char body[16]; /* with as many more as the kernel's arguments take */
 };
 
 struct list { node *first, **last; };
@@ -103,7 +103,7 @@ execute(node *n)
 	}
 }
 
-/* After a failure nothing more happens on a queue, and every wait says what it was. */
+/* After a failure nothing more happens on a queue, and every wait reports the failure. */
 hu_status
 run_until(queue *q, uint64_t at)
 {
@@ -148,7 +148,7 @@ post(void *where, enum kind kind, const node *like, const void *body, size_t byt
 	*l->last = n;
 	l->last = &n->next;
 	if (!q->recording && hu_shim_draw(4) == 0)
-		run_until(q, q->issued); /* how it went is said to whoever waits */
+		run_until(q, q->issued); /* whoever waits learns how it went */
 	return HU_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The shim's shared memory: arrays one after another as the kernel comes to their declarations, behind each a zone
-   that nobody may touch: poisoned under AddressSanitizer, else looked at when the block has ended. */
+   The shim's shared memory: arrays one after another in the order in which the kernel reaches their declarations.
+   Behind each is a zone that nobody may touch: poisoned under AddressSanitizer, otherwise checked when the block has
+   ended. */
 #include "cuda/shim/shim_engine.h"
 
 namespace shim {
@@ -20,7 +21,7 @@ poison(engine *e, size_t from, size_t bytes, int on)
 #endif
 }
 
-/* Room for BYTES, with a zone behind that nobody may touch. */
+/* Allocates bytes, followed by a zone that nobody may touch. */
 static size_t
 room(engine *e, size_t bytes)
 {
@@ -105,7 +106,7 @@ hu_shim_shared(const void *key, size_t bytes, const char *name)
 void *
 hu_shim_dynamic(void)
 {
-	return own->shared; /* the first site where there is one */
+	return own->shared; /* the first site, if there is one */
 }
 
 } /* extern "C" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What tests set of the shim: the seed of all its orders, the loss of its device. */
+   What tests set for the shim: the seed of all its random orders, and the loss of its device. */
 #include "cuda/shim/shim_engine.h"
 
 static uint64_t seed = 1, launches, luck = 1;
@@ -18,7 +18,7 @@ hu_status
 next_launch(const char *kernel)
 {
 	if (fail_after >= 0 && fail_after-- == 0) {
-		fail_after = 0; /* lost is lost */
+		fail_after = 0; /* a lost device stays lost */
 		lost = 1;
 	}
 	return hu_shim_present(kernel);
@@ -62,7 +62,7 @@ hu_shim_present(const char *what)
 	return lost ? hu_fail(HU_EDEVICE, "%s: the device was lost (simulated)", what) : HU_OK;
 }
 
-/* Once: later machines of the process keep what tests set. */
+/* Reads the environment once; later machines of the process keep what tests set. */
 void
 hu_shim_environment(void)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a warpgroup's product answers (wgmma.h), on the host: both operands lie in shared memory, so that each
-   thread computes its own outputs by the model of lib/sum/tc.h. */
+   Computes on the host what a warpgroup's product answers (wgmma.h). Both operands are in shared memory, so each thread
+   computes its own outputs by the model of lib/sum/tc.h. */
 #include "cuda/gemm/wgmma.h"
 
 extern "C" {
 #include "lib/number/code.h"
 }
 
-/* Value K of row or column I. */
+/* Value k of row or column i. */
 static double
 value(const hu_matrix *m, int across, unsigned i, unsigned k, hu_format f)
 {
@@ -17,7 +17,7 @@ value(const hu_matrix *m, int across, unsigned i, unsigned k, hu_format f)
 	uint16_t code = 0;
 
 	at ^= (at >> 7 & 7) << 4;
-	memcpy(&code, (const void *)at, bytes); /* of one byte the lower half: x86 and ARM */
+	memcpy(&code, (const void *)at, bytes); /* for a single byte this is the lower half, on x86 and ARM */
 	return hu_decode(code, f);
 }
 
@@ -66,7 +66,7 @@ hu_shim_wgmma(hu_wgmmas *c, float *d, int kind, int across_a, int across_b, hu_m
 	HU_ASSERT((size_t)a.at % 16 == 0 && (size_t)b.at % 16 == 0 && kind != HU_MMA_F16_F16 && kind != HU_MMA_TF32 &&
 		  (kind < HU_MMA_E4M3 || !(across_a | across_b)));
 	if (c->n == sizeof c->under_way / sizeof *c->under_way ||
-		hu_shim_coin()) { /* all that were issued before, then this one */
+		hu_shim_coin()) { /* runs all that were issued before, then this one */
 		hu_shim_wgmma_wait(c, d, ~0u);
 		run(d, kind, across_a, across_b, &a, &b, arch);
 		return;

@@ -86,8 +86,8 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 		double x = first[k], y = s->v[element[k]];
 		if (!(x == y || (hu_isnan(x) && hu_isnan(y))))
 			st = hu_fail(HU_EUNABLE,
-				"call %d (%s), output %d, element %zu: %a by its enclosure, %a by MPFR: a bug, please "
-				"report it",
+				"call %d (%s), output %d, element %zu is %a by its enclosure and %a by MPFR: this is "
+				"a bug, please report it",
 				c->id, c->op->name, out, element[k], x, y);
 	}
 	free(first);

@@ -19,9 +19,9 @@ typedef struct hu_ziv {
 	int over;          /* the error exceeds the bound, compared exactly */
 } hu_ziv;
 
-/* The exact value lies within err of hi + lo, with hi = RN(hi + lo). A bound of NaN promises nothing. Returns 0, with
-   nothing set, if any number of the verdict depends on where in the enclosure the value lies, or if a part is not
-   finite. */
+/* The exact value lies within err of hi + lo, with hi = RN(hi + lo), the double nearest to the sum. A bound of NaN
+   promises nothing. Returns 0, with nothing set, if any number of the verdict depends on where in the enclosure the
+   value lies, or if a part is not finite. */
 int hu_ziv_enclosed(hu_ziv *v, double hi, double lo, double err, double got, double bound, hu_format f);
 
 /* Only whether the error exceeds the bound: 1, 0, or -1 if the enclosure cannot tell. */

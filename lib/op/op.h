@@ -41,7 +41,7 @@ typedef enum hu_role {
 	HU_ROLE_NORM          /* the norm of all gradients together */
 } hu_role;
 
-/* How replay compares a device with the emulation: by equal bits, or within the proven bound. */
+/* What a device promises for the operator: the bits of the emulation, or its proven bound. */
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
 
 /* What a call costs in a step that is not skipped, from its shapes alone. flops counts all operations on elements:

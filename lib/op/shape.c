@@ -26,7 +26,7 @@ hu_shape_settle(const hu_call *c, int k, hu_shape *out, hu_shape want)
 	if (out[k].rank == 0 && out[k].d[0] == 0)
 		out[k] = want;
 	if (!hu_same_shape(out[k], want))
-		return hu_fail(HU_EINVAL, "%s: output %d is %s where %s is made", c->op->name, k,
+		return hu_fail(HU_EINVAL, "%s: output %d is %s, but the operator computes %s", c->op->name, k,
 			print(out[k], a, sizeof a), print(want, b, sizeof b));
 	return HU_OK;
 }
@@ -64,7 +64,7 @@ hu_shape_expect(const hu_call *c, int k, hu_shape in, hu_shape want)
 	char a[96], b[96];
 
 	if (!hu_same_shape(in, want))
-		return hu_fail(HU_EINVAL, "%s: operand %d is %s where %s is needed", c->op->name, k,
+		return hu_fail(HU_EINVAL, "%s: operand %d is %s, but the operator needs %s", c->op->name, k,
 			print(in, a, sizeof a), print(want, b, sizeof b));
 	return HU_OK;
 }
@@ -73,7 +73,7 @@ hu_status
 hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n)
 {
 	if (hu_count(in) != n)
-		return hu_fail(HU_EINVAL, "%s: operand %d has %zu elements where %zu are needed", c->op->name, k,
+		return hu_fail(HU_EINVAL, "%s: operand %d has %zu elements, but the operator needs %zu", c->op->name, k,
 			hu_count(in), n);
 	return HU_OK;
 }

@@ -9,9 +9,9 @@
 #include "lib/op/op.h"
 
 /* n values. Value i is number at[i], or first + i if at is NULL, of the list of elements that was asked for. The exact
-   value lies within err of hi + lo, with hi = RN(hi + lo). err = 0 means that it is hi + lo; a part that is not finite
-   says nothing. bound bounds |emulated - exact|, rounding included. magnitude is the sum of the magnitudes of the
-   terms; NULL means |exact|. Both are NULL if the sink wants no bounds. */
+   value lies within err of hi + lo, where hi is the double nearest to that sum. err = 0 means that the value is hi +
+   lo; a part that is not finite says nothing. bound bounds |emulated - exact|, rounding included. magnitude is the sum
+   of the magnitudes of the terms; NULL means |exact|. Both are NULL if the sink wants no bounds. */
 typedef struct hu_tile {
 	size_t n, first;
 	const size_t *at;

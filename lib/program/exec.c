@@ -45,7 +45,8 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 			continue;
 		hu_exec_release(x);
 		return hu_fail(HU_ENOMEM,
-			"program %s needs %.1f MB for its tensors and they do not fit: use a smaller batch or width",
+			"program %s needs %.1f MB for its tensors, which do not fit into memory: use a smaller batch "
+			"or width",
 			p->name, total / 1e6);
 	}
 	return HU_OK;

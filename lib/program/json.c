@@ -214,7 +214,7 @@ hu_program_from_json(const json_t *j, hu_program **out)
 	if (json_unpack(root, "{s:i s:s s:o s:o}", "version", &version, "name", &name, "tensors", &tensors, "calls",
 		    &calls) ||
 		!json_is_array(tensors) || !json_is_array(calls))
-		return hu_fail(HU_EFILE, "program: no version, name, tensors and calls");
+		return hu_fail(HU_EFILE, "program: version, name, tensors or calls are missing");
 	if (version > 1)
 		return hu_fail(HU_EFILE,
 			"program: version %d is newer than this program reads (1): use a newer halfulp", version);

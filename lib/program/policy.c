@@ -76,7 +76,7 @@ static hu_status
 add_override(hu_policy *p, const char *pattern, const char *format)
 {
 	if (p->noverride == HU_MAX_OVERRIDES || strlen(pattern) >= sizeof p->override->pattern)
-		return hu_fail(HU_EINVAL, "policy: more than %d layer overrides, or a pattern that is too long",
+		return hu_fail(HU_EINVAL, "policy: there are more than %d layer overrides, or a pattern is too long",
 			HU_MAX_OVERRIDES);
 	snprintf(p->override[p->noverride].pattern, sizeof p->override->pattern, "%s", pattern);
 	return hu_format_find(format, &p->override[p->noverride++].compute);
@@ -98,7 +98,7 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 		p->dynamic = !strcmp(value, "dynamic");
 		return p->dynamic || !strcmp(value, "none")
 			       ? HU_OK
-			       : hu_fail(HU_EINVAL, "policy: scaling=%s: dynamic or none is needed", value);
+			       : hu_fail(HU_EINVAL, "policy: scaling=%s must be dynamic or none", value);
 	}
 	if (!strcmp(key, "accumulate")) {
 		HU_TRY(hu_sum_parse(value, &sum));
@@ -125,7 +125,7 @@ parse_free(const char *text, hu_policy *out)
 		if (!eq && first)
 			st = hu_policy_parse(s, out), given = 1;
 		else if (!eq)
-			st = hu_fail(HU_EINVAL, "policy: '%s' is no key=value", s);
+			st = hu_fail(HU_EINVAL, "policy: '%s' is not of the form key=value", s);
 		else {
 			*eq = 0;
 			st = set_key(out, s, eq + 1, &given);
@@ -187,7 +187,7 @@ hu_policy_parse(const char *text, hu_policy *out)
 				text, rows[i].name);
 	const char *near = hu_nearest(text, names, ROWS);
 	return hu_fail(HU_EINVAL,
-		"unknown policy '%s'%s%s%s; a preset, key=value list or JSON file is needed (halfulp plan --policies "
+		"unknown policy '%s'%s%s%s; give a preset, a list of key=value or a JSON file (halfulp plan --policies "
 		"lists them)",
 		text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
@@ -228,7 +228,7 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	int given = 0;
 
 	if (!json_is_object(j))
-		return hu_fail(HU_EFILE, "policy: a JSON object is needed");
+		return hu_fail(HU_EFILE, "policy: the file must hold a JSON object");
 	fill(out, "custom", HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
 	json_object_foreach(j, key, v) {
 		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
@@ -247,7 +247,7 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	}
 	json_object_foreach(layers, key, v)
 		if (!json_is_string(v) || add_override(out, key, json_string_value(v)) != HU_OK)
-			return hu_fail(HU_EFILE, "policy: layers: %s needs a format's name", key);
+			return hu_fail(HU_EFILE, "policy: layers: the value of %s must be a format's name", key);
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);

@@ -26,7 +26,7 @@ check_operands(const hu_program *p, const hu_call *c)
 			return hu_fail(HU_EINVAL, "call %d (%s): input %d names tensor %d of %d", c->id, op->name, i, t,
 				p->nt);
 		if (p->t[t].producer >= c->id)
-			return hu_fail(HU_EINVAL, "call %d (%s): reads %s before call %d writes it", c->id, op->name,
+			return hu_fail(HU_EINVAL, "call %d (%s): it reads %s before call %d writes it", c->id, op->name,
 				p->t[t].name, p->t[t].producer);
 	}
 	for (int i = 0; i < c->nout; i++) {
@@ -51,7 +51,7 @@ check_shapes(const hu_program *p, const hu_call *c)
 	hu_status st = hu_op_shape(c, in, out);
 	for (int i = 0; i < c->nout && st == HU_OK; i++)
 		if (hu_count(out[i]) != hu_count(p->t[c->out[i]].shape))
-			st = hu_fail(HU_EINVAL, "output %s has %zu elements, the operator makes %zu",
+			st = hu_fail(HU_EINVAL, "output %s has %zu elements, but the operator computes %zu",
 				p->t[c->out[i]].name, hu_count(p->t[c->out[i]].shape), hu_count(out[i]));
 	free(in);
 	free(out);

@@ -24,11 +24,12 @@ broken(const source *s)
 			"%s: cut short: the gzip stream ends after %zu bytes of data; copy or download it again",
 			s->path, s->at);
 	if (code == Z_ERRNO)
-		return hu_fail(HU_EFILE, "%s: cannot be read after %zu bytes: %s", s->path, s->at, strerror(errno));
+		return hu_fail(HU_EFILE, "%s: it cannot be read after %zu bytes: %s", s->path, s->at, strerror(errno));
 	if (code == Z_MEM_ERROR)
-		return hu_fail(HU_ENOMEM, "%s: no memory to decompress", s->path);
+		return hu_fail(HU_ENOMEM, "%s: there is no memory to decompress it", s->path);
 	if (code != Z_OK && code != Z_STREAM_END)
-		return hu_fail(HU_EFILE, "%s: damaged after %zu bytes of data: %s; copy or download it again", s->path,
+		return hu_fail(HU_EFILE,
+			"%s: it is damaged after %zu bytes of data: %s; copy or download it again", s->path,
 			s->at, text);
 	return HU_OK;
 }
@@ -68,7 +69,8 @@ read_header(source *s, hu_idx *x, int rank)
 			s->path, h[0], h[1], h[2], h[3]);
 	if (h[2] != 8)
 		return hu_fail(
-			HU_EFILE, "%s: byte 2: data type 0x%02x; unsigned bytes (0x08) can be read", s->path, h[2]);
+			HU_EFILE,
+			"%s: byte 2: data type 0x%02x; unsigned bytes (0x08) can be read", s->path, h[2]);
 	if (h[3] != rank)
 		return hu_fail(HU_EFILE,
 			"%s: byte 3: %d dimension%s where %s has %d; are the image and the label file swapped?",
@@ -99,7 +101,7 @@ read_data(source *s, hu_idx *x)
 			room = x->count;
 		unsigned char *p = realloc(x->data, room);
 		if (!p)
-			return hu_fail(HU_ENOMEM, "%s: no memory for %zu bytes", s->path, room);
+			return hu_fail(HU_ENOMEM, "%s: there is no memory for %zu bytes", s->path, room);
 		x->data = p;
 		HU_TRY(take(s, p + done, room - done, "data"));
 		done = room;
@@ -110,7 +112,8 @@ read_data(source *s, hu_idx *x)
 		HU_TRY(broken(s));
 	if (got > 0)
 		return hu_fail(HU_EFILE,
-			"%s: bytes too many: the dimensions end the data at byte %zu, the file goes on", s->path,
+			"%s: there are bytes too many: by the dimensions the data ends at byte %zu, but the file goes "
+			"on", s->path,
 			s->at);
 	return broken(s);
 }
@@ -150,7 +153,8 @@ check_pair(const hu_idx *images, const hu_idx *labels, const char *image_path, c
 		return hu_fail(HU_EFILE, "%s has %zu images, %s has %zu labels; they do not belong together",
 			image_path, images->shape[0], label_path, labels->shape[0]);
 	if (!images->count)
-		return hu_fail(HU_EFILE, "%s: no images, or images without pixels (%zu x %zu x %zu)", image_path,
+		return hu_fail(HU_EFILE,
+			"%s: there are no images, or they have no pixels (%zu x %zu x %zu)", image_path,
 			images->shape[0], images->shape[1], images->shape[2]);
 	for (size_t i = 0; i < labels->count; i++)
 		if (labels->data[i] >= classes)

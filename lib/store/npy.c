@@ -97,12 +97,14 @@ tuple(cursor *c, hu_npy *a)
 		for (; c->at < c->len && c->text[c->at] >= '0' && c->text[c->at] <= '9'; c->at++, digits++)
 			if (__builtin_mul_overflow(d, (size_t)10, &d) ||
 				__builtin_add_overflow(d, (size_t)(c->text[c->at] - '0'), &d))
-				return hu_fail(HU_EFILE, "%s: byte %zu: a dimension beyond what fits an address",
+				return hu_fail(HU_EFILE,
+					"%s: byte %zu: a dimension beyond what fits an address",
 					c->name, c->base + c->at);
 		if (!digits)
 			return expected(c, "dimension");
 		if (a->rank == HU_NPY_RANK)
-			return hu_fail(HU_EFILE, "%s: byte %zu: more than %d dimensions", c->name, c->base + c->at,
+			return hu_fail(HU_EFILE,
+				"%s: byte %zu: there are more than %d dimensions", c->name, c->base + c->at,
 				HU_NPY_RANK);
 		a->shape[a->rank++] = d;
 		if (accept(c, ','))
@@ -122,7 +124,8 @@ dtype(cursor *c, hu_npy *a, int *swap)
 
 	blanks(c);
 	if (c->at < c->len && c->text[c->at] == '[')
-		return hu_fail(HU_EFILE, "%s: byte %zu: a structured array; plain numbers are needed", c->name,
+		return hu_fail(HU_EFILE,
+			"%s: byte %zu: the array is structured; only plain numbers can be read", c->name,
 			c->base + c->at);
 	HU_TRY(quoted(c, d, sizeof d));
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -155,7 +158,8 @@ header(cursor *c, hu_npy *a, int *fortran, int *swap)
 			  : !strcmp(key, "shape")         ? SHAPE
 							  : 0;
 		if (!bit || seen & bit)
-			return hu_fail(HU_EFILE, "%s: byte %zu: header key '%s' is unknown or there twice", c->name,
+			return hu_fail(HU_EFILE,
+				"%s: byte %zu: the header's key '%s' is unknown or occurs twice", c->name,
 				c->base + at, key);
 		seen |= bit;
 		if (!accept(c, ':'))
@@ -212,19 +216,20 @@ static hu_status
 preamble(cursor *c, const char *name, const unsigned char *p, size_t n, size_t *start)
 {
 	if (n < 10 || memcmp(p, "\x93NUMPY", 6))
-		return hu_fail(HU_EFILE, "%s: byte 0: does not begin as a .npy file does%s", name,
-			n < 10 ? ": cut short?" : "");
+		return hu_fail(HU_EFILE, "%s: byte 0: the file does not begin as a .npy file does%s", name,
+			n < 10 ? ": was it cut short?" : "");
 	if (p[6] < 1 || p[6] > 3)
 		return hu_fail(HU_EFILE, "%s: byte 6: .npy version %d; versions 1 to 3 can be read", name, p[6]);
 	size_t base = p[6] == 1 ? 10 : 12, len = p[8] | (size_t)p[9] << 8;
 	if (p[6] > 1) {
 		if (n < 12)
-			return hu_fail(HU_EFILE, "%s: cut short after %zu bytes", name, n);
+			return hu_fail(HU_EFILE, "%s: the file is cut short after %zu bytes", name, n);
 		len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
 	}
 	if (len > n - base)
 		return hu_fail(
-			HU_EFILE, "%s: cut short: the header ends at byte %zu, the file at %zu", name, base + len, n);
+			HU_EFILE,
+			"%s: the file is cut short: the header ends at byte %zu, the file at %zu", name, base + len, n);
 	*c = (cursor){ name, (const char *)p + base, 0, len, base };
 	*start = base + len;
 	return HU_OK;
@@ -248,7 +253,7 @@ head(hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_
 				HU_EFILE, "%s: header: the shape has more elements than an address can count", name);
 	if (__builtin_mul_overflow(a->count, a->width, &size) || size > all - *start)
 		return hu_fail(HU_EFILE,
-			"%s: cut short: %zu elements of %zu bytes are announced, %zu bytes are there after byte %zu",
+			"%s: the file is cut short: %zu elements of %zu bytes are announced, %zu bytes follow byte %zu",
 			name, a->count, a->width, all - *start, *start);
 	if (size < all - *start)
 		return hu_fail(HU_EFILE, "%s: %zu bytes too many at byte %zu; one array a file can be read", name,

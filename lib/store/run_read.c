@@ -172,7 +172,7 @@ take(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, hu_tenso
 		return hu_fail(HU_EFILE, "%s: tensor %s at byte %zu is %s of %zu elements, the program says %s of %zu",
 			s->path, info->name, e->offset, e->dtype, e->count, dtype, t->n);
 	if (!t->data && !(t->data = hu_alloc(t->n * hu_element_size(t->format))))
-		return hu_fail(HU_ENOMEM, "no memory for tensor %s (%zu elements)", info->name, t->n);
+		return hu_fail(HU_ENOMEM, "there is no memory for tensor %s (%zu elements)", info->name, t->n);
 	return hu_run_unpack(t, e->data, e->bytes);
 }
 
@@ -230,7 +230,7 @@ take_state(const hu_safetensors *s, const hu_program *p, hu_tensor *t)
 		if (!p->t[i].state)
 			continue;
 		if (!(e = hu_safetensors_find(s, p->t[i].name)))
-			return hu_fail(HU_EFILE, "%s: no tensor %s", s->path, p->t[i].name);
+			return hu_fail(HU_EFILE, "%s: there is no tensor %s", s->path, p->t[i].name);
 		HU_TRY(take(s, e, &p->t[i], &t[i]));
 	}
 	return HU_OK;

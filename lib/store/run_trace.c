@@ -82,7 +82,8 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 	}
 	if (m->spill_bytes && !(m->spill = room(m, r, m->spill_bytes, in_memory)))
 		return hu_fail(HU_ENOMEM,
-			"%s: no room for %zu bytes of unpacked tensors, neither in memory nor in a file beside it: %s",
+			"%s: there is no room for %zu bytes of unpacked tensors, neither in memory nor in a file "
+			"beside it: %s",
 			m->s.path, m->spill_bytes, strerror(errno));
 	for (size_t k = 0; k < m->s.n; k++) {
 		const hu_stensor *e = &m->s.tensor[k];

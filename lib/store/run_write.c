@@ -105,7 +105,7 @@ add(hu_safetensors_writer *w, const hu_info *info, const hu_tensor *t, void **co
 
 	if (as != HU_FP32 && as != HU_FP64) {
 		if (!(*copy = hu_alloc(t->n * hu_bulk_element(as))))
-			return hu_fail(HU_ENOMEM, "no memory to pack %s (%zu elements)", info->name, t->n);
+			return hu_fail(HU_ENOMEM, "there is no memory to pack %s (%zu elements)", info->name, t->n);
 		hu_bulk_pack(*copy, t->data, t->n, as);
 	}
 	if (as != t->format) {

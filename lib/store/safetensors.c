@@ -153,7 +153,8 @@ place(hu_safetensors *s, const unsigned char *bytes, size_t start, size_t room)
 		if (t->bytes && (uintptr_t)t->data % align) {
 			void *copy = malloc(t->bytes);
 			if (!copy)
-				return hu_fail(HU_ENOMEM, "%s: no memory for the %zu bytes of tensor '%.200s'", s->path,
+				return hu_fail(HU_ENOMEM,
+					"%s: there is no memory for the %zu bytes of tensor '%.200s'", s->path,
 					t->bytes, t->name);
 			s->copy[s->copies++] = copy;
 			t->data = memcpy(copy, t->data, t->bytes);
@@ -260,7 +261,7 @@ hu_safetensors_open(hu_safetensors *s, const char *path)
 		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return hu_fail(HU_EFILE, "%s: not a regular file", path);
+		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
 	}
 	if (st.st_size > 0)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

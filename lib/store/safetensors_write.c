@@ -28,12 +28,13 @@ hu_safetensors_add(
 	if (!hu_safetensors_bits(dtype))
 		return hu_fail(HU_EINVAL, "tensor '%.200s': safetensors has no dtype '%.40s'", name, dtype);
 	if (rank < 0 || rank > HU_SAFETENSORS_RANK)
-		return hu_fail(HU_EINVAL, "tensor '%.200s': %d dimensions; at most %d can be written", name, rank,
+		return hu_fail(HU_EINVAL, "tensor '%.200s' has %d dimensions; at most %d can be written", name, rank,
 			HU_SAFETENSORS_RANK);
 	for (int i = 0; i < rank; i++)
 		t.shape[i] = shape[i];
 	if (!hu_stensor_measure(&t, dtype) || t.bytes > (size_t)INT64_MAX - hu_safetensors_bytes(w))
-		return hu_fail(HU_EINVAL, "tensor '%.200s': too large, or not in whole bytes", name);
+		return hu_fail(HU_EINVAL,
+			"tensor '%.200s' is too large, or its size is not a whole number of bytes", name);
 	if (!strcmp(name, "__metadata__") || json_object_get(w->names, name))
 		return hu_fail(HU_EINVAL, "tensor '%.200s': the name is taken", name);
 	if (json_object_set_new(w->names, name, json_null()))

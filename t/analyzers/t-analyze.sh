@@ -114,6 +114,16 @@ test_is $? "no traced step: exit 3, one line"
 run analyze absent
 test $code = 3 && test "$(wc -l <err)" = 1
 test_is $? "no such run: exit 3, one line"
+# A table that cannot be written, whichever it is, is no success
+lost=
+for t in r/analysis/*.tsv r/analysis/summary.json; do
+	mv "$t" kept && mkdir "$t"
+	run analyze r
+	test $code = 4 && test "$(wc -l <err)" = 1 || lost="$lost ${t##*/}($code)"
+	rmdir "$t" && mv kept "$t"
+done
+test -z "$lost"
+test_is $? "each table that cannot be written: exit 4, one line${lost:+, but not$lost}"
 f=$(ls r/trace/*.safetensors | head -n 1)
 size=$(stat -c %s "$f") && truncate -s $((size - 5)) "$f"
 run analyze r

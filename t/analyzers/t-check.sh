@@ -104,6 +104,9 @@ test_is $? "--format json"
 run check b --baseline base.tsv --format junit
 test $code = 1 && head -n 1 out | grep -q '^<?xml' && test "$(grep -c '<failure' out)" -gt 5 && grep -q '</testsuite>' out
 test_is $? "--format junit"
+run check b --baseline base.tsv --format github
+test $code = 1 && test "$(grep -c '^::error title=' out)" = 10 && tail -n 1 out | grep -q '^::notice title=halfulp check::[0-9]* of [0-9]* quantities failed.*%0Aseed: 1 in the baseline, 2 now'
+test_is $? "--format github: annotations, and the attribution"
 
 # What a blessing says: what moved since the one before, and what the run could not show
 cp base.tsv again.tsv && run check rate --baseline again.tsv --bless --reason 'a faster rate'

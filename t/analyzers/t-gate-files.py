@@ -357,6 +357,19 @@ ok(code == 1 and tree.get('tests') == '4' and tree.get('failures') == '3' and le
 code, out, err = run('check', 'n.safetensors', '--baseline', 'o.safetensors', '--json')
 j = json.loads(out)
 ok(code == 1 and j['failed'] == 3 and [r['ok'] for r in j['rows']] == [False] * 3 + [True] and j['rows'][0]['abs'] == .5 and 'bound' not in j, '--json', out)
+code, out, err = run('check', 'n.safetensors', '--baseline', 'o.safetensors', '--format', 'github')
+lines = out.splitlines()
+ok(code == 1 and len(lines) == 4 and lines[0].startswith('::error title=w::l2 0.109109, and not <= ') and '%0AF32[3]: 1 of 3 values differ' in lines[0] and lines[3].startswith('::notice title=halfulp check::3 of 4 names failed'), '--format github', out)
+many = {'a%%b:c,%d' % i: f32(1) for i in range(14)}
+safetensors('y1.safetensors', many)
+safetensors('y2.safetensors', {k: f32(2) for k in many})
+lines = run('check', 'y2.safetensors', '--baseline', 'y1.safetensors', '--format', 'github')[1].splitlines()
+ok(len(lines) == 11 and lines[0].startswith('::error title=a%25b%3Ac%2C0::') and lines[9] == '::error title=halfulp check::5 more failed, the worst of which are above', 'ten annotations, and none is cut off by what is in a name', lines)
+code, out, err = run('check', 'n.safetensors', '--baseline', 'o.safetensors', '--format', 'gitlab')
+j = json.loads(out)
+ok(code == 1 and len(j) == 3 and all(set(x) == {'description', 'check_name', 'fingerprint', 'severity', 'location'} and x['location'] == {'path': 'n.safetensors', 'lines': {'begin': 1}} and x['severity'] == 'major' for x in j) and len({x['fingerprint'] for x in j}) == 3 and j[0]['description'].startswith('w: l2 '), '--format gitlab', out)
+ok(json.loads(run('check', 'o.safetensors', '--baseline', 'o.safetensors', '--format', 'gitlab')[1]) == [], 'which is an empty list where nothing failed')
+refused(2, '--format', 'a format that is none', 'check', 'n.safetensors', '--baseline', 'o.safetensors', '--format', 'yaml')
 refused(2, 'cp n.safetensors o.safetensors', '--bless of a file', 'check', 'n.safetensors', '--baseline', 'o.safetensors', '--bless', '--reason', 'x')
 
 # Two runs by their checkpoints, traces and metrics

@@ -252,6 +252,7 @@ check reason | check {h}/run --baseline b.tsv --bless | --reason x
 check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
 check allow-nonfinite | check {h}/diverged --baseline b.tsv --bless --reason x | --allow-nonfinite
 check json | check {h}/run --baseline {h}/base.tsv | --json
+check statistics | check {h}/run --baseline b.tsv --bless --reason x | --statistics
 check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
 check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
 check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
@@ -476,6 +477,8 @@ sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
 format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
+statistics | check {h}/run --baseline {h}/base.tsv --statistics
+ulps | check {h}/run --baseline b.tsv --bless --reason x --statistics --ulps 2
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'
 rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt
 step | check {h}/a2.npy --baseline {h}/a.npy --step at

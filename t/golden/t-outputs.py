@@ -106,6 +106,9 @@ def prefixed(mark, raw):
     return [mark + line for line in lines] + (["\\" + mark[0] + end] if end else [])
 
 
+JSON_REAL = re.compile(r'^( +"[^"]*": )(-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+))(,?)$') # Jansson's versions write doubles in their own ways
+
+
 class Place:
     """A folder for the commands of a topic, with the program in its path."""
 
@@ -130,7 +133,7 @@ class Place:
             p = subprocess.run(["bash", "-c", text], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
         except subprocess.TimeoutExpired:
             return ["= it hangs"]
-        lines = prefixed("  ", p.stdout) + prefixed("! ", p.stderr) + (["= %d" % p.returncode] if p.returncode else [])
+        lines = [JSON_REAL.sub(lambda m: m[1] + repr(float(m[2])) + m[3], line) for line in prefixed("  ", p.stdout)] + prefixed("! ", p.stderr) + (["= %d" % p.returncode] if p.returncode else [])
         return [line.replace(self.version, "VERSION") if self.version else line for line in lines]
 
     def close(self):

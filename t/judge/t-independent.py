@@ -155,6 +155,8 @@ def judge(name, words, analyze=(), sample=None, lost=1e-3, models=(), tampered=(
         wrong = compare(r.analysis(t + '.tsv'), agreed, expected[t], t) if t in expected else []
         tables[t] = tables.get(t, 0) + bool(expected.get(t))
         ok(not wrong, '%s: %s.tsv, %d rows' % (name, t, len(expected.get(t, []))), '%d differences\n' % len(wrong) + '\n'.join(wrong[:12]))
+    wrong = said.notes(r, len(r.steps) * ideal)
+    ok(not wrong, '%s: the counts in the head of replay.tsv' % name, '\n'.join(wrong))
     wrong = said.compare(r, told, expected)
     ok(not wrong, '%s: the lines that analyze prints' % name, '\n'.join(wrong))
     wrong, numbers = summary.compare(r, sample or 0)

@@ -8,6 +8,7 @@ t_libtap_a_SOURCES += t/store/fuzz-onnx.c
 t_libtap_a_SOURCES += t/store/fuzz-rules.c
 t_libtap_a_SOURCES += t/store/fuzz-safetensors.c
 t_libtap_a_SOURCES += t/store/fuzz-series.c
+t_libtap_a_SOURCES += t/store/fuzz-statistics.c
 noinst_HEADERS += t/store/fuzz.h
 t_libtap_a_SOURCES += t/store/onnx-model.c
 noinst_HEADERS += t/store/onnx-model.h

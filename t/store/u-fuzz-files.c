@@ -7,6 +7,7 @@
 #include "t/store/onnx-model.h"
 
 #include "analyzers/check/baseline.h"
+#include "analyzers/statistics/statistics.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
@@ -151,6 +152,34 @@ valid_onnx(void)
 	return b;
 }
 
+/* Three seeds, two quantities. */
+static blob
+valid_statistics(void)
+{
+	static const char *const settings[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
+	char *path = hu_path(test_dir(), "s.tsv");
+	hu_statistics *s = hu_xcalloc(1, sizeof *s);
+
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		hu_baseline_set(&s->of, settings[i], "x%zu", i);
+	s->n = 2;
+	s->seeds = 3;
+	for (int i = 0; i < 2; i++) {
+		snprintf(s->q[i].name, sizeof s->q[i].name, "loss/%d", i);
+		s->q[i].s = 0.25;
+		s->q[i].tau = 1e-3;
+		for (int k = 0; k < 3; k++)
+			s->q[i].value[k] = s->q[i].repeat[k] = 0.5 * k - 3.0 * (s->seed[k] = k + 1);
+	}
+	if (hu_statistics_write(s, path, "as it was") != HU_OK)
+		bail_out("%s", hu_reason());
+	hu_statistics_release(s);
+	free(s);
+	blob file = load(path);
+	free(path);
+	return file;
+}
+
 /* A table with quotes, JSON lines with objects in objects, and rules of every kind. */
 static blob
 valid_text(const char *text)
@@ -247,6 +276,7 @@ main(void)
 	run_many("series, a table", fuzz_series, valid_text(csv), 8, 4, 0.9);
 	run_many("series, JSON lines", fuzz_series, valid_text(jsonl), 9, 4, 0.6);
 	run_many("rules", fuzz_rules, valid_text(rules), 10, 4, 0.9);
+	run_many("statistics", fuzz_statistics, valid_statistics(), 11, 4, 0);
 	run_many("baseline", fuzz_baseline, valid_baseline(), 6, 13, 0);
 	run_many("baseline, its checksum made right", fuzz_baseline_signed, valid_baseline(), 7, 13, 0.6);
 	return done_testing();

@@ -77,7 +77,7 @@ def timing(rows, timed):
     for c, t in zip(rows, timed):
         wrong += ['call %s: %s' % (c['call'], k) for k in ('layer', 'macs', 'flops', 'bytes', 'call', 'op', 'phase') if c[k] != t[k]]
         product = c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')
-        half = product and c['reads'] == 'fp16'
+        half = product and c['reads'] in ('fp16', 'e4m3')  # without units for 8 bits those for 16 compute them
         rate = FP64 if c['op'] == 'adam_clock' else MATRIX if half and not t['odd'] else FP32
         arithmetic, memory = 1e3 * c['flops'] / rate, 1e3 * c['bytes'] / GB_S
         most = max(arithmetic, memory, LAUNCH)
@@ -118,14 +118,14 @@ def printed(text, by_call, rows, timed):
 
 
 def judge(name, *words):
-    policies = ('mixed_float16', 'float32', 'mixed_bfloat16')
+    policies = ('mixed_float16', 'float32', 'mixed_bfloat16', 'mixed_e4m3')
     base = [*words, '--device', 'v100', *(w for p in policies for w in ('--policy', p))]
     by_call, by_layer = json.loads(plan(*base, '--by', 'call', '--json')), json.loads(plan(*base, '--json'))
     texts = {how: plan(*base, '--by', how).split('\n') for how in ('call', 'layer')}
     line, wrong, shown = {}, [], []
     for c, l in zip(by_call, by_layer):
         for r in c['rows'][:-1]:  # a product reads what the policy computes in
-            r['reads'] = {'float16': 'fp16', 'bfloat16': 'bf16', 'float32': 'fp32'}[c['compute']]
+            r['reads'] = {'float16': 'fp16', 'bfloat16': 'bf16', 'float32': 'fp32', 'e4m3': 'e4m3'}[c['compute']]
         ok(sums(c['rows'][:-1], l['rows'], SUMS, bound_of) + sums(c['timing']['rows'][:-1], l['timing']['rows'], TIMES + ('macs', 'flops', 'bytes', 'calls'), limit_of), '%s, %s: layers are sums of calls' % (name, c['policy']))
         ok(timing(c['rows'][:-1], c['timing']['rows'][:-1]), '%s, %s: times follow from operations, bytes and the data sheet' % (name, c['policy']))
         for how, p in (('call', c), ('layer', l)):

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Casts of arrays: every format, operation, rounding mode and instruction set asked
-   for. Memcpy of as many floats is timed in turn with each, so that a busy machine
-   spoils neither ratio. The values' exponents run from below the format's smallest number to
-   beyond its largest; one in 16 is a tie, one in 512 an infinity, NaN or zero. After
-   the clock stops a sample of the results is compared with hu_round. */
+   Benchmarks casts of arrays for every format, operation, rounding mode and instruction set asked for. A memcpy of as
+   many floats is timed alternately with each, so that a busy machine does not spoil the ratio. The values' exponents
+   run from below the format's smallest number to beyond its largest; one in 16 is a tie, one in 512 an infinity, NaN or
+   zero. After timing, a sample of the results is compared with hu_round. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk/bulk_table.h"
@@ -23,13 +22,13 @@ static const hu_stream stream = { 1, 2, 3 };
 typedef struct cast {
 	size_t n;                 /* floats */
 	float *src, *dst;
-	double *wide, *wide_dst;  /* n / 2 doubles: the same memory's size */
-	void *codes, *back;       /* of src rounded; what the operation writes */
+	double *wide, *wide_dst;  /* n / 2 doubles, so that they take as much memory */
+	void *codes, *back;       /* codes of src rounded; output of the operation */
 	hu_format_id format[HU_FORMATS];
 	hu_mode mode[HU_MODES];
 	int formats, modes, trials, all, python, ops, simd[HU_SIMDS];
-	uint32_t pieces;          /* what the random pieces alone came to */
-	int pieces_told;          /* for which instruction sets they are, a bit each */
+	uint32_t pieces;          /* sum of the random pieces, so that they are not optimised away */
+	int pieces_told;          /* instruction sets that they were timed for, one bit each */
 	hu_bench_row *row;
 	void *to;
 	long *wrong;
@@ -37,7 +36,7 @@ typedef struct cast {
 
 typedef struct op {
 	const char *name;
-	int packs, draws; /* for codes of at most 16 bits alone; in every mode, else once */
+	int packs, draws; /* packs: only for codes of at most 16 bits; draws: for every mode, otherwise once */
 	void (*run)(cast *c, hu_format_id f, hu_mode m);
 	long (*check)(const cast *c, hu_format_id f, hu_mode m);
 } op;
@@ -74,7 +73,7 @@ run_encode(cast *c, hu_format_id f, hu_mode m)
 static void run_unpack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_unpack(c->dst, c->codes, c->n, f); }
 static void run_pack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_pack(c->back, c->dst, c->n, f); }
 
-/* What stochastic rounding cannot be faster than: its draws. */
+/* Only draws the random bits of stochastic rounding: no rounding that uses them can be faster. */
 static void
 run_pieces(cast *c, hu_format_id f, hu_mode m)
 {
@@ -145,7 +144,7 @@ static const op ops[] = {
 
 enum { OPS = sizeof ops / sizeof *ops };
 
-/* Values around F's range. */
+/* Fills src with values around the format's range. */
 static void
 fill(cast *c, hu_format_id id)
 {
@@ -189,7 +188,7 @@ ratio(double a, double b)
 	return a > 0 && b > 0 ? json_real(a / b) : json_null();
 }
 
-/* One row. python: ns an element to codes and back. */
+/* Measures one row. python has the nanoseconds per element to codes and back. */
 static void
 measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const double *python)
 {
@@ -200,7 +199,7 @@ measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const doub
 		t = timed(c, NULL, f, m);
 		copy = t < copy ? t : copy;
 		if (o->run == run_pack)
-			hu_bulk_unpack(c->dst, c->codes, c->n, f); /* pack's input are values of the format */
+			hu_bulk_unpack(c->dst, c->codes, c->n, f); /* the input of pack must be values of the format */
 		t = timed(c, o, f, m);
 		best = t < best ? t : best;
 	}
@@ -221,8 +220,8 @@ measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const doub
 			      ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
 }
 
-/* The random pieces are the same whatever the format: they are timed once for each instruction set, if anything draws
-   or nothing else is asked for. */
+/* Returns 1 where the random pieces need no row: they do not depend on the format, so they are timed once for each
+   instruction set, if some operation draws random bits or nothing else is asked for. */
 static int
 told(cast *c, int simd)
 {
@@ -259,7 +258,7 @@ of_format(cast *c, hu_format_id f)
 	}
 }
 
-/* Calls ONE with each word of list. */
+/* Calls `one` with each word of list. */
 static hu_status
 each(const char *list, hu_status (*one)(cast *c, const char *word), cast *c)
 {
@@ -286,7 +285,7 @@ one_op(cast *c, const char *word)
 static hu_status
 one_mode(cast *c, const char *word)
 {
-	return c->modes == HU_MODES ? hu_fail(HU_EINVAL, "more rounding modes than there are")
+	return c->modes == HU_MODES ? hu_fail(HU_EINVAL, "more rounding modes than exist")
 				    : hu_mode_find(word, &c->mode[c->modes++]);
 }
 
@@ -349,7 +348,7 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 			st = hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms,
 				(double)bytes * 0x1p-20);
 		else
-			memset(*room[i], 1, bytes); /* every page is there before the clock starts */
+			memset(*room[i], 1, bytes); /* maps every page before the clock starts */
 	}
 	for (int i = 0; st == HU_OK && i < c.formats; i++)
 		of_format(&c, c.format[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The others that casts are compared with: MPFR, a value at a time, and numpy with
-   ml_dtypes, timed inside Python. */
+   The libraries that casts are compared with: MPFR, one value at a time, and numpy with ml_dtypes, timed inside
+   Python. */
 #include "lib/base/str.h"
 #include "lib/number/round.h"
 #include "trainer/bench/bench.h"
@@ -58,7 +58,8 @@ hu_bench_mpfr(const float *src, size_t n, hu_format_id id, hu_mode mode, long *w
 	return 1e9 * t / (double)n;
 }
 
-/* Arguments: elements, trials, the type's names. Prints ns an element to the type and back. */
+/* A Python program. Its arguments are the number of elements, the trials, and the type's names; it prints the
+   nanoseconds per element to the type and back. */
 static const char program[] =
 	"import sys, time, numpy\n"
 	"try:\n"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp bench NAME: this machine's figures. Prints what the benchmarks of
-   trainer/bench/ measure. */
+   halfulp bench NAME: runs a benchmark of trainer/bench/ and prints its rows. */
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -77,8 +76,8 @@ hu_bench_clock(int all)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where rows go. tsv: with columns where a file is asked for, which is written anew for each row. headed: the head has
-   been printed, which the first row does. */
+/* Where rows go. tsv has columns where a file is asked for; the file is rewritten after each row. headed is 1 once the
+   table's head has been printed, which the first row does. */
 typedef struct sink {
 	const hu_bench *bench;
 	json_t *all;
@@ -188,8 +187,8 @@ refuse(const char *option, const hu_bench *b)
 	return hu_refuse(option, why);
 }
 
-/* Refuses options that have no effect on the benchmark and puts its own defaults where nothing was said. a's values are
-   OWN's from here on. */
+/* Refuses options that have no effect on the benchmark and sets the benchmark's own defaults where an option was not
+   given. From here on a's values point into memory of this file. */
 static hu_status
 settle(hu_args *a, const hu_bench *b)
 {

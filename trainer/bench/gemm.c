@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Products by size, format and summation model: on the CPU by instruction set, on a device by the ways of
-   lib/program/gemms.def. The first result of each is compared with the plain version, the others with it, bit by bit.
- */
+   Benchmarks matrix products by size, format and summation model: on the CPU by instruction set, on a device by the
+   ways of lib/program/gemms.def. The first result of each is compared with the plain version, the others with the
+   first, bit by bit. */
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
@@ -26,15 +26,15 @@ typedef struct sweep {
 	char *size[MOST], *sum[MOST];
 	hu_format_id format[HU_FORMATS];
 	hu_gemm_way way[HU_GEMM_WAYS];
-	double peak[HU_SIMDS];        /* GFLOP/s of a thread; 0: not measured yet */
-	double device[HU_FORMATS][2]; /* of a device, by fp32's units and by the matrix units; 0: not measured yet,
-					 negative: none */
+	double peak[HU_SIMDS];        /* GFLOP/s of a thread by instruction set; 0: not measured yet */
+	double device[HU_FORMATS][2]; /* GFLOP/s of a device, by fp32's units and by the matrix units; 0: not measured
+				         yet, negative: none */
 	int levels[HU_SIMDS], sizes, sums, formats, ways, trials;
 	const hu_backend *backend;
 	hu_progress bar;
 } sweep;
 
-/* "512" or "512x64x1024": m, n, k. */
+/* Parses "512" or "512x64x1024" into m, n, k. */
 static hu_status
 parse_size(const char *s, size_t *m, size_t *n, size_t *k)
 {
@@ -54,7 +54,8 @@ parse_size(const char *s, size_t *m, size_t *n, size_t *k)
 	return HU_OK;
 }
 
-/* What the instruction set reaches in this run on as many threads, measured when first wanted; fp64's is another. */
+/* Returns the peak of the instruction set on as many threads, measured in this run when it is first needed; fp64 has a
+   peak of its own. */
 static double
 ceiling_here(sweep *s, hu_format_id f)
 {
@@ -65,8 +66,8 @@ ceiling_here(sweep *s, hu_format_id f)
 	return f == HU_FP64 ? -1 : s->peak[level] * hu_threads();
 }
 
-/* The same of the device's units that `way` computes f on. cublas chooses the matrix units where f has some, and may
-   use instructions beyond those measured. */
+/* Returns the peak of the device's units on which `way` computes f. cublas uses the matrix units where they support f,
+   and may use instructions beyond those measured. */
 static double
 ceiling_device(sweep *s, hu_format_id f, hu_gemm_way way)
 {
@@ -87,7 +88,7 @@ positive(double x)
 	return x > 0 ? json_real(x) : json_null();
 }
 
-/* One way of computing product P; LABEL: the column it stands in. */
+/* Measures one way of computing product g; label is the column that names it. */
 static hu_status
 measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const char *size)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One product as a program of its own, timed on a back end and its result checked. */
+   One matrix product as a program of its own, timed on a back end and checked. */
 #ifndef HU_TRAINER_BENCH_GEMM_H
 #define HU_TRAINER_BENCH_GEMM_H
 
 #include "lib/program/backend.h"
 #include "trainer/bench/bench.h"
 
-/* y[m,n] = a[m,k] b[k,n] in format (8-bit formats give bf16), accumulated as the call's sum says. digest: of the first
-   result that was checked. */
+/* y[m,n] = a[m,k] b[k,n] in format (8-bit formats give bf16), accumulated by the call's summation model. digest is the
+   checksum of the first result that was checked. */
 typedef struct hu_bench_product {
 	size_t m, n, k;
 	hu_format_id format;
@@ -18,18 +18,22 @@ typedef struct hu_bench_product {
 	uint64_t digest;
 } hu_bench_product;
 
-/* seconds: of one product, the least of the trials. check: "bits" (of the plain version), "bound". wrong: 1 where that
-   failed, and hu_reason says how. ran: what the back end says computed it. */
+/* seconds is the time of one product, the least of the trials. check says what the result was compared with: "bits" of
+   the plain version, or its error "bound". wrong is 1 where that comparison failed; hu_reason says how. ran is what the
+   back end says computed it. */
 typedef struct hu_gemm_time { double seconds; int wrong; const char *check; char ran[64]; } hu_gemm_time;
 
-/* sum as hu_sum_parse reads it. HU_ENOMEM; HU_EINVAL. What was begun is released where it fails. */
+/* Prepares a product; sum is a text that hu_sum_parse reads. HU_ENOMEM; HU_EINVAL. After a failure nothing needs a
+   release. */
 hu_status hu_gemm_init(hu_bench_product *g, size_t m, size_t n, size_t k, hu_format_id format, const char *sum);
 void hu_gemm_release(hu_bench_product *g);
 
-/* Whether backend can run anything here: one multiplication. Its own failure where it cannot. */
+/* Tests whether backend can run anything on this machine, by one multiplication. Returns the back end's own failure
+   where it cannot. */
 hu_status hu_gemm_available(const char *backend);
 
-/* trials stretches of steps, each some 20 milliseconds at least. HU_EUNABLE, HU_ENOMEM: not this way, not here. */
+/* Times trials stretches of products, each of at least some 20 milliseconds, and checks the result. HU_EUNABLE or
+   HU_ENOMEM where this way does not work on this machine. */
 hu_status hu_gemm_measure(
 	hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out);
 #endif

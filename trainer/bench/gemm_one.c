@@ -16,7 +16,7 @@
 
 enum { SAMPLE = 64, BITS = 200 };
 
-/* Uniform in ±1/2, so that every product counts and nothing overflows; stream 0: zeros. */
+/* Fills t with values uniform in ±1/2, so that every product counts and nothing overflows; stream 0 gives zeros. */
 static hu_status
 fill(hu_tensor *t, const hu_info *of, uint32_t stream)
 {
@@ -46,7 +46,7 @@ hu_gemm_init(hu_bench_product *g, size_t m, size_t n, size_t k, hu_format_id for
 	g->a = hu_program_tensor(g->p, "gemm.a", format, hu_shape2(m, k), HU_ACTIVATION);
 	g->b = hu_program_tensor(g->p, "gemm.b", format, hu_shape2(k, n), HU_WEIGHT);
 	g->one = hu_program_tensor(
-		g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* what is read to wait for the device */
+		g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* reading it waits for the device */
 	g->y = hu_program_tensor(g->p, "gemm.y", out, hu_shape2(m, n), HU_ACTIVATION);
 	hu_call *c = hu_program_call(g->p, "matmul", HU_FORWARD, "gemm", (int[]){ g->a, g->b }, 2, &g->y, 1);
 	hu_status st = hu_sum_parse(sum, &c->sum);
@@ -84,7 +84,7 @@ digest(const hu_tensor *t)
 	return sum;
 }
 
-/* The first, the last and others between, ascending; at most SAMPLE. */
+/* Chooses the outputs that are checked: the first, the last and others between them, ascending, at most SAMPLE. */
 static size_t
 places(size_t *at, size_t n)
 {
@@ -95,7 +95,7 @@ places(size_t *at, size_t n)
 	return count;
 }
 
-/* Some outputs against the plain version, bit by bit. */
+/* Compares some outputs with the plain version, bit by bit. */
 static hu_status
 check_bits(hu_bench_product *g, int *wrong)
 {
@@ -114,8 +114,9 @@ check_bits(hu_bench_product *g, int *wrong)
 	return HU_OK;
 }
 
-/* Bound of output I of magnitude mag and exact value e, rounded to its format: hu_cublas_bound's, which holds for any
-   order of the blocks and up to SLICES slices of k. Operands are at most 1/2. */
+/* Returns the error bound of an output with magnitude mag (the sum of |a b|) and exact value e, rounded to its format.
+   It is hu_cublas_bound's, which holds for any order of the blocks and up to SLICES slices of k. Operands are at most
+   1/2. */
 static double
 bound_of(const hu_bench_product *g, hu_sum sum, int arch, double mag, double e)
 {
@@ -127,11 +128,12 @@ bound_of(const hu_bench_product *g, hu_sum sum, int arch, double mag, double e)
 	hu_format out = hu_format_of(g->ty.format);
 	double b = hu_cublas_bound(sum, &p, arch, SLICES, MOST, mag);
 
-	b += p.tf32 && g->format == HU_FP32 ? mag * 0x1p-9 : 0; /* two chops below 2^-10 */
+	b += p.tf32 && g->format == HU_FP32 ? mag * 0x1p-9 : 0; /* two operands cut to tf32, each with a relative error
+								   below 2^-10 */
 	return b + (e + b) * hu_unit(out) + 0.5 * hu_smallest(out);
 }
 
-/* Where the order of the sum is not known. */
+/* Compares some outputs with their error bound, where the order of the sum is not known. */
 static hu_status
 check_bound(hu_bench_product *g, int arch, int *wrong)
 {
@@ -164,7 +166,7 @@ check_bound(hu_bench_product *g, int arch, int *wrong)
 	return st;
 }
 
-/* The device's matrix units; -1: any. */
+/* Returns the architecture of the device's matrix units; -1: unknown, so any. */
 static int
 arch_of(const hu_backend *backend)
 {

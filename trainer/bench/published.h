@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Step times that were published, to be drawn beside measured ones. */
+   Published step times, to be printed beside measured ones. */
 #ifndef HU_TRAINER_BENCH_PUBLISHED_H
 #define HU_TRAINER_BENCH_PUBLISHED_H
 
 #include <stddef.h>
 
-/* A number that was not published is NaN, a text "". */
+/* A row of published.def. A number that was not published is NaN, a text "". */
 typedef struct hu_published {
 	const char *source, *model, *image, *device;
 	size_t batch;
@@ -14,9 +14,9 @@ typedef struct hu_published {
 	const char *note;
 } hu_published;
 
-/* NULL past the last. */
+/* Returns row i; NULL past the last. */
 const hu_published *hu_published_at(size_t i);
-/* The ratio of r's time to float32's on the same device at the same batch, by the same source; NaN where either is
-   blank. */
+/* Returns r's time over that of float32 on the same device at the same batch by the same source; NaN where either is
+   missing. */
 double hu_published_ratio(const hu_published *r);
 #endif

@@ -120,7 +120,7 @@ hu_sweep_cell(const hu_bench_sweep *s, int i)
 	return c;
 }
 
-/* The line's options with this cell's words in place of the lists. */
+/* Makes a configuration from the line's options, with this cell's words in place of the lists. */
 static hu_status
 from_args(hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Training steps by policy, batch, width, learning rate, seed and instruction set: a row a combination, the
-   published rows of the same model and batch below. The state after the steps must not depend on the instruction set.
- */
+   Benchmarks training steps by policy, batch, width, learning rate, seed and instruction set: a row for each
+   combination, and below them the published rows of the same model and batch. The state after the steps must not depend
+   on the instruction set. */
 #include "trainer/bench/gemm.h"
 #include "trainer/bench/published.h"
 #include "trainer/bench/sweep.h"
@@ -25,7 +25,7 @@ typedef struct table {
 	hu_energy energy;
 	hu_progress bar;
 	const char *backend;
-	cell *done;          /* by place in the sweep */
+	cell *done;          /* by index in the sweep */
 	hu_bench_row *row;
 	void *to;
 	long *wrong;
@@ -50,7 +50,8 @@ text(const char *s)
 	return s && *s ? json_string(s) : json_null();
 }
 
-/* Cell i's counterpart with place `at` of list k; -1 where it is the cell itself or has not been measured. */
+/* Returns the cell that has entry `at` of list k and otherwise the same entries as cell i; -1 where it is the cell
+   itself or has not been measured. */
 static int
 other(const table *t, int i, int k, int at)
 {
@@ -62,7 +63,7 @@ other(const table *t, int i, int k, int at)
 	return to != i && t->done[to].done ? to : -1;
 }
 
-/* float32's time to compare with; the cell's own where it is float32. */
+/* Returns float32's time, which the cell is compared with; for float32 itself the cell's own. */
 static double
 single_ms(const table *t, int i, const hu_bench_cell *c)
 {
@@ -74,7 +75,7 @@ single_ms(const table *t, int i, const hu_bench_cell *c)
 	return k >= 0 ? t->done[k].ms : NAN;
 }
 
-/* What a row says of the combination, measured or not. */
+/* Returns the part of a row that describes the combination, measured or not. */
 static json_t *
 head(const table *t, const hu_bench_cell *c, const hu_config *config, const char *image)
 {
@@ -110,7 +111,8 @@ say(table *t, int i, const hu_bench_cell *c, const hu_config *config, const hu_s
 	t->row(t->to, j);
 }
 
-/* A cell that does not fit, or asks for what is not here: blank, and one line why. */
+/* Hands over a blank row and prints one line with the reason: the cell does not fit, or asks for something that this
+   machine lacks. */
 static void
 say_blank(table *t, const hu_bench_cell *c, const hu_config *config, const char *image)
 {
@@ -141,7 +143,7 @@ ordered(const char *way)
 	return hu_gemm_find(way, &w) == HU_OK && w != HU_GEMM_CUBLAS;
 }
 
-/* The same steps under another instruction set, or with products computed another way whose order is known, must have
+/* Checks that the same steps under another instruction set, or with products computed another way whose order is known,
    left the same state. */
 static void
 check(table *t, int i, const hu_bench_cell *c)
@@ -164,7 +166,7 @@ check(table *t, int i, const hu_bench_cell *c)
 		}
 }
 
-/* The instruction set is not here. */
+/* Reports that this processor lacks the instruction set. */
 static hu_status
 lacking(table *t, const hu_bench_cell *c)
 {
@@ -229,7 +231,8 @@ say_published(table *t, const hu_published *p)
 	t->row(t->to, j);
 }
 
-/* Rows of the model and of a batch and policy measured here; `all`: every row there is. */
+/* Hands over the published rows of the model and of a batch and policy measured here; with `all` every published
+   row. */
 static hu_status
 published(table *t, int all)
 {
@@ -278,7 +281,7 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 	t.done = hu_xcalloc((size_t)hu_sweep_cells(&t.sweep), sizeof *t.done);
 	if (st == HU_OK)
 		st = hu_sweep_check(&t.sweep, t.backend, t.ask.warm + t.ask.steps,
-			&images); /* before the first is measured; the bar counts images */
+			&images); /* checked before the first is measured; the progress bar counts images */
 	if (st == HU_OK && hu_args_given(a, "published")) {
 		st = published(&t, 1);
 	} else if (st == HU_OK && (st = hu_gemm_available(t.backend)) == HU_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Why mixed precision paid, or did not: a row a layer or a call and policy, with what the roofline of the device says
-   it must take at least, what it took, and which of arithmetic, memory and launches sets the limit. */
+   Shows why mixed precision paid off, or did not: a row for each layer or call and each policy, with the least time
+   that the device's roofline allows, the time it took, and which of arithmetic, memory and launches sets the limit. */
 #include "trainer/bench/sweep.h"
 #include "trainer/device/ceiling.h"
 #include "trainer/device/gpu.h"
@@ -25,7 +25,8 @@ typedef struct why {
 	void *to;
 } why;
 
-/* The device at hand: the processor's measured ceilings, or the data sheet of the GPU that the driver names. */
+/* Finds the device of this machine: the processor's measured limits, or the data sheet of the GPU that the driver
+   names. */
 static hu_status
 here(why *w)
 {
@@ -54,7 +55,7 @@ say(why *w, const hu_bench_cell *c, const hu_config *config, const hu_program *p
 
 	json_array_foreach(rows, i, r) {
 		double predicted = json_real_value(json_object_get(r, "predicted_ms"));
-		if (w->measures && i == last) /* the whole step, with what lies between the calls */
+		if (w->measures && i == last) /* the whole step, including the time between calls */
 			json_object_set_new(r, "measured_ms", json_real(t->ms));
 		const json_t *m = json_object_get(r, "measured_ms");
 		json_object_set_new(r, "policy", json_string(c->word[HU_SWEEP_POLICY]));

@@ -34,7 +34,7 @@ find(const char *name)
 	return NULL;
 }
 
-/* As it is written on a command line. */
+/* Returns the data set's name as it is written on a command line. */
 static char *
 usage(const row *r)
 {
@@ -65,7 +65,7 @@ unknown(const char *name)
 	return HU_EINVAL;
 }
 
-/* The argument that r's row asks for, and no other. */
+/* Checks that the argument is there exactly where r's row asks for one. */
 static hu_status
 check_argument(const row *r, const char *arg)
 {
@@ -190,7 +190,7 @@ hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *ind
 	}
 }
 
-/* Pixels are digested four bytes a term, low byte first, and a row's last term is padded with zeros. */
+/* Adds pixels to the digest, four bytes to a term, low byte first; a row's last term is padded with zeros. */
 static uint64_t
 digest_pixels(const hu_dataset *ds, const hu_data_array *a)
 {
@@ -208,7 +208,8 @@ digest_pixels(const hu_dataset *ds, const hu_data_array *a)
 	return sum;
 }
 
-/* Everything else one element a term: a class as its number, however it is stored, another float as its code. */
+/* Adds any other array to the digest, one element to a term: a class as its number, however it is stored, another float
+   as its code. */
 static uint64_t
 digest_elements(const hu_dataset *ds, const hu_data_array *a)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   "digits": generated images, so that nothing has to be downloaded. Image I of
-   those to train on is the same however many are asked for, and so is image I
-   of those to evaluate, whose numbers start at 2^32. */
+   The data set "digits": generated images, so that nothing has to be downloaded. The i-th training image does not
+   depend on how many are asked for, nor does the i-th evaluation image; these are numbered from 2^32 on. */
 #include "trainer/data/data.h"
 
 #include "lib/base/mem.h"
@@ -39,7 +38,7 @@ hu_dataset_digits(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 		labels[i] =
 			(unsigned char)hu_digits_draw(image, size, o->seed, i < train ? i : eval_from + (i - train));
 		for (size_t k = channels > 1 ? size * size : 0;
-			k--;) /* from the back: what is spread out is not read again */
+			k--;) /* from the back, so that values are read before they are overwritten */
 			memset(image + k * channels, image[k], channels);
 	}
 	return HU_OK;

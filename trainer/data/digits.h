@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One generated digit at a time, for the data set "digits" and its tests. */
+   Generates one image of a handwritten digit at a time, for the data set "digits" and its tests. */
 #ifndef HU_TRAINER_DATA_DIGITS_H
 #define HU_TRAINER_DATA_DIGITS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A digit from nothing but numbers: a skeleton of glyphs.def, every point of it
-   shaken, a smooth elastic field and a random affine map over it, a pen whose
-   width wanders, anti-aliased, then noise. No libm: its last bits differ. */
+   Draws a digit: a skeleton of glyphs.def whose points are moved at random, a smooth elastic field and a random affine
+   map over it, a pen of varying width, anti-aliasing, then noise. It uses no function of libm, since their last bits
+   differ between machines. */
 #include "trainer/data/digits.h"
 
 #include "lib/base/hash.h"
@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-	POINTS = 16, /* of a stroke */
-	PIECES = 5, /* straight pieces between two points: 5 of them bend by less than a tenth of a pixel at 28 × 28 */
+	POINTS = 16, /* most points of a stroke */
+	PIECES = 5, /* straight pieces between two points; 5 of them deviate from the curve by less than a tenth of a
+		       pixel at 28 × 28 */
 	GRID = 4    /* knots of the elastic field along a side */
 };
 
@@ -26,7 +27,7 @@ enum { GLYPHS = sizeof glyphs / sizeof *glyphs };
 
 typedef struct point { double x, y; } point;
 
-/* The random numbers of an image, in the order they are asked for. */
+/* The random numbers of an image, in the order in which they are used. */
 typedef struct dice { uint64_t seed, index; uint32_t stream, step; int left; hu_random r; } dice;
 
 static uint32_t
@@ -39,7 +40,7 @@ word(dice *d)
 	return d->r.w[--d->left];
 }
 
-/* Between -1 and 1, open, symmetric about 0. */
+/* A uniform number between -1 and 1, both excluded, symmetric about 0. */
 static double
 uniform(dice *d)
 {
@@ -65,7 +66,7 @@ below(dice *d, uint32_t n)
 	return (uint32_t)((uint64_t)word(d) * n >> 32);
 }
 
-/* How one image departs from its skeleton. */
+/* How one image deviates from its skeleton. */
 typedef struct hand {
 	double a, b, c, d, tx, ty;      /* affine map of the unit box, centred */
 	point field[GRID][GRID];        /* displacement at the knots */
@@ -131,7 +132,7 @@ place(const hand *h, point p)
 	return (point){ h->a * x + h->b * y + h->tx, h->c * x + h->d * y + h->ty };
 }
 
-/* The canvas keeps the largest coverage of any pen position, so that crossings are no darker. */
+/* The canvas keeps the largest coverage by any pen position, so that crossings of strokes are not darker. */
 typedef struct canvas { unsigned char *ink; size_t size; } canvas;
 
 static size_t
@@ -160,8 +161,8 @@ draw_piece(canvas *c, point a, point b, double ra, double rb, double edge, doubl
 			double r = ra + t * (rb - ra), d2 = px * px + py * py, far = r + edge;
 			if (d2 >= far * far)
 				continue;
-			/* Coverage falls from 1 to 0 over the edge. In squares, so no root is needed; the slope is
-			   steepest at the rim, like ink's. */
+			/* Coverage falls from 1 to 0 over the edge. It is computed from squared distances, so that no
+			   root is needed; like ink it falls fastest at the rim. */
 			double near = r > edge ? r - edge : 0.0;
 			double cover = d2 <= near * near ? 1.0 : (far * far - d2) / (far * far - near * near);
 			unsigned char v = (unsigned char)(255.0 * ink * cover);
@@ -226,8 +227,8 @@ draw_glyph(canvas *c, const hand *h, const char *strokes)
 		while (*strokes && *strokes != ';') {
 			HU_ASSERT(n < POINTS);
 			point q = read_point(&strokes);
-			/* A stroke that starts where the last one ended keeps its shake, so that corners stay closed.
-			 */
+			/* A stroke that starts where the last one ended is shifted like it, so that corners stay
+			   closed. */
 			if (n || q.x != before.x || q.y != before.y)
 				shift = (point){ 0.017 * bell(h->dice), 0.017 * bell(h->dice) };
 			before = q;
@@ -239,8 +240,8 @@ draw_glyph(canvas *c, const hand *h, const char *strokes)
 	}
 }
 
-/* Grain of the paper and the sensor: the sum of a word's four bytes is bell-shaped
-   with mean 510 and standard deviation 147.8 = √(4·(256² − 1)/12). */
+/* Adds noise, like the grain of paper and sensor: the sum of a word's four bytes is bell-shaped with mean 510 and
+   standard deviation 147.8 = √(4·(256² − 1)/12). */
 static void
 add_noise(canvas *c, const hand *h)
 {
@@ -264,7 +265,7 @@ hu_digits_draw(unsigned char *pixels, size_t size, uint64_t seed, uint64_t index
 	for (uint32_t i = 0; i < GLYPHS; i++)
 		if (glyphs[i].digit == (int)digit && !variants++)
 			first = i;
-	/* Rows of a digit stand together. */
+	/* the rows of a digit follow each other in glyphs.def */
 	const char *strokes = glyphs[first + below(&d, variants)].strokes;
 	take_hand(&h, &d);
 	draw_glyph(&c, &h, strokes);

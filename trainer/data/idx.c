@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   "idx:DIR": the image and label files of the MNIST family, under the names
-   they are handed out with. */
+   The data set "idx:DIR": the image and label files of the MNIST family, under the names that they are distributed
+   with. */
 #include "trainer/data/data.h"
 
 #include "lib/base/file.h"
@@ -12,12 +12,13 @@
 
 enum { CLASSES = 10 };
 
-/* A pair as found in the folder; NULLs where it is not there. */
+/* The files of a pair as found in the folder; NULL where one is not there. */
 typedef struct pair {
 	char *images, *labels;
 } pair;
 
-/* DIR/SET-WHAT-KIND, or the dot some archives put before kind; plain before gzip; NULL where there is none. */
+/* Returns the path DIR/SET-WHAT-KIND, or with the dot that some archives put before kind; a plain file is preferred to
+   a gzipped one. NULL where there is none. */
 static char *
 find(const char *dir, const char *set, const char *what, const char *kind)
 {
@@ -38,7 +39,7 @@ find_pair(const char *dir, const char *set)
 	return p;
 }
 
-/* A file without its partner is a mistake to tell of, not a set to pass over. */
+/* A file without its partner is reported as a mistake, rather than ignored with its set. */
 static hu_status
 whole(const pair *p, const char *dir, const char *set)
 {
@@ -48,7 +49,7 @@ whole(const pair *p, const char *dir, const char *set)
 		p->images ? p->images : p->labels, set, p->images ? "labels-idx1-ubyte" : "images-idx3-ubyte");
 }
 
-/* The images and labels of both pairs one after the other; those of TEST may be absent. */
+/* Joins the images and labels of both pairs, one after the other; the test pair may be absent. */
 static hu_status
 join(hu_dataset *ds, const hu_dataset_options *o, const hu_idx *images, const hu_idx *labels, int pairs)
 {

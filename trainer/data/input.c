@@ -22,7 +22,7 @@ hu_input_at(const char *reads, int i, hu_input *in)
 	memset(in, 0, sizeof *in);
 	int found = sscanf(reads, "%31[a-z_]%63[^] ]]:%7[a-z]", in->name, in->shape, class);
 	HU_ASSERT(found >= 2 && !strncmp(in->shape, "[n", 2) && (found == 2 || !strcmp(class, "class")));
-	strcat(in->shape, "]"); /* room for it: the format of sscanf leaves one */
+	strcat(in->shape, "]"); /* there is room: the format of sscanf leaves one byte */
 	for (const char *s = in->shape; *s; s++)
 		in->rank += *s == ',';
 	in->more = strstr(in->shape, "...") != NULL;
@@ -36,7 +36,7 @@ hu_input_fits(const hu_input *in, hu_shape shape)
 	return in->more ? shape.rank >= in->rank : shape.rank == in->rank;
 }
 
-/* [n,28,28,1] */
+/* Returns a shape as text: [n,28,28,1]. */
 static char *
 shape_text(hu_shape s)
 {

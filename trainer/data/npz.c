@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   "npz:FILE": anyone's arrays, as numpy.savez writes them. An array feeds the program's input of its name: x [n, ...],
-   labels [n], and whatever else a model reads; others in the archive are left alone. An "x" of unsigned bytes is
+   The data set "npz:FILE": arrays that numpy.savez wrote. An array feeds the program's input of its name: x [n, ...],
+   labels [n], and whatever else a model reads; other arrays of the archive are ignored. An "x" of unsigned bytes is
    divided by 255, as images are; every other number is rounded to float32 once. */
 #include "trainer/data/input.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More would be a mistake of whoever made the file; all are exact in float32. */
+/* More classes are taken for a mistake in the file. All class numbers are exact in float32. */
 enum { MOST_CLASSES = 1 << 20 };
 
 static const hu_npy *
@@ -37,7 +37,7 @@ absent(const hu_npz *z, const char *path, const char *name)
 	return st;
 }
 
-/* The largest class plus one. */
+/* Sets the number of classes to the largest class plus one. */
 static hu_status
 count_classes(const hu_npy *a, const char *path, const char *name, size_t *classes)
 {

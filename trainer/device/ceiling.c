@@ -30,7 +30,7 @@ tensor(hu_tensor *t, hu_format_id f, size_t n, uint32_t stream)
 	return HU_OK;
 }
 
-/* Seconds of the fastest of a few runs of op on n by n tensors of f. */
+/* Sets *seconds to those of the fastest of a few runs of `op` on n by n tensors of format f. */
 static hu_status
 fastest(const char *op, int nin, hu_format_id f, size_t n, int repeat, double *seconds)
 {
@@ -67,7 +67,7 @@ product(hu_format_id f, double *tflops)
 	return HU_OK;
 }
 
-/* What one thread works on; the sum is kept so that nothing is left out. */
+/* Reads one thread's share; the sum is used so that the compiler cannot leave reads out. */
 static uint64_t
 read_all(const uint64_t *x, size_t n)
 {
@@ -81,8 +81,8 @@ read_all(const uint64_t *x, size_t n)
 	return sum;
 }
 
-/* Seconds of rounds copies of the first half of size bytes to the second, or reads of all of them, each thread its own
-   share. */
+/* Returns the seconds of rounds copies of the first half of `size` bytes to the second half, or reads of all of them;
+   each thread has a share of its own. */
 static double
 pass_over(char *all, size_t size, size_t rounds, int copies)
 {
@@ -98,7 +98,8 @@ pass_over(char *all, size_t size, size_t rounds, int copies)
 				memcpy(mine + share / 2, mine, share / 2);
 			else
 				sums += read_all((const uint64_t *)(const void *)mine, share / sizeof(uint64_t));
-			__asm__ volatile("" : : "r"(mine) : "memory"); /* the next round is not the same one */
+			__asm__ volatile("" : : "r"(mine) : "memory"); /* keeps the compiler from merging this round
+								          with the next one */
 		}
 	}
 	double s = hu_now() - start;
@@ -122,7 +123,8 @@ bandwidth(hu_peaks *d)
 			best = fmin(best, pass_over(all, size, MOST / size, trial % 2));
 		d->near[i].bytes = (double)size;
 		d->near[i].gb_s = 1e-9 / best;
-		if (i + 1 < HU_NEAR) /* what is nearer is no slower: else another program was in the way */
+		if (i + 1 < HU_NEAR) /* a nearer cache is never slower: where it seems so, another program disturbed the
+				        measurement */
 			d->near[i].gb_s = fmax(d->near[i].gb_s, d->near[i + 1].gb_s);
 	}
 	HU_ASSERT(size == LEAST / 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp doctor: what this machine and this build can run. */
+   halfulp doctor: reports what this machine and this build can run. */
 #include "cuda/device/device.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt.h"
@@ -24,7 +24,7 @@
 static const hu_opt opts[] = { { "json", NULL, NULL, "print an object with the same findings" },
 	{ NULL, NULL, NULL, NULL } };
 
-/* First line of `gnuplot --version`, or NULL where it does not run. */
+/* Returns the first line of `gnuplot --version`, or NULL where it does not run. */
 static const char *
 gnuplot_version(void)
 {
@@ -64,7 +64,8 @@ backends(void)
 
 	for (int i = 0; hu_backend_at(i); i++)
 		if (hu_cuda_built() || strcmp(hu_backend_at(i)->name,
-					       "cuda")) /* whose name is known without it, to say what is missing */
+					       "cuda")) /* its name is known even where it is missing, so that this can
+							   be reported */
 			json_array_append_new(a, json_string(hu_backend_at(i)->name));
 	return a;
 }
@@ -80,8 +81,8 @@ device_list(int n)
 	return a;
 }
 
-/* The first line of `nvcc --version` that has a release, by $PATH or where the toolkit installs itself; NULL where none
-   runs. */
+/* Returns the first line of `nvcc --version` that names a release, from $PATH or from where the toolkit installs
+   itself; NULL where none runs. */
 static const char *
 toolkit(void)
 {
@@ -100,7 +101,7 @@ toolkit(void)
 	return *release ? release : NULL;
 }
 
-/* A meter that counts, or why it does not. */
+/* Lists the energy meters: what each counts, or why it does not work. */
 static json_t *
 meters(void)
 {
@@ -119,7 +120,7 @@ meters(void)
 	return list;
 }
 
-/* What this build lacks, and what brings it. */
+/* Lists what this build lacks, and how to get it. */
 static json_t *
 missing(const char *gnuplot, const char *nvcc, int gpu)
 {
@@ -145,7 +146,8 @@ missing(const char *gnuplot, const char *nvcc, int gpu)
 	return list;
 }
 
-/* Whether the driver can run what was built with toolkit ("13.0"): within a major version every driver can. */
+/* Says whether the driver can run programs that were built with toolkit ("13.0"): within a major version every driver
+   can. */
 static const char *
 driver_verdict(const hu_gpu *g, const char *toolkit)
 {
@@ -156,7 +158,7 @@ driver_verdict(const hu_gpu *g, const char *toolkit)
 	return "new enough";
 }
 
-/* Keras's words of this machine. */
+/* Keras's message for this machine. */
 static json_t *
 keras(void)
 {

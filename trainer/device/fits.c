@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A batch of which a tensor has more elements than kernels reach fits nowhere. */
+/* Computes the memory of a batch; where a tensor has more elements than kernels can address, it fits nowhere. */
 static hu_status
 bytes_at(const hu_config *c, const hu_dataset *data, size_t batch, double *bytes)
 {

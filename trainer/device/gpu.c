@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Signatures as in NVIDIA's NVML API reference. */
+   Loads NVML and asks it about GPUs. Signatures are as in NVIDIA's NVML API reference. */
 #include "trainer/device/gpu.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@ typedef struct device device;
 typedef struct memory { unsigned long long total, free, used; } memory;
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 
-/* dlsym's void * as a function of any type (POSIX allows it, C does not). */
+/* Stores dlsym's void * as a function pointer of any type, which POSIX allows and C does not. */
 static int
 symbol(void *library, const char *name, void *function)
 {
@@ -22,8 +22,8 @@ symbol(void *library, const char *name, void *function)
 	return p != NULL;
 }
 
-/* The device that CUDA calls i: entry i of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. What is no
-   device hides those after it. */
+/* Finds the device that CUDA calls i: entry i of CUDA_VISIBLE_DEVICES, by UUID or number, where that is set. An entry
+   that is no device hides those after it. */
 static device *
 numbered_device(void *library, int i)
 {
@@ -69,7 +69,7 @@ clock_of(void *library, const char *name, device *d, int which)
 	return symbol(library, name, &get) && get(d, which, &mhz) == 0 ? mhz : 0;
 }
 
-/* Times ten; 0 where NVML does not tell. */
+/* Returns the compute capability times ten; 0 where NVML does not tell. */
 static int
 capability_of(void *library, device *d)
 {
@@ -105,7 +105,7 @@ ask(hu_gpu *g, void *library, device *d)
 	g->memory_max_mhz = clock_of(library, "nvmlDeviceGetMaxClockInfo", d, CLOCK_MEMORY);
 }
 
-/* NVML, started, or NULL and why[size]. */
+/* Loads and starts NVML; returns NULL and the reason in why, of `size` bytes, where that fails. */
 static void *
 start(char *why, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The sentences of Keras's compatibility check for mixed_float16, word for word (keras 2.x,
-   keras/mixed_precision/device_compatibility_check.py): who has read them elsewhere knows them again. */
+   keras/mixed_precision/device_compatibility_check.py), so that those who have seen them in Keras recognise them. */
 #include "trainer/device/keras.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 	"If you will use compatible GPU(s) not attached to this host, e.g. by running a multi-worker model, you can ignore " \
 	"this warning. This message will only be logged once"
 
-/* Keras draws the line here, whoever's kernels run. */
+/* The least compute capability that Keras calls fast, whatever kernels run. */
 enum { KERAS_LEAST = 70 };
 
 static void
@@ -23,7 +23,8 @@ describe(const hu_gpu_name *g, char *out, size_t size)
 		snprintf(out, size, "%s, no compute capability (probably not an Nvidia GPU)", g->name);
 }
 
-/* First the GPUs on the fast side of the line, then the others; equal ones in a row are one line that counts them. */
+/* Lists the GPUs that are fast by this limit, then the others; equal ones in a row become one line with their
+   number. */
 static void
 list(hu_str *s, const hu_gpu_name *g, int n)
 {

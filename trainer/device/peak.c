@@ -12,7 +12,8 @@
 
 enum { TRIALS = 5, WARPS = 8, MOST_ROUNDS = 1 << 20 };
 
-/* Kinds of cuda/probe/probe.h and the multiply-adds of one instruction, a warp's; of fp32 four a lane. */
+/* Returns the kind of cuda/probe/probe.h and sets the multiply-adds of one instruction of a warp; for fp32 four per
+   lane. */
 static int
 kind_of(hu_format_id in, hu_format_id out, int matrix, double *macs)
 {
@@ -50,7 +51,7 @@ spin(const hu_side *side, void *queue, int kind, unsigned blocks, unsigned round
 	return HU_OK;
 }
 
-/* Every accumulator is its thread's number still. */
+/* Checks that every accumulator still has its thread's number. */
 static hu_status
 check(const hu_side *side, void *queue, unsigned blocks, const float *out)
 {
@@ -76,7 +77,7 @@ rate(const hu_side *side, void *queue, int kind, unsigned blocks, unsigned round
 
 	HU_TRY(side->alloc(&out, (size_t)blocks * WARPS * 32 * HU_PROBE_CHAINS * 4 * sizeof(float)));
 	hu_status st = spin(side, queue, kind, blocks, rounds, out, &seconds);
-	/* until a launch takes some 10 ms */
+	/* doubles the rounds until a launch takes some 10 ms */
 	while (st == HU_OK && seconds < 0.01 && rounds < MOST_ROUNDS) {
 		rounds *= 2;
 		st = spin(side, queue, kind, blocks, rounds, out, &seconds);
@@ -121,7 +122,7 @@ hu_peak_flops(const char *backend, hu_format_id in, hu_format_id out, int matrix
 		return hu_fail(HU_EUNABLE, "no matrix instruction of %s with %s accumulators", hu_format_name(in),
 			hu_format_name(out));
 	HU_TRY(side->open(&queue));
-	/* of blocks more than any device holds at once; the shim interprets them */
+	/* more blocks than any device runs at once; the shim interprets them, so it gets few */
 	hu_status st = rate(side, queue, kind, real ? 4096 : 1, real ? 64 : 1, macs, flops);
 	side->close(queue);
 	return st;
@@ -141,7 +142,7 @@ hu_peak_copy(const char *backend, size_t bytes, double *bytes_s)
 		st = side->alloc(&to, bytes);
 	if (st == HU_OK)
 		st = side->clear(queue, from, bytes);
-	for (int i = 0; i < TRIALS + 1 && st == HU_OK; i++) { /* the first touches the pages */
+	for (int i = 0; i < TRIALS + 1 && st == HU_OK; i++) { /* the first trial maps the pages and does not count */
 		enum { COPIES = 4 };
 		st = side->wait(queue);
 		double start = hu_now();

@@ -25,8 +25,8 @@ hu_peaks_at(int i)
 	return i >= 0 && i < DEVICES ? &devices[i] : NULL;
 }
 
-/* Letters and figures of id's words that all stand in `name`, whatever lies between; 0 where one does not. A memory's
-   size counts nothing. */
+/* Returns how many letters and digits id's words have, if all these words occur in `name`, whatever is between them; 0
+   where one does not. A word that is a memory size does not count. */
 static size_t
 named(const char *id, const char *name)
 {
@@ -98,8 +98,8 @@ hu_peaks_bandwidth(const hu_peaks *d, double bytes)
 	return 1e9 * gb_s;
 }
 
-/* How many elements of t lie side by side in one row: those of its last dimension, but for an operand of a matrix
-   product, whose rows are the first dimension behind the batch, all elements of the dimensions after that. */
+/* Returns how many elements of t lie side by side in one row: those of its last dimension; but for an operand of a
+   matrix product, whose rows are the first dimension after the batch, all elements of the dimensions after that. */
 static size_t
 row_of(const hu_call *c, const hu_info *t)
 {
@@ -112,9 +112,9 @@ row_of(const hu_call *c, const hu_info *t)
 	return row;
 }
 
-/* Whether every operand's rows are a whole number of align bytes, as matrix units and 16-byte loads want
-   (NVIDIA, Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). The
-   class scores are ten in many a model; where the product is small that costs little. */
+/* Returns 1 where every operand's rows are a multiple of align bytes, as matrix units and 16-byte loads need (NVIDIA,
+   Deep learning performance guide: multiples of 8 in fp16, of 16 in 8 bits). Many models have ten class scores; since
+   that product is small it costs little. */
 static int
 fits(const hu_program *p, const hu_call *c, int align, char *odd, size_t size)
 {

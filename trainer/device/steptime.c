@@ -36,7 +36,8 @@ median(double *x, size_t n)
 	return hu_quantile(x, n, 0.5);
 }
 
-/* Step i, with the seconds of each call in row i of calls where there is one. Reading the loss waits for everything. */
+/* Executes step i; row i of calls, where there is one, gets the seconds of each call. Reading the loss waits until
+   everything is done. */
 static hu_status
 one(hu_session *s, size_t i, double *calls, double *seconds, double *loss)
 {
@@ -71,7 +72,7 @@ summarise(hu_steptime *t, const hu_session *s, double *seconds, double *calls, s
 	free(one_call);
 }
 
-/* On a device the timed steps are whole: its calls are timed in as many steps more. */
+/* On a device the timed steps are whole; its calls are timed in as many further steps. */
 static hu_status
 run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 {
@@ -110,8 +111,9 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	return st;
 }
 
-/* What the training takes, and whether it may be tried: asked before anything is allocated, since a machine that
-   overcommits its memory would end the process instead of refusing. A device answers for itself. */
+/* Computes the memory that the training takes and decides whether it may be tried. This is done before anything is
+   allocated, since a machine that overcommits its memory would kill the process instead of refusing. A device refuses
+   by itself. */
 static hu_status
 check_room(hu_steptime *t, const hu_config *c, const hu_dataset *data, double allowed)
 {

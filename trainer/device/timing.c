@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* call: of a row that is one call's or one pass's. covers: their ids, ops: their operators, each once. launches: -1:
-   not known. */
+/* call is that of a row for one call or pass. covers has the calls' ids, ops their operators, each once. launches is -1
+   where not known. */
 typedef struct row {
 	const char *layer, *phase;
 	const hu_call *call;
@@ -69,7 +69,8 @@ add_call(row *r, const hu_peaks *d, const hu_program *p, const hu_call *c, int c
 		memcpy(r->odd, t.odd, sizeof r->odd);
 }
 
-/* What a pass saves over its calls. */
+/* Replaces a row's bytes and launches by those of its pass, which are fewer than those of its calls executed one by
+   one. */
 static void
 as_pass(row *r, const hu_peaks *d, const hu_pass *pass)
 {
@@ -79,8 +80,8 @@ as_pass(row *r, const hu_peaks *d, const hu_pass *pass)
 	r->launch = 1e-6 * d->launch_us * (double)(pass->launches > 0 ? pass->launches : 1);
 }
 
-/* What is computed together, in the order of the first calls, by whose ids they stand; the last is what a device looks
-   at. */
+/* Groups the calls that are computed together, in the order of their first calls, by whose ids they are indexed; the
+   last entry is what a device reads back for the host. */
 static row *
 make_parts(const hu_peaks *d, const hu_program *p, const double *measured, const hu_pass *pass)
 {
@@ -112,7 +113,7 @@ row_like(const hu_program *p, const row *part, int by_call, const hu_pass *pass)
 	return r;
 }
 
-/* Rows in the order of their first call; the last is the sum. */
+/* Makes the rows in the order of their first call; the last one is the sum. */
 static row *
 make_rows(const hu_peaks *d, const hu_program *p, int by_call, const double *measured, const hu_pass *pass, int *n)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const double WATT_HOUR = 3600;   /* joules */
+static const double WATT_HOUR = 3600;   /* in joules */
 
 hu_status
 hu_account_open(hu_account *a, const char *meter, const char *backend, double intensity)

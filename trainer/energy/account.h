@@ -17,8 +17,8 @@ hu_status hu_account_open(hu_account *a, const char *meter, const char *backend,
 void hu_account_begin(hu_account *a, const json_t *manifest);
 void hu_account_close(hu_account *a);
 
-/* Sets "energy" in manifest: meter, joules, watt_hours and, with an intensity, grams_co2; and each of them divided by
-   accuracy (0 to 1; 0 where none is reached yet). Where no meter can be read it records the reason and no number. */
+/* Sets "energy" in manifest: meter, joules, watt_hours and, with an intensity, grams_co2; and, where accuracy is above
+   0, watt-hours and grams divided by it. Where no meter can be read it records the reason and no number. */
 void hu_account_write(hu_account *a, json_t *manifest, double accuracy);
 
 /* Prints one line from what was written last. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The GPU's energy counter (Volta and newer) through NVML, which is loaded when it is asked
-   for: a machine without a driver has no such library. Signatures as in NVIDIA's NVML API
-   reference; a GPU without the counter is asked for its power instead. */
+   The GPU's energy counter (Volta and newer) through NVML, which is loaded at run time, since a machine without a
+   driver has no such library. Signatures are as in NVIDIA's NVML API reference. A GPU without the counter is asked for
+   its power instead. */
 #include "trainer/energy/energy.h"
 
 #include "lib/base/mem.h"
@@ -23,11 +23,12 @@ typedef struct nvml {
 	int (*energy)(device *, unsigned long long *);
 	int (*power)(device *, unsigned *);
 	int (*rates)(device *, rates *);
-	int integrates;                    /* no counter: power over time, by trapezoids */
+	int integrates;                    /* 1 where there is no counter: power is integrated over time, by
+					      trapezoids */
 	double sum, last, at;
 } nvml;
 
-/* dlsym's void * as a function of any type (POSIX allows it, C does not). */
+/* Stores dlsym's void * as a function pointer of any type, which POSIX allows and C does not. */
 static int
 symbol(void *library, const char *name, void *function)
 {
@@ -37,7 +38,7 @@ symbol(void *library, const char *name, void *function)
 	return p != NULL;
 }
 
-/* The device that CUDA calls 0: the first of CUDA_VISIBLE_DEVICES, by UUID or number. */
+/* Finds the device that CUDA calls 0: the first of CUDA_VISIBLE_DEVICES, by UUID or number. */
 static int
 first_device(nvml *n)
 {

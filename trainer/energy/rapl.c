@@ -19,7 +19,7 @@ enum { MOST = 64 };
 typedef struct zone { char path[320]; double range, last, wraps; } zone;
 typedef struct rapl { zone z[MOST]; int n; double busy, since; } rapl;
 
-/* Microjoules of file in zone path; negative where it can't be read. */
+/* Returns the microjoules that file in the zone at path has; negative where it cannot be read. */
 static double
 number(const char *path, const char *file)
 {
@@ -35,7 +35,8 @@ number(const char *path, const char *file)
 	return got ? (double)x : -1;
 }
 
-/* A package, or the memory beside it; its cores are part of it, and psys has all of it again. */
+/* Returns 1 for a package and for memory that is counted apart. Cores are part of their package, and psys counts all of
+   it again. */
 static int
 counts(const char *path)
 {
@@ -130,7 +131,7 @@ joules(void *state)
 	return 1e-6 * sum;
 }
 
-/* This process's share of all processors. */
+/* Returns this process's share of the time of all processors. */
 static double
 utilisation(void *state)
 {

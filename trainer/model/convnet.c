@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   "convnet": three convolutions with stride 2 and SAME padding, kernels 5, 7 and 11,
-   32, 64 and 128 filters; each is convolution, bias, relu, batchnorm, in this order, which
-   is that of the published listing (trainer/bench/published.def). Then global average pooling and one dense layer. */
+   The model "convnet": three convolutions with stride 2 and SAME padding, kernels 5, 7 and 11, and 32, 64 and 128
+   filters. Each is convolution, bias, relu, batchnorm, in the order of the published listing
+   (trainer/bench/published.def). Global average pooling and one dense layer follow. */
 #include "trainer/model/layer.h"
 
 void

@@ -46,7 +46,7 @@ with_bias(hu_program *p, const char *layer, int xw)
 	return activation(p, "bias", layer, "y", in, 2, NULL, 0);
 }
 
-/* The tensor that the data set's array feeds. */
+/* Returns the input tensor that the data set's array feeds. */
 static int
 input(hu_program *p, const hu_model_sizes *s, const char *array, hu_tclass cls)
 {

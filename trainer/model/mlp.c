@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   "mlp": pixels-256-128-classes, relu between; inputs are pixels over 255. */
+   The model "mlp": dense layers pixels-256-128-classes with relu between them; inputs are pixels divided by 255. */
 #include "trainer/model/layer.h"
 
 static size_t
@@ -16,7 +16,7 @@ hu_model_mlp(hu_program *p, const hu_model_sizes *s, int eval)
 	static const size_t units[] = { 256, 128 };
 	int x = hu_layer_input(p, s, "x");
 
-	(void)eval; /* no layer behaves differently */
+	(void)eval; /* no layer behaves differently in evaluation */
 	for (int i = 0; i < 2; i++)
 		x = hu_layer_relu(p, i + 1, hu_layer_dense(p, i + 1, x, hidden(units[i], s->multiplier)));
 	hu_layer_loss(p, s, hu_layer_dense(p, 3, x, hu_layer_classes(s, "labels")), "labels");

@@ -22,7 +22,7 @@ typedef struct hu_model {
 
 /* Finds a model by name; HU_EINVAL names the nearest. */
 hu_status hu_model_find(const char *name, const hu_model **out);
-const hu_model *hu_model_at(int i);           /* row I; NULL past the last */
+const hu_model *hu_model_at(int i);           /* NULL past the last row */
 
 /* Builds the forward program "train" or, where `eval` is 1, "eval", which has the same parameters by name and whose
    batchnorm uses its running statistics. Inputs are input.NAME for each array that the row reads, and input.weight, a

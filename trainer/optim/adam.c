@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Adam as Keras has it. */
+   Adam with Keras's formula. */
 #include "trainer/optim/optim.h"
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   AdamW as PyTorch has it: the calls of adam.c, and a weight decay. */
+   AdamW with PyTorch's formula: the calls of adam.c and a weight decay. */
 #include "trainer/optim/optim.h"
 
 static void

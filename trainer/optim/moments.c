@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The calls of Adam and AdamW: optim.clock holds t, beta1^t and beta2^t for the bias corrections and stands
-   still on a skipped step; w_m and w_v are the two moments. */
+   Appends the calls of Adam and AdamW. optim.clock holds the step t, beta1^t and beta2^t for the bias corrections, and
+   does not advance on a skipped step; w_m and w_v are the two moments. */
 #include "trainer/optim/optim.h"
 
 static int

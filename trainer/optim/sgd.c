@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   SGD: w_v is the velocity; there is none without momentum. */
+   Stochastic gradient descent. w_v is the velocity; without momentum there is none. */
 #include "trainer/optim/optim.h"
 
 void

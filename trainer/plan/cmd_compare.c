@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp compare: trains (and analyzes) as a user would, by running this program, and
-   joins what the runs left. */
+   halfulp compare: trains (and analyzes) by running this program, as a user would, and joins the results of the
+   runs. */
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
@@ -44,7 +44,7 @@ say_option(words *w, const char *name, const char *value)
 	free(s);
 }
 
-/* Runs this program on w, its tables thrown away, and releases w; *code is its exit code. */
+/* Runs this program with the arguments w, discarding its output, and releases w. Sets *code to its exit code. */
 static hu_status
 execute(words *w, int *code)
 {
@@ -71,7 +71,7 @@ execute(words *w, int *code)
 	return HU_OK;
 }
 
-/* Options of train as they were given here, but those of compare itself. */
+/* Passes on the options of train that were given here, except those of compare itself. */
 static void
 pass_on(words *w, const hu_args *a, const hu_config *c)
 {
@@ -83,14 +83,15 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
 			mine |= !strcmp(own[k], o->name);
 		char *idle =
-			mine ? NULL : hu_config_idle(c, o->name); /* under this policy; under another one it is not */
+			mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
+								     another one it has */
 		if (!mine && !idle)
 			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
 		free(idle);
 	}
 }
 
-/* What a run under policy is given: nothing is recorded that nobody asked for or analyzes. */
+/* Makes the configuration of a run under policy. It records only what was asked for or what the analysis needs. */
 static hu_status
 config_of(hu_config *c, const hu_args *a, const char *policy)
 {
@@ -119,7 +120,8 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 	return st != HU_OK ? st : idled;
 }
 
-/* A command line that train refuses for the first run is refused for all. Any other failure is the run's own. */
+/* Executes one run. A command line that train refuses for the first run is refused for all; any other failure belongs
+   to that run alone. */
 static hu_status
 one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_compare_result *r)
 {
@@ -150,7 +152,7 @@ one_run(const hu_args *a, const char *policy, long long seed, const char *dir, h
 	return r->train ? HU_OK : hu_result_read(r, dir);
 }
 
-/* DIR/POLICY-seedN; a policy's signs that mean something to a shell become _. */
+/* Returns the run's folder DIR/POLICY-seedN; characters of the policy that have a meaning in a shell become _. */
 static char *
 run_name(const hu_comparison *c, const char *dir, int p, long long seed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp plan: what a training step costs and what its roundings may do, from shapes alone. */
+   halfulp plan: computes from shapes alone what a training step costs and what its roundings may do. */
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -34,7 +34,8 @@ static const hu_opt opts[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
-/* A row: a call, or a layer's calls together. Bound: the largest a-priori coefficient, NaN where there is none. */
+/* A row: a call, or the calls of a layer together. bound is the largest proven error coefficient, NaN where there is
+   none. */
 typedef struct row { const char *layer; const hu_call *call; int calls, casts; double macs, flops, bytes, bound; } row;
 
 static double
@@ -69,7 +70,7 @@ add(row *r, const hu_program *p, const hu_call *c)
 		r->bound = b;
 }
 
-/* Rows in the order in which their first call stands in the program; the last is the sum. */
+/* Makes the rows in the order of their first call in the program; the last one is the sum. */
 static row *
 make_rows(const hu_program *p, int by_call, int *n)
 {
@@ -151,18 +152,19 @@ print_memory(const char *policy, const hu_memory *m, double need)
 typedef struct plan {
 	hu_config config;
 	hu_dataset data;
-	hu_peaks device;          /* id NULL: none asked for */
-	size_t steps;             /* of --measure */
-	double bytes;             /* of --memory; 0: not asked for */
+	hu_peaks device;          /* id is NULL where no device is asked for */
+	size_t steps;             /* the value of --measure */
+	double bytes;             /* the value of --memory; 0: not given */
 	hu_memory memory[64];
-	double need[64];          /* of a device */
+	double need[64];          /* bytes on a device, by policy */
 	hu_timing timing[64];
 	size_t largest[64];
 	const char *name[64];
 	json_t *json;
 } plan;
 
-/* Medians of a few steps, each call by itself; untouched where nothing is to be measured. */
+/* Measures the median times of a few steps, each call by itself; leaves *t untouched where nothing is to be
+   measured. */
 static hu_status
 measure(const plan *x, hu_steptime *t)
 {
@@ -171,7 +173,7 @@ measure(const plan *x, hu_steptime *t)
 
 	if (!x->steps)
 		return HU_OK;
-	c.backend = (char *)(size_t)"cpu"; /* read only: it is nobody's to free */
+	c.backend = (char *)(size_t)"cpu"; /* only read, never freed */
 	c.epochs = c.epochs ? c.epochs : 1;
 	c.seed = 1;
 	HU_TRY(hu_energy_open(&none, "none", "cpu"));
@@ -200,7 +202,7 @@ print_timing(const plan *x, const hu_program *p, int by_call, const hu_steptime 
 		printf("\n%.3f ms a step, median of %zu, %.0f images a second\n", t->ms, x->steps, t->samples_per_s);
 }
 
-/* Policies side by side; ratios are to the first. */
+/* Prints the policies side by side; ratios are to the first. */
 static void
 print_timings(const plan *x, int k)
 {
@@ -236,7 +238,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	row *rows = make_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
 	if (hu_need_device(&x->config, &x->data, &x->need[k]) !=
-		HU_OK) /* a tensor has more elements than kernels reach */
+		HU_OK) /* a tensor has more elements than kernels can address */
 		x->need[k] = NAN;
 	x->name[k] = policy;
 	if (x->device.id)
@@ -279,14 +281,14 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	return HU_OK;
 }
 
-/* The k-th policy that is asked for. */
+/* Returns the k-th policy on the line. */
 static const char *
 policy_of(const hu_args *a, int k)
 {
 	return hu_args_given(a, "policy") ? hu_args_nth(a, "policy", k) : k ? NULL : hu_args_text(a, "policy");
 }
 
-/* Options of a training that none of the policies reads. */
+/* Refuses options of a training that none of the policies reads. */
 static hu_status
 refuse_idle(plan *x, const hu_args *a)
 {

@@ -116,8 +116,8 @@ hu_comparison_failed(const hu_comparison *c, int p, int *code)
 	return n;
 }
 
-/* Whether a run gave column k: one that trained; the shares need an analysis that came to its end, whatever it judged.
- */
+/* Returns 1 where a run has result k: its training succeeded and, for the shares, its analysis finished, whatever it
+   found. */
 static int
 gave(const hu_compare_result *r, int k)
 {
@@ -261,7 +261,7 @@ hu_comparison_to_json(const hu_comparison *c)
 	return list;
 }
 
-/* "93.42 ± 0.11" of numbers times scale, or without the error where there is none. */
+/* Prints numbers times scale as "93.42 ± 0.11", or without the error where there is none. */
 static void
 print_pair(FILE *f, int width, const char *format, double mean, double error, double scale)
 {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cast reads parameter i: the products work on that copy and the parameter is its master. */
+/* Returns 1 where a cast reads parameter i: the products then read that copy, and the parameter is its master
+   weight. */
 static int
 is_master(const hu_program *p, int i)
 {

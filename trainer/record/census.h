@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
-   --count: every step's exponents of chosen tensors, and what of them their casts lost; counted where the step ran. */
+   The option --count: at every step the exponents of chosen tensors are counted, and what their casts lost, on the back
+   end that executes the step. */
 #ifndef HU_TRAINER_CENSUS_H
 #define HU_TRAINER_CENSUS_H
 
 #include "lib/program/bins.h"
 #include "trainer/run/session.h"
 
-/* Columns of casts.tsv; exponents.tsv's are in bins.h. */
+/* The columns of casts.tsv; bins.h has those of exponents.tsv. */
 #define HU_CASTS_COLUMNS                                                                                               \
 	"step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz"
 
-/* HU_EINVAL where nothing of p matches pattern, which may be NULL: nothing is to be counted. */
+/* HU_EINVAL where no tensor of p matches pattern. pattern may be NULL: then nothing is counted. */
 hu_status hu_census_check(const hu_program *p, const char *pattern);
-/* Adds the rows of step `step`, between step and commit. */
+/* Adds the rows of step `step`; to be called between hu_session_step and hu_session_commit. */
 hu_status hu_census_add(hu_tsv *exponents, hu_tsv *casts, hu_session *s, size_t step);
-/* Adds x's elements; before: what it was cast from, times scale; NULL: it was not. */
+/* Adds x's elements to c. before is the tensor that x was cast from, to be multiplied by scale; NULL where x is no
+   cast. */
 void hu_census_of(hu_census *c, const hu_tensor *x, const hu_tensor *before, double scale);
 #endif

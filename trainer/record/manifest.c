@@ -66,8 +66,8 @@ arrays(const hu_dataset *d)
 	return all;
 }
 
-/* Sizes of an array called "x" of images stand by name, as they have since the first run; those of any array under
-   "arrays", but not where images and their labels are all there is. */
+/* The manifest's "dataset". Sizes of an image array "x" have keys of their own, as in the first version; those of every
+   array are under "arrays", except where there are only images and their labels. */
 static json_t *
 dataset(const hu_dataset *d)
 {
@@ -101,7 +101,7 @@ optimizer(const hu_optim_options *o)
 	return j;
 }
 
-/* A floor or cap of 0 is none. */
+/* The manifest's loss scaling; a floor or cap of 0 means none. */
 static json_t *
 scaling(const hu_scaler *r)
 {
@@ -122,7 +122,7 @@ steps(const hu_record *r)
 	return a;
 }
 
-/* What computes each product of a step. */
+/* Records what computes each product of a step. */
 static json_t *
 products(const hu_session *s)
 {

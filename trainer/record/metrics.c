@@ -54,7 +54,7 @@ hu_metrics_release(hu_metrics *m)
 	}
 }
 
-/* Copies rows whose first cell is below step; *last is one more than the largest such cell. */
+/* Copies the rows whose first cell is below step; sets *last to one more than the largest such cell. */
 static hu_status
 take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *last)
 {
@@ -102,7 +102,7 @@ hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
 	return HU_OK;
 }
 
-/* Counted where the step ran, or here. */
+/* Counts on the back end that executed the step, or here where it cannot. */
 static hu_status
 tally(hu_session *s, int tensor, hu_tally *c)
 {
@@ -133,7 +133,7 @@ add_gradient(hu_tsv *t, hu_session *s, size_t step, int tensor)
 	return HU_OK;
 }
 
-/* The update is there, or what it read and wrote is. */
+/* Counts an update from the tensor of the update, or from what the call read and wrote. */
 static hu_status
 count_updates(hu_session *s, const hu_call *c, hu_update_tally *count)
 {
@@ -169,7 +169,8 @@ add_updates(hu_tsv *t, hu_session *s, size_t step, const hu_call *c)
 	return HU_OK;
 }
 
-/* Which tensor held the first non-finite element: the finite check's `where` counts its own inputs. */
+/* Finds the tensor that held the first non-finite element: `where` of the finite check is an index of its own
+   inputs. */
 static hu_status
 observe_overflow(hu_session *s, hu_metrics_row *r)
 {
@@ -188,7 +189,7 @@ observe_overflow(hu_session *s, hu_metrics_row *r)
 	return HU_OK;
 }
 
-/* The other tables' rows, each from whole tensors. */
+/* Adds the rows of the other tables, each from whole tensors. */
 static hu_status
 observe_tensors(hu_metrics *m, hu_session *s, size_t step)
 {

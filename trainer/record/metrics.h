@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   metrics.tsv, grads.tsv, updates.tsv and, with --count, exponents.tsv and casts.tsv of a run, row by row; written
-   whole at checkpoints and at the end, so that what is on disk always ends with a complete row. */
+   The tables metrics.tsv, grads.tsv, updates.tsv and, with --count, exponents.tsv and casts.tsv of a run. They are
+   collected row by row in memory and written whole at checkpoints and at the end, so that a file on disk always ends
+   with a complete row. */
 #ifndef HU_TRAINER_METRICS_H
 #define HU_TRAINER_METRICS_H
 
@@ -19,16 +20,16 @@ typedef struct hu_metrics_row {
 	uint64_t digest;
 } hu_metrics_row;
 
-/* exponents, casts: without columns where nothing is counted; team: the threads that counting is worth */
+/* exponents and casts have no columns where nothing is counted; team is the number of threads that counting is worth */
 typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_team team; } hu_metrics;
 
 void hu_metrics_init(hu_metrics *m, const hu_config *c);
 void hu_metrics_release(hu_metrics *m);
-/* Takes over the rows of steps before step from dir; HU_EFILE where one is missing. */
+/* Reads the rows of the steps before step from the tables in dir; HU_EFILE where one is missing. */
 hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
 
-/* What can be read between step and commit: loss, accuracy, scale, overflow, gradients, updates; also adds the rows of
-   the other tables. */
+/* Fills *r with loss, accuracy, scale, overflow, gradients and updates, and adds rows to the other tables. To be called
+   between hu_session_step and hu_session_commit, when old and new state can both be read. */
 hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r);
 void hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r);
 hu_status hu_metrics_write(const hu_metrics *m, const char *dir);

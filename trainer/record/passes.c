@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether word stands in list between "+". */
+/* Returns 1 where word is one of list's words, which are separated by "+". */
 static int
 named(const hu_str *list, const char *word)
 {
@@ -44,14 +44,14 @@ hu_passes_of(const hu_session *s)
 	return pass;
 }
 
-/* What several calls have in common, or that they differ. */
+/* Returns what both have in common, or a word that says that they differ. */
 static const char *
 common(const char *a, const char *b)
 {
 	return !a || !strcmp(a, b) ? b : "several";
 }
 
-/* call: the pass's first; the number of calls: what is left for the host. */
+/* Adds the row of a pass. call is its first call; the number of calls stands for what is read back for the host. */
 static void
 add_pass(hu_tsv *t, const hu_session *s, const hu_pass *pass, int call)
 {

@@ -20,7 +20,7 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* "0,100,last" into r->trace_step, sorted, each once. */
+/* Parses "0,100,last" into r->trace_step, sorted and each once. */
 static hu_status
 parse_steps(hu_record *r, const char *text, size_t steps)
 {
@@ -105,7 +105,7 @@ write_start(hu_record *r, const hu_session *s)
 	return hu_run_write_json(r->dir, "manifest.json", r->manifest);
 }
 
-/* Takes back a run that has no manifest yet, so that the same line can be given again. */
+/* Removes a run that has no manifest yet, so that the same command can be given again. */
 static void
 unmake(const char *dir)
 {
@@ -155,7 +155,8 @@ hu_record_continue(hu_record *r, const json_t *manifest, const hu_session *s)
 	}
 }
 
-/* Tensors of the present step: borrowed from the machine where it has them, else copied. */
+/* Returns the tensors of the present step: borrowed from the machine where it has them on the host, otherwise
+   copied. */
 static hu_status
 tensors(hu_session *s, const char *select, hu_tensor **t, int *owned)
 {
@@ -205,7 +206,7 @@ hu_record_trace(hu_record *r, hu_session *s, size_t step)
 	return hu_run_add_file(r->dir, name, files(r));
 }
 
-/* Which tensors a checkpoint has: the state. */
+/* Marks the tensors that a checkpoint has: the state. */
 static char *
 select_state(const hu_program *p)
 {
@@ -262,7 +263,7 @@ hu_record_finish(hu_record *r, size_t steps)
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		char *path = hu_path(r->dir, "%s", tables[i]);
-		int there = i < 3 || !access(path, F_OK); /* the first three always are */
+		int there = i < 3 || !access(path, F_OK); /* the first three always exist */
 		free(path);
 		if (there)
 			HU_TRY(hu_run_add_file(r->dir, tables[i], files(r)));

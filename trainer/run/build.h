@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   From a configuration to its two programs: the model's builder, the passes in their
-   order, the optimizer. */
+   Makes a configuration's two programs by the model's builder, the passes in their order, and the optimizer. */
 #ifndef HU_TRAINER_BUILD_H
 #define HU_TRAINER_BUILD_H
 
@@ -8,8 +7,9 @@
 
 typedef struct hu_programs { hu_program *train, *eval; } hu_programs;
 
-/* Forward, policy, loss seed, differentiation, loss scaling, gradient norm, optimizer,
-   accumulator; the evaluation program has forward, policy, accumulator. */
+/* The training program has the forward calls, the policy's casts, the gradient of the loss, differentiation, loss
+   scaling, the gradient norm, the optimizer, and the summation model of its products. The evaluation program has the
+   forward calls, the casts and the summation model. */
 hu_status hu_build(hu_programs *out, const hu_config *c, const hu_model_sizes *s);
 void hu_programs_release(hu_programs *p);
 #endif

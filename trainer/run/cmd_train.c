@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp train: one training, recorded in a run directory. */
+   halfulp train: executes one training and records it in a run directory. */
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
@@ -50,7 +50,8 @@ typedef struct job {
 	int talk, resumed;
 } job;
 
-/* Holds dir for a run that begins there. Whoever is training it is named before the run that they made is. */
+/* Locks dir for a run that begins there. Where another process is training in it, the failure names that process rather
+   than the run that it made. */
 static hu_status
 claim(hu_run_lock *lock, const char *dir)
 {
@@ -61,13 +62,13 @@ claim(hu_run_lock *lock, const char *dir)
 		return hu_run_may_create(dir);
 	}
 	HU_TRY(hu_run_lock_write(lock, dir));
-	hu_status st = hu_run_may_create(dir); /* which another may have done in between */
+	hu_status st = hu_run_may_create(dir); /* another process may have created it in between */
 	if (st != HU_OK)
 		hu_run_unlock(lock);
 	return st;
 }
 
-/* Holds runs/MODEL-POLICY-N of the first N that is free. */
+/* Locks runs/MODEL-POLICY-N for the first N that is free. */
 static hu_status
 claim_default(job *b)
 {
@@ -82,7 +83,7 @@ claim_default(job *b)
 		b->dir = hu_xprintf("runs/%s-%.60s-%d", c->model, bare, n);
 		int there = hu_exists(b->dir);
 		if (!there && (st = claim(&b->lock, b->dir)) != HU_OK && !(there = hu_exists(b->dir)))
-			break; /* nobody was faster: it cannot be made */
+			break; /* no other process took it: it cannot be made at all */
 		if (there)
 			free(b->dir);
 	}
@@ -104,8 +105,7 @@ command_line(const hu_args *a)
 	return j;
 }
 
-/* What Keras says when this policy is set, in its words, then what holds for this program and the back end that was
-   asked for. */
+/* Prints Keras's message for this policy, and then what holds for this program and the chosen back end. */
 static void
 say_compatibility(const job *b)
 {
@@ -197,7 +197,7 @@ say_start(const job *b)
 			o->eps, hu_dtype_name(c->policy.variable));
 }
 
-/* Grams of nothing. */
+/* Refuses --grid-intensity where no energy is measured. */
 static hu_status
 no_meter(const job *b, const hu_args *a)
 {
@@ -243,7 +243,7 @@ prepare_new(job *b, const hu_args *a)
 	return hu_record_begin(&b->record, &b->session, b->command);
 }
 
-/* The data must be what the run was begun with. */
+/* Checks that data and program are those that the run was begun with. */
 static hu_status
 check_same(const job *b, const hu_run *run)
 {
@@ -290,7 +290,8 @@ restore(job *b, const hu_run *run)
 	return st;
 }
 
-/* A run whose device is gone goes on elsewhere: the bits are the same. */
+/* Takes another back end where it is given: a run whose device is gone can continue elsewhere, since the bits are the
+   same. */
 static void
 take_backend(job *b, const hu_args *a)
 {
@@ -349,7 +350,7 @@ say_end(const job *b, const hu_metrics_row *r, int json)
 			(json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy",
 			r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale",
 			r->loss_scale);
-		if (!j) /* a loss that is not finite is no JSON number */
+		if (!j) /* JSON has no number for a loss that is not finite */
 			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps",
 				(json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy,
 				"precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);

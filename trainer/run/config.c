@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One table of fields serves the option line and the manifest alike. */
+   One table of fields serves both the command line and the manifest. */
 #include "trainer/run/config.h"
 
 #include "lib/base/file.h"
@@ -15,7 +15,7 @@
 
 typedef enum kind { TEXT, WHOLE, REAL } kind;
 
-/* A command's option table has some of them. Bounds are of numbers. */
+/* A command's option table has some of these fields. Bounds hold for numbers. */
 static const struct field { const char *name; kind kind; size_t at; double min, max; } fields[] = {
 #define OPTION(kind, member, name, min, max, argument, def, help)                                                      \
 	{ name, kind, offsetof(hu_config, member), min, max },
@@ -87,7 +87,7 @@ settle_scaling(hu_config *c)
 #undef TAKE
 	if (r->floor != 0 && r->cap != 0 && !(r->floor <= r->cap))
 		return hu_fail(HU_EINVAL, "--scale-floor %g is above --scale-cap %g", r->floor, r->cap);
-	/* A rule's own limits are its framework's, which lets the first scale lie outside them. */
+	/* A rule's default limits come from its framework, which allows a first scale outside them. */
 	if (!isnan(c->cap) && c->cap != 0 && r->init > c->cap)
 		r->init = c->cap;
 	if (!isnan(c->floor) && r->init < c->floor)
@@ -101,7 +101,7 @@ hu_config_first_scale(const hu_config *c)
 	return c->scaling.rule.init;
 }
 
-/* A path that a later command may follow from another folder. */
+/* Makes a path absolute, since a later command may follow it from another folder. */
 static void
 absolute(char **path, size_t prefix)
 {
@@ -182,7 +182,8 @@ read_args(hu_config *c, const hu_args *a)
 	return HU_OK;
 }
 
-/* The manifest holds every text, and is refused where one cannot be printed: better before a training than after it. */
+/* Refuses texts that the manifest could not hold because they cannot be printed: better before a training than after
+   it. */
 static hu_status
 printable(hu_config *c)
 {

@@ -13,7 +13,7 @@
 #include "trainer/optim/optim.h"
 
 typedef struct hu_config {
-	/* As options: NULL, NaN or 0 where nothing was said. */
+	/* The options' values; NULL, NaN or 0 where an option was not given. */
 #define HU_OPTION_TEXT char *
 #define HU_OPTION_WHOLE size_t
 #define HU_OPTION_REAL double
@@ -23,35 +23,37 @@ typedef struct hu_config {
 #include "trainer/run/options_run.def"
 	size_t seed;
 	char *policy_text;
-	/* What they mean: filled by hu_config_settle. */
+	/* What they mean; hu_config_settle fills this. */
 	const hu_model *row;
 	hu_policy policy;
 	hu_optim_options optim;
 	hu_scaling scaling;
 } hu_config;
 
-/* Texts of --help that a table's rows make, and the names of options_model.def's options, a blank between two. */
+/* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of
+   options_model.def, separated by blanks. */
 extern const char hu_options_model[], hu_options_data[], hu_options_batch[], hu_options_optimizer[], hu_options_lr[],
 	hu_options_momentum[], hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
 
-/* Reads those options that the table has and settles them. policy: NULL where hu_config_set_policy comes later. What
-   has no effect in the training is taken all the same: trainer/run/idle.h refuses it. */
+/* Reads the options that the command's table has, and settles them. policy is NULL where hu_config_set_policy is called
+   later. An option without an effect is accepted here; trainer/run/idle.h refuses it. */
 hu_status hu_config_from_args(hu_config *c, const hu_args *a, const char *policy);
-/* The manifest's "config" and "policy". */
+/* Reads a manifest's "config" and "policy". */
 hu_status hu_config_from_json(hu_config *c, const json_t *manifest);
 json_t *hu_config_to_json(const hu_config *c);
 void hu_config_release(hu_config *c);
-/* 1 where the word is "on" or nothing was said. */
+/* Returns 1 where word is "on" or NULL. */
 int hu_config_on(const char *word);
-/* Name of an option of the two lists that was given on the line, or NULL; the back end, which changes no bit, is not
-   among them. */
+/* Returns the name of an option of the two .def lists that was given on the line, or NULL. The back end does not count,
+   since it changes no bit. */
 const char *hu_config_given(const hu_args *a);
-/* The same configuration with another policy; loss scaling follows it where none was asked for. */
+/* Changes the policy; loss scaling follows it where no rule was asked for. */
 hu_status hu_config_set_policy(hu_config *c, const char *policy);
-/* Opens the data set that c names, which has what the model reads. dimensions_only: without values, where it can. */
+/* Opens the data set that c names and checks that it has what the model reads. dimensions_only: its values are not read
+   where the data set can do without. */
 hu_status hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds);
-/* Sizes of the model for this data, which must outlive them. */
+/* Returns the model's sizes for this data set, which must outlive them. */
 hu_model_sizes hu_config_sizes(const hu_config *c, const hu_dataset *ds);
-/* The first loss scale. */
+/* Returns the first loss scale. */
 double hu_config_first_scale(const hu_config *c);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How well the present weights do: accuracy of a batch, and the rows to evaluate. */
+   Evaluates the present weights: accuracy of a batch, and the rows for evaluation. */
 #include "trainer/run/session.h"
 
 #include "lib/base/mem.h"
@@ -23,7 +23,7 @@ hu_argmax(const hu_tensor *t, size_t row, size_t n)
 	return best;
 }
 
-/* The labels of the step that is read: a device has those of another one already. */
+/* Returns the labels of the step that is read; a device already has those of the next one. */
 static hu_status
 labels_read(hu_session *s, float *labels)
 {
@@ -56,7 +56,7 @@ hu_session_accuracy(hu_session *s, double *accuracy)
 	return st;
 }
 
-/* Parameters and statistics of the training to the tensors of the same name in the evaluation. */
+/* Copies parameters and statistics of the training to the tensors of the same name in the evaluation. */
 static hu_status
 copy_state(hu_session *s)
 {

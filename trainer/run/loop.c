@@ -17,8 +17,8 @@ typedef struct loop {
 	int running;
 } loop;
 
-/* One line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how much.
- */
+/* Prints a line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how
+   much. */
 static void
 say_scale(loop *l, const hu_metrics_row *r, double next)
 {
@@ -52,7 +52,7 @@ next_scale(hu_session *s, double present, double *next)
 	return to < 0 ? HU_OK : hu_session_scalar(s, to, next);
 }
 
-/* A stretch of a step: observing and tracing are not its work. */
+/* Starts measuring a part of a step; observing and tracing do not count as its work. */
 static double
 begin(loop *l, double *joules)
 {
@@ -69,8 +69,8 @@ end(loop *l, hu_metrics_row *r, double start, double joules)
 	r->joules = l->ended_joules >= 0 && joules >= 0 && r->joules >= 0 ? r->joules + (l->ended_joules - joules) : -1;
 }
 
-/* Whether the next step may run while what step left is read: nothing but the metrics wants step's tensors or the state
-   after it. */
+/* Returns 1 where the next step may run while the results of `step` are read: where only the metrics need the tensors
+   of that step or the state after it. */
 static int
 may_overlap(const loop *l, size_t step)
 {
@@ -80,7 +80,7 @@ may_overlap(const loop *l, size_t step)
 	       (step + 1) % l->every && !hu_record_traces(l->r, step);
 }
 
-/* The step's time ends when its loss is there. */
+/* Reads a step's metrics; its time ends when its loss has arrived. */
 static hu_status
 observe(loop *l, size_t step, hu_metrics_row *r, double start, double joules, double *next)
 {
@@ -153,7 +153,7 @@ say_epoch(loop *l, const hu_metrics_row *r)
 	l->timed = 0;
 }
 
-/* The run directory is whole up to its last checkpoint: a device that went away costs the steps since. */
+/* Reports a lost device. The run directory is complete up to its last checkpoint, so only the steps since are lost. */
 static hu_status
 lost(const hu_record *r)
 {

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* The session's own: the data, the order of its rows, and of a batch the numbers of its rows, every array as floats,
-   the rows' weights, and the labels of the batch that is fed ahead. */
+/* Returns the bytes that a session takes on the host: the data, the order of its rows, and for a batch the row numbers,
+   every array as floats, the rows' weights, and the labels of the batch that is fed ahead. */
 static double
 fed(const hu_config *c, const hu_dataset *data)
 {
@@ -37,9 +37,9 @@ emulated(const hu_config *c, const hu_dataset *data, double *bytes)
 	return HU_OK;
 }
 
-/* Where no device can be counted on: every tensor of both programs as codes in blocks of 256 bytes, inputs and casts
-   twice, since the next step's are made while the last one's are there, and the working memory of the emulation's
-   largest product. */
+/* Computes a bound where this build has no device that counts: every tensor of both programs as codes in blocks of 256
+   bytes; inputs and casts twice, since those of the next step are made while the last step's still exist; and the
+   working memory of the emulation's largest product. */
 static hu_status
 packed(const hu_config *c, const hu_dataset *data, double *bytes)
 {
@@ -82,7 +82,7 @@ hu_need(const hu_config *c, const hu_dataset *data, const char *backend, double 
 	s.backend->peak(1);
 	hu_status st = hu_session_machines(&s);
 	*bytes = (double)s.backend->peak(1);
-	memset(&s.data, 0, sizeof s.data); /* the caller's */
+	memset(&s.data, 0, sizeof s.data); /* data belongs to the caller */
 	hu_session_close(&s);
 	return st;
 }

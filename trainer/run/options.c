@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Lines of --help that list a table's rows, made from the rows. */
+   Makes the lines of --help that list a table's rows from the rows. */
 #include "trainer/run/config.h"
 
-const char hu_options_model[] = "what is trained"
+const char hu_options_model[] = "model to train"
 #define MODEL(id, optimizer, lr, batch, reads, summary) "; " #id ": " summary
 #include "trainer/model/models.def"
 #undef MODEL
 ;
 
-const char hu_options_batch[] = "samples a step [the model's"
+const char hu_options_batch[] = "samples in a step [the model's"
 #define MODEL(id, optimizer, lr, batch, reads, summary) ", " #id ": " #batch
 #include "trainer/model/models.def"
 #undef MODEL
 "]";
 
-const char hu_options_data[] = "what it is trained on"
+const char hu_options_data[] = "data to train on"
 #define DATASET(id, argument, reads, summary) "; " #id argument ": " summary
 #include "trainer/data/datasets.def"
 #undef DATASET
 ;
 
-const char hu_options_optimizer[] = "what makes an update of a gradient, one of"
+const char hu_options_optimizer[] = "optimizer that turns gradients into updates, one of"
 #define OPTIM(id, lr, momentum, wd, reads, summary) " " #id
 #include "trainer/optim/optims.def"
 #undef OPTIM
@@ -42,13 +42,14 @@ const char hu_options_momentum[] = "share of the last update that is added to th
 #undef OPTIM
 "]";
 
-const char hu_options_weight_decay[] = "share of a weight that an update takes away [the optimizer's"
+const char hu_options_weight_decay[] =
+	"share of a weight, times the learning rate, that an update subtracts [the optimizer's"
 #define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #wd
 #include "trainer/optim/optims.def"
 #undef OPTIM
 "]";
 
-const char hu_options_loss_scale[] = "dynamic (the rule pytorch), static:S, or a rule by name:"
+const char hu_options_loss_scale[] = "dynamic (which is the rule pytorch), static:S, or the name of a rule:"
 #define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
 #include "lib/op/scalers.def"
 #undef SCALER

@@ -42,7 +42,8 @@ largest(const hu_program *p)
 	return most;
 }
 
-/* What the loop reads after every step (trainer/record/metrics.c), so that a device sends it without being asked. */
+/* Registers what the loop reads after every step (trainer/record/metrics.c), so that a device sends it without being
+   asked. */
 static hu_status
 watch(hu_session *s)
 {
@@ -84,7 +85,7 @@ hu_session_machines(hu_session *s)
 	return s->backend->watch ? watch(s) : HU_OK;
 }
 
-/* Machines, and what batches are made in. */
+/* Opens the machines and allocates the buffers of batches. */
 static hu_status
 open_all(hu_session *s)
 {
@@ -154,7 +155,7 @@ hu_session_restore(hu_session *s, const hu_tensor *t)
 	return HU_OK;
 }
 
-/* One tensor at a time, so that starting takes no more memory than a step. */
+/* Sets the state one tensor at a time, so that starting takes no more memory than a step. */
 static hu_status
 start_state(hu_session *s)
 {
@@ -199,7 +200,8 @@ hu_session_start(hu_session *s)
 	return st;
 }
 
-/* Fisher-Yates from stream "shuffle", step = epoch: place i takes one of the places 0..i. */
+/* Shuffles by Fisher-Yates with the random stream "shuffle" at step = epoch: place i is swapped with one of the places
+   0..i. */
 static void
 shuffle(hu_session *s, size_t epoch)
 {
@@ -254,7 +256,7 @@ feed_step(hu_session *s, size_t step)
 		s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
 }
 
-/* A device is given the next batch while it works: it keeps that apart until the step that uses it. */
+/* Feeds a device the next batch while it works; it keeps that apart until the step that uses it. */
 static hu_status
 feed_ahead(hu_session *s, size_t step)
 {

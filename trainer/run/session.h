@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A training that is ready to step: data, programs, back end, state. The loop of
-   train and the re-execution of verify drive the same one. */
+   A training that is ready to step: data, programs, back end and state. Both the loop of train and the repetition by
+   verify drive it. */
 #ifndef HU_TRAINER_SESSION_H
 #define HU_TRAINER_SESSION_H
 
 #include "lib/program/backend.h"
 #include "trainer/run/build.h"
 
-/* Tensor ids of a program; -1 where it has none. */
+/* Ids of a program's tensors; -1 where it has no such tensor. */
 typedef struct hu_ids {
 	int array[HU_ARRAYS];   /* the inputs that the data set's arrays feed */
 	int labels, weight, loss, p, scale, found, where, norm;
@@ -21,61 +21,62 @@ typedef struct hu_session {
 	hu_machine *train, *eval;
 	hu_ids id, eval_id;
 	size_t steps_per_epoch, steps;  /* of the whole training */
-	size_t epoch_shuffled;          /* of which `order` is the shuffle; SIZE_MAX: of none yet */
+	size_t epoch_shuffled;          /* the epoch that `order` is the shuffle of; SIZE_MAX before the first */
 	size_t *order;
 	size_t *index;                  /* rows of an evaluation batch */
 	float *batch[HU_ARRAYS];        /* one batch of each of the data set's arrays */
-	int labels;                     /* which of them is "labels" */
-	float *weight;                  /* of the batch's rows */
-	float *next_labels;             /* of the batch that a device was fed ahead, */
-	size_t ahead;                   /* for step ahead - 1; 0: none */
-	void *read;                     /* room for any tensor, as doubles or floats */
+	int labels;                     /* index of the array "labels" */
+	float *weight;                  /* weights of the batch's rows */
+	float *next_labels;             /* labels of the batch that a device received ahead of its step, */
+	size_t ahead;                   /* which is step ahead - 1; 0 where there is none */
+	void *read;                     /* buffer that any tensor fits into, as doubles or floats */
 } hu_session;
 
-/* The two programs of s's configuration and data, loaded on s's back end, and what is watched there: the part of
-   opening a session that takes a device's memory. */
+/* Loads the two programs of s's configuration and data on s's back end and registers the tensors to be watched: the
+   part of opening a session that takes a device's memory. */
 hu_status hu_session_machines(hu_session *s);
-/* data is taken over, whether this succeeds or not. The state is not set: hu_session_start or hu_session_restore does.
- */
+/* Opens a session; it takes over data, whether this succeeds or not. The state is not set: hu_session_start or
+   hu_session_restore does that. */
 hu_status hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data);
 void hu_session_close(hu_session *s);
-/* Initial weights, moments, loss scale. */
+/* Sets the initial weights, moments and loss scale. */
 hu_status hu_session_start(hu_session *s);
-/* State from tensors by id (a checkpoint's). */
+/* Sets the state from tensors by id, as a checkpoint has them. */
 hu_status hu_session_restore(hu_session *s, const hu_tensor *t);
 
-/* Every call of step `step` on its batch; then hu_session_commit. Between the two the old and
-   the new state can be read side by side. */
+/* Executes every call of step `step` on its batch. hu_session_commit must follow; between the two the old and the new
+   state can both be read. */
 hu_status hu_session_step(hu_session *s, size_t step);
 hu_status hu_session_commit(hu_session *s, uint64_t *digest);
 
-/* On a device: commits step `step` and launches the next one, so that what step left is read while that runs; between
-   the two calls of hu_session_lag reads, and the digest, are step's. hu_session_may_lag: whether the back end can. */
+/* Devices only. hu_session_advance commits step `step` and launches the next one, so that the results of `step` are
+   read while that runs. Between hu_session_lag(s, 1) and hu_session_lag(s, 0), reads and the digest refer to `step`.
+   hu_session_may_lag says whether the back end can do this. */
 int hu_session_may_lag(const hu_session *s);
 hu_status hu_session_advance(hu_session *s, size_t step);
 void hu_session_lag(hu_session *s, int back);
 hu_status hu_session_digest(hu_session *s, uint64_t *digest);
 
-/* A tensor of the training program as the host sees it: *t points into the machine, or into s's
-   own room until the next call. */
+/* Reads a tensor of the training program on the host. t->data points into the machine, or into s's own buffer, which
+   the next call overwrites. */
 hu_status hu_session_read(hu_session *s, int tensor, hu_tensor *t);
 hu_status hu_session_scalar(hu_session *s, int tensor, double *x);
-/* Copies of the tensors with select set (NULL: all), by id; freed by hu_session_free_tensors. */
+/* Copies the tensors whose entry in select is set (NULL: all), by id; hu_session_free_tensors frees them. */
 hu_status hu_session_copy(hu_session *s, const char *select, hu_tensor **t);
 void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 
-/* The batch to machine m: n of the data set's rows by number; the rows after them are zeros of weight 0. */
+/* Feeds machine m a batch: n rows of the data set, by number; the rows after them are zeros of weight 0. */
 hu_status hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n);
 hu_status hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int tensor, hu_tensor *t);
 
 typedef struct hu_evaluation { double loss, accuracy, precision, recall; } hu_evaluation;
 
-/* The rows to evaluate through the evaluation program with the training's present state. The loss is
-   the mean over rows; precision and recall are macro averages, 0 for a class never predicted or
-   absent. A row whose softmax is NaN counts as wrong. */
+/* Runs the rows for evaluation through the evaluation program with the training's present state. The loss is the mean
+   over rows; precision and recall are macro averages over classes, where a class that is never predicted or absent
+   counts as 0. A row whose softmax is NaN counts as wrong. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
-/* Rows of the last training batch whose largest probability is the label's. */
+/* Sets *accuracy to the share of rows of the last training batch whose largest probability is the label's. */
 hu_status hu_session_accuracy(hu_session *s, double *accuracy);
-/* The largest of n numbers, the first of equals; n where there is none (NaN). */
+/* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. */
 size_t hu_argmax(const hu_tensor *t, size_t row, size_t n);
 #endif

@@ -29,7 +29,7 @@ glorot(hu_tensor *t, const char *name, uint64_t seed)
 		hu_put(t, k, hu_round(limit * (2 * hu_uniform(hu_random_at(seed, s, 0, k)) - 1), f, HU_RNE, 0, 0));
 }
 
-/* A number of the tensor's format, rounded once. */
+/* Returns x rounded once to the tensor's format. */
 static double
 in_format(const hu_tensor *t, double x)
 {
@@ -49,7 +49,7 @@ hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
 		fill(t, 0);
 	if (!strcmp(info->name, "scaler.scale"))
 		hu_put(t, 0, in_format(t, hu_config_first_scale(c)));
-	if (!strcmp(info->name, "optim.clock")) { /* t, beta1^t, beta2^t */
+	if (!strcmp(info->name, "optim.clock")) { /* holds t, beta1^t, beta2^t */
 		hu_put(t, 1, 1);
 		hu_put(t, 2, 1);
 	}

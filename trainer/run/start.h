@@ -5,16 +5,15 @@
 
 #include "trainer/run/config.h"
 
-/* Values of state tensor i of p, as memory of that tensor (t->data, allocated). Weights: Glorot
-   uniform, limit sqrt(6 / (fan_in + fan_out)), element k = limit * (2u - 1) in double, rounded once
-   to the variable's format, u from stream init/LAYER.w at index k: a function of seed, name and
-   element alone, so no cast and no policy moves it. Biases, beta, means 0; gamma, variances 1. */
+/* Fills t->data, which is allocated, with the first values of state tensor i of p. Weights follow Glorot's uniform
+   rule: element k is limit * (2u - 1) with limit = sqrt(6 / (fan_in + fan_out)), computed in double and rounded once to
+   the variable's format; u comes from the random stream init/LAYER.w at index k. So it depends on seed, name and
+   element alone, and no cast or policy changes it. Biases, beta and means are 0; gamma and variances are 1. */
 void hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c);
 
-/* Overwrites the parameters and statistics in t (by tensor id, data allocated) from a safetensors
-   file. Names: our own (dense1.w), Keras's (dense1/kernel, bn1/moving_mean, also with a dot for the
-   slash) and PyTorch's (dense1.weight stored [out, in], conv1.weight [out, in, kh, kw],
-   bn1.running_mean). Values are rounded once to the variable's format. HU_EFILE where a
-   parameter is absent or its shape does not fit; statistics may be absent. */
+/* Overwrites the parameters and statistics in t (by tensor id, data allocated) from a safetensors file. It accepts our
+   own names (dense1.w), Keras's (dense1/kernel, bn1/moving_mean, also with a dot for the slash) and PyTorch's
+   (dense1.weight stored [out, in], conv1.weight [out, in, kh, kw], bn1.running_mean). Values are rounded once to the
+   variable's format. HU_EFILE where a parameter is absent or its shape does not fit; statistics may be absent. */
 hu_status hu_start_load(hu_tensor *t, const hu_program *p, const char *path);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Weights made elsewhere. */
+   Loads weights that other programs trained. */
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/round.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What others call our roles; ORDER "torch": output features first. */
+/* The names that others use for our roles; torch is 1 where output features come first, as in PyTorch. */
 static const struct { const char *role, *theirs; int torch;
 } names[] = {
 	{ "w", "kernel", 0 },
@@ -45,8 +45,8 @@ find(const hu_safetensors *s, const hu_info *info, int *torch)
 	return e;
 }
 
-/* Where element k of ours, row-major, lies in theirs: [in, out] from [out, in], [kh, kw, in, out] from [out, in, kh,
-   kw]. */
+/* Returns the index in the file of our element k (row-major): [in, out] from [out, in], [kh, kw, in, out] from [out,
+   in, kh, kw]. */
 static size_t
 from_torch(hu_shape s, size_t k)
 {
@@ -56,7 +56,7 @@ from_torch(hu_shape s, size_t k)
 	return (o * in + i) * taps + tap;
 }
 
-/* The shape that theirs must have for ours to be s. */
+/* Returns the shape that the file's tensor must have for ours to be s. */
 static hu_shape
 theirs_of(hu_shape s, int torch)
 {
@@ -103,7 +103,7 @@ shape_text(int rank, const size_t *d, char *out, size_t size)
 	return out;
 }
 
-/* Both shapes, in the order of the file's names. */
+/* Reports both shapes, in the order of the file's layout. */
 static hu_status
 misfit(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, int torch)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp verify: the promise of bits, checked. */
+   halfulp verify: checks the promise that a run repeats bit for bit. */
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
@@ -16,7 +16,8 @@ static const hu_opt opts[] = {
 	{ "trace", NULL, NULL,
 		"execute each traced call again from its recorded inputs and name every element that differs" },
 	{ "threads", "N", "0", "most threads that a call may use; small calls use fewer; 0: one a core" },
-	{ "backend", "NAME", NULL, "where the program runs [the run's own]" }, { "gemm", "WAY", NULL, hu_gemm_help },
+	{ "backend", "NAME", NULL, "back end that executes the program [the run's own]" },
+	{ "gemm", "WAY", NULL, hu_gemm_help },
 	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
 	{ "steps", "S", NULL, "stop after S steps [all]" },
 	{ "quiet", NULL, NULL, "print nothing; the exit code is the answer" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The whole run again. */
+   Repeats a whole run. */
 #include "trainer/verify/verify.h"
 
 #include "lib/base/console/progress.h"
@@ -25,7 +25,7 @@ check_data(const hu_session *s, const hu_run *r)
 		want ? want : "-", s->data.name, have);
 }
 
-/* What this program would run against what the run recorded. */
+/* Compares the programs that this version would run with the recorded ones. */
 static void
 compare_programs(hu_verified *v, const hu_session *s, const hu_run *r)
 {
@@ -48,7 +48,7 @@ compare_programs(hu_verified *v, const hu_session *s, const hu_run *r)
 	v->differs = v->program > 0;
 }
 
-/* The evaluation behind a step where metrics.tsv has one. */
+/* Repeats the evaluation after a step where metrics.tsv has one, and compares. */
 static hu_status
 compare_evaluation(hu_verified *v, hu_session *s, const hu_table *t, size_t step)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Traced calls again, each alone on what it was recorded to have read. */
+   Executes traced calls again, each alone on its recorded inputs. */
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
@@ -48,7 +48,7 @@ compare(hu_differences *d, step *s, const hu_call *c, int id, const hu_tensor *w
 	}
 }
 
-/* Runs call c into memory of its own; the recorded outputs stay for the calls after it. */
+/* Runs call c into separate memory, so that the recorded outputs stay available to the calls after it. */
 static hu_status
 again(hu_differences *d, step *s, const hu_call *c, hu_tensor *t)
 {

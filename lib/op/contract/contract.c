@@ -55,7 +55,8 @@ plain(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const h
 		free(line);
 	}
 	free(b);
-	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+	return full ? hu_fail(HU_ENOMEM,
+		"there is no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
 }
 
 #define finish_f32 hu_contract_finish
@@ -166,5 +167,5 @@ hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const 
 		hu_contract one = hu_contract_product(&x, i);
 		full += emulate_product(&one, c, out[0], part, env) != HU_OK;
 	}
-	return full ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x.m, x.n, x.k) : HU_OK;
+	return full ? hu_fail(HU_ENOMEM, "there is no memory for a product of %zu x %zu x %zu", x.m, x.n, x.k) : HU_OK;
 }

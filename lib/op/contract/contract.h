@@ -90,7 +90,7 @@ hu_sum_bound hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t
 /* How many doubles of B all tiles of a judged call may share; 2^24 if memory is plentiful. If B is larger, each tile
    packs its own part. */
 size_t hu_contract_shared(void);
-/* Sets sizes, geometry and maps of the call; every member that was left 0 gets its default. */
+/* Sets sizes, geometry and maps of the call. There is at least one batch and one share, even if the map sets none. */
 void hu_contract_describe(hu_contract *x, const hu_call *c, const hu_shape *in);
 /* The number of products in the call, and product i of them: first the shares of the first batch, then of the second,
    and so on. */

@@ -38,6 +38,6 @@ hu_contract_lanes(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t p
 	int f32;
 
 	if (!hu_lanes_plan_of(&p, c->sum, x->k, &f32))
-		return hu_fail(HU_EUNABLE, "no kernel for this summation model");
+		return hu_fail(HU_EUNABLE, "there is no kernel for this summation model");
 	return f32 ? lanes_f32(x, c, y, part, env) : lanes_f64(x, c, y, part, env);
 }

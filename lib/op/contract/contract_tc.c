@@ -117,8 +117,8 @@ run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, si
 		p->kernel->near(turns, a, r->ea + i * p->kp + at, b, eb, c, &p->plan);
 }
 
-/* Computes row m with columns that are not all finite, by the plain version. split has 4 k integers, of which the row's
-   are filled in. */
+/* Computes column n of a row by the plain version, because one of them is not all finite. The row's split integers are
+   already in r->split, which has room for 4 k. */
 static double
 run_special(const product *p, const room *r, size_t n, double *sums)
 {
@@ -263,7 +263,7 @@ hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part
 	size_t panels = (x->n + p.kernel->nr - 1) / p.kernel->nr;
 
 	if (!hu_tc_plan_of(&p.plan, c->sum))
-		return hu_fail(HU_EUNABLE, "summation model tc: no kernel for these operands");
+		return hu_fail(HU_EUNABLE, "summation model tc has no kernel for these operands");
 	p.parts = (x->k + part - 1) / part;
 	p.turns = (part + p.plan.step - 1) / p.plan.step;
 	p.kp = p.parts * p.turns * p.plan.step;
@@ -280,5 +280,6 @@ hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part
 	free(p.b);
 	free(p.eb);
 	free(p.kind);
-	return p.failed ? hu_fail(HU_ENOMEM, "no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+	return p.failed ? hu_fail(HU_ENOMEM,
+		"there is no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
 }

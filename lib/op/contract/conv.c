@@ -33,7 +33,7 @@ hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t ta
 	a->dilation = hu_attr_count(c, k->dilation, hu_attr_count(c, "dilation", 1));
 	if (!a->stride || !a->dilation || !n || !taps)
 		return hu_fail(HU_EINVAL,
-			"%s: stride and dilation are 1 or more, and so are the %s of the image and of the kernel",
+			"%s: stride and dilation must be 1 or more, and so must the %s of the image and of the kernel",
 			c->op->name, k->name);
 	reach = (taps - 1) * a->dilation + 1; /* below 2^62, because attributes and extents are below 2^31 */
 	if (!is_padded(c)) {

@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-/* The exact value lies within e of h + l, where h = RN(h + l). e = +Inf, or any part that is not finite, says nothing,
-   and whoever reads it asks MPFR. Operations that leave double's range produce such values by themselves. */
+/* The exact value lies within e of h + l, where h = RN(h + l), the double nearest to the sum. e = +Inf, or any part
+   that is not finite, says nothing, and whoever reads it asks MPFR. Operations that leave double's range produce such
+   values by themselves. */
 typedef struct hu_dd { double h, l, e; } hu_dd;
 
 #define HU_DD HU_INLINE

@@ -17,7 +17,8 @@ typedef struct hu_moments {
 	int eps;                 /* the index of epsilon among the constants */
 	double usual_eps;        /* epsilon of a call without the attribute eps */
 	/* What the moments m and v subtract from a weight, in units of the learning rate and without weight decay; one
-	   and two are 1 - beta^t of each. Computed in double: it measures what a stored moment does, and is no result. */
+	   and two are 1 - beta^t of each. It is computed in double, because it only measures what a stored moment
+	   does. */
 	double (*direction)(double m, double v, double one, double two, double eps);
 	/* Certifies the constants that no double represents. */
 	void (*certify)(hu_map *m, hu_tensor *const *in, const hu_sink *sink);

@@ -156,7 +156,7 @@ static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	if (in[0].rank != 4 || !hu_count(in[0]))
-		return hu_fail(HU_EINVAL, "avgpool: an image of rank 4 is needed");
+		return hu_fail(HU_EINVAL, "avgpool: the image must have rank 4");
 	return hu_shape_settle(c, 0, out, hu_shape2(in[0].d[0], in[0].d[3]));
 }
 

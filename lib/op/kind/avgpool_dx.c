@@ -36,7 +36,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	size_t height = hu_attr_count(c, "height", 0), width = hu_attr_count(c, "width", 0);
 
 	if (in[0].rank != 2 || !hu_count(in[0]) || !height || !width)
-		return hu_fail(HU_EINVAL, "avgpool_dx: a gradient of rank 2, a height and a width are needed");
+		return hu_fail(HU_EINVAL,
+			"avgpool_dx: the gradient must have rank 2, and the attributes height and width must be set");
 	return hu_shape_settle(c, 0, out, hu_shape4(in[0].d[0], height, width, in[0].d[1]));
 }
 

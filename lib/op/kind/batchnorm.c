@@ -120,7 +120,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	size_t C = hu_last(in[0]);
 
 	if (in[0].rank < 2 || !hu_count(in[0]))
-		return hu_fail(HU_EINVAL, "batchnorm: an input of rank 2 or more is needed");
+		return hu_fail(HU_EINVAL, "batchnorm: the input must have rank 2 or more");
 	for (int k = 1; k < 5; k++)
 		HU_TRY(hu_shape_length(c, k, in[k], C));
 	HU_TRY(hu_shape_settle(c, 0, out, in[0]));

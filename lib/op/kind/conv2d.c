@@ -90,7 +90,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_contract x = { 0 };
 
 	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]))
-		return hu_fail(HU_EINVAL, "conv2d: an image and a kernel of rank 4 are needed");
+		return hu_fail(HU_EINVAL, "conv2d: the image and the kernel must have rank 4");
 	HU_TRY(describe(&x, c, in));
 	if (x.ci != in[1].d[2])
 		return hu_fail(HU_EINVAL,

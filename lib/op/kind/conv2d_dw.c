@@ -62,7 +62,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 
 	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) || !hu_attr_count(c, "kh", 0) ||
 		!hu_attr_count(c, "kw", 0))
-		return hu_fail(HU_EINVAL, "conv2d_dw: an image and a gradient of rank 4, kh and kw are needed");
+		return hu_fail(HU_EINVAL,
+			"conv2d_dw: the image and the gradient must have rank 4, and kh and kw must be set");
 	HU_TRY(describe(&x, c, in));
 	if (in[1].d[0] != in[0].d[0] || in[1].d[1] != x.ho || in[1].d[2] != x.wo)
 		return hu_fail(HU_EINVAL, "conv2d_dw: the gradient must be %zux%zux%zuxC", in[0].d[0], x.ho, x.wo);

@@ -136,7 +136,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	if (in[0].rank != 4 || in[1].rank != 4 || !hu_count(in[0]) || !hu_count(in[1]) ||
 		!hu_attr_count(c, "height", 0) || !hu_attr_count(c, "width", 0))
 		return hu_fail(
-			HU_EINVAL, "conv2d_dx: a gradient and a kernel of rank 4, a height and a width are needed");
+			HU_EINVAL,
+			"conv2d_dx: the gradient and the kernel must have rank 4, and height and width must be set");
 	HU_TRY(describe(&x, c, in));
 	if (in[0].d[1] != x.ho || in[0].d[2] != x.wo || in[0].d[3] != x.cout)
 		return hu_fail(HU_EINVAL, "conv2d_dx: the gradient must be Nx%zux%zux%zu", x.ho, x.wo, x.cout);

@@ -8,7 +8,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	size_t C = hu_last(in[0]);
 
 	if (in[0].rank < 2 || !hu_count(in[0]))
-		return hu_fail(HU_EINVAL, "layernorm: an input of rank 2 or more is needed");
+		return hu_fail(HU_EINVAL, "layernorm: the input must have rank 2 or more");
 	HU_TRY(hu_shape_length(c, 1, in[1], C));
 	HU_TRY(hu_shape_length(c, 2, in[2], C));
 	HU_TRY(hu_shape_settle(c, 0, out, in[0]));

@@ -32,7 +32,7 @@ static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	if (in[0].rank < 2 || !hu_count(in[0]))
-		return hu_fail(HU_EINVAL, "layernorm_dx: an input of rank 2 or more is needed");
+		return hu_fail(HU_EINVAL, "layernorm_dx: the input must have rank 2 or more");
 	return hu_norm_dx_shape(c, in, out, hu_count(in[0]) / hu_last(in[0]));
 }
 

@@ -65,11 +65,12 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	size_t batch = hu_attr_count(c, "batch", 0), rest, k;
 
 	if ((size_t)in[0].rank < batch + 2 || (size_t)in[1].rank < batch + 2 || !hu_count(in[0]) || !hu_count(in[1]))
-		return hu_fail(HU_EINVAL, "matmul: operands of rank %zu or more are needed", batch + 2);
+		return hu_fail(HU_EINVAL, "matmul: the operands must have rank %zu or more", batch + 2);
 	for (size_t i = 0; i < batch; i++)
 		if (in[0].d[i] != in[1].d[i])
 			return hu_fail(HU_EINVAL,
-				"matmul: dimension %zu is %zu and %zu, and with batch=%zu both operands have the same",
+				"matmul: dimension %zu is %zu and %zu, but with batch=%zu it must be the same in both "
+				"operands",
 				i, in[0].d[i], in[1].d[i], batch);
 	map(&x, c, in);
 	k = first_of(in[1], batch, &rest);
@@ -82,7 +83,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	y.d[batch] = x.m;
 	y.d[batch + 1] = x.n;
 	if (out->rank && hu_count(*out) != hu_count(y))
-		return hu_fail(HU_EINVAL, "matmul: the output has %zu elements where %zu x %zu x %zu are made",
+		return hu_fail(HU_EINVAL, "matmul: the output has %zu elements, but the product has %zu x %zu x %zu",
 			hu_count(*out), x.batches, x.m, x.n);
 	if (!out->rank)
 		*out = y;

@@ -338,7 +338,7 @@ static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	if (in[0].rank != 2 || !hu_count(in[0]))
-		return hu_fail(HU_EINVAL, "softmax_xent: logits of rank 2, rows by classes, are needed");
+		return hu_fail(HU_EINVAL, "softmax_xent: the logits must have rank 2, rows by classes");
 	HU_TRY(hu_shape_length(c, 1, in[1], in[0].d[0]));
 	HU_TRY(hu_shape_length(c, 2, in[2], in[0].d[0]));
 	HU_TRY(hu_shape_settle(c, 0, out, hu_shape0()));

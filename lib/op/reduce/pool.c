@@ -15,7 +15,8 @@ hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 
 	if (x.rank != 4 || !hu_count(x) || !size || !stride)
 		return hu_fail(
-			HU_EINVAL, "%s: an image of rank 4, a size and a stride of 1 or more are needed", c->op->name);
+			HU_EINVAL,
+			"%s: the image must have rank 4, and size and stride must be 1 or more", c->op->name);
 	p->n = x.d[0];
 	p->h = x.d[1];
 	p->w = x.d[2];

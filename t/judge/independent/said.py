@@ -64,3 +64,29 @@ def compare(run, text, expected):
         if found != mine:
             wrong.append('%s: %r there, %r here' % (name, there.get(name), mine))
     return wrong
+
+
+def notes(run, steps):
+    """Problems of the counts in replay.tsv's head, beside its rows. STEPS: how many the exact step was made of, 0 where there is none."""
+    head = '\n'.join(x for x in open(run.analysis('replay.tsv')) if x.startswith('#'))
+    rows, wrong = table(run.analysis('replay.tsv'))[1], []
+    judged = sum(int(r['sampled']) for r in rows)
+    parts = []
+    m = re.search(r'# ladder: (\d+) values: (\d+) exact in two doubles, (\d+) certified by their error bound, (\d+) by the reference', head)
+    if m:
+        total, *parts = map(int, m.groups())
+        if total != sum(parts) or total != judged:
+            wrong.append('ladder: %d values, %s, of %d judged' % (total, parts, judged))
+    m = re.search(r'# judged again: (\d+) values, .*, (\d+) disagreed', head)
+    if m and parts and ((int(m[1]) > 0) != (parts[0] + parts[1] > 0) or int(m[1]) > judged or m[2] != '0'):  # of what enclosures decided
+        wrong.append('judged again: %s of %d, %s disagreed' % (m[1], judged, m[2]))
+    m = re.search(r'# exact step: (\d+) tensors of (\d+) steps; .*; (\d+) values are 0 as far .*; (\d+) steps by MPFR whole, (\d+) of them at two precisions, which gave (\d+) tensors their figures and left (\d+) without, '
+                  r'on which they disagree; (\d+) values of double-double calls judged by MPFR, (\d+) outside', head)
+    if bool(m) != bool(steps):
+        wrong.append('exact step: %s, of %d steps' % (m, steps))
+    elif m:
+        tensors, of, vanished, whole, twice, gave, left, some, outside = map(int, m.groups())
+        told = sum(r['propagated_ulp_max'] != '-' for r in rows)
+        if tensors != told or of != steps or not twice <= whole <= of or gave > tensors or outside or not whole and (gave or left):
+            wrong.append('exact step: %s, where %d rows have figures of %d steps' % (m[0], told, steps))
+    return wrong

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the files of both modes, bits and statistics, have in common: head, environment, checksum. */
+#ifndef HU_ANALYZERS_BASELINE_COMMON_H
+#define HU_ANALYZERS_BASELINE_COMMON_H
+
+#include "analyzers/check/baseline.h"
+
+/* The environment block of a run alone. */
+void hu_baseline_environment(hu_baseline *b, const hu_run *r);
+/* Reason, who, when, at which commit, and the environment. */
+void hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason);
+/* The checksum of all that is in T, as a note. */
+void hu_baseline_sign(hu_tsv *t);
+/* XXH3's 64 bits of all bytes but those of the line that holds them. */
+void hu_baseline_checksum(const char *data, size_t n, char hex[17]);
+/* Takes the environment of a table whose bytes have the checksum SUM; HU_EFILE where its rows, checksum or environment
+   are not what its head says. */
+hu_status hu_baseline_whole(hu_baseline *b, const hu_table *t, const char *sum, const char *path);
+#endif

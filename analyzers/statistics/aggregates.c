@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/statistics/aggregates.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *
+hu_aggregate_kind_name(hu_aggregate_kind k)
+{
+	static const char *const names[] = { "loss", "norm", "error", "share", "exact", "start" };
+
+	return names[k];
+}
+
+double
+hu_aggregate_floor(hu_aggregate_kind k)
+{
+	static const double floors[] = { 1e-4, 1e-3, 5e-3, 0.05, 0, 0 };
+
+	return floors[k];
+}
+
+static void
+add(hu_aggregates *s, const char *name, hu_aggregate_kind kind, int better, double value)
+{
+	HU_ASSERT(s->n < HU_AGGREGATES);
+	s->a[s->n++] = (hu_aggregate){ name, kind, better, value };
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The mean (Q < 0) or a quantile of a column's finite cells in rows FROM to TO. */
+static double
+over(const hu_table *t, const char *column, int from, int to, double q)
+{
+	double *v = hu_xcalloc((size_t)(to - from) + 1, sizeof *v), sum = 0;
+	int n = 0, c = hu_table_column(t, column);
+
+	for (int i = from; i < to; i++) {
+		double x = hu_table_real(t, i, c);
+		if (isfinite(x)) {
+			v[n++] = x;
+			sum += x;
+		}
+	}
+	if (n)
+		qsort(v, (size_t)n, sizeof *v, ascending);
+	double x = !n ? NAN : q < 0 ? sum / n : v[(int)(q * (n - 1))];
+	free(v);
+	return x;
+}
+
+static hu_status
+read_table(hu_table *t, const hu_run *r, const char *name)
+{
+	char *path = hu_path(r->dir, "%s", name);
+	hu_status st = hu_exists(path) ? hu_table_read(t, path)
+				       : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
+
+	free(path);
+	return st;
+}
+
+/* Rows with an evaluation: the first (LAST = 0) or the last. */
+static int
+evaluated(const hu_table *t, int last)
+{
+	int c = hu_table_column(t, "eval_loss"), found = -1;
+
+	for (int i = 0; i < t->rows; i++)
+		if (strcmp(hu_table_cell(t, i, c), "-")) {
+			found = i;
+			if (!last)
+				break;
+		}
+	return found;
+}
+
+static double
+number_of(const hu_run *r, const char *object, const char *key)
+{
+	const json_t *o = object ? json_object_get(r->manifest, object) : r->manifest;
+
+	return json_number_value(json_object_get(o, key));
+}
+
+static hu_status
+metrics(hu_aggregates *s, const hu_run *r)
+{
+	hu_table t;
+
+	HU_TRY(read_table(&t, r, "metrics.tsv"));
+	int n = t.rows, tenth = n / 10 > 1 ? n / 10 : 1, epoch = (int)number_of(r, NULL, "steps_per_epoch"),
+	    first = evaluated(&t, 0), last = evaluated(&t, 1);
+	double images = number_of(r, "dataset", "eval"), nonfinite = 0, skipped = 0;
+	epoch = epoch < 1 ? 1 : epoch > n ? n : epoch;
+	for (int i = 0; i < n; i++) {
+		int skip = hu_table_real(&t, i, hu_table_column(&t, "skipped")) > 0;
+		skipped += skip;
+		nonfinite += !skip && !isfinite(hu_table_real(&t, i, hu_table_column(&t, "loss")));
+	}
+	add(s, "start/loss", HU_AGGREGATE_START, 0, n ? hu_table_real(&t, 0, hu_table_column(&t, "loss")) : NAN);
+	add(s, "exact/nonfinite_losses", HU_AGGREGATE_EXACT, -1, nonfinite);
+	add(s, "exact/skipped_steps", HU_AGGREGATE_EXACT, 0, skipped);
+	add(s, "exact/last_loss_scale", HU_AGGREGATE_EXACT, 0,
+		n ? hu_table_real(&t, n - 1, hu_table_column(&t, "loss_scale")) : NAN);
+	if (first >= 0) {
+		double right = hu_table_real(&t, last, hu_table_column(&t, "eval_accuracy")) * images;
+		add(s, "eval_loss/first", HU_AGGREGATE_LOSS, -1,
+			log(hu_table_real(&t, first, hu_table_column(&t, "eval_loss"))));
+		add(s, "eval_loss/last", HU_AGGREGATE_LOSS, -1,
+			log(hu_table_real(&t, last, hu_table_column(&t, "eval_loss"))));
+		add(s, "eval_accuracy/last", HU_AGGREGATE_LOSS, 1, log((right + 0.5) / (images - right + 0.5)));
+	}
+	add(s, "loss/first_tenth", HU_AGGREGATE_LOSS, -1, log(over(&t, "loss", 0, tenth, -1)));
+	add(s, "loss/first_epoch", HU_AGGREGATE_LOSS, -1, log(over(&t, "loss", 0, epoch, -1)));
+	add(s, "loss/last_epoch", HU_AGGREGATE_LOSS, -1, log(over(&t, "loss", n - epoch, n, -1)));
+	add(s, "grad_norm/first", HU_AGGREGATE_NORM, 0, log(over(&t, "grad_norm", 0, tenth, 0.5)));
+	add(s, "grad_norm/last", HU_AGGREGATE_NORM, 0, log(over(&t, "grad_norm", n - tenth, n, 0.5)));
+	add(s, "grad_norm/spread", HU_AGGREGATE_NORM, 0,
+		log(over(&t, "grad_norm", 0, n, 0.95) / over(&t, "grad_norm", 0, n, 0.5)));
+	hu_table_release(&t);
+	return HU_OK;
+}
+
+static hu_status
+updates(hu_aggregates *s, const hu_run *r)
+{
+	hu_table t;
+	double all = 0, swamped = 0;
+
+	HU_TRY(read_table(&t, r, "updates.tsv"));
+	for (int i = 0; i < t.rows; i++) {
+		double u = hu_table_real(&t, i, hu_table_column(&t, "updates")),
+		       w = hu_table_real(&t, i, hu_table_column(&t, "swamped"));
+		all += isfinite(u) ? u : 0;
+		swamped += isfinite(w) ? w : 0;
+	}
+	add(s, "updates/swamped", HU_AGGREGATE_SHARE, -1, all > 0 ? log((swamped + 0.5) / (all + 1)) : NAN);
+	hu_table_release(&t);
+	return HU_OK;
+}
+
+/* Groups of calls whose errors are one number: products, casts, other arithmetic, and what the optimizer writes. */
+enum { FORWARD, BACKWARD, CASTS, REST, WEIGHTS, MEAN, VARIANCE, GROUPS };
+
+static int
+group_of(const hu_table *t, int row)
+{
+	const char *op = hu_table_cell(t, row, hu_table_column(t, "op")),
+		   *phase = hu_table_cell(t, row, hu_table_column(t, "phase")),
+		   *tensor = hu_table_cell(t, row, hu_table_column(t, "tensor"));
+	const hu_op *o = hu_op_find(op);
+	size_t n = strlen(tensor);
+
+	if (!strcmp(phase, "update"))
+		return n > 7 && !strcmp(tensor + n - 7, "_m_next")                                           ? MEAN
+		       : n > 7 && !strcmp(tensor + n - 7, "_v_next")                                         ? VARIANCE
+		       : n > 7 && (!strcmp(tensor + n - 7, ".w_next") || !strcmp(tensor + n - 7, ".b_next")) ? WEIGHTS
+													     : -1;
+	if (!strcmp(op, "cast"))
+		return CASTS;
+	if (o && o->cls == HU_CLASS_GEMM)
+		return strcmp(phase, "forward") ? BACKWARD : FORWARD;
+	return REST;
+}
+
+static hu_status
+errors(hu_aggregates *s, const hu_run *r)
+{
+	static const char *const names[GROUPS] = { "error/products_forward", "error/products_backward", "error/casts",
+		"error/elementwise", "error/weights", "error/first_moment", "error/second_moment" };
+	double sum[GROUPS] = { 0 }, count[GROUPS] = { 0 }, over_bound = 0, p = NAN;
+	hu_table t;
+
+	HU_TRY(read_table(&t, r, "analysis/replay.tsv"));
+	for (int i = 0; i < t.rows; i++) {
+		int g = group_of(&t, i);
+		double e = hu_table_real(&t, i, hu_table_column(&t, "backward_normwise"));
+		over_bound += hu_table_real(&t, i, hu_table_column(&t, "over_bound")) > 0;
+		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "loss.p"))
+			p = hu_table_real(&t, i, hu_table_column(&t, "propagated_rel_normwise"));
+		if (g < 0 || !(e > 0) || !isfinite(e))
+			continue;
+		sum[g] += e * e;
+		count[g]++;
+	}
+	for (int g = 0; g < GROUPS; g++)
+		add(s, names[g], HU_AGGREGATE_ERROR, -1, count[g] > 0 ? 0.5 * log(sum[g] / count[g]) : NAN);
+	add(s, "error/propagated_p", HU_AGGREGATE_ERROR, -1, p > 0 ? log(p) : NAN);
+	add(s, "exact/outputs_over_bound", HU_AGGREGATE_EXACT, -1, over_bound);
+	hu_table_release(&t);
+	return HU_OK;
+}
+
+/* ln of the root mean square of the state tensors whose name ends with SUFFIX, or of trainable ones. */
+static double
+rms(const hu_program *p, const hu_tensor *t, const char *suffix, const char *layer)
+{
+	double sum = 0, n = 0;
+
+	for (int i = 0; i < p->nt; i++) {
+		size_t length = strlen(p->t[i].name), end = suffix ? strlen(suffix) : 0;
+		int wanted = suffix ? length > end && !strcmp(p->t[i].name + length - end, suffix) : p->t[i].trainable;
+		if (!p->t[i].state || !wanted || !t[i].data || (layer && strcmp(p->t[i].layer, layer)))
+			continue;
+		for (size_t k = 0; k < t[i].n; k++) {
+			double x = hu_get(&t[i], k);
+			sum += x * x;
+		}
+		n += (double)t[i].n;
+	}
+	return n > 0 && sum > 0 ? 0.5 * log(sum / n) : NAN;
+}
+
+static hu_status
+state(hu_aggregates *s, const hu_run *r)
+{
+	const hu_program *p = r->train;
+	hu_tensor *t = hu_xcalloc((size_t)p->nt, sizeof *t);
+	const char *first = NULL, *last = NULL;
+	json_t *meta = NULL;
+
+	for (int i = 0; i < p->nt; i++) {
+		if (!p->t[i].state)
+			continue;
+		t[i] = (hu_tensor){ .format = p->t[i].format, .shape = p->t[i].shape, .n = hu_count(p->t[i].shape) };
+		if (p->t[i].trainable) {
+			first = first ? first : p->t[i].layer;
+			last = p->t[i].layer;
+		}
+	}
+	hu_status st = hu_run_load_checkpoint(r->dir, -1, p, t, &meta);
+	if (st == HU_OK) {
+		add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, NULL, NULL));
+		add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, NULL, first) : NAN);
+		add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, NULL, last) : NAN);
+		add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, "_m", NULL));
+		add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, "_v", NULL));
+	}
+	json_decref(meta);
+	for (int i = 0; i < p->nt; i++)
+		free(t[i].data);
+	free(t);
+	return st;
+}
+
+hu_status
+hu_aggregates_collect(hu_aggregates *s, const hu_run *r)
+{
+	const char *sum = json_string_value(json_object_get(r->manifest, "accumulate"));
+
+	memset(s, 0, sizeof *s);
+	s->seed = (long long)number_of(r, NULL, "seed");
+	snprintf(s->accumulate, sizeof s->accumulate, "%s", sum ? sum : "-");
+	HU_TRY(metrics(s, r));
+	HU_TRY(updates(s, r));
+	HU_TRY(errors(s, r));
+	return state(s, r);
+}

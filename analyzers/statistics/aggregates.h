@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A whole training as some tens of numbers whose spread over seeds is near a normal one: logarithms and logits of
+   means, medians and norms. Raw rows are not like that: among thousands of them some are always far out. */
+#ifndef HU_ANALYZERS_AGGREGATES_H
+#define HU_ANALYZERS_AGGREGATES_H
+
+#include "lib/store/run.h"
+
+/* What a number is of, which says how little it may move at least and whether it may shrink. */
+typedef enum hu_aggregate_kind {
+	HU_AGGREGATE_LOSS,  /* losses, and the logit of the accuracy */
+	HU_AGGREGATE_NORM,  /* norms of gradients, weights, moments */
+	HU_AGGREGATE_ERROR, /* ‖error‖/‖magnitude‖ of calls: may shrink */
+	HU_AGGREGATE_SHARE, /* the share of updates that were swamped: may shrink */
+	HU_AGGREGATE_EXACT, /* compared as it is: skipped steps, last loss scale, outputs over their bound, … */
+	HU_AGGREGATE_START, /* the loss of the first step: whether two runs are a pair */
+	HU_AGGREGATE_KINDS
+} hu_aggregate_kind;
+
+typedef struct hu_aggregate {
+	const char *name;
+	hu_aggregate_kind kind;
+	int better;
+	double value;
+} hu_aggregate;
+
+enum { HU_AGGREGATES = 32 };
+
+typedef struct hu_aggregates {
+	hu_aggregate a[HU_AGGREGATES];
+	int n;
+	long long seed;
+	char accumulate[96];
+} hu_aggregates;
+
+/* Of a run that is finished and was analyzed. A value that the run does not have is NaN. better: 1 where more is
+   better, -1 where less is, 0 where neither. */
+hu_status hu_aggregates_collect(hu_aggregates *s, const hu_run *r);
+const char *hu_aggregate_kind_name(hu_aggregate_kind k);
+/* The least standard deviation that a kind is given, of the logarithm: what printing and rounding alone may do. */
+double hu_aggregate_floor(hu_aggregate_kind k);
+#endif

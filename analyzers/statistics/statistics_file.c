@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The file: a row a quantity, with the value of every run. */
+#include "analyzers/statistics/statistics.h"
+
+#include "analyzers/check/baseline_common.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST "# halfulp statistics: "
+
+int
+hu_is_statistics(const char *path)
+{
+	char head[sizeof FIRST] = "";
+	FILE *f = fopen(path, "rb");
+
+	if (!f)
+		return 0;
+	size_t got = fread(head, 1, sizeof FIRST - 1, f);
+	fclose(f);
+	return got == sizeof FIRST - 1 && !memcmp(head, FIRST, got);
+}
+
+hu_status
+hu_statistics_write(const hu_statistics *s, const char *path, const char *reason)
+{
+	hu_str columns;
+	hu_tsv t;
+
+	hu_tsv_init(&t);
+	hu_tsv_note(&t, "halfulp statistics", "%d", HU_STATISTICS_VERSION);
+	hu_baseline_head(&t, &s->of, reason);
+	hu_tsv_note(&t, "alpha", "0.005 over all quantities");
+	hu_tsv_note(&t, "rows", "%d", s->n);
+	hu_str_init(&columns);
+	hu_str_add(&columns, "quantity kind better spread order");
+	for (int i = 0; i < s->seeds; i++)
+		hu_str_addf(&columns, " seed:%lld other:%lld", s->seed[i], s->seed[i]);
+	hu_tsv_header(&t, columns.s);
+	hu_str_release(&columns);
+	for (int i = 0; i < s->n; i++) {
+		const hu_statistic *q = &s->q[i];
+		hu_tsv_text(&t, q->name);
+		hu_tsv_text(&t, hu_aggregate_kind_name(q->kind));
+		hu_tsv_int(&t, q->better);
+		hu_tsv_real(&t, q->s);
+		hu_tsv_real(&t, q->tau);
+		for (int k = 0; k < s->seeds; k++) {
+			hu_tsv_real(&t, q->value[k]);
+			hu_tsv_real(&t, q->repeat[k]);
+		}
+	}
+	hu_baseline_sign(&t);
+	return hu_tsv_write(&t, path);
+}
+
+static hu_status
+read_row(hu_statistics *s, const hu_table *t, int row, const char *path)
+{
+	hu_statistic *q = &s->q[s->n++];
+	const char *kind = hu_table_cell(t, row, 1);
+	int finite = 1;
+
+	snprintf(q->name, sizeof q->name, "%s", hu_table_cell(t, row, 0));
+	while (q->kind < HU_AGGREGATE_KINDS && strcmp(hu_aggregate_kind_name(q->kind), kind))
+		q->kind++;
+	q->better = (int)hu_table_real(t, row, 2);
+	q->s = hu_table_real(t, row, 3);
+	q->tau = hu_table_real(t, row, 4);
+	for (int k = 0; k < s->seeds; k++) {
+		q->value[k] = hu_table_real(t, row, 5 + 2 * k);
+		q->repeat[k] = hu_table_real(t, row, 6 + 2 * k);
+		finite &= isfinite(q->value[k]) && isfinite(q->repeat[k]);
+	}
+	if (q->kind == HU_AGGREGATE_KINDS || !finite || !(q->s >= 0 && isfinite(q->s)) ||
+		!(q->tau >= 0 && isfinite(q->tau)))
+		return hu_fail(HU_EFILE, "%s: row %d, %s: a kind or a number is none", path, row + 1, q->name);
+	return HU_OK;
+}
+
+static hu_status
+read_seeds(hu_statistics *s, const hu_table *t, const char *path)
+{
+	static const char *const first[] = { "quantity", "kind", "better", "spread", "order" };
+	int wrong = t->columns < 11 || (t->columns - 5) % 2 || (t->columns - 5) / 2 > HU_STATISTICS_SEEDS;
+
+	for (int i = 0; i < 5 && !wrong; i++)
+		wrong = strcmp(t->column[i], first[i]) != 0;
+	for (int i = 5; i < t->columns && !wrong; i += 2) {
+		char *end = NULL,
+		     *name = hu_xprintf("other:%s", strncmp(t->column[i], "seed:", 5) ? "" : t->column[i] + 5);
+		s->seed[s->seeds++] = strtoll(name + 6, &end, 10);
+		wrong = !name[6] || *end || strcmp(name, t->column[i + 1]);
+		free(name);
+	}
+	return wrong ? hu_fail(HU_EFILE, "%s: its header is not one of statistics of three seeds or more", path)
+		     : HU_OK;
+}
+
+hu_status
+hu_statistics_parse(hu_statistics *s, const char *name, char *data, size_t n)
+{
+	char sum[17];
+	hu_table t;
+
+	memset(s, 0, sizeof *s);
+	hu_baseline_checksum(data, n, sum);
+	HU_TRY(hu_table_parse(&t, name, data, n));
+	const char *version = hu_table_note(&t, "halfulp statistics");
+	hu_status st = version && strtol(version, NULL, 10) == HU_STATISTICS_VERSION
+			       ? read_seeds(s, &t, name)
+			       : hu_fail(HU_EFILE, "%s: no statistics of version %d", name, HU_STATISTICS_VERSION);
+	if (st == HU_OK && (t.rows < 1 || t.rows > HU_AGGREGATES))
+		st = hu_fail(
+			HU_EFILE, "%s: it has %d quantities, and 1 to %d are possible", name, t.rows, HU_AGGREGATES);
+	for (int i = 0; i < t.rows && st == HU_OK; i++)
+		st = read_row(s, &t, i, name);
+	if (st == HU_OK)
+		st = hu_baseline_whole(&s->of, &t, sum, name);
+	hu_table_release(&t);
+	if (st != HU_OK)
+		hu_statistics_release(s);
+	return st;
+}
+
+hu_status
+hu_statistics_read(hu_statistics *s, const char *path)
+{
+	char *data;
+	size_t n;
+
+	memset(s, 0, sizeof *s);
+	HU_TRY(hu_file_read(path, &data, &n));
+	return hu_statistics_parse(s, path, data, n);
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# check in statistics mode. Every aggregate is computed again from the files of the runs, and every limit from its formula,
+# with Python's standard library alone: Student's t by Simpson's rule.
+import json
+import math
+import os
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+
+HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
+home = tempfile.mkdtemp(prefix='halfulp-statistics-')
+os.chdir(home)
+count = failures = 0
+
+
+def ok(passed, text, why=''):
+    global count, failures
+    count += 1
+    failures += not passed
+    print('%s %d - %s' % ('ok' if passed else 'not ok', count, text), flush=True)
+    for line in str(why).splitlines() if not passed else []:
+        print('# ' + line)
+
+
+def run(*line):
+    p = subprocess.run([HALFULP] + list(line), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=dict(os.environ, OMP_WAIT_POLICY='passive'))
+    return p.returncode, p.stdout, p.stderr
+
+
+def refused(code, pattern, what, *line):
+    got, out, err = run(*line)
+    ok(got == code and not out and err.count('\n') == 1 and pattern in err, '%s: exit %d, one line' % (what, code), (got, out[:300], err))
+
+
+def make(name, seed, *more):
+    a = run('train', '--model', 'mlp', '--width', '0.125', '--size', '8', '--train', '320', '--eval', '64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name)
+    b = run('analyze', name)
+    if a[0] or b[0] > 1:
+        print('Bail out! ' + a[2] + b[2])
+        sys.exit(1)
+
+
+SEEDS = (1, 2, 3, 7)
+for s in SEEDS:
+    make('b%d' % s, s)
+    make('c%d' % s, s, '--accumulate', 'chunk:8')
+for name, seed, more in (('kahan1', 1, ['--accumulate', 'kahan']), ('kahan2', 2, ['--accumulate', 'kahan']), ('fast1', 1, ['--lr', '0.003']), ('fast2', 2, ['--lr', '0.003']), ('fresh', 9, []), ('short1', 1, ['--accumulate', 'fma,acc=fp16'])):
+    make(name, seed, *more)
+runs = ['%s%d' % (k, s) for s in SEEDS for k in 'bc']
+BLESS = ['--baseline', 's.tsv', '--bless', '--statistics', '--reason', 'a test']
+
+refused(2, 'at least 3 seeds', 'two seeds', 'check', 'b1', 'c1', 'b2', 'c2', *BLESS)
+refused(2, 'seed 3 was trained once', 'a seed without its repeat', 'check', 'b1', 'c1', 'b2', 'c2', 'b3', *BLESS)
+refused(2, 'in the same order of sums', 'a repeat that sums in the same order', 'check', 'b1', 'fast1', 'b2', 'c2', 'b3', 'c3', *BLESS)
+refused(2, 'third run of seed 1', 'a third run of a seed', 'check', 'b1', 'c1', 'kahan1', 'b2', 'c2', 'b3', 'c3', *BLESS)
+refused(2, '--reason', 'no reason', 'check', *runs, '--baseline', 's.tsv', '--bless', '--statistics')
+refused(2, '--statistics has no effect', '--statistics without --bless', 'check', 'b1', '--baseline', 's.tsv', '--statistics')
+refused(2, '--ulps has no effect', '--ulps beside it', 'check', *runs, *BLESS, '--ulps', '2')
+ok(not os.path.exists('s.tsv'), 'nothing was written')
+code, out, err = run('check', *runs, *BLESS)
+ok(code == 0 and out.endswith('of 4 seeds blessed in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n'), 'four seeds are blessed', (code, out, err))
+
+# --- the aggregates, from the runs' own files ---------------------------------------------------------------------------
+lines = open('s.tsv').read().splitlines()
+table = [l.split('\t') for l in lines if not l.startswith('#')]
+head, rows = table[0], {r[0]: r for r in table[1:]}
+ok(head[:5] == ['quantity', 'kind', 'better', 'spread', 'order'] and head[5:] == ['%s:%d' % (k, s) for s in SEEDS for k in ('seed', 'other')], 'a row a quantity, with every run', head)
+
+
+def tsv(path):
+    cells = [l.rstrip('\n').split('\t') for l in open(path) if not l.startswith('#')]
+    return [dict(zip(cells[0], c)) for c in cells[1:]]
+
+
+def mean_of(values):
+    return statistics.fmean(values)
+
+
+def quantile(values, q):
+    return sorted(values)[int(q * (len(values) - 1))]
+
+
+def state(name):
+    path = sorted(os.listdir(name + '/checkpoint'))[-1]
+    raw = open('%s/checkpoint/%s' % (name, path), 'rb').read()
+    n = struct.unpack('<Q', raw[:8])[0]
+    h = json.loads(raw[8:8 + n])
+    h.pop('__metadata__')
+    return {k: struct.unpack('<%df' % ((v['data_offsets'][1] - v['data_offsets'][0]) // 4), raw[8 + n + v['data_offsets'][0]:8 + n + v['data_offsets'][1]]) for k, v in h.items() if v['dtype'] == 'F32'}
+
+
+def rms(lists):
+    v = [x for l in lists for x in l]
+    return math.log(math.sqrt(math.fsum(x * x for x in v) / len(v)))
+
+
+def aggregates(name):
+    m, replay, updates, w = tsv(name + '/metrics.tsv'), tsv(name + '/analysis/replay.tsv'), tsv(name + '/updates.tsv'), state(name)
+    loss, norm = [float(r['loss']) for r in m], [float(r['grad_norm']) for r in m]
+    evals = [r for r in m if r['eval_loss'] != '-']
+    right = float(evals[-1]['eval_accuracy']) * 64
+    a = {'start/loss': loss[0], 'exact/nonfinite_losses': 0, 'exact/skipped_steps': sum(float(r['skipped']) for r in m), 'exact/last_loss_scale': float(m[-1]['loss_scale']),
+         'eval_loss/first': math.log(float(evals[0]['eval_loss'])), 'eval_loss/last': math.log(float(evals[-1]['eval_loss'])), 'eval_accuracy/last': math.log((right + .5) / (64 - right + .5)),
+         'loss/first_tenth': math.log(mean_of(loss[:4])), 'loss/first_epoch': math.log(mean_of(loss[:10])), 'loss/last_epoch': math.log(mean_of(loss[-10:])),
+         'grad_norm/first': math.log(quantile(norm[:4], .5)), 'grad_norm/last': math.log(quantile(norm[-4:], .5)), 'grad_norm/spread': math.log(quantile(norm, .95) / quantile(norm, .5)),
+         'updates/swamped': math.log((sum(float(r['swamped']) for r in updates) + .5) / (sum(float(r['updates']) for r in updates) + 1)),
+         'exact/outputs_over_bound': sum(float(r['over_bound']) > 0 for r in replay if r['over_bound'] != '-'),
+         'error/propagated_p': math.log(float([r for r in replay if r['tensor'] == 'loss.p'][-1]['propagated_rel_normwise']))}
+    weights = {k: v for k, v in w.items() if k.endswith(('.w', '.b'))}
+    a['weights/all'] = rms(weights.values())
+    a['weights/first_layer'] = rms(v for k, v in weights.items() if k.startswith('dense1.'))
+    a['weights/last_layer'] = rms(v for k, v in weights.items() if k.startswith('dense3.'))
+    a['moments/first'] = rms(v for k, v in w.items() if k.endswith('_m'))
+    a['moments/second'] = rms(v for k, v in w.items() if k.endswith('_v'))
+    groups = {}
+    for r in replay:
+        group = {'_m_next': 'first_moment', '_v_next': 'second_moment', '.w_next': 'weights', '.b_next': 'weights'}.get(r['tensor'][-7:]) if r['phase'] == 'update' else \
+            'casts' if r['op'] == 'cast' else 'products_' + r['phase'] if r['op'] == 'matmul' else 'elementwise'
+        e = float(r['backward_normwise']) if r['backward_normwise'] != '-' else 0
+        if group and 0 < e < math.inf:
+            groups.setdefault('error/' + group, []).append(e)
+    a.update({g: math.log(math.sqrt(mean_of([e * e for e in v]))) for g, v in groups.items()})
+    return a
+
+
+known = {r: aggregates(r) for r in runs + ['kahan1', 'kahan2', 'fast1', 'fast2', 'fresh', 'short1']}
+near = lambda x, y: abs(x - y) <= 1e-9 * max(1, abs(y))
+wrong = [(q, s, k) for q in rows for i, s in enumerate(SEEDS) for j, k in enumerate('bc') if not near(float(rows[q][5 + 2 * i + j]), known['%s%d' % (k, s)][q])]
+ok(not wrong and len(rows) >= 25, 'every aggregate of every run, recomputed', [(q, rows[q][5:], [known[r][q] for r in runs]) for q, _, _ in wrong[:3]])
+missing = [q for q in known['b1'] if q not in rows and all(math.isfinite(known[r][q]) for r in runs)]
+ok(not missing, 'none is left out that all runs have', missing)
+FLOOR = {'loss': 1e-4, 'norm': 1e-3, 'error': 5e-3, 'share': .05, 'exact': 0, 'start': 0}
+spread = {q: (math.hypot(statistics.stdev(known['b%d' % s][q] for s in SEEDS), FLOOR[rows[q][1]]), math.sqrt(mean_of([(known['c%d' % s][q] - known['b%d' % s][q]) ** 2 for s in SEEDS]))) for q in rows}
+ok(all(near(float(rows[q][3]), spread[q][0]) and near(float(rows[q][4]), spread[q][1]) for q in rows), 'the spread over seeds and over orders of sums')
+ok(sum(float(rows[q][4]) > 0 for q in rows) > 15, 'another order of sums does move them')
+
+
+# --- the limits ---------------------------------------------------------------------------------------------------------
+def tail(t, n):
+    c = math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi)
+    a, steps = math.atan(t / math.sqrt(n)), 4000
+    h = (math.pi / 2 - a) / steps
+    f = lambda u: max(math.cos(u), 0) ** (n - 1)
+    return c * h / 3 * (f(a) + f(math.pi / 2) + 4 * math.fsum(f(a + i * h) for i in range(1, steps, 2)) + 2 * math.fsum(f(a + i * h) for i in range(2, steps, 2)))
+
+
+def limit(p, n):
+    low, high = 0.0, 1e6
+    for _ in range(80):
+        mid = (low + high) / 2
+        low, high = (mid, high) if tail(mid, n) > p else (low, mid)
+    return high
+
+
+ok(abs(limit(.005, 5) - 4.032143) < 1e-5 and abs(limit(.025, 10) - 2.228139) < 1e-5, "this test's own limits are those of the tables")
+judged = [q for q in rows if rows[q][1] in ('loss', 'norm', 'error', 'share')]
+CACHE = {}
+
+
+def expected(q, candidates, paired):
+    n, k, one = len(SEEDS), len(candidates), rows[q][1] in ('error', 'share')
+    p, df = (.01 if one else .005) / len(judged), n if paired else n - 1 if k == 1 else n + k - 2
+    t = CACHE.setdefault((p, df), limit(p, df))
+    if paired:
+        d = mean_of([known[c][q] - known['b' + c[-1]][q] for c in candidates])
+        most = spread[q][0] / 2 + t * spread[q][1] / math.sqrt(k)
+    else:
+        d = mean_of([known[c][q] for c in candidates]) - mean_of([known['b%d' % s][q] for s in SEEDS])
+        most = t * spread[q][0] * math.sqrt(1 / n + 1 / k)
+    most += math.log(1.35) if one else 0
+    return d, most, (d if one else abs(d)) <= most
+
+
+for candidates, paired, red in ((['kahan1'], True, False), (['kahan1', 'kahan2'], True, False), (['fast1'], True, True), (['fast1', 'fast2'], True, True), (['short1'], True, True), (['fresh'], False, False), (['fresh', 'kahan1'], False, False)):
+    code, out, err = run('check', *candidates, '--baseline', 's.tsv', '--json')
+    j = json.loads(out)
+    found = {f['quantity']: f for f in j['findings']}
+    wrong = []
+    for q in judged:
+        d, most, holds = expected(q, candidates, paired)
+        f = found[q]
+        if not (abs(f['moved'] - d) <= 1e-9 * max(1, abs(d)) and abs(f['allowed'] - most) <= 1e-6 * most and f['ok'] == holds):
+            wrong.append((q, f, d, most))
+    ok(not wrong and set(found) == set(rows) - {'start/loss'}, '%s, %s: every quantity as computed here' % (' '.join(candidates), 'paired' if paired else 'unpaired'), wrong[:2])
+    ok((code == 1) == red and (('paired: the candidates' in j['summary']) == paired) and (j['failed'] > 0) == red and [f['ok'] for f in j['findings']] == sorted(f['ok'] for f in j['findings']), '%s: exit %d, failures first' % (' '.join(candidates), code), j['summary'])
+code, out, err = run('check', 'fast1', '--baseline', 's.tsv')
+ok(out.startswith('1..') and 'not ok 1 - ' in out and '; it helps' in out and '# lr: 0.001 in the baseline, 0.003' in out, 'TAP: what moved, that it helps, and the option', out)
+code, out, err = run('check', 'short1', '--baseline', 's.tsv')
+ok('not ok 1 - error/products_' in out, 'sums in fp16 are told by the errors of products', out[:300])
+code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
+ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
+refused(2, 'have one seed, 1', 'two candidates of one seed', 'check', 'kahan1', 'fast1', '--baseline', 's.tsv')
+
+# --- the file -----------------------------------------------------------------------------------------------------------
+text = open('s.tsv').read()
+row = [l for l in text.splitlines() if l.startswith('loss/last_epoch')][0]
+for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:3] + ['9'] + row.split('\t')[4:])), 'its checksum is'), ('cut', text[:text.rindex('\n', 0, -1) + 1], 'cut short or changed'), ('half', text[:-5], 'cut short'),
+                          ('infinite', text.replace(row, '\t'.join(row.split('\t')[:3] + ['inf'] + row.split('\t')[4:])), 'a kind or a number is none'), ('bare', '\n'.join(l for l in text.splitlines() if not l.startswith('# env.')) + '\n', 'its checksum is'),
+                          ('newer', text.replace('# halfulp statistics: 1', '# halfulp statistics: 2'), 'no statistics of version 1')):
+    open(name + '.tsv', 'w').write(spoilt)
+    refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')
+run('train', '--model', 'mlp', '--width', '0.125', '--size', '8', '--train', '320', '--eval', '64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'float32', '--seed', '1', 'other')
+run('analyze', 'other')
+refused(3, 'baseline of policy mixed_float16', 'a run of another policy', 'check', 'other', '--baseline', 's.tsv')
+
+shutil.rmtree(home) if not failures else print('# files kept in ' + home)
+print('1..%d' % count)
+sys.exit(failures != 0)
