@@ -13,6 +13,7 @@ import tempfile
 from fractions import Fraction as Q
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'judge'))
+from independent.baseline import described  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import FORMATS, decode, log2floor, pow2  # noqa: E402
 
@@ -92,6 +93,16 @@ def digests(run):
     return [r['digest'] for r in table(os.path.join(run.path, 'metrics.tsv'))[1]]
 
 
+def programs(run):
+    return [dict(described(json.load(open(os.path.join(run.path, 'program-%s.json' % name))))) for name in ('train', 'eval')]
+
+
+def body(text):
+    """What is said of the runs' states, behind settings and programs."""
+    lines = text.splitlines()
+    return lines[next(i for i, x in enumerate(lines) if re.match('the first step whose|all [0-9]+ common steps', x)):]
+
+
 def parted(a, b, what):
     """Compares what diff says of two runs."""
     wrong, da, db = [], digests(a), digests(b)
@@ -110,8 +121,13 @@ def parted(a, b, what):
         wrong += ['%s: %s is %s there, %s here' % (d['tensor'], k, got[k], d[k]) for k in got if not near(got[k], d[k])]
     wrong += ['%d tensors there, %d here' % (len(j['tensors']), len(found))] if len(j['tensors']) != len(found) else []
     lines = ['the first step whose state differs is %d (of %d common ones)' % (first, common) if first >= 0 else 'all %d common steps have the same digest%s' % (common, '' if len(da) == len(db) else ', and one run has more')]
+    for x, y in zip(*(table(os.path.join(r.path, 'metrics.tsv'))[1] for r in (a, b))):
+        name = next((k for k in ('eval_loss', 'eval_accuracy') if '-' not in (x[k], y[k]) and x[k] != y[k]), None)
+        if name:
+            lines.append('the first evaluation that differs is behind step %s: %s %.17g and %.17g' % (x['step'], name, float(x[name]), float(y[name])))
+            break
     if not both:
-        lines.append('no step was traced in both; train with the same --trace-steps to learn which call parts them')
+        lines.append('no step was traced in both: train %s with --trace-steps %d, and diff names the call that parts them' % (b.path, max(first, 0)))
     elif not found:
         lines.append('the %d steps traced in both are the same in every recorded bit' % steps)
     finite = [d for d in found if None not in (d['ulps'], d['first_run'], d['second_run'])]
@@ -119,7 +135,10 @@ def parted(a, b, what):
     short = lines + [line(d) for d in found[:1]] + (['%d more tensors differ after it; --all lists them' % (len(found) - 1)] if len(found) > 1 else [])
     if len(finite) == len(found):
         for text, mine in ((r.stdout, short), (whole.stdout, lines + [line(d) for d in found])):
-            wrong += ['%r there, %r here' % (x, y) for x, y in zip(text.splitlines() + [''] * 999, mine) if x != y] + (['%d lines, not %d' % (len(text.splitlines()), len(mine))] if len(text.splitlines()) != len(mine) else [])
+            there = body(text)
+            wrong += ['%r there, %r here' % (x, y) for x, y in zip(there + [''] * 999, mine) if x != y] + (['%d lines, not %d' % (len(there), len(mine))] if len(there) != len(mine) else [])
+            if ('both run the same programs' in text.splitlines()) != (programs(a) == programs(b)):
+                wrong.append('whether the programs are the same')
     if {r.returncode, whole.returncode} != {0 if want['same'] else 1}:
         wrong.append('exit %d' % r.returncode)
     ok(wrong, '%s: %d tensors differ' % (what, len(found)))
