@@ -7,7 +7,7 @@ grep -q "no C++ compiler" probe.err && skip_all "the kernels are not compiled fo
 small="--model mlp --policy mixed_float16 --train 32 --eval 16 --batch 16 --size 8 --width 0.1 --steps 2 --quiet"
 
 run train --backend shim --gemm wgmma $small a
-refused 2 "--gemm wgmma: no way of that name" "an unknown way"
+refused 2 "--gemm wgmma: there is no way of that name" "an unknown way"
 run train --gemm simt $small a
 refused 2 "--gemm has no effect with --backend cpu" "a way on the CPU"
 run train --backend shim --gemm mma $small a

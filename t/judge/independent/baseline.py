@@ -61,6 +61,12 @@ def quantities(run):
         for row in table(run.analysis(name + '.tsv'))[1]:
             for c, side in columns.items():
                 q['/'.join([name, *(row[i] for i in ids.split()), c])] = row[c], side, 'fp64'
+    # the worst of each column that may move in one direction, which a reviewer reads first
+    for name, (_, columns) in HELD.items():
+        for c, side in columns.items():
+            held = [text for key, (text, *_) in q.items() if key.startswith(name + '/') and key.endswith('/' + c) and is_number(text)]
+            if held:
+                q['summary/%s/%s' % (name, c)] = (max if side == 'up' else min)(held, key=float), side, 'fp64'
     return q
 
 
@@ -74,6 +80,8 @@ def rows(runs, ulps):
     for key in sorted(each[0]):
         text, side, form = each[0][key]
         noise = 0.0
+        if key.startswith('program/') and any(q.get(key, ('',))[0] != text for q in each):
+            side = 'any'  # the runs that it is blessed with differ there
         values = [float(q[key][0]) for q in each if key in q and is_number(q[key][0])]
         if len(values) == len(runs):
             mean = math.fsum(values) / len(values)
