@@ -6,29 +6,17 @@ import json
 import math
 import os
 import random
-import resource
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree
 import zipfile
 from fractions import Fraction
 
-HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
-home = tempfile.mkdtemp(prefix='halfulp-gate-')
-os.chdir(home)
-count = failures = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, home, ok  # noqa: E402
 
-
-def ok(passed, text, why=''):
-    global count, failures
-    count += 1
-    failures += not passed
-    print('%s %d - %s' % ('ok' if passed else 'not ok', count, text), flush=True)
-    for line in str(why).splitlines() if not passed else []:
-        print('# ' + line)
+os.chdir(home())
 
 
 def run(*args, **env):
@@ -406,7 +394,4 @@ for two, want in (('l1.safetensors', 0), ('l2.safetensors', 1)):
     asan = os.environ.get('ASAN_OPTIONS') or b'__asan_init' in open(HALFULP, 'rb').read()
     ok(os.waitstatus_to_exitcode(status) == want and (asan or usage.ru_maxrss < 90000), 'two files of 128 MiB in %d KB of memory' % usage.ru_maxrss, open('large.out').read())
 ok('     262144 ' in open('large.out').read(), 'of which the last 2^18 values differ', open('large.out').read())
-
-shutil.rmtree(home) if not failures else print('# files kept in ' + home)
-print('1..%d' % count)
-sys.exit(failures != 0)
+finish()
