@@ -31,7 +31,7 @@ JUDGES = {
         ("lib/judge/engine.c", ["t/judge/u-judge", IND + "stochastic", "t/analyzers/t-analyze.sh", "t/judge/t-engines.sh"]),
         ("analyzers/check/baseline*.c", [IND + "baseline", "t/analyzers/t-check-told.py", "t/analyzers/u-drift", "t/analyzers/t-check.sh", "t/store/u-fuzz-files", "t/cli/t-demo.sh"]),
         ("analyzers/check/check*.c", ["t/analyzers/u-drift", "t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", "t/cli/t-demo.sh"]),
-        ("analyzers/check/cmd_check.c", ["t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", "t/cli/t-badinput.sh", "t/cli/t-demo.sh"]),
+        ("analyzers/check/cmd_check.c", ["t/analyzers/t-gate-files.py", "t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", "t/cli/t-badinput.sh", "t/cli/t-demo.sh"]),
         ("analyzers/check/drift.c", ["t/analyzers/u-drift", "t/analyzers/t-check-told.py", "t/analyzers/t-check.sh"]),
         ("analyzers/check/cmd_diff.c", ["t/analyzers/t-diff.py", "t/trainer/t-verify.sh", "t/analyzers/t-check.sh", "t/analyzers/t-analyze.sh", "t/cli/t-badinput.sh"]),
         ("analyzers/check/blessing.c", ["t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", IND + "baseline"]),
