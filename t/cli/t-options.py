@@ -14,30 +14,13 @@ import subprocess
 import sys
 import tempfile
 
-HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
 SOURCES = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.dont_write_bytecode = True
 sys.path.insert(0, SOURCES + '/t/tool')
 import onnxfile
-count = failures = 0
+from tap import HALFULP, bail_out, finish, home as own, ok, skip
 
-
-def ok(passed, text, why=''):
-    global count, failures
-    count += 1
-    failures += not passed
-    print('%s %d - %s' % ('ok' if passed else 'not ok', count, text), flush=True)
-    for line in str(why).splitlines() if not passed else []:
-        print('# ' + line)
-
-
-def skip(text, why):
-    global count
-    count += 1
-    print('ok %d - %s # SKIP %s' % (count, text, why), flush=True)
-
-
-home = tempfile.mkdtemp(prefix='halfulp-options-')
+home = own()
 environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_POWERCAP=home + '/powercap')
 
 
@@ -132,8 +115,7 @@ def prepare():
     for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
         if code:
-            print('Bail out! ' + err)
-            sys.exit(1)
+            bail_out(err)
     for name in ('run', 'run2', 'diverged'):
         run('analyze {h}/' + name)
     run('check {h}/run --baseline {h}/base.tsv --bless --reason test')
@@ -623,9 +605,7 @@ def main():
         line = expand(line)
         seen, (code, err) = observe(line)
         ok(code == 2 and err.count('\n') == 0 and '--%s has no effect' % option in err and not seen[2], 'refused: %s' % line.replace(home, ''), '%d: %s' % (code, err))
-    shutil.rmtree(home)
-    print('1..%d' % count)
-    return failures != 0
+    finish()
 
 
-sys.exit(main())
+main()
