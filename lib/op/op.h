@@ -41,8 +41,9 @@ typedef enum hu_role {
 	HU_ROLE_NORM          /* the norm of all gradients together */
 } hu_role;
 
-/* What a device promises for the operator: the bits of the emulation, or its proven bound. */
-typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
+/* What a device promises for the operator: the bits of the emulation, its proven bound, or nothing, because there is no
+   kernel and the back end cpu alone computes it. */
+typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND, HU_PARITY_NONE } hu_parity;
 
 /* What a call costs in a step that is not skipped, from its shapes alone. flops counts all operations on elements:
    arithmetic (a multiply-add is two), elementary functions, comparisons and a cast's rounding, but not the additions

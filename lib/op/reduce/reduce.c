@@ -57,10 +57,8 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 	m->in[m->nin - 1].e = s->e;
 }
 
-/* Bounds the distance of the tree's sum v of n bounded terms from the exact sum; all = Σ|v|, and e is the sum of the
-   terms' errors. */
-static double
-tree_error(hu_format f, double v, double all, double e, size_t n)
+double
+hu_tree_error(hu_format f, double v, double all, double e, size_t n)
 {
 	double du = (double)hu_tree_depth(n) * hu_unit(f);
 
@@ -126,7 +124,7 @@ errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
 				s.all += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].all;
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
-			sum[k].e[g] = tree_error(f, hu_get(&sum[k].t, g), s.all, s.e, along_rows ? C : rows);
+			sum[k].e[g] = hu_tree_error(f, hu_get(&sum[k].t, g), s.all, s.e, along_rows ? C : rows);
 		}
 	free(part);
 }
