@@ -149,6 +149,8 @@ struct hu_op {
 	const struct hu_pointwise *pointwise;       /* for hu_family_pointwise: lib/op/element/pointwise.h */
 	const struct hu_moments *moments;           /* for hu_family_moments: lib/op/element/moments.h */
 	const struct hu_moves_own *moves;           /* for hu_family_moves: lib/op/move/moves.h */
+	const struct hu_stats_own *stats;           /* for hu_family_stats: lib/op/reduce/stats.h */
+	const struct hu_reduce_own *reduce;         /* for hu_family_reduce: lib/op/reduce/reduce_family.h */
 	const struct hu_norm_own *norm;             /* for hu_family_norm and hu_family_norm_dx: lib/op/reduce/norm.h */
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */

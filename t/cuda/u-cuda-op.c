@@ -6,7 +6,6 @@
 #include "cuda/exec/machine.h"
 #include "lib/base/hash.h"
 #include "lib/number/round.h"
-#include "lib/op/move/moves.h"
 #include "t/cuda/cuda-sides.h"
 #include "t/op/op-case.h"
 #include "t/tool/tap.h"

@@ -36,4 +36,8 @@ typedef struct hu_conv_class { size_t pixels, taps, tap0, step; } hu_conv_class;
 size_t hu_conv_classes(const hu_conv_axis *a);
 /* Class i, whose first pixel is i. */
 hu_conv_class hu_conv_class_of(const hu_conv_axis *a, size_t i);
+/* The most taps that any class meets, in time proportional to the taps, however large stride and image are. */
+size_t hu_conv_most_taps(const hu_conv_axis *a);
+/* How many pairs of a pixel and a tap the stride does not skip, in the same time. */
+double hu_conv_pairs(const hu_conv_axis *a);
 #endif
