@@ -151,6 +151,7 @@ struct hu_op {
 	const struct hu_moves_own *moves;           /* for hu_family_moves: lib/op/move/moves.h */
 	const struct hu_stats_own *stats;           /* for hu_family_stats: lib/op/reduce/stats.h */
 	const struct hu_reduce_own *reduce;         /* for hu_family_reduce: lib/op/reduce/reduce_family.h */
+	const struct hu_extreme_own *extreme;       /* for hu_family_extreme: lib/op/axis/extreme.h */
 	const struct hu_norm_own *norm;             /* for hu_family_norm and hu_family_norm_dx: lib/op/reduce/norm.h */
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */

@@ -127,7 +127,7 @@ errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int 
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
 			sum[k].e[at + g] =
-				tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
+				hu_tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
 		}
 	free(part);
 }
