@@ -109,7 +109,7 @@ const hu_op hu_op_move = {
 	.attrs = "rank d0 d1 d2 d3 from0 from1 from2 from3 start0 start1 start2 start3 step0 step1 step2 step3 fill "
 		 "flat",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
+	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from },
 };
