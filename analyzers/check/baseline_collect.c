@@ -100,7 +100,15 @@ collect_tables(hu_baseline *b, const hu_run *r)
 	return HU_OK;
 }
 
-/* Losses and accuracies where an epoch ended, and the state's digest at the end. */
+/* Whether the state's digest behind this row is held: steps 0, 1, 2, 4, 8, …, which say between which two a training
+   parted from the blessed one. */
+static int
+held_digest(size_t row)
+{
+	return (row & (row - 1)) == 0;
+}
+
+/* Losses and accuracies where an epoch ended, the state's digest there, at steps of powers of two, and at the end. */
 static hu_status
 collect_metrics(hu_baseline *b, const hu_run *r)
 {
@@ -111,9 +119,16 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 
 	free(path);
 	HU_TRY(st);
-	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss");
+	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss"),
+	    digest = hu_table_column(&t, "digest");
 	for (int i = 0; i < t.rows; i++) {
-		if (i > 0 && i + 1 < t.rows && !strcmp(hu_table_cell(&t, i, eval), "-"))
+		int ends = i == 0 || i + 1 == t.rows || strcmp(hu_table_cell(&t, i, eval), "-");
+		if (ends || held_digest((size_t)i)) {
+			char *key = hu_xprintf("metrics/%s/digest", hu_table_cell(&t, i, step));
+			hu_baseline_add(b, key, hu_table_cell(&t, i, digest), HU_SIDE_BOTH, HU_FP64);
+			free(key);
+		}
+		if (!ends)
 			continue;
 		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
 			char *key = hu_xprintf("metrics/%s/%s", hu_table_cell(&t, i, step), columns[k]);
@@ -123,8 +138,7 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 		}
 	}
 	if (t.rows)
-		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "digest")),
-			HU_SIDE_BOTH, HU_FP64);
+		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, digest), HU_SIDE_BOTH, HU_FP64);
 	hu_table_release(&t);
 	return HU_OK;
 }
@@ -188,8 +202,12 @@ hu_baseline_environment(hu_baseline *b, const hu_run *r)
 	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight",
 		"seed", "backend", "device", "compiler", "simd", NULL };
 
+	const char *data = json_string_value(json_object_get(json_object_get(r->manifest, "dataset"), "digest"));
+
 	memset(b, 0, sizeof *b);
 	hu_baseline_set(b, "halfulp", "%s", hu_build_version());
+	if (data)
+		hu_baseline_set(b, "dataset_digest", "%s", data);
 	for (int i = 0; keys[i]; i++)
 		from_manifest(b, r->manifest, keys[i]);
 	options(b, json_object_get(r->manifest, "config"));

@@ -14,8 +14,10 @@ typedef struct hu_outcome {
 
 typedef struct hu_outcomes {
 	char *suite, *of; /* "halfulp check", and what was judged */
+	char *why;        /* what failed first and why, in one line that stands before all others; or NULL */
 	hu_outcome *v;    /* failures first */
 	size_t n, cap, failed;
+	int error;     /* nothing could be judged, which the one outcome says */
 	char *summary; /* lines */
 } hu_outcomes;
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/program/apart.c
+noinst_HEADERS += lib/program/apart.h
 libhalfulp_a_SOURCES += lib/program/backend.c
 noinst_HEADERS += lib/program/backend.h
 libhalfulp_a_SOURCES += lib/program/bins.c
