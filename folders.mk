@@ -4,10 +4,13 @@
 include $(top_srcdir)/analyzers/accumulate/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
+include $(top_srcdir)/analyzers/ci/local.mk
+include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
+include $(top_srcdir)/analyzers/outcome/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/statistics/local.mk

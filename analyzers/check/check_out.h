@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_CHECK_OUT_H
 
 #include "analyzers/check/drift.h"
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 
 #include <stdio.h>
 

@@ -21,7 +21,7 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
 	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
-	{ "format", "NAME", "tap", "tap, junit, json, github (annotations) or gitlab (code quality)" },
+	{ "format", "NAME", "tap", "tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's summary)" },
 	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "statistics", NULL, NULL,
@@ -135,7 +135,7 @@ judge(const hu_args *a)
 	int code = HU_EXIT_OK;
 
 	if (strcmp(format, "json") && !hu_outcomes_writer_find(format))
-		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github or gitlab is needed",
+		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github, gitlab or markdown is needed",
 			hu_args_text(a, "format"));
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");

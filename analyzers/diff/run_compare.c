@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/check/run_compare.h"
+#include "analyzers/diff/run_compare.h"
 
 #include "lib/program/describe.h"
 

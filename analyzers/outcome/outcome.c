@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"

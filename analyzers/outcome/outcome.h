@@ -35,8 +35,10 @@ void hu_outcomes_github(FILE *out, const hu_outcomes *v);
 /* Failures as GitLab's code quality report: an array of objects with description, check_name, fingerprint, severity and
    location, whose path is what was judged. */
 void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
+/* Failures as Markdown: a heading with the verdict, why, a table of the worst twenty, the summary as a list. */
+void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
 
 typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
-/* tap, junit, github or gitlab; NULL else. */
+/* tap, junit, github, gitlab or markdown; NULL else. */
 hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/check/parting.h"
+#include "analyzers/diff/parting.h"
 
 #include "lib/base/mem.h"
 

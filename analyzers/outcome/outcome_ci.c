@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Outcomes for what shows them beside the code: GitHub's annotations, GitLab's code quality. */
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -96,7 +96,7 @@ hu_outcomes_writer_find(const char *name)
 		const char *name;
 		hu_outcomes_writer *write;
 	} all[] = { { "tap", hu_outcomes_tap }, { "junit", hu_outcomes_junit }, { "github", hu_outcomes_github },
-		{ "gitlab", hu_outcomes_gitlab } };
+		{ "gitlab", hu_outcomes_gitlab }, { "markdown", hu_outcomes_markdown } };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (!strcmp(all[i].name, name))

@@ -3,7 +3,7 @@
    then, in the first traced step that differs, by call and tensor. Files of other programs
    are compared by name, in analyzers/gate. */
 #include "analyzers/gate/gate_files.h"
-#include "analyzers/check/parting.h"
+#include "analyzers/diff/parting.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"

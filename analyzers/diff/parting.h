@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_PARTING_H
 #define HU_ANALYZERS_PARTING_H
 
-#include "analyzers/check/run_compare.h"
+#include "analyzers/diff/run_compare.h"
 #include "lib/program/apart.h"
 
 typedef struct hu_parting {
