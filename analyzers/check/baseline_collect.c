@@ -214,12 +214,43 @@ hu_baseline_environment(hu_baseline *b, const hu_run *r)
 	hashes(b, r->train);
 }
 
+/* Every step of RUN/exercise, where train --exercise made it: loss, loss scale, whether it was skipped, digest. */
+static hu_status
+collect_exercise(hu_baseline *b, const hu_run *r)
+{
+	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest" };
+	char *dir = hu_path(r->dir, "exercise"), *path = hu_path(r->dir, "exercise/metrics.tsv");
+	hu_status st = HU_OK;
+	hu_run own;
+	hu_table t;
+
+	if (hu_exists(dir) && (st = hu_run_open(&own, dir)) == HU_OK) {
+		if ((st = hu_run_finished(&own)) == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
+			int step = hu_table_column(&t, "step");
+			for (int i = 0; i < t.rows; i++)
+				for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+					char *key = hu_xprintf("exercise/%s/%s", hu_table_cell(&t, i, step), columns[k]);
+					const char *cell = hu_table_cell(&t, i, hu_table_column(&t, columns[k]));
+					hu_baseline_add(b, key, cell, HU_SIDE_BOTH, HU_FP32);
+					free(key);
+				}
+			hu_table_release(&t);
+		}
+		hu_run_release(&own);
+	}
+	free(path);
+	free(dir);
+	return st;
+}
+
 hu_status
 hu_baseline_collect(hu_baseline *b, const hu_run *r)
 {
 	hu_baseline_environment(b, r);
 	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
+	if (st == HU_OK)
+		st = collect_exercise(b, r);
 	if (st == HU_OK)
 		st = collect_tables(b, r);
 	hu_baseline_sort(b);
