@@ -26,6 +26,7 @@ include $(top_srcdir)/cuda/kernel/local.mk
 include $(top_srcdir)/cuda/probe/local.mk
 include $(top_srcdir)/cuda/shim/local.mk
 include $(top_srcdir)/doc/local.mk
+include $(top_srcdir)/doc/ci/local.mk
 include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk

@@ -139,7 +139,7 @@ add_place(hu_str *s, const hu_check_report *r, const hu_place *p)
 	const char *text = p->tensor ? made_by(r, p->tensor) : NULL;
 
 	if (p->step >= 0)
-		hu_str_addf(s, "step %lld, ", p->step);
+		hu_str_addf(s, "%sstep %lld, ", strcmp(p->table, "exercise") ? "" : "exercise, ", p->step);
 	if (p->call >= 0) {
 		int op = text ? (int)strcspn(text, " ") : 0;
 		hu_str_addf(s, "call %d %.*s%slayer %s (%s): ", p->call, op, text ? text : "", op ? ", " : "",
@@ -264,7 +264,7 @@ hu_check_why(const hu_check_report *r)
 		add_amount(&s, r, &r->f[lead], &worst);
 		hu_place_release(&worst);
 	}
-	hu_str_add(&s, s.len ? ". Most likely cause: " : "Most likely cause: ");
+	hu_str_add(&s, s.len ? ". Most likely cause: " : "no number of the run moved yet. Most likely cause: ");
 	hu_check_cause(&s, r, at < r->n ? &first : NULL);
 	if (at < r->n)
 		hu_place_release(&first);

@@ -117,6 +117,9 @@ add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 		hu_missing_steps(&lines, r->want, r->got);
 		hu_str_addn(s, lines.s, strcspn(lines.s, "\n"));
 		hu_str_release(&lines);
+	} else if (first && !strcmp(first->table, "exercise")) {
+		hu_str_add(s, "the check for overflow, or the rule of the loss scale: steps of the exercise moved, and "
+			      "settings, data, seed, programs and version are the same");
 	} else if (first && first->call >= 0 && first->step == 0) {
 		hu_str_addf(s,
 			"the arithmetic of call %d: settings, data, seed, programs and version are the same, and it is "
