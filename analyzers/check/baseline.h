@@ -34,8 +34,9 @@ typedef struct hu_baseline {
 	size_t nenv, envcap;
 } hu_baseline;
 
-/* The run's quantities: metrics.tsv at each epoch's end, digests of the state along the way and at the end, the calls of its programs, every step of its
-   exercise where it has one, and the error, swamping and underflow tables. HU_EFILE where the run was not analyzed. */
+/* The run's quantities: metrics.tsv at each epoch's end, digests of the state along the way and at the end, the calls
+   of its programs, every step of its exercise where it has one, and the error, swamping and underflow tables.
+   HU_EFILE where the run was not analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
 /* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the

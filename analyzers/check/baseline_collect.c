@@ -15,7 +15,10 @@
 
 /* A table's columns that are held, and which way they must not move. The key is
    TABLE/step/layer/call/tensor/…/COLUMN with the table's own identifying columns. */
-typedef struct held { const char *table, *ids, *column; hu_baseline_side side; } held;
+typedef struct held {
+	const char *table, *ids, *column;
+	hu_baseline_side side;
+} held;
 
 static const held rows[] = {
 	{ "replay", "step layer call tensor", "ulp_max", HU_SIDE_UP },
@@ -167,9 +170,8 @@ options(hu_baseline *b, const json_t *config)
 	const char *key;
 	const json_t *v;
 
-	json_object_foreach((json_t *)(size_t)config, key, v)
-		if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
-			from_manifest(b, config, key);
+	json_object_foreach((json_t *)(size_t)config, key, v) if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
+		from_manifest(b, config, key);
 }
 
 /* What decides bits: the order of every sum, the places of every cast, and all calls. */
@@ -229,7 +231,8 @@ collect_exercise(hu_baseline *b, const hu_run *r)
 			int step = hu_table_column(&t, "step");
 			for (int i = 0; i < t.rows; i++)
 				for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-					char *key = hu_xprintf("exercise/%s/%s", hu_table_cell(&t, i, step), columns[k]);
+					char *key =
+						hu_xprintf("exercise/%s/%s", hu_table_cell(&t, i, step), columns[k]);
 					const char *cell = hu_table_cell(&t, i, hu_table_column(&t, columns[k]));
 					hu_baseline_add(b, key, cell, HU_SIDE_BOTH, HU_FP32);
 					free(key);

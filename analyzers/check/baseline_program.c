@@ -2,7 +2,7 @@
 #include "analyzers/check/baseline_program.h"
 
 #include "lib/base/mem.h"
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 
 hu_status
-hu_bless_collect(const char *dir, hu_baseline *b, hu_seen *s)
+hu_bless_collect(const char *dir, hu_baseline *b, hu_coverage_seen *s)
 {
 	hu_run r;
 	unsigned saw;
@@ -126,7 +126,7 @@ say_moved(hu_str *s, const char *path, const hu_baseline *b)
 }
 
 hu_status
-hu_bless_run(const hu_args *a, hu_baseline *b, hu_seen *saw)
+hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 {
 	size_t more = (size_t)a->nrest - 1, read = 0;
 	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);

@@ -97,9 +97,10 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 	free(why);
 	v->why = hu_check_why(r);
 	if (r->obtained) {
-		char *text = hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp check %s --baseline %s "
-					"--bless --reason TEXT",
-			v->summary, hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
+		char *text =
+			hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp check %s --baseline %s "
+				   "--bless --reason TEXT",
+				v->summary, hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
 		free(v->summary);
 		v->summary = text;
 	}

@@ -19,8 +19,8 @@ typedef struct hu_check_report {
 /* FORMAT: json, or one of hu_outcomes_writer_find's. */
 void hu_check_write(FILE *out, const hu_check_report *r, const char *format);
 
-/* A whole document that says that nothing of RUN was judged, and why: of JUnit an error, of TAP one line not ok, of JSON
-   an object with run and error. */
+/* A whole document that says that nothing of RUN was judged, and why: of JUnit an error, of TAP one line not ok, of
+   JSON an object with run and error. */
 void hu_check_write_error(FILE *out, const char *suite, const char *run, const char *reason, const char *format);
 
 /* A verdict a quantity, to be released. */

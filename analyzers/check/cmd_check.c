@@ -21,7 +21,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
 	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
-	{ "format", "NAME", "tap", "tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's summary)" },
+	{ "format", "NAME", "tap",
+		"tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's summary)" },
 	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "statistics", NULL, NULL,
@@ -30,7 +31,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
 
-/* What was obtained lies beside the baseline where the two differ, for whoever decides, and is gone where they agree. */
+/* What was obtained lies beside the baseline where the two differ, for whoever decides, and is gone where they agree.
+ */
 static char *
 beside(const hu_args *a)
 {
@@ -130,7 +132,7 @@ judge(const hu_args *a)
 {
 	const char *format = format_of(a);
 	hu_baseline got;
-	hu_seen saw = { 0, 0 };
+	hu_coverage_seen saw = { 0, 0 };
 	hu_status st = HU_OK;
 	int code = HU_EXIT_OK;
 

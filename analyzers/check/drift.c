@@ -75,16 +75,17 @@ harm(const hu_finding *f)
 	if (!strncmp(key, "exercise/", 9))
 		return RESULT;
 	if (!strncmp(key, "metrics/", 8)) /* a lower loss or a higher accuracy is told, and is no harm */
-		return f->ulps > 0 && (f->got->value > f->want->value) == (strstr(column, "accuracy") != NULL) ? IMPROVED
-												 : RESULT;
+		return f->ulps > 0 && (f->got->value > f->want->value) == (strstr(column, "accuracy") != NULL)
+			       ? IMPROVED
+			       : RESULT;
 	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
 		if (!strcmp(column, lost[i]))
 			return LOST;
 	return LOCAL_ERROR;
 }
 
-/* Harm first, and within a class how many times its allowance, else its own value, a change is: to a power of two, since
-   changes of about one size are equals, of which the earliest step stands first. -1 of what did not fail. */
+/* Harm first, and within a class how many times its allowance, else its own value, a change is: to a power of two,
+   since changes of about one size are equals, of which the earliest step stands first. -1 of what did not fail. */
 static double
 severity(const hu_finding *f)
 {

@@ -91,7 +91,8 @@ add_ulps(hu_str *s, const hu_check_report *r, const hu_finding *f, const hu_plac
 	else if (tensor != HU_NO_FORMAT && !strncmp(p->column, "ulp_", 4))
 		hu_str_addf(s, ", %+.3g ulps of %s", moved, hu_format_name(tensor));
 	else if (tensor != HU_NO_FORMAT && strstr(p->column, "normwise"))
-		hu_str_addf(s, ", %+.3g ulps of %s at 1", ldexp(moved, hu_format_of(tensor).p - 1), hu_format_name(tensor));
+		hu_str_addf(
+			s, ", %+.3g ulps of %s at 1", ldexp(moved, hu_format_of(tensor).p - 1), hu_format_name(tensor));
 }
 
 /* Appends both values with as many digits as tell them apart. */
@@ -142,8 +143,8 @@ add_place(hu_str *s, const hu_check_report *r, const hu_place *p)
 		hu_str_addf(s, "%sstep %lld, ", strcmp(p->table, "exercise") ? "" : "exercise, ", p->step);
 	if (p->call >= 0) {
 		int op = text ? (int)strcspn(text, " ") : 0;
-		hu_str_addf(s, "call %d %.*s%slayer %s (%s): ", p->call, op, text ? text : "", op ? ", " : "",
-			p->layer, p->tensor);
+		hu_str_addf(s, "call %d %.*s%slayer %s (%s): ", p->call, op, text ? text : "", op ? ", " : "", p->layer,
+			p->tensor);
 	} else if (p->tensor) {
 		hu_str_addf(s, "%s: ", p->tensor);
 	}

@@ -130,9 +130,10 @@ add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 			"the arithmetic of a call, or the weights that it began with: settings, data, seed, programs "
 			"and version are the same; --trace-steps 0 in both runs names the call");
 	} else {
-		hu_str_add(s, "the arithmetic of a step that was not traced, or the weights that it began with: settings, "
-			      "data, seed, programs and version are the same; --trace-steps 0 in both runs names the "
-			      "call");
+		hu_str_add(s,
+			"the arithmetic of a step that was not traced, or the weights that it began with: settings, "
+			"data, seed, programs and version are the same; --trace-steps 0 in both runs names the "
+			"call");
 	}
 	hu_str_release(&m);
 }
@@ -156,8 +157,8 @@ hu_check_cause(hu_str *s, const hu_check_report *r, const hu_place *first)
 	else if (nprogram)
 		hu_str_addf(s, "%s, though the settings are the same: %s", kind_of_program(r), program.s);
 	else if (differs(r, HU_ANALYSIS_NOTE))
-		hu_str_addf(s, "another analysis: %s in the baseline, %s now", hu_baseline_env(r->want, HU_ANALYSIS_NOTE),
-			hu_baseline_env(r->got, HU_ANALYSIS_NOTE));
+		hu_str_addf(s, "another analysis: %s in the baseline, %s now",
+			hu_baseline_env(r->want, HU_ANALYSIS_NOTE), hu_baseline_env(r->got, HU_ANALYSIS_NOTE));
 	else
 		add_arithmetic(s, r, first);
 	hu_str_release(&settings);

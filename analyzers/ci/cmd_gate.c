@@ -19,7 +19,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that ch
 	{ "junit", "FILE", NULL, "also write JUnit XML" }, { "tap", "FILE", NULL, "also write TAP" },
 	{ "gitlab", "FILE", NULL, "also write a code quality report" },
 	{ "summary", "FILE", NULL,
-		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in RUN/gate/" },
+		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
+		"RUN/gate/" },
 	{ "quiet", NULL, NULL, "print nothing but errors; the exit code is the answer" }, { NULL, NULL, NULL, NULL } };
 
 /* Documents that go to files: the option that names the file is the format but where said. */
@@ -75,8 +76,8 @@ try_files(const gate *g)
 	return HU_OK;
 }
 
-/* Every document says that nothing was judged, and why. Returns CODE, or that of a document that cannot be written. REASON
-   is no string of hu_reason's. */
+/* Every document says that nothing was judged, and why. Returns CODE, or that of a document that cannot be written.
+   REASON is no string of hu_reason's. */
 static int
 give_up(const gate *g, int code, const char *reason)
 {
@@ -264,10 +265,12 @@ run(const hu_args *a)
 	if (st == HU_OK && strcmp(format, "json") && !hu_outcomes_writer_find(format))
 		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github, gitlab or markdown is needed", format);
 	else if (st == HU_OK && !hu_args_text(a, "baseline"))
-		st = hu_fail(HU_EINVAL, "--baseline FILE is needed: halfulp check RUN --baseline FILE --bless makes one");
+		st = hu_fail(
+			HU_EINVAL, "--baseline FILE is needed: halfulp check RUN --baseline FILE --bless makes one");
 	else if (st == HU_OK && there && g.ntrain)
 		st = hu_fail(HU_EINVAL,
-			"%s is there already, and %s would train it: leave out what is behind its name to check it as it "
+			"%s is there already, and %s would train it: leave out what is behind its name to check it as "
+			"it "
 			"is, or name another run",
 			g.run, g.train[0]);
 	int code = st == HU_OK ? work(&g, there) : complain(&g, st);
@@ -282,13 +285,16 @@ speaks(const void *of)
 	return !hu_args_given(of, "quiet");
 }
 
-static const hu_opt_need needs[] = { { "format", speaks, "beside --quiet, which prints nothing" }, { NULL, NULL, NULL } };
+static const hu_opt_need needs[] = { { "format", speaks, "beside --quiet, which prints nothing" },
+	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_gate = { "gate", "--baseline FILE [OPTION...] [RUN] [-- OPTIONS OF train...]",
 	"train, analyze and check in one command; its exit code is the last word",
-	"What stands behind -- goes to train, which makes RUN [runs/gate-N]; a RUN that is there is taken as it is. Then\n"
+	"What stands behind -- goes to train, which makes RUN [runs/gate-N]; a RUN that is there is taken as it is. "
+	"Then\n"
 	"halfulp analyze and halfulp check follow, each in a process of its own. Documents for CI are whole on every\n"
-	"exit: where nothing could be judged they say that, and why. --summary appends Markdown; where the check fails\n"
+	"exit: where nothing could be judged they say that, and why. --summary appends Markdown; where the check "
+	"fails\n"
 	"and gnuplot is there, RUN/gate/ gets figures of the drift, which the Markdown shows.\n"
 	"Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
 	opts, run, needs };

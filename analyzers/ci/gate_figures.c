@@ -24,8 +24,9 @@ typedef struct figure {
 	size_t (*rows)(hu_str *data, const json_t *findings);
 } figure;
 
-#define HEAD "set terminal svg size 860,%d background '#ffffff' font 'DejaVu Sans,12'\nset output '%s.svg'\n" \
-	     "set datafile separator '\\t'\nset key outside top center horizontal\nset border 3\nset tics nomirror\n"
+#define HEAD                                                                                                           \
+	"set terminal svg size 860,%d background '#ffffff' font 'DejaVu Sans,12'\nset output '%s.svg'\n"               \
+	"set datafile separator '\\t'\nset key outside top center horizontal\nset border 3\nset tics nomirror\n"
 #define BLUE "'#0072B2'"
 #define RED "'#D55E00'"
 
@@ -48,12 +49,13 @@ losses(hu_str *data, const json_t *findings)
 	for (size_t k = 0; k < 2 && rows < 2; k++) {
 		data->len = 0;
 		rows = 0;
-		json_array_foreach((json_t *)(size_t)findings, i, f) {
+		json_array_foreach((json_t *)(size_t)findings, i, f)
+		{
 			hu_place p;
 			hu_place_init(&p, json_string_value(json_object_get(f, "quantity")));
 			double was = value(f, "baseline"), is = value(f, "run");
-			if (!strcmp(p.table, "metrics") && !strcmp(p.column, columns[k]) && p.step >= 0 && isfinite(was) &&
-				isfinite(is)) {
+			if (!strcmp(p.table, "metrics") && !strcmp(p.column, columns[k]) && p.step >= 0 &&
+				isfinite(was) && isfinite(is)) {
 				hu_str_addf(data, "%lld\t%.17g\t%.17g\n", p.step, was, is);
 				rows++;
 			}
@@ -70,7 +72,8 @@ errors(hu_str *data, const json_t *findings)
 	size_t rows = 0, i;
 	json_t *f;
 
-	json_array_foreach((json_t *)(size_t)findings, i, f) {
+	json_array_foreach((json_t *)(size_t)findings, i, f)
+	{
 		hu_place p;
 		hu_place_init(&p, json_string_value(json_object_get(f, "quantity")));
 		double was = value(f, "baseline"), is = value(f, "run");
@@ -90,9 +93,11 @@ worst(hu_str *data, const json_t *findings)
 	size_t rows = 0, i;
 	json_t *f;
 
-	json_array_foreach((json_t *)(size_t)findings, i, f) {
+	json_array_foreach((json_t *)(size_t)findings, i, f)
+	{
 		double was = value(f, "baseline"), is = value(f, "run");
-		if (rows == MOST || json_is_true(json_object_get(f, "ok")) || !isfinite(was) || !isfinite(is) || was == 0)
+		if (rows == MOST || json_is_true(json_object_get(f, "ok")) || !isfinite(was) || !isfinite(is) ||
+			was == 0)
 			continue;
 		hu_str_addf(data, "%s\t%.17g\n", hu_shown(json_string_value(json_object_get(f, "quantity"))),
 			100 * (is - was) / fabs(was));
@@ -109,7 +114,8 @@ static const figure figures[] = {
 		losses },
 	{ "drift-errors", "Mean rounding error of each call, in ulps",
 		HEAD "set xlabel 'call'\nset ylabel 'mean error (ulps)'\nset logscale y\n"
-		     "plot '%s.tsv' using 1:($2 > 0 ? $2 : NaN) with points pt 7 ps 0.6 lc rgb " BLUE " title 'baseline', "
+		     "plot '%s.tsv' using 1:($2 > 0 ? $2 : NaN) with points pt 7 ps 0.6 lc rgb " BLUE
+		     " title 'baseline', "
 		     "'' using 1:($3 > 0 ? $3 : NaN) with points pt 6 ps 0.9 lc rgb " RED " title 'this run'\n",
 		errors },
 	{ "drift-worst", "Quantities that failed, worst first: change in per cent",
@@ -155,8 +161,8 @@ draw(const figure *f, const char *dir, const hu_str *data)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	hu_str_addf(&script, f->script, 320, f->name, f->name); /* a script of the table above */
 #pragma GCC diagnostic pop
-	int ok = hu_file_write(tsv, data->s, data->len) == HU_OK &&
-		 hu_file_write(gp, script.s, script.len) == HU_OK && draws(dir, file);
+	int ok = hu_file_write(tsv, data->s, data->len) == HU_OK && hu_file_write(gp, script.s, script.len) == HU_OK &&
+		 draws(dir, file);
 	hu_str_release(&script);
 	free(tsv);
 	free(gp);
@@ -177,17 +183,20 @@ hu_gate_figures(hu_str *s, const char *run, const char *check)
 		if (figures[i].rows(&data, findings) > 1) {
 			wanted++;
 			if (hu_make_dirs(dir) == HU_OK && draw(&figures[i], dir, &data)) {
-				hu_str_addf(s, "\n![%s](%s/%s.svg)\n", figures[i].title, hu_shown(dir), figures[i].name);
+				hu_str_addf(
+					s, "\n![%s](%s/%s.svg)\n", figures[i].title, hu_shown(dir), figures[i].name);
 				drawn++;
 			}
 		}
 		hu_str_release(&data);
 	}
 	if (drawn)
-		hu_str_addf(s, "\nThe figures, their data and scripts are in `%s/`: blue is the baseline, red this run.\n",
+		hu_str_addf(s,
+			"\nThe figures, their data and scripts are in `%s/`: blue is the baseline, red this run.\n",
 			hu_shown(dir));
 	else if (wanted)
-		hu_str_add(s, "\nNo figure was drawn, since gnuplot was not found or the run's folder cannot be written.\n");
+		hu_str_add(s,
+			"\nNo figure was drawn, since gnuplot was not found or the run's folder cannot be written.\n");
 	free(dir);
 	json_decref(j);
 }

@@ -64,9 +64,9 @@ tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const ch
 		json_array_append_new(
 			list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o}", "step", (json_int_t)step,
 				      "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer", t->layer, "tensor",
-				      t->name, "kind", kind, "elements", (json_int_t)p->n, "differ", (json_int_t)p->differ,
-				      "worst_element", (json_int_t)p->worst, "ulps", number(p->ulps), "first_run",
-				      number(p->a), "second_run", number(p->b)));
+				      t->name, "kind", kind, "elements", (json_int_t)p->n, "differ",
+				      (json_int_t)p->differ, "worst_element", (json_int_t)p->worst, "ulps",
+				      number(p->ulps), "first_run", number(p->a), "second_run", number(p->b)));
 	else {
 		if (c)
 			hu_str_addf(lines, "step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id,
@@ -202,7 +202,7 @@ advise(const hu_run_comparison *c, const hu_run *s, long long step, int common, 
 typedef struct outcome {
 	hu_run_comparison c;
 	told traces;
-	long long step;    /* the first whose digest differs, or -1 */
+	long long step; /* the first whose digest differs, or -1 */
 	int rows, lengths[2], common;
 	size_t found;
 	char *why;

@@ -105,7 +105,10 @@ add_cause(hu_str *s, const hu_parting *p, const hu_run_comparison *c, const hu_r
 	}
 	told = data ? data : seed ? seed : told;
 	if (told)
-		hu_str_addf(s, "%s: %.*s", told == data ? "other data" : told == seed ? "another seed" : "another setting",
+		hu_str_addf(s, "%s: %.*s",
+			told == data   ? "other data"
+			: told == seed ? "another seed"
+				       : "another setting",
 			(int)strcspn(told, "\n"), told);
 	if (c->nprogram)
 		hu_str_addf(s, "%s%.*s", told ? ", which makes another program: " : "another program: ",
@@ -118,11 +121,14 @@ add_cause(hu_str *s, const hu_parting *p, const hu_run_comparison *c, const hu_r
 		hu_str_addf(s, t->state ? "other weights to begin with, since settings and programs are the same"
 					: "other input data, since settings and programs are the same");
 	else if (t && !p->checkpoint)
-		hu_str_addf(s, "the arithmetic of call %d, since settings, programs and all tensors recorded before it "
-			       "are the same", t->producer);
+		hu_str_addf(s,
+			"the arithmetic of call %d, since settings, programs and all tensors recorded before it "
+			"are the same",
+			t->producer);
 	else
-		hu_str_add(s, "the arithmetic of a call, or other weights to begin with, since settings and programs are "
-			      "the same; traces of one step in both runs would say which");
+		hu_str_add(s,
+			"the arithmetic of a call, or other weights to begin with, since settings and programs are "
+			"the same; traces of one step in both runs would say which");
 }
 
 char *

@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_PARTING_H
 
 #include "analyzers/diff/run_compare.h"
-#include "lib/program/apart.h"
+#include "lib/program/differ/apart.h"
 
 typedef struct hu_parting {
 	size_t step;     /* traced step, or the step that a checkpoint stands before */
@@ -13,11 +13,11 @@ typedef struct hu_parting {
 	hu_apart apart;  /* differ is 0 where nothing was found */
 } hu_parting;
 
-/* Compares the states of the earliest checkpoint that both runs have in which any differs, by name. p->apart.differ stays
-   0 where none does, or where the runs have no checkpoint in common. HU_EFILE where one cannot be read. */
+/* Compares the states of the earliest checkpoint that both runs have in which any differs, by name. p->apart.differ
+   stays 0 where none does, or where the runs have no checkpoint in common. HU_EFILE where one cannot be read. */
 hu_status hu_parting_of_states(hu_parting *p, const hu_run *r, const hu_run *s);
 
-/* The line, which the caller frees. C: how settings and programs differ; STEP: the first whose digest differs, or -1; of
-   ROWS common steps. */
+/* The line, which the caller frees. C: how settings and programs differ; STEP: the first whose digest differs, or -1;
+   of ROWS common steps. */
 char *hu_parting_text(const hu_parting *p, const hu_run_comparison *c, const hu_run *r, long long step, int rows);
 #endif

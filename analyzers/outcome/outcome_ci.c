@@ -62,10 +62,9 @@ finding(json_t *list, const hu_outcomes *v, const char *name, const char *text, 
 
 	snprintf(hash, sizeof hash, "%016llx", (unsigned long long)XXH3_64bits(key, strlen(key)));
 	free(key);
-	json_array_append_new(
-		list, json_pack("{s:s s:s s:s s:s s:{s:s s:{s:i}}}", "description", text, "check_name", v->suite,
-			      "fingerprint", hash, "severity", severity, "location", "path", hu_shown(v->of), "lines",
-			      "begin", 1));
+	json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:{s:s s:{s:i}}}", "description", text, "check_name",
+					    v->suite, "fingerprint", hash, "severity", severity, "location", "path",
+					    hu_shown(v->of), "lines", "begin", 1));
 }
 
 void
@@ -79,8 +78,8 @@ hu_outcomes_gitlab(FILE *out, const hu_outcomes *v)
 		const hu_outcome *o = &v->v[i];
 		if (o->ok)
 			continue;
-		char *text = hu_xprintf(
-			"%s: %s%s%s", o->name, o->said, o->detail ? ": " : "", o->detail ? o->detail : "");
+		char *text =
+			hu_xprintf("%s: %s%s%s", o->name, o->said, o->detail ? ": " : "", o->detail ? o->detail : "");
 		finding(list, v, o->name, text, "major");
 		free(text);
 	}

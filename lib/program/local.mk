@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += lib/program/apart.c
-noinst_HEADERS += lib/program/apart.h
 libhalfulp_a_SOURCES += lib/program/backend.c
 noinst_HEADERS += lib/program/backend.h
 libhalfulp_a_SOURCES += lib/program/bins.c
 noinst_HEADERS += lib/program/bins.h
-libhalfulp_a_SOURCES += lib/program/describe.c
-noinst_HEADERS += lib/program/describe.h
 libhalfulp_a_SOURCES += lib/program/exec.c
 noinst_HEADERS += lib/program/exec.h
 libhalfulp_a_SOURCES += lib/program/gemm.c

@@ -27,7 +27,7 @@ static const hu_opt opts[] = {
 	{ "resume", NULL, NULL,
 		"continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
 	{ "exercise", NULL, NULL,
-		"then train RUN/exercise, 48 steps in which gradients overflow and the loss scale grows, for check to hold" },
+		"then train RUN/exercise: 48 steps with overflows and growth of the loss scale, which check holds" },
 	{ "threads", "N", "0",
 		"most threads that a call may use; small calls use fewer; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512. Changes no bit" },

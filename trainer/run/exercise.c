@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Halving from 2^28, or from 2^24 times 2 overflows each of a rule with hysteresis, ends below 2^10 within 48 steps; from
-   2^120 doubling every second step overflows fp32 within 16. */
+/* Halving from 2^28, or from 2^24 times 2 overflows each of a rule with hysteresis, ends below 2^10 within 48 steps;
+   from 2^120 doubling every second step overflows fp32 within 16. */
 enum { STEPS = 48, INTERVAL = 2, ABOVE = 13, LARGEST = 120 };
 
 hu_status
@@ -20,7 +20,8 @@ hu_exercise_possible(const hu_config *c)
 {
 	if (strcmp(c->scaling.rule.name, "none"))
 		return HU_OK;
-	return hu_refuse("exercise", "without a loss scale, since no step is ever skipped then (--loss-scale sets one)");
+	return hu_refuse(
+		"exercise", "without a loss scale, since no step is ever skipped then (--loss-scale sets one)");
 }
 
 /* The run's configuration as its manifest has it, and what the exercise changes. */

@@ -35,8 +35,8 @@ print_json(const hu_verified *v, const char *dir)
 		json_array_append_new(lines, json_string(hu_shown(line)));
 		free(line);
 	}
-	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s* s:s*}", "run", hu_shown(dir), "equal", !v->differs,
-		"steps", (json_int_t)v->steps, "first_differing_step",
+	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s* s:s*}", "run", hu_shown(dir), "equal",
+		!v->differs, "steps", (json_int_t)v->steps, "first_differing_step",
 		same ? json_null() : json_integer((json_int_t)v->step), "recorded", v->recorded, "got", v->got,
 		"evaluations", (json_int_t)v->evaluations, "program_differences", (json_int_t)v->program, "program",
 		lines, "evaluation", v->column, "where", digest ? v->where : NULL);
@@ -57,8 +57,10 @@ print_where(const hu_verified *v, const char *dir)
 	if (v->where)
 		printf("%s", v->where);
 	else
-		printf("step %zu is the first that differs, and it was not traced: a run with --trace-steps %zu names the "
-		       "call", v->step, v->step);
+		printf("step %zu is the first that differs, and it was not traced: a run with --trace-steps %zu names "
+		       "the "
+		       "call",
+			v->step, v->step);
 	if (n)
 		printf(". Most likely cause: this version runs another program (%.*s)\n", (int)n, v->why);
 	else if (v->where)

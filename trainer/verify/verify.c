@@ -5,7 +5,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 #include "trainer/record/manifest.h"
 #include "trainer/run/session.h"
 
@@ -122,7 +122,8 @@ compare(hu_verified *v, hu_session *s, const hu_run *r, const hu_table *t, size_
 		uint64_t got;
 		if (hu_table_real(t, (int)step, step_column) != (double)step)
 			st = hu_fail(HU_EFILE, "metrics.tsv: row %zu is not step %zu", step, step);
-		if (st == HU_OK && (st = hu_session_step(s, step)) == HU_OK && (st = keep_where(v, s, r, step)) == HU_OK)
+		if (st == HU_OK && (st = hu_session_step(s, step)) == HU_OK &&
+			(st = keep_where(v, s, r, step)) == HU_OK)
 			st = hu_session_commit(s, &got);
 		if (st != HU_OK)
 			break;

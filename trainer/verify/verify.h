@@ -54,10 +54,10 @@ void hu_differences_release(hu_differences *d);
 json_t *hu_differences_to_json(const hu_differences *d, const hu_run *r);
 void hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f);
 
-/* Appends where step `step`, which x has executed and not yet committed, parts from its recorded trace: the first tensor
-   in the order of the calls that differs, its call, its worst element with both values, and whether what the call read
-   is as recorded. Nothing where the step was not traced or all of its recorded tensors are equal. HU_EFILE where the
-   trace cannot be read. */
+/* Appends where step `step`, which x has executed and not yet committed, parts from its recorded trace: the first
+   tensor in the order of the calls that differs, its call, its worst element with both values, and whether what the
+   call read is as recorded. Nothing where the step was not traced or all of its recorded tensors are equal. HU_EFILE
+   where the trace cannot be read. */
 hu_status hu_verify_where(hu_str *s, hu_session *x, const hu_run *r, size_t step);
 /* The same of the state behind step `step`, committed, from the run's checkpoint; nothing where there is none. */
 hu_status hu_verify_where_state(hu_str *s, hu_session *x, const hu_run *r, size_t step);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Where a step that is executed again parts from the recorded one: call, tensor, element and both values. */
 #include "lib/base/mem.h"
-#include "lib/program/apart.h"
+#include "lib/program/differ/apart.h"
 #include "trainer/verify/verify.h"
 
 #include <stdlib.h>
@@ -125,8 +125,10 @@ hu_verify_where_state(hu_str *s, hu_session *x, const hu_run *r, size_t step)
 		found = st == HU_OK && tensor(s, p, i, step, &t[i], &now);
 	}
 	if (found)
-		hu_str_addf(s, " in the state behind step %zu; that step was not traced, and a run with --trace-steps "
-			       "%zu names the call", step, step);
+		hu_str_addf(s,
+			" in the state behind step %zu; that step was not traced, and a run with --trace-steps "
+			"%zu names the call",
+			step, step);
 	json_decref(meta);
 	free_state(p, t);
 	return st;

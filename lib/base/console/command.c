@@ -107,8 +107,8 @@ hu_command_run(hu_command_end *end, int argc, char **argv, int out, int say)
 		return HU_OK;
 	}
 	free(end->reason);
-	end->reason = hu_xprintf("halfulp %s was ended by signal %d (%s)", argv[0], WTERMSIG(status),
-		strsignal(WTERMSIG(status)));
+	end->reason = hu_xprintf(
+		"halfulp %s was ended by signal %d (%s)", argv[0], WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (say)
 		fprintf(stderr, "%s\n", end->reason);
 	return HU_OK;

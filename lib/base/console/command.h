@@ -14,7 +14,7 @@ const hu_command *hu_command_find(const char *name);
 /* How a command ended. */
 typedef struct hu_command_end {
 	int code;      /* its exit code; HU_EXIT_ENV where a signal ended it */
-	char *reason;  /* the last line that it wrote on standard error, without "halfulp NAME: "; "" where there is none */
+	char *reason;  /* the last line of its standard error, without "halfulp NAME: "; "" where there is none */
 } hu_command_end;
 
 /* Runs a command on its arguments (argv[0] is its name) in a process of its own. Its standard output goes to the open

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/program/apart.h"
+#include "lib/program/differ/apart.h"
 
 #include "lib/number/round.h"
 

@@ -7,7 +7,7 @@
 #include "lib/program/program.h"
 
 typedef struct hu_apart {
-	size_t n, differ;    /* elements, and how many of them have other bits: +0 and -0 do, and two NaN of other bits */
+	size_t n, differ;    /* elements, and how many of them have other bits: +0 and -0 do */
 	size_t first, worst; /* numbers of elements, from 0 in the tensor's order; 0 where none differs */
 	double ulps, a, b;   /* of the worst element: distance in ulps of `format` at a, and both values */
 	hu_format_id format; /* the one of the two that has the lower precision */
