@@ -227,6 +227,13 @@ calc daz | calc 2^-20*3 --format fp16 | --daz
 calc explain | calc 1+2^-11 | --explain
 calc svg | calc 1+2^-11 | --svg s.pdf
 calc json | calc 1+2 | --json
+gate baseline | gate {h}/run | --baseline {h}/base.tsv
+gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
+gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
+gate tap | gate --baseline {h}/base.tsv {h}/run | --tap t.txt
+gate gitlab | gate --baseline {h}/base.tsv {h}/run | --gitlab q.json
+gate summary | gate --baseline {h}/base.tsv {h}/run | --summary s.txt
+gate quiet | gate --baseline {h}/base.tsv {h}/run | --quiet
 check baseline | check {h}/run | --baseline {h}/base.tsv
 check format | check {h}/run --baseline {h}/base.tsv | --format junit
 check bless | check {h}/run --baseline b.tsv | --bless --reason x
@@ -402,6 +409,7 @@ train trace-cap | TS.replace('--trace-steps none ', '') R | --trace-cap 10
 train count | TS R | --count *
 train checkpoint-every | TS R | --checkpoint-every 1
 train resume | train {run} | --resume
+train exercise | DYNAMIC R | --exercise
 train threads | TS R | --threads 3
 train simd | TS R | --simd scalar
 train meter | TS R | --meter none
@@ -459,6 +467,8 @@ sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
 format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
+format | gate --baseline {h}/base.tsv --quiet --format junit {h}/run
+exercise | TS --policy float32 --exercise
 statistics | check {h}/run --baseline {h}/base.tsv --statistics
 ulps | check {h}/run --baseline b.tsv --bless --reason x --statistics --ulps 2
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'

@@ -49,7 +49,10 @@ def quantities(run):
     q = {}
     metrics = table(os.path.join(run.path, 'metrics.tsv'))[1]
     for i, row in enumerate(metrics):
-        if i in (0, len(metrics) - 1) or row['eval_loss'] != '-':
+        ends = i in (0, len(metrics) - 1) or row['eval_loss'] != '-'
+        if ends or bin(i).count('1') == 1:  # the state behind steps 1, 2, 4, 8, ... as well
+            q['metrics/%s/digest' % row['step']] = row['digest'], 'both', 'fp64'
+        if ends:
             for c in ('loss', 'accuracy', 'eval_loss', 'eval_accuracy', 'loss_scale'):
                 q['metrics/%s/%s' % (row['step'], c)] = row[c], 'both', 'fp32'
     for name in ('program-train.json', 'program-eval.json'):

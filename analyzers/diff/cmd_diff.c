@@ -3,7 +3,7 @@
    then, in the first traced step that differs, by call and tensor. Files of other programs
    are compared by name, in analyzers/gate. */
 #include "analyzers/gate/gate_files.h"
-#include "analyzers/check/run_compare.h"
+#include "analyzers/diff/parting.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -20,12 +20,6 @@ static const hu_opt opts[] = {
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
-
-/* Two versions of one tensor. */
-typedef struct pair {
-	size_t differ, first, worst;
-	double ulps, a, b;
-} pair;
 
 /* First row whose digests differ; its step in *step. 1 found, 0 none, and *common rows compared. */
 static hu_status
@@ -53,48 +47,15 @@ first_step(const char *one, const char *two, long long *step, int *common, int *
 	return HU_OK;
 }
 
-static double
-apart(double x, double y, hu_format f)
-{
-	if (x == y || (x != x && y != y))
-		return 0;
-	return hu_isfinite(x) && hu_isfinite(y) ? ldexp(fabs(x - y), -hu_ulp_exponent(x, f)) : INFINITY;
-}
-
-/* Ulps are those of the coarser format, at the first run's value. Bits decide what differs: +0 and -0 do. */
-static pair
-compare(const hu_tensor *x, const hu_tensor *y)
-{
-	hu_format f = hu_format_of(x->format), g = hu_format_of(y->format);
-	pair p = { 0, 0, 0, 0, 0, 0 };
-
-	if (g.p < f.p)
-		f = g;
-	for (size_t i = 0; i < x->n; i++) {
-		double u = hu_get(x, i), v = hu_get(y, i), ulps;
-		if (hu_bits64(u) == hu_bits64(v))
-			continue;
-		ulps = apart(u, v, f);
-		if (!p.differ++)
-			p.first = i;
-		if (p.differ == 1 || ulps > p.ulps) {
-			p.ulps = ulps;
-			p.worst = i;
-			p.a = u;
-			p.b = v;
-		}
-	}
-	return p;
-}
-
 static json_t *
 number(double x)
 {
 	return isfinite(x) ? json_real(x) : json_null();
 }
 
+/* Adds a tensor to LIST, or a line about it to LINES where that is NULL. */
 static void
-tell(json_t *list, const hu_run *r, size_t step, int id, const char *kind, const pair *p, size_t n)
+tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const char *kind, const hu_apart *p)
 {
 	const hu_info *t = &r->train->t[id];
 	const hu_call *c = t->producer >= 0 ? &r->train->c[t->producer] : NULL;
@@ -103,23 +64,32 @@ tell(json_t *list, const hu_run *r, size_t step, int id, const char *kind, const
 		json_array_append_new(
 			list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o}", "step", (json_int_t)step,
 				      "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer", t->layer, "tensor",
-				      t->name, "kind", kind, "elements", (json_int_t)n, "differ", (json_int_t)p->differ,
-				      "worst_element", (json_int_t)p->worst, "ulps", number(p->ulps), "first_run",
-				      number(p->a), "second_run", number(p->b)));
+				      t->name, "kind", kind, "elements", (json_int_t)p->n, "differ",
+				      (json_int_t)p->differ, "worst_element", (json_int_t)p->worst, "ulps",
+				      number(p->ulps), "first_run", number(p->a), "second_run", number(p->b)));
 	else {
 		if (c)
-			printf("step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id, c->op->name, t->layer,
-				t->name);
+			hu_str_addf(lines, "step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id,
+				c->op->name, t->layer, t->name);
 		else
-			printf("step %zu, %s %s: ", step, kind, t->name);
-		printf("%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n",
-			p->differ, n, p->first, p->worst, p->ulps, p->a, p->b);
+			hu_str_addf(lines, "step %zu, %s %s: ", step, kind, t->name);
+		hu_str_addf(lines,
+			"%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n",
+			p->differ, p->n, p->first, p->worst, p->ulps, p->a, p->b);
 	}
 }
 
+/* What traced steps show. */
+typedef struct told {
+	int all;
+	json_t *list; /* of --json, or NULL */
+	hu_str lines;
+	hu_parting first; /* where something was found */
+} told;
+
 /* Tensors that both recorded, in the order in which the first run wrote them: inputs first. */
 static size_t
-tensors(const hu_run *r, const hu_run *s, size_t step, const hu_tensor *x, const hu_tensor *y, int all, json_t *list)
+tensors(told *to, const hu_run *r, const hu_run *s, size_t step, const hu_tensor *x, const hu_tensor *y)
 {
 	size_t found = 0;
 
@@ -130,17 +100,19 @@ tensors(const hu_run *r, const hu_run *s, size_t step, const hu_tensor *x, const
 				(k = hu_program_find(s->train, r->train->t[i].name)) < 0 || !y[k].data ||
 				y[k].n != x[i].n)
 				continue;
-			pair p = compare(&x[i], &y[k]);
+			hu_apart p = hu_apart_of(&x[i], &y[k]);
 			if (!p.differ)
 				continue;
-			if (!found++ || all)
-				tell(list, r, step, i, pass < 0 ? "input" : "call", &p, x[i].n);
+			if (!found++)
+				to->first = (hu_parting){ .step = step, .tensor = i, .apart = p };
+			if (found == 1 || to->all)
+				tell(to->list, &to->lines, r, step, i, pass < 0 ? "input" : "call", &p);
 		}
 	return found;
 }
 
 static hu_status
-traced(const hu_run *r, const hu_run *s, int all, json_t *list, int *common, size_t *found)
+traced(told *to, const hu_run *r, const hu_run *s, int *common, size_t *found)
 {
 	*common = 0;
 	*found = 0;
@@ -153,7 +125,7 @@ traced(const hu_run *r, const hu_run *s, int all, json_t *list, int *common, siz
 			HU_TRY(hu_run_load_trace(r, r->step[i], &x));
 			hu_status st = hu_run_load_trace(s, s->step[k], &y);
 			if (st == HU_OK) {
-				*found = tensors(r, s, r->step[i], x, y, all, list);
+				*found = tensors(to, r, s, r->step[i], x, y);
 				hu_run_free_trace(s, y);
 			}
 			hu_run_free_trace(r, x);
@@ -226,48 +198,85 @@ advise(const hu_run_comparison *c, const hu_run *s, long long step, int common, 
 	printf(", and diff names the call that parts them\n");
 }
 
+/* What two runs have in common and where they part. */
+typedef struct outcome {
+	hu_run_comparison c;
+	told traces;
+	long long step; /* the first whose digest differs, or -1 */
+	int rows, lengths[2], common;
+	size_t found;
+	char *why;
+	int differ;
+} outcome;
+
+static hu_status
+look(outcome *o, const hu_run *r, const hu_run *s)
+{
+	hu_parting *first = &o->traces.first;
+
+	HU_TRY(first_step(r->dir, s->dir, &o->step, &o->rows, o->lengths));
+	HU_TRY(traced(&o->traces, r, s, &o->common, &o->found));
+	if (!o->found) /* a weight that no digest and no trace shows */
+		HU_TRY(hu_parting_of_states(first, r, s));
+	o->differ = o->step >= 0 || o->found || first->apart.differ || o->lengths[0] != o->lengths[1] ||
+		    o->c.nprogram || o->c.evaluation >= 0;
+	o->why = o->differ ? hu_parting_text(first, &o->c, r, o->step, o->rows) : NULL;
+	return HU_OK;
+}
+
+static void
+print_json(const outcome *o)
+{
+	json_t *j = json_pack("{s:b s:s* s:o s:o s:I s:i s:o s:i s:O}", "same", !o->differ, "why", o->why, "settings",
+		lines_json(&o->c.settings), "program", lines_json(&o->c.program), "first_step", (json_int_t)o->step,
+		"common_steps", o->rows, "first_evaluation",
+		o->c.evaluation >= 0 ? json_integer((json_int_t)o->c.evaluation) : json_null(), "common_traces",
+		o->common, "tensors", o->traces.list);
+
+	json_dumpf(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	putchar('\n');
+	json_decref(j);
+}
+
+static void
+print(const outcome *o, const hu_run *s)
+{
+	if (o->why)
+		puts(o->why);
+	print_comparison(&o->c, o->traces.all);
+	if (o->step >= 0)
+		printf("the first step whose state differs is %lld (of %d common ones)\n", o->step, o->rows);
+	else
+		printf("all %d common steps have the same digest%s\n", o->rows,
+			o->lengths[0] == o->lengths[1] ? "" : ", and one run has more");
+	print_evaluation(&o->c);
+	fputs(o->traces.lines.s, stdout);
+	if (o->common && !o->found)
+		printf("the %d steps traced in both are the same in every recorded bit\n", o->common);
+	else if (o->found > 1 && !o->traces.all)
+		printf("%zu more tensors differ after it; --all lists them\n", o->found - 1);
+	advise(&o->c, s, o->step, o->common, o->found);
+}
+
 static hu_status
 both(const hu_run *r, const hu_run *s, int all, int json, int *differ)
 {
-	long long step = -1;
-	int rows = 0, lengths[2] = { 0, 0 }, common = 0;
-	size_t found = 0;
-	hu_run_comparison c;
+	outcome o = { .step = -1 };
 
-	HU_TRY(hu_run_compare(&c, r, s));
-	json_t *list = json ? json_array() : NULL;
-	if (!json)
-		print_comparison(&c, all);
-	hu_status st = first_step(r->dir, s->dir, &step, &rows, lengths);
-	if (st == HU_OK && !json && step >= 0)
-		printf("the first step whose state differs is %lld (of %d common ones)\n", step, rows);
-	else if (st == HU_OK && !json)
-		printf("all %d common steps have the same digest%s\n", rows,
-			lengths[0] == lengths[1] ? "" : ", and one run has more");
-	if (st == HU_OK && !json)
-		print_evaluation(&c);
-	if (st == HU_OK)
-		st = traced(r, s, all, list, &common, &found);
-	if (st == HU_OK && !json && common && !found)
-		printf("the %d steps traced in both are the same in every recorded bit\n", common);
-	else if (st == HU_OK && !json && found > 1 && !all)
-		printf("%zu more tensors differ after it; --all lists them\n", found - 1);
-	if (st == HU_OK && !json)
-		advise(&c, s, step, common, found);
-	*differ = step >= 0 || found || lengths[0] != lengths[1] || c.nprogram || c.evaluation >= 0;
-	if (st == HU_OK && json) {
-		json_t *o = json_pack("{s:b s:o s:o s:I s:i s:o s:i s:o}", "same", !*differ, "settings",
-			lines_json(&c.settings), "program", lines_json(&c.program), "first_step", (json_int_t)step,
-			"common_steps", rows, "first_evaluation",
-			c.evaluation >= 0 ? json_integer((json_int_t)c.evaluation) : json_null(), "common_traces",
-			common, "tensors", list);
-		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-		putchar('\n');
-		json_decref(o);
-	} else {
-		json_decref(list);
-	}
-	hu_run_comparison_release(&c);
+	HU_TRY(hu_run_compare(&o.c, r, s));
+	o.traces.all = all;
+	o.traces.list = json ? json_array() : NULL;
+	hu_str_init(&o.traces.lines);
+	hu_status st = look(&o, r, s);
+	if (st == HU_OK && json)
+		print_json(&o);
+	else if (st == HU_OK)
+		print(&o, s);
+	*differ = o.differ;
+	free(o.why);
+	json_decref(o.traces.list);
+	hu_str_release(&o.traces.lines);
+	hu_run_comparison_release(&o.c);
 	return st;
 }
 

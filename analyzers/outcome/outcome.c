@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -35,6 +35,7 @@ hu_outcomes_release(hu_outcomes *v)
 	free(v->v);
 	free(v->suite);
 	free(v->of);
+	free(v->why);
 	free(v->summary);
 	memset(v, 0, sizeof *v);
 }
@@ -59,6 +60,8 @@ description(FILE *out, const char *s)
 void
 hu_outcomes_tap(FILE *out, const hu_outcomes *v)
 {
+	if (v->why)
+		lines(out, "# ", v->why);
 	fprintf(out, "1..%zu\n", v->n);
 	for (size_t i = 0; i < v->n; i++) {
 		fprintf(out, "%s %zu - ", v->v[i].ok ? "ok" : "not ok", i + 1);
@@ -91,7 +94,8 @@ hu_outcomes_junit(FILE *out, const hu_outcomes *v)
 {
 	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s ", v->suite);
 	xml(out, hu_shown(v->of));
-	fprintf(out, "\" tests=\"%zu\" failures=\"%zu\">\n", v->n, v->failed);
+	fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", v->n, v->error ? 0 : v->failed,
+		v->error ? v->failed : 0);
 	for (size_t i = 0; i < v->n; i++) {
 		const hu_outcome *c = &v->v[i];
 		fprintf(out, "  <testcase classname=\"halfulp\" name=\"");
@@ -100,7 +104,7 @@ hu_outcomes_junit(FILE *out, const hu_outcomes *v)
 			fprintf(out, "\"/>\n");
 			continue;
 		}
-		fprintf(out, "\">\n    <failure message=\"");
+		fprintf(out, "\">\n    <%s message=\"", v->error ? "error" : "failure");
 		xml(out, c->said);
 		if (c->detail) {
 			fputs(": ", out);
@@ -109,6 +113,10 @@ hu_outcomes_junit(FILE *out, const hu_outcomes *v)
 		fprintf(out, "\"/>\n  </testcase>\n");
 	}
 	fprintf(out, "  <system-out>");
+	if (v->why) {
+		xml(out, v->why);
+		xml(out, "\n");
+	}
 	xml(out, v->summary);
 	fprintf(out, "</system-out>\n</testsuite>\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/check/run_compare.h"
+#include "analyzers/diff/run_compare.h"
 
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 
 #include "lib/base/mem.h"
 

@@ -14,8 +14,10 @@ typedef struct hu_outcome {
 
 typedef struct hu_outcomes {
 	char *suite, *of; /* "halfulp check", and what was judged */
+	char *why;        /* what failed first and why, in one line that stands before all others; or NULL */
 	hu_outcome *v;    /* failures first */
 	size_t n, cap, failed;
+	int error;     /* nothing could be judged, which the one outcome says */
 	char *summary; /* lines */
 } hu_outcomes;
 
@@ -33,8 +35,10 @@ void hu_outcomes_github(FILE *out, const hu_outcomes *v);
 /* Failures as GitLab's code quality report: an array of objects with description, check_name, fingerprint, severity and
    location, whose path is what was judged. */
 void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
+/* Failures as Markdown: a heading with the verdict, why, a table of the worst twenty, the summary as a list. */
+void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
 
 typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
-/* tap, junit, github or gitlab; NULL else. */
+/* tap, junit, github, gitlab or markdown; NULL else. */
 hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Outcomes for what shows them beside the code: GitHub's annotations, GitLab's code quality. */
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -40,8 +40,10 @@ command(FILE *out, const char *level, const char *title, const char *text, const
 void
 hu_outcomes_github(FILE *out, const hu_outcomes *v)
 {
-	size_t shown = v->failed > ANNOTATIONS ? ANNOTATIONS - 1 : v->failed;
+	size_t room = ANNOTATIONS - (v->why != NULL), shown = v->failed > room ? room - 1 : v->failed;
 
+	if (v->why)
+		command(out, "error", v->suite, v->why, NULL);
 	for (size_t i = 0; i < v->n && i < shown; i++)
 		command(out, "error", v->v[i].name, v->v[i].said, v->v[i].detail);
 	if (shown < v->failed) {
@@ -52,24 +54,33 @@ hu_outcomes_github(FILE *out, const hu_outcomes *v)
 	command(out, "notice", v->suite, v->summary, NULL);
 }
 
+/* One name of one judgement is one finding, whatever its numbers. */
+static void
+finding(json_t *list, const hu_outcomes *v, const char *name, const char *text, const char *severity)
+{
+	char hash[17], *key = hu_xprintf("%s/%s", v->suite, name);
+
+	snprintf(hash, sizeof hash, "%016llx", (unsigned long long)XXH3_64bits(key, strlen(key)));
+	free(key);
+	json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:{s:s s:{s:i}}}", "description", text, "check_name",
+					    v->suite, "fingerprint", hash, "severity", severity, "location", "path",
+					    hu_shown(v->of), "lines", "begin", 1));
+}
+
 void
 hu_outcomes_gitlab(FILE *out, const hu_outcomes *v)
 {
 	json_t *list = json_array();
 
+	if (v->why)
+		finding(list, v, "", v->why, "critical");
 	for (size_t i = 0; i < v->n; i++) {
 		const hu_outcome *o = &v->v[i];
-		char hash[17], *text;
 		if (o->ok)
 			continue;
-		/* One name of one judgement is one finding, whatever its numbers */
-		text = hu_xprintf("%s/%s", v->suite, o->name);
-		snprintf(hash, sizeof hash, "%016llx", (unsigned long long)XXH3_64bits(text, strlen(text)));
-		free(text);
-		text = hu_xprintf("%s: %s%s%s", o->name, o->said, o->detail ? ": " : "", o->detail ? o->detail : "");
-		json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:{s:s s:{s:i}}}", "description", text,
-						    "check_name", v->suite, "fingerprint", hash, "severity", "major",
-						    "location", "path", hu_shown(v->of), "lines", "begin", 1));
+		char *text =
+			hu_xprintf("%s: %s%s%s", o->name, o->said, o->detail ? ": " : "", o->detail ? o->detail : "");
+		finding(list, v, o->name, text, "major");
 		free(text);
 	}
 	json_dumpf(list, out, JSON_INDENT(1));
@@ -84,7 +95,7 @@ hu_outcomes_writer_find(const char *name)
 		const char *name;
 		hu_outcomes_writer *write;
 	} all[] = { { "tap", hu_outcomes_tap }, { "junit", hu_outcomes_junit }, { "github", hu_outcomes_github },
-		{ "gitlab", hu_outcomes_gitlab } };
+		{ "gitlab", hu_outcomes_gitlab }, { "markdown", hu_outcomes_markdown } };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (!strcmp(all[i].name, name))
