@@ -114,7 +114,8 @@ parse(const hu_args *args, options *o)
 	if (hu_args_given(args, "every"))
 		HU_TRY(hu_args_int(args, "every", 1, MAX_N, &o->every));
 	if (o->every && o->n / o->every >= MAX_ROWS)
-		return hu_fail(HU_EINVAL, "--every %lld: at most %d rows are printed; take a larger one", o->every, MAX_ROWS);
+		return hu_fail(HU_EINVAL, "--every %lld: at most %d rows are printed; take a larger one", o->every,
+			MAX_ROWS);
 	o->counted = hu_args_given(args, "n");
 	o->started = hu_args_given(args, "start");
 	if (o->started)

@@ -52,11 +52,12 @@ hu_vary_parse(hu_vary *v, const char *text)
 		v->log = comma != NULL;
 		long n = strtol(colon + 1, &end, 10);
 		v->n = n >= 2 && n <= HU_VARY_MOST ? (int)n : 0;
-		if (!hu_parse_real(equals + 1, &v->from) || !hu_parse_real(dots + 2, &v->to) || end == colon + 1 || *end ||
-			!isfinite(v->from) || !isfinite(v->to))
+		if (!hu_parse_real(equals + 1, &v->from) || !hu_parse_real(dots + 2, &v->to) || end == colon + 1 ||
+			*end || !isfinite(v->from) || !isfinite(v->to))
 			st = misread(text);
 		else if (!v->n)
-			st = hu_fail(HU_EINVAL, "--vary %s: the number of values is one of 2 to %d", text, HU_VARY_MOST);
+			st = hu_fail(HU_EINVAL, "--vary %s: the number of values is one of 2 to %d", text,
+				HU_VARY_MOST);
 		else if (v->log && !(v->from > 0 && v->to > 0))
 			st = hu_fail(HU_EINVAL, "--vary %s: equal ratios need both ends above 0; leave out ,log", text);
 	}
@@ -64,7 +65,8 @@ hu_vary_parse(hu_vary *v, const char *text)
 		if (!isalpha((unsigned char)*s))
 			st = hu_fail(HU_EINVAL, "--vary %s: a name of letters is needed before the =", text);
 	if (st == HU_OK && taken(v->name))
-		st = hu_fail(HU_EINVAL, "--vary %s: %s means something else in expressions; take another name", text, v->name);
+		st = hu_fail(HU_EINVAL, "--vary %s: %s means something else in expressions; take another name", text,
+			v->name);
 	free(all);
 	return st;
 }

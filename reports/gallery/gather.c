@@ -55,8 +55,6 @@ grid_init(grid *g, const hu_recipe *r, const hu_recipe_take *take)
 				l->tag ? "   for each " : "", l->tag ? l->tag : "", l->tag ? " = " : "",
 				l->tag ? l->tag_values : "");
 	}
-	size_t n = strcspn(take->columns, " ");
-	(void)n;
 	columns = hu_xstrdup("");
 	for (int k = 0; k < g->columns; k++) {
 		char *more = hu_xprintf("%s%s%s", columns, k ? " " : "", g->column[k]);
@@ -294,7 +292,8 @@ hu_gather(hu_gathered *g, const hu_recipe *r, const char *work, const char *dir)
 		while (k < r->takes && strcmp(r->take[k].part, l->part))
 			k++;
 		if (k == r->takes && l->kind != HU_RECIPE_RUN)
-			st = hu_fail(HU_EFILE, "reports/gallery/%s.gp: no take line names the columns of '%s'", r->name, l->part);
+			st = hu_fail(HU_EFILE, "reports/gallery/%s.gp: no take line names the columns of '%s'", r->name,
+				l->part);
 		else
 			st = do_line(g, &all[k < r->takes ? k : 0], r, l, work);
 	}

@@ -143,7 +143,8 @@ head(hu_recipe *r)
 	free(key);
 	hu_str_release(&all);
 	if (st == HU_OK && (!r->title || !r->caption || !r->takes))
-		st = hu_fail(HU_EFILE, "reports/gallery/%s.gp: its head lacks a title, a caption or a take line", r->name);
+		st = hu_fail(HU_EFILE, "reports/gallery/%s.gp: its head lacks a title, a caption or a take line",
+			r->name);
 	return st;
 }
 
