@@ -151,6 +151,7 @@ accumulate format | accumulate --n 10 | --format fp16
 accumulate sum | accumulate --n 10 | --sum kahan
 accumulate seed | accumulate --n 10 --terms uniform:0,1 | --seed 9
 accumulate table | accumulate --n 10 | --table
+accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
 analyze only | analyze {run} | --only replay
 analyze accumulate | analyze {run} --only accumulate-what-if | --accumulate chunk:2
@@ -224,6 +225,7 @@ calc bits | calc 0x3c00 --format fp16 | --bits
 calc saturate | calc 70000*2 --format fp16 | --saturate
 calc ftz | calc 2^-20*3 --format fp16 | --ftz
 calc daz | calc 2^-20*3 --format fp16 | --daz
+calc vary | calc 1+x --json | --vary x=1..2:3
 calc explain | calc 1+2^-11 | --explain
 calc svg | calc 1+2^-11 | --svg s.pdf
 calc json | calc 1+2 | --json
@@ -294,6 +296,11 @@ diff all | diff {h}/run {h}/run2 | --all
 diff step | diff {h}/m.csv {h}/m2.csv | --step at
 diff json | diff {h}/run {h}/run2 | --json
 doctor json | doctor | --json
+figures list | figures | --list
+figures out | figures swamped-addend | --out there
+figures style | figures swamped-addend --out there | --style none-such
+figures formats | figures swamped-addend --out there | --formats svg
+figures json | figures swamped-addend --list | --json
 formats mode | formats pi | --mode RU
 formats table | formats | --table tsv
 formats json | formats | --json
@@ -461,6 +468,8 @@ batch | bench train --published --batch 8
 lr | BW --lr 1
 steps | BW --steps 3
 seed | calc 1/3 --seed 3
+every | accumulate --every 3
+style | figures --list --style dark
 random-bits | calc 1/3 --random-bits 3
 random-bits | calc 1/3 --mode SRE --random-bits 3
 sum | calc 1/3 --sum fma
