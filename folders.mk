@@ -51,6 +51,7 @@ include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
 include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/golden/outputs/local.mk
+include $(top_srcdir)/t/import/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/number/local.mk
