@@ -31,6 +31,7 @@ include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/exact/local.mk
+include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
@@ -57,6 +58,7 @@ include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
 include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/golden/outputs/local.mk
+include $(top_srcdir)/t/import/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/number/local.mk

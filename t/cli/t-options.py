@@ -111,6 +111,11 @@ def prepare():
         open(home + '/' + name, 'w').write('at,x\n1,2\n2,%d\n' % last)
     open(home + '/rules.txt', 'w').write('*: rel <= 1\n')
     onnxfile.write(home + '/m.onnx', onnxfile.graph([onnxfile.node('Relu', 'x', 'y')], [], [onnxfile.value('x')], [onnxfile.value('y')]))
+    onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y'), onnxfile.node('Exp', 'y', 'e')],
+                                                    [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
+                                                    [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
+    npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
+    npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     idx('images')
     for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
@@ -431,6 +436,18 @@ tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
+validate data | validate {h}/v.onnx | --data {h}/x.npy
+validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
+validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
+validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
+validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequential,acc=fp16
+validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3
+validate batch | validate {h}/v.onnx --data {h}/x.npy | --batch 2
+validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
+validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
+validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
+validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
+validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
 validate json | validate {h}/m.onnx --list-ops | --json
 verify trace | verify {h}/run | --trace

@@ -15,7 +15,7 @@ MOST = 25
 # Catalogues hold a file for each row of a table; lib/exact and lib/sum are one engine each, whose files are small.
 EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue", "lib/exact": "engine", "lib/sum": "engine"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
-ROWS = re.compile(r"hu_(op|analyzer|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
+ROWS = re.compile(r"hu_(op|node|analyzer|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
 
 
 def sources(folders, endings=SOURCES):
