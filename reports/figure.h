@@ -9,10 +9,11 @@
 
 typedef enum hu_figure_scope { HU_FIGURE_EACH, HU_FIGURE_ALL, HU_FIGURE_COMPARED } hu_figure_scope;
 
-enum { HU_FIGURE_PARTS = 4 };
+enum { HU_FIGURE_PARTS = 8 };
 
 typedef struct hu_figure {
-	const char *name, *title, *caption;
+	const char *name, *title, *caption, *ranges;
+	char *numbers, *subject; /* what the data say, and of what run, model and formats (caption.h) */
 	hu_figure_scope scope;
 	int run;                 /* index of the run that it shows; -1: all runs */
 	char *stem;              /* files are STEM.svg, STEM.png, STEM.gp, STEM.tsv, STEM.PART.tsv */

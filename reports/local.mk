@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += reports/caption.c
+noinst_HEADERS += reports/caption.h
 libhalfulp_a_SOURCES += reports/cmd_report.c
 libhalfulp_a_SOURCES += reports/draw.c
 libhalfulp_a_SOURCES += reports/figure.c

@@ -48,7 +48,16 @@ plot(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *form
 		hu_str_add(b, ", ");
 		hu_html_text(b, runs->at[f->run].label);
 	}
+	if (*f->numbers) {
+		hu_str_add(b, ": ");
+		hu_html_text(b, f->numbers);
+	}
 	hu_str_add(b, "\"></a>\n");
+	if (*f->numbers) {
+		hu_str_add(b, "<p class=\"numbers\">");
+		hu_html_text(b, f->numbers);
+		hu_str_add(b, "</p>\n");
+	}
 	for (int k = 0; k < f->parts; k++)
 		bad += f->part[k].nonfinite;
 	if (f->part[0].dropped)
