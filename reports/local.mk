@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += reports/caption.c
 noinst_HEADERS += reports/caption.h
 libhalfulp_a_SOURCES += reports/cmd_report.c
+libhalfulp_a_SOURCES += reports/counterexperiment.c
 libhalfulp_a_SOURCES += reports/draw.c
 libhalfulp_a_SOURCES += reports/figure.c
 noinst_HEADERS += reports/figure.h
@@ -19,6 +20,7 @@ noinst_HEADERS += reports/page_parts.h
 libhalfulp_a_SOURCES += reports/page_runs.c
 libhalfulp_a_SOURCES += reports/query.c
 noinst_HEADERS += reports/query.h
+noinst_HEADERS += reports/remedies.def
 libhalfulp_a_SOURCES += reports/runs.c
 noinst_HEADERS += reports/runs.h
 libhalfulp_a_SOURCES += reports/select.c

@@ -21,6 +21,14 @@ hu_verdict_class(const hu_report_run *r)
 	return "";
 }
 
+int
+hu_verdict_order(const hu_report_run *r)
+{
+	const char *word = hu_verdict_class(r);
+
+	return !strcmp(word, "fatal") ? 3 : !strcmp(word, "costs") ? 2 : !strcmp(word, "harmless") ? 0 : 1;
+}
+
 static void
 cell(hu_str *b, const char *element, const char *text)
 {

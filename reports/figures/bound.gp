@@ -21,7 +21,7 @@ do for [format in formats] {
 	set format y '10^{%T}'
 	set xlabel 'call, in the order of the step' textcolor rgb soft offset 0, 0.3
 	set ylabel 'error / bound' textcolor rgb soft
-	set bmargin at screen (46. + foot) / height
+	set bmargin at screen (54. + foot) / height
 	set key outside center top horizontal width 2
 	set object 1 rectangle from graph 0, first 1 to graph 1, graph 1 fc rgb fatal fs solid 0.14 noborder behind
 	set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb fatal lw 1.5

@@ -25,7 +25,7 @@ do for [format in formats] {
 	set ytics autofreq
 	unset key
 	set tmargin at screen top
-	set bmargin at screen (64. + foot) / height
+	set bmargin at screen (66. + foot) / height
 	set lmargin at screen 0.08; set rmargin at screen 0.48
 	set title 'loss, absolute difference'
 	set arrow 1 from graph 0, first 1e-3 to graph 1, first 1e-3 nohead lc rgb soft dt 2

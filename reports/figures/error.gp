@@ -28,7 +28,7 @@ do for [format in formats] {
 	set ytics () scale 0 noenhanced
 	do for [i = 1:lines] { set ytics add (layer_name[i] -i) }
 	set tmargin at screen 1 - (legend_height + 40.) / height
-	set bmargin at screen (46. + foot) / height
+	set bmargin at screen (54. + foot) / height
 	do for [side = 1:2] {
 		set lmargin at screen side == 1 ? 0.22 : 0.62
 		set rmargin at screen side == 1 ? 0.59 : 0.985

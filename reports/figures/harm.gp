@@ -14,7 +14,7 @@ array begin[blocks]
 y = 0.
 do for [b = 1:blocks] { begin[b] = y; if (steps_rows[b] > 0) { y = y + 1.7 + steps_rows[b] + worst_rows[b] } }
 lines = y
-width = 860; height = 44 + 17 * lines + 40 + foot
+width = 860; height = 44 + 17 * lines + 48 + foot
 # All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, name
 set table $all separator tab
 do for [b = 1:blocks] {
@@ -42,7 +42,7 @@ do for [format in formats] {
 	set grid noytics xtics
 	unset ytics
 	set tmargin at screen 1 - 26. / height
-	set bmargin at screen (46. + foot) / height
+	set bmargin at screen (54. + foot) / height
 	do for [side = 1:2] {
 		harm_from = side == 1 ? 0.1 : 0.01; fatal_from = side == 1 ? 0.5 : 0.1
 		set lmargin at screen side == 1 ? 0.30 : 0.67

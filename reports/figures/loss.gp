@@ -20,7 +20,7 @@ do for [format in formats] {
 	set xlabel 'step' textcolor rgb soft offset 0, 0.3
 	unset key
 	set tmargin at screen top
-	set bmargin at screen (64. + foot) / height
+	set bmargin at screen (66. + foot) / height
 	set lmargin at screen 0.08; set rmargin at screen 0.48
 	set title 'loss'
 	if (L_min > 0 && L_max > 10 * L_min) { set logscale y } else { unset logscale y }

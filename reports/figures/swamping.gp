@@ -49,7 +49,7 @@ do for [format in formats] {
 		set xrange [least:1]
 		set xtics 1e-4, 10, 1 
 		set tmargin at screen 1 - (above + 44.) / height
-		set bmargin at screen (62. + foot) / height
+		set bmargin at screen (66. + foot) / height
 		unset label 900; unset label 901
 		set yrange [-rows_updates + 0.2:0.8]
 		set label 1 'update lost to swamping'

@@ -35,7 +35,7 @@ do for [format in formats] {
 	set format x '2^{%g}'
 	set xlabel 'loss scale' textcolor rgb soft offset 0, 0.3
 	set ylabel 'share of the nonzero gradients lost' textcolor rgb soft
-	set bmargin at screen (46. + foot) / height
+	set bmargin at screen (54. + foot) / height
 	set key outside center top horizontal width 2 maxrows 2
 	if (safe_low <= safe_high) {
 		set object 1 rectangle from safe_low - 0.25, graph 0 to safe_high + 0.25, graph 1 fc rgb harmless fs solid 0.16 noborder behind

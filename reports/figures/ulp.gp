@@ -21,7 +21,7 @@ do for [format in formats] {
 	set grid noytics xtics
 	set ytics scale 0 noenhanced
 	set border 1
-	set bmargin at screen (46. + foot) / height
+	set bmargin at screen (54. + foot) / height
 	set tmargin at screen 1 - 54. / height
 	set key at screen 0.52, screen 1 - 4. / height center top horizontal maxrows 2
 	set arrow 1 from 0.5, graph 0 to 0.5, graph 1 nohead lc rgb soft dt 2

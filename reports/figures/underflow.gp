@@ -26,7 +26,7 @@ do for [format in formats] {
 	do for [i = 1:layers] { set ytics add (layer_name[i] -i) }
 	set xlabel 'traced step' textcolor rgb soft offset 0, 0.3
 	unset key
-	set bmargin at screen (46. + foot) / height
+	set bmargin at screen (54. + foot) / height
 	if (steps <= 10) {
 		plot file using 'step_id':(-column('layer_id')):(0.47):(0.44) with boxxyerror fc rgb '#EEEEEA' notitle, \
 			'' using (column('became_zero') > 0 ? column('step_id') : NaN):(-column('layer_id')):(0.47):(0.44):(share(column('became_zero'), column('nonzeros'))) with boxxyerror fc palette notitle, \

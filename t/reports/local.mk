@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/reports/make-sample-run.py
+SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-report.sh
 C_TESTS += t/reports/u-figure
