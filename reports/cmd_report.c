@@ -9,7 +9,7 @@
 #include "lib/base/console/show.h"
 #include "reports/figure.h"
 #include "reports/human.h"
-#include "reports/page.h"
+#include "reports/page/page.h"
 #include "reports/terminal.h"
 
 #include <dirent.h>

@@ -43,7 +43,7 @@ hu_status hu_figures_draw(const hu_figures *f, const char *dir, const char *form
 
 /* HU_EUNABLE, with the package to install, where there is no gnuplot to run. */
 hu_status hu_gnuplot_check(void);
-/* Reads a file of reports/ (figures/loss.gp, page.css), beside the sources or where they were installed. The caller
-   frees *text. */
+/* Reads a file of reports/ (figures/loss.gp, page/page.css), beside the sources or where they were installed. The
+   caller frees *text. */
 hu_status hu_report_source(const char *name, char **text, size_t *n);
 #endif

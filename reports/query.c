@@ -39,7 +39,8 @@ add_column(hu_selection *s, hu_query *q, char *word)
 		*colon = 0;
 		c->weight = colon + 1;
 	}
-	q->grouped |= c->kind == HU_COLUMN_MAX || c->kind == HU_COLUMN_MIN || c->kind == HU_COLUMN_SUM || c->kind == HU_COLUMN_MEAN;
+	q->grouped |= c->kind == HU_COLUMN_MAX || c->kind == HU_COLUMN_MIN || c->kind == HU_COLUMN_SUM ||
+		      c->kind == HU_COLUMN_MEAN;
 	q->diff |= c->kind == HU_COLUMN_DIFF;
 	if (c->kind == HU_COLUMN_ID)
 		s->level[s->levels++].column = c->source;

@@ -82,7 +82,7 @@ ok(out.returncode == 0, "a report of three runs " + out.stderr.strip())
 # Colours
 style = open(top + "/reports/style.gp").read()
 hues = re.findall(r"#[0-9A-F]{6}", re.search(r"array hue\[8\] = (.*)", style)[1])
-css = dict(re.findall(r"\.run-(\d) \{ --run: (#\w{6}); \}", open(top + "/reports/page.css").read()))
+css = dict(re.findall(r"\.run-(\d) \{ --run: (#\w{6}); \}", open(top + "/reports/page/page.css").read()))
 ok([css.get(str(i + 1)) for i in range(8)] == hues, "the page gives each run the colour that its figures have")
 verdicts = re.search(r"harmless = '(#\w+)'; costs = '(#\w+)'; fatal = '(#\w+)'", style).groups()
 

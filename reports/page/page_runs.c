@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/page_parts.h"
+#include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
 #include "reports/numbers.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/page.h"
+#include "reports/page/page.h"
 
 #include "lib/base/mem.h"
 #include "reports/numbers.h"
-#include "reports/page_parts.h"
+#include "reports/page/page_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, cons
 	char *css;
 	size_t n;
 
-	HU_TRY(hu_report_source("page.css", &css, &n));
+	HU_TRY(hu_report_source("page/page.css", &css, &n));
 	hu_str_init(out);
 	head(out, runs, css);
 	free(css);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The test of a verdict's cause: the same training with one option changed. */
-#include "reports/page_parts.h"
+#include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
 #include "reports/human.h"
@@ -14,7 +14,7 @@ typedef struct remedy { const char *cause, *option, *value, *words; } remedy;
 
 static const remedy remedies[] = {
 #define REMEDY(cause, option, value, words) { cause, option, value, words },
-#include "reports/remedies.def"
+#include "reports/page/remedies.def"
 #undef REMEDY
 };
 
