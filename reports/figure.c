@@ -134,6 +134,12 @@ array(hu_str *b, const char *name, char *const *value, int n)
 	hu_str_add(b, "]\n");
 }
 
+static int
+same_figure(const hu_figure *a, const hu_figure *b)
+{
+	return !strcmp(a->name, b->name) && !a->why;
+}
+
 /* Writes the least and the largest value of each column of f->ranges over all runs' figures of this name. */
 static void
 shared_ranges(hu_str *b, const hu_figures *all, const hu_figure *f)
@@ -143,8 +149,7 @@ shared_ranges(hu_str *b, const hu_figures *all, const hu_figure *f)
 	for (char *c = strtok_r(columns, " ", &save); c; c = strtok_r(NULL, " ", &save)) {
 		double least = NAN, most = NAN;
 		for (int i = 0; i < all->n; i++)
-			for (size_t r = 0; !strcmp(all->at[i].name, f->name) && !all->at[i].why && r < all->at[i].part[0].rows;
-				r++) {
+			for (size_t r = 0; same_figure(&all->at[i], f) && r < all->at[i].part[0].rows; r++) {
 				double x = hu_selection_real(&all->at[i].part[0], r, c);
 				least = fmin(x, least);
 				most = fmax(x, most);

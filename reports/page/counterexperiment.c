@@ -105,9 +105,12 @@ ended(hu_str *b, const hu_report_run *r)
 	     *accuracy = hu_human(hu_metrics_last(r, "eval_accuracy"), HU_UNIT_SHARE);
 
 	hu_html_text(b, r->label);
-	hu_str_add(b, hu_metrics_diverged(r, "loss") ? " ended with a loss that is not finite" : " ended at a loss of ");
-	if (!hu_metrics_diverged(r, "loss"))
+	if (hu_metrics_diverged(r, "loss")) {
+		hu_str_add(b, " ended with a loss that is not finite");
+	} else {
+		hu_str_add(b, " ended at a loss of ");
 		hu_html_number(b, loss);
+	}
 	if (!isnan(hu_metrics_last(r, "eval_accuracy"))) {
 		hu_str_add(b, " and read ");
 		hu_html_number(b, accuracy);
