@@ -100,7 +100,7 @@ describe(const hu_program *p, const hu_call *c)
 	add_word(&s, "phase", hu_phase_name(c->phase));
 	add_names(&s, "reads", p, c->in, c->nin);
 	for (int i = 0; i < c->nout; i++) {
-		char key[80];
+		char key[HU_NAME];
 		snprintf(key, sizeof key, "%s", p->t[c->out[i]].name);
 		add_tensor(&s, key, p, c->out[i]);
 	}
@@ -188,7 +188,7 @@ hu_describe_change(hu_str *out, const char *was, const char *is)
 		const words *w = side ? &b : &a, *other = side ? &a : &b;
 		for (int k = 0; k < w->n; k++) {
 			const char *theirs = value_in(other, w->word[k], k), *own = value_in(w, w->word[k], k);
-			char key[80];
+			char key[HU_NAME];
 			if ((theirs && !strcmp(own, theirs)) || (side && theirs))
 				continue;
 			snprintf(key, sizeof key, "%.*s", (int)strcspn(w->word[k], "="), w->word[k]);
