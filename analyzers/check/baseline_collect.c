@@ -173,7 +173,7 @@ hashes(hu_baseline *b, const hu_program *p)
 			sums = hu_mix64(sums ^ hu_fnv1a64(text));
 		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name,
 			hu_format_name(p->t[c->out[0]].format));
-		if (!strcmp(c->op->name, "cast"))
+		if (c->op->role == HU_ROLE_CAST)
 			casts = hu_mix64(casts ^ hu_fnv1a64(text));
 		calls = hu_mix64(calls ^ hu_fnv1a64(text));
 	}

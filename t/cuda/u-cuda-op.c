@@ -123,7 +123,7 @@ test_side(const hu_side *side)
 	for (int i = 0; (row = op_row_at(i)); i++) {
 		if (!wanted(row->op))
 			continue;
-		if (!hu_device_kernel(side, hu_op_find(row->op))) {
+		if (!hu_machine_kernel(side, hu_op_find(row->op))) {
 			ok(hu_op_find(row->op)->family == &hu_family_moves,
 				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or only moves elements",
 				side->name, row->op, row->op);
