@@ -4,7 +4,10 @@
 # has the type hu_TYPE. How many do not may only fall.
 import os, re, subprocess, sys
 
-top = os.environ.get("srcdir", ".")
+sys.path.insert(0, os.path.join(os.environ.get("srcdir", "."), "t/tool"))
+from tap import TOP, finish, ok, skip_all
+
+top = TOP
 build = os.environ.get("top_builddir", ".")
 HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 # Rows of tables are named after the table, whatever file they stand in, and so are the two sides of the GPU's code.
@@ -51,15 +54,14 @@ def public():
 
 names = sorted(set(public()))
 if len(names) < 300:
-    print("1..0 # SKIP nm found %d public names" % len(names))
-    sys.exit()
-wrong = [(file, name) for name, file in names if not agrees(name, file)]
-print("1..2")
-print("%s 1 - %d of %d public names do not begin with a word of their file or room; %d may" %
-      ("ok" if len(wrong) <= HELD else "not ok", len(wrong), len(names), HELD))
+    skip_all("nm found %d public names" % len(names))
+wrong = sorted((file, name) for name, file in names if not agrees(name, file))
+ok(len(wrong) <= HELD, "%d of %d public names do not begin with a word of their file or room; %d may" %
+   (len(wrong), len(names), HELD))
 if len(wrong) < HELD:
     print("# the number in this test falls to %d" % len(wrong))
 if len(wrong) > HELD or "--list" in sys.argv:
-    for file, name in sorted(wrong):
+    for file, name in wrong:
         print("# %s: %s" % (file, name))
-print("%s 2 - a wrong name would be seen" % ("ok" if not agrees("hu_somewhere_find", "lib/number/format.o") else "not ok"))
+ok(not agrees("hu_somewhere_find", "lib/number/format.o"), "a wrong name would be seen")
+finish()

@@ -12,8 +12,8 @@ static const keys axes[] = {
 	{ "stride_w", "dilation_w", "padding_left", "padding_right", "width" },
 };
 
-static int
-is_padded(const hu_call *c)
+int
+hu_conv_is_padded(const hu_call *c)
 {
 	for (int i = 0; i < c->nattr; i++)
 		if (!strncmp(c->attr[i].key, "padding", 7))
@@ -36,7 +36,7 @@ hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t ta
 			"%s: stride and dilation must be 1 or more, and so must the %s of the image and of the kernel",
 			c->op->name, k->name);
 	reach = (taps - 1) * a->dilation + 1; /* below 2^62, because attributes and extents are below 2^31 */
-	if (!is_padded(c)) {
+	if (!hu_conv_is_padded(c)) {
 		a->out = hu_same(n, reach, a->stride, &a->before);
 		return HU_OK;
 	}

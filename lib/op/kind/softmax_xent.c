@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    softmax_xent: p = softmax of each row of logits, shifted by the row's maximum;
    loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
+#include "lib/op/axis/exact_exp.h"
 #include "lib/op/reduce/stats.h"
 
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
@@ -42,51 +43,6 @@ check_labels(const hu_call *c, hu_tensor *const *in)
 	return HU_OK;
 }
 
-/* y = a + b, rounded to odd: an addend too small to affect the other bits still sets the last one. Beside a double, the
-   exponential of a large negative number may be smaller than any number of bits can hold. y has more bits than a
-   double. */
-static void
-add(mpfr_t y, const mpfr_t a, const mpfr_t b)
-{
-	if (mpfr_add(y, a, b, MPFR_RNDZ) == 0 || !mpfr_regular_p(y) || mpfr_min_prec(y) == mpfr_get_prec(y))
-		return;
-	if (mpfr_signbit(y))
-		mpfr_nextbelow(y);
-	else
-		mpfr_nextabove(y);
-}
-
-/* Sums exp(x - top) over all elements but the (first) largest; top gets its value. If only trailing parts tell which is
-   larger, any of them will do, because the result is the same. */
-static void
-others(const hu_tensor *x, size_t first, size_t n, mpfr_t top, mpfr_t sum)
-{
-	double most = hu_stats_largest(x, first, n, 1);
-	int seen = 0;
-	mpfr_t t;
-
-	mpfr_set_d(top, most, MPFR_RNDN);
-	for (size_t i = first; i < first + n && !seen; i++)
-		if ((seen = hu_get(x, i) == most) != 0)
-			hu_exact_get(top, x, i);
-	seen = 0;
-	mpfr_init2(t, HU_EXACT_BITS);
-	mpfr_set_zero(sum, 1);
-	for (size_t i = first; i < first + n; i++) {
-		double v = hu_get(x, i);
-		if (v == most && !seen) {
-			seen = 1;
-			if (hu_isfinite(v))
-				continue;
-		}
-		hu_exact_get(t, x, i);
-		mpfr_sub(t, t, top, MPFR_RNDN);
-		mpfr_exp(t, t, MPFR_RNDN);
-		mpfr_add(sum, sum, t, MPFR_RNDN);
-	}
-	mpfr_clear(t);
-}
-
 static void
 reference_loss(hu_tensor *const *in, mpfr_t y)
 {
@@ -97,14 +53,14 @@ reference_loss(hu_tensor *const *in, mpfr_t y)
 	mpfr_set_zero(y, 1);
 	mpfr_set_zero(weight, 1);
 	for (size_t i = 0; i < in[1]->n; i++) {
-		others(in[0], i * C, C, t, sum);
+		hu_exact_exp_others(in[0], i * C, C, 1, t, sum);
 		mpfr_log1p(sum, sum, MPFR_RNDN);
 		hu_exact_get(x, in[0], i * C + (size_t)hu_get(in[1], i));
 		mpfr_sub(t, t, x, MPFR_RNDN);
-		add(t, t, sum);
+		hu_exact_add_odd(t, t, sum);
 		hu_exact_get(x, in[2], i);
 		mpfr_mul(t, t, x, MPFR_RNDN);
-		add(y, y, t);
+		hu_exact_add_odd(y, y, t);
 		hu_exact_add(weight, in[2], i);
 	}
 	mpfr_div(y, y, weight, MPFR_RNDN);
@@ -128,8 +84,8 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		}
 		if (element[i] / C != row) {
 			row = element[i] / C;
-			others(in[0], row * C, C, top, sum);
-			add(sum, sum, one);
+			hu_exact_exp_others(in[0], row * C, C, 1, top, sum);
+			hu_exact_add_odd(sum, sum, one);
 		}
 		hu_exact_get(exact[i], in[0], element[i]);
 		mpfr_sub(exact[i], exact[i], top, MPFR_RNDN);

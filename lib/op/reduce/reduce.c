@@ -57,10 +57,8 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 	m->in[m->nin - 1].e = s->e;
 }
 
-/* Bounds the distance of the tree's sum v of n bounded terms from the exact sum; all = Σ|v|, and e is the sum of the
-   terms' errors. */
-static double
-tree_error(hu_format f, double v, double all, double e, size_t n)
+double
+hu_tree_error(hu_format f, double v, double all, double e, size_t n)
 {
 	double du = (double)hu_tree_depth(n) * hu_unit(f);
 
@@ -129,7 +127,7 @@ errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int 
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
 			sum[k].e[at + g] =
-				tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
+				hu_tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
 		}
 	free(part);
 }
