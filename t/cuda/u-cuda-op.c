@@ -124,7 +124,7 @@ test_side(const hu_side *side)
 	for (int i = 0; (row = op_row_at(i)); i++) {
 		if (!wanted(row->op))
 			continue;
-		if (!hu_device_kernel(side, hu_op_find(row->op))) {
+		if (!hu_machine_kernel(side, hu_op_find(row->op))) {
 			ok(hu_op_find(row->op)->parity == HU_PARITY_NONE,
 				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or its row says that it has none",
 				side->name, row->op, row->op);
