@@ -41,6 +41,20 @@ sizes(void)
 }
 
 static void
+texts(void)
+{
+	static const struct { double bytes; const char *text;
+	} rows[] = { { 0, "0 B" }, { 7, "7 B" }, { 999, "999 B" }, { 999.5, "1.0 kB" }, { 12345, "12.3 kB" },
+		{ 99949, "99.9 kB" }, { 99950, "100 kB" }, { 999499, "999 kB" }, { 999500, "1.0 MB" },
+		{ 3.21e9, "3.2 GB" }, { 4.5e12, "4.5 TB" }, { 6.78e16, "67800 TB" } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char text[32];
+		is_text(hu_bytes_text(rows[i].bytes, text, sizeof text), rows[i].text, "%g bytes", rows[i].bytes);
+	}
+}
+
+static void
 names(void)
 {
 	static const struct { const char *name; double gib; const char *id;
@@ -161,6 +175,7 @@ main(void)
 {
 	quantiles();
 	sizes();
+	texts();
 	names();
 	rates();
 	published();
