@@ -205,6 +205,16 @@ for reason, more, ulps in (('its own bits', [], '0'), ('two orders of sums', ['o
     for what, run in {'the same run': base, 'another order of sums': order, **others}.items():
         seen |= judged('base.tsv', run, '%s, %s' % (reason, what))
 ok(seen == set(range(9)), 'every verdict was come to', [HELD[k] for k in set(range(9)) - seen])
+os.makedirs('.git/refs/heads')
+os.makedirs('within/deep')
+open('.git/HEAD', 'w').write('ref: refs/heads/some\n')
+open('.git/refs/heads/some', 'w').write('0123456789abcdef0123456789abcdef01234567\n')
+for where, path in (('.', 'here.tsv'), ('within/deep', 'deep.tsv')):
+    halfulp('check', os.path.abspath('base'), '--baseline', os.path.abspath(path), '--bless', '--reason', 'a commit', cwd=where)
+    ok('at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(), 'the commit that is checked out around %s' % where)
+config = {k for k in base.manifest['config'] if not k.startswith('trace')}
+ok(set(env('base.tsv')) == config | {'halfulp', 'model', 'policy', 'dataset', 'optimizer', 'batch', 'epochs', 'loss_weight', 'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'},
+   'a baseline names every option of the training, but what was traced', sorted(env('base.tsv')))
 for what, run in others.items():
     shutil.copy('base.tsv', 'again.tsv')
     r = halfulp('check', run.path, '--baseline', 'again.tsv', '--bless', '--allow-nonfinite', '--reason', what)

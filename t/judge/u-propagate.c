@@ -303,6 +303,32 @@ zero_beside_its_tensor(void)
 	}
 }
 
+/* An MPFR value of which double-double said nothing must be confirmed where it lies 2^-100 below its tensor, and 2^-40
+   below what was recorded or beside a zero; one that another precision does not confirm is 0. */
+static void
+doubtful_values(void)
+{
+	static const struct { double g, h, before; size_t doubtful, zero; } cases[] = {
+		{ 0, 0x1p-110, 0x1p-110, 1, 0 }, { 0, 0x1p-110, -0x1p-111, 1, 1 }, { 0, 0x1p-99, 0x1p-98, 0, 0 },
+		{ 0x1p-60, 0x1p-101, 0x1p-101, 1, 0 }, { 0x1p-60, 0x1p-101, 0x1p-103, 1, 1 },
+		{ 0x1p-62, 0x1p-101, 0x1p-103, 0, 0 }, { 0, 0, 0x1p-103, 0, 0 }, { -0x1p-60, -0x1p-101, 0, 1, 1 } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double got[2] = { 1, cases[i].g }, hi[2] = { 1, cases[i].h }, before[2] = { 1, cases[i].before };
+		short mark[2] = { HU_STEP_DIGITS, HU_STEP_UNKNOWN };
+		hu_tensor t = { .format = HU_FP64, .shape = hu_shape1(2), .n = 2, .data = got };
+		hu_step_values v = { hi, NULL, NULL, before, mark };
+		hu_errors_step m = { 0 };
+		hu_errors_propagated(&m, &t, &v);
+		ok(m.doubtful == cases[i].doubtful && m.vanished == cases[i].zero,
+			"%g beside a recorded %g, and %g at another precision: %s", cases[i].h, cases[i].g,
+			cases[i].before,
+			cases[i].zero           ? "0"
+				: cases[i].doubtful ? "confirmed"
+						    : "itself");
+	}
+}
+
 int
 main(void)
 {
@@ -334,5 +360,6 @@ main(void)
 	unmake(&far);
 	vanishes();
 	zero_beside_its_tensor();
+	doubtful_values();
 	return done_testing();
 }

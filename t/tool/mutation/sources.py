@@ -82,6 +82,8 @@ JUDGES = {
         ("trainer/run/session.c", ["t/trainer/u-session", *TRAINED, "t/trainer/t-record.py", *TRAIN, "t/cuda/t-cuda-train.sh"]),
         ("trainer/run/idle.c", ["t/trainer/u-energy", *TRAIN]),
         ("trainer/record/passes.c", ["t/trainer/u-timing", "t/trainer/t-record.py", "t/cuda/t-cuda-train.sh", "t/trainer/t-bench.sh"]),
+        ("trainer/record/manifest.c", ["t/trainer/t-record.py", "t/program/t-gemm.sh", *TRAINED, *TRAIN]),
+        ("trainer/record/record.c", ["t/trainer/u-record", *TRAINED, "t/trainer/t-record.py", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/record/*.c", [*TRAINED, "t/trainer/t-record.py", IND + "fp8", "t/trainer/u-session", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/optim/*.c", [GOLDEN + "plan", "t/trainer/t-record.py", IND + "faulty", IND + "scaled", *TRAIN, "t/cli/t-options.py"]),
         ("trainer/model/*.c", [GOLDEN + "plan", "t/trainer/u-session", IND + "faulty", IND + "convnet", *TRAIN, "t/trainer/t-memory.py"]),
