@@ -64,8 +64,8 @@ HU_DEVICE void
 hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
 {
 #if HU_WGMMA_HERE
-#define HU_WGMMA_OF(depth, type, turned, ...) \
-	asm volatile("wgmma.mma_async.sync.aligned.m64n256" depth ".f32." type "." type " {" \
+#define HU_WGMMA_OF(depth, types, turned, ...) \
+	asm volatile("wgmma.mma_async.sync.aligned.m64n256" depth ".f32." types " {" \
 		"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
 		"%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
 		"%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
@@ -93,13 +93,17 @@ hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)
 		  "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127]) \
 		: "l"(a), "l"(b), ##__VA_ARGS__)
 	if (KIND == HU_MMA_F16)
-		HU_WGMMA_OF("k16", "f16", ", %130, %131", "n"(A_ACROSS), "n"(B_ACROSS));
+		HU_WGMMA_OF("k16", "f16.f16", ", %130, %131", "n"(A_ACROSS), "n"(B_ACROSS));
 	else if (KIND == HU_MMA_BF16)
-		HU_WGMMA_OF("k16", "bf16", ", %130, %131", "n"(A_ACROSS), "n"(B_ACROSS));
+		HU_WGMMA_OF("k16", "bf16.bf16", ", %130, %131", "n"(A_ACROSS), "n"(B_ACROSS));
 	else if (KIND == HU_MMA_E4M3)
-		HU_WGMMA_OF("k32", "e4m3", "");
+		HU_WGMMA_OF("k32", "e4m3.e4m3", "");
+	else if (KIND == HU_MMA_E5M2)
+		HU_WGMMA_OF("k32", "e5m2.e5m2", "");
+	else if (KIND == HU_MMA_E4M3_E5M2)
+		HU_WGMMA_OF("k32", "e4m3.e5m2", "");
 	else
-		HU_WGMMA_OF("k32", "e5m2", "");
+		HU_WGMMA_OF("k32", "e5m2.e4m3", "");
 #undef HU_WGMMA_OF
 #else
 	(void)a, (void)b;

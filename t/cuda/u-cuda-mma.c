@@ -4,6 +4,7 @@
    1 to 5). */
 #include "t/cuda/cuda-sides.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const product shapes[] = {
@@ -30,7 +31,8 @@ enum { IN_32 = 5 };
 static hu_gemm_way way_of(const char *ran) { return strncmp(ran, "simt", 4) ? HU_GEMM_MMA : HU_GEMM_SIMT; }
 
 /* ran: how what it says begins that computes a product of the shapes above; narrow: of a shape with odd extents, also
-   of fp8 that would have to be turned pixel by pixel; NULL: refused. */
+   of fp8 that would have to be turned pixel by pixel; NULL: refused. Where ran names two formats the second operand has
+   fp8's other one. */
 typedef struct mix { const char *sum, *in, *out, *ran, *narrow; } mix;
 
 static const mix mixes[] = {
@@ -47,6 +49,11 @@ static const mix mixes[] = {
 	{ "tc:hopper,path=mma", "e4m3", "fp32", "mma.sync e4m3 to fp32, 128x128", "mma.sync e4m3 to fp32, 64x64" },
 	{ "tc:hopper,path=wgmma", "e4m3", "fp32", "wgmma e4m3 to fp32, 128x256", NULL },
 	{ "tc:hopper,path=wgmma", "e5m2", "bf16", "wgmma e5m2 to fp32, 128x256", NULL },
+	{ "tc:ada", "e5m2", "fp32", "mma.sync e5m2 by e4m3 to fp32, 128x128", "mma.sync e5m2 by e4m3 to fp32, 64x64" },
+	{ "tc:hopper,path=mma", "e4m3", "bf16", "mma.sync e4m3 by e5m2 to fp32, 128x128",
+		"mma.sync e4m3 by e5m2 to fp32, 64x64" },
+	{ "tc:hopper,path=wgmma", "e4m3", "fp32", "wgmma e4m3 by e5m2 to fp32, 128x256", NULL },
+	{ "tc:hopper,path=wgmma", "e5m2", "bf16", "wgmma e5m2 by e4m3 to fp32, 128x256", NULL },
 	{ "fma,acc=fp32", "fp32", "fp32", "simt fp32, 128x128", "simt fp32, 64x64" },
 	{ "fma,acc=fp32", "fp16", "fp16", "simt fp32, 128x128", "simt fp32, 64x64" },
 	{ "fma,acc=fp32", "e4m3", "bf16", "simt fp32, 128x128", "simt fp32, 64x64" },
@@ -56,7 +63,14 @@ static const mix mixes[] = {
 static int
 agrees(const hu_side *side, const product *s, const mix *m, int level, uint64_t seed, char *ran)
 {
-	return product_agrees(side, s, way_of(m->ran), ran, m->sum, m->in, m->out, level, seed);
+	product p = *s;
+	char in[64];
+
+	snprintf(in, sizeof in, "%s", s->in);
+	if (strstr(m->ran, " by "))
+		*(strchr(in, ' ') + 1) = 'o';
+	p.in = in;
+	return product_agrees(side, &p, way_of(m->ran), ran, m->sum, m->in, m->out, level, seed);
 }
 
 /* A last block whose only product vanishes gives -0, which one product more, of zeros, would make +0. */
