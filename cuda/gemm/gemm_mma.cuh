@@ -141,15 +141,16 @@ hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
 	return HU_OK;
 }
 
-/* Runs the large tiles' product of KIND by the warpgroup units (if groups is set) or by mma.sync. */
-template <class M, int KIND>
+/* Runs the large tiles' product of a kind without fp8 by the warpgroup units (if groups is set) or by mma.sync. */
+template <class M>
 static hu_status
-hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups)
+hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 {
-	if constexpr (KIND != HU_MMA_TF32)
-		if (groups)
-			return hu_group_go<M, KIND>(w, g, sums);
-	return hu_wide_go<M, KIND>(w, g, sums, KIND);
+	if (kind == HU_MMA_TF32)
+		return hu_wide_go<M, HU_MMA_TF32>(w, g, sums, kind);
+	if (!groups)
+		return hu_wide_go<M, HU_MMA_F16>(w, g, sums, kind);
+	return kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : hu_group_go<M, HU_MMA_BF16>(w, g, sums);
 }
 
 /* The same for any kind of fp8. */
@@ -197,14 +198,12 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (large) {
-		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x256" : "mma.sync %s to fp32, 128x128",
-			hu_mma_names(names, sizeof names, &g->sum));
+		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x%d" : "mma.sync %s to fp32, 128x%d",
+			hu_mma_names(names, sizeof names, &g->sum), groups ? hu_group_columns<M>(g, kind) : 128);
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
 		if (*st == HU_OK)
-			*st = kind == HU_MMA_F16    ? hu_large_go<M, HU_MMA_F16>(w, g, sums, groups)
-			      : kind == HU_MMA_BF16 ? hu_large_go<M, HU_MMA_BF16>(w, g, sums, groups)
-			      : kind == HU_MMA_TF32 ? hu_large_go<M, HU_MMA_TF32>(w, g, sums, groups)
-						    : hu_large_go_fp8<U>(w, &u, sums, groups, kind);
+			*st = fp8 ? hu_large_go_fp8<U>(w, &u, sums, groups, kind)
+				  : hu_large_go<M>(w, g, sums, groups, kind);
 		if (*st == HU_OK && sums)
 			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
 		return 1;

@@ -130,8 +130,13 @@ hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb,
 	HU_UNROLL
 	for (uint32_t i = 0; i < 4; i++)
 		hu_wide_a<A_ALONG, TF32>(a[i], sa, row + i * 16, step);
-	if constexpr (KIND < HU_MMA_E4M3)
+	if constexpr (KIND == HU_MMA_TF32)
 		hu_wide_products<KIND>(d, a, b, arch);
+	else if constexpr (KIND == HU_MMA_F16)
+		if (kind == HU_MMA_F16)
+			hu_wide_products<HU_MMA_F16>(d, a, b, arch);
+		else
+			hu_wide_products<HU_MMA_BF16>(d, a, b, arch);
 	else if (kind == HU_MMA_E4M3)
 		hu_wide_products<HU_MMA_E4M3>(d, a, b, arch);
 	else if (kind == HU_MMA_E5M2)
@@ -172,7 +177,8 @@ hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0
 	}
 }
 
-/* KIND is kind, or HU_MMA_E4M3 for every kind of fp8, whose kernels differ in the instruction alone. */
+/* KIND is kind, or HU_MMA_F16 for bf16 too, HU_MMA_E4M3 for every kind of fp8: their kernels differ in the instruction
+   alone, and one takes half as long to compile as two. */
 template <class M, int KIND, int A_ALONG, int B_ALONG>
 HU_KERNEL_FOR(HU_WIDE_THREADS, 2)
 hu_wide_kernel(HU_PARAM hu_gemm g, float *sums, int kind)

@@ -24,6 +24,11 @@ static const product shapes[] = {
 		"x:1x13x16x16 x:3x3x64x16", "x:1x29x18x64" },
 };
 
+/* The columns of the tile that computes each of them by wgmma in 16-bit formats: few for convolutions of few
+   channels. */
+static const char *const tile[] = { "256", "256", "256", "128", "64", "256", "256", "256", "256", "128", "64", "128",
+	"64" };
+
 /* How many of them have whole blocks of 32 products, fp8's with mma.sync. */
 enum { IN_32 = 5 };
 
@@ -139,8 +144,12 @@ test_side(const hu_side *side)
 				continue;
 			}
 			good += agrees(side, &shapes[j], m, levels[l], (uint64_t)l + 1, ran);
-			served += !strncmp(ran, wanted, strlen(wanted));
-			if (strncmp(ran, wanted, strlen(wanted)))
+			char text[HU_RAN];
+			snprintf(text, sizeof text, "%s", wanted);
+			if (!strncmp(text, "wgmma", 5) && !fp8)
+				snprintf(strrchr(text, 'x') + 1, 4, "%s", tile[j]);
+			served += !strcmp(ran, text);
+			if (strcmp(ran, text))
 				diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
 		}
 		ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s, the emulation's bits in %d",
