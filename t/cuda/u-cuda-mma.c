@@ -111,6 +111,41 @@ test_minus_zero(const hu_side *side, const char *sum)
 	op_case_release(&k);
 }
 
+/* Products of a batch are one launch, of every kernel that needs no scratch space for each. */
+static void
+test_batches(const hu_side *side)
+{
+	static const struct { mix m; product p; int launches; } of[] = {
+		{ { "tc:hopper", "fp16", "fp16", "wgmma fp16 to fp32, 128x256", NULL },
+			{ "matmul", "batch=1", "x:3x72x80 x:3x80x72", "x" }, 1 },
+		{ { "tc:ampere", "bf16", "fp32", "mma.sync bf16 to fp32, 128x128", NULL },
+			{ "matmul", "batch=1 tb=1", "x:3x70x80 x:3x72x80", "x" }, 1 },
+		{ { "tc:ampere", "fp16", "fp32", "mma.sync fp16 to fp32, 64x64", NULL },
+			{ "matmul", "batch=2", "x:2x3x5x7 x:2x3x7x9", "x" }, 1 },
+		{ { "fma,acc=fp32", "fp32", "fp16", "simt fp32, 128x128", NULL },
+			{ "matmul", "batch=1 ta=1", "x:5x16x68 x:5x16x72", "x" }, 1 },
+		{ { "fma,acc=fp32", "fp16", "fp32", "simt fp32, 64x64", NULL },
+			{ "matmul", "batch=1", "x:5x3x7 x:5x7x3", "x" }, 1 },
+		{ { "fma,acc=fp32", "fp16", "fp32", "simt fp32, 64x64", NULL },
+			{ "matmul", "batch=1 part=4", "x:3x3x7 x:3x7x3", "x" }, 6 }, /* its parts are added by another */
+	};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		char ran[HU_RAN] = "";
+		hu_sum s;
+		int arch = side->arch();
+		if (hu_sum_parse(of[i].m.sum, &s) != HU_OK || (s.id == HU_SUM_TC && arch >= 0 && arch != (int)s.arch)) {
+			skip(1, "%s: %s is not this device's", side->name, of[i].m.sum);
+			continue;
+		}
+		long before = side->queues->launches();
+		int good = agrees(side, &of[i].p, &of[i].m, LEVEL_SPREAD, i + 1, ran);
+		long launches = side->queues->launches() - before;
+		ok(good && launches == of[i].launches && !strcmp(ran, of[i].m.ran),
+			"%s: a batch of products %s by %s: %ld launches", side->name, of[i].p.in, ran, launches);
+	}
+}
+
 static int turnable(const product *s) { return strcmp(s->op, "conv2d_dw"); }
 
 static void
@@ -120,6 +155,7 @@ test_side(const hu_side *side)
 	static const int levels[] = { LEVEL_SPREAD, LEVEL_SPECIAL, LEVEL_MILD, LEVEL_RANGE, LEVEL_SPREAD };
 	int arch = side->arch();
 
+	test_batches(side);
 	test_minus_zero(side, "tc:ampere");
 	test_minus_zero(side, "tc:hopper,path=wgmma");
 	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
