@@ -48,7 +48,7 @@ static int is_long(enum op op) { return op == GELU || op == GELU_TANH || op == G
 
 /* The elements of a run, in kernels of chains without a long formula (GELU) and with one: 16 bytes of 16-bit codes, or
    fewer. */
-template <class S, int LONG> constexpr int run_of = sizeof(typename S::T) == 4 && !LONG ? 8 : 4;
+template <class S, int LONG> constexpr int run_of = LONG ? 4 : (int)S::fused;
 
 /* A gradient's first operand is the forward tensor, its second the value passed along the chain. */
 template <class S, int LONG, int V>
@@ -62,7 +62,7 @@ apply(const chain *h, const member *l, const typename S::C *c, hu_run at, typena
 	if (l->op == BIAS)
 		with.i -= hu_quotient(at.i, h->by_channels) * h->channels;
 	if (gradient || l->op == BIAS)
-		hu_run_load<S, V>(c, &l->with, with, in[1]);
+		hu_run_load<S, V>(c, &l->with, l->with.data, with, in[1]);
 	HU_UNROLL
 	for (int v = 0; v < V; v++) {
 		in[0][v] = gradient ? in[1][v] : x[0][v];
@@ -104,11 +104,11 @@ chain_kernel(HU_PARAM chain h)
 	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
 		hu_run at = hu_run_at<V>(t, h.whole);
 		typename S::T x[1][V];
-		hu_run_load<S, V>(&c, &h.in, at, x[0]);
+		hu_run_load<S, V>(&c, &h.in, h.in.data, at, x[0]);
 		HU_ONCE
 		for (int k = 0; k < h.n; k++) {
 			apply<S, LONG, V>(&h, &h.link[k], &c, at, x);
-			hu_run_pass<S, V>(&c, &h.link[k].out, at, x[0]);
+			hu_run_pass<S, V>(&c, &h.link[k].out, h.link[k].out.data, at, x[0]);
 		}
 		HU_UNROLL
 		for (int v = 0; v < V; v++) {
