@@ -32,10 +32,12 @@ include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/exact/local.mk
+include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
 include $(top_srcdir)/lib/op/local.mk
+include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
@@ -48,6 +50,8 @@ include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
+include $(top_srcdir)/reports/gallery/local.mk
+include $(top_srcdir)/reports/page/local.mk
 include $(top_srcdir)/t/analyzers/local.mk
 include $(top_srcdir)/t/analyzers/drawn/local.mk
 include $(top_srcdir)/t/base/local.mk
@@ -56,6 +60,7 @@ include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
 include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/golden/outputs/local.mk
+include $(top_srcdir)/t/import/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/number/local.mk

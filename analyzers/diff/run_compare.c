@@ -40,7 +40,19 @@ setting(hu_run_comparison *c, const char *name, const json_t *x, const json_t *y
 	free(b);
 }
 
-/* Options of the training, and what it ran on. How much was traced changes no number. */
+/* Whether an option of the training is told: how much was traced changes no number, and of what the manifest also has
+   as it was used (the sum that an absent --accumulate stands for) that is told, once. */
+static int
+told(const char *option)
+{
+	int twice = !strncmp(option, "trace", 5);
+
+	for (int i = 0; environment[i]; i++)
+		twice |= !strcmp(option, environment[i]);
+	return !twice;
+}
+
+/* Options of the training, and what it ran on. */
 static void
 settings(hu_run_comparison *c, const hu_run *a, const hu_run *b)
 {
@@ -48,9 +60,9 @@ settings(hu_run_comparison *c, const hu_run *a, const hu_run *b)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)(size_t)x, key, v) if (strncmp(key, "trace", 5))
+	json_object_foreach((json_t *)(size_t)x, key, v) if (told(key))
 		setting(c, key, v, json_object_get(y, key));
-	json_object_foreach((json_t *)(size_t)y, key, v) if (strncmp(key, "trace", 5) && !json_object_get(x, key))
+	json_object_foreach((json_t *)(size_t)y, key, v) if (told(key) && !json_object_get(x, key))
 		setting(c, key, NULL, v);
 	for (int i = 0; environment[i]; i++)
 		setting(c, environment[i], json_object_get(a->manifest, environment[i]),

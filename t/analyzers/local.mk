@@ -4,6 +4,7 @@ SCRIPT_TESTS += t/analyzers/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
 SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc.sh
+SCRIPT_TESTS += t/analyzers/t-check-told.py
 SCRIPT_TESTS += t/analyzers/t-check.sh
 SCRIPT_TESTS += t/analyzers/t-diff.py
 SCRIPT_TESTS += t/analyzers/t-explain.py

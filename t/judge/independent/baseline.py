@@ -67,9 +67,10 @@ def quantities(run):
     # the worst of each column that may move in one direction, which a reviewer reads first
     for name, (_, columns) in HELD.items():
         for c, side in columns.items():
-            held = [text for key, (text, *_) in q.items() if key.startswith(name + '/') and key.endswith('/' + c) and is_number(text)]
+            held = [text for key, (text, *_) in q.items() if key.startswith(name + '/') and key.endswith('/' + c) and (is_number(text) or text in ('nan', 'inf', '-inf'))]
             if held:
-                q['summary/%s/%s' % (name, c)] = (max if side == 'up' else min)(held, key=float), side, 'fp64'
+                worst = next((text for text in held if text == 'nan'), None) or (max if side == 'up' else min)(held, key=float)
+                q['summary/%s/%s' % (name, c)] = worst, side, 'fp64'
     return q
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/page_parts.h"
+#include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
 #include "reports/numbers.h"
@@ -19,6 +19,14 @@ hu_verdict_class(const hu_report_run *r)
 		if (!strcmp(word, known[i]))
 			return known[i];
 	return "";
+}
+
+int
+hu_verdict_order(const hu_report_run *r)
+{
+	const char *word = hu_verdict_class(r);
+
+	return !strcmp(word, "fatal") ? 3 : !strcmp(word, "costs") ? 2 : !strcmp(word, "harmless") ? 0 : 1;
 }
 
 static void

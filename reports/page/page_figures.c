@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/page_parts.h"
+#include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
 #include "reports/human.h"
@@ -37,16 +37,54 @@ files(hu_str *b, const hu_figure *f, const char *formats)
 	free(all);
 }
 
+/* Appends bytes in base64 (RFC 4648). */
 static void
-plot(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *formats)
+add_base64(hu_str *b, const char *bytes, size_t n)
+{
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned x = 0;
+		for (size_t k = 0; k < 3; k++)
+			x = x << 8 | (i + k < n ? (unsigned char)bytes[i + k] : 0);
+		char four[4];
+		for (int k = 0; k < 4; k++)
+			four[k] = i + (size_t)k > n ? '=' : digit[x >> (18 - 6 * k) & 63];
+		hu_str_addn(b, four, 4);
+	}
+}
+
+/* Appends the figure's picture. It is an image of its own in the page, not elements of it: names in two pictures may be
+   the same. */
+static hu_status
+picture(hu_str *b, const hu_figure *f, const char *dir)
+{
+	char *path = hu_path(dir, "%s.svg", f->stem), *svg = NULL;
+	size_t n = 0;
+	hu_status st = hu_file_read(path, &svg, &n);
+
+	hu_str_addf(b, "<a class=\"plot\" href=\"%s.svg\"><img src=\"data:image/svg+xml;base64,", f->stem);
+	if (st == HU_OK)
+		add_base64(b, svg, n);
+	hu_str_addf(b, "\" alt=\"%s", f->title);
+	free(svg);
+	free(path);
+	return st;
+}
+
+static hu_status
+plot(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *formats, const char *dir)
 {
 	size_t bad = 0;
 
-	hu_str_addf(b, "<a class=\"plot\" href=\"%s.svg\"><img src=\"%s.svg\" loading=\"lazy\" alt=\"%s", f->stem,
-		f->stem, f->title);
+	HU_TRY(picture(b, f, dir));
 	if (f->run >= 0) {
 		hu_str_add(b, ", ");
 		hu_html_text(b, runs->at[f->run].label);
+	}
+	if (*f->numbers) {
+		hu_str_add(b, ": ");
+		hu_html_text(b, f->numbers);
 	}
 	hu_str_add(b, "\"></a>\n");
 	for (int k = 0; k < f->parts; k++)
@@ -60,6 +98,7 @@ plot(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *form
 			"drawn.</p>\n",
 			bad, bad > 1 ? "s" : "", bad > 1 ? "are" : "is");
 	files(b, f, formats);
+	return HU_OK;
 }
 
 static void
@@ -78,9 +117,10 @@ diverged(hu_str *b, const hu_report_runs *runs)
 	}
 }
 
-/* Appends one tab for each run; the first drawn one at or after the most important run is open. */
-static void
-tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const char *formats)
+/* Appends one tab for each run that has a picture, then the runs that have none with the reason. The first drawn one at
+   or after the most important run is open. */
+static hu_status
+tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const char *formats, const char *dir)
 {
 	int open = runs->focus;
 
@@ -88,22 +128,29 @@ tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const cha
 		open = (open + 1) % n;
 	hu_str_add(b, "<div class=\"tabs\">\n");
 	for (int k = 0; k < n; k++) {
-		hu_str_addf(b, "<input type=\"radio\" name=\"%s\" id=\"%s-tab-%d\"%s><label for=\"%s-tab-%d\">",
-			f->name, f->name, k + 1, k == open ? " checked" : "", f->name, k + 1);
+		if (f[k].why)
+			continue;
+		hu_str_addf(b, "<input type=\"radio\" name=\"%s\" id=\"%s-tab-%d\"%s><label class=\"run-%d\" "
+			       "for=\"%s-tab-%d\">",
+			f->name, f->name, k + 1, k == open ? " checked" : "", k % 8 + 1, f->name, k + 1);
 		hu_html_text(b, runs->at[k].label);
 		hu_str_add(b, "</label>\n<div class=\"panel\"><h3>");
 		hu_html_text(b, runs->at[k].label);
 		hu_str_add(b, "</h3>\n");
-		if (f[k].why) {
-			hu_str_add(b, "<p class=\"missing\">Not drawn for this run: ");
-			reason(b, &f[k], runs);
-			hu_str_add(b, ".</p>\n");
-		} else {
-			plot(b, &f[k], runs, formats);
-		}
+		HU_TRY(plot(b, &f[k], runs, formats, dir));
 		hu_str_add(b, "</div>\n");
 	}
 	hu_str_add(b, "</div>\n");
+	for (int k = 0; k < n; k++) {
+		if (!f[k].why)
+			continue;
+		hu_str_add(b, "<p class=\"missing\">Not drawn for ");
+		hu_html_text(b, runs->at[k].label);
+		hu_str_add(b, ": ");
+		reason(b, &f[k], runs);
+		hu_str_add(b, ".</p>\n");
+	}
+	return HU_OK;
 }
 
 static int
@@ -144,8 +191,9 @@ not_drawn(hu_str *b, const hu_report_runs *runs, const hu_figures *figures)
 		hu_str_add(b, "</ul>\n</section>\n");
 }
 
-void
-hu_page_figures(hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats)
+hu_status
+hu_page_figures(
+	hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *dir)
 {
 	for (int i = 0, n; i < figures->n; i += n) {
 		const hu_figure *f = &figures->at[i];
@@ -157,10 +205,11 @@ hu_page_figures(hu_str *b, const hu_report_runs *runs, const hu_figures *figures
 		if (!strcmp(f->name, "loss"))
 			diverged(b, runs);
 		if (n > 1)
-			tabs(b, f, n, runs, formats);
+			HU_TRY(tabs(b, f, n, runs, formats, dir));
 		else
-			plot(b, f, runs, formats);
+			HU_TRY(plot(b, f, runs, formats, dir));
 		hu_str_add(b, "</figure>\n</section>\n");
 	}
 	not_drawn(b, runs, figures);
+	return HU_OK;
 }

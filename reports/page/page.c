@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/page.h"
+#include "reports/page/page.h"
 
 #include "lib/base/mem.h"
 #include "reports/numbers.h"
-#include "reports/page_parts.h"
+#include "reports/page/page_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +58,9 @@ title(hu_str *b, const hu_report_runs *runs)
 }
 
 static void
-verdict(hu_str *b, const hu_report_run *r, int several)
+verdict(hu_str *b, const hu_report_runs *runs, const hu_report_run *r)
 {
+	int several = runs->n > 1, brief = several && !strcmp(hu_verdict_class(r), "harmless");
 	const json_t *sentences = r->summary ? hu_json_at(r->summary, "verdict") : NULL;
 	size_t i;
 	json_t *s;
@@ -80,11 +81,13 @@ verdict(hu_str *b, const hu_report_run *r, int several)
 	hu_html_text(b, word ? word : "no verdict");
 	hu_str_add(b, "</span></h2>\n");
 	json_array_foreach(sentences, i, s)
-		if (json_is_string(s)) {
+		if (json_is_string(s) && (!brief || !i)) {
 			hu_str_add(b, "<p>");
-			hu_html_text(b, json_string_value(s));
+			hu_html_number(b, json_string_value(s));
 			hu_str_add(b, "</p>\n");
 		}
+	if (r->summary)
+		hu_page_counterexperiment(b, runs, r);
 	hu_str_add(b, "</section>\n");
 }
 
@@ -116,20 +119,27 @@ tiles(hu_str *b, const hu_report_run *r, int several)
 }
 
 hu_status
-hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command)
+hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command,
+	const char *dir)
 {
 	char *css;
 	size_t n;
 
-	HU_TRY(hu_report_source("page.css", &css, &n));
+	HU_TRY(hu_report_source("page/page.css", &css, &n));
 	hu_str_init(out);
 	head(out, runs, css);
 	free(css);
 	title(out, runs);
-	for (int i = 0; i < runs->n; i++)
-		verdict(out, &runs->at[i], runs->n > 1);
+	for (int rank = 3; rank >= 0; rank--) /* the worst first */
+		for (int i = 0; i < runs->n; i++)
+			if (hu_verdict_order(&runs->at[i]) == rank)
+				verdict(out, runs, &runs->at[i]);
 	tiles(out, &runs->at[runs->focus], runs->n > 1);
-	hu_page_figures(out, runs, figures, formats);
+	hu_status st = hu_page_figures(out, runs, figures, formats, dir);
+	if (st != HU_OK) {
+		hu_str_release(out);
+		return st;
+	}
 	hu_page_runs(out, runs);
 	hu_page_provenance(out, runs, command);
 	hu_str_add(out, "</main>\n</body>\n</html>\n");
