@@ -13,18 +13,9 @@ import xml.etree.ElementTree
 import zipfile
 from fractions import Fraction
 
-<<<<<<< HEAD
-HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't/tool'))
-import onnxfile  # noqa: E402
-home = tempfile.mkdtemp(prefix='halfulp-gate-')
-os.chdir(home)
-count = failures = 0
-=======
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+import onnxfile  # noqa: E402
 from tap import HALFULP, finish, home, ok  # noqa: E402
->>>>>>> main
 
 os.chdir(home())
 
