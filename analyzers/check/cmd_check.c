@@ -27,7 +27,7 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "statistics", NULL, NULL,
 		"with --bless: RUNs of 3 seeds or more, each twice, bound what may move by chance" },
-	{ "ulps", "K", "0", "with --bless: ulps that each quantity may move" },
+	{ "ulps", "K", "0", "with --bless: ulps of its own format that each element may move" },
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
 
