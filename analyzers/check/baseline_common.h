@@ -7,6 +7,8 @@
 
 /* The environment block of a run alone. */
 void hu_baseline_environment(hu_baseline *b, const hu_run *r);
+/* The commit that is checked out around the working directory, read from .git; "-" where there is none. */
+void hu_baseline_commit(char *out, size_t size);
 /* Reason, who, when, at which commit, and the environment. */
 void hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason);
 /* The checksum of all that is in T, as a note. */

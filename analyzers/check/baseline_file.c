@@ -59,9 +59,8 @@ first_line(const char *dir, const char *name, char *line, int size)
 	return ok;
 }
 
-/* The commit checked out around the working directory, read from .git; "-" where there is none. */
-static void
-commit_here(char *out, size_t size)
+void
+hu_baseline_commit(char *out, size_t size)
 {
 	char dir[4096], line[256], name[300];
 
@@ -121,7 +120,7 @@ hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason)
 	time_t now = time(NULL);
 	struct tm utc;
 
-	commit_here(commit, sizeof commit);
+	hu_baseline_commit(commit, sizeof commit);
 	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
 	hu_tsv_note(t, "reason", "%s", reason);
 	hu_tsv_note(t, "blessed by", "%s on %s at commit %s", user ? user : pw ? pw->pw_name : "-", date, commit);
