@@ -27,11 +27,11 @@ static const hu_opt opts[] = { { "list", NULL, NULL, "print the names of the fig
 	{ NULL, NULL, NULL, NULL } };
 
 typedef struct job {
-	int *figure, n;                 /* the figures, by row of gallery.def */
+	int *figure, n; /* the figures, by row of gallery.def */
 	char formats[32];
 	const char *style, *out;
-	hu_recipe *recipe;              /* of each figure */
-	char *stage, *work;             /* folders: files before they are whole; what commands leave */
+	hu_recipe *recipe;  /* of each figure */
+	char *stage, *work; /* folders: files before they are whole; what commands leave */
 } job;
 
 static hu_status
@@ -76,8 +76,8 @@ choose(job *j, const hu_args *a)
 		if (i == all && near)
 			st = hu_fail(HU_EINVAL, "there is no figure '%s'; did you mean %s?", a->rest[k], near);
 		else if (i == all)
-			st = hu_fail(HU_EINVAL, "there is no figure '%s'; halfulp figures --list names them",
-				a->rest[k]);
+			st = hu_fail(
+				HU_EINVAL, "there is no figure '%s'; halfulp figures --list names them", a->rest[k]);
 		int seen = 0;
 		for (int m = 0; m < j->n; m++)
 			seen |= j->figure[m] == i;
@@ -104,8 +104,8 @@ parse(job *j, const hu_args *a)
 	HU_TRY(choose(j, a));
 	j->out = hu_args_text(a, "out");
 	if (!j->out && !hu_args_given(a, "list"))
-		return hu_fail(HU_EINVAL,
-			"where to? halfulp figures --out DIR draws them, halfulp figures --list names them");
+		return hu_fail(
+			HU_EINVAL, "where to? halfulp figures --out DIR draws them, halfulp figures --list names them");
 	return HU_OK;
 }
 

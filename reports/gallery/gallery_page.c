@@ -104,14 +104,14 @@ hu_gallery_page(hu_str *page, const hu_recipe *r, int n, const char *dir, const 
 
 	HU_TRY(hu_report_source("gallery/gallery.css", &css, &length));
 	hu_str_init(page);
-	hu_str_add(page,
-		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<title>What number formats do – halfulp figures</title>\n<style>\n");
+	hu_str_add(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			 "<title>What number formats do – halfulp figures</title>\n<style>\n");
 	hu_str_addf(page, "%s</style>\n</head>\n<body class=\"%s\">\n<main>\n", css, style);
 	free(css);
-	hu_str_add(page, "<h1>What number formats do</h1>\n<p>Every number in these figures was printed by a command of "
-			 "halfulp, which stands under its figure; ");
+	hu_str_add(page,
+		"<h1>What number formats do</h1>\n<p>Every number in these figures was printed by a command of "
+		"halfulp, which stands under its figure; ");
 	element(page, "<code>", command, "</code> makes this page again.</p>\n");
 	for (int i = 0; i < n && st == HU_OK; i++)
 		st = section(page, &r[i], i + 1, dir, formats);

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 nobase_dist_pkgdata_DATA += reports/gallery/adam-epsilon.gp
+nobase_dist_pkgdata_DATA += reports/gallery/cancellation.gp
 libhalfulp_a_SOURCES += reports/gallery/child.c
 noinst_HEADERS += reports/gallery/child.h
+nobase_dist_pkgdata_DATA += reports/gallery/chunk-size.gp
 libhalfulp_a_SOURCES += reports/gallery/cmd_figures.c
+nobase_dist_pkgdata_DATA += reports/gallery/error-growth.gp
+nobase_dist_pkgdata_DATA += reports/gallery/flushed-subnormals.gp
+nobase_dist_pkgdata_DATA += reports/gallery/fma-keeps.gp
 nobase_dist_pkgdata_DATA += reports/gallery/frozen-weights.gp
 nobase_dist_pkgdata_DATA += reports/gallery/gallery-style.gp
 nobase_dist_pkgdata_DATA += reports/gallery/gallery.css
@@ -13,9 +18,12 @@ libhalfulp_a_SOURCES += reports/gallery/gallery_page.c
 libhalfulp_a_SOURCES += reports/gallery/gallery_script.c
 libhalfulp_a_SOURCES += reports/gallery/gather.c
 nobase_dist_pkgdata_DATA += reports/gallery/harmonic-stops.gp
+nobase_dist_pkgdata_DATA += reports/gallery/kahan-pairwise.gp
 nobase_dist_pkgdata_DATA += reports/gallery/loss-scale-sawtooth.gp
 nobase_dist_pkgdata_DATA += reports/gallery/loss-scale-sweep.gp
+nobase_dist_pkgdata_DATA += reports/gallery/master-weights.gp
 libhalfulp_a_SOURCES += reports/gallery/recipe.c
+nobase_dist_pkgdata_DATA += reports/gallery/stochastic-fan.gp
 nobase_dist_pkgdata_DATA += reports/gallery/swamped-addend.gp
 nobase_dist_pkgdata_DATA += reports/gallery/swamping-staircase.gp
 nobase_dist_pkgdata_DATA += reports/gallery/tiny-gradients.gp
