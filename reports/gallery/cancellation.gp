@@ -3,9 +3,9 @@
 # caption: (1 + d)² − 1 in fp32, computed as written and as d·(2 + d). The subtraction is exact, but what is left of (1 + d)² after it holds the
 #   earlier roundings: at d = {d_small|%s} the relative error is {worst_small}, against {product_worst|%.2g} at most for the product, which has
 #   nothing to cancel. The dotted line is 2⁻²⁴/d.
-# data: halfulp calc --json --format fp32 --vary d=2^-22..1:353,log '(1 + d) * (1 + d) - 1'
+# data: halfulp calc --json --format fp32 --vary d=2^-22..1:177,log '(1 + d) * (1 + d) - 1'
 # take: at value exact
-# data product: halfulp calc --json --format fp32 --vary d=2^-22..1:353,log 'd * (2 + d)'
+# data product: halfulp calc --json --format fp32 --vary d=2^-22..1:177,log 'd * (2 + d)'
 # take product: at value exact
 load 'gallery-style.gp'
 

@@ -61,7 +61,15 @@ void hu_gathered_release(hu_gathered *g);
    in its first line and the caption in its second. formats ("svg png") and style are for gnuplot. */
 hu_status hu_gallery_script(const hu_recipe *r, const char *dir, const char *formats, const char *style);
 
-/* Makes the page of the figures whose files are in dir. command is the line that made it. */
-hu_status hu_gallery_page(hu_str *page, const hu_recipe *r, int n, const char *dir, const char *formats,
-	const char *style, const char *command);
+/* Figures that were drawn: their files are in dir, command is the line that made them. Where lean is 1, the page is to
+   name pictures alone. */
+typedef struct hu_gallery {
+	const hu_recipe *recipe;
+	int n;
+	const char *dir, *formats, *style, *command;
+	int lean;
+} hu_gallery;
+
+/* Makes the page of the figures. */
+hu_status hu_gallery_page(hu_str *page, const hu_gallery *g);
 #endif

@@ -2,9 +2,9 @@
 # title: E[x²] − E[x]² cancels: the variance of a layernorm turns wrong, then negative
 # caption: The variance of m − 1, m and m + 1, which is 2/3 for every m, as E[x²] − E[x]² and as the mean of (x − E[x])². In fp16 the one-pass formula is first off by more than half at m = {m_fp16},
 #   in fp32 at m = {m_fp32}; it is negative at {n_fp16} of {points} means in fp16, whose sum of squares overflows from m = 148 on, and at {n_fp32} in fp32. The two-pass formula in fp32 stays between {two_low|%.4f} and {two|%.4f}.
-# data format=fp32,fp16: halfulp calc --json --format {format} --vary m=1..8192:513,log 'sum((m - 1)^2, m^2, (m + 1)^2) / 3 - (sum(m - 1, m, m + 1) / 3)^2'
+# data format=fp32,fp16: halfulp calc --json --format {format} --vary m=1..8192:257,log 'sum((m - 1)^2, m^2, (m + 1)^2) / 3 - (sum(m - 1, m, m + 1) / 3)^2'
 # take: format at value
-# data two: halfulp calc --json --format fp32 --vary m=1..8192:513,log '(((m - 1) - sum(m - 1, m, m + 1) / 3)^2 + (m - sum(m - 1, m, m + 1) / 3)^2 + ((m + 1) - sum(m - 1, m, m + 1) / 3)^2) / 3'
+# data two: halfulp calc --json --format fp32 --vary m=1..8192:257,log '(((m - 1) - sum(m - 1, m, m + 1) / 3)^2 + (m - sum(m - 1, m, m + 1) / 3)^2 + ((m + 1) - sum(m - 1, m, m + 1) / 3)^2) / 3'
 # take two: format at value
 load 'gallery-style.gp'
 
