@@ -197,14 +197,15 @@ judge(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, size_t wa
 static size_t
 wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 {
-	hu_shape in[HU_RANK];
+	enum { SHAPES = 4 }; /* a product reads two operands and perhaps their scales */
+	hu_shape in[SHAPES];
 	hu_cost cost = { .macs = 0 };
 
 	if (c->op->cls == HU_CLASS_NORM)
 		return draw % NORMS == 0;
 	if (c->op->cls != HU_CLASS_GEMM)
 		return c->op->cls == HU_CLASS_POINTWISE ? SAMPLE : 1;
-	for (int k = 0; k < c->nin && k < HU_RANK; k++)
+	for (int k = 0; k < c->nin && k < SHAPES; k++)
 		in[k] = x->t[c->in[k]].shape;
 	HU_COLUMN(c->op, cost)(c, in, NULL, &cost);
 	double some = TERMS * (double)x->t[c->out[0]].n / (cost.macs + 1);

@@ -12,7 +12,7 @@ typedef struct hu_op hu_op;
 
 typedef enum hu_phase { HU_FORWARD, HU_BACKWARD, HU_UPDATE } hu_phase;
 
-enum { HU_MAX_ATTR = 20 };
+enum { HU_MAX_ATTR = 28 };
 
 /* A named attribute. Its value is text, or the number num if text is empty. */
 typedef struct hu_attr { char key[16]; double num; char text[24]; } hu_attr;
@@ -21,7 +21,7 @@ typedef struct hu_call {
 	int id;                 /* the call's index in the program */
 	const hu_op *op;
 	hu_phase phase;
-	char layer[32];
+	char layer[96];
 	int nin, nout;
 	int *in, *out;          /* tensor ids, owned by the program */
 	int nattr;
@@ -30,7 +30,7 @@ typedef struct hu_call {
 	hu_mode mode;           /* rounding to the output format */
 	int flags;              /* HU_SATURATE or 0 */
 	hu_sum sum;             /* summation model of operators that sum products */
-	char seed_name[64];     /* names the random stream of stochastic rounding (SR) */
+	char seed_name[192];    /* names the random stream of stochastic rounding (SR) */
 } hu_call;
 
 /* The number or word of attribute key, or otherwise if the call has no such attribute. The setters add the attribute or

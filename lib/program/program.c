@@ -136,7 +136,7 @@ hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer
 	c->mode = HU_RNE;
 	c->sum = hu_sum_default();
 	c->sum.acc = c->fmt.acc;
-	snprintf(c->seed_name, sizeof c->seed_name, "%s/%.50s", op, p->t[out[0]].name);
+	snprintf(c->seed_name, sizeof c->seed_name, "%s/%s", op, p->t[out[0]].name);
 	return c;
 }
 
@@ -182,7 +182,7 @@ int
 hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer)
 {
 	const int scaled = hu_format_of(f).bits <= 8;
-	char name[160], scale[200];
+	char name[240], scale[320];
 	int out[2], n = 1;
 
 	if (p->t[t].format == f && (!scaled || p->t[t].scale >= 0))

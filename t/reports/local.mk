@@ -4,6 +4,7 @@ EXTRA_DIST += t/reports/gallery_numbers.py
 EXTRA_DIST += t/reports/gallery_random.py
 EXTRA_DIST += t/reports/make-sample-run.py
 EXTRA_DIST += t/reports/svgtext.py
+SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
 SCRIPT_TESTS += t/reports/t-report.sh
 C_TESTS += t/reports/u-figure
