@@ -166,7 +166,7 @@ hashes(hu_baseline *b, const hu_program *p)
 
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
-		char text[256], sum[96];
+		char text[480], sum[96];
 		hu_sum_print(c->sum, sum, sizeof sum);
 		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
 		if (c->op->cls == HU_CLASS_GEMM)

@@ -154,7 +154,7 @@ walk(hu_importing *c, const hu_onnx_graph *g)
 	for (size_t i = 0; i < g->ninit && c->st == HU_OK; i++) {
 		const hu_stensor *t = &g->init[i];
 		*c->layer = 0;
-		if (hu_import_format(hu_onnx_type_of(t->dtype)) == HU_NO_FORMAT || !t->count)
+		if (hu_import_format(hu_onnx_type_of(t->dtype)) == HU_NO_FORMAT)
 			continue; /* of no use to a call; whoever reads it is named */
 		int id = hu_import_stored(c, t->name, t);
 		hu_value *v =

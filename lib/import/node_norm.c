@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Normalisations and means over whole images. */
+   Normalisations. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -73,24 +73,4 @@ hu_node_layernorm(hu_importing *c)
 	int t = hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
 	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
-}
-
-void
-hu_node_global_average(hu_importing *c)
-{
-	hu_value *v = hu_import_in(c, 0);
-	size_t d[HU_RANK];
-
-	if (!v)
-		return;
-	if (v->rank < 3) {
-		hu_import_fail(c, HU_EFILE, "its image must have three dimensions or more");
-		return;
-	}
-	for (int i = 0; i < v->rank; i++)
-		d[i] = i < 2 ? v->d[i] : 1;
-	int t = hu_import_last(c, v);
-	t = hu_import_flat(c, t, hu_shape4(d[0], 1, v->n / d[0] / d[1], d[1]));
-	t = hu_import_flat(c, hu_import_call1(c, "avgpool", t), hu_import_shape(v->rank, d));
-	hu_import_out(c, 0, v->type, v->rank, d)->plain = t;
 }

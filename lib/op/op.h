@@ -41,8 +41,9 @@ typedef enum hu_role {
 	HU_ROLE_NORM          /* the norm of all gradients together */
 } hu_role;
 
-/* What a device promises for the operator: the bits of the emulation, or its proven bound. */
-typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND } hu_parity;
+/* What a device promises for the operator: the bits of the emulation, its proven bound, or nothing, because there is no
+   kernel and the back end cpu alone computes it. */
+typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND, HU_PARITY_NONE } hu_parity;
 
 /* What a call costs in a step that is not skipped, from its shapes alone. flops counts all operations on elements:
    arithmetic (a multiply-add is two), elementary functions, comparisons and a cast's rounding, but not the additions
@@ -148,6 +149,9 @@ struct hu_op {
 	const struct hu_pointwise *pointwise;       /* for hu_family_pointwise: lib/op/element/pointwise.h */
 	const struct hu_moments *moments;           /* for hu_family_moments: lib/op/element/moments.h */
 	const struct hu_moves_own *moves;           /* for hu_family_moves: lib/op/move/moves.h */
+	const struct hu_stats_own *stats;           /* for hu_family_stats: lib/op/reduce/stats.h */
+	const struct hu_reduce_own *reduce;         /* for hu_family_reduce: lib/op/reduce/reduce_family.h */
+	const struct hu_extreme_own *extreme;       /* for hu_family_extreme: lib/op/axis/extreme.h */
 	const struct hu_norm_own *norm;             /* for hu_family_norm and hu_family_norm_dx: lib/op/reduce/norm.h */
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */

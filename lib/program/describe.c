@@ -100,7 +100,7 @@ describe(const hu_program *p, const hu_call *c)
 	add_word(&s, "phase", hu_phase_name(c->phase));
 	add_names(&s, "reads", p, c->in, c->nin);
 	for (int i = 0; i < c->nout; i++) {
-		char key[80];
+		char key[sizeof p->t->name];
 		snprintf(key, sizeof key, "%s", p->t[c->out[i]].name);
 		add_tensor(&s, key, p, c->out[i]);
 	}

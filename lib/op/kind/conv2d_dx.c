@@ -109,15 +109,11 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->share = share;
 	x->owner = owner;
 	hu_conv_axis v = axis_h(x), q = axis_w(x);
-	size_t most = 0;
 	x->shares = hu_conv_classes(&v) * hu_conv_classes(&q);
-	for (size_t i = 0; i < x->shares; i++) {
-		share(x, i);
-		most = x->k > most ? x->k : most;
-	}
+	share(x, 0);
 	if (x->shares > 1) { /* a single share is the whole product */
 		x->m = x->images * x->h * x->w;
-		x->k = most;
+		x->k = hu_conv_most_taps(&v) * hu_conv_most_taps(&q) * x->co;
 	}
 	return HU_OK;
 }
@@ -149,9 +145,23 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
+/* As many multiply-adds as the shares have together, which may be too many shares to visit. */
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	hu_contract x = { 0 };
+
+	(void)out;
+	HU_ASSERT(describe(&x, c, in) == HU_OK);
+	hu_conv_axis v = axis_h(&x), q = axis_w(&x);
+	k->macs = (double)x.images * (double)x.cin * (double)x.co * hu_conv_pairs(&v) * hu_conv_pairs(&q);
+	k->flops = 2 * k->macs;
+}
+
 const hu_op hu_op_conv2d_dx = {
 	.name = "conv2d_dx", .summary = "gradient of a convolution for its image",
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " height width part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.own = { .cost = cost },
 	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
 };
