@@ -167,3 +167,34 @@ hu_node_gelu(hu_importing *c)
 	hu_import_set_text(c, "approx", hu_import_text(c, "approximate", "none"));
 	hu_node_unary(c);
 }
+
+/* Powers that are products or roots. */
+void
+hu_node_pow(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *e = hu_import_in(c, 1);
+	double k = 0;
+
+	if (!v || !e)
+		return;
+	double *x = hu_import_constant(c, e);
+	if (!x)
+		return;
+	k = e->n ? x[0] : 0;
+	for (size_t i = 1; i < e->n; i++)
+		k = x[i] == k ? k : 0;
+	free(x);
+	int last = hu_import_is_last(v), t = last ? v->last : hu_import_plain(c, v);
+	if (k == 2)
+		t = hu_import_call2(c, "mul", t, t);
+	else if (k == 3)
+		t = hu_import_call2(c, "mul", hu_import_call2(c, "mul", t, t), t);
+	else if (k == 0.5)
+		t = hu_import_call1(c, "sqrt", t);
+	else if (k != 1)
+		hu_import_fail(c, HU_EUNABLE, "only the powers 0.5, 1, 2 and 3 are possible, and it has another");
+	if (e->rank > v->rank || (e->n > 1 && e->n != v->n))
+		hu_import_fail(c, HU_EUNABLE, "its exponents have more axes than its base");
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &to->last : &to->plain) = t;
+}
