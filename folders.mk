@@ -4,10 +4,13 @@
 include $(top_srcdir)/analyzers/accumulate/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
+include $(top_srcdir)/analyzers/ci/local.mk
+include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
+include $(top_srcdir)/analyzers/outcome/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/statistics/local.mk
@@ -23,6 +26,7 @@ include $(top_srcdir)/cuda/kernel/local.mk
 include $(top_srcdir)/cuda/probe/local.mk
 include $(top_srcdir)/cuda/shim/local.mk
 include $(top_srcdir)/doc/local.mk
+include $(top_srcdir)/doc/ci/local.mk
 include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
@@ -39,11 +43,14 @@ include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
+include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
+include $(top_srcdir)/reports/gallery/local.mk
+include $(top_srcdir)/reports/page/local.mk
 include $(top_srcdir)/t/analyzers/local.mk
 include $(top_srcdir)/t/analyzers/drawn/local.mk
 include $(top_srcdir)/t/base/local.mk

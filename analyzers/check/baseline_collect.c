@@ -15,7 +15,10 @@
 
 /* A table's columns that are held, and which way they must not move. The key is
    TABLE/step/layer/call/tensor/…/COLUMN with the table's own identifying columns. */
-typedef struct held { const char *table, *ids, *column; hu_baseline_side side; } held;
+typedef struct held {
+	const char *table, *ids, *column;
+	hu_baseline_side side;
+} held;
 
 static const held rows[] = {
 	{ "replay", "step layer call tensor", "ulp_max", HU_SIDE_UP },
@@ -100,7 +103,15 @@ collect_tables(hu_baseline *b, const hu_run *r)
 	return HU_OK;
 }
 
-/* Losses and accuracies where an epoch ended, and the state's digest at the end. */
+/* Whether the state's digest behind this row is held: steps 0, 1, 2, 4, 8, …, which say between which two a training
+   parted from the blessed one. */
+static int
+held_digest(size_t row)
+{
+	return (row & (row - 1)) == 0;
+}
+
+/* Losses and accuracies where an epoch ended, the state's digest there, at steps of powers of two, and at the end. */
 static hu_status
 collect_metrics(hu_baseline *b, const hu_run *r)
 {
@@ -111,9 +122,16 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 
 	free(path);
 	HU_TRY(st);
-	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss");
+	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss"),
+	    digest = hu_table_column(&t, "digest");
 	for (int i = 0; i < t.rows; i++) {
-		if (i > 0 && i + 1 < t.rows && !strcmp(hu_table_cell(&t, i, eval), "-"))
+		int ends = i == 0 || i + 1 == t.rows || strcmp(hu_table_cell(&t, i, eval), "-");
+		if (ends || held_digest((size_t)i)) {
+			char *key = hu_xprintf("metrics/%s/digest", hu_table_cell(&t, i, step));
+			hu_baseline_add(b, key, hu_table_cell(&t, i, digest), HU_SIDE_BOTH, HU_FP64);
+			free(key);
+		}
+		if (!ends)
 			continue;
 		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
 			char *key = hu_xprintf("metrics/%s/%s", hu_table_cell(&t, i, step), columns[k]);
@@ -123,8 +141,7 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 		}
 	}
 	if (t.rows)
-		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "digest")),
-			HU_SIDE_BOTH, HU_FP64);
+		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, digest), HU_SIDE_BOTH, HU_FP64);
 	hu_table_release(&t);
 	return HU_OK;
 }
@@ -153,9 +170,8 @@ options(hu_baseline *b, const json_t *config)
 	const char *key;
 	const json_t *v;
 
-	json_object_foreach((json_t *)(size_t)config, key, v)
-		if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
-			from_manifest(b, config, key);
+	json_object_foreach((json_t *)(size_t)config, key, v) if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
+		from_manifest(b, config, key);
 }
 
 /* What decides bits: the order of every sum, the places of every cast, and all calls. */
@@ -166,7 +182,7 @@ hashes(hu_baseline *b, const hu_program *p)
 
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
-		char text[480], sum[96];
+		char text[2 * HU_NAME + 64], sum[96];
 		hu_sum_print(c->sum, sum, sizeof sum);
 		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
 		if (c->op->cls == HU_CLASS_GEMM)
@@ -188,12 +204,46 @@ hu_baseline_environment(hu_baseline *b, const hu_run *r)
 	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight",
 		"seed", "backend", "device", "compiler", "simd", NULL };
 
+	const char *data = json_string_value(json_object_get(json_object_get(r->manifest, "dataset"), "digest"));
+
 	memset(b, 0, sizeof *b);
 	hu_baseline_set(b, "halfulp", "%s", hu_build_version());
+	if (data)
+		hu_baseline_set(b, "dataset_digest", "%s", data);
 	for (int i = 0; keys[i]; i++)
 		from_manifest(b, r->manifest, keys[i]);
 	options(b, json_object_get(r->manifest, "config"));
 	hashes(b, r->train);
+}
+
+/* Every step of RUN/exercise, where train --exercise made it: loss, loss scale, whether it was skipped, digest. */
+static hu_status
+collect_exercise(hu_baseline *b, const hu_run *r)
+{
+	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest" };
+	char *dir = hu_path(r->dir, "exercise"), *path = hu_path(r->dir, "exercise/metrics.tsv");
+	hu_status st = HU_OK;
+	hu_run own;
+	hu_table t;
+
+	if (hu_exists(dir) && (st = hu_run_open(&own, dir)) == HU_OK) {
+		if ((st = hu_run_finished(&own)) == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
+			int step = hu_table_column(&t, "step");
+			for (int i = 0; i < t.rows; i++)
+				for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+					char *key =
+						hu_xprintf("exercise/%s/%s", hu_table_cell(&t, i, step), columns[k]);
+					const char *cell = hu_table_cell(&t, i, hu_table_column(&t, columns[k]));
+					hu_baseline_add(b, key, cell, HU_SIDE_BOTH, HU_FP32);
+					free(key);
+				}
+			hu_table_release(&t);
+		}
+		hu_run_release(&own);
+	}
+	free(path);
+	free(dir);
+	return st;
 }
 
 hu_status
@@ -202,6 +252,8 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	hu_baseline_environment(b, r);
 	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
+	if (st == HU_OK)
+		st = collect_exercise(b, r);
 	if (st == HU_OK)
 		st = collect_tables(b, r);
 	hu_baseline_sort(b);

@@ -2,7 +2,7 @@
 #include "analyzers/check/baseline_program.h"
 
 #include "lib/base/mem.h"
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ step_in(const char *key, size_t *n)
 {
 	const char *slash = strchr(key, '/');
 
-	if (!slash || hu_is_program_row(key) || !strncmp(key, "metrics/", 8))
+	if (!slash || hu_is_program_row(key) || !strncmp(key, "metrics/", 8) || !strncmp(key, "exercise/", 9))
 		return NULL;
 	*n = strspn(slash + 1, "0123456789");
 	return *n && slash[1 + *n] == '/' ? slash + 1 : NULL;
@@ -77,6 +77,15 @@ has_step(const hu_baseline *b, const char *step, size_t n)
 		if (s && m == n && !strncmp(s, step, n))
 			return 1;
 	}
+	return 0;
+}
+
+static int
+has(const hu_baseline *b, const char *table)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (!strncmp(b->q[i].key, table, strlen(table)))
+			return 1;
 	return 0;
 }
 
@@ -101,4 +110,6 @@ hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got)
 			hu_str_add(s, line);
 		free(line);
 	}
+	if (has(want, "exercise/") && !has(got, "exercise/"))
+		hu_str_add(s, "the baseline has an exercise and this run has none: train with --exercise\n");
 }

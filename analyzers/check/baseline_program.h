@@ -15,7 +15,8 @@ int hu_is_program_row(const char *key);
 /* What of such a row is another: "call 53 conv2d_dw conv1: part 4096 -> 2048", without the number where the run has not
    that call. Freed by the caller. */
 char *hu_program_row_change(const hu_finding *f);
-/* A sentence a reason why rows of one of the two have no counterpart: a step that was traced in the baseline alone.
+/* A sentence a reason why rows of one of the two have no counterpart: a step that was traced in the baseline alone, an
+   exercise that the run does not have.
    Added to S, each in a line. */
 void hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got);
 #endif

@@ -287,6 +287,7 @@ to_json(const hu_analysis *a, const hu_summary *n)
 	json_object_set_new(from, "sample", json_integer((json_int_t)a->opt.sample));
 	json_object_set_new(o, "verdict", hu_summary_sentences(a, n));
 	json_object_set_new(o, "verdict_word", json_string(words[n->rank]));
+	json_object_set_new(o, "cause", n->rank > 1 && *n->cause ? json_string(n->cause) : json_null());
 	json_object_set_new(o, "numbers", v);
 	json_object_set_new(o, "provenance", from);
 	return o;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Many tensors in one launch. Their descriptions are in the kernel's parameters (so that a recorded graph holds them
-   too), and the tensors are cut into chunks that blocks process in turn. */
+   too), and the tensors are cut into chunks that blocks process in turn, in runs of several elements (vector.cuh): every
+   tensor starts at a multiple of 16 bytes, and chunks are multiples of the longest run. */
 #ifndef HU_CUDA_MANY_CUH
 #define HU_CUDA_MANY_CUH
 
@@ -35,8 +36,9 @@ hu_many_begin(hu_many *m, uint32_t chunk)
 }
 
 static inline void
-hu_many_add(hu_many *m, size_t n)
+hu_many_add(hu_many *m, size_t n, const void *data)
 {
+	HU_ASSERT(hu_aligned(data));
 	m->n[m->count] = (uint32_t)n;
 	m->first[m->count + 1] = m->first[m->count] + (uint32_t)((n + m->chunk - 1) / m->chunk);
 	m->count++;
@@ -68,6 +70,25 @@ hu_many_result(const hu_store_result *like, void *data)
 
 	r.data = data;
 	return r;
+}
+
+/* The number of whole runs of V elements in a chunk, if tensors of these two kinds are loaded and stored. */
+template <class S, int V>
+HU_DEVICE uint32_t
+hu_many_whole(hu_piece p, int kind, int other)
+{
+	return hu_vector_serves<typename S::T>(kind) && hu_vector_serves<typename S::T>(other) ? p.n / V : 0;
+}
+
+/* Run t of a chunk. */
+template <int V>
+HU_DEVICE hu_run
+hu_many_run(hu_piece p, uint32_t t, uint32_t whole)
+{
+	hu_run at = hu_run_at<V>(t, whole);
+
+	at.i += p.from;
+	return at;
 }
 
 /* Returns 1 if two calls differ only in their tensors. */

@@ -9,6 +9,8 @@
 HU_FORMULA(same, 1, 1, SAME)
 HU_FORMULA(divide, 1, 1, DIVIDE)
 HU_FORMULA(inverse, 1, 1, INVERSE)
+template <> constexpr int hu_is_long<divide> = 1;
+template <> constexpr int hu_is_long<inverse> = 1;
 #undef SAME
 #undef DIVIDE
 #undef INVERSE

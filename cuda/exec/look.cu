@@ -67,7 +67,7 @@ gather(several *s, const hu_slot *const *t, const uint64_t *name, int at, int n)
 		s->x[s->t.count] = t[at]->data;
 		s->name[s->t.count] = name ? name[at] : 0;
 		s->kind_of[s->t.count] = (uint8_t)k;
-		hu_many_add(&s->t, t[at]->n);
+		hu_many_add(&s->t, t[at]->n, t[at]->data);
 	}
 	return at;
 }
@@ -227,7 +227,7 @@ gather_survey(survey *s, const hu_slot *const *t, const hu_slot *const *before, 
 		s->before[k] = each[1] ? each[1]->data : NULL;
 		s->scale[k] = each[2] ? each[2]->data : NULL;
 		s->to[k] = to + at;
-		hu_many_add(&s->t, t[at]->n);
+		hu_many_add(&s->t, t[at]->n, t[at]->data);
 	}
 	return at;
 }

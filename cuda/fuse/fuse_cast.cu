@@ -7,6 +7,7 @@ template <class S>
 HU_KERNEL
 casts_kernel(HU_PARAM hu_casts g)
 {
+	enum { V = hu_cast_run<S> };
 	typename S::C c;
 
 	S::begin(&c, &g.compute);
@@ -14,9 +15,14 @@ casts_kernel(HU_PARAM hu_casts g)
 		hu_store_operand from;
 		hu_store_result to;
 		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
+		uint32_t whole = hu_many_whole<S, V>(p, from.kind, to.kind), runs = hu_runs(p.n, whole, V);
 		HU_ONCE
-		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)
-			S::store(&to, p.from + j, S::at(&c, &from, p.from + j));
+		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
+			hu_run at = hu_many_run<V>(p, t, whole);
+			typename S::T x[V];
+			hu_run_load<S, V>(&c, &from, at, x);
+			hu_run_store<S, V>(&to, at, x);
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ HU_KERNEL
 gradients_kernel(HU_PARAM gradients g)
 {
 	typedef typename S::T T;
+	enum { V = S::vector };
 	HU_SHARED(T, squares, HU_SUM_BLOCK);
 	typename S::C c;
 	uint32_t lane = threadIdx.x;
@@ -53,22 +54,32 @@ gradients_kernel(HU_PARAM gradients g)
 		hu_store_result wide = hu_many_result(&k->wide, g.wide[p.tensor]),
 				to = hu_many_result(&k->to, g.out[p.tensor]);
 		uint64_t bad = 0;
+		uint32_t whole = hu_many_whole<S, V>(p, from.kind, to.kind);
+		whole = hu_vector_serves<T>(wide.kind) ? whole : 0;
+		uint32_t runs = hu_runs(p.n, whole, V);
 		HU_ONCE
-		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
-			T in[1][1], out[1][1];
-			in[0][0] = S::at(&c, &from, p.from + j);
+		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
+			hu_run at = hu_many_run<V>(p, t, whole);
+			T x[1][V], y[1][V];
+			hu_run_load<S, V>(&c, &from, at, x[0]);
 			if (wide.data)
-				in[0][0] = S::pass(&c, &wide, p.from + j, in[0][0]);
-			bad += !hu_isfinite((double)in[0][0]);
-			of_unscale::run(S(), &c, in, out);
-			in[0][0] = S::pass(&c, &to, p.from + j, out[0][0]);
-			of_square::run(S(), &c, in, out);
-			squares[j] = out[0][0];
+				hu_run_pass<S, V>(&c, &wide, at, x[0]);
+			HU_UNROLL
+			for (int v = 0; v < V; v++)
+				bad += (uint32_t)v < at.many && !hu_isfinite((double)x[0][v]);
+			hu_formula_run<of_unscale, S, V>(&c, x, y, at.many);
+			hu_run_pass<S, V>(&c, &to, at, y[0]);
+			hu_formula_run<of_square, S, V>(&c, y, x, at.many);
+			HU_UNROLL
+			for (int v = 0; v < V; v++)
+				if ((uint32_t)v < at.many)
+					squares[at.i - p.from + (uint32_t)v] = x[0][v];
 		}
 		hu_count_in(&g.bad[p.tensor], bad);
 		HU_SYNC();
 		if (lane < 32) {
 			T sum = 0;
+			HU_UNROLL_BY(8)
 			for (uint32_t j = lane; j < p.n; j += 32)
 				sum = S::add(&c, sum, squares[j]);
 			for (unsigned by = 16; by; by /= 2)
@@ -222,7 +233,8 @@ gather(gradients *g, const calls *c, int at, int *next)
 		g->wide[g->t.count] = wide ? wide->data : NULL;
 		g->out[g->t.count] = out->data;
 		g->kind_of[g->t.count] = (uint8_t)k;
-		hu_many_add(&g->t, in->n);
+		HU_ASSERT(hu_aligned(out->data) && (!wide || hu_aligned(wide->data)));
+		hu_many_add(&g->t, in->n, in->data);
 	}
 	*next = at;
 }

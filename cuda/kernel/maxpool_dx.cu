@@ -24,7 +24,7 @@ maxpool_dx_kernel(HU_PARAM hu_pool p, HU_PARAM hu_field m)
 				uint32_t o = (uint32_t)(((n * p.row.out + r) * p.col.out + j) * p.c + c);
 				double top;
 				if (hu_winner(&p, &m.in[0], o, &top) == i)
-					sum = S::add(&context, sum, S::load(&m, &context, &m.in[1], o));
+					sum = S::add(&context, sum, S::at(&context, &m.in[1], o));
 			}
 		S::store(&m.out[0], i, sum);
 	}

@@ -231,14 +231,6 @@ by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int
-twice_by_place(const void *a, const void *b)
-{
-	const twice *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* Computes n of the waiting values by the reference. */
 static hu_status
 by_reference(const state *s, const waiting *w, size_t n)
@@ -311,7 +303,6 @@ judge_twice(const state *s)
 	const hu_judge_job *job = s->job;
 	hu_status st = HU_OK;
 
-	qsort(s->t, s->nt, sizeof *s->t, twice_by_place);
 #pragma omp parallel for schedule(dynamic, 1) if (s->nt > 1)
 	for (size_t i = 0; i < s->nt; i++) {
 		const twice *t = &s->t[i];

@@ -41,8 +41,9 @@ typedef enum hu_role {
 	HU_ROLE_NORM          /* the norm of all gradients together */
 } hu_role;
 
-/* What a device promises for the operator: the bits of the emulation, its proven bound, or nothing, because there is no
-   kernel and the back end cpu alone computes it. */
+/* What a device promises for the operator, whichever way computes products: the bits of the emulation, or, where a
+   library chooses the order of the sums (--gemm cublas), a proven bound and the bits in every other way, or nothing,
+   because there is no kernel and the back end cpu alone computes it. Held by t/cuda/u-cuda-op.c and u-cuda-cublas.c. */
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND, HU_PARITY_NONE } hu_parity;
 
 /* What a call costs in a step that is not skipped, from its shapes alone. flops counts all operations on elements:

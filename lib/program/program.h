@@ -12,8 +12,11 @@
 
 typedef enum hu_tclass { HU_ACTIVATION, HU_WEIGHT, HU_GRADIENT, HU_WGRAD, HU_OTHER, HU_TCLASSES } hu_tclass;
 
+/* HU_NAME: room for a tensor's name, with its end */
+enum { HU_NAME = 160 };
+
 typedef struct hu_info {
-	char name[160];       /* LAYER.ROLE[@FORMAT], unique in the program */
+	char name[HU_NAME];       /* LAYER.ROLE[@FORMAT], unique in the program */
 	char layer[96], role[16];
 	hu_format_id format;
 	hu_shape shape;

@@ -11,6 +11,7 @@ case \$1 in
 train) less=(--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2) ;;
 compare) less=(--width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1) ;;
 esac
+test "\$1" = gate && exec "$HALFULP" "\$@" --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2
 exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
 END
 chmod +x build/halfulp
@@ -38,8 +39,8 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 		test_is $? "$block: $command"
 	done <"$block"
 done
-test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 3
-test_is $? "README has its blocks, and check among them"
+test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 3 && test "$(cat block-* | grep -c '^build/halfulp gate ')" = 1
+test_is $? "README has its blocks, and check and gate among them"
 
 # The same in one script, and an output that left its bound between training and analysis: it ends in check, which names it
 wrong() { # one recorded product becomes another

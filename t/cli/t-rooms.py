@@ -4,6 +4,9 @@
 # and no two files that need each other. What a file needs is read from the symbols of its object.
 import collections, os, re, subprocess, sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import finish, none, skip  # noqa: E402
+
 top = os.environ.get("srcdir", ".")
 build = os.environ.get("top_builddir", ".")
 HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
@@ -13,15 +16,6 @@ MOST = 25
 EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue", "lib/exact": "engine", "lib/sum": "engine"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
 ROWS = re.compile(r"hu_(op|node|analyzer|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
-number = 0
-
-
-def report(wrong, what):
-    global number
-    number += 1
-    print("%s %d - %s" % ("not ok" if wrong else "ok", number, what))
-    for line in wrong[:20]:
-        print("# " + line)
 
 
 def sources(folders, endings=SOURCES):
@@ -119,20 +113,19 @@ def named():
             if not os.path.exists(os.path.join(top, path)) and not re.search(r"NAME|AUTHOR", path)]
 
 
-print("1..7")
-report(crowded(), "no room has more than %d files, but catalogues and the two engines" % MOST)
-report(twice(), "no public type has two meanings")
-report(wide(), "no line is longer than 120 columns")
+none(crowded(), "no room has more than %d files, but catalogues and the two engines" % MOST)
+none(twice(), "no public type has two meanings")
+none(wide(), "no line is longer than 120 columns")
 graph = needs()
 if len(graph) < 100:
-    number += 2
-    print("ok 4 # SKIP nm found the symbols of %d objects" % len(graph))
-    print("ok 5 # SKIP")
+    skip("no two files need each other", "nm found the symbols of %d objects" % len(graph))
+    skip("a circle would be seen", "nm found the symbols of %d objects" % len(graph))
 else:
-    report(circles(graph), "no two files need each other (%d objects)" % len(graph))
+    none(circles(graph), "no two files need each other (%d objects)" % len(graph))
     cut = {file: dict(to) for file, to in graph.items()}
     first, second = next((a, b) for a in sorted(graph) for b in sorted(graph[a]))
     cut.setdefault(second, {})[first] = "a_symbol"  # an arrow back
-    report([] if circles(cut) else ["%s -> %s was not seen" % (second, first)], "a circle would be seen")
-report(named(), "every file that the pages name is there")
-report([] if sum(1 for _ in sources(HOUSE)) > 300 else ["only a few sources under " + top], "the sources were found")
+    none([] if circles(cut) else ["%s -> %s was not seen" % (second, first)], "a circle would be seen")
+none(named(), "every file that the pages name is there")
+none([] if sum(1 for _ in sources(HOUSE)) > 300 else ["only a few sources under " + top], "the sources were found")
+finish()

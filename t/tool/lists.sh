@@ -32,7 +32,7 @@ variable_of() {
 	*.cc) echo SHIM_SOURCES ;;
 	*.h | *.inc | *.def | *.cuh) echo noinst_HEADERS ;;
 	reports/*.gp | reports/*.css | reports/*.js | reports/*.html | reports/*.svg) echo nobase_dist_pkgdata_DATA ;;
-	*.gp | *.proto | *.md | *.sh | *.py | *.json | *.txt | *.tsv | *.csv | *.css | *.html | *.svg | *.npy | *.npz | *.safetensors | *.hex | *.bib) echo EXTRA_DIST ;;
+	*.gp | *.proto | *.md | *.yml | *.sh | *.py | *.json | *.txt | *.tsv | *.csv | *.css | *.html | *.svg | *.npy | *.npz | *.safetensors | *.hex | *.bib) echo EXTRA_DIST ;;
 	esac
 }
 

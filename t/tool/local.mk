@@ -9,5 +9,6 @@ EXTRA_DIST += t/tool/run.sh
 SCRIPT_TESTS += t/tool/t-mutation.py
 t_libtap_a_SOURCES += t/tool/tap.c
 noinst_HEADERS += t/tool/tap.h
+EXTRA_DIST += t/tool/tap.py
 EXTRA_DIST += t/tool/tap.sh
 EXPENSIVE_SCRIPT_TESTS += t/tool/x-mutate.sh

@@ -11,6 +11,7 @@
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
 #include "trainer/device/verdict.h"
+#include "trainer/run/exercise.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/loop.h"
 #include "trainer/record/manifest.h"
@@ -25,6 +26,8 @@ static const hu_opt opts[] = {
 	{ "seed", "N", "1", "seed of initial weights, shuffling and stochastic rounding" },
 	{ "resume", NULL, NULL,
 		"continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
+	{ "exercise", NULL, NULL,
+		"then train RUN/exercise: 48 steps with overflows and growth of the loss scale, which check holds" },
 	{ "threads", "N", "0",
 		"most threads that a call may use; small calls use fewer; 0: one a core. Changes no bit" },
 	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512. Changes no bit" },
@@ -230,6 +233,8 @@ prepare_new(job *b, const hu_args *a)
 {
 	HU_TRY(hu_config_from_args(&b->config, a, hu_args_text(a, "policy")));
 	HU_TRY(hu_idle_refuse(a, &b->config));
+	if (hu_args_given(a, "exercise"))
+		HU_TRY(hu_exercise_possible(&b->config));
 	if (a->nrest)
 		b->dir = hu_xstrdup(a->rest[0]);
 	HU_TRY(a->nrest ? claim(&b->lock, b->dir) : claim_default(b));
@@ -374,6 +379,8 @@ train(job *b, const hu_args *a)
 	if (b->from >= b->session.steps) {
 		if (!json_is_true(json_object_get(b->record.manifest, "finished")))
 			HU_TRY(hu_record_finish(&b->record, b->session.steps));
+		if (hu_args_given(a, "exercise"))
+			HU_TRY(hu_exercise_run(b->record.manifest, b->dir));
 		if (b->talk)
 			printf("%s: all %zu steps are done already\nNext: halfulp analyze %s\n", hu_shown(b->dir),
 				b->session.steps, hu_shown(b->dir));
@@ -382,6 +389,8 @@ train(job *b, const hu_args *a)
 	hu_account_begin(&b->energy, b->record.manifest);
 	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &b->energy, &last));
 	HU_TRY(hu_record_finish(&b->record, b->session.steps));
+	if (hu_args_given(a, "exercise"))
+		HU_TRY(hu_exercise_run(b->record.manifest, b->dir));
 	say_end(b, &last, hu_args_given(a, "json"));
 	return HU_OK;
 }

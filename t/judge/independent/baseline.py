@@ -49,7 +49,10 @@ def quantities(run):
     q = {}
     metrics = table(os.path.join(run.path, 'metrics.tsv'))[1]
     for i, row in enumerate(metrics):
-        if i in (0, len(metrics) - 1) or row['eval_loss'] != '-':
+        ends = i in (0, len(metrics) - 1) or row['eval_loss'] != '-'
+        if ends or bin(i).count('1') == 1:  # the state behind steps 1, 2, 4, 8, ... as well
+            q['metrics/%s/digest' % row['step']] = row['digest'], 'both', 'fp64'
+        if ends:
             for c in ('loss', 'accuracy', 'eval_loss', 'eval_accuracy', 'loss_scale'):
                 q['metrics/%s/%s' % (row['step'], c)] = row[c], 'both', 'fp32'
     for name in ('program-train.json', 'program-eval.json'):
@@ -64,9 +67,10 @@ def quantities(run):
     # the worst of each column that may move in one direction, which a reviewer reads first
     for name, (_, columns) in HELD.items():
         for c, side in columns.items():
-            held = [text for key, (text, *_) in q.items() if key.startswith(name + '/') and key.endswith('/' + c) and is_number(text)]
+            held = [text for key, (text, *_) in q.items() if key.startswith(name + '/') and key.endswith('/' + c) and (is_number(text) or text in ('nan', 'inf', '-inf'))]
             if held:
-                q['summary/%s/%s' % (name, c)] = (max if side == 'up' else min)(held, key=float), side, 'fp64'
+                worst = next((text for text in held if text == 'nan'), None) or (max if side == 'up' else min)(held, key=float)
+                q['summary/%s/%s' % (name, c)] = worst, side, 'fp64'
     return q
 
 

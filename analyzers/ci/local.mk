@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/ci/cmd_gate.c
+libhalfulp_a_SOURCES += analyzers/ci/gate_figures.c
+noinst_HEADERS += analyzers/ci/gate_figures.h

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+
+nobase_dist_pkgdata_DATA += reports/gallery/adam-epsilon.gp
+libhalfulp_a_SOURCES += reports/gallery/child.c
+noinst_HEADERS += reports/gallery/child.h
+libhalfulp_a_SOURCES += reports/gallery/cmd_figures.c
+nobase_dist_pkgdata_DATA += reports/gallery/frozen-weights.gp
+nobase_dist_pkgdata_DATA += reports/gallery/gallery-style.gp
+nobase_dist_pkgdata_DATA += reports/gallery/gallery.css
+noinst_HEADERS += reports/gallery/gallery.def
+noinst_HEADERS += reports/gallery/gallery.h
+libhalfulp_a_SOURCES += reports/gallery/gallery_page.c
+libhalfulp_a_SOURCES += reports/gallery/gallery_script.c
+libhalfulp_a_SOURCES += reports/gallery/gather.c
+nobase_dist_pkgdata_DATA += reports/gallery/harmonic-stops.gp
+nobase_dist_pkgdata_DATA += reports/gallery/loss-scale-sawtooth.gp
+nobase_dist_pkgdata_DATA += reports/gallery/loss-scale-sweep.gp
+libhalfulp_a_SOURCES += reports/gallery/recipe.c
+nobase_dist_pkgdata_DATA += reports/gallery/swamped-addend.gp
+nobase_dist_pkgdata_DATA += reports/gallery/swamping-staircase.gp
+nobase_dist_pkgdata_DATA += reports/gallery/tiny-gradients.gp
+nobase_dist_pkgdata_DATA += reports/gallery/weight-updates.gp
