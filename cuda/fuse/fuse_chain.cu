@@ -112,7 +112,8 @@ chain_kernel(HU_PARAM chain h)
 		}
 		HU_UNROLL
 		for (int v = 0; v < V; v++) {
-			uint64_t u = h.amax && (uint32_t)v < at.many ? hu_bits64((double)x[0][v]) & 0x7fffffffffffffffu : 0;
+			int seen = h.amax && (uint32_t)v < at.many;
+			uint64_t u = seen ? hu_bits64((double)x[0][v]) & 0x7fffffffffffffffu : 0;
 			most = u > most ? u : most;
 		}
 	}
@@ -134,8 +135,8 @@ run(hu_work *w, chain *h, size_t blocks)
 		whole &= l->op != BIAS || h->channels % V == 0;
 	}
 	h->whole = whole ? h->elements / V : 0;
-	return HU_GO(w, (chain_kernel<S, LONG>), hu_blocks_for(hu_runs(h->elements, h->whole, V), HU_MANY_THREADS, blocks),
-		HU_MANY_THREADS, 0, *h);
+	return HU_GO(w, (chain_kernel<S, LONG>),
+		hu_blocks_for(hu_runs(h->elements, h->whole, V), HU_MANY_THREADS, blocks), HU_MANY_THREADS, 0, *h);
 }
 
 /* Runs a chain, in its carrier and with the formulas that it has. */
