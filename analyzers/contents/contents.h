@@ -32,9 +32,9 @@ typedef struct hu_contents {
 	size_t sources, sourcecap;
 } hu_contents;
 
-/* PATH: an ONNX model, told by its name's end; a safetensors, npz or npy file, told by what it begins with; a run, whose items are named
-   checkpoint/step-000100/NAME, trace/step-000100/NAME and metrics/NAME, without what was measured of the machine; else
-   metrics as in lib/store/series.h, where STEP is explained. HU_EFILE in one line. */
+/* PATH: an ONNX model, told by its name's end; a safetensors, npz or npy file, told by what it begins with; a run,
+   whose items are named checkpoint/step-000100/NAME, trace/step-000100/NAME and metrics/NAME, without what was measured
+   of the machine; else metrics as in lib/store/series.h, where STEP is explained. HU_EFILE in one line. */
 hu_status hu_contents_open(hu_contents *c, const char *path, const char *step);
 void hu_contents_release(hu_contents *c);
 const hu_item *hu_contents_find(const hu_contents *c, const char *name);

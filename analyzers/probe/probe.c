@@ -93,7 +93,8 @@ single_sums(hu_probe_list *l, const hu_probe_unit *u, int length)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].n <= length)
-			hu_probe_list_number(l, rows[i].name, rows[i].what, hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
+			hu_probe_number(l, rows[i].name, rows[i].what,
+				hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
 				rows[i].want[generation(u->s.arch)]);
 }
 
@@ -114,7 +115,8 @@ widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 				break;
 		}
 		if (!isnan(hu_probe_sum(u, p, (size_t)k, 1)))
-			hu_probe_list_count(l, "P11", "products of half an ulp that add up beside 1, from the first on", reach,
+			hu_probe_count(l, "P11", "products of half an ulp that add up beside 1, from the first on",
+				reach,
 				length);
 	}
 	for (reach = 1; reach < k; reach++) {
@@ -125,7 +127,7 @@ widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 			break;
 	}
 	if (!isnan(hu_probe_sum(u, p, (size_t)k, 1 + ulp)))
-		hu_probe_list_count(l, "P12", "C = 1 + ulp, p = 1, p_k = ulp: the block ends at k", reach, length);
+		hu_probe_count(l, "P12", "C = 1 + ulp, p = 1, p_k = ulp: the block ends at k", reach, length);
 	if (u->s.out != HU_FP32)
 		return;
 	for (int i = -1; i < k; i++) /* -1: the accumulator */
@@ -142,7 +144,7 @@ widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 			right += got == (k - (j / length + 1) * length) * tiny;
 			all++;
 		}
-	hu_probe_list_count(l, "P18", "pairs U, -U that leave just the later blocks' products", right, all);
+	hu_probe_count(l, "P18", "pairs U, -U that leave just the later blocks' products", right, all);
 }
 
 /* P19 to P22 with u = 2^8 * 2^6. */
@@ -161,7 +163,7 @@ depths(hu_probe_list *l, const hu_probe_unit *u, int f, int keep)
 		round += i < 4 && one == big + (i % 4 == 3 ? ulp : 0);
 		all++;
 	}
-	hu_probe_list_count(l, "P19", "U - U + C of 1/4, 1/2, 3/4 and 3/2 of the last bit, both signs: chopped", right, all);
+	hu_probe_count(l, "P19", "U - U + C of 1/4, 1/2, 3/4 and 3/2 of the last bit, both signs: chopped", right, all);
 	for (int k = 1; k < 40; k++) {
 		double cancel[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 },
 			{ ldexp(1, (14 - k) / 2), ldexp(1, 14 - k - (14 - k) / 2) } };
@@ -173,13 +175,13 @@ depths(hu_probe_list *l, const hu_probe_unit *u, int f, int keep)
 		if (kept == k - 1 && pairs(u, (const double (*)[2])cancel, 1, ldexp(big, -k)) != big)
 			kept = k;
 	}
-	hu_probe_list_count(l, "P20", "U - U + C, the last bit of C that survives", deep_c, f);
-	hu_probe_list_count(l, "P20 product", "the same of a product", deep_p, f);
+	hu_probe_count(l, "P20", "U - U + C, the last bit of C that survives", deep_c, f);
+	hu_probe_count(l, "P20 product", "the same of a product", deep_p, f);
 	double wide[2][2] = { { 1.5 * 0x1p7, 1.5 * 0x1p7 }, { -1.5 * 0x1p7, 1.5 * 0x1p7 } };
-	hu_probe_list_number(l, "P21", "2.25 U - 2.25 U + the last bit: products are not renormalised",
+	hu_probe_number(l, "P21", "2.25 U - 2.25 U + the last bit: products are not renormalised",
 		pairs(u, (const double(*)[2])wide, 2, lsb), lsb);
-	hu_probe_list_count(l, "P22", "bits of U + eps in the output", kept, keep);
-	hu_probe_list_count(l, "P22 rounding", "U + 1/4, 1/2, 3/4, 3/2 ulp toward zero", round, 4);
+	hu_probe_count(l, "P22", "bits of U + eps in the output", kept, keep);
+	hu_probe_count(l, "P22 rounding", "U + 1/4, 1/2, 3/4, 3/2 ulp toward zero", round, 4);
 }
 
 /* P22, P23, P24, P26 with fp16 output. */
@@ -200,12 +202,12 @@ half(hu_probe_list *l, const hu_probe_unit *u)
 		double p[2] = { 1, x[i] * 0x1p-10 };
 		right += hu_probe_sum(u, p, 2, 0) == 1 + want[i] * 0x1p-10;
 	}
-	hu_probe_list_count(l, "P22", "1 + 1/2, 3/4, 1, 3/2 ulp to nearest even", right, 4);
-	hu_probe_list_count(l, "P23", "p = 2^-25, 2^-k: the last k that rounds up", last, last_of[generation(u->s.arch)]);
+	hu_probe_count(l, "P22", "1 + 1/2, 3/4, 1, 3/2 ulp to nearest even", right, 4);
+	hu_probe_count(l, "P23", "p = 2^-25, 2^-k: the last k that rounds up", last, last_of[generation(u->s.arch)]);
 	double low[1] = { 0x1p-15 }, over[3] = { 1, 0x1p-11 + 0x1p-14, 0x1p-14 }, both[2] = { 1, 0x1p-11 };
-	hu_probe_list_number(l, "P24", "2^-14 * 0.5", hu_probe_sum(u, low, 1, 0), 0x1p-15);
-	hu_probe_list_number(l, "P26", "1 + 2^-11", hu_probe_sum(u, both, 2, 0), 1);
-	hu_probe_list_number(l, "P26 inner", "1 + (2^-11 + 2^-14) + 2^-14", hu_probe_sum(u, over, 3, 0), 1 + 0x1p-10);
+	hu_probe_number(l, "P24", "2^-14 * 0.5", hu_probe_sum(u, low, 1, 0), 0x1p-15);
+	hu_probe_number(l, "P26", "1 + 2^-11", hu_probe_sum(u, both, 2, 0), 1);
+	hu_probe_number(l, "P26 inner", "1 + (2^-11 + 2^-14) + 2^-14", hu_probe_sum(u, over, 3, 0), 1 + 0x1p-10);
 }
 
 /* P23 to P25 with fp32 output: the exponent of a zero term, subnormals, tf32's chop. */
@@ -219,23 +221,24 @@ small(hu_probe_list *l, const hu_probe_unit *u)
 			double ab[2][2] = { { 0x1p-74, 0x1p-75 }, { -ldexp(1, -k / 2), ldexp(1, -(k - k / 2)) } };
 			last = pairs(u, (const double (*)[2])ab, 2, 0) == 0 ? k : last;
 		}
-		hu_probe_list_count(l, "P23", "2^-149 - 2^-k: the last k that is not chopped", last, g == 2 ? 158 : 156);
+		hu_probe_count(l, "P23", "2^-149 - 2^-k: the last k that is not chopped", last, g == 2 ? 158 : 156);
 		double ab[1][2] = { { 0x1p-133, 0x1p7 } };
-		hu_probe_list_number(l, "P24", "2^-133 * 2^7", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
+		hu_probe_number(l, "P24", "2^-133 * 2^7", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
 	}
 	if (u->s.in == HU_FP16) {
 		double ab[1][2] = { { 0x1p-24, 4 } };
-		hu_probe_list_number(l, "P24", "fp16's smallest number * 4", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-22);
+		hu_probe_number(l, "P24", "fp16's smallest number * 4", pairs(u, (const double (*)[2])ab, 1, 0),
+			0x1p-22);
 	}
 	if (u->s.in == HU_TF32) {
 		double ab[1][2] = { { 0x1p-136, 0x1p10 } }, raw = 1 - 0x1p-24;
-		hu_probe_list_number(l, "P24", "2^-136 * 2^10", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
-		hu_probe_list_number(l, "P25", "(1 - 2^-24)^2 of words of fp32: chopped", u->dot(u, &raw, &raw, 1, 0),
+		hu_probe_number(l, "P24", "2^-136 * 2^10", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
+		hu_probe_number(l, "P25", "(1 - 2^-24)^2 of words of fp32: chopped", u->dot(u, &raw, &raw, 1, 0),
 			1 - 0x1p-10 + 0x1p-22);
 	}
 	double zero[1] = { 0 };
 	if (tabled_kept(u->s) == 23)
-		hu_probe_list_number(l, "P24 C", "C = 2^-149", hu_probe_sum(u, zero, 1, 0x1p-149), 0x1p-149);
+		hu_probe_number(l, "P24 C", "C = 2^-149", hu_probe_sum(u, zero, 1, 0x1p-149), 0x1p-149);
 }
 
 static double
@@ -254,29 +257,30 @@ specials(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 	const char *n = "0x7fffffff"; /* for fp16 the upper half, widened */
 
 	if (hu_has_nan(hu_format_of(u->s.in)))
-		hu_probe_list_code(l, "P28 a", "a = NaN", word(two(u, nan, 1, 1, 1, 0)), n);
+		hu_probe_code(l, "P28 a", "a = NaN", word(two(u, nan, 1, 1, 1, 0)), n);
 	if (hu_has_nan(hu_format_of(u->s.in2)))
-		hu_probe_list_code(l, "P28 b", "b = NaN", word(two(u, 1, -nan, 1, 1, 0)), n);
-	hu_probe_list_code(l, "P28 C", "C = NaN", word(two(u, 1, 1, 1, 1, nan)), n);
+		hu_probe_code(l, "P28 b", "b = NaN", word(two(u, 1, -nan, 1, 1, 0)), n);
+	hu_probe_code(l, "P28 C", "C = NaN", word(two(u, 1, 1, 1, 1, nan)), n);
 	if (hu_has_inf(hu_format_of(u->s.in))) {
-		hu_probe_list_code(l, "P28 Inf*0", "Inf * 0", word(two(u, inf, 0, 1, 1, 0)), n);
-		hu_probe_list_code(l, "P28 Inf-Inf", "Inf - Inf", word(two(u, inf, 1, -inf, 1, 0)), n);
-		hu_probe_list_code(l, "P28 Inf", "-Inf and finite terms", word(two(u, -inf, 1, 1, 1, 5)), "0xff800000");
+		hu_probe_code(l, "P28 Inf*0", "Inf * 0", word(two(u, inf, 0, 1, 1, 0)), n);
+		hu_probe_code(l, "P28 Inf-Inf", "Inf - Inf", word(two(u, inf, 1, -inf, 1, 0)), n);
+		hu_probe_code(l, "P28 Inf", "-Inf and finite terms", word(two(u, -inf, 1, 1, 1, 5)), "0xff800000");
 	}
-	hu_probe_list_code(l, "P28 cancel", "max * max - max * max", word(two(u, top, top, -top, top, 0)), "0x00000000");
-	hu_probe_list_code(l, "P28 zero", "-0 * 0 + -0", word(two(u, -0.0, 0, 0, 0, -0.0)), "0x00000000");
+	hu_probe_code(l, "P28 cancel", "max * max - max * max", word(two(u, top, top, -top, top, 0)), "0x00000000");
+	hu_probe_code(l, "P28 zero", "-0 * 0 + -0", word(two(u, -0.0, 0, 0, 0, -0.0)), "0x00000000");
 	if (u->s.in == HU_TF32)
-		hu_probe_list_code(l, "P28 payload", "the word 0x7f800001 times 1", word(u->payload(u)), NULL);
+		hu_probe_code(l, "P28 payload", "the word 0x7f800001 times 1", word(u->payload(u)), NULL);
 	if (u->s.out == HU_FP32 && u->s.in == HU_BF16)
-		hu_probe_list_code(l, "P29", "-2^-75 * 2^-75", word(two(u, -0x1p-75, 0x1p-75, 0, 0, 0)), NULL);
+		hu_probe_code(l, "P29", "-2^-75 * 2^-75", word(two(u, -0x1p-75, 0x1p-75, 0, 0, 0)), NULL);
 	if (u->s.out == HU_FP16 && u->s.in == HU_FP16)
-		hu_probe_list_code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)), NULL);
+		hu_probe_code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)), NULL);
 	if (t.kind == HU_TC_BLOCK && tabled_kept(u->s) == 13)
-		hu_probe_list_number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits", two(u, 0, 0, 0, 0, 1 + 0x1.8p-13),
+		hu_probe_number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits",
+			two(u, 0, 0, 0, 0, 1 + 0x1.8p-13),
 			1 + 0x1p-13);
 	if (t.kind == HU_TC_HALVES) {
-		hu_probe_list_code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)), NULL);
-		hu_probe_list_code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)), NULL);
+		hu_probe_code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)), NULL);
+		hu_probe_code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)), NULL);
 	}
 }
 
@@ -298,7 +302,7 @@ repeated(hu_probe_list *l, const hu_probe_unit *u, int length)
 		first = i ? first : got;
 		same += hu_bits64(got) == hu_bits64(first);
 	}
-	hu_probe_list_count(l, "P32", "a block's products in 32 orders give one result", same, 32);
+	hu_probe_count(l, "P32", "a block's products in 32 orders give one result", same, 32);
 }
 
 /* P11, P20 and P22 with operands below 8 bits, as far as their few values allow. The values are from one source (arXiv
@@ -308,18 +312,19 @@ narrow(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 {
 	int told = (u->s.out == HU_FP16 ? t.status16 : t.status) != HU_TC_U, groups = t.kind == HU_TC_GROUPS;
 
-	hu_probe_list_found(l, "P11",
+	hu_probe_found(l, "P11",
 		u->s.out == HU_FP16 ? "two products of 3/8 ulp of C that move it, from the first on"
 				    : "two products of half an ulp of C that move it, from the first on",
 		hu_probe_narrow_length(u->s),
 		!told    ? -1
 		: groups ? 64
 			 : 32);
-	hu_probe_list_found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s),
+	hu_probe_found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s),
 		!told    ? -1
 		: groups ? 35
 			 : 25);
-	hu_probe_list_found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s), u->s.out == HU_FP16 ? 10 : 23);
+	hu_probe_found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s),
+		u->s.out == HU_FP16 ? 10 : 23);
 }
 
 static void
@@ -332,7 +337,7 @@ chain(hu_probe_list *l, const hu_probe_unit *u)
 		"1 - 2^-53 and two 2^-53" };
 
 	for (int i = 0; i < 4; i++)
-		hu_probe_list_number(l, "P27", what[i], hu_model_run(rows[i], ones, 3, u->s, NULL, NULL), want[i]);
+		hu_probe_number(l, "P27", what[i], hu_model_run(rows[i], ones, 3, u->s, NULL, NULL), want[i]);
 }
 
 size_t

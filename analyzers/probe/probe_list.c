@@ -20,7 +20,7 @@ add(hu_probe_list *l, const char *name, const char *what, hu_probe_verdict verdi
 }
 
 void
-hu_probe_list_number(hu_probe_list *l, const char *name, const char *what, double got, double want)
+hu_probe_number(hu_probe_list *l, const char *name, const char *what, double got, double want)
 {
 	if (isnan(got) || isnan(want)) /* the model cannot represent the operands, or nobody tabled a value */
 		return;
@@ -30,7 +30,7 @@ hu_probe_list_number(hu_probe_list *l, const char *name, const char *what, doubl
 }
 
 void
-hu_probe_list_count(hu_probe_list *l, const char *name, const char *what, int got, int want)
+hu_probe_count(hu_probe_list *l, const char *name, const char *what, int got, int want)
 {
 	hu_probe *p = add(l, name, what, got == want ? HU_PROBE_PASS : HU_PROBE_FAIL);
 
@@ -40,9 +40,9 @@ hu_probe_list_count(hu_probe_list *l, const char *name, const char *what, int go
 
 /* Adds an answer that is a number; `want` is -1 where nobody tabled it. */
 void
-hu_probe_list_found(hu_probe_list *l, const char *name, const char *what, int got, int want)
+hu_probe_found(hu_probe_list *l, const char *name, const char *what, int got, int want)
 {
-	hu_probe_list_count(l, name, what, got, want);
+	hu_probe_count(l, name, what, got, want);
 	if (want >= 0)
 		return;
 	l->to[l->n - 1].want[0] = 0;
@@ -50,7 +50,7 @@ hu_probe_list_found(hu_probe_list *l, const char *name, const char *what, int go
 }
 
 void
-hu_probe_list_code(hu_probe_list *l, const char *name, const char *what, uint32_t got, const char *want)
+hu_probe_code(hu_probe_list *l, const char *name, const char *what, uint32_t got, const char *want)
 {
 	hu_probe *p = add(l, name, what, HU_PROBE_OPEN);
 

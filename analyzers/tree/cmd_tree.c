@@ -60,7 +60,8 @@ watch(void *to, const double *terms, size_t n)
 
 /* Reveals one box's tree and prints it. compensated says that no tree is expected. */
 static hu_status
-reveal(hu_trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
+reveal(hu_trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented,
+	int compensated)
 {
 	hu_tree_found f = { .backend = backend, .what = what, .documented = documented };
 	double big, unit;

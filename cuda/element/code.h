@@ -61,7 +61,10 @@ hu_coding_of(hu_format f, int flags)
 	q.beyond = f.emax >= 127 ? (float)hu_inf(0) : (float)hu_pow2(f.emax + 1);
 	q.over = (float)hu_overflow(0, f, HU_RNE, flags);
 	q.none = (float)hu_nan_of(f);
-	q.native = flags ? HU_CODES_ANY : f.id == HU_FP16 ? HU_CODES_HALF : f.id == HU_BF16 ? HU_CODES_BRAIN : HU_CODES_ANY;
+	q.native = flags             ? HU_CODES_ANY
+		   : f.id == HU_FP16 ? HU_CODES_HALF
+		   : f.id == HU_BF16 ? HU_CODES_BRAIN
+				     : HU_CODES_ANY;
 	return q;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Many tensors in one launch. Their descriptions are in the kernel's parameters (so that a recorded graph holds them
-   too), and the tensors are cut into chunks that blocks process in turn, in runs of several elements (vector.cuh): every
-   tensor starts at a multiple of 16 bytes, and chunks are multiples of the longest run. */
+   too), and the tensors are cut into chunks that blocks process in turn, in runs of several elements (vector.cuh):
+   every tensor starts at a multiple of 16 bytes, and chunks are multiples of the longest run. */
 #ifndef HU_CUDA_MANY_CUH
 #define HU_CUDA_MANY_CUH
 
@@ -64,10 +64,10 @@ hu_many_whole(hu_piece p, int kind, int other)
 
 /* Run t of a chunk. */
 template <int V>
-HU_DEVICE hu_run
+HU_DEVICE hu_element_run
 hu_many_run(hu_piece p, uint32_t t, uint32_t whole)
 {
-	hu_run at = hu_run_at<V>(t, whole);
+	hu_element_run at = hu_run_at<V>(t, whole);
 
 	at.i += p.from;
 	return at;

@@ -32,8 +32,8 @@ typedef struct hu_gemm {
 	hu_divisor by_share, by_cols, by_co, by_taps_w;
 	int placed;
 	uint32_t first;            /* the result's element for output (0, 0), if not placed */
-	/* The number of products in a launch, and the elements from one's operands and result to the next one's (matmul;
-	   elsewhere there is one). */
+	/* The number of products in a launch, and the elements from one's operands and result to the next one's
+	   (matmul; elsewhere there is one). */
 	uint32_t batches, step_a, step_b, step_y;
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
 	int ta, tb;

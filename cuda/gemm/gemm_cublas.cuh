@@ -76,7 +76,8 @@ hu_codes_go(hu_work *w, const hu_gemm *g, int of_b, void *to, uint32_t bytes, ui
 	int groups = of_b ? M::b_along_k(g) && M::b_groups(g, s) : M::a_along_k(g) && M::a_groups(g, s);
 	uint32_t group = groups && ld % s == 0 && hu_aligned(from) ? s : 1;
 
-	return HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)n * ld / group, 256, 65535), 256, 0, *g, of_b, to, bytes,
+	return HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)n * ld / group, 256, 65535), 256, 0, *g, of_b, to,
+		bytes,
 		first, n, group, hu_divisor_of(ld / group));
 }
 

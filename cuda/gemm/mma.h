@@ -29,7 +29,8 @@ enum {
 static inline hu_format_id
 hu_mma_format(int kind, int column)
 {
-	static const hu_format_id of[HU_MMA_KINDS][2] = { { HU_FP16, HU_FP16 }, { HU_FP16, HU_FP16 }, { HU_BF16, HU_BF16 },
+	static const hu_format_id of[HU_MMA_KINDS][2] = { { HU_FP16, HU_FP16 }, { HU_FP16, HU_FP16 },
+		{ HU_BF16, HU_BF16 },
 		{ HU_TF32, HU_TF32 }, { HU_E4M3, HU_E4M3 }, { HU_E5M2, HU_E5M2 }, { HU_E4M3, HU_E5M2 },
 		{ HU_E5M2, HU_E4M3 } };
 

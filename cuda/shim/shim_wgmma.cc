@@ -52,7 +52,8 @@ hu_shim_wgmma_wait(hu_wgmmas *c, float *d, unsigned groups)
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (groups == ~0u || c->under_way[i].group + groups < c->group)
-			run(d, c->under_way[i].n, c->under_way[i].kind, c->under_way[i].across_a, c->under_way[i].across_b,
+			run(d, c->under_way[i].n, c->under_way[i].kind, c->under_way[i].across_a,
+				c->under_way[i].across_b,
 				&c->under_way[i].a, &c->under_way[i].b, (hu_tc_arch)c->under_way[i].arch);
 		else
 			c->under_way[left++] = c->under_way[i];

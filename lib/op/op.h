@@ -116,7 +116,8 @@ typedef struct hu_columns {
 		const hu_env *env, hu_swamp *count);
 
 	/* Describes a small call each of whose outputs sums the same n terms, by which the order of its sums can be
-	   revealed (`tree`). NULL: the operator does not sum, or its terms are no products or elements of its inputs. */
+	   revealed (`tree`). NULL: the operator does not sum, or its terms are no products or elements of its
+	   inputs. */
 	void (*sum_call)(size_t n, hu_sum_call *s);
 
 	/* For optimizers' updates, NULL elsewhere: counts updates over all elements of output 0, the new weights, which

@@ -12,7 +12,7 @@ build = os.environ.get("top_builddir", ".")
 HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".inc", ".def")
 MOST = 25
-WIDE_SCRIPTS = 1600
+WIDE_SCRIPTS = 1850
 # Catalogues hold a file for each row of a table; lib/exact and lib/sum are one engine each, whose files are small.
 EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue", "lib/exact": "engine", "lib/sum": "engine"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.

@@ -127,7 +127,8 @@ test_batches(const hu_side *side)
 		{ { "fma,acc=fp32", "fp16", "fp32", "simt fp32, 64x64", NULL },
 			{ "matmul", "batch=1", "x:5x3x7 x:5x7x3", "x" }, 1 },
 		{ { "fma,acc=fp32", "fp16", "fp32", "simt fp32, 64x64", NULL },
-			{ "matmul", "batch=1 part=4", "x:3x3x7 x:3x7x3", "x" }, 6 }, /* its parts are added by another */
+			{ "matmul", "batch=1 part=4", "x:3x3x7 x:3x7x3", "x" }, 6 },
+				/* its parts are added by another */
 	};
 
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {

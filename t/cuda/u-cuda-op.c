@@ -126,7 +126,8 @@ test_side(const hu_side *side)
 			continue;
 		if (!hu_machine_kernel(side, hu_op_find(row->op))) {
 			ok(hu_op_find(row->op)->parity == HU_PARITY_NONE,
-				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or its row says that it has none",
+				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or its row says that "
+				"it has none",
 				side->name, row->op, row->op);
 			continue;
 		}
@@ -165,7 +166,8 @@ test_largest(const hu_side *side)
 		for (size_t at = 0; at < N; at++, all++) {
 			op_case k;
 			hu_env env = { 1, 3 };
-			if (op_case_init(&k, &row, format(formats[f]), HU_FP32, format("e4m3"), LEVEL_MILD, at) != HU_OK)
+			if (op_case_init(&k, &row, format(formats[f]), HU_FP32, format("e4m3"), LEVEL_MILD, at) !=
+				HU_OK)
 				bail_out("%s", hu_reason());
 			for (size_t i = 0; i < N; i++)
 				hu_put(&k.in[0], i, i == at ? -1024 : 1);

@@ -188,7 +188,8 @@ figures(const step *s, const char *name, int exactly, size_t twice)
 	ok(two.by_mpfr == 1 && one.by_mpfr == (size_t)exactly, "%s: %s", name,
 		exactly ? "errors of fp64 may need MPFR" : "double-double was enough");
 	/* Figures that are MPFR's to the last bit are those of its tensors, and of a few that both know exactly. */
-	ok(one.escalated <= same && same - one.escalated <= told / 4 && (exactly ? one.escalated > 0 : !one.escalated) &&
+	ok(one.escalated <= same && same - one.escalated <= told / 4 &&
+			(exactly ? one.escalated > 0 : !one.escalated) &&
 			2 * one.escalated < told && one.twice == twice && !one.untold && !two.escalated,
 		"%s: MPFR's figures are taken of %zu tensors of %zu, and %s", name, one.escalated, told,
 		twice ? "two precisions of it agree" : "one precision of it is enough");
@@ -279,8 +280,8 @@ vanishes(void)
 	unmake(&s);
 }
 
-/* A value without a digit is taken for 0 where it lies below 2^-16 of its own tensor's largest value, however small that
-   is, or of the format's smallest number. */
+/* A value without a digit is taken for 0 where it lies below 2^-16 of its own tensor's largest value, however small
+   that is, or of the format's smallest number. */
 static void
 zero_beside_its_tensor(void)
 {
@@ -291,7 +292,8 @@ zero_beside_its_tensor(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		float got[3] = { (float)-cases[i].most, (float)cases[i].most, 0 };
-		double hi[3] = { -cases[i].most, cases[i].most, cases[i].h }, lo[3] = { 0 }, err[3] = { 0, 0, cases[i].e };
+		double hi[3] = { -cases[i].most, cases[i].most, cases[i].h }, lo[3] = { 0 },
+		       err[3] = { 0, 0, cases[i].e };
 		short mark[3];
 		hu_tensor t = { .format = HU_FP32, .shape = hu_shape1(3), .n = 3, .data = got };
 		hu_step_values v = { hi, lo, err, NULL, mark };

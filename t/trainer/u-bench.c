@@ -144,7 +144,8 @@ ceilings(void)
 		if (hu_simd_has((hu_simd)i) && hu_simd_set(hu_simd_name_of((hu_simd)i)) == HU_OK) {
 			f = hu_fma_peak();
 			/* of one core: two multiply-adds of 16 a cycle, at less than 10 GHz */
-			ok(i >= HU_SIMD_AVX2 ? f > 1e8 && f < 2 * 2 * 16 * 1e10 : f < 0, "%s: %.1f GFLOP/s of fused multiply-adds",
+			ok(i >= HU_SIMD_AVX2 ? f > 1e8 && f < 2 * 2 * 16 * 1e10 : f < 0,
+				"%s: %.1f GFLOP/s of fused multiply-adds",
 				hu_simd_name(), 1e-9 * f);
 		}
 	hu_simd_set("auto");
@@ -154,7 +155,8 @@ ceilings(void)
 		"matrix instructions on the shim leave the accumulators as they must");
 	ok(hu_peak_flops("shim", HU_FP32, HU_FP32, 0, &f) == HU_OK && f > 0, "and so do fused multiply-adds");
 	ok(hu_peak_flops("shim", HU_E4M3, HU_FP32, 1, &f) == HU_EUNABLE, "no instruction: %s", hu_reason());
-	ok(hu_peak_flops("shim", HU_FP16, HU_FP16, 1, &f) == HU_OK && hu_peak_flops("shim", HU_BF16, HU_FP32, 1, &f) == HU_OK,
+	ok(hu_peak_flops("shim", HU_FP16, HU_FP16, 1, &f) == HU_OK &&
+			hu_peak_flops("shim", HU_BF16, HU_FP32, 1, &f) == HU_OK,
 		"into fp16, and from bf16");
 	ok(hu_peak_flops("shim", HU_BF16, HU_FP16, 1, &f) == HU_EUNABLE &&
 			hu_peak_flops("shim", HU_FP32, HU_FP32, 1, &f) == HU_EUNABLE,

@@ -75,7 +75,8 @@ compare_with_seen(sweep *s, const hu_bench_product *g, const char *text, int *wr
 			!same_bits(t->sum, now.sum))
 			continue;
 		if (t->digest != now.digest && !*wrong) {
-			hu_fail(HU_EUNABLE, "digest 0x%016llx, and 0x%016llx by the model before that says the same as %s",
+			hu_fail(HU_EUNABLE,
+				"digest 0x%016llx, and 0x%016llx by the model before that says the same as %s",
 				(unsigned long long)now.digest, (unsigned long long)t->digest, text);
 			*wrong = 1;
 		}

@@ -163,7 +163,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 static size_t
 sum_place(const hu_sum_call *s, int j, size_t k, size_t c)
 {
-	size_t edge = hu_sum_call_edge(s->n), channels = s->n / (edge * edge), tap = k / channels, channel = k % channels;
+	size_t edge = hu_sum_call_edge(s->n), channels = s->n / (edge * edge), tap = k / channels,
+	       channel = k % channels;
 
 	return j == 0 ? (edge * edge - 1 - tap) * channels + channel : (tap * HU_SUM_COLUMNS + c) * channels + channel;
 }
