@@ -142,7 +142,7 @@ hu_parting_text(const hu_parting *p, const hu_run_comparison *c, const hu_run *r
 		const hu_call *call = t->producer >= 0 ? &r->train->c[t->producer] : NULL;
 		hu_str_addf(&s, p->checkpoint ? "checkpoint before step %zu, " : "step %zu, ", p->step);
 		if (call)
-			hu_str_addf(&s, "call %d (%s, layer %s), ", call->id, call->op->name, t->layer);
+			hu_str_addf(&s, "call %d (%s, layer %s), ", call->id, call->op->name, call->layer);
 		hu_str_addf(&s, "tensor %s: ", t->name);
 		hu_apart_text(&s, &p->apart);
 	}

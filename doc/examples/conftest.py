@@ -11,6 +11,7 @@ Copy this file beside your tests, which then write:
 At the test's end all of them are written to numerics/NAME.obtained.safetensors and held to numerics/NAME.safetensors, which you commit.
 The test fails where they drifted, with the list that the program prints, its first line saying what moved most. Where there is no such
 file, or where the change is right, `pytest --numerics-bless` writes it. HALFULP_CHECK names the program."""
+
 import json
 import os
 import re
@@ -18,7 +19,20 @@ import shutil
 import struct
 import subprocess
 
-DTYPES = {'f8': 'F64', 'f4': 'F32', 'f2': 'F16', 'i8': 'I64', 'i4': 'I32', 'i2': 'I16', 'i1': 'I8', 'u8': 'U64', 'u4': 'U32', 'u2': 'U16', 'u1': 'U8', 'b1': 'BOOL'}
+DTYPES = {
+    'f8': 'F64',
+    'f4': 'F32',
+    'f2': 'F16',
+    'i8': 'I64',
+    'i4': 'I32',
+    'i2': 'I16',
+    'i1': 'I8',
+    'u8': 'U64',
+    'u4': 'U32',
+    'u2': 'U16',
+    'u1': 'U8',
+    'b1': 'BOOL',
+}
 
 
 def as_bytes(x):
@@ -27,9 +41,11 @@ def as_bytes(x):
         x = x.detach().cpu().contiguous()
         if str(x.dtype) == 'torch.bfloat16':
             import torch
+
             return 'BF16', list(x.shape), x.view(torch.int16).numpy().tobytes()
         x = x.numpy()
     import numpy
+
     x = numpy.asarray(x)
     x = numpy.ascontiguousarray(x).reshape(x.shape)
     name = x.dtype.str[1:]
@@ -53,7 +69,9 @@ def write(path, tensors):
 
 
 def program():
-    return os.environ.get('HALFULP_CHECK') or shutil.which('halfulp-check') or shutil.which('halfulp') or 'halfulp-check'
+    return (
+        os.environ.get('HALFULP_CHECK') or shutil.which('halfulp-check') or shutil.which('halfulp') or 'halfulp-check'
+    )
 
 
 class Numerics:
@@ -76,17 +94,23 @@ class Numerics:
         if not self.tensors:
             return ''
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        obtained = self.path[:-len('safetensors')] + 'obtained.safetensors'
+        obtained = self.path[: -len('safetensors')] + 'obtained.safetensors'
         write(self.path if self.bless else obtained, self.tensors)
         if self.bless:
             return ''
         if not os.path.exists(self.path):
             return '%s is not there; where %s is right: pytest --numerics-bless' % (self.path, obtained)
-        p = subprocess.run([program(), 'check', obtained, '--baseline', self.path] + self.rules, capture_output=True, text=True)
+        p = subprocess.run(
+            [program(), 'check', obtained, '--baseline', self.path] + self.rules, capture_output=True, text=True
+        )
         if p.returncode == 0:
             os.unlink(obtained)
             return ''
-        return p.stderr if p.returncode > 1 else '\n'.join(line for line in p.stdout.splitlines() if not line.startswith('ok '))
+        return (
+            p.stderr
+            if p.returncode > 1
+            else '\n'.join(line for line in p.stdout.splitlines() if not line.startswith('ok '))
+        )
 
 
 try:
@@ -94,12 +118,19 @@ try:
 except ImportError:  # the class above needs no pytest
     pass
 else:
+
     def pytest_addoption(parser):
-        parser.addoption('--numerics-bless', action='store_true', help='write what tests compute as what later tests are held to')
+        parser.addoption(
+            '--numerics-bless', action='store_true', help='write what tests compute as what later tests are held to'
+        )
 
     @pytest.fixture
     def numerics(request):
-        n = Numerics(os.path.join(os.path.dirname(str(request.node.fspath)), 'numerics'), request.node.name, request.config.getoption('--numerics-bless'))
+        n = Numerics(
+            os.path.join(os.path.dirname(str(request.node.fspath)), 'numerics'),
+            request.node.name,
+            request.config.getoption('--numerics-bless'),
+        )
         yield n
         said = n.verdict()
         if said:

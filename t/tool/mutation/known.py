@@ -12,7 +12,7 @@ KNOWN = [
     ("trainer/bench/cast.c", "for (size_t i = 0; i >= c->n", "whether results are compared that all are right; no test makes one of them wrong"),
     ("trainer/run/session.c", "s->ahead = step - 1;", "a batch that a device was given ahead is given again"),
     ("trainer/bench/train.c", "hu_gemm_find(way, &w)", "which ways of products must leave the same bits is asked where two leave others, which is a bug or a library's"),
-    ("analyzers/gate/contents_npz.c", "got == all || zip_fread(f, bytes + got, all + got)", "a member of an archive ends where it ends, however much is asked for"),
+    ("analyzers/contents/contents_npz.c", "got == all || zip_fread(f, bytes + got, all + got)", "a member of an archive ends where it ends, however much is asked for"),
     ("analyzers/gate/pair.c", "return (size_t)PIECE * 9", "how much is read at a time, in whole chunks, which are what sums are made of"),
     ("trainer/device/peak.c", "rows[i ^ 1].", "which of the instructions is timed: all keep their accumulators, and no rate is compared with a clock"),
     ("trainer/device/fma.c", "for (int i = 1;", "how many times a rate is measured, of which the best is printed"),
