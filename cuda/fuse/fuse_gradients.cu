@@ -151,12 +151,12 @@ sort_calls(hu_work *w, int n, calls *c)
 
 	memset(c, 0, sizeof *c);
 	for (int i = 0; i < n; i++) {
-		const char *op = w[i].op;
-		if (!strcmp(op, "cast"))
+		hu_role role = w[i].role;
+		if (role == HU_ROLE_CAST)
 			cast = &w[i];
-		else if (!strcmp(op, "finite_check"))
+		else if (role == HU_ROLE_CHECK)
 			c->check = &w[i];
-		else if (!strcmp(op, "grad_norm"))
+		else if (role == HU_ROLE_NORM)
 			c->norm = &w[i];
 		else {
 			if (c->n == MOST_TENSORS)

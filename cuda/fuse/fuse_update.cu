@@ -167,7 +167,8 @@ HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
 extern "C" hu_status
 HU_SIDE(fuse_update)(hu_work *w, int n)
 {
-	int decays = !strcmp(w[0].op, "adamw"), adam = decays || !strcmp(w[0].op, "adam"), moving = w[0].call->nin > 3;
+	int decays = w[0].role == HU_ROLE_ADAMW, adam = decays || w[0].role == HU_ROLE_ADAM,
+	    moving = w[0].call->nin > 3;
 	double *k = adam ? hu_numbers(w, HU_ADAMW_CONSTANTS) : NULL;
 	update u;
 

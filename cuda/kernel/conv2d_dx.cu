@@ -85,7 +85,6 @@ extern "C" hu_status
 HU_SIDE(op_conv2d_dx)(hu_work *w)
 {
 	const hu_shape *dy = &w->in[0]->shape, *k = &w->in[1]->shape;
-	uint32_t most = 0;
 	char *ran = w->ran;
 	hu_gemm g;
 
@@ -103,11 +102,7 @@ HU_SIDE(op_conv2d_dx)(hu_work *w)
 	HU_TRY(hu_gemm_of(w, &g));
 	hu_conv_axis rows = axis(g.h, g.kh, g.stride_h, g.dilation_h, g.ho, g.pad_h),
 		     cols = axis(g.w, g.kw, g.stride_w, g.dilation_w, g.wo, g.pad_w);
-	for (size_t i = 0; i < hu_conv_classes(&rows); i++)
-		for (size_t j = 0; j < hu_conv_classes(&cols); j++) {
-			hu_gemm s = share(w, &g, &rows, &cols, i, j);
-			most = s.k > most ? s.k : most;
-		}
+	uint32_t most = (uint32_t)(hu_conv_most_taps(&rows) * hu_conv_most_taps(&cols)) * g.co;
 	g.terms = most;
 	size_t used = w->used;
 	for (size_t i = 0; i < hu_conv_classes(&rows); i++)

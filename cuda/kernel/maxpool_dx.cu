@@ -5,22 +5,23 @@
 
 template <class S>
 HU_KERNEL
-maxpool_dx_kernel(HU_PARAM hu_pooling p, HU_PARAM hu_field m)
+maxpool_dx_kernel(HU_PARAM hu_pool p, HU_PARAM hu_field m)
 {
 	typename S::C context;
 
 	hu_field_context<S>(&m, &context);
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < m.n; i += gridDim.x * blockDim.x) {
-		uint32_t pixel = hu_quotient(i, p.by_c), c = i - pixel * p.c, line = hu_quotient(pixel, p.by_w),
-			 col = pixel - line * p.w, n = hu_quotient(line, p.by_h), row = line - n * p.h;
-		uint32_t r0, r1, c0, c1;
+		uint32_t channels = (uint32_t)p.c, high = (uint32_t)p.row.n, wide = (uint32_t)p.col.n,
+			 pixel = i / channels, c = i % channels, col = pixel % wide, row = pixel / wide % high,
+			 n = pixel / wide / high;
+		size_t r0, r1, c0, c1;
 		typename S::T sum = 0;
-		hu_windows_of(&p, row, p.ho, p.pad_h, &r0, &r1);
-		hu_windows_of(&p, col, p.wo, p.pad_w, &c0, &c1);
-		for (uint32_t r = r0; r < r1; r++)
-			for (uint32_t j = c0; j < c1; j++) {
-				uint32_t o = ((n * p.ho + r) * p.wo + j) * p.c + c;
+		hu_window_covering(&p.row, row, &r0, &r1);
+		hu_window_covering(&p.col, col, &c0, &c1);
+		for (size_t r = r0; r < r1; r++)
+			for (size_t j = c0; j < c1; j++) {
+				uint32_t o = (uint32_t)(((n * p.row.out + r) * p.col.out + j) * p.c + c);
 				double top;
 				if (hu_winner(&p, &m.in[0], o, &top) == i)
 					sum = S::add(&context, sum, S::at(&context, &m.in[1], o));
@@ -40,6 +41,6 @@ HU_SIDE(op_maxpool_dx)(hu_work *w)
 	hu_field_in(&m, w->in[2], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
 	unsigned blocks = hu_blocks_for(m.n, 256, 65535);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, maxpool_dx_kernel<S>, blocks, 256, 0, hu_pooling_of(&p), m));
+	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, maxpool_dx_kernel<S>, blocks, 256, 0, p, m));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

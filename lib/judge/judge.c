@@ -6,6 +6,7 @@
 #include "lib/judge/judge.h"
 #include "lib/judge/verdict.h"
 
+#include "lib/exact/judge.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/op/sink.h"
@@ -231,14 +232,6 @@ by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int
-twice_by_place(const void *a, const void *b)
-{
-	const twice *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* Computes n of the waiting values by the reference. */
 static hu_status
 by_reference(const state *s, const waiting *w, size_t n)
@@ -298,7 +291,7 @@ disagree(const hu_judge_job *job, const twice *t, size_t element, mpfr_srcptr ex
 				fprintf(stderr, "operand %d, element %zu of %zu: %a\n", k, i, job->in[k]->n,
 					hu_get(job->in[k], i));
 	mpfr_fprintf(stderr, "enclosed: %a + %a within %a\nMPFR:     %Ra\n", t->hi, t->lo, t->err, exact);
-	hu_bug(__FILE__, __LINE__,
+	hu_mpfr_disagrees(__FILE__, __LINE__,
 		"call %d, %s of layer %s, output %d: the certified value of element %zu and the reference give "
 		"different verdicts",
 		c->id, c->op->name, c->layer, job->out, element);
@@ -311,7 +304,6 @@ judge_twice(const state *s)
 	const hu_judge_job *job = s->job;
 	hu_status st = HU_OK;
 
-	qsort(s->t, s->nt, sizeof *s->t, twice_by_place);
 #pragma omp parallel for schedule(dynamic, 1) if (s->nt > 1)
 	for (size_t i = 0; i < s->nt; i++) {
 		const twice *t = &s->t[i];

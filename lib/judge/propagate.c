@@ -5,6 +5,7 @@
 #include "lib/judge/propagate.h"
 
 #include "lib/judge/exact_step.h"
+#include "lib/exact/judge.h"
 #include "lib/base/mem.h"
 #include "lib/base/room.h"
 
@@ -173,23 +174,23 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 {
 	for (int i = 0; i < q->nt; i++) {
 		hu_errors_step *m = &errors[i];
+		const hu_errors_step *x = &mpfr[i];
 		figure mine[FIGURES], other[FIGURES];
 		if (!m->known)
 			continue;
-		int sure = m->settled && mpfr[i].known, zeros = m->vanished == mpfr[i].vanished;
+		int sure = m->settled && x->known, zeros = m->vanished == x->vanished;
 		figures(mine, m);
-		figures(other, &mpfr[i]);
+		figures(other, x);
 		for (int k = 0; sure && k < FIGURES; k++)
 			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) &&
 				!within(mine[k].value, other[k].value, mine[k].off + other[k].off))
-				return hu_fail(HU_EUNABLE,
-					"the exact step: of %s, %s is %.17g by MPFR, but %.17g within %.3g by "
-					"double-double: this is a bug, please report it; --no-propagate goes on "
-					"without",
+				hu_mpfr_disagrees(__FILE__, __LINE__,
+					"the exact step (--no-propagate goes on without): of %s, %s is %.17g by MPFR, "
+					"but %.17g within %.3g by double-double",
 					q->t[i].name, mine[k].name, other[k].value, mine[k].value, mine[k].off);
 		if (sure && zeros)
 			continue;
-		*m = mpfr[i];
+		*m = *x;
 		how->escalated += (size_t)m->known;
 	}
 	return HU_OK;
@@ -200,9 +201,11 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 static int
 needs_five(const hu_program *q, const hu_errors_step *two, const hu_errors_step *four)
 {
-	for (int i = 0; i < q->nt; i++)
-		if (four[i].known && (four[i].doubtful || (two[i].known && two[i].unknown > four[i].nonfinite)))
+	for (int i = 0; i < q->nt; i++) {
+		const hu_errors_step *few = &two[i], *many = &four[i];
+		if (many->known && (many->doubtful || (few->known && few->unknown > many->nonfinite)))
 			return 1;
+	}
 	return 0;
 }
 

@@ -6,25 +6,14 @@ import math
 import os
 import random
 import re
-import struct
 import subprocess
 import sys
 from fractions import Fraction as Q
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'judge'))
 from independent.number import FORMATS, decode, error_ulps, fl, log2floor, pow2  # noqa: E402
-
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
-
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line))
+from tap import HALFULP, finish, none  # noqa: E402
 
 
 def calc(*words):
@@ -109,6 +98,5 @@ for f in ('fp16', 'bf16', 'fp32', 'e5m2', 'e4m3', 'fp64'):
         rows = json.loads(calc('--format', f, '--json', '--', *expressions))
         printed = [x for x in calc('--format', f, '--', *expressions).splitlines() if re.match(re.escape(f) + ' ', x)]
         wrong = [w for text, j, e, x in zip(printed, rows, expressions, exact) for w in row(text, j, e, x, f)]
-        ok(wrong + (['%d rows, %d lines' % (len(rows), len(printed))] if {len(rows), len(printed)} != {40} else []), '%s in %s: rows of %d expressions' % (sign, f, len(expressions)))
-print('1..%d' % tests)
-sys.exit(failures > 0)
+        none(wrong + (['%d rows, %d lines' % (len(rows), len(printed))] if {len(rows), len(printed)} != {40} else []), '%s in %s: rows of %d expressions' % (sign, f, len(expressions)))
+finish()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What diff and verify tell of two runs and of a changed one, computed again from the files of the runs: which tensors differ, in how many
 # elements, where first and where most, by how many ulps of the coarser format; which calls can be executed again.
+import itertools
 import json
 import math
 import os
@@ -9,28 +10,17 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 from fractions import Fraction as Q
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'judge'))
 from independent.baseline import described  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import FORMATS, decode, log2floor, pow2  # noqa: E402
+from tap import HALFULP, finish, home, none  # noqa: E402
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
-folder = tempfile.TemporaryDirectory(prefix='halfulp-test-')
-at = lambda *names: os.path.join(folder.name, *names)  # noqa: E731
-
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line))
-    sys.stdout.flush()
+folder = home()
+at = lambda *names: os.path.join(folder, *names)  # noqa: E731
 
 
 def halfulp(*words):
@@ -103,6 +93,29 @@ def body(text):
     return lines[next(i for i, x in enumerate(lines) if re.match('the first step whose|all [0-9]+ common steps', x)):]
 
 
+USED = ('halfulp_version', 'compiler', 'device', 'simd', 'accumulate', 'policy', 'loss_scaling', 'loss_weight', 'dataset')
+
+
+def settings(a, b):
+    """(name, value in A, value in B) of settings that differ: those of USED as the runs used them, objects member by member, and the training's
+    options but for these and for what was traced. None: it has no such setting."""
+    def leaves(x, y, name):
+        if isinstance(x, dict) and isinstance(y, dict):
+            return [leaf for k in {**x, **y} for leaf in leaves(x.get(k), y.get(k), k)]
+        return [(name, x, y)] if x != y else []
+
+    x, y = a.manifest, b.manifest
+    options = [k for k in {**x['config'], **y['config']} if not k.startswith('trace') and k not in USED]
+    found = [(k, x['config'].get(k), y['config'].get(k)) for k in options if x['config'].get(k) != y['config'].get(k)]
+    return sorted(found + [leaf for k in USED for leaf in leaves(x.get(k), y.get(k), k)], key=str)
+
+
+def told(line):
+    """The same of a line that diff prints."""
+    name, _, values = line.partition(': ')
+    return (name, *(None if v == 'nothing' else json.loads(v) for v in values.split(' and ')))
+
+
 def parted(a, b, what):
     """Compares what diff says of two runs."""
     wrong, da, db = [], digests(a), digests(b)
@@ -116,6 +129,8 @@ def parted(a, b, what):
     j = json.loads(halfulp('diff', '--all', '--json', a.path, b.path).stdout)
     want = {'same': first < 0 and not found and len(da) == len(db), 'first_step': first, 'common_steps': common, 'common_traces': steps}
     wrong += ['%s is %s there, %s here' % (k, j[k], v) for k, v in want.items() if j[k] != v]
+    if sorted(map(told, j['settings']), key=str) != settings(a, b):
+        wrong.append('settings %s there, %s here' % (j['settings'], settings(a, b)))
     near = lambda x, y: x == y or isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=1e-14)  # noqa: E731
     for got, d in zip(j['tensors'], found):
         wrong += ['%s: %s is %s there, %s here' % (d['tensor'], k, got[k], d[k]) for k in got if not near(got[k], d[k])]
@@ -137,11 +152,14 @@ def parted(a, b, what):
         for text, mine in ((r.stdout, short), (whole.stdout, lines + [line(d) for d in found])):
             there = body(text)
             wrong += ['%r there, %r here' % (x, y) for x, y in zip(there + [''] * 999, mine) if x != y] + (['%d lines, not %d' % (len(there), len(mine))] if len(there) != len(mine) else [])
+            after = text.partition('settings that differ, first run and second:\n')[2].splitlines()
+            if [x[2:] for x in itertools.takewhile(lambda x: x.startswith('  '), after)] != j['settings']:
+                wrong.append('settings in the text: %r' % text[:200])
             if ('both run the same programs' in text.splitlines()) != (programs(a) == programs(b)):
                 wrong.append('whether the programs are the same')
     if {r.returncode, whole.returncode} != {0 if want['same'] else 1}:
         wrong.append('exit %d' % r.returncode)
-    ok(wrong, '%s: %d tensors differ' % (what, len(found)))
+    none(wrong, '%s: %d tensors differ' % (what, len(found)))
 
 
 single = train('single', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2')
@@ -172,7 +190,87 @@ rows = [x.split('\t') for x in r.stdout.splitlines() if x.startswith('2\t')]
 want = ['2', str(call['id']), 'matmul', 'dense2.xw', '7', '%.17g' % real(before ^ 1, 'fp32'), '%.17g' % real(before, 'fp32'), '0x%x' % (before ^ 1), '0x%x' % before, '0']
 elements = sum(math.prod(single.tensors[t]['shape']) for c in single.calls for t in c['out'])
 last = '%s: %d calls of 2 steps executed again, %d elements compared, ' % (path, 2 * len(single.calls), 2 * elements)
-ok([r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [], 'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements))
+none([r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [], 'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements))
+
+# The first line of diff and verify. One weight, one ulp off, in the last checkpoint; then in the state that a traced step began with
+
+
+def first(*args):
+    r = halfulp(*args)
+    return r.returncode, (r.stdout.splitlines() or [''])[0]
+
+
+def bend(run, name, tensor, number):
+    """The last bit of one fp32 element of a file of the run; both values."""
+    file = os.path.join(run, name)
+    raw = bytearray(open(file, 'rb').read())
+    head = json.loads(raw[8:8 + struct.unpack('<Q', raw[:8])[0]])
+    at = 8 + struct.unpack('<Q', raw[:8])[0] + head[tensor]['data_offsets'][0] + 4 * number
+    old = struct.unpack('<I', raw[at:at + 4])[0]
+    raw[at:at + 4] = struct.pack('<I', old ^ 1)
+    open(file, 'wb').write(raw)
+    m = json.load(open(os.path.join(run, 'manifest.json')))
+    m['files'].pop(name)
+    json.dump(m, open(os.path.join(run, 'manifest.json'), 'w'))
+    return struct.unpack('<f', struct.pack('<I', old))[0], struct.unpack('<f', struct.pack('<I', old ^ 1))[0]
+
+
+def says(line, start, pair, end):
+    """The line begins and ends so, and between them stand these two values."""
+    m = re.fullmatch(re.escape(start) + r'(\S+) -> (\S+) \(relative \S+\)' + re.escape(end), line)
+    return [] if m and all(math.isclose(float(m.group(i + 1)), pair[i], rel_tol=1e-6) for i in (0, 1)) and m.group(1) != m.group(2) else [line, start, end, pair]
+
+
+weights = math.prod(next(t for t in single.tensors if t['name'] == 'dense2.w')['shape'])
+path = at('state')
+shutil.copytree(single.path, path)
+pair = bend(path, 'checkpoint/step-000004.safetensors', 'dense2.w', 9)
+code, line1 = first('diff', single.path, path)
+ok(says(line1, 'checkpoint before step 4, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, pair,
+        '. Most likely cause: the arithmetic of a call, or other weights to begin with, since settings and programs are the same; traces of one step in both runs would say which') + [x for x in (code,) if x != 1],
+   'diff: one weight of a checkpoint, one ulp off, in the first line')
+path = at('began')
+shutil.copytree(single.path, path)
+pair = bend(path, 'trace/step-000000.safetensors', 'dense2.w', 9)
+code, line1 = first('diff', single.path, path)
+ok(says(line1, 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, pair, '. Most likely cause: other weights to begin with, since settings and programs are the same') + [x for x in (code,) if x != 1],
+   'diff: one weight that a training began with')
+
+
+def wrong_digest(run, step):
+    """Another digest in metrics.tsv behind a step."""
+    name = os.path.join(run, 'metrics.tsv')
+    rows = open(name).read().split('\n')
+    column = next(r for r in rows if r.startswith('step')).split('\t').index('digest')
+    for i, row in enumerate(rows):
+        if row.split('\t')[0] == str(step):
+            cells = row.split('\t')
+            cells[column] = '0x0123456789abcdef'
+            rows[i] = '\t'.join(cells)
+    open(name, 'w').write('\n'.join(rows))
+    m = json.load(open(os.path.join(run, 'manifest.json')))
+    m['files'].pop('metrics.tsv')
+    json.dump(m, open(os.path.join(run, 'manifest.json'), 'w'))
+
+
+for name, step, file, tensor, start, end in (
+        ('verify0', 0, 'trace/step-000000.safetensors', 'dense2.w', 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ': the training began with other weights than were recorded'),
+        ('verify2', 2, 'trace/step-000002.safetensors', 'dense2.xw', 'step 2, call %d (matmul, layer dense2), tensor dense2.xw: one element of %%d, number 9, is one ulp of fp32 off: ' % next(c for c in single.calls if single.tensors[c['out'][0]]['name'] == 'dense2.xw')['id'],
+         '; all that the call read is as recorded, so its arithmetic is another one'),
+        ('verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w', 'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ' in the state behind step 3; that step was not traced, and a run with --trace-steps 3 names the call')):
+    path = at(name)
+    shutil.copytree(single.path, path)
+    pair = bend(path, file, tensor, 9)
+    wrong_digest(path, step)
+    n = math.prod(next(t for t in single.tensors if t['name'] == tensor)['shape'])
+    code, line1 = first('verify', path)
+    ok(says(line1, start % n if '%d' in start else start, pair[::1], end) + [x for x in (code,) if x != 1], 'verify: the first line, %s of step %d' % (tensor, step))
+path = at('verify1')
+shutil.copytree(single.path, path)
+wrong_digest(path, 1)
+code, line1 = first('verify', path)
+want = 'step 1 is the first that differs, and it was not traced: a run with --trace-steps 1 names the call; %s runs the same program now, so the arithmetic of a call is another one' % path
+ok([line1, want] if line1 != want or code != 1 else [], 'verify: a step that was not traced, and how to trace it')
 
 some = train('some', '--policy', 'float32', '--steps', '2', '--trace-steps', '1', '--trace', 'dense2.*,relu1.*')
 there = some.trace(1)
@@ -180,6 +278,5 @@ whole = [c for c in some.calls if all(some.tensors[t]['name'] in there for t in 
 n = sum(math.prod(some.tensors[t]['shape']) for c in whole for t in c['out'])
 r = halfulp('verify', '--trace', some.path)
 want = '%d calls of 1 steps executed again, %d elements compared, 0 differ; %d calls were not recorded whole' % (len(whole), n, len(some.calls) - len(whole))
-ok([r.stdout, r.stderr, want] if r.returncode or want not in r.stdout or not whole else [], 'and only calls are executed again whose operands and results were recorded: %d of %d' % (len(whole), len(some.calls)))
-print('1..%d' % tests)
-sys.exit(failures > 0)
+none([r.stdout, r.stderr, want] if r.returncode or want not in r.stdout or not whole else [], 'and only calls are executed again whose operands and results were recorded: %d of %d' % (len(whole), len(some.calls)))
+finish()

@@ -2,24 +2,14 @@
 # Every number of `halfulp formats`: its list, the tables for documents, JSON and the pages, computed again by decoding codes as the formats'
 # definitions have them (widths, bias, what the codes beside the numbers are), with fractions.
 import json
-import math
 import os
 import re
 import subprocess
 import sys
 from fractions import Fraction as Q
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
-
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, none  # noqa: E402
 
 
 def run(*words):
@@ -171,14 +161,14 @@ for f, row in zip(FORMATS, rows):
     want = [*map(str, cells(f)), *('%.6g' % float(x) for x in (f.max, f.normal, f.least)), '2^-%d' % f.p, f.above if f.above != 'NaN' else 'NaN', f.hex(f.one_nan) if f.nan else 'none']
     if row[:12] != want:
         wrong.append('%s there, %s here' % (row, want))
-ok(wrong + (['%d formats there, %d here' % (len(rows), len(FORMATS))] if len(rows) != len(FORMATS) else []), 'formats: a row each, in their order')
+none(wrong + (['%d formats there, %d here' % (len(rows), len(FORMATS))] if len(rows) != len(FORMATS) else []), 'formats: a row each, in their order')
 heads = 'format bits exponent_bits p emin emax max_finite min_normal min_positive unit_roundoff above_max nan_code'.split()
 plain = [[*map(str, cells(f)), *('%.17g' % float(x) for x in (f.max, f.normal, f.least, pow2(-f.p))), f.above, f.hex(f.one_nan) if f.nan else 'none'] for f in FORMATS]
 there = run('--table', 'tsv')
-ok([there] if there != ''.join('\t'.join(x) + '\n' for x in [heads] + plain) else [], '--table tsv')
+none([there] if there != ''.join('\t'.join(x) + '\n' for x in [heads] + plain) else [], '--table tsv')
 there = run('--table', 'markdown')
 want = '| ' + ' | '.join(heads) + ' |\n|---' + '|---:' * (len(heads) - 1) + '|\n' + ''.join('| ' + ' | '.join(x) + ' |\n' for x in plain)
-ok([there] if there != want else [], '--table markdown')
+none([there] if there != want else [], '--table markdown')
 there = [x[:-3].split(' & ') for x in run('--table', 'latex').split('\n') if x.endswith('\\\\')]
 wrong = []
 for f, row in zip(FORMATS, there[1:]):
@@ -186,7 +176,7 @@ for f, row in zip(FORMATS, there[1:]):
     want = [*map(str, cells(f)), '$%s$' % (digits + (' \\times 10^{%d}' % int(e) if e else '')), '$2^{%d}$' % f.emin, '$2^{%d}$' % (f.emin - f.m), '$2^{-%d}$' % f.p, f.above, f.hex(f.one_nan) if f.nan else 'none']
     if row != want:
         wrong.append('%s there, %s here' % (row, want))
-ok(wrong + ([there] if len(there) != len(FORMATS) + 1 else []), '--table latex')
+none(wrong + ([there] if len(there) != len(FORMATS) + 1 else []), '--table latex')
 wrong = []
 for f, o in zip(FORMATS + OTHERS, json.loads(run('--json', *(f.name for f in FORMATS + OTHERS)))):
     want = dict(zip(('name', 'bits', 'exponent_bits', 'p', 'emin', 'emax'), cells(f)), max_finite=float(f.max), min_normal=float(f.normal), min_positive=float(f.least), unit_roundoff=float(pow2(-f.p)),
@@ -194,8 +184,8 @@ for f, o in zip(FORMATS + OTHERS, json.loads(run('--json', *(f.name for f in FOR
     wrong += ['%s: %s is %s there, %s here' % (f.name, k, o.get(k), v) for k, v in want.items() if o.get(k) != v]
     wrong += ['%s: specials %s' % (f.name, o['specials'])] if o['specials'] != f.kind else []
     wrong += ['%s: no key but these: %s' % (f.name, sorted(o))] if set(o) - set(want) != {'summary', 'aliases', 'specials'} else []
-ok(wrong, '--json of %d formats' % len(FORMATS + OTHERS))
-ok([w for f in FORMATS + OTHERS for w in page(f)], 'the pages of %d formats' % len(FORMATS + OTHERS))
+none(wrong, '--json of %d formats' % len(FORMATS + OTHERS))
+none([w for f in FORMATS + OTHERS for w in page(f)], 'the pages of %d formats' % len(FORMATS + OTHERS))
 
 # Blocks: element, its bits, elements a block, the scale and its bits, largest and smallest element, bits of the whole array
 e4m3 = FORMATS[5]
@@ -223,6 +213,5 @@ for (name, element, bits, size, scale, scale_bits, most, least), o in zip(BLOCKS
     kind = 'with an integer zero' if name.endswith('zp') else 'largest magnitude / largest integer' if scale == 'fp32' else 'fp32 scale of the whole array' if name == 'nvfp4' else 'top binade'
     wrong += ['%s: %s' % (name, rule)] if scale + ': ' not in rule or kind not in rule else []
     wrong += ['%s: its element has a page' % name] if ('halfulp formats ' + element in text) != element.startswith('e') or size is None and 'bits an element' in text else []
-ok(wrong, 'block formats: %d pages and JSON' % len(BLOCKS))
-print('1..%d' % tests)
-sys.exit(failures > 0)
+none(wrong, 'block formats: %d pages and JSON' % len(BLOCKS))
+finish()

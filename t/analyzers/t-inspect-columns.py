@@ -2,19 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every column of inspect, recomputed from the file's bytes in exact fractions, for every floating-point dtype of safetensors; the printed
 # table, the JSON and the TSV hold the same. HALFULP names the program.
-import json, math, os, random, shutil, struct, subprocess, sys, tempfile
+import json, math, os, random, struct, subprocess, sys
 from fractions import Fraction as Q
 
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, home, ok  # noqa: E402
+
 NAN = math.nan
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
 
 
 # Codes: exponent bits, fraction bits, bias, and which codes are no numbers
@@ -194,7 +188,7 @@ def tensors():
 
 
 def main():
-    where = tempfile.mkdtemp(prefix="halfulp-test-")
+    where = home()
     path, head, body, all_of = os.path.join(where, "t.safetensors"), {}, b"", []
     for name, dtype, shape, codes, bits in tensors():
         data = pack(codes, bits)
@@ -207,7 +201,7 @@ def main():
         f.write(struct.pack("<Q", len(text)) + text + body + bytes(8))
     targets = ["fp32", "fp16", "bf16", "e4m3", "e2m1", "e8m0", "mxfp4"]
     tsv = os.path.join(where, "t.tsv")
-    ran = subprocess.run([PROGRAM, "inspect", path, "--to", ",".join(targets), "--json", "--tsv", tsv], capture_output=True, text=True)
+    ran = subprocess.run([HALFULP, "inspect", path, "--to", ",".join(targets), "--json", "--tsv", tsv], capture_output=True, text=True)
     rows = json.loads(ran.stdout) if ran.returncode == 0 else []
     ok(len(rows) == len(all_of) * len(targets), "a row each of %d tensors and %d formats: none is left out %s" % (len(all_of), len(targets), ran.stderr.strip()))
     ok("1 tensor holds no floating-point numbers" in ran.stderr, "the integers are, and that is said beside JSON too")
@@ -224,7 +218,7 @@ def main():
     lines = [l.split("\t") for l in open(tsv).read().splitlines() if not l.startswith("#")] if os.path.exists(tsv) else [[]]
     cell = lambda c, v: c == "-" if v is None else float(c) == v if isinstance(v, float) else c == str(v)
     ok(lines[0] == [k for k in rows[0] if k != "note"] and all(all(cell(a, v) for a, v in zip(c, r.values())) for c, r in zip(lines[1:], rows)) and len(lines) == len(rows) + 1, "--tsv: the same columns and figures")
-    ran = subprocess.run([PROGRAM, "inspect", path, "--to", ",".join(targets)], capture_output=True, text=True)
+    ran = subprocess.run([HALFULP, "inspect", path, "--to", ",".join(targets)], capture_output=True, text=True)
     table = ran.stdout.splitlines()
     figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax", "smallest", "rel_l2", "sqnr_db", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape", "axis")
     ok(tuple(table[0].split()[3:]) == figures, "the printed table has a column for each")
@@ -232,10 +226,7 @@ def main():
     wrong = [(t, r["tensor"], r["to"]) for t, r in zip(table[1:], rows) if t.split()[-21:] != [form(k, v) for k, v in list(r.items())[3:-1]]]
     ok(not wrong and len(table) == len(rows) + 3, "and the same figures%s" % "".join("\n# %s %s: %s" % (a, b, t) for t, a, b in wrong[:3]))
     ok(not any(w in ran.stdout for w in ("harmless", "costs", "fatal")), "of weights alone no word of harm is said")
-    if not failed:
-        shutil.rmtree(where)
-    print("1..%d" % count)
-    return failed != 0
+    finish()
 
 
-sys.exit(main())
+main()

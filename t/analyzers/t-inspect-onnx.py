@@ -2,26 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # inspect of ONNX models: every tensor with its dtype and shape, and block formats along the axis over which the product sums. The
 # figures must be those of the same numbers in a safetensors file, laid out so that this axis is the last. HALFULP names the program.
-import json, math, os, random, shutil, struct, subprocess, sys, tempfile
+import json, math, os, random, struct, subprocess, sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ.get("srcdir", "."), "t/tool"))
 from onnxfile import *
+from tap import HALFULP, finish, home, ok  # noqa: E402
 
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
 TO = "fp16,e4m3,mxfp4,nvfp4,int4x16,int8"
-count = failed = 0
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
 
 
 def inspect(path, *more):
-    ran = subprocess.run([PROGRAM, "inspect", path, *more], capture_output=True, text=True)
+    ran = subprocess.run([HALFULP, "inspect", path, *more], capture_output=True, text=True)
     return ran.returncode, ran.stdout, ran.stderr
 
 
@@ -36,7 +28,7 @@ gauss = lambda n: [r.gauss(0, 1) * 2.0 ** r.randrange(-6, 3) for _ in range(n)]
 SHAPES = {"conv.w": (4, 5, 3, 3), "up.w": (6, 4, 2, 2), "fc.w": (7, 37), "head.w": (37, 7), "mm.w": (2, 35, 3), "lone": (3, 33), "bias": (4,), "sub.w": (5, 40)}
 AXIS = {"conv.w": 1, "up.w": 0, "fc.w": 1, "head.w": 0, "mm.w": 1, "sub.w": 0}
 data = {n: gauss(math.prod(s)) for n, s in SHAPES.items()}
-where = tempfile.mkdtemp(prefix="halfulp-test-")
+where = home()
 os.chdir(where)
 branch = lambda out, nodes: graph(nodes, outputs=[value(out)])
 write("m.onnx", graph(
@@ -91,8 +83,4 @@ for what, bytes_ in (("cut short", whole[:len(whole) // 2]), ("nothing", b""), (
 write("loop.onnx", graph([node("Relu", "b", "a"), node("Relu", "a", "b", name="n\x1b[2J")], [], [], [value("b")]))
 code, out, err = inspect("loop.onnx")
 ok(code == 3 and "cycle" in err and "\x1b" not in err and err.count("\n") == 1, "a cycle: %s" % err.strip())
-print("1..%d" % count)
-os.chdir("/")
-if not failed:
-    shutil.rmtree(where)
-sys.exit(failed > 0)
+finish()

@@ -2,26 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # validate --list-ops: every node of a model is counted once, under its operator and its domain's version; what is not known is named
 # with its nodes. The models are written here, and so are the counts. HALFULP names the program.
-import json, os, re, shutil, subprocess, sys, tempfile
+import json, os, re, subprocess, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get("srcdir", "."))
 sys.path.insert(0, os.path.join(TOP, "t/tool"))
 from onnxfile import *
-
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
+from tap import HALFULP, finish, home, ok  # noqa: E402
 
 
 def validate(*args):
-    ran = subprocess.run([PROGRAM, "validate", *args], capture_output=True, text=True)
+    ran = subprocess.run([HALFULP, "validate", *args], capture_output=True, text=True)
     return ran.returncode, ran.stdout, ran.stderr
 
 
@@ -32,7 +23,7 @@ def listed(path):
     return o, {(r["domain"], r["operator"], r["known"]): (r["version"], r["nodes"], r["arithmetic"], r["names"]) for r in o["operators"]}
 
 
-where = tempfile.mkdtemp(prefix="halfulp-test-")
+where = home()
 os.chdir(where)
 inner = graph([node("Relu", "c", "t", name="inner"), node("Mystery", "t", "u", name="lost", domain="my.domain")], outputs=[value("u")])
 other = graph([node("Tanh", "c", "e")], outputs=[value("e")])
@@ -67,7 +58,7 @@ ok("the arithmetic of all 2 nodes is known\n" in validate("n.onnx", "--list-ops"
 write("o.onnx", graph([node("Add", "x w", "y")], [], [value("x"), value("w")], [value("y")]), opset=6)
 ok(("ai.onnx", "Add", False) in listed("o.onnx")[1], "an Add of a version when it meant another thing")
 
-defined = dict(re.findall(r'^OPERATOR\((\w+), \d+, "([^"]*)"\)', open(os.path.join(TOP, "lib/store/onnx/operators.def")).read(), re.M))
+defined = dict(re.findall(r'^OPERATOR\((\w+), \d+, "([^"]*)", \w+\)', open(os.path.join(TOP, "lib/import/operators.def")).read(), re.M))
 ours = set(re.findall(r"^OP\((\w+)\)", open(os.path.join(TOP, "lib/op/ops.def")).read(), re.M))
 ok(len(defined) > 40 and all(w in ours for a in defined.values() if a != "moves" for w in a.split()), "every arithmetic names operators of ops.def")
 ok(list(defined) == sorted(defined), "rows by name")
@@ -77,8 +68,4 @@ for what, args, want_code, pattern in (
         ("another kind of file", ["m.safetensors", "--list-ops"], 3, ".onnx"), ("a model that is not there", ["absent.onnx", "--list-ops"], 3, "cannot be opened")):
     code, out, err = validate(*args)
     ok(code == want_code and not out and err.count("\n") == 1 and pattern in err, "%s: exit %d, one line: %s" % (what, want_code, err.strip()))
-print("1..%d" % count)
-os.chdir("/")
-if not failed:
-    shutil.rmtree(where)
-sys.exit(failed > 0)
+finish()

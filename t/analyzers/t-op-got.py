@@ -2,19 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # op --got: shape is part of the answer, and another order of the axes is named; the probabilistic bound beside the proven one, recomputed
 # from the operands' bytes by Higham and Mary's formula, and what it says of wrong products. HALFULP names the program.
-import itertools, json, math, os, random, shutil, struct, subprocess, sys, tempfile
+import itertools, json, math, os, random, struct, subprocess, sys
 
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-where = tempfile.mkdtemp(prefix="halfulp-test-")
-count = failed = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, home, ok  # noqa: E402
+
+where = home()
 r = random.Random(5)
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
 
 
 def f32(x):
@@ -41,7 +35,7 @@ def load(name):
 
 def op(*words):
     words = [w + ".npy" if w[:2] in ("a=", "b=", "c=") else w for w in words]
-    return subprocess.run([PROGRAM, "op", *words], cwd=where, capture_output=True, text=True)
+    return subprocess.run([HALFULP, "op", *words], cwd=where, capture_output=True, text=True)
 
 
 def judged(*words, got):
@@ -194,7 +188,4 @@ ok(code == 1 and j["proven"] == "beyond" and lines["proven"] == "BEYOND THE PROV
 for words, what in ((("--confidence", "0.9"), "no effect where no bound is told"), (("--confidence", "1", "--as", "bound"), "between 0 and 1"), (("--confidence", "0", "--as", "bound"), "between 0 and 1")):
     ran = op("matmul", "--in", "a=P", "--in", "b=Q", *words)
     ok(ran.returncode == 2 and what in ran.stderr and not ran.stdout, "%s is refused: %s" % (" ".join(words), what))
-if not failed:
-    shutil.rmtree(where)
-print("1..%d" % count)
-sys.exit(failed != 0)
+finish()

@@ -22,8 +22,10 @@ import threading
 import zipfile
 
 here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "tool"))
+import tap  # noqa: E402
+
 folder = os.path.join(here, "outputs")
-program = os.path.abspath(os.environ.get("HALFULP", "halfulp"))
 Command = collections.namedtuple("Command", "comments text expected")
 CODES = {"f8": "d", "f4": "f", "f2": "e", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "F64": "d", "F32": "f",
          "F16": "e", "BF16": "H", "F8_E4M3": "B", "F8_E5M2": "B", "F8_E4M3FNUZ": "B", "F8_E5M2FNUZ": "B", "F8_E8M0": "B", "F6_E2M3": "6", "F6_E3M2": "6",
@@ -117,10 +119,10 @@ class Place:
         self.work = os.path.join(self.dir, "work")
         os.mkdir(self.work)
         os.mkdir(os.path.join(self.dir, "bin"))
-        os.symlink(program, os.path.join(self.dir, "bin", "halfulp"))
+        os.symlink(tap.HALFULP, os.path.join(self.dir, "bin", "halfulp"))
         keep = {k: v for k, v in os.environ.items() if not k.startswith(("HALFULP", "LC_", "LANG", "OMP_", "SOURCE_DATE")) and k not in ("COLUMNS", "TERM", "NO_COLOR", "COLORTERM")}
         self.env = dict(keep, LC_ALL="C", OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive", PATH=os.path.join(self.dir, "bin") + ":" + os.environ["PATH"])
-        out = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+        out = subprocess.run([tap.HALFULP, "--version"], capture_output=True, text=True).stdout
         self.version = re.sub(r"^halfulp ", "", out.split("\n")[0]) # what tables name; another build's is another
 
     def run(self, text):
@@ -155,7 +157,7 @@ def difference(topic, command, lines):
     for i in range(max(len(lines), len(command.expected))):
         mine, kept = [(some[i] if i < len(some) else "(nothing more)") for some in (lines, command.expected)]
         if mine != kept:
-            return "line %d is\n#   %s\n# where %s.txt has\n#   %s" % (i + 1, mine, topic, kept)
+            return "line %d is\n  %s\nwhere %s.txt has\n  %s" % (i + 1, mine, topic, kept)
     return ""
 
 
@@ -163,17 +165,12 @@ class Judge:
     """Prints a line a command as soon as it has run."""
 
     def __init__(self):
-        self.lock, self.number, self.failed = threading.Lock(), 0, 0
+        self.lock = threading.Lock()
 
     def __call__(self, topic, command, lines):
         wrong = difference(topic, command, lines)
         with self.lock:
-            self.number += 1
-            self.failed += bool(wrong)
-            print("%sok %d - %s: %s" % ("not " if wrong else "", self.number, topic, command.text.replace("#", "\\#")))
-            if wrong:
-                print("# " + wrong)
-            sys.stdout.flush()
+            tap.ok(not wrong, "%s: %s" % (topic, command.text.replace("#", "\\#")), wrong)
 
 
 def rewritten(topic, command, lines):
@@ -189,11 +186,10 @@ def main():
             if write:
                 with open(os.path.join(folder, topic + ".txt"), "w", encoding="utf-8") as f:
                     f.write("".join(done) + "".join(line + "\n" for line in rest))
-    if judge.failed:
+    if tap.failed:
         print("# If the change is meant, `make -C build golden` rewrites t/golden/outputs, and the commit says why.")
     if not write:
-        print("1..%d" % judge.number)
-    sys.exit(judge.failed > 0)
+        tap.finish()
 
 
 main()

@@ -2,32 +2,20 @@
 # Steps of trainings that diverge, judged twice: by enclosures in doubles, which ask MPFR where they say nothing, and by MPFR throughout.
 # Both tell the same.
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, bail_out, finish, home, ok  # noqa: E402
+
 FIGURES = ('propagated_ulp_max', 'propagated_ulp_mean', 'propagated_rel_normwise')
 LOCAL = ('ulp_max', 'ulp_mean', 'ulp_p99', 'rel_max', 'backward_normwise', 'condition_max', 'bound_ratio_max', 'over_bound', 'worst_element')
-tests = failures = 0
-
-
-def ok(passed, text, why=()):
-    global tests, failures
-    tests += 1
-    failures += not passed
-    print('%s %d - %s' % ('ok' if passed else 'not ok', tests, text))
-    for line in list(why)[:12] if not passed else []:
-        print('# ' + line)
-    sys.stdout.flush()
 
 
 def run(*words):
     r = subprocess.run([HALFULP, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode:
-        print('Bail out! halfulp %s: exit %d: %s' % (' '.join(words), r.returncode, r.stderr.strip()[:300]))
-        sys.exit(255)
+        bail_out('halfulp %s: exit %d: %s' % (' '.join(words), r.returncode, r.stderr.strip()[:300]))
 
 
 def table(path):
@@ -53,15 +41,10 @@ def one(name, *options):
     return infinite, far
 
 
-folder = tempfile.mkdtemp(prefix='halfulp-test-')
+folder = home()
 told = [one('skipped', '--model', 'mlp', '--policy', 'mixed_float16', '--loss-scale', 'static:1048576', '--lr', '3', '--steps', '2', '--trace-steps', '1'),
         one('moved', '--model', 'mlp', '--policy', 'bfloat16', '--lr', '3', '--steps', '2', '--trace-steps', '1'),
         one('nan', '--model', 'mlp', '--policy', 'float16', '--optimizer', 'sgd', '--lr', '1e9', '--steps', '4'),
         one('far', '--model', 'convnet', '--policy', 'float32', '--optimizer', 'sgd', '--lr', '1e5', '--steps', '4', '--trace-steps', '3')]
 ok(sum(t[0] for t in told) >= 20 and max(t[1] for t in told) > 1e-3, 'outputs overflowed, and some are off by more than their roundings: %r' % told)
-print('1..%d' % tests)
-if failures:
-    print('# files kept in ' + folder)
-else:
-    shutil.rmtree(folder)
-sys.exit(failures > 0)
+finish()

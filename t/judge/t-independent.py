@@ -8,43 +8,29 @@ import math
 import os
 import random
 import re
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from fractions import Fraction as Q
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from independent import baseline, loss_scale, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
 from independent.expect import Unknown, compare  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import fl, log2floor, pow2  # noqa: E402
 from independent.traced import Traced  # noqa: E402
+from tap import HALFULP, bail_out, finish, home, ok  # noqa: E402
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
 agreed = {}   # cells that agreed by table and column
 tables = {}   # by analyzer's table, in how many runs
-
-
-def ok(passed, text, why=''):
-    global tests, failures
-    tests += 1
-    failures += not passed
-    print('%s %d - %s' % ('ok' if passed else 'not ok', tests, text))
-    for line in str(why).splitlines() if not passed else []:
-        print('# ' + line)
-    sys.stdout.flush()
 
 
 def run(*words, code=0):
     r = subprocess.run([HALFULP, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode != code:
-        print('Bail out! halfulp %s: exit %d: %s' % (' '.join(words), r.returncode, r.stderr.strip()))
-        shutil.rmtree(folder, ignore_errors=True)
-        sys.exit(255)
+        bail_out('halfulp %s: exit %d: %s' % (' '.join(words), r.returncode, r.stderr.strip()))
     return r.stdout
 
 
@@ -114,9 +100,13 @@ def sample_of(path, n, r):
 
 
 def additional():
-    """Modules beside the judge's that need no line in this file: tables(run, states) gives each table's rows by its name."""
+    """Modules beside the judge's that need no line in this file: tables(run, states) gives each table's rows by its name,
+    and HELD, where there is one, the columns of them that check holds, as in baseline.py."""
     names = sorted(f[:-3] for f in os.listdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'independent')) if f.endswith('.py'))
     modules = [importlib.import_module('independent.' + n) for n in names if n != '__init__']
+    for m in modules:
+        if m is not baseline:
+            baseline.HELD.update(getattr(m, 'HELD', {}))
     return [m for m in modules if hasattr(m, 'tables')]
 
 
@@ -218,7 +208,7 @@ def everything():
     ok(all(tables.values()), 'each of %d tables had rows' % len(tables), 'empty in all runs: %s' % [t for t, n in tables.items() if not n])
 
 
-folder = tempfile.mkdtemp(prefix='halfulp-test-')
+folder = home()
 MLP = ['--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8']
 CONVNET = ['--model', 'convnet', '--width', '0.03125', '--size', '8', '--train', '24', '--eval', '8', '--batch', '4']
 MODELS = ['sequential,acc=fp16', 'fma,acc=bf16', 'chunk:16,acc=fp16', 'pairwise,acc=fp16', 'kahan,acc=fp16', 'neumaier,acc=bf16', 'dot2,acc=fp16', 'fabsum:8,acc=fp16', 'splitk:4,acc=fp16', 'promote:16,acc=fp16',
@@ -343,9 +333,4 @@ for name in sys.argv[1:] or RUNS:  # arguments: these runs alone
     RUNS.get(name, lambda: any_policy(name))()
 if not sys.argv[1:]:
     everything()
-print('1..%d' % tests)
-if failures:
-    print('# files kept in ' + folder)
-else:
-    shutil.rmtree(folder)
-sys.exit(failures > 0)
+finish()

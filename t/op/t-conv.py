@@ -10,21 +10,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, ok  # noqa: E402
+
 try:
     import torch
 except (ImportError, OSError):
     torch = None
 
-program = os.environ["HALFULP"]
 draw = random.Random(20240229)
-number = failed = 0
-
-
-def ok(good, what):
-    global number, failed
-    number += 1
-    failed |= not good
-    print("%sok %d - %s" % ("" if good else "not ", number, what))
 
 
 def save(name, shape, values):
@@ -79,7 +73,7 @@ def by_torch(x, w, dy, n, ci, h, v, co, kh, kw, stride, pad, dilation, groups, h
 
 
 def op(name, a, b, more, shape):
-    line = [program, "op", name, "--in", "a=" + a, "--in", "b=" + b, "--out", "out.npy"]
+    line = [HALFULP, "op", name, "--in", "a=" + a, "--in", "b=" + b, "--out", "out.npy"]
     for key in more:
         line += ["--set", key]
     run = subprocess.run(line, capture_output=True, text=True)
@@ -129,5 +123,4 @@ with tempfile.TemporaryDirectory() as folder:
             ok(all(list(map(float, a)) == b for a, b in zip(want, by_torch(*args))), "%s: torch %s says the same" % (what, torch.__version__))
     if not torch:
         ok(True, "PyTorch's own results # SKIP Python has no torch")
-print("1..%d" % number)
-sys.exit(failed)
+finish()

@@ -2,18 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # move, concat and gather against index arithmetic written here, element by element: every output is the bits of the input element that
 # it stands for, or the fill. HALFULP names the program.
-import itertools, math, os, random, shutil, struct, subprocess, sys, tempfile
+import itertools, math, os, random, struct, subprocess, sys
 
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, home, ok  # noqa: E402
+
 r = random.Random(11)
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
 
 
 def write(path, shape, values):
@@ -41,7 +35,7 @@ def run(op, operands, settings):
         args += ["--set", "%s=%s" % (k, v)]
     if os.path.exists("y.npy"):
         os.remove("y.npy")
-    ran = subprocess.run([PROGRAM, "op", op, *args, "--out", "y.npy"], capture_output=True, text=True)
+    ran = subprocess.run([HALFULP, "op", op, *args, "--out", "y.npy"], capture_output=True, text=True)
     return read("y.npy") if ran.returncode == 0 else (ran.returncode, ran.stderr)
 
 
@@ -73,7 +67,7 @@ def moved(x, out, axes, starts, steps, fill):
     return out, y
 
 
-where = tempfile.mkdtemp(prefix="halfulp-test-")
+where = home()
 os.chdir(where)
 wrong = []
 for trial in range(60):
@@ -144,8 +138,4 @@ for what, op, operands, settings, word in (
         ("an index that is no whole number", "gather", [some((3,)), ((2,), [0, 0.5])], {}, "index 1 is 0.5"), ("too many axes of a gather", "gather", [some((2, 2, 2)), some((1, 1, 1))], {}, "at most 4")):
     code, err = run(op, operands, settings)
     ok(code in (2, 3) and err.count("\n") == 1 and word in err, "%s: %s" % (what, str(err).strip()))
-print("1..%d" % count)
-os.chdir("/")
-if not failed:
-    shutil.rmtree(where)
-sys.exit(failed > 0)
+finish()

@@ -10,32 +10,22 @@ top = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, os.path.join(top, 't', 'tool'))
 from mutation import known, rules, sources  # noqa: E402
 from mutation.kernels import Kernels  # noqa: E402
-
-tests = failures = 0
-
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line))
+from tap import finish, none  # noqa: E402
 
 
 for name, rows in sources.JUDGES.items():
     units = sources.Sources(top, name).units()
     first = {u: next((p for p, _ in rows if fnmatch.fnmatch(u, p)), None) for u in units}
-    ok(['%s: no file' % p for p, _ in rows if p not in first.values() and p != rows[-1][0]] + [u for u, p in first.items() if not p], '%s: each of %d patterns is some file\'s first' % (name, len(rows)))
+    none(['%s: no file' % p for p, _ in rows if p not in first.values() and p != rows[-1][0]] + [u for u, p in first.items() if not p], '%s: each of %d patterns is some file\'s first' % (name, len(rows)))
     wrong = sorted({t for _, some in rows for t in some if not any(os.path.exists(os.path.join(top, t.partition(' ')[0] + e)) for e in ('', '.c'))})
-    ok(wrong, '%s: every test that judges is there' % name)
+    none(wrong, '%s: every test that judges is there' % name)
     mutants = [len(some) for u in units for f, some in sources.Sources(top, name).mutations(u, 1, 1)]
-    ok([] if len([n for n in mutants if n]) > 100 else [len(mutants)], '%s: %d functions have mutations' % (name, len([n for n in mutants if n])))
-ok([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.path.join(d, f), top), p) for folder in ('lib', 'trainer', 'analyzers') for d, _, names in os.walk(os.path.join(top, folder)) for f in names)], 'files that are left out are there')
+    none([] if len([n for n in mutants if n]) > 100 else [len(mutants)], '%s: %d functions have mutations' % (name, len([n for n in mutants if n])))
+none([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.path.join(d, f), top), p) for folder in ('lib', 'trainer', 'analyzers') for d, _, names in os.walk(os.path.join(top, folder)) for f in names)], 'files that are left out are there')
 
 kernels = Kernels(top)
 seen = [kernels.includes(kernels.source(op), []) for op in kernels.units()]
-ok([] if sum(map(bool, seen)) > len(seen) / 2 else [seen], 'kernels: most include headers, which are mutated too')
+none([] if sum(map(bool, seen)) > len(seen) / 2 else [seen], 'kernels: most include headers, which are mutated too')
 
 every, rules.KNOWN[:] = list(known.KNOWN), []
 wrong = []
@@ -51,6 +41,5 @@ for file, part, why in every:
         wrong.append('%s: nothing makes %r' % (file, part))
     if not re.search(r'\w+ \w+ \w+', why):
         wrong.append('%s: no reason: %r' % (file, why))
-ok(wrong, '%d known changes: each would be made, and has its reason' % len(every))
-print('1..%d' % tests)
-sys.exit(failures > 0)
+none(wrong, '%d known changes: each would be made, and has its reason' % len(every))
+finish()

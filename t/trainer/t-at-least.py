@@ -7,20 +7,13 @@ import os
 import subprocess
 import sys
 
-program = os.environ["HALFULP"]
-number = failed = 0
-
-
-def ok(good, what):
-    global number, failed
-    number += 1
-    failed |= not good
-    print("%sok %d - %s" % ("" if good else "not ", number, what))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, ok  # noqa: E402
 
 
 def too_fast(model):
     """Calls below their prediction, and how near the nearest came."""
-    run = subprocess.run([program, "bench", "why", "--data", "digits", "--model", model, "--policy", "float32,mixed_float16", "--batch", "64", "--warm", "1", "--steps", "3", "--by", "call", "--json"], capture_output=True, text=True)
+    run = subprocess.run([HALFULP, "bench", "why", "--data", "digits", "--model", model, "--policy", "float32,mixed_float16", "--batch", "64", "--warm", "1", "--steps", "3", "--by", "call", "--json"], capture_output=True, text=True)
     if run.returncode:
         print("# " + run.stderr.strip())
         return None, 0
@@ -42,5 +35,4 @@ for model in ("mlp", "convnet"):
         if not left:
             break
     ok(not left, "%s: none of %d calls and sums takes less than it must%s" % (model, calls, "; too fast: %s" % sorted(left)[:5] if left else ""))
-print("1..%d" % number)
-sys.exit(failed)
+finish()

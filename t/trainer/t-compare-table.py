@@ -7,23 +7,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
-folder = tempfile.TemporaryDirectory(prefix='halfulp-test-')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, bail_out, finish, home, none  # noqa: E402
+
+folder = home()
 SEEDS, POLICIES = ['1', '4', '2'], ['mixed_float16', 'float32', 'float16,layer:dense3=float32']
 COLUMNS = ['accuracy', 'precision', 'recall', 'eval_loss', 'ms_a_step', 'bytes', 'swamped_share', 'underflowed_share']
-
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line))
-    sys.stdout.flush()
 
 
 def table(path):
@@ -57,12 +47,11 @@ def figures(x):
 
 
 def compare(name, words, seeds, analyzed):
-    path = os.path.join(folder.name, name)
+    path = os.path.join(folder, name)
     r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *words, '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '2',
                         '--init-scale', '256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode:
-        print('Bail out! ' + r.stderr)
-        sys.exit(255)
+        bail_out(r.stderr)
     head, rows = table(os.path.join(path, 'compare-runs.tsv'))
     wrong, by = [], {}
     if head != ['policy', 'seed', 'run', 'failed', *COLUMNS] or [(x['policy'], x['seed'], x['failed']) for x in rows] != [(p, s, '-') for p in POLICIES for s in seeds]:
@@ -76,7 +65,7 @@ def compare(name, words, seeds, analyzed):
             if not near(x[c], mine[c]):
                 wrong.append('%s: %s is %s there, %s here' % (run, c, x[c], mine[c]))
             by[x['policy'], x['seed'], c] = None if x[c] == '-' else float(x[c])
-    ok(wrong, '%s: every column of %d runs is that of the run\'s files' % (name, len(rows)))
+    none(wrong, '%s: every column of %d runs is that of the run\'s files' % (name, len(rows)))
     head, rows = table(os.path.join(path, 'compare.tsv'))
     wrong = [] if head == ['policy', 'runs', 'failed', *(c + s for c in COLUMNS for s in ('', '_se', '_difference', '_difference_se'))] else [str(head)]
     means = {}
@@ -91,7 +80,7 @@ def compare(name, words, seeds, analyzed):
             for key, w in zip((c, c + '_se', c + '_difference', c + '_difference_se'), want):
                 if not near(x[key], w, 1e-9):
                     wrong.append('%s: %s is %s there, %s here' % (p, key, x[key], w))
-    ok(wrong + (['%d rows' % len(rows)] if len(rows) != len(POLICIES) else []), '%s: means, differences and standard errors' % name)
+    none(wrong + (['%d rows' % len(rows)] if len(rows) != len(POLICIES) else []), '%s: means, differences and standard errors' % name)
     return path, r.stdout, means, by
 
 
@@ -113,12 +102,12 @@ for p in POLICIES:
     for s in SEEDS:
         said = '%s/%s-seed%s: accuracy %.2f %%' % (path, re.sub('[,=:]', '_', p), s, 100 * by[p, s, 'accuracy'])
         wrong += [said] if said not in lines else []
-ok(wrong, 'and what is printed are these numbers')
-ok([] if any(v for (p, s, c), v in by.items() if c == 'underflowed_share') and any(v for (p, s, c), v in by.items() if c == 'swamped_share') else [str(by)], 'among them shares that are not 0')
+none(wrong, 'and what is printed are these numbers')
+none([] if any(v for (p, s, c), v in by.items() if c == 'underflowed_share') and any(v for (p, s, c), v in by.items() if c == 'swamped_share') else [str(by)], 'among them shares that are not 0')
 compare('trained', [], ['3'], False)
-j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder.name, 'j')],
+j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
                               stdout=subprocess.PIPE, check=True).stdout)
-_, rows = table(os.path.join(folder.name, 'j', 'compare.tsv'))
+_, rows = table(os.path.join(folder, 'j', 'compare.tsv'))
 wrong = []
 for o, x in zip(j, rows):
     for c in COLUMNS:
@@ -126,9 +115,12 @@ for o, x in zip(j, rows):
         for key, suffix in (('mean', ''), ('standard_error', '_se'), ('difference', '_difference'), ('difference_standard_error', '_difference_se')):
             if not near(x[c + suffix], got[key]):
                 wrong.append('%s: %s is %s in JSON, %s in the table' % (o['policy'], c + suffix, got[key], x[c + suffix]))
-ok(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or any(o['runs'] != 2 or o['failed'] for o in j) else []), 'JSON has the same')
+none(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or any(o['runs'] != 2 or o['failed'] for o in j) else []), 'JSON has the same')
 one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '8', '--batch', '8', '--epochs', '1']
-done = [subprocess.run(one, cwd=folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
-ok([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder.name, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
-print('1..%d' % tests)
-sys.exit(failures > 0)
+done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
+none([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
+twice = [*one[:3], 'float32,float32', *one[4:], 'two']
+done = subprocess.run(twice, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+there = sorted(x for x in os.listdir(os.path.join(folder, 'two')) if 'seed' in x) if os.path.isdir(os.path.join(folder, 'two')) else []
+none([] if there == ['float32-seed1', 'float32_2-seed1'] else [there, done.stderr], 'a policy that is named twice has a folder for each')
+finish()

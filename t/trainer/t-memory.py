@@ -7,22 +7,14 @@ import re
 import subprocess
 import sys
 
-halfulp = os.environ.get('HALFULP', 'halfulp')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, ok  # noqa: E402
+
 PROCESS, THREAD = 2 * 2**20, 2**19  # trainer/run/need.h
-tests = failures = 0
-
-
-def ok(good, what, detail=()):
-    global tests, failures
-    tests += 1
-    failures += not good
-    print('%sok %d - %s' % ('' if good else 'not ', tests, what))
-    for line in detail if not good else ():
-        print('# ' + line)
 
 
 def bench(*options, env=None):
-    done = subprocess.run([halfulp, 'bench', 'train', '--steps', '2', '--warm', '0', '--meter', 'none', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env)
+    done = subprocess.run([HALFULP, 'bench', 'train', '--steps', '2', '--warm', '0', '--meter', 'none', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env)
     if done.returncode:
         print('# %s: %s' % (' '.join(options), done.stderr.strip()))
         return []
@@ -30,7 +22,7 @@ def bench(*options, env=None):
 
 
 def plan(*options):
-    return json.loads(subprocess.run([halfulp, 'plan', '--json', *options], check=True, stdout=subprocess.PIPE).stdout)
+    return json.loads(subprocess.run([HALFULP, 'plan', '--json', *options], check=True, stdout=subprocess.PIPE).stdout)
 
 
 def name(r):
@@ -99,5 +91,4 @@ if shim:
         ok(len(rows) == 2 and rows[0]['ms'] and rows[1].get('ms') is None and 'need' in rows[1]['note'], '%s: and so for the blank cells of bench' % p, [str(rows)])
 else:
     print('# the launch shim is not in this build')
-print('1..%d' % tests)
-sys.exit(failures > 0)
+finish()

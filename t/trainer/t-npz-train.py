@@ -2,23 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # `--data npz:FILE` trains on anyone's arrays: the bytes of images give the bits that the same images give as IDX files,
 # flat rows of floats are learnt, a run goes on and is verified, and a file that changed or is wrong is refused.
-import json, os, random, shutil, struct, subprocess, sys, tempfile, zipfile
+import json, os, random, struct, subprocess, sys, zipfile
 
-program = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-home = tempfile.mkdtemp(prefix="halfulp-test-")
-os.chdir(home)
-count = failed = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, home, ok  # noqa: E402
 
-
-def test(holds, what):
-    global count, failed
-    count += 1
-    failed += not holds
-    print("%s %d - %s" % ("ok" if holds else "not ok", count, what), flush=True)
+os.chdir(home())
 
 
 def run(*line):
-    p = subprocess.run([program, *line], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    p = subprocess.run([HALFULP, *line], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if p.stderr:
         print(p.stderr, end="", file=sys.stderr)
     return p
@@ -52,11 +45,11 @@ for model in "mlp", "convnet":
     a = run("train", *o, "--policy", "mixed_float16", "--data", "idx:images", "i-" + model)
     b = run("train", *o, "--policy", "mixed_float16", "--data", "npz:images.npz", "n-" + model)
     digests = [column(d + model, "digest") for d in ("i-", "n-")] if not a.returncode + b.returncode else [[], []]
-    test(len(digests[0]) == 5 and digests[0] == digests[1], "%s: images as IDX files and as an array train to the same bits" % model)
+    ok(len(digests[0]) == 5 and digests[0] == digests[1], "%s: images as IDX files and as an array train to the same bits" % model)
     same = [column(d + model, "eval_accuracy")[-1] for d in ("i-", "n-")]
-    test(same[0] == same[1] and same[0] not in "-", "and evaluate alike (%s)" % same[0])
+    ok(same[0] == same[1] and same[0] not in "-", "and evaluate alike (%s)" % same[0])
 manifests = [json.load(open(d + "mlp/manifest.json"))["dataset"] for d in ("i-", "n-")]
-test(manifests[0]["digest"] == manifests[1]["digest"] and manifests[1]["height"] == SIDE, "with one digest in the manifest")
+ok(manifests[0]["digest"] == manifests[1]["digest"] and manifests[1]["height"] == SIDE, "with one digest in the manifest")
 
 # Rows of floats, two classes that a plane separates
 N, WIDE = 400, 6
@@ -68,35 +61,31 @@ npz("flat.npz", **flat)
 o = ["--data", "npz:flat.npz", "--batch", "20", "--policy", "mixed_bfloat16", "--width", "0.25"]
 p = run("train", *o, "--epochs", "4", "--lr", "0.01", "--quiet", "flat")
 accuracy = float(column("flat", "eval_accuracy")[-1]) if not p.returncode else 0
-test(accuracy > 0.85, "rows of floats are learnt: accuracy %g of two classes" % accuracy)
+ok(accuracy > 0.85, "rows of floats are learnt: accuracy %g of two classes" % accuracy)
 m = json.load(open("flat/manifest.json"))["dataset"]
-test(m["classes"] == 2 and m["arrays"] == {"x": [WIDE], "labels": []} and "height" not in m and m["train"] == 360, "the manifest has the arrays' shapes")
-test(os.path.isabs(json.load(open("flat/manifest.json"))["config"]["data"][4:]), "and the file's whole path")
+ok(m["classes"] == 2 and m["arrays"] == {"x": [WIDE], "labels": []} and "height" not in m and m["train"] == 360, "the manifest has the arrays' shapes")
+ok(os.path.isabs(json.load(open("flat/manifest.json"))["config"]["data"][4:]), "and the file's whole path")
 p = run("verify", "flat")
-test(p.returncode == 0, "verify executes it again")
+ok(p.returncode == 0, "verify executes it again")
 p = run("analyze", "flat")
-test(p.returncode == 0, "analyze takes the run")
+ok(p.returncode == 0, "analyze takes the run")
 p = run("plan", *o)
-test(p.returncode == 0 and "20 samples of 6" in p.stdout, "plan says the shape")
+ok(p.returncode == 0 and "20 samples of 6" in p.stdout, "plan says the shape")
 
 # What cannot be
 p = run("train", *o, "--model", "convnet", "--quiet", "never")
-test(p.returncode == 2 and "reads x[n,height,width,channels]" in p.stderr and "x[n,6]" in p.stderr and p.stderr.count("\n") == 1, "a convnet needs images")
+ok(p.returncode == 2 and "reads x[n,height,width,channels]" in p.stderr and "x[n,6]" in p.stderr and p.stderr.count("\n") == 1, "a convnet needs images")
 p = run("train", "--data", "npz", "--quiet", "never")
-test(p.returncode == 2 and "npz:FILE" in p.stderr and p.stderr.count("\n") == 1, "npz without a file")
+ok(p.returncode == 2 and "npz:FILE" in p.stderr and p.stderr.count("\n") == 1, "npz without a file")
 flat["x"] = (flat["x"][0], flat["x"][1], struct.pack("<%dd" % (N * WIDE), *([2.0] + sum(rows, [])[1:])))
 npz("flat.npz", **flat)
 p = run("verify", "flat")
-test(p.returncode == 3 and "digest" in p.stderr, "a run whose data changed in one element is not verified")
+ok(p.returncode == 3 and "digest" in p.stderr, "a run whose data changed in one element is not verified")
 del flat["labels"]
 npz("flat.npz", **flat)
 p = run("train", *o, "--quiet", "never")
-test(p.returncode == 3 and "no array labels; there are x names" in p.stderr and p.stderr.count("\n") == 1, "an archive without labels")
+ok(p.returncode == 3 and "no array labels; there are x names" in p.stderr and p.stderr.count("\n") == 1, "an archive without labels")
 open("flat.npz", "wb").write(b"no archive")
 p = run("train", *o, "--quiet", "never")
-test(p.returncode == 3 and p.stderr.count("\n") == 1 and not os.path.exists("never"), "a file that is no archive, and nothing is left")
-
-print("1..%d" % count)
-if not failed:
-    shutil.rmtree(home)
-sys.exit(failed != 0)
+ok(p.returncode == 3 and p.stderr.count("\n") == 1 and not os.path.exists("never"), "a file that is no archive, and nothing is left")
+finish()

@@ -8,22 +8,13 @@ import re
 import subprocess
 import sys
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, none  # noqa: E402
+
 # NVIDIA Tesla V100 data sheet (SXM2): TFLOP/s of fp64, fp32 and of fp16 on the matrix units, GB/s; a launch takes 5 us
 FP64, FP32, MATRIX, GB_S, LAUNCH = 7.8e12, 15.7e12, 125e12, 900e9, 5e-3
 SUMS = ('calls', 'casts', 'macs', 'flops', 'bytes')
 TIMES = ('arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms')
-
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line)[:400])
-    sys.stdout.flush()
 
 
 def plan(*words):
@@ -126,8 +117,8 @@ def judge(name, *words):
     for c, l in zip(by_call, by_layer):
         for r in c['rows'][:-1]:  # a product reads what the policy computes in
             r['reads'] = {'float16': 'fp16', 'bfloat16': 'bf16', 'float32': 'fp32', 'e4m3': 'e4m3'}[c['compute']]
-        ok(sums(c['rows'][:-1], l['rows'], SUMS, bound_of) + sums(c['timing']['rows'][:-1], l['timing']['rows'], TIMES + ('macs', 'flops', 'bytes', 'calls'), limit_of), '%s, %s: layers are sums of calls' % (name, c['policy']))
-        ok(timing(c['rows'][:-1], c['timing']['rows'][:-1]), '%s, %s: times follow from operations, bytes and the data sheet' % (name, c['policy']))
+        none(sums(c['rows'][:-1], l['rows'], SUMS, bound_of) + sums(c['timing']['rows'][:-1], l['timing']['rows'], TIMES + ('macs', 'flops', 'bytes', 'calls'), limit_of), '%s, %s: layers are sums of calls' % (name, c['policy']))
+        none(timing(c['rows'][:-1], c['timing']['rows'][:-1]), '%s, %s: times follow from operations, bytes and the data sheet' % (name, c['policy']))
         for how, p in (('call', c), ('layer', l)):
             text = texts[how]
             i = next(k for k, x in enumerate(text) if x.split(', ')[-1].startswith(p['policy'] + ':') or ', %s: compute' % p['policy'] in x)
@@ -136,7 +127,7 @@ def judge(name, *words):
         by = [math.fsum(t['predicted_ms'] for t in c['timing']['rows'][:-1] if t['limit'] == k) for k in ('arithmetic', 'memory', 'launch')]
         all_of_it = math.fsum(t['predicted_ms'] for t in c['timing']['rows'][:-1])
         line[c['policy']] = all_of_it, by, math.fsum(t['predicted_ms'] for t in odd), len(odd)
-    ok(shown, name + ': the printed tables have the numbers of JSON')
+    none(shown, name + ': the printed tables have the numbers of JSON')
     text = texts['layer']
     i = next(k for k, x in enumerate(text) if x.startswith('ms at least a step'))
     for p, x in zip(policies, text[i + 1:]):
@@ -145,12 +136,11 @@ def judge(name, *words):
         got = x.split()
         if got[:6] != want[:6] or n and got[6:9] != want[6:9]:
             wrong.append('%s there, %s here' % (got, want))
-    ok(wrong, name + ': a policy\'s line sums its calls up, by what limits them')
+    none(wrong, name + ': a policy\'s line sums its calls up, by what limits them')
 
 
 judge('mlp', '--model', 'mlp', '--batch', '2048', '--width', '4')
 judge('convnet', '--model', 'convnet', '--size', '64', '--channels', '3', '--batch', '64')
 few = plan('--model', 'mlp', '--width', '0.0625', '--size', '8', '--batch', '1', '--memory', '1000000000GiB', '--json')
-ok([few[:300]] if json.loads(few)[0]['largest_batch'] != 2 ** 24 - 1 else [], 'a memory without end has room for a batch of 2^24 - 1, the largest that is looked at')
-print('1..%d' % tests)
-sys.exit(failures > 0)
+none([few[:300]] if json.loads(few)[0]['largest_batch'] != 2 ** 24 - 1 else [], 'a memory without end has room for a batch of 2^24 - 1, the largest that is looked at')
+finish()

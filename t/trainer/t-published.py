@@ -8,25 +8,16 @@ import re
 import subprocess
 import sys
 
-data = os.environ.get('HALFULP_DATA') or os.path.join(os.environ.get('srcdir', '.'), '..', 'shared', 'data')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, TOP, finish, ok, skip_all  # noqa: E402
+
+data = os.environ.get('HALFULP_DATA') or os.path.join(TOP, '..', 'shared', 'data')
 path = os.path.join(data, '..', 'facts', 'published-tables.md')
 if not os.path.exists(path):
-    print('1..0 # SKIP the list of published tables is not here (%s)' % path)
-    sys.exit(0)
+    skip_all('the list of published tables is not here (%s)' % path)
 text = open(path, encoding='utf-8').read()
-rows = json.loads(subprocess.run([os.environ.get('HALFULP', 'halfulp'), 'bench', 'train', '--published', '--json'], check=True, stdout=subprocess.PIPE).stdout)
+rows = json.loads(subprocess.run([HALFULP, 'bench', 'train', '--published', '--json'], check=True, stdout=subprocess.PIPE).stdout)
 rows = rows if isinstance(rows, list) else rows['rows']
-tests = failures = 0
-
-
-def ok(good, what, detail=()):
-    global tests, failures
-    tests += 1
-    failures += not good
-    print('%sok %d - %s' % ('' if good else 'not ', tests, what))
-    for line in detail if not good else ():
-        print('# ' + line)
-
 
 def table():
     """(device, batch, policy): milliseconds, None where the list has a dash; mixed is written first."""
@@ -77,5 +68,4 @@ first, second = mine.get(int(batch1), {}), mine.get(int(batch2), {})
 ok('%s M parameters: memory -%s %%' % (size1, less1) in first.get('note', '') and 'epoch time -%s %%' % time in first.get('note', ''), 'and what it saved at batch ' + batch1)
 ok('%s M parameters: memory -%s %%' % (size2, less2) in second.get('note', '') and mb.replace(' ', '') + ' MB' in second.get('note', '') and second.get('peak_mb') == float(mb.replace(' ', '')), 'and at batch ' + batch2)
 ok(len(rows) == len(want) + len(cpu) + len(mine), 'every row of the program is one of these (%d)' % len(rows))
-print('1..%d' % tests)
-sys.exit(failures > 0)
+finish()

@@ -9,23 +9,13 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 
-HALFULP = os.environ.get('HALFULP', './halfulp')
-tests = failures = 0
-folder = tempfile.TemporaryDirectory(prefix='halfulp-test-')
-at = lambda *names: os.path.join(folder.name, *names)  # noqa: E731
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, bail_out, finish, home, none  # noqa: E402
 
-
-def ok(wrong, text):
-    global tests, failures
-    tests += 1
-    failures += bool(wrong)
-    print('%sok %d - %s' % ('not ' if wrong else '', tests, text))
-    for line in wrong[:8]:
-        print('# ' + str(line))
-    sys.stdout.flush()
+folder = home()
+at = lambda *names: os.path.join(folder, *names)  # noqa: E731
 
 
 def table(path):
@@ -36,8 +26,7 @@ def table(path):
 def train(name, *words, env=None):
     r = subprocess.run([HALFULP, 'train', *words, at(name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=dict(os.environ, **(env or {})))
     if r.returncode:
-        print('Bail out! train %s: %s' % (name, r.stderr))
-        sys.exit(255)
+        bail_out('train %s: %s' % (name, r.stderr))
     return json.load(open(at(name, 'manifest.json'))), r.stdout
 
 
@@ -95,7 +84,7 @@ config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 43, 'eval': 8, '
 expected = {'steps': 7, 'trace_steps': [0, 3], 'accumulate': 'fma,acc=fp32', 'optimizer': {'name': 'adamw', 'lr': 0.001, 'beta1': 0.9, 'beta2': 0.999, 'eps': 1e-7, 'weight_decay': 0.01},
             'loss_scaling': {'rule': 'pytorch', 'init': 65536.0, 'growth': 2.0, 'backoff': 0.5, 'interval': 2000, 'floor': 0.0, 'cap': 0.0, 'hysteresis': 1},
             'policy': {'name': 'mixed_float16', 'compute': 'float16', 'variable': 'float32', 'grad': 'fp16', 'scaling': 'dynamic', 'list': 'keras', 'layers': {}}}
-ok(manifest('plain', m, {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')}, expected, ['grads', 'updates', 'exponents', 'casts'], [5, 7]), 'the manifest of an mlp, loss scale and all')
+none(manifest('plain', m, {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')}, expected, ['grads', 'updates', 'exponents', 'casts'], [5, 7]), 'the manifest of an mlp, loss scale and all')
 
 policy = {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'layers': {'dense1': 'float32', 'dense3': 'bfloat16'}}
 json.dump(policy, open(at('p.json'), 'w'))
@@ -106,9 +95,9 @@ config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 40, 'eval': 8, '
 expected = {'steps': 4, 'trace_steps': [], 'accumulate': 'chunk:16', 'optimizer': {'name': 'adam', 'lr': 0.001, 'beta1': 0.8, 'beta2': 0.99, 'eps': 1e-5, 'weight_decay': 0.0},
             'loss_scaling': {'rule': 'deepspeed', 'init': 4096.0, 'growth': 2.0, 'backoff': 0.5, 'interval': 7, 'floor': 2.0, 'cap': 8192.0, 'hysteresis': 3},
             'policy': {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'grad': 'fp16', 'scaling': 'dynamic', 'list': 'autocast', 'layers': {'dense1': 'fp32', 'dense3': 'bf16'}}}
-ok(manifest('layers', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [4]), 'of a policy by layers, with every option of a loss scale')
+none(manifest('layers', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [4]), 'of a policy by layers, with every option of a loss scale')
 said = [x.split() for x in out.splitlines() if x.startswith('  layers ')]
-ok([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].items()] or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else [], 'and train says the dtypes of each layer that has its own')
+none([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].items()] or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else [], 'and train says the dtypes of each layer that has its own')
 
 m, out = train('conv', '--model', 'convnet', *small, '--channels', '3', '--train', '24', '--batch', '4', '--epochs', '2', '--trace-steps', '1', '--policy', 'float32', '--optimizer', 'sgd', '--momentum', '0.9', '--lr', '0.05', '--weight-decay', '0.001', '--loss-scale', 'static:1024',
                '--loss-weight', '4', '--checkpoint-every', '5')
@@ -116,13 +105,15 @@ config = {'model': 'convnet', 'width': 0.03125, 'size': 8, 'channels': 3, 'train
           'loss-weight': 4.0, 'checkpoint-every': 5, 'meter': 'none'}
 expected = {'steps': 12, 'trace_steps': [1], 'accumulate': 'fma,acc=fp32', 'optimizer': {'name': 'sgd', 'lr': 0.05, 'momentum': 0.9, 'weight_decay': 0.001}, 'loss_scaling': {'rule': 'static', 'init': 1024.0},
             'policy': {'name': 'float32', 'compute': 'float32', 'variable': 'float32', 'grad': 'fp32', 'scaling': 'none', 'list': 'all', 'layers': {}}}
-ok(manifest('conv', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [10, 12]), 'of a convnet with sgd, a fixed loss scale and a checkpoint every five steps')
+none(manifest('conv', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [10, 12]), 'of a convnet with sgd, a fixed loss scale and a checkpoint every five steps')
 
 
 def kernels(name):
     """Problems of kernels.tsv: each call in one pass, whose row says what its calls have in common."""
     calls, rows, wrong, seen = json.load(open(at(name, 'program-train.json')))['calls'], table(at(name, 'kernels.tsv')), [], []
-    ran = {c['call']: c['ran'] for c in json.load(open(at(name, 'manifest.json')))['gemm']['calls']}
+    said = json.load(open(at(name, 'manifest.json')))['gemm']['calls']
+    ran = {c['call']: c['ran'] for c in said}
+    wrong += ['%s, which is %s of %s' % (c, calls[c['call']]['op'], calls[c['call']]['layer']) for c in said if (c['op'], c['layer']) != (calls[c['call']]['op'], calls[c['call']]['layer'])]
     products = [c['id'] for c in calls if c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')]
     wrong += ['products: %s there, %s here' % (sorted(ran), products)] if sorted(ran) != products else []
     launches = moved = 0
@@ -154,7 +145,7 @@ if re.search('shim', (doctor('back ends') or ['', ''])[1]):
     for model, policy, more in (('mlp', 'mixed_float16', ['--accumulate', 'tc:hopper']), ('convnet', 'mixed_float16', []), ('mlp', 'float32', ['--fuse', 'off'])):
         name = 'device-%s-%s' % (model, policy)
         m, out = train(name, '--model', model, *small, '--train', '16', '--batch', '4', '--steps', '2', '--trace-steps', 'none', '--policy', policy, '--backend', 'shim', *more)
-        ok(kernels(name), '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy))
+        none(kernels(name), '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy))
 else:
     print('# the launch shim is not in this build')
 
@@ -186,16 +177,15 @@ for r in table(at('energy', 'metrics.tsv')):
     all_of_it += joules
     if not (joules >= 0 and math.isclose(float(r['joules_per_sample']), joules / 16, rel_tol=1e-6) and math.isclose(float(r['watts']) * float(r['ms']), 1e3 * joules, rel_tol=1e-4, abs_tol=1e-6)):
         wrong.append('step %s: %s joules, %s an image, %s watts of %s ms' % (r['step'], r['joules'], r['joules_per_sample'], r['watts'], r['ms']))
-ok(wrong + (['no joule'] if not all_of_it > 0 else []), 'every step has its joules, and joules an image and watts follow')
+none(wrong + (['no joule'] if not all_of_it > 0 else []), 'every step has its joules, and joules an image and watts follow')
 e = m['energy']
 used = [float(r['utilisation']) for r in table(at('energy', 'metrics.tsv')) if r['utilisation'] != '-']
 cores = os.sysconf('SC_NPROCESSORS_ONLN')
-ok([used] if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1 else [], 'one thread uses its share of %d processors' % cores)
+none([used] if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1 else [], 'one thread uses its share of %d processors' % cores)
 accuracy = float(table(at('energy', 'metrics.tsv'))[-1]['eval_accuracy'])
 each = ', %.4g g a percentage point of accuracy' % (e['grams_co2'] / accuracy / 100) if accuracy else 'Energy'
-ok([e, out, accuracy] if accuracy and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy) or accuracy and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy) or each not in out else [],
+none([e, out, accuracy] if accuracy and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy) or accuracy and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy) or each not in out else [],
    'CO2 and energy over the accuracy')
-ok([e] if not (e.get('joules', 0) >= all_of_it * (1 - 1e-9) and math.isclose(e['watt_hours'], e['joules'] / 3600) and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250) and e['grams_co2_per_kwh'] == 250 and 'RAPL, 1 counter ' in e['meter'] and
+none([e] if not (e.get('joules', 0) >= all_of_it * (1 - 1e-9) and math.isclose(e['watt_hours'], e['joules'] / 3600) and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250) and e['grams_co2_per_kwh'] == 250 and 'RAPL, 1 counter ' in e['meter'] and
                 'Energy: %.4g Wh in all' % e['watt_hours'] in out and '%.4g g of CO2 at 250 g a kWh' % e['grams_co2'] in out) else [], 'and the whole run at least theirs; watt-hours and CO2 follow')
-print('1..%d' % tests)
-sys.exit(failures > 0)
+finish()

@@ -5,15 +5,16 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import finish, ok, skip_all  # noqa: E402
+
 try:
     import torch
     update = torch._amp_update_scale_
 except (ImportError, AttributeError, OSError) as why:
-    print("1..0 # SKIP torch's GradScaler update is not to be had: %s" % str(why).splitlines()[0])
-    sys.exit(0)
+    skip_all("torch's GradScaler update is not to be had: %s" % str(why).splitlines()[0])
 
-program = os.path.join(os.environ.get("top_builddir", "."), "t", "u-scaler")
-number = failed = 0
+program = os.path.join(os.environ.get("top_builddir", "."), "t", "op", "u-scaler")
 for interval in (2000, 7, 100):
     for pattern in range(4):
         out = subprocess.run([program, "trajectory", str(interval), str(pattern)], capture_output=True, text=True, check=True).stdout
@@ -25,9 +26,5 @@ for interval in (2000, 7, 100):
             if scale.item() != float.fromhex(want) or tracker.item() != int(count):
                 differ = step
                 break
-        good = len(rows) == 100000 and differ is None
-        number += 1
-        failed |= not good
-        print("%sok %d - interval %d, pattern %d: %d steps as torch %s takes them%s" % ("" if good else "not ", number, interval, pattern, len(rows), torch.__version__, "" if differ is None else "; step %d differs" % differ))
-print("1..%d" % number)
-sys.exit(failed)
+        ok(len(rows) == 100000 and differ is None, "interval %d, pattern %d: %d steps as torch %s takes them" % (interval, pattern, len(rows), torch.__version__), "step %s differs" % differ)
+finish()

@@ -7,33 +7,26 @@ import re
 import subprocess
 import sys
 
-srcdir = os.environ.get('srcdir', '.')
-halfulp = os.environ.get('HALFULP', 'halfulp')
-page = re.sub(r'\s+', ' ', open(os.path.join(srcdir, 'doc', 'why-it-paid.md'), encoding='utf-8').read())
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, TOP, finish, ok  # noqa: E402
+
+page = re.sub(r'\s+', ' ', open(os.path.join(TOP, 'doc', 'why-it-paid.md'), encoding='utf-8').read())
 BATCHES = (32, 64, 128, 256, 512)
 GPU = {'v100': 'V100', 'titan_xp': 'Titan XP', 'm2200': 'Quadro M2200'}
-tests = failures = 0
 
 
 def ask(*args):
-    return json.loads(subprocess.run([halfulp, 'bench', *args, '--json'], check=True, stdout=subprocess.PIPE).stdout)
+    return json.loads(subprocess.run([HALFULP, 'bench', *args, '--json'], check=True, stdout=subprocess.PIPE).stdout)
 
 
 def claim(sentence, holds):
     """SENTENCE stands on the page, and is true."""
-    global tests, failures
-    tests += 1
     said = re.sub(r'\s+', ' ', sentence) in page
-    failures += not (said and holds)
-    print('%sok %d - %s' % ('' if said and holds else 'not ', tests, sentence))
-    if not said:
-        print('# the page does not say so')
-    elif not holds:
-        print('# it is not so')
+    ok(said and holds, sentence, 'it is not so' if said else 'the page does not say so')
 
 
 published = {(r['on'], r['batch'], r['policy']): r['ms'] for r in ask('train', '--published') if r['model'] == 'convnet' and r['policy']}
-sheet = {m[1]: (float(m[2]), float(m[3])) for m in re.finditer(r'^DEVICE\((\w+), "[^"]*", \d+, [\d.]+, [\d.]+, [\d.]+, ([\d.]+), [\d.]+, ([\d.]+),', open(os.path.join(srcdir, 'trainer', 'device', 'devices.def')).read(), re.M)}
+sheet = {m[1]: (float(m[2]), float(m[3])) for m in re.finditer(r'^DEVICE\((\w+), "[^"]*", \d+, [\d.]+, [\d.]+, [\d.]+, ([\d.]+), [\d.]+, ([\d.]+),', open(os.path.join(TOP, 'trainer', 'device', 'devices.def')).read(), re.M)}
 layers = {}
 for device in GPU:
     for batch in BATCHES:
@@ -104,7 +97,7 @@ need, got = line('v100', 'mixed_float16', floor)[1], line('v100', 'mixed_float16
 claim('a V100 that needs %.2f ms an image and gets one every %.2f would have been idle for %.0f %% of the time' % (need, got, 100 * (1 - need / got)), 1 - need / got > 0.8)
 bytes_only = {(d, b): floor(d, b, 'mixed_bfloat16' if d == 'v100' else 'mixed_float16') / floor(d, b, 'float32') for d in GPU for b in BATCHES}
 claim('On the M2200 the floor\'s ratio is the published one at batch 32 and 64 to within 0.01', all(abs(bytes_only['m2200', b] - ratio['m2200', b]) < 0.01 for b in (32, 64)))
-facts = os.path.join(os.environ.get('HALFULP_DATA') or os.path.join(srcdir, '..', 'shared', 'data'), '..', 'facts', 'published-tables.md')
+facts = os.path.join(os.environ.get('HALFULP_DATA') or os.path.join(TOP, '..', 'shared', 'data'), '..', 'facts', 'published-tables.md')
 busy = [int(x) for x in re.search(r'GPU utilisation (\d+) % at batch 32, \d+ % at 128, up to (\d+) % at 512', open(facts, encoding='utf-8').read()).groups()] if os.path.exists(facts) else (72, 100)
 claim('%d %% (batch 32) to %d %% (batch 512) busy was reported, though not for which device' % tuple(busy), 100 * need / got < 0.5 * busy[0])
 least, most = 27.5 / 30.5, 28.5 / 29.5
@@ -120,5 +113,4 @@ claim('One of the three products of conv2, moved there at peak rates, saves %.1f
 claim('All of conv2, or any product of conv3, would have saved more than was', 3 * one['conv2', 32] + by_bytes[32] > 3 and one['conv3', 32] + by_bytes[32] > 3 and one['conv3', 512] + by_bytes[512] > saved + 1)
 titan = [ratio['titan_xp', b] for b in BATCHES]
 claim('The Titan XP gained nothing (%.2f to %.2f, where the floor\'s ratio is 0.95)' % (min(titan), max(titan)), sum(r >= 1 for r in titan) == 4 and all(round(bytes_only['titan_xp', b], 2) == 0.95 for b in BATCHES))
-print('1..%d' % tests)
-sys.exit(failures > 0)
+finish()
