@@ -3,14 +3,19 @@
    HU_MOST_PARTS. It also says why --gemm mma is refused. */
 #include "cuda/gemm/gemm.cuh"
 
+/* How many copies the loops over lanes have: floats stay in registers, and 32 loads are under way at once; an addition
+   in a short format is so long that one copy is enough. */
+template <class T> constexpr int copies = sizeof(T) == sizeof(float) ? 32 : 1;
+
 /* lane[0] becomes the sum of 32 lanes. */
 template <class T>
 HU_DEVICE T
 join(const hu_short *s, T *lane)
 {
-	HU_ONCE
+	enum { LANES = copies<T>, STEPS = LANES == 1 ? 1 : 5 };
+	HU_UNROLL_BY(STEPS)
 	for (uint32_t step = 16; step; step /= 2)
-		HU_ONCE
+		HU_UNROLL_BY(LANES)
 		for (uint32_t j = 0; j < step; j++)
 			lane[j] = hu_gemm_plus(s, lane[j], lane[j + step]);
 	return lane[0];
@@ -21,6 +26,7 @@ template <class S, class T>
 HU_KERNEL
 parts_kernel(HU_PARAM hu_gemm g, const S *sums, hu_format f)
 {
+	enum { LANES = copies<T> };
 	size_t stride = (size_t)g.m * g.n;
 	hu_short s = hu_short_of(f);
 
@@ -28,18 +34,25 @@ parts_kernel(HU_PARAM hu_gemm g, const S *sums, hu_format f)
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < g.m * g.n; i += gridDim.x * blockDim.x) {
 		T lane[32], top[32], sum = 0;
 		uint32_t blocks = 0;
-		HU_ONCE
+		HU_UNROLL_BY(LANES)
 		for (uint32_t j = 0; j < 32; j++)
-			lane[j] = top[j] = 0;
+			lane[j] = 0;
 		HU_ONCE
-		for (uint32_t p = 0; p < g.parts; p++) {
-			lane[p % 32] = hu_gemm_plus(&s, lane[p % 32], (T)sums[p * stride + i]);
-			if ((p + 1) % HU_TREE_BLOCK && p + 1 < g.parts)
+		for (uint32_t j = 0; j < 32 && g.parts > HU_TREE_BLOCK; j++)
+			top[j] = 0;
+		HU_ONCE
+		for (uint32_t p = 0; p < g.parts; p += 32) { /* whole groups of 32 make a block */
+			HU_UNROLL_BY(LANES)
+			for (uint32_t j = 0; j < 32; j++)
+				if (p + j < g.parts)
+					lane[j] = hu_gemm_plus(&s, lane[j], (T)sums[(p + j) * stride + i]);
+			if ((p + 32) % HU_TREE_BLOCK && p + 32 < g.parts)
 				continue;
 			sum = join(&s, lane);
-			top[blocks % 32] = hu_gemm_plus(&s, top[blocks % 32], sum);
+			if (g.parts > HU_TREE_BLOCK)
+				top[blocks % 32] = hu_gemm_plus(&s, top[blocks % 32], sum);
 			blocks++;
-			HU_ONCE
+			HU_UNROLL_BY(LANES)
 			for (uint32_t j = 0; j < 32; j++)
 				lane[j] = 0;
 		}
