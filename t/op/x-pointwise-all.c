@@ -39,7 +39,8 @@ ulps(double got, const mpfr_t exact, hu_format f)
 
 	if (!mpfr_number_p(exact))
 		return !mpfr_nan_p(exact) == !isnan(got) && (isnan(got) || got == mpfr_get_d(exact, MPFR_RNDN))
-													      : INFINITY;
+			       ? 0
+			       : INFINITY;
 	mpfr_init2(t, 128);
 	mpfr_abs(t, exact, MPFR_RNDN);
 	if (isinf(got)) { /* right if the exact value rounds beyond the largest number */
