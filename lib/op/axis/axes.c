@@ -77,7 +77,7 @@ hu_axis_groups(const hu_call *c, hu_tensor *const *in)
 }
 
 void
-hu_groups_find(const hu_groups *g, size_t i, size_t *group, size_t *at)
+hu_axes_find(const hu_groups *g, size_t i, size_t *group, size_t *at)
 {
 	if (g->how == HU_ROW) {
 		*group = i / g->channels;

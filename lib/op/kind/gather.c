@@ -56,6 +56,11 @@ from(const hu_moves *x, size_t i)
 	return (hu_moved){ 0, (row * x->length[0] + (size_t)at) * x->inner + rest, 0 };
 }
 
+static const hu_grad grad[] = {
+	{ "gather_dx", "d0 i1 i0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 const hu_op hu_op_gather = {
 	.name = "gather",
 	.summary = "the elements along an axis that another operand names",
@@ -67,4 +72,5 @@ const hu_op hu_op_gather = {
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .check = check, .from = from },
+	.grad = grad,
 };

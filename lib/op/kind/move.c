@@ -102,6 +102,11 @@ from(const hu_moves *x, size_t i)
 	return (hu_moved){ 0, at, 0 };
 }
 
+static const hu_grad grad[] = {
+	{ "move_dx", "d0 i0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 const hu_op hu_op_move = {
 	.name = "move",
 	.summary = "transposes, slices, pads, broadcasts, or reshapes",
@@ -114,4 +119,5 @@ const hu_op hu_op_move = {
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from },
+	.grad = grad,
 };

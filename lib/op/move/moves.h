@@ -32,7 +32,17 @@ typedef struct hu_moves_own {
 	/* Refuses operands' values, in the map X; NULL: there is nothing to refuse. */
 	hu_status (*check)(const hu_moves *x);
 	hu_moved (*from)(const hu_moves *x, size_t i);
+	/* Of gradients, which set nothing else: the operator whose operand 0 the gradient is for. */
+	const hu_op *forward;
 } hu_moves_own;
 
 extern const hu_columns hu_family_moves;
+
+/* The family of their gradients for operand 0: the operands are dy, the operands of the forward call from the second
+   on, and x, of which only the shape is read. Element i of dx is the sum of the dy[o] whose o moved element i, from +0
+   in ascending order of o, in the compute format: exact where each element is moved once. */
+extern const hu_columns hu_family_moves_dx;
+
+/* Describes a call on these operands, and checks their values. */
+hu_status hu_moves_of(hu_moves *x, const hu_call *c, hu_tensor *const *in);
 #endif

@@ -53,7 +53,7 @@ void hu_stat_bound(
 
 /* Bounds the distance of the fixed tree's sum v of n bounded terms, in format f, from their exact sum; all is the sum
    of the terms' magnitudes, and e is the sum of their errors. +Inf if v is not finite. */
-double hu_tree_error(hu_format f, double v, double all, double e, size_t n);
+double hu_reduce_tree_error(hu_format f, double v, double all, double e, size_t n);
 
 /* The roundings behind output out when it is a sum of n terms by the fixed tree: each term has more roundings besides
    the tree's, in the compute format, and the sum is rounded to the output. absolute is the error that the additional
