@@ -231,7 +231,7 @@ def cancellation(g):
             value = rnd(rnd(rnd(1 + x, 'fp32') ** 2, 'fp32') - 1, 'fp32') if not part else rnd(x * rnd(2 + x, 'fp32'), 'fp32')
             wrong += value != F(float(r['value']))
             error = abs(value - d * (2 + d)) / (d * (2 + d))
-            if part or d < F(2.0 ** -21.9):
+            if part or d < F(2.0 ** -21.8):
                 worst[part] = max(worst.get(part, 0), error)
         yield wrong == 0 and len(g.table(part)) == 177, 'all 177 values ' + part
     yield g.says('relative error is %.4g,' % worst['']) and g.says('against %.2g at most' % worst['product']), 'the errors: %g, %g' % (worst[''], worst['product'])

@@ -8,35 +8,24 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
-HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
-TOP = os.path.abspath(os.environ.get('srcdir', '.'))
-GNUPLOT = os.environ.get('GNUPLOT') or 'gnuplot'
 sys.dont_write_bytecode = True
-sys.path.insert(0, TOP + '/t/reports')
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.path[:0] = [TOP + '/t/tool', TOP + '/t/reports']
 import gallery_numbers
 import svgtext
+import tap
+from tap import ok
 
+GNUPLOT = os.environ.get('GNUPLOT') or 'gnuplot'
 if not shutil.which(GNUPLOT):
-    print('1..0 # SKIP gnuplot is absent')
-    sys.exit(0)
-home = tempfile.mkdtemp(prefix='halfulp-gallery-')
-count = failures = 0
-
-
-def ok(holds, what, why=()):
-    global count, failures
-    count += 1
-    failures += not holds
-    print('%s %d - %s' % ('ok' if holds else 'not ok', count, what), flush=True)
-    for line in ([] if holds else [why] if isinstance(why, str) else why):
-        print('# ' + line)
+    tap.skip_all('gnuplot is absent')
+home = tap.home()
 
 
 def run(*words):
-    p = subprocess.run([HALFULP, 'figures', *words], cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    p = tap.halfulp('figures', *words, cwd=home)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -81,8 +70,7 @@ code, out, err = run('--out', 'all', '--formats', 'svg')
 took = time.time() - start
 ok(code == 0 and out == 'all/index.html: %d figures\n' % len(rows) and not err, 'all figures are made', out + err)
 if code:
-    print('1..%d' % count)
-    sys.exit(1)
+    tap.finish()
 print('# in %.1f s' % took)
 ok(not [n for n in os.listdir(home + '/all') if n.startswith('.')], 'nothing is left of what was on the way')
 page = open(home + '/all/index.html', encoding='utf-8').read()
@@ -121,7 +109,19 @@ again = digests(home + '/all')
 shutil.rmtree(home + '/all')
 code, out, err = run('--out', 'all', '--formats', 'svg')
 ok(code == 0 and digests(home + '/all') == again, 'deleted and made again: equal data, drawings and page', [n for n, d in digests(home + '/all').items() if again.get(n) != d])
-print('1..%d' % count)
-if not failures:
-    shutil.rmtree(home)
-sys.exit(failures > 0)
+
+# --- the page in doc/gallery, which `make gallery` makes: the same titles and captions, and drawings where it is the same gnuplot
+def said(text):
+    return re.findall(r'<h2>.*?</h2>|<figcaption>.*?</figcaption>', text, re.S)
+
+
+shown = open(TOP + '/doc/gallery/index.html', encoding='utf-8').read()
+ok(said(shown) == said(page), 'doc/gallery says the same; make gallery writes it anew', [a + ' but ' + b for a, b in zip(said(shown), said(page)) if a != b])
+drawn = {n: open('%s/doc/gallery/%s.svg' % (TOP, n), encoding='utf-8').read() for n in names}
+version = re.search(r'GNUPLOT [^<]*', drawn[names[0]])[0]
+if version in open('%s/all/%s.svg' % (home, names[0]), encoding='utf-8').read():
+    tap.none([n for n in names if drawn[n] != open('%s/all/%s.svg' % (home, n), encoding='utf-8').read()], 'and shows the same')
+else:
+    tap.skip('doc/gallery shows the same', 'it was drawn by ' + version)
+ok(not re.search(r'\.(tsv|gp|txt)"', shown) and sorted(os.listdir(TOP + '/doc/gallery')) == sorted([n + '.svg' for n in names] + ['index.html', 'local.mk']), 'it has pictures alone')
+tap.finish()
