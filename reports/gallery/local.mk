@@ -36,6 +36,7 @@ libhalfulp_a_SOURCES += reports/gallery/recipe.c
 nobase_dist_pkgdata_DATA += reports/gallery/rounding-modes.gp
 nobase_dist_pkgdata_DATA += reports/gallery/softmax-overflow.gp
 nobase_dist_pkgdata_DATA += reports/gallery/stochastic-fan.gp
+nobase_dist_pkgdata_DATA += reports/gallery/summation-trees.gp
 nobase_dist_pkgdata_DATA += reports/gallery/swamped-addend.gp
 nobase_dist_pkgdata_DATA += reports/gallery/swamping-staircase.gp
 nobase_dist_pkgdata_DATA += reports/gallery/tensor-core-generations.gp

@@ -478,3 +478,23 @@ def published_probes(g):
         rows = {r['probe']: r for r in g.table() if r['arch'] == arch}
         for probe, p in (('P3', F(1, 2 ** 25)), ('P4', F(1, 2 ** 24))):
             yield float.fromhex(rows[probe]['tabled']) == float(block(F(1), [p] * 4, EXTRA[arch])), '%s of %s, computed again' % (probe, arch)
+
+
+def summation_trees(g):
+    def chain(terms):
+        text = str(terms[0])
+        for t in terms[1:]:
+            text = '(%s %s)' % (text, t)
+        return text
+
+    def pairs(terms):
+        half = len(terms) // 2
+        return str(terms[0]) if not half else '(%s %s)' % (pairs(terms[:half]), pairs(terms[half:]))
+    whole = list(range(1, 9))
+    expected = {'fma': chain(whole), 'chunk:4': '(%s %s)' % (chain(whole[:4]), chain(whole[4:])), 'pairwise': pairs(whole), 'tc:hopper': '(1 2 3 4 5 6 7 8)'}
+    yield {r['sum']: r['tree'] for r in g.table()} == expected, 'the four trees'
+
+    def depth(text):
+        level = [text[:i].count('(') - text[:i].count(')') for i, c in enumerate(text) if c.isdigit()]
+        return max(level)
+    yield g.says('takes %d additions in a row, chunks of four %d, pairs %d, and a tensor core adds all of them in %d' % tuple(depth(expected[s]) for s in ('fma', 'chunk:4', 'pairwise', 'tc:hopper'))), 'the depths'
