@@ -9,6 +9,7 @@ noinst_HEADERS += reports/gallery/child.h
 nobase_dist_pkgdata_DATA += reports/gallery/chopped-block.gp
 nobase_dist_pkgdata_DATA += reports/gallery/chunk-size.gp
 libhalfulp_a_SOURCES += reports/gallery/cmd_figures.c
+nobase_dist_pkgdata_DATA += reports/gallery/double-rounding.gp
 nobase_dist_pkgdata_DATA += reports/gallery/error-growth.gp
 nobase_dist_pkgdata_DATA += reports/gallery/flushed-subnormals.gp
 nobase_dist_pkgdata_DATA += reports/gallery/fma-keeps.gp

@@ -498,3 +498,17 @@ def summation_trees(g):
         level = [text[:i].count('(') - text[:i].count(')') for i, c in enumerate(text) if c.isdigit()]
         return max(level)
     yield g.says('takes %d additions in a row, chunks of four %d, pairs %d, and a tensor core adds all of them in %d' % tuple(depth(expected[s]) for s in ('fma', 'chunk:4', 'pairwise', 'tc:hopper'))), 'the depths'
+
+
+def double_rounding(g):
+    made, wrong = {}, 0
+    for r in g.table():
+        x = F(float(r['at']))
+        value = rnd(1 + F(1, 2048) + x if r['acc'] == 'fp64' else rnd(rnd(1 + F(1, 2048), 'fp32') + x, 'fp32'), 'fp16')
+        wrong += value != F(float(r['value']))
+        made.setdefault(x, {})[r['acc']] = value
+    yield wrong == 0 and len(made) == 17, 'all sums'
+    differ = [x for x, v in made.items() if v['fp32'] != v['fp64']]
+    yield g.says('%d of the 17 sums differs' % len(differ)) and F(1, 2 ** 24) in differ, 'they differ at %s' % [str(x) for x in differ]
+    at = made[F(1, 2 ** 24)]
+    yield g.says('one rounding gives %.11g' % at['fp64']) and g.says('goes to %g' % at['fp32']) and at['fp64'] > at['fp32'], 'up once, down twice'
