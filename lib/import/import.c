@@ -4,7 +4,6 @@
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/str.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/round.h"
 
@@ -15,16 +14,6 @@
 enum { DEPTH = 64 }; /* how deep functions may call each other */
 
 static void walk(hu_importing *c, const hu_onnx_graph *g);
-
-static void
-scope_release(hu_scope *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		free(s->value[i]);
-	free(s->value);
-	free(s->slot);
-	free(s->prefix);
-}
 
 /* The names of layers: letters as the model has them, but for those that have a meaning in a program. */
 static void
@@ -100,7 +89,7 @@ inside(hu_importing *c, const hu_onnx_graph *g, int is_function)
 	c->scope = outer;
 	c->node = x;
 	bind_outputs(c, &inner, g, x);
-	scope_release(&inner);
+	hu_import_scope_release(&inner);
 	c->depth--;
 }
 
@@ -154,7 +143,7 @@ walk(hu_importing *c, const hu_onnx_graph *g)
 	for (size_t i = 0; i < g->ninit && c->st == HU_OK; i++) {
 		const hu_stensor *t = &g->init[i];
 		*c->layer = 0;
-		if (hu_import_format(hu_onnx_type_of(t->dtype)) == HU_NO_FORMAT || !t->count)
+		if (hu_import_format(hu_onnx_type_of(t->dtype)) == HU_NO_FORMAT)
 			continue; /* of no use to a call; whoever reads it is named */
 		int id = hu_import_stored(c, t->name, t);
 		hu_value *v =
@@ -271,71 +260,6 @@ outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 	}
 }
 
-/* Every operator that is not known, with its nodes, before anything is done. */
-typedef struct unknown {
-	const hu_onnx_node *node;
-	size_t n;
-} unknown;
-
-static void
-look(const hu_onnx *m, const hu_onnx_graph *g, unknown **u, size_t *n, size_t *cap)
-{
-	for (size_t i = 0; i < g->nnode; i++) {
-		const hu_onnx_node *x = &g->node[i];
-		size_t k = 0;
-		int known = hu_import_of(m, x) || hu_onnx_function_of(m, x) || (!strcmp(x->op, "If") && !*x->domain);
-		for (; !known && k < *n && strcmp((*u)[k].node->op, x->op); k++)
-			;
-		if (!known && k == *n) {
-			HU_GROW(*u, *n, *cap);
-			(*u)[(*n)++] = (unknown){ x, 0 };
-		}
-		if (!known)
-			(*u)[k].n++;
-	}
-}
-
-static hu_status
-all_known(const hu_onnx *m)
-{
-	unknown *u = NULL;
-	size_t n = 0, cap = 0;
-	hu_str s;
-
-	look(m, m->graph, &u, &n, &cap);
-	for (size_t i = 0; i < m->nfunction; i++)
-		look(m, m->function[i].body, &u, &n, &cap);
-	if (!n)
-		return HU_OK;
-	hu_str_init(&s);
-	for (size_t i = 0; i < n; i++)
-		hu_str_addf(&s, "%s%.60s (%zu node%s, such as '%.60s')", i ? ", " : "", u[i].node->op, u[i].n,
-			u[i].n == 1 ? "" : "s", u[i].node->name);
-	hu_status st = hu_fail(HU_EUNABLE, "%s: operators that are not known: %s", m->path, s.s);
-	hu_str_release(&s);
-	free(u);
-	return st;
-}
-
-/* A size that nothing in the model asks for is a typing error. */
-static hu_status
-all_asked(const hu_onnx *m, const hu_given *given, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		int found = 0;
-		for (size_t k = 0; k < m->graph->nin; k++) {
-			const hu_onnx_value *v = &m->graph->in[k];
-			found |= !strcmp(v->name, given[i].name);
-			for (int j = 0; j < v->rank; j++)
-				found |= !strcmp(v->dim[j].param, given[i].name);
-		}
-		if (!found)
-			return hu_fail(HU_EINVAL, "%s: no input and no open dimension of an input is called '%s'",
-				m->path, given[i].name);
-	}
-	return HU_OK;
-}
-
 static void
 finish(hu_importing *c, hu_imported *m)
 {
@@ -361,8 +285,8 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	hu_importing c = { .m = onnx, .scope = &top, .given = given, .ngiven = ngiven };
 
 	memset(m, 0, sizeof *m);
-	HU_TRY(all_known(onnx));
-	HU_TRY(all_asked(onnx, given, ngiven));
+	HU_TRY(hu_import_all_known(onnx));
+	HU_TRY(hu_import_all_asked(onnx, given, ngiven));
 	c.p = hu_program_new("eval");
 	c.version = hu_onnx_version(onnx, "");
 	inputs(&c, m, onnx->graph);
@@ -379,7 +303,7 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	free(c.constant);
 	free(c.made);
 	hu_program_free(c.p);
-	scope_release(&top);
+	hu_import_scope_release(&top);
 	if (c.st != HU_OK)
 		hu_imported_release(m);
 	return c.st;

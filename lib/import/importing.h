@@ -56,11 +56,17 @@ hu_node_import *hu_import_of(const hu_onnx *m, const hu_onnx_node *node);
 /* Keeps the failure, the node's name before the reason; the first one wins. Returns -1. */
 int hu_import_fail(hu_importing *c, hu_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* known.c. HU_EUNABLE names every operator that is not known, with its nodes; HU_EINVAL a size that nothing in the
+   model asks for, which is a typing error. */
+hu_status hu_import_all_known(const hu_onnx *m);
+hu_status hu_import_all_asked(const hu_onnx *m, const hu_given *given, size_t n);
+
 /* value.c. Input and output i of the node: NULL where an input was left out. An output must be made once; its tensors
    are -1 then. */
 hu_value *hu_import_in(hu_importing *c, size_t i);
 hu_value *hu_import_out(hu_importing *c, size_t i, int type, int rank, const size_t *d);
 hu_value *hu_import_find(hu_importing *c, const char *name);
+void hu_import_scope_release(hu_scope *s);
 hu_value *hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int rank, const size_t *d);
 /* Makes output i the same value as V, perhaps with another shape of as many elements. */
 void hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const size_t *d);
@@ -136,6 +142,9 @@ int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int las
 
 /* node_whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
 int hu_import_to_whole(hu_importing *c, int a, int type);
+/* Cut towards zero; and wrapped around to the bits of TYPE where that has 32 or fewer. */
+int hu_import_trunc(hu_importing *c, int a);
+int hu_import_wrap(hu_importing *c, int a, int type);
 
 /* The shape that A and B broadcast to; 0 where they do not. */
 int hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d);

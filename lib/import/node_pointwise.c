@@ -68,21 +68,6 @@ is_bias(hu_importing *c, const hu_value *b, const hu_value *all, int last)
 	return hu_import_is_constant(c, b) && all->rank > 1 && k >= 0 && b->n == all->d[axis] && b->d[k] == b->n;
 }
 
-/* Whole numbers divide towards zero, by way of the quotient in doubles, which is right below 2^53. */
-static int
-divide_whole(hu_importing *c, int a, int b)
-{
-	int t = hu_import_call2(c, "div", a, b);
-
-	if (t < 0 || !c->constant[t].data)
-		return t < 0 ? -1
-			     : hu_import_fail(c, HU_EUNABLE,
-				       "whole numbers that depend on the model's inputs cannot be divided");
-	for (size_t i = 0; i < c->constant[t].n; i++)
-		hu_put(&c->constant[t], i, trunc(hu_get(&c->constant[t], i)));
-	return t;
-}
-
 /* OP of two values; *ALL gets what is made. */
 static int
 two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, int *last)
@@ -103,7 +88,11 @@ two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, in
 	if (!strcmp(op, "add") && a->n == all->n && is_bias(c, b, all, *last))
 		return hu_import_call2(c, "bias", x, hu_import_flat(c, hu_import_plain(c, b), hu_shape1(b->n)));
 	int y = hu_import_operand(c, b, all, *last);
-	return !strcmp(op, "div") && hu_import_whole(a->type) ? divide_whole(c, x, y) : hu_import_call2(c, op, x, y);
+	int t = hu_import_call2(c, op, x, y);
+	/* Whole numbers divide towards zero; the quotient in doubles is right below 2^53. Short ones wrap around. */
+	if (!strcmp(op, "div") && hu_import_whole(a->type))
+		return hu_import_trunc(c, t);
+	return hu_import_whole(a->type) && strcmp(op, "max") && strcmp(op, "min") ? hu_import_wrap(c, t, a->type) : t;
 }
 
 void
@@ -166,4 +155,160 @@ hu_node_gelu(hu_importing *c)
 {
 	hu_import_set_text(c, "approx", hu_import_text(c, "approximate", "none"));
 	hu_node_unary(c);
+}
+
+/* A call on the first input with one number of the node's: attribute NAME, by default OTHERWISE, is our KEY. */
+static void
+with(hu_importing *c, const char *key, const char *name, double otherwise)
+{
+	hu_import_set(c, key, hu_import_real(c, name, otherwise));
+}
+
+void
+hu_node_leaky_relu(hu_importing *c)
+{
+	with(c, "slope", "alpha", (double)0.01f);
+	hu_node_unary(c);
+}
+
+void
+hu_node_elu(hu_importing *c)
+{
+	with(c, "alpha", "alpha", 1);
+	hu_node_unary(c);
+}
+
+void
+hu_node_hardsigmoid(hu_importing *c)
+{
+	with(c, "slope", "alpha", (double)0.2f);
+	with(c, "offset", "beta", 0.5);
+	hu_node_unary(c);
+}
+
+/* The number X as a tensor like T. */
+static int
+like(hu_importing *c, int t, const hu_value *v, double x)
+{
+	return t < 0 ? -1 : hu_import_expand(c, hu_import_number(c, v->type, x), c->p->t[t].shape);
+}
+
+/* OP of T and the number X. */
+static int
+by(hu_importing *c, const char *op, int t, const hu_value *v, double x)
+{
+	int k = like(c, t, v, x);
+
+	return hu_import_call2(c, op, t, k);
+}
+
+/* a where T compared with X by OP holds, else b. */
+static int
+pick(hu_importing *c, const char *op, int t, const hu_value *v, double x, int a, int b)
+{
+	int in[2] = { t, like(c, t, v, x) }, mask = hu_import_call(c, op, HU_FP32, in, 2);
+
+	if (mask >= 0)
+		c->p->t[mask].cls = HU_OTHER;
+	return hu_import_call(c, "where", t < 0 ? HU_FP32 : c->p->t[t].format, (int[]){ mask, a, b }, 3);
+}
+
+/* Activations that are made of several calls, or of one with other constants than its own. */
+void
+hu_node_activation(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	const char *op = c->node->op;
+
+	if (!v)
+		return;
+	int last = hu_import_is_last(v), x = last ? v->last : hu_import_plain(c, v), t = -1, low;
+	double alpha = hu_import_real(c, "alpha", 1);
+	if (!strcmp(op, "ThresholdedRelu")) {
+		low = like(c, x, v, 0);
+		t = pick(c, "greater", x, v, alpha, x, low);
+	} else if (!strcmp(op, "Celu")) {
+		low = by(c, "div", x, v, alpha);
+		hu_import_set(c, "alpha", 1);
+		low = by(c, "mul", hu_import_call1(c, "elu", low), v, alpha);
+		t = pick(c, "greater", x, v, 0, x, low);
+	} else if (!strcmp(op, "Selu")) {
+		double gamma = hu_import_real(c, "gamma", (double)1.0507009873554805f);
+		alpha = hu_import_real(c, "alpha", (double)1.6732632423543772f);
+		if (alpha == (double)1.6732632423543772f && gamma == (double)1.0507009873554805f)
+			t = hu_import_call1(c, "selu", x);
+		else {
+			hu_import_set(c, "alpha", alpha);
+			t = by(c, "mul", hu_import_call1(c, "elu", x), v, gamma);
+		}
+	} else if (!strcmp(op, "Shrink")) {
+		double limit = hu_import_real(c, "lambd", 0.5), bias = hu_import_real(c, "bias", 0);
+		int up = by(c, "add", x, v, bias), down = by(c, "sub", x, v, bias), zero = like(c, x, v, 0);
+		t = pick(c, "less", x, v, -limit, up, pick(c, "greater", x, v, limit, down, zero));
+	} else { /* Swish */
+		t = alpha == 1 ? x : by(c, "mul", x, v, alpha);
+		t = alpha == 1 ? hu_import_call1(c, "silu", x)
+			       : hu_import_call2(c, "mul", x, hu_import_call1(c, "sigmoid", t));
+	}
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &to->last : &to->plain) = t;
+}
+
+void
+hu_node_prelu(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *slope = hu_import_in(c, 1);
+
+	if (!v || !slope)
+		return;
+	int last = hu_import_is_last(v), x = last ? v->last : hu_import_plain(c, v),
+	    s = hu_import_operand(c, slope, v, last), t = hu_import_call2(c, "mul", x, s);
+	t = pick(c, "greater", x, v, 0, x, t);
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &to->last : &to->plain) = t;
+}
+
+void
+hu_node_clip(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *bound[2] = { c->version < 11 ? NULL : hu_import_in(c, 1),
+		c->version < 11 ? NULL : hu_import_in(c, 2) };
+	static const char *const key[2] = { "min", "max" }, *const op[2] = { "max", "min" };
+
+	if (!v)
+		return;
+	int last = hu_import_is_last(v), t = last ? v->last : hu_import_plain(c, v);
+	for (int i = 0; i < 2; i++) {
+		const hu_onnx_attr *a = c->version < 11 ? hu_import_attr(c, key[i]) : NULL;
+		if (a && a->has_f)
+			t = by(c, op[i], t, v, (double)a->f);
+		else if (bound[i] && bound[i]->n)
+			t = hu_import_call2(c, op[i], t, hu_import_operand(c, bound[i], v, last));
+	}
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &to->last : &to->plain) = t;
+}
+
+/* Squares are products: the same bits as the power's, sooner. */
+void
+hu_node_pow(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *e = hu_import_in(c, 1), all;
+	int last;
+
+	if (!v || !e)
+		return;
+	double *x = hu_import_is_constant(c, e) && e->n == 1 && e->rank <= v->rank ? hu_import_constant(c, e) : NULL;
+	int square = x && x[0] == 2, t = -1;
+	free(x);
+	if (!square) {
+		t = two(c, "pow", v, e, &all, &last);
+	} else {
+		all = *v;
+		last = hu_import_is_last(v);
+		t = last ? v->last : hu_import_plain(c, v);
+		t = hu_import_call2(c, "mul", t, t);
+	}
+	hu_value *to = hu_import_out(c, 0, v->type, all.rank, all.d);
+	*(last ? &to->last : &to->plain) = t;
 }

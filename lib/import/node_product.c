@@ -217,3 +217,69 @@ hu_node_conv(hu_importing *c)
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, d);
 	to->last = v->rank == 4 || t < 0 ? t : hu_import_flat(c, t, hu_shape3(d[0], d[2], d[1]));
 }
+
+/* A transposed convolution is the gradient of a convolution for its image. */
+void
+hu_node_conv_transpose(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *w = hu_import_in(c, 1), *b = hu_import_in(c, 2);
+	int64_t groups = hu_import_int(c, "group", 1);
+	const hu_onnx_attr *shape = hu_import_attr(c, "output_shape"), *more = hu_import_attr(c, "output_padding"),
+			   *pads = hu_import_attr(c, "pads"), *strides = hu_import_attr(c, "strides"),
+			   *dilations = hu_import_attr(c, "dilations");
+	const char *how = hu_import_text(c, "auto_pad", "NOTSET");
+	hu_window win = { .n = 0 };
+	size_t d[HU_RANK];
+
+	if (!v || !w)
+		return;
+	int n = v->rank - 2;
+	if (n < 1 || n > 2 || w->rank != v->rank || groups < 1 || w->d[0] != v->d[1] || v->d[1] % (size_t)groups ||
+		(pads && pads->nints != 2 * (size_t)n) || (strides && strides->nints != (size_t)n) ||
+		(dilations && dilations->nints != (size_t)n) || (more && more->nints != (size_t)n) ||
+		(shape && shape->nints < (size_t)n)) {
+		hu_import_fail(c, HU_EFILE, "the channels or axes of its image and kernel do not fit");
+		return;
+	}
+	win.n = n;
+	d[0] = v->d[0];
+	d[1] = w->d[1] * (size_t)groups;
+	for (int i = 0; i < n; i++) {
+		int64_t stride = strides ? strides->ints[i] : 1, dilation = dilations ? dilations->ints[i] : 1,
+			extra = more ? more->ints[i] : 0, size = (int64_t)v->d[i + 2],
+			full = stride * (size - 1) + extra + ((int64_t)w->d[i + 2] - 1) * dilation + 1,
+			before = pads ? pads->ints[i] : 0, after = pads ? pads->ints[i + n] : 0,
+			out = full - before - after;
+		if (shape || !strncmp(how, "SAME", 4)) {
+			out = shape ? shape->ints[shape->nints - (size_t)n + (size_t)i] : size * stride;
+			int64_t total = full > out ? full - out : 0;
+			before = !strcmp(how, "SAME_UPPER") ? total / 2 : total - total / 2;
+			after = total - before;
+		}
+		if (stride < 1 || dilation < 1 || out < 1 || out > 1 << 24 || before < 0 || after < 0 || extra < 0) {
+			hu_import_fail(c, HU_EUNABLE, "axis %d would have %lld elements", i + 2, (long long)out);
+			return;
+		}
+		win.stride[i] = (size_t)stride;
+		win.dilation[i] = (size_t)dilation;
+		win.before[i] = (size_t)before;
+		win.after[i] = (size_t)after;
+		d[i + 2] = (size_t)out;
+	}
+	hu_axes x = hu_axes_same(hu_shape4(n == 2 ? w->d[2] : 1, w->d[v->rank - 1], w->d[1], w->d[0]));
+	x.from[0] = n == 2 ? 2 : -1;
+	x.from[1] = v->rank - 1;
+	x.from[2] = 1;
+	x.from[3] = 0;
+	int image = hu_import_image(c, v), kernel = hu_import_move(c, hu_import_plain(c, w), &x);
+	hu_import_window_set(c, &win);
+	hu_import_set(c, "height", n == 2 ? (double)d[2] : 1);
+	hu_import_set(c, "width", (double)d[n + 1]);
+	if (groups > 1)
+		hu_import_set(c, "groups", (double)groups);
+	int t = hu_import_call2(c, "conv2d_dx", image, kernel);
+	if (b)
+		t = hu_import_call2(c, "bias", t, hu_import_plain(c, b));
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, d);
+	to->last = n == 2 || t < 0 ? t : hu_import_flat(c, t, hu_shape3(d[0], d[2], d[1]));
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Whole numbers and truth values that are constants, as the computation of shapes has them: they are computed here, in
-   doubles, which hold whole numbers up to 2^53. */
+   Whole numbers and truth values: comparisons, selections, remainders, and what becomes of other numbers that turn into
+   them. Whole numbers of 32 bits and more are held in doubles, which are exact up to 2^53. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -9,87 +9,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* X cut towards zero, and wrapped to the bits of TYPE. */
-static double
-cut(double x, int type)
+/* OP of tensor A and the number X. */
+static int
+by(hu_importing *c, const char *op, int a, double x)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	int k = hu_import_number(c, c->p->t[a].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x);
+	return hu_import_call2(c, op, a, hu_import_expand(c, k, c->p->t[a].shape));
+}
+
+int
+hu_import_trunc(hu_importing *c, int a)
+{
+	int size = hu_import_call1(c, "floor", hu_import_call1(c, "abs", a));
+
+	return hu_import_call2(c, "mul", hu_import_call1(c, "sign", a), size);
+}
+
+int
+hu_import_wrap(hu_importing *c, int a, int type)
 {
 	const char *dtype = hu_import_dtype(type);
 	int bits = atoi(dtype + 1);
-	double y = trunc(x);
 
-	if (type == HU_ONNX_BOOL)
-		return x != 0;
-	if (bits >= 53 || x != x)
-		return y;
-	y -= floor(ldexp(y, -bits)) * ldexp(1, bits);
-	return *dtype == 'I' && y >= ldexp(1, bits - 1) ? y - ldexp(1, bits) : y;
+	if (type == HU_ONNX_BOOL || bits > 32 || a < 0)
+		return a;
+	/* a - 2^bits floor((a + offset) / 2^bits), where offset is half of it for numbers with a sign */
+	int moved = *dtype == 'I' ? by(c, "add", a, ldexp(1, bits - 1)) : a;
+	int turns = hu_import_call1(c, "floor", by(c, "mul", moved, ldexp(1, -bits)));
+	return hu_import_call2(c, "sub", a, by(c, "mul", turns, ldexp(1, bits)));
 }
 
 int
 hu_import_to_whole(hu_importing *c, int a, int type)
 {
-	if (a < 0 || c->st != HU_OK)
-		return -1;
-	if (!c->constant[a].data)
-		return hu_import_fail(c, HU_EUNABLE,
-			"numbers that depend on the model's inputs cannot become elements of type %s",
-			hu_onnx_type_name(type));
-	hu_shape s = c->p->t[a].shape;
-	double *x = hu_xmalloc((hu_count(s) + 1) * sizeof *x);
-	for (size_t i = 0; i < hu_count(s); i++)
-		x[i] = cut(hu_get(&c->constant[a], i), type);
-	int t = hu_import_numbers(c, type, s.rank, s.d, x);
-	free(x);
-	return t;
-}
+	hu_format_id f = hu_import_format(type);
 
-static double
-mod(double x, double y, int fmod_)
-{
-	double r = fmod(x, y);
-
-	return !fmod_ && r != 0 && (r < 0) != (y < 0) ? r + y : r;
-}
-
-static double
-apply(const char *op, double x, double y, int fmod_)
-{
-	if (!strcmp(op, "And"))
-		return x != 0 && y != 0;
-	if (!strcmp(op, "Or"))
-		return x != 0 || y != 0;
-	if (!strcmp(op, "Xor"))
-		return (x != 0) != (y != 0);
-	if (!strcmp(op, "Equal"))
-		return x == y;
-	if (!strcmp(op, "Less"))
-		return x < y;
-	if (!strcmp(op, "Greater"))
-		return x > y;
-	if (!strcmp(op, "LessOrEqual"))
-		return x <= y;
-	if (!strcmp(op, "GreaterOrEqual"))
-		return x >= y;
-	return mod(x, y, fmod_);
-}
-
-/* V's constant elements, repeated to the shape of ALL; freed by the caller. */
-static double *
-spread(hu_importing *c, hu_value *v, const hu_value *all)
-{
-	hu_value x = { .name = v->name, .n = all->n, .last = -1 };
-
-	if (!hu_import_is_constant(c, v)) {
-		hu_import_fail(c, HU_EUNABLE, "'%.120s' must be a constant here, and it depends on the model's inputs",
-			v->name);
-		return NULL;
+	if (type == HU_ONNX_BOOL)
+		a = hu_import_call1(c, "logical_not", by(c, "equal", a, 0));
+	else {
+		/* In doubles, which hold what is cut off and what is wrapped. */
+		a = a < 0 || c->p->t[a].format == HU_FP64 ? a : hu_import_call(c, "cast", HU_FP64, &a, 1);
+		a = hu_import_wrap(c, hu_import_trunc(c, a), type);
 	}
-	x.plain = hu_import_operand(c, v, all, 0);
-	if (c->st == HU_OK && !c->constant[x.plain].data) { /* too large to be repeated beforehand */
-		hu_import_fail(c, HU_EUNABLE, "%zu constant elements are too many here", all->n);
-		return NULL;
+	if (a >= 0 && c->p->t[a].format != f)
+		a = hu_import_call(c, "cast", f, &a, 1);
+	if (a >= 0) {
+		c->p->t[a].cls = HU_OTHER;
+		c->p->t[a].state = 0;
 	}
-	return hu_import_constant(c, &x);
+	return a;
 }
 
 static hu_value
@@ -104,36 +74,56 @@ together(hu_importing *c, const hu_value *a, const hu_value *b)
 	return all;
 }
 
+/* A mask, which no policy rounds, as output 0. */
+static void
+mask_out(hu_importing *c, int t, const hu_value *all)
+{
+	if (t >= 0) {
+		c->p->t[t].cls = HU_OTHER;
+		c->p->t[t].state = 0;
+	}
+	hu_import_out(c, 0, HU_ONNX_BOOL, all->rank, all->d)->plain = t;
+}
+
 void
 hu_node_compare(hu_importing *c)
 {
 	hu_value *a = hu_import_in(c, 0), *b = hu_import_in(c, 1);
+	int exclusive = !strcmp(c->node->op, "Xor");
 
 	if (!a || !b)
 		return;
 	hu_value all = together(c, a, b);
-	int type = !strcmp(c->node->op, "Mod") ? a->type : HU_ONNX_BOOL;
-	double *x = c->st == HU_OK ? spread(c, a, &all) : NULL, *y = x ? spread(c, b, &all) : NULL;
-	for (size_t i = 0; y && i < all.n; i++)
-		x[i] = apply(c->node->op, x[i], y[i], hu_import_int(c, "fmod", 0) != 0);
-	int t = y ? hu_import_numbers(c, type, all.rank, all.d, x) : -1;
-	hu_import_out(c, 0, type, all.rank, all.d)->plain = t;
-	free(x);
-	free(y);
+	const char *op = exclusive ? "equal" : hu_onnx_arithmetic(c->m, c->node);
+	int in[2] = { hu_import_operand(c, a, &all, 0), hu_import_operand(c, b, &all, 0) },
+	    t = hu_import_call(c, op, HU_FP32, in, 2);
+	mask_out(c, exclusive ? hu_import_call1(c, "logical_not", t) : t, &all);
 }
 
 void
 hu_node_not(hu_importing *c)
 {
 	hu_value *a = hu_import_in(c, 0);
-	double *x = a ? hu_import_constant(c, a) : NULL;
 
-	for (size_t i = 0; x && i < a->n; i++)
-		x[i] = x[i] == 0;
-	int t = x ? hu_import_numbers(c, HU_ONNX_BOOL, a->rank, a->d, x) : -1;
-	if (x)
-		hu_import_out(c, 0, HU_ONNX_BOOL, a->rank, a->d)->plain = t;
-	free(x);
+	if (a)
+		mask_out(c, hu_import_call1(c, "logical_not", hu_import_plain(c, a)), a);
+}
+
+/* The remainder that has the divisor's sign, or with fmod=1 the dividend's. */
+void
+hu_node_mod(hu_importing *c)
+{
+	hu_value *a = hu_import_in(c, 0), *b = hu_import_in(c, 1);
+	int dividends = hu_import_int(c, "fmod", 0) != 0;
+
+	if (!a || !b)
+		return;
+	hu_value all = together(c, a, b);
+	int x = hu_import_operand(c, a, &all, 0), y = hu_import_operand(c, b, &all, 0),
+	    q = hu_import_call2(c, "div", x, y);
+	q = dividends ? hu_import_trunc(c, q) : hu_import_call1(c, "floor", q);
+	int t = hu_import_call2(c, "sub", x, hu_import_call2(c, "mul", q, y));
+	hu_import_out(c, 0, a->type, all.rank, all.d)->plain = t;
 }
 
 void
@@ -143,16 +133,15 @@ hu_node_where(hu_importing *c)
 
 	if (!a || !b || !d)
 		return;
-	hu_value all = together(c, b, d), more = together(c, a, &all);
-	double *x = c->st == HU_OK ? spread(c, a, &more) : NULL, *y = x ? spread(c, b, &more) : NULL,
-	       *z = y ? spread(c, d, &more) : NULL;
-	for (size_t i = 0; z && i < more.n; i++)
-		x[i] = x[i] != 0 ? y[i] : z[i];
-	int t = z ? hu_import_numbers(c, b->type, more.rank, more.d, x) : -1;
-	hu_import_out(c, 0, b->type, more.rank, more.d)->plain = t;
-	free(x);
-	free(y);
-	free(z);
+	hu_value some = together(c, b, d), all = together(c, a, &some);
+	int last = all.rank > 2 && ((hu_import_is_last(b) && b->n == all.n) || (hu_import_is_last(d) && d->n == all.n)),
+	    in[3] = { hu_import_operand(c, a, &all, last), hu_import_operand(c, b, &all, last),
+		    hu_import_operand(c, d, &all, last) },
+	    t = hu_import_call(c, "where", hu_import_format(b->type), in, 3);
+	if (t >= 0 && hu_import_whole(b->type))
+		c->p->t[t].cls = HU_OTHER;
+	hu_value *to = hu_import_out(c, 0, b->type, all.rank, all.d);
+	*(last ? &to->last : &to->plain) = t;
 }
 
 void

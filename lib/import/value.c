@@ -243,3 +243,13 @@ hu_import_axis(hu_importing *c, int64_t axis, int rank)
 		return hu_import_fail(c, HU_EFILE, "axis %lld, and the value has %d axes", (long long)axis, rank);
 	return (int)(axis < 0 ? axis + rank : axis);
 }
+
+void
+hu_import_scope_release(hu_scope *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->value[i]);
+	free(s->value);
+	free(s->slot);
+	free(s->prefix);
+}

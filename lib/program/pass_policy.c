@@ -117,6 +117,10 @@ copy_call(pass *s, const hu_call *c)
 	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, nin, out, c->nout);
 	d->nattr = c->nattr;
 	memcpy(d->attr, c->attr, sizeof d->attr);
+	if (c->op->role == HU_ROLE_CAST) {
+		d->flags = c->flags;
+		d->mode = c->mode;
+	}
 	if (scales)
 		hu_attr_set(d, "scaled", 1);
 	if (c->op->cls == HU_CLASS_GEMM && (run == HU_TF32 || scales))

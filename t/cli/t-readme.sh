@@ -17,6 +17,17 @@ END
 chmod +x build/halfulp
 build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && cp weights.safetensors new.safetensors && rm -r weights
 test_is $? "the user's own files that README inspects and guards"
+"${PYTHON:-python3}" - "$top/t/tool" <<'END'
+import struct, sys, zipfile
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+from onnxfile import *
+write("model.onnx", graph([node("Gemm", "x w", "y")], [floats("w", [3, 2], [1, 0, 0, 1, -1, 2])], [value("x", ["n", 3])], [value("y")]))
+head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }".ljust(117) + b"\n"
+with zipfile.ZipFile("inputs.npz", "w") as z:
+    z.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<12f", *range(12)))
+END
+test_is $? "and the model with its inputs that README validates"
 
 # The indented blocks, a file each; what builds the program is not for here
 awk '/^    / { if (!within) n++; within = 1; print substr($0, 5) >("block-" n); next } { within = 0 }' "$top/README.md"
