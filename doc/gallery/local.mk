@@ -6,6 +6,7 @@ EXTRA_DIST += doc/gallery/block-zeros.svg
 EXTRA_DIST += doc/gallery/cancellation.svg
 EXTRA_DIST += doc/gallery/chopped-block.svg
 EXTRA_DIST += doc/gallery/chunk-size.svg
+EXTRA_DIST += doc/gallery/double-rounding.svg
 EXTRA_DIST += doc/gallery/error-growth.svg
 EXTRA_DIST += doc/gallery/flushed-subnormals.svg
 EXTRA_DIST += doc/gallery/fma-keeps.svg
