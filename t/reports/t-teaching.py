@@ -22,7 +22,8 @@ os.symlink(tap.HALFULP, home + '/bin/halfulp')
 
 
 def printed(command):
-    p = subprocess.run(['bash', '-c', command], cwd=home, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    p = subprocess.run(['bash', '-c', command], cwd=home, env=environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True)
     text = (p.stdout + p.stderr).rstrip('\n')
     return p.returncode, [re.sub(r' +\(\d+\.\d s\)$', '', line).rstrip() for line in text.split('\n') if line.strip()]
 
@@ -45,13 +46,18 @@ while at < len(lines):
     out += now
     commands += 1
     if not write:
-        tap.ok(code == 0 and now == said, line[2:], ['it prints: ' + x for x in now] + ['the page says: ' + x for x in said])
+        tap.ok(code == 0 and now == said, line[2:], ['it prints: ' + x for x in now] + ['the page says: ' + x
+                for x in said])
 if write:
     open(page, 'w', encoding='utf-8').write('\n'.join(out))
 text = '\n'.join(lines)
-tap.ok(len(re.findall(r'^## \d\.', text, re.M)) == 8 and text.count('*Answer.*') == 8 and commands >= 20, 'eight exercises with their answers')
-gallery = re.findall(r'^PICTURE\("([^"]+)"', open(tap.TOP + '/reports/gallery/gallery.def', encoding='utf-8').read(), re.M)
-named = set(re.findall(r'`([a-z]+(?:-[a-z]+)+)`', text.partition('## A lecture')[2])) | {w for m in re.findall(r'halfulp figures (.*) --out', text) for w in m.split() if '-' in w and not w.startswith('--')}
+tap.ok(len(re.findall(r'^## \d\.', text, re.M)) == 8 and text.count('*Answer.*') == 8 and commands >= 20,
+        'eight exercises with their answers')
+gallery = re.findall(r'^PICTURE\("([^"]+)"', open(tap.TOP + '/reports/gallery/gallery.def',
+        encoding='utf-8').read(), re.M)
+named = set(re.findall(r'`([a-z]+(?:-[a-z]+)+)`', text.partition('## A lecture')[2])) | {w
+        for m in re.findall(r'halfulp figures (.*) --out', text) for w in m.split() if '-' in w
+        and not w.startswith('--')}
 tap.none(sorted(named - set(gallery)), 'every figure that the page names is in the gallery')
 tap.ok(len(named) > 20, 'and it names most of them')
 tap.finish()
