@@ -12,7 +12,7 @@ load 'gallery-style.gp'
 off(v, x) = abs(v - x) / x
 stats file_product using (off(column('value'), column('exact'))) name 'P' nooutput
 product_worst = P_max
-near = 2.**-21.9
+near = 2.**-21.8
 stats file using (column('at') < near * 1.0001 ? off(column('value'), column('exact')) : NaN) name 'S' nooutput
 worst_small = S_max
 stats file using (column('at') < near * 1.0001 && off(column('value'), column('exact')) == worst_small ? column('at') : NaN) name 'D' nooutput

@@ -31,7 +31,9 @@ do for [format in formats] {
 	do for [i = 1:probes] {
 		p = word(names, i)
 		# A probe of several parts is named at its first
-		if (!strstrt(p, '_')) { set label 100 + i p at i, 0.2 right rotate by 90 noenhanced textcolor rgb soft font little(format) }
+		stem_of_p = strstrt(p, '_') ? p[1:strstrt(p, '_') - 1] : p
+		if (i == 1 || stem_of_p ne before) { set label 100 + i stem_of_p at i, 0.2 right rotate by 90 noenhanced textcolor rgb soft font little(format) }
+		before = stem_of_p
 	}
 	do for [a in archs] { set label 10 + row_of(a) B(a) at 0.2, row_of(a) right textcolor rgb ink }
 	plot file using (strcol('tabled') eq '-' ? column_of(join(strcol('probe'))) : NaN):(row_of(strcol('arch'))) with points pt 6 ps 0.8 lw 1 lc rgb soft notitle, \

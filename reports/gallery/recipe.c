@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Reads the head of a figure's script: comment lines "# KEY WORDS: TEXT", continued by lines with two blanks more.
-     title, caption   with {expression} or {expression|%format} where gnuplot fills in numbers
-     source           the paper that the figure is about
-     run              a command that leaves files in the working folder
-     data [PART] [/KEY] [TAG=VALUES]   a command that prints a table; VALUES are a,b,c or A..B
-     table [PART] [TAG=VALUES]         a file among those that commands left
-     take [PART]      the table's columns, and "where COLUMN=A|B" for the rows that are kept */
+   Reads the head of a figure's script: comment lines "# KEY WORDS: TEXT" (the colon has a blank behind it), continued
+   by lines with two blanks more. title, caption   with {expression} or {expression|%format} where gnuplot fills in
+   numbers source           the paper that the figure is about run              a command that leaves files in the
+   working folder data [PART] [/KEY] [TAG=VALUES]   a command that prints a table; VALUES are a,b,c or A..B table [PART]
+   [TAG=VALUES]         a file among those that commands left take [PART]      the table's columns, and "where
+   COLUMN=A|B" for the rows that are kept */
 #include "reports/gallery/gallery.h"
 
 #include "lib/base/mem.h"
@@ -133,7 +132,7 @@ head(hu_recipe *r)
 			break;
 		if (st != HU_OK || !strncmp(s, "# SPDX", 6) || n < 3)
 			continue;
-		for (words = 2; words < n && s[words] != ':'; words++)
+		for (words = 2; words < n && strncmp(s + words, ": ", 2); words++)
 			;
 		colon = words;
 		if (colon + 2 > n) {

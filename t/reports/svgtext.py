@@ -15,7 +15,8 @@ RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
 def width(text, size, bold):
     table = BOLD if bold else PLAIN
-    hundredths = sum(table[ord(c) - 32] if 32 <= ord(c) < 127 else 40 if c in RAISED + '·⁻' else 22 if c == '\u202f' else 75 for c in text)
+    hundredths = sum(table[ord(c) - 32] if 32 <= ord(c) < 127 else 40 if c in RAISED + '·⁻' else 22
+            if c == '\u202f' else 75 for c in text)
     return hundredths * size / 100
 
 
@@ -60,7 +61,8 @@ def read(path):
         box = (x + left, y - 0.76 * size, x + left + long, y + 0.22 * size)
         if turned and float(turned[1]) in (90, 270, -90):
             up = float(turned[1]) != 90
-            box = (x - 0.76 * size, y - left - long, x + 0.22 * size, y - left) if up else (x - 0.22 * size, y + left, x + 0.76 * size, y + left + long)
+            box = (x - 0.76 * size, y - left - long, x + 0.22 * size, y - left) if up else (x - 0.22 * size,
+                    y + left, x + 0.76 * size, y + left + long)
         texts.append(Text(words, box, least))
     return canvas, texts
 
@@ -72,7 +74,8 @@ def faults(path, least):
     for i, t in enumerate(texts):
         x0, y0, x1, y1 = t.box
         if x0 < -1 or y0 < -1 or x1 > canvas[0] + 1 or y1 > canvas[1] + 1:
-            wrong.append('"%s" reaches from (%.0f, %.0f) to (%.0f, %.0f), beyond the canvas of %g x %g' % (t.words, x0, y0, x1, y1, *canvas))
+            wrong.append('"%s" reaches from (%.0f, %.0f) to (%.0f, %.0f), beyond the canvas of %g x %g' % (t.words,
+                    x0, y0, x1, y1, *canvas))
         if t.size < least:
             wrong.append('"%s" is %.1f pixels high, %g are needed' % (t.words, t.size, least))
         wrong += ['"%s" lies on "%s"' % (t.words, o.words) for o in texts[i + 1:] if t.meets(o)]
