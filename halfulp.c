@@ -4,7 +4,7 @@
 #include "cuda/exec/backend.h"
 #include "cuda/device/device.h"
 #include "lib/base/build.h"
-#include "lib/base/console/opt.h"
+#include "lib/base/console/command.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -25,15 +25,6 @@ static const hu_command *const commands[] = {
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands - 1 };
-
-static const hu_command *
-find(const char *name)
-{
-	for (int i = 0; i < NCOMMANDS; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	return NULL;
-}
 
 static int
 unknown(const char *word)
@@ -87,6 +78,7 @@ main(int argc, char **argv)
 	hu_threads_settle(argv);
 	if (hu_simd_from_env() != HU_OK)
 		return hu_complain(HU_EUNABLE);
+	hu_command_register(commands);
 	hu_backend_register(&hu_backend_cuda);
 	hu_backend_register(&hu_backend_shim);
 
@@ -98,7 +90,7 @@ main(int argc, char **argv)
 		return hu_stdout_end(help());
 
 	int asked = !strcmp(word, "help");
-	const hu_command *c = find(asked ? argv[2] : word);
+	const hu_command *c = hu_command_find(asked ? argv[2] : word);
 	if (!c)
 		return unknown(asked ? argv[2] : word);
 	if (!asked)

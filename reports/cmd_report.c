@@ -9,7 +9,7 @@
 #include "lib/base/console/show.h"
 #include "reports/figure.h"
 #include "reports/human.h"
-#include "reports/page.h"
+#include "reports/page/page.h"
 #include "reports/terminal.h"
 
 #include <dirent.h>
@@ -153,16 +153,16 @@ write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, c
 	char *stage = hu_path(out, ".new.%ld", (long)getpid()), *index = hu_path(out, "index.html"),
 	     *links = hu_xprintf("%s%s", formats, tex ? " tex" : "");
 	hu_str page = { 0 };
-	hu_status st = hu_page(&page, runs, f, links, command);
+	hu_status st = hu_make_dirs(stage);
 
-	if (st == HU_OK)
-		st = hu_make_dirs(stage);
 	if (st == HU_OK)
 		st = hu_figures_write(f, runs, stage, formats, command);
 	if (st == HU_OK && tex)
 		st = hu_figures_tex(f, stage);
 	if (st == HU_OK)
 		st = hu_figures_draw(f, stage, formats);
+	if (st == HU_OK)
+		st = hu_page(&page, runs, f, links, command, stage);
 	hu_status moved = empty_into(stage, st == HU_OK ? out : NULL);
 	st = st == HU_OK ? moved : st;
 	if (st == HU_OK)

@@ -3,13 +3,17 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
+#include "reports/caption.h"
 #include "reports/human.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name; hu_figure_scope scope; const char *query, *title, *caption; } rows[] = {
-#define FIGURE(name, scope, query, title, caption) { name, HU_FIGURE_##scope, query, title, caption },
+static const struct { const char *name; hu_figure_scope scope; const char *query, *ranges, *numbers, *title, *caption;
+} rows[] = {
+#define FIGURE(name, scope, query, ranges, numbers, title, caption)                                                   \
+	{ name, HU_FIGURE_##scope, query, ranges, numbers, title, caption },
 #include "reports/figures.def"
 #undef FIGURE
 };
@@ -48,6 +52,7 @@ add(hu_figures *f, int row, int run, const hu_report_runs *runs)
 	g->name = rows[row].name;
 	g->title = rows[row].title;
 	g->caption = rows[row].caption;
+	g->ranges = rows[row].ranges;
 	g->scope = rows[row].scope;
 	g->run = run;
 	g->stem = run > 0 ? hu_xprintf("%s-%d", g->name, run + 1) : hu_xstrdup(g->name);
@@ -59,6 +64,10 @@ add(hu_figures *f, int row, int run, const hu_report_runs *runs)
 	if (g->scope == HU_FIGURE_COMPARED && g->why && g->part[0].empty && !strncmp(g->why, "every value", 11)) {
 		free(g->why);
 		g->why = hu_xstrdup("the runs do not differ in a single bit of their loss");
+	}
+	if (!g->why) {
+		g->numbers = hu_figure_numbers(g, runs, rows[row].numbers);
+		g->subject = hu_figure_subject(g, runs);
 	}
 	return HU_OK;
 }
@@ -93,6 +102,8 @@ hu_figures_release(hu_figures *f)
 		}
 		free(f->at[i].stem);
 		free(f->at[i].why);
+		free(f->at[i].numbers);
+		free(f->at[i].subject);
 	}
 	free(f->at);
 	memset(f, 0, sizeof *f);
@@ -123,9 +134,35 @@ array(hu_str *b, const char *name, char *const *value, int n)
 	hu_str_add(b, "]\n");
 }
 
+static int
+same_figure(const hu_figure *a, const hu_figure *b)
+{
+	return !strcmp(a->name, b->name) && !a->why;
+}
+
+/* Writes the least and the largest value of each column of f->ranges over all runs' figures of this name. */
+static void
+shared_ranges(hu_str *b, const hu_figures *all, const hu_figure *f)
+{
+	char *columns = hu_xstrdup(f->ranges), *save = NULL;
+
+	for (char *c = strtok_r(columns, " ", &save); c; c = strtok_r(NULL, " ", &save)) {
+		double least = NAN, most = NAN;
+		for (int i = 0; i < all->n; i++)
+			for (size_t r = 0; same_figure(&all->at[i], f) && r < all->at[i].part[0].rows; r++) {
+				double x = hu_selection_real(&all->at[i].part[0], r, c);
+				least = fmin(x, least);
+				most = fmax(x, most);
+			}
+		hu_str_addf(b, "%s_least = %.17g; %s_most = %.17g\n", c, least, c, most);
+	}
+	free(columns);
+}
+
 /* Writes the variables that the .gp needs before it reads its data. */
 static void
-prologue(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *formats, const char *command)
+prologue(hu_str *b, const hu_figures *figures, const hu_figure *f, const hu_report_runs *runs, const char *formats,
+	const char *command)
 {
 	char *labels[1] = { f->run < 0 ? NULL : runs->at[f->run].label };
 
@@ -134,6 +171,14 @@ prologue(hu_str *b, const hu_figure *f, const hu_report_runs *runs, const char *
 	hu_str_addf(
 		b, "stem = '%s'; file = '%s.tsv'\nif (!exists('formats')) formats = '%s'\n", f->stem, f->stem, formats);
 	hu_str_addf(b, "runs = %d\n", f->run < 0 ? runs->n : 1);
+	if (f->run >= 0)
+		hu_str_addf(b, "run_number = %d\n", f->run + 1);
+	hu_str_add(b, "subject = ");
+	quote(b, f->subject);
+	hu_str_add(b, "\nnumbers = ");
+	quote(b, f->numbers);
+	hu_str_add(b, "\n");
+	shared_ranges(b, figures, f);
 	if (f->run < 0) {
 		char **all = hu_xcalloc((size_t)runs->n, sizeof *all);
 		for (int i = 0; i < runs->n; i++)
@@ -190,7 +235,8 @@ write_part(const hu_figure *f, int k, const hu_report_runs *runs, const char *di
 }
 
 static hu_status
-write_figure(const hu_figure *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command)
+write_figure(const hu_figures *all, const hu_figure *f, const hu_report_runs *runs, const char *dir,
+	const char *formats, const char *command)
 {
 	hu_str b;
 	char *source = hu_xprintf("figures/%s.gp", f->name), *name = hu_xprintf("%s.gp", f->stem), *text = NULL;
@@ -199,7 +245,7 @@ write_figure(const hu_figure *f, const hu_report_runs *runs, const char *dir, co
 
 	hu_str_init(&b);
 	if (st == HU_OK) {
-		prologue(&b, f, runs, formats, command);
+		prologue(&b, all, f, runs, formats, command);
 		hu_str_addn(&b, text, n);
 		st = write_text(dir, name, &b);
 	}
@@ -224,6 +270,6 @@ hu_figures_write(
 	free(style.s);
 	for (int i = 0; i < f->n && st == HU_OK; i++)
 		if (!f->at[i].why)
-			st = write_figure(&f->at[i], runs, dir, formats, command);
+			st = write_figure(f, &f->at[i], runs, dir, formats, command);
 	return st;
 }

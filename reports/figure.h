@@ -9,10 +9,11 @@
 
 typedef enum hu_figure_scope { HU_FIGURE_EACH, HU_FIGURE_ALL, HU_FIGURE_COMPARED } hu_figure_scope;
 
-enum { HU_FIGURE_PARTS = 4 };
+enum { HU_FIGURE_PARTS = 8 };
 
 typedef struct hu_figure {
-	const char *name, *title, *caption;
+	const char *name, *title, *caption, *ranges;
+	char *numbers, *subject; /* what the data say, and of what run, model and formats (caption.h) */
 	hu_figure_scope scope;
 	int run;                 /* index of the run that it shows; -1: all runs */
 	char *stem;              /* files are STEM.svg, STEM.png, STEM.gp, STEM.tsv, STEM.PART.tsv */
@@ -42,7 +43,7 @@ hu_status hu_figures_draw(const hu_figures *f, const char *dir, const char *form
 
 /* HU_EUNABLE, with the package to install, where there is no gnuplot to run. */
 hu_status hu_gnuplot_check(void);
-/* Reads a file of reports/ (figures/loss.gp, page.css), beside the sources or where they were installed. The caller
-   frees *text. */
+/* Reads a file of reports/ (figures/loss.gp, page/page.css), beside the sources or where they were installed. The
+   caller frees *text. */
 hu_status hu_report_source(const char *name, char **text, size_t *n);
 #endif

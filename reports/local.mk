@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += reports/caption.c
+noinst_HEADERS += reports/caption.h
 libhalfulp_a_SOURCES += reports/cmd_report.c
 libhalfulp_a_SOURCES += reports/draw.c
 libhalfulp_a_SOURCES += reports/figure.c
@@ -7,14 +9,8 @@ noinst_HEADERS += reports/figure.h
 noinst_HEADERS += reports/figures.def
 libhalfulp_a_SOURCES += reports/human.c
 noinst_HEADERS += reports/human.h
-libhalfulp_a_SOURCES += reports/numbers.c
-noinst_HEADERS += reports/numbers.h
-libhalfulp_a_SOURCES += reports/page.c
-nobase_dist_pkgdata_DATA += reports/page.css
-noinst_HEADERS += reports/page.h
-libhalfulp_a_SOURCES += reports/page_figures.c
-noinst_HEADERS += reports/page_parts.h
-libhalfulp_a_SOURCES += reports/page_runs.c
+libhalfulp_a_SOURCES += reports/metrics.c
+noinst_HEADERS += reports/metrics.h
 libhalfulp_a_SOURCES += reports/query.c
 noinst_HEADERS += reports/query.h
 libhalfulp_a_SOURCES += reports/runs.c

@@ -10,6 +10,7 @@ static const struct { const char *prefix; hu_column_kind kind; const char *suffi
 } kinds[] = {
 	{ "id:", HU_COLUMN_ID, "_id" },
 	{ "max:", HU_COLUMN_MAX, "" },
+	{ "min:", HU_COLUMN_MIN, "" },
 	{ "sum:", HU_COLUMN_SUM, "" },
 	{ "mean:", HU_COLUMN_MEAN, "" },
 	{ "smooth:", HU_COLUMN_SMOOTH, "_smooth" },
@@ -38,7 +39,8 @@ add_column(hu_selection *s, hu_query *q, char *word)
 		*colon = 0;
 		c->weight = colon + 1;
 	}
-	q->grouped |= c->kind == HU_COLUMN_MAX || c->kind == HU_COLUMN_SUM || c->kind == HU_COLUMN_MEAN;
+	q->grouped |= c->kind == HU_COLUMN_MAX || c->kind == HU_COLUMN_MIN || c->kind == HU_COLUMN_SUM ||
+		      c->kind == HU_COLUMN_MEAN;
 	q->diff |= c->kind == HU_COLUMN_DIFF;
 	if (c->kind == HU_COLUMN_ID)
 		s->level[s->levels++].column = c->source;
@@ -66,6 +68,9 @@ hu_query_parse(hu_query *q, hu_selection *s)
 			q->need[q->needs++].column = strtok_r(NULL, " ", &save);
 		} else if (!strcmp(word, "some")) {
 			q->some = strtok_r(NULL, " ", &save);
+		} else if (!strcmp(word, "moves")) {
+			q->moves = strtok_r(NULL, " ", &save);
+			q->moves_key = strtok_r(NULL, " ", &save);
 		} else if (!strcmp(word, "top")) {
 			q->top = strtoul(strtok_r(NULL, " ", &save), NULL, 10);
 			q->top_column = strtok_r(NULL, " ", &save);

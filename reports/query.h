@@ -13,6 +13,7 @@ typedef enum hu_column_kind {
 	HU_COLUMN_RUN,
 	HU_COLUMN_ID,
 	HU_COLUMN_MAX,
+	HU_COLUMN_MIN,
 	HU_COLUMN_SUM,
 	HU_COLUMN_MEAN,
 	HU_COLUMN_SMOOTH,
@@ -32,7 +33,7 @@ typedef struct hu_query {
 	struct { const char *column, *value; int equal, at; } where[HU_QUERY_CLAUSES];
 	struct { const char *column; int at; } need[HU_QUERY_CLAUSES];
 	int wheres, needs;
-	const char *some, *top_column;
+	const char *some, *moves, *moves_key, *top_column;
 	size_t top;
 } hu_query;
 

@@ -177,6 +177,8 @@ fill(hu_selection *s, work *w, const hu_table *t, const char *path, int r, size_
 			x = w->smooth[i] = isnan(w->smooth[i]) ? x : w->smooth[i] + w->share * (x - w->smooth[i]);
 		if (p->kind == HU_COLUMN_MAX)
 			c->x = c->any && c->x > x ? c->x : x;
+		else if (p->kind == HU_COLUMN_MIN)
+			c->x = c->any && c->x < x ? c->x : x;
 		else if (p->kind == HU_COLUMN_SUM)
 			c->x += x;
 		else if (p->kind == HU_COLUMN_MEAN) {
@@ -302,6 +304,20 @@ finish_cell(const hu_query_column *p, cell *c)
 	}
 }
 
+/* Does column C take two values in rows whose K is the same? */
+static int
+moves(const hu_selection *s, const char *c, const char *k)
+{
+	for (size_t r = 1; r < s->rows; r++)
+		for (size_t q = r; q-- > 0;)
+			if (!strcmp(hu_selection_cell(s, q, k), hu_selection_cell(s, r, k))) {
+				if (hu_selection_real(s, q, c) != hu_selection_real(s, r, c))
+					return 1;
+				break;
+			}
+	return 0;
+}
+
 static void
 finish(hu_selection *s, work *w, int tables)
 {
@@ -322,6 +338,9 @@ finish(hu_selection *s, work *w, int tables)
 	if (!some && s->rows) {
 		hu_selection_empty(s);
 		s->empty = hu_xprintf("every value of %s is zero", w->q.some);
+	} else if (s->rows && w->q.moves && !moves(s, w->q.moves, w->q.moves_key)) {
+		hu_selection_empty(s);
+		s->empty = hu_xprintf("no %s ever changes its %s", w->q.moves_key, w->q.moves);
 	} else if (!s->rows) {
 		s->empty = !tables ? hu_xprintf("%s is not there", s->table)
 			: !w->matched ? hu_xprintf("%s has no row for it", s->table)

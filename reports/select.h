@@ -3,13 +3,13 @@
    columns, how rows are joined into one. Plain columns are the keys that rows are
    grouped by; it sorts nothing and computes nothing that an analyzer should.
 
-     TABLE COLUMN... [where C=V | where C!=V]... [need C]... [some C] [top N C]
+     TABLE COLUMN... [where C=V | where C!=V]... [need C]... [some C] [moves C K] [top N C]
 
    A COLUMN is  NAME            the cell as it stands; "-" where it is not finite
                 run             number of the run, from 1
                 id:C  id:C:D    number of C's value (of the pair C D) in order of appearance (its names: level)
                 label:C  label:C:D   C, and D after it, short enough for an axis, C_label
-                max:C  sum:C    over the rows of a group
+                max:C min:C sum:C    over the rows of a group
                 mean:C:W        mean of C weighted by W over the rows of a group
                 smooth:C        exponentially weighted mean along the table, C_smooth
                 diff:C          C minus the first run's C at the same step, C_difference;
@@ -17,6 +17,7 @@
                 emin:C emax:C precision:C    of the number format that C names
    where keeps rows by text, need drops rows whose C is not a finite number, some
    gives no rows at all unless a cell of the result's C is neither 0 nor missing,
+   moves gives none unless C takes two values in rows of one K,
    top keeps the N rows with the largest C of the result. */
 #ifndef HU_REPORTS_SELECT_H
 #define HU_REPORTS_SELECT_H

@@ -11,7 +11,22 @@
 static void
 tex_text(hu_str *b, const char *s)
 {
+	static const struct { const char *utf8, *tex; } letter[] = {
+		{ "\u202f", "\\," }, { "\u2212", "$-$" }, { "×", "$\\times$" }, { "·", "$\\cdot$" }, { "–", "--" },
+		{ "∞", "$\\infty$" }, { "⁻", "$^{-}$" }, { "⁰", "$^{0}$" }, { "¹", "$^{1}$" }, { "²", "$^{2}$" },
+		{ "³", "$^{3}$" }, { "⁴", "$^{4}$" }, { "⁵", "$^{5}$" }, { "⁶", "$^{6}$" },
+		{ "⁷", "$^{7}$" }, { "⁸", "$^{8}$" }, { "⁹", "$^{9}$" }
+	};
+
 	for (; *s; s++) {
+		size_t k = 0;
+		while (k < sizeof letter / sizeof *letter && strncmp(s, letter[k].utf8, strlen(letter[k].utf8)))
+			k++;
+		if (k < sizeof letter / sizeof *letter) {
+			hu_str_add(b, letter[k].tex);
+			s += strlen(letter[k].utf8) - 1;
+			continue;
+		}
 		if (strchr("&%$#_{}", *s))
 			hu_str_add(b, "\\");
 		if (*s == '^' || *s == '~' || *s == '\\' || *s == '|' || *s == '<' || *s == '>')
@@ -45,6 +60,14 @@ hu_figures_tex(const hu_figures *f, const char *dir)
 		tex_text(&b, g->title);
 		hu_str_add(&b, ". ");
 		tex_text(&b, g->caption);
+		if (*g->numbers) {
+			hu_str_add(&b, " Here: ");
+			tex_text(&b, g->numbers);
+			hu_str_add(&b, ".");
+		}
+		hu_str_add(&b, " (");
+		tex_text(&b, g->subject);
+		hu_str_add(&b, ".)");
 		hu_str_addf(&b, "}\n\\label{fig:%s}\n\\end{figure}\n", g->stem);
 		char *path = hu_path(dir, "%s.tex", g->stem);
 		st = hu_file_write(path, b.s, b.len);

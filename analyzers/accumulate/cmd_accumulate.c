@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 32 };
+enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 4096 };
 
 static const hu_opt opts[] = {
 	{ "terms", "SERIES", "harmonic",
@@ -33,6 +33,7 @@ static const hu_opt opts[] = {
 	{ "table", NULL, NULL,
 		"print tab-separated rows for plots: one for every n that is a power of two, or for every length "
 		"of a range" },
+	{ "every", "M", NULL, "with --table: rows for every n that is a multiple of M instead" },
 	{ "json", NULL, NULL, "print an array with an object for each sum (with --table: for each row)" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -44,12 +45,12 @@ typedef struct options {
 	hu_format_id format[HU_FORMATS];
 	int formats, json, table, sums, started, counted; /* counted: --n was given */
 	model sum[MAX_SUMS];
-	long long seed, n;
+	long long seed, n, every; /* every: 0 where --table has powers of two */
 	double start;
 	const char *terms, *times;
 } options;
 
-typedef struct rows { size_t n[MAX_ROWS]; hu_series_exact exact[MAX_ROWS]; int rows; } rows;
+typedef struct rows { size_t *n; hu_series_exact *exact; int rows; } rows;
 
 static hu_status
 add_sum(options *o, const char *text, size_t before, const char *length, const char *after, int ranged)
@@ -110,6 +111,11 @@ parse(const hu_args *args, options *o)
 	HU_TRY(hu_format_list(hu_args_text(args, "format"), o->format, HU_FORMATS, &o->formats));
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &o->seed));
 	HU_TRY(hu_args_int(args, "n", 1, MAX_N, &o->n));
+	if (hu_args_given(args, "every"))
+		HU_TRY(hu_args_int(args, "every", 1, MAX_N, &o->every));
+	if (o->every && o->n / o->every >= MAX_ROWS)
+		return hu_fail(HU_EINVAL, "--every %lld: at most %d rows are printed; take a larger one", o->every,
+			MAX_ROWS);
 	o->counted = hu_args_given(args, "n");
 	o->started = hu_args_given(args, "start");
 	if (o->started)
@@ -197,14 +203,17 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	return j;
 }
 
-/* Chooses the numbers of terms that get a row: powers of two below n, and n. */
+/* Chooses the numbers of terms that get a row: powers of two below n, or multiples of `every` where that is not 0; and
+   n. */
 static void
-choose_rows(rows *w, size_t n, int table)
+choose_rows(rows *w, size_t n, int table, size_t every)
 {
 	w->rows = 0;
-	for (size_t m = 1; table && m < n; m *= 2)
+	w->n = hu_xcalloc(MAX_ROWS + 1, sizeof *w->n);
+	for (size_t m = every ? every : 1; table && m < n; m = every ? m + every : 2 * m)
 		w->n[w->rows++] = m;
 	w->n[w->rows++] = n;
+	w->exact = hu_xcalloc((size_t)w->rows, sizeof *w->exact);
 }
 
 /* Computes and prints every sum of the terms in one format. */
@@ -293,7 +302,7 @@ all(const hu_args *args, const options *o)
 {
 	size_t n = (size_t)o->n, start = (size_t)o->started;
 	double *a = NULL, *b = NULL, *x = NULL;
-	rows w;
+	rows w = { NULL, NULL, 0 };
 	hu_status st = factors(o, &n, &a, &b);
 	json_t *list = o->json ? json_array() : NULL;
 
@@ -301,7 +310,7 @@ all(const hu_args *args, const options *o)
 		st = hu_fail(HU_ENOMEM, "no memory for %zu terms", n);
 	if (st == HU_OK) {
 		heading(args, o, n);
-		choose_rows(&w, n, o->table);
+		choose_rows(&w, n, o->table, (size_t)o->every);
 	}
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
 		hu_format f = hu_format_of(o->format[i]);
@@ -322,6 +331,8 @@ all(const hu_args *args, const options *o)
 		hu_rows_print_json(list);
 	else
 		json_decref(list);
+	free(w.n);
+	free(w.exact);
 	free(a);
 	free(b);
 	free(x);
@@ -356,7 +367,14 @@ draws(const void *of)
 	return 0;
 }
 
+static int
+tabulates(const void *of)
+{
+	return hu_args_given(of, "table");
+}
+
 static const hu_opt_need needs[] = {
+	{ "every", tabulates, "without --table, which prints a row for each n" },
 	{ "seed", draws, "where nothing is random: terms are not uniform: or normal:, and no sum has mode=SR" },
 	{ NULL, NULL, NULL }
 };

@@ -4,6 +4,7 @@
 #include "analyzers/explain/explain.h"
 #include "analyzers/calc/rounding_args.h"
 #include "analyzers/calc/rows.h"
+#include "analyzers/calc/vary.h"
 #include "lib/base/file.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -19,6 +20,8 @@ static const hu_opt opts[] = { { "format", "LIST", "fp16,bf16,fp32", "formats, o
 		"products in it "
 		"are not rounded" },
 	HU_ROUNDING_OPTS("rounding of literals and operations: RNE RNA RNZ RZ RU RD RO SR SRE"),
+	{ "vary", "x=A..B:N", NULL,
+		"evaluate at N values of x from A to B, in equal steps or, with ,log behind N, in equal ratios" },
 	{ "explain", NULL, NULL,
 		"draw each operation: the aligned significands, what is shifted out, how the result is rounded" },
 	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
@@ -31,6 +34,7 @@ typedef struct options {
 	const char *svg, *sum;
 	hu_arithmetic a;
 	json_t *rows;
+	hu_vary vary;           /* n is 0 where nothing varies */
 	hu_explain drawn;       /* drawings of every operation, where --svg collects them */
 } options;
 
@@ -52,6 +56,8 @@ parse(const hu_args *args, options *o)
 	o->codes = hu_args_given(args, "bits") ? HU_EXPR_CODES : 0;
 	o->json = hu_args_given(args, "json");
 	o->sum = hu_args_text(args, "sum");
+	if (hu_args_given(args, "vary"))
+		HU_TRY(hu_vary_parse(&o->vary, hu_args_text(args, "vary")));
 	o->text = hu_args_given(args, "explain");
 	o->svg = hu_args_text(args, "svg");
 	if (o->text && o->json)
@@ -82,12 +88,15 @@ drawable(const options *o, const hu_sum *s)
 }
 
 static void
-print(const hu_row *r, int first, options *o, int drawn)
+print(const hu_row *r, int first, options *o, int drawn, const double *at)
 {
 	hu_drawing new = { drawn ? o->drawn.d.item + drawn : o->drawn.d.item, o->drawn.d.n - drawn, 0 };
 
 	if (o->json) {
-		json_array_append_new(o->rows, hu_row_json(r));
+		json_t *row = hu_row_json(r);
+		if (at)
+			json_object_set_new(row, "at", hu_row_number(*at));
+		json_array_append_new(o->rows, row);
 		return;
 	}
 	if (first)
@@ -101,14 +110,17 @@ print(const hu_row *r, int first, options *o, int drawn)
 	}
 }
 
+/* Evaluates the expression in every format. input is how rows call it; *at is the value that its name has, NULL where
+   nothing varies. */
 static hu_status
-one(const char *text, void *to)
+in_formats(const char *text, const char *input, const double *at, options *o)
 {
-	options *o = to;
 	hu_expr *e;
 	hu_row r;
 	hu_status st = hu_expr_parse(text, o->codes, &e);
 
+	if (st == HU_OK && (o->text || o->svg) && hu_expr_has_cast(e))
+		st = hu_fail(HU_EINVAL, "--explain draws operations of one format: leave out the cast in '%s'", text);
 	o->drawn.root = e;
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
 		hu_arithmetic a = o->a;
@@ -122,13 +134,33 @@ one(const char *text, void *to)
 				st = drawable(o, &sum);
 		}
 		if (st == HU_OK)
-			st = hu_row_init(&r, text, e, &a, 0);
+			st = hu_row_init(&r, input, e, &a, 0);
 		if (st != HU_OK)
 			break;
-		print(&r, i == 0, o, drawn);
+		print(&r, i == 0, o, drawn, at);
 		hu_row_release(&r);
 	}
 	hu_expr_free(e);
+	return st;
+}
+
+static hu_status
+one(const char *text, void *to)
+{
+	options *o = to;
+	hu_status st = HU_OK;
+
+	if (!o->vary.n)
+		return in_formats(text, text, NULL, o);
+	for (int i = 0; st == HU_OK && i < o->vary.n; i++) {
+		double x = hu_vary_at(&o->vary, i);
+		char *put = hu_vary_put(&o->vary, text, x);
+		if (i == 0 && !strcmp(put, text))
+			st = hu_fail(HU_EINVAL, "--vary: '%s' has no %s in it", text, o->vary.name);
+		if (st == HU_OK)
+			st = in_formats(put, o->json ? text : put, &x, o);
+		free(put);
+	}
 	return st;
 }
 
@@ -147,6 +179,8 @@ command(const hu_args *args, const options *o)
 	free(rounding);
 	if (o->sum)
 		hu_str_addf(&s, " --sum %s", o->sum);
+	if (o->vary.n)
+		hu_str_addf(&s, " --vary %s", hu_args_text(args, "vary"));
 	hu_str_add(&s, o->codes ? " --bits" : "");
 	for (int i = 0; i < args->nrest; i++)
 		hu_str_addf(&s, " %s'%s'", !i && args->rest[i][0] == '-' ? "-- " : "", args->rest[i]);
@@ -221,12 +255,14 @@ const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"Each literal is rounded to the format, then the result of each operation. The exact value is that of the\n"
 	"expression on the unrounded literals; errors are in ulps (units in the last place) of the exact value.\n"
 	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p max min rsqrt\n"
-	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). The argument - reads standard\n"
-	"input, an expression a line; put -- before an expression that begins with a minus. `swamped` says that a\n"
-	"sum equals one of its nonzero operands. --sum executes sum(...) by a summation model: a*b in it is then\n"
+	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). A format's name casts: fp16(fp32(x))\n"
+	"computes x in fp32 and rounds it to fp16. The argument - reads standard input, an expression a line; put --\n"
+	"before an expression that begins with a minus. `swamped` says that a sum equals one of its nonzero operands,\n"
+	"`zeroed` that a literal became 0 when it was rounded, `divide-by-zero` that an infinity is exact. --sum executes sum(...) by a summation model: a*b in it is then\n"
 	"a product of two rounded factors that enters as the model takes products, and any other argument is a\n"
 	"term times 1; a tensor core's first argument is its C where it is no product. --daz takes a literal or\n"
-	"operand below the smallest normal number as zero; --ftz makes such a result zero.\n"
+	"operand below the smallest normal number as zero; --ftz makes such a result zero. With --vary, rows of\n"
+	"--json have the value of x as `at`.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
 	opts, run, needs };

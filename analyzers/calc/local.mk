@@ -14,3 +14,5 @@ libhalfulp_a_SOURCES += analyzers/calc/rounding_args.c
 noinst_HEADERS += analyzers/calc/rounding_args.h
 libhalfulp_a_SOURCES += analyzers/calc/rows.c
 noinst_HEADERS += analyzers/calc/rows.h
+libhalfulp_a_SOURCES += analyzers/calc/vary.c
+noinst_HEADERS += analyzers/calc/vary.h

@@ -6,8 +6,9 @@
 
 #include "lib/store/run.h"
 
-/* 2: number of rows and checksum in the head; 3: programs and summaries, and the rows to review first */
-enum { HU_BASELINE_VERSION = 3 };
+/* 2: number of rows and checksum in the head; 3: programs and summaries, and the rows to review first; 4: digests of
+   steps along the way and of the data */
+enum { HU_BASELINE_VERSION = 4 };
 
 /* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
    the noise did not agree on it, or on its being there; it is listed and not compared. */
@@ -33,8 +34,9 @@ typedef struct hu_baseline {
 	size_t nenv, envcap;
 } hu_baseline;
 
-/* The run's quantities: metrics.tsv at each epoch's end, its last digest, the calls of its programs, and the error,
-   swamping and underflow tables. HU_EFILE where the run was not analyzed. */
+/* The run's quantities: metrics.tsv at each epoch's end, digests of the state along the way and at the end, the calls
+   of its programs, every step of its exercise where it has one, and the error, swamping and underflow tables.
+   HU_EFILE where the run was not analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
 /* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the

@@ -13,29 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table's columns that are held, and which way they must not move. The key is
-   TABLE/step/layer/call/tensor/…/COLUMN with the table's own identifying columns. */
-typedef struct held { const char *table, *ids, *column; hu_baseline_side side; } held;
-
-static const held rows[] = {
-	{ "replay", "step layer call tensor", "ulp_max", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "ulp_mean", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "backward_normwise", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "bound_ratio_max", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "over_bound", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "propagated_rel_normwise", HU_SIDE_UP },
-	{ "swamping", "step layer call tensor kind", "share_swamped", HU_SIDE_UP },
-	{ "swamping", "step layer call tensor kind", "l2_share_lost", HU_SIDE_UP },
-	{ "swamping", "step layer call tensor kind", "cosine", HU_SIDE_DOWN },
-	{ "underflow", "step layer call tensor from", "share_nonzeros", HU_SIDE_UP },
-	{ "underflow", "step layer call tensor from", "l2_share_lost", HU_SIDE_UP },
-	{ "underflow", "step layer call tensor from", "cosine", HU_SIDE_DOWN },
-	{ "loss-scale-safe", "step tensor", "log2_scale_min", HU_SIDE_UP },
-	{ "loss-scale-safe", "step tensor", "log2_scale_max", HU_SIDE_DOWN },
-};
-
+/* A cell as a quantity. Its key is TABLE/step/layer/call/tensor/…/COLUMN with the table's own naming columns. */
 static void
-add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
+add_cell(hu_baseline *b, const hu_held_column *h, const hu_table *t, int row)
 {
 	hu_str key;
 	char *ids = hu_xstrdup(h->ids), *save = NULL;
@@ -45,7 +25,8 @@ add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
 	for (char *s = strtok_r(ids, " ", &save); s; s = strtok_r(NULL, " ", &save))
 		hu_str_addf(&key, "/%s", hu_table_cell(t, row, hu_table_column(t, s)));
 	hu_str_addf(&key, "/%s", h->column);
-	hu_baseline_add(b, key.s, hu_table_cell(t, row, hu_table_column(t, h->column)), h->side, HU_FP64);
+	hu_baseline_add(b, key.s, hu_table_cell(t, row, hu_table_column(t, h->column)),
+		h->against == HU_HELD_AGAINST_UP ? HU_SIDE_UP : HU_SIDE_DOWN, HU_FP64);
 	free(ids);
 	hu_str_release(&key);
 }
@@ -80,27 +61,42 @@ read_table(hu_baseline *b, const hu_run *r, const char *name, hu_table *t)
 	return st;
 }
 
+/* The held columns of one analyzer, whose rows of a table stand together. */
 static hu_status
-collect_tables(hu_baseline *b, const hu_run *r)
+collect_held(hu_baseline *b, const hu_run *r, const hu_held_column *held)
 {
 	hu_table t;
-	const char *open = NULL;
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (!open || strcmp(open, rows[i].table)) {
-			if (open)
-				hu_table_release(&t);
-			HU_TRY(read_table(b, r, rows[i].table, &t));
-			open = rows[i].table;
-		}
+	for (const hu_held_column *h = held; h && h->table; h++) {
+		if (h == held || strcmp(h[-1].table, h->table))
+			HU_TRY(read_table(b, r, h->table, &t));
 		for (int k = 0; k < t.rows; k++)
-			add_cell(b, &rows[i], &t, k);
+			add_cell(b, h, &t, k);
+		if (!h[1].table || strcmp(h[1].table, h->table))
+			hu_table_release(&t);
 	}
-	hu_table_release(&t);
 	return HU_OK;
 }
 
-/* Losses and accuracies where an epoch ended, and the state's digest at the end. */
+static hu_status
+collect_tables(hu_baseline *b, const hu_run *r)
+{
+	const hu_analyzer *a;
+
+	for (int i = 0; (a = hu_analyzer_at(i)); i++)
+		HU_TRY(collect_held(b, r, a->held));
+	return HU_OK;
+}
+
+/* Whether the state's digest behind this row is held: steps 0, 1, 2, 4, 8, …, which say between which two a training
+   parted from the blessed one. */
+static int
+held_digest(size_t row)
+{
+	return (row & (row - 1)) == 0;
+}
+
+/* Losses and accuracies where an epoch ended, the state's digest there, at steps of powers of two, and at the end. */
 static hu_status
 collect_metrics(hu_baseline *b, const hu_run *r)
 {
@@ -111,9 +107,16 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 
 	free(path);
 	HU_TRY(st);
-	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss");
+	int step = hu_table_column(&t, "step"), eval = hu_table_column(&t, "eval_loss"),
+	    digest = hu_table_column(&t, "digest");
 	for (int i = 0; i < t.rows; i++) {
-		if (i > 0 && i + 1 < t.rows && !strcmp(hu_table_cell(&t, i, eval), "-"))
+		int ends = i == 0 || i + 1 == t.rows || strcmp(hu_table_cell(&t, i, eval), "-");
+		if (ends || held_digest((size_t)i)) {
+			char *key = hu_xprintf("metrics/%s/digest", hu_table_cell(&t, i, step));
+			hu_baseline_add(b, key, hu_table_cell(&t, i, digest), HU_SIDE_BOTH, HU_FP64);
+			free(key);
+		}
+		if (!ends)
 			continue;
 		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
 			char *key = hu_xprintf("metrics/%s/%s", hu_table_cell(&t, i, step), columns[k]);
@@ -123,8 +126,7 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 		}
 	}
 	if (t.rows)
-		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "digest")),
-			HU_SIDE_BOTH, HU_FP64);
+		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, digest), HU_SIDE_BOTH, HU_FP64);
 	hu_table_release(&t);
 	return HU_OK;
 }
@@ -153,9 +155,8 @@ options(hu_baseline *b, const json_t *config)
 	const char *key;
 	const json_t *v;
 
-	json_object_foreach((json_t *)(size_t)config, key, v)
-		if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
-			from_manifest(b, config, key);
+	json_object_foreach((json_t *)(size_t)config, key, v) if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
+		from_manifest(b, config, key);
 }
 
 /* What decides bits: the order of every sum, the places of every cast, and all calls. */
@@ -166,14 +167,14 @@ hashes(hu_baseline *b, const hu_program *p)
 
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
-		char text[256], sum[96];
+		char text[2 * HU_NAME + 64], sum[96];
 		hu_sum_print(c->sum, sum, sizeof sum);
 		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
 		if (c->op->cls == HU_CLASS_GEMM)
 			sums = hu_mix64(sums ^ hu_fnv1a64(text));
 		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name,
 			hu_format_name(p->t[c->out[0]].format));
-		if (!strcmp(c->op->name, "cast"))
+		if (c->op->role == HU_ROLE_CAST)
 			casts = hu_mix64(casts ^ hu_fnv1a64(text));
 		calls = hu_mix64(calls ^ hu_fnv1a64(text));
 	}
@@ -188,12 +189,46 @@ hu_baseline_environment(hu_baseline *b, const hu_run *r)
 	static const char *const keys[] = { "model", "policy", "dataset", "optimizer", "batch", "epochs", "loss_weight",
 		"seed", "backend", "device", "compiler", "simd", NULL };
 
+	const char *data = json_string_value(json_object_get(json_object_get(r->manifest, "dataset"), "digest"));
+
 	memset(b, 0, sizeof *b);
 	hu_baseline_set(b, "halfulp", "%s", hu_build_version());
+	if (data)
+		hu_baseline_set(b, "dataset_digest", "%s", data);
 	for (int i = 0; keys[i]; i++)
 		from_manifest(b, r->manifest, keys[i]);
 	options(b, json_object_get(r->manifest, "config"));
 	hashes(b, r->train);
+}
+
+/* Every step of RUN/exercise, where train --exercise made it: loss, loss scale, whether it was skipped, digest. */
+static hu_status
+collect_exercise(hu_baseline *b, const hu_run *r)
+{
+	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest" };
+	char *dir = hu_path(r->dir, "exercise"), *path = hu_path(r->dir, "exercise/metrics.tsv");
+	hu_status st = HU_OK;
+	hu_run own;
+	hu_table t;
+
+	if (hu_exists(dir) && (st = hu_run_open(&own, dir)) == HU_OK) {
+		if ((st = hu_run_finished(&own)) == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
+			int step = hu_table_column(&t, "step");
+			for (int i = 0; i < t.rows; i++)
+				for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+					char *key =
+						hu_xprintf("exercise/%s/%s", hu_table_cell(&t, i, step), columns[k]);
+					const char *cell = hu_table_cell(&t, i, hu_table_column(&t, columns[k]));
+					hu_baseline_add(b, key, cell, HU_SIDE_BOTH, HU_FP32);
+					free(key);
+				}
+			hu_table_release(&t);
+		}
+		hu_run_release(&own);
+	}
+	free(path);
+	free(dir);
+	return st;
 }
 
 hu_status
@@ -202,6 +237,8 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	hu_baseline_environment(b, r);
 	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
+	if (st == HU_OK)
+		st = collect_exercise(b, r);
 	if (st == HU_OK)
 		st = collect_tables(b, r);
 	hu_baseline_sort(b);

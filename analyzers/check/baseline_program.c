@@ -2,7 +2,7 @@
 #include "analyzers/check/baseline_program.h"
 
 #include "lib/base/mem.h"
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,37 @@ hu_is_program_row(const char *key)
 	return !strncmp(key, "program/", 8);
 }
 
+const char *
+hu_program_row_of(const hu_baseline *b, const char *tensor)
+{
+	char *word = hu_xprintf(" %s=", tensor);
+	const char *text = NULL;
+
+	/* Rows are named after the first thing that a call makes */
+	for (size_t i = 0; i < b->n && !text; i++)
+		if (!strncmp(b->q[i].key, "program/train/", 14) && strstr(b->q[i].text, word))
+			text = b->q[i].text;
+	free(word);
+	return text;
+}
+
+hu_format_id
+hu_program_row_format(const hu_baseline *b, const char *tensor)
+{
+	const char *text = hu_program_row_of(b, tensor), *at = NULL;
+	char *word = hu_xprintf(" %s=", tensor);
+	hu_format_id f = HU_NO_FORMAT;
+
+	if (text && (at = strstr(text, word)) != NULL) {
+		char *name = hu_xprintf("%.*s", (int)strcspn(at + strlen(word), "["), at + strlen(word));
+		if (hu_format_find(name, &f) != HU_OK)
+			f = HU_NO_FORMAT;
+		free(name);
+	}
+	free(word);
+	return f;
+}
+
 char *
 hu_program_row_change(const hu_finding *f)
 {
@@ -61,7 +92,7 @@ step_in(const char *key, size_t *n)
 {
 	const char *slash = strchr(key, '/');
 
-	if (!slash || hu_is_program_row(key) || !strncmp(key, "metrics/", 8))
+	if (!slash || hu_is_program_row(key) || !strncmp(key, "metrics/", 8) || !strncmp(key, "exercise/", 9))
 		return NULL;
 	*n = strspn(slash + 1, "0123456789");
 	return *n && slash[1 + *n] == '/' ? slash + 1 : NULL;
@@ -77,6 +108,15 @@ has_step(const hu_baseline *b, const char *step, size_t n)
 		if (s && m == n && !strncmp(s, step, n))
 			return 1;
 	}
+	return 0;
+}
+
+static int
+has(const hu_baseline *b, const char *table)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (!strncmp(b->q[i].key, table, strlen(table)))
+			return 1;
 	return 0;
 }
 
@@ -101,4 +141,6 @@ hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got)
 			hu_str_add(s, line);
 		free(line);
 	}
+	if (has(want, "exercise/") && !has(got, "exercise/"))
+		hu_str_add(s, "the baseline has an exercise and this run has none: train with --exercise\n");
 }

@@ -45,6 +45,15 @@ hu_coverage(unsigned *saw, const hu_run *r)
 	HU_TRY(read_table(&t, r, "metrics.tsv"));
 	*saw = of_metrics(&t);
 	hu_table_release(&t);
+	char *exercise = hu_path(r->dir, "exercise/metrics.tsv");
+	int exercised = hu_exists(exercise);
+	hu_status st = exercised ? hu_table_read(&t, exercise) : HU_OK;
+	free(exercise);
+	HU_TRY(st);
+	if (exercised) { /* its evaluations are not held */
+		*saw |= of_metrics(&t) & (HU_SAW_SKIP | HU_SAW_GROWTH | HU_SAW_BACKOFF);
+		hu_table_release(&t);
+	}
 	*saw |= name && strcmp(name, "none") && strcmp(name, "static") ? HU_SAW_SCALING : 0;
 	*saw |= r->nstep ? HU_SAW_TRACE : 0;
 	HU_TRY(read_table(&t, r, "analysis/underflow.tsv"));
@@ -64,13 +73,12 @@ hu_coverage_text(hu_str *s, unsigned saw, size_t steps)
 	if (saw & HU_SAW_SCALING && !(saw & HU_SAW_SKIP))
 		hu_str_addf(s,
 			"in %zu steps no gradient overflowed and no step was skipped: a finite check that never fires "
-			"would pass; a run with --init-scale 2^24 has such steps\n",
+			"would pass; a run with --exercise has such steps, and one with --init-scale 2^24\n",
 			steps);
 	if (saw & HU_SAW_SCALING && !(saw & HU_SAW_GROWTH))
 		hu_str_addf(s,
 			"in %zu steps the loss scale never grew: another growth interval or factor would pass; a run "
-			"with "
-			"--growth-interval %zu has such steps\n",
+			"with --exercise has such steps, and one with --growth-interval %zu\n",
 			steps, interval);
 	if (saw & HU_SAW_TRACE && !(saw & HU_SAW_UNDERFLOW))
 		hu_str_addf(s,

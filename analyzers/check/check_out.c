@@ -2,6 +2,7 @@
 #include "analyzers/check/check_out.h"
 
 #include "analyzers/check/baseline_program.h"
+#include "analyzers/check/why.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
@@ -94,6 +95,20 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 	v->summary = r->failed ? hu_xprintf("%zu of %zu quantities failed, worst first above\n%s", r->failed, r->n, why)
 			       : hu_xprintf("all %zu quantities hold", r->n);
 	free(why);
+	v->why = hu_check_why(r);
+	if (r->history) {
+		char *text = hu_xprintf("%s\n%s", v->summary, r->history);
+		free(v->summary);
+		v->summary = text;
+	}
+	if (r->obtained) {
+		char *text =
+			hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp check %s --baseline %s "
+				   "--bless --reason TEXT",
+				v->summary, hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
+		free(v->summary);
+		v->summary = text;
+	}
 }
 
 static json_t *
@@ -106,7 +121,7 @@ static void
 json(FILE *out, const hu_check_report *r)
 {
 	json_t *list = json_array(), *o;
-	char *why = hu_check_attribution(r);
+	char *why = hu_check_attribution(r), *first = hu_check_why(r);
 
 	for (size_t i = 0; i < r->n; i++) {
 		const hu_finding *f = &r->f[i];
@@ -116,11 +131,13 @@ json(FILE *out, const hu_check_report *r)
 				value_json(f->got), "ulps", isfinite(f->ulps) ? json_real(f->ulps) : json_null(),
 				"allowed_ulps", f->want ? json_real(f->want->ulps) : json_null()));
 	}
-	o = json_pack("{s:s s:s s:I s:I s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path), "quantities",
-		(json_int_t)r->n, "failed", (json_int_t)r->failed, "attribution", why, "findings", list);
+	o = json_pack("{s:s s:s s:I s:I s:s* s:s* s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path),
+		"quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "why", first, "history", r->history,
+		"attribution", why, "findings", list);
 	json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(o);
+	free(first);
 	free(why);
 }
 
@@ -134,6 +151,26 @@ hu_check_write(FILE *out, const hu_check_report *r, const char *format)
 		return;
 	}
 	hu_check_outcomes(&v, r);
+	hu_outcomes_writer_find(format)(out, &v);
+	hu_outcomes_release(&v);
+}
+
+void
+hu_check_write_error(FILE *out, const char *suite, const char *run, const char *reason, const char *format)
+{
+	hu_outcomes v;
+
+	if (!strcmp(format, "json")) {
+		json_t *o = json_pack("{s:s s:s}", "run", hu_shown(run), "error", reason);
+		json_dumpf(o, out, JSON_INDENT(1));
+		fputc('\n', out);
+		json_decref(o);
+		return;
+	}
+	hu_outcomes_init(&v, suite, run);
+	v.error = 1;
+	hu_outcomes_add(&v, suite, 0, hu_xprintf("nothing was judged: %s", reason), NULL);
+	v.summary = hu_xstrdup("nothing was judged");
 	hu_outcomes_writer_find(format)(out, &v);
 	hu_outcomes_release(&v);
 }

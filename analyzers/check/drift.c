@@ -51,31 +51,92 @@ judge(const hu_baseline_quantity *want, const hu_baseline_quantity *got, double 
 	return HU_DRIFT;
 }
 
-/* Failures before the rest; missing and non-finite ones first; then how many times the allowance a change is. */
+/* How much harm a failure says there is, by what moved; the higher classes stand first. */
+enum { OTHER_BITS, IMPROVED, LOCAL_ERROR, LOST, KEY, RESULT, BROKEN, NOT_FINITE, PROGRAM };
+
+static int
+harm(const hu_finding *f)
+{
+	static const char *const lost[] = { "l2_share_lost", "cosine", "share_swamped", "share_nonzeros",
+		"propagated_rel_normwise", "log2_scale_min", "log2_scale_max" };
+	const char *key = (f->want ? f->want : f->got)->key, *column = strrchr(key, '/');
+
+	column = column ? column + 1 : key;
+	if (!strncmp(key, "program/", 8))
+		return PROGRAM; /* another program is why all the rest may differ */
+	if (f->held == HU_NON_FINITE)
+		return NOT_FINITE;
+	if (f->held != HU_DRIFT)
+		return KEY;
+	if (!strcmp(column, "over_bound"))
+		return BROKEN; /* outputs that their arithmetic cannot give */
+	if (!strcmp(column, "digest"))
+		return OTHER_BITS;
+	if (!strncmp(key, "exercise/", 9))
+		return RESULT;
+	if (!strncmp(key, "metrics/", 8)) /* a lower loss or a higher accuracy is told, and is no harm */
+		return f->ulps > 0 && (f->got->value > f->want->value) == (strstr(column, "accuracy") != NULL)
+			       ? IMPROVED
+			       : RESULT;
+	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+		if (!strcmp(column, lost[i]))
+			return LOST;
+	return LOCAL_ERROR;
+}
+
+/* Harm first, and within a class how many times its allowance, else its own value, a change is: to a power of two,
+   since changes of about one size are equals, of which the earliest step stands first. -1 of what did not fail. */
 static double
 severity(const hu_finding *f)
 {
+	enum { CLASS = 4096, CLIP = 1100 }; /* doubles' exponents span 2^-1074 to 2^1023 */
 	const hu_baseline_quantity *w = f->want;
 
 	if (f->held < HU_DRIFT)
 		return -1;
-	if (!strncmp((w ? w : f->got)->key, "program/", 8))
-		return 1e302; /* another program is why all the rest may differ */
-	if (f->held > HU_DRIFT || isnan(f->ulps))
-		return 1e300 * (1 + (double)f->held);
+	double class = CLASS * (1 + (double)harm(f));
+	if (f->held != HU_DRIFT || isnan(f->ulps))
+		return class + CLIP + (f->held == HU_MISSING_KEY);
 	double scale = fmax(fabs(w->value), fmax(w->noise, ldexp(1, hu_format_of(w->format).emin)));
-	/* A change of what was zero is any number of times zero, and still less than a key that is missing. */
-	return fmin(fabs(f->got->value - w->value) / (w->noise > 0 ? w->noise : scale), 1e299);
+	double times = fabs(f->got->value - w->value) / (w->noise > 0 ? w->noise : scale);
+	return class + (times > 0 && isfinite(times) ? fmax(ilogb(times), -CLIP) : times > 0 ? CLIP : -CLIP);
+}
+
+/* The step in a key, TABLE/step/…; without one it stands behind those that have one. */
+static double
+step_of(const char *key)
+{
+	const char *slash = strchr(key, '/');
+	char *end;
+	double step = slash && slash[1] >= '0' && slash[1] <= '9' ? strtod(slash + 1, &end) : INFINITY;
+
+	return isfinite(step) && *end == '/' ? step : INFINITY;
+}
+
+/* Calls of two programs as they run, the training's before the evaluation's; 0 where that says nothing. */
+static int
+call_order(const hu_finding *x, const hu_finding *y)
+{
+	const hu_baseline_quantity *p = x->got ? x->got : x->want, *q = y->got ? y->got : y->want;
+	int eval = !strncmp(p->key, "program/eval", 12) - !strncmp(q->key, "program/eval", 12);
+
+	/* Tensors that no call makes, and calls that the run lacks, have no number and stand behind those that do */
+	return eval ? eval : p->call == q->call ? 0 : p->call < 0 ? 1 : q->call < 0 ? -1 : p->call < q->call ? -1 : 1;
 }
 
 static int
 worst_first(const void *a, const void *b)
 {
 	const hu_finding *x = a, *y = b;
+	const char *p = (x->want ? x->want : x->got)->key, *q = (y->want ? y->want : y->got)->key;
 
 	if (x->severity != y->severity)
 		return x->severity < y->severity ? 1 : -1;
-	return strcmp((x->want ? x->want : x->got)->key, (y->want ? y->want : y->got)->key);
+	if (!strncmp(p, "program/", 8) && !strncmp(q, "program/", 8) && x->severity >= 0 && call_order(x, y))
+		return call_order(x, y);
+	if (x->severity >= 0 && step_of(p) != step_of(q))
+		return step_of(p) < step_of(q) ? -1 : 1;
+	return strcmp(p, q);
 }
 
 hu_finding *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A run's quantities against a baseline's: one finding a key of either, the failures
-   worst first. */
+   A run's quantities against a baseline's: one finding a key of either, the failures worst first. Harm comes first:
+   another program, then what is not finite, outputs over their bound, losses and scores, keys that one lacks, what was
+   lost or swamped, errors of calls, bits. Of changes of about one size the earliest step stands first. */
 #ifndef HU_ANALYZERS_DRIFT_H
 #define HU_ANALYZERS_DRIFT_H
 
@@ -16,7 +17,7 @@ typedef struct hu_finding {
 	const hu_baseline_quantity *want, *got;   /* NULL: the key is in the other set alone */
 	hu_held held;
 	double ulps;                     /* between the two values, in want->format; NaN where there are none */
-	double severity;                 /* failures are ordered by it: ulps over what is allowed */
+	double severity;                 /* failures are ordered by it: by harm, then by how far it moved */
 } hu_finding;
 
 /* Findings in an array freed by the caller: failures first, worst first, then the others by key. */

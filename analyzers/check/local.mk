@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += analyzers/check/allowance.c
+noinst_HEADERS += analyzers/check/allowance.h
 libhalfulp_a_SOURCES += analyzers/check/baseline.c
 noinst_HEADERS += analyzers/check/baseline.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_collect.c
@@ -9,16 +11,15 @@ libhalfulp_a_SOURCES += analyzers/check/baseline_headline.c
 noinst_HEADERS += analyzers/check/baseline_headline.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_program.c
 noinst_HEADERS += analyzers/check/baseline_program.h
+libhalfulp_a_SOURCES += analyzers/check/bless_run.c
+noinst_HEADERS += analyzers/check/bless_run.h
 libhalfulp_a_SOURCES += analyzers/check/blessing.c
 noinst_HEADERS += analyzers/check/blessing.h
 libhalfulp_a_SOURCES += analyzers/check/check_out.c
 noinst_HEADERS += analyzers/check/check_out.h
 libhalfulp_a_SOURCES += analyzers/check/cmd_check.c
-libhalfulp_a_SOURCES += analyzers/check/cmd_diff.c
 libhalfulp_a_SOURCES += analyzers/check/drift.c
 noinst_HEADERS += analyzers/check/drift.h
-libhalfulp_a_SOURCES += analyzers/check/outcome.c
-noinst_HEADERS += analyzers/check/outcome.h
-libhalfulp_a_SOURCES += analyzers/check/outcome_ci.c
-libhalfulp_a_SOURCES += analyzers/check/run_compare.c
-noinst_HEADERS += analyzers/check/run_compare.h
+libhalfulp_a_SOURCES += analyzers/check/why.c
+noinst_HEADERS += analyzers/check/why.h
+libhalfulp_a_SOURCES += analyzers/check/why_cause.c

@@ -85,6 +85,32 @@ detail(const hu_gate_row *r)
 	return s.s;
 }
 
+/* The worst name, the worst place in it and how far it moved, in one line. */
+static char *
+why(const hu_gate *g)
+{
+	const hu_gate_row *r = &g->row[0];
+	const hu_measures *m = &r->m;
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_str_addf(&s, "%s", hu_shown(r->name));
+	if (r->old && r->new && r->state != HU_GATE_SHAPE && m->differ && !m->text) {
+		hu_str_add(&s, ", ");
+		add_place(&s, r);
+		if (m->differ == 1 && m->ulps[0] == 1)
+			hu_str_addf(&s, ": one value of %zu is one ulp%s%s off, %.9g -> %.9g (rel %.3g)", m->count,
+				r->ulps_of == HU_NO_FORMAT ? "" : " of ",
+				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of), m->a, m->b, m->rel);
+		else
+			hu_str_addf(&s, ": %.9g -> %.9g (rel %.3g, %.4g ulps%s%s), and %zu of %zu values differ", m->a,
+				m->b, m->rel, m->ulps[0], r->ulps_of == HU_NO_FORMAT ? "" : " of ",
+				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of), m->differ, m->count);
+	}
+	hu_str_addf(&s, ": %s; %zu of %zu names failed", hu_shown(r->said), g->failed, g->n);
+	return s.s;
+}
+
 void
 hu_gate_outcomes(hu_outcomes *v, const hu_gate *g)
 {
@@ -106,6 +132,7 @@ hu_gate_outcomes(hu_outcomes *v, const hu_gate *g)
 		if (!g->rules.rule[i].used)
 			hu_str_addf(&s, "\nno name came to the rule '%s'", hu_shown(g->rules.rule[i].text));
 	v->summary = s.s;
+	v->why = g->failed ? why(g) : NULL;
 }
 
 static json_t *

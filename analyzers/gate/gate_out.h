@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_GATE_OUT_H
 #define HU_ANALYZERS_GATE_OUT_H
 
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 #include "analyzers/gate/gate.h"
 
 /* A verdict a row, to be released. */

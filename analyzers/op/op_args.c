@@ -234,10 +234,10 @@ way(hu_op_run *r, const char *as)
 static hu_status
 operator_named(hu_op_run *r, const char *name)
 {
-	const char *names[64] = { "dot" }, *near;
+	const char *names[256] = { "dot" }, *near;
 	size_t n = 1;
 
-	for (; n < 64 && hu_op_at((int)n - 1); n++)
+	for (; n < 256 && hu_op_at((int)n - 1); n++)
 		names[n] = hu_op_at((int)n - 1)->name;
 	r->dot = !strcmp(name, "dot");
 	r->call.op = r->dot ? NULL : hu_op_find(name);

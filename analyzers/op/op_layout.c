@@ -22,7 +22,7 @@ layout_of(hu_shape result, const int *axis)
 hu_op_layout
 hu_op_layout_same(hu_shape result)
 {
-	static const int axis[HU_RANK] = { 0, 1, 2, 3 };
+	static const int axis[HU_RANK] = { 0, 1, 2, 3, 4, 5 };
 
 	return layout_of(result, axis);
 }
@@ -95,7 +95,7 @@ hu_op_layout_find(hu_op_layout *l, hu_shape result, const hu_npy *array, int but
 	int (*fits)(const void *context, size_t i, size_t at), const void *context)
 {
 	for (int shaped = 1; shaped >= 0; shaped--) {
-		int axis[HU_RANK] = { 0, 1, 2, 3 };
+		int axis[HU_RANK] = { 0, 1, 2, 3, 4, 5 };
 		do {
 			*l = layout_of(result, axis);
 			if (has_shape(l, array) != shaped || (but_same && moves_nothing(l)))

@@ -155,11 +155,13 @@ scaled(const hu_table *t, int i, const char *column)
 }
 
 static int
-is_second_moment(const char *tensor)
+is_second_moment(const hu_program *p, const char *tensor)
 {
-	const char *dot = strchr(tensor, '.');
+	int t = hu_program_find(p, tensor), from, scale;
 
-	return dot && (!strncmp(dot, ".v_", 3) || strstr(dot, "_v_") || !strcmp(dot, ".v"));
+	if (t >= 0 && hu_is_cast(p, t, &from, &scale))
+		t = from;
+	return t >= 0 && hu_program_moment(p, t) == 2;
 }
 
 static void
@@ -181,7 +183,7 @@ read_underflow(const hu_run *r, hu_summary *n)
 		else if (!strcmp(cls, "gradient") || !strcmp(cls, "wgrad")) {
 			n->zeroed += scaled(&t, i, "became_zero");
 			nonzeros += scaled(&t, i, "nonzeros");
-		} else if (is_second_moment(tensor)) {
+		} else if (is_second_moment(r->train, tensor)) {
 			v += scaled(&t, i, "became_zero");
 			v_nonzeros += scaled(&t, i, "nonzeros");
 		}
@@ -287,6 +289,7 @@ to_json(const hu_analysis *a, const hu_summary *n)
 	json_object_set_new(from, "sample", json_integer((json_int_t)a->opt.sample));
 	json_object_set_new(o, "verdict", hu_summary_sentences(a, n));
 	json_object_set_new(o, "verdict_word", json_string(words[n->rank]));
+	json_object_set_new(o, "cause", n->rank > 1 && *n->cause ? json_string(n->cause) : json_null());
 	json_object_set_new(o, "numbers", v);
 	json_object_set_new(o, "provenance", from);
 	return o;

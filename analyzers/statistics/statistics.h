@@ -6,7 +6,7 @@
 #define HU_ANALYZERS_STATISTICS_H
 
 #include "analyzers/check/baseline.h"
-#include "analyzers/check/outcome.h"
+#include "analyzers/outcome/outcome.h"
 #include "analyzers/statistics/aggregates.h"
 
 enum { HU_STATISTICS_SEEDS = 64, HU_STATISTICS_VERSION = 1 };

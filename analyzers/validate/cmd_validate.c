@@ -1,54 +1,312 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp validate MODEL.onnx --list-ops: what a model is made of, and for how much of it the arithmetic is known. */
+   halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list-ops, what
+   a model is made of, and for how much of it the arithmetic is known. */
+#include "analyzers/validate/given.h"
 #include "analyzers/validate/list_ops.h"
+#include "analyzers/validate/outputs.h"
+#include "analyzers/validate/policies.h"
 
-#include "lib/base/console/opt.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const hu_opt opts[] = { { "list-ops", NULL, NULL,
-				       "list the model's operators, and those whose arithmetic is not known" },
-	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL } };
+static const hu_opt opts[] = {
+	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
+	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
+	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
+		"policies or formats, separated by commas; repeatable" },
+	{ "accept", "RULE", NULL, "a budget, as flips<=0.1% or sqnr>=30; repeatable; exit code 1 where one is broken" },
+	{ "accumulate", "SUM", NULL, "summation model of all products; default: the policy's" },
+	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
+	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
+	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
+	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
+	{ "exact", "N", "4", "inputs on which the exact network is run, those that flip first; 0: none" },
+	{ "outputs", "DIR", NULL, "write every policy's outputs to DIR/POLICY.npz" },
+	{ "tap", NULL, NULL, "print a TAP line for each policy and rule" },
+	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
+	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
+};
+
+/* What the command line asks for, and what belongs to it. */
+typedef struct job {
+	const hu_args *a;
+	const char *path;
+	hu_onnx onnx;
+	hu_samples s;
+	hu_imported m;
+	hu_policy *policy;
+	size_t npolicy, policycap, batch, exact, ngiven, givencap, nshape;
+	hu_given *given;
+	char **shape;
+	hu_sum sum;
+	hu_validation v;
+	hu_exact_network network;
+} job;
+
+static void
+dump(json_t *o)
+{
+	json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	puts("");
+	json_decref(o);
+}
 
 static int
-run(const hu_args *a)
+list(const hu_args *a, const char *path)
 {
 	hu_op_list l;
 	hu_onnx m;
-	hu_status st = HU_OK;
+	hu_status st = hu_onnx_open(&m, path);
 
-	if (a->nrest != 1 || !hu_args_given(a, "list-ops"))
-		st = hu_fail(HU_EINVAL, "one model and --list-ops are needed: halfulp validate MODEL.onnx --list-ops");
-	else if (!hu_onnx_is(a->rest[0]))
-		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx", a->rest[0]);
-	if (st != HU_OK || (st = hu_onnx_open(&m, a->rest[0])) != HU_OK)
+	if (st != HU_OK)
 		return hu_complain(st);
 	hu_op_list_init(&l, &m);
-	if (hu_args_given(a, "json")) {
-		json_t *o = hu_op_list_json(&l);
-		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-		puts("");
-		json_decref(o);
-	} else {
+	if (hu_args_given(a, "json"))
+		dump(hu_op_list_json(&l));
+	else
 		hu_op_list_print(&l);
-	}
 	hu_op_list_release(&l);
 	hu_onnx_release(&m);
 	return HU_EXIT_OK;
 }
 
-const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --list-ops [--json]",
-	"list the operators of an ONNX model and say which are known",
-	"A row an operator of the graph, of the graphs inside its nodes and of the model's own functions (each of "
-	"whose "
-	"nodes counts once,\n"
-	"however often the function is called): the version of its domain's operators that the model imports, how many "
-	"nodes have it, and\n"
-	"whether its arithmetic is known. arithmetic names the operators that compute it, as `halfulp op list` has "
-	"them; "
-	"\"moves\": elements only\n"
-	"change their places; \"function\": the model's own, whose nodes are listed; \"both branches\": an If, whose "
-	"graphs "
-	"are. What is not\n"
-	"known is named at the end, all at once; --json names every node. Models are listed, not run.",
-	opts, run, NULL };
+static hu_status
+read_options(job *j)
+{
+	const hu_args *a = j->a;
+	long long batch, exact, top;
+	const char *text;
+
+	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
+	HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
+	HU_TRY(hu_args_int(a, "top-k", 1, 1 << 30, &top));
+	j->batch = (size_t)batch;
+	j->exact = (size_t)exact;
+	j->v.d.top = (int)top;
+	HU_GROW(j->policy, j->npolicy, j->policycap);
+	HU_TRY(hu_policy_parse("float32", &j->policy[j->npolicy++]));
+	if (!hu_args_given(a, "policies"))
+		HU_TRY(hu_policies_add(&j->policy, &j->npolicy, &j->policycap, hu_args_text(a, "policies")));
+	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
+		HU_TRY(hu_policies_add(&j->policy, &j->npolicy, &j->policycap, text));
+	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
+	for (int i = 0; (text = hu_args_nth(a, "accept", i)); i++)
+		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
+	if ((text = hu_args_text(a, "accumulate")))
+		HU_TRY(hu_sum_parse(text, &j->sum));
+	j->shape = hu_xcalloc((size_t)hu_args_given(a, "shape") + 1, sizeof *j->shape);
+	for (int i = 0; (text = hu_args_nth(a, "shape", i)); i++) {
+		HU_GROW(j->given, j->ngiven, j->givencap);
+		j->shape[j->nshape++] = hu_xstrdup(text);
+		HU_TRY(hu_given_parse(&j->given[j->ngiven++], j->shape[i]));
+	}
+	return HU_OK;
+}
+
+/* The model for batches of j->batch, which becomes the model's own where that is fixed. */
+static hu_status
+import(job *j, hu_imported *m, size_t *batch)
+{
+	size_t kept = j->ngiven;
+
+	HU_TRY(hu_samples_given(&j->s, j->onnx.graph, batch, &j->given, &j->ngiven, &j->givencap));
+	hu_status st = hu_import(m, &j->onnx, j->given, j->ngiven);
+	j->ngiven = kept;
+	return st;
+}
+
+static hu_status
+exact_network(job *j, hu_progress *bar)
+{
+	char *flipped = hu_xcalloc(j->s.n + 1, 1);
+	size_t one = 1;
+	hu_imported m;
+
+	for (size_t i = 1; i < j->v.nrow; i++)
+		for (size_t k = 0; k < j->s.n; k++)
+			flipped[k] |= j->v.row[i].r.flipped[k];
+	hu_status st = import(j, &m, &one);
+	if (st == HU_OK && one == 1) {
+		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->s, flipped, j->exact, bar);
+		if (st == HU_OK)
+			j->v.exact = &j->network;
+	}
+	if (m.p)
+		hu_imported_release(&m);
+	for (size_t i = 0; i < j->v.nrow && j->v.exact; i++)
+		for (size_t k = 0; k < j->s.n; k++) {
+			hu_effect *r = &j->v.row[i].r;
+			r->told += r->flipped[k] && j->network.done[k];
+			r->open += r->flipped[k] && j->network.undecided[k];
+		}
+	free(flipped);
+	return st;
+}
+
+static hu_status
+evaluate(job *j)
+{
+	hu_progress bar;
+	hu_status st = HU_OK;
+	size_t batches = (j->s.n + j->batch - 1) / j->batch;
+	const hu_sum *sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL;
+
+	j->v.row = hu_xcalloc(j->npolicy + 1, sizeof *j->v.row);
+	hu_progress_start(&bar, "validate", batches * j->npolicy + (j->exact < j->s.n ? j->exact : j->s.n));
+	for (size_t i = 0; i < j->npolicy && st == HU_OK; i++) {
+		hu_judgement *row = &j->v.row[i];
+		row->policy = j->policy[i].name;
+		hu_progress_note(&bar, "%.60s", row->policy);
+		st = hu_evaluate(&row->e, &j->m, &j->policy[i], i ? sum : NULL, &j->s, j->batch, &bar);
+		if (st != HU_OK)
+			break;
+		j->v.nrow++;
+		hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->m, &j->v.d, &j->s);
+		row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
+		row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
+		for (size_t k = 0; k < j->v.naccept; k++)
+			row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
+	}
+	if (st == HU_OK && j->exact) {
+		hu_progress_note(&bar, "exact network");
+		st = exact_network(j, &bar);
+	}
+	hu_progress_end(&bar);
+	return st;
+}
+
+static hu_status
+tell(job *j)
+{
+	const char *dir = hu_args_text(j->a, "outputs");
+
+	if (dir)
+		HU_TRY(hu_validation_write(&j->v, dir));
+	if (hu_args_given(j->a, "json"))
+		dump(hu_validation_json(&j->v));
+	else if (hu_args_given(j->a, "tap"))
+		hu_validation_tap(&j->v);
+	else
+		hu_validation_print(&j->v);
+	return HU_OK;
+}
+
+static hu_status
+judge(job *j)
+{
+	const char *data = hu_args_text(j->a, "data"), *labels = hu_args_text(j->a, "labels");
+	int top = j->v.d.top;
+
+	HU_TRY(hu_onnx_open(&j->onnx, j->path));
+	HU_TRY(hu_samples_open(&j->s, j->onnx.graph, data));
+	if (labels)
+		HU_TRY(hu_samples_labels(&j->s, labels));
+	HU_TRY(import(j, &j->m, &j->batch));
+	HU_TRY(hu_deciding_of(&j->v.d, &j->m, j->batch, hu_args_text(j->a, "output"), top));
+	j->v.path = j->path;
+	j->v.data = data;
+	j->v.m = &j->m;
+	j->v.s = &j->s;
+	j->v.batch = j->batch;
+	HU_TRY(evaluate(j));
+	return tell(j);
+}
+
+static void
+release(job *j)
+{
+	for (size_t i = 0; i < j->v.nrow; i++) {
+		hu_evaluated_release(&j->v.row[i].e);
+		hu_effect_release(&j->v.row[i].r);
+		free(j->v.row[i].keeps);
+		free(j->v.row[i].is);
+	}
+	hu_exact_network_release(&j->network);
+	hu_imported_release(&j->m);
+	hu_samples_release(&j->s);
+	hu_onnx_release(&j->onnx);
+	for (size_t i = 0; i < j->nshape; i++)
+		free(j->shape[i]);
+	free(j->shape);
+	free(j->given);
+	free(j->policy);
+	free(j->v.row);
+	free(j->v.accept);
+}
+
+static int
+run(const hu_args *a)
+{
+	job j = { .a = a };
+	hu_status st = HU_OK;
+	int code = HU_EXIT_OK;
+
+	if (a->nrest != 1)
+		st = hu_fail(HU_EINVAL, "one model is needed: halfulp validate MODEL.onnx --data INPUTS.npz");
+	else if (!hu_onnx_is(a->rest[0]))
+		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx", a->rest[0]);
+	if (st == HU_OK && hu_args_given(a, "list-ops"))
+		return list(a, a->rest[0]);
+	if (st == HU_OK && !hu_args_text(a, "data"))
+		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz, or --list-ops");
+	j.path = st == HU_OK ? a->rest[0] : NULL;
+	if (st == HU_OK)
+		st = read_options(&j);
+	if (st == HU_OK)
+		st = judge(&j);
+	for (size_t i = 0; i < j.v.nrow; i++)
+		if (!strcmp(hu_validation_verdict(&j.v, &j.v.row[i]), "fail"))
+			code = HU_EXIT_JUDGED;
+	if (st != HU_OK)
+		code = hu_complain(st);
+	release(&j);
+	return code;
+}
+
+static int
+runs(const void *of)
+{
+	return !hu_args_given(of, "list-ops");
+}
+
+static int
+prints(const void *of)
+{
+	return !hu_args_given(of, "json");
+}
+
+static const hu_opt_need needs[] = {
+	{ "data labels policies accept accumulate shape batch output top-k exact outputs tap", runs,
+		"with --list-ops, which runs nothing" },
+	{ "tap", prints, "with --json" },
+	{ NULL, NULL, NULL },
+};
+
+const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [--policies LIST] [--accept RULE]",
+	"say what precision policies change in the answers of an ONNX model",
+	"The model runs on all inputs in float32 and under each policy, emulated call by call. Told are inputs whose "
+	"decision "
+	"changes (flips),\n"
+	"with Wilson's 95 % interval of their share; how many of those no one could have kept (open), since float32's "
+	"own error, "
+	"against the\n"
+	"exact network, is as large as its margin; the share of right answers where labels are given; |y - y32|2 / "
+	"|y32|2 "
+	"(rel_l2) and its\n"
+	"decibels (sqnr_db), the largest difference, the divergence of the classes (kl), values that are not finite, "
+	"and the "
+	"weights' megabytes.\n"
+	"A format's name as a policy computes everything in it; of 8 bits or fewer only products, with scaled operands "
+	"and bfloat16 "
+	"results.\n"
+	"--list-ops instead prints a row an operator of the graph, of the graphs inside its nodes and of the model's "
+	"own functions: "
+	"version, nodes\n"
+	"that have it, and whether its arithmetic is known. What is not known is named at the end, all at once; --json "
+	"names every "
+	"node.",
+	opts, run, needs };

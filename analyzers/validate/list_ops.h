@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_LIST_OPS_H
 #define HU_ANALYZERS_LIST_OPS_H
 
-#include "lib/store/onnx/onnx.h"
+#include "lib/import/import.h"
 
 #include <jansson.h>
 

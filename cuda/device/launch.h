@@ -33,6 +33,9 @@ extern "C" {
 #define HU_UNROLL _Pragma("unroll")
 /* Keeps a single copy of a loop with a long body. */
 #define HU_ONCE _Pragma("unroll 1")
+/* Makes as many copies as the constant expression n says. */
+#define HU_UNROLL_BY(n) HU_PRAGMA(unroll n)
+#define HU_PRAGMA(text) _Pragma(#text)
 
 /* Records a launch that failed; the reason names the kernel. */
 hu_status hu_gpu_launched(const char *kernel);
@@ -118,10 +121,58 @@ hu_load8(uint16_t *v, const uint16_t *from)
 
 	v[0] = (uint16_t)x.x, v[1] = (uint16_t)(x.x >> 16), v[2] = (uint16_t)x.y, v[3] = (uint16_t)(x.y >> 16);
 }
+
+/* The same for 4, 8 or a multiple of 16 bytes, as words. */
+template <int BYTES>
+HU_DEVICE void
+hu_load_words(uint32_t *w, const void *from)
+{
+	if constexpr (BYTES == 4) {
+		w[0] = *(const uint32_t *)from;
+	} else if constexpr (BYTES == 8) {
+		uint2 x = *(const uint2 *)from;
+		w[0] = x.x, w[1] = x.y;
+	} else {
+		HU_UNROLL
+		for (int i = 0; i < BYTES / 16; i++) {
+			uint4 x = ((const uint4 *)from)[i];
+			w[4 * i] = x.x, w[4 * i + 1] = x.y, w[4 * i + 2] = x.z, w[4 * i + 3] = x.w;
+		}
+	}
+}
+
+template <int BYTES>
+HU_DEVICE void
+hu_store_words(void *to, const uint32_t *w)
+{
+	if constexpr (BYTES == 4) {
+		*(uint32_t *)to = w[0];
+	} else if constexpr (BYTES == 8) {
+		*(uint2 *)to = make_uint2(w[0], w[1]);
+	} else {
+		HU_UNROLL
+		for (int i = 0; i < BYTES / 16; i++)
+			((uint4 *)to)[i] = make_uint4(w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
+	}
+}
 #else
 HU_DEVICE void hu_load16(float *v, const float *from) { HU_ASSERT((size_t)from % 16 == 0); memcpy(v, from, 16); }
 HU_DEVICE void hu_store16(float *to, const float *v) { HU_ASSERT((size_t)to % 16 == 0); memcpy(to, v, 16); }
 HU_DEVICE void hu_load8(uint16_t *v, const uint16_t *from) { HU_ASSERT((size_t)from % 8 == 0); memcpy(v, from, 8); }
+template <int BYTES>
+HU_DEVICE void
+hu_load_words(uint32_t *w, const void *from)
+{
+	HU_ASSERT((size_t)from % (BYTES < 16 ? BYTES : 16) == 0);
+	memcpy(w, from, BYTES);
+}
+template <int BYTES>
+HU_DEVICE void
+hu_store_words(void *to, const uint32_t *w)
+{
+	HU_ASSERT((size_t)to % (BYTES < 16 ? BYTES : 16) == 0);
+	memcpy(to, w, BYTES);
+}
 #endif
 
 /* HU_EDEVICE if no device runs that many blocks, or that many threads per block. */

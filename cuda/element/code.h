@@ -20,13 +20,16 @@ extern "C" {
 /* A code's magnitude, shifted left by shift into a float's bits, is the value divided by scale. inf and nan are codes;
    codes with magnitudes from inf_from on are not finite numbers. For rounding: emin and p of the format; wide, if it
    has a float's exponents; the largest finite value max, beyond = 2^(emax+1), and what overflow (over) and NaN (none)
-   give. */
+   give. native says which of the shorter conversions at the end of this file have the same results. */
 typedef struct hu_coding {
 	uint32_t shift, sign, inf, nan, inf_from;
 	float scale, unscale;
 	int emin, p, wide;
 	float max, beyond, over, none;
+	int native;
 } hu_coding;
+
+enum { HU_CODES_ANY, HU_CODES_HALF, HU_CODES_BRAIN };
 
 /* Returns 1 if the format has fast codes, and fast rounding to nearest even, saturating or not. */
 HU_HD int
@@ -40,7 +43,7 @@ hu_code_serves(hu_format f)
 HU_HD hu_coding
 hu_coding_of(hu_format f, int flags)
 {
-	hu_coding q = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	hu_coding q = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 	if (!hu_code_serves(f))
 		return q;
@@ -58,6 +61,7 @@ hu_coding_of(hu_format f, int flags)
 	q.beyond = f.emax >= 127 ? (float)hu_inf(0) : (float)hu_pow2(f.emax + 1);
 	q.over = (float)hu_overflow(0, f, HU_RNE, flags);
 	q.none = (float)hu_nan_of(f);
+	q.native = flags ? HU_CODES_ANY : f.id == HU_FP16 ? HU_CODES_HALF : f.id == HU_BF16 ? HU_CODES_BRAIN : HU_CODES_ANY;
 	return q;
 }
 
@@ -124,5 +128,46 @@ hu_quick_f64(const hu_coding *q, double x)
 	if (!(r <= (double)q->max) || a >= (double)q->beyond)
 		r = (double)q->over;
 	return (float)hu_from_bits64(hu_bits64(r) | sign);
+}
+
+/* fp16 and bf16 without flags, for which devices have an instruction and bf16 needs none. The code functions round x to
+   nearest even and encode the result. */
+HU_HD float
+hu_half_value(const hu_coding *q, uint32_t code)
+{
+#ifdef __CUDA_ARCH__
+	float x;
+
+	(void)q;
+	asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)code));
+	return x;
+#else
+	return hu_code_value(q, code);
+#endif
+}
+
+HU_HD uint32_t
+hu_half_code(const hu_coding *q, float x)
+{
+#ifdef __CUDA_ARCH__
+	uint16_t code;
+
+	(void)q;
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
+	return x != x ? 0x7e00u : code;
+#else
+	return hu_value_code(q, hu_quick_f32(q, x));
+#endif
+}
+
+HU_HD float hu_brain_value(uint32_t code) { return hu_from_bits32(code << 16); }
+
+/* Adding just under half of the last place carries into the exponent, up to infinity, where rounding does. */
+HU_HD uint32_t
+hu_brain_code(float x)
+{
+	uint32_t u = hu_bits32(x);
+
+	return x != x ? 0x7fc0u : (u + 0x7fffu + (u >> 16 & 1)) >> 16;
 }
 #endif

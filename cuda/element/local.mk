@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += cuda/element/carrier.cuh
 noinst_HEADERS += cuda/element/code.h
 noinst_HEADERS += cuda/element/kernel.h
 noinst_HEADERS += cuda/element/many.cuh
@@ -17,3 +18,4 @@ CUDA_SOURCES += cuda/element/stat.cu
 noinst_HEADERS += cuda/element/stat.h
 noinst_HEADERS += cuda/element/store.h
 noinst_HEADERS += cuda/element/update.cuh
+noinst_HEADERS += cuda/element/vector.cuh

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Many tensors in one launch. Their descriptions are in the kernel's parameters (so that a recorded graph holds them
-   too), and the tensors are cut into chunks that blocks process in turn. */
+   too), and the tensors are cut into chunks that blocks process in turn, in runs of several elements (vector.cuh): every
+   tensor starts at a multiple of 16 bytes, and chunks are multiples of the longest run. */
 #ifndef HU_CUDA_MANY_CUH
 #define HU_CUDA_MANY_CUH
 
@@ -35,8 +36,9 @@ hu_many_begin(hu_many *m, uint32_t chunk)
 }
 
 static inline void
-hu_many_add(hu_many *m, size_t n)
+hu_many_add(hu_many *m, size_t n, const void *data)
 {
+	HU_ASSERT(hu_aligned(data));
 	m->n[m->count] = (uint32_t)n;
 	m->first[m->count + 1] = m->first[m->count] + (uint32_t)((n + m->chunk - 1) / m->chunk);
 	m->count++;
@@ -52,22 +54,23 @@ enum { HU_MANY_BLOCKS = 2 };
 #endif
 static inline unsigned hu_many_grid(const hu_many *m) { return hu_blocks_for(hu_many_chunks(m), 1, HU_MANY_BLOCKS); }
 
-HU_DEVICE hu_store_operand
-hu_many_operand(const hu_store_operand *like, const void *data)
+/* The number of whole runs of V elements in a chunk, if tensors of these two kinds are loaded and stored. */
+template <class S, int V>
+HU_DEVICE uint32_t
+hu_many_whole(hu_piece p, int kind, int other)
 {
-	hu_store_operand o = *like;
-
-	o.data = data;
-	return o;
+	return V > 1 && hu_vector_serves<typename S::T>(kind) && hu_vector_serves<typename S::T>(other) ? p.n / V : 0;
 }
 
-HU_DEVICE hu_store_result
-hu_many_result(const hu_store_result *like, void *data)
+/* Run t of a chunk. */
+template <int V>
+HU_DEVICE hu_run
+hu_many_run(hu_piece p, uint32_t t, uint32_t whole)
 {
-	hu_store_result r = *like;
+	hu_run at = hu_run_at<V>(t, whole);
 
-	r.data = data;
-	return r;
+	at.i += p.from;
+	return at;
 }
 
 /* Returns 1 if two calls differ only in their tensors. */

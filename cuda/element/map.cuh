@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
    Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the carrier of the call's
-   compute format, one element per thread. HU_AT_… says which element of an operand belongs to element i, as hu_how in
-   lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32 bits, because 64-bit
-   divisions would cost more than everything else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
+   compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs to element
+   i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32 bits, and
+   divisions are multiplications (cuda/gemm/divide.h), because a device's divisions would cost more than everything else;
+   the executor refuses tensors of more than HU_MOST_ELEMENTS. */
 #ifndef HU_CUDA_MAP_CUH
 #define HU_CUDA_MAP_CUH
 
-#include "cuda/element/short.h"
-#include "cuda/element/store.h"
+#include "cuda/element/carrier.cuh"
+#include "cuda/element/vector.cuh"
+#include "cuda/gemm/divide.h"
 
-/* HU_AT_FLAG is as HU_AT_ONE, without rounding if 0 is not a value of the compute format. */
-enum { HU_AT_EACH, HU_AT_CHANNEL, HU_AT_ROW, HU_AT_IMAGE, HU_AT_ONE, HU_AT_INDEX, HU_AT_FLAG };
 enum { HU_FIELD_IN = 8, HU_FIELD_OUT = 4, HU_FIELD_THREADS = 256 };
 
-/* A map with everything that a kernel needs, by value. kd, if set, points to constants that only the device knows. raw
-   and to are for the host: outputs that are rounded afterwards. */
+/* A map with everything that a kernel needs, by value. whole is the number of runs of several elements (vector.cuh) that
+   a launch makes, the other elements being alone. kd, if set, points to constants that only the device knows. raw and
+   to are for the host: outputs that are rounded afterwards. */
 typedef struct hu_field {
 	hu_store_operand in[HU_FIELD_IN];
 	hu_store_result out[HU_FIELD_OUT];
 	int nin, nout, nk;
-	uint32_t n, channels, image;
+	uint32_t n, channels, whole;
+	hu_divisor by_channels, by_image;
 	hu_format compute;
 	double k[HU_CONSTANTS];
 	const double *kd;
@@ -30,92 +32,18 @@ typedef struct hu_field {
 HU_HD uint32_t
 hu_field_place(const hu_field *m, int how, uint32_t i)
 {
-	switch (how) {
-	case HU_AT_EACH: return i;
-	case HU_AT_CHANNEL: return i % m->channels;
-	case HU_AT_ROW: return i / m->channels;
-	case HU_AT_IMAGE: return i / m->image * m->channels + i % m->channels;
-	default: return 0;
-	}
+	if (how == HU_AT_EACH)
+		return i;
+	if (how == HU_AT_ONE || how == HU_AT_FLAG)
+		return 0;
+	uint32_t row = hu_quotient(i, m->by_channels), channel = i - row * m->channels;
+	return how == HU_AT_ROW     ? row
+	       : how == HU_AT_IMAGE ? hu_quotient(i, m->by_image) * m->channels + channel
+				    : channel;
 }
 
-/* The carriers (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded
-   addition. */
-struct hu_in_f32 {
-	typedef float T;
-	typedef hu_ctx_f32 C;
-	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = *f; }
-	static HU_DEVICE_MEMBER T constant(const C *, double x) { return (float)x; }
-	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *, const hu_store_operand *o, uint32_t i)
-	{
-		return o->how == HU_AT_INDEX ? (float)(i % m->channels) : hu_load_f32(o, hu_field_place(m, o->how, i));
-	}
-	static HU_DEVICE_MEMBER T at(const C *, const hu_store_operand *o, uint32_t i) { return hu_load_f32(o, i); }
-	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f32(r, i, x); }
-	/* Stores x and returns it as the next call would load it. */
-	static HU_DEVICE_MEMBER T pass(const C *, const hu_store_result *r, uint32_t i, T x)
-	{
-		x = hu_settled_f32(r, x);
-		hu_put_f32(r, i, x);
-		return x;
-	}
-	static HU_DEVICE_MEMBER T add(const C *, T a, T b) { return a + b; }
-};
-
-struct hu_in_short {
-	typedef double T;
-	typedef hu_ctx_short C;
-	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = hu_short_of(*f); }
-	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_short_round(&c->f, x); }
-	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_store_operand *o, uint32_t i)
-	{
-		return hu_short_round(&c->f, o->how == HU_AT_INDEX ? (double)(i % m->channels)
-								   : hu_load_f64(o, hu_field_place(m, o->how, i)));
-	}
-	static HU_DEVICE_MEMBER T
-	at(const C *c, const hu_store_operand *o, uint32_t i)
-	{
-		return hu_short_round(&c->f, hu_load_f64(o, i));
-	}
-	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
-	static HU_DEVICE_MEMBER T pass(const C *c, const hu_store_result *r, uint32_t i, T x)
-	{
-		hu_store_f64(r, i, x);
-		return hu_short_round(&c->f, hu_settled_f64(r, x));
-	}
-	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_short_round(&c->f, a + b); }
-};
-
-struct hu_in_plain {
-	typedef double T;
-	typedef hu_ctx_f64 C;
-	static HU_DEVICE_MEMBER void begin(C *c, const hu_format *f) { c->f = *f; }
-	static HU_DEVICE_MEMBER T constant(const C *c, double x) { return hu_plain_round(&c->f, x); }
-	static HU_DEVICE_MEMBER T load(const hu_field *m, const C *c, const hu_store_operand *o, uint32_t i)
-	{
-		double x = o->how == HU_AT_INDEX ? (double)(i % m->channels)
-						 : hu_load_f64(o, hu_field_place(m, o->how, i));
-		return o->how == HU_AT_FLAG ? x : hu_plain_round(&c->f, x);
-	}
-	static HU_DEVICE_MEMBER void store(const hu_store_result *r, uint32_t i, T x) { hu_store_f64(r, i, x); }
-	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_plain_round(&c->f, a + b); }
-};
-
-/* On the host: go, a launch of kernels of the carrier S, with the carrier of format f. Passes of several calls
-   (cuda/fuse/fuse.h) do not support hu_in_plain. */
-#define HU_TRY_IN_CARRIER(f, go)                 \
-	do {                                     \
-		if ((f).id == HU_FP32) {         \
-			typedef hu_in_f32 S;     \
-			HU_TRY(go);              \
-		} else if (hu_short_serves(f)) { \
-			typedef hu_in_short S;   \
-			HU_TRY(go);              \
-		} else {                         \
-			typedef hu_in_plain S;    \
-			HU_TRY(go);              \
-		}                                \
-	} while (0)
+/* Whether neighbours among m's elements have neighbours of the operand, rather than one for all. */
+HU_HD int hu_field_wide(int how) { return how == HU_AT_EACH || how == HU_AT_CHANNEL || how == HU_AT_IMAGE; }
 
 /* Makes the struct NAME for a formula F(S, T) that computes results out[k][i] from operands in[k][i] and constants c->k
    as in lib/op, where S is the carrier's suffix, T its type and i is 0. It loads NIN operands and makes NOUT results.
@@ -159,34 +87,139 @@ hu_field_context(const hu_field *m, typename S::C *c)
 			c->k[k] = S::constant(c, m->kd ? m->kd[k] : m->k[k]);
 }
 
+/* Whether a formula takes so many instructions that its kernel has one copy of it rather than one for each of several
+   elements; specialised where it is so. */
+template <class F> constexpr int hu_is_long = 0;
+
+/* Loads run at of an operand with an element for each. CALLED as for hu_decode. */
+template <class S, int V, int CALLED = 1>
+HU_DEVICE void
+hu_run_load(const typename S::C *c, const hu_store_operand *o, const void *data, hu_run at, typename S::T *x)
+{
+	if constexpr (V > 1)
+		if (at.many > 1)
+			hu_vector_load<V, CALLED>(x, o, data, at.i);
+	if (at.many == 1)
+		x[0] = S::load(c, o, data, at.i);
+	HU_UNROLL
+	for (int v = 0; v < V; v++)
+		x[v] = S::taken(c, HU_AT_EACH, x[v]);
+}
+
+/* Loads operand k of run at. */
+template <class S, int V>
+HU_DEVICE void
+hu_field_load(const hu_field *m, const typename S::C *c, const hu_store_operand *o, hu_run at, typename S::T *x)
+{
+	uint32_t place = hu_field_place(m, o->how, at.i);
+
+	if (V > 1 && at.many > 1 && hu_field_wide(o->how)) {
+		if constexpr (V > 1)
+			hu_vector_load<V, 1>(x, o, o->data, place);
+	} else {
+		typename S::T one = o->how == HU_AT_INDEX ? (typename S::T)place : S::load(c, o, o->data, place);
+		HU_UNROLL
+		for (int v = 0; v < V; v++)
+			x[v] = o->how == HU_AT_INDEX ? one + (typename S::T)v : one;
+	}
+	HU_UNROLL
+	for (int v = 0; v < V; v++)
+		x[v] = S::taken(c, o->how, x[v]);
+}
+
+/* Computes the results of the first many of V elements from their operands. */
+template <class F, class S, int V>
+HU_DEVICE void
+hu_formula_run(const typename S::C *c, typename S::T (*in)[V], typename S::T (*out)[V], uint32_t many)
+{
+	enum { COPIES = hu_is_long<F> ? 1 : V };
+	HU_UNROLL_BY(COPIES)
+	for (int v = 0; v < V; v++) {
+		typename S::T a[F::nin][1], y[F::nout][1];
+		if ((uint32_t)v < many) {
+			HU_UNROLL
+			for (int k = 0; k < F::nin; k++)
+				a[k][0] = in[k][v];
+			F::run(S(), c, a, y);
+			HU_UNROLL
+			for (int k = 0; k < F::nout; k++)
+				out[k][v] = y[k][0];
+		}
+	}
+}
+
+/* Computes the results of a run. */
+template <class F, class S, int V>
+HU_DEVICE void
+hu_field_run_of(const hu_field *m, const typename S::C *c, hu_run at, typename S::T (*out)[V])
+{
+	typename S::T in[F::nin][V];
+
+	HU_UNROLL
+	for (int k = 0; k < F::nin; k++)
+		hu_field_load<S, V>(m, c, &m->in[k], at, in[k]);
+	hu_formula_run<F, S, V>(c, in, out, at.many);
+}
+
 /* Computes the results of element i. */
 template <class F, class S>
 HU_DEVICE void
 hu_field_element(const hu_field *m, const typename S::C *c, uint32_t i, typename S::T (*out)[1])
 {
-	typename S::T in[HU_FIELD_IN][1];
+	hu_run at = { i, 1 };
 
+	hu_field_run_of<F, S, 1>(m, c, at, out);
+}
+
+/* Stores a run; x is then rounded. */
+template <class S, int V, int CALLED = 1>
+HU_DEVICE void
+hu_run_store(const hu_store_result *r, void *data, hu_run at, typename S::T *x)
+{
+	if constexpr (V > 1) {
+		if (at.many > 1) {
+			hu_vector_store<V, CALLED>(r, data, at.i, x);
+			return;
+		}
+	}
+	S::store_alone(r, data, at.i, x[0]);
+}
+
+/* Stores a run and leaves in x what the next call takes. */
+template <class S, int V, int CALLED = 1>
+HU_DEVICE void
+hu_run_pass(const typename S::C *c, const hu_store_result *r, void *data, hu_run at, typename S::T *x)
+{
+	if constexpr (V > 1)
+		if (at.many > 1)
+			hu_vector_store<V, CALLED>(r, data, at.i, x);
+	if (at.many == 1) {
+		S::store_alone(r, data, at.i, x[0]);
+		x[0] = S::settled(r, x[0]);
+	}
 	HU_UNROLL
-	for (int k = 0; k < F::nin; k++)
-		in[k][0] = S::load(m, c, &m->in[k], i);
-	F::run(S(), c, in, out);
+	for (int v = 0; v < V; v++)
+		x[v] = S::taken(c, HU_AT_EACH, x[v]);
 }
 
 template <class F, class S>
 HU_KERNEL
 hu_field_kernel(HU_PARAM hu_field m)
 {
+	enum { V = S::vector };
 	typename S::C c;
+	uint32_t runs = hu_runs(m.n, m.whole, V);
 
 	hu_field_context<S>(&m, &c);
 	HU_ONCE
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < m.n; i += gridDim.x * blockDim.x) {
-		typename S::T out[F::nout][1];
-		hu_field_element<F, S>(&m, &c, i, out);
+	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
+		hu_run at = hu_run_at<V>(t, m.whole);
+		typename S::T out[F::nout][V];
+		hu_field_run_of<F, S, V>(&m, &c, at, out);
 		HU_UNROLL
 		for (int k = 0; k < F::nout; k++)
 			if (k < m.nout)
-				S::store(&m.out[k], i, out[k][0]);
+				hu_run_store<S, V>(&m.out[k], m.out[k].data, at, out[k]);
 	}
 }
 
@@ -199,7 +232,7 @@ hu_field_of(const hu_work *w, size_t n, size_t channels)
 	memset(&m, 0, sizeof m);
 	m.n = (uint32_t)n;
 	m.channels = channels ? (uint32_t)channels : 1;
-	m.image = n ? m.n : 1;
+	m.by_channels = hu_divisor_of(m.channels);
 	m.compute = hu_format_of(w->call->fmt.compute);
 	return m;
 }
@@ -224,15 +257,41 @@ hu_field_out(hu_work *w, hu_field *m, const hu_slot *t)
 /* Sends the next result to a stat, without rounding. */
 static inline void hu_field_keep(hu_field *m, const hu_slot *t) { m->out[m->nout++] = hu_result_of(t, 0); }
 
+/* The number of whole runs of v elements: 0 if a run's operands or results are no run. */
+template <class T>
+static inline uint32_t
+hu_field_whole(const hu_field *m, uint32_t v)
+{
+	int whole = v > 1;
+
+	for (int k = 0; k < m->nin; k++) {
+		int how = m->in[k].how;
+		whole &= how == HU_AT_EACH || how == HU_AT_ONE || how == HU_AT_FLAG || m->channels % v == 0;
+		whole &= !hu_field_wide(how) || (hu_aligned(m->in[k].data) && hu_vector_serves<T>(m->in[k].kind));
+	}
+	for (int k = 0; k < m->nout; k++)
+		whole &= hu_aligned(m->out[k].data) && hu_vector_serves<T>(m->out[k].kind);
+	return whole ? m->n / v : 0;
+}
+
+template <class F, class S>
+static hu_status
+hu_field_go(hu_work *w, hu_field m)
+{
+	enum { V = S::vector };
+
+	m.whole = hu_field_whole<typename S::T>(&m, V);
+	return HU_GO(w, (hu_field_kernel<F, S>), hu_blocks_for(hu_runs(m.n, m.whole, V), HU_FIELD_THREADS, 65535),
+		HU_FIELD_THREADS, 0, m);
+}
+
 template <class F>
 static hu_status
 hu_field_run(hu_work *w, const hu_field *m)
 {
-	unsigned blocks = hu_blocks_for(m->n, HU_FIELD_THREADS, 65535);
-
 	if (!m->n)
 		return HU_OK;
-	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_field_kernel<F, S>), blocks, HU_FIELD_THREADS, 0, *m));
+	HU_TRY_IN_CARRIER(m->compute, (hu_field_go<F, S>(w, *m)));
 	for (int k = 0; k < m->nout; k++)
 		HU_TRY(hu_result_finish(w, &m->raw[k], m->to[k]));
 	return HU_OK;

@@ -13,18 +13,19 @@ extern "C" {
 HU_DEVICE uint32_t
 hu_winner(const hu_pool *p, const hu_store_operand *x, uint32_t o, double *top)
 {
-	uint32_t channels = (uint32_t)p->c, window = o / channels, c = o % channels, col = window % (uint32_t)p->wo,
-		 row = window / (uint32_t)p->wo % (uint32_t)p->ho, n = window / (uint32_t)p->wo / (uint32_t)p->ho;
+	uint32_t channels = (uint32_t)p->c, high = (uint32_t)p->row.out, wide = (uint32_t)p->col.out,
+		 window = o / channels, c = o % channels, col = window % wide, row = window / wide % high,
+		 n = window / wide / high;
 	size_t r0, r1, c0, c1;
 	uint32_t best = 0;
 	int any = 0;
 
 	*top = 0;
-	hu_pool_span(p, row, p->h, p->pad_h, &r0, &r1);
-	hu_pool_span(p, col, p->w, p->pad_w, &c0, &c1);
-	for (size_t r = r0; r < r1; r++)
-		for (size_t k = c0; k < c1; k++) {
-			uint32_t i = (uint32_t)(((n * p->h + r) * p->w + k) * p->c + c);
+	hu_window_span(&p->row, row, &r0, &r1);
+	hu_window_span(&p->col, col, &c0, &c1);
+	for (size_t r = r0; r < r1; r += p->row.dilation)
+		for (size_t k = c0; k < c1; k += p->col.dilation) {
+			uint32_t i = (uint32_t)(((n * p->row.n + r) * p->col.n + k) * p->c + c);
 			double v = hu_load_f64(x, i);
 			if (v != v) {
 				*top = v;

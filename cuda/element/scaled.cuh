@@ -22,40 +22,52 @@ typedef struct hu_casts {
 	uint64_t *amax;
 } hu_casts;
 
-/* The elements of a chunk, where they come from and where they go. */
-HU_DEVICE hu_piece
-hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_store_operand *from, hu_store_result *to)
+/* The largest magnitude of a run, as a double's bits, which compare as magnitudes do, with NaN above infinity. */
+HU_DEVICE uint64_t
+hu_run_largest(const hu_store_operand *o, const void *data, hu_run at)
 {
-	hu_piece p = hu_many_piece(&g->t, chunk);
+	enum { V = 8 };
+	uint32_t most = 0;
+	float x[V];
 
-	*from = hu_many_operand(&g->from, g->in[p.tensor]);
-	*to = hu_many_result(&g->to, g->out[p.tensor]);
-	return p;
+	if (o->kind == HU_KIND_F64)
+		return hu_bits64(((const double *)data)[at.i]) & 0x7fffffffffffffffu;
+	if (at.many > 1)
+		hu_vector_load<V, 0>(x, o, data, at.i);
+	else
+		x[0] = hu_load_alone_f32(o, data, at.i);
+	HU_UNROLL
+	for (int v = 0; v < V; v++) {
+		uint32_t u = (uint32_t)v < at.many ? hu_bits32(x[v]) & 0x7fffffffu : 0;
+		most = u > most ? u : most;
+	}
+	return hu_bits64((double)hu_from_bits32(most));
 }
 
 template <class S>
 HU_KERNEL
 hu_scaled_kernel(HU_PARAM hu_casts g)
 {
+	enum { V = S::fused };
 	typename S::C c;
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_store_operand from;
-		hu_store_result to;
-		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
+		hu_piece p = hu_many_piece(&g.t, chunk);
 		double k = hu_cast_scale(hu_from_bits64(g.amax[p.tensor]), g.max);
 		c.k[0] = S::constant(&c, k);
 		if (p.from == 0 && threadIdx.x == 0 && g.scale[p.tensor]) {
-			hu_store_result s = hu_many_result(&g.scale_to, g.scale[p.tensor]);
+			hu_store_result s = hu_result_at(&g.scale_to, g.scale[p.tensor]);
 			hu_put_f32(&s, 0, (float)k);
 		}
+		uint32_t whole = hu_many_whole<S, V>(p, g.from.kind, g.to.kind), runs = hu_runs(p.n, whole, V);
 		HU_ONCE
-		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
-			typename S::T in[1][1], out[1][1];
-			in[0][0] = S::at(&c, &from, p.from + j);
-			hu_times_scale::run(S(), &c, in, out);
-			S::store(&to, p.from + j, out[0][0]);
+		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
+			hu_run at = hu_many_run<V>(p, t, whole);
+			typename S::T in[1][V], out[1][V];
+			hu_run_load<S, V, 0>(&c, &g.from, g.in[p.tensor], at, in[0]);
+			hu_formula_run<hu_times_scale, S, V>(&c, in, out, at.many);
+			hu_run_store<S, V, 0>(&g.to, g.out[p.tensor], at, out[0]);
 		}
 	}
 }
@@ -80,7 +92,8 @@ hu_casts_add(hu_casts *g, const hu_work *w)
 	g->in[g->t.count] = w->in[0]->data;
 	g->out[g->t.count] = w->out[0]->data;
 	g->scale[g->t.count] = w->call->nout > 1 ? w->out[1]->data : NULL;
-	hu_many_add(&g->t, w->in[0]->n);
+	HU_ASSERT(hu_aligned(w->out[0]->data));
+	hu_many_add(&g->t, w->in[0]->n, w->in[0]->data);
 }
 
 static inline hu_status

@@ -73,6 +73,14 @@ HU_HD_CALL double hu_log_plain(double x) { return hu_log(x); }
 HU_HD_CALL double hu_erf_plain(double x) { return hu_erf(x); }
 HU_HD_CALL double hu_tanh_plain(double x) { return hu_tanh(x); }
 HU_HD_CALL double hu_sigmoid_plain(double x) { return hu_sigmoid(x); }
+HU_HD_CALL double hu_rint_plain(double x) { return hu_rint(x); }
+HU_HD_CALL double hu_floor_plain(double x) { return hu_floor(x); }
+HU_HD_CALL double hu_ceil_plain(double x) { return hu_ceil(x); }
+HU_HD_CALL double hu_sign_plain(double x) { return hu_sign(x); }
+HU_HD_CALL double hu_expm1_plain(double x) { return hu_expm1(x); }
+HU_HD_CALL double hu_log1p_plain(double x) { return hu_log1p(x); }
+HU_HD_CALL double hu_rsqrt_plain(double x) { return hu_rsqrt(x); }
+HU_HD_CALL double hu_pow_plain(double x, double y) { return hu_pow(x, y); }
 HU_HD double hu_sqrt_plain(double x) { return sqrt(x); }
 
 #define HU_TO_SHORT(c, x) hu_short_round(&(c)->f, x)

@@ -5,6 +5,10 @@
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/scaled.cuh"
 
+extern "C" {
+#include "lib/op/element/formulas.h"
+}
+
 enum { LINKS = 3 };
 enum op { BIAS, RELU, RELU_DX, GELU, GELU_TANH, GELU_DX, GELU_TANH_DX, CAST };
 
@@ -14,7 +18,8 @@ struct chain {
 	hu_store_operand in;
 	member link[LINKS];
 	int n;
-	uint32_t elements, channels;
+	uint32_t elements, channels, whole; /* whole runs of several elements */
+	hu_divisor by_channels;
 	hu_format compute;
 	uint64_t *amax;
 };
@@ -34,72 +39,140 @@ HU_FORMULA(of_gelu_dx, 2, 1, F_GELU_DX)
 HU_FORMULA(of_gelu_tanh_dx, 2, 1, F_GELU_TANH_DX)
 HU_FORMULA(of_bias, 2, 1, F_BIAS)
 
-/* A gradient's first operand is the forward tensor, its second the value passed along the chain. */
-template <class S>
-HU_DEVICE typename S::T
-apply(const chain *h, const member *l, const typename S::C *c, uint32_t i, typename S::T x)
-{
-	typename S::T in[2][1], out[1][1];
+template <> constexpr int hu_is_long<of_gelu> = 1;
+template <> constexpr int hu_is_long<of_gelu_tanh> = 1;
+template <> constexpr int hu_is_long<of_gelu_dx> = 1;
+template <> constexpr int hu_is_long<of_gelu_tanh_dx> = 1;
 
-	in[0][0] = x;
-	out[0][0] = x;
-	switch (l->op) {
-	case BIAS: in[1][0] = S::at(c, &l->with, i % h->channels); of_bias::run(S(), c, in, out); break;
-	case RELU: of_relu::run(S(), c, in, out); break;
-	case GELU: of_gelu::run(S(), c, in, out); break;
-	case GELU_TANH: of_gelu_tanh::run(S(), c, in, out); break;
-	case CAST: break;
-	default:
-		in[0][0] = S::at(c, &l->with, i);
-		in[1][0] = x;
-		if (l->op == RELU_DX)
-			of_relu_dx::run(S(), c, in, out);
-		else if (l->op == GELU_DX)
-			of_gelu_dx::run(S(), c, in, out);
-		else
-			of_gelu_tanh_dx::run(S(), c, in, out);
-		break;
+static int is_long(enum op op) { return op == GELU || op == GELU_TANH || op == GELU_DX || op == GELU_TANH_DX; }
+
+/* The elements of a run, in kernels of chains without a long formula (GELU) and with one: 16 bytes of 16-bit codes, or
+   fewer. */
+template <class S, int LONG> constexpr int run_of = LONG ? 4 : (int)S::fused;
+
+/* A gradient's first operand is the forward tensor, its second the value passed along the chain. */
+template <class S, int LONG, int V>
+HU_DEVICE void
+apply(const chain *h, const member *l, const typename S::C *c, hu_run at, typename S::T (*x)[V])
+{
+	typename S::T in[2][V], out[1][V];
+	int gradient = l->op == RELU_DX || l->op == GELU_DX || l->op == GELU_TANH_DX;
+	hu_run with = at;
+
+	if (l->op == BIAS)
+		with.i -= hu_quotient(at.i, h->by_channels) * h->channels;
+	if (gradient || l->op == BIAS)
+		hu_run_load<S, V>(c, &l->with, l->with.data, with, in[1]);
+	HU_UNROLL
+	for (int v = 0; v < V; v++) {
+		in[0][v] = gradient ? in[1][v] : x[0][v];
+		in[1][v] = gradient ? x[0][v] : in[1][v];
+		out[0][v] = x[0][v];
 	}
-	return out[0][0];
+	if (l->op == BIAS)
+		hu_formula_run<of_bias, S, V>(c, in, out, at.many);
+	else if (l->op == RELU)
+		hu_formula_run<of_relu, S, V>(c, in, out, at.many);
+	else if (l->op == RELU_DX)
+		hu_formula_run<of_relu_dx, S, V>(c, in, out, at.many);
+	if constexpr (LONG) {
+		if (l->op == GELU)
+			hu_formula_run<of_gelu, S, V>(c, in, out, at.many);
+		else if (l->op == GELU_TANH)
+			hu_formula_run<of_gelu_tanh, S, V>(c, in, out, at.many);
+		else if (l->op == GELU_DX)
+			hu_formula_run<of_gelu_dx, S, V>(c, in, out, at.many);
+		else if (l->op == GELU_TANH_DX)
+			hu_formula_run<of_gelu_tanh_dx, S, V>(c, in, out, at.many);
+	}
+	HU_UNROLL
+	for (int v = 0; v < V; v++)
+		x[0][v] = out[0][v];
 }
 
-template <class S>
+template <class S, int LONG>
 HU_KERNEL
 chain_kernel(HU_PARAM chain h)
 {
+	enum { V = run_of<S, LONG> };
+	uint32_t runs = hu_runs(h.elements, h.whole, V);
 	typename S::C c;
-
 	uint64_t most = 0;
 
 	S::begin(&c, &h.compute);
 	HU_ONCE
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < h.elements; i += gridDim.x * blockDim.x) {
-		typename S::T x = S::at(&c, &h.in, i);
+	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
+		hu_run at = hu_run_at<V>(t, h.whole);
+		typename S::T x[1][V];
+		hu_run_load<S, V>(&c, &h.in, h.in.data, at, x[0]);
+		HU_ONCE
+		for (int k = 0; k < h.n; k++) {
+			apply<S, LONG, V>(&h, &h.link[k], &c, at, x);
+			hu_run_pass<S, V>(&c, &h.link[k].out, h.link[k].out.data, at, x[0]);
+		}
 		HU_UNROLL
-		for (int k = 0; k < LINKS; k++)
-			if (k < h.n)
-				x = S::pass(&c, &h.link[k].out, i, apply<S>(&h, &h.link[k], &c, i, x));
-		uint64_t u = hu_bits64((double)x) & 0x7fffffffffffffffu;
-		most = u > most ? u : most;
+		for (int v = 0; v < V; v++) {
+			uint64_t u = h.amax && (uint32_t)v < at.many ? hu_bits64((double)x[0][v]) & 0x7fffffffffffffffu : 0;
+			most = u > most ? u : most;
+		}
 	}
 	if (h.amax)
 		hu_largest_in(h.amax, most);
 }
 
+template <class S, int LONG>
+static hu_status
+run(hu_work *w, chain *h, size_t blocks)
+{
+	enum { V = run_of<S, LONG> };
+	int whole = hu_aligned(h->in.data) && hu_vector_serves<typename S::T>(h->in.kind);
+
+	for (int k = 0; k < h->n; k++) {
+		const member *l = &h->link[k];
+		whole &= hu_aligned(l->out.data) && hu_vector_serves<typename S::T>(l->out.kind);
+		whole &= hu_aligned(l->with.data) && hu_vector_serves<typename S::T>(l->with.kind);
+		whole &= l->op != BIAS || h->channels % V == 0;
+	}
+	h->whole = whole ? h->elements / V : 0;
+	return HU_GO(w, (chain_kernel<S, LONG>), hu_blocks_for(hu_runs(h->elements, h->whole, V), HU_MANY_THREADS, blocks),
+		HU_MANY_THREADS, 0, *h);
+}
+
+/* Runs a chain, in its carrier and with the formulas that it has. */
+static hu_status
+go(hu_work *w, chain *h, size_t blocks)
+{
+	int any = 0;
+
+	for (int k = 0; k < h->n; k++)
+		any |= is_long(h->link[k].op);
+	if (h->compute.id == HU_FP32)
+		return any ? run<hu_in_f32, 1>(w, h, blocks) : run<hu_in_f32, 0>(w, h, blocks);
+	return any ? run<hu_in_short, 1>(w, h, blocks) : run<hu_in_short, 0>(w, h, blocks);
+}
+
+/* Returns 1 if the pass computes the call: a cast without a scale, or a formula of the list. An addition is a bias
+   where its second operand is read channel by channel. */
 static int
 op_of(const hu_work *w, enum op *op)
 {
-	const hu_call *c = w->call;
-	const char *name = w->op;
-	int tanh = !strcmp(hu_attr_text(c, "approx", "none"), "tanh");
+	hu_pointwise_call p;
 
-	*op = !strcmp(name, "bias")      ? BIAS
-	      : !strcmp(name, "relu")    ? RELU
-	      : !strcmp(name, "relu_dx") ? RELU_DX
-	      : !strcmp(name, "gelu")    ? tanh ? GELU_TANH : GELU
-	      : !strcmp(name, "gelu_dx") ? tanh ? GELU_TANH_DX : GELU_DX
-					 : CAST;
-	return *op != CAST || (!strcmp(name, "cast") && c->nout == 1 && hu_attr_num(c, "scaled", 0) == 0);
+	*op = CAST;
+	if (w->role == HU_ROLE_CAST)
+		return w->call->nout == 1 && hu_attr_num(w->call, "scaled", 0) == 0;
+	if (!hu_pointwise_describe(&p, w->call))
+		return 0;
+	switch (p.formula) {
+	case HU_FORMULA_add: *op = BIAS; return p.how[1] == HU_CHANNEL;
+	case HU_FORMULA_relu: *op = RELU; return 1;
+	case HU_FORMULA_relu_dx: *op = RELU_DX; return 1;
+	case HU_FORMULA_gelu: *op = GELU; return 1;
+	case HU_FORMULA_gelu_tanh: *op = GELU_TANH; return 1;
+	case HU_FORMULA_gelu_dx: *op = GELU_DX; return 1;
+	case HU_FORMULA_gelu_tanh_dx: *op = GELU_TANH_DX; return 1;
+	default: return 0;
+	}
 }
 
 /* Returns 1 for a scaled cast, which the pass only prepares; in floats, so that the value passed along is the one
@@ -107,7 +180,7 @@ op_of(const hu_work *w, enum op *op)
 static int
 is_scaled(const hu_work *w)
 {
-	return !strcmp(w->op, "cast") && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 &&
+	return w->role == HU_ROLE_CAST && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 &&
 	       w->in[0]->format != HU_FP64 && hu_result_quick(w, w->out[0]);
 }
 
@@ -139,6 +212,7 @@ HU_SIDE(fuse_chain)(hu_work *w, int n)
 	h.n = n;
 	h.elements = (uint32_t)w[0].out[0]->n;
 	h.channels = (uint32_t)hu_last(w[0].out[0]->shape);
+	h.by_channels = hu_divisor_of(h.channels);
 	h.compute = hu_format_of(w[0].call->fmt.compute);
 	for (int i = 0; i < n; i++) {
 		enum op op;
@@ -154,17 +228,13 @@ HU_SIDE(fuse_chain)(hu_work *w, int n)
 	}
 	if (!h.elements)
 		return HU_OK;
-	unsigned blocks = hu_blocks_for(h.elements, HU_MANY_THREADS, scaled ? 4096 : 65535);
-	if (scaled)
-		HU_TRY(hu_counters(w, &h.amax, 1));
-	if (h.compute.id == HU_FP32)
-		HU_TRY(HU_GO(w, chain_kernel<hu_in_f32>, blocks, HU_MANY_THREADS, 0, h));
-	if (scaled) {
-		hu_casts g;
-		hu_casts_begin(&g, scaled);
-		hu_casts_add(&g, scaled);
-		g.amax = h.amax;
-		return hu_casts_run(w, &g);
-	}
-	return h.compute.id == HU_FP32 ? HU_OK : HU_GO(w, chain_kernel<hu_in_short>, blocks, HU_MANY_THREADS, 0, h);
+	if (!scaled)
+		return go(w, &h, 65535);
+	HU_TRY(hu_counters(w, &h.amax, 1));
+	HU_TRY(go(w, &h, 4096));
+	hu_casts g;
+	hu_casts_begin(&g, scaled);
+	hu_casts_add(&g, scaled);
+	g.amax = h.amax;
+	return hu_casts_run(w, &g);
 }

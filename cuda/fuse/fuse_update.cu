@@ -45,15 +45,60 @@ count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps
 	HU_SYNC();
 }
 
-HU_DEVICE double stored(hu_in_f32, const hu_store_result *r, float x) { return (double)hu_settled_f32(r, x); }
-HU_DEVICE double stored(hu_in_short, const hu_store_result *r, double x) { return hu_settled_f64(r, x); }
+/* Loads the operands of run at, found_inf being operand FOUND, and leaves in before the stored weights. */
+template <class F, class S, int FOUND, int V>
+HU_DEVICE void
+load(const update *u, const typename S::C *c, uint32_t tensor, hu_run at, typename S::T found, typename S::T (*in)[V],
+	double *before)
+{
+	HU_UNROLL
+	for (int k = 0; k < F::nin; k++) {
+		int from = k - (k > FOUND);
+		if (k == FOUND) {
+			HU_UNROLL
+			for (int v = 0; v < V; v++)
+				in[k][v] = found;
+			continue;
+		}
+		const hu_store_operand *o = &u->from[from];
+		const void *data = u->in[from][tensor];
+		if constexpr (V > 1)
+			if (at.many > 1)
+				hu_vector_load<V, 1>(in[k], o, data, at.i);
+		if (at.many == 1)
+			in[k][0] = S::load(c, o, data, at.i);
+		HU_UNROLL
+		for (int v = 0; v < V; v++) {
+			before[v] = k ? before[v] : (double)in[k][v];
+			in[k][v] = S::taken(c, HU_AT_EACH, in[k][v]);
+		}
+		if (k == 0 && o->kind == HU_KIND_F64 && at.many == 1)
+			before[0] = ((const double *)data)[at.i];
+	}
+}
+
+/* The number of whole runs of a chunk: 0 if one of the tensors is not stored so that runs could be loaded. */
+template <class S, int V>
+HU_DEVICE uint32_t
+whole_runs(const update *u, hu_piece p, int operands, int results)
+{
+	int serves = !u->copy[p.tensor] || hu_vector_serves<typename S::T>(u->copy_to.kind);
+
+	HU_UNROLL
+	for (int k = 0; k < OPERANDS; k++)
+		serves &= k >= operands || hu_vector_serves<typename S::T>(u->from[k].kind);
+	HU_UNROLL
+	for (int k = 0; k < OPERANDS - 1; k++)
+		serves &= k >= results || hu_vector_serves<typename S::T>(u->to[k].kind);
+	return serves && V > 1 ? p.n / V : 0;
+}
 
 /* FOUND is the position of found_inf among F's operands. */
 template <class F, class S, int FOUND>
 HU_KERNEL
 update_kernel(HU_PARAM update u)
 {
-	enum { TERM = F::nout - 1 };
+	enum { TERM = F::nout - 1, V = S::vector };
 	HU_SHARED(uint32_t, warps, HU_MANY_THREADS / 32);
 	typename S::C c;
 
@@ -65,36 +110,34 @@ update_kernel(HU_PARAM update u)
 	typename S::T found = S::at(&c, &u.found, 0);
 	for (uint32_t chunk = blockIdx.x; chunk < u.t.first[u.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&u.t, chunk);
+		uint32_t whole = whole_runs<S, V>(&u, p, F::nin - 1, TERM), runs = hu_runs(p.n, whole, V);
 		hu_update_tally mine = { 0, 0 };
 		HU_ONCE
-		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
-			uint32_t i = p.from + j;
-			typename S::T in[F::nin][1], out[F::nout][1], w = 0;
-			hu_store_operand old = hu_many_operand(&u.from[0], u.in[0][p.tensor]);
-			double before = hu_load_f64(&old, i), after = 0;
-			HU_UNROLL
-			for (int k = 0; k < F::nin; k++) {
-				int at = k - (k > FOUND);
-				if (k == FOUND) {
-					in[k][0] = found;
-				} else {
-					hu_store_operand o = hu_many_operand(&u.from[at], u.in[at][p.tensor]);
-					in[k][0] = S::at(&c, &o, i);
-				}
-			}
-			F::run(S(), &c, in, out);
+		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
+			hu_run at = hu_many_run<V>(p, t, whole);
+			typename S::T in[F::nin][V], out[F::nout][V];
+			double before[V];
+			load<F, S, FOUND, V>(&u, &c, p.tensor, at, found, in, before);
+			hu_formula_run<F, S, V>(&c, in, out, at.many);
 			HU_UNROLL
 			for (int k = 0; k < TERM; k++) {
-				hu_store_result r = hu_many_result(&u.to[k], u.out[k][p.tensor]);
-				typename S::T y = S::pass(&c, &r, i, out[k][0]);
-				w = k ? w : y;
-				after = k ? after : stored(S(), &r, out[k][0]);
+				void *data = u.out[k][p.tensor];
+				if constexpr (V > 1)
+					if (at.many > 1)
+						hu_vector_store<V, 1>(&u.to[k], data, at.i, out[k]);
+				if (at.many == 1) {
+					S::store_alone(&u.to[k], data, at.i, out[k][0]);
+					out[k][0] = S::settled(&u.to[k], out[k][0]);
+				}
 			}
-			hu_update_count(&mine, before, (double)out[TERM][0], after);
-			if (u.copy[p.tensor]) {
-				hu_store_result r = hu_many_result(&u.copy_to, u.copy[p.tensor]);
-				S::store(&r, i, w);
+			HU_UNROLL
+			for (int v = 0; v < V; v++) {
+				if ((uint32_t)v < at.many)
+					hu_update_count(&mine, before[v], (double)out[TERM][v], (double)out[0][v]);
+				out[0][v] = S::taken(&c, HU_AT_EACH, out[0][v]);
 			}
+			if (u.copy[p.tensor])
+				hu_run_store<S, V>(&u.copy_to, u.copy[p.tensor], at, out[0]);
 		}
 		if (u.count[p.tensor])
 			count_in_block(u.count[p.tensor], &mine, warps);
@@ -124,7 +167,8 @@ HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
 extern "C" hu_status
 HU_SIDE(fuse_update)(hu_work *w, int n)
 {
-	int decays = !strcmp(w[0].op, "adamw"), adam = decays || !strcmp(w[0].op, "adam"), moving = w[0].call->nin > 3;
+	int decays = w[0].role == HU_ROLE_ADAMW, adam = decays || w[0].role == HU_ROLE_ADAM,
+	    moving = w[0].call->nin > 3;
 	double *k = adam ? hu_numbers(w, HU_ADAMW_CONSTANTS) : NULL;
 	update u;
 
@@ -156,7 +200,11 @@ HU_SIDE(fuse_update)(hu_work *w, int n)
 			u.copy[t] = x->copy ? x->copy->data : NULL;
 			if (x->copy)
 				u.copy_to = hu_result_of(x->copy, x->copy_flags);
-			hu_many_add(&u.t, x->in[0]->n);
+			for (int i = 0; i < x->call->nin && i < OPERANDS + 1; i++)
+				HU_ASSERT(i == 2 || hu_aligned(x->in[i]->data));
+			for (int i = 0; i < x->call->nout; i++)
+				HU_ASSERT(hu_aligned(x->out[i]->data));
+			hu_many_add(&u.t, x->in[0]->n, x->copy ? x->copy->data : NULL);
 		}
 		if (hu_many_chunks(&u.t))
 			HU_TRY((decays   ? run<hu_adamw_step, 4>(w, &u)

@@ -13,7 +13,7 @@ HU_SIDE(op_avgpool_dx)(hu_work *w)
 	size_t channels = hu_last(w->in[0]->shape);
 	hu_field m = hu_field_of(w, w->out[0]->n, channels);
 
-	m.image = (uint32_t)(pixels * (double)channels);
+	m.by_image = hu_divisor_of((uint32_t)(pixels * (double)channels));
 	hu_field_in(&m, w->in[0], HU_AT_IMAGE);
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = 1;

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
    cast: y = x in another format, rounded once. With scaled=1, x is first multiplied by s = 2^floor(log2(max/amax)),
    which is the second output; amax is x's largest magnitude, max the format's. */
-#include "cuda/element/scalar.cuh"
+#include "cuda/element/scaled.cuh"
 
 #define PLAIN(S, T) out[0][i] = in[0][i]
-#define SCALED(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
 HU_FORMULA(plain, 1, 1, PLAIN)
-HU_FORMULA(scaled, 1, 1, SCALED)
 #undef PLAIN
-#undef SCALED
 
-/* Magnitudes compare as their bits do, with NaN above infinity. */
 HU_KERNEL
 amax_kernel(uint64_t *amax, HU_PARAM hu_store_operand x, uint32_t n)
 {
+	uint32_t whole = x.kind == HU_KIND_F64 ? 0 : n / 8, runs = hu_runs(n, whole, 8);
 	uint64_t mine = 0;
 
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-		uint64_t u = hu_bits64(hu_load_f64(&x, i)) & 0x7fffffffffffffffu;
+	HU_ONCE
+	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
+		uint64_t u = hu_run_largest(&x, x.data, hu_run_at<8>(t, whole));
 		mine = u > mine ? u : mine;
 	}
 	hu_largest_in(amax, mine);
@@ -60,5 +58,5 @@ HU_SIDE(op_cast)(hu_work *w)
 	HU_TRY(HU_GO(w, scale_kernel, 1, 1, 0, k, (const uint64_t *)amax, hu_format_of(w->call->fmt.out).max, second));
 	m.nk = 1;
 	m.kd = k;
-	return hu_field_run<scaled>(w, &m);
+	return hu_field_run<hu_times_scale>(w, &m);
 }

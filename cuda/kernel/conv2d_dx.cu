@@ -30,6 +30,7 @@ struct map {
 	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
+	static constexpr int narrow = 1; /* whether there are kernels for few columns (gemm_wgmma.cuh) */
 	static constexpr int may_lie(int a, int b) { return a && b; }
 	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
@@ -84,7 +85,6 @@ extern "C" hu_status
 HU_SIDE(op_conv2d_dx)(hu_work *w)
 {
 	const hu_shape *dy = &w->in[0]->shape, *k = &w->in[1]->shape;
-	uint32_t most = 0;
 	char *ran = w->ran;
 	hu_gemm g;
 
@@ -102,11 +102,7 @@ HU_SIDE(op_conv2d_dx)(hu_work *w)
 	HU_TRY(hu_gemm_of(w, &g));
 	hu_conv_axis rows = axis(g.h, g.kh, g.stride_h, g.dilation_h, g.ho, g.pad_h),
 		     cols = axis(g.w, g.kw, g.stride_w, g.dilation_w, g.wo, g.pad_w);
-	for (size_t i = 0; i < hu_conv_classes(&rows); i++)
-		for (size_t j = 0; j < hu_conv_classes(&cols); j++) {
-			hu_gemm s = share(w, &g, &rows, &cols, i, j);
-			most = s.k > most ? s.k : most;
-		}
+	uint32_t most = (uint32_t)(hu_conv_most_taps(&rows) * hu_conv_most_taps(&cols)) * g.co;
 	g.terms = most;
 	size_t used = w->used;
 	for (size_t i = 0; i < hu_conv_classes(&rows); i++)

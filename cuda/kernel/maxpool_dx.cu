@@ -12,18 +12,19 @@ maxpool_dx_kernel(HU_PARAM hu_pool p, HU_PARAM hu_field m)
 	hu_field_context<S>(&m, &context);
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < m.n; i += gridDim.x * blockDim.x) {
-		uint32_t channels = (uint32_t)p.c, pixel = i / channels, c = i % channels, col = pixel % (uint32_t)p.w,
-			 row = pixel / (uint32_t)p.w % (uint32_t)p.h, n = pixel / (uint32_t)p.w / (uint32_t)p.h;
+		uint32_t channels = (uint32_t)p.c, high = (uint32_t)p.row.n, wide = (uint32_t)p.col.n,
+			 pixel = i / channels, c = i % channels, col = pixel % wide, row = pixel / wide % high,
+			 n = pixel / wide / high;
 		size_t r0, r1, c0, c1;
 		typename S::T sum = 0;
-		hu_pool_windows(&p, row, p.ho, p.pad_h, &r0, &r1);
-		hu_pool_windows(&p, col, p.wo, p.pad_w, &c0, &c1);
+		hu_window_covering(&p.row, row, &r0, &r1);
+		hu_window_covering(&p.col, col, &c0, &c1);
 		for (size_t r = r0; r < r1; r++)
 			for (size_t j = c0; j < c1; j++) {
-				uint32_t o = (uint32_t)(((n * p.ho + r) * p.wo + j) * p.c + c);
+				uint32_t o = (uint32_t)(((n * p.row.out + r) * p.col.out + j) * p.c + c);
 				double top;
 				if (hu_winner(&p, &m.in[0], o, &top) == i)
-					sum = S::add(&context, sum, S::load(&m, &context, &m.in[1], o));
+					sum = S::add(&context, sum, S::at(&context, &m.in[1], o));
 			}
 		S::store(&m.out[0], i, sum);
 	}

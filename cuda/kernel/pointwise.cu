@@ -14,10 +14,31 @@ static_assert((int)HU_AT_EACH == HU_EACH && (int)HU_AT_CHANNEL == HU_CHANNEL && 
 #define ONE(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i])
 #define TWO(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i], in[1][i])
 #define THREE(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i], in[1][i], in[2][i])
-#define FORMULA1(NAME, Y) HU_FORMULA_OF(of_##NAME, 1, 1, ONE, NAME)
-#define FORMULA2(NAME, Y) HU_FORMULA_OF(of_##NAME, 2, 1, TWO, NAME)
-#define FORMULA3(NAME, Y) HU_FORMULA_OF(of_##NAME, 3, 1, THREE, NAME)
+/* Elementary functions and roots take hundreds of instructions: as text Y calls one of these. */
+static constexpr int
+calls_function(const char *y)
+{
+	const char *names[] = { "EXP", "LOG", "ERF", "TANH", "SIGMOID", "SQRT", "gelu", "silu" };
+
+	for (; *y; y++)
+		for (const char *name : names) {
+			int n = 0;
+			while (name[n] && y[n] == name[n])
+				n++;
+			if (!name[n])
+				return 1;
+		}
+	return 0;
+}
+
+#define FORMULA(NAME, N, F, Y)                   \
+	HU_FORMULA_OF(of_##NAME, N, 1, F, NAME) \
+	template <> constexpr int hu_is_long<of_##NAME> = calls_function(#Y);
+#define FORMULA1(NAME, Y) FORMULA(NAME, 1, ONE, Y)
+#define FORMULA2(NAME, Y) FORMULA(NAME, 2, TWO, Y)
+#define FORMULA3(NAME, Y) FORMULA(NAME, 3, THREE, Y)
 #include "lib/op/element/formulas.def"
+#undef FORMULA
 #undef ONE
 #undef TWO
 #undef THREE

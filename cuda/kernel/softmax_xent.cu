@@ -11,6 +11,10 @@ HU_FORMULA(term, 2, 1, TERM)
 HU_FORMULA(share, 3, 1, SHARE)
 HU_FORMULA(loss, 4, 2, LOSS)
 HU_FORMULA(mean, 2, 1, MEAN)
+template <> constexpr int hu_is_long<term> = 1;
+template <> constexpr int hu_is_long<share> = 1;
+template <> constexpr int hu_is_long<loss> = 1;
+template <> constexpr int hu_is_long<mean> = 1;
 #undef TERM
 #undef SHARE
 #undef LOSS

@@ -17,6 +17,7 @@
 #define HU_PARAM const
 #define HU_UNROLL
 #define HU_ONCE
+#define HU_UNROLL_BY(n)
 
 struct dim3 {
 	unsigned x, y, z;

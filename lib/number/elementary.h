@@ -291,6 +291,81 @@ hu_erfc(double x)
 }
 
 /* The same for floats: the double result, rounded. */
+/* The whole number nearest to x, ties to the even one; the largest one not above x; the smallest one not below x. All
+   keep x's sign, also in a result of 0. */
+HU_HD double
+hu_rint(double x)
+{
+	double a = x < 0 ? -x : x, r;
+
+	if (!(a < 0x1p52) || x == 0)
+		return x;
+	r = (a + 0x1p52) - 0x1p52;
+	return x < 0 ? -r : r;
+}
+
+HU_HD double
+hu_floor(double x)
+{
+	double r = hu_rint(x);
+
+	return r > x ? r - 1 : r;
+}
+
+HU_HD double
+hu_ceil(double x)
+{
+	double r = hu_rint(x);
+
+	return !(r < x) ? r : r == -1 ? -0.0 : r + 1;
+}
+
+/* 1, -1, or x itself where it is 0 or NaN. */
+HU_HD double hu_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+
+/* 2^-39: exp(y log x) multiplies the logarithm's relative error of 2^-50 by up to 746, and by less than 2^10 with the
+   roundings of the product. */
+#define HU_POW_ERROR 0x1p-39
+
+/* x^n for whole n by repeated squaring; at most 14 roundings up to n = 64. */
+HU_HD double
+hu_pow_whole(double x, int n)
+{
+	double y = 1;
+
+	for (; n; n /= 2, x *= x)
+		if (n & 1)
+			y *= x;
+	return y;
+}
+
+/* x^y with the special values of IEEE 754 (pow): 1 for y = 0 and for x = 1 even if the other is NaN; NaN for negative x
+   unless y is a whole number. The relative error is at most HU_POW_ERROR, and 2^-1070 more where the result is
+   subnormal. */
+HU_HD double
+hu_pow(double x, double y)
+{
+	double a = x < 0 ? -x : x, b = y < 0 ? -y : y, r;
+	int whole = hu_rint(y) == y, odd = whole && b < 0x1p53 && (long long)b % 2 == 1;
+
+	if (y == 0 || x == 1)
+		return 1;
+	if (hu_isnan(x) || hu_isnan(y) || (x < 0 && !whole && a != hu_inf(0)))
+		return hu_nan();
+	if (a == 1 || a == 0 || a == hu_inf(0) || b == hu_inf(0))
+		r = a == 1 ? 1 : (a > 1) == (y > 0) ? hu_inf(0) : 0;
+	else if (whole && b <= 64 && (r = hu_pow_whole(a, (int)b)) > 0x1p-1000 && r < 0x1p1000)
+		r = y < 0 ? 1 / r : r;
+	else
+		r = hu_exp(y * hu_log(a));
+	return odd && hu_bits64(x) >> 63 ? -r : r;
+}
+
+HU_HD float hu_rint_f32(float x) { return (float)hu_rint((double)x); }
+HU_HD float hu_floor_f32(float x) { return (float)hu_floor((double)x); }
+HU_HD float hu_ceil_f32(float x) { return (float)hu_ceil((double)x); }
+HU_HD float hu_sign_f32(float x) { return (float)hu_sign((double)x); }
+HU_HD float hu_pow_f32(float x, float y) { return (float)hu_pow((double)x, (double)y); }
 HU_HD float hu_exp_f32(float x) { return (float)hu_exp((double)x); }
 HU_HD float hu_expm1_f32(float x) { return (float)hu_expm1((double)x); }
 HU_HD float hu_log_f32(float x) { return (float)hu_log((double)x); }

@@ -12,7 +12,22 @@ typedef struct hu_op hu_op;
 
 typedef enum hu_phase { HU_FORWARD, HU_BACKWARD, HU_UPDATE } hu_phase;
 
-enum { HU_MAX_ATTR = 20 };
+/* The part that an operator plays where passes, interpreters and back ends must recognise it. Most operators have
+   none. */
+typedef enum hu_role {
+	HU_ROLE_NONE,
+	HU_ROLE_CAST,         /* rounds a tensor to another format, perhaps by a scale that is its second output */
+	HU_ROLE_CHECK,        /* looks for gradients that are not finite; output 0 says whether the update is skipped */
+	HU_ROLE_UNSCALE,      /* divides a gradient by the loss scale */
+	HU_ROLE_SCALE_UPDATE, /* moves the loss scale */
+	HU_ROLE_NORM,         /* the norm of all gradients together */
+	HU_ROLE_PRODUCT,      /* the product of two matrices */
+	HU_ROLE_SGD,          /* updates of a parameter by the optimizers that a device has kernels for */
+	HU_ROLE_ADAM,
+	HU_ROLE_ADAMW
+} hu_role;
+
+enum { HU_MAX_ATTR = 28 };
 
 /* A named attribute. Its value is text, or the number num if text is empty. */
 typedef struct hu_attr { char key[16]; double num; char text[24]; } hu_attr;
@@ -21,7 +36,7 @@ typedef struct hu_call {
 	int id;                 /* the call's index in the program */
 	const hu_op *op;
 	hu_phase phase;
-	char layer[32];
+	char layer[96];
 	int nin, nout;
 	int *in, *out;          /* tensor ids, owned by the program */
 	int nattr;
@@ -30,7 +45,7 @@ typedef struct hu_call {
 	hu_mode mode;           /* rounding to the output format */
 	int flags;              /* HU_SATURATE or 0 */
 	hu_sum sum;             /* summation model of operators that sum products */
-	char seed_name[64];     /* names the random stream of stochastic rounding (SR) */
+	char seed_name[192];    /* names the random stream of stochastic rounding (SR) */
 } hu_call;
 
 /* The number or word of attribute key, or otherwise if the call has no such attribute. The setters add the attribute or

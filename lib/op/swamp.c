@@ -139,14 +139,16 @@ hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count)
 void
 hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count)
 {
-	size_t C = m->channels, rows = m->n / C, terms = how == HU_CHANNEL ? rows : C,
+	size_t C = m->channels, terms = how == HU_CHANNEL ? m->n / C : how == HU_IMAGE ? m->image / C : C,
 	       *element = hu_xmalloc((terms + 1) * sizeof *element);
 	hu_bounded *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
 	double *x = hu_xmalloc((terms + 1) * sizeof *x);
 
 	for (size_t g = 0; g < n; g++) {
 		for (size_t i = 0; i < terms; i++)
-			element[i] = how == HU_CHANNEL ? i * C + group[g] : group[g] * C + i;
+			element[i] = how == HU_CHANNEL ? i * C + group[g]
+				     : how == HU_IMAGE ? group[g] / C * m->image + i * C + group[g] % C
+						       : group[g] * C + i;
 		hu_map_runs(m, element, terms, nout, y);
 		for (size_t i = 0; i < terms; i++)
 			x[i] = y[i * (size_t)nout + (size_t)out].v;

@@ -7,7 +7,7 @@ hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)
 {
 	for (int i = 0; i < p->nc; i++) {
 		hu_call *c = &p->c[i];
-		if (c->op->cls != HU_CLASS_GEMM || !hu_match(pattern, c->layer))
+		if (c->op->cls != HU_CLASS_GEMM || p->t[c->out[0]].cls == HU_OTHER || !hu_match(pattern, c->layer))
 			continue;
 		c->sum = sum;
 		/* A tensor core accumulates in the call's format unless the model names another. */

@@ -29,7 +29,7 @@ hu_pass_loss_seed(hu_program *p, const hu_scaling *s)
 static void
 unscale(hu_program *p, int t, int scale, double weight)
 {
-	char name[96];
+	char name[HU_NAME + 16];
 	int in[2] = { p->t[t].grad, scale };
 
 	snprintf(name, sizeof name, "%s.d%s_unscaled", p->t[t].layer, p->t[t].role);

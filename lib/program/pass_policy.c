@@ -73,6 +73,17 @@ wants_cast(const pass *s, const hu_call *c, int i, int tensor)
 	return !(c->op->cls == HU_CLASS_NORM && i > 0); /* norms read their parameters as they are stored */
 }
 
+/* Returns 1 for a call whose output keeps its format under every policy: a cast that the program itself asks for, and
+   calls on indices and truth values alone. */
+static int
+keeps_format(const pass *s, const hu_call *c)
+{
+	for (int i = 0; i < c->nin; i++)
+		if (s->from->t[c->in[i]].cls != HU_OTHER || s->from->t[c->in[i]].state)
+			return c->op->role == HU_ROLE_CAST;
+	return c->nin > 0;
+}
+
 static void
 copy_call(pass *s, const hu_call *c)
 {
@@ -83,6 +94,8 @@ copy_call(pass *s, const hu_call *c)
 		in[i] = s->map[c->in[i]];
 	hu_format_id run = run_format(s, c, in),
 		     made = c->op->cls == HU_CLASS_GEMM ? hu_program_product_format(run) : run;
+	if (keeps_format(s, c))
+		made = s->from->t[c->out[0]].format;
 	for (int i = 0; i < c->nin; i++)
 		if (wants_cast(s, c, i, in[i]))
 			in[i] = hu_program_cast(s->to, in[i], run, HU_FORWARD, c->layer);
@@ -104,6 +117,10 @@ copy_call(pass *s, const hu_call *c)
 	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, nin, out, c->nout);
 	d->nattr = c->nattr;
 	memcpy(d->attr, c->attr, sizeof d->attr);
+	if (c->op->role == HU_ROLE_CAST) {
+		d->flags = c->flags;
+		d->mode = c->mode;
+	}
 	if (scales)
 		hu_attr_set(d, "scaled", 1);
 	if (c->op->cls == HU_CLASS_GEMM && (run == HU_TF32 || scales))

@@ -73,6 +73,19 @@ hu_is_update(const hu_program *p, const hu_call *c)
 }
 
 int
+hu_program_moment(const hu_program *p, int tensor)
+{
+	int next = p->t[tensor].state && p->t[tensor].next >= 0 ? p->t[tensor].next : tensor;
+	const hu_call *c = p->t[next].producer >= 0 ? &p->c[p->t[next].producer] : NULL;
+	const char *moment = c ? c->op->moment : NULL;
+
+	for (int k = 0; c && moment && k < c->nout && moment[k]; k++)
+		if (c->out[k] == next && moment[k] != '-')
+			return moment[k] - '0';
+	return 0;
+}
+
+int
 hu_is_cast(const hu_program *p, int tensor, int *from, int *scale)
 {
 	const hu_call *c = p->t[tensor].producer >= 0 ? &p->c[p->t[tensor].producer] : NULL;
@@ -136,7 +149,7 @@ hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer
 	c->mode = HU_RNE;
 	c->sum = hu_sum_default();
 	c->sum.acc = c->fmt.acc;
-	snprintf(c->seed_name, sizeof c->seed_name, "%s/%.50s", op, p->t[out[0]].name);
+	snprintf(c->seed_name, sizeof c->seed_name, "%s/%s", op, p->t[out[0]].name);
 	return c;
 }
 
@@ -182,7 +195,7 @@ int
 hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer)
 {
 	const int scaled = hu_format_of(f).bits <= 8;
-	char name[160], scale[200];
+	char name[240], scale[320];
 	int out[2], n = 1;
 
 	if (p->t[t].format == f && (!scaled || p->t[t].scale >= 0))

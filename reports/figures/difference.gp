@@ -2,7 +2,7 @@
 # |loss - loss of the first run| and the same for accuracy, step by step, on a logarithmic scale.
 load 'style.gp'
 
-width = 860; height = 372 + legend_height
+width = 860; height = 372 + legend_height + foot
 top = 1 - (legend_height + 36.) / height
 stats file using (column('step')) name 'S' nooutput
 every_nth = int(S_records / runs / 1500) + 1
@@ -25,7 +25,7 @@ do for [format in formats] {
 	set ytics autofreq
 	unset key
 	set tmargin at screen top
-	set bmargin at screen 64. / height
+	set bmargin at screen (66. + foot) / height
 	set lmargin at screen 0.08; set rmargin at screen 0.48
 	set title 'loss, absolute difference'
 	set arrow 1 from graph 0, first 1e-3 to graph 1, first 1e-3 nohead lc rgb soft dt 2
@@ -33,7 +33,7 @@ do for [format in formats] {
 	plot for [r = 2:runs] file every every_nth using 'step':(of(r, column('loss_difference'))) with points pt 7 ps 0.28 lc rgb colour(r) notitle, \
 		for [r = 2:runs] '' using 'step':(of(r, column('eval_loss_difference'))) with points pt 7 ps 0.85 lc rgb colour(r) notitle
 	do for [i = 2:runs] { unset label 100 + i; unset arrow 100 + i }
-	unset label 200
+	unset label 200; unset label 900; unset label 901
 	set lmargin at screen 0.57; set rmargin at screen 0.97
 	set title 'accuracy, absolute difference'
 	shown = 0

@@ -2,7 +2,9 @@
 
 nobase_dist_pkgdata_DATA += reports/figures/bound.gp
 nobase_dist_pkgdata_DATA += reports/figures/difference.gp
+nobase_dist_pkgdata_DATA += reports/figures/error.gp
 nobase_dist_pkgdata_DATA += reports/figures/exponents.gp
+nobase_dist_pkgdata_DATA += reports/figures/harm.gp
 nobase_dist_pkgdata_DATA += reports/figures/loss.gp
 nobase_dist_pkgdata_DATA += reports/figures/ratio.gp
 nobase_dist_pkgdata_DATA += reports/figures/swamping.gp

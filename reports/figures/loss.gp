@@ -2,7 +2,7 @@
 # Training loss (each step, running mean) and accuracy of the runs, with the evaluations.
 load 'style.gp'
 
-width = 860; height = 382 + legend_height
+width = 860; height = 382 + legend_height + foot
 top = 1 - (legend_height + 36.) / height
 stats file using (column('loss_smooth')) name 'L' nooutput
 stats file using (column('step')) name 'S' nooutput
@@ -20,23 +20,24 @@ do for [format in formats] {
 	set xlabel 'step' textcolor rgb soft offset 0, 0.3
 	unset key
 	set tmargin at screen top
-	set bmargin at screen 64. / height
+	set bmargin at screen (66. + foot) / height
 	set lmargin at screen 0.08; set rmargin at screen 0.48
 	set title 'loss'
 	if (L_min > 0 && L_max > 10 * L_min) { set logscale y } else { unset logscale y }
 	if (L_min > 0 && L_max > 10 * L_min) { set yrange [0.4 * L_min:*] } else { set yrange [*:*] }
 	set format y (L_min > 0 && L_max > 10 * L_min && L_max / L_min > 1e4 ? '10^{%T}' : '%g')
 	plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('loss'))) with points pt 7 ps dot lc rgb '#B0' . colour(r)[2:] notitle, \
-		for [r = 1:runs] '' using 'step':(of(r, column('loss_smooth'))) with lines lw 2 lc rgb colour(r) notitle, \
+		for [r = 1:runs] '' using 'step':(of(r, column('loss_smooth'))) with lines lw 2 dt dash(r) lc rgb colour(r) notitle, \
 		for [r = 1:runs] '' using 'step':(of(r, column('eval_loss'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
 		for [r = 1:runs] '' using 'step':(of(r, column('eval_loss'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
 	do for [i = 1:runs] { unset label 100 + i; unset arrow 100 + i }
+	unset label 900; unset label 901
 	unset logscale y
 	set format y '%g'
 	set lmargin at screen 0.57; set rmargin at screen 0.97
 	set title 'accuracy'
 	set yrange [*:1 < *]
-	plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('accuracy_smooth'))) with lines lw 1.2 lc rgb colour(r) notitle, \
+	plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('accuracy_smooth'))) with lines lw 1.4 dt dash(r) lc rgb colour(r) notitle, \
 		for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
 		for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
 	set yrange [*:*]

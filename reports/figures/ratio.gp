@@ -4,7 +4,7 @@ load 'style.gp'
 
 names = |format_name|
 panel = 300
-width = 860; height = 42 + panel * names
+width = 860; height = 42 + panel * names + foot
 array total[names]; array digits[names]
 do for [i = 1:names] { total[i] = 0; digits[i] = 0 }
 put(i, p, x) = (total[i] = total[i] + x, digits[i] = p, 0)
@@ -32,15 +32,16 @@ do for [format in formats] {
 		set tmargin at screen 1 - (56. + panel * (i - 1)) / height
 		set bmargin at screen 1 - (panel * i - 28.) / height
 		set label 1 format_name[i] noenhanced at screen 0.015, graph 1 offset 0, 2 left textcolor rgb ink
-		set label 2 'always changes the weight' at p, graph 1 offset -0.6, 0.8 right textcolor rgb blue
-		set label 3 'never does' at p + 1, graph 1 offset 0.6, 0.8 left textcolor rgb vermillion
+		set label 2 'always changes the weight' at p, graph 1 offset -0.6, 0.8 right textcolor rgb run_colour
+		set label 3 'never does' at p + 1, graph 1 offset 0.6, 0.8 left textcolor rgb fatal
 		set arrow 1 from p, graph 0 to p, graph 1.08 nohead lc rgb ink lw 1.2 front
 		set arrow 2 from p + 1, graph 0 to p + 1, graph 1.08 nohead lc rgb ink lw 1.2 front
 		set label 4 sprintf('2^{%d}', p) at p, graph 1 offset 0, 2 right textcolor rgb ink
 		set label 5 sprintf('2^{%d}', p + 1) at p + 1, graph 1 offset 0, 2 left textcolor rgb ink
-		plot file using (column(lg) + 0.5):(of(i, column(lg) < p)) with boxes lc rgb blue, \
-			'' using (column(lg) + 0.5):(of(i, column(lg) == p)) with boxes lc rgb orange, \
-			'' using (column(lg) + 0.5):(of(i, column(lg) > p)) with boxes lc rgb vermillion
+		if (i > 1) { unset label 900; unset label 901 }
+		plot file using (column(lg) + 0.5):(of(i, column(lg) < p)) with boxes lc rgb run_colour, \
+			'' using (column(lg) + 0.5):(of(i, column(lg) == p)) with boxes lc rgb paler(run_colour, 0.5), \
+			'' using (column(lg) + 0.5):(of(i, column(lg) > p)) with boxes lc rgb fatal
 	}
 	unset multiplot
 }

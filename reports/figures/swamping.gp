@@ -5,7 +5,7 @@ load 'style.gp'
 phases = |phase_name|
 above = 96 + 18 * rows
 below = rows_updates > 0 ? 112 + 18 * rows_updates : 0
-width = 860; height = above + below
+width = 860; height = above + below + foot
 # Rows stand in blocks by phase, in the table's order inside a block: an operator whose first traced
 # step had nothing to add comes late in the table
 array start[phases + 1]; array seen[phases]; array place[rows]; array name[rows]
@@ -40,7 +40,7 @@ do for [format in formats] {
 	set xlabel 'share of the additions' textcolor rgb soft offset 0, 0.3
 	set ytics ()
 	do for [row = 1:rows] { set ytics add (name[row] place[row]) }
-	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32) with boxxyerror lc rgb colour(p) title phase_name[p], \
+	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32) with boxxyerror lc rgb shade(p) title phase_name[p], \
 		'' using (column('swamped') == 0 ? least : NaN):(at($0)):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle
 	set ytics autofreq
 	set ytics scale 0 noenhanced
@@ -49,16 +49,17 @@ do for [format in formats] {
 		set xrange [least:1]
 		set xtics 1e-4, 10, 1 
 		set tmargin at screen 1 - (above + 44.) / height
-		set bmargin at screen 62. / height
+		set bmargin at screen (66. + foot) / height
+		unset label 900; unset label 901
 		set yrange [-rows_updates + 0.2:0.8]
 		set label 1 'update lost to swamping'
 		set xlabel "share of the update's norm" textcolor rgb soft offset 0, 0.3
-		set arrow 1 from 0.1, graph 0 to 0.1, graph 1 nohead lc rgb green lw 1.5 front
-		set arrow 2 from 0.5, graph 0 to 0.5, graph 1 nohead lc rgb vermillion lw 1.5 front
-		set label 2 'harmless below 0.1' at 0.1, graph 1 offset -0.3, 0.6 right textcolor rgb '#00664A'
-		set label 3 'fatal above 0.5' at 1, graph 1 offset 0, 0.6 right textcolor rgb '#9C4400'
+		set arrow 1 from 0.1, graph 0 to 0.1, graph 1 nohead lc rgb costs lw 1.5 front
+		set arrow 2 from 0.5, graph 0 to 0.5, graph 1 nohead lc rgb fatal lw 1.5 front
+		set label 2 'harmless below 0.1' at 0.1, graph 1 offset -0.3, 0.6 right textcolor rgb harmless
+		set label 3 'fatal above 0.5' at 1, graph 1 offset 0, 0.6 right textcolor rgb fatal
 		unset key
-		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(stringcolumn('tensor_label')) with boxxyerror lc rgb orange, \
+		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(stringcolumn('tensor_label')) with boxxyerror lc rgb run_colour, \
 			'' using (column('l2_share_lost') == 0 ? least : NaN):(-$0):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0', \
 			'' using (column('l2_share_lost') > 0 && column('l2_share_lost') <= least ? least : NaN):(-$0):('below 10^{-4}') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0'
 		unset arrow 1; unset arrow 2; unset label 2; unset label 3

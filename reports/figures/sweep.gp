@@ -2,7 +2,7 @@
 # What every loss scale from 2^-8 to 2^24 would lose and overflow, and the span that is safe.
 load 'style.gp'
 
-width = 860; height = 380
+width = 860; height = 380 + foot
 all = 0
 do for [i = 1:|tensor_name|] { if (tensor_name[i] eq 'all') { all = i } }
 stats file using (column('log2_scale')) name 'K' nooutput
@@ -35,28 +35,29 @@ do for [format in formats] {
 	set format x '2^{%g}'
 	set xlabel 'loss scale' textcolor rgb soft offset 0, 0.3
 	set ylabel 'share of the nonzero gradients lost' textcolor rgb soft
+	set bmargin at screen (54. + foot) / height
 	set key outside center top horizontal width 2 maxrows 2
 	if (safe_low <= safe_high) {
-		set object 1 rectangle from safe_low - 0.25, graph 0 to safe_high + 0.25, graph 1 fc rgb green fs solid 0.16 noborder behind
-		set label 1 (safe_high - safe_low < 3 ? 'safe' : sprintf('safe: 2^{%g} to 2^{%g}', safe_low, safe_high)) at (safe_low + safe_high) / 2., graph 0.955 center textcolor rgb '#00664A' front
+		set object 1 rectangle from safe_low - 0.25, graph 0 to safe_high + 0.25, graph 1 fc rgb harmless fs solid 0.16 noborder behind
+		set label 1 (safe_high - safe_low < 3 ? 'safe' : sprintf('safe: 2^{%g} to 2^{%g}', safe_low, safe_high)) at (safe_low + safe_high) / 2., graph 0.955 center textcolor rgb harmless front
 	} else {
 		if (rows_safe > 0) {
 			if (used_low <= used_high && used_low < 8) {
-				set label 1 'no scale is safe at every traced step' at graph 0.98, graph 0.06 right textcolor rgb '#9C4400' front
+				set label 1 'no scale is safe at every traced step' at graph 0.98, graph 0.06 right textcolor rgb fatal front
 			} else {
-				set label 1 'no scale is safe at every traced step' at graph 0.02, graph 0.06 left textcolor rgb '#9C4400' front
+				set label 1 'no scale is safe at every traced step' at graph 0.02, graph 0.06 left textcolor rgb fatal front
 			}
 		}
 	}
-	if (burst <= K_max) { set object 2 rectangle from burst - 0.25, graph 0 to graph 1, graph 1 fc rgb vermillion fs solid 0.13 noborder behind
-		set label 2 'overflows' at K_max + 0.3, graph 0.88 right textcolor rgb '#9C4400' front }
+	if (burst <= K_max) { set object 2 rectangle from burst - 0.25, graph 0 to graph 1, graph 1 fc rgb fatal fs solid 0.13 noborder behind
+		set label 2 'overflows' at K_max + 0.3, graph 0.88 right textcolor rgb fatal front }
 	if (used_low <= used_high) {
 		set arrow 3 from (used_low == used_high ? used_low - 0.3 : used_low), 1.7e-8 to (used_low == used_high ? used_high + 0.3 : used_high), 1.7e-8 nohead lw 5 lc rgb ink front
 		set label 3 'this run' at (used_low + used_high) / 2., 4.5e-8 center textcolor rgb ink front
 	}
 	plot for [t = 1:|tensor_name|] file using (t == all ? NaN : column('log2_scale')):(of(t, column('share_lost'))) with lines lw 0.7 lc rgb '#BBBBBB' notitle, \
 		NaN with lines lw 0.7 lc rgb '#BBBBBB' title 'single tensors', \
-		file using 'log2_scale':(all > 0 ? of(all, column('share_lost')) : NaN) with linespoints pt 7 ps 0.35 lw 2 lc rgb blue title 'all gradients, by number', \
-		file using 'log2_scale':(all > 0 ? of(all, column('l2_share_lost')) : NaN) with lines lw 2 dt 2 lc rgb purple title 'all gradients, by norm'
+		file using 'log2_scale':(all > 0 ? of(all, column('share_lost')) : NaN) with linespoints pt 7 ps 0.35 lw 2 lc rgb run_colour title 'all gradients, by number', \
+		file using 'log2_scale':(all > 0 ? of(all, column('l2_share_lost')) : NaN) with lines lw 2 dt 12 lc rgb ink title 'all gradients, by norm'
 }
 unset output

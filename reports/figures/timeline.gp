@@ -3,9 +3,9 @@
 load 'style.gp'
 
 scalers = |scaler_name|
-width = 860; strip = 92; height = 70 + strip * scalers
+width = 860; strip = 92; height = 70 + strip * scalers + foot
 lg(x) = x > 0 ? log(x) / log(2) : NaN
-stats file using (lg(column('scale'))) name 'Y' nooutput
+Y_min = lg(scale_least); Y_max = lg(scale_most)
 stats file using (column('step')) name 'S' nooutput
 every_nth = int(rows / scalers / 4000) + 1
 margin = S_max > S_min ? 0.01 * (S_max - S_min) : 1
@@ -30,11 +30,12 @@ do for [format in formats] {
 		set tmargin at screen 1 - (12. + strip * (i - 1)) / height
 		set bmargin at screen 1 - (12. + strip * i - 14) / height
 		if (i == scalers) { set format x '%g'; set xlabel 'step' textcolor rgb soft } else { set format x ''; unset xlabel }
-		set label 1 scaler_name[i] noenhanced at screen 0.015, graph 0.5 left textcolor rgb (scaler_name[i] eq 'recorded' ? ink : colour(i))
+		set label 1 scaler_name[i] noenhanced at screen 0.015, graph 0.5 left textcolor rgb (scaler_name[i] eq 'recorded' ? run_colour : ink)
 		set label 2 sprintf('%d skipped', skips[i]) at graph 1.015, graph 0.5 left textcolor rgb soft
-		plot file every every_nth using 'step':(column('unknown') > 0 ? NaN : of(i, lg(column('scale')))) with steps lw 2 lc rgb (scaler_name[i] eq 'recorded' ? ink : colour(i)), \
-			'' every every_nth using 'step':(column('unknown') > 0 ? of(i, lg(column('scale'))) : NaN) with steps lw 2 dt (2, 3) lc rgb soft, \
-			'' using 'step':(column('skipped') > 0 ? of(i, lg(column('scale'))) : NaN) with points pt 11 ps 0.75 lc rgb vermillion
+		if (i > 1) { unset label 900; unset label 901 }
+		plot file every every_nth using (column('scaler_id') == i ? column('step') : NaN):(lg(column('scale'))) with steps lw 2 dt 14 lc rgb soft, \
+			'' every every_nth using 'step':(column('unknown') > 0 ? NaN : of(i, lg(column('scale')))) with steps lw 2 lc rgb (scaler_name[i] eq 'recorded' ? run_colour : ink), \
+			'' using 'step':(column('skipped') > 0 ? of(i, lg(column('scale'))) : NaN) with points pt 11 ps 0.75 lc rgb fatal
 	}
 	unset multiplot
 }

@@ -2,12 +2,12 @@
 # Largest, 99th-percentile and mean rounding error in ulps, a row for each kind of call of a layer.
 load 'style.gp'
 
-width = 860; height = 110 + int(17.5 * rows)
+width = 860; height = 110 + int(17.5 * rows) + foot
 phases = |phase_name|
 gap(phase) = 0.7 * phase
 at(row) = -(row + gap(column('phase_id') - 1))
 of(p, x) = column('phase_id') == p ? positive(x) : NaN
-stats file using (column('ulp_max')) name 'U' nooutput
+U_max = ulp_max_most
 low = 0.03
 
 do for [format in formats] {
@@ -15,12 +15,13 @@ do for [format in formats] {
 	set logscale x
 	set xrange [low : (U_max > 2 ? 1.6 * U_max : 4)]
 	set yrange [-(rows - 1 + gap(phases - 1)) - 0.8 : 0.8]
-	set xlabel 'error in ulps of the output (dashed: half an ulp)' textcolor rgb soft offset 0, 0.3
+	set xlabel "error in ulps of the output's own format (dashed: half an ulp)" textcolor rgb soft offset 0, 0.3
 	set format x '%g'
 	if (U_max > 1e5) { set format x '10^{%T}' }
 	set grid noytics xtics
 	set ytics scale 0 noenhanced
 	set border 1
+	set bmargin at screen (54. + foot) / height
 	set tmargin at screen 1 - 54. / height
 	set key at screen 0.52, screen 1 - 4. / height center top horizontal maxrows 2
 	set arrow 1 from 0.5, graph 0 to 0.5, graph 1 nohead lc rgb soft dt 2
@@ -29,6 +30,6 @@ do for [format in formats] {
 		'' using (positive(column('ulp_mean'))):(at($0)):ytic(stringcolumn('layer_label')) with points pt 7 ps 0.4 lc rgb soft title 'mean', \
 		'' using (positive(column('ulp_p99'))):(at($0)) with points pt 6 ps 0.7 lw 1.5 lc rgb soft title '99th percentile', \
 		'' using (column('ulp_max') == 0 ? low : NaN):(at($0)):('exact') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle, \
-		for [p = 1:phases] '' using (of(p, column('ulp_max'))):(at($0)) with points pt 7 ps 0.8 lc rgb colour(p) title 'largest, '.phase_name[p]
+		for [p = 1:phases] '' using (of(p, column('ulp_max'))):(at($0)) with points pt marker(p) ps 0.8 lc rgb shade(p) title 'largest, '.phase_name[p]
 }
 unset output

@@ -3,7 +3,7 @@
 load 'style.gp'
 
 layers = |layer_name|; steps = |step_name|
-width = 860; height = 120 + 24 * layers
+width = 860; height = 120 + 24 * layers + foot
 share(z, n) = n > 0 && z > 0 ? log10(z / n) : NaN
 text(z, n) = n > 0 && z > 0 ? (z / n >= 0.0995 ? sprintf('%.0f %%', 100 * z / n) : z / n >= 0.0095 ? sprintf('%.1f %%', 100 * z / n) : z / n >= 1e-5 ? sprintf('%.1g %%', 100 * z / n) : '<0.001 %') : '–'
 each = int(steps / 14) + 1
@@ -26,6 +26,7 @@ do for [format in formats] {
 	do for [i = 1:layers] { set ytics add (layer_name[i] -i) }
 	set xlabel 'traced step' textcolor rgb soft offset 0, 0.3
 	unset key
+	set bmargin at screen (54. + foot) / height
 	if (steps <= 10) {
 		plot file using 'step_id':(-column('layer_id')):(0.47):(0.44) with boxxyerror fc rgb '#EEEEEA' notitle, \
 			'' using (column('became_zero') > 0 ? column('step_id') : NaN):(-column('layer_id')):(0.47):(0.44):(share(column('became_zero'), column('nonzeros'))) with boxxyerror fc palette notitle, \

@@ -104,5 +104,6 @@ refuses 2 'range' --sum chunk:8..
 refuses 2 'takes no :N' --sum kahan:2..4
 refuses 2 'no instruction' --format fp32 --sum tc:volta
 refuses 2 'path=' --format e4m3 --sum tc:hopper
+refuses 2 'at most 4096 rows' --n 10000 --every 2 --table
 refuses 2 'terms are given' harmonic
 finish

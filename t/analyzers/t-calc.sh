@@ -290,7 +290,7 @@ done
 
 # round's options act on each literal and operation
 run calc --format fp16 --ftz '2^-14*0.75'
-row_is fp16 0 0x0000 "inexact underflow"
+row_is fp16 0 0x0000 "inexact underflow zeroed"
 run calc --format fp16 --bits '0x0200+0x0200'
 row_is fp16 6.104e-05 0x0400 exact
 run calc --format fp16 --bits --daz '0x0200+0x0200'
@@ -376,6 +376,14 @@ refuses "fp17" calc --format fp17 1
 refuses "wider than the 16 bits" calc --bits --format fp16 0x13c00
 refuses "nested" calc "$(printf '(%.0s' $(seq 300))1"
 refuses "rounding mode" round --mode sideways 1
+refuses "NAME=A..B:N is needed" calc --vary x 1+x
+refuses "NAME=A..B:N is needed" calc --vary x=1..2 1+x
+refuses "NAME=A..B:N is needed" calc --vary x=1..inf:3 1+x
+refuses "2 to 10000" calc --vary x=1..2:1 1+x
+refuses "both ends above 0" calc --vary x=0..2:3,log 1+x
+refuses "means something else" calc --vary e=1..2:3 1+e
+refuses "has no x in it" calc --vary x=1..2:3 1+y
+refuses "a name of letters" calc --vary x1=1..2:3 1+x1
 refuses "column 1" round abc
 refuses "column 1" formats 'x'
 refuses "latex, markdown, tsv" formats --table html

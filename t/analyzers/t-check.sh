@@ -32,6 +32,20 @@ test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" 
 test_is $? "the run itself: exit 0, every line ok"
 run check a --baseline base.tsv --ulps 3
 refused 2 'goes with --bless' "--ulps without --bless"
+run check a --baseline wide.tsv --bless --reason 'one ulp of each format' --ulps 1
+run check chunks --baseline wide.tsv
+test $code = 1 && test "$(grep -c '^not ok' out)" -gt 5 && test "$(grep -c '^not ok' out)" = "$(grep -c '^not ok [0-9]* - program/' out)"
+test_is $? "--ulps 1: of another order of sums only the calls that have it are told"
+run check rate --baseline wide.tsv
+test $code = 1 && grep '^not ok' out | grep -qv ' - program/' && head -n 1 out | grep -q '^# step 7, loss '
+test_is $? "another learning rate moves more than that"
+row() { grep "^$1" wide.tsv | head -n 1 | cut -f"$2"; }
+test "$(row 'metrics/last/digest' 4)" = any && test "$(row 'metrics/23/loss	' 6)" = 1 && test "$(row 'replay/.*/ulp_mean' 7)" = 1 && test "$(row 'loss-scale-safe/20/all/log2_scale_max' 7)" = 1 && test "$(row 'metrics/23/loss_scale	' 6)" = 0
+test_is $? "digests are left out, losses and errors have an ulp, the loss scale none"
+key=$(awk -F'\t' '$1 ~ /^replay.*backward_normwise$/ { print $1; exit }' wide.tsv) tensor=$(echo "$key" | cut -d/ -f5)
+p=$(sed -n "s/^program.train.[^\t]*\t[^\t]* ${tensor//./\\.}=\(fp[0-9]*\).*/\1/p" wide.tsv | head -n 1)
+test -n "$p" && holds 'x == 2 ^ (1 - p)' x "$(row "$key" 7)" p "$(test "$p" = fp16 && echo 11 || echo 24)"
+test_is $? "an error relative to a norm has one ulp of its tensor's format, $p"
 run check again --baseline base.tsv
 test $code = 0 && grep -q '^# all [0-9]* quantities hold$' out && ! grep -v bit-identical out | grep -q '^ok'
 test_is $? "the same training again: bit-identical"
@@ -41,8 +55,26 @@ test_is $? "another seed: exit 1, and the attribution names the seed"
 run check rate --baseline base.tsv
 test $code = 1 && grep -q '^# lr: 0.001 in the baseline, 0.002 now' out && ! grep -q 'inf ulps' out
 test_is $? "another learning rate: the attribution names it"
-grep -q '^# the program differs: train call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && head -n 2 out | grep -q '^not ok 1 - program/train/'
+grep -q '^# the program differs: train call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && head -n 3 out | grep -q '^not ok 1 - program/train/'
 test_is $? "and the call whose attribution it is, before every number"
+# The first line says where, how far and why; its numbers are those of the tables, found here again
+first=$(head -n 1 out)
+moved() { awk -F'\t' -v step="$3" -v column="$4" 'FNR == 1 { file++ } $1 == "step" { for (i = 1; i <= NF; i++) if ($i == column) at = i } $1 == step { v[file] = $at } END { printf "%.4f %.4f", v[1], v[2] }' "$1/metrics.tsv" "$2/metrics.tsv"; }
+set -- $(moved a rate 7 loss)
+printf '%s\n' "$first" | grep -q "^# step 7, loss [0-9.]* -> [0-9.]* ([-+][0-9.]* %, [0-9.e+]* ulps of fp32); the state differs from step 0 on; worst: .*\. Most likely cause: another setting: lr 0.001 -> 0.002, which makes train call [0-9]* adamw dense1: lr 0.001 -> 0.002 (and 5 more)$"
+test_is $? "the first line says step, quantity, how far, the worst and the cause"
+said=$(printf '%s\n' "$first" | sed -n 's/^# step 7, loss \([0-9.]*\) -> \([0-9.]*\) (\([-+0-9.]*\) %, .*/\1 \2 \3/p')
+set -- "$@" $said
+test $# = 5 && holds 'a - c < 1e-4 && c - a < 1e-4 && b - d < 1e-4 && d - b < 1e-4 && 100 * (b - a) / a - e < 0.02 && e - 100 * (b - a) / a < 0.02' a "$1" b "$2" c "$3" d "$4" e "$5"
+test_is $? "with the numbers of the tables: $*"
+test -s base.tsv.obtained && grep -q '^# base.tsv.obtained has what was obtained; where that is right: halfulp check rate --baseline base.tsv --bless --reason TEXT$' out && head -n 1 base.tsv.obtained | grep -q '^# halfulp baseline'
+test_is $? "what was obtained lies beside the baseline"
+run check again --baseline base.tsv
+test $code = 0 && test ! -e base.tsv.obtained && ! head -n 1 out | grep -q '^#'
+test_is $? "and is gone where the check holds, which needs no first line"
+run check b --baseline base.tsv
+head -n 1 out | grep -q '^# step 0, loss .* the state differs from step 0 on; .* Most likely cause: another seed: 1 in the baseline, 2 now$'
+test_is $? "the first line of another seed"
 # What only the evaluation does: an attribute in its program, as another source would build it
 attribute() { # RUN PROGRAM OPERATOR CODE: a copy of run a whose first call of OPERATOR had CODE done to it
 	rm -rf "$1" && cp -r a "$1" && ${PYTHON:-python3} - "$1" "$2" "$3" "$4" <<'END'
@@ -130,6 +162,20 @@ test $code = 0 && grep -q 'in 48 steps the loss scale never grew' out && ! grep 
 test_is $? "two runs see what either does"
 
 key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
+# What nobody can judge is said in whole documents
+for format in tap junit github gitlab json; do
+	run check nowhere --baseline base.tsv --format $format
+	test $code = 3 && test "$(wc -l <err)" = 1 && grep -q 'nowhere: no run is there' out && grep -q 'nowhere: no run is there' err
+	test_is $? "a run that is not there, as $format: exit 3"
+	case $format in
+	junit) grep -q '<testsuite .* tests="1" failures="0" errors="1">' out && grep -q '<error message="nothing was judged: ' out && tail -n 1 out | grep -q '</testsuite>' ;;
+	gitlab | json) test "$(tr -d ' \n' <out | head -c 1)$(tr -d ' \n' <out | tail -c 1)" = "$(test $format = json && echo '{}' || echo '[]')" ;;
+	github) test "$(grep -c '^::error ' out)" = 1 ;;
+	tap) judged_nothing ;;
+	esac
+	test_is $? "and the document is whole"
+done
+
 # Baselines of what a changed run has: cell RUN KEY VALUE changes a copy of run a, or takes the row out where there is no VALUE
 cell() {
 	rm -rf "$1" && cp -r a "$1" && awk -F'\t' -v OFS='\t' -v key="$2" -v v="$3" '
@@ -158,6 +204,9 @@ test_is $? "an error that shrank: exit 0"
 cell shrunk "$err" 1e-30 && blessed shrunk
 test $code = 1 && grep -q "^not ok 1 - $err: drifted" out
 test_is $? "an error that grew: exit 1"
+op=$(echo "$err" | cut -d/ -f4)
+head -n 1 out | grep -q "^# step 20, call $op [a-z0-9_]*, layer $(echo "$err" | cut -d/ -f3) ($(echo "$err" | cut -d/ -f5)): backward_normwise 1e-30 -> .* ulps of fp[0-9]* at 1)\. Most likely cause: the arithmetic of a call, or the weights that it began with: "
+test_is $? "the first line names step, call, operator, layer and tensor"
 cp -r a mixed && "$HALFULP" analyze --sample 64 --only replay mixed >/dev/null
 run check mixed --baseline base.tsv
 refused 3 'swamping.tsv belongs to another analysis than the tables beside it' "what an analysis that was killed leaves: new tables beside old ones"
@@ -190,10 +239,10 @@ refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file 
 head -c -3 base.tsv >cut.tsv
 run check a --baseline cut.tsv
 refused 3 'cut short' "cut within a line"
-sed 's/^# halfulp baseline: 3/# halfulp baseline: 4/' base.tsv >newer.tsv
+sed 's/^# halfulp baseline: 4/# halfulp baseline: 5/' base.tsv >newer.tsv
 run check a --baseline newer.tsv
 refused 3 'use a newer halfulp' "a newer baseline"
-sed 's/^# halfulp baseline: 3/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
+sed 's/^# halfulp baseline: 4/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
 run check a --baseline older.tsv
 refused 3 'version 1, which holds less.*bless it again' "one of the version before the checksum"
 sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv

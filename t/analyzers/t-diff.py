@@ -192,6 +192,86 @@ elements = sum(math.prod(single.tensors[t]['shape']) for c in single.calls for t
 last = '%s: %d calls of 2 steps executed again, %d elements compared, ' % (path, 2 * len(single.calls), 2 * elements)
 none([r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [], 'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements))
 
+# The first line of diff and verify. One weight, one ulp off, in the last checkpoint; then in the state that a traced step began with
+
+
+def first(*args):
+    r = halfulp(*args)
+    return r.returncode, (r.stdout.splitlines() or [''])[0]
+
+
+def bend(run, name, tensor, number):
+    """The last bit of one fp32 element of a file of the run; both values."""
+    file = os.path.join(run, name)
+    raw = bytearray(open(file, 'rb').read())
+    head = json.loads(raw[8:8 + struct.unpack('<Q', raw[:8])[0]])
+    at = 8 + struct.unpack('<Q', raw[:8])[0] + head[tensor]['data_offsets'][0] + 4 * number
+    old = struct.unpack('<I', raw[at:at + 4])[0]
+    raw[at:at + 4] = struct.pack('<I', old ^ 1)
+    open(file, 'wb').write(raw)
+    m = json.load(open(os.path.join(run, 'manifest.json')))
+    m['files'].pop(name)
+    json.dump(m, open(os.path.join(run, 'manifest.json'), 'w'))
+    return struct.unpack('<f', struct.pack('<I', old))[0], struct.unpack('<f', struct.pack('<I', old ^ 1))[0]
+
+
+def says(line, start, pair, end):
+    """The line begins and ends so, and between them stand these two values."""
+    m = re.fullmatch(re.escape(start) + r'(\S+) -> (\S+) \(relative \S+\)' + re.escape(end), line)
+    return [] if m and all(math.isclose(float(m.group(i + 1)), pair[i], rel_tol=1e-6) for i in (0, 1)) and m.group(1) != m.group(2) else [line, start, end, pair]
+
+
+weights = math.prod(next(t for t in single.tensors if t['name'] == 'dense2.w')['shape'])
+path = at('state')
+shutil.copytree(single.path, path)
+pair = bend(path, 'checkpoint/step-000004.safetensors', 'dense2.w', 9)
+code, line1 = first('diff', single.path, path)
+ok(says(line1, 'checkpoint before step 4, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, pair,
+        '. Most likely cause: the arithmetic of a call, or other weights to begin with, since settings and programs are the same; traces of one step in both runs would say which') + [x for x in (code,) if x != 1],
+   'diff: one weight of a checkpoint, one ulp off, in the first line')
+path = at('began')
+shutil.copytree(single.path, path)
+pair = bend(path, 'trace/step-000000.safetensors', 'dense2.w', 9)
+code, line1 = first('diff', single.path, path)
+ok(says(line1, 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, pair, '. Most likely cause: other weights to begin with, since settings and programs are the same') + [x for x in (code,) if x != 1],
+   'diff: one weight that a training began with')
+
+
+def wrong_digest(run, step):
+    """Another digest in metrics.tsv behind a step."""
+    name = os.path.join(run, 'metrics.tsv')
+    rows = open(name).read().split('\n')
+    column = next(r for r in rows if r.startswith('step')).split('\t').index('digest')
+    for i, row in enumerate(rows):
+        if row.split('\t')[0] == str(step):
+            cells = row.split('\t')
+            cells[column] = '0x0123456789abcdef'
+            rows[i] = '\t'.join(cells)
+    open(name, 'w').write('\n'.join(rows))
+    m = json.load(open(os.path.join(run, 'manifest.json')))
+    m['files'].pop('metrics.tsv')
+    json.dump(m, open(os.path.join(run, 'manifest.json'), 'w'))
+
+
+for name, step, file, tensor, start, end in (
+        ('verify0', 0, 'trace/step-000000.safetensors', 'dense2.w', 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ': the training began with other weights than were recorded'),
+        ('verify2', 2, 'trace/step-000002.safetensors', 'dense2.xw', 'step 2, call %d (matmul, layer dense2), tensor dense2.xw: one element of %%d, number 9, is one ulp of fp32 off: ' % next(c for c in single.calls if single.tensors[c['out'][0]]['name'] == 'dense2.xw')['id'],
+         '; all that the call read is as recorded, so its arithmetic is another one'),
+        ('verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w', 'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ' in the state behind step 3; that step was not traced, and a run with --trace-steps 3 names the call')):
+    path = at(name)
+    shutil.copytree(single.path, path)
+    pair = bend(path, file, tensor, 9)
+    wrong_digest(path, step)
+    n = math.prod(next(t for t in single.tensors if t['name'] == tensor)['shape'])
+    code, line1 = first('verify', path)
+    ok(says(line1, start % n if '%d' in start else start, pair[::1], end) + [x for x in (code,) if x != 1], 'verify: the first line, %s of step %d' % (tensor, step))
+path = at('verify1')
+shutil.copytree(single.path, path)
+wrong_digest(path, 1)
+code, line1 = first('verify', path)
+want = 'step 1 is the first that differs, and it was not traced: a run with --trace-steps 1 names the call; %s runs the same program now, so the arithmetic of a call is another one' % path
+ok([line1, want] if line1 != want or code != 1 else [], 'verify: a step that was not traced, and how to trace it')
+
 some = train('some', '--policy', 'float32', '--steps', '2', '--trace-steps', '1', '--trace', 'dense2.*,relu1.*')
 there = some.trace(1)
 whole = [c for c in some.calls if all(some.tensors[t]['name'] in there for t in c['in'] + c['out'])]

@@ -58,7 +58,7 @@ ok("the arithmetic of all 2 nodes is known\n" in validate("n.onnx", "--list-ops"
 write("o.onnx", graph([node("Add", "x w", "y")], [], [value("x"), value("w")], [value("y")]), opset=6)
 ok(("ai.onnx", "Add", False) in listed("o.onnx")[1], "an Add of a version when it meant another thing")
 
-defined = dict(re.findall(r'^OPERATOR\((\w+), \d+, "([^"]*)"\)', open(os.path.join(TOP, "lib/store/onnx/operators.def")).read(), re.M))
+defined = dict(re.findall(r'^OPERATOR\((\w+), \d+, "([^"]*)", \w+\)', open(os.path.join(TOP, "lib/import/operators.def")).read(), re.M))
 ours = set(re.findall(r"^OP\((\w+)\)", open(os.path.join(TOP, "lib/op/ops.def")).read(), re.M))
 ok(len(defined) > 40 and all(w in ours for a in defined.values() if a != "moves" for w in a.split()), "every arithmetic names operators of ops.def")
 ok(list(defined) == sorted(defined), "rows by name")

@@ -111,6 +111,11 @@ def prepare():
         open(home + '/' + name, 'w').write('at,x\n1,2\n2,%d\n' % last)
     open(home + '/rules.txt', 'w').write('*: rel <= 1\n')
     onnxfile.write(home + '/m.onnx', onnxfile.graph([onnxfile.node('Relu', 'x', 'y')], [], [onnxfile.value('x')], [onnxfile.value('y')]))
+    onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y'), onnxfile.node('Exp', 'y', 'e')],
+                                                    [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
+                                                    [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
+    npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
+    npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     idx('images')
     for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
@@ -151,6 +156,7 @@ accumulate format | accumulate --n 10 | --format fp16
 accumulate sum | accumulate --n 10 | --sum kahan
 accumulate seed | accumulate --n 10 --terms uniform:0,1 | --seed 9
 accumulate table | accumulate --n 10 | --table
+accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
 analyze only | analyze {run} | --only replay
 analyze accumulate | analyze {run} --only accumulate-what-if | --accumulate chunk:2
@@ -224,11 +230,21 @@ calc bits | calc 0x3c00 --format fp16 | --bits
 calc saturate | calc 70000*2 --format fp16 | --saturate
 calc ftz | calc 2^-20*3 --format fp16 | --ftz
 calc daz | calc 2^-20*3 --format fp16 | --daz
+calc vary | calc 1+x --json | --vary x=1..2:3
 calc explain | calc 1+2^-11 | --explain
 calc svg | calc 1+2^-11 | --svg s.pdf
 calc json | calc 1+2 | --json
+gate baseline | gate {h}/run | --baseline {h}/base.tsv
+gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
+gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
+gate tap | gate --baseline {h}/base.tsv {h}/run | --tap t.txt
+gate gitlab | gate --baseline {h}/base.tsv {h}/run | --gitlab q.json
+gate summary | gate --baseline {h}/base.tsv {h}/run | --summary s.txt
+gate history | gate --baseline {h}/base.tsv {h}/run | --history h
+gate quiet | gate --baseline {h}/base.tsv {h}/run | --quiet
 check baseline | check {h}/run | --baseline {h}/base.tsv
 check format | check {h}/run --baseline {h}/base.tsv | --format junit
+check history | check {h}/run --baseline {h}/base.tsv | --history h
 check bless | check {h}/run --baseline b.tsv | --bless --reason x
 check reason | check {h}/run --baseline b.tsv --bless | --reason x
 check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
@@ -287,6 +303,12 @@ diff all | diff {h}/run {h}/run2 | --all
 diff step | diff {h}/m.csv {h}/m2.csv | --step at
 diff json | diff {h}/run {h}/run2 | --json
 doctor json | doctor | --json
+figures list | figures | --list
+figures out | figures swamped-addend | --out there
+figures style | figures swamped-addend --out there | --style none-such
+figures formats | figures swamped-addend --out there | --formats svg
+figures lean | figures swamped-addend --out there | --lean
+figures json | figures swamped-addend --list | --json
 formats mode | formats pi | --mode RU
 formats table | formats | --table tsv
 formats json | formats | --json
@@ -402,6 +424,7 @@ train trace-cap | TS.replace('--trace-steps none ', '') R | --trace-cap 10
 train count | TS R | --count *
 train checkpoint-every | TS R | --checkpoint-every 1
 train resume | train {run} | --resume
+train exercise | DYNAMIC R | --exercise
 train threads | TS R | --threads 3
 train simd | TS R | --simd scalar
 train meter | TS R | --meter none
@@ -416,6 +439,18 @@ tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
+validate data | validate {h}/v.onnx | --data {h}/x.npy
+validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
+validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
+validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
+validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequential,acc=fp16
+validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3
+validate batch | validate {h}/v.onnx --data {h}/x.npy | --batch 2
+validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
+validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
+validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
+validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
+validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
 validate json | validate {h}/m.onnx --list-ops | --json
 verify trace | verify {h}/run | --trace
@@ -453,12 +488,18 @@ batch | bench train --published --batch 8
 lr | BW --lr 1
 steps | BW --steps 3
 seed | calc 1/3 --seed 3
+every | accumulate --every 3
+style | figures --list --style dark
 random-bits | calc 1/3 --random-bits 3
 random-bits | calc 1/3 --mode SRE --random-bits 3
 sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
 format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
+format | gate --baseline {h}/base.tsv --quiet --format junit {h}/run
+exercise | TS --policy float32 --exercise
+history | check {h}/run --baseline b.tsv --bless --reason x --history h
+history | check {h}/a2.npy --baseline {h}/a.npy --history h
 statistics | check {h}/run --baseline {h}/base.tsv --statistics
 ulps | check {h}/run --baseline b.tsv --bless --reason x --statistics --ulps 2
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'

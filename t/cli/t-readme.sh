@@ -11,11 +11,23 @@ case \$1 in
 train) less=(--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2) ;;
 compare) less=(--width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1) ;;
 esac
+test "\$1" = gate && exec "$HALFULP" "\$@" --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2
 exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
 END
 chmod +x build/halfulp
 build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && cp weights.safetensors new.safetensors && rm -r weights
 test_is $? "the user's own files that README inspects and guards"
+"${PYTHON:-python3}" - "$top/t/tool" <<'END'
+import struct, sys, zipfile
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+from onnxfile import *
+write("model.onnx", graph([node("Gemm", "x w", "y")], [floats("w", [3, 2], [1, 0, 0, 1, -1, 2])], [value("x", ["n", 3])], [value("y")]))
+head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }".ljust(117) + b"\n"
+with zipfile.ZipFile("inputs.npz", "w") as z:
+    z.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<12f", *range(12)))
+END
+test_is $? "and the model with its inputs that README validates"
 
 # The indented blocks, a file each; what builds the program is not for here
 awk '/^    / { if (!within) n++; within = 1; print substr($0, 5) >("block-" n); next } { within = 0 }' "$top/README.md"
@@ -38,8 +50,8 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 		test_is $? "$block: $command"
 	done <"$block"
 done
-test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 3
-test_is $? "README has its blocks, and check among them"
+test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 3 && test "$(cat block-* | grep -c '^build/halfulp gate ')" = 1
+test_is $? "README has its blocks, and check and gate among them"
 
 # The same in one script, and an output that left its bound between training and analysis: it ends in check, which names it
 wrong() { # one recorded product becomes another

@@ -35,7 +35,7 @@ refused() { # what, word of the reason, arguments
 
 cat >look.py <<'END'
 """look.py REPORT JSON [little]: faults of a report folder, one line each; little: a run of one step."""
-import html.parser, json, os, re, struct, sys, xml.etree.ElementTree as xml
+import base64, html.parser, json, os, re, struct, sys, xml.etree.ElementTree as xml
 
 folder, said, LITTLE = sys.argv[1], json.load(open(sys.argv[2])), "little" in sys.argv[3:]
 VOID = {"meta", "img", "input", "br", "link"}
@@ -71,8 +71,12 @@ if len(set(page.ids)) != len(page.ids):
     print("an id twice")
 if re.search(r"https?:|@import|url\(", text):
     print("the page names a place to fetch from")
+inside = [base64.b64decode(link.split(",")[1]) for link in page.links if link.startswith("data:image/svg+xml;base64,")]
+files = [open(os.path.join(folder, f), "rb").read() for f in sorted(os.listdir(folder)) if f.endswith(".svg")]
+if sorted(inside) != sorted(files):
+    print("the pictures in the page are not those of the folder: %d, %d" % (len(inside), len(files)))
 for link in page.links:
-    if not os.path.isfile(os.path.join(folder, link)):
+    if not link.startswith("data:") and not os.path.isfile(os.path.join(folder, link)):
         print("a link to nothing:", link)
 for f in said["figures"]:
     if not f["drawn"]:

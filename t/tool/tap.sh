@@ -34,9 +34,14 @@ advises_its_own() {
 	done
 }
 
+# judged_nothing: standard output is empty, or a whole document that says that nothing was judged, as check and gate write it
+judged_nothing() {
+	test ! -s "$dir/out" || { grep -q 'nothing was judged: ' "$dir/out" && test "$(head -n 1 "$dir/out")" = 1..1 && test "$(grep -c '^not ok 1 - ' "$dir/out")" = 1 && test "$(wc -l <"$dir/out")" = 3; }
+}
+
 # refused CODE PATTERN WHAT: the last run exited so, with one line on standard error that matches and advises no option that the command lacks, and nothing else
 refused() {
-	test "$code" = "$1" && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- "$2" "$dir/err" && advises_its_own
+	test "$code" = "$1" && judged_nothing && test "$(wc -l <"$dir/err")" = 1 && grep -q -- "$2" "$dir/err" && advises_its_own
 	test_is $? "$3: exit $1, one line"
 }
 

@@ -40,7 +40,7 @@ hu_optim_find(const char *name, const hu_optim **out)
 int
 hu_optim_state(hu_program *p, int t, const char *suffix)
 {
-	char name[96];
+	char name[HU_NAME + 16];
 
 	snprintf(name, sizeof name, "%s_%s", p->t[t].name, suffix);
 	int id = hu_program_tensor(p, name, p->t[t].format, p->t[t].shape, HU_OTHER);
@@ -51,7 +51,7 @@ hu_optim_state(hu_program *p, int t, const char *suffix)
 int
 hu_optim_next(hu_program *p, int t)
 {
-	char name[96];
+	char name[HU_NAME + 16];
 
 	snprintf(name, sizeof name, "%s_next", p->t[t].name);
 	int id = hu_program_tensor(p, name, p->t[t].format, p->t[t].shape, p->t[t].cls);

@@ -21,7 +21,7 @@ glorot(hu_tensor *t, const char *name, uint64_t seed)
 	hu_format f = hu_format_of(t->format);
 	size_t out = hu_last(t->shape), in = t->shape.d[t->shape.rank - 2], taps = t->n / (in * out);
 	double limit = sqrt(6.0 / ((double)taps * ((double)in + (double)out)));
-	char stream[96];
+	char stream[HU_NAME + 8];
 
 	snprintf(stream, sizeof stream, "init/%s", name);
 	uint32_t s = hu_fnv1a32(stream);

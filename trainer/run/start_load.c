@@ -33,7 +33,7 @@ find(const hu_safetensors *s, const hu_info *info, int *torch)
 
 	*torch = 0;
 	for (int i = 0; !e && i < NAMES; i++) {
-		char name[96];
+		char name[HU_NAME + 32];
 		if (strcmp(names[i].role, info->role))
 			continue;
 		for (const char *sep = "./"; !e && *sep; sep++) {

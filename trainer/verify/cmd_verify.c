@@ -35,15 +35,38 @@ print_json(const hu_verified *v, const char *dir)
 		json_array_append_new(lines, json_string(hu_shown(line)));
 		free(line);
 	}
-	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s*}", "run", hu_shown(dir), "equal", !v->differs,
-		"steps", (json_int_t)v->steps, "first_differing_step",
+	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s* s:s*}", "run", hu_shown(dir), "equal",
+		!v->differs, "steps", (json_int_t)v->steps, "first_differing_step",
 		same ? json_null() : json_integer((json_int_t)v->step), "recorded", v->recorded, "got", v->got,
 		"evaluations", (json_int_t)v->evaluations, "program_differences", (json_int_t)v->program, "program",
-		lines, "evaluation", v->column);
+		lines, "evaluation", v->column, "where", digest ? v->where : NULL);
 
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
+}
+
+/* The first line of a failure: where, how far, and why, as far as what was recorded shows it. */
+static void
+print_where(const hu_verified *v, const char *dir)
+{
+	size_t n = v->why ? strcspn(v->why, "\n") : 0;
+
+	if (!strcmp(v->got, v->recorded))
+		return;
+	if (v->where)
+		printf("%s", v->where);
+	else
+		printf("step %zu is the first that differs, and it was not traced: a run with --trace-steps %zu names "
+		       "the "
+		       "call",
+			v->step, v->step);
+	if (n)
+		printf(". Most likely cause: this version runs another program (%.*s)\n", (int)n, v->why);
+	else if (v->where)
+		putchar('\n');
+	else
+		printf("; %s runs the same program now, so the arithmetic of a call is another one\n", hu_shown(dir));
 }
 
 static void
@@ -56,6 +79,7 @@ print_run(const hu_verified *v, const char *dir, int json)
 		print_json(v, dir);
 		return;
 	}
+	print_where(v, dir);
 	for (const char *at = v->why ? v->why : ""; *at && k < LINES; at += strcspn(at, "\n") + 1, k++)
 		printf("%.*s\n", (int)strcspn(at, "\n"), at);
 	if (v->program > LINES)

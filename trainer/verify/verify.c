@@ -5,7 +5,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/program/describe.h"
+#include "lib/program/differ/describe.h"
 #include "trainer/record/manifest.h"
 #include "trainer/run/session.h"
 
@@ -73,8 +73,42 @@ compare_evaluation(hu_verified *v, hu_session *s, const hu_table *t, size_t step
 	return HU_OK;
 }
 
+/* Where the step parts from the recorded one, from its trace, which is compared before the state moves on. Of no use
+   where the digests turn out to be equal. */
 static hu_status
-compare(hu_verified *v, hu_session *s, const hu_table *t, size_t steps)
+keep_where(hu_verified *v, hu_session *s, const hu_run *r, size_t step)
+{
+	hu_str where;
+
+	hu_str_init(&where);
+	hu_status st = hu_verify_where(&where, s, r, step);
+	free(v->where);
+	v->where = st == HU_OK && where.len ? where.s : NULL;
+	if (!v->where)
+		hu_str_release(&where);
+	return st;
+}
+
+/* The step's digest differs: what its state shows, where no trace does, or else a traced call of another step. */
+static hu_status
+keep_where_else(hu_verified *v, hu_session *s, const hu_run *r, size_t step)
+{
+	hu_str where;
+
+	if (v->where)
+		return HU_OK;
+	hu_str_init(&where);
+	hu_status st = hu_verify_where_state(&where, s, r, step);
+	if (st == HU_OK && !where.len)
+		st = hu_verify_where_call(&where, r, step);
+	v->where = st == HU_OK && where.len ? where.s : NULL;
+	if (!v->where)
+		hu_str_release(&where);
+	return st;
+}
+
+static hu_status
+compare(hu_verified *v, hu_session *s, const hu_run *r, const hu_table *t, size_t steps)
 {
 	int digest = hu_table_column(t, "digest"), step_column = hu_table_column(t, "step");
 	int differs = 0;
@@ -88,7 +122,8 @@ compare(hu_verified *v, hu_session *s, const hu_table *t, size_t steps)
 		uint64_t got;
 		if (hu_table_real(t, (int)step, step_column) != (double)step)
 			st = hu_fail(HU_EFILE, "metrics.tsv: row %zu is not step %zu", step, step);
-		if (st == HU_OK && (st = hu_session_step(s, step)) == HU_OK)
+		if (st == HU_OK && (st = hu_session_step(s, step)) == HU_OK &&
+			(st = keep_where(v, s, r, step)) == HU_OK)
 			st = hu_session_commit(s, &got);
 		if (st != HU_OK)
 			break;
@@ -97,8 +132,7 @@ compare(hu_verified *v, hu_session *s, const hu_table *t, size_t steps)
 		v->steps++;
 		v->step = step;
 		differs = strcmp(v->got, v->recorded) != 0;
-		if (!differs)
-			st = compare_evaluation(v, s, t, step);
+		st = differs ? keep_where_else(v, s, r, step) : compare_evaluation(v, s, t, step);
 		differs |= v->column != NULL;
 		v->differs |= differs;
 		hu_progress_step(&bar, 1);
@@ -124,7 +158,7 @@ run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
 		st = hu_session_start(&s);
 	if (st == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
 		size_t have = (size_t)t.rows;
-		st = have ? compare(v, &s, &t, steps && steps < have ? steps : have)
+		st = have ? compare(v, &s, r, &t, steps && steps < have ? steps : have)
 			  : hu_fail(HU_EFILE, "%s: no step to verify", path);
 		hu_table_release(&t);
 	}
@@ -176,5 +210,6 @@ void
 hu_verified_release(hu_verified *v)
 {
 	free(v->why);
-	v->why = NULL;
+	free(v->where);
+	v->why = v->where = NULL;
 }

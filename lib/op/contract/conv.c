@@ -12,8 +12,8 @@ static const keys axes[] = {
 	{ "stride_w", "dilation_w", "padding_left", "padding_right", "width" },
 };
 
-static int
-is_padded(const hu_call *c)
+int
+hu_conv_is_padded(const hu_call *c)
 {
 	for (int i = 0; i < c->nattr; i++)
 		if (!strncmp(c->attr[i].key, "padding", 7))
@@ -36,7 +36,7 @@ hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t ta
 			"%s: stride and dilation must be 1 or more, and so must the %s of the image and of the kernel",
 			c->op->name, k->name);
 	reach = (taps - 1) * a->dilation + 1; /* below 2^62, because attributes and extents are below 2^31 */
-	if (!is_padded(c)) {
+	if (!hu_conv_is_padded(c)) {
 		a->out = hu_same(n, reach, a->stride, &a->before);
 		return HU_OK;
 	}
@@ -56,23 +56,61 @@ hu_conv_classes(const hu_conv_axis *a)
 	return a->stride < a->n ? a->stride : a->n;
 }
 
-hu_conv_class
-hu_conv_class_of(const hu_conv_axis *a, size_t i)
+/* The distance between the taps of one class: the stride divides step times the dilation. */
+static size_t
+step_of(const hu_conv_axis *a)
 {
-	size_t common = a->stride, residue = (i + (size_t)a->before) % a->stride;
-	hu_conv_class c = { .pixels = (a->n - i + a->stride - 1) / a->stride };
+	size_t common = a->stride;
 
 	for (size_t b = a->dilation % a->stride, rest; b; b = rest) { /* Euclid's algorithm */
 		rest = common % b;
 		common = b;
 	}
-	c.step = a->stride / common;
+	return a->stride / common;
+}
+
+hu_conv_class
+hu_conv_class_of(const hu_conv_axis *a, size_t i)
+{
+	size_t residue = (i + (size_t)a->before) % a->stride;
+	hu_conv_class c = { .pixels = (a->n - i + a->stride - 1) / a->stride, .step = step_of(a) };
+
 	for (c.tap0 = 0; c.tap0 < c.step && c.tap0 < a->taps; ++c.tap0)
 		if (c.tap0 * a->dilation % a->stride == residue) {
 			c.taps = (a->taps - c.tap0 + c.step - 1) / c.step;
 			return c;
 		}
 	return c;
+}
+
+/* The first pixel that tap t meets where the stride divides the distance; it may lie beyond the image. */
+static size_t
+first_pixel(const hu_conv_axis *a, size_t t)
+{
+	return (t * a->dilation % a->stride + a->stride - (size_t)a->before % a->stride) % a->stride;
+}
+
+size_t
+hu_conv_most_taps(const hu_conv_axis *a)
+{
+	size_t step = step_of(a);
+
+	for (size_t t = 0; t < step && t < a->taps; t++) /* an earlier first tap has more taps after it */
+		if (first_pixel(a, t) < a->n)
+			return (a->taps - t + step - 1) / step;
+	return 0;
+}
+
+double
+hu_conv_pairs(const hu_conv_axis *a)
+{
+	double all = 0;
+
+	for (size_t t = 0; t < a->taps; t++) {
+		size_t first = first_pixel(a, t);
+		all += first < a->n ? (double)((a->n - first + a->stride - 1) / a->stride) : 0;
+	}
+	return all;
 }
 
 hu_status

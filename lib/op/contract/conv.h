@@ -24,6 +24,9 @@ typedef struct hu_conv_axis { size_t n, taps, stride, dilation, out; ptrdiff_t b
    does not fit into the padded axis. */
 hu_status hu_conv_axis_of(hu_conv_axis *a, const hu_call *c, int axis, size_t n, size_t taps);
 
+/* Returns 1 if the call has a padding attribute. */
+int hu_conv_is_padded(const hu_call *c);
+
 /* The pixels of one residue class along an axis of a data gradient: pixels first, first + stride, …, pixels of them,
    all meet the same taps tap0, tap0 + step, …, because the stride must divide their distance. The other taps are
    skipped. */
@@ -33,4 +36,8 @@ typedef struct hu_conv_class { size_t pixels, taps, tap0, step; } hu_conv_class;
 size_t hu_conv_classes(const hu_conv_axis *a);
 /* Class i, whose first pixel is i. */
 hu_conv_class hu_conv_class_of(const hu_conv_axis *a, size_t i);
+/* The most taps that any class meets, in time proportional to the taps, however large stride and image are. */
+size_t hu_conv_most_taps(const hu_conv_axis *a);
+/* How many pairs of a pixel and a tap the stride does not skip, in the same time. */
+double hu_conv_pairs(const hu_conv_axis *a);
 #endif

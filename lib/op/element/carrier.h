@@ -190,6 +190,91 @@ hu_bounded_sigmoid(hu_format f, hu_bounded a)
 	return hu_bounded_of(f, r, hu_up(e) + r * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
+/* exp(e) - 1 <= e (1 + e) for e <= 1. */
+HU_HD hu_bounded
+hu_bounded_expm1(hu_format f, hu_bounded a)
+{
+	double r = hu_expm1(a.v), x = hu_exp(a.v), e = 0;
+
+	if (a.e != 0)
+		e = a.e <= 1 ? hu_up((x + 0x1p-1070) * (a.e + a.e * a.e)) : hu_exp(a.v + a.e) * (1 + 0x1p-40) + x + 1;
+	return hu_bounded_of(f, r, e + hu_abs(r) * HU_ELEMENTARY_ERROR + (r == 0 ? 0 : 0x1p-1070));
+}
+
+HU_HD hu_bounded
+hu_bounded_log1p(hu_format f, hu_bounded a)
+{
+	double l = hu_log1p(a.v), gap = (1 + a.v - a.e) * (1 - 0x1p-50) - 0x1p-51,
+	       e = a.e == 0  ? 0
+		   : gap > 0 ? hu_up(a.e / gap)
+			     : hu_inf(0);
+
+	return hu_bounded_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + (l == 0 ? 0 : 0x1p-1070));
+}
+
+/* The slope of 1/sqrt(x) is -1/2 x^(-3/2). */
+HU_HD hu_bounded
+hu_bounded_rsqrt(hu_format f, hu_bounded a)
+{
+	double r = hu_rsqrt(a.v), gap = (a.v - a.e) * (1 - 0x1p-50),
+	       e = a.e == 0  ? 0
+		   : gap > 0 ? hu_up(a.e / gap / sqrt(gap))
+			     : hu_inf(0);
+
+	return hu_bounded_of(f, r, e + hu_abs(r) * HU_ELEMENTARY_ERROR);
+}
+
+/* |y' log x' - y log x| <= |y| |log x' - log x| + |y' - y| |log x'|. */
+HU_HD hu_bounded
+hu_bounded_pow(hu_format f, hu_bounded a, hu_bounded b)
+{
+	double r = hu_pow(a.v, b.v), gap = (a.v - a.e) * (1 - 0x1p-50), e = 0, by;
+
+	if (a.e != 0 || b.e != 0) {
+		by = gap > 0 ? a.e / gap : hu_inf(0);
+		by = hu_up(hu_abs(b.v) * by + (hu_abs(hu_log(a.v)) + by) * b.e);
+		e = by < 700 ? hu_up(hu_abs(r) * hu_expm1(by) * (1 + 0x1p-40) + 0x1p-1070) : hu_inf(0);
+	}
+	return hu_bounded_of(f, r, e + (r == 0 && a.v == 0 ? 0 : hu_abs(r) * HU_POW_ERROR + 0x1p-1060));
+}
+
+/* Functions that only rise, in steps: an operand's error moves them at most to their values at its ends. */
+#define HU_BOUNDED_STEP(NAME)                                                                                         \
+	HU_HD hu_bounded hu_bounded_##NAME(hu_format f, hu_bounded a)                                                 \
+	{                                                                                                             \
+		double s = a.e == 0 ? 0 : hu_up(a.e) + hu_abs(a.v) * 0x1p-52, v = hu_##NAME(a.v);                     \
+		double up = hu_##NAME(a.v + s) - v, down = v - hu_##NAME(a.v - s);                                    \
+		return hu_bounded_of(f, v, s == 0 ? 0 : up > down ? up : down);                                       \
+	}
+HU_BOUNDED_STEP(rint)
+HU_BOUNDED_STEP(floor)
+HU_BOUNDED_STEP(ceil)
+HU_BOUNDED_STEP(sign)
+#undef HU_BOUNDED_STEP
+
+/* Whether a and b, or the exact values that they stand for, may compare otherwise than the values do. */
+HU_HD double
+hu_bounded_unsure(hu_bounded a, hu_bounded b)
+{
+	double s = a.e + b.e;
+
+	if (s == 0)
+		return 0;
+	return hu_abs(a.v - b.v) > hu_up(s) + (hu_abs(a.v) + hu_abs(b.v)) * 0x1p-52 ? 0 : 1;
+}
+
+HU_HD hu_bounded
+hu_bounded_less(hu_format f, hu_bounded a, hu_bounded b)
+{
+	return hu_bounded_of(f, a.v < b.v, hu_bounded_unsure(a, b));
+}
+
+HU_HD hu_bounded
+hu_bounded_equal(hu_format f, hu_bounded a, hu_bounded b)
+{
+	return hu_bounded_of(f, a.v == b.v, hu_bounded_unsure(a, b));
+}
+
 /* y <= 0 ? b : a (a NaN takes a) if the sign of y is certain; else the bound covers both. */
 HU_HD hu_bounded
 hu_bounded_pick(hu_bounded y, hu_bounded a, hu_bounded b)

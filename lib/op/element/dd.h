@@ -172,6 +172,20 @@ hu_dd hu_dd_erf(hu_dd a);
 hu_dd hu_dd_tanh(hu_dd a);
 hu_dd hu_dd_sigmoid(hu_dd a);
 
+hu_dd hu_dd_expm1(hu_dd a);
+hu_dd hu_dd_log1p(hu_dd a);
+hu_dd hu_dd_rsqrt(hu_dd a);
+/* a^b; it says nothing if a is not positive, unless b is a whole number up to 64. */
+hu_dd hu_dd_pow(hu_dd a, hu_dd b);
+
+/* Steps and comparisons (dd_step.c): exact, or an enclosure of all values that the operands' errors leave open. */
+hu_dd hu_dd_rint(hu_dd a);
+hu_dd hu_dd_floor(hu_dd a);
+hu_dd hu_dd_ceil(hu_dd a);
+hu_dd hu_dd_sign(hu_dd a);
+hu_dd hu_dd_less(hu_dd a, hu_dd b);
+hu_dd hu_dd_equal(hu_dd a, hu_dd b);
+
 /* A mathematical constant that h + l approximates to within an ulp of l. */
 HU_DD hu_dd hu_dd_literal2(double h, double l) { return (hu_dd){ h, l, fabs(l) * 0x1p-52 }; }
 HU_DD hu_dd hu_dd_literal(double x) { return hu_dd_of(x); }

@@ -50,7 +50,7 @@ const hu_op hu_op_concat = {
 	.nout = 1,
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_EXACT,
+	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from },
 };

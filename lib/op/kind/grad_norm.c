@@ -2,69 +2,21 @@
    grad_norm: the Euclidean norm of all inputs together. Squares and sums are in the compute format: the fixed tree in
    each tensor, then the tensors' sums in order. */
 #include "lib/op/reduce/exact_sum.h"
-#include "lib/op/reduce/reduce.h"
+#include "lib/op/reduce/stats.h"
 
 #include <math.h>
 
-#define F(S, T) out[0][i] = hu_square##S(c, in[0][i])
-HU_BLOCKS(blocks, F, NULL)
+#define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
+#define ROOT(S, T) out[0][i] = hu_carrier_sqrt##S(c, in[0][i])
+HU_BLOCKS(square, SQUARE, NULL)
+HU_BLOCKS(root, ROOT, NULL)
 
-static hu_bounded
-norm(const hu_call *c, hu_tensor *const *in, int with_errors)
+static hu_groups
+one(const hu_call *c, hu_tensor *const *in)
 {
-	hu_format f = hu_format_of(c->fmt.compute);
-	hu_bounded all = { 0, 0 };
-
-	for (int k = 0; k < c->nin; k++) {
-		hu_stat sum = hu_stat_new(1, with_errors);
-		hu_bounded x;
-		hu_map m;
-		hu_map_init(&m, c, &blocks, in[k]->n, 1);
-		hu_map_add(&m, in[k], HU_EACH);
-		hu_sum_columns(&m, &sum, 1);
-		x.v = hu_get(&sum.t, 0);
-		x.e = with_errors ? sum.e[0] : 0;
-		all = k ? hu_bounded_add(f, all, x) : x;
-		hu_stat_free(&sum);
-	}
-	return hu_bounded_sqrt(f, all);
-}
-
-static hu_status
-emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
-{
-	hu_store(c, env, out[0], 0, norm(c, in, 0).v);
-	return HU_OK;
-}
-
-static hu_status
-bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
-{
-	hu_bounded x = norm(c, in, 1);
-
-	(void)element;
-	for (size_t i = 0; i < n; i++)
-		b[i] = hu_bound_of(c, hu_output_format(c, in, out), x);
-	return HU_OK;
-}
-
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
-{
-	hu_dd all = hu_dd_of(0);
-
-	for (int k = 0; k < c->nin; k++) {
-		hu_stat_dd sum;
-		hu_map m;
-		hu_stat_dd_init(&sum, 1);
-		hu_map_init(&m, c, &blocks, in[k]->n, 1);
-		hu_map_add(&m, in[k], HU_EACH);
-		hu_sum_columns_dd(&m, in, sink, &sum, 1);
-		all = hu_dd_add(all, hu_stat_dd_get(&sum, 0));
-		hu_stat_dd_release(&sum);
-	}
-	all = hu_dd_sqrt(all);
-	return hu_enclose_list(c, in, out, element, n, sink, &all, NULL);
+	(void)c;
+	(void)in;
+	return hu_groups_one(1);
 }
 
 static hu_status
@@ -115,6 +67,7 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
+	k->flops = 1; /* the root */
 	for (int i = 0; i < c->nin; i++)
 		k->flops += 2.0 * (double)hu_count(in[i]);
 }
@@ -123,8 +76,14 @@ const hu_op hu_op_grad_norm = {
 	.name = "grad_norm", .summary = "Euclidean norm of several tensors together", .min_in = 1, .max_in = -1,
 	.nout = 1, .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.role = HU_ROLE_NORM,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .roundings = roundings,
+	.own = { .shape = shape, .cost = cost, .reference = reference, .roundings = roundings },
+	.family = &hu_family_stats,
+	.stats = &(hu_stats_own){
+		.rule = {
+			{ .kind = HU_STAT_INPUTS, .blocks = &square },
+			{ .kind = HU_STAT_EACH, .groups = one, .blocks = &root,
+				.from = { { HU_FROM_STAT, 0, HU_EACH } } },
+		},
+		.output = { { .stat = 1 } },
 	},
 };

@@ -16,12 +16,12 @@ line(const hu_pool *p, const float *x, size_t n, size_t row, float *y)
 {
 	size_t r0, r1, c0, c1, seen = 0;
 
-	hu_pool_span(p, row, p->h, p->pad_h, &r0, &r1);
-	for (size_t col = 0; col < p->wo; col++, y += p->c) {
-		hu_pool_span(p, col, p->w, p->pad_w, &c0, &c1);
-		for (size_t r = r0; r < r1; r++)
-			for (size_t k = c0; k < c1; k++) {
-				const float *v = x + ((n * p->h + r) * p->w + k) * p->c;
+	hu_window_span(&p->row, row, &r0, &r1);
+	for (size_t col = 0; col < p->col.out; col++, y += p->c) {
+		hu_window_span(&p->col, col, &c0, &c1);
+		for (size_t r = r0; r < r1; r += p->row.dilation)
+			for (size_t k = c0; k < c1; k += p->col.dilation) {
+				const float *v = x + ((n * p->row.n + r) * p->col.n + k) * p->c;
 				seen += p->c;
 				if (r == r0 && k == c0) {
 					memcpy(y, v, p->c * sizeof *y);
@@ -44,12 +44,12 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
-	size_t across = p.wo * p.c;
+	size_t across = p.col.out * p.c;
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (in[0]->n > 16384)
-	for (size_t row = 0; row < p.n * p.ho; row++) {
+	for (size_t row = 0; row < p.n * p.row.out; row++) {
 		if (narrow) {
 			float *y = (float *)out[0]->data + row * across;
-			line(&p, in[0]->data, row / p.ho, row % p.ho, y);
+			line(&p, in[0]->data, row / p.row.out, row % p.row.out, y);
 			hu_bulk_round(y, y, across, out[0]->format, c->mode, c->flags, random, row * across);
 			continue;
 		}
@@ -64,16 +64,16 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static hu_dd
 largest(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o)
 {
-	size_t at = hu_pool_winner(p, in[0], o), r0, r1, c0, c1, n = o / p->c / p->wo / p->ho;
+	size_t at = hu_pool_winner(p, in[0], o), r0, r1, c0, c1, n = o / p->c / p->col.out / p->row.out;
 	hu_dd top = hu_operand_dd(sink, in, 0, at);
 
 	if (!sink->low)
 		return top;
-	hu_pool_span(p, o / p->c / p->wo % p->ho, p->h, p->pad_h, &r0, &r1);
-	hu_pool_span(p, o / p->c % p->wo, p->w, p->pad_w, &c0, &c1);
-	for (size_t r = r0; r < r1; r++)
-		for (size_t k = c0; k < c1; k++) {
-			hu_dd x = hu_operand_dd(sink, in, 0, ((n * p->h + r) * p->w + k) * p->c + o % p->c),
+	hu_window_span(&p->row, o / p->c / p->col.out % p->row.out, &r0, &r1);
+	hu_window_span(&p->col, o / p->c % p->col.out, &c0, &c1);
+	for (size_t r = r0; r < r1; r += p->row.dilation)
+		for (size_t k = c0; k < c1; k += p->col.dilation) {
+			hu_dd x = hu_operand_dd(sink, in, 0, ((n * p->row.n + r) * p->col.n + k) * p->c + o % p->c),
 			      d = hu_dd_sub(x, top);
 			double above = d.h + fabs(d.l) + d.e;
 			if (!(above <= top.e))
@@ -123,7 +123,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]));
-	return hu_shape_settle(c, 0, out, hu_shape4(p.n, p.ho, p.wo, p.c));
+	return hu_shape_settle(c, 0, out, hu_shape4(p.n, p.row.out, p.col.out, p.c));
 }
 
 static void
@@ -142,7 +142,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_maxpool = {
 	.name = "maxpool", .summary = "largest element of each window", .min_in = 1, .max_in = 1, .nout = 1,
-	.attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.attrs = HU_POOL_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,

@@ -16,14 +16,15 @@
 static size_t
 received(const hu_pool *p, hu_tensor *const *in, size_t i, size_t *to)
 {
-	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h;
+	size_t c = i % p->c, col = i / p->c % p->col.n, row = i / p->c / p->col.n % p->row.n,
+	       n = i / p->c / p->col.n / p->row.n;
 	size_t r0, r1, c0, c1, k = 0;
 
-	hu_pool_windows(p, row, p->ho, p->pad_h, &r0, &r1);
-	hu_pool_windows(p, col, p->wo, p->pad_w, &c0, &c1);
+	hu_window_covering(&p->row, row, &r0, &r1);
+	hu_window_covering(&p->col, col, &c0, &c1);
 	for (size_t r = r0; r < r1; r++)
 		for (size_t j = c0; j < c1; j++) {
-			size_t o = ((n * p->ho + r) * p->wo + j) * p->c + c;
+			size_t o = ((n * p->row.out + r) * p->col.out + j) * p->c + c;
 			if (hu_pool_winner(p, in[0], o) == i)
 				to[k++] = o;
 		}
@@ -31,11 +32,17 @@ received(const hu_pool *p, hu_tensor *const *in, size_t i, size_t *to)
 }
 
 static size_t
+along(const hu_conv_axis *a)
+{
+	size_t most = ((a->taps - 1) * a->dilation + a->stride) / a->stride + 1;
+
+	return most < a->out ? most : a->out;
+}
+
+static size_t
 room(const hu_pool *p)
 {
-	size_t a = (p->size + p->stride - 1) / p->stride + 1, h = a < p->ho ? a : p->ho, w = a < p->wo ? a : p->wo;
-
-	return h * w + 1;
+	return along(&p->row) * along(&p->col) + 1;
 }
 
 /* Finds the winning pixel of each channel in the window that begins at pixel (r0, c0) of image n. Returns how many
@@ -45,10 +52,10 @@ winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *t
 {
 	size_t seen = 0;
 
-	for (size_t r = span[0]; r < span[1]; r++)
-		for (size_t k = span[2]; k < span[3]; k++) {
-			uint32_t pixel = (uint32_t)(r * p->w + k);
-			const float *v = x + ((n * p->h) * p->w + pixel) * p->c;
+	for (size_t r = span[0]; r < span[1]; r += p->row.dilation)
+		for (size_t k = span[2]; k < span[3]; k += p->col.dilation) {
+			uint32_t pixel = (uint32_t)(r * p->col.n + k);
+			const float *v = x + ((n * p->row.n) * p->col.n + pixel) * p->c;
 			int first = r == span[0] && k == span[2];
 			seen += p->c;
 			HU_SIMD
@@ -65,7 +72,7 @@ winners(const hu_pool *p, const float *x, size_t n, const size_t *span, float *t
 static void
 image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum)
 {
-	size_t each = p->h * p->w * p->c, windows = p->ho * p->wo;
+	size_t each = p->row.n * p->col.n * p->c, windows = p->row.out * p->col.out;
 	float *top = hu_xmalloc(p->c * sizeof *top);
 	uint32_t *at = hu_xmalloc(p->c * sizeof *at);
 	size_t seen = windows * p->c; /* additions, and the comparisons that find the winners */
@@ -74,8 +81,8 @@ image(const hu_pool *p, hu_tensor *const *in, hu_format f, size_t n, double *sum
 		sum[i] = 0;
 	for (size_t o = 0; o < windows; o++) {
 		size_t span[4], from = (n * windows + o) * p->c;
-		hu_pool_span(p, o / p->wo, p->h, p->pad_h, &span[0], &span[1]);
-		hu_pool_span(p, o % p->wo, p->w, p->pad_w, &span[2], &span[3]);
+		hu_window_span(&p->row, o / p->col.out, &span[0], &span[1]);
+		hu_window_span(&p->col, o % p->col.out, &span[2], &span[3]);
 		if (!hu_is_wide(in[0]->format))
 			seen += winners(p, in[0]->data, n, span, top, at);
 		for (size_t c = 0; c < p->c; c++) {
@@ -100,7 +107,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));
-	size_t each = p.h * p.w * p.c;
+	size_t each = p.row.n * p.col.n * p.c;
 #pragma omp parallel num_threads(hu_threads()) if (in[0]->n > 4096)
 	{
 		double *sum = hu_xmalloc(each * sizeof *sum);
@@ -120,17 +127,17 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static int
 wins(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o, size_t i)
 {
-	size_t r0, r1, c0, c1, n = o / p->c / p->wo / p->ho, winner = hu_pool_winner(p, in[0], o);
+	size_t r0, r1, c0, c1, n = o / p->c / p->col.out / p->row.out, winner = hu_pool_winner(p, in[0], o);
 	hu_dd x = hu_operand_dd(sink, in, 0, i);
 	int open = 0;
 
 	if (!sink->low)
 		return winner == i;
-	hu_pool_span(p, o / p->c / p->wo % p->ho, p->h, p->pad_h, &r0, &r1);
-	hu_pool_span(p, o / p->c % p->wo, p->w, p->pad_w, &c0, &c1);
-	for (size_t r = r0; r < r1; r++)
-		for (size_t k = c0; k < c1; k++) {
-			size_t at = ((n * p->h + r) * p->w + k) * p->c + o % p->c;
+	hu_window_span(&p->row, o / p->c / p->col.out % p->row.out, &r0, &r1);
+	hu_window_span(&p->col, o / p->c % p->col.out, &c0, &c1);
+	for (size_t r = r0; r < r1; r += p->row.dilation)
+		for (size_t k = c0; k < c1; k += p->col.dilation) {
+			size_t at = ((n * p->row.n + r) * p->col.n + k) * p->c + o % p->c;
 			hu_dd y = hu_operand_dd(sink, in, 0, at), d = hu_dd_sub(x, y);
 			if (at != i && d.h + d.l + d.e < 0)
 				return 0;
@@ -142,16 +149,18 @@ wins(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t o, size
 static hu_dd
 gathered(const hu_pool *p, hu_tensor *const *in, const hu_sink *sink, size_t i)
 {
-	size_t c = i % p->c, col = i / p->c % p->w, row = i / p->c / p->w % p->h, n = i / p->c / p->w / p->h, r0, r1,
-	       c0, c1;
+	size_t c = i % p->c, col = i / p->c % p->col.n, row = i / p->c / p->col.n % p->row.n,
+	       n = i / p->c / p->col.n / p->row.n, r0, r1, c0, c1;
 	hu_dd sum = hu_dd_of(0);
 
-	hu_pool_windows(p, row, p->ho, p->pad_h, &r0, &r1);
-	hu_pool_windows(p, col, p->wo, p->pad_w, &c0, &c1);
+	hu_window_covering(&p->row, row, &r0, &r1);
+	hu_window_covering(&p->col, col, &c0, &c1);
 	for (size_t r = r0; r < r1; r++)
 		for (size_t j = c0; j < c1; j++) {
-			size_t o = ((n * p->ho + r) * p->wo + j) * p->c + c;
-			int won = wins(p, in, sink, o, i);
+			size_t o = ((n * p->row.out + r) * p->col.out + j) * p->c + c;
+			int won = hu_window_meets(&p->row, r, row) && hu_window_meets(&p->col, j, col)
+					  ? wins(p, in, sink, o, i)
+					  : 0;
 			hu_dd dy = hu_operand_dd(sink, in, 2, o);
 			if (won > 0)
 				sum = hu_dd_add(sum, dy);
@@ -211,7 +220,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]));
-	HU_TRY(hu_shape_expect(c, 1, in[1], hu_shape4(p.n, p.ho, p.wo, p.c)));
+	HU_TRY(hu_shape_expect(c, 1, in[1], hu_shape4(p.n, p.row.out, p.col.out, p.c)));
 	HU_TRY(hu_shape_expect(c, 2, in[2], in[1]));
 	return hu_shape_settle(c, 0, out, in[0]);
 }
@@ -227,7 +236,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_maxpool_dx = {
 	.name = "maxpool_dx", .summary = "gradient of maxpool, from its input", .min_in = 3, .max_in = 3, .nout = 1,
-	.attrs = "size stride", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.attrs = HU_POOL_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,

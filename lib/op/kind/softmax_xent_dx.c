@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    softmax_xent_dx: dlogits = dloss w / sum(w) (p - onehot(label)). */
-#include "lib/op/reduce/reduce.h"
+#include "lib/op/reduce/stats.h"
 
 #define SAME(S, T) out[0][i] = in[0][i]
 #define WEIGHT(S, T) out[0][i] = hu_xent_weight##S(c, in[0][i], in[1][i], in[2][i])
@@ -23,86 +23,18 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 HU_BLOCKS(blocks, F, exact)
 
-/* The factor of p - onehot for each row. */
-static hu_stat
-factors(const hu_call *c, hu_tensor *const *in, int with_errors)
+static hu_groups
+classes(const hu_call *c, hu_tensor *const *in)
 {
-	hu_stat sum = hu_stat_new(1, with_errors), by = hu_stat_new(in[2]->n, with_errors);
-	hu_map m;
-
-	hu_map_init(&m, c, &same, in[2]->n, 1);
-	hu_map_add(&m, in[2], HU_EACH);
-	hu_sum_columns(&m, &sum, 1);
-	hu_map_init(&m, c, &weight, in[2]->n, 1);
-	hu_map_add(&m, in[2], HU_EACH);
-	hu_map_add(&m, in[3], HU_ONE);
-	hu_map_add_stat(&m, &sum, HU_ONE);
-	hu_map_stat(&m, &by, 1);
-	hu_stat_free(&sum);
-	return by;
+	(void)c;
+	return hu_groups_rows(in[0]->n, hu_last(in[0]->shape));
 }
 
-static void
-prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
+static hu_groups
+all_weights(const hu_call *c, hu_tensor *const *in)
 {
-	hu_map_init(m, c, &blocks, in[0]->n, hu_last(in[0]->shape));
-	hu_map_add(m, in[0], HU_EACH);
-	hu_map_add(m, in[1], HU_ROW);
-	hu_map_add(m, NULL, HU_INDEX);
-}
-
-static hu_status
-emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
-{
-	hu_stat by = factors(c, in, 0);
-	hu_map m;
-
-	prepare(&m, c, in);
-	hu_map_add_stat(&m, &by, HU_ROW);
-	hu_map_emulate(&m, out, 1, env);
-	hu_stat_free(&by);
-	return HU_OK;
-}
-
-static hu_status
-bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
-{
-	hu_stat by = factors(c, in, 1);
-	hu_map m;
-
-	prepare(&m, c, in);
-	hu_map_add_stat(&m, &by, HU_ROW);
-	hu_map_bound(&m, 1, 0, hu_output_format(c, in, out), element, n, b);
-	hu_stat_free(&by);
-	return HU_OK;
-}
-
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
-{
-	hu_stat run = factors(c, in, 1);
-	hu_stat_dd sum, by;
-	hu_map m, bounded;
-
-	hu_stat_dd_init(&sum, 1);
-	hu_stat_dd_init(&by, in[2]->n);
-	hu_map_init(&m, c, &same, in[2]->n, 1);
-	hu_map_add(&m, in[2], HU_EACH);
-	hu_sum_columns_dd(&m, in, sink, &sum, 1);
-	hu_map_init(&m, c, &weight, in[2]->n, 1);
-	hu_map_add(&m, in[2], HU_EACH);
-	hu_map_add(&m, in[3], HU_ONE);
-	hu_map_add_dd(&m, &sum, HU_ONE);
-	hu_map_stat_dd(&m, in, sink, &by, 1);
-	prepare(&m, c, in);
-	hu_map_add_dd(&m, &by, HU_ROW);
-	prepare(&bounded, c, in);
-	hu_map_add_stat(&bounded, &run, HU_ROW);
-	hu_status st = hu_map_enclose(&m, &bounded, in, 0, hu_output_format(c, in, out), element, n, sink);
-	hu_stat_dd_release(&sum);
-	hu_stat_dd_release(&by);
-	hu_stat_free(&run);
-	return st;
+	(void)c;
+	return hu_groups_one(in[2]->n);
 }
 
 static hu_status
@@ -111,7 +43,10 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_map m;
 	mpfr_t sum;
 
-	prepare(&m, c, in);
+	hu_map_init(&m, c, &blocks, in[0]->n, hu_last(in[0]->shape));
+	hu_map_add(&m, in[0], HU_EACH);
+	hu_map_add(&m, in[1], HU_ROW);
+	hu_map_add(&m, NULL, HU_INDEX);
 	hu_map_add(&m, in[2], HU_ROW);
 	hu_map_add(&m, in[3], HU_ONE);
 	HU_TRY(hu_map_reference(&m, out, element, n, y));
@@ -148,8 +83,19 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_softmax_xent_dx = {
 	.name = "softmax_xent_dx", .summary = "gradient of softmax_xent with respect to the logits", .min_in = 4,
 	.max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
-	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+	.own = { .shape = shape, .cost = cost, .reference = reference },
+	.family = &hu_family_stats,
+	.stats = &(hu_stats_own){
+		.rule = {
+			/* 0 the sum of the weights, 1 the factor of p - onehot for each row */
+			{ .kind = HU_STAT_SUM, .groups = all_weights, .blocks = &same,
+				.from = { { HU_FROM_INPUT, 2, HU_EACH } } },
+			{ .kind = HU_STAT_EACH, .groups = classes, .blocks = &weight,
+				.from = { { HU_FROM_INPUT, 2, HU_EACH }, { HU_FROM_INPUT, 3, HU_ONE },
+					{ HU_FROM_STAT, 0, HU_ONE } } },
+		},
+		.output = { { .map = { .groups = classes, .blocks = &blocks,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_ROW }, { HU_FROM_INDEX },
+				{ HU_FROM_GROUP, 1 } } } } },
 	},
 };

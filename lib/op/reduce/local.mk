@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += lib/op/reduce/exact_sum.c
 noinst_HEADERS += lib/op/reduce/exact_sum.h
+libhalfulp_a_SOURCES += lib/op/reduce/groups.c
 libhalfulp_a_SOURCES += lib/op/reduce/norm.c
 noinst_HEADERS += lib/op/reduce/norm.h
 libhalfulp_a_SOURCES += lib/op/reduce/norm_apply.c
@@ -14,4 +15,10 @@ libhalfulp_a_SOURCES += lib/op/reduce/reduce.c
 noinst_HEADERS += lib/op/reduce/reduce.h
 noinst_HEADERS += lib/op/reduce/reduce.inc
 libhalfulp_a_SOURCES += lib/op/reduce/reduce_enclose.c
+libhalfulp_a_SOURCES += lib/op/reduce/reduce_family.c
+noinst_HEADERS += lib/op/reduce/reduce_family.h
+libhalfulp_a_SOURCES += lib/op/reduce/stats.c
+noinst_HEADERS += lib/op/reduce/stats.h
+libhalfulp_a_SOURCES += lib/op/reduce/stats_enclose.c
+libhalfulp_a_SOURCES += lib/op/reduce/stats_family.c
 noinst_HEADERS += lib/op/reduce/window.h

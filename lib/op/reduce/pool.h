@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Windows of pooling with SAME padding. Positions outside the image do not take part. The first maximum of a window
+   Windows of pooling. Positions outside the image do not take part. The first maximum of a window
    wins, and the first NaN beats every number. */
 #ifndef HU_OP_POOL_H
 #define HU_OP_POOL_H

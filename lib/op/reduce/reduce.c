@@ -57,10 +57,8 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 	m->in[m->nin - 1].e = s->e;
 }
 
-/* Bounds the distance of the tree's sum v of n bounded terms from the exact sum; all = Σ|v|, and e is the sum of the
-   terms' errors. */
-static double
-tree_error(hu_format f, double v, double all, double e, size_t n)
+double
+hu_tree_error(hu_format f, double v, double all, double e, size_t n)
 {
 	double du = (double)hu_tree_depth(n) * hu_unit(f);
 
@@ -97,25 +95,27 @@ add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, in
 	}
 }
 
-/* Bounds the errors of sums that are already computed, in stretches of rows that are added in order. */
+/* Bounds the errors of sums that are already computed, in stretches of rows that are added in order. The rows are
+   first … first+rows-1; the sums of the channels are sum[k][at + j], those along the rows sum[k][row]. */
 static void
-errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
+errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout, int along_rows)
 {
 	hu_format f = hu_format_of(m->compute);
 	hu_ctx_bounded c = hu_map_context_run(m);
-	size_t C = m->channels, rows = m->n / C, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1,
+	size_t C = m->channels, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1,
 	       parts = (rows + step - 1) / step;
 
 	if (!sum[0].e)
 		return;
 	magnitudes *part = hu_xcalloc(parts * (size_t)nout * groups + 1, sizeof *part);
-#pragma omp parallel num_threads(hu_threads()) if (m->n > 4096)
+#pragma omp parallel num_threads(hu_threads()) if (rows * C > 4096)
 	{
 		runs *w = hu_xmalloc(sizeof *w);
 #pragma omp for schedule(dynamic, 1)
 		for (size_t b = 0; b < parts; b++) {
 			size_t last = (b + 1) * step < rows ? (b + 1) * step : rows;
-			add_runs(m, &c, b * step * C, last * C, nout, groups, w, part + b * (size_t)nout * groups);
+			add_runs(m, &c, (first + b * step) * C, (first + last) * C, nout, groups, w,
+				part + b * (size_t)nout * groups);
 		}
 		free(w);
 	}
@@ -126,22 +126,40 @@ errors(const hu_map *m, hu_stat *sum, int nout, int along_rows)
 				s.all += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].all;
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
-			sum[k].e[g] = tree_error(f, hu_get(&sum[k].t, g), s.all, s.e, along_rows ? C : rows);
+			sum[k].e[at + g] =
+				hu_tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
 		}
 	free(part);
 }
 
-void
-hu_sum_columns(const hu_map *m, hu_stat *sum, int nout)
+/* Sums the rows first … first+rows-1 of every channel j to sum[k][at + j]. */
+static void
+columns(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout)
 {
 	hu_ctx_f32 narrow = hu_map_context_f32(m);
 	hu_ctx_f64 wide = hu_map_context_f64(m);
 
 	if (m->compute == HU_FP32)
-		columns_f32(m, &narrow, sum, nout);
+		columns_f32(m, &narrow, first, rows, at, sum, nout);
 	else
-		(m->compute == HU_FP64 ? columns_f64 : columns_any)(m, &wide, sum, nout);
-	errors(m, sum, nout, 0);
+		(m->compute == HU_FP64 ? columns_f64 : columns_any)(m, &wide, first, rows, at, sum, nout);
+	errors(m, first, rows, at, sum, nout, 0);
+}
+
+void
+hu_sum_columns(const hu_map *m, hu_stat *sum, int nout)
+{
+	columns(m, 0, m->n / m->channels, 0, sum, nout);
+}
+
+void
+hu_sum_images(const hu_map *m, hu_stat *sum, int nout)
+{
+	size_t rows = m->image / m->channels;
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (m->n > 16384)
+	for (size_t i = 0; i < m->n / m->image; i++)
+		columns(m, i * rows, rows, i * m->channels, sum, nout);
 }
 
 void
@@ -154,7 +172,7 @@ hu_sum_rows(const hu_map *m, hu_stat *sum, int nout)
 		rows_f32(m, &narrow, sum, nout);
 	else
 		(m->compute == HU_FP64 ? rows_f64 : rows_any)(m, &wide, sum, nout);
-	errors(m, sum, nout, 1);
+	errors(m, 0, m->n / m->channels, 0, sum, nout, 1);
 }
 
 /* Without errors: uses the blocks' own functions, as hu_map_emulate does. */

@@ -73,40 +73,51 @@ add_rows(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t last, int nou
 	}
 }
 
+/* Sums the rows first … first+all-1 of every channel j to sum[k][at + j]. */
 static void
-sums(hu_map *m, hu_tensor *const *in, const hu_sink *sink, size_t rows, size_t blocks, int nout, hu_dd *part)
+columns(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t all, size_t at, hu_stat_dd *sum, int nout)
 {
-	hu_ctx_dd c = hu_map_context_dd(m, in, sink);
-	size_t C = m->channels, all = m->n / C;
+	/* A block has about 8192 elements, fixed by the shape. */
+	size_t C = m->channels, rows = 8192 / C + 1, blocks = (all + rows - 1) / rows;
+	hu_dd *part = hu_xcalloc(blocks * (size_t)nout * C + 1, sizeof *part);
 
-#pragma omp parallel num_threads(hu_threads()) if (m->n > 4096)
+#pragma omp parallel num_threads(hu_threads()) if (all * C > 4096)
 	{
 		work *w = hu_xmalloc(sizeof *w);
 #pragma omp for schedule(dynamic, 1)
 		for (size_t b = 0; b < blocks; b++) {
-			size_t first = b * rows, last = first + rows < all ? first + rows : all;
-			add_rows(m, &c, first * C, last * C, nout, w, part + b * (size_t)nout * C);
+			size_t from = b * rows, to = from + rows < all ? from + rows : all;
+			add_rows(m, c, (first + from) * C, (first + to) * C, nout, w, part + b * (size_t)nout * C);
 		}
 		free(w);
 	}
-}
-
-void
-hu_sum_columns_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout)
-{
-	/* A block has about 8192 elements, fixed by the shape. */
-	size_t C = m->channels, all = m->n / C, rows = 8192 / C + 1, blocks = (all + rows - 1) / rows;
-	hu_dd *part = hu_xcalloc(blocks * (size_t)nout * C + 1, sizeof *part);
-
-	sums(m, in, sink, rows, blocks, nout, part);
 	for (int k = 0; k < nout; k++)
 		for (size_t j = 0; j < C; j++) {
 			hu_dd s = hu_dd_of(0);
 			for (size_t b = 0; b < blocks; b++)
 				s = hu_dd_add(s, part[(b * (size_t)nout + (size_t)k) * C + j]);
-			hu_stat_dd_put(&sum[k], j, s);
+			hu_stat_dd_put(&sum[k], at + j, s);
 		}
 	free(part);
+}
+
+void
+hu_sum_columns_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout)
+{
+	hu_ctx_dd c = hu_map_context_dd(m, in, sink);
+
+	columns(m, &c, 0, m->n / m->channels, 0, sum, nout);
+}
+
+void
+hu_sum_images_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout)
+{
+	hu_ctx_dd c = hu_map_context_dd(m, in, sink);
+	size_t rows = m->image / m->channels;
+
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (m->n > 16384)
+	for (size_t i = 0; i < m->n / m->image; i++)
+		columns(m, &c, i * rows, rows, i * m->channels, sum, nout);
 }
 
 void

@@ -128,8 +128,4 @@ typedef struct hu_onnx_axis {
 	size_t k, inner;
 } hu_onnx_axis;
 int hu_onnx_axis_of(hu_onnx_axis *a, const hu_onnx *m, const hu_stensor *t);
-
-/* The operators of lib/op/ops.def that compute NODE, a blank between two; "moves" where elements only change places;
-   NULL where the arithmetic is not known, of this version of the operators or with these attributes. */
-const char *hu_onnx_arithmetic(const hu_onnx *m, const hu_onnx_node *node);
 #endif

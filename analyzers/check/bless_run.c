@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+   check --bless: what may not be blessed, the noise of several runs, and what is said when it is done. */
+#include "analyzers/check/bless_run.h"
+
+#include "analyzers/check/allowance.h"
+#include "analyzers/check/blessing.h"
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+hu_status
+hu_bless_collect(const char *dir, hu_baseline *b, hu_coverage_seen *s)
+{
+	hu_run r;
+	unsigned saw;
+
+	HU_TRY(hu_run_open(&r, dir));
+	hu_status st = hu_run_finished(&r);
+	if (st == HU_OK)
+		st = hu_baseline_collect(b, &r);
+	if (st == HU_OK && (st = hu_coverage(&saw, &r)) != HU_OK)
+		hu_baseline_release(b);
+	if (st == HU_OK) {
+		s->saw |= saw;
+		s->steps += (size_t)json_integer_value(json_object_get(r.manifest, "steps_done"));
+	}
+	hu_run_release(&r);
+	return st;
+}
+
+/* What is not finite must be declared by whoever blesses it. */
+static hu_status
+refuse_nonfinite(const hu_baseline *b)
+{
+	size_t n = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->q[i].number && b->q[i].side != HU_SIDE_ANY && !isfinite(b->q[i].value)) {
+			first = first ? first : b->q[i].key;
+			n++;
+		}
+	return n ? hu_fail(HU_EINVAL,
+			   "%zu quantities are not finite, %s first; --allow-nonfinite declares that this is right", n,
+			   first)
+		 : HU_OK;
+}
+
+/* The range of the metrics whose name ends with SUFFIX, the most that one of them may differ by, and their number. */
+static size_t
+range_of(const hu_baseline *b, const char *suffix, double *range, double *allowed)
+{
+	double low = INFINITY, high = -INFINITY;
+	size_t end = strlen(suffix), found = 0;
+
+	*allowed = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		const hu_baseline_quantity *q = &b->q[i];
+		size_t n = strlen(q->key);
+		if (strncmp(q->key, "metrics/", 8) || n < end || strcmp(q->key + n - end, suffix))
+			continue;
+		if (!isfinite(q->value))
+			continue;
+		low = fmin(low, q->value);
+		high = fmax(high, q->value);
+		*allowed = fmax(*allowed, q->noise);
+		found++;
+	}
+	*range = high - low;
+	return found;
+}
+
+/* A reference that barely moved proves nothing: the loss must have moved ten times what it may differ. Evaluations say
+   so where there are two; one batch's loss differs from the next one's by more than training moves it. */
+static hu_status
+refuse_idle(const hu_baseline *b)
+{
+	double range, allowed;
+
+	if (range_of(b, "/eval_loss", &range, &allowed) < 2)
+		range_of(b, "/loss", &range, &allowed);
+	if (allowed > 0 && !(range >= 10 * allowed))
+		return hu_fail(HU_EINVAL,
+			"the loss moved by %g and may differ by %g: such a baseline would pass a model that does not "
+			"train; train longer",
+			range, allowed);
+	return HU_OK;
+}
+
+/* What the analysis found wrong may be blessed, and not in silence. */
+static void
+warn_over_bound(const hu_baseline *b, const char *run)
+{
+	static const char end[] = "/over_bound";
+	double over = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		size_t n = strlen(b->q[i].key);
+		if (n >= sizeof end && strncmp(b->q[i].key, "summary/", 8) &&
+			!strcmp(b->q[i].key + n + 1 - sizeof end, end) && b->q[i].value > 0)
+			over += b->q[i].value;
+	}
+	if (over > 0)
+		fprintf(stderr,
+			"halfulp check: warning: %.0f judged outputs of %s left their bound (analysis/faults.tsv), and "
+			"the baseline takes that for right\n",
+			over, hu_shown(run));
+}
+
+/* What moved since the baseline that PATH has, if it has one; a file of another kind is replaced all the same. */
+static void
+say_moved(hu_str *s, const char *path, const hu_baseline *b)
+{
+	hu_baseline before;
+
+	if (!hu_exists(path))
+		return;
+	if (hu_baseline_read(&before, path) != HU_OK) {
+		hu_str_addf(s, "what moved cannot be said: %s\n", hu_reason());
+		return;
+	}
+	hu_moved_text(s, &before, b);
+	hu_baseline_release(&before);
+}
+
+hu_status
+hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
+{
+	size_t more = (size_t)a->nrest - 1, read = 0;
+	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);
+	char measured[256] = "one run: every quantity keeps its bits";
+	double ulps;
+	hu_str moved, unseen;
+	hu_status st = hu_args_real(a, "ulps", 0, 0x1p52, &ulps);
+
+	if (st == HU_OK && !hu_args_text(a, "reason"))
+		st = hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
+	for (; st == HU_OK && read < more; read++)
+		st = hu_bless_collect(a->rest[read + 1], &others[read], saw);
+	if (st == HU_OK && more) {
+		hu_baseline_measure(b, others, more);
+		snprintf(measured, sizeof measured,
+			"noise is 2.8 standard deviations over %zu runs (ISO 5725-2, repeatability limit)", more + 1);
+	}
+	if (st == HU_OK && ulps > 0) {
+		size_t n = strlen(measured);
+		hu_baseline_allow(b, ulps);
+		snprintf(measured + n, sizeof measured - n,
+			"; %g ulps of each tensor's own format, and what follows from them", ulps);
+	}
+	if (st == HU_OK && !hu_args_given(a, "allow-nonfinite"))
+		st = refuse_nonfinite(b);
+	if (st == HU_OK)
+		st = refuse_idle(b);
+	hu_str_init(&moved);
+	hu_str_init(&unseen);
+	if (st == HU_OK) {
+		hu_coverage_text(&unseen, saw->saw, saw->steps);
+		say_moved(&moved, hu_args_text(a, "baseline"), b);
+		st = hu_baseline_write(b, hu_args_text(a, "baseline"), hu_args_text(a, "reason"), measured, unseen.s);
+	}
+	for (size_t k = 0; k < read; k++)
+		hu_baseline_release(&others[k]);
+	free(others);
+	if (st == HU_OK)
+		warn_over_bound(b, a->rest[0]);
+	if (st == HU_OK)
+		printf("%zu quantities blessed in %s\n%s%s%s", b->n, hu_shown(hu_args_text(a, "baseline")), moved.s,
+			unseen.len ? "what this baseline could not see:\n" : "", unseen.s);
+	hu_str_release(&moved);
+	hu_str_release(&unseen);
+	return st;
+}

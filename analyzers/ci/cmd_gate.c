@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp gate: trains, analyzes and checks in one command, each in a process of its own, and writes every document
+   that a CI job asks for. Its exit code is the last word. */
+#include "analyzers/check/check_out.h"
+#include "analyzers/ci/gate_figures.h"
+#include "analyzers/outcome/outcome.h"
+#include "lib/base/console/command.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that check holds the run to" },
+	{ "format", "NAME", "tap", "on standard output: tap, junit, json, github, gitlab or markdown" },
+	{ "junit", "FILE", NULL, "also write JUnit XML" }, { "tap", "FILE", NULL, "also write TAP" },
+	{ "gitlab", "FILE", NULL, "also write a code quality report" },
+	{ "summary", "FILE", NULL,
+		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
+		"RUN/gate/" },
+	{ "history", "DIR", NULL, "keep headline numbers of each commit in DIR, draw them, say where they moved" },
+	{ "quiet", NULL, NULL, "print nothing but errors; the exit code is the answer" }, { NULL, NULL, NULL, NULL } };
+
+/* Documents that go to files: the option that names the file is the format but where said. */
+static const struct {
+	const char *option, *format;
+} documents[] = { { "junit", "junit" }, { "tap", "tap" }, { "gitlab", "gitlab" }, { "summary", "markdown" } };
+
+enum { DOCUMENTS = sizeof documents / sizeof *documents };
+
+typedef struct gate {
+	const hu_args *a;
+	char *run;
+	char **train; /* what is behind the RUN goes to train */
+	int ntrain;
+} gate;
+
+/* A document is whole or not there: it is made beside its place. A summary is appended, since jobs share one. */
+static hu_status
+append(const char *path, const char *text, size_t n)
+{
+	FILE *f = fopen(path, "a");
+	int ok = f && fwrite(text, 1, n, f) == n;
+
+	if (f && fclose(f))
+		ok = 0;
+	return ok ? HU_OK : hu_fail(HU_EIO, "%s cannot be written: is its folder there, and the disk not full?", path);
+}
+
+static hu_status
+put(const gate *g, int i, const char *text, size_t n)
+{
+	const char *path = hu_args_text(g->a, documents[i].option);
+
+	return strcmp(documents[i].option, "summary") ? hu_file_write(path, text, n) : append(path, text, n);
+}
+
+/* What cannot be written is found before hours of training. */
+static hu_status
+try_files(const gate *g)
+{
+	for (int i = 0; i < DOCUMENTS; i++) {
+		const char *path = hu_args_text(g->a, documents[i].option);
+		hu_outfile o;
+		if (!path)
+			continue;
+		if (!strcmp(documents[i].option, "summary")) {
+			HU_TRY(append(path, "", 0));
+			continue;
+		}
+		HU_TRY(hu_outfile_open(&o, path));
+		hu_outfile_abandon(&o);
+	}
+	return HU_OK;
+}
+
+/* Every document says that nothing was judged, and why. Returns CODE, or that of a document that cannot be written.
+   REASON is no string of hu_reason's. */
+static int
+give_up(const gate *g, int code, const char *reason)
+{
+	const char *format = hu_args_text(g->a, "format"), *of = g->run ? g->run : "-";
+
+	if (!hu_args_given(g->a, "quiet") && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
+		hu_check_write_error(stdout, "halfulp gate", of, reason, format);
+	for (int i = 0; i < DOCUMENTS; i++) {
+		char *text = NULL;
+		size_t n;
+		if (!hu_args_text(g->a, documents[i].option))
+			continue;
+		FILE *f = open_memstream(&text, &n);
+		HU_ASSERT(f);
+		hu_check_write_error(f, "halfulp gate", of, reason, documents[i].format);
+		fclose(f);
+		if (put(g, i, text, n) != HU_OK && strcmp(hu_reason(), reason)) /* said already */
+			code = hu_complain(HU_EIO);
+		free(text);
+	}
+	return code;
+}
+
+/* The same after a failure of the gate's own, which is printed. */
+static int
+complain(const gate *g, hu_status st)
+{
+	char *reason = hu_xstrdup(hu_reason());
+	int code = give_up(g, hu_complain(st), reason);
+
+	free(reason);
+	return code;
+}
+
+/* check in FORMAT; its document in *TEXT (to be freed) where that is not NULL, else on standard output. */
+static hu_status
+check(const gate *g, const char *format, int say, hu_command_end *end, char **text, size_t *n)
+{
+	char *option = hu_xprintf("--format=%s", format),
+	     *baseline = hu_xprintf("--baseline=%s", hu_args_text(g->a, "baseline"));
+	/* A commit is kept once, by the check whose exit code counts */
+	const char *dir = say ? hu_args_text(g->a, "history") : NULL;
+	char *history = dir ? hu_xprintf("--history=%s", dir) : NULL;
+	char *argv[] = { "check", baseline, option, history ? history : "--", history ? "--" : g->run, g->run, NULL };
+	FILE *f = text ? tmpfile() : NULL;
+	hu_status st = text && !f ? hu_fail(HU_EIO, "no temporary file can be made: is TMPDIR's disk full?") : HU_OK;
+
+	if (st == HU_OK)
+		st = hu_command_run(end, history ? 6 : 5, argv, f ? fileno(f) : 1, say);
+	if (st == HU_OK && f) {
+		long size = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
+		*n = size > 0 ? (size_t)size : 0;
+		*text = hu_xcalloc(*n + 1, 1);
+		rewind(f);
+		if (fread(*text, 1, *n, f) != *n)
+			st = hu_fail(HU_EIO, "what check wrote cannot be read back");
+	}
+	if (f)
+		fclose(f);
+	free(option);
+	free(history);
+	free(baseline);
+	return st;
+}
+
+/* Figures of a drift are for whoever reads the summary; without gnuplot the summary says so. */
+static void
+add_figures(const gate *g)
+{
+	hu_command_end end = { .code = 0 };
+	const char *path = hu_args_text(g->a, "summary");
+	char *text = NULL;
+	size_t n = 0;
+	hu_str s;
+
+	hu_str_init(&s);
+	if (check(g, "json", 0, &end, &text, &n) == HU_OK)
+		hu_gate_figures(&s, g->run, text);
+	if (s.len && append(path, s.s, s.len) != HU_OK)
+		hu_complain(HU_EIO);
+	hu_str_release(&s);
+	free(end.reason);
+	free(text);
+}
+
+/* The verdict on standard output, then the files. */
+static int
+judge(const gate *g)
+{
+	hu_command_end end = { .code = 0 };
+	int quiet = hu_args_given(g->a, "quiet");
+	char *unread = NULL;
+	size_t n = 0;
+	hu_status st = check(g, hu_args_text(g->a, "format"), 1, &end, quiet ? &unread : NULL, &n);
+	int code = end.code;
+
+	free(unread);
+	free(end.reason);
+	for (int i = 0; i < DOCUMENTS && st == HU_OK; i++) {
+		char *text = NULL;
+		if (!hu_args_text(g->a, documents[i].option))
+			continue;
+		st = check(g, documents[i].format, 0, &end, &text, &n);
+		free(end.reason);
+		if (st == HU_OK)
+			st = put(g, i, text, n);
+		free(text);
+	}
+	if (st == HU_OK && code == HU_EXIT_JUDGED && hu_args_text(g->a, "summary"))
+		add_figures(g);
+	return st == HU_OK ? code : hu_complain(st);
+}
+
+/* Trains, where the RUN is not there. */
+static hu_status
+train(const gate *g, hu_command_end *end)
+{
+	char **argv = hu_xcalloc((size_t)g->ntrain + 5, sizeof *argv);
+	int n = 0;
+
+	argv[n++] = "train";
+	argv[n++] = "--quiet";
+	for (int i = 0; i < g->ntrain; i++)
+		argv[n++] = g->train[i];
+	argv[n++] = "--";
+	argv[n++] = g->run;
+	hu_status st = hu_command_run(end, n, argv, -1, 1);
+	free(argv);
+	return st;
+}
+
+static hu_status
+analyze(const gate *g, hu_command_end *end)
+{
+	char *argv[] = { "analyze", "--", g->run, NULL };
+
+	return hu_command_run(end, 3, argv, -1, 1);
+}
+
+static int
+work(const gate *g, int there)
+{
+	hu_command_end end = { .code = HU_EXIT_OK };
+
+	if (!there) {
+		hu_status st = train(g, &end);
+		int code = end.code;
+		if (st != HU_OK)
+			return complain(g, st);
+		if (code != HU_EXIT_OK)
+			code = give_up(g, code, end.reason);
+		free(end.reason);
+		if (code != HU_EXIT_OK)
+			return code;
+	}
+	/* Exit 1 says that outputs left their bound, which check counts; what else ends the analysis ends the gate. */
+	hu_status st = analyze(g, &end);
+	int code = end.code;
+	if (st != HU_OK)
+		return complain(g, st);
+	if (code > HU_EXIT_JUDGED)
+		code = give_up(g, code, end.reason);
+	free(end.reason);
+	return code > HU_EXIT_JUDGED ? code : judge(g);
+}
+
+/* runs/gate-N for the first N that is free. */
+static char *
+free_name(void)
+{
+	for (int n = 1;; n++) {
+		char *name = hu_xprintf("runs/gate-%d", n);
+		if (!hu_exists(name))
+			return name;
+		free(name);
+	}
+}
+
+static int
+run(const hu_args *a)
+{
+	const char *format = hu_args_text(a, "format");
+	int named = a->nrest && a->rest[0][0] != '-';
+	gate g = { a, named ? hu_xstrdup(a->rest[0]) : free_name(), a->rest + named, a->nrest - named };
+	char *manifest = hu_path(g.run, "manifest.json");
+	int there = hu_exists(manifest);
+	hu_status st = try_files(&g);
+
+	if (st == HU_OK && strcmp(format, "json") && !hu_outcomes_writer_find(format))
+		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github, gitlab or markdown is needed", format);
+	else if (st == HU_OK && !hu_args_text(a, "baseline"))
+		st = hu_fail(
+			HU_EINVAL, "--baseline FILE is needed: halfulp check RUN --baseline FILE --bless makes one");
+	else if (st == HU_OK && there && g.ntrain)
+		st = hu_fail(HU_EINVAL,
+			"%s is there already, and %s would train it: leave out what is behind its name to check it as "
+			"it "
+			"is, or name another run",
+			g.run, g.train[0]);
+	int code = st == HU_OK ? work(&g, there) : complain(&g, st);
+	free(manifest);
+	free(g.run);
+	return code;
+}
+
+static int
+speaks(const void *of)
+{
+	return !hu_args_given(of, "quiet");
+}
+
+static const hu_opt_need needs[] = { { "format", speaks, "beside --quiet, which prints nothing" },
+	{ NULL, NULL, NULL } };
+
+const hu_command hu_cmd_gate = { "gate", "--baseline FILE [OPTION...] [RUN] [-- OPTIONS OF train...]",
+	"train, analyze and check in one command; its exit code is the last word",
+	"What stands behind -- goes to train, which makes RUN [runs/gate-N]; a RUN that is there is taken as it is. "
+	"Then\n"
+	"halfulp analyze and halfulp check follow, each in a process of its own. Documents for CI are whole on every\n"
+	"exit: where nothing could be judged they say that, and why. --summary appends Markdown; where the check "
+	"fails\n"
+	"and gnuplot is there, RUN/gate/ gets figures of the drift, which the Markdown shows.\n"
+	"Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
+	opts, run, needs };

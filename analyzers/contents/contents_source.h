@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The files behind hu_contents, and how its items are made; for this room alone. */
+#ifndef HU_ANALYZERS_CONTENTS_SOURCE_H
+#define HU_ANALYZERS_CONTENTS_SOURCE_H
+
+#include "analyzers/contents/contents.h"
+#include "lib/store/onnx/onnx.h"
+
+/* One file; what it is not is empty. */
+typedef struct hu_contents_source {
+	char *path;
+	hu_safetensors s;
+	hu_series_file f;
+	hu_npy npy; /* an array that had to be turned round */
+	void *map;  /* an npy file's bytes */
+	size_t map_bytes;
+	hu_onnx onnx;
+	int is_onnx;
+	struct zip *zip;
+	hu_npy *turned; /* a zip's arrays that had to be */
+	size_t nturned;
+} hu_contents_source;
+
+/* A new source, empty; items that are added belong to the last one. */
+hu_contents_source *hu_contents_source_add(hu_contents *c);
+/* An item, which takes NAME over. */
+hu_item *hu_contents_add(hu_contents *c, char *name);
+/* dtype, kind, format, bits and count from t->bytes and a dtype of safetensors. */
+void hu_item_set_dtype(hu_item *t, const char *dtype);
+/* Shape and dtype of a header. */
+void hu_contents_npy(hu_item *t, const hu_npy *a);
+hu_status hu_contents_add_npz(hu_contents *c, const char *path);
+hu_status hu_contents_add_onnx(hu_contents *c, const char *path);
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What was judged, a row each, for whoever runs tests: TAP and JUnit XML. */
+#ifndef HU_ANALYZERS_OUTCOME_H
+#define HU_ANALYZERS_OUTCOME_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct hu_outcome {
+	char *name, *said, *detail;    /* detail: of a failure, or NULL */
+	int ok;
+	double moved, allowed;         /* NaN where nobody sets them */
+} hu_outcome;
+
+typedef struct hu_outcomes {
+	char *suite, *of; /* "halfulp check", and what was judged */
+	char *why;        /* what failed first and why, in one line that stands before all others; or NULL */
+	hu_outcome *v;    /* failures first */
+	size_t n, cap, failed;
+	int error;     /* nothing could be judged, which the one outcome says */
+	char *summary; /* lines */
+} hu_outcomes;
+
+void hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of);
+/* Takes SAID and DETAIL over. */
+void hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail);
+void hu_outcomes_release(hu_outcomes *v);
+
+/* A # within a name is written \#, lest a reader take what is behind it for a directive. */
+void hu_outcomes_tap(FILE *out, const hu_outcomes *v);
+void hu_outcomes_junit(FILE *out, const hu_outcomes *v);
+/* Failures as GitHub's workflow commands, ::error title=…::…, which a job shows as annotations; GitHub shows ten of a
+   step, so the first nine and a sentence on the rest. The summary is a ::notice. */
+void hu_outcomes_github(FILE *out, const hu_outcomes *v);
+/* Failures as GitLab's code quality report: an array of objects with description, check_name, fingerprint, severity and
+   location, whose path is what was judged. */
+void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
+/* Failures as Markdown: a heading with the verdict, why, a table of the worst twenty, the summary as a list. */
+void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
+
+typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
+/* tap, junit, github, gitlab or markdown; NULL else. */
+hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Outcomes for what shows them beside the code: GitHub's annotations, GitLab's code quality. */
+#include "analyzers/outcome/outcome.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { ANNOTATIONS = 10 }; /* that GitHub shows of a step */
+
+/* As a workflow command wants it: %, ends of lines, and in a property : and , too. */
+static void
+escaped(FILE *out, const char *s, int property)
+{
+	for (; *s; s++)
+		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
+			fprintf(out, "%%%02X", (unsigned)(unsigned char)*s);
+		else
+			fputc(*s, out);
+}
+
+static void
+command(FILE *out, const char *level, const char *title, const char *text, const char *more)
+{
+	fprintf(out, "::%s title=", level);
+	escaped(out, title, 1);
+	fputs("::", out);
+	escaped(out, text, 0);
+	if (more) {
+		fputs("%0A", out);
+		escaped(out, more, 0);
+	}
+	fputc('\n', out);
+}
+
+void
+hu_outcomes_github(FILE *out, const hu_outcomes *v)
+{
+	size_t room = ANNOTATIONS - (v->why != NULL), shown = v->failed > room ? room - 1 : v->failed;
+
+	if (v->why)
+		command(out, "error", v->suite, v->why, NULL);
+	for (size_t i = 0; i < v->n && i < shown; i++)
+		command(out, "error", v->v[i].name, v->v[i].said, v->v[i].detail);
+	if (shown < v->failed) {
+		char *rest = hu_xprintf("%zu more failed, the worst of which are above", v->failed - shown);
+		command(out, "error", v->suite, rest, NULL);
+		free(rest);
+	}
+	command(out, "notice", v->suite, v->summary, NULL);
+}
+
+/* One name of one judgement is one finding, whatever its numbers. */
+static void
+finding(json_t *list, const hu_outcomes *v, const char *name, const char *text, const char *severity)
+{
+	char hash[17], *key = hu_xprintf("%s/%s", v->suite, name);
+
+	snprintf(hash, sizeof hash, "%016llx", (unsigned long long)XXH3_64bits(key, strlen(key)));
+	free(key);
+	json_array_append_new(list, json_pack("{s:s s:s s:s s:s s:{s:s s:{s:i}}}", "description", text, "check_name",
+					    v->suite, "fingerprint", hash, "severity", severity, "location", "path",
+					    hu_shown(v->of), "lines", "begin", 1));
+}
+
+void
+hu_outcomes_gitlab(FILE *out, const hu_outcomes *v)
+{
+	json_t *list = json_array();
+
+	if (v->why)
+		finding(list, v, "", v->why, "critical");
+	for (size_t i = 0; i < v->n; i++) {
+		const hu_outcome *o = &v->v[i];
+		if (o->ok)
+			continue;
+		char *text =
+			hu_xprintf("%s: %s%s%s", o->name, o->said, o->detail ? ": " : "", o->detail ? o->detail : "");
+		finding(list, v, o->name, text, "major");
+		free(text);
+	}
+	json_dumpf(list, out, JSON_INDENT(1));
+	fputc('\n', out);
+	json_decref(list);
+}
+
+hu_outcomes_writer *
+hu_outcomes_writer_find(const char *name)
+{
+	static const struct {
+		const char *name;
+		hu_outcomes_writer *write;
+	} all[] = { { "tap", hu_outcomes_tap }, { "junit", hu_outcomes_junit }, { "github", hu_outcomes_github },
+		{ "gitlab", hu_outcomes_gitlab }, { "markdown", hu_outcomes_markdown } };
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(all[i].name, name))
+			return all[i].write;
+	return NULL;
+}

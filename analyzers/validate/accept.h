@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A budget that the user names: rules such as flips<=0.1% or sqnr>=30 that a policy's figures keep or break. */
+#ifndef HU_ANALYZERS_ACCEPT_H
+#define HU_ANALYZERS_ACCEPT_H
+
+#include "analyzers/validate/measures.h"
+
+/* The text as given, the figure, >= or <=, and the limit; share: a share of the inputs, given in percent. */
+typedef struct hu_accept {
+	const char *text;
+	int figure, least, share;
+	double limit;
+} hu_accept;
+
+/* HU_EINVAL says which figures there are. */
+hu_status hu_accept_parse(hu_accept *a, const char *text);
+/* 1 where R keeps the rule; 0 also where the figure is not known. *IS gets the figure, as the rule counts it. */
+int hu_accept_keeps(const hu_accept *a, const hu_effect *r, double *is);
+#endif

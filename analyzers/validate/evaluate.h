@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A model's outputs on all inputs under one policy, computed by emulation, and what was met on the way. */
+#ifndef HU_ANALYZERS_EVALUATE_H
+#define HU_ANALYZERS_EVALUATE_H
+
+#include "analyzers/validate/samples.h"
+
+#include "lib/base/console/progress.h"
+#include "lib/program/passes.h"
+
+/* out[k] holds output k of every input, each elements of an input. nonfinite counts elements of all outputs that are
+   not finite; first_call is the first call, in the program's order, whose output is not finite somewhere although its
+   inputs are, -1: none. */
+typedef struct hu_evaluated {
+	hu_program *p;
+	size_t nout, n, *each;
+	double **out;
+	size_t nonfinite;
+	int first_call;
+	double weight_bytes, traffic_bytes; /* of all constants; read and written for one input */
+	double seconds;
+} hu_evaluated;
+
+/* Runs M, whose inputs have BATCH rows, on all inputs. Steps *bar once a batch. HU_EFILE where an output's elements do
+   not divide into rows. */
+hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, const hu_policy *policy, const hu_sum *sum,
+	const hu_samples *s, size_t batch, hu_progress *bar);
+void hu_evaluated_release(hu_evaluated *e);
+#endif

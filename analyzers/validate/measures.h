@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a policy changed in a model's outputs: decisions and distances, against float32's outputs. */
+#ifndef HU_ANALYZERS_MEASURES_H
+#define HU_ANALYZERS_MEASURES_H
+
+#include "analyzers/validate/evaluate.h"
+
+/* The decision of an input is the class with the largest value along the last axis of one output, the first of equals;
+   of an output with several such rows it is all of theirs together. classes is the length of that axis, and fewer than
+   two mean that nothing is decided. */
+typedef struct hu_deciding {
+	size_t output, classes, rows;
+	int top;
+} hu_deciding;
+
+/* flips: inputs whose decision differs from float32's. low, high: Wilson's 95 % interval of their share. top: inputs
+   for which float32's first class is not among the policy's first `top` in some row. open: flipped inputs where
+   float32's margin is no larger than the errors of the two values together, against the exact network; told: flipped
+   inputs on which the exact network was run. accuracy: share of rows whose class is the label, NaN without labels. The
+   distances go over all elements of all floating-point outputs: rel_l2 = |y - y32|2 / |y32|2, sqnr_db = -20 log10 of
+   it, the largest difference; kl: the mean over rows of the divergence of softmax(y) from softmax(y32), or of the rows
+   themselves where float32's are probabilities; NaN without decisions. An element that is not finite makes them
+   infinite. */
+typedef struct hu_effect {
+	size_t inputs, flips, top, open, told, nonfinite;
+	double low, high, accuracy, rel_l2, sqnr_db, max_error, kl;
+	char *flipped; /* by input */
+} hu_effect;
+
+/* The deciding output: the one called NAME, else the first with two classes or more. HU_EINVAL where there is none of
+   that name. */
+hu_status hu_deciding_of(hu_deciding *d, const hu_imported *m, size_t batch, const char *name, int top);
+
+void hu_effect_of(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_imported *m,
+	const hu_deciding *d, const hu_samples *s);
+void hu_effect_release(hu_effect *r);
+
+/* Wilson's interval of a share of K among N at 95 %. */
+void hu_wilson(size_t k, size_t n, double *low, double *high);
+/* The first of the N values' largest; NaN is the largest of all. *SECOND: the largest of the others, if not NULL. */
+size_t hu_two_largest(const double *y, size_t n, size_t *second);
+#endif

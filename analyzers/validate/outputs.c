@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/validate/outputs.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *
+hu_validation_verdict(const hu_validation *v, const hu_judgement *j)
+{
+	for (size_t i = 0; i < v->naccept; i++)
+		if (!j->keeps[i])
+			return "fail";
+	return v->naccept ? "pass" : "-";
+}
+
+/* Figures as the table has them: "-" for what there is none of. */
+static const char *
+figure(char *to, size_t size, const char *format, double x)
+{
+	if (x != x)
+		return "-";
+	snprintf(to, size, format, x);
+	return to;
+}
+
+static void
+print_row(const hu_validation *v, const hu_judgement *j, int width)
+{
+	const hu_effect *r = &j->r;
+	char a[32], b[32], c[32], d[32], e[32], f[32], g[64] = "-", h[32] = "-", k[32];
+	int decides = v->d.classes > 1;
+
+	if (decides)
+		snprintf(g, sizeof g, "%.2f..%.2f", 100 * r->low, 100 * r->high);
+	if (decides && v->exact)
+		snprintf(h, sizeof h, "%zu/%zu", r->open, r->told);
+	printf("%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9zu %9s %s\n", width, hu_shown(j->policy),
+		figure(a, sizeof a, "%.0f", decides ? (double)r->flips : NAN), g, h,
+		figure(b, sizeof b, "%.2f", 100 * r->accuracy), figure(c, sizeof c, "%.3g", r->rel_l2),
+		figure(d, sizeof d, "%.1f", r->sqnr_db), figure(e, sizeof e, "%.3g", r->max_error),
+		figure(f, sizeof f, "%.3g", r->kl), r->nonfinite, figure(k, sizeof k, "%.4g", j->e.weight_bytes / 1e6),
+		hu_validation_verdict(v, j));
+}
+
+static void
+print_exact(const hu_validation *v)
+{
+	const hu_exact_network *x = v->exact;
+	size_t open = 0;
+
+	for (size_t i = 0; i < v->s->n; i++)
+		open += (size_t)x->undecided[i];
+	printf("\nThe exact network, on %zu input%s: float32 is at most %.3g off, %.3g of the output's largest "
+	       "magnitude.\n",
+		x->n, x->n == 1 ? "" : "s", x->worst, x->relative);
+	if (v->d.classes > 1)
+		printf("float32 decides otherwise than it on %zu; on %zu float32's margin is no larger than its own "
+		       "error.\n",
+			x->changed, open);
+}
+
+void
+hu_validation_print(const hu_validation *v)
+{
+	int width = 7;
+	const hu_imported *m = v->m;
+
+	for (size_t i = 0; i < v->nrow; i++) {
+		int n = (int)strlen(hu_shown(v->row[i].policy));
+		width = n > width ? n : width;
+	}
+	printf("%s: %zu nodes, %d calls, on %zu inputs in batches of %zu\n\n", hu_shown(v->path), m->nodes, m->p->nc,
+		v->s->n, v->batch);
+	printf("%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9s %9s %s\n", width, "policy", "flips", "95 % of all", "open",
+		"right %", "rel_l2", "sqnr_db", "max_error", "kl", "nonfinite", "weights", "verdict");
+	for (size_t i = 0; i < v->nrow; i++)
+		print_row(v, &v->row[i], width);
+	if (v->d.classes > 1)
+		printf("\nA flip is an input whose decision, the largest of the %zu values along the last axis of "
+		       "output "
+		       "'%s', differs from float32's.\n",
+			v->d.classes, hu_shown(m->out[v->d.output].name));
+	else
+		puts("\nNo output has two classes or more along its last axis: nothing is decided, only distances are "
+		     "told.");
+	for (size_t i = 0; i < v->nrow; i++) {
+		const hu_judgement *j = &v->row[i];
+		if (j->e.first_call >= 0)
+			printf("%s: the first value that is not finite comes from layer %s (%s).\n",
+				hu_shown(j->policy), j->e.p->c[j->e.first_call].layer,
+				j->e.p->c[j->e.first_call].op->name);
+	}
+	if (v->exact)
+		print_exact(v);
+	for (size_t i = 0; i < v->nrow; i++)
+		for (size_t k = 0; k < v->naccept; k++)
+			if (!v->row[i].keeps[k])
+				printf("%s fails %s: it is %.4g%s.\n", hu_shown(v->row[i].policy),
+					hu_shown(v->accept[k].text), v->row[i].is[k], v->accept[k].share ? " %" : "");
+}
+
+static json_t *
+real(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *
+row_json(const hu_validation *v, const hu_judgement *j)
+{
+	const hu_effect *r = &j->r;
+	int decides = v->d.classes > 1, first = j->e.first_call;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "policy", json_string(j->policy));
+	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
+	json_object_set_new(o, "flips", decides ? json_integer((json_int_t)r->flips) : json_null());
+	json_object_set_new(o, "flips_low", real(r->low));
+	json_object_set_new(o, "flips_high", real(r->high));
+	json_object_set_new(o, "top", decides ? json_integer((json_int_t)r->top) : json_null());
+	json_object_set_new(o, "open", decides && v->exact ? json_integer((json_int_t)r->open) : json_null());
+	json_object_set_new(o, "told", decides && v->exact ? json_integer((json_int_t)r->told) : json_null());
+	json_object_set_new(o, "accuracy", real(r->accuracy));
+	json_object_set_new(o, "rel_l2", real(r->rel_l2));
+	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
+	json_object_set_new(o, "max_error", real(r->max_error));
+	json_object_set_new(o, "kl", real(r->kl));
+	json_object_set_new(o, "nonfinite", json_integer((json_int_t)r->nonfinite));
+	json_object_set_new(o, "first_nonfinite", first < 0 ? json_null() : json_string(j->e.p->c[first].layer));
+	json_object_set_new(o, "weight_bytes", real(j->e.weight_bytes));
+	json_object_set_new(o, "traffic_bytes", real(j->e.traffic_bytes));
+	json_object_set_new(o, "verdict", json_string(hu_validation_verdict(v, j)));
+	return o;
+}
+
+json_t *
+hu_validation_json(const hu_validation *v)
+{
+	json_t *o = json_object(), *rows = json_array(), *x;
+
+	json_object_set_new(o, "model", json_string(hu_shown(v->path)));
+	json_object_set_new(o, "data", json_string(hu_shown(v->data)));
+	json_object_set_new(o, "nodes", json_integer((json_int_t)v->m->nodes));
+	json_object_set_new(o, "batch", json_integer((json_int_t)v->batch));
+	json_object_set_new(
+		o, "output", v->d.classes > 1 ? json_string(hu_shown(v->m->out[v->d.output].name)) : json_null());
+	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));
+	json_object_set_new(o, "top_k", json_integer(v->d.top));
+	if (v->exact) {
+		x = json_pack("{s:I s:I}", "inputs", (json_int_t)v->exact->n, "changed", (json_int_t)v->exact->changed);
+		json_object_set_new(x, "max_error", real(v->exact->worst));
+		json_object_set_new(x, "relative", real(v->exact->relative));
+		json_object_set_new(o, "exact", x);
+	}
+	for (size_t i = 0; i < v->nrow; i++)
+		json_array_append_new(rows, row_json(v, &v->row[i]));
+	json_object_set_new(o, "policies", rows);
+	return o;
+}
+
+void
+hu_validation_tap(const hu_validation *v)
+{
+	size_t n = 0;
+
+	printf("1..%zu\n", v->nrow * (v->naccept ? v->naccept : 1));
+	for (size_t i = 0; i < v->nrow; i++) {
+		const hu_judgement *j = &v->row[i];
+		for (size_t k = 0; k < v->naccept; k++)
+			printf("%sok %zu - %s: %s, it is %.4g%s\n", j->keeps[k] ? "" : "not ", ++n, hu_shown(j->policy),
+				hu_shown(v->accept[k].text), j->is[k], v->accept[k].share ? " %" : "");
+		if (!v->naccept)
+			printf("%sok %zu - %s: all outputs are finite\n", j->r.nonfinite ? "not " : "", ++n,
+				hu_shown(j->policy));
+	}
+}

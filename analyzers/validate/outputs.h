@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What validate gives out: the table, JSON, TAP, and the outputs themselves as .npz files. */
+#ifndef HU_ANALYZERS_OUTPUTS_H
+#define HU_ANALYZERS_OUTPUTS_H
+
+#include "analyzers/validate/accept.h"
+#include "analyzers/validate/exact_network.h"
+
+#include <jansson.h>
+
+/* A policy, its outputs and figures; keeps[i]: it keeps rule i, and is[i] the figure that the rule counted. */
+typedef struct hu_judgement {
+	const char *policy;
+	hu_evaluated e;
+	hu_effect r;
+	char *keeps;
+	double *is;
+} hu_judgement;
+
+/* All that there is to tell; exact is NULL where the exact network was not run. row[0] is float32, which the others are
+   compared with. */
+typedef struct hu_validation {
+	const char *path, *data;
+	const hu_imported *m;
+	const hu_samples *s;
+	hu_deciding d;
+	size_t batch, nrow, naccept;
+	hu_judgement *row;
+	hu_accept *accept;
+	const hu_exact_network *exact;
+} hu_validation;
+
+/* "pass", "fail", or "-" without a rule. */
+const char *hu_validation_verdict(const hu_validation *v, const hu_judgement *j);
+void hu_validation_print(const hu_validation *v);
+json_t *hu_validation_json(const hu_validation *v);
+/* A line a policy and rule; a policy without rules is one line about what is not finite. Returns the failures. */
+void hu_validation_tap(const hu_validation *v);
+/* Writes DIR/POLICY.npz for each policy and float32.npz: the outputs by name, in the formats of their files' types. */
+hu_status hu_validation_write(const hu_validation *v, const char *dir);
+#endif

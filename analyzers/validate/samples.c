@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/validate/samples.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+is_constant(const hu_onnx_graph *g, const char *name)
+{
+	for (size_t i = 0; i < g->ninit; i++)
+		if (!strcmp(g->init[i].name, name))
+			return 1;
+	return 0;
+}
+
+static const hu_npy *
+find(const hu_npz *z, const char *name)
+{
+	for (size_t i = 0; i < z->n; i++)
+		if (!strcmp(z->name[i], name))
+			return &z->array[i];
+	return NULL;
+}
+
+static hu_status
+missing(const hu_samples *s, const char *path, const char *name)
+{
+	hu_str all;
+
+	hu_str_init(&all);
+	for (size_t i = 0; i < s->z.n; i++)
+		hu_str_addf(&all, "%s%s", i ? ", " : "", hu_shown(s->z.name[i]));
+	hu_status st = hu_fail(HU_EFILE, "%s: no array is called '%.120s' as the model's input is; there are: %s", path,
+		hu_shown(name), all.s);
+	hu_str_release(&all);
+	return st;
+}
+
+static hu_status
+read_all(hu_samples *s, const char *path)
+{
+	if (hu_npz_is(path))
+		return hu_npz_read(&s->z, path);
+	hu_npy *a = hu_xcalloc(1, sizeof *a);
+	hu_status st = hu_npy_read(a, path);
+	if (st != HU_OK) {
+		free(a);
+		return st;
+	}
+	s->z = (hu_npz){ 1, hu_xcalloc(1, sizeof(char *)), a };
+	s->z.name[0] = hu_xstrdup("");
+	return HU_OK;
+}
+
+static hu_status
+take(hu_samples *s, const hu_onnx_graph *g, const char *path)
+{
+	size_t inputs = 0;
+
+	for (size_t i = 0; i < g->nin; i++)
+		inputs += !is_constant(g, g->in[i].name);
+	s->array = hu_xcalloc(inputs + 1, sizeof *s->array);
+	for (size_t i = 0; i < g->nin; i++) {
+		const hu_onnx_value *v = &g->in[i];
+		if (is_constant(g, v->name))
+			continue;
+		const hu_npy *a = find(&s->z, v->name);
+		if (!a && inputs == 1 && s->z.n == 1)
+			a = &s->z.array[0];
+		if (!a)
+			return missing(s, path, v->name);
+		int whole = v->rank >= 0 && a->rank == v->rank + 1;
+		if (!a->rank || !a->count || (v->rank >= 0 && a->rank != v->rank && !whole))
+			return hu_fail(HU_EFILE,
+				"%s: the array for input '%.120s' has %d dimensions; %d are needed, the first one its "
+				"rows",
+				path, hu_shown(v->name), a->rank, v->rank ? v->rank : 1);
+		if (s->narray && (a->shape[0] != s->n || whole != s->whole))
+			return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has %zu rows, and others have %zu",
+				path, hu_shown(v->name), a->shape[0], s->n);
+		s->n = a->shape[0];
+		s->whole = whole;
+		s->array[s->narray++] = a;
+	}
+	return s->narray ? HU_OK : hu_fail(HU_EFILE, "the model has no inputs, and nothing to judge");
+}
+
+hu_status
+hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path)
+{
+	memset(s, 0, sizeof *s);
+	HU_TRY(read_all(s, path));
+	hu_status st = take(s, g, path);
+	if (st != HU_OK)
+		hu_samples_release(s);
+	return st;
+}
+
+hu_status
+hu_samples_labels(hu_samples *s, const char *labels)
+{
+	hu_npy file = { .data = NULL };
+	const hu_npy *a = find(&s->z, labels);
+	hu_status st = HU_OK;
+
+	if (!a) {
+		HU_TRY(hu_npz_pick(&file, labels));
+		a = &file;
+	}
+	if (!a->rank || a->shape[0] != s->n)
+		st = hu_fail(HU_EFILE, "%s: the labels have %zu rows, and the inputs %zu", labels,
+			a->rank ? a->shape[0] : 0, s->n);
+	s->nlabel = a->count / s->n;
+	s->label = hu_xcalloc(a->count + 1, sizeof *s->label);
+	for (size_t i = 0; i < a->count && st == HU_OK; i++) {
+		s->label[i] = hu_npy_real(a, i);
+		if (s->label[i] != floor(s->label[i]))
+			st = hu_fail(HU_EFILE, "%s: label %zu is %g; classes are whole numbers from 0 on", labels, i,
+				s->label[i]);
+	}
+	hu_npy_release(&file);
+	return st;
+}
+
+void
+hu_samples_release(hu_samples *s)
+{
+	hu_npz_release(&s->z);
+	free(s->array);
+	free(s->label);
+	memset(s, 0, sizeof *s);
+}
+
+hu_status
+hu_samples_given(
+	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap)
+{
+	size_t k = 0;
+
+	*batch = s->whole ? 1 : *batch < s->n ? *batch : s->n;
+	for (size_t i = 0; i < g->nin && !s->whole; i++)
+		if (!is_constant(g, g->in[i].name) && g->in[i].rank > 0 && g->in[i].dim[0].n > 0)
+			*batch = (size_t)g->in[i].dim[0].n;
+	for (size_t i = 0; i < g->nin; i++) {
+		const hu_onnx_value *v = &g->in[i];
+		if (is_constant(g, v->name))
+			continue;
+		const hu_npy *a = s->array[k++];
+		hu_given to = { v->name, a->rank - s->whole, { 0 } };
+		if (to.rank > HU_RANK)
+			return hu_fail(HU_EUNABLE, "input '%.120s' has %d dimensions; at most %d are possible",
+				hu_shown(v->name), to.rank, HU_RANK);
+		for (int j = 0; j < to.rank; j++)
+			to.d[j] = a->shape[j + s->whole];
+		if (!s->whole)
+			to.d[0] = *batch;
+		for (int j = 0; j < to.rank && v->rank >= 0; j++)
+			if (v->dim[j].n > 0 && (size_t)v->dim[j].n != to.d[j])
+				return hu_fail(HU_EFILE,
+					"the array for input '%.120s' has %zu elements along dimension %d, and the "
+					"model "
+					"needs %lld",
+					hu_shown(v->name), to.d[j], j, (long long)v->dim[j].n);
+		if (!to.rank)
+			continue;
+		HU_GROW(*given, *ngiven, *cap);
+		(*given)[(*ngiven)++] = to;
+	}
+	return HU_OK;
+}
+
+void
+hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t)
+{
+	const hu_npy *a = s->array[i];
+	size_t each = a->count / s->n;
+	hu_format f = hu_format_of(t->format);
+
+	for (size_t r = 0; r < batch; r++) {
+		size_t row = first + r < s->n ? first + r : s->n - 1;
+		for (size_t k = 0; k < each; k++)
+			hu_put(t, r * each + k, hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The inputs on which a model is judged: arrays of an .npz file by the names of the model's inputs, one input of the
+   model a row; and their labels. */
+#ifndef HU_ANALYZERS_SAMPLES_H
+#define HU_ANALYZERS_SAMPLES_H
+
+#include "lib/import/import.h"
+#include "lib/store/npz.h"
+
+/* N inputs. array[i] belongs to the model's input i; whole: it has an axis more than the model's input, so that a row
+   is all of it. label is NULL without labels. */
+typedef struct hu_samples {
+	hu_npz z;
+	size_t n, narray;
+	const hu_npy **array;
+	int whole;
+	double *label;
+	size_t nlabel; /* labels of an input */
+} hu_samples;
+
+/* Opens PATH (.npz, or .npy for a model of one input) for the inputs of graph G. HU_EFILE lists the arrays that there
+   are. */
+hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path);
+/* LABELS: an array of the same file, an .npy file or NPZ:NAME, of whole numbers, as many rows as inputs. */
+hu_status hu_samples_labels(hu_samples *s, const char *labels);
+void hu_samples_release(hu_samples *s);
+
+/* Appends what the data say of open sizes of the model's inputs, for batches of *BATCH rows; *BATCH becomes the model's
+   own where that is fixed. HU_EFILE where a shape does not fit. */
+hu_status hu_samples_given(
+	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
+
+/* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. */
+void hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t);
+#endif

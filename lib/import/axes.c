@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Index maps as calls of the operator move: reshapes, transposes, broadcasts, parts. What moves nothing is no call. */
+#include "lib/import/importing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+hu_axes
+hu_axes_same(hu_shape s)
+{
+	hu_axes x = { .s = s };
+
+	for (int i = 0; i < HU_RANK; i++) {
+		x.from[i] = i;
+		x.step[i] = 1;
+	}
+	return x;
+}
+
+static void
+set(hu_importing *c, const char *key, int axis, double x)
+{
+	char name[16];
+
+	snprintf(name, sizeof name, "%s%d", key, axis);
+	hu_import_set(c, name, x);
+}
+
+static void
+set_shape(hu_importing *c, hu_shape s)
+{
+	hu_import_set(c, "rank", s.rank);
+	for (int i = 0; i < s.rank; i++)
+		set(c, "d", i, (double)s.d[i]);
+}
+
+int
+hu_import_flat(hu_importing *c, int a, hu_shape s)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	if (hu_same_shape(c->p->t[a].shape, s))
+		return a;
+	set_shape(c, s);
+	hu_import_set(c, "flat", 1);
+	return hu_import_call1(c, "move", a);
+}
+
+/* 1 where the elements keep their order: axes of one element may come and go. */
+static int
+keeps_order(const hu_axes *x, hu_shape in)
+{
+	int last = -1;
+
+	for (int j = 0; j < x->s.rank; j++) {
+		if (x->s.d[j] == 1 && (x->from[j] < 0 || in.d[x->from[j]] == 1))
+			continue;
+		if (x->from[j] <= last || x->s.d[j] != in.d[x->from[j]] || x->start[j] != 0 || x->step[j] != 1)
+			return 0;
+		last = x->from[j];
+	}
+	return hu_count(in) == hu_count(x->s);
+}
+
+int
+hu_import_move(hu_importing *c, int a, const hu_axes *x)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	if (keeps_order(x, c->p->t[a].shape))
+		return hu_import_flat(c, a, x->s);
+	set_shape(c, x->s);
+	for (int j = 0; j < x->s.rank; j++) {
+		if (x->from[j] < 0)
+			continue;
+		set(c, "from", j, x->from[j]);
+		if (x->start[j] != 0)
+			set(c, "start", j, x->start[j]);
+		if (x->step[j] != 1)
+			set(c, "step", j, x->step[j]);
+	}
+	if (x->fill != 0)
+		hu_import_set(c, "fill", x->fill);
+	return hu_import_call1(c, "move", a);
+}
+
+int
+hu_import_expand(hu_importing *c, int a, hu_shape s)
+{
+	hu_axes x = hu_axes_same(s);
+
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	hu_shape in = c->p->t[a].shape;
+	for (int j = 0; j < s.rank; j++) {
+		int k = j - (s.rank - in.rank);
+		x.from[j] = k >= 0 && in.d[k] == s.d[j] ? k : -1;
+	}
+	return hu_import_move(c, a, &x);
+}
+
+int
+hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	hu_axes x = hu_axes_same(c->p->t[a].shape);
+	x.s.d[axis] = n;
+	x.start[axis] = (double)from;
+	return hu_import_move(c, a, &x);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+   From an ONNX model to a program: shapes inferred, constants computed once, operators mapped to those of
+   lib/op/ops.def by the table operators.def. What the file holds is lib/store/onnx's business, what a call computes
+   lib/op's. */
+#ifndef HU_IMPORT_IMPORT_H
+#define HU_IMPORT_IMPORT_H
+
+#include "lib/program/exec.h"
+#include "lib/store/onnx/onnx.h"
+
+/* A size that the model leaves open and the user gives: dimension NAME has d[0] elements (rank 0), or input NAME has
+   the shape d. */
+typedef struct hu_given {
+	const char *name;
+	int rank;
+	size_t d[HU_RANK];
+} hu_given;
+
+/* An input or output of the model. tensor is its id in the program, -1 for an input that nothing reads; elements stand
+   in the order that ONNX has. type is ONNX's element type. */
+typedef struct hu_port {
+	char *name;
+	int tensor, type, rank;
+	size_t d[HU_RANK];
+} hu_port;
+
+/* A model as a forward program. Its constants are tensors that no call writes: those of floating-point types are state
+   of class weight, indices and masks are of class other. Whole numbers of 32 and more bits are held in fp64, shorter
+   ones and truth values in fp32. */
+typedef struct hu_imported {
+	hu_program *p;
+	hu_port *in, *out;
+	size_t nin, nout;
+	hu_tensor *constant; /* by tensor id; data is NULL where the tensor is no constant */
+	char **node;         /* by call: the name of the node that it is part of */
+	const char **op;     /* by call: that node's operator; points into the ONNX model */
+	size_t nodes;        /* nodes of the graph that calls stand for, constants' not counted */
+} hu_imported;
+
+/* Makes the program of ONNX. HU_EFILE names the node that cannot be right, HU_EINVAL the size that is missing or does
+   not fit, HU_EUNABLE every operator that is not known with its nodes. *M then needs no release; else ONNX must
+   outlive it. */
+hu_status hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven);
+void hu_imported_release(hu_imported *m);
+
+/* Writes the constants of M to the tensors of the same names in X, whose program may be a policy's version of M's:
+   values are rounded to nearest in the tensors' formats. */
+void hu_imported_load(const hu_imported *m, hu_exec *x);
+
+/* The operators of lib/op/ops.def that compute NODE, a blank between two; "moves" where elements only change places;
+   NULL where the arithmetic is not known, of this version of the operators or with these attributes. */
+const char *hu_onnx_arithmetic(const hu_onnx *m, const hu_onnx_node *node);
+#endif

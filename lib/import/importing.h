@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the files of this room share: the import under way, values of the graph, and the calls that nodes become.
+   A function that makes a tensor returns its id, or -1 after a failure, which is kept; given -1 it does nothing and
+   returns -1. So a node's code runs straight on, and the import looks at the failure once, after it. */
+#ifndef HU_IMPORT_IMPORTING_H
+#define HU_IMPORT_IMPORTING_H
+
+#include "lib/import/import.h"
+
+typedef struct hu_importing hu_importing;
+
+/* A value of the graph and its ONNX shape. It is held in one order of elements or in both: plain is the tensor with
+   ONNX's order, last the one whose channels (axis 1) come last; -1 where there is none yet. */
+typedef struct hu_value {
+	const char *name;
+	int type, rank;
+	size_t d[HU_RANK], n;
+	int plain, last;
+} hu_value;
+
+/* The names that nodes of one graph see: its own and, in a graph inside a node, those around it. */
+typedef struct hu_scope {
+	const struct hu_scope *outer;
+	const hu_onnx_node *caller; /* of a function's body: the node that calls it */
+	hu_value **value;
+	size_t n, cap;
+	size_t *slot, slots; /* a hash table of indices + 1 into value */
+	char *prefix;        /* of the layers' names */
+} hu_scope;
+
+struct hu_importing {
+	const hu_onnx *m;
+	hu_program *p;
+	hu_status st;
+	hu_scope *scope;
+	const hu_onnx_node *node; /* the node at hand, its layer, and how many calls it has become */
+	char layer[96];
+	int calls, depth;
+	int64_t version;
+	const hu_given *given;
+	size_t ngiven;
+	hu_tensor *constant;       /* by tensor id */
+	const hu_onnx_node **made; /* by call */
+	size_t nconstant, nmade, constantcap, madecap;
+	hu_attr attr[HU_MAX_ATTR]; /* of the next call */
+	int nattr;
+};
+
+/* operators.c: the row of operators.def for NODE: its code; NULL where it is not known. */
+typedef void hu_node_import(hu_importing *c);
+hu_node_import *hu_import_of(const hu_onnx *m, const hu_onnx_node *node);
+#define OPERATOR(name, since, arithmetic, code) hu_node_import hu_node_##code;
+#include "lib/import/operators.def"
+#undef OPERATOR
+
+/* Keeps the failure, the node's name before the reason; the first one wins. Returns -1. */
+int hu_import_fail(hu_importing *c, hu_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* known.c. HU_EUNABLE names every operator that is not known, with its nodes; HU_EINVAL a size that nothing in the
+   model asks for, which is a typing error. */
+hu_status hu_import_all_known(const hu_onnx *m);
+hu_status hu_import_all_asked(const hu_onnx *m, const hu_given *given, size_t n);
+
+/* value.c. Input and output i of the node: NULL where an input was left out. An output must be made once; its tensors
+   are -1 then. */
+hu_value *hu_import_in(hu_importing *c, size_t i);
+hu_value *hu_import_out(hu_importing *c, size_t i, int type, int rank, const size_t *d);
+hu_value *hu_import_find(hu_importing *c, const char *name);
+void hu_import_scope_release(hu_scope *s);
+hu_value *hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int rank, const size_t *d);
+/* Makes output i the same value as V, perhaps with another shape of as many elements. */
+void hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const size_t *d);
+/* The tensor of V in either order. */
+int hu_import_plain(hu_importing *c, hu_value *v);
+int hu_import_last(hu_importing *c, hu_value *v);
+/* 1 where V's cheaper order is the one with channels last. */
+int hu_import_is_last(const hu_value *v);
+/* V's shape with axis 1 last. */
+hu_shape hu_import_shape_last(const hu_value *v);
+hu_shape hu_import_shape(int rank, const size_t *d);
+/* The node's attribute; in a function's body the one of the call that it stands for. NULL: absent. */
+const hu_onnx_attr *hu_import_attr(hu_importing *c, const char *name);
+int64_t hu_import_int(hu_importing *c, const char *name, int64_t otherwise);
+double hu_import_real(hu_importing *c, const char *name, double otherwise);
+const char *hu_import_text(hu_importing *c, const char *name, const char *otherwise);
+/* The format that holds elements of ONNX's type, and whether they are whole numbers or truth values. HU_NO_FORMAT:
+   texts and complex numbers. */
+hu_format_id hu_import_format(int type);
+int hu_import_whole(int type);
+/* The values of a constant as doubles (n of them, freed by the caller), NULL and a failure where V is none. */
+double *hu_import_constant(hu_importing *c, hu_value *v);
+int hu_import_is_constant(hu_importing *c, const hu_value *v);
+/* The node's list of whole numbers: attribute NAME, or where ONNX has it as an input, constant input I. *n gets their
+   number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
+int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
+
+/* constant.c. ONNX's element type as safetensors calls it. */
+const char *hu_import_dtype(int type);
+/* A tensor without a call that holds the given values; data is taken over. */
+int hu_import_number(hu_importing *c, int type, double x);
+int hu_import_numbers(hu_importing *c, int type, int rank, const size_t *d, const double *x);
+int hu_import_stored(hu_importing *c, const char *name, const hu_stensor *t);
+
+/* emit.c. A new tensor: of the node at hand, or a constant called NAME, whose data are zeros. */
+int hu_import_tensor(hu_importing *c, const char *name, hu_format_id f, hu_shape s, hu_tclass cls, int constant);
+/* Sets an attribute of the next call. */
+void hu_import_set(hu_importing *c, const char *key, double x);
+void hu_import_set_text(hu_importing *c, const char *key, const char *text);
+/* Appends a call whose first output has format F (HU_NO_FORMAT: that of input 0). Where all inputs are constants it is
+   computed instead, unless its result has many more elements than they. */
+int hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, int nin);
+int hu_import_call1(hu_importing *c, const char *op, int a);
+int hu_import_call2(hu_importing *c, const char *op, int a, int b);
+/* The tensor's elements in the same order as another shape. */
+int hu_import_flat(hu_importing *c, int a, hu_shape s);
+/* An index map: output axis j runs over input axis from[j] (-1: none, it repeats) from start[j] on in steps. */
+typedef struct hu_axes {
+	hu_shape s;
+	int from[HU_RANK];
+	double start[HU_RANK], step[HU_RANK], fill;
+} hu_axes;
+hu_axes hu_axes_same(hu_shape s);
+int hu_import_move(hu_importing *c, int a, const hu_axes *x);
+/* The tensor repeated to shape S, by ONNX's rule: axes are compared from the last one on. */
+int hu_import_expand(hu_importing *c, int a, hu_shape s);
+/* Elements i of axis AXIS from `from` on, N of them. */
+int hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n);
+/* Drops what no output needs. */
+void hu_import_prune(hu_importing *c, hu_imported *m);
+
+/* A window over the one or two axes behind channels: of convolutions and pools. */
+typedef struct hu_window {
+	int n;
+	size_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
+} hu_window;
+/* node_product.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
+int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
+void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
+int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
+/* node_pointwise.c. V repeated to the shape of ALL, with channels last or not. */
+int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
+
+/* node_whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
+int hu_import_to_whole(hu_importing *c, int a, int type);
+/* Cut towards zero; and wrapped around to the bits of TYPE where that has 32 or fewer. */
+int hu_import_trunc(hu_importing *c, int a);
+int hu_import_wrap(hu_importing *c, int a, int type);
+
+/* The shape that A and B broadcast to; 0 where they do not. */
+int hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d);
+/* An axis of RANK axes, negative ones counted from the end; -1 and a failure where there is no such axis. */
+int hu_import_axis(hu_importing *c, int64_t axis, int rank);
+#endif

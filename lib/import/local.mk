@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/import/attr.c
+libhalfulp_a_SOURCES += lib/import/axes.c
+libhalfulp_a_SOURCES += lib/import/constant.c
+libhalfulp_a_SOURCES += lib/import/emit.c
+libhalfulp_a_SOURCES += lib/import/import.c
+noinst_HEADERS += lib/import/import.h
+noinst_HEADERS += lib/import/importing.h
+libhalfulp_a_SOURCES += lib/import/known.c
+libhalfulp_a_SOURCES += lib/import/node_index.c
+libhalfulp_a_SOURCES += lib/import/node_move.c
+libhalfulp_a_SOURCES += lib/import/node_norm.c
+libhalfulp_a_SOURCES += lib/import/node_pointwise.c
+libhalfulp_a_SOURCES += lib/import/node_pool.c
+libhalfulp_a_SOURCES += lib/import/node_product.c
+libhalfulp_a_SOURCES += lib/import/node_quantise.c
+libhalfulp_a_SOURCES += lib/import/node_reduce.c
+libhalfulp_a_SOURCES += lib/import/node_resize.c
+libhalfulp_a_SOURCES += lib/import/node_rnn.c
+libhalfulp_a_SOURCES += lib/import/node_shape.c
+libhalfulp_a_SOURCES += lib/import/node_whole.c
+libhalfulp_a_SOURCES += lib/import/operators.c
+noinst_HEADERS += lib/import/operators.def
+libhalfulp_a_SOURCES += lib/import/types.c
+libhalfulp_a_SOURCES += lib/import/value.c

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Normalisations. */
+#include "lib/import/importing.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_node_batchnorm(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *k;
+	int in[5], last;
+
+	if (!v)
+		return;
+	if (v->rank < 2 || !hu_import_int(c, "spatial", 1)) {
+		hu_import_fail(c, HU_EUNABLE, "only statistics of whole channels are possible");
+		return;
+	}
+	last = v->rank > 2;
+	in[0] = last ? hu_import_last(c, v) : hu_import_plain(c, v);
+	for (int i = 1; i < 5; i++) {
+		if (!(k = hu_import_in(c, (size_t)i))) {
+			hu_import_fail(c, HU_EFILE, "it needs scale, bias, mean and variance");
+			return;
+		}
+		in[i] = hu_import_plain(c, k);
+	}
+	hu_import_set(c, "eps", hu_import_real(c, "epsilon", (double)1e-5f));
+	int t = hu_import_call(c, "batchnorm_eval", HU_NO_FORMAT, in, 5);
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &to->last : &to->plain) = t;
+}
+
+/* N numbers X as a constant. */
+static int
+filled(hu_importing *c, int type, size_t n, double x)
+{
+	double *v = hu_xmalloc((n + 1) * sizeof *v);
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = x;
+	int t = hu_import_numbers(c, type, 1, &n, v);
+	free(v);
+	return t;
+}
+
+/* One number for each of N groups of X, in the shape of V with what a group has as one element. */
+static int
+rows(hu_importing *c, int t, const char *op)
+{
+	hu_import_set(c, "axis", 1);
+	hu_import_set(c, "keep", 1);
+	return hu_import_call1(c, op, t);
+}
+
+/* X, of rows, by OP with the one number a row that T has. */
+static int
+each(hu_importing *c, const char *op, int x, int t)
+{
+	return x < 0 || t < 0 ? -1 : hu_import_call2(c, op, x, hu_import_expand(c, t, c->p->t[x].shape));
+}
+
+/* 1 / sqrt(the mean of X's squares + EPS) of each row. */
+static int
+inverse(hu_importing *c, int x, int type, double eps)
+{
+	int m = rows(c, hu_import_call2(c, "mul", x, x), "reduce_mean");
+
+	if (m < 0)
+		return -1;
+	int e = hu_import_expand(c, hu_import_number(c, type, eps), c->p->t[m].shape);
+	return hu_import_call1(c, "rsqrt", hu_import_call2(c, "add", m, e));
+}
+
+/* LayerNormalization's other outputs: the mean and 1 / sqrt(variance + epsilon) of each group of N. */
+static void
+statistics(hu_importing *c, hu_value *v, int axis, size_t n)
+{
+	size_t d[HU_RANK];
+
+	if (c->st != HU_OK || c->node->nout < 2)
+		return;
+	for (int i = 0; i < v->rank; i++)
+		d[i] = i < axis ? v->d[i] : 1;
+	int x = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n)), mean = rows(c, x, "reduce_mean"),
+	    r = inverse(c, each(c, "sub", x, mean), v->type, hu_import_real(c, "epsilon", (double)1e-5f));
+	mean = hu_import_flat(c, mean, hu_import_shape(v->rank, d));
+	r = hu_import_flat(c, r, hu_import_shape(v->rank, d));
+	hu_import_out(c, 1, v->type, v->rank, d)->plain = mean;
+	hu_import_out(c, 2, v->type, v->rank, d)->plain = r;
+}
+
+void
+hu_node_rmsnorm(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1);
+	size_t n = 1;
+
+	if (!v || !scale)
+		return;
+	int axis = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank);
+	for (int i = axis; i >= 0 && i < v->rank; i++)
+		n *= v->d[i];
+	int x = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n)),
+	    t = each(c, "mul", x, inverse(c, x, v->type, hu_import_real(c, "epsilon", (double)1e-5f)));
+	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
+	t = hu_import_call2(c, "mul", t, hu_import_operand(c, scale, v, 0));
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
+/* Groups of channels, each image's by itself: of one channel (InstanceNormalization) or of several. */
+void
+hu_node_groupnorm(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *bias = hu_import_in(c, 2);
+
+	if (!v || !scale || !bias)
+		return;
+	int64_t groups = !strcmp(c->node->op, "GroupNormalization") ? hu_import_int(c, "num_groups", 0)
+								    : (int64_t)(v->rank > 1 ? v->d[1] : 0);
+	if (v->rank < 2 || groups < 1 || v->d[1] % (size_t)groups || scale->n != bias->n ||
+		(scale->n != v->d[1] && scale->n != (size_t)groups)) {
+		hu_import_fail(c, HU_EFILE, "its scale, bias and groups do not fit the channels");
+		return;
+	}
+	size_t n = v->n / v->d[0] / (size_t)groups;
+	int in[3] = { hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->d[0] * (size_t)groups, n)),
+		filled(c, v->type, n, 1), filled(c, v->type, n, 0) };
+	hu_import_set(c, "eps", hu_import_real(c, "epsilon", (double)1e-5f));
+	int t = hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
+	/* Then scale and bias: one a channel, or before version 21 one a group. */
+	hu_shape all = hu_shape4(v->d[0], scale->n, v->n / v->d[0] / scale->n, 1), one = hu_shape4(1, scale->n, 1, 1);
+	t = hu_import_flat(c, t, all);
+	int s = hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, scale), one), all),
+	    b = hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, bias), one), all);
+	t = hu_import_call2(c, "add", hu_import_call2(c, "mul", t, s), b);
+	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
+/* Each row of an axis by its sum of magnitudes or its Euclidean norm. */
+void
+hu_node_lpnorm(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	int64_t p = hu_import_int(c, "p", 2);
+
+	if (!v)
+		return;
+	int k = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank), x = hu_import_plain(c, v);
+	if (k < 0 || p < 1 || p > 2) {
+		hu_import_fail(c, HU_EUNABLE, "the norm %lld is not possible", (long long)p);
+		return;
+	}
+	int size = p == 1 ? hu_import_call1(c, "abs", x) : x;
+	hu_import_set(c, "axis", k);
+	hu_import_set(c, "keep", 1);
+	int t = each(c, "div", x, hu_import_call1(c, p == 1 ? "reduce_sum" : "reduce_norm", size));
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
+void
+hu_node_layernorm(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *bias = hu_import_in(c, 2);
+	size_t n = 1;
+
+	if (!v || !scale)
+		return;
+	int axis = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank);
+	for (int i = axis; i >= 0 && i < v->rank; i++)
+		n *= v->d[i];
+	if (c->st == HU_OK && (scale->n != n || (bias && bias->n != n))) {
+		hu_import_fail(c, HU_EUNABLE, "its scale and bias must have %zu elements each", n);
+		return;
+	}
+	statistics(c, v, axis, n);
+	int in[3] = { hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n)),
+		hu_import_flat(c, hu_import_plain(c, scale), hu_shape1(n)),
+		bias ? hu_import_flat(c, hu_import_plain(c, bias), hu_shape1(n)) : filled(c, v->type, n, 0) };
+	hu_import_set(c, "eps", hu_import_real(c, "epsilon", (double)1e-5f));
+	int t = hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
+	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}

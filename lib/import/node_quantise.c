@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Quantised tensors: codes are whole numbers, which no policy rounds, and products of codes are exact sums. */
+#include "lib/import/importing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scale or zero point V for the elements of X: one number, one a row of axis AXIS, or one a block of them. */
+static int
+spread(hu_importing *c, hu_value *v, const hu_value *x, int axis, int64_t block)
+{
+	hu_shape s = hu_import_shape(x->rank, x->d), one = s;
+
+	if (v->n == 1)
+		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), hu_shape0()), s);
+	if (v->rank == 1 && axis < x->rank && v->n == x->d[axis]) {
+		for (int i = 0; i < s.rank; i++)
+			one.d[i] = i == axis ? v->n : 1;
+		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), one), s);
+	}
+	if (block < 1 || v->rank != x->rank || axis >= x->rank || s.rank + 1 > HU_RANK)
+		return hu_import_fail(c, HU_EFILE, "its scales fit neither an axis nor blocks of one");
+	/* Each scale BLOCK times along the axis; the last block may be shorter. */
+	hu_shape wide = { .rank = s.rank + 1 }, long_ = hu_import_shape(v->rank, v->d);
+	int from = 0;
+	for (int i = 0; i <= s.rank; i++)
+		wide.d[i] = i == axis + 1 ? 1 : v->d[from++];
+	int t = hu_import_flat(c, hu_import_plain(c, v), wide);
+	wide.d[axis + 1] = (size_t)block;
+	t = hu_import_expand(c, t, wide);
+	long_.d[axis] = v->d[axis] * (size_t)block;
+	t = hu_import_flat(c, t, long_);
+	return long_.d[axis] < x->d[axis]
+		       ? hu_import_fail(c, HU_EFILE, "its blocks of %lld do not cover axis %d", (long long)block, axis)
+		       : hu_import_part(c, t, axis, 0, x->d[axis]);
+}
+
+/* The format that products of codes are exact in. */
+static int
+wide(hu_importing *c, int t)
+{
+	return t < 0 || c->p->t[t].format == HU_FP64 ? t : hu_import_call(c, "cast", HU_FP64, &t, 1);
+}
+
+static int
+marked(hu_importing *c, int t, hu_tclass cls)
+{
+	if (t >= 0) {
+		c->p->t[t].cls = cls == HU_ACTIVATION && c->constant[t].data ? HU_WEIGHT : cls;
+		c->p->t[t].state = c->p->t[t].cls == HU_WEIGHT;
+	}
+	return t;
+}
+
+/* Codes of X less their zero points, as whole numbers in tensor T's format. */
+static int
+centred(hu_importing *c, hu_value *x, hu_value *zero, int axis, int64_t block)
+{
+	int t = hu_import_plain(c, x);
+
+	return zero ? hu_import_call2(c, "sub", t, spread(c, zero, x, axis, block)) : t;
+}
+
+static void
+limits(int type, double *low, double *high)
+{
+	const char *dtype = hu_import_dtype(type);
+	int bits = atoi(dtype + 1);
+
+	*low = *dtype == 'I' ? -ldexp(1, bits - 1) : 0;
+	*high = ldexp(1, *dtype == 'I' ? bits - 1 : bits) - 1;
+}
+
+/* Number X in the shape of T. */
+static int
+like(hu_importing *c, int t, double x)
+{
+	if (t < 0)
+		return -1;
+	return hu_import_expand(c, hu_import_number(c, c->p->t[t].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x),
+		c->p->t[t].shape);
+}
+
+/* Quotient T as codes of TYPE: rounded to nearest, ties to even, moved by the zero point, kept within the type. */
+static int
+codes(hu_importing *c, int t, int zero, int type)
+{
+	double low, high;
+
+	limits(type, &low, &high);
+	t = hu_import_call1(c, "round", t);
+	if (zero >= 0)
+		t = hu_import_call2(c, "add", t, zero);
+	t = hu_import_call2(c, "max", t, like(c, t, low));
+	t = hu_import_call2(c, "min", t, like(c, t, high));
+	if (t >= 0 && c->p->t[t].format != hu_import_format(type))
+		t = hu_import_call(c, "cast", hu_import_format(type), &t, 1);
+	return marked(c, t, HU_OTHER);
+}
+
+void
+hu_node_dequantise(hu_importing *c)
+{
+	hu_value *x = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *zero = hu_import_in(c, 2);
+
+	if (!x || !scale)
+		return;
+	int axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, hu_import_int(c, "axis", 1), x->rank);
+	int64_t block = hu_import_int(c, "block_size", 0);
+	hu_format_id f = hu_import_format(scale->type);
+	int whole = hu_import_whole(x->type),
+	    t = centred(c, x, whole || (zero && zero->n > 1) ? zero : NULL, axis, block);
+	if (t >= 0 && c->p->t[t].format != f)
+		t = hu_import_call(c, "cast", f, &t, 1);
+	int s = spread(c, scale, x, axis, block);
+	t = marked(c, hu_import_call(c, "mul", f, (int[]){ t, s }, 2), HU_ACTIVATION);
+	hu_import_out(c, 0, scale->type, x->rank, x->d)->plain = t;
+}
+
+void
+hu_node_quantise(hu_importing *c)
+{
+	hu_value *x = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *zero = hu_import_in(c, 2);
+
+	if (!x || !scale)
+		return;
+	int axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, hu_import_int(c, "axis", 1), x->rank),
+	    type = zero ? zero->type : (int)hu_import_int(c, "output_dtype", HU_ONNX_UINT8);
+	int64_t block = hu_import_int(c, "block_size", 0);
+	type = type ? type : HU_ONNX_UINT8;
+	int t = hu_import_plain(c, x), s = spread(c, scale, x, axis, block);
+	t = hu_import_call2(c, "div", t, s);
+	if (hu_import_whole(type)) {
+		int z = zero ? spread(c, zero, x, axis, block) : -1;
+		t = codes(c, t, z, type);
+	} else {
+		t = hu_import_call(c, "cast", hu_import_format(type), &t, 1);
+		if (t >= 0 && c->p->t[t].producer >= 0 && hu_import_int(c, "saturate", 1))
+			c->p->c[c->p->t[t].producer].flags |= HU_SATURATE;
+	}
+	hu_import_out(c, 0, type, x->rank, x->d)->plain = t;
+}
+
+/* Scale and zero point of unsigned bytes from the smallest and the largest element, 0 among them. */
+void
+hu_node_dynamic_quantise(hu_importing *c)
+{
+	hu_value *x = hu_import_in(c, 0);
+
+	if (!x)
+		return;
+	int t = hu_import_plain(c, x), high = hu_import_call1(c, "reduce_max", t),
+	    low = hu_import_call1(c, "reduce_min", t), nought = hu_import_number(c, HU_ONNX_FLOAT, 0);
+	high = hu_import_call2(c, "max", high, nought);
+	low = hu_import_call2(c, "min", low, nought);
+	int s = hu_import_call2(
+		    c, "div", hu_import_call2(c, "sub", high, low), hu_import_number(c, HU_ONNX_FLOAT, 255)),
+	    z = codes(c, hu_import_call1(c, "neg", hu_import_call2(c, "div", low, s)), -1, HU_ONNX_UINT8);
+	hu_shape all = hu_import_shape(x->rank, x->d);
+	int y = hu_import_call2(c, "div", t, hu_import_expand(c, s, all));
+	y = codes(c, y, hu_import_expand(c, z, all), HU_ONNX_UINT8);
+	hu_import_out(c, 0, HU_ONNX_UINT8, x->rank, x->d)->plain = y;
+	hu_import_out(c, 1, HU_ONNX_FLOAT, 0, NULL)->plain = s;
+	hu_import_out(c, 2, HU_ONNX_UINT8, 0, NULL)->plain = z;
+}
+
+/* Input I less the zero point that input Z is, as a value of doubles that the product's code then reads. */
+static int
+factor(hu_importing *c, size_t i, size_t z, int axis, hu_value *to)
+{
+	hu_value *x = hu_import_in(c, i), *zero = z ? hu_import_in(c, z) : NULL;
+
+	if (!x)
+		return -1;
+	*to = *x;
+	to->type = HU_ONNX_INT64;
+	to->last = -1;
+	/* A column of zero points for the rows of a matrix. */
+	if (zero && zero->rank == 1 && zero->n > 1 && x->rank > 1 && axis < 0)
+		axis = zero->n == x->d[x->rank - 1] ? x->rank - 1 : x->rank - 2;
+	to->plain = wide(c, centred(c, x, zero, axis < 0 ? 0 : axis, 0));
+	return to->plain;
+}
+
+/* The product's operator computes the codes' sums: a node of two operands without zero points. *TO gets its output. */
+static void
+product(hu_importing *c, hu_node_import *code, hu_value *a, hu_value *b, hu_value *to)
+{
+	const char *in[2] = { "halfulp:a", "halfulp:b" }, *out[1] = { "halfulp:y" };
+	const hu_onnx_node *was = c->node;
+	hu_onnx_node inner = *was;
+	hu_scope scope = { .outer = c->scope, .caller = c->scope->caller }, *outer = c->scope;
+
+	*to = (hu_value){ .plain = -1, .last = -1 };
+	if (c->st != HU_OK)
+		return;
+	inner.in = in;
+	inner.nin = 2;
+	inner.out = out;
+	inner.nout = 1;
+	c->scope = &scope;
+	hu_value *x = hu_import_value(c, &scope, in[0], a->type, a->rank, a->d);
+	x->plain = a->plain;
+	hu_value *y = hu_import_value(c, &scope, in[1], b->type, b->rank, b->d);
+	y->plain = b->plain;
+	c->node = &inner;
+	code(c);
+	c->node = was;
+	hu_value *made = c->st == HU_OK ? hu_import_find(c, out[0]) : NULL;
+	if (made) {
+		*to = *made;
+		to->plain = hu_import_plain(c, made);
+	}
+	c->scope = outer;
+	hu_import_scope_release(&scope);
+}
+
+void
+hu_node_integer_product(hu_importing *c)
+{
+	hu_value a, b, y;
+	int conv = !strcmp(c->node->op, "ConvInteger");
+
+	if (factor(c, 0, 2, -1, &a) < 0 || factor(c, 1, 3, conv ? 0 : -1, &b) < 0)
+		return;
+	product(c, conv ? hu_node_conv : hu_node_matmul, &a, &b, &y);
+	int t = marked(c, y.plain, HU_OTHER);
+	if (c->st == HU_OK)
+		hu_import_out(c, 0, HU_ONNX_INT32, y.rank, y.d)->plain = t;
+}
+
+/* Codes times codes, their sums scaled and rounded to codes. */
+void
+hu_node_quantised_product(hu_importing *c)
+{
+	int conv = !strcmp(c->node->op, "QLinearConv");
+	hu_value *sa = hu_import_in(c, 1), *sb = hu_import_in(c, 4), *sy = hu_import_in(c, 6), *zy = hu_import_in(c, 7),
+		 *bias = conv ? hu_import_in(c, 8) : NULL, a, b, y;
+
+	if (!sa || !sb || !sy || !zy || factor(c, 0, 2, -1, &a) < 0 || factor(c, 3, 5, conv ? 0 : -1, &b) < 0)
+		return;
+	product(c, conv ? hu_node_conv : hu_node_matmul, &a, &b, &y);
+	int t = y.plain, axis = conv ? 1 : y.rank - 1, left = sa->n > 1 ? y.rank - 2 : axis;
+	if (bias && t >= 0) {
+		int k = spread(c, bias, &y, 1, 0);
+		t = hu_import_call2(c, "add", t, wide(c, k));
+	}
+	/* The scale is one float32 number, or one a row or column; the quotient is rounded to it once. */
+	hu_format_id f = hu_import_format(sa->type);
+	int s = hu_import_call(c, "mul", f, (int[]){ spread(c, sa, &y, left, 0), spread(c, sb, &y, axis, 0) }, 2);
+	s = hu_import_call(c, "div", f, (int[]){ s, spread(c, sy, &y, axis, 0) }, 2);
+	t = t < 0 ? -1 : hu_import_call(c, "cast", f, &t, 1);
+	t = hu_import_call(c, "mul", f, (int[]){ t, s }, 2);
+	t = codes(c, t, spread(c, zy, &y, axis, 0), zy->type);
+	if (c->st == HU_OK)
+		hu_import_out(c, 0, zy->type, y.rank, y.d)->plain = t;
+}

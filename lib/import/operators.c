@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Which of a model's nodes this program has the arithmetic for (operators.def). */
+#include "lib/import/importing.h"
+
+#include <string.h>
+
+typedef struct row {
+	const char *name;
+	int64_t since;
+	const char *arithmetic;
+	hu_node_import *code;
+} row;
+
+static const row rows[] = {
+#define OPERATOR(name, since, arithmetic, code) { #name, since, arithmetic, hu_node_##code },
+#include "lib/import/operators.def"
+#undef OPERATOR
+};
+
+/* Attributes under which an operator is another computation than its row's. */
+static int
+is_another(const hu_onnx_node *x)
+{
+	const hu_onnx_attr *axes = hu_onnx_attr_find(x, "kernel_shape");
+
+	if (axes && axes->nints > 2)
+		return 1; /* volumes */
+	if (!strcmp(x->op, "BatchNormalization") || !strcmp(x->op, "Dropout"))
+		return hu_onnx_int(x, "training_mode", 0) != 0;
+	return 0;
+}
+
+static const row *
+find(const hu_onnx *m, const hu_onnx_node *node)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !*node->domain; i++)
+		if (!strcmp(rows[i].name, node->op))
+			return hu_onnx_version(m, "") >= rows[i].since && !is_another(node) ? &rows[i] : NULL;
+	return NULL;
+}
+
+const char *
+hu_onnx_arithmetic(const hu_onnx *m, const hu_onnx_node *node)
+{
+	const row *r = find(m, node);
+
+	return r ? r->arithmetic : NULL;
+}
+
+hu_node_import *
+hu_import_of(const hu_onnx *m, const hu_onnx_node *node)
+{
+	const row *r = find(m, node);
+
+	return r ? r->code : NULL;
+}

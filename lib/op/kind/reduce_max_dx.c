@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+   reduce_max_dx x, dy: the gradient of reduce_max: the first largest element of each group gets dy, the others 0. */
+#include "lib/op/axis/extreme.h"
+
+const hu_op hu_op_reduce_max_dx = {
+	.name = "reduce_max_dx", .summary = "gradient of reduce_max, from its input", .min_in = 2, .max_in = 2,
+	.nout = 1, .attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.family = &hu_family_extreme_dx, .extreme = &(hu_extreme_own){ .smallest = 0 },
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+   reduce_sum_dx dy, x: the gradient of reduce_sum: every element's is that of its sum. Of x only the shape is read. */
+#include "lib/op/axis/axes.h"
+
+#define SAME(S, T) out[0][i] = in[0][i]
+HU_BLOCKS(same, SAME, NULL)
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_groups g = hu_axes_groups1(c, in);
+	size_t group, at;
+
+	(void)out;
+	for (size_t i = 0; i < n; i++) {
+		hu_groups_find(&g, element[i], &group, &at);
+		mpfr_set_prec(exact[i], HU_EXACT_BITS);
+		hu_exact_get(exact[i], in[0], group);
+	}
+	return HU_OK;
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	return hu_axes_shape_dx(c, in, out, 1);
+}
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)c;
+	(void)in;
+	(void)out;
+	k->flops = 0;
+	k->reads = 1;
+}
+
+const hu_op hu_op_reduce_sum_dx = {
+	.name = "reduce_sum_dx", .summary = "gradient of reduce_sum", .min_in = 2, .max_in = 2, .nout = 1,
+	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.own = { .shape = shape, .cost = cost, .reference = reference },
+	.family = &hu_family_stats,
+	.stats = &(hu_stats_own){
+		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups1, .blocks = &same,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH } } } },
+		.output = { { .map = { .groups = hu_axes_groups1, .blocks = &same,
+			.from = { { HU_FROM_GROUP, 0 } } } } },
+	},
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+   softmax_dx y, dy: dx = y (dy - sum(dy y)) along the axis of softmax, whose result y is; the sum by the fixed tree. */
+#include "lib/op/axis/axes.h"
+#include "lib/op/reduce/exact_sum.h"
+
+#define TERM(S, T) out[0][i] = hu_scaled##S(c, in[0][i], in[1][i])
+#define F(S, T) out[0][i] = hu_softmax_dx##S(c, in[0][i], in[1][i], in[2][i])
+HU_BLOCKS(term, TERM, NULL)
+HU_BLOCKS(blocks, F, NULL)
+
+static hu_status
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_groups g = hu_axis_groups(c, in);
+	size_t now = (size_t)-1, group, at, first, stride;
+	mpfr_prec_t bits = hu_sum_bits(in[0]) > hu_sum_bits(in[1]) ? hu_sum_bits(in[0]) : hu_sum_bits(in[1]);
+	mpfr_t sum, y;
+
+	(void)out;
+	mpfr_inits2(bits, sum, y, (mpfr_ptr)NULL);
+	for (size_t i = 0; i < n; i++) {
+		hu_groups_find(&g, element[i], &group, &at);
+		if (group != now) {
+			now = group;
+			hu_groups_place(&g, group, &first, &stride);
+			hu_exact_sum(sum, in[0], in[1], first, hu_groups_size(&g), stride);
+		}
+		mpfr_set_prec(exact[i], bits);
+		hu_exact_get(exact[i], in[1], element[i]);
+		mpfr_sub(exact[i], exact[i], sum, MPFR_RNDN);
+		hu_exact_get(y, in[0], element[i]);
+		mpfr_mul(exact[i], exact[i], y, MPFR_RNDN);
+	}
+	mpfr_clears(sum, y, (mpfr_ptr)NULL);
+	return HU_OK;
+}
+
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)c;
+	(void)out;
+	k->flops = 4.0 * (double)hu_count(in[0]);
+}
+
+const hu_op hu_op_softmax_dx = {
+	.name = "softmax_dx", .summary = "gradient of softmax, from its result", .min_in = 2, .max_in = 2, .nout = 1,
+	.attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+	.own = { .shape = hu_axis_shape, .cost = cost, .reference = reference },
+	.family = &hu_family_stats,
+	.stats = &(hu_stats_own){
+		.rule = { { .kind = HU_STAT_SUM, .groups = hu_axis_groups, .blocks = &term,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_EACH } } } },
+		.output = { { .map = { .groups = hu_axis_groups, .blocks = &blocks,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_EACH },
+				{ HU_FROM_GROUP, 0 } } } } },
+	},
+};

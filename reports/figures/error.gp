@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every call's error on one scale for all runs: relative to the size of what it computes. Left what the call itself
+# rounded, right what it delivered with all that came before it.
+load 'style.gp'
+
+lines = |layer_name|
+width = 860; height = 84 + legend_height + int(15.5 * lines) + foot
+most = 1
+# What is below the axis, such as a count kept in fp64, stands at its foot
+inside(x) = x > 0 ? (x < low ? low : x < most ? x : most) : NaN
+of(r, x) = column('run') == r ? x : NaN
+low = 1e-9
+array unit_name[3] = ['fp32', 'fp16', 'bf16']
+array unit[3] = [2.**-24, 2.**-11, 2.**-8]
+
+do for [format in formats] {
+	eval canvas(format, width, height)
+	set multiplot
+	do for [i = 1:runs] { eval legend(i, height) }
+	set border 1
+	unset key
+	set logscale x
+	set xrange [low:most]
+	set yrange [-lines - 0.3:-0.4]
+	set format x '10^{%T}'
+	set xtics low, 100, most
+	set grid noytics xtics
+	set ytics () scale 0 noenhanced
+	do for [i = 1:lines] { set ytics add (layer_name[i] -i) }
+	set tmargin at screen 1 - (legend_height + 40.) / height
+	set bmargin at screen (54. + foot) / height
+	do for [side = 1:2] {
+		set lmargin at screen side == 1 ? 0.22 : 0.62
+		set rmargin at screen side == 1 ? 0.59 : 0.985
+		if (side == 2) { unset ytics }
+		set xlabel (side == 1 ? "the call's own rounding" : 'with what it was handed') textcolor rgb soft offset 0, 0.3
+		do for [k = 1:3] {
+			set arrow k from unit[k], graph 0 to unit[k], graph 1.01 nohead lc rgb soft dt 14 lw 0.8 back
+			set label k unit_name[k] at unit[k], graph 1 offset (k == 2 ? -1.2 : k == 3 ? 1.2 : 0), 0.7 center textcolor rgb soft
+		}
+		plot for [r = 1:runs] file using (of(r, inside(side == 1 ? column('backward_normwise') : column('propagated_rel_normwise')))):(-column('layer_id') + 0.5 * (r - 0.5 * (runs + 1)) / runs) \
+			with points pt marker(r) ps 0.6 lc rgb colour(r)
+		do for [i = 1:runs] { unset label 100 + i; unset arrow 100 + i }
+		unset label 900; unset label 901
+	}
+	unset multiplot
+}
+unset output

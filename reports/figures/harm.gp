@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the verdict rests on: how much of gradients, second moments, running statistics and updates was lost, and how far
+# they were turned, at each traced step; under each the tensors that lost most.
+load 'style.gp'
+
+# The blocks: name, file and rows of the steps' values, file and rows of the tensors'
+blocks = 4
+array title[blocks] = ['gradients that arrived', 'steps by second moments', 'running statistics', 'updates of the weights']
+array steps_file[blocks] = [rows_gradients > 0 ? file_gradients : '', rows_moments > 0 ? file_moments : '', rows_statistics > 0 ? file_statistics : '', file]
+array steps_rows[blocks] = [rows_gradients, rows_moments, rows_statistics, rows]
+array worst_file[blocks] = [rows_gradients_by > 0 ? file_gradients_by : '', rows_moments_by > 0 ? file_moments_by : '', rows_statistics_by > 0 ? file_statistics_by : '', rows_updates_by > 0 ? file_updates_by : '']
+array worst_rows[blocks] = [rows_gradients_by, rows_moments_by, rows_statistics_by, rows_updates_by]
+array begin[blocks]
+y = 0.
+do for [b = 1:blocks] { begin[b] = y; if (steps_rows[b] > 0) { y = y + 1.7 + steps_rows[b] + worst_rows[b] } }
+lines = y
+width = 860; height = 44 + 17 * lines + 48 + foot
+# All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, name
+set table $all separator tab
+do for [b = 1:blocks] {
+	if (steps_rows[b] > 0) {
+		plot steps_file[b] using (-(begin[b] + 1 + $0)):(column('l2_share_lost')):(1 - column('cosine')):(1):('step '.strcol('step')) with table
+		if (worst_rows[b] > 0) { plot worst_file[b] using (-(begin[b] + 1 + steps_rows[b] + $0)):(column('l2_share_lost')):(1 - column('cosine')):(2):(strcol('tensor_label')) with table }
+	}
+}
+unset table
+set key noautotitle
+least = 1e-5
+inside(x) = x > least ? (x < 1 ? x : 1) : least
+none(x) = x <= 0 ? 'none' : x <= least ? '< 10^{-5}' : ''
+
+do for [format in formats] {
+	eval canvas(format, width, height)
+	set multiplot
+	set border 0
+	unset key
+	set logscale x
+	set xrange [least:1]
+	set yrange [-lines + 0.2 : 0.6]
+	set format x '10^{%T}'
+	set xtics 1e-5, 10, 1
+	set grid noytics xtics
+	unset ytics
+	set tmargin at screen 1 - 26. / height
+	set bmargin at screen (54. + foot) / height
+	do for [side = 1:2] {
+		harm_from = side == 1 ? 0.1 : 0.01; fatal_from = side == 1 ? 0.5 : 0.1
+		set lmargin at screen side == 1 ? 0.30 : 0.67
+		set rmargin at screen side == 1 ? 0.61 : 0.975
+		set object 1 rectangle from least, graph 0 to harm_from, graph 1 fc rgb '#EAF5F0' fs solid 1 noborder behind
+		set object 2 rectangle from harm_from, graph 0 to fatal_from, graph 1 fc rgb '#FBF1D9' fs solid 1 noborder behind
+		set object 3 rectangle from fatal_from, graph 0 to 1, graph 1 fc rgb '#F9E1DE' fs solid 1 noborder behind
+		set label 1 'harmless' at least, graph 1 offset 0.4, 0.6 left textcolor rgb harmless
+		set label 2 'costs' at harm_from, graph 1 offset (side == 1 ? -0.6 : 0.4), 0.6 left textcolor rgb costs
+		set label 3 'fatal' at 1, graph 1 offset (side == 1 ? 2.2 : 0), 0.6 right textcolor rgb fatal
+		set xlabel (side == 1 ? 'share of the L_2 norm lost' : 'turned away: 1 - cosine') textcolor rgb soft offset 0, 0.3
+		do for [b = 1:blocks] { if (steps_rows[b] > 0) { set label 10 + b title[b] at screen 0.015, first -begin[b] left textcolor rgb ink } }
+		plot $all using (least):($4 == 1 ? $1 : NaN):(least):(inside(column(side + 1))):($1 - 0.34):($1 + 0.34) with boxxyerror lc rgb run_colour, \
+			'' using (least):($4 == 2 ? $1 : NaN):(least):(inside(column(side + 1))):($1 - 0.22):($1 + 0.22) with boxxyerror lc rgb paler(run_colour, 0.5), \
+			'' using (least):1:(none(column(side + 1))) with labels left offset 0.3, 0 textcolor rgb soft, \
+			'' using (side == 1 ? least : NaN):1:5 with labels right offset -0.8, 0 textcolor rgb ink noenhanced
+		do for [b = 1:blocks] { unset label 10 + b }
+		unset label 900; unset label 901
+	}
+	unset multiplot
+}
+unset output

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += reports/page/counterexperiment.c
+libhalfulp_a_SOURCES += reports/page/page.c
+nobase_dist_pkgdata_DATA += reports/page/page.css
+noinst_HEADERS += reports/page/page.h
+libhalfulp_a_SOURCES += reports/page/page_figures.c
+noinst_HEADERS += reports/page/page_parts.h
+libhalfulp_a_SOURCES += reports/page/page_runs.c
+noinst_HEADERS += reports/page/remedies.def

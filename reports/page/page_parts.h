@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Sections of the page, each appended to a string as whole elements. */
+#ifndef HU_REPORTS_PAGE_PARTS_H
+#define HU_REPORTS_PAGE_PARTS_H
+
+#include "reports/figure.h"
+
+/* Appends a section for each figure, in the order of figures.def; then the figures without data, with the reason. */
+/* Pictures are in the page itself, read from the SVG files in dir, which have to be there. */
+hu_status hu_page_figures(
+	hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *dir);
+/* Appends the table of runs. */
+void hu_page_runs(hu_str *b, const hu_report_runs *runs);
+/* Appends the commands that make the report again, and what made the runs. */
+void hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command);
+
+/* Appends, under a verdict that names a cause, the command whose run tells whether it is the cause: the run's own with
+   one option changed (remedies.def). Where the report holds such a run, it says how both ended. */
+void hu_page_counterexperiment(hu_str *b, const hu_report_runs *runs, const hu_report_run *r);
+
+/* Returns 3 for fatal, 2 for costs, 1 for no verdict, 0 for harmless: the order in which a page tells of runs. */
+int hu_verdict_order(const hu_report_run *r);
+/* Returns the verdict harmless, costs or fatal, as a class of the style sheet; "" where there is none. */
+const char *hu_verdict_class(const hu_report_run *r);
+#endif

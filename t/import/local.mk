@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SCRIPT_TESTS += t/import/t-onnx-nodes.py

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ONNX's own node tests: each model of one operator (and each that its body of simpler ones replaces) runs in validate, and its
+# outputs are compared with the expected ones in ONNX's tolerance. Needs the Python package onnx 1.22, whose wheel is the last with
+# these files; without it the test is skipped. Inputs that must be known beforehand, such as shapes and axes, become constants.
+# With a word as argument only tests with it in their names run, and every reason is printed.
+import collections, glob, os, re, shutil, subprocess, sys, tempfile
+
+PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
+PLAIN = "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1".split()
+LEAST = 100    # tests that pass; raise it with every operator
+try:
+    import numpy, onnx
+    from onnx import numpy_helper
+    where = os.path.join(os.path.dirname(onnx.__file__), "backend/test/data/node")
+    names = sorted(os.listdir(where)) if os.path.isdir(where) else []
+except ImportError:
+    names = []
+if not names:
+    print("1..0 # SKIP no Python package onnx with node tests (onnx 1.22)")
+    sys.exit(0)
+
+# Results that are not ONNX's although the operator is known, with the reason.
+KNOWN = {}
+
+
+def load(path):
+    tensor = onnx.TensorProto()
+    with open(path, "rb") as f:
+        tensor.ParseFromString(f.read())
+    return numpy_helper.to_array(tensor)
+
+
+def run(model, inputs, dir):
+    onnx.save(model, dir + "/m.onnx")
+    numpy.savez(dir + "/x.npz", **{k: v[None] if v.dtype.str[1:] in PLAIN else v.astype(numpy.float32)[None] for k, v in inputs.items()})
+    p = subprocess.run([PROGRAM, "validate", dir + "/m.onnx", "--data", dir + "/x.npz", "--policies", "float32", "--exact", "0", "--outputs", dir + "/out"],
+                       capture_output=True, text=True, timeout=60)
+    return p.returncode, p.stderr.strip()
+
+
+def fits(want, got):
+    want, got = numpy.asarray(want, dtype=numpy.float64), numpy.asarray(got, dtype=numpy.float64)
+    return want.shape == got.shape and numpy.allclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True)
+
+
+def fix(model, inputs, name):
+    """Input NAME becomes a constant."""
+    model.graph.initializer.append(numpy_helper.from_array(inputs.pop(name), name))
+    keep = [v for v in model.graph.input if v.name != name]
+    del model.graph.input[:]
+    model.graph.input.extend(keep)
+
+
+def test(name, dir):
+    """None where it passes, else why not."""
+    model = onnx.load(os.path.join(where, name, "model.onnx"))
+    set0 = os.path.join(where, name, "test_data_set_0")
+    made = {t.name for t in model.graph.initializer}
+    ports = [v for v in model.graph.input if v.name not in made]
+    try:
+        inputs = {v.name: load("%s/input_%d.pb" % (set0, i)) for i, v in enumerate(ports)}
+        wants = [load("%s/output_%d.pb" % (set0, i)) for i in range(len(model.graph.output))]
+    except Exception:
+        return "inputs or outputs are no tensors"
+    if any(v.dtype.kind in "OSUc" for v in list(inputs.values()) + wants):
+        return "texts or complex numbers"
+    for v in [k for k in inputs if not inputs[k].size]:
+        fix(model, inputs, v)
+    for _ in range(len(ports) + 1):
+        if not inputs:
+            return "no inputs"
+        shutil.rmtree(dir + "/out", ignore_errors=True)
+        code, err = run(model, inputs, dir)
+        m = re.search(r"'([^']*)' must be a constant here", err)
+        if code == 0 or not m or m.group(1) not in inputs or len(inputs) == 1:
+            break
+        fix(model, inputs, m.group(1))
+    if code:
+        return re.sub(r"'[^']*'", "'…'", re.sub(r"^.*?m\.onnx: ", "", err))
+    with numpy.load(dir + "/out/float32.npz") as got:
+        for v, want in zip(model.graph.output, wants):
+            if v.name in got and not fits(want, got[v.name].reshape(want.shape) if got[v.name].size == want.size else got[v.name]):
+                return "WRONG %s: %s" % (v.name, numpy.max(numpy.abs(want.astype(float) - got[v.name].reshape(want.shape))) if got[v.name].size == want.size else "another shape")
+            if v.name not in got:
+                return "WRONG %s is absent" % v.name
+    return None
+
+
+dir = tempfile.mkdtemp(prefix="halfulp-test-")
+reasons, passed, wrong = collections.defaultdict(list), 0, []
+some = sys.argv[1:]
+for name in names:
+    if some and not any(w in name for w in some):
+        continue
+    try:
+        why = test(name, dir)
+    except subprocess.TimeoutExpired:
+        why = "WRONG takes longer than a minute"
+    except Exception as e:
+        why = "the test itself: %s" % str(e).split("\n")[0][:80]
+    passed += why is None
+    if why:
+        reasons[why if some or why.startswith("WRONG") else re.sub(r"node '…' ", "", why)].append(name)
+    if why and why.startswith(("WRONG", "the test")) and name not in KNOWN:
+        wrong.append("%s: %s" % (name, why))
+for why, which in sorted(reasons.items(), key=lambda r: -len(r[1])):
+    print("# %4d %s (%s%s)" % (len(which), why, ", ".join(which[:2]), ", …" if len(which) > 2 else ""))
+print("%sok 1 - %d of %d node tests pass, %d or more" % ("" if some or passed >= LEAST else "not ", passed, len(names), LEAST))
+print("%sok 2 - no output is wrong" % ("not " if wrong else ""))
+for line in wrong:
+    print("# " + line)
+print("1..2")
+shutil.rmtree(dir)
+sys.exit(bool(wrong) or (not some and passed < LEAST))

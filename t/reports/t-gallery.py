@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# halfulp figures: what it lists and refuses; then all figures. Each says its formats, uses the gallery's colours alone, has
+# texts that can be read in every style, and means what t/reports/gallery_numbers.py computes again. Made again it is the same.
+import hashlib
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HALFULP = os.path.abspath(os.environ.get('HALFULP', './halfulp'))
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+GNUPLOT = os.environ.get('GNUPLOT') or 'gnuplot'
+sys.dont_write_bytecode = True
+sys.path.insert(0, TOP + '/t/reports')
+import gallery_numbers
+import svgtext
+
+if not shutil.which(GNUPLOT):
+    print('1..0 # SKIP gnuplot is absent')
+    sys.exit(0)
+home = tempfile.mkdtemp(prefix='halfulp-gallery-')
+count = failures = 0
+
+
+def ok(holds, what, why=()):
+    global count, failures
+    count += 1
+    failures += not holds
+    print('%s %d - %s' % ('ok' if holds else 'not ok', count, what), flush=True)
+    for line in ([] if holds else [why] if isinstance(why, str) else why):
+        print('# ' + line)
+
+
+def run(*words):
+    p = subprocess.run([HALFULP, 'figures', *words], cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return p.returncode, p.stdout, p.stderr
+
+
+class Figure:
+    def __init__(self, name, folder):
+        self.name, self.folder = name, folder
+        self.title, self.caption = open(self.path('txt'), encoding='utf-8').read().split('\n')[:2]
+
+    def path(self, end):
+        return '%s/%s.%s' % (self.folder, self.name, end)
+
+    def table(self, part=''):
+        lines = [line.rstrip('\n').split('\t') for line in open(self.path(part + '.tsv' if part else 'tsv'), encoding='utf-8') if not line.startswith('#')]
+        return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+    def says(self, words):
+        return words in self.title or words in self.caption
+
+
+def digests(folder):
+    return {n: hashlib.sha256(open(os.path.join(folder, n), 'rb').read()).hexdigest() for n in sorted(os.listdir(folder))}
+
+
+# --- the list, and what is refused
+rows = re.findall(r'^PICTURE\("([^"]+)", "([^"]+)"\)', open(TOP + '/reports/gallery/gallery.def', encoding='utf-8').read(), re.M)
+names = [name for name, _ in rows]
+code, out, err = run('--list')
+ok(code == 0 and [line.split(None, 1) for line in out.splitlines()] == [list(r) for r in rows], '--list: the rows of gallery.def', out)
+scripts = sorted(n[:-3] for n in os.listdir(TOP + '/reports/gallery') if n.endswith('.gp') and n != 'gallery-style.gp')
+ok(scripts == sorted(names), 'a script for every row, and a row for every script', str(set(scripts) ^ set(names)))
+for words, what in ((['swamped-adend', '--out', 'x'], 'did you mean swamped-addend'), (['zzz', '--out', 'x'], '--list names them'), ([], 'where to?'),
+                    (['--out', 'x', '--style', 'blue'], 'none of print, dark, talk'), (['--out', 'x', '--formats', 'gif'], "'gif' is none of"), (['--list', '--out', 'x'], '--out has no effect')):
+    code, out, err = run(*words)
+    ok(code == 2 and not out and err.count('\n') == 1 and what in err and os.listdir(home) == [], '%s: exit 2, one line, nothing written' % ' '.join(words), err)
+open(home + '/file', 'w').close()
+code, out, err = run('swamped-addend', '--out', 'file')
+ok(code == 4 and err.count('\n') == 1, 'a file in the place of the folder: exit 4', err)
+
+# --- all of them
+start = time.time()
+code, out, err = run('--out', 'all', '--formats', 'svg')
+took = time.time() - start
+ok(code == 0 and out == 'all/index.html: %d figures\n' % len(rows) and not err, 'all figures are made', out + err)
+if code:
+    print('1..%d' % count)
+    sys.exit(1)
+print('# in %.1f s' % took)
+ok(not [n for n in os.listdir(home + '/all') if n.startswith('.')], 'nothing is left of what was on the way')
+page = open(home + '/all/index.html', encoding='utf-8').read()
+ok(not re.search(r'<script|<link|https?://(?!www.w3)', page) and page.count('<figure>') == len(rows) and page.count('alt="') == len(rows), 'the page has them all, with words for each, and fetches nothing')
+style = open(TOP + '/reports/gallery/gallery-style.gp', encoding='utf-8').read()
+palette = {c.upper() for c in re.findall(r'#[0-9A-Fa-f]{6}', style)} | {'#000000', '#FFFFFF'}
+for name in names:
+    g = Figure(name, home + '/all')
+    source = open('%s/reports/gallery/%s.gp' % (TOP, name), encoding='utf-8').read()
+    wrong, texts = svgtext.faults(g.path('svg'), 8 / 0.75)
+    ok(not wrong and texts > 4, '%s: %d texts, each to be read' % (name, texts), wrong)
+    strange = svgtext.colours(g.path('svg')) - palette
+    ok(not strange, '%s: no colour but the gallery\'s' % name, str(strange))
+    words = g.title + ' ' + ' '.join(t.words for t in svgtext.read(g.path('svg'))[1])
+    ok(re.search(r'fp\d|bf16|e\dm\d|float|mx|int|formats|tc:|Tensor|tensor', words) is not None, '%s: its image names formats' % name, words)
+    ok(len(g.title) <= 80 and len(g.caption) > 80 and '{' not in g.title + g.caption and g.caption.endswith('.'), '%s: a title and a caption' % name, g.title + '\n# ' + g.caption)
+    ok('missing NaN' not in source and 'smooth' not in source, '%s: no gap is bridged' % name)
+    ok(g.title in html.unescape(page), '%s: the page says its title' % name)
+    check = getattr(gallery_numbers, name.replace('-', '_'), None)
+    if not check:
+        ok(False, '%s: nothing computes its numbers again; write %s() in t/reports/gallery_numbers.py' % (name, name.replace('-', '_')))
+        continue
+    for holds, what in check(g):
+        ok(holds, '%s: %s' % (name, what), [g.title, g.caption])
+
+# --- the other styles, from the same data
+for style in ('dark', 'talk'):
+    shutil.copytree(home + '/all', home + '/' + style)
+    for name in names:
+        p = subprocess.run([GNUPLOT, '-d', '-e', "style = '%s'; formats = 'svg'" % style, name + '.gp'], cwd=home + '/' + style, capture_output=True, text=True)
+        wrong, texts = svgtext.faults('%s/%s/%s.svg' % (home, style, name), 16 / 0.75 if style == 'talk' else 8 / 0.75)
+        ok(p.returncode == 0 and not wrong, '%s in style %s' % (name, style), wrong + [p.stderr])
+
+# --- made again
+again = digests(home + '/all')
+shutil.rmtree(home + '/all')
+code, out, err = run('--out', 'all', '--formats', 'svg')
+ok(code == 0 and digests(home + '/all') == again, 'deleted and made again: equal data, drawings and page', [n for n, d in digests(home + '/all').items() if again.get(n) != d])
+print('1..%d' % count)
+if not failures:
+    shutil.rmtree(home)
+sys.exit(failures > 0)
