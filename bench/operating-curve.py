@@ -72,6 +72,18 @@ def limit(p, n):
     return limits[p, n]
 
 
+def widening(n):
+    """sqrt((n - 1)/x): x is what the sum of n - 1 squares is below with probability 10 %, by the sums of Abramowitz and Stegun 26.4.4 and 26.4.5."""
+    def above(x):
+        start = 1 if (n - 1) % 2 else 2
+        return (math.erfc(math.sqrt(x / 2)) if start == 1 else math.exp(-x / 2)) + sum(math.exp(k / 2 * math.log(x / 2) - x / 2 - math.lgamma(k / 2 + 1)) for k in range(start, n - 1, 2))
+    low, high = 1e-9, 1e3
+    for _ in range(80):
+        mid = (low + high) / 2
+        low, high = (mid, high) if 1 - above(mid) < 0.1 else (low, mid)
+    return math.sqrt((n - 1) / low)
+
+
 FLOOR = {'loss': 1e-4, 'norm': 1e-3, 'error': 5e-3, 'share': 0.05}
 
 
@@ -124,7 +136,7 @@ class Setup:
             p = (0.01 if one else 0.005) / len(self.quantities)
             if paired:
                 d = statistics.fmean(self.moved[change, c][q] for c in candidates)
-                most = s / 2 + limit(p, n) * tau / math.sqrt(k)
+                most = widening(n) * s / 2 + limit(p, n) * tau / math.sqrt(k)
             else:
                 d = statistics.fmean(self.base[q][c] + self.moved[change, c][q] for c in candidates) - statistics.fmean(self.base[q][c] for c in seeds)
                 most = limit(p, n - 1 if k == 1 else n + k - 2) * s * math.sqrt(1 / n + 1 / k)

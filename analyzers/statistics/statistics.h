@@ -39,8 +39,9 @@ void hu_statistics_release(hu_statistics *s);
 
 /* RUNS against S: exact quantities first, then with α = 0.5 % over all q quantities. A run whose seed is blessed and
    whose first loss is the blessed one's to 2e-3 is a pair; where all are, red is
-     |mean difference| > s/2 + t(n; 1 - .005/q)·τ/√k,
-   of errors and shares (mean difference) > s/2 + t(n; 1 - .01/q)·τ/√k + ln 1.35; else, unpaired,
+     |mean difference| > w·s/2 + t(n; 1 - .005/q)·τ/√k,  w = sqrt((n - 1)/χ²(n - 1; 0.1)),
+   w·s being the most that the spread is with 90 %; of errors and shares
+     (mean difference) > w·s/2 + t(n; 1 - .01/q)·τ/√k + ln 1.35; else, unpaired,
      |difference of means| > t(n + k - 2; 1 - .005/q)·s·√(1/n + 1/k), n - 1 degrees for k = 1. */
 hu_status hu_statistics_judge(hu_outcomes *o, const hu_statistics *s, char *const *run, int runs);
 #endif

@@ -58,3 +58,31 @@ hu_student_limit(double tail, int n)
 	}
 	return high;
 }
+
+/* P(X > x): from 1 or 2 degrees of freedom on, one term more for each 2. */
+static double
+above(double x, int n)
+{
+	double half = 0.5 * x, p = n % 2 ? erfc(sqrt(half)) : exp(-half);
+
+	for (int k = n % 2 ? 1 : 2; k < n; k += 2)
+		p += exp(0.5 * k * log(half) - half - lgamma(0.5 * k + 1));
+	return p;
+}
+
+double
+hu_chi_square_limit(double tail, int n)
+{
+	double low = 0, high = 1;
+
+	while (1 - above(high, n) < tail)
+		high *= 2;
+	while (high - low > 0x1p-40 * high) {
+		double mid = 0.5 * (low + high);
+		if (1 - above(mid, n) < tail)
+			low = mid;
+		else
+			high = mid;
+	}
+	return high;
+}
