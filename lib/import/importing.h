@@ -94,7 +94,9 @@ int hu_import_is_constant(hu_importing *c, const hu_value *v);
    number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
 int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
 
-/* constant.c. ONNX's element type as safetensors calls it. */
+/* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
+double *hu_import_room(hu_importing *c, size_t n);
+/* ONNX's element type as safetensors calls it. */
 const char *hu_import_dtype(int type);
 /* A tensor without a call that holds the given values; data is taken over. */
 int hu_import_number(hu_importing *c, int type, double x);

@@ -198,9 +198,9 @@ hu_node_slice(hu_importing *c)
 static int
 mirror(hu_importing *c, int t, int axis, size_t n, double before, size_t made, const char *mode)
 {
-	double *at = hu_xmalloc((made + 1) * sizeof *at);
+	double *at = hu_import_room(c, made);
 
-	for (size_t i = 0; i < made; i++) {
+	for (size_t i = 0; at && i < made; i++) {
 		double k = (double)i - before, last = (double)n - 1;
 		if (!strcmp(mode, "edge"))
 			k = fmin(fmax(k, 0), last);
@@ -214,7 +214,7 @@ mirror(hu_importing *c, int t, int axis, size_t n, double before, size_t made, c
 		}
 		at[i] = k;
 	}
-	int index = hu_import_numbers(c, HU_ONNX_INT64, 1, &made, at);
+	int index = at ? hu_import_numbers(c, HU_ONNX_INT64, 1, &made, at) : -1;
 	free(at);
 	hu_import_set(c, "axis", axis);
 	return hu_import_call2(c, "gather", t, index);

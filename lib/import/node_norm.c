@@ -38,11 +38,11 @@ hu_node_batchnorm(hu_importing *c)
 static int
 filled(hu_importing *c, int type, size_t n, double x)
 {
-	double *v = hu_xmalloc((n + 1) * sizeof *v);
+	double *v = hu_import_room(c, n);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; v && i < n; i++)
 		v[i] = x;
-	int t = hu_import_numbers(c, type, 1, &n, v);
+	int t = v ? hu_import_numbers(c, type, 1, &n, v) : -1;
 	free(v);
 	return t;
 }
