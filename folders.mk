@@ -5,6 +5,7 @@ include $(top_srcdir)/analyzers/accumulate/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
 include $(top_srcdir)/analyzers/ci/local.mk
+include $(top_srcdir)/analyzers/contents/local.mk
 include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk

@@ -2,7 +2,7 @@
 #include "reports/terminal.h"
 
 #include "lib/base/mem.h"
-#include "reports/numbers.h"
+#include "reports/metrics.h"
 
 #include <errno.h>
 #include <math.h>

@@ -119,6 +119,8 @@ in_formats(const char *text, const char *input, const double *at, options *o)
 	hu_row r;
 	hu_status st = hu_expr_parse(text, o->codes, &e);
 
+	if (st == HU_OK && (o->text || o->svg) && hu_expr_has_cast(e))
+		st = hu_fail(HU_EINVAL, "--explain draws operations of one format: leave out the cast in '%s'", text);
 	o->drawn.root = e;
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
 		hu_arithmetic a = o->a;
@@ -253,9 +255,10 @@ const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"Each literal is rounded to the format, then the result of each operation. The exact value is that of the\n"
 	"expression on the unrounded literals; errors are in ulps (units in the last place) of the exact value.\n"
 	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p max min rsqrt\n"
-	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). The argument - reads standard\n"
-	"input, an expression a line; put -- before an expression that begins with a minus. `swamped` says that a\n"
-	"sum equals one of its nonzero operands. --sum executes sum(...) by a summation model: a*b in it is then\n"
+	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). A format's name casts: fp16(fp32(x))\n"
+	"computes x in fp32 and rounds it to fp16. The argument - reads standard input, an expression a line; put --\n"
+	"before an expression that begins with a minus. `swamped` says that a sum equals one of its nonzero operands,\n"
+	"`zeroed` that a literal became 0 when it was rounded, `divide-by-zero` that an infinity is exact. --sum executes sum(...) by a summation model: a*b in it is then\n"
 	"a product of two rounded factors that enters as the model takes products, and any other argument is a\n"
 	"term times 1; a tensor core's first argument is its C where it is no product. --daz takes a literal or\n"
 	"operand below the smallest normal number as zero; --ftz makes such a result zero. With --vary, rows of\n"

@@ -5,7 +5,7 @@ const char *
 hu_note_name(int i)
 {
 	static const char *const names[HU_NOTES] = { "inexact", "swamped", "underflow", "subnormal", "overflow",
-		"invalid", "fp32-inexact" };
+		"invalid", "fp32-inexact", "divide-by-zero", "zeroed" };
 
 	return names[i];
 }

@@ -18,7 +18,9 @@ enum {
 	HU_NOTE_INVALID = 32,   /* a NaN from operands that are not NaN */
 	HU_NOTE_ENTRY = 64,     /* a value given to a block format that fp32 does not hold; blocks take their values in
 				   fp32 */
-	HU_NOTES = 7
+	HU_NOTE_DIVIDE_BY_ZERO = 128,   /* an infinity that is exact, from finite operands: 1/0, log(0) */
+	HU_NOTE_ZEROED = 256,   /* a literal or a cast's operand that is not 0 became 0 */
+	HU_NOTES = 9
 };
 
 const char *hu_note_name(int i);

@@ -17,6 +17,8 @@ enum { WORK = 256 };
 hu_status
 hu_expr_codes_fit(const hu_expr *e, hu_format f)
 {
+	if (e->kind == HU_EXPR_CAST)
+		f = hu_format_of(e->format);
 	if (e->kind == HU_EXPR_CODE) {
 		errno = 0;
 		unsigned long long c = strtoull(e->text, NULL, 16);
@@ -27,6 +29,16 @@ hu_expr_codes_fit(const hu_expr *e, hu_format f)
 	for (int i = 0; i < e->nargs; i++)
 		HU_TRY(hu_expr_codes_fit(e->arg[i], f));
 	return HU_OK;
+}
+
+int
+hu_expr_has_cast(const hu_expr *e)
+{
+	int has = e->kind == HU_EXPR_CAST;
+
+	for (int i = 0; i < e->nargs && !has; i++)
+		has = hu_expr_has_cast(e->arg[i]);
+	return has;
 }
 
 void
@@ -95,13 +107,14 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	mpfr_t v[3], r;
 	mpfr_ptr p[3] = { v[0], v[1], v[2] };
 	double s;
-	int t, nan = 0;
+	int t, nan = 0, finite = 1;
 
 	mpfr_inits2(53, v[0], v[1], v[2], (mpfr_ptr)0);
 	mpfr_init2(r, WORK);
 	for (int i = 0; i < n; i++) {
 		mpfr_set_d(v[i], x[i], MPFR_RNDN);
 		nan |= hu_isnan(x[i]);
+		finite &= hu_isfinite(x[i]);
 	}
 	t = hu_function_apply(f, r, p, MPFR_RNDZ);
 	if (t == 0 && mpfr_zero_p(r) && a->mode == HU_RD)
@@ -109,6 +122,8 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	hu_odd(r, t);
 	if (mpfr_nan_p(r) && !nan)
 		a->notes |= HU_NOTE_INVALID;
+	if (mpfr_inf_p(r) && finite)
+		a->notes |= HU_NOTE_DIVIDE_BY_ZERO;
 	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
 		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0,
 			&a->notes); /* exact, except for a sign that the format lacks: no random bits are drawn and
@@ -205,8 +220,26 @@ literal(const hu_expr *e, hu_arithmetic *a)
 	mpfr_init2(v, WORK);
 	hu_expr_literal(e, a->f, v);
 	double s = hu_arithmetic_round(a, v);
+	if (s == 0 && !mpfr_zero_p(v))
+		a->notes |= HU_NOTE_ZEROED;
 	mpfr_clear(v);
 	show(a, e, NULL, NULL, 0, s);
+	return s;
+}
+
+/* Computes the argument of a cast in the cast's format, and rounds the value to the format around it. */
+static double
+cast(const hu_expr *e, hu_arithmetic *a)
+{
+	double x = value_in(e->arg[0], a, hu_format_of(e->format));
+	mpfr_t v;
+
+	mpfr_init2(v, 53);
+	mpfr_set_d(v, x, MPFR_RNDN);
+	double s = hu_arithmetic_round(a, v);
+	mpfr_clear(v);
+	if (s == 0 && x != 0)
+		a->notes |= HU_NOTE_ZEROED;
 	return s;
 }
 
@@ -246,7 +279,8 @@ hu_expr_value(const hu_expr *e, hu_arithmetic *a)
 	chain = hu_xmalloc((n + 1) * sizeof *chain);
 	for (first = e; has_first(first); first = first->arg[0])
 		chain[i++] = first;
-	double s = first->kind != HU_EXPR_CALL ? literal(first, a)
+	double s = first->kind == HU_EXPR_CAST   ? cast(first, a)
+		   : first->kind != HU_EXPR_CALL ? literal(first, a)
 		   : first->function != HU_F_SUM ? operation(first, 0, a)
 		   : a->sum                      ? sum_by_model(first, a)
 						 : sum(first, a);

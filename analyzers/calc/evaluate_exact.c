@@ -123,6 +123,8 @@ rational(const hu_expr *e, hu_format f, mpq_t q)
 			mpq_set_d(q, x);
 		return hu_isfinite(x);
 	}
+	if (e->kind == HU_EXPR_CAST)
+		return rational(e->arg[0], hu_format_of(e->format), q);
 	if (e->kind != HU_EXPR_CALL)
 		return 0;
 	for (int i = 0; i < 3; i++)
@@ -169,6 +171,10 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 	mpfr_ptr a[3] = { v[0], v[1], v[2] };
 	mpfr_exp_t top;
 
+	while (e->kind == HU_EXPR_CAST) { /* exactly, a cast changes nothing */
+		f = hu_format_of(e->format);
+		e = e->arg[0];
+	}
 	if (e->kind != HU_EXPR_CALL) {
 		hu_expr_literal(e, f, out);
 		return;

@@ -231,6 +231,25 @@ arguments(parser *p, hu_function f)
 	return e;
 }
 
+/* Parses fp16(x) where the n characters at p->at name a format, else returns NULL. */
+static hu_expr *
+cast(parser *p, size_t n)
+{
+	char text[32];
+	hu_format_id id;
+
+	snprintf(text, sizeof text, "%.*s", (int)n, p->at);
+	if (n >= sizeof text || p->at[n] != '(' || hu_format_find(text, &id) != HU_OK)
+		return NULL;
+	hu_expr *e = fresh(p, HU_EXPR_CAST);
+	e->format = id;
+	p->at += n + 1;
+	add_arg(e, expression(p));
+	if (p->st == HU_OK && !take(p, ')'))
+		add_arg(e, wrong(p, "an operator or ) is needed"));
+	return e;
+}
+
 static hu_expr *
 name(parser *p)
 {
@@ -250,7 +269,8 @@ name(parser *p)
 	for (int i = 0; i < HU_FUNCTIONS; i++)
 		if (strlen(functions[i].name) == n && !strncmp(p->at, functions[i].name, n))
 			return arguments(p, (hu_function)i);
-	return unknown(p, p->at, n);
+	hu_expr *e = cast(p, n);
+	return e ? e : unknown(p, p->at, n);
 }
 
 static hu_expr *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Arithmetic expressions as people type them: + - * / ^ (also the signs for minus, times and divided by), brackets,
-   calls, pi, e, inf, nan, numbers in decimal or hex. This file declares the parser, the exact value, and the value in a
+   calls, casts to a format by its name, pi, e, inf, nan, numbers in decimal or hex. This file declares the parser, the exact value, and the value in a
    format, where the result of every literal and operation is rounded. */
 #ifndef HU_ANALYZERS_EXPR_H
 #define HU_ANALYZERS_EXPR_H
@@ -15,7 +15,8 @@ typedef enum hu_expr_kind {
 	HU_EXPR_E,
 	HU_EXPR_INF,
 	HU_EXPR_NAN,
-	HU_EXPR_CALL
+	HU_EXPR_CALL,
+	HU_EXPR_CAST
 } hu_expr_kind;
 
 typedef struct hu_expr {
@@ -24,6 +25,7 @@ typedef struct hu_expr {
 	struct hu_expr **arg;
 	int nargs, cap;
 	char *text;                 /* the digits of a number or code */
+	hu_format_id format;        /* what a cast, such as fp16(x), computes its argument in */
 	int column;                 /* from 1 */
 } hu_expr;
 
@@ -33,6 +35,9 @@ enum { HU_EXPR_CODES = 1 };         /* flag: a hex integer is a code (bit patter
 /* Parses the whole of `text`. HU_EINVAL names the column. The caller frees *out by hu_expr_free. */
 hu_status hu_expr_parse(const char *text, int flags, hu_expr **out);
 void hu_expr_free(hu_expr *e);
+
+/* Returns whether a cast to a format stands anywhere in e. */
+int hu_expr_has_cast(const hu_expr *e);
 
 /* HU_EINVAL where a code has more bits than the format. */
 hu_status hu_expr_codes_fit(const hu_expr *e, hu_format f);

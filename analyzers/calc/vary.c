@@ -56,8 +56,8 @@ hu_vary_parse(hu_vary *v, const char *text)
 			*end || !isfinite(v->from) || !isfinite(v->to))
 			st = misread(text);
 		else if (!v->n)
-			st = hu_fail(HU_EINVAL, "--vary %s: the number of values is one of 2 to %d", text,
-				HU_VARY_MOST);
+			st = hu_fail(
+				HU_EINVAL, "--vary %s: the number of values is one of 2 to %d", text, HU_VARY_MOST);
 		else if (v->log && !(v->from > 0 && v->to > 0))
 			st = hu_fail(HU_EINVAL, "--vary %s: equal ratios need both ends above 0; leave out ,log", text);
 	}

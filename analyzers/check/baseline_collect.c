@@ -13,32 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table's columns that are held, and which way they must not move. The key is
-   TABLE/step/layer/call/tensor/…/COLUMN with the table's own identifying columns. */
-typedef struct held {
-	const char *table, *ids, *column;
-	hu_baseline_side side;
-} held;
-
-static const held rows[] = {
-	{ "replay", "step layer call tensor", "ulp_max", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "ulp_mean", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "backward_normwise", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "bound_ratio_max", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "over_bound", HU_SIDE_UP },
-	{ "replay", "step layer call tensor", "propagated_rel_normwise", HU_SIDE_UP },
-	{ "swamping", "step layer call tensor kind", "share_swamped", HU_SIDE_UP },
-	{ "swamping", "step layer call tensor kind", "l2_share_lost", HU_SIDE_UP },
-	{ "swamping", "step layer call tensor kind", "cosine", HU_SIDE_DOWN },
-	{ "underflow", "step layer call tensor from", "share_nonzeros", HU_SIDE_UP },
-	{ "underflow", "step layer call tensor from", "l2_share_lost", HU_SIDE_UP },
-	{ "underflow", "step layer call tensor from", "cosine", HU_SIDE_DOWN },
-	{ "loss-scale-safe", "step tensor", "log2_scale_min", HU_SIDE_UP },
-	{ "loss-scale-safe", "step tensor", "log2_scale_max", HU_SIDE_DOWN },
-};
-
+/* A cell as a quantity. Its key is TABLE/step/layer/call/tensor/…/COLUMN with the table's own naming columns. */
 static void
-add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
+add_cell(hu_baseline *b, const hu_held_column *h, const hu_table *t, int row)
 {
 	hu_str key;
 	char *ids = hu_xstrdup(h->ids), *save = NULL;
@@ -48,7 +25,8 @@ add_cell(hu_baseline *b, const held *h, const hu_table *t, int row)
 	for (char *s = strtok_r(ids, " ", &save); s; s = strtok_r(NULL, " ", &save))
 		hu_str_addf(&key, "/%s", hu_table_cell(t, row, hu_table_column(t, s)));
 	hu_str_addf(&key, "/%s", h->column);
-	hu_baseline_add(b, key.s, hu_table_cell(t, row, hu_table_column(t, h->column)), h->side, HU_FP64);
+	hu_baseline_add(b, key.s, hu_table_cell(t, row, hu_table_column(t, h->column)),
+		h->against == HU_HELD_AGAINST_UP ? HU_SIDE_UP : HU_SIDE_DOWN, HU_FP64);
 	free(ids);
 	hu_str_release(&key);
 }
@@ -83,23 +61,30 @@ read_table(hu_baseline *b, const hu_run *r, const char *name, hu_table *t)
 	return st;
 }
 
+/* The held columns of one analyzer, whose rows of a table stand together. */
+static hu_status
+collect_held(hu_baseline *b, const hu_run *r, const hu_held_column *held)
+{
+	hu_table t;
+
+	for (const hu_held_column *h = held; h && h->table; h++) {
+		if (h == held || strcmp(h[-1].table, h->table))
+			HU_TRY(read_table(b, r, h->table, &t));
+		for (int k = 0; k < t.rows; k++)
+			add_cell(b, h, &t, k);
+		if (!h[1].table || strcmp(h[1].table, h->table))
+			hu_table_release(&t);
+	}
+	return HU_OK;
+}
+
 static hu_status
 collect_tables(hu_baseline *b, const hu_run *r)
 {
-	hu_table t;
-	const char *open = NULL;
+	const hu_analyzer *a;
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (!open || strcmp(open, rows[i].table)) {
-			if (open)
-				hu_table_release(&t);
-			HU_TRY(read_table(b, r, rows[i].table, &t));
-			open = rows[i].table;
-		}
-		for (int k = 0; k < t.rows; k++)
-			add_cell(b, &rows[i], &t, k);
-	}
-	hu_table_release(&t);
+	for (int i = 0; (a = hu_analyzer_at(i)); i++)
+		HU_TRY(collect_held(b, r, a->held));
 	return HU_OK;
 }
 
@@ -189,7 +174,7 @@ hashes(hu_baseline *b, const hu_program *p)
 			sums = hu_mix64(sums ^ hu_fnv1a64(text));
 		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name,
 			hu_format_name(p->t[c->out[0]].format));
-		if (!strcmp(c->op->name, "cast"))
+		if (c->op->role == HU_ROLE_CAST)
 			casts = hu_mix64(casts ^ hu_fnv1a64(text));
 		calls = hu_mix64(calls ^ hu_fnv1a64(text));
 	}

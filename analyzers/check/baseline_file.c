@@ -59,9 +59,8 @@ first_line(const char *dir, const char *name, char *line, int size)
 	return ok;
 }
 
-/* The commit checked out around the working directory, read from .git; "-" where there is none. */
-static void
-commit_here(char *out, size_t size)
+void
+hu_baseline_commit(char *out, size_t size)
 {
 	char dir[4096], line[256], name[300];
 
@@ -121,7 +120,7 @@ hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason)
 	time_t now = time(NULL);
 	struct tm utc;
 
-	commit_here(commit, sizeof commit);
+	hu_baseline_commit(commit, sizeof commit);
 	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
 	hu_tsv_note(t, "reason", "%s", reason);
 	hu_tsv_note(t, "blessed by", "%s on %s at commit %s", user ? user : pw ? pw->pw_name : "-", date, commit);
@@ -295,28 +294,38 @@ read_env(hu_baseline *b, const hu_table *t)
 }
 
 hu_status
-hu_baseline_whole(hu_baseline *b, const hu_table *t, const char *sum, const char *path)
+hu_baseline_parse_table(hu_baseline *of, hu_baseline_rows *rows, void *to, const char *path, char *data, size_t n)
 {
-	HU_TRY(check_whole(t, sum, path));
-	read_env(b, t);
-	return check_env(b, path);
+	char sum[17];
+	hu_table t;
+
+	hu_baseline_checksum(data, n, sum);
+	HU_TRY(hu_table_parse(&t, path, data, n));
+	hu_status st = rows(to, &t, path);
+	if (st == HU_OK)
+		st = check_whole(&t, sum, path);
+	if (st == HU_OK) {
+		read_env(of, &t);
+		st = check_env(of, path);
+	}
+	hu_table_release(&t);
+	return st;
+}
+
+static hu_status
+read_rows(void *to, const hu_table *t, const char *path)
+{
+	HU_TRY(check_head(t, path));
+	for (int i = 0; i < t->rows; i++)
+		HU_TRY(read_row(to, t, i, path));
+	return HU_OK;
 }
 
 hu_status
 hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n)
 {
-	char sum[17];
-	hu_table t;
-
 	memset(b, 0, sizeof *b);
-	hu_baseline_checksum(data, n, sum);
-	HU_TRY(hu_table_parse(&t, name, data, n));
-	hu_status st = check_head(&t, name);
-	for (int i = 0; i < t.rows && st == HU_OK; i++)
-		st = read_row(b, &t, i, name);
-	if (st == HU_OK)
-		st = hu_baseline_whole(b, &t, sum, name);
-	hu_table_release(&t);
+	hu_status st = hu_baseline_parse_table(b, read_rows, b, name, data, n);
 	hu_baseline_sort(b);
 	for (size_t i = 1; i < b->n && st == HU_OK; i++)
 		if (!strcmp(b->q[i].key, b->q[i - 1].key))

@@ -96,6 +96,11 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 			       : hu_xprintf("all %zu quantities hold", r->n);
 	free(why);
 	v->why = hu_check_why(r);
+	if (r->history) {
+		char *text = hu_xprintf("%s\n%s", v->summary, r->history);
+		free(v->summary);
+		v->summary = text;
+	}
 	if (r->obtained) {
 		char *text =
 			hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp check %s --baseline %s "
@@ -126,9 +131,9 @@ json(FILE *out, const hu_check_report *r)
 				value_json(f->got), "ulps", isfinite(f->ulps) ? json_real(f->ulps) : json_null(),
 				"allowed_ulps", f->want ? json_real(f->want->ulps) : json_null()));
 	}
-	o = json_pack("{s:s s:s s:I s:I s:s* s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path),
-		"quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "why", first, "attribution", why,
-		"findings", list);
+	o = json_pack("{s:s s:s s:I s:I s:s* s:s* s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path),
+		"quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "why", first, "history", r->history,
+		"attribution", why, "findings", list);
 	json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(o);

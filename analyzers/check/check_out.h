@@ -14,6 +14,7 @@ typedef struct hu_check_report {
 	const hu_finding *f;
 	size_t n, failed;
 	const char *obtained; /* file with what the run has, or NULL */
+	const char *history;  /* lines on what commits before had, or NULL */
 } hu_check_report;
 
 /* FORMAT: json, or one of hu_outcomes_writer_find's. */

@@ -3,6 +3,7 @@
    Files of other programs are held to rules, in analyzers/gate. */
 #include "analyzers/check/bless_run.h"
 #include "analyzers/check/check_out.h"
+#include "analyzers/ci/history.h"
 #include "analyzers/gate/gate_files.h"
 #include "analyzers/statistics/check_statistics.h"
 #include "analyzers/statistics/statistics.h"
@@ -23,11 +24,14 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
 	{ "format", "NAME", "tap",
 		"tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's summary)" },
+	{ "history", "DIR", NULL,
+		"of a run: keep its headline numbers for this commit in DIR, draw them, and say at which commit they "
+		"moved" },
 	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "statistics", NULL, NULL,
 		"with --bless: RUNs of 3 seeds or more, each twice, bound what may move by chance" },
-	{ "ulps", "K", "0", "with --bless: ulps that each quantity may move" },
+	{ "ulps", "K", "0", "with --bless: ulps of its own format that each element may move" },
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
 
@@ -92,6 +96,7 @@ compare(const hu_args *a, const hu_baseline *got, const char *format)
 		return hu_complain(st);
 	hu_finding *f = hu_drift_compare(&want, got, &r.n, &r.failed);
 	char *other = beside(a);
+	hu_str history;
 	r.f = f;
 	if (!r.failed)
 		unlink(other);
@@ -99,11 +104,17 @@ compare(const hu_args *a, const hu_baseline *got, const char *format)
 		r.obtained = other;
 	else /* a folder that cannot be written is no reason not to judge */
 		fprintf(stderr, "halfulp check: warning: %s\n", hu_reason());
-	hu_check_write(stdout, &r, format);
+	hu_str_init(&history);
+	if (hu_args_given(a, "history"))
+		st = hu_history_add(&history, got, hu_args_text(a, "history"));
+	r.history = history.len ? history.s : NULL;
+	if (st == HU_OK)
+		hu_check_write(stdout, &r, format);
+	hu_str_release(&history);
 	free(other);
 	free(f);
 	hu_baseline_release(&want);
-	return r.failed || !r.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
+	return st != HU_OK ? hu_complain(st) : r.failed || !r.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
 static int
@@ -205,9 +216,17 @@ writes_no_json(const void *of)
 	return !hu_args_given(of, "json");
 }
 
+static int
+of_bits(const void *of)
+{
+	return judges(of) && !of_files(of) && !of_statistics(of);
+}
+
 static const hu_opt_need needs[] = { { "format json", judges,
 					     "beside --bless, which writes the baseline and judges nothing" },
 	{ "statistics", blesses, "without --bless: the baseline itself says what it holds" },
+	{ "history", of_bits,
+		"beside --bless, --statistics and files: it keeps what a run has that is held to its baseline" },
 	{ "ulps allow-nonfinite", keeps_rows, "beside --statistics, which measures what may move" },
 	{ "format", writes_no_json, "beside --json, which says the format" },
 	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
@@ -220,8 +239,10 @@ const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RUL
 	"is not finite is drift unless the baseline declares it. A baseline of --statistics holds what another seed,\n"
 	"library or order of sums may move: some tens of means and norms of whole trainings, against RUNs of its "
 	"seeds.\n"
-	"A file: .safetensors, .npz, .npy, or metrics as TSV, CSV or JSON lines; two runs are compared likewise, by\n"
-	"their checkpoints, traces and metrics. A rule is 'NAMES: CONDITIONS': names as a shell pattern, conditions\n"
+	"A file: .safetensors, .npz, .npy, the constants of a .onnx, or metrics as TSV, CSV or JSON lines; two runs "
+	"are\n"
+	"compared likewise, by their checkpoints, traces and metrics. A rule is 'NAMES: CONDITIONS': names as a shell\n"
+	"pattern, conditions\n"
 	"differ, ulps(FORMAT), abs, rel, l2, nonfinite <= X; cosine, sqnr >= X; exact; optional; ignore. rel is the\n"
 	"largest difference over the tensor's largest magnitude, l2 that of the norms. Without a rule integers, bool\n"
 	"and texts are exact, and floating point of precision p has l2 <= c*2^(1-p) and rel <= 4*c*2^(1-p), c being 1\n"

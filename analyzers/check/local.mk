@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += analyzers/check/allowance.c
+noinst_HEADERS += analyzers/check/allowance.h
 libhalfulp_a_SOURCES += analyzers/check/baseline.c
 noinst_HEADERS += analyzers/check/baseline.h
 libhalfulp_a_SOURCES += analyzers/check/baseline_collect.c

@@ -45,46 +45,13 @@ key_of(const hu_finding *f)
 	return (f->want ? f->want : f->got)->key;
 }
 
-/* The row of the training's program that makes TENSOR: "matmul dense1 … dense1.xw=fp16[32,64] …"; NULL where none. Rows
-   are named after the first thing that a call makes. */
-static const char *
-made_by(const hu_check_report *r, const char *tensor)
-{
-	char *word = hu_xprintf(" %s=", tensor);
-	const char *text = NULL;
-
-	for (size_t i = 0; i < r->got->n && !text; i++)
-		if (!strncmp(r->got->q[i].key, "program/train/", 14) && strstr(r->got->q[i].text, word))
-			text = r->got->q[i].text;
-	free(word);
-	return text;
-}
-
-/* The format of a tensor of the training's program, from the row that makes it; HU_NO_FORMAT where none does. */
-static hu_format_id
-format_of(const hu_check_report *r, const char *tensor)
-{
-	const char *text = tensor ? made_by(r, tensor) : NULL, *at = NULL;
-	char *word = tensor ? hu_xprintf(" %s=", tensor) : NULL;
-	hu_format_id f = HU_NO_FORMAT;
-
-	if (text && (at = strstr(text, word)) != NULL) {
-		char *name = hu_xprintf("%.*s", (int)strcspn(at + strlen(word), "["), at + strlen(word));
-		if (hu_format_find(name, &f) != HU_OK)
-			f = HU_NO_FORMAT;
-		free(name);
-	}
-	free(word);
-	return f;
-}
-
 /* Appends how far a quantity moved in ulps: of its tensor's format where it is an error in ulps, or relative to a norm,
    whose ulp is then that of 1; of fp32 where it is a metric; nothing of a share or a cosine. */
 static void
 add_ulps(hu_str *s, const hu_check_report *r, const hu_finding *f, const hu_place *p)
 {
 	double moved = f->got->value - f->want->value;
-	hu_format_id tensor = format_of(r, p->tensor);
+	hu_format_id tensor = p->tensor ? hu_program_row_format(r->got, p->tensor) : HU_NO_FORMAT;
 
 	if (!strcmp(p->table, "metrics"))
 		hu_str_addf(s, ", %.4g ulps of %s", f->ulps, hu_format_name(f->want->format));
@@ -137,7 +104,7 @@ add_amount(hu_str *s, const hu_check_report *r, const hu_finding *f, const hu_pl
 static void
 add_place(hu_str *s, const hu_check_report *r, const hu_place *p)
 {
-	const char *text = p->tensor ? made_by(r, p->tensor) : NULL;
+	const char *text = p->tensor ? hu_program_row_of(r->got, p->tensor) : NULL;
 
 	if (p->step >= 0)
 		hu_str_addf(s, "%sstep %lld, ", strcmp(p->table, "exercise") ? "" : "exercise, ", p->step);

@@ -21,6 +21,7 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that ch
 	{ "summary", "FILE", NULL,
 		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
 		"RUN/gate/" },
+	{ "history", "DIR", NULL, "keep headline numbers of each commit in DIR, draw them, say where they moved" },
 	{ "quiet", NULL, NULL, "print nothing but errors; the exit code is the answer" }, { NULL, NULL, NULL, NULL } };
 
 /* Documents that go to files: the option that names the file is the format but where said. */
@@ -118,12 +119,15 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 {
 	char *option = hu_xprintf("--format=%s", format),
 	     *baseline = hu_xprintf("--baseline=%s", hu_args_text(g->a, "baseline"));
-	char *argv[] = { "check", baseline, option, "--", g->run, NULL };
+	/* A commit is kept once, by the check whose exit code counts */
+	const char *dir = say ? hu_args_text(g->a, "history") : NULL;
+	char *history = dir ? hu_xprintf("--history=%s", dir) : NULL;
+	char *argv[] = { "check", baseline, option, history ? history : "--", history ? "--" : g->run, g->run, NULL };
 	FILE *f = text ? tmpfile() : NULL;
 	hu_status st = text && !f ? hu_fail(HU_EIO, "no temporary file can be made: is TMPDIR's disk full?") : HU_OK;
 
 	if (st == HU_OK)
-		st = hu_command_run(end, 5, argv, f ? fileno(f) : 1, say);
+		st = hu_command_run(end, history ? 6 : 5, argv, f ? fileno(f) : 1, say);
 	if (st == HU_OK && f) {
 		long size = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
 		*n = size > 0 ? (size_t)size : 0;
@@ -135,6 +139,7 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 	if (f)
 		fclose(f);
 	free(option);
+	free(history);
 	free(baseline);
 	return st;
 }

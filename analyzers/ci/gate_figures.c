@@ -125,7 +125,7 @@ static const figure figures[] = {
 		worst },
 };
 
-/* Runs gnuplot on SCRIPT in DIR; what it says is of no use here. */
+/* Runs gnuplot on the file SCRIPT in DIR; what it says is of no use here. */
 static int
 draws(const char *dir, const char *script)
 {
@@ -148,12 +148,21 @@ draws(const char *dir, const char *script)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+int
+hu_gate_draw(const char *dir, const char *name, const char *script)
+{
+	char *path = hu_path(dir, "%s", name);
+	int ok = hu_file_write(path, script, strlen(script)) == HU_OK && draws(dir, name);
+
+	free(path);
+	return ok;
+}
+
 /* Data, script and picture of one figure. */
 static int
 draw(const figure *f, const char *dir, const hu_str *data)
 {
-	char *tsv = hu_path(dir, "%s.tsv", f->name), *gp = hu_path(dir, "%s.gp", f->name),
-	     *file = hu_xprintf("%s.gp", f->name);
+	char *tsv = hu_path(dir, "%s.tsv", f->name), *file = hu_xprintf("%s.gp", f->name);
 	hu_str script;
 
 	hu_str_init(&script);
@@ -161,11 +170,9 @@ draw(const figure *f, const char *dir, const hu_str *data)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	hu_str_addf(&script, f->script, 320, f->name, f->name); /* a script of the table above */
 #pragma GCC diagnostic pop
-	int ok = hu_file_write(tsv, data->s, data->len) == HU_OK && hu_file_write(gp, script.s, script.len) == HU_OK &&
-		 draws(dir, file);
+	int ok = hu_file_write(tsv, data->s, data->len) == HU_OK && hu_gate_draw(dir, file, script.s);
 	hu_str_release(&script);
 	free(tsv);
-	free(gp);
 	free(file);
 	return ok;
 }

@@ -10,4 +10,8 @@
    and run. Figures without numbers are left out. Data and script lie beside each. Where gnuplot is not there, or RUN
    cannot be written, the Markdown says that no figure was drawn. */
 void hu_gate_figures(hu_str *s, const char *run, const char *check);
+
+/* Writes SCRIPT to DIR/NAME and runs gnuplot on it in DIR. 1 where it drew; 0 where gnuplot is not there, failed, or
+   nothing could be written. */
+int hu_gate_draw(const char *dir, const char *name, const char *script);
 #endif

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += analyzers/gate/contents.c
-noinst_HEADERS += analyzers/gate/contents.h
-libhalfulp_a_SOURCES += analyzers/gate/contents_npz.c
-libhalfulp_a_SOURCES += analyzers/gate/contents_read.c
-libhalfulp_a_SOURCES += analyzers/gate/contents_source.c
-noinst_HEADERS += analyzers/gate/contents_source.h
 libhalfulp_a_SOURCES += analyzers/gate/gate.c
 noinst_HEADERS += analyzers/gate/gate.h
 libhalfulp_a_SOURCES += analyzers/gate/gate_files.c

@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_PAIR_H
 #define HU_ANALYZERS_PAIR_H
 
-#include "analyzers/gate/contents.h"
+#include "analyzers/contents/contents.h"
 
 enum { HU_PAIR_FORMATS = 4 }; /* formats whose ulps may be asked for at once */
 

@@ -78,7 +78,7 @@ element_json(const hu_op_run *r, size_t i)
 	json_t *o = json_object();
 
 	hu_row_hex(x, hex);
-	hu_row_code(hu_op_run_code(r, x), r->out, bits);
+	hu_row_code(hu_op_codes_of(r, x), r->out, bits);
 	json_object_set_new(o, "value", hu_row_number(x));
 	json_object_set_new(o, "hex", json_string(hex));
 	if (r->as == HU_AS_BOUND)
@@ -151,7 +151,7 @@ all(const hu_args *args, int *wrong)
 	if (st == HU_OK)
 		st = hu_op_run_all(&r, path != NULL);
 	if (st == HU_OK && out)
-		st = hu_op_run_write(&r, out, hu_args_given(args, "packed"));
+		st = hu_op_codes_write(&r, out, hu_args_given(args, "packed"));
 	if (st == HU_OK && path)
 		st = hu_op_verdict(&r, &got, hu_args_given(args, "json"), wrong);
 	else if (st == HU_OK && hu_args_given(args, "json"))

@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += analyzers/op/cmd_op.c
 libhalfulp_a_SOURCES += analyzers/op/foreign.c
 noinst_HEADERS += analyzers/op/foreign.h
 libhalfulp_a_SOURCES += analyzers/op/op_args.c
+libhalfulp_a_SOURCES += analyzers/op/op_codes.c
 libhalfulp_a_SOURCES += analyzers/op/op_dot.c
 libhalfulp_a_SOURCES += analyzers/op/op_layout.c
 noinst_HEADERS += analyzers/op/op_layout.h

@@ -18,7 +18,7 @@ operand(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f, int chop)
 		memcpy(&u, (const char *)a->data + 4 * i, sizeof u);
 		return (double)hu_from_bits32(hu_tc_tf32(u));
 	}
-	return hu_round(hu_op_run_element(r, a, i, f), f, chop ? HU_RZ : HU_RNE, 0, 0);
+	return hu_round(hu_op_codes_element(r, a, i, f), f, chop ? HU_RZ : HU_RNE, 0, 0);
 }
 
 static hu_status
@@ -63,10 +63,10 @@ hu_op_run_dots(hu_op_run *r, int judged)
 		return hu_fail(HU_EFILE, "dot: a has rows of no element");
 	HU_TRY(fits(r, rows, k));
 	hu_format fc = r->sum.id == HU_SUM_TC ? hu_format_of(r->sum.out) : r->out;
-	HU_TRY(hu_op_run_codes(r, &f[0], "operand a", hu_format_of(r->in[0])));
-	HU_TRY(hu_op_run_codes(r, &f[1], "operand b", hu_format_of(r->in[1])));
+	HU_TRY(hu_op_codes_fit(r, &f[0], "operand a", hu_format_of(r->in[0])));
+	HU_TRY(hu_op_codes_fit(r, &f[1], "operand b", hu_format_of(r->in[1])));
 	if (r->nin == 3)
-		HU_TRY(hu_op_run_codes(r, &f[2], "operand c", fc));
+		HU_TRY(hu_op_codes_fit(r, &f[2], "operand c", fc));
 	double *x = hu_alloc((2 * f[0].count + rows + 1) * sizeof *x), *y, *c;
 	r->n = rows;
 	r->shape = result_shape(&f[0], rows);
@@ -89,7 +89,7 @@ hu_op_run_dots(hu_op_run *r, int judged)
 		y[i] = operand(r, &f[1], i, hu_format_of(r->in[1]), chop);
 	}
 	for (size_t i = 0; r->nin == 3 && i < rows; i++)
-		c[i] = hu_round(hu_op_run_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);
+		c[i] = hu_round(hu_op_codes_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);
 	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed, r->call.mode };
 	r->roundings = hu_rowdot_roundings(&d);
 #pragma omp parallel for schedule(dynamic, 64)

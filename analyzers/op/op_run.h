@@ -44,16 +44,16 @@ hu_status hu_op_run_open(hu_op_run *r, const hu_args *args);
 hu_status hu_op_run_all(hu_op_run *r, int judged);
 /* Writes the values (or bounds) as float32, or as float64 where float32 does not hold them. With packed they are
    written in the format's own codes, as f2, f4 or f8 where NumPy has the format, otherwise as u1, u2 or u4. */
-hu_status hu_op_run_write(const hu_op_run *r, const char *path, int packed);
+hu_status hu_op_codes_write(const hu_op_run *r, const char *path, int packed);
 /* Returns element i of an array: its number, or, where r->codes is set and the array has integers, the value in f that
    the code stands for. */
-double hu_op_run_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
+double hu_op_codes_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
 /* HU_EFILE names the first element that is wider than a code of f, where r->codes is set and the array, called `what`
    in the message, has integers. */
-hu_status hu_op_run_codes(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f);
+hu_status hu_op_codes_fit(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f);
 /* Returns the code of result x. For a NaN of dot by a tensor core it is the code that the hardware writes; elsewhere
    NaN has one code. */
-uint64_t hu_op_run_code(const hu_op_run *r, double x);
+uint64_t hu_op_codes_of(const hu_op_run *r, double x);
 void hu_op_run_close(hu_op_run *r);
 /* Fills probable and lambda from exact, bound, magnitude and roundings; with NaN where roundings say why there is no
    such bound. */

@@ -41,20 +41,20 @@ side_init(side *s, const hu_op_run *r, int at, const hu_npy *scales, size_t rows
 		return hu_fail(HU_EFILE, "--in s%c has %zu scales where %zu rows of %zu groups of %zu need %zu",
 			'a' + at, scales->count, rows, groups, group, rows * groups);
 	}
-	hu_status st = hu_op_run_codes(r, a, at ? "operand b" : "operand a", hu_format_of(s->f));
+	hu_status st = hu_op_codes_fit(r, a, at ? "operand b" : "operand a", hu_format_of(s->f));
 	if (st == HU_OK && scales)
-		st = hu_op_run_codes(r, scales, at ? "--in sb" : "--in sa", hu_format_of(r->sum.scale));
+		st = hu_op_codes_fit(r, scales, at ? "--in sb" : "--in sa", hu_format_of(r->sum.scale));
 	if (st != HU_OK) {
 		free(x);
 		return st;
 	}
 	for (size_t i = 0; i < rows * k; i++)
-		x[i] = (float)hu_op_run_element(r, a, transposed ? i % k * rows + i / k : i, hu_format_of(s->f));
+		x[i] = (float)hu_op_codes_element(r, a, transposed ? i % k * rows + i / k : i, hu_format_of(s->f));
 	st = scales ? HU_OK : hu_tc_quantise(r->sum, s->f, x, rows, k, s->element, s->scale, &s->whole);
 	for (size_t i = 0; scales && i < rows * k; i++)
 		s->element[i] = hu_round(x[i], hu_format_of(s->f), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; scales && i < rows * groups; i++)
-		s->scale[i] = hu_round(fabs(hu_op_run_element(r, scales, i, hu_format_of(r->sum.scale))),
+		s->scale[i] = hu_round(fabs(hu_op_codes_element(r, scales, i, hu_format_of(r->sum.scale))),
 			hu_format_of(r->sum.scale), HU_RNE, HU_SATURATE, 0);
 	for (size_t i = 0; st == HU_OK && i < rows * k; i++)
 		s->value[i] = s->element[i] *
@@ -179,7 +179,7 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 	side a = { .rows = 0 }, b = { .rows = 0 };
 	size_t m = 0, n = 0, k = 0;
 
-	if (!r->dot && strcmp(r->call.op->name, "matmul"))
+	if (!r->dot && r->call.op->role != HU_ROLE_PRODUCT)
 		return hu_fail(HU_EINVAL, "block-scaled operands are of dot and matmul, not %s", r->call.op->name);
 	HU_TRY(shapes(r, &m, &n, &k));
 	if (!r->dot) {
@@ -191,7 +191,7 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 	r->n = r->dot ? m : m * n;
 	r->shape = r->dot ? hu_shape1(m) : hu_shape2(m, n);
 	if (r->nin == 3)
-		HU_TRY(hu_op_run_codes(r, &r->file[2], "operand c", hu_format_of(HU_FP32)));
+		HU_TRY(hu_op_codes_fit(r, &r->file[2], "operand c", hu_format_of(HU_FP32)));
 	hu_status st = side_init(&a, r, 0, sa, m, k, !r->dot && hu_attr_num(&r->call, "ta", 0) != 0);
 	if (st == HU_OK)
 		st = side_init(&b, r, 1, sb, n, k, !r->dot && hu_attr_num(&r->call, "tb", 0) == 0);
@@ -200,7 +200,7 @@ hu_op_run_scaled(hu_op_run *r, int judged, const hu_npy *sa, const hu_npy *sb)
 	float alpha = (float)(a.whole * b.whole);
 #pragma omp parallel for schedule(dynamic, 16)
 	for (size_t i = 0; i < (st == HU_OK ? r->n : 0); i++) {
-		double c = r->nin == 3 ? hu_round(hu_op_run_element(r, &r->file[2], i, hu_format_of(HU_FP32)),
+		double c = r->nin == 3 ? hu_round(hu_op_codes_element(r, &r->file[2], i, hu_format_of(HU_FP32)),
 						 hu_format_of(HU_FP32), HU_RNE, 0, 0)
 				       : 0;
 		one(r, i, &a, r->dot ? i : i / n, &b, r->dot ? i : i % n, c, alpha, judged);

@@ -92,7 +92,7 @@ static int
 fits(const void *context, size_t i, size_t at)
 {
 	const trial *t = context;
-	double x = hu_op_run_element(t->r, t->got, at, t->r->out);
+	double x = hu_op_codes_element(t->r, t->got, at, t->r->out);
 
 	if (same_bits(t->r, i, x))
 		return 1;
@@ -275,7 +275,7 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 		return hu_fail(HU_EFILE, "--got has %zu elements, shape %s, where the result has %zu, shape %s",
 			got->count, mine, r->n, its);
 	}
-	HU_TRY(hu_op_run_codes(r, got, "--got", r->out));
+	HU_TRY(hu_op_codes_fit(r, got, "--got", r->out));
 	mpfr_init2(d, 4400); /* enough bits for a difference of doubles, or of sums of their products, without
 			        rounding */
 	if (!v.same_shape) {
@@ -284,7 +284,7 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 			v.layout = hu_op_layout_same(r->shape);
 	}
 	for (size_t i = 0; i < r->n; i++)
-		judge_one(r, i, hu_op_run_element(r, got, hu_op_layout_at(&v.layout, i), r->out), &v, d);
+		judge_one(r, i, hu_op_codes_element(r, got, hu_op_layout_at(&v.layout, i), r->out), &v, d);
 	if (v.same_shape && (v.proven.over || (v.differ && v.proven.open)))
 		v.found = hu_op_layout_find(&v.layout, r->shape, got, 1, fits, &t);
 	mpfr_clear(d);

@@ -2,6 +2,7 @@
 #include "analyzers/probe/probe.h"
 
 #include "analyzers/probe/probe_features.h"
+#include "analyzers/probe/probe_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,67 +76,10 @@ hu_probe_sum(const hu_probe_unit *u, const double *p, size_t n, double c)
 	return pairs(u, (const double (*)[2])ab, n, c);
 }
 
-typedef struct list { hu_probe *to; size_t n; } list;
-
-static hu_probe *
-add(list *l, const char *name, const char *what, hu_probe_verdict verdict)
-{
-	hu_probe *p = &l->to[l->n++];
-
-	HU_ASSERT(l->n <= HU_PROBES);
-	snprintf(p->name, sizeof p->name, "%s", name);
-	snprintf(p->what, sizeof p->what, "%s", what);
-	p->verdict = verdict;
-	p->want[0] = 0;
-	return p;
-}
-
-static void
-number(list *l, const char *name, const char *what, double got, double want)
-{
-	if (isnan(got) || isnan(want)) /* the model cannot represent the operands, or nobody tabled a value */
-		return;
-	hu_probe *p = add(l, name, what, got == want ? HU_PROBE_PASS : HU_PROBE_FAIL);
-	snprintf(p->got, sizeof p->got, "%a", got);
-	snprintf(p->want, sizeof p->want, "%a", want);
-}
-
-static void
-count(list *l, const char *name, const char *what, int got, int want)
-{
-	hu_probe *p = add(l, name, what, got == want ? HU_PROBE_PASS : HU_PROBE_FAIL);
-
-	snprintf(p->got, sizeof p->got, "%d", got);
-	snprintf(p->want, sizeof p->want, "%d", want);
-}
-
-/* Adds an answer that is a number; `want` is -1 where nobody tabled it. */
-static void
-found(list *l, const char *name, const char *what, int got, int want)
-{
-	count(l, name, what, got, want);
-	if (want >= 0)
-		return;
-	l->to[l->n - 1].want[0] = 0;
-	l->to[l->n - 1].verdict = HU_PROBE_OPEN;
-}
-
-static void
-code(list *l, const char *name, const char *what, uint32_t got, const char *want)
-{
-	hu_probe *p = add(l, name, what, HU_PROBE_OPEN);
-
-	snprintf(p->got, sizeof p->got, "0x%08x", got);
-	if (!want)
-		return;
-	snprintf(p->want, sizeof p->want, "%s", want);
-	p->verdict = strcmp(p->got, want) ? HU_PROBE_FAIL : HU_PROBE_PASS;
-}
-
 static uint32_t word(double x) { return hu_bits32((float)x); }
 
 static void
-single_sums(list *l, const hu_probe_unit *u, int length)
+single_sums(hu_probe_list *l, const hu_probe_unit *u, int length)
 {
 	static const struct { const char *name, *what; double c; int n; double p[12], want[3]; } rows[] = {
 #define NONE NAN
@@ -149,13 +93,13 @@ single_sums(list *l, const hu_probe_unit *u, int length)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].n <= length)
-			number(l, rows[i].name, rows[i].what, hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
+			hu_probe_list_number(l, rows[i].name, rows[i].what, hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
 				rows[i].want[generation(u->s.arch)]);
 }
 
 /* P11, P12, P18: how many products are added in one block. */
 static void
-widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
+widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 {
 	const double ulp = ldexp(1, -keep), tiny = u->s.in == HU_E4M3 ? 0x1p-18 : 0x1p-24,
 		     big = u->s.in == HU_E4M3 ? 0x1p16 : 0x1p14; /* all tiny products together are cut off beside big */
@@ -170,7 +114,7 @@ widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 				break;
 		}
 		if (!isnan(hu_probe_sum(u, p, (size_t)k, 1)))
-			count(l, "P11", "products of half an ulp that add up beside 1, from the first on", reach,
+			hu_probe_list_count(l, "P11", "products of half an ulp that add up beside 1, from the first on", reach,
 				length);
 	}
 	for (reach = 1; reach < k; reach++) {
@@ -181,7 +125,7 @@ widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 			break;
 	}
 	if (!isnan(hu_probe_sum(u, p, (size_t)k, 1 + ulp)))
-		count(l, "P12", "C = 1 + ulp, p = 1, p_k = ulp: the block ends at k", reach, length);
+		hu_probe_list_count(l, "P12", "C = 1 + ulp, p = 1, p_k = ulp: the block ends at k", reach, length);
 	if (u->s.out != HU_FP32)
 		return;
 	for (int i = -1; i < k; i++) /* -1: the accumulator */
@@ -198,12 +142,12 @@ widths(list *l, const hu_probe_unit *u, int length, int f, int keep)
 			right += got == (k - (j / length + 1) * length) * tiny;
 			all++;
 		}
-	count(l, "P18", "pairs U, -U that leave just the later blocks' products", right, all);
+	hu_probe_list_count(l, "P18", "pairs U, -U that leave just the later blocks' products", right, all);
 }
 
 /* P19 to P22 with u = 2^8 * 2^6. */
 static void
-depths(list *l, const hu_probe_unit *u, int f, int keep)
+depths(hu_probe_list *l, const hu_probe_unit *u, int f, int keep)
 {
 	static const double x[] = { 0.25, 0.5, 0.75, 1.5 };
 	const double big = 0x1p14, lsb = ldexp(big, -f), ulp = ldexp(big, -keep);
@@ -217,7 +161,7 @@ depths(list *l, const hu_probe_unit *u, int f, int keep)
 		round += i < 4 && one == big + (i % 4 == 3 ? ulp : 0);
 		all++;
 	}
-	count(l, "P19", "U - U + C of 1/4, 1/2, 3/4 and 3/2 of the last bit, both signs: chopped", right, all);
+	hu_probe_list_count(l, "P19", "U - U + C of 1/4, 1/2, 3/4 and 3/2 of the last bit, both signs: chopped", right, all);
 	for (int k = 1; k < 40; k++) {
 		double cancel[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 },
 			{ ldexp(1, (14 - k) / 2), ldexp(1, 14 - k - (14 - k) / 2) } };
@@ -229,18 +173,18 @@ depths(list *l, const hu_probe_unit *u, int f, int keep)
 		if (kept == k - 1 && pairs(u, (const double (*)[2])cancel, 1, ldexp(big, -k)) != big)
 			kept = k;
 	}
-	count(l, "P20", "U - U + C, the last bit of C that survives", deep_c, f);
-	count(l, "P20 product", "the same of a product", deep_p, f);
+	hu_probe_list_count(l, "P20", "U - U + C, the last bit of C that survives", deep_c, f);
+	hu_probe_list_count(l, "P20 product", "the same of a product", deep_p, f);
 	double wide[2][2] = { { 1.5 * 0x1p7, 1.5 * 0x1p7 }, { -1.5 * 0x1p7, 1.5 * 0x1p7 } };
-	number(l, "P21", "2.25 U - 2.25 U + the last bit: products are not renormalised",
+	hu_probe_list_number(l, "P21", "2.25 U - 2.25 U + the last bit: products are not renormalised",
 		pairs(u, (const double(*)[2])wide, 2, lsb), lsb);
-	count(l, "P22", "bits of U + eps in the output", kept, keep);
-	count(l, "P22 rounding", "U + 1/4, 1/2, 3/4, 3/2 ulp toward zero", round, 4);
+	hu_probe_list_count(l, "P22", "bits of U + eps in the output", kept, keep);
+	hu_probe_list_count(l, "P22 rounding", "U + 1/4, 1/2, 3/4, 3/2 ulp toward zero", round, 4);
 }
 
 /* P22, P23, P24, P26 with fp16 output. */
 static void
-half(list *l, const hu_probe_unit *u)
+half(hu_probe_list *l, const hu_probe_unit *u)
 {
 	static const int last_of[] = { 42, 44, 46 };
 	static const double x[] = { 0.5, 0.75, 1, 1.5 }, want[] = { 0, 1, 1, 2 };
@@ -256,17 +200,17 @@ half(list *l, const hu_probe_unit *u)
 		double p[2] = { 1, x[i] * 0x1p-10 };
 		right += hu_probe_sum(u, p, 2, 0) == 1 + want[i] * 0x1p-10;
 	}
-	count(l, "P22", "1 + 1/2, 3/4, 1, 3/2 ulp to nearest even", right, 4);
-	count(l, "P23", "p = 2^-25, 2^-k: the last k that rounds up", last, last_of[generation(u->s.arch)]);
+	hu_probe_list_count(l, "P22", "1 + 1/2, 3/4, 1, 3/2 ulp to nearest even", right, 4);
+	hu_probe_list_count(l, "P23", "p = 2^-25, 2^-k: the last k that rounds up", last, last_of[generation(u->s.arch)]);
 	double low[1] = { 0x1p-15 }, over[3] = { 1, 0x1p-11 + 0x1p-14, 0x1p-14 }, both[2] = { 1, 0x1p-11 };
-	number(l, "P24", "2^-14 * 0.5", hu_probe_sum(u, low, 1, 0), 0x1p-15);
-	number(l, "P26", "1 + 2^-11", hu_probe_sum(u, both, 2, 0), 1);
-	number(l, "P26 inner", "1 + (2^-11 + 2^-14) + 2^-14", hu_probe_sum(u, over, 3, 0), 1 + 0x1p-10);
+	hu_probe_list_number(l, "P24", "2^-14 * 0.5", hu_probe_sum(u, low, 1, 0), 0x1p-15);
+	hu_probe_list_number(l, "P26", "1 + 2^-11", hu_probe_sum(u, both, 2, 0), 1);
+	hu_probe_list_number(l, "P26 inner", "1 + (2^-11 + 2^-14) + 2^-14", hu_probe_sum(u, over, 3, 0), 1 + 0x1p-10);
 }
 
 /* P23 to P25 with fp32 output: the exponent of a zero term, subnormals, tf32's chop. */
 static void
-small(list *l, const hu_probe_unit *u)
+small(hu_probe_list *l, const hu_probe_unit *u)
 {
 	int last = 0, g = generation(u->s.arch);
 
@@ -275,23 +219,23 @@ small(list *l, const hu_probe_unit *u)
 			double ab[2][2] = { { 0x1p-74, 0x1p-75 }, { -ldexp(1, -k / 2), ldexp(1, -(k - k / 2)) } };
 			last = pairs(u, (const double (*)[2])ab, 2, 0) == 0 ? k : last;
 		}
-		count(l, "P23", "2^-149 - 2^-k: the last k that is not chopped", last, g == 2 ? 158 : 156);
+		hu_probe_list_count(l, "P23", "2^-149 - 2^-k: the last k that is not chopped", last, g == 2 ? 158 : 156);
 		double ab[1][2] = { { 0x1p-133, 0x1p7 } };
-		number(l, "P24", "2^-133 * 2^7", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
+		hu_probe_list_number(l, "P24", "2^-133 * 2^7", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
 	}
 	if (u->s.in == HU_FP16) {
 		double ab[1][2] = { { 0x1p-24, 4 } };
-		number(l, "P24", "fp16's smallest number * 4", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-22);
+		hu_probe_list_number(l, "P24", "fp16's smallest number * 4", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-22);
 	}
 	if (u->s.in == HU_TF32) {
 		double ab[1][2] = { { 0x1p-136, 0x1p10 } }, raw = 1 - 0x1p-24;
-		number(l, "P24", "2^-136 * 2^10", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
-		number(l, "P25", "(1 - 2^-24)^2 of words of fp32: chopped", u->dot(u, &raw, &raw, 1, 0),
+		hu_probe_list_number(l, "P24", "2^-136 * 2^10", pairs(u, (const double (*)[2])ab, 1, 0), 0x1p-126);
+		hu_probe_list_number(l, "P25", "(1 - 2^-24)^2 of words of fp32: chopped", u->dot(u, &raw, &raw, 1, 0),
 			1 - 0x1p-10 + 0x1p-22);
 	}
 	double zero[1] = { 0 };
 	if (tabled_kept(u->s) == 23)
-		number(l, "P24 C", "C = 2^-149", hu_probe_sum(u, zero, 1, 0x1p-149), 0x1p-149);
+		hu_probe_list_number(l, "P24 C", "C = 2^-149", hu_probe_sum(u, zero, 1, 0x1p-149), 0x1p-149);
 }
 
 static double
@@ -304,41 +248,41 @@ two(const hu_probe_unit *u, double a, double b, double a1, double b1, double c)
 
 /* P28, and the open P29 to P31. */
 static void
-specials(list *l, const hu_probe_unit *u, hu_tc t)
+specials(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 {
 	const double inf = hu_inf(0), nan = hu_nan(), top = hu_format_of(u->s.in).max;
 	const char *n = "0x7fffffff"; /* for fp16 the upper half, widened */
 
 	if (hu_has_nan(hu_format_of(u->s.in)))
-		code(l, "P28 a", "a = NaN", word(two(u, nan, 1, 1, 1, 0)), n);
+		hu_probe_list_code(l, "P28 a", "a = NaN", word(two(u, nan, 1, 1, 1, 0)), n);
 	if (hu_has_nan(hu_format_of(u->s.in2)))
-		code(l, "P28 b", "b = NaN", word(two(u, 1, -nan, 1, 1, 0)), n);
-	code(l, "P28 C", "C = NaN", word(two(u, 1, 1, 1, 1, nan)), n);
+		hu_probe_list_code(l, "P28 b", "b = NaN", word(two(u, 1, -nan, 1, 1, 0)), n);
+	hu_probe_list_code(l, "P28 C", "C = NaN", word(two(u, 1, 1, 1, 1, nan)), n);
 	if (hu_has_inf(hu_format_of(u->s.in))) {
-		code(l, "P28 Inf*0", "Inf * 0", word(two(u, inf, 0, 1, 1, 0)), n);
-		code(l, "P28 Inf-Inf", "Inf - Inf", word(two(u, inf, 1, -inf, 1, 0)), n);
-		code(l, "P28 Inf", "-Inf and finite terms", word(two(u, -inf, 1, 1, 1, 5)), "0xff800000");
+		hu_probe_list_code(l, "P28 Inf*0", "Inf * 0", word(two(u, inf, 0, 1, 1, 0)), n);
+		hu_probe_list_code(l, "P28 Inf-Inf", "Inf - Inf", word(two(u, inf, 1, -inf, 1, 0)), n);
+		hu_probe_list_code(l, "P28 Inf", "-Inf and finite terms", word(two(u, -inf, 1, 1, 1, 5)), "0xff800000");
 	}
-	code(l, "P28 cancel", "max * max - max * max", word(two(u, top, top, -top, top, 0)), "0x00000000");
-	code(l, "P28 zero", "-0 * 0 + -0", word(two(u, -0.0, 0, 0, 0, -0.0)), "0x00000000");
+	hu_probe_list_code(l, "P28 cancel", "max * max - max * max", word(two(u, top, top, -top, top, 0)), "0x00000000");
+	hu_probe_list_code(l, "P28 zero", "-0 * 0 + -0", word(two(u, -0.0, 0, 0, 0, -0.0)), "0x00000000");
 	if (u->s.in == HU_TF32)
-		code(l, "P28 payload", "the word 0x7f800001 times 1", word(u->payload(u)), NULL);
+		hu_probe_list_code(l, "P28 payload", "the word 0x7f800001 times 1", word(u->payload(u)), NULL);
 	if (u->s.out == HU_FP32 && u->s.in == HU_BF16)
-		code(l, "P29", "-2^-75 * 2^-75", word(two(u, -0x1p-75, 0x1p-75, 0, 0, 0)), NULL);
+		hu_probe_list_code(l, "P29", "-2^-75 * 2^-75", word(two(u, -0x1p-75, 0x1p-75, 0, 0, 0)), NULL);
 	if (u->s.out == HU_FP16 && u->s.in == HU_FP16)
-		code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)), NULL);
+		hu_probe_list_code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)), NULL);
 	if (t.kind == HU_TC_BLOCK && tabled_kept(u->s) == 13)
-		number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits", two(u, 0, 0, 0, 0, 1 + 0x1.8p-13),
+		hu_probe_list_number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits", two(u, 0, 0, 0, 0, 1 + 0x1.8p-13),
 			1 + 0x1p-13);
 	if (t.kind == HU_TC_HALVES) {
-		code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)), NULL);
-		code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)), NULL);
+		hu_probe_list_code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)), NULL);
+		hu_probe_list_code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)), NULL);
 	}
 }
 
 /* P32: the same operands in other places, and repeated. */
 static void
-repeated(list *l, const hu_probe_unit *u, int length)
+repeated(hu_probe_list *l, const hu_probe_unit *u, int length)
 {
 	double a[32], b[32], first = 0;
 	int same = 0, n = length < 32 ? length : 32;
@@ -354,32 +298,32 @@ repeated(list *l, const hu_probe_unit *u, int length)
 		first = i ? first : got;
 		same += hu_bits64(got) == hu_bits64(first);
 	}
-	count(l, "P32", "a block's products in 32 orders give one result", same, 32);
+	hu_probe_list_count(l, "P32", "a block's products in 32 orders give one result", same, 32);
 }
 
 /* P11, P20 and P22 with operands below 8 bits, as far as their few values allow. The values are from one source (arXiv
    2511.10909); for 6 bits there is none. */
 static void
-narrow(list *l, const hu_probe_unit *u, hu_tc t)
+narrow(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 {
 	int told = (u->s.out == HU_FP16 ? t.status16 : t.status) != HU_TC_U, groups = t.kind == HU_TC_GROUPS;
 
-	found(l, "P11",
+	hu_probe_list_found(l, "P11",
 		u->s.out == HU_FP16 ? "two products of 3/8 ulp of C that move it, from the first on"
 				    : "two products of half an ulp of C that move it, from the first on",
 		hu_probe_narrow_length(u->s),
 		!told    ? -1
 		: groups ? 64
 			 : 32);
-	found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s),
+	hu_probe_list_found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s),
 		!told    ? -1
 		: groups ? 35
 			 : 25);
-	found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s), u->s.out == HU_FP16 ? 10 : 23);
+	hu_probe_list_found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s), u->s.out == HU_FP16 ? 10 : 23);
 }
 
 static void
-chain(list *l, const hu_probe_unit *u)
+chain(hu_probe_list *l, const hu_probe_unit *u)
 {
 	static const double rows[][3] = { { 2, 0x1p-52, 0 }, { 2, 0x1.8p-52, 0 }, { 2 + 0x1p-51, 0x1p-52, 0 },
 		{ 1 - 0x1p-53, 0x1p-53, 0x1p-53 } },
@@ -388,13 +332,13 @@ chain(list *l, const hu_probe_unit *u)
 		"1 - 2^-53 and two 2^-53" };
 
 	for (int i = 0; i < 4; i++)
-		number(l, "P27", what[i], hu_model_run(rows[i], ones, 3, u->s, NULL, NULL), want[i]);
+		hu_probe_list_number(l, "P27", what[i], hu_model_run(rows[i], ones, 3, u->s, NULL, NULL), want[i]);
 }
 
 size_t
 hu_probe_table(const hu_probe_unit *u, hu_tc t, hu_probe *out)
 {
-	list l = { out, 0 };
+	hu_probe_list l = { out, 0 };
 	int length = tabled_length(u->s, t), f = tabled_depth(u->s), keep = tabled_kept(u->s);
 
 	if (u->most && length > u->most)

@@ -48,9 +48,15 @@ typedef struct hu_analysis {
 	size_t held;               /* private: bytes that traces hold */
 } hu_analysis;
 
+/* A column of a table that check holds runs to, and the direction in which it must not move. ids has the columns that
+   name a row of the table, separated by blanks. */
+typedef enum hu_held_against { HU_HELD_AGAINST_UP, HU_HELD_AGAINST_DOWN } hu_held_against;
+typedef struct hu_held_column { const char *table, *ids, *column; hu_held_against against; } hu_held_column;
+
 typedef struct hu_analyzer {
 	const char *name, *summary;
 	hu_status (*run)(hu_analysis *a);
+	const hu_held_column *held;       /* ends with a row without a table; NULL: check holds nothing of it */
 } hu_analyzer;
 
 /* What the command must know of an analyzer before any of them runs. */

@@ -200,5 +200,11 @@ run(hu_analysis *a)
 	return st == HU_OK ? wrote : st;
 }
 
+static const hu_held_column held[] = {
+	{ "loss-scale-safe", "step tensor", "log2_scale_min", HU_HELD_AGAINST_UP },
+	{ "loss-scale-safe", "step tensor", "log2_scale_max", HU_HELD_AGAINST_DOWN },
+	{ NULL, NULL, NULL, HU_HELD_AGAINST_UP },
+};
+
 const hu_analyzer hu_analyzer_loss_scale = { "loss-scale",
-	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines", run };
+	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines", run, held };

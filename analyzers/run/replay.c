@@ -336,6 +336,16 @@ run(hu_analysis *a)
 	return st;
 }
 
+static const hu_held_column held[] = {
+	{ "replay", "step layer call tensor", "ulp_max", HU_HELD_AGAINST_UP },
+	{ "replay", "step layer call tensor", "ulp_mean", HU_HELD_AGAINST_UP },
+	{ "replay", "step layer call tensor", "backward_normwise", HU_HELD_AGAINST_UP },
+	{ "replay", "step layer call tensor", "bound_ratio_max", HU_HELD_AGAINST_UP },
+	{ "replay", "step layer call tensor", "over_bound", HU_HELD_AGAINST_UP },
+	{ "replay", "step layer call tensor", "propagated_rel_normwise", HU_HELD_AGAINST_UP },
+	{ NULL, NULL, NULL, HU_HELD_AGAINST_UP },
+};
+
 const hu_analyzer hu_analyzer_replay = { "replay",
 	"every traced call again from its recorded inputs, exactly: errors in ulps, backward errors, condition, bound",
-	run };
+	run, held };

@@ -155,11 +155,13 @@ scaled(const hu_table *t, int i, const char *column)
 }
 
 static int
-is_second_moment(const char *tensor)
+is_second_moment(const hu_program *p, const char *tensor)
 {
-	const char *dot = strchr(tensor, '.');
+	int t = hu_program_find(p, tensor), from, scale;
 
-	return dot && (!strncmp(dot, ".v_", 3) || strstr(dot, "_v_") || !strcmp(dot, ".v"));
+	if (t >= 0 && hu_is_cast(p, t, &from, &scale))
+		t = from;
+	return t >= 0 && hu_program_moment(p, t) == 2;
 }
 
 static void
@@ -181,7 +183,7 @@ read_underflow(const hu_run *r, hu_summary *n)
 		else if (!strcmp(cls, "gradient") || !strcmp(cls, "wgrad")) {
 			n->zeroed += scaled(&t, i, "became_zero");
 			nonzeros += scaled(&t, i, "nonzeros");
-		} else if (is_second_moment(tensor)) {
+		} else if (is_second_moment(r->train, tensor)) {
 			v += scaled(&t, i, "became_zero");
 			v_nonzeros += scaled(&t, i, "nonzeros");
 		}

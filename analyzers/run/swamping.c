@@ -258,5 +258,12 @@ run(hu_analysis *a)
 	return st == HU_OK ? wrote : st;
 }
 
+static const hu_held_column held[] = {
+	{ "swamping", "step layer call tensor kind", "share_swamped", HU_HELD_AGAINST_UP },
+	{ "swamping", "step layer call tensor kind", "l2_share_lost", HU_HELD_AGAINST_UP },
+	{ "swamping", "step layer call tensor kind", "cosine", HU_HELD_AGAINST_DOWN },
+	{ NULL, NULL, NULL, HU_HELD_AGAINST_UP },
+};
+
 const hu_analyzer hu_analyzer_swamping = { "swamping",
-	"additions and weight updates that changed nothing, and what the update lost by it", run };
+	"additions and weight updates that changed nothing, and what the update lost by it", run, held };

@@ -199,6 +199,13 @@ run(hu_analysis *a)
 	return st == HU_OK ? wrote : st;
 }
 
+static const hu_held_column held[] = {
+	{ "underflow", "step layer call tensor from", "share_nonzeros", HU_HELD_AGAINST_UP },
+	{ "underflow", "step layer call tensor from", "l2_share_lost", HU_HELD_AGAINST_UP },
+	{ "underflow", "step layer call tensor from", "cosine", HU_HELD_AGAINST_DOWN },
+	{ NULL, NULL, NULL, HU_HELD_AGAINST_UP },
+};
+
 const hu_analyzer hu_analyzer_underflow = { "underflow",
 	"what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms",
-	run };
+	run, held };

@@ -154,20 +154,22 @@ updates(hu_aggregates *s, const hu_run *r)
 enum { FORWARD, BACKWARD, CASTS, REST, WEIGHTS, MEAN, VARIANCE, GROUPS };
 
 static int
-group_of(const hu_table *t, int row)
+group_of(const hu_table *t, int row, const hu_program *p)
 {
 	const char *op = hu_table_cell(t, row, hu_table_column(t, "op")),
-		   *phase = hu_table_cell(t, row, hu_table_column(t, "phase")),
-		   *tensor = hu_table_cell(t, row, hu_table_column(t, "tensor"));
+		   *phase = hu_table_cell(t, row, hu_table_column(t, "phase"));
 	const hu_op *o = hu_op_find(op);
-	size_t n = strlen(tensor);
 
-	if (!strcmp(phase, "update"))
-		return n > 7 && !strcmp(tensor + n - 7, "_m_next")                                           ? MEAN
-		       : n > 7 && !strcmp(tensor + n - 7, "_v_next")                                         ? VARIANCE
-		       : n > 7 && (!strcmp(tensor + n - 7, ".w_next") || !strcmp(tensor + n - 7, ".b_next")) ? WEIGHTS
-													     : -1;
-	if (!strcmp(op, "cast"))
+	if (!strcmp(phase, "update")) {
+		int tensor = hu_program_find(p, hu_table_cell(t, row, hu_table_column(t, "tensor"))),
+		    moment = tensor < 0 ? 0 : hu_program_moment(p, tensor);
+		const hu_call *c = tensor < 0 || p->t[tensor].producer < 0 ? NULL : &p->c[p->t[tensor].producer];
+		return moment == 1                                          ? MEAN
+		       : moment == 2                                        ? VARIANCE
+		       : c && hu_is_update(p, c) && c->out[0] == tensor ? WEIGHTS
+									    : -1;
+	}
+	if (o && o->role == HU_ROLE_CAST)
 		return CASTS;
 	if (o && o->cls == HU_CLASS_GEMM)
 		return strcmp(phase, "forward") ? BACKWARD : FORWARD;
@@ -184,7 +186,7 @@ errors(hu_aggregates *s, const hu_run *r)
 
 	HU_TRY(read_table(&t, r, "analysis/replay.tsv"));
 	for (int i = 0; i < t.rows; i++) {
-		int g = group_of(&t, i);
+		int g = group_of(&t, i, r->train);
 		double e = hu_table_real(&t, i, hu_table_column(&t, "backward_normwise"));
 		over_bound += hu_table_real(&t, i, hu_table_column(&t, "over_bound")) > 0;
 		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "loss.p"))
@@ -202,15 +204,14 @@ errors(hu_aggregates *s, const hu_run *r)
 	return HU_OK;
 }
 
-/* ln of the root mean square of the state tensors whose name ends with SUFFIX, or of trainable ones. */
+/* ln of the root mean square of the state tensors that are this moment of the gradients, or (0) of trainable ones. */
 static double
-rms(const hu_program *p, const hu_tensor *t, const char *suffix, const char *layer)
+rms(const hu_program *p, const hu_tensor *t, int moment, const char *layer)
 {
 	double sum = 0, n = 0;
 
 	for (int i = 0; i < p->nt; i++) {
-		size_t length = strlen(p->t[i].name), end = suffix ? strlen(suffix) : 0;
-		int wanted = suffix ? length > end && !strcmp(p->t[i].name + length - end, suffix) : p->t[i].trainable;
+		int wanted = moment ? hu_program_moment(p, i) == moment : p->t[i].trainable;
 		if (!p->t[i].state || !wanted || !t[i].data || (layer && strcmp(p->t[i].layer, layer)))
 			continue;
 		for (size_t k = 0; k < t[i].n; k++) {
@@ -241,11 +242,11 @@ state(hu_aggregates *s, const hu_run *r)
 	}
 	hu_status st = hu_run_load_checkpoint(r->dir, -1, p, t, &meta);
 	if (st == HU_OK) {
-		add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, NULL, NULL));
-		add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, NULL, first) : NAN);
-		add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, NULL, last) : NAN);
-		add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, "_m", NULL));
-		add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, "_v", NULL));
+		add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, 0, NULL));
+		add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, 0, first) : NAN);
+		add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, 0, last) : NAN);
+		add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, 1, NULL));
+		add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, 2, NULL));
 	}
 	json_decref(meta);
 	for (int i = 0; i < p->nt; i++)

@@ -100,27 +100,27 @@ read_seeds(hu_statistics *s, const hu_table *t, const char *path)
 		     : HU_OK;
 }
 
+static hu_status
+read_rows(void *to, const hu_table *t, const char *path)
+{
+	const char *version = hu_table_note(t, "halfulp statistics");
+
+	if (!version || strtol(version, NULL, 10) != HU_STATISTICS_VERSION)
+		return hu_fail(HU_EFILE, "%s: no statistics of version %d", path, HU_STATISTICS_VERSION);
+	HU_TRY(read_seeds(to, t, path));
+	if (t->rows < 1 || t->rows > HU_AGGREGATES)
+		return hu_fail(HU_EFILE, "%s: it has %d quantities, and 1 to %d are possible", path, t->rows,
+			HU_AGGREGATES);
+	for (int i = 0; i < t->rows; i++)
+		HU_TRY(read_row(to, t, i, path));
+	return HU_OK;
+}
+
 hu_status
 hu_statistics_parse(hu_statistics *s, const char *name, char *data, size_t n)
 {
-	char sum[17];
-	hu_table t;
-
 	memset(s, 0, sizeof *s);
-	hu_baseline_checksum(data, n, sum);
-	HU_TRY(hu_table_parse(&t, name, data, n));
-	const char *version = hu_table_note(&t, "halfulp statistics");
-	hu_status st = version && strtol(version, NULL, 10) == HU_STATISTICS_VERSION
-			       ? read_seeds(s, &t, name)
-			       : hu_fail(HU_EFILE, "%s: no statistics of version %d", name, HU_STATISTICS_VERSION);
-	if (st == HU_OK && (t.rows < 1 || t.rows > HU_AGGREGATES))
-		st = hu_fail(
-			HU_EFILE, "%s: it has %d quantities, and 1 to %d are possible", name, t.rows, HU_AGGREGATES);
-	for (int i = 0; i < t.rows && st == HU_OK; i++)
-		st = read_row(s, &t, i, name);
-	if (st == HU_OK)
-		st = hu_baseline_whole(&s->of, &t, sum, name);
-	hu_table_release(&t);
+	hu_status st = hu_baseline_parse_table(&s->of, read_rows, s, name, data, n);
 	if (st != HU_OK)
 		hu_statistics_release(s);
 	return st;

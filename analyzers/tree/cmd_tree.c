@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp tree: prints the summation tree of every product and reduction of the build, revealed from results alone. */
-#include "analyzers/tree/reveal_known.h"
 #include "analyzers/tree/tree_box.h"
+#include "analyzers/tree/tree_show.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -18,7 +18,8 @@ static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384"
 		"summation model of the products, such as fma, chunk:8 or tc:hopper,in=fp16; repeatable [one of each "
 		"kind]" },
 	{ "in", "FORMAT", NULL, "format of the factors [fp32; fp64 for acc=fp64; fp16 for a tensor core]" },
-	{ "op", "NAME", NULL, "matmul, conv2d, conv2d_dx, conv2d_dw or bias_db alone [all]" },
+	{ "op", "NAME", NULL,
+		"one operator alone, such as matmul or bias_db; an unknown NAME is answered with all names [all]" },
 	{ "part", "P", "0",
 		"cut the products' inner dimension into parts of P terms, whose sums are added in a fixed order" },
 	{ "full", NULL, NULL, "print the tree with every term, as in ((1 2) 3), instead of the folded text" },
@@ -29,120 +30,6 @@ static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "se
 	"kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing", "tc:ampere",
 	"tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16",
 	"tc:hopper,in=e4m3,path=wgmma", "tc:hopper,in=e4m3,path=mma", "tc:blackwell", NULL };
-
-typedef struct trees {
-	const hu_args *args;
-	size_t n, part;
-	hu_format_id in;
-	json_t *rows;
-	int full, wrong;
-	struct { char what[192]; uint64_t hash; } *seen;    /* trees of the first back end; hash 0 where it has none */
-	int nseen, cap;
-	int alike, backends; /* alike: sums of this back end with the first one's tree; backends: back ends before this
-			        one */
-} trees;
-
-/* Returns the tree as text. The folded text is longer the less regular the tree is. */
-static char *
-text_of(const hu_order *o, int full)
-{
-	hu_str s;
-
-	hu_str_init(&s);
-	if (full)
-		hu_order_nested(o, &s);
-	else
-		hu_order_text(o, &s);
-	return s.s;
-}
-
-/* One box's answer. documented is the tree that its model promises, or NULL; the revealed tree is NULL where there is
-   none, and why says so. */
-typedef struct found {
-	const char *backend, *what, *why;
-	const hu_order *o, *documented;
-	size_t sums;
-	uint64_t hash;
-	int differs, ours;
-	hu_str names;
-} found;
-
-static void
-row_of(trees *t, const found *f)
-{
-	json_t *row = json_object();
-	char hash[24], *text = f->o ? text_of(f->o, t->full) : NULL;
-
-	snprintf(hash, sizeof hash, "0x%016llx", (unsigned long long)f->hash);
-	json_object_set_new(row, "backend", json_string(f->backend));
-	json_object_set_new(row, "sum", json_string(f->what));
-	json_object_set_new(row, "n", json_integer((json_int_t)t->n));
-	json_object_set_new(row, "tree", text ? json_string(text) : json_null());
-	if (!f->o)
-		json_object_set_new(row, "why", json_string(f->why));
-	if (f->o) {
-		json_object_set_new(row, "hash", json_string(hash));
-		json_object_set_new(row, "is", json_string(f->names.s));
-		json_object_set_new(row, "ours", json_boolean(f->ours));
-		json_object_set_new(row, "documented", f->documented ? json_boolean(!f->differs) : json_null());
-		json_object_set_new(row, "sums", json_integer((json_int_t)f->sums));
-	}
-	json_array_append_new(t->rows, row);
-	free(text);
-}
-
-static void
-print(const trees *t, const found *f)
-{
-	char *text = f->o ? text_of(f->o, t->full) : NULL, *want = f->differs ? text_of(f->documented, t->full) : NULL;
-
-	printf("%s: %s\n", f->backend, f->what);
-	if (f->o)
-		printf("  %s\n  0x%016llx  %s%s%s\n", text, (unsigned long long)f->hash,
-			f->ours ? f->names.s : "none of ours", !f->ours && f->names.len ? ": " : "",
-			f->ours ? "" : f->names.s);
-	else
-		printf("  %s\n", f->why);
-	if (want)
-		printf("  DIFFERS from what is documented: %s\n", want);
-	free(text);
-	free(want);
-}
-
-/* Sums that the first back end has with the same tree are counted instead of printed again. */
-static int
-again(trees *t, const found *f)
-{
-	if (!t->backends) {
-		HU_GROW(t->seen, t->nseen, t->cap);
-		snprintf(t->seen[t->nseen].what, sizeof t->seen->what, "%s", f->what);
-		t->seen[t->nseen++].hash = f->hash;
-		return 0;
-	}
-	for (int i = 0; i < t->nseen; i++)
-		if (!strcmp(t->seen[i].what, f->what) && t->seen[i].hash == f->hash && !f->differs) {
-			t->alike++;
-			return 1;
-		}
-	return 0;
-}
-
-static void
-show(trees *t, found *f)
-{
-	hu_str_init(&f->names);
-	if (f->o) {
-		f->hash = hu_order_hash(f->o);
-		f->differs = f->documented && f->hash != hu_order_hash(f->documented);
-		hu_order_names(f->hash, t->n, &f->names, &f->ours);
-	}
-	t->wrong += f->differs;
-	if (t->rows)
-		row_of(t, f);
-	else if (!again(t, f))
-		print(t, f);
-	hu_str_release(&f->names);
-}
 
 /* Estimates how many sums hu_reveal needs for the tree: on the way from a node's first term to it, each sibling counts
    again. */
@@ -173,9 +60,9 @@ watch(void *to, const double *terms, size_t n)
 
 /* Reveals one box's tree and prints it. compensated says that no tree is expected. */
 static hu_status
-reveal(trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
+reveal(hu_trees *t, hu_tree_box *box, const char *backend, const char *what, const hu_order *documented, int compensated)
 {
-	found f = { .backend = backend, .what = what, .documented = documented };
+	hu_tree_found f = { .backend = backend, .what = what, .documented = documented };
 	double big, unit;
 	hu_order *o = NULL;
 	hu_status st = hu_reveal_masks(box->term, box->products, box->acc, t->n, &big, &unit);
@@ -195,13 +82,13 @@ reveal(trees *t, hu_tree_box *box, const char *backend, const char *what, const 
 		return st;
 	f.o = o;
 	f.why = hu_reason();
-	show(t, &f);
+	hu_tree_show(t, &f);
 	hu_order_free(o);
 	return HU_OK;
 }
 
 static hu_format_id
-factors(const trees *t, const hu_sum *s)
+factors(const hu_trees *t, const hu_sum *s)
 {
 	if (t->in != HU_NO_FORMAT)
 		return t->in;
@@ -212,7 +99,7 @@ factors(const trees *t, const hu_sum *s)
 
 /* One operator by one model on one back end. */
 static hu_status
-product(trees *t, const hu_backend *b, const char *op, const char *model)
+product(hu_trees *t, const hu_backend *b, const hu_op *op, const char *model)
 {
 	hu_sum s;
 	hu_tree_box box;
@@ -225,7 +112,7 @@ product(trees *t, const hu_backend *b, const char *op, const char *model)
 	hu_status st = hu_tree_box_open(&box, b, op, s, in, part, t->n);
 	if (st == HU_OK) {
 		hu_sum_print(box.program->c[0].sum, name, sizeof name);
-		snprintf(what, sizeof what, "%s by %s, factors in %s", op, name, hu_format_name(in));
+		snprintf(what, sizeof what, "%s by %s, factors in %s", op->name, name, hu_format_name(in));
 		if (part)
 			snprintf(what + strlen(what), sizeof what - strlen(what), ", parts of %zu", part);
 		documented = hu_order_of_model(box.program->c[0].sum, t->n, part);
@@ -237,16 +124,16 @@ product(trees *t, const hu_backend *b, const char *op, const char *model)
 }
 
 static hu_status
-reduction(trees *t, const hu_backend *b)
+reduction(hu_trees *t, const hu_backend *b, const hu_op *op)
 {
 	hu_tree_box box;
 	hu_format_id in = t->in == HU_NO_FORMAT ? HU_FP32 : t->in;
-	hu_status st = hu_tree_box_open(&box, b, "bias_db", hu_sum_default(), in, 0, t->n);
+	hu_status st = hu_tree_box_open(&box, b, op, hu_sum_default(), in, 0, t->n);
 
 	if (st == HU_OK) {
 		hu_order *documented = hu_order_lanes(t->n, 32, 4096);
 		char what[64];
-		snprintf(what, sizeof what, "bias_db, values in %s", hu_format_name(in));
+		snprintf(what, sizeof what, "%s, values in %s", op->name, hu_format_name(in));
 		st = reveal(t, &box, b->name, what, documented, 0);
 		hu_order_free(documented);
 	}
@@ -254,28 +141,69 @@ reduction(trees *t, const hu_backend *b)
 	return st;
 }
 
-static hu_status
-back_end(trees *t, const hu_backend *b)
+/* Operator i of those whose sums can be revealed, of products or of values; NULL past the last. */
+static const hu_op *
+summing(int i, int products)
 {
-	static const char *const ops[] = { "matmul", "conv2d", "conv2d_dx", "conv2d_dw", NULL };
+	const hu_op *op;
+	hu_sum_call s;
+
+	for (int k = 0; (op = hu_op_at(k)); k++) {
+		if (!HU_COLUMN(op, sum_call))
+			continue;
+		HU_COLUMN(op, sum_call)(2, &s);
+		if ((s.nin == 2) == products && i-- == 0)
+			return op;
+	}
+	return NULL;
+}
+
+static hu_status
+back_end(hu_trees *t, const hu_backend *b)
+{
 	const char *only = hu_args_text(t->args, "op"), *model;
 	int given = hu_args_given(t->args, "sum");
+	const hu_op *op;
 
-	for (int i = 0; ops[i]; i++) {
-		if (only && strcmp(only, ops[i]))
+	for (int i = 0; (op = summing(i, 1)); i++) {
+		if (only && strcmp(only, op->name))
 			continue;
 		for (int k = 0; (model = given ? hu_args_nth(t->args, "sum", k) : models[k]); k++) {
 			if (!given && !only && i && k)
 				break; /* one model is enough to show a convolution's order, since its arithmetic is
 				          matmul's */
-			HU_TRY(product(t, b, ops[i], model));
+			HU_TRY(product(t, b, op, model));
 		}
 	}
-	return !given && (!only || !strcmp(only, "bias_db")) ? reduction(t, b) : HU_OK;
+	for (int i = 0; !given && (op = summing(i, 0)); i++)
+		if (!only || !strcmp(only, op->name))
+			HU_TRY(reduction(t, b, op));
+	return HU_OK;
+}
+
+/* HU_EINVAL, with all names, if op is none of the operators that sum. */
+static hu_status
+check_op(const char *op)
+{
+	const hu_op *known;
+	hu_str all;
+
+	hu_str_init(&all);
+	for (int products = 1; products >= 0; products--)
+		for (int i = 0; (known = summing(i, products)); i++) {
+			if (!strcmp(op, known->name)) {
+				hu_str_release(&all);
+				return HU_OK;
+			}
+			hu_str_addf(&all, "%s%s", all.len ? ", " : "", known->name);
+		}
+	hu_status st = hu_fail(HU_EINVAL, "--op '%s' sums nothing here; known: %s", op, all.s);
+	hu_str_release(&all);
+	return st;
 }
 
 static hu_status
-blas(trees *t, int asked)
+blas(hu_trees *t, int asked)
 {
 	static const char *const names[] = { "cblas_sgemm", "cblas_dgemm", "cblas_sdot", "cblas_ddot", NULL };
 	hu_status st = HU_OK;
@@ -293,7 +221,7 @@ blas(trees *t, int asked)
 }
 
 static hu_status
-all(trees *t)
+all(hu_trees *t)
 {
 	const char *only = hu_args_text(t->args, "backend");
 	const hu_backend *b;
@@ -322,12 +250,10 @@ all(trees *t)
 }
 
 static hu_status
-parse(const hu_args *args, trees *t)
+parse(const hu_args *args, hu_trees *t)
 {
-	static const char *const ops[] = { "matmul", "conv2d", "conv2d_dx", "conv2d_dw", "bias_db" };
 	const char *op = hu_args_text(args, "op");
 	long long n, part;
-	int known = 0;
 
 	memset(t, 0, sizeof *t);
 	t->args = args;
@@ -339,11 +265,8 @@ parse(const hu_args *args, trees *t)
 	t->full = hu_args_given(args, "full");
 	if (hu_args_text(args, "in"))
 		HU_TRY(hu_format_find(hu_args_text(args, "in"), &t->in));
-	for (size_t i = 0; op && i < sizeof ops / sizeof *ops; i++)
-		known |= !strcmp(op, ops[i]);
-	if (op && !known)
-		return hu_fail(HU_EINVAL,
-			"--op '%s' sums nothing here; known: matmul, conv2d, conv2d_dx, conv2d_dw, bias_db", op);
+	if (op)
+		HU_TRY(check_op(op));
 	if (args->nrest)
 		return hu_fail(HU_EINVAL, "'%s': tree takes options alone", args->rest[0]);
 	if (hu_args_given(args, "json"))
@@ -354,7 +277,7 @@ parse(const hu_args *args, trees *t)
 static int
 run(const hu_args *args)
 {
-	trees t;
+	hu_trees t;
 	hu_status st = parse(args, &t);
 
 	if (st == HU_OK)
@@ -381,14 +304,18 @@ not_blas(const void *of)
 static int
 sums_products(const void *of)
 {
-	const char *op = hu_args_text(of, "op");
+	const char *name = hu_args_text(of, "op");
+	const hu_op *op;
 
-	return !op || strcmp(op, "bias_db");
+	for (int i = 0; name && (op = summing(i, 0)); i++)
+		if (!strcmp(name, op->name))
+			return 0;
+	return 1;
 }
 
 static const hu_opt_need needs[] = {
 	{ "sum in op part", not_blas, "on a BLAS, whose products are its own" },
-	{ "sum part", sums_products, "on bias_db, which sums no products" },
+	{ "sum part", sums_products, "on a reduction, which sums no products" },
 	{ NULL, NULL, NULL }
 };
 

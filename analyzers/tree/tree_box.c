@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Several outputs are computed at once: vector lanes and the rest of a row must all sum alike. */
-enum { COLUMNS = 19, ROWS = 2, EDGE = 3 };
+/* A BLAS too computes several outputs at once. */
+enum { COLUMNS = HU_SUM_COLUMNS, ROWS = 2 };
 
 /* Splits t, a power of two, into factors whose exponents differ by at most one. */
 static void
@@ -44,20 +44,20 @@ changed(hu_tree_box *x, const double *terms, size_t k)
 static int
 is_wide(const hu_tree_box *x)
 {
-	return x->program ? hu_is_wide(x->program->t[x->b].format) : x->acc.id == HU_FP64;
+	return x->program ? hu_is_wide(x->program->t[x->in[0]].format) : x->acc.id == HU_FP64;
 }
 
-/* Allocates memory for rows and columns of n values; no term is known yet. */
+/* Allocates memory for the two factors of n terms, each with that many copies; no term is known yet. */
 static void
-room(hu_tree_box *x, size_t rows, size_t columns)
+room(hu_tree_box *x, size_t copies_a, size_t copies_b)
 {
 	size_t size = is_wide(x) ? sizeof(double) : sizeof(float);
 
 	x->last = hu_xmalloc(x->n * sizeof *x->last);
 	for (size_t k = 0; k < x->n; k++)
 		x->last[k] = NAN;
-	x->a_values = hu_xcalloc(x->n * rows + 1, size);
-	x->b_values = hu_xcalloc(x->n * columns + 1, size);
+	x->values[0] = hu_xcalloc(x->n * copies_a + 1, size);
+	x->values[1] = hu_xcalloc(x->n * copies_b + 1, size);
 }
 
 /* Reads the sum, if all outputs that should be equal are. */
@@ -70,11 +70,11 @@ get(hu_tree_box *x, double *sum)
 	hu_tensor y = { .format = t->format, .n = n, .data = raw };
 	hu_status st = x->backend->read(x->machine, x->y, raw);
 
-	*sum = st == HU_OK ? hu_get(&y, x->at) : 0;
-	for (size_t i = 1; st == HU_OK && i < x->columns; i++)
-		if (hu_bits64(hu_get(&y, x->at + i)) != hu_bits64(*sum))
+	*sum = st == HU_OK ? hu_get(&y, x->call.at) : 0;
+	for (size_t i = 1; st == HU_OK && i < x->call.equal; i++)
+		if (hu_bits64(hu_get(&y, x->call.at + i)) != hu_bits64(*sum))
 			st = hu_fail(HU_EUNABLE, "outputs of the same terms differ: %.17g and %.17g", *sum,
-				hu_get(&y, x->at + i));
+				hu_get(&y, x->call.at + i));
 	free(raw);
 	return st;
 }
@@ -89,40 +89,27 @@ answer(hu_tree_box *x, double sum)
 	return NAN;
 }
 
-/* Returns the kernel's size: 3 x 3 where the terms can be distributed over it, otherwise one tap. */
-static size_t
-edge_of(size_t n)
-{
-	return n % (EDGE * EDGE) == 0 ? EDGE : 1;
-}
-
 static double
 run_program(void *to, const double *terms, size_t n)
 {
 	hu_tree_box *x = to;
+	const hu_sum_call *s = &x->call;
 	hu_env env = { 0, 0 };
 	double sum = NAN;
-	int dx = !strcmp(x->op, "conv2d_dx"), wide = is_wide(x);
-	size_t taps = edge_of(n) * edge_of(n), channels = n / taps;
+	int wide = is_wide(x);
 
 	for (size_t k = 0; k < n; k++) {
-		double f = terms[k], g = terms[k];
-		size_t tap = k / channels, channel = k % channels, at = k;
+		double f[2] = { terms[k], terms[k] };
 		if (!changed(x, terms, k))
 			continue;
 		if (x->products)
-			split(terms[k], &f, &g);
-		if (dx) /* the data gradient's first tap meets the last pixel */
-			at = (taps - 1 - tap) * channels + channel;
-		for (size_t r = 0; r < x->rows; r++)
-			put(x->a_values, wide, r * n + at, f);
-		for (size_t c = 0; c < COLUMNS; c++)
-			put(x->b_values, wide, dx ? (tap * COLUMNS + c) * channels + channel : k * COLUMNS + c, g);
+			split(terms[k], &f[0], &f[1]);
+		for (int j = 0; j < s->nin; j++)
+			for (size_t c = 0; c < s->copies[j]; c++)
+				put(x->values[j], wide, s->place(s, j, k, c), f[j]);
 	}
-	if (x->st == HU_OK && x->rows)
-		x->st = x->backend->write(x->machine, x->a, x->a_values);
-	if (x->st == HU_OK)
-		x->st = x->backend->write(x->machine, x->b, x->b_values);
+	for (int j = 0; j < s->nin && x->st == HU_OK; j++)
+		x->st = x->backend->write(x->machine, x->in[j], x->values[j]);
 	if (x->st == HU_OK)
 		x->st = x->backend->step(x->machine, &env);
 	if (x->st == HU_OK)
@@ -130,80 +117,38 @@ run_program(void *to, const double *terms, size_t n)
 	return answer(x, sum);
 }
 
-/* Sets shapes by which every term enters each sum exactly once. */
-static void
-shapes(hu_tree_box *x, hu_shape *a, hu_shape *b, hu_shape *y)
-{
-	size_t edge = edge_of(x->n), channels = x->n / (edge * edge);
-
-	x->rows = 1;
-	x->columns = COLUMNS;
-	*a = hu_shape4(1, edge, edge, channels);
-	*y = hu_shape4(1, edge, edge, COLUMNS);
-	if (!strcmp(x->op, "matmul")) {
-		x->rows = ROWS;
-		x->columns = ROWS * COLUMNS;
-		*a = hu_shape2(ROWS, x->n);
-		*b = hu_shape2(x->n, COLUMNS);
-		*y = hu_shape2(ROWS, COLUMNS);
-	} else if (!strcmp(x->op, "conv2d")) { /* the window of the middle pixel lies within the image */
-		*b = hu_shape4(edge, edge, channels, COLUMNS);
-		x->at = edge * edge / 2 * COLUMNS;
-	} else if (!strcmp(x->op, "conv2d_dx")) {
-		*b = hu_shape4(edge, edge, COLUMNS, channels);
-		x->at = edge * edge / 2 * COLUMNS;
-	} else if (!strcmp(x->op, "conv2d_dw")) { /* an image with one pixel for each term */
-		*a = hu_shape4(x->n, 1, 1, 1);
-		*b = hu_shape4(x->n, 1, 1, COLUMNS);
-		*y = hu_shape4(1, 1, 1, COLUMNS);
-	} else {
-		x->rows = 0;
-		*b = hu_shape2(x->n, COLUMNS);
-		*y = hu_shape1(COLUMNS);
-	}
-}
-
 hu_status
 hu_tree_box_open(
-	hu_tree_box *x, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n)
+	hu_tree_box *x, const hu_backend *backend, const hu_op *op, hu_sum s, hu_format_id in, size_t part, size_t n)
 {
-	hu_shape a, b, y;
+	static const char *const names[] = { "box.a", "box.b" };
 	hu_call *c;
 
 	memset(x, 0, sizeof *x);
-	x->op = op;
+	x->op = op->name;
 	x->n = n;
-	x->a = -1;
+	HU_COLUMN(op, sum_call)(n, &x->call);
 	x->backend = backend;
 	x->sum = run_program;
 	x->term = hu_format_of(in);
-	x->products = strcmp(op, "bias_db") != 0;
+	x->products = x->call.nin == 2;
 	if (x->products)
 		HU_TRY(hu_sum_resolve(&s, in, in, s.id == HU_SUM_TC ? s.out : s.acc));
 	x->acc = hu_format_of(x->products ? s.acc : in == HU_FP64 ? HU_FP64 : HU_FP32);
 	hu_format_id out = s.id == HU_SUM_PROMOTE ? s.acc == HU_FP64 ? HU_FP64 : HU_FP32 : x->acc.id;
-	shapes(x, &a, &b, &y);
 	x->program = hu_program_new("tree");
-	if (x->rows)
-		x->a = hu_program_tensor(x->program, "box.a", in, a, HU_ACTIVATION);
-	x->b = hu_program_tensor(x->program, "box.b", in, b, HU_ACTIVATION);
-	room(x, x->rows, COLUMNS);
-	x->y = hu_program_tensor(x->program, "box.y", out, y, HU_ACTIVATION);
-	int inputs[2] = { x->rows ? x->a : x->b, x->b };
-	c = hu_program_call(x->program, op, HU_FORWARD, "box", inputs, x->rows ? 2 : 1, &x->y, 1);
+	for (int j = 0; j < x->call.nin; j++)
+		x->in[j] = hu_program_tensor(x->program, names[j], in, x->call.in[j], HU_ACTIVATION);
+	room(x, x->call.copies[0], x->call.copies[1]);
+	x->y = hu_program_tensor(x->program, "box.y", out, x->call.out, HU_ACTIVATION);
+	c = hu_program_call(x->program, x->op, HU_FORWARD, "box", x->in, x->call.nin, &x->y, 1);
 	c->sum = s;
 	c->fmt.acc = s.acc;
 	c->fmt.out = out;
 	if (part)
 		hu_attr_set(c, "part", (double)part);
-	if (!strcmp(op, "conv2d_dx")) {
-		hu_attr_set(c, "height", (double)edge_of(n));
-		hu_attr_set(c, "width", (double)edge_of(n));
-	}
-	if (!strcmp(op, "conv2d_dw")) {
-		hu_attr_set(c, "kh", 1);
-		hu_attr_set(c, "kw", 1);
-	}
+	for (int i = 0; i < 2 && x->call.attr[i].key; i++)
+		hu_attr_set(c, x->call.attr[i].key, x->call.attr[i].value);
 	HU_TRY(hu_program_validate(x->program));
 	return backend->open(&x->machine, x->program, HU_GEMM_AUTO);
 }
@@ -222,7 +167,7 @@ run_blas(void *to, const double *terms, size_t n)
 	hu_tree_box *x = to;
 	int wide = x->acc.id == HU_FP64, gemm = strstr(x->op, "gemm") != NULL, k = (int)n;
 	size_t columns = gemm ? COLUMNS : 1;
-	void *a = x->a_values, *b = x->b_values;
+	void *a = x->values[0], *b = x->values[1];
 	double sum = NAN, d[ROWS * COLUMNS] = { 0 };
 	float s[ROWS * COLUMNS] = { 0 };
 
@@ -232,9 +177,9 @@ run_blas(void *to, const double *terms, size_t n)
 			continue;
 		split(terms[i], &f, &g);
 		for (size_t r = 0; r < ROWS; r++)
-			put(x->a_values, wide, r * n + i, f);
+			put(x->values[0], wide, r * n + i, f);
 		for (size_t c = 0; c < columns; c++)
-			put(x->b_values, wide, i * columns + c, g);
+			put(x->values[1], wide, i * columns + c, g);
 	}
 	if (gemm && wide)
 		((gemm_d *)x->function)(
@@ -278,7 +223,7 @@ hu_tree_box_close(hu_tree_box *x)
 	if (x->program)
 		hu_program_free(x->program);
 	free(x->last);
-	free(x->a_values);
-	free(x->b_values);
+	free(x->values[0]);
+	free(x->values[1]);
 	memset(x, 0, sizeof *x);
 }

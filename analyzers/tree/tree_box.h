@@ -5,6 +5,7 @@
 #define HU_ANALYZERS_TREE_BOX_H
 
 #include "analyzers/tree/reveal.h"
+#include "lib/op/sum_call.h"
 #include "lib/program/backend.h"
 
 typedef struct hu_tree_box {
@@ -19,20 +20,19 @@ typedef struct hu_tree_box {
 	const hu_backend *backend;
 	hu_machine *machine;
 	hu_program *program;
-	int a, b, y;            /* tensors */
-	size_t rows, columns;   /* numbers of rows of a and of columns, all of whose outputs must agree */
-	size_t at;              /* index of the first output */
+	int in[2], y;           /* tensors */
+	hu_sum_call call;       /* where the terms are, and which outputs must agree */
 	double *last;           /* terms of the sum before, NaN at first, so that unchanged terms are not written
 				   again */
-	char *a_values, *b_values; /* doubles where the format is wide, otherwise floats */
+	char *values[2];        /* of the two factors: doubles where the format is wide, otherwise floats */
 	void (*function)(void);
 } hu_tree_box;
 
-/* Opens the sums of operator op: matmul, conv2d, conv2d_dx or conv2d_dw by model s, with factors in format `in` and the
-   inner dimension cut into parts of `part` terms (0: one part); or bias_db, which sums values of format `in` by the
-   fixed tree. Fails as the back end's open does. */
+/* Opens the sums of operator op, which has the column sum_call: if its terms are products, by model s, with factors in
+   format `in` and the inner dimension cut into parts of `part` terms (0: one part); otherwise the sums of values of
+   format `in` by the fixed tree. Fails as the back end's open does. */
 hu_status hu_tree_box_open(
-	hu_tree_box *box, const hu_backend *backend, const char *op, hu_sum s, hu_format_id in, size_t part, size_t n);
+	hu_tree_box *box, const hu_backend *backend, const hu_op *op, hu_sum s, hu_format_id in, size_t part, size_t n);
 
 /* Opens function `name` of the loaded BLAS: cblas_sgemm, cblas_dgemm, cblas_sdot or cblas_ddot. The box keeps the
    pointer `name`. HU_EABSENT where there is no such function. */

@@ -85,7 +85,7 @@ static hu_side side;
 static hu_status
 counted_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
-	return hu_device_open(m, p, &side, gemm);
+	return hu_machine_open(m, p, &side, gemm);
 }
 
 static size_t

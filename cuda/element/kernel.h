@@ -31,7 +31,8 @@ enum { HU_RAN = 192 };
 
 typedef struct hu_work {
 	const hu_call *call;
-	const char *op;                   /* the operator's name, in fused passes */
+	const char *op;                   /* the operator's name, for messages */
+	hu_role role;                     /* the part that it plays, in fused passes */
 	const hu_slot *in[16], *out[8];   /* the first 16 inputs and 8 outputs */
 	const hu_slot *const *all;        /* every input */
 	hu_pulse *pulse;

@@ -54,30 +54,12 @@ enum { HU_MANY_BLOCKS = 2 };
 #endif
 static inline unsigned hu_many_grid(const hu_many *m) { return hu_blocks_for(hu_many_chunks(m), 1, HU_MANY_BLOCKS); }
 
-HU_DEVICE hu_store_operand
-hu_many_operand(const hu_store_operand *like, const void *data)
-{
-	hu_store_operand o = *like;
-
-	o.data = data;
-	return o;
-}
-
-HU_DEVICE hu_store_result
-hu_many_result(const hu_store_result *like, void *data)
-{
-	hu_store_result r = *like;
-
-	r.data = data;
-	return r;
-}
-
 /* The number of whole runs of V elements in a chunk, if tensors of these two kinds are loaded and stored. */
 template <class S, int V>
 HU_DEVICE uint32_t
 hu_many_whole(hu_piece p, int kind, int other)
 {
-	return hu_vector_serves<typename S::T>(kind) && hu_vector_serves<typename S::T>(other) ? p.n / V : 0;
+	return V > 1 && hu_vector_serves<typename S::T>(kind) && hu_vector_serves<typename S::T>(other) ? p.n / V : 0;
 }
 
 /* Run t of a chunk. */

@@ -91,15 +91,16 @@ hu_field_context(const hu_field *m, typename S::C *c)
    elements; specialised where it is so. */
 template <class F> constexpr int hu_is_long = 0;
 
-/* Loads run at of an operand with an element for each. */
-template <class S, int V>
+/* Loads run at of an operand with an element for each. CALLED as for hu_decode. */
+template <class S, int V, int CALLED = 1>
 HU_DEVICE void
-hu_run_load(const typename S::C *c, const hu_store_operand *o, hu_run at, typename S::T *x)
+hu_run_load(const typename S::C *c, const hu_store_operand *o, const void *data, hu_run at, typename S::T *x)
 {
-	if (at.many > 1)
-		hu_vector_load<V>(x, o, at.i);
-	else
-		x[0] = S::load(c, o, at.i);
+	if constexpr (V > 1)
+		if (at.many > 1)
+			hu_vector_load<V, CALLED>(x, o, data, at.i);
+	if (at.many == 1)
+		x[0] = S::load(c, o, data, at.i);
 	HU_UNROLL
 	for (int v = 0; v < V; v++)
 		x[v] = S::taken(c, HU_AT_EACH, x[v]);
@@ -114,9 +115,9 @@ hu_field_load(const hu_field *m, const typename S::C *c, const hu_store_operand 
 
 	if (V > 1 && at.many > 1 && hu_field_wide(o->how)) {
 		if constexpr (V > 1)
-			hu_vector_load<V>(x, o, place);
+			hu_vector_load<V, 1>(x, o, o->data, place);
 	} else {
-		typename S::T one = o->how == HU_AT_INDEX ? (typename S::T)place : S::load(c, o, place);
+		typename S::T one = o->how == HU_AT_INDEX ? (typename S::T)place : S::load(c, o, o->data, place);
 		HU_UNROLL
 		for (int v = 0; v < V; v++)
 			x[v] = o->how == HU_AT_INDEX ? one + (typename S::T)v : one;
@@ -171,28 +172,29 @@ hu_field_element(const hu_field *m, const typename S::C *c, uint32_t i, typename
 }
 
 /* Stores a run; x is then rounded. */
-template <class S, int V>
+template <class S, int V, int CALLED = 1>
 HU_DEVICE void
-hu_run_store(const hu_store_result *r, hu_run at, typename S::T *x)
+hu_run_store(const hu_store_result *r, void *data, hu_run at, typename S::T *x)
 {
 	if constexpr (V > 1) {
 		if (at.many > 1) {
-			hu_vector_store<V>(r, at.i, x);
+			hu_vector_store<V, CALLED>(r, data, at.i, x);
 			return;
 		}
 	}
-	S::store_alone(r, at.i, x[0]);
+	S::store_alone(r, data, at.i, x[0]);
 }
 
 /* Stores a run and leaves in x what the next call takes. */
-template <class S, int V>
+template <class S, int V, int CALLED = 1>
 HU_DEVICE void
-hu_run_pass(const typename S::C *c, const hu_store_result *r, hu_run at, typename S::T *x)
+hu_run_pass(const typename S::C *c, const hu_store_result *r, void *data, hu_run at, typename S::T *x)
 {
-	if (at.many > 1) {
-		hu_vector_store<V>(r, at.i, x);
-	} else {
-		S::store_alone(r, at.i, x[0]);
+	if constexpr (V > 1)
+		if (at.many > 1)
+			hu_vector_store<V, CALLED>(r, data, at.i, x);
+	if (at.many == 1) {
+		S::store_alone(r, data, at.i, x[0]);
 		x[0] = S::settled(r, x[0]);
 	}
 	HU_UNROLL
@@ -217,7 +219,7 @@ hu_field_kernel(HU_PARAM hu_field m)
 		HU_UNROLL
 		for (int k = 0; k < F::nout; k++)
 			if (k < m.nout)
-				hu_run_store<S, V>(&m.out[k], at, out[k]);
+				hu_run_store<S, V>(&m.out[k], m.out[k].data, at, out[k]);
 	}
 }
 

@@ -22,15 +22,15 @@ hu_terms_load(const hu_field *m, const typename S::C *c, const hu_store_operand 
 		int moves = o->how == HU_AT_EACH || o->how == (along ? HU_AT_CHANNEL : HU_AT_ROW);
 		uint32_t by = o->how == HU_AT_EACH ? step : 32;
 		if (moves) {
-			hu_strided_load<V>(x, o, place, by, many);
+			hu_strided_load<V>(x, o, o->data, place, by, many);
 		} else {
-			typename S::T one = S::load(c, o, place);
+			typename S::T one = S::load(c, o, o->data, place);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
 				x[v] = one;
 		}
 	} else {
-		x[0] = S::load(c, o, place);
+		x[0] = S::load(c, o, o->data, place);
 	}
 	HU_UNROLL
 	for (int v = 0; v < V; v++)

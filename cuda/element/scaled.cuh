@@ -22,23 +22,20 @@ typedef struct hu_casts {
 	uint64_t *amax;
 } hu_casts;
 
-/* The elements of a cast's run: 16 bytes of 16-bit codes. */
-template <class S> constexpr int hu_cast_run = sizeof(typename S::T) == 4 ? 8 : (int)S::vector;
-
 /* The largest magnitude of a run, as a double's bits, which compare as magnitudes do, with NaN above infinity. */
 HU_DEVICE uint64_t
-hu_run_largest(const hu_store_operand *o, hu_run at)
+hu_run_largest(const hu_store_operand *o, const void *data, hu_run at)
 {
 	enum { V = 8 };
 	uint32_t most = 0;
 	float x[V];
 
 	if (o->kind == HU_KIND_F64)
-		return hu_bits64(((const double *)o->data)[at.i]) & 0x7fffffffffffffffu;
+		return hu_bits64(((const double *)data)[at.i]) & 0x7fffffffffffffffu;
 	if (at.many > 1)
-		hu_vector_load<V>(x, o, at.i);
+		hu_vector_load<V, 0>(x, o, data, at.i);
 	else
-		x[0] = hu_load_alone_f32(o, at.i);
+		x[0] = hu_load_alone_f32(o, data, at.i);
 	HU_UNROLL
 	for (int v = 0; v < V; v++) {
 		uint32_t u = (uint32_t)v < at.many ? hu_bits32(x[v]) & 0x7fffffffu : 0;
@@ -47,43 +44,30 @@ hu_run_largest(const hu_store_operand *o, hu_run at)
 	return hu_bits64((double)hu_from_bits32(most));
 }
 
-/* The elements of a chunk, where they come from and where they go. */
-HU_DEVICE hu_piece
-hu_casts_piece(const hu_casts *g, uint32_t chunk, hu_store_operand *from, hu_store_result *to)
-{
-	hu_piece p = hu_many_piece(&g->t, chunk);
-
-	*from = hu_many_operand(&g->from, g->in[p.tensor]);
-	*to = hu_many_result(&g->to, g->out[p.tensor]);
-	return p;
-}
-
 template <class S>
 HU_KERNEL
 hu_scaled_kernel(HU_PARAM hu_casts g)
 {
-	enum { V = hu_cast_run<S> };
+	enum { V = S::fused };
 	typename S::C c;
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_store_operand from;
-		hu_store_result to;
-		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
+		hu_piece p = hu_many_piece(&g.t, chunk);
 		double k = hu_cast_scale(hu_from_bits64(g.amax[p.tensor]), g.max);
 		c.k[0] = S::constant(&c, k);
 		if (p.from == 0 && threadIdx.x == 0 && g.scale[p.tensor]) {
-			hu_store_result s = hu_many_result(&g.scale_to, g.scale[p.tensor]);
+			hu_store_result s = hu_result_at(&g.scale_to, g.scale[p.tensor]);
 			hu_put_f32(&s, 0, (float)k);
 		}
-		uint32_t whole = hu_many_whole<S, V>(p, from.kind, to.kind), runs = hu_runs(p.n, whole, V);
+		uint32_t whole = hu_many_whole<S, V>(p, g.from.kind, g.to.kind), runs = hu_runs(p.n, whole, V);
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
 			hu_run at = hu_many_run<V>(p, t, whole);
 			typename S::T in[1][V], out[1][V];
-			hu_run_load<S, V>(&c, &from, at, in[0]);
+			hu_run_load<S, V, 0>(&c, &g.from, g.in[p.tensor], at, in[0]);
 			hu_formula_run<hu_times_scale, S, V>(&c, in, out, at.many);
-			hu_run_store<S, V>(&to, at, out[0]);
+			hu_run_store<S, V, 0>(&g.to, g.out[p.tensor], at, out[0]);
 		}
 	}
 }

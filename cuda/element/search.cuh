@@ -29,7 +29,7 @@ hu_search_kernel(HU_PARAM hu_searching s)
 	if (!any)
 		return;
 	for (uint32_t t = 0; t < s.count; t++) {
-		hu_store_operand x = hu_many_operand(&s.kinds[s.kind_of[t]], s.x[t]);
+		hu_store_operand x = hu_operand_at(&s.kinds[s.kind_of[t]], s.x[t]);
 		uint64_t mine = 0;
 		for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < s.n[t]; i += gridDim.x * blockDim.x)
 			mine += !hu_isfinite(hu_load_f64(&x, i));

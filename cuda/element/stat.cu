@@ -2,6 +2,7 @@
    What several operators do with stats (stat.h): sums of unchanged numbers, and arithmetic on one number per
    channel. */
 #include "cuda/element/reduce.cuh"
+#include "cuda/element/scalar.cuh"
 
 #define SAME(S, T) out[0][i] = in[0][i]
 #define DIVIDE(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
@@ -76,6 +77,6 @@ HU_SIDE(stat_inverse)(hu_work *w, const hu_slot *var, hu_slot *rstd)
 	hu_field_in(&m, var, HU_AT_EACH);
 	hu_field_keep(&m, rstd);
 	m.nk = 1;
-	m.k[0] = hu_attr_num(w->call, "eps", 1e-3);
+	m.k[0] = hu_norm_eps(w->call);
 	return hu_field_run<inverse>(w, &m);
 }

@@ -7,6 +7,24 @@
 
 #include "cuda/element/store.h"
 
+/* Another tensor that is stored in the same way. */
+HU_DEVICE hu_store_operand
+hu_operand_at(const hu_store_operand *like, const void *data)
+{
+	hu_store_operand o = *like;
+
+	o.data = data;
+	return o;
+}
+HU_DEVICE hu_store_result
+hu_result_at(const hu_store_result *like, void *data)
+{
+	hu_store_result r = *like;
+
+	r.data = data;
+	return r;
+}
+
 /* Elements i to i + many - 1: V of them, or one. */
 typedef struct hu_run { uint32_t i, many; } hu_run;
 
@@ -26,8 +44,10 @@ HU_HD uint32_t hu_runs(uint32_t n, uint32_t whole, uint32_t v) { return whole + 
 /* Returns 1 if runs may start at the tensor's first element. */
 static inline int hu_aligned(const void *data) { return (size_t)data % 16 == 0; }
 
-/* Decodes V codes. */
-template <int V>
+/* Decodes V codes. With CALLED set other formats than fp16 and bf16 are decoded by a function, which is slower and
+   shorter. */
+HU_DEVICE_CALL float hu_code_value_called(const hu_coding *q, uint32_t code) { return hu_code_value(q, code); }
+template <int V, int CALLED>
 HU_DEVICE void
 hu_decode(float *x, const hu_coding *q, const uint32_t *code)
 {
@@ -42,24 +62,49 @@ hu_decode(float *x, const hu_coding *q, const uint32_t *code)
 	} else {
 		HU_UNROLL
 		for (int v = 0; v < V; v++)
-			x[v] = hu_code_value(q, code[v]);
+			x[v] = CALLED ? hu_code_value_called(q, code[v]) : hu_code_value(q, code[v]);
 	}
 }
 
-/* Loads and stores of one element, called because they are rare beside those of several. */
-HU_DEVICE_CALL float hu_load_alone_f32(const hu_store_operand *o, uint32_t i) { return hu_load_f32(o, i); }
-HU_DEVICE_CALL double hu_load_alone_f64(const hu_store_operand *o, uint32_t i) { return hu_load_f64(o, i); }
-HU_DEVICE_CALL void hu_store_alone_f32(const hu_store_result *r, uint32_t i, float x) { hu_store_f32(r, i, x); }
-HU_DEVICE_CALL void hu_store_alone_f64(const hu_store_result *r, uint32_t i, double x) { hu_store_f64(r, i, x); }
+/* Loads and stores of one element, called because they are rare beside those of several. Here and below data is where
+   the tensor lies that o or r describes: a description that several tensors share stays in the kernel's parameters. */
+HU_DEVICE_CALL float
+hu_load_alone_f32(const hu_store_operand *o, const void *data, uint32_t i)
+{
+	hu_store_operand x = hu_operand_at(o, data);
+
+	return hu_load_f32(&x, i);
+}
+HU_DEVICE_CALL double
+hu_load_alone_f64(const hu_store_operand *o, const void *data, uint32_t i)
+{
+	hu_store_operand x = hu_operand_at(o, data);
+
+	return hu_load_f64(&x, i);
+}
+HU_DEVICE_CALL void
+hu_store_alone_f32(const hu_store_result *r, void *data, uint32_t i, float x)
+{
+	hu_store_result to = hu_result_at(r, data);
+
+	hu_store_f32(&to, i, x);
+}
+HU_DEVICE_CALL void
+hu_store_alone_f64(const hu_store_result *r, void *data, uint32_t i, double x)
+{
+	hu_store_result to = hu_result_at(r, data);
+
+	hu_store_f64(&to, i, x);
+}
 
 /* Whether runs of a carrier of T are loaded from and stored to tensors of this kind: floats do not meet doubles often
    enough for code of their own. */
 template <class T> HU_HD int hu_vector_serves(int kind) { return sizeof(T) == sizeof(double) || kind != HU_KIND_F64; }
 
 /* Loads elements i to i + V - 1. i and V are multiples of 4, the tensor starts at a multiple of 16 bytes. */
-template <int V, class T>
+template <int V, int CALLED, class T>
 HU_DEVICE void
-hu_vector_load(T *x, const hu_store_operand *o, uint32_t i)
+hu_vector_load(T *x, const hu_store_operand *o, const void *data, uint32_t i)
 {
 	uint32_t code[V];
 	float y[V];
@@ -67,7 +112,7 @@ hu_vector_load(T *x, const hu_store_operand *o, uint32_t i)
 	if constexpr (sizeof(T) == sizeof(double)) {
 		if (o->kind == HU_KIND_F64) {
 			uint32_t w[2 * V];
-			hu_load_words<8 * V>(w, (const double *)o->data + i);
+			hu_load_words<8 * V>(w, (const double *)data + i);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
 				x[v] = hu_from_bits64((uint64_t)w[2 * v + 1] << 32 | w[2 * v]);
@@ -75,24 +120,24 @@ hu_vector_load(T *x, const hu_store_operand *o, uint32_t i)
 		}
 	}
 	if (o->kind == HU_KIND_F32) {
-		hu_load_words<4 * V>(code, (const float *)o->data + i);
+		hu_load_words<4 * V>(code, (const float *)data + i);
 		HU_UNROLL
 		for (int v = 0; v < V; v++)
 			y[v] = hu_from_bits32(code[v]);
 	} else {
 		uint32_t w[V];
 		if (o->kind == HU_KIND_CODE16) {
-			hu_load_words<2 * V>(w, (const uint16_t *)o->data + i);
+			hu_load_words<2 * V>(w, (const uint16_t *)data + i);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
 				code[v] = w[v / 2] >> (v % 2 * 16) & 0xffff;
 		} else {
-			hu_load_words<V>(w, (const uint8_t *)o->data + i);
+			hu_load_words<V>(w, (const uint8_t *)data + i);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
 				code[v] = w[v / 4] >> (v % 4 * 8) & 0xff;
 		}
-		hu_decode<V>(y, &o->code, code);
+		hu_decode<V, CALLED>(y, &o->code, code);
 	}
 	HU_UNROLL
 	for (int v = 0; v < V; v++)
@@ -102,7 +147,7 @@ hu_vector_load(T *x, const hu_store_operand *o, uint32_t i)
 /* Loads elements i, i + step, ..., of which the last V - many are not there: they become element i. */
 template <int V, class T>
 HU_DEVICE void
-hu_strided_load(T *x, const hu_store_operand *o, uint32_t i, uint32_t step, uint32_t many)
+hu_strided_load(T *x, const hu_store_operand *o, const void *data, uint32_t i, uint32_t step, uint32_t many)
 {
 	uint32_t at[V], code[V];
 	float y[V];
@@ -113,24 +158,24 @@ hu_strided_load(T *x, const hu_store_operand *o, uint32_t i, uint32_t step, uint
 	if (o->kind == HU_KIND_F64) {
 		HU_UNROLL
 		for (int v = 0; v < V; v++)
-			x[v] = (T)((const double *)o->data)[at[v]];
+			x[v] = (T)((const double *)data)[at[v]];
 		return;
 	}
 	if (o->kind == HU_KIND_F32) {
 		HU_UNROLL
 		for (int v = 0; v < V; v++)
-			y[v] = ((const float *)o->data)[at[v]];
+			y[v] = ((const float *)data)[at[v]];
 	} else {
 		if (o->kind == HU_KIND_CODE16) {
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
-				code[v] = ((const uint16_t *)o->data)[at[v]];
+				code[v] = ((const uint16_t *)data)[at[v]];
 		} else {
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
-				code[v] = ((const uint8_t *)o->data)[at[v]];
+				code[v] = ((const uint8_t *)data)[at[v]];
 		}
-		hu_decode<V>(y, &o->code, code);
+		hu_decode<V, 1>(y, &o->code, code);
 	}
 	HU_UNROLL
 	for (int v = 0; v < V; v++)
@@ -145,11 +190,31 @@ HU_DEVICE uint32_t hu_half_of(const hu_coding *q, double x) { return hu_half_cod
 HU_DEVICE uint32_t hu_brain_of(const hu_coding *, float x) { return hu_brain_code(x); }
 HU_DEVICE uint32_t hu_brain_of(const hu_coding *q, double x) { return hu_brain_code(hu_quick_f64(q, x)); }
 
+/* Rounds x, and returns its code. */
+HU_DEVICE uint32_t
+hu_code_of(const hu_coding *q, float x, float *rounded)
+{
+	*rounded = hu_quick_f32(q, x);
+	return hu_value_code(q, *rounded);
+}
+HU_DEVICE uint32_t
+hu_code_of(const hu_coding *q, double x, float *rounded)
+{
+	*rounded = hu_quick_f64(q, x);
+	return hu_value_code(q, *rounded);
+}
+template <class T>
+HU_DEVICE_CALL uint32_t
+hu_code_of_called(const hu_coding *q, T x, float *rounded)
+{
+	return hu_code_of(q, x, rounded);
+}
+
 /* Stores V elements from i on, rounded, and leaves in x what a load returns. i, V and the tensor as hu_vector_load has
    them. */
-template <int V, class T>
+template <int V, int CALLED, class T>
 HU_DEVICE void
-hu_vector_store(const hu_store_result *r, uint32_t i, T *x)
+hu_vector_store(const hu_store_result *r, void *data, uint32_t i, T *x)
 {
 	const hu_coding *q = &r->code;
 	uint32_t w[2 * V];
@@ -162,7 +227,7 @@ hu_vector_store(const hu_store_result *r, uint32_t i, T *x)
 				w[2 * v] = (uint32_t)hu_bits64(x[v]);
 				w[2 * v + 1] = (uint32_t)(hu_bits64(x[v]) >> 32);
 			}
-			hu_store_words<8 * V>((double *)r->data + i, w);
+			hu_store_words<8 * V>((double *)data + i, w);
 			return;
 		}
 	}
@@ -174,7 +239,7 @@ hu_vector_store(const hu_store_result *r, uint32_t i, T *x)
 			x[v] = (T)y;
 			w[v] = hu_bits32(y);
 		}
-		hu_store_words<4 * V>((float *)r->data + i, w);
+		hu_store_words<4 * V>((float *)data + i, w);
 	} else {
 		if (q->native == HU_CODES_HALF) {
 			HU_UNROLL
@@ -191,8 +256,8 @@ hu_vector_store(const hu_store_result *r, uint32_t i, T *x)
 		} else {
 			HU_UNROLL
 			for (int v = 0; v < V; v++) {
-				float y = hu_quick(q, x[v]);
-				w[v] = hu_value_code(q, y);
+				float y;
+				w[v] = CALLED ? hu_code_of_called(q, x[v], &y) : hu_code_of(q, x[v], &y);
 				x[v] = (T)y;
 			}
 		}
@@ -200,12 +265,12 @@ hu_vector_store(const hu_store_result *r, uint32_t i, T *x)
 			HU_UNROLL
 			for (int v = 0; v < V / 2; v++)
 				w[v] = w[2 * v] | w[2 * v + 1] << 16;
-			hu_store_words<2 * V>((uint16_t *)r->data + i, w);
+			hu_store_words<2 * V>((uint16_t *)data + i, w);
 		} else {
 			HU_UNROLL
 			for (int v = 0; v < V / 4; v++)
 				w[v] = w[4 * v] | w[4 * v + 1] << 8 | w[4 * v + 2] << 16 | w[4 * v + 3] << 24;
-			hu_store_words<V>((uint8_t *)r->data + i, w);
+			hu_store_words<V>((uint8_t *)data + i, w);
 		}
 	}
 }

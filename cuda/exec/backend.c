@@ -16,7 +16,7 @@ cuda_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 		return hu_fail(HU_EDEVICE, "back end cuda: %s; use the back end cpu, whose bits are the same",
 			hu_device_why());
 #ifdef HU_HAVE_CUDA
-	return hu_device_open(m, p, &hu_gpu_side, gemm);
+	return hu_machine_open(m, p, &hu_gpu_side, gemm);
 #else
 	return hu_fail(HU_EUNABLE, "back end cuda: program %s cannot run in a build without CUDA", p->name);
 #endif
@@ -28,7 +28,7 @@ shim_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 	*m = NULL;
 	(void)gemm;
 #ifdef HU_HAVE_SHIM
-	return hu_device_open(m, p, &hu_shim_side, gemm);
+	return hu_machine_open(m, p, &hu_shim_side, gemm);
 #else
 	return hu_fail(HU_EUNABLE,
 		"back end shim: this build has no C++ compiler's work in it; program %s runs on the back end cpu",
@@ -59,10 +59,10 @@ shim_peak(int again)
 }
 
 #define REST                                                                                                           \
-	.close = hu_device_close, .write = hu_device_write, .read = hu_device_read, .step = hu_device_step,            \
-	.commit = hu_device_commit, .digest = hu_device_digest, .ran = hu_device_ran, .tune = hu_device_tune,          \
-	.watch = hu_device_watch, .tally = hu_device_tally, .census = hu_device_census, .updates = hu_device_updates,  \
-	.profile = hu_device_profile, .pass = hu_device_pass, .gather = hu_device_gather, .lag = hu_device_lag
+	.close = hu_machine_close, .write = hu_machine_write, .read = hu_machine_read, .step = hu_machine_step,            \
+	.commit = hu_machine_commit, .digest = hu_machine_digest, .ran = hu_machine_ran, .tune = hu_machine_tune,          \
+	.watch = hu_machine_watch, .tally = hu_machine_tally, .census = hu_machine_census, .updates = hu_machine_updates,  \
+	.profile = hu_machine_profile, .pass = hu_machine_pass, .gather = hu_device_gather, .lag = hu_machine_lag
 const hu_backend hu_backend_cuda = { .name = "cuda",
 	.summary = "own kernels on an NVIDIA GPU",
 	.reads = "gemm fuse graph",

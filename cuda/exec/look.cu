@@ -77,7 +77,7 @@ tally_kernel(HU_PARAM several s, hu_tally *tally)
 {
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
-		hu_store_operand x = hu_many_operand(&s.kinds[s.kind_of[p.tensor]], s.x[p.tensor]);
+		hu_store_operand x = hu_operand_at(&s.kinds[s.kind_of[p.tensor]], s.x[p.tensor]);
 		hu_tally c = { 0, 0, 0, 0 };
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x)
 			hu_tally_count(&c, hu_load_f64(&x, p.from + j));
@@ -108,7 +108,7 @@ digest_kernel(HU_PARAM several s, uint64_t *sum)
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
 		uint32_t k = s.kind_of[p.tensor];
-		hu_store_operand x = hu_many_operand(&s.kinds[k], s.x[p.tensor]);
+		hu_store_operand x = hu_operand_at(&s.kinds[k], s.x[p.tensor]);
 		uint64_t mine = 0;
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {
 			uint32_t i = p.from + j;
@@ -156,9 +156,9 @@ census_kernel(HU_PARAM survey s)
 	for (uint32_t chunk = blockIdx.x; chunk < s.t.first[s.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&s.t, chunk);
 		uint32_t kind = s.kind_of[0][p.tensor];
-		hu_store_operand x = hu_many_operand(&s.kinds[kind], s.x[p.tensor]),
-				 y = hu_many_operand(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]),
-				 z = hu_many_operand(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
+		hu_store_operand x = hu_operand_at(&s.kinds[kind], s.x[p.tensor]),
+				 y = hu_operand_at(&s.kinds[s.kind_of[1][p.tensor]], s.before[p.tensor]),
+				 z = hu_operand_at(&s.kinds[s.kind_of[2][p.tensor]], s.scale[p.tensor]);
 		double scale = z.data ? hu_load_f64(&z, 0) : 1;
 		hu_underflow lost = { 0, 0, 0, 0, 0, 0 };
 		for (uint32_t j = threadIdx.x; j < p.n; j += blockDim.x) {

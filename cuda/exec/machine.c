@@ -19,7 +19,7 @@ kernel_named(const hu_side *side, const char *op)
 }
 
 const hu_kernel *
-hu_device_kernel(const hu_side *side, const hu_op *op)
+hu_machine_kernel(const hu_side *side, const hu_op *op)
 {
 	const hu_kernel *own = kernel_named(side, op->name);
 
@@ -27,9 +27,9 @@ hu_device_kernel(const hu_side *side, const hu_op *op)
 }
 
 hu_status
-hu_device_serves(const hu_side *side, const hu_call *c)
+hu_machine_serves(const hu_side *side, const hu_call *c)
 {
-	if (!hu_device_kernel(side, c->op))
+	if (!hu_machine_kernel(side, c->op))
 		return hu_fail(HU_EUNABLE,
 			"back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name,
 			c->op->name, c->id, c->layer);
@@ -45,8 +45,8 @@ check_program(hu_machine *m)
 				"back end %s: tensor %s has %zu elements, and kernels reach 2^31: use a smaller batch",
 				m->side->name, m->p->t[i].name, m->t[i].n);
 	for (int i = 0; i < m->p->nc; i++) {
-		HU_TRY(hu_device_serves(m->side, &m->p->c[i]));
-		m->kernel[i] = hu_device_kernel(m->side, m->p->c[i].op);
+		HU_TRY(hu_machine_serves(m->side, &m->p->c[i]));
+		m->kernel[i] = hu_machine_kernel(m->side, m->p->c[i].op);
 	}
 	return HU_OK;
 }
@@ -85,7 +85,7 @@ one_successor_each(const hu_program *p)
 }
 
 hu_status
-hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_gemm_way gemm)
+hu_machine_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_gemm_way gemm)
 {
 	hu_machine *m = hu_xcalloc(1, sizeof *m);
 
@@ -106,7 +106,7 @@ hu_device_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_ge
 	}
 	hu_status st = open_all(m);
 	if (st != HU_OK)
-		hu_device_close(m);
+		hu_machine_close(m);
 	else
 		*out = m;
 	return st;
@@ -128,7 +128,7 @@ finish_work(hu_machine *m)
 }
 
 void
-hu_device_close(hu_machine *m)
+hu_machine_close(hu_machine *m)
 {
 	if (!m)
 		return;
@@ -160,13 +160,13 @@ hu_device_close(hu_machine *m)
 }
 
 const char *
-hu_device_ran(hu_machine *m, int call)
+hu_machine_ran(hu_machine *m, int call)
 {
 	return *m->ran[call] ? m->ran[call] : NULL;
 }
 
 void
-hu_device_tune(hu_machine *m, int fuse, int graphs)
+hu_machine_tune(hu_machine *m, int fuse, int graphs)
 {
 	m->side->wait(m->queue);
 	hu_machine_drop_graphs(m);
@@ -176,7 +176,7 @@ hu_device_tune(hu_machine *m, int fuse, int graphs)
 }
 
 hu_status
-hu_device_write(hu_machine *m, int tensor, const void *values)
+hu_machine_write(hu_machine *m, int tensor, const void *values)
 {
 	const hu_slot *t = &m->t[tensor];
 	hu_status st;
@@ -201,11 +201,11 @@ settle(hu_machine *m, uint64_t *digest)
 	memcpy(&now, m->stage, sizeof now);
 	if (digest)
 		*digest = now.digest;
-	return hu_device_fault(now.fault);
+	return hu_machine_fault(now.fault);
 }
 
 hu_status
-hu_device_read(hu_machine *m, int tensor, void *values)
+hu_machine_read(hu_machine *m, int tensor, void *values)
 {
 	const hu_slot *t = &m->t[tensor];
 	const void *seen;
@@ -227,7 +227,7 @@ hu_device_read(hu_machine *m, int tensor, void *values)
 }
 
 hu_status
-hu_device_step(hu_machine *m, const hu_env *env)
+hu_machine_step(hu_machine *m, const hu_env *env)
 {
 	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the previous pulse has left the host */
 	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
@@ -241,7 +241,7 @@ hu_device_step(hu_machine *m, const hu_env *env)
 }
 
 hu_status
-hu_device_commit(hu_machine *m)
+hu_machine_commit(hu_machine *m)
 {
 	for (int i = 0; i < m->p->nt; i++) {
 		int next = m->p->t[i].next;
@@ -260,7 +260,7 @@ hu_device_commit(hu_machine *m)
 }
 
 hu_status
-hu_device_digest(hu_machine *m, uint64_t *digest)
+hu_machine_digest(hu_machine *m, uint64_t *digest)
 {
 	hu_status st;
 

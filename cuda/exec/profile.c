@@ -15,7 +15,7 @@ plan_of(const hu_machine *m)
 }
 
 void
-hu_device_profile(hu_machine *m, double *seconds)
+hu_machine_profile(hu_machine *m, double *seconds)
 {
 	m->profile.seconds = seconds;
 }
@@ -132,7 +132,7 @@ look_bytes(const hu_machine *m)
 }
 
 hu_pass
-hu_device_pass(hu_machine *m, int call)
+hu_machine_pass(hu_machine *m, int call)
 {
 	const hu_plan *plan = plan_of(m);
 	const long *launched = m->profile.launched[m->schedule.fuse];

@@ -9,13 +9,13 @@
 #include <string.h>
 
 hu_status
-hu_device_fault(uint32_t fault)
+hu_machine_fault(uint32_t fault)
 {
 	return fault == HU_FAULT_LABEL ? hu_fail(HU_EINVAL, "softmax_xent: a label is not one of the classes") : HU_OK;
 }
 
 hu_status
-hu_device_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed,
+hu_machine_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed,
 	int nsurveyed)
 {
 	hu_look *k = &m->look;
@@ -197,13 +197,13 @@ block_to_read(hu_machine *m, int uncommitted, hu_status *st)
 	*st = m->side->queues->event_wait(k->event[at]);
 	if (*st == HU_OK) {
 		memcpy(&now, k->host[at], sizeof now);
-		*st = hu_device_fault(now.fault);
+		*st = hu_machine_fault(now.fault);
 	}
 	return k->host[at];
 }
 
 void
-hu_device_lag(hu_machine *m, int back)
+hu_machine_lag(hu_machine *m, int back)
 {
 	m->look.back = back != 0;
 }
@@ -224,7 +224,7 @@ hu_machine_seen(hu_machine *m, int tensor, const void **at, hu_status *st)
 }
 
 int
-hu_device_tally(hu_machine *m, int tensor, hu_tally *tally, hu_status *st)
+hu_machine_tally(hu_machine *m, int tensor, hu_tally *tally, hu_status *st)
 {
 	const hu_look *k = &m->look;
 	const unsigned char *block;
@@ -238,7 +238,7 @@ hu_device_tally(hu_machine *m, int tensor, hu_tally *tally, hu_status *st)
 }
 
 int
-hu_device_census(hu_machine *m, int tensor, hu_census *census, hu_status *st)
+hu_machine_census(hu_machine *m, int tensor, hu_census *census, hu_status *st)
 {
 	const hu_look *k = &m->look;
 	const unsigned char *block;
@@ -252,7 +252,7 @@ hu_device_census(hu_machine *m, int tensor, hu_census *census, hu_status *st)
 }
 
 int
-hu_device_updates(hu_machine *m, int call, hu_update_tally *count, hu_status *st)
+hu_machine_updates(hu_machine *m, int call, hu_update_tally *count, hu_status *st)
 {
 	const hu_look *k = &m->look;
 	const unsigned char *block;

@@ -65,11 +65,11 @@ hu_status
 hu_device_call_by(const hu_side *side, hu_gemm_way gemm, char *ran, const hu_call *c, hu_tensor *const *in,
 	hu_tensor *const *out, const hu_env *env)
 {
-	const hu_kernel *k = hu_device_kernel(side, c->op);
+	const hu_kernel *k = hu_machine_kernel(side, c->op);
 	int all = c->nin + c->nout;
 	hu_work w;
 
-	HU_TRY(hu_device_serves(side, c));
+	HU_TRY(hu_machine_serves(side, c));
 	memset(&w, 0, sizeof w);
 	hu_slot *slots = hu_xcalloc((size_t)all + 1, sizeof *slots);
 	const hu_slot **inputs = hu_xcalloc((size_t)all + 1, sizeof *inputs);

@@ -12,9 +12,16 @@ extern "C" {
 #endif
 
 /* How the calls of a pass are related. HU_FUSE_CHAIN: each reads what the one before it wrote. HU_FUSE_TOGETHER: none
-   reads what another wrote, and they differ in their tensors alone. HU_FUSE_GRADIENTS: everything done to the
+   reads what another wrote, and they differ in their tensors alone. HU_FUSE_CASTS and HU_FUSE_UPDATES are the same,
+   of casts and of updates, which may make the next step's casts besides. HU_FUSE_GRADIENTS: everything done to the
    parameters' gradients from the last cast to their norm. */
-typedef enum hu_fuse_kind { HU_FUSE_CHAIN, HU_FUSE_TOGETHER, HU_FUSE_GRADIENTS } hu_fuse_kind;
+typedef enum hu_fuse_kind {
+	HU_FUSE_CHAIN,
+	HU_FUSE_TOGETHER,
+	HU_FUSE_CASTS,
+	HU_FUSE_UPDATES,
+	HU_FUSE_GRADIENTS
+} hu_fuse_kind;
 
 typedef struct hu_fusion {
 	const char *name, *pattern, *summary;
@@ -25,6 +32,12 @@ typedef struct hu_fusion {
 	/* Computes the calls. Scratch space is taken from w[0]. */
 	hu_status (*launch)(hu_work *w, int n);
 } hu_fusion;
+
+static inline int
+hu_fuses_together(const hu_fusion *f)
+{
+	return f->kind == HU_FUSE_TOGETHER || f->kind == HU_FUSE_CASTS || f->kind == HU_FUSE_UPDATES;
+}
 
 #ifdef __cplusplus
 }

@@ -7,21 +7,19 @@ template <class S>
 HU_KERNEL
 casts_kernel(HU_PARAM hu_casts g)
 {
-	enum { V = hu_cast_run<S> };
+	enum { V = S::fused };
 	typename S::C c;
 
 	S::begin(&c, &g.compute);
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
-		hu_store_operand from;
-		hu_store_result to;
-		hu_piece p = hu_casts_piece(&g, chunk, &from, &to);
-		uint32_t whole = hu_many_whole<S, V>(p, from.kind, to.kind), runs = hu_runs(p.n, whole, V);
+		hu_piece p = hu_many_piece(&g.t, chunk);
+		uint32_t whole = hu_many_whole<S, V>(p, g.from.kind, g.to.kind), runs = hu_runs(p.n, whole, V);
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
 			hu_run at = hu_many_run<V>(p, t, whole);
 			typename S::T x[V];
-			hu_run_load<S, V>(&c, &from, at, x);
-			hu_run_store<S, V>(&to, at, x);
+			hu_run_load<S, V, 0>(&c, &g.from, g.in[p.tensor], at, x);
+			hu_run_store<S, V, 0>(&g.to, g.out[p.tensor], at, x);
 		}
 	}
 }

@@ -5,6 +5,10 @@
 #include "cuda/fuse/fuse.h"
 #include "cuda/element/scaled.cuh"
 
+extern "C" {
+#include "lib/op/element/formulas.h"
+}
+
 enum { LINKS = 3 };
 enum op { BIAS, RELU, RELU_DX, GELU, GELU_TANH, GELU_DX, GELU_TANH_DX, CAST };
 
@@ -44,7 +48,7 @@ static int is_long(enum op op) { return op == GELU || op == GELU_TANH || op == G
 
 /* The elements of a run, in kernels of chains without a long formula (GELU) and with one: 16 bytes of 16-bit codes, or
    fewer. */
-template <class S, int LONG> constexpr int run_of = sizeof(typename S::T) == 4 && !LONG ? 8 : 4;
+template <class S, int LONG> constexpr int run_of = LONG ? 4 : (int)S::fused;
 
 /* A gradient's first operand is the forward tensor, its second the value passed along the chain. */
 template <class S, int LONG, int V>
@@ -58,7 +62,7 @@ apply(const chain *h, const member *l, const typename S::C *c, hu_run at, typena
 	if (l->op == BIAS)
 		with.i -= hu_quotient(at.i, h->by_channels) * h->channels;
 	if (gradient || l->op == BIAS)
-		hu_run_load<S, V>(c, &l->with, with, in[1]);
+		hu_run_load<S, V>(c, &l->with, l->with.data, with, in[1]);
 	HU_UNROLL
 	for (int v = 0; v < V; v++) {
 		in[0][v] = gradient ? in[1][v] : x[0][v];
@@ -100,11 +104,11 @@ chain_kernel(HU_PARAM chain h)
 	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
 		hu_run at = hu_run_at<V>(t, h.whole);
 		typename S::T x[1][V];
-		hu_run_load<S, V>(&c, &h.in, at, x[0]);
+		hu_run_load<S, V>(&c, &h.in, h.in.data, at, x[0]);
 		HU_ONCE
 		for (int k = 0; k < h.n; k++) {
 			apply<S, LONG, V>(&h, &h.link[k], &c, at, x);
-			hu_run_pass<S, V>(&c, &h.link[k].out, at, x[0]);
+			hu_run_pass<S, V>(&c, &h.link[k].out, h.link[k].out.data, at, x[0]);
 		}
 		HU_UNROLL
 		for (int v = 0; v < V; v++) {
@@ -147,20 +151,28 @@ go(hu_work *w, chain *h, size_t blocks)
 	return any ? run<hu_in_short, 1>(w, h, blocks) : run<hu_in_short, 0>(w, h, blocks);
 }
 
+/* Returns 1 if the pass computes the call: a cast without a scale, or a formula of the list. An addition is a bias
+   where its second operand is read channel by channel. */
 static int
 op_of(const hu_work *w, enum op *op)
 {
-	const hu_call *c = w->call;
-	const char *name = w->op;
-	int tanh = !strcmp(hu_attr_text(c, "approx", "none"), "tanh");
+	hu_pointwise_call p;
 
-	*op = !strcmp(name, "bias")      ? BIAS
-	      : !strcmp(name, "relu")    ? RELU
-	      : !strcmp(name, "relu_dx") ? RELU_DX
-	      : !strcmp(name, "gelu")    ? tanh ? GELU_TANH : GELU
-	      : !strcmp(name, "gelu_dx") ? tanh ? GELU_TANH_DX : GELU_DX
-					 : CAST;
-	return *op != CAST || (!strcmp(name, "cast") && c->nout == 1 && hu_attr_num(c, "scaled", 0) == 0);
+	*op = CAST;
+	if (w->role == HU_ROLE_CAST)
+		return w->call->nout == 1 && hu_attr_num(w->call, "scaled", 0) == 0;
+	if (!hu_pointwise_describe(&p, w->call))
+		return 0;
+	switch (p.formula) {
+	case HU_FORMULA_add: *op = BIAS; return p.how[1] == HU_CHANNEL;
+	case HU_FORMULA_relu: *op = RELU; return 1;
+	case HU_FORMULA_relu_dx: *op = RELU_DX; return 1;
+	case HU_FORMULA_gelu: *op = GELU; return 1;
+	case HU_FORMULA_gelu_tanh: *op = GELU_TANH; return 1;
+	case HU_FORMULA_gelu_dx: *op = GELU_DX; return 1;
+	case HU_FORMULA_gelu_tanh_dx: *op = GELU_TANH_DX; return 1;
+	default: return 0;
+	}
 }
 
 /* Returns 1 for a scaled cast, which the pass only prepares; in floats, so that the value passed along is the one
@@ -168,7 +180,7 @@ op_of(const hu_work *w, enum op *op)
 static int
 is_scaled(const hu_work *w)
 {
-	return !strcmp(w->op, "cast") && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 &&
+	return w->role == HU_ROLE_CAST && hu_attr_num(w->call, "scaled", 0) != 0 && w->call->fmt.compute == HU_FP32 &&
 	       w->in[0]->format != HU_FP64 && hu_result_quick(w, w->out[0]);
 }
 

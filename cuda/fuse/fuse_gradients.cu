@@ -50,25 +50,23 @@ gradients_kernel(HU_PARAM gradients g)
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&g.t, chunk);
 		const kind *k = &g.kinds[g.kind_of[p.tensor]];
-		hu_store_operand from = hu_many_operand(&k->from, g.in[p.tensor]);
-		hu_store_result wide = hu_many_result(&k->wide, g.wide[p.tensor]),
-				to = hu_many_result(&k->to, g.out[p.tensor]);
+		void *wide = g.wide[p.tensor];
 		uint64_t bad = 0;
-		uint32_t whole = hu_many_whole<S, V>(p, from.kind, to.kind);
-		whole = hu_vector_serves<T>(wide.kind) ? whole : 0;
+		uint32_t whole = hu_many_whole<S, V>(p, k->from.kind, k->to.kind);
+		whole = hu_vector_serves<T>(k->wide.kind) ? whole : 0;
 		uint32_t runs = hu_runs(p.n, whole, V);
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
 			hu_run at = hu_many_run<V>(p, t, whole);
 			T x[1][V], y[1][V];
-			hu_run_load<S, V>(&c, &from, at, x[0]);
-			if (wide.data)
-				hu_run_pass<S, V>(&c, &wide, at, x[0]);
+			hu_run_load<S, V>(&c, &k->from, g.in[p.tensor], at, x[0]);
+			if (wide)
+				hu_run_pass<S, V>(&c, &k->wide, wide, at, x[0]);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
 				bad += (uint32_t)v < at.many && !hu_isfinite((double)x[0][v]);
 			hu_formula_run<of_unscale, S, V>(&c, x, y, at.many);
-			hu_run_pass<S, V>(&c, &to, at, y[0]);
+			hu_run_pass<S, V>(&c, &k->to, g.out[p.tensor], at, y[0]);
 			hu_formula_run<of_square, S, V>(&c, y, x, at.many);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
@@ -153,12 +151,12 @@ sort_calls(hu_work *w, int n, calls *c)
 
 	memset(c, 0, sizeof *c);
 	for (int i = 0; i < n; i++) {
-		const char *op = w[i].op;
-		if (!strcmp(op, "cast"))
+		hu_role role = w[i].role;
+		if (role == HU_ROLE_CAST)
 			cast = &w[i];
-		else if (!strcmp(op, "finite_check"))
+		else if (role == HU_ROLE_CHECK)
 			c->check = &w[i];
-		else if (!strcmp(op, "grad_norm"))
+		else if (role == HU_ROLE_NORM)
 			c->norm = &w[i];
 		else {
 			if (c->n == MOST_TENSORS)

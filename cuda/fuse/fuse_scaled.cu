@@ -8,12 +8,11 @@ amaxes_kernel(HU_PARAM hu_casts g)
 {
 	for (uint32_t chunk = blockIdx.x; chunk < g.t.first[g.t.count]; chunk += gridDim.x) {
 		hu_piece p = hu_many_piece(&g.t, chunk);
-		hu_store_operand from = hu_many_operand(&g.from, g.in[p.tensor]);
-		uint32_t whole = from.kind == HU_KIND_F64 ? 0 : p.n / 8, runs = hu_runs(p.n, whole, 8);
+		uint32_t whole = g.from.kind == HU_KIND_F64 ? 0 : p.n / 8, runs = hu_runs(p.n, whole, 8);
 		uint64_t mine = 0;
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
-			uint64_t u = hu_run_largest(&from, hu_many_run<8>(p, t, whole));
+			uint64_t u = hu_run_largest(&g.from, g.in[p.tensor], hu_many_run<8>(p, t, whole));
 			mine = u > mine ? u : mine;
 		}
 		hu_largest_in(&g.amax[p.tensor], mine);

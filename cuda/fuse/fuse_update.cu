@@ -60,18 +60,20 @@ load(const update *u, const typename S::C *c, uint32_t tensor, hu_run at, typena
 				in[k][v] = found;
 			continue;
 		}
-		hu_store_operand o = hu_many_operand(&u->from[from], u->in[from][tensor]);
-		if (at.many > 1)
-			hu_vector_load<V>(in[k], &o, at.i);
-		else
-			in[k][0] = S::load(c, &o, at.i);
+		const hu_store_operand *o = &u->from[from];
+		const void *data = u->in[from][tensor];
+		if constexpr (V > 1)
+			if (at.many > 1)
+				hu_vector_load<V, 1>(in[k], o, data, at.i);
+		if (at.many == 1)
+			in[k][0] = S::load(c, o, data, at.i);
 		HU_UNROLL
 		for (int v = 0; v < V; v++) {
 			before[v] = k ? before[v] : (double)in[k][v];
 			in[k][v] = S::taken(c, HU_AT_EACH, in[k][v]);
 		}
-		if (k == 0 && o.kind == HU_KIND_F64 && at.many == 1)
-			before[0] = ((const double *)o.data)[at.i];
+		if (k == 0 && o->kind == HU_KIND_F64 && at.many == 1)
+			before[0] = ((const double *)data)[at.i];
 	}
 }
 
@@ -88,7 +90,7 @@ whole_runs(const update *u, hu_piece p, int operands, int results)
 	HU_UNROLL
 	for (int k = 0; k < OPERANDS - 1; k++)
 		serves &= k >= results || hu_vector_serves<typename S::T>(u->to[k].kind);
-	return serves ? p.n / V : 0;
+	return serves && V > 1 ? p.n / V : 0;
 }
 
 /* FOUND is the position of found_inf among F's operands. */
@@ -119,12 +121,13 @@ update_kernel(HU_PARAM update u)
 			hu_formula_run<F, S, V>(&c, in, out, at.many);
 			HU_UNROLL
 			for (int k = 0; k < TERM; k++) {
-				hu_store_result r = hu_many_result(&u.to[k], u.out[k][p.tensor]);
-				if (at.many > 1) {
-					hu_vector_store<V>(&r, at.i, out[k]);
-				} else {
-					S::store_alone(&r, at.i, out[k][0]);
-					out[k][0] = S::settled(&r, out[k][0]);
+				void *data = u.out[k][p.tensor];
+				if constexpr (V > 1)
+					if (at.many > 1)
+						hu_vector_store<V, 1>(&u.to[k], data, at.i, out[k]);
+				if (at.many == 1) {
+					S::store_alone(&u.to[k], data, at.i, out[k][0]);
+					out[k][0] = S::settled(&u.to[k], out[k][0]);
 				}
 			}
 			HU_UNROLL
@@ -133,10 +136,8 @@ update_kernel(HU_PARAM update u)
 					hu_update_count(&mine, before[v], (double)out[TERM][v], (double)out[0][v]);
 				out[0][v] = S::taken(&c, HU_AT_EACH, out[0][v]);
 			}
-			if (u.copy[p.tensor]) {
-				hu_store_result r = hu_many_result(&u.copy_to, u.copy[p.tensor]);
-				hu_run_store<S, V>(&r, at, out[0]);
-			}
+			if (u.copy[p.tensor])
+				hu_run_store<S, V>(&u.copy_to, u.copy[p.tensor], at, out[0]);
 		}
 		if (u.count[p.tensor])
 			count_in_block(u.count[p.tensor], &mine, warps);
@@ -166,7 +167,8 @@ HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
 extern "C" hu_status
 HU_SIDE(fuse_update)(hu_work *w, int n)
 {
-	int decays = !strcmp(w[0].op, "adamw"), adam = decays || !strcmp(w[0].op, "adam"), moving = w[0].call->nin > 3;
+	int decays = w[0].role == HU_ROLE_ADAMW, adam = decays || w[0].role == HU_ROLE_ADAM,
+	    moving = w[0].call->nin > 3;
 	double *k = adam ? hu_numbers(w, HU_ADAMW_CONSTANTS) : NULL;
 	update u;
 

@@ -9,3 +9,4 @@ CUDA_SOURCES += cuda/fuse/fuse_update.cu
 noinst_HEADERS += cuda/fuse/fusions.def
 libhalfulp_a_SOURCES += cuda/fuse/plan.c
 noinst_HEADERS += cuda/fuse/plan.h
+libhalfulp_a_SOURCES += cuda/fuse/plan_stage.c

@@ -26,6 +26,7 @@ hu_plan_work(hu_work *w, const hu_call *c, const hu_slot *t, const hu_slot **all
 	memset(w, 0, sizeof *w);
 	w->call = c;
 	w->op = c->op->name;
+	w->role = c->op->role;
 	w->all = all;
 	for (int i = 0; i < c->nin; i++) {
 		all[i] = &t[c->in[i]];
@@ -201,7 +202,7 @@ find_ahead(planner *y, const hu_fusion *cast)
 
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *u = &p->c[i];
-		if (y->owner[i] < 0 || strcmp(y->g[y->owner[i]].fusion->name, "update") ||
+		if (y->owner[i] < 0 || y->g[y->owner[i]].fusion->kind != HU_FUSE_UPDATES ||
 			p->t[u->in[0]].next != u->out[0])
 			continue;
 		for (int j = 0; j < p->nc && y->copy[i] < 0; j++) {
@@ -320,11 +321,11 @@ hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_s
 			gradients(&y, f);
 		for (int i = 0; i < p->nc && f->kind == HU_FUSE_CHAIN; i++)
 			chain_from(&y, f, i);
-		for (int i = 0; i < p->nc && f->kind == HU_FUSE_TOGETHER; i++)
+		for (int i = 0; i < p->nc && hu_fuses_together(f); i++)
 			together_from(&y, f, i);
-		if (!strcmp(f->name, "update"))
+		if (f->kind == HU_FUSE_UPDATES)
 			for (const hu_fusion *c = f; c->name; c++)
-				if (!strcmp(c->name, "cast"))
+				if (c->kind == HU_FUSE_CASTS)
 					find_ahead(&y, c);
 	}
 	for (int i = 0; i < p->nc; i++)
@@ -347,54 +348,6 @@ hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_s
 	free(y.g);
 	free(y.owner);
 	free(y.cast_ahead);
-}
-
-static int
-stage_with(const hu_plan *plan, int call)
-{
-	for (int i = 0; i < plan->nstage; i++)
-		for (int k = 0; k < plan->stage[i].n; k++)
-			if (plan->call[plan->stage[i].first + k] == call)
-				return i;
-	return -1;
-}
-
-int
-hu_plan_stage_of(const hu_plan *plan, const hu_program *p, int call)
-{
-	int stage = stage_with(plan, call);
-
-	for (int i = 0; i < p->nc && plan->stage[stage].ahead; i++)
-		if (plan->copy[i] == p->c[call].out[0])
-			return stage_with(plan, i);
-	return stage;
-}
-
-double
-hu_plan_bytes(const hu_plan *plan, const hu_program *p, const hu_slot *t, int stage)
-{
-	const hu_stage *s = &plan->stage[stage];
-	char *seen = hu_xcalloc((size_t)p->nt + 1, 1);
-	double sum = 0;
-
-	for (int k = 0; k < s->n; k++) {
-		const hu_call *c = &p->c[plan->call[s->first + k]];
-		int reads =
-			(int)hu_call_cost(p, c)
-				.reads; /* a check reads the step's other tensors only if a gradient is not finite */
-		for (int j = 0; j < reads; j++) {
-			sum += seen[c->in[j]] ? 0 : (double)(t[c->in[j]].n * hu_slot_size(t[c->in[j]].format));
-			seen[c->in[j]] = 1;
-		}
-		for (int j = 0; j < c->nout; j++) {
-			sum += (double)(t[c->out[j]].n * hu_slot_size(t[c->out[j]].format));
-			seen[c->out[j]] = 1;
-		}
-		if (plan->copy[c->id] >= 0)
-			sum += (double)(t[plan->copy[c->id]].n * hu_slot_size(t[plan->copy[c->id]].format));
-	}
-	free(seen);
-	return sum;
 }
 
 void

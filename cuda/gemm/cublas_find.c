@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Where cuBLASLt lies on machines whose dynamic linker does not know it: the folder of a CUDA toolkit, and the folders
-   in which Python's packages keep it (nvidia-cublas, which PyTorch and JAX bring along): of the environment that is
-   active, of the python3 that PATH finds, of the user and of the system. */
+   Finds the library cuBLASLt where the dynamic linker does not: in the folder of a CUDA toolkit, and in the folders
+   where Python keeps the package nvidia-cublas, which PyTorch and JAX install: those of the active environment, of the
+   python3 that PATH finds, of the user and of the system. */
 #include "cuda/gemm/cublas.h"
 #include "lib/base/mem.h"
 
@@ -15,7 +15,8 @@ enum { PLACE = 1024 };
 
 typedef struct places { char **path; size_t n, most; } places;
 
-/* The libraries in folders FROM followed by WITHIN, a pattern; of two versions the newer first. */
+/* Adds the libraries in the folders that match the pattern from followed by within; of two versions the newer comes
+   first. */
 static void
 add(places *p, const char *from, const char *within)
 {

@@ -32,6 +32,9 @@ typedef struct hu_gemm {
 	hu_divisor by_share, by_cols, by_co, by_taps_w;
 	int placed;
 	uint32_t first;            /* the result's element for output (0, 0), if not placed */
+	/* The number of products in a launch, and the elements from one's operands and result to the next one's (matmul;
+	   elsewhere there is one). */
+	uint32_t batches, step_a, step_b, step_y;
 	uint32_t terms;            /* term k of element e draws random bits e * terms + k */
 	int ta, tb;
 	hu_store_operand a, b, sa, sb;   /* sa, sb: scales whose product divides the result; without data: 1 */
@@ -47,14 +50,16 @@ typedef struct hu_gemm {
 
 /* On the host: a grid with a block for each rows x columns outputs of each part. All tiles of a part are in the grid's
    first dimension, because that alone reaches 2^31 blocks: the others end at 65535, and a convolution of 512 images has
-   more tiles than that in either direction. Neighbours in the grid are neighbours along a row of tiles. */
+   more tiles than that in either direction. Neighbours in the grid are neighbours along a row of tiles. The third
+   dimension counts products. */
 static inline dim3
 hu_gemm_grid(const hu_gemm *g, uint32_t rows, uint32_t columns)
 {
-	return dim3((g->n + columns - 1) / columns * ((g->m + rows - 1) / rows), g->parts);
+	return dim3((g->n + columns - 1) / columns * ((g->m + rows - 1) / rows), g->parts,
+		g->batches > 1 ? g->batches : 1);
 }
 
-enum { HU_MOST_PARTS = 65535 };
+enum { HU_MOST_PARTS = 65535, HU_MOST_BATCHES = 65535 };
 
 /* Which tile of which part a block computes: its first output row and column, its part. */
 typedef struct hu_gemm_tile_at { uint32_t m0, n0, part; } hu_gemm_tile_at;
@@ -73,7 +78,7 @@ HU_DEVICE uint32_t
 hu_gemm_row(const hu_gemm *g, uint32_t m)
 {
 	if (!g->placed)
-		return g->first + m * g->n;
+		return g->first + blockIdx.z * g->step_y + m * g->n;
 	uint32_t n = hu_quotient(m, g->by_share), pixel = m - n * g->by_share.by, i = hu_quotient(pixel, g->by_cols),
 		 l = pixel - i * g->cols;
 	return ((n * g->h + g->row0 + i * g->stride_h) * g->w + g->col0 + l * g->stride_w) * g->n;
@@ -81,7 +86,7 @@ hu_gemm_row(const hu_gemm *g, uint32_t m)
 HU_DEVICE uint32_t
 hu_gemm_element(const hu_gemm *g, uint32_t i)
 {
-	return g->placed ? hu_gemm_row(g, i / g->n) + i % g->n : g->first + i;
+	return g->placed ? hu_gemm_row(g, i / g->n) + i % g->n : g->first + blockIdx.z * g->step_y + i;
 }
 
 /* Stores the i-th output: y = sum / scale, rounded. */

@@ -34,18 +34,50 @@ hu_gather_code(void *to, uint32_t i, const void *from, uint32_t at, uint32_t byt
 	}
 }
 
+/* Copies 16 bytes of codes from element at of an operand to byte i. */
+HU_DEVICE void
+hu_gather_group(void *to, size_t i, const void *from, uint32_t at, uint32_t bytes)
+{
+	uint32_t w[4] = { 0, 0, 0, 0 };
+
+	if (at != HU_OUTSIDE)
+		hu_load_words<16>(w, (const unsigned char *)from + (size_t)at * bytes);
+	hu_store_words<16>((unsigned char *)to + i, w);
+}
+
 /* Gathers n rows of A (if of_b is set, columns of B) from the first on, k values each in a row of ld elements, with +0
-   behind them and in rows past the end. */
+   behind them and in rows past the end; group elements at a time, which are 1 or 16 bytes along k, all inside or all
+   outside. across divides by the groups of a row. */
 template <class M>
 HU_KERNEL
-hu_codes_kernel(HU_PARAM hu_gemm g, int of_b, void *to, uint32_t bytes, uint32_t first, uint32_t n, uint32_t ld)
+hu_codes_kernel(HU_PARAM hu_gemm g, int of_b, void *to, uint32_t bytes, uint32_t first, uint32_t n, uint32_t group,
+	hu_divisor across)
 {
+	const void *from = of_b ? g.b.data : g.a.data;
+	uint32_t rows = of_b ? g.n : g.m;
+
 	HU_ONCE
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n * ld; i += gridDim.x * blockDim.x) {
-		uint32_t r = first + i / ld, k = i % ld, rows = of_b ? g.n : g.m;
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n * across.by; i += gridDim.x * blockDim.x) {
+		uint32_t row = hu_quotient(i, across), r = first + row, k = (i - row * across.by) * group;
 		uint32_t at = k >= g.k || r >= rows ? HU_OUTSIDE : of_b ? M::b(&g, k, r) : M::a(&g, r, k);
-		hu_gather_code(to, i, of_b ? g.b.data : g.a.data, at, bytes);
+		if (group > 1)
+			hu_gather_group(to, (size_t)i * 16, from, at, bytes);
+		else
+			hu_gather_code(to, i, from, at, bytes);
 	}
+}
+
+template <class M>
+static hu_status
+hu_codes_go(hu_work *w, const hu_gemm *g, int of_b, void *to, uint32_t bytes, uint32_t first, uint32_t n, uint32_t ld)
+{
+	uint32_t s = 16 / bytes;
+	const void *from = of_b ? g->b.data : g->a.data;
+	int groups = of_b ? M::b_along_k(g) && M::b_groups(g, s) : M::a_along_k(g) && M::a_groups(g, s);
+	uint32_t group = groups && ld % s == 0 && hu_aligned(from) ? s : 1;
+
+	return HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)n * ld / group, 256, 65535), 256, 0, *g, of_b, to, bytes,
+		first, n, group, hu_divisor_of(ld / group));
 }
 
 template <class M>
@@ -78,8 +110,7 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 				"--gemm mma or simt",
 				wide, deep, w->call->id);
 		b = hu_work_take(w, (size_t)wide * deep * bytes);
-		HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)wide * deep, 256, 65535), 256, 0, *g, 1, b,
-			bytes, 0u, wide, deep));
+		HU_TRY(hu_codes_go<M>(w, g, 1, b, bytes, 0, wide, deep));
 	}
 	int straight = !g->placed && !g->first && f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n &&
 		       w->call->flags == 0;
@@ -100,8 +131,7 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	for (uint32_t first = 0; first < g->m; first += rows) {
 		p.m = g->m - first < rows ? g->m - first : rows;
 		if (own_a)
-			HU_TRY(HU_GO(w, hu_codes_kernel<M>, hu_blocks_for((size_t)p.m * deep, 256, 65535), 256, 0, *g,
-				0, a, bytes, first, p.m, deep));
+			HU_TRY(hu_codes_go<M>(w, g, 0, a, bytes, first, p.m, deep));
 		HU_TRY(HU_SIDE(cublas_go)(w, &p, a, b, (unsigned char *)d + (size_t)first * wide * each, first == 0));
 	}
 	return straight ? HU_OK : HU_SIDE(cublas_store)(w, g, d, wide, f);

@@ -105,7 +105,9 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 	if (s->id != HU_SUM_TC || (s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) ||
 		(w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
 		return -1;
-	if (s->in != s->in2 || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) || g->parts > HU_MOST_PARTS ||
+	int fp8 = (s->in == HU_E4M3 || s->in == HU_E5M2) && (s->in2 == HU_E4M3 || s->in2 == HU_E5M2);
+	if ((s->in != s->in2 && !fp8) || hu_outer_format(*s).id != s->out || hu_mode_draws(s->mode) ||
+		g->parts > HU_MOST_PARTS ||
 		hu_tc_of(s->arch, s->in, s->path).kind < 0 || hu_tc_of(s->arch, s->in, s->path).kind > HU_TC_HALVES)
 		return -1;
 	if (s->in == HU_FP16 && w->in[0]->format == HU_FP16 && w->in[1]->format == HU_FP16)
@@ -114,8 +116,9 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 		return -1;
 	if (s->in == HU_BF16 && w->in[0]->format == HU_BF16 && w->in[1]->format == HU_BF16)
 		return HU_MMA_BF16;
-	if ((s->in == HU_E4M3 || s->in == HU_E5M2) && w->in[0]->format == s->in && w->in[1]->format == s->in)
-		return s->in == HU_E4M3 ? HU_MMA_E4M3 : HU_MMA_E5M2;
+	for (int kind = HU_MMA_E4M3; fp8 && kind < HU_MMA_KINDS; kind++)
+		if (w->in[0]->format == hu_mma_format(kind, 0) && w->in[1]->format == hu_mma_format(kind, 1))
+			return kind;
 	return s->in == HU_TF32 && g->a.kind == HU_KIND_F32 && g->b.kind == HU_KIND_F32 ? HU_MMA_TF32 : -1;
 }
 
@@ -138,15 +141,37 @@ hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
 	return HU_OK;
 }
 
-/* Runs the large tiles' product of KIND by the warpgroup units (if groups is set) or by mma.sync. */
-template <class M, int KIND>
+/* Runs the large tiles' product of a kind without fp8 by the warpgroup units (if groups is set) or by mma.sync. */
+template <class M>
 static hu_status
-hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups)
+hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 {
-	if constexpr (KIND != HU_MMA_TF32)
-		if (groups)
-			return hu_group_go<M, KIND>(w, g, sums);
-	return hu_wide_go<M, KIND>(w, g, sums);
+	if (kind == HU_MMA_TF32)
+		return hu_wide_go<M, HU_MMA_TF32>(w, g, sums, kind);
+	if (!groups)
+		return hu_wide_go<M, HU_MMA_F16>(w, g, sums, kind);
+	return kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : hu_group_go<M, HU_MMA_BF16>(w, g, sums);
+}
+
+/* The same for any kind of fp8. */
+template <class M>
+static hu_status
+hu_large_go_fp8(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
+{
+	if (!groups)
+		return hu_wide_go<M, HU_MMA_E4M3>(w, g, sums, kind);
+	return kind == HU_MMA_E4M3        ? hu_group_go<M, HU_MMA_E4M3>(w, g, sums)
+	       : kind == HU_MMA_E5M2      ? hu_group_go<M, HU_MMA_E5M2>(w, g, sums)
+	       : kind == HU_MMA_E4M3_E5M2 ? hu_group_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
+					  : hu_group_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
+}
+
+/* Writes the operands' formats: one name if they are the same. */
+static inline const char *
+hu_mma_names(char *names, size_t size, const hu_sum *s)
+{
+	snprintf(names, size, s->in == s->in2 ? "%s" : "%s by %s", hu_format_name(s->in), hu_format_name(s->in2));
+	return names;
 }
 
 /* Returns 1 if the matrix units support the call, which it then launches, with status *st. */
@@ -156,6 +181,7 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 {
 	int kind = hu_mma_kind(w, g);
 	float *sums = NULL;
+	char names[64];
 
 	/* A device runs code compiled for older ones, in which instructions that those lack were compiled to
 	   nothing. */
@@ -172,20 +198,18 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (large) {
-		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x256" : "mma.sync %s to fp32, 128x128",
-			hu_format_name(g->sum.in));
+		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x%d" : "mma.sync %s to fp32, 128x%d",
+			hu_mma_names(names, sizeof names, &g->sum), groups ? hu_group_columns<M>(g, kind) : 128);
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
 		if (*st == HU_OK)
-			*st = kind == HU_MMA_F16    ? hu_large_go<M, HU_MMA_F16>(w, g, sums, groups)
-			      : kind == HU_MMA_BF16 ? hu_large_go<M, HU_MMA_BF16>(w, g, sums, groups)
-			      : kind == HU_MMA_TF32 ? hu_large_go<M, HU_MMA_TF32>(w, g, sums, groups)
-			      : kind == HU_MMA_E4M3 ? hu_large_go<U, HU_MMA_E4M3>(w, &u, sums, groups)
-						    : hu_large_go<U, HU_MMA_E5M2>(w, &u, sums, groups);
+			*st = fp8 ? hu_large_go_fp8<U>(w, &u, sums, groups, kind)
+				  : hu_large_go<M>(w, g, sums, groups, kind);
 		if (*st == HU_OK && sums)
 			*st = HU_SIDE(gemm_parts)(w, g, sums, 0, g->sum.out);
 		return 1;
 	}
-	HU_GEMM_SAY(w, "mma.sync %s to %s, 64x64", hu_format_name(g->sum.in), hu_format_name(g->sum.out));
+	HU_GEMM_SAY(w, "mma.sync %s to %s, 64x64", hu_mma_names(names, sizeof names, &g->sum),
+		hu_format_name(g->sum.out));
 	dim3 grid = hu_gemm_grid(g, HU_MMA_TILE, HU_MMA_TILE);
 	*st = HU_GO(w, hu_mma_kernel<M>, grid, HU_MMA_THREADS, 0, *g, kind, sums);
 	if (*st == HU_OK && sums)

@@ -104,11 +104,22 @@ hu_wide_b(uint32_t *b, const unsigned char *sb, uint32_t col0, uint32_t step)
 		}
 }
 
+template <int KIND>
+HU_DEVICE void
+hu_wide_products(float (*d)[4][4], uint32_t (*a)[4], uint32_t (*b)[4], hu_tc_arch arch)
+{
+	HU_UNROLL
+	for (uint32_t i = 0; i < 4; i++)
+		HU_UNROLL
+		for (uint32_t j = 0; j < 4; j++)
+			hu_mma(KIND, 0, d[i][j], a[i], b[j / 2] + j % 2 * 2, arch);
+}
+
 /* A stage is two steps of the unit; the last stage of a part may have only one. */
 template <int KIND, int A_ALONG, int B_ALONG>
 HU_DEVICE void
 hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb, uint32_t row, uint32_t col,
-	uint32_t step, hu_tc_arch arch)
+	uint32_t step, int kind, hu_tc_arch arch)
 {
 	enum { TF32 = KIND == HU_MMA_TF32 };
 	uint32_t a[4][4], b[2][4];
@@ -119,11 +130,21 @@ hu_wide_step(float (*d)[4][4], const unsigned char *sa, const unsigned char *sb,
 	HU_UNROLL
 	for (uint32_t i = 0; i < 4; i++)
 		hu_wide_a<A_ALONG, TF32>(a[i], sa, row + i * 16, step);
-	HU_UNROLL
-	for (uint32_t i = 0; i < 4; i++)
-		HU_UNROLL
-		for (uint32_t j = 0; j < 4; j++)
-			hu_mma(KIND, 0, d[i][j], a[i], b[j / 2] + j % 2 * 2, arch);
+	if constexpr (KIND == HU_MMA_TF32)
+		hu_wide_products<KIND>(d, a, b, arch);
+	else if constexpr (KIND == HU_MMA_F16)
+		if (kind == HU_MMA_F16)
+			hu_wide_products<HU_MMA_F16>(d, a, b, arch);
+		else
+			hu_wide_products<HU_MMA_BF16>(d, a, b, arch);
+	else if (kind == HU_MMA_E4M3)
+		hu_wide_products<HU_MMA_E4M3>(d, a, b, arch);
+	else if (kind == HU_MMA_E5M2)
+		hu_wide_products<HU_MMA_E5M2>(d, a, b, arch);
+	else if (kind == HU_MMA_E4M3_E5M2)
+		hu_wide_products<HU_MMA_E4M3_E5M2>(d, a, b, arch);
+	else
+		hu_wide_products<HU_MMA_E5M2_E4M3>(d, a, b, arch);
 }
 
 /* Writes the block's outputs through shared memory, 64 rows at a time, so that whole lines are written and the code is
@@ -156,9 +177,11 @@ hu_wide_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0
 	}
 }
 
+/* KIND is kind, or HU_MMA_F16 for bf16 too, HU_MMA_E4M3 for every kind of fp8: their kernels differ in the instruction
+   alone, and one takes half as long to compile as two. */
 template <class M, int KIND, int A_ALONG, int B_ALONG>
 HU_KERNEL_FOR(HU_WIDE_THREADS, 2)
-hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
+hu_wide_kernel(HU_PARAM hu_gemm g, float *sums, int kind)
 {
 	enum { DEEP = HU_WIDE_WORDS * HU_WIDE_VALUES(KIND) };
 	HU_SHARED_ALIGNED(unsigned char, stage, HU_WIDE_STAGES * 2 * HU_WIDE_BYTES, 128);
@@ -194,9 +217,9 @@ hu_wide_kernel(HU_PARAM hu_gemm g, float *sums)
 			hu_wide_fill<M, 1, B_ALONG, KIND>(&g, &copies, to + HU_WIDE_BYTES, n0, later, end);
 		}
 		hu_copy_commit(&copies);
-		hu_wide_step<KIND, A_ALONG, B_ALONG>(d, sa, sb, row, col, 0, g.sum.arch);
+		hu_wide_step<KIND, A_ALONG, B_ALONG>(d, sa, sb, row, col, 0, kind, g.sum.arch);
 		if (k0 + DEEP / 2 < end)
-			hu_wide_step<KIND, A_ALONG, B_ALONG>(d, sa, sb, row, col, 1, g.sum.arch);
+			hu_wide_step<KIND, A_ALONG, B_ALONG>(d, sa, sb, row, col, 1, kind, g.sum.arch);
 		at = at + 1 == HU_WIDE_STAGES ? 0 : at + 1;
 		next = next + 1 == HU_WIDE_STAGES ? 0 : next + 1;
 	}
@@ -221,7 +244,7 @@ hu_wide_serves(const hu_gemm *g, int kind)
 
 template <class M, int KIND>
 static hu_status
-hu_wide_go(hu_work *w, const hu_gemm *g, float *sums)
+hu_wide_go(hu_work *w, const hu_gemm *g, float *sums, int kind)
 {
 	dim3 grid = hu_gemm_grid(g, HU_WIDE_TILE, HU_WIDE_TILE);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
@@ -229,7 +252,7 @@ hu_wide_go(hu_work *w, const hu_gemm *g, float *sums)
 #define HU_WIDE_CASE(A, B)                                                              \
 	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B)))) \
 		if (a == (A) && b == (B))                                       \
-			return HU_GO(w, (hu_wide_kernel<M, KIND, A, B>), grid, HU_WIDE_THREADS, 0, *g, sums)
+			return HU_GO(w, (hu_wide_kernel<M, KIND, A, B>), grid, HU_WIDE_THREADS, 0, *g, sums, kind)
 	HU_WIDE_CASE(1, 1);
 	HU_WIDE_CASE(1, 0);
 	HU_WIDE_CASE(0, 1);

@@ -81,7 +81,7 @@ HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
 			"matrix units' instructions need 8.0 (fp8: 8.9): configure --with-cuda-arch for this device, "
 			"or use --gemm simt",
 			compiled / 10, compiled % 10);
-	if (units && g->sum.path == HU_TC_WGMMA && w->in[0]->format == g->sum.in && w->in[1]->format == g->sum.in)
+	if (units && g->sum.path == HU_TC_WGMMA && w->in[0]->format == g->sum.in && w->in[1]->format == g->sum.in2)
 		return hu_fail(HU_EUNABLE,
 			"--gemm mma: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side "
 			"(fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: "

@@ -31,6 +31,20 @@ hu_gemm_product(hu_work *w, const hu_gemm *g)
 	return st;
 }
 
+/* The most products like g that hu_gemm_product computes in one launch if g.batches says so: 1 where parts need scratch
+   space for each, operands have to be transposed first, or no tile serves. */
+template <class M>
+static uint32_t
+hu_gemm_together(const hu_work *w, const hu_gemm *g)
+{
+	if (w->gemm == HU_GEMM_CUBLAS || g->parts != 1 || !g->k)
+		return 1;
+	int kind = w->gemm == HU_GEMM_SIMT ? -1 : hu_mma_kind(w, g);
+	if (kind >= 0)
+		return kind < HU_MMA_E4M3 ? HU_MOST_BATCHES : 1;
+	return w->gemm != HU_GEMM_MMA && hu_tile_of<M>(g) != HU_TILED_NONE ? HU_MOST_BATCHES : 1;
+}
+
 template <class M>
 static hu_status
 hu_gemm_run(hu_work *w, const hu_gemm *g)

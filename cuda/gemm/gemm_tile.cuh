@@ -133,11 +133,13 @@ hu_tile_go(hu_work *w, const hu_gemm *g)
 	return g->parts > 1 ? HU_SIDE(gemm_parts)(w, g, sums, sizeof *sums == sizeof(double), g->sum.acc) : HU_OK;
 }
 
-/* Returns 1 if the tiled product supports the call's model, as the CPU's fast paths do; it is then launched, with
-   status *st. */
+/* The tiled products; HU_TILED_NONE: no one supports the call's model. */
+enum { HU_TILED_NONE, HU_TILED_BROAD, HU_TILED_F32, HU_TILED_F64, HU_TILED_SHORT };
+
+/* Returns which of them supports the call's model, as the CPU's fast paths do. */
 template <class M>
 static int
-hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
+hu_tile_of(const hu_gemm *g)
 {
 	const hu_sum *s = &g->sum;
 	int fused = s->id == HU_SUM_FMA || s->id == HU_SUM_CHUNK,
@@ -145,17 +147,27 @@ hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
 	int serves = s->acc != HU_FP64 && hu_short_serves(hu_format_of(s->acc));
 
 	if (s->mode != HU_RNE || (s->outer != HU_NO_FORMAT && s->outer != s->acc) || g->parts > HU_MOST_PARTS)
-		return 0;
+		return HU_TILED_NONE;
 	if (s->id == HU_SUM_FMA && !wide && s->acc == HU_FP32 && hu_broad_serves<M>(g))
-		*st = hu_broad_go<M>(w, g);
-	else if (fused && !wide && s->acc == HU_FP32)
-		*st = hu_tile_go<M, hu_acc_f32>(w, g);
-	else if (fused && s->acc == HU_FP64)
-		*st = hu_tile_go<M, hu_acc_f64>(w, g);
-	else if ((fused || s->id == HU_SUM_SEQUENTIAL) && serves)
-		*st = hu_tile_go<M, hu_acc_short>(w, g);
-	else
-		return 0;
-	return 1;
+		return HU_TILED_BROAD;
+	if (fused && !wide && s->acc == HU_FP32)
+		return HU_TILED_F32;
+	if (fused && s->acc == HU_FP64)
+		return HU_TILED_F64;
+	return (fused || s->id == HU_SUM_SEQUENTIAL) && serves ? HU_TILED_SHORT : HU_TILED_NONE;
+}
+
+/* Returns 1 if a tiled product supports the call's model; it is then launched, with status *st. */
+template <class M>
+static int
+hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
+{
+	switch (hu_tile_of<M>(g)) {
+	case HU_TILED_BROAD: *st = hu_broad_go<M>(w, g); return 1;
+	case HU_TILED_F32: *st = hu_tile_go<M, hu_acc_f32>(w, g); return 1;
+	case HU_TILED_F64: *st = hu_tile_go<M, hu_acc_f64>(w, g); return 1;
+	case HU_TILED_SHORT: *st = hu_tile_go<M, hu_acc_short>(w, g); return 1;
+	default: return 0;
+	}
 }
 #endif

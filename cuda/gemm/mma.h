@@ -11,8 +11,30 @@ extern "C" {
 #include "lib/sum/tc.h"
 }
 
-/* Kinds of operands. With HU_MMA_F16_F16 the accumulators are fp16's values. */
-enum { HU_MMA_F16, HU_MMA_F16_F16, HU_MMA_BF16, HU_MMA_TF32, HU_MMA_E4M3, HU_MMA_E5M2, HU_MMA_KINDS };
+/* Kinds of operands; fp8's, from HU_MMA_E4M3 on, may be of two formats, a's and then b's. With HU_MMA_F16_F16 the
+   accumulators are fp16's values. */
+enum {
+	HU_MMA_F16,
+	HU_MMA_F16_F16,
+	HU_MMA_BF16,
+	HU_MMA_TF32,
+	HU_MMA_E4M3,
+	HU_MMA_E5M2,
+	HU_MMA_E4M3_E5M2,
+	HU_MMA_E5M2_E4M3,
+	HU_MMA_KINDS
+};
+
+/* The formats of a kind's operands a (column 0) and b (1). */
+static inline hu_format_id
+hu_mma_format(int kind, int column)
+{
+	static const hu_format_id of[HU_MMA_KINDS][2] = { { HU_FP16, HU_FP16 }, { HU_FP16, HU_FP16 }, { HU_BF16, HU_BF16 },
+		{ HU_TF32, HU_TF32 }, { HU_E4M3, HU_E4M3 }, { HU_E5M2, HU_E5M2 }, { HU_E4M3, HU_E5M2 },
+		{ HU_E5M2, HU_E4M3 } };
+
+	return of[kind][column];
+}
 
 /* The number of k values in a word. A whole product has 8 words, a half has 4. */
 HU_HD uint32_t hu_mma_values(int kind) { return kind == HU_MMA_TF32 ? 1 : kind >= HU_MMA_E4M3 ? 4 : 2; }
@@ -27,8 +49,9 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 {
 	(void)arch;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define HU_MMA_F32(shape, in, ...)                                                                                        \
-	asm volatile("mma.sync.aligned." shape ".row.col.f32." in "." in ".f32 {%0,%1,%2,%3}, " __VA_ARGS__)
+#define HU_MMA_MIXED(shape, in, in2, ...)                                                                                 \
+	asm volatile("mma.sync.aligned." shape ".row.col.f32." in "." in2 ".f32 {%0,%1,%2,%3}, " __VA_ARGS__)
+#define HU_MMA_F32(shape, in, ...) HU_MMA_MIXED(shape, in, in, __VA_ARGS__)
 	if (kind == HU_MMA_F16 && !half)
 		HU_MMA_F32("m16n8k16", "f16", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -62,6 +85,14 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 		HU_MMA_F32("m16n8k32", "e5m2", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
 			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+	else if (kind == HU_MMA_E4M3_E5M2)
+		HU_MMA_MIXED("m16n8k32", "e4m3", "e5m2", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+	else if (kind == HU_MMA_E5M2_E4M3)
+		HU_MMA_MIXED("m16n8k32", "e5m2", "e4m3", "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+			   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+			   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 	else {
 		uint32_t c0, c1; /* fp16's values, two in a register: exact both ways */
@@ -88,6 +119,7 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 			: "r"(c1));
 	}
 #undef HU_MMA_F32
+#undef HU_MMA_MIXED
 #else
 	(void)kind, (void)half, (void)a, (void)b;
 	d[0] = d[1] = d[2] = d[3] = hu_from_bits32(0x7fc00000u); /* never launched below sm_80 */

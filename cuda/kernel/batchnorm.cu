@@ -3,6 +3,7 @@
    also update the running statistics. There are two passes down the rows, one over the channels after each, and one
    that applies the statistics. */
 #include "cuda/element/norm.cuh"
+#include "cuda/element/scalar.cuh"
 
 /* constants: eps, momentum, 1 - momentum, rows; operands: a channel's sum, and the running statistic before the step */
 enum { EPS, MOMENTUM, REST, ROWS, CONSTANTS };
@@ -46,7 +47,7 @@ statistic(hu_work *w, const hu_slot *sum, size_t rows, int at, int moved, hu_slo
 	if (w->call->nout > moved)
 		hu_field_out(w, &m, w->out[moved]);
 	m.nk = CONSTANTS;
-	m.k[EPS] = hu_attr_num(w->call, "eps", 1e-3);
+	m.k[EPS] = hu_norm_eps(w->call);
 	m.k[MOMENTUM] = momentum;
 	m.k[REST] = 1 - momentum;
 	m.k[ROWS] = (double)rows;

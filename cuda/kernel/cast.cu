@@ -15,7 +15,7 @@ amax_kernel(uint64_t *amax, HU_PARAM hu_store_operand x, uint32_t n)
 
 	HU_ONCE
 	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
-		uint64_t u = hu_run_largest(&x, hu_run_at<8>(t, whole));
+		uint64_t u = hu_run_largest(&x, x.data, hu_run_at<8>(t, whole));
 		mine = u > mine ? u : mine;
 	}
 	hu_largest_in(amax, mine);

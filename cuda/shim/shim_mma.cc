@@ -28,11 +28,10 @@ extern "C" void
 hu_shim_mma(
 	int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch arch, const char *file, int line)
 {
-	static const hu_format_id ins[] = { HU_FP16, HU_FP16, HU_BF16, HU_TF32, HU_E4M3, HU_E5M2 };
-	hu_format_id in = ins[kind];
-	hu_format f = hu_format_of(in), out = hu_format_of(kind == HU_MMA_F16_F16 ? HU_FP16 : HU_FP32);
-	hu_tc t = hu_tc_of(arch, in, HU_TC_MMA);
-	hu_format inner = hu_tc_inner(t, f);
+	hu_format fa = hu_format_of(hu_mma_format(kind, 0)), fb = hu_format_of(hu_mma_format(kind, 1)),
+		  out = hu_format_of(kind == HU_MMA_F16_F16 ? HU_FP16 : HU_FP32);
+	hu_tc t = hu_tc_of(arch, fa.id, HU_TC_MMA);
+	hu_format inner_a = hu_tc_inner(t, fa), inner_b = hu_tc_inner(t, fb);
 	unsigned depth = (half ? 4 : 8) * hu_mma_values(kind), lane = hu_shim_lane(), g = lane / 4;
 	piece mine = { { a[0], a[1], half ? 0 : a[2], half ? 0 : a[3] }, { b[0], half ? 0 : b[1] } };
 	const unsigned char *all = hu_shim_meet(&mine, sizeof mine, "mma", file, line);
@@ -42,12 +41,12 @@ hu_shim_mma(
 
 	for (unsigned k = 0; k < depth; k++)
 		for (unsigned i = 0; i < 2; i++) {
-			hu_tc_split(value(all, kind, f, g + 8 * i, k, 0), inner, &am[i][k], &ae[i][k]);
-			hu_tc_split(value(all, kind, f, lane % 4 * 2 + i, k, 1), inner, &bm[i][k], &be[i][k]);
+			hu_tc_split(value(all, kind, fa, g + 8 * i, k, 0), inner_a, &am[i][k], &ae[i][k]);
+			hu_tc_split(value(all, kind, fb, lane % 4 * 2 + i, k, 1), inner_b, &bm[i][k], &be[i][k]);
 		}
 	for (unsigned i = 0; i < 4; i++)
-		d[i] = (float)hu_tc_sum(
-			am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, 2 * inner.p - 2, (double)d[i], t, out, NULL);
+		d[i] = (float)hu_tc_sum(am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, inner_a.p + inner_b.p - 2,
+			(double)d[i], t, out, NULL);
 }
 
 extern "C" void

@@ -22,26 +22,25 @@ value(const hu_matrix *m, int across, unsigned i, unsigned k, hu_format f)
 }
 
 static void
-run(float *d, int kind, int across_a, int across_b, const hu_matrix *a, const hu_matrix *b, hu_tc_arch arch)
+run(float *d, int n, int kind, int across_a, int across_b, const hu_matrix *a, const hu_matrix *b, hu_tc_arch arch)
 {
-	static const hu_format_id ins[] = { HU_FP16, HU_FP16, HU_BF16, HU_TF32, HU_E4M3, HU_E5M2 };
-	hu_format_id in = ins[kind];
-	hu_format f = hu_format_of(in), out = hu_format_of(HU_FP32), inner;
-	hu_tc t = hu_tc_of(arch, in, HU_TC_WGMMA);
+	hu_format fa = hu_format_of(hu_mma_format(kind, 0)), fb = hu_format_of(hu_mma_format(kind, 1)),
+		  out = hu_format_of(HU_FP32);
+	hu_tc t = hu_tc_of(arch, fa.id, HU_TC_WGMMA);
 	unsigned thread = threadIdx.x % 128, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2,
-		 depth = f.bits == 8 ? 32 : 16;
+		 depth = fa.bits == 8 ? 32 : 16;
 	int32_t am[2][32], ae[2][32], bm[32], be[32];
 
-	inner = hu_tc_inner(t, f);
 	for (unsigned k = 0; k < depth; k++)
 		for (unsigned h = 0; h < 2; h++)
-			hu_tc_split(value(a, across_a, row + 8 * h, k, f), inner, &am[h][k], &ae[h][k]);
-	for (unsigned j = 0; j < HU_WGMMA_N / 4; j++) { /* two columns of each eight */
+			hu_tc_split(value(a, across_a, row + 8 * h, k, fa), hu_tc_inner(t, fa), &am[h][k], &ae[h][k]);
+	for (unsigned j = 0; j < (unsigned)n / 4; j++) { /* two columns of each eight */
 		for (unsigned k = 0; k < depth; k++)
-			hu_tc_split(value(b, across_b, j / 2 * 8 + column + j % 2, k, f), inner, &bm[k], &be[k]);
+			hu_tc_split(value(b, across_b, j / 2 * 8 + column + j % 2, k, fb), hu_tc_inner(t, fb), &bm[k],
+				&be[k]);
 		for (unsigned h = 0; h < 2; h++) {
 			float *x = d + j / 2 * 4 + h * 2 + j % 2;
-			*x = (float)hu_tc_sum(am[h], ae[h], bm, be, depth, 2 * f.p - 2, (double)*x, t, out, NULL);
+			*x = (float)hu_tc_sum(am[h], ae[h], bm, be, depth, fa.p + fb.p - 2, (double)*x, t, out, NULL);
 		}
 	}
 }
@@ -53,7 +52,7 @@ hu_shim_wgmma_wait(hu_wgmmas *c, float *d, unsigned groups)
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (groups == ~0u || c->under_way[i].group + groups < c->group)
-			run(d, c->under_way[i].kind, c->under_way[i].across_a, c->under_way[i].across_b,
+			run(d, c->under_way[i].n, c->under_way[i].kind, c->under_way[i].across_a, c->under_way[i].across_b,
 				&c->under_way[i].a, &c->under_way[i].b, (hu_tc_arch)c->under_way[i].arch);
 		else
 			c->under_way[left++] = c->under_way[i];
@@ -61,15 +60,16 @@ hu_shim_wgmma_wait(hu_wgmmas *c, float *d, unsigned groups)
 }
 
 extern "C" void
-hu_shim_wgmma(hu_wgmmas *c, float *d, int kind, int across_a, int across_b, hu_matrix a, hu_matrix b, hu_tc_arch arch)
+hu_shim_wgmma(
+	hu_wgmmas *c, float *d, int n, int kind, int across_a, int across_b, hu_matrix a, hu_matrix b, hu_tc_arch arch)
 {
 	HU_ASSERT((size_t)a.at % 16 == 0 && (size_t)b.at % 16 == 0 && kind != HU_MMA_F16_F16 && kind != HU_MMA_TF32 &&
 		  (kind < HU_MMA_E4M3 || !(across_a | across_b)));
 	if (c->n == sizeof c->under_way / sizeof *c->under_way ||
 		hu_shim_coin()) { /* runs all that were issued before, then this one */
 		hu_shim_wgmma_wait(c, d, ~0u);
-		run(d, kind, across_a, across_b, &a, &b, arch);
+		run(d, n, kind, across_a, across_b, &a, &b, arch);
 		return;
 	}
-	c->under_way[c->n++] = { a, b, kind, across_a, across_b, (int)arch, c->group };
+	c->under_way[c->n++] = { a, b, n, kind, across_a, across_b, (int)arch, c->group };
 }

@@ -12,6 +12,7 @@
 #include "lib/number/round.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 
 static hu_exact_way way = HU_EXACT_AUTO;
@@ -152,12 +153,24 @@ chosen(const double *a, const double *b, size_t n)
 }
 
 void
+hu_mpfr_disagrees(const char *file, int line, const char *fmt, ...)
+{
+	char what[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	hu_bug(file, line, "%s; please report it with what is printed above", what);
+}
+
+void
 hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n)
 {
 	for (size_t k = 0; k < n; k++)
 		fprintf(stderr, "%a * %a\n", a[k], b[k]);
 	mpfr_fprintf(stderr, "engine: %Ra\nMPFR:   %Ra\n", ours, oracle);
-	hu_bug(__FILE__, __LINE__, "the exact engine and MPFR disagree on the sum of these %zu products", n);
+	hu_mpfr_disagrees(__FILE__, __LINE__, "the exact engine and MPFR disagree on the sum of these %zu products", n);
 }
 
 /* Lets MPFR check r, the engine's sum. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the exact engine's own files share: the counts, and the end of a run in which the engine and MPFR disagree. */
+   What the exact engine's own files share: the counts, and the end of a run in which MPFR disagrees with it; the
+   judges above it end in the same way. */
 #ifndef HU_EXACT_JUDGE_H
 #define HU_EXACT_JUDGE_H
 
@@ -7,7 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Prints the operands and both sums, and aborts. */
+/* What happens wherever MPFR checks a faster method and finds that it is wrong: prints the text and aborts, because
+   nothing that either of them said can then be trusted. Write details to standard error before. */
+void hu_mpfr_disagrees(const char *file, int line, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+
+/* The same for the sum of n products: prints the operands and both sums. */
 void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n)
 	__attribute__((noreturn));
 

@@ -14,17 +14,15 @@ by_reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *elem
 
 static const hu_engine engines[] = {
 	{ "auto",
-		"enclosures in two doubles, and where they do not decide sums of products exactly on grids of doubles, "
-		"all else by MPFR; samples of each judged again by MPFR; the exact step in double-double with a bound, "
-		"by MPFR where that is too wide",
+		"an enclosure first (two doubles and a bound that certainly contain the exact value); where it does "
+		"not decide, sums of products exactly, and all else by MPFR, which also judges a sample of each "
+		"again; the exact step in pairs of doubles with a bound, by MPFR where that is too wide",
 		1, 0, 0, by_reference },
 	{ "exact",
-		"every value exactly, without enclosures: products of matrices and convolutions tile by tile, on grids "
-		"of doubles, in integers or on the BLAS, single sums of products on grids, samples of each again by "
-		"MPFR, all else by MPFR; the exact step as under auto",
+		"every value exactly, without enclosures: sums of products in doubles that cannot round, in integers "
+		"or on the BLAS, a sample of each again by MPFR, and all else by MPFR; the exact step as under auto",
 		0, 1, 0, by_reference },
-	{ "mpfr", "every value by the operators' MPFR references, those of the exact step too, at 212 bits and more", 0,
-		0, 1, by_reference },
+	{ "mpfr", "every value by MPFR, those of the exact step too, with 212 bits and more", 0, 0, 1, by_reference },
 };
 
 hu_status

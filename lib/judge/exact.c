@@ -2,6 +2,7 @@
 #include "lib/judge/exact.h"
 
 #include "lib/judge/ziv.h"
+#include "lib/exact/judge.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
@@ -85,10 +86,9 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 	for (k = 0; k < *count && st == HU_OK; k++) {
 		double x = first[k], y = s->v[element[k]];
 		if (!(x == y || (hu_isnan(x) && hu_isnan(y))))
-			st = hu_fail(HU_EUNABLE,
-				"call %d (%s), output %d, element %zu is %a by its enclosure and %a by MPFR: this is "
-				"a bug, please report it",
-				c->id, c->op->name, out, element[k], x, y);
+			hu_mpfr_disagrees(__FILE__, __LINE__,
+				"call %d (%s), output %d, element %zu is %a by its enclosure and %a by MPFR", c->id,
+				c->op->name, out, element[k], x, y);
 	}
 	free(first);
 	free(element);

@@ -6,6 +6,7 @@
 #include "lib/judge/judge.h"
 #include "lib/judge/verdict.h"
 
+#include "lib/exact/judge.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/op/sink.h"
@@ -290,7 +291,7 @@ disagree(const hu_judge_job *job, const twice *t, size_t element, mpfr_srcptr ex
 				fprintf(stderr, "operand %d, element %zu of %zu: %a\n", k, i, job->in[k]->n,
 					hu_get(job->in[k], i));
 	mpfr_fprintf(stderr, "enclosed: %a + %a within %a\nMPFR:     %Ra\n", t->hi, t->lo, t->err, exact);
-	hu_bug(__FILE__, __LINE__,
+	hu_mpfr_disagrees(__FILE__, __LINE__,
 		"call %d, %s of layer %s, output %d: the certified value of element %zu and the reference give "
 		"different verdicts",
 		c->id, c->op->name, c->layer, job->out, element);

@@ -5,6 +5,7 @@
 #include "lib/judge/propagate.h"
 
 #include "lib/judge/exact_step.h"
+#include "lib/exact/judge.h"
 #include "lib/base/mem.h"
 #include "lib/base/room.h"
 
@@ -183,10 +184,9 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 		for (int k = 0; sure && k < FIGURES; k++)
 			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) &&
 				!within(mine[k].value, other[k].value, mine[k].off + other[k].off))
-				return hu_fail(HU_EUNABLE,
-					"the exact step: of %s, %s is %.17g by MPFR, but %.17g within %.3g by "
-					"double-double: this is a bug, please report it; --no-propagate goes on "
-					"without",
+				hu_mpfr_disagrees(__FILE__, __LINE__,
+					"the exact step (--no-propagate goes on without): of %s, %s is %.17g by MPFR, "
+					"but %.17g within %.3g by double-double",
 					q->t[i].name, mine[k].name, other[k].value, mine[k].value, mine[k].off);
 		if (sure && zeros)
 			continue;

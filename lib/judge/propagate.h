@@ -9,13 +9,14 @@
 #include "lib/program/exec.h"
 
 /* A line for a table's head that says how the exact step is computed. */
-#define HU_PROPAGATE_HOW                                                                                               \
-	"the step again in double-double from the recorded state and inputs, casts and roundings removed, a bound of " \
-	"its own error running along; by MPFR (values of 212 bits, and again of 265 where nothing else tells how "     \
-	"many of them are right) where that bound exceeds 2^-10 of an error told, and under --engine mpfr "            \
-	"throughout; a tensor with a number beyond double's range is not known; recorded: the scales and the finite "  \
-	"check, so a skipped step stays skipped; recomputed: relu's masks, maxima and all other choices, and one "     \
-	"that the bound leaves open counts in full into it"
+#define HU_PROPAGATE_HOW                                                                                        \
+	"the whole step computed again from the recorded state and inputs without casts and roundings, in pairs "\
+	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported, "\
+	"with 212 bits, and again with 265 where only the agreement of both tells how many are right, and "     \
+	"everywhere under --engine mpfr; a tensor with a number beyond the range of doubles has no figure; the "\
+	"loss scale, the scales of casts and the finite check are the recorded ones, so a skipped step stays "  \
+	"skipped; relu's masks, maxima and all other choices are made again, and a choice that the bound leaves "\
+	"open counts in full into the bound"                                                                    
 
 /* How steps came to their figures, added up over steps. */
 typedef struct hu_propagation {

@@ -88,15 +88,6 @@ distance(double hi, double lo, double err, double got, double *d, double *l)
 }
 
 int
-hu_ziv_over(double hi, double lo, double err, double got, double bound)
-{
-	double d, l, e = distance(hi, lo, err, got, &d, &l);
-
-	return hu_isfinite(d) && fabs(l) < INFINITY && e < INFINITY ? above(d, l, e, isnan(bound) ? INFINITY : bound)
-								    : -1;
-}
-
-int
 hu_ziv_rounded(double *x, double hi, double lo, double err)
 {
 	double gap = fabs(beside(hi, lo != 0 ? lo : hi) - hi);

@@ -24,9 +24,6 @@ typedef struct hu_ziv {
    value lies, or if a part is not finite. */
 int hu_ziv_enclosed(hu_ziv *v, double hi, double lo, double err, double got, double bound, hu_format f);
 
-/* Only whether the error exceeds the bound: 1, 0, or -1 if the enclosure cannot tell. */
-int hu_ziv_over(double hi, double lo, double err, double got, double bound);
-
 /* The exact value to nearest, and the exact value minus w rounded away from zero. They return 0 if the enclosure cannot
    tell. */
 int hu_ziv_rounded(double *x, double hi, double lo, double err);

@@ -12,6 +12,21 @@ typedef struct hu_op hu_op;
 
 typedef enum hu_phase { HU_FORWARD, HU_BACKWARD, HU_UPDATE } hu_phase;
 
+/* The part that an operator plays where passes, interpreters and back ends must recognise it. Most operators have
+   none. */
+typedef enum hu_role {
+	HU_ROLE_NONE,
+	HU_ROLE_CAST,         /* rounds a tensor to another format, perhaps by a scale that is its second output */
+	HU_ROLE_CHECK,        /* looks for gradients that are not finite; output 0 says whether the update is skipped */
+	HU_ROLE_UNSCALE,      /* divides a gradient by the loss scale */
+	HU_ROLE_SCALE_UPDATE, /* moves the loss scale */
+	HU_ROLE_NORM,         /* the norm of all gradients together */
+	HU_ROLE_PRODUCT,      /* the product of two matrices */
+	HU_ROLE_SGD,          /* updates of a parameter by the optimizers that a device has kernels for */
+	HU_ROLE_ADAM,
+	HU_ROLE_ADAMW
+} hu_role;
+
 enum { HU_MAX_ATTR = 28 };
 
 /* A named attribute. Its value is text, or the number num if text is empty. */

@@ -15,5 +15,7 @@ noinst_HEADERS += lib/op/scaler.h
 noinst_HEADERS += lib/op/scalers.def
 libhalfulp_a_SOURCES += lib/op/shape.c
 noinst_HEADERS += lib/op/sink.h
+libhalfulp_a_SOURCES += lib/op/sum_call.c
+noinst_HEADERS += lib/op/sum_call.h
 libhalfulp_a_SOURCES += lib/op/swamp.c
 noinst_HEADERS += lib/op/tensor.h

@@ -20,6 +20,17 @@ hu_op_at(int i)
 }
 
 const hu_op *
+hu_op_of(hu_role role)
+{
+	const hu_op *op;
+
+	for (int i = 0; (op = hu_op_at(i)); i++)
+		if (op->role == role)
+			return op;
+	return NULL;
+}
+
+const hu_op *
 hu_op_find(const char *name)
 {
 	for (int i = 0; table[i]; i++)

@@ -12,7 +12,8 @@
 
 #include <mpfr.h>
 
-typedef struct hu_sink hu_sink;   /* lib/op/sink.h */
+typedef struct hu_sink hu_sink;           /* lib/op/sink.h */
+typedef struct hu_sum_call hu_sum_call;   /* lib/op/sum_call.h */
 
 /* What an interpreter passes to an operator besides its tensors: the seed and the step that random bits are derived
    from. */
@@ -30,16 +31,6 @@ typedef enum hu_class {
 /* The lists of operators that run in float32 whatever the format of their inputs: PyTorch's autocast has one, Apex's O1
    another. */
 enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
-
-/* The part that an operator plays where passes and interpreters must recognise it. Most operators have none. */
-typedef enum hu_role {
-	HU_ROLE_NONE,
-	HU_ROLE_CAST,         /* rounds a tensor to another format, perhaps by a scale that is its second output */
-	HU_ROLE_CHECK,        /* looks for gradients that are not finite; output 0 says whether the update is skipped */
-	HU_ROLE_UNSCALE,      /* divides a gradient by the loss scale */
-	HU_ROLE_SCALE_UPDATE, /* moves the loss scale */
-	HU_ROLE_NORM          /* the norm of all gradients together */
-} hu_role;
 
 /* What a device promises for the operator, whichever way computes products: the bits of the emulation, or, where a
    library chooses the order of the sums (--gemm cublas), a proven bound and the bits in every other way, or nothing,
@@ -124,6 +115,10 @@ typedef struct hu_columns {
 	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
 		const hu_env *env, hu_swamp *count);
 
+	/* Describes a small call each of whose outputs sums the same n terms, by which the order of its sums can be
+	   revealed (`tree`). NULL: the operator does not sum, or its terms are no products or elements of its inputs. */
+	void (*sum_call)(size_t n, hu_sum_call *s);
+
 	/* For optimizers' updates, NULL elsewhere: counts updates over all elements of output 0, the new weights, which
 	   out already holds. */
 	void (*updates)(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_tally *count);
@@ -141,6 +136,9 @@ struct hu_op {
 	   the end of the string, means the call's output format for output 0 and its compute format for the others.
 	   NULL is "". */
 	const char *like;
+	/* For optimizers' updates: one character per output, '1' for a first moment (a running mean of gradients), '2'
+	   for a second moment (a running mean of their squares), '-' for neither. NULL is "". */
+	const char *moment;
 
 	/* own holds the row's own functions. family serves the columns that own leaves NULL; its functions read one of
 	   the members below. family is NULL if the operator belongs to no family. */
@@ -169,6 +167,7 @@ struct hu_op {
 
 const hu_op *hu_op_find(const char *name);    /* NULL if unknown */
 const hu_op *hu_op_at(int i);                 /* row i; NULL past the last */
+const hu_op *hu_op_of(hu_role role);          /* the first row that plays this part */
 int hu_op_takes(const hu_op *op, const char *key);   /* 1 if key is one of its attributes */
 
 /* Checks the attributes and applies the operator's shape rule; every call from a file or a command line passes here.

@@ -21,6 +21,9 @@ hu_cast_scale(double amax, double max)
 	return hu_pow2(e < -126 ? -126 : e > 126 ? 126 : e);
 }
 
+/* The number that a normalisation adds to a variance before the root: the attribute eps, 1e-3 (Keras's) without it. */
+static inline double hu_norm_eps(const hu_call *c) { return hu_attr_num(c, "eps", 1e-3); }
+
 /* unscale's factor: the inverse in double, rounded once to fp32. */
 HU_HD double hu_unscale_by(double scale, double weight) { return (double)(float)(1 / (scale * weight)); }
 

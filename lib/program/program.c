@@ -73,6 +73,19 @@ hu_is_update(const hu_program *p, const hu_call *c)
 }
 
 int
+hu_program_moment(const hu_program *p, int tensor)
+{
+	int next = p->t[tensor].state && p->t[tensor].next >= 0 ? p->t[tensor].next : tensor;
+	const hu_call *c = p->t[next].producer >= 0 ? &p->c[p->t[next].producer] : NULL;
+	const char *moment = c ? c->op->moment : NULL;
+
+	for (int k = 0; c && moment && k < c->nout && moment[k]; k++)
+		if (c->out[k] == next && moment[k] != '-')
+			return moment[k] - '0';
+	return 0;
+}
+
+int
 hu_is_cast(const hu_program *p, int tensor, int *from, int *scale)
 {
 	const hu_call *c = p->t[tensor].producer >= 0 ? &p->c[p->t[tensor].producer] : NULL;

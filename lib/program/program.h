@@ -48,6 +48,9 @@ int hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape 
 int hu_program_find(const hu_program *p, const char *name);
 /* Returns 1 if c updates a parameter, that is if its first input becomes its first output when the step ends. */
 int hu_is_update(const hu_program *p, const hu_call *c);
+/* Which moment of a gradient a tensor holds, by the row of the operator that updates it: 1 for the first (a running
+   mean), 2 for the second (of squares), 0 for neither. The tensor is a state, or the next value of one. */
+int hu_program_moment(const hu_program *p, int tensor);
 /* Returns 1 if the tensor is the output of a cast to a narrower format; *from gets the cast's input, *scale the tensor
    of its scale, -1 if it has none. */
 int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);

@@ -23,15 +23,17 @@ static const hu_opt opts[] = { { "list", NULL, NULL, "print the names of the fig
 	{ "style", "STYLE", "print",
 		"print: dark on no ground, for papers; dark: light on a dark ground; talk: twice as large, 16:9" },
 	{ "formats", "LIST", "svg,png", "file formats of each figure: svg (always made), png, pdf" },
+	{ "lean", NULL, NULL, "write the page and the pictures alone, without data, scripts and texts" },
 	{ "json", NULL, NULL, "print as JSON which figures there are, or which were made" },
 	{ NULL, NULL, NULL, NULL } };
 
 typedef struct job {
-	int *figure, n;                 /* the figures, by row of gallery.def */
+	int *figure, n; /* the figures, by row of gallery.def */
 	char formats[32];
 	const char *style, *out;
-	hu_recipe *recipe;              /* of each figure */
-	char *stage, *work;             /* folders: files before they are whole; what commands leave */
+	int lean;
+	hu_recipe *recipe;  /* of each figure */
+	char *stage, *work; /* folders: files before they are whole; what commands leave */
 } job;
 
 static hu_status
@@ -76,8 +78,8 @@ choose(job *j, const hu_args *a)
 		if (i == all && near)
 			st = hu_fail(HU_EINVAL, "there is no figure '%s'; did you mean %s?", a->rest[k], near);
 		else if (i == all)
-			st = hu_fail(HU_EINVAL, "there is no figure '%s'; halfulp figures --list names them",
-				a->rest[k]);
+			st = hu_fail(
+				HU_EINVAL, "there is no figure '%s'; halfulp figures --list names them", a->rest[k]);
 		int seen = 0;
 		for (int m = 0; m < j->n; m++)
 			seen |= j->figure[m] == i;
@@ -102,10 +104,11 @@ parse(job *j, const hu_args *a)
 	if (i == 3)
 		return hu_fail(HU_EINVAL, "--style %s is none of print, dark, talk", j->style);
 	HU_TRY(choose(j, a));
+	j->lean = hu_args_given(a, "lean");
 	j->out = hu_args_text(a, "out");
 	if (!j->out && !hu_args_given(a, "list"))
-		return hu_fail(HU_EINVAL,
-			"where to? halfulp figures --out DIR draws them, halfulp figures --list names them");
+		return hu_fail(
+			HU_EINVAL, "where to? halfulp figures --out DIR draws them, halfulp figures --list names them");
 	return HU_OK;
 }
 
@@ -187,17 +190,17 @@ move(const job *j, const char *name)
 static hu_status
 move_all(const job *j)
 {
-	hu_status st = move(j, "gallery-style.gp");
+	hu_status st = j->lean ? HU_OK : move(j, "gallery-style.gp");
 
 	for (int k = 0; k < j->n && st == HU_OK; k++) {
 		const hu_recipe *r = &j->recipe[k];
-		char *all = hu_xprintf("%s txt gp", j->formats), *save = NULL;
+		char *all = hu_xprintf("%s%s", j->formats, j->lean ? "" : " txt gp"), *save = NULL;
 		for (char *s = strtok_r(all, " ", &save); s && st == HU_OK; s = strtok_r(NULL, " ", &save)) {
 			char *name = hu_xprintf("%s.%s", r->name, s);
 			st = move(j, name);
 			free(name);
 		}
-		for (int i = 0; i < r->takes && st == HU_OK; i++) {
+		for (int i = 0; i < r->takes && !j->lean && st == HU_OK; i++) {
 			char *name = hu_xprintf("%s%s%s.tsv", r->name, *r->take[i].part ? "." : "", r->take[i].part);
 			st = move(j, name);
 			free(name);
@@ -221,7 +224,7 @@ command_line(const hu_args *a)
 		hu_str_addf(&b, " --style %s", hu_args_text(a, "style"));
 	if (hu_args_given(a, "formats"))
 		hu_str_addf(&b, " --formats %s", hu_args_text(a, "formats"));
-	hu_str_add(&b, " --out DIR");
+	hu_str_add(&b, hu_args_given(a, "lean") ? " --lean --out DIR" : " --out DIR");
 	return b.s;
 }
 
@@ -243,7 +246,8 @@ make(job *j, const hu_args *a)
 	if (st == HU_OK)
 		st = draw(j);
 	if (st == HU_OK)
-		st = hu_gallery_page(&page, j->recipe, j->n, j->stage, j->formats, j->style, command);
+		st = hu_gallery_page(
+			&page, &(hu_gallery){ j->recipe, j->n, j->stage, j->formats, j->style, command, j->lean });
 	if (st == HU_OK)
 		st = move_all(j);
 	if (st == HU_OK)
@@ -289,7 +293,7 @@ draws(const void *of)
 	return !hu_args_given(of, "list");
 }
 
-static const hu_opt_need needs[] = { { "out style formats", draws, "beside --list, which writes nothing" },
+static const hu_opt_need needs[] = { { "out style formats lean", draws, "beside --list, which writes nothing" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_figures = { "figures", "[NAME...] --out DIR | --list",

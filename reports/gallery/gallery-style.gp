@@ -4,7 +4,6 @@
 set encoding utf8
 set datafile separator "\t"
 set datafile missing '-'
-set key autotitle columnhead
 
 dark = style eq 'dark'; talk = style eq 'talk'
 u = talk ? 2. : 1.

@@ -10,18 +10,23 @@
 #include <stddef.h>
 
 typedef enum hu_recipe_kind {
-	HU_RECIPE_RUN,          /* a command that leaves files in the working folder */
-	HU_RECIPE_DATA,         /* a command that prints a table, or JSON */
-	HU_RECIPE_TABLE         /* a table among these files */
+	HU_RECIPE_RUN,  /* a command that leaves files in the working folder */
+	HU_RECIPE_DATA, /* a command that prints a table, or JSON */
+	HU_RECIPE_TABLE /* a table among these files */
 } hu_recipe_kind;
 
 /* One line of a head. part names the table that it fills, "" for the main one. at is the key of JSON whose rows are
    meant, NULL for all. Where tag is not NULL, the line is done for each of tag_values in turn, which stands in place of
    {tag} and fills a column of that name. */
-typedef struct hu_recipe_line { hu_recipe_kind kind; char *part, *at, *tag, *tag_values, *text; } hu_recipe_line;
+typedef struct hu_recipe_line {
+	hu_recipe_kind kind;
+	char *part, *at, *tag, *tag_values, *text;
+} hu_recipe_line;
 
 /* The columns of a table, separated by blanks, and which rows are left out (gather.c). */
-typedef struct hu_recipe_take { char *part, *columns; } hu_recipe_take;
+typedef struct hu_recipe_take {
+	char *part, *columns;
+} hu_recipe_take;
 
 typedef struct hu_recipe {
 	const char *name, *summary;     /* the row of gallery.def */
@@ -30,7 +35,7 @@ typedef struct hu_recipe {
 	int lines, lines_cap;
 	hu_recipe_take *take;
 	int takes, takes_cap;
-	char *script;                   /* the whole file */
+	char *script; /* the whole file */
 } hu_recipe;
 
 int hu_gallery_size(void);
@@ -42,18 +47,29 @@ hu_status hu_recipe_read(hu_recipe *r, int i);
 void hu_recipe_release(hu_recipe *r);
 
 /* Commands that were done already: figures share them. */
-typedef struct hu_gathered { char **done; int n, cap; } hu_gathered;
+typedef struct hu_gathered {
+	char **done;
+	int n, cap;
+} hu_gathered;
 
 /* Runs the figure's commands in the folder `work` and writes NAME.tsv and NAME.PART.tsv into dir. HU_EUNABLE where a
    command fails, with what it said; HU_EFILE where a table lacks a column. */
 hu_status hu_gather(hu_gathered *g, const hu_recipe *r, const char *work, const char *dir);
 void hu_gathered_release(hu_gathered *g);
 
-/* Writes NAME.gp into dir: variables, the figure's script, and what makes gnuplot write NAME.txt, which has the title in
-   its first line and the caption in its second. formats ("svg png") and style are for gnuplot. */
+/* Writes NAME.gp into dir: variables, the figure's script, and what makes gnuplot write NAME.txt, which has the title
+   in its first line and the caption in its second. formats ("svg png") and style are for gnuplot. */
 hu_status hu_gallery_script(const hu_recipe *r, const char *dir, const char *formats, const char *style);
 
-/* Makes the page of the figures whose files are in dir. command is the line that made it. */
-hu_status hu_gallery_page(hu_str *page, const hu_recipe *r, int n, const char *dir, const char *formats,
-	const char *style, const char *command);
+/* Figures that were drawn: their files are in dir, command is the line that made them. Where lean is 1, the page is to
+   name pictures alone. */
+typedef struct hu_gallery {
+	const hu_recipe *recipe;
+	int n;
+	const char *dir, *formats, *style, *command;
+	int lean;
+} hu_gallery;
+
+/* Makes the page of the figures. */
+hu_status hu_gallery_page(hu_str *page, const hu_gallery *g);
 #endif

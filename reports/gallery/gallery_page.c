@@ -37,18 +37,20 @@ commands(hu_str *b, const hu_recipe *r)
 }
 
 static void
-files(hu_str *b, const hu_recipe *r, const char *formats)
+files(hu_str *b, const hu_recipe *r, const hu_gallery *g)
 {
-	char *all = hu_xstrdup(formats), *save = NULL;
+	char *all = hu_xstrdup(g->formats), *save = NULL;
 
 	hu_str_add(b, "<p class=\"files\">");
 	for (char *s = strtok_r(all, " ", &save); s; s = strtok_r(NULL, " ", &save))
-		hu_str_addf(b, "<a href=\"%s.%s\">%s</a> · ", r->name, s, s);
-	for (int k = 0; k < r->takes; k++) {
+		hu_str_addf(b, "%s<a href=\"%s.%s\">%s</a>", s == all ? "" : " · ", r->name, s, s);
+	for (int k = 0; k < r->takes && !g->lean; k++) {
 		const char *part = r->take[k].part, *dot = *part ? "." : "";
-		hu_str_addf(b, "<a href=\"%s%s%s.tsv\">%s%s%s.tsv</a> · ", r->name, dot, part, r->name, dot, part);
+		hu_str_addf(b, " · <a href=\"%s%s%s.tsv\">%s%s%s.tsv</a>", r->name, dot, part, r->name, dot, part);
 	}
-	hu_str_addf(b, "<a href=\"%s.gp\">%s.gp</a></p>\n", r->name, r->name);
+	if (!g->lean)
+		hu_str_addf(b, " · <a href=\"%s.gp\">%s.gp</a>", r->name, r->name);
+	hu_str_add(b, "</p>\n");
 	free(all);
 }
 
@@ -74,13 +76,14 @@ words(const hu_recipe *r, const char *dir, char **text, char **caption)
 }
 
 static hu_status
-section(hu_str *b, const hu_recipe *r, int number, const char *dir, const char *formats)
+section(hu_str *b, const hu_gallery *g, int i)
 {
+	const hu_recipe *r = &g->recipe[i];
 	char *title, *caption = NULL;
 
-	HU_TRY(words(r, dir, &title, &caption));
+	HU_TRY(words(r, g->dir, &title, &caption));
 	hu_str_addf(b, "<section id=\"%s\">\n", r->name);
-	hu_str_addf(b, "<h2><a href=\"#%s\">%d</a> ", r->name, number);
+	hu_str_addf(b, "<h2><a href=\"#%s\">%d</a> ", r->name, i + 1);
 	element(b, "", title, "</h2>\n");
 	hu_str_addf(b, "<figure><img src=\"%s.svg\" loading=\"lazy\" alt=\"", r->name);
 	hu_html_text(b, title);
@@ -88,15 +91,14 @@ section(hu_str *b, const hu_recipe *r, int number, const char *dir, const char *
 	if (r->source)
 		element(b, "<p class=\"source\">After ", r->source, "</p>\n");
 	commands(b, r);
-	files(b, r, formats);
+	files(b, r, g);
 	hu_str_add(b, "</section>\n");
 	free(title);
 	return HU_OK;
 }
 
 hu_status
-hu_gallery_page(hu_str *page, const hu_recipe *r, int n, const char *dir, const char *formats, const char *style,
-	const char *command)
+hu_gallery_page(hu_str *page, const hu_gallery *g)
 {
 	char *css;
 	size_t length;
@@ -104,17 +106,17 @@ hu_gallery_page(hu_str *page, const hu_recipe *r, int n, const char *dir, const 
 
 	HU_TRY(hu_report_source("gallery/gallery.css", &css, &length));
 	hu_str_init(page);
-	hu_str_add(page,
-		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<title>What number formats do – halfulp figures</title>\n<style>\n");
-	hu_str_addf(page, "%s</style>\n</head>\n<body class=\"%s\">\n<main>\n", css, style);
+	hu_str_add(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			 "<title>What number formats do – halfulp figures</title>\n<style>\n");
+	hu_str_addf(page, "%s</style>\n</head>\n<body class=\"%s\">\n<main>\n", css, g->style);
 	free(css);
-	hu_str_add(page, "<h1>What number formats do</h1>\n<p>Every number in these figures was printed by a command of "
-			 "halfulp, which stands under its figure; ");
-	element(page, "<code>", command, "</code> makes this page again.</p>\n");
-	for (int i = 0; i < n && st == HU_OK; i++)
-		st = section(page, &r[i], i + 1, dir, formats);
+	hu_str_add(page,
+		"<h1>What number formats do</h1>\n<p>Every number in these figures was printed by a command of "
+		"halfulp, which stands under its figure; ");
+	element(page, "<code>", g->command, "</code> makes this page again.</p>\n");
+	for (int i = 0; i < g->n && st == HU_OK; i++)
+		st = section(page, g, i);
 	hu_str_add(page, "</main>\n</body>\n</html>\n");
 	if (st != HU_OK)
 		hu_str_release(page);

@@ -17,9 +17,9 @@ enum { MOST_COLUMNS = 32, MOST_WHERE = 8 };
 /* A table that is being filled. */
 typedef struct grid {
 	const hu_recipe_take *take;
-	char *words;                    /* a copy of take's columns, cut into words */
+	char *words; /* a copy of take's columns, cut into words */
 	char *column[MOST_COLUMNS];
-	char *where[MOST_WHERE], *is[MOST_WHERE];       /* a row is kept where column where[k] is one of is[k] */
+	char *where[MOST_WHERE], *is[MOST_WHERE]; /* a row is kept where column where[k] is one of is[k] */
 	int columns, wheres;
 	hu_tsv tsv;
 	size_t rows;
@@ -98,7 +98,8 @@ member(const json_t *object, const char *name, size_t n)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(size_t)object, key, value) {
+	json_object_foreach((json_t *)(size_t)object, key, value)
+	{
 		size_t i = 0;
 		while (i < n && key[i] && (key[i] == name[i] || (key[i] == ' ' && name[i] == '_')))
 			i++;
@@ -123,7 +124,8 @@ json_text(const json_t *v)
 	case JSON_FALSE: return hu_xstrdup("0");
 	case JSON_ARRAY:
 		all = hu_xstrdup("");
-		json_array_foreach(v, i, one) {
+		json_array_foreach(v, i, one)
+		{
 			char *text = json_text(one), *more = hu_xprintf("%s%s%s", all, i ? "," : "", text);
 			free(all);
 			free(text);

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name, *summary; } rows[] = {
+static const struct {
+	const char *name, *summary;
+} rows[] = {
 #define PICTURE(name, summary) { name, summary },
 #include "reports/gallery/gallery.def"
 #undef PICTURE
@@ -74,9 +76,10 @@ static hu_status
 entry(hu_recipe *r, char *key, const char *text)
 {
 	size_t n = strcspn(key, " ");
-	char **to = !strcmp(key, "title") ? &r->title : !strcmp(key, "caption") ? &r->caption
-		    : !strcmp(key, "source")                                    ? &r->source
-										: NULL;
+	char **to = !strcmp(key, "title")     ? &r->title
+		    : !strcmp(key, "caption") ? &r->caption
+		    : !strcmp(key, "source")  ? &r->source
+					      : NULL;
 	static const char *const kinds[] = { "run", "data", "table" };
 
 	if (to) {
@@ -143,8 +146,8 @@ head(hu_recipe *r)
 	free(key);
 	hu_str_release(&all);
 	if (st == HU_OK && (!r->title || !r->caption || !r->takes))
-		st = hu_fail(HU_EFILE, "reports/gallery/%s.gp: its head lacks a title, a caption or a take line",
-			r->name);
+		st = hu_fail(
+			HU_EFILE, "reports/gallery/%s.gp: its head lacks a title, a caption or a take line", r->name);
 	return st;
 }
 

@@ -4,7 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "reports/human.h"
-#include "reports/numbers.h"
+#include "reports/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>

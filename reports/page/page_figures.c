@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "reports/human.h"
-#include "reports/numbers.h"
+#include "reports/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

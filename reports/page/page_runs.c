@@ -2,7 +2,7 @@
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
-#include "reports/numbers.h"
+#include "reports/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@ SCRIPT_TESTS += t/analyzers/t-explain.py
 SCRIPT_TESTS += t/analyzers/t-formats.py
 SCRIPT_TESTS += t/analyzers/t-gate-files.py
 SCRIPT_TESTS += t/analyzers/t-gate.sh
+SCRIPT_TESTS += t/analyzers/t-history.py
 SCRIPT_TESTS += t/analyzers/t-inspect-columns.py
 SCRIPT_TESTS += t/analyzers/t-inspect-onnx.py
 SCRIPT_TESTS += t/analyzers/t-inspect.sh

@@ -2,6 +2,7 @@
 # What check tells of a run beside a baseline, computed again from the baseline's rows and the run's own files: every finding of the JSON
 # report with its two values, ulps and verdict, in order; which settings differ; what decides bits, as hashes of the program; what moved since
 # the baseline before, the headline first; and what a blessed run could not show.
+import functools
 import json
 import math
 import os
@@ -42,8 +43,30 @@ def apart(got, want, form):
     return float(ulps) if ulps < 2**1023 else math.inf
 
 
-def finding(row, now):
-    """(held, ulps, severity) of the baseline's ROW and the run's text NOW; either may be None."""
+LOST = ('l2_share_lost', 'cosine', 'share_swamped', 'share_nonzeros', 'propagated_rel_normwise', 'log2_scale_min', 'log2_scale_max')
+
+
+@functools.cache
+def makers(path, name):
+    """By a call's first output: its number in the program."""
+    with open(os.path.join(path, 'program-%s.json' % name)) as f:
+        p = json.load(f)
+    tensor = {t['id']: t['name'] for t in p['tensors']}
+    return {tensor[c['out'][0]]: i for i, c in enumerate(p['calls'])}
+
+
+def place(run, key, severity):
+    """Of findings that are equally severe: calls as they run, the training's before the evaluation's; then the earliest step; then by key."""
+    step = key.split('/')[1] if severity >= 0 and not key.startswith('program/') else ''
+    call = (0, 0)
+    if severity >= 0 and key.startswith('program/'):
+        _, name, tensor = key.split('/', 2)
+        call = (name == 'eval', makers(run.path, name).get(tensor, math.inf))
+    return -severity, call, int(step) if step.isdigit() else math.inf, key
+
+
+def finding(row, now, new=None):
+    """(held, ulps, severity) of the baseline's ROW and the run's text NOW; either may be None. NEW: the name of what the baseline lacks."""
     program = (row['quantity'] if row else '').startswith('program/')
     if row and row['must_not_move'] == 'any':
         return NOT_COMPARED, None, -1
@@ -63,12 +86,17 @@ def finding(row, now):
             held = IDENTICAL if got == want else ULPS if ulps <= float(row['ulps']) else NOISE if abs(got - want) <= float(row['noise']) else BETTER if better else DRIFT
     if held < DRIFT:
         return held, ulps, -1
-    if program:
-        return held, ulps, 1e302
-    if held > DRIFT or ulps is None:
-        return held, ulps, 1e300 * (1 + held)
-    noise = float(row['noise'])
-    return held, ulps, min(abs(got - want) / (noise if noise > 0 else max(abs(want), 2.0 ** FORMATS[row['ulps_of']][3])), 1e299)
+    key = row['quantity'] if row else new
+    column = key.rsplit('/', 1)[1]
+    # harm first: other bits, what got better, errors of calls, what was lost, keys that one lacks, results, outputs over their bound, not finite, programs
+    harm = (8 if program or key.startswith('program/') else 7 if held == NONFINITE else 4 if held != DRIFT else 6 if column == 'over_bound' else 0 if column == 'digest' else
+            (1 if ulps and (got > want) == ('accuracy' in column) else 5) if key.startswith('metrics/') else 3 if column in LOST else 2)
+    times = math.inf
+    if held == DRIFT and ulps is not None:
+        noise = float(row['noise'])
+        times = abs(Q(got) - Q(want)) / (Q(noise) if noise > 0 else max(abs(Q(want)), pow2(FORMATS[row['ulps_of']][3])))
+    # of one class by how many times its allowance, or its own value, it moved, to a power of two
+    return held, ulps, 4096 * (1 + harm) + (1100 + (held == MISSING) if times == math.inf else max(log2floor(times), -1100))
 
 
 def value(text):
@@ -89,9 +117,9 @@ def judged(path, run, what):
     j, wrong, want = json.loads(r.stdout), [], []
     for key in {**rows, **now}:
         row, text = rows.get(key), now.get(key)
-        held, ulps, severity = finding(row, text)
-        want.append((-severity, key, {'quantity': key, 'ok': held < DRIFT, 'held': HELD[held], 'baseline': value(row and row['value']), 'run': value(text), 'ulps': ulps if ulps != math.inf else None, 'allowed_ulps': row and float(row['ulps'])}))
-    want.sort(key=lambda x: x[:2])
+        held, ulps, severity = finding(row, text, key)
+        want.append((place(run, key, severity), key, {'quantity': key, 'ok': held < DRIFT, 'held': HELD[held], 'baseline': value(row and row['value']), 'run': value(text), 'ulps': ulps if ulps != math.inf else None, 'allowed_ulps': row and float(row['ulps'])}))
+    want.sort(key=lambda x: x[0])
     for f, (_, key, mine) in zip(j['findings'], want):
         if f != mine and not (f['ulps'] and mine['ulps'] and math.isclose(f['ulps'], mine['ulps'], rel_tol=1e-12) and {**f, 'ulps': 0} == {**mine, 'ulps': 0}):
             wrong.append('%s there, %s here' % ({k: v for k, v in f.items() if mine[k] != v or k == 'quantity'}, {k: v for k, v in mine.items() if f[k] != v or k == 'quantity'}))
@@ -205,6 +233,16 @@ for reason, more, ulps in (('its own bits', [], '0'), ('two orders of sums', ['o
     for what, run in {'the same run': base, 'another order of sums': order, **others}.items():
         seen |= judged('base.tsv', run, '%s, %s' % (reason, what))
 ok(seen == set(range(9)), 'every verdict was come to', [HELD[k] for k in set(range(9)) - seen])
+os.makedirs('.git/refs/heads')
+os.makedirs('within/deep')
+open('.git/HEAD', 'w').write('ref: refs/heads/some\n')
+open('.git/refs/heads/some', 'w').write('0123456789abcdef0123456789abcdef01234567\n')
+for where, path in (('.', 'here.tsv'), ('within/deep', 'deep.tsv')):
+    halfulp('check', os.path.abspath('base'), '--baseline', os.path.abspath(path), '--bless', '--reason', 'a commit', cwd=where)
+    ok('at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(), 'the commit that is checked out around %s' % where)
+config = {k for k in base.manifest['config'] if not k.startswith('trace')}
+ok(set(env('base.tsv')) == config | {'halfulp', 'model', 'policy', 'dataset', 'optimizer', 'batch', 'epochs', 'loss_weight', 'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'},
+   'a baseline names every option of the training, but what was traced', sorted(env('base.tsv')))
 for what, run in others.items():
     shutil.copy('base.tsv', 'again.tsv')
     r = halfulp('check', run.path, '--baseline', 'again.tsv', '--bless', '--allow-nonfinite', '--reason', what)

@@ -32,6 +32,20 @@ test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" 
 test_is $? "the run itself: exit 0, every line ok"
 run check a --baseline base.tsv --ulps 3
 refused 2 'goes with --bless' "--ulps without --bless"
+run check a --baseline wide.tsv --bless --reason 'one ulp of each format' --ulps 1
+run check chunks --baseline wide.tsv
+test $code = 1 && test "$(grep -c '^not ok' out)" -gt 5 && test "$(grep -c '^not ok' out)" = "$(grep -c '^not ok [0-9]* - program/' out)"
+test_is $? "--ulps 1: of another order of sums only the calls that have it are told"
+run check rate --baseline wide.tsv
+test $code = 1 && grep '^not ok' out | grep -qv ' - program/' && head -n 1 out | grep -q '^# step 7, loss '
+test_is $? "another learning rate moves more than that"
+row() { grep "^$1" wide.tsv | head -n 1 | cut -f"$2"; }
+test "$(row 'metrics/last/digest' 4)" = any && test "$(row 'metrics/23/loss	' 6)" = 1 && test "$(row 'replay/.*/ulp_mean' 7)" = 1 && test "$(row 'loss-scale-safe/20/all/log2_scale_max' 7)" = 1 && test "$(row 'metrics/23/loss_scale	' 6)" = 0
+test_is $? "digests are left out, losses and errors have an ulp, the loss scale none"
+key=$(awk -F'\t' '$1 ~ /^replay.*backward_normwise$/ { print $1; exit }' wide.tsv) tensor=$(echo "$key" | cut -d/ -f5)
+p=$(sed -n "s/^program.train.[^\t]*\t[^\t]* ${tensor//./\\.}=\(fp[0-9]*\).*/\1/p" wide.tsv | head -n 1)
+test -n "$p" && holds 'x == 2 ^ (1 - p)' x "$(row "$key" 7)" p "$(test "$p" = fp16 && echo 11 || echo 24)"
+test_is $? "an error relative to a norm has one ulp of its tensor's format, $p"
 run check again --baseline base.tsv
 test $code = 0 && grep -q '^# all [0-9]* quantities hold$' out && ! grep -v bit-identical out | grep -q '^ok'
 test_is $? "the same training again: bit-identical"

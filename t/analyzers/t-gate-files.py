@@ -14,6 +14,7 @@ import zipfile
 from fractions import Fraction
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+import onnxfile  # noqa: E402
 from tap import HALFULP, finish, home, ok  # noqa: E402
 
 os.chdir(home())
@@ -373,6 +374,26 @@ safetensors('u1.safetensors', {'w': f32(1, 2, 3)})
 safetensors('u2.safetensors', {'w': f32(1, 2 + 2.0 ** -22, 3)})
 code, out, _ = run('check', 'u2.safetensors', '--baseline', 'u1.safetensors', '--rule', '*: exact')
 ok(code == 1 and out.splitlines()[0].startswith('# w, [1]: one value of 3 is one ulp of fp32 off, 2 -> 2.00000024 (rel 7.95e-08): ') and out.splitlines()[0].endswith('; 1 of 1 names failed'), 'one weight, one ulp off, is named as that in the first line', out)
+
+
+# ONNX: constants by name, those of Constant nodes too; the second of one name in a graph inside gets a number
+def model(path, w, c, inner=(1.0,)):
+    g = onnxfile.Graph(onnxfile.graph([onnxfile.node('Constant', '', 'c', value=onnxfile.floats('c', [len(inner)], list(inner)))], [], [], [onnxfile.value('c')]))
+    onnxfile.write(path, onnxfile.graph([onnxfile.node('Gemm', 'x w', 'y'), onnxfile.node('Constant', '', 'c', value=onnxfile.floats('c', [2], c)), onnxfile.node('If', 'b', 'z', then_branch=g)],
+                                        [onnxfile.floats('w', [2, 2], w), onnxfile.ints('n', [2], [3, 4])], [onnxfile.value('x'), onnxfile.value('b')], [onnxfile.value('y')]))
+
+
+model('m1.onnx', [1, 2, 3, 4], [0.5, 0.25])
+model('m2.onnx', [1, 2, 3, 4 + 2.0 ** -21], [0.5, 0.25])
+model('m3.onnx', [1, 2, 3, 4], [0.5, 0.25], (2.0,))
+code, out, err = run('check', 'm1.onnx', '--baseline', 'm1.onnx', '--json')
+ok(code == 0 and [(r['name'], r['old_dtype'], r['shape']) for r in sorted(json.loads(out)['rows'], key=lambda r: r['name'])] == [('c', 'F32', [2]), ('c#2', 'F32', [1]), ('n', 'I64', [2]), ('w', 'F32', [2, 2])], 'the constants of an ONNX model', out + err)
+code, out, err = run('check', 'm2.onnx', '--baseline', 'm1.onnx', '--rule', '*: exact')
+ok(code == 1 and out.splitlines()[0].startswith('# w, [1,1]: one value of 4 is one ulp of fp32 off, 4 -> 4.00000048 '), 'one weight of a model', out + err)
+code, out, err = run('diff', 'm1.onnx', 'm3.onnx', '--json')
+ok(code == 1 and [(r['name'], r['old'], r['new']) for r in json.loads(out)['rows'] if r['differ']] == [('c#2', 1.0, 2.0)], 'a constant of a graph inside', out + err)
+open('bad.onnx', 'wb').write(open('m1.onnx', 'rb').read()[:-9])
+refused(3, 'bad.onnx', 'a model that is cut short', 'check', 'bad.onnx', '--baseline', 'm1.onnx')
 many = {'a%%b:c,%d' % i: f32(1) for i in range(14)}
 safetensors('y1.safetensors', many)
 safetensors('y2.safetensors', {k: f32(2) for k in many})

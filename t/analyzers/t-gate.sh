@@ -38,8 +38,8 @@ test_is $? "its first line says why"
 run gate --baseline base.tsv --quiet runs/c
 test $code = 1 && test ! -s out && test ! -s err
 test_is $? "--quiet: the exit code is the answer"
-run gate --baseline base.tsv --quiet -- $small
-test $code = 0 && test ! -s out && test -f runs/gate-1/manifest.json
+GITHUB_SHA=abc run gate --baseline base.tsv --quiet --history h -- $small
+test $code = 0 && test ! -s out && test -f runs/gate-1/manifest.json && test "$(column h/history.tsv commit | sort -u)" = abc
 test_is $? "without a name the run is runs/gate-1"
 
 gate runs/d -- $small --lr -1

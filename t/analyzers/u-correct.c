@@ -152,6 +152,16 @@ test_values(void)
 		{ "2^3^2", HU_FP32, HU_RNE, 512, 0 },
 		{ "6 / 2 / 3 - 1 - 1", HU_FP32, HU_RNE, -1, 0 },
 		{ "sum(2048, 1, 1, 1)", HU_FP16, HU_RNE, 2048, HU_NOTE_INEXACT | HU_NOTE_SWAMPED },
+		{ "1 / 0", HU_FP16, HU_RNE, INFINITY, HU_NOTE_DIVIDE_BY_ZERO },
+		{ "log(0)", HU_FP32, HU_RNE, -INFINITY, HU_NOTE_DIVIDE_BY_ZERO },
+		{ "0 ^ -1", HU_BF16, HU_RNE, INFINITY, HU_NOTE_DIVIDE_BY_ZERO },
+		{ "inf / 2", HU_FP16, HU_RNE, INFINITY, 0 },
+		{ "1 + 0.0001", HU_E4M3, HU_RNE, 1, HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW | HU_NOTE_ZEROED },
+		/* above the tie in fp16, at the tie once fp32 has rounded it: double rounding */
+		{ "0x1.002000008p0", HU_FP16, HU_RNE, 0x1.004p0, HU_NOTE_INEXACT },
+		{ "fp32(0x1.002000008p0)", HU_FP16, HU_RNE, 1, HU_NOTE_INEXACT },
+		{ "fp16(2048 + 1)", HU_FP32, HU_RNE, 2048, HU_NOTE_INEXACT | HU_NOTE_SWAMPED },
+		{ "fp32(2^-30) + 1", HU_FP16, HU_RNE, 1, HU_NOTE_INEXACT | HU_NOTE_UNDERFLOW | HU_NOTE_ZEROED },
 		{ "sqrt(2) ÷ 1 × 1 − 0", HU_FP64, HU_RNE, 0x1.6a09e667f3bcdp+0, HU_NOTE_INEXACT },
 	};
 

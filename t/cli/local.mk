@@ -2,6 +2,7 @@
 
 SCRIPT_TESTS += t/cli/t-badinput.sh
 SCRIPT_TESTS += t/cli/t-ci-jobs.py
+SCRIPT_TESTS += t/cli/t-conftest.py
 SCRIPT_TESTS += t/cli/t-defaults.sh
 SCRIPT_TESTS += t/cli/t-demo.sh
 SCRIPT_TESTS += t/cli/t-environment.sh
@@ -11,8 +12,10 @@ SCRIPT_TESTS += t/cli/t-install.sh
 SCRIPT_TESTS += t/cli/t-lists.sh
 SCRIPT_TESTS += t/cli/t-names.sh
 SCRIPT_TESTS += t/cli/t-options.py
+SCRIPT_TESTS += t/cli/t-prefix.py
 SCRIPT_TESTS += t/cli/t-readme.sh
 SCRIPT_TESTS += t/cli/t-rooms.py
+SCRIPT_TESTS += t/cli/t-static-check.sh
 SCRIPT_TESTS += t/cli/t-workflows.py
 EXPENSIVE_SCRIPT_TESTS += t/cli/x-add.sh
 EXPENSIVE_SCRIPT_TESTS += t/cli/x-demo.sh

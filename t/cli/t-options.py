@@ -240,9 +240,11 @@ gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
 gate tap | gate --baseline {h}/base.tsv {h}/run | --tap t.txt
 gate gitlab | gate --baseline {h}/base.tsv {h}/run | --gitlab q.json
 gate summary | gate --baseline {h}/base.tsv {h}/run | --summary s.txt
+gate history | gate --baseline {h}/base.tsv {h}/run | --history h
 gate quiet | gate --baseline {h}/base.tsv {h}/run | --quiet
 check baseline | check {h}/run | --baseline {h}/base.tsv
 check format | check {h}/run --baseline {h}/base.tsv | --format junit
+check history | check {h}/run --baseline {h}/base.tsv | --history h
 check bless | check {h}/run --baseline b.tsv | --bless --reason x
 check reason | check {h}/run --baseline b.tsv --bless | --reason x
 check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
@@ -305,6 +307,7 @@ figures list | figures | --list
 figures out | figures swamped-addend | --out there
 figures style | figures swamped-addend --out there | --style none-such
 figures formats | figures swamped-addend --out there | --formats svg
+figures lean | figures swamped-addend --out there | --lean
 figures json | figures swamped-addend --list | --json
 formats mode | formats pi | --mode RU
 formats table | formats | --table tsv
@@ -495,6 +498,8 @@ format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
 format | gate --baseline {h}/base.tsv --quiet --format junit {h}/run
 exercise | TS --policy float32 --exercise
+history | check {h}/run --baseline b.tsv --bless --reason x --history h
+history | check {h}/a2.npy --baseline {h}/a.npy --history h
 statistics | check {h}/run --baseline {h}/base.tsv --statistics
 ulps | check {h}/run --baseline b.tsv --bless --reason x --statistics --ulps 2
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'

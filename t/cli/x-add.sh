@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a model, an
-# optimizer, an analyzer and a figure as one file and one row each, and a pointwise operator with its line of arithmetic beside. What `make lists`, `make defaults` and `make golden` write is
+# optimizer, an analyzer that check holds and a figure as one file and one row each, a pointwise operator with its line of arithmetic beside, and
+# a reduction with its case and the row of its attribute. What `make lists`, `make defaults` and `make golden` write is
 # not counted, and no other line is edited. The copy builds, the tests of those parts pass, help and pages show each, and each works.
 here=$PWD
 . "${srcdir:-.}/t/tool/tap.sh"
@@ -28,6 +29,13 @@ append lib/op/ops.def 'OP(toyop)'
 before lib/op/element/formulas.def 'FORMULA1(neg,' 'FORMULA1(toyop, HU_NEG(c, a))'
 sed 's/^   neg: .*/   toyop: y = -x. *\//; s/"neg"/"toyop"/; s/hu_op_neg/hu_op_toyop/; s/FORMULA_neg/FORMULA_toyop/; s/the negative/a toy: the negative/' \
 	tree/lib/op/kind/neg.c >tree/lib/op/kind/toyop.c
+
+# An operator that is no formula: a reduction, with its case and an attribute of its own
+append lib/op/ops.def 'OP(toysum)'
+append lib/op/attrs.def 'ATTR(toyflag, FLAG, 0)'
+append t/op/op-cases.def 'CASE(toysum, "toyflag=1", "x:50x7", "x")'
+sed 's/^   bias_db: .*/   toysum: y = the sums over the rows. *\//; s/"bias_db"/"toysum"/; s/hu_op_bias_db/hu_op_toysum/; s/gradient of a bias: /a toy: /
+	s/\.nout = 1,/.nout = 1, .attrs = "toyflag",/; s/HU_PARITY_EXACT/HU_PARITY_NONE/' tree/lib/op/kind/bias_db.c >tree/lib/op/kind/toysum.c
 
 append trainer/data/datasets.def 'DATASET(toydata, "", "", "a toy of three classes")'
 cat >tree/trainer/data/toydata.c <<'END'
@@ -103,11 +111,17 @@ run(hu_analysis *a)
 	return hu_analysis_write(a, &out, "toyanalysis.tsv");
 }
 
-const hu_analyzer hu_analyzer_toyanalysis = { "toyanalysis", "a toy: calls of a step", run };
+static const hu_held_column held[] = {
+	{ "toyanalysis", "step", "calls", HU_HELD_AGAINST_UP },
+	{ NULL, NULL, NULL, HU_HELD_AGAINST_UP },
+};
+
+const hu_analyzer hu_analyzer_toyanalysis = { "toyanalysis", "a toy: calls of a step", run, held };
 END
 cat >tree/t/judge/independent/toyanalysis.py <<'END'
 # SPDX-License-Identifier: Apache-2.0
 # toyanalysis.tsv: how many calls a traced step has.
+HELD = {'toyanalysis': ('step', {'calls': 'up'})}
 
 
 def tables(run, states):
@@ -138,8 +152,9 @@ cd "$dir" || exit 1
 # Nothing but the rows and files above differs from the sources
 diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
 	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|doc/defaults\.md|t/golden/digests\.tsv|t/golden/outputs/.*\.txt|.*/__pycache__.*)$' >edited
-printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/element/formulas.def \
-	lib/op/kind/toyop.c lib/op/ops.def reports/figures.def reports/figures/toyfigure.gp t/judge/independent/toyanalysis.py \
+printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/attrs.def lib/op/element/formulas.def \
+	lib/op/kind/toyop.c lib/op/kind/toysum.c lib/op/ops.def reports/figures.def reports/figures/toyfigure.gp \
+	t/judge/independent/toyanalysis.py t/op/op-cases.def \
 	trainer/data/datasets.def trainer/data/toydata.c trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
 diff edited want >out
 test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
@@ -192,6 +207,12 @@ test_is $? "and the run is verified"
 run analyze r
 test $code = 0 && grep -q '^toyanalysis  *[0-9]* calls a step' out && test "$(column r/analysis/toyanalysis.tsv step | tr '\n' ' ')" = "0 63 "
 test_is $? "analyze runs the analyzer"
+run check r --baseline b.tsv --bless --reason 'a toy'
+test $code = 0 && grep -q '^toyanalysis/0/calls	' b.tsv
+test_is $? "check holds the column that the analyzer names"
+run tree --backend cpu --op toysum --n 16
+test $code = 0 && grep -q '^cpu: toysum, values in fp32' out
+test_is $? "tree reveals the order of the reduction's sums"
 if command -v gnuplot >/dev/null; then
 	run report r
 	test $code = 0 && test -s r/report/toyfigure.svg && grep -q 'Each mark is a traced step' r/report/index.html
@@ -201,7 +222,7 @@ fi
 # The tests of those parts
 tests="t/cli/t-lists t/cli/t-defaults t/cli/t-help t/cli/t-floors t/cli/t-rooms t/number/u-format t/number/u-round t/number/u-code t/number/u-bulk t/trainer/u-digits t/trainer/t-train
 	t/analyzers/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
-	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/cuda/u-cuda-op"
+	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/op/u-performed t/cuda/u-cuda-op t/cuda/u-cuda-choice"
 for t in $tests; do
 	make -C tree/b -s check TESTS="$t" >out 2>err
 	test_is $? "$t passes"

@@ -17,4 +17,5 @@ C_TESTS += t/cuda/u-cuda-verdict
 C_TESTS += t/cuda/u-device
 C_TESTS += t/cuda/u-divide
 C_TESTS += t/cuda/u-shim
+C_TESTS += t/cuda/u-transfer
 EXPENSIVE_SCRIPT_TESTS += t/cuda/x-cuda-train.sh

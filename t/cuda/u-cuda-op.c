@@ -124,7 +124,7 @@ test_side(const hu_side *side)
 	for (int i = 0; (row = op_row_at(i)); i++) {
 		if (!wanted(row->op))
 			continue;
-		if (!hu_device_kernel(side, hu_op_find(row->op))) {
+		if (!hu_machine_kernel(side, hu_op_find(row->op))) {
 			ok(hu_op_find(row->op)->parity == HU_PARITY_NONE,
 				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or its row says that it has none",
 				side->name, row->op, row->op);
@@ -152,10 +152,50 @@ test_side(const hu_side *side)
 	ok(ran > 0, "%s: %d calls", side->name, ran);
 }
 
+/* A scaled cast finds the largest magnitude wherever it lies, alone or among the elements that are read at once. */
+static void
+test_largest(const hu_side *side)
+{
+	enum { N = 43 };
+	op_row row = { "cast", "scaled=1", "x:43", "x f" };
+	static const char *const formats[] = { "fp32", "bf16", "fp16", "e5m2", "fp64" };
+	int good = 0, all = 0;
+
+	for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+		for (size_t at = 0; at < N; at++, all++) {
+			op_case k;
+			hu_env env = { 1, 3 };
+			if (op_case_init(&k, &row, format(formats[f]), HU_FP32, format("e4m3"), LEVEL_MILD, at) != HU_OK)
+				bail_out("%s", hu_reason());
+			for (size_t i = 0; i < N; i++)
+				hu_put(&k.in[0], i, i == at ? -1024 : 1);
+			hu_tensor got[2] = { op_tensor(k.out[0].format, k.out[0].shape),
+				op_tensor(k.out[1].format, k.out[1].shape) },
+				  *pgot[2] = { &got[0], &got[1] };
+			size_t first;
+			good += op_case_emulate(&k, &env) == HU_OK &&
+				hu_device_call(side, &k.c, k.pin, pgot, &env) == HU_OK &&
+				!differing(&got[0], &k.out[0], &first) && !differing(&got[1], &k.out[1], &first);
+			free(got[0].data);
+			free(got[1].data);
+			op_case_release(&k);
+		}
+	is_int(good, all, "%s: the largest magnitude of a scaled cast is found at each of %d places in %d formats",
+		side->name, (int)N, (int)(sizeof formats / sizeof *formats));
+}
+
+static void
+test_all(const hu_side *side)
+{
+	test_side(side);
+	if (wanted("cast"))
+		test_largest(side);
+}
+
 int
 main(int argc, char **argv)
 {
 	only = argv + (argc > 0);
-	on_each_side(test_side, NULL);
+	on_each_side(test_all, NULL);
 	return done_testing();
 }

@@ -100,9 +100,13 @@ def sample_of(path, n, r):
 
 
 def additional():
-    """Modules beside the judge's that need no line in this file: tables(run, states) gives each table's rows by its name."""
+    """Modules beside the judge's that need no line in this file: tables(run, states) gives each table's rows by its name,
+    and HELD, where there is one, the columns of them that check holds, as in baseline.py."""
     names = sorted(f[:-3] for f in os.listdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'independent')) if f.endswith('.py'))
     modules = [importlib.import_module('independent.' + n) for n in names if n != '__init__']
+    for m in modules:
+        if m is not baseline:
+            baseline.HELD.update(getattr(m, 'HELD', {}))
     return [m for m in modules if hasattr(m, 'tables')]
 
 

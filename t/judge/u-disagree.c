@@ -9,45 +9,11 @@
 #include "lib/exact/gemm.h"
 #include "lib/exact/judge.h"
 #include "lib/op/sink.h"
-#include "t/tool/tap.h"
+#include "t/tool/aborts.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static char said[65536];
-
-/* Runs F in a process of its own, with one thread; its standard error is in SAID. 1: it aborted. */
-static int
-aborts(void (*f)(void))
-{
-	int fd[2], status;
-	size_t n = 0;
-	ssize_t got;
-
-	if (pipe(fd))
-		bail_out("pipe");
-	fflush(stdout);
-	pid_t child = fork();
-	if (child == 0) {
-		dup2(fd[1], 2);
-		close(fd[0]);
-		close(fd[1]);
-		setenv("OMP_NUM_THREADS", "1", 1);
-		f();
-		_exit(0);
-	}
-	close(fd[1]);
-	while ((got = read(fd[0], said + n, sizeof said - 1 - n)) > 0)
-		n += (size_t)got;
-	said[n] = 0;
-	close(fd[0]);
-	waitpid(child, &status, 0);
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-}
 
 enum { M = 20, N = 16, K = 7 };
 
@@ -101,8 +67,9 @@ ignore(void *context, const hu_judging *some)
 }
 
 static void
-enclosure(void)
+enclosure(void *with)
 {
+	(void)with;
 	static float a[M * K], b[K * N], y[M * N];
 	hu_op liar = hu_op_matmul;
 	hu_tensor ta = { .format = HU_FP32, .shape = hu_shape2(M, K), .n = M * K, .data = a },
@@ -162,20 +129,22 @@ no_take(void *context, const hu_exact_tile *tile, size_t batch, size_t i0, size_
 }
 
 static void
-product(void)
+product(void *with)
 {
 	hu_exact_source s = { .batches = 1, .m = 5, .n = 4, .k = 11, .row = row, .column = column };
 
+	(void)with;
 	readings = 0;
 	hu_exact_gemm(&s, no_take, NULL);
 }
 
 static void
-sum(void)
+sum(void *with)
 {
 	double a[3] = { 1, 0x1p-30, 3 }, b[3] = { 5, 7, -1 };
 	mpfr_t x, y;
 
+	(void)with;
 	mpfr_init2(x, 200);
 	mpfr_init2(y, 200);
 	mpfr_set_d(x, 2 + 7 * 0x1p-30, MPFR_RNDN);
@@ -189,7 +158,7 @@ sum(void)
 int
 main(void)
 {
-	static const struct { void (*f)(void); const char *name, *operands, *values; } liars[] = {
+	static const struct { void (*f)(void *); const char *name, *operands, *values; } liars[] = {
 		{ enclosure, "an enclosure that is off by 2^-60", "operand 0, element 0 of 140: 0x1p+0", "enclosed: " },
 		{ product, "a source that changes between two readings", " * 0x1.", "engine: " },
 		{ sum, "one bit of an exact sum", "0x1p-30 * 0x1.cp+2", "engine: 0x" },
@@ -197,10 +166,10 @@ main(void)
 
 	for (size_t i = 0; i < sizeof liars / sizeof *liars; i++) {
 		off = 0;
-		if (!ok(!aborts(liars[i].f) && !*said, "%s: without the lie all is well", liars[i].name))
+		if (!ok(!aborts(liars[i].f, NULL) && !*said, "%s: without the lie all is well", liars[i].name))
 			diag("%.300s", said);
 		off = 1;
-		if (!ok(aborts(liars[i].f) && strstr(said, liars[i].operands) && strstr(said, liars[i].values) &&
+		if (!ok(aborts(liars[i].f, NULL) && strstr(said, liars[i].operands) && strstr(said, liars[i].values) &&
 				    strstr(said, "MPFR:") && (liars[i].f != enclosure || of_its_element()),
 			    "%s: the program ends and prints the operands and both values", liars[i].name))
 			diag("%.300s", said);

@@ -3,6 +3,7 @@
 t_libtap_a_SOURCES += t/op/op-case.c
 noinst_HEADERS += t/op/op-case.h
 noinst_HEADERS += t/op/op-cases.def
+noinst_HEADERS += t/op/op-judge.h
 noinst_HEADERS += t/op/op-values.h
 SCRIPT_TESTS += t/op/t-conv.py
 SCRIPT_TESTS += t/op/t-moves.py

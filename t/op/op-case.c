@@ -152,6 +152,8 @@ set_attrs(hu_call *c, const char *s)
 static hu_format_id
 format_of(char kind, hu_format_id f)
 {
+	if (kind == 'o')
+		return f == HU_E5M2 ? HU_E4M3 : HU_E5M2;
 	return kind == 'C' || kind == 'd' ? HU_FP64 : strchr("LWSFNTf", kind) ? HU_FP32 : f;
 }
 

@@ -5,6 +5,8 @@ import math
 import struct
 from fractions import Fraction as F
 
+import gallery_random as draws
+
 SHAPE = {'fp64': (53, -1022), 'fp32': (24, -126), 'tf32': (11, -126), 'fp16': (11, -14), 'bf16': (8, -126), 'e4m3': (4, -6), 'e5m2': (3, -14)}
 RAISED = str.maketrans('0123456789-', '⁰¹²³⁴⁵⁶⁷⁸⁹⁻')
 
@@ -161,3 +163,318 @@ def harmonic_stops(g):
         s, last = t, k if t != s else last
     yield s == float(end['fp32']['value']) and last == int(end['fp32']['stagnation_term']) and g.says(grouped(last)), 'fp32: %g from term %d on' % (s, last)
     yield g.says('%.4g in fp32' % s) and g.says('5.062 in bf16, 7.086 in fp16'), 'the title'
+
+
+def error_growth(g):
+    last = [r for r in g.table() if r['n'] == '65536']
+    worst, u = max(float(r['backward']) for r in last), 2.0 ** -11
+    yield len(last) == 5 and g.says('is %s times' % grouped(int(65536 * u / worst))), 'the largest error of terms of both signs: %g' % worst
+    yield all(float(r['backward']) <= min(float(r['bound']), math.sqrt(int(r['n'])) * u) for r in g.table()), 'which stays below √n·u'
+    terms = [rnd16(x) for x in draws.uniform(1, 65536)]
+    s, wrong = 0.0, 0
+    rows = {int(r['n']): r for r in g.table('uniform')}
+    exact = F(0)
+    for k, t in enumerate(terms, 1):
+        s = rnd16(s + t)
+        exact += F(t)
+        if k in rows:
+            wrong += s != float(rows[k]['value']) or abs(float(rows[k]['backward']) - float(abs(F(s) - exact) / exact)) > 1e-5
+    yield wrong == 0 and len(rows) == 17, 'all 17 sums of uniform terms and their errors'
+    error = float(abs(F(s) - exact) / exact)
+    yield g.says('stagnates at %d' % s) and g.says('is %.0f %%, %.1f times' % (100 * error, error / (256 * u))), 'the end: %g' % s
+
+
+def rnd16(x):
+    return draws.fp16(x)
+
+
+def chunk_size(g):
+    terms = {seed: [rnd16(x) for x in draws.uniform(seed, 65536)] for seed in (1, 2)}
+    wrong = 0
+    for seed, x in terms.items():
+        exact = sum(F(t) for t in x)
+        for r in g.table():
+            if int(r['seed']) == seed:
+                s = draws.chunks(x, int(r['length']), rnd16)
+                wrong += abs(float(abs(F(s) - exact) / exact) - float(r['relative'])) > 1e-5 * float(r['relative']) + 1e-12
+    yield wrong == 0, 'the errors of all chunk sizes for two seeds'
+    mean = {}
+    for r in g.table():
+        mean.setdefault(int(r['length']), []).append(float(r['relative']))
+    mean = {k: sum(v) / len(v) for k, v in mean.items()}
+    best = min(mean, key=mean.get)
+    yield sorted(mean) == [2 ** k for k in range(17)] and g.says('about %d terms' % best) and g.says('(%.4g), with' % mean[1]) and g.says('(%.4g).' % mean[65536]), 'the best is %d' % best
+    yield mean[1] > 100 * mean[best] and mean[65536] > 100 * mean[best], 'both ends lose more than 100 times as much'
+
+
+def kahan_pairwise(g):
+    terms = [draws.bf16(x) for x in draws.uniform(1, 65536)]
+    made, wrong = {}, 0
+    for r in g.table():
+        how, n = r['sum'].split(',')[0], int(r['n'])
+        s = {'fma': draws.plain, 'pairwise': draws.pairwise, 'kahan': draws.kahan}[how](terms[:n], draws.bf16)
+        exact = sum(F(t) for t in terms[:n])
+        made[how] = float(abs(F(s) - exact) / exact)
+        wrong += abs(made[how] - float(r['relative'])) > 1e-5 * made[how] + 1e-12
+    yield wrong == 0 and len(g.table()) == 51, 'all 51 errors'
+    yield g.says('off by %.1f %%, the pairwise sum by %.2g %% and the compensated one by %.2g %%' % tuple(100 * made[k] for k in ('fma', 'pairwise', 'kahan'))), 'the ends: %s' % made
+    yield g.says('at most 0.39 %'), 'half an ulp of bf16, 2^-8'
+
+
+def cancellation(g):
+    worst = {}
+    for part in ('', 'product'):
+        wrong = 0
+        for r in g.table(part):
+            d = F(float(r['at']))
+            x = rnd(d, 'fp32')
+            value = rnd(rnd(rnd(1 + x, 'fp32') ** 2, 'fp32') - 1, 'fp32') if not part else rnd(x * rnd(2 + x, 'fp32'), 'fp32')
+            wrong += value != F(float(r['value']))
+            error = abs(value - d * (2 + d)) / (d * (2 + d))
+            if part or d < F(2.0 ** -21.9):
+                worst[part] = max(worst.get(part, 0), error)
+        yield wrong == 0 and len(g.table(part)) == 177, 'all 177 values ' + part
+    yield g.says('relative error is %.4g,' % worst['']) and g.says('against %.2g at most' % worst['product']), 'the errors: %g, %g' % (worst[''], worst['product'])
+
+
+def fma_keeps(g):
+    zero, exact = [], []
+    for part in ('two', ''):
+        for r in g.table(part):
+            d = F(float(r['at']))
+            a, b = rnd(1 + d, 'fp16'), rnd(1 - d, 'fp16')
+            value = rnd(rnd(a * b, 'fp16') - 1, 'fp16') if part else rnd(a * b - 1, 'fp16')
+            yield value == F(float(r['value'])), '%s at d = %s' % (part or 'fma', d)
+            (zero if part and value == 0 else exact if not part and value == -d * d else []).append(d)
+    yield g.says('d ≤ ' + power(exponent(max(zero)))) and g.says('down to ' + power(exponent(min(exact)))), 'the ends'
+
+
+def flushed_subnormals(g):
+    for part in ('', 'ftz'):
+        wrong, least = 0, []
+        for r in g.table(part):
+            v = rnd(F(float(r['at'])), 'fp16')
+            v = 0 if part and v < F(2) ** -14 else v
+            wrong += v != F(float(r['value']))
+            least += [v] if v else []
+        yield wrong == 0 and len(g.table(part)) == 257 and g.says(power(exponent(min(least)))), '%s: all values, down to %g' % (part or 'gradual', min(least))
+    yield g.says('take 10 powers'), 'the difference'
+
+
+def stochastic_fan(g):
+    def off(r):
+        return 100 * (float(r['value']) / float(r['exact']) - 1)
+    end = [off(r) for r in g.table() if r['n'] == '10000']
+    mean = sum(end) / len(end)
+    spread = math.sqrt(sum((x - mean) ** 2 for x in end) / (len(end) - 1))
+    term = draws.bf16(0.01)
+    s = draws.plain([term] * 10000, draws.bf16)
+    yield float(g.table('nearest')[-1]['value']) == s and g.says('stagnates at %g' % s) and g.says('%.0f %% low' % (100 - 100 * s / (10000 * term))), 'nearest: %g' % s
+    yield len(end) == 16 and g.says('by %.1f %% (' % spread) and g.says('off by %.2g %%' % mean), 'stochastic: %g +- %g' % (mean, spread)
+    yield abs(mean) < 4 * spread / 4, 'whose mean is not told from the exact sum'
+    # A step of a sum in [2^e, 2^(e+1)) moves by an ulp u = 2^(e-7) with probability d/u: the variance of the whole is below sum d u
+    variance = sum(float(term) * 2.0 ** (math.floor(math.log2(max(k * term, 2 ** -6))) - 7) for k in range(1, 10001))
+    yield 0.4 < spread / (100 * math.sqrt(variance) / (10000 * term)) < 1.6, 'and spreads as the variance of its steps says'
+
+
+def master_weights(g):
+    last = {r['policy']: float(r['eval_accuracy']) for r in g.table() if r['eval_accuracy'] != '-'}
+    yield g.says('All in fp32: %.1f %%' % (100 * last['float32'])) and g.says('master weights: %.1f %%' % (100 * last['mixed_bfloat16'])) and \
+        g.says('leave as they are: %.1f %%' % (100 * last['bfloat16'])), 'the accuracies: %s' % last
+    yield last['bfloat16'] < last['mixed_bfloat16'] - 0.1 and abs(last['float32'] - last['mixed_bfloat16']) < 0.05, 'bf16 weights learn less, fp32 masters as much as fp32'
+    yield g.says('%d epochs' % (1 + max(int(r['epoch']) for r in g.table()))), 'the epochs'
+
+
+# A block of a tensor core as its papers describe it: C and the exact products are aligned to the largest of them, bits beyond
+# 23 + extra behind its leading one are chopped, the sum is exact, and the result is chopped to fp32.
+def block(c, products, extra):
+    terms = [t for t in [c] + products if t]
+    if not terms:
+        return F(0)
+    unit = F(2) ** (max(exponent(t) for t in terms) - 23 - extra)
+    s = sum((int(abs(t) / unit) * unit * (1 if t > 0 else -1) for t in terms), F(0))
+    if not s:
+        return s
+    last = F(2) ** (max(exponent(s), -126) - 23)
+    return int(abs(s) / last) * last * (1 if s > 0 else -1)
+
+
+EXTRA = {'volta': 0, 'turing': 1, 'ampere': 1, 'ada': 1, 'hopper': 2}
+
+
+def chopped_block(g):
+    for arch in ('volta', 'ampere', 'hopper'):
+        rows = [r for r in g.table() if r['arch'] == arch]
+        wrong, least = 0, None
+        for r in rows:
+            p = rnd(F(float(r['at'])), 'fp16') * F(1, 4096)
+            value = block(F(1), [p] * 4, EXTRA[arch]) - 1
+            wrong += value != F(float(r['value']))
+            least = F(float(r['at'])) / 4096 if value and least is None else least
+        yield wrong == 0 and len(rows) == 225, '%s: all 225 sums' % arch
+        # what fp16 makes of the factor may round up to the threshold: the first point is a step below it at most
+        yield g.says(power(round(math.log2(least)))) and round(math.log2(least)) == -23 - EXTRA[arch], '%s keeps p from %g on' % (arch, least)
+
+
+def not_monotone(g):
+    sums = {}
+    for r in g.table():
+        c = F(float(r['at']))
+        sums[c] = block(c, [F(1, 2 ** 24)] * 4, 0)
+        yield sums[c] == F(float(r['value'])), 'the sum for C = %s' % r['at']
+    unit = F(1, 2 ** 24)
+    yield sums[1 - unit] > sums[F(1)] and g.says('is 1 + %d·2⁻²⁴;' % ((sums[1 - unit] - 1) / unit)) and g.says('and the sum is 1.'), 'the smaller C gives the larger sum'
+
+
+def tensor_core_generations(g):
+    published = {'volta': (4, 0), 'turing': (8, 1), 'ampere': (8, 1), 'ada': (8, 1), 'hopper': (16, 2)}     # arXiv 2512.07004, 2511.10909
+    rows = {r['arch']: r for r in g.table()}
+    yield {a: (int(r['products_in_a_block']), int(r['extra_alignment_bits'])) for a, r in rows.items()} == published, 'blocks and extra bits'
+    yield all(r['rounding_of_aligned_terms'] == 'toward zero' and r['rounding_of_the_output'] == 'toward zero' and r['monotone'] == 'no' for r in rows.values()), 'all chop'
+    yield g.says('from 4 to 16') and g.says('gained 2 bits') and g.says('0 of 5 are monotone'), 'the caption'
+
+
+def product_accumulators(g):
+    def median(model, n):
+        return sorted(float(r['backward']) for r in g.table() if r['sum'].startswith(model) and int(r['n']) == n)[3]
+    models = ('fma,acc=fp32', 'chunk:64', 'fma,acc=fp16', 'tc:hopper')
+    end = [median(m, 16384) for m in models]
+
+    def said(x):
+        e = math.floor(math.log10(x) + 1e-12)
+        return '%.3g·10%s' % (x / 10 ** e, str(e).translate(RAISED))
+    yield g.says('leaves %s (' % said(end[0])) and g.says('in fp16 %s,' % said(end[1])) and g.says('plain fp16 %s,' % said(end[2])) and g.says('block, %s: %.0f times' % (said(end[3]), end[3] / end[0])), 'the medians: %s' % end
+    none = max(2 ** k for k in range(2, 15) if median(models[0], 2 ** k) == 0)
+    yield g.says('up to K = %d)' % none), 'no error in fp32 up to %d' % none
+    yield all(len([r for r in g.table() if r['sum'].startswith(m) and int(r['n']) == 16384]) == 7 for m in models) and max(end[1:]) < 1e-3, 'seven seeds each'
+
+
+def layernorm_variance(g):
+    counts, first = {}, {}
+    for f in ('fp32', 'fp16'):
+        wrong = negative = 0
+        for r in [r for r in g.table() if r['format'] == f]:
+            if f == 'fp16' and float(r['at']) >= 147:
+                continue
+            m = rnd(F(float(r['at'])), f)
+
+            def add(terms):
+                s = F(0)
+                for t in terms:
+                    s = rnd(s + t, f)
+                return s
+            x = [rnd(m - 1, f), m, rnd(m + 1, f)]
+            mean = rnd(add(x) / 3, f)
+            v = rnd(rnd(add([rnd(t * t, f) for t in x]) / 3, f) - rnd(mean * mean, f), f)
+            wrong += v != F(float(r['value']))
+            negative += v < 0
+            if abs(float(v) - 2 / 3) > 1 / 3:
+                first.setdefault(f, float(r['at']))
+        counts[f] = negative
+        yield wrong == 0, 'all variances in ' + f
+    yield g.says('at m = %.3g,' % first['fp16']) and g.says('at m = %d;' % first['fp32']), 'first wrong at %s' % first
+    yield g.says('at %d of 257 means' % counts['fp16']) and g.says('at %d in fp32' % counts['fp32']) and min(counts.values()) > 0, 'negative: %s' % counts
+    two = [float(r['value']) for r in g.table('two')]
+    yield max(abs(v - 2 / 3) for v in two) < 1e-3 and g.says('between %.4f and %.4f' % (min(two), max(two))), 'two passes stay at 2/3'
+
+
+def softmax_overflow(g):
+    top = 65520                                   # what rounds to infinity in fp16
+    first = min(k / 16 for k in range(257) if math.exp(k / 16) >= top)
+    nan = [float(r['at']) for r in g.table() if r['format'] == 'fp16' and r['value'] == 'nan']
+    yield min(nan) == first and len(nan) == sum(1 for k in range(257) if k / 16 >= first) and g.says('x = %.4g' % first), 'NaN from %g on' % first
+    yield not [r for r in g.table() if r['format'] == 'bf16' and r['value'] in ('nan', 'inf')], 'bf16 has a value everywhere'
+    off = max(abs(float(r['value']) - 1 / (1 + math.exp(-float(r['at'])))) for r in g.table('shifted'))
+    yield len(g.table('shifted')) == 257 and off < 2 ** -10 and g.says('within %.2g' % off), 'the shifted one is within %g' % off
+
+
+def block_zeros(g):
+    # The element's smallest number that is not rounded to zero, by each format's rule for the scale, from the largest value 1 (OCP MX; NVFP4)
+    expect = {}
+    for f, emax, half in (('mxfp4', 2, F(1, 4)), ('mxfp8', 8, F(1, 2 ** 10))):
+        scale = F(2) ** (0 - emax)                # 2^floor(log2 amax) / 2^emax of the element
+        expect[f] = [2.0 ** (-k / 2) > half * scale for k in range(32)]
+    expect['int8'] = [2.0 ** (-k / 2) * 127 > 0.5 for k in range(32)]
+    for f, kept in expect.items():
+        rows = [r for r in g.table() if r['format'] == f]
+        yield [float(r['value']) != 0 for r in rows] == kept and g.says(f + ' ' + str(sum(kept))) or g.says('keeps %d of 32' % sum(kept)), '%s keeps %d' % (f, sum(kept))
+    nv = [r for r in g.table() if r['format'] == 'nvfp4']
+    kept = sum(float(r['value']) != 0 for r in nv)
+    yield len(nv) == 32 and g.says('of 16, %d,' % kept), 'nvfp4 keeps %d' % kept
+    for b in (nv[:16], nv[16:]):
+        least = min(float(r['value']) for r in b if float(r['value']))
+        yield all((float(r['exact']) > least / 2) == (float(r['value']) != 0) for r in b), 'of each block what is above half the smallest element, %g' % least
+
+
+def ulp_staircase(g):
+    down = g.table('down')
+    wrong = sum(F(float(u['value'])) - F(float(d['value'])) != ulp(F(float(u['at'])), u['format']) for u, d in zip(g.table(), down))
+    yield wrong == 0 and len(down) == 3 * 273, 'all %d gaps are one ulp' % len(down)
+    yield all(g.says(power(exponent(ulp(F(1), f))) + ' in ' + f) for f in ('fp16', 'bf16', 'e4m3')) and g.says('2⁻²⁴ in fp16, 2⁻⁹ in e4m3'), 'the caption'
+
+
+def number_line(g):
+    def numbers(e, m):                            # OCP MX: bias 2^(e-1) - 1, no special values
+        bias = 2 ** (e - 1) - 1
+        return [(c % 2 ** m) / 2 ** m * 2.0 ** (1 - bias) if c < 2 ** m else (1 + c % 2 ** m / 2 ** m) * 2.0 ** (c // 2 ** m - bias) for c in range(2 ** (e + m))]
+    for f in ('e2m1', 'e2m3', 'e3m2'):
+        wanted = numbers(int(f[1]), int(f[3]))
+        yield [float(r['value']) for r in g.table() if r['format'] == f] == wanted and g.says('%d numbers to %g' % (len(wanted), wanted[-1])) or g.says('%d to %g' % (len(wanted), wanted[-1])), 'all numbers of ' + f
+
+
+def format_map(g):
+    rows = {r['name']: r for r in g.table()}
+    for f, (p, emin) in {**SHAPE, 'e3m2': (3, -2), 'e2m1': (2, 0)}.items():
+        if f == 'fp64':
+            continue
+        r = rows[f]
+        top = {'e4m3': 448, 'e3m2': 28, 'e2m1': 6, 'fp16': 65504, 'e5m2': 57344}.get(f, (2 - 2.0 ** (1 - p)) * 2.0 ** 127)
+        yield (int(r['p']), int(r['emin']), float(r['min_normal']), float(r['min_positive']), float(r['max_finite'])) == (p, emin, 2.0 ** emin, 2.0 ** (emin - p + 1), top), 'the row of ' + f
+
+    def span(f):
+        return math.log2(float(rows[f]['max_finite'])) - math.log2(float(rows[f]['min_positive']))
+    yield g.says('spans %.0f powers of two with 8 bits, fp16 %.0f with 11' % (span('bf16'), span('fp16'))), 'the spans'
+
+
+def bit_layouts(g):
+    for r in g.table():
+        f = r['format']
+        p, emin = SHAPE[f]
+        v = rnd(F('3.14159265358979323846264338327950288'), f)
+        e = exponent(v)
+        code = (e - emin + 1) * 2 ** (p - 1) + int(v / F(2) ** (e - p + 1)) - 2 ** (p - 1)
+        yield F(float(r['value'])) == v and int(r['bits'], 16) == code, 'value and code of pi in ' + f
+    shape = {r['name']: (int(r['bits']), int(r['exponent_bits']), int(r['p'])) for r in g.table('shape')}
+    yield shape == {'fp32': (32, 8, 24), 'tf32': (19, 8, 11), 'bf16': (16, 8, 8), 'fp16': (16, 5, 11), 'e5m2': (8, 5, 3), 'e4m3': (8, 4, 4)}, 'the layouts'
+    yield g.says('fp32 keeps 3.1415927, fp16 and tf32 3.140625, bf16 3.140625, e5m2 3 and e4m3 3.25'), 'the caption'
+
+
+def rounding_modes(g):
+    def away(q):
+        return math.floor(q + F(1, 2)) if q > 0 else math.ceil(q - F(1, 2))
+    ways = {'RNE': round, 'RNA': away, 'RZ': math.trunc, 'RU': math.ceil, 'RD': math.floor}
+    for mode, way in ways.items():
+        rows = [r for r in g.table() if r['mode'] == mode]
+        yield len(rows) == 49 and all(F(float(r['value'])) == F(way(F(r['input']) * 2), 2) for r in rows), 'all values in ' + mode
+    yield g.says('go to 0 in RNE and to 0.5 in RNA'), 'the tie'
+
+
+def memory_by_policy(g):
+    kinds = ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')
+    rows = {r['policy']: {k: float(r['memory_bytes.' + k]) for k in kinds} for r in g.table()}
+    whole = {p: sum(r.values()) for p, r in rows.items()}
+    yield g.says('needs %.0f %% of float32' % (100 * whole['mixed_float16'] / whole['float32'])) and g.says('needs %.0f %%.' % (100 * whole['float16'] / whole['float32'])), 'the sums: %s' % whole
+    yield g.says('from %.1f to %.1f MB' % (rows['float32']['activations'] / 1e6, rows['mixed_float16']['activations'] / 1e6)), 'the activations'
+    n = rows['float32']['optimizer_state'] / 8     # Adam: two numbers of four bytes a parameter
+    yield abs(rows['mixed_float16']['masters'] / 4 - n) < 1e-3 * n and abs(rows['float16']['optimizer_state'] / 4 - n) < 1e-3 * n and rows['float32']['masters'] == 0, 'masters and moments are those of about %d parameters' % n
+
+
+def published_probes(g):
+    tabled = [r for r in g.table() if r['tabled'] != '-']
+    equal = sum(r['tabled'] == r['value'] for r in tabled)
+    yield g.says('%d of %d values' % (equal, len(tabled))) and g.says('%d values are tabled; %d of' % (len(tabled), equal)), '%d of %d' % (equal, len(tabled))
+    # Two of them by the model of a block: P3 (four products 2^-25 beside 1) and P4 (2^-24)
+    for arch in EXTRA:
+        rows = {r['probe']: r for r in g.table() if r['arch'] == arch}
+        for probe, p in (('P3', F(1, 2 ** 25)), ('P4', F(1, 2 ** 24))):
+            yield float.fromhex(rows[probe]['tabled']) == float(block(F(1), [p] * 4, EXTRA[arch])), '%s of %s, computed again' % (probe, arch)

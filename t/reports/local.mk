@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/reports/gallery_numbers.py
+EXTRA_DIST += t/reports/gallery_random.py
 EXTRA_DIST += t/reports/make-sample-run.py
 EXTRA_DIST += t/reports/svgtext.py
 SCRIPT_TESTS += t/reports/t-figures.py

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # lists.sh --check|--update TOP: the lists of files against the tree under TOP.
 # Lists are single lines, `VARIABLE += path` in a folder's local.mk, `include`
-# in folders.mk, `COMMAND(name)` in commands.def; every other line is left
-# alone. --check prints what is missing or stale, one line each, and exits 1.
+# in folders.mk, `COMMAND(name)` in commands.def, `KERNEL(name)` in
+# cuda/kernel/kernels.def; every other line is left alone. --check prints what is missing or stale, one line each, and exits 1.
 export LC_ALL=C
 mode=$1
 cd "${2:-.}" || exit 4
@@ -54,13 +54,14 @@ wanted() {
 			test -f "$f" && test "$f" != "$d/local.mk" && test -n "$(variable_of "$f")" && echo "folders.mk include \$(top_srcdir)/$d/local.mk" && break
 		done
 	done
+	find cuda/kernel -name "*.cu" 2>/dev/null | sed 's|.*/\(.*\)\.cu|cuda/kernel/kernels.def KERNEL(\1)|' | sort
 	find trainer analyzers reports -name "cmd_*.c" 2>/dev/null | sed 's|.*/cmd_\(.*\)\.c|commands.def COMMAND(\1)|' | sort
 }
 
-row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^COMMAND[(]'
+row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^(COMMAND|KERNEL)[(]'
 
 present() {
-	for list in folders.mk commands.def $(find lib trainer analyzers cuda reports t bench doc -name local.mk 2>/dev/null | sort); do
+	for list in folders.mk commands.def cuda/kernel/kernels.def $(find lib trainer analyzers cuda reports t bench doc -name local.mk 2>/dev/null | sort); do
 		test -f "$list" && grep -E "$row" "$list" | sed "s|^|$list |"
 	done
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += t/tool/aborts.h
 EXTRA_DIST += t/tool/clean-root.sh
 EXTRA_DIST += t/tool/lists.sh
 EXTRA_DIST += t/tool/mutate.py

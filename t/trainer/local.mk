@@ -24,6 +24,7 @@ C_TESTS += t/trainer/u-digits
 C_TESTS += t/trainer/u-energy
 C_TESTS += t/trainer/u-gpu
 C_TESTS += t/trainer/u-npz-data
+C_TESTS += t/trainer/u-record
 C_TESTS += t/trainer/u-session
 C_TESTS += t/trainer/u-start
 C_TESTS += t/trainer/u-timing

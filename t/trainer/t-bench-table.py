@@ -3,11 +3,14 @@
 # what a cast moves a second, and the printed table against the file of the same run: the same numbers, columns under their names. No
 # figure is compared with a clock's.
 import itertools
+import json
 import math
 import os
 import re
 import subprocess
 import sys
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import HALFULP, finish, home, none  # noqa: E402
@@ -46,7 +49,7 @@ def aligned(file, printed):
             said = line[a:b]
             try:
                 digits = len(said.partition('.')[2])
-                same = said == w or abs(float(said) - float(w)) <= 0.5000001 * 10.0 ** -digits and digits <= 4
+                same = said == w or abs(float(said) - float(w)) <= 0.5000001 * 10.0 ** -digits and digits <= 5
             except ValueError:
                 same = False
             if not same:
@@ -132,4 +135,41 @@ none([r for r in rows if not close(r['samples_per_s'] * r['ms'], 1e3 * r['batch'
 none(['two seeds, one digest'] if len({r['digest'] for r in rows}) != len(rows) else [], 'no two of these end in the same weights')
 rows, printed, wrong = bench('train', *small, '--policy', 'mixed_float16,mixed_bfloat16', '--batch', '4')
 none(wrong + [r for r in rows if r['ratio'] is not None or r['seed'] is not None or r['loss'] is not None], 'without float32 there is no ratio, without seeds no loss')
+none([r for r in rows if r['joules_step'] is not None or r['joules_sample'] is not None or not r['computed_mb'] >= r['peak_mb']], 'without a meter no joules')
+
+# Energy: a counter of 5 J every two milliseconds; a step's is its images' together
+zone = os.path.join(folder, 'powercap', 'intel-rapl:0')
+os.makedirs(zone)
+for file, text in (('name', 'package-0'), ('max_energy_range_uj', '%d' % 2 ** 50), ('energy_uj', '1000')):
+    open(os.path.join(zone, file), 'w').write(text + '\n')
+done = threading.Event()
+
+
+def count():
+    joules = 0
+    while not done.is_set():
+        joules += 5000000
+        open(os.path.join(zone, 'next'), 'w').write('%d\n' % (1000 + joules))
+        os.rename(os.path.join(zone, 'next'), os.path.join(zone, 'energy_uj'))
+        time.sleep(0.002)
+
+
+counter = threading.Thread(target=count, daemon=True)
+counter.start()
+rows, printed, wrong = bench('train', *small[:-2], '--policy', 'float32', '--batch', '4,8', '--width', '1', env={'HALFULP_POWERCAP': os.path.join(folder, 'powercap')})
+done.set()
+counter.join()
+none(wrong + [r for r in rows if r['joules_step'] is None or not close(r['joules_sample'] * r['batch'], r['joules_step'])] + ([] if len(rows) == 2 else [rows]), 'joules of a step and of an image')
+
+# Published rows stand behind measured ones of their model and batch, and behind no others
+every = json.loads(subprocess.run([HALFULP, 'bench', 'train', '--published', '--json'], stdout=subprocess.PIPE, check=True).stdout)
+keys = ('model', 'batch', 'policy', 'on', 'ms', 'ratio', 'samples_per_s', 'peak_mb', 'source')
+of = lambda r: tuple(r.get(k) for k in keys)  # noqa: E731
+for words, model, batches in ((['--model', 'convnet', '--width', '0.0625', '--batch', '32,3'], 'convnet', (32, 3)), (['--model', 'mlp', '--batch', '32'], 'mlp', (32,))):
+    r = subprocess.run([HALFULP, 'bench', 'train', '--size', '8', '--train', '64', '--eval', '4', '--steps', '1', '--warm', '0', '--meter', 'none', '--policy', 'float32', '--json', *words], stdout=subprocess.PIPE)
+    behind = [x for x in json.loads(r.stdout) if x.get('source') is not None]
+    want = [x for x in every if x['model'] == model and x['batch'] in batches]
+    wrong = [(of(a), of(b)) for a, b in itertools.zip_longest(behind, want, fillvalue={}) if of(a) != of(b)]
+    wrong += [x for x in behind if x['ms'] and not close(x['samples_per_s'] * x['ms'], 1e3 * x['batch'])]
+    none(wrong + ([] if bool(want) == (model == 'convnet') else [want]), '%s: %d published rows behind those of its batches' % (model, len(want)))
 finish()

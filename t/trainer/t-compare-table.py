@@ -119,4 +119,8 @@ none(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or
 one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '8', '--batch', '8', '--epochs', '1']
 done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
 none([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
+twice = [*one[:3], 'float32,float32', *one[4:], 'two']
+done = subprocess.run(twice, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+there = sorted(x for x in os.listdir(os.path.join(folder, 'two')) if 'seed' in x) if os.path.isdir(os.path.join(folder, 'two')) else []
+none([] if there == ['float32-seed1', 'float32_2-seed1'] else [there, done.stderr], 'a policy that is named twice has a folder for each')
 finish()

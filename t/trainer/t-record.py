@@ -111,7 +111,9 @@ none(manifest('conv', m, {k: v for k, v in config.items() if k in m['config'] or
 def kernels(name):
     """Problems of kernels.tsv: each call in one pass, whose row says what its calls have in common."""
     calls, rows, wrong, seen = json.load(open(at(name, 'program-train.json')))['calls'], table(at(name, 'kernels.tsv')), [], []
-    ran = {c['call']: c['ran'] for c in json.load(open(at(name, 'manifest.json')))['gemm']['calls']}
+    said = json.load(open(at(name, 'manifest.json')))['gemm']['calls']
+    ran = {c['call']: c['ran'] for c in said}
+    wrong += ['%s, which is %s of %s' % (c, calls[c['call']]['op'], calls[c['call']]['layer']) for c in said if (c['op'], c['layer']) != (calls[c['call']]['op'], calls[c['call']]['layer'])]
     products = [c['id'] for c in calls if c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')]
     wrong += ['products: %s there, %s here' % (sorted(ran), products)] if sorted(ran) != products else []
     launches = moved = 0

@@ -41,6 +41,20 @@ sizes(void)
 }
 
 static void
+texts(void)
+{
+	static const struct { double bytes; const char *text;
+	} rows[] = { { 0, "0 B" }, { 7, "7 B" }, { 999, "999 B" }, { 999.5, "1.0 kB" }, { 12345, "12.3 kB" },
+		{ 99949, "99.9 kB" }, { 99950, "100 kB" }, { 999499, "999 kB" }, { 999500, "1.0 MB" },
+		{ 3.21e9, "3.2 GB" }, { 4.5e12, "4.5 TB" }, { 6.78e16, "67800 TB" } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char text[32];
+		is_text(hu_bytes_text(rows[i].bytes, text, sizeof text), rows[i].text, "%g bytes", rows[i].bytes);
+	}
+}
+
+static void
 names(void)
 {
 	static const struct { const char *name; double gib; const char *id;
@@ -49,6 +63,8 @@ names(void)
 		{ "NVIDIA H100 80GB HBM3", 80, "h100" },
 		{ "NVIDIA A100-SXM4-40GB", 40, "a100" },
 		{ "NVIDIA A100-SXM4-80GB", 80, "a100_80" },
+		{ "NVIDIA A100", 59, "a100" }, /* the memory that is nearer */
+		{ "NVIDIA A100", 61, "a100_80" },
 		{ "Tesla V100-SXM2-16GB", 16, "v100" },
 		{ "Tesla T4", 15, "t4" },
 		{ "NVIDIA GeForce RTX 4060 Ti", 8, "rtx_4060_ti" },
@@ -64,6 +80,38 @@ names(void)
 	}
 	ok(!hu_peaks_of_name("NVIDIA GeForce GT 710", 0x1p31) && !hu_peaks_of_name("", 0),
 		"a GPU without a data sheet here is none of them");
+}
+
+/* The rate of each format on each device: its own of the data sheet; for fp8 that of fp16 where there is none; without
+   either, that of fp32, in which every other format is computed too. */
+static void
+rates(void)
+{
+	static const struct { const char *id; double fp64, fp32, tf32, fp16, bf16, fp8;
+	} rows[] = {
+#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source)                      \
+	{ #id, fp64, fp32, tf32, fp16, bf16, fp8 },
+#include "trainer/device/devices.def"
+#undef DEVICE
+	};
+	int wrong = 0, n = (int)(sizeof rows / sizeof *rows);
+
+	for (int i = 0; i < n; i++) {
+		const hu_peaks *d = hu_peaks_at(i);
+		double single = rows[i].fp32, half = rows[i].fp16 > 0 ? rows[i].fp16 : single,
+		       eight = rows[i].fp8 > 0 ? rows[i].fp8 : half;
+		const struct { hu_format_id f; double tflops; } want[] = { { HU_FP64, rows[i].fp64 },
+			{ HU_FP32, single }, { HU_TF32, rows[i].tf32 > 0 ? rows[i].tf32 : single }, { HU_FP16, half },
+			{ HU_BF16, rows[i].bf16 > 0 ? rows[i].bf16 : single }, { HU_E4M3, eight }, { HU_E5M2, eight },
+			{ HU_E2M1, single } };
+		for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+			if (!d || strcmp(d->id, rows[i].id) || hu_peaks_rate(d, want[k].f) != 1e12 * want[k].tflops) {
+				diag("%s, %s: %g", rows[i].id, hu_format_name(want[k].f),
+					d ? hu_peaks_rate(d, want[k].f) : 0);
+				wrong++;
+			}
+	}
+	ok(!wrong && n > 8 && !hu_peaks_at(n) && !hu_peaks_at(-1), "rates of %d data sheets", n);
 }
 
 static void
@@ -95,7 +143,8 @@ ceilings(void)
 	for (int i = 0; i < HU_SIMDS; i++)
 		if (hu_simd_has((hu_simd)i) && hu_simd_set(hu_simd_name_of((hu_simd)i)) == HU_OK) {
 			f = hu_fma_peak();
-			ok(i >= HU_SIMD_AVX2 ? f > 1e8 : f < 0, "%s: %.1f GFLOP/s of fused multiply-adds",
+			/* of one core: two multiply-adds of 16 a cycle, at less than 10 GHz */
+			ok(i >= HU_SIMD_AVX2 ? f > 1e8 && f < 2 * 2 * 16 * 1e10 : f < 0, "%s: %.1f GFLOP/s of fused multiply-adds",
 				hu_simd_name(), 1e-9 * f);
 		}
 	hu_simd_set("auto");
@@ -105,10 +154,18 @@ ceilings(void)
 		"matrix instructions on the shim leave the accumulators as they must");
 	ok(hu_peak_flops("shim", HU_FP32, HU_FP32, 0, &f) == HU_OK && f > 0, "and so do fused multiply-adds");
 	ok(hu_peak_flops("shim", HU_E4M3, HU_FP32, 1, &f) == HU_EUNABLE, "no instruction: %s", hu_reason());
-	ok(hu_peak_copy("shim", 1 << 20, &c) == HU_OK && c > 0, "a copy on the shim");
+	ok(hu_peak_flops("shim", HU_FP16, HU_FP16, 1, &f) == HU_OK && hu_peak_flops("shim", HU_BF16, HU_FP32, 1, &f) == HU_OK,
+		"into fp16, and from bf16");
+	ok(hu_peak_flops("shim", HU_BF16, HU_FP16, 1, &f) == HU_EUNABLE &&
+			hu_peak_flops("shim", HU_FP32, HU_FP32, 1, &f) == HU_EUNABLE,
+		"no instruction from one into the other: %s", hu_reason());
+	/* both ways of a processor's memory or of its caches: never so slow, nor so fast */
+	c = 0;
+	hu_status st = hu_peak_copy("shim", 1 << 20, &c);
+	ok(st == HU_OK && c > 1e7 && c < 1e13, "a copy on the shim: %.1f GB/s", 1e-9 * c);
 #else
 	(void)c;
-	skip(4, "no C++ compiler was found: the kernels are not compiled for the host");
+	skip(6, "no C++ compiler was found: the kernels are not compiled for the host");
 #endif
 	ok(hu_peak_flops("abacus", HU_FP16, HU_FP32, 1, &f) == HU_EDEVICE, "a back end without units: %s", hu_reason());
 }
@@ -118,7 +175,9 @@ main(void)
 {
 	quantiles();
 	sizes();
+	texts();
 	names();
+	rates();
 	published();
 	ceilings();
 	return done_testing();

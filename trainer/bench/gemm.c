@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Benchmarks matrix products by size, format and summation model: on the CPU by instruction set, on a device by the
    ways of lib/program/gemms.def. The first result of each is compared with the plain version, the others with the
-   first, bit by bit. */
+   first, bit by bit, and so are those of summation models that say the same in other words, such as a unit's on two of
+   its paths. */
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
@@ -9,6 +10,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
+#include "lib/sum/tc.h"
 #include "trainer/device/fma.h"
 #include "trainer/device/peak.h"
 
@@ -18,6 +20,9 @@
 #include <string.h>
 
 enum { MOST = 32 };
+
+/* The digest of a product that was checked. */
+typedef struct seen { size_t m, n, k; hu_format_id format; hu_sum sum; uint64_t digest; } seen;
 
 typedef struct sweep {
 	hu_bench_row *row;
@@ -32,7 +37,53 @@ typedef struct sweep {
 	int levels[HU_SIMDS], sizes, sums, formats, ways, trials;
 	const hu_backend *backend;
 	hu_progress bar;
+	seen *seen;
+	int nseen, cseen;
 } sweep;
+
+/* Returns 1 if two resolved models give the same bits: they are equal but for the path to the matrix units, whose rows
+   on both paths are equal. */
+static int
+same_bits(hu_sum a, hu_sum b)
+{
+	char text[2][128];
+
+	if (a.id == HU_SUM_TC && b.id == HU_SUM_TC && !a.group && !b.group) {
+		hu_tc x = hu_tc_of(a.arch, a.in, a.path), y = hu_tc_of(b.arch, b.in, b.path);
+		if (x.kind != y.kind || x.l != y.l || x.f != y.f || x.keep != y.keep || x.zero != y.zero ||
+			x.status != y.status || x.status16 != y.status16)
+			return 0;
+		a.path = b.path = 0;
+	}
+	hu_sum_print(a, text[0], sizeof text[0]);
+	hu_sum_print(b, text[1], sizeof text[1]);
+	return !strcmp(text[0], text[1]);
+}
+
+/* Compares a checked product with one that was computed before by another summation model with the same bits; remembers
+   it. */
+static void
+compare_with_seen(sweep *s, const hu_bench_product *g, const char *text, int *wrong)
+{
+	seen now = { g->m, g->n, g->k, g->format, g->p->c[0].sum, g->digest };
+
+	if (hu_sum_resolve(&now.sum, g->format, g->format, g->p->c[0].fmt.acc) != HU_OK)
+		return;
+	for (int i = 0; i < s->nseen; i++) {
+		const seen *t = &s->seen[i];
+		if (t->m != now.m || t->n != now.n || t->k != now.k || t->format != now.format ||
+			!same_bits(t->sum, now.sum))
+			continue;
+		if (t->digest != now.digest && !*wrong) {
+			hu_fail(HU_EUNABLE, "digest 0x%016llx, and 0x%016llx by the model before that says the same as %s",
+				(unsigned long long)now.digest, (unsigned long long)t->digest, text);
+			*wrong = 1;
+		}
+		return;
+	}
+	HU_GROW(s->seen, s->nseen, s->cseen);
+	s->seen[s->nseen++] = now;
+}
 
 /* Parses "512" or "512x64x1024" into m, n, k. */
 static hu_status
@@ -95,6 +146,9 @@ measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const 
 	int cpu = !strcmp(s->backend->name, "cpu");
 	hu_gemm_time t = { 0 };
 	hu_status st = hu_gemm_measure(g, s->backend, way, s->trials, &t);
+
+	if (st == HU_OK && g->checked)
+		compare_with_seen(s, g, text, &t.wrong);
 
 	if (st != HU_OK && st != HU_EUNABLE && st != HU_ENOMEM)
 		return st;
@@ -251,6 +305,7 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 			for (int k = 0; k < s.sums && st == HU_OK; k++)
 				st = of_product(&s, s.size[i], s.format[f], s.sum[k]);
 	hu_progress_end(&s.bar);
+	free(s.seen);
 	for (int i = 0; i < s.sizes; i++)
 		free(s.size[i]);
 	for (int i = 0; i < s.sums; i++)

@@ -18,8 +18,9 @@ typedef struct hu_bench_product {
 	uint64_t digest;
 } hu_bench_product;
 
-/* seconds is the time of one product, the least of the trials. check says what the result was compared with: "bits" of
-   the plain version, or its error "bound". wrong is 1 where that comparison failed; hu_reason says how. ran is what the
+/* seconds is the time of one product, the least of the trials: on a device by its own clock. check says what the result
+   was compared with: "bits" of the plain version (and the error bound of the exact value too, where its model has one),
+   or the error "bound" alone. wrong is 1 where that comparison failed; hu_reason says how. ran is what the
    back end says computed it. */
 typedef struct hu_gemm_time { double seconds; int wrong; const char *check; char ran[64]; } hu_gemm_time;
 

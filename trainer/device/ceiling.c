@@ -30,12 +30,12 @@ tensor(hu_tensor *t, hu_format_id f, size_t n, uint32_t stream)
 	return HU_OK;
 }
 
-/* Sets *seconds to those of the fastest of a few runs of `op` on n by n tensors of format f. */
+/* Sets *seconds to those of the fastest of a few runs of op on n by n tensors of format f. */
 static hu_status
-fastest(const char *op, int nin, hu_format_id f, size_t n, int repeat, double *seconds)
+fastest(const hu_op *op, int nin, hu_format_id f, size_t n, int repeat, double *seconds)
 {
 	hu_format_id acc = f == HU_FP64 ? HU_FP64 : HU_FP32;
-	hu_call c = { .op = hu_op_find(op), .nin = nin, .nout = 1, .sum = hu_sum_default(), .fmt = { f, acc, acc, f } };
+	hu_call c = { .op = op, .nin = nin, .nout = 1, .sum = hu_sum_default(), .fmt = { f, acc, acc, f } };
 	hu_tensor t[3], *in[2] = { &t[0], &t[1] }, *out[1] = { &t[2] };
 	hu_env env = { 1, 0 };
 	hu_status st = HU_OK;
@@ -62,7 +62,7 @@ product(hu_format_id f, double *tflops)
 {
 	double s;
 
-	HU_TRY(fastest("matmul", 2, f, SIDE, 1, &s));
+	HU_TRY(fastest(hu_op_of(HU_ROLE_PRODUCT), 2, f, SIDE, 1, &s));
 	*tflops = 2e-12 * SIDE * SIDE * SIDE / s;
 	return HU_OK;
 }
@@ -160,8 +160,8 @@ hu_ceiling_measure(hu_peaks *d)
 	d->gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE) / 0x1p30;
 	HU_TRY(rates(d));
 	HU_TRY(bandwidth(d));
-	HU_TRY(fastest("relu", 1, HU_FP32, 1, 1000, &small));
-	HU_TRY(fastest("finite_check", 1, HU_FP32, 1, 1000, &check));
+	HU_TRY(fastest(hu_op_of(HU_ROLE_UNSCALE), 2, HU_FP32, 1, 1000, &small));
+	HU_TRY(fastest(hu_op_of(HU_ROLE_CHECK), 1, HU_FP32, 1, 1000, &check));
 	d->launch_us = 1e6 * fmin(small, check);
 	return HU_OK;
 }

@@ -11,6 +11,7 @@
 #include "trainer/device/verdict.h"
 #include "trainer/run/idle.h"
 #include "trainer/plan/memory.h"
+#include "trainer/plan/plan_rows.h"
 #include "trainer/run/need.h"
 
 #include <math.h>
@@ -33,110 +34,6 @@ static const hu_opt opts[] = {
 	{ "program", NULL, NULL, "print the training step's program instead" }, { "json", NULL, NULL, "print JSON" },
 	{ NULL, NULL, NULL, NULL }
 };
-
-/* A row: a call, or the calls of a layer together. bound is the largest proven error coefficient, NaN where there is
-   none. */
-typedef struct row { const char *layer; const hu_call *call; int calls, casts; double macs, flops, bytes, bound; } row;
-
-static double
-bound_of(const hu_program *p, const hu_call *c)
-{
-	hu_shape *in, *out;
-	double b = NAN;
-
-	if (!HU_COLUMN(c->op, unit_bound))
-		return b;
-	in = hu_xcalloc((size_t)c->nin + 1, sizeof *in);
-	out = hu_xcalloc((size_t)c->nout + 1, sizeof *out);
-	hu_call_shapes(p, c, in, out);
-	b = HU_COLUMN(c->op, unit_bound)(c, in);
-	free(in);
-	free(out);
-	return b;
-}
-
-static void
-add(row *r, const hu_program *p, const hu_call *c)
-{
-	hu_cost k = hu_call_cost(p, c);
-	double b = bound_of(p, c);
-
-	r->calls++;
-	r->casts += c->op->role == HU_ROLE_CAST;
-	r->macs += k.macs;
-	r->flops += k.flops;
-	r->bytes += k.bytes_in + k.bytes_out;
-	if (isnan(r->bound) || b > r->bound)
-		r->bound = b;
-}
-
-/* Makes the rows in the order of their first call in the program; the last one is the sum. */
-static row *
-make_rows(const hu_program *p, int by_call, int *n)
-{
-	row *rows = hu_xcalloc((size_t)p->nc + 1, sizeof *rows);
-
-	*n = 0;
-	for (int i = 0; i < p->nc; i++) {
-		const hu_call *c = &p->c[i];
-		int k = by_call ? *n : 0;
-		while (k < *n && strcmp(rows[k].layer, c->layer))
-			k++;
-		if (k == *n)
-			rows[(*n)++] = (row){ .layer = c->layer, .call = by_call ? c : NULL, .bound = NAN };
-		add(&rows[k], p, c);
-	}
-	rows[*n] = (row){ .layer = "all", .bound = NAN };
-	for (int i = 0; i < p->nc; i++)
-		add(&rows[*n], p, &p->c[i]);
-	(*n)++;
-	return rows;
-}
-
-static void
-print_rows(const hu_program *p, const row *rows, int n, int by_call)
-{
-	char bytes[16], bound[24];
-
-	if (by_call)
-		printf("%5s %-16s %-8s %-8s %-28s %-5s", "call", "op", "phase", "layer", "output", "fmt");
-	else
-		printf("%-10s %5s", "layer", "calls");
-	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte",
-		"bound");
-	for (int i = 0; i < n; i++) {
-		const row *r = &rows[i];
-		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
-		if (by_call && o)
-			printf("%5d %-16s %-8s %-8s %-28.28s %-5s", r->call->id, r->call->op->name,
-				hu_phase_name(r->call->phase), r->layer, o->name, hu_format_name(o->format));
-		else if (by_call)
-			printf("%-75s", r->layer);
-		else
-			printf("%-10s %5d", r->layer, r->calls);
-		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
-		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops,
-			hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);
-	}
-}
-
-static json_t *
-row_json(const hu_program *p, const row *r)
-{
-	json_t *j = json_pack("{s:s s:i s:i s:f s:f s:f s:o}", "layer", r->layer, "calls", r->calls, "casts", r->casts,
-		"macs", r->macs, "flops", r->flops, "bytes", r->bytes, "bound",
-		isfinite(r->bound) ? json_real(r->bound) : json_null());
-
-	if (r->call) {
-		const hu_info *o = &p->t[r->call->out[0]];
-		json_object_set_new(j, "call", json_integer(r->call->id));
-		json_object_set_new(j, "op", json_string(r->call->op->name));
-		json_object_set_new(j, "phase", json_string(hu_phase_name(r->call->phase)));
-		json_object_set_new(j, "tensor", json_string(o->name));
-		json_object_set_new(j, "format", json_string(hu_format_name(o->format)));
-	}
-	return j;
-}
 
 static void
 print_memory(const char *policy, const hu_memory *m, double need)
@@ -235,7 +132,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 
 	HU_TRY(hu_config_set_policy(&x->config, policy));
 	HU_TRY(hu_build(&p, &x->config, &sizes));
-	row *rows = make_rows(p.train, by_call, &n);
+	hu_plan_row *rows = hu_plan_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
 	if (hu_need_device(&x->config, &x->data, &x->need[k]) !=
 		HU_OK) /* a tensor has more elements than kernels can address */
@@ -253,7 +150,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	} else if (x->json) {
 		json_t *list = json_array();
 		for (int i = 0; i < n; i++)
-			json_array_append_new(list, row_json(p.train, &rows[i]));
+			json_array_append_new(list, hu_plan_row_json(p.train, &rows[i]));
 		json_array_append_new(x->json,
 			json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute",
 				hu_dtype_name(x->config.policy.compute), "variable",
@@ -271,7 +168,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 			k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute),
 			hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch,
 			hu_array_shape_text(hu_dataset_find(&x->data, "x"), shape, sizeof shape));
-		print_rows(p.train, rows, n, by_call);
+		hu_plan_rows_print(p.train, rows, n, by_call);
 		if (x->device.id)
 			print_timing(x, p.train, by_call, &t);
 	}

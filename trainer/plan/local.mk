@@ -6,3 +6,5 @@ libhalfulp_a_SOURCES += trainer/plan/compare.c
 noinst_HEADERS += trainer/plan/compare.h
 libhalfulp_a_SOURCES += trainer/plan/memory.c
 noinst_HEADERS += trainer/plan/memory.h
+libhalfulp_a_SOURCES += trainer/plan/plan_rows.c
+noinst_HEADERS += trainer/plan/plan_rows.h

@@ -4,16 +4,13 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
-#include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
-#include "trainer/device/gpu.h"
-#include "trainer/device/keras.h"
-#include "trainer/device/verdict.h"
 #include "trainer/run/exercise.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/loop.h"
+#include "trainer/run/say.h"
 #include "trainer/record/manifest.h"
 
 #include <stdlib.h>
@@ -108,98 +105,6 @@ command_line(const hu_args *a)
 	return j;
 }
 
-/* Prints Keras's message for this policy, and then what holds for this program and the chosen back end. */
-static void
-say_compatibility(const job *b)
-{
-	enum { SHOWN = 64 };
-	const hu_policy *p = &b->config.policy;
-	hu_gpu_name g[SHOWN];
-	hu_str keras;
-
-	if (!b->talk || p->compute == p->variable)
-		return;
-	int n = hu_gpu_list(g, SHOWN), device = n && !strcmp(b->config.backend, "cuda");
-	if (!strcmp(p->name, "mixed_float16")) {
-		hu_str_init(&keras);
-		hu_keras_check(&keras, g, n < SHOWN ? n : SHOWN);
-		printf("Keras says (tf.keras 2.x): %s\n", keras.s);
-		hu_str_release(&keras);
-	}
-	printf("halfulp says: %s\n", hu_mixed_verdict(device ? g[0].capability : 0));
-}
-
-static void
-say_dtypes(const job *b)
-{
-	const hu_policy *p = &b->config.policy;
-
-	if (!b->talk)
-		return;
-	printf("Compute dtype: %s\nVariable dtype: %s\n", hu_dtype_name(p->compute), hu_dtype_name(p->variable));
-	for (int i = 0; i < p->noverride; i++)
-		printf("  layers %s: %s\n", p->override[i].pattern, hu_dtype_name(p->override[i].compute));
-	say_compatibility(b);
-	fflush(stdout);
-}
-
-static void
-say_memory(const hu_program *p)
-{
-	hu_memory m = hu_memory_of(p);
-	char b[6][16];
-
-	printf("Memory: weights %s, masters %s, activations %s, gradients %s, optimizer state %s; %s in all\n",
-		hu_bytes_text(m.weights, b[0], 16), hu_bytes_text(m.masters, b[1], 16),
-		hu_bytes_text(m.activations, b[2], 16), hu_bytes_text(m.gradients, b[3], 16),
-		hu_bytes_text(m.optimizer_state, b[4], 16), hu_bytes_text(hu_memory_total(&m), b[5], 16));
-}
-
-static void
-say_trace(const hu_record *r)
-{
-	char b[2][16];
-
-	if (!r->ntrace) {
-		puts("Trace: none");
-		return;
-	}
-	printf("Trace: step%s", r->ntrace > 1 ? "s" : "");
-	for (int i = 0; i < r->ntrace && i < 8; i++)
-		printf("%s %zu", i ? "," : "", r->trace_step[i]);
-	printf("%s; %s a step, %s in all\n", r->ntrace > 8 ? ", ..." : "", hu_bytes_text(r->trace_bytes, b[0], 16),
-		hu_bytes_text(r->trace_bytes * r->ntrace, b[1], 16));
-}
-
-static void
-say_start(const job *b)
-{
-	const hu_session *s = &b->session;
-	const hu_config *c = &b->config;
-	const hu_optim_options *o = &c->optim;
-
-	if (!b->talk)
-		return;
-	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu\n", c->model,
-		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch);
-	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name,
-		s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
-	printf("Loss scaling: %s", c->scaling.rule.name);
-	if (strcmp(c->scaling.rule.name, "none"))
-		printf(", from %g", c->scaling.rule.init);
-	if (c->loss_weight != 1)
-		printf("; loss weight %g", c->loss_weight);
-	putchar('\n');
-	say_memory(s->programs.train);
-	say_trace(&b->record);
-	if (b->resumed)
-		printf("Resuming at step %zu of %zu\n", b->from, s->steps);
-	fflush(stdout);
-	if (hu_optim_eps_vanishes(o, c->policy.variable))
-		fprintf(stderr, "warning: epsilon %g is zero in %s: where v is zero too, the update divides by zero\n",
-			o->eps, hu_dtype_name(c->policy.variable));
-}
-
 /* Refuses --grid-intensity where no energy is measured. */
 static hu_status
 no_meter(const job *b, const hu_args *a)
@@ -224,7 +129,8 @@ open_session(job *b, const hu_args *a)
 		return no_meter(b, a);
 	HU_TRY(hu_config_dataset(&b->config, 0, &data));
 	HU_TRY(hu_session_open(&b->session, &b->config, &data));
-	say_dtypes(b);
+	if (b->talk)
+		hu_say_dtypes(&b->config);
 	return HU_OK;
 }
 
@@ -242,7 +148,8 @@ prepare_new(job *b, const hu_args *a)
 	HU_TRY(hu_record_init(&b->record, b->dir, &b->session));
 	HU_TRY(hu_session_start(&b->session));
 	hu_metrics_init(&b->metrics, &b->config);
-	say_start(b);
+	if (b->talk)
+		hu_say_start(&b->config, &b->session, &b->record, b->resumed, b->from);
 	b->command = command_line(a);
 	json_array_append_new(b->command, json_string(hu_shown(b->dir)));
 	return hu_record_begin(&b->record, &b->session, b->command);
@@ -342,32 +249,9 @@ prepare_resumed(job *b, const hu_args *a)
 	if (st == HU_OK)
 		st = restore(b, &run);
 	hu_run_release(&run);
-	if (st == HU_OK)
-		say_start(b);
+	if (st == HU_OK && b->talk)
+		hu_say_start(&b->config, &b->session, &b->record, b->resumed, b->from);
 	return st;
-}
-
-static void
-say_end(const job *b, const hu_metrics_row *r, int json)
-{
-	if (json) {
-		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps",
-			(json_int_t)b->session.steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy",
-			r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale",
-			r->loss_scale);
-		if (!j) /* JSON has no number for a loss that is not finite */
-			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(b->dir), "steps",
-				(json_int_t)b->session.steps, "loss", "eval_loss", "accuracy", r->eval.accuracy,
-				"precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
-		json_dumpf(j, stdout, JSON_INDENT(1));
-		putchar('\n');
-		json_decref(j);
-	} else if (b->talk) {
-		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", hu_shown(b->dir), r->loss,
-			r->eval.loss, 100 * r->eval.accuracy, b->session.steps);
-		hu_account_print(b->record.manifest, stdout);
-		printf("Next: halfulp analyze %s\n", hu_shown(b->dir));
-	}
 }
 
 static hu_status
@@ -391,7 +275,8 @@ train(job *b, const hu_args *a)
 	HU_TRY(hu_record_finish(&b->record, b->session.steps));
 	if (hu_args_given(a, "exercise"))
 		HU_TRY(hu_exercise_run(b->record.manifest, b->dir));
-	say_end(b, &last, hu_args_given(a, "json"));
+	if (b->talk || hu_args_given(a, "json"))
+		hu_say_end(b->dir, b->session.steps, &last, b->record.manifest, hu_args_given(a, "json"));
 	return HU_OK;
 }
 

@@ -10,14 +10,24 @@
 static const hu_stream none;
 
 hu_bulk_job
+hu_bulk_job_new(hu_simd level, hu_format_id id)
+{
+	hu_bulk_job j;
+
+	memset(&j, 0, sizeof j);
+	j.kernels = hu_bulk_kernels_of(level);
+	j.f = hu_format_of(id);
+	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
+	return j;
+}
+
+hu_bulk_job
 hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width)
 {
 	hu_bulk_job j;
 	int holds, as_is;
 
-	memset(&j, 0, sizeof j);
-	j.kernels = hu_bulk_kernels_of(level);
-	j.f = hu_format_of(id);
+	j = hu_bulk_job_new(level, id);
 	j.mode = mode;
 	j.flags = flags;
 	j.random = random ? *random : none;
@@ -25,7 +35,6 @@ hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu
 		(width == 64 ? j.f.emax >= 1023 && j.f.emin - j.f.p + 1 <= -1074 && j.f.p >= 53
 			     : j.f.emax >= 127 && j.f.emin - j.f.p + 1 <= -149 && j.f.p >= 24);
 	as_is = holds && !((flags | j.f.flags) & (HU_SATURATE | HU_FTZ | HU_DAZ | HU_NOSUB));
-	j.plan.kind = j.plan64.kind = j.codes.kind = HU_BULK_NONE;
 	if (as_is) {
 		j.mode = HU_RNE; /* all modes give the same */
 		*(width == 64 ? &j.plan64 : &j.plan) = hu_bulk_plan_copy(width);
@@ -84,7 +93,7 @@ hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_forma
 {
 	hu_bulk_job j = hu_bulk_job_of(level, f, mode, flags, random, 32);
 
-	j.plan.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
+	j.plan.stream = hu_bulk_streams(n, sizeof *dst);
 	hu_bulk_run(hu_bulk_round_part, &j, dst, sizeof *dst, src, sizeof *src, n, index0);
 }
 
@@ -94,6 +103,6 @@ hu_bulk_round_f64(double *dst, const double *src, size_t n, hu_format_id f, hu_m
 {
 	hu_bulk_job j = hu_bulk_job_of(hu_simd_level(), f, mode, flags, random, 64);
 
-	j.plan64.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
+	j.plan64.stream = hu_bulk_streams(n, sizeof *dst);
 	hu_bulk_run(hu_bulk_round_part64, &j, dst, sizeof *dst, src, sizeof *src, n, index0);
 }

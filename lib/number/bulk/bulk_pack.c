@@ -47,7 +47,7 @@ copy(const hu_bulk_job *j, float *dst, const float *src, size_t n)
 {
 	hu_bulk_plan p = hu_bulk_plan_copy(32);
 
-	p.stream = n >= HU_BULK_STREAM_FROM / sizeof *dst;
+	p.stream = hu_bulk_streams(n, sizeof *dst);
 	j->kernels->round32[HU_RNE](dst, src, n, &p, &j->random, 0);
 }
 
@@ -177,11 +177,8 @@ encode(const hu_bulk_job *j, void *to, const void *from, size_t n, uint64_t inde
 static hu_bulk_job
 packing(hu_format_id f)
 {
-	hu_bulk_job j;
+	hu_bulk_job j = hu_bulk_job_new(hu_simd_level(), f);
 
-	memset(&j, 0, sizeof j);
-	j.kernels = hu_bulk_kernels_of(hu_simd_level());
-	j.f = hu_format_of(f);
 	j.codes = hu_bulk_codes_of(j.f);
 	return j;
 }

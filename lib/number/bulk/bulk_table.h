@@ -117,6 +117,7 @@ enum { HU_BULK_PART = 1024 };
 /* Results of this many bytes or more are written past the caches. Behind a second-level cache of 2 MB that is faster
    from 4 MB on, but smaller results may be read again from the third level. */
 enum { HU_BULK_STREAM_FROM = 1 << 24 };
+static inline int hu_bulk_streams(size_t n, size_t size) { return n >= HU_BULK_STREAM_FROM / size; }
 
 /* One call on an array. The array may be cut anywhere, because element i draws as number index0 + i. */
 typedef struct hu_bulk_job {
@@ -129,6 +130,8 @@ typedef struct hu_bulk_job {
 	hu_stream random;
 } hu_bulk_job;
 
+/* A job of no loops yet: all kinds are HU_BULK_NONE. */
+hu_bulk_job hu_bulk_job_new(hu_simd level, hu_format_id id);
 /* Makes a job; width is that of the elements to be rounded. codes.kind is HU_BULK_NONE. random may be NULL. */
 hu_bulk_job hu_bulk_job_of(hu_simd level, hu_format_id id, hu_mode mode, int flags, const hu_stream *random, int width);
 

@@ -339,40 +339,6 @@ by_rows(job *j, size_t batch, const size_t *element, size_t n)
 	j->single = mine * PANEL < distinct * N;
 }
 
-/* For certified operands all outputs are computed, and a list selects some of them. */
-typedef struct kept { hu_sink s; hu_dd *v; } kept;
-
-static void
-keep(hu_sink *s, const hu_tile *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		((kept *)s)->v[t->first + i] = (hu_dd){ t->hi[i], t->lo[i], t->err[i] };
-}
-
-static hu_status
-certified(const hu_contract *x, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, hu_sink *sink)
-{
-	kept k = { { .take = keep, .low = sink->low }, NULL };
-	hu_sink *to = element ? &k.s : sink;
-	hu_status st = HU_OK;
-	size_t all = x->batches * x->m * x->n;
-
-	if (element)
-		k.v = hu_xcalloc(all + n + 1, sizeof *k.v);
-	for (size_t i = 0; i < hu_contract_products(x); i++) {
-		hu_contract one = hu_contract_product(x, i);
-		hu_contract_enclose_low(&one, to);
-	}
-	if (element) {
-		hu_dd *some = k.v + all;
-		for (size_t i = 0; i < n; i++)
-			some[i] = k.v[element[i]];
-		st = hu_enclose_list(c, in, 0, element, n, sink, some, NULL);
-	}
-	free(k.v);
-	return st;
-}
-
 /* Sets the error bound of the product's sums by the call's summation model. */
 static void
 sum_bound(job *j, const hu_contract *x)
@@ -403,7 +369,7 @@ hu_contract_enclose(
 	HU_TRY(hu_contract_settle(c, call, in));
 	hu_contract_open(&x, c, in);
 	if (sink->low)
-		return certified(&x, c, in, element, n, sink);
+		return hu_contract_enclose_certified(&x, c, in, element, n, sink);
 	if (!element)
 		sink->gives_exact = sink->want_exact;
 	for (size_t batch = 0; batch < x.batches; batch++) {

@@ -11,4 +11,9 @@
    their errors, plus 2^-105 of the sum of magnitudes; bounding by norms needs no second product. An operand that is not
    finite makes its rows or columns unknown. */
 void hu_contract_enclose_low(const hu_contract *x, hu_sink *sink);
+
+/* Hands listed outputs of all products of x (all of them if element is NULL) to sink. All are computed, and the list
+   selects some. */
+hu_status hu_contract_enclose_certified(const hu_contract *x, const hu_call *c, hu_tensor *const *in,
+	const size_t *element, size_t n, hu_sink *sink);
 #endif

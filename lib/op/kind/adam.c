@@ -99,6 +99,7 @@ const hu_op hu_op_adam = {
 	.name = "adam", .summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
+	.role = HU_ROLE_ADAM, .moment = "-12",
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,

@@ -107,6 +107,7 @@ const hu_op hu_op_adamw = {
 	.summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
 	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
+	.role = HU_ROLE_ADAMW, .moment = "-12",
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,

@@ -93,7 +93,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
-	double momentum = hu_attr_num(c, "momentum", 0.99), eps = hu_attr_num(c, "eps", 1e-3);
+	double momentum = hu_attr_num(c, "momentum", 0.99), eps = hu_norm_eps(c);
 	hu_norm_exact e;
 
 	if (out < 3)

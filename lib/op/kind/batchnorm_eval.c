@@ -71,7 +71,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		size_t j = element[i] % C;
 		hu_exact_get(e.mean, in[3], j);
 		hu_exact_get(e.rstd, in[4], j);
-		mpfr_add_d(e.rstd, e.rstd, hu_attr_num(c, "eps", 1e-3), MPFR_RNDN);
+		mpfr_add_d(e.rstd, e.rstd, hu_norm_eps(c), MPFR_RNDN);
 		mpfr_rec_sqrt(e.rstd, e.rstd, MPFR_RNDN);
 		hu_norm_exact_apply(&e, in, element[i], j, exact[i]);
 	}

@@ -3,6 +3,7 @@
    index k of the sum is (kernel row, kernel column, input channel of the group); a batch of the contraction is a
    group. */
 #include "lib/op/contract/contract.h"
+#include "lib/op/sum_call.h"
 #include "lib/op/contract/conv.h"
 
 /* Decomposes the output's pixel m and the index k into image, tap and channel. */
@@ -103,6 +104,18 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
+/* The window of the middle pixel lies within the image, so that it meets every tap. */
+static void
+sum_call(size_t n, hu_sum_call *s)
+{
+	size_t edge = hu_sum_call_edge(n), channels = n / (edge * edge);
+
+	*s = (hu_sum_call){ .n = n, .nin = 2,
+		.in = { hu_shape4(1, edge, edge, channels), hu_shape4(edge, edge, channels, HU_SUM_COLUMNS) },
+		.out = hu_shape4(1, edge, edge, HU_SUM_COLUMNS), .copies = { 1, HU_SUM_COLUMNS },
+		.at = edge * edge / 2 * HU_SUM_COLUMNS, .equal = HU_SUM_COLUMNS, .place = hu_sum_call_place };
+}
+
 static const hu_grad grad[] = {
 	{ "conv2d_dx", "d0 i1", "i0", "height=i0.1 width=i0.2", NULL },
 	{ "conv2d_dw", "i0 d0", "i1", "kh=i1.0 kw=i1.1", NULL },
@@ -113,6 +126,7 @@ const hu_op hu_op_conv2d = {
 	.name = "conv2d", .summary = "convolution, NHWC; SAME padding or your own",
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.own = { .sum_call = sum_call },
 	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
 	.grad = grad,
 };

@@ -2,6 +2,7 @@
    conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,C/groups,co]; attributes of lib/op/contract/conv.h, kh, kw, part, scaled. The
    index k of the sum is (image, output row, output column); a batch of the contraction is a group. */
 #include "lib/op/contract/contract.h"
+#include "lib/op/sum_call.h"
 #include "lib/op/contract/conv.h"
 
 /* For the tap of one weight, an output row's pixels are a stride apart in an image row. */
@@ -75,9 +76,19 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
+/* An image with one pixel for each term. */
+static void
+sum_call(size_t n, hu_sum_call *s)
+{
+	*s = (hu_sum_call){ .n = n, .nin = 2, .in = { hu_shape4(n, 1, 1, 1), hu_shape4(n, 1, 1, HU_SUM_COLUMNS) },
+		.out = hu_shape4(1, 1, 1, HU_SUM_COLUMNS), .copies = { 1, HU_SUM_COLUMNS },
+		.attr = { { "kh", 1 }, { "kw", 1 } }, .equal = HU_SUM_COLUMNS, .place = hu_sum_call_place };
+}
+
 const hu_op hu_op_conv2d_dw = {
 	.name = "conv2d_dw", .summary = "gradient of a convolution for its kernel",
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " kh kw part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.own = { .sum_call = sum_call },
 	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
 };

@@ -4,6 +4,7 @@
    stride does not skip for the pixel. A batch of the contraction is a group, a share of it the pixels of one residue
    class. */
 #include "lib/op/contract/contract.h"
+#include "lib/op/sum_call.h"
 #include "lib/op/contract/conv.h"
 
 /* Pixel (r, q) of image n of the gradient, output channels from j on of the group. */
@@ -158,10 +159,31 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	k->flops = 2 * k->macs;
 }
 
+/* The first tap meets the last pixel. */
+static size_t
+sum_place(const hu_sum_call *s, int j, size_t k, size_t c)
+{
+	size_t edge = hu_sum_call_edge(s->n), channels = s->n / (edge * edge), tap = k / channels, channel = k % channels;
+
+	return j == 0 ? (edge * edge - 1 - tap) * channels + channel : (tap * HU_SUM_COLUMNS + c) * channels + channel;
+}
+
+static void
+sum_call(size_t n, hu_sum_call *s)
+{
+	size_t edge = hu_sum_call_edge(n), channels = n / (edge * edge);
+
+	*s = (hu_sum_call){ .n = n, .nin = 2,
+		.in = { hu_shape4(1, edge, edge, channels), hu_shape4(edge, edge, HU_SUM_COLUMNS, channels) },
+		.out = hu_shape4(1, edge, edge, HU_SUM_COLUMNS), .copies = { 1, HU_SUM_COLUMNS },
+		.attr = { { "height", (double)edge }, { "width", (double)edge } },
+		.at = edge * edge / 2 * HU_SUM_COLUMNS, .equal = HU_SUM_COLUMNS, .place = sum_place };
+}
+
 const hu_op hu_op_conv2d_dx = {
 	.name = "conv2d_dx", .summary = "gradient of a convolution for its image",
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " height width part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
-	.own = { .cost = cost },
+	.own = { .cost = cost, .sum_call = sum_call },
 	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
 };

@@ -3,6 +3,7 @@
    first `batch` dimensions are the same in both operands and in the result, which has a product for each of their
    indices. The dimensions after them are taken as a matrix, [the first, the product of the rest], in a as in b. */
 #include "lib/op/contract/contract.h"
+#include "lib/op/sum_call.h"
 
 static hu_stretch
 row_plain(const hu_contract *c, size_t m, size_t k)
@@ -90,6 +91,14 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
+static void
+sum_call(size_t n, hu_sum_call *s)
+{
+	*s = (hu_sum_call){ .n = n, .nin = 2, .in = { hu_shape2(2, n), hu_shape2(n, HU_SUM_COLUMNS) },
+		.out = hu_shape2(2, HU_SUM_COLUMNS), .copies = { 2, HU_SUM_COLUMNS }, .equal = 2 * HU_SUM_COLUMNS,
+		.place = hu_sum_call_place };
+}
+
 static const hu_grad grad[] = {
 	{ "matmul", "d0 i1", "i0", "ta=0 tb=1", "ta=0 tb=0" },
 	{ "matmul", "i0 d0", "i1", "ta=1 tb=0", "ta=0 tb=0" },
@@ -106,6 +115,8 @@ const hu_op hu_op_matmul = {
 	.name = "matmul", .summary = "matrix product, all four transposes",
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = "batch ta tb part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
+	.role = HU_ROLE_PRODUCT,
+	.own = { .sum_call = sum_call },
 	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
 	.grad = grad,
 };

@@ -122,6 +122,7 @@ const hu_op hu_op_sgd = {
 	.name = "sgd", .summary = "gradient descent with momentum and weight decay", .min_in = 3, .max_in = 4,
 	.nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.like = "-3",
+	.role = HU_ROLE_SGD, .moment = "-1",
 	.own = { .shape = shape, .cost = cost, .swamping = swamping, .updates = updates },
 	.family = &hu_family_pointwise, .pointwise = &(hu_pointwise){ .prepare = prepare },
 };

@@ -53,7 +53,7 @@ hu_norm_inverse(const hu_call *c, const hu_tensor *var, int with_errors)
 	hu_map_init(&m, c, &inverse, var->n, 1);
 	hu_map_add(&m, var, HU_EACH);
 	m.nk = 1;
-	m.k[0] = hu_attr_num(c, "eps", 1e-3);
+	m.k[0] = hu_norm_eps(c);
 	hu_map_stat(&m, &r, 1);
 	return r;
 }
@@ -95,7 +95,7 @@ hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors)
 	hu_map_init(&m, c, &inverse, g, 1);
 	hu_map_add_stat(&m, &s.var, HU_EACH);
 	m.nk = 1;
-	m.k[0] = hu_attr_num(c, "eps", 1e-3);
+	m.k[0] = hu_norm_eps(c);
 	hu_map_stat(&m, &s.rstd, 1);
 	if (with_errors)
 		cap_errors(&s, m.k[0]);
@@ -145,7 +145,7 @@ static void
 inverted(hu_stat_dd *r, hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_sink *sink)
 {
 	m->nk = 1;
-	m->k[0] = hu_attr_num(c, "eps", 1e-3);
+	m->k[0] = hu_norm_eps(c);
 	hu_stat_dd_init(r, m->n);
 	hu_map_stat_dd(m, in, sink, r, 1);
 }

@@ -110,7 +110,7 @@ static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_how how = c->op->norm->how;
-	double eps = hu_attr_num(c, "eps", 1e-3);
+	double eps = hu_norm_eps(c);
 	size_t channels = hu_last(in[0]->shape), slots;
 	hu_norm_exact *slot = hu_norm_exact_new(in[0], how, &slots);
 

@@ -6,6 +6,7 @@ import os
 
 from .expect import Near
 from .files import table
+from .number import FORMATS
 
 # table: columns that name a row, held columns and the way that each must not move
 HELD = {'replay': ('step layer call tensor', {'ulp_max': 'up', 'ulp_mean': 'up', 'backward_normwise': 'up', 'bound_ratio_max': 'up', 'over_bound': 'up', 'propagated_rel_normwise': 'up'}),
@@ -78,9 +79,35 @@ def is_number(text):
     return text not in ('-', 'nan', 'inf', '-inf') and not text.startswith('0x') and ' ' not in text
 
 
+def allowed(run, q, key, k):
+    """What K ulps of its elements can move a quantity by: ulps of fp32, an absolute distance, and whether it is compared."""
+    made = {run.tensors[t]['name']: run.tensors[t]['format'] for c in run.calls for t in c['out']}
+    table_, *_, column = key.split('/')
+    if k == 0 or table_ == 'program':
+        return 0.0, 0.0, True
+    if table_ == 'summary':
+        each = [allowed(run, q, other, k) for other in q if other.startswith(key.split('/')[1] + '/') and other.endswith('/' + column)]
+        return 0.0, max(x[1] for x in each), all(x[2] for x in each)
+    if column in ('digest', 'share_swamped', 'share_nonzeros'):
+        return 0.0, 0.0, False
+    if table_ == 'metrics':
+        return (0.0 if column == 'loss_scale' else k), 0.0, True
+    if column in ('log2_scale_min', 'log2_scale_max'):
+        return 0.0, 1.0, True
+    if column in ('ulp_max', 'ulp_mean'):
+        return 0.0, k, True
+    if column == 'over_bound':
+        return 0.0, 0.0, True
+    if column == 'bound_ratio_max':  # K ulps, of a bound that is as many ulps as the largest error is times what that is of the bound
+        most, share = q[key.rsplit('/', 1)[0] + '/ulp_max'][0], q[key][0]
+        return 0.0, k * float(share) / float(most) if is_number(most) and is_number(share) and float(most) else 0.0, True
+    return 0.0, k * 2.0 ** (1 - FORMATS[made.get(key.split('/')[4], 'fp32')][2]), True
+
+
 def rows(runs, ulps):
-    """RUNS: the reference, and those that measure the noise: 2.8 standard deviations over all of them."""
+    """RUNS: the reference, and those that measure the noise: 2.8 standard deviations over all of them, or what ULPS allows where that is more."""
     each = [quantities(r) for r in runs]
+    allowance = {key: allowed(runs[0], each[0], key, float(ulps)) for key in each[0]}
     for key in sorted(each[0]):
         text, side, form = each[0][key]
         noise = 0.0
@@ -90,7 +117,9 @@ def rows(runs, ulps):
         if len(values) == len(runs):
             mean = math.fsum(values) / len(values)
             noise = 2.8 * math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
-        yield {'quantity': key, 'value': Near(float(text), 0) if is_number(text) else text, 'hex': Hex(float(text)) if is_number(text) else '-', 'must_not_move': side, 'ulps_of': form, 'ulps': ulps,
+        of_fp32, least, compared = allowance[key]
+        side, noise = side if compared else 'any', max(noise, least)
+        yield {'quantity': key, 'value': Near(float(text), 0) if is_number(text) else text, 'hex': Hex(float(text)) if is_number(text) else '-', 'must_not_move': side, 'ulps_of': form, 'ulps': '%g' % of_fp32,
                'noise': Near(noise, 1e-9, 1e-13 * abs(float(text)) if is_number(text) else 0)}
 
 

@@ -27,8 +27,13 @@ def last(rows, column):
     return values[-1] if values else NAN
 
 
-def is_second_moment(tensor):
-    return re.search(r'\.v$|\.v_|_v_', tensor[tensor.index('.'):]) is not None if '.' in tensor else False
+def is_second_moment(run, tensor):
+    """The third output of Adam's update, the state that it replaces, or a cast of one: an SGD's velocity is none."""
+    name = tensor.split('@')[0]
+    i = next((i for i, t in enumerate(run.tensors) if t['name'] == name), None)
+    after = None if i is None else run.tensors[i].get('next') if run.tensors[i].get('state') else i
+    c = run.producer.get(after)
+    return c is not None and c['op'] in ('adam', 'adamw') and c['out'][2] == after
 
 
 class Tables:
@@ -67,7 +72,7 @@ def expected(run):
               'second_moment_step_cosine': cosine['moments'], 'running_statistics_share_lost': share['statistics']})
     counted = [r for r in underflow if r['from'] != 'exact']
     scaled = lambda rows, c: sum(int(r[c]) * int(r['of_elements']) / int(r['elements']) for r in rows)  # noqa: E731
-    gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(r['tensor'])]
+    gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(run, r['tensor'])]
     n['zeroed_gradients'] = round(scaled(gradients, 'became_zero'))
     n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else 0.0
     n['second_moment_zeroed_share'] = scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The numbers at the top of a report: about a dozen of summary.json as rows of a table, and a few of metrics.tsv. The
    page and the terminal share them. */
-#ifndef HU_REPORTS_NUMBERS_H
-#define HU_REPORTS_NUMBERS_H
+#ifndef HU_REPORTS_METRICS_H
+#define HU_REPORTS_METRICS_H
 
 #include "reports/human.h"
 #include "reports/runs.h"

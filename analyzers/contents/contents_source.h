@@ -3,7 +3,8 @@
 #ifndef HU_ANALYZERS_CONTENTS_SOURCE_H
 #define HU_ANALYZERS_CONTENTS_SOURCE_H
 
-#include "analyzers/gate/contents.h"
+#include "analyzers/contents/contents.h"
+#include "lib/store/onnx/onnx.h"
 
 /* One file; what it is not is empty. */
 typedef struct hu_contents_source {
@@ -13,6 +14,8 @@ typedef struct hu_contents_source {
 	hu_npy npy; /* an array that had to be turned round */
 	void *map;  /* an npy file's bytes */
 	size_t map_bytes;
+	hu_onnx onnx;
+	int is_onnx;
 	struct zip *zip;
 	hu_npy *turned; /* a zip's arrays that had to be */
 	size_t nturned;
@@ -27,4 +30,5 @@ void hu_item_set_dtype(hu_item *t, const char *dtype);
 /* Shape and dtype of a header. */
 void hu_contents_npy(hu_item *t, const hu_npy *a);
 hu_status hu_contents_add_npz(hu_contents *c, const char *path);
+hu_status hu_contents_add_onnx(hu_contents *c, const char *path);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/numbers.h"
+#include "reports/metrics.h"
 
 #include "lib/base/mem.h"
 #include "reports/select.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Items and the files that they are of: made here, and given back. */
-#include "analyzers/gate/contents_source.h"
+#include "analyzers/contents/contents_source.h"
 #include "lib/base/mem.h"
 
 #include <stdio.h>
@@ -92,6 +92,8 @@ hu_contents_release(hu_contents *c)
 		hu_safetensors_release(&s->s);
 		hu_series_release(&s->f);
 		hu_npy_release(&s->npy);
+		if (s->is_onnx)
+			hu_onnx_release(&s->onnx);
 		if (s->map)
 			munmap(s->map, s->map_bytes);
 		if (s->zip)

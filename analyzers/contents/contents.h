@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a file of anyone's holds, as items with names: tensors of safetensors, npz and npy, series of metrics, or all
-   of a run. Large ones are mapped or read in pieces, never held. */
+   What a file of anyone's holds, as items with names: tensors of safetensors, npz, npy and ONNX, series of
+   metrics, or all of a run. Large ones are mapped or read in pieces, never held. */
 #ifndef HU_ANALYZERS_CONTENTS_H
 #define HU_ANALYZERS_CONTENTS_H
 
@@ -32,7 +32,7 @@ typedef struct hu_contents {
 	size_t sources, sourcecap;
 } hu_contents;
 
-/* PATH: a safetensors, npz or npy file, told by what it begins with; a run, whose items are named
+/* PATH: an ONNX model, told by its name's end; a safetensors, npz or npy file, told by what it begins with; a run, whose items are named
    checkpoint/step-000100/NAME, trace/step-000100/NAME and metrics/NAME, without what was measured of the machine; else
    metrics as in lib/store/series.h, where STEP is explained. HU_EFILE in one line. */
 hu_status hu_contents_open(hu_contents *c, const char *path, const char *step);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The arrays of an npz file: headers now, elements later. */
-#include "analyzers/gate/contents_source.h"
+#include "analyzers/contents/contents_source.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>

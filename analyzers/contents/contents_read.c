@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reading items in pieces: mapped files as they lie there, archives through libzip, which knows their checksums. */
-#include "analyzers/gate/contents_source.h"
+#include "analyzers/contents/contents_source.h"
 #include "lib/base/mem.h"
 
 #include <stdint.h>

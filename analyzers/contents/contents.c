@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Opening: which kind of file it is, and its items by name. */
-#include "analyzers/gate/contents.h"
+#include "analyzers/contents/contents.h"
 
-#include "analyzers/gate/contents_source.h"
+#include "analyzers/contents/contents_source.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/store/npz.h"
@@ -156,6 +156,8 @@ add_file(hu_contents *c, const char *path, const char *step)
 		return add_run(c, path);
 	if (!S_ISREG(st.st_mode))
 		return hu_fail(HU_EFILE, "%s: neither a file nor a run directory", path);
+	if (hu_onnx_is(path))
+		return hu_contents_add_onnx(c, path);
 	if (hu_npz_is(path))
 		return hu_contents_add_npz(c, path);
 	if (got >= 6 && !memcmp(head, "\x93NUMPY", 6))

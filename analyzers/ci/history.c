@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/ci/history.h"
+
+#include "analyzers/check/baseline_common.h"
+#include "analyzers/check/baseline_headline.h"
+#include "analyzers/ci/gate_figures.h"
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* F(1, n - 2) is above 30 by chance in one of 200 splits at n = 6, and of 10 000 at n = 20. */
+enum { F_LIMIT = 30, DRAWN = 12 };
+
+/* One quantity over the commits that have it, in the order of the table. */
+typedef struct course {
+	const char *key;
+	const char **commit;
+	double *value;
+	size_t n, cap, commitcap;
+	size_t split; /* the first commit behind the change point; 0: none */
+	double before, after;
+} course;
+
+typedef struct history {
+	course *q;
+	size_t n, cap, commits;
+} history;
+
+static hu_status
+commit_name(char *out, size_t size)
+{
+	const char *named = getenv("GITHUB_SHA");
+
+	named = named && *named ? named : getenv("CI_COMMIT_SHA");
+	if (named && *named)
+		snprintf(out, size, "%.80s", named);
+	else
+		hu_baseline_commit(out, size);
+	return strcmp(out, "-")
+		       ? HU_OK
+		       : hu_fail(HU_EFILE, "--history: no commit is checked out here: run it in a git repository, "
+					   "or set CI_COMMIT_SHA");
+}
+
+/* Copies the rows of other commits from the table that is there, and adds B's. */
+static hu_status
+rewrite(const hu_baseline *b, const char *path, const char *commit)
+{
+	char date[32];
+	time_t now = time(NULL);
+	struct tm utc;
+	hu_tsv t;
+	hu_table old = { .rows = 0 };
+	int there = hu_exists(path);
+
+	if (there)
+		HU_TRY(hu_table_read(&old, path));
+	if (there && (hu_table_column(&old, "commit") != 0 || hu_table_column(&old, "value") != 3)) {
+		hu_table_release(&old);
+		return hu_fail(
+			HU_EFILE, "%s: no history of check: its columns are not commit, date, quantity, value", path);
+	}
+	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
+	hu_tsv_init(&t);
+	hu_tsv_note(&t, "table", "history");
+	hu_tsv_header(&t, "commit date quantity value");
+	for (int i = 0; i < old.rows; i++)
+		for (int k = 0; k < 4 && strcmp(hu_table_cell(&old, i, 0), commit); k++)
+			hu_tsv_text(&t, hu_table_cell(&old, i, k));
+	if (there)
+		hu_table_release(&old);
+	for (size_t i = 0; i < b->n; i++) {
+		const hu_baseline_quantity *q = &b->q[i];
+		if (!hu_is_headline(b, q) || !q->number)
+			continue;
+		hu_tsv_text(&t, commit);
+		hu_tsv_text(&t, date);
+		hu_tsv_text(&t, q->key);
+		hu_tsv_text(&t, q->text);
+	}
+	return hu_tsv_write(&t, path);
+}
+
+static course *
+find(history *h, const char *key)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (!strcmp(h->q[i].key, key))
+			return &h->q[i];
+	HU_GROW(h->q, h->n, h->cap);
+	h->q[h->n] = (course){ .key = key };
+	return &h->q[h->n++];
+}
+
+static void
+collect(history *h, const hu_table *t)
+{
+	const char *last = "";
+
+	for (int i = 0; i < t->rows; i++) {
+		course *c = find(h, hu_table_cell(t, i, 2));
+		double x = hu_table_real(t, i, 3);
+		h->commits += strcmp(last, hu_table_cell(t, i, 0)) != 0;
+		last = hu_table_cell(t, i, 0);
+		if (!isfinite(x))
+			continue;
+		size_t n = c->n;
+		HU_GROW(c->value, n, c->cap);
+		HU_GROW(c->commit, n, c->commitcap);
+		c->value[n] = x;
+		c->commit[n] = last;
+		c->n++;
+	}
+}
+
+static double
+squares(const double *x, size_t from, size_t to, double *mean)
+{
+	double sum = 0, s = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += x[i] - x[from]; /* relative to the first: equal values leave exactly nothing */
+	*mean = x[from] + sum / (double)(to - from);
+	for (size_t i = from; i < to; i++)
+		s += (x[i] - *mean) * (x[i] - *mean);
+	return s;
+}
+
+static void
+change_point(course *c)
+{
+	double all, least = INFINITY, a, b, total = c->n ? squares(c->value, 0, c->n, &all) : 0;
+
+	for (size_t k = 1; k < c->n && total > 0; k++) {
+		double within = squares(c->value, 0, k, &a) + squares(c->value, k, c->n, &b);
+		if (within < least) {
+			least = within;
+			c->split = k;
+			c->before = a;
+			c->after = b;
+		}
+	}
+	if (c->split && least > 0 && !((total - least) * (double)(c->n - 2) > F_LIMIT * least))
+		c->split = 0;
+}
+
+/* A share that has only grown: commits until it is one half at its mean pace; NAN else. */
+static double
+commits_to_half(const course *c)
+{
+	const char *column = strrchr(c->key, '/');
+
+	if (c->n < 3 || !column || !strstr(column, "share") || c->value[c->n - 1] >= 0.5)
+		return NAN;
+	for (size_t i = 1; i < c->n; i++)
+		if (c->value[i] < c->value[i - 1])
+			return NAN;
+	double pace = (c->value[c->n - 1] - c->value[0]) / (double)(c->n - 1);
+	return pace > 0 ? (0.5 - c->value[c->n - 1]) / pace : NAN;
+}
+
+static void
+draw(const history *h, const char *dir)
+{
+	hu_str data, script;
+	size_t moved = 0;
+
+	hu_str_init(&data);
+	hu_str_init(&script);
+	for (size_t i = 0; i < h->n && moved < DRAWN; i++) {
+		const course *c = &h->q[i];
+		if (!c->split)
+			continue;
+		hu_str_addf(&data, "%s# %s\n", moved++ ? "\n\n" : "", c->key);
+		for (size_t k = 0; k < c->n; k++)
+			hu_str_addf(&data, "%.8s\t%.17g\n", hu_shown(c->commit[k]), c->value[k]);
+		hu_str_addf(&script,
+			"set title '%s' noenhanced\nplot 'history.data' index %zu using 0:2:xtic(1) with linespoints "
+			"pt 7 "
+			"lc rgb '#0072B2'\n",
+			hu_shown(c->key), moved - 1);
+	}
+	if (moved) {
+		char *head =
+			hu_xprintf("set terminal svg size 860,%zu background '#ffffff' font 'DejaVu Sans,10'\n"
+				   "set output 'history.svg'\nset datafile separator '\\t'\nunset key\nset border 3\n"
+				   "set tics nomirror\nset xtics rotate by -45\nset multiplot layout %zu,2\n",
+				(moved + 1) / 2 * 240, (moved + 1) / 2);
+		char *all = hu_xprintf("%s%sunset multiplot\n", head, script.s);
+		char *path = hu_path(dir, "history.data");
+		if (hu_file_write(path, data.s, data.len) == HU_OK)
+			hu_gate_draw(dir, "history.gp", all);
+		free(path);
+		free(all);
+		free(head);
+	}
+	hu_str_release(&data);
+	hu_str_release(&script);
+}
+
+static void
+say(hu_str *s, const history *h, const char *path)
+{
+	hu_str_addf(s, "%s has %zu commits\n", hu_shown(path), h->commits);
+	for (size_t i = 0; i < h->n; i++) {
+		const course *c = &h->q[i];
+		double left = commits_to_half(c);
+		if (c->split)
+			hu_str_addf(s,
+				"%s moved at commit %.12s: %.6g -> %.6g (mean of %zu commits, and of %zu since)\n",
+				c->key, hu_shown(c->commit[c->split]), c->before, c->after, c->split, c->n - c->split);
+		if (isfinite(left))
+			hu_str_addf(s, "%s has only grown, to %.3g: at its pace it is one half in %.0f commits\n",
+				c->key, c->value[c->n - 1], ceil(left));
+	}
+}
+
+hu_status
+hu_history_add(hu_str *s, const hu_baseline *b, const char *dir)
+{
+	char *path = hu_path(dir, "history.tsv"), commit[96];
+	history h = { .n = 0 };
+	hu_table t;
+	hu_status st = commit_name(commit, sizeof commit);
+
+	if (st == HU_OK)
+		st = hu_make_dirs(dir);
+	if (st == HU_OK)
+		st = rewrite(b, path, commit);
+	if (st == HU_OK)
+		st = hu_table_read(&t, path);
+	if (st == HU_OK) {
+		collect(&h, &t);
+		for (size_t i = 0; i < h.n; i++)
+			change_point(&h.q[i]);
+		say(s, &h, path);
+		draw(&h, dir);
+		for (size_t i = 0; i < h.n; i++) {
+			free(h.q[i].value);
+			free(h.q[i].commit);
+		}
+		free(h.q);
+		hu_table_release(&t);
+	}
+	free(path);
+	return st;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""doc/examples/conftest.py: what it writes is read back by halfulp and by the safetensors package where that is found; drift fails a test,
+and a blessed change passes. With pytest the fixture runs in pytest, else its class alone is tested."""
+import importlib.util, os, pathlib, shutil, subprocess, sys, tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("1..0 # SKIP NumPy is absent")
+    sys.exit(0)
+top = pathlib.Path(os.environ.get("srcdir", ".")).resolve()
+program = os.path.abspath(os.environ.get("HALFULP", "halfulp"))
+os.environ["HALFULP_CHECK"] = program
+os.environ["OMP_WAIT_POLICY"] = "passive"
+sys.dont_write_bytecode = True
+home = pathlib.Path(tempfile.mkdtemp(prefix="halfulp-conftest-"))
+source = top / "doc/examples/conftest.py"
+spec = importlib.util.spec_from_file_location("conftest", source)
+conftest = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(conftest)
+count = failed = 0
+
+
+def ok(passed, text, why=""):
+    global count, failed
+    count += 1
+    failed += not passed
+    print(f"{'ok' if passed else 'not ok'} {count} - {text}")
+    for line in str(why).splitlines()[:12] if not passed else []:
+        print("# " + line)
+
+
+def skip(text, why):
+    global count
+    count += 1
+    print(f"ok {count} - {text} # SKIP {why}")
+
+
+x = numpy.linspace(-3, 3, 24, dtype="f4").reshape(2, 3, 4)
+kinds = {"f8": x.astype("f8"), "f4": x, "f2": x.astype("f2"), "i8": numpy.arange(5), "u1": numpy.arange(7, dtype="u1"), "bool": x > 0, "scalar": numpy.float32(2.5), "number": 3.25,
+         "turned": x.T, "big-endian": x.astype(">f4"), "empty": numpy.zeros((0, 3), "f4")}
+
+
+def of(name, tensors, bless=False, rules=()):
+    n = conftest.Numerics(str(home / "numerics"), name, bless)
+    for k, v in tensors.items():
+        n(k, v)
+    for r in rules:
+        n.rule(r)
+    return n.verdict()
+
+
+ok("is not there; where" in of("test_a[1/2]", kinds) and (home / "numerics/test_a_1_2_.obtained.safetensors").exists(), "nothing is blessed yet: a sentence, and the file to look at")
+ok(of("test_a[1/2]", kinds, bless=True) == "" and of("test_a[1/2]", kinds) == "" and not (home / "numerics/test_a_1_2_.obtained.safetensors").exists(), "blessed, held, and what was obtained is gone")
+file = home / "numerics/test_a_1_2_.safetensors"
+try:
+    from safetensors.numpy import load_file
+    read = load_file(file)
+    ok(set(read) == set(kinds) and all(numpy.array_equal(read[k], numpy.asarray(v)) and read[k].shape == numpy.asarray(v).shape for k, v in kinds.items()), "the safetensors package reads the same", {k: v.dtype for k, v in read.items()})
+except ImportError:
+    skip("the safetensors package reads the same", "it is absent")
+moved = dict(kinds, f4=x.copy())
+moved["f4"][1, 2, 3] = numpy.nextafter(numpy.float32(3), numpy.float32(9))
+said = of("test_a[1/2]", moved, rules=["*: exact"])
+ok("f4, [1,2,3]: one value of 24 is one ulp of fp32 off, 3 -> 3.00000024" in said.splitlines()[0] and "\nok " not in said, "one ulp off, and what fails alone is told", said)
+ok(of("test_a[1/2]", moved) == "" and of("test_a[1/2]", moved, rules=["f4: ulps <= 1", "*: exact"]) == "", "which the defaults and a rule let pass")
+ok("is in " in of("test_a[1/2]", {k: v for k, v in kinds.items() if k != "f8"}) or "missing" in of("test_a[1/2]", {k: v for k, v in kinds.items() if k != "f8"}), "a tensor that is gone fails")
+ok("--rule" in of("test_a[1/2]", kinds, rules=["f4: rel < 1"]), "a wrong rule is said")
+try:
+    conftest.Numerics(str(home), "x")("s", numpy.array(["text"]))
+    conftest.as_bytes(numpy.array(["text"]))
+    ok(False, "texts are refused")
+except TypeError as e:
+    ok("cannot be held" in str(e), "texts are refused")
+try:
+    import torch
+    t = torch.linspace(-3, 3, 24).reshape(4, 6)
+    ok(of("torch", {"b": t.bfloat16(), "f": t, "t": t.T}, bless=True) == "" and of("torch", {"b": t.bfloat16(), "f": t, "t": t.T}) == "", "tensors of torch, bfloat16 too")
+except ImportError:
+    skip("tensors of torch", "torch is absent")
+
+try:
+    import pytest
+    (home / "suite").mkdir()
+    shutil.copy(source, home / "suite")
+    (home / "suite/test_it.py").write_text("import os, numpy\ndef test_net(numerics):\n    numerics('y', numpy.arange(6, dtype='f4') * float(os.environ.get('FACTOR', '1')))\n    numerics.rule('*: rel <= 1e-4')\n")
+
+    def suite(factor, *more):
+        return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more], cwd=home / "suite", env=dict(os.environ, FACTOR=factor), capture_output=True, text=True)
+
+    first, bless, again, near, far = suite("1"), suite("1", "--numerics-bless"), suite("1"), suite("1.00001"), suite("1.1")
+    ok([r.returncode for r in (first, bless, again, near, far)] == [1, 0, 0, 0, 1], "pytest: fails, blessed, holds, near enough, drifted", [r.stdout for r in (first, bless, again, near, far)])
+    ok("not ok 1 - y: rel 0.1" in far.stdout and "pytest --numerics-bless" in first.stdout, "with the program's list", far.stdout)
+except ImportError:
+    skip("pytest", "it is absent")
+    skip("with the program's list", "pytest is absent")
+print(f"1..{count}")
+if failed:
+    print(f"# files kept in {home}")
+else:
+    shutil.rmtree(home)
+sys.exit(failed > 0)

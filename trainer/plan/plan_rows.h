@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a step costs, counted from shapes: a row for each layer or each call. */
+#ifndef HU_TRAINER_PLAN_ROWS_H
+#define HU_TRAINER_PLAN_ROWS_H
+
+#include "lib/program/program.h"
+
+#include <jansson.h>
+
+/* A row: a call, or the calls of a layer together. bound is the largest proven error coefficient, NaN where there is
+   none. */
+typedef struct hu_plan_row {
+	const char *layer;
+	const hu_call *call;
+	int calls, casts;
+	double macs, flops, bytes, bound;
+} hu_plan_row;
+
+/* Makes *n rows in the order of their first call in the program; the last one is the sum. The caller frees them. */
+hu_plan_row *hu_plan_rows(const hu_program *p, int by_call, int *n);
+void hu_plan_rows_print(const hu_program *p, const hu_plan_row *rows, int n, int by_call);
+json_t *hu_plan_row_json(const hu_program *p, const hu_plan_row *r);
+#endif
