@@ -16,6 +16,7 @@ C_TESTS += t/number/u-elementary
 C_TESTS += t/number/u-fastmath
 C_TESTS += t/number/u-format
 C_TESTS += t/number/u-philox
+C_TESTS += t/number/u-pow
 C_TESTS += t/number/u-round
 C_TESTS += t/number/u-screen
 C_TESTS += t/number/u-stochastic

@@ -159,6 +159,13 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	k->flops = 2 * k->macs;
 }
 
+/* As a forward operator it is the transposed convolution. */
+static const hu_grad grad[] = {
+	{ "conv2d", "d0 i1", "i0", NULL, NULL },
+	{ "conv2d_dw", "d0 i0", "i1", "kh=i1.0 kw=i1.1", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 /* The first tap meets the last pixel. */
 static size_t
 sum_place(const hu_sum_call *s, int j, size_t k, size_t c)
@@ -181,9 +188,10 @@ sum_call(size_t n, hu_sum_call *s)
 }
 
 const hu_op hu_op_conv2d_dx = {
-	.name = "conv2d_dx", .summary = "gradient of a convolution for its image",
+	.name = "conv2d_dx", .summary = "transposed convolution: gradient of a convolution for its image",
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " height width part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.own = { .cost = cost, .sum_call = sum_call },
 	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.grad = grad,
 };

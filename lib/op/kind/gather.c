@@ -63,6 +63,11 @@ row(const hu_moves *x)
 	return x->inner;
 }
 
+static const hu_grad grad[] = {
+	{ "gather_dx", "d0 i1 i0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 const hu_op hu_op_gather = {
 	.name = "gather",
 	.summary = "the elements along an axis that another operand names",
@@ -74,4 +79,5 @@ const hu_op hu_op_gather = {
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .check = check, .from = from, .row = row, .sources = 1 },
+	.grad = grad,
 };

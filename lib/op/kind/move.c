@@ -109,6 +109,11 @@ row(const hu_moves *x)
 	return hu_attr_num(x->c, "flat", 0) != 0 ? hu_count(x->out) : hu_last(x->out);
 }
 
+static const hu_grad grad[] = {
+	{ "move_dx", "d0 i0", "i0", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 const hu_op hu_op_move = {
 	.name = "move",
 	.summary = "transposes, slices, pads, broadcasts, or reshapes",
@@ -121,4 +126,5 @@ const hu_op hu_op_move = {
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row },
+	.grad = grad,
 };

@@ -7,7 +7,10 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
 	(void)k;
 	(void)out;
-	mpfr_rec_sqrt(y, x[0], MPFR_RNDN);
+	if (mpfr_zero_p(x[0]))
+		mpfr_set_inf(y, mpfr_signbit(x[0]) ? -1 : 1); /* MPFR's own is +Inf for both zeros */
+	else
+		mpfr_rec_sqrt(y, x[0], MPFR_RNDN);
 }
 
 static const hu_grad grad[] = {

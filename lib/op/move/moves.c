@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-static hu_status
-describe(hu_moves *x, const hu_call *c, hu_tensor *const *in)
+hu_status
+hu_moves_of(hu_moves *x, const hu_call *c, hu_tensor *const *in)
 {
 	hu_shape *from = hu_xcalloc((size_t)c->nin + 1, sizeof *from);
 
@@ -42,7 +42,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	hu_moved (*from)(const hu_moves *, size_t) = c->op->moves->from;
 	hu_moves x;
 
-	HU_TRY(describe(&x, c, in));
+	HU_TRY(hu_moves_of(&x, c, in));
 	if (hu_moves_copy(&x, out[0]))
 		return HU_OK;
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (out[0]->n > 16384)
@@ -57,7 +57,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_moves x;
 
 	(void)out;
-	HU_TRY(describe(&x, c, in));
+	HU_TRY(hu_moves_of(&x, c, in));
 	for (size_t i = 0; i < n; i++) {
 		hu_moved f = c->op->moves->from(&x, element[i]);
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
@@ -74,7 +74,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 {
 	hu_moves x;
 
-	HU_TRY(describe(&x, c, in));
+	HU_TRY(hu_moves_of(&x, c, in));
 	for (size_t i = 0; i < n; i++) {
 		hu_bounded v = { value(&x, c->op->moves->from(&x, element[i])), 0 };
 		if (!hu_isfinite(v.v))
@@ -89,7 +89,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 {
 	hu_moves x;
 
-	HU_TRY(describe(&x, c, in));
+	HU_TRY(hu_moves_of(&x, c, in));
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
 	for (size_t i = 0; i < n; i++) {

@@ -36,10 +36,20 @@ typedef struct hu_moves_own {
 	   steps. 0, or no function: that is not so. The first SOURCES operands are what is moved; 0: all. */
 	size_t (*row)(const hu_moves *x);
 	int sources;
+	/* Of gradients, which set nothing else: the operator whose operand 0 the gradient is for. */
+	const hu_op *forward;
 } hu_moves_own;
 
 /* Moves everything to OUT in rows, if the call has such and none of its operands another format; 0: it did not. */
 int hu_moves_copy(const hu_moves *x, hu_tensor *out);
 
 extern const hu_columns hu_family_moves;
+
+/* The family of their gradients for operand 0: the operands are dy, the operands of the forward call from the second on,
+   and x, of which only the shape is read. Element i of dx is the sum of the dy[o] whose o moved element i, from +0 in
+   ascending order of o, in the compute format: exact where each element is moved once. */
+extern const hu_columns hu_family_moves_dx;
+
+/* Describes a call on these operands, and checks their values. */
+hu_status hu_moves_of(hu_moves *x, const hu_call *c, hu_tensor *const *in);
 #endif
