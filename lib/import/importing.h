@@ -139,7 +139,7 @@ typedef struct hu_window {
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
-/* node_pointwise.c. V repeated to the shape of ALL, with channels last or not. */
+/* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
 
 /* node_whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */

@@ -182,6 +182,14 @@ hu_node_slice(hu_importing *c)
 		from = fmin(fmax(from, 0), by < 0 ? size - 1 : size);
 		to = fmin(fmax(to, by < 0 ? -1 : 0), size);
 		double count = by == 0 ? 0 : ceil((to - from) / by);
+		if (!(count >= 1) && hu_import_is_constant(c, v) && v->rank == 1) { /* a list without entries */
+			size_t none = 0;
+			int t = hu_import_numbers(c, v->type, 1, &none, NULL);
+			hu_value *empty = hu_import_value(c, c->scope, c->node->out[0], v->type, 1, &none);
+			if (empty)
+				empty->plain = t;
+			return;
+		}
 		if (!(count >= 1)) {
 			hu_import_fail(c, HU_EUNABLE, "nothing is left of axis %d", k);
 			return;

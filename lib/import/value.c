@@ -225,20 +225,6 @@ hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int mo
 }
 
 int
-hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d)
-{
-	*rank = a->rank > b->rank ? a->rank : b->rank;
-	for (int i = 0; i < *rank; i++) {
-		int ia = i - (*rank - a->rank), ib = i - (*rank - b->rank);
-		size_t da = ia < 0 ? 1 : a->d[ia], db = ib < 0 ? 1 : b->d[ib];
-		if (da != db && da != 1 && db != 1)
-			return 0;
-		d[i] = da == 1 ? db : da;
-	}
-	return 1;
-}
-
-int
 hu_import_axis(hu_importing *c, int64_t axis, int rank)
 {
 	if (axis < -rank || axis >= (rank ? rank : 1))
