@@ -277,6 +277,30 @@ ok(
     "a branch chosen by a shape, and a function of the model's own %s" % err.strip(),
 )
 
+# A scalar input with one value in all rows is a constant of the run: here it chooses a branch.
+write(
+    "rate.onnx",
+    graph(
+        [
+            node("Equal", "rate two", "yes"),
+            node("If", "yes", "y", name="pick", then_branch=inner, else_branch=other),
+        ],
+        [ints("two", [], [2])],
+        [value("x", [3]), value("rate", [], INT64)],
+        [value("y")],
+    ),
+)
+for rates, want_code, want in (
+    ([2, 2], 0, (1.5, 0, 0.25, 0, 8.0, 3.0)),
+    ([1, 1], 0, (-1.5, 2.0, -0.25, 1.0, -8.0, -3.0)),
+    ([1, 2], 4, None),
+):
+    npz("rate.npz", x=([2, 3], [1.5, -2.0, 0.25, -1.0, 8.0, 3.0]), rate=([2], rates, "<i8"))
+    shutil.rmtree("rate", ignore_errors=True)
+    code, out, err = run("rate.onnx", "--data", "rate.npz", "--outputs", "rate", "--policies", "fp16")
+    got = outputs("rate/float32.npz")["y"][1] if code == 0 else None
+    ok(code == want_code and got == want, "a scalar that is %s in the rows: %s" % (rates, err.strip() or got))
+
 write(
     "unknown.onnx",
     graph(
