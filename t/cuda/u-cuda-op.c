@@ -126,7 +126,8 @@ test_side(const hu_side *side)
 			continue;
 		if (!hu_machine_kernel(side, hu_op_find(row->op))) {
 			ok(hu_op_find(row->op)->parity == HU_PARITY_NONE,
-				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or its row says that it has none",
+				"%s: %s has a kernel, a file cuda/kernel/%s.cu or a row of one, or its row says that "
+				"it has none",
 				side->name, row->op, row->op);
 			continue;
 		}

@@ -59,8 +59,8 @@ test_points(void)
 			at[1] = y;
 		}
 	}
-	ok(worst <= HU_POW_ERROR, "pow: the relative error of %d points is at most 2^%.1f, at %a, %a (2^-39 is allowed)", POINTS,
-		log2(worst), at[0], at[1]);
+	ok(worst <= HU_POW_ERROR, "pow: the relative error of %d points is at most 2^%.1f, at %a, %a (2^-39 is allowed)",
+		POINTS, log2(worst), at[0], at[1]);
 	mpfr_clears(a, b, exact, d, (mpfr_ptr)NULL);
 }
 
@@ -73,7 +73,8 @@ same(double a, double b)
 static void
 test_specials(void)
 {
-	static const double some[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 0x1p53, 0x1p60, -0x1p60, 1e308, 5e-324,
+	static const double some[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 0x1p53, 0x1p60, -0x1p60, 1e308,
+		5e-324,
 		INFINITY, -INFINITY, NAN, 1.5, -1.5 };
 	enum { N = sizeof some / sizeof *some };
 	int bad = 0;

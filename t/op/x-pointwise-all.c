@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Every pointwise operator of one operand on every finite value of fp16 and bf16, computed in fp32: the result is within
-   0.51 ulp of the exact one. Operators that lose more in their order of operations are listed with how many
+   Every pointwise operator of one operand on every finite value of fp16 and bf16, computed in fp32: the result is
+   within 0.51 ulp of the exact one. Operators that lose more in their order of operations are listed with how many
    results exceed 0.51 ulp. */
 #include "lib/base/mem.h"
 #include "lib/number/code.h"
@@ -38,7 +38,9 @@ ulps(double got, const mpfr_t exact, hu_format f)
 	mpfr_t t;
 
 	if (!mpfr_number_p(exact))
-		return mpfr_nan_p(exact) ? (isnan(got) ? 0 : INFINITY) : got == mpfr_get_d(exact, MPFR_RNDN) ? 0 : INFINITY;
+		return !mpfr_nan_p(exact) == !isnan(got) && (isnan(got) || got == mpfr_get_d(exact, MPFR_RNDN))
+			       ? 0
+			       : INFINITY;
 	mpfr_init2(t, 128);
 	mpfr_abs(t, exact, MPFR_RNDN);
 	if (isinf(got)) { /* right if the exact value rounds beyond the largest number */

@@ -30,7 +30,8 @@ hu_axes_of(const hu_call *c, hu_shape x, hu_shape *y, hu_reduce_dims *d)
 	size_t axis = all ? 0 : hu_attr_count(c, "axis", 0), axes = all ? (size_t)x.rank : hu_attr_count(c, "axes", 1);
 
 	if (all && hu_attr_num(c, "axes", 0) != 0)
-		return hu_fail(HU_EINVAL, "%s: axes has an effect only beside axis, the first one reduced", c->op->name);
+		return hu_fail(
+			HU_EINVAL, "%s: axes has an effect only beside axis, the first one reduced", c->op->name);
 	if (!all || !hu_count(x))
 		HU_TRY(check(c, x, axis, axes));
 	*y = hu_shape0();
@@ -76,7 +77,7 @@ hu_axis_groups(const hu_call *c, hu_tensor *const *in)
 }
 
 void
-hu_groups_find(const hu_groups *g, size_t i, size_t *group, size_t *at)
+hu_axes_find(const hu_groups *g, size_t i, size_t *group, size_t *at)
 {
 	if (g->how == HU_ROW) {
 		*group = i / g->channels;

@@ -14,7 +14,7 @@ source(const hu_call *c, hu_tensor *const *in, const hu_groups *g, size_t i)
 {
 	size_t group, at;
 
-	hu_groups_find(g, i, &group, &at);
+	hu_axes_find(g, i, &group, &at);
 	return hu_extreme_of(c->op->extreme, in[0], g, group) == at ? (ptrdiff_t)group : -1;
 }
 
@@ -75,7 +75,7 @@ certified(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, const hu_
 	ptrdiff_t k = source(c, in, g, i);
 	int open = 0;
 
-	hu_groups_find(g, i, &group, &at);
+	hu_axes_find(g, i, &group, &at);
 	hu_groups_place(g, group, &first, &stride);
 	hu_dd dy = hu_operand_dd(sink, in, 1, group), y = k < 0 ? hu_dd_of(0) : dy;
 	if (!sink->low)

@@ -110,7 +110,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 			e += x.e;
 		}
 		hu_bounded s = { sum_of(&w.v, in[0], f, w.narrow, w.terms), 0 };
-		s.e = hu_tree_error(f, s.v, all, e, w.v.n);
+		s.e = hu_reduce_tree_error(f, s.v, all, e, w.v.n);
 		s = hu_bounded_div(f, s, hu_bounded_load(f, (double)w.v.divisor, 0));
 		b[i] = hu_bound_of(c, hu_output_format(c, in, out), s);
 	}

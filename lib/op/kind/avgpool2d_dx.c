@@ -16,7 +16,7 @@ image_of(hu_pool *p, const hu_call *c, hu_shape dy)
 
 	if (dy.rank != 4 || !height || !width)
 		return hu_fail(HU_EINVAL,
-			"avgpool2d_dx: the gradient must have rank 4, and height and width, the image's size, must be set");
+			"avgpool2d_dx: the gradient must have rank 4, and height and width of the image must be set");
 	return hu_pool_of(p, c, hu_shape4(dy.d[0], height, width, dy.d[3]));
 }
 

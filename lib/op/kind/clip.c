@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   clip: y = x, but at least low and at most high, which are by default the ends of the compute format; NaN stays NaN. */
+   clip: y = x, but at least low and at most high, which are by default the ends of the compute format; NaN stays
+   NaN. */
 #include "lib/op/element/pointwise.h"
 
 static void

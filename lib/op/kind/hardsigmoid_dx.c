@@ -20,10 +20,12 @@ constants(const hu_call *c, double *k)
 }
 
 const hu_op hu_op_hardsigmoid_dx = {
-	.name = "hardsigmoid_dx", .summary = "gradient of hardsigmoid, from its result", .min_in = 2, .max_in = 2, .nout = 1,
+	.name = "hardsigmoid_dx", .summary = "gradient of hardsigmoid, from its result", .min_in = 2, .max_in = 2,
+	.nout = 1,
 	.attrs = "slope", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){
-		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_hardsigmoid_dx, exact, 4 } }, .constants = constants,
+		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_hardsigmoid_dx, exact, 4 } },
+		.constants = constants,
 	},
 };

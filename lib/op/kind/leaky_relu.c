@@ -25,7 +25,8 @@ static const hu_grad grad[] = {
 };
 
 const hu_op hu_op_leaky_relu = {
-	.name = "leaky_relu", .summary = "rectifier that keeps a share of negative values", .min_in = 1, .max_in = 1, .nout = 1,
+	.name = "leaky_relu", .summary = "rectifier that keeps a share of negative values", .min_in = 1, .max_in = 1,
+	.nout = 1,
 	.attrs = "slope", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){

@@ -21,7 +21,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	(void)out;
 	mpfr_inits2(bits, sum, y, (mpfr_ptr)NULL);
 	for (size_t i = 0; i < n; i++) {
-		hu_groups_find(&g, element[i], &group, &at);
+		hu_axes_find(&g, element[i], &group, &at);
 		if (group != now) {
 			now = group;
 			hu_groups_place(&g, group, &first, &stride);

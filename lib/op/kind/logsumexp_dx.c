@@ -17,7 +17,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	(void)out;
 	mpfr_init2(y, HU_EXACT_BITS);
 	for (size_t i = 0; i < n; i++) {
-		hu_groups_find(&g, element[i], &group, &at);
+		hu_axes_find(&g, element[i], &group, &at);
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		hu_exact_get(exact[i], in[0], element[i]);
 		hu_exact_get(y, in[1], group);
@@ -45,7 +45,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_logsumexp_dx = {
-	.name = "logsumexp_dx", .summary = "gradient of logsumexp, from its result", .min_in = 3, .max_in = 3, .nout = 1,
+	.name = "logsumexp_dx", .summary = "gradient of logsumexp, from its result", .min_in = 3, .max_in = 3,
+	.nout = 1,
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = { .shape = shape, .cost = cost, .reference = reference },

@@ -13,7 +13,8 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 }
 
 const hu_op hu_op_reciprocal_dx = {
-	.name = "reciprocal_dx", .summary = "gradient of reciprocal, from its result", .min_in = 2, .max_in = 2, .nout = 1,
+	.name = "reciprocal_dx", .summary = "gradient of reciprocal, from its result", .min_in = 2, .max_in = 2,
+	.nout = 1,
 	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.family = &hu_family_pointwise,

@@ -16,7 +16,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 
 	(void)out;
 	for (size_t i = 0; i < n; i++) {
-		hu_groups_find(&g, element[i], &group, &at);
+		hu_axes_find(&g, element[i], &group, &at);
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		hu_exact_get(exact[i], in[0], group);
 		mpfr_div_ui(exact[i], exact[i], hu_groups_size(&g), MPFR_RNDN);

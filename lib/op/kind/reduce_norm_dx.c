@@ -17,7 +17,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	(void)out;
 	mpfr_init2(x, HU_EXACT_BITS);
 	for (size_t i = 0; i < n; i++) {
-		hu_groups_find(&g, element[i], &group, &at);
+		hu_axes_find(&g, element[i], &group, &at);
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		hu_exact_get(exact[i], in[1], group);
 		if (!mpfr_nan_p(exact[i]) && mpfr_sgn(exact[i]) <= 0) {

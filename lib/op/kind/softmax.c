@@ -20,7 +20,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	mpfr_inits2(HU_EXACT_BITS, sum, top, one, (mpfr_ptr)NULL);
 	mpfr_set_ui(one, 1, MPFR_RNDN);
 	for (size_t i = 0; i < n; i++) {
-		hu_groups_find(&g, element[i], &group, &at);
+		hu_axes_find(&g, element[i], &group, &at);
 		if (group != now) {
 			now = group;
 			hu_groups_place(&g, group, &first, &stride);

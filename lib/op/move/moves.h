@@ -45,9 +45,9 @@ int hu_moves_copy(const hu_moves *x, hu_tensor *out);
 
 extern const hu_columns hu_family_moves;
 
-/* The family of their gradients for operand 0: the operands are dy, the operands of the forward call from the second on,
-   and x, of which only the shape is read. Element i of dx is the sum of the dy[o] whose o moved element i, from +0 in
-   ascending order of o, in the compute format: exact where each element is moved once. */
+/* The family of their gradients for operand 0: the operands are dy, the operands of the forward call from the second
+   on, and x, of which only the shape is read. Element i of dx is the sum of the dy[o] whose o moved element i, from +0
+   in ascending order of o, in the compute format: exact where each element is moved once. */
 extern const hu_columns hu_family_moves_dx;
 
 /* Describes a call on these operands, and checks their values. */

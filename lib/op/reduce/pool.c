@@ -68,7 +68,8 @@ hu_status
 hu_pool_of(hu_pool *p, const hu_call *c, hu_shape x)
 {
 	if (x.rank != 4 || !hu_count(x))
-		return hu_fail(HU_EINVAL, "%s: the image must have rank 4: images, rows, columns, channels", c->op->name);
+		return hu_fail(
+			HU_EINVAL, "%s: the image must have rank 4: images, rows, columns, channels", c->op->name);
 	p->n = x.d[0];
 	p->c = x.d[3];
 	HU_TRY(axis_of(&p->row, &p->end_h, c, HU_AXIS_HEIGHT, x.d[1]));

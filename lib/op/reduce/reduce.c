@@ -58,7 +58,7 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 }
 
 double
-hu_tree_error(hu_format f, double v, double all, double e, size_t n)
+hu_reduce_tree_error(hu_format f, double v, double all, double e, size_t n)
 {
 	double du = (double)hu_tree_depth(n) * hu_unit(f);
 
@@ -127,7 +127,7 @@ errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int 
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
 			sum[k].e[at + g] =
-				hu_tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
+				hu_reduce_tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
 		}
 	free(part);
 }

@@ -51,9 +51,9 @@ void hu_stat_store(const hu_call *c, const hu_env *env, const hu_stat *s, hu_ten
 void hu_stat_bound(
 	const hu_call *c, hu_format_id format, const hu_stat *s, const size_t *element, size_t n, double *bound);
 
-/* Bounds the distance of the fixed tree's sum v of n bounded terms, in format f, from their exact sum; all is the sum of
-   the terms' magnitudes, and e is the sum of their errors. +Inf if v is not finite. */
-double hu_tree_error(hu_format f, double v, double all, double e, size_t n);
+/* Bounds the distance of the fixed tree's sum v of n bounded terms, in format f, from their exact sum; all is the sum
+   of the terms' magnitudes, and e is the sum of their errors. +Inf if v is not finite. */
+double hu_reduce_tree_error(hu_format f, double v, double all, double e, size_t n);
 
 /* The roundings behind output out when it is a sum of n terms by the fixed tree: each term has more roundings besides
    the tree's, in the compute format, and the sum is rounded to the output. absolute is the error that the additional
