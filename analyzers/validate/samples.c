@@ -65,6 +65,7 @@ take(hu_samples *s, const hu_onnx_graph *g, const char *path)
 	for (size_t i = 0; i < g->nin; i++)
 		inputs += !is_constant(g, g->in[i].name);
 	s->array = hu_xcalloc(inputs + 1, sizeof *s->array);
+	s->fixed = hu_xcalloc(inputs + 1, sizeof *s->fixed);
 	for (size_t i = 0; i < g->nin; i++) {
 		const hu_onnx_value *v = &g->in[i];
 		if (is_constant(g, v->name))
@@ -132,8 +133,19 @@ hu_samples_release(hu_samples *s)
 {
 	hu_npz_release(&s->z);
 	free(s->array);
+	free(s->fixed);
 	free(s->label);
 	memset(s, 0, sizeof *s);
+}
+
+/* 1 where all rows hold one number. */
+static int
+same(const hu_npy *a)
+{
+	for (size_t i = 1; i < a->count; i++)
+		if (hu_npy_real(a, i) != hu_npy_real(a, 0))
+			return 0;
+	return 1;
 }
 
 hu_status
@@ -151,7 +163,7 @@ hu_samples_given(
 		if (is_constant(g, v->name))
 			continue;
 		const hu_npy *a = s->array[k++];
-		hu_given to = { v->name, a->rank - s->whole, { 0 } };
+		hu_given to = { v->name, a->rank - s->whole, { 0 }, NULL };
 		if (to.rank > HU_RANK)
 			return hu_fail(HU_EUNABLE, "input '%.120s' has %d dimensions; at most %d are possible",
 				hu_shown(v->name), to.rank, HU_RANK);
@@ -166,7 +178,11 @@ hu_samples_given(
 					"model "
 					"needs %lld",
 					hu_shown(v->name), to.d[j], j, (long long)v->dim[j].n);
-		if (!to.rank)
+		if (!to.rank && same(a)) {
+			s->fixed[k - 1] = hu_npy_real(a, 0);
+			to.value = &s->fixed[k - 1];
+		}
+		if (!to.rank && !to.value)
 			continue;
 		HU_GROW(*given, *ngiven, *cap);
 		(*given)[(*ngiven)++] = to;

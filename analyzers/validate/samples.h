@@ -14,7 +14,7 @@ typedef struct hu_samples {
 	size_t n, narray;
 	const hu_npy **array;
 	int whole;
-	double *label;
+	double *label, *fixed; /* fixed[i]: the value of a scalar input, its first row's */
 	size_t nlabel; /* labels of an input */
 } hu_samples;
 

@@ -8,6 +8,17 @@
 
 #include <string.h>
 
+double *
+hu_import_room(hu_importing *c, size_t n)
+{
+	enum { MOST = 1 << 27 }; /* a gigabyte */
+
+	if (c->st == HU_OK && n <= MOST)
+		return hu_xmalloc((n + 1) * sizeof(double));
+	hu_import_fail(c, HU_EUNABLE, "%zu computed constants are too many", n);
+	return NULL;
+}
+
 /* A new tensor of constants, whose data are to be filled in. */
 static int
 room(hu_importing *c, const char *name, int type, hu_shape s)

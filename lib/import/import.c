@@ -182,7 +182,7 @@ input_shape(hu_importing *c, const hu_onnx_value *v, size_t *d)
 		const char *param = v->rank < 0 ? "" : v->dim[i].param;
 		d[i] = whole ? whole->d[i] : n > 0 ? (size_t)n : 0;
 		for (size_t k = 0; k < c->ngiven && !d[i]; k++)
-			if (!c->given[k].rank && *param && !strcmp(c->given[k].name, param))
+			if (!c->given[k].rank && !c->given[k].value && *param && !strcmp(c->given[k].name, param))
 				d[i] = c->given[k].d[0];
 		if (!d[i])
 			return hu_import_fail(c, HU_EINVAL,
@@ -205,6 +205,35 @@ is_constant_input(const hu_onnx_graph *g, const char *name)
 	return 0;
 }
 
+/* The value of scalar input NAME where the user's data have a single one. */
+static const double *
+fixed(const hu_importing *c, const char *name, int rank)
+{
+	for (size_t i = 0; i < c->ngiven && !rank; i++)
+		if (c->given[i].value && !strcmp(c->given[i].name, name))
+			return c->given[i].value;
+	return NULL;
+}
+
+/* The tensor of an input. */
+static int
+variable(hu_importing *c, const hu_onnx_value *v, int rank, const size_t *d)
+{
+	char name[140];
+
+	name_layer(c, v->name);
+	snprintf(name, sizeof name, "input.%s", c->layer);
+	for (int i = 2; hu_program_find(c->p, name) >= 0; i++)
+		snprintf(name, sizeof name, "input.%.100s_%d", c->layer, i);
+	int id = hu_program_tensor(c->p, name, hu_import_format(v->type), hu_import_shape(rank, d),
+		hu_import_whole(v->type) ? HU_OTHER : HU_ACTIVATION);
+	while (c->nconstant <= (size_t)id) {
+		HU_GROW(c->constant, c->nconstant, c->constantcap);
+		c->constant[c->nconstant++] = (hu_tensor){ .data = NULL };
+	}
+	return id;
+}
+
 static void
 inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 {
@@ -212,7 +241,6 @@ inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 	for (size_t i = 0; i < g->nin && c->st == HU_OK; i++) {
 		const hu_onnx_value *v = &g->in[i];
 		size_t d[HU_RANK] = { 0 };
-		char name[140], *s;
 		if (is_constant_input(g, v->name))
 			continue;
 		int rank = input_shape(c, v, d);
@@ -223,16 +251,12 @@ inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		hu_value *to = c->st == HU_OK ? hu_import_value(c, c->scope, v->name, v->type, rank, d) : NULL;
 		if (!to)
 			return;
-		name_layer(c, v->name);
-		snprintf(name, sizeof name, "input.%s", c->layer);
-		for (s = name; hu_program_find(c->p, name) >= 0;)
-			s += snprintf(s + strlen(s), sizeof name - strlen(name), "_") * 0;
-		hu_tclass cls = hu_import_whole(v->type) ? HU_OTHER : HU_ACTIVATION;
-		to->plain = hu_program_tensor(c->p, name, f, hu_import_shape(rank, d), cls);
-		while (c->nconstant <= (size_t)to->plain) {
-			HU_GROW(c->constant, c->nconstant, c->constantcap);
-			c->constant[c->nconstant++] = (hu_tensor){ .data = NULL };
-		}
+		if (fixed(c, v->name, rank))
+			to->plain = hu_import_numbers(c, v->type, 0, NULL, fixed(c, v->name, rank));
+		else
+			to->plain = variable(c, v, rank, d);
+		if (to->plain < 0)
+			return;
 		hu_port *port = &m->in[m->nin++];
 		*port = (hu_port){ hu_xstrdup(v->name), to->plain, v->type, rank, { 0 } };
 		memcpy(port->d, d, sizeof port->d);

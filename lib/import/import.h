@@ -9,11 +9,12 @@
 #include "lib/store/onnx/onnx.h"
 
 /* A size that the model leaves open and the user gives: dimension NAME has d[0] elements (rank 0), or input NAME has
-   the shape d. */
+   the shape d. With a value, input NAME is that one number wherever the model runs, and so a constant. */
 typedef struct hu_given {
 	const char *name;
 	int rank;
 	size_t d[HU_RANK];
+	const double *value;
 } hu_given;
 
 /* An input or output of the model. tensor is its id in the program, -1 for an input that nothing reads; elements stand

@@ -94,7 +94,9 @@ int hu_import_is_constant(hu_importing *c, const hu_value *v);
    number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
 int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
 
-/* constant.c. ONNX's element type as safetensors calls it. */
+/* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
+double *hu_import_room(hu_importing *c, size_t n);
+/* ONNX's element type as safetensors calls it. */
 const char *hu_import_dtype(int type);
 /* A tensor without a call that holds the given values; data is taken over. */
 int hu_import_number(hu_importing *c, int type, double x);
@@ -137,7 +139,7 @@ typedef struct hu_window {
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
-/* node_pointwise.c. V repeated to the shape of ALL, with channels last or not. */
+/* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
 
 /* node_whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */

@@ -20,6 +20,7 @@ libhalfulp_a_SOURCES += lib/import/node_resize.c
 libhalfulp_a_SOURCES += lib/import/node_rnn.c
 libhalfulp_a_SOURCES += lib/import/node_shape.c
 libhalfulp_a_SOURCES += lib/import/node_whole.c
+libhalfulp_a_SOURCES += lib/import/operand.c
 libhalfulp_a_SOURCES += lib/import/operators.c
 noinst_HEADERS += lib/import/operators.def
 libhalfulp_a_SOURCES += lib/import/types.c

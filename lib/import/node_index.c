@@ -56,15 +56,15 @@ static int
 bases(hu_importing *c, hu_shape s, int k, const size_t *stride)
 {
 	size_t n = hu_count(s);
-	double *x = hu_xmalloc((n + 1) * sizeof *x);
+	double *x = hu_import_room(c, n);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; x && i < n; i++) {
 		size_t rest = i;
 		x[i] = 0;
 		for (int j = s.rank - 1; j >= 0; rest /= s.d[j], j--)
 			x[i] += j == k ? 0 : (double)(rest % s.d[j] * stride[j]);
 	}
-	int t = hu_import_numbers(c, HU_ONNX_INT64, s.rank, s.d, x);
+	int t = x ? hu_import_numbers(c, HU_ONNX_INT64, s.rank, s.d, x) : -1;
 	free(x);
 	return t;
 }
@@ -148,14 +148,14 @@ hu_node_gather_nd(hu_importing *c)
 static int
 counted(hu_importing *c, hu_shape s, int k, size_t n)
 {
-	double *x = hu_xmalloc((n + 1) * sizeof *x);
+	double *x = hu_import_room(c, n);
 	hu_shape along = s;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; x && i < n; i++)
 		x[i] = (double)i;
 	for (int i = 0; i < s.rank; i++)
 		along.d[i] = i == k ? n : 1;
-	int t = hu_import_numbers(c, HU_ONNX_INT64, along.rank, along.d, x);
+	int t = x ? hu_import_numbers(c, HU_ONNX_INT64, along.rank, along.d, x) : -1;
 	free(x);
 	return hu_import_expand(c, t, s);
 }
@@ -291,12 +291,12 @@ hu_node_trilu(hu_importing *c)
 	}
 	size_t d[2] = { v->d[v->rank - 2], v->d[v->rank - 1] };
 	double k = n > 0 ? list[0] : 0;
-	x = hu_xmalloc((d[0] * d[1] + 1) * sizeof *x);
-	for (size_t i = 0; i < d[0] * d[1]; i++) {
+	x = hu_import_room(c, d[0] * d[1]);
+	for (size_t i = 0; x && i < d[0] * d[1]; i++) {
 		double off = (double)(i % d[1]) - (double)(i / d[1]);
 		x[i] = upper ? off >= k : off <= k;
 	}
-	int mask = hu_import_numbers(c, HU_ONNX_BOOL, 2, d, x), a = hu_import_plain(c, v);
+	int mask = x ? hu_import_numbers(c, HU_ONNX_BOOL, 2, d, x) : -1, a = hu_import_plain(c, v);
 	free(x);
 	mask = hu_import_expand(c, mask, hu_import_shape(v->rank, v->d));
 	int t = hu_import_call(c, "mask", hu_import_format(v->type), (int[]){ mask, a }, 2);
@@ -317,12 +317,12 @@ hu_node_cum_sum(hu_importing *c)
 	if (k < 0)
 		return;
 	size_t n = v->d[k], d[2] = { n, n };
-	double *x = hu_xmalloc((n * n + 1) * sizeof *x);
-	for (size_t i = 0; i < n * n; i++) {
+	double *x = hu_import_room(c, n < 1 << 20 ? n * n : (size_t)-1);
+	for (size_t i = 0; x && i < n * n; i++) {
 		size_t from = i / n, to = i % n; /* element FROM is part of sum TO */
 		x[i] = reverse ? (exclusive ? from > to : from >= to) : (exclusive ? from < to : from <= to);
 	}
-	int m = hu_import_numbers(c, v->type, 2, d, x), t = hu_import_plain(c, v);
+	int m = x ? hu_import_numbers(c, v->type, 2, d, x) : -1, t = hu_import_plain(c, v);
 	free(x);
 	hu_axes swap = hu_axes_same(hu_import_shape(v->rank, v->d));
 	swap.s.d[k] = v->d[v->rank - 1];

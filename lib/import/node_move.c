@@ -182,6 +182,14 @@ hu_node_slice(hu_importing *c)
 		from = fmin(fmax(from, 0), by < 0 ? size - 1 : size);
 		to = fmin(fmax(to, by < 0 ? -1 : 0), size);
 		double count = by == 0 ? 0 : ceil((to - from) / by);
+		if (!(count >= 1) && hu_import_is_constant(c, v) && v->rank == 1) { /* a list without entries */
+			size_t none = 0;
+			int t = hu_import_numbers(c, v->type, 1, &none, NULL);
+			hu_value *empty = hu_import_value(c, c->scope, c->node->out[0], v->type, 1, &none);
+			if (empty)
+				empty->plain = t;
+			return;
+		}
 		if (!(count >= 1)) {
 			hu_import_fail(c, HU_EUNABLE, "nothing is left of axis %d", k);
 			return;
@@ -198,9 +206,9 @@ hu_node_slice(hu_importing *c)
 static int
 mirror(hu_importing *c, int t, int axis, size_t n, double before, size_t made, const char *mode)
 {
-	double *at = hu_xmalloc((made + 1) * sizeof *at);
+	double *at = hu_import_room(c, made);
 
-	for (size_t i = 0; i < made; i++) {
+	for (size_t i = 0; at && i < made; i++) {
 		double k = (double)i - before, last = (double)n - 1;
 		if (!strcmp(mode, "edge"))
 			k = fmin(fmax(k, 0), last);
@@ -214,7 +222,7 @@ mirror(hu_importing *c, int t, int axis, size_t n, double before, size_t made, c
 		}
 		at[i] = k;
 	}
-	int index = hu_import_numbers(c, HU_ONNX_INT64, 1, &made, at);
+	int index = at ? hu_import_numbers(c, HU_ONNX_INT64, 1, &made, at) : -1;
 	free(at);
 	hu_import_set(c, "axis", axis);
 	return hu_import_call2(c, "gather", t, index);

@@ -38,11 +38,11 @@ hu_node_batchnorm(hu_importing *c)
 static int
 filled(hu_importing *c, int type, size_t n, double x)
 {
-	double *v = hu_xmalloc((n + 1) * sizeof *v);
+	double *v = hu_import_room(c, n);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; v && i < n; i++)
 		v[i] = x;
-	int t = hu_import_numbers(c, type, 1, &n, v);
+	int t = v ? hu_import_numbers(c, type, 1, &n, v) : -1;
 	free(v);
 	return t;
 }
@@ -158,7 +158,14 @@ hu_node_lpnorm(hu_importing *c)
 	int size = p == 1 ? hu_import_call1(c, "abs", x) : x;
 	hu_import_set(c, "axis", k);
 	hu_import_set(c, "keep", 1);
-	int t = each(c, "div", x, hu_import_call1(c, p == 1 ? "reduce_sum" : "reduce_norm", size));
+	int norm = hu_import_call1(c, p == 1 ? "reduce_sum" : "reduce_norm", size), t = -1;
+	if (norm >= 0) { /* what is 0 throughout stays so */
+		hu_shape s = c->p->t[norm].shape;
+		int one = hu_import_expand(c, hu_import_number(c, v->type, 1), s),
+		    none = hu_import_call1(c, "logical_not", norm);
+		norm = hu_import_call(c, "where", c->p->t[norm].format, (int[]){ none, one, norm }, 3);
+		t = each(c, "div", x, norm);
+	}
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
 }
 

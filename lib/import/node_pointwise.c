@@ -28,30 +28,6 @@ hu_node_unary(hu_importing *c)
 	*(last ? &to->last : &to->plain) = t;
 }
 
-/* V repeated to the shape of ALL, in its order: channels last or not. */
-int
-hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last)
-{
-	hu_axes x;
-
-	if (!last)
-		return hu_import_expand(c, hu_import_plain(c, v), hu_import_shape(all->rank, all->d));
-	x = hu_axes_same(hu_import_shape_last(all));
-	if (hu_import_is_last(v) && v->rank == all->rank) {
-		hu_shape s = c->p->t[v->last].shape;
-		for (int j = 0; j < s.rank; j++)
-			x.from[j] = s.d[j] == x.s.d[j] ? j : -1;
-		return hu_import_move(c, v->last, &x);
-	}
-	if (v->rank == all->rank && v->n == all->n)
-		return hu_import_last(c, v);
-	for (int j = 0; j < all->rank; j++) {
-		int axis = j == 0 ? 0 : j == all->rank - 1 ? 1 : j + 1, k = axis - (all->rank - v->rank);
-		x.from[j] = k >= 0 && v->d[k] == all->d[axis] ? k : -1;
-	}
-	return hu_import_move(c, hu_import_plain(c, v), &x);
-}
-
 /* 1 where the shape that A and B have together is better held with channels last. */
 static int
 together_last(const hu_value *a, const hu_value *b, const hu_value *all)

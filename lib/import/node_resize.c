@@ -83,10 +83,10 @@ weigh(const axis *x, size_t i, double *row)
 static int
 along(hu_importing *c, int t, int k, const axis *x, int type)
 {
-	double *w = hu_xmalloc((x->out * x->in + 1) * sizeof *w), *pick = hu_xmalloc((x->out + 1) * sizeof *pick);
+	double *w = hu_import_room(c, x->out * x->in), *pick = hu_import_room(c, x->out);
 	size_t plain = 0, d[2] = { x->out, x->in };
 
-	for (size_t i = 0; i < x->out; i++) {
+	for (size_t i = 0; w && pick && i < x->out; i++) {
 		weigh(x, i, w + i * x->in);
 		for (size_t j = 0; j < x->in; j++)
 			if (w[i * x->in + j] == 1) {
@@ -95,7 +95,9 @@ along(hu_importing *c, int t, int k, const axis *x, int type)
 				break;
 			}
 	}
-	if (plain == x->out) {
+	if (c->st != HU_OK)
+		t = -1;
+	else if (plain == x->out) {
 		int index = hu_import_numbers(c, HU_ONNX_INT64, 1, d, pick);
 		hu_import_set(c, "axis", k);
 		t = hu_import_call2(c, "gather", t, index);

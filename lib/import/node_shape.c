@@ -288,6 +288,10 @@ to_type(hu_importing *c, hu_value *v, int type)
 		t = hu_import_call(c, "cast", f, &t, 1);
 	if (t >= 0 && !whole && c->p->t[t].producer >= 0 && hu_import_int(c, "saturate", 1))
 		c->p->c[c->p->t[t].producer].flags |= hu_format_of(f).bits <= 8 ? HU_SATURATE : 0;
+	if (t >= 0 && f == HU_E8M0 && c->p->t[t].producer >= 0) {
+		const char *way = hu_import_text(c, "round_mode", "up");
+		c->p->c[c->p->t[t].producer].mode = *way == 'u' ? HU_RU : *way == 'd' ? HU_RD : HU_RNE;
+	}
 	if (t >= 0) /* numbers from here on, which a policy may round, or none any more */
 		c->p->t[t].cls = whole ? HU_OTHER : c->constant[t].data ? HU_WEIGHT : HU_ACTIVATION;
 	if (t >= 0)

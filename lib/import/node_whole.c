@@ -166,11 +166,11 @@ hu_node_range(hu_importing *c)
 		return;
 	}
 	size_t n = (size_t)count;
-	double *x = hu_xmalloc(n * sizeof *x);
-	for (size_t i = 0; i < n; i++)
+	double *x = hu_import_room(c, n);
+	for (size_t i = 0; x && i < n; i++)
 		x[i] = hu_import_format(v[0]->type) == HU_FP32 ? (double)((float)k[0] + (float)i * (float)k[2])
 							       : k[0] + (double)i * k[2];
-	int t = hu_import_numbers(c, v[0]->type, 1, &n, x);
+	int t = x ? hu_import_numbers(c, v[0]->type, 1, &n, x) : -1;
 	hu_import_out(c, 0, v[0]->type, 1, &n)->plain = t;
 	free(x);
 }

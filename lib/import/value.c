@@ -149,7 +149,8 @@ hu_import_plain(hu_importing *c, hu_value *v)
 		return -1;
 	if (v->plain >= 0)
 		return v->plain;
-	HU_ASSERT(v->last >= 0);
+	if (v->last < 0)
+		return hu_import_fail(c, HU_EUNABLE, "it reads '%.120s', which nothing computes", v->name);
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
 	x.from[1] = v->rank - 1;
 	for (int i = 2; i < v->rank; i++)
@@ -166,7 +167,8 @@ hu_import_last(hu_importing *c, hu_value *v)
 		return hu_import_plain(c, v);
 	if (v->last >= 0)
 		return v->last;
-	HU_ASSERT(v->plain >= 0);
+	if (v->plain < 0)
+		return hu_import_plain(c, v);
 	hu_axes x = hu_axes_same(hu_import_shape_last(v));
 	for (int i = 1; i + 1 < v->rank; i++)
 		x.from[i] = i + 1;
@@ -220,20 +222,6 @@ hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int mo
 		list[k] = x[k];
 	free(x);
 	return x ? (int)n : -1;
-}
-
-int
-hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d)
-{
-	*rank = a->rank > b->rank ? a->rank : b->rank;
-	for (int i = 0; i < *rank; i++) {
-		int ia = i - (*rank - a->rank), ib = i - (*rank - b->rank);
-		size_t da = ia < 0 ? 1 : a->d[ia], db = ib < 0 ? 1 : b->d[ib];
-		if (da != db && da != 1 && db != 1)
-			return 0;
-		d[i] = da == 1 ? db : da;
-	}
-	return 1;
 }
 
 int

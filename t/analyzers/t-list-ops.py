@@ -32,7 +32,7 @@ nodes = [node("Conv", "x w", "c", name="conv", kernel_shape=[3, 3]), node("Conv"
          node("If", "yes", "i", name="pick", then_branch=inner, else_branch=other),
          node("Twice", "c", "f1", name="f1", domain="my.functions"), node("Twice", "c", "f2", name="f2", domain="my.functions"),
          node("BatchNormalization", "c s b m q", "n", name="bn"), node("BatchNormalization", "c s b m q", "n2", name="training", training_mode=1)]
-nodes += [node("TopK", "c k", "t%d u%d" % (i, i), name="top%d" % i) for i in range(5)] + [node("Gelu", "c", "g", name="g\x1b[2J")]
+nodes += [node("Unique", "c k", "t%d u%d" % (i, i), name="top%d" % i) for i in range(5)] + [node("Gelu", "c", "g", name="g\x1b[2J")]
 write("m.onnx", graph(nodes, [], [value(n) for n in "x w v w3 yes s b m q k".split()], [value("i")]), opset=17, domains=[("my.functions", 1)], functions=[body])
 o, rows = listed("m.onnx")
 want = {
@@ -40,7 +40,7 @@ want = {
     ("ai.onnx", "Relu", True): (17, 1, "relu", ["inner"]), ("my.domain", "Mystery", False): (None, 1, None, ["lost"]), ("ai.onnx", "Tanh", True): (17, 1, "tanh", ["e"]),
     ("my.functions", "Twice", True): (1, 2, "function", ["f1", "f2"]), ("ai.onnx", "Add", True): (17, 1, "add", ["Twice/sum"]),
     ("ai.onnx", "NonMaxSuppression", False): (17, 1, None, ["Twice/nms"]), ("ai.onnx", "BatchNormalization", True): (17, 1, "batchnorm_eval", ["bn"]),
-    ("ai.onnx", "BatchNormalization", False): (17, 1, None, ["training"]), ("ai.onnx", "TopK", False): (17, 5, None, ["top%d" % i for i in range(5)]),
+    ("ai.onnx", "BatchNormalization", False): (17, 1, None, ["training"]), ("ai.onnx", "Unique", False): (17, 5, None, ["top%d" % i for i in range(5)]),
     ("ai.onnx", "Gelu", False): (17, 1, None, ["g\\x1b[2J"])}
 for key, row in want.items():
     ok(rows.get(key) == row, "%s %s, %s: %r" % (*key[:2], "known" if key[2] else "not known", rows.get(key)))
@@ -48,7 +48,7 @@ ok(set(rows) == set(want), "and nothing else %s" % sorted(set(rows) ^ set(want))
 ok((o.get("nodes"), o.get("unknown_operators"), o.get("unknown_nodes"), o.get("ir_version")) == (18, 6, 10, 8), "18 nodes, ten of six operators not known")
 code, out, err = validate("m.onnx", "--list-ops")
 ok(code == 0 and re.search(r"^Conv +ai\.onnx +17 +1 yes +conv2d$", out, re.M) and re.search(r"^Mystery +my\.domain +- +1 no +-$", out, re.M), "printed: a row an operator")
-ok("the arithmetic of 10 of 18 nodes is not known:\n" in out and "  TopK, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  NonMaxSuppression, 1 node: Twice/nms\n" in out and "\x1b" not in out,
+ok("the arithmetic of 10 of 18 nodes is not known:\n" in out and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  NonMaxSuppression, 1 node: Twice/nms\n" in out and "\x1b" not in out,
    "printed: what is not known, by name, all at once")
 
 write("n.onnx", graph([node("Gelu", "x", "a"), node("Gemm", "a w", "y")], [], [value("x"), value("w")], [value("y")]), opset=20)

@@ -29,7 +29,12 @@ def npy(shape, values, descr="<f4"):
     code = {"<f4": "f", "<i8": "q"}[descr]
     head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (descr, "".join("%d, " % d for d in shape))
     head += " " * (-(len(head) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(values), code), *values)
+    return (
+        b"\x93NUMPY\x01\x00"
+        + struct.pack("<H", len(head))
+        + head.encode()
+        + struct.pack("<%d%s" % (len(values), code), *values)
+    )
 
 
 def npz(path, **arrays):
@@ -45,9 +50,12 @@ def outputs(path):
         for name in z.namelist():
             b = z.read(name)
             n = struct.unpack("<H", b[8:10])[0]
-            shape = tuple(int(d) for d in re.search(rb"'shape': \(([^)]*)\)", b[10:10 + n]).group(1).replace(b",", b" ").split())
-            wide = b"f8" in b[10:10 + n]
-            got[name[:-4]] = (shape, struct.unpack("<%d%s" % (math.prod(shape), "d" if wide else "f"), b[10 + n:]))
+            shape = tuple(
+                int(d)
+                for d in re.search(rb"'shape': \(([^)]*)\)", b[10 : 10 + n]).group(1).replace(b",", b" ").split()
+            )
+            wide = b"f8" in b[10 : 10 + n]
+            got[name[:-4]] = (shape, struct.unpack("<%d%s" % (math.prod(shape), "d" if wide else "f"), b[10 + n :]))
     return got
 
 
@@ -59,22 +67,47 @@ where = tempfile.mkdtemp(prefix="halfulp-test-")
 os.chdir(where)
 random.seed(7)
 N, I, H, C = 60, 12, 16, 5
-w1, b1, w2 = ([random.gauss(0, s) for _ in range(n)] for n, s in ((H * I, .4), (H, .1), (H * C, .35)))
+w1, b1, w2 = ([random.gauss(0, s) for _ in range(n)] for n, s in ((H * I, 0.4), (H, 0.1), (H * C, 0.35)))
 f32 = lambda values: list(struct.unpack("<%df" % len(values), struct.pack("<%df" % len(values), *values)))
 w1, b1, w2, x = f32(w1), f32(b1), f32(w2), f32([random.gauss(0, 1) for _ in range(N * I)])
 # The nodes stand in the wrong order, and the second product's operands are three-dimensional.
-mlp = graph([node("MatMul", "r w2", "y", name="second"), node("Relu", "h", "r", name="relu"), node("Gemm", "x w1 b1", "h", name="first", transB=1)],
-            [floats("w1", [H, I], w1), floats("b1", [H], b1), floats("w2", [H, C], w2)], [value("x", ["batch", I])], [value("y", ["batch", C])])
+mlp = graph(
+    [
+        node("MatMul", "r w2", "y", name="second"),
+        node("Relu", "h", "r", name="relu"),
+        node("Gemm", "x w1 b1", "h", name="first", transB=1),
+    ],
+    [floats("w1", [H, I], w1), floats("b1", [H], b1), floats("w2", [H, C], w2)],
+    [value("x", ["batch", I])],
+    [value("y", ["batch", C])],
+)
 write("mlp.onnx", mlp)
 labels = [random.randrange(C) for _ in range(N)]
 npz("x.npz", x=([N, I], x), y=([N], labels, "<i8"))
 
-code, out, err = run("mlp.onnx", "--data", "x.npz", "--labels", "y", "--policies", "fp16,bf16,e4m3,mixed_float16,layer:first=float32", "--json", "--outputs", "out", "--exact", "60",
-                     "--top-k", "2")
+code, out, err = run(
+    "mlp.onnx",
+    "--data",
+    "x.npz",
+    "--labels",
+    "y",
+    "--policies",
+    "fp16,bf16,e4m3,mixed_float16,layer:first=float32",
+    "--json",
+    "--outputs",
+    "out",
+    "--exact",
+    "60",
+    "--top-k",
+    "2",
+)
 ok(code == 0 and not err, "a model of three nodes runs under four policies %s" % err.strip())
 o = json.loads(out)
 rows = {r["policy"]: r for r in o["policies"]}
-ok(list(rows) == ["float32", "fp16", "bf16", "e4m3", "mixed_float16,layer:first=float32"], "a row a policy, float32 first: %s" % list(rows))
+ok(
+    list(rows) == ["float32", "fp16", "bf16", "e4m3", "mixed_float16,layer:first=float32"],
+    "a row a policy, float32 first: %s" % list(rows),
+)
 files = {p: outputs("out/%s.npz" % p)["y"] for p in rows}
 ok(all(f[0] == (N, C) for f in files.values()), "each policy's outputs have a row an input")
 
@@ -85,7 +118,10 @@ for i in range(N):
 base = files["float32"][1]
 worst = max(abs(a - b) for a, b in zip(base, exact))
 ok(worst < 3e-6, "float32's outputs are within %.2g of the sums in doubles" % worst)
-ok(close(o["exact"]["max_error"], worst, 1e-6) and o["exact"]["inputs"] == N, "and the exact network says as much: %.9g" % o["exact"]["max_error"])
+ok(
+    close(o["exact"]["max_error"], worst, 1e-6) and o["exact"]["inputs"] == N,
+    "and the exact network says as much: %.9g" % o["exact"]["max_error"],
+)
 
 
 def decided(values):
@@ -104,65 +140,205 @@ for policy, row in rows.items():
     half = z * math.sqrt(p * (1 - p) / N + z * z / (4 * N * N)) / (1 + z * z / N)
     kl = 0
     for i in range(N):
-        a, b = base[i * C:i * C + C], got[i * C:i * C + C]
+        a, b = base[i * C : i * C + C], got[i * C : i * C + C]
         la, lb = (max(v) + math.log(sum(math.exp(e - max(v)) for e in v)) for v in (a, b))
         kl += sum(math.exp(s - la) * ((s - la) - (t - lb)) for s, t in zip(a, b)) / N
-    ok(row["inputs"] == N and row["flips"] == flips and row["top"] == top, "%s: %d flips, %d beyond the first two" % (policy, flips, top))
-    ok(close(row["rel_l2"], l2) and close(row["max_error"], max(abs(a - b) for a, b in zip(got, base))), "%s: rel_l2 %.6g, and the largest difference" % (policy, l2))
-    ok(close(row["sqnr_db"], None if l2 == 0 else -20 * math.log10(l2)) and abs(row["kl"] - kl) < 1e-12, "%s: its decibels and the divergence %.3g" % (policy, kl))
-    ok(abs(row["flips_low"] - max(0, mid - half)) < 1e-12 and abs(row["flips_high"] - (mid + half)) < 1e-12, "%s: Wilson's interval" % policy)
-    ok(close(row["accuracy"], sum(a == b for a, b in zip(now, labels)) / N), "%s: the share of right answers" % policy)
-    margins = [sorted(base[i * C:i * C + C])[-1] - sorted(base[i * C:i * C + C])[-2] for i in range(N)]
+    ok(
+        row["inputs"] == N and row["flips"] == flips and row["top"] == top,
+        "%s: %d flips, %d beyond the first two" % (policy, flips, top),
+    )
+    ok(
+        close(row["rel_l2"], l2) and close(row["max_error"], max(abs(a - b) for a, b in zip(got, base))),
+        "%s: rel_l2 %.6g, and the largest difference" % (policy, l2),
+    )
+    ok(
+        close(row["sqnr_db"], None if l2 == 0 else -20 * math.log10(l2)) and abs(row["kl"] - kl) < 1e-12,
+        "%s: its decibels and the divergence %.3g" % (policy, kl),
+    )
+    ok(
+        abs(row["flips_low"] - max(0, mid - half)) < 1e-12 and abs(row["flips_high"] - (mid + half)) < 1e-12,
+        "%s: Wilson's interval" % policy,
+    )
+    ok(
+        close(row["accuracy"], sum(a == b for a, b in zip(now, labels)) / N),
+        "%s: the share of right answers" % policy,
+    )
+    margins = [sorted(base[i * C : i * C + C])[-1] - sorted(base[i * C : i * C + C])[-2] for i in range(N)]
     flipped = [i for i in range(N) if now[i] != was[i]]
-    open_ = sum(margins[i] <= abs(base[i * C + was[i]] - exact[i * C + was[i]]) + max(abs(base[i * C + j] - exact[i * C + j]) for j in range(C)
-                if j != was[i] and base[i * C + was[i]] - base[i * C + j] == margins[i]) for i in flipped)
-    ok(row["told"] == len(flipped) and row["open"] == open_, "%s: %d of %d flips are open" % (policy, open_, len(flipped)))
-ok(0 < rows["fp16"]["rel_l2"] < rows["bf16"]["rel_l2"] < rows["e4m3"]["rel_l2"] and rows["e4m3"]["flips"] > 0, "fewer bits, more error; e4m3 changes answers")
+    open_ = sum(
+        margins[i]
+        <= abs(base[i * C + was[i]] - exact[i * C + was[i]])
+        + max(
+            abs(base[i * C + j] - exact[i * C + j])
+            for j in range(C)
+            if j != was[i] and base[i * C + was[i]] - base[i * C + j] == margins[i]
+        )
+        for i in flipped
+    )
+    ok(
+        row["told"] == len(flipped) and row["open"] == open_,
+        "%s: %d of %d flips are open" % (policy, open_, len(flipped)),
+    )
+ok(
+    0 < rows["fp16"]["rel_l2"] < rows["bf16"]["rel_l2"] < rows["e4m3"]["rel_l2"] and rows["e4m3"]["flips"] > 0,
+    "fewer bits, more error; e4m3 changes answers",
+)
 weights = 4 * (H * I + H + H * C)
-ok([rows[p]["weight_bytes"] for p in ("float32", "fp16", "bf16")] == [weights, weights / 2, weights / 2], "weights take as many bytes as their formats have")
+ok(
+    [rows[p]["weight_bytes"] for p in ("float32", "fp16", "bf16")] == [weights, weights / 2, weights / 2],
+    "weights take as many bytes as their formats have",
+)
 bits = lambda v, n: struct.unpack("<I", struct.pack("<f", v))[0] & ((1 << n) - 1)
-ok(all(bits(v, 13) == 0 for v in files["fp16"][1]) and all(bits(v, 16) == 0 for v in files["bf16"][1]), "outputs are values of the policy's format")
-code, again, _ = run("mlp.onnx", "--data", "x.npz", "--labels", "y", "--policies", "fp16,bf16,e4m3,mixed_float16,layer:first=float32", "--json", "--exact", "60", "--top-k", "2", "--batch", "7")
+ok(
+    all(bits(v, 13) == 0 for v in files["fp16"][1]) and all(bits(v, 16) == 0 for v in files["bf16"][1]),
+    "outputs are values of the policy's format",
+)
+code, again, _ = run(
+    "mlp.onnx",
+    "--data",
+    "x.npz",
+    "--labels",
+    "y",
+    "--policies",
+    "fp16,bf16,e4m3,mixed_float16,layer:first=float32",
+    "--json",
+    "--exact",
+    "60",
+    "--top-k",
+    "2",
+    "--batch",
+    "7",
+)
 same = json.loads(again)
 keys = [k for k in rows["fp16"] if k != "traffic_bytes"]
-ok(all(r[k] == rows[r["policy"]][k] for r in same["policies"] for k in keys if r["policy"] != "e4m3"), "in batches of another size the figures are the same, but for scales of whole batches")
+ok(
+    all(r[k] == rows[r["policy"]][k] for r in same["policies"] for k in keys if r["policy"] != "e4m3"),
+    "in batches of another size the figures are the same, but for scales of whole batches",
+)
 
-code, out, err = run("mlp.onnx", "--data", "x.npz", "--policies", "fp16,e4m3", "--accept", "sqnr>=40", "--accept", "flips<=5%", "--tap")
-ok(code == 1 and "not ok 5 - e4m3: sqnr>=40" in out and "ok 3 - fp16: sqnr>=40" in out and out.startswith("1..6\n"), "a broken budget: exit 1, and TAP says which")
-code, out, err = run("mlp.onnx", "--data", "x.npz", "--policies", "fp16", "--accept", "sqnr>=40", "--accept", "nonfinite<=0")
+code, out, err = run(
+    "mlp.onnx", "--data", "x.npz", "--policies", "fp16,e4m3", "--accept", "sqnr>=40", "--accept", "flips<=5%", "--tap"
+)
+ok(
+    code == 1 and "not ok 5 - e4m3: sqnr>=40" in out and "ok 3 - fp16: sqnr>=40" in out and out.startswith("1..6\n"),
+    "a broken budget: exit 1, and TAP says which",
+)
+code, out, err = run(
+    "mlp.onnx", "--data", "x.npz", "--policies", "fp16", "--accept", "sqnr>=40", "--accept", "nonfinite<=0"
+)
 ok(code == 0 and "pass" in out, "a kept one: exit 0")
 
-big = graph([node("MatMul", "x w", "a", name="wide"), node("Mul", "a k", "y", name="narrow")], [floats("w", [I, 2], [3000.0] * (2 * I)), floats("k", [1], [0.001])],
-            [value("x", ["n", I])], [value("y")])
+big = graph(
+    [node("MatMul", "x w", "a", name="wide"), node("Mul", "a k", "y", name="narrow")],
+    [floats("w", [I, 2], [3000.0] * (2 * I)), floats("k", [1], [0.001])],
+    [value("x", ["n", I])],
+    [value("y")],
+)
 write("big.onnx", big)
 npz("big.npz", x=([4, I], [4.0] * (4 * I)))
 code, out, err = run("big.onnx", "--data", "big.npz", "--policies", "fp16,bf16", "--json")
 r = {p["policy"]: p for p in json.loads(out)["policies"]}
-ok(r["fp16"]["nonfinite"] == 8 and r["fp16"]["first_nonfinite"] == "wide" and r["bf16"]["nonfinite"] == 0, "an overflow, and the layer where it arose")
+ok(
+    r["fp16"]["nonfinite"] == 8 and r["fp16"]["first_nonfinite"] == "wide" and r["bf16"]["nonfinite"] == 0,
+    "an overflow, and the layer where it arose",
+)
 ok(r["fp16"]["max_error"] is None and r["fp16"]["flips"] is not None, "its distance is no number")
 
 inner = graph([node("Relu", "x", "b")], outputs=[value("b")])
 other = graph([node("Neg", "x", "c")], outputs=[value("c")])
-body = blob(1, "Twice") + blob(4, "a") + blob(5, "b") + blob(7, node("Add", "a a", "b", name="sum")) + blob(10, "my.functions")
-write("if.onnx", graph([node("Equal", "two one", "yes"), node("If", "yes", "z", name="pick", then_branch=inner, else_branch=other), node("Twice", "z", "y", name="f", domain="my.functions"),
-                        node("Shape", "x", "s"), node("Gather", "s at", "two", axis=0)],
-                       [ints("one", [], [1]), ints("at", [], [1])], [value("x", ["n", 3])], [value("y")]), domains=[("my.functions", 1)], functions=[body])
+body = (
+    blob(1, "Twice")
+    + blob(4, "a")
+    + blob(5, "b")
+    + blob(7, node("Add", "a a", "b", name="sum"))
+    + blob(10, "my.functions")
+)
+write(
+    "if.onnx",
+    graph(
+        [
+            node("Equal", "two one", "yes"),
+            node("If", "yes", "z", name="pick", then_branch=inner, else_branch=other),
+            node("Twice", "z", "y", name="f", domain="my.functions"),
+            node("Shape", "x", "s"),
+            node("Gather", "s at", "two", axis=0),
+        ],
+        [ints("one", [], [1]), ints("at", [], [1])],
+        [value("x", ["n", 3])],
+        [value("y")],
+    ),
+    domains=[("my.functions", 1)],
+    functions=[body],
+)
 npz("if.npz", x=([2, 3], [1.5, -2.0, 0.25, -1.0, 8.0, 3.0]))
 code, out, err = run("if.onnx", "--data", "if.npz", "--outputs", "if", "--policies", "fp16")
-ok(code == 0 and outputs("if/float32.npz")["y"][1] == (-3.0, 4.0, -0.5, 2.0, -16.0, -6.0), "a branch chosen by a shape, and a function of the model's own %s" % err.strip())
+ok(
+    code == 0 and outputs("if/float32.npz")["y"][1] == (-3.0, 4.0, -0.5, 2.0, -16.0, -6.0),
+    "a branch chosen by a shape, and a function of the model's own %s" % err.strip(),
+)
 
-write("unknown.onnx", graph([node("NonMaxSuppression", "x", "a", name="one"), node("Mystery", "a", "b", name="two"), node("Mystery", "b", "y", name="three")], [], [value("x", ["n", 3])], [value("y")]))
+# A scalar input with one value in all rows is a constant of the run: here it chooses a branch.
+write(
+    "rate.onnx",
+    graph(
+        [
+            node("Equal", "rate two", "yes"),
+            node("If", "yes", "y", name="pick", then_branch=inner, else_branch=other),
+        ],
+        [ints("two", [], [2])],
+        [value("x", [3]), value("rate", [], INT64)],
+        [value("y")],
+    ),
+)
+for rates, want_code, want in (
+    ([2, 2], 0, (1.5, 0, 0.25, 0, 8.0, 3.0)),
+    ([1, 1], 0, (-1.5, 2.0, -0.25, 1.0, -8.0, -3.0)),
+    ([1, 2], 4, None),
+):
+    npz("rate.npz", x=([2, 3], [1.5, -2.0, 0.25, -1.0, 8.0, 3.0]), rate=([2], rates, "<i8"))
+    shutil.rmtree("rate", ignore_errors=True)
+    code, out, err = run("rate.onnx", "--data", "rate.npz", "--outputs", "rate", "--policies", "fp16")
+    got = outputs("rate/float32.npz")["y"][1] if code == 0 else None
+    ok(code == want_code and got == want, "a scalar that is %s in the rows: %s" % (rates, err.strip() or got))
+
+write(
+    "unknown.onnx",
+    graph(
+        [
+            node("NonMaxSuppression", "x", "a", name="one"),
+            node("Mystery", "a", "b", name="two"),
+            node("Mystery", "b", "y", name="three"),
+        ],
+        [],
+        [value("x", ["n", 3])],
+        [value("y")],
+    ),
+)
 npz("three.npz", x=([2, 3], [1.0] * 6))
 for what, args, want, pattern in (
-        ("operators that are not known, all at once", ["unknown.onnx", "--data", "three.npz"], 4, "NonMaxSuppression (1 node, such as 'one'), Mystery (2 nodes, such as 'two')"),
-        ("no data", ["mlp.onnx"], 2, "--data"), ("an array of another length", ["mlp.onnx", "--data", "if.npz"], 3, "elements along dimension 1"),
-        ("data that are not there", ["mlp.onnx", "--data", "absent.npz"], 3, "absent.npz"), ("a policy that is none", ["mlp.onnx", "--data", "x.npz", "--policies", "fp17"], 2, "fp17"),
-        ("a budget that is none", ["mlp.onnx", "--data", "x.npz", "--accept", "flops<=1"], 2, "flips"), ("a share of what is no count", ["mlp.onnx", "--data", "x.npz", "--accept", "sqnr>=3%"], 2, "shares"),
-        ("labels of another length", ["mlp.onnx", "--data", "three.npz", "--labels", "x.npz:y"], 3, ""), ("an output that is none", ["mlp.onnx", "--data", "x.npz", "--output", "z"], 2, "no output called 'z'"),
-        ("a size for nothing", ["mlp.onnx", "--data", "x.npz", "--shape", "length=3"], 2, "'length'"), ("a size that is none", ["mlp.onnx", "--data", "x.npz", "--shape", "batch=0"], 2, "whole numbers"),
-        ("an option without effect", ["mlp.onnx", "--list-ops", "--data", "x.npz"], 2, "--data has no effect")):
+    (
+        "operators that are not known, all at once",
+        ["unknown.onnx", "--data", "three.npz"],
+        4,
+        "NonMaxSuppression (1 node, such as 'one'), Mystery (2 nodes, such as 'two')",
+    ),
+    ("no data", ["mlp.onnx"], 2, "--data"),
+    ("an array of another length", ["mlp.onnx", "--data", "if.npz"], 3, "elements along dimension 1"),
+    ("data that are not there", ["mlp.onnx", "--data", "absent.npz"], 3, "absent.npz"),
+    ("a policy that is none", ["mlp.onnx", "--data", "x.npz", "--policies", "fp17"], 2, "fp17"),
+    ("a budget that is none", ["mlp.onnx", "--data", "x.npz", "--accept", "flops<=1"], 2, "flips"),
+    ("a share of what is no count", ["mlp.onnx", "--data", "x.npz", "--accept", "sqnr>=3%"], 2, "shares"),
+    ("labels of another length", ["mlp.onnx", "--data", "three.npz", "--labels", "x.npz:y"], 3, ""),
+    ("an output that is none", ["mlp.onnx", "--data", "x.npz", "--output", "z"], 2, "no output called 'z'"),
+    ("a size for nothing", ["mlp.onnx", "--data", "x.npz", "--shape", "length=3"], 2, "'length'"),
+    ("a size that is none", ["mlp.onnx", "--data", "x.npz", "--shape", "batch=0"], 2, "whole numbers"),
+    ("an option without effect", ["mlp.onnx", "--list-ops", "--data", "x.npz"], 2, "--data has no effect"),
+):
     code, out, err = run(*args)
-    ok(code == want and not out and err.count("\n") == 1 and pattern in err, "%s: exit %d, one line: %s" % (what, want, err.strip()))
+    ok(
+        code == want and not out and err.count("\n") == 1 and pattern in err,
+        "%s: exit %d, one line: %s" % (what, want, err.strip()),
+    )
 ok(not [n for n in os.listdir("out") if n.endswith("part")], "no half-written file is left")
 print("1..%d" % count)
 os.chdir("/")

@@ -8,10 +8,11 @@ import collections, glob, os, re, shutil, subprocess, sys, tempfile
 
 PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
 PLAIN = "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1".split()
-LEAST = 100    # tests that pass; raise it with every operator
+LEAST = 1150  # tests that pass; raise it with every operator
 try:
     import numpy, onnx
     from onnx import numpy_helper
+
     where = os.path.join(os.path.dirname(onnx.__file__), "backend/test/data/node")
     names = sorted(os.listdir(where)) if os.path.isdir(where) else []
 except ImportError:
@@ -21,7 +22,12 @@ if not names:
     sys.exit(0)
 
 # Results that are not ONNX's although the operator is known, with the reason.
-KNOWN = {}
+NO_NAN = "what NaN becomes in a format without NaN is not said"
+KNOWN = {
+    "test_cast%s_%s_to_FLOAT4E2M1%s" % k: NO_NAN
+    for k in [("", "FLOAT16", ""), ("", "FLOAT", "")]
+    + [("like", f, e) for f in ("FLOAT16", "FLOAT") for e in ("", "_expanded")]
+}
 
 
 def load(path):
@@ -33,9 +39,28 @@ def load(path):
 
 def run(model, inputs, dir):
     onnx.save(model, dir + "/m.onnx")
-    numpy.savez(dir + "/x.npz", **{k: v[None] if v.dtype.str[1:] in PLAIN else v.astype(numpy.float32)[None] for k, v in inputs.items()})
-    p = subprocess.run([PROGRAM, "validate", dir + "/m.onnx", "--data", dir + "/x.npz", "--policies", "float32", "--exact", "0", "--outputs", dir + "/out"],
-                       capture_output=True, text=True, timeout=60)
+    numpy.savez(
+        dir + "/x.npz",
+        **{k: v[None] if v.dtype.str[1:] in PLAIN else v.astype(numpy.float32)[None] for k, v in inputs.items()}
+    )
+    p = subprocess.run(
+        [
+            PROGRAM,
+            "validate",
+            dir + "/m.onnx",
+            "--data",
+            dir + "/x.npz",
+            "--policies",
+            "float32",
+            "--exact",
+            "0",
+            "--outputs",
+            dir + "/out",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     return p.returncode, p.stderr.strip()
 
 
@@ -80,8 +105,17 @@ def test(name, dir):
         return re.sub(r"'[^']*'", "'…'", re.sub(r"^.*?m\.onnx: ", "", err))
     with numpy.load(dir + "/out/float32.npz") as got:
         for v, want in zip(model.graph.output, wants):
-            if v.name in got and not fits(want, got[v.name].reshape(want.shape) if got[v.name].size == want.size else got[v.name]):
-                return "WRONG %s: %s" % (v.name, numpy.max(numpy.abs(want.astype(float) - got[v.name].reshape(want.shape))) if got[v.name].size == want.size else "another shape")
+            if v.name in got and not fits(
+                want, got[v.name].reshape(want.shape) if got[v.name].size == want.size else got[v.name]
+            ):
+                return "WRONG %s: %s" % (
+                    v.name,
+                    (
+                        numpy.max(numpy.abs(want.astype(float) - got[v.name].reshape(want.shape)))
+                        if got[v.name].size == want.size
+                        else "another shape"
+                    ),
+                )
             if v.name not in got:
                 return "WRONG %s is absent" % v.name
     return None
@@ -106,7 +140,10 @@ for name in names:
         wrong.append("%s: %s" % (name, why))
 for why, which in sorted(reasons.items(), key=lambda r: -len(r[1])):
     print("# %4d %s (%s%s)" % (len(which), why, ", ".join(which[:2]), ", …" if len(which) > 2 else ""))
-print("%sok 1 - %d of %d node tests pass, %d or more" % ("" if some or passed >= LEAST else "not ", passed, len(names), LEAST))
+print(
+    "%sok 1 - %d of %d node tests pass, %d or more"
+    % ("" if some or passed >= LEAST else "not ", passed, len(names), LEAST)
+)
 print("%sok 2 - no output is wrong" % ("not " if wrong else ""))
 for line in wrong:
     print("# " + line)

@@ -215,7 +215,7 @@ hu_map_emulate(const hu_map *m, hu_tensor *const *out, int nout, const hu_env *e
 double
 hu_stored(const hu_call *c, const hu_env *env, hu_format_id format, size_t i, double x)
 {
-	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+	hu_stream random = { env->seed, hu_mode_draws(c->mode) ? hu_fnv1a32(c->seed_name) : 0, env->step };
 
 	return hu_round_drawn(x, hu_format_of(format), c->mode, c->flags, random, i);
 }

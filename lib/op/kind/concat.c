@@ -42,6 +42,13 @@ from(const hu_moves *x, size_t i)
 	return (hu_moved){ k, (row * x->in[k]->shape.d[axis] + at) * x->inner + rest, 0 };
 }
 
+/* From one operand's elements to the next the order is kept: all along the axis and behind it is one row. */
+static size_t
+row(const hu_moves *x)
+{
+	return x->outer * x->inner;
+}
+
 const hu_op hu_op_concat = {
 	.name = "concat",
 	.summary = "operands one behind the other along an axis",
@@ -52,5 +59,5 @@ const hu_op hu_op_concat = {
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
-	.moves = &(hu_moves_own){ .describe = describe, .from = from },
+	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row },
 };

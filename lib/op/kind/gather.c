@@ -56,6 +56,13 @@ from(const hu_moves *x, size_t i)
 	return (hu_moved){ 0, (row * x->length[0] + (size_t)at) * x->inner + rest, 0 };
 }
 
+/* What lies behind the axis. */
+static size_t
+row(const hu_moves *x)
+{
+	return x->inner;
+}
+
 static const hu_grad grad[] = {
 	{ "gather_dx", "d0 i1 i0", "i0", NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
@@ -71,6 +78,6 @@ const hu_op hu_op_gather = {
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
-	.moves = &(hu_moves_own){ .describe = describe, .check = check, .from = from },
+	.moves = &(hu_moves_own){ .describe = describe, .check = check, .from = from, .row = row, .sources = 1 },
 	.grad = grad,
 };

@@ -102,6 +102,13 @@ from(const hu_moves *x, size_t i)
 	return (hu_moved){ 0, at, 0 };
 }
 
+/* Rows are those of the output's last axis; elements that keep their order are one row. */
+static size_t
+row(const hu_moves *x)
+{
+	return hu_attr_num(x->c, "flat", 0) != 0 ? hu_count(x->out) : hu_last(x->out);
+}
+
 static const hu_grad grad[] = {
 	{ "move_dx", "d0 i0", "i0", NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
@@ -118,6 +125,6 @@ const hu_op hu_op_move = {
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
-	.moves = &(hu_moves_own){ .describe = describe, .from = from },
+	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row },
 	.grad = grad,
 };

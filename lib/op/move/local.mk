@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/op/move/copy.c
 libhalfulp_a_SOURCES += lib/op/move/moves.c
 noinst_HEADERS += lib/op/move/moves.h
 libhalfulp_a_SOURCES += lib/op/move/moves_dx.c

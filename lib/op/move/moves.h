@@ -32,9 +32,16 @@ typedef struct hu_moves_own {
 	/* Refuses operands' values, in the map X; NULL: there is nothing to refuse. */
 	hu_status (*check)(const hu_moves *x);
 	hu_moved (*from)(const hu_moves *x, size_t i);
+	/* The length of a row: within one, elements between two that are from one operand are from it too, and in equal
+	   steps. 0, or no function: that is not so. The first SOURCES operands are what is moved; 0: all. */
+	size_t (*row)(const hu_moves *x);
+	int sources;
 	/* Of gradients, which set nothing else: the operator whose operand 0 the gradient is for. */
 	const hu_op *forward;
 } hu_moves_own;
+
+/* Moves everything to OUT in rows, if the call has such and none of its operands another format; 0: it did not. */
+int hu_moves_copy(const hu_moves *x, hu_tensor *out);
 
 extern const hu_columns hu_family_moves;
 
