@@ -309,4 +309,4 @@ run(hu_analysis *a)
 
 const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if",
 	"recorded products summed again under other accumulators, error and bound side by side; only where asked for",
-	run };
+	run, NULL };

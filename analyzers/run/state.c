@@ -233,4 +233,4 @@ run(hu_analysis *a)
 }
 
 const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics",
-	run };
+	run, NULL };

@@ -327,4 +327,4 @@ run(hu_analysis *a)
 }
 
 const hu_analyzer hu_analyzer_summary = { "summary",
-	"the dozen numbers asked for first and a verdict in three sentences, from the other tables", run };
+	"the dozen numbers asked for first and a verdict in three sentences, from the other tables", run, NULL };
