@@ -189,6 +189,8 @@ refuses(const op_row *row)
 		memcpy(out, k.shape, sizeof out);
 		hu_shape keep = in[j];
 		in[j] = hu_shape4(2, 19, 1, 23);
+		if (!strcmp(row->op, "gather")) /* indices may have any shape, if the output has not too many axes */
+			in[j] = (hu_shape){ HU_RANK, { 2, 19, 1, 23, 1, 1 } };
 		bad += HU_COLUMN(k.c.op, shape)(&k.c, in, out) != HU_EINVAL;
 		in[j] = keep;
 	}
