@@ -24,7 +24,8 @@ static const hu_opt opts[] = {
 	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
 	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
-	{ "exact", "N", "4", "inputs on which the exact network is run, those that flip first; 0: none" },
+	{ "exact", "N", NULL,
+		"inputs on which the exact network is run, those that flip first; 0: none [4, fewer of a large model]" },
 	{ "outputs", "DIR", NULL, "write every policy's outputs to DIR/POLICY.npz" },
 	{ "tap", NULL, NULL, "print a TAP line for each policy and rule" },
 	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
@@ -82,7 +83,9 @@ read_options(job *j)
 	const char *text;
 
 	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
-	HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
+	exact = 4;
+	if (hu_args_given(a, "exact"))
+		HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
 	HU_TRY(hu_args_int(a, "top-k", 1, 1 << 30, &top));
 	j->batch = (size_t)batch;
 	j->exact = (size_t)exact;
@@ -119,6 +122,24 @@ import(job *j, hu_imported *m, size_t *batch)
 	return st;
 }
 
+/* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: MPFR, which
+   computes it wherever pairs of doubles do not tell float32's error, does about ten million a second on two cores. */
+#define EXACT_OPERATIONS 5e7
+
+/* Leaves as many inputs to the exact network as EXACT_OPERATIONS allow; m takes one input. */
+static void
+limit_exact(job *j, const hu_imported *m)
+{
+	double each = 0;
+
+	for (int i = 0; i < m->p->nc; i++)
+		each += hu_call_cost(m->p, &m->p->c[i]).flops;
+	if (!hu_args_given(j->a, "exact") && (double)j->exact * each > EXACT_OPERATIONS) {
+		j->exact = (size_t)(EXACT_OPERATIONS / each);
+		j->v.too_long = j->exact ? 0 : each;
+	}
+}
+
 static hu_status
 exact_network(job *j, hu_progress *bar)
 {
@@ -130,7 +151,9 @@ exact_network(job *j, hu_progress *bar)
 		for (size_t k = 0; k < j->s.n; k++)
 			flipped[k] |= j->v.row[i].r.flipped[k];
 	hu_status st = import(j, &m, &one);
-	if (st == HU_OK && one == 1) {
+	if (st == HU_OK && one == 1)
+		limit_exact(j, &m);
+	if (st == HU_OK && one == 1 && j->exact) {
 		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->s, flipped, j->exact, bar);
 		if (st == HU_OK)
 			j->v.exact = &j->network;

@@ -67,22 +67,24 @@ among(const double *y, size_t n, size_t at, int top)
 	return y[at] == y[at] && above < top;
 }
 
-/* The divergence of the classes of got from those of want, in nats. */
+/* The divergence of the classes of got from those of want, in nats. Values that are probabilities are divided by their
+   sum first, which rounding in a narrow format moves away from 1, so that it is never negative; others are logits. */
 static double
 divergence(const double *want, const double *got, size_t n)
 {
-	double sum = 0, a = 0, b = 0, most = want[0], top = got[0], kl = 0;
+	double sum = 0, sum_got = 0, a = 0, b = 0, most = want[0], top = got[0], kl = 0;
 	int probable = 1;
 
 	for (size_t i = 0; i < n; i++) {
 		probable &= want[i] >= 0;
 		sum += want[i];
+		sum_got += got[i];
 		most = fmax(most, want[i]);
 		top = fmax(top, got[i]);
 	}
 	if (probable && fabs(sum - 1) * PROBABILITIES < 1) {
 		for (size_t i = 0; i < n; i++)
-			kl += want[i] > 0 ? want[i] * log(want[i] / got[i]) : 0;
+			kl += want[i] > 0 ? want[i] / sum * log(want[i] / sum / (got[i] / sum_got)) : 0;
 		return kl;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -290,11 +290,11 @@ done
 
 # round's options act on each literal and operation
 run calc --format fp16 --ftz '2^-14*0.75'
-row_is fp16 0 0x0000 "inexact underflow zeroed"
+row_is fp16 0 0x0000 "inexact underflow"
 run calc --format fp16 --bits '0x0200+0x0200'
 row_is fp16 6.104e-05 0x0400 exact
 run calc --format fp16 --bits --daz '0x0200+0x0200'
-row_is fp16 0 0x0000 "inexact underflow"
+row_is fp16 0 0x0000 "inexact underflow zeroed"
 run calc --format fp16 --daz '2^-14*0.75'
 row_is fp16 4.58e-05 0x0300 subnormal
 run calc --format fp16 --daz '2^-14*0.75*2'

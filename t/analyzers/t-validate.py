@@ -111,6 +111,52 @@ ok(
 files = {p: outputs("out/%s.npz" % p)["y"] for p in rows}
 ok(all(f[0] == (N, C) for f in files.values()), "each policy's outputs have a row an input")
 
+# A model that ends in probabilities, which do not add up to 1 in a narrow format
+write(
+    "soft.onnx",
+    graph(
+        [
+            node("Gemm", "x w1 b1", "h", transB=1),
+            node("Relu", "h", "r"),
+            node("MatMul", "r w2", "z"),
+            node("Softmax", "z", "y", axis=1),
+        ],
+        [floats("w1", [H, I], w1), floats("b1", [H], b1), floats("w2", [H, C], w2)],
+        [value("x", ["batch", I])],
+        [value("y", ["batch", C])],
+    ),
+)
+code, out, err = run(
+    "soft.onnx", "--data", "x.npz", "--policies", "bf16,fp16", "--json", "--outputs", "soft", "--exact", "0"
+)
+soft = {r["policy"]: r["kl"] for r in json.loads(out)["policies"]} if code == 0 else {}
+for policy, told in soft.items():
+    a, b = (outputs("soft/%s.npz" % p)["y"][1] for p in ("float32", policy))
+    kl = 0
+    for i in range(N):
+        p, q = ([v / math.fsum(row) for v in row] for row in (a[i * C : i * C + C], b[i * C : i * C + C]))
+        kl += math.fsum(s * math.log(s / t) for s, t in zip(p, q)) / N
+    ok(kl >= 0 and abs(told - kl) < 1e-12, "%s: the divergence of probabilities is %.3g" % (policy, kl))
+ok(list(soft) == ["float32", "bf16", "fp16"], "probabilities under two policies %s" % err.strip())
+
+# A network of more operations than the exact one is run on unasked, twice 512 * 512 * 512 multiply-adds
+L = 512
+write(
+    "large.onnx",
+    graph(
+        [node("MatMul", "x w", "y")],
+        [floats("w", [L, L], [((7 * i) % 13 - 6) / 8 for i in range(L * L)])],
+        [value("x", ["batch", L, L])],
+        [value("y", ["batch", L, L])],
+    ),
+)
+npz("large.npz", x=([1, L, L], [((5 * i) % 11 - 5) / 8 for i in range(L * L)]))
+code, out, err = run("large.onnx", "--data", "large.npz", "--policies", "fp16")
+ok(
+    code == 0 and "The exact network was not run: an input takes 2.7e+08 operations" in out,
+    "a large network is not run exactly unasked, and that is said: %s%s" % (out.strip().split("\n")[-1:], err),
+)
+
 exact = []
 for i in range(N):
     h = [max(0, math.fsum(x[i * I + k] * w1[j * I + k] for k in range(I)) + b1[j]) for j in range(H)]
