@@ -241,7 +241,7 @@ for where, path in (('.', 'here.tsv'), ('within/deep', 'deep.tsv')):
     halfulp('check', os.path.abspath('base'), '--baseline', os.path.abspath(path), '--bless', '--reason', 'a commit', cwd=where)
     ok('at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(), 'the commit that is checked out around %s' % where)
 config = {k for k in base.manifest['config'] if not k.startswith('trace')}
-ok(set(env('base.tsv')) == config | {'halfulp', 'model', 'policy', 'dataset', 'optimizer', 'batch', 'epochs', 'loss_weight', 'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'},
+ok(set(env('base.tsv')) == config | {'halfulp', 'dataset_digest', 'model', 'policy', 'dataset', 'optimizer', 'batch', 'epochs', 'loss_weight', 'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'},
    'a baseline names every option of the training, but what was traced', sorted(env('base.tsv')))
 for what, run in others.items():
     shutil.copy('base.tsv', 'again.tsv')
