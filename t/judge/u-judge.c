@@ -88,6 +88,18 @@ sampling(void)
 	is_int(low, 0, "every element has the same chance (within 5 standard deviations)");
 }
 
+/* What several calls told, together. */
+static void
+ladders(void)
+{
+	hu_ladder all = { 1, 20, 300, 4000 }, one = { 5, 60, 700, 8000 };
+
+	hu_ladder_add(&all, &one);
+	ok(all.exact == 6 && all.certified == 80 && all.oracle == 1000 && all.again == 12000 && one.exact == 5,
+		"two ladders together: %zu exact, %zu certified, %zu by the reference, %zu again", all.exact,
+		all.certified, all.oracle, all.again);
+}
+
 int
 main(void)
 {
@@ -184,5 +196,6 @@ main(void)
 	is_text(hu_verdict(0, 0.9), "fatal", "fatal by the cosine");
 	is_text(hu_verdict(0.2, 0.98), "costs", "costs between");
 	is_text(hu_verdict(NAN, 1), "-", "no verdict of nothing");
+	ladders();
 	return done_testing();
 }

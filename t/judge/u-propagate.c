@@ -101,7 +101,7 @@ compare(tally *t, const hu_exact_step *two, const hu_exact_step *many, int id)
 		mpfr_sub_d(x, x, h, MPFR_RNDN);
 		mpfr_sub_d(x, x, l, MPFR_RNDN);
 		if (mpfr_cmpabs(x, own) > 0 && !t->outside++)
-			snprintf(t->what, sizeof t->what, "%s, element %zu: %a + %a within %a", two->q->t[id].name, i,
+			snprintf(t->what, sizeof t->what, "%.100s, element %zu: %a + %a within %a", two->q->t[id].name, i,
 				h, l, e);
 	}
 	mpfr_clears(x, own, (mpfr_ptr)NULL);
@@ -302,6 +302,9 @@ zero_beside_its_tensor(void)
 		ok(m.vanished == cases[i].zero && hu_step_is_zero(mark[2]) == (int)cases[i].zero && !m.unknown,
 			"%g within %g beside %g is %staken for 0", cases[i].h, cases[i].e, cases[i].most,
 			cases[i].zero ? "" : "not ");
+		double power = ldexp(1, mark[2] - (cases[i].zero ? HU_STEP_ZERO : 0));
+		if (cases[i].h < cases[i].e)
+			ok(power > cases[i].e && power <= 2 * cases[i].e, "and the mark says that it lies within %g", power);
 	}
 }
 

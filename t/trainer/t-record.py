@@ -107,6 +107,8 @@ expected = {'steps': 12, 'trace_steps': [1], 'accumulate': 'fma,acc=fp32', 'opti
             'policy': {'name': 'float32', 'compute': 'float32', 'variable': 'float32', 'grad': 'fp32', 'scaling': 'none', 'list': 'all', 'layers': {}}}
 none(manifest('conv', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [10, 12]), 'of a convnet with sgd, a fixed loss scale and a checkpoint every five steps')
 
+none([out] if ' says' in out or ' says' not in train('mixed', '--model', 'mlp', *small, '--train', '16', '--batch', '4', '--steps', '1', '--policy', 'mixed_bfloat16')[1] else [], 'of a policy with two dtypes train says how it will run here, of one with one it does not')
+
 
 def kernels(name):
     """Problems of kernels.tsv: each call in one pass, whose row says what its calls have in common."""
