@@ -64,10 +64,10 @@ hu_many_whole(hu_piece p, int kind, int other)
 
 /* Run t of a chunk. */
 template <int V>
-HU_DEVICE hu_run
+HU_DEVICE hu_element_run
 hu_many_run(hu_piece p, uint32_t t, uint32_t whole)
 {
-	hu_run at = hu_run_at<V>(t, whole);
+	hu_element_run at = hu_run_at<V>(t, whole);
 
 	at.i += p.from;
 	return at;

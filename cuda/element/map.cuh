@@ -94,7 +94,7 @@ template <class F> constexpr int hu_is_long = 0;
 /* Loads run at of an operand with an element for each. CALLED as for hu_decode. */
 template <class S, int V, int CALLED = 1>
 HU_DEVICE void
-hu_run_load(const typename S::C *c, const hu_store_operand *o, const void *data, hu_run at, typename S::T *x)
+hu_run_load(const typename S::C *c, const hu_store_operand *o, const void *data, hu_element_run at, typename S::T *x)
 {
 	if constexpr (V > 1)
 		if (at.many > 1)
@@ -109,7 +109,7 @@ hu_run_load(const typename S::C *c, const hu_store_operand *o, const void *data,
 /* Loads operand k of run at. */
 template <class S, int V>
 HU_DEVICE void
-hu_field_load(const hu_field *m, const typename S::C *c, const hu_store_operand *o, hu_run at, typename S::T *x)
+hu_field_load(const hu_field *m, const typename S::C *c, const hu_store_operand *o, hu_element_run at, typename S::T *x)
 {
 	uint32_t place = hu_field_place(m, o->how, at.i);
 
@@ -151,7 +151,7 @@ hu_formula_run(const typename S::C *c, typename S::T (*in)[V], typename S::T (*o
 /* Computes the results of a run. */
 template <class F, class S, int V>
 HU_DEVICE void
-hu_field_run_of(const hu_field *m, const typename S::C *c, hu_run at, typename S::T (*out)[V])
+hu_field_run_of(const hu_field *m, const typename S::C *c, hu_element_run at, typename S::T (*out)[V])
 {
 	typename S::T in[F::nin][V];
 
@@ -166,7 +166,7 @@ template <class F, class S>
 HU_DEVICE void
 hu_field_element(const hu_field *m, const typename S::C *c, uint32_t i, typename S::T (*out)[1])
 {
-	hu_run at = { i, 1 };
+	hu_element_run at = { i, 1 };
 
 	hu_field_run_of<F, S, 1>(m, c, at, out);
 }
@@ -174,7 +174,7 @@ hu_field_element(const hu_field *m, const typename S::C *c, uint32_t i, typename
 /* Stores a run; x is then rounded. */
 template <class S, int V, int CALLED = 1>
 HU_DEVICE void
-hu_run_store(const hu_store_result *r, void *data, hu_run at, typename S::T *x)
+hu_run_store(const hu_store_result *r, void *data, hu_element_run at, typename S::T *x)
 {
 	if constexpr (V > 1) {
 		if (at.many > 1) {
@@ -188,7 +188,7 @@ hu_run_store(const hu_store_result *r, void *data, hu_run at, typename S::T *x)
 /* Stores a run and leaves in x what the next call takes. */
 template <class S, int V, int CALLED = 1>
 HU_DEVICE void
-hu_run_pass(const typename S::C *c, const hu_store_result *r, void *data, hu_run at, typename S::T *x)
+hu_run_pass(const typename S::C *c, const hu_store_result *r, void *data, hu_element_run at, typename S::T *x)
 {
 	if constexpr (V > 1)
 		if (at.many > 1)
@@ -213,7 +213,7 @@ hu_field_kernel(HU_PARAM hu_field m)
 	hu_field_context<S>(&m, &c);
 	HU_ONCE
 	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
-		hu_run at = hu_run_at<V>(t, m.whole);
+		hu_element_run at = hu_run_at<V>(t, m.whole);
 		typename S::T out[F::nout][V];
 		hu_field_run_of<F, S, V>(&m, &c, at, out);
 		HU_UNROLL

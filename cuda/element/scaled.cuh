@@ -24,7 +24,7 @@ typedef struct hu_casts {
 
 /* The largest magnitude of a run, as a double's bits, which compare as magnitudes do, with NaN above infinity. */
 HU_DEVICE uint64_t
-hu_run_largest(const hu_store_operand *o, const void *data, hu_run at)
+hu_run_largest(const hu_store_operand *o, const void *data, hu_element_run at)
 {
 	enum { V = 8 };
 	uint32_t most = 0;
@@ -63,7 +63,7 @@ hu_scaled_kernel(HU_PARAM hu_casts g)
 		uint32_t whole = hu_many_whole<S, V>(p, g.from.kind, g.to.kind), runs = hu_runs(p.n, whole, V);
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
-			hu_run at = hu_many_run<V>(p, t, whole);
+			hu_element_run at = hu_many_run<V>(p, t, whole);
 			typename S::T in[1][V], out[1][V];
 			hu_run_load<S, V, 0>(&c, &g.from, g.in[p.tensor], at, in[0]);
 			hu_formula_run<hu_times_scale, S, V>(&c, in, out, at.many);

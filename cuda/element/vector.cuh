@@ -26,14 +26,14 @@ hu_result_at(const hu_store_result *like, void *data)
 }
 
 /* Elements i to i + many - 1: V of them, or one. */
-typedef struct hu_run { uint32_t i, many; } hu_run;
+typedef struct hu_element_run { uint32_t i, many; } hu_element_run;
 
 /* Of n elements, whose first whole * V are in runs of V and the others alone, the t-th run. */
 template <int V>
-HU_DEVICE hu_run
+HU_DEVICE hu_element_run
 hu_run_at(uint32_t t, uint32_t whole)
 {
-	hu_run at = { t < whole ? t * V : whole * V + (t - whole), t < whole ? (uint32_t)V : 1u };
+	hu_element_run at = { t < whole ? t * V : whole * V + (t - whole), t < whole ? (uint32_t)V : 1u };
 
 	return at;
 }

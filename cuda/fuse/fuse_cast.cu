@@ -16,7 +16,7 @@ casts_kernel(HU_PARAM hu_casts g)
 		uint32_t whole = hu_many_whole<S, V>(p, g.from.kind, g.to.kind), runs = hu_runs(p.n, whole, V);
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
-			hu_run at = hu_many_run<V>(p, t, whole);
+			hu_element_run at = hu_many_run<V>(p, t, whole);
 			typename S::T x[V];
 			hu_run_load<S, V, 0>(&c, &g.from, g.in[p.tensor], at, x);
 			hu_run_store<S, V, 0>(&g.to, g.out[p.tensor], at, x);

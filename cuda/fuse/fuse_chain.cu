@@ -53,11 +53,11 @@ template <class S, int LONG> constexpr int run_of = LONG ? 4 : (int)S::fused;
 /* A gradient's first operand is the forward tensor, its second the value passed along the chain. */
 template <class S, int LONG, int V>
 HU_DEVICE void
-apply(const chain *h, const member *l, const typename S::C *c, hu_run at, typename S::T (*x)[V])
+apply(const chain *h, const member *l, const typename S::C *c, hu_element_run at, typename S::T (*x)[V])
 {
 	typename S::T in[2][V], out[1][V];
 	int gradient = l->op == RELU_DX || l->op == GELU_DX || l->op == GELU_TANH_DX;
-	hu_run with = at;
+	hu_element_run with = at;
 
 	if (l->op == BIAS)
 		with.i -= hu_quotient(at.i, h->by_channels) * h->channels;
@@ -102,7 +102,7 @@ chain_kernel(HU_PARAM chain h)
 	S::begin(&c, &h.compute);
 	HU_ONCE
 	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
-		hu_run at = hu_run_at<V>(t, h.whole);
+		hu_element_run at = hu_run_at<V>(t, h.whole);
 		typename S::T x[1][V];
 		hu_run_load<S, V>(&c, &h.in, h.in.data, at, x[0]);
 		HU_ONCE

@@ -57,7 +57,7 @@ gradients_kernel(HU_PARAM gradients g)
 		uint32_t runs = hu_runs(p.n, whole, V);
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
-			hu_run at = hu_many_run<V>(p, t, whole);
+			hu_element_run at = hu_many_run<V>(p, t, whole);
 			T x[1][V], y[1][V];
 			hu_run_load<S, V>(&c, &k->from, g.in[p.tensor], at, x[0]);
 			if (wide)

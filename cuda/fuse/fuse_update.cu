@@ -48,7 +48,7 @@ count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps
 /* Loads the operands of run at, found_inf being operand FOUND, and leaves in before the stored weights. */
 template <class F, class S, int FOUND, int V>
 HU_DEVICE void
-load(const update *u, const typename S::C *c, uint32_t tensor, hu_run at, typename S::T found, typename S::T (*in)[V],
+load(const update *u, const typename S::C *c, uint32_t tensor, hu_element_run at, typename S::T found, typename S::T (*in)[V],
 	double *before)
 {
 	HU_UNROLL
@@ -114,7 +114,7 @@ update_kernel(HU_PARAM update u)
 		hu_update_tally mine = { 0, 0 };
 		HU_ONCE
 		for (uint32_t t = threadIdx.x; t < runs; t += blockDim.x) {
-			hu_run at = hu_many_run<V>(p, t, whole);
+			hu_element_run at = hu_many_run<V>(p, t, whole);
 			typename S::T in[F::nin][V], out[F::nout][V];
 			double before[V];
 			load<F, S, FOUND, V>(&u, &c, p.tensor, at, found, in, before);
