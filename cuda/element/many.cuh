@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Many tensors in one launch. Their descriptions are in the kernel's parameters (so that a recorded graph holds them
-   too), and the tensors are cut into chunks that blocks process in turn, in runs of several elements (vector.cuh): every
-   tensor starts at a multiple of 16 bytes, and chunks are multiples of the longest run. */
+   too), and the tensors are cut into chunks that blocks process in turn, in runs of several elements (vector.cuh):
+   every tensor starts at a multiple of 16 bytes, and chunks are multiples of the longest run. */
 #ifndef HU_CUDA_MANY_CUH
 #define HU_CUDA_MANY_CUH
 

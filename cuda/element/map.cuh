@@ -2,8 +2,8 @@
    Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the carrier of the call's
    compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs to element
    i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32 bits, and
-   divisions are multiplications (cuda/gemm/divide.h), because a device's divisions would cost more than everything else;
-   the executor refuses tensors of more than HU_MOST_ELEMENTS. */
+   divisions are multiplications (cuda/gemm/divide.h), because a device's divisions would cost more than everything
+   else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
 #ifndef HU_CUDA_MAP_CUH
 #define HU_CUDA_MAP_CUH
 
@@ -13,8 +13,8 @@
 
 enum { HU_FIELD_IN = 8, HU_FIELD_OUT = 4, HU_FIELD_THREADS = 256 };
 
-/* A map with everything that a kernel needs, by value. whole is the number of runs of several elements (vector.cuh) that
-   a launch makes, the other elements being alone. kd, if set, points to constants that only the device knows. raw and
+/* A map with everything that a kernel needs, by value. whole is the number of runs of several elements (vector.cuh)
+   that a launch makes, the other elements being alone. kd, if set, points to constants that only the device knows. raw and
    to are for the host: outputs that are rounded afterwards. */
 typedef struct hu_field {
 	hu_store_operand in[HU_FIELD_IN];

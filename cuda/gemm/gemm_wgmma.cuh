@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    The product on Hopper's warpgroup units, for fp16, bf16 and fp8 operands in groups of 16 bytes. A block of two
    warpgroups computes 128 x N outputs of one part, each 64 x N, with four buffers of 128 bytes of k: one is being
-   multiplied, the next waits, two are being filled. N is 256 or, for convolutions of few channels, 64 or 128. The bits are those of gemm_mma.cuh, because on Hopper both units
-   have the same model, except for fp8, which has a model of its own here and is stored along k or transposed before. */
+   multiplied, the next waits, two are being filled. N is 256 or, for convolutions of few
+   channels, 64 or 128. The bits are those of gemm_mma.cuh, because on Hopper both units have the same model, except for
+   fp8, which has a model of its own here and is stored along k or transposed before. */
 #ifndef HU_CUDA_GEMM_WGMMA_CUH
 #define HU_CUDA_GEMM_WGMMA_CUH
 
