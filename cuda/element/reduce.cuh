@@ -14,8 +14,7 @@ enum { HU_SUM_BLOCK = 4096, HU_SUM_WARPS = 8, HU_SUM_TILE = 32 };
 template <class S, int V>
 HU_DEVICE void
 hu_terms_load(const hu_field *m, const typename S::C *c, const hu_store_operand *o, int along, uint32_t i,
-	uint32_t step,
-	uint32_t many, typename S::T *x)
+	uint32_t step, uint32_t many, typename S::T *x)
 {
 	uint32_t place = hu_field_place(m, o->how, i);
 
@@ -39,9 +38,8 @@ hu_terms_load(const hu_field *m, const typename S::C *c, const hu_store_operand 
 }
 
 /* The number of terms that a lane loads before it adds the first. */
-template <class F, class S> constexpr int hu_terms = sizeof(typename S::T) == 4 && F::nin < 3 && !hu_is_long<F>
-							    ? 8
-							    : (int)S::vector;
+template <class F, class S>
+constexpr int hu_terms = sizeof(typename S::T) == 4 && F::nin < 3 && !hu_is_long<F> ? 8 : (int)S::vector;
 
 /* Adds to sum, in order, the results of element i and of those of at most left elements after it that its lane adds
    next. */

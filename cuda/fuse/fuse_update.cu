@@ -49,8 +49,7 @@ count_in_block(hu_update_tally *to, const hu_update_tally *mine, uint32_t *warps
 template <class F, class S, int FOUND, int V>
 HU_DEVICE void
 load(const update *u, const typename S::C *c, uint32_t tensor, hu_element_run at, typename S::T found,
-	typename S::T (*in)[V],
-	double *before)
+	typename S::T (*in)[V], double *before)
 {
 	HU_UNROLL
 	for (int k = 0; k < F::nin; k++) {
