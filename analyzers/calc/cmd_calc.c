@@ -258,11 +258,11 @@ const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). A format's name casts: fp16(fp32(x))\n"
 	"computes x in fp32 and rounds it to fp16. The argument - reads standard input, an expression a line; put --\n"
 	"before an expression that begins with a minus. `swamped` says that a sum equals one of its nonzero operands,\n"
-	"`zeroed` that a literal became 0 when it was rounded, `divide-by-zero` that an infinity is exact. --sum executes sum(...) by a summation model: a*b in it is then\n"
-	"a product of two rounded factors that enters as the model takes products, and any other argument is a\n"
-	"term times 1; a tensor core's first argument is its C where it is no product. --daz takes a literal or\n"
-	"operand below the smallest normal number as zero; --ftz makes such a result zero. With --vary, rows of\n"
-	"--json have the value of x as `at`.\n"
+	"`zeroed` that a literal became 0 when it was rounded, `divide-by-zero` that an infinity is exact. --sum\n"
+	"executes sum(...) by a summation model: a*b in it is then a product of two rounded factors that enters as\n"
+	"the model takes products, and any other argument is a term times 1; a tensor core's first argument is its\n"
+	"C where it is no product. --daz takes a literal or operand below the smallest normal number as zero; --ftz\n"
+	"makes such a result zero. With --vary, rows of --json have the value of x as `at`.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
 	opts, run, needs };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Arithmetic expressions as people type them: + - * / ^ (also the signs for minus, times and divided by), brackets,
-   calls, casts to a format by its name, pi, e, inf, nan, numbers in decimal or hex. This file declares the parser, the exact value, and the value in a
-   format, where the result of every literal and operation is rounded. */
+   calls, casts to a format by its name, pi, e, inf, nan, numbers in decimal or hex. This file declares the
+   parser, the exact value, and the value in a format, where the result of every literal and operation is rounded. */
 #ifndef HU_ANALYZERS_EXPR_H
 #define HU_ANALYZERS_EXPR_H
 

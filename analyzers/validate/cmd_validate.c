@@ -25,7 +25,7 @@ static const hu_opt opts[] = {
 	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
 	{ "exact", "N", NULL,
-		"inputs on which the exact network is run, those that flip first; 0: none [4, fewer of a large model]" },
+		"inputs on which the exact network is run, those that flip first; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL, "write every policy's outputs to DIR/POLICY.npz" },
 	{ "tap", NULL, NULL, "print a TAP line for each policy and rule" },
 	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
@@ -122,8 +122,9 @@ import(job *j, hu_imported *m, size_t *batch)
 	return st;
 }
 
-/* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: MPFR, which
-   computes it wherever pairs of doubles do not tell float32's error, does about ten million a second on two cores. */
+/* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: MPFR,
+   which computes it wherever pairs of doubles do not tell float32's error, does about ten million a second on two
+   cores. */
 #define EXACT_OPERATIONS 5e7
 
 /* Leaves as many inputs to the exact network as EXACT_OPERATIONS allow; m takes one input. */

@@ -98,8 +98,8 @@ hu_validation_print(const hu_validation *v)
 	if (v->exact)
 		print_exact(v);
 	else if (v->too_long > 0)
-		printf("\nThe exact network was not run: an input takes %.2g operations in arbitrary precision; --exact 1 runs "
-		       "it on one.\n",
+		printf("\nThe exact network was not run: an input takes %.2g operations in arbitrary precision; "
+		       "--exact 1 runs it on one.\n",
 			v->too_long);
 	for (size_t i = 0; i < v->nrow; i++)
 		for (size_t k = 0; k < v->naccept; k++)

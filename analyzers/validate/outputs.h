@@ -28,7 +28,7 @@ typedef struct hu_validation {
 	hu_judgement *row;
 	hu_accept *accept;
 	const hu_exact_network *exact;
-	double too_long;        /* the operations on one input of an exact network that was left out for its length, else 0 */
+	double too_long;        /* operations on one input of an exact network left out for its length; else 0 */
 } hu_validation;
 
 /* "pass", "fail", or "-" without a rule. */

@@ -101,8 +101,8 @@ compare(tally *t, const hu_exact_step *two, const hu_exact_step *many, int id)
 		mpfr_sub_d(x, x, h, MPFR_RNDN);
 		mpfr_sub_d(x, x, l, MPFR_RNDN);
 		if (mpfr_cmpabs(x, own) > 0 && !t->outside++)
-			snprintf(t->what, sizeof t->what, "%.100s, element %zu: %a + %a within %a", two->q->t[id].name, i,
-				h, l, e);
+			snprintf(t->what, sizeof t->what, "%.100s, element %zu: %a + %a within %a",
+				two->q->t[id].name, i, h, l, e);
 	}
 	mpfr_clears(x, own, (mpfr_ptr)NULL);
 }
@@ -304,7 +304,8 @@ zero_beside_its_tensor(void)
 			cases[i].zero ? "" : "not ");
 		double power = ldexp(1, mark[2] - (cases[i].zero ? HU_STEP_ZERO : 0));
 		if (cases[i].h < cases[i].e)
-			ok(power > cases[i].e && power <= 2 * cases[i].e, "and the mark says that it lies within %g", power);
+			ok(power > cases[i].e && power <= 2 * cases[i].e, "and the mark says that it lies within %g",
+				power);
 	}
 }
 

@@ -59,8 +59,9 @@ test_points(void)
 			at[1] = y;
 		}
 	}
-	ok(worst <= HU_POW_ERROR, "pow: the relative error of %d points is at most 2^%.1f, at %a, %a (2^-39 is allowed)",
-		POINTS, log2(worst), at[0], at[1]);
+	ok(worst <= HU_POW_ERROR,
+		"pow: the relative error of %d points is at most 2^%.1f, at %a, %a (2^-39 is allowed)", POINTS,
+		log2(worst), at[0], at[1]);
 	mpfr_clears(a, b, exact, d, (mpfr_ptr)NULL);
 }
 

@@ -84,7 +84,17 @@ def expected(run):
         rank = 0  # the word rests on gradients and updates; moments and statistics can only worsen it
     if not math.isfinite(float(metrics[-1]['loss'])):
         rank = 3
-    return n, WORDS[rank]
+    return n, WORDS[rank], cause(metrics, judged['gradients'], judged['updates'], verdicts(state)) if rank > 1 else None
+
+
+def cause(metrics, gradients, updates, state):
+    """What first made the verdict as bad as it is; nothing where a loss that is not finite did."""
+    if not math.isfinite(float(metrics[-1]['loss'])):
+        return None
+    named = [(r, 'gradients') for r in gradients] + [(r, 'updates') for r in updates]
+    named += [(r, 'moments' if r['kind'] == 'moment' else 'statistics') for r in state]
+    worst_rank = max(RANK[r['verdict']] for r, _ in named)
+    return next(name for r, name in named if RANK[r['verdict']] == worst_rank)
 
 
 def figures(sentence):
@@ -94,9 +104,9 @@ def figures(sentence):
 
 def compare(run, sample):
     """Problems, and how many numbers agreed, by key."""
-    there, (n, word) = json.load(open(run.analysis('summary.json'))), expected(run)
+    there, (n, word, made_by) = json.load(open(run.analysis('summary.json'))), expected(run)
     wrong, agreed = [], {}
-    for key in sorted(set(there) - {'verdict', 'verdict_word', 'numbers', 'provenance'}):
+    for key in sorted(set(there) - {'verdict', 'verdict_word', 'cause', 'numbers', 'provenance'}):
         wrong.append('summary.json: %s is recomputed by nothing' % key)
     for key in sorted(set(there['numbers']) ^ set(n)):
         wrong.append('summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there'))
@@ -111,6 +121,8 @@ def compare(run, sample):
             wrong.append('summary.json: %s is %r there, %r here' % (key, got, e))
     if there['verdict_word'] != word:
         wrong.append('summary.json: the word is %s there, %s here' % (there['verdict_word'], word))
+    if there['cause'] != made_by:
+        wrong.append('summary.json: the cause is %s there, %s here' % (there['cause'], made_by))
     if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
         wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
     zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
