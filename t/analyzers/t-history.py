@@ -204,7 +204,7 @@ subprocess.run(
     shell=True,
     capture_output=True,
 )
-head = subprocess.run(['git', 'rev-parse', 'HEAD'], capture_output=True, text=True)
+head = subprocess.run('git rev-parse HEAD', shell=True, capture_output=True, text=True)
 if head.returncode == 0:
     r = check('a', '', folder='git')
     ok(
