@@ -128,14 +128,14 @@ def tables(run, states):
     return {'toyanalysis': [{'step': step, 'calls': len(run.calls)} for step in run.steps]}
 END
 
-before reports/figures.def 'FIGURE("difference"' 'FIGURE("toyfigure", EACH, "analysis/toyanalysis.tsv step calls need calls", "A toy", "Each mark is a traced step.")'
+before reports/figures.def 'FIGURE("difference"' 'FIGURE("toyfigure", EACH, "analysis/toyanalysis.tsv step calls need calls", "", "{sum calls} calls", "A toy", "Each mark is a traced step.")'
 cat >tree/reports/figures/toyfigure.gp <<'END'
 # SPDX-License-Identifier: Apache-2.0
 # Calls of each traced step.
 load 'style.gp'
 do for [format in formats] {
 	eval canvas(format, 860, 260)
-	plot file using (column('step')):(column('calls')) with points pt 7 lc rgb blue notitle
+	plot file using (column('step')):(column('calls')) with points pt 7 lc rgb run_colour notitle
 }
 unset output
 END
