@@ -34,7 +34,7 @@ sed 's/^   neg: .*/   toyop: y = -x. *\//; s/"neg"/"toyop"/; s/hu_op_neg/hu_op_t
 append lib/op/ops.def 'OP(toysum)'
 append lib/op/attrs.def 'ATTR(toyflag, FLAG, 0)'
 append t/op/op-cases.def 'CASE(toysum, "toyflag=1", "x:50x7", "x")'
-sed 's/^   bias_db: .*/   toysum: y = the sums over the rows. *\//; s/"bias_db"/"toysum"/; s/hu_op_bias_db/hu_op_toysum/; s/gradient of a bias: /a toy: /
+sed 's/^   bias_db: .*/   toysum: y = the sums over the rows. *\//; s/"bias_db"/"toysum"/; s/hu_op_bias_db/hu_op_toysum/; s/gradient of a bias: /toy: /
 	s/\.nout = 1,/.nout = 1, .attrs = "toyflag",/; s/HU_PARITY_EXACT/HU_PARITY_NONE/' tree/lib/op/kind/bias_db.c >tree/lib/op/kind/toysum.c
 
 append trainer/data/datasets.def 'DATASET(toydata, "", "", "a toy of three classes")'
