@@ -64,6 +64,7 @@ def run(model, inputs, dir):
     return p.returncode, p.stderr.strip()
 
 
+# The tolerances are those of ONNX's own backend tests (onnx.backend.test.loader: rtol 1e-3, atol 1e-7).
 def fits(want, got):
     want, got = numpy.asarray(want, dtype=numpy.float64), numpy.asarray(got, dtype=numpy.float64)
     return want.shape == got.shape and numpy.allclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True)
