@@ -96,12 +96,12 @@ def allowed(run, q, key, k):
         return 0.0, 1.0, True
     if column in ('ulp_max', 'ulp_mean'):
         return 0.0, k, True
-    if column == 'over_bound':
-        return 0.0, 0.0, True
     if column == 'bound_ratio_max':  # K ulps, of a bound that is as many ulps as the largest error is times what that is of the bound
         most, share = q[key.rsplit('/', 1)[0] + '/ulp_max'][0], q[key][0]
         return 0.0, k * float(share) / float(most) if is_number(most) and is_number(share) and float(most) else 0.0, True
-    return 0.0, k * 2.0 ** (1 - FORMATS[made.get(key.split('/')[4], 'fp32')][2]), True
+    if 'normwise' in column or column in ('l2_share_lost', 'cosine'):
+        return 0.0, k * 2.0 ** (1 - FORMATS[made.get(key.split('/')[4], 'fp32')][2]), True
+    return 0.0, 0.0, True
 
 
 def rows(runs, ulps):
