@@ -8,6 +8,7 @@
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
+#include "reports/pictures/picture.h"
 
 #include <mpfr.h>
 #include <stdio.h>
@@ -79,6 +80,7 @@ main(int argc, char **argv)
 	if (hu_simd_from_env() != HU_OK)
 		return hu_complain(HU_EUNABLE);
 	hu_command_register(commands);
+	hu_command_add(&hu_pictures);
 	hu_backend_register(&hu_backend_cuda);
 	hu_backend_register(&hu_backend_shim);
 

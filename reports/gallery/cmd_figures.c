@@ -149,11 +149,12 @@ prepare(job *j)
 	hu_progress_start(&bar, "data", (size_t)j->n);
 	for (int k = 0; k < j->n && st == HU_OK; k++) {
 		hu_progress_note(&bar, "%s", hu_gallery_name(j->figure[k]));
-		st = hu_recipe_read(&j->recipe[k], j->figure[k]);
+		st = hu_recipe_read(&j->recipe[k], "gallery", hu_gallery_name(j->figure[k]));
 		if (st == HU_OK)
 			st = hu_gather(&done, &j->recipe[k], j->work, j->stage);
 		if (st == HU_OK)
-			st = hu_gallery_script(&j->recipe[k], j->stage, j->formats, j->style);
+			st = hu_recipe_script(
+				&j->recipe[k], j->stage, &(hu_canvas){ j->formats, j->style, NULL, 0, 0 });
 		hu_progress_step(&bar, 1);
 	}
 	hu_progress_end(&bar);

@@ -8,7 +8,7 @@ set datafile missing '-'
 dark = style eq 'dark'; talk = style eq 'talk'
 u = talk ? 2. : 1.
 if (!exists('height')) height = 360
-width = 640
+if (!exists('width')) width = 640
 
 ink = dark ? '#E6E6E3' : '#222222'; soft = dark ? '#A2A2A8' : '#5F5F66'; rule = dark ? '#303237' : '#DDDDDD'; faint = dark ? '#26282C' : '#F1F1EE'
 ground = dark ? '#15171A' : '#FFFFFF'

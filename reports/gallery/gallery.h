@@ -29,7 +29,7 @@ typedef struct hu_recipe_take {
 } hu_recipe_take;
 
 typedef struct hu_recipe {
-	const char *name, *summary;     /* the row of gallery.def */
+	const char *folder, *name;      /* its script is reports/FOLDER/NAME.gp */
 	char *title, *caption, *source; /* source: the paper, NULL where there is none */
 	hu_recipe_line *line;
 	int lines, lines_cap;
@@ -42,8 +42,9 @@ int hu_gallery_size(void);
 const char *hu_gallery_name(int i);
 const char *hu_gallery_summary(int i);
 
-/* Reads figure i's file. HU_EFILE names the line that is wrong; r is to be released in any case. */
-hu_status hu_recipe_read(hu_recipe *r, int i);
+/* Reads reports/FOLDER/NAME.gp; the strings must outlive r. HU_EFILE names the line that is wrong; r is to be released
+   in any case. */
+hu_status hu_recipe_read(hu_recipe *r, const char *folder, const char *name);
 void hu_recipe_release(hu_recipe *r);
 
 /* Commands that were done already: figures share them. */
@@ -57,9 +58,22 @@ typedef struct hu_gathered {
 hu_status hu_gather(hu_gathered *g, const hu_recipe *r, const char *work, const char *dir);
 void hu_gathered_release(hu_gathered *g);
 
+/* The same of one text: data, n bytes of JSON that a command printed, stands for the output of every data line of the
+   head. HU_EFILE where it lacks a column of the figure's. */
+hu_status hu_gather_given(const hu_recipe *r, const char *data, size_t n, const char *dir);
+
+/* What a figure is drawn on: file formats ("svg png"), the style, the command line that made the data (NULL: those of
+   the figure's head), and the size in pixels of a page, 96 to the inch (0: the figure's own). */
+typedef struct hu_canvas {
+	const char *formats, *style, *command;
+	int width, height;
+} hu_canvas;
+
 /* Writes NAME.gp into dir: variables, the figure's script, and what makes gnuplot write NAME.txt, which has the title
-   in its first line and the caption in its second. formats ("svg png") and style are for gnuplot. */
-hu_status hu_gallery_script(const hu_recipe *r, const char *dir, const char *formats, const char *style);
+   in its first line and the caption in its second. */
+hu_status hu_recipe_script(const hu_recipe *r, const char *dir, const hu_canvas *canvas);
+/* Reads NAME.txt: *title is to be freed, and *caption points into it. */
+hu_status hu_recipe_words(const hu_recipe *r, const char *dir, char **title, char **caption);
 
 /* Figures that were drawn: their files are in dir, command is the line that made them. Where lean is 1, the page is to
    name pictures alone. */

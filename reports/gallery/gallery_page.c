@@ -54,34 +54,13 @@ files(hu_str *b, const hu_recipe *r, const hu_gallery *g)
 	free(all);
 }
 
-/* Reads NAME.txt, which gnuplot wrote: cuts it into title and caption, in place. */
-static hu_status
-words(const hu_recipe *r, const char *dir, char **text, char **caption)
-{
-	char *path = hu_xprintf("%s/%s.txt", dir, r->name);
-	size_t n;
-	hu_status st = hu_file_read(path, text, &n);
-
-	free(path);
-	HU_TRY(st);
-	char *end = strchr(*text, '\n');
-	if (!end) {
-		free(*text);
-		return hu_fail(HU_EUNABLE, "gnuplot wrote no title and caption of figure %s", r->name);
-	}
-	*end = 0;
-	*caption = end + 1;
-	(*caption)[strcspn(*caption, "\n")] = 0;
-	return HU_OK;
-}
-
 static hu_status
 section(hu_str *b, const hu_gallery *g, int i)
 {
 	const hu_recipe *r = &g->recipe[i];
 	char *title, *caption = NULL;
 
-	HU_TRY(words(r, g->dir, &title, &caption));
+	HU_TRY(hu_recipe_words(r, g->dir, &title, &caption));
 	hu_str_addf(b, "<section id=\"%s\">\n", r->name);
 	hu_str_addf(b, "<h2><a href=\"#%s\">%d</a> ", r->name, i + 1);
 	element(b, "", title, "</h2>\n");

@@ -41,16 +41,24 @@ function(hu_str *b, const char *name, const char *text)
 }
 
 hu_status
-hu_gallery_script(const hu_recipe *r, const char *dir, const char *formats, const char *style)
+hu_recipe_script(const hu_recipe *r, const char *dir, const hu_canvas *canvas)
 {
 	char *path = hu_xprintf("%s/%s.gp", dir, r->name);
 	hu_str b;
 
 	hu_str_init(&b);
-	hu_str_addf(&b,
-		"# Drawn by `gnuplot %s.gp` in this folder, made by halfulp %s: halfulp figures %s\n"
-		"stem = '%s'\nif (!exists('formats')) formats = '%s'\nif (!exists('style')) style = '%s'\n",
-		r->name, HU_VERSION, r->name, r->name, formats, style);
+	if (canvas->command) {
+		hu_str_add(&b, "command = ");
+		quoted(&b, canvas->command, strlen(canvas->command));
+		hu_str_add(&b, "\n");
+	} else {
+		hu_str_addf(&b, "# Drawn by `gnuplot %s.gp` in this folder, made by halfulp %s: halfulp figures %s\n",
+			r->name, HU_VERSION, r->name);
+	}
+	if (canvas->width)
+		hu_str_addf(&b, "width = %d\nheight = %d\n", canvas->width, canvas->height);
+	hu_str_addf(&b, "stem = '%s'\nif (!exists('formats')) formats = '%s'\nif (!exists('style')) style = '%s'\n",
+		r->name, canvas->formats, canvas->style);
 	for (int k = 0; k < r->takes; k++) {
 		const char *part = r->take[k].part, *under = *part ? "_" : "", *dot = *part ? "." : "";
 		hu_str_addf(&b, "file%s%s = '%s%s%s.tsv'\n", under, part, r->name, dot, part);
@@ -64,4 +72,24 @@ hu_gallery_script(const hu_recipe *r, const char *dir, const char *formats, cons
 	hu_str_release(&b);
 	free(path);
 	return st;
+}
+
+hu_status
+hu_recipe_words(const hu_recipe *r, const char *dir, char **title, char **caption)
+{
+	char *path = hu_xprintf("%s/%s.txt", dir, r->name);
+	size_t n;
+	hu_status st = hu_file_read(path, title, &n);
+
+	free(path);
+	HU_TRY(st);
+	char *end = strchr(*title, '\n');
+	if (!end) {
+		free(*title);
+		return hu_fail(HU_EUNABLE, "gnuplot wrote no title and caption of figure %s", r->name);
+	}
+	*end = 0;
+	*caption = end + 1;
+	(*caption)[strcspn(*caption, "\n")] = 0;
+	return HU_OK;
 }

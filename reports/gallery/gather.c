@@ -19,6 +19,7 @@ typedef struct grid {
 	const hu_recipe_take *take;
 	char *words; /* a copy of take's columns, cut into words */
 	char *column[MOST_COLUMNS];
+	char lacking[MOST_COLUMNS]; /* 1 where the column is said as NAME?: rows may lack it, and then have "-" */
 	char *where[MOST_WHERE], *is[MOST_WHERE]; /* a row is kept where column where[k] is one of is[k] */
 	int columns, wheres;
 	hu_tsv tsv;
@@ -43,6 +44,8 @@ grid_init(grid *g, const hu_recipe *r, const hu_recipe_take *take)
 			g->where[g->wheres] = w;
 			g->is[g->wheres++] = equals + 1;
 		} else if (!after && g->columns < MOST_COLUMNS) {
+			g->lacking[g->columns] = w[strlen(w) - 1] == '?';
+			w[strcspn(w, "?")] = 0;
 			g->column[g->columns++] = w;
 		}
 	}
@@ -165,6 +168,8 @@ append(grid *g, const hu_recipe *r, const hu_recipe_line *l, const char *tag, ce
 		for (int k = 0; k < g->columns && kept; k++) {
 			int tagged = l->tag && !strcmp(l->tag, g->column[k]);
 			char *text = tagged ? hu_xstrdup(tag) : cell(from, i, g->column[k]);
+			if (!text && g->lacking[k])
+				text = hu_xstrdup("-");
 			if (!text)
 				return hu_fail(HU_EFILE, "figure %s: `%s` gives no column '%s'", r->name, l->text,
 					g->column[k]);
@@ -280,25 +285,10 @@ do_line(hu_gathered *g, grid *to, const hu_recipe *r, const hu_recipe_line *l, c
 	return st;
 }
 
-hu_status
-hu_gather(hu_gathered *g, const hu_recipe *r, const char *work, const char *dir)
+/* Saves the tables in dir where st is HU_OK, and releases them. */
+static hu_status
+end(grid *all, const hu_recipe *r, const char *dir, hu_status st)
 {
-	grid *all = hu_xcalloc((size_t)r->takes, sizeof *all);
-	hu_status st = HU_OK;
-
-	for (int k = 0; k < r->takes; k++)
-		grid_init(&all[k], r, &r->take[k]);
-	for (int i = 0; i < r->lines && st == HU_OK; i++) {
-		const hu_recipe_line *l = &r->line[i];
-		int k = 0;
-		while (k < r->takes && strcmp(r->take[k].part, l->part))
-			k++;
-		if (k == r->takes && l->kind != HU_RECIPE_RUN)
-			st = hu_fail(HU_EFILE, "reports/gallery/%s.gp: no take line names the columns of '%s'", r->name,
-				l->part);
-		else
-			st = do_line(g, &all[k < r->takes ? k : 0], r, l, work);
-	}
 	for (int k = 0; k < r->takes; k++) {
 		const char *part = r->take[k].part;
 		char *path = hu_xprintf("%s/%s%s%s.tsv", dir, r->name, *part ? "." : "", part);
@@ -312,6 +302,64 @@ hu_gather(hu_gathered *g, const hu_recipe *r, const char *work, const char *dir)
 	}
 	free(all);
 	return st;
+}
+
+/* Returns the empty tables of the figure. */
+static grid *
+begin(const hu_recipe *r)
+{
+	grid *all = hu_xcalloc((size_t)r->takes, sizeof *all);
+
+	for (int k = 0; k < r->takes; k++)
+		grid_init(&all[k], r, &r->take[k]);
+	return all;
+}
+
+/* Finds the table that the line fills; NULL where no take line has its columns. */
+static grid *
+table_of(grid *all, const hu_recipe *r, const hu_recipe_line *l)
+{
+	for (int k = 0; k < r->takes; k++)
+		if (!strcmp(r->take[k].part, l->part))
+			return &all[k];
+	return NULL;
+}
+
+static hu_status
+no_take(const hu_recipe *r, const hu_recipe_line *l)
+{
+	return hu_fail(
+		HU_EFILE, "reports/%s/%s.gp: no take line names the columns of '%s'", r->folder, r->name, l->part);
+}
+
+hu_status
+hu_gather(hu_gathered *g, const hu_recipe *r, const char *work, const char *dir)
+{
+	grid *all = begin(r);
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < r->lines && st == HU_OK; i++) {
+		const hu_recipe_line *l = &r->line[i];
+		grid *to = table_of(all, r, l);
+		st = to || l->kind == HU_RECIPE_RUN ? do_line(g, to, r, l, work) : no_take(r, l);
+	}
+	return end(all, r, dir, st);
+}
+
+hu_status
+hu_gather_given(const hu_recipe *r, const char *data, size_t n, const char *dir)
+{
+	grid *all = begin(r);
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < r->lines && st == HU_OK; i++) {
+		const hu_recipe_line *l = &r->line[i];
+		grid *to = table_of(all, r, l);
+		char *copy = hu_xcalloc(n + 1, 1);
+		memcpy(copy, data, n);
+		st = to ? append_text(to, r, l, NULL, copy, n) : no_take(r, l);
+	}
+	return end(all, r, dir, st);
 }
 
 void

@@ -20,6 +20,7 @@ nobase_dist_pkgdata_DATA += reports/gallery/gallery.css
 noinst_HEADERS += reports/gallery/gallery.def
 noinst_HEADERS += reports/gallery/gallery.h
 libhalfulp_a_SOURCES += reports/gallery/gallery_page.c
+libhalfulp_a_SOURCES += reports/gallery/gallery_rows.c
 libhalfulp_a_SOURCES += reports/gallery/gallery_script.c
 libhalfulp_a_SOURCES += reports/gallery/gather.c
 nobase_dist_pkgdata_DATA += reports/gallery/harmonic-stops.gp

@@ -4,7 +4,7 @@
    numbers source           the paper that the figure is about run              a command that leaves files in the
    working folder data [PART] [/KEY] [TAG=VALUES]   a command that prints a table; VALUES are a,b,c or A..B table [PART]
    [TAG=VALUES]         a file among those that commands left take [PART]      the table's columns, and "where
-   COLUMN=A|B" for the rows that are kept */
+   COLUMN=A|B" for the rows that are kept; a column NAME? has "-" where a row lacks it */
 #include "reports/gallery/gallery.h"
 
 #include "lib/base/mem.h"
@@ -13,36 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *summary;
-} rows[] = {
-#define PICTURE(name, summary) { name, summary },
-#include "reports/gallery/gallery.def"
-#undef PICTURE
-};
-
-int
-hu_gallery_size(void)
-{
-	return (int)(sizeof rows / sizeof *rows);
-}
-
-const char *
-hu_gallery_name(int i)
-{
-	return rows[i].name;
-}
-
-const char *
-hu_gallery_summary(int i)
-{
-	return rows[i].summary;
-}
-
 static hu_status
 wrong(const hu_recipe *r, const char *key, const char *why)
 {
-	return hu_fail(HU_EFILE, "reports/gallery/%s.gp: the head's line '%s' %s", r->name, key, why);
+	return hu_fail(HU_EFILE, "reports/%s/%s.gp: the head's line '%s' %s", r->folder, r->name, key, why);
 }
 
 static char *
@@ -145,20 +119,20 @@ head(hu_recipe *r)
 	free(key);
 	hu_str_release(&all);
 	if (st == HU_OK && (!r->title || !r->caption || !r->takes))
-		st = hu_fail(
-			HU_EFILE, "reports/gallery/%s.gp: its head lacks a title, a caption or a take line", r->name);
+		st = hu_fail(HU_EFILE, "reports/%s/%s.gp: its head lacks a title, a caption or a take line", r->folder,
+			r->name);
 	return st;
 }
 
 hu_status
-hu_recipe_read(hu_recipe *r, int i)
+hu_recipe_read(hu_recipe *r, const char *folder, const char *name)
 {
-	char *path = hu_xprintf("gallery/%s.gp", rows[i].name);
+	char *path = hu_xprintf("%s/%s.gp", folder, name);
 	size_t n;
 
 	memset(r, 0, sizeof *r);
-	r->name = rows[i].name;
-	r->summary = rows[i].summary;
+	r->folder = folder;
+	r->name = name;
 	hu_status st = hu_report_source(path, &r->script, &n);
 	free(path);
 	return st == HU_OK ? head(r) : st;

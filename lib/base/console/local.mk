@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/base/console/addition.c
+noinst_HEADERS += lib/base/console/addition.h
 libhalfulp_a_SOURCES += lib/base/console/command.c
 noinst_HEADERS += lib/base/console/command.h
 libhalfulp_a_SOURCES += lib/base/console/opt.c

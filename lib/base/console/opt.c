@@ -2,6 +2,7 @@
    Parses command lines by getopt_long, prints help, and runs commands. */
 #include "lib/base/console/opt.h"
 
+#include "lib/base/console/addition.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
@@ -267,7 +268,7 @@ hu_command_help(const hu_command *c)
 	if (c->details)
 		printf("\n%s\n", c->details);
 	printf("\noptions:\n");
-	for (const hu_opt *o = c->opts; o->name; o++) {
+	for (const hu_opt *o = hu_command_opts(c); o->name; o++) {
 		char left[64];
 		snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 		char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
@@ -301,18 +302,22 @@ hu_stdout_end(int code)
 int
 hu_command_main(const hu_command *c, int argc, char **argv)
 {
+	const hu_command_addition *x = hu_command_added(c);
 	hu_args a;
 	int code;
 
 	running = c->name;
-	hu_status st = hu_args_parse(&a, c->opts, argc, argv);
+	hu_status st = hu_args_parse(&a, hu_command_opts(c), argc, argv);
 	if (st != HU_OK)
 		code = hu_complain(st);
 	else if (hu_args_help(&a)) {
 		hu_command_help(c);
 		code = HU_EXIT_OK;
-	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK)
+	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK ||
+		(x && (st = hu_args_need(&a, x->needs, &a)) != HU_OK))
 		code = hu_complain(st);
+	else if (x && x->asked(&a))
+		code = x->run(c, &a);
 	else
 		code = c->run(&a);
 	hu_args_release(&a);

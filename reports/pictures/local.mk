@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+nobase_dist_pkgdata_DATA += reports/pictures/accumulate.gp
+nobase_dist_pkgdata_DATA += reports/pictures/bench-cast.gp
+nobase_dist_pkgdata_DATA += reports/pictures/bench-gemm.gp
+nobase_dist_pkgdata_DATA += reports/pictures/bench-train.gp
+nobase_dist_pkgdata_DATA += reports/pictures/bench-why.gp
+nobase_dist_pkgdata_DATA += reports/pictures/compare.gp
+nobase_dist_pkgdata_DATA += reports/pictures/diff-files.gp
+nobase_dist_pkgdata_DATA += reports/pictures/diff-runs.gp
+nobase_dist_pkgdata_DATA += reports/pictures/formats-map.gp
+nobase_dist_pkgdata_DATA += reports/pictures/formats-values.gp
+nobase_dist_pkgdata_DATA += reports/pictures/inspect.gp
+nobase_dist_pkgdata_DATA += reports/pictures/picture-style.gp
+libhalfulp_a_SOURCES += reports/pictures/picture.c
+noinst_HEADERS += reports/pictures/picture.h
+noinst_HEADERS += reports/pictures/pictures.def
+nobase_dist_pkgdata_DATA += reports/pictures/probe.gp
+nobase_dist_pkgdata_DATA += reports/pictures/round.gp
+nobase_dist_pkgdata_DATA += reports/pictures/tree.gp

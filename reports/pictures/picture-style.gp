@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the pictures of commands share, beside the gallery's style: a head whose lines are broken to the width, margins in
+# pixels, and a legend of any number of series below the plot. `command` is the line whose rows are drawn.
+if (!exists('height')) height = exists('height_wanted') ? height_wanted : 360
+load 'gallery-style.gp'
+# Columns may be text alone, so gnuplot is told that the first row is none of the data
+set datafile columnheaders
+# What is missing is read as text, which gone() knows
+set datafile missing 'no cell'
+
+# A text in lines of at most n characters: its first line, what is left, how many there are
+blank(s, k) = k < 2 ? 0 : s[k:k] eq ' ' ? k : blank(s, k - 1)
+cut(s, n) = (at_blank = blank(s, n + 1), at_blank ? at_blank - 1 : n)
+line(s, n) = strlen(s) <= n ? s : s[1:cut(s, n)]
+left(s, n) = strlen(s) <= n ? '' : (at_cut = cut(s, n), s[at_cut + 1:at_cut + 1] eq ' ' ? s[at_cut + 2:*] : s[at_cut + 1:*])
+lines(s, n) = strlen(s) ? 1 + lines(left(s, n), n) : 0
+nth(s, n, k) = k == 1 ? line(s, n) : nth(left(s, n), n, k - 1)
+shorter(s, n) = strlen(s) <= n ? s : s[1:n - 1].'…'
+
+array inks[8] = [blue, purple, teal, wine, olive, indigo, ink, cyan]
+array words_of[8] = [blue, purple, teal_text, wine, olive_text, indigo, ink, cyan_text]
+series_ink(i) = inks[(int(i) - 1) % 8 + 1]
+series_word(i) = words_of[(int(i) - 1) % 8 + 1]
+series_dash(i) = int((i - 1) / 8) % 4 + 1
+
+# A cell without a value, and a cell's number
+gone(s) = s eq '' || s eq '-'
+number(s) = gone(s) ? NaN : real(s)
+
+bold(format) = sprintf('sans-serif:Bold,%g', format eq 'svg' ? 13 * u : format eq 'png' ? 19.5 : 9.75 * u)
+
+# The head: the message in bold, below it the command. Its height in pixels is known before it is drawn.
+say_columns = int((width - 26) / 7.6); command_columns = int((width - 26) / 6.2)
+command_text = command
+title_lines = 0
+head_lines(t) = (title_lines = lines(t, say_columns), title_lines > 3 ? 3 : title_lines)
+command_lines = lines(command_text, command_columns) > 3 ? 3 : lines(command_text, command_columns)
+# A low canvas, for a column of a paper, leaves the command to the caption
+low_canvas = height < 260
+if (low_canvas) { command_lines = 0 }
+head_height = 0
+legend_rows = 0; legend_columns = 1
+# How many columns and rows a legend of n entries takes, the longest of which has m characters
+legend_of(n, m) = (legend_columns = int((width - 60) / (8.4 * m + 58)), legend_columns = legend_columns < 1 ? 1 : legend_columns > n ? n : legend_columns, \
+	legend_rows = int((n + legend_columns - 1) / legend_columns))
+
+# Begins a picture: margins of LEFT and RIGHT pixels beside the plot; the legend stands below the axis' label
+begin_picture(format, left_px, right_px) = canvas(format) \
+	. (head_height = 20. + 18 * head_lines(title(0)) + 14 * (command_lines + low_canvas), plot_height = height - head_height - 62 - 18 * legend_rows, '') \
+	. sprintf("; set lmargin at screen %f; set rmargin at screen %f", 1. * left_px / width, 1 - 1. * right_px / width) \
+	. sprintf("; set tmargin at screen %f; set bmargin at screen %f", 1 - (head_height + 8) / height, (54. + 18 * legend_rows) / height) \
+	. sprintf("; do for [k = 1:head_lines(title(0))] { set label 1100 + k nth(title(0), say_columns, k) at screen %f, screen 1 - (4. + 18 * k) / height left noenhanced font bold(format) textcolor rgb ink }", 14. / width) \
+	. sprintf("; do for [k = 1:command_lines] { set label 1110 + k nth(command_text, command_columns, k).(k == 3 && lines(command_text, command_columns) > 3 ? ' …' : '') at screen %f, screen 1 - (8. + 18 * head_lines(title(0)) + 14 * k) / height left noenhanced font little(format) textcolor rgb soft }", 14. / width) \
+	. sprintf("; set key at screen 0.5, screen %f center bottom horizontal maxrows %d maxcols %d samplen 1.8 noenhanced width 1", 3. / height, legend_rows > 0 ? legend_rows : 1, legend_columns)
+
+# The axes' labels, at fixed distances from the canvas' edges
+name_x(text) = sprintf("set label 1003 \"%s\" at graph 0.5, screen %f center textcolor rgb soft", text, (16. + 18.5 * legend_rows) / height)
+# On a low canvas the name of the y axis stands above it
+name_y(text) = low_canvas ? sprintf("set label 1004 \"%s\" at screen %f, graph 1 left offset 0, 0.7 font little(format) textcolor rgb soft", text, 14. / width) \
+	: sprintf("set label 1004 \"%s\" at screen %f, graph 0.5 center rotate by 90 textcolor rgb soft", text, 14. / width)
+# Tics at powers of ten of an axis from a to b, as many as the plot has room for
+decades(a, b) = sprintf("set ytics (); d = int(ceil((log10(%g) - log10(%g)) * 26 / plot_height)); d = d < 1 ? 1 : d; do for [e = int(ceil(log10(%g) / d)):int(floor(log10(%g) / d))] { set ytics add (sprintf('10^{%%d}', e * d) 10.**(e * d)) }", b, a, a, b)
+
+# Pictures whose rows have names on the left, the first on top: one row takes row_px pixels, and the canvas is as high as
+# they need where --canvas says nothing. row_tics(i, text) names row i.
+row_tic(i, text, n) = sprintf("set ytics add (\"%s\" %d)", shorter(text, n), i)
+left_px(longest) = (w = 7.4 * longest + 26, w > 0.42 * width ? 0.42 * width : w)
+name_columns(px) = int((px - 26) / 7.4)

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Draws what a command prints. Everything is made in a temporary folder, and only the files that were asked for leave
+   it, whole. */
+#include "reports/pictures/picture.h"
+
+#include "lib/base/console/command.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "reports/figure.h"
+#include "reports/gallery/child.h"
+#include "reports/gallery/gallery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+	const char *command, *script;
+} views[] = {
+#define VIEW(command, script) { command, script },
+#include "reports/pictures/pictures.def"
+#undef VIEW
+};
+enum { VIEWS = sizeof views / sizeof *views };
+
+static const hu_opt opts[] = { { "svg", "FILE", NULL, "draw the rows into FILE, in place of printing them" },
+	{ "png", "FILE", NULL, "the same as PNG, at 192 pixels to the inch" },
+	{ "pdf", "FILE", NULL, "the same as PDF" },
+	{ "tex", "FILE.tex", NULL, "write a LaTeX figure with caption and label; the picture is FILE.pdf beside it" },
+	{ "style", "STYLE", "print",
+		"of the picture: print: dark on white; dark: light on a dark ground; talk: twice as large, 16:9" },
+	{ "canvas", "WxH", NULL,
+		"size of the picture, in pixels at 96 to the inch or as 84x60mm; letters keep theirs [640 wide, as "
+		"high as the rows need]" },
+	{ NULL, NULL, NULL, NULL } };
+enum { OPTIONS = sizeof opts / sizeof *opts - 1, FILES = 4 };
+
+typedef struct drawing {
+	hu_canvas canvas;
+	char formats[16];
+	char *folder, *command, *data; /* the temporary folder, the command line, the JSON */
+	size_t n;
+	int code; /* of the command */
+	hu_recipe recipe;
+} drawing;
+
+static int
+belongs(const hu_command *c)
+{
+	for (int i = 0; i < VIEWS; i++)
+		if (!strcmp(views[i].command, c->name))
+			return 1;
+	return 0;
+}
+
+static int
+asked(const hu_args *a)
+{
+	for (int i = 0; i < FILES; i++)
+		if (hu_args_given(a, opts[i].name))
+			return 1;
+	return 0;
+}
+
+static int
+draws(const void *a)
+{
+	return asked(a);
+}
+
+static const hu_opt_need needs[] = { { "style canvas", draws, "without --svg, --png, --pdf or --tex" },
+	{ NULL, NULL, NULL } };
+
+/* Reads "640x360" or "84x60mm". */
+static hu_status
+size_of(const char *text, int *width, int *height)
+{
+	double w, h;
+	int n = 0;
+
+	if (sscanf(text, "%lfx%lf%n", &w, &h, &n) == 2 && (!text[n] || !strcmp(text + n, "mm"))) {
+		double scale = text[n] ? 96 / 25.4 : 1;
+		if (w * scale >= 240 && w * scale <= 4000 && h * scale >= 160 && h * scale <= 4000) {
+			*width = (int)(w * scale + 0.5);
+			*height = (int)(h * scale + 0.5);
+			return HU_OK;
+		}
+	}
+	return hu_fail(HU_EINVAL,
+		"--canvas %s: WIDTHxHEIGHT is needed, from 240x160 to 4000x4000 pixels, or in millimetres as 84x60mm",
+		text);
+}
+
+static hu_status
+canvas_of(drawing *d, const hu_args *a)
+{
+	static const char *const styles[] = { "print", "dark", "talk" };
+	const char *style = hu_args_text(a, "style"), *tex = hu_args_text(a, "tex");
+	int i = 0;
+
+	while (i < 3 && strcmp(styles[i], style))
+		i++;
+	if (i == 3)
+		return hu_fail(HU_EINVAL, "--style %s is none of print, dark, talk", style);
+	if (tex && (strlen(tex) < 5 || strcmp(tex + strlen(tex) - 4, ".tex")))
+		return hu_fail(
+			HU_EINVAL, "--tex %s: a name that ends in .tex is needed, since NAME.pdf is written too", tex);
+	d->canvas.style = style;
+	snprintf(d->formats, sizeof d->formats, "svg%s%s", hu_args_given(a, "png") ? " png" : "",
+		hu_args_given(a, "pdf") || tex ? " pdf" : "");
+	d->canvas.formats = d->formats;
+	/* where no size is given, the picture is as high as its rows need */
+	return hu_args_given(a, "canvas") ? size_of(hu_args_text(a, "canvas"), &d->canvas.width, &d->canvas.height)
+					  : HU_OK;
+}
+
+/* Appends a word as a shell takes it. */
+static void
+shell_word(hu_str *b, const char *word)
+{
+	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/+@%";
+
+	hu_str_addf(b, *word && !word[strspn(word, plain)] ? " %s" : " '%s'", word);
+}
+
+/* Makes the command's own line without the options of the picture, and with those words of `more` that it lacks. */
+static char **
+own_line(const hu_command *c, const hu_args *a, const char *more, int *argc, char **shown)
+{
+	char **argv = hu_xcalloc((size_t)(a->neach + a->nrest) + 16, sizeof *argv), *words = hu_xstrdup(more),
+	     *save = NULL;
+	int n = 0;
+	hu_str b;
+
+	argv[n++] = hu_xstrdup(c->name);
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &a->opts[a->each[i].opt];
+		int added = 0;
+		for (int k = 0; k < OPTIONS; k++)
+			added |= !strcmp(opts[k].name, o->name);
+		if (!added && strcmp(o->name, "json"))
+			argv[n++] =
+				o->arg ? hu_xprintf("--%s=%s", o->name, a->each[i].value) : hu_xprintf("--%s", o->name);
+	}
+	int own = n;
+	for (char *w = strtok_r(words, " ", &save); w && n < own + 8; w = strtok_r(NULL, " ", &save))
+		if (strncmp(w, "--", 2) || !hu_args_given(a, w + 2) || !strcmp(w, "--json"))
+			argv[n++] = hu_xstrdup(w);
+	int options = n;
+	if (a->nrest)
+		argv[n++] = hu_xstrdup("--");
+	for (int i = 0; i < a->nrest; i++)
+		argv[n++] = hu_xstrdup(a->rest[i]);
+	free(words);
+
+	hu_str_init(&b);
+	hu_str_addf(&b, "halfulp %s", c->name);
+	for (int i = 0; i < a->nrest; i++)
+		shell_word(&b, a->rest[i]);
+	for (int i = 1; i < own && i < options; i++)
+		shell_word(&b, argv[i]);
+	*shown = b.s;
+	*argc = n;
+	return argv;
+}
+
+/* Runs the command and reads what it prints. d->code is above 1 where it failed, and it has then said why. */
+static hu_status
+obey(drawing *d, const hu_command *c, const hu_args *a, const char *more)
+{
+	char *path = hu_path(d->folder, "rows.json");
+	int argc, out = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	char **argv = own_line(c, a, more, &argc, &d->command);
+	hu_command_end end = { 0, NULL };
+	hu_status st =
+		out < 0 ? hu_fail(HU_EIO, "%s: %s", path, strerror(errno)) : hu_command_run(&end, argc, argv, out, 1);
+
+	if (out >= 0)
+		close(out);
+	d->code = end.code;
+	if (st == HU_OK && end.code <= HU_EXIT_JUDGED)
+		st = hu_file_read(path, &d->data, &d->n);
+	for (int i = 0; i < argc; i++)
+		free(argv[i]);
+	free(argv);
+	free(end.reason);
+	free(path);
+	return st;
+}
+
+/* Returns the options that the command's first view asks for: its data line's words behind "halfulp COMMAND". */
+static hu_status
+options_of(const hu_command *c, char **more)
+{
+	hu_recipe r;
+	int i = 0;
+
+	while (strcmp(views[i].command, c->name))
+		i++;
+	hu_status st = hu_recipe_read(&r, "pictures", views[i].script);
+	if (st == HU_OK && r.lines)
+		*more = hu_xstrdup(r.line[0].text + strlen("halfulp ") + strlen(c->name));
+	hu_recipe_release(&r);
+	return st;
+}
+
+/* Takes the first view whose columns the rows have. */
+static hu_status
+gather(drawing *d, const hu_command *c)
+{
+	hu_status st = HU_EFILE;
+
+	for (int i = 0; i < VIEWS && st == HU_EFILE; i++) {
+		if (strcmp(views[i].command, c->name))
+			continue;
+		hu_recipe_release(&d->recipe);
+		st = hu_recipe_read(&d->recipe, "pictures", views[i].script);
+		if (st == HU_OK)
+			st = hu_gather_given(&d->recipe, d->data, d->n, d->folder);
+	}
+	return st == HU_EFILE ? hu_fail(HU_EINVAL, "these rows have no picture: %s", hu_reason()) : st;
+}
+
+static hu_status
+draw(drawing *d)
+{
+	hu_figure one = { .stem = (char *)(size_t)d->recipe.name };
+	char *style, *path;
+	size_t n;
+
+	static const char *const loaded[] = { "gallery/gallery-style.gp", "pictures/picture-style.gp" };
+	for (int i = 0; i < 2; i++) {
+		HU_TRY(hu_report_source(loaded[i], &style, &n));
+		path = hu_path(d->folder, "%s", strchr(loaded[i], '/') + 1);
+		hu_status st = hu_file_write(path, style, n);
+		free(path);
+		free(style);
+		HU_TRY(st);
+	}
+	d->canvas.command = d->command;
+	HU_TRY(hu_recipe_script(&d->recipe, d->folder, &d->canvas));
+	return hu_figures_draw(&(hu_figures){ &one, 1 }, d->folder, d->formats);
+}
+
+static hu_status
+copy_file(const char *from, const char *to)
+{
+	char *data;
+	size_t n;
+
+	HU_TRY(hu_file_read(from, &data, &n));
+	hu_status st = hu_file_write(to, data, n);
+	free(data);
+	return st;
+}
+
+/* Writes FILE.tex and FILE.pdf. */
+static hu_status
+write_tex(const drawing *d, const char *file, char *title, char *caption)
+{
+	char *stem = hu_xprintf("%.*s", (int)(strlen(file) - 4), file), *pdf = hu_xprintf("%s.pdf", stem),
+	     *drawn = hu_path(d->folder, "%s.pdf", d->recipe.name), *tex;
+	const char *slash = strrchr(stem, '/');
+	hu_figure one = { .stem = (char *)(size_t)(slash ? slash + 1 : stem),
+		.title = title,
+		.caption = caption,
+		.numbers = (char[]){ "" },
+		.subject = d->command };
+	hu_status st = hu_figures_tex(&(hu_figures){ &one, 1 }, d->folder);
+
+	tex = hu_path(d->folder, "%s.tex", one.stem);
+	if (st == HU_OK)
+		st = copy_file(drawn, pdf);
+	if (st == HU_OK)
+		st = copy_file(tex, file);
+	free(stem);
+	free(pdf);
+	free(drawn);
+	free(tex);
+	return st;
+}
+
+/* Writes the files that were asked for, and says what they show. */
+static hu_status
+deliver(const drawing *d, const hu_args *a)
+{
+	char *title, *caption;
+	hu_status st = hu_recipe_words(&d->recipe, d->folder, &title, &caption);
+
+	if (st != HU_OK)
+		return st;
+	for (int i = 0; i < FILES && st == HU_OK; i++) {
+		const char *file = hu_args_text(a, opts[i].name);
+		char *drawn = hu_path(d->folder, "%s.%s", d->recipe.name, opts[i].name);
+		if (file && !strcmp(opts[i].name, "tex"))
+			st = write_tex(d, file, title, caption);
+		else if (file)
+			st = copy_file(drawn, file);
+		if (file && st == HU_OK && !hu_args_given(a, "json"))
+			printf("%s\n", hu_shown(file));
+		free(drawn);
+	}
+	if (st == HU_OK && hu_args_given(a, "json"))
+		fwrite(d->data, 1, d->n, stdout);
+	else if (st == HU_OK)
+		printf("%s. %s\n", title, caption);
+	free(title);
+	return st;
+}
+
+static int
+run(const hu_command *c, const hu_args *a)
+{
+	const char *tmp = getenv("TMPDIR");
+	drawing d = { .code = 0 };
+	char *more = NULL;
+	hu_status st = canvas_of(&d, a);
+
+	d.folder = hu_xprintf("%s/halfulp-picture-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	hu_progress_disable();
+	if (st == HU_OK)
+		st = hu_gnuplot_check();
+	if (st == HU_OK)
+		st = options_of(c, &more);
+	if (st == HU_OK && !mkdtemp(d.folder))
+		st = hu_fail(HU_EIO, "%s: %s; TMPDIR names a folder for temporary files", d.folder, strerror(errno));
+	int made = st == HU_OK && more;
+	if (st == HU_OK)
+		st = obey(&d, c, a, more);
+	if (st == HU_OK && d.data) {
+		st = gather(&d, c);
+		if (st == HU_OK)
+			st = draw(&d);
+		if (st == HU_OK)
+			st = deliver(&d, a);
+	}
+	if (made)
+		hu_remove_all(d.folder);
+	hu_recipe_release(&d.recipe);
+	free(more);
+	free(d.folder);
+	free(d.command);
+	free(d.data);
+	return st == HU_OK ? d.code : hu_complain(st);
+}
+
+const hu_command_addition hu_pictures = { opts, needs, belongs, asked, run };

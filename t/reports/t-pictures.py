@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+# Pictures of commands (--svg and its like): every command of pictures.def draws; texts can be read and colours are the
+# gallery's; the message says what the command's own JSON says, computed here again; and what is refused leaves nothing.
+import json
+import math
+import os
+import re
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.path[:0] = [TOP + '/t/tool', TOP + '/t/reports']
+import svgtext
+import tap
+from tap import none, ok
+
+if not shutil.which(os.environ.get('GNUPLOT') or 'gnuplot'):
+    tap.skip_all('gnuplot is absent')
+home = tap.home()
+os.environ['TMPDIR'] = home + '/tmp'
+os.mkdir(home + '/tmp')
+views = re.findall(r'^VIEW\("([^"]+)", "([^"]+)"\)', open(TOP + '/reports/pictures/pictures.def').read(), re.M)
+palette = {c.upper() for n in ('gallery/gallery-style', 'pictures/picture-style')
+        for c in re.findall(r'#[0-9A-Fa-f]{6}', open('%s/reports/%s.gp' % (TOP, n)).read())} | {'#000000', '#FFFFFF'}
+
+
+def run(line):
+    p = tap.halfulp(*line.split(), cwd=home)
+    return p.returncode, p.stdout, p.stderr
+
+
+def number(text):
+    """A number as the pictures say it: 2.84·10⁻⁴, 65 536, 10⁻³."""
+    text = text.replace('\u202f', '').replace('\u2009', '').replace(' ', '').replace('−', '-')
+    m = re.fullmatch(r'(-?[\d.]*)·?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)', text)
+    if not m:
+        return float(text)
+    return float(m[1] or 1) * 10.0 ** int(''.join('-0123456789'['⁻⁰¹²³⁴⁵⁶⁷⁸⁹'.index(c)] for c in m[2]))
+
+
+def near(text, value):
+    return math.isclose(number(text), value, rel_tol=6e-3)
+
+
+# --- what messages must say, from the rows of the same line with --json
+def accumulate(title, rows):
+    stops = [r for r in rows if r['stagnation_term']]
+    first = min((r['stagnation_term'] for r in stops), default=None)
+    m = re.fullmatch(r'(\S+) (\S+): the sum stops at term (.+), at (\S+)', title)
+    return m is not None and any(number(m[3]) == first == r['stagnation_term'] and near(m[4], r['stagnation_value'])
+            and r['format'] == m[1] for r in stops)
+
+
+def lengths(title, rows):
+    m = re.search(r'off by (.+) of the terms’ magnitudes$', title)
+    return m is not None and near(m[1], [r for r in rows if r['length'] == 64][-1]['backward'])
+
+
+def values(title, rows):
+    far = max((abs(r['value'] - float(r['exact'])) / float(r['exact']), r['format']) for r in rows)
+    m = re.search(r'^\S+ in (\S+) is .*: off by (.+) of itself', title)
+    return m is not None and near(m[2], far[0]) and m[1] == far[1]
+
+
+def several(title, rows):
+    spans = {r['name']: math.log2(r['max_finite']) - math.log2(r['min_positive']) for r in rows}
+    m = re.fullmatch(r'(\S+) spans (\d+) powers of two, (\S+) has (\d+) significant bits', title)
+    return m is not None and m[1] == max(spans, key=spans.get) and round(spans[m[1]]) == int(m[2]) and int(m[4]) == max(
+            r['p'] for r in rows)
+
+
+def rounded(title, rows):
+    far = max((min(r['error_ulps'] % 1, 1) if r['error_ulps'] else 0, r['input'], r['format']) for r in rows)
+    m = re.fullmatch(r'(\S+) in (\S+) becomes (\S+): (\S+) of the gap off', title)
+    return m is not None and near(m[4], round(far[0], 2)) and (m[1], m[2]) == far[1:]
+
+
+def inspected(title, rows):
+    low = min(r['sqnr_db'] for r in rows if isinstance(r['sqnr_db'], float))
+    worst = {(r['tensor'], r['to']) for r in rows if r['sqnr_db'] == low}
+    m = re.fullmatch(r'(\S+) loses most in (\S+): (\S+) dB, a relative error of (.+)', title)
+    return m is not None and (m[1], m[2]) in worst and abs(float(m[3]) - low) < 0.06 and near(m[4], 10 ** (-low / 20))
+
+
+def files(title, j):
+    differ = [r for r in j['rows'] if r.get('l2')]
+    far = max(differ, key=lambda r: r['l2'])
+    return title.startswith('%d of %d tensors differ, %s most: by ' % (len(differ), len(j['rows']), far['name'])) and near(
+            re.search(r'by (\S+) of itself', title)[1], far['l2'])
+
+
+def runs(title, j):
+    first, far = j['tensors'][0], max(j['tensors'], key=lambda r: r['ulps'])
+    m = re.fullmatch(r'The runs part at step (\d+), (\S+), by (.+) ulps; farthest apart is (\S+)', title)
+    return m is not None and (int(m[1]), m[2], m[4]) == (first['step'], first['tensor'], far['tensor']) and near(m[3],
+            first['ulps'])
+
+
+def compared(title, rows):
+    worst = min(rows, key=lambda r: r['accuracy']['mean'])
+    less = 100 * worst['accuracy']['difference']
+    return title == ('%s is %.2g points of accuracy below %s' % (worst['policy'], -less, rows[0]['policy']) if less < 0
+            else 'No policy is below ' + rows[0]['policy'])
+
+
+def trees(title, rows):
+    return title == '%d sums follow %d orders' % (len(rows), len({r['hash'] for r in rows if r.get('hash')}))
+
+
+def probed(title, j):
+    return title == '%s adds %d products at once and keeps %d extra bits' % (j['model'], j['products in a block'],
+            j['extra alignment bits'])
+
+
+def timed(title, rows):     # times differ from run to run: the sentence alone
+    return re.search(r'\d', title) is not None or title.startswith('All take')
+
+
+for name, more in (('a', ''), ('b', ' --seed 2')):
+    run('train --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 2 --trace-steps 0 --quiet %s%s' % (name, more))
+W = 'checkpoint/step-000002.safetensors'
+small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
+lines = [
+    ('accumulate', 'accumulate --terms uniform:0,1 --n 16384 --format fp16,bf16 --sum fma --sum kahan', '--table', accumulate),
+    ('accumulate', 'accumulate --terms uniform:0,1 --n 4096 --format fp16 --sum chunk:1..64', '--table', lengths),
+    ('formats-values', 'formats', '', values),
+    ('formats-map', 'formats fp32 fp16 bf16 e4m3 mxfp4', '', lambda t, rows: several(t, [r for r in rows if 'p' in r])),
+    ('round', 'round 1.03 0.1 --format fp16,e4m3', '', rounded),
+    ('inspect', 'inspect a/%s --to fp16,e4m3' % W, '', inspected),
+    ('diff-files', 'diff a/%s b/%s' % (W, W), '--all', files),
+    ('diff-runs', 'diff a b', '--all', runs),
+    ('compare', 'compare %s --policies float32,float16 --steps 8' % small, '', compared),
+    ('tree', 'tree --n 8 --backend cpu --op matmul', '--full', trees),
+    ('probe', 'probe --model tc:volta', '', probed),
+    ('bench-why', 'bench why %s --steps 1' % small.replace(' --train 48 --eval 16', ''), '', timed),
+    ('bench-train', 'bench train %s --steps 1' % small.replace(' --train 48 --eval 16', ''), '', timed),
+    ('bench-gemm', 'bench gemm --sizes 16 --trials 1 --formats fp32', '', timed),
+    ('bench-cast', 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --simd scalar --ops round', '', timed),
+]
+none(sorted({s for _, s in views} - {s for s, *_ in lines}), 'every view is drawn below')
+for script, line, more, check in lines:
+    code, out, err = run(line + ' --svg p.svg --json ' + more)
+    svg = home + '/p.svg'
+    drawn = os.path.exists(svg) and open(svg, encoding='utf-8').read()
+    if not ok(code in (0, 1) and drawn, line + ' --svg', [err]):
+        continue
+    rows = json.loads(out)
+    code, out, err = run(line + ' --svg q.svg')
+    first, _, said = out.partition('\n')
+    title = said.split('. ' + open('%s/reports/pictures/%s.gp' % (TOP, script)).read().split('\n# caption: ')[1][:10])[0]
+    ok(first == 'q.svg' and check(title, rows), 'it says: ' + title, [said])
+    wrong, texts = svgtext.faults(svg, 8 / 0.75)
+    ok(not wrong and texts > 4, '%d texts, each to be read' % texts, wrong)
+    none(sorted(svgtext.colours(svg) - palette), 'the gallery\'s colours alone')
+    os.remove(svg)
+
+# --- the other files, styles and sizes, of every command
+for command in sorted({c for c, _ in views}):
+    line = next(l for _, l, *_ in lines if l.split()[0] == command and not l.startswith('bench train'))
+    code, out, err = run(line + ' --svg o.svg --png o.png --tex sub_1.tex --style dark --canvas 90x70mm')
+    names = ['o.svg', 'o.png', 'sub_1.pdf', 'sub_1.tex']
+    heads = [open(home + '/' + n, 'rb').read(5) if os.path.exists(home + '/' + n) else b'' for n in names]
+    ok(heads == [b'<?xml', b'\x89PNG\r', b'%PDF-', b'% nee'], command + ': svg, png, pdf and tex', [err, heads])
+    text = open(home + '/o.svg').read() if heads[0] else ''
+    ok('viewBox="0 0 340 265"' in text and '#15171A' in text.upper(), command + ': --canvas and --style', [text[:300]])
+    ok('\\includegraphics[width=\\linewidth]{sub_1.pdf}' in (open(home + '/sub_1.tex').read() if heads[3] else ''),
+            command + ': the LaTeX figure names its picture')
+code, out, err = run('accumulate --n 100 --pdf only.pdf')
+ok(code == 0 and open(home + '/only.pdf', 'rb').read(5) == b'%PDF-' and not os.path.exists(home + '/only.svg'), '--pdf alone', [err])
+
+# --- refused
+for line, why, code in (('round 1 --style dark', '--style has no effect without --svg', 2), ('round 1 --svg x.svg --style pale', 'none of print, dark, talk', 2),
+        ('round 1 --svg x.svg --canvas 5x5', 'WIDTHxHEIGHT', 2), ('round 1 --svg x.svg --canvas 300x300cm', 'WIDTHxHEIGHT', 2), ('round 1 --tex x.pdf', 'ends in .tex', 2),
+        ('round 1 --svg nowhere/x.svg', 'nowhere/x.svg', 4), ('round wrong+ --svg x.svg', 'wrong+', 2), ('formats int8 --svg x.svg', 'no block format', 4),
+        ('inspect none.npy --svg x.svg', 'none.npy', 3)):
+    got, out, err = run(line)
+    ok(got == code and why in err and err.count('\n') == 1 and not os.path.exists(home + '/x.svg'), 'refused: ' + line, [got, out, err])
+none(os.listdir(home + '/tmp'), 'nothing is left in TMPDIR')
+tap.finish()
