@@ -105,21 +105,22 @@ for name in names:
     for holds, what in check(g):
         ok(holds, '%s: %s' % (name, what), [g.title, g.caption])
 
-# --- the other styles, from the same data
-for style in ('dark', 'talk'):
+# --- the other styles, from the same data: texts stand alike in all, so half of the figures are drawn in each
+for half, style in enumerate(('dark', 'talk')):
     shutil.copytree(home + '/all', home + '/' + style)
-    for name in names:
+    for name in names[half::2]:
         p = subprocess.run([GNUPLOT, '-d', '-e', "style = '%s'; formats = 'svg'" % style, name + '.gp'],
                 cwd=home + '/' + style, capture_output=True, text=True)
         wrong, texts = svgtext.faults('%s/%s/%s.svg' % (home, style, name), 16 / 0.75 if style == 'talk' else 8 / 0.75)
         ok(p.returncode == 0 and not wrong, '%s in style %s' % (name, style), wrong + [p.stderr])
 
 # --- made again
-again = digests(home + '/all')
-shutil.rmtree(home + '/all')
-code, out, err = run('--out', 'all', '--formats', 'svg')
-ok(code == 0 and digests(home + '/all') == again, 'deleted and made again: equal data, drawings and page', [n for n,
-        d in digests(home + '/all').items() if again.get(n) != d])
+some = [n for n in names if n in ('swamped-addend', 'stochastic-fan', 'loss-scale-sawtooth', 'bit-layouts', 'product-accumulators')]
+code, out, err = run(*some, '--out', 'again', '--formats', 'svg')
+first, second = digests(home + '/all'), digests(home + '/again')
+del second['index.html']
+ok(code == 0 and len(second) >= 4 * len(some) == 20 and all(first[n] == d for n, d in second.items()),
+        'some made again: equal data and drawings', [n for n, d in second.items() if first[n] != d])
 
 # --- the page in doc/gallery, which `make gallery` makes: the same titles and captions, and drawings where it is the same gnuplot
 def said(text):
