@@ -18,5 +18,6 @@ C_TESTS += t/cuda/u-device
 C_TESTS += t/cuda/u-divide
 C_TESTS += t/cuda/u-shim
 C_TESTS += t/cuda/u-transfer
+EXPENSIVE_SCRIPT_TESTS += t/cuda/x-cuda-op.sh
 EXPENSIVE_SCRIPT_TESTS += t/cuda/x-cuda-train.sh
 EXPENSIVE_SCRIPT_TESTS += t/cuda/x-gpu.sh
