@@ -15,6 +15,7 @@ OP = ["t/analyzers/t-op-modes.py", "t/analyzers/t-op-scaled.sh", "t/analyzers/t-
 ANALYZE = ["t/analyzers/t-analyze.sh", "t/judge/t-diverged.py", "t/judge/t-diverged.sh"]
 TRAIN = ["t/trainer/t-verify.sh", "t/trainer/t-resume.sh", "t/trainer/t-train.sh"]
 GOLDEN = "t/golden/t-outputs.py "
+SAID = "t/trainer/t-said.py"
 JUDGES = {
     "analyzers": [
         ("analyzers/run/accumulate_what_if.c", [IND + "float16", "t/analyzers/t-what-if.sh"]),
@@ -67,32 +68,33 @@ JUDGES = {
     ],
     "trainer": [
         ("trainer/bench/published.c", [GOLDEN + "bench", "t/trainer/t-published.py", "t/trainer/t-bench.sh"]),
-        ("trainer/bench/why.c", [GOLDEN + "bench", "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh"]),
+        ("trainer/bench/why.c", [GOLDEN + "bench", SAID, "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh"]),
         ("trainer/bench/*.c", [GOLDEN + "bench", "t/trainer/u-bench", "t/trainer/t-bench-table.py", "t/trainer/t-published.py", "t/trainer/t-bench.sh", "t/trainer/t-at-least.py"]),
         ("trainer/data/digits*.c", ["t/trainer/u-digits", "t/trainer/t-train.sh"]),
-        ("trainer/data/*.c", ["t/store/u-idx", IND + "metrics", "t/trainer/u-session", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
+        ("trainer/data/npz.c", ["t/trainer/u-npz-data", "t/trainer/t-npz-train.py", "t/cli/t-badinput.sh"]),
+        ("trainer/data/*.c", ["t/store/u-idx", SAID, "t/trainer/t-npz-train.py", IND + "metrics", "t/trainer/u-session", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
         ("trainer/device/fits.c", ["t/trainer/t-plan-table.py", "t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
         ("trainer/run/need.c", ["t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
         ("trainer/device/timing.c", ["t/trainer/u-timing", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-bench.sh"]),
         ("trainer/device/roofline.c", ["t/trainer/u-timing", "t/trainer/u-bench", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-why-claims.py"]),
-        ("trainer/device/*.c", ["t/trainer/u-bench", "t/trainer/u-gpu", GOLDEN + "plan bench", "t/cuda/u-device", "t/trainer/t-plan.sh", "t/trainer/t-doctor.sh", "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh", "t/trainer/t-plan-table.py"]),
+        ("trainer/device/*.c", ["t/trainer/u-bench", "t/trainer/u-gpu", SAID, GOLDEN + "plan bench", "t/cuda/u-device", "t/trainer/t-plan.sh", "t/trainer/t-doctor.sh", "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh", "t/trainer/t-plan-table.py"]),
         ("trainer/energy/*.c", ["t/trainer/u-energy", "t/trainer/u-gpu", "t/trainer/t-record.py", "t/trainer/t-doctor.sh", "t/trainer/t-train.sh"]),
         ("trainer/plan/*compare.c", ["t/trainer/t-compare-table.py", "t/trainer/t-compare.sh"]),
         ("trainer/plan/cmd_plan.c", [GOLDEN + "plan", "t/trainer/t-plan.sh", "t/trainer/t-memory.py", "t/trainer/t-plan-table.py", "t/cli/t-options.py"]),
         ("trainer/plan/memory.c", [GOLDEN + "plan", IND + "overflow", "t/trainer/t-plan.sh", "t/trainer/t-memory.py", "t/trainer/t-train.sh"]),
-        ("trainer/verify/*.c", ["t/analyzers/t-diff.py", "t/trainer/t-verify.sh", "t/trainer/t-resume.sh", "t/trainer/t-lock.sh"]),
+        ("trainer/verify/*.c", [SAID, "t/analyzers/t-diff.py", "t/trainer/t-verify.sh", "t/trainer/t-resume.sh", "t/trainer/t-lock.sh"]),
         ("trainer/run/start*.c", ["t/trainer/u-start", *TRAINED, *TRAIN]),
         ("trainer/run/cmd_train.c", ["t/trainer/t-record.py", "t/trainer/t-plan.sh", *TRAIN, "t/cli/t-badinput.sh", "t/trainer/t-lock.sh", "t/cli/t-options.py"]),
         ("trainer/run/config.c", ["t/trainer/t-record.py", "t/trainer/t-plan.sh", *TRAINED, *TRAIN, "t/cli/t-badinput.sh", "t/cli/t-options.py"]),
         ("trainer/run/session.c", ["t/trainer/u-session", *TRAINED, "t/trainer/t-record.py", *TRAIN, "t/cuda/t-cuda-train.sh"]),
-        ("trainer/run/idle.c", ["t/trainer/u-energy", *TRAIN]),
+        ("trainer/run/idle.c", ["t/trainer/u-energy", SAID, *TRAIN, "t/cli/t-options.py"]),
         ("trainer/record/passes.c", ["t/trainer/u-timing", "t/trainer/t-record.py", "t/cuda/t-cuda-train.sh", "t/trainer/t-bench.sh"]),
-        ("trainer/record/manifest.c", ["t/trainer/t-record.py", "t/program/t-gemm.sh", *TRAINED, *TRAIN]),
+        ("trainer/record/manifest.c", ["t/trainer/t-record.py", SAID, "t/trainer/t-npz-train.py", "t/program/t-gemm.sh", *TRAINED, *TRAIN]),
         ("trainer/record/record.c", ["t/trainer/u-record", *TRAINED, "t/trainer/t-record.py", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/record/*.c", [*TRAINED, "t/trainer/t-record.py", IND + "fp8", "t/trainer/u-session", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/optim/*.c", [GOLDEN + "plan", "t/trainer/t-record.py", IND + "faulty", IND + "scaled", *TRAIN, "t/cli/t-options.py"]),
         ("trainer/model/*.c", [GOLDEN + "plan", "t/trainer/u-session", IND + "faulty", IND + "convnet", *TRAIN, "t/trainer/t-memory.py"]),
-        ("*.c", ["t/trainer/u-session", "t/trainer/t-record.py", *TRAINED, *TRAIN, "t/trainer/t-plan.sh", "t/trainer/t-lock.sh", "t/trainer/t-compare.sh"]),
+        ("*.c", ["t/trainer/u-session", "t/trainer/t-record.py", SAID, *TRAINED, *TRAIN, "t/trainer/t-plan.sh", "t/trainer/t-lock.sh", "t/trainer/t-compare.sh"]),
     ],
     "operators": [
         ("lib/op/kind/sgd.c", ["t/op/u-op-values", IND + "convnet", *OPS]),
