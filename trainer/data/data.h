@@ -39,6 +39,7 @@ typedef struct hu_dataset {
 typedef struct hu_dataset_options {
 	size_t size;         /* height and width in pixels */
 	size_t channels;     /* colour channels, all alike */
+	size_t classes;      /* how many classes there are */
 	size_t train, eval;  /* how many rows of each kind */
 	size_t split;        /* the first this many train, the rest evaluate */
 	uint64_t seed;       /* 0 is a seed like any other */
