@@ -23,6 +23,8 @@ rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"
 
 mlp="--width 0.56 --size 19 --batch 21 --train 63"
 convnet="--width 0.1 --size 11 --batch 5 --train 15"
+resnet1d="--data signals --width 0.05 --batch 3 --train 9"
+unet="--data scenes --levels 2 --width 0.2 --size 9 --batch 3 --train 9"
 resnet="--data scenes --depth 10 --width 0.05 --size 9 --batch 3 --train 9"
 
 # row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint holds

@@ -75,6 +75,8 @@ const char *hu_dataset_reads(size_t i); /* names of the options that it reads, s
 
 /* Returns 1 where the data set that `name` begins with reads option. */
 int hu_dataset_takes(const char *name, const char *option);
+/* Returns 1 where the data set that `name` begins with is a file's. */
+int hu_dataset_is_file(const char *name);
 /* Returns the position in `name` at which the path of a file or folder begins; 0 where it has none. */
 size_t hu_dataset_path(const char *name);
 

@@ -8,22 +8,9 @@
 #include "trainer/data/input.h"
 #include "trainer/data/scenes.h"
 
-#include <string.h>
-
 enum { SIZE = 32, CLASSES = 10, TRAIN = 4000, EVAL = 1000, SMALLEST = 8, LARGEST = 1024 };
 
 static const uint64_t eval_from = (uint64_t)1 << 32;
-
-static int
-wants_mask(const hu_dataset_options *o)
-{
-	hu_input in;
-
-	for (int i = 0; o->reads && hu_input_at(o->reads, i, &in); i++)
-		if (!strcmp(in.name, "mask"))
-			return 1;
-	return 0;
-}
 
 static hu_status
 add_arrays(hu_dataset *ds, const hu_dataset_options *o, size_t size, size_t classes, hu_data_array **x,
@@ -33,7 +20,9 @@ add_arrays(hu_dataset *ds, const hu_dataset_options *o, size_t size, size_t clas
 	HU_TRY(hu_dataset_add(ds, o, "labels", classes > 256 ? HU_ARRAY_FLOATS : HU_ARRAY_BYTES, hu_shape0(), classes,
 		labels));
 	*mask = NULL;
-	return wants_mask(o) ? hu_dataset_add(ds, o, "mask", HU_ARRAY_BYTES, hu_shape2(size, size), 2, mask) : HU_OK;
+	if (!o->reads || !hu_input_named(o->reads, "mask"))
+		return HU_OK;
+	return hu_dataset_add(ds, o, "mask", HU_ARRAY_BYTES, hu_shape2(size, size), 2, mask);
 }
 
 hu_status

@@ -38,8 +38,8 @@ hu_layer_activation(hu_program *p, const char *op, const char *layer, const char
 		p, op, HU_FORWARD, layer, in, nin, of(layer, role).s, HU_FP32, HU_ACTIVATION, attr, nattr);
 }
 
-static int
-with_bias(hu_program *p, const char *layer, int xw)
+int
+hu_layer_bias(hu_program *p, const char *layer, int xw)
 {
 	int in[2] = { xw, hu_layer_parameter(p, layer, "b", hu_shape1(hu_last(p->t[xw].shape))) };
 
@@ -80,7 +80,7 @@ hu_layer_linear(hu_program *p, const char *layer, int x, size_t out)
 	size_t features = hu_count(p->t[x].shape) / p->t[x].shape.d[0];
 	int in[2] = { x, hu_layer_parameter(p, layer, "w", hu_shape2(features, out)) };
 
-	return with_bias(p, layer, hu_layer_activation(p, "matmul", layer, "xw", in, 2, NULL, 0));
+	return hu_layer_bias(p, layer, hu_layer_activation(p, "matmul", layer, "xw", in, 2, NULL, 0));
 }
 
 int
@@ -96,7 +96,7 @@ hu_layer_conv(hu_program *p, int number, int x, size_t kernel, size_t stride, si
 	hu_attr attr = { "stride", (double)stride, "" };
 	int in[2] = { x, hu_layer_parameter(p, layer.s, "w", hu_shape4(kernel, kernel, hu_last(p->t[x].shape), filters)) };
 
-	return with_bias(p, layer.s, hu_layer_activation(p, "conv2d", layer.s, "xw", in, 2, &attr, 1));
+	return hu_layer_bias(p, layer.s, hu_layer_activation(p, "conv2d", layer.s, "xw", in, 2, &attr, 1));
 }
 
 static int
@@ -156,12 +156,11 @@ hu_layer_pool(hu_program *p, int x)
 void
 hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
 {
-	hu_shape rows = hu_shape1(p->t[x].shape.d[0]);
 	int in[3], out[2];
 
 	in[0] = x;
 	in[1] = input(p, s, labels, HU_OTHER);
-	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, rows, HU_OTHER);
+	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
 	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
 	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
 	hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);

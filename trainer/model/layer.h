@@ -26,7 +26,7 @@ int hu_layer_linear(hu_program *p, const char *layer, int x, size_t out);
 int hu_layer_normalise(hu_program *p, const char *layer, int x, double eps, double momentum, int eval);
 /* Global average pooling to [batch, channels]. */
 int hu_layer_pool(hu_program *p, int x);
-/* Softmax cross-entropy of the logits x with the data set's array labels; appends loss.y (the loss) and loss.p (the
-   probabilities). */
+/* Softmax cross-entropy of the logits x with the data set's array labels, which has a class for each row, or for each
+   pixel; appends loss.y (the loss) and loss.p (the probabilities). */
 void hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

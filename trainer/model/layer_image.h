@@ -13,8 +13,8 @@ enum { HU_LAYER_TEXT = 64 };
 typedef struct hu_layer_name { char s[HU_LAYER_TEXT]; } hu_layer_name;
 hu_layer_name hu_layer_named(const char *prefix, const char *word);
 
-/* Filters of rows x columns with a stride for both; padding (rows-1)/2 and (columns-1)/2 on both sides. */
-typedef struct hu_filters { size_t rows, columns, stride, filters; } hu_filters;
+/* Filters of rows x columns, with padding (rows-1)/2 above and below and (columns-1)/2 on the left and right. */
+typedef struct hu_filters { size_t rows, columns, stride_rows, stride_columns, filters; } hu_filters;
 
 /* A convolution without bias and its batch normalisation, with PyTorch's epsilon 1e-5 and momentum 0.1 (0.9 here,
    where it is the old value's share). */
@@ -24,6 +24,15 @@ int hu_layer_relu_of(hu_program *p, const char *layer, int x);
 int hu_layer_add(hu_program *p, const char *layer, int a, int b);
 /* The largest element of windows of size x size, stride and padding on both axes alike. */
 int hu_layer_maxpool(hu_program *p, const char *layer, int x, size_t size, size_t stride, size_t padding);
+/* The convolution with padding 0 and stride size turned around: y has rows x columns pixels, each of which meets one
+   pixel of x, and a bias. */
+int hu_layer_upsample(hu_program *p, const char *layer, int x, size_t size, size_t rows, size_t columns, size_t filters);
+/* A convolution of one pixel with a bias. */
+int hu_layer_conv_pixel(hu_program *p, const char *layer, int x, size_t filters);
+/* The channels of a, then those of b. */
+int hu_layer_join(hu_program *p, const char *layer, int a, int b);
 /* n times the multiplier, rounded; at least 1. */
 size_t hu_layer_scaled(const hu_model_sizes *s, size_t n);
+/* HU_EINVAL where a U-Net would halve images until nothing is left. */
+hu_status hu_unet_check(const hu_model_sizes *s);
 #endif

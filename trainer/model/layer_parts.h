@@ -10,4 +10,6 @@ int hu_layer_parameter(hu_program *p, const char *layer, const char *role, hu_sh
 /* Appends a forward call whose single output is the float32 activation LAYER.ROLE, and returns the output. */
 int hu_layer_activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin,
 	const hu_attr *attr, int nattr);
+/* Adds the bias LAYER.b to the product xw. */
+int hu_layer_bias(hu_program *p, const char *layer, int xw);
 #endif

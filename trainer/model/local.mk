@@ -12,4 +12,6 @@ noinst_HEADERS += trainer/model/model.h
 noinst_HEADERS += trainer/model/models.def
 noinst_HEADERS += trainer/model/presets.def
 libhalfulp_a_SOURCES += trainer/model/resnet.c
+libhalfulp_a_SOURCES += trainer/model/resnet1d.c
 noinst_HEADERS += trainer/model/sizes.def
+libhalfulp_a_SOURCES += trainer/model/unet.c

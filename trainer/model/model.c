@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/model/model.h"
 
+#include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
+#include "trainer/model/layer_image.h"
 
 #include <string.h>
 
@@ -39,6 +41,14 @@ hu_model_find(const char *name, const hu_model **out)
 #include "trainer/model/models.def"
 #undef MODEL
 			      , name);
+}
+
+hu_status
+hu_model_check(const hu_model *m, const hu_model_sizes *s)
+{
+	if (hu_word_in(m->options, "levels"))
+		HU_TRY(hu_unet_check(s));
+	return HU_OK;
 }
 
 hu_program *

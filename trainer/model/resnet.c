@@ -31,7 +31,7 @@ convolve(const block *b, int k, int x, size_t size, size_t stride, size_t filter
 	snprintf(conv, sizeof conv, "conv%d", k);
 	snprintf(bn, sizeof bn, "bn%d", k);
 	return hu_layer_conv_bn(b->p, hu_layer_named(b->name, conv).s, hu_layer_named(b->name, bn).s, x,
-		(hu_filters){ size, size, stride, filters }, b->eval);
+		(hu_filters){ size, size, stride, stride, filters }, b->eval);
 }
 
 static int
@@ -50,7 +50,7 @@ shortcut(const block *b, int x, size_t out)
 	if (b->stride == 1 && hu_last(b->p->t[x].shape) == out)
 		return x;
 	return hu_layer_conv_bn(b->p, hu_layer_named(b->name, "downsample_0").s,
-		hu_layer_named(b->name, "downsample_1").s, x, (hu_filters){ 1, 1, b->stride, out }, b->eval);
+		hu_layer_named(b->name, "downsample_1").s, x, (hu_filters){ 1, 1, b->stride, b->stride, out }, b->eval);
 }
 
 static int
@@ -81,7 +81,8 @@ static int
 stem(hu_program *p, const hu_model_sizes *s, int x, int eval)
 {
 	int imagenet = s->stem ? !strcmp(s->stem, "imagenet") : is_large(p, x);
-	hu_filters f = { imagenet ? 7 : 3, imagenet ? 7 : 3, imagenet ? 2 : 1, hu_layer_scaled(s, FIRST) };
+	size_t size = imagenet ? 7 : 3, stride = imagenet ? 2 : 1;
+	hu_filters f = { size, size, stride, stride, hu_layer_scaled(s, FIRST) };
 
 	x = hu_layer_relu_of(p, "relu", hu_layer_conv_bn(p, "conv1", "bn1", x, f, eval));
 	return imagenet ? hu_layer_maxpool(p, "maxpool", x, 3, 2, 1) : x;

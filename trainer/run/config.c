@@ -164,6 +164,13 @@ settle(hu_config *c)
 	HU_TRY(on_or_off("fuse", c->fuse));
 	HU_TRY(on_or_off("graph", c->graph));
 	HU_TRY(hu_model_find(c->model, &c->row));
+	if (!c->data) {
+		const char *data = hu_input_default(c->row->inputs);
+		if (!data)
+			return hu_fail(HU_EINVAL, "--model %s: no generated data has what it reads, %s; name a file with --data",
+				c->row->name, c->row->inputs);
+		c->data = hu_xstrdup(data);
+	}
 	if (!c->optimizer)
 		c->optimizer = hu_xstrdup(c->row->optimizer);
 	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
@@ -395,6 +402,12 @@ hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 	if (st != HU_OK)
 		hu_dataset_release(ds);
 	return st;
+}
+
+int
+hu_config_is_masked(const hu_config *c)
+{
+	return hu_input_named(c->row->inputs, "mask") && !hu_input_named(c->row->inputs, "labels");
 }
 
 hu_model_sizes

@@ -54,6 +54,8 @@ hu_status hu_config_set_policy(hu_config *c, const char *policy);
 hu_status hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds);
 /* Returns the model's sizes for this data set, which must outlive them. */
 hu_model_sizes hu_config_sizes(const hu_config *c, const hu_dataset *ds);
+/* Returns 1 where the model learns a class for each pixel, from the array "mask" and not from "labels". */
+int hu_config_is_masked(const hu_config *c);
 /* Returns the first loss scale. */
 double hu_config_first_scale(const hu_config *c);
 #endif

@@ -20,7 +20,7 @@ const char hu_options_batch[] = "samples in a step [the model's"
 #undef MODEL
 "]";
 
-const char hu_options_data[] = "data to train on"
+const char hu_options_data[] = "data to train on [the first of these without a file that has what the model reads]"
 #define DATASET(id, argument, reads, summary) "; " #id argument ": " summary
 #include "trainer/data/datasets.def"
 #undef DATASET
