@@ -14,6 +14,7 @@ noinst_HEADERS += cuda/element/scalar.cuh
 noinst_HEADERS += cuda/element/scaled.cuh
 noinst_HEADERS += cuda/element/search.cuh
 noinst_HEADERS += cuda/element/short.h
+noinst_HEADERS += cuda/element/slice.cuh
 CUDA_SOURCES += cuda/element/stat.cu
 noinst_HEADERS += cuda/element/stat.h
 noinst_HEADERS += cuda/element/store.h

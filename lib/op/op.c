@@ -113,6 +113,9 @@ hu_grad_applies(const hu_grad *g, const hu_call *c)
 	double num;
 	int used;
 
+	for (const char *r = g->results; r && *r; r += r[2] ? 3 : 2)
+		if (r[1] - '0' >= c->nin)
+			return 0;
 	for (const char *s = g->when; s && *s; s += used) {
 		HU_ASSERT(sscanf(s, " %15[^=]=%lf%n", key, &num, &used) == 2);
 		if (hu_attr_num(c, key, 0) != num)

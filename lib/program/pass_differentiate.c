@@ -163,6 +163,20 @@ apply_rule(pass *s, int call, const hu_grad *g)
 			contribute(s, to[i], out[i], f.layer);
 }
 
+/* Rules name ten operands at most; those of a call with more would lack a gradient unseen. */
+static hu_status
+check_rules(const pass *s, int call)
+{
+	enum { NAMED = 10 };
+	const hu_call *c = &s->p->c[call];
+
+	for (int k = NAMED; k < c->nin && c->op->grad && c->phase == HU_FORWARD; k++)
+		if (s->needed[c->in[k]])
+			return hu_fail(HU_EINVAL, "%s with %d operands has a gradient for the first %d only: use several calls",
+				c->op->name, c->nin, NAMED);
+	return HU_OK;
+}
+
 hu_status
 hu_pass_differentiate(hu_program *p, int loss, int seed)
 {
@@ -185,6 +199,8 @@ hu_pass_differentiate(hu_program *p, int loss, int seed)
 	for (int i = 0; i < nt; i++) {
 		p->t[i].grad = s.grad[i];
 	}
+	for (int i = 0; i < nc && st == HU_OK; i++)
+		st = check_rules(&s, i);
 	for (int i = 0; i < nt && st == HU_OK; i++)
 		if (p->t[i].trainable && p->t[i].grad < 0)
 			st = hu_fail(HU_EINVAL, "no gradient reaches %s", p->t[i].name);

@@ -194,6 +194,11 @@ bench device | bench why --batch 16 --width 0.05 --policy float32 --json | --dev
 bench published | bench train --json | --published
 bench model | BT | --model convnet
 bench width | BT | --width 0.1
+bench preset | BT | --preset resnet18
+bench depth | BT --model resnet | --depth 10
+bench stem | BT --model resnet --depth 10 | --stem imagenet
+bench levels | BT --model unet | --levels 1
+bench classes | BT --data scenes | --classes 11
 bench data | BT.replace('--size 8 ', '') | --data idx:{h}/images
 bench size | BT | --size 9
 bench channels | BT | --channels 2
@@ -259,6 +264,11 @@ compare seeds | C | --seeds 2
 compare analyze | C | --analyze
 compare model | C | --model convnet
 compare width | C | --width 0.1
+compare preset | C | --preset resnet18
+compare depth | C --model resnet | --depth 10
+compare stem | C --model resnet --depth 10 | --stem imagenet
+compare levels | C --model unet | --levels 1
+compare classes | C --data scenes | --classes 11
 compare data | CT | --data idx:{h}/images
 compare size | C | --size 9
 compare channels | C | --channels 2
@@ -330,6 +340,11 @@ op confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound | --confi
 op json | op relu --in a={h}/a.npy | --json
 plan model | P | --model convnet
 plan width | P | --width 0.1
+plan preset | P | --preset resnet18
+plan depth | P --model resnet | --depth 10
+plan stem | P --model resnet --depth 10 | --stem imagenet
+plan levels | P --model unet | --levels 1
+plan classes | P --data scenes | --classes 11
 plan data | P.replace('--size 8 ', '') | --data idx:{h}/images
 plan size | P | --size 9
 plan channels | P | --channels 2
@@ -384,6 +399,11 @@ round daz | round 1e-7 | --daz
 round json | round 0.1 | --json
 train model | TS R | --model convnet
 train width | TS R | --width 0.1
+train preset | TS R | --preset resnet18
+train depth | TS --model resnet R | --depth 10
+train stem | TS --model resnet --depth 10 R | --stem imagenet
+train levels | TS --model unet R | --levels 1
+train classes | TS --data scenes R | --classes 11
 train data | T.replace('--train 48 ', '').replace('--eval 16 ', '') R | --data idx:{h}/images
 train size | T R | --size 9
 train channels | TS R | --channels 2

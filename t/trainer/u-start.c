@@ -124,7 +124,7 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 		const hu_info *t = &p->t[i];
 		hu_shape s = t->shape, to = s;
 		size_t count = hu_count(s);
-		char name[96];
+		char name[2 * HU_NAME];
 		if (!t->trainable)
 			continue;
 		int norm = t->layer[0] == 'b';

@@ -6,7 +6,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
-#include "lib/number/philox.h"
+#include "trainer/data/dice.h"
 
 #include <string.h>
 
@@ -27,58 +27,20 @@ enum { GLYPHS = sizeof glyphs / sizeof *glyphs };
 
 typedef struct point { double x, y; } point;
 
-/* The random numbers of an image, in the order in which they are used. */
-typedef struct dice { uint64_t seed, index; uint32_t stream, step; int left; hu_random r; } dice;
-
-static uint32_t
-word(dice *d)
-{
-	if (!d->left) {
-		d->r = hu_random_at(d->seed, d->stream, d->step++, d->index);
-		d->left = 4;
-	}
-	return d->r.w[--d->left];
-}
-
-/* A uniform number between -1 and 1, both excluded, symmetric about 0. */
-static double
-uniform(dice *d)
-{
-	return ((double)word(d) + 0.5) * 0x1p-31 - 1.0;
-}
-
-/* Bell-shaped: the sum of four uniform numbers, standard deviation 1 (each has 1/3 of variance: √(4/3) = 1.1547),
-   within ±3.47. */
-static double
-bell(dice *d)
-{
-	double s = uniform(d);
-
-	s += uniform(d);
-	s += uniform(d);
-	s += uniform(d);
-	return s / 1.1547;
-}
-
-static uint32_t
-below(dice *d, uint32_t n)
-{
-	return (uint32_t)((uint64_t)word(d) * n >> 32);
-}
-
 /* How one image deviates from its skeleton. */
 typedef struct hand {
 	double a, b, c, d, tx, ty;      /* affine map of the unit box, centred */
 	point field[GRID][GRID];        /* displacement at the knots */
 	double width, ink, edge;        /* pen radius and softness in units of the image's side */
 	double noise;
-	dice *dice;
+	hu_dice *dice;
 } hand;
 
 static void
-take_hand(hand *h, dice *d)
+take_hand(hand *h, hu_dice *d)
 {
-	double t = 0.11 * bell(d), shear = 0.16 * bell(d), grow = 1.0 + 0.09 * bell(d), narrow = 1.0 + 0.13 * bell(d);
+	double t = 0.11 * hu_dice_bell(d), shear = 0.16 * hu_dice_bell(d), grow = 1.0 + 0.09 * hu_dice_bell(d),
+	       narrow = 1.0 + 0.13 * hu_dice_bell(d);
 
 	/* Rotation by 2·atan(t), rational in t: no sine needed. */
 	double cosine = (1.0 - t * t) / (1.0 + t * t), sine = 2.0 * t / (1.0 + t * t);
@@ -87,19 +49,19 @@ take_hand(hand *h, dice *d)
 	h->b = -sine * sy - shear * sx;
 	h->c = sine * sx;
 	h->d = cosine * sy;
-	h->tx = 0.5 + 0.028 * bell(d);
-	h->ty = 0.5 + 0.028 * bell(d);
+	h->tx = 0.5 + 0.028 * hu_dice_bell(d);
+	h->ty = 0.5 + 0.028 * hu_dice_bell(d);
 	for (int i = 0; i < GRID; i++)
 		for (int j = 0; j < GRID; j++) {
-			h->field[i][j].x = 0.055 * bell(d);
-			h->field[i][j].y = 0.055 * bell(d);
+			h->field[i][j].x = 0.055 * hu_dice_bell(d);
+			h->field[i][j].y = 0.055 * hu_dice_bell(d);
 		}
-	h->width = 0.041 + 0.010 * bell(d);
+	h->width = 0.041 + 0.010 * hu_dice_bell(d);
 	if (!(h->width > 0.018))
 		h->width = 0.018;
-	h->ink = 0.88 + 0.12 * uniform(d);
-	h->edge = 0.030 + 0.008 * uniform(d);
-	h->noise = 9.0 + 7.0 * uniform(d);
+	h->ink = 0.88 + 0.12 * hu_dice_uniform(d);
+	h->edge = 0.030 + 0.008 * hu_dice_uniform(d);
+	h->noise = 9.0 + 7.0 * hu_dice_uniform(d);
 	h->dice = d;
 }
 
@@ -202,10 +164,10 @@ draw_stroke(canvas *c, const hand *h, const point *p, int n)
 {
 	double side = (double)c->size, edge = h->edge * side, radius = h->width * side;
 	point from = place(h, p[0]);
-	double r0 = radius * (1.0 + 0.15 * uniform(h->dice));
+	double r0 = radius * (1.0 + 0.15 * hu_dice_uniform(h->dice));
 
 	for (int i = 0; i + 1 < n; i++) {
-		double r1 = radius * (1.0 + 0.15 * uniform(h->dice));
+		double r1 = radius * (1.0 + 0.15 * hu_dice_uniform(h->dice));
 		for (int k = 1; k <= PIECES; k++) {
 			double t0 = (double)(k - 1) / PIECES, t1 = (double)k / PIECES;
 			point to = place(h, bend(p[i ? i - 1 : 0], p[i], p[i + 1], p[i + 2 < n ? i + 2 : n - 1], t1));
@@ -230,7 +192,7 @@ draw_glyph(canvas *c, const hand *h, const char *strokes)
 			/* A stroke that starts where the last one ended is shifted like it, so that corners stay
 			   closed. */
 			if (n || q.x != before.x || q.y != before.y)
-				shift = (point){ 0.017 * bell(h->dice), 0.017 * bell(h->dice) };
+				shift = (point){ 0.017 * hu_dice_bell(h->dice), 0.017 * hu_dice_bell(h->dice) };
 			before = q;
 			p[n++] = (point){ q.x + shift.x, q.y + shift.y };
 		}
@@ -246,7 +208,7 @@ static void
 add_noise(canvas *c, const hand *h)
 {
 	for (size_t i = 0; i < c->size * c->size; i++) {
-		uint32_t w = word(h->dice);
+		uint32_t w = hu_dice_word(h->dice);
 		double sum = (double)((w & 255) + (w >> 8 & 255) + (w >> 16 & 255) + (w >> 24));
 		double v = (double)c->ink[i] + h->noise * (sum - 510.0) / 147.8;
 		c->ink[i] = !(v > 0.0) ? 0 : v > 255.0 ? 255 : (unsigned char)v;
@@ -256,9 +218,9 @@ add_noise(canvas *c, const hand *h)
 int
 hu_digits_draw(unsigned char *pixels, size_t size, uint64_t seed, uint64_t index)
 {
-	dice d = { .seed = seed, .index = index, .stream = hu_fnv1a32("data/digits") };
+	hu_dice d = { .seed = seed, .index = index, .stream = hu_fnv1a32("data/digits") };
 	canvas c = { pixels, size };
-	uint32_t digit = below(&d, 10), variants = 0, first = 0;
+	uint32_t digit = hu_dice_below(&d, 10), variants = 0, first = 0;
 	hand h;
 
 	memset(pixels, 0, size * size);
@@ -266,7 +228,7 @@ hu_digits_draw(unsigned char *pixels, size_t size, uint64_t seed, uint64_t index
 		if (glyphs[i].digit == (int)digit && !variants++)
 			first = i;
 	/* the rows of a digit follow each other in glyphs.def */
-	const char *strokes = glyphs[first + below(&d, variants)].strokes;
+	const char *strokes = glyphs[first + hu_dice_below(&d, variants)].strokes;
 	take_hand(&h, &d);
 	draw_glyph(&c, &h, strokes);
 	add_noise(&c, &h);

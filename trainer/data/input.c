@@ -33,6 +33,11 @@ hu_input_at(const char *reads, int i, hu_input *in)
 int
 hu_input_fits(const hu_input *in, hu_shape shape)
 {
+	const char *s = in->shape + 2; /* behind "[n" */
+
+	for (int k = 0; *s == ',' && k < shape.rank; k++, s += 1 + strcspn(s + 1, ",]"))
+		if (s[1] >= '0' && s[1] <= '9' && strtoull(s + 1, NULL, 10) != shape.d[k])
+			return 0;
 	return in->more ? shape.rank >= in->rank : shape.rank == in->rank;
 }
 
@@ -78,4 +83,33 @@ hu_input_check(const char *model, const char *reads, const hu_dataset *ds)
 	for (int i = 0; hu_input_at(reads, i, &in); i++)
 		HU_TRY(check_one(model, &in, ds));
 	return HU_OK;
+}
+
+int
+hu_input_named(const char *reads, const char *name)
+{
+	hu_input in;
+
+	for (int i = 0; hu_input_at(reads, i, &in); i++)
+		if (!strcmp(in.name, name))
+			return 1;
+	return 0;
+}
+
+const char *
+hu_input_default(const char *reads)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = hu_dataset_name(i)); i++) {
+		hu_dataset ds;
+		if (hu_dataset_is_file(name) ||
+			hu_dataset_open(&ds, name, &(hu_dataset_options){ .reads = reads, .dimensions_only = 1 }) != HU_OK)
+			continue;
+		hu_status st = hu_input_check("", reads, &ds);
+		hu_dataset_release(&ds);
+		if (st == HU_OK)
+			return name;
+	}
+	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a model reads, as its row of models.def says it: "x[n,...] labels[n]:class", one word for each input. n is the
-   number of rows; each further word in the brackets is one dimension of a row, and "..." stands for one or more of
-   them. ":class" asks for whole numbers below a number of classes. */
+   number of rows; each further word in the brackets is one dimension of a row, a number asks for that length, and "..."
+   stands for one or more dimensions. ":class" asks for whole numbers below a number of classes. */
 #ifndef HU_TRAINER_DATA_INPUT_H
 #define HU_TRAINER_DATA_INPUT_H
 
@@ -22,4 +22,9 @@ int hu_input_fits(const hu_input *in, hu_shape shape);
 /* HU_EINVAL names the first input of reads that ds lacks or has in another shape; model is the model's name, for the
    message. */
 hu_status hu_input_check(const char *model, const char *reads, const hu_dataset *ds);
+/* Returns the name of the first data set of datasets.def that needs no file and has what reads asks for; NULL where there
+   is none. */
+const char *hu_input_default(const char *reads);
+/* Returns 1 where reads has an input of that name. */
+int hu_input_named(const char *reads, const char *name);
 #endif

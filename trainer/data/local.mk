@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += trainer/data/data.c
 noinst_HEADERS += trainer/data/data.h
 noinst_HEADERS += trainer/data/datasets.def
+noinst_HEADERS += trainer/data/dice.h
 libhalfulp_a_SOURCES += trainer/data/digits.c
 noinst_HEADERS += trainer/data/digits.h
 libhalfulp_a_SOURCES += trainer/data/digits_draw.c
@@ -11,3 +12,9 @@ libhalfulp_a_SOURCES += trainer/data/idx.c
 libhalfulp_a_SOURCES += trainer/data/input.c
 noinst_HEADERS += trainer/data/input.h
 libhalfulp_a_SOURCES += trainer/data/npz.c
+libhalfulp_a_SOURCES += trainer/data/scenes.c
+noinst_HEADERS += trainer/data/scenes.h
+libhalfulp_a_SOURCES += trainer/data/scenes_draw.c
+libhalfulp_a_SOURCES += trainer/data/signals.c
+noinst_HEADERS += trainer/data/signals.h
+libhalfulp_a_SOURCES += trainer/data/signals_draw.c

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/model/model.h"
 
+#include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
+#include "trainer/model/layer_image.h"
 
 #include <string.h>
 
 static const hu_model rows[] = {
-#define MODEL(id, optimizer, lr, batch, reads, summary) { #id, summary, optimizer, reads, lr, batch, hu_model_##id },
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                     \
+	{ #id, summary, optimizer, inputs, options, lr, batch, hu_model_##id },
 #include "trainer/model/models.def"
 #undef MODEL
 };
@@ -34,10 +37,18 @@ hu_model_find(const char *name, const hu_model **out)
 	const char *near = hu_nearest(name, names, ROWS);
 	return near ? hu_fail(HU_EINVAL, "unknown model '%s'; did you mean %s", name, near)
 		    : hu_fail(HU_EINVAL, "unknown model '%s'; there are"
-#define MODEL(id, optimizer, lr, batch, reads, summary) " " #id
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary) " " #id
 #include "trainer/model/models.def"
 #undef MODEL
 			      , name);
+}
+
+hu_status
+hu_model_check(const hu_model *m, const hu_model_sizes *s)
+{
+	if (hu_word_in(m->options, "levels"))
+		HU_TRY(hu_unet_check(s));
+	return HU_OK;
 }
 
 hu_program *

@@ -68,23 +68,26 @@ void
 hu_plan_rows_print(const hu_program *p, const hu_plan_row *rows, int n, int by_call)
 {
 	char bytes[16], bound[24];
+	int wide = by_call ? 8 : 10;
 
+	for (int i = 0; i < n; i++)
+		wide = (int)strlen(rows[i].layer) > wide ? (int)strlen(rows[i].layer) : wide;
 	if (by_call)
-		printf("%5s %-16s %-8s %-8s %-28s %-5s", "call", "op", "phase", "layer", "output", "fmt");
+		printf("%5s %-16s %-8s %-*s %-28s %-5s", "call", "op", "phase", wide, "layer", "output", "fmt");
 	else
-		printf("%-10s %5s", "layer", "calls");
+		printf("%-*s %5s", wide, "layer", "calls");
 	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte",
 		"bound");
 	for (int i = 0; i < n; i++) {
 		const hu_plan_row *r = &rows[i];
 		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
 		if (by_call && o)
-			printf("%5d %-16s %-8s %-8s %-28.28s %-5s", r->call->id, r->call->op->name,
-				hu_phase_name(r->call->phase), r->layer, o->name, hu_format_name(o->format));
+			printf("%5d %-16s %-8s %-*s %-28.28s %-5s", r->call->id, r->call->op->name,
+				hu_phase_name(r->call->phase), wide, r->layer, o->name, hu_format_name(o->format));
 		else if (by_call)
-			printf("%-75s", r->layer);
+			printf("%-*s", 67 + wide, r->layer);
 		else
-			printf("%-10s %5d", r->layer, r->calls);
+			printf("%-*s %5d", wide, r->layer, r->calls);
 		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
 		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops,
 			hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);

@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
 
@@ -31,6 +32,20 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 static char **text_at(hu_config *c, const struct field *f) { return (char **)((char *)c + f->at); }
 static double *real_at(hu_config *c, const struct field *f) { return (double *)((char *)c + f->at); }
 static size_t *whole_at(hu_config *c, const struct field *f) { return (size_t *)((char *)c + f->at); }
+
+/* Options whose value is one of some words. */
+static const struct choice { const char *name; size_t at; const char *words; } choices[] = {
+#define OPTION(kind, member, name, min, max, argument, def, help)
+#define CHOICE(member, name, words, def, help) { name, offsetof(hu_config, member), words },
+#include "trainer/model/sizes.def"
+#undef OPTION
+};
+
+static const struct preset { const char *name, *model, *options; } presets[] = {
+#define PRESET(name, model, options, summary) { name, model, options },
+#include "trainer/model/presets.def"
+#undef PRESET
+};
 
 static void
 nothing_said(hu_config *c)
@@ -129,13 +144,33 @@ on_or_off(const char *option, const char *word)
 }
 
 static hu_status
+choose(hu_config *c)
+{
+	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+		const char *word = *(char **)((char *)c + choices[i].at);
+		if (word && !hu_word_in(choices[i].words, word))
+			return hu_fail(HU_EINVAL, "--%s %s: one of %s is needed", choices[i].name, word,
+				choices[i].words);
+	}
+	return HU_OK;
+}
+
+static hu_status
 settle(hu_config *c)
 {
 	hu_sum sum;
 
+	HU_TRY(choose(c));
 	HU_TRY(on_or_off("fuse", c->fuse));
 	HU_TRY(on_or_off("graph", c->graph));
 	HU_TRY(hu_model_find(c->model, &c->row));
+	if (!c->data) {
+		const char *data = hu_input_default(c->row->inputs);
+		if (!data)
+			return hu_fail(HU_EINVAL, "--model %s: no generated data has what it reads, %s; name a file with --data",
+				c->row->name, c->row->inputs);
+		c->data = hu_xstrdup(data);
+	}
 	if (!c->optimizer)
 		c->optimizer = hu_xstrdup(c->row->optimizer);
 	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
@@ -162,8 +197,64 @@ settle(hu_config *c)
 }
 
 static hu_status
+find_preset(const hu_args *a, const struct preset **out)
+{
+	const char *name = hu_args_has(a, "preset") ? hu_args_text(a, "preset") : NULL,
+		   *names[sizeof presets / sizeof *presets];
+
+	*out = NULL;
+	for (size_t i = 0; name && i < sizeof presets / sizeof *presets; i++) {
+		names[i] = presets[i].name;
+		if (!strcmp(name, presets[i].name))
+			*out = &presets[i];
+	}
+	if (name && !*out) {
+		const char *near = hu_nearest(name, names, sizeof presets / sizeof *presets);
+		return near ? hu_fail(HU_EINVAL, "unknown preset '%s'; did you mean %s", name, near)
+			    : hu_fail(HU_EINVAL, "unknown preset '%s'; there are"
+#define PRESET(name, model, options, summary) " " name
+#include "trainer/model/presets.def"
+#undef PRESET
+				      , name);
+	}
+	if (*out && hu_args_given(a, "model") && strcmp(hu_args_text(a, "model"), (*out)->model))
+		return hu_fail(HU_EINVAL, "--preset %s is of the model %s, not of %s", name, (*out)->model,
+			hu_args_text(a, "model"));
+	return HU_OK;
+}
+
+/* Fills the fields that the line does not give and the preset does. */
+static void
+take_preset(hu_config *c, const hu_args *a, const struct preset *p)
+{
+	char *words = hu_xprintf("model=%s %s", p->model, p->options), *save = NULL;
+
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		char *value = strchr(w, '=');
+		int k = 0;
+		*value++ = 0;
+		while (k < FIELDS && strcmp(fields[k].name, w))
+			k++;
+		HU_ASSERT(k < FIELDS);
+		if (!hu_args_has(a, w) || hu_args_given(a, w))
+			continue;
+		if (fields[k].kind == TEXT) {
+			free(*text_at(c, &fields[k]));
+			*text_at(c, &fields[k]) = hu_xstrdup(value);
+		} else if (fields[k].kind == REAL)
+			*real_at(c, &fields[k]) = strtod(value, NULL);
+		else
+			*whole_at(c, &fields[k]) = strtoull(value, NULL, 10);
+	}
+	free(words);
+}
+
+static hu_status
 read_args(hu_config *c, const hu_args *a)
 {
+	const struct preset *preset;
+
+	HU_TRY(find_preset(a, &preset));
 	for (int i = 0; i < FIELDS; i++) {
 		const struct field *f = &fields[i];
 		long long n;
@@ -179,6 +270,8 @@ read_args(hu_config *c, const hu_args *a)
 			*whole_at(c, f) = (size_t)n;
 		}
 	}
+	if (preset)
+		take_preset(c, a, preset);
 	return HU_OK;
 }
 
@@ -300,18 +393,29 @@ hu_config_set_policy(hu_config *c, const char *policy)
 hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
-	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed, c->row->reads,
-		dimensions_only };
+	hu_dataset_options o = { .size = c->size, .channels = c->channels, .classes = c->classes, .train = c->train,
+		.eval = c->eval, .split = c->split, .seed = c->data_seed, .reads = c->row->inputs,
+		.dimensions_only = dimensions_only };
 
 	HU_TRY(hu_dataset_open(ds, c->data, &o));
-	hu_status st = hu_input_check(c->row->name, c->row->reads, ds);
+	hu_status st = hu_input_check(c->row->name, c->row->inputs, ds);
 	if (st != HU_OK)
 		hu_dataset_release(ds);
 	return st;
 }
 
+int
+hu_config_is_masked(const hu_config *c)
+{
+	return hu_input_named(c->row->inputs, "mask") && !hu_input_named(c->row->inputs, "labels");
+}
+
 hu_model_sizes
 hu_config_sizes(const hu_config *c, const hu_dataset *ds)
 {
-	return (hu_model_sizes){ c->batch, ds, c->width };
+	return (hu_model_sizes){ .batch = c->batch, .data = ds, .multiplier = c->width,
+#define OPTION(kind, member, name, min, max, argument, def, help) .member = c->member,
+#include "trainer/model/sizes.def"
+#undef OPTION
+	};
 }

@@ -32,8 +32,8 @@ typedef struct hu_config {
 
 /* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of
    options_model.def, separated by blanks. */
-extern const char hu_options_model[], hu_options_data[], hu_options_batch[], hu_options_optimizer[], hu_options_lr[],
-	hu_options_momentum[], hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
+extern const char hu_options_model[], hu_options_data[], hu_options_preset[], hu_options_batch[], hu_options_optimizer[],
+	hu_options_lr[], hu_options_momentum[], hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
 
 /* Reads the options that the command's table has, and settles them. policy is NULL where hu_config_set_policy is called
    later. An option without an effect is accepted here; trainer/run/idle.h refuses it. */
@@ -54,6 +54,8 @@ hu_status hu_config_set_policy(hu_config *c, const char *policy);
 hu_status hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds);
 /* Returns the model's sizes for this data set, which must outlive them. */
 hu_model_sizes hu_config_sizes(const hu_config *c, const hu_dataset *ds);
+/* Returns 1 where the model learns a class for each pixel, from the array "mask" and not from "labels". */
+int hu_config_is_masked(const hu_config *c);
 /* Returns the first loss scale. */
 double hu_config_first_scale(const hu_config *c);
 #endif

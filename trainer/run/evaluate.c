@@ -30,7 +30,7 @@ labels_read(hu_session *s, float *labels)
 	hu_tensor t;
 
 	if (!s->backend->watch) {
-		memcpy(labels, s->batch[s->labels], s->config->batch * sizeof *labels);
+		memcpy(labels, s->batch[s->labels], s->config->batch * s->labels_each * sizeof *labels);
 		return HU_OK;
 	}
 	HU_TRY(hu_session_read(s, s->id.labels, &t));
@@ -42,17 +42,17 @@ labels_read(hu_session *s, float *labels)
 hu_status
 hu_session_accuracy(hu_session *s, double *accuracy)
 {
-	size_t batch = s->config->batch, right = 0;
-	float *labels = hu_xmalloc(batch * sizeof *labels);
+	size_t n = s->config->batch * s->labels_each, right = 0;
+	float *labels = hu_xmalloc(n * sizeof *labels);
 	hu_status st = labels_read(s, labels);
 	hu_tensor p;
 
 	if (st == HU_OK)
 		st = hu_session_read(s, s->id.p, &p);
-	for (size_t i = 0; i < batch && st == HU_OK; i++)
+	for (size_t i = 0; i < n && st == HU_OK; i++)
 		right += (double)hu_argmax(&p, i, s->data.array[s->labels].classes) == (double)labels[i];
 	free(labels);
-	*accuracy = (double)right / (double)batch;
+	*accuracy = (double)right / (double)n;
 	return st;
 }
 
@@ -87,7 +87,7 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.loss, &t));
 	y->loss += hu_get(&t, 0) * (double)n;
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n * s->labels_each; i++) {
 		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->batch[s->labels][i];
 		y->actual[label]++;
 		if (k < y->classes)
@@ -96,6 +96,24 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 		y->right += k == label;
 	}
 	return HU_OK;
+}
+
+static void
+score(const tally *y, hu_evaluation *e)
+{
+	double seen = 0;
+
+	e->precision = e->recall = e->dice = e->iou = 0;
+	for (size_t k = 0; k < y->classes; k++) {
+		double hit = (double)y->hit[k], both = (double)(y->predicted[k] + y->actual[k]);
+		e->precision += y->predicted[k] ? hit / (double)y->predicted[k] / (double)y->classes : 0;
+		e->recall += y->actual[k] ? hit / (double)y->actual[k] / (double)y->classes : 0;
+		seen += both > 0;
+		e->dice += both > 0 ? 2 * hit / both : 0;
+		e->iou += both > 0 ? hit / (both - hit) : 0;
+	}
+	e->dice /= seen > 0 ? seen : 1;
+	e->iou /= seen > 0 ? seen : 1;
 }
 
 hu_status
@@ -109,12 +127,8 @@ hu_session_evaluate(hu_session *s, hu_evaluation *e)
 	for (size_t at = 0; at < n && st == HU_OK; at += batch)
 		st = evaluate_batch(s, at, n - at < batch ? n - at : batch, &y);
 	e->loss = y.loss / (double)n;
-	e->accuracy = (double)y.right / (double)n;
-	e->precision = e->recall = 0;
-	for (size_t k = 0; k < classes; k++) {
-		e->precision += y.predicted[k] ? (double)y.hit[k] / (double)y.predicted[k] / (double)classes : 0;
-		e->recall += y.actual[k] ? (double)y.hit[k] / (double)y.actual[k] / (double)classes : 0;
-	}
+	e->accuracy = (double)y.right / ((double)n * (double)s->labels_each);
+	score(&y, e);
 	free(count);
 	return st;
 }

@@ -148,6 +148,8 @@ say_epoch(loop *l, const hu_metrics_row *r)
 		r->epoch + 1, (s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss,
 		r->eval.loss, 100 * r->eval.accuracy, 100 * r->eval.precision, 100 * r->eval.recall,
 		1e3 * l->seconds / (double)l->timed);
+	if (hu_config_is_masked(s->config))
+		printf("  dice %.2f %%  intersection over union %.2f %%\n", 100 * r->eval.dice, 100 * r->eval.iou);
 	fflush(stdout);
 	l->seconds = 0;
 	l->timed = 0;

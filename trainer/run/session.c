@@ -12,9 +12,9 @@
 #include <string.h>
 
 static hu_ids
-find_ids(const hu_program *p, const hu_dataset *data)
+find_ids(const hu_program *p, const hu_dataset *data, int masked)
 {
-	hu_ids id = { .labels = hu_program_find(p, "input.labels"),
+	hu_ids id = { .labels = hu_program_find(p, masked ? "input.mask" : "input.labels"),
 		.weight = hu_program_find(p, "input.weight"),
 		.loss = hu_program_find(p, "loss.y"),
 		.p = hu_program_find(p, "loss.p"),
@@ -71,13 +71,14 @@ hu_session_machines(hu_session *s)
 	const hu_config *c = s->config;
 	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
 	hu_gemm_way gemm;
+	int masked = hu_config_is_masked(c);
 
 	HU_TRY(hu_build(&s->programs, c, &sizes));
 	HU_TRY(hu_gemm_find(c->gemm, &gemm));
 	HU_TRY(s->backend->open(&s->train, s->programs.train, gemm));
 	HU_TRY(s->backend->open(&s->eval, s->programs.eval, gemm));
-	s->id = find_ids(s->programs.train, &s->data);
-	s->eval_id = find_ids(s->programs.eval, &s->data);
+	s->id = find_ids(s->programs.train, &s->data, masked);
+	s->eval_id = find_ids(s->programs.eval, &s->data, masked);
 	if (s->backend->tune) {
 		s->backend->tune(s->train, hu_config_on(c->fuse), hu_config_on(c->graph));
 		s->backend->tune(s->eval, hu_config_on(c->fuse), hu_config_on(c->graph));
@@ -95,11 +96,12 @@ open_all(hu_session *s)
 	HU_TRY(hu_session_machines(s));
 	for (int i = 0; i < s->data.narray; i++) {
 		s->batch[i] = hu_xcalloc(c->batch * hu_count(s->data.array[i].shape), sizeof *s->batch[i]);
-		if (!strcmp(s->data.array[i].name, "labels"))
+		if (!strcmp(s->data.array[i].name, hu_config_is_masked(c) ? "mask" : "labels"))
 			s->labels = i;
 	}
-	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
-	s->next_labels = hu_xcalloc(c->batch, sizeof *s->next_labels);
+	s->labels_each = hu_count(s->data.array[s->labels].shape);
+	s->weight = hu_xcalloc(c->batch * s->labels_each, sizeof *s->weight);
+	s->next_labels = hu_xcalloc(c->batch * s->labels_each, sizeof *s->next_labels);
 	s->index = hu_xcalloc(c->batch, sizeof *s->index);
 	s->order = hu_xcalloc(s->data.n_train, sizeof *s->order);
 	s->read = hu_xcalloc(largest(s->programs.train), sizeof(double));
@@ -234,8 +236,8 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 		if (id->array[k] >= 0)
 			HU_TRY(s->backend->write(m, id->array[k], s->batch[k]));
 	}
-	for (size_t i = 0; i < batch; i++)
-		s->weight[i] = i < n;
+	for (size_t i = 0; i < batch * s->labels_each; i++)
+		s->weight[i] = i < n * s->labels_each;
 	return s->backend->write(m, id->weight, s->weight);
 }
 

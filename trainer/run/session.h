@@ -25,8 +25,9 @@ typedef struct hu_session {
 	size_t *order;
 	size_t *index;                  /* rows of an evaluation batch */
 	float *batch[HU_ARRAYS];        /* one batch of each of the data set's arrays */
-	int labels;                     /* index of the array "labels" */
-	float *weight;                  /* weights of the batch's rows */
+	int labels;                     /* index of the array "labels", or of "mask" where the model reads that alone */
+	size_t labels_each;             /* how many of them a row has: 1, or one for each pixel */
+	float *weight;                  /* their weights */
 	float *next_labels;             /* labels of the batch that a device received ahead of its step, */
 	size_t ahead;                   /* which is step ahead - 1; 0 where there is none */
 	void *read;                     /* buffer that any tensor fits into, as doubles or floats */
@@ -69,13 +70,15 @@ void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 hu_status hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n);
 hu_status hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int tensor, hu_tensor *t);
 
-typedef struct hu_evaluation { double loss, accuracy, precision, recall; } hu_evaluation;
+typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, iou; } hu_evaluation;
 
 /* Runs the rows for evaluation through the evaluation program with the training's present state. The loss is the mean
    over rows; precision and recall are macro averages over classes, where a class that is never predicted or absent
-   counts as 0. A row whose softmax is NaN counts as wrong. */
+   counts as 0. With t labels of a class, p predictions of it and h of both, its Dice coefficient is 2h/(t + p) and its
+   intersection over union h/(t + p - h); dice and iou are their means over the classes that are labelled or predicted.
+   A row, or a pixel, whose softmax is NaN counts as wrong. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
-/* Sets *accuracy to the share of rows of the last training batch whose largest probability is the label's. */
+/* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the label's. */
 hu_status hu_session_accuracy(hu_session *s, double *accuracy);
 /* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. */
 size_t hu_argmax(const hu_tensor *t, size_t row, size_t n);

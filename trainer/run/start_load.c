@@ -26,6 +26,27 @@ static const struct { const char *role, *theirs; int torch;
 
 enum { NAMES = sizeof names / sizeof *names };
 
+/* Finds LAYER.WORD, LAYER/WORD, or LAYER.WORD with a dot for each _ of the layer, as torchvision calls its layers. */
+static const hu_stensor *
+find_called(const hu_safetensors *s, const char *layer, const char *word)
+{
+	char name[HU_NAME + 32];
+	const hu_stensor *e;
+	size_t n = strlen(layer);
+
+	snprintf(name, sizeof name, "%s.%s", layer, word);
+	if ((e = hu_safetensors_find(s, name)))
+		return e;
+	name[n] = '/';
+	if ((e = hu_safetensors_find(s, name)))
+		return e;
+	name[n] = '.';
+	for (size_t i = 0; i < n; i++)
+		if (name[i] == '_')
+			name[i] = '.';
+	return hu_safetensors_find(s, name);
+}
+
 static const hu_stensor *
 find(const hu_safetensors *s, const hu_info *info, int *torch)
 {
@@ -33,14 +54,10 @@ find(const hu_safetensors *s, const hu_info *info, int *torch)
 
 	*torch = 0;
 	for (int i = 0; !e && i < NAMES; i++) {
-		char name[HU_NAME + 32];
 		if (strcmp(names[i].role, info->role))
 			continue;
-		for (const char *sep = "./"; !e && *sep; sep++) {
-			snprintf(name, sizeof name, "%s%c%s", info->layer, *sep, names[i].theirs);
-			e = hu_safetensors_find(s, name);
-			*torch = names[i].torch;
-		}
+		e = find_called(s, info->layer, names[i].theirs);
+		*torch = names[i].torch;
 	}
 	return e;
 }
@@ -70,6 +87,8 @@ fits(const hu_stensor *e, hu_shape s, int torch)
 {
 	hu_shape want = theirs_of(s, torch);
 
+	if (torch && s.rank == 4 && s.d[0] == 1 && e->rank == 3) /* a convolution of signals: [out, in, taps] */
+		return e->shape[0] == want.d[0] && e->shape[1] == want.d[1] && e->shape[2] == want.d[3];
 	if (e->rank != want.rank)
 		return 0;
 	for (int k = 0; k < want.rank; k++)

@@ -49,6 +49,21 @@ row(const hu_moves *x)
 	return x->outer * x->inner;
 }
 
+/* A rule an operand, of which a gradient of at most ten is known. */
+static const hu_grad grad[] = {
+	{ "concat_dx", "d0 i0", "i0", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1", "i1", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2", "i2", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3", "i3", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3 i4", "i4", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3 i4 i5", "i5", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3 i4 i5 i6", "i6", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3 i4 i5 i6 i7", "i7", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3 i4 i5 i6 i7 i8", "i8", NULL, NULL },
+	{ "concat_dx", "d0 i0 i1 i2 i3 i4 i5 i6 i7 i8 i9", "i9", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 const hu_op hu_op_concat = {
 	.name = "concat",
 	.summary = "operands one behind the other along an axis",
@@ -57,7 +72,8 @@ const hu_op hu_op_concat = {
 	.nout = 1,
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row },
+	.grad = grad,
 };

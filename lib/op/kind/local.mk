@@ -22,6 +22,7 @@ libhalfulp_a_SOURCES += lib/op/kind/ceil.c
 libhalfulp_a_SOURCES += lib/op/kind/clip.c
 libhalfulp_a_SOURCES += lib/op/kind/clip_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/concat.c
+libhalfulp_a_SOURCES += lib/op/kind/concat_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d_dw.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d_dx.c

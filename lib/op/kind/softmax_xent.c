@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   softmax_xent: p = softmax of each row of logits, shifted by the row's maximum;
+   softmax_xent: p = softmax of each row of logits (a row, or a pixel of an image), shifted by the row's maximum;
    loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
 #include "lib/op/axis/exact_exp.h"
 #include "lib/op/reduce/stats.h"
@@ -99,10 +99,10 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
-	if (in[0].rank != 2 || !hu_count(in[0]))
-		return hu_fail(HU_EINVAL, "softmax_xent: the logits must have rank 2, rows by classes");
-	HU_TRY(hu_shape_length(c, 1, in[1], in[0].d[0]));
-	HU_TRY(hu_shape_length(c, 2, in[2], in[0].d[0]));
+	if (in[0].rank < 2 || !hu_count(in[0]))
+		return hu_fail(HU_EINVAL, "softmax_xent: the logits must have rank 2 or more, the last of the classes");
+	HU_TRY(hu_shape_length(c, 1, in[1], hu_count(in[0]) / hu_last(in[0])));
+	HU_TRY(hu_shape_length(c, 2, in[2], hu_count(in[0]) / hu_last(in[0])));
 	HU_TRY(hu_shape_settle(c, 0, out, hu_shape0()));
 	return hu_shape_settle(c, 1, out, in[0]);
 }

@@ -63,10 +63,11 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
-	if (in[0].rank != 2)
-		return hu_fail(HU_EINVAL, "softmax_xent_dx: the probabilities must have rank 2, rows by classes");
-	HU_TRY(hu_shape_length(c, 1, in[1], in[0].d[0]));
-	HU_TRY(hu_shape_length(c, 2, in[2], in[0].d[0]));
+	if (in[0].rank < 2 || !hu_count(in[0]))
+		return hu_fail(HU_EINVAL,
+			"softmax_xent_dx: the probabilities must have rank 2 or more, the last of the classes");
+	HU_TRY(hu_shape_length(c, 1, in[1], hu_count(in[0]) / hu_last(in[0])));
+	HU_TRY(hu_shape_length(c, 2, in[2], hu_count(in[0]) / hu_last(in[0])));
 	HU_TRY(hu_shape_length(c, 3, in[3], 1));
 	return hu_shape_settle(c, 0, out, in[0]);
 }
