@@ -62,7 +62,7 @@ hu_dataset_toydata(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 }
 END
 
-append trainer/model/models.def 'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "a toy: one dense layer")'
+append trainer/model/models.def 'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "", "a toy: one dense layer")'
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */

@@ -280,6 +280,14 @@ hu_dataset_takes(const char *name, const char *option)
 	return r && hu_word_in(r->reads, option);
 }
 
+int
+hu_dataset_is_file(const char *name)
+{
+	const row *r = find(name);
+
+	return r && *r->argument;
+}
+
 size_t
 hu_dataset_path(const char *name)
 {

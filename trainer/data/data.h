@@ -30,6 +30,7 @@ enum { HU_ARRAYS = 8 };
 
 typedef struct hu_dataset {
 	size_t n_train, n_eval; /* rows 0 to n_train - 1 are for training, the next n_eval for evaluation */
+	size_t candidates;      /* rows for evaluation come in groups of so many, the item that was chosen first; 0: in none */
 	int narray;
 	hu_data_array array[HU_ARRAYS];
 	char *name; /* as it was asked for: "digits", "idx:DIR" */
@@ -39,6 +40,8 @@ typedef struct hu_dataset {
 typedef struct hu_dataset_options {
 	size_t size;         /* height and width in pixels */
 	size_t channels;     /* colour channels, all alike */
+	size_t length;       /* tokens of a row of text */
+	size_t users, items; /* of ratings */
 	size_t train, eval;  /* how many rows of each kind */
 	size_t split;        /* the first this many train, the rest evaluate */
 	uint64_t seed;       /* 0 is a seed like any other */
@@ -74,6 +77,8 @@ const char *hu_dataset_reads(size_t i); /* names of the options that it reads, s
 
 /* Returns 1 where the data set that `name` begins with reads option. */
 int hu_dataset_takes(const char *name, const char *option);
+/* Returns 1 where the data set that `name` begins with is a file's. */
+int hu_dataset_is_file(const char *name);
 /* Returns the position in `name` at which the path of a file or folder begins; 0 where it has none. */
 size_t hu_dataset_path(const char *name);
 

@@ -79,3 +79,21 @@ hu_input_check(const char *model, const char *reads, const hu_dataset *ds)
 		HU_TRY(check_one(model, &in, ds));
 	return HU_OK;
 }
+
+const char *
+hu_input_default(const char *reads)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = hu_dataset_name(i)); i++) {
+		hu_dataset ds;
+		if (hu_dataset_is_file(name) ||
+			hu_dataset_open(&ds, name, &(hu_dataset_options){ .dimensions_only = 1 }) != HU_OK)
+			continue;
+		hu_status st = hu_input_check("", reads, &ds);
+		hu_dataset_release(&ds);
+		if (st == HU_OK)
+			return name;
+	}
+	return NULL;
+}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer.h"
+#include "trainer/model/layer_parts.h"
 
-typedef struct name { char s[32]; } name;
+typedef struct name { char s[HU_NAME]; } name;
 
 static name
 of(const char *layer, const char *role)
 {
 	name n;
 
-	snprintf(n.s, sizeof n.s, "%.15s.%.14s", layer, role);
+	snprintf(n.s, sizeof n.s, "%.95s.%.15s", layer, role);
 	return n;
 }
 
@@ -21,8 +21,8 @@ numbered(const char *kind, int number)
 	return n;
 }
 
-static int
-parameter(hu_program *p, const char *layer, const char *role, hu_shape s)
+int
+hu_layer_parameter(hu_program *p, const char *layer, const char *role, hu_shape s)
 {
 	int id = hu_program_tensor(p, of(layer, role).s, HU_FP32, s, HU_WEIGHT);
 
@@ -30,8 +30,8 @@ parameter(hu_program *p, const char *layer, const char *role, hu_shape s)
 	return id;
 }
 
-static int
-activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin,
+int
+hu_layer_activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin,
 	const hu_attr *attr, int nattr)
 {
 	return hu_program_apply(
@@ -41,9 +41,9 @@ activation(hu_program *p, const char *op, const char *layer, const char *role, c
 static int
 with_bias(hu_program *p, const char *layer, int xw)
 {
-	int in[2] = { xw, parameter(p, layer, "b", hu_shape1(hu_last(p->t[xw].shape))) };
+	int in[2] = { xw, hu_layer_parameter(p, layer, "b", hu_shape1(hu_last(p->t[xw].shape))) };
 
-	return activation(p, "bias", layer, "y", in, 2, NULL, 0);
+	return hu_layer_activation(p, "bias", layer, "y", in, 2, NULL, 0);
 }
 
 /* Returns the input tensor that the data set's array feeds. */
@@ -75,13 +75,18 @@ hu_layer_classes(const hu_model_sizes *s, const char *array)
 }
 
 int
+hu_layer_linear(hu_program *p, const char *layer, int x, size_t out)
+{
+	size_t features = hu_count(p->t[x].shape) / p->t[x].shape.d[0];
+	int in[2] = { x, hu_layer_parameter(p, layer, "w", hu_shape2(features, out)) };
+
+	return with_bias(p, layer, hu_layer_activation(p, "matmul", layer, "xw", in, 2, NULL, 0));
+}
+
+int
 hu_layer_dense(hu_program *p, int number, int x, size_t out)
 {
-	name layer = numbered("dense", number);
-	size_t features = hu_count(p->t[x].shape) / p->t[x].shape.d[0];
-	int in[2] = { x, parameter(p, layer.s, "w", hu_shape2(features, out)) };
-
-	return with_bias(p, layer.s, activation(p, "matmul", layer.s, "xw", in, 2, NULL, 0));
+	return hu_layer_linear(p, numbered("dense", number).s, x, out);
 }
 
 int
@@ -89,9 +94,9 @@ hu_layer_conv(hu_program *p, int number, int x, size_t kernel, size_t stride, si
 {
 	name layer = numbered("conv", number);
 	hu_attr attr = { "stride", (double)stride, "" };
-	int in[2] = { x, parameter(p, layer.s, "w", hu_shape4(kernel, kernel, hu_last(p->t[x].shape), filters)) };
+	int in[2] = { x, hu_layer_parameter(p, layer.s, "w", hu_shape4(kernel, kernel, hu_last(p->t[x].shape), filters)) };
 
-	return with_bias(p, layer.s, activation(p, "conv2d", layer.s, "xw", in, 2, &attr, 1));
+	return with_bias(p, layer.s, hu_layer_activation(p, "conv2d", layer.s, "xw", in, 2, &attr, 1));
 }
 
 static int
@@ -104,43 +109,48 @@ statistic(hu_program *p, const char *layer, const char *role, hu_shape s, int st
 }
 
 int
-hu_layer_batchnorm(hu_program *p, int number, int x, int eval)
+hu_layer_normalise(hu_program *p, const char *layer, int x, double eps, double momentum, int eval)
 {
-	name layer = numbered("bn", number);
 	hu_shape s = hu_shape1(hu_last(p->t[x].shape));
-	hu_attr eps = { "eps", 1e-3, "" };
+	hu_attr epsilon = { "eps", eps, "" };
 	int in[5], out[5];
 
 	in[0] = x;
-	in[1] = parameter(p, layer.s, "gamma", s);
-	in[2] = parameter(p, layer.s, "beta", s);
-	in[3] = statistic(p, layer.s, "rm", s, 1);
-	in[4] = statistic(p, layer.s, "rv", s, 1);
+	in[1] = hu_layer_parameter(p, layer, "gamma", s);
+	in[2] = hu_layer_parameter(p, layer, "beta", s);
+	in[3] = statistic(p, layer, "rm", s, 1);
+	in[4] = statistic(p, layer, "rv", s, 1);
 	if (eval)
-		return activation(p, "batchnorm_eval", layer.s, "y", in, 5, &eps, 1);
-	out[0] = hu_program_tensor(p, of(layer.s, "y").s, HU_FP32, p->t[x].shape, HU_ACTIVATION);
-	out[1] = statistic(p, layer.s, "mean", s, 0);
-	out[2] = statistic(p, layer.s, "rstd", s, 0);
-	out[3] = statistic(p, layer.s, "rm_next", s, 0);
-	out[4] = statistic(p, layer.s, "rv_next", s, 0);
+		return hu_layer_activation(p, "batchnorm_eval", layer, "y", in, 5, &epsilon, 1);
+	out[0] = hu_program_tensor(p, of(layer, "y").s, HU_FP32, p->t[x].shape, HU_ACTIVATION);
+	out[1] = statistic(p, layer, "mean", s, 0);
+	out[2] = statistic(p, layer, "rstd", s, 0);
+	out[3] = statistic(p, layer, "rm_next", s, 0);
+	out[4] = statistic(p, layer, "rv_next", s, 0);
 	p->t[in[3]].next = out[3];
 	p->t[in[4]].next = out[4];
-	hu_call *c = hu_program_call(p, "batchnorm", HU_FORWARD, layer.s, in, 5, out, 5);
-	hu_attr_set(c, "eps", eps.num);
-	hu_attr_set(c, "momentum", 0.99);
+	hu_call *c = hu_program_call(p, "batchnorm", HU_FORWARD, layer, in, 5, out, 5);
+	hu_attr_set(c, "eps", eps);
+	hu_attr_set(c, "momentum", momentum);
 	return out[0];
+}
+
+int
+hu_layer_batchnorm(hu_program *p, int number, int x, int eval)
+{
+	return hu_layer_normalise(p, numbered("bn", number).s, x, 1e-3, 0.99, eval);
 }
 
 int
 hu_layer_relu(hu_program *p, int number, int x)
 {
-	return activation(p, "relu", numbered("relu", number).s, "y", &x, 1, NULL, 0);
+	return hu_layer_activation(p, "relu", numbered("relu", number).s, "y", &x, 1, NULL, 0);
 }
 
 int
 hu_layer_pool(hu_program *p, int x)
 {
-	return activation(p, "avgpool", "gap", "y", &x, 1, NULL, 0);
+	return hu_layer_activation(p, "avgpool", "gap", "y", &x, 1, NULL, 0);
 }
 
 void

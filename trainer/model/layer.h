@@ -20,6 +20,10 @@ int hu_layer_conv(hu_program *p, int number, int x, size_t kernel, size_t stride
 /* Batch normalisation per channel, with epsilon 1e-3 and momentum 0.99; eval uses the running statistics. */
 int hu_layer_batchnorm(hu_program *p, int number, int x, int eval);
 int hu_layer_relu(hu_program *p, int number, int x);
+/* The dense layer and the batch normalisation under a name, the latter with its epsilon and momentum: a running
+   statistic becomes momentum times itself plus 1 - momentum times the batch's. */
+int hu_layer_linear(hu_program *p, const char *layer, int x, size_t out);
+int hu_layer_normalise(hu_program *p, const char *layer, int x, double eps, double momentum, int eval);
 /* Global average pooling to [batch, channels]. */
 int hu_layer_pool(hu_program *p, int x);
 /* Softmax cross-entropy of the logits x with the data set's array labels; appends loss.y (the loss) and loss.p (the

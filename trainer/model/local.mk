@@ -3,7 +3,10 @@
 libhalfulp_a_SOURCES += trainer/model/convnet.c
 libhalfulp_a_SOURCES += trainer/model/layer.c
 noinst_HEADERS += trainer/model/layer.h
+noinst_HEADERS += trainer/model/layer_parts.h
 libhalfulp_a_SOURCES += trainer/model/mlp.c
 libhalfulp_a_SOURCES += trainer/model/model.c
 noinst_HEADERS += trainer/model/model.h
 noinst_HEADERS += trainer/model/models.def
+noinst_HEADERS += trainer/model/presets.def
+noinst_HEADERS += trainer/model/sizes.def

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const hu_model rows[] = {
-#define MODEL(id, optimizer, lr, batch, reads, summary) { #id, summary, optimizer, reads, lr, batch, hu_model_##id },
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                     \
+	{ #id, summary, optimizer, inputs, options, lr, batch, hu_model_##id },
 #include "trainer/model/models.def"
 #undef MODEL
 };
@@ -34,7 +35,7 @@ hu_model_find(const char *name, const hu_model **out)
 	const char *near = hu_nearest(name, names, ROWS);
 	return near ? hu_fail(HU_EINVAL, "unknown model '%s'; did you mean %s", name, near)
 		    : hu_fail(HU_EINVAL, "unknown model '%s'; there are"
-#define MODEL(id, optimizer, lr, batch, reads, summary) " " #id
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary) " " #id
 #include "trainer/model/models.def"
 #undef MODEL
 			      , name);

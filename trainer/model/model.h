@@ -7,14 +7,23 @@
 #include "lib/program/program.h"
 #include "trainer/data/data.h"
 
+/* Sizes of a model; where a member from sizes.def is 0 or NULL, it is the model's own. */
 typedef struct hu_model_sizes {
 	size_t batch;
 	const hu_dataset *data;  /* shapes and classes of the inputs that the model reads; their values are not read */
 	double multiplier;       /* multiplies the numbers of filters or hidden units; each is at least 1 */
+#define HU_SIZE_TEXT const char *
+#define HU_SIZE_WHOLE size_t
+#define HU_SIZE_REAL double
+#define OPTION(kind, member, name, min, max, argument, def, help) HU_SIZE_##kind member;
+#include "trainer/model/sizes.def"
+#undef OPTION
 } hu_model_sizes;
 
 typedef struct hu_model {
-	const char *name, *summary, *optimizer, *reads;
+	const char *name, *summary, *optimizer;
+	const char *inputs;    /* arrays that it reads, as trainer/data/input.h describes them */
+	const char *options;   /* names of the options that it reads, separated by blanks */
 	double lr;
 	size_t batch;
 	void (*build)(hu_program *p, const hu_model_sizes *s, int eval);
@@ -30,7 +39,7 @@ const hu_model *hu_model_at(int i);           /* NULL past the last row */
    softmax. Parameters are trainable state; running statistics are state. The caller frees the program. */
 hu_program *hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval);
 
-#define MODEL(id, optimizer, lr, batch, reads, summary)                                                                \
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                                \
 	void hu_model_##id(hu_program *p, const hu_model_sizes *s, int eval);
 #include "trainer/model/models.def"
 #undef MODEL

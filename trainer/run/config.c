@@ -32,6 +32,12 @@ static char **text_at(hu_config *c, const struct field *f) { return (char **)((c
 static double *real_at(hu_config *c, const struct field *f) { return (double *)((char *)c + f->at); }
 static size_t *whole_at(hu_config *c, const struct field *f) { return (size_t *)((char *)c + f->at); }
 
+static const struct preset { const char *name, *model, *options; } presets[] = {
+#define PRESET(name, model, options, summary) { name, model, options },
+#include "trainer/model/presets.def"
+#undef PRESET
+};
+
 static void
 nothing_said(hu_config *c)
 {
@@ -136,6 +142,13 @@ settle(hu_config *c)
 	HU_TRY(on_or_off("fuse", c->fuse));
 	HU_TRY(on_or_off("graph", c->graph));
 	HU_TRY(hu_model_find(c->model, &c->row));
+	if (!c->data) {
+		const char *data = hu_input_default(c->row->inputs);
+		if (!data)
+			return hu_fail(HU_EINVAL, "--model %s: no generated data has what it reads, %s; name a file with --data",
+				c->row->name, c->row->inputs);
+		c->data = hu_xstrdup(data);
+	}
 	if (!c->optimizer)
 		c->optimizer = hu_xstrdup(c->row->optimizer);
 	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
@@ -162,8 +175,64 @@ settle(hu_config *c)
 }
 
 static hu_status
+find_preset(const hu_args *a, const struct preset **out)
+{
+	const char *name = hu_args_has(a, "preset") ? hu_args_text(a, "preset") : NULL,
+		   *names[sizeof presets / sizeof *presets];
+
+	*out = NULL;
+	for (size_t i = 0; name && i < sizeof presets / sizeof *presets; i++) {
+		names[i] = presets[i].name;
+		if (!strcmp(name, presets[i].name))
+			*out = &presets[i];
+	}
+	if (name && !*out) {
+		const char *near = hu_nearest(name, names, sizeof presets / sizeof *presets);
+		return near ? hu_fail(HU_EINVAL, "unknown preset '%s'; did you mean %s", name, near)
+			    : hu_fail(HU_EINVAL, "unknown preset '%s'; there are"
+#define PRESET(name, model, options, summary) " " name
+#include "trainer/model/presets.def"
+#undef PRESET
+				      , name);
+	}
+	if (*out && hu_args_given(a, "model") && strcmp(hu_args_text(a, "model"), (*out)->model))
+		return hu_fail(HU_EINVAL, "--preset %s is of the model %s, not of %s", name, (*out)->model,
+			hu_args_text(a, "model"));
+	return HU_OK;
+}
+
+/* Fills the fields that the line does not give and the preset does. */
+static void
+take_preset(hu_config *c, const hu_args *a, const struct preset *p)
+{
+	char *words = hu_xprintf("model=%s %s", p->model, p->options), *save = NULL;
+
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		char *value = strchr(w, '=');
+		int k = 0;
+		*value++ = 0;
+		while (k < FIELDS && strcmp(fields[k].name, w))
+			k++;
+		HU_ASSERT(k < FIELDS);
+		if (!hu_args_has(a, w) || hu_args_given(a, w))
+			continue;
+		if (fields[k].kind == TEXT) {
+			free(*text_at(c, &fields[k]));
+			*text_at(c, &fields[k]) = hu_xstrdup(value);
+		} else if (fields[k].kind == REAL)
+			*real_at(c, &fields[k]) = strtod(value, NULL);
+		else
+			*whole_at(c, &fields[k]) = strtoull(value, NULL, 10);
+	}
+	free(words);
+}
+
+static hu_status
 read_args(hu_config *c, const hu_args *a)
 {
+	const struct preset *preset;
+
+	HU_TRY(find_preset(a, &preset));
 	for (int i = 0; i < FIELDS; i++) {
 		const struct field *f = &fields[i];
 		long long n;
@@ -179,6 +248,8 @@ read_args(hu_config *c, const hu_args *a)
 			*whole_at(c, f) = (size_t)n;
 		}
 	}
+	if (preset)
+		take_preset(c, a, preset);
 	return HU_OK;
 }
 
@@ -300,11 +371,12 @@ hu_config_set_policy(hu_config *c, const char *policy)
 hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
-	hu_dataset_options o = { c->size, c->channels, c->train, c->eval, c->split, c->data_seed, c->row->reads,
-		dimensions_only };
+	hu_dataset_options o = { .size = c->size, .channels = c->channels, .train = c->train,
+		.eval = c->eval, .split = c->split, .length = c->length, .users = c->users, .items = c->items, .seed = c->data_seed, .reads = c->row->inputs,
+		.dimensions_only = dimensions_only };
 
 	HU_TRY(hu_dataset_open(ds, c->data, &o));
-	hu_status st = hu_input_check(c->row->name, c->row->reads, ds);
+	hu_status st = hu_input_check(c->row->name, c->row->inputs, ds);
 	if (st != HU_OK)
 		hu_dataset_release(ds);
 	return st;
@@ -313,5 +385,9 @@ hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 hu_model_sizes
 hu_config_sizes(const hu_config *c, const hu_dataset *ds)
 {
-	return (hu_model_sizes){ c->batch, ds, c->width };
+	return (hu_model_sizes){ .batch = c->batch, .data = ds, .multiplier = c->width,
+#define OPTION(kind, member, name, min, max, argument, def, help) .member = c->member,
+#include "trainer/model/sizes.def"
+#undef OPTION
+	};
 }

@@ -39,6 +39,14 @@ static const hu_opt_need needs[] = {
 };
 
 static hu_opt_reader
+model(int i)
+{
+	const hu_model *m = hu_model_at(i);
+
+	return m ? (hu_opt_reader){ m->name, m->options } : (hu_opt_reader){ NULL, NULL };
+}
+
+static hu_opt_reader
 optimizer(int i)
 {
 	const hu_optim *o = hu_optim_at(i);
@@ -75,6 +83,8 @@ hu_config_idle(const hu_config *c, const char *option)
 	char data[64], *how = why ? hu_xstrdup(why) : NULL;
 
 	snprintf(data, sizeof data, "%.*s", (int)strcspn(c->data, ":"), c->data);
+	if (!how)
+		how = hu_unread("--model", model, c->row->name, option);
 	if (!how)
 		how = hu_unread("--optimizer", optimizer, c->optim.row->name, option);
 	if (!how)

@@ -3,18 +3,24 @@
 #include "trainer/run/config.h"
 
 const char hu_options_model[] = "model to train"
-#define MODEL(id, optimizer, lr, batch, reads, summary) "; " #id ": " summary
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary) "; " #id ": " summary
 #include "trainer/model/models.def"
 #undef MODEL
 ;
 
+const char hu_options_preset[] = "published sizes; options on the line go before those of the preset"
+#define PRESET(name, model, options, summary) "; " name ": " summary
+#include "trainer/model/presets.def"
+#undef PRESET
+;
+
 const char hu_options_batch[] = "samples in a step [the model's"
-#define MODEL(id, optimizer, lr, batch, reads, summary) ", " #id ": " #batch
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary) ", " #id ": " #batch
 #include "trainer/model/models.def"
 #undef MODEL
 "]";
 
-const char hu_options_data[] = "data to train on"
+const char hu_options_data[] = "data to train on [the first of these without a file that has what the model reads]"
 #define DATASET(id, argument, reads, summary) "; " #id argument ": " summary
 #include "trainer/data/datasets.def"
 #undef DATASET
@@ -25,7 +31,7 @@ const char hu_options_optimizer[] = "optimizer that turns gradients into updates
 #include "trainer/optim/optims.def"
 #undef OPTIM
 " [the model's"
-#define MODEL(id, optimizer, lr, batch, reads, summary) ", " #id ": " optimizer
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary) ", " #id ": " optimizer
 #include "trainer/model/models.def"
 #undef MODEL
 "]";

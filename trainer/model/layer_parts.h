@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the files of layers (layer.c, layer_NAME.c) share: tensors and calls under a layer's name. */
+#ifndef HU_TRAINER_LAYER_PARTS_H
+#define HU_TRAINER_LAYER_PARTS_H
+
+#include "trainer/model/layer.h"
+
+/* Adds the trainable float32 tensor LAYER.ROLE, whose first values trainer/run/start.c chooses by its role. */
+int hu_layer_parameter(hu_program *p, const char *layer, const char *role, hu_shape s);
+/* Appends a forward call whose single output is the float32 activation LAYER.ROLE, and returns the output. */
+int hu_layer_activation(hu_program *p, const char *op, const char *layer, const char *role, const int *in, int nin,
+	const hu_attr *attr, int nattr);
+#endif
