@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/model/model.h"
 
+#include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
+#include "trainer/model/layer_attention.h"
 
 #include <string.h>
 
@@ -48,4 +50,10 @@ hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval)
 
 	m->build(p, s, eval);
 	return p;
+}
+
+hu_status
+hu_model_check(const hu_model *m, const hu_model_sizes *s)
+{
+	return hu_word_in(m->options, "heads") ? hu_transformer_check(s) : HU_OK;
 }

@@ -33,6 +33,8 @@ typedef struct hu_model {
 hu_status hu_model_find(const char *name, const hu_model **out);
 const hu_model *hu_model_at(int i);           /* NULL past the last row */
 
+/* HU_EINVAL says which of the sizes do not fit each other or the data. */
+hu_status hu_model_check(const hu_model *m, const hu_model_sizes *s);
 /* Builds the forward program "train" or, where `eval` is 1, "eval", which has the same parameters by name and whose
    batchnorm uses its running statistics. Inputs are input.NAME for each array that the row reads, and input.weight, a
    factor for each row of the batch. Outputs are loss.y, the weighted mean of the cross-entropy, and loss.p, the

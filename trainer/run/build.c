@@ -40,6 +40,7 @@ hu_status
 hu_build(hu_programs *out, const hu_config *c, const hu_model_sizes *s)
 {
 	memset(out, 0, sizeof *out);
+	HU_TRY(hu_model_check(c->row, s));
 	hu_status st = build(&out->train, c, s, 0);
 	if (st == HU_OK)
 		st = build(&out->eval, c, s, 1);

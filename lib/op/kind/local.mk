@@ -61,6 +61,7 @@ libhalfulp_a_SOURCES += lib/op/kind/logical_or.c
 libhalfulp_a_SOURCES += lib/op/kind/logsumexp.c
 libhalfulp_a_SOURCES += lib/op/kind/logsumexp_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/mask.c
+libhalfulp_a_SOURCES += lib/op/kind/mask_keys.c
 libhalfulp_a_SOURCES += lib/op/kind/mask_out.c
 libhalfulp_a_SOURCES += lib/op/kind/matmul.c
 libhalfulp_a_SOURCES += lib/op/kind/max.c
