@@ -14,6 +14,7 @@ SCRIPT_TESTS += t/trainer/t-plan.sh
 SCRIPT_TESTS += t/trainer/t-published.py
 SCRIPT_TESTS += t/trainer/t-record.py
 SCRIPT_TESTS += t/trainer/t-resume.sh
+SCRIPT_TESTS += t/trainer/t-text-models.sh
 SCRIPT_TESTS += t/trainer/t-torch.py
 SCRIPT_TESTS += t/trainer/t-train.sh
 SCRIPT_TESTS += t/trainer/t-verify.sh

@@ -30,7 +30,7 @@ enum { HU_ARRAYS = 8 };
 
 typedef struct hu_dataset {
 	size_t n_train, n_eval; /* rows 0 to n_train - 1 are for training, the next n_eval for evaluation */
-	size_t candidates;      /* rows for evaluation come in groups of so many, the item that was chosen first; 0: in none */
+	size_t candidates;      /* rows for evaluation come in groups of so many, the chosen item first; 0: in none */
 	int narray;
 	hu_data_array array[HU_ARRAYS];
 	char *name; /* as it was asked for: "digits", "idx:DIR" */

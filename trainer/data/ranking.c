@@ -39,7 +39,7 @@ other(const hu_choices *c, size_t user, uint64_t seed, uint32_t stream, uint64_t
 	}
 }
 
-/* The user and item of a row for training. Every HU_NEGATIVES + 1 rows begin with a pair drawn among all chosen ones. */
+/* The user and item of a row for training. Every HU_NEGATIVES + 1 rows begin with a pair drawn among the chosen. */
 static int
 training_row(const hu_choices *c, uint64_t seed, size_t row, float *user, float *item)
 {

@@ -14,13 +14,13 @@ enum { USERS = 400, ITEMS = 300, RANK = 4, MOST = 1 << 20, FEWEST_ITEMS = 120, S
 /* Every pair has a score, which takes about 0.1 microseconds. */
 static const size_t MOST_PAIRS = (size_t)1 << 31;
 
-/* The inner products have the variance RANK x 1/9, the noise has noise^2 x 1/3 = 1/12: a fifth to a sixth of what decides
-   a choice is chance. */
+/* The inner products have the variance RANK x 1/9, the noise has noise^2 x 1/3 = 1/12: a sixth of what decides a choice
+   is chance. */
 static const double noise = 0.5;
 
 typedef struct scored { double score; uint32_t item; } scored;
 
-/* A number in (-2, 2) with mean 0 and variance 1/3: the sum of four uniform ones, so that only additions decide its bits. */
+/* A number in (-2, 2) with mean 0 and variance 1/3: the sum of four uniform ones, exact but for additions. */
 static double
 factor(uint64_t seed, const char *stream, size_t row, int k)
 {
@@ -114,10 +114,11 @@ hu_dataset_ratings(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 	(void)arg;
 	if (items < FEWEST_ITEMS || items > MOST || users > MOST)
 		return hu_fail(HU_EINVAL,
-			"data set ratings: %zu users and %zu items; from 1 to %d users and from %d to %d items can be drawn",
+			"data set ratings: %zu users and %zu items; from 1 to %d users and from %d to %d items can be "
+			"drawn",
 			users, items, MOST, FEWEST_ITEMS, MOST);
 	if (users * items > MOST_PAIRS)
-		return hu_fail(HU_EINVAL, "data set ratings: %zu users and %zu items are more than %zu pairs to draw", users,
-			items, MOST_PAIRS);
+		return hu_fail(HU_EINVAL, "data set ratings: %zu users and %zu items are more than %zu pairs to draw",
+			users, items, MOST_PAIRS);
 	return draw(ds, o, users, items);
 }

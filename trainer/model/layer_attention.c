@@ -44,8 +44,8 @@ hu_transformer_check(const hu_model_sizes *s)
 
 	hu_transformer_sizes(&t, s);
 	if (t.hidden % t.heads)
-		return hu_fail(HU_EINVAL, "--hidden %zu: %zu heads cannot share the features equally; choose --heads", t.hidden,
-			t.heads);
+		return hu_fail(HU_EINVAL, "--hidden %zu: %zu heads cannot share the features equally; choose --heads",
+			t.hidden, t.heads);
 	if (t.vocabulary < tokens->classes)
 		return hu_fail(HU_EINVAL, "--vocabulary %zu: data set %s has %zu tokens", t.vocabulary, s->data->name,
 			tokens->classes);
@@ -89,7 +89,8 @@ hu_layer_sum(hu_program *p, const char *layer, int a, int b)
 static int
 moved(hu_program *p, const char *layer, const char *role, int x, hu_shape shape, const int *from)
 {
-	static const char *const length[] = { "d0", "d1", "d2", "d3" }, *const axis[] = { "from0", "from1", "from2", "from3" };
+	static const char *const length[] = { "d0", "d1", "d2", "d3" },
+			  *const axis[] = { "from0", "from1", "from2", "from3" };
 	hu_attr attr[10] = { { "rank", shape.rank, "" } };
 	int n = 1;
 
@@ -131,9 +132,10 @@ hu_layer_tokens(hu_program *p, const hu_transformer *t, int tokens, int segments
 int
 hu_layer_layernorm(hu_program *p, const char *layer, int x, double eps)
 {
-	hu_shape features = hu_shape1(hu_last(p->t[x].shape)), rows = hu_shape1(hu_count(p->t[x].shape) / features.d[0]);
-	int in[3] = { x, hu_layer_parameter(p, layer, "gamma", features), hu_layer_parameter(p, layer, "beta", features) },
-	    out[3];
+	hu_shape features = hu_shape1(hu_last(p->t[x].shape)),
+		 rows = hu_shape1(hu_count(p->t[x].shape) / features.d[0]);
+	int out[3], in[3] = { x, hu_layer_parameter(p, layer, "gamma", features),
+			    hu_layer_parameter(p, layer, "beta", features) };
 	static const char *const role[] = { "y", "mean", "rstd" };
 
 	for (int k = 0; k < 3; k++) {
@@ -198,4 +200,15 @@ hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *block,
 	int y = hu_layer_activation(p, "gelu", part(block, "gelu").s, "y", &up, 1, NULL, 0);
 
 	return hu_layer_linear(p, part(block, "down").s, y, t->hidden);
+}
+
+void
+hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
+{
+	int in[3] = { x, hu_layer_indices(p, s, labels),
+		hu_program_tensor(p, "input.weight", HU_FP32, hu_shape1(hu_count(p->t[x].shape)), HU_OTHER) },
+	    out[2] = { hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER),
+		    hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION) };
+
+	hu_program_call(p, "sigmoid_xent", HU_FORWARD, "loss", in, 3, out, 2);
 }

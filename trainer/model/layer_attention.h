@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Layers of transformers, for bert and gpt. Activations of B samples with S tokens each and H features are kept as
-   [B S, H], so that a dense layer is one product. */
+   Layers of transformers, and of embeddings, which ncf has as well. Activations of B samples with S tokens each and H
+   features are kept as [B S, H], so that a dense layer is one product. */
 #ifndef HU_TRAINER_LAYER_ATTENTION_H
 #define HU_TRAINER_LAYER_ATTENTION_H
 
@@ -36,4 +36,7 @@ int hu_layer_attention(hu_program *p, const hu_transformer *t, const char *name,
 int hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *name, int x);
 /* The element-by-element sum of two activations, LAYER.y. */
 int hu_layer_sum(hu_program *p, const char *layer, int a, int b);
+/* Binary cross-entropy of the logits x, one a row, with the data set's array labels; appends loss.y (the loss) and
+   loss.p (the probability of label 1). */
+void hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

@@ -11,5 +11,6 @@ libhalfulp_a_SOURCES += trainer/model/mlp.c
 libhalfulp_a_SOURCES += trainer/model/model.c
 noinst_HEADERS += trainer/model/model.h
 noinst_HEADERS += trainer/model/models.def
+libhalfulp_a_SOURCES += trainer/model/ncf.c
 noinst_HEADERS += trainer/model/presets.def
 noinst_HEADERS += trainer/model/sizes.def

@@ -28,9 +28,9 @@ void
 hu_metrics_init(hu_metrics *m, const hu_config *c)
 {
 	begin(&m->rows, c, "metrics",
-		"step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped "
-		"overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample "
-		"watts utilisation digest");
+		"step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall eval_hit_rate eval_ndcg "
+		"loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules "
+		"joules_per_sample watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
 	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
 	memset(&m->exponents, 0, sizeof m->exponents);
@@ -249,7 +249,8 @@ add_energy(hu_tsv *t, const hu_metrics_row *r, size_t batch)
 void
 hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 {
-	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall };
+	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall,
+		r->eval.hit_rate, r->eval.ndcg };
 	hu_tsv *t = &m->rows;
 	char digest[24];
 
@@ -257,8 +258,8 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 	hu_tsv_int(t, (long long)r->epoch);
 	hu_tsv_real(t, r->loss);
 	hu_tsv_real(t, r->accuracy);
-	for (int k = 0; k < 4; k++) {
-		if (r->evaluated)
+	for (int k = 0; k < 6; k++) {
+		if (r->evaluated && (k < 4 || s->data.candidates))
 			hu_tsv_real(t, eval[k]);
 		else
 			hu_tsv_none(t);

@@ -63,9 +63,10 @@ hu_pointwise_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 		size_t channels = p->how[i] == HU_ONE ? 1 : hu_last(in[0]);
 		if (p->how[i] == HU_IMAGE && in[0].rank < 2)
 			return hu_fail(HU_EINVAL, "%s: operand 0 must have rank 2 or more", c->op->name);
-		HU_TRY(p->how[i] == HU_EACH
-				? hu_shape_expect(c, i, in[i], in[0])
-				: hu_shape_length(c, i, in[i], p->how[i] == HU_IMAGE ? in[0].d[0] * channels : channels));
+		if (p->how[i] == HU_IMAGE)
+			channels *= in[0].d[0];
+		HU_TRY(p->how[i] == HU_EACH ? hu_shape_expect(c, i, in[i], in[0])
+					    : hu_shape_length(c, i, in[i], channels));
 	}
 	return hu_shape_settle(c, 0, out, in[0]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   mask_keys x, m: y = factor x where m is not 0, else fill. x is [images, ..., keys], such as the scores of an attention,
-   and m is [images, keys]: every row of an image has its mask. */
+   mask_keys x, m: y = factor x where m is not 0, else fill. x is [images, ..., keys], such as the scores of an
+   attention, and m is [images, keys]: every row of an image has its mask. */
 #include "lib/op/element/pointwise.h"
 
 static void
