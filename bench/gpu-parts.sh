@@ -101,7 +101,7 @@ sanitizer() {
 	command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }
 	compute-sanitizer --target-processes all --error-exitcode 9 "$@"
 }
-export -f digests rows trainings reference tap line compared own paths parity again cublas reach sanitizer
+export -f digests rows image_models trainings reference tap line compared own paths parity again cublas reach sanitizer
 export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_sizes own_policies
 
 # 1. Does it run
@@ -111,7 +111,7 @@ for t in $(echo $tests | tr ' ' '\n' | awk '{ print ($0 ~ /device|gemm|mma/ ? 0 
 	part "${t##*/}" 150 bash -c 'tap "$1"' - "./$t"
 done
 test $dry = 1 || part reach 60 bash -c reach
-for model in $(rows trainer/model/models.def MODEL); do
+for model in $(image_models); do
 	part "digests-$model" 120 bash -c "own $model"
 done
 test $dry = 1 || part digests-paths 20 bash -c paths

@@ -51,6 +51,8 @@ HU_SIDE(op_pointwise)(hu_work *w)
 
 	if (!hu_pointwise_describe(&p, w->call))
 		return hu_fail(HU_EUNABLE, "operator %s is not a pointwise operator with a formula of its own", w->op);
+	if (w->in[0]->shape.rank)
+		m.by_image = hu_divisor_of((uint32_t)(w->in[0]->n / w->in[0]->shape.d[0]));
 	for (int i = 0; i < p.nin; i++)
 		hu_field_in(&m, w->in[i], p.how[i]);
 	hu_field_out(w, &m, w->out[0]);

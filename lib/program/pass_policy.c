@@ -23,15 +23,27 @@ is_parameter(const hu_info *t)
 	return t->producer < 0 && (t->trainable || t->state);
 }
 
-/* The widest format among a call's data inputs (type promotion). */
+/* Returns 1 for labels, indices, masks and row weights, whose format no policy chooses. */
+static int
+is_index(const hu_info *t)
+{
+	return t->cls == HU_OTHER && !t->state;
+}
+
+/* The widest format among a call's data inputs (type promotion); indices count only where there is nothing else. */
 static hu_format_id
 widest(const pass *s, const hu_call *c, const int *in)
 {
 	hu_format_id best = HU_NO_FORMAT;
+	int data = 0;
 
+	for (int i = 0; i < c->nin; i++)
+		data |= !is_index(&s->to->t[in[i]]);
 	for (int i = 0; i < c->nin; i++) {
 		hu_format_id f = s->to->t[in[i]].format;
-		if (is_parameter(&s->to->t[in[i]]) && i)
+		if (i && is_parameter(&s->to->t[in[i]]))
+			continue;
+		if (data && is_index(&s->to->t[in[i]]))
 			continue;
 		if (best == HU_NO_FORMAT || hu_format_of(f).p > hu_format_of(best).p)
 			best = f;
@@ -68,8 +80,8 @@ wants_cast(const pass *s, const hu_call *c, int i, int tensor)
 {
 	const hu_info *t = &s->to->t[tensor];
 
-	if (c->op->cls == HU_CLASS_FIXED || (t->cls == HU_OTHER && !t->state))
-		return 0; /* these are labels and row weights */
+	if (c->op->cls == HU_CLASS_FIXED || is_index(t))
+		return 0;
 	return !(c->op->cls == HU_CLASS_NORM && i > 0); /* norms read their parameters as they are stored */
 }
 

@@ -144,6 +144,16 @@ BD = BT + '--policy mixed_float16 '
 BW = 'bench why --device v100 --batch 16 --policy float32 --width 0.05 --json '
 C = 'compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 --policies float32,mixed_float16 '
 CT = C.replace('--train 48 --eval 16 ', '').replace('--size 8 ', '')
+TEXT = '--model bert --layers 1 --hidden 4 --heads 2 --length 14 --batch 4 '
+TB = 'bench train --steps 1 --warm 1 --meter none --policy float32 --json ' + TEXT
+TC = 'compare --steps 1 --policies float32 --train 8 --eval 4 ' + TEXT
+TP = 'plan ' + TEXT
+TT = 'train --quiet --steps 1 --trace-steps none --train 8 --eval 4 ' + TEXT
+NCF = '--model ncf --layers 1 --hidden 2 --batch 4 '
+NB = TB.replace(TEXT, NCF)
+NC = TC.replace(TEXT, NCF)
+NP = TP.replace(TEXT, NCF)
+NT = TT.replace(TEXT, NCF)
 A = 'analyze '                             # on a copy of a run: see copies()
 
 # command option | line without it | it
@@ -199,6 +209,16 @@ bench depth | BT --model resnet | --depth 10
 bench stem | BT --model resnet --depth 10 | --stem imagenet
 bench levels | BT --model unet | --levels 1
 bench classes | BT --data scenes | --classes 11
+bench preset | TB | --preset bert-tiny --vocabulary 100
+bench layers | TB | --layers 2
+bench hidden | TB | --hidden 8
+bench heads | TB | --heads 4
+bench inner | TB | --inner 6
+bench vocabulary | TB | --vocabulary 70
+bench positions | TB | --positions 20
+bench length | TB | --length 15
+bench users | NB | --users 5
+bench items | NB | --items 130
 bench data | BT.replace('--size 8 ', '') | --data idx:{h}/images
 bench size | BT | --size 9
 bench channels | BT | --channels 2
@@ -269,6 +289,16 @@ compare depth | C --model resnet | --depth 10
 compare stem | C --model resnet --depth 10 | --stem imagenet
 compare levels | C --model unet | --levels 1
 compare classes | C --data scenes | --classes 11
+compare preset | TC | --preset bert-tiny --vocabulary 100
+compare layers | TC | --layers 2
+compare hidden | TC | --hidden 8
+compare heads | TC | --heads 4
+compare inner | TC | --inner 6
+compare vocabulary | TC | --vocabulary 70
+compare positions | TC | --positions 20
+compare length | TC | --length 15
+compare users | NC | --users 5
+compare items | NC | --items 130
 compare data | CT | --data idx:{h}/images
 compare size | C | --size 9
 compare channels | C | --channels 2
@@ -345,6 +375,16 @@ plan depth | P --model resnet | --depth 10
 plan stem | P --model resnet --depth 10 | --stem imagenet
 plan levels | P --model unet | --levels 1
 plan classes | P --data scenes | --classes 11
+plan preset | TP | --preset bert-tiny --vocabulary 100
+plan layers | TP | --layers 2
+plan hidden | TP | --hidden 8
+plan heads | TP | --heads 4
+plan inner | TP | --inner 6
+plan vocabulary | TP | --vocabulary 70
+plan positions | TP | --positions 20
+plan length | TP | --length 15
+plan users | NP | --users 5
+plan items | NP | --items 130
 plan data | P.replace('--size 8 ', '') | --data idx:{h}/images
 plan size | P | --size 9
 plan channels | P | --channels 2
@@ -404,6 +444,16 @@ train depth | TS --model resnet R | --depth 10
 train stem | TS --model resnet --depth 10 R | --stem imagenet
 train levels | TS --model unet R | --levels 1
 train classes | TS --data scenes R | --classes 11
+train preset | TT R | --preset bert-tiny --vocabulary 100
+train layers | TT R | --layers 2
+train hidden | TT R | --hidden 8
+train heads | TT R | --heads 4
+train inner | TT R | --inner 6
+train vocabulary | TT R | --vocabulary 70
+train positions | TT R | --positions 20
+train length | TT R | --length 15
+train users | NT R | --users 5
+train items | NT R | --items 130
 train data | T.replace('--train 48 ', '').replace('--eval 16 ', '') R | --data idx:{h}/images
 train size | T R | --size 9
 train channels | TS R | --channels 2
@@ -580,6 +630,10 @@ graph | TS --graph off R
 gemm | TS --gemm auto R
 grid-intensity | TS --meter none --grid-intensity 100 R
 split | TS --split 8 R
+layers | TS --layers 3 R
+width | TT --width 2 R
+length | TS --length 20 R
+users | TT --users 5 R
 size | T --data idx:{h}/images --size 8 R
 trace | TS --trace dense1.w R
 trace-cap | TS --trace-cap 2^30 R

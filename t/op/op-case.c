@@ -110,6 +110,7 @@ fill(op_case *k, int j, int level, uint64_t seed)
 		case 'p': x = fabs(x); break;
 		case 'u': x = hu_round(u, f, HU_RNE, 0, 0); break;
 		case 'L': x = (double)(i % 4); break;
+		case 'B': x = (double)(i % 3 == 1); break;
 		case 'W': x = i % 5 == 3 ? 0 : i % 3 == 1 ? 0.5 : 1; break;
 		case 'S': x = 1024; break;
 		case 'F': x = 0; break;

@@ -77,7 +77,8 @@ trains() { # options
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
 	test_is $? "train $*"
 }
-for model in $(rows trainer/model/models.def MODEL); do trains --model $model --policy mixed_bfloat16; done
+image_models=$(sed -n 's/^MODEL(\([a-z0-9_]*\), .*, "x\[.*/\1/p' "$top/trainer/model/models.def")
+for model in $image_models; do trains --model $model --policy mixed_bfloat16; done
 for optimizer in $(rows trainer/optim/optims.def OPTIM); do
 	trains --optimizer $optimizer --lr 0.01
 	trains --optimizer $optimizer --policy float16
@@ -85,10 +86,13 @@ done
 for rule in $(rows lib/op/scalers.def SCALER); do trains --policy mixed_float16 --loss-scale $rule; done
 for policy in $(rows lib/program/policies.def POLICY); do trains --policy $policy; done
 for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/datasets.def"); do # others need a file
-	rm -rf t
-	run train --steps 3 --batch 8 --quiet --trace-steps 1 --data $data t
+	for model in $(rows trainer/model/models.def MODEL); do # the first that reads it
+		rm -rf t
+		run train --model $model --steps 3 --train 24 --eval 8 --batch 8 --quiet --trace-steps 1 --data $data t
+		grep -q 'model .* reads' err || break
+	done
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
-	test_is $? "train --data $data"
+	test_is $? "train --model $model --data $data"
 done
 for o in "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer adamw --weight-decay 0" "--policy mixed_float16 --loss-scale static:1024" \
 	"--accumulate chunk:16,acc=fp16 --policy mixed_float16" "--policy compute=float16,variable=float64,list=autocast"; do

@@ -130,7 +130,7 @@ image_of(const hu_config *c, char *out, size_t size)
 	hu_dataset data;
 
 	HU_TRY(hu_config_dataset(c, 1, &data));
-	hu_array_shape_text(hu_dataset_find(&data, "x"), out, size);
+	hu_array_shape_text(&data.array[0], out, size);
 	hu_dataset_release(&data);
 	return HU_OK;
 }

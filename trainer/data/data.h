@@ -30,6 +30,7 @@ enum { HU_ARRAYS = 8 };
 
 typedef struct hu_dataset {
 	size_t n_train, n_eval; /* rows 0 to n_train - 1 are for training, the next n_eval for evaluation */
+	size_t candidates;      /* rows for evaluation come in groups of so many, the chosen item first; 0: in none */
 	int narray;
 	hu_data_array array[HU_ARRAYS];
 	char *name; /* as it was asked for: "digits", "idx:DIR" */
@@ -40,6 +41,8 @@ typedef struct hu_dataset_options {
 	size_t size;         /* height and width in pixels */
 	size_t channels;     /* colour channels, all alike */
 	size_t classes;      /* how many classes there are */
+	size_t length;       /* tokens of a row of text */
+	size_t users, items; /* of ratings */
 	size_t train, eval;  /* how many rows of each kind */
 	size_t split;        /* the first this many train, the rest evaluate */
 	uint64_t seed;       /* 0 is a seed like any other */

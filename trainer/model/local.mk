@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += trainer/model/bert.c
 libhalfulp_a_SOURCES += trainer/model/convnet.c
 libhalfulp_a_SOURCES += trainer/model/layer.c
 noinst_HEADERS += trainer/model/layer.h
+libhalfulp_a_SOURCES += trainer/model/layer_attention.c
+noinst_HEADERS += trainer/model/layer_attention.h
 libhalfulp_a_SOURCES += trainer/model/layer_image.c
 noinst_HEADERS += trainer/model/layer_image.h
 noinst_HEADERS += trainer/model/layer_parts.h
@@ -10,6 +13,7 @@ libhalfulp_a_SOURCES += trainer/model/mlp.c
 libhalfulp_a_SOURCES += trainer/model/model.c
 noinst_HEADERS += trainer/model/model.h
 noinst_HEADERS += trainer/model/models.def
+libhalfulp_a_SOURCES += trainer/model/ncf.c
 noinst_HEADERS += trainer/model/presets.def
 libhalfulp_a_SOURCES += trainer/model/resnet.c
 libhalfulp_a_SOURCES += trainer/model/resnet1d.c

@@ -4,6 +4,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
 #include "trainer/model/layer_image.h"
+#include "trainer/model/layer_attention.h"
 
 #include <string.h>
 
@@ -48,6 +49,8 @@ hu_model_check(const hu_model *m, const hu_model_sizes *s)
 {
 	if (hu_word_in(m->options, "levels"))
 		HU_TRY(hu_unet_check(s));
+	if (hu_word_in(m->options, "heads"))
+		HU_TRY(hu_transformer_check(s));
 	return HU_OK;
 }
 

@@ -167,7 +167,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		       "of %s\n\n",
 			k ? "\n" : "", x->config.model, policy, hu_dtype_name(x->config.policy.compute),
 			hu_dtype_name(x->config.policy.variable), hu_parameters(p.train), x->config.batch,
-			hu_array_shape_text(hu_dataset_find(&x->data, "x"), shape, sizeof shape));
+			hu_array_shape_text(&x->data.array[0], shape, sizeof shape));
 		hu_plan_rows_print(p.train, rows, n, by_call);
 		if (x->device.id)
 			print_timing(x, p.train, by_call, &t);

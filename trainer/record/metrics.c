@@ -29,9 +29,8 @@ hu_metrics_init(hu_metrics *m, const hu_config *c)
 {
 	begin(&m->rows, c, "metrics",
 		"step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall eval_dice eval_iou "
-		"loss_scale skipped "
-		"overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample "
-		"watts utilisation digest");
+		"eval_hit_rate eval_ndcg loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms "
+		"samples_per_s joules joules_per_sample watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
 	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
 	memset(&m->exponents, 0, sizeof m->exponents);
@@ -251,8 +250,8 @@ void
 hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 {
 	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall, r->eval.dice,
-		r->eval.iou };
-	int evals = !r->evaluated ? 0 : hu_config_is_masked(s->config) ? 6 : 4;
+		r->eval.iou, r->eval.hit_rate, r->eval.ndcg };
+	const int has[] = { 1, hu_config_is_masked(s->config), s->data.candidates > 0 }; /* of four, two and two of them */
 	hu_tsv *t = &m->rows;
 	char digest[24];
 
@@ -260,8 +259,8 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 	hu_tsv_int(t, (long long)r->epoch);
 	hu_tsv_real(t, r->loss);
 	hu_tsv_real(t, r->accuracy);
-	for (int k = 0; k < 6; k++) {
-		if (k < evals)
+	for (int k = 0; k < 8; k++) {
+		if (r->evaluated && has[k < 4 ? 0 : k / 2 - 1])
 			hu_tsv_real(t, eval[k]);
 		else
 			hu_tsv_none(t);

@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,10 @@ hu_argmax(const hu_tensor *t, size_t row, size_t n)
 	size_t best = n;
 	double most = 0;
 
+	if (hu_last(t->shape) == 1) {
+		double x = hu_get(t, row);
+		return x != x ? n : x > 0.5;
+	}
 	for (size_t j = 0; j < n; j++) {
 		double x = hu_get(t, row * n + j);
 		if (best == n ? x == x : x > most) {
@@ -72,7 +77,8 @@ copy_state(hu_session *s)
 	return HU_OK;
 }
 
-typedef struct tally { size_t classes, right, *hit, *predicted, *actual; double loss; } tally;
+/* likely has the probability of label 1 of every row so far, where rows are ranked; else it is NULL. */
+typedef struct tally { size_t classes, right, *hit, *predicted, *actual; double loss, *likely; } tally;
 
 static hu_status
 evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
@@ -89,6 +95,8 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
 	for (size_t i = 0; i < n * s->labels_each; i++) {
 		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->batch[s->labels][i];
+		if (y->likely)
+			y->likely[at + i] = hu_get(&t, (i + 1) * hu_last(t.shape) - 1);
 		y->actual[label]++;
 		if (k < y->classes)
 			y->predicted[k]++;
@@ -116,12 +124,34 @@ score(const tally *y, hu_evaluation *e)
 	e->iou /= seen > 0 ? seen : 1;
 }
 
+/* Ranks the first row of every whole group of candidates among the others. */
+static void
+rank(const double *likely, size_t n, size_t candidates, hu_evaluation *e)
+{
+	enum { RANKED = 10 };
+	double groups = 0;
+
+	e->hit_rate = e->ndcg = likely ? 0 : NAN;
+	for (const double *first = likely; likely && first + candidates <= likely + n; first += candidates, groups++) {
+		size_t at = 1;
+		for (size_t i = 1; i < candidates; i++)
+			at += !(first[i] < first[0]);
+		if (at <= RANKED) {
+			e->hit_rate++;
+			e->ndcg += 1 / log2((double)at + 1);
+		}
+	}
+	e->hit_rate /= groups;
+	e->ndcg /= groups;
+}
+
 hu_status
 hu_session_evaluate(hu_session *s, hu_evaluation *e)
 {
 	size_t classes = s->data.array[s->labels].classes, n = s->data.n_eval, batch = s->config->batch;
 	size_t *count = hu_xcalloc(3 * classes, sizeof *count);
-	tally y = { classes, 0, count, count + classes, count + 2 * classes, 0 };
+	tally y = { classes, 0, count, count + classes, count + 2 * classes, 0,
+		s->data.candidates ? hu_xmalloc(n * sizeof *y.likely) : NULL };
 	hu_status st = copy_state(s);
 
 	for (size_t at = 0; at < n && st == HU_OK; at += batch)
@@ -129,6 +159,8 @@ hu_session_evaluate(hu_session *s, hu_evaluation *e)
 	e->loss = y.loss / (double)n;
 	e->accuracy = (double)y.right / ((double)n * (double)s->labels_each);
 	score(&y, e);
+	rank(y.likely, n, s->data.candidates, e);
+	free(y.likely);
 	free(count);
 	return st;
 }

@@ -144,12 +144,14 @@ say_epoch(loop *l, const hu_metrics_row *r)
 		return;
 	hu_progress_end(&l->bar);
 	printf("epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%  precision %.2f %%  recall %.2f "
-	       "%%  %.1f ms a step\n",
+	       "%%",
 		r->epoch + 1, (s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss,
-		r->eval.loss, 100 * r->eval.accuracy, 100 * r->eval.precision, 100 * r->eval.recall,
-		1e3 * l->seconds / (double)l->timed);
+		r->eval.loss, 100 * r->eval.accuracy, 100 * r->eval.precision, 100 * r->eval.recall);
 	if (hu_config_is_masked(s->config))
-		printf("  dice %.2f %%  intersection over union %.2f %%\n", 100 * r->eval.dice, 100 * r->eval.iou);
+		printf("  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice, 100 * r->eval.iou);
+	if (s->data.candidates)
+		printf("  hit rate@10 %.2f %%  NDCG@10 %.4f", 100 * r->eval.hit_rate, r->eval.ndcg);
+	printf("  %.1f ms a step\n", 1e3 * l->seconds / (double)l->timed);
 	fflush(stdout);
 	l->seconds = 0;
 	l->timed = 0;

@@ -70,16 +70,20 @@ void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 hu_status hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n);
 hu_status hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int tensor, hu_tensor *t);
 
-typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, iou; } hu_evaluation;
+typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, iou, hit_rate, ndcg; } hu_evaluation;
 
 /* Runs the rows for evaluation through the evaluation program with the training's present state. The loss is the mean
    over rows; precision and recall are macro averages over classes, where a class that is never predicted or absent
    counts as 0. With t labels of a class, p predictions of it and h of both, its Dice coefficient is 2h/(t + p) and its
    intersection over union h/(t + p - h); dice and iou are their means over the classes that are labelled or predicted.
-   A row, or a pixel, whose softmax is NaN counts as wrong. */
+   A row, or a pixel, whose softmax is NaN counts as wrong. Where rows come in groups of candidates
+   (trainer/data/data.h), hit_rate is the share of groups whose first row is among the ten with the largest probability
+   of label 1, and ndcg the mean of 1 / log2(rank + 1) of these ranks, from 1, and 0 for the other groups (normalised
+   discounted cumulative gain); a row of equal probability ranks before the first. Elsewhere both are NaN. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
 /* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the label's. */
 hu_status hu_session_accuracy(hu_session *s, double *accuracy);
-/* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. */
+/* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. Of t with one
+   number a row, the probability of class 1, it returns the likelier class, 0 of equals; n where that is NaN. */
 size_t hu_argmax(const hu_tensor *t, size_t row, size_t n);
 #endif

@@ -52,13 +52,14 @@ compare_programs(hu_verified *v, const hu_session *s, const hu_run *r)
 static hu_status
 compare_evaluation(hu_verified *v, hu_session *s, const hu_table *t, size_t step)
 {
-	static const char *const columns[] = { "eval_loss", "eval_accuracy", "eval_precision", "eval_recall" };
+	static const char *const columns[] = { "eval_loss", "eval_accuracy", "eval_precision", "eval_recall",
+		"eval_hit_rate", "eval_ndcg" };
 	hu_evaluation e;
 
 	if (!strcmp(hu_table_cell(t, (int)step, hu_table_column(t, columns[0])), "-"))
 		return HU_OK;
 	HU_TRY(hu_session_evaluate(s, &e));
-	const double got[] = { e.loss, e.accuracy, e.precision, e.recall };
+	const double got[] = { e.loss, e.accuracy, e.precision, e.recall, e.hit_rate, e.ndcg };
 	v->evaluations++;
 	for (size_t k = 0; k < sizeof got / sizeof *got && !v->column; k++) {
 		int column = hu_table_column(t, columns[k]);

@@ -39,6 +39,8 @@ hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in)
 
 	hu_map_init(m, c, hu_formula_blocks(form->formula), in[0]->n, hu_last(in[0]->shape));
 	m->exact = form->exact;
+	if (in[0]->shape.rank)
+		m->image = in[0]->n / in[0]->shape.d[0];
 	for (int i = 0; i < c->nin; i++)
 		hu_map_add(m, in[i], p->how[i]);
 	m->nk = p->constants ? p->constants(c, m->k) : 0;
@@ -57,10 +59,15 @@ hu_pointwise_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 
 	if (p->check)
 		HU_TRY(p->check(c));
-	for (int i = 1; i < c->nin; i++)
-		HU_TRY(p->how[i] == HU_EACH
-				? hu_shape_expect(c, i, in[i], in[0])
-				: hu_shape_length(c, i, in[i], p->how[i] == HU_CHANNEL ? hu_last(in[0]) : 1));
+	for (int i = 1; i < c->nin; i++) {
+		size_t channels = p->how[i] == HU_ONE ? 1 : hu_last(in[0]);
+		if (p->how[i] == HU_IMAGE && in[0].rank < 2)
+			return hu_fail(HU_EINVAL, "%s: operand 0 must have rank 2 or more", c->op->name);
+		if (p->how[i] == HU_IMAGE)
+			channels *= in[0].d[0];
+		HU_TRY(p->how[i] == HU_EACH ? hu_shape_expect(c, i, in[i], in[0])
+					    : hu_shape_length(c, i, in[i], channels));
+	}
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 

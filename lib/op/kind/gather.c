@@ -78,6 +78,7 @@ const hu_op hu_op_gather = {
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
-	.moves = &(hu_moves_own){ .describe = describe, .check = check, .from = from, .row = row, .sources = 1 },
+	.moves = &(hu_moves_own){
+		.describe = describe, .check = check, .from = from, .row = row, .sources = 1, .apart = 1 },
 	.grad = grad,
 };

@@ -125,6 +125,6 @@ const hu_op hu_op_move = {
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_NONE,
 	.family = &hu_family_moves,
-	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row },
+	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row, .apart = 1 },
 	.grad = grad,
 };

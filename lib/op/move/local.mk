@@ -4,3 +4,4 @@ libhalfulp_a_SOURCES += lib/op/move/copy.c
 libhalfulp_a_SOURCES += lib/op/move/moves.c
 noinst_HEADERS += lib/op/move/moves.h
 libhalfulp_a_SOURCES += lib/op/move/moves_dx.c
+libhalfulp_a_SOURCES += lib/op/move/sums.c

@@ -36,12 +36,19 @@ typedef struct hu_moves_own {
 	   steps. 0, or no function: that is not so. The first SOURCES operands are what is moved; 0: all. */
 	size_t (*row)(const hu_moves *x);
 	int sources;
+	/* 1: where the first and last element of a row are different elements of operand 0, elements of different
+	   columns, of whatever rows, are different ones too. */
+	int apart;
 	/* Of gradients, which set nothing else: the operator whose operand 0 the gradient is for. */
 	const hu_op *forward;
 } hu_moves_own;
 
 /* Moves everything to OUT in rows, if the call has such and none of its operands another format; 0: it did not. */
 int hu_moves_copy(const hu_moves *x, hu_tensor *out);
+
+/* Sums the gradient dy of the forward call that X describes to OUT, as call c of the gradient says, if the call has
+   rows and computes in float32; 0: it did not. */
+int hu_moves_sum(const hu_moves *x, const hu_call *c, const hu_tensor *dy, hu_tensor *out, const hu_env *env);
 
 extern const hu_columns hu_family_moves;
 

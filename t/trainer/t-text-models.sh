@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Models of tokens and of ratings: published sizes, the same bits for every number of threads and when they are verified, traced
+# steps within every call's bound under each policy, and refusals.
+. "${srcdir:-.}/t/tool/tap.sh"
+bert="--model bert --layers 1 --hidden 8 --heads 2 --length 21 --batch 4 --train 32 --eval 8"
+ncf="--model ncf --layers 2 --hidden 4 --users 9 --items 130 --batch 20 --train 100"
+
+# 30522 x 768 + 512 x 768 + 2 x 768 + 2 x 768 for embeddings and their norm; a block has 4 (768^2 + 768) for attention,
+# 2 x 768 x 3072 + 3072 + 768 for its dense layers and 4 x 768 for its norms; the pooler 768^2 + 768; two classes.
+want=$((30522 * 768 + 512 * 768 + 4 * 768 + 12 * (4 * (768 * 768 + 768) + 2 * 768 * 3072 + 3072 + 768 + 4 * 768) + 768 * 768 + 768))
+"$HALFULP" plan --preset bert-base --json >plan.json 2>err
+test "$("${PYTHON:-python3}" -c "
+import json
+def find(x):
+    return x['parameters'] if isinstance(x, dict) and 'parameters' in x else next((f for v in (x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()) for f in [find(v)] if f), None)
+print(find(json.load(open('plan.json'))))")" = $((want + 2 * 768 + 2)) && test $want = 109482240
+test_is $? "plan --preset bert-base: 109,482,240 parameters and 1,538 of the classifier"
+
+for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
+	for model in bert ncf; do
+		rm -rf r
+		run train ${!model} --policy $policy --steps 2 --trace-steps 1 --quiet r
+		test $code = 0 && run analyze --only replay --no-propagate r
+		test $code = 0 && grep -q '; 0 outside their call.s bound' out
+		test_is $? "$model, $policy: no output of a traced step is outside its call's bound"
+	done
+done
+for model in bert ncf; do
+	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 1 --quiet $model-one
+	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 2 --quiet $model-two
+	test $code = 0 && cmp -s <(column $model-one/metrics.tsv digest) <(column $model-two/metrics.tsv digest)
+	test_is $? "$model: the same digests on one thread and on two"
+	run verify $model-one
+	test $code = 0
+	test_is $? "$model: verify repeats it, evaluation included"
+done
+
+# What evaluation says of ratings: only these are ranked
+column ncf-one/metrics.tsv eval_hit_rate | grep -q '[0-9]' && ! column bert-one/metrics.tsv eval_hit_rate | grep -q '[0-9]'
+test_is $? "ratings are ranked, reviews are not"
+
+refusal() { # TEXT OPTION...
+	local text=$1
+	shift
+	run train "$@" --steps 1 x
+	refused 2 "$text" "train $*"
+}
+refusal '3 heads cannot share' --model bert --heads 3
+refusal 'data set reviews has [0-9]* tokens' --model bert --vocabulary 20
+refusal 'samples of data set reviews have 24 tokens' --model bert --positions 23
+refusal 'no effect with --model bert' --model bert --width 2
+refusal 'reads x' --data reviews
+refusal 'bert reads tokens' --model bert --data digits
+refusal 'from 14 to 512 tokens' --model bert --length 13
+refusal 'more than 2147483648 pairs' --model ncf --users 1000000 --items 1000000
+refusal 'did you mean bert-base' --preset bert-bas
+refusal 'is of the model bert' --preset bert-tiny --model mlp
+run train --model bert --steps 1 --backend shim x
+refused 4 'no C++ compiler\|operator gather .* has no kernel; use the back end cpu' "a device has no kernel of gather"
+test ! -e x
+test_is $? "and nothing was written"
+finish

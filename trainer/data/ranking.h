@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Rows of implicit feedback, for the data sets that know which items a user chose: pairs of a user and an item with
+   label 1 where the user chose it, and 0 where the item was drawn among the others. */
+#ifndef HU_TRAINER_DATA_RANKING_H
+#define HU_TRAINER_DATA_RANKING_H
+
+#include "trainer/data/data.h"
+
+/* What the users chose. chosen[begin[u]] … chosen[begin[u + 1] - 1] are the items of user u in ascending order, at
+   least one; held[u] is one more, which is not among them and is kept for evaluation. No user chose all items. */
+typedef struct hu_choices {
+	size_t users, items;
+	const size_t *begin;
+	const uint32_t *chosen, *held;
+} hu_choices;
+
+/* A positive row is followed by HU_NEGATIVES rows of the same user with items that the user did not choose. For
+   evaluation a user's held item is followed by HU_CANDIDATES - 1 such items, drawn with replacement, so that ranking is
+   measured over HU_CANDIDATES (He and others: Neural collaborative filtering, WWW 2017, has the same numbers). */
+enum { HU_NEGATIVES = 4, HU_CANDIDATES = 100 };
+
+/* Fills ds with arrays users, items and labels. Row i for training is a function of seed and i alone: its user and item
+   are drawn by Philox. There are o->train rows, by default as many as every chosen pair once with its negatives would
+   take, and o->eval rows, by default HU_CANDIDATES for each user in ascending order. HU_ENOMEM. */
+hu_status hu_ranking_rows(hu_dataset *ds, const hu_dataset_options *o, const hu_choices *c);
+#endif
