@@ -203,7 +203,7 @@ def rounding():
 
 def everything():
     """No column and no key was left out in all of the runs."""
-    never = sorted('%s.%s' % c for c, n in agreed.items() if not n)
+    never = sorted('%s.%s' % c for c, n in agreed.items() if not n and c not in [('metrics', 'eval_' + x) for x in training.ELSEWHERE])
     ok(len(agreed) > 190 and not never, 'each of %d columns and keys was recomputed in some row' % len(agreed), 'never: ' + ' '.join(never))
     ok(all(tables.values()), 'each of %d tables had rows' % len(tables), 'empty in all runs: %s' % [t for t, n in tables.items() if not n])
 

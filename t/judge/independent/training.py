@@ -73,6 +73,10 @@ def overflow(run, exact):
     return None
 
 
+# Figures of models with masks and of rankings, which t/trainer/t-vision.py and u-ratings compute again: no run here has them
+ELSEWHERE = ('dice', 'iou', 'hit_rate', 'ndcg')
+
+
 def metrics_rows(run, states, evaluated):
     """EVALUATED: by step, what an evaluation after it gives."""
     batch = run.manifest['batch']
@@ -86,7 +90,8 @@ def metrics_rows(run, states, evaluated):
         row = {'step': step, 'epoch': step // run.manifest['steps_per_epoch'], 'loss': value(named(run, s.exact, 'loss.y').raw(0)), 'accuracy': right / batch,
                'loss_scale': float(scale[0]) if scale else 1.0, 'skipped': int(s.skipped), 'overflow_call': bad[0] if bad else None, 'overflow_tensor': bad[1] if bad else '-',
                'overflow_count': bad[2] if bad else None, 'grad_norm': value(named(run, s.exact, 'optim.grad_norm').raw(0)), 'digest': digest(run, s.exact)}
-        row.update(evaluated.get(step, {'eval_' + c: None for c in ('loss', 'accuracy', 'precision', 'recall')}))
+        row.update({'eval_' + c: None for c in ('loss', 'accuracy', 'precision', 'recall', *ELSEWHERE)})
+        row.update(evaluated.get(step, {}))
         yield row
 
 
