@@ -78,6 +78,7 @@ include $(top_srcdir)/t/stub/local.mk
 include $(top_srcdir)/t/sum/local.mk
 include $(top_srcdir)/t/tool/local.mk
 include $(top_srcdir)/t/tool/mutation/local.mk
+include $(top_srcdir)/t/trace/local.mk
 include $(top_srcdir)/t/trainer/local.mk
 include $(top_srcdir)/trainer/bench/local.mk
 include $(top_srcdir)/trainer/data/local.mk

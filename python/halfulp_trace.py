@@ -368,6 +368,10 @@ class Step(TorchDispatchMode):
         results = list(tensors_in(out)) or written
         if not written and self.is_view(before, results):
             return out
+        if name in EMPTY:
+            for t in results:
+                self.known[self.key(t)] = Value(None)
+            return out
         try:
             if make is None:
                 raise Unknown("no such operator")
@@ -473,11 +477,13 @@ POINTWISE = {
     "_log_softmax_backward_data": ("log_softmax_dx", ["output", "grad_output"], True, lambda a: {"axis": a["dim"] % a["output"].dim()}),
 }
 # Operators that make tensors of nothing, whose results are inputs without being opaque.
-CREATE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "zeros", "zeros_like", "new_zeros", "ones",
+EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}   # what they hold means nothing
+CREATE = {"zeros", "zeros_like", "new_zeros", "ones",
           "ones_like", "new_ones", "full", "full_like", "new_full", "scalar_tensor", "arange", "zero_", "fill_", "bernoulli_",
           "bernoulli", "rand", "randn", "rand_like", "randn_like", "normal_", "uniform_", "randint", "randperm", "lift_fresh"}
 # Operators that compute nothing.
-SILENT = {"_local_scalar_dense", "is_same_size", "_version", "record_stream", "is_pinned", "_has_compatible_shallow_copy_type"}
+SILENT = {"_local_scalar_dense", "is_same_size", "_version", "record_stream", "is_pinned", "_has_compatible_shallow_copy_type",
+          "set_", "resize_"}
 
 
 def floats(s, *tensors):
@@ -810,7 +816,9 @@ def aten_max_pool2d_with_indices_backward(s, a, out):
     i = s.input(a["self"], "nhwc") if a["self"].dim() == 4 else None
     if i not in s.pooled:
         raise Unknown("a result that is not known")
-    s.result("maxpool_dx", [i, s.pooled[i], s.input(a["grad_output"], "nhwc")], out, pool_attr(a), "dx", "nhwc", library=True)
+    # where windows overlap, the CPU's kernel adds in the gradient's own format, the GPU's in fp32
+    compute = FORMATS[out.dtype] if out.device.type == "cpu" else None
+    s.result("maxpool_dx", [i, s.pooled[i], s.input(a["grad_output"], "nhwc")], out, pool_attr(a), "dx", "nhwc", library=True, compute=compute)
 
 
 def aten_avg_pool2d(s, a, out):
@@ -1059,6 +1067,32 @@ def safetensors(values, program):
         yield ctypes.string_at(t.data_ptr(), t.numel() * t.element_size())
 
 
+def signed(x):
+    return x - (1 << 64) if x >> 63 else x
+
+
+def digest(program, values):
+    """The digest of the state behind a step, as doc/formats.md defines it: the sum of mix64(FNV-1a64(name) xor
+    (index * 0x9e3779b97f4a7c15 + code)) over all elements of the state, modulo 2^64."""
+    def xor_shifted(z, k):                       # a logical shift: torch's own is an arithmetic one
+        return z ^ ((z >> k) & ((1 << (64 - k)) - 1))
+    total = 0
+    for t in program.tensors:
+        v = values.get(t.get("next"), values.get(t["id"])) if t.get("state") else None
+        if v is None:
+            continue
+        name = 0xcbf29ce484222325
+        for c in t["name"].encode():
+            name = (name ^ c) * 0x100000001b3 % (1 << 64)
+        bits = 8 * v.element_size()
+        code = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[bits]).to(torch.int64)
+        code = code & ((1 << bits) - 1) if bits < 64 else code
+        z = (torch.arange(len(code)) * signed(0x9e3779b97f4a7c15) + code) ^ signed(name)
+        z = xor_shifted(xor_shifted(z, 30) * signed(0xbf58476d1ce4e5b9), 27) * signed(0x94d049bb133111eb)
+        total += int(xor_shifted(z, 31).sum())
+    return "0x%016x" % (total % (1 << 64))
+
+
 class record:
     """Records the training steps that run inside `with`, one step each time, in the run directory `run`."""
 
@@ -1130,7 +1164,8 @@ class record:
             fine = x[x.isfinite()]
             self.grads.append((number, self.program.tensors[i]["name"], repr(float(fine.max()) if len(fine) else 0.0), int((fine > 0).sum()),
                                int((fine == 0).sum()), int(x.numel() - fine.numel())))
-        row = {"step": number, "epoch": 0, "loss": self.noted, "loss_scale": scale, "skipped": skipped}
+        row = {"step": number, "epoch": 0, "loss": self.noted, "loss_scale": scale, "skipped": skipped,
+               "digest": digest(self.program, s.values)}
         self.rows.append(row)
         os.makedirs(os.path.join(self.run, "trace"), exist_ok=True)
         write(os.path.join(self.run, "trace", "step-%06d.safetensors" % number), safetensors(s.values, self.program))
@@ -1141,7 +1176,7 @@ class record:
     def finish(self, s):
         """Writes what describes all steps so far, the manifest last."""
         text = "\t".join(METRICS) + "\n" + "".join(
-            "\t".join("-" if r.get(k) is None else repr(r[k]) for k in METRICS) + "\n" for r in self.rows)
+            "\t".join("-" if r.get(k) is None else r[k] if k == "digest" else repr(r[k]) for k in METRICS) + "\n" for r in self.rows)
         write(os.path.join(self.run, "metrics.tsv"), [text.encode()])
         text = "".join("\t".join(map(str, r)) + "\n" for r in [("step", "tensor", "amax", "nonzeros", "zeros", "nonfinite")] + self.grads)
         write(os.path.join(self.run, "grads.tsv"), [text.encode()])
@@ -1149,7 +1184,8 @@ class record:
         low = sorted({FORMATS[d.dtype] for d in s.values.values()} & {"fp16", "bf16"})
         device = next(iter(self.model.parameters())).device
         manifest = {
-            "run_version": 1, "halfulp_version": "halfulp_trace.py", "command": [os.path.basename(sys.argv[0] or "python")], "seed": 0,
+            "run_version": 1, "halfulp_version": "halfulp_trace.py", "command": [os.path.basename(sys.argv[0] or "python")],
+            "seed": torch.initial_seed() % (1 << 62),
             "model": type(self.model).__name__, "policy": {"name": "+".join(low + ["fp32"]), "compute": low[0] if low else "fp32", "variable": "fp32"},
             "dataset": {"name": "the program's own"}, "backend": "torch " + torch.__version__,
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type, "compiler": "-", "simd": torch.backends.cpu.get_cpu_capability(),
