@@ -460,6 +460,7 @@ POINTWISE = {
     "tanh_backward": ("tanh_dx", ["output", "grad_output"], True),
     "hardswish": ("hardswish", ["self"], True),
     "hardswish_backward": ("hardswish_dx", ["self", "grad_output"], True),
+    "hardtanh": ("clip", ["self"], False, lambda a: {"low": float(a["min_val"]), "high": float(a["max_val"])}),
     "exp": ("exp", ["self"], True),
     "log": ("log", ["self"], True),
     "sqrt": ("sqrt", ["self"]),
@@ -571,6 +572,19 @@ def aten_pow(s, a, out):
         raise Unknown("another power")
     ids, layout = spread_all(s, [a["self"], a["self"]], out)
     s.result("mul", ids, out, layout=layout)
+
+
+def aten_hardtanh_backward(s, a, out):
+    """The gradient strictly between the two ends, 0 elsewhere."""
+    values = [s.old(a["self"]), s.old(a["grad_output"])]
+    layout = shared_layout(values)
+    i, j = (s.ids(v, layout) for v in values)
+    x = s.values[i]
+    low, high = (s.spread(s.constant(float(a[k]), torch.float32), tuple(x.shape)) for k in ("min_val", "max_val"))
+    above = s.call("greater", [i, low], [("above", (x > a["min_val"]).to(x.dtype))])[0]
+    below = s.call("less", [i, high], [("below", (x < a["max_val"]).to(x.dtype))])[0]
+    inside = s.call("logical_and", [above, below], [("inside", ((x > a["min_val"]) & (x < a["max_val"])).to(x.dtype))])[0]
+    s.result("mask", [inside, j], out, role="dx", layout=layout)
 
 
 def aten_masked_fill(s, a, out):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of others, traced and judged: torchvision's resnet18, mobilenet_v2 and vgg11 with SGD in bf16 and fp32, and
+"""Models of others, traced and judged: torchvision's resnet18, mobilenet_v2 and squeezenet1_1 with SGD in bf16 and fp32, and
 Hugging Face's BERT with AdamW, with attention written out and fused. None of their outputs is outside its bound."""
 import os
 import sys
@@ -16,7 +16,7 @@ import halfulp_trace  # noqa: E402
 
 os.environ['HF_HUB_OFFLINE'] = '1'
 os.chdir(home())
-only = sys.argv[1:]
+only = sys.argv[1:]                             # names of runs; without any all of them
 
 
 def judge(run, model, optimizer, loss, low, most_opaque):
@@ -41,7 +41,7 @@ def judge(run, model, optimizer, loss, low, most_opaque):
 
 try:
     from torchvision import models
-    for name in ('resnet18', 'mobilenet_v2', 'vgg11'):
+    for name in ('resnet18', 'mobilenet_v2', 'squeezenet1_1'):
         for low in (False, True):
             torch.manual_seed(1)
             model = getattr(models, name)(num_classes=7)
