@@ -64,7 +64,8 @@ class Program:
             n += 1
             taken = "%s_%d" % (name, n)
         self.names[taken] = len(self.tensors)
-        self.tensors.append({"id": len(self.tensors), "name": taken, "format": format, "shape": list(shape), "class": cls})
+        self.tensors.append({"id": len(self.tensors), "name": taken, "format": format, "shape": list(shape),
+                "class": cls})
         return self.names[taken]
 
     def rename(self, tensor, name):
@@ -151,7 +152,8 @@ def view_moves(parent, child):
     for n, s in zip(child[1], child[2]):
         take = None
         if n > 1 and s != 0:
-            fits = [k for k in free if stride[k] > 0 and s % stride[k] == 0 and start[k] + (n - 1) * (s // stride[k]) < size[k]]
+            fits = [k for k in free if stride[k] > 0 and s % stride[k] == 0
+                    and start[k] + (n - 1) * (s // stride[k]) < size[k]]
             take = max(fits, key=lambda k: stride[k], default=None)
             if take is None:
                 return None
@@ -227,7 +229,8 @@ class Step(TorchDispatchMode):
         layer = layer or self.layer_of(inputs)
         wide = any(d.dtype == torch.float64 for _, d in outputs)
         compute = compute or ("fp64" if wide else "fp32")
-        same = (op, json.dumps(attr, sort_keys=True), tuple(inputs), tuple((str(d.dtype), tuple(d.shape)) for _, d in outputs))
+        same = (op, json.dumps(attr, sort_keys=True), tuple(inputs), tuple((str(d.dtype), tuple(d.shape)) for _,
+                d in outputs))
         self.seen[same] += 1
         key = same + (self.seen[same],)
         if key not in self.program.made:
@@ -248,7 +251,8 @@ class Step(TorchDispatchMode):
         if self.phase() == "forward" and not self.updating:
             return self.layers[-1]
         infos = [self.program.tensors[i] for i in inputs]
-        own = [t for t in infos if t["class"] in ("activation", "weight") and not t["name"].startswith(("const.", "input."))]
+        own = [t for t in infos if t["class"] in ("activation", "weight") and not t["name"].startswith(("const.",
+                "input."))]
         return (own or infos)[0]["name"].rpartition(".")[0].split("@")[0]
 
     def get(self, value, layout="plain"):
@@ -264,7 +268,8 @@ class Step(TorchDispatchMode):
                 shape, data = list(value.data.shape), value.data.permute(back).contiguous()
             role = self.program.tensors[i]["name"].rpartition(".")[2].split("@")[0]
             layer = self.program.tensors[i]["name"].rpartition(".")[0]
-            value.ids[layout] = self.call("move", [i], [("%s@%s" % (role, layout), data)], permuting_move(shape, back), layer=layer)[0]
+            value.ids[layout] = self.call("move", [i], [("%s@%s" % (role, layout), data)], permuting_move(shape, back),
+                    layer=layer)[0]
         return value.ids[layout]
 
     def value(self, t):
@@ -322,7 +327,8 @@ class Step(TorchDispatchMode):
 
     def constant(self, x, dtype, shape=()):
         """A tensor of one number, or of as many as shape says, which the program has as an input."""
-        return self.add("", torch.full(shape, x, dtype=dtype), name="const.%s" % ("%g" % x).replace(".", "p"), cls="other")
+        return self.add("", torch.full(shape, x, dtype=dtype), name="const.%s" % ("%g" % x).replace(".", "p"),
+                cls="other")
 
     def spread(self, i, shape):
         """Tensor i repeated to a shape, as PyTorch broadcasts it."""
@@ -331,14 +337,16 @@ class Step(TorchDispatchMode):
             return i
         if len(shape) > RANK:
             raise Unknown("more than %d axes" % RANK)
-        attr, data = {"rank": len(shape)}, self.values[i].broadcast_to(shape).clone(memory_format=torch.contiguous_format)
+        attr = {"rank": len(shape)}
+        data = self.values[i].broadcast_to(shape).clone(memory_format=torch.contiguous_format)
         for j, n in enumerate(shape):
             attr["d%d" % j] = n
             k = j - (len(shape) - len(own))
             if k >= 0 and own[k] != 1:
                 attr["from%d" % j] = k
         name = self.program.tensors[i]["name"]
-        return self.call("move", [i], [(name.rpartition(".")[2].split("@")[0] + "@spread", data)], attr, layer=name.rpartition(".")[0])[0]
+        return self.call("move", [i], [(name.rpartition(".")[2].split("@")[0] + "@spread", data)], attr,
+                layer=name.rpartition(".")[0])[0]
 
     def result(self, op, inputs, t, attr=None, role="y", layout="plain", **how):
         """The call that makes the one tensor t."""
@@ -359,7 +367,8 @@ class Step(TorchDispatchMode):
         a = bind(func, args, kwargs)
         written = [t for arg in func._schema.arguments if arg.alias_info is not None and arg.alias_info.is_write
                    for t in tensors_in(a.get(arg.name))]
-        make = globals().get("aten_" + name) or globals().get("aten_" + name.rstrip("_")) or POINTWISE.get(name.rstrip("_"))
+        plain = name.rstrip("_")                 # mul_ is mul into its first operand
+        make = globals().get("aten_" + name) or globals().get("aten_" + plain) or POINTWISE.get(plain)
         before = [t for t in tensors_in([args, kwargs])]
         self.was = {id(t): self.value(t) for t in before} if written else {}
         out = func(*args, **kwargs)
@@ -446,7 +455,7 @@ def tensor_name(name):
 
 
 # --- operators of ATen that are one call without a rule of their own: our operator, the operands, whether a library's
-# --- elementary functions take part, attributes --------------------------------------------------------------------------
+# --- elementary functions take part, attributes -----------------------------------------------------------------------
 POINTWISE = {
     "relu": ("relu", ["self"]),
     "threshold_backward": ("relu_dx", ["self", "grad_output"]),
@@ -473,17 +482,21 @@ POINTWISE = {
     "maximum": ("max", ["self", "other"]),
     "where": ("where", ["condition", "self", "other"]),
     "_softmax": ("softmax", ["self"], True, lambda a: {"axis": a["dim"] % a["self"].dim()}),
-    "_softmax_backward_data": ("softmax_dx", ["output", "grad_output"], True, lambda a: {"axis": a["dim"] % a["output"].dim()}),
+    "_softmax_backward_data": ("softmax_dx", ["output", "grad_output"], True,
+            lambda a: {"axis": a["dim"] % a["output"].dim()}),
     "_log_softmax": ("log_softmax", ["self"], True, lambda a: {"axis": a["dim"] % a["self"].dim()}),
-    "_log_softmax_backward_data": ("log_softmax_dx", ["output", "grad_output"], True, lambda a: {"axis": a["dim"] % a["output"].dim()}),
+    "_log_softmax_backward_data": ("log_softmax_dx", ["output", "grad_output"], True,
+            lambda a: {"axis": a["dim"] % a["output"].dim()}),
 }
 # Operators that make tensors of nothing, whose results are inputs without being opaque.
 EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}   # what they hold means nothing
 CREATE = {"zeros", "zeros_like", "new_zeros", "ones",
-          "ones_like", "new_ones", "full", "full_like", "new_full", "scalar_tensor", "arange", "zero_", "fill_", "bernoulli_",
-          "bernoulli", "rand", "randn", "rand_like", "randn_like", "normal_", "uniform_", "randint", "randperm", "lift_fresh"}
+          "ones_like", "new_ones", "full", "full_like", "new_full", "scalar_tensor", "arange", "zero_", "fill_",
+          "bernoulli_", "bernoulli", "rand", "randn", "rand_like", "randn_like", "normal_", "uniform_", "randint",
+          "randperm", "lift_fresh"}
 # Operators that compute nothing.
-SILENT = {"_local_scalar_dense", "is_same_size", "_version", "record_stream", "is_pinned", "_has_compatible_shallow_copy_type",
+SILENT = {"_local_scalar_dense", "is_same_size", "_version", "record_stream", "is_pinned",
+        "_has_compatible_shallow_copy_type",
           "set_", "resize_"}
 
 
@@ -583,7 +596,8 @@ def aten_hardtanh_backward(s, a, out):
     low, high = (s.spread(s.constant(float(a[k]), torch.float32), tuple(x.shape)) for k in ("min_val", "max_val"))
     above = s.call("greater", [i, low], [("above", (x > a["min_val"]).to(x.dtype))])[0]
     below = s.call("less", [i, high], [("below", (x < a["max_val"]).to(x.dtype))])[0]
-    inside = s.call("logical_and", [above, below], [("inside", ((x > a["min_val"]) & (x < a["max_val"])).to(x.dtype))])[0]
+    inside = s.call("logical_and", [above, below],
+            [("inside", ((x > a["min_val"]) & (x < a["max_val"])).to(x.dtype))])[0]
     s.result("mask", [inside, j], out, role="dx", layout=layout)
 
 
@@ -606,7 +620,8 @@ def aten__to_copy(s, a, out):
     layout = shared_layout([value])
     name = s.program.tensors[s.ids(value, layout)]["name"]
     layer, _, role = name.rpartition(".")
-    s.result("cast", [s.ids(value, layout)], out, role=role.split("@")[0] + "@" + FORMATS[out.dtype], layout=layout, layer=layer)
+    s.result("cast", [s.ids(value, layout)], out, role=role.split("@")[0] + "@" + FORMATS[out.dtype], layout=layout,
+            layer=layer)
 
 
 def aten_clone(s, a, out):
@@ -650,7 +665,8 @@ def beside(s, i, j, axis):
     """Two tensors of the program, one behind the other along an axis."""
     data = torch.cat([s.values[i], s.values[j]], axis)
     name = s.program.tensors[i]["name"]
-    return s.call("concat", [i, j], [(name.rpartition(".")[2].split("@")[0] + "@more", data)], {"axis": axis}, layer=name.rpartition(".")[0])[0]
+    return s.call("concat", [i, j], [(name.rpartition(".")[2].split("@")[0] + "@more", data)], {"axis": axis},
+            layer=name.rpartition(".")[0])[0]
 
 
 def aten_addmm(s, a, out):
@@ -694,14 +710,16 @@ def with_bias(s, i, j, k, attr):
     n, h, w, c = s.values[i].shape
     if top or left:
         data = torch.nn.functional.pad(s.values[i], (0, 0, left, left, top, top))
-        i = s.call("move", [i], [("x@padded", data)], {"rank": 4, "d0": n, "from0": 0, "d1": h + 2 * top, "from1": 1, "start1": -top,
+        i = s.call("move", [i], [("x@padded", data)], {"rank": 4, "d0": n, "from0": 0, "d1": h + 2 * top, "from1": 1,
+                "start1": -top,
                    "d2": w + 2 * left, "from2": 2, "start2": -left, "d3": c, "from3": 3}, layer=layer)[0]
     i = beside(s, i, s.constant(1, dtype, tuple(s.values[i].shape[:3]) + (1,)), 3)
     kh, kw, _, o = s.values[j].shape
     k = s.call("move", [k], [("b@row", s.values[k].reshape(1, 1, 1, o))], flat_move((1, 1, 1, o)), layer=layer)[0]
     data = torch.zeros((kh, kw, 1, o), dtype=dtype)
     data[0, 0, 0] = s.values[k].reshape(o)
-    k = s.call("move", [k], [("b@tap", data)], {"rank": 4, "d0": kh, "from0": 0, "d1": kw, "from1": 1, "d2": 1, "from2": 2, "d3": o, "from3": 3},
+    k = s.call("move", [k], [("b@tap", data)], {"rank": 4, "d0": kh, "from0": 0, "d1": kw, "from1": 1, "d2": 1,
+            "from2": 2, "d3": o, "from3": 3},
                layer=layer)[0]
     return i, beside(s, j, k, 2)
 
@@ -714,9 +732,11 @@ def aten_convolution_backward(s, a, out):
     i = s.input(dy, "nhwc")
     layer = s.layer_of([s.input(w)])
     if dx is not None:
-        s.result("conv2d_dx", [i, s.input(w, "hwio")], dx, dict(attr, height=x.size(2), width=x.size(3)), "dx", "nhwc", library=True, layer=layer)
+        s.result("conv2d_dx", [i, s.input(w, "hwio")], dx, dict(attr, height=x.size(2), width=x.size(3)), "dx", "nhwc",
+                library=True, layer=layer)
     if dw is not None:
-        s.result("conv2d_dw", [s.input(x, "nhwc"), i], dw, dict(attr, kh=w.size(2), kw=w.size(3)), "dw", "hwio", library=True, layer=layer)
+        s.result("conv2d_dw", [s.input(x, "nhwc"), i], dw, dict(attr, kh=w.size(2), kw=w.size(3)), "dw", "hwio",
+                library=True, layer=layer)
     if db is not None:
         s.result("bias_db", [i], db, role="db", library=True, layer=layer)
 
@@ -737,7 +757,8 @@ def aten_native_batch_norm(s, a, out):
         s.result("batchnorm_eval", [s.input(x, layout)] + rest, y, {"eps": a["eps"]}, layout=layout, library=True)
         return
     data = snapshot(y) if layout == "plain" else snapshot(y).permute(LAYOUTS[layout]).contiguous()
-    ids = s.call("batchnorm", [s.input(x, layout)] + rest, [("y", data), ("mean", snapshot(out[1])), ("rstd", snapshot(out[2]))],
+    ids = s.call("batchnorm", [s.input(x, layout)] + rest, [("y", data), ("mean", snapshot(out[1])),
+            ("rstd", snapshot(out[2]))],
                  {"eps": a["eps"], "momentum": 1 - a["momentum"]}, library=True)
     s.known[s.key(y)] = Value(snapshot(y), {layout: ids[0]})
     for t, i in zip(out[1:3], ids[1:]):
@@ -755,7 +776,8 @@ def norm_backward(s, op, x, w, mean, rstd, dy, out, layout):
         raise Unknown("not every gradient")
     ids = [s.input(x, layout), s.input(w), s.input(mean), s.input(rstd), s.input(dy, layout)]
     dx = snapshot(out[0]) if layout == "plain" else snapshot(out[0]).permute(LAYOUTS[layout]).contiguous()
-    made = s.call(op, ids, [("dx", dx), ("dgamma", snapshot(out[1])), ("dbeta", snapshot(out[2]))], library=True, layer=s.layer_of(ids[1:2]))
+    made = s.call(op, ids, [("dx", dx), ("dgamma", snapshot(out[1])), ("dbeta", snapshot(out[2]))], library=True,
+            layer=s.layer_of(ids[1:2]))
     for t, i, where in zip(out, made, (layout, "plain", "plain")):
         s.known[s.key(t)] = Value(snapshot(t), {where: i})
 
@@ -763,18 +785,21 @@ def norm_backward(s, op, x, w, mean, rstd, dy, out, layout):
 def aten_native_batch_norm_backward(s, a, out):
     if not a["train"]:
         raise Unknown("evaluation")
-    norm_backward(s, "batchnorm_dx", a["input"], a["weight"], a["save_mean"], a["save_invstd"], a["grad_out"], out, norm_layout(a["input"]))
+    norm_backward(s, "batchnorm_dx", a["input"], a["weight"], a["save_mean"], a["save_invstd"], a["grad_out"], out,
+            norm_layout(a["input"]))
 
 
 def aten_cudnn_batch_norm_backward(s, a, out):
-    norm_backward(s, "batchnorm_dx", a["input"], a["weight"], a["save_mean"], a["save_var"], a["grad_output"], out, norm_layout(a["input"]))
+    norm_backward(s, "batchnorm_dx", a["input"], a["weight"], a["save_mean"], a["save_var"], a["grad_output"], out,
+            norm_layout(a["input"]))
 
 
 def aten_native_layer_norm(s, a, out):
     if len(a["normalized_shape"]) != 1 or a["weight"] is None or a["bias"] is None:
         raise Unknown("several axes")
     ids = [s.input(a["input"]), s.input(a["weight"]), s.input(a["bias"])]
-    made = s.call("layernorm", ids, [("y", snapshot(out[0])), ("mean", snapshot(out[1]).reshape(-1)), ("rstd", snapshot(out[2]).reshape(-1))], {"eps": a["eps"]}, library=True)
+    made = s.call("layernorm", ids, [("y", snapshot(out[0])), ("mean", snapshot(out[1]).reshape(-1)),
+            ("rstd", snapshot(out[2]).reshape(-1))], {"eps": a["eps"]}, library=True)
     for t, i in zip(out, made):
         s.known[s.key(t)] = Value(snapshot(t), {"plain": i})
 
@@ -810,7 +835,8 @@ def pool_attr(a):
         return x * (2 // len(x))
     size = two(a["kernel_size"])
     (sh, sw), (ph, pw) = two(a["stride"], size), two(a["padding"])
-    attr = {"size_h": size[0], "size_w": size[1], "stride_h": sh, "stride_w": sw, "padding_top": ph, "padding_bottom": ph,
+    attr = {"size_h": size[0], "size_w": size[1], "stride_h": sh, "stride_w": sw, "padding_top": ph,
+            "padding_bottom": ph,
             "padding_left": pw, "padding_right": pw}
     if "dilation" in a:
         attr["dilation_h"], attr["dilation_w"] = two(a["dilation"])
@@ -832,7 +858,8 @@ def aten_max_pool2d_with_indices_backward(s, a, out):
         raise Unknown("a result that is not known")
     # where windows overlap, the CPU's kernel adds in the gradient's own format, the GPU's in fp32
     compute = FORMATS[out.dtype] if out.device.type == "cpu" else None
-    s.result("maxpool_dx", [i, s.pooled[i], s.input(a["grad_output"], "nhwc")], out, pool_attr(a), "dx", "nhwc", library=True, compute=compute)
+    s.result("maxpool_dx", [i, s.pooled[i], s.input(a["grad_output"], "nhwc")], out, pool_attr(a), "dx", "nhwc",
+            library=True, compute=compute)
 
 
 def aten_avg_pool2d(s, a, out):
@@ -845,7 +872,8 @@ def aten_avg_pool2d(s, a, out):
 def aten_avg_pool2d_backward(s, a, out):
     if a["self"].dim() != 4 or a["divisor_override"] is not None:
         raise Unknown("no batch of images")
-    attr = dict(pool_attr(a), include_padding=1 if a["count_include_pad"] else 0, height=a["self"].size(2), width=a["self"].size(3))
+    attr = dict(pool_attr(a), include_padding=1 if a["count_include_pad"] else 0, height=a["self"].size(2),
+            width=a["self"].size(3))
     s.result("avgpool2d_dx", [s.input(a["grad_output"], "nhwc")], out, attr, "dx", "nhwc", library=True)
 
 
@@ -966,7 +994,8 @@ def aten__amp_foreach_non_finite_check_and_unscale(s, a, out):
     s.known[s.key(found)] = Value(snapshot(found), {"plain": ids[0]})
     s.found = s.found or ids[0]
     for t, g in zip(grads, before):
-        s.result("unscale", [g, s.scale], t, {"loss_weight": 1}, role=s.program.tensors[g]["name"].rpartition(".")[2] + "_unscaled")
+        s.result("unscale", [g, s.scale], t, {"loss_weight": 1},
+                role=s.program.tensors[g]["name"].rpartition(".")[2] + "_unscaled")
 
 
 def aten__amp_update_scale(s, a, out):
@@ -974,7 +1003,8 @@ def aten__amp_update_scale(s, a, out):
     state = torch.tensor([float(s.old(tracker).data), 0.0, 0.0, 0.0])
     t = s.add("", state, name="scaler.tracker", cls="other")
     i = s.input(scale)
-    rule = {"rule": "pytorch", "growth": a["scale_growth_factor"], "backoff": a["scale_backoff_factor"], "interval": a["growth_interval"]}
+    rule = {"rule": "pytorch", "growth": a["scale_growth_factor"], "backoff": a["scale_backoff_factor"],
+            "interval": a["growth_interval"]}
     found = s.found if s.found is not None else s.input(found)
     ids = s.call("scale_update", [i, t, found], [("scale_next", snapshot(scale))], rule, layer="scaler")
     s.program.tensors[i].update({"state": True, "next": ids[0]})
@@ -982,7 +1012,7 @@ def aten__amp_update_scale(s, a, out):
     s.r.scale = scale
 
 
-# --- optimizers whose update is one call a parameter ----------------------------------------------------------------------
+# --- optimizers whose update is one call a parameter ------------------------------------------------------------------
 def known_update(optimizer, group):
     """The call that a group's update is: ("sgd", …) or ("adamw", …); None where halfulp has no such update."""
     name, g = type(optimizer).__name__, group
@@ -990,9 +1020,10 @@ def known_update(optimizer, group):
         return None
     if name == "SGD" and not g["nesterov"] and not g["dampening"]:
         return "sgd", {"lr": float(g["lr"]), "momentum": float(g["momentum"]), "weight_decay": float(g["weight_decay"])}
-    if name in ("Adam", "AdamW") and not g["amsgrad"] and (name == "AdamW" or not g["weight_decay"] or g.get("decoupled_weight_decay")):
-        return "adamw", {"lr": float(g["lr"]), "beta1": float(g["betas"][0]), "beta2": float(g["betas"][1]), "eps": float(g["eps"]),
-                         "weight_decay": float(g["weight_decay"])}
+    decoupled = name == "AdamW" or g.get("decoupled_weight_decay")
+    if name in ("Adam", "AdamW") and not g["amsgrad"] and (decoupled or not g["weight_decay"]):
+        return "adamw", {"lr": float(g["lr"]), "beta1": float(g["betas"][0]), "beta2": float(g["betas"][1]),
+                         "eps": float(g["eps"]), "weight_decay": float(g["weight_decay"])}
     return None
 
 
@@ -1009,7 +1040,8 @@ class Update:
                 if p.grad is None or p.grad.is_sparse or p.dtype not in FORMATS or p.grad.dtype not in FORMATS:
                     continue
                 name = names.get(id(p)) or "optim.parameter%d" % n
-                self.before.append((group, p, name, s.get(s.value(p)), s.get(s.value(p.grad)), self.states(p, name, known_update(optimizer, group)[0])))
+                self.before.append((group, p, name, s.get(s.value(p)), s.get(s.value(p.grad)),
+                        self.states(p, name, known_update(optimizer, group)[0])))
 
     def states(self, p, name, op):
         held = self.optimizer.state.get(p, {})
@@ -1036,7 +1068,8 @@ class Update:
                 inputs.append(self.clock(attr, float(held["step"])))
             for t in [p] + [held[key] for key, _, _ in states]:
                 s.version[s.storage(t)] += 1
-            outputs = [(role + "_next", snapshot(p))] + [("%s_%s_next" % (role, letter), snapshot(held[key])) for key, letter, _ in states]
+            outputs = [(role + "_next", snapshot(p))] + [("%s_%s_next" % (role, letter), snapshot(held[key])) for key,
+                    letter, _ in states]
             ids = s.call(op, inputs, outputs, attr, library=True, layer=layer, phase="update")
             s.known[s.key(p)] = Value(snapshot(p), {"plain": ids[0]})
             for (_, _, i), after in zip(states, ids[1:]):
@@ -1052,9 +1085,10 @@ class Update:
         return i
 
 
-# --- the run directory ------------------------------------------------------------------------------------------------------
-METRICS = "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call overflow_tensor " \
-    "overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest".split()
+# --- the run directory ------------------------------------------------------------------------------------------------
+METRICS = """step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped
+    overflow_call overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation
+    digest""".split()
 
 
 def write(path, data):
@@ -1071,7 +1105,8 @@ def safetensors(values, program):
     header, at = {}, 0
     for i in order:
         t, n = values[i], values[i].numel() * values[i].element_size()
-        header[program.tensors[i]["name"]] = {"dtype": DTYPES[FORMATS[t.dtype]], "shape": list(t.shape), "data_offsets": [at, at + n]}
+        header[program.tensors[i]["name"]] = {"dtype": DTYPES[FORMATS[t.dtype]], "shape": list(t.shape),
+                "data_offsets": [at, at + n]}
         at += n
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
@@ -1099,7 +1134,8 @@ def digest(program, values):
         for c in t["name"].encode():
             name = (name ^ c) * 0x100000001b3 % (1 << 64)
         bits = 8 * v.element_size()
-        code = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[bits]).to(torch.int64)
+        code = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32,
+                64: torch.int64}[bits]).to(torch.int64)
         code = code & ((1 << bits) - 1) if bits < 64 else code
         z = (torch.arange(len(code)) * signed(0x9e3779b97f4a7c15) + code) ^ signed(name)
         z = xor_shifted(xor_shifted(z, 30) * signed(0xbf58476d1ce4e5b9), 27) * signed(0x94d049bb133111eb)
@@ -1114,7 +1150,9 @@ class record:
         if os.path.isdir(run) and os.listdir(run):
             raise FileExistsError("%s: something is there already; record into a new directory" % run)
         self.model, self.run, self.optimizer = model, run, optimizer
-        self.program, self.opaque, self.rows, self.grads, self.step, self.scale = Program(), collections.Counter(), [], [], None, None
+        self.program, self.opaque = Program(), collections.Counter()
+        self.rows, self.grads = [], []           # of metrics.tsv and grads.tsv
+        self.step = self.scale = None
 
     def loss(self, loss):
         """Notes the step's loss, which metrics.tsv and the report show."""
@@ -1125,10 +1163,12 @@ class record:
         s, names = self.step, self.model.named_parameters
         for name, p in names():
             if p.dtype in FORMATS and p.numel():
-                s.known[s.key(p)] = Value(snapshot(p), {"plain": s.add("", snapshot(p), "weight", tensor_name(name), state=True, trainable=True)})
+                s.known[s.key(p)] = Value(snapshot(p), {"plain": s.add("", snapshot(p), "weight", tensor_name(name),
+                        state=True, trainable=True)})
         for name, b in self.model.named_buffers():
             if b.dtype in FORMATS and b.numel() and b.dim() <= RANK:
-                s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", tensor_name(name), state=True)})
+                s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", tensor_name(name),
+                        state=True)})
         self.first = {i: None for i in s.values}
         if self.scale is not None:
             s.scale = s.add("", snapshot(self.scale), "other", "scaler.scale", state=True)
@@ -1176,7 +1216,8 @@ class record:
         for i in s.gradients:
             x = s.values[i].to(torch.float64).abs() / scale
             fine = x[x.isfinite()]
-            self.grads.append((number, self.program.tensors[i]["name"], repr(float(fine.max()) if len(fine) else 0.0), int((fine > 0).sum()),
+            self.grads.append((number, self.program.tensors[i]["name"], repr(float(fine.max()) if len(fine) else 0.0),
+                    int((fine > 0).sum()),
                                int((fine == 0).sum()), int(x.numel() - fine.numel())))
         row = {"step": number, "epoch": 0, "loss": self.noted, "loss_scale": scale, "skipped": skipped,
                "digest": digest(self.program, s.values)}
@@ -1189,22 +1230,25 @@ class record:
 
     def finish(self, s):
         """Writes what describes all steps so far, the manifest last."""
-        text = "\t".join(METRICS) + "\n" + "".join(
-            "\t".join("-" if r.get(k) is None else r[k] if k == "digest" else repr(r[k]) for k in METRICS) + "\n" for r in self.rows)
-        write(os.path.join(self.run, "metrics.tsv"), [text.encode()])
-        text = "".join("\t".join(map(str, r)) + "\n" for r in [("step", "tensor", "amax", "nonzeros", "zeros", "nonfinite")] + self.grads)
+        lines = [METRICS] + [["-" if r.get(k) is None else str(r[k]) for k in METRICS] for r in self.rows]
+        write(os.path.join(self.run, "metrics.tsv"), ["".join("\t".join(line) + "\n" for line in lines).encode()])
+        text = "".join("\t".join(map(str, r)) + "\n" for r in [("step", "tensor", "amax", "nonzeros", "zeros",
+                "nonfinite")] + self.grads)
         write(os.path.join(self.run, "grads.tsv"), [text.encode()])
         write(os.path.join(self.run, "program-train.json"), [json.dumps(self.program.json()).encode()])
         low = sorted({FORMATS[d.dtype] for d in s.values.values()} & {"fp16", "bf16"})
         device = next(iter(self.model.parameters())).device
         manifest = {
-            "run_version": 1, "halfulp_version": "halfulp_trace.py", "command": [os.path.basename(sys.argv[0] or "python")],
-            "seed": torch.initial_seed() % (1 << 62),
-            "model": type(self.model).__name__, "policy": {"name": "+".join(low + ["fp32"]), "compute": low[0] if low else "fp32", "variable": "fp32"},
+            "run_version": 1, "halfulp_version": "halfulp_trace.py",
+            "command": [os.path.basename(sys.argv[0] or "python")],
+            "seed": torch.initial_seed() % (1 << 62), "model": type(self.model).__name__,
+            "policy": {"name": "+".join(low + ["fp32"]), "compute": low[0] if low else "fp32", "variable": "fp32"},
             "dataset": {"name": "the program's own"}, "backend": "torch " + torch.__version__,
-            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type, "compiler": "-", "simd": torch.backends.cpu.get_cpu_capability(),
-            "threads": torch.get_num_threads(), "host": socket.gethostname(), "steps": len(self.rows), "steps_done": len(self.rows),
-            "loss_scaling": {"rule": "pytorch" if s.scale is not None else "none"}, "loss_weight": 1, "trace_steps": [r["step"] for r in self.rows],
+            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+            "compiler": "-", "simd": torch.backends.cpu.get_cpu_capability(), "threads": torch.get_num_threads(),
+            "host": socket.gethostname(), "steps": len(self.rows), "steps_done": len(self.rows),
+            "trace_steps": [r["step"] for r in self.rows], "loss_weight": 1,
+            "loss_scaling": {"rule": "pytorch" if s.scale is not None else "none"},
             "optimizer": {"name": type(self.optimizer).__name__ if self.optimizer is not None else "-"},
             "calls": len(self.program.calls), "opaque": dict(self.opaque.most_common()), "files": {}, "finished": True}
         write(os.path.join(self.run, "manifest.json"), [json.dumps(manifest, indent=1).encode()])

@@ -57,7 +57,8 @@ check_tensors(const hu_run *r, hu_str *lacks)
 			r->tensors, p->nc);
 	hu_str_add(lacks, "There is no manifest and there are no metrics: seed, losses and other steps are unknown");
 	if (h.absent)
-		hu_str_addf(lacks, "; %d of %d tensors are not in %s (the first is %s), so %d of %d calls are judged whole",
+		hu_str_addf(lacks,
+			"; %d of %d tensors are not in %s (the first is %s), so %d of %d calls are judged whole",
 			h.absent, p->nt, hu_shown(r->tensors), p->t[h.first].name, h.calls, p->nc);
 	for (int i = 0; i < p->nc; i++)
 		if (is_random(&p->c[i])) {

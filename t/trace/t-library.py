@@ -25,7 +25,8 @@ class Step:
         self.tensors, self.calls, self.values = [], [], []
 
     def tensor(self, name, values, shape=None, format='fp32'):
-        self.tensors.append({'id': len(self.tensors), 'name': name, 'format': format, 'shape': [len(values)] if shape is None else shape, 'class': 'other'})
+        self.tensors.append({'id': len(self.tensors), 'name': name, 'format': format,
+                'shape': [len(values)] if shape is None else shape, 'class': 'other'})
         self.values.append(values)
         return len(self.tensors) - 1
 
@@ -34,17 +35,21 @@ class Step:
         if library is not None:
             attr['library'] = library
         f = self.tensors[inputs[0]]['format']
-        self.calls.append({'id': len(self.calls), 'op': op, 'phase': 'forward', 'layer': name.split('.')[0], 'in': inputs, 'out': [out], 'attr': attr,
-                           'fmt': {'in': f, 'compute': 'fp32', 'acc': 'fp32', 'out': format}, 'mode': 'RNE', 'sum': 'sequential,acc=fp32', 'seed_name': name})
+        self.calls.append({'id': len(self.calls), 'op': op, 'phase': 'forward', 'layer': name.split('.')[0],
+                'in': inputs, 'out': [out], 'attr': attr,
+                           'fmt': {'in': f, 'compute': 'fp32', 'acc': 'fp32',
+                                   'out': format}, 'mode': 'RNE', 'sum': 'sequential,acc=fp32', 'seed_name': name})
 
     def write(self, run):
         os.makedirs(run + '/trace')
-        json.dump({'version': 1, 'name': 'train', 'tensors': self.tensors, 'calls': self.calls}, open(run + '/program-train.json', 'w'))
+        json.dump({'version': 1, 'name': 'train', 'tensors': self.tensors, 'calls': self.calls},
+                open(run + '/program-train.json', 'w'))
         header, data = {}, b''
         for i in sorted(range(len(self.values)), key=lambda i: self.tensors[i]['format'] == 'fp16'):
             t, (dtype, code) = self.tensors[i], TYPES[self.tensors[i]['format']]
             piece = struct.pack(code % len(self.values[i]), *self.values[i])
-            header[t['name']] = {'dtype': dtype, 'shape': t['shape'], 'data_offsets': [len(data), len(data) + len(piece)]}
+            header[t['name']] = {'dtype': dtype, 'shape': t['shape'],
+                    'data_offsets': [len(data), len(data) + len(piece)]}
             data += piece
         text = json.dumps(header).encode()
         text += b' ' * (-len(text) % 8)
@@ -95,17 +100,21 @@ p = halfulp('analyze', 'run', '--no-propagate')
 if not os.path.exists('run/analysis/replay.tsv'):
     bail_out(p.stderr)
 got = {r['tensor']: int(r['over_bound']) for r in rows('run/analysis/replay.tsv')}
-none(['%s: %s outside, not %d' % (k, got.get(k), v) for k, v in want.items() if got.get(k) != v], 'what a library may be off by, and what not (%d calls)' % len(want))
+none(['%s: %s outside, not %d' % (k, got.get(k), v) for k, v in want.items() if got.get(k) != v],
+        'what a library may be off by, and what not (%d calls)' % len(want))
 ok(p.returncode == 1 and sum(got.values()) == sum(want.values()), 'analyze: exit 1', p.stderr)
 sums = {r['tensor']: r['sum'] for r in rows('run/analysis/replay.tsv')}
 ok(sums['product.y'] == "a library's", 'no order is claimed of its sums', sums['product.y'])
 swamped = {r['tensor'] for r in rows('run/analysis/swamping.tsv')}
-ok('sumNone.y' in swamped and not swamped & {'sum4.y', 'wrong.y', 'product.y', 'far.y'}, 'additions of an unknown order are not counted', sorted(swamped))
+ok('sumNone.y' in swamped and not swamped & {'sum4.y', 'wrong.y', 'product.y', 'far.y'},
+        'additions of an unknown order are not counted', sorted(swamped))
 p = halfulp('verify', 'run', '--trace', '--json')
 seen = json.loads(p.stdout)
 mine = sum('library' in c['attr'] for c in s.calls)
-ok(seen['library_calls'] == mine and seen['calls'] == len(s.calls) - mine, 'verify: their bits are not compared, and the number of such calls is told', p.stdout[:200])
-ok({d['tensor'] for d in seen['differences']} == {'expNone.off1', 'sumNone.y'} and p.returncode == 1, 'those of the other calls are', p.stdout[:400])
+ok(seen['library_calls'] == mine and seen['calls'] == len(s.calls) - mine,
+        'verify: their bits are not compared, and the number of such calls is told', p.stdout[:200])
+ok({d['tensor'] for d in seen['differences']} == {'expNone.off1', 'sumNone.y'} and p.returncode == 1,
+        'those of the other calls are', p.stdout[:400])
 s.calls[0]['attr']['library'] = 'four'
 s.write('bad')
 p = halfulp('analyze', 'bad')

@@ -37,7 +37,8 @@ class Images(nn.Module):
     def __init__(self):
         super().__init__()
         self.stem, self.norm, self.block = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), block(8)
-        self.pool, self.mean, self.deep = nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), nn.Conv2d(8, 8, 3, 2, 1, groups=8, bias=False)
+        self.pool, self.mean, self.deep = nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), nn.Conv2d(8, 8, 3, 2, 1, groups=8,
+                bias=False)
         self.head = nn.Linear(8, 5)
 
     def forward(self, x):
@@ -51,7 +52,8 @@ class Words(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed, self.first, self.second = nn.Embedding(20, 16), nn.LayerNorm(16), nn.LayerNorm(16)
-        self.qkv, self.out, self.up, self.down = nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 32), nn.Linear(32, 16)
+        self.qkv, self.out, self.up, self.down = nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 32), nn.Linear(32,
+                16)
         self.drop, self.head = nn.Dropout(0.25), nn.Linear(16, 5)
 
     def forward(self, x):
@@ -85,7 +87,8 @@ def train(kind, run, lr=0.1, steps=2):
         if record:
             for name, m in model.named_modules():
                 if name and not list(m.children()):
-                    hooks.append(m.register_forward_hook(lambda m, x, y, name=name: own['outputs'].update({name: y.detach().clone()})))
+                    hooks.append(m.register_forward_hook(lambda m, x, y,
+                            name=name: own['outputs'].update({name: y.detach().clone()})))
             record.__enter__()
         opt.zero_grad()
         with torch.autocast('cpu', dtype=dtype):
@@ -108,7 +111,8 @@ def trace(run, step):
     """The tensors of a trace by name, as (dtype, shape, bytes)."""
     b = open('%s/trace/step-%06d.safetensors' % (run, step), 'rb').read()
     n = struct.unpack('<Q', b[:8])[0]
-    return {k: (e['dtype'], e['shape'], b[8 + n + e['data_offsets'][0]:8 + n + e['data_offsets'][1]]) for k, e in json.loads(b[8:8 + n]).items()}
+    return {k: (e['dtype'], e['shape'], b[8 + n + e['data_offsets'][0]:8 + n + e['data_offsets'][1]]) for k,
+            e in json.loads(b[8:8 + n]).items()}
 
 
 TYPES = {'F64': torch.float64, 'F32': torch.float32, 'F16': torch.float16, 'BF16': torch.bfloat16}
@@ -155,7 +159,8 @@ for kind, run in ((Images, 'images'), (Words, 'words')):
             layouts = [bits(y)] + ([bits(y.permute(0, 2, 3, 1))] if y.dim() == 4 else [])
             wrong += ['output of ' + name] * (not any(d in layouts for _, _, d in t.values()))
             compared += 1
-    none(wrong, '%s: weights, outputs, gradients and updated weights in the traces are PyTorch\'s bits (%d outputs and updates)' % (run, compared))
+    none(wrong,
+            '%s: weights, outputs, gradients and updated weights in the traces are PyTorch\'s bits (%d outputs and updates)' % (run, compared))
 manifest = json.load(open('words/manifest.json'))
 skips = [r['skipped'] for r in rows('words/metrics.tsv')]
 ok(skips == ['1', '0'], 'the scaler\'s first step is known for a skipped one', skips)
@@ -165,17 +170,21 @@ p = halfulp('analyze', 'images', '--sample', 'all')
 judged = rows('images/analysis/replay.tsv')
 kinds = {r['op'] for r in judged}
 ok(p.returncode == 0 and sum(int(r['over_bound']) for r in judged) == 0 and len(judged) > 100 and ' weight updates swamped' in p.stdout,
-   'images: of %d outputs of %d kinds of calls none is outside its bound' % (sum(int(r['sampled']) for r in judged), len(kinds)), p.stdout + p.stderr)
-none(sorted({'conv2d', 'conv2d_dx', 'conv2d_dw', 'batchnorm', 'batchnorm_dx', 'relu', 'relu_dx', 'maxpool', 'maxpool_dx', 'avgpool2d',
+   'images: of %d outputs of %d kinds of calls none is outside its bound' % (sum(int(r['sampled']) for r in judged),
+           len(kinds)), p.stdout + p.stderr)
+none(sorted({'conv2d', 'conv2d_dx', 'conv2d_dw', 'batchnorm', 'batchnorm_dx', 'relu', 'relu_dx', 'maxpool',
+        'maxpool_dx', 'avgpool2d',
              'avgpool2d_dx', 'matmul', 'log_softmax', 'log_softmax_dx', 'cast', 'sgd', 'bias_db'} - kinds), 'images: every kind of call is among them')
 p = halfulp('analyze', 'words', '--sample', 'all')
 judged_words = rows('words/analysis/replay.tsv')
 kinds = {r['op'] for r in judged_words}
-none(sorted({'gather', 'gather_dx', 'layernorm', 'layernorm_dx', 'softmax', 'softmax_dx', 'gelu', 'gelu_dx', 'matmul', 'finite_check', 'unscale',
+none(sorted({'gather', 'gather_dx', 'layernorm', 'layernorm_dx', 'softmax', 'softmax_dx', 'gelu', 'gelu_dx', 'matmul',
+        'finite_check', 'unscale',
              'scale_update', 'adamw', 'concat', 'add', 'mul'} - kinds), 'words: every kind of call is among them')
 ok(p.returncode == 0 and sum(int(r['over_bound']) for r in judged_words) == 0,
    'words: of %d outputs none is outside its bound' % sum(int(r['sampled']) for r in judged_words), p.stdout + p.stderr)
-ok('loss-scale' in p.stdout and 'safe for every gradient' in p.stdout, 'words: the loss scales that are safe are told', p.stdout + p.stderr)
+ok('loss-scale' in p.stdout and 'safe for every gradient' in p.stdout, 'words: the loss scales that are safe are told',
+        p.stdout + p.stderr)
 
 
 # --- ulps by Python's exact sums --------------------------------------------------------------------------------------
@@ -206,7 +215,8 @@ def convolution_dw(call, row):
     x, dy = (array(t[name_of[i]]).double().permute(0, 3, 1, 2) for i in call['in'])
     x = F.pad(x, (1, 1, 1, 1))
     n, c, h, w = dy.shape
-    taps = {(i, j, k): math.fsum(float(x[m, k, 2 * r + i, 2 * s + j]) * float(dy[m, k, r, s]) for m in range(n) for r in range(h) for s in range(w))
+    taps = {(i, j, k): math.fsum(float(x[m, k, 2 * r + i, 2 * s + j]) * float(dy[m, k, r,
+            s]) for m in range(n) for r in range(h) for s in range(w))
             for i in range(3) for j in range(3) for k in range(c)}
     return [taps[i, j, k] for i in range(3) for j in range(3) for k in range(c)]
 
@@ -224,7 +234,8 @@ def call_columns(call):
 checked, off = set(), []
 for row in judged:
     call = program['calls'][int(row['call'])]
-    how = {'matmul': product, 'conv2d_dw': convolution_dw if call['attr'].get('groups') == 8 else None, 'reduce_mean': mean}.get(row['op'])
+    how = {'matmul': product, 'conv2d_dw': convolution_dw if call['attr'].get('groups') == 8 else None,
+            'reduce_mean': mean}.get(row['op'])
     if row['step'] == '1' and how:
         want, got = error(row, how(call, row)), float(row['ulp_max'])
         checked.add(row['op'])
@@ -244,18 +255,22 @@ big = int(array_of.abs().flatten().argmax())
 bad = bytearray(whole)
 bad[at + 2 * big] ^= 4                                  # 4 units in the last place of a bf16
 open('bad.safetensors', 'wb').write(bad)
-p = halfulp('analyze', 'images/program-train.json', 'bad.safetensors', '--only', 'replay', '--no-propagate', '--sample', 'all')
+p = halfulp('analyze', 'images/program-train.json', 'bad.safetensors', '--only', 'replay', '--no-propagate',
+        '--sample', 'all')
 faults = rows('bad/analysis/faults.tsv')
-ok(p.returncode == 1 and any(f['tensor'] == product_of['tensor'] and int(f['element']) == big for f in faults), 'an element of a convolution that is 4 units off is outside its bound', p.stdout + p.stderr)
+ok(p.returncode == 1 and any(f['tensor'] == product_of['tensor'] and int(f['element']) == big for f in faults),
+        'an element of a convolution that is 4 units off is outside its bound', p.stdout + p.stderr)
 
 # --- the other commands -----------------------------------------------------------------------------------------------
 for run in ('images', 'words'):
     p = halfulp('verify', run, '--trace')
-    ok(p.returncode == 0 and ', 0 differ; ' in p.stdout and 'computed by a library' in p.stdout, run + ': casts, moves and single operations repeat bit for bit', p.stdout + p.stderr)
+    ok(p.returncode == 0 and ', 0 differ; ' in p.stdout and 'computed by a library' in p.stdout,
+            run + ': casts, moves and single operations repeat bit for bit', p.stdout + p.stderr)
 train(Images, 'again')
 train(Images, 'other', lr=0.125)
 p = halfulp('diff', 'images', 'again')
-ok(p.returncode == 0 and 'the same in every recorded bit' in p.stdout, 'a second recording of the same training has the same bits', p.stdout + p.stderr)
+ok(p.returncode == 0 and 'the same in every recorded bit' in p.stdout,
+        'a second recording of the same training has the same bits', p.stdout + p.stderr)
 p = halfulp('diff', 'images', 'other')
 ok(p.returncode == 1 and 'lr 0.1 -> 0.125' in p.stdout, 'diff: another learning rate is named', p.stdout + p.stderr)
 for run in ('again', 'other'):
@@ -263,13 +278,15 @@ for run in ('again', 'other'):
 p = halfulp('check', 'images', '--baseline', 'base.tsv', '--bless', '--reason', 'test')
 q = halfulp('check', 'again', '--baseline', 'base.tsv')
 r = halfulp('check', 'other', '--baseline', 'base.tsv')
-ok((p.returncode, q.returncode, r.returncode) == (0, 0, 1) and 'lr 0.1 -> 0.125' in r.stdout, 'check: the same training holds, another learning rate does not, and is named',
+ok((p.returncode, q.returncode, r.returncode) == (0, 0, 1) and 'lr 0.1 -> 0.125' in r.stdout,
+        'check: the same training holds, another learning rate does not, and is named',
    '%s %s %s\n%s' % (p.returncode, q.returncode, r.returncode, p.stderr + q.stderr + r.stderr))
 p = halfulp('report', 'words')
 if 'gnuplot' in p.stderr and p.returncode:
     skip('report makes a page', 'no gnuplot')
 else:
-    ok(p.returncode == 0 and 'the run has no accuracy' in open('words/report/loss.svg').read(), 'report makes a page', p.stdout + p.stderr)
+    ok(p.returncode == 0 and 'the run has no accuracy' in open('words/report/loss.svg').read(), 'report makes a page',
+            p.stdout + p.stderr)
 
 
 # --- what it does not know --------------------------------------------------------------------------------------------
@@ -290,7 +307,8 @@ p = halfulp('analyze', 'opaque', '--only', 'replay')
 program = json.load(open('opaque/program-train.json'))
 names = {x['name']: i for i, x in enumerate(program['tensors'])}
 made = {i for c in program['calls'] for i in c['out']}
-ok('aten.cumsum (' in recorder.summary() and json.load(open('opaque/manifest.json'))['opaque']['aten.cumsum'] >= 1, 'an operator that is not known is counted', recorder.summary())
+ok('aten.cumsum (' in recorder.summary() and json.load(open('opaque/manifest.json'))['opaque']['aten.cumsum'] >= 1,
+        'an operator that is not known is counted', recorder.summary())
 ok(p.returncode == 0 and names['model.cumsum'] not in made and any(names['model.cumsum'] in c['in'] and c['op'] == 'exp' for c in program['calls']), 'its result is an input of the next call', p.stderr)
 try:
     halfulp_trace.record(model, 'opaque')

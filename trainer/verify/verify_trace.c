@@ -136,7 +136,8 @@ hu_differences_to_json(const hu_differences *d, const hu_run *r)
 						    "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
 	}
 	return json_pack("{s:s s:I s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls,
-		"skipped_calls", (json_int_t)d->skipped, "library_calls", (json_int_t)d->libraries, "elements", (json_int_t)d->elements, "differences", list);
+		"skipped_calls", (json_int_t)d->skipped, "library_calls", (json_int_t)d->libraries, "elements",
+		(json_int_t)d->elements, "differences", list);
 }
 
 void
