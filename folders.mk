@@ -50,6 +50,7 @@ include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
+include $(top_srcdir)/python/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk
@@ -78,6 +79,7 @@ include $(top_srcdir)/t/stub/local.mk
 include $(top_srcdir)/t/sum/local.mk
 include $(top_srcdir)/t/tool/local.mk
 include $(top_srcdir)/t/tool/mutation/local.mk
+include $(top_srcdir)/t/trace/local.mk
 include $(top_srcdir)/t/trainer/local.mk
 include $(top_srcdir)/trainer/bench/local.mk
 include $(top_srcdir)/trainer/data/local.mk

@@ -29,6 +29,9 @@ static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alon
 	{ "no-propagate", NULL, NULL, "do not execute whole steps exactly, and leave out every comparison with them" },
 	{ "elements", "FILE", NULL,
 		"write a row for every judged element to FILE, and a row for every judged sum to FILE.swamping" },
+	{ "out", "DIR", NULL,
+		"of a program and its tensors: folder whose analysis/ gets the tables [the tensors' file without "
+		".safetensors]" },
 	{ "threads", "N", "0", "threads; 0: one a core" },
 	{ "json", NULL, NULL, "print the object of summary.json with the list of tables" },
 	{ NULL, NULL, NULL, NULL } };
@@ -71,8 +74,10 @@ parse(const hu_args *a, hu_analysis_options *o)
 	o->elements = hu_args_text(a, "elements");
 	HU_TRY(accumulators(a, o));
 	hu_threads_set((int)threads);
-	if (a->nrest != 1)
-		return hu_fail(HU_EINVAL, "one run directory is needed: halfulp analyze RUN");
+	if (a->nrest < 1 || a->nrest > 2)
+		return hu_fail(HU_EINVAL,
+			"a run directory is needed, halfulp analyze RUN, or a program and its tensors, halfulp analyze "
+			"PROGRAM.json TENSORS.safetensors");
 	return HU_OK;
 }
 
@@ -199,10 +204,41 @@ report(const hu_analysis *a, int summed, int json)
 		putchar('\n');
 		json_array_foreach(json_object_get(o, "verdict"), i, v)
 			printf("%s\n", json_string_value(v));
-		printf("\ntables in %s/analysis; next: halfulp report %s\n", hu_shown(a->run->dir),
-			hu_shown(a->run->dir));
+		printf("\ntables in %s/analysis", hu_shown(a->run->dir));
+		if (!a->run->tensors)
+			printf("; next: halfulp report %s", hu_shown(a->run->dir));
+		putchar('\n');
 	}
 	json_decref(o);
+}
+
+/* Opens what the command line names: a run directory, or the two files of a step, of which a line says what they
+   lack. */
+static hu_status
+open_run(hu_run *r, const hu_args *args)
+{
+	const char *out = hu_args_text(args, "out"), *tensors = args->rest[1], *end = ".safetensors";
+	hu_str lacks;
+
+	if (args->nrest == 1) {
+		HU_TRY(hu_run_open(r, args->rest[0]));
+		if (hu_run_finished(r) != HU_OK)
+			fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
+		return HU_OK;
+	}
+	size_t n = strlen(tensors), tail = strlen(end);
+	if (!out && (n <= tail || strcmp(tensors + n - tail, end)))
+		return hu_fail(HU_EINVAL,
+			"%s: its name does not end in .safetensors; --out DIR says where the tables are to be written",
+			tensors);
+	char *dir = out ? hu_xstrdup(out) : hu_xprintf("%.*s", (int)(n - tail), tensors);
+	hu_str_init(&lacks);
+	hu_status st = hu_run_open_files(r, args->rest[0], tensors, dir, &lacks);
+	if (st == HU_OK)
+		fprintf(stderr, "halfulp analyze: %s\n", lacks.s);
+	hu_str_release(&lacks);
+	free(dir);
+	return st;
 }
 
 static int
@@ -221,10 +257,8 @@ run(const hu_args *args)
 		st = choose(args, take);
 	if (st == HU_OK)
 		st = refuse_idle(args, take);
-	if (st != HU_OK || (st = hu_run_open(&r, args->rest[0])) != HU_OK)
+	if (st != HU_OK || (st = open_run(&r, args)) != HU_OK)
 		return hu_complain(st);
-	if (hu_run_finished(&r) != HU_OK)
-		fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
 	opt.replay_only = !takes(take, HU_ANALYZER_GRADIENTS);
 	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
 	if (st == HU_OK) {
@@ -233,31 +267,36 @@ run(const hu_args *args)
 			report(&a, takes(take, HU_ANALYZER_VERDICT), json);
 		size_t over = a.over_bound;
 		hu_analysis_release(&a);
-		hu_run_release(&r);
 		if (st == HU_OK && over) {
 			hu_fail(HU_OK,
 				"%zu outputs left their call's bound; %s/analysis/faults.tsv names them, worst first",
-				over, args->rest[0]);
+				over, r.dir);
 			hu_complain(HU_OK);
+			hu_run_release(&r);
 			return HU_EXIT_JUDGED;
 		}
-	} else
-		hu_run_release(&r);
+	}
+	hu_run_release(&r);
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
 static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"); }
 
+static int is_of_files(const void *of) { return ((const hu_args *)of)->nrest == 2; }
+
 static const hu_opt_need needs[] = {
+	{ "out", is_of_files,
+		"on a run, whose tables belong in RUN/analysis; it needs PROGRAM.json TENSORS.safetensors" },
 	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },
 	{ NULL, NULL, NULL }
 };
 
-const hu_command hu_cmd_analyze = { "analyze", "[OPTION...] RUN",
+const hu_command hu_cmd_analyze = { "analyze", "[OPTION...] RUN | PROGRAM.json TENSORS.safetensors",
 	"measure the rounding errors of a run's traced steps and write tables to RUN/analysis/",
 	"Every traced call is computed again exactly from its recorded inputs. The tables say where rounding\n"
 	"errors, swamped additions (a nonzero term that leaves its sum as it was) and underflowed gradients\n"
 	"arose, and what harm they did. Exit 1 where an output exceeds the error bound that is proven for its\n"
 	"call. The analyzer accumulate-what-if takes some seconds a traced step and runs only where --only or\n"
-	"--accumulate asks for it.",
+	"--accumulate asks for it. A program and the tensors of one step of it are enough: what else a run\n"
+	"directory would tell is left out, and a line says so.",
 	opts, run, needs };

@@ -11,6 +11,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
 #include "lib/number/round.h"
+#include "lib/op/attr.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,7 +97,9 @@ row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, size_t judged,
 	const hu_call *c = &a->run->train->c[info->producer];
 	char sum[96] = "-";
 
-	if (c->op->cls == HU_CLASS_GEMM)
+	if (hu_attr_library(c) > 0)
+		snprintf(sum, sizeof sum, "a library's");
+	else if (c->op->cls == HU_CLASS_GEMM)
 		hu_sum_print(c->sum, sum, sizeof sum);
 	hu_tsv_int(out, (long long)t->step);
 	hu_tsv_int(out, c->id);

@@ -10,6 +10,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
 #include "lib/number/round.h"
+#include "lib/op/attr.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,7 +178,12 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 	return HU_OK;
 }
 
-typedef struct tables { hu_again again; hu_tsv out, ratio, each; hu_harm last; size_t updated, moved, swamped; } tables;
+typedef struct tables {
+	hu_again again;
+	hu_tsv out, ratio, each;
+	hu_harm last;
+	size_t updated, moved, swamped, libraries;
+} tables;
 
 static hu_status
 study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
@@ -196,6 +202,8 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 					update_row(&w->out, &w->ratio, t, c, &p->t[c->out[0]], u);
 					join(all, u);
 				}
+			} else if (hu_attr_library(c) > 0) {
+				w->libraries += HU_COLUMN(c->op, swamping) && !hu_is_update(p, c);
 			} else if (!hu_is_update(p, c) && HU_COLUMN(c->op, swamping))
 				for (int k = 0; k < c->nout && st == HU_OK; k++)
 					st = study_sum(a, t, c, in, k, &w->out, &w->each);
@@ -245,6 +253,11 @@ run(hu_analysis *a)
 		hu_tsv_release(&w.ratio);
 		return st;
 	}
+	if (w.libraries)
+		hu_tsv_note(&w.out, "libraries",
+			"%zu sums were computed by a library in an order of its own: how many of their additions were "
+			"swamped is unknown, and they have no row",
+			w.libraries);
 	hu_again_note(&w.again, &w.out);
 	hu_again_note(&w.again, &w.ratio);
 	st = hu_analysis_write(a, &w.ratio, "swamping-ratio.tsv");

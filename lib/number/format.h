@@ -62,6 +62,8 @@ typedef struct hu_format {
 	int special;      /* HU_SPECIAL_… */
 	int flags;        /* HU_SATURATE, HU_FTZ, HU_NOSUB: flags that always hold; 0 in the rows of formats.def */
 	double max;       /* largest finite value */
+	double library;   /* in bounds of what a library computed: by how many unit roundoffs more than its own rounding
+			     an operation may err; elsewhere 0 */
 } hu_format;
 
 /* 2^e as a double, exact for -1074 <= e <= 1023. */
@@ -100,7 +102,7 @@ hu_format_of_custom(hu_format_id id)
 	int own = (int)id >> 27 & 7, special = (int)id >> 22 & 15, ebits = (int)id >> 18 & 15,
 	    mant = (int)id >> 12 & 63, bias = (int)id & 4095;
 	int top = (1 << ebits) - 1 - (special == HU_SPECIAL_IEEE), taken = 0, in_binade = mant < 2 ? 1 << mant : 4;
-	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0 };
+	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0 };
 
 	if (special == HU_SPECIAL_FN || special == HU_SPECIAL_P3109 || special == HU_SPECIAL_P3109UF)
 		taken = 1; /* codes above the largest number, taken by infinities and NaN */
@@ -124,7 +126,7 @@ hu_format_of_custom(hu_format_id id)
 HU_HD hu_format
 hu_format_of(hu_format_id id)
 {
-	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0 };
+	hu_format f = { HU_NO_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0 };
 
 	switch ((int)id) {
 #define FORMAT(ID, name, bits_, ebits_, p_, emin_, emax_, max_, special_, alias, summary) \

@@ -48,6 +48,21 @@ hu_attr_is_word(const char *key)
 	return r ? r->kind >= APPROX : -1;
 }
 
+double
+hu_attr_library(const hu_call *c)
+{
+	return hu_attr_num(c, "library", 0);
+}
+
+hu_format
+hu_attr_bounded(const hu_call *c)
+{
+	hu_format f = hu_format_of(c->fmt.compute);
+
+	f.library = hu_attr_library(c);
+	return f;
+}
+
 static hu_status
 refuse(const hu_call *c, const hu_attr *a, const char *needed)
 {

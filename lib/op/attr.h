@@ -12,6 +12,12 @@
    reason. */
 size_t hu_attr_count(const hu_call *c, const char *key, size_t otherwise);
 
+/* Where a library computed the call, whose order of sums and whose elementary functions are not known, its attribute
+   `library`: by how many unit roundoffs of the compute format each operation may err; elsewhere 0. */
+double hu_attr_library(const hu_call *c);
+/* The call's compute format as bounds take it, which has the attribute `library` in its member of that name. */
+hu_format hu_attr_bounded(const hu_call *c);
+
 /* Checks every attribute of the call against its row in attrs.def. HU_EINVAL names the operator, the attribute and the
    values allowed. */
 hu_status hu_attr_check(const hu_call *c);

@@ -9,7 +9,7 @@
 static int
 known_attr(const hu_op *op, const char *key)
 {
-	return hu_op_takes(op, key) || (!strcmp(key, "grad") && op->cls == HU_CLASS_GEMM);
+	return hu_op_takes(op, key) || !strcmp(key, "library") || (!strcmp(key, "grad") && op->cls == HU_CLASS_GEMM);
 }
 
 static hu_status

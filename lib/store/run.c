@@ -41,6 +41,12 @@ hu_run_dtype(hu_format_id f, hu_format_id *as)
 	hu_bug(__FILE__, __LINE__, "no dtype holds %s", hu_format_name(f));
 }
 
+char *
+hu_run_trace_path(const hu_run *r, size_t step)
+{
+	return r->tensors ? hu_xstrdup(r->tensors) : hu_path(r->dir, "trace/step-%06zu.safetensors", step);
+}
+
 hu_status
 hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes)
 {

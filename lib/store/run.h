@@ -40,13 +40,20 @@ typedef struct hu_run {
 	hu_program *train, *eval;   /* eval may be NULL */
 	size_t *step;               /* traced steps, ascending */
 	int nstep;
-	char xxh3[17];              /* of manifest.json */
+	char *tensors;              /* file of the one step; NULL: the folder trace has them */
+	char xxh3[17];              /* of manifest.json; without one, of the program's file and of tensors together */
 	hu_run_lock lock;
 } hu_run;
 
 /* Opens a run for reading; while it is open, nobody can train it. HU_EFILE: there is no such run, its manifest is of a
    newer version, or a file's length or checksum differs from the manifest's. HU_EIO: it is being trained. */
 hu_status hu_run_open(hu_run *r, const char *dir);
+/* Opens a program and the tensors of one step of it, step 0, as a run whose tables are written to dir, which is made.
+   Other than a folder it has no manifest, no metrics and no lock; *lacks gets a sentence on what is missing. HU_EFILE
+   where a file cannot be read, where a tensor is not the program's, or where no call has all its tensors. */
+hu_status hu_run_open_files(hu_run *r, const char *program, const char *tensors, const char *dir, hu_str *lacks);
+/* Reads a program from a JSON file, whose names are plain text. */
+hu_status hu_run_read_program(const char *path, hu_program **out);
 /* HU_EFILE if the version of manifest, read from path, is one that this program cannot read. */
 hu_status hu_run_check_version(const json_t *manifest, const char *path);
 /* As hu_run_open, for the process that holds the writer's lock. */
@@ -59,6 +66,8 @@ hu_status hu_run_finished(const hu_run *r);
    unpacked into memory of their own; every recorded tensor's dtype and shape is checked. */
 hu_status hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **t);
 void hu_run_free_trace(const hu_run *r, hu_tensor *t);
+/* The path of a traced step's file, which the caller frees. */
+char *hu_run_trace_path(const hu_run *r, size_t step);
 /* Lists the steps S of the files dir/folder/step-S.safetensors in ascending order and returns their number; the caller
    frees *steps. */
 int hu_run_list_steps(const char *dir, const char *folder, size_t **steps);

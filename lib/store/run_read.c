@@ -64,10 +64,9 @@ load_manifest(hu_run *r)
 	return st;
 }
 
-static hu_status
-load_program(const char *dir, const char *name, hu_program **out)
+hu_status
+hu_run_read_program(const char *path, hu_program **out)
 {
-	char *path = hu_path(dir, "program-%s.json", name);
 	json_error_t e;
 	json_t *j = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
 	hu_status st = !j                                       ? hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text)
@@ -80,6 +79,15 @@ load_program(const char *dir, const char *name, hu_program **out)
 		free(why);
 	}
 	json_decref(j);
+	return st;
+}
+
+static hu_status
+load_program(const char *dir, const char *name, hu_program **out)
+{
+	char *path = hu_path(dir, "program-%s.json", name);
+	hu_status st = hu_run_read_program(path, out);
+
 	free(path);
 	return st;
 }
@@ -150,6 +158,7 @@ void
 hu_run_release(hu_run *r)
 {
 	free(r->dir);
+	free(r->tensors);
 	json_decref(r->manifest);
 	hu_program_free(r->train);
 	hu_program_free(r->eval);
@@ -192,7 +201,7 @@ empty_tensors(const hu_program *p)
 hu_status
 hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **out)
 {
-	char *path = hu_path(r->dir, "trace/step-%06zu.safetensors", step);
+	char *path = hu_run_trace_path(r, step);
 	hu_safetensors s;
 	hu_status st = hu_safetensors_open(&s, path);
 
@@ -202,7 +211,7 @@ hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **out)
 	for (size_t k = 0; k < s.n && st == HU_OK; k++) {
 		int i = hu_program_find(r->train, s.tensor[k].name);
 		if (i < 0)
-			st = hu_fail(HU_EFILE, "%s: tensor %s is not in program-train.json", s.path, s.tensor[k].name);
+			st = hu_fail(HU_EFILE, "%s: tensor %s is not in the program", s.path, s.tensor[k].name);
 		else
 			st = take(&s, &s.tensor[k], &r->train->t[i], &t[i]);
 	}
@@ -284,13 +293,15 @@ hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table)
 	size_t i;
 	json_t *word;
 
-	hu_str_init(&command);
-	json_array_foreach(json_object_get(m, "command"), i, word)
-		hu_str_addf(&command, "%s%s", i ? " " : "", json_string_value(word) ? json_string_value(word) : "");
 	hu_tsv_note(t, "table", "%s", table);
 	hu_tsv_note(t, "halfulp", "%s (run by %s)", hu_build_version(), text_of(m, "halfulp_version"));
 	hu_tsv_note(t, "run", "%s", r->dir);
-	hu_tsv_note(t, HU_RUN_MANIFEST_NOTE, "%s", r->xxh3);
+	hu_tsv_note(t, r->tensors ? "program and tensors xxh3" : HU_RUN_MANIFEST_NOTE, "%s", r->xxh3);
+	if (r->tensors) /* what a manifest would say is unknown */
+		return;
+	hu_str_init(&command);
+	json_array_foreach(json_object_get(m, "command"), i, word)
+		hu_str_addf(&command, "%s%s", i ? " " : "", json_string_value(word) ? json_string_value(word) : "");
 	hu_tsv_note(t, "command", "%s", command.s);
 	hu_tsv_note(t, "seed", "%lld", (long long)json_integer_value(json_object_get(m, "seed")));
 	hu_tsv_note(t, "model", "%s", text_of(m, "model"));

@@ -34,7 +34,7 @@ room(hu_run_trace *m, const hu_run *r, size_t size, size_t in_memory)
 	void *p = MAP_FAILED;
 
 	if (size > in_memory) {
-		char *name = hu_path(r->dir, "trace/.unpacked-XXXXXX");
+		char *name = hu_path(r->dir, r->tensors ? ".unpacked-XXXXXX" : "trace/.unpacked-XXXXXX");
 		int fd = mkstemp(name);
 		if (fd >= 0) {
 			unlink(name);
@@ -58,7 +58,7 @@ check(const hu_run_trace *m, const hu_run *r, const hu_stensor *e, int *id)
 
 	*id = hu_program_find(r->train, e->name);
 	if (*id < 0)
-		return hu_fail(HU_EFILE, "%s: tensor %s is not in program-train.json", m->s.path, e->name);
+		return hu_fail(HU_EFILE, "%s: tensor %s is not in the program", m->s.path, e->name);
 	t = &m->t[*id];
 	const char *dtype = hu_run_dtype(t->format, &as);
 	int same = e->rank == t->shape.rank;
@@ -105,7 +105,7 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 hu_status
 hu_run_map_trace(const hu_run *r, size_t step, size_t in_memory, hu_run_trace *m)
 {
-	char *path = hu_path(r->dir, "trace/step-%06zu.safetensors", step);
+	char *path = hu_run_trace_path(r, step);
 
 	memset(m, 0, sizeof *m);
 	hu_status st = hu_safetensors_open(&m->s, path);

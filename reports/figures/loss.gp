@@ -4,8 +4,15 @@ load 'style.gp'
 
 width = 860; height = 382 + legend_height + foot
 top = 1 - (legend_height + 36.) / height
-stats file using (column('loss_smooth')) name 'L' nooutput
+# A run that another program recorded may have noted no accuracy, or not even a loss.
+losses = 0; accuracies = 0
+see(x, y) = (losses = losses + (x == x), accuracies = accuracies + (y == y), 0)
+stats file using (see(column('loss_smooth'), column('accuracy_smooth'))) nooutput
+stats file using (see(NaN, column('eval_accuracy'))) nooutput
+L_min = 0; L_max = 0
+if (losses > 0) { stats file using (column('loss_smooth')) name 'L' nooutput }
 stats file using (column('step')) name 'S' nooutput
+none(n) = sprintf('the run has no %s', n)
 every_nth = int(S_records / runs / 1500) + 1
 dot = S_records / runs < 60 ? 0.45 : 0.18
 margin = S_max > S_min ? 0.02 * (S_max - S_min) : 1
@@ -26,10 +33,17 @@ do for [format in formats] {
 	if (L_min > 0 && L_max > 10 * L_min) { set logscale y } else { unset logscale y }
 	if (L_min > 0 && L_max > 10 * L_min) { set yrange [0.4 * L_min:*] } else { set yrange [*:*] }
 	set format y (L_min > 0 && L_max > 10 * L_min && L_max / L_min > 1e4 ? '10^{%T}' : '%g')
-	plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('loss'))) with points pt 7 ps dot lc rgb '#B0' . colour(r)[2:] notitle, \
-		for [r = 1:runs] '' using 'step':(of(r, column('loss_smooth'))) with lines lw 2 dt dash(r) lc rgb colour(r) notitle, \
-		for [r = 1:runs] '' using 'step':(of(r, column('eval_loss'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
-		for [r = 1:runs] '' using 'step':(of(r, column('eval_loss'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
+	if (losses > 0) {
+		plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('loss'))) with points pt 7 ps dot lc rgb '#B0' . colour(r)[2:] notitle, \
+			for [r = 1:runs] '' using 'step':(of(r, column('loss_smooth'))) with lines lw 2 dt dash(r) lc rgb colour(r) notitle, \
+			for [r = 1:runs] '' using 'step':(of(r, column('eval_loss'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
+			for [r = 1:runs] '' using 'step':(of(r, column('eval_loss'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
+	} else {
+		set label 201 none('loss') at graph 0.5, 0.5 center textcolor rgb soft
+		set yrange [0:1]
+		plot NaN notitle
+		unset label 201
+	}
 	do for [i = 1:runs] { unset label 100 + i; unset arrow 100 + i }
 	unset label 900; unset label 901
 	unset logscale y
@@ -37,9 +51,16 @@ do for [format in formats] {
 	set lmargin at screen 0.57; set rmargin at screen 0.97
 	set title 'accuracy'
 	set yrange [*:1 < *]
-	plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('accuracy_smooth'))) with lines lw 1.4 dt dash(r) lc rgb colour(r) notitle, \
-		for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
-		for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
+	if (accuracies > 0) {
+		plot for [r = 1:runs] file every every_nth using 'step':(of(r, column('accuracy_smooth'))) with lines lw 1.4 dt dash(r) lc rgb colour(r) notitle, \
+			for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 1.1 lc rgb 'white' notitle, \
+			for [r = 1:runs] '' using 'step':(of(r, column('eval_accuracy'))) with points pt 7 ps 0.75 lc rgb colour(r) notitle
+	} else {
+		set label 201 none('accuracy') at graph 0.5, 0.5 center textcolor rgb soft
+		set yrange [0:1]
+		plot NaN notitle
+		unset label 201
+	}
 	set yrange [*:*]
 	unset multiplot
 }

@@ -177,6 +177,7 @@ analyze engine | analyze {run} --only replay --json --no-propagate | --engine no
 analyze lost | analyze {run} --only loss-scale | --lost 0.5
 analyze no-propagate | analyze {run} --only replay | --no-propagate
 analyze elements | analyze {run} --only replay | --elements e.tsv
+analyze out | analyze {run}/program-train.json {run}/trace/step-000000.safetensors --only replay --out one | --out two
 analyze threads | analyze {run} --only replay | --threads -1
 analyze json | analyze {run} | --json
 bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
@@ -604,6 +605,7 @@ memory | PP --memory 1GB
 json | PP --json
 random | probe --random 5
 seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
+out | analyze {h}/run --out there
 out | report {h}/run --terminal --out there
 json | report {h}/run --terminal --json
 seed | round 0.1 --seed 4

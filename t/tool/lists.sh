@@ -22,6 +22,7 @@ variable_of() {
 	bench/gpu*.sh) echo EXTRA_DIST ;; # it builds for itself, and the others are its parts
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
+	python/*.py) echo nobase_dist_pkgdata_DATA ;;
 	doc/*.[1-9]) echo dist_man_MANS ;;
 	doc/*.c) echo EXTRA_DIST ;;
 	*_avx2.c) echo libhalfulp_avx2_a_SOURCES ;;
@@ -37,7 +38,7 @@ variable_of() {
 }
 
 files() {
-	find lib trainer analyzers cuda reports t bench doc -type f -name '[!.#]*' ! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
+	find lib trainer analyzers cuda reports t bench doc python -type f -name '[!.#]*' ! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
 }
 
 wanted() {
@@ -61,7 +62,7 @@ wanted() {
 row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^(COMMAND|KERNEL)[(]'
 
 present() {
-	for list in folders.mk commands.def cuda/kernel/kernels.def $(find lib trainer analyzers cuda reports t bench doc -name local.mk 2>/dev/null | sort); do
+	for list in folders.mk commands.def cuda/kernel/kernels.def $(find lib trainer analyzers cuda reports t bench doc python -name local.mk 2>/dev/null | sort); do
 		test -f "$list" && grep -E "$row" "$list" | sed "s|^|$list |"
 	done
 }

@@ -44,11 +44,11 @@ typedef struct hu_difference {
 
 typedef struct hu_differences {
 	hu_difference *list;
-	size_t n, cap, calls, skipped, elements;
+	size_t n, cap, calls, skipped, libraries, elements;
 } hu_differences;
 
 /* Executes every traced call of every traced step again; calls whose inputs or outputs were not recorded are skipped
-   and counted. */
+   and counted, and so are those that a library computed, whose bits nobody promises. */
 hu_status hu_verify_trace(hu_differences *d, const hu_run *r);
 void hu_differences_release(hu_differences *d);
 json_t *hu_differences_to_json(const hu_differences *d, const hu_run *r);

@@ -32,13 +32,16 @@ HU_HD double hu_abs(double x) { return x < 0 ? -x : x; }
 /* Enlarges x by more than all roundings of up to 30 operations on nonnegative doubles can lose. */
 HU_HD double hu_up(double x) { return x * (1 + 0x1p-48) + 0x1p-1065; }
 
-/* Rounds r to format f, where r is within e of the exact result. */
+/* Rounds r to format f, where r is within e of the exact result. A library's operation may have another error than this
+   rounding's, so that the format's allowance is added, and what a subnormal result may lose. */
 HU_HD hu_bounded
 hu_bounded_of(hu_format f, double r, double e)
 {
 	hu_bounded x;
 
 	x.v = hu_rne(f, r);
+	if (f.library > 0)
+		e += f.library * (hu_unit(f) * hu_abs(r) + hu_smallest(f));
 	x.e = x.v == r && e == 0 ? 0 : hu_up(hu_abs(x.v - r) + e);
 	if (!hu_isfinite(x.v) || !(x.e >= 0))
 		x.e = hu_inf(0);
@@ -46,7 +49,12 @@ hu_bounded_of(hu_format f, double r, double e)
 }
 
 /* Loads x, which is within e of the exact value, into the compute format. */
-HU_HD hu_bounded hu_bounded_load(hu_format f, double x, double e) { return hu_bounded_of(f, x, e); }
+HU_HD hu_bounded
+hu_bounded_load(hu_format f, double x, double e)
+{
+	f.library = 0;
+	return hu_bounded_of(f, x, e);
+}
 
 /* A literal of formula.inc: exact if it fits a float, else taken as the double nearest to the constant meant. */
 HU_HD hu_bounded

@@ -226,6 +226,16 @@ hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, double x)
 	hu_put(t, i, hu_stored(c, env, t->format, i, x));
 }
 
+/* Returns 1 if f has every value of the format from, so that loading rounds nothing. */
+static int
+keeps(hu_format f, hu_format_id from)
+{
+	hu_format g = hu_format_of(from);
+
+	return f.id == from ||
+	       (f.p >= g.p && f.max >= g.max && hu_smallest(f) <= hu_smallest(g) && hu_has_inf(f) >= hu_has_inf(g));
+}
+
 double
 hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 {
@@ -245,6 +255,11 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 	}
 	if (up == down && x.e == 0)
 		return 0;
+	/* a library's value lies within x.e of the exact one, but not where x.v does: its rounding is bounded by its size */
+	if (hu_attr_library(c) > 0 && !keeps(f, c->fmt.compute)) {
+		double y = hu_up(hu_abs(x.v) + x.e), ulps = nearest ? 1 : 2;
+		return y < f.max ? hu_up(x.e + ulps * (hu_unit(f) * y + hu_smallest(f) / 2)) : hu_inf(0);
+	}
 	x.e = hu_up(x.e + hu_abs(x.v) * 0x1p-500); /* the reference's own rounding */
 	if (up == down)
 		return x.e;
@@ -259,19 +274,11 @@ hu_map_context_run(const hu_map *m)
 {
 	hu_ctx_bounded c = { hu_format_of(m->compute), { { 0, 0 } } };
 
+	c.f.library = hu_attr_library(m->call);
+
 	for (int i = 0; i < m->nk; i++)
 		c.k[i] = hu_bounded_load(c.f, m->k[i], m->ke[i]);
 	return c;
-}
-
-/* Returns 1 if f has every value of the format from, so that loading rounds nothing. */
-static int
-keeps(hu_format f, hu_format_id from)
-{
-	hu_format g = hu_format_of(from);
-
-	return f.id == from ||
-	       (f.p >= g.p && f.max >= g.max && hu_smallest(f) <= hu_smallest(g) && hu_has_inf(f) >= hu_has_inf(g));
 }
 
 static hu_bounded

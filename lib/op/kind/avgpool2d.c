@@ -96,7 +96,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
-	hu_format f = hu_format_of(c->fmt.compute);
+	hu_format f = hu_attr_bounded(c);
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));

@@ -198,7 +198,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
-	hu_format f = hu_format_of(c->fmt.compute);
+	hu_format f = hu_attr_bounded(c);
 	hu_pool p;
 
 	HU_TRY(hu_pool_of(&p, c, in[0]->shape));

@@ -31,7 +31,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
-	hu_format f = hu_format_of(c->fmt.compute);
+	hu_format f = hu_attr_bounded(c);
 	hu_groups g = hu_axes_groups0(c, in);
 	size_t size = hu_groups_size(&g), first, stride;
 

@@ -107,7 +107,7 @@ add_bounded(void *to, size_t k, size_t o)
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
-	sums s = { .f = hu_format_of(c->fmt.compute), .dy = in[0], .b = hu_xcalloc(n + 1, sizeof(hu_bounded)) };
+	sums s = { .f = hu_attr_bounded(c), .dy = in[0], .b = hu_xcalloc(n + 1, sizeof(hu_bounded)) };
 	hu_status st = walk(c, in, element, n, add_bounded, &s);
 
 	for (size_t i = 0; i < n; i++)

@@ -60,7 +60,8 @@ hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how)
 double
 hu_reduce_tree_error(hu_format f, double v, double all, double e, size_t n)
 {
-	double du = (double)hu_tree_depth(n) * hu_unit(f);
+	/* in an unknown order a term meets at most n roundings */
+	double du = (f.library > 0 ? (double)n : (double)hu_tree_depth(n)) * hu_unit(f);
 
 	/* (1+u)^d - 1 <= exp(du) - 1; the roundings in all and e lose less than n 2^-53 of them. */
 	e = (e + (n > 1 ? all * hu_expm1(du) * (1 + 0x1p-40) : 0)) * (1 + (double)n * 0x1p-52);
@@ -100,7 +101,6 @@ add_runs(const hu_map *m, const hu_ctx_bounded *c, size_t first, size_t last, in
 static void
 errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout, int along_rows)
 {
-	hu_format f = hu_format_of(m->compute);
 	hu_ctx_bounded c = hu_map_context_run(m);
 	size_t C = m->channels, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1,
 	       parts = (rows + step - 1) / step;
@@ -127,7 +127,7 @@ errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int 
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
 			sum[k].e[at + g] =
-				hu_reduce_tree_error(f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
+				hu_reduce_tree_error(c.f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
 		}
 	free(part);
 }
@@ -247,7 +247,7 @@ hu_reduce_roundings(const hu_call *c, hu_tensor *const *in, int out, size_t n, s
 			more++;
 			break;
 		}
-	hu_roundings_add(&r, f, HU_RNE, 0, (double)(hu_tree_depth(n) + more));
+	hu_roundings_add(&r, f, HU_RNE, 0, (double)((hu_attr_library(c) > 0 ? n : hu_tree_depth(n)) + more));
 	if (!hu_contract_holds(y, f)) {
 		r.last = (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(y);
 		r.least = hu_smallest(y);

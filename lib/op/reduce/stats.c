@@ -84,7 +84,7 @@ select_elements(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, h
 static void
 sum_inputs(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, hu_stat *s)
 {
-	hu_format f = hu_format_of(c->fmt.compute);
+	hu_format f = hu_attr_bounded(c);
 	hu_bounded all = { 0, 0 };
 
 	for (int k = 0; k < c->nin; k++) {
