@@ -37,8 +37,6 @@ hu_status hu_exact_step_begin(hu_exact_step *x);
 /* Runs call i and judges a sample of its values by MPFR from the same operands; HU_EUNABLE if one is outside its
    bound. */
 hu_status hu_exact_step_call(hu_exact_step *x, int i);
-/* For each tensor the call after which it is not read any more; freed by the caller. */
-int *hu_exact_step_last_uses(const hu_program *q);
 /* drop frees a tensor's values; round keeps only the nearest doubles. */
 void hu_exact_step_drop(hu_exact_step *x, int id);
 void hu_exact_step_round(hu_exact_step *x, int id);

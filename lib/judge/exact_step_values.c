@@ -2,24 +2,9 @@
    The memory of an exact step's values: allocated when a call computes them, freed after their last reader. */
 #include "lib/judge/exact_step.h"
 
-#include "lib/base/mem.h"
 #include "lib/base/room.h"
 
 #define HU_ROOM_FOR "the exact step's values (--no-propagate goes on without)"
-
-int *
-hu_exact_step_last_uses(const hu_program *q)
-{
-	int *last = hu_xcalloc((size_t)q->nt + 1, sizeof *last);
-
-	for (int i = 0; i < q->nc; i++) {
-		for (int k = 0; k < q->c[i].nin; k++)
-			last[q->c[i].in[k]] = i;
-		for (int k = 0; k < q->c[i].nout; k++)
-			last[q->c[i].out[k]] = i;
-	}
-	return last;
-}
 
 size_t
 hu_exact_step_lows(const hu_exact_step *x)

@@ -90,7 +90,7 @@ settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_st
 static hu_status
 climb(hu_exact_step *x, const climbing *k, hu_errors_step *errors)
 {
-	int *last = hu_exact_step_last_uses(x->q);
+	int *last = hu_program_last_uses(x->q);
 	hu_status st;
 
 	for (int i = 0; i < x->q->nt; i++)

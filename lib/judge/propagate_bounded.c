@@ -99,7 +99,7 @@ hand_over(hu_exact_step *x, int id, double **value, double **off)
 static hu_status
 run(hu_exact_step *x, const hu_tensor *second, const char *keep, double **value, double **off, hu_bounding *how)
 {
-	int *last = hu_exact_step_last_uses(x->q);
+	int *last = hu_program_last_uses(x->q);
 	char *open = hu_xcalloc((size_t)x->q->nt + 1, 1);
 	hu_status st = hu_exact_step_begin(x);
 
