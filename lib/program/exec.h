@@ -21,8 +21,8 @@ typedef struct hu_exec {
 
 /* Allocates every tensor. HU_ENOMEM says how many bytes were needed. p must outlive *x. */
 hu_status hu_exec_init(hu_exec *x, const hu_program *p);
-/* The same, but a tensor's memory becomes another's after its last reader, so that a run touches less memory: what calls
-   make has its values only until then, or if keep (by tensor id) says so. For programs without a `next`. */
+/* The same, but a tensor's memory becomes another's after its last reader, so that a run touches less memory: what
+   calls make has its values only until then, or if keep (by tensor id) says so. For programs without a `next`. */
 hu_status hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep);
 void hu_exec_release(hu_exec *x);
 /* Bytes that an hu_exec of p takes with this many threads: its tensors and what its calls allocate temporarily.
