@@ -39,58 +39,64 @@ name_layer(hu_importing *c, const char *name)
 	}
 }
 
-/* Output i of an inner graph becomes output i of the node. */
-static void
-bind_outputs(hu_importing *c, const hu_scope *inner, const hu_onnx_graph *g, const hu_onnx_node *x)
-{
-	hu_scope *outer = c->scope;
-
-	for (size_t i = 0; i < x->nout && c->st == HU_OK; i++) {
-		if (!*x->out[i])
-			continue;
-		c->scope = (hu_scope *)inner;
-		hu_value *v = i < g->nout ? hu_import_find(c, g->out[i].name) : NULL;
-		c->scope = outer;
-		if (!v) {
-			hu_import_fail(c, HU_EFILE, "the graph in it has no output %zu", i);
-			return;
-		}
-		hu_value *to = hu_import_value(c, outer, x->out[i], v->type, v->rank, v->d);
-		if (!to)
-			return;
-		to->plain = v->plain;
-		to->last = v->last;
-	}
-}
-
-/* The nodes of G in a scope of their own, which sees the names around it unless it is a function's body. */
-static void
-inside(hu_importing *c, const hu_onnx_graph *g, int is_function)
+void
+hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out, size_t nout,
+	int is_function)
 {
 	hu_scope *outer = c->scope, inner = { .outer = is_function ? NULL : outer };
 	const hu_onnx_node *x = c->node;
+	int calls = c->calls;
+	char layer[sizeof c->layer];
 
 	if (++c->depth > DEPTH) {
 		hu_import_fail(c, HU_EFILE, "functions call each other without an end");
 		return;
 	}
+	memcpy(layer, c->layer, sizeof layer);
 	inner.caller = is_function ? x : outer->caller;
 	inner.prefix = hu_xprintf("%.60s/", c->layer);
-	for (size_t i = 0; is_function && i < g->nin && i < x->nin; i++) {
-		hu_value *from = *x->in[i] ? hu_import_find(c, x->in[i]) : NULL;
-		hu_value *to = from ? hu_import_value(c, &inner, g->in[i].name, from->type, from->rank, from->d) : NULL;
+	for (size_t i = 0; i < g->nin && i < nin; i++) {
+		hu_value *to = in[i] ? hu_import_value(c, &inner, g->in[i].name, in[i]->type, in[i]->rank, in[i]->d)
+				     : NULL;
 		if (to) {
-			to->plain = from->plain;
-			to->last = from->last;
+			to->plain = in[i]->plain;
+			to->last = in[i]->last;
 		}
 	}
 	c->scope = &inner;
 	walk(c, g);
-	c->scope = outer;
 	c->node = x;
-	bind_outputs(c, &inner, g, x);
+	for (size_t i = 0; i < nout && c->st == HU_OK; i++) {
+		hu_value *v = i < g->nout ? hu_import_find(c, g->out[i].name) : NULL;
+		if (v)
+			out[i] = *v;
+		else
+			hu_import_fail(c, HU_EFILE, "the graph in it has no output %zu", i);
+	}
+	c->scope = outer;
+	c->calls = calls;
+	memcpy(c->layer, layer, sizeof layer);
 	hu_import_scope_release(&inner);
 	c->depth--;
+}
+
+/* The nodes of G as if they stood in the node's place: a function's body, or a branch, which reads no inputs. */
+static void
+inside(hu_importing *c, const hu_onnx_graph *g, int is_function)
+{
+	const hu_onnx_node *x = c->node;
+	hu_value **in = hu_xcalloc(x->nin + 1, sizeof *in), *out = hu_xcalloc(x->nout + 1, sizeof *out);
+
+	for (size_t i = 0; is_function && i < x->nin; i++)
+		in[i] = *x->in[i] ? hu_import_find(c, x->in[i]) : NULL;
+	size_t nout = x->nout;
+	while (nout > 0 && !*x->out[nout - 1])
+		nout--;
+	hu_import_body(c, g, in, is_function ? x->nin : 0, out, nout, is_function);
+	for (size_t i = 0; i < nout && c->st == HU_OK; i++)
+		hu_import_put(c, i, &out[i]);
+	free(in);
+	free(out);
 }
 
 /* If: the branch that a constant condition chooses. */

@@ -70,6 +70,8 @@ void hu_import_scope_release(hu_scope *s);
 hu_value *hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int rank, const size_t *d);
 /* Makes output i the same value as V, perhaps with another shape of as many elements. */
 void hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const size_t *d);
+/* Makes output i V itself, in whichever orders that is held; it may have no elements. */
+void hu_import_put(hu_importing *c, size_t i, const hu_value *v);
 /* The tensor of V in either order. */
 int hu_import_plain(hu_importing *c, hu_value *v);
 int hu_import_last(hu_importing *c, hu_value *v);
@@ -93,6 +95,11 @@ int hu_import_is_constant(hu_importing *c, const hu_value *v);
 /* The node's list of whole numbers: attribute NAME, or where ONNX has it as an input, constant input I. *n gets their
    number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
 int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
+
+/* import.c. The nodes of G, a graph inside the node or a function's body, which sees names around it unless it is a
+   function: its first inputs are IN (NULL: absent), and out[i] gets the value of its output i. */
+void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out, size_t nout,
+	int is_function);
 
 /* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
 double *hu_import_room(hu_importing *c, size_t n);

@@ -11,6 +11,7 @@ libhalfulp_a_SOURCES += lib/import/known.c
 libhalfulp_a_SOURCES += lib/import/node_attention.c
 libhalfulp_a_SOURCES += lib/import/node_einsum.c
 libhalfulp_a_SOURCES += lib/import/node_index.c
+libhalfulp_a_SOURCES += lib/import/node_loop.c
 libhalfulp_a_SOURCES += lib/import/node_move.c
 libhalfulp_a_SOURCES += lib/import/node_norm.c
 libhalfulp_a_SOURCES += lib/import/node_pointwise.c
