@@ -108,6 +108,8 @@ const char *hu_import_dtype(int type);
 /* A tensor without a call that holds the given values; data is taken over. */
 int hu_import_number(hu_importing *c, int type, double x);
 int hu_import_numbers(hu_importing *c, int type, int rank, const size_t *d, const double *x);
+/* A matrix of ROWS x COLUMNS that mixes elements, such as sums or interpolations do; no policy changes its format. */
+int hu_import_matrix(hu_importing *c, int type, size_t rows, size_t columns, const double *x);
 int hu_import_stored(hu_importing *c, const char *name, const hu_stensor *t);
 
 /* emit.c. A new tensor: of the node at hand, or a constant called NAME, whose data are zeros. */

@@ -23,6 +23,16 @@ is_parameter(const hu_info *t)
 	return t->producer < 0 && (t->trainable || t->state);
 }
 
+/* Returns 1 for a product with a matrix that belongs to no layer: sums up to each element, interpolations. It only mixes
+   elements, so that it runs like a pointwise operator, and the matrix keeps its format. */
+static int
+is_mixing(const pass *s, const hu_call *c, const int *in)
+{
+	const hu_info *t = c->nin > 1 ? &s->to->t[in[1]] : NULL;
+
+	return c->op->cls == HU_CLASS_GEMM && t && t->cls == HU_OTHER && !t->state && t->producer < 0;
+}
+
 /* The widest format among a call's data inputs (type promotion). */
 static hu_format_id
 widest(const pass *s, const hu_call *c, const int *in)
@@ -31,7 +41,7 @@ widest(const pass *s, const hu_call *c, const int *in)
 
 	for (int i = 0; i < c->nin; i++) {
 		hu_format_id f = s->to->t[in[i]].format;
-		if (is_parameter(&s->to->t[in[i]]) && i)
+		if ((is_parameter(&s->to->t[in[i]]) || is_mixing(s, c, in)) && i)
 			continue;
 		if (best == HU_NO_FORMAT || hu_format_of(f).p > hu_format_of(best).p)
 			best = f;
@@ -48,6 +58,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 
 	switch (c->op->cls) {
 	case HU_CLASS_GEMM:
+		if (is_mixing(s, c, in))
+			break;
 		return compute;
 	case HU_CLASS_LOSS:
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
