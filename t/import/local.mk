@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
