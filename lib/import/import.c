@@ -44,7 +44,7 @@ hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, siz
 	int is_function)
 {
 	hu_scope *outer = c->scope, inner = { .outer = is_function ? NULL : outer };
-	const hu_onnx_node *x = c->node;
+	const hu_onnx_node *x = c->node, *own = c->own;
 	int calls = c->calls;
 	char layer[sizeof c->layer];
 
@@ -66,6 +66,7 @@ hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, siz
 	c->scope = &inner;
 	walk(c, g);
 	c->node = x;
+	c->own = own;
 	for (size_t i = 0; i < nout && c->st == HU_OK; i++) {
 		hu_value *v = i < g->nout ? hu_import_find(c, g->out[i].name) : NULL;
 		if (v)
@@ -122,7 +123,7 @@ one(hu_importing *c, const hu_onnx_node *x)
 	const hu_onnx_function *f = hu_onnx_function_of(c->m, x);
 	hu_node_import *code = hu_import_of(c->m, x);
 
-	c->node = x;
+	c->node = c->own = x;
 	c->calls = 0;
 	c->nattr = 0;
 	name_layer(c, x->name);
@@ -145,7 +146,7 @@ one(hu_importing *c, const hu_onnx_node *x)
 static void
 walk(hu_importing *c, const hu_onnx_graph *g)
 {
-	c->node = NULL;
+	c->node = c->own = NULL;
 	for (size_t i = 0; i < g->ninit && c->st == HU_OK; i++) {
 		const hu_stensor *t = &g->init[i];
 		*c->layer = 0;
@@ -160,7 +161,7 @@ walk(hu_importing *c, const hu_onnx_graph *g)
 	}
 	for (size_t i = 0; i < g->nnode && c->st == HU_OK; i++)
 		one(c, &g->node[i]);
-	c->node = NULL;
+	c->node = c->own = NULL;
 }
 
 /* The shape of input V: what the user gives, else the model's. */
@@ -273,7 +274,7 @@ static void
 outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 {
 	m->out = hu_xcalloc(g->nout + 1, sizeof *m->out);
-	c->node = NULL;
+	c->node = c->own = NULL;
 	snprintf(c->layer, sizeof c->layer, "output");
 	for (size_t i = 0; i < g->nout && c->st == HU_OK; i++) {
 		hu_value *v = hu_import_find(c, g->out[i].name);

@@ -33,7 +33,9 @@ struct hu_importing {
 	hu_program *p;
 	hu_status st;
 	hu_scope *scope;
-	const hu_onnx_node *node; /* the node at hand, its layer, and how many calls it has become */
+	/* the node at hand, perhaps rewritten by its code, and as the graph has it; its layer, and how many calls it has
+	   become */
+	const hu_onnx_node *node, *own;
 	char layer[96];
 	int calls, depth;
 	int64_t version;

@@ -2,3 +2,4 @@
 
 SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
+EXPENSIVE_C_TESTS += t/import/x-fuzz-import
