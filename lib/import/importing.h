@@ -141,15 +141,18 @@ int hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n);
 /* Drops what no output needs. */
 void hu_import_prune(hu_importing *c, hu_imported *m);
 
-/* A window over the one or two axes behind channels: of convolutions and pools. */
+/* A window over the one to three axes behind channels: of convolutions and pools. */
 typedef struct hu_window {
 	int n;
-	size_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
+	size_t kernel[3], stride[3], dilation[3], before[3], after[3], out[3];
 } hu_window;
 /* node_product.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
+/* node_volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */
+int hu_import_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups);
+int hu_import_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
 /* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
 

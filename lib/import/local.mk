@@ -23,6 +23,7 @@ libhalfulp_a_SOURCES += lib/import/node_resize.c
 libhalfulp_a_SOURCES += lib/import/node_rnn.c
 libhalfulp_a_SOURCES += lib/import/node_scatter.c
 libhalfulp_a_SOURCES += lib/import/node_shape.c
+libhalfulp_a_SOURCES += lib/import/node_volume.c
 libhalfulp_a_SOURCES += lib/import/node_whole.c
 libhalfulp_a_SOURCES += lib/import/operand.c
 libhalfulp_a_SOURCES += lib/import/operators.c

@@ -124,8 +124,8 @@ hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t 
 	int n = v->rank - 2;
 
 	w->n = n;
-	if (n < 1 || n > 2)
-		return hu_import_fail(c, HU_EUNABLE, "windows over %d axes; one or two are possible", n);
+	if (n < 1 || n > 3)
+		return hu_import_fail(c, HU_EUNABLE, "windows over %d axes; one to three are possible", n);
 	if ((pads && pads->nints != 2 * (size_t)n) || (strides && strides->nints != (size_t)n) ||
 		(dilations && dilations->nints != (size_t)n))
 		return hu_import_fail(
@@ -200,6 +200,17 @@ hu_node_conv(hu_importing *c)
 	}
 	if (hu_import_window(c, &win, v, w->d + 2) < 0)
 		return;
+	size_t d[HU_RANK] = { v->d[0], w->d[0], win.out[0], win.out[win.n - 1] };
+	if (v->rank == 5) {
+		d[3] = win.out[1];
+		d[4] = win.out[2];
+		int volume = hu_import_volume_conv(c, v, w, &win, (size_t)groups);
+		if (b)
+			volume = hu_import_call2(c, "bias", volume, hu_import_plain(c, b));
+		hu_shape s = { 5, { d[0], d[2], d[3], d[4], d[1] } };
+		hu_import_out(c, 0, v->type, 5, d)->last = hu_import_flat(c, volume, s);
+		return;
+	}
 	/* OIHW to the order of lib/op: kernel row and column, channel in, channel out. */
 	hu_axes x = hu_axes_same(hu_shape4(v->rank == 4 ? w->d[2] : 1, w->d[v->rank - 1], w->d[1], w->d[0]));
 	x.from[0] = v->rank == 4 ? 2 : -1;
@@ -213,7 +224,6 @@ hu_node_conv(hu_importing *c)
 	int t = hu_import_call2(c, "conv2d", image, kernel);
 	if (b)
 		t = hu_import_call2(c, "bias", t, hu_import_plain(c, b));
-	size_t d[HU_RANK] = { v->d[0], w->d[0], win.out[0], win.out[win.n - 1] };
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, d);
 	to->last = v->rank == 4 || t < 0 ? t : hu_import_flat(c, t, hu_shape3(d[0], d[2], d[1]));
 }

@@ -170,6 +170,17 @@ x, w, b = drawn(1, 3, 9), drawn(2, 3, 3), drawn(2)
 case("ConvSequence", "Conv", {"x": x, "w": w, "b": b}, conv(x, w, b, 1, 2, 2), "wb", pads=[2, 2], dilations=[2])
 x, w, b = drawn(1, 4, 5, 5), drawn(4, 1, 3, 3), drawn(4)
 case("ConvDepthwise", "Conv", {"x": x, "w": w, "b": b}, conv(x, w, b, 1, 1, 1, 4), "wb", auto_pad="SAME_UPPER", group=4)
+x, w, b = drawn(2, 2, 4, 5, 4), drawn(3, 2, 3, 2, 3), drawn(3)
+case("ConvVolume", "Conv", {"x": x, "w": w, "b": b}, conv(x, w, b, 2, 1), "wb", strides=[2, 2, 2], pads=[1] * 6)
+x, w, b = drawn(1, 4, 4, 3, 5), drawn(4, 2, 2, 3, 3), drawn(4)
+case("ConvVolumeGroups", "Conv", {"x": x, "w": w, "b": b}, conv(x, w, b, 1, 1, 1, 2), "wb", pads=[1] * 6, group=2)
+x, w, b = drawn(1, 2, 1, 3, 3), drawn(2, 2, 3, 3, 3), drawn(2)  # two of three slices lie outside
+case("ConvVolumeFlat", "Conv", {"x": x, "w": w, "b": b}, conv(x, w, b, 1, 1), "wb", pads=[1] * 6)
+x = drawn(1, 4, 4, 3, 5)
+cube = lambda x, n, c, i, j, k: [v for p in range(2) for q in range(2) for r in range(2) if (v := x[n, c, 2 * i + p - 1, 2 * j + q - 1, 2 * k + r - 1]) is not None]
+case("MaxPoolVolume", "MaxPool", {"x": x}, made([1, 4, 2, 2, 3], lambda *i: max(cube(x, *i))), kernel_shape=[2] * 3, strides=[2] * 3, pads=[1, 1, 1, 0, 0, 0])
+case("AveragePoolVolume", "AveragePool", {"x": x}, made([1, 4, 2, 2, 3], lambda *i: sum(cube(x, *i)) / len(cube(x, *i))), kernel_shape=[2] * 3, strides=[2] * 3,
+     pads=[1, 1, 1, 0, 0, 0])
 x, w = drawn(1, 3, 4, 3), drawn(3, 2, 3, 3)
 case("ConvTranspose", "ConvTranspose", {"x": x, "w": w}, made([1, 2, 8, 6], lambda n, o, i, j: math.fsum(
     x[n, c, (i + 1 - p) // 2, (j + 1 - q) // 2] * w[c, o, p, q]
