@@ -10,6 +10,7 @@ noinst_HEADERS += lib/import/importing.h
 libhalfulp_a_SOURCES += lib/import/known.c
 libhalfulp_a_SOURCES += lib/import/node_attention.c
 libhalfulp_a_SOURCES += lib/import/node_einsum.c
+libhalfulp_a_SOURCES += lib/import/node_grid.c
 libhalfulp_a_SOURCES += lib/import/node_index.c
 libhalfulp_a_SOURCES += lib/import/node_loop.c
 libhalfulp_a_SOURCES += lib/import/node_move.c

@@ -109,6 +109,37 @@ hu_node_not(hu_importing *c)
 		mask_out(c, hu_import_call1(c, "logical_not", hu_import_plain(c, a)), a);
 }
 
+/* Whether an element is NaN: nothing else differs from itself. */
+void
+hu_node_is_nan(hu_importing *c)
+{
+	hu_value *a = hu_import_in(c, 0);
+
+	if (!a)
+		return;
+	int t = hu_import_plain(c, a), same = hu_import_call(c, "equal", HU_FP32, (int[]){ t, t }, 2);
+	mask_out(c, hu_import_call1(c, "logical_not", same), a);
+}
+
+void
+hu_node_is_inf(hu_importing *c)
+{
+	hu_value *a = hu_import_in(c, 0);
+	int mask = -1;
+
+	if (!a)
+		return;
+	int t = hu_import_plain(c, a);
+	hu_shape s = hu_import_shape(a->rank, a->d);
+	for (int i = 0; i < 2 && t >= 0; i++) {
+		double end = hu_import_int(c, i ? "detect_negative" : "detect_positive", 1) ? INFINITY : NAN;
+		int k = hu_import_expand(c, hu_import_number(c, a->type, i ? -end : end), s),
+		    one = hu_import_call(c, "equal", HU_FP32, (int[]){ t, k }, 2);
+		mask = i ? hu_import_call2(c, "logical_or", mask, one) : one;
+	}
+	mask_out(c, mask, a);
+}
+
 /* The remainder that has the divisor's sign, or with fmod=1 the dividend's. */
 void
 hu_node_mod(hu_importing *c)

@@ -276,6 +276,21 @@ def linear(z, n, c, i, j):
 
 case("ResizeLinear", "Resize", {"x": z, "-": None, "s": given(4, [1.0, 1.0, 2.0, 2.0])}, made([1, 2, 4, 6], lambda *i: linear(z, *i)), "s", mode="linear")
 
+z, at = drawn(2, 3, 4, 5), drawn(2, 3, 2, 2, low=-1.4, high=1.4)
+near = lambda n, c, y, x: sum((z[n, c, math.floor(y) + p, math.floor(x) + q] or 0) * (y % 1 if p else 1 - y % 1) * (x % 1 if q else 1 - x % 1) for p in (0, 1) for q in (0, 1))
+case("GridSample", "GridSample", {"z": z, "g": at}, made([2, 3, 3, 2], lambda n, c, i, j: near(n, c, ((at[n, i, j, 1] + 1) * 4 - 1) / 2, ((at[n, i, j, 0] + 1) * 5 - 1) / 2)))
+clip = lambda v, n: min(max(round((v + 1) * (n - 1) / 2), 0), n - 1)
+case("GridSampleNearest", "GridSample", {"z": z, "g": at}, made([2, 3, 3, 2], lambda n, c, i, j: z[n, c, clip(at[n, i, j, 1], 4), clip(at[n, i, j, 0], 5)]),
+     mode="nearest", padding_mode="border", align_corners=1)
+fold = lambda v, n: n - 1 - abs(n - 1 - abs(v) % (2 * n - 2)) if n > 1 else 0
+case("GridSampleReflected", "GridSample", {"z": z, "g": at}, made([2, 3, 3, 2], lambda n, c, i, j: near(n, c, fold((at[n, i, j, 1] + 1) * 1.5, 4), fold((at[n, i, j, 0] + 1) * 2, 5))),
+     padding_mode="reflection", align_corners=1)
+case("LRN", "LRN", {"z": z}, made(z.shape, lambda n, c, i, j: z[n, c, i, j] / (1.5 + 0.25 / 3 * sum((z[n, k, i, j] or 0) ** 2 for k in range(c - 1, c + 2))) ** 0.75),
+     size=3, alpha=0.25, bias=1.5)
+odd = given(4, [1.0, math.inf, -math.inf, math.nan])
+case("IsNaN", None, {"x": odd}, given(4, [0, 0, 0, 1]), nodes=[("IsNaN", "x", "t", {}), ("Cast", "t", "y", {"to": FLOAT})])
+case("IsInf", None, {"x": odd}, given(4, [0, 0, 1, 0]), nodes=[("IsInf", "x", "t", {"detect_positive": 0}), ("Cast", "t", "y", {"to": FLOAT})])
+
 # Recurrent networks, attention, loops
 S, B, I, H = 3, 2, 4, 3
 sigmoid = lambda v: 1 / (1 + math.exp(-v))
