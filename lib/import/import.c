@@ -40,8 +40,8 @@ name_layer(hu_importing *c, const char *name)
 }
 
 void
-hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out, size_t nout,
-	int is_function)
+hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
+	size_t nout, int is_function)
 {
 	hu_scope *outer = c->scope, inner = { .outer = is_function ? NULL : outer };
 	const hu_onnx_node *x = c->node, *own = c->own;

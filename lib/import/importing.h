@@ -33,8 +33,8 @@ struct hu_importing {
 	hu_program *p;
 	hu_status st;
 	hu_scope *scope;
-	/* the node at hand, perhaps rewritten by its code, and as the graph has it; its layer, and how many calls it has
-	   become */
+	/* The node at hand, perhaps rewritten by its code, and as the graph has it; its layer, and how many calls it
+	   has become. */
 	const hu_onnx_node *node, *own;
 	char layer[96];
 	int calls, depth;
@@ -100,8 +100,8 @@ int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, in
 
 /* import.c. The nodes of G, a graph inside the node or a function's body, which sees names around it unless it is a
    function: its first inputs are IN (NULL: absent), and out[i] gets the value of its output i. */
-void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out, size_t nout,
-	int is_function);
+void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
+	size_t nout, int is_function);
 
 /* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
 double *hu_import_room(hu_importing *c, size_t n);
@@ -146,21 +146,21 @@ typedef struct hu_window {
 	int n;
 	size_t kernel[3], stride[3], dilation[3], before[3], after[3], out[3];
 } hu_window;
-/* node_product.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
+/* window.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
-/* node_volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */
-int hu_import_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups);
-int hu_import_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
+/* node/volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */
+int hu_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups);
+int hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
 /* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
 
-/* node_whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
-int hu_import_to_whole(hu_importing *c, int a, int type);
+/* node/whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
+int hu_whole_of(hu_importing *c, int a, int type);
 /* Cut towards zero; and wrapped around to the bits of TYPE where that has 32 or fewer. */
-int hu_import_trunc(hu_importing *c, int a);
-int hu_import_wrap(hu_importing *c, int a, int type);
+int hu_whole_trunc(hu_importing *c, int a);
+int hu_whole_wrap(hu_importing *c, int a, int type);
 
 /* The shape that A and B broadcast to; 0 where they do not. */
 int hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d);

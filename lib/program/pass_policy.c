@@ -23,8 +23,8 @@ is_parameter(const hu_info *t)
 	return t->producer < 0 && (t->trainable || t->state);
 }
 
-/* Returns 1 for a product with a matrix that belongs to no layer: sums up to each element, interpolations. It only mixes
-   elements, so that it runs like a pointwise operator, and the matrix keeps its format. */
+/* Returns 1 for a product with a matrix that belongs to no layer: sums up to each element, interpolations. It only
+   mixes elements, so that it runs like a pointwise operator, and the matrix keeps its format. */
 static int
 is_mixing(const pass *s, const hu_call *c, const int *in)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Damaged models through the whole import: those of t/import/t-nodes.py, or of the folder that is the first argument or
-   HALFULP_MODELS, with bytes changed and blocks of one put into another. Each is refused in one line, or becomes a valid
-   program, which is run where it is small. HALFULP_FUZZ is the number of files, HALFULP_SEED the seed; the file at hand
-   is written to the second argument, if there is one, so that a crash leaves it there. */
+   HALFULP_MODELS, with bytes changed and blocks of one put into another. Each is refused in one line, or becomes a
+   valid program, which is run where it is small. HALFULP_FUZZ is the number of files, HALFULP_SEED the seed; the file
+   at hand is written to the second argument, if there is one, so that a crash leaves it there. */
 #include "lib/base/file.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -165,8 +165,8 @@ main(int argc, char **argv)
 		told[one(&d)]++;
 		free(d.p);
 	}
-	ok(told[0] + told[1] + told[2] == all, "%zu damaged files: %zu no models, %zu refused, %zu programs", all, told[0],
-		told[1], told[2]);
+	ok(told[0] + told[1] + told[2] == all, "%zu damaged files: %zu no models, %zu refused, %zu programs", all,
+		told[0], told[1], told[2]);
 	for (size_t i = 0; i < n; i++)
 		free(model[i].p);
 	free(model);

@@ -33,7 +33,7 @@ hu_node_pool(hu_importing *c)
 		return;
 	if (v->rank == 5) {
 		size_t all[HU_RANK];
-		int volume = hu_import_volume_pool(c, mean ? "avgpool2d" : "maxpool", v, &w, all);
+		int volume = hu_volume_pool(c, mean ? "avgpool2d" : "maxpool", v, &w, all);
 		if (volume >= 0)
 			hu_import_out(c, 0, v->type, 5, all)->last = volume;
 		return;

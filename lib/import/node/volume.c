@@ -40,7 +40,7 @@ slice(hu_importing *c, int t, const hu_value *v, const hu_window *w, size_t k, s
 }
 
 int
-hu_import_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups)
+hu_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups)
 {
 	enum { MOST = 256 };
 	int t = hu_import_last(c, v), part[MOST];
@@ -83,7 +83,7 @@ pool(hu_importing *c, const char *op, int t, const hu_window *win)
 }
 
 int
-hu_import_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d)
+hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d)
 {
 	hu_window flat = flat_window(win, 0), deep = flat_window(win, 1);
 	int t = hu_import_flat(

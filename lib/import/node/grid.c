@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   GridSample over images: places come from the grid, and each output pixel is a pixel of the image or a mean of four. */
+   GridSample over images: places come from the grid, and each output pixel is a pixel of the image or a weighted mean
+   of four. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -80,7 +81,7 @@ weighed(const grid *g, int weight, int at, size_t size, int *inside)
 	return hu_import_call(g->c, "mask", g->c->p->t[weight < 0 ? 0 : weight].format, (int[]){ mask, weight }, 2);
 }
 
-/* The pixels at X and Y, times WEIGHT; -1 as weight stands for 1 where nothing is outside. */
+/* The pixels at X and Y, times WEIGHT. */
 static int
 pixels(const grid *g, int x, int y, int weight)
 {

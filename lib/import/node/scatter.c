@@ -171,7 +171,8 @@ hu_node_reverse_sequence(hu_importing *c)
 		return;
 	int time = hu_import_axis(c, hu_import_int(c, "time_axis", 0), v->rank),
 	    batch = hu_import_axis(c, hu_import_int(c, "batch_axis", 1), v->rank);
-	double *n = time < 0 || batch < 0 ? NULL : hu_import_constant(c, lengths), *at = n ? hu_import_room(c, v->n) : NULL;
+	double *n = time < 0 || batch < 0 ? NULL : hu_import_constant(c, lengths),
+	       *at = n ? hu_import_room(c, v->n) : NULL;
 	if (at && (lengths->n != v->d[batch] || time == batch))
 		hu_import_fail(c, HU_EFILE, "it needs a length for each of %zu sequences", v->d[batch]);
 	strides(v, stride);

@@ -54,8 +54,7 @@ letters(sum *s, const char **text, int rank, char *to)
 	return n == rank ? n : -1;
 }
 
-/* X with its axes in the order of LETTER, N of them; what X lacks has one element. A letter that X has twice is its
-   diagonal: the map cannot say that, so it is looked up. */
+/* X with its axes in the order of LETTER, N of them; what X lacks has one element. */
 static int
 arranged(const sum *s, const term *x, const char *letter, int n)
 {
@@ -130,10 +129,11 @@ sum_alone(const sum *s, term *x, const char *keep, int n)
 	}
 }
 
-/* The letters of X that are in A, and in B or not as BOTH says, appended to TO; *size gets their elements together. */
+/* Appends to TO, which has N letters, those of X that OTHER has (or has not, as SHARED says) and that NEED has (or has
+   not, as NEEDED says). Returns the number then; *size gets the product of their sizes. */
 static int
-pick(const sum *s, const term *x, const term *other, const char *need, int nneed, int shared, int needed, char *to, int n,
-	size_t *size)
+pick(const sum *s, const term *x, const term *other, const char *need, int nneed, int shared, int needed, char *to,
+	int n, size_t *size)
 {
 	*size = 1;
 	for (int i = 0; i < x->n; i++)
@@ -173,7 +173,8 @@ multiply(const sum *s, term *a, term *b, const char *need, int nneed)
 	sum_alone(s, b, keep, n + a->n);
 	int nb = pick(s, a, b, need, nneed, 1, 1, batched, 0, &batch);
 	memcpy(order, batched, sizeof order);
-	int nr = pick(s, a, b, need, nneed, 0, 1, order, nb, &rows), nk = pick(s, a, b, need, nneed, 1, 0, order, nr, &inner);
+	int nr = pick(s, a, b, need, nneed, 0, 1, order, nb, &rows),
+	    nk = pick(s, a, b, need, nneed, 1, 0, order, nr, &inner);
 	if (nk > HU_RANK || nr + b->n > 2 * HU_RANK) {
 		hu_import_fail(s->c, HU_EUNABLE, "it has more than %d axes together", HU_RANK);
 		return y;
@@ -232,8 +233,8 @@ read_equation(sum *s, term *x, size_t n)
 		for (int k = 0; k < x[i].n; k++) {
 			size_t *size = &s->size[(int)x[i].letter[k]];
 			if (*size > 1 && v->d[k] > 1 && *size != v->d[k])
-				return hu_import_fail(s->c, HU_EFILE, "axis %d of operand %zu has %zu elements, not %zu",
-					k, i, v->d[k], *size);
+				return hu_import_fail(s->c, HU_EFILE,
+					"axis %d of operand %zu has %zu elements, not %zu", k, i, v->d[k], *size);
 			*size = v->d[k] > *size ? v->d[k] : *size;
 			often[(int)x[i].letter[k]]++;
 		}

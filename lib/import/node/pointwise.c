@@ -67,8 +67,8 @@ two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, in
 	int t = hu_import_call2(c, op, x, y);
 	/* Whole numbers divide towards zero; the quotient in doubles is right below 2^53. Short ones wrap around. */
 	if (!strcmp(op, "div") && hu_import_whole(a->type))
-		return hu_import_trunc(c, t);
-	return hu_import_whole(a->type) && strcmp(op, "max") && strcmp(op, "min") ? hu_import_wrap(c, t, a->type) : t;
+		return hu_whole_trunc(c, t);
+	return hu_import_whole(a->type) && strcmp(op, "max") && strcmp(op, "min") ? hu_whole_wrap(c, t, a->type) : t;
 }
 
 void

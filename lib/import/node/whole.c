@@ -20,7 +20,7 @@ by(hu_importing *c, const char *op, int a, double x)
 }
 
 int
-hu_import_trunc(hu_importing *c, int a)
+hu_whole_trunc(hu_importing *c, int a)
 {
 	int size = hu_import_call1(c, "floor", hu_import_call1(c, "abs", a));
 
@@ -28,7 +28,7 @@ hu_import_trunc(hu_importing *c, int a)
 }
 
 int
-hu_import_wrap(hu_importing *c, int a, int type)
+hu_whole_wrap(hu_importing *c, int a, int type)
 {
 	const char *dtype = hu_import_dtype(type);
 	int bits = atoi(dtype + 1);
@@ -42,7 +42,7 @@ hu_import_wrap(hu_importing *c, int a, int type)
 }
 
 int
-hu_import_to_whole(hu_importing *c, int a, int type)
+hu_whole_of(hu_importing *c, int a, int type)
 {
 	hu_format_id f = hu_import_format(type);
 
@@ -51,7 +51,7 @@ hu_import_to_whole(hu_importing *c, int a, int type)
 	else {
 		/* In doubles, which hold what is cut off and what is wrapped. */
 		a = a < 0 || c->p->t[a].format == HU_FP64 ? a : hu_import_call(c, "cast", HU_FP64, &a, 1);
-		a = hu_import_wrap(c, hu_import_trunc(c, a), type);
+		a = hu_whole_wrap(c, hu_whole_trunc(c, a), type);
 	}
 	if (a >= 0 && c->p->t[a].format != f)
 		a = hu_import_call(c, "cast", f, &a, 1);
@@ -152,7 +152,7 @@ hu_node_mod(hu_importing *c)
 	hu_value all = together(c, a, b);
 	int x = hu_import_operand(c, a, &all, 0), y = hu_import_operand(c, b, &all, 0),
 	    q = hu_import_call2(c, "div", x, y);
-	q = dividends ? hu_import_trunc(c, q) : hu_import_call1(c, "floor", q);
+	q = dividends ? hu_whole_trunc(c, q) : hu_import_call1(c, "floor", q);
 	int t = hu_import_call2(c, "sub", x, hu_import_call2(c, "mul", q, y));
 	hu_import_out(c, 0, a->type, all.rank, all.d)->plain = t;
 }
