@@ -136,6 +136,8 @@ hu_axes hu_axes_same(hu_shape s);
 int hu_import_move(hu_importing *c, int a, const hu_axes *x);
 /* The tensor repeated to shape S, by ONNX's rule: axes are compared from the last one on. */
 int hu_import_expand(hu_importing *c, int a, hu_shape s);
+/* Number X of TYPE in the shape of tensor A. */
+int hu_import_like(hu_importing *c, int a, int type, double x);
 /* Elements i of axis AXIS from `from` on, N of them. */
 int hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n);
 /* Drops what no output needs. */

@@ -140,12 +140,14 @@ main(int argc, char **argv)
 	const char *rounds = getenv("HALFULP_FUZZ"), *seed = getenv("HALFULP_SEED");
 	const char *dir = argc > 1 ? argv[1] : getenv("HALFULP_MODELS");
 	size_t all = rounds ? strtoul(rounds, NULL, 10) : 20000, told[3] = { 0 };
-	struct rlimit most = { (rlim_t)4 << 30, (rlim_t)4 << 30 }; /* a file of a few kilobytes asks for no more */
 
 	if (!dir && !(dir = written()))
 		skip_all("python3 cannot write the models");
 	state = seed ? strtoull(seed, NULL, 10) : 1;
+#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
+	struct rlimit most = { (rlim_t)4 << 30, (rlim_t)4 << 30 }; /* a file of a few kilobytes asks for no more */
 	setrlimit(RLIMIT_DATA, &most);
+#endif
 	load_all(dir);
 	if (!n)
 		bail_out("%s has no models", dir);

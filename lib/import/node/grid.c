@@ -21,9 +21,7 @@ like(const grid *g, int t, double x)
 {
 	int whole = t >= 0 && g->c->p->t[t].format == HU_FP64;
 
-	return t < 0 ? -1
-		     : hu_import_expand(g->c, hu_import_number(g->c, whole ? HU_ONNX_INT64 : g->type, x),
-			       g->c->p->t[t].shape);
+	return hu_import_like(g->c, t, whole ? HU_ONNX_INT64 : g->type, x);
 }
 
 static int

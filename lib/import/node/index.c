@@ -15,7 +15,7 @@ enum { MOST = 256 }; /* the largest few are at most so many */
 static int
 like(hu_importing *c, int t, double x)
 {
-	return t < 0 ? -1 : hu_import_expand(c, hu_import_number(c, HU_ONNX_INT64, x), c->p->t[t].shape);
+	return hu_import_like(c, t, HU_ONNX_INT64, x);
 }
 
 static int

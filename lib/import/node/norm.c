@@ -71,7 +71,7 @@ inverse(hu_importing *c, int x, int type, double eps)
 
 	if (m < 0)
 		return -1;
-	int e = hu_import_expand(c, hu_import_number(c, type, eps), c->p->t[m].shape);
+	int e = hu_import_like(c, m, type, eps);
 	return hu_import_call1(c, "rsqrt", hu_import_call2(c, "add", m, e));
 }
 

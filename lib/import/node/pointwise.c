@@ -166,7 +166,7 @@ hu_node_hardsigmoid(hu_importing *c)
 static int
 like(hu_importing *c, int t, const hu_value *v, double x)
 {
-	return t < 0 ? -1 : hu_import_expand(c, hu_import_number(c, v->type, x), c->p->t[t].shape);
+	return hu_import_like(c, t, v->type, x);
 }
 
 /* OP of T and the number X. */

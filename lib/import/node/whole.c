@@ -15,8 +15,8 @@ by(hu_importing *c, const char *op, int a, double x)
 {
 	if (a < 0 || c->st != HU_OK)
 		return -1;
-	int k = hu_import_number(c, c->p->t[a].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x);
-	return hu_import_call2(c, op, a, hu_import_expand(c, k, c->p->t[a].shape));
+	int type = c->p->t[a].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16;
+	return hu_import_call2(c, op, a, hu_import_like(c, a, type, x));
 }
 
 int
