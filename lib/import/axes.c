@@ -100,15 +100,6 @@ hu_import_expand(hu_importing *c, int a, hu_shape s)
 }
 
 int
-hu_import_like(hu_importing *c, int a, int type, double x)
-{
-	if (a < 0 || c->st != HU_OK)
-		return -1;
-	hu_shape s = c->p->t[a].shape; /* the new constant may move the program's tensors */
-	return hu_import_expand(c, hu_import_number(c, type, x), s);
-}
-
-int
 hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n)
 {
 	if (a < 0 || c->st != HU_OK)

@@ -136,8 +136,6 @@ hu_axes hu_axes_same(hu_shape s);
 int hu_import_move(hu_importing *c, int a, const hu_axes *x);
 /* The tensor repeated to shape S, by ONNX's rule: axes are compared from the last one on. */
 int hu_import_expand(hu_importing *c, int a, hu_shape s);
-/* Number X of TYPE in the shape of tensor A. */
-int hu_import_like(hu_importing *c, int a, int type, double x);
 /* Elements i of axis AXIS from `from` on, N of them. */
 int hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n);
 /* Drops what no output needs. */
@@ -157,6 +155,8 @@ int hu_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *w
 int hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
 /* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
+/* Number X of TYPE in the shape of tensor A. */
+int hu_import_like(hu_importing *c, int a, int type, double x);
 
 /* node/whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
 int hu_whole_of(hu_importing *c, int a, int type);
