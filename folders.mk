@@ -35,6 +35,7 @@ include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/import/local.mk
+include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk

@@ -122,10 +122,9 @@ import(job *j, hu_imported *m, size_t *batch)
 	return st;
 }
 
-/* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: MPFR,
-   which computes it wherever pairs of doubles do not tell float32's error, does about ten million a second on two
-   cores. */
-#define EXACT_OPERATIONS 5e7
+/* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: pairs of
+   doubles do one or two thousand million a second on a core, so these take ten or twenty seconds. */
+#define EXACT_OPERATIONS 2e10
 
 /* Leaves as many inputs to the exact network as EXACT_OPERATIONS allow; m takes one input. */
 static void

@@ -43,24 +43,33 @@ count_bytes(hu_evaluated *e, size_t batch)
 	}
 }
 
-/* The first call of the run that makes what is not finite of what is. */
-static int
-first_nonfinite(const hu_exec *x, char *bad)
-{
-	const hu_program *p = x->p;
-	int first = -1;
+/* Looks for values that are not finite: bad by tensor, and the first call that makes such of finite ones, or -1. */
+typedef struct watch {
+	char *bad;
+	int first;
+} watch;
 
-	for (int i = 0; i < p->nt; i++)
-		bad[i] = p->t[i].producer < 0 && hu_tensor_nonfinite(&x->t[i]) > 0;
-	for (int i = 0; i < p->nc; i++) {
-		int before = 0;
-		for (int k = 0; k < p->c[i].nin; k++)
-			before |= bad[p->c[i].in[k]];
-		bad[p->c[i].out[0]] = hu_tensor_nonfinite(&x->t[p->c[i].out[0]]) > 0;
-		if (first < 0 && !before && bad[p->c[i].out[0]])
-			first = i;
-	}
-	return first;
+static void
+after_call(void *with, const hu_exec *x, int i)
+{
+	const hu_call *c = &x->p->c[i];
+	watch *w = with;
+	int before = 0;
+
+	for (int k = 0; k < c->nin; k++)
+		before |= w->bad[c->in[k]];
+	w->bad[c->out[0]] = hu_tensor_nonfinite(&x->t[c->out[0]]) > 0;
+	if (w->first < 0 && !before && w->bad[c->out[0]])
+		w->first = i;
+}
+
+/* Before the calls. */
+static void
+watch_inputs(watch *w, const hu_exec *x)
+{
+	w->first = -1;
+	for (int i = 0; i < x->p->nt; i++)
+		w->bad[i] = x->p->t[i].producer < 0 && hu_tensor_nonfinite(&x->t[i]) > 0;
 }
 
 static void
@@ -80,14 +89,20 @@ keep(hu_evaluated *e, const hu_imported *m, const hu_exec *x, size_t first, size
 static hu_status
 run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu_progress *bar)
 {
-	char *bad = hu_xcalloc((size_t)e->p->nt + 1, 1);
-	hu_status st = HU_OK;
+	char *bad = hu_xcalloc((size_t)e->p->nt + 1, 1), *outputs = hu_xcalloc((size_t)e->p->nt + 1, 1);
+	watch w = { bad, -1 };
 	hu_exec x;
 
-	if ((st = hu_exec_init(&x, e->p)) != HU_OK) {
+	for (size_t k = 0; k < m->nout; k++)
+		outputs[hu_program_find(e->p, m->p->t[m->out[k].tensor].name)] = 1;
+	hu_status st = hu_exec_init_sharing(&x, e->p, outputs);
+	free(outputs);
+	if (st != HU_OK) {
 		free(bad);
 		return st;
 	}
+	x.after = after_call;
+	x.with = &w;
 	hu_imported_load(m, &x);
 	for (size_t first = 0; first < s->n && st == HU_OK; first += batch) {
 		for (size_t i = 0; i < m->nin; i++) {
@@ -95,13 +110,13 @@ run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu
 			if (id >= 0)
 				hu_samples_fill(s, i, first, batch, &x.t[id]);
 		}
+		watch_inputs(&w, &x);
 		st = hu_exec_run(&x, &(hu_env){ 0, 0 });
 		if (st != HU_OK)
 			break;
 		keep(e, m, &x, first, batch);
-		int at = first_nonfinite(&x, bad);
-		if (at >= 0 && (e->first_call < 0 || at < e->first_call))
-			e->first_call = at;
+		if (w.first >= 0 && (e->first_call < 0 || w.first < e->first_call))
+			e->first_call = w.first;
 		hu_progress_step(bar, 1);
 	}
 	hu_exec_release(&x);

@@ -42,11 +42,44 @@ margin(const hu_evaluated *base, const hu_deciding *d, size_t i)
 	return least;
 }
 
-/* Compares one input's outputs: exact[k] of output k. */
+/* What there is to say of one input: its distances lie within off of the true ones, and its outputs' largest magnitude
+   is most. decided: neither float32's margin nor the exact decision depends on where within their bounds the exact
+   values lie. */
+typedef struct verdict {
+	double worst, relative, off, most;
+	int undecided, changed, decided;
+} verdict;
+
+/* float32's row y and the exact one e, whose values are off by at most off[j] (NULL: 0). */
 static void
-compare(hu_exact_network *x, const hu_evaluated *base, const hu_deciding *d, double *const *exact, size_t i)
+compare_row(verdict *v, const double *y, const double *e, const double *off, size_t classes)
 {
-	int changed = 0;
+	size_t second, first = hu_two_largest(y, classes, &second);
+	double slack = off ? off[first] + off[second] : 0;
+	double error = fabs(y[first] - e[first]) + fabs(y[second] - e[second]), margin = y[first] - y[second];
+	int sure = 1, other = 0, open = 0;
+
+	v->undecided |= margin <= error;
+	if (off && !(fabs(margin - error) > slack * (1 + 0x1p-50) || slack == 0))
+		sure = 0;
+	for (size_t j = 0; j < classes && off; j++) {
+		double between = e[j] - e[first], both = (off[j] + off[first]) * (1 + 0x1p-50);
+		if (j == first)
+			continue;
+		other |= both < INFINITY && between > both;
+		open |= !(fabs(between) > both) && !(between == 0 && both == 0);
+	}
+	if (open && !other)
+		sure = 0;
+	v->decided &= sure;
+	v->changed |= hu_two_largest(e, classes, NULL) != first;
+}
+
+/* Compares one input's outputs: exact[k] of output k, off by at most off[k] (NULL: 0). */
+static verdict
+compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, double *const *off, size_t i)
+{
+	verdict v = { .decided = 1 };
 
 	for (size_t k = 0; k < base->nout; k++) {
 		const double *y = base->out[k] + i * base->each[k];
@@ -54,53 +87,136 @@ compare(hu_exact_network *x, const hu_evaluated *base, const hu_deciding *d, dou
 		for (size_t j = 0; exact[k] && j < base->each[k]; j++) {
 			worst = fmax(worst, fabs(y[j] - exact[k][j]));
 			most = fmax(most, fabs(exact[k][j]));
+			v.off = off && !(off[k][j] <= v.off) ? off[k][j] : v.off;
 		}
-		x->worst = fmax(x->worst, worst);
-		x->relative = fmax(x->relative, most > 0 ? worst / most : 0);
+		v.worst = fmax(v.worst, worst);
+		v.relative = fmax(v.relative, most > 0 ? worst / most : 0);
+		v.most = fmax(v.most, most);
 	}
 	for (size_t k = 0; exact[d->output] && d->classes > 1 && k < d->rows; k++) {
-		const double *y = base->out[d->output] + (i * d->rows + k) * d->classes,
-			     *e = exact[d->output] + k * d->classes;
-		size_t second, first = hu_two_largest(y, d->classes, &second);
-		double error = fabs(y[first] - e[first]) + fabs(y[second] - e[second]);
-		x->undecided[i] |= y[first] - y[second] <= error;
-		changed |= hu_two_largest(e, d->classes, NULL) != first;
+		size_t at = k * d->classes;
+		compare_row(&v, base->out[d->output] + i * d->rows * d->classes + at, exact[d->output] + at,
+			off ? off[d->output] + at : NULL, d->classes);
 	}
-	x->changed += (size_t)changed;
+	return v;
+}
+
+/* Adds an input of which all is known. */
+static void
+tell(hu_exact_network *x, const verdict *v, size_t i)
+{
+	x->worst = fmax(x->worst, v->worst);
+	x->relative = fmax(x->relative, v->relative);
+	x->undecided[i] = (char)v->undecided;
+	x->changed += (size_t)v->changed;
 	x->done[i] = 1;
 	x->n++;
 }
 
-static hu_status
-one(hu_exact_network *x, hu_exec *run, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
-	const hu_samples *s, const hu_engine *engine, const char *keep, size_t i)
-{
-	hu_errors_step *errors = hu_xcalloc((size_t)m->p->nt + 1, sizeof *errors);
-	double **ideal = NULL, **exact = hu_xcalloc(m->nout + 1, sizeof *exact);
-	hu_tensor *recorded = hu_xcalloc((size_t)m->p->nt + 1, sizeof *recorded);
+/* What stays the same from input to input. */
+typedef struct job {
+	hu_exec *run;
+	const hu_imported *m;
+	const hu_evaluated *base;
+	const hu_deciding *d;
+	const hu_engine *engine;
+	const char *keep;
+	double operations;         /* of the model on one input */
+} job;
 
-	for (size_t k = 0; k < m->nin; k++)
-		if (m->in[k].tensor >= 0)
-			hu_samples_fill(s, k, i, 1, &run->t[m->in[k].tensor]);
-	hu_status st = hu_exec_run(run, &(hu_env){ 0, 0 });
-	for (int k = 0; k < m->p->nt; k++) {
-		recorded[k] = run->t[k];
-		if (m->p->t[k].producer >= 0 && !keep[k])
+static void
+release(const hu_program *p, double **by_tensor)
+{
+	for (int k = 0; by_tensor && k < p->nt; k++)
+		hu_room_free(by_tensor[k]);
+	free(by_tensor);
+}
+
+/* The outputs' values among those of all tensors. */
+static double **
+of_outputs(const hu_imported *m, double *const *by_tensor)
+{
+	double **of = hu_xcalloc(m->nout + 1, sizeof *of);
+
+	for (size_t k = 0; k < m->nout; k++)
+		of[k] = by_tensor[m->out[k].tensor];
+	return of;
+}
+
+/* In pairs of doubles with bounds. */
+static hu_status
+by_pairs(const job *j, size_t i, verdict *v, hu_exact_network *x)
+{
+	double **value, **off;
+	hu_bounding how;
+
+	HU_TRY(hu_propagate_bounded(
+		j->m->p, j->run->t, j->run->t, j->engine, 0, j->keep, &value, &off, &how));
+	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
+	*v = compare(j->base, j->d, exact, bound, i);
+	for (size_t k = 0; k < j->m->nout; k++)
+		v->decided &= exact[k] != NULL;
+	x->agreed += how.agreed > 0;
+	free(exact);
+	free(bound);
+	release(j->m->p, value);
+	release(j->m->p, off);
+	return HU_OK;
+}
+
+static hu_status
+by_mpfr(const job *j, size_t i, verdict *v)
+{
+	const hu_program *p = j->m->p;
+	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
+	hu_tensor *recorded = hu_xcalloc((size_t)p->nt + 1, sizeof *recorded);
+	double **ideal = NULL;
+
+	for (int k = 0; k < p->nt; k++) {
+		recorded[k] = j->run->t[k];
+		if (p->t[k].producer >= 0 && !j->keep[k])
 			recorded[k].data = NULL; /* what the network is computed from, and what it is compared with */
 	}
-	st = st != HU_OK ? st : hu_propagate(m->p, recorded, engine, 0, keep, errors, &ideal, NULL);
+	hu_status st = hu_propagate(p, recorded, j->engine, 0, j->keep, errors, &ideal, NULL);
 	if (st == HU_OK) {
-		for (size_t k = 0; k < m->nout; k++)
-			exact[k] = ideal[m->out[k].tensor];
-		compare(x, base, d, exact, i);
-		for (int k = 0; k < m->p->nt; k++)
-			hu_room_free(ideal[k]);
+		double **exact = of_outputs(j->m, ideal);
+		*v = compare(j->base, j->d, exact, NULL, i);
+		free(exact);
+		release(p, ideal);
 	}
-	free(ideal);
 	free(errors);
-	free(exact);
 	free(recorded);
 	return st;
+}
+
+/* Returns 1 if the bounds change nothing that is told: three digits of the largest error, or 60 bits below the largest
+   output where float32 has hardly any. */
+static int
+settled(const verdict *v)
+{
+	return v->decided && (v->off <= HU_STEP_SETTLED * v->worst || v->off <= 0x1p-60 * v->most);
+}
+
+static hu_status
+one(hu_exact_network *x, const job *j, const hu_samples *s, size_t i)
+{
+	verdict v;
+
+	for (size_t k = 0; k < j->m->nin; k++)
+		if (j->m->in[k].tensor >= 0)
+			hu_samples_fill(s, k, i, 1, &j->run->t[j->m->in[k].tensor]);
+	HU_TRY(hu_exec_run(j->run, &(hu_env){ 0, 0 }));
+	HU_TRY(by_pairs(j, i, &v, x));
+	if (!settled(&v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
+		HU_TRY(by_mpfr(j, i, &v));
+		v.decided = 1;
+		v.off = 0;
+	}
+	if (settled(&v))
+		tell(x, &v, i);
+	else
+		x->untold++;
+	return HU_OK;
 }
 
 hu_status
@@ -109,8 +225,8 @@ hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluat
 {
 	candidate *c = hu_xcalloc(s->n + 1, sizeof *c);
 	char *keep = hu_xcalloc((size_t)m->p->nt + 1, 1);
-	const hu_engine *engine;
 	hu_exec run;
+	job j = { &run, m, base, d, NULL, keep, 0 };
 	hu_status st;
 
 	*x = (hu_exact_network){ .done = hu_xcalloc(s->n + 1, 1), .undecided = hu_xcalloc(s->n + 1, 1) };
@@ -119,10 +235,12 @@ hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluat
 	qsort(c, s->n, sizeof *c, by_need);
 	for (size_t k = 0; k < m->nout; k++)
 		keep[m->out[k].tensor] = 1;
-	if ((st = hu_engine_find("auto", &engine)) == HU_OK && (st = hu_exec_init(&run, m->p)) == HU_OK) {
+	for (int i = 0; i < m->p->nc; i++)
+		j.operations += hu_call_cost(m->p, &m->p->c[i]).flops;
+	if ((st = hu_engine_find("auto", &j.engine)) == HU_OK && (st = hu_exec_init(&run, m->p)) == HU_OK) {
 		hu_imported_load(m, &run);
 		for (size_t i = 0; i < s->n && i < limit && st == HU_OK; i++) {
-			st = one(x, &run, m, base, d, s, engine, keep, c[i].i);
+			st = one(x, &j, s, c[i].i);
 			hu_progress_step(bar, 1);
 		}
 		hu_exec_release(&run);

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The model without a rounding: its exact outputs on chosen inputs, from certified double-doubles or MPFR
-   (lib/judge/propagate.h), and how far float32's lie from them. */
+   The model without a rounding: its exact outputs on chosen inputs, from pairs of doubles with bounds or
+   by MPFR (lib/judge/propagate.h), and how far float32's lie from them. */
 #ifndef HU_ANALYZERS_EXACT_NETWORK_H
 #define HU_ANALYZERS_EXACT_NETWORK_H
 
 #include "analyzers/validate/measures.h"
 
 /* by input: done, and for each row of its decision the errors of float32's two largest values together, against their
-   margin: undecided where the margin is no larger. worst: the largest |float32 - exact| of all outputs' elements,
-   relative: the largest of them divided by the output's largest magnitude. */
+   margin: undecided where the margin is no larger. An input is done only if no decision and no margin depends on where
+   within their bounds the exact values lie, and the bounds are below 2^-10 of float32's error; else it is untold.
+   worst: the largest |float32 - exact| of all outputs' elements, relative: the largest of them divided by the output's
+   largest magnitude. */
 typedef struct hu_exact_network {
-	size_t n; /* inputs done */
+	size_t n, untold; /* inputs done, and those of which the bounds leave something open */
+	size_t agreed; /* inputs whose bounds come from the agreement with float32's run (lib/judge/propagate.h) */
 	char *done, *undecided;
-	size_t changed; /* of them, float32 decides otherwise than the exact network */
+	size_t changed; /* of those done, float32 decides otherwise than the exact network */
 	double worst, relative;
 } hu_exact_network;
+
+/* An input that bounds leave open is given to MPFR, which does about ten million operations a second on two cores,
+   where the model takes no more than these on one input. */
+#define HU_EXACT_MPFR_OPERATIONS 5e7
 
 /* Runs the exact network on at most LIMIT inputs: those that a policy flipped first, with the smallest margins before
    others. M: the model for batches of one. */

@@ -3,6 +3,7 @@
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
+#include "lib/judge/propagate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,6 +63,14 @@ print_exact(const hu_validation *v)
 		printf("float32 decides otherwise than it on %zu; on %zu float32's margin is no larger than its own "
 		       "error.\n",
 			x->changed, open);
+	if (x->untold)
+		printf("Of %zu more input%s nothing is told, because the bounds on the exact values leave a decision "
+		       "or a distance open.\n",
+			x->untold, x->untold == 1 ? "" : "s");
+	if (x->agreed)
+		printf("On %zu input%s running bounds were too wide somewhere, and bounds of 2^-%d of float32's own "
+		       "error took their place.\n",
+			x->agreed, x->agreed == 1 ? "" : "s", HU_BOUNDED_AGREE);
 }
 
 void
@@ -98,7 +107,7 @@ hu_validation_print(const hu_validation *v)
 	if (v->exact)
 		print_exact(v);
 	else if (v->too_long > 0)
-		printf("\nThe exact network was not run: an input takes %.2g operations in arbitrary precision; "
+		printf("\nThe exact network was not run: an input takes %.2g operations; "
 		       "--exact 1 runs it on one.\n",
 			v->too_long);
 	for (size_t i = 0; i < v->nrow; i++)
@@ -159,6 +168,8 @@ hu_validation_json(const hu_validation *v)
 		x = json_pack("{s:I s:I}", "inputs", (json_int_t)v->exact->n, "changed", (json_int_t)v->exact->changed);
 		json_object_set_new(x, "max_error", real(v->exact->worst));
 		json_object_set_new(x, "relative", real(v->exact->relative));
+		json_object_set_new(x, "untold", json_integer((json_int_t)v->exact->untold));
+		json_object_set_new(x, "agreed", json_integer((json_int_t)v->exact->agreed));
 		json_object_set_new(o, "exact", x);
 	}
 	for (size_t i = 0; i < v->nrow; i++)

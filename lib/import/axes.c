@@ -53,7 +53,7 @@ keeps_order(const hu_axes *x, hu_shape in)
 	int last = -1;
 
 	for (int j = 0; j < x->s.rank; j++) {
-		if (x->s.d[j] == 1 && (x->from[j] < 0 || in.d[x->from[j]] == 1))
+		if (x->s.d[j] == 1 && (x->from[j] < 0 || (in.d[x->from[j]] == 1 && x->start[j] == 0)))
 			continue;
 		if (x->from[j] <= last || x->s.d[j] != in.d[x->from[j]] || x->start[j] != 0 || x->step[j] != 1)
 			return 0;

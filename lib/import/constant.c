@@ -47,6 +47,18 @@ hu_import_number(hu_importing *c, int type, double x)
 	return hu_import_numbers(c, type, 0, NULL, &x);
 }
 
+int
+hu_import_matrix(hu_importing *c, int type, size_t rows, size_t columns, const double *x)
+{
+	int t = hu_import_numbers(c, type, 2, (size_t[]){ rows, columns }, x);
+
+	if (t >= 0) {
+		c->p->t[t].cls = HU_OTHER;
+		c->p->t[t].state = 0;
+	}
+	return t;
+}
+
 /* Element i of whole numbers of BITS bits, SIGNED or not, packed from the low bits on. */
 static double
 whole(const unsigned char *p, size_t i, int bits, int is_signed)

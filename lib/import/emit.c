@@ -179,7 +179,7 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 	memcpy(call->attr, c->attr, sizeof call->attr);
 	c->nattr = 0;
 	HU_GROW(c->made, c->nmade, c->madecap);
-	c->made[c->nmade++] = c->node;
+	c->made[c->nmade++] = c->own;
 	if (foldable(c, in, nin, hu_count(out[0])))
 		fold(c, id);
 	return c->st == HU_OK ? id : -1;

@@ -39,58 +39,65 @@ name_layer(hu_importing *c, const char *name)
 	}
 }
 
-/* Output i of an inner graph becomes output i of the node. */
-static void
-bind_outputs(hu_importing *c, const hu_scope *inner, const hu_onnx_graph *g, const hu_onnx_node *x)
-{
-	hu_scope *outer = c->scope;
-
-	for (size_t i = 0; i < x->nout && c->st == HU_OK; i++) {
-		if (!*x->out[i])
-			continue;
-		c->scope = (hu_scope *)inner;
-		hu_value *v = i < g->nout ? hu_import_find(c, g->out[i].name) : NULL;
-		c->scope = outer;
-		if (!v) {
-			hu_import_fail(c, HU_EFILE, "the graph in it has no output %zu", i);
-			return;
-		}
-		hu_value *to = hu_import_value(c, outer, x->out[i], v->type, v->rank, v->d);
-		if (!to)
-			return;
-		to->plain = v->plain;
-		to->last = v->last;
-	}
-}
-
-/* The nodes of G in a scope of their own, which sees the names around it unless it is a function's body. */
-static void
-inside(hu_importing *c, const hu_onnx_graph *g, int is_function)
+void
+hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
+	size_t nout, int is_function)
 {
 	hu_scope *outer = c->scope, inner = { .outer = is_function ? NULL : outer };
-	const hu_onnx_node *x = c->node;
+	const hu_onnx_node *x = c->node, *own = c->own;
+	int calls = c->calls;
+	char layer[sizeof c->layer];
 
 	if (++c->depth > DEPTH) {
 		hu_import_fail(c, HU_EFILE, "functions call each other without an end");
 		return;
 	}
+	memcpy(layer, c->layer, sizeof layer);
 	inner.caller = is_function ? x : outer->caller;
 	inner.prefix = hu_xprintf("%.60s/", c->layer);
-	for (size_t i = 0; is_function && i < g->nin && i < x->nin; i++) {
-		hu_value *from = *x->in[i] ? hu_import_find(c, x->in[i]) : NULL;
-		hu_value *to = from ? hu_import_value(c, &inner, g->in[i].name, from->type, from->rank, from->d) : NULL;
+	for (size_t i = 0; i < g->nin && i < nin; i++) {
+		hu_value *to = in[i] ? hu_import_value(c, &inner, g->in[i].name, in[i]->type, in[i]->rank, in[i]->d)
+				     : NULL;
 		if (to) {
-			to->plain = from->plain;
-			to->last = from->last;
+			to->plain = in[i]->plain;
+			to->last = in[i]->last;
 		}
 	}
 	c->scope = &inner;
 	walk(c, g);
-	c->scope = outer;
 	c->node = x;
-	bind_outputs(c, &inner, g, x);
+	c->own = own;
+	for (size_t i = 0; i < nout && c->st == HU_OK; i++) {
+		hu_value *v = i < g->nout ? hu_import_find(c, g->out[i].name) : NULL;
+		if (v)
+			out[i] = *v;
+		else
+			hu_import_fail(c, HU_EFILE, "the graph in it has no output %zu", i);
+	}
+	c->scope = outer;
+	c->calls = calls;
+	memcpy(c->layer, layer, sizeof layer);
 	hu_import_scope_release(&inner);
 	c->depth--;
+}
+
+/* The nodes of G as if they stood in the node's place: a function's body, or a branch, which reads no inputs. */
+static void
+inside(hu_importing *c, const hu_onnx_graph *g, int is_function)
+{
+	const hu_onnx_node *x = c->node;
+	hu_value **in = hu_xcalloc(x->nin + 1, sizeof *in), *out = hu_xcalloc(x->nout + 1, sizeof *out);
+
+	for (size_t i = 0; is_function && i < x->nin; i++)
+		in[i] = *x->in[i] ? hu_import_find(c, x->in[i]) : NULL;
+	size_t nout = x->nout;
+	while (nout > 0 && !*x->out[nout - 1])
+		nout--;
+	hu_import_body(c, g, in, is_function ? x->nin : 0, out, nout, is_function);
+	for (size_t i = 0; i < nout && c->st == HU_OK; i++)
+		hu_import_put(c, i, &out[i]);
+	free(in);
+	free(out);
 }
 
 /* If: the branch that a constant condition chooses. */
@@ -116,7 +123,7 @@ one(hu_importing *c, const hu_onnx_node *x)
 	const hu_onnx_function *f = hu_onnx_function_of(c->m, x);
 	hu_node_import *code = hu_import_of(c->m, x);
 
-	c->node = x;
+	c->node = c->own = x;
 	c->calls = 0;
 	c->nattr = 0;
 	name_layer(c, x->name);
@@ -139,7 +146,7 @@ one(hu_importing *c, const hu_onnx_node *x)
 static void
 walk(hu_importing *c, const hu_onnx_graph *g)
 {
-	c->node = NULL;
+	c->node = c->own = NULL;
 	for (size_t i = 0; i < g->ninit && c->st == HU_OK; i++) {
 		const hu_stensor *t = &g->init[i];
 		*c->layer = 0;
@@ -154,7 +161,7 @@ walk(hu_importing *c, const hu_onnx_graph *g)
 	}
 	for (size_t i = 0; i < g->nnode && c->st == HU_OK; i++)
 		one(c, &g->node[i]);
-	c->node = NULL;
+	c->node = c->own = NULL;
 }
 
 /* The shape of input V: what the user gives, else the model's. */
@@ -267,7 +274,7 @@ static void
 outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 {
 	m->out = hu_xcalloc(g->nout + 1, sizeof *m->out);
-	c->node = NULL;
+	c->node = c->own = NULL;
 	snprintf(c->layer, sizeof c->layer, "output");
 	for (size_t i = 0; i < g->nout && c->st == HU_OK; i++) {
 		hu_value *v = hu_import_find(c, g->out[i].name);

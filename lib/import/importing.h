@@ -33,7 +33,9 @@ struct hu_importing {
 	hu_program *p;
 	hu_status st;
 	hu_scope *scope;
-	const hu_onnx_node *node; /* the node at hand, its layer, and how many calls it has become */
+	/* The node at hand, perhaps rewritten by its code, and as the graph has it; its layer, and how many calls it
+	   has become. */
+	const hu_onnx_node *node, *own;
 	char layer[96];
 	int calls, depth;
 	int64_t version;
@@ -70,6 +72,8 @@ void hu_import_scope_release(hu_scope *s);
 hu_value *hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int rank, const size_t *d);
 /* Makes output i the same value as V, perhaps with another shape of as many elements. */
 void hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const size_t *d);
+/* Makes output i V itself, in whichever orders that is held; it may have no elements. */
+void hu_import_put(hu_importing *c, size_t i, const hu_value *v);
 /* The tensor of V in either order. */
 int hu_import_plain(hu_importing *c, hu_value *v);
 int hu_import_last(hu_importing *c, hu_value *v);
@@ -94,6 +98,11 @@ int hu_import_is_constant(hu_importing *c, const hu_value *v);
    number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
 int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
 
+/* import.c. The nodes of G, a graph inside the node or a function's body, which sees names around it unless it is a
+   function: its first inputs are IN (NULL: absent), and out[i] gets the value of its output i. */
+void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
+	size_t nout, int is_function);
+
 /* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
 double *hu_import_room(hu_importing *c, size_t n);
 /* ONNX's element type as safetensors calls it. */
@@ -101,6 +110,8 @@ const char *hu_import_dtype(int type);
 /* A tensor without a call that holds the given values; data is taken over. */
 int hu_import_number(hu_importing *c, int type, double x);
 int hu_import_numbers(hu_importing *c, int type, int rank, const size_t *d, const double *x);
+/* A matrix of ROWS x COLUMNS that mixes elements, such as sums or interpolations do; no policy changes its format. */
+int hu_import_matrix(hu_importing *c, int type, size_t rows, size_t columns, const double *x);
 int hu_import_stored(hu_importing *c, const char *name, const hu_stensor *t);
 
 /* emit.c. A new tensor: of the node at hand, or a constant called NAME, whose data are zeros. */
@@ -130,23 +141,28 @@ int hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n);
 /* Drops what no output needs. */
 void hu_import_prune(hu_importing *c, hu_imported *m);
 
-/* A window over the one or two axes behind channels: of convolutions and pools. */
+/* A window over the one to three axes behind channels: of convolutions and pools. */
 typedef struct hu_window {
 	int n;
-	size_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
+	size_t kernel[3], stride[3], dilation[3], before[3], after[3], out[3];
 } hu_window;
-/* node_product.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
+/* window.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
+/* node/volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */
+int hu_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups);
+int hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
 /* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
+/* Number X of TYPE in the shape of tensor A. */
+int hu_import_like(hu_importing *c, int a, int type, double x);
 
-/* node_whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
-int hu_import_to_whole(hu_importing *c, int a, int type);
+/* node/whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
+int hu_whole_of(hu_importing *c, int a, int type);
 /* Cut towards zero; and wrapped around to the bits of TYPE where that has 32 or fewer. */
-int hu_import_trunc(hu_importing *c, int a);
-int hu_import_wrap(hu_importing *c, int a, int type);
+int hu_whole_trunc(hu_importing *c, int a);
+int hu_whole_wrap(hu_importing *c, int a, int type);
 
 /* The shape that A and B broadcast to; 0 where they do not. */
 int hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d);

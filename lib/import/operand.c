@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Operands that broadcast: the shape that values have together, and a value repeated to it. */
+   Operands that broadcast: the shape that values have together, and a value or a number repeated to it. */
 #include "lib/import/importing.h"
 
 int
@@ -38,4 +38,13 @@ hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last)
 		x.from[j] = k >= 0 && v->d[k] == all->d[axis] ? k : -1;
 	}
 	return hu_import_move(c, hu_import_plain(c, v), &x);
+}
+
+int
+hu_import_like(hu_importing *c, int a, int type, double x)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	hu_shape s = c->p->t[a].shape; /* the new constant may move the program's tensors */
+	return hu_import_expand(c, hu_import_number(c, type, x), s);
 }

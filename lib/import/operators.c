@@ -23,8 +23,10 @@ is_another(const hu_onnx_node *x)
 {
 	const hu_onnx_attr *axes = hu_onnx_attr_find(x, "kernel_shape");
 
-	if (axes && axes->nints > 2)
-		return 1; /* volumes */
+	if (axes && axes->nints > 3)
+		return 1; /* windows over more than volumes */
+	if (axes && axes->nints > 2 && !strcmp(x->op, "ConvTranspose"))
+		return 1;
 	if (!strcmp(x->op, "BatchNormalization") || !strcmp(x->op, "Dropout"))
 		return hu_onnx_int(x, "training_mode", 0) != 0;
 	return 0;

@@ -115,6 +115,20 @@ hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const siz
 	to->plain = hu_import_flat(c, plain, hu_import_shape(rank, d));
 }
 
+void
+hu_import_put(hu_importing *c, size_t i, const hu_value *v)
+{
+	hu_value was = *v, *to;
+
+	if (c->st != HU_OK || i >= c->node->nout || !*c->node->out[i])
+		return;
+	to = hu_import_value(c, c->scope, c->node->out[i], was.type, was.rank, was.d);
+	if (to) {
+		to->plain = was.plain;
+		to->last = was.last;
+	}
+}
+
 hu_shape
 hu_import_shape(int rank, const size_t *d)
 {

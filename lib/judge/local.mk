@@ -17,6 +17,7 @@ noinst_HEADERS += lib/judge/judge.h
 libhalfulp_a_SOURCES += lib/judge/judged.c
 libhalfulp_a_SOURCES += lib/judge/propagate.c
 noinst_HEADERS += lib/judge/propagate.h
+libhalfulp_a_SOURCES += lib/judge/propagate_bounded.c
 libhalfulp_a_SOURCES += lib/judge/verdict.c
 noinst_HEADERS += lib/judge/verdict.h
 noinst_HEADERS += lib/judge/verdict.inc

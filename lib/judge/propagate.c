@@ -13,21 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For each tensor, the call after which it is not read any more. */
-static int *
-last_uses(const hu_program *q)
-{
-	int *last = hu_xcalloc((size_t)q->nt + 1, sizeof *last);
-
-	for (int i = 0; i < q->nc; i++) {
-		for (int k = 0; k < q->c[i].nin; k++)
-			last[q->c[i].in[k]] = i;
-		for (int k = 0; k < q->c[i].nout; k++)
-			last[q->c[i].out[k]] = i;
-	}
-	return last;
-}
-
 /* What one computation of a step passes to the next: the marks of double-double, and MPFR's doubles that wait for
    comparison with another precision; both by tensor id. */
 typedef struct climbing {
@@ -105,7 +90,7 @@ settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_st
 static hu_status
 climb(hu_exact_step *x, const climbing *k, hu_errors_step *errors)
 {
-	int *last = last_uses(x->q);
+	int *last = hu_program_last_uses(x->q);
 	hu_status st;
 
 	for (int i = 0; i < x->q->nt; i++)

@@ -41,4 +41,34 @@ typedef struct hu_propagation {
    files (lib/base/room.h). */
 hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed,
 	const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how);
+
+/* hu_propagate_bounded asks no MPFR, so that its time is a few times that of the emulation, however deep the program.
+
+   A running bound grows by the square root of the number of terms in every product, errors do not; after about twenty
+   layers it says nothing. Where the program was also run in another precision, the distance between the two runs shows
+   how much rounding errors really grew: both runs round at the same places, so their errors grow alike, and those of
+   pairs of doubles (unit roundoff 2^-104) are about 2^-80 of float32's. A product's results are therefore given the
+   bound 2^-HU_BOUNDED_AGREE of the largest distance in their tensor where their running bound is wider: 40 bits are
+   left for values on which the errors differ by chance, and an error of 2^-40 of float32's is nothing beside
+   float32's. No such bound is below 2^-HU_BOUNDED_FLOOR of the tensor's largest value, for runs that happen to agree.
+
+   The argument holds for continuous functions only. Where a value's bound reaches over a jump (a comparison, a
+   rounding to whole numbers, a choice of index), the bound of the result is the whole jump: more than
+   2^-HU_BOUNDED_JUMP of the tensor's largest value. All that depends on such a tensor keeps its running bound, and so
+   an undecided choice is never taken for a decided one. */
+enum { HU_BOUNDED_AGREE = 40, HU_BOUNDED_FLOOR = 80, HU_BOUNDED_JUMP = 40 };
+
+typedef struct hu_bounding {
+	size_t judged;   /* values that MPFR judged against their call's own bound */
+	size_t agreed;   /* products in which the agreement of two precisions bounds a value */
+	size_t jumps;    /* calls whose operands leave a jump open, or have no finite value */
+} hu_bounding;
+
+/* Runs p exactly on what no call computes, whose values are those of `recorded` by tensor id (formats and data).
+   second, if not NULL, holds every tensor of p as the same program made it from the same inputs in its own formats.
+   (*value)[i] gets tensor i to nearest and (*off)[i] bounds on |exact - value|, +Inf where nothing is known; NULL
+   where keep[i] is 0 or the tensor has no values. The caller frees each by hu_room_free and then both arrays.
+   HU_EUNABLE where MPFR finds a sampled value outside its call's bound. */
+hu_status hu_propagate_bounded(const hu_program *p, const hu_tensor *recorded, const hu_tensor *second,
+	const hu_engine *engine, uint64_t seed, const char *keep, double ***value, double ***off, hu_bounding *how);
 #endif

@@ -21,35 +21,116 @@ expect(hu_exec *x)
 	}
 }
 
-hu_status
-hu_exec_init(hu_exec *x, const hu_program *p)
+static hu_status
+no_memory(hu_exec *x)
 {
+	const hu_program *p = x->p;
 	double total = 0;
 
+	for (int i = 0; i < p->nt; i++)
+		total += (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
+	hu_exec_release(x);
+	return hu_fail(HU_ENOMEM,
+		"program %s needs %.1f MB for its tensors, which do not fit into memory: use a smaller batch or width",
+		p->name, total / 1e6);
+}
+
+/* Sets everything up but memory for the tensors. */
+static void
+begin(hu_exec *x, const hu_program *p)
+{
 	memset(x, 0, sizeof *x);
 	x->p = p;
 	x->t = hu_xcalloc((size_t)p->nt + 1, sizeof *x->t);
 	x->name_hash = hu_xcalloc((size_t)p->nt + 1, sizeof *x->name_hash);
 	x->team = hu_xcalloc((size_t)p->nc + 1, sizeof *x->team);
 	expect(x);
-	for (int i = 0; i < p->nt; i++)
-		total += (double)hu_count(p->t[i].shape) * (double)hu_element_size(p->t[i].format);
 	for (int i = 0; i < p->nt; i++) {
 		hu_tensor *t = &x->t[i];
 		t->format = p->t[i].format;
 		t->shape = p->t[i].shape;
 		t->n = hu_count(t->shape);
-		t->data = hu_alloc(t->n * hu_element_size(t->format));
 		x->name_hash[i] = hu_fnv1a64(p->t[i].name);
-		if (t->data)
-			continue;
-		hu_exec_release(x);
-		return hu_fail(HU_ENOMEM,
-			"program %s needs %.1f MB for its tensors, which do not fit into memory: use a smaller batch "
-			"or width",
-			p->name, total / 1e6);
 	}
+}
+
+static size_t
+bytes_of(const hu_tensor *t)
+{
+	return t->n * hu_element_size(t->format);
+}
+
+hu_status
+hu_exec_init(hu_exec *x, const hu_program *p)
+{
+	begin(x, p);
+	for (int i = 0; i < p->nt; i++)
+		if (!(x->t[i].data = hu_alloc(bytes_of(&x->t[i]))))
+			return no_memory(x);
 	return HU_OK;
+}
+
+/* Memory that tensors share: how large a piece of it is, and whether a tensor with readers to come lies in it. */
+typedef struct place { size_t bytes; int taken; } place;
+
+/* The smallest free room that holds as many bytes, unless it is twice as large; else a new one. */
+static size_t
+find_room(place *r, size_t *n, size_t bytes)
+{
+	size_t best = *n;
+
+	for (size_t i = 0; i < *n; i++)
+		if (!r[i].taken && r[i].bytes >= bytes && r[i].bytes / 2 <= bytes &&
+			(best == *n || r[i].bytes < r[best].bytes))
+			best = i;
+	if (best == *n)
+		r[(*n)++].bytes = bytes;
+	r[best].taken = 1;
+	return best;
+}
+
+/* Gives every output a room: at[i] is the one of tensor i. Returns how many there are. */
+static size_t
+plan_rooms(const hu_exec *x, const char *keep, place *r, size_t *at)
+{
+	const hu_program *p = x->p;
+	int *last = hu_program_last_uses(p);
+	size_t n = 0;
+
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].producer < 0)
+			at[i] = find_room(r, &n, bytes_of(&x->t[i]));
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		for (int k = 0; k < c->nout; k++)
+			at[c->out[k]] = find_room(r, &n, bytes_of(&x->t[c->out[k]]));
+		for (int k = 0; k < c->nin + c->nout; k++) {
+			int id = k < c->nin ? c->in[k] : c->out[k - c->nin];
+			if (last[id] == i && p->t[id].producer >= 0 && !keep[id])
+				r[at[id]].taken = 0;
+		}
+	}
+	free(last);
+	return n;
+}
+
+hu_status
+hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep)
+{
+	place *r = hu_xcalloc((size_t)p->nt + 1, sizeof *r);
+	size_t *at = hu_xcalloc((size_t)p->nt + 1, sizeof *at);
+	int full = 0;
+
+	begin(x, p);
+	x->nroom = plan_rooms(x, keep, r, at);
+	x->room = hu_xcalloc(x->nroom + 1, sizeof *x->room);
+	for (size_t i = 0; i < x->nroom; i++)
+		full |= !(x->room[i] = hu_alloc(r[i].bytes));
+	for (int i = 0; i < p->nt; i++)
+		x->t[i].data = x->room[at[i]];
+	free(r);
+	free(at);
+	return full ? no_memory(x) : HU_OK;
 }
 
 /* A large allocation takes up to two pages more than it asks for, a small one its header and alignment. Reductions hold
@@ -88,8 +169,11 @@ hu_exec_bytes(const hu_program *p, int threads)
 void
 hu_exec_release(hu_exec *x)
 {
-	for (int i = 0; x->t && i < x->p->nt; i++)
+	for (int i = 0; x->t && !x->room && i < x->p->nt; i++)
 		free(x->t[i].data);
+	for (size_t i = 0; i < x->nroom; i++)
+		free(x->room[i]);
+	free(x->room);
 	free(x->t);
 	free(x->name_hash);
 	free(x->team);
@@ -128,6 +212,8 @@ hu_exec_run(hu_exec *x, const hu_env *env)
 		hu_team_took(&x->team[i], start);
 		if (x->seconds)
 			x->seconds[i] += start;
+		if (x->after && st == HU_OK)
+			x->after(x->with, x, i);
 	}
 	hu_threads_set(threads);
 	return st;
@@ -199,7 +285,16 @@ hu_tensor_nonfinite(const hu_tensor *t)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		n += !hu_isfinite(hu_get(t, i));
+	if (hu_is_wide(t->format)) {
+		const uint64_t *u = t->data;
+#pragma omp parallel for simd reduction(+ : n) schedule(static) num_threads(hu_threads()) if (parallel : t->n > 65536)
+		for (size_t i = 0; i < t->n; i++)
+			n += (u[i] & 0x7ff0000000000000) == 0x7ff0000000000000;
+	} else {
+		const uint32_t *u = t->data;
+#pragma omp parallel for simd reduction(+ : n) schedule(static) num_threads(hu_threads()) if (parallel : t->n > 65536)
+		for (size_t i = 0; i < t->n; i++)
+			n += (u[i] & 0x7f800000) == 0x7f800000;
+	}
 	return n;
 }

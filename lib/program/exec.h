@@ -12,10 +12,18 @@ typedef struct hu_exec {
 	uint64_t *name_hash;
 	hu_team *team;        /* one per call and one for the digest, to learn how many threads each is worth */
 	double *seconds;      /* seconds[i] += the time of call i; NULL: no timing */
+	void **room;          /* memory that tensors share, NULL where each has its own */
+	size_t nroom;
+	/* called after every call; NULL: nothing is */
+	void (*after)(void *with, const struct hu_exec *x, int call);
+	void *with;
 } hu_exec;
 
 /* Allocates every tensor. HU_ENOMEM says how many bytes were needed. p must outlive *x. */
 hu_status hu_exec_init(hu_exec *x, const hu_program *p);
+/* The same, but a tensor's memory becomes another's after its last reader, so that a run touches less memory: what
+   calls make has its values only until then, or if keep (by tensor id) says so. For programs without a `next`. */
+hu_status hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep);
 void hu_exec_release(hu_exec *x);
 /* Bytes that an hu_exec of p takes with this many threads: its tensors and what its calls allocate temporarily.
    Measurements never exceed it. */
@@ -30,6 +38,6 @@ hu_status hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env
 void hu_exec_copy_state(hu_exec *to, const hu_exec *from);
 /* Sums hu_digest_term over every element of every state tensor. */
 uint64_t hu_exec_digest(const hu_exec *x);
-/* Counts the elements that are infinite or NaN. */
+/* Counts the elements that are infinite or NaN; it may use threads. */
 size_t hu_tensor_nonfinite(const hu_tensor *t);
 #endif

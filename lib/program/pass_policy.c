@@ -30,6 +30,16 @@ is_index(const hu_info *t)
 	return t->cls == HU_OTHER && !t->state;
 }
 
+/* Returns 1 for a product with a matrix that belongs to no layer: sums up to each element, interpolations. It only
+   mixes elements, so that it runs like a pointwise operator, and the matrix keeps its format. */
+static int
+is_mixing(const pass *s, const hu_call *c, const int *in)
+{
+	const hu_info *t = c->nin > 1 ? &s->to->t[in[1]] : NULL;
+
+	return c->op->cls == HU_CLASS_GEMM && t && t->cls == HU_OTHER && !t->state && t->producer < 0;
+}
+
 /* The widest format among a call's data inputs (type promotion); indices count only where there is nothing else. */
 static hu_format_id
 widest(const pass *s, const hu_call *c, const int *in)
@@ -41,7 +51,7 @@ widest(const pass *s, const hu_call *c, const int *in)
 		data |= !is_index(&s->to->t[in[i]]);
 	for (int i = 0; i < c->nin; i++) {
 		hu_format_id f = s->to->t[in[i]].format;
-		if (i && is_parameter(&s->to->t[in[i]]))
+		if (i && (is_parameter(&s->to->t[in[i]]) || is_mixing(s, c, in)))
 			continue;
 		if (data && is_index(&s->to->t[in[i]]))
 			continue;
@@ -60,6 +70,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 
 	switch (c->op->cls) {
 	case HU_CLASS_GEMM:
+		if (is_mixing(s, c, in))
+			break;
 		return compute;
 	case HU_CLASS_LOSS:
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;

@@ -153,6 +153,20 @@ hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer
 	return c;
 }
 
+int *
+hu_program_last_uses(const hu_program *p)
+{
+	int *last = hu_xcalloc((size_t)p->nt + 1, sizeof *last);
+
+	for (int i = 0; i < p->nc; i++) {
+		for (int k = 0; k < p->c[i].nin; k++)
+			last[p->c[i].in[k]] = i;
+		for (int k = 0; k < p->c[i].nout; k++)
+			last[p->c[i].out[k]] = i;
+	}
+	return last;
+}
+
 void
 hu_call_shapes(const hu_program *p, const hu_call *c, hu_shape *in, hu_shape *out)
 {

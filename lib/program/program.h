@@ -87,6 +87,8 @@ hu_status hu_program_from_json(const json_t *j, hu_program **out);
 /* Prints one aligned line per call, for `halfulp plan --program`. */
 void hu_program_print(const hu_program *p, FILE *f);
 
+/* For each tensor the call after which it is not read any more; freed by the caller. */
+int *hu_program_last_uses(const hu_program *p);
 /* Collects input and output shapes of a call from the program; in and out need room for nin and nout. */
 void hu_call_shapes(const hu_program *p, const hu_call *c, hu_shape *in, hu_shape *out);
 /* Multiply-adds, operations and bytes of a call. */

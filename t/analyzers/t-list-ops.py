@@ -28,12 +28,12 @@ os.chdir(where)
 inner = graph([node("Relu", "c", "t", name="inner"), node("Mystery", "t", "u", name="lost", domain="my.domain")], outputs=[value("u")])
 other = graph([node("Tanh", "c", "e")], outputs=[value("e")])
 body = blob(1, "Twice") + blob(4, "a") + blob(5, "b") + blob(7, node("Add", "a a", "s", name="sum")) + blob(7, node("NonMaxSuppression", "s", "b", name="nms")) + blob(10, "my.functions")
-nodes = [node("Conv", "x w", "c", name="conv", kernel_shape=[3, 3]), node("Conv", "v w3", "c3", name="volume", kernel_shape=[3, 3, 3]),
+nodes = [node("Conv", "x w", "c", name="conv", kernel_shape=[3, 3]), node("Conv", "v w4", "c3", name="volume", kernel_shape=[3, 3, 3, 3]),
          node("If", "yes", "i", name="pick", then_branch=inner, else_branch=other),
          node("Twice", "c", "f1", name="f1", domain="my.functions"), node("Twice", "c", "f2", name="f2", domain="my.functions"),
          node("BatchNormalization", "c s b m q", "n", name="bn"), node("BatchNormalization", "c s b m q", "n2", name="training", training_mode=1)]
 nodes += [node("Unique", "c k", "t%d u%d" % (i, i), name="top%d" % i) for i in range(5)] + [node("Gelu", "c", "g", name="g\x1b[2J")]
-write("m.onnx", graph(nodes, [], [value(n) for n in "x w v w3 yes s b m q k".split()], [value("i")]), opset=17, domains=[("my.functions", 1)], functions=[body])
+write("m.onnx", graph(nodes, [], [value(n) for n in "x w v w4 yes s b m q k".split()], [value("i")]), opset=17, domains=[("my.functions", 1)], functions=[body])
 o, rows = listed("m.onnx")
 want = {
     ("ai.onnx", "Conv", True): (17, 1, "conv2d", ["conv"]), ("ai.onnx", "Conv", False): (17, 1, None, ["volume"]), ("ai.onnx", "If", True): (17, 1, "both branches", ["pick"]),

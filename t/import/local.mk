@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
+EXPENSIVE_C_TESTS += t/import/x-fuzz-import

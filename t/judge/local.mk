@@ -10,6 +10,7 @@ C_TESTS += t/judge/u-disagree
 C_TESTS += t/judge/u-exact-doubles
 C_TESTS += t/judge/u-faults
 C_TESTS += t/judge/u-judge
+C_TESTS += t/judge/u-propagate-bounded
 C_TESTS += t/judge/u-propagate
 C_TESTS += t/judge/u-replay
 C_TESTS += t/judge/u-ziv

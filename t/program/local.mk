@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/program/t-gemm.sh
+C_TESTS += t/program/u-exec-sharing
 C_TESTS += t/program/u-program
 C_TESTS += t/program/u-team-step

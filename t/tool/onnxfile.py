@@ -57,7 +57,8 @@ def attribute(name, v):
 
 
 def node(op, inputs, outputs, name="", domain="", **attributes):
-    return (b"".join(blob(1, i) for i in inputs.split()) + b"".join(blob(2, o) for o in outputs.split()) + blob(3, name) + blob(4, op) +
+    """An input "-" is left out."""
+    return (b"".join(blob(1, "" if i == "-" else i) for i in inputs.split()) + b"".join(blob(2, o) for o in outputs.split()) + blob(3, name) + blob(4, op) +
             b"".join(blob(5, attribute(k, v)) for k, v in attributes.items()) + blob(7, domain))
 
 

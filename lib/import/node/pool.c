@@ -10,7 +10,7 @@ hu_node_pool(hu_importing *c)
 	hu_value *v = hu_import_in(c, 0);
 	const hu_onnx_attr *k = hu_import_attr(c, "kernel_shape");
 	int mean = !strcmp(c->node->op, "AveragePool");
-	size_t kernel[2] = { 1, 1 };
+	size_t kernel[3] = { 1, 1, 1 };
 	hu_window w;
 
 	if (!v)
@@ -23,14 +23,21 @@ hu_node_pool(hu_importing *c)
 		hu_import_fail(c, HU_EUNABLE, "the places of its maxima are not computed");
 		return;
 	}
-	for (size_t i = 0; i < k->nints && i < 2; i++)
+	for (size_t i = 0; i < k->nints && i < 3; i++)
 		kernel[i] = k->ints[i] > 0 ? (size_t)k->ints[i] : 0;
-	if (!kernel[0] || !kernel[1]) {
+	if (!kernel[0] || !kernel[1] || !kernel[2]) {
 		hu_import_fail(c, HU_EFILE, "its kernel has no elements");
 		return;
 	}
 	if (hu_import_window(c, &w, v, kernel) < 0)
 		return;
+	if (v->rank == 5) {
+		size_t all[HU_RANK];
+		int volume = hu_volume_pool(c, mean ? "avgpool2d" : "maxpool", v, &w, all);
+		if (volume >= 0)
+			hu_import_out(c, 0, v->type, 5, all)->last = volume;
+		return;
+	}
 	int t = hu_import_image(c, v);
 	hu_import_window_set(c, &w);
 	hu_import_set(c, "size_h", w.n == 2 ? (double)kernel[0] : 1);

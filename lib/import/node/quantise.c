@@ -78,8 +78,7 @@ like(hu_importing *c, int t, double x)
 {
 	if (t < 0)
 		return -1;
-	return hu_import_expand(c, hu_import_number(c, c->p->t[t].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x),
-		c->p->t[t].shape);
+	return hu_import_like(c, t, c->p->t[t].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x);
 }
 
 /* Quotient T as codes of TYPE: rounded to nearest, ties to even, moved by the zero point, kept within the type. */

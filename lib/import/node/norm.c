@@ -71,7 +71,7 @@ inverse(hu_importing *c, int x, int type, double eps)
 
 	if (m < 0)
 		return -1;
-	int e = hu_import_expand(c, hu_import_number(c, type, eps), c->p->t[m].shape);
+	int e = hu_import_like(c, m, type, eps);
 	return hu_import_call1(c, "rsqrt", hu_import_call2(c, "add", m, e));
 }
 
@@ -192,4 +192,36 @@ hu_node_layernorm(hu_importing *c)
 	int t = hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
 	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
+/* Each element divided by a power of the mean square of its neighbours among the channels, zeros beyond the ends. */
+void
+hu_node_lrn(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	int64_t size = hu_import_int(c, "size", 0);
+
+	if (!v)
+		return;
+	if (v->rank < 3 || size < 1 || size > 1 << 20) {
+		hu_import_fail(c, HU_EFILE, "it needs three axes or more, and a size");
+		return;
+	}
+	int x = hu_import_last(c, v), t = hu_import_call2(c, "mul", x, x);
+	hu_shape s = hu_import_shape_last(v);
+	t = hu_import_flat(c, t, hu_shape4(v->n / v->d[1], 1, v->d[1], 1));
+	hu_import_set(c, "size_h", 1);
+	hu_import_set(c, "size_w", (double)size);
+	hu_import_set(c, "stride_h", 1);
+	hu_import_set(c, "stride_w", 1);
+	hu_import_set(c, "padding_left", (double)((size - 1) / 2));
+	hu_import_set(c, "padding_right", (double)(size / 2));
+	hu_import_set(c, "include_padding", 1);
+	t = hu_import_flat(c, hu_import_call1(c, "avgpool2d", t), s);
+	int scale = hu_import_expand(c, hu_import_number(c, v->type, hu_import_real(c, "alpha", (double)1e-4f)), s),
+	    bias = hu_import_expand(c, hu_import_number(c, v->type, hu_import_real(c, "bias", 1)), s),
+	    power = hu_import_expand(c, hu_import_number(c, v->type, hu_import_real(c, "beta", 0.75)), s);
+	t = hu_import_call2(c, "add", hu_import_call2(c, "mul", t, scale), bias);
+	t = hu_import_call2(c, "div", x, hu_import_call2(c, "pow", t, power));
+	hu_import_out(c, 0, v->type, v->rank, v->d)->last = t;
 }

@@ -15,12 +15,12 @@ by(hu_importing *c, const char *op, int a, double x)
 {
 	if (a < 0 || c->st != HU_OK)
 		return -1;
-	int k = hu_import_number(c, c->p->t[a].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x);
-	return hu_import_call2(c, op, a, hu_import_expand(c, k, c->p->t[a].shape));
+	int type = c->p->t[a].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16;
+	return hu_import_call2(c, op, a, hu_import_like(c, a, type, x));
 }
 
 int
-hu_import_trunc(hu_importing *c, int a)
+hu_whole_trunc(hu_importing *c, int a)
 {
 	int size = hu_import_call1(c, "floor", hu_import_call1(c, "abs", a));
 
@@ -28,7 +28,7 @@ hu_import_trunc(hu_importing *c, int a)
 }
 
 int
-hu_import_wrap(hu_importing *c, int a, int type)
+hu_whole_wrap(hu_importing *c, int a, int type)
 {
 	const char *dtype = hu_import_dtype(type);
 	int bits = atoi(dtype + 1);
@@ -42,7 +42,7 @@ hu_import_wrap(hu_importing *c, int a, int type)
 }
 
 int
-hu_import_to_whole(hu_importing *c, int a, int type)
+hu_whole_of(hu_importing *c, int a, int type)
 {
 	hu_format_id f = hu_import_format(type);
 
@@ -51,7 +51,7 @@ hu_import_to_whole(hu_importing *c, int a, int type)
 	else {
 		/* In doubles, which hold what is cut off and what is wrapped. */
 		a = a < 0 || c->p->t[a].format == HU_FP64 ? a : hu_import_call(c, "cast", HU_FP64, &a, 1);
-		a = hu_import_wrap(c, hu_import_trunc(c, a), type);
+		a = hu_whole_wrap(c, hu_whole_trunc(c, a), type);
 	}
 	if (a >= 0 && c->p->t[a].format != f)
 		a = hu_import_call(c, "cast", f, &a, 1);
@@ -109,6 +109,37 @@ hu_node_not(hu_importing *c)
 		mask_out(c, hu_import_call1(c, "logical_not", hu_import_plain(c, a)), a);
 }
 
+/* Whether an element is NaN: nothing else differs from itself. */
+void
+hu_node_is_nan(hu_importing *c)
+{
+	hu_value *a = hu_import_in(c, 0);
+
+	if (!a)
+		return;
+	int t = hu_import_plain(c, a), same = hu_import_call(c, "equal", HU_FP32, (int[]){ t, t }, 2);
+	mask_out(c, hu_import_call1(c, "logical_not", same), a);
+}
+
+void
+hu_node_is_inf(hu_importing *c)
+{
+	hu_value *a = hu_import_in(c, 0);
+	int mask = -1;
+
+	if (!a)
+		return;
+	int t = hu_import_plain(c, a);
+	hu_shape s = hu_import_shape(a->rank, a->d);
+	for (int i = 0; i < 2 && t >= 0; i++) {
+		double end = hu_import_int(c, i ? "detect_negative" : "detect_positive", 1) ? INFINITY : NAN;
+		int k = hu_import_expand(c, hu_import_number(c, a->type, i ? -end : end), s),
+		    one = hu_import_call(c, "equal", HU_FP32, (int[]){ t, k }, 2);
+		mask = i ? hu_import_call2(c, "logical_or", mask, one) : one;
+	}
+	mask_out(c, mask, a);
+}
+
 /* The remainder that has the divisor's sign, or with fmod=1 the dividend's. */
 void
 hu_node_mod(hu_importing *c)
@@ -121,7 +152,7 @@ hu_node_mod(hu_importing *c)
 	hu_value all = together(c, a, b);
 	int x = hu_import_operand(c, a, &all, 0), y = hu_import_operand(c, b, &all, 0),
 	    q = hu_import_call2(c, "div", x, y);
-	q = dividends ? hu_import_trunc(c, q) : hu_import_call1(c, "floor", q);
+	q = dividends ? hu_whole_trunc(c, q) : hu_import_call1(c, "floor", q);
 	int t = hu_import_call2(c, "sub", x, hu_import_call2(c, "mul", q, y));
 	hu_import_out(c, 0, a->type, all.rank, all.d)->plain = t;
 }

@@ -281,9 +281,9 @@ to_type(hu_importing *c, hu_value *v, int type)
 		return;
 	}
 	if (whole && !hu_import_whole(v->type))
-		t = hu_import_to_whole(c, t, type);
+		t = hu_whole_of(c, t, type);
 	else if (whole && type != HU_ONNX_INT64 && v->type != HU_ONNX_BOOL)
-		t = hu_import_to_whole(c, t, type);
+		t = hu_whole_of(c, t, type);
 	else if (c->p->t[t].format != f || !whole)
 		t = hu_import_call(c, "cast", f, &t, 1);
 	if (t >= 0 && !whole && c->p->t[t].producer >= 0 && hu_import_int(c, "saturate", 1))

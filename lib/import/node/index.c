@@ -15,7 +15,7 @@ enum { MOST = 256 }; /* the largest few are at most so many */
 static int
 like(hu_importing *c, int t, double x)
 {
-	return t < 0 ? -1 : hu_import_expand(c, hu_import_number(c, HU_ONNX_INT64, x), c->p->t[t].shape);
+	return hu_import_like(c, t, HU_ONNX_INT64, x);
 }
 
 static int
@@ -316,13 +316,13 @@ hu_node_cum_sum(hu_importing *c)
 	int k = hu_import_axis(c, (int64_t)list[0], v->rank);
 	if (k < 0)
 		return;
-	size_t n = v->d[k], d[2] = { n, n };
+	size_t n = v->d[k];
 	double *x = hu_import_room(c, n < 1 << 20 ? n * n : (size_t)-1);
 	for (size_t i = 0; x && i < n * n; i++) {
 		size_t from = i / n, to = i % n; /* element FROM is part of sum TO */
 		x[i] = reverse ? (exclusive ? from > to : from >= to) : (exclusive ? from < to : from <= to);
 	}
-	int m = x ? hu_import_numbers(c, v->type, 2, d, x) : -1, t = hu_import_plain(c, v);
+	int m = x ? hu_import_matrix(c, v->type, n, n, x) : -1, t = hu_import_plain(c, v);
 	free(x);
 	hu_axes swap = hu_axes_same(hu_import_shape(v->rank, v->d));
 	swap.s.d[k] = v->d[v->rank - 1];

@@ -84,7 +84,7 @@ static int
 along(hu_importing *c, int t, int k, const axis *x, int type)
 {
 	double *w = hu_import_room(c, x->out * x->in), *pick = hu_import_room(c, x->out);
-	size_t plain = 0, d[2] = { x->out, x->in };
+	size_t plain = 0;
 
 	for (size_t i = 0; w && pick && i < x->out; i++) {
 		weigh(x, i, w + i * x->in);
@@ -98,11 +98,11 @@ along(hu_importing *c, int t, int k, const axis *x, int type)
 	if (c->st != HU_OK)
 		t = -1;
 	else if (plain == x->out) {
-		int index = hu_import_numbers(c, HU_ONNX_INT64, 1, d, pick);
+		int index = hu_import_numbers(c, HU_ONNX_INT64, 1, &x->out, pick);
 		hu_import_set(c, "axis", k);
 		t = hu_import_call2(c, "gather", t, index);
 	} else if (t >= 0) {
-		int m = hu_import_numbers(c, type, 2, d, w), rank = c->p->t[t].shape.rank;
+		int m = hu_import_matrix(c, type, x->out, x->in, w), rank = c->p->t[t].shape.rank;
 		hu_axes swap = hu_axes_same(c->p->t[t].shape); /* the axis last */
 		swap.s.d[k] = swap.s.d[rank - 1];
 		swap.s.d[rank - 1] = x->in;

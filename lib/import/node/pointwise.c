@@ -67,8 +67,8 @@ two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, in
 	int t = hu_import_call2(c, op, x, y);
 	/* Whole numbers divide towards zero; the quotient in doubles is right below 2^53. Short ones wrap around. */
 	if (!strcmp(op, "div") && hu_import_whole(a->type))
-		return hu_import_trunc(c, t);
-	return hu_import_whole(a->type) && strcmp(op, "max") && strcmp(op, "min") ? hu_import_wrap(c, t, a->type) : t;
+		return hu_whole_trunc(c, t);
+	return hu_import_whole(a->type) && strcmp(op, "max") && strcmp(op, "min") ? hu_whole_wrap(c, t, a->type) : t;
 }
 
 void
@@ -166,7 +166,7 @@ hu_node_hardsigmoid(hu_importing *c)
 static int
 like(hu_importing *c, int t, const hu_value *v, double x)
 {
-	return t < 0 ? -1 : hu_import_expand(c, hu_import_number(c, v->type, x), c->p->t[t].shape);
+	return hu_import_like(c, t, v->type, x);
 }
 
 /* OP of T and the number X. */

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/import/node/attention.c
+libhalfulp_a_SOURCES += lib/import/node/einsum.c
+libhalfulp_a_SOURCES += lib/import/node/grid.c
+libhalfulp_a_SOURCES += lib/import/node/index.c
+libhalfulp_a_SOURCES += lib/import/node/loop.c
+libhalfulp_a_SOURCES += lib/import/node/move.c
+libhalfulp_a_SOURCES += lib/import/node/norm.c
+libhalfulp_a_SOURCES += lib/import/node/pointwise.c
+libhalfulp_a_SOURCES += lib/import/node/pool.c
+libhalfulp_a_SOURCES += lib/import/node/product.c
+libhalfulp_a_SOURCES += lib/import/node/quantise.c
+libhalfulp_a_SOURCES += lib/import/node/reduce.c
+libhalfulp_a_SOURCES += lib/import/node/resize.c
+libhalfulp_a_SOURCES += lib/import/node/rnn.c
+libhalfulp_a_SOURCES += lib/import/node/scatter.c
+libhalfulp_a_SOURCES += lib/import/node/shape.c
+libhalfulp_a_SOURCES += lib/import/node/volume.c
+libhalfulp_a_SOURCES += lib/import/node/whole.c

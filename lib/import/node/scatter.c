@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Scatters to places that are constants, and lookups that are known beforehand: each output element is one of the input
+   or of the updates, so that nothing is computed but what a reduction adds, multiplies or compares. */
+#include "lib/import/importing.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+strides(const hu_value *v, size_t *stride)
+{
+	size_t all = 1;
+
+	for (int j = v->rank - 1; j >= 0; all *= v->d[j], j--)
+		stride[j] = all;
+}
+
+/* X within N, negative ones counted from the end; -1 and a failure outside. */
+static ptrdiff_t
+within(hu_importing *c, double x, size_t n)
+{
+	if (!(x >= -(double)n && x < (double)n)) {
+		hu_import_fail(c, HU_EFILE, "index %g is outside of %zu elements", x, n);
+		return -1;
+	}
+	return (ptrdiff_t)(x < 0 ? x + (double)n : x);
+}
+
+/* T, whose elements are N, looked up at AT, in shape S. */
+static int
+look_up(hu_importing *c, int t, const double *at, hu_shape s)
+{
+	size_t n = hu_count(s);
+	int places = hu_import_numbers(c, HU_ONNX_INT64, 1, &n, at);
+
+	if (t < 0)
+		return -1;
+	t = hu_import_flat(c, t, hu_shape1(hu_count(c->p->t[t].shape)));
+	hu_import_set(c, "axis", 0);
+	return hu_import_flat(c, hu_import_call2(c, "gather", t, places), s);
+}
+
+/* The operator that joins an update to what was there, NULL where it takes its place; *none leaves everything as it
+   is. */
+static const char *
+reduction(hu_importing *c, double *none)
+{
+	static const struct { const char *name, *op; double none; } known[] = {
+		{ "none", NULL, 0 }, { "add", "add", 0 }, { "mul", "mul", 1 }, { "max", "max", -INFINITY },
+		{ "min", "min", INFINITY } };
+	const char *name = hu_import_text(c, "reduction", "none");
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(known[i].name, name)) {
+			*none = known[i].none;
+			return known[i].op;
+		}
+	hu_import_fail(c, HU_EUNABLE, "the reduction %.40s is not possible", name);
+	return NULL;
+}
+
+/* V with the elements of U put to the places TO, one for each of them, as output 0. */
+static void
+scatter(hu_importing *c, hu_value *v, hu_value *u, const size_t *to)
+{
+	double none = 0, *at = hu_import_room(c, v->n);
+	const char *op = reduction(c, &none);
+	char *done = hu_xcalloc(u->n + 1, 1);
+	hu_shape s = hu_import_shape(v->rank, v->d);
+	int t = hu_import_plain(c, v), left = 1;
+
+	/* Each round takes one update of each place; without a reduction there is one round, and the last one wins. */
+	while (left && at && c->st == HU_OK) {
+		left = 0;
+		for (size_t i = 0; i < v->n; i++)
+			at[i] = op ? 0 : (double)i;
+		for (size_t i = 0; i < u->n; i++) {
+			if (done[i])
+				continue;
+			if (op && at[to[i]] != 0) {
+				left = 1;
+				continue;
+			}
+			at[to[i]] = op ? (double)(i + 1) : (double)(v->n + i);
+			done[i] = 1;
+		}
+		int first = op ? hu_import_flat(c, hu_import_number(c, v->type, none), hu_shape1(1))
+			       : hu_import_flat(c, t, hu_shape1(v->n)),
+		    updates = hu_import_flat(c, hu_import_plain(c, u), hu_shape1(u->n));
+		hu_import_set(c, "axis", 0);
+		int x = look_up(c, hu_import_call2(c, "concat", first, updates), at, s);
+		t = op ? hu_import_call2(c, op, t, x) : x;
+	}
+	free(done);
+	free(at);
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
+void
+hu_node_scatter_elements(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *at = hu_import_in(c, 1), *u = hu_import_in(c, 2);
+	size_t stride[HU_RANK];
+
+	if (!v || !at || !u)
+		return;
+	int k = hu_import_axis(c, hu_import_int(c, "axis", 0), v->rank);
+	if (k < 0 || at->rank != v->rank || u->n != at->n) {
+		hu_import_fail(c, HU_EFILE, "its indices and updates do not fit the value");
+		return;
+	}
+	for (int j = 0; j < v->rank; j++)
+		if (j != k && at->d[j] > v->d[j]) {
+			hu_import_fail(c, HU_EFILE, "its indices are longer than the value along axis %d", j);
+			return;
+		}
+	double *x = hu_import_constant(c, at);
+	size_t *to = hu_xcalloc(u->n + 1, sizeof *to);
+	strides(v, stride);
+	for (size_t i = 0; x && i < u->n && c->st == HU_OK; i++) {
+		size_t rest = i;
+		for (int j = v->rank - 1; j >= 0; rest /= at->d[j], j--)
+			to[i] += (j == k ? (size_t)within(c, x[i], v->d[k]) : rest % at->d[j]) * stride[j];
+	}
+	if (x && c->st == HU_OK)
+		scatter(c, v, u, to);
+	free(x);
+	free(to);
+}
+
+void
+hu_node_scatter_nd(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *at = hu_import_in(c, 1), *u = hu_import_in(c, 2);
+	size_t stride[HU_RANK], row = 1;
+
+	if (!v || !at || !u)
+		return;
+	size_t k = at->rank ? at->d[at->rank - 1] : 0;
+	for (int j = (int)k; j < v->rank; j++)
+		row *= v->d[j];
+	if (!k || k > (size_t)v->rank || u->n != at->n / k * row) {
+		hu_import_fail(c, HU_EFILE, "its indices and updates do not fit the value");
+		return;
+	}
+	double *x = hu_import_constant(c, at);
+	size_t *to = hu_xcalloc(u->n + 1, sizeof *to);
+	strides(v, stride);
+	for (size_t i = 0; x && i < u->n && c->st == HU_OK; i++) {
+		to[i] = i % row;
+		for (size_t j = 0; j < k; j++)
+			to[i] += (size_t)within(c, x[i / row * k + j], v->d[j]) * stride[j];
+	}
+	if (x && c->st == HU_OK)
+		scatter(c, v, u, to);
+	free(x);
+	free(to);
+}
+
+/* The first elements of each sequence in reverse order; the rest stay. */
+void
+hu_node_reverse_sequence(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *lengths = hu_import_in(c, 1);
+	size_t stride[HU_RANK];
+
+	if (!v || !lengths)
+		return;
+	int time = hu_import_axis(c, hu_import_int(c, "time_axis", 0), v->rank),
+	    batch = hu_import_axis(c, hu_import_int(c, "batch_axis", 1), v->rank);
+	double *n = time < 0 || batch < 0 ? NULL : hu_import_constant(c, lengths),
+	       *at = n ? hu_import_room(c, v->n) : NULL;
+	if (at && (lengths->n != v->d[batch] || time == batch))
+		hu_import_fail(c, HU_EFILE, "it needs a length for each of %zu sequences", v->d[batch]);
+	strides(v, stride);
+	for (size_t i = 0; at && c->st == HU_OK && i < v->n; i++) {
+		size_t t = i / stride[time] % v->d[time], b = i / stride[batch] % v->d[batch];
+		double length = fmin(fmax(n[b], 0), (double)v->d[time]);
+		at[i] = (double)i;
+		if ((double)t < length)
+			at[i] += (length - 1 - 2 * (double)t) * (double)stride[time];
+	}
+	if (at && c->st == HU_OK) {
+		int t = look_up(c, hu_import_plain(c, v), at, hu_import_shape(v->rank, v->d));
+		hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+	}
+	free(n);
+	free(at);
+}
+
+/* Cuts or fills axes evenly on both sides to the sizes that input 1 names. */
+void
+hu_node_center_crop_pad(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	double size[HU_RANK], axes[HU_RANK];
+
+	if (!v)
+		return;
+	int n = hu_import_list(c, NULL, 1, size, HU_RANK), na = hu_import_list(c, "axes", 99, axes, HU_RANK);
+	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
+	if (n < 0 || (na > 0 ? na : v->rank) != n) {
+		hu_import_fail(c, HU_EFILE, "it needs a size for each axis");
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		int k = na > 0 ? hu_import_axis(c, (int64_t)axes[i], v->rank) : i;
+		if (k < 0 || !(size[i] >= 1 && size[i] < 0x1p30)) {
+			hu_import_fail(c, HU_EFILE, "an axis cannot have %g elements", size[i]);
+			return;
+		}
+		double more = (double)v->d[k] - size[i];
+		x.s.d[k] = (size_t)size[i];
+		x.start[k] = more > 0 ? floor(more / 2) : -floor(-more / 2);
+	}
+	int t = hu_import_move(c, hu_import_plain(c, v), &x);
+	hu_import_out(c, 0, v->type, v->rank, x.s.d)->plain = t;
+}
+
+/* Ones on a diagonal of a matrix of the value's shape. */
+void
+hu_node_eye_like(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	double k = (double)hu_import_int(c, "k", 0), *x;
+
+	if (!v)
+		return;
+	if (v->rank != 2) {
+		hu_import_fail(c, HU_EFILE, "its value is no matrix");
+		return;
+	}
+	int type = (int)hu_import_int(c, "dtype", v->type);
+	x = hu_import_room(c, v->n);
+	for (size_t i = 0; x && i < v->n; i++)
+		x[i] = (double)(i % v->d[1]) - (double)(i / v->d[1]) == k;
+	int t = x ? hu_import_numbers(c, type, 2, v->d, x) : -1;
+	free(x);
+	hu_import_out(c, 0, type, 2, v->d)->plain = t;
+}
