@@ -47,6 +47,7 @@ include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
+include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list-ops, what
    a model is made of, and for how much of it the arithmetic is known. */
+#include "analyzers/validate/calibrate.h"
 #include "analyzers/validate/given.h"
 #include "analyzers/validate/list_ops.h"
 #include "analyzers/validate/outputs.h"
-#include "analyzers/validate/policies.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
@@ -17,7 +17,9 @@ static const hu_opt opts[] = {
 	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
 	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
 	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
-		"policies or formats, separated by commas; repeatable" },
+		"policies, formats, schemes such as int8 and int4:g128, or files, separated by commas; repeatable" },
+	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on; default: the first inputs of --data" },
+	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
 	{ "accept", "RULE", NULL, "a budget, as flips<=0.1% or sqnr>=30; repeatable; exit code 1 where one is broken" },
 	{ "accumulate", "SUM", NULL, "summation model of all products; default: the policy's" },
 	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
@@ -39,8 +41,9 @@ typedef struct job {
 	hu_onnx onnx;
 	hu_samples s;
 	hu_imported m;
-	hu_policy *policy;
-	size_t npolicy, policycap, batch, exact, ngiven, givencap, nshape;
+	hu_variants policies;
+	hu_calibrated ranges;
+	size_t calibrating, batch, exact, ngiven, givencap, nshape;
 	hu_given *given;
 	char **shape;
 	hu_sum sum;
@@ -79,7 +82,7 @@ static hu_status
 read_options(job *j)
 {
 	const hu_args *a = j->a;
-	long long batch, exact, top;
+	long long batch, exact, top, calibrating;
 	const char *text;
 
 	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
@@ -90,12 +93,13 @@ read_options(job *j)
 	j->batch = (size_t)batch;
 	j->exact = (size_t)exact;
 	j->v.d.top = (int)top;
-	HU_GROW(j->policy, j->npolicy, j->policycap);
-	HU_TRY(hu_policy_parse("float32", &j->policy[j->npolicy++]));
+	HU_TRY(hu_args_int(a, "calibrate-inputs", 1, 1 << 30, &calibrating));
+	j->calibrating = (size_t)calibrating;
+	HU_TRY(hu_variants_add(&j->policies, "float32"));
 	if (!hu_args_given(a, "policies"))
-		HU_TRY(hu_policies_add(&j->policy, &j->npolicy, &j->policycap, hu_args_text(a, "policies")));
+		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
 	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
-		HU_TRY(hu_policies_add(&j->policy, &j->npolicy, &j->policycap, text));
+		HU_TRY(hu_variants_add(&j->policies, text));
 	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
 	for (int i = 0; (text = hu_args_nth(a, "accept", i)); i++)
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
@@ -171,6 +175,60 @@ exact_network(job *j, hu_progress *bar)
 	return st;
 }
 
+/* Measures what static scales need, if some policy has such. */
+static hu_status
+calibrate(job *j, hu_progress *bar)
+{
+	const char *path = hu_args_text(j->a, "calibrate");
+	char *needed = hu_xcalloc((size_t)j->m.p->nt + 1, 1);
+	hu_samples own = { .n = 0 };
+	hu_status st = HU_OK;
+	size_t all = 0, some = 0, inputs;
+
+	for (size_t i = 0; i < j->policies.n && st == HU_OK; i++, all += some)
+		st = hu_calibrate_needs(needed, &some, &j->policies.v[i], &j->m);
+	if (st == HU_OK && !all && (path || hu_args_given(j->a, "calibrate-inputs")))
+		st = hu_refuse(path ? "calibrate" : "calibrate-inputs", "where no policy has static scales");
+	if (st == HU_OK && all && path)
+		st = hu_samples_open(&own, j->onnx.graph, path);
+	const hu_samples *s = path ? &own : &j->s;
+	if (st == HU_OK && all && path)
+		st = hu_samples_fit(&own, j->onnx.graph, &j->m);
+	if (st == HU_OK && all) {
+		inputs = (j->calibrating + j->batch - 1) / j->batch * j->batch;
+		hu_progress_note(bar, "calibration");
+		st = hu_calibrate(&j->ranges, needed, &j->m, s, inputs < s->n ? inputs : s->n, j->batch, bar);
+		j->v.calibrated = j->ranges.inputs;
+		j->v.calibration = path;
+	}
+	if (path)
+		hu_samples_release(&own);
+	free(needed);
+	return st;
+}
+
+static hu_status
+version(job *j, const hu_variant *policy, hu_version *v, hu_judgement *row)
+{
+	const hu_scheme **scheme = NULL;
+
+	char *quantisable = hu_quantisable(&j->m), *kept = hu_kept(&j->m);
+	hu_status st = policy->by_node ? hu_variant_schemes(policy, &j->m, &scheme) : HU_OK;
+	for (int i = 0; i < j->m.p->nc && st == HU_OK; i++) {
+		row->products += (size_t)quantisable[i];
+		row->quantised += quantisable[i] && scheme && scheme[i] && scheme[i]->kind != HU_SCHEME_FLOAT;
+	}
+	hu_plan plan = { .p = j->m.p, .constant = j->m.constant, .scheme = scheme, .quantisable = quantisable,
+		.keep = kept, .range = j->ranges.range };
+	if (st == HU_OK)
+		st = policy->by_node ? hu_version_of_schemes(v, &plan)
+				     : hu_version_of_policy(v, j->m.p, j->m.constant, &policy->policy);
+	free(quantisable);
+	free(kept);
+	free(scheme);
+	return st;
+}
+
 static hu_status
 evaluate(job *j)
 {
@@ -179,13 +237,19 @@ evaluate(job *j)
 	size_t batches = (j->s.n + j->batch - 1) / j->batch;
 	const hu_sum *sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL;
 
-	j->v.row = hu_xcalloc(j->npolicy + 1, sizeof *j->v.row);
-	hu_progress_start(&bar, "validate", batches * j->npolicy + (j->exact < j->s.n ? j->exact : j->s.n));
-	for (size_t i = 0; i < j->npolicy && st == HU_OK; i++) {
+	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
+	hu_progress_start(&bar, "validate", batches * j->policies.n + (j->exact < j->s.n ? j->exact : j->s.n));
+	st = calibrate(j, &bar);
+	for (size_t i = 0; i < j->policies.n && st == HU_OK; i++) {
 		hu_judgement *row = &j->v.row[i];
-		row->policy = j->policy[i].name;
+		const hu_variant *policy = &j->policies.v[i];
+		hu_version v;
+		row->policy = policy->name;
 		hu_progress_note(&bar, "%.60s", row->policy);
-		st = hu_evaluate(&row->e, &j->m, &j->policy[i], i ? sum : NULL, &j->s, j->batch, &bar);
+		st = version(j, policy, &v, row);
+		if (st == HU_OK)
+			st = hu_evaluate(&row->e, &j->m, v, policy->by_node ? "" : policy->policy.accumulate,
+				i ? sum : NULL, &j->s, j->batch, &bar);
 		if (st != HU_OK)
 			break;
 		j->v.nrow++;
@@ -257,7 +321,8 @@ release(job *j)
 		free(j->shape[i]);
 	free(j->shape);
 	free(j->given);
-	free(j->policy);
+	hu_variants_release(&j->policies);
+	hu_calibrated_release(&j->ranges);
 	free(j->v.row);
 	free(j->v.accept);
 }
@@ -304,7 +369,7 @@ prints(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "data labels policies accept accumulate shape batch output top-k exact outputs tap", runs,
+	{ "data labels policies calibrate calibrate-inputs accept accumulate shape batch output top-k exact outputs tap", runs,
 		"with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 	{ NULL, NULL, NULL },

@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += analyzers/validate/accept.c
 noinst_HEADERS += analyzers/validate/accept.h
+libhalfulp_a_SOURCES += analyzers/validate/calibrate.c
+noinst_HEADERS += analyzers/validate/calibrate.h
 libhalfulp_a_SOURCES += analyzers/validate/cmd_validate.c
 libhalfulp_a_SOURCES += analyzers/validate/evaluate.c
 noinst_HEADERS += analyzers/validate/evaluate.h
@@ -16,7 +18,8 @@ noinst_HEADERS += analyzers/validate/measures.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs.c
 noinst_HEADERS += analyzers/validate/outputs.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs_npz.c
-libhalfulp_a_SOURCES += analyzers/validate/policies.c
-noinst_HEADERS += analyzers/validate/policies.h
 libhalfulp_a_SOURCES += analyzers/validate/samples.c
 noinst_HEADERS += analyzers/validate/samples.h
+libhalfulp_a_SOURCES += analyzers/validate/schemes.c
+libhalfulp_a_SOURCES += analyzers/validate/variants.c
+noinst_HEADERS += analyzers/validate/variants.h

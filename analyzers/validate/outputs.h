@@ -11,6 +11,7 @@
 /* A policy, its outputs and figures; keeps[i]: it keeps rule i, and is[i] the figure that the rule counted. */
 typedef struct hu_judgement {
 	const char *policy;
+	size_t products, quantised; /* products of Conv, Gemm and MatMul nodes, and those with a scheme that is no format */
 	hu_evaluated e;
 	hu_effect r;
 	char *keeps;
@@ -28,6 +29,8 @@ typedef struct hu_validation {
 	hu_judgement *row;
 	hu_accept *accept;
 	const hu_exact_network *exact;
+	size_t calibrated;       /* inputs that static scales were measured on; 0: there are none */
+	const char *calibration; /* the file of these inputs; NULL: the first ones of data */
 	double too_long;        /* operations on one input of an exact network left out for its length; else 0 */
 } hu_validation;
 

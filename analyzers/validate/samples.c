@@ -190,6 +190,30 @@ hu_samples_given(
 	return HU_OK;
 }
 
+hu_status
+hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < g->nin; i++) {
+		if (is_constant(g, g->in[i].name))
+			continue;
+		const hu_npy *a = s->array[k++];
+		for (size_t j = 0; j < m->nin; j++) {
+			int first = s->whole ? 0 : 1, same = a->rank - s->whole == m->in[j].rank;
+			if (strcmp(m->in[j].name, g->in[i].name))
+				continue;
+			for (int d = first; d < m->in[j].rank && same; d++)
+				same = a->shape[d + s->whole] == m->in[j].d[d];
+			if (!same)
+				return hu_fail(HU_EFILE,
+					"the calibration array for input '%.120s' has another shape than --data has",
+					hu_shown(g->in[i].name));
+		}
+	}
+	return HU_OK;
+}
+
 void
 hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t)
 {

@@ -30,6 +30,9 @@ void hu_samples_release(hu_samples *s);
 hu_status hu_samples_given(
 	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
 
+/* HU_EFILE where rows of S do not have the shape that M's inputs have, whose batches have rows of their own. */
+hu_status hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m);
+
 /* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. */
 void hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t);
 #endif
