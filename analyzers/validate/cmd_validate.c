@@ -389,6 +389,16 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"decibels (sqnr_db), the largest difference, the divergence of the classes (kl), values that are not finite, "
 	"and the "
 	"weights' megabytes.\n"
+	"Schemes quantise the products of Conv, Gemm and MatMul nodes; NAME[:WORD]... of\n"
+#define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
+	"  " name "  " summary "\n"
+#include "lib/program/quantise/schemes.def"
+#undef SCHEME
+	"with these words, of each scheme some:\n"
+#define WORD(name, member, value, summary) "  " name "  " summary "\n"
+#include "lib/program/quantise/words.def"
+#undef WORD
+	"SCHEME,layer:PATTERN=SCHEME and a file give other nodes other schemes (doc/formats.md).\n"
 	"A format's name as a policy computes everything in it; of 8 bits or fewer only products, with scaled operands "
 	"and bfloat16 "
 	"results.\n"

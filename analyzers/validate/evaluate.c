@@ -10,7 +10,7 @@
 static double
 tensor_bytes(const hu_version *v, int t)
 {
-	return v->bits[t] > 0 ? v->bits[t] / 8 : hu_info_bytes(&v->p->t[t]);
+	return v->bits[t] < 0 ? 0 : v->bits[t] > 0 ? v->bits[t] / 8 : hu_info_bytes(&v->p->t[t]);
 }
 
 /* What a parameter takes where it is read: as its cast, where only casts read it. */
@@ -49,7 +49,7 @@ count_bytes(hu_evaluated *e, size_t batch)
 		if (p->c[i].op->role != HU_ROLE_CAST || in->producer >= 0 || !in->state)
 			e->traffic_bytes += (k.bytes_in + k.bytes_out) / (double)batch;
 		for (int j = 0; j < k.reads; j++)
-			if (e->v.bits[p->c[i].in[j]] > 0)
+			if (e->v.bits[p->c[i].in[j]] != 0)
 				e->traffic_bytes -= (hu_info_bytes(&p->t[p->c[i].in[j]]) -
 					tensor_bytes(&e->v, p->c[i].in[j])) / (double)batch;
 	}

@@ -24,6 +24,7 @@ SCRIPT_TESTS += t/analyzers/t-op.sh
 SCRIPT_TESTS += t/analyzers/t-probe.sh
 SCRIPT_TESTS += t/analyzers/t-statistics.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
+SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/t-validate.py
 SCRIPT_TESTS += t/analyzers/t-what-if.sh
 C_TESTS += t/analyzers/u-correct

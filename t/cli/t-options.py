@@ -442,6 +442,8 @@ tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
 validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
+validate calibrate | validate {h}/v.onnx --data {h}/x.npy --policies int8 | --calibrate {h}/x.npy
+validate calibrate-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int8 --batch 1 | --calibrate-inputs 1
 validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
 validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequential,acc=fp16
 validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3

@@ -80,7 +80,9 @@ number(pass *x, const char *stem, const char *word, float value)
 	float *data = hu_xmalloc(sizeof *data);
 
 	*data = value;
-	return constant(x, stem, word, hu_shape0(), data);
+	int id = constant(x, stem, word, hu_shape0(), data);
+	x->v->bits[id] = -1;
+	return id;
 }
 
 /* A call of one output in the node at hand, whose output is STEM@WORD of format F. */
@@ -234,6 +236,7 @@ scales(pass *x, const coded *a, const coded *b, size_t columns)
 	for (size_t j = 0; j < columns; j++)
 		k[j] = (a->value ? a->value[0] : 1) * (b->value ? b->value[b->n > 1 ? j : 0] : 1);
 	int id = constant(x, stem, "scales", hu_shape1(columns), k);
+	x->v->bits[id] = -1;
 	for (int i = 0; i < 2; i++) {
 		const coded *one = i ? b : a;
 		if (one->value)

@@ -157,10 +157,6 @@ settle(const hu_scheme *s, const char *text)
 		why = "groups of a sum's terms have scales of their own only where weights alone are quantised: add :weights";
 	else if (s->calibration != HU_CALIBRATION_MAX && !is_static)
 		why = "scales are calibrated only where they are static";
-	else if (s->pairs16 && s->activations == HU_ACTIVATIONS_NONE)
-		why = "pairs16 is of products of integers, and with weights alone there are none";
-	else if (s->pairs16 && !s->asymmetric)
-		why = "pairs16 is of unsigned activations, and symmetric ones have signs";
 	else if (s->activations == HU_ACTIVATIONS_DYNAMIC && s->kind == HU_SCHEME_INTEGER && !s->asymmetric)
 		why = "dynamic scales have zero points";
 	else if (s->activations == HU_ACTIVATIONS_NONE && s->kind == HU_SCHEME_INTEGER &&
@@ -205,7 +201,7 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 		HU_TRY(add_word(s, r, w));
 	if (text[n] && text[strlen(text) - 1] == ':')
 		return hu_fail(HU_EINVAL, "policy '%s' ends in a colon without a word", hu_shown(text));
-	if (s->grain == HU_GRAIN_GROUP && !strstr(text, ":asym"))
+	if (s->activations == HU_ACTIVATIONS_NONE && !strstr(text, ":asym"))
 		s->asymmetric = 0;
 	return settle(s, text);
 }
