@@ -26,6 +26,8 @@ static const hu_opt opts[] = {
 	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
 	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
+	{ "sensitivity", NULL, NULL, "each node low alone and high alone, and what its tensors hold; of schemes and formats" },
+	{ "sensitivity-inputs", "N", "16", "on the first N inputs" },
 	{ "exact", "N", NULL,
 		"inputs on which the exact network is run, those that flip first; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL, "write every policy's outputs to DIR/POLICY.npz" },
@@ -43,7 +45,7 @@ typedef struct job {
 	hu_imported m;
 	hu_variants policies;
 	hu_calibrated ranges;
-	size_t calibrating, batch, exact, ngiven, givencap, nshape;
+	size_t calibrating, surveyed, batch, exact, ngiven, givencap, nshape;
 	hu_given *given;
 	char **shape;
 	hu_sum sum;
@@ -82,7 +84,7 @@ static hu_status
 read_options(job *j)
 {
 	const hu_args *a = j->a;
-	long long batch, exact, top, calibrating;
+	long long batch, exact, top, calibrating, surveyed;
 	const char *text;
 
 	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
@@ -95,6 +97,8 @@ read_options(job *j)
 	j->v.d.top = (int)top;
 	HU_TRY(hu_args_int(a, "calibrate-inputs", 1, 1 << 30, &calibrating));
 	j->calibrating = (size_t)calibrating;
+	HU_TRY(hu_args_int(a, "sensitivity-inputs", 1, 1 << 30, &surveyed));
+	j->surveyed = (size_t)surveyed;
 	HU_TRY(hu_variants_add(&j->policies, "float32"));
 	if (!hu_args_given(a, "policies"))
 		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
@@ -229,6 +233,29 @@ version(job *j, const hu_variant *policy, hu_version *v, hu_judgement *row)
 	return st;
 }
 
+/* The nodes' share in the damage of policy I. */
+static hu_status
+survey(job *j, size_t i, hu_progress *bar)
+{
+	hu_judgement *row = &j->v.row[i];
+	hu_variant by_node = { .by_node = 1 }, *v = &j->policies.v[i];
+
+	/* A format's name as a policy is the format in every node. */
+	if (!v->by_node && hu_scheme_parse(&by_node.rest, v->name) == HU_OK) {
+		snprintf(by_node.name, sizeof by_node.name, "%s", v->name);
+		v = &by_node;
+	}
+	if (!v->by_node)
+		return HU_OK;
+	size_t inputs = j->surveyed < j->s.n ? j->surveyed : j->s.n;
+	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
+	hu_progress_note(bar, "nodes of %.60s", row->policy);
+	hu_status st = hu_sensitivity_of(
+		row->sensitivity, v, &j->m, j->ranges.range, &j->s, &j->v.d, inputs, j->batch, bar);
+	row->sensitivity->policy = row->policy;
+	return st;
+}
+
 static hu_status
 evaluate(job *j)
 {
@@ -258,6 +285,8 @@ evaluate(job *j)
 		row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
 		for (size_t k = 0; k < j->v.naccept; k++)
 			row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
+		if (i && hu_args_given(j->a, "sensitivity"))
+			st = survey(j, i, &bar);
 	}
 	if (st == HU_OK && j->exact) {
 		hu_progress_note(&bar, "exact network");
@@ -310,6 +339,9 @@ release(job *j)
 	for (size_t i = 0; i < j->v.nrow; i++) {
 		hu_evaluated_release(&j->v.row[i].e);
 		hu_effect_release(&j->v.row[i].r);
+		if (j->v.row[i].sensitivity)
+			hu_sensitivity_release(j->v.row[i].sensitivity);
+		free(j->v.row[i].sensitivity);
 		free(j->v.row[i].keeps);
 		free(j->v.row[i].is);
 	}
@@ -368,8 +400,15 @@ prints(const void *of)
 	return !hu_args_given(of, "json");
 }
 
+static int
+surveys(const void *of)
+{
+	return hu_args_given(of, "sensitivity") > 0;
+}
+
 static const hu_opt_need needs[] = {
-	{ "data labels policies calibrate calibrate-inputs accept accumulate shape batch output top-k exact outputs tap", runs,
+	{ "sensitivity-inputs", surveys, "without --sensitivity" },
+	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape batch output top-k exact outputs tap", runs,
 		"with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 	{ NULL, NULL, NULL },

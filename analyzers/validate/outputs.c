@@ -121,6 +121,9 @@ hu_validation_print(const hu_validation *v)
 			if (!v->row[i].keeps[k])
 				printf("%s fails %s: it is %.4g%s.\n", hu_shown(v->row[i].policy),
 					hu_shown(v->accept[k].text), v->row[i].is[k], v->accept[k].share ? " %" : "");
+	for (size_t i = 0; i < v->nrow; i++)
+		if (v->row[i].sensitivity)
+			hu_sensitivity_print(v->row[i].sensitivity);
 }
 
 static json_t *
@@ -155,6 +158,8 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "traffic_bytes", real(j->e.traffic_bytes));
 	json_object_set_new(o, "products", json_integer((json_int_t)j->products));
 	json_object_set_new(o, "quantised", json_integer((json_int_t)j->quantised));
+	if (j->sensitivity)
+		json_object_set_new(o, "sensitivity", hu_sensitivity_json(j->sensitivity));
 	json_object_set_new(o, "verdict", json_string(hu_validation_verdict(v, j)));
 	return o;
 }

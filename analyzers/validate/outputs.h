@@ -5,6 +5,7 @@
 
 #include "analyzers/validate/accept.h"
 #include "analyzers/validate/exact_network.h"
+#include "analyzers/validate/sensitivity.h"
 
 #include <jansson.h>
 
@@ -16,6 +17,7 @@ typedef struct hu_judgement {
 	hu_effect r;
 	char *keeps;
 	double *is;
+	hu_sensitivity *sensitivity; /* NULL: not asked for, or of a policy that is none of schemes */
 } hu_judgement;
 
 /* All that there is to tell; exact is NULL where the exact network was not run. row[0] is float32, which the others are

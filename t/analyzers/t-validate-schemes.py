@@ -300,6 +300,37 @@ y = [half(f(v)) for v in plain([[half(v) for v in r[i * H : i * H + H]] for i in
 tap.ok(bits(out['r'][1]) == bits(r), 'a file: int8 in one node, float32 in another', got.stderr)
 tap.ok(sum(a != b for a, b in zip(out['y'][1], y)) < N * C / 50 and all(half(v) == v for v in out['y'][1]), 'and float16 in the third: operands and results are rounded')
 
+# Sensitivity: each node's figures are those of a whole run under a file that has the node alone low, or alone high
+files = {}
+for low in ('first', 'second', ''):
+    for high in (0, 1):
+        nodes = {n: 'int8:percentile97' for n in ('first', 'second') if (n == low) != bool(high)}
+        files[low, high] = './s%s%d.json' % (low, high)
+        with open(files[low, high], 'w') as file:
+            json.dump({'nodes': nodes}, file)
+got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policies', ','.join(['int8:percentile97'] + list(files.values())),
+                  '--exact', '0', '--batch', '8', '--json', '--sensitivity', '--sensitivity-inputs', '100', '--outputs', 'sens')
+rows = {r['policy']: r for r in json.loads(got.stdout)['policies']} if got.returncode == 0 else {}
+tap.ok(got.returncode == 0 and 'sensitivity' not in rows['float32'], 'sensitivity of schemes, not of float32', got.stderr)
+one = rows['int8:percentile97']['sensitivity']
+nodes = {n['node']: n for n in one['nodes']}
+near = lambda a, b: abs(a - b) <= 1e-9 * abs(b)
+wrong = ['%s %s' % (n, key) for n in nodes for high, key in ((0, 'low'), (1, 'high'))
+         if not near(nodes[n][key + '_rel_l2'], rows[files[n, high]]['rel_l2']) or nodes[n][key + '_flips'] != rows[files[n, high]]['flips']]
+tap.ok(sorted(nodes) == ['first', 'second'] and not wrong, 'a node low, or high, alone makes what a run under such a file makes', wrong)
+tap.ok(near(one['joint_rel_l2'], rows['int8:percentile97']['rel_l2']) and one['joint_flips'] == rows['int8:percentile97']['flips'] and
+       near(one['additive_rel_l2'], math.hypot(*(n['low_rel_l2'] for n in nodes.values()))), 'all nodes low, and the sum of squares')
+tap.ok(one['calls_run'] < one['calls_of_complete_runs'], '%d calls were run of the %d of complete runs' % (one['calls_run'], one['calls_of_complete_runs']))
+y32 = outputs('sens/float32.npz')['y'][1]
+alone = outputs('sens/' + next(n for n in os.listdir('sens') if 'ssecond0' in n))['y'][1]
+local = math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(alone, y32)) / math.fsum(b * b for b in y32))
+tap.ok(near(nodes['second']['local_rel_l2'], local) and near(nodes['second']['amplification'], nodes['second']['low_rel_l2'] / local) and
+       nodes['second']['amax'] == max(map(abs, y32)), "the last node's own error, its amplification and amax")
+s, z = affine(r32[: 32 * H], cut(r32[: 32 * H], 'percentile97'))
+q = [rint(f(v / s)) + z for v in r32]
+tap.ok(nodes['second']['operands'] == N * H and nodes['second']['zeroed'] == sum(v != 0 and k == z for v, k in zip(r32, q)) and
+       nodes['second']['saturated'] == sum(v / s > 255 - z + 0.5 or v / s < -z - 0.5 for v in r32) > 0, 'operands that became 0, and beyond the last code')
+
 bad = {'node.json': {'nodes': {'third': 'int8'}}, 'relu.json': {'nodes': {'relu': 'int8'}}, 'scheme.json': {'nodes': {'first': 'int9'}},
        'key.json': {'nodes': {}, 'rest': 'int8'}, 'list.json': {'nodes': ['first']}, 'number.json': {'nodes': {'first': 8}}}
 for name, what in bad.items():

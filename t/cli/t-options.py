@@ -450,6 +450,8 @@ validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3
 validate batch | validate {h}/v.onnx --data {h}/x.npy | --batch 2
 validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
 validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
+validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --sensitivity
+validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity | --sensitivity-inputs 1
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
