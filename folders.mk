@@ -2,6 +2,7 @@
 # The folders, bottom floor first in doc/architecture.md, by name here.
 
 include $(top_srcdir)/analyzers/accumulate/local.mk
+include $(top_srcdir)/analyzers/advise/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
 include $(top_srcdir)/analyzers/ci/local.mk

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list-ops, what
    a model is made of, and for how much of it the arithmetic is known. */
-#include "analyzers/validate/calibrate.h"
-#include "analyzers/validate/given.h"
 #include "analyzers/validate/list_ops.h"
+#include "analyzers/validate/network.h"
 #include "analyzers/validate/outputs.h"
 
 #include "lib/base/console/opt_need.h"
@@ -40,14 +39,9 @@ static const hu_opt opts[] = {
 typedef struct job {
 	const hu_args *a;
 	const char *path;
-	hu_onnx onnx;
-	hu_samples s;
-	hu_imported m;
+	hu_network net;
 	hu_variants policies;
-	hu_calibrated ranges;
-	size_t calibrating, surveyed, batch, exact, ngiven, givencap, nshape;
-	hu_given *given;
-	char **shape;
+	size_t surveyed, exact;
 	hu_sum sum;
 	hu_validation v;
 	hu_exact_network network;
@@ -84,19 +78,15 @@ static hu_status
 read_options(job *j)
 {
 	const hu_args *a = j->a;
-	long long batch, exact, top, calibrating, surveyed;
+	long long exact, top, surveyed;
 	const char *text;
 
-	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
 	exact = 4;
 	if (hu_args_given(a, "exact"))
 		HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
 	HU_TRY(hu_args_int(a, "top-k", 1, 1 << 30, &top));
-	j->batch = (size_t)batch;
 	j->exact = (size_t)exact;
 	j->v.d.top = (int)top;
-	HU_TRY(hu_args_int(a, "calibrate-inputs", 1, 1 << 30, &calibrating));
-	j->calibrating = (size_t)calibrating;
 	HU_TRY(hu_args_int(a, "sensitivity-inputs", 1, 1 << 30, &surveyed));
 	j->surveyed = (size_t)surveyed;
 	HU_TRY(hu_variants_add(&j->policies, "float32"));
@@ -109,25 +99,7 @@ read_options(job *j)
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
 	if ((text = hu_args_text(a, "accumulate")))
 		HU_TRY(hu_sum_parse(text, &j->sum));
-	j->shape = hu_xcalloc((size_t)hu_args_given(a, "shape") + 1, sizeof *j->shape);
-	for (int i = 0; (text = hu_args_nth(a, "shape", i)); i++) {
-		HU_GROW(j->given, j->ngiven, j->givencap);
-		j->shape[j->nshape++] = hu_xstrdup(text);
-		HU_TRY(hu_given_parse(&j->given[j->ngiven++], j->shape[i]));
-	}
 	return HU_OK;
-}
-
-/* The model for batches of j->batch, which becomes the model's own where that is fixed. */
-static hu_status
-import(job *j, hu_imported *m, size_t *batch)
-{
-	size_t kept = j->ngiven;
-
-	HU_TRY(hu_samples_given(&j->s, j->onnx.graph, batch, &j->given, &j->ngiven, &j->givencap));
-	hu_status st = hu_import(m, &j->onnx, j->given, j->ngiven);
-	j->ngiven = kept;
-	return st;
 }
 
 /* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: MPFR,
@@ -152,25 +124,25 @@ limit_exact(job *j, const hu_imported *m)
 static hu_status
 exact_network(job *j, hu_progress *bar)
 {
-	char *flipped = hu_xcalloc(j->s.n + 1, 1);
+	char *flipped = hu_xcalloc(j->net.s.n + 1, 1);
 	size_t one = 1;
 	hu_imported m;
 
 	for (size_t i = 1; i < j->v.nrow; i++)
-		for (size_t k = 0; k < j->s.n; k++)
+		for (size_t k = 0; k < j->net.s.n; k++)
 			flipped[k] |= j->v.row[i].r.flipped[k];
-	hu_status st = import(j, &m, &one);
+	hu_status st = hu_network_import(&j->net, &m, &one);
 	if (st == HU_OK && one == 1)
 		limit_exact(j, &m);
 	if (st == HU_OK && one == 1 && j->exact) {
-		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->s, flipped, j->exact, bar);
+		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->net.s, flipped, j->exact, bar);
 		if (st == HU_OK)
 			j->v.exact = &j->network;
 	}
 	if (m.p)
 		hu_imported_release(&m);
 	for (size_t i = 0; i < j->v.nrow && j->v.exact; i++)
-		for (size_t k = 0; k < j->s.n; k++) {
+		for (size_t k = 0; k < j->net.s.n; k++) {
 			hu_effect *r = &j->v.row[i].r;
 			r->told += r->flipped[k] && j->network.done[k];
 			r->open += r->flipped[k] && j->network.undecided[k];
@@ -179,54 +151,22 @@ exact_network(job *j, hu_progress *bar)
 	return st;
 }
 
-/* Measures what static scales need, if some policy has such. */
-static hu_status
-calibrate(job *j, hu_progress *bar)
-{
-	const char *path = hu_args_text(j->a, "calibrate");
-	char *needed = hu_xcalloc((size_t)j->m.p->nt + 1, 1);
-	hu_samples own = { .n = 0 };
-	hu_status st = HU_OK;
-	size_t all = 0, some = 0, inputs;
-
-	for (size_t i = 0; i < j->policies.n && st == HU_OK; i++, all += some)
-		st = hu_calibrate_needs(needed, &some, &j->policies.v[i], &j->m);
-	if (st == HU_OK && !all && (path || hu_args_given(j->a, "calibrate-inputs")))
-		st = hu_refuse(path ? "calibrate" : "calibrate-inputs", "where no policy has static scales");
-	if (st == HU_OK && all && path)
-		st = hu_samples_open(&own, j->onnx.graph, path);
-	const hu_samples *s = path ? &own : &j->s;
-	if (st == HU_OK && all && path)
-		st = hu_samples_fit(&own, j->onnx.graph, &j->m);
-	if (st == HU_OK && all) {
-		inputs = (j->calibrating + j->batch - 1) / j->batch * j->batch;
-		hu_progress_note(bar, "calibration");
-		st = hu_calibrate(&j->ranges, needed, &j->m, s, inputs < s->n ? inputs : s->n, j->batch, bar);
-		j->v.calibrated = j->ranges.inputs;
-		j->v.calibration = path;
-	}
-	if (path)
-		hu_samples_release(&own);
-	free(needed);
-	return st;
-}
-
 static hu_status
 version(job *j, const hu_variant *policy, hu_version *v, hu_judgement *row)
 {
 	const hu_scheme **scheme = NULL;
 
-	char *quantisable = hu_quantisable(&j->m), *kept = hu_kept(&j->m);
-	hu_status st = policy->by_node ? hu_variant_schemes(policy, &j->m, &scheme) : HU_OK;
-	for (int i = 0; i < j->m.p->nc && st == HU_OK; i++) {
+	char *quantisable = hu_quantisable(&j->net.m), *kept = hu_kept(&j->net.m);
+	hu_status st = policy->by_node ? hu_variant_schemes(policy, &j->net.m, &scheme) : HU_OK;
+	for (int i = 0; i < j->net.m.p->nc && st == HU_OK; i++) {
 		row->products += (size_t)quantisable[i];
 		row->quantised += quantisable[i] && scheme && scheme[i] && scheme[i]->kind != HU_SCHEME_FLOAT;
 	}
-	hu_plan plan = { .p = j->m.p, .constant = j->m.constant, .scheme = scheme, .quantisable = quantisable,
-		.keep = kept, .range = j->ranges.range };
+	hu_plan plan = { .p = j->net.m.p, .constant = j->net.m.constant, .scheme = scheme, .quantisable = quantisable,
+		.keep = kept, .range = j->net.ranges.range };
 	if (st == HU_OK)
 		st = policy->by_node ? hu_version_of_schemes(v, &plan)
-				     : hu_version_of_policy(v, j->m.p, j->m.constant, &policy->policy);
+				     : hu_version_of_policy(v, j->net.m.p, j->net.m.constant, &policy->policy);
 	free(quantisable);
 	free(kept);
 	free(scheme);
@@ -247,11 +187,11 @@ survey(job *j, size_t i, hu_progress *bar)
 	}
 	if (!v->by_node)
 		return HU_OK;
-	size_t inputs = j->surveyed < j->s.n ? j->surveyed : j->s.n;
+	size_t inputs = j->surveyed < j->net.s.n ? j->surveyed : j->net.s.n;
 	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
 	hu_progress_note(bar, "nodes of %.60s", row->policy);
 	hu_status st = hu_sensitivity_of(
-		row->sensitivity, v, &j->m, j->ranges.range, &j->s, &j->v.d, inputs, j->batch, bar);
+		row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d, inputs, j->net.batch, bar);
 	row->sensitivity->policy = row->policy;
 	return st;
 }
@@ -261,12 +201,14 @@ evaluate(job *j)
 {
 	hu_progress bar;
 	hu_status st = HU_OK;
-	size_t batches = (j->s.n + j->batch - 1) / j->batch;
+	size_t batches = (j->net.s.n + j->net.batch - 1) / j->net.batch;
 	const hu_sum *sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL;
 
 	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
-	hu_progress_start(&bar, "validate", batches * j->policies.n + (j->exact < j->s.n ? j->exact : j->s.n));
-	st = calibrate(j, &bar);
+	hu_progress_start(&bar, "validate", batches * j->policies.n + (j->exact < j->net.s.n ? j->exact : j->net.s.n));
+	st = hu_network_calibrate(&j->net, &j->policies, &j->net.s, &bar);
+	j->v.calibrated = j->net.ranges.inputs;
+	j->v.calibration = hu_args_text(j->a, "calibrate");
 	for (size_t i = 0; i < j->policies.n && st == HU_OK; i++) {
 		hu_judgement *row = &j->v.row[i];
 		const hu_variant *policy = &j->policies.v[i];
@@ -275,12 +217,12 @@ evaluate(job *j)
 		hu_progress_note(&bar, "%.60s", row->policy);
 		st = version(j, policy, &v, row);
 		if (st == HU_OK)
-			st = hu_evaluate(&row->e, &j->m, v, policy->by_node ? "" : policy->policy.accumulate,
-				i ? sum : NULL, &j->s, j->batch, &bar);
+			st = hu_evaluate(&row->e, &j->net.m, v, policy->by_node ? "" : policy->policy.accumulate,
+				i ? sum : NULL, &j->net.s, j->net.batch, &bar);
 		if (st != HU_OK)
 			break;
 		j->v.nrow++;
-		hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->m, &j->v.d, &j->s);
+		hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->net.m, &j->v.d, &j->net.s);
 		row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
 		row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
 		for (size_t k = 0; k < j->v.naccept; k++)
@@ -315,20 +257,15 @@ tell(job *j)
 static hu_status
 judge(job *j)
 {
-	const char *data = hu_args_text(j->a, "data"), *labels = hu_args_text(j->a, "labels");
 	int top = j->v.d.top;
 
-	HU_TRY(hu_onnx_open(&j->onnx, j->path));
-	HU_TRY(hu_samples_open(&j->s, j->onnx.graph, data));
-	if (labels)
-		HU_TRY(hu_samples_labels(&j->s, labels));
-	HU_TRY(import(j, &j->m, &j->batch));
-	HU_TRY(hu_deciding_of(&j->v.d, &j->m, j->batch, hu_args_text(j->a, "output"), top));
+	HU_TRY(hu_network_open(&j->net, j->a, j->path));
+	HU_TRY(hu_deciding_of(&j->v.d, &j->net.m, j->net.batch, hu_args_text(j->a, "output"), top));
 	j->v.path = j->path;
-	j->v.data = data;
-	j->v.m = &j->m;
-	j->v.s = &j->s;
-	j->v.batch = j->batch;
+	j->v.data = hu_args_text(j->a, "data");
+	j->v.m = &j->net.m;
+	j->v.s = &j->net.s;
+	j->v.batch = j->net.batch;
 	HU_TRY(evaluate(j));
 	return tell(j);
 }
@@ -346,15 +283,8 @@ release(job *j)
 		free(j->v.row[i].is);
 	}
 	hu_exact_network_release(&j->network);
-	hu_imported_release(&j->m);
-	hu_samples_release(&j->s);
-	hu_onnx_release(&j->onnx);
-	for (size_t i = 0; i < j->nshape; i++)
-		free(j->shape[i]);
-	free(j->shape);
-	free(j->given);
+	hu_network_release(&j->net);
 	hu_variants_release(&j->policies);
-	hu_calibrated_release(&j->ranges);
 	free(j->v.row);
 	free(j->v.accept);
 }

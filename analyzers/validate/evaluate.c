@@ -35,14 +35,23 @@ parameter_bytes(const hu_version *v, int t)
 	return plain ? tensor_bytes(v, t) : most;
 }
 
+double
+hu_weight_bytes(const hu_version *v)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < v->p->nt; i++)
+		if (v->p->t[i].producer < 0 && v->p->t[i].state)
+			bytes += parameter_bytes(v, i);
+	return bytes;
+}
+
 static void
 count_bytes(hu_evaluated *e, size_t batch)
 {
 	const hu_program *p = e->p;
 
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].producer < 0 && p->t[i].state)
-			e->weight_bytes += parameter_bytes(&e->v, i);
+	e->weight_bytes = hu_weight_bytes(&e->v);
 	for (int i = 0; i < p->nc; i++) {
 		hu_cost k = hu_call_cost(p, &p->c[i]);
 		const hu_info *in = &p->t[p->c[i].in[0]];

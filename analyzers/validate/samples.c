@@ -138,6 +138,35 @@ hu_samples_release(hu_samples *s)
 	memset(s, 0, sizeof *s);
 }
 
+void
+hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n)
+{
+	hu_npy *own = hu_xcalloc(from->narray + 1, sizeof *own);
+
+	*s = *from;
+	s->z = (hu_npz){ .n = from->narray, .array = own };
+	s->n = n;
+	s->array = hu_xcalloc(from->narray + 1, sizeof *s->array);
+	for (size_t i = 0; i < from->narray; i++) {
+		size_t each = from->array[i]->count / from->n;
+		own[i] = *from->array[i];
+		own[i].data = (char *)own[i].data + first * each * own[i].width;
+		own[i].shape[0] = n;
+		own[i].count = n * each;
+		s->array[i] = &own[i];
+	}
+	if (from->label)
+		s->label = from->label + first * from->nlabel;
+}
+
+void
+hu_samples_part_free(hu_samples *s)
+{
+	free(s->z.array);
+	free(s->array);
+	memset(s, 0, sizeof *s);
+}
+
 /* 1 where all rows hold one number. */
 static int
 same(const hu_npy *a)

@@ -24,6 +24,9 @@ hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *pat
 /* LABELS: an array of the same file, an .npy file or NPZ:NAME, of whole numbers, as many rows as inputs. */
 hu_status hu_samples_labels(hu_samples *s, const char *labels);
 void hu_samples_release(hu_samples *s);
+/* Rows FIRST … FIRST + N - 1 of FROM, which must outlive them; labels too. Freed by hu_samples_part_free. */
+void hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n);
+void hu_samples_part_free(hu_samples *s);
 
 /* Appends what the data say of open sizes of the model's inputs, for batches of *BATCH rows; *BATCH becomes the model's
    own where that is fixed. HU_EFILE where a shape does not fit. */
