@@ -11,6 +11,7 @@ include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
+include $(top_srcdir)/analyzers/network/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/outcome/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk

@@ -102,8 +102,9 @@ hu_advice_json(const hu_advice *a)
 		json_object_set_new(row, "node", json_string(s->decision[i].node));
 		json_object_set_new(row, "scheme", found ? json_string(scheme(a, i)) : json_null());
 		for (size_t k = 0; k < s->nscheme; k++)
-			json_object_set_new(each, s->scheme[k].name, json_pack("{s:f s:o}", "bytes",
-				s->decision[i].bytes[k + 1], "rel_l2", real(sqrt(s->decision[i].damage[k + 1]))));
+			json_object_set_new(each, s->scheme[k].name,
+				json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
+					real(sqrt(s->decision[i].damage[k + 1]))));
 		json_object_set_new(row, "alone", each);
 		json_array_append_new(rows, row);
 	}
@@ -177,28 +178,32 @@ hu_advice_write(const hu_advice *a, const char *dir)
 	free(text);
 	json_decref(policy);
 	hu_str_init(&t);
-	hu_str_add(&t, "# Nodes that stay in float32: node_block_list of onnxconverter_common.float16.convert_float_to_float16,\n"
+	hu_str_add(&t, "# Nodes that stay in float32: node_block_list of "
+		       "onnxconverter_common.float16.convert_float_to_float16,\n"
 		       "# nodes_to_exclude of onnxruntime.quantization.quantize_static.\nblock_list = [\n");
 	add_names(&t, a, 1, "    ");
-	hu_str_add(&t, "]\n# Products that have another scheme (policy.json says which): nodes_to_quantize.\nnodes = [\n");
+	hu_str_add(
+		&t, "]\n# Products that have another scheme (policy.json says which): nodes_to_quantize.\nnodes = [\n");
 	add_names(&t, a, 0, "    ");
 	hu_str_add(&t, "]\n");
 	if (st == HU_OK)
 		st = write_text(dir, "block_list.txt", t.s);
 	hu_str_release(&t);
 	hu_str_init(&t);
-	hu_str_add(&t, "# Modules that compute in float32 within torch.autocast, by the names that torch.onnx.export gives nodes.\n"
+	hu_str_add(&t, "# Modules that compute in float32 within torch.autocast, by the names that torch.onnx.export "
+		       "gives nodes.\n"
 		       "import torch\n\nKEEP = {\n");
 	add_modules(&t, a);
-	hu_str_add(&t, "}\n\n\ndef keep_float32(model, device_type=\"cuda\"):\n"
-		       "    for name, module in model.named_modules():\n"
-		       "        if name in KEEP:\n"
-		       "            def forward(*args, inner=module.forward):\n"
-		       "                with torch.autocast(device_type, enabled=False):\n"
-		       "                    return inner(*(x.float() if torch.is_tensor(x) and x.is_floating_point() else x "
-		       "for x in args))\n"
-		       "            module.forward = forward\n"
-		       "    return model\n");
+	hu_str_add(&t,
+		"}\n\n\ndef keep_float32(model, device_type=\"cuda\"):\n"
+		"    for name, module in model.named_modules():\n"
+		"        if name in KEEP:\n"
+		"            def forward(*args, inner=module.forward):\n"
+		"                with torch.autocast(device_type, enabled=False):\n"
+		"                    return inner(*(x.float() if torch.is_tensor(x) and x.is_floating_point() else x "
+		"for x in args))\n"
+		"            module.forward = forward\n"
+		"    return model\n");
 	if (st == HU_OK)
 		st = write_text(dir, "keep.py", t.s);
 	hu_str_release(&t);

@@ -5,8 +5,8 @@
 
 #include "analyzers/advise/search.h"
 
-/* exhaustive: every assignment was at hand, so that `best` is the cheapest; greedy_bytes: what the greedy search came to
-   beside it, NaN where it found none or was the only one. */
+/* exhaustive: every assignment was at hand, so that `best` is the cheapest; greedy_bytes: what the greedy search came
+   to beside it, NaN where it found none or was the only one. */
 typedef struct hu_advice {
 	const char *path, *out;
 	const hu_search *s;

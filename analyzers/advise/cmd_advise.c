@@ -2,7 +2,7 @@
    halfulp advise MODEL.onnx: the cheapest precision for each product that keeps a budget, and the model written so. */
 #include "analyzers/advise/advice.h"
 #include "analyzers/advise/typed.h"
-#include "analyzers/validate/network.h"
+#include "analyzers/network/network.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
@@ -20,7 +20,8 @@ static const hu_opt opts[] = {
 	{ "accept", "RULE", NULL, "the budget, as flips<=0.1% or sqnr>=30; repeatable" },
 	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
 	{ "out", "DIR", NULL, "write model.onnx, policy.json, block_list.txt and keep.py there" },
-	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on; default: the first ones that are searched on" },
+	{ "calibrate", "FILE", NULL,
+		"inputs that static scales are measured on; default: the first ones that are searched on" },
 	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
 	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
 	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
@@ -51,7 +52,8 @@ read_formats(job *j)
 		if ((st = hu_scheme_parse(one, w)) != HU_OK)
 			break;
 		if (one->activations == HU_ACTIVATIONS_DYNAMIC && one->kind == HU_SCHEME_FLOAT8)
-			st = hu_fail(HU_EINVAL, "--formats %s: give %s:static; dynamic scales have no typed file", w, w);
+			st = hu_fail(
+				HU_EINVAL, "--formats %s: give %s:static; dynamic scales have no typed file", w, w);
 		else if (one->activations == HU_ACTIVATIONS_DYNAMIC)
 			st = hu_fail(HU_EINVAL, "--formats %s: dynamic scales have no typed file", hu_shown(w));
 		else if (one->kind == HU_SCHEME_FLOAT && one->format == HU_FP32)
@@ -85,7 +87,8 @@ split(job *j)
 	long long top;
 
 	if (n < 2)
-		return hu_fail(HU_EFILE, "%s: two inputs or more are needed: one part is searched on, the other verifies",
+		return hu_fail(HU_EFILE,
+			"%s: two inputs or more are needed: one part is searched on, the other verifies",
 			hu_shown(hu_args_text(j->a, "data")));
 	HU_TRY(hu_args_int(j->a, "top-k", 1, 1 << 30, &top));
 	hu_samples_part(&j->s.half[0], &j->net.s, 0, first);
@@ -168,9 +171,11 @@ run(const hu_args *a)
 	hu_status st = HU_OK;
 
 	if (a->nrest != 1)
-		st = hu_fail(HU_EINVAL, "one model is needed: halfulp advise MODEL.onnx --data INPUTS.npz --accept RULE");
+		st = hu_fail(
+			HU_EINVAL, "one model is needed: halfulp advise MODEL.onnx --data INPUTS.npz --accept RULE");
 	else if (!hu_onnx_is(a->rest[0]))
-		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx", hu_shown(a->rest[0]));
+		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx",
+			hu_shown(a->rest[0]));
 	else if (!hu_args_text(a, "data"))
 		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz");
 	if (st == HU_OK)
@@ -185,15 +190,19 @@ run(const hu_args *a)
 	return code;
 }
 
-const hu_command hu_cmd_advise = { "advise", "MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
+const hu_command hu_cmd_advise = { "advise",
+	"MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
 	"find the cheapest precision of each product that keeps a budget, and write the model so",
 	"Decided is the scheme of each Conv, Gemm and MatMul node with constant weights: float32 or one of --formats\n"
 	"(halfulp help validate lists schemes). Cheapest is what takes the fewest bytes of weights. Each scheme is\n"
 	"measured in each node alone on the first half of the inputs; assignments are run on that half, and one that\n"
-	"keeps the budget there is verified on the other half, which is held apart. Up to 4096 assignments are tried in\n"
-	"the order of their bytes; where there are more, nodes are raised from the cheapest scheme on, those first whose\n"
+	"keeps the budget there is verified on the other half, which is held apart. Up to 4096 assignments are tried "
+	"in\n"
+	"the order of their bytes; where there are more, nodes are raised from the cheapest scheme on, those first "
+	"whose\n"
 	"damage is largest for their bytes, and lowered again one by one. Exit code 1: nothing keeps the budget.\n"
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
-	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that stay\n"
+	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that "
+	"stay\n"
 	"in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch.",
 	opts, run, NULL };

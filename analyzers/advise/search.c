@@ -27,8 +27,12 @@ version(const hu_search *s, const hu_variant *variant, hu_version *v)
 	const hu_scheme **scheme = NULL;
 
 	HU_TRY(hu_variant_schemes(variant, s->m, &scheme));
-	hu_plan plan = { .p = s->m->p, .constant = s->m->constant, .scheme = scheme, .quantisable = s->quantisable,
-		.keep = s->kept, .range = s->range };
+	hu_scheme_plan plan = { .p = s->m->p,
+		.constant = s->m->constant,
+		.scheme = scheme,
+		.quantisable = s->quantisable,
+		.keep = s->kept,
+		.range = s->range };
 	hu_status st = hu_version_of_schemes(v, &plan);
 	free(scheme);
 	return st;
@@ -102,8 +106,7 @@ measure_scheme(hu_search *s, size_t k)
 	hu_variant v = { .by_node = 1, .rest = s->scheme[k] };
 	hu_sensitivity r;
 
-	hu_status st = hu_sensitivity_of(
-		&r, &v, s->m, s->range, &s->half[0], &s->d, s->half[0].n, s->batch, s->bar);
+	hu_status st = hu_sensitivity_of(&r, &v, s->m, s->range, &s->half[0], &s->d, s->half[0].n, s->batch, 1, s->bar);
 	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
 		hu_decision *d = &s->decision[i];
 		for (size_t j = 0; j < r.n; j++)
@@ -143,14 +146,16 @@ hu_search_measure(hu_search *s)
 			continue;
 		HU_GROW(s->decision, s->n, cap);
 		hu_decision *d = &s->decision[s->n++];
-		*d = (hu_decision){ .layer = m->p->c[i].layer, .node = *m->node[i] ? m->node[i] : m->p->c[i].layer,
+		*d = (hu_decision){ .layer = m->p->c[i].layer,
+			.node = *m->node[i] ? m->node[i] : m->p->c[i].layer,
 			.bytes = hu_xcalloc(s->nscheme + 1, sizeof *d->bytes),
 			.damage = hu_xcalloc(s->nscheme + 1, sizeof *d->damage) };
 		d->bytes[0] = 4 * (double)hu_count(m->p->t[m->p->c[i].in[1]].shape);
 	}
 	if (!s->n) {
 		free(none.choice);
-		return hu_fail(HU_EUNABLE, "no Conv, Gemm or MatMul node has constant weights: there is nothing to decide");
+		return hu_fail(
+			HU_EUNABLE, "no Conv, Gemm or MatMul node has constant weights: there is nothing to decide");
 	}
 	hu_status st = HU_OK;
 	for (int h = 0; h < 2 && st == HU_OK; h++) {
@@ -308,8 +313,8 @@ hu_search_greedy(hu_search *s, hu_assignment *best)
 		for (int k = 0; k <= (int)s->nscheme; k++)
 			if (s->decision[i].bytes[k] < s->decision[i].bytes[choice[i]])
 				choice[i] = (unsigned char)k;
-	/* The whole path to float32, along which the predicted damage falls; the first that keeps the budget is found by
-	   halving, each step by a run. */
+	/* The whole path to float32, along which the predicted damage falls; the first that keeps the budget is found
+	   by halving, each step by a run. */
 	path = hu_xmalloc(s->n * (s->n * (s->nscheme + 1) + 2));
 	memcpy(path, choice, s->n);
 	while (raise(s, choice) >= 0)

@@ -5,7 +5,7 @@
 #define HU_ANALYZERS_ADVISE_SEARCH_H
 
 #include "analyzers/validate/accept.h"
-#include "analyzers/validate/calibrate.h"
+#include "analyzers/network/calibrate.h"
 #include "analyzers/validate/sensitivity.h"
 
 enum { HU_ADVISE_ALL = 4096 }; /* so many assignments at most are tried one by one */

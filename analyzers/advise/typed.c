@@ -59,8 +59,9 @@ code_input(typing *x, int i, size_t k)
 {
 	const hu_range *r = &x->range[x->m->p->c[x->call].in[i]];
 	const char *in = hu_onnx_edit_input(x->e, x->node, k);
-	int integer = x->s->kind == HU_SCHEME_INTEGER, type = !integer ? type_of(x->s)
-		: x->s->asymmetric ? HU_ONNX_UINT8 : HU_ONNX_INT8;
+	int integer = x->s->kind == HU_SCHEME_INTEGER, type = !integer           ? type_of(x->s)
+							      : x->s->asymmetric ? HU_ONNX_UINT8
+										 : HU_ONNX_INT8;
 	double clip = hu_range_clip(r, x->s);
 	hu_affine a = hu_affine_of(r, clip, x->s->bits, x->s->asymmetric);
 	float scale = integer ? a.scale : hu_range_scale(clip, x->s->format);
@@ -101,7 +102,9 @@ factor_of(const typing *x, hu_factor *f, const hu_stensor *t, int64_t *axis)
 	if (t->rank < 2 || (strcmp(node->op, "Conv") && t->rank != 2))
 		return 0;
 	*axis = rows ? 0 : 1;
-	*f = (hu_factor){ .w = t->data, .columns = t->shape[*axis], .k = t->count / t->shape[*axis], .transposed = rows };
+	*f = (hu_factor){
+		.w = t->data, .columns = t->shape[*axis], .k = t->count / t->shape[*axis], .transposed = rows
+	};
 	return 1;
 }
 
@@ -152,14 +155,16 @@ product(typing *x)
 		float *w = hu_xmalloc((t->count + 1) * sizeof *w);
 		hu_factor_remains(w, &f, x->s);
 		hu_onnx_edit_read(x->e, x->node, 1,
-			hu_onnx_edit_constant(x->e, t->name, HU_ONNX_FLOAT, t->rank, t->shape, w, t->count * sizeof *w));
+			hu_onnx_edit_constant(
+				x->e, t->name, HU_ONNX_FLOAT, t->rank, t->shape, w, t->count * sizeof *w));
 		free(w);
 	}
 	if (weights_alone)
 		return HU_OK;
 	int64_t needs = x->s->kind == HU_SCHEME_INTEGER ? 13 : 19;
 	if (hu_onnx_version(x->onnx, "") < needs)
-		return fail(x, "its codes need operators of version 13 (integers) or 19 (float8); convert the model first");
+		return fail(
+			x, "its codes need operators of version 13 (integers) or 19 (float8); convert the model first");
 	code_input(x, 0, 0);
 	if (own)
 		code_weights(x, t, &f, axis);

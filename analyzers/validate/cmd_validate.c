@@ -2,7 +2,7 @@
    halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list-ops, what
    a model is made of, and for how much of it the arithmetic is known. */
 #include "analyzers/validate/list_ops.h"
-#include "analyzers/validate/network.h"
+#include "analyzers/network/network.h"
 #include "analyzers/validate/outputs.h"
 
 #include "lib/base/console/opt_need.h"
@@ -25,7 +25,8 @@ static const hu_opt opts[] = {
 	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
 	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
-	{ "sensitivity", NULL, NULL, "each node low alone and high alone, and what its tensors hold; of schemes and formats" },
+	{ "sensitivity", NULL, NULL,
+		"each node low alone and high alone, and what its tensors hold; of schemes and formats" },
 	{ "sensitivity-inputs", "N", "16", "on the first N inputs" },
 	{ "exact", "N", NULL,
 		"inputs on which the exact network is run, those that flip first; 0: none [4, or fewer]" },
@@ -162,8 +163,12 @@ version(job *j, const hu_variant *policy, hu_version *v, hu_judgement *row)
 		row->products += (size_t)quantisable[i];
 		row->quantised += quantisable[i] && scheme && scheme[i] && scheme[i]->kind != HU_SCHEME_FLOAT;
 	}
-	hu_plan plan = { .p = j->net.m.p, .constant = j->net.m.constant, .scheme = scheme, .quantisable = quantisable,
-		.keep = kept, .range = j->net.ranges.range };
+	hu_scheme_plan plan = { .p = j->net.m.p,
+		.constant = j->net.m.constant,
+		.scheme = scheme,
+		.quantisable = quantisable,
+		.keep = kept,
+		.range = j->net.ranges.range };
 	if (st == HU_OK)
 		st = policy->by_node ? hu_version_of_schemes(v, &plan)
 				     : hu_version_of_policy(v, j->net.m.p, j->net.m.constant, &policy->policy);
@@ -191,7 +196,7 @@ survey(job *j, size_t i, hu_progress *bar)
 	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
 	hu_progress_note(bar, "nodes of %.60s", row->policy);
 	hu_status st = hu_sensitivity_of(
-		row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d, inputs, j->net.batch, bar);
+		row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d, inputs, j->net.batch, 0, bar);
 	row->sensitivity->policy = row->policy;
 	return st;
 }
@@ -338,8 +343,9 @@ surveys(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity" },
-	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape batch output top-k exact outputs tap", runs,
-		"with --list-ops, which runs nothing" },
+	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
+	  "batch output top-k exact outputs tap",
+		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 	{ NULL, NULL, NULL },
 };

@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_EVALUATE_H
 #define HU_ANALYZERS_EVALUATE_H
 
-#include "analyzers/validate/samples.h"
+#include "analyzers/network/samples.h"
 
 #include "lib/base/console/progress.h"
 #include "lib/program/quantise/version.h"

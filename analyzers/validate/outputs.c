@@ -72,10 +72,10 @@ print_schemes(const hu_validation *v)
 		if (v->row[i].quantised)
 			printf("%s: %zu of %zu products of Conv, Gemm and MatMul nodes are quantised.\n",
 				hu_shown(v->row[i].policy), v->row[i].quantised, v->row[i].products);
-	if (v->calibrated)
-		printf("Static scales were measured on %s%zu input%s%s%s.\n", v->calibration ? "" : "the first ",
-			v->calibrated, v->calibrated == 1 ? "" : "s", v->calibration ? " of " : " of the data themselves",
-			v->calibration ? hu_shown(v->calibration) : "");
+	if (v->calibrated && v->calibration)
+		printf("Static scales were measured on %zu inputs of %s.\n", v->calibrated, hu_shown(v->calibration));
+	else if (v->calibrated)
+		printf("Static scales were measured on the first %zu inputs of the data themselves.\n", v->calibrated);
 }
 
 void

@@ -12,7 +12,7 @@
 /* A policy, its outputs and figures; keeps[i]: it keeps rule i, and is[i] the figure that the rule counted. */
 typedef struct hu_judgement {
 	const char *policy;
-	size_t products, quantised; /* products of Conv, Gemm and MatMul nodes, and those with a scheme that is no format */
+	size_t products, quantised; /* Conv, Gemm and MatMul nodes, and those with a scheme that is no format */
 	hu_evaluated e;
 	hu_effect r;
 	char *keeps;

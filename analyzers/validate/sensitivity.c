@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTLIER 8 /* LLM.int8() speaks of features beyond 6 standard deviations; channels are compared by maxima here */
+#define OUTLIER 8 /* LLM.int8() speaks of features beyond 6 standard deviations; channels are compared by maxima here  \
+		   */
 
 /* What the runs of one policy share. low[call]: its scheme. */
 typedef struct work {
@@ -19,6 +20,7 @@ typedef struct work {
 	const hu_scheme **low;
 	char *quantisable, *kept;
 	size_t batch;
+	int low_only;
 	hu_version base, all; /* float32, and every node low */
 	hu_exec x, y;
 } work;
@@ -67,7 +69,9 @@ list_nodes(hu_sensitivity *r, const work *w)
 		if (k < r->n || !matters(w, i))
 			continue;
 		HU_GROW(r->node, r->n, cap);
-		r->node[r->n++] = (hu_node_damage){ .layer = p->c[i].layer, .op = w->m->op[i], .scheme = w->low[i]->name,
+		r->node[r->n++] = (hu_node_damage){ .layer = p->c[i].layer,
+			.op = w->m->op[i],
+			.scheme = w->low[i]->name,
 			.node = *w->m->node[i] ? w->m->node[i] : p->c[i].layer };
 	}
 }
@@ -77,8 +81,12 @@ static hu_status
 version(hu_version *v, const work *w, const hu_node_damage *n, int inverse)
 {
 	const hu_scheme **s = hu_xcalloc((size_t)w->m->p->nc + 1, sizeof *s);
-	hu_plan plan = { .p = w->m->p, .constant = w->m->constant, .scheme = s, .quantisable = w->quantisable,
-		.keep = w->kept, .range = w->range };
+	hu_scheme_plan plan = { .p = w->m->p,
+		.constant = w->m->constant,
+		.scheme = s,
+		.quantisable = w->quantisable,
+		.keep = w->kept,
+		.range = w->range };
 
 	for (int i = 0; i < w->m->p->nc; i++)
 		s[i] = (n && in_node(w, i, n)) != inverse ? w->low[i] : NULL;
@@ -175,7 +183,8 @@ count_lost(hu_node_damage *n, const hu_share *s)
 			p->t[c->in[0]].producer < 0 || s->same[c->out[0]] >= 0)
 			continue;
 		const hu_tensor *x = &s->t[c->in[0]], *y = &s->t[c->out[0]];
-		double scale = codes ? hu_get(&s->t[c->in[1]], 0) : 1, zero = c->nin > 2 ? hu_get(&s->t[c->in[2]], 0) : 0,
+		double scale = codes ? hu_get(&s->t[c->in[1]], 0) : 1,
+		       zero = c->nin > 2 ? hu_get(&s->t[c->in[2]], 0) : 0,
 		       top = hu_format_of(p->t[c->out[0]].format).max,
 		       low = c->nin > 2 ? hu_attr_num(c, "low", 0) - zero : -top,
 		       high = c->nin > 2 ? hu_attr_num(c, "high", 255) - zero : top;
@@ -183,8 +192,8 @@ count_lost(hu_node_damage *n, const hu_share *s)
 			double v = hu_get(x, k), q = hu_get(y, k);
 			n->operands++;
 			n->zeroed += v != 0 && q == 0;
-			n->saturated += hu_isfinite(v) && ((v / scale > high + 0.5 && q >= high) ||
-								  (v / scale < low - 0.5 && q <= low));
+			n->saturated += hu_isfinite(v) &&
+					((v / scale > high + 0.5 && q >= high) || (v / scale < low - 0.5 && q <= low));
 		}
 	}
 }
@@ -223,10 +232,11 @@ run_both(work *w, size_t first)
 	for (size_t i = 0; i < w->m->nin; i++)
 		if (w->m->in[i].tensor >= 0) {
 			hu_samples_fill(w->s, i, first, w->batch, &w->x.t[w->base.map[w->m->in[i].tensor]]);
-			hu_samples_fill(w->s, i, first, w->batch, &w->y.t[w->all.map[w->m->in[i].tensor]]);
+			if (!w->low_only)
+				hu_samples_fill(w->s, i, first, w->batch, &w->y.t[w->all.map[w->m->in[i].tensor]]);
 		}
 	HU_TRY(hu_exec_run(&w->x, &(hu_env){ 0, 0 }));
-	return hu_exec_run(&w->y, &(hu_env){ 0, 0 });
+	return w->low_only ? HU_OK : hu_exec_run(&w->y, &(hu_env){ 0, 0 });
 }
 
 /* The results of all nodes in float32. */
@@ -279,7 +289,8 @@ finish(hu_sensitivity *r)
 	for (size_t k = 0; k < r->n; k++) {
 		hu_node_damage *n = &r->node[k];
 		n->p999 = hu_range_clip(&n->range, &p999);
-		qsort(n->channel, n->channels, sizeof *n->channel, ascending);
+		if (n->channel)
+			qsort(n->channel, n->channels, sizeof *n->channel, ascending);
 		for (size_t c = 0; c < n->channels; c++)
 			n->outliers += n->channel[c] > OUTLIER * n->channel[n->channels / 2];
 	}
@@ -295,17 +306,19 @@ measure(hu_sensitivity *r, work *w, size_t inputs, hu_progress *bar)
 		size_t rows = first + w->batch <= inputs ? w->batch : inputs - first;
 		if ((st = run_both(w, first)) != HU_OK)
 			break;
-		add_outputs(&r->joint, w, &w->all, w->y.t, rows);
-		survey_nodes(r, w, 0);
-		note_nonfinite(r, w);
+		if (!w->low_only) {
+			add_outputs(&r->joint, w, &w->all, w->y.t, rows);
+			survey_nodes(r, w, 0);
+			note_nonfinite(r, w);
+		}
 		for (size_t k = 0; k < r->n && st == HU_OK; k++) {
 			st = one(r, &r->node[k], w, rows, 0);
-			if (st == HU_OK)
+			if (st == HU_OK && !w->low_only)
 				st = one(r, &r->node[k], w, rows, 1);
 			hu_progress_step(bar, 2);
 		}
 	}
-	for (size_t first = 0; first < inputs && st == HU_OK; first += w->batch)
+	for (size_t first = 0; first < inputs && st == HU_OK && !w->low_only; first += w->batch)
 		if ((st = run_both(w, first)) == HU_OK)
 			survey_nodes(r, w, 1);
 	return st;
@@ -313,9 +326,9 @@ measure(hu_sensitivity *r, work *w, size_t inputs, hu_progress *bar)
 
 hu_status
 hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, hu_progress *bar)
+	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, int low_only, hu_progress *bar)
 {
-	work w = { .m = m, .s = s, .d = d, .range = range, .batch = batch };
+	work w = { .m = m, .s = s, .d = d, .range = range, .batch = batch, .low_only = low_only };
 	hu_status st;
 
 	*r = (hu_sensitivity){ .policy = v->name, .inputs = inputs };

@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_SENSITIVITY_H
 
 #include "analyzers/validate/measures.h"
-#include "analyzers/validate/variants.h"
+#include "analyzers/network/variants.h"
 
 #include <jansson.h>
 
@@ -31,7 +31,7 @@ typedef struct hu_sensitivity {
 	hu_node_damage *node;
 	size_t n, inputs, calls, all_calls; /* calls that were run for single nodes, and those that complete runs had */
 	hu_damage joint;                    /* of all nodes low */
-	char *first_nonfinite;              /* the layer of the first call, all low, that makes what is not finite; or NULL */
+	char *first_nonfinite;              /* all low: the layer that first makes what is not finite; or NULL */
 } hu_sensitivity;
 
 /* |error| / |all|. */
@@ -39,10 +39,10 @@ double hu_damage_rel(const hu_damage *d);
 /* sqrt(Σ rel²) of the nodes low alone: what independent errors would come to together. */
 double hu_sensitivity_additive(const hu_sensitivity *s);
 
-/* Measures on the first INPUTS of S what V, a policy of schemes, does node by node. RANGE as in hu_plan. Steps *bar
-   twice a node and batch. */
+/* Measures on the first INPUTS of S what V, a policy of schemes, does node by node. RANGE as in hu_scheme_plan.
+   low_only: nothing but each node's low and local. Steps *bar twice a node and batch. */
 hu_status hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, hu_progress *bar);
+	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, int low_only, hu_progress *bar);
 size_t hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m);
 void hu_sensitivity_release(hu_sensitivity *r);
 

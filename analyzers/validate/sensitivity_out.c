@@ -61,7 +61,8 @@ hu_sensitivity_print(const hu_sensitivity *r)
 	}
 	if (r->n > SHOWN)
 		printf("%zu more nodes do less; --json lists all.\n", r->n - SHOWN);
-	printf("The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as much.\n",
+	printf("The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as "
+	       "much.\n",
 		additive, joint, figure((char[32]){ 0 }, 32, additive > 0 ? joint / additive : NAN));
 	if (r->first_nonfinite)
 		printf("The first value that is not finite comes from layer %s.\n", hu_shown(r->first_nonfinite));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
+SCRIPT_TESTS += t/analyzers/t-advise.py
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
 SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc.sh

@@ -12,12 +12,12 @@
 #include <string.h>
 
 typedef struct pass {
-	const hu_plan *plan;
+	const hu_scheme_plan *plan;
 	const hu_program *from;
 	hu_program *to;
 	hu_version *v;
-	size_t cap;  /* of the version's arrays */
-	int *raw;    /* by tensor of from: as its node's own calls read it; -1: as everyone */
+	size_t cap; /* of the version's arrays */
+	int *raw;   /* by tensor of from: as its node's own calls read it; -1: as everyone */
 	const hu_call *c;
 	const hu_scheme *s;
 } pass;
@@ -221,7 +221,7 @@ weight(pass *x, int i, const hu_factor *f)
 	if (x->s->kind == HU_SCHEME_FLOAT8)
 		x->to->t[to.codes].format = x->s->format;
 	x->v->bits[to.codes] = (double)(f->columns * f->k) * x->s->bits +
-		32.0 * (double)(x->s->grain == HU_GRAIN_TENSOR ? 1 : f->columns);
+			       32.0 * (double)(x->s->grain == HU_GRAIN_TENSOR ? 1 : f->columns);
 	return to;
 }
 
@@ -276,8 +276,8 @@ product(pass *x)
 			"node '%.90s': sums of its %.0f products could leave 32 bits; keep it in a float format",
 			hu_shown(x->c->layer), terms);
 	int sum = tensor(x, t->name, "sum", HU_FP32, t->shape, HU_ACTIVATION);
-	hu_call *c = hu_program_call(x->to, x->c->op->name, HU_FORWARD, x->c->layer, (int[]){ a.codes, b.codes }, 2,
-		&sum, 1);
+	hu_call *c = hu_program_call(
+		x->to, x->c->op->name, HU_FORWARD, x->c->layer, (int[]){ a.codes, b.codes }, 2, &sum, 1);
 	c->nattr = x->c->nattr;
 	memcpy(c->attr, x->c->attr, sizeof c->attr);
 	c->sum = x->c->sum;
@@ -377,14 +377,14 @@ plain(pass *x)
 
 /* 1 where the call's operands become codes. */
 static int
-is_coded(const hu_plan *plan, const hu_call *c, const hu_scheme *s)
+is_coded(const hu_scheme_plan *plan, const hu_call *c, const hu_scheme *s)
 {
 	return s && plan->quantisable[c->id] && s->activations != HU_ACTIVATIONS_NONE &&
 	       (s->kind == HU_SCHEME_INTEGER || s->kind == HU_SCHEME_FLOAT8);
 }
 
 int
-hu_needs_range(const hu_plan *plan, const hu_call *c, int i, const hu_scheme *s)
+hu_needs_range(const hu_scheme_plan *plan, const hu_call *c, int i, const hu_scheme *s)
 {
 	hu_factor f;
 
@@ -394,7 +394,7 @@ hu_needs_range(const hu_plan *plan, const hu_call *c, int i, const hu_scheme *s)
 }
 
 hu_status
-hu_version_of_schemes(hu_version *v, const hu_plan *plan)
+hu_version_of_schemes(hu_version *v, const hu_scheme_plan *plan)
 {
 	const hu_program *p = plan->p;
 	pass x = { .plan = plan, .from = p, .to = hu_program_new(p->name), .v = v };

@@ -139,8 +139,8 @@ add_word(hu_scheme *s, const row *r, const char *text)
 	}
 	if (!strcmp(words[i].name, "percentile") && number >= 0) {
 		if (!(number > 50 && number <= 100))
-			return hu_fail(HU_EINVAL, "policy '%s': a percentile is above 50 and at most 100",
-				hu_shown(s->name));
+			return hu_fail(
+				HU_EINVAL, "policy '%s': a percentile is above 50 and at most 100", hu_shown(s->name));
 		s->percent = number;
 	}
 	return HU_OK;
@@ -154,13 +154,14 @@ settle(const hu_scheme *s, const char *text)
 	const char *why = NULL;
 
 	if (s->grain == HU_GRAIN_GROUP && s->activations != HU_ACTIVATIONS_NONE)
-		why = "groups of a sum's terms have scales of their own only where weights alone are quantised: add :weights";
+		why = "groups of a sum's terms have scales of their own only where weights alone are quantised: add "
+		      ":weights";
 	else if (s->calibration != HU_CALIBRATION_MAX && !is_static)
 		why = "scales are calibrated only where they are static";
 	else if (s->activations == HU_ACTIVATIONS_DYNAMIC && s->kind == HU_SCHEME_INTEGER && !s->asymmetric)
 		why = "dynamic scales have zero points";
-	else if (s->activations == HU_ACTIVATIONS_NONE && s->kind == HU_SCHEME_INTEGER &&
-		 s->grain != HU_GRAIN_GROUP && s->asymmetric && strstr(text, ":asym"))
+	else if (s->activations == HU_ACTIVATIONS_NONE && s->kind == HU_SCHEME_INTEGER && s->grain != HU_GRAIN_GROUP &&
+		 s->asymmetric && strstr(text, ":asym"))
 		why = "one scale a tensor or a channel of weights is symmetric: give gN";
 	return why ? hu_fail(HU_EINVAL, "policy '%s': %s", hu_shown(text), why) : HU_OK;
 }
@@ -179,8 +180,10 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(text));
 	if (!r) {
 		if (hu_format_find(text, &f) != HU_OK || hu_format_of(f).bits <= 8)
-			return hu_fail(HU_EABSENT, "'%s' is no format of more than 8 bits and no scheme (int8, int4:g128, "
-				"e4m3, nvfp4 …)", hu_shown(text));
+			return hu_fail(HU_EABSENT,
+				"'%s' is no format of more than 8 bits and no scheme (int8, int4:g128, "
+				"e4m3, nvfp4 …)",
+				hu_shown(text));
 		s->format = f;
 		s->bits = hu_format_of(f).bits;
 		return HU_OK;

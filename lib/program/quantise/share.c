@@ -41,8 +41,7 @@ same_constant(const hu_tensor *a, const hu_tensor *b)
 	if (!a->data || !b->data)
 		return !a->data && !b->data;
 	return a->data == b->data ||
-	       (a->format == b->format && a->n == b->n &&
-		       !memcmp(a->data, b->data, a->n * hu_element_size(a->format)));
+	       (a->format == b->format && a->n == b->n && !memcmp(a->data, b->data, a->n * hu_element_size(a->format)));
 }
 
 static int
@@ -85,7 +84,8 @@ hu_share_init(hu_share *s, const hu_version *v, const hu_version *base, hu_tenso
 	/* Tensors without a call come first; then calls stand in order. */
 	for (int i = 0; i < v->p->nt; i++) {
 		const hu_info *one = &v->p->t[i];
-		const named *found = bsearch(&(named){ one->name, 0 }, names, (size_t)base->p->nt, sizeof *names, by_name);
+		const named *found =
+			bsearch(&(named){ one->name, 0 }, names, (size_t)base->p->nt, sizeof *names, by_name);
 		s->same[i] = found && same_info(one, &base->p->t[found->id]) ? found->id : -1;
 		if (one->producer < 0 && s->same[i] >= 0 &&
 			(base->p->t[s->same[i]].producer >= 0 ||

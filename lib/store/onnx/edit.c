@@ -44,8 +44,10 @@ hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
 	for (size_t i = 0; i < e->pb->graph->n_initializer; i++)
 		if (e->pb->graph->initializer[i]->data_location == 1) {
 			hu_onnx_edit_free(e);
-			return hu_fail(HU_EUNABLE, "%s: its constants lie in files of their own, and no copy of it is "
-				"written; save it as one file first", m->path);
+			return hu_fail(HU_EUNABLE,
+				"%s: its constants lie in files of their own, and no copy of it is "
+				"written; save it as one file first",
+				m->path);
 		}
 	e->n = e->pb->graph->n_node;
 	e->at = hu_xcalloc(e->n + 1, sizeof *e->at);

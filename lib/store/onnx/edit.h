@@ -12,8 +12,8 @@ typedef struct hu_onnx_edit hu_onnx_edit;
 hu_status hu_onnx_edit_open(hu_onnx_edit **e, const hu_onnx *m);
 void hu_onnx_edit_free(hu_onnx_edit *e);
 
-/* The number of the only node of the main graph called NAME, the same until the end; -1 where there is none or there are
-   several. */
+/* The number of the only node of the main graph called NAME, the same until the end; -1 where there is none or there
+   are several. */
 int hu_onnx_edit_find(const hu_onnx_edit *e, const char *name);
 size_t hu_onnx_edit_inputs(const hu_onnx_edit *e, int node);
 const char *hu_onnx_edit_input(const hu_onnx_edit *e, int node, size_t k); /* the value that it reads */
@@ -23,7 +23,7 @@ void hu_onnx_edit_read(hu_onnx_edit *e, int node, size_t k, const char *value);
    owns. KEY: an attribute, a whole number; NULL: none. Later ones stand behind earlier ones. */
 const char *hu_onnx_edit_before(hu_onnx_edit *e, int node, const char *op, const char *const *in, size_t n,
 	const char *stem, const char *key, int64_t value);
-/* Puts two nodes Cast, to element type TYPE and back to FLOAT, behind output K of NODE; whoever read it reads theirs. */
+/* Puts two nodes Cast, to element type TYPE and back to FLOAT, behind output K of NODE; its readers read theirs. */
 void hu_onnx_edit_round_output(hu_onnx_edit *e, int node, size_t k, int type);
 
 /* Adds a constant of element type TYPE, whose BYTES are copied, and returns its name, made of STEM, which *e owns. */

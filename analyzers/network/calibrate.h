@@ -3,8 +3,8 @@
 #ifndef HU_ANALYZERS_CALIBRATE_H
 #define HU_ANALYZERS_CALIBRATE_H
 
-#include "analyzers/validate/samples.h"
-#include "analyzers/validate/variants.h"
+#include "analyzers/network/samples.h"
+#include "analyzers/network/variants.h"
 
 #include "lib/base/console/progress.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/network.h"
+#include "analyzers/network/network.h"
 
-#include "analyzers/validate/given.h"
+#include "analyzers/network/given.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/variants.h"
+#include "analyzers/network/variants.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/console/show_json.h"
@@ -62,8 +62,10 @@ of_scheme(hu_variant *v, char *text)
 	for (char *s = strtok_r(NULL, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
 		char *eq = strchr(s, '=');
 		if (strncmp(s, "layer:", 6) || !eq || eq == s + 6)
-			return hu_fail(HU_EINVAL, "policy '%s': '%s' is not of the form layer:PATTERN=SCHEME, all that "
-				"may follow a scheme", hu_shown(v->name), hu_shown(s));
+			return hu_fail(HU_EINVAL,
+				"policy '%s': '%s' is not of the form layer:PATTERN=SCHEME, all that "
+				"may follow a scheme",
+				hu_shown(v->name), hu_shown(s));
 		*eq = 0;
 		HU_TRY(except(v, s + 6, 1, eq + 1));
 	}
@@ -77,18 +79,19 @@ of_json(hu_variant *v, const json_t *file, const char *path)
 	const char *key, *rest = json_string_value(json_object_get(j, "default"));
 
 	v->by_node = 1;
-	json_object_foreach(j, key, one)
-		if (strcmp(key, "nodes") && (!json_is_string(one) || (strcmp(key, "name") && strcmp(key, "default"))))
-			return hu_fail(HU_EFILE, "%s: key '%s' is unknown or no text; known: name, default, nodes", path,
-				hu_shown(key));
+	json_object_foreach(
+		j, key, one) if (strcmp(key, "nodes") &&
+				 (!json_is_string(one) ||
+					 (strcmp(key, "name") && strcmp(key, "default")))) return hu_fail(HU_EFILE,
+		"%s: key '%s' is unknown or no text; known: name, default, nodes", path, hu_shown(key));
 	if (!json_is_object(nodes))
 		return hu_fail(HU_EFILE, "%s: nodes must be an object from node names to schemes", path);
 	if (hu_scheme_parse(&v->rest, rest ? rest : "float32") != HU_OK)
 		return hu_fail(HU_EFILE, "%s: default: %s", path, hu_reason());
-	json_object_foreach(nodes, key, one)
-		if (!json_is_string(one) || except(v, key, 0, json_string_value(one)) != HU_OK)
-			return hu_fail(HU_EFILE, "%s: node '%s': %s", path, hu_shown(key),
-				json_is_string(one) ? hu_reason() : "its scheme must be a text");
+	json_object_foreach(nodes, key, one) if (!json_is_string(one) || except(v, key, 0, json_string_value(one)) !=
+										 HU_OK) return hu_fail(HU_EFILE,
+		"%s: node '%s': %s", path, hu_shown(key),
+		json_is_string(one) ? hu_reason() : "its scheme must be a text");
 	return HU_OK;
 }
 

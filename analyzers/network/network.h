@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_NETWORK_H
 #define HU_ANALYZERS_NETWORK_H
 
-#include "analyzers/validate/calibrate.h"
+#include "analyzers/network/calibrate.h"
 
 #include "lib/base/console/opt.h"
 
@@ -26,7 +26,6 @@ hu_status hu_network_open(hu_network *n, const hu_args *a, const char *path);
 hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
 /* Measures the ranges that static scales of the POLICIES need, on whole batches of inputs of option calibrate, else on
    the first ones of FIRST. HU_EINVAL where the options have no effect. */
-hu_status hu_network_calibrate(
-	hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);
+hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);
 void hu_network_release(hu_network *n);
 #endif

@@ -29,19 +29,19 @@ typedef struct hu_variants {
 } hu_variants;
 
 /* Appends the variants that TEXT lists. Commas separate them; KEY=VALUE belongs to the one before it, but compute=
-   begins a new one. A scheme (lib/program/quantise/schemes.def) may be followed by layer:PATTERN=SCHEME. A format's name
-   is the policy that computes in it: of more than 8 bits everything, variables too; of 8 bits or fewer, products alone,
-   their results in bfloat16. A JSON file with the key `nodes` gives schemes node by node (doc/formats.md). HU_EINVAL or
-   HU_EFILE says what is wrong. */
+   begins a new one. A scheme (lib/program/quantise/schemes.def) may be followed by layer:PATTERN=SCHEME. A format's
+   name is the policy that computes in it: of more than 8 bits everything, variables too; of 8 bits or fewer, products
+   alone, their results in bfloat16. A JSON file with the key `nodes` gives schemes node by node (doc/formats.md).
+   HU_EINVAL or HU_EFILE says what is wrong. */
 hu_status hu_variants_add(hu_variants *list, const char *text);
 void hu_variants_release(hu_variants *list);
 void hu_variant_release(hu_variant *v);
 
-/* By call of m->p: the scheme of its node, NULL where that is float32 (freed by the caller). HU_EINVAL names an exception
-   that fits no node, or a scheme of products alone given by name to a node without one. */
+/* By call of m->p: the scheme of its node, NULL where that is float32 (freed by the caller). HU_EINVAL names an
+   exception that fits no node, or a scheme of products alone given by name to a node without one. */
 hu_status hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme ***scheme);
-/* By call of m->p: 1 for products of Conv, Gemm and MatMul nodes in float32, whose first operand is no constant (freed by
-   the caller); by tensor: 1 for the outputs. */
+/* By call of m->p: 1 for products of Conv, Gemm and MatMul nodes in float32, whose first operand is no constant (freed
+   by the caller); by tensor: 1 for the outputs. */
 char *hu_quantisable(const hu_imported *m);
 char *hu_kept(const hu_imported *m);
 #endif

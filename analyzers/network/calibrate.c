@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/calibrate.h"
+#include "analyzers/network/calibrate.h"
 
 #include "lib/base/mem.h"
 
@@ -16,7 +16,7 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 		return HU_OK;
 	HU_TRY(hu_variant_schemes(v, m, &scheme));
 	char *quantisable = hu_quantisable(m);
-	hu_plan plan = { .p = m->p, .constant = m->constant, .scheme = scheme, .quantisable = quantisable };
+	hu_scheme_plan plan = { .p = m->p, .constant = m->constant, .scheme = scheme, .quantisable = quantisable };
 	for (int i = 0; i < m->p->nc; i++)
 		for (int k = 0; k < m->p->c[i].nin; k++) {
 			int t = m->p->c[i].in[k];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    A variant's schemes by call: which node each exception means, and which calls are products that can be quantised. */
-#include "analyzers/validate/variants.h"
+#include "analyzers/network/variants.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -18,9 +18,8 @@ hu_quantisable(const hu_imported *m)
 		const hu_call *c = &m->p->c[i];
 		int node = !strcmp(m->op[i], "Conv") || !strcmp(m->op[i], "Gemm") || !strcmp(m->op[i], "MatMul"),
 		    product = (!strcmp(c->op->name, "matmul") || !strcmp(c->op->name, "conv2d")) && c->nin == 2;
-		is[i] = node && product && m->p->t[c->in[0]].format == HU_FP32 &&
-			m->p->t[c->in[1]].format == HU_FP32 && m->p->t[c->out[0]].format == HU_FP32 &&
-			!m->constant[c->in[0]].data;
+		is[i] = node && product && m->p->t[c->in[0]].format == HU_FP32 && m->p->t[c->in[1]].format == HU_FP32 &&
+			m->p->t[c->out[0]].format == HU_FP32 && !m->constant[c->in[0]].data;
 	}
 	return is;
 }
@@ -63,11 +62,14 @@ hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme **
 			s[i] = &e->scheme;
 		}
 		if (!found)
-			st = hu_fail(HU_EINVAL, "policy '%s': no node of the model %s '%s' (--list-ops --json lists the names)",
+			st = hu_fail(HU_EINVAL,
+				"policy '%s': no node of the model %s '%s' (--list-ops --json lists the names)",
 				hu_shown(v->name), e->pattern ? "fits" : "is called", hu_shown(e->node));
 		else if (!product && e->scheme.kind != HU_SCHEME_FLOAT && !e->pattern)
-			st = hu_fail(HU_EINVAL, "policy '%s': node '%s' has no product that %s could quantise; give it a float "
-				"format", hu_shown(v->name), hu_shown(e->node), e->scheme.name);
+			st = hu_fail(HU_EINVAL,
+				"policy '%s': node '%s' has no product that %s could quantise; give it a float "
+				"format",
+				hu_shown(v->name), hu_shown(e->node), e->scheme.name);
 	}
 	for (int i = 0; i < m->p->nc; i++)
 		if (s[i]->kind == HU_SCHEME_FLOAT && s[i]->format == HU_FP32)

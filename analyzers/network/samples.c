@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/samples.h"
+#include "analyzers/network/samples.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
