@@ -106,14 +106,19 @@ def weight_codes(columns, tensor):
     return [[clip(rint(f(w / s)), -127, 127) for w in c] for c, s in zip(columns, scales)], scales
 
 
-def product(rows, columns, scale, zero, sym=False, tensor=False):
+def pairs16(q, c, zero):
+    terms = [(a + zero) * b for a, b in zip(q, c)]
+    return sum(clip(sum(terms[k : k + 2]), -32768, 32767) for k in range(0, len(terms), 2)) - zero * sum(c)
+
+
+def product(rows, columns, scale, zero, sym=False, tensor=False, pairs=False):
     codes, scales = weight_codes(columns, tensor)
     low, high = (-128, 127) if sym else (0, 255)
     y = []
     for row in rows:
         q = [clip(rint(f(x / scale)) + zero, low, high) - zero for x in row]
         for c, s in zip(codes, scales):
-            y.append(f(f(sum(a * b for a, b in zip(q, c))) * f(scale * s)))
+            y.append(f(f(pairs16(q, c, zero) if pairs else sum(a * b for a, b in zip(q, c))) * f(scale * s)))
     return y
 
 
@@ -139,7 +144,7 @@ npz('x.npz', x=([N, I], x))
 X = [x[i * I : i * I + I] for i in range(N)]
 W1 = [w1[j * I : j * I + I] for j in range(H)]
 W2 = [[w2[k * C + j] for k in range(H)] for j in range(C)]
-integers = ['int8', 'int8:tensor', 'int8:sym', 'int8:mse', 'int8:entropy', 'int8:percentile', 'int8:percentile97', 'int8:dynamic']
+integers = ['int8', 'int8:tensor', 'int8:sym', 'int8:mse', 'int8:entropy', 'int8:percentile', 'int8:percentile97', 'int8:dynamic', 'int8:pairs16', 'int8:dynamic:pairs16']
 weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4']
 floating = ['e4m3:static', 'e5m2:static', 'e4m3:channel', 'e4m3:weights']
 got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policies', ','.join(integers + weights + floating), '--batch', '8',
@@ -152,7 +157,7 @@ tap.ok(all(rows[p]['quantised'] == rows[p]['products'] == 2 for p in integers + 
 r32 = outputs('out/float32.npz')['r'][1]
 for p in integers:
     words = p.split(':')[1:]
-    sym, tensor, method = 'sym' in words, 'tensor' in words, ([w for w in words if w not in ('sym', 'tensor')] or ['max'])[0]
+    sym, tensor, method = 'sym' in words, 'tensor' in words, ([w for w in words if w not in ('sym', 'tensor', 'pairs16')] or ['max'])[0]
 
     def layer(rows, columns, seen):
         y = []
@@ -163,13 +168,15 @@ for p in integers:
             else:
                 top = cut(seen, method)
                 s, z = symmetric(top) if sym else affine(seen, top)
-            y += product(batch, columns, s, z, sym, tensor)
+            y += product(batch, columns, s, z, sym, tensor, 'pairs16' in words)
         return y
 
     h = layer(X, W1, x[: CAL * I])
     r = [max(f(v + b1[i % H]), 0.0) for i, v in enumerate(h)]
     y = layer([r[i * H : i * H + H] for i in range(N)], W2, r32[: CAL * H])
     out = outputs('out/%s.npz' % p)
+    if 'pairs16' in words:
+        tap.ok(bits(r) != bits(outputs('out/%s.npz' % p.replace(':pairs16', ''))['r'][1]), '%s: some pairs do saturate' % p)
     tap.ok(bits(out['r'][1]) == bits(r) and bits(out['y'][1]) == bits(y), '%s: all %d values are those computed here, bit by bit' % (p, len(r + y)),
            ['%r %r' % ab for ab in zip(out['r'][1] + out['y'][1], r + y) if ab[0] != ab[1]])
 
@@ -288,6 +295,15 @@ for i in range(n):
                 y.append(f(f(f(acc) * f(s * scales[o])) + bc[o]))
 tap.ok(got.returncode == 0 and bits(outputs('conv/int8.npz')['y'][1]) == bits(y), 'int8: a convolution in groups, padded, bit by bit', got.stderr)
 
+# A product of two activations: both become codes with their own static scales
+write('both.onnx', graph([node('Transpose', 'x', 't', perm=[0, 2, 1]), node('MatMul', 'x t', 'y', name='scores')], [], [value('x', ['n', 3, 8])], [value('y')]))
+npz('both.npz', x=([6, 3, 8], x[:144]))
+got = tap.halfulp('validate', 'both.onnx', '--data', 'both.npz', '--policies', 'int8', '--exact', '0', '--outputs', 'both')
+s, z = affine(x[:144], max(map(abs, x[:144])))
+q = [clip(rint(f(v / s)) + z, 0, 255) - z for v in x[:144]]
+y = [f(f(sum(q[(i * 3 + a) * 8 + k] * q[(i * 3 + b) * 8 + k] for k in range(8))) * f(s * s)) for i in range(6) for a in range(3) for b in range(3)]
+tap.ok(got.returncode == 0 and bits(outputs('both/int8.npz')['y'][1]) == bits(y), 'int8: a product of two activations, bit by bit', got.stderr)
+
 # Schemes by node
 with open('plan.json', 'w') as file:
     json.dump({'default': 'fp16', 'nodes': {'first': 'int8', 'relu': 'float32'}}, file)
@@ -343,7 +359,7 @@ for what, args, code, pattern in (
     ('a word that is none', ['int8:foo'], 2, 'no word of int8'), ('groups with activations', ['int8:g32'], 2, ':weights'),
     ('a method without static scales', ['int8:dynamic:mse'], 2, 'static'), ('a colon without a word', ['int8:'], 2, 'colon'),
     ('a layer that is none', ['int8,layer:zzz=fp16'], 2, "'zzz'"), ('a key that is none', ['int8,foo=3'], 2, 'layer:PATTERN'),
-    ('a percentile below 50', ['int8:percentile30'], 2, 'percentile'), ('a group of one', ['int4:g1'], 2, 'gN'),
+    ('saturation of signed codes', ['int8:sym:pairs16'], 2, 'signs'), ('a percentile below 50', ['int8:percentile30'], 2, 'percentile'), ('a group of one', ['int4:g1'], 2, 'gN'),
     ('a node that is none', ['./node.json'], 2, "'third'"), ('int8 of no product', ['./relu.json'], 2, 'no product'),
     ('a scheme that is none', ['./scheme.json'], 3, 'int9'), ('an unknown key', ['./key.json'], 3, "'rest'"),
     ('nodes that are a list', ['./list.json'], 3, 'object'), ('a scheme that is a number', ['./number.json'], 3, 'text'),

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # validate: models written here run under policies, and every figure is computed again from the outputs that it writes, by other
 # formulas; float32's outputs are compared with doubles. Then budgets, exit codes, and what is refused. HALFULP names the program.
-import json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, zipfile
+import json, math, os, random, shutil, struct, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get("srcdir", "."))
 sys.path.insert(0, os.path.join(TOP, "t/tool"))
+from npzfile import npz, outputs
 from onnxfile import *
 
 PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
@@ -23,40 +24,6 @@ def ok(good, what):
 def run(*args):
     ran = subprocess.run([PROGRAM, "validate", *args], capture_output=True, text=True)
     return ran.returncode, ran.stdout, ran.stderr
-
-
-def npy(shape, values, descr="<f4"):
-    code = {"<f4": "f", "<i8": "q"}[descr]
-    head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (descr, "".join("%d, " % d for d in shape))
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    return (
-        b"\x93NUMPY\x01\x00"
-        + struct.pack("<H", len(head))
-        + head.encode()
-        + struct.pack("<%d%s" % (len(values), code), *values)
-    )
-
-
-def npz(path, **arrays):
-    with zipfile.ZipFile(path, "w") as z:
-        for name, array in arrays.items():
-            z.writestr(name + ".npy", npy(*array))
-
-
-def outputs(path):
-    """Name: (shape, values) of each array."""
-    got = {}
-    with zipfile.ZipFile(path) as z:
-        for name in z.namelist():
-            b = z.read(name)
-            n = struct.unpack("<H", b[8:10])[0]
-            shape = tuple(
-                int(d)
-                for d in re.search(rb"'shape': \(([^)]*)\)", b[10 : 10 + n]).group(1).replace(b",", b" ").split()
-            )
-            wide = b"f8" in b[10 : 10 + n]
-            got[name[:-4]] = (shape, struct.unpack("<%d%s" % (math.prod(shape), "d" if wide else "f"), b[10 + n :]))
-    return got
 
 
 def close(a, b, tolerance=1e-9):

@@ -24,7 +24,7 @@ typedef struct pass {
 
 /* An operand as codes: its tensor and its scale, one number, or one a column. The scale is a constant, or a tensor. */
 typedef struct coded {
-	int codes, scale;
+	int codes, scale, zero; /* zero: the zero point's tensor; -1: none */
 	const float *value;
 	size_t n;
 	double most; /* the largest sum of magnitudes along a column, or the largest magnitude of a code */
@@ -164,7 +164,7 @@ activation(pass *x, int i)
 	int in = outer(x, x->c->in[i]), integer = x->s->kind == HU_SCHEME_INTEGER,
 	    is_dynamic = x->s->activations == HU_ACTIVATIONS_DYNAMIC, zero = -1;
 	hu_affine a = { 1, 0, 0, 255 };
-	coded to = { .n = 1, .scale = -1, .most = integer ? 255 : 0 };
+	coded to = { .n = 1, .scale = -1, .zero = -1, .most = integer ? 255 : 0 };
 	char word[96], name[HU_NAME];
 	float s = 1;
 
@@ -185,7 +185,9 @@ activation(pass *x, int i)
 		to.value = one;
 	}
 	if ((to.codes = hu_program_find(x->to, name)) >= 0) {
-		to.scale = x->to->c[x->to->t[to.codes].producer].in[1];
+		const hu_call *made = &x->to->c[x->to->t[to.codes].producer];
+		to.scale = made->in[1];
+		to.zero = made->nin > 2 ? made->in[2] : -1;
 		return to;
 	}
 	if (is_dynamic && integer)
@@ -199,6 +201,7 @@ activation(pass *x, int i)
 	hu_attr ends[2] = { { .key = "low", .num = a.low }, { .key = "high", .num = a.high } };
 	to.codes = call(x, "quantise", (int[]){ in, to.scale, zero }, integer ? 3 : 2, t->name, word,
 		integer ? HU_FP32 : x->s->format, ends, integer ? 2 : 0);
+	to.zero = zero;
 	if (!integer)
 		saturate(x, to.codes);
 	return to;
@@ -211,7 +214,7 @@ weight(pass *x, int i, const hu_factor *f)
 	const hu_info *t = &x->from->t[x->c->in[i]];
 	float *code = hu_xmalloc((f->columns * f->k + 1) * sizeof *code),
 	      *scale = hu_xcalloc(f->columns + 1, sizeof *scale);
-	coded to = { .n = f->columns, .value = scale, .scale = -1 };
+	coded to = { .n = f->columns, .value = scale, .scale = -1, .zero = -1 };
 
 	if (x->s->kind == HU_SCHEME_INTEGER)
 		hu_factor_codes(code, scale, &to.most, f, x->s->bits, x->s->grain);
@@ -276,12 +279,16 @@ product(pass *x)
 			"node '%.90s': sums of its %.0f products could leave 32 bits; keep it in a float format",
 			hu_shown(x->c->layer), terms);
 	int sum = tensor(x, t->name, "sum", HU_FP32, t->shape, HU_ACTIVATION);
-	hu_call *c = hu_program_call(
-		x->to, x->c->op->name, HU_FORWARD, x->c->layer, (int[]){ a.codes, b.codes }, 2, &sum, 1);
+	/* Of two activations neither is signed bytes: such products have no pairs that saturate. */
+	int pairs = x->s->pairs16 && f.columns;
+	char op[32];
+	snprintf(op, sizeof op, "%s%s", x->c->op->name, pairs ? "_pairs16" : "");
+	hu_call *c = hu_program_call(x->to, op, HU_FORWARD, x->c->layer, (int[]){ a.codes, b.codes, a.zero },
+		pairs ? 3 : 2, &sum, 1);
 	c->nattr = x->c->nattr;
 	memcpy(c->attr, x->c->attr, sizeof c->attr);
 	c->sum = x->c->sum;
-	if (integer) { /* whole numbers below 2^53 are summed exactly, and the sum is rounded once */
+	if (integer && !pairs) { /* whole numbers below 2^53 are summed exactly, and the sum is rounded once */
 		c->sum = hu_sum_default();
 		c->sum.acc = c->fmt.acc = HU_FP64;
 	}

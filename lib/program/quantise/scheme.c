@@ -158,6 +158,10 @@ settle(const hu_scheme *s, const char *text)
 		      ":weights";
 	else if (s->calibration != HU_CALIBRATION_MAX && !is_static)
 		why = "scales are calibrated only where they are static";
+	else if (s->pairs16 && s->activations == HU_ACTIVATIONS_NONE)
+		why = "pairs16 is of products of integers, and with weights alone there are none";
+	else if (s->pairs16 && !s->asymmetric)
+		why = "pairs16 is of unsigned activations, and symmetric ones have signs";
 	else if (s->activations == HU_ACTIVATIONS_DYNAMIC && s->kind == HU_SCHEME_INTEGER && !s->asymmetric)
 		why = "dynamic scales have zero points";
 	else if (s->activations == HU_ACTIVATIONS_NONE && s->kind == HU_SCHEME_INTEGER && s->grain != HU_GRAIN_GROUP &&

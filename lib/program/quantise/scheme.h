@@ -36,7 +36,7 @@ typedef struct hu_scheme {
 	hu_activations activations;
 	hu_calibration calibration;
 	double percent;
-	int asymmetric;
+	int asymmetric, pairs16;
 } hu_scheme;
 
 /* Reads NAME[:WORD]…, a row of schemes.def with words of words.def, or the name of a format of more than 8 bits,
