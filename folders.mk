@@ -2,6 +2,7 @@
 # The folders, bottom floor first in doc/architecture.md, by name here.
 
 include $(top_srcdir)/analyzers/accumulate/local.mk
+include $(top_srcdir)/analyzers/advise/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
 include $(top_srcdir)/analyzers/ci/local.mk
@@ -10,6 +11,7 @@ include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
+include $(top_srcdir)/analyzers/network/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/outcome/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
@@ -48,6 +50,7 @@ include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
+include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk

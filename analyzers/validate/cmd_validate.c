@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list-ops, what
    a model is made of, and for how much of it the arithmetic is known. */
-#include "analyzers/validate/given.h"
 #include "analyzers/validate/list_ops.h"
+#include "analyzers/network/network.h"
 #include "analyzers/validate/outputs.h"
-#include "analyzers/validate/policies.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
@@ -17,13 +16,18 @@ static const hu_opt opts[] = {
 	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
 	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
 	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
-		"policies or formats, separated by commas; repeatable" },
+		"policies, formats, schemes such as int8 and int4:g128, or files, separated by commas; repeatable" },
+	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on; default: the first inputs of --data" },
+	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
 	{ "accept", "RULE", NULL, "a budget, as flips<=0.1% or sqnr>=30; repeatable; exit code 1 where one is broken" },
 	{ "accumulate", "SUM", NULL, "summation model of all products; default: the policy's" },
 	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
 	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
 	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
+	{ "sensitivity", NULL, NULL,
+		"each node low alone and high alone, and what its tensors hold; of schemes and formats" },
+	{ "sensitivity-inputs", "N", "16", "on the first N inputs" },
 	{ "exact", "N", NULL,
 		"inputs on which the exact network is run, those that flip first; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL, "write every policy's outputs to DIR/POLICY.npz" },
@@ -36,13 +40,9 @@ static const hu_opt opts[] = {
 typedef struct job {
 	const hu_args *a;
 	const char *path;
-	hu_onnx onnx;
-	hu_samples s;
-	hu_imported m;
-	hu_policy *policy;
-	size_t npolicy, policycap, batch, exact, ngiven, givencap, nshape;
-	hu_given *given;
-	char **shape;
+	hu_network net;
+	hu_variants policies;
+	size_t surveyed, exact;
 	hu_sum sum;
 	hu_validation v;
 	hu_exact_network network;
@@ -79,47 +79,28 @@ static hu_status
 read_options(job *j)
 {
 	const hu_args *a = j->a;
-	long long batch, exact, top;
+	long long exact, top, surveyed;
 	const char *text;
 
-	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
 	exact = 4;
 	if (hu_args_given(a, "exact"))
 		HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
 	HU_TRY(hu_args_int(a, "top-k", 1, 1 << 30, &top));
-	j->batch = (size_t)batch;
 	j->exact = (size_t)exact;
 	j->v.d.top = (int)top;
-	HU_GROW(j->policy, j->npolicy, j->policycap);
-	HU_TRY(hu_policy_parse("float32", &j->policy[j->npolicy++]));
+	HU_TRY(hu_args_int(a, "sensitivity-inputs", 1, 1 << 30, &surveyed));
+	j->surveyed = (size_t)surveyed;
+	HU_TRY(hu_variants_add(&j->policies, "float32"));
 	if (!hu_args_given(a, "policies"))
-		HU_TRY(hu_policies_add(&j->policy, &j->npolicy, &j->policycap, hu_args_text(a, "policies")));
+		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
 	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
-		HU_TRY(hu_policies_add(&j->policy, &j->npolicy, &j->policycap, text));
+		HU_TRY(hu_variants_add(&j->policies, text));
 	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
 	for (int i = 0; (text = hu_args_nth(a, "accept", i)); i++)
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
 	if ((text = hu_args_text(a, "accumulate")))
 		HU_TRY(hu_sum_parse(text, &j->sum));
-	j->shape = hu_xcalloc((size_t)hu_args_given(a, "shape") + 1, sizeof *j->shape);
-	for (int i = 0; (text = hu_args_nth(a, "shape", i)); i++) {
-		HU_GROW(j->given, j->ngiven, j->givencap);
-		j->shape[j->nshape++] = hu_xstrdup(text);
-		HU_TRY(hu_given_parse(&j->given[j->ngiven++], j->shape[i]));
-	}
 	return HU_OK;
-}
-
-/* The model for batches of j->batch, which becomes the model's own where that is fixed. */
-static hu_status
-import(job *j, hu_imported *m, size_t *batch)
-{
-	size_t kept = j->ngiven;
-
-	HU_TRY(hu_samples_given(&j->s, j->onnx.graph, batch, &j->given, &j->ngiven, &j->givencap));
-	hu_status st = hu_import(m, &j->onnx, j->given, j->ngiven);
-	j->ngiven = kept;
-	return st;
 }
 
 /* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: pairs of
@@ -143,25 +124,25 @@ limit_exact(job *j, const hu_imported *m)
 static hu_status
 exact_network(job *j, hu_progress *bar)
 {
-	char *flipped = hu_xcalloc(j->s.n + 1, 1);
+	char *flipped = hu_xcalloc(j->net.s.n + 1, 1);
 	size_t one = 1;
 	hu_imported m;
 
 	for (size_t i = 1; i < j->v.nrow; i++)
-		for (size_t k = 0; k < j->s.n; k++)
+		for (size_t k = 0; k < j->net.s.n; k++)
 			flipped[k] |= j->v.row[i].r.flipped[k];
-	hu_status st = import(j, &m, &one);
+	hu_status st = hu_network_import(&j->net, &m, &one);
 	if (st == HU_OK && one == 1)
 		limit_exact(j, &m);
 	if (st == HU_OK && one == 1 && j->exact) {
-		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->s, flipped, j->exact, bar);
+		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->net.s, flipped, j->exact, bar);
 		if (st == HU_OK)
 			j->v.exact = &j->network;
 	}
 	if (m.p)
 		hu_imported_release(&m);
 	for (size_t i = 0; i < j->v.nrow && j->v.exact; i++)
-		for (size_t k = 0; k < j->s.n; k++) {
+		for (size_t k = 0; k < j->net.s.n; k++) {
 			hu_effect *r = &j->v.row[i].r;
 			r->told += r->flipped[k] && j->network.done[k];
 			r->open += r->flipped[k] && j->network.undecided[k];
@@ -171,28 +152,87 @@ exact_network(job *j, hu_progress *bar)
 }
 
 static hu_status
+version(job *j, const hu_variant *policy, hu_version *v, hu_judgement *row)
+{
+	const hu_scheme **scheme = NULL;
+
+	char *quantisable = hu_quantisable(&j->net.m), *kept = hu_kept(&j->net.m);
+	hu_status st = policy->by_node ? hu_variant_schemes(policy, &j->net.m, &scheme) : HU_OK;
+	for (int i = 0; i < j->net.m.p->nc && st == HU_OK; i++) {
+		row->products += (size_t)quantisable[i];
+		row->quantised += quantisable[i] && scheme && scheme[i] && scheme[i]->kind != HU_SCHEME_FLOAT;
+	}
+	hu_scheme_plan plan = { .p = j->net.m.p,
+		.constant = j->net.m.constant,
+		.scheme = scheme,
+		.quantisable = quantisable,
+		.keep = kept,
+		.range = j->net.ranges.range };
+	if (st == HU_OK)
+		st = policy->by_node ? hu_version_of_schemes(v, &plan)
+				     : hu_version_of_policy(v, j->net.m.p, j->net.m.constant, &policy->policy);
+	free(quantisable);
+	free(kept);
+	free(scheme);
+	return st;
+}
+
+/* The nodes' share in the damage of policy I. */
+static hu_status
+survey(job *j, size_t i, hu_progress *bar)
+{
+	hu_judgement *row = &j->v.row[i];
+	hu_variant by_node = { .by_node = 1 }, *v = &j->policies.v[i];
+
+	/* A format's name as a policy is the format in every node. */
+	if (!v->by_node && hu_scheme_parse(&by_node.rest, v->name) == HU_OK) {
+		snprintf(by_node.name, sizeof by_node.name, "%s", v->name);
+		v = &by_node;
+	}
+	if (!v->by_node)
+		return HU_OK;
+	size_t inputs = j->surveyed < j->net.s.n ? j->surveyed : j->net.s.n;
+	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
+	hu_progress_note(bar, "nodes of %.60s", row->policy);
+	hu_status st = hu_sensitivity_of(
+		row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d, inputs, j->net.batch, 0, bar);
+	row->sensitivity->policy = row->policy;
+	return st;
+}
+
+static hu_status
 evaluate(job *j)
 {
 	hu_progress bar;
 	hu_status st = HU_OK;
-	size_t batches = (j->s.n + j->batch - 1) / j->batch;
+	size_t batches = (j->net.s.n + j->net.batch - 1) / j->net.batch;
 	const hu_sum *sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL;
 
-	j->v.row = hu_xcalloc(j->npolicy + 1, sizeof *j->v.row);
-	hu_progress_start(&bar, "validate", batches * j->npolicy + (j->exact < j->s.n ? j->exact : j->s.n));
-	for (size_t i = 0; i < j->npolicy && st == HU_OK; i++) {
+	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
+	hu_progress_start(&bar, "validate", batches * j->policies.n + (j->exact < j->net.s.n ? j->exact : j->net.s.n));
+	st = hu_network_calibrate(&j->net, &j->policies, &j->net.s, &bar);
+	j->v.calibrated = j->net.ranges.inputs;
+	j->v.calibration = hu_args_text(j->a, "calibrate");
+	for (size_t i = 0; i < j->policies.n && st == HU_OK; i++) {
 		hu_judgement *row = &j->v.row[i];
-		row->policy = j->policy[i].name;
+		const hu_variant *policy = &j->policies.v[i];
+		hu_version v;
+		row->policy = policy->name;
 		hu_progress_note(&bar, "%.60s", row->policy);
-		st = hu_evaluate(&row->e, &j->m, &j->policy[i], i ? sum : NULL, &j->s, j->batch, &bar);
+		st = version(j, policy, &v, row);
+		if (st == HU_OK)
+			st = hu_evaluate(&row->e, &j->net.m, v, policy->by_node ? "" : policy->policy.accumulate,
+				i ? sum : NULL, &j->net.s, j->net.batch, &bar);
 		if (st != HU_OK)
 			break;
 		j->v.nrow++;
-		hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->m, &j->v.d, &j->s);
+		hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->net.m, &j->v.d, &j->net.s);
 		row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
 		row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
 		for (size_t k = 0; k < j->v.naccept; k++)
 			row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
+		if (i && hu_args_given(j->a, "sensitivity"))
+			st = survey(j, i, &bar);
 	}
 	if (st == HU_OK && j->exact) {
 		hu_progress_note(&bar, "exact network");
@@ -221,20 +261,15 @@ tell(job *j)
 static hu_status
 judge(job *j)
 {
-	const char *data = hu_args_text(j->a, "data"), *labels = hu_args_text(j->a, "labels");
 	int top = j->v.d.top;
 
-	HU_TRY(hu_onnx_open(&j->onnx, j->path));
-	HU_TRY(hu_samples_open(&j->s, j->onnx.graph, data));
-	if (labels)
-		HU_TRY(hu_samples_labels(&j->s, labels));
-	HU_TRY(import(j, &j->m, &j->batch));
-	HU_TRY(hu_deciding_of(&j->v.d, &j->m, j->batch, hu_args_text(j->a, "output"), top));
+	HU_TRY(hu_network_open(&j->net, j->a, j->path));
+	HU_TRY(hu_deciding_of(&j->v.d, &j->net.m, j->net.batch, hu_args_text(j->a, "output"), top));
 	j->v.path = j->path;
-	j->v.data = data;
-	j->v.m = &j->m;
-	j->v.s = &j->s;
-	j->v.batch = j->batch;
+	j->v.data = hu_args_text(j->a, "data");
+	j->v.m = &j->net.m;
+	j->v.s = &j->net.s;
+	j->v.batch = j->net.batch;
 	HU_TRY(evaluate(j));
 	return tell(j);
 }
@@ -245,18 +280,15 @@ release(job *j)
 	for (size_t i = 0; i < j->v.nrow; i++) {
 		hu_evaluated_release(&j->v.row[i].e);
 		hu_effect_release(&j->v.row[i].r);
+		if (j->v.row[i].sensitivity)
+			hu_sensitivity_release(j->v.row[i].sensitivity);
+		free(j->v.row[i].sensitivity);
 		free(j->v.row[i].keeps);
 		free(j->v.row[i].is);
 	}
 	hu_exact_network_release(&j->network);
-	hu_imported_release(&j->m);
-	hu_samples_release(&j->s);
-	hu_onnx_release(&j->onnx);
-	for (size_t i = 0; i < j->nshape; i++)
-		free(j->shape[i]);
-	free(j->shape);
-	free(j->given);
-	free(j->policy);
+	hu_network_release(&j->net);
+	hu_variants_release(&j->policies);
 	free(j->v.row);
 	free(j->v.accept);
 }
@@ -302,9 +334,17 @@ prints(const void *of)
 	return !hu_args_given(of, "json");
 }
 
+static int
+surveys(const void *of)
+{
+	return hu_args_given(of, "sensitivity") > 0;
+}
+
 static const hu_opt_need needs[] = {
-	{ "data labels policies accept accumulate shape batch output top-k exact outputs tap", runs,
-		"with --list-ops, which runs nothing" },
+	{ "sensitivity-inputs", surveys, "without --sensitivity" },
+	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
+	  "batch output top-k exact outputs tap",
+		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 	{ NULL, NULL, NULL },
 };
@@ -323,6 +363,16 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"decibels (sqnr_db), the largest difference, the divergence of the classes (kl), values that are not finite, "
 	"and the "
 	"weights' megabytes.\n"
+	"Schemes quantise the products of Conv, Gemm and MatMul nodes; NAME[:WORD]... of\n"
+#define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
+	"  " name "  " summary "\n"
+#include "lib/program/quantise/schemes.def"
+#undef SCHEME
+	"with these words, of each scheme some:\n"
+#define WORD(name, member, value, summary) "  " name "  " summary "\n"
+#include "lib/program/quantise/words.def"
+#undef WORD
+	"SCHEME,layer:PATTERN=SCHEME and a file give other nodes other schemes (doc/formats.md).\n"
 	"A format's name as a policy computes everything in it; of 8 bits or fewer only products, with scaled operands "
 	"and bfloat16 "
 	"results.\n"

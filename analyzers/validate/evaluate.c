@@ -6,10 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a tensor takes in deployment. */
+static double
+tensor_bytes(const hu_version *v, int t)
+{
+	return v->bits[t] < 0 ? 0 : v->bits[t] > 0 ? v->bits[t] / 8 : hu_info_bytes(&v->p->t[t]);
+}
+
 /* What a parameter takes where it is read: as its cast, where only casts read it. */
 static double
-parameter_bytes(const hu_program *p, int t)
+parameter_bytes(const hu_version *v, int t)
 {
+	const hu_program *p = v->p;
 	double most = 0;
 	int plain = 0;
 
@@ -24,7 +32,18 @@ parameter_bytes(const hu_program *p, int t)
 			double bytes = hu_info_bytes(&p->t[p->c[i].out[0]]);
 			most = bytes > most ? bytes : most;
 		}
-	return plain ? hu_info_bytes(&p->t[t]) : most;
+	return plain ? tensor_bytes(v, t) : most;
+}
+
+double
+hu_weight_bytes(const hu_version *v)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < v->p->nt; i++)
+		if (v->p->t[i].producer < 0 && v->p->t[i].state)
+			bytes += parameter_bytes(v, i);
+	return bytes;
 }
 
 static void
@@ -32,14 +51,16 @@ count_bytes(hu_evaluated *e, size_t batch)
 {
 	const hu_program *p = e->p;
 
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].producer < 0 && p->t[i].state)
-			e->weight_bytes += parameter_bytes(p, i);
+	e->weight_bytes = hu_weight_bytes(&e->v);
 	for (int i = 0; i < p->nc; i++) {
 		hu_cost k = hu_call_cost(p, &p->c[i]);
 		const hu_info *in = &p->t[p->c[i].in[0]];
 		if (p->c[i].op->role != HU_ROLE_CAST || in->producer >= 0 || !in->state)
 			e->traffic_bytes += (k.bytes_in + k.bytes_out) / (double)batch;
+		for (int j = 0; j < k.reads; j++)
+			if (e->v.bits[p->c[i].in[j]] != 0)
+				e->traffic_bytes -= (hu_info_bytes(&p->t[p->c[i].in[j]]) -
+					tensor_bytes(&e->v, p->c[i].in[j])) / (double)batch;
 	}
 }
 
@@ -76,7 +97,7 @@ static void
 keep(hu_evaluated *e, const hu_imported *m, const hu_exec *x, size_t first, size_t batch)
 {
 	for (size_t k = 0; k < m->nout; k++) {
-		int id = hu_program_find(e->p, m->p->t[m->out[k].tensor].name);
+		int id = e->v.map[m->out[k].tensor];
 		size_t each = e->each[k], rows = first + batch <= e->n ? batch : e->n - first;
 		for (size_t i = 0; i < rows * each; i++) {
 			double v = hu_get(&x->t[id], i);
@@ -94,7 +115,7 @@ run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu
 	hu_exec x;
 
 	for (size_t k = 0; k < m->nout; k++)
-		outputs[hu_program_find(e->p, m->p->t[m->out[k].tensor].name)] = 1;
+		outputs[e->v.map[m->out[k].tensor]] = 1;
 	hu_status st = hu_exec_init_sharing(&x, e->p, outputs);
 	free(outputs);
 	if (st != HU_OK) {
@@ -103,10 +124,10 @@ run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu
 	}
 	x.after = after_call;
 	x.with = &w;
-	hu_imported_load(m, &x);
+	hu_version_load(&e->v, x.t);
 	for (size_t first = 0; first < s->n && st == HU_OK; first += batch) {
 		for (size_t i = 0; i < m->nin; i++) {
-			int id = m->in[i].tensor < 0 ? -1 : hu_program_find(e->p, m->p->t[m->in[i].tensor].name);
+			int id = m->in[i].tensor < 0 ? -1 : e->v.map[m->in[i].tensor];
 			if (id >= 0)
 				hu_samples_fill(s, i, first, batch, &x.t[id]);
 		}
@@ -124,17 +145,30 @@ run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu
 	return st;
 }
 
+/* Sets the model of all sums but those that are exact: of integer codes, in fp64. */
+static void
+accumulate(hu_program *p, hu_sum sum)
+{
+	for (int i = 0; i < p->nc; i++)
+		if (p->c[i].op->cls == HU_CLASS_GEMM &&
+			!(p->c[i].fmt.acc == HU_FP64 && p->c[i].fmt.in == HU_FP32)) {
+			p->c[i].sum = sum;
+			p->c[i].fmt.acc = sum.acc;
+		}
+}
+
 hu_status
-hu_evaluate(hu_evaluated *e, const hu_imported *m, const hu_policy *policy, const hu_sum *sum, const hu_samples *s,
-	size_t batch, hu_progress *bar)
+hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum,
+	const hu_samples *s, size_t batch, hu_progress *bar)
 {
 	double start = hu_now();
+	hu_status st = HU_OK;
+	hu_sum own;
 
-	*e = (hu_evaluated){ .n = s->n, .first_call = -1 };
+	*e = (hu_evaluated){ .v = v, .p = v.p, .n = s->n, .first_call = -1 };
 	e->each = hu_xcalloc(m->nout + 1, sizeof *e->each);
 	e->out = hu_xcalloc(m->nout + 1, sizeof *e->out);
 	e->nout = m->nout;
-	hu_status st = hu_pass_policy(m->p, policy, &e->p);
 	for (size_t k = 0; k < m->nout && st == HU_OK; k++) {
 		size_t all = hu_count(m->p->t[m->out[k].tensor].shape);
 		if (all % batch)
@@ -145,11 +179,10 @@ hu_evaluate(hu_evaluated *e, const hu_imported *m, const hu_policy *policy, cons
 		e->each[k] = all / batch;
 		e->out[k] = hu_xcalloc(e->each[k] * s->n + 1, sizeof **e->out);
 	}
-	hu_sum own;
-	if (st == HU_OK && *policy->accumulate && (st = hu_sum_parse(policy->accumulate, &own)) == HU_OK)
-		hu_pass_accumulate(e->p, "*", own);
+	if (st == HU_OK && *model && (st = hu_sum_parse(model, &own)) == HU_OK)
+		accumulate(v.p, own);
 	if (st == HU_OK && sum)
-		hu_pass_accumulate(e->p, "*", *sum);
+		accumulate(v.p, *sum);
 	if (st == HU_OK) {
 		count_bytes(e, batch);
 		st = run(e, m, s, batch, bar);
@@ -167,6 +200,6 @@ hu_evaluated_release(hu_evaluated *e)
 		free(e->out[k]);
 	free(e->out);
 	free(e->each);
-	hu_program_free(e->p);
+	hu_version_release(&e->v);
 	memset(e, 0, sizeof *e);
 }

@@ -3,16 +3,17 @@
 #ifndef HU_ANALYZERS_EVALUATE_H
 #define HU_ANALYZERS_EVALUATE_H
 
-#include "analyzers/validate/samples.h"
+#include "analyzers/network/samples.h"
 
 #include "lib/base/console/progress.h"
-#include "lib/program/passes.h"
+#include "lib/program/quantise/version.h"
 
 /* out[k] holds output k of every input, each elements of an input. nonfinite counts elements of all outputs that are
    not finite; first_call is the first call, in the program's order, whose output is not finite somewhere although its
    inputs are, -1: none. */
 typedef struct hu_evaluated {
-	hu_program *p;
+	hu_version v;
+	const hu_program *p; /* v's */
 	size_t nout, n, *each;
 	double **out;
 	size_t nonfinite;
@@ -21,9 +22,12 @@ typedef struct hu_evaluated {
 	double seconds;
 } hu_evaluated;
 
-/* Runs M, whose inputs have BATCH rows, on all inputs. Steps *bar once a batch. HU_EFILE where an output's elements do
-   not divide into rows. */
-hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, const hu_policy *policy, const hu_sum *sum,
+/* Runs version V of M's program, which is taken over, on all inputs, whose batches have BATCH rows. The products' sums
+   are ACCUMULATE's where that is not empty and SUM's where that is not NULL, but those of integer codes stay exact.
+   Steps *bar once a batch. HU_EUNABLE where an output's elements do not divide into rows. */
+hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate, const hu_sum *sum,
 	const hu_samples *s, size_t batch, hu_progress *bar);
 void hu_evaluated_release(hu_evaluated *e);
+/* What the constants that V's calls read take in deployment. */
+double hu_weight_bytes(const hu_version *v);
 #endif

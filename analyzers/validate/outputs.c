@@ -73,6 +73,20 @@ print_exact(const hu_validation *v)
 			x->agreed, x->agreed == 1 ? "" : "s", HU_BOUNDED_AGREE);
 }
 
+/* What was quantised, and by which inputs' ranges. */
+static void
+print_schemes(const hu_validation *v)
+{
+	for (size_t i = 0; i < v->nrow; i++)
+		if (v->row[i].quantised)
+			printf("%s: %zu of %zu products of Conv, Gemm and MatMul nodes are quantised.\n",
+				hu_shown(v->row[i].policy), v->row[i].quantised, v->row[i].products);
+	if (v->calibrated && v->calibration)
+		printf("Static scales were measured on %zu inputs of %s.\n", v->calibrated, hu_shown(v->calibration));
+	else if (v->calibrated)
+		printf("Static scales were measured on the first %zu inputs of the data themselves.\n", v->calibrated);
+}
+
 void
 hu_validation_print(const hu_validation *v)
 {
@@ -97,6 +111,7 @@ hu_validation_print(const hu_validation *v)
 	else
 		puts("\nNo output has two classes or more along its last axis: nothing is decided, only distances are "
 		     "told.");
+	print_schemes(v);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
 		if (j->e.first_call >= 0)
@@ -115,6 +130,9 @@ hu_validation_print(const hu_validation *v)
 			if (!v->row[i].keeps[k])
 				printf("%s fails %s: it is %.4g%s.\n", hu_shown(v->row[i].policy),
 					hu_shown(v->accept[k].text), v->row[i].is[k], v->accept[k].share ? " %" : "");
+	for (size_t i = 0; i < v->nrow; i++)
+		if (v->row[i].sensitivity)
+			hu_sensitivity_print(v->row[i].sensitivity);
 }
 
 static json_t *
@@ -147,6 +165,10 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "first_nonfinite", first < 0 ? json_null() : json_string(j->e.p->c[first].layer));
 	json_object_set_new(o, "weight_bytes", real(j->e.weight_bytes));
 	json_object_set_new(o, "traffic_bytes", real(j->e.traffic_bytes));
+	json_object_set_new(o, "products", json_integer((json_int_t)j->products));
+	json_object_set_new(o, "quantised", json_integer((json_int_t)j->quantised));
+	if (j->sensitivity)
+		json_object_set_new(o, "sensitivity", hu_sensitivity_json(j->sensitivity));
 	json_object_set_new(o, "verdict", json_string(hu_validation_verdict(v, j)));
 	return o;
 }
@@ -164,6 +186,11 @@ hu_validation_json(const hu_validation *v)
 		o, "output", v->d.classes > 1 ? json_string(hu_shown(v->m->out[v->d.output].name)) : json_null());
 	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));
 	json_object_set_new(o, "top_k", json_integer(v->d.top));
+	if (v->calibrated) {
+		x = json_pack("{s:I}", "inputs", (json_int_t)v->calibrated);
+		json_object_set_new(x, "data", json_string(hu_shown(v->calibration ? v->calibration : v->data)));
+		json_object_set_new(o, "calibration", x);
+	}
 	if (v->exact) {
 		x = json_pack("{s:I s:I}", "inputs", (json_int_t)v->exact->n, "changed", (json_int_t)v->exact->changed);
 		json_object_set_new(x, "max_error", real(v->exact->worst));

@@ -5,16 +5,19 @@
 
 #include "analyzers/validate/accept.h"
 #include "analyzers/validate/exact_network.h"
+#include "analyzers/validate/sensitivity.h"
 
 #include <jansson.h>
 
 /* A policy, its outputs and figures; keeps[i]: it keeps rule i, and is[i] the figure that the rule counted. */
 typedef struct hu_judgement {
 	const char *policy;
+	size_t products, quantised; /* Conv, Gemm and MatMul nodes, and those with a scheme that is no format */
 	hu_evaluated e;
 	hu_effect r;
 	char *keeps;
 	double *is;
+	hu_sensitivity *sensitivity; /* NULL: not asked for, or of a policy that is none of schemes */
 } hu_judgement;
 
 /* All that there is to tell; exact is NULL where the exact network was not run. row[0] is float32, which the others are
@@ -28,6 +31,8 @@ typedef struct hu_validation {
 	hu_judgement *row;
 	hu_accept *accept;
 	const hu_exact_network *exact;
+	size_t calibrated;       /* inputs that static scales were measured on; 0: there are none */
+	const char *calibration; /* the file of these inputs; NULL: the first ones of data */
 	double too_long;        /* operations on one input of an exact network left out for its length; else 0 */
 } hu_validation;
 

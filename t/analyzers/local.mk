@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
+SCRIPT_TESTS += t/analyzers/t-advise.py
 SCRIPT_TESTS += t/analyzers/t-analyze-files.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
 SCRIPT_TESTS += t/analyzers/t-calc-rows.py
@@ -26,6 +27,7 @@ SCRIPT_TESTS += t/analyzers/t-op.sh
 SCRIPT_TESTS += t/analyzers/t-probe.sh
 SCRIPT_TESTS += t/analyzers/t-statistics.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
+SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/t-validate.py
 SCRIPT_TESTS += t/analyzers/t-what-if.sh
 C_TESTS += t/analyzers/u-correct

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # validate: models written here run under policies, and every figure is computed again from the outputs that it writes, by other
 # formulas; float32's outputs are compared with doubles. Then budgets, exit codes, and what is refused. HALFULP names the program.
-import json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, zipfile
+import json, math, os, random, shutil, struct, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get("srcdir", "."))
 sys.path.insert(0, os.path.join(TOP, "t/tool"))
+from npzfile import npz, outputs
 from onnxfile import *
 from npzfile import *
 

@@ -111,7 +111,7 @@ def prepare():
         open(home + '/' + name, 'w').write('at,x\n1,2\n2,%d\n' % last)
     open(home + '/rules.txt', 'w').write('*: rel <= 1\n')
     onnxfile.write(home + '/m.onnx', onnxfile.graph([onnxfile.node('Relu', 'x', 'y')], [], [onnxfile.value('x')], [onnxfile.value('y')]))
-    onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y'), onnxfile.node('Exp', 'y', 'e')],
+    onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Exp', 'y', 'e')],
                                                     [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
@@ -510,15 +510,31 @@ tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
+advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
+advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy
+advise accept | advise {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=1'
+advise formats | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --formats bf16
+advise out | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --out advised
+advise calibrate | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --calibrate {h}/x.npy
+advise calibrate-inputs | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --batch 1 --json | --calibrate-inputs 1
+advise shape | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --shape m=3
+advise batch | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --formats int8 --calibrate-inputs 1 --json | --batch 1
+advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output z
+advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
+advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
 validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
+validate calibrate | validate {h}/v.onnx --data {h}/x.npy --policies int8 | --calibrate {h}/x.npy
+validate calibrate-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int8 --batch 1 | --calibrate-inputs 1
 validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
 validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequential,acc=fp16
 validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3
 validate batch | validate {h}/v.onnx --data {h}/x.npy | --batch 2
 validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
 validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
+validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --sensitivity
+validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity | --sensitivity-inputs 1
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap

@@ -22,7 +22,7 @@ import struct, sys, zipfile
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 from onnxfile import *
-write("model.onnx", graph([node("Gemm", "x w", "y")], [floats("w", [3, 2], [1, 0, 0, 1, -1, 2])], [value("x", ["n", 3])], [value("y")]))
+write("model.onnx", graph([node("Gemm", "x w", "y", name="fc")], [floats("w", [3, 2], [1, 0, 0, 1, -1, 2])], [value("x", ["n", 3])], [value("y")]))
 head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }".ljust(117) + b"\n"
 with zipfile.ZipFile("inputs.npz", "w") as z:
     z.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<12f", *range(12)))

@@ -22,3 +22,5 @@ libhalfulp_a_SOURCES += lib/op/contract/contract_tc.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_workspace.c
 libhalfulp_a_SOURCES += lib/op/contract/conv.c
 noinst_HEADERS += lib/op/contract/conv.h
+libhalfulp_a_SOURCES += lib/op/contract/pairs16.c
+noinst_HEADERS += lib/op/contract/pairs16.h

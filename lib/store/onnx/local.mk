@@ -11,6 +11,8 @@ lib/store/onnx/onnx.pb-c.h: lib/store/onnx/onnx.pb-c.c
 	@test -f $@ || { rm -f lib/store/onnx/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) lib/store/onnx/onnx.pb-c.c; }
 
 libhalfulp_a_SOURCES += lib/store/onnx/axis.c
+libhalfulp_a_SOURCES += lib/store/onnx/edit.c
+noinst_HEADERS += lib/store/onnx/edit.h
 libhalfulp_a_SOURCES += lib/store/onnx/external.c
 libhalfulp_a_SOURCES += lib/store/onnx/graph.c
 libhalfulp_a_SOURCES += lib/store/onnx/node.c

@@ -24,11 +24,17 @@ hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *pat
 /* LABELS: an array of the same file, an .npy file or NPZ:NAME, of whole numbers, as many rows as inputs. */
 hu_status hu_samples_labels(hu_samples *s, const char *labels);
 void hu_samples_release(hu_samples *s);
+/* Rows FIRST … FIRST + N - 1 of FROM, which must outlive them; labels too. Freed by hu_samples_part_free. */
+void hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n);
+void hu_samples_part_free(hu_samples *s);
 
 /* Appends what the data say of open sizes of the model's inputs, for batches of *BATCH rows; *BATCH becomes the model's
    own where that is fixed. HU_EFILE where a shape does not fit. */
 hu_status hu_samples_given(
 	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
+
+/* HU_EFILE where rows of S do not have the shape that M's inputs have, whose batches have rows of their own. */
+hu_status hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m);
 
 /* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. */
 void hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t);

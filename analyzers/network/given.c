@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/given.h"
+#include "analyzers/network/given.h"
 
 #include "lib/base/console/show.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/samples.h"
+#include "analyzers/network/samples.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -138,6 +138,35 @@ hu_samples_release(hu_samples *s)
 	memset(s, 0, sizeof *s);
 }
 
+void
+hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n)
+{
+	hu_npy *own = hu_xcalloc(from->narray + 1, sizeof *own);
+
+	*s = *from;
+	s->z = (hu_npz){ .n = from->narray, .array = own };
+	s->n = n;
+	s->array = hu_xcalloc(from->narray + 1, sizeof *s->array);
+	for (size_t i = 0; i < from->narray; i++) {
+		size_t each = from->array[i]->count / from->n;
+		own[i] = *from->array[i];
+		own[i].data = (char *)own[i].data + first * each * own[i].width;
+		own[i].shape[0] = n;
+		own[i].count = n * each;
+		s->array[i] = &own[i];
+	}
+	if (from->label)
+		s->label = from->label + first * from->nlabel;
+}
+
+void
+hu_samples_part_free(hu_samples *s)
+{
+	free(s->z.array);
+	free(s->array);
+	memset(s, 0, sizeof *s);
+}
+
 /* 1 where all rows hold one number. */
 static int
 same(const hu_npy *a)
@@ -186,6 +215,30 @@ hu_samples_given(
 			continue;
 		HU_GROW(*given, *ngiven, *cap);
 		(*given)[(*ngiven)++] = to;
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < g->nin; i++) {
+		if (is_constant(g, g->in[i].name))
+			continue;
+		const hu_npy *a = s->array[k++];
+		for (size_t j = 0; j < m->nin; j++) {
+			int first = s->whole ? 0 : 1, same = a->rank - s->whole == m->in[j].rank;
+			if (strcmp(m->in[j].name, g->in[i].name))
+				continue;
+			for (int d = first; d < m->in[j].rank && same; d++)
+				same = a->shape[d + s->whole] == m->in[j].d[d];
+			if (!same)
+				return hu_fail(HU_EFILE,
+					"the calibration array for input '%.120s' has another shape than --data has",
+					hu_shown(g->in[i].name));
+		}
 	}
 	return HU_OK;
 }

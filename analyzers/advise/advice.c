@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/advise/advice.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *
+scheme(const hu_advice *a, size_t i)
+{
+	return a->best->choice[i] ? a->s->scheme[a->best->choice[i] - 1].name : "float32";
+}
+
+void
+hu_advice_print(const hu_advice *a)
+{
+	const hu_search *s = a->s;
+
+	printf("%s: %zu products to decide on, %zu inputs to search on, %zu held apart, %zu assignments run\n\n",
+		hu_shown(a->path), s->n, s->half[0].n, s->half[1].n, s->runs);
+	if (!a->best->choice) {
+		puts("No assignment keeps the budget, not even float32 in all nodes.");
+		return;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		printf("%-12s %s\n", scheme(a, i), hu_shown(s->decision[i].node));
+	printf("\nWeights take %.4g MB, %.4g MB in float32.\n", a->best->bytes / 1e6, s->float_bytes / 1e6);
+	for (int h = 0; h < 2; h++) {
+		const hu_effect *r = &a->best->effect[h];
+		printf("%s: %zu inputs, ", h ? "Held apart" : "Searched", r->inputs);
+		if (s->d.classes > 1)
+			printf("%zu flips, ", r->flips);
+		printf("rel_l2 %.3g, sqnr %.1f dB, largest difference %.3g\n", r->rel_l2, r->sqnr_db, r->max_error);
+	}
+	if (a->exhaustive)
+		puts("All assignments that take less were tried, or break the budget: none is cheaper.");
+	else
+		printf("There are %.3g assignments; a cheaper one may exist.\n", hu_search_size(s));
+	if (a->exhaustive && a->greedy_bytes > a->best->bytes)
+		printf("A greedy search comes to %.4g MB.\n", a->greedy_bytes / 1e6);
+	if (a->out)
+		printf("%s has model.onnx, policy.json, block_list.txt and keep.py.\n", hu_shown(a->out));
+}
+
+static json_t *
+real(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *
+effect(const hu_advice *a, int h)
+{
+	const hu_effect *r = &a->best->effect[h];
+	json_t *o = json_object();
+
+	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
+	json_object_set_new(o, "flips", a->s->d.classes > 1 ? json_integer((json_int_t)r->flips) : json_null());
+	json_object_set_new(o, "rel_l2", real(r->rel_l2));
+	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
+	json_object_set_new(o, "max_error", real(r->max_error));
+	return o;
+}
+
+/* Node names and schemes of what is not float32. */
+static json_t *
+nodes(const hu_advice *a)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < a->s->n; i++)
+		if (a->best->choice[i])
+			json_object_set_new(o, a->s->decision[i].node, json_string(scheme(a, i)));
+	return o;
+}
+
+json_t *
+hu_advice_json(const hu_advice *a)
+{
+	const hu_search *s = a->s;
+	json_t *o = json_object(), *rows = json_array();
+	int found = a->best->choice != NULL;
+
+	json_object_set_new(o, "model", json_string(hu_shown(a->path)));
+	json_object_set_new(o, "found", json_boolean(found));
+	json_object_set_new(o, "exhaustive", json_boolean(a->exhaustive));
+	json_object_set_new(o, "runs", json_integer((json_int_t)s->runs));
+	json_object_set_new(o, "calibrated", json_integer((json_int_t)a->calibrated));
+	json_object_set_new(o, "float32_bytes", real(s->float_bytes));
+	json_object_set_new(o, "bytes", found ? real(a->best->bytes) : json_null());
+	json_object_set_new(o, "greedy_bytes", real(a->greedy_bytes));
+	json_object_set_new(o, "searched", found ? effect(a, 0) : json_null());
+	json_object_set_new(o, "held_apart", found ? effect(a, 1) : json_null());
+	for (size_t i = 0; i < s->n; i++) {
+		json_t *row = json_object(), *each = json_object();
+		json_object_set_new(row, "node", json_string(s->decision[i].node));
+		json_object_set_new(row, "scheme", found ? json_string(scheme(a, i)) : json_null());
+		for (size_t k = 0; k < s->nscheme; k++)
+			json_object_set_new(each, s->scheme[k].name,
+				json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
+					real(sqrt(s->decision[i].damage[k + 1]))));
+		json_object_set_new(row, "alone", each);
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(o, "nodes", rows);
+	return o;
+}
+
+static hu_status
+write_text(const char *dir, const char *name, const char *text)
+{
+	char *path = hu_xprintf("%s/%s", dir, name);
+	hu_status st = hu_file_write(path, text, strlen(text));
+
+	free(path);
+	return st;
+}
+
+/* A name in quotes that Python reads. */
+static void
+quoted(hu_str *t, const char *name)
+{
+	json_t *s = json_string(name);
+	char *text = json_dumps(s, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+	hu_str_add(t, text ? text : "\"\"");
+	free(text);
+	json_decref(s);
+}
+
+/* Names of nodes, a line each, whose scheme is float32 (kept) or is not. */
+static void
+add_names(hu_str *t, const hu_advice *a, int kept, const char *before)
+{
+	for (size_t i = 0; i < a->s->n; i++) {
+		if ((a->best->choice[i] == 0) != kept)
+			continue;
+		hu_str_add(t, before);
+		quoted(t, a->s->decision[i].node);
+		hu_str_add(t, ",\n");
+	}
+}
+
+/* The module of PyTorch that exporters name a node after: /layer1/conv/Conv is layer1.conv. */
+static void
+add_modules(hu_str *t, const hu_advice *a)
+{
+	for (size_t i = 0; i < a->s->n; i++) {
+		if (a->best->choice[i])
+			continue;
+		const char *name = a->s->decision[i].node;
+		char *module = hu_xstrdup(*name == '/' ? name + 1 : name), *end = strrchr(module, '/');
+		if (end)
+			*end = 0;
+		for (char *s = module; *s; s++)
+			*s = *s == '/' ? '.' : *s;
+		hu_str_add(t, "    ");
+		quoted(t, module);
+		hu_str_add(t, ",\n");
+		free(module);
+	}
+}
+
+hu_status
+hu_advice_write(const hu_advice *a, const char *dir)
+{
+	json_t *policy = json_pack("{s:s s:s s:o}", "name", "advised", "default", "float32", "nodes", nodes(a));
+	char *text = json_dumps(policy, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	hu_str t;
+
+	hu_status st = write_text(dir, "policy.json", text ? text : "{}");
+	free(text);
+	json_decref(policy);
+	hu_str_init(&t);
+	hu_str_add(&t, "# Nodes that stay in float32: node_block_list of "
+		       "onnxconverter_common.float16.convert_float_to_float16,\n"
+		       "# nodes_to_exclude of onnxruntime.quantization.quantize_static.\nblock_list = [\n");
+	add_names(&t, a, 1, "    ");
+	hu_str_add(
+		&t, "]\n# Products that have another scheme (policy.json says which): nodes_to_quantize.\nnodes = [\n");
+	add_names(&t, a, 0, "    ");
+	hu_str_add(&t, "]\n");
+	if (st == HU_OK)
+		st = write_text(dir, "block_list.txt", t.s);
+	hu_str_release(&t);
+	hu_str_init(&t);
+	hu_str_add(&t, "# Modules that compute in float32 within torch.autocast, by the names that torch.onnx.export "
+		       "gives nodes.\n"
+		       "import torch\n\nKEEP = {\n");
+	add_modules(&t, a);
+	hu_str_add(&t,
+		"}\n\n\ndef keep_float32(model, device_type=\"cuda\"):\n"
+		"    for name, module in model.named_modules():\n"
+		"        if name in KEEP:\n"
+		"            def forward(*args, inner=module.forward):\n"
+		"                with torch.autocast(device_type, enabled=False):\n"
+		"                    return inner(*(x.float() if torch.is_tensor(x) and x.is_floating_point() else x "
+		"for x in args))\n"
+		"            module.forward = forward\n"
+		"    return model\n");
+	if (st == HU_OK)
+		st = write_text(dir, "keep.py", t.s);
+	hu_str_release(&t);
+	return st;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What advise gives out: the table, JSON, and the files of the advised assignment. */
+#ifndef HU_ANALYZERS_ADVICE_H
+#define HU_ANALYZERS_ADVICE_H
+
+#include "analyzers/advise/search.h"
+
+/* exhaustive: every assignment was at hand, so that `best` is the cheapest; greedy_bytes: what the greedy search came
+   to beside it, NaN where it found none or was the only one. */
+typedef struct hu_advice {
+	const char *path, *out;
+	const hu_search *s;
+	const hu_assignment *best;
+	int exhaustive;
+	double greedy_bytes;
+	size_t calibrated;
+} hu_advice;
+
+void hu_advice_print(const hu_advice *a);
+json_t *hu_advice_json(const hu_advice *a);
+/* DIR/policy.json for validate, DIR/block_list.txt for onnxconverter-common and ONNX Runtime's quantizer, DIR/keep.py
+   for PyTorch. The folder exists. */
+hu_status hu_advice_write(const hu_advice *a, const char *dir);
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp advise MODEL.onnx: the cheapest precision for each product that keeps a budget, and the model written so. */
+#include "analyzers/advise/advice.h"
+#include "analyzers/advise/typed.h"
+#include "analyzers/network/network.h"
+
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hu_opt opts[] = {
+	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
+	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
+	{ "accept", "RULE", NULL, "the budget, as flips<=0.1% or sqnr>=30; repeatable" },
+	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
+	{ "out", "DIR", NULL, "write model.onnx, policy.json, block_list.txt and keep.py there" },
+	{ "calibrate", "FILE", NULL,
+		"inputs that static scales are measured on; default: the first ones that are searched on" },
+	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
+	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
+	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
+	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
+	{ "top-k", "K", "5", "the figure top counts inputs whose float32 class is not among the first K" },
+	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
+};
+
+typedef struct job {
+	const hu_args *a;
+	hu_network net;
+	hu_variants formats;
+	hu_search s;
+	hu_assignment best;
+	hu_advice advice;
+} job;
+
+static hu_status
+read_formats(job *j)
+{
+	char *all = hu_xstrdup(hu_args_text(j->a, "formats")), *save = NULL;
+	hu_scheme *scheme = hu_xcalloc(strlen(all) + 1, sizeof *scheme);
+	hu_status st = HU_OK;
+
+	j->s.scheme = scheme;
+	for (char *w = strtok_r(all, ",", &save); w && st == HU_OK; w = strtok_r(NULL, ",", &save)) {
+		hu_scheme *one = &scheme[j->s.nscheme];
+		if ((st = hu_scheme_parse(one, w)) != HU_OK)
+			break;
+		if (one->activations == HU_ACTIVATIONS_DYNAMIC && one->kind == HU_SCHEME_FLOAT8)
+			st = hu_fail(
+				HU_EINVAL, "--formats %s: give %s:static; dynamic scales have no typed file", w, w);
+		else if (one->activations == HU_ACTIVATIONS_DYNAMIC)
+			st = hu_fail(HU_EINVAL, "--formats %s: dynamic scales have no typed file", hu_shown(w));
+		else if (one->kind == HU_SCHEME_FLOAT && one->format == HU_FP32)
+			st = hu_fail(HU_EINVAL, "--formats %s: float32 is what products have otherwise", hu_shown(w));
+		HU_GROW(j->formats.v, j->formats.n, j->formats.cap);
+		j->formats.v[j->formats.n++] = (hu_variant){ .by_node = 1, .rest = *one };
+		snprintf(j->formats.v[j->formats.n - 1].name, sizeof j->formats.v->name, "%s", w);
+		j->s.nscheme++;
+	}
+	free(all);
+	return st == HU_EABSENT ? HU_EINVAL : st;
+}
+
+static hu_status
+read_budget(job *j)
+{
+	const char *text;
+
+	j->s.accept = hu_xcalloc((size_t)hu_args_given(j->a, "accept") + 1, sizeof *j->s.accept);
+	for (int i = 0; (text = hu_args_nth(j->a, "accept", i)); i++)
+		HU_TRY(hu_accept_parse(&j->s.accept[j->s.naccept++], text));
+	return j->s.naccept ? HU_OK
+			    : hu_fail(HU_EINVAL, "the budget is missing: give --accept, as in --accept 'flips<=1%%'");
+}
+
+/* The first half of the inputs is searched on, the rest held apart. */
+static hu_status
+split(job *j)
+{
+	size_t n = j->net.s.n, first = (n + 1) / 2;
+	long long top;
+
+	if (n < 2)
+		return hu_fail(HU_EFILE,
+			"%s: two inputs or more are needed: one part is searched on, the other verifies",
+			hu_shown(hu_args_text(j->a, "data")));
+	HU_TRY(hu_args_int(j->a, "top-k", 1, 1 << 30, &top));
+	hu_samples_part(&j->s.half[0], &j->net.s, 0, first);
+	hu_samples_part(&j->s.half[1], &j->net.s, first, n - first);
+	j->s.m = &j->net.m;
+	j->s.batch = j->net.batch;
+	return hu_deciding_of(&j->s.d, &j->net.m, j->net.batch, hu_args_text(j->a, "output"), (int)top);
+}
+
+static hu_status
+search(job *j, hu_progress *bar)
+{
+	hu_assignment greedy = { .choice = NULL };
+
+	HU_TRY(hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], bar));
+	j->s.range = j->net.ranges.range;
+	HU_TRY(hu_search_measure(&j->s));
+	j->advice.exhaustive = hu_search_size(&j->s) <= HU_ADVISE_ALL;
+	HU_TRY(hu_search_greedy(&j->s, j->advice.exhaustive ? &greedy : &j->best));
+	j->advice.greedy_bytes = j->advice.exhaustive && greedy.choice ? greedy.bytes : NAN;
+	hu_assignment_release(&greedy);
+	return j->advice.exhaustive ? hu_search_all(&j->s, &j->best) : HU_OK;
+}
+
+static hu_status
+write(job *j, const char *dir)
+{
+	char *path = hu_xprintf("%s/model.onnx", dir);
+	hu_variant v;
+
+	hu_search_variant(&j->s, &j->best, &v);
+	hu_status st = hu_make_dirs(dir);
+	if (st == HU_OK)
+		st = hu_typed_write(&j->net.onnx, &j->net.m, &v, j->net.ranges.range, path);
+	if (st == HU_OK)
+		st = hu_advice_write(&j->advice, dir);
+	hu_variant_release(&v);
+	free(path);
+	return st;
+}
+
+static hu_status
+advise(job *j)
+{
+	const char *out = hu_args_text(j->a, "out");
+	hu_progress bar;
+
+	HU_TRY(read_formats(j));
+	HU_TRY(read_budget(j));
+	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0]));
+	HU_TRY(split(j));
+	size_t batches = (j->s.half[0].n + j->s.batch - 1) / j->s.batch;
+	hu_progress_start(&bar, "advise", 8 * batches);
+	j->s.bar = &bar;
+	hu_status st = search(j, &bar);
+	hu_progress_end(&bar);
+	HU_TRY(st);
+	j->advice.path = j->a->rest[0];
+	j->advice.s = &j->s;
+	j->advice.best = &j->best;
+	j->advice.calibrated = j->net.ranges.inputs;
+	j->advice.out = j->best.choice ? out : NULL;
+	if (out && j->best.choice)
+		HU_TRY(write(j, out));
+	if (hu_args_given(j->a, "json")) {
+		json_t *o = hu_advice_json(&j->advice);
+		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		puts("");
+		json_decref(o);
+	} else {
+		hu_advice_print(&j->advice);
+	}
+	return HU_OK;
+}
+
+static int
+run(const hu_args *a)
+{
+	job j = { .a = a };
+	hu_status st = HU_OK;
+
+	if (a->nrest != 1)
+		st = hu_fail(
+			HU_EINVAL, "one model is needed: halfulp advise MODEL.onnx --data INPUTS.npz --accept RULE");
+	else if (!hu_onnx_is(a->rest[0]))
+		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx",
+			hu_shown(a->rest[0]));
+	else if (!hu_args_text(a, "data"))
+		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz");
+	if (st == HU_OK)
+		st = advise(&j);
+	int code = st == HU_OK ? (j.best.choice ? HU_EXIT_OK : HU_EXIT_JUDGED) : hu_complain(st);
+	hu_assignment_release(&j.best);
+	free((hu_scheme *)(size_t)j.s.scheme);
+	free(j.s.accept);
+	hu_search_release(&j.s);
+	hu_variants_release(&j.formats);
+	hu_network_release(&j.net);
+	return code;
+}
+
+const hu_command hu_cmd_advise = { "advise",
+	"MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
+	"find the cheapest precision of each product that keeps a budget, and write the model so",
+	"Decided is the scheme of each Conv, Gemm and MatMul node with constant weights: float32 or one of --formats\n"
+	"(halfulp help validate lists schemes). Cheapest is what takes the fewest bytes of weights. Each scheme is\n"
+	"measured in each node alone on the first half of the inputs; assignments are run on that half, and one that\n"
+	"keeps the budget there is verified on the other half, which is held apart. Up to 4096 assignments are tried "
+	"in\n"
+	"the order of their bytes; where there are more, nodes are raised from the cheapest scheme on, those first "
+	"whose\n"
+	"damage is largest for their bytes, and lowered again one by one. Exit code 1: nothing keeps the budget.\n"
+	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
+	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that "
+	"stay\n"
+	"in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch.",
+	opts, run, NULL };

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/advise/advice.c
+noinst_HEADERS += analyzers/advise/advice.h
+libhalfulp_a_SOURCES += analyzers/advise/cmd_advise.c
+libhalfulp_a_SOURCES += analyzers/advise/search.c
+noinst_HEADERS += analyzers/advise/search.h
+libhalfulp_a_SOURCES += analyzers/advise/typed.c
+noinst_HEADERS += analyzers/advise/typed.h

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/advise/search.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_search_variant(const hu_search *s, const hu_assignment *a, hu_variant *v)
+{
+	*v = (hu_variant){ .by_node = 1, .name = "advised" };
+	(void)hu_scheme_parse(&v->rest, "float32");
+	for (size_t i = 0; i < s->n; i++) {
+		if (!a->choice[i])
+			continue;
+		HU_GROW(v->exception, v->n, v->cap);
+		v->exception[v->n++] = (hu_exception){ .node = hu_xstrdup(s->decision[i].layer),
+			.scheme = s->scheme[a->choice[i] - 1] };
+	}
+}
+
+static hu_status
+version(const hu_search *s, const hu_variant *variant, hu_version *v)
+{
+	const hu_scheme **scheme = NULL;
+
+	HU_TRY(hu_variant_schemes(variant, s->m, &scheme));
+	hu_scheme_plan plan = { .p = s->m->p,
+		.constant = s->m->constant,
+		.scheme = scheme,
+		.quantisable = s->quantisable,
+		.keep = s->kept,
+		.range = s->range };
+	hu_status st = hu_version_of_schemes(v, &plan);
+	free(scheme);
+	return st;
+}
+
+/* Runs the assignment on half H and asks the budget. */
+static hu_status
+try(hu_search *s, hu_assignment *a, int h)
+{
+	hu_evaluated e;
+	hu_variant variant;
+	hu_version v;
+	double is;
+
+	if (a->tried[h])
+		return HU_OK;
+	hu_search_variant(s, a, &variant);
+	hu_status st = version(s, &variant, &v);
+	if (st == HU_OK)
+		st = hu_evaluate(&e, s->m, v, "", NULL, &s->half[h], s->batch, s->bar);
+	hu_variant_release(&variant);
+	HU_TRY(st);
+	s->runs++;
+	hu_effect_of(&a->effect[h], &e, &s->base[h], s->m, &s->d, &s->half[h]);
+	hu_evaluated_release(&e);
+	a->tried[h] = a->keeps[h] = 1;
+	for (size_t k = 0; k < s->naccept; k++)
+		a->keeps[h] &= hu_accept_keeps(&s->accept[k], &a->effect[h], &is);
+	return HU_OK;
+}
+
+static hu_status
+keeps(hu_search *s, hu_assignment *a, int *is)
+{
+	*is = 0;
+	HU_TRY(try(s, a, 0));
+	if (a->keeps[0])
+		HU_TRY(try(s, a, 1));
+	*is = a->keeps[0] && a->keeps[1];
+	return HU_OK;
+}
+
+static hu_assignment
+assignment(const hu_search *s, const unsigned char *choice)
+{
+	hu_assignment a = { .choice = hu_xcalloc(s->n + 1, 1), .bytes = s->float_bytes };
+
+	for (size_t i = 0; i < s->n; i++) {
+		const hu_decision *d = &s->decision[i];
+		a.choice[i] = choice[i];
+		a.bytes += d->bytes[choice[i]] - d->bytes[0];
+		a.predicted += d->damage[choice[i]];
+	}
+	return a;
+}
+
+void
+hu_assignment_release(hu_assignment *a)
+{
+	for (int h = 0; h < 2; h++)
+		if (a->tried[h])
+			hu_effect_release(&a->effect[h]);
+	free(a->choice);
+	memset(a, 0, sizeof *a);
+}
+
+/* What the scheme does in each node alone, by running what lies behind it. */
+static hu_status
+measure_scheme(hu_search *s, size_t k)
+{
+	hu_variant v = { .by_node = 1, .rest = s->scheme[k] };
+	hu_sensitivity r;
+
+	hu_status st = hu_sensitivity_of(&r, &v, s->m, s->range, &s->half[0], &s->d, s->half[0].n, s->batch, 1, s->bar);
+	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
+		hu_decision *d = &s->decision[i];
+		for (size_t j = 0; j < r.n; j++)
+			if (!strcmp(r.node[j].layer, d->layer))
+				d->damage[k + 1] = hu_damage_rel(&r.node[j].low) * hu_damage_rel(&r.node[j].low);
+		if (!(d->damage[k + 1] >= 0))
+			d->damage[k + 1] = INFINITY;
+		unsigned char *one = hu_xcalloc(s->n + 1, 1);
+		hu_assignment a = { .choice = one };
+		hu_variant alone;
+		hu_version version_of;
+		one[i] = (unsigned char)(k + 1);
+		hu_search_variant(s, &a, &alone);
+		if ((st = version(s, &alone, &version_of)) == HU_OK) {
+			d->bytes[k + 1] = d->bytes[0] + hu_weight_bytes(&version_of) - s->float_bytes;
+			hu_version_release(&version_of);
+		}
+		hu_variant_release(&alone);
+		free(one);
+	}
+	hu_sensitivity_release(&r);
+	return st;
+}
+
+hu_status
+hu_search_measure(hu_search *s)
+{
+	const hu_imported *m = s->m;
+	hu_assignment none = { .choice = hu_xcalloc((size_t)m->p->nc + 1, 1) };
+	hu_variant variant;
+	size_t cap = 0;
+
+	s->quantisable = hu_quantisable(m);
+	s->kept = hu_kept(m);
+	for (int i = 0; i < m->p->nc; i++) {
+		if (!s->quantisable[i] || !m->constant[m->p->c[i].in[1]].data)
+			continue;
+		HU_GROW(s->decision, s->n, cap);
+		hu_decision *d = &s->decision[s->n++];
+		*d = (hu_decision){ .layer = m->p->c[i].layer,
+			.node = *m->node[i] ? m->node[i] : m->p->c[i].layer,
+			.bytes = hu_xcalloc(s->nscheme + 1, sizeof *d->bytes),
+			.damage = hu_xcalloc(s->nscheme + 1, sizeof *d->damage) };
+		d->bytes[0] = 4 * (double)hu_count(m->p->t[m->p->c[i].in[1]].shape);
+	}
+	if (!s->n) {
+		free(none.choice);
+		return hu_fail(
+			HU_EUNABLE, "no Conv, Gemm or MatMul node has constant weights: there is nothing to decide");
+	}
+	hu_status st = HU_OK;
+	for (int h = 0; h < 2 && st == HU_OK; h++) {
+		hu_version v;
+		hu_search_variant(s, &none, &variant);
+		st = version(s, &variant, &v);
+		hu_variant_release(&variant);
+		if (st == HU_OK) {
+			s->float_bytes = hu_weight_bytes(&v);
+			st = hu_evaluate(&s->base[h], m, v, "", NULL, &s->half[h], s->batch, s->bar);
+		}
+	}
+	free(none.choice);
+	for (size_t k = 0; k < s->nscheme && st == HU_OK; k++)
+		st = measure_scheme(s, k);
+	return st;
+}
+
+double
+hu_search_size(const hu_search *s)
+{
+	return pow((double)s->nscheme + 1, (double)s->n);
+}
+
+static int
+cheaper(const void *a, const void *b)
+{
+	const hu_assignment *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return x->predicted < y->predicted ? -1 : x->predicted > y->predicted;
+}
+
+hu_status
+hu_search_all(hu_search *s, hu_assignment *best)
+{
+	size_t all = (size_t)hu_search_size(s), found = all;
+	hu_assignment *a = hu_xcalloc(all + 1, sizeof *a);
+	unsigned char *choice = hu_xcalloc(s->n + 1, 1);
+	hu_status st = HU_OK;
+
+	for (size_t i = 0; i < all; i++) {
+		size_t rest = i;
+		for (size_t k = 0; k < s->n; k++, rest /= s->nscheme + 1)
+			choice[k] = (unsigned char)(rest % (s->nscheme + 1));
+		a[i] = assignment(s, choice);
+	}
+	qsort(a, all, sizeof *a, cheaper);
+	for (size_t i = 0; i < all && st == HU_OK && found == all; i++) {
+		int is;
+		st = keeps(s, &a[i], &is);
+		if (st == HU_OK && is)
+			found = i;
+	}
+	*best = (hu_assignment){ .choice = NULL };
+	for (size_t i = 0; i < all; i++) {
+		if (i == found)
+			*best = a[i];
+		else
+			hu_assignment_release(&a[i]);
+	}
+	free(choice);
+	free(a);
+	return st;
+}
+
+/* The choice of decision D with the least damage among those that take more bytes than CHOICE; -1: there is none. */
+static int
+better(const hu_search *s, const hu_decision *d, int choice)
+{
+	int to = -1;
+
+	for (int k = 0; k <= (int)s->nscheme; k++)
+		if (d->damage[k] < d->damage[choice] && (to < 0 || d->bytes[k] < d->bytes[to]))
+			to = k;
+	return to;
+}
+
+/* Raises the decision that loses most damage for its bytes. Returns which, -1 where none can be. */
+static int
+raise(const hu_search *s, unsigned char *choice)
+{
+	double most = 0;
+	int which = -1, to = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const hu_decision *d = &s->decision[i];
+		int k = better(s, d, choice[i]);
+		if (k < 0)
+			continue;
+		double more = d->bytes[k] - d->bytes[choice[i]],
+		       gain = (d->damage[choice[i]] - d->damage[k]) / (more > 0 ? more : 1e-9);
+		if (which < 0 || gain > most) {
+			most = gain;
+			which = (int)i;
+			to = k;
+		}
+	}
+	if (which >= 0)
+		choice[which] = (unsigned char)to;
+	return which;
+}
+
+/* Lowers single nodes of BEST, the ones that save most first, as long as the budget is kept. */
+static hu_status
+lower(hu_search *s, hu_assignment *best)
+{
+	for (;;) {
+		hu_assignment next = { .choice = NULL };
+		double most = 0;
+		unsigned char *choice = hu_xcalloc(s->n + 1, 1), *refused = hu_xcalloc(s->n * (s->nscheme + 1) + 1, 1);
+		int is = 0, left = 1;
+		hu_status st = HU_OK;
+		while (left && !is && st == HU_OK) {
+			size_t at = 0, to = 0;
+			most = 0;
+			for (size_t i = 0; i < s->n; i++)
+				for (size_t k = 0; k <= s->nscheme; k++) {
+					double saves = s->decision[i].bytes[best->choice[i]] - s->decision[i].bytes[k];
+					if (saves > most && !refused[i * (s->nscheme + 1) + k]) {
+						most = saves;
+						at = i;
+						to = k;
+					}
+				}
+			if (!(left = most > 0))
+				break;
+			memcpy(choice, best->choice, s->n);
+			choice[at] = (unsigned char)to;
+			refused[at * (s->nscheme + 1) + to] = 1;
+			next = assignment(s, choice);
+			st = keeps(s, &next, &is);
+			if (!is)
+				hu_assignment_release(&next);
+		}
+		free(choice);
+		free(refused);
+		if (st != HU_OK || !is)
+			return st;
+		hu_assignment_release(best);
+		*best = next;
+	}
+}
+
+hu_status
+hu_search_greedy(hu_search *s, hu_assignment *best)
+{
+	unsigned char *choice = hu_xcalloc(s->n + 1, 1), *path;
+	size_t steps = 1, low = 0, high;
+	hu_status st = HU_OK;
+
+	*best = (hu_assignment){ .choice = NULL };
+	for (size_t i = 0; i < s->n; i++)
+		for (int k = 0; k <= (int)s->nscheme; k++)
+			if (s->decision[i].bytes[k] < s->decision[i].bytes[choice[i]])
+				choice[i] = (unsigned char)k;
+	/* The whole path to float32, along which the predicted damage falls; the first that keeps the budget is found
+	   by halving, each step by a run. */
+	path = hu_xmalloc(s->n * (s->n * (s->nscheme + 1) + 2));
+	memcpy(path, choice, s->n);
+	while (raise(s, choice) >= 0)
+		memcpy(path + s->n * steps++, choice, s->n);
+	high = steps;
+	while (low < high && st == HU_OK) {
+		size_t middle = (low + high) / 2;
+		hu_assignment a = assignment(s, path + s->n * middle);
+		int is;
+		st = keeps(s, &a, &is);
+		if (st == HU_OK && is) {
+			hu_assignment_release(best);
+			*best = a;
+			high = middle;
+		} else {
+			hu_assignment_release(&a);
+			low = middle + 1;
+		}
+	}
+	free(path);
+	free(choice);
+	return st == HU_OK && best->choice ? lower(s, best) : st;
+}
+
+void
+hu_search_release(hu_search *s)
+{
+	for (int h = 0; h < 2; h++) {
+		if (s->base[h].out)
+			hu_evaluated_release(&s->base[h]);
+		hu_samples_part_free(&s->half[h]);
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->decision[i].bytes);
+		free(s->decision[i].damage);
+	}
+	free(s->decision);
+	free(s->quantisable);
+	free(s->kept);
+	memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The cheapest assignment of schemes to products that keeps a budget, found on one part of the inputs and verified on
+   the other. */
+#ifndef HU_ANALYZERS_ADVISE_SEARCH_H
+#define HU_ANALYZERS_ADVISE_SEARCH_H
+
+#include "analyzers/validate/accept.h"
+#include "analyzers/network/calibrate.h"
+#include "analyzers/validate/sensitivity.h"
+
+enum { HU_ADVISE_ALL = 4096 }; /* so many assignments at most are tried one by one */
+
+/* A product's node. bytes[k] and damage[k], k from 0 (float32) to the number of schemes: its weights' bytes, and the
+   square of the outputs' relative error with this node alone so. */
+typedef struct hu_decision {
+	const char *node, *layer;
+	double *bytes, *damage;
+} hu_decision;
+
+/* What was asked for, and what is measured on the way. half[0] are the inputs that are searched on, half[1] those held
+   apart; base their float32 outputs. */
+typedef struct hu_search {
+	const hu_imported *m;
+	const hu_range *range;
+	hu_samples half[2];
+	hu_evaluated base[2];
+	hu_deciding d;
+	size_t batch;
+	const hu_scheme *scheme;
+	hu_accept *accept;
+	size_t nscheme, naccept;
+	char *quantisable, *kept;
+	hu_decision *decision;
+	size_t n;
+	double float_bytes; /* all weights' bytes in float32 */
+	size_t runs;        /* assignments that were run */
+	hu_progress *bar;
+} hu_search;
+
+/* An assignment: choice[i] of decision i, 0 for float32. effect[h]: on half h, measured where tried[h]. */
+typedef struct hu_assignment {
+	unsigned char *choice;
+	double bytes, predicted;
+	int tried[2], keeps[2];
+	hu_effect effect[2];
+} hu_assignment;
+
+/* Lists the decisions and measures each scheme in each node alone. */
+hu_status hu_search_measure(hu_search *s);
+/* Tries assignments in the order of their bytes, all of them if there are at most HU_ADVISE_ALL: *best is then the
+   cheapest that keeps the budget on both halves. greedy: raises the node whose damage is largest for its bytes, one
+   after another from the cheapest assignment on, until the budget is kept on both halves, then lowers single nodes as
+   long as it is. best->choice is NULL where nothing keeps it. */
+hu_status hu_search_all(hu_search *s, hu_assignment *best);
+hu_status hu_search_greedy(hu_search *s, hu_assignment *best);
+double hu_search_size(const hu_search *s); /* how many assignments there are */
+/* The assignment as a variant for validate. */
+void hu_search_variant(const hu_search *s, const hu_assignment *a, hu_variant *v);
+void hu_assignment_release(hu_assignment *a);
+void hu_search_release(hu_search *s);
+#endif

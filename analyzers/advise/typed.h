@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The typed model: an ONNX file whose nodes compute as an assignment says, for tools that take precision from types. */
+#ifndef HU_ANALYZERS_TYPED_H
+#define HU_ANALYZERS_TYPED_H
+
+#include "analyzers/network/variants.h"
+
+/* Writes M with V's schemes of products to PATH; other nodes stay as they are. A product in a format stands between
+   Casts of its float32 operands and results; a product of integers or of float8 codes has QuantizeLinear and
+   DequantizeLinear on its activations and DequantizeLinear on weights stored as codes; weights that alone are quantised
+   are stored as the float32 numbers that remain of them. Static scales are those of RANGE. HU_EUNABLE names a node that
+   has no name of its own, a scheme that has no such file (dynamic scales), or the version of operators that it would
+   need. */
+hu_status hu_typed_write(
+	const hu_onnx *onnx, const hu_imported *m, const hu_variant *v, const hu_range *range, const char *path);
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/network/calibrate.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+hu_status
+hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_imported *m)
+{
+	const hu_scheme **scheme = NULL;
+
+	*count = 0;
+	if (!v->by_node)
+		return HU_OK;
+	HU_TRY(hu_variant_schemes(v, m, &scheme));
+	char *quantisable = hu_quantisable(m);
+	hu_scheme_plan plan = { .p = m->p, .constant = m->constant, .scheme = scheme, .quantisable = quantisable };
+	for (int i = 0; i < m->p->nc; i++)
+		for (int k = 0; k < m->p->c[i].nin; k++) {
+			int t = m->p->c[i].in[k];
+			if (needed[t] || !hu_needs_range(&plan, &m->p->c[i], k, scheme[i]))
+				continue;
+			needed[t] = 1;
+			++*count;
+		}
+	free(quantisable);
+	free(scheme);
+	return HU_OK;
+}
+
+hu_status
+hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
+	size_t batch, hu_progress *bar)
+{
+	hu_status st;
+	hu_exec x;
+
+	*c = (hu_calibrated){ .n = (size_t)m->p->nt, .inputs = inputs };
+	c->range = hu_xcalloc(c->n + 1, sizeof *c->range);
+	HU_TRY(hu_exec_init(&x, m->p));
+	hu_imported_load(m, &x);
+	st = HU_OK;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t first = 0; first < inputs && st == HU_OK; first += batch) {
+			for (size_t i = 0; i < m->nin; i++)
+				if (m->in[i].tensor >= 0)
+					hu_samples_fill(s, i, first, batch, &x.t[m->in[i].tensor]);
+			st = hu_exec_run(&x, &(hu_env){ 0, 0 });
+			for (size_t t = 0; t < c->n && st == HU_OK; t++)
+				if (needed[t])
+					(pass ? hu_range_count : hu_range_extend)(&c->range[t], &x.t[t]);
+			hu_progress_step(bar, 1);
+		}
+	hu_exec_release(&x);
+	return st;
+}
+
+void
+hu_calibrated_release(hu_calibrated *c)
+{
+	for (size_t i = 0; c->range && i < c->n; i++)
+		hu_range_release(&c->range[i]);
+	free(c->range);
+	memset(c, 0, sizeof *c);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Static scales: what a model's tensors hold in float32 on calibration inputs. */
+#ifndef HU_ANALYZERS_CALIBRATE_H
+#define HU_ANALYZERS_CALIBRATE_H
+
+#include "analyzers/network/samples.h"
+#include "analyzers/network/variants.h"
+
+#include "lib/base/console/progress.h"
+
+/* Ranges by tensor of m->p; those that were not needed have n 0. */
+typedef struct hu_calibrated {
+	hu_range *range;
+	size_t n, inputs; /* tensors of the program; inputs that were run */
+} hu_calibrated;
+
+/* Marks in NEEDED, by tensor of m->p, the operands whose scales the variant V takes from calibration. Returns how many
+   it added. HU_EINVAL as hu_variant_schemes. */
+hu_status hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_imported *m);
+
+/* Runs M, of batches of BATCH rows, twice on the first INPUTS rows of S, whole batches: rows that fill up the last one
+   repeat the last input and change no range. Steps *bar twice a batch. */
+hu_status hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
+	size_t batch, hu_progress *bar);
+void hu_calibrated_release(hu_calibrated *c);
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/network/network.h"
+
+#include "analyzers/network/given.h"
+
+#include "lib/base/console/opt_need.h"
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hu_status
+read_shapes(hu_network *n)
+{
+	const char *text;
+
+	n->shape = hu_xcalloc((size_t)hu_args_given(n->a, "shape") + 1, sizeof *n->shape);
+	for (int i = 0; (text = hu_args_nth(n->a, "shape", i)); i++) {
+		HU_GROW(n->given, n->ngiven, n->givencap);
+		n->shape[n->nshape++] = hu_xstrdup(text);
+		HU_TRY(hu_given_parse(&n->given[n->ngiven++], n->shape[i]));
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_network_import(hu_network *n, hu_imported *m, size_t *batch)
+{
+	size_t kept = n->ngiven;
+
+	HU_TRY(hu_samples_given(&n->s, n->onnx.graph, batch, &n->given, &n->ngiven, &n->givencap));
+	hu_status st = hu_import(m, &n->onnx, n->given, n->ngiven);
+	n->ngiven = kept;
+	return st;
+}
+
+hu_status
+hu_network_open(hu_network *n, const hu_args *a, const char *path)
+{
+	long long batch;
+
+	*n = (hu_network){ .a = a };
+	HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
+	n->batch = (size_t)batch;
+	HU_TRY(read_shapes(n));
+	HU_TRY(hu_onnx_open(&n->onnx, path));
+	HU_TRY(hu_samples_open(&n->s, n->onnx.graph, hu_args_text(a, "data")));
+	if (hu_args_text(a, "labels"))
+		HU_TRY(hu_samples_labels(&n->s, hu_args_text(a, "labels")));
+	return hu_network_import(n, &n->m, &n->batch);
+}
+
+static hu_status
+measure(hu_network *n, const char *needed, const hu_samples *s, hu_progress *bar)
+{
+	long long most;
+
+	HU_TRY(hu_args_int(n->a, "calibrate-inputs", 1, 1 << 30, &most));
+	size_t inputs = ((size_t)most + n->batch - 1) / n->batch * n->batch;
+	hu_progress_note(bar, "calibration");
+	return hu_calibrate(&n->ranges, needed, &n->m, s, inputs < s->n ? inputs : s->n, n->batch, bar);
+}
+
+hu_status
+hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar)
+{
+	const char *path = hu_args_text(n->a, "calibrate");
+	char *needed = hu_xcalloc((size_t)n->m.p->nt + 1, 1);
+	hu_samples own = { .n = 0 };
+	hu_status st = HU_OK;
+	size_t all = 0, some = 0;
+
+	for (size_t i = 0; i < policies->n && st == HU_OK; i++, all += some)
+		st = hu_calibrate_needs(needed, &some, &policies->v[i], &n->m);
+	if (st == HU_OK && !all && (path || hu_args_given(n->a, "calibrate-inputs")))
+		st = hu_refuse(path ? "calibrate" : "calibrate-inputs", "where no policy has static scales");
+	if (st == HU_OK && all && path && (st = hu_samples_open(&own, n->onnx.graph, path)) == HU_OK)
+		st = hu_samples_fit(&own, n->onnx.graph, &n->m);
+	if (st == HU_OK && all)
+		st = measure(n, needed, path ? &own : first, bar);
+	if (own.n)
+		hu_samples_release(&own);
+	free(needed);
+	return st;
+}
+
+void
+hu_network_release(hu_network *n)
+{
+	hu_calibrated_release(&n->ranges);
+	hu_imported_release(&n->m);
+	hu_samples_release(&n->s);
+	hu_onnx_release(&n->onnx);
+	for (size_t i = 0; i < n->nshape; i++)
+		free(n->shape[i]);
+	free(n->shape);
+	free(n->given);
+	memset(n, 0, sizeof *n);
+}

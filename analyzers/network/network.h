@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A model with the inputs that it is judged on, as a command line gives both: options data, labels, shape, batch,
+   calibrate and calibrate-inputs. */
+#ifndef HU_ANALYZERS_NETWORK_H
+#define HU_ANALYZERS_NETWORK_H
+
+#include "analyzers/network/calibrate.h"
+
+#include "lib/base/console/opt.h"
+
+typedef struct hu_network {
+	const hu_args *a;
+	hu_onnx onnx;
+	hu_samples s;
+	hu_imported m; /* for batches of `batch` inputs */
+	size_t batch;
+	hu_calibrated ranges; /* of what static scales need; empty where none are needed */
+	hu_given *given;
+	size_t ngiven, givencap, nshape;
+	char **shape;
+} hu_network;
+
+/* Reads the options, the model PATH and its inputs, and imports it. A failure leaves what hu_network_release frees. */
+hu_status hu_network_open(hu_network *n, const hu_args *a, const char *path);
+/* Imports the model again for batches of *BATCH inputs, which becomes the model's own where that is fixed. */
+hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
+/* Measures the ranges that static scales of the POLICIES need, on whole batches of inputs of option calibrate, else on
+   the first ones of FIRST. HU_EINVAL where the options have no effect. */
+hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);
+void hu_network_release(hu_network *n);
+#endif

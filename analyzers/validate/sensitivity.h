@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Which node a policy's damage comes from: each node low alone, each node high alone, and what its tensors hold. */
+#ifndef HU_ANALYZERS_SENSITIVITY_H
+#define HU_ANALYZERS_SENSITIVITY_H
+
+#include "analyzers/validate/measures.h"
+#include "analyzers/network/variants.h"
+
+#include <jansson.h>
+
+/* Errors against float32 on all outputs, summed over inputs. */
+typedef struct hu_damage {
+	double error, all; /* sums of squares: of differences, and of float32's values */
+	size_t flips;
+} hu_damage;
+
+/* low: this node alone has its scheme; high: all others have. local: the node's own results, low, against float32's, on
+   float32's operands. Of its results in float32: the largest magnitude, that of 99.9 % of elements, and channels (the
+   last axis) whose largest magnitude is more than OUTLIER times the median channel's. Of its rounded or coded operands
+   that are no constants: elements that were not 0 and became 0, and those beyond the last code or the largest value. */
+typedef struct hu_node_damage {
+	const char *node, *layer, *op, *scheme;
+	hu_damage low, high, local;
+	hu_range range;
+	double p999, *channel;
+	size_t channels, outliers, operands, zeroed, saturated;
+} hu_node_damage;
+
+typedef struct hu_sensitivity {
+	const char *policy;
+	hu_node_damage *node;
+	size_t n, inputs, calls, all_calls; /* calls that were run for single nodes, and those that complete runs had */
+	hu_damage joint;                    /* of all nodes low */
+	char *first_nonfinite;              /* all low: the layer that first makes what is not finite; or NULL */
+} hu_sensitivity;
+
+/* |error| / |all|. */
+double hu_damage_rel(const hu_damage *d);
+/* sqrt(Σ rel²) of the nodes low alone: what independent errors would come to together. */
+double hu_sensitivity_additive(const hu_sensitivity *s);
+
+/* Measures on the first INPUTS of S what V, a policy of schemes, does node by node. RANGE as in hu_scheme_plan.
+   low_only: nothing but each node's low and local. Steps *bar twice a node and batch. */
+hu_status hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
+	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, int low_only, hu_progress *bar);
+size_t hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m);
+void hu_sensitivity_release(hu_sensitivity *r);
+
+void hu_sensitivity_print(const hu_sensitivity *r);
+json_t *hu_sensitivity_json(const hu_sensitivity *r);
+#endif

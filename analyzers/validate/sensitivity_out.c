@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Sensitivity as a table, the most harmful node first, and as JSON. */
+#include "analyzers/validate/sensitivity.h"
+
+#include "lib/base/console/show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 24 }; /* rows of the table */
+
+static double
+amplification(const hu_node_damage *n)
+{
+	double own = hu_damage_rel(&n->local);
+
+	return own > 0 ? hu_damage_rel(&n->low) / own : NAN;
+}
+
+/* A figure as the table has it: "-" for what there is none of. */
+static const char *
+figure(char *to, size_t size, double x)
+{
+	snprintf(to, size, x != x ? "-" : "%.3g", x);
+	return to;
+}
+
+static double
+share(size_t part, size_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : NAN;
+}
+
+void
+hu_sensitivity_print(const hu_sensitivity *r)
+{
+	double joint = hu_damage_rel(&r->joint), additive = hu_sensitivity_additive(r);
+	int width = 4;
+
+	for (size_t i = 0; i < r->n; i++) {
+		int n = (int)strlen(hu_shown(r->node[i].node));
+		width = n > width ? n : width;
+	}
+	width = width > 48 ? 48 : width;
+	printf("\n%s, node by node, on %zu input%s: low, the node alone; high, all but it; local, its own results\n",
+		hu_shown(r->policy), r->inputs, r->inputs == 1 ? "" : "s");
+	printf("%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s\n", width, "node", "operator", "low", "flips",
+		"local", "amplified", "high", "flips", "amax", "p99.9", "outliers", "zeroed %", "saturated %");
+	for (size_t i = 0; i < r->n && i < SHOWN; i++) {
+		const hu_node_damage *n = &r->node[i];
+		const char *name = hu_shown(n->node);
+		char a[32], b[32], c[32];
+		size_t length = strlen(name);
+		printf("%-*s %-10s %9.3g %6zu %9.3g %9s %9.3g %6zu %9.3g %9.3g %8zu %8s %10s\n", width,
+			length > (size_t)width ? name + length - (size_t)width : name, n->op, hu_damage_rel(&n->low),
+			n->low.flips, hu_damage_rel(&n->local), figure(a, sizeof a, amplification(n)),
+			hu_damage_rel(&n->high), n->high.flips, n->range.amax, n->p999, n->outliers,
+			figure(b, sizeof b, share(n->zeroed, n->operands)),
+			figure(c, sizeof c, share(n->saturated, n->operands)));
+	}
+	if (r->n > SHOWN)
+		printf("%zu more nodes do less; --json lists all.\n", r->n - SHOWN);
+	printf("The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as "
+	       "much.\n",
+		additive, joint, figure((char[32]){ 0 }, 32, additive > 0 ? joint / additive : NAN));
+	if (r->first_nonfinite)
+		printf("The first value that is not finite comes from layer %s.\n", hu_shown(r->first_nonfinite));
+}
+
+static json_t *
+real(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void
+set(json_t *o, const char *key, json_t *value)
+{
+	json_object_set_new(o, key, value);
+}
+
+json_t *
+hu_sensitivity_json(const hu_sensitivity *r)
+{
+	json_t *o = json_object(), *rows = json_array();
+
+	set(o, "policy", json_string(r->policy));
+	set(o, "inputs", json_integer((json_int_t)r->inputs));
+	set(o, "joint_rel_l2", real(hu_damage_rel(&r->joint)));
+	set(o, "joint_flips", json_integer((json_int_t)r->joint.flips));
+	set(o, "additive_rel_l2", real(hu_sensitivity_additive(r)));
+	set(o, "calls_run", json_integer((json_int_t)r->calls));
+	set(o, "calls_of_complete_runs", json_integer((json_int_t)r->all_calls));
+	set(o, "first_nonfinite", r->first_nonfinite ? json_string(r->first_nonfinite) : json_null());
+	for (size_t i = 0; i < r->n; i++) {
+		const hu_node_damage *n = &r->node[i];
+		json_t *row = json_object();
+		set(row, "node", json_string(n->node));
+		set(row, "operator", json_string(n->op));
+		set(row, "scheme", json_string(n->scheme));
+		set(row, "low_rel_l2", real(hu_damage_rel(&n->low)));
+		set(row, "low_flips", json_integer((json_int_t)n->low.flips));
+		set(row, "high_rel_l2", real(hu_damage_rel(&n->high)));
+		set(row, "high_flips", json_integer((json_int_t)n->high.flips));
+		set(row, "local_rel_l2", real(hu_damage_rel(&n->local)));
+		set(row, "amplification", real(amplification(n)));
+		set(row, "amax", real(n->range.amax));
+		set(row, "p99_9", real(n->p999));
+		set(row, "channels", json_integer((json_int_t)n->channels));
+		set(row, "outlier_channels", json_integer((json_int_t)n->outliers));
+		set(row, "operands", json_integer((json_int_t)n->operands));
+		set(row, "zeroed", json_integer((json_int_t)n->zeroed));
+		set(row, "saturated", json_integer((json_int_t)n->saturated));
+		json_array_append_new(rows, row);
+	}
+	set(o, "nodes", rows);
+	return o;
+}

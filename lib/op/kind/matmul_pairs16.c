@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+   matmul_pairs16 a, b, z: matmul of integer codes where sums of two products saturate at 16 bits
+   (lib/op/contract/pairs16.h). */
+#include "lib/op/contract/pairs16.h"
+
+static void
+map(hu_contract *x, const hu_call *c, const hu_shape *in)
+{
+	hu_op_matmul.contract->map(x, c, in);
+}
+
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	return hu_pairs16_shape(&hu_op_matmul, c, in, out);
+}
+
+const hu_op hu_op_matmul_pairs16 = {
+	.name = "matmul_pairs16", .summary = "matrix product of codes, pairs of terms saturating at 16 bits",
+	.min_in = 3, .max_in = 3, .nout = 1, .attrs = "batch ta tb", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_NONE,
+	.own = {
+		.shape = shape, .cost = hu_pairs16_cost, .emulate = hu_pairs16_emulate,
+		.reference = hu_pairs16_reference, .bound = hu_pairs16_bound,
+	},
+	.contract = &(hu_contract_own){ map, shape },
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/program/quantise/range.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/arith.h"
+#include "lib/number/round.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HALF = HU_RANGE_BINS / 2, LEVELS = 128, FRACTIONS = 100, LEAST = 20 };
+
+void
+hu_range_extend(hu_range *r, const hu_tensor *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		double x = hu_get(t, i);
+		if (!hu_isfinite(x)) {
+			r->nonfinite++;
+			continue;
+		}
+		r->n++;
+		r->low = x < r->low ? x : r->low;
+		r->high = x > r->high ? x : r->high;
+	}
+	r->amax = fmax(-r->low, r->high);
+}
+
+void
+hu_range_count(hu_range *r, const hu_tensor *t)
+{
+	if (!r->bins)
+		r->bins = hu_xcalloc(HU_RANGE_BINS, sizeof *r->bins);
+	if (r->amax == 0)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		double x = hu_get(t, i);
+		if (!hu_isfinite(x))
+			continue;
+		double at = floor((x / r->amax + 1) * HALF);
+		r->bins[at < 0 ? 0 : at >= HU_RANGE_BINS ? HU_RANGE_BINS - 1 : (size_t)at]++;
+	}
+}
+
+void
+hu_range_release(hu_range *r)
+{
+	free(r->bins);
+	memset(r, 0, sizeof *r);
+}
+
+/* How many elements have magnitudes of bin I, from 0 on. */
+static double
+magnitudes(const hu_range *r, int i)
+{
+	return (double)(r->bins[HALF + i] + r->bins[HALF - 1 - i]);
+}
+
+static double
+percentile(const hu_range *r, double percent)
+{
+	double all = 0, so_far = 0;
+
+	for (int i = 0; i < HALF; i++)
+		all += magnitudes(r, i);
+	for (int i = 0; i < HALF; i++) {
+		so_far += magnitudes(r, i);
+		if (so_far * 100 >= all * percent)
+			return r->amax * (i + 1) / HALF;
+	}
+	return r->amax;
+}
+
+float
+hu_range_scale(double clip, hu_format_id f)
+{
+	float s = (float)(clip / hu_format_of(f).max);
+
+	return s >= FLT_MIN ? s : 1;
+}
+
+hu_affine
+hu_affine_of(const hu_range *r, double clip, int bits, int asymmetric)
+{
+	int top = (1 << bits) - 1, half = 1 << (bits - 1);
+	double low = fmax(r->low, -clip), high = fmin(r->high, clip);
+	hu_affine a = { (float)(asymmetric ? (high - low) / top : clip / (half - 1)), 0, asymmetric ? 0 : -half,
+		asymmetric ? top : half - 1 };
+
+	if (!(a.scale >= FLT_MIN))
+		a.scale = 1;
+	if (asymmetric)
+		a.zero = (int)fmin(fmax(rint(-low / (double)a.scale), 0), top);
+	return a;
+}
+
+/* Σ of squared errors of the bins' centres. */
+static double
+squared_error(const hu_range *r, const hu_scheme *s, double clip)
+{
+	hu_affine a = hu_affine_of(r, clip, s->bits, s->asymmetric);
+	hu_format f = hu_format_of(s->kind == HU_SCHEME_FLOAT8 ? s->format : HU_FP32);
+	double scale = s->kind == HU_SCHEME_FLOAT8 ? (double)hu_range_scale(clip, s->format) : (double)a.scale, sum = 0;
+
+	for (int i = 0; i < HU_RANGE_BINS; i++) {
+		if (!r->bins[i])
+			continue;
+		double x = r->amax * (i + 0.5 - HALF) / HALF, q = x / scale;
+		if (s->kind == HU_SCHEME_FLOAT8)
+			q = hu_round(fmin(fmax(q, -f.max), f.max), f, HU_RNE, 0, 0);
+		else
+			q = fmin(fmax(rint(q) + a.zero, a.low), a.high) - a.zero;
+		sum += (double)r->bins[i] * (x - q * scale) * (x - q * scale);
+	}
+	return sum;
+}
+
+static double
+least_squares(const hu_range *r, const hu_scheme *s)
+{
+	double best = r->amax, least = INFINITY;
+
+	for (int i = FRACTIONS; i >= LEAST; i--) {
+		double clip = r->amax * i / FRACTIONS, e = squared_error(r, s, clip);
+		if (e < least) {
+			least = e;
+			best = clip;
+		}
+	}
+	return best;
+}
+
+/* The divergence of the first N bins, what lies beyond added to the last of them, from the same bins told apart by
+   LEVELS levels alone. Bins that the levels leave empty count as TINY. */
+static double
+divergence(const double *count, int n, double beyond)
+{
+	const double TINY = 1e-4;
+	double p[HALF], q[HALF], ps = 0, qs = 0, kl = 0;
+
+	memcpy(p, count, (size_t)n * sizeof *p);
+	p[n - 1] += beyond;
+	memset(q, 0, (size_t)n * sizeof *q);
+	for (int level = 0, each = n / LEVELS; level < LEVELS; level++) {
+		int from = level * each, to = level == LEVELS - 1 ? n : from + each, filled = 0;
+		double sum = 0;
+		for (int i = from; i < to; i++) {
+			sum += count[i];
+			filled += p[i] != 0;
+		}
+		for (int i = from; i < to; i++)
+			q[i] = p[i] != 0 ? sum / filled : 0;
+	}
+	for (int i = 0; i < n; i++) {
+		ps += p[i];
+		qs += q[i];
+	}
+	for (int i = 0; i < n; i++)
+		if (p[i] > 0)
+			kl += p[i] / ps * log(p[i] / ps / (q[i] > 0 ? q[i] / qs : TINY));
+	return kl;
+}
+
+static double
+least_divergence(const hu_range *r)
+{
+	double count[HALF], beyond = 0, best = r->amax, least = INFINITY;
+
+	for (int i = 0; i < HALF; i++)
+		count[i] = magnitudes(r, i);
+	for (int n = HALF; n >= LEVELS; beyond += count[--n]) {
+		double kl = divergence(count, n, beyond);
+		if (kl < least) {
+			least = kl;
+			best = r->amax * n / HALF;
+		}
+	}
+	return best;
+}
+
+double
+hu_range_clip(const hu_range *r, const hu_scheme *s)
+{
+	if (r->amax == 0 || !r->bins)
+		return r->amax;
+	switch (s->calibration) {
+	case HU_CALIBRATION_PERCENTILE: return percentile(r, s->percent);
+	case HU_CALIBRATION_MSE: return least_squares(r, s);
+	case HU_CALIBRATION_ENTROPY: return least_divergence(r);
+	default: return r->amax;
+	}
+}

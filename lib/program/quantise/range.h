@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What calibration inputs show of an activation, and the static scale that follows by each method. */
+#ifndef HU_PROGRAM_RANGE_H
+#define HU_PROGRAM_RANGE_H
+
+#include "lib/op/tensor.h"
+#include "lib/program/quantise/scheme.h"
+
+#include <stdint.h>
+
+/* HU_RANGE_BINS bins of equal width over [-amax, amax]: 2048 of magnitudes, as ONNX Runtime and TensorRT have. */
+enum { HU_RANGE_BINS = 4096 };
+
+typedef struct hu_range {
+	double low, high, amax; /* of finite elements; low and high are at most and at least 0 */
+	uint64_t n, nonfinite, *bins;
+} hu_range;
+
+/* Two passes over the same values: hu_range_extend over all of them finds the ends, then hu_range_count counts.
+   Elements that are not finite are counted apart. */
+void hu_range_extend(hu_range *r, const hu_tensor *t);
+void hu_range_count(hu_range *r, const hu_tensor *t);
+void hu_range_release(hu_range *r);
+
+/* The magnitude at which the method clips: amax (max), the upper edge of the bin where the percentile is reached, the
+   one of 100 equal fractions of amax with the least mean squared error of codes of s->bits bits or of s->format, or the
+   one whose clipped histogram diverges least from its 128 levels (Migacz, 8-bit inference with TensorRT, 2017). */
+double hu_range_clip(const hu_range *r, const hu_scheme *s);
+
+/* Integer codes: a value is scale (code - zero). */
+typedef struct hu_affine {
+	float scale;
+	int zero, low, high;
+} hu_affine;
+
+/* Asymmetric: [low, high] of r, cut at the magnitude CLIP, by codes 0 … 2^bits - 1, scale = fl32((high - low) /
+   (2^bits - 1)), zero = rint(-low / scale) (ONNX Runtime's quantize_static). Symmetric: scale = fl32(clip /
+   (2^(bits-1) - 1)), codes -2^(bits-1) … 2^(bits-1) - 1. The scale of nothing but zeros is 1. */
+hu_affine hu_affine_of(const hu_range *r, double clip, int bits, int asymmetric);
+/* The scale of float codes: fl32(clip / the format's largest value); 1 for nothing but zeros. */
+float hu_range_scale(double clip, hu_format_id f);
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/program/quantise/scheme.h"
+
+#include "lib/base/console/opt.h"
+#include "lib/base/console/show.h"
+#include "lib/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct row {
+	const char *name, *alias;
+	hu_scheme_kind kind;
+	int bits;
+	hu_format_id element;
+	hu_grain grain;
+	size_t group;
+	hu_activations activations;
+	const char *words, *summary;
+} row;
+
+static const row rows[] = {
+#define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
+	{ name, alias, HU_SCHEME_##kind, bits, element, HU_GRAIN_##weights, group, HU_ACTIVATIONS_##activations,       \
+		words, summary },
+#include "lib/program/quantise/schemes.def"
+#undef SCHEME
+};
+
+static const struct {
+	const char *name, *summary;
+} words[] = {
+#define WORD(name, member, value, summary) { name, summary },
+#include "lib/program/quantise/words.def"
+#undef WORD
+};
+
+enum { ROWS = sizeof rows / sizeof *rows, WORDS = sizeof words / sizeof *words };
+
+const char *
+hu_scheme_row(int i, const char **summary)
+{
+	if (i < 0 || i >= ROWS)
+		return NULL;
+	*summary = rows[i].summary;
+	return rows[i].name;
+}
+
+const char *
+hu_scheme_word(int i, const char **summary)
+{
+	if (i < 0 || i >= WORDS)
+		return NULL;
+	*summary = words[i].summary;
+	return words[i].name;
+}
+
+/* The row whose name or alias the N characters are. */
+static const row *
+find(const char *text, size_t n)
+{
+	for (int i = 0; i < ROWS; i++)
+		if ((strlen(rows[i].name) == n && !strncmp(rows[i].name, text, n)) ||
+			(n && strlen(rows[i].alias) == n && !strncmp(rows[i].alias, text, n)))
+			return &rows[i];
+	return NULL;
+}
+
+int
+hu_scheme_is(const char *text)
+{
+	size_t n = strcspn(text, ":");
+	const row *r = find(text, n);
+
+	return r && (text[n] || r->kind != HU_SCHEME_FLOAT8);
+}
+
+/* The word that TEXT is, whose number follows it; *number gets that, -1 where there is none. */
+static int
+word_of(const char *text, double *number)
+{
+	char digits[32];
+
+	*number = -1;
+	for (int i = 0; i < WORDS; i++) {
+		size_t n = strlen(words[i].name);
+		int numbered = !strcmp(words[i].name, "g") || !strcmp(words[i].name, "percentile");
+		if (strncmp(words[i].name, text, n))
+			continue;
+		if (!text[n])
+			return i;
+		snprintf(digits, sizeof digits, "%s", text + n);
+		if (numbered && text[n] >= '0' && text[n] <= '9' && hu_parse_real(digits, number))
+			return i;
+	}
+	return -1;
+}
+
+/* 1 where LIST, words with blanks between, has WORD. */
+static int
+has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = strstr(list, word); s; s = strstr(s + 1, word))
+		if ((s == list || s[-1] == ' ') && (!s[n] || s[n] == ' '))
+			return 1;
+	return 0;
+}
+
+static void
+set(hu_scheme *s, int i)
+{
+	int at = 0;
+
+#define WORD(name, member, value, summary)                                                                             \
+	if (at++ == i)                                                                                                 \
+		s->member = value;
+#include "lib/program/quantise/words.def"
+#undef WORD
+}
+
+static hu_status
+add_word(hu_scheme *s, const row *r, const char *text)
+{
+	double number;
+	int i = word_of(text, &number);
+
+	if (i < 0 || !has(r->words, words[i].name))
+		return hu_fail(HU_EINVAL, "policy '%s': '%s' is no word of %s; its words: %s", hu_shown(s->name),
+			hu_shown(text), r->name, *r->words ? r->words : "none");
+	set(s, i);
+	if (!strcmp(words[i].name, "g")) {
+		if (!(number >= 2 && number <= 1 << 20) || number != (double)(long)number)
+			return hu_fail(HU_EINVAL, "policy '%s': gN needs a whole number from 2 to 2^20, as in g128",
+				hu_shown(s->name));
+		s->group = (size_t)number;
+	}
+	if (!strcmp(words[i].name, "percentile") && number >= 0) {
+		if (!(number > 50 && number <= 100))
+			return hu_fail(
+				HU_EINVAL, "policy '%s': a percentile is above 50 and at most 100", hu_shown(s->name));
+		s->percent = number;
+	}
+	return HU_OK;
+}
+
+/* Words that would have no effect are refused. */
+static hu_status
+settle(const hu_scheme *s, const char *text)
+{
+	int is_static = s->activations == HU_ACTIVATIONS_STATIC;
+	const char *why = NULL;
+
+	if (s->grain == HU_GRAIN_GROUP && s->activations != HU_ACTIVATIONS_NONE)
+		why = "groups of a sum's terms have scales of their own only where weights alone are quantised: add "
+		      ":weights";
+	else if (s->calibration != HU_CALIBRATION_MAX && !is_static)
+		why = "scales are calibrated only where they are static";
+	else if (s->pairs16 && s->activations == HU_ACTIVATIONS_NONE)
+		why = "pairs16 is of products of integers, and with weights alone there are none";
+	else if (s->pairs16 && !s->asymmetric)
+		why = "pairs16 is of unsigned activations, and symmetric ones have signs";
+	else if (s->activations == HU_ACTIVATIONS_DYNAMIC && s->kind == HU_SCHEME_INTEGER && !s->asymmetric)
+		why = "dynamic scales have zero points";
+	else if (s->activations == HU_ACTIVATIONS_NONE && s->kind == HU_SCHEME_INTEGER && s->grain != HU_GRAIN_GROUP &&
+		 s->asymmetric && strstr(text, ":asym"))
+		why = "one scale a tensor or a channel of weights is symmetric: give gN";
+	return why ? hu_fail(HU_EINVAL, "policy '%s': %s", hu_shown(text), why) : HU_OK;
+}
+
+hu_status
+hu_scheme_parse(hu_scheme *s, const char *text)
+{
+	size_t n = strcspn(text, ":");
+	const row *r = find(text, n);
+	char all[sizeof s->name], *save = NULL;
+	hu_format_id f;
+
+	*s = (hu_scheme){ .format = HU_FP32, .percent = 99.999 };
+	snprintf(s->name, sizeof s->name, "%s", text);
+	if (strlen(text) >= sizeof s->name)
+		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(text));
+	if (!r) {
+		if (hu_format_find(text, &f) != HU_OK || hu_format_of(f).bits <= 8)
+			return hu_fail(HU_EABSENT,
+				"'%s' is no format of more than 8 bits and no scheme (int8, int4:g128, "
+				"e4m3, nvfp4 …)",
+				hu_shown(text));
+		s->format = f;
+		s->bits = hu_format_of(f).bits;
+		return HU_OK;
+	}
+	s->kind = r->kind;
+	s->bits = r->bits;
+	s->format = r->element;
+	s->grain = r->grain;
+	s->group = r->group;
+	s->activations = r->activations;
+	s->asymmetric = r->kind == HU_SCHEME_INTEGER && r->activations != HU_ACTIVATIONS_NONE;
+	if (r->kind == HU_SCHEME_BLOCK)
+		HU_TRY(hu_block_find(r->name, &s->block));
+	if (r->kind == HU_SCHEME_FLOAT8 && !text[n])
+		s->activations = HU_ACTIVATIONS_DYNAMIC;
+	snprintf(all, sizeof all, "%s", text + n);
+	for (char *w = strtok_r(all, ":", &save); w; w = strtok_r(NULL, ":", &save))
+		HU_TRY(add_word(s, r, w));
+	if (text[n] && text[strlen(text) - 1] == ':')
+		return hu_fail(HU_EINVAL, "policy '%s' ends in a colon without a word", hu_shown(text));
+	if (s->activations == HU_ACTIVATIONS_NONE && !strstr(text, ":asym"))
+		s->asymmetric = 0;
+	return settle(s, text);
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# advise: what it finds is held against brute force, by validate under a file for every assignment; the model that it writes is read
+# again and computes what the policy file predicts; with onnxruntime the file runs there too, input by input. HALFULP names the program.
+import itertools, json, os, random, sys
+
+sys.dont_write_bytecode = True
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.path.insert(0, os.path.join(TOP, 't/tool'))
+import tap
+from npzfile import npz, outputs
+from onnxfile import *
+
+where = tap.home()
+os.chdir(where)
+random.seed(5)
+draw = lambda n, s: [random.gauss(0, s) for _ in range(n)]
+N, HALF = 60, 30
+# A convolution, a product with its weights transposed and one without, and a last one whose classes are close to each other
+write('m.onnx', graph([node('Conv', 'x cw cb', 'c', name='conv', kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=2), node('Relu', 'c', 'r', name='relu'),
+                       node('Flatten', 'r', 'f', name='flat'), node('Gemm', 'f w1 b1', 'g', name='fc1', transB=1),
+                       node('Tanh', 'g', 't', name='tanh'), node('MatMul', 't w2', 'y', name='fc2')],
+                      [floats('cw', [4, 1, 3, 3], draw(36, 0.4)), floats('cb', [4], draw(4, 0.1)), floats('w1', [16, 64], draw(1024, 0.15)),
+                       floats('b1', [16], draw(16, 0.1)), floats('w2', [16, 5], draw(80, 0.3))],
+                      [value('x', ['n', 2, 4, 4])], [value('y', ['n', 5])], 'g'), opset=19)
+x = draw(N * 32, 1)
+npz('x.npz', x=([N, 2, 4, 4], x))
+npz('a.npz', x=([HALF, 2, 4, 4], x[: HALF * 32]))
+npz('b.npz', x=([HALF, 2, 4, 4], x[HALF * 32 :]))
+NODES, SCHEMES = ('conv', 'fc1', 'fc2'), ('float32', 'int8', 'bf16', 'int4:g8')
+
+
+def policy(path, choice):
+    with open(path, 'w') as file:
+        json.dump({'nodes': dict(zip(NODES, choice))}, file)
+
+
+def validate(data, policies, *more):
+    got = tap.halfulp('validate', 'm.onnx', '--data', data, '--policies', ','.join(policies), '--calibrate', 'a.npz', '--exact', '0', '--json', *more)
+    if got.returncode:
+        tap.bail_out(got.stderr)
+    return {r['policy']: r for r in json.loads(got.stdout)['policies']}
+
+
+# Every assignment on both halves
+choices = list(itertools.product(SCHEMES, repeat=3))
+names = ['./p%d.json' % i for i in range(len(choices))]
+for name, choice in zip(names, choices):
+    policy(name, choice)
+halves = [validate(data, names) for data in ('a.npz', 'b.npz')]
+for rules in (['rel_l2<=0.02'], ['rel_l2<=0.006', 'max_error<=0.02'], ['sqnr>=60'], ['rel_l2<=0.09', 'flips<=10%'], ['rel_l2<=1']):
+    holds = lambda r: all({'rel_l2': r['rel_l2'], 'max_error': r['max_error'], 'flips': r['flips'] * 100 / HALF,
+                           'sqnr': -r['sqnr_db'] if r['sqnr_db'] is not None else -1e9}[key]
+                          <= (-1 if key == 'sqnr' else 1) * float(limit.rstrip('%')) for key, limit in (rule.replace('>', '<').split('<=') for rule in rules))
+    good = [(halves[0][n]['weight_bytes'], c) for n, c in zip(names, choices) if holds(halves[0][n]) and holds(halves[1][n])]
+    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', *sum((['--accept', r] for r in rules), []), '--formats', 'int8,bf16,int4:g8', '--json')
+    o = json.loads(got.stdout) if got.returncode == 0 else {}
+    choice = tuple(n['scheme'] for n in o.get('nodes', []))
+    tap.ok(got.returncode == 0 and o['exhaustive'] and o['bytes'] == min(good)[0] and (o['bytes'], choice) in good and o['greedy_bytes'] >= o['bytes'],
+           '%s: of %d assignments the cheapest that keeps it takes %s bytes; a greedy search comes to %s' %
+           (' '.join(rules), len(choices), o.get('bytes'), o.get('greedy_bytes')), '%s %s %s' % (got.stderr, choice, sorted(good)[:2]))
+    r = [h[names[choices.index(choice)]] for h in halves] if choice in choices else []
+    tap.ok(all(abs(e['rel_l2'] - h['rel_l2']) <= 1e-12 and e['flips'] == h['flips'] for e, h in zip((o['searched'], o['held_apart']), r)) and len(r) == 2,
+           'and both halves are as validate has them')
+alone = {n['node']: n['alone'] for n in o['nodes']}
+wrong = []
+for i, n in enumerate(NODES):
+    for s in SCHEMES[1:]:
+        name = names[choices.index(tuple(s if k == i else 'float32' for k in range(3)))]
+        want = halves[0][name]['rel_l2']
+        if abs(alone[n][s]['rel_l2'] - want) > 1e-9 * want:
+            wrong.append('%s %s %s %s' % (n, s, alone[n][s], want))
+tap.none(wrong, "each scheme's damage in each node alone")
+got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=-1', '--out', 'none')
+tap.ok(got.returncode == 1 and not os.path.exists('none') and 'No assignment' in got.stdout, 'a budget that nothing keeps: exit 1 and no file', got.stderr)
+
+# The written models compute what their policies predict, here and elsewhere
+try:
+    import numpy, onnxruntime
+except ImportError:
+    onnxruntime = None
+STEP = {'int8': 2e-2, 'int8:sym:tensor': 2e-2, 'bf16': 1e-2, 'fp16': 2e-3, 'e4m3:static': 0.1, 'int4:g8,int8': 2e-2}  # what another code may change
+for formats, step in STEP.items():
+    out, calibration = formats.replace(':', '-').replace(',', '-'), [] if formats in ('bf16', 'fp16') else ['--calibrate', 'a.npz']
+    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1', '--formats', formats,
+                      '--out', out, '--json', *calibration)
+    if not tap.ok(got.returncode == 0 and sorted(os.listdir(out)) == ['block_list.txt', 'keep.py', 'model.onnx', 'policy.json'], '%s: four files' % formats, got.stderr):
+        continue
+    schemes = {n['node']: n['scheme'] for n in json.loads(got.stdout)['nodes']}
+    with open(out + '/policy.json') as file:
+        written = json.load(file)
+    lists = {}
+    with open(out + '/block_list.txt') as file:
+        exec(file.read(), lists)
+    with open(out + '/keep.py') as file:
+        compile(file.read(), 'keep.py', 'exec')
+    low = {n: s for n, s in schemes.items() if s != 'float32'}
+    tap.ok(written['nodes'] == low and lists['nodes'] == [n for n in schemes if n in low] and lists['block_list'] == [n for n in schemes if n not in low],
+           '%s: policy and lists name the nodes' % formats)
+    got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', './%s/policy.json' % out, '--exact', '0', '--outputs', out + '/o',
+                      *calibration)
+    name = next(n for n in os.listdir(out + '/o') if 'policy' in n)
+    want, base = outputs(out + '/o/' + name)['y'][1], outputs(out + '/o/float32.npz')['y'][1]
+    decided = lambda y: [max(range(5), key=lambda j: (y[i * 5 + j], -j)) for i in range(N)]
+
+    def compare(y, who, most):
+        """Decisions are those predicted; one at most may differ, where its margin is less than the two computations are apart."""
+        apart = max(abs(a - b) for a, b in zip(y, want))
+        near = []
+        for i, (a, b) in enumerate(zip(decided(y), decided(want))):
+            if a != b:
+                near.append('input %d: margin %.3g' % (i, abs(want[i * 5 + b] - want[i * 5 + a])))
+        close = all(float(line.split()[-1]) <= 2 * apart for line in near)
+        tap.ok(apart <= most and len(near) <= 1 and close, '%s: %s decides as predicted on %d of %d inputs; largest difference %.2g'
+               % (formats, who, N - len(near), N, apart), near)
+
+    got = tap.halfulp('validate', out + '/model.onnx', '--data', 'x.npz', '--policies', 'float32', '--exact', '0', '--outputs', out + '/r')
+    if tap.ok(got.returncode == 0, '%s: the written model is read again' % formats, got.stderr):
+        compare(outputs(out + '/r/float32.npz')['y'][1], 'the written model', 1e-6 if formats[0] != 'e' else 1e-5)
+    if not onnxruntime:
+        tap.skip('%s: the written model in onnxruntime' % formats, 'onnxruntime is not installed')
+        continue
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(out + '/model.onnx', options, providers=['CPUExecutionProvider'])
+    y = session.run(None, {'x': numpy.array(x, dtype=numpy.float32).reshape(N, 2, 4, 4)})[0]
+    compare([float(v) for v in y.reshape(-1)], 'onnxruntime, graph optimisations off,', step)
+
+npz('one.npz', x=([1, 2, 4, 4], x[:32]))
+write('loose.onnx', graph([node('MatMul', 'x w2', 'y')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]), opset=19)
+npz('loose.npz', x=([6, 4], draw(24, 1)))
+write('old.onnx', graph([node('MatMul', 'x w2', 'y', name='fc')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]), opset=12)
+write('none.onnx', graph([node('Relu', 'x', 'y', name='r')], [], [value('x', ['n', 4])], [value('y')]))
+for what, args, code, pattern in (
+    ('no budget', ['m.onnx', '--data', 'x.npz'], 2, '--accept'), ('no data', ['m.onnx', '--accept', 'sqnr>=3'], 2, '--data'),
+    ('no model', ['--data', 'x.npz'], 2, 'one model'), ('float32 beside itself', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'float32'], 2, 'float32'),
+    ('dynamic scales', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int8:dynamic'], 2, 'dynamic'),
+    ('fp8 without a word', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'fp8'], 2, 'fp8:static'),
+    ('a format that is none', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int9'], 2, 'int9'),
+    ('one input', ['m.onnx', '--data', 'one.npz', '--accept', 'sqnr>=3'], 3, 'two inputs'),
+    ('nothing to decide', ['none.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3'], 4, 'nothing to decide'),
+    ('a node without a name', ['loose.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--out', 'loose'], 4, 'name'),
+    ('operators that are too old', ['old.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'int8', '--out', 'old'], 4, 'version 13')):
+    got = tap.halfulp('advise', *args)
+    tap.ok(got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
+           '%s: exit %d, one line' % (what, code), '%d %s %s' % (got.returncode, got.stderr, got.stdout))
+tap.ok(not any(os.path.exists(d) and os.listdir(d) for d in ('loose', 'old')), 'and nothing is half written')
+tap.finish()
