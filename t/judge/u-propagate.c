@@ -30,8 +30,8 @@ build_biased(hu_program *p, const hu_model_sizes *s, int eval)
 	hu_layer_loss(p, s, logits, "labels");
 }
 
-static const hu_model biased = { "biased", "a bias before batchnorm", "adamw", "x[n,h,w,c] labels[n]:class", "", 1e-3, 8,
-	build_biased };
+static const hu_model biased = { "biased", "a bias before batchnorm", "adamw", "x[n,h,w,c] labels[n]:class", "",
+	1e-3, 8, build_biased };
 
 static void
 make(step *x, const char *model, const char *policy, double lr)

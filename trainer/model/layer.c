@@ -94,7 +94,8 @@ hu_layer_conv(hu_program *p, int number, int x, size_t kernel, size_t stride, si
 {
 	name layer = numbered("conv", number);
 	hu_attr attr = { "stride", (double)stride, "" };
-	int in[2] = { x, hu_layer_parameter(p, layer.s, "w", hu_shape4(kernel, kernel, hu_last(p->t[x].shape), filters)) };
+	hu_shape w = hu_shape4(kernel, kernel, hu_last(p->t[x].shape), filters);
+	int in[2] = { x, hu_layer_parameter(p, layer.s, "w", w) };
 
 	return hu_layer_bias(p, layer.s, hu_layer_activation(p, "conv2d", layer.s, "xw", in, 2, &attr, 1));
 }

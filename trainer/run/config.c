@@ -167,7 +167,8 @@ settle(hu_config *c)
 	if (!c->data) {
 		const char *data = hu_input_default(c->row->inputs);
 		if (!data)
-			return hu_fail(HU_EINVAL, "--model %s: no generated data has what it reads, %s; name a file with --data",
+			return hu_fail(HU_EINVAL,
+				"--model %s: no generated data has what it reads, %s; name a file with --data",
 				c->row->name, c->row->inputs);
 		c->data = hu_xstrdup(data);
 	}
@@ -188,6 +189,7 @@ settle(hu_config *c)
 	c->optim.beta1 = c->beta1;
 	c->optim.beta2 = c->beta2;
 	c->optim.eps = c->eps;
+	c->optim.clip_norm = isnan(c->clip_norm) ? 0 : c->clip_norm;
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))

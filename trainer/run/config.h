@@ -32,8 +32,9 @@ typedef struct hu_config {
 
 /* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of
    options_model.def, separated by blanks. */
-extern const char hu_options_model[], hu_options_data[], hu_options_preset[], hu_options_batch[], hu_options_optimizer[],
-	hu_options_lr[], hu_options_momentum[], hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
+extern const char hu_options_model[], hu_options_preset[], hu_options_data[], hu_options_batch[],
+	hu_options_optimizer[], hu_options_lr[], hu_options_momentum[], hu_options_weight_decay[],
+	hu_options_loss_scale[], hu_options_model_names[];
 
 /* Reads the options that the command's table has, and settles them. policy is NULL where hu_config_set_policy is called
    later. An option without an effect is accepted here; trainer/run/idle.h refuses it. */

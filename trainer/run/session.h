@@ -78,7 +78,8 @@ typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, i
    intersection over union h/(t + p - h); dice and iou are their means over the classes that are labelled or predicted.
    A row, or a pixel, whose softmax is NaN counts as wrong. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
-/* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the label's. */
+/* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the
+   label's. */
 hu_status hu_session_accuracy(hu_session *s, double *accuracy);
 /* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. */
 size_t hu_argmax(const hu_tensor *t, size_t row, size_t n);
