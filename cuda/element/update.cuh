@@ -96,7 +96,7 @@ hu_adam_constants_kernel(
 	hu_adam_constants(k, lr, b1, b2, eps, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }
 
-enum { HU_ADAM_CONSTANTS = 4, HU_ADAMW_CONSTANTS = 9, HU_SGD_CONSTANTS = 3 };
+enum { HU_ADAM_CONSTANTS = 4, HU_ADAMW_CONSTANTS = 9, HU_SGD_CONSTANTS = 4 };
 
 /* Computes the constants of call w, from its clock, to k. */
 static inline hu_status
@@ -144,5 +144,6 @@ hu_sgd_constants_of(const hu_call *c, double *k)
 	k[0] = hu_attr_num(c, "lr", 0.01);
 	k[1] = hu_attr_num(c, "momentum", 0);
 	k[2] = hu_attr_num(c, "weight_decay", 0);
+	k[3] = hu_attr_num(c, "nesterov", 0);
 }
 #endif

@@ -172,7 +172,8 @@ check_rules(const pass *s, int call)
 
 	for (int k = NAMED; k < c->nin && c->op->grad && c->phase == HU_FORWARD; k++)
 		if (s->needed[c->in[k]])
-			return hu_fail(HU_EINVAL, "%s with %d operands has a gradient for the first %d only: use several calls",
+			return hu_fail(HU_EINVAL,
+				"%s with %d operands has a gradient for the first %d only: use several calls",
 				c->op->name, c->nin, NAMED);
 	return HU_OK;
 }

@@ -235,6 +235,7 @@ bench weight-decay | BT | --weight-decay 0.5
 bench beta1 | BT | --beta1 0.5
 bench beta2 | BT | --beta2 0.5
 bench eps | BT | --eps 0.5
+bench clip-norm | BT | --clip-norm 0.01
 bench loss-scale | BD | --loss-scale static:8
 bench init-scale | BD | --init-scale 2^60
 bench growth-factor | BD --growth-interval 1 | --growth-factor 8
@@ -315,6 +316,7 @@ compare weight-decay | C | --weight-decay 0.5
 compare beta1 | C | --beta1 0.5
 compare beta2 | C | --beta2 0.5
 compare eps | C | --eps 0.5
+compare clip-norm | C | --clip-norm 0.01
 compare loss-scale | C | --loss-scale static:2^60
 compare init-scale | C | --init-scale 2^60
 compare growth-factor | C --growth-interval 1 | --growth-factor 2^40
@@ -401,6 +403,7 @@ plan weight-decay | PP | --weight-decay 0.5
 plan beta1 | PP | --beta1 0.5
 plan beta2 | PP | --beta2 0.5
 plan eps | PP | --eps 0.5
+plan clip-norm | P | --clip-norm 0.01
 plan loss-scale | P | --loss-scale dynamic
 plan init-scale | PM --policy mixed_float16 | --init-scale 0
 plan growth-factor | PP --policy mixed_float16 | --growth-factor 8
@@ -470,6 +473,7 @@ train weight-decay | TS R | --weight-decay 0.5
 train beta1 | TS R | --beta1 0.5
 train beta2 | TS R | --beta2 0.5
 train eps | TS R | --eps 0.5
+train clip-norm | TS R | --clip-norm 0.01
 train loss-scale | TS R | --loss-scale static:8
 train init-scale | DYNAMIC R | --init-scale 2^60
 train growth-factor | DYNAMIC --growth-interval 1 R | --growth-factor 8

@@ -85,7 +85,7 @@ cat >tree/trainer/optim/toyoptim.c <<'END'
 void
 hu_optim_toyoptim(hu_program *p, const hu_optim_options *o, int found)
 {
-	hu_optim_options plain = { o->row, o->lr, 0, 0, 0, 0, 0 };
+	hu_optim_options plain = { .row = o->row, .lr = o->lr };
 
 	hu_optim_sgd(p, &plain, found);
 }

@@ -17,14 +17,15 @@
 #include <string.h>
 
 #ifdef HU_HAVE_SHIM
-/* The training program of a model at images of SIDE x SIDE. */
+/* The training program of a model at images of SIDE x SIDE, or, where it reads other arrays, of generated data. */
 static hu_program *
 program_of(const char *model, const char *policy, const char *sum, size_t side, size_t channels, size_t batch)
 {
 	hu_dataset data = { .narray = 2,
 		.array = { { .name = "x", .kind = HU_ARRAY_PIXELS, .shape = { 3, { side, side, channels } } },
 			{ .name = "labels", .kind = HU_ARRAY_BYTES, .classes = 10 } } };
-	hu_model_sizes s = { batch, &data, 1 };
+	hu_model_sizes s = { .batch = batch, .data = &data, .multiplier = 1 };
+	hu_dataset_options o = { .size = side, .dimensions_only = 1 };
 	hu_programs p;
 	hu_config c;
 
@@ -33,10 +34,15 @@ program_of(const char *model, const char *policy, const char *sum, size_t side, 
 	c.batch = batch;
 	c.accumulate = (char *)(size_t)sum;
 	if (hu_model_find(model, &c.row) || hu_policy_parse(policy, &c.policy) ||
-		hu_scaler_find("pytorch", &c.scaling.rule) || hu_optim_find("sgd", &c.optim.row) ||
-		hu_build(&p, &c, &s))
+		hu_scaler_find("pytorch", &c.scaling.rule) || hu_optim_find("sgd", &c.optim.row))
+		bail_out("%s", hu_reason());
+	data.name = (char *)(size_t)"images"; /* only read, and set to NULL before it could be freed */
+	hu_status st = hu_input_check(model, o.reads = c.row->inputs, &data);
+	data.name = NULL;
+	if ((st != HU_OK && hu_dataset_open(&data, hu_input_default(o.reads), &o)) || hu_build(&p, &c, &s))
 		bail_out("%s", hu_reason());
 	hu_program_free(p.eval);
+	hu_dataset_release(&data);
 	return p.train;
 }
 

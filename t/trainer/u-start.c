@@ -30,8 +30,9 @@ programs(const hu_config *c)
 	hu_dataset_options o = { .size = 8, .dimensions_only = 1 };
 	hu_dataset d;
 	hu_programs p;
+	hu_model_sizes s = { .batch = 4, .data = &d, .multiplier = c->width };
 
-	if (hu_dataset_open(&d, "digits", &o) || hu_build(&p, c, &(hu_model_sizes){ 4, &d, c->width }))
+	if (hu_dataset_open(&d, "digits", &o) || hu_build(&p, c, &s))
 		bail_out("%s", hu_reason());
 	hu_dataset_release(&d);
 	return p;

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Residual nets and U-Nets against PyTorch, where Python has it: the same weights and the same batch. In float64 the gradients
-of step 0 agree to 1e-10 in relative L2 norm and the losses of 30 steps of gradient descent to 1e-7. In float32 gradients agree
-to 1e-5 or to twice the distance of two summation models of our own, fma and chunk:64, and our losses are at most twice as far
-from those of float64 as the larger of that distance and PyTorch's own in float32. Where a sum is so near zero that its
-rounding decides whether relu lets it pass, gradients jump, and each step of a deep net (--depth 50) multiplies a difference by
-ten: of that the losses of five steps are compared in float64, and no gradients in float32. A batch is all rows there are, so
-that the order in which a step takes them changes the order of sums and nothing else."""
+"""Residual nets and U-Nets against PyTorch, where Python has it: the same weights and the same batch. In float64 the
+gradients of step 0 agree to 1e-10 in relative L2 norm and the losses of 30 steps of gradient descent to 1e-7. In
+float32 gradients agree to 1e-5 or to twice the distance of two summation models of our own, fma and chunk:64, and
+our losses are at most twice as far from those of float64 as the larger of that distance and PyTorch's own in
+float32. Where a sum is so near zero that its rounding decides whether relu lets it pass, gradients jump, and each
+step of a deep net (--depth 50) multiplies a difference by ten: of that the losses of five steps are compared in
+float64, and no gradients in float32. A batch is all rows there are, so that the order in which a step takes them
+changes the order of sums and nothing else."""
+
 import copy
 import json
 import os
@@ -29,17 +31,23 @@ torch.manual_seed(3)
 torch.set_num_threads(1)
 
 
-# --- the models once more, in PyTorch ---------------------------------------------------------------------------------
+# --- the models once more, in PyTorch
 class Block(nn.Module):
     """A residual block of one or two dimensions: two convolutions, or three of which the middle one has the stride."""
 
     def __init__(self, before, filters, stride, bottleneck=False, conv=nn.Conv2d, norm=nn.BatchNorm2d, taps=3):
         super().__init__()
         out = 4 * filters if bottleneck else filters
-        sizes = [(1, 1, filters), (3, stride, filters), (1, 1, out)] if bottleneck else [(taps, stride, filters), (taps, 1, out)]
+        sizes = (
+            [(1, 1, filters), (3, stride, filters), (1, 1, out)]
+            if bottleneck
+            else [(taps, stride, filters), (taps, 1, out)]
+        )
         self.count = len(sizes)
         for i, (size, step, n) in enumerate(sizes):
-            self.add_module('conv%d' % (i + 1), conv(before if i == 0 else sizes[i - 1][2], n, size, step, size // 2, bias=False))
+            self.add_module(
+                'conv%d' % (i + 1), conv(before if i == 0 else sizes[i - 1][2], n, size, step, size // 2, bias=False)
+            )
             self.add_module('bn%d' % (i + 1), norm(n))
         if stride != 1 or before != out:
             self.downsample = nn.Sequential(conv(before, out, 1, stride, bias=False), norm(out))
@@ -75,7 +83,7 @@ class ResNet(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
-# --- ours ---------------------------------------------------------------------------------------------------------
+# --- ours
 def save(path, tensors):
     at, head, body = 0, {}, b''
     for name, t in tensors.items():
@@ -89,17 +97,45 @@ def save(path, tensors):
 def load(path):
     raw = open(path, 'rb').read()
     size = struct.unpack('<Q', raw[:8])[0]
-    head = json.loads(raw[8:8 + size])
-    return {name: np.frombuffer(raw, {'F32': '<f4', 'F64': '<f8'}[t['dtype']], offset=8 + size + t['data_offsets'][0], count=int(np.prod(t['shape']))).reshape(t['shape'])
-            for name, t in head.items() if name != '__metadata__'}
+    head = json.loads(raw[8 : 8 + size])
+    return {
+        name: np.frombuffer(
+            raw,
+            {'F32': '<f4', 'F64': '<f8'}[t['dtype']],
+            offset=8 + size + t['data_offsets'][0],
+            count=int(np.prod(t['shape'])),
+        ).reshape(t['shape'])
+        for name, t in head.items()
+        if name != '__metadata__'
+    }
 
 
 def ours(name, words, batch, how):
     """30 steps with the options `words` and `how`: the losses, and the gradients of step 0 by name."""
     run = '%s/%s-%s' % (folder, name, how[-1].replace(':', ''))
-    p = halfulp('train', *words.split(), '--data', 'npz:%s/%s.npz' % (folder, name), '--split', str(batch), '--batch', str(batch), '--init',
-                '%s/%s.safetensors' % (folder, name), '--optimizer', 'sgd', '--steps', str(STEPS), '--trace-steps', '0',
-                '--trace', '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled', *how, '--quiet', run)
+    p = halfulp(
+        'train',
+        *words.split(),
+        '--data',
+        'npz:%s/%s.npz' % (folder, name),
+        '--split',
+        str(batch),
+        '--batch',
+        str(batch),
+        '--init',
+        '%s/%s.safetensors' % (folder, name),
+        '--optimizer',
+        'sgd',
+        '--steps',
+        str(STEPS),
+        '--trace-steps',
+        '0',
+        '--trace',
+        '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled',
+        *how,
+        '--quiet',
+        run
+    )
     if p.returncode:
         bail_out(p.stderr)
     rows = [line.split('\t') for line in open(run + '/metrics.tsv') if line[0] != '#']
@@ -124,7 +160,9 @@ def gradient(traced, name, like):
 
 
 def far(a, b):
-    return np.linalg.norm((a - b).ravel().astype(np.float64)) / max(np.linalg.norm(a.ravel().astype(np.float64)), 1e-30)
+    return np.linalg.norm((a - b).ravel().astype(np.float64)) / max(
+        np.linalg.norm(a.ravel().astype(np.float64)), 1e-30
+    )
 
 
 def theirs(net, lr, dtype, x, target, loss_of):
@@ -157,29 +195,63 @@ def compare(name, net, words, lr, x, arrays, loss_of, smooth=True):
     losses, grads = theirs(net, lr, torch.float64, x, target, loss_of)
     wide, gw = ours(name, words, batch, ('--policy', 'float64'))
     worst = max((far(g, gradient(gw, key, g)), key) for key, g in grads.items())
-    ok(worst[0] <= 1e-10, '%s, float64: gradients of step 0, %d tensors, at most %.2g apart' % (name, len(grads), worst[0]), worst[1])
+    ok(
+        worst[0] <= 1e-10,
+        '%s, float64: gradients of step 0, %d tensors, at most %.2g apart' % (name, len(grads), worst[0]),
+        worst[1],
+    )
     n = STEPS if smooth else 5
     apart = np.abs(losses - wide)[:n].max()
-    ok(len(wide) == STEPS and apart <= 1e-7, '%s, float64: losses of %d steps, from %.4f to %.4f, at most %.2g apart' % (name, n, losses[0], losses[n - 1], apart))
+    ok(
+        len(wide) == STEPS and apart <= 1e-7,
+        '%s, float64: losses of %d steps, from %.4f to %.4f, at most %.2g apart'
+        % (name, n, losses[0], losses[n - 1], apart),
+    )
 
     exact = losses
     losses, grads = theirs(net, lr, torch.float32, x, target, loss_of)
     (fma, gf), (chunk, gc) = [ours(name, words, batch, ('--accumulate', how)) for how in ('fma', 'chunk:64')]
     limits = {key: max(1e-5, 2 * far(gradient(gf, key, g), gradient(gc, key, g))) for key, g in grads.items()}
-    wrong = ['%s: %.3g of its limit %.3g' % (key, far(g, gradient(gf, key, g)), limits[key]) for key, g in grads.items() if not far(g, gradient(gf, key, g)) <= limits[key]]
+    wrong = [
+        '%s: %.3g of its limit %.3g' % (key, far(g, gradient(gf, key, g)), limits[key])
+        for key, g in grads.items()
+        if not far(g, gradient(gf, key, g)) <= limits[key]
+    ]
     if smooth:
-        ok(not wrong, '%s, float32: gradients of step 0 within 1e-5, or twice what two of our models differ by' % name, wrong)
-    between, own, there, here = [np.abs(a - b).max() for a, b in ((losses, fma), (fma, chunk), (losses, exact), (fma, exact))]
-    ok(here <= 2 * max(own, there), "%s, float32: losses %.2g from float64's, PyTorch's %.2g from its float64's; %.2g from PyTorch's, our two models %.2g apart"
-       % (name, here, there, between, own))
+        ok(
+            not wrong,
+            '%s, float32: gradients of step 0 within 1e-5, or twice what two of our models differ by' % name,
+            wrong,
+        )
+    between, own, there, here = [
+        np.abs(a - b).max() for a, b in ((losses, fma), (fma, chunk), (losses, exact), (fma, exact))
+    ]
+    ok(
+        here <= 2 * max(own, there),
+        "%s, float32: losses %.2g from float64's, PyTorch's %.2g from its float64's; "
+        "%.2g from PyTorch's, our two models %.2g apart"
+        % (name, here, there, between, own),
+    )
 
 
 rng = np.random.default_rng(5)
 labels = np.arange(24) % 6
 images = rng.random((24, 24, 24, 3), dtype=np.float32) + 0.05 * labels[:, None, None, None].astype(np.float32)
-for name, counts, bottleneck, stem, lr in (('18', (2, 2, 2, 2), False, 'cifar', 0.01), ('18', (2, 2, 2, 2), False, 'imagenet', 0.01), ('50', (3, 4, 6, 3), True, 'cifar', 0.01)):
-    compare('resnet%s-%s' % (name, stem), ResNet(8, counts, bottleneck, 6, stem == 'imagenet'), '--model resnet --width 0.125 --depth %s --stem %s' % (name, stem),
-            lr, images, {'labels': labels}, functional.cross_entropy, smooth=not bottleneck)
+for name, counts, bottleneck, stem, lr in (
+    ('18', (2, 2, 2, 2), False, 'cifar', 0.01),
+    ('18', (2, 2, 2, 2), False, 'imagenet', 0.01),
+    ('50', (3, 4, 6, 3), True, 'cifar', 0.01),
+):
+    compare(
+        'resnet%s-%s' % (name, stem),
+        ResNet(8, counts, bottleneck, 6, stem == 'imagenet'),
+        '--model resnet --width 0.125 --depth %s --stem %s' % (name, stem),
+        lr,
+        images,
+        {'labels': labels},
+        functional.cross_entropy,
+        smooth=not bottleneck,
+    )
 
 
 class ResNet1d(nn.Module):
@@ -235,9 +307,21 @@ class UNet(nn.Module):
         return self.out(x)
 
 
-signals = rng.standard_normal((24, 1, 500, 2)).astype(np.float32) + np.sin(0.1 * np.arange(500) * (1 + labels[:, None]))[:, None, :, None].astype(np.float32)
-compare('resnet1d', ResNet1d(16, 2, 6), '--model resnet1d --width 0.25', 0.01, signals, {'labels': labels}, functional.cross_entropy)
+signals = rng.standard_normal((24, 1, 500, 2)).astype(np.float32) + np.sin(
+    0.1 * np.arange(500) * (1 + labels[:, None])
+)[:, None, :, None].astype(np.float32)
+compare(
+    'resnet1d',
+    ResNet1d(16, 2, 6),
+    '--model resnet1d --width 0.25',
+    0.01,
+    signals,
+    {'labels': labels},
+    functional.cross_entropy,
+)
 small = rng.random((8, 22, 19, 3), dtype=np.float32)
 mask = (small.sum(3) > 1.5).astype(np.int64)
-compare('unet', UNet(8, 2, 2), '--model unet --width 0.5 --levels 2', 0.01, small, {'mask': mask}, functional.cross_entropy)
+compare(
+    'unet', UNet(8, 2, 2), '--model unet --width 0.5 --levels 2', 0.01, small, {'mask': mask}, functional.cross_entropy
+)
 finish()

@@ -104,7 +104,8 @@ hu_input_default(const char *reads)
 	for (size_t i = 0; (name = hu_dataset_name(i)); i++) {
 		hu_dataset ds;
 		if (hu_dataset_is_file(name) ||
-			hu_dataset_open(&ds, name, &(hu_dataset_options){ .reads = reads, .dimensions_only = 1 }) != HU_OK)
+			hu_dataset_open(&ds, name,
+				&(hu_dataset_options){ .reads = reads, .dimensions_only = 1 }) != HU_OK)
 			continue;
 		hu_status st = hu_input_check("", reads, &ds);
 		hu_dataset_release(&ds);

@@ -22,8 +22,8 @@ int hu_input_fits(const hu_input *in, hu_shape shape);
 /* HU_EINVAL names the first input of reads that ds lacks or has in another shape; model is the model's name, for the
    message. */
 hu_status hu_input_check(const char *model, const char *reads, const hu_dataset *ds);
-/* Returns the name of the first data set of datasets.def that needs no file and has what reads asks for; NULL where there
-   is none. */
+/* Returns the name of the first data set of datasets.def that needs no file and has what reads asks for; NULL where
+   there is none. */
 const char *hu_input_default(const char *reads);
 /* Returns 1 where reads has an input of that name. */
 int hu_input_named(const char *reads, const char *name);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += trainer/data/cifar.c
 libhalfulp_a_SOURCES += trainer/data/data.c
 noinst_HEADERS += trainer/data/data.h
 noinst_HEADERS += trainer/data/datasets.def

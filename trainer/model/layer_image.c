@@ -15,7 +15,8 @@ hu_layer_named(const char *prefix, const char *word)
 int
 hu_layer_conv_bn(hu_program *p, const char *conv, const char *bn, int x, hu_filters f, int eval)
 {
-	const hu_attr attr[] = { { "stride_h", (double)f.stride_rows, "" }, { "stride_w", (double)f.stride_columns, "" },
+	const hu_attr attr[] = { { "stride_h", (double)f.stride_rows, "" },
+		{ "stride_w", (double)f.stride_columns, "" },
 		{ "padding_top", (double)((f.rows - 1) / 2), "" }, { "padding_bottom", (double)((f.rows - 1) / 2), "" },
 		{ "padding_left", (double)((f.columns - 1) / 2), "" },
 		{ "padding_right", (double)((f.columns - 1) / 2), "" } };

@@ -26,7 +26,8 @@ int hu_layer_add(hu_program *p, const char *layer, int a, int b);
 int hu_layer_maxpool(hu_program *p, const char *layer, int x, size_t size, size_t stride, size_t padding);
 /* The convolution with padding 0 and stride size turned around: y has rows x columns pixels, each of which meets one
    pixel of x, and a bias. */
-int hu_layer_upsample(hu_program *p, const char *layer, int x, size_t size, size_t rows, size_t columns, size_t filters);
+int hu_layer_upsample(hu_program *p, const char *layer, int x, size_t size, size_t rows, size_t columns,
+	size_t filters);
 /* A convolution of one pixel with a bias. */
 int hu_layer_conv_pixel(hu_program *p, const char *layer, int x, size_t filters);
 /* The channels of a, then those of b. */

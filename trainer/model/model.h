@@ -42,7 +42,7 @@ hu_status hu_model_check(const hu_model *m, const hu_model_sizes *s);
    softmax. Parameters are trainable state; running statistics are state. The caller frees the program. */
 hu_program *hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval);
 
-#define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                                \
+#define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                      \
 	void hu_model_##id(hu_program *p, const hu_model_sizes *s, int eval);
 #include "trainer/model/models.def"
 #undef MODEL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The model "resnet1d": a residual net for signals, eight convolutions in four blocks of two, of 9 taps and 64, 128, 256
-   and 256 filters, each block with stride 2; average over time and two dense layers, 256 and the classes. Every block's
-   input is added through a convolution of one tap. */
+   The model "resnet1d": a residual net for signals, eight convolutions in four blocks of two, of 9 taps and 64, 128,
+   256 and 256 filters, each block with stride 2; average over time and two dense layers, 256 and the classes. Every
+   block's input is added through a convolution of one tap. */
 #include "trainer/model/layer_image.h"
 
 enum { BLOCKS = 4, TAPS = 9, HIDDEN = 256 };
@@ -21,8 +21,8 @@ hu_model_resnet1d(hu_program *p, const hu_model_sizes *s, int eval)
 		y = hu_layer_relu_of(p, hu_layer_named(name, "relu1").s, y);
 		y = hu_layer_conv_bn(p, hu_layer_named(name, "conv2").s, hu_layer_named(name, "bn2").s, y,
 			(hu_filters){ 1, TAPS, 1, 1, n }, eval);
-		x = hu_layer_conv_bn(p, hu_layer_named(name, "downsample_0").s, hu_layer_named(name, "downsample_1").s, x,
-			(hu_filters){ 1, 1, 1, 2, n }, eval);
+		x = hu_layer_conv_bn(p, hu_layer_named(name, "downsample_0").s, hu_layer_named(name, "downsample_1").s,
+			x, (hu_filters){ 1, 1, 1, 2, n }, eval);
 		x = hu_layer_relu_of(p, hu_layer_named(name, "relu2").s,
 			hu_layer_add(p, hu_layer_named(name, "add").s, y, x));
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The model "unet": the U-Net of Ronneberger, Fischer and Brox (MICCAI 2015) as it is mostly trained today: convolutions
-   3x3 with padding, batch normalisation, pooling by 2 on the way down, transposed convolutions 2x2 with stride 2 on the
-   way up, whose result stands behind the channels that were there at this size before; a convolution of one pixel gives
-   the classes' logits for each pixel. */
+   The model "unet": the U-Net of Ronneberger, Fischer and Brox (MICCAI 2015) as it is mostly trained today:
+   convolutions 3x3 with padding, batch normalisation, pooling by 2 on the way down, transposed convolutions 2x2 with
+   stride 2 on the way up, whose result stands behind the channels that were there at this size before; a convolution of
+   one pixel gives the classes' logits for each pixel. */
 #include "trainer/model/layer_image.h"
 
 enum { LEVELS = 3, MOST_LEVELS = 6, FIRST = 16 };
@@ -33,7 +33,8 @@ hu_unet_check(const hu_model_sizes *s)
 	int levels = levels_of(s);
 
 	if (x->shape.d[0] >> levels == 0 || x->shape.d[1] >> levels == 0)
-		return hu_fail(HU_EINVAL, "unet: images of %zu x %zu cannot be halved %d times: give --levels or a larger --size",
+		return hu_fail(HU_EINVAL,
+			"unet: images of %zu x %zu cannot be halved %d times: give --levels or a larger --size",
 			x->shape.d[0], x->shape.d[1], levels);
 	return mask->shape.d[0] == x->shape.d[0] && mask->shape.d[1] == x->shape.d[1]
 		       ? HU_OK

@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += trainer/optim/adam.c
 libhalfulp_a_SOURCES += trainer/optim/adamw.c
 libhalfulp_a_SOURCES += trainer/optim/moments.c
+libhalfulp_a_SOURCES += trainer/optim/nesterov.c
 libhalfulp_a_SOURCES += trainer/optim/optim.c
 noinst_HEADERS += trainer/optim/optim.h
 noinst_HEADERS += trainer/optim/optims.def

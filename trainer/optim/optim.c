@@ -59,7 +59,7 @@ hu_optim_next(hu_program *p, int t)
 	return id;
 }
 
-static void
+static int
 append_norm(hu_program *p)
 {
 	int *in = hu_xmalloc(((size_t)p->nt + 1) * sizeof *in), n = 0, wide = 0;
@@ -72,12 +72,47 @@ append_norm(hu_program *p)
 	int out = hu_program_tensor(p, "optim.grad_norm", wide ? HU_FP64 : HU_FP32, hu_shape0(), HU_OTHER);
 	hu_program_call(p, "grad_norm", HU_UPDATE, "optim", in, n, &out, 1);
 	free(in);
+	return out;
+}
+
+/* Appends a call that makes the scalar optim.NAME of x, with one attribute. */
+static int
+scalar(hu_program *p, const char *op, const char *name, int x, const char *key, double value)
+{
+	int out = hu_program_tensor(p, name, p->t[x].format, hu_shape0(), HU_OTHER);
+	hu_call *c = hu_program_call(p, op, HU_UPDATE, "optim", &x, 1, &out, 1);
+
+	if (key)
+		hu_attr_set(c, key, value);
+	return out;
+}
+
+static void
+append_clip(hu_program *p, int norm, double most)
+{
+	int inverse = scalar(p, "reciprocal", "optim.inverse_norm", norm, NULL, 0),
+	    share = scalar(p, "scale", "optim.share", inverse, "factor", most),
+	    clip = scalar(p, "clip", "optim.clip", share, "high", 1);
+
+	for (int i = 0, n = p->nt; i < n; i++) {
+		char name[HU_NAME + 16];
+		if (!p->t[i].trainable || p->t[i].grad < 0)
+			continue;
+		int in[2] = { p->t[i].grad, clip };
+		snprintf(name, sizeof name, "%s.d%s_clipped", p->t[i].layer, p->t[i].role);
+		int out = hu_program_tensor(p, name, p->t[in[0]].format, p->t[i].shape, HU_WGRAD);
+		hu_program_call(p, "scale", HU_UPDATE, p->t[i].layer, in, 2, &out, 1);
+		p->t[i].grad = out;
+	}
 }
 
 void
 hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 {
-	append_norm(p);
+	int norm = append_norm(p);
+
+	if (o->clip_norm > 0)
+		append_clip(p, norm, o->clip_norm);
 	o->row->append(p, o, found);
 }
 

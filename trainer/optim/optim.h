@@ -12,6 +12,7 @@ typedef struct hu_optim hu_optim;
 typedef struct hu_optim_options {
 	const hu_optim *row;
 	double lr, momentum, weight_decay, beta1, beta2, eps;
+	double clip_norm; /* gradients of a larger norm are scaled down to it; 0: none is */
 } hu_optim_options;
 
 struct hu_optim {
@@ -25,7 +26,9 @@ struct hu_optim {
 hu_status hu_optim_find(const char *name, const hu_optim **out);
 const hu_optim *hu_optim_at(int i);
 
-/* Appends optim.grad_norm, the norm of the parameters' unscaled gradients (info.grad), then the row's updates. found is
+/* Appends optim.grad_norm, the norm of the parameters' unscaled gradients (info.grad); where they are to be clipped,
+   optim.clip = min(1, clip_norm / norm) and the gradients times that, LAYER.dROLE_clipped, which info.grad then names,
+   as PyTorch's clip_grad_norm_ but for its 1e-6 added to the norm; then the row's updates. found is
    the scalar that the finite check sets: where it is set every update keeps the old value. */
 void hu_optim_append(hu_program *p, const hu_optim_options *o, int found);
 /* Returns 1 where the optimizer's epsilon becomes zero when it is rounded to the variable's format, as the update

@@ -189,6 +189,7 @@ settle(hu_config *c)
 	c->optim.beta1 = c->beta1;
 	c->optim.beta2 = c->beta2;
 	c->optim.eps = c->eps;
+	c->optim.clip_norm = isnan(c->clip_norm) ? 0 : c->clip_norm;
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))

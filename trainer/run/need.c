@@ -9,16 +9,17 @@
 #include <string.h>
 
 /* Returns the bytes that a session takes on the host: the data, the order of its rows, and for a batch the row numbers,
-   every array as floats, the rows' weights, and the labels of the batch that is fed ahead. */
+   every array as floats, the weights of its labels, and the labels of the batch that is fed ahead. */
 static double
 fed(const hu_config *c, const hu_dataset *data)
 {
-	double n = (double)(data->n_train + data->n_eval), row = 0, floats = 1;
+	double n = (double)(data->n_train + data->n_eval), row = 0, floats = 0;
+	const char *labels = hu_config_is_masked(c) ? "mask" : "labels";
 
 	for (int i = 0; i < data->narray; i++) {
 		const hu_data_array *a = &data->array[i];
 		row += (double)hu_array_row_bytes(a);
-		floats += (double)hu_count(a->shape) * (strcmp(a->name, "labels") ? 1 : 2);
+		floats += (double)hu_count(a->shape) * (strcmp(a->name, labels) ? 1 : 3);
 	}
 	return n * (row + sizeof(size_t)) + (double)c->batch * (floats * sizeof(float) + sizeof(size_t));
 }

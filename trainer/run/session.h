@@ -81,7 +81,8 @@ typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, i
    of label 1, and ndcg the mean of 1 / log2(rank + 1) of these ranks, from 1, and 0 for the other groups (normalised
    discounted cumulative gain); a row of equal probability ranks before the first. Elsewhere both are NaN. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
-/* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the label's. */
+/* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the
+   label's. */
 hu_status hu_session_accuracy(hu_session *s, double *accuracy);
 /* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. Of t with one
    number a row, the probability of class 1, it returns the likelier class, 0 of equals; n where that is NaN. */

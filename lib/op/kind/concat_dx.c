@@ -24,8 +24,9 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 		before += k + 1 < c->nin ? in[k].d[axis] : 0;
 	}
 	if (__builtin_add_overflow(before, last->d[axis], &after) || after > in[0].d[axis])
-		return hu_fail(HU_EINVAL, "concat_dx: the operands are longer together than the gradient's axis %zu, %zu",
-			axis, in[0].d[axis]);
+		return hu_fail(HU_EINVAL,
+			"concat_dx: the operands are longer together than the gradient's axis %zu, %zu", axis,
+			in[0].d[axis]);
 	*out = *last;
 	x->inner = 1;
 	for (int j = (int)axis + 1; j < out->rank; j++)

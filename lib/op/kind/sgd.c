@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g). If found_inf is set the old values are
-   kept. */
+   sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g; nesterov=1, PyTorch's form of Nesterov's:
+   w -= lr (g + momentum v)). If found_inf is set the old values are kept. */
 #include "lib/op/element/pointwise.h"
 
 #define STEP(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
@@ -21,6 +21,10 @@ exact_move(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	if (mpfr_zero_p(k[2]))
 		mpfr_set(t, x[1], MPFR_RNDN);
 	mpfr_mul(y, k[1], x[2], MPFR_RNDN);
+	if (out == 0 && !mpfr_zero_p(k[3])) { /* g + momentum (momentum v + g) */
+		mpfr_add(y, y, t, MPFR_RNDN);
+		mpfr_mul(y, y, k[1], MPFR_RNDN);
+	}
 	mpfr_add(t, t, y, MPFR_RNDN);
 	if (out == 0) {
 		mpfr_mul(t, t, k[0], MPFR_RNDN);
@@ -66,10 +70,11 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	hu_map_add(m, in[1], HU_EACH);
 	if (two)
 		hu_map_add(m, in[3], HU_EACH);
-	m->nk = 3;
+	m->nk = 4;
 	m->k[0] = hu_attr_num(c, "lr", 0.01);
 	m->k[1] = hu_attr_num(c, "momentum", 0);
 	m->k[2] = hu_attr_num(c, "weight_decay", 0);
+	m->k[3] = hu_attr_num(c, "nesterov", 0);
 }
 
 static hu_status
@@ -89,7 +94,9 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
-	k->flops = (2.0 + (c->nin > 3 ? 2 : 0) + (hu_attr_num(c, "weight_decay", 0) != 0 ? 2 : 0)) *
+	int moving = c->nin > 3, nesterov = moving && hu_attr_num(c, "nesterov", 0) != 0;
+
+	k->flops = (2.0 + 2 * moving + 2 * nesterov + (hu_attr_num(c, "weight_decay", 0) != 0 ? 2 : 0)) *
 		   (double)hu_count(in[0]);
 }
 
@@ -120,7 +127,7 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 
 const hu_op hu_op_sgd = {
 	.name = "sgd", .summary = "gradient descent with momentum and weight decay", .min_in = 3, .max_in = 4,
-	.nout = 2, .attrs = "lr momentum weight_decay", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.nout = 2, .attrs = "lr momentum weight_decay nesterov", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.like = "-3",
 	.role = HU_ROLE_SGD, .moment = "-1",
 	.own = { .shape = shape, .cost = cost, .swamping = swamping, .updates = updates },

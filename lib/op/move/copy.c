@@ -49,12 +49,22 @@ stretch(const hu_moves *x, hu_tensor *out, size_t to, size_t count)
 	stretch(x, out, to + count / 2, count - count / 2);
 }
 
+/* Returns 1 where each float and double that a tensor of the format may hold is a value of the format: where all of -0,
+   infinities, NaN and subnormals are. Elsewhere storing changes some. */
+static int
+holds_all(hu_format f)
+{
+	return f.special == HU_SPECIAL_IEEE && !f.flags;
+}
+
 int
 hu_moves_copy(const hu_moves *x, hu_tensor *out)
 {
 	size_t row = x->c->op->moves->row ? x->c->op->moves->row(x) : 0;
 	int sources = x->c->op->moves->sources;
 
+	if (x->c->flags || !holds_all(hu_format_of(out->format)))
+		return 0;
 	for (int k = 0; k < x->c->nin; k++)
 		if (!row || (x->in[k]->format != out->format && (!sources || k < sources)))
 			return 0;
