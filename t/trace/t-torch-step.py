@@ -317,13 +317,24 @@ class Opaque(nn.Module):
         self.a = nn.Linear(4, 4)
 
     def forward(self, x):
-        return torch.cumsum(self.a(x), 1).exp().sum()
+        y = self.a(x)
+        y[:, 0] = 0.5
+        return torch.cumsum(y, 1).exp().sum()
 
 
-model = Opaque()
+def unforeseen(s, a, out):
+    raise KeyError('unforeseen')
+
+
+model, kept = Opaque(), halfulp_trace.aten_sum
 recorder = halfulp_trace.record(model, 'opaque')
+halfulp_trace.aten_sum = unforeseen
 with recorder:
     model(torch.randn(3, 4)).backward()
+halfulp_trace.aten_sum = kept
+ok(model.a.weight.grad is not None and any("since KeyError: 'unforeseen'" in k for k in recorder.opaque), 'what the recorder does not foresee stops no training, and is told', recorder.summary())
+half = [n for n, x in trace('opaque', 0).items() if x[1] == [3, 4] and (array(x)[:, 0] == 0.5).all()]
+ok(recorder.opaque['written through a view'] == 1 and half, 'what a view wrote is counted, and read as it is', recorder.summary())
 p = halfulp('analyze', 'opaque', '--only', 'replay')
 program = json.load(open('opaque/program-train.json'))
 names = {x['name']: i for i, x in enumerate(program['tensors'])}
