@@ -21,9 +21,7 @@ import collections
 import contextlib
 import ctypes
 import json
-import math
 import os
-import platform
 import socket
 import struct
 import sys
@@ -59,6 +57,7 @@ class Program:
         self.tensors, self.calls, self.names, self.made = [], [], {}, {}
 
     def tensor(self, name, format, shape, cls):
+        name = name if len(name) < 128 else "~" + name[-127:]   # halfulp's names have less than 160 bytes
         taken, n = name, 1
         while taken in self.names:
             n += 1
@@ -192,6 +191,7 @@ class Step(TorchDispatchMode):
         self.pooled = {}                         # what max_pool2d made of a tensor of the program
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
+        self.constants = {}                      # by their value, format and shape
         self.was = {}                            # values of the operands of a call that writes to them
 
     # --- tensors ------------------------------------------------------------------------------------------------------
@@ -229,8 +229,8 @@ class Step(TorchDispatchMode):
         layer = layer or self.layer_of(inputs)
         wide = any(d.dtype == torch.float64 for _, d in outputs)
         compute = compute or ("fp64" if wide else "fp32")
-        same = (op, json.dumps(attr, sort_keys=True), tuple(inputs), tuple((str(d.dtype), tuple(d.shape)) for _,
-                d in outputs))
+        made = tuple((str(d.dtype), tuple(d.shape)) for _, d in outputs)
+        same = (op, json.dumps(attr, sort_keys=True), tuple(inputs), made)
         self.seen[same] += 1
         key = same + (self.seen[same],)
         if key not in self.program.made:
@@ -251,8 +251,8 @@ class Step(TorchDispatchMode):
         if self.phase() == "forward" and not self.updating:
             return self.layers[-1]
         infos = [self.program.tensors[i] for i in inputs]
-        own = [t for t in infos if t["class"] in ("activation", "weight") and not t["name"].startswith(("const.",
-                "input."))]
+        own = [t for t in infos if t["class"] in ("activation", "weight")]
+        own = [t for t in own if not t["name"].startswith(("const.", "input."))]
         return (own or infos)[0]["name"].rpartition(".")[0].split("@")[0]
 
     def get(self, value, layout="plain"):
@@ -292,6 +292,8 @@ class Step(TorchDispatchMode):
                 i = self.call("move", [i], [("view", final.reshape(shape))], attr)[0]
             value = Value(final, {"plain": i})
         else:
+            if key[1]:
+                self.r.opaque["written through a view"] += 1
             value = self.unmade(t, "x", name="input.x")
         self.known[key] = value
         return value
@@ -327,8 +329,11 @@ class Step(TorchDispatchMode):
 
     def constant(self, x, dtype, shape=()):
         """A tensor of one number, or of as many as shape says, which the program has as an input."""
-        return self.add("", torch.full(shape, x, dtype=dtype), name="const.%s" % ("%g" % x).replace(".", "p"),
-                cls="other")
+        key = x, dtype, tuple(shape)
+        if key not in self.constants:
+            name = "const.%s" % ("%g" % x).replace(".", "p")
+            self.constants[key] = self.add("", torch.full(shape, x, dtype=dtype), name=name, cls="other")
+        return self.constants[key]
 
     def spread(self, i, shape):
         """Tensor i repeated to a shape, as PyTorch broadcasts it."""
@@ -350,10 +355,10 @@ class Step(TorchDispatchMode):
 
     def result(self, op, inputs, t, attr=None, role="y", layout="plain", **how):
         """The call that makes the one tensor t."""
-        data = snapshot(t)
-        data = data if layout == "plain" else data.permute(LAYOUTS[layout]).contiguous()
+        own = snapshot(t)
+        data = own if layout == "plain" else own.permute(LAYOUTS[layout]).contiguous()
         ids = self.call(op, inputs, [(role, data)], attr, **how)
-        self.known[self.key(t)] = Value(snapshot(t), {layout: ids[0]})
+        self.known[self.key(t)] = Value(own, {layout: ids[0]})
         return ids[0]
 
     # --- what runs ----------------------------------------------------------------------------------------------------
@@ -388,8 +393,10 @@ class Step(TorchDispatchMode):
                 make(self, a, out if list(tensors_in(out)) else written)
             else:
                 pointwise(self, make, a, results[0])
-        except Unknown:
-            if make is not None or name not in CREATE:
+        except Exception as why:                 # whatever this file does not foresee must not stop a training
+            if not isinstance(why, Unknown):
+                self.r.opaque["aten.%s, since %s: %s" % (name, type(why).__name__, why)] += 1
+            elif make is not None or name not in CREATE:
                 if any(t.dtype in FORMATS for t in results):
                     self.r.opaque["aten." + name] += 1
             for t in results:
@@ -531,7 +538,7 @@ def spread_all(s, operands, out):
 
 
 def pointwise(s, row, a, out):
-    op, operands, library, attr = (row + (False, None))[:2] + ((row[2:] + (False, None))[0], (row[3:] + (None,))[0])
+    op, operands, library, attr = row + (False, None)[len(row) - 2:]
     if op == "relu_dx" and a["threshold"] != 0:
         raise Unknown("another threshold")
     axis = attr(a) if attr else None
@@ -992,7 +999,7 @@ def aten__amp_foreach_non_finite_check_and_unscale(s, a, out):
                 t["loss_scaled"] = True
     ids = s.call("finite_check", before, [("found_inf", snapshot(found))], {"judged": len(before)}, layer="scaler")
     s.known[s.key(found)] = Value(snapshot(found), {"plain": ids[0]})
-    s.found = s.found or ids[0]
+    s.found = ids[0] if s.found is None else s.found
     for t, g in zip(grads, before):
         s.result("unscale", [g, s.scale], t, {"loss_weight": 1},
                 role=s.program.tensors[g]["name"].rpartition(".")[2] + "_unscaled")
@@ -1169,7 +1176,6 @@ class record:
             if b.dtype in FORMATS and b.numel() and b.dim() <= RANK:
                 s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", tensor_name(name),
                         state=True)})
-        self.first = {i: None for i in s.values}
         if self.scale is not None:
             s.scale = s.add("", snapshot(self.scale), "other", "scaler.scale", state=True)
             s.known[s.key(self.scale)] = Value(snapshot(self.scale), {"plain": s.scale})

@@ -2,7 +2,9 @@
 """halfulp_trace.py records PyTorch's own training steps: an image classifier with SGD in bf16, and an encoder with
 AdamW, autocast to fp16 and a GradScaler whose first step overflows. What it records are PyTorch's bits, recording
 changes none of them, every call is judged, and errors in ulps are those that Python's exact sums find."""
+import contextlib
 import copy
+import io
 import json
 import math
 import os
@@ -289,6 +291,25 @@ else:
             p.stdout + p.stderr)
 
 
+# --- the guide's script ---------------------------------------------------------------------------------------------
+guide = open(os.path.join(TOP, 'doc', 'torch.md')).read()
+script = guide.split('those with `recorder`:\n\n')[1].split('\n\nand then')[0]
+said = io.StringIO()
+with contextlib.redirect_stdout(said):
+    exec('\n'.join(line[4:] for line in script.split('\n')), {'__name__': 'guide'})
+p = halfulp('analyze', 'run', '--sample', 'all')
+ok(said.getvalue() in guide.replace('\n    ', '\n') and p.returncode in (0, 1), 'the script of doc/torch.md runs and says what stands there',
+   said.getvalue() + p.stderr)
+judged = rows('run/analysis/replay.tsv')
+over = {r['tensor'] for r in judged if int(r['over_bound'])}
+none(sorted(over - {'1.dweight', '1.dbias'}), 'outside their bounds are at most the layer norm\'s gradients, as the guide has it')
+program, t = json.load(open('run/program-train.json')), trace('run', 2)
+name_of = [x['name'] for x in program['tensors']]
+row = next(r for r in judged if r['tensor'] == '1.dbias' and r['step'] == '2')
+dy = array(t[name_of[program['calls'][int(row['call'])]['in'][4]]]).double()
+found = error(row, [math.fsum(c) for c in dy.T.tolist()])
+ok(abs(found - float(row['ulp_max'])) <= 1e-6 * found + 1e-6, 'the error of its bias\'s gradient, %s ulps, is that which exact sums in Python find' % row['ulp_max'], found)
+
 # --- what it does not know --------------------------------------------------------------------------------------------
 class Opaque(nn.Module):
     def __init__(self):
@@ -296,13 +317,24 @@ class Opaque(nn.Module):
         self.a = nn.Linear(4, 4)
 
     def forward(self, x):
-        return torch.cumsum(self.a(x), 1).exp().sum()
+        y = self.a(x)
+        y[:, 0] = 0.5
+        return torch.cumsum(y, 1).exp().sum()
 
 
-model = Opaque()
+def unforeseen(s, a, out):
+    raise KeyError('unforeseen')
+
+
+model, kept = Opaque(), halfulp_trace.aten_sum
 recorder = halfulp_trace.record(model, 'opaque')
+halfulp_trace.aten_sum = unforeseen
 with recorder:
     model(torch.randn(3, 4)).backward()
+halfulp_trace.aten_sum = kept
+ok(model.a.weight.grad is not None and any("since KeyError: 'unforeseen'" in k for k in recorder.opaque), 'what the recorder does not foresee stops no training, and is told', recorder.summary())
+half = [n for n, x in trace('opaque', 0).items() if x[1] == [3, 4] and (array(x)[:, 0] == 0.5).all()]
+ok(recorder.opaque['written through a view'] == 1 and half, 'what a view wrote is counted, and read as it is', recorder.summary())
 p = halfulp('analyze', 'opaque', '--only', 'replay')
 program = json.load(open('opaque/program-train.json'))
 names = {x['name']: i for i, x in enumerate(program['tensors'])}
