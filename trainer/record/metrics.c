@@ -251,7 +251,8 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 {
 	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall, r->eval.dice,
 		r->eval.iou, r->eval.hit_rate, r->eval.ndcg };
-	const int has[] = { 1, hu_config_is_masked(s->config), s->data.candidates > 0 }; /* of four, two and two of them */
+	/* whether the first four, the next two and the last two are there */
+	const int has[] = { 1, hu_config_is_masked(s->config), s->data.candidates > 0 };
 	hu_tsv *t = &m->rows;
 	char digest[24];
 

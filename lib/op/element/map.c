@@ -255,7 +255,7 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 	}
 	if (up == down && x.e == 0)
 		return 0;
-	/* A library's value is within x.e of the exact one, but is not x.v: its rounding is bounded by its size. */
+	/* A library's value is within x.e of the exact one, but it is not x.v: its size bounds its rounding. */
 	if (hu_attr_library(c) > 0 && !keeps(f, c->fmt.compute)) {
 		double y = hu_up(hu_abs(x.v) + x.e), ulps = nearest ? 1 : 2;
 		return y < f.max ? hu_up(x.e + ulps * (hu_unit(f) * y + hu_smallest(f) / 2)) : hu_inf(0);
