@@ -29,6 +29,10 @@ look(const hu_onnx *m, const hu_onnx_graph *g, unknown **u, size_t *n, size_t *c
 		}
 		if (!known)
 			(*u)[k].n++;
+		/* Loops run their bodies; which branch of an If runs is not known yet. */
+		for (size_t a = 0; known && strcmp(x->op, "If") && a < x->nattr; a++)
+			for (size_t j = 0; j < x->attr[a].ngraphs; j++)
+				look(m, x->attr[a].graphs[j], u, n, cap);
 	}
 }
 

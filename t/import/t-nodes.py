@@ -291,6 +291,12 @@ odd = given(4, [1.0, math.inf, -math.inf, math.nan])
 case("IsNaN", None, {"x": odd}, given(4, [0, 0, 0, 1]), nodes=[("IsNaN", "x", "t", {}), ("Cast", "t", "y", {"to": FLOAT})])
 case("IsInf", None, {"x": odd}, given(4, [0, 0, 1, 0]), nodes=[("IsInf", "x", "t", {"detect_positive": 0}), ("Cast", "t", "y", {"to": FLOAT})])
 
+# Of constants alone
+x = drawn(3, 4)
+for op, f in ("Sin", math.sin), ("Cos", math.cos), ("Tan", math.tan), ("Atan", math.atan), ("Sinh", math.sinh), ("Asinh", math.asinh), ("Acos", math.acos), ("Atanh", math.atanh):
+    angle = drawn(3, 4, low=-0.9, high=0.9) if op[0] == "A" else drawn(3, 4, low=-40 if op in ("Sin", "Cos") else -1, high=40 if op in ("Sin", "Cos") else 1)
+    case(op, None, {"a": angle, "x": x}, made(x.shape, lambda *i: f(angle[i]) * x[i]), "a", nodes=[(op, "a", "t", {}), ("Mul", "t x", "y", {})])
+
 # Recurrent networks, attention, loops
 S, B, I, H = 3, 2, 4, 3
 sigmoid = lambda v: 1 / (1 + math.exp(-v))

@@ -37,7 +37,7 @@ load_all(const char *dir)
 		blob b;
 		if (!strstr(e->d_name, ".onnx"))
 			continue;
-		path = hu_path(dir, e->d_name);
+		path = hu_path(dir, "%s", e->d_name);
 		if (hu_file_read(path, &p, &b.n) != HU_OK)
 			bail_out("%s", hu_reason());
 		b.p = (unsigned char *)p;

@@ -16,5 +16,6 @@ libhalfulp_a_SOURCES += lib/import/node/resize.c
 libhalfulp_a_SOURCES += lib/import/node/rnn.c
 libhalfulp_a_SOURCES += lib/import/node/scatter.c
 libhalfulp_a_SOURCES += lib/import/node/shape.c
+libhalfulp_a_SOURCES += lib/import/node/trigonometric.c
 libhalfulp_a_SOURCES += lib/import/node/volume.c
 libhalfulp_a_SOURCES += lib/import/node/whole.c

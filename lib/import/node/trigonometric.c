@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Trigonometric and hyperbolic functions of constants, as the angles of rotary and positional embeddings are: computed
+   beforehand by MPFR and rounded once. Of values that depend on the model's inputs they are refused. */
+#include "lib/import/importing.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/round.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int function(mpfr_t y, const mpfr_t x, mpfr_rnd_t mode);
+
+static const struct { const char *name; function *f; } functions[] = {
+	{ "Acos", mpfr_acos }, { "Acosh", mpfr_acosh }, { "Asin", mpfr_asin }, { "Asinh", mpfr_asinh },
+	{ "Atan", mpfr_atan }, { "Atanh", mpfr_atanh }, { "Cos", mpfr_cos }, { "Cosh", mpfr_cosh },
+	{ "Sin", mpfr_sin }, { "Sinh", mpfr_sinh }, { "Tan", mpfr_tan },
+};
+
+/* V in format F, rounded once: to odd in 53 bits first, after which rounding to 51 bits or fewer is right. */
+static double
+rounded(const mpfr_t v, hu_format f)
+{
+	double d = mpfr_get_d(v, f.p > 51 ? MPFR_RNDN : MPFR_RNDZ);
+
+	if (f.p > 51)
+		return d;
+	if (hu_isfinite(d) && mpfr_regular_p(v) && mpfr_cmp_d(v, d))
+		d = hu_from_bits64(hu_bits64(d) | 1);
+	return hu_round(d, f, HU_RNE, 0, 0);
+}
+
+void
+hu_node_trigonometric(hu_importing *c)
+{
+	enum { BITS = 200 };
+	hu_value *v = hu_import_in(c, 0);
+	function *f = NULL;
+	double *x = v ? hu_import_constant(c, v) : NULL;
+	mpfr_t y, a;
+
+	if (!x)
+		return;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		f = strcmp(functions[i].name, c->node->op) ? f : functions[i].f;
+	mpfr_init2(y, BITS);
+	mpfr_init2(a, BITS);
+	for (size_t i = 0; f && i < v->n; i++) {
+		mpfr_set_d(a, x[i], MPFR_RNDN);
+		f(y, a, MPFR_RNDN);
+		x[i] = rounded(y, hu_format_of(hu_import_format(v->type)));
+	}
+	mpfr_clear(y);
+	mpfr_clear(a);
+	int t = hu_import_numbers(c, v->type, v->rank, v->d, x);
+	free(x);
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
