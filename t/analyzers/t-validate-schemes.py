@@ -372,6 +372,7 @@ for what, args, code, pattern in (
     ('a scheme that is none', ['./scheme.json'], 3, 'int9'), ('an unknown key', ['./key.json'], 3, "'rest'"),
     ('nodes that are a list', ['./list.json'], 3, 'object'), ('a scheme that is a number', ['./number.json'], 3, 'text'),
     ('a file cut short', ['./cut.json'], 3, 'cut.json'), ('calibration without static scales', ['int4', '--calibrate', 'x.npz'], 2, '--calibrate'),
+    ('sensitivity of a policy without schemes', ['mixed_float16,e4m3', '--sensitivity'], 2, '--sensitivity'),
     ('calibration inputs of another shape', ['int8', '--calibrate', 'other.npz'], 3, 'another shape')):
     got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--exact', '0', '--policies', *args)
     tap.ok(got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
