@@ -24,18 +24,7 @@ hu_search_variant(const hu_search *s, const hu_assignment *a, hu_variant *v)
 static hu_status
 version(const hu_search *s, const hu_variant *variant, hu_version *v)
 {
-	const hu_scheme **scheme = NULL;
-
-	HU_TRY(hu_variant_schemes(variant, s->m, &scheme));
-	hu_scheme_plan plan = { .p = s->m->p,
-		.constant = s->m->constant,
-		.scheme = scheme,
-		.quantisable = s->quantisable,
-		.keep = s->kept,
-		.range = s->range };
-	hu_status st = hu_version_of_schemes(v, &plan);
-	free(scheme);
-	return st;
+	return hu_variant_version(v, variant, s->m, s->range, NULL, NULL);
 }
 
 /* Runs the assignment on half H and asks the budget. */
@@ -140,7 +129,6 @@ hu_search_measure(hu_search *s)
 	size_t cap = 0;
 
 	s->quantisable = hu_quantisable(m);
-	s->kept = hu_kept(m);
 	for (int i = 0; i < m->p->nc; i++) {
 		if (!s->quantisable[i] || !m->constant[m->p->c[i].in[1]].data)
 			continue;
@@ -353,6 +341,5 @@ hu_search_release(hu_search *s)
 	}
 	free(s->decision);
 	free(s->quantisable);
-	free(s->kept);
 	memset(s, 0, sizeof *s);
 }

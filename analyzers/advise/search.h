@@ -29,7 +29,7 @@ typedef struct hu_search {
 	const hu_scheme *scheme;
 	hu_accept *accept;
 	size_t nscheme, naccept;
-	char *quantisable, *kept;
+	char *quantisable;
 	hu_decision *decision;
 	size_t n;
 	double float_bytes; /* all weights' bytes in float32 */

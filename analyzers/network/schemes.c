@@ -82,3 +82,25 @@ hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme **
 	*scheme = s;
 	return st;
 }
+
+hu_status
+hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, const hu_range *range, size_t *products,
+	size_t *quantised)
+{
+	const hu_scheme **scheme = NULL;
+	char *quantisable = hu_quantisable(m), *kept = hu_kept(m);
+	hu_status st = v->by_node ? hu_variant_schemes(v, m, &scheme) : HU_OK;
+
+	for (int i = 0; i < m->p->nc && st == HU_OK && products; i++) {
+		*products += (size_t)quantisable[i];
+		*quantised += quantisable[i] && scheme && scheme[i] && scheme[i]->kind != HU_SCHEME_FLOAT;
+	}
+	hu_scheme_plan plan = { m->p, m->constant, scheme, quantisable, kept, range };
+	if (st == HU_OK)
+		st = v->by_node ? hu_version_of_schemes(to, &plan)
+				: hu_version_of_policy(to, m->p, m->constant, &v->policy);
+	free(quantisable);
+	free(kept);
+	free(scheme);
+	return st;
+}

@@ -151,30 +151,37 @@ exact_network(job *j, hu_progress *bar)
 	return st;
 }
 
-static hu_status
-version(job *j, const hu_variant *policy, hu_version *v, hu_judgement *row)
+/* Policy I as schemes by node, of which *OWN has room for one: the name of a format of more than 8 bits is the
+   format in every node. NULL: it is none. */
+static const hu_variant *
+by_nodes(const job *j, size_t i, hu_variant *own)
 {
-	const hu_scheme **scheme = NULL;
+	const hu_variant *v = &j->policies.v[i];
 
-	char *quantisable = hu_quantisable(&j->net.m), *kept = hu_kept(&j->net.m);
-	hu_status st = policy->by_node ? hu_variant_schemes(policy, &j->net.m, &scheme) : HU_OK;
-	for (int i = 0; i < j->net.m.p->nc && st == HU_OK; i++) {
-		row->products += (size_t)quantisable[i];
-		row->quantised += quantisable[i] && scheme && scheme[i] && scheme[i]->kind != HU_SCHEME_FLOAT;
-	}
-	hu_scheme_plan plan = { .p = j->net.m.p,
-		.constant = j->net.m.constant,
-		.scheme = scheme,
-		.quantisable = quantisable,
-		.keep = kept,
-		.range = j->net.ranges.range };
-	if (st == HU_OK)
-		st = policy->by_node ? hu_version_of_schemes(v, &plan)
-				     : hu_version_of_policy(v, j->net.m.p, j->net.m.constant, &policy->policy);
-	free(quantisable);
-	free(kept);
-	free(scheme);
-	return st;
+	*own = (hu_variant){ .by_node = 1 };
+	if (v->by_node || !i)
+		return i ? v : NULL;
+	if (hu_scheme_parse(&own->rest, v->name) != HU_OK || own->rest.kind != HU_SCHEME_FLOAT)
+		return NULL;
+	snprintf(own->name, sizeof own->name, "%s", v->name);
+	return own;
+}
+
+/* The steps of the progress bar, or a refusal of --sensitivity where no policy has nodes of its own. */
+static hu_status
+count_steps(const job *j, size_t *steps)
+{
+	size_t n = j->net.s.n, batch = j->net.batch, batches = (n + batch - 1) / batch, nodes = 0;
+	hu_variant own;
+
+	*steps = batches * j->policies.n + (j->exact < n ? j->exact : n);
+	if (!hu_args_given(j->a, "sensitivity"))
+		return HU_OK;
+	for (size_t i = 0; i < j->policies.n; i++)
+		if (by_nodes(j, i, &own))
+			nodes += hu_sensitivity_nodes(by_nodes(j, i, &own), &j->net.m);
+	*steps += 2 * nodes * (((j->surveyed < n ? j->surveyed : n) + batch - 1) / batch);
+	return nodes ? HU_OK : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
 }
 
 /* The nodes' share in the damage of policy I. */
@@ -182,14 +189,10 @@ static hu_status
 survey(job *j, size_t i, hu_progress *bar)
 {
 	hu_judgement *row = &j->v.row[i];
-	hu_variant by_node = { .by_node = 1 }, *v = &j->policies.v[i];
+	hu_variant own;
+	const hu_variant *v = by_nodes(j, i, &own);
 
-	/* A format's name as a policy is the format in every node. */
-	if (!v->by_node && hu_scheme_parse(&by_node.rest, v->name) == HU_OK) {
-		snprintf(by_node.name, sizeof by_node.name, "%s", v->name);
-		v = &by_node;
-	}
-	if (!v->by_node)
+	if (!v)
 		return HU_OK;
 	size_t inputs = j->surveyed < j->net.s.n ? j->surveyed : j->net.s.n;
 	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
@@ -205,11 +208,12 @@ evaluate(job *j)
 {
 	hu_progress bar;
 	hu_status st = HU_OK;
-	size_t batches = (j->net.s.n + j->net.batch - 1) / j->net.batch;
+	size_t steps;
 	const hu_sum *sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL;
 
 	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
-	hu_progress_start(&bar, "validate", batches * j->policies.n + (j->exact < j->net.s.n ? j->exact : j->net.s.n));
+	HU_TRY(count_steps(j, &steps));
+	hu_progress_start(&bar, "validate", steps);
 	st = hu_network_calibrate(&j->net, &j->policies, &j->net.s, &bar);
 	j->v.calibrated = j->net.ranges.inputs;
 	j->v.calibration = hu_args_text(j->a, "calibrate");
@@ -219,7 +223,8 @@ evaluate(job *j)
 		hu_version v;
 		row->policy = policy->name;
 		hu_progress_note(&bar, "%.60s", row->policy);
-		st = version(j, policy, &v, row);
+		st = hu_variant_version(
+			&v, policy, &j->net.m, j->net.ranges.range, &row->products, &row->quantised);
 		if (st == HU_OK)
 			st = hu_evaluate(&row->e, &j->net.m, v, policy->by_node ? "" : policy->policy.accumulate,
 				i ? sum : NULL, &j->net.s, j->net.batch, &bar);

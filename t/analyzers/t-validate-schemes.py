@@ -277,23 +277,31 @@ wc, bc, im = draw(co * ci // g * 9, 0.3), draw(co, 0.1), draw(n * ci * 36, 1)
 write('conv.onnx', graph([node('Conv', 'x w b', 'y', name='conv', group=g, pads=[1, 0, 1, 1], strides=[2, 1], kernel_shape=[3, 3])],
                          [floats('w', [co, ci // g, 3, 3], wc), floats('b', [co], bc)], [value('x', ['n', ci, 6, 6])], [value('y')]))
 npz('im.npz', x=([n, ci, 6, 6], im))
-got = tap.halfulp('validate', 'conv.onnx', '--data', 'im.npz', '--policies', 'int8', '--exact', '0', '--outputs', 'conv')
+got = tap.halfulp('validate', 'conv.onnx', '--data', 'im.npz', '--policies', 'int8,int4:g6', '--exact', '0', '--outputs', 'conv')
 s, z = affine(im, max(map(abs, im)))
-columns, y = [wc[o * 18 : o * 18 + 18] for o in range(co)], []
+columns = [wc[o * 18 : o * 18 + 18] for o in range(co)]
+
+
+def convolve(w, v):
+    """Each output's channel and its sum over the window, terms in OIHW's order."""
+    for i in range(n):
+        for o in range(co):
+            for r in range((6 + 2 - 3) // 2 + 1):
+                for c in range((6 + 1 - 3) + 1):
+                    acc = 0
+                    for k in range(18):
+                        ch, a, b = o // (co // g) * (ci // g) + k // 9, r * 2 - 1 + k % 9 // 3, c + k % 3
+                        if 0 <= a < 6 and 0 <= b < 6:
+                            acc += w[o][k] * v[((i * ci + ch) * 6 + a) * 6 + b]
+                    yield o, acc
+
+
 codes, scales = weight_codes(columns, False)
-q = [clip(rint(f(v / s)) + z, 0, 255) - z for v in im]
-ho, wo = (6 + 2 - 3) // 2 + 1, (6 + 1 - 3) + 1
-for i in range(n):
-    for o in range(co):
-        for r in range(ho):
-            for c in range(wo):
-                acc = 0
-                for k in range(18):
-                    ch, a, b = o // (co // g) * (ci // g) + k // 9, r * 2 - 1 + k % 9 // 3, c + k % 3
-                    if 0 <= a < 6 and 0 <= b < 6:
-                        acc += codes[o][k] * q[((i * ci + ch) * 6 + a) * 6 + b]
-                y.append(f(f(f(acc) * f(s * scales[o])) + bc[o]))
+y = [f(f(f(acc) * f(s * scales[o])) + bc[o]) for o, acc in convolve(codes, [clip(rint(f(v / s)) + z, 0, 255) - z for v in im])]
 tap.ok(got.returncode == 0 and bits(outputs('conv/int8.npz')['y'][1]) == bits(y), 'int8: a convolution in groups, padded, bit by bit', got.stderr)
+y = [acc + bc[o] for o, acc in convolve([remains(c, 'int4:g6', wc) for c in columns], im)]
+worst = max(abs(a - b) for a, b in zip(outputs('conv/int4_g6.npz' if os.path.exists('conv/int4_g6.npz') else 'conv/int4:g6.npz')['y'][1], y))
+tap.ok(worst < 1e-5, 'int4:g6: groups along the terms of OIHW, within %.1g' % worst)
 
 # A product of two activations: both become codes with their own static scales
 write('both.onnx', graph([node('Transpose', 'x', 't', perm=[0, 2, 1]), node('MatMul', 'x t', 'y', name='scores')], [], [value('x', ['n', 3, 8])], [value('y')]))
@@ -364,6 +372,7 @@ for what, args, code, pattern in (
     ('a scheme that is none', ['./scheme.json'], 3, 'int9'), ('an unknown key', ['./key.json'], 3, "'rest'"),
     ('nodes that are a list', ['./list.json'], 3, 'object'), ('a scheme that is a number', ['./number.json'], 3, 'text'),
     ('a file cut short', ['./cut.json'], 3, 'cut.json'), ('calibration without static scales', ['int4', '--calibrate', 'x.npz'], 2, '--calibrate'),
+    ('sensitivity of a policy without schemes', ['mixed_float16,e4m3', '--sensitivity'], 2, '--sensitivity'),
     ('calibration inputs of another shape', ['int8', '--calibrate', 'other.npz'], 3, 'another shape')):
     got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--exact', '0', '--policies', *args)
     tap.ok(got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,

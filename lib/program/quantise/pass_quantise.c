@@ -174,7 +174,7 @@ activation(pass *x, int i)
 	} else if (!is_dynamic) {
 		s = hu_range_scale(hu_range_clip(r, x->s), x->s->format);
 	}
-	snprintf(word, sizeof word, "codes_%.9g_%d", is_dynamic ? 0 : (double)s, a.zero);
+	snprintf(word, sizeof word, "codes_%.9g_%d_%d", is_dynamic ? 0 : (double)s, a.zero, a.low);
 	for (char *w = word; *w; w++)
 		*w = *w == '.' || *w == '+' ? '_' : *w;
 	snprintf(word + strlen(word), sizeof word - strlen(word), "_%d", (int)(integer ? HU_NO_FORMAT : x->s->format));

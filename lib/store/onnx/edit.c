@@ -76,13 +76,20 @@ hu_onnx_edit_free(hu_onnx_edit *e)
 	free(e);
 }
 
+/* The node's name; of one without a name that of its first output, as the reader has it. */
+static const char *
+name_of(const pb_node *x)
+{
+	return x->name && *x->name ? x->name : x->n_output ? x->output[0] : "";
+}
+
 int
 hu_onnx_edit_find(const hu_onnx_edit *e, const char *name)
 {
 	int found = -1;
 
 	for (size_t i = 0; i < e->n; i++) {
-		if (!e->pb->graph->node[i]->name || strcmp(e->pb->graph->node[i]->name, name))
+		if (strcmp(name_of(e->pb->graph->node[i]), name))
 			continue;
 		if (found >= 0)
 			return -1;

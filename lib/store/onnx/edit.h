@@ -12,8 +12,8 @@ typedef struct hu_onnx_edit hu_onnx_edit;
 hu_status hu_onnx_edit_open(hu_onnx_edit **e, const hu_onnx *m);
 void hu_onnx_edit_free(hu_onnx_edit *e);
 
-/* The number of the only node of the main graph called NAME, the same until the end; -1 where there is none or there
-   are several. */
+/* The number of the only node of the main graph called NAME, or without a name and with that first output, the same
+   until the end; -1 where there is none or there are several. */
 int hu_onnx_edit_find(const hu_onnx_edit *e, const char *name);
 size_t hu_onnx_edit_inputs(const hu_onnx_edit *e, int node);
 const char *hu_onnx_edit_input(const hu_onnx_edit *e, int node, size_t k); /* the value that it reads */
