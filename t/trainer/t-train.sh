@@ -77,7 +77,15 @@ trains() { # options
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
 	test_is $? "train $*"
 }
-for model in $(rows trainer/model/models.def MODEL); do trains --model $model --policy mixed_bfloat16; done
+whole=$small
+for model in $(rows trainer/model/models.def MODEL); do # those whose data has no size, or that have no width, go without it
+	small="--train 64 --eval 16 --batch 16"
+	for option in "--size 12" "--width 0.25"; do
+		"$HALFULP" plan --model $model $option >/dev/null 2>&1 && small="$small $option"
+	done
+	trains --model $model --policy mixed_bfloat16
+done
+small=$whole
 for optimizer in $(rows trainer/optim/optims.def OPTIM); do
 	trains --optimizer $optimizer --lr 0.01
 	trains --optimizer $optimizer --policy float16

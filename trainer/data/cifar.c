@@ -70,8 +70,8 @@ find(files *f, const char *dir)
 	f->kind = (kind){ 2, 100 };
 	if (!add(f, dir, "train.bin"))
 		return hu_fail(HU_EFILE,
-			"%s: neither data_batch_1.bin (CIFAR-10) nor train.bin (CIFAR-100) is there; give the folder that "
-			"the binary version unpacks to",
+			"%s: neither data_batch_1.bin (CIFAR-10) nor train.bin (CIFAR-100) is there; give the folder "
+			"that the binary version unpacks to",
 			dir);
 	f->tests = add(f, dir, "test.bin");
 	return HU_OK;
@@ -91,8 +91,8 @@ take(files *f, int i)
 	for (size_t r = 0; r < f->rows[i]; r++) {
 		unsigned label = (unsigned char)f->data[i][r * each + f->kind.labels - 1];
 		if (label >= f->kind.classes)
-			return hu_fail(HU_EFILE, "%s: record %zu has the label %u, and there are %zu classes", f->path[i],
-				r, label, f->kind.classes);
+			return hu_fail(HU_EFILE, "%s: record %zu has the label %u, and there are %zu classes",
+				f->path[i], r, label, f->kind.classes);
 	}
 	return HU_OK;
 }
