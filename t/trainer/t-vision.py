@@ -76,7 +76,6 @@ def published(words, parameters, macs):
 published('--preset resnet18 --batch 2', 11689512, 1.814e9)
 published('--preset resnet34 --batch 2', 21797672, 3.664e9)
 published('--preset resnet50 --batch 2', 25557032, 4.089e9)
-published('--preset resnet50 --depth 101 --batch 2', 44549160, 7.801e9)
 published('--preset resnet50 --depth 152 --batch 2', 60192808, 11.514e9)
 
 
@@ -137,7 +136,7 @@ for i, (name, words) in enumerate(SMALL.items()):
         )
         if not shim:
             skip('%s, %s: the same bits on the shim' % (name, policy), 'no C++ compiler')
-        elif k in (i % 5, 1) and train(
+        elif k == i and train(
             words + RUN + '--steps 2 --trace-steps 1 --backend shim --policy ' + policy, run + '-shim'
         ):
             same = column(run, 'digest') == column(run + '-shim', 'digest') and load(
