@@ -24,6 +24,7 @@ rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"
 mlp="--width 0.56 --size 19 --batch 21 --train 63"
 convnet="--width 0.1 --size 11 --batch 5 --train 15"
 bert="--layers 1 --hidden 6 --heads 2 --inner 10 --length 15 --batch 3 --train 9"
+gpt="--layers 1 --hidden 6 --heads 2 --inner 10 --length 9 --batch 3 --train 9"
 ncf="--layers 2 --hidden 3 --users 7 --items 120 --batch 9 --train 27"
 
 # row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint holds

@@ -105,7 +105,8 @@ ranks(void)
 {
 	hu_dataset_options o = { .users = 8, .items = 120, .seed = 2, .train = 400, .eval = 8 * 100 - 1 };
 	hu_config c = { .width = 1, .loss_weight = 1, .scaling = { .loss_weight = 1 }, .batch = 30, .steps = 20,
-		.epochs = 2, .seed = 4, .layers = 2, .hidden = 4, .backend = (char[]){ "cpu" }, .optim = { .lr = 0.5 } };
+		.epochs = 2, .seed = 4, .layers = 2, .hidden = 4, .backend = (char[]){ "cpu" },
+		.optim = { .lr = 0.5 } };
 	hu_session s;
 	hu_dataset d;
 	hu_evaluation e;

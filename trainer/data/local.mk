@@ -16,4 +16,6 @@ noinst_HEADERS += trainer/data/ranking.h
 libhalfulp_a_SOURCES += trainer/data/ratings.c
 libhalfulp_a_SOURCES += trainer/data/reviews.c
 noinst_HEADERS += trainer/data/reviews.h
+libhalfulp_a_SOURCES += trainer/data/sentences.c
+libhalfulp_a_SOURCES += trainer/data/text.c
 noinst_HEADERS += trainer/data/words.def

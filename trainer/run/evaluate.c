@@ -35,7 +35,7 @@ labels_read(hu_session *s, float *labels)
 	hu_tensor t;
 
 	if (!s->backend->watch) {
-		memcpy(labels, s->batch[s->labels], s->config->batch * sizeof *labels);
+		memcpy(labels, s->batch[s->labels], s->config->batch * s->labels_each * sizeof *labels);
 		return HU_OK;
 	}
 	HU_TRY(hu_session_read(s, s->id.labels, &t));
@@ -47,17 +47,17 @@ labels_read(hu_session *s, float *labels)
 hu_status
 hu_session_accuracy(hu_session *s, double *accuracy)
 {
-	size_t batch = s->config->batch, right = 0;
-	float *labels = hu_xmalloc(batch * sizeof *labels);
+	size_t n = s->config->batch * s->labels_each, right = 0;
+	float *labels = hu_xmalloc(n * sizeof *labels);
 	hu_status st = labels_read(s, labels);
 	hu_tensor p;
 
 	if (st == HU_OK)
 		st = hu_session_read(s, s->id.p, &p);
-	for (size_t i = 0; i < batch && st == HU_OK; i++)
+	for (size_t i = 0; i < n && st == HU_OK; i++)
 		right += (double)hu_argmax(&p, i, s->data.array[s->labels].classes) == (double)labels[i];
 	free(labels);
-	*accuracy = (double)right / (double)batch;
+	*accuracy = (double)right / (double)n;
 	return st;
 }
 
@@ -93,7 +93,7 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.loss, &t));
 	y->loss += hu_get(&t, 0) * (double)n;
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n * s->labels_each; i++) {
 		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->batch[s->labels][i];
 		if (y->likely)
 			y->likely[at + i] = hu_get(&t, (i + 1) * hu_last(t.shape) - 1);
@@ -139,7 +139,7 @@ hu_session_evaluate(hu_session *s, hu_evaluation *e)
 	for (size_t at = 0; at < n && st == HU_OK; at += batch)
 		st = evaluate_batch(s, at, n - at < batch ? n - at : batch, &y);
 	e->loss = y.loss / (double)n;
-	e->accuracy = (double)y.right / (double)n;
+	e->accuracy = (double)y.right / ((double)n * (double)s->labels_each);
 	e->precision = e->recall = 0;
 	for (size_t k = 0; k < classes; k++) {
 		e->precision += y.predicted[k] ? (double)y.hit[k] / (double)y.predicted[k] / (double)classes : 0;

@@ -98,8 +98,9 @@ open_all(hu_session *s)
 		if (!strcmp(s->data.array[i].name, "labels"))
 			s->labels = i;
 	}
-	s->weight = hu_xcalloc(c->batch, sizeof *s->weight);
-	s->next_labels = hu_xcalloc(c->batch, sizeof *s->next_labels);
+	s->labels_each = hu_count(s->data.array[s->labels].shape);
+	s->weight = hu_xcalloc(c->batch * s->labels_each, sizeof *s->weight);
+	s->next_labels = hu_xcalloc(c->batch * s->labels_each, sizeof *s->next_labels);
 	s->index = hu_xcalloc(c->batch, sizeof *s->index);
 	s->order = hu_xcalloc(s->data.n_train, sizeof *s->order);
 	s->read = hu_xcalloc(largest(s->programs.train), sizeof(double));
@@ -234,8 +235,8 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 		if (id->array[k] >= 0)
 			HU_TRY(s->backend->write(m, id->array[k], s->batch[k]));
 	}
-	for (size_t i = 0; i < batch; i++)
-		s->weight[i] = i < n;
+	for (size_t i = 0; i < batch * s->labels_each; i++)
+		s->weight[i] = i < n * s->labels_each;
 	return s->backend->write(m, id->weight, s->weight);
 }
 
