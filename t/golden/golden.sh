@@ -27,6 +27,7 @@ resnet1d="--data signals --width 0.05 --batch 3 --train 9"
 unet="--data scenes --levels 2 --width 0.2 --size 9 --batch 3 --train 9"
 resnet="--data scenes --depth 10 --width 0.05 --size 9 --batch 3 --train 9"
 bert="--layers 1 --hidden 6 --heads 2 --inner 10 --length 15 --batch 3 --train 9"
+gpt="--layers 1 --hidden 6 --heads 2 --inner 10 --length 9 --batch 3 --train 9"
 ncf="--layers 2 --hidden 3 --users 7 --items 120 --batch 9 --train 27"
 
 # row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint holds

@@ -4,6 +4,7 @@
 # steps within every call's bound under each policy, and refusals.
 . "${srcdir:-.}/t/tool/tap.sh"
 bert="--model bert --layers 1 --hidden 8 --heads 2 --length 21 --batch 4 --train 32 --eval 8"
+gpt="--model gpt --layers 1 --hidden 8 --heads 2 --length 11 --batch 4 --train 32 --eval 8"
 ncf="--model ncf --layers 2 --hidden 4 --users 9 --items 130 --batch 20 --train 100"
 
 # 30522 x 768 + 512 x 768 + 2 x 768 + 2 x 768 for embeddings and their norm; a block has 4 (768^2 + 768) for attention,
@@ -18,7 +19,7 @@ print(find(json.load(open('plan.json'))))")" = $((want + 2 * 768 + 2)) && test $
 test_is $? "plan --preset bert-base: 109,482,240 parameters and 1,538 of the classifier"
 
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
-	for model in bert ncf; do
+	for model in bert gpt ncf; do
 		rm -rf r
 		run train ${!model} --policy $policy --steps 2 --trace-steps 1 --quiet r
 		test $code = 0 && run analyze --only replay --no-propagate r
@@ -26,7 +27,7 @@ for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 		test_is $? "$model, $policy: no output of a traced step is outside its call's bound"
 	done
 done
-for model in bert ncf; do
+for model in bert gpt ncf; do
 	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 1 --quiet $model-one
 	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 2 --quiet $model-two
 	test $code = 0 && cmp -s <(column $model-one/metrics.tsv digest) <(column $model-two/metrics.tsv digest)
@@ -56,6 +57,18 @@ refusal 'from 14 to 512 tokens' --model bert --length 13
 refusal 'more than 2147483648 pairs' --model ncf --users 1000000 --items 1000000
 refusal 'did you mean bert-base' --preset bert-bas
 refusal 'is of the model bert' --preset bert-tiny --model mlp
+# Characters: the last line needs no end, and what is no text or too short is refused in one line
+printf 'no end of line, and enough for five samples of ten characters' >text
+head -c 20 text >short
+: >empty
+printf 'some words, then\0another byte' >binary
+for file in short empty binary absent; do
+	run train --model gpt --data text:$file --length 10 --steps 1 x
+	refused 3 "$file: " "text:$file"
+done
+run train --model gpt --layers 1 --hidden 8 --heads 2 --batch 2 --data text:text --length 10 --steps 1 --quiet t
+test $code = 0
+test_is $? "a text without end of line"
 run train --model bert --steps 1 --backend shim x
 refused 4 'no C++ compiler\|operator gather .* has no kernel; use the back end cpu' "a device has no kernel of gather"
 test ! -e x

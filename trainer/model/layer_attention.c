@@ -2,6 +2,7 @@
 #include "trainer/model/layer_attention.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct name { char s[48]; } name;
 
@@ -27,7 +28,7 @@ hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s)
 	const hu_data_array *tokens = hu_dataset_find(s->data, "tokens");
 
 	HU_ASSERT(tokens);
-	*t = (hu_transformer){ .batch = s->batch, .length = tokens->shape.d[0], .mask = -1 };
+	*t = (hu_transformer){ .batch = s->batch, .length = tokens->shape.d[0], .mask = -1, .gelu = "none" };
 	t->layers = or_own(s->layers, 2);
 	t->hidden = or_own(s->hidden, 64);
 	t->heads = or_own(s->heads, 4);
@@ -174,7 +175,8 @@ hidden_keys(hu_program *p, const hu_transformer *t, const char *layer, int score
 	int in[2] = { scores, t->mask };
 	hu_attr attr[2] = { { "factor", 1 / sqrt((double)(t->hidden / t->heads)), "" }, { "fill", -10000, "" } };
 
-	return hu_layer_activation(p, "mask_keys", layer, "masked", in, 2, attr, 2);
+	int y = hu_layer_activation(p, "mask_keys", layer, "masked", in, 2, attr, 2);
+	return t->causal ? hu_layer_activation(p, "causal", layer, "causal", &y, 1, attr + 1, 1) : y;
 }
 
 int
@@ -197,18 +199,35 @@ int
 hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *block, int x)
 {
 	int up = hu_layer_linear(p, part(block, "up").s, x, t->inner);
-	int y = hu_layer_activation(p, "gelu", part(block, "gelu").s, "y", &up, 1, NULL, 0);
+	hu_attr approx = { "approx", 0, "" };
+
+	snprintf(approx.text, sizeof approx.text, "%s", t->gelu);
+	int y = hu_layer_activation(
+		p, "gelu", part(block, "gelu").s, "y", &up, 1, &approx, strcmp(t->gelu, "none") != 0);
 
 	return hu_layer_linear(p, part(block, "down").s, y, t->hidden);
+}
+
+/* Appends the loss by operator op of the logits x with labels of any shape, and as many weights. */
+static void
+loss(hu_program *p, const hu_model_sizes *s, const char *op, int x, const char *labels)
+{
+	int in[3] = { x, hu_layer_indices(p, s, labels), -1 }, out[2];
+
+	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
+	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
+	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
+	hu_program_call(p, op, HU_FORWARD, "loss", in, 3, out, 2);
 }
 
 void
 hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
 {
-	int in[3] = { x, hu_layer_indices(p, s, labels),
-		hu_program_tensor(p, "input.weight", HU_FP32, hu_shape1(hu_count(p->t[x].shape)), HU_OTHER) },
-	    out[2] = { hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER),
-		    hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION) };
+	loss(p, s, "sigmoid_xent", x, labels);
+}
 
-	hu_program_call(p, "sigmoid_xent", HU_FORWARD, "loss", in, 3, out, 2);
+void
+hu_layer_token_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
+{
+	loss(p, s, "softmax_xent", x, labels);
 }

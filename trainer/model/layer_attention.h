@@ -7,13 +7,14 @@
 #include "trainer/model/layer_parts.h"
 
 /* A transformer's sizes: the options of trainer/model/sizes.def with the model's own where none was given, and the
-   tensors that every block reads. mask is [B, S], 1 where there is a token; causal hides the tokens after each one. */
+   tensor that every block reads: mask is [B, S], 1 where there is a token. causal hides the tokens after each one. */
 typedef struct hu_transformer {
 	size_t batch, length, layers, hidden, heads, inner, vocabulary, positions;
 	int mask, causal;
+	const char *gelu; /* the attribute approx of its gelu */
 } hu_transformer;
 
-/* Fills *t but for mask and causal from s, whose data has the array "tokens". */
+/* Fills *t but for mask, with gelu "none" and without causal, from s, whose data has the array "tokens". */
 void hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s);
 /* HU_EINVAL names the size that does not fit another or the data. */
 hu_status hu_transformer_check(const hu_model_sizes *s);
@@ -39,4 +40,7 @@ int hu_layer_sum(hu_program *p, const char *layer, int a, int b);
 /* Binary cross-entropy of the logits x, one a row, with the data set's array labels; appends loss.y (the loss) and
    loss.p (the probability of label 1). */
 void hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
+/* Softmax cross-entropy of the logits x [B S, V] with the data set's array labels [B, S]; appends as the above, the
+   probabilities of all V tokens being loss.p. */
+void hu_layer_token_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += trainer/model/bert.c
 libhalfulp_a_SOURCES += trainer/model/convnet.c
+libhalfulp_a_SOURCES += trainer/model/gpt.c
 libhalfulp_a_SOURCES += trainer/model/layer.c
 noinst_HEADERS += trainer/model/layer.h
 libhalfulp_a_SOURCES += trainer/model/layer_attention.c

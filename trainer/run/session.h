@@ -26,7 +26,7 @@ typedef struct hu_session {
 	size_t *index;                  /* rows of an evaluation batch */
 	float *batch[HU_ARRAYS];        /* one batch of each of the data set's arrays */
 	int labels;                     /* index of the array "labels", or of "mask" where the model reads that alone */
-	size_t labels_each;             /* how many of them a row has: 1, or one for each pixel */
+	size_t labels_each;             /* how many of them a row has: 1, or one for each pixel or token */
 	float *weight;                  /* their weights */
 	float *next_labels;             /* labels of the batch that a device received ahead of its step, */
 	size_t ahead;                   /* which is step ahead - 1; 0 where there is none */
@@ -81,7 +81,7 @@ typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, i
    of label 1, and ndcg the mean of 1 / log2(rank + 1) of these ranks, from 1, and 0 for the other groups (normalised
    discounted cumulative gain); a row of equal probability ranks before the first. Elsewhere both are NaN. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
-/* Sets *accuracy to the share of rows, or pixels, of the last training batch whose largest probability is the
+/* Sets *accuracy to the share of rows, pixels or tokens of the last training batch whose largest probability is the
    label's. */
 hu_status hu_session_accuracy(hu_session *s, double *accuracy);
 /* Returns the index of the largest of n numbers in that row, the first of equals; n where all are NaN. Of t with one

@@ -3,6 +3,7 @@
 #include "lib/op/move/moves.h"
 
 #include "lib/base/thread.h"
+#include "lib/number/round.h"
 
 #include <math.h>
 
@@ -70,6 +71,8 @@ hu_moves_copy(const hu_moves *x, hu_tensor *out)
 			return 0;
 	if (!out->n)
 		return 1;
+	if (x->fill != hu_round(x->fill, hu_format_of(out->format), HU_RNE, 0, 0))
+		return 0; /* each element is rounded then, perhaps at random */
 	size_t each = row < 16384 ? row : 16384, parts = (row + each - 1) / each, n = out->n / row * parts;
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (out->n > 16384)
 	for (size_t i = 0; i < n; i++) {
