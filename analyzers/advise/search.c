@@ -110,7 +110,7 @@ measure_scheme(hu_search *s, size_t k)
 		one[i] = (unsigned char)(k + 1);
 		hu_search_variant(s, &a, &alone);
 		if ((st = version(s, &alone, &version_of)) == HU_OK) {
-			d->bytes[k + 1] = d->bytes[0] + hu_weight_bytes(&version_of) - s->float_bytes;
+			d->bytes[k + 1] = d->bytes[0] + hu_evaluate_weight_bytes(&version_of) - s->float_bytes;
 			hu_version_release(&version_of);
 		}
 		hu_variant_release(&alone);
@@ -128,7 +128,7 @@ hu_search_measure(hu_search *s)
 	hu_variant variant;
 	size_t cap = 0;
 
-	s->quantisable = hu_quantisable(m);
+	s->quantisable = hu_schemes_quantisable(m);
 	for (int i = 0; i < m->p->nc; i++) {
 		if (!s->quantisable[i] || !m->constant[m->p->c[i].in[1]].data)
 			continue;
@@ -152,7 +152,7 @@ hu_search_measure(hu_search *s)
 		st = version(s, &variant, &v);
 		hu_variant_release(&variant);
 		if (st == HU_OK) {
-			s->float_bytes = hu_weight_bytes(&v);
+			s->float_bytes = hu_evaluate_weight_bytes(&v);
 			st = hu_evaluate(&s->base[h], m, v, "", NULL, &s->half[h], s->batch, s->bar);
 		}
 	}

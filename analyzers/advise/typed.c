@@ -193,7 +193,7 @@ hu_typed_write(const hu_onnx *onnx, const hu_imported *m, const hu_variant *v, c
 {
 	const hu_scheme **scheme = NULL;
 	typing x = { .onnx = onnx, .m = m, .range = range };
-	char *quantisable = hu_quantisable(m), *done = hu_xcalloc(onnx->graph->nnode + 1, 1);
+	char *quantisable = hu_schemes_quantisable(m), *done = hu_xcalloc(onnx->graph->nnode + 1, 1);
 	hu_status st = hu_variant_schemes(v, m, &scheme);
 
 	if (st == HU_OK)

@@ -15,12 +15,12 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	if (!v->by_node)
 		return HU_OK;
 	HU_TRY(hu_variant_schemes(v, m, &scheme));
-	char *quantisable = hu_quantisable(m);
+	char *quantisable = hu_schemes_quantisable(m);
 	hu_scheme_plan plan = { .p = m->p, .constant = m->constant, .scheme = scheme, .quantisable = quantisable };
 	for (int i = 0; i < m->p->nc; i++)
 		for (int k = 0; k < m->p->c[i].nin; k++) {
 			int t = m->p->c[i].in[k];
-			if (needed[t] || !hu_needs_range(&plan, &m->p->c[i], k, scheme[i]))
+			if (needed[t] || !hu_quantise_needs_range(&plan, &m->p->c[i], k, scheme[i]))
 				continue;
 			needed[t] = 1;
 			++*count;

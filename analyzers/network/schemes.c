@@ -10,7 +10,7 @@
 #include <string.h>
 
 char *
-hu_quantisable(const hu_imported *m)
+hu_schemes_quantisable(const hu_imported *m)
 {
 	char *is = hu_xcalloc((size_t)m->p->nc + 1, 1);
 
@@ -25,7 +25,7 @@ hu_quantisable(const hu_imported *m)
 }
 
 char *
-hu_kept(const hu_imported *m)
+hu_schemes_kept(const hu_imported *m)
 {
 	char *is = hu_xcalloc((size_t)m->p->nt + 1, 1);
 
@@ -46,7 +46,7 @@ hu_status
 hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme ***scheme)
 {
 	const hu_scheme **s = hu_xcalloc((size_t)m->p->nc + 1, sizeof *s);
-	char *quantisable = hu_quantisable(m);
+	char *quantisable = hu_schemes_quantisable(m);
 	hu_status st = HU_OK;
 
 	for (int i = 0; i < m->p->nc; i++)
@@ -88,7 +88,7 @@ hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, co
 	size_t *quantised)
 {
 	const hu_scheme **scheme = NULL;
-	char *quantisable = hu_quantisable(m), *kept = hu_kept(m);
+	char *quantisable = hu_schemes_quantisable(m), *kept = hu_schemes_kept(m);
 	hu_status st = v->by_node ? hu_variant_schemes(v, m, &scheme) : HU_OK;
 
 	for (int i = 0; i < m->p->nc && st == HU_OK && products; i++) {

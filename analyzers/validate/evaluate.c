@@ -36,7 +36,7 @@ parameter_bytes(const hu_version *v, int t)
 }
 
 double
-hu_weight_bytes(const hu_version *v)
+hu_evaluate_weight_bytes(const hu_version *v)
 {
 	double bytes = 0;
 
@@ -51,7 +51,7 @@ count_bytes(hu_evaluated *e, size_t batch)
 {
 	const hu_program *p = e->p;
 
-	e->weight_bytes = hu_weight_bytes(&e->v);
+	e->weight_bytes = hu_evaluate_weight_bytes(&e->v);
 	for (int i = 0; i < p->nc; i++) {
 		hu_cost k = hu_call_cost(p, &p->c[i]);
 		const hu_info *in = &p->t[p->c[i].in[0]];

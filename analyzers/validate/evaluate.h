@@ -29,5 +29,5 @@ hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const
 	const hu_samples *s, size_t batch, hu_progress *bar);
 void hu_evaluated_release(hu_evaluated *e);
 /* What the constants that V's calls read take in deployment. */
-double hu_weight_bytes(const hu_version *v);
+double hu_evaluate_weight_bytes(const hu_version *v);
 #endif

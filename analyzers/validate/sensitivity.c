@@ -333,8 +333,8 @@ hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, 
 
 	*r = (hu_sensitivity){ .policy = v->name, .inputs = inputs };
 	HU_TRY(hu_variant_schemes(v, m, &w.low));
-	w.quantisable = hu_quantisable(m);
-	w.kept = hu_kept(m);
+	w.quantisable = hu_schemes_quantisable(m);
+	w.kept = hu_schemes_kept(m);
 	list_nodes(r, &w);
 	hu_node_damage none = { .layer = "" };
 	st = version(&w.base, &w, &none, 0);
@@ -370,7 +370,7 @@ hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m)
 
 	if (hu_variant_schemes(v, m, &w.low) != HU_OK)
 		return 0;
-	w.quantisable = hu_quantisable(m);
+	w.quantisable = hu_schemes_quantisable(m);
 	list_nodes(&r, &w);
 	free(r.node);
 	free(w.quantisable);

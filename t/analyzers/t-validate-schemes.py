@@ -72,7 +72,11 @@ def cut(values, method):
         P = below[-1]
         for n in range(BINS, 127, -1):
             beyond, last = P - below[n], counts[n - 1]
-            own = logs[n] - (last * math.log(last) if last else 0) + ((last + beyond) * math.log(last + beyond) if last + beyond else 0)
+            own = (
+                logs[n]
+                - (last * math.log(last) if last else 0)
+                + ((last + beyond) * math.log(last + beyond) if last + beyond else 0)
+            )
             kl, Q, each = own / P - math.log(P), below[n], n // 128
             for level in range(128):
                 i, j = level * each, n if level == 127 else (level + 1) * each
@@ -136,28 +140,73 @@ random.seed(11)
 N, I, H, C, CAL = 40, 24, 12, 5, 16
 draw = lambda n, s: [f(random.gauss(0, s)) for _ in range(n)]
 w1, b1, w2, x = draw(H * I, 0.4), draw(H, 0.1), draw(H * C, 0.35), draw(N * I, 1)
-write('mlp.onnx', graph([node('Gemm', 'x w1 b1', 'h', name='first', transB=1), node('Relu', 'h', 'r', name='relu'),
-                         node('MatMul', 'r w2', 'y', name='second')],
-                        [floats('w1', [H, I], w1), floats('b1', [H], b1), floats('w2', [H, C], w2)],
-                        [value('x', ['batch', I])], [value('y', ['batch', C]), value('r', ['batch', H])]))
+write(
+    'mlp.onnx',
+    graph(
+        [
+            node('Gemm', 'x w1 b1', 'h', name='first', transB=1),
+            node('Relu', 'h', 'r', name='relu'),
+            node('MatMul', 'r w2', 'y', name='second'),
+        ],
+        [floats('w1', [H, I], w1), floats('b1', [H], b1), floats('w2', [H, C], w2)],
+        [value('x', ['batch', I])],
+        [value('y', ['batch', C]), value('r', ['batch', H])],
+    ),
+)
 npz('x.npz', x=([N, I], x))
 X = [x[i * I : i * I + I] for i in range(N)]
 W1 = [w1[j * I : j * I + I] for j in range(H)]
 W2 = [[w2[k * C + j] for k in range(H)] for j in range(C)]
-integers = ['int8', 'int8:tensor', 'int8:sym', 'int8:mse', 'int8:entropy', 'int8:percentile', 'int8:percentile97', 'int8:dynamic', 'int8:pairs16', 'int8:dynamic:pairs16']
+integers = [
+    'int8',
+    'int8:tensor',
+    'int8:sym',
+    'int8:mse',
+    'int8:entropy',
+    'int8:percentile',
+    'int8:percentile97',
+    'int8:dynamic',
+    'int8:pairs16',
+    'int8:dynamic:pairs16',
+]
 weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4']
 floating = ['e4m3:static', 'e5m2:static', 'e4m3:channel', 'e4m3:weights']
-got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policies', ','.join(integers + weights + floating), '--batch', '8',
-                  '--calibrate-inputs', '13', '--exact', '0', '--json', '--outputs', 'out')
+got = tap.halfulp(
+    'validate',
+    'mlp.onnx',
+    '--data',
+    'x.npz',
+    '--policies',
+    ','.join(integers + weights + floating),
+    '--batch',
+    '8',
+    '--calibrate-inputs',
+    '13',
+    '--exact',
+    '0',
+    '--json',
+    '--outputs',
+    'out',
+)
 tap.ok(got.returncode == 0, '%d schemes run' % len(integers + weights + floating), got.stderr)
 o = json.loads(got.stdout)
 rows = {r['policy']: r for r in o['policies']}
-tap.ok(o['calibration'] == {'inputs': CAL, 'data': 'x.npz'}, 'whole batches of calibration inputs, 16 for 13: %s' % o.get('calibration'))
-tap.ok(all(rows[p]['quantised'] == rows[p]['products'] == 2 for p in integers + weights + floating), 'both products are quantised')
+tap.ok(
+    o['calibration'] == {'inputs': CAL, 'data': 'x.npz'},
+    'whole batches of calibration inputs, 16 for 13: %s' % o.get('calibration'),
+)
+tap.ok(
+    all(rows[p]['quantised'] == rows[p]['products'] == 2 for p in integers + weights + floating),
+    'both products are quantised',
+)
 r32 = outputs('out/float32.npz')['r'][1]
 for p in integers:
     words = p.split(':')[1:]
-    sym, tensor, method = 'sym' in words, 'tensor' in words, ([w for w in words if w not in ('sym', 'tensor', 'pairs16')] or ['max'])[0]
+    sym, tensor, method = (
+        'sym' in words,
+        'tensor' in words,
+        ([w for w in words if w not in ('sym', 'tensor', 'pairs16')] or ['max'])[0],
+    )
 
     def layer(rows, columns, seen):
         y = []
@@ -176,9 +225,15 @@ for p in integers:
     y = layer([r[i * H : i * H + H] for i in range(N)], W2, r32[: CAL * H])
     out = outputs('out/%s.npz' % p)
     if 'pairs16' in words:
-        tap.ok(bits(r) != bits(outputs('out/%s.npz' % p.replace(':pairs16', ''))['r'][1]), '%s: some pairs do saturate' % p)
-    tap.ok(bits(out['r'][1]) == bits(r) and bits(out['y'][1]) == bits(y), '%s: all %d values are those computed here, bit by bit' % (p, len(r + y)),
-           ['%r %r' % ab for ab in zip(out['r'][1] + out['y'][1], r + y) if ab[0] != ab[1]])
+        tap.ok(
+            bits(r) != bits(outputs('out/%s.npz' % p.replace(':pairs16', ''))['r'][1]),
+            '%s: some pairs do saturate' % p,
+        )
+    tap.ok(
+        bits(out['r'][1]) == bits(r) and bits(out['y'][1]) == bits(y),
+        '%s: all %d values are those computed here, bit by bit' % (p, len(r + y)),
+        ['%r %r' % ab for ab in zip(out['r'][1] + out['y'][1], r + y) if ab[0] != ab[1]],
+    )
 
 # Weights alone: what remains of them, then sums in doubles
 
@@ -267,17 +322,35 @@ for p, table in (('e4m3:static', E4M3), ('e5m2:static', E5M2), ('e4m3:channel', 
     tap.ok(worst < 1e-5, '%s: values are within %.1g of the sums of its codes' % (p, worst))
 
 size = lambda each, scales: (H * I + H * C) * each / 8 + 4 * scales + 4 * H
-tap.ok([rows[p]['weight_bytes'] for p in ('int8', 'int8:tensor', 'int4:g8', 'int4:g8:asym', 'nvfp4')]
-       == [size(8, H + C), size(8, 2), size(4, H * 3 + C * 2), size(4, H * 3 + C * 2) + (H * 3 + C * 2) / 2, size(4, 2) + H * 2 + C],
-       'weights take their codes, scales and zero points', [str(rows[p]['weight_bytes']) for p in ('int8', 'int8:tensor', 'int4:g8', 'int4:g8:asym', 'nvfp4')])
+tap.ok(
+    [rows[p]['weight_bytes'] for p in ('int8', 'int8:tensor', 'int4:g8', 'int4:g8:asym', 'nvfp4')]
+    == [
+        size(8, H + C),
+        size(8, 2),
+        size(4, H * 3 + C * 2),
+        size(4, H * 3 + C * 2) + (H * 3 + C * 2) / 2,
+        size(4, 2) + H * 2 + C,
+    ],
+    'weights take their codes, scales and zero points',
+    [str(rows[p]['weight_bytes']) for p in ('int8', 'int8:tensor', 'int4:g8', 'int4:g8:asym', 'nvfp4')],
+)
 
 # A convolution in groups with padding, whose sums are exact
 ci, co, g, n = 4, 6, 2, 5
 wc, bc, im = draw(co * ci // g * 9, 0.3), draw(co, 0.1), draw(n * ci * 36, 1)
-write('conv.onnx', graph([node('Conv', 'x w b', 'y', name='conv', group=g, pads=[1, 0, 1, 1], strides=[2, 1], kernel_shape=[3, 3])],
-                         [floats('w', [co, ci // g, 3, 3], wc), floats('b', [co], bc)], [value('x', ['n', ci, 6, 6])], [value('y')]))
+write(
+    'conv.onnx',
+    graph(
+        [node('Conv', 'x w b', 'y', name='conv', group=g, pads=[1, 0, 1, 1], strides=[2, 1], kernel_shape=[3, 3])],
+        [floats('w', [co, ci // g, 3, 3], wc), floats('b', [co], bc)],
+        [value('x', ['n', ci, 6, 6])],
+        [value('y')],
+    ),
+)
 npz('im.npz', x=([n, ci, 6, 6], im))
-got = tap.halfulp('validate', 'conv.onnx', '--data', 'im.npz', '--policies', 'int8,int4:g6', '--exact', '0', '--outputs', 'conv')
+got = tap.halfulp(
+    'validate', 'conv.onnx', '--data', 'im.npz', '--policies', 'int8,int4:g6', '--exact', '0', '--outputs', 'conv'
+)
 s, z = affine(im, max(map(abs, im)))
 columns = [wc[o * 18 : o * 18 + 18] for o in range(co)]
 
@@ -297,32 +370,87 @@ def convolve(w, v):
 
 
 codes, scales = weight_codes(columns, False)
-y = [f(f(f(acc) * f(s * scales[o])) + bc[o]) for o, acc in convolve(codes, [clip(rint(f(v / s)) + z, 0, 255) - z for v in im])]
-tap.ok(got.returncode == 0 and bits(outputs('conv/int8.npz')['y'][1]) == bits(y), 'int8: a convolution in groups, padded, bit by bit', got.stderr)
+y = [
+    f(f(f(acc) * f(s * scales[o])) + bc[o])
+    for o, acc in convolve(codes, [clip(rint(f(v / s)) + z, 0, 255) - z for v in im])
+]
+tap.ok(
+    got.returncode == 0 and bits(outputs('conv/int8.npz')['y'][1]) == bits(y),
+    'int8: a convolution in groups, padded, bit by bit',
+    got.stderr,
+)
 y = [acc + bc[o] for o, acc in convolve([remains(c, 'int4:g6', wc) for c in columns], im)]
-worst = max(abs(a - b) for a, b in zip(outputs('conv/int4_g6.npz' if os.path.exists('conv/int4_g6.npz') else 'conv/int4:g6.npz')['y'][1], y))
+worst = max(
+    abs(a - b)
+    for a, b in zip(
+        outputs('conv/int4_g6.npz' if os.path.exists('conv/int4_g6.npz') else 'conv/int4:g6.npz')['y'][1], y
+    )
+)
 tap.ok(worst < 1e-5, 'int4:g6: groups along the terms of OIHW, within %.1g' % worst)
 
 # A product of two activations: both become codes with their own static scales
-write('both.onnx', graph([node('Transpose', 'x', 't', perm=[0, 2, 1]), node('MatMul', 'x t', 'y', name='scores')], [], [value('x', ['n', 3, 8])], [value('y')]))
+write(
+    'both.onnx',
+    graph(
+        [node('Transpose', 'x', 't', perm=[0, 2, 1]), node('MatMul', 'x t', 'y', name='scores')],
+        [],
+        [value('x', ['n', 3, 8])],
+        [value('y')],
+    ),
+)
 npz('both.npz', x=([6, 3, 8], x[:144]))
-got = tap.halfulp('validate', 'both.onnx', '--data', 'both.npz', '--policies', 'int8', '--exact', '0', '--outputs', 'both')
+got = tap.halfulp(
+    'validate', 'both.onnx', '--data', 'both.npz', '--policies', 'int8', '--exact', '0', '--outputs', 'both'
+)
 s, z = affine(x[:144], max(map(abs, x[:144])))
 q = [clip(rint(f(v / s)) + z, 0, 255) - z for v in x[:144]]
-y = [f(f(sum(q[(i * 3 + a) * 8 + k] * q[(i * 3 + b) * 8 + k] for k in range(8))) * f(s * s)) for i in range(6) for a in range(3) for b in range(3)]
-tap.ok(got.returncode == 0 and bits(outputs('both/int8.npz')['y'][1]) == bits(y), 'int8: a product of two activations, bit by bit', got.stderr)
+y = [
+    f(f(sum(q[(i * 3 + a) * 8 + k] * q[(i * 3 + b) * 8 + k] for k in range(8))) * f(s * s))
+    for i in range(6)
+    for a in range(3)
+    for b in range(3)
+]
+tap.ok(
+    got.returncode == 0 and bits(outputs('both/int8.npz')['y'][1]) == bits(y),
+    'int8: a product of two activations, bit by bit',
+    got.stderr,
+)
 
 # Schemes by node
 with open('plan.json', 'w') as file:
     json.dump({'default': 'fp16', 'nodes': {'first': 'int8', 'relu': 'float32'}}, file)
-got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policies', './plan.json,int8,layer:second=bf16', '--batch', '40',
-                  '--calibrate', 'x.npz', '--exact', '0', '--outputs', 'plan')
+got = tap.halfulp(
+    'validate',
+    'mlp.onnx',
+    '--data',
+    'x.npz',
+    '--policies',
+    './plan.json,int8,layer:second=bf16',
+    '--batch',
+    '40',
+    '--calibrate',
+    'x.npz',
+    '--exact',
+    '0',
+    '--outputs',
+    'plan',
+)
 r = [max(f(v + b1[i % H]), 0.0) for i, v in enumerate(product(X, W1, *affine(x, max(map(abs, x)))))]
-out = outputs('plan/._plan_json.npz') if os.path.exists('plan/._plan_json.npz') else outputs('plan/' + next(n for n in os.listdir('plan') if 'plan' in n))
+out = (
+    outputs('plan/._plan_json.npz')
+    if os.path.exists('plan/._plan_json.npz')
+    else outputs('plan/' + next(n for n in os.listdir('plan') if 'plan' in n))
+)
 half = lambda v: struct.unpack('<e', struct.pack('<e', v))[0]
-y = [half(f(v)) for v in plain([[half(v) for v in r[i * H : i * H + H]] for i in range(N)], [[half(w) for w in c] for c in W2])]
+y = [
+    half(f(v))
+    for v in plain([[half(v) for v in r[i * H : i * H + H]] for i in range(N)], [[half(w) for w in c] for c in W2])
+]
 tap.ok(bits(out['r'][1]) == bits(r), 'a file: int8 in one node, float32 in another', got.stderr)
-tap.ok(sum(a != b for a, b in zip(out['y'][1], y)) < N * C / 50 and all(half(v) == v for v in out['y'][1]), 'and float16 in the third: operands and results are rounded')
+tap.ok(
+    sum(a != b for a, b in zip(out['y'][1], y)) < N * C / 50 and all(half(v) == v for v in out['y'][1]),
+    'and float16 in the third: operands and results are rounded',
+)
 
 # Sensitivity: each node's figures are those of a whole run under a file that has the node alone low, or alone high
 files = {}
@@ -332,31 +460,79 @@ for low in ('first', 'second', ''):
         files[low, high] = './s%s%d.json' % (low, high)
         with open(files[low, high], 'w') as file:
             json.dump({'nodes': nodes}, file)
-got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policies', ','.join(['int8:percentile97'] + list(files.values())),
-                  '--exact', '0', '--batch', '8', '--json', '--sensitivity', '--sensitivity-inputs', '100', '--outputs', 'sens')
+got = tap.halfulp(
+    'validate',
+    'mlp.onnx',
+    '--data',
+    'x.npz',
+    '--policies',
+    ','.join(['int8:percentile97'] + list(files.values())),
+    '--exact',
+    '0',
+    '--batch',
+    '8',
+    '--json',
+    '--sensitivity',
+    '--sensitivity-inputs',
+    '100',
+    '--outputs',
+    'sens',
+)
 rows = {r['policy']: r for r in json.loads(got.stdout)['policies']} if got.returncode == 0 else {}
-tap.ok(got.returncode == 0 and 'sensitivity' not in rows['float32'], 'sensitivity of schemes, not of float32', got.stderr)
+tap.ok(
+    got.returncode == 0 and 'sensitivity' not in rows['float32'], 'sensitivity of schemes, not of float32', got.stderr
+)
 one = rows['int8:percentile97']['sensitivity']
 nodes = {n['node']: n for n in one['nodes']}
 near = lambda a, b: abs(a - b) <= 1e-9 * abs(b)
-wrong = ['%s %s' % (n, key) for n in nodes for high, key in ((0, 'low'), (1, 'high'))
-         if not near(nodes[n][key + '_rel_l2'], rows[files[n, high]]['rel_l2']) or nodes[n][key + '_flips'] != rows[files[n, high]]['flips']]
-tap.ok(sorted(nodes) == ['first', 'second'] and not wrong, 'a node low, or high, alone makes what a run under such a file makes', wrong)
-tap.ok(near(one['joint_rel_l2'], rows['int8:percentile97']['rel_l2']) and one['joint_flips'] == rows['int8:percentile97']['flips'] and
-       near(one['additive_rel_l2'], math.hypot(*(n['low_rel_l2'] for n in nodes.values()))), 'all nodes low, and the sum of squares')
-tap.ok(one['calls_run'] < one['calls_of_complete_runs'], '%d calls were run of the %d of complete runs' % (one['calls_run'], one['calls_of_complete_runs']))
+wrong = [
+    '%s %s' % (n, key)
+    for n in nodes
+    for high, key in ((0, 'low'), (1, 'high'))
+    if not near(nodes[n][key + '_rel_l2'], rows[files[n, high]]['rel_l2'])
+    or nodes[n][key + '_flips'] != rows[files[n, high]]['flips']
+]
+tap.ok(
+    sorted(nodes) == ['first', 'second'] and not wrong,
+    'a node low, or high, alone makes what a run under such a file makes',
+    wrong,
+)
+tap.ok(
+    near(one['joint_rel_l2'], rows['int8:percentile97']['rel_l2'])
+    and one['joint_flips'] == rows['int8:percentile97']['flips']
+    and near(one['additive_rel_l2'], math.hypot(*(n['low_rel_l2'] for n in nodes.values()))),
+    'all nodes low, and the sum of squares',
+)
+tap.ok(
+    one['calls_run'] < one['calls_of_complete_runs'],
+    '%d calls were run of the %d of complete runs' % (one['calls_run'], one['calls_of_complete_runs']),
+)
 y32 = outputs('sens/float32.npz')['y'][1]
 alone = outputs('sens/' + next(n for n in os.listdir('sens') if 'ssecond0' in n))['y'][1]
 local = math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(alone, y32)) / math.fsum(b * b for b in y32))
-tap.ok(near(nodes['second']['local_rel_l2'], local) and near(nodes['second']['amplification'], nodes['second']['low_rel_l2'] / local) and
-       nodes['second']['amax'] == max(map(abs, y32)), "the last node's own error, its amplification and amax")
+tap.ok(
+    near(nodes['second']['local_rel_l2'], local)
+    and near(nodes['second']['amplification'], nodes['second']['low_rel_l2'] / local)
+    and nodes['second']['amax'] == max(map(abs, y32)),
+    "the last node's own error, its amplification and amax",
+)
 s, z = affine(r32[: 32 * H], cut(r32[: 32 * H], 'percentile97'))
 q = [rint(f(v / s)) + z for v in r32]
-tap.ok(nodes['second']['operands'] == N * H and nodes['second']['zeroed'] == sum(v != 0 and k == z for v, k in zip(r32, q)) and
-       nodes['second']['saturated'] == sum(v / s > 255 - z + 0.5 or v / s < -z - 0.5 for v in r32) > 0, 'operands that became 0, and beyond the last code')
+tap.ok(
+    nodes['second']['operands'] == N * H
+    and nodes['second']['zeroed'] == sum(v != 0 and k == z for v, k in zip(r32, q))
+    and nodes['second']['saturated'] == sum(v / s > 255 - z + 0.5 or v / s < -z - 0.5 for v in r32) > 0,
+    'operands that became 0, and beyond the last code',
+)
 
-bad = {'node.json': {'nodes': {'third': 'int8'}}, 'relu.json': {'nodes': {'relu': 'int8'}}, 'scheme.json': {'nodes': {'first': 'int9'}},
-       'key.json': {'nodes': {}, 'rest': 'int8'}, 'list.json': {'nodes': ['first']}, 'number.json': {'nodes': {'first': 8}}}
+bad = {
+    'node.json': {'nodes': {'third': 'int8'}},
+    'relu.json': {'nodes': {'relu': 'int8'}},
+    'scheme.json': {'nodes': {'first': 'int9'}},
+    'key.json': {'nodes': {}, 'rest': 'int8'},
+    'list.json': {'nodes': ['first']},
+    'number.json': {'nodes': {'first': 8}},
+}
 for name, what in bad.items():
     with open(name, 'w') as file:
         json.dump(what, file)
@@ -364,17 +540,30 @@ with open('cut.json', 'w') as file:
     file.write('{"nodes": {"first"')
 npz('other.npz', x=([4, I + 1], [0.0] * (4 * I + 4)))
 for what, args, code, pattern in (
-    ('a word that is none', ['int8:foo'], 2, 'no word of int8'), ('groups with activations', ['int8:g32'], 2, ':weights'),
-    ('a method without static scales', ['int8:dynamic:mse'], 2, 'static'), ('a colon without a word', ['int8:'], 2, 'colon'),
-    ('a layer that is none', ['int8,layer:zzz=fp16'], 2, "'zzz'"), ('a key that is none', ['int8,foo=3'], 2, 'layer:PATTERN'),
-    ('saturation of signed codes', ['int8:sym:pairs16'], 2, 'signs'), ('a percentile below 50', ['int8:percentile30'], 2, 'percentile'), ('a group of one', ['int4:g1'], 2, 'gN'),
-    ('a node that is none', ['./node.json'], 2, "'third'"), ('int8 of no product', ['./relu.json'], 2, 'no product'),
-    ('a scheme that is none', ['./scheme.json'], 3, 'int9'), ('an unknown key', ['./key.json'], 3, "'rest'"),
-    ('nodes that are a list', ['./list.json'], 3, 'object'), ('a scheme that is a number', ['./number.json'], 3, 'text'),
-    ('a file cut short', ['./cut.json'], 3, 'cut.json'), ('calibration without static scales', ['int4', '--calibrate', 'x.npz'], 2, '--calibrate'),
+    ('a word that is none', ['int8:foo'], 2, 'no word of int8'),
+    ('groups with activations', ['int8:g32'], 2, ':weights'),
+    ('a method without static scales', ['int8:dynamic:mse'], 2, 'static'),
+    ('a colon without a word', ['int8:'], 2, 'colon'),
+    ('a layer that is none', ['int8,layer:zzz=fp16'], 2, "'zzz'"),
+    ('a key that is none', ['int8,foo=3'], 2, 'layer:PATTERN'),
+    ('saturation of signed codes', ['int8:sym:pairs16'], 2, 'signs'),
+    ('a percentile below 50', ['int8:percentile30'], 2, 'percentile'),
+    ('a group of one', ['int4:g1'], 2, 'gN'),
+    ('a node that is none', ['./node.json'], 2, "'third'"),
+    ('int8 of no product', ['./relu.json'], 2, 'no product'),
+    ('a scheme that is none', ['./scheme.json'], 3, 'int9'),
+    ('an unknown key', ['./key.json'], 3, "'rest'"),
+    ('nodes that are a list', ['./list.json'], 3, 'object'),
+    ('a scheme that is a number', ['./number.json'], 3, 'text'),
+    ('a file cut short', ['./cut.json'], 3, 'cut.json'),
+    ('calibration without static scales', ['int4', '--calibrate', 'x.npz'], 2, '--calibrate'),
     ('sensitivity of a policy without schemes', ['mixed_float16,e4m3', '--sensitivity'], 2, '--sensitivity'),
-    ('calibration inputs of another shape', ['int8', '--calibrate', 'other.npz'], 3, 'another shape')):
+    ('calibration inputs of another shape', ['int8', '--calibrate', 'other.npz'], 3, 'another shape'),
+):
     got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--exact', '0', '--policies', *args)
-    tap.ok(got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
-           '%s: exit %d, one line' % (what, code), '%d %s' % (got.returncode, got.stderr))
+    tap.ok(
+        got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
+        '%s: exit %d, one line' % (what, code),
+        '%d %s' % (got.returncode, got.stderr),
+    )
 tap.finish()

@@ -391,7 +391,7 @@ is_coded(const hu_scheme_plan *plan, const hu_call *c, const hu_scheme *s)
 }
 
 int
-hu_needs_range(const hu_scheme_plan *plan, const hu_call *c, int i, const hu_scheme *s)
+hu_quantise_needs_range(const hu_scheme_plan *plan, const hu_call *c, int i, const hu_scheme *s)
 {
 	hu_factor f;
 

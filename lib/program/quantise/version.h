@@ -46,5 +46,5 @@ void hu_version_release(hu_version *v);
 void hu_version_load(const hu_version *v, hu_tensor *t);
 
 /* 1 where the call's operand I takes part as codes with a scale from calibration under S. */
-int hu_needs_range(const hu_scheme_plan *plan, const hu_call *c, int i, const hu_scheme *s);
+int hu_quantise_needs_range(const hu_scheme_plan *plan, const hu_call *c, int i, const hu_scheme *s);
 #endif
