@@ -44,8 +44,8 @@ hu_status hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu
    by the caller); by tensor: 1 for the outputs. */
 char *hu_schemes_quantisable(const hu_imported *m);
 char *hu_schemes_kept(const hu_imported *m);
-/* The model's version under V; RANGE as in hu_scheme_plan. *PRODUCTS counts what hu_schemes_quantisable marks, *QUANTISED those
-   of them whose scheme is no format; NULL: not asked for. */
+/* The model's version under V; RANGE as in hu_scheme_plan. *PRODUCTS counts what hu_schemes_quantisable marks,
+   *QUANTISED those of them whose scheme is no format; NULL: not asked for. */
 hu_status hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, const hu_range *range,
 	size_t *products, size_t *quantised);
 #endif

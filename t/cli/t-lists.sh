@@ -46,7 +46,7 @@ while read -r def macro files; do
 done <<'END'
 lib/op/ops.def OP sed -n 's/^const hu_op hu_op_\([a-z0-9_]*\) = .*/\1/p' lib/op/kind/*.c
 trainer/bench/benches.def BENCH sed -n 's/^const hu_bench hu_bench_\([a-z0-9_]*\) = .*/\1/p' trainer/bench/*.c
-trainer/data/datasets.def DATASET for f in trainer/data/*.c; do b=$(basename "$f" .c); grep -q "^hu_dataset_$b(" "$f" && echo "$b"; done
+trainer/data/datasets.def DATASET for f in trainer/data/*.c trainer/data/drawn/*.c; do b=$(basename "$f" .c); grep -q "^hu_dataset_$b(" "$f" && echo "$b"; done
 trainer/model/models.def MODEL for f in trainer/model/*.c; do b=$(basename "$f" .c); grep -qE "hu_model_$b( =|\()" "$f" && echo "$b"; done
 trainer/optim/optims.def OPTIM for f in trainer/optim/*.c; do b=$(basename "$f" .c); grep -q "^hu_optim_$b(hu_program \*p, const hu_optim_options \*o, int found)\$" "$f" && echo "$b"; done
 trainer/energy/meters.def METER sed -n 's/^const hu_meter hu_meter_\([a-z0-9_]*\) = .*/\1/p' trainer/energy/*.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Generated digits: the same bytes on every machine, a function of seed and
    index alone, every class there, and images that a person would accept. */
-#include "trainer/data/digits.h"
+#include "trainer/data/drawn/digits.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

@@ -5,8 +5,8 @@
 #include "lib/base/thread.h"
 #include "t/tool/tap.h"
 #include "trainer/data/data.h"
-#include "trainer/data/scenes.h"
-#include "trainer/data/signals.h"
+#include "trainer/data/drawn/scenes.h"
+#include "trainer/data/drawn/signals.h"
 
 #include <math.h>
 #include <stdlib.h>

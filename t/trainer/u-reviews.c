@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Generated reviews: the same tokens on every machine, a function of seed and index alone, and labels that a reader of
    the words arrives at: the sentence is parsed here by other rules than those that wrote it. */
-#include "trainer/data/reviews.h"
+#include "trainer/data/drawn/reviews.h"
 
 #include "lib/base/thread.h"
 #include "t/tool/tap.h"
@@ -22,7 +22,7 @@ static const struct { const char *word; int value; } sentiments[] = {
 #define PRONOUN 0 *
 #define LINK 0 *
 #define CONTRAST 0 *
-#include "trainer/data/words.def"
+#include "trainer/data/drawn/words.def"
 };
 
 static int

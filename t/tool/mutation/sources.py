@@ -72,7 +72,7 @@ JUDGES = {
         ("trainer/bench/published.c", [GOLDEN + "bench", "t/trainer/t-published.py", "t/trainer/t-bench.sh"]),
         ("trainer/bench/why.c", [GOLDEN + "bench", SAID, "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh"]),
         ("trainer/bench/*.c", [GOLDEN + "bench", "t/trainer/u-bench", "t/trainer/t-bench-table.py", "t/trainer/t-published.py", "t/trainer/t-bench.sh", "t/trainer/t-at-least.py"]),
-        ("trainer/data/digits*.c", ["t/trainer/u-digits", "t/trainer/t-train.sh"]),
+        ("trainer/data/drawn/digits*.c", ["t/trainer/u-digits", "t/trainer/t-train.sh"]),
         ("trainer/data/npz.c", ["t/trainer/u-npz-data", "t/trainer/t-npz-train.py", "t/cli/t-badinput.sh"]),
         ("trainer/data/*.c", ["t/store/u-idx", SAID, "t/trainer/t-npz-train.py", IND + "metrics", "t/trainer/u-session", "t/trainer/t-train.sh", "t/trainer/t-resume.sh"]),
         ("trainer/device/fits.c", ["t/trainer/t-plan-table.py", "t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),

@@ -2,11 +2,11 @@
    Draws a digit: a skeleton of glyphs.def whose points are moved at random, a smooth elastic field and a random affine
    map over it, a pen of varying width, anti-aliasing, then noise. It uses no function of libm, since their last bits
    differ between machines. */
-#include "trainer/data/digits.h"
+#include "trainer/data/drawn/digits.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
-#include "trainer/data/dice.h"
+#include "trainer/data/drawn/dice.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ enum {
 
 static const struct { int digit; const char *strokes; } glyphs[] = {
 #define GLYPH(digit, strokes) { digit, strokes },
-#include "trainer/data/glyphs.def"
+#include "trainer/data/drawn/glyphs.def"
 #undef GLYPH
 };
 

@@ -3,7 +3,7 @@
    for each token the one after it. A sample is made of reviews of its own, so that the i-th training sample does not
    depend on how many are asked for, nor does the i-th evaluation sample. */
 #include "trainer/data/data.h"
-#include "trainer/data/reviews.h"
+#include "trainer/data/drawn/reviews.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/mem.h"
 #include "trainer/data/input.h"
-#include "trainer/data/scenes.h"
+#include "trainer/data/drawn/scenes.h"
 
 enum { SIZE = 32, CLASSES = 10, TRAIN = 4000, EVAL = 1000, SMALLEST = 8, LARGEST = 1024 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Draws a signal: a waveform of random frequency, phase and amplitude, seen by two detectors in noise. Sines come from
    turning a unit vector by rational rotations, since libm's last bits differ between machines. */
-#include "trainer/data/signals.h"
+#include "trainer/data/drawn/signals.h"
 
 #include "lib/base/hash.h"
-#include "trainer/data/dice.h"
+#include "trainer/data/drawn/dice.h"
 
 enum { SINE, SQUARE, TRIANGLE, SAWTOOTH, RISING, DECAYING, BURST, BEAT };
 

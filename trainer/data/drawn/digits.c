@@ -4,7 +4,7 @@
 #include "trainer/data/data.h"
 
 #include "lib/base/mem.h"
-#include "trainer/data/digits.h"
+#include "trainer/data/drawn/digits.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Draws a scene: one coloured object, turned, moved and scaled at random, on ground of two octaves of value noise
    between two muted colours, under light that falls off to one side, with anti-aliasing, then noise. */
-#include "trainer/data/scenes.h"
+#include "trainer/data/drawn/scenes.h"
 
 #include "lib/base/hash.h"
-#include "trainer/data/dice.h"
+#include "trainer/data/drawn/dice.h"
 
 enum {
 	KINDS = 10,  /* shapes, colours, patterns */

@@ -4,7 +4,7 @@
 #include "trainer/data/data.h"
 
 #include "lib/base/mem.h"
-#include "trainer/data/signals.h"
+#include "trainer/data/drawn/signals.h"
 
 enum { TRAIN = 4000, EVAL = 1000 };
 

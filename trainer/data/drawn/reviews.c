@@ -2,7 +2,7 @@
    The data set "reviews": generated sentences about films with negation, intensifiers and contrast, and whether they
    are positive. words.def has the vocabulary. The i-th training review does not depend on how many are asked for, nor
    does the i-th evaluation review; these are numbered from 2^32 on. */
-#include "trainer/data/reviews.h"
+#include "trainer/data/drawn/reviews.h"
 
 #include "lib/base/hash.h"
 #include "lib/number/philox.h"
@@ -16,7 +16,7 @@ typedef enum kind {
 
 static const struct { const char *text; kind kind; int value; } words[] = {
 #define WORD(text, kind, value) { text, kind, value },
-#include "trainer/data/words.def"
+#include "trainer/data/drawn/words.def"
 };
 
 enum { WORDS = sizeof words / sizeof *words, PAD = 0, CLS = 2, SEP = 3 };
