@@ -27,6 +27,7 @@ hu_slice_length(const hu_shape *s, size_t axis)
 HU_DEVICE void
 hu_slice_copy(const hu_slice *s, const hu_store_operand *x, const hu_store_result *y)
 {
+	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < s->n; i += gridDim.x * blockDim.x) {
 		uint32_t r = i / s->length, k = i % s->length;
 		hu_store_f64(y, s->to + r * s->along + k, hu_load_f64(x, s->from + r * s->across + k));

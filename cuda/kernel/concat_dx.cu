@@ -5,7 +5,6 @@
 HU_KERNEL
 concat_dx_kernel(HU_PARAM hu_slice s, HU_PARAM hu_store_operand x, HU_PARAM hu_store_result y)
 {
-	HU_ONCE
 	hu_slice_copy(&s, &x, &y);
 }
 
