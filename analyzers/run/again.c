@@ -4,6 +4,7 @@
 #include "lib/exact/dot.h"
 #include "lib/exact/gemm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static unsigned long long
@@ -42,14 +43,20 @@ void
 hu_again_note_step(const hu_analysis *a, hu_tsv *t)
 {
 	const hu_propagation *g = &a->propagation;
+	char left[160] = "";
 
+	if (g->left)
+		snprintf(left, sizeof left,
+			"%zu tensors have no figure, since their bound is too wide and MPFR would take too long "
+			"(--engine mpfr asks it); ",
+			g->left);
 	if (g->steps)
 		hu_tsv_note(t, "exact step",
 			"%zu tensors of %zu steps; figures from double-doubles are off by at most %.3g of themselves; "
 			"%zu values are 0 as far as the bound tells, and their ulp is the smallest subnormal; %zu "
 			"steps by MPFR whole, %zu of them at two precisions, which gave %zu tensors their figures and "
-			"left %zu without, on which they disagree; %zu values of double-double calls judged by MPFR, 0 "
-			"outside their bound",
+			"left %zu without, on which they disagree; %s%zu values of double-double calls judged by MPFR, "
+			"0 outside their bound",
 			g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->untold,
-			g->judged);
+			left, g->judged);
 }

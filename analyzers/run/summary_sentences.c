@@ -67,6 +67,12 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
 			"norm swamped, cosine %.4f to the exact update).",
 			how, n->cause_step, 100 * n->update_share, n->update_cosine);
+	if (a->propagation.left)
+		hu_str_addf(s,
+			" This rests on part of the tensors: %zu, gradients perhaps among them, have no exact value "
+			"to compare with, since the bound on it is too wide in so large a step; --engine mpfr "
+			"computes it.",
+			a->propagation.left);
 }
 
 static void

@@ -245,6 +245,28 @@ by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four
 	return st;
 }
 
+static int
+affordable(const hu_program *q)
+{
+	double operations = 0;
+
+	for (int i = 0; i < q->nc; i++)
+		operations += hu_call_cost(q, &q->c[i]).flops;
+	return operations <= HU_PROPAGATE_OPERATIONS;
+}
+
+/* Leaves the tensors without figures whose bound is too wide for them. */
+static void
+leave_open(hu_exact_step *x, hu_errors_step *errors, hu_propagation *how)
+{
+	for (int i = 0; i < x->q->nt; i++) {
+		if (!errors[i].known || errors[i].settled)
+			continue;
+		errors[i].known = x->known[i] = 0;
+		how->left++;
+	}
+}
+
 /* Runs all the computations that a step needs. */
 static hu_status
 ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
@@ -254,7 +276,10 @@ ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *ho
 	hu_status st = climb(x, k, errors);
 
 	how->judged = x->judged;
-	if (st == HU_OK && (throughout || open_ones(x->q, errors, how))) {
+	if (st == HU_OK && !throughout && !affordable(x->q)) {
+		open_ones(x->q, errors, how);
+		leave_open(x, errors, how);
+	} else if (st == HU_OK && (throughout || open_ones(x->q, errors, how))) {
 		st = by_mpfr(x, k, errors, four, how);
 		if (st == HU_OK && throughout)
 			memcpy(errors, four, (size_t)x->q->nt * sizeof *four);
@@ -274,6 +299,7 @@ tell(hu_propagation *how, const hu_propagation *told)
 	how->tensors += told->tensors;
 	how->escalated += told->escalated;
 	how->untold += told->untold;
+	how->left += told->left;
 	how->judged += told->judged;
 	how->vanished += told->vanished;
 	how->widest = fmax(how->widest, told->widest);

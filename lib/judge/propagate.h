@@ -11,12 +11,17 @@
 /* A line for a table's head that says how the exact step is computed. */
 #define HU_PROPAGATE_HOW                                                                                        \
 	"the whole step computed again from the recorded state and inputs without casts and roundings, in pairs "\
-	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported, "\
+	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported "\
+	"(in steps of at most 5e8 operations; in larger ones such a tensor has no figure), "                     \
 	"with 212 bits, and again with 265 where only the agreement of both tells how many are right, and "     \
 	"everywhere under --engine mpfr; a tensor with a number beyond the range of doubles has no figure; the "\
 	"loss scale, the scales of casts and the finite check are the recorded ones, so a skipped step stays "  \
 	"skipped; relu's masks, maxima and all other choices are made again, and a choice that the bound leaves "\
 	"open counts in full into the bound"                                                                    
+
+/* The most operations of a step that MPFR is asked to compute where --engine mpfr does not ask for it: it does about
+   ten million a second on two cores. In larger steps a tensor whose bound is too wide has no figure. */
+#define HU_PROPAGATE_OPERATIONS 5e8
 
 /* How steps came to their figures, added up over steps. */
 typedef struct hu_propagation {
@@ -25,6 +30,7 @@ typedef struct hu_propagation {
 	/* tensors reported, and those whose figures are MPFR's because the bound was too wide */
 	size_t tensors, escalated;
 	size_t untold;             /* tensors not reported, because two precisions of MPFR disagree */
+	size_t left;               /* tensors not reported, because MPFR would take too long */
 	size_t judged; /* values of the double-double step that MPFR judged against their call's bound; all hold */
 	size_t vanished;           /* values taken for 0 (errors.h) */
 	double widest; /* the largest ratio of a bound to its figure, among the figures that come from double-doubles */

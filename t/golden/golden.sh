@@ -35,7 +35,7 @@ row() {
 	local model=$1 policy=$2 sizes
 	shift 2
 	case "$model $policy $*" in $only) ;; *) return ;; esac
-	sizes=${!model:-$mlp}
+	sizes=${!model:---batch 3 --train 9} # a new model needs no line above where its own sizes are small
 	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --eval 3 --steps 3 --trace-steps none --threads 2 --simd "$simd" --meter none \
 		--quiet "$dir/run" >"$dir/log" 2>&1 </dev/null; then
 		echo "golden.sh: $model, $policy, $*: $(tail -n 1 "$dir/log")" >&2
