@@ -294,7 +294,8 @@ finish(hu_sensitivity *r)
 		for (size_t c = 0; c < n->channels; c++)
 			n->outliers += n->channel[c] > OUTLIER * n->channel[n->channels / 2];
 	}
-	qsort(r->node, r->n, sizeof *r->node, by_damage);
+	if (r->n)
+		qsort(r->node, r->n, sizeof *r->node, by_damage);
 }
 
 static hu_status

@@ -64,12 +64,12 @@ const hu_op hu_op_log_softmax = {
 		.rule = { /* of each group: 0 the largest element, 1 the sum of exponentials, 2 its logarithm */
 			{ .kind = HU_STAT_SHIFT, .groups = hu_axis_groups },
 			{ .kind = HU_STAT_SUM, .groups = hu_axis_groups, .blocks = &term,
-				.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 } } },
+				.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0) } },
 			{ .kind = HU_STAT_EACH, .groups = hu_axis_groups, .blocks = &logarithm,
 				.from = { { HU_FROM_STAT, 1, HU_EACH } } },
 		},
 		.output = { { .map = { .groups = hu_axis_groups, .blocks = &blocks,
-			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 }, { HU_FROM_GROUP, 2 } } } } },
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0), HU_OF_GROUP(2) } } } },
 	},
 	.grad = grad,
 };

@@ -61,7 +61,7 @@ const hu_op hu_op_logsumexp = {
 		.rule = { /* of each group: 0 the largest element, 1 the sum of exponentials, 2 the result */
 			{ .kind = HU_STAT_SHIFT, .groups = hu_axes_groups0 },
 			{ .kind = HU_STAT_SUM, .groups = hu_axes_groups0, .blocks = &term,
-				.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 } } },
+				.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0) } },
 			{ .kind = HU_STAT_EACH, .groups = hu_axes_groups0, .blocks = &blocks,
 				.from = { { HU_FROM_STAT, 0, HU_EACH }, { HU_FROM_STAT, 1, HU_EACH } } },
 		},

@@ -55,6 +55,6 @@ const hu_op hu_op_logsumexp_dx = {
 		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups0, .blocks = &same, .results = 2,
 			.from = { { HU_FROM_INPUT, 1, HU_EACH }, { HU_FROM_INPUT, 2, HU_EACH } } } },
 		.output = { { .map = { .groups = hu_axes_groups0, .blocks = &blocks,
-			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 }, { HU_FROM_GROUP, 1 } } } } },
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0), HU_OF_GROUP(1) } } } },
 	},
 };

@@ -45,6 +45,6 @@ const hu_op hu_op_reduce_sum_dx = {
 		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups1, .blocks = &same,
 			.from = { { HU_FROM_INPUT, 0, HU_EACH } } } },
 		.output = { { .map = { .groups = hu_axes_groups1, .blocks = &same,
-			.from = { { HU_FROM_GROUP, 0 } } } } },
+			.from = { HU_OF_GROUP(0) } } } },
 	},
 };

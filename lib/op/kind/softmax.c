@@ -61,10 +61,10 @@ const hu_op hu_op_softmax = {
 		.rule = { /* of each group: 0 the largest element, 1 the sum of exponentials */
 			{ .kind = HU_STAT_SHIFT, .groups = hu_axis_groups },
 			{ .kind = HU_STAT_SUM, .groups = hu_axis_groups, .blocks = &term,
-				.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 } } },
+				.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0) } },
 		},
 		.output = { { .map = { .groups = hu_axis_groups, .blocks = &share,
-			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 }, { HU_FROM_GROUP, 1 } } } } },
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0), HU_OF_GROUP(1) } } } },
 	},
 	.grad = grad,
 };

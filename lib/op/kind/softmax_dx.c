@@ -54,6 +54,6 @@ const hu_op hu_op_softmax_dx = {
 			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_EACH } } } },
 		.output = { { .map = { .groups = hu_axis_groups, .blocks = &blocks,
 			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_EACH },
-				{ HU_FROM_GROUP, 0 } } } } },
+				HU_OF_GROUP(0) } } } },
 	},
 };

@@ -134,7 +134,7 @@ const hu_op hu_op_softmax_xent = {
 			{ .kind = HU_STAT_SHIFT, .groups = classes },
 			{ .kind = HU_STAT_PICK, .groups = classes, .b = 1 },
 			{ .kind = HU_STAT_SUM, .groups = classes, .blocks = &term,
-				.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 } } },
+				.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0) } },
 			/* 3 the sum of weighted losses, 4 that of the weights, 5 their quotient */
 			{ .kind = HU_STAT_SUM, .groups = losses, .blocks = &loss, .results = 2,
 				.from = { { HU_FROM_STAT, 1, HU_EACH }, { HU_FROM_STAT, 0, HU_EACH },
@@ -145,8 +145,8 @@ const hu_op hu_op_softmax_xent = {
 		.output = {
 			{ .stat = 5 },
 			{ .map = { .groups = classes, .blocks = &share,
-				.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_GROUP, 0 },
-					{ HU_FROM_GROUP, 2 } } } },
+				.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0),
+					HU_OF_GROUP(2) } } },
 		},
 	},
 	.grad = grad,

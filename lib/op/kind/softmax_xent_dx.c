@@ -96,7 +96,7 @@ const hu_op hu_op_softmax_xent_dx = {
 					{ HU_FROM_STAT, 0, HU_ONE } } },
 		},
 		.output = { { .map = { .groups = classes, .blocks = &blocks,
-			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_ROW }, { HU_FROM_INDEX },
-				{ HU_FROM_GROUP, 1 } } } } },
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_ROW }, HU_OF_INDEX,
+				HU_OF_GROUP(1) } } } },
 	},
 };

@@ -32,6 +32,8 @@ typedef enum hu_from_what {
 	HU_FROM_INDEX    /* the element's place in its row, a number */
 } hu_from_what;
 typedef struct hu_from { hu_from_what what; int k; hu_how how; } hu_from;
+#define HU_OF_GROUP(k) { HU_FROM_GROUP, k, HU_EACH }
+#define HU_OF_INDEX { HU_FROM_INDEX, 0, HU_EACH }
 
 typedef enum hu_stat_kind {
 	HU_STAT_END,      /* there are no more statistics */
