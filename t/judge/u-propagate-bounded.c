@@ -149,6 +149,15 @@ against_mpfr(const hu_exec *run, const char *keep, const hu_tensor *second, hu_b
 	return f;
 }
 
+static void
+done(hu_exec *run)
+{
+	hu_program *p = (hu_program *)(size_t)run->p;
+
+	hu_exec_release(run);
+	hu_program_free(p);
+}
+
 /* All tensors that calls make, or the last one alone. */
 static char *
 kept(const hu_program *p, int last)
@@ -182,8 +191,7 @@ depth(uint64_t seed)
 		log2(g.widest));
 	free(all);
 	free(last);
-	hu_program_free((hu_program *)(size_t)run.p);
-	hu_exec_release(&run);
+	done(&run);
 }
 
 /* A tie that pairs of doubles cannot see is left open up to the end, although float32 and they agree on it. */
@@ -221,8 +229,7 @@ jump(uint64_t seed)
 	free(value);
 	free(off);
 	free(keep);
-	hu_program_free((hu_program *)(size_t)run.p);
-	hu_exec_release(&run);
+	done(&run);
 }
 
 int

@@ -71,14 +71,18 @@ test_is $? "--scale-cap holds for the first scale too"
 
 # Everything in the tables trains: every row of them is read here, so that a new one is tried as well
 rows() { sed -n "s/^$2(\"*\([A-Za-z0-9_]*\)\"*,.*/\1/p" "$top/$1"; }
-trains() { # options, beside those small ones that the model and its data read
-	local own=$small idle
+run_what_is_read() { # sizes, options: the run without those sizes that the model and its data do not read
+	local own=$1 idle
+	shift
 	rm -rf t
 	while run train $own --steps 3 --quiet --trace-steps 1 "$@" t; test $code = 2; do
-		idle=$(sed -n 's/.*: --\(size\|width\) has no effect .*/\1/p' err)
+		idle=$(sed -n 's/.*: --\(size\|width\|train\|eval\) has no effect .*/\1/p' err)
 		test -n "$idle" || break
 		own=$(echo "$own" | sed "s/--$idle [^ ]* *//")
 	done
+}
+trains() { # options
+	run_what_is_read "$small" "$@"
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
 	test_is $? "train $*"
 }
@@ -92,8 +96,7 @@ for rule in $(rows lib/op/scalers.def SCALER); do trains --policy mixed_float16 
 for policy in $(rows lib/program/policies.def POLICY); do trains --policy $policy; done
 for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/datasets.def"); do # others need a file
 	for model in $(rows trainer/model/models.def MODEL); do # the first that reads it
-		rm -rf t
-		run train --model $model --steps 3 --train 24 --eval 8 --batch 8 --quiet --trace-steps 1 --data $data t
+		run_what_is_read "--train 24 --eval 8 --batch 8" --model $model --data $data
 		grep -q 'model .* reads' err || break
 	done
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
