@@ -308,7 +308,8 @@ run(const hu_args *a)
 	if (a->nrest != 1)
 		st = hu_fail(HU_EINVAL, "one model is needed: halfulp validate MODEL.onnx --data INPUTS.npz");
 	else if (!hu_onnx_is(a->rest[0]))
-		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx", a->rest[0]);
+		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx; PyTorch "
+			"writes one by torch.onnx.export(model, inputs, 'model.onnx')", a->rest[0]);
 	if (st == HU_OK && hu_args_given(a, "list-ops"))
 		return list(a, a->rest[0]);
 	if (st == HU_OK && !hu_args_text(a, "data"))
