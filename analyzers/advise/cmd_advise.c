@@ -174,8 +174,9 @@ run(const hu_args *a)
 		st = hu_fail(
 			HU_EINVAL, "one model is needed: halfulp advise MODEL.onnx --data INPUTS.npz --accept RULE");
 	else if (!hu_onnx_is(a->rest[0]))
-		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx; PyTorch writes one "
-			"by torch.onnx.export(model, inputs, 'model.onnx')",
+		st = hu_fail(HU_EFILE,
+			"%s: models are read from ONNX files, whose names end in .onnx; PyTorch writes one by "
+			"torch.onnx.export(model, inputs, 'model.onnx')",
 			hu_shown(a->rest[0]));
 	else if (!hu_args_text(a, "data"))
 		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz");
