@@ -16,6 +16,7 @@ libhalfulp_a_SOURCES += analyzers/run/summary.c
 noinst_HEADERS += analyzers/run/summary.h
 libhalfulp_a_SOURCES += analyzers/run/summary_sentences.c
 libhalfulp_a_SOURCES += analyzers/run/swamping.c
+libhalfulp_a_SOURCES += analyzers/run/update.c
 libhalfulp_a_SOURCES += analyzers/run/sweep.c
 noinst_HEADERS += analyzers/run/sweep.h
 libhalfulp_a_SOURCES += analyzers/run/timeline.c
