@@ -15,7 +15,7 @@ typedef struct hu_explain { hu_drawing d; const hu_expr *root; } hu_explain;
 void hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *what);
 
 /* The models whose steps are drawn, as a text for people. */
-#define HU_EXPLAIN_MODELS "fma, sequential, chunk, splitk, promote and tc"
+#define HU_EXPLAIN_MODELS "fma, sequential, chunk, openblas, splitk, promote and tc"
 /* Returns 1 where the steps of sums by model s are drawn; for other models words say that they are not. */
 int hu_explain_draws(const struct hu_sum *s);
 #endif

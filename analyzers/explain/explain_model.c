@@ -46,15 +46,15 @@ plain(hu_drawing *d, const hu_arithmetic *acc, const hu_seen *w, const double *x
 }
 
 static double
-slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, const hu_seen *w, size_t length,
+slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, const hu_seen *w, size_t length, int evened,
 	const hu_draw *draw)
 {
 	size_t n = (size_t)w->n, count = (n + length - 1) / length, i = 0;
 	double *sums = hu_xmalloc((count + 1) * sizeof *sums), s;
 	char heading[128];
 
-	for (size_t k = 0; k < n; k += length, i++) {
-		size_t m = n - k < length ? n - k : length;
+	for (size_t k = 0, m; k < n; k += m, i++) {
+		m = hu_slice_terms(n - k, length, evened);
 		int drawn = i < SLICES || i + 1 == count;
 		snprintf(heading, sizeof heading, "Slice %zu of %zu in %s: a row a fused addition, its sum below it",
 			i + 1, count, hu_format_name(acc->f.id));
@@ -76,6 +76,7 @@ hu_explain_draws(const hu_sum *s)
 	case HU_SUM_FMA:
 	case HU_SUM_SEQUENTIAL:
 	case HU_SUM_CHUNK:
+	case HU_SUM_OPENBLAS:
 	case HU_SUM_SPLITK:
 	case HU_SUM_PROMOTE: return 1;
 	case HU_SUM_TC: return hu_explain_unit(hu_tc_of(s->arch, s->in, s->path));
@@ -109,9 +110,12 @@ hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 			"A row an addition: the product, already rounded, then the sum after it", "x");
 		free(rounded);
 		break;
-	case HU_SUM_CHUNK: s = slices(d, &acc, &acc, w, (size_t)m->n, &draw); break;
-	case HU_SUM_SPLITK: s = slices(d, &acc, &acc, w, (n + (size_t)m->n - 1) / (size_t)m->n, &draw); break;
-	case HU_SUM_PROMOTE: s = slices(d, &acc, &outer, w, (size_t)m->n, &draw); break;
+	case HU_SUM_CHUNK:
+	case HU_SUM_OPENBLAS:
+		s = slices(d, &acc, &acc, w, (size_t)m->n, m->id == HU_SUM_OPENBLAS, &draw);
+		break;
+	case HU_SUM_SPLITK: s = slices(d, &acc, &acc, w, (n + (size_t)m->n - 1) / (size_t)m->n, 0, &draw); break;
+	case HU_SUM_PROMOTE: s = slices(d, &acc, &outer, w, (size_t)m->n, 0, &draw); break;
 	default:
 		hu_drawing_words(d, "The steps of %s are not drawn: " HU_EXPLAIN_MODELS " are.", hu_sum_name(m->id));
 		return;

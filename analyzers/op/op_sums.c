@@ -129,7 +129,8 @@ candidates(const hu_op_run *r, size_t *n)
 	for (int f = 0; f < formats; f++) {
 		static const hu_sum_id plain[] = { HU_SUM_FMA, HU_SUM_SEQUENTIAL, HU_SUM_PAIRWISE, HU_SUM_KAHAN,
 			HU_SUM_NEUMAIER, HU_SUM_DOT2 };
-		static const hu_sum_id cutting[] = { HU_SUM_CHUNK, HU_SUM_SPLITK, HU_SUM_FABSUM, HU_SUM_PROMOTE };
+		static const hu_sum_id cutting[] = { HU_SUM_CHUNK, HU_SUM_OPENBLAS, HU_SUM_SPLITK,
+			HU_SUM_FABSUM, HU_SUM_PROMOTE };
 		hu_sum s = hu_sum_default();
 		s.acc = accumulators[f];
 		for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {

@@ -26,8 +26,8 @@ static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384"
 	{ "json", NULL, NULL, "print an array with an object for each tree" }, { NULL, NULL, NULL, NULL } };
 
 /* One model of each kind; lengths divide 32. */
-static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "pairwise",
-	"kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing", "tc:ampere",
+static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "openblas:12",
+	"pairwise", "kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing", "tc:ampere",
 	"tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16",
 	"tc:hopper,in=e4m3,path=wgmma", "tc:hopper,in=e4m3,path=mma", "tc:blackwell", NULL };
 

@@ -2,6 +2,7 @@
 #include "analyzers/tree/reveal_known.h"
 
 #include "lib/base/mem.h"
+#include "lib/sum/model.h"
 #include "lib/sum/tc.h"
 #include "lib/sum/tree.h"
 
@@ -25,12 +26,14 @@ hu_order_ascending(size_t n)
 }
 
 hu_order *
-hu_order_slices(size_t n, size_t length)
+hu_order_slices(size_t n, size_t length, int evened)
 {
 	hu_order *o = NULL;
 
-	for (size_t k = 0; k < n; k += length)
-		o = hu_order_node(o, chain(k, n - k < length ? n : k + length, 1));
+	for (size_t k = 0, m; k < n; k += m) {
+		m = hu_slice_terms(n - k, length, evened);
+		o = hu_order_node(o, chain(k, k + m, 1));
+	}
 	return o;
 }
 
@@ -181,8 +184,9 @@ one_part(hu_sum s, size_t n)
 	case HU_SUM_SEQUENTIAL: return hu_order_ascending(n);
 	case HU_SUM_CHUNK:
 	case HU_SUM_FABSUM:
-	case HU_SUM_PROMOTE: return hu_order_slices(n, (size_t)s.n);
-	case HU_SUM_SPLITK: return hu_order_slices(n, (n + (size_t)s.n - 1) / (size_t)s.n);
+	case HU_SUM_PROMOTE: return hu_order_slices(n, (size_t)s.n, 0);
+	case HU_SUM_OPENBLAS: return hu_order_slices(n, (size_t)s.n, 1);
+	case HU_SUM_SPLITK: return hu_order_slices(n, (n + (size_t)s.n - 1) / (size_t)s.n, 0);
 	case HU_SUM_PAIRWISE: return hu_order_pairwise(n);
 	case HU_SUM_TC:
 		t = hu_tc_of(s.arch, s.in, s.path);
@@ -281,8 +285,11 @@ hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 	is(hash, hu_order_lanes(n, 32, HU_TREE_BLOCK), names, "the fixed tree", n);
 	for (size_t length = names->len ? n : 2; length < n;
 		length += n <= 512 ? 1 : length) { /* for long sums only powers of two */
-		if (!is(hash, hu_order_slices(n, length), names, "chunk:%zu", length))
+		if (!is(hash, hu_order_slices(n, length, 0), names, "chunk:%zu", length)) {
+			if (n % length)
+				is(hash, hu_order_slices(n, length, 1), names, "openblas:%zu", length);
 			continue;
+		}
 		hu_str_addf(names, ", promote:%zu", length);
 		if ((n + (n + length - 1) / length - 1) / ((n + length - 1) / length) == length)
 			hu_str_addf(names, ", splitk:%zu", (n + length - 1) / length);

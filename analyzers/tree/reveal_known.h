@@ -9,8 +9,9 @@
 
 /* A chain: terms 0 to n-1 one after the other. */
 hu_order *hu_order_ascending(size_t n);
-/* Slices of length terms, each summed in ascending order; the slices' sums are then added in ascending order. */
-hu_order *hu_order_slices(size_t n, size_t length);
+/* Slices of length terms, each summed in ascending order; the slices' sums are then added in ascending order. With
+   evened = 1 the last slices are as hu_slice_terms cuts them. */
+hu_order *hu_order_slices(size_t n, size_t length, int evened);
 /* Recursive halves, the first of which has the largest power of two below n terms. */
 hu_order *hu_order_pairwise(size_t n);
 /* `lanes` partial sums side by side, each in ascending order, which are then folded by halves. The terms are cut into

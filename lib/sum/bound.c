@@ -166,6 +166,7 @@ part_bound(hu_sum s, double n, double u, double outer_u)
 	case HU_SUM_HALVING:
 	case HU_SUM_HIER: return over_ranks(s, n, u, outer_u, hu_outer_format(s).id == s.acc);
 	case HU_SUM_SPLITK:
+	case HU_SUM_OPENBLAS: /* no slice is longer than N, and there are as many as of chunk */
 	case HU_SUM_CHUNK:
 		x.relative = nearest ? length * u + (m - 1) * u * (1 + length * u) : growth(u, length + m);
 		x.absolute = n * (1 + (nearest ? (m - 1) * u : x.relative));

@@ -20,7 +20,7 @@ typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_b
      chunk, RNE       the fma bound inside, then (m-1) u for m chunk sums, for any m (Rump 2012)
      pairwise         (1+u)^(1+d) - 1 with d = ceil(log2 n)
      kahan            u + 2u + O(n u^2), by the induction beside kahan() in bound.c
-     splitk           as chunk; fabsum: fma inside, kahan over block sums
+     splitk, openblas as chunk; fabsum: fma inside, kahan over block sums
      ring             as chunk where the wire has the accumulator's format; else as the trees below
      tree, halving,   slice sums as by fma, then (1+u)^d (1+w)^(d+1) - 1 for d = hu_sum_hops hops, where w is the wire's
      hier             unit roundoff (no such factor, where the formats are the same)

@@ -225,17 +225,27 @@ hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode 
 	return acc;
 }
 
-/* fma in f within slices of `length` terms; the slice sums are added in the format outer, in ascending order. */
+/* Returns how many of the `left` last terms the next slice has, where slices have `length` terms. With evened = 1 what
+   is longer than one slice and shorter than two is cut into halves, of which the first may be longer by one. */
+HU_HD size_t
+hu_slice_terms(size_t left, size_t length, int evened)
+{
+	if (left <= length)
+		return left;
+	return evened && left < 2 * length ? (left + 1) / 2 : length;
+}
+
+/* fma in f within slices (hu_slice_terms); the slice sums are added in the format outer, in ascending order. */
 HU_HD double
-hu_model_slices(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_format outer, hu_mode mode,
-	const hu_draw *draw, hu_sum_count *count)
+hu_model_slices(const double *a, const double *b, size_t n, size_t length, int evened, hu_format f, hu_format outer,
+	hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
 	double acc = 0;
 
-	for (size_t k = 0; k < n; k += length) {
+	for (size_t k = 0, m; k < n; k += m) {
 		hu_sum_count inner = { 0, 0, 0, 0, 0 };
-		double slice = hu_model_slice(
-			a + k, b + k, n - k < length ? n - k : length, f, mode, draw, k, count ? &inner : 0);
+		m = hu_slice_terms(n - k, length, evened);
+		double slice = hu_model_slice(a + k, b + k, m, f, mode, draw, k, count ? &inner : 0);
 		acc = hu_acc_term(acc, slice, outer, mode, draw, k, HU_DRAW_OUTER, count);
 		hu_count_slice(count, &inner);
 	}
@@ -413,15 +423,17 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 			acc = hu_acc_term(acc, hu_model_product(a[k], b[k], f, s.mode, draw, k), f, s.mode, draw, k,
 				HU_DRAW_SUM, count);
 		return acc;
-	case HU_SUM_CHUNK: return hu_model_slices(a, b, n, (size_t)s.n, f, f, s.mode, draw, count);
+	case HU_SUM_CHUNK:
+	case HU_SUM_OPENBLAS:
+		return hu_model_slices(a, b, n, (size_t)s.n, s.id == HU_SUM_OPENBLAS, f, f, s.mode, draw, count);
 	case HU_SUM_PAIRWISE: return hu_model_pairwise(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_KAHAN: return hu_model_kahan(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_NEUMAIER: return hu_model_neumaier(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_DOT2: return hu_model_dot2(a, b, n, f, s.mode, draw, count);
 	case HU_SUM_FABSUM: return hu_model_fabsum(a, b, n, (size_t)s.n, f, s.mode, draw, count);
 	case HU_SUM_SPLITK:
-		return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, f, f, s.mode, draw, count);
-	case HU_SUM_PROMOTE: return hu_model_slices(a, b, n, (size_t)s.n, f, hu_outer_format(s), s.mode, draw, count);
+		return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, 0, f, f, s.mode, draw, count);
+	case HU_SUM_PROMOTE: return hu_model_slices(a, b, n, (size_t)s.n, 0, f, hu_outer_format(s), s.mode, draw, count);
 	case HU_SUM_TC: return hu_model_tc(a, b, n, 0, s, count);
 	case HU_SUM_RING:
 	case HU_SUM_TREE:

@@ -47,6 +47,7 @@ of_part(hu_roundings *r, hu_sum s, double n)
 		break; /* one of the product or of the first fma, and n - 1 additions */
 	case HU_SUM_PAIRWISE: hu_roundings_add(r, acc, s.mode, s.bits, 1 + depth); break;
 	case HU_SUM_CHUNK:
+	case HU_SUM_OPENBLAS:
 	case HU_SUM_SPLITK: hu_roundings_add(r, acc, s.mode, s.bits, length + m - 1); break;
 	case HU_SUM_PROMOTE:
 		hu_roundings_add(r, acc, s.mode, s.bits, length);

@@ -303,8 +303,8 @@ main(void)
 	ok(!wrong, "%d random trees are what their folded texts say, of %zu characters together", TREES, all);
 	for (size_t terms = 2; terms <= 70; terms++) {
 		hu_order *some[] = { hu_order_ascending(terms), hu_order_pairwise(terms),
-			hu_order_lanes(terms, 32, 4096), hu_order_lanes(terms, 8, 0), hu_order_slices(terms, 3),
-			hu_order_slices(terms, 8), hu_order_blocks(terms, 4), hu_order_blocks(terms, 16),
+			hu_order_lanes(terms, 32, 4096), hu_order_lanes(terms, 8, 0), hu_order_slices(terms, 3, 0),
+			hu_order_slices(terms, 8, 0), hu_order_blocks(terms, 4), hu_order_blocks(terms, 16),
 			hu_order_half_blocks(terms, 16), hu_order_half_blocks(terms, 32) };
 		for (size_t k = 0; k < sizeof some / sizeof *some; k++, n++)
 			wrong += !reads_back(some[k], &length);

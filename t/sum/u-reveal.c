@@ -237,7 +237,8 @@ test_text(void)
 	is_order(down, "seq(10..1)", NULL);
 	is_order(hu_order_ascending(32), "seq(1..32)", "fma, sequential");
 	is_order(hu_order_pairwise(32), "pairs(1..32)", "pairwise");
-	is_order(hu_order_slices(32, 8), "seq(seq(1..8) x4 +8)", "chunk:8, promote:8, splitk:4");
+	is_order(hu_order_slices(32, 8, 0), "seq(seq(1..8) x4 +8)", "chunk:8, promote:8, splitk:4");
+	is_order(hu_order_slices(32, 12, 1), "seq(seq(1..12), seq(13..22), seq(23..32))", "openblas:12");
 	is_order(hu_order_lanes(256, 32, 4096), "pair(pair(pair(pair(pair(seq(1..225 by 32), +16), +8), +4), +2), +1)",
 		"the fixed tree");
 	is_order(hu_order_blocks(32, 16), "fused(1..16; x2 +16)", "tc:hopper,in=fp16|bf16");
@@ -249,7 +250,7 @@ test_text(void)
 static void
 test_hash(void)
 {
-	hu_order *a = hu_order_ascending(5), *b = hu_order_slices(5, 3), *c = hu_order_blocks(5, 5),
+	hu_order *a = hu_order_ascending(5), *b = hu_order_slices(5, 3, 0), *c = hu_order_blocks(5, 5),
 		 *d = hu_order_node(hu_order_leaf(1), hu_order_leaf(0)),
 		 *e = hu_order_node(hu_order_leaf(0), hu_order_leaf(1));
 
@@ -282,6 +283,7 @@ main(void)
 	test_model("pairwise", HU_FP32, 0);
 	test_model("pairwise,acc=bf16", HU_BF16, 0);
 	test_model("splitk:4", HU_FP32, 0);
+	test_model("openblas:6", HU_FP32, 0);
 	test_model("promote:8,acc=fp16", HU_FP16, 0);
 	test_model("ring:64", HU_FP32, 0);
 	test_model("tree:64", HU_FP32, 0);

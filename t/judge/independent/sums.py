@@ -94,11 +94,28 @@ def plain(products, fl, count, fused=True, at=0):
     return acc
 
 
+def evened(products, length, fl, count):
+    """Chunks, of which the last two share what is longer than one and shorter than two."""
+    ends, at = [], 0
+    while len(products) - at >= 2 * length or len(products) - at == length:
+        at += length
+        ends.append(at)
+    if len(products) - at > length:
+        ends.append(at + (len(products) - at + 1) // 2)
+    if not ends or ends[-1] < len(products):
+        ends.append(len(products))
+    return slices(products, [0] + ends, fl, fl, count)
+
+
 def chunks(products, length, fl, outer, count):
+    return slices(products, list(range(0, len(products), length)) + [len(products)], fl, outer, count)
+
+
+def slices(products, ends, fl, outer, count):
     acc = 0
-    for at in range(0, len(products), length):
+    for at, end in zip(ends, ends[1:]):
         inner = Count()
-        y = plain(products[at:at + length], fl, inner)
+        y = plain(products[at:end], fl, inner)
         s = outer(acc + y)
         if y:
             count.term(acc, acc != 0 and s == acc)
@@ -255,6 +272,8 @@ class Model:
             return plain(products, fl, count, False), count
         if name == 'chunk':
             return chunks(products, self.n, fl, fl, count), count
+        if name == 'openblas':
+            return evened(products, self.n, fl, count), count
         if name == 'splitk':
             return chunks(products, -(-len(products) // self.n), fl, fl, count), count
         if name == 'promote':
