@@ -11,7 +11,7 @@ digests() { awk -F '\t' '/^#/ { next } !c { for (i = 1; i <= NF; i++) if ($i == 
 
 # rows FILE WORD: the first arguments of the rows of a .def file
 rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"; }
-# image_models: the models that read images; embeddings and attention of the others have no kernel
+# image_models: the models that read images; the sizes of the others are other options
 image_models() { sed -n 's/^MODEL(\([a-z0-9_]*\), .*, "x\[.*/\1/p' "$top/trainer/model/models.def"; }
 
 # trainings MODEL ARCH: lines "policy sum options": every policy by its own sums, and by those of ARCH's matrix units
