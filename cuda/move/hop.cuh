@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Kernels that move elements, or sum the gradients of moved ones, whatever the index map. A map is a struct M, passed
    to the kernels by value, with a device member hu_hop at(uint32_t i) that says where neighbouring elements of the
-   result come from; for sums (cuda/move/move_sum.cuh) also uint32_t term(const hu_hop *, uint32_t k), which of
-   the hop's count
-   of elements is added as number k. A thread makes V neighbours of a row. */
+   result come from; for sums (cuda/move/move_sum.cuh) also uint32_t term(const hu_hop *, uint32_t k), which of the
+   hop's count of elements is added as number k. A thread makes V neighbours of a row. */
 #ifndef HU_CUDA_HOP_CUH
 #define HU_CUDA_HOP_CUH
 

@@ -47,8 +47,6 @@ done
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 	pair "$policy, bert" --model bert --layers 1 --hidden 16 --heads 2 --length 14 --batch 4 --policy $policy
 	pair "$policy, gpt" --model gpt --layers 1 --hidden 16 --heads 2 --length 7 --batch 4 --policy $policy
-done
-for policy in float32 mixed_float16; do
 	pair "$policy, ncf" --model ncf --hidden 8 --users 40 --items 120 --layers 2 --batch 16 --policy $policy
 done
 # Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's, flushed sums
