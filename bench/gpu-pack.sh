@@ -57,7 +57,7 @@ cp "$top/lib/program/policies.def" "$to/lib/program/"
 cp "$top/trainer/model/models.def" "$to/trainer/model/"
 
 # The CPU's digests, by the program that is packed
-for model in $(image_models); do
+for model in $(models); do
 	for arch in hopper ampere; do
 		trainings $model $arch
 	done | sort -u | while read -r policy sum options; do

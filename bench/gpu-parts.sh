@@ -101,8 +101,8 @@ sanitizer() {
 	command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }
 	compute-sanitizer --target-processes all --error-exitcode 9 "$@"
 }
-export -f digests rows image_models trainings reference tap line compared own paths parity again cublas reach sanitizer
-export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_sizes own_policies
+export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas reach sanitizer
+export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_policies
 
 # 1. Does it run
 part doctor 20 "$halfulp" doctor
@@ -111,7 +111,7 @@ for t in $(echo $tests | tr ' ' '\n' | awk '{ print ($0 ~ /device|gemm|mma/ ? 0 
 	part "${t##*/}" 150 bash -c 'tap "$1"' - "./$t"
 done
 test $dry = 1 || part reach 60 bash -c reach
-for model in $(image_models); do
+for model in $(models); do
 	part "digests-$model" 120 bash -c "own $model"
 done
 test $dry = 1 || part digests-paths 20 bash -c paths
@@ -120,6 +120,7 @@ if test $dry = 0; then
 	for tool in memcheck racecheck synccheck; do
 		part "sanitizer-$tool-gemm" 90 bash -c 'reach sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
+		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt --layers 1 --hidden 16 --heads 2 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
 	done
 fi
 # 4. Instructions and models

@@ -3,22 +3,33 @@
 # digests a GPU is held to, and where the CPU's digests come from: the bundle, or a run made here.
 
 # Each model's own size; on the shim, which interprets each thread, a tiny one and few policies
-own_sizes="--batch 32" own_policies='.*'
-test "$dry" != 1 || own_sizes="--width 0.0625 --size 10 --batch 2" own_policies='float32\|tf32\|mixed_float16'
+own_policies='.*'
+test "$dry" != 1 || own_policies='float32\|tf32\|mixed_float16'
 
 # digests RUN: of every step
 digests() { awk -F '\t' '/^#/ { next } !c { for (i = 1; i <= NF; i++) if ($i == "digest") c = i; next } { print $c }' "$1/metrics.tsv"; }
 
 # rows FILE WORD: the first arguments of the rows of a .def file
 rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"; }
-# image_models: the models that read images; embeddings and attention of the others have no kernel
-image_models() { sed -n 's/^MODEL(\([a-z0-9_]*\), .*, "x\[.*/\1/p' "$top/trainer/model/models.def"; }
+models() { rows trainer/model/models.def MODEL; }
+# own_sizes MODEL: by the options that its row names
+own_sizes() {
+	local row
+	row=$(grep "^MODEL($1, " "$top/trainer/model/models.def")
+	test "$dry" = 1 || { echo "--batch 32"; return; }
+	case $row in *',height,width,'* | *'"x[n,...]'*) printf -- '--size 10 ' ;; esac
+	case $row in *'"width'*) printf -- '--width 0.0625 ' ;; esac
+	case $row in *'"layers hidden'*) printf -- '--layers 2 --hidden 8 ' ;; esac
+	case $row in *' heads '*) printf -- '--heads 2 ' ;; esac
+	echo "--batch 2"
+}
 
 # trainings MODEL ARCH: lines "policy sum options": every policy by its own sums, and by those of ARCH's matrix units
 # (none: no such lines) what these compute; on Hopper by each path. A scaled loss begins at 256, which
 # overflows nowhere: a skipped step would show less.
 trainings() {
-	local model=$1 arch=$2 policy sum
+	local model=$1 arch=$2 policy sum sizes
+	sizes=$(own_sizes "$1")
 	for policy in $(rows lib/program/policies.def POLICY | grep -x "$own_policies"); do
 		for sum in default $(test "$arch" = none || case $arch:$policy in
 			hopper:mixed_float16 | hopper:mixed_bfloat16) echo tc:hopper,path=mma tc:hopper,path=wgmma ;;
@@ -27,7 +38,7 @@ trainings() {
 			ada:mixed_e5m2) echo tc:ada ;;
 			esac); do
 			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --train 96 --eval 32 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
-				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$own_sizes"
+				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$sizes"
 		done
 	done
 }

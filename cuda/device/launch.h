@@ -82,6 +82,7 @@ template <class T> HU_DEVICE T hu_shfl_down(T x, unsigned by) { return __shfl_do
 template <class T> HU_DEVICE T hu_shfl_xor(T x, unsigned mask) { return __shfl_xor_sync(0xffffffffu, x, (int)mask); }
 HU_DEVICE uint32_t hu_ballot(int p) { return __ballot_sync(0xffffffffu, p); }
 HU_DEVICE void hu_syncwarp(void) { __syncwarp(); }
+HU_DEVICE uint32_t hu_bits_set(uint32_t x) { return (uint32_t)__popc(x); }
 
 /* These are for integers alone, because the order of integer operations does not show in the result. Each returns the
    old value. */

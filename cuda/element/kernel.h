@@ -25,7 +25,7 @@ size_t hu_slot_size(hu_format_id f);
 typedef struct hu_pulse { uint64_t seed; uint32_t step, fault; uint64_t digest; } hu_pulse;
 
 /* The values of fault other than 0: what a kernel met that the CPU's operator refuses. */
-enum { HU_FAULT_LABEL = 1 };
+enum { HU_FAULT_LABEL = 1, HU_FAULT_BINARY, HU_FAULT_INDEX };
 
 enum { HU_RAN = 192 };
 

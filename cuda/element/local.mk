@@ -2,6 +2,7 @@
 
 noinst_HEADERS += cuda/element/carrier.cuh
 noinst_HEADERS += cuda/element/code.h
+noinst_HEADERS += cuda/element/groups.cuh
 noinst_HEADERS += cuda/element/kernel.h
 noinst_HEADERS += cuda/element/many.cuh
 noinst_HEADERS += cuda/element/map.cuh
@@ -15,8 +16,11 @@ noinst_HEADERS += cuda/element/scaled.cuh
 noinst_HEADERS += cuda/element/search.cuh
 noinst_HEADERS += cuda/element/short.h
 noinst_HEADERS += cuda/element/slice.cuh
+noinst_HEADERS += cuda/element/softmax.cuh
 CUDA_SOURCES += cuda/element/stat.cu
 noinst_HEADERS += cuda/element/stat.h
 noinst_HEADERS += cuda/element/store.h
 noinst_HEADERS += cuda/element/update.cuh
 noinst_HEADERS += cuda/element/vector.cuh
+CUDA_SOURCES += cuda/element/winner.cu
+noinst_HEADERS += cuda/element/winner.h

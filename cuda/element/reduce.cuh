@@ -137,13 +137,13 @@ hu_sum_blocks(size_t n)
 	return n ? (n + HU_SUM_BLOCK - 1) / HU_SUM_BLOCK : 1;
 }
 
-/* What is summed is one number for each element, channel, row or call. */
+/* What is summed is one number for each element, channel, row, channel of an image or call. */
 static inline void
 hu_sum_operands(const hu_field *m)
 {
 	for (int k = 0; k < m->nin; k++)
 		HU_ASSERT(m->in[k].how == HU_AT_EACH || m->in[k].how == HU_AT_CHANNEL || m->in[k].how == HU_AT_ROW ||
-			  m->in[k].how == HU_AT_ONE);
+			  m->in[k].how == HU_AT_IMAGE || m->in[k].how == HU_AT_ONE);
 }
 
 /* Allocates one level's results: nout stats of n numbers. */

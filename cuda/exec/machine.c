@@ -4,7 +4,9 @@
 #include "cuda/exec/transfer.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/op/axis/extreme.h"
 #include "lib/op/element/formulas.h"
+#include "lib/op/reduce/reduce_family.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,17 @@ kernel_named(const hu_side *side, const char *op)
 const hu_kernel *
 hu_machine_kernel(const hu_side *side, const hu_op *op)
 {
+	/* Families whose operators all have one kernel. */
+	static const struct { const hu_columns *family; const char *kernel; } shared[] = {
+		{ &hu_family_reduce, "reduce" },
+		{ &hu_family_extreme, "extreme" },
+		{ &hu_family_extreme_dx, "extreme_dx" },
+	};
 	const hu_kernel *own = kernel_named(side, op->name);
 
+	for (size_t i = 0; i < sizeof shared / sizeof *shared && !own; i++)
+		if (op->family == shared[i].family)
+			return kernel_named(side, shared[i].kernel);
 	return own || !hu_pointwise_is_formula(op) ? own : kernel_named(side, "pointwise");
 }
 

@@ -58,7 +58,7 @@ run(const hu_side *side, const hu_kernel *k, hu_work *w, const hu_env *env)
 	HU_TRY(k->launch(w));
 	HU_TRY(side->download(w->queue, &now, w->pulse, sizeof now));
 	HU_TRY(side->wait(w->queue));
-	return now.fault ? hu_fail(HU_EINVAL, "%s: a label is not one of the classes", k->op) : HU_OK;
+	return hu_machine_fault(now.fault);
 }
 
 hu_status

@@ -130,6 +130,7 @@ hu_ballot(int p, HU_SHIM_AT)
 	return votes;
 }
 
+HU_DEVICE uint32_t hu_bits_set(uint32_t x) { return (uint32_t)__builtin_popcount(x); }
 HU_DEVICE void hu_syncwarp(HU_SHIM_AT) { hu_shim_meet("", 0, "warp barrier", file, line); }
 
 /* These are atomic because blocks may run on several cores. */

@@ -10,6 +10,7 @@ C_TESTS += t/cuda/u-cuda-choice
 C_TESTS += t/cuda/u-cuda-count
 C_TESTS += t/cuda/u-cuda-cublas
 C_TESTS += t/cuda/u-cuda-fuse
+C_TESTS += t/cuda/u-cuda-gather
 C_TESTS += t/cuda/u-cuda-gemm
 C_TESTS += t/cuda/u-cuda-mma
 C_TESTS += t/cuda/u-cuda-op

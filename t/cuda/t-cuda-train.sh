@@ -43,6 +43,12 @@ for policy in $policies; do
 	pair "$policy, mlp" $mlp --policy "$policy"
 	pair "$policy, convnet" $convnet --policy "$policy"
 done
+# Embeddings, attention and a binary loss
+for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
+	pair "$policy, bert" --model bert --layers 1 --hidden 16 --heads 2 --length 14 --batch 4 --policy $policy
+	pair "$policy, gpt" --model gpt --layers 1 --hidden 16 --heads 2 --length 7 --batch 4 --policy $policy
+	pair "$policy, ncf" --model ncf --hidden 8 --users 40 --items 120 --layers 2 --batch 16 --policy $policy
+done
 # Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's, flushed sums
 pair "binary8p4sat and fp24nosub, mlp" $mlp --policy compute=binary8p4sat,variable=fp24nosub,list=keras
 pair "binary8p4sat and fp24nosub, convnet" $convnet --policy compute=binary8p4sat,variable=fp24nosub,list=keras

@@ -168,7 +168,7 @@ all_models(void)
 		int held = 0;
 		for (size_t k = 0; k < ROWS; k++)
 			held |= !strcmp(rows[k].model, hu_model_at(i)->name);
-		if (strncmp(hu_model_at(i)->inputs, "x[", 2)) /* embeddings have no kernel */
+		if (strncmp(hu_model_at(i)->inputs, "x[", 2)) /* the sizes are those of images */
 			continue;
 		if (!held || i == 0) /* the first one too, so that the rule itself is tried */
 			by_rule(hu_model_at(i));

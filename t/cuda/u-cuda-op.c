@@ -12,6 +12,7 @@
 #include "t/op/op-case.h"
 #include "t/tool/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,10 +197,49 @@ test_largest(const hu_side *side)
 		side->name, (int)N, (int)(sizeof formats / sizeof *formats));
 }
 
+/* A loss whose label is none is refused, by the device as by the CPU. */
+static void
+test_labels(const hu_side *side)
+{
+	static const struct { op_row row; double bad; } cases[] = {
+		{ { "softmax_xent", "", "x:9x10 L:9 W:9", "x c" }, 10 },
+		{ { "softmax_xent", "", "x:9x10 L:9 W:9", "x c" }, -1 },
+		{ { "softmax_xent", "", "x:9x10 L:9 W:9", "x c" }, 0.5 },
+		{ { "sigmoid_xent", "", "x:70 B:70 W:70", "x c" }, 2 },
+		{ { "sigmoid_xent", "", "x:70 B:70 W:70", "x c" }, -1 },
+		{ { "sigmoid_xent", "", "x:70 B:70 W:70", "x c" }, 0.5 },
+		{ { "sigmoid_xent", "", "x:70 B:70 W:70", "x c" }, NAN },
+	};
+	int good = 0, all = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		op_case k;
+		hu_env env = { 1, 3 };
+		if (!wanted(cases[i].row.op))
+			continue;
+		all++;
+		if (op_case_init(&k, &cases[i].row, HU_FP32, HU_FP32, HU_FP32, LEVEL_MILD, 1) != HU_OK)
+			bail_out("%s", hu_reason());
+		hu_tensor got[2] = { op_tensor(k.out[0].format, k.out[0].shape),
+			op_tensor(k.out[1].format, k.out[1].shape) },
+			  *pgot[2] = { &got[0], &got[1] };
+		hu_put(&k.in[1], 8, cases[i].bad);
+		good += op_case_emulate(&k, &env) == HU_EINVAL &&
+			hu_device_call(side, &k.c, k.pin, pgot, &env) == HU_EINVAL &&
+			!strncmp(hu_reason(), k.c.op->name, strlen(k.c.op->name));
+		free(got[0].data);
+		free(got[1].data);
+		op_case_release(&k);
+	}
+	if (all)
+		is_int(good, all, "%s: each of %d labels that are none is refused", side->name, all);
+}
+
 static void
 test_all(const hu_side *side)
 {
 	test_side(side);
+	test_labels(side);
 	if (wanted("cast"))
 		test_largest(side);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The axes that a reduction runs over, from a call's attributes, and the groups of elements that they make. */
+   The axes that a reduction runs over, from a call's attributes (lib/op/reduce/dims.h), and the groups of elements that
+   they make. */
 #ifndef HU_OP_AXES_H
 #define HU_OP_AXES_H
 
@@ -8,13 +9,6 @@
 /* The attributes of reductions. axis is the first axis reduced, axes (1) how many from there on; without axis all are
    reduced. keep=1 leaves an axis of one element in the place of each. */
 #define HU_AXES_ATTRS "axis axes keep"
-
-/* Sets the reduced shape *y of x and the groups' dimensions (reduce_family.h). HU_EINVAL if x has no such axes or no
-   elements. */
-hu_status hu_axes_of(const hu_call *c, hu_shape x, hu_shape *y, hu_reduce_dims *d);
-/* The same for operators whose output has x's shape, along the one axis that the attribute axis names; by default it is
-   the last one. */
-hu_status hu_axis_of(const hu_call *c, hu_shape x, hu_reduce_dims *d);
 
 /* The groups of input 0 or 1 along its reduced axes, or along one axis, once the shapes have been checked. */
 hu_groups hu_axes_groups0(const hu_call *c, hu_tensor *const *in);

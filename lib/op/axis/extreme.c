@@ -7,6 +7,16 @@
 
 #include <stdlib.h>
 
+hu_status
+hu_extreme_describe(hu_extreme_call *e, const hu_call *c, hu_shape x)
+{
+	hu_shape y;
+
+	e->smallest = c->op->extreme->smallest;
+	e->place = c->op->extreme->place;
+	return hu_axes_of(c, x, &y, &e->d);
+}
+
 size_t
 hu_extreme_of(const hu_extreme_own *own, const hu_tensor *x, const hu_groups *g, size_t group)
 {

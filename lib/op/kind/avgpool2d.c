@@ -239,7 +239,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_avgpool2d = {
 	.name = "avgpool2d", .summary = "mean of each window", .min_in = 1, .max_in = 1, .nout = 1,
-	.attrs = HU_POOL_ATTRS " include_padding", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.attrs = HU_POOL_ATTRS " include_padding", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping,

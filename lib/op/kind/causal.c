@@ -42,7 +42,7 @@ const hu_op hu_op_causal = {
 	.nout = 1,
 	.attrs = "fill",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from, .row = row, .apart = 1 },
 	.grad = grad,

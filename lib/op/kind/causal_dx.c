@@ -10,7 +10,7 @@ const hu_op hu_op_causal_dx = {
 	.nout = 1,
 	.attrs = "fill",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves_dx,
 	.moves = &(hu_moves_own){ .forward = &hu_op_causal },
 };

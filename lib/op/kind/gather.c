@@ -76,7 +76,7 @@ const hu_op hu_op_gather = {
 	.nout = 1,
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){
 		.describe = describe, .check = check, .from = from, .row = row, .sources = 1, .apart = 1 },

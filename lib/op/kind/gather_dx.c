@@ -11,7 +11,7 @@ const hu_op hu_op_gather_dx = {
 	.nout = 1,
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves_dx,
 	.moves = &(hu_moves_own){ .forward = &hu_op_gather },
 };

@@ -56,7 +56,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_log_softmax = {
 	.name = "log_softmax", .summary = "logarithm of softmax along an axis", .min_in = 1, .max_in = 1, .nout = 1,
-	.attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = { .shape = hu_axis_shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,

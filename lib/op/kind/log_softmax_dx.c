@@ -49,7 +49,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_log_softmax_dx = {
 	.name = "log_softmax_dx", .summary = "gradient of log_softmax, from its result", .min_in = 2, .max_in = 2,
-	.nout = 1, .attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.nout = 1, .attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = { .shape = hu_axis_shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,

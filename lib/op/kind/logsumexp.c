@@ -53,7 +53,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_logsumexp = {
 	.name = "logsumexp", .summary = "logarithm of the sum of exponentials over axes", .min_in = 1, .max_in = 1,
-	.nout = 1, .attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.nout = 1, .attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,

@@ -47,7 +47,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_logsumexp_dx = {
 	.name = "logsumexp_dx", .summary = "gradient of logsumexp, from its result", .min_in = 3, .max_in = 3,
 	.nout = 1,
-	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,

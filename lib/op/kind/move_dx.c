@@ -11,7 +11,7 @@ const hu_op hu_op_move_dx = {
 	.attrs = "rank d0 d1 d2 d3 d4 d5 from0 from1 from2 from3 from4 from5 start0 start1 start2 start3 start4 start5 "
 		 "step0 step1 step2 step3 step4 step5 fill flat",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves_dx,
 	.moves = &(hu_moves_own){ .forward = &hu_op_move },
 };

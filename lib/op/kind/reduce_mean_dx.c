@@ -41,7 +41,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_reduce_mean_dx = {
 	.name = "reduce_mean_dx", .summary = "gradient of reduce_mean", .min_in = 2, .max_in = 2, .nout = 1,
-	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){

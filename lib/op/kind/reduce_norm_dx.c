@@ -49,7 +49,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_reduce_norm_dx = {
 	.name = "reduce_norm_dx", .summary = "gradient of reduce_norm", .min_in = 3, .max_in = 3, .nout = 1,
-	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){

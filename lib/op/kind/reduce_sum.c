@@ -9,7 +9,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_reduce_sum = {
 	.name = "reduce_sum", .summary = "sum over axes", .min_in = 1, .max_in = 1, .nout = 1,
-	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
+	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.family = &hu_family_reduce,
 	.reduce = &(hu_reduce_own){ .shape = hu_axes_of },

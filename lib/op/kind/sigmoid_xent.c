@@ -114,7 +114,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_sigmoid_xent = {
 	.name = "sigmoid_xent", .summary = "sigmoid and weighted mean binary cross-entropy of logits", .min_in = 3,
-	.max_in = 3, .nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_NONE,
+	.max_in = 3, .nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){

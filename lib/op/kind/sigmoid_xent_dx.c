@@ -66,7 +66,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_sigmoid_xent_dx = {
 	.name = "sigmoid_xent_dx", .summary = "gradient of sigmoid_xent with respect to the logits", .min_in = 4,
-	.max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_NONE,
+	.max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){

@@ -20,6 +20,15 @@ hu_moves_of(hu_moves *x, const hu_call *c, hu_tensor *const *in)
 	return st == HU_OK && c->op->moves->check ? c->op->moves->check(x) : st;
 }
 
+hu_status
+hu_moves_describe(hu_moves *x, const hu_call *c, const hu_shape *in)
+{
+	const hu_op *op = c->op->moves->forward ? c->op->moves->forward : c->op;
+
+	*x = (hu_moves){ .c = c };
+	return op->moves->describe(x, c, in, &x->out);
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {

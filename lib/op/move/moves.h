@@ -4,6 +4,7 @@
 #ifndef HU_OP_MOVES_H
 #define HU_OP_MOVES_H
 
+#include "lib/op/move/index_map.h"
 #include "lib/op/op.h"
 
 /* Element AT of operand OPERAND, or, where that is -1, the constant FILL. */
@@ -12,19 +13,6 @@ typedef struct hu_moved {
 	size_t at;
 	double fill;
 } hu_moved;
-
-/* A call's index map once its shapes are known. Along output axis j: the input axis that it runs over (-1: none), the
-   first coordinate there, and the step; of whole rows the stride in elements and the length of each input axis. */
-typedef struct hu_moves {
-	const hu_call *c;
-	hu_tensor *const *in;
-	hu_shape out;
-	int axis[HU_RANK];
-	long long start[HU_RANK], step[HU_RANK];
-	size_t stride[HU_RANK], length[HU_RANK];
-	double fill;
-	size_t outer, inner; /* elements before and behind the one axis that concat and gather speak of */
-} hu_moves;
 
 typedef struct hu_moves_own {
 	/* Fills X from attributes and shapes; HU_EINVAL where they do not fit. OUT: the shape that is made. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += lib/op/reduce/dims.h
 libhalfulp_a_SOURCES += lib/op/reduce/exact_sum.c
 noinst_HEADERS += lib/op/reduce/exact_sum.h
 libhalfulp_a_SOURCES += lib/op/reduce/groups.c

@@ -35,6 +35,16 @@ groups(const hu_call *c, hu_tensor *const *in)
 	return hu_groups_middle(d.outer, d.middle, d.inner);
 }
 
+hu_status
+hu_reduce_describe(hu_reduce_call *r, const hu_call *c, hu_shape x)
+{
+	hu_shape y;
+
+	r->term = c->op->reduce->term;
+	r->finish = c->op->reduce->finish;
+	return c->op->reduce->shape(c, x, &y, &r->d);
+}
+
 /* The call as one sum, and one statistic more if the sum is finished. */
 static hu_stats_own
 rules(const hu_call *c)

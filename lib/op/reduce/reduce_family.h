@@ -5,14 +5,10 @@
 #ifndef HU_OP_REDUCE_FAMILY_H
 #define HU_OP_REDUCE_FAMILY_H
 
+#include "lib/op/reduce/dims.h"
 #include "lib/op/reduce/stats.h"
 
-typedef enum hu_term { HU_TERM_ELEMENT, HU_TERM_SQUARE, HU_TERMS } hu_term;   /* x or x^2 */
-typedef enum hu_finish { HU_FINISH_NONE, HU_FINISH_MEAN, HU_FINISH_ROOT, HU_FINISHES } hu_finish;
-
-/* What a row supplies. shape checks the operand and sets the output's shape and how many elements of the operand lie
-   outside, along and inside each group: element (o, m, i) of outer x middle x inner belongs to output (o, i). */
-typedef struct hu_reduce_dims { size_t outer, middle, inner; } hu_reduce_dims;
+/* What a row supplies. shape checks the operand and sets the output's shape and the groups' dimensions. */
 typedef struct hu_reduce_own {
 	hu_status (*shape)(const hu_call *c, hu_shape x, hu_shape *y, hu_reduce_dims *d);
 	hu_term term;

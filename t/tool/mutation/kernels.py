@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA kernels, compiled for the host: an operator's cuda/kernel/OP.cu or, where N is more than it has, a header that it includes; judged
-# by the parity tests. The second mutation of an operator is a missing barrier where it has one.
+# CUDA kernels, compiled for the host: an operator's cuda/kernel/OP.cu or its family's or, where N is more than it has, a header that it
+# includes; judged by the parity tests. The second mutation of an operator is a missing barrier where it has one.
 import glob
 import os
 import random
@@ -17,9 +17,14 @@ class Kernels:
         self.gemm = sorted("t/cuda/" + os.path.basename(f)[:-2] for f in glob.glob(os.path.join(top, "t/cuda/u-cuda-*.c")) if re.search("gemm|mma", f))
 
     def units(self):
-        """Operators that have a kernel: those that only move elements have none."""
-        ops = re.findall(r"^OP\((\w+)\)", open(os.path.join(self.top, "lib/op/ops.def")).read(), re.M)
-        return [op for op in ops if "hu_family_moves" not in open(os.path.join(self.top, "lib/op/kind/%s.c" % op)).read()]
+        """Operators that have a kernel: their rows say so."""
+        return [op for op in re.findall(r"^OP\((\w+)\)", self.text("lib/op/ops.def"), re.M) if "HU_PARITY_NONE" not in self.row(op)]
+
+    def text(self, path):
+        return open(os.path.join(self.top, path)).read()
+
+    def row(self, op):
+        return self.text("lib/op/kind/%s.c" % op)
 
     def includes(self, path, seen):
         for name in re.findall(r'#include "(cuda/[\w/]+\.cuh)"', open(os.path.join(self.top, path)).read()):
@@ -30,7 +35,11 @@ class Kernels:
 
     def source(self, op):
         own = "cuda/kernel/%s.cu" % op
-        return own if os.path.exists(os.path.join(self.top, own)) else "cuda/kernel/pointwise.cu"
+        if os.path.exists(os.path.join(self.top, own)):
+            return own
+        shared = re.findall(r"\{ &(hu_family_\w+), \"(\w+)\" \}", self.text("cuda/exec/machine.c"))
+        names = [name for family, name in shared if re.search(r"\.family = &%s\b" % family, self.row(op))]
+        return "cuda/kernel/%s.cu" % (names + ["pointwise"])[0]
 
     def mutations(self, op, each, seed):
         """Groups of mutations, and how many of each group are wanted."""
@@ -43,5 +52,9 @@ class Kernels:
         return [(op, first + (barriers[:1] if each > 1 else []) + rest)]
 
     def tests(self, op):
-        gemm = re.search(r"gemm", " ".join(self.includes(self.source(op), [])))
-        return ["t/cuda/u-cuda-op " + op] + ([t + " " + op for t in self.gemm] if gemm else [])
+        """All operators of a family judge its kernel, and t/cuda/u-cuda-OP too, where an operator has a test of its own."""
+        source = self.source(op)
+        ops = [op] if source == "cuda/kernel/pointwise.cu" else [o for o in self.units() if self.source(o) == source]
+        gemm = re.search(r"gemm", " ".join(self.includes(source, [])))
+        own = ["t/cuda/u-cuda-" + op.removesuffix("_dx")]
+        return ["t/cuda/u-cuda-op " + " ".join(ops)] + ([t + " " + op for t in self.gemm] if gemm else []) + [t for t in own if os.path.exists(os.path.join(self.top, t + ".c"))]

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Groups of a tensor's elements (lib/op/reduce/dims.h) on the device: sums of a formula's results over each group by
+   the fixed tree, and maps whose operands are one number for each group. For the host. */
+#ifndef HU_CUDA_GROUPS_CUH
+#define HU_CUDA_GROUPS_CUH
+
+#include "cuda/element/reduce.cuh"
+
+extern "C" {
+#include "lib/op/reduce/dims.h"
+}
+
+static inline size_t hu_group_count(const hu_reduce_dims *d) { return d->outer * d->inner; }
+
+/* A map of all elements of the groups. */
+static inline hu_field
+hu_group_field(const hu_work *w, const hu_reduce_dims *d)
+{
+	hu_field m = hu_field_of(w, d->outer * d->middle * d->inner, d->inner == 1 ? d->middle : d->inner);
+
+	m.by_image = hu_divisor_of((uint32_t)(d->middle * d->inner));
+	return m;
+}
+
+/* How such a map reads one number for each group. */
+static inline int
+hu_group_how(const hu_reduce_dims *d)
+{
+	return d->inner == 1 ? HU_AT_ROW : d->outer == 1 ? HU_AT_CHANNEL : HU_AT_IMAGE;
+}
+
+/* Allocates sum[k] and computes it: result k of m's formula summed over each group. */
+template <class F>
+static hu_status
+hu_group_sum(hu_work *w, hu_field *m, const hu_reduce_dims *d, hu_slot *sum)
+{
+	return d->inner == 1 ? hu_sum_along<F>(w, m, d->outer, d->middle, sum)
+			     : hu_sum_down<F>(w, m, d->outer, d->middle, sum);
+}
+
+/* Computes the call's output from its formula of stat, one number for each group. */
+template <class F>
+static hu_status
+hu_group_out(hu_work *w, const hu_slot *stat, double k)
+{
+	hu_field m = hu_field_of(w, w->out[0]->n, 1);
+
+	hu_field_in(&m, stat, HU_AT_EACH);
+	hu_field_out(w, &m, w->out[0]);
+	m.nk = 1;
+	m.k[0] = k;
+	return hu_field_run<F>(w, &m);
+}
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+   logsumexp: y = top + log(sum(exp(x - top))) over some axes, where top is the largest element. */
+#include "cuda/element/groups.cuh"
+#include "cuda/element/winner.h"
+
+#define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
+#define VALUE(S, T) out[0][i] = hu_carrier_add##S(c, in[0][i], hu_carrier_log##S(c, in[1][i]))
+HU_FORMULA(logsumexp_term, 2, 1, TERM)
+HU_FORMULA(logsumexp_value, 2, 1, VALUE)
+template <> constexpr int hu_is_long<logsumexp_term> = 1;
+template <> constexpr int hu_is_long<logsumexp_value> = 1;
+#undef TERM
+#undef VALUE
+
+extern "C" hu_status
+HU_SIDE(op_logsumexp)(hu_work *w)
+{
+	hu_reduce_dims d;
+	hu_shape y;
+	hu_slot top, sum[1];
+
+	HU_TRY(hu_axes_of(w->call, w->in[0]->shape, &y, &d));
+	hu_field terms = hu_group_field(w, &d), m = hu_field_of(w, hu_group_count(&d), 1);
+	HU_TRY(HU_SIDE(tops)(w, w->in[0], &d, &top));
+	hu_field_in(&terms, w->in[0], HU_AT_EACH);
+	hu_field_in(&terms, &top, hu_group_how(&d));
+	HU_TRY(hu_group_sum<logsumexp_term>(w, &terms, &d, sum));
+	hu_field_in(&m, &top, HU_AT_EACH);
+	hu_field_in(&m, &sum[0], HU_AT_EACH);
+	hu_field_out(w, &m, w->out[0]);
+	return hu_field_run<logsumexp_value>(w, &m);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+   logsumexp_dx x, y, dy: dx = dy exp(x - y), where y is the result of logsumexp. */
+#include "cuda/element/groups.cuh"
+
+#define VALUE(S, T) out[0][i] = hu_logsumexp_dx##S(c, in[0][i], in[1][i], in[2][i])
+HU_FORMULA(logsumexp_dx_value, 3, 1, VALUE)
+template <> constexpr int hu_is_long<logsumexp_dx_value> = 1;
+#undef VALUE
+
+extern "C" hu_status
+HU_SIDE(op_logsumexp_dx)(hu_work *w)
+{
+	hu_reduce_dims d;
+	hu_shape y;
+
+	HU_TRY(hu_axes_of(w->call, w->in[0]->shape, &y, &d));
+	hu_field m = hu_group_field(w, &d);
+	hu_field_in(&m, w->in[0], HU_AT_EACH);
+	hu_field_in(&m, w->in[1], hu_group_how(&d));
+	hu_field_in(&m, w->in[2], hu_group_how(&d));
+	hu_field_out(w, &m, w->out[0]);
+	return hu_field_run<logsumexp_dx_value>(w, &m);
+}
