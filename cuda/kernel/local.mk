@@ -20,6 +20,7 @@ CUDA_SOURCES += cuda/kernel/grad_norm.cu
 noinst_HEADERS += cuda/kernel/kernels.def
 CUDA_SOURCES += cuda/kernel/layernorm.cu
 CUDA_SOURCES += cuda/kernel/layernorm_dx.cu
+CUDA_SOURCES += cuda/kernel/lr_schedule.cu
 CUDA_SOURCES += cuda/kernel/matmul.cu
 CUDA_SOURCES += cuda/kernel/maxpool.cu
 CUDA_SOURCES += cuda/kernel/maxpool_dx.cu

@@ -230,6 +230,11 @@ bench split | BT.replace('--size 8 ', '--data idx:{h}/images ') | --split 20
 bench batch | BT | --batch 8
 bench optimizer | BT | --optimizer sgd
 bench lr | BT | --lr 0.5
+bench schedule | BT | --schedule cosine
+bench warmup | BT | --warmup 2
+bench decay-steps | BT --schedule cosine | --decay-steps 2
+bench decay-rate | BT --schedule step --decay-steps 1 | --decay-rate 0.5
+bench lr-end | BT --schedule linear | --lr-end 0.5
 bench momentum | BT --optimizer sgd | --momentum 0.5
 bench weight-decay | BT | --weight-decay 0.5
 bench beta1 | BT | --beta1 0.5
@@ -311,6 +316,11 @@ compare split | CT --data idx:{h}/images | --split 20
 compare batch | C | --batch 8
 compare optimizer | C | --optimizer sgd
 compare lr | C | --lr 0.5
+compare schedule | C | --schedule cosine
+compare warmup | C | --warmup 2
+compare decay-steps | C --schedule cosine | --decay-steps 1
+compare decay-rate | C --schedule step --decay-steps 1 | --decay-rate 0.5
+compare lr-end | C --schedule linear | --lr-end 0.5
 compare momentum | C --optimizer sgd | --momentum 0.5
 compare weight-decay | C | --weight-decay 0.5
 compare beta1 | C | --beta1 0.5
@@ -398,6 +408,11 @@ plan split | PM --batch 8 --data idx:{h}/images | --split 100000
 plan batch | P | --batch 8
 plan optimizer | P | --optimizer sgd
 plan lr | PP | --lr 0.5
+plan schedule | PP | --schedule cosine
+plan warmup | PP | --warmup 2
+plan decay-steps | PP --schedule cosine | --decay-steps 2
+plan decay-rate | PP --schedule step --decay-steps 1 | --decay-rate 0.5
+plan lr-end | PP --schedule linear | --lr-end 0.5
 plan momentum | P --optimizer sgd | --momentum 0.5
 plan weight-decay | PP | --weight-decay 0.5
 plan beta1 | PP | --beta1 0.5
@@ -468,6 +483,11 @@ train split | T.replace('--train 48 ', '').replace('--eval 16 ', '') --data idx:
 train batch | TS R | --batch 8
 train optimizer | TS R | --optimizer sgd
 train lr | TS R | --lr 0.5
+train schedule | TS R | --schedule cosine
+train warmup | TS R | --warmup 2
+train decay-steps | TS --schedule cosine R | --decay-steps 2
+train decay-rate | TS --schedule step --decay-steps 1 R | --decay-rate 0.5
+train lr-end | TS --schedule linear R | --lr-end 0.5
 train momentum | TS --optimizer sgd R | --momentum 0.5
 train weight-decay | TS R | --weight-decay 0.5
 train beta1 | TS R | --beta1 0.5
@@ -556,6 +576,9 @@ verify json | verify {h}/run | --json
 
 # option | line on which it has no effect
 IDLE = '''
+decay-steps | train --steps 2 --decay-steps 2 x
+lr-end | train --schedule step --lr-end 0.1 x
+decay-rate | plan --schedule cosine --decay-rate 0.5
 seed | accumulate --seed 2
 seed | accumulate --terms harmonic --sum kahan --seed 2
 lost | analyze {h}/run --only replay --lost 0.1

@@ -16,6 +16,7 @@ SCRIPT_TESTS += t/trainer/t-published.py
 SCRIPT_TESTS += t/trainer/t-record.py
 SCRIPT_TESTS += t/trainer/t-resume.sh
 SCRIPT_TESTS += t/trainer/t-said.py
+SCRIPT_TESTS += t/trainer/t-schedule.py
 SCRIPT_TESTS += t/trainer/t-text-models.sh
 SCRIPT_TESTS += t/trainer/t-torch.py
 SCRIPT_TESTS += t/trainer/t-train.sh

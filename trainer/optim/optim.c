@@ -106,6 +106,47 @@ append_clip(hu_program *p, int norm, double most)
 	}
 }
 
+/* Returns 1 where the learning rate changes from step to step. */
+static int
+is_scheduled(const hu_lr_schedule *s)
+{
+	return s->rule != HU_SCHEDULE_constant || s->warmup > 0;
+}
+
+static void
+append_rate(hu_program *p, const hu_lr_schedule *s)
+{
+	int step = hu_program_tensor(p, "optim.step", HU_FP64, hu_shape0(), HU_OTHER), out[2];
+
+	p->t[step].state = 1;
+	out[0] = hu_program_tensor(p, "optim.rate", HU_FP64, hu_shape0(), HU_OTHER);
+	out[1] = hu_optim_next(p, step);
+	hu_call *c = hu_program_call(p, "lr_schedule", HU_UPDATE, "optim", &step, 1, out, 2);
+	hu_attr_set_text(c, "schedule", hu_schedule_at((int)s->rule)->name);
+	hu_attr_set(c, "lr", s->lr);
+	if (s->rule == HU_SCHEDULE_step)
+		hu_attr_set(c, "decay_rate", s->decay_rate);
+	else if (s->rule != HU_SCHEDULE_constant)
+		hu_attr_set(c, "lr_end", s->lr_end);
+	hu_attr_set(c, "warmup", s->warmup);
+	hu_attr_set(c, "decay_steps", s->decay_steps);
+}
+
+hu_call *
+hu_optim_update(hu_program *p, const hu_optim_options *o, const char *op, int *in, int nin, const int *out, int nout)
+{
+	int scheduled = is_scheduled(&o->schedule);
+
+	if (scheduled)
+		in[nin] = hu_program_find(p, "optim.rate");
+	hu_call *c = hu_program_call(p, op, HU_UPDATE, p->t[in[0]].layer, in, nin + scheduled, out, nout);
+	if (scheduled)
+		hu_attr_set(c, "scheduled", 1);
+	else
+		hu_attr_set(c, "lr", o->lr);
+	return c;
+}
+
 void
 hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 {
@@ -113,6 +154,8 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 
 	if (o->clip_norm > 0)
 		append_clip(p, norm, o->clip_norm);
+	if (is_scheduled(&o->schedule))
+		append_rate(p, &o->schedule);
 	o->row->append(p, o, found);
 }
 

@@ -63,6 +63,14 @@ scaler(int i)
 }
 
 static hu_opt_reader
+schedule(int i)
+{
+	const hu_schedule_row *s = hu_schedule_at(i);
+
+	return s ? (hu_opt_reader){ s->name, s->reads } : (hu_opt_reader){ NULL, NULL };
+}
+
+static hu_opt_reader
 dataset(int i)
 {
 	return (hu_opt_reader){ hu_dataset_name((size_t)i), hu_dataset_reads((size_t)i) };
@@ -87,6 +95,8 @@ hu_config_idle(const hu_config *c, const char *option)
 		how = hu_unread("--model", model, c->row->name, option);
 	if (!how)
 		how = hu_unread("--optimizer", optimizer, c->optim.row->name, option);
+	if (!how)
+		how = hu_unread("--schedule", schedule, hu_schedule_at((int)c->optim.schedule.rule)->name, option);
 	if (!how)
 		how = hu_unread("--loss-scale", scaler, c->scaling.rule.name, option);
 	if (!how)
