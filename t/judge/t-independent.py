@@ -303,7 +303,7 @@ RUNS = {
     'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--init-scale', '1e6', '--optimizer', 'sgd', '--lr', '1e-4'], False),
     'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', '--growth-interval', '1', '--backoff-factor', '0.0625'], lost=0.03),
     'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024', '--schedule', 'linear'], history=True),
-    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2'], sample=24, models=MODELS),
+    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2', '--label-smoothing', '0.1'], sample=24, models=MODELS),
     'fp8': fp8,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5', '--schedule', 'cosine', '--warmup', '1', '--decay-steps', '4'], sample=12),

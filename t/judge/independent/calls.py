@@ -207,14 +207,17 @@ class Exact:
         loss = I(0)
         for r in range(labels.n):
             e, total, top = self.row_softmax(call, logits, r, n)
-            loss = loss + (log(total) + (top - logits[r * n + int(labels[r])])) * weight[r]
+            s = Q(call['attr'].get('label_smoothing', 0))
+            target = (1 - s) * logits[r * n + int(labels[r])] + s * sum(logits[r * n + j] for j in range(n)) / n
+            loss = loss + (log(total) + (top - target)) * weight[r]
         return loss / sum(weight[r] for r in range(labels.n))
 
     def op_softmax_xent_dx(self, call, ins, out, k, i):
         p, labels, weight, dloss = ins
         n = p.shape[1]
         total = self.once((call['id'], 'weight'), lambda: sum(weight[j] for j in range(weight.n)))
-        return dloss[0] * weight[i // n] / total * (p[i] - (1 if int(labels[i // n]) == i % n else 0))
+        s = Q(call['attr'].get('label_smoothing', 0))
+        return dloss[0] * weight[i // n] / total * (p[i] - s / n - (1 - s if int(labels[i // n]) == i % n else 0))
 
     def op_grad_norm(self, call, ins, out, k, i):
         return sqrt(Q(sum(sum(t.integer(j) ** 2 for j in range(t.n)) * pow2(2 * t.unit) for t in ins)))

@@ -197,18 +197,18 @@ class Step:
     def op_softmax_xent(self, call, ins, outs):
         z, labels, weight = [t.v for t in ins]
         n = ins[0].shape[1]
-        loss, p = 0, []
+        loss, p, s = 0, [], self.attr(call, 'label_smoothing')
         for r in range(len(labels)):
             row = z[r * n:(r + 1) * n]
             e = [exp(v - max(row)) for v in row]
             p += [div(v, sum(e)) for v in e]
-            loss += mul(log(sum(e)) + max(row) - row[labels[r] >> K], weight[r])
+            loss += mul(log(sum(e)) + max(row) - mul(ONE - s, row[labels[r] >> K]) - mul(s, sum(row)) // n, weight[r])
         return [[div(loss, sum(weight))], p]
 
     def op_softmax_xent_dx(self, call, ins, outs):
         p, labels, weight, dloss = [t.v for t in ins]
-        n, total = ins[0].shape[1], sum(weight)
-        return [[div(mul(mul(dloss[0], weight[i // n]), v - (ONE if labels[i // n] >> K == i % n else 0)), total) for i, v in enumerate(p)]]
+        n, total, s = ins[0].shape[1], sum(weight), self.attr(call, 'label_smoothing')
+        return [[div(mul(mul(dloss[0], weight[i // n]), v - s // n - (ONE - s if labels[i // n] >> K == i % n else 0)), total) for i, v in enumerate(p)]]
 
     def op_grad_norm(self, call, ins, outs):
         return [[root(sum(mul(x, x) for t in ins for x in t.v))]]
