@@ -242,6 +242,8 @@ bench beta1 | BT | --beta1 0.5
 bench beta2 | BT | --beta2 0.5
 bench eps | BT | --eps 0.5
 bench clip-norm | BT | --clip-norm 0.01
+bench clip-value | BT | --clip-value 0.001
+bench no-decay | BT --weight-decay 0.5 | --no-decay *
 bench loss-scale | BD | --loss-scale static:8
 bench init-scale | BD | --init-scale 2^60
 bench growth-factor | BD --growth-interval 1 | --growth-factor 8
@@ -329,6 +331,8 @@ compare beta1 | C | --beta1 0.5
 compare beta2 | C | --beta2 0.5
 compare eps | C | --eps 0.5
 compare clip-norm | C | --clip-norm 0.01
+compare clip-value | C | --clip-value 0.001
+compare no-decay | C --weight-decay 0.5 | --no-decay *
 compare loss-scale | C | --loss-scale static:2^60
 compare init-scale | C | --init-scale 2^60
 compare growth-factor | C --growth-interval 1 | --growth-factor 2^40
@@ -422,6 +426,8 @@ plan beta1 | PP | --beta1 0.5
 plan beta2 | PP | --beta2 0.5
 plan eps | PP | --eps 0.5
 plan clip-norm | P | --clip-norm 0.01
+plan clip-value | P | --clip-value 0.001
+plan no-decay | PP | --no-decay *
 plan loss-scale | P | --loss-scale dynamic
 plan init-scale | PM --policy mixed_float16 | --init-scale 0
 plan growth-factor | PP --policy mixed_float16 | --growth-factor 8
@@ -498,6 +504,8 @@ train beta1 | TS R | --beta1 0.5
 train beta2 | TS R | --beta2 0.5
 train eps | TS R | --eps 0.5
 train clip-norm | TS R | --clip-norm 0.01
+train clip-value | TS R | --clip-value 0.001
+train no-decay | TS --weight-decay 0.5 R | --no-decay *
 train loss-scale | TS R | --loss-scale static:8
 train init-scale | DYNAMIC R | --init-scale 2^60
 train growth-factor | DYNAMIC --growth-interval 1 R | --growth-factor 8
@@ -581,6 +589,7 @@ verify json | verify {h}/run | --json
 # option | line on which it has no effect
 IDLE = '''
 decay-steps | train --steps 2 --decay-steps 2 x
+no-decay | train --steps 2 --weight-decay 0 --no-decay * x
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5
 seed | accumulate --seed 2

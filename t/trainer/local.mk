@@ -4,6 +4,7 @@ SCRIPT_TESTS += t/trainer/t-at-least.py
 SCRIPT_TESTS += t/trainer/t-bench-table.py
 SCRIPT_TESTS += t/trainer/t-bench.sh
 SCRIPT_TESTS += t/trainer/t-cifar.py
+SCRIPT_TESTS += t/trainer/t-clip.py
 SCRIPT_TESTS += t/trainer/t-compare-table.py
 SCRIPT_TESTS += t/trainer/t-compare.sh
 SCRIPT_TESTS += t/trainer/t-doctor.sh

@@ -20,7 +20,7 @@ append_clock(hu_program *p, const hu_optim_options *o, int found)
 
 void
 hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
-	void (*more)(hu_call *c, const hu_optim_options *o))
+	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter))
 {
 	int clock = append_clock(p, o, found);
 
@@ -42,6 +42,6 @@ hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char
 		hu_attr_set(c, "beta2", o->beta2);
 		hu_attr_set(c, "eps", o->eps);
 		if (more)
-			more(c, o);
+			more(c, o, p->t[i].name);
 	}
 }

@@ -19,6 +19,6 @@ hu_optim_sgd(hu_program *p, const hu_optim_options *o, int found)
 		}
 		hu_call *c = hu_optim_update(p, o, "sgd", in, 3 + moving, out, 1 + moving);
 		hu_attr_set(c, "momentum", o->momentum);
-		hu_attr_set(c, "weight_decay", o->weight_decay);
+		hu_attr_set(c, "weight_decay", hu_optim_decay(o, p->t[i].name));
 	}
 }

@@ -156,6 +156,12 @@ hu_config_settle(hu_config *c)
 	c->optim.beta2 = c->beta2;
 	c->optim.eps = c->eps;
 	c->optim.clip_norm = isnan(c->clip_norm) ? 0 : c->clip_norm;
+	c->optim.clip_value = isnan(c->clip_value) ? 0 : c->clip_value;
+	c->optim.no_decay = c->no_decay;
+	if (c->optim.clip_norm > 0 && c->optim.clip_value > 0)
+		return hu_fail(HU_EINVAL,
+			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
+			c->clip_value);
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))

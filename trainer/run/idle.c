@@ -31,7 +31,16 @@ rule_has_no_number(const void *of)
 	return !c->loss_scale || strncmp(c->loss_scale, "static:", 7);
 }
 
+static int
+decays(const void *of)
+{
+	const hu_config *c = of;
+
+	return c->weight_decay != 0 || !hu_word_in(c->optim.row->reads, "weight-decay");
+}
+
 static const hu_opt_need needs[] = {
+	{ "no-decay", decays, "where no weight decays (--weight-decay 0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
 	{ "init-scale", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },

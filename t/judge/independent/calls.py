@@ -124,6 +124,9 @@ class Exact:
     def op_scale(self, call, ins, out, k, i):
         return ins[0][i] * (ins[1][0] if len(ins) > 1 else 1) * Q(call['attr'].get('factor', 1))
 
+    def op_clip(self, call, ins, out, k, i):
+        return max(Q(call['attr']['low']), min(Q(call['attr']['high']), ins[0][i]))
+
     def op_unscale(self, call, ins, out, k, i):
         return ins[0][i] / (ins[1][0] * Q(call['attr'].get('loss_weight', 1)))
 

@@ -165,6 +165,9 @@ class Step:
         s = mul(ins[1].v[0] if len(ins) > 1 else ONE, self.attr(call, 'factor', 1))
         return [[mul(x, s) for x in ins[0].v]]
 
+    def op_clip(self, call, ins, outs):
+        return [[max(self.attr(call, 'low'), min(self.attr(call, 'high'), x)) for x in ins[0].v]]
+
     def op_unscale(self, call, ins, outs):
         s = mul(ins[1].v[0], self.attr(call, 'loss_weight', 1))
         return [[div(x, s) for x in ins[0].v]]
