@@ -62,7 +62,8 @@ row_kernel(HU_PARAM hu_store_operand x, HU_PARAM hu_store_operand labels, uint32
 	}
 }
 
-/* Adds up in total the losses of smoothed labels, by s, and the weights; m has the operands of term. */
+/* Adds up in total the weighted losses of labels smoothed by s, and the weights. top, chosen and sum have a number for
+   each row: its largest logit, its label's, and its sum of exponentials. */
 static hu_status
 smoothed(hu_work *w, double s, size_t rows, size_t classes, const hu_slot *top, const hu_slot *chosen,
 	const hu_slot *sum, hu_slot *total)
