@@ -82,18 +82,41 @@ hu_update_run(hu_work *w, const hu_field *m)
 	return HU_OK;
 }
 
-HU_KERNEL
-hu_adamw_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2,
-	double eps, double decay)
+/* The learning rate of a call: an attribute, or an operand that a schedule computed on the device. */
+struct hu_rate {
+	double lr;
+	int scheduled;
+	hu_store_operand operand;
+};
+
+static inline hu_rate
+hu_rate_of(const hu_work *w, double usual)
 {
-	hu_adamw_constants(k, lr, b1, b2, eps, decay, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
+	hu_rate r;
+	int at = hu_rate_operand(w->call);
+
+	memset(&r, 0, sizeof r);
+	r.lr = hu_attr_num(w->call, "lr", usual);
+	r.scheduled = at >= 0;
+	if (r.scheduled)
+		r.operand = hu_operand_of(w->in[at], HU_AT_ONE);
+	return r;
+}
+
+HU_DEVICE double hu_rate_get(const hu_rate *r) { return r->scheduled ? hu_load_f64(&r->operand, 0) : r->lr; }
+
+HU_KERNEL
+hu_adamw_constants_kernel(double *k, HU_PARAM hu_store_operand clock, hu_format v, HU_PARAM hu_rate lr, double b1,
+	double b2, double eps, double decay)
+{
+	hu_adamw_constants(k, hu_rate_get(&lr), b1, b2, eps, decay, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }
 
 HU_KERNEL
 hu_adam_constants_kernel(
-	double *k, HU_PARAM hu_store_operand clock, hu_format v, double lr, double b1, double b2, double eps)
+	double *k, HU_PARAM hu_store_operand clock, hu_format v, HU_PARAM hu_rate lr, double b1, double b2, double eps)
 {
-	hu_adam_constants(k, lr, b1, b2, eps, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
+	hu_adam_constants(k, hu_rate_get(&lr), b1, b2, eps, hu_load_f64(&clock, 1), hu_load_f64(&clock, 2), v);
 }
 
 enum { HU_ADAM_CONSTANTS = 4, HU_ADAMW_CONSTANTS = 9, HU_SGD_CONSTANTS = 4 };
@@ -105,7 +128,7 @@ hu_adam_constants_of(hu_work *w, double *k)
 	const hu_call *c = w->call;
 
 	return HU_GO(w, hu_adam_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH),
-		hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3), hu_attr_num(c, "beta1", 0.9),
+		hu_format_of(w->in[4]->format), hu_rate_of(w, 1e-3), hu_attr_num(c, "beta1", 0.9),
 		hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-7));
 }
 
@@ -115,7 +138,7 @@ hu_adamw_constants_of(hu_work *w, double *k)
 	const hu_call *c = w->call;
 
 	return HU_GO(w, hu_adamw_constants_kernel, 1, 1, 0, k, hu_operand_of(w->in[5], HU_AT_EACH),
-		hu_format_of(w->in[4]->format), hu_attr_num(c, "lr", 1e-3), hu_attr_num(c, "beta1", 0.9),
+		hu_format_of(w->in[4]->format), hu_rate_of(w, 1e-3), hu_attr_num(c, "beta1", 0.9),
 		hu_attr_num(c, "beta2", 0.999), hu_attr_num(c, "eps", 1e-8), hu_attr_num(c, "weight_decay", 0.01));
 }
 
@@ -138,12 +161,32 @@ hu_moments_run(hu_work *w, const double *k, int nk)
 	return hu_update_run<F>(w, &m);
 }
 
-static inline void
-hu_sgd_constants_of(const hu_call *c, double *k)
+static inline int hu_sgd_moves(const hu_call *c) { return c->nin - (hu_rate_operand(c) >= 0) > 3; }
+
+HU_KERNEL
+hu_sgd_constants_kernel(double *to, HU_PARAM hu_rate lr, double momentum, double decay, double nesterov)
 {
+	to[0] = hu_rate_get(&lr);
+	to[1] = momentum;
+	to[2] = decay;
+	to[3] = nesterov;
+}
+
+/* Sets the constants of call w, an sgd: k, or where a schedule computes the rate kd, in the device's memory. */
+static inline hu_status
+hu_sgd_constants_of(hu_work *w, double *k, const double **kd)
+{
+	const hu_call *c = w->call;
+
 	k[0] = hu_attr_num(c, "lr", 0.01);
 	k[1] = hu_attr_num(c, "momentum", 0);
 	k[2] = hu_attr_num(c, "weight_decay", 0);
 	k[3] = hu_attr_num(c, "nesterov", 0);
+	*kd = NULL;
+	if (hu_rate_operand(c) < 0)
+		return HU_OK;
+	double *to = hu_numbers(w, HU_SGD_CONSTANTS);
+	*kd = to;
+	return HU_GO(w, hu_sgd_constants_kernel, 1, 1, 0, to, hu_rate_of(w, k[0]), k[1], k[2], k[3]);
 }
 #endif

@@ -156,11 +156,12 @@ run(hu_work *w, const update *u)
 extern "C" int
 HU_SIDE(fuse_update_serves)(const hu_work *w, int n)
 {
-	int same = 1;
+	int same = 1, rate = hu_rate_operand(w[0].call);
 
 	for (int i = 0; i < n; i++)
 		same &= hu_same_but_tensors(&w[i], &w[0]) && hu_all_quick(&w[i]) && w[i].all[2] == w[0].all[2] &&
-			(w[0].call->nin < 6 || w[i].all[5] == w[0].all[5]);
+			(w[0].call->nin < 6 || w[i].all[5] == w[0].all[5]) &&
+			(rate < 0 || w[i].all[rate] == w[0].all[rate]);
 	return same;
 }
 
@@ -168,16 +169,16 @@ extern "C" hu_status
 HU_SIDE(fuse_update)(hu_work *w, int n)
 {
 	int decays = w[0].role == HU_ROLE_ADAMW, adam = decays || w[0].role == HU_ROLE_ADAM,
-	    moving = w[0].call->nin > 3;
-	double *k = adam ? hu_numbers(w, HU_ADAMW_CONSTANTS) : NULL;
+	    moving = !adam && hu_sgd_moves(w[0].call), operands = adam ? 4 : 2 + moving;
 	update u;
 
 	memset(&u, 0, sizeof u);
-	if (adam)
+	if (adam) {
+		double *k = hu_numbers(w, HU_ADAMW_CONSTANTS);
+		u.kd = k;
 		HU_TRY((decays ? hu_adamw_constants_of(w, k) : hu_adam_constants_of(w, k)));
-	else
-		hu_sgd_constants_of(w[0].call, u.k);
-	u.kd = k;
+	} else
+		HU_TRY(hu_sgd_constants_of(&w[0], u.k, &u.kd));
 	u.nk = decays ? HU_ADAMW_CONSTANTS : adam ? HU_ADAM_CONSTANTS : HU_SGD_CONSTANTS;
 	u.compute = hu_format_of(w[0].call->fmt.compute);
 	u.found = hu_operand_of(w[0].in[2], HU_AT_ONE);
@@ -186,7 +187,7 @@ HU_SIDE(fuse_update)(hu_work *w, int n)
 		for (; done < n && u.t.count < HU_MANY; done++) {
 			const hu_work *x = &w[done];
 			uint32_t t = u.t.count;
-			for (int i = 0, at = 0; i < x->call->nin && at < OPERANDS; i++) {
+			for (int i = 0, at = 0; at < operands; i++) {
 				if (i == 2)
 					continue;
 				u.from[at] = hu_operand_of(x->in[i], HU_AT_EACH);
@@ -200,7 +201,7 @@ HU_SIDE(fuse_update)(hu_work *w, int n)
 			u.copy[t] = x->copy ? x->copy->data : NULL;
 			if (x->copy)
 				u.copy_to = hu_result_of(x->copy, x->copy_flags);
-			for (int i = 0; i < x->call->nin && i < OPERANDS + 1; i++)
+			for (int i = 0; i < operands + (operands > 2); i++)
 				HU_ASSERT(i == 2 || hu_aligned(x->in[i]->data));
 			for (int i = 0; i < x->call->nout; i++)
 				HU_ASSERT(hu_aligned(x->out[i]->data));

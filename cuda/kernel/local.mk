@@ -30,6 +30,7 @@ CUDA_SOURCES += cuda/kernel/log_softmax.cu
 CUDA_SOURCES += cuda/kernel/log_softmax_dx.cu
 CUDA_SOURCES += cuda/kernel/logsumexp.cu
 CUDA_SOURCES += cuda/kernel/logsumexp_dx.cu
+CUDA_SOURCES += cuda/kernel/lr_schedule.cu
 CUDA_SOURCES += cuda/kernel/matmul.cu
 CUDA_SOURCES += cuda/kernel/maxpool.cu
 CUDA_SOURCES += cuda/kernel/maxpool_dx.cu

@@ -11,11 +11,11 @@ HU_SIDE(op_sgd)(hu_work *w)
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, w->in[1], HU_AT_EACH);
 	hu_field_in(&m, w->in[2], HU_AT_FLAG);
-	if (w->call->nin > 3)
+	if (hu_sgd_moves(w->call))
 		hu_field_in(&m, w->in[3], HU_AT_EACH);
 	for (int k = 0; k < w->call->nout; k++)
 		hu_field_out(w, &m, w->out[k]);
 	m.nk = HU_SGD_CONSTANTS;
-	hu_sgd_constants_of(w->call, m.k);
-	return w->call->nin > 3 ? hu_update_run<hu_sgd_move>(w, &m) : hu_update_run<hu_sgd_step>(w, &m);
+	HU_TRY(hu_sgd_constants_of(w, m.k, &m.kd));
+	return hu_sgd_moves(w->call) ? hu_update_run<hu_sgd_move>(w, &m) : hu_update_run<hu_sgd_step>(w, &m);
 }

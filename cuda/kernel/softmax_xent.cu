@@ -6,18 +6,29 @@
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
 #define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
 #define LOSS(S, T) (out[0][i] = hu_xent##S(c, in[0][i], in[1][i], in[2][i], in[3][i]), out[1][i] = in[3][i])
+#define BELOW(S, T) out[0][i] = hu_below##S(c, in[0][i], in[1][i])
+#define TARGET(S, T) out[0][i] = hu_smooth_target##S(c, in[0][i], in[1][i], in[2][i])
+#define SMOOTH(S, T) (out[0][i] = hu_smooth_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
 #define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
 HU_FORMULA(term, 2, 1, TERM)
 HU_FORMULA(share, 3, 1, SHARE)
 HU_FORMULA(loss, 4, 2, LOSS)
+HU_FORMULA(below, 2, 1, BELOW)
+HU_FORMULA(target, 3, 1, TARGET)
+HU_FORMULA(smooth, 3, 2, SMOOTH)
 HU_FORMULA(mean, 2, 1, MEAN)
 template <> constexpr int hu_is_long<term> = 1;
 template <> constexpr int hu_is_long<share> = 1;
 template <> constexpr int hu_is_long<loss> = 1;
+template <> constexpr int hu_is_long<target> = 1;
+template <> constexpr int hu_is_long<smooth> = 1;
 template <> constexpr int hu_is_long<mean> = 1;
 #undef TERM
 #undef SHARE
 #undef LOSS
+#undef BELOW
+#undef TARGET
+#undef SMOOTH
 #undef MEAN
 
 /* The larger one, with NaN above all. For +0 and -0 either will do, because the differences from it have the same
@@ -51,6 +62,32 @@ row_kernel(HU_PARAM hu_store_operand x, HU_PARAM hu_store_operand labels, uint32
 	}
 }
 
+/* Adds up in total the weighted losses of labels smoothed by s, and the weights. top, chosen and sum have a number for
+   each row: its largest logit, its label's, and its sum of exponentials. */
+static hu_status
+smoothed(hu_work *w, double s, size_t rows, size_t classes, const hu_slot *top, const hu_slot *chosen,
+	const hu_slot *sum, hu_slot *total)
+{
+	hu_field m = hu_field_of(w, rows * classes, classes), each = hu_field_of(w, rows, 1), all = each;
+	hu_slot far[1], goal = hu_stat_slot(w, rows);
+
+	hu_field_in(&m, w->in[0], HU_AT_EACH);
+	hu_field_in(&m, top, HU_AT_ROW);
+	HU_TRY(hu_sum_along<below>(w, &m, rows, classes, far));
+	each.nk = 2;
+	each.k[0] = s;
+	each.k[1] = (double)classes;
+	hu_field_in(&each, chosen, HU_AT_EACH);
+	hu_field_in(&each, top, HU_AT_EACH);
+	hu_field_in(&each, &far[0], HU_AT_EACH);
+	hu_field_keep(&each, &goal);
+	HU_TRY(hu_field_run<target>(w, &each));
+	hu_field_in(&all, &goal, HU_AT_EACH);
+	hu_field_in(&all, sum, HU_AT_EACH);
+	hu_field_in(&all, w->in[2], HU_AT_EACH);
+	return hu_sum_down<smooth>(w, &all, 1, rows, total);
+}
+
 extern "C" hu_status
 HU_SIDE(op_softmax_xent)(hu_work *w)
 {
@@ -66,11 +103,16 @@ HU_SIDE(op_softmax_xent)(hu_work *w)
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, &top, HU_AT_ROW);
 	HU_TRY(hu_sum_along<term>(w, &m, rows, classes, sum));
-	hu_field_in(&all, &chosen, HU_AT_EACH);
-	hu_field_in(&all, &top, HU_AT_EACH);
-	hu_field_in(&all, &sum[0], HU_AT_EACH);
-	hu_field_in(&all, w->in[2], HU_AT_EACH);
-	HU_TRY(hu_sum_down<loss>(w, &all, 1, rows, total));
+	double s = hu_attr_num(w->call, "label_smoothing", 0);
+	if (s != 0) {
+		HU_TRY(smoothed(w, s, rows, classes, &top, &chosen, &sum[0], total));
+	} else {
+		hu_field_in(&all, &chosen, HU_AT_EACH);
+		hu_field_in(&all, &top, HU_AT_EACH);
+		hu_field_in(&all, &sum[0], HU_AT_EACH);
+		hu_field_in(&all, w->in[2], HU_AT_EACH);
+		HU_TRY(hu_sum_down<loss>(w, &all, 1, rows, total));
+	}
 	hu_field_in(&one, &total[0], HU_AT_EACH);
 	hu_field_in(&one, &total[1], HU_AT_EACH);
 	hu_field_out(w, &one, w->out[0]);

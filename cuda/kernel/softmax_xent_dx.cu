@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
-   softmax_xent_dx: dlogits = dloss w / sum(w) (p - onehot(label)). */
+   softmax_xent_dx: dlogits = dloss w / sum(w) (p - onehot(label)), or less the smoothed label. */
 #include "cuda/element/stat.h"
 
 #define WEIGHT(S, T) out[0][i] = hu_xent_weight##S(c, in[0][i], in[1][i], in[2][i])
 #define F(S, T) out[0][i] = hu_xent_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i])
 HU_FORMULA(weight, 3, 1, WEIGHT)
+#define SMOOTH(S, T) out[0][i] = hu_smooth_xent_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i])
 HU_FORMULA(dlogits, 4, 1, F)
+HU_FORMULA(smooth_dlogits, 4, 1, SMOOTH)
 #undef WEIGHT
 #undef F
+#undef SMOOTH
 
 extern "C" hu_status
 HU_SIDE(op_softmax_xent_dx)(hu_work *w)
@@ -28,5 +31,11 @@ HU_SIDE(op_softmax_xent_dx)(hu_work *w)
 	hu_field_in(&dx, NULL, HU_AT_INDEX);
 	hu_field_in(&dx, &by, HU_AT_ROW);
 	hu_field_out(w, &dx, w->out[0]);
-	return hu_field_run<dlogits>(w, &dx);
+	double s = hu_attr_num(w->call, "label_smoothing", 0);
+	if (s == 0)
+		return hu_field_run<dlogits>(w, &dx);
+	dx.nk = 2;
+	dx.k[0] = s;
+	dx.k[1] = (double)hu_last(w->in[0]->shape);
+	return hu_field_run<smooth_dlogits>(w, &dx);
 }

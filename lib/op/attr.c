@@ -3,12 +3,13 @@
 
 #include "lib/op/op.h"
 #include "lib/op/scaler.h"
+#include "lib/op/schedule.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-enum kind { COUNT, FLAG, REAL, APPROX, RULE, WORD };
+enum kind { COUNT, FLAG, REAL, APPROX, RULE, SCHEDULE, WORD };
 
 static const struct row { const char *key; enum kind kind; int least; } rows[] = {
 #define ATTR(key, kind, least) { #key, kind, least },
@@ -76,6 +77,7 @@ check(const hu_call *c, const hu_attr *a, const struct row *r)
 {
 	static const char *const count[] = { "a whole number from 0 to 2147483647",
 		"a whole number from 1 to 2147483647" };
+	hu_schedule_rule rule;
 	hu_scaler row;
 
 	switch (r->kind) {
@@ -89,6 +91,8 @@ check(const hu_call *c, const hu_attr *a, const struct row *r)
 		return !strcmp(a->text, "none") || !strcmp(a->text, "tanh") ? HU_OK : refuse(c, a, "none or tanh");
 	case RULE:
 		return *a->text ? hu_scaler_find(a->text, &row) : refuse(c, a, "the name of a loss-scale rule");
+	case SCHEDULE:
+		return *a->text ? hu_schedule_find(a->text, &rule) : refuse(c, a, "the name of a schedule");
 	case WORD:
 		break;
 	}

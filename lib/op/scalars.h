@@ -24,6 +24,14 @@ hu_cast_scale(double amax, double max)
 /* The number that a normalisation adds to a variance before the root: the attribute eps, 1e-3 (Keras's) without it. */
 static inline double hu_norm_eps(const hu_call *c) { return hu_attr_num(c, "eps", 1e-3); }
 
+/* Returns which operand of an optimizer's update is the learning rate: with the attribute scheduled the last one,
+   otherwise -1, and the rate is the attribute lr. */
+static inline int
+hu_rate_operand(const hu_call *c)
+{
+	return hu_attr_num(c, "scheduled", 0) != 0 ? c->nin - 1 : -1;
+}
+
 /* unscale's factor: the inverse in double, rounded once to fp32. */
 HU_HD double hu_unscale_by(double scale, double weight) { return (double)(float)(1 / (scale * weight)); }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/element/map.h"
 
+#include "lib/op/scalars.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,4 +90,15 @@ hu_output_format(const hu_call *c, hu_tensor *const *in, int out)
 	if (like && *like >= '0' && *like <= '9')
 		return in[*like - '0']->format;
 	return out == 0 ? c->fmt.out : c->fmt.compute;
+}
+
+hu_status
+hu_shape_rate(const hu_call *c, const hu_shape *in, int least, int most)
+{
+	int rate = hu_rate_operand(c), others = c->nin - (rate >= 0);
+
+	if (others < least || others > most)
+		return hu_fail(HU_EINVAL, "%s: the last of %d operands %s the learning rate, as scheduled=%d says",
+			c->op->name, c->nin, rate < 0 ? "is not" : "is", rate >= 0);
+	return rate < 0 ? HU_OK : hu_shape_length(c, rate, in[rate], 1);
 }

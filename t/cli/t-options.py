@@ -209,6 +209,7 @@ bench preset | BT | --preset resnet18
 bench depth | BT --model resnet | --depth 10
 bench stem | BT --model resnet --depth 10 | --stem imagenet
 bench levels | BT --model unet | --levels 1
+bench label-smoothing | BT | --label-smoothing 0.2
 bench classes | BT --data scenes | --classes 11
 bench preset | TB | --preset bert-tiny --vocabulary 100
 bench layers | TB | --layers 2
@@ -230,12 +231,19 @@ bench split | BT.replace('--size 8 ', '--data idx:{h}/images ') | --split 20
 bench batch | BT | --batch 8
 bench optimizer | BT | --optimizer sgd
 bench lr | BT | --lr 0.5
+bench schedule | BT | --schedule cosine
+bench warmup | BT | --warmup 2
+bench decay-steps | BT --schedule cosine | --decay-steps 2
+bench decay-rate | BT --schedule step --decay-steps 1 | --decay-rate 0.5
+bench lr-end | BT --schedule linear | --lr-end 0.5
 bench momentum | BT --optimizer sgd | --momentum 0.5
 bench weight-decay | BT | --weight-decay 0.5
 bench beta1 | BT | --beta1 0.5
 bench beta2 | BT | --beta2 0.5
 bench eps | BT | --eps 0.5
 bench clip-norm | BT | --clip-norm 0.01
+bench clip-value | BT | --clip-value 0.001
+bench no-decay | BT --weight-decay 0.5 | --no-decay *
 bench loss-scale | BD | --loss-scale static:8
 bench init-scale | BD | --init-scale 2^60
 bench growth-factor | BD --growth-interval 1 | --growth-factor 8
@@ -290,6 +298,7 @@ compare preset | C | --preset resnet18
 compare depth | C --model resnet | --depth 10
 compare stem | C --model resnet --depth 10 | --stem imagenet
 compare levels | C --model unet | --levels 1
+compare label-smoothing | C | --label-smoothing 0.2
 compare classes | C --data scenes | --classes 11
 compare preset | TC | --preset bert-tiny --vocabulary 100
 compare layers | TC | --layers 2
@@ -311,12 +320,19 @@ compare split | CT --data idx:{h}/images | --split 20
 compare batch | C | --batch 8
 compare optimizer | C | --optimizer sgd
 compare lr | C | --lr 0.5
+compare schedule | C | --schedule cosine
+compare warmup | C | --warmup 2
+compare decay-steps | C --schedule cosine | --decay-steps 1
+compare decay-rate | C --schedule step --decay-steps 1 | --decay-rate 0.5
+compare lr-end | C --schedule linear | --lr-end 0.5
 compare momentum | C --optimizer sgd | --momentum 0.5
 compare weight-decay | C | --weight-decay 0.5
 compare beta1 | C | --beta1 0.5
 compare beta2 | C | --beta2 0.5
 compare eps | C | --eps 0.5
 compare clip-norm | C | --clip-norm 0.01
+compare clip-value | C | --clip-value 0.001
+compare no-decay | C --weight-decay 0.5 | --no-decay *
 compare loss-scale | C | --loss-scale static:2^60
 compare init-scale | C | --init-scale 2^60
 compare growth-factor | C --growth-interval 1 | --growth-factor 2^40
@@ -377,6 +393,7 @@ plan preset | P | --preset resnet18
 plan depth | P --model resnet | --depth 10
 plan stem | P --model resnet --depth 10 | --stem imagenet
 plan levels | P --model unet | --levels 1
+plan label-smoothing | PP | --label-smoothing 0.2
 plan classes | P --data scenes | --classes 11
 plan preset | TP | --preset bert-tiny --vocabulary 100
 plan layers | TP | --layers 2
@@ -398,12 +415,19 @@ plan split | PM --batch 8 --data idx:{h}/images | --split 100000
 plan batch | P | --batch 8
 plan optimizer | P | --optimizer sgd
 plan lr | PP | --lr 0.5
+plan schedule | PP | --schedule cosine
+plan warmup | PP | --warmup 2
+plan decay-steps | PP --schedule cosine | --decay-steps 2
+plan decay-rate | PP --schedule step --decay-steps 1 | --decay-rate 0.5
+plan lr-end | PP --schedule linear | --lr-end 0.5
 plan momentum | P --optimizer sgd | --momentum 0.5
 plan weight-decay | PP | --weight-decay 0.5
 plan beta1 | PP | --beta1 0.5
 plan beta2 | PP | --beta2 0.5
 plan eps | PP | --eps 0.5
 plan clip-norm | P | --clip-norm 0.01
+plan clip-value | P | --clip-value 0.001
+plan no-decay | PP | --no-decay *
 plan loss-scale | P | --loss-scale dynamic
 plan init-scale | PM --policy mixed_float16 | --init-scale 0
 plan growth-factor | PP --policy mixed_float16 | --growth-factor 8
@@ -447,6 +471,7 @@ train preset | TS R | --preset resnet18
 train depth | TS --model resnet R | --depth 10
 train stem | TS --model resnet --depth 10 R | --stem imagenet
 train levels | TS --model unet R | --levels 1
+train label-smoothing | TS R | --label-smoothing 0.2
 train classes | TS --data scenes R | --classes 11
 train preset | TT R | --preset bert-tiny --vocabulary 100
 train layers | TT R | --layers 2
@@ -468,12 +493,19 @@ train split | T.replace('--train 48 ', '').replace('--eval 16 ', '') --data idx:
 train batch | TS R | --batch 8
 train optimizer | TS R | --optimizer sgd
 train lr | TS R | --lr 0.5
+train schedule | TS R | --schedule cosine
+train warmup | TS R | --warmup 2
+train decay-steps | TS --schedule cosine R | --decay-steps 2
+train decay-rate | TS --schedule step --decay-steps 1 R | --decay-rate 0.5
+train lr-end | TS --schedule linear R | --lr-end 0.5
 train momentum | TS --optimizer sgd R | --momentum 0.5
 train weight-decay | TS R | --weight-decay 0.5
 train beta1 | TS R | --beta1 0.5
 train beta2 | TS R | --beta2 0.5
 train eps | TS R | --eps 0.5
 train clip-norm | TS R | --clip-norm 0.01
+train clip-value | TS R | --clip-value 0.001
+train no-decay | TS --weight-decay 0.5 R | --no-decay *
 train loss-scale | TS R | --loss-scale static:8
 train init-scale | DYNAMIC R | --init-scale 2^60
 train growth-factor | DYNAMIC --growth-interval 1 R | --growth-factor 8
@@ -556,6 +588,10 @@ verify json | verify {h}/run | --json
 
 # option | line on which it has no effect
 IDLE = '''
+decay-steps | train --steps 2 --decay-steps 2 x
+no-decay | train --steps 2 --weight-decay 0 --no-decay * x
+lr-end | train --schedule step --lr-end 0.1 x
+decay-rate | plan --schedule cosine --decay-rate 0.5
 seed | accumulate --seed 2
 seed | accumulate --terms harmonic --sum kahan --seed 2
 lost | analyze {h}/run --only replay --lost 0.1

@@ -299,14 +299,14 @@ def metrics(name, words, evaluated):
 
 
 RUNS = {
-    'metrics': lambda: metrics('metrics', ['--model', 'mlp', '--width', '0.03125', '--batch', '4', '--policy', 'float32', '--lr', '0.05'], True),
+    'metrics': lambda: metrics('metrics', ['--model', 'mlp', '--width', '0.03125', '--batch', '4', '--policy', 'float32', '--lr', '0.05', '--warmup', '3'], True),
     'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--init-scale', '1e6', '--optimizer', 'sgd', '--lr', '1e-4'], False),
     'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', '--growth-interval', '1', '--backoff-factor', '0.0625'], lost=0.03),
-    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024'], history=True),
-    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4'], sample=24, models=MODELS),
+    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024', '--schedule', 'linear'], history=True),
+    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2', '--label-smoothing', '0.1'], sample=24, models=MODELS),
     'fp8': fp8,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
-    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5'], sample=12),
+    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5', '--schedule', 'cosine', '--warmup', '1', '--decay-steps', '4', '--clip-value', '0.01'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
     'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss-weight', '5.9604644775390625e-08'], sample=16),
     'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216']),

@@ -115,6 +115,7 @@ fill(op_case *k, int j, int level, uint64_t seed)
 		case 'S': x = 1024; break;
 		case 'F': x = 0; break;
 		case 'N': x = 1; break;
+		case 'R': x = 0.01; break;
 		case 'C': x = i == 0 ? 3 : i == 1 ? 0.9 * 0.9 * 0.9 : 0.999 * 0.999 * 0.999; break;
 		case 'T': x = i == 0 ? 9 : i == 1 ? 2 : i == 2 ? 9 : -1; break;
 		default: break;
@@ -155,7 +156,7 @@ format_of(char kind, hu_format_id f)
 {
 	if (kind == 'o')
 		return f == HU_E5M2 ? HU_E4M3 : HU_E5M2;
-	return kind == 'C' || kind == 'd' ? HU_FP64 : strchr("LWSFNTf", kind) ? HU_FP32 : f;
+	return kind == 'C' || kind == 'd' || kind == 'R' ? HU_FP64 : strchr("LWSFNTf", kind) ? HU_FP32 : f;
 }
 
 hu_status

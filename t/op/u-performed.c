@@ -38,7 +38,7 @@ both(op_case *k, hu_cost *cost, hu_performed *p)
 static int
 is_scalar_rule(const char *op)
 {
-	return !strcmp(op, "scale_update") || !strcmp(op, "adam_clock");
+	return !strcmp(op, "scale_update") || !strcmp(op, "adam_clock") || !strcmp(op, "lr_schedule");
 }
 
 static void

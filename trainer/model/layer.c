@@ -164,5 +164,7 @@ hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
 	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
 	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
 	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
-	hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);
+	hu_call *c = hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);
+	if (s->label_smoothing > 0)
+		hu_attr_set(c, "label_smoothing", s->label_smoothing);
 }

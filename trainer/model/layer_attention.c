@@ -217,7 +217,9 @@ loss(hu_program *p, const hu_model_sizes *s, const char *op, int x, const char *
 	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
 	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
 	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
-	hu_program_call(p, op, HU_FORWARD, "loss", in, 3, out, 2);
+	hu_call *c = hu_program_call(p, op, HU_FORWARD, "loss", in, 3, out, 2);
+	if (s->label_smoothing > 0 && hu_op_takes(c->op, "label_smoothing"))
+		hu_attr_set(c, "label_smoothing", s->label_smoothing);
 }
 
 void

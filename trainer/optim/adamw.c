@@ -3,9 +3,9 @@
 #include "trainer/optim/optim.h"
 
 static void
-decay(hu_call *c, const hu_optim_options *o)
+decay(hu_call *c, const hu_optim_options *o, const char *parameter)
 {
-	hu_attr_set(c, "weight_decay", o->weight_decay);
+	hu_attr_set(c, "weight_decay", hu_optim_decay(o, parameter));
 }
 
 void

@@ -20,12 +20,12 @@ append_clock(hu_program *p, const hu_optim_options *o, int found)
 
 void
 hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
-	void (*more)(hu_call *c, const hu_optim_options *o))
+	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter))
 {
 	int clock = append_clock(p, o, found);
 
 	for (int i = 0, n = p->nt; i < n; i++) {
-		int in[6], out[3];
+		int in[7], out[3];
 		if (!p->t[i].trainable || p->t[i].grad < 0)
 			continue;
 		in[0] = i;
@@ -37,12 +37,11 @@ hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char
 		out[0] = hu_optim_next(p, i);
 		out[1] = hu_optim_next(p, in[3]);
 		out[2] = hu_optim_next(p, in[4]);
-		hu_call *c = hu_program_call(p, op, HU_UPDATE, p->t[i].layer, in, 6, out, 3);
-		hu_attr_set(c, "lr", o->lr);
+		hu_call *c = hu_optim_update(p, o, op, in, 6, out, 3);
 		hu_attr_set(c, "beta1", o->beta1);
 		hu_attr_set(c, "beta2", o->beta2);
 		hu_attr_set(c, "eps", o->eps);
 		if (more)
-			more(c, o);
+			more(c, o, p->t[i].name);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/str.h"
 #include "lib/number/round.h"
 
 #include <stdlib.h>
@@ -87,6 +88,20 @@ scalar(hu_program *p, const char *op, const char *name, int x, const char *key, 
 	return out;
 }
 
+/* Appends the call of op that makes LAYER.dROLE_clipped of parameter i's gradient, and of the tensor by unless it is
+   -1; the parameter's gradient is that from now on. */
+static hu_call *
+append_clipped(hu_program *p, int i, const char *op, int by)
+{
+	int in[2] = { p->t[i].grad, by };
+	char name[HU_NAME + 16];
+
+	snprintf(name, sizeof name, "%s.d%s_clipped", p->t[i].layer, p->t[i].role);
+	int out = hu_program_tensor(p, name, p->t[in[0]].format, p->t[i].shape, HU_WGRAD);
+	p->t[i].grad = out;
+	return hu_program_call(p, op, HU_UPDATE, p->t[i].layer, in, by < 0 ? 1 : 2, &out, 1);
+}
+
 static void
 append_clip(hu_program *p, int norm, double most)
 {
@@ -94,16 +109,61 @@ append_clip(hu_program *p, int norm, double most)
 	    share = scalar(p, "scale", "optim.share", inverse, "factor", most),
 	    clip = scalar(p, "clip", "optim.clip", share, "high", 1);
 
-	for (int i = 0, n = p->nt; i < n; i++) {
-		char name[HU_NAME + 16];
-		if (!p->t[i].trainable || p->t[i].grad < 0)
-			continue;
-		int in[2] = { p->t[i].grad, clip };
-		snprintf(name, sizeof name, "%s.d%s_clipped", p->t[i].layer, p->t[i].role);
-		int out = hu_program_tensor(p, name, p->t[in[0]].format, p->t[i].shape, HU_WGRAD);
-		hu_program_call(p, "scale", HU_UPDATE, p->t[i].layer, in, 2, &out, 1);
-		p->t[i].grad = out;
-	}
+	for (int i = 0, n = p->nt; i < n; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			append_clipped(p, i, "scale", clip);
+}
+
+static void
+append_clip_value(hu_program *p, double most)
+{
+	for (int i = 0, n = p->nt; i < n; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0) {
+			hu_call *c = append_clipped(p, i, "clip", -1);
+			hu_attr_set(c, "low", -most);
+			hu_attr_set(c, "high", most);
+		}
+}
+
+/* Returns 1 where the learning rate changes from step to step. */
+static int
+is_scheduled(const hu_lr_schedule *s)
+{
+	return s->rule != HU_SCHEDULE_constant || s->warmup > 0;
+}
+
+static void
+append_rate(hu_program *p, const hu_lr_schedule *s)
+{
+	int step = hu_program_tensor(p, "optim.step", HU_FP64, hu_shape0(), HU_OTHER), out[2];
+
+	p->t[step].state = 1;
+	out[0] = hu_program_tensor(p, "optim.rate", HU_FP64, hu_shape0(), HU_OTHER);
+	out[1] = hu_optim_next(p, step);
+	hu_call *c = hu_program_call(p, "lr_schedule", HU_UPDATE, "optim", &step, 1, out, 2);
+	hu_attr_set_text(c, "schedule", hu_schedule_at((int)s->rule)->name);
+	hu_attr_set(c, "lr", s->lr);
+	if (s->rule == HU_SCHEDULE_step)
+		hu_attr_set(c, "decay_rate", s->decay_rate);
+	else if (s->rule != HU_SCHEDULE_constant)
+		hu_attr_set(c, "lr_end", s->lr_end);
+	hu_attr_set(c, "warmup", s->warmup);
+	hu_attr_set(c, "decay_steps", s->decay_steps);
+}
+
+hu_call *
+hu_optim_update(hu_program *p, const hu_optim_options *o, const char *op, int *in, int nin, const int *out, int nout)
+{
+	int scheduled = is_scheduled(&o->schedule);
+
+	if (scheduled)
+		in[nin] = hu_program_find(p, "optim.rate");
+	hu_call *c = hu_program_call(p, op, HU_UPDATE, p->t[in[0]].layer, in, nin + scheduled, out, nout);
+	if (scheduled)
+		hu_attr_set(c, "scheduled", 1);
+	else
+		hu_attr_set(c, "lr", o->lr);
+	return c;
 }
 
 void
@@ -113,7 +173,17 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 
 	if (o->clip_norm > 0)
 		append_clip(p, norm, o->clip_norm);
+	if (o->clip_value > 0)
+		append_clip_value(p, o->clip_value);
+	if (is_scheduled(&o->schedule))
+		append_rate(p, &o->schedule);
 	o->row->append(p, o, found);
+}
+
+double
+hu_optim_decay(const hu_optim_options *o, const char *parameter)
+{
+	return o->no_decay && hu_match(o->no_decay, parameter) ? 0 : o->weight_decay;
 }
 
 int

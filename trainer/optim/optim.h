@@ -5,6 +5,7 @@
 #ifndef HU_TRAINER_OPTIM_H
 #define HU_TRAINER_OPTIM_H
 
+#include "lib/op/schedule.h"
 #include "lib/program/program.h"
 
 typedef struct hu_optim hu_optim;
@@ -13,6 +14,9 @@ typedef struct hu_optim_options {
 	const hu_optim *row;
 	double lr, momentum, weight_decay, beta1, beta2, eps;
 	double clip_norm; /* gradients of a larger norm are scaled down to it; 0: none is */
+	double clip_value; /* gradients' elements are limited to it and its negative; 0: none is */
+	const char *no_decay; /* parameters that have no weight decay, as patterns (hu_match); NULL: none */
+	hu_lr_schedule schedule; /* of lr; its decay_steps are settled when a program is built */
 } hu_optim_options;
 
 struct hu_optim {
@@ -27,10 +31,14 @@ hu_status hu_optim_find(const char *name, const hu_optim **out);
 const hu_optim *hu_optim_at(int i);
 
 /* Appends optim.grad_norm, the norm of the parameters' unscaled gradients (info.grad); where they are to be clipped,
-   optim.clip = min(1, clip_norm / norm) and the gradients times that, LAYER.dROLE_clipped, which info.grad then names,
-   as PyTorch's clip_grad_norm_ but for its 1e-6 added to the norm; then the row's updates. found is
-   the scalar that the finite check sets: where it is set every update keeps the old value. */
+   optim.clip = min(1, clip_norm / norm) and the gradients times that, LAYER.dROLE_clipped, which info.grad then
+   names, as PyTorch's clip_grad_norm_ but for its 1e-6 added to the norm, or its elements limited to [-clip_value,
+   clip_value], as by clip_grad_value_; one of them alone may be set; then, unless the learning rate is constant,
+   optim.rate, computed from the state optim.step, which counts every step; then the row's updates. found is the
+   scalar that the finite check sets: where it is set every update keeps the old value. */
 void hu_optim_append(hu_program *p, const hu_optim_options *o, int found);
+/* Returns the weight decay of a parameter by its name, LAYER.ROLE: that of o, or 0. */
+double hu_optim_decay(const hu_optim_options *o, const char *parameter);
 /* Returns 1 where the optimizer's epsilon becomes zero when it is rounded to the variable's format, as the update
    rounds it. */
 int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
@@ -39,10 +47,14 @@ int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
    hu_optim_next adds the tensor of state t's next value. Both return a tensor id. */
 int hu_optim_state(hu_program *p, int t, const char *suffix);
 int hu_optim_next(hu_program *p, int t);
+/* Appends a call of op, an optimizer's update of the parameter in[0], with its learning rate: the attribute lr, or
+   optim.rate as the last operand. in has room for it. */
+hu_call *hu_optim_update(
+	hu_program *p, const hu_optim_options *o, const char *op, int *in, int nin, const int *out, int nout);
 /* Appends the step counter and, for each parameter, a call of `op` (adam or adamw) with the attributes lr, beta1, beta2
-   and eps; `more` adds further attributes where it is not NULL. */
+   and eps; `more` adds further attributes to parameter's call where it is not NULL. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
-	void (*more)(hu_call *c, const hu_optim_options *o));
+	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter));
 
 #define OPTIM(id, lr, momentum, wd, reads, summary)                                                                    \
 	void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);

@@ -6,7 +6,7 @@ void
 hu_optim_sgd(hu_program *p, const hu_optim_options *o, int found)
 {
 	for (int i = 0, n = p->nt; i < n; i++) {
-		int in[4], out[2], moving = o->momentum != 0;
+		int in[5], out[2], moving = o->momentum != 0;
 		if (!p->t[i].trainable || p->t[i].grad < 0)
 			continue;
 		in[0] = i;
@@ -17,9 +17,8 @@ hu_optim_sgd(hu_program *p, const hu_optim_options *o, int found)
 			in[3] = hu_optim_state(p, i, "v");
 			out[1] = hu_optim_next(p, in[3]);
 		}
-		hu_call *c = hu_program_call(p, "sgd", HU_UPDATE, p->t[i].layer, in, 3 + moving, out, 1 + moving);
-		hu_attr_set(c, "lr", o->lr);
+		hu_call *c = hu_optim_update(p, o, "sgd", in, 3 + moving, out, 1 + moving);
 		hu_attr_set(c, "momentum", o->momentum);
-		hu_attr_set(c, "weight_decay", o->weight_decay);
+		hu_attr_set(c, "weight_decay", hu_optim_decay(o, p->t[i].name));
 	}
 }

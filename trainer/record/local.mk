@@ -6,6 +6,7 @@ libhalfulp_a_SOURCES += trainer/record/manifest.c
 noinst_HEADERS += trainer/record/manifest.h
 libhalfulp_a_SOURCES += trainer/record/metrics.c
 noinst_HEADERS += trainer/record/metrics.h
+libhalfulp_a_SOURCES += trainer/record/metrics_watch.c
 libhalfulp_a_SOURCES += trainer/record/passes.c
 noinst_HEADERS += trainer/record/passes.h
 libhalfulp_a_SOURCES += trainer/record/record.c

@@ -29,8 +29,8 @@ hu_metrics_init(hu_metrics *m, const hu_config *c)
 {
 	begin(&m->rows, c, "metrics",
 		"step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall eval_dice eval_iou "
-		"eval_hit_rate eval_ndcg loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm ms "
-		"samples_per_s joules joules_per_sample watts utilisation digest");
+		"eval_hit_rate eval_ndcg lr loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm "
+		"ms samples_per_s joules joules_per_sample watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
 	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
 	memset(&m->exponents, 0, sizeof m->exponents);
@@ -217,6 +217,9 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r)
 	HU_TRY(hu_session_scalar(s, s->id.scale, &r->loss_scale));
 	HU_TRY(hu_session_scalar(s, s->id.norm, &r->grad_norm));
 	HU_TRY(hu_session_scalar(s, s->id.found, &found));
+	r->rate = s->config->optim.lr;
+	if (s->id.rate >= 0)
+		HU_TRY(hu_session_scalar(s, s->id.rate, &r->rate));
 	HU_TRY(hu_session_accuracy(s, &r->accuracy));
 	r->skipped = found != 0;
 	if (r->skipped)
@@ -266,6 +269,7 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 		else
 			hu_tsv_none(t);
 	}
+	hu_tsv_real(t, r->rate);
 	hu_tsv_real(t, r->loss_scale);
 	hu_tsv_int(t, r->skipped);
 	if (r->overflow_tensor >= 0) {

@@ -11,7 +11,7 @@
 
 typedef struct hu_metrics_row {
 	size_t step, epoch;              /* both from 0 */
-	double loss, accuracy, loss_scale, grad_norm, seconds;
+	double loss, accuracy, rate, loss_scale, grad_norm, seconds;
 	double joules, utilisation;      /* negative: not available */
 	int evaluated, skipped;
 	hu_evaluation eval;
@@ -28,6 +28,9 @@ void hu_metrics_release(hu_metrics *m);
 /* Reads the rows of the steps before step from the tables in dir; HU_EFILE where one is missing. */
 hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
 
+/* Registers what hu_metrics_observe reads after every step with s's back end, so that a device sends it without being
+   asked. */
+hu_status hu_metrics_watch(hu_session *s);
 /* Fills *r with loss, accuracy, scale, overflow, gradients and updates, and adds rows to the other tables. To be called
    between hu_session_step and hu_session_commit, when old and new state can both be read. */
 hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/build.h"
 
+#include <math.h>
 #include <string.h>
 
 static hu_status
@@ -16,21 +17,34 @@ accumulate(hu_program *p, const hu_config *c)
 	return HU_OK;
 }
 
+/* Returns over how many steps a schedule of which that is not said decays: all after the warm-up, of which the schedule
+   step makes three parts. */
+static double
+decay_steps(const hu_lr_schedule *s, double steps)
+{
+	double rest = steps > s->warmup + 1 ? steps - s->warmup : 1;
+
+	return s->rule == HU_SCHEDULE_step ? ceil(rest / 3) : rest;
+}
+
 static hu_status
 build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 {
 	hu_program *forward = hu_model_program(c->row, s, eval), *p = NULL;
+	hu_optim_options optim = c->optim;
 	int found;
 	hu_status st = hu_pass_policy(forward, &c->policy, &p);
 
 	hu_program_free(forward);
 	*out = p;
 	HU_TRY(st);
+	if (optim.schedule.decay_steps < 1)
+		optim.schedule.decay_steps = decay_steps(&optim.schedule, (double)hu_config_steps(c, s->data));
 	if (!eval) {
 		int seed = hu_pass_loss_seed(p, &c->scaling);
 		HU_TRY(hu_pass_differentiate(p, hu_program_find(p, "loss.y"), seed));
 		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
-		hu_optim_append(p, &c->optim, found);
+		hu_optim_append(p, &optim, found);
 	}
 	HU_TRY(accumulate(p, c));
 	return hu_program_validate(p);

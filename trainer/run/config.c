@@ -33,14 +33,6 @@ static char **text_at(hu_config *c, const struct field *f) { return (char **)((c
 static double *real_at(hu_config *c, const struct field *f) { return (double *)((char *)c + f->at); }
 static size_t *whole_at(hu_config *c, const struct field *f) { return (size_t *)((char *)c + f->at); }
 
-/* Options whose value is one of some words. */
-static const struct choice { const char *name; size_t at; const char *words; } choices[] = {
-#define OPTION(kind, member, name, min, max, argument, def, help)
-#define CHOICE(member, name, words, def, help) { name, offsetof(hu_config, member), words },
-#include "trainer/model/sizes.def"
-#undef OPTION
-};
-
 static const struct preset { const char *name, *model, *options; } presets[] = {
 #define PRESET(name, model, options, summary) { name, model, options },
 #include "trainer/model/presets.def"
@@ -64,138 +56,6 @@ hu_config_release(hu_config *c)
 			free(*text_at(c, &fields[i]));
 	free(c->policy_text);
 	memset(c, 0, sizeof *c);
-}
-
-static hu_status
-settle_scaling(hu_config *c)
-{
-	const char *word = c->loss_scale ? c->loss_scale : c->policy.dynamic ? "dynamic" : "none";
-	hu_scaler *r = &c->scaling.rule;
-	double s = 0;
-
-	memset(&c->scaling, 0, sizeof c->scaling);
-	c->scaling.loss_weight = c->loss_weight;
-	if (!strncmp(word, "static:", 7)) {
-		if (!hu_parse_real(word + 7, &s) || !(s >= 0x1p-126 && s <= 0x1p126))
-			return hu_fail(HU_EINVAL,
-				"--loss-scale %s: a number from 2^-126 to 2^126 must follow the colon", word);
-		word = "static";
-	}
-	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
-		return hu_fail(HU_EINVAL, "--loss-scale %s: dynamic, static:S or one of"
-#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
-#include "lib/op/scalers.def"
-#undef SCALER
-					  " is needed", word);
-	if (!strcmp(word, "none"))
-		return HU_OK;
-	if (s > 0)
-		r->init = s;
-#define TAKE(m, field) if (!isnan(c->field)) r->m = c->field
-	TAKE(init, init_scale);
-	TAKE(growth, growth);
-	TAKE(backoff, backoff);
-	TAKE(interval, interval);
-	TAKE(floor, floor);
-	TAKE(cap, cap);
-	TAKE(hysteresis, hysteresis);
-#undef TAKE
-	if (r->floor != 0 && r->cap != 0 && !(r->floor <= r->cap))
-		return hu_fail(HU_EINVAL, "--scale-floor %g is above --scale-cap %g", r->floor, r->cap);
-	/* A rule's default limits come from its framework, which allows a first scale outside them. */
-	if (!isnan(c->cap) && c->cap != 0 && r->init > c->cap)
-		r->init = c->cap;
-	if (!isnan(c->floor) && r->init < c->floor)
-		r->init = c->floor;
-	return HU_OK;
-}
-
-double
-hu_config_first_scale(const hu_config *c)
-{
-	return c->scaling.rule.init;
-}
-
-/* Makes a path absolute, since a later command may follow it from another folder. */
-static void
-absolute(char **path, size_t prefix)
-{
-	char full[PATH_MAX];
-
-	if (!*path || !realpath(*path + prefix, full))
-		return;
-	char *s = hu_xprintf("%.*s%s", (int)prefix, *path, full);
-	free(*path);
-	*path = s;
-}
-
-int
-hu_config_on(const char *word)
-{
-	return !word || !strcmp(word, "on");
-}
-
-static hu_status
-on_or_off(const char *option, const char *word)
-{
-	return hu_config_on(word) || !strcmp(word, "off")
-		       ? HU_OK
-		       : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
-}
-
-static hu_status
-choose(hu_config *c)
-{
-	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-		const char *word = *(char **)((char *)c + choices[i].at);
-		if (word && !hu_word_in(choices[i].words, word))
-			return hu_fail(HU_EINVAL, "--%s %s: one of %s is needed", choices[i].name, word,
-				choices[i].words);
-	}
-	return HU_OK;
-}
-
-static hu_status
-settle(hu_config *c)
-{
-	hu_sum sum;
-
-	HU_TRY(choose(c));
-	HU_TRY(on_or_off("fuse", c->fuse));
-	HU_TRY(on_or_off("graph", c->graph));
-	HU_TRY(hu_model_find(c->model, &c->row));
-	if (!c->data) {
-		const char *data = hu_input_default(c->row->inputs);
-		if (!data)
-			return hu_fail(HU_EINVAL,
-				"--model %s: no generated data has what it reads, %s; name a file with --data",
-				c->row->name, c->row->inputs);
-		c->data = hu_xstrdup(data);
-	}
-	if (!c->optimizer)
-		c->optimizer = hu_xstrdup(c->row->optimizer);
-	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
-	if (isnan(c->lr))
-		c->lr = strcmp(c->optimizer, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
-	if (isnan(c->momentum))
-		c->momentum = c->optim.row->momentum;
-	if (isnan(c->weight_decay))
-		c->weight_decay = c->optim.row->weight_decay;
-	if (!c->batch)
-		c->batch = c->row->batch;
-	c->optim.lr = c->lr;
-	c->optim.momentum = c->momentum;
-	c->optim.weight_decay = c->weight_decay;
-	c->optim.beta1 = c->beta1;
-	c->optim.beta2 = c->beta2;
-	c->optim.eps = c->eps;
-	c->optim.clip_norm = isnan(c->clip_norm) ? 0 : c->clip_norm;
-	if (c->accumulate)
-		HU_TRY(hu_sum_parse(c->accumulate, &sum));
-	if (c->data && hu_dataset_path(c->data))
-		absolute(&c->data, hu_dataset_path(c->data));
-	absolute(&c->init, 0);
-	return settle_scaling(c);
 }
 
 static hu_status
@@ -301,7 +161,7 @@ hu_config_from_args(hu_config *c, const hu_args *a, const char *policy)
 		st = hu_policy_parse(c->policy_text, &c->policy);
 	}
 	if (st == HU_OK)
-		st = settle(c);
+		st = hu_config_settle(c);
 	if (st == HU_OK)
 		st = printable(c);
 	if (st != HU_OK)
@@ -337,7 +197,7 @@ read_json(hu_config *c, const json_t *manifest)
 		return hu_fail(HU_EFILE, "manifest.json: config: a key is missing");
 	HU_TRY(hu_policy_from_json(json_object_get(manifest, "policy"), &c->policy));
 	c->policy_text = hu_xstrdup(c->policy.name);
-	if (settle(c) == HU_OK)
+	if (hu_config_settle(c) == HU_OK)
 		return HU_OK;
 	char *why = hu_xstrdup(hu_reason());
 	hu_fail(HU_EFILE, "manifest.json: config: %s", why);
@@ -384,15 +244,6 @@ hu_config_given(const hu_args *a)
 }
 
 hu_status
-hu_config_set_policy(hu_config *c, const char *policy)
-{
-	free(c->policy_text);
-	c->policy_text = hu_xstrdup(policy);
-	HU_TRY(hu_policy_parse(policy, &c->policy));
-	return settle_scaling(c);
-}
-
-hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
 	hu_dataset_options o = { .size = c->size, .channels = c->channels, .classes = c->classes,
@@ -405,6 +256,12 @@ hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 	if (st != HU_OK)
 		hu_dataset_release(ds);
 	return st;
+}
+
+size_t
+hu_config_steps(const hu_config *c, const hu_dataset *ds)
+{
+	return c->steps ? c->steps : (c->epochs ? c->epochs : 1) * (ds->n_train / c->batch);
 }
 
 int

@@ -33,9 +33,11 @@ typedef struct hu_config {
 /* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of
    options_model.def, separated by blanks. */
 extern const char hu_options_model[], hu_options_data[], hu_options_preset[], hu_options_batch[],
-	hu_options_optimizer[], hu_options_lr[], hu_options_momentum[], hu_options_weight_decay[],
-	hu_options_loss_scale[], hu_options_model_names[];
+	hu_options_optimizer[], hu_options_lr[], hu_options_schedule[], hu_options_momentum[],
+	hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
 
+/* Settles what the options' values mean, as the last part of reading them. */
+hu_status hu_config_settle(hu_config *c);
 /* Reads the options that the command's table has, and settles them. policy is NULL where hu_config_set_policy is called
    later. An option without an effect is accepted here; trainer/run/idle.h refuses it. */
 hu_status hu_config_from_args(hu_config *c, const hu_args *a, const char *policy);
@@ -57,6 +59,9 @@ hu_status hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset 
 hu_model_sizes hu_config_sizes(const hu_config *c, const hu_dataset *ds);
 /* Returns 1 where the model learns a class for each pixel, from the array "mask" and not from "labels". */
 int hu_config_is_masked(const hu_config *c);
+/* Returns how many steps a training on this data has: --steps, or those of its epochs; where a command has neither, of
+   one epoch. */
+size_t hu_config_steps(const hu_config *c, const hu_dataset *ds);
 /* Returns the first loss scale. */
 double hu_config_first_scale(const hu_config *c);
 #endif

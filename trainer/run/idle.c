@@ -31,7 +31,16 @@ rule_has_no_number(const void *of)
 	return !c->loss_scale || strncmp(c->loss_scale, "static:", 7);
 }
 
+static int
+decays(const void *of)
+{
+	const hu_config *c = of;
+
+	return c->weight_decay != 0 || !hu_word_in(c->optim.row->reads, "weight-decay");
+}
+
 static const hu_opt_need needs[] = {
+	{ "no-decay", decays, "where no weight decays (--weight-decay 0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
 	{ "init-scale", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
@@ -63,6 +72,14 @@ scaler(int i)
 }
 
 static hu_opt_reader
+schedule(int i)
+{
+	const hu_schedule_row *s = hu_schedule_at(i);
+
+	return s ? (hu_opt_reader){ s->name, s->reads } : (hu_opt_reader){ NULL, NULL };
+}
+
+static hu_opt_reader
 dataset(int i)
 {
 	return (hu_opt_reader){ hu_dataset_name((size_t)i), hu_dataset_reads((size_t)i) };
@@ -87,6 +104,8 @@ hu_config_idle(const hu_config *c, const char *option)
 		how = hu_unread("--model", model, c->row->name, option);
 	if (!how)
 		how = hu_unread("--optimizer", optimizer, c->optim.row->name, option);
+	if (!how)
+		how = hu_unread("--schedule", schedule, hu_schedule_at((int)c->optim.schedule.rule)->name, option);
 	if (!how)
 		how = hu_unread("--loss-scale", scaler, c->scaling.rule.name, option);
 	if (!how)

@@ -5,6 +5,7 @@ noinst_HEADERS += trainer/run/build.h
 libhalfulp_a_SOURCES += trainer/run/cmd_train.c
 libhalfulp_a_SOURCES += trainer/run/config.c
 noinst_HEADERS += trainer/run/config.h
+libhalfulp_a_SOURCES += trainer/run/config_settle.c
 libhalfulp_a_SOURCES += trainer/run/evaluate.c
 libhalfulp_a_SOURCES += trainer/run/exercise.c
 noinst_HEADERS += trainer/run/exercise.h

@@ -42,6 +42,13 @@ const char hu_options_lr[] = "learning rate [the model's with its own optimizer,
 #undef OPTIM
 "]";
 
+const char hu_options_schedule[] =
+	"how the learning rate changes with the step's number, skipped steps included"
+#define SCHEDULE(name, reads, summary) "; " #name ": " summary
+#include "lib/op/schedules.def"
+#undef SCHEDULE
+;
+
 const char hu_options_momentum[] = "share of the last update that is added to the next [the optimizer's"
 #define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #momentum
 #include "trainer/optim/optims.def"

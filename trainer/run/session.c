@@ -6,6 +6,7 @@
 #include "lib/base/str.h"
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
+#include "trainer/record/metrics.h"
 #include "trainer/run/start.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ find_ids(const hu_program *p, const hu_dataset *data, int masked)
 		.scale = hu_program_find(p, "scaler.scale"),
 		.found = hu_program_find(p, "scaler.found_inf"),
 		.where = hu_program_find(p, "scaler.where"),
-		.norm = hu_program_find(p, "optim.grad_norm") };
+		.norm = hu_program_find(p, "optim.grad_norm"),
+		.rate = hu_program_find(p, "optim.rate") };
 
 	for (int i = 0; i < data->narray; i++) {
 		char name[48];
@@ -42,29 +44,6 @@ largest(const hu_program *p)
 	return most;
 }
 
-/* Registers what the loop reads after every step (trainer/record/metrics.c), so that a device sends it without being
-   asked. */
-static hu_status
-watch(hu_session *s)
-{
-	const hu_program *p = s->programs.train;
-	int *counted = hu_xmalloc(2 * ((size_t)p->nt + 1) * sizeof *counted), *surveyed = counted + p->nt + 1, n = 0,
-	    ns = 0;
-	const int each[] = { s->id.loss, s->id.scale, s->id.norm, s->id.found, s->id.where, s->id.p, s->id.labels,
-		p->t[s->id.scale].next },
-		  eval[] = { s->eval_id.loss, s->eval_id.p };
-
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].trainable && p->t[i].grad >= 0)
-			counted[n++] = p->t[i].grad;
-	for (int i = 0; i < p->nt; i++)
-		if (s->config->count && hu_match(s->config->count, p->t[i].name))
-			surveyed[ns++] = i;
-	hu_status st = s->backend->watch(s->train, each, 7 + (each[7] >= 0), counted, n, surveyed, ns);
-	free(counted);
-	return st == HU_OK ? s->backend->watch(s->eval, eval, 2, NULL, 0, NULL, 0) : st;
-}
-
 hu_status
 hu_session_machines(hu_session *s)
 {
@@ -83,7 +62,7 @@ hu_session_machines(hu_session *s)
 		s->backend->tune(s->train, hu_config_on(c->fuse), hu_config_on(c->graph));
 		s->backend->tune(s->eval, hu_config_on(c->fuse), hu_config_on(c->graph));
 	}
-	return s->backend->watch ? watch(s) : HU_OK;
+	return s->backend->watch ? hu_metrics_watch(s) : HU_OK;
 }
 
 /* Opens the machines and allocates the buffers of batches. */
@@ -117,7 +96,7 @@ hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data)
 	memset(data, 0, sizeof *data);
 	s->epoch_shuffled = SIZE_MAX;
 	s->steps_per_epoch = s->data.n_train / c->batch;
-	s->steps = c->steps ? c->steps : c->epochs * s->steps_per_epoch;
+	s->steps = hu_config_steps(c, &s->data);
 	hu_status st = HU_OK;
 	if (!s->steps_per_epoch)
 		st = hu_fail(

@@ -10,7 +10,7 @@
 /* Ids of a program's tensors; -1 where it has no such tensor. */
 typedef struct hu_ids {
 	int array[HU_ARRAYS];   /* the inputs that the data set's arrays feed */
-	int labels, weight, loss, p, scale, found, where, norm;
+	int labels, weight, loss, p, scale, found, where, norm, rate;
 } hu_ids;
 
 typedef struct hu_session {

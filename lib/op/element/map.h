@@ -181,6 +181,10 @@ hu_status hu_shape_expect(const hu_call *c, int k, hu_shape in, hu_shape want);
 /* Operand k must have n elements. */
 hu_status hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n);
 
+/* An update has from least to most operands; a learning rate that is an operand (hu_rate_operand) comes after them and
+   is a scalar. */
+hu_status hu_shape_rate(const hu_call *c, const hu_shape *in, int least, int most);
+
 /* The precision of the references in bits: far beyond any error that an fp64 computation could hide. */
 enum { HU_EXACT_BITS = 512 };
 #endif

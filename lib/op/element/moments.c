@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/element/moments.h"
 
+#include "lib/op/scalars.h"
+
 /* Keeps an element's values in a step that is skipped. */
 #define KEEP(S, T) (out[0][i] = in[0][i], out[1][i] = in[2][i], out[2][i] = in[3][i])
 
@@ -34,6 +36,25 @@ hu_moments_exact(mpfr_t m, mpfr_t v, const mpfr_t b1, const mpfr_t b2, const mpf
 	mpfr_mul(v, b2, x[3], MPFR_RNDN);
 	mpfr_add(v, v, t, MPFR_RNDN);
 	mpfr_clear(t);
+}
+
+double
+hu_moments_rate(hu_map *m, int i, const hu_call *c, hu_tensor *const *in)
+{
+	int rate = hu_rate_operand(c);
+
+	if (rate < 0)
+		return hu_attr_num(c, "lr", 1e-3);
+	m->kx[i].t = in[rate];
+	return hu_get(in[rate], 0);
+}
+
+hu_dd
+hu_moments_rate_dd(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, double rate)
+{
+	int operand = hu_rate_operand(c);
+
+	return operand < 0 ? hu_dd_of(rate) : hu_operand_dd(sink, in, operand, 0);
 }
 
 /* Returns 1 if found_inf is set. */
@@ -74,6 +95,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	HU_TRY(hu_shape_expect(c, 3, in[3], in[0]));
 	HU_TRY(hu_shape_expect(c, 4, in[4], in[0]));
 	HU_TRY(hu_shape_length(c, 5, in[5], 3));
+	HU_TRY(hu_shape_rate(c, in, 6, 6));
 	for (int k = 0; k < 3; k++)
 		HU_TRY(hu_shape_settle(c, k, out, in[0]));
 	return HU_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The family of Adam-like optimizers. Operands: weight, gradient, found_inf, m, v, clock; results: weight, m, v. This
+   The family of Adam-like optimizers. Operands: weight, gradient, found_inf, m, v, clock, and with the attribute
+   scheduled the learning rate; results: weight, m, v. This
    holds what adam and adamw share: shapes, the rounding of epsilon, keeping the old values if found_inf is set, bounds,
    certified values, and counts of updates that change nothing. */
 #ifndef HU_OP_MOMENTS_H
@@ -46,6 +47,10 @@ extern const hu_columns hu_family_moments;
 		out[1][i] = UPDATE##_term##S(c, in[1][i], &m, &v);                                                    \
 	} while (0)
 
+/* Returns the learning rate, the attribute's or the operand's, from which the reference then takes constant i. */
+double hu_moments_rate(hu_map *m, int i, const hu_call *c, hu_tensor *const *in);
+/* Returns the rate as a certified value; rate is the attribute's. */
+hu_dd hu_moments_rate_dd(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, double rate);
 /* m' and v' of one element in exact arithmetic; b1 and b2 are the betas, x the map's operands. */
 void hu_moments_exact(mpfr_t m, mpfr_t v, const mpfr_t b1, const mpfr_t b2, const mpfr_t *x);
 /* y = 1 - a */

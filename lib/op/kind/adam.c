@@ -50,7 +50,7 @@ static void
 constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
 	m->nk = OF_FORMULA;
-	m->k[LR] = hu_attr_num(c, "lr", 1e-3);
+	m->k[LR] = hu_moments_rate(m, LR, c, in);
 	m->k[BETA1] = hu_attr_num(c, "beta1", 0.9);
 	m->k[BETA2] = hu_attr_num(c, "beta2", 0.999);
 	m->k[POWER1] = hu_get(in[5], 1);
@@ -73,7 +73,8 @@ static void
 certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {
 	const hu_dd one = hu_dd_of(1);
-	hu_dd up = hu_dd_mul(hu_dd_of(m->k[LR]), hu_dd_sqrt(hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2))));
+	hu_dd lr = hu_moments_rate_dd(m->call, in, sink, m->k[LR]),
+	      up = hu_dd_mul(lr, hu_dd_sqrt(hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2))));
 
 	hu_map_certify(m, ALPHA, hu_dd_div(up, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 1))));
 	hu_map_certify(m, REST1, hu_dd_sub(one, hu_dd_of(m->k[BETA1])));
@@ -97,7 +98,7 @@ direction(double m, double v, double one, double two, double eps)
 
 const hu_op hu_op_adam = {
 	.name = "adam", .summary = "Adam, Keras's form: epsilon beside the second moment as it is stored",
-	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps", .cls = HU_CLASS_FIXED,
+	.min_in = 6, .max_in = 7, .nout = 3, .attrs = "lr scheduled beta1 beta2 eps", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
 	.role = HU_ROLE_ADAM, .moment = "-12",
 	.family = &hu_family_moments,

@@ -46,7 +46,8 @@ HU_BLOCKS(squares, SQUARES, NULL)
 static void
 constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
-	double lr = hu_attr_num(c, "lr", 1e-3), b1 = hu_attr_num(c, "beta1", 0.9), b2 = hu_attr_num(c, "beta2", 0.999);
+	double lr = hu_moments_rate(m, 0, c, in), b1 = hu_attr_num(c, "beta1", 0.9);
+	double b2 = hu_attr_num(c, "beta2", 0.999);
 	double decay = hu_attr_num(c, "weight_decay", 0.01), p1 = hu_get(in[5], 1), p2 = hu_get(in[5], 2);
 
 	m->nk = 9;
@@ -77,11 +78,12 @@ constants(hu_map *m, const hu_call *c, hu_tensor *const *in)
 static void
 certify(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {
-	const hu_dd one = hu_dd_of(1);
+	const hu_dd one = hu_dd_of(1), lr = hu_moments_rate_dd(m->call, in, sink, m->k[0]);
 
+	hu_map_certify(m, 0, lr);
 	hu_map_certify(m, 2, hu_dd_sub(one, hu_dd_of(m->k[1])));
 	hu_map_certify(m, 4, hu_dd_sub(one, hu_dd_of(m->k[3])));
-	hu_map_certify(m, 6, hu_dd_sub(one, hu_dd_mul(hu_dd_of(m->k[0]), hu_dd_of(m->k[DECAY]))));
+	hu_map_certify(m, 6, hu_dd_sub(one, hu_dd_mul(lr, hu_dd_of(m->k[DECAY]))));
 	hu_map_certify(m, 7, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 1)));
 	hu_map_certify(m, 8, hu_dd_sub(one, hu_operand_dd(sink, in, 5, 2)));
 }
@@ -105,7 +107,8 @@ direction(double m, double v, double one, double two, double eps)
 const hu_op hu_op_adamw = {
 	.name = "adamw",
 	.summary = "Adam with decoupled weight decay, PyTorch's form: epsilon beside the corrected second moment",
-	.min_in = 6, .max_in = 6, .nout = 3, .attrs = "lr beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED,
+	.min_in = 6, .max_in = 7, .nout = 3,
+	.attrs = "lr scheduled beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
 	.role = HU_ROLE_ADAMW, .moment = "-12",
 	.family = &hu_family_moments,

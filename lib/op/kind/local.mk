@@ -65,6 +65,7 @@ libhalfulp_a_SOURCES += lib/op/kind/logical_not.c
 libhalfulp_a_SOURCES += lib/op/kind/logical_or.c
 libhalfulp_a_SOURCES += lib/op/kind/logsumexp.c
 libhalfulp_a_SOURCES += lib/op/kind/logsumexp_dx.c
+libhalfulp_a_SOURCES += lib/op/kind/lr_schedule.c
 libhalfulp_a_SOURCES += lib/op/kind/mask.c
 libhalfulp_a_SOURCES += lib/op/kind/mask_keys.c
 libhalfulp_a_SOURCES += lib/op/kind/mask_out.c

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    sgd: g += decay w; v = momentum v + g; w -= lr v (without v: w -= lr g; nesterov=1, PyTorch's form of Nesterov's:
-   w -= lr (g + momentum v)). If found_inf is set the old values are kept. */
+   w -= lr (g + momentum v)). If found_inf is set the old values are kept. With scheduled=1 the last operand is the
+   learning rate. */
 #include "lib/op/element/pointwise.h"
+#include "lib/op/scalars.h"
 
 #define STEP(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
 #define MOVE(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], &in[2][i], &out[1][i])
@@ -60,10 +62,12 @@ HU_BLOCKS(move_term, MOVE_TERM, NULL)
 HU_BLOCKS(keep, KEEP, exact_keep)
 HU_BLOCKS(keep2, KEEP2, exact_keep)
 
+static int has_velocity(const hu_call *c) { return c->nin - (hu_rate_operand(c) >= 0) > 3; }
+
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 {
-	int found = hu_get(in[2], 0) != 0, two = c->nin > 3;
+	int found = hu_get(in[2], 0) != 0, two = has_velocity(c), rate = hu_rate_operand(c);
 
 	hu_map_init(m, c, found ? (two ? &keep2 : &keep) : two ? &move : &step, in[0]->n, 1);
 	hu_map_add(m, in[0], HU_EACH);
@@ -71,7 +75,8 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	if (two)
 		hu_map_add(m, in[3], HU_EACH);
 	m->nk = 4;
-	m->k[0] = hu_attr_num(c, "lr", 0.01);
+	m->k[0] = rate < 0 ? hu_attr_num(c, "lr", 0.01) : hu_get(in[rate], 0);
+	m->kx[0].t = rate < 0 ? NULL : in[rate];
 	m->k[1] = hu_attr_num(c, "momentum", 0);
 	m->k[2] = hu_attr_num(c, "weight_decay", 0);
 	m->k[3] = hu_attr_num(c, "nesterov", 0);
@@ -82,9 +87,10 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	HU_TRY(hu_shape_expect(c, 1, in[1], in[0]));
 	HU_TRY(hu_shape_length(c, 2, in[2], 1));
-	if (c->nin > 3)
+	HU_TRY(hu_shape_rate(c, in, 3, 4));
+	if (has_velocity(c))
 		HU_TRY(hu_shape_expect(c, 3, in[3], in[0]));
-	if (c->nout > 1 && c->nin < 4)
+	if (c->nout > 1 && !has_velocity(c))
 		return hu_fail(HU_EINVAL, "sgd: a second output needs the velocity as fourth operand");
 	HU_TRY(hu_shape_settle(c, 0, out, in[0]));
 	return hu_shape_settle(c, 1, out, in[0]);
@@ -94,7 +100,7 @@ static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)out;
-	int moving = c->nin > 3, nesterov = moving && hu_attr_num(c, "nesterov", 0) != 0;
+	int moving = has_velocity(c), nesterov = moving && hu_attr_num(c, "nesterov", 0) != 0;
 
 	k->flops = (2.0 + 2 * moving + 2 * nesterov + (hu_attr_num(c, "weight_decay", 0) != 0 ? 2 : 0)) *
 		   (double)hu_count(in[0]);
@@ -109,7 +115,7 @@ swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 	if (out != 0 || hu_get(in[2], 0) != 0)
 		return HU_OK;
 	prepare(&m, c, in);
-	m.blocks = c->nin > 3 ? &move_term : &step_term;
+	m.blocks = has_velocity(c) ? &move_term : &step_term;
 	return hu_update_swamping(&m, element, n, env, count);
 }
 
@@ -121,15 +127,29 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 	if (hu_get(in[2], 0) != 0)
 		return;
 	prepare(&m, c, in);
-	m.blocks = c->nin > 3 ? &move_term : &step_term;
+	m.blocks = has_velocity(c) ? &move_term : &step_term;
 	hu_update_tally_all(&m, in[0], out, count);
 }
 
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	int rate = hu_rate_operand(c);
+	hu_map m;
+
+	prepare(&m, c, in);
+	if (rate >= 0)
+		hu_map_certify(&m, 0, hu_operand_dd(sink, in, rate, 0));
+	return hu_map_enclose(&m, &m, in, out, hu_output_format(c, in, out), element, n, sink);
+}
+
 const hu_op hu_op_sgd = {
-	.name = "sgd", .summary = "gradient descent with momentum and weight decay", .min_in = 3, .max_in = 4,
-	.nout = 2, .attrs = "lr momentum weight_decay nesterov", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
-	.like = "-3",
+	.name = "sgd", .summary = "gradient descent with momentum and weight decay", .min_in = 3, .max_in = 5,
+	.nout = 2, .attrs = "lr scheduled momentum weight_decay nesterov", .cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT, .like = "-3",
 	.role = HU_ROLE_SGD, .moment = "-1",
-	.own = { .shape = shape, .cost = cost, .swamping = swamping, .updates = updates },
+	.own = {
+		.shape = shape, .cost = cost, .enclose = enclose, .swamping = swamping, .updates = updates,
+	},
 	.family = &hu_family_pointwise, .pointwise = &(hu_pointwise){ .prepare = prepare },
 };

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
    softmax_xent: p = softmax of each row of logits (a row, or a pixel of an image), shifted by the row's maximum;
-   loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
+   loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. With label_smoothing s, as in PyTorch, the
+   label's logit gives way to 1 - s of it and s of the mean of the row's logits. */
 #include "lib/op/axis/exact_exp.h"
 #include "lib/op/reduce/stats.h"
 
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
 #define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
 #define LOSS(S, T) (out[0][i] = hu_xent##S(c, in[0][i], in[1][i], in[2][i], in[3][i]), out[1][i] = in[3][i])
+#define BELOW(S, T) out[0][i] = hu_below##S(c, in[0][i], in[1][i])
+#define TARGET(S, T) out[0][i] = hu_smooth_target##S(c, in[0][i], in[1][i], in[2][i])
+#define SMOOTH(S, T) (out[0][i] = hu_smooth_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
 #define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(share, SHARE, NULL)
 HU_BLOCKS(loss, LOSS, NULL)
+HU_BLOCKS(below, BELOW, NULL)
+HU_BLOCKS(target, TARGET, NULL)
+HU_BLOCKS(smooth, SMOOTH, NULL)
 HU_BLOCKS(mean, MEAN, NULL)
 
 static hu_groups
@@ -43,19 +50,40 @@ check_labels(const hu_call *c, hu_tensor *const *in)
 	return HU_OK;
 }
 
+/* Sets y to what the sum of exponentials is compared with: row i's logit of the label, or if it is smoothed, by s, a
+   mean of that and the mean of all. t is room for a number. */
 static void
-reference_loss(hu_tensor *const *in, mpfr_t y)
+exact_target(hu_tensor *const *in, size_t i, double s, mpfr_t t, mpfr_t y)
 {
 	size_t C = hu_last(in[0]->shape);
-	mpfr_t sum, t, weight, x;
 
-	mpfr_inits2(HU_EXACT_BITS, sum, t, weight, x, (mpfr_ptr)NULL);
+	hu_exact_get(y, in[0], i * C + (size_t)hu_get(in[1], i));
+	if (s == 0)
+		return;
+	mpfr_mul_d(t, y, s, MPFR_RNDN);
+	mpfr_sub(y, y, t, MPFR_RNDN);
+	for (size_t j = 0; j < C; j++) {
+		hu_exact_get(t, in[0], i * C + j);
+		mpfr_mul_d(t, t, s, MPFR_RNDN);
+		mpfr_div_ui(t, t, (unsigned long)C, MPFR_RNDN);
+		mpfr_add(y, y, t, MPFR_RNDN);
+	}
+}
+
+static void
+reference_loss(const hu_call *c, hu_tensor *const *in, mpfr_t y)
+{
+	size_t C = hu_last(in[0]->shape);
+	double s = hu_attr_num(c, "label_smoothing", 0);
+	mpfr_t sum, t, u, weight, x;
+
+	mpfr_inits2(HU_EXACT_BITS, sum, t, u, weight, x, (mpfr_ptr)NULL);
 	mpfr_set_zero(y, 1);
 	mpfr_set_zero(weight, 1);
 	for (size_t i = 0; i < in[1]->n; i++) {
 		hu_exact_exp_others(in[0], i * C, C, 1, t, sum);
 		mpfr_log1p(sum, sum, MPFR_RNDN);
-		hu_exact_get(x, in[0], i * C + (size_t)hu_get(in[1], i));
+		exact_target(in, i, s, u, x);
 		mpfr_sub(t, t, x, MPFR_RNDN);
 		hu_exact_add_odd(t, t, sum);
 		hu_exact_get(x, in[2], i);
@@ -64,7 +92,7 @@ reference_loss(hu_tensor *const *in, mpfr_t y)
 		hu_exact_add(weight, in[2], i);
 	}
 	mpfr_div(y, y, weight, MPFR_RNDN);
-	mpfr_clears(sum, t, weight, x, (mpfr_ptr)NULL);
+	mpfr_clears(sum, t, u, weight, x, (mpfr_ptr)NULL);
 }
 
 static hu_status
@@ -79,7 +107,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	for (size_t i = 0; i < n; i++) {
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		if (out == 0) {
-			reference_loss(in, exact[i]);
+			reference_loss(c, in, exact[i]);
 			continue;
 		}
 		if (element[i] / C != row) {
@@ -113,8 +141,9 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	(void)out;
 	/* Counts the largest logit, the sum of exponentials of the distances to it, and the probabilities if they are
 	   wanted. */
-	k->flops = (c->nout > 1 ? 7.0 : 4.0) * (double)hu_count(in[0]) +
-		   6.0 * (double)(hu_count(in[0]) / hu_last(in[0])) + 1;
+	int smoothing = hu_attr_num(c, "label_smoothing", 0) != 0;
+	k->flops = ((c->nout > 1 ? 7.0 : 4.0) + 2 * smoothing) * (double)hu_count(in[0]) +
+		   (6.0 + 5 * smoothing) * (double)(hu_count(in[0]) / hu_last(in[0])) + 1;
 }
 
 static const hu_grad grad[] = {
@@ -122,12 +151,40 @@ static const hu_grad grad[] = {
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
+static const hu_stats_own smoothed = {
+	.check = check_labels,
+	.rule = {
+		/* Of each row: 0 the largest logit, 1 the label's logit, 2 the sum of exponentials, 3 that of the
+		   distances to the largest, 4 what the label asks for. */
+		{ .kind = HU_STAT_SHIFT, .groups = classes },
+		{ .kind = HU_STAT_PICK, .groups = classes, .b = 1 },
+		{ .kind = HU_STAT_SUM, .groups = classes, .blocks = &term,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0) } },
+		{ .kind = HU_STAT_SUM, .groups = classes, .blocks = &below,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0) } },
+		{ .kind = HU_STAT_EACH, .groups = classes, .blocks = &target, .constants = hu_stats_smoothing,
+			.from = { HU_OF_GROUP(1), HU_OF_GROUP(0), HU_OF_GROUP(3) } },
+		/* 5 the sum of weighted losses, 6 that of the weights, 7 their quotient */
+		{ .kind = HU_STAT_SUM, .groups = losses, .blocks = &smooth, .results = 2,
+			.from = { { HU_FROM_STAT, 4, HU_EACH }, { HU_FROM_STAT, 2, HU_EACH },
+				{ HU_FROM_INPUT, 2, HU_EACH } } },
+		{ .kind = HU_STAT_EACH, .groups = losses, .blocks = &mean,
+			.from = { { HU_FROM_STAT, 5, HU_EACH }, { HU_FROM_STAT, 6, HU_EACH } } },
+	},
+	.output = {
+		{ .stat = 7 },
+		{ .map = { .groups = classes, .blocks = &share,
+			.from = { { HU_FROM_INPUT, 0, HU_EACH }, HU_OF_GROUP(0), HU_OF_GROUP(2) } } },
+	},
+};
+
 const hu_op hu_op_softmax_xent = {
 	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy", .min_in = 3, .max_in = 3,
-	.nout = 2, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
+	.nout = 2, .attrs = "label_smoothing", .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
+		.key = "label_smoothing", .with = &smoothed,
 		.check = check_labels,
 		.rule = {
 			/* Of each row: 0 the largest logit, 1 the label's logit, 2 the sum of exponentials. */

@@ -13,6 +13,14 @@ hu_stats_size(const hu_call *c, const hu_groups *g, double *k)
 	return 1;
 }
 
+int
+hu_stats_smoothing(const hu_call *c, const hu_groups *g, double *k)
+{
+	k[0] = hu_attr_num(c, "label_smoothing", 0);
+	k[1] = (double)hu_groups_size(g);
+	return 2;
+}
+
 double
 hu_stats_largest(const hu_tensor *x, size_t first, size_t n, size_t stride)
 {

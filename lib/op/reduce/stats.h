@@ -60,6 +60,8 @@ typedef struct hu_stat_rule {
 
 /* The constant k[0] is the size of a group: what a mean divides by. */
 int hu_stats_size(const hu_call *c, const hu_groups *g, double *k);
+/* k[0] is the attribute label_smoothing, k[1] the size of a group: the number of classes. */
+int hu_stats_smoothing(const hu_call *c, const hu_groups *g, double *k);
 
 /* One output: the formula that map has, for every element of its groups, or statistic stat if map.blocks is NULL. */
 typedef struct hu_stats_output { hu_stat_rule map; int stat; } hu_stats_output;
@@ -71,6 +73,8 @@ typedef struct hu_stats_own {
 	hu_stat_rule rule[HU_STATS_RULES];
 	hu_stats_output output[HU_STATS_OUT];
 	hu_status (*check)(const hu_call *c, hu_tensor *const *in);   /* refuses values of inputs; NULL: takes all */
+	const char *key;                  /* NULL, or an attribute: calls in which it is not 0 have the rules of with */
+	const struct hu_stats_own *with;
 } hu_stats_own;
 extern const hu_columns hu_family_stats;
 

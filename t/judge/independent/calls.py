@@ -124,6 +124,9 @@ class Exact:
     def op_scale(self, call, ins, out, k, i):
         return ins[0][i] * (ins[1][0] if len(ins) > 1 else 1) * Q(call['attr'].get('factor', 1))
 
+    def op_clip(self, call, ins, out, k, i):
+        return max(Q(call['attr']['low']), min(Q(call['attr']['high']), ins[0][i]))
+
     def op_unscale(self, call, ins, out, k, i):
         return ins[0][i] / (ins[1][0] * Q(call['attr'].get('loss_weight', 1)))
 
@@ -207,21 +210,50 @@ class Exact:
         loss = I(0)
         for r in range(labels.n):
             e, total, top = self.row_softmax(call, logits, r, n)
-            loss = loss + (log(total) + (top - logits[r * n + int(labels[r])])) * weight[r]
+            s = Q(call['attr'].get('label_smoothing', 0))
+            target = (1 - s) * logits[r * n + int(labels[r])] + s * sum(logits[r * n + j] for j in range(n)) / n
+            loss = loss + (log(total) + (top - target)) * weight[r]
         return loss / sum(weight[r] for r in range(labels.n))
 
     def op_softmax_xent_dx(self, call, ins, out, k, i):
         p, labels, weight, dloss = ins
         n = p.shape[1]
         total = self.once((call['id'], 'weight'), lambda: sum(weight[j] for j in range(weight.n)))
-        return dloss[0] * weight[i // n] / total * (p[i] - (1 if int(labels[i // n]) == i % n else 0))
+        s = Q(call['attr'].get('label_smoothing', 0))
+        return dloss[0] * weight[i // n] / total * (p[i] - s / n - (1 - s if int(labels[i // n]) == i % n else 0))
 
     def op_grad_norm(self, call, ins, out, k, i):
         return sqrt(Q(sum(sum(t.integer(j) ** 2 for j in range(t.n)) * pow2(2 * t.unit) for t in ins)))
 
-    def op_sgd(self, call, ins, out, k, i):
-        w, g, found = ins[:3]
+    @staticmethod
+    def rated(call, ins):
+        """An update's operands without the learning rate, and its attributes with it."""
         a = {key: Q(v) for key, v in call['attr'].items()}
+        if not a.get('scheduled'):
+            return ins, a
+        return ins[:-1], dict(a, lr=Q(ins[-1][0]))
+
+    def op_lr_schedule(self, call, ins, out, k, i):
+        """PyTorch's closed forms after a linear warm-up."""
+        a, t = call['attr'], Q(ins[0][0])
+        if k == 1:
+            return t + 1
+        lr, end, n, warm = Q(a['lr']), Q(a.get('lr_end', 0)), Q(a['decay_steps']), Q(a['warmup'])
+        u = t - warm
+        if u < 0:
+            return lr * (t + 1) / (warm + 1)
+        if a['schedule'] == 'constant':
+            return lr
+        if a['schedule'] == 'step':
+            return lr * Q(a['decay_rate']) ** int(u // n)
+        if a['schedule'] == 'linear':
+            return lr + (end - lr) * min(u / n, 1)
+        y, off = fixed.cosine(min(u / n, Q(1))), 1 << 60
+        return I(Q(y - off, fixed.ONE), Q(y + off, fixed.ONE)) * ((lr - end) / 2) + (lr + end) / 2
+
+    def op_sgd(self, call, ins, out, k, i):
+        ins, a = self.rated(call, ins)
+        w, g, found = ins[:3]
         if found[0] != 0:
             return ins[3][i] if k else w[i]
         step = g[i] + a.get('weight_decay', 0) * w[i]
@@ -237,10 +269,10 @@ class Exact:
         return clock[0] + 1 if i == 0 else (1 if clock[0] == 0 else clock[i]) * Q(a['beta1' if i == 1 else 'beta2'])
 
     def op_adamw(self, call, ins, out, k, i):
+        ins, a = self.rated(call, ins)
         w, g, found, m, v, clock = ins
         if found[0] != 0:
             return [w, m, v][k][i]
-        a = {key: Q(x) for key, x in call['attr'].items()}
         m1 = a['beta1'] * m[i] + (1 - a['beta1']) * g[i]
         v1 = a['beta2'] * v[i] + (1 - a['beta2']) * g[i] ** 2
         if k:
@@ -256,10 +288,10 @@ class Exact:
         return I(Q(y - off, fixed.ONE), Q(y + off, fixed.ONE))
 
     def op_adam(self, call, ins, out, k, i):
+        ins, a = self.rated(call, ins)
         w, g, found, m, v, clock = ins
         if found[0] != 0:
             return [w, m, v][k][i]
-        a = {key: Q(x) for key, x in call['attr'].items()}
         m1 = m[i] + (g[i] - m[i]) * (1 - a['beta1'])
         v1 = v[i] + (g[i] ** 2 - v[i]) * (1 - a['beta2'])
         if k:

@@ -2,6 +2,7 @@
 # The exact step: the whole program from its recorded inputs and state without a rounding, every value an integer in units
 # of 2^-K. Each operation is off by a few units, so that results hold hundreds of bits more than any figure shows.
 import math
+from fractions import Fraction as Q
 
 from .files import NotFinite
 from .number import FORMATS
@@ -60,6 +61,28 @@ def log(x):
         e = exp(y)
         y += 2 * div(x - e, x + e)
     return y
+
+
+def arctan_of_inverse(n):
+    total, power, k, sign = 0, ONE // n, 1, 1
+    while power:
+        total += sign * (power // k)
+        power, k, sign = power // (n * n), k + 2, -sign
+    return total
+
+
+PI = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))  # Machin's formula
+
+
+def cosine(q):
+    """cos(pi q) of a Fraction from 0 to 1."""
+    x = PI * q.numerator // q.denominator
+    total, term, k = ONE, ONE, 0
+    while term:
+        k += 2
+        term = mul(mul(term, x), x) // (k * (k - 1))
+        total += term if k % 4 == 0 else -term
+    return total
 
 
 def fixed_float(x):
@@ -142,6 +165,9 @@ class Step:
         s = mul(ins[1].v[0] if len(ins) > 1 else ONE, self.attr(call, 'factor', 1))
         return [[mul(x, s) for x in ins[0].v]]
 
+    def op_clip(self, call, ins, outs):
+        return [[max(self.attr(call, 'low'), min(self.attr(call, 'high'), x)) for x in ins[0].v]]
+
     def op_unscale(self, call, ins, outs):
         s = mul(ins[1].v[0], self.attr(call, 'loss_weight', 1))
         return [[div(x, s) for x in ins[0].v]]
@@ -174,27 +200,40 @@ class Step:
     def op_softmax_xent(self, call, ins, outs):
         z, labels, weight = [t.v for t in ins]
         n = ins[0].shape[1]
-        loss, p = 0, []
+        loss, p, s = 0, [], self.attr(call, 'label_smoothing')
         for r in range(len(labels)):
             row = z[r * n:(r + 1) * n]
             e = [exp(v - max(row)) for v in row]
             p += [div(v, sum(e)) for v in e]
-            loss += mul(log(sum(e)) + max(row) - row[labels[r] >> K], weight[r])
+            loss += mul(log(sum(e)) + max(row) - mul(ONE - s, row[labels[r] >> K]) - mul(s, sum(row)) // n, weight[r])
         return [[div(loss, sum(weight))], p]
 
     def op_softmax_xent_dx(self, call, ins, outs):
         p, labels, weight, dloss = [t.v for t in ins]
-        n, total = ins[0].shape[1], sum(weight)
-        return [[div(mul(mul(dloss[0], weight[i // n]), v - (ONE if labels[i // n] >> K == i % n else 0)), total) for i, v in enumerate(p)]]
+        n, total, s = ins[0].shape[1], sum(weight), self.attr(call, 'label_smoothing')
+        return [[div(mul(mul(dloss[0], weight[i // n]), v - s // n - (ONE - s if labels[i // n] >> K == i % n else 0)), total) for i, v in enumerate(p)]]
 
     def op_grad_norm(self, call, ins, outs):
         return [[root(sum(mul(x, x) for t in ins for x in t.v))]]
 
+    def rated(self, call, ins):
+        """An update's operands without the learning rate, and that."""
+        return (ins[:-1], ins[-1].v[0]) if call['attr'].get('scheduled') else (ins, self.attr(call, 'lr'))
+
+    def op_lr_schedule(self, call, ins, outs):
+        t, attr = ins[0].v[0] >> K, call['attr']
+        lr, end, n, warm = self.attr(call, 'lr'), self.attr(call, 'lr_end'), int(attr['decay_steps']), int(attr['warmup'])
+        share = Q(min(max(t - warm, 0), n), n)
+        rate = {'constant': lr, 'step': mul(lr, fixed(Q(attr.get('decay_rate', 1)) ** (max(t - warm, 0) // n))),
+                'linear': lr + (end - lr) * share.numerator // share.denominator, 'cosine': end + mul(lr - end, ONE + cosine(share)) // 2}[attr['schedule']]
+        return [[lr * (t + 1) // (warm + 1) if t < warm else rate], [(t + 1) << K]][:len(outs)]
+
     def op_sgd(self, call, ins, outs):
+        ins, lr = self.rated(call, ins)
         w, g, found = [t.v for t in ins[:3]]
         if found[0]:
             return [w] + [t.v for t in ins[3:]][:len(outs) - 1]
-        lr, momentum, decay = self.attr(call, 'lr'), self.attr(call, 'momentum'), self.attr(call, 'weight_decay')
+        momentum, decay = self.attr(call, 'momentum'), self.attr(call, 'weight_decay')
         d = [x + mul(decay, y) for x, y in zip(g, w)]
         if len(ins) > 3:
             d = [mul(momentum, v) + x for v, x in zip(ins[3].v, d)]
@@ -208,20 +247,22 @@ class Step:
         return [[old[0] + ONE, mul(old[1], self.attr(call, 'beta1')), mul(old[2], self.attr(call, 'beta2'))]]
 
     def op_adamw(self, call, ins, outs):
+        ins, lr = self.rated(call, ins)
         w, g, found, m, v, clock = [t.v for t in ins]
         if found[0]:
             return [w, m, v]
-        b1, b2, lr, eps, decay = (self.attr(call, k) for k in ('beta1', 'beta2', 'lr', 'eps', 'weight_decay'))
+        b1, b2, eps, decay = (self.attr(call, k) for k in ('beta1', 'beta2', 'eps', 'weight_decay'))
         m = [mul(b1, x) + mul(ONE - b1, y) for x, y in zip(m, g)]
         v = [mul(b2, x) + mul(ONE - b2, mul(y, y)) for x, y in zip(v, g)]
         one, two = ONE - clock[1], ONE - clock[2]
         return [[mul(x, ONE - mul(lr, decay)) - div(mul(lr, div(a, one)), root(div(b, two)) + eps) for x, a, b in zip(w, m, v)], m, v]
 
     def op_adam(self, call, ins, outs):
+        ins, lr = self.rated(call, ins)
         w, g, found, m, v, clock = [t.v for t in ins]
         if found[0]:
             return [w, m, v]
-        b1, b2, lr, eps = (self.attr(call, k) for k in ('beta1', 'beta2', 'lr', 'eps'))
+        b1, b2, eps = (self.attr(call, k) for k in ('beta1', 'beta2', 'eps'))
         m = [x + mul(ONE - b1, y - x) for x, y in zip(m, g)]
         v = [x + mul(ONE - b2, mul(y, y) - x) for x, y in zip(v, g)]
         rate = div(mul(lr, root(ONE - clock[2])), ONE - clock[1])

@@ -88,7 +88,7 @@ def metrics_rows(run, states, evaluated):
         bad = overflow(run, s.exact) if s.skipped else None
         scale = named(run, s.exact, 'scaler.scale')
         row = {'step': step, 'epoch': step // run.manifest['steps_per_epoch'], 'loss': value(named(run, s.exact, 'loss.y').raw(0)), 'accuracy': right / batch,
-               'loss_scale': float(scale[0]) if scale else 1.0, 'skipped': int(s.skipped), 'overflow_call': bad[0] if bad else None, 'overflow_tensor': bad[1] if bad else '-',
+               'lr': rate(run, s), 'loss_scale': float(scale[0]) if scale else 1.0, 'skipped': int(s.skipped), 'overflow_call': bad[0] if bad else None, 'overflow_tensor': bad[1] if bad else '-',
                'overflow_count': bad[2] if bad else None, 'grad_norm': value(named(run, s.exact, 'optim.grad_norm').raw(0)), 'digest': digest(run, s.exact)}
         row.update({'eval_' + c: None for c in ('loss', 'accuracy', 'precision', 'recall', *ELSEWHERE)})
         row.update(evaluated.get(step, {}))
@@ -119,6 +119,12 @@ def gradient_rows(run, states):
             yield {'step': step, 'tensor': run.tensors[w['grad']]['name'], 'amax': float(max(finite, default=0)), 'nonzeros': sum(v != 0 for v in finite), 'zeros': sum(v == 0 for v in finite), 'nonfinite': g.n - len(finite)}
 
 
+def rate(run, s):
+    """The learning rate of the step: what the schedule's call computed, or the updates' attribute."""
+    update = next(c for c in run.calls if run.is_update(c))
+    return float(s.exact.t[update['in'][-1]][0]) if update['attr'].get('scheduled') else update['attr']['lr']
+
+
 def update_rows(run, states):
     for step in run.steps:
         s = states[step]
@@ -128,7 +134,7 @@ def update_rows(run, states):
             w, after = s.exact.t[call['in'][0]], s.exact.t[call['out'][0]]
             row = {'step': step, 'tensor': run.tensors[call['in'][0]]['name'], 'weights': w.n, 'updates': 0, 'swamped': 0}
             if not s.skipped:
-                decay = Q(call['attr'].get('weight_decay', 0)) * Q(call['attr']['lr']) if call['op'] == 'adamw' else 0
+                decay = Q(call['attr'].get('weight_decay', 0)) * Q(rate(run, s)) if call['op'] == 'adamw' else 0
                 for i in range(w.n):
                     d = iv(s.exact.value(call, 0, i)).lo - w[i] * (1 - decay)
                     if fl(d, call['fmt']['compute']) != 0:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Learning-rate schedules: the rates of metrics.tsv against the closed forms of PyTorch's schedulers, with and without
+a warm-up and where a step is skipped; weights follow them; a resumed run, the launch shim and verify have the same
+bits; every rate that replay judges is within its bound."""
+
+import json
+import math
+import os
+import shutil
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
+
+folder = home()
+SMALL = '--model mlp --size 8 --width 0.03 --train 40 --eval 4 --batch 8 --quiet '
+
+
+def at(name):
+    return os.path.join(folder, name)
+
+
+def train(words, run):
+    p = halfulp('train', *(SMALL + words).split(), at(run))
+    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
+
+
+def column(run, name):
+    rows = [line.rstrip('\n').split('\t') for line in open(at(run) + '/metrics.tsv') if line[0] != '#']
+    return [r[rows[0].index(name)] for r in rows[1:]]
+
+
+def want(t, lr, warmup, schedule, n, rate=0.1, end=0.0):
+    """The rate of step t as torch.optim.lr_scheduler has it: SequentialLR of LinearLR(1 / (warmup + 1)) and schedule."""
+    if t < warmup:
+        start = 1 / (warmup + 1)
+        return lr * (start + (1 - start) * t / warmup)
+    u = t - warmup
+    return {
+        'constant': lr,
+        'step': lr * rate ** (u // n),
+        'cosine': end + (lr - end) * (1 + math.cos(math.pi * min(u, n) / n)) / 2,
+        'linear': lr * (1 + (end / lr - 1) * min(u, n) / n),
+    }[schedule]
+
+
+for run, words, form in (
+    ('warm', '--optimizer adamw --lr 0.01 --warmup 4', (0.01, 4, 'constant', 1)),
+    ('step', '--optimizer sgd --lr 0.3 --schedule step', (0.3, 0, 'step', 4)),
+    ('drops', '--optimizer adam --schedule step --decay-steps 2 --decay-rate 0.7 --warmup 1', (1e-3, 1, 'step', 2, 0.7)),
+    ('cosine', '--optimizer nesterov --lr 0.1 --schedule cosine --warmup 3', (0.1, 3, 'cosine', 9)),
+    ('early', '--optimizer sgd --schedule cosine --decay-steps 5 --lr-end 0.001', (0.01, 0, 'cosine', 5, 0, 0.001)),
+    ('linear', '--optimizer adamw --schedule linear --lr-end 0.004', (1e-3, 0, 'linear', 12, 0, 0.004)),
+):
+    if train(words + ' --steps 12 --trace-steps none', run):
+        got = [float(x) for x in column(run, 'lr')]
+        far = max(abs(x - want(t, *form)) / form[0] for t, x in enumerate(got))
+        ok(len(got) == 12 and far < 2.0**-48 and len(set(got)) > 2, 'rates of %s' % words, '%r: %r' % (far, got))
+
+# --- a step that is skipped moves the schedule on, and no weight; two epochs are the length that is not said
+OVER = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-50 --optimizer sgd --momentum 0.9 --schedule linear --warmup 2 --lr 0.25 '
+if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
+    got, skipped = [float(x) for x in column('skips', 'lr')], [int(x) for x in column('skips', 'skipped')]
+    far = max(abs(x - want(t, 0.25, 2, 'linear', 8)) for t, x in enumerate(got))
+    ok(skipped[0] == 1 and sum(skipped) < 5 and far < 2.0**-50, 'skipped steps count', '%r %r' % (skipped, got))
+
+    raw = open(at('skips') + '/trace/step-000009.safetensors', 'rb').read()
+    size = struct.unpack('<Q', raw[:8])[0]
+    head = json.loads(raw[8 : 8 + size])
+
+    def floats(name):
+        first, last = head[name]['data_offsets']
+        return struct.unpack('<%df' % ((last - first) // 4), raw[8 + size + first : 8 + size + last])
+
+    rows = list(zip(floats('dense1.w'), floats('dense1.w_v_next'), floats('dense1.w_next')))
+    # the rate, the product and the difference each round to float32
+    far = max(abs(w - got[9] * v - after) / (abs(w) + abs(v)) for w, v, after in rows)
+    ok(far < 3 * 2.0**-24 and any(v for _, v, _ in rows), "the last step's weights move by its rate", far)
+
+    p = halfulp('analyze', '--only', 'replay', at('skips'))
+    ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, "a traced step is within every call's bound", p.stdout)
+    p = halfulp('verify', at('skips'))
+    ok(p.returncode == 0, 'verify repeats it', p.stdout + p.stderr)
+    if train(OVER + '--epochs 2 --trace-steps none --backend shim', 'shim'):
+        ok(column('shim', 'digest') == column('skips', 'digest'), 'the launch shim has the same bits')
+    # stopped after a checkpoint: what came later is forgotten
+    shutil.copytree(at('skips'), at('again'))
+    last = 'checkpoint/step-000010.safetensors'
+    os.remove(at('again') + '/' + last)
+    manifest = json.load(open(at('again') + '/manifest.json'))
+    manifest.update(steps_done=9, finished=False)
+    del manifest['files'][last]
+    json.dump(manifest, open(at('again') + '/manifest.json', 'w'))
+    p = halfulp('train', '--resume', '--quiet', at('again'))
+    same = all(column('again', c) == column('skips', c) for c in ('digest', 'lr', 'loss'))
+    ok(p.returncode == 0 and same, 'resumed from step 9, it has the same rates and bits', p.stderr)
+
+for words, why in (
+    ('--schedule cosin', 'did you mean cosine'),
+    ('--schedule step --lr-end 0.1', 'no effect with --schedule step'),
+    ('--decay-steps 5', 'no effect with --schedule constant'),
+    ('--schedule cosine --decay-rate 0.1', 'no effect with --schedule cosine'),
+    ('--warmup 0', 'from 1 to'),
+):
+    p = halfulp('train', *(SMALL + '--steps 2 ' + words).split(), at('x'))
+    ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
+finish()

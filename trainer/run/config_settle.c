@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the options' values mean: rows of tables, and defaults that depend on other options. */
+#include "trainer/run/config.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/str.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options whose value is one of some words. */
+static const struct choice { const char *name; size_t at; const char *words; } choices[] = {
+#define OPTION(kind, member, name, min, max, argument, def, help)
+#define CHOICE(member, name, words, def, help) { name, offsetof(hu_config, member), words },
+#include "trainer/model/sizes.def"
+#undef OPTION
+};
+
+static hu_status
+settle_scaling(hu_config *c)
+{
+	const char *word = c->loss_scale ? c->loss_scale : c->policy.dynamic ? "dynamic" : "none";
+	hu_scaler *r = &c->scaling.rule;
+	double s = 0;
+
+	memset(&c->scaling, 0, sizeof c->scaling);
+	c->scaling.loss_weight = c->loss_weight;
+	if (!strncmp(word, "static:", 7)) {
+		if (!hu_parse_real(word + 7, &s) || !(s >= 0x1p-126 && s <= 0x1p126))
+			return hu_fail(HU_EINVAL,
+				"--loss-scale %s: a number from 2^-126 to 2^126 must follow the colon", word);
+		word = "static";
+	}
+	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
+		return hu_fail(HU_EINVAL, "--loss-scale %s: dynamic, static:S or one of"
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
+#include "lib/op/scalers.def"
+#undef SCALER
+					  " is needed", word);
+	if (!strcmp(word, "none"))
+		return HU_OK;
+	if (s > 0)
+		r->init = s;
+#define TAKE(m, field) if (!isnan(c->field)) r->m = c->field
+	TAKE(init, init_scale);
+	TAKE(growth, growth);
+	TAKE(backoff, backoff);
+	TAKE(interval, interval);
+	TAKE(floor, floor);
+	TAKE(cap, cap);
+	TAKE(hysteresis, hysteresis);
+#undef TAKE
+	if (r->floor != 0 && r->cap != 0 && !(r->floor <= r->cap))
+		return hu_fail(HU_EINVAL, "--scale-floor %g is above --scale-cap %g", r->floor, r->cap);
+	/* A rule's default limits come from its framework, which allows a first scale outside them. */
+	if (!isnan(c->cap) && c->cap != 0 && r->init > c->cap)
+		r->init = c->cap;
+	if (!isnan(c->floor) && r->init < c->floor)
+		r->init = c->floor;
+	return HU_OK;
+}
+
+double
+hu_config_first_scale(const hu_config *c)
+{
+	return c->scaling.rule.init;
+}
+
+/* Makes a path absolute, since a later command may follow it from another folder. */
+static void
+absolute(char **path, size_t prefix)
+{
+	char full[PATH_MAX];
+
+	if (!*path || !realpath(*path + prefix, full))
+		return;
+	char *s = hu_xprintf("%.*s%s", (int)prefix, *path, full);
+	free(*path);
+	*path = s;
+}
+
+int
+hu_config_on(const char *word)
+{
+	return !word || !strcmp(word, "on");
+}
+
+static hu_status
+on_or_off(const char *option, const char *word)
+{
+	return hu_config_on(word) || !strcmp(word, "off")
+		       ? HU_OK
+		       : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
+}
+
+static hu_status
+choose(hu_config *c)
+{
+	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+		const char *word = *(char **)((char *)c + choices[i].at);
+		if (word && !hu_word_in(choices[i].words, word))
+			return hu_fail(HU_EINVAL, "--%s %s: one of %s is needed", choices[i].name, word,
+				choices[i].words);
+	}
+	return HU_OK;
+}
+
+static hu_status
+settle_schedule(hu_config *c)
+{
+	hu_lr_schedule *s = &c->optim.schedule;
+
+	*s = (hu_lr_schedule){ .lr = c->lr, .lr_end = isnan(c->lr_end) ? 0 : c->lr_end,
+		.decay_rate = isnan(c->decay_rate) ? 0.1 : c->decay_rate, .warmup = (double)c->warmup,
+		.decay_steps = (double)c->decay_steps };
+	return hu_schedule_find(c->schedule ? c->schedule : "constant", &s->rule);
+}
+
+hu_status
+hu_config_settle(hu_config *c)
+{
+	hu_sum sum;
+
+	HU_TRY(choose(c));
+	HU_TRY(on_or_off("fuse", c->fuse));
+	HU_TRY(on_or_off("graph", c->graph));
+	HU_TRY(hu_model_find(c->model, &c->row));
+	if (!c->data) {
+		const char *data = hu_input_default(c->row->inputs);
+		if (!data)
+			return hu_fail(HU_EINVAL,
+				"--model %s: no generated data has what it reads, %s; name a file with --data",
+				c->row->name, c->row->inputs);
+		c->data = hu_xstrdup(data);
+	}
+	if (!c->optimizer)
+		c->optimizer = hu_xstrdup(c->row->optimizer);
+	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
+	if (isnan(c->lr))
+		c->lr = strcmp(c->optimizer, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
+	if (isnan(c->momentum))
+		c->momentum = c->optim.row->momentum;
+	if (isnan(c->weight_decay))
+		c->weight_decay = c->optim.row->weight_decay;
+	if (!c->batch)
+		c->batch = c->row->batch;
+	c->optim.lr = c->lr;
+	HU_TRY(settle_schedule(c));
+	c->optim.momentum = c->momentum;
+	c->optim.weight_decay = c->weight_decay;
+	c->optim.beta1 = c->beta1;
+	c->optim.beta2 = c->beta2;
+	c->optim.eps = c->eps;
+	c->optim.clip_norm = isnan(c->clip_norm) ? 0 : c->clip_norm;
+	c->optim.clip_value = isnan(c->clip_value) ? 0 : c->clip_value;
+	c->optim.no_decay = c->no_decay;
+	if (c->optim.clip_norm > 0 && c->optim.clip_value > 0)
+		return hu_fail(HU_EINVAL,
+			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
+			c->clip_value);
+	if (c->accumulate)
+		HU_TRY(hu_sum_parse(c->accumulate, &sum));
+	if (c->data && hu_dataset_path(c->data))
+		absolute(&c->data, hu_dataset_path(c->data));
+	absolute(&c->init, 0);
+	return settle_scaling(c);
+}
+
+hu_status
+hu_config_set_policy(hu_config *c, const char *policy)
+{
+	free(c->policy_text);
+	c->policy_text = hu_xstrdup(policy);
+	HU_TRY(hu_policy_parse(policy, &c->policy));
+	return settle_scaling(c);
+}
