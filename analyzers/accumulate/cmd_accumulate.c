@@ -148,7 +148,7 @@ number(char *to, long long x)
 static int
 length_of(hu_sum s)
 {
-	return s.id == HU_SUM_TC ? 0 : s.n;
+	return s.id == HU_SUM_TC ? 0 : s.n; /* of an all-reduce the number of ranks */
 }
 
 static void
@@ -388,6 +388,9 @@ const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"as its first term; stochastic rounding stops no sum.\n"
 	"Models: NAME[:N][,acc=FORMAT][,mode=MODE] with fma, sequential, chunk:N, pairwise, kahan, neumaier,\n"
 	"dot2, fabsum:N, splitk:N, promote:N;\n"
+	"an all-reduce over N ranks, each with its share of the terms: ring:N, tree:N (recursive doubling),\n"
+	"halving:N, hier:N:G (rings in nodes of G, a tree over them), [,wire=FORMAT] being the format of what\n"
+	"ranks send;\n"
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05].\n"
 	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. doc/formats.md explains the\n"
 	"columns of --table.",

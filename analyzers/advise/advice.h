@@ -5,8 +5,8 @@
 
 #include "analyzers/advise/search.h"
 
-/* exhaustive: every assignment was at hand, so that `best` is the cheapest; greedy_bytes: what the greedy search came
-   to beside it, NaN where it found none or was the only one. */
+/* Where `exhaustive` is set every assignment was tried, so `best` is the cheapest, and greedy_bytes is what the greedy
+   search came to beside it: NaN where that found none or was the only search. */
 typedef struct hu_advice {
 	const char *path, *out;
 	const hu_search *s;
@@ -18,7 +18,7 @@ typedef struct hu_advice {
 
 void hu_advice_print(const hu_advice *a);
 json_t *hu_advice_json(const hu_advice *a);
-/* DIR/policy.json for validate, DIR/block_list.txt for onnxconverter-common and ONNX Runtime's quantizer, DIR/keep.py
-   for PyTorch. The folder exists. */
+/* Writes DIR/policy.json for validate, DIR/block_list.txt for onnxconverter-common and ONNX Runtime's quantizer, and
+   DIR/keep.py for PyTorch. The folder must exist. */
 hu_status hu_advice_write(const hu_advice *a, const char *dir);
 #endif

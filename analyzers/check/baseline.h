@@ -6,8 +6,8 @@
 
 #include "lib/store/run.h"
 
-/* 2: number of rows and checksum in the head; 3: programs and summaries, and the rows to review first; 4: digests of
-   steps along the way and of the data */
+/* Version 2 added the number of rows and the checksum in the head; 3 added programs and summaries, and put the rows to
+   review first; 4 added digests of the data and of steps along the way. */
 enum { HU_BASELINE_VERSION = 4 };
 
 /* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
@@ -21,8 +21,8 @@ typedef struct hu_baseline_quantity {
 	int number;                /* the text is a number, NaN included */
 	hu_baseline_side side;
 	hu_format_id format;       /* whose ulps differences are told in */
-	double ulps, noise;        /* allowed: this many of them; this absolute difference */
-	int call;                  /* of a row of the program in the run that was collected: its number; else -1 */
+	double ulps, noise;        /* how many such ulps, and which absolute difference, are allowed */
+	int call;                  /* the call's number where this is a row of the collected run's program; else -1 */
 } hu_baseline_quantity;
 
 typedef struct hu_setting { char *key, *value; } hu_setting;
@@ -34,9 +34,9 @@ typedef struct hu_baseline {
 	size_t nenv, envcap;
 } hu_baseline;
 
-/* The run's quantities: metrics.tsv at each epoch's end, digests of the state along the way and at the end, the calls
-   of its programs, every step of its exercise where it has one, and the error, swamping and underflow tables.
-   HU_EFILE where the run was not analyzed. */
+/* Fills b with the run's quantities: the rows of metrics.tsv at each epoch's end, digests of the state along the way
+   and at the end, the calls of its programs, every step of its exercise where it has one, and the error, swamping and
+   underflow tables. The caller releases b. Fails with HU_EFILE where the run was not analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
 /* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the
@@ -44,25 +44,28 @@ hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
    being finite numbers, become HU_SIDE_ANY. */
 void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
 
-/* HU_EFILE, in one line that names the row where one is at fault: another version, a value and a hex column that are
-   not the same number, tolerances that bound nothing, rows that are missing or stand twice, no environment, any byte
-   that was changed after the file was blessed. */
+/* Reads the baseline PATH into b, which the caller releases. Fails with HU_EFILE, in one line that names the row at
+   fault, where the file has another version, a value and a hex column that are not the same number, tolerances that
+   bound nothing, rows that are missing or stand twice, no environment, or a byte that changed after it was blessed. */
 hu_status hu_baseline_read(hu_baseline *b, const char *path);
-/* The same of N bytes from malloc with a zero after them, which are freed; NAME stands in the reasons. */
+/* Reads a baseline as hu_baseline_read does, from n bytes of malloc's that a zero follows, and frees them. NAME stands
+   for the file in messages. */
 hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n);
-/* REASON: why this is right; who and which commit are added. UNSEEN: lines on what the runs could not show, or "". The
-   rows that a person reviews stand first, behind them a line that says so, and the rest. */
+/* Writes b to PATH. `reason` says why these numbers are right (who blessed them at which commit is added), `measured`
+   how the noise was measured, and `unseen`, which may be "", has lines on what the runs could not show. The rows that
+   a person reviews stand first; a line that says so separates them from the rest. */
 hu_status hu_baseline_write(
 	const hu_baseline *b, const char *path, const char *reason, const char *measured, const char *unseen);
 void hu_baseline_release(hu_baseline *b);
 const hu_baseline_quantity *hu_baseline_find(const hu_baseline *b, const char *key);
 const char *hu_baseline_env(const hu_baseline *b, const char *key);    /* NULL where absent */
 
-/* For collectors. */
+/* For the files that collect quantities. hu_baseline_add takes a value's text, hu_baseline_set an entry of the
+   environment. */
 void hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_baseline_side side, hu_format_id format);
 void hu_baseline_set(hu_baseline *b, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void hu_baseline_sort(hu_baseline *b);
-/* A cell's text as a number: decimal from its first character to its last, inf, -inf or nan. */
+/* Returns 1 and sets *x where the whole text is a decimal number, inf, -inf or nan; returns 0 otherwise. */
 int hu_baseline_number(const char *text, double *x);
 const char *hu_side_name(hu_baseline_side side);
 #endif

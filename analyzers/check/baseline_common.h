@@ -5,15 +5,15 @@
 
 #include "analyzers/check/baseline.h"
 
-/* The environment block of a run alone. */
+/* Fills b with the environment block of run r and nothing else. */
 void hu_baseline_environment(hu_baseline *b, const hu_run *r);
-/* The commit that is checked out around the working directory, read from .git; "-" where there is none. */
+/* Writes the commit that is checked out around the working directory, as .git has it, or "-" where there is none. */
 void hu_baseline_commit(char *out, size_t size);
-/* Reason, who, when, at which commit, and the environment. */
+/* Adds the notes that begin a baseline: the reason, who blessed it when and at which commit, and the environment. */
 void hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason);
-/* The checksum of all that is in T, as a note. */
+/* Adds the checksum of all that is in t as a note. */
 void hu_baseline_sign(hu_tsv *t);
-/* XXH3's 64 bits of all bytes but those of the line that holds them. */
+/* Writes XXH3's 64-bit digest of all bytes but those of the line that holds the digest. */
 void hu_baseline_checksum(const char *data, size_t n, char hex[17]);
 /* Parses n bytes of data as a table, hands its rows to `rows` together with `to`, and takes its environment into *of.
    HU_EFILE if `rows` refuses them, or if number of rows, checksum or environment are not what the head says. */

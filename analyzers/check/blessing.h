@@ -17,12 +17,12 @@ enum {
 	HU_SAW_SCALING = 64 /* the run has a dynamic loss scale at all */
 };
 
-/* The events of a run that was analyzed. HU_EFILE where its tables cannot be read. */
+/* Sets *saw to the events of a run that was analyzed. Fails with HU_EFILE where its tables cannot be read. */
 hu_status hu_coverage(unsigned *saw, const hu_run *r);
-/* Sentences, a line each, on what runs that SAW so much could not show, and the options that would: nothing where there
-   is nothing to say. */
+/* Appends a line for each event that is not in `saw`: what a check against these runs cannot notice, and the option
+   that would make it happen. Appends nothing where every event was seen. */
 void hu_coverage_text(hu_str *s, unsigned saw, size_t steps);
 
-/* What moved from WAS to IS: a line with numbers of quantities, then the worst of them, headlines first. */
+/* Appends what moved from `was` to `is`: a line that counts the quantities, then the worst of them, headlines first. */
 void hu_moved_text(hu_str *s, const hu_baseline *was, const hu_baseline *is);
 #endif

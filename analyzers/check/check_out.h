@@ -17,17 +17,17 @@ typedef struct hu_check_report {
 	const char *history;  /* lines on what commits before had, or NULL */
 } hu_check_report;
 
-/* FORMAT: json, or one of hu_outcomes_writer_find's. */
+/* Writes the report in `format`: json, or a name that hu_outcomes_writer_find knows. */
 void hu_check_write(FILE *out, const hu_check_report *r, const char *format);
 
-/* A whole document that says that nothing of RUN was judged, and why: of JUnit an error, of TAP one line not ok, of
-   JSON an object with run and error. */
+/* Writes a whole document that says that nothing of `run` was judged, and why: an error in JUnit, one line that is not
+   ok in TAP, an object with the members run and error in JSON. */
 void hu_check_write_error(FILE *out, const char *suite, const char *run, const char *reason, const char *format);
 
-/* A verdict a quantity, to be released. */
+/* Fills v with one outcome for each quantity; the caller releases it. */
 void hu_check_outcomes(hu_outcomes *v, const hu_check_report *r);
 
-/* One line a setting of the environment block that differs, so that a failure has a suspect: same
-   summation tree or not, same casts or not, same versions or not. Freed by the caller. */
+/* Returns one line for each setting of the environment block that differs, so that a failure has a suspect: whether
+   the summation tree, the casts and the versions are the same. The caller frees it. */
 char *hu_check_attribution(const hu_check_report *r);
 #endif

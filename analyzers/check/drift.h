@@ -14,13 +14,14 @@ typedef enum hu_held {
 } hu_held;
 
 typedef struct hu_finding {
-	const hu_baseline_quantity *want, *got;   /* NULL: the key is in the other set alone */
+	const hu_baseline_quantity *want, *got;   /* NULL where only the other set has the key */
 	hu_held held;
 	double ulps;                     /* between the two values, in want->format; NaN where there are none */
 	double severity;                 /* failures are ordered by it: by harm, then by how far it moved */
 } hu_finding;
 
-/* Findings in an array freed by the caller: failures first, worst first, then the others by key. */
+/* Returns an array of *n findings, which the caller frees: the *failed failures, worst first, then the others by
+   key. */
 hu_finding *hu_drift_compare(const hu_baseline *want, const hu_baseline *got, size_t *n, size_t *failed);
 const char *hu_held_text(hu_held held);
 #endif

@@ -18,7 +18,7 @@ typedef struct hu_item {
 	hu_format_id format; /* of its elements; HU_NO_FORMAT for integers and bool, and for a series of texts */
 	int bits, rank;      /* of an element: 4, 8, 16, 32 or 64 */
 	size_t shape[HU_SAFETENSORS_RANK], count, bytes; /* a complex number counts as two elements */
-	const unsigned char *data;                       /* NULL: a member of an archive, or a series */
+	const unsigned char *data;                       /* NULL for a member of an archive and for a series */
 	int mapped;                                      /* data is a file's */
 	const hu_metric_series *series;
 	size_t source, member, start;
@@ -32,9 +32,10 @@ typedef struct hu_contents {
 	size_t sources, sourcecap;
 } hu_contents;
 
-/* PATH: an ONNX model, told by its name's end; a safetensors, npz or npy file, told by what it begins with; a run,
-   whose items are named checkpoint/step-000100/NAME, trace/step-000100/NAME and metrics/NAME, without what was measured
-   of the machine; else metrics as in lib/store/series.h, where STEP is explained. HU_EFILE in one line. */
+/* Opens PATH, which the caller releases. A name that ends in .onnx is a model; safetensors, npz and npy are recognised
+   by how the file begins; a run has items named checkpoint/step-000100/NAME, trace/step-000100/NAME and metrics/NAME,
+   without the metrics that measure the machine; anything else is read as metrics (lib/store/series.h, which explains
+   `step`). Fails with HU_EFILE, in one line. */
 hu_status hu_contents_open(hu_contents *c, const char *path, const char *step);
 void hu_contents_release(hu_contents *c);
 const hu_item *hu_contents_find(const hu_contents *c, const char *name);
@@ -48,10 +49,11 @@ typedef struct hu_item_reader {
 	size_t room, at, last;
 } hu_item_reader;
 
-/* ROOM: most bytes that will be asked for at once. */
+/* Opens item t for reading from its first byte. At most `room` bytes may be asked for at once. */
 hu_status hu_item_open(hu_item_reader *r, const hu_contents *c, const hu_item *t, size_t room);
-/* The next BYTES at *P, valid until the next call. HU_EFILE where the archive does not give them. */
+/* Sets *p to the item's next bytes, which are valid until the next call. Fails with HU_EFILE where the archive does not
+   give them. */
 hu_status hu_item_next(hu_item_reader *r, size_t bytes, const unsigned char **p);
-/* HU_EFILE where an archive's checksum of all bytes is not right; only known where all were read. */
+/* Closes the reader. Fails with HU_EFILE where an archive's checksum is wrong, which is known only if all was read. */
 hu_status hu_item_close(hu_item_reader *r);
 #endif

@@ -6,7 +6,7 @@
 #include "analyzers/contents/contents.h"
 #include "lib/store/onnx/onnx.h"
 
-/* One file; what it is not is empty. */
+/* One file. Members that belong to another kind of file are empty. */
 typedef struct hu_contents_source {
 	char *path;
 	hu_safetensors s;
@@ -21,13 +21,13 @@ typedef struct hu_contents_source {
 	size_t nturned;
 } hu_contents_source;
 
-/* A new source, empty; items that are added belong to the last one. */
+/* Appends an empty source and returns it. Items that are added belong to the last source. */
 hu_contents_source *hu_contents_source_add(hu_contents *c);
-/* An item, which takes NAME over. */
+/* Appends an item and returns it. It owns `name` from then on. */
 hu_item *hu_contents_add(hu_contents *c, char *name);
-/* dtype, kind, format, bits and count from t->bytes and a dtype of safetensors. */
+/* Sets t's dtype, kind, format, bits and count from t->bytes and a dtype of safetensors. */
 void hu_item_set_dtype(hu_item *t, const char *dtype);
-/* Shape and dtype of a header. */
+/* Sets t's shape and dtype from an array's header. */
 void hu_contents_npy(hu_item *t, const hu_npy *a);
 hu_status hu_contents_add_npz(hu_contents *c, const char *path);
 hu_status hu_contents_add_onnx(hu_contents *c, const char *path);

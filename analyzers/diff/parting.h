@@ -17,7 +17,7 @@ typedef struct hu_parting {
    stays 0 where none does, or where the runs have no checkpoint in common. HU_EFILE where one cannot be read. */
 hu_status hu_parting_of_states(hu_parting *p, const hu_run *r, const hu_run *s);
 
-/* The line, which the caller frees. C: how settings and programs differ; STEP: the first whose digest differs, or -1;
-   of ROWS common steps. */
+/* Returns the line, which the caller frees. c says how settings and programs differ; `step` is the first of the `rows`
+   common steps whose digest differs, or -1. */
 char *hu_parting_text(const hu_parting *p, const hu_run_comparison *c, const hu_run *r, long long step, int rows);
 #endif

@@ -7,7 +7,7 @@
 #include "lib/store/run.h"
 
 typedef struct hu_run_comparison {
-	hu_str settings; /* a line a setting that differs: "lr: 0.001 and 0.002" */
+	hu_str settings; /* one line for each setting that differs: "lr: 0.001 and 0.002" */
 	size_t nsettings;
 	hu_str program; /* a line a call or tensor, the first run's first: "train: call 53 …: part 4096 -> 2048" */
 	size_t nprogram;
@@ -17,7 +17,8 @@ typedef struct hu_run_comparison {
 	long long traced; /* a step that is traced in the first run alone, -1: none */
 } hu_run_comparison;
 
-/* HU_EFILE, in a sentence, where the two train different models: nothing could be compared. */
+/* Compares the two runs. Fails with HU_EFILE, in a sentence, where they train different models, since nothing could be
+   compared then. */
 hu_status hu_run_compare(hu_run_comparison *c, const hu_run *a, const hu_run *b);
 void hu_run_comparison_release(hu_run_comparison *c);
 #endif

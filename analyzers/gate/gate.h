@@ -21,13 +21,13 @@ typedef enum hu_gate_state {
 
 typedef struct hu_gate_row {
 	const char *name;
-	const hu_item *old, *new; /* NULL: the name is in the other file alone */
-	hu_rule rule;             /* that held; its texts are the rules' */
+	const hu_item *old, *new; /* NULL where only the other file has the name */
+	hu_rule rule;             /* the rule that counted; its texts belong to the rules */
 	hu_measures m;
-	hu_format_id ulps_of; /* m.ulps[0]: of the rule's first format, else of the coarser dtype */
+	hu_format_id ulps_of; /* the format of m.ulps[0]: the rule's first one, else that of the coarser dtype */
 	hu_gate_state state;
-	double severity; /* failures: how many times the bound the measure is */
-	char *said;      /* what is so, as one part of a sentence */
+	double severity; /* of a failure, the measure divided by its bound */
+	char *said;      /* what was found, as part of a sentence */
 } hu_gate_row;
 
 typedef struct hu_gate {
@@ -37,8 +37,9 @@ typedef struct hu_gate {
 	size_t n, failed, same;
 } hu_gate;
 
-/* Opens both, compares what both have and judges: failures first, the worst first, then the others by how far they
-   moved. STEP as in hu_series_read. G->rules is the caller's, before and after. */
+/* hu_gate_open opens both files. hu_gate_judge compares what both have, judges it by g->rules and orders the rows:
+   failures first, the worst first, then the others by how far they moved. `step` is as in hu_series_read. g->rules
+   belongs to the caller, before and after. */
 hu_status hu_gate_open(hu_gate *g, const char *old, const char *new, const char *step);
 hu_status hu_gate_judge(hu_gate *g);
 void hu_gate_release(hu_gate *g);

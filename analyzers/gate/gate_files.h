@@ -5,10 +5,10 @@
 
 #include "lib/base/console/opt.h"
 
-/* Whether NEW and OLD are to be held to rules: NEW is a file, or OLD is a run. */
+/* Returns whether the two are compared by rules, which is so where `new` is a file or `old` is a run. */
 int hu_are_files(const char *new, const char *old);
-/* check NEW --baseline OLD --rule …; the exit code. FORMAT: tap, junit or json. */
+/* Does what check NEW --baseline OLD --rule … asks for, and returns the exit code. `format` is tap, junit or json. */
 int hu_check_files(const hu_args *a, const char *new, const char *old, const char *format);
-/* diff OLD NEW; the exit code. */
+/* Does what diff OLD NEW asks for, and returns the exit code. */
 int hu_diff_files(const hu_args *a, const char *old, const char *new);
 #endif

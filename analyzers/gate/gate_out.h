@@ -6,12 +6,12 @@
 #include "analyzers/outcome/outcome.h"
 #include "analyzers/gate/gate.h"
 
-/* A verdict a row, to be released. */
+/* Fills v with one outcome for each row; the caller releases it. */
 void hu_gate_outcomes(hu_outcomes *v, const hu_gate *g);
-/* VERDICTS: with each row's, which the rules give; without, a comparison alone. */
+/* Writes the rows as JSON. Where `verdicts` is set each has the verdict that its rule gives; else it only compares. */
 void hu_gate_json(FILE *out, const hu_gate *g, int verdicts);
-/* Rows that differ, or ALL, in columns. */
+/* Prints the rows that differ, or all of them, in columns. */
 void hu_gate_table(FILE *out, const hu_gate *g, int all);
-/* Rows of which anything differs: a value, the dtype, the shape, or that both have them. */
+/* Returns how many rows differ in a value, the dtype or the shape, or are in one of the two files alone. */
 size_t hu_gate_differing(const hu_gate *g);
 #endif

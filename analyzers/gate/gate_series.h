@@ -5,7 +5,7 @@
 
 #include "analyzers/gate/pair.h"
 
-/* Points of one step are pairs; steps that one of the two lacks are counted, and where an item is a series of texts,
-   pairs of different texts. */
+/* Measures two series. Points of one step are a pair. Steps that one of the two lacks are counted, and so are, of two
+   series of texts, the pairs of different texts. */
 void hu_series_measure(hu_measures *m, const hu_item *old, const hu_item *new, const hu_format_id *format, int n);
 #endif

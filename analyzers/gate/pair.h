@@ -7,7 +7,7 @@
 
 enum { HU_PAIR_FORMATS = 4 }; /* formats whose ulps may be asked for at once */
 
-/* a: an element of the old tensor, b: the new one's. Two NaN are the same, and so are two infinities of one sign; pairs
+/* In what follows a is an element of the old tensor and b that of the new one. Two NaN are the same, and so are two infinities of one sign; pairs
    with anything else that is not finite count as nonfinite and enter no other measure but differ. */
 typedef struct hu_measures {
 	size_t count;     /* pairs that were compared */
@@ -22,7 +22,7 @@ typedef struct hu_measures {
 	double largest;               /* the largest |a| */
 	size_t at;                    /* the first pair with the largest |b - a|, or the first nonfinite one */
 	double a, b;                  /* its two values */
-	const char *step, *step2;     /* series: its step; a step that one of the two lacks, NULL: there is none */
+	const char *step, *step2;     /* of series: the step of a and b, and a step that one of the two lacks or NULL */
 	size_t gone, added;           /* series: steps that the new one lacks, and that the old one lacks */
 	const char *text, *text2;     /* series of texts: the two texts there */
 } hu_measures;
@@ -32,7 +32,7 @@ typedef struct hu_measures {
    range both are scaled by a power of two. HU_EFILE where an archive turns out to be broken. */
 hu_status hu_pair_measure(hu_measures *m, const hu_contents *old_file, const hu_item *old, const hu_contents *new_file,
 	const hu_item *new, const hu_format_id *format, int n);
-/* The same of N doubles each in memory. */
+/* Compares two arrays of `count` doubles in the same way. */
 void hu_pair_measure_reals(
 	hu_measures *m, const double *a, const double *b, size_t count, const hu_format_id *format, int n);
 #endif

@@ -14,7 +14,7 @@ typedef struct hu_pair_job {
 	const hu_pair_loops *loops;
 } hu_pair_job;
 
-/* Sums and largest values of elements; at: the first that is nonfinite, else the first with the largest |y - x|. */
+/* Sums and largest values of a chunk. `at` is its first nonfinite pair, else the first with the largest |y - x|. */
 typedef struct hu_pair_part {
 	hu_pair_sums s;
 	double ulps[HU_PAIR_FORMATS], x, y;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of N pairs: sums of squares and products of scale·a, scale·b and their difference; the largest |a|, |b| and |b - a|;
-   how many differ in a bit of their value. */
+/* What n pairs come to: the sums of squares and products of scale·a, scale·b and their difference; the largest |a|, |b|
+   and |b - a|; and how many pairs differ in a bit. */
 typedef struct hu_pair_sums {
 	double aa, bb, ab, dd, a, b, d;
 	size_t differ;

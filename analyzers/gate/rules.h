@@ -47,23 +47,23 @@ typedef struct hu_rules {
 /* Adds the rule TEXT. WHERE ("rules.txt, line 3", "--rule") and what is wrong stand in the reason of a failure, which
    is ST: HU_EINVAL of the command line, HU_EFILE of a file. */
 hu_status hu_rules_add(hu_rules *r, const char *where, const char *text, hu_status st);
-/* A file of rules, one a line; # begins a comment. */
+/* Adds the rules of a file, one in each line; # begins a comment. */
 hu_status hu_rules_read(hu_rules *r, const char *path);
 hu_status hu_rules_parse(hu_rules *r, const char *name, const char *data);
 void hu_rules_release(hu_rules *r);
 
-/* The first rule that matches, counted as used; NULL: none. */
+/* Returns the first rule that matches and counts it as used, or NULL. */
 hu_rule *hu_rules_match(hu_rules *r, const char *name);
-/* What holds of an item that no rule matches, of the coarser of two dtypes. Integers, bool and texts: exact. Floating
-   point of precision p, with ε = 2^(1-p), the distance from 1 to the next number: l2 <= c·ε, as if every element had
+/* Returns what holds of an item that no rule matches, by the coarser of its two dtypes. Integers, bool and texts are
+   exact. Floating point of precision p, with ε = 2^(1-p), the distance from 1 to the next number: l2 <= c·ε, as if every element had
    moved by c ulps, and rel <= 4c·ε, where c is 1 for formats of at most 16 bits, whose elements are sums rounded once
    from a wider accumulator, and 16 for wider ones, where the order of a sum of some thousand terms moves as much.
    Numbers of metrics are held as fp32. */
 hu_rule hu_rule_default(const hu_item *old, const hu_item *new);
 
 const char *hu_metric_name(hu_metric m);
-/* The measure that a bound is on. K: the place of its format among those that were measured. */
+/* Returns the measure that b bounds. k is the place of its format among those that were measured. */
 double hu_metric_of(const hu_measures *m, const hu_bound_on *b, int k);
-/* Whether VALUE keeps the bound; NaN does not. */
+/* Returns whether the value keeps the bound. NaN never does. */
 int hu_bound_holds(const hu_bound_on *b, double value);
 #endif

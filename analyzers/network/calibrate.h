@@ -8,7 +8,7 @@
 
 #include "lib/base/console/progress.h"
 
-/* Ranges by tensor of m->p; those that were not needed have n 0. */
+/* The range of each tensor of m->p. A tensor whose range was not needed has n = 0. */
 typedef struct hu_calibrated {
 	hu_range *range;
 	size_t n, inputs; /* tensors of the program; inputs that were run */

@@ -5,7 +5,7 @@
 
 #include "lib/import/import.h"
 
-/* NAME=N, an open dimension; NAME=2x3x4, an input's shape (2x for one dimension). text is changed and must outlive it.
-   HU_EINVAL where it is neither. */
+/* Reads NAME=N, an open dimension, or NAME=2x3x4, an input's shape (2x has one dimension). The text is changed and must
+   outlive g. Fails with HU_EINVAL where it is neither. */
 hu_status hu_given_parse(hu_given *g, char *text);
 #endif

@@ -7,24 +7,26 @@
 #include "lib/import/import.h"
 #include "lib/store/npz.h"
 
-/* N inputs. array[i] belongs to the model's input i; whole: it has an axis more than the model's input, so that a row
-   is all of it. label is NULL without labels. */
+/* n inputs. array[i] belongs to the model's input i. Where `whole` is set, arrays have one axis more than the model's
+   inputs, so that a row is a whole input. `label` is NULL without labels. */
 typedef struct hu_samples {
 	hu_npz z;
 	size_t n, narray;
 	const hu_npy **array;
 	int whole;
-	double *label, *fixed; /* fixed[i]: the value of a scalar input, its first row's */
+	double *label, *fixed; /* fixed[i] is the value of a scalar input, taken from the first row */
 	size_t nlabel; /* labels of an input */
 } hu_samples;
 
-/* Opens PATH (.npz, or .npy for a model of one input) for the inputs of graph G. HU_EFILE lists the arrays that there
-   are. */
+/* Opens PATH (.npz, or .npy for a model of one input) for the inputs of graph g. Where an array is missing, HU_EFILE
+   lists those that are there. */
 hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path);
-/* LABELS: an array of the same file, an .npy file or NPZ:NAME, of whole numbers, as many rows as inputs. */
+/* Reads labels, whole numbers with as many rows as there are inputs, from an array of the same file, an .npy file or
+   NPZ:NAME. */
 hu_status hu_samples_labels(hu_samples *s, const char *labels);
 void hu_samples_release(hu_samples *s);
-/* Rows FIRST … FIRST + N - 1 of FROM, which must outlive them; labels too. Freed by hu_samples_part_free. */
+/* Makes s the n rows of `from` that begin with row `first`, and their labels. `from` must outlive s, which
+   hu_samples_part_free frees. */
 void hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n);
 void hu_samples_part_free(hu_samples *s);
 
@@ -33,7 +35,7 @@ void hu_samples_part_free(hu_samples *s);
 hu_status hu_samples_given(
 	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
 
-/* HU_EFILE where rows of S do not have the shape that M's inputs have, whose batches have rows of their own. */
+/* Fails with HU_EFILE where rows of s do not have the shape of m's inputs, of whose batches an input is a row. */
 hu_status hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m);
 
 /* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. */

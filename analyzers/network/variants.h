@@ -6,14 +6,15 @@
 #include "lib/import/import.h"
 #include "lib/program/quantise/version.h"
 
-/* The node, or the layers of a pattern, that has another scheme than the rest. */
+/* A node, or the layers that match a pattern, with another scheme than the rest. */
 typedef struct hu_exception {
 	char *node;
 	int pattern;
 	hu_scheme scheme;
 } hu_exception;
 
-/* by_node: each node has the scheme `rest` or that of the last exception that fits it; else the policy says all. */
+/* Where by_node is set, each node has the scheme of the last exception that fits it, or else `rest`. Otherwise the
+   policy decides everything. */
 typedef struct hu_variant {
 	char name[96];
 	int by_node;
@@ -37,15 +38,15 @@ hu_status hu_variants_add(hu_variants *list, const char *text);
 void hu_variants_release(hu_variants *list);
 void hu_variant_release(hu_variant *v);
 
-/* By call of m->p: the scheme of its node, NULL where that is float32 (freed by the caller). HU_EINVAL names an
-   exception that fits no node, or a scheme of products alone given by name to a node without one. */
+/* Sets *scheme to an array, which the caller frees, of the scheme of each call's node, NULL for float32. Fails with
+   HU_EINVAL where an exception fits no node, or names a node without a product for a scheme of products alone. */
 hu_status hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme ***scheme);
-/* By call of m->p: 1 for products of Conv, Gemm and MatMul nodes in float32, whose first operand is no constant (freed
-   by the caller); by tensor: 1 for the outputs. */
+/* Both return an array that the caller frees. hu_schemes_quantisable has a 1 for each call of m->p that is a float32
+   product of a Conv, Gemm or MatMul node whose first operand is no constant; hu_schemes_kept for each output tensor. */
 char *hu_schemes_quantisable(const hu_imported *m);
 char *hu_schemes_kept(const hu_imported *m);
-/* The model's version under V; RANGE as in hu_scheme_plan. *PRODUCTS counts what hu_schemes_quantisable marks,
-   *QUANTISED those of them whose scheme is no format; NULL: not asked for. */
+/* Makes the model's version under v; `range` is as in hu_scheme_plan. *products becomes the number of calls that
+   hu_schemes_quantisable marks, *quantised that of those whose scheme is no format; either may be NULL. */
 hu_status hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, const hu_range *range,
 	size_t *products, size_t *quantised);
 #endif

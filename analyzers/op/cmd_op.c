@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp op NAME: runs an operator on the user's arrays, or compares another program's result with ours. */
+#include "analyzers/op/op_sums.h"
 #include "analyzers/op/op_verdict.h"
 #include "analyzers/calc/rows.h"
 #include "lib/base/console/opt_need.h"
@@ -18,7 +19,9 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 	{ "set", "KEY=VALUE", NULL,
 		"set an attribute of the operator, a format (in=, in.b=, out=, compute=) or the rounding (mode=); "
 		"repeatable" },
-	{ "sum", "MODEL", NULL, "summation model [fma in fp32; in fp64 for fp64 operands]" },
+	{ "sum", "MODEL", NULL,
+		"summation model [fma in fp32; in fp64 for fp64 operands]; all: with --got, say which model gives "
+		"these bits" },
 	{ "as", "HOW", "emulate",
 		"what is computed: emulate, the result in the formats; reference, the exact result rounded once; "
 		"bound, the error bound; or a back end: "
@@ -136,12 +139,30 @@ refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 	return HU_OK;
 }
 
+/* Runs the operator, writes the result, and compares it with got unless that is NULL. */
+static hu_status
+one_run(const hu_args *args, hu_op_run *r, const hu_npy *got, int *wrong)
+{
+	const char *out = hu_args_text(args, "out");
+
+	HU_TRY(hu_op_run_all(r, got != NULL));
+	if (out)
+		HU_TRY(hu_op_codes_write(r, out, hu_args_given(args, "packed")));
+	if (got)
+		return hu_op_verdict(r, got, hu_args_given(args, "json"), wrong);
+	if (hu_args_given(args, "json"))
+		print_json(r, args->rest[0], out);
+	else if (!out)
+		print(r);
+	return HU_OK;
+}
+
 static hu_status
 all(const hu_args *args, int *wrong)
 {
 	hu_op_run r;
 	hu_npy got = { .data = NULL };
-	const char *path = hu_args_text(args, "got"), *out = hu_args_text(args, "out");
+	const char *path = hu_args_text(args, "got");
 	hu_status st = hu_op_run_open(&r, args);
 
 	if (st == HU_OK && path)
@@ -149,15 +170,8 @@ all(const hu_args *args, int *wrong)
 	if (st == HU_OK)
 		st = refuse_idle(args, &r, &got);
 	if (st == HU_OK)
-		st = hu_op_run_all(&r, path != NULL);
-	if (st == HU_OK && out)
-		st = hu_op_codes_write(&r, out, hu_args_given(args, "packed"));
-	if (st == HU_OK && path)
-		st = hu_op_verdict(&r, &got, hu_args_given(args, "json"), wrong);
-	else if (st == HU_OK && hu_args_given(args, "json"))
-		print_json(&r, args->rest[0], out);
-	else if (st == HU_OK && !out)
-		print(&r);
+		st = r.every_sum ? hu_op_sums(&r, &got, hu_args_given(args, "json"), wrong)
+				 : one_run(args, &r, path ? &got : NULL, wrong);
 	if (got.data)
 		hu_npy_release(&got);
 	hu_op_run_close(&r);
@@ -261,6 +275,7 @@ runs(const void *of)
 }
 static int emulates(const void *of) { return strcmp(hu_args_text(of, "as"), "reference"); }
 static int tells_bounds(const void *of) { return hu_args_given(of, "got") || !strcmp(hu_args_text(of, "as"), "bound"); }
+static int one_sum(const void *of) { return !hu_op_every_sum(of); }
 static int packs(const void *of) { return hu_args_text(of, "out") && strcmp(hu_args_text(of, "as"), "bound"); }
 
 static int
@@ -278,6 +293,8 @@ static const hu_opt_need needs[] = {
 	{ "in set sum as gemm result out packed got bits seed confidence", runs, "on op list" },
 	{ "gemm", on_device, "on the CPU, which has one way, the summation model; --as cuda has several" },
 	{ "confidence", tells_bounds, "where no bound is told: --got and --as bound tell them" },
+	{ "as gemm result out packed confidence seed", one_sum,
+		"with --sum all, which names the summation model of --got's bits on the CPU and judges nothing else" },
 	{ "packed", packs, "where no result is written as codes: --out FILE does, of results and not of bounds" },
 	{ "seed", emulates, "with --as reference, which draws no random bits" },
 	{ NULL, NULL, NULL }
@@ -297,7 +314,10 @@ const hu_command hu_cmd_op = { "op", "NAME|list --in a=A.npy [--in b=B.npy ...] 
 	"...) quantises the operands along k, or takes them as elements where sa= and sb= give a scale for each\n"
 	"group: codes of the scale's format with --bits.\n"
 	"--got: exit 1 where the bits (any NaN equals any NaN) or the shape differ. With --as bound, only another\n"
-	"shape and errors beyond the proven bound are wrong. A result that is ours transposed, or NCHW in place\n"
+	"shape and errors beyond the proven bound are wrong. With --sum all the summation models are tried one\n"
+	"after another: the answer is the model that gives these bits, or, as where a library's kernel has\n"
+	"another order for the last columns, the model of each stripe of columns or rows; exit 1 where elements\n"
+	"are left that none gives. A result that is ours transposed, or NCHW in place\n"
 	"of NHWC, is named as that. Beside the proven bound of a sum stands a probabilistic one: Higham and\n"
 	"Mary's gamma(lambda sqrt(n) u) times the sum of the terms' magnitudes, which holds with probability\n"
 	"--confidence if rounding errors are independent with mean zero. A result outside it is named, but is no\n"

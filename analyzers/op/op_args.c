@@ -152,6 +152,14 @@ held(const hu_op_run *r, const char *in, const hu_args *args)
 	return HU_OK;
 }
 
+int
+hu_op_every_sum(const hu_args *args)
+{
+	const char *sum = hu_args_text(args, "sum");
+
+	return sum && !strcmp(sum, "all");
+}
+
 static hu_status
 formats(hu_op_run *r, const hu_args *args)
 {
@@ -161,6 +169,11 @@ formats(hu_op_run *r, const hu_args *args)
 	char key[8] = "in.a";
 
 	r->sum = hu_sum_default();
+	r->every_sum = hu_op_every_sum(args);
+	if (r->every_sum && !hu_args_given(args, "got"))
+		return hu_fail(HU_EINVAL, "--sum all: --got FILE is needed, whose bits the models are tried on");
+	if (r->every_sum)
+		sum = NULL;
 	if (sum)
 		HU_TRY(hu_sum_parse(sum, &r->sum));
 	if ((r->scale[0].data || r->scale[1].data) && !r->sum.group)

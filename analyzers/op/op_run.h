@@ -22,6 +22,7 @@ typedef struct hu_op_run {
 	hu_call call;
 	hu_format_id in[HU_OP_INPUTS], outs[HU_OP_OUTPUTS];
 	hu_sum sum;                    /* resolved */
+	int every_sum;                 /* --sum all: op_sums.h tries them, and sum does not count */
 	hu_env env;
 	hu_tensor tensor[HU_OP_INPUTS];
 	hu_shape shape;                /* shape of the result; `out` is its format */
@@ -38,6 +39,8 @@ typedef struct hu_op_run {
 				      bound; lambda follows from it */
 } hu_op_run;
 
+/* Returns 1 where the line has --sum all. */
+int hu_op_every_sum(const hu_args *args);
 /* Reads the command's options and files. hu_op_run_close(r) is allowed whatever this returns. */
 hu_status hu_op_run_open(hu_op_run *r, const hu_args *args);
 /* Fills value; also exact and bound where judged is 1 or r->as needs them. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 typedef struct hu_outcome {
-	char *name, *said, *detail;    /* detail: of a failure, or NULL */
+	char *name, *said, *detail;    /* detail belongs to a failure; else NULL */
 	int ok;
 	double moved, allowed;         /* NaN where nobody sets them */
 } hu_outcome;
@@ -22,7 +22,7 @@ typedef struct hu_outcomes {
 } hu_outcomes;
 
 void hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of);
-/* Takes SAID and DETAIL over. */
+/* Adds an outcome, which owns `said` and `detail` from then on. */
 void hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail);
 void hu_outcomes_release(hu_outcomes *v);
 
@@ -39,6 +39,6 @@ void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
 void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
 
 typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
-/* tap, junit, github, gitlab or markdown; NULL else. */
+/* Returns the writer named tap, junit, github, gitlab or markdown, or NULL. */
 hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
 #endif

@@ -109,7 +109,7 @@ static void
 read_swamping(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
-	double moved = 0, swamped = 0;
+	double moved = 0, swamped = 0, by_decay = 0;
 
 	if (!table(r, "analysis/", "swamping.tsv", &t))
 		return;
@@ -119,9 +119,11 @@ read_swamping(const hu_run *r, hu_summary *n)
 			continue;
 		moved += hu_table_real(&t, i, hu_table_column(&t, "additions"));
 		swamped += hu_table_real(&t, i, hu_table_column(&t, "swamped"));
+		by_decay += hu_table_real(&t, i, hu_table_column(&t, "swamped_by_decay"));
 		judge_row(n, &t, i, "updates", &n->update_share, &n->update_cosine, &n->update_nonfinite);
 	}
 	n->swamped_share = moved > 0 ? swamped / moved : NAN;
+	n->decay_share = moved > 0 ? by_decay / moved : NAN;
 	hu_table_release(&t);
 }
 
@@ -269,6 +271,7 @@ to_json(const hu_analysis *a, const hu_summary *n)
 	put(v, "worst_bound_ratio", n->worst_ratio);
 	put(v, "over_bound", n->over);
 	put(v, "swamped_share_updates", n->swamped_share);
+	put(v, "swamped_share_updates_by_decay", n->decay_share);
 	put_harm(v, "update_l2_share_lost", n->update_share, n->update_nonfinite);
 	put_harm(v, "update_cosine", n->update_cosine, n->update_nonfinite);
 	put(v, "zeroed_gradients", n->zeroed);
@@ -303,7 +306,8 @@ run(hu_analysis *a)
 
 	memset(&n, 0, sizeof n);
 	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
-	n.worst_ulp = n.worst_ratio = n.over = n.judged = n.swamped_share = n.update_share = n.update_cosine = NAN;
+	n.worst_ulp = n.worst_ratio = n.over = n.judged = NAN;
+	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
 	read_metrics(a->run, &n);

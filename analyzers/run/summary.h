@@ -9,7 +9,8 @@
 typedef struct hu_summary {
 	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
 	double worst_ulp, worst_condition, worst_ratio, over, judged;
-	double swamped_share, update_share, update_cosine;
+	double swamped_share, decay_share; /* of the updates; the second by weight decay alone (update.h) */
+	double update_share, update_cosine;
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
 	double safe_min, safe_max;
 	int safe_known;

@@ -93,6 +93,8 @@ say_counts(hu_str *s, const hu_summary *n)
 		hu_str_add(s, " and no weight updates were there to be swamped");
 	else
 		hu_str_addf(s, " and %.3g %% of the weight updates were swamped", 100 * n->swamped_share);
+	if (n->decay_share > 0)
+		hu_str_addf(s, " (%.3g %% are weight decay on weights that get no gradient)", 100 * n->decay_share);
 	hu_str_add(s, "; by weight, what was lost is ");
 	say_share(s, n->grad_share, n->grad_nonfinite, "gradients'");
 	hu_str_add(s, " and ");

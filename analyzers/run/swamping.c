@@ -4,27 +4,18 @@
    was lost. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
-#include "lib/judge/exact.h"
-#include "lib/judge/harm.h"
+#include "analyzers/run/update.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
-#include "lib/number/round.h"
 #include "lib/op/attr.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum {
-	LOW = -64, HIGH = 192         /* bins of log2|w/d|; the outermost two also take values beyond them */
-};
 
 #define COLUMNS                                                                                                        \
 	"step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost " \
-	"cosine verdict"
-
-typedef struct update { hu_harm harm; size_t moved, swamped, n, bin[HIGH - LOW + 1]; } update;
+	"cosine verdict by_decay swamped_by_decay"
 
 static void
 row(hu_tsv *out, const hu_trace *t, const hu_call *c, const char *tensor, const char *format, const char *kind,
@@ -58,55 +49,7 @@ inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
 }
 
 static void
-add_update(update *u, double w, double next, double d)
-{
-	u->n++;
-	hu_harm_add(&u->harm, next - w, d, d != 0 && next == w);
-	if (d == 0 || !isfinite(d))
-		return;
-	u->moved++;
-	u->swamped += next == w;
-	if (w != 0 && isfinite(w)) {
-		int e = hu_exponent(w) - hu_exponent(d);
-		double mw = ldexp(fabs(w), -hu_exponent(w)), md = ldexp(fabs(d), -hu_exponent(d));
-		e -= mw < md; /* floor of the logarithm of the quotient */
-		u->bin[(e < LOW ? LOW : e > HIGH ? HIGH : e) - LOW]++;
-	}
-}
-
-static void
-join(update *to, const update *u)
-{
-	hu_harm_join(&to->harm, &u->harm);
-	to->moved += u->moved;
-	to->swamped += u->swamped;
-	to->n += u->n; /* only rows of single tensors have a histogram */
-}
-
-static hu_status
-study_update(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, update *u, hu_ladder *ladder)
-{
-	const hu_tensor *next = &t->t[c->out[0]];
-	size_t n = in[0]->n;
-	double *d = hu_xmalloc((n + 1) * sizeof *d);
-	hu_status st = hu_exact_doubles(
-		d, a->opt.engine, c, in, 0, in[0], n, ladder); /* away from zero, so that a nonzero update stays
-							          nonzero */
-
-	memset(u, 0, sizeof *u);
-	for (size_t i = 0; st == HU_OK && i < n; i++)
-		add_update(u, hu_get(in[0], i), hu_get(next, i), d[i]);
-	free(d);
-	if (st == HU_OK)
-		return HU_OK;
-	char *why = hu_xstrdup(hu_reason());
-	hu_fail(st, "step %zu, %s: %s", t->step, a->run->train->t[c->out[0]].name, why);
-	free(why);
-	return st;
-}
-
-static void
-update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, const hu_info *info, const update *u)
+update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, const hu_info *info, const hu_update *u)
 {
 	double share = hu_harm_share(&u->harm), cosine = hu_harm_cosine(&u->harm);
 	const char *format = info ? hu_format_name(info->format) : "-";
@@ -122,7 +65,9 @@ update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, cons
 		hu_tsv_real(out, cosine);
 	}
 	hu_tsv_text(out, hu_harm_verdict(&u->harm));
-	for (int i = 0; info && i <= HIGH - LOW; i++) {
+	hu_tsv_int(out, (long long)u->by_decay);
+	hu_tsv_int(out, (long long)u->swamped_by_decay);
+	for (int i = 0; info && i < HU_UPDATE_BINS; i++) {
 		if (!u->bin[i])
 			continue;
 		hu_tsv_int(ratio, (long long)t->step);
@@ -130,8 +75,9 @@ update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, cons
 		hu_tsv_text(ratio, info->name);
 		hu_tsv_text(ratio, format);
 		hu_tsv_int(ratio, hu_format_of(info->format).p);
-		hu_tsv_int(ratio, LOW + i);
+		hu_tsv_int(ratio, HU_UPDATE_LOW + i);
 		hu_tsv_int(ratio, (long long)u->bin[i]);
+		hu_tsv_int(ratio, (long long)u->decay_bin[i]);
 	}
 }
 
@@ -172,9 +118,8 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 		(double)s.additions, (double)s.swamped);
 	hu_tsv_int(out, (long long)s.outputs);
 	hu_tsv_int(out, (long long)s.stagnated);
-	hu_tsv_none(out);
-	hu_tsv_none(out);
-	hu_tsv_none(out);
+	for (int i = 0; i < 5; i++)
+		hu_tsv_none(out);
 	return HU_OK;
 }
 
@@ -182,14 +127,14 @@ typedef struct tables {
 	hu_again again;
 	hu_tsv out, ratio, each;
 	hu_harm last;
-	size_t updated, moved, swamped, libraries;
+	size_t updated, moved, swamped, by_decay, libraries;
 } tables;
 
 static hu_status
 study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 {
 	const hu_program *p = a->run->train;
-	update *u = hu_xcalloc(2, sizeof *u), *all = u + 1;
+	hu_update *u = hu_xcalloc(2, sizeof *u), *all = u + 1;
 	hu_status st = HU_OK;
 
 	for (int i = 0; i < p->nc && st == HU_OK; i++) {
@@ -197,10 +142,10 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 		if (inputs(c, t->t, in)) {
 			if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
-				st = study_update(a, t, c, in, u, &w->again.ladder);
+				st = hu_update_study(u, a, t, c, in, &w->again.ladder);
 				if (st == HU_OK) {
 					update_row(&w->out, &w->ratio, t, c, &p->t[c->out[0]], u);
-					join(all, u);
+					hu_update_join(all, u);
 				}
 			} else if (hu_attr_library(c) > 0) {
 				w->libraries += HU_COLUMN(c->op, swamping) && !hu_is_update(p, c);
@@ -215,6 +160,7 @@ study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
 		update_row(&w->out, &w->ratio, t, NULL, NULL, all);
 		w->moved += all->moved;
 		w->swamped += all->swamped;
+		w->by_decay += all->swamped_by_decay;
 		w->updated += all->n;
 		w->last = all->harm;
 	}
@@ -231,7 +177,7 @@ run(hu_analysis *a)
 
 	hu_again_start(&w.again);
 	hu_analysis_begin(a, &w.out, "swamping", COLUMNS);
-	hu_analysis_begin(a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count");
+	hu_analysis_begin(a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count by_decay");
 	hu_tsv_init(&w.each);
 	hu_tsv_header(&w.each, "step call tensor element additions swamped stagnated");
 	hu_progress_start(&bar, "swamping", (size_t)a->nstep * (size_t)a->run->train->nc);
@@ -263,7 +209,10 @@ run(hu_analysis *a)
 	st = hu_analysis_write(a, &w.ratio, "swamping-ratio.tsv");
 	hu_status wrote = hu_analysis_write(a, &w.out, "swamping.tsv");
 	if (w.updated) {
-		hu_str_addf(&a->said, "%zu of %zu weight updates swamped; last step: ", w.swamped, w.moved);
+		hu_str_addf(&a->said, "%zu of %zu weight updates swamped", w.swamped, w.moved);
+		if (w.by_decay)
+			hu_str_addf(&a->said, ", %zu of them weight decay without a gradient", w.by_decay);
+		hu_str_add(&a->said, "; last step: ");
 		hu_harm_say(&a->said, &w.last, "the update");
 	} else {
 		hu_str_add(&a->said, "no traced step updated the weights");

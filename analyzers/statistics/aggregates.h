@@ -33,8 +33,8 @@ typedef struct hu_aggregates {
 	char accumulate[96];
 } hu_aggregates;
 
-/* Of a run that is finished and was analyzed. A value that the run does not have is NaN. better: 1 where more is
-   better, -1 where less is, 0 where neither. */
+/* Computes the aggregates of a run that is finished and was analyzed. A value that the run does not have is NaN.
+   `better` is 1 where more is better, -1 where less is, and 0 where neither is. */
 hu_status hu_aggregates_collect(hu_aggregates *s, const hu_run *r);
 const char *hu_aggregate_kind_name(hu_aggregate_kind k);
 /* The least standard deviation that a kind is given, of the logarithm: what printing and rounding alone may do. */

@@ -5,8 +5,9 @@
 
 #include "lib/base/console/opt.h"
 
-/* check RUN... --baseline FILE --bless --statistics --reason TEXT; the exit code. */
+/* Does what check RUN... --baseline FILE --bless --statistics --reason TEXT asks for, and returns the exit code. */
 int hu_bless_statistics(const hu_args *a);
-/* check RUN... --baseline FILE, where FILE is such a baseline; the exit code. FORMAT: tap, junit or json. */
+/* Does what check RUN... --baseline FILE asks for, where FILE is such a baseline, and returns the exit code. `format` is
+   tap, junit or json. */
 int hu_check_statistics(const hu_args *a, const char *format);
 #endif

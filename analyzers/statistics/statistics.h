@@ -33,7 +33,7 @@ hu_status hu_statistics_make(hu_statistics *s, char *const *run, int runs);
 hu_status hu_statistics_write(const hu_statistics *s, const char *path, const char *reason);
 hu_status hu_statistics_read(hu_statistics *s, const char *path);
 hu_status hu_statistics_parse(hu_statistics *s, const char *name, char *data, size_t n);
-/* Whether PATH begins as such a file does. */
+/* Returns whether PATH begins as such a file does. */
 int hu_is_statistics(const char *path);
 void hu_statistics_release(hu_statistics *s);
 

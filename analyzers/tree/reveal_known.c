@@ -131,6 +131,44 @@ hu_order_half_blocks(size_t n, size_t width)
 	return o;
 }
 
+/* Adds x's n trees as recursive doubling does, or as recursive halving does. */
+static hu_order *
+exchanged(hu_order **x, size_t n, int halving)
+{
+	size_t two = 1, extra;
+
+	for (; 2 * two <= n; two *= 2)
+		;
+	extra = n - two;
+	for (size_t i = 0; i < two; i++)
+		x[i] = i < extra ? hu_order_node(x[2 * i], x[2 * i + 1]) : x[i + extra];
+	for (size_t left = two; left > 1; left /= 2)
+		for (size_t i = 0; i < left / 2; i++)
+			x[i] = halving ? hu_order_node(x[i], x[i + left / 2]) : hu_order_node(x[2 * i], x[2 * i + 1]);
+	return x[0];
+}
+
+hu_order *
+hu_order_ranks(hu_sum s, size_t n)
+{
+	size_t ranks = n < (size_t)s.n ? n : (size_t)s.n, members = 0,
+	       node = s.id == HU_SUM_RING   ? ranks
+		      : s.id == HU_SUM_HIER ? (size_t)s.node
+					    : 1;
+	hu_order **x = hu_xcalloc(ranks, sizeof(hu_order *)), *o;
+
+	for (size_t r = 0; r < ranks; r++) {
+		o = chain(r * n / ranks, (r + 1) * n / ranks, 1);
+		if (r % node)
+			x[members - 1] = hu_order_node(x[members - 1], o);
+		else
+			x[members++] = o;
+	}
+	o = exchanged(x, members, s.id == HU_SUM_HALVING);
+	free(x);
+	return o;
+}
+
 static hu_order *
 one_part(hu_sum s, size_t n)
 {
@@ -151,6 +189,10 @@ one_part(hu_sum s, size_t n)
 		if (t.kind == HU_TC_BLOCK)
 			return hu_order_blocks(n, (size_t)t.l);
 		return t.kind == HU_TC_HALVES ? hu_order_half_blocks(n, (size_t)t.l) : hu_order_ascending(n);
+	case HU_SUM_RING:
+	case HU_SUM_TREE:
+	case HU_SUM_HALVING:
+	case HU_SUM_HIER: return hu_order_ranks(s, n);
 	default: return NULL;
 	}
 }

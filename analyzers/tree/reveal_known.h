@@ -22,6 +22,8 @@ hu_order *hu_order_blocks(size_t n, size_t width);
 /* fp8 executed as two fp16 blocks: of every 2 width terms the first block adds those with k mod 4 in {0, 1}, the second
    one the others and the first one's sum; the sum so far is added last. */
 hu_order *hu_order_half_blocks(size_t n, size_t width);
+/* The order of the all-reduce s (lib/sum/collective.h). */
+hu_order *hu_order_ranks(hu_sum s, size_t n);
 
 /* Returns the documented tree of the resolved model s, cut into parts of `part` terms (0: one part) whose sums the
    fixed tree adds. NULL for neumaier and dot2, whose compensation restores what the masks absorb. */

@@ -5,15 +5,17 @@
 
 #include "analyzers/validate/measures.h"
 
-/* The text as given, the figure, >= or <=, and the limit; share: a share of the inputs, given in percent. */
+/* A rule: its text as given, the figure, whether that must be at least or at most the limit, and whether the limit is a
+   share of the inputs, given in percent. */
 typedef struct hu_accept {
 	const char *text;
 	int figure, least, share;
 	double limit;
 } hu_accept;
 
-/* HU_EINVAL says which figures there are. */
+/* Reads a rule. Where it names no figure, HU_EINVAL says which there are. */
 hu_status hu_accept_parse(hu_accept *a, const char *text);
-/* 1 where R keeps the rule; 0 also where the figure is not known. *IS gets the figure, as the rule counts it. */
+/* Returns 1 where r keeps the rule, and 0 also where the figure is not known. *is becomes the figure as the rule counts
+   it. */
 int hu_accept_keeps(const hu_accept *a, const hu_effect *r, double *is);
 #endif

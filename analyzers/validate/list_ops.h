@@ -29,8 +29,8 @@ typedef struct hu_op_list {
 void hu_op_list_init(hu_op_list *l, const hu_onnx *m);
 void hu_op_list_release(hu_op_list *l);
 
-/* A row an operator, then what is not known, with every node's name up to three of each operator. */
+/* Prints a row for each operator, then those without arithmetic, with the names of at most three nodes each. */
 void hu_op_list_print(const hu_op_list *l);
-/* The same with all names, as doc/formats.md has it. */
+/* Returns the list with all names as JSON (doc/formats.md), which the caller releases. */
 json_t *hu_op_list_json(const hu_op_list *l);
 #endif

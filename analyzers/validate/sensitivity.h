@@ -34,9 +34,9 @@ typedef struct hu_sensitivity {
 	char *first_nonfinite;              /* all low: the layer that first makes what is not finite; or NULL */
 } hu_sensitivity;
 
-/* |error| / |all|. */
+/* Returns √(error / all), the relative L2 error. */
 double hu_damage_rel(const hu_damage *d);
-/* sqrt(Σ rel²) of the nodes low alone: what independent errors would come to together. */
+/* Returns sqrt(Σ rel²) over the nodes that were low alone: what independent errors would come to together. */
 double hu_sensitivity_additive(const hu_sensitivity *s);
 
 /* Measures on the first INPUTS of S what V, a policy of schemes, does node by node. RANGE as in hu_scheme_plan.

@@ -89,6 +89,37 @@ tc_relative(hu_sum s, double n)
 	return growth(e, ceil(n / (halves * t.l)));
 }
 
+double
+hu_sum_hops(hu_sum s, double n)
+{
+	double ranks = n < s.n ? n : s.n, node = s.id == HU_SUM_HIER ? s.node : 1, members = ceil(ranks / node),
+	       two = 1, d = node < ranks ? node - 1 : ranks - 1;
+
+	if (s.id == HU_SUM_RING)
+		return ranks - 1;
+	for (; 2 * two <= members; two *= 2)
+		d++;
+	return d + (two < members);
+}
+
+/* The bound of an all-reduce (collective.h), where w is the wire's unit roundoff. All of its hops may lose as much as
+   all of its terms where subnormal numbers are flushed. */
+static hu_sum_bound
+over_ranks(hu_sum s, double n, double u, double w, int same)
+{
+	double hops = hu_sum_hops(s, n), length = ceil(n / (n < s.n ? n : s.n)),
+	       e = slice_error(length, u, s.mode == HU_RNE),
+	       d = same ? growth(u, hops) : (1 + growth(u, hops)) * (1 + growth(w, hops + 1)) - 1;
+	hu_sum_bound x = { 0, 0, 0, 0 };
+
+	if (same && s.mode == HU_RNE && s.id == HU_SUM_RING)
+		d = hops * u;
+	x.relative = e + (1 + e) * d;
+	x.absolute = 3 * n * (1 + x.relative);
+	x.peak = 1 + x.relative;
+	return x;
+}
+
 /* The bound of one part of n terms. Its absolute is in multiples of h (bound.h). */
 static hu_sum_bound
 part_bound(hu_sum s, double n, double u, double outer_u)
@@ -130,6 +161,10 @@ part_bound(hu_sum s, double n, double u, double outer_u)
 		x.absolute = n * (1 + e) * (1 + d);
 		break;
 	case HU_SUM_TC: x.relative = tc_relative(s, n); break;
+	case HU_SUM_RING:
+	case HU_SUM_TREE:
+	case HU_SUM_HALVING:
+	case HU_SUM_HIER: return over_ranks(s, n, u, outer_u, hu_outer_format(s).id == s.acc);
 	case HU_SUM_SPLITK:
 	case HU_SUM_CHUNK:
 		x.relative = nearest ? length * u + (m - 1) * u * (1 + length * u) : growth(u, length + m);
@@ -157,7 +192,7 @@ hu_sum_bound
 hu_sum_apriori(hu_sum s, size_t k, size_t part)
 {
 	hu_format acc = hu_format_of(s.acc), outer = hu_outer_format(s);
-	int promote = s.id == HU_SUM_PROMOTE;
+	int promote = hu_sum_has_outer(s);
 	hu_mode mode = hu_mode_draws(s.mode) ? s.mode : HU_RNE; /* the tree's mode */
 	size_t parts = part && part < k ? (k + part - 1) / part : 1;
 	/* Half of fp64's smallest number is no double. All of it is used then, which also covers magnitudes that

@@ -15,18 +15,24 @@ typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_b
    under the other modes, and h half the smallest subnormal under RNE and RNA, else all of it. "x, y" means relative
    x, absolute y.
      fma, RNE         n u, n h: Jeannerod and Rump 2013; their induction also carries the rounding of a
-                      subnormal result if Σ|ab| is increased by h / u
+		      subnormal result if Σ|ab| is increased by h / u
      sequential, RNE  n u, n h (1 + (n-1) u): the same paper, with products that are rounded first
      chunk, RNE       the fma bound inside, then (m-1) u for m chunk sums, for any m (Rump 2012)
      pairwise         (1+u)^(1+d) - 1 with d = ceil(log2 n)
      kahan            u + 2u + O(n u^2), by the induction beside kahan() in bound.c
      splitk           as chunk; fabsum: fma inside, kahan over block sums
+     ring             as chunk where the wire has the accumulator's format; else as the trees below
+     tree, halving,   slice sums as by fma, then (1+u)^d (1+w)^(d+1) - 1 for d = hu_sum_hops hops, where w is the wire's
+     hier             unit roundoff (no such factor, where the formats are the same)
      promote          fma inside, then (1+u)^m - 1 in the outer format over m block sums
      neumaier, dot2   u + O(n^2 u^2), derived beside compensated() in bound.c
      tc               only for normal operands; hu_sum_tc_bound has a bound for all
      other modes      (1+u)^n - 1, n h (1+u)^n, where n is the most roundings that a term meets
    A tree over parts multiplies the factors by (1+u)^depth. All bounds are rounded up. */
 hu_sum_bound hu_sum_apriori(hu_sum s, size_t k, size_t part);
+
+/* Returns the most hops that a rank's part of n terms passes through in the all-reduce s. */
+double hu_sum_hops(hu_sum s, double n);
 
 /* Bounds |computed - exact| for a resolved tc model and operands as the unit takes them. mag >= Σ|ab|; `most` is the
    largest exponent of a nonzero product, counted as hu_tc_split counts exponents. A block loses at most (L+1)

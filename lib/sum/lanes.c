@@ -43,7 +43,7 @@ hu_lanes_plan_of(hu_lanes_plan *p, hu_sum s, size_t n, int *f32)
 	hu_format acc = hu_format_of(s.acc), outer = s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : acc;
 	size_t length = s.n > 0 ? (size_t)s.n : n + !n;
 
-	if (s.mode != HU_RNE || s.id == HU_SUM_TC || s.id == HU_SUM_FMA)
+	if (s.mode != HU_RNE || s.id == HU_SUM_TC || s.id == HU_SUM_FMA || hu_sum_collective(s.id))
 		return 0;
 	p->id = s.id;
 	p->length = s.id == HU_SUM_SPLITK ? (n + length - 1) / length + !n : length;

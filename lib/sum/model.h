@@ -142,19 +142,25 @@ hu_model_product(double a, double b, hu_format f, hu_mode mode, const hu_draw *d
 	return f.p == 53 ? a * b : hu_acc_round(a * b, f, mode, draw, k, HU_DRAW_PRODUCT);
 }
 
-/* x + y for two subtrees, of which the second begins at term k, so that every addition has its own index. It counts
-   as swamped where either operand vanished. */
+/* Counts s = x + y for two subtrees. It is swamped where either operand vanished. */
+HU_HD void
+hu_count_node(hu_sum_count *count, double x, double y, double s, uint64_t k)
+{
+	if (!count || x == 0 || y == 0 || !hu_isfinite(x) || !hu_isfinite(y))
+		return;
+	count->additions++;
+	count->swamped += s == x || s == y;
+	if ((s == x || s == y) && (!count->first || k + 1 < count->first))
+		count->first = k + 1;
+}
+
+/* x + y for two subtrees, of which the second begins at term k, so that every addition has its own index. */
 HU_HD double
 hu_model_node(double x, double y, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k, hu_sum_count *count)
 {
 	double s = hu_acc_add(x, y, f, mode, draw, k, HU_DRAW_SUM);
 
-	if (count && x != 0 && y != 0 && hu_isfinite(x) && hu_isfinite(y)) {
-		count->additions++;
-		count->swamped += s == x || s == y;
-		if ((s == x || s == y) && (!count->first || k + 1 < count->first))
-			count->first = k + 1;
-	}
+	hu_count_node(count, x, y, s, k);
 	return s;
 }
 
@@ -348,7 +354,18 @@ hu_model_tc(const double *a, const double *b, size_t n, double c, hu_sum s, hu_s
 	return c;
 }
 
-/* The format in which parts and lanes combine; for promote that of the second accumulator. */
+#include "lib/sum/collective.h"
+
+/* Returns 1 where a sum has its result in another format than acc: that of the second accumulator or of the wire. */
+HU_HD int
+hu_sum_has_outer(hu_sum s)
+{
+	return s.id == HU_SUM_PROMOTE || s.id == HU_SUM_RING || s.id == HU_SUM_TREE || s.id == HU_SUM_HALVING ||
+	       s.id == HU_SUM_HIER;
+}
+
+/* The format in which parts and lanes combine; for promote that of the second accumulator, for an all-reduce the
+   wire's. */
 HU_HD hu_format
 hu_outer_format(hu_sum s)
 {
@@ -358,7 +375,11 @@ hu_outer_format(hu_sum s)
 }
 
 /* The format of one part's sum. */
-HU_HD hu_format hu_part_format(hu_sum s) { return s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : hu_format_of(s.acc); }
+HU_HD hu_format
+hu_part_format(hu_sum s)
+{
+	return hu_sum_has_outer(s) ? hu_outer_format(s) : hu_format_of(s.acc);
+}
 
 /* A copy of draw with as many bits as model s uses; zeros where draw is NULL. */
 HU_HD hu_draw
@@ -402,6 +423,10 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 		return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, f, f, s.mode, draw, count);
 	case HU_SUM_PROMOTE: return hu_model_slices(a, b, n, (size_t)s.n, f, hu_outer_format(s), s.mode, draw, count);
 	case HU_SUM_TC: return hu_model_tc(a, b, n, 0, s, count);
+	case HU_SUM_RING:
+	case HU_SUM_TREE:
+	case HU_SUM_HALVING:
+	case HU_SUM_HIER: return hu_model_ranks(a, b, n, s, hu_outer_format(s), draw, count);
 	default: return hu_nan();
 	}
 }

@@ -52,6 +52,15 @@ of_part(hu_roundings *r, hu_sum s, double n)
 		hu_roundings_add(r, acc, s.mode, s.bits, length);
 		hu_roundings_add(r, outer, s.mode, s.bits, m);
 		break;
+	case HU_SUM_RING:
+	case HU_SUM_TREE:
+	case HU_SUM_HALVING:
+	case HU_SUM_HIER:
+		depth = hu_sum_hops(s, n);
+		hu_roundings_add(r, acc, s.mode, s.bits, ceil(n / (n < s.n ? n : s.n)) + depth);
+		if (outer.id != acc.id)
+			hu_roundings_add(r, outer, s.mode, s.bits, 1 + depth);
+		break;
 	case HU_SUM_FABSUM:
 		hu_roundings_add(r, acc, s.mode, s.bits, length);
 		s.id = HU_SUM_KAHAN; /* its bound includes a rounding of products, too */

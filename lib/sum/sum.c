@@ -18,6 +18,11 @@ static const struct { const char *name, *summary; int takes; } rows[] = {
 #undef SUM
 };
 
+int
+hu_sum_collective(hu_sum_id id)
+{
+	return rows[id].takes >= 3;
+}
 const char *hu_sum_name(hu_sum_id id) { return rows[id].name; }
 const char *hu_sum_summary(hu_sum_id id) { return rows[id].summary; }
 
@@ -25,7 +30,7 @@ hu_sum
 hu_sum_default(void)
 {
 	hu_sum s = { HU_SUM_FMA, 0, HU_FP32, HU_NO_FORMAT, HU_RNE, 0, HU_TC_VOLTA, 0, HU_NO_FORMAT, HU_NO_FORMAT,
-		HU_NO_FORMAT, HU_NO_FORMAT, 0 };
+		HU_NO_FORMAT, HU_NO_FORMAT, 0, 0 };
 
 	return s;
 }
@@ -65,6 +70,29 @@ set_path(hu_sum *s, const char *word)
 	return hu_fail(HU_EINVAL, "summation model tc: unknown path '%s'; known: mma, wgmma, tcgen05", word);
 }
 
+/* Reads N, or N:G where `nodes` is set. */
+static hu_status
+set_ranks(hu_sum *s, const char *name, const char *text, int nodes)
+{
+	char *end, *last;
+	long n = strtol(text, &end, 10), g = nodes && *end == ':' ? strtol(end + 1, &last, 10) : 1;
+
+	if (nodes && *end == ':' && last > end + 1)
+		end = last;
+	else if (nodes)
+		g = 0;
+	if (end == text || *end || n < 1 || n > 1 << 24 || g < 1 || g > n)
+		return hu_fail(HU_EINVAL,
+			nodes ? "summation model %s needs N ranks, from 1 to 2^24, and G of them a node, from 1 to N, "
+				"as "
+				"in %s:64:8"
+			      : "summation model %s needs a number of ranks from 1 to 2^24, as in %s:64",
+			name, name);
+	s->n = (int)n;
+	s->node = nodes ? (int)g : 0;
+	return HU_OK;
+}
+
 static hu_status
 set_name(hu_sum *s, char *word)
 {
@@ -82,7 +110,8 @@ set_name(hu_sum *s, char *word)
 		const char *near = hu_nearest(word, names, HU_SUMS);
 		return hu_fail(HU_EINVAL,
 			"unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, pairwise, kahan, neumaier, "
-			"dot2, fabsum:N, splitk:N, promote:N, tc:ARCH",
+			"dot2, fabsum:N, splitk:N, promote:N, tc:ARCH, "
+			"ring:N, tree:N, halving:N, hier:N:G",
 			word, near ? "; did you mean " : "", near ? near : "");
 	}
 	s->id = (hu_sum_id)i;
@@ -90,6 +119,8 @@ set_name(hu_sum *s, char *word)
 		return set_arch(s, colon ? colon + 1 : NULL);
 	if (!rows[i].takes)
 		return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
+	if (rows[i].takes >= 3)
+		return set_ranks(s, word, colon ? colon + 1 : "", rows[i].takes == 4);
 	long n = colon ? strtol(colon + 1, &end, 10) : 0;
 	if (!colon || end == colon + 1 || *end || n < 1 || n > 1 << 24)
 		return hu_fail(HU_EINVAL, "summation model %s needs a length from 1 to 2^24, as in %s:64", word, word);
@@ -160,13 +191,14 @@ set_key(hu_sum *s, char *word)
 	}
 	if (!strcmp(word, "acc"))
 		return hu_format_find(eq + 1, &s->acc);
-	if (!strcmp(word, "outer"))
+	if (!strcmp(word, hu_sum_collective(s->id) ? "wire" : "outer"))
 		return hu_format_find(eq + 1, &s->outer);
 	if (!strcmp(word, "mode"))
 		return hu_mode_find(eq + 1, &s->mode);
 	if (!strcmp(word, "bits"))
 		return set_bits(s, eq + 1);
-	return hu_fail(HU_EINVAL, "summation model: unknown key '%s'; known: acc, outer, mode, bits", word);
+	return hu_fail(HU_EINVAL, "summation model: unknown key '%s'; known: acc, %s, mode, bits", word,
+		hu_sum_collective(s->id) ? "wire" : "outer");
 }
 
 void
@@ -351,12 +383,15 @@ hu_sum_parse(const char *text, hu_sum *out)
 void
 hu_sum_print(hu_sum s, char *out, size_t size)
 {
-	char n[16] = "", outer[32] = "", mode[16] = "", bits[16] = "", in[48] = "", in2[48] = "", to[32] = "", name[40];
+	char n[32] = "", outer[32] = "", mode[16] = "", bits[16] = "", in[48] = "", in2[48] = "", to[32] = "", name[40];
 
-	if (rows[s.id].takes == 1)
+	if (rows[s.id].takes == 1 || rows[s.id].takes == 3)
 		snprintf(n, sizeof n, ":%d", s.n);
+	if (rows[s.id].takes == 4)
+		snprintf(n, sizeof n, ":%d:%d", s.n, s.node);
 	if (s.outer != HU_NO_FORMAT && (s.outer != s.acc || s.id == HU_SUM_PROMOTE || s.id == HU_SUM_TC))
-		snprintf(outer, sizeof outer, ",outer=%s", hu_format_name(s.outer));
+		snprintf(outer, sizeof outer, ",%s=%s", hu_sum_collective(s.id) ? "wire" : "outer",
+			hu_format_name(s.outer));
 	if (s.mode != HU_RNE)
 		snprintf(mode, sizeof mode, ",mode=%s", hu_mode_name(s.mode));
 	if (s.bits)

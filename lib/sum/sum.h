@@ -28,13 +28,13 @@ typedef enum hu_tc_arch {
 enum { HU_TC_MMA = 1, HU_TC_WGMMA = 2, HU_TC_TCGEN05 = 4, HU_TC_PATHS = 7 };
 
 /* A summation model. acc is the accumulator's format, outer the format in which parts and lanes combine
-   (HU_NO_FORMAT: acc, but fp32 for promote). mode rounds every accumulator operation; under SR each uses `bits`
-   random bits (0: all 32).
-   
-   The other members are for tc alone: the architecture, the instruction path (0 if not given), and the formats of the
-   operands (in, in2) and of the output (HU_NO_FORMAT if not given). acc means nothing before hu_sum_resolve. Where
-   group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4, …): along k, `group` of them share one scale of format
-   `scale`, and in and in2 are the elements' formats. */
+   (HU_NO_FORMAT: acc, but fp32 for promote); of an all-reduce it is the wire's format, written wire=. mode rounds every
+   accumulator operation; under SR each uses `bits` random bits (0: all 32).
+
+   node is the number of ranks of a node of hier:N:G. The other members are for tc alone: the architecture, the
+   instruction path (0 if not given), and the formats of the operands (in, in2) and of the output (HU_NO_FORMAT if not
+   given). acc means nothing before hu_sum_resolve. Where group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4,
+   …): along k, `group` of them share one scale of format `scale`, and in and in2 are the elements' formats. */
 typedef struct hu_sum {
 	hu_sum_id id;
 	int n;
@@ -45,6 +45,7 @@ typedef struct hu_sum {
 	int path;
 	hu_format_id in, in2, out, scale;
 	int group;
+	int node;
 } hu_sum;
 
 /* "fma,acc=fp32", the default of every float32 accumulation. */
@@ -63,6 +64,8 @@ hu_status hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id
 void hu_sum_operand(hu_sum s, hu_format_id f, char *to, size_t size);
 const char *hu_tc_arch_name(hu_tc_arch arch);
 const char *hu_tc_path_name(int path);
+/* Returns 1 for the models of an all-reduce, whose n is a number of ranks. */
+int hu_sum_collective(hu_sum_id id);
 const char *hu_sum_name(hu_sum_id id);
 const char *hu_sum_summary(hu_sum_id id);
 #endif

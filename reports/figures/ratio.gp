@@ -5,12 +5,14 @@ load 'style.gp'
 names = |format_name|
 panel = 300
 width = 860; height = 42 + panel * names + foot
-array total[names]; array digits[names]
-do for [i = 1:names] { total[i] = 0; digits[i] = 0 }
-put(i, p, x) = (total[i] = total[i] + x, digits[i] = p, 0)
+array total[names]; array digits[names]; array most[names]; array at[names]; array top[names]
+do for [i = 1:names] { total[i] = 0; digits[i] = 0; most[i] = 0; at[i] = 0; top[i] = 0 }
+peak(i, n, x, y) = n > most[i] ? (most[i] = n, at[i] = x, top[i] = y, 0) : 0
+put(i, p, x) = (total[i] = total[i] + x, digits[i] = p, peak(i, column('by_decay'), column('log2_ratio'), x), 0)
 stats file using (put(int(column('format_id')), int(column('precision')), column('count'))) nooutput
 stats file using (column('log2_ratio')) name 'X' nooutput
 of(i, inside) = column('format_id') == i && inside ? column('count') / total[i] : NaN
+decay(i) = column('format_id') == i && column('by_decay') > 0 ? column('by_decay') / total[i] : NaN
 lg = 'log2_ratio'
 
 do for [format in formats] {
@@ -38,10 +40,13 @@ do for [format in formats] {
 		set arrow 2 from p + 1, graph 0 to p + 1, graph 1.08 nohead lc rgb ink lw 1.2 front
 		set label 4 sprintf('2^{%d}', p) at p, graph 1 offset 0, 2 right textcolor rgb ink
 		set label 5 sprintf('2^{%d}', p + 1) at p + 1, graph 1 offset 0, 2 left textcolor rgb ink
+		unset label 6
+		if (most[i] > 0) { set label 6 'only weight decay' at at[i] + 0.5, top[i] / total[i] center textcolor rgb soft offset 0, 0.6 }
 		if (i > 1) { unset label 900; unset label 901 }
 		plot file using (column(lg) + 0.5):(of(i, column(lg) < p)) with boxes lc rgb run_colour, \
 			'' using (column(lg) + 0.5):(of(i, column(lg) == p)) with boxes lc rgb paler(run_colour, 0.5), \
-			'' using (column(lg) + 0.5):(of(i, column(lg) > p)) with boxes lc rgb fatal
+			'' using (column(lg) + 0.5):(of(i, column(lg) > p)) with boxes lc rgb fatal, \
+			'' using (column(lg) + 0.5):(decay(i)) with boxes lc rgb soft
 	}
 	unset multiplot
 }

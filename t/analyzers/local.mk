@@ -24,6 +24,7 @@ SCRIPT_TESTS += t/analyzers/t-op-got.py
 SCRIPT_TESTS += t/analyzers/t-op-modes.py
 SCRIPT_TESTS += t/analyzers/t-op-refuse.sh
 SCRIPT_TESTS += t/analyzers/t-op-scaled.sh
+SCRIPT_TESTS += t/analyzers/t-op-sums.py
 SCRIPT_TESTS += t/analyzers/t-op.sh
 SCRIPT_TESTS += t/analyzers/t-probe.sh
 SCRIPT_TESTS += t/analyzers/t-statistics.py

@@ -30,10 +30,10 @@ grep -q '^Harmless: ' out && grep -q 'next: halfulp report r' out
 test_is $? "the verdict is printed, and the next command"
 a=r/analysis
 test "$(header $a/replay.tsv | cut -d' ' -f1-24)" = 'step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element propagated_ulp_max propagated_ulp_mean propagated_rel_normwise' &&
-	test "$(header $a/swamping.tsv)" = 'step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost cosine verdict' &&
+	test "$(header $a/swamping.tsv)" = 'step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost cosine verdict by_decay swamped_by_decay' &&
 	test "$(header $a/underflow.tsv | cut -d' ' -f1-18)" = 'step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz share_nonzeros share_elements l2_share_lost cosine verdict' &&
 	test "$(header $a/exponents.tsv)" = 'step tensor class layer format bin count' &&
-	test "$(header $a/swamping-ratio.tsv)" = 'step layer tensor format precision log2_ratio count' &&
+	test "$(header $a/swamping-ratio.tsv)" = 'step layer tensor format precision log2_ratio count by_decay' &&
 	test "$(header $a/loss-scale.tsv)" = 'step tensor format log2_scale lost overflow share_lost l2_share_lost' &&
 	test "$(header $a/loss-scale-safe.tsv | cut -d' ' -f1-6)" = 'step tensor format amax log2_scale_min log2_scale_max' &&
 	test "$(header $a/loss-scale-timeline.tsv)" = 'step scaler scale skipped unknown' &&

@@ -212,7 +212,7 @@ folder = home()
 MLP = ['--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8']
 CONVNET = ['--model', 'convnet', '--width', '0.03125', '--size', '8', '--train', '24', '--eval', '8', '--batch', '4']
 MODELS = ['sequential,acc=fp16', 'fma,acc=bf16', 'chunk:16,acc=fp16', 'pairwise,acc=fp16', 'kahan,acc=fp16', 'neumaier,acc=bf16', 'dot2,acc=fp16', 'fabsum:8,acc=fp16', 'splitk:4,acc=fp16', 'promote:16,acc=fp16',
-          'fma,acc=fp16,mode=SR', 'tc:volta', 'tc:hopper,out=fp16,path=wgmma']
+          'ring:5,acc=fp16', 'halving:12,acc=fp16', 'hier:21:4,acc=fp32,wire=fp16', 'fma,acc=fp16,mode=SR', 'tc:volta', 'tc:hopper,out=fp16,path=wgmma']
 
 
 def faulty():

@@ -101,7 +101,7 @@ for l in layers:
 # rows "all" stand for a whole step, as the analyzers write them
 replay, swamp, under, ratio, expo = [], [], [], [], []
 for s in traced:
-    swamp.append([s, -1, "-", "-", "-", "all", "-", "update", 99999, 44444, 0.44, 99999, None, 0.999, 0.9, a.verdict])
+    swamp.append([s, -1, "-", "-", "-", "all", "-", "update", 99999, 44444, 0.44, 99999, None, 0.999, 0.9, a.verdict, 30000, 20000])
     under.append([s, -1, "-", "all", "wgrad", "exact", "-", 99999, 88888, 7777, 6, 5, 4, 0.0875, 0.0778, 0.999, 0.9, a.verdict, 99999, 0])
     for c, (phase, l, op, tensor, cls) in enumerate(calls):
         exact = op in ("relu", "relu_backward")
@@ -116,13 +116,14 @@ for s in traced:
         if op in ("conv2d", "matmul", "wgrad", "dgrad", "bias_backward"):
             adds = n * 25
             sw = int(adds * min(1, 10 ** rnd.uniform(-5, -0.5)))
-            swamp.append([s, c, op, phase, l, tensor, "fp32", "sum", adds, sw, sw / adds, n, sw // 900, None, None, None])
+            swamp.append([s, c, op, phase, l, tensor, "fp32", "sum", adds, sw, sw / adds, n, sw // 900, None, None, None, None, None])
         if phase == "update":
             sw = int(n * rnd.uniform(0.05, 0.9)) if prec < 24 else 0
             share = rnd.uniform(0.001, 0.7) if prec < 24 else 1e-7
-            swamp.append([s, c, op, phase, l, tensor, fmt, "update", n, sw, sw / n, n, 0, share, 1 - share / 3, a.verdict])
+            swamp.append([s, c, op, phase, l, tensor, fmt, "update", n, sw, sw / n, n, 0, share, 1 - share / 3, a.verdict, n // 4, min(sw, n // 4)])
             for b in range(prec - 8, prec + 6):
-                ratio.append([s, l, tensor, fmt, prec, b, int(n * math.exp(-((b - prec + 1.5) / 2.5) ** 2) / 4)])
+                count = int(n * math.exp(-((b - prec + 1.5) / 2.5) ** 2) / 4)
+                ratio.append([s, l, tensor, fmt, prec, b, count, count // 3 if b > prec else 0])
         if op == "cast" and fmt != "fp32":
             nz = int(n * 0.8)
             zero = int(nz * min(1, 10 ** rnd.uniform(-5, -0.3))) if cls == "gradient" else 0
@@ -141,8 +142,8 @@ A = "analysis/"
 table(A + "replay.tsv", "step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max backward_normwise "
       "backward_componentwise condition_max bound_ratio_max over_bound worst_element propagated_ulp_max propagated_ulp_mean propagated_rel_normwise", replay)
 table(A + "faults.tsv", "step call tensor element got exact error_ulps bound_ulps", [])
-table(A + "swamping.tsv", "step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost cosine verdict", swamp)
-table(A + "swamping-ratio.tsv", "step layer tensor format precision log2_ratio count", ratio)
+table(A + "swamping.tsv", "step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost cosine verdict by_decay swamped_by_decay", swamp)
+table(A + "swamping-ratio.tsv", "step layer tensor format precision log2_ratio count by_decay", ratio)
 table(A + "underflow.tsv", "step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz share_nonzeros share_elements "
       "l2_share_lost cosine verdict of_elements overflow", under)
 table(A + "exponents.tsv", "step tensor class layer format bin count", expo)

@@ -189,6 +189,11 @@ for r, policy in enumerate(names):
         got and value(got[0]) == sum(number(x["count"]) for x in analysis["swamping-ratio"]),
         "%s ratio: the number of weights" % policy,
     )
+    got = parts(r"; (\S+) of them get no gradient", "ratio" + at)
+    ok(
+        got and value(got[0]) == sum(number(x["by_decay"]) for x in analysis["swamping-ratio"]),
+        "%s ratio: those that weight decay alone moves" % policy,
+    )
     each = [x for x in analysis["loss-scale-safe"] if x["tensor"] != "all"]
     needs = [(number(x["log2_scale_min"]), x["tensor"]) for x in each if x["log2_scale_min"] != "-"]
     limits = [(number(x["log2_scale_max"]), x["tensor"]) for x in each if x["log2_scale_max"] != "-"]

@@ -283,6 +283,12 @@ main(void)
 	test_model("pairwise,acc=bf16", HU_BF16, 0);
 	test_model("splitk:4", HU_FP32, 0);
 	test_model("promote:8,acc=fp16", HU_FP16, 0);
+	test_model("ring:64", HU_FP32, 0);
+	test_model("tree:64", HU_FP32, 0);
+	test_model("tree:13,acc=fp16", HU_FP16, 0);
+	test_model("halving:200", HU_FP32, 0);
+	test_model("halving:29", HU_FP32, 0);
+	test_model("hier:40:8", HU_FP32, 0);
 	test_model("fma", HU_FP32, 4);
 	test_model("chunk:3", HU_FP32, 6);
 	test_model("promote:8,acc=fp16", HU_FP32, 0);

@@ -99,6 +99,11 @@ random_sums(void)
 		{ "fma,acc=bf16,mode=SR", 1 },
 		{ "fma,acc=bf16,mode=SR,bits=8", 1 },
 		{ "fma,acc=fp32", 1 },
+		{ "ring:2048,acc=bf16", 1 },
+		{ "ring:512,acc=fp32,wire=bf16", 0 },
+		{ "tree:2048,acc=bf16", 1 },
+		{ "halving:100,acc=fp16", 0 },
+		{ "hier:2048:8,acc=fp32,wire=fp16", 1 },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

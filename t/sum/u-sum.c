@@ -106,6 +106,65 @@ halves(const double *a, const double *b, size_t n, hu_format f, hu_mode mode)
 	return plus(halves(a, b, half, f, mode), halves(a + half, b + half, n - half, f, mode), f, mode);
 }
 
+/* What rank r sends on where it holds x and receives y. */
+static double
+hop(double x, double y, hu_sum s)
+{
+	double sum = plus(x, y, hu_format_of(s.acc), s.mode);
+
+	return s.outer == HU_NO_FORMAT ? sum : plus(sum, -0.0, hu_format_of(s.outer), s.mode);
+}
+
+/* An all-reduce as ranks perform it, each with a value of its own: in every round all of them receive their partner's.
+   Afterwards all must hold the same bits, else the result is -77. */
+static double
+exchange(double *x, size_t ranks, hu_sum s, int halving)
+{
+	double next[40];
+	size_t two = 1, e;
+
+	for (; 2 * two <= ranks; two *= 2)
+		;
+	e = ranks - two;
+	for (size_t i = 0; i < two; i++)
+		x[i] = i < e ? hop(x[2 * i], x[2 * i + 1], s) : x[i + e];
+	for (size_t round = 1; round < two; round *= 2) {
+		size_t apart = halving ? two / 2 / round : round;
+		for (size_t i = 0; i < two; i++)
+			next[i] = hop(x[i], x[i ^ apart], s);
+		memcpy(x, next, two * sizeof *x);
+	}
+	for (size_t i = 1; i < two; i++)
+		if (memcmp(&x[i], x, sizeof *x) && (x[i] == x[i] || *x == *x))
+			return -77;
+	return *x;
+}
+
+/* Every rank sums its own terms; then they reduce. */
+static double
+over_ranks(const double *a, const double *b, size_t n, hu_sum s)
+{
+	hu_format f = hu_format_of(s.acc);
+	size_t ranks = n < (size_t)s.n ? n : (size_t)s.n, node = s.id == HU_SUM_HIER ? (size_t)s.node : ranks,
+	       members = 0;
+	double x[40], y[40];
+
+	for (size_t r = 0, k = 0; r < ranks; r++) {
+		for (x[r] = 0; k < (r + 1) * n / ranks; k++)
+			x[r] = operation(a[k], b[k], x[r], f, s.mode);
+		if (s.outer != HU_NO_FORMAT)
+			x[r] = plus(x[r], -0.0, hu_format_of(s.outer), s.mode);
+	}
+	if (s.id == HU_SUM_TREE || s.id == HU_SUM_HALVING)
+		return exchange(x, ranks, s, s.id == HU_SUM_HALVING);
+	for (size_t r = 0; r < ranks; r++)
+		if (r % node)
+			y[members - 1] = hop(y[members - 1], x[r], s);
+		else
+			y[members++] = x[r];
+	return exchange(y, members, s, 0);
+}
+
 static double
 model(const double *a, const double *b, size_t n, hu_sum s)
 {
@@ -116,6 +175,8 @@ model(const double *a, const double *b, size_t n, hu_sum s)
 
 	if (s.id == HU_SUM_PAIRWISE)
 		return halves(a, b, n, f, s.mode);
+	if (hu_sum_collective(s.id))
+		return over_ranks(a, b, n, s);
 	for (size_t k = 0; k < n; k++) {
 		double x = times(a[k], b[k], f, s.mode);
 		if (s.id == HU_SUM_FMA) {
@@ -186,7 +247,8 @@ static void
 test_models(void)
 {
 	static const char *const sums[] = { "fma", "sequential", "chunk:5", "pairwise", "kahan", "neumaier", "dot2",
-		"fabsum:5", "splitk:7", "promote:6" };
+		"fabsum:5", "splitk:7", "promote:6", "ring:7", "ring:64,wire=bf16", "tree:8", "tree:13,wire=e4m3",
+		"halving:16", "halving:27,wire=fp16", "hier:24:4", "hier:40:5,wire=e5m2" };
 	static const hu_format_id accs[] = { HU_FP32, HU_FP16, HU_BF16, HU_E4M3, HU_E5M2, HU_TF32 };
 
 	for (size_t m = 0; m < sizeof sums / sizeof *sums; m++) {
@@ -296,8 +358,9 @@ static void
 test_counts(void)
 {
 	enum { N = 4096 };
-	static const struct { const char *sum; double value; uint64_t additions, swamped; int stagnant; } rows[] = {
-		{ "fma,acc=fp16", 2048, 4095, 2048, 1 },        /* 2048 + 1 is a tie to even */
+	static const struct { const char *sum; double value; uint64_t additions, swamped; int stagnant;
+	} rows[] = {
+		{ "fma,acc=fp16", 2048, 4095, 2048, 1 }, /* 2048 + 1 is a tie to even */
 		{ "sequential,acc=fp16", 2048, 4095, 2048, 1 },
 		{ "fma,acc=bf16", 256, 4095, 3840, 1 },
 		{ "chunk:64,acc=fp16", 4096, 63 * 64 + 63, 0, 0 },
@@ -312,10 +375,16 @@ test_counts(void)
 		{ "splitk:4,acc=fp16", 4096, 1023 * 4 + 3, 0, 0 },
 		{ "promote:128,acc=bf16", 4096, 127 * 32 + 31, 0, 0 },
 		{ "promote:1024,acc=bf16", 1024, 1023 * 4 + 3, 768 * 4, 0 },
+		{ "ring:4096,acc=bf16", 256, 4095, 3840, 1 },
+		{ "ring:64,acc=bf16", 4096, 4095, 0, 0 },
+		{ "ring:1024,acc=fp32,wire=bf16", 1024, 3 * 1024 + 1023, 768, 1 },
+		{ "tree:4096,acc=bf16", 4096, 4095, 0, 0 },
+		{ "halving:4095,acc=e5m2", 4096, 4095, 0, 0 },
+		{ "hier:4096:8,acc=e5m2", 4096, 4095, 0, 0 },
 		{ "tc:hopper,in=fp16,out=fp32", 4096, 4096, 0, 0 },
 		{ "tc:hopper,in=fp16,out=fp16", 4096, 4096, 0, 0 },
 	};
-	double a[N], b[N];
+	static double a[N], b[N];
 
 	for (size_t k = 0; k < N; k++)
 		a[k] = b[k] = 1;
@@ -376,6 +445,16 @@ test_bounds(void)
 	is_near(x.relative * 0x1p53, 64 + 9, 1e-9, "chunks of 64 over 640 in fp64");
 	x = hu_sum_apriori((hu_sum){ .id = HU_SUM_FMA, .acc = HU_FP64, .outer = HU_NO_FORMAT }, 640, 64);
 	ok(x.relative * 0x1p53 >= 64 + 5, "a tree's additions count in fp64 too: %g u", x.relative * 0x1p53);
+	s = (hu_sum){ .id = HU_SUM_RING, .n = N, .acc = HU_FP16, .outer = HU_NO_FORMAT };
+	x = hu_sum_apriori(s, N, 0);
+	error = exact - hu_model_run(a, b, N, s, NULL, NULL);
+	ok(error <= x.relative * exact && error >= x.relative * exact / 2.1,
+		"a ring that loses every term: error %g, bound %g", error, x.relative * exact);
+	s.id = HU_SUM_TREE;
+	s.n = 1024;
+	is_near(hu_sum_apriori(s, 1024, 0).relative, 11 * 0x1p-11, 11 * 11 * 0x1p-22, "a tree of 2^10 ranks: 10 hops");
+	is_near(hu_sum_hops((hu_sum){ .id = HU_SUM_HIER, .n = 100, .node = 8 }, 1e9), 7 + 3 + 1, 0,
+		"13 nodes of 8 ranks: 7 hops inside, 3 between eight of them, and one before for the other five");
 	s = (hu_sum){ .id = HU_SUM_KAHAN, .acc = HU_E4M3, .outer = HU_NO_FORMAT };
 	x = hu_sum_apriori(s, 4096, 0);
 	ok(!(x.peak < 1e300), "where Kahan's induction breaks down there is no bound");

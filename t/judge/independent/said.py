@@ -21,6 +21,12 @@ def harm(row, *columns):
     return ['0'] if all(map(math.isnan, x)) else [number(v, digits) for v, (_, digits) in zip(x, columns)]
 
 
+def by_decay(updates):
+    """How many of the swamped updates are weight decay alone; nothing where there are none."""
+    n = sum(int(r['swamped_by_decay']) for r in updates)
+    return [str(n)] if n else []
+
+
 def lines(run, expected):
     """By analyzer, the numbers of its line in their order."""
     rows = {name: table(run.analysis(name + '.tsv'))[1] for name in expected}
@@ -31,7 +37,7 @@ def lines(run, expected):
     updates = [r for r in rows['swamping'] if r['kind'] == 'update' and r['tensor'] == 'all']
     if updates:  # else words stand for the numbers
         last = updates[-1]
-        said['swamping'] = [str(sum(int(r['swamped']) for r in updates)), str(sum(int(r['additions']) for r in updates))] + harm(last, ('l2_share_lost', 3), ('cosine', 6))
+        said['swamping'] = [str(sum(int(r['swamped']) for r in updates)), str(sum(int(r['additions']) for r in updates))] + by_decay(updates) + harm(last, ('l2_share_lost', 3), ('cosine', 6))
     whole = [r for r in rows['state'] if r['tensor'] == 'all']
     moments, statistics = [r for r in whole if r['kind'] == 'moment'], [r for r in whole if r['kind'] == 'statistic']
     said['state'] = ([number(min(float(r['cosine']) for r in moments), 6)] if moments else []) + ([number(max(float(r['l2_share_lost']) for r in statistics), 3)] if statistics else [])

@@ -65,6 +65,7 @@ def expected(run):
     updates = [r for r in swamping if r['kind'] == 'update' and r['tensor'] == 'all']
     moved = sum(int(r['additions']) for r in updates)
     n['swamped_share_updates'] = sum(int(r['swamped']) for r in updates) / moved if moved else NAN
+    n['swamped_share_updates_by_decay'] = sum(int(r['swamped_by_decay']) for r in updates) / moved if moved else NAN
     judged = {'updates': verdicts(updates), 'gradients': verdicts(underflow), 'moments': verdicts([r for r in state if r['kind'] == 'moment']), 'statistics': verdicts([r for r in state if r['kind'] == 'statistic'])}
     share = {k: worst([number(r['l2_share_lost']) for r in rows], max) for k, rows in judged.items()}
     cosine = {k: worst([number(r['cosine']) for r in rows], min) for k, rows in judged.items()}
@@ -126,7 +127,8 @@ def compare(run, sample):
     if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
         wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
     zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
-    second = ['%.0f' % zero(n['zeroed_gradients'])] + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'gradient_l2_share_lost', 'update_l2_share_lost') if not math.isnan(n[k])]
+    second = ['%.0f' % zero(n['zeroed_gradients'])] + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay', 'gradient_l2_share_lost', 'update_l2_share_lost')
+                                                           if not math.isnan(n[k]) and (k != 'swamped_share_updates_by_decay' or n[k] > 0)]
     if zero(n['second_moment_zeroed_share']) > 0:
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
     if figures(there['verdict'][1]) != second:

@@ -190,6 +190,38 @@ def tensor_core(pairs, unit, out, emins, count):
     return acc
 
 
+def over_ranks(products, ranks, node, halving, fl, wire, count):
+    """An all-reduce: each rank's own sum, rings within nodes, and a tree over these, in which partners exchange sums."""
+    n, ranks = len(products), min(ranks, len(products))
+    inner, members, first = Count(), [], [r * len(products) // ranks for r in range(ranks + 1)]
+    for r in range(ranks):
+        own = wire(plain(products[first[r]:first[r + 1]], fl, inner))
+        if r % node:
+            acc = members[-1]
+            s = wire(fl(acc + own))
+            if own:
+                count.term(acc, acc != 0 and s == acc)
+            members[-1] = s
+        else:
+            if own and node > 1:
+                count.term(0, False)
+            members.append(own)
+    count.additions += inner.additions
+    count.swamped += inner.swamped
+
+    def join(x, y):
+        s = wire(fl(x + y))
+        count.node(x, y, s)
+        return s
+    two = 1 << len(members).bit_length() - 1
+    extra = len(members) - two
+    members = [join(members[2 * i], members[2 * i + 1]) for i in range(extra)] + members[2 * extra:]
+    while len(members) > 1:
+        half = len(members) // 2
+        members = [join(members[i], members[i + half]) if halving else join(members[2 * i], members[2 * i + 1]) for i in range(half)]
+    return members[0]
+
+
 class Model:
     """A model's text, taken apart: name, length, keys."""
 
@@ -198,7 +230,7 @@ class Model:
         head, *rest = text.split(',')
         self.name, _, n = head.partition(':')
         self.arch = n if self.name == 'tc' else ''
-        self.n = int(n) if n.isdigit() else 0
+        self.n, _, self.node = [int(x) if x.isdigit() else 0 for x in n.partition(':')]
         self.keys = dict(r.split('=') for r in rest)
 
     def acc(self, call):
@@ -227,6 +259,10 @@ class Model:
             return chunks(products, -(-len(products) // self.n), fl, fl, count), count
         if name == 'promote':
             return chunks(products, self.n, fl, Rounding('fp32'), count), count
+        if name in ('ring', 'tree', 'halving', 'hier'):
+            wire = Rounding(self.keys['wire']) if 'wire' in self.keys else lambda x: x
+            node = {'ring': self.n, 'hier': self.node}.get(name, 1)
+            return over_ranks(products, self.n, node, name == 'halving', fl, wire, count), count
         if name == 'pairwise':
             return halves(products, fl, count), count
         if name == 'fabsum':

@@ -11,6 +11,7 @@ from .number import FORMATS, iv, log2floor
 from .sums import SCALE, STAGNANT, Count, Model, Rounding, draws, tree
 
 LOW, HIGH = -64, 192
+IDLE_OPERANDS = (1, 3) # an optimizer's gradient, and its velocity or first moment where it has one
 
 
 def whole(q):
@@ -119,7 +120,7 @@ def sum_rows(run, s, step):
                 else:
                     a, b = sum(c.additions for c in each), sum(c.swamped for c in each)
                     row.update({'additions': a, 'swamped': b, 'share_swamped': b / a, 'outputs': len(each), 'stagnated': sum(c.run >= STAGNANT for c in each)})
-            row.update({'l2_share_lost': None, 'cosine': None, 'verdict': '-'})
+            row.update({'l2_share_lost': None, 'cosine': None, 'verdict': '-', 'by_decay': None, 'swamped_by_decay': None})
             yield row if s.finite(call) else Maybe(row) # nothing that is finite may be left to add
 
 
@@ -128,8 +129,9 @@ class Update:
 
     def __init__(self):
         self.harm, self.n, self.moved, self.swamped, self.bins = Harm(), 0, 0, 0, {}
+        self.by_decay, self.swamped_by_decay, self.decay_bins = 0, 0, {}
 
-    def add(self, w, after, d):
+    def add(self, w, after, d, by_decay):
         self.n += 1
         if isinstance(after, str):
             self.harm.add(after, d, False)
@@ -139,25 +141,36 @@ class Update:
             return
         self.moved += 1
         self.swamped += after == w
+        self.by_decay += by_decay
+        self.swamped_by_decay += by_decay and after == w
         if w:
             e = max(LOW, min(HIGH, log2floor(w / d)))
             self.bins[e] = self.bins.get(e, 0) + 1
+            self.decay_bins[e] = self.decay_bins.get(e, 0) + by_decay
 
     def join(self, o):
         self.harm.join(o.harm)
         self.n, self.moved, self.swamped = self.n + o.n, self.moved + o.moved, self.swamped + o.swamped
+        self.by_decay, self.swamped_by_decay = self.by_decay + o.by_decay, self.swamped_by_decay + o.swamped_by_decay
 
     def cells(self):
         row = {'kind': 'update', 'additions': self.moved, 'swamped': self.swamped, 'share_swamped': self.swamped / self.moved if self.moved else 0.0, 'outputs': self.n, 'stagnated': None}
         row.update(self.harm.cells())
+        row.update({'by_decay': self.by_decay, 'swamped_by_decay': self.swamped_by_decay})
         return row
+
+
+def idle(exact, call, i):
+    """Whether the optimizer without weight decay would leave weight i alone: its gradient and its momentum are 0."""
+    ins = [exact.t[t] for t in call['in']]
+    return float(call['attr'].get('weight_decay', 0)) != 0 and not any(ins[k].raw(i) for k in IDLE_OPERANDS if k < len(ins))
 
 
 def update_of(s, call):
     u = Update()
     w, after = s.exact.t[call['in'][0]], s.exact.t[call['out'][0]]
     for i in range(w.n):
-        u.add(w[i], after.raw(i), iv(s.exact.value(call, 0, i)).lo - w[i])
+        u.add(w[i], after.raw(i), iv(s.exact.value(call, 0, i)).lo - w[i], idle(s.exact, call, i))
     return u
 
 
@@ -179,7 +192,7 @@ def rows(run, states):
             row.update(u.cells())
             table.append(row)
             for e in sorted(u.bins):
-                ratio.append({'step': step, 'layer': info_layer(run, call), 'tensor': info['name'], 'format': info['format'], 'precision': FORMATS[info['format']][2], 'log2_ratio': e, 'count': u.bins[e]})
+                ratio.append({'step': step, 'layer': info_layer(run, call), 'tensor': info['name'], 'format': info['format'], 'precision': FORMATS[info['format']][2], 'log2_ratio': e, 'count': u.bins[e], 'by_decay': u.decay_bins[e]})
         if whole_step.n:
             row = {'step': step, 'call': None, 'op': '-', 'phase': 'update', 'layer': 'all', 'tensor': 'all', 'format': '-'}
             row.update(whole_step.cells())

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0
+   op --got FILE --sum all: which summation model gives another program's bits, and in which columns or rows. */
+#include "analyzers/op/op_sums.h"
+
+#include "analyzers/calc/rows.h"
+#include "analyzers/op/op_layout.h"
+#include "lib/base/console/progress.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/number/round.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lengths of chunks, slices and blocks: powers of two, and the other lengths of k that BLAS libraries cut at. */
+static const int lengths[] = { 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256, 288, 320, 336, 352,
+	384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1280, 1536, 2048, 4096 };
+
+/* A model that was tried. same[i] is 1 where it gives element i of the other program's result. alike are the models
+   tried later that give the same elements. */
+typedef struct tried {
+	hu_sum sum, *alike;
+	unsigned char *same;
+	size_t equal, nalike, cap;
+} tried;
+
+typedef struct search {
+	hu_op_run *r;
+	const double *want;
+	tried *t;                /* most equal elements first */
+	size_t n, cap, models;   /* models counts all that were tried, t keeps those that differ in what they give */
+	size_t rows, cols;       /* the result as a matrix whose columns are its last axis */
+} search;
+
+/* A run of neighbouring columns, or rows, that one model gives; model is -1 where none does. */
+typedef struct stripe {
+	size_t first, last;
+	int model;
+} stripe;
+
+typedef struct cut {
+	stripe *s;
+	size_t n, left; /* left: elements in stripes without a model */
+	int by_rows;
+} cut;
+
+static int
+same_bits(double x, double y)
+{
+	return isnan(x) ? isnan(y) : hu_bits64(x) == hu_bits64(y);
+}
+
+/* Runs the operator with the model. What an earlier run left is released first. */
+static hu_status
+run_with(hu_op_run *r, hu_sum sum)
+{
+	for (int i = 0; i < r->nin; i++) {
+		free(r->tensor[i].data);
+		r->tensor[i].data = NULL;
+	}
+	free(r->value);
+	r->value = NULL;
+	r->sum = r->call.sum = sum;
+	return hu_op_run_all(r, 0);
+}
+
+static hu_status
+try_sum(search *s, hu_sum sum)
+{
+	tried t = { .sum = sum };
+
+	HU_TRY(run_with(s->r, sum));
+	t.same = hu_xmalloc(s->r->n + 1);
+	for (size_t i = 0; i < s->r->n; i++)
+		t.equal += t.same[i] = (unsigned char)same_bits(s->r->value[i], s->want[i]);
+	s->models++;
+	for (size_t i = 0; i < s->n; i++)
+		if (!memcmp(s->t[i].same, t.same, s->r->n)) {
+			HU_GROW(s->t[i].alike, s->t[i].nalike, s->t[i].cap);
+			s->t[i].alike[s->t[i].nalike++] = sum;
+			free(t.same);
+			return HU_OK;
+		}
+	HU_GROW(s->t, s->n, s->cap);
+	s->t[s->n++] = t;
+	return HU_OK;
+}
+
+static void
+free_tried(tried *t)
+{
+	free(t->same);
+	free(t->alike);
+}
+
+/* Returns how many terms an output sums, at most: the length that the models of `lengths` cut. */
+static size_t
+terms(const hu_op_run *r)
+{
+	hu_shape in[HU_OP_INPUTS];
+	hu_cost cost = { 0 };
+
+	if (r->dot)
+		return r->file[0].rank ? r->file[0].shape[r->file[0].rank - 1] : 1;
+	for (int i = 0; i < r->nin; i++)
+		in[i] = r->tensor[i].shape;
+	HU_COLUMN(r->call.op, cost)(&r->call, in, &r->shape, &cost);
+	return (size_t)ceil(cost.macs / (double)r->n);
+}
+
+/* Appends every model that these operands can have: those without a length, those of each length, tensor cores. */
+static hu_sum *
+candidates(const hu_op_run *r, size_t *n)
+{
+	size_t longest = terms(r);
+	hu_format_id accumulators[3] = { r->in[0] == HU_FP64 ? HU_FP64 : HU_FP32 };
+	int formats = 1;
+	size_t cap = 0;
+	hu_sum *list = NULL;
+
+	*n = 0;
+	if (r->in[0] != HU_FP64)
+		accumulators[formats++] = HU_FP64;
+	if (r->in[0] != HU_FP64 && r->in[0] != HU_FP32)
+		accumulators[formats++] = r->in[0];
+	for (int f = 0; f < formats; f++) {
+		static const hu_sum_id plain[] = { HU_SUM_FMA, HU_SUM_SEQUENTIAL, HU_SUM_PAIRWISE, HU_SUM_KAHAN,
+			HU_SUM_NEUMAIER, HU_SUM_DOT2 };
+		static const hu_sum_id cutting[] = { HU_SUM_CHUNK, HU_SUM_SPLITK, HU_SUM_FABSUM, HU_SUM_PROMOTE };
+		hu_sum s = hu_sum_default();
+		s.acc = accumulators[f];
+		for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+			s.id = plain[i];
+			HU_GROW(list, *n, cap);
+			list[(*n)++] = s;
+		}
+		for (size_t i = 0; i < sizeof cutting / sizeof *cutting; i++)
+			for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+				int promotes = cutting[i] == HU_SUM_PROMOTE;
+				if ((size_t)lengths[k] >= longest || (promotes && accumulators[f] == HU_FP64))
+					continue;
+				s.id = cutting[i];
+				s.n = lengths[k];
+				HU_GROW(list, *n, cap);
+				list[(*n)++] = s;
+			}
+	}
+	for (int arch = 0; arch < HU_TC_ARCHS; arch++)
+		for (int path = 1; path <= HU_TC_TCGEN05; path *= 2) {
+			hu_sum s = hu_sum_default();
+			s.id = HU_SUM_TC;
+			s.arch = (hu_tc_arch)arch;
+			s.path = path;
+			if (hu_sum_resolve(&s, r->in[0], r->in[1], r->call.fmt.acc) != HU_OK || s.id != HU_SUM_TC)
+				continue;
+			HU_GROW(list, *n, cap);
+			list[(*n)++] = s;
+		}
+	return list;
+}
+
+/* qsort's order: models with more equal elements first. */
+static int
+more_equal(const void *x, const void *y)
+{
+	const tried *a = x, *b = y;
+
+	return (a->equal < b->equal) - (a->equal > b->equal);
+}
+
+/* Returns the first model that gives all elements from `first` on, n of them `step` apart; -1 where none does. */
+static int
+given_by(const search *s, size_t first, size_t n, size_t step)
+{
+	for (size_t m = 0; m < s->n; m++) {
+		size_t i = 0;
+		while (i < n && s->t[m].same[first + i * step])
+			i++;
+		if (i == n)
+			return (int)m;
+	}
+	return -1;
+}
+
+/* Cuts the result into stripes of columns, or of rows, that one model each gives. */
+static cut
+stripes(const search *s, int by_rows)
+{
+	size_t count = by_rows ? s->rows : s->cols, each = by_rows ? s->cols : s->rows, cap = 0;
+	cut c = { NULL, 0, 0, by_rows };
+
+	for (size_t k = 0; k < count; k++) {
+		int model = given_by(s, by_rows ? k * s->cols : k, each, by_rows ? 1 : s->cols);
+		c.left += model < 0 ? each : 0;
+		if (c.n && c.s[c.n - 1].model == model) {
+			c.s[c.n - 1].last = k;
+			continue;
+		}
+		HU_GROW(c.s, c.n, cap);
+		c.s[c.n++] = (stripe){ k, k, model };
+	}
+	return c;
+}
+
+/* Returns the cut that leaves fewer elements without a model, and of two like these the one with fewer stripes. */
+static cut
+best_cut(const search *s)
+{
+	cut a = stripes(s, 0), b = stripes(s, 1);
+	int rows = b.left < a.left || (b.left == a.left && b.n < a.n);
+
+	free(rows ? a.s : b.s);
+	return rows ? b : a;
+}
+
+static void
+sum_name(const search *s, int model, char *name, size_t size)
+{
+	if (model < 0)
+		snprintf(name, size, "none of them");
+	else
+		hu_sum_print(s->t[model].sum, name, size);
+}
+
+/* Appends the sentence that says what was found. */
+static void
+verdict(hu_str *v, const search *s, const cut *c)
+{
+	char name[96];
+
+	if (s->t[0].equal == s->r->n) {
+		sum_name(s, 0, name, sizeof name);
+		hu_str_addf(v, "%s gives every bit", name);
+		for (size_t i = 0; i < s->t[0].nalike; i++) {
+			hu_sum_print(s->t[0].alike[i], name, sizeof name);
+			hu_str_addf(v, "%s%s", i ? ", " : "; on these operands so do ", name);
+		}
+		return;
+	}
+	if (c->left == s->r->n) {
+		sum_name(s, 0, name, sizeof name);
+		hu_str_addf(v, "no model gives a whole column or row; the nearest, %s, gives %zu of %zu elements", name,
+			s->t[0].equal, s->r->n);
+		return;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const stripe *t = &c->s[i];
+		if (c->n > 8 && i == 6) {
+			hu_str_addf(v, "; and %zu more stripes", c->n - i);
+			break;
+		}
+		sum_name(s, t->model, name, sizeof name);
+		hu_str_addf(v, "%s%s%s %zu", i ? "; " : "", c->by_rows ? "row" : "column",
+			t->first == t->last ? "" : "s", t->first);
+		if (t->first != t->last)
+			hu_str_addf(v, " to %zu", t->last);
+		hu_str_addf(v, ": %s", name);
+	}
+}
+
+static json_t *
+as_json(const search *s, const cut *c, const char *said)
+{
+	json_t *o = json_object(), *models = json_array(), *list = json_array();
+	char name[96];
+
+	for (size_t i = 0; i < s->n && s->t[i].equal; i++) {
+		json_t *m = json_object();
+		sum_name(s, (int)i, name, sizeof name);
+		json_object_set_new(m, "sum", json_string(name));
+		json_object_set_new(m, "equal", json_integer((json_int_t)s->t[i].equal));
+		json_t *alike = json_array();
+		for (size_t k = 0; k < s->t[i].nalike; k++) {
+			hu_sum_print(s->t[i].alike[k], name, sizeof name);
+			json_array_append_new(alike, json_string(name));
+		}
+		json_object_set_new(m, "alike", alike);
+		json_array_append_new(models, m);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		json_t *t = json_object();
+		sum_name(s, c->s[i].model, name, sizeof name);
+		json_object_set_new(t, "first", json_integer((json_int_t)c->s[i].first));
+		json_object_set_new(t, "last", json_integer((json_int_t)c->s[i].last));
+		json_object_set_new(t, "sum", c->s[i].model < 0 ? json_null() : json_string(name));
+		json_array_append_new(list, t);
+	}
+	json_object_set_new(o, "operator", json_string(s->r->dot ? "dot" : s->r->call.op->name));
+	json_object_set_new(o, "elements", json_integer((json_int_t)s->r->n));
+	json_object_set_new(o, "tried", json_integer((json_int_t)s->models));
+	json_object_set_new(o, "along", json_string(c->by_rows ? "rows" : "columns"));
+	json_object_set_new(o, "stripes", list);
+	json_object_set_new(o, "left", json_integer((json_int_t)c->left));
+	json_object_set_new(o, "models", models);
+	json_object_set_new(o, "verdict", json_string(said));
+	return o;
+}
+
+enum { SHOWN = 8 }; /* models in the printed table */
+
+static void
+print(const search *s, const char *said)
+{
+	char name[96];
+
+	printf("%-32s %12s %10s\n", "summation model", "equal", "share");
+	for (size_t i = 0; i < s->n && i < SHOWN && s->t[i].equal; i++) {
+		sum_name(s, (int)i, name, sizeof name);
+		printf("%-32s %12zu %9.4g%%\n", name, s->t[i].equal,
+			100 * (double)s->t[i].equal / (double)s->r->n);
+	}
+	printf("%zu models tried on %zu elements; those that give the same elements have one row\n%s\n", s->models,
+		s->r->n, said);
+}
+
+/* The values that the other program gave, in the result's format. */
+static hu_status
+wanted(const hu_op_run *r, const hu_npy *got, double **want)
+{
+	char ours[80], theirs[80];
+
+	if (!hu_op_same_shape(r->shape, got)) {
+		hu_op_shape_words(r->shape.rank, r->shape.d, ours, sizeof ours);
+		hu_op_shape_words(got->rank, got->shape, theirs, sizeof theirs);
+		return hu_fail(HU_EFILE, "--got: its shape is %s where the result's is %s", theirs, ours);
+	}
+	*want = hu_alloc((r->n + 1) * sizeof **want);
+	if (!*want)
+		return hu_fail(HU_ENOMEM, "no memory for %zu elements", r->n);
+	for (size_t i = 0; i < r->n; i++)
+		(*want)[i] = hu_op_codes_element(r, got, i, r->out);
+	return HU_OK;
+}
+
+hu_status
+hu_op_sums(hu_op_run *r, const hu_npy *got, int json, int *wrong)
+{
+	search s = { .r = r };
+	double *want = NULL;
+	size_t n = 0;
+	hu_progress bar;
+	hu_status st = run_with(r, r->sum);
+
+	if (st == HU_OK)
+		st = wanted(r, got, &want);
+	if (st != HU_OK)
+		return st;
+	s.want = want;
+	s.cols = r->shape.rank ? r->shape.d[r->shape.rank - 1] : 1;
+	s.rows = r->n / s.cols;
+	hu_sum *list = candidates(r, &n);
+	hu_progress_start(&bar, "summation models", n);
+	for (size_t i = 0; i < n && st == HU_OK; i++) {
+		st = try_sum(&s, list[i]);
+		hu_progress_step(&bar, 1);
+	}
+	hu_progress_end(&bar);
+	if (st == HU_OK) {
+		qsort(s.t, s.n, sizeof *s.t, more_equal);
+		cut c = best_cut(&s);
+		hu_str said;
+		hu_str_init(&said);
+		verdict(&said, &s, &c);
+		if (json)
+			hu_rows_print_json(as_json(&s, &c, said.s));
+		else
+			print(&s, said.s);
+		*wrong = c.left != 0;
+		hu_str_release(&said);
+		free(c.s);
+	}
+	for (size_t i = 0; i < s.n; i++)
+		free_tried(&s.t[i]);
+	free(s.t);
+	free(list);
+	free(want);
+	return st;
+}

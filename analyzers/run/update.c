@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Studies an optimizer's update of one tensor: each weight's exact step, whether the weight kept its bits, and whether
+   weight decay alone asked for the step. */
+#include "analyzers/run/update.h"
+#include "lib/judge/exact.h"
+
+#include "lib/base/mem.h"
+#include "lib/number/round.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+bin_of(double w, double d)
+{
+	int e = hu_exponent(w) - hu_exponent(d);
+	double mw = ldexp(fabs(w), -hu_exponent(w)), md = ldexp(fabs(d), -hu_exponent(d));
+
+	e -= mw < md; /* floor of the logarithm of the quotient */
+	return (e < HU_UPDATE_LOW ? HU_UPDATE_LOW : e > HU_UPDATE_HIGH ? HU_UPDATE_HIGH : e) - HU_UPDATE_LOW;
+}
+
+static void
+add(hu_update *u, double w, double next, double d, int by_decay)
+{
+	u->n++;
+	hu_harm_add(&u->harm, next - w, d, d != 0 && next == w);
+	if (d == 0 || !isfinite(d))
+		return;
+	u->moved++;
+	u->swamped += next == w;
+	u->by_decay += by_decay;
+	u->swamped_by_decay += by_decay && next == w;
+	if (w != 0 && isfinite(w)) {
+		u->bin[bin_of(w, d)]++;
+		u->decay_bin[bin_of(w, d)] += by_decay;
+	}
+}
+
+void
+hu_update_join(hu_update *to, const hu_update *u)
+{
+	hu_harm_join(&to->harm, &u->harm);
+	to->n += u->n;
+	to->moved += u->moved;
+	to->swamped += u->swamped;
+	to->by_decay += u->by_decay;
+	to->swamped_by_decay += u->swamped_by_decay;
+}
+
+/* The exact steps are rounded away from zero, so that none that is not 0 becomes 0. */
+static hu_status
+exact_steps(double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, hu_ladder *ladder)
+{
+	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], in[0]->n, ladder);
+}
+
+hu_status
+hu_update_study(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_ladder *ladder)
+{
+	const hu_tensor *next = &t->t[c->out[0]];
+	size_t n = in[0]->n;
+	double *d = hu_xmalloc((n + 1) * sizeof *d), *without = NULL;
+	hu_status st = exact_steps(d, a, c, in, ladder);
+
+	memset(u, 0, sizeof *u);
+	if (st == HU_OK && hu_op_takes(c->op, "weight_decay")) {
+		hu_call free_of_decay = *c;
+		hu_attr_set(&free_of_decay, "weight_decay", 0);
+		without = hu_xmalloc((n + 1) * sizeof *without);
+		st = exact_steps(without, a, &free_of_decay, in, ladder);
+	}
+	for (size_t i = 0; st == HU_OK && i < n; i++)
+		add(u, hu_get(in[0], i), hu_get(next, i), d[i], without && without[i] == 0);
+	free(d);
+	free(without);
+	if (st == HU_OK)
+		return HU_OK;
+	char *why = hu_xstrdup(hu_reason());
+	hu_fail(st, "step %zu, %s: %s", t->step, a->run->train->t[c->out[0]].name, why);
+	free(why);
+	return st;
+}
