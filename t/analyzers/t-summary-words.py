@@ -86,7 +86,9 @@ def swamping(row, level):
     if row['kind'] != 'update' or row['tensor'] != 'all':
         return row
     n = pick(0, rng.randrange(1, 999))
-    return harmed({**row, 'additions': str(n), 'swamped': str(rng.randrange(n + 1))}, level)
+    swamped = rng.randrange(n + 1)
+    by_decay = pick(0, rng.randrange(swamped + 1))
+    return harmed({**row, 'additions': str(n), 'swamped': str(swamped), 'swamped_by_decay': str(by_decay)}, level)
 
 
 def state(row, level):
@@ -195,6 +197,8 @@ def second(n, odd, missing):
         s += ' and no weight updates were there to be swamped'
     else:
         s += ' and %.3g %% of the weight updates were swamped' % (100 * n['swamped_share_updates'])
+    if n['swamped_share_updates_by_decay'] > 0:
+        s += ' (%.3g %% are weight decay on weights that get no gradient)' % (100 * n['swamped_share_updates_by_decay'])
     s += '; by weight, what was lost is %s and %s L2 norm.' % (
         lost(n['gradient_l2_share_lost'], odd['gradients'], "gradients'"),
         lost(n['update_l2_share_lost'], odd['updates'], "updates'"),
@@ -298,7 +302,7 @@ def case(k):
     whose = {'gradient': 'gradients', 'update': 'updates', 'second': 'moments', 'running': 'statistics'}
     for key, want in n.items():
         kind = whose.get(key.split('_')[0])
-        if key in ('second_moment_zeroed_share', 'swamped_share_updates'):
+        if key in ('second_moment_zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay'):
             kind = None
         if isinstance(want, float) and math.isnan(want):
             want = 'not finite' if kind and odd[kind] else None
@@ -308,6 +312,8 @@ def case(k):
         )
         if got != want and not near and not (isinstance(want, float) and math.isinf(want) and got is None):
             wrong.append('case %d: %s is %r there, %r here' % (k, key, got, want))
+        if isinstance(got, float) and got.is_integer():
+            wrong.append('case %d: %s is whole and has a point: %r' % (k, key, got))
     broken = not math.isfinite(float(table('run/metrics.tsv')[1][-1]['loss']))
     rank = summary.WORDS.index(word)
     mine = [

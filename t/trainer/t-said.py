@@ -2,6 +2,7 @@
 # What commands say of a training, each number computed again from the run's files: the lines and the JSON of train, the counts
 # of data sets that files hold, verify's refusal of a changed program, the ratios of bench why, and memory as doctor prints it.
 import json
+import math
 import os
 import re
 import struct
@@ -86,6 +87,48 @@ ok(
     out,
 )
 
+
+
+# --- what train says before it begins, of a run that resumes, too
+def amount(text):
+    """Bytes that a text like 9.9 kB says, and half of a unit of its last digit."""
+    number, unit = text.split(' ')
+    by = 1000.0 ** ' kMGT'.index(unit[0] if len(unit) > 1 else ' ')
+    return float(number) * by, 0.5001 * by * (0.1 if '.' in number else 1)
+
+
+def apart(texts, wanted):
+    """Amounts that are not those of WANTED."""
+    got = [amount(t) for t in texts]
+    return [t for t, (x, half), w in zip(texts, got, wanted) if not abs(x - w) <= half] + texts[len(wanted):]
+
+
+traced = list(range(0, 9))
+code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace-steps',
+                     ','.join(map(str, traced)), '--lr', '0.002', '--loss-weight', '0.5', '--init-scale', '512', 'e')  # fmt: skip
+plan = json.loads(run('plan', '--model', 'mlp', '--size', '8', '--batch', '16', '--width', '0.05', '--policy', 'mixed_float16',
+                      '--json')[1])[0]  # fmt: skip
+memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
+line = re.search(r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$', out, re.M)
+wrong = apart(list(line.groups()), memory + [sum(memory)]) if line else [out]
+ok(not wrong and len(set(memory)) == 5, 'train says the memory that plan computes, by category', wrong)
+sizes = []
+for step in traced:
+    path = '%s/e/trace/step-%06d.safetensors' % (home, step)
+    sizes.append(os.path.getsize(path) - 8 - struct.unpack('<Q', open(path, 'rb').read(8))[0])
+line = re.search(r'^Trace: steps 0, 1, 2, 3, 4, 5, 6, 7, \.\.\.; (.*) a step, (.*) in all$', out, re.M)
+wrong = apart(list(line.groups()), [sizes[0], sum(sizes)]) if line else [out]
+ok(not wrong and len(set(sizes)) == 1, 'and the bytes that its traced steps take, eight of which it names', wrong)
+weights = sum(math.prod(t['shape']) for t in json.load(open(home + '/e/program-train.json'))['tensors'] if t.get('trainable'))
+want = [
+    'Compute dtype: float16',
+    'Variable dtype: float32',
+    'Model: mlp, %d parameters, adamw with learning rate 0.002, batch 16' % plan['parameters'],
+    'Data: digits, 48 to train, 24 to evaluate; 9 steps, 3 an epoch; seed 5',
+    'Loss scaling: pytorch, from 512; loss weight 0.5',
+]
+ok(not set(want) - set(out.splitlines()) and weights in (0, plan['parameters']), 'and its settings', [out, weights])
+
 # --- data sets of files: each part has its own count
 os.mkdir(home + '/idx')
 for part, n in (('train', 40), ('t10k', 24)):
@@ -116,11 +159,38 @@ code, out, err = run('verify', 'a')
 same = code == 0
 path = home + '/b/program-train.json'
 text = open(path).read()
-changed = text.replace('"dense1"', '"densf1"', 1)
+changed = text.replace('"dense1"', '"densf1"')
 open(path, 'w').write(changed)
 code, out, err = run('verify', 'b', '--json')
 ok(same and changed != text and code == 3 and not out and 'program-train.json: its checksum is ' in err and err.count('\n') == 1,
         'verify refuses a run whose program was changed', [same, code, out, err])
+
+row = table('a/metrics.tsv')
+code, out, err = run('verify', 'a', '--json')
+j = json.loads(out)
+ok(code == 0 and len(j) == 9 and (j['run'], j['equal'], j['steps'], j['first_differing_step'], j['evaluations']) == ('a', True, len(row), None, len(ends))
+   and (j['recorded'], j['got']) == (row[-1]['digest'],) * 2 and (j['program_differences'], j['program']) == (0, []),
+   'verify as JSON: everything is equal, up to the last digest', [code, out, err])  # fmt: skip
+m = manifest('b')
+del m['files']['program-train.json']  # so that it is no longer refused
+json.dump(m, open(home + '/b/manifest.json', 'w'))
+calls = [(c['id'], c['op']) for c in json.loads(changed)['calls'] if c.get('layer') == 'densf1']
+want = ['train: call %d %s densf1: layer densf1 -> dense1' % c for c in calls]
+code, out, err = run('verify', 'b', '--json')
+j = json.loads(out) if code == 1 else {}
+ok(code == 1 and j['program'] == want and j['program_differences'] == len(want) > 3 and j['equal'] is False and j['first_differing_step'] is None
+   and j['recorded'] == j['got'], 'verify as JSON: each call that would no longer run as it was recorded', [code, out, want])  # fmt: skip
+code, out, err = run('verify', 'b')
+ok(code == 1 and out.splitlines()[: len(want)] == want and ': %d differences above' % len(want) in out, 'and as text', out)
+text = open(home + '/a/metrics.tsv').read()
+open(home + '/a/metrics.tsv', 'w').write(text.replace(row[5]['digest'], '0x0123456789abcdef'))
+m = manifest('a')
+del m['files']['metrics.tsv']
+json.dump(m, open(home + '/a/manifest.json', 'w'))
+code, out, err = run('verify', 'a', '--json')
+j = json.loads(out) if code == 1 else {}
+ok(code == 1 and j['equal'] is False and (j['first_differing_step'], j['recorded'], j['got']) == (5, '0x0123456789abcdef', row[5]['digest'])
+   and j['program'] == [], 'verify as JSON: the first step whose digest is another one', [code, out])  # fmt: skip
 
 # --- bench why: ratios
 code, out, err = run('bench', 'why', '--size', '8', '--batch', '16', '--width', '0.05', '--steps', '2', '--json')
