@@ -192,6 +192,55 @@ j = json.loads(out) if code == 1 else {}
 ok(code == 1 and j['equal'] is False and (j['first_differing_step'], j['recorded'], j['got']) == (5, '0x0123456789abcdef', row[5]['digest'])
    and j['program'] == [], 'verify as JSON: the first step whose digest is another one', [code, out])  # fmt: skip
 
+# --- lists that are refused, and the seeds that bench train trains with
+wrong = [x for x in ('1x', '1,x', '-1', ',1', '1;2') for r in [run('compare', '--policies', 'float32', '--seeds', x)]
+         if r[0] != 2 or '--seeds %s: whole numbers separated by commas are needed' % x not in r[2]]  # fmt: skip
+ok(not wrong, 'compare refuses what is no list of seeds', wrong)
+small = [*SMALL[:-2], '--policy', 'float32', '--steps']
+rows = json.loads(run('bench', 'train', *small, '2', '--warm', '3', '--seeds', '3,4', '--json')[1])
+said, want = [(r['seed'], r['digest'], r['loss'], r['accuracy']) for r in rows], []
+for seed in (3, 4):
+    run('train', *small, '5', '--seed', str(seed), '--trace-steps', 'none', 'seed%d' % seed)
+    r = table('seed%d/metrics.tsv' % seed)[-1]
+    want.append((seed, r['digest'], float(r['loss']), float(r['eval_accuracy'])))
+ok(said == want, 'bench train: seed, loss, accuracy and digest of each row are those of the same training', [said, want])
+rows = json.loads(run('bench', 'train', *small, '2', '--json')[1])
+ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', rows)
+
+# --- what a run begins with: running statistics as well, the formats of clipped gradients, a published model's size
+def values(path):
+    """A file's tensors as bytes, by name, and where each begins in the file."""
+    b = open(path, 'rb').read()
+    n = 8 + struct.unpack('<Q', b[:8])[0]
+    at = {k: v['data_offsets'] for k, v in json.loads(b[8:n]).items() if k != '__metadata__'}
+    return b, {k: (n + low, n + high) for k, (low, high) in at.items()}
+
+
+image = ('--model', 'convnet', *SMALL[:-2], '--steps', '1', '--trace-steps', 'none', '--policy', 'float32')
+run('train', *image, 'f')
+path = 'checkpoint/step-000001.safetensors'
+b, at = values('%s/f/%s' % (home, path))
+for name, by in (('same', 0), ('moved', 4.0)):
+    c = bytearray(b)
+    for k in at:
+        if k.endswith(('.rm', '.rv')):
+            old = struct.unpack_from('<%df' % ((at[k][1] - at[k][0]) // 4), c, at[k][0])
+            struct.pack_into('<%df' % len(old), c, at[k][0], *(x + by for x in old))
+    open('%s/%s.safetensors' % (home, name), 'wb').write(c)
+    run('train', *image, '--init', name + '.safetensors', name)
+ends = [values('%s/%s/%s' % (home, name, path)) for name in ('same', 'moved')]
+moved = {k: {round(y - x, 4) for x, y in zip(*(struct.unpack('<%df' % ((at[k][1] - at[k][0]) // 4), e[0][slice(*e[1][k])]) for e in ends))}
+         for k in at if k.endswith(('.rm', '.rv'))}  # fmt: skip
+ok(len(moved) == 6 and len(set.union(*moved.values())) == 1 and set.union(*moved.values()) < {3.6, 3.96},
+   'running means and variances begin with those of --init: 4 more become one momentum of 4 more', moved)  # fmt: skip
+run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--clip-norm', '0.5', '--trace-steps', 'none', 'g')
+form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
+clipped = [k for k in form if k.endswith('_clipped')]
+ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)
+plan = json.loads(run('plan', '--model', 'ncf', '--layers', '3', '--hidden', '4', '--users', '9', '--items', '130', '--json')[1])[0]
+towers = (9 + 130) * (4 + 16) + (32 * 16 + 16) + (16 * 8 + 8) + (8 * 4 + 4)  # each layer has half of the units before
+ok(plan['parameters'] == towers + (4 + 4) + 1, 'neural collaborative filtering of three layers: its parameters', plan['parameters'])
+
 # --- bench why: ratios
 code, out, err = run('bench', 'why', '--size', '8', '--batch', '16', '--width', '0.05', '--steps', '2', '--json')
 rows = json.loads(out) if code == 0 else []
@@ -220,4 +269,11 @@ ok(
     'doctor: memory, and what of it is free',
     [said, j['ram_bytes'], j['ram_free_bytes']],
 )
+# --- doctor: gnuplot is there where it answers
+for name, line, code, want in (('good', 'gnuplot 9.9', 0, 'gnuplot 9.9'), ('dies', 'gnuplot 9.9', 1, None), ('mute', '', 0, None)):
+    open(home + '/' + name, 'w').write('#!/bin/sh\ntest -z "%s" || echo "%s"\nexit %d\n' % (line, line, code))
+    os.chmod(home + '/' + name, 0o755)
+    os.environ['GNUPLOT'] = home + '/' + name
+    j = json.loads(run('doctor', '--json')[1])
+    ok(j['gnuplot'] == want, 'doctor: a gnuplot that %s is %s' % (name, want), j['gnuplot'])
 tap.finish()
