@@ -11,6 +11,7 @@ import random
 import struct
 import sys
 import xml.etree.ElementTree
+import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import finish, halfulp, home, none, ok  # noqa: E402
@@ -453,5 +454,15 @@ kinds = {'whole': 'numbers', 'loss': 'numbers', 'tag': 'texts', 'tag.free': 'tex
 counts = [{k: (kinds[k], [n - 3 * (late and k == 'loss') + late]) for k in kinds} for n, late in ((9, 0), (9, 1))]
 missing = {k: (3 if k == 'loss' else 0, 1, '3' if k == 'loss' else '9') for k in kinds}
 compare(('old.csv', 'new.csv'), *counts, ['whole: exact', 'tag.free: optional, abs <= 1'], 'metrics', missing)
+array = b'\x93NUMPY\x01\x00v\x00' + b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b'\n' + struct.pack('<f', 3)
+wrong = []
+for name in ('a.npy', 'b.txt', '.npy', 'c.npyx', 'npy'):
+    with zipfile.ZipFile('m.npz', 'w') as z:
+        z.writestr(name, array)
+    r = halfulp('diff', 'm.npz', 'm.npz')
+    said = '' if name == 'a.npy' else 'm.npz: member %s is no .npy file; an .npz holds nothing else' % name
+    if (r.returncode, said in r.stderr, bool(r.stderr)) != (3 if said else 0, True, bool(said)):
+        wrong.append('%s: exit %d, %s' % (name, r.returncode, r.stderr))
+none(wrong, 'an archive holds arrays, and another member is named')
 ok(halfulp('check', 'old.csv', '--baseline', 'old.csv').returncode == 0, 'a file beside itself')
 finish()

@@ -78,4 +78,8 @@ KNOWN = [
     ("trainer/verify/cmd_verify.c", 'hu_args_given(a, "quiet") && hu_args_given(a, "json")', "the bar of progress is drawn on a terminal alone, and no test has one"),
     ("analyzers/contents/contents.c", "measured[i ^ 1]", "the same six names in another order"),
     ("lib/judge/ziv.c", "- 0x1p-1074", "a bound that is 2^-1074 narrower, beside slack of 2^-40 of it: only errors in the last bit of the smallest numbers tell them apart"),
+    ("trainer/data/data.c", "return r || hu_word_in(r->reads, option);", "data sets of files do not look at the number of samples that the only caller sets"),
+    ("trainer/device/ceiling.c", "hu_random_at(1, stream, 0, i)) + 0.5", "which numbers are multiplied where a rate is measured"),
+    ("trainer/bench/train.c", '"warm", 0, 1000001', "how many steps may be asked for"),
+    ("trainer/record/record.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which is no state"),
 ]
