@@ -24,6 +24,7 @@ JUDGES = {
         ("analyzers/run/summary*.c", ["t/analyzers/t-summary-words.py", IND + "mlp", IND + "faulty", "t/analyzers/t-analyze.sh"]),
         ("analyzers/run/cmd_analyze.c", ["t/analyzers/t-analyze.sh", "t/analyzers/t-what-if.sh", *RUNS, "t/judge/t-engines.sh", "t/cli/t-options.py"]),
         ("lib/judge/propagate.c", ["t/judge/u-propagate", *RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
+        ("lib/judge/propagate_bounded.c", ["t/judge/u-propagate-bounded", "t/judge/u-propagate", *RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
         ("lib/judge/exact_step*.c", ["t/judge/u-propagate", *RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
         ("lib/judge/errors*.c", ["t/judge/u-replay", "t/judge/u-propagate", *RUNS, *ANALYZE]),
         ("lib/judge/jud*.c", ["t/judge/u-judge", "t/judge/u-replay", "t/judge/u-disagree", *RUNS, "t/judge/u-faults", *ANALYZE, "t/judge/t-engines.sh"]),
