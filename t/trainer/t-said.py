@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What commands say of a training, each number computed again from the run's files: the lines and the JSON of train, the counts
 # of data sets that files hold, verify's refusal of a changed program, the ratios of bench why, and memory as doctor prints it.
+# Besides: memory and trace as train announces them, verify as JSON, the seeds of bench train, what --init begins with, and gnuplot.
 import json
-import math
 import os
 import re
 import struct
@@ -89,7 +89,7 @@ ok(
 
 
 
-# --- what train says before it begins, of a run that resumes, too
+# --- what train says before it begins
 def amount(text):
     """Bytes that a text like 9.9 kB says, and half of a unit of its last digit."""
     number, unit = text.split(' ')
@@ -119,7 +119,6 @@ for step in traced:
 line = re.search(r'^Trace: steps 0, 1, 2, 3, 4, 5, 6, 7, \.\.\.; (.*) a step, (.*) in all$', out, re.M)
 wrong = apart(list(line.groups()), [sizes[0], sum(sizes)]) if line else [out]
 ok(not wrong and len(set(sizes)) == 1, 'and the bytes that its traced steps take, eight of which it names', wrong)
-weights = sum(math.prod(t['shape']) for t in json.load(open(home + '/e/program-train.json'))['tensors'] if t.get('trainable'))
 want = [
     'Compute dtype: float16',
     'Variable dtype: float32',
@@ -127,7 +126,7 @@ want = [
     'Data: digits, 48 to train, 24 to evaluate; 9 steps, 3 an epoch; seed 5',
     'Loss scaling: pytorch, from 512; loss weight 0.5',
 ]
-ok(not set(want) - set(out.splitlines()) and weights in (0, plan['parameters']), 'and its settings', [out, weights])
+ok(not set(want) - set(out.splitlines()), 'and its settings', out)
 
 # --- data sets of files: each part has its own count
 os.mkdir(home + '/idx')
