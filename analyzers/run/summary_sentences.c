@@ -29,11 +29,6 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 	else if (!n->rank)
 		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
 			      "was not computed.");
-	else if (n->rank == 1 && isnan(n->grad_cosine) && isnan(n->update_cosine))
-		hu_str_addf(s,
-			"Harmless: in the %d traced steps what was judged arrived; the weights' gradients were not "
-			"compared with the exact ones.",
-			a->nstep);
 	else if (n->rank == 1 && isnan(n->grad_cosine))
 		hu_str_addf(s,
 			"Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the "

@@ -99,4 +99,21 @@ for f in ('fp16', 'bf16', 'fp32', 'e5m2', 'e4m3', 'fp64'):
         printed = [x for x in calc('--format', f, '--', *expressions).splitlines() if re.match(re.escape(f) + ' ', x)]
         wrong = [w for text, j, e, x in zip(printed, rows, expressions, exact) for w in row(text, j, e, x, f)]
         none(wrong + (['%d rows, %d lines' % (len(rows), len(printed))] if {len(rows), len(printed)} != {40} else []), '%s in %s: rows of %d expressions' % (sign, f, len(expressions)))
+# Casts: a number of one format that is rounded to another on the way is off by that rounding
+wrong, n = [], 0
+for f in ('fp16', 'bf16', 'fp32', 'e5m2', 'e4m3', 'fp64'):
+    dice, expressions, want = random.Random('casts ' + f), [], []
+    for g in FORMATS:
+        for _ in range(4):
+            a, b = any_number(dice, f), any_number(dice, f)
+            low = fl(a, g)
+            if g == f or isinstance(low, str) or isinstance(fl(low, f), str) or isinstance(fl(fl(low, f) + b, f), str):
+                continue
+            expressions += ['%s(%s)' % (g, float(a).hex()), '%s( %s ) + (%s)' % (g, float(a).hex(), float(b).hex())]
+            want += [fl(low, f), fl(fl(low, f) + b, f)]
+    got = [Q(j['value']) for j in json.loads(calc('--format', f, '--json', '--', *expressions))]
+    wrong += ['%s in %s: %s there, %s here' % (e, f, float(x), float(w)) for e, x, w in zip(expressions, got, want) if x != w]
+    wrong += ['%d rows' % len(got)] * (len(got) != len(want))
+    n += len(want)
+none(wrong, 'casts within %d expressions' % n)
 finish()

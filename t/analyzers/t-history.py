@@ -179,6 +179,13 @@ if subprocess.run('command -v "${GNUPLOT:-gnuplot}"', shell=True, capture_output
 
     text = ' '.join(xml.etree.ElementTree.parse('history/history.svg').getroot().itertext())
     ok('metrics/7/eval_loss' in text and 'c4' in text, 'the figure has what moved, over commits')
+    q = courses('history/history.tsv')
+    moved = [start.split(' ')[0] for start, _, _ in told('history/history.tsv') if ' moved at ' in start]
+    parts = [part.splitlines() for part in open('history/history.data').read().split('\n\n\n')]
+    drawn = {part[0][2:]: [(c, Q(float(x))) for c, x in (row.split('\t') for row in part[1:])] for part in parts}
+    most = len(parts)
+    wrong = [key for key in drawn if drawn[key] != [(c[:8], x) for c, x in q[key]]]
+    none(wrong + [key for key, at in zip(drawn, moved) if key != at], 'its data: %d of %d that moved, commit by commit' % (most, len(moved)))
 else:
     ok(not os.path.exists('history/history.svg'), 'no figure without gnuplot')
 

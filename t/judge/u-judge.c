@@ -4,6 +4,7 @@
 #include "lib/judge/harm.h"
 #include "lib/judge/judge.h"
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "t/tool/tap.h"
@@ -98,6 +99,38 @@ ladders(void)
 	ok(all.exact == 6 && all.certified == 80 && all.oracle == 1000 && all.again == 12000 && one.exact == 5,
 		"two ladders together: %zu exact, %zu certified, %zu by the reference, %zu again", all.exact,
 		all.certified, all.oracle, all.again);
+}
+
+static void
+said(const hu_harm *h, const char *want)
+{
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_harm_say(&s, h, "the update");
+	is_text(s.s, want, "harm in words: %s", want);
+	hu_str_release(&s);
+}
+
+static void
+harm_in_words(void)
+{
+	hu_harm h = { 0, 0, 0, 0, 0 }, two = { 0, 0, 0, 0, 0 };
+
+	hu_harm_add(&h, 0, 0, 0);
+	said(&h, "the update is 0");
+	hu_harm_add(&h, INFINITY, 1, 0);
+	said(&h, "1 element of the update is not finite, the others are 0");
+	hu_harm_add(&h, 0, 3, 1);
+	hu_harm_add(&h, 4, 4, 0);
+	said(&h, "1 element of the update is not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
+	hu_harm_add(&two, 1, NAN, 0);
+	hu_harm_join(&h, &two);
+	said(&h, "2 elements of the update are not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
+	h.nonfinite = 0;
+	said(&h, "0.6 of the update's L2 norm lost, cosine 0.8");
+	is_text(hu_harm_verdict(&h), "fatal", "and the verdict on them");
+	is_text(hu_harm_verdict(&two), "fatal", "on an element that is not finite");
 }
 
 int
@@ -196,6 +229,7 @@ main(void)
 	is_text(hu_verdict(0, 0.9), "fatal", "fatal by the cosine");
 	is_text(hu_verdict(0.2, 0.98), "costs", "costs between");
 	is_text(hu_verdict(NAN, 1), "-", "no verdict of nothing");
+	harm_in_words();
 	ladders();
 	return done_testing();
 }

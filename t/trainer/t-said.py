@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What commands say of a training, each number computed again from the run's files: the lines and the JSON of train, the counts
 # of data sets that files hold, verify's refusal of a changed program, the ratios of bench why, and memory as doctor prints it.
+# Besides: memory and trace as train announces them, verify as JSON, the seeds of bench train, what --init begins with, and gnuplot.
 import json
 import os
 import re
@@ -86,6 +87,47 @@ ok(
     out,
 )
 
+
+
+# --- what train says before it begins
+def amount(text):
+    """Bytes that a text like 9.9 kB says, and half of a unit of its last digit."""
+    number, unit = text.split(' ')
+    by = 1000.0 ** ' kMGT'.index(unit[0] if len(unit) > 1 else ' ')
+    return float(number) * by, 0.5001 * by * (0.1 if '.' in number else 1)
+
+
+def apart(texts, wanted):
+    """Amounts that are not those of WANTED."""
+    got = [amount(t) for t in texts]
+    return [t for t, (x, half), w in zip(texts, got, wanted) if not abs(x - w) <= half] + texts[len(wanted):]
+
+
+traced = list(range(0, 9))
+code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace-steps',
+                     ','.join(map(str, traced)), '--lr', '0.002', '--loss-weight', '0.5', '--init-scale', '512', 'e')  # fmt: skip
+plan = json.loads(run('plan', '--model', 'mlp', '--size', '8', '--batch', '16', '--width', '0.05', '--policy', 'mixed_float16',
+                      '--json')[1])[0]  # fmt: skip
+memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
+line = re.search(r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$', out, re.M)
+wrong = apart(list(line.groups()), memory + [sum(memory)]) if line else [out]
+ok(not wrong and len(set(memory)) == 5, 'train says the memory that plan computes, by category', wrong)
+sizes = []
+for step in traced:
+    path = '%s/e/trace/step-%06d.safetensors' % (home, step)
+    sizes.append(os.path.getsize(path) - 8 - struct.unpack('<Q', open(path, 'rb').read(8))[0])
+line = re.search(r'^Trace: steps 0, 1, 2, 3, 4, 5, 6, 7, \.\.\.; (.*) a step, (.*) in all$', out, re.M)
+wrong = apart(list(line.groups()), [sizes[0], sum(sizes)]) if line else [out]
+ok(not wrong and len(set(sizes)) == 1, 'and the bytes that its traced steps take, eight of which it names', wrong)
+want = [
+    'Compute dtype: float16',
+    'Variable dtype: float32',
+    'Model: mlp, %d parameters, adamw with learning rate 0.002, batch 16' % plan['parameters'],
+    'Data: digits, 48 to train, 24 to evaluate; 9 steps, 3 an epoch; seed 5',
+    'Loss scaling: pytorch, from 512; loss weight 0.5',
+]
+ok(not set(want) - set(out.splitlines()), 'and its settings', out)
+
 # --- data sets of files: each part has its own count
 os.mkdir(home + '/idx')
 for part, n in (('train', 40), ('t10k', 24)):
@@ -116,11 +158,87 @@ code, out, err = run('verify', 'a')
 same = code == 0
 path = home + '/b/program-train.json'
 text = open(path).read()
-changed = text.replace('"dense1"', '"densf1"', 1)
+changed = text.replace('"dense1"', '"densf1"')
 open(path, 'w').write(changed)
 code, out, err = run('verify', 'b', '--json')
 ok(same and changed != text and code == 3 and not out and 'program-train.json: its checksum is ' in err and err.count('\n') == 1,
         'verify refuses a run whose program was changed', [same, code, out, err])
+
+row = table('a/metrics.tsv')
+code, out, err = run('verify', 'a', '--json')
+j = json.loads(out)
+ok(code == 0 and len(j) == 9 and (j['run'], j['equal'], j['steps'], j['first_differing_step'], j['evaluations']) == ('a', True, len(row), None, len(ends))
+   and (j['recorded'], j['got']) == (row[-1]['digest'],) * 2 and (j['program_differences'], j['program']) == (0, []),
+   'verify as JSON: everything is equal, up to the last digest', [code, out, err])  # fmt: skip
+m = manifest('b')
+del m['files']['program-train.json']  # so that it is no longer refused
+json.dump(m, open(home + '/b/manifest.json', 'w'))
+calls = [(c['id'], c['op']) for c in json.loads(changed)['calls'] if c.get('layer') == 'densf1']
+want = ['train: call %d %s densf1: layer densf1 -> dense1' % c for c in calls]
+code, out, err = run('verify', 'b', '--json')
+j = json.loads(out) if code == 1 else {}
+ok(code == 1 and j['program'] == want and j['program_differences'] == len(want) > 3 and j['equal'] is False and j['first_differing_step'] is None
+   and j['recorded'] == j['got'], 'verify as JSON: each call that would no longer run as it was recorded', [code, out, want])  # fmt: skip
+code, out, err = run('verify', 'b')
+ok(code == 1 and out.splitlines()[: len(want)] == want and ': %d differences above' % len(want) in out, 'and as text', out)
+text = open(home + '/a/metrics.tsv').read()
+open(home + '/a/metrics.tsv', 'w').write(text.replace(row[5]['digest'], '0x0123456789abcdef'))
+m = manifest('a')
+del m['files']['metrics.tsv']
+json.dump(m, open(home + '/a/manifest.json', 'w'))
+code, out, err = run('verify', 'a', '--json')
+j = json.loads(out) if code == 1 else {}
+ok(code == 1 and j['equal'] is False and (j['first_differing_step'], j['recorded'], j['got']) == (5, '0x0123456789abcdef', row[5]['digest'])
+   and j['program'] == [], 'verify as JSON: the first step whose digest is another one', [code, out])  # fmt: skip
+
+# --- lists that are refused, and the seeds that bench train trains with
+wrong = [x for x in ('1x', '1,x', '-1', ',1', '1;2') for r in [run('compare', '--policies', 'float32', '--seeds', x)]
+         if r[0] != 2 or '--seeds %s: whole numbers separated by commas are needed' % x not in r[2]]  # fmt: skip
+ok(not wrong, 'compare refuses what is no list of seeds', wrong)
+small = [*SMALL[:-2], '--policy', 'float32', '--steps']
+rows = json.loads(run('bench', 'train', *small, '2', '--warm', '3', '--seeds', '3,4', '--json')[1])
+said, want = [(r['seed'], r['digest'], r['loss'], r['accuracy']) for r in rows], []
+for seed in (3, 4):
+    run('train', *small, '5', '--seed', str(seed), '--trace-steps', 'none', 'seed%d' % seed)
+    r = table('seed%d/metrics.tsv' % seed)[-1]
+    want.append((seed, r['digest'], float(r['loss']), float(r['eval_accuracy'])))
+ok(said == want, 'bench train: seed, loss, accuracy and digest of each row are those of the same training', [said, want])
+rows = json.loads(run('bench', 'train', *small, '2', '--json')[1])
+ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', rows)
+
+# --- what a run begins with: running statistics as well, the formats of clipped gradients, a published model's size
+def values(path):
+    """A file's tensors as bytes, by name, and where each begins in the file."""
+    b = open(path, 'rb').read()
+    n = 8 + struct.unpack('<Q', b[:8])[0]
+    at = {k: v['data_offsets'] for k, v in json.loads(b[8:n]).items() if k != '__metadata__'}
+    return b, {k: (n + low, n + high) for k, (low, high) in at.items()}
+
+
+image = ('--model', 'convnet', *SMALL[:-2], '--steps', '1', '--trace-steps', 'none', '--policy', 'float32')
+run('train', *image, 'f')
+path = 'checkpoint/step-000001.safetensors'
+b, at = values('%s/f/%s' % (home, path))
+for name, by in (('same', 0), ('moved', 4.0)):
+    c = bytearray(b)
+    for k in at:
+        if k.endswith(('.rm', '.rv')):
+            old = struct.unpack_from('<%df' % ((at[k][1] - at[k][0]) // 4), c, at[k][0])
+            struct.pack_into('<%df' % len(old), c, at[k][0], *(x + by for x in old))
+    open('%s/%s.safetensors' % (home, name), 'wb').write(c)
+    run('train', *image, '--init', name + '.safetensors', name)
+ends = [values('%s/%s/%s' % (home, name, path)) for name in ('same', 'moved')]
+moved = {k: {round(y - x, 4) for x, y in zip(*(struct.unpack('<%df' % ((at[k][1] - at[k][0]) // 4), e[0][slice(*e[1][k])]) for e in ends))}
+         for k in at if k.endswith(('.rm', '.rv'))}  # fmt: skip
+ok(len(moved) == 6 and len(set.union(*moved.values())) == 1 and set.union(*moved.values()) < {3.6, 3.96},
+   'running means and variances begin with those of --init: 4 more become one momentum of 4 more', moved)  # fmt: skip
+run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--clip-norm', '0.5', '--trace-steps', 'none', 'g')
+form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
+clipped = [k for k in form if k.endswith('_clipped')]
+ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)
+plan = json.loads(run('plan', '--model', 'ncf', '--layers', '3', '--hidden', '4', '--users', '9', '--items', '130', '--json')[1])[0]
+towers = (9 + 130) * (4 + 16) + (32 * 16 + 16) + (16 * 8 + 8) + (8 * 4 + 4)  # each layer has half of the units before
+ok(plan['parameters'] == towers + (4 + 4) + 1, 'neural collaborative filtering of three layers: its parameters', plan['parameters'])
 
 # --- bench why: ratios
 code, out, err = run('bench', 'why', '--size', '8', '--batch', '16', '--width', '0.05', '--steps', '2', '--json')
@@ -150,4 +268,11 @@ ok(
     'doctor: memory, and what of it is free',
     [said, j['ram_bytes'], j['ram_free_bytes']],
 )
+# --- doctor: gnuplot is there where it answers
+for name, line, code, want in (('good', 'gnuplot 9.9', 0, 'gnuplot 9.9'), ('dies', 'gnuplot 9.9', 1, None), ('mute', '', 0, None)):
+    open(home + '/' + name, 'w').write('#!/bin/sh\ntest -z "%s" || echo "%s"\nexit %d\n' % (line, line, code))
+    os.chmod(home + '/' + name, 0o755)
+    os.environ['GNUPLOT'] = home + '/' + name
+    j = json.loads(run('doctor', '--json')[1])
+    ok(j['gnuplot'] == want, 'doctor: a gnuplot that %s is %s' % (name, want), j['gnuplot'])
 tap.finish()

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+# The summary of tables that no training would soon leave: drawn cells, missing ones, missing tables, every verdict and
+# what is not finite. Its numbers are computed again by t/judge/independent/summary.py, and its three sentences are
+# composed again here from these numbers.
+import json
+import math
+import os
+import random
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'judge'))
+from independent import summary  # noqa: E402
+from independent.files import Run, table  # noqa: E402
+from independent.harm import RANK, verdict  # noqa: E402
+from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
+
+CASES = 80
+NAN = math.nan
+os.chdir(home())
+rng = random.Random(11)
+TRAIN = '--model mlp --width 0.03125 --size 8 --train 24 --eval 8 --batch 8 --steps 3 --quiet --policy mixed_float16'.split()
+for r in (halfulp('train', *TRAIN, '--trace-steps', '0,2', 'run'), halfulp('analyze', 'run')):
+    if r.returncode > 1:
+        bail_out(r.stderr)
+manifest = json.load(open('run/manifest.json'))
+del manifest['files']['metrics.tsv']  # which is about to change
+json.dump(manifest, open('run/manifest.json', 'w'))
+shutil.copytree('run', 'plain')
+
+
+def pick(*some):
+    return rng.choice(some)
+
+
+def number(text):
+    return NAN if text == '-' else float(text)
+
+
+def harmed(row, level):
+    """What of a vector was lost, with the verdict on it: little (level 0), some, most; elements may be not finite."""
+    share = pick(0, 0.0004, 0.0013, 0.07, *((), (0.3,), (0.5, 0.83))[level])
+    cosine = pick(1, 0.99961, 0.9912, *((), (0.97,), (0.9, 0.45, -0.3))[level])
+    word = verdict(share, cosine)
+    if level == 2 and rng.random() < 0.5:
+        share, cosine, word = pick(('-', '-', 'fatal'), (0.02, 0.998, 'fatal'))
+    elif rng.random() < 0.1:
+        share, cosine, word = '-', '-', '-'
+    return {**row, 'l2_share_lost': str(share), 'cosine': str(cosine), 'verdict': word}
+
+
+def metrics(row, level):
+    return {
+        **row,
+        'loss': pick('2.5', '0.125', '3', *(('nan', 'inf') if level == 2 else ())),
+        'accuracy': pick('0.25', '1', '-'),
+        'eval_accuracy': pick('0.75', '-', '-'),
+        'loss_scale': pick('1024', '0.5', '-'),
+        'skipped': pick('0', '1'),
+    }
+
+
+def replay(row, level):
+    return {
+        **row,
+        'sampled': str(rng.randrange(1, 900)),
+        'ulp_max': pick('0.5', '17.25', '3000', *(('inf',) if level else ())),
+        'condition_max': pick('1', '16', '17', '1e9'),
+        'bound_ratio_max': pick('0', '0.9', '0.4', '1.5'),
+        'over_bound': pick('0', '3', '1') if level else '0',
+    }
+
+
+def counted(row, of='of_elements'):
+    n = rng.randrange(1, 500)
+    row = {**row, 'elements': str(n), of: str(n * pick(1, 3)), 'nonzeros': str(pick(0, n))}
+    return {**row, 'became_zero': str(rng.randrange(int(row['nonzeros']) + 1))}
+
+
+def underflow(row, level):
+    return harmed(row, level) if row['tensor'] == 'all' else counted(row)
+
+
+def swamping(row, level):
+    if row['kind'] != 'update' or row['tensor'] != 'all':
+        return row
+    n = pick(0, rng.randrange(1, 999))
+    swamped = rng.randrange(n + 1)
+    by_decay = pick(0, rng.randrange(swamped + 1))
+    return harmed({**row, 'additions': str(n), 'swamped': str(swamped), 'swamped_by_decay': str(by_decay)}, level)
+
+
+def state(row, level):
+    return harmed({**row, 'kind': pick('moment', 'statistic')}, level) if row['tensor'] == 'all' else row
+
+
+def safe(row, level):
+    low, high = rng.randrange(-20, 20 if level else 6), rng.randrange(6, 30)
+    if row['tensor'] == 'all' and not low <= high or rng.random() < 0.1:
+        low, high = ('-', '-') if row['tensor'] == 'all' else pick(('-', high), (low, '-'), ('-', '-'))
+    return {**row, 'log2_scale_min': str(low), 'log2_scale_max': str(high)}
+
+
+DRAWN = {
+    'metrics': metrics,
+    'analysis/replay': replay,
+    'analysis/underflow': underflow,
+    'analysis/swamping': swamping,
+    'analysis/state': state,
+    'analysis/loss-scale-safe': safe,
+}
+
+
+def write(name, rows, columns):
+    notes = [line for line in open('plain/%s.tsv' % name) if line.startswith('#')]
+    lines = ['\t'.join(columns)] + ['\t'.join(r[c] for c in columns) for r in rows]
+    open('run/%s.tsv' % name, 'w').write(''.join(notes) + '\n'.join(lines) + '\n')
+
+
+# --- the sentences
+def lost(share, nonfinite, whose):
+    if math.isnan(share):
+        return '%s of the %s' % ('no share that a number could be' if nonfinite else 'an unknown part', whose)
+    return '%.3g %% of the %s%s' % (100 * share, 'finite part of the ' if nonfinite else '', whose)
+
+
+def first(n, rows, broken, cause, rank, steps):
+    if broken:
+        return (
+            'Fatal: the run ended with a loss that is not finite; the first overflow stands in metrics.tsv where a '
+            'scaler saw it, else trace earlier steps.'
+        )
+    if rank == 0:
+        return (
+            'No verdict: no traced step moved the weights, or what their gradients should have been was not computed.'
+        )
+    if rank == 1:
+        start = 'Harmless: in the %d traced steps ' % steps
+        if math.isnan(n['gradient_cosine']):
+            return start + (
+                "the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should "
+                'have been was not computed.' % n['update_cosine']
+            )
+        return start + "the weights' gradients kept a cosine of %.4f or better to the exact ones%s." % (
+            n['gradient_cosine'],
+            '' if n['update_l2_share_lost'] > 0.001 else ' and the updates arrived whole',
+        )
+    row = next(r for k in ('gradients', 'updates', 'state') for r in rows[k] if RANK[r['verdict']] == rank)
+    start = '%s: at step %s ' % ('Fatal' if rank == 3 else 'It costs', row['step'])
+    if nonfinite(row):
+        what = {
+            'gradients': "the weights' gradients",
+            'updates': 'the weights or their update',
+            'moments': 'second moments, or the step that they give,',
+            'statistics': 'running statistics',
+        }[cause]
+        return start + 'elements of %s were infinite or NaN, as stored or as they should have been.' % what
+    if cause == 'gradients':
+        return start + (
+            "underflow and rounding turned the weights' gradients away from the exact ones (worst cosine %.4f; %.1f %% "
+            'of their L2 norm arrived as zero).' % (n['gradient_cosine'], 100 * n['gradient_l2_share_lost'])
+        )
+    if cause == 'moments':
+        share = max([number(r['l2_share_lost']) for r in rows['moments'] if r['l2_share_lost'] != '-'])
+        return start + (
+            'the second moments that were stored gave a step at a cosine of %.4f to the one that the exact moments '
+            'give (%.1f %% of its L2 norm is where a moment became zero, and epsilon alone divides).'
+            % (n['second_moment_step_cosine'], 100 * share)
+        )
+    if cause == 'statistics':
+        return start + (
+            "the running statistics stood still %.1f %% short of the batch's, because their updates were swamped; "
+            'evaluation uses them.' % (100 * n['running_statistics_share_lost'])
+        )
+    return start + (
+        'the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the '
+        'exact update).' % (100 * n['update_l2_share_lost'], n['update_cosine'])
+    )
+
+
+def nonfinite(row):
+    """Fatal, though neither number says so."""
+    return row['verdict'] == 'fatal' and verdict(number(row['l2_share_lost']), number(row['cosine'])) != 'fatal'
+
+
+def second(n, odd, missing):
+    s = 'By count, '
+    if 'underflow' in missing:
+        s += 'gradients that became zero were not looked for'
+    else:
+        s += 'rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)' % (
+            n['zeroed_gradients'],
+            100 * n['zeroed_share'],
+        )
+    if math.isnan(n['swamped_share_updates']):
+        s += ' and no weight updates were there to be swamped'
+    else:
+        s += ' and %.3g %% of the weight updates were swamped' % (100 * n['swamped_share_updates'])
+    if n['swamped_share_updates_by_decay'] > 0:
+        s += ' (%.3g %% are weight decay on weights that get no gradient)' % (100 * n['swamped_share_updates_by_decay'])
+    s += '; by weight, what was lost is %s and %s L2 norm.' % (
+        lost(n['gradient_l2_share_lost'], odd['gradients'], "gradients'"),
+        lost(n['update_l2_share_lost'], odd['updates'], "updates'"),
+    )
+    if n['second_moment_zeroed_share'] > 0:
+        s += " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone." % (
+            100 * n['second_moment_zeroed_share']
+        )
+    return s
+
+
+def third(n, rows, odd, broken, missing):
+    over = [r for r in rows['replay'] if r['ulp_max'] == 'inf']
+    finite = [r for r in rows['replay'] if r['ulp_max'] != 'inf']
+    if 'replay' in missing:
+        s = "The calls' own rounding errors were not judged"
+    else:
+        s = 'The'
+        if over:
+            s = (
+                'Outputs of %d tensors of the traced steps overflowed, of %s first, so that their error is infinite. '
+                'Of the other tensors the' % (len(over), over[0]['tensor'])
+            )
+        w = max(finite, key=lambda r: float(r['ulp_max']))  # the first of them
+        s += ' largest rounding error of a single call is %.3g ulp, in %s%s, and %s' % (
+            float(w['ulp_max']),
+            w['tensor'],
+            ' where its terms cancel' if float(w['condition_max']) > 16 else '',
+            (
+                'outputs left their a-priori bound: see faults.tsv'
+                if n['over_bound']
+                else 'every judged output is within its a-priori bound'
+            ),
+        )
+        s += ', which is infinite where it does not exclude overflow' if over and not n['over_bound'] else ''
+    if 'loss-scale-safe' in missing:
+        return s + '.'
+    if not math.isnan(n['safe_log2_scale_min']):
+        return s + '; a loss scale from 2^%d to 2^%d would have kept every %sgradient.' % (
+            n['safe_log2_scale_min'],
+            n['safe_log2_scale_max'],
+            'finite ' if odd['gradients'] or broken else '',
+        )
+    s += '; no single loss scale would have kept every gradient'
+    one = [r for r in rows['safe'] if r['tensor'] != 'all']
+    need = max((r for r in one if r['log2_scale_min'] != '-'), key=lambda r: int(r['log2_scale_min']), default=None)
+    most = min((r for r in one if r['log2_scale_max'] != '-'), key=lambda r: int(r['log2_scale_max']), default=None)
+    if need and most and int(need['log2_scale_min']) > int(most['log2_scale_max']):
+        s += ': %s asks for 2^%s, %s overflows beyond 2^%s' % (
+            need['tensor'],
+            need['log2_scale_min'],
+            most['tensor'],
+            most['log2_scale_max'],
+        )
+    return s + '.'
+
+
+MISSING = {
+    'replay': ('judged_outputs', 'worst_ulp', 'worst_ulp_tensor', 'worst_bound_ratio', 'over_bound'),
+    'underflow': ('zeroed_gradients', 'zeroed_share', 'second_moment_zeroed_share'),
+}
+
+
+def case(k):
+    """Draws the tables of one case and returns what is wrong with its summary."""
+    levels = dict.fromkeys(DRAWN, 0)
+    for _ in range(k % 4):
+        levels[pick(*DRAWN)] = pick(1, 2)
+    gone = {name.rpartition('/')[2] for name in rng.sample(sorted(DRAWN), pick(0, 0, 1, 2, 3))} - {'metrics'}
+    for name, draw in DRAWN.items():
+        columns, plain = table('plain/%s.tsv' % name)
+        if name.rpartition('/')[2] in gone:
+            if os.path.exists('run/%s.tsv' % name):
+                os.unlink('run/%s.tsv' % name)
+            continue
+        write(name, [draw(r, levels[name]) for r in plain], columns)
+    r = halfulp('analyze', '--only', 'summary', 'run')
+    if r.returncode > 1:
+        return [r.stderr]
+    run, there = Run('run'), json.load(open('run/analysis/summary.json'))
+    if 'replay' in gone:
+        shutil.copy('plain/analysis/replay.tsv', 'run/analysis/replay.tsv')  # for what follows, which expects one
+    n, word, cause = summary.expected(run)
+    for name in gone & set(MISSING):
+        n.update(dict.fromkeys(MISSING[name], NAN))
+    tables = {name: [] if name in gone else table('run/analysis/%s.tsv' % name)[1] for name in
+              ('replay', 'underflow', 'swamping', 'state', 'loss-scale-safe')}  # fmt: skip
+    rows = {
+        'replay': tables['replay'],
+        'safe': tables['loss-scale-safe'],
+        'gradients': summary.verdicts(tables['underflow']),
+        'updates': [r for r in summary.verdicts(tables['swamping']) if r['kind'] == 'update'],
+        'state': summary.verdicts(tables['state']),
+    }
+    rows['moments'] = [r for r in rows['state'] if r['kind'] == 'moment']
+    rows['statistics'] = [r for r in rows['state'] if r['kind'] == 'statistic']
+    odd = {kind: any(map(nonfinite, rows[kind])) for kind in ('gradients', 'updates', 'moments', 'statistics')}
+    over = [r['tensor'] for r in tables['replay'] if r['ulp_max'] == 'inf']
+    n['worst_ulp'] = 'overflowed' if over else n['worst_ulp']
+    wrong = []
+    whose = {'gradient': 'gradients', 'update': 'updates', 'second': 'moments', 'running': 'statistics'}
+    for key, want in n.items():
+        kind = whose.get(key.split('_')[0])
+        if key in ('second_moment_zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay'):
+            kind = None
+        if isinstance(want, float) and math.isnan(want):
+            want = 'not finite' if kind and odd[kind] else None
+        got = there['numbers'][key]
+        near = (
+            isinstance(got, (int, float)) and isinstance(want, (int, float)) and math.isclose(got, want, rel_tol=1e-14)
+        )
+        if got != want and not near and not (isinstance(want, float) and math.isinf(want) and got is None):
+            wrong.append('case %d: %s is %r there, %r here' % (k, key, got, want))
+        if isinstance(got, float) and got.is_integer():
+            wrong.append('case %d: %s is whole and has a point: %r' % (k, key, got))
+    broken = not math.isfinite(float(table('run/metrics.tsv')[1][-1]['loss']))
+    rank = summary.WORDS.index(word)
+    mine = [
+        first(n, rows, broken, cause, rank, len(run.steps)),
+        second(n, odd, gone),
+        third(n, rows, odd, broken, gone),
+    ]
+    wrong += ['case %d: %r there, %r here' % (k, a, b) for a, b in zip(there['verdict'], mine) if a != b]
+    if (there['verdict_word'], there['cause'], len(there['verdict'])) != (word, cause, 3):
+        wrong.append('case %d: %s by %s there, %s by %s here' % (k, there['verdict_word'], there['cause'], word, cause))
+    if [x for x in r.stdout.splitlines() if x in there['verdict']] != there['verdict']:
+        wrong.append('case %d: the sentences are not printed' % k)
+    said.add((rank, broken, cause, any(odd.values()), bool(over)))
+    return wrong
+
+
+said = set()
+for part in range(4):
+    none(sum((case(k) for k in range(part, CASES, 4)), []), 'summaries of drawn tables: %d cases' % (CASES // 4))
+causes, ranks = {x[2] for x in said}, {x[0] for x in said}
+ok(causes == {None, 'gradients', 'updates', 'moments', 'statistics'} and ranks == {0, 1, 2, 3} and len(said) > 12,
+   'every verdict and every cause was among them, of %d kinds' % len(said), sorted(map(str, said)))  # fmt: skip
+finish()
