@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 nobase_dist_pkgdata_DATA += reports/pictures/accumulate.gp
+nobase_dist_pkgdata_DATA += reports/pictures/allreduce.gp
 nobase_dist_pkgdata_DATA += reports/pictures/bench-cast.gp
 nobase_dist_pkgdata_DATA += reports/pictures/bench-gemm.gp
 nobase_dist_pkgdata_DATA += reports/pictures/bench-train.gp

@@ -2,6 +2,7 @@
 
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/t-advise.py
+SCRIPT_TESTS += t/analyzers/t-allreduce.py
 SCRIPT_TESTS += t/analyzers/t-analyze-files.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
 SCRIPT_TESTS += t/analyzers/t-calc-rows.py

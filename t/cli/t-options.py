@@ -168,6 +168,18 @@ accumulate seed | accumulate --n 10 --terms uniform:0,1 | --seed 9
 accumulate table | accumulate --n 10 | --table
 accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
+allreduce ranks | allreduce {h}/terms.npy | --ranks 8
+allreduce order | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --order halving
+allreduce wire | allreduce {h}/terms.npy --ranks 64 | --wire e4m3
+allreduce acc | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --acc fp16
+allreduce divide | allreduce {h}/terms.npy --ranks 64 --wire fp16 | --divide before
+allreduce scale | allreduce {h}/terms.npy --ranks 64 --wire fp16 | --scale 2^20
+allreduce ranks-from | allreduce {h}/a.npy {h}/x.npy --ranks 64 --wire bf16 | --ranks-from normal
+allreduce sample | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --sample 3
+allreduce seed | allreduce {h}/terms.npy --ranks 64 --wire bf16 --sample 3 | --seed 7
+allreduce tolerance | allreduce {h}/terms.npy --ranks 64 --wire e4m3 | --tolerance 0
+allreduce table | allreduce {h}/terms.npy --ranks 64 | --table
+allreduce json | allreduce {h}/terms.npy --ranks 64 | --json
 analyze only | analyze {run} | --only replay
 analyze accumulate | analyze {run} --only accumulate-what-if | --accumulate chunk:2
 analyze sample | analyze {run} --only replay | --sample 2
@@ -444,6 +456,9 @@ plan by | P | --by call
 plan device | P | --device v100
 plan measure | P --device here | --measure 0
 plan memory | P | --memory 1MB
+plan ranks | P | --ranks 8
+plan wire | P --ranks 8 | --wire bf16
+plan network | P --ranks 8 | --network eth10
 plan program | P | --program
 plan json | P | --json
 probe model | probe | --model tc:volta
@@ -592,6 +607,10 @@ decay-steps | train --steps 2 --decay-steps 2 x
 no-decay | train --steps 2 --weight-decay 0 --no-decay * x
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5
+seed | allreduce {h}/terms.npy --sample all --seed 2
+wire | plan --wire bf16
+network | plan --network eth10
+ranks | plan --program --ranks 8
 seed | accumulate --seed 2
 seed | accumulate --terms harmonic --sum kahan --seed 2
 lost | analyze {h}/run --only replay --lost 0.1

@@ -57,6 +57,14 @@ def lengths(title, rows):
     return m is not None and near(m[1], [r for r in rows if r['length'] == 64][-1]['backward'])
 
 
+def reduced(title, rows):
+    broken = min(((r['ranks'], r['order'], r['wire']) for r in rows if r['broken']), default=None)
+    whole = {(r['order'], r['wire']) for r in rows} - {(r['order'], r['wire']) for r in rows if r['broken']}
+    m = re.fullmatch(r'(\S+), (\S+) breaks at (.+) ranks; (\S+), (\S+) holds up to (.+)', title)
+    return m is not None and number(m[3]) == broken[0] and (m[4], m[5]) in whole and number(m[6]) == max(
+            r['ranks'] for r in rows) and any(r['ranks'] == broken[0] and r['broken'] and (r['order'], r['wire']) == (m[1], m[2]) for r in rows)
+
+
 def values(title, rows):
     far = max((abs(r['value'] - float(r['exact'])) / float(r['exact']), r['format']) for r in rows)
     m = re.search(r'^\S+ in (\S+) is .*: off by (.+) of itself', title)
@@ -124,6 +132,7 @@ small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
 lines = [
     ('accumulate', 'accumulate --terms uniform:0,1 --n 16384 --format fp16,bf16 --sum fma --sum kahan', '--table', accumulate),
     ('accumulate', 'accumulate --terms uniform:0,1 --n 4096 --format fp16 --sum chunk:1..64', '--table', lengths),
+    ('allreduce', 'allreduce a b --ranks 2..1024 --wire bf16,e4m3', '', reduced),
     ('formats-values', 'formats', '', values),
     ('formats-map', 'formats fp32 fp16 bf16 e4m3 mxfp4', '', lambda t, rows: several(t, [r for r in rows if 'p' in r])),
     ('round', 'round 1.03 0.1 --format fp16,e4m3', '', rounded),

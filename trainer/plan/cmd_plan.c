@@ -12,6 +12,7 @@
 #include "trainer/run/idle.h"
 #include "trainer/plan/memory.h"
 #include "trainer/plan/plan_rows.h"
+#include "trainer/plan/ranks_out.h"
 #include "trainer/run/need.h"
 
 #include <math.h>
@@ -31,6 +32,16 @@ static const hu_opt opts[] = {
 	{ "memory", "SIZE", NULL,
 		"print for each policy the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a "
 		"device" },
+	{ "ranks", "N", NULL,
+		"for data-parallel training over N ranks, a batch each: print what a rank holds and sends in a step, "
+		"for each stage of ZeRO" },
+	{ "wire", "FORMAT", NULL, "with --ranks: format in which gradients are sent [that of each gradient]" },
+	{ "network", "NAME", NULL,
+		"with --ranks: print the least time that sending takes; GB/s that a rank sends at most, or one of"
+#define NETWORK(id, gb_s, source) " " #id
+#include "trainer/plan/networks.def"
+#undef NETWORK
+	},
 	{ "program", NULL, NULL, "print the training step's program instead" }, { "json", NULL, NULL, "print JSON" },
 	{ NULL, NULL, NULL, NULL }
 };
@@ -52,6 +63,8 @@ typedef struct plan {
 	hu_peaks device;          /* id is NULL where no device is asked for */
 	size_t steps;             /* the value of --measure */
 	double bytes;             /* the value of --memory; 0: not given */
+	hu_rank_ask ranks;        /* what --ranks asks for; ranks.n is 0 where it is not given */
+	hu_rank_sizes sizes[64];  /* by policy */
 	hu_memory memory[64];
 	double need[64];          /* bytes on a device, by policy */
 	hu_timing timing[64];
@@ -134,6 +147,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	HU_TRY(hu_build(&p, &x->config, &sizes));
 	hu_plan_row *rows = hu_plan_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
+	x->sizes[k] = hu_rank_sizes_of(p.train, x->ranks.wire);
 	if (hu_need_device(&x->config, &x->data, &x->need[k]) !=
 		HU_OK) /* a tensor has more elements than kernels can address */
 		x->need[k] = NAN;
@@ -160,6 +174,9 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
 		if (x->device.id)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
+		if (x->ranks.n)
+			json_object_set_new(last, "ranks",
+				hu_rank_stages_json(&x->ranks, &x->sizes[k], x->device.id ? x->timing[k].total : NAN));
 		if (x->bytes > 0)
 			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
@@ -220,6 +237,7 @@ make_plan(plan *x, const hu_args *a)
 	}
 	if (hu_args_given(a, "memory"))
 		HU_TRY(hu_parse_bytes(hu_args_text(a, "memory"), &x->bytes));
+	HU_TRY(hu_rank_ask_parse(&x->ranks, a));
 	HU_TRY(hu_config_from_args(&x->config, a, NULL));
 	HU_TRY(refuse_idle(x, a));
 	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
@@ -244,6 +262,9 @@ make_plan(plan *x, const hu_args *a)
 				x->largest[i], x->largest[i] ? "" : ": not even one fits");
 		if (x->device.id)
 			print_timings(x, k);
+		for (int i = 0; x->ranks.n && i < k; i++)
+			hu_rank_stages_print(
+				&x->ranks, &x->sizes[i], x->name[i], x->device.id ? x->timing[i].total : NAN);
 	}
 	return HU_OK;
 }
@@ -297,9 +318,13 @@ static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
 
 #define LISTS "beside --policies, which lists what there is"
 
+static int distributes(const void *of) { return hu_args_given(of, "ranks"); }
+
 static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
-	{ "policy by device measure memory program", plans, LISTS },
-	{ "by device measure memory json", tabulates, "beside --program, which prints the program alone" },
+	{ "policy by device measure memory ranks wire network program", plans, LISTS },
+	{ "by device measure memory ranks wire network json", tabulates,
+		"beside --program, which prints the program alone" },
+	{ "wire network", distributes, "without --ranks, which says how many ranks send" },
 	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
 	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
 	{ NULL, NULL, NULL } };
@@ -310,5 +335,6 @@ const hu_command hu_cmd_plan = { "plan", "[OPTION...]",
 	"arithmetic intensity, which decides in the roofline model whether arithmetic or memory limits a layer.\n"
 	"Under memory, `all` adds up the tensors by category in their own formats; `allocated` is what a device\n"
 	"allocates for training and evaluation, and what --memory compares with SIZE. --program prints the calls\n"
-	"themselves, as every back end executes them.",
+	"themselves, as every back end executes them. Under --ranks, stage 0 holds everything on every rank; ZeRO's\n"
+	"stage 1 cuts the optimizer's state and master weights into N parts, 2 also gradients, 3 also weights.",
 	opts, run, needs };

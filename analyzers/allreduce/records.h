@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Recorded gradients, each of which stands for one rank, and the gradients of as many simulated ranks as are asked
+   for. Only a sample of the elements is kept. */
+#ifndef HU_ANALYZERS_RECORDS_H
+#define HU_ANALYZERS_RECORDS_H
+
+#include "lib/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hu_records {
+	size_t n, elements;      /* records, and sampled elements of each */
+	size_t of;               /* elements of one record */
+	size_t *place;           /* the sampled elements' places among all of them, ascending */
+	double **x;              /* x[record][element], rounded to fp32, to nearest */
+	double *mean, *sd;       /* by element over the records; sd is 0 where there is one record */
+	double amax;             /* the largest finite |x| of all elements of all records */
+	uint64_t seed;
+	int normal;              /* how simulated ranks get gradients: 0 in turn from the records, 1 drawn */
+	char *names;             /* private: the tensors that every record must have */
+	char *first;
+} hu_records;
+
+/* Reads the records of n paths: every traced step of a run directory (the gradients that the update was given), or an
+   .npy, .npz or .safetensors file (all of its floating-point tensors). Of all elements, `sample` are drawn by seed (0:
+   all). HU_EFILE where a file cannot be read or has other tensors than the first. The caller releases *r on success. */
+hu_status hu_records_init(
+	hu_records *r, const char *const *paths, int n, size_t sample, uint64_t seed, int normal);
+void hu_records_release(hu_records *r);
+
+/* The gradient that simulated rank `rank` has for sampled element e: that of record rank mod n; or mean + sd z rounded
+   to fp32, where z is a normal deviate that depends on seed, rank and the element's place alone. */
+double hu_records_value(const hu_records *r, size_t rank, size_t e);
+#endif

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# plan --ranks: what a rank holds and sends in ZeRO's stages, computed again from the parameters' number and the formats of
+# the policy; what is printed are the numbers of JSON; refusals. Published sizes are u-ranks' part.
+import json
+import math
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+import tap  # noqa: E402
+
+KEYS = ('weights', 'masters', 'gradients', 'optimizer_state', 'rest', 'all', 'sent')
+UNITS = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}
+# bytes a parameter: read by products, master, handed to the update; numbers that Adam keeps for each
+POLICIES = {'float32': (4, 0, 4), 'mixed_float16': (2, 4, 4), 'mixed_bfloat16': (2, 4, 4)}
+MODEL = ('--model', 'mlp', '--width', '0.05', '--size', '8')
+
+
+def plan(*words):
+    p = tap.halfulp('plan', *words)
+    if p.returncode:
+        tap.bail_out(p.stderr)
+    return p.stdout
+
+
+def again(plan, n, stage, wire):
+    """The row of a stage, with ceil(P / n) numbers a part. Of an mlp all states but the moments are single numbers."""
+    of, memory = plan['parameters'], plan['memory_bytes']
+    weight, master, gradient = POLICIES[plan['policy']]
+    part = -(-of // n)
+    cut = lambda bytes, since: bytes * (part if stage >= since else of)  # noqa: E731
+    row = dict(weights=cut(weight, 3), masters=cut(master, 1), gradients=cut(gradient, 2),
+            optimizer_state=cut(8, 1) + memory['optimizer_state'] - 8 * of,
+            rest=memory['activations'] + memory['gradients'] - gradient * of)
+    row['all'] = sum(row.values())
+    reduced = wire or gradient
+    row['sent'] = (n - 1) * part * {0: 2 * reduced, 1: reduced + weight, 2: reduced + weight, 3: reduced + 2 * weight}[stage]
+    return row
+
+
+asked = [w for p in POLICIES for w in ('--policy', p)]
+wrong, shown = [], []
+for n, more, wire, gb_s in ((1, (), None, None), (7, ('--network', 'eth10'), None, 1.25), (64, ('--wire', 'fp16', '--network', '0.001'), 2, 0.001), (2000, ('--wire', 'e5m2'), 1, None)):
+    words = (*MODEL, *asked, '--ranks', str(n), '--device', 'v100', *more)
+    text = plan(*words)
+    for p in json.loads(plan(*words, '--json')):
+        compute = p['timing']['rows'][-1]['predicted_ms']
+        at = text.index('\n%s on %d rank%s, a batch each' % (p['policy'], n, 's' if n > 1 else ''))
+        lines = text[at:].strip('\n').split('\n')[2:]
+        for stage, row in enumerate(p['ranks']['stages']):
+            want = again(p, n, stage, wire)
+            ms = None if gb_s is None else want['sent'] / gb_s / 1e6
+            want['ms_sending'], want['efficiency'] = ms, None if ms is None else compute / max(compute, ms)
+            for k, v in want.items():
+                if (row[k] is None) != (v is None) or v is not None and not math.isclose(row[k], v, rel_tol=1e-12):
+                    wrong.append('%s over %d, stage %d: %s is %s there, %s here' % (p['policy'], n, stage, k, row[k], v))
+            words_of = re.findall(r'[\d.]+ [kMG]?B|<= \S+|\S+', lines[stage])
+            sizes = [float(w.split()[0]) * UNITS[w.split()[1]] for w in words_of[1:8]]
+            end = ['-' if ms is None else '%.4g' % ms, '-' if ms is None else '<= %.3g' % want['efficiency']]
+            if words_of[0] != str(stage) or words_of[8:] != end or any(abs(s - want[k]) > 0.0501 * max(s, 1) for s, k in zip(sizes, KEYS)):
+                shown.append([lines[stage], want])
+        if p['ranks']['stages'][0]['all'] != sum(p['memory_bytes'].values()):
+            wrong.append('%s: stage 0 is not all of memory_bytes' % p['policy'])
+tap.none(wrong, 'memory, traffic and times of every stage follow from parameters and formats')
+tap.none(shown, 'the printed tables have the numbers of JSON')
+conv = json.loads(plan('--model', 'resnet', '--depth', '10', '--width', '0.05', '--data', 'scenes', '--size', '16', '--policy', 'mixed_float16', '--ranks', '100000', '--json'))[0]
+whole, cut = (conv['ranks']['stages'][i]['weights'] for i in (0, 3))
+tap.ok(whole == conv['memory_bytes']['weights'] and 2 < cut < whole, 'batchnorm\'s statistics stay whole: %g of %g bytes' % (cut, whole))
+for words, why in (('--ranks 0', 'ranks'), ('--ranks 4 --network ib', 'one of nvlink2'), ('--ranks 4 --network -3', 'GB/s is needed'), ('--ranks 4 --wire fp17', 'fp17')):
+    p = tap.halfulp('plan', *words.split())
+    tap.ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + words, p.stderr)
+tap.finish()
