@@ -286,7 +286,7 @@ hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 	for (size_t length = names->len ? n : 2; length < n;
 		length += n <= 512 ? 1 : length) { /* for long sums only powers of two */
 		if (!is(hash, hu_order_slices(n, length, 0), names, "chunk:%zu", length)) {
-			if (n % length)
+			if (n % length && !names->len)
 				is(hash, hu_order_slices(n, length, 1), names, "openblas:%zu", length);
 			continue;
 		}

@@ -172,7 +172,7 @@ evened_end(size_t k, size_t n, size_t length)
 {
 	size_t whole = n % length && n > length ? n / length - 1 : n / length, rest = n - whole * length;
 
-	return k <= whole * length ? k % length == 0 : k == whole * length + (rest + 1) / 2;
+	return k <= whole * length ? k % length == 0 : rest > length && k == whole * length + (rest + 1) / 2;
 }
 
 static double
