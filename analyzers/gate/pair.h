@@ -7,8 +7,9 @@
 
 enum { HU_PAIR_FORMATS = 4 }; /* formats whose ulps may be asked for at once */
 
-/* In what follows a is an element of the old tensor and b that of the new one. Two NaN are the same, and so are two infinities of one sign; pairs
-   with anything else that is not finite count as nonfinite and enter no other measure but differ. */
+/* In what follows a is an element of the old tensor and b that of the new one. Two NaN are the same, and so are two
+   infinities of one sign; pairs with anything else that is not finite count as nonfinite and enter no other measure
+   but differ. */
 typedef struct hu_measures {
 	size_t count;     /* pairs that were compared */
 	size_t differ;    /* pairs of different values; +0 and -0 differ */

@@ -54,11 +54,11 @@ void hu_rules_release(hu_rules *r);
 
 /* Returns the first rule that matches and counts it as used, or NULL. */
 hu_rule *hu_rules_match(hu_rules *r, const char *name);
-/* Returns what holds of an item that no rule matches, by the coarser of its two dtypes. Integers, bool and texts are
-   exact. Floating point of precision p, with ε = 2^(1-p), the distance from 1 to the next number: l2 <= c·ε, as if every element had
-   moved by c ulps, and rel <= 4c·ε, where c is 1 for formats of at most 16 bits, whose elements are sums rounded once
-   from a wider accumulator, and 16 for wider ones, where the order of a sum of some thousand terms moves as much.
-   Numbers of metrics are held as fp32. */
+/* Returns what holds of an item that no rule matches, by the coarser of its two dtypes. Integers, bool and texts
+   are exact. Floating point of precision p, with ε = 2^(1-p), the distance from 1 to the next number: l2 <= c·ε, as
+   if every element had moved by c ulps, and rel <= 4c·ε, where c is 1 for formats of at most 16 bits, whose
+   elements are sums rounded once from a wider accumulator, and 16 for wider ones, where the order of a sum of some
+   thousand terms moves as much. Numbers of metrics are held as fp32. */
 hu_rule hu_rule_default(const hu_item *old, const hu_item *new);
 
 const char *hu_metric_name(hu_metric m);

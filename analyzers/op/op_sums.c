@@ -16,8 +16,8 @@
 #include <string.h>
 
 /* Lengths of chunks, slices and blocks: powers of two, and the other lengths of k that BLAS libraries cut at. */
-static const int lengths[] = { 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256, 288, 320, 336, 352,
-	384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1280, 1536, 2048, 4096 };
+static const int lengths[] = { 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256, 288,
+	320, 336, 352, 384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1280, 1536, 2048, 4096 };
 
 /* A model that was tried. same[i] is 1 where it gives element i of the other program's result. alike are the models
    tried later that give the same elements. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Finds the summation model that gives another program's bits: every model is tried on the operands, and where no single
-   one gives the whole result, columns or rows that have one each are told apart, as a library's kernel and its tail. */
+   Finds the summation model that gives another program's bits: every model is tried on the operands, and where no
+   single one gives the whole result, columns or rows that have one each are told apart, as a library's kernel and
+   its tail. */
 #ifndef HU_ANALYZERS_OP_SUMS_H
 #define HU_ANALYZERS_OP_SUMS_H
 

@@ -177,7 +177,8 @@ run(hu_analysis *a)
 
 	hu_again_start(&w.again);
 	hu_analysis_begin(a, &w.out, "swamping", COLUMNS);
-	hu_analysis_begin(a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count by_decay");
+	hu_analysis_begin(
+		a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count by_decay");
 	hu_tsv_init(&w.each);
 	hu_tsv_header(&w.each, "step call tensor element additions swamped stagnated");
 	hu_progress_start(&bar, "swamping", (size_t)a->nstep * (size_t)a->run->train->nc);

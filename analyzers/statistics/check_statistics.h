@@ -7,7 +7,7 @@
 
 /* Does what check RUN... --baseline FILE --bless --statistics --reason TEXT asks for, and returns the exit code. */
 int hu_bless_statistics(const hu_args *a);
-/* Does what check RUN... --baseline FILE asks for, where FILE is such a baseline, and returns the exit code. `format` is
-   tap, junit or json. */
+/* Does what check RUN... --baseline FILE asks for, where FILE is such a baseline, and returns the exit code.
+   `format` is tap, junit or json. */
 int hu_check_statistics(const hu_args *a, const char *format);
 #endif

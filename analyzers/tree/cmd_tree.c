@@ -27,8 +27,8 @@ static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384"
 
 /* One model of each kind; lengths divide 32. */
 static const char *const models[] = { "fma", "fma,acc=fp64", "fma,acc=fp16", "sequential", "chunk:8", "openblas:12",
-	"pairwise", "kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing", "tc:ampere",
-	"tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16",
+	"pairwise", "kahan", "neumaier", "dot2", "fabsum:8", "splitk:4", "promote:8,acc=fp16", "tc:volta", "tc:turing",
+	"tc:ampere", "tc:ampere,in=tf32", "tc:ada,in=e4m3", "tc:hopper", "tc:hopper,in=fp16,out=fp16",
 	"tc:hopper,in=e4m3,path=wgmma", "tc:hopper,in=e4m3,path=mma", "tc:blackwell", NULL };
 
 /* Estimates how many sums hu_reveal needs for the tree: on the way from a node's first term to it, each sibling counts

@@ -433,7 +433,8 @@ hu_model_run(const double *a, const double *b, size_t n, hu_sum s, const hu_draw
 	case HU_SUM_FABSUM: return hu_model_fabsum(a, b, n, (size_t)s.n, f, s.mode, draw, count);
 	case HU_SUM_SPLITK:
 		return hu_model_slices(a, b, n, (n + (size_t)s.n - 1) / (size_t)s.n + !n, 0, f, f, s.mode, draw, count);
-	case HU_SUM_PROMOTE: return hu_model_slices(a, b, n, (size_t)s.n, 0, f, hu_outer_format(s), s.mode, draw, count);
+	case HU_SUM_PROMOTE:
+		return hu_model_slices(a, b, n, (size_t)s.n, 0, f, hu_outer_format(s), s.mode, draw, count);
 	case HU_SUM_TC: return hu_model_tc(a, b, n, 0, s, count);
 	case HU_SUM_RING:
 	case HU_SUM_TREE:

@@ -109,8 +109,8 @@ set_name(hu_sum *s, char *word)
 	if (i == HU_SUMS) {
 		const char *near = hu_nearest(word, names, HU_SUMS);
 		return hu_fail(HU_EINVAL,
-			"unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, openblas:N, pairwise, kahan, neumaier, "
-			"dot2, fabsum:N, splitk:N, promote:N, tc:ARCH, "
+			"unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, openblas:N, pairwise, "
+			"kahan, neumaier, dot2, fabsum:N, splitk:N, promote:N, tc:ARCH, "
 			"ring:N, tree:N, halving:N, hier:N:G",
 			word, near ? "; did you mean " : "", near ? near : "");
 	}

@@ -29,7 +29,7 @@ def rounded(x, name):
     e = a.numerator.bit_length() - a.denominator.bit_length()
     e -= a < Q(2) ** e
     unit = Q(2) ** (max(e, emin) - p + 1)
-    r = round(a / unit) * unit       # to even, as Python rounds fractions
+    r = round(a / unit) * unit  # to even, as Python rounds fractions
     most = Q(448) if name == 'e4m3' else (2 - Q(2) ** (1 - p)) * Q(2) ** ((1 << (ebits - 1)) - 1)
     if r > most:
         return None if name == 'e4m3' else math.copysign(math.inf, x)
@@ -75,7 +75,7 @@ class Reduce:
     def tree(self, x, halving):
         two = 1 << len(x).bit_length() - 1
         extra = len(x) - two
-        x = [self.join(x[2 * i], x[2 * i + 1]) for i in range(extra)] + x[2 * extra:]
+        x = [self.join(x[2 * i], x[2 * i + 1]) for i in range(extra)] + x[2 * extra :]
         while len(x) > 1:
             h = len(x) // 2
             x = [self.join(x[i], x[i + h]) if halving else self.join(x[2 * i], x[2 * i + 1]) for i in range(h)]
@@ -97,7 +97,7 @@ def again(records, order, wire, acc, ranks, before, scale):
             total = r.ring(sent[start:] + sent[:start])
         elif order.startswith('hier'):
             g = int(order[5:])
-            total = r.tree([r.ring(sent[i:i + g]) for i in range(0, ranks, g)], False)
+            total = r.tree([r.ring(sent[i : i + g]) for i in range(0, ranks, g)], False)
         else:
             total = r.tree(sent, order == 'halving')
         got = rounded(total * before / ranks / scale, 'fp32') if isinstance(total, Q) else total
@@ -113,18 +113,30 @@ def again(records, order, wire, acc, ranks, before, scale):
         else:
             count['overflowed'] += 1
     share = lambda a, b: a / b if b else 0  # noqa: E731
-    return dict(rel_l2=math.sqrt(error / norm), underflowed=share(count['underflowed'], count['nonzeros']),
-            swamped=share(count['swamped'], count['additions']), stagnated=count['stagnated'] / of, overflowed=count['overflowed'], loud_ranks=len(loud))
+    return dict(
+        rel_l2=math.sqrt(error / norm),
+        underflowed=share(count['underflowed'], count['nonzeros']),
+        swamped=share(count['swamped'], count['additions']),
+        stagnated=count['stagnated'] / of,
+        overflowed=count['overflowed'],
+        loud_ranks=len(loud),
+    )
 
 
 def save(name, records):
     """A .safetensors file for each record, of two tensors."""
     for i, x in enumerate(records):
         half = len(x) // 3
-        head = json.dumps({'b': {'dtype': 'F32', 'shape': [half], 'data_offsets': [0, 4 * half]},
-            'w': {'dtype': 'F32', 'shape': [len(x) - half], 'data_offsets': [4 * half, 4 * len(x)]}}).encode()
+        head = json.dumps(
+            {
+                'b': {'dtype': 'F32', 'shape': [half], 'data_offsets': [0, 4 * half]},
+                'w': {'dtype': 'F32', 'shape': [len(x) - half], 'data_offsets': [4 * half, 4 * len(x)]},
+            }
+        ).encode()
         head += b' ' * (-len(head) % 8)
-        open('%s/%s%d.safetensors' % (home, name, i), 'wb').write(struct.pack('<Q', len(head)) + head + struct.pack('<%df' % len(x), *map(float, x)))
+        open('%s/%s%d.safetensors' % (home, name, i), 'wb').write(
+            struct.pack('<Q', len(head)) + head + struct.pack('<%df' % len(x), *map(float, x))
+        )
     return ['%s/%s%d.safetensors' % (home, name, i) for i in range(len(records))]
 
 
@@ -141,11 +153,26 @@ records[2][4] = Q(70000)
 records[1][9] = Q(0)
 files = save('r', records)
 wrong, within, checked = [], [], 0
-for options, before, scale, acc in (([], 1, 1, None), (['--divide', 'before', '--scale', '2^-4'], 0, Q(1, 16), None), (['--acc', 'fp32', '--divide', 'split'], -1, 1, 'fp32')):
-    for row in rows('--ranks', '3..40', '--order', 'ring,tree,halving,hier:4', '--wire', 'bf16,fp16,e4m3', '--sample', 'all', *options, *files):
+for options, before, scale, acc in (
+    ([], 1, 1, None),
+    (['--divide', 'before', '--scale', '2^-4'], 0, Q(1, 16), None),
+    (['--acc', 'fp32', '--divide', 'split'], -1, 1, 'fp32'),
+):
+    for row in rows(
+        '--ranks',
+        '3..40',
+        '--order',
+        'ring,tree,halving,hier:4',
+        '--wire',
+        'bf16,fp16,e4m3',
+        '--sample',
+        'all',
+        *options,
+        *files
+    ):
         n = row['ranks']
         divisor = before or n
-        if divisor < 0:      # FSDP's: a power of two that divides N, doubled until N / f <= f
+        if divisor < 0:  # FSDP's: a power of two that divides N, doubled until N / f <= f
             divisor = 1
             while n % divisor == 0 and n / divisor > divisor:
                 divisor *= 2
@@ -153,10 +180,16 @@ for options, before, scale, acc in (([], 1, 1, None), (['--divide', 'before', '-
         checked += 1
         for k, v in want.items():
             if not math.isclose(row[k], v, rel_tol=1e-12, abs_tol=1e-15):
-                wrong.append('%s: %s %s there, %s here' % ([row[x] for x in ('order', 'wire', 'ranks', 'divide')], k, row[k], v))
+                wrong.append(
+                    '%s: %s %s there, %s here' % ([row[x] for x in ('order', 'wire', 'ranks', 'divide')], k, row[k], v)
+                )
         if not row['overflowed'] and row['bound'] != 'inf' and not row['rel_l2'] <= row['bound']:
             within.append(row)
-        if (row['bound'] != 'inf') and row['overflowed'] or row['broken'] != (row['overflowed'] > 0 or row['rel_l2'] > 0.1):
+        if (
+            (row['bound'] != 'inf')
+            and row['overflowed']
+            or row['broken'] != (row['overflowed'] > 0 or row['rel_l2'] > 0.1)
+        ):
             within.append(row)
 tap.none(wrong, '%d rows computed again from messages between ranks, in fractions' % checked)
 tap.none(within, 'no error above its bound, no overflow where a bound excludes it')
@@ -166,26 +199,63 @@ unit = save('unit', [[Q(1)] * 4])
 for wire, p, most in (('e4m3', 4, 256), ('bf16', 8, 100000), ('fp16', 11, 8192)):
     stop = []
     for divide in ('after', 'before', 'split') if wire == 'bf16' else ('before',):
-        for row in rows('--ranks', '2..%d' % most, '--order', 'ring,tree', '--wire', wire, '--divide', divide, '--sample', '1', *unit):
+        for row in rows(
+            '--ranks',
+            '2..%d' % most,
+            '--order',
+            'ring,tree',
+            '--wire',
+            wire,
+            '--divide',
+            divide,
+            '--sample',
+            '1',
+            *unit
+        ):
             n = row['ranks']
-            want = max(0, 1 - 2 ** p / n) if row['order'] == 'ring' else 0
-            if n & (n - 1) == 0 and not (math.isclose(row['rel_l2'], want, rel_tol=1e-6) and row['stagnated'] == (want > 0)):
+            want = max(0, 1 - 2**p / n) if row['order'] == 'ring' else 0
+            if n & (n - 1) == 0 and not (
+                math.isclose(row['rel_l2'], want, rel_tol=1e-6) and row['stagnated'] == (want > 0)
+            ):
                 stop.append([divide, n, row['rel_l2'], want])
     tap.none(stop, '%s: up to %d ranks a ring returns 2^%d/N of the mean, and a tree all of it' % (wire, most, p))
 
 # Growth: over random gradients the ring's error grows at least like sqrt(N), the tree's at most like log N; the bounds like N and log N
 noise = save('noise', [[rounded(Q(math.sin(k * k + 3 * i) + 1.5), 'fp32') for k in range(40)] for i in range(2)])
-by = {(r['order'], r['ranks']): r for r in rows('--ranks', '16..1024', '--wire', 'fp16', '--scale', '2^-4', '--ranks-from', 'normal', '--sample', 'all', *noise)}
-ring, tree = [by['ring', 1024][k] / by['ring', 16][k] for k in ('rel_l2', 'bound')], [by['tree', 1024][k] / by['tree', 16][k] for k in ('rel_l2', 'bound')]
-tap.ok(ring[0] >= 8 and 40 < ring[1] < 66 and tree[0] < 10 / 4 * 1.5 and tree[1] < 10 / 4, 'from 16 to 1024 ranks: the ring\'s error times %.3g, its bound %.3g; the tree\'s %.3g and %.3g'
-        % (*ring, *tree))
+by = {
+    (r['order'], r['ranks']): r
+    for r in rows(
+        '--ranks', '16..1024', '--wire', 'fp16', '--scale', '2^-4', '--ranks-from', 'normal', '--sample', 'all', *noise
+    )
+}
+ring, tree = [by['ring', 1024][k] / by['ring', 16][k] for k in ('rel_l2', 'bound')], [
+    by['tree', 1024][k] / by['tree', 16][k] for k in ('rel_l2', 'bound')
+]
+tap.ok(
+    ring[0] >= 8 and 40 < ring[1] < 66 and tree[0] < 10 / 4 * 1.5 and tree[1] < 10 / 4,
+    'from 16 to 1024 ranks: the ring\'s error times %.3g, its bound %.3g; the tree\'s %.3g and %.3g' % (*ring, *tree),
+)
 
 # --scale auto leaves room for every sum, of equal gradients too, and wastes at most two powers of two
 scaled = []
-for name, one in (('auto', Q(13, 8)), ('low', Q(3, 2 ** 40))):
+for name, one in (('auto', Q(13, 8)), ('low', Q(3, 2**40))):
     same = save(name, [[one, one, -one, one / 1024]])
     for divide in 'after', 'before':
-        for row in rows('--ranks', '3..3000', '--order', 'ring,tree,hier:5', '--wire', 'fp16,e4m3,e5m2', '--scale', 'auto', '--divide', divide, '--sample', 'all', *same):
+        for row in rows(
+            '--ranks',
+            '3..3000',
+            '--order',
+            'ring,tree,hier:5',
+            '--wire',
+            'fp16,e4m3,e5m2',
+            '--scale',
+            'auto',
+            '--divide',
+            divide,
+            '--sample',
+            'all',
+            *same
+        ):
             most = {'fp16': 65504, 'e4m3': 448, 'e5m2': 57344}[row['wire']]
             whole = Q(row['scale']) * one * (row['ranks'] if divide == 'after' else 1)
             if row['overflowed'] or row['loud_ranks'] or not most / 4 / 2 <= whole <= most / 2:
@@ -194,8 +264,29 @@ tap.none(scaled, '--scale auto: no overflow, and the exact sum is between an eig
 
 # A run's gradients are those that its update was given
 run = home + '/run'
-tap.halfulp('train', '--quiet', '--model', 'mlp', '--policy', 'mixed_float16', '--width', '0.05', '--size', '8', '--batch', '4', '--train', '16', '--eval', '4', '--steps', '3',
-        '--trace-steps', '0,2', run)
+tap.halfulp(
+    'train',
+    '--quiet',
+    '--model',
+    'mlp',
+    '--policy',
+    'mixed_float16',
+    '--width',
+    '0.05',
+    '--size',
+    '8',
+    '--batch',
+    '4',
+    '--train',
+    '16',
+    '--eval',
+    '4',
+    '--steps',
+    '3',
+    '--trace-steps',
+    '0,2',
+    run,
+)
 program = json.load(open(run + '/program-train.json'))
 traced = []
 for step in 0, 2:
@@ -207,17 +298,36 @@ for step in 0, 2:
             codes, stored = s.codes(g)
             x += [decode(c, stored) for c in codes]
     traced.append(x)
-row, = rows('--ranks', '5', '--order', 'tree', '--wire', 'bf16', '--sample', 'all', run)
+(row,) = rows('--ranks', '5', '--order', 'tree', '--wire', 'bf16', '--sample', 'all', run)
 want = again(traced, 'tree', 'bf16', 'bf16', 5, 1, 1)
-tap.ok(all(math.isclose(row[k], v, rel_tol=1e-12) for k, v in want.items()) and row['elements'] == len(traced[0]), 'two traced steps of a run are two ranks\' gradients, %d elements' % len(traced[0]),
-        [row, want])
+tap.ok(
+    all(math.isclose(row[k], v, rel_tol=1e-12) for k, v in want.items()) and row['elements'] == len(traced[0]),
+    'two traced steps of a run are two ranks\' gradients, %d elements' % len(traced[0]),
+    [row, want],
+)
 one = rows('--ranks', '7', '--threads', '1', run)
 tap.ok(one == rows('--ranks', '7', '--threads', '3', run), 'threads change nothing')
 
-for words, code, why in ((files + unit, 3, 'other tensors'), ([home + '/none.npy'], 3, 'none.npy'), ([], 2, 'recorded gradients are needed'), (unit + ['--order', 'star'], 2, 'orders are ring'),
-        (unit + ['--order', 'kahan'], 2, 'orders are ring'), (unit + ['--order', 'hier'], 2, 'hier:64:8'), (unit + ['--ranks', '1'], 2, 'with 2 <= A'), (unit + ['--ranks', '4..x'], 2, 'with 2 <= A'),
-        (unit + ['--ranks', '4..2'], 2, 'with 2 <= A'), (unit + ['--scale', '3'], 2, 'power of two'), (unit + ['--ranks-from', 'normal'], 2, 'two records'),
-        (unit + ['--wire', 'e8m0'], 2, 'no sums in'), (unit + ['--divide', 'never'], 2, 'known are after, before, split'), (unit + ['--sample', 'all', '--seed', '3'], 2, 'nothing is random')):
+for words, code, why in (
+    (files + unit, 3, 'other tensors'),
+    ([home + '/none.npy'], 3, 'none.npy'),
+    ([], 2, 'recorded gradients are needed'),
+    (unit + ['--order', 'star'], 2, 'orders are ring'),
+    (unit + ['--order', 'kahan'], 2, 'orders are ring'),
+    (unit + ['--order', 'hier'], 2, 'hier:64:8'),
+    (unit + ['--ranks', '1'], 2, 'with 2 <= A'),
+    (unit + ['--ranks', '4..x'], 2, 'with 2 <= A'),
+    (unit + ['--ranks', '4..2'], 2, 'with 2 <= A'),
+    (unit + ['--scale', '3'], 2, 'power of two'),
+    (unit + ['--ranks-from', 'normal'], 2, 'two records'),
+    (unit + ['--wire', 'e8m0'], 2, 'no sums in'),
+    (unit + ['--divide', 'never'], 2, 'known are after, before, split'),
+    (unit + ['--sample', 'all', '--seed', '3'], 2, 'nothing is random'),
+):
     p = tap.halfulp('allreduce', *words)
-    tap.ok(p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, '%d: %s' % (code, why), p.stderr + p.stdout)
+    tap.ok(
+        p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout,
+        '%d: %s' % (code, why),
+        p.stderr + p.stdout,
+    )
 tap.finish()

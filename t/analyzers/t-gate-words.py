@@ -454,7 +454,12 @@ kinds = {'whole': 'numbers', 'loss': 'numbers', 'tag': 'texts', 'tag.free': 'tex
 counts = [{k: (kinds[k], [n - 3 * (late and k == 'loss') + late]) for k in kinds} for n, late in ((9, 0), (9, 1))]
 missing = {k: (3 if k == 'loss' else 0, 1, '3' if k == 'loss' else '9') for k in kinds}
 compare(('old.csv', 'new.csv'), *counts, ['whole: exact', 'tag.free: optional, abs <= 1'], 'metrics', missing)
-array = b'\x93NUMPY\x01\x00v\x00' + b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b'\n' + struct.pack('<f', 3)
+array = (
+    b'\x93NUMPY\x01\x00v\x00'
+    + b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117)
+    + b'\n'
+    + struct.pack('<f', 3)
+)
 wrong = []
 for name in ('a.npy', 'b.txt', '.npy', 'c.npyx', 'npy'):
     with zipfile.ZipFile('m.npz', 'w') as z:

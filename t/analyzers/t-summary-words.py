@@ -198,14 +198,17 @@ def second(n, odd, missing):
     else:
         s += ' and %.3g %% of the weight updates were swamped' % (100 * n['swamped_share_updates'])
     if n['swamped_share_updates_by_decay'] > 0:
-        s += ' (%.3g %% are weight decay on weights that get no gradient)' % (100 * n['swamped_share_updates_by_decay'])
+        s += ' (%.3g %% are weight decay on weights that get no gradient)' % (
+            100 * n['swamped_share_updates_by_decay']
+        )
     s += '; by weight, what was lost is %s and %s L2 norm.' % (
         lost(n['gradient_l2_share_lost'], odd['gradients'], "gradients'"),
         lost(n['update_l2_share_lost'], odd['updates'], "updates'"),
     )
     if n['second_moment_zeroed_share'] > 0:
-        s += " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone." % (
-            100 * n['second_moment_zeroed_share']
+        s += (
+            " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone."
+            % (100 * n['second_moment_zeroed_share'])
         )
     return s
 
@@ -323,7 +326,9 @@ def case(k):
     ]
     wrong += ['case %d: %r there, %r here' % (k, a, b) for a, b in zip(there['verdict'], mine) if a != b]
     if (there['verdict_word'], there['cause'], len(there['verdict'])) != (word, cause, 3):
-        wrong.append('case %d: %s by %s there, %s by %s here' % (k, there['verdict_word'], there['cause'], word, cause))
+        wrong.append(
+            'case %d: %s by %s there, %s by %s here' % (k, there['verdict_word'], there['cause'], word, cause)
+        )
     if [x for x in r.stdout.splitlines() if x in there['verdict']] != there['verdict']:
         wrong.append('case %d: the sentences are not printed' % k)
     said.add((rank, broken, cause, any(odd.values()), bool(over)))

@@ -178,6 +178,7 @@ allreduce ranks-from | allreduce {h}/a.npy {h}/x.npy --ranks 64 --wire bf16 | --
 allreduce sample | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --sample 3
 allreduce seed | allreduce {h}/terms.npy --ranks 64 --wire bf16 --sample 3 | --seed 7
 allreduce tolerance | allreduce {h}/terms.npy --ranks 64 --wire e4m3 | --tolerance 0
+allreduce threads | allreduce {h}/terms.npy --ranks 64 | --threads -1
 allreduce table | allreduce {h}/terms.npy --ranks 64 | --table
 allreduce json | allreduce {h}/terms.npy --ranks 64 | --json
 analyze only | analyze {run} | --only replay

@@ -93,8 +93,9 @@ test_models(const hu_side *side)
 			for (size_t a = 0; a < sizeof accs / sizeof *accs; a++)
 				for (size_t j = 0; j < sizeof few / sizeof *few; j++, all++) {
 					char sum[96];
-					int takes_n = id == HU_SUM_CHUNK || id == HU_SUM_FABSUM ||
-						      id == HU_SUM_SPLITK || id == HU_SUM_PROMOTE;
+					int takes_n = id == HU_SUM_CHUNK || id == HU_SUM_OPENBLAS ||
+						      id == HU_SUM_FABSUM || id == HU_SUM_SPLITK ||
+						      id == HU_SUM_PROMOTE;
 					snprintf(sum, sizeof sum, "%s%s,acc=%s,mode=%s%s", hu_sum_name((hu_sum_id)id),
 						takes_n ? ":4" : "", accs[a], hu_mode_name((hu_mode)mode),
 						mode == HU_SR && a % 2 ? ",bits=11" : "");

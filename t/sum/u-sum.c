@@ -210,7 +210,8 @@ model(const double *a, const double *b, size_t n, hu_sum s)
 			acc = t;
 		} else if (sliced) {
 			chunk = operation(a[k], b[k], chunk, f, s.mode);
-			if (k + 1 != n && (s.id == HU_SUM_OPENBLAS ? !evened_end(k + 1, n, length) : (k + 1) % length != 0))
+			if (k + 1 != n &&
+				(s.id == HU_SUM_OPENBLAS ? !evened_end(k + 1, n, length) : (k + 1) % length != 0))
 				continue;
 			if (s.id == HU_SUM_FABSUM) {
 				double y = plus(chunk, -e, f, s.mode), t = plus(acc, y, f, s.mode);
@@ -257,7 +258,8 @@ equal(double a, double b)
 static void
 test_models(void)
 {
-	static const char *const sums[] = { "fma", "sequential", "chunk:5", "openblas:6", "pairwise", "kahan", "neumaier", "dot2",
+	static const char *const sums[] = { "fma", "sequential", "chunk:5", "openblas:6", "pairwise", "kahan",
+		"neumaier", "dot2",
 		"fabsum:5", "splitk:7", "promote:6", "ring:7", "ring:64,wire=bf16", "tree:8", "tree:13,wire=e4m3",
 		"halving:16", "halving:27,wire=fp16", "hier:24:4", "hier:40:5,wire=e5m2" };
 	static const hu_format_id accs[] = { HU_FP32, HU_FP16, HU_BF16, HU_E4M3, HU_E5M2, HU_TF32 };

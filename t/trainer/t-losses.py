@@ -68,7 +68,11 @@ for s in (0.1, 1.0):
     loss, p, want = cross_entropy(z, at['input.labels'], s)
     # float32 throughout: a dozen roundings of numbers of the size of the logits, which are below 8
     most = max(1.0, *map(abs, z))
-    ok(abs(at['loss.y'][0] - loss) < 16 * most * 2.0**-24, 'smoothing %g: the loss is PyTorch\'s' % s, (at['loss.y'], loss))
+    ok(
+        abs(at['loss.y'][0] - loss) < 16 * most * 2.0**-24,
+        'smoothing %g: the loss is PyTorch\'s' % s,
+        (at['loss.y'], loss),
+    )
     ok(max(abs(a - b) for a, b in zip(at['loss.p'], p)) < 16 * most * 2.0**-24, 'and so are the probabilities')
     far = max(abs(a - b) for a, b in zip(dz, want))
     ok(len(dz) == len(want) and far < 16 * most * 2.0**-24 / len(at['input.labels']), 'and the gradient', far)

@@ -30,18 +30,29 @@ def again(plan, n, stage, wire):
     weight, master, gradient = POLICIES[plan['policy']]
     part = -(-of // n)
     cut = lambda bytes, since: bytes * (part if stage >= since else of)  # noqa: E731
-    row = dict(weights=cut(weight, 3), masters=cut(master, 1), gradients=cut(gradient, 2),
-            optimizer_state=cut(8, 1) + memory['optimizer_state'] - 8 * of,
-            rest=memory['activations'] + memory['gradients'] - gradient * of)
+    row = dict(
+        weights=cut(weight, 3),
+        masters=cut(master, 1),
+        gradients=cut(gradient, 2),
+        optimizer_state=cut(8, 1) + memory['optimizer_state'] - 8 * of,
+        rest=memory['activations'] + memory['gradients'] - gradient * of,
+    )
     row['all'] = sum(row.values())
     reduced = wire or gradient
-    row['sent'] = (n - 1) * part * {0: 2 * reduced, 1: reduced + weight, 2: reduced + weight, 3: reduced + 2 * weight}[stage]
+    row['sent'] = (
+        (n - 1) * part * {0: 2 * reduced, 1: reduced + weight, 2: reduced + weight, 3: reduced + 2 * weight}[stage]
+    )
     return row
 
 
 asked = [w for p in POLICIES for w in ('--policy', p)]
 wrong, shown = [], []
-for n, more, wire, gb_s in ((1, (), None, None), (7, ('--network', 'eth10'), None, 1.25), (64, ('--wire', 'fp16', '--network', '0.001'), 2, 0.001), (2000, ('--wire', 'e5m2'), 1, None)):
+for n, more, wire, gb_s in (
+    (1, (), None, None),
+    (7, ('--network', 'eth10'), None, 1.25),
+    (64, ('--wire', 'fp16', '--network', '0.001'), 2, 0.001),
+    (2000, ('--wire', 'e5m2'), 1, None),
+):
     words = (*MODEL, *asked, '--ranks', str(n), '--device', 'v100', *more)
     text = plan(*words)
     for p in json.loads(plan(*words, '--json')):
@@ -54,20 +65,56 @@ for n, more, wire, gb_s in ((1, (), None, None), (7, ('--network', 'eth10'), Non
             want['ms_sending'], want['efficiency'] = ms, None if ms is None else compute / max(compute, ms)
             for k, v in want.items():
                 if (row[k] is None) != (v is None) or v is not None and not math.isclose(row[k], v, rel_tol=1e-12):
-                    wrong.append('%s over %d, stage %d: %s is %s there, %s here' % (p['policy'], n, stage, k, row[k], v))
+                    wrong.append(
+                        '%s over %d, stage %d: %s is %s there, %s here' % (p['policy'], n, stage, k, row[k], v)
+                    )
             words_of = re.findall(r'[\d.]+ [kMG]?B|<= \S+|\S+', lines[stage])
             sizes = [float(w.split()[0]) * UNITS[w.split()[1]] for w in words_of[1:8]]
             end = ['-' if ms is None else '%.4g' % ms, '-' if ms is None else '<= %.3g' % want['efficiency']]
-            if words_of[0] != str(stage) or words_of[8:] != end or any(abs(s - want[k]) > 0.0501 * max(s, 1) for s, k in zip(sizes, KEYS)):
+            if (
+                words_of[0] != str(stage)
+                or words_of[8:] != end
+                or any(abs(s - want[k]) > 0.0501 * max(s, 1) for s, k in zip(sizes, KEYS))
+            ):
                 shown.append([lines[stage], want])
         if p['ranks']['stages'][0]['all'] != sum(p['memory_bytes'].values()):
             wrong.append('%s: stage 0 is not all of memory_bytes' % p['policy'])
 tap.none(wrong, 'memory, traffic and times of every stage follow from parameters and formats')
 tap.none(shown, 'the printed tables have the numbers of JSON')
-conv = json.loads(plan('--model', 'resnet', '--depth', '10', '--width', '0.05', '--data', 'scenes', '--size', '16', '--policy', 'mixed_float16', '--ranks', '100000', '--json'))[0]
+conv = json.loads(
+    plan(
+        '--model',
+        'resnet',
+        '--depth',
+        '10',
+        '--width',
+        '0.05',
+        '--data',
+        'scenes',
+        '--size',
+        '16',
+        '--policy',
+        'mixed_float16',
+        '--ranks',
+        '100000',
+        '--json',
+    )
+)[0]
 whole, cut = (conv['ranks']['stages'][i]['weights'] for i in (0, 3))
-tap.ok(whole == conv['memory_bytes']['weights'] and 2 < cut < whole, 'batchnorm\'s statistics stay whole: %g of %g bytes' % (cut, whole))
-for words, why in (('--ranks 0', 'ranks'), ('--ranks 4 --network ib', 'one of nvlink2'), ('--ranks 4 --network -3', 'GB/s is needed'), ('--ranks 4 --wire fp17', 'fp17')):
+tap.ok(
+    whole == conv['memory_bytes']['weights'] and 2 < cut < whole,
+    'batchnorm\'s statistics stay whole: %g of %g bytes' % (cut, whole),
+)
+for words, why in (
+    ('--ranks 0', 'ranks'),
+    ('--ranks 4 --network ib', 'one of nvlink2'),
+    ('--ranks 4 --network -3', 'GB/s is needed'),
+    ('--ranks 4 --wire fp17', 'fp17'),
+):
     p = tap.halfulp('plan', *words.split())
-    tap.ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + words, p.stderr)
+    tap.ok(
+        p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout,
+        'refused: ' + words,
+        p.stderr,
+    )
 tap.finish()

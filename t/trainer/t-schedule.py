@@ -48,7 +48,11 @@ def want(t, lr, warmup, schedule, n, rate=0.1, end=0.0):
 for run, words, form in (
     ('warm', '--optimizer adamw --lr 0.01 --warmup 4', (0.01, 4, 'constant', 1)),
     ('step', '--optimizer sgd --lr 0.3 --schedule step', (0.3, 0, 'step', 4)),
-    ('drops', '--optimizer adam --schedule step --decay-steps 2 --decay-rate 0.7 --warmup 1', (1e-3, 1, 'step', 2, 0.7)),
+    (
+        'drops',
+        '--optimizer adam --schedule step --decay-steps 2 --decay-rate 0.7 --warmup 1',
+        (1e-3, 1, 'step', 2, 0.7),
+    ),
     ('cosine', '--optimizer nesterov --lr 0.1 --schedule cosine --warmup 3', (0.1, 3, 'cosine', 9)),
     ('early', '--optimizer sgd --schedule cosine --decay-steps 5 --lr-end 0.001', (0.01, 0, 'cosine', 5, 0, 0.001)),
     ('linear', '--optimizer adamw --schedule linear --lr-end 0.004', (1e-3, 0, 'linear', 12, 0, 0.004)),
@@ -79,7 +83,11 @@ if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     ok(far < 3 * 2.0**-24 and any(v for _, v, _ in rows), "the last step's weights move by its rate", far)
 
     p = halfulp('analyze', '--only', 'replay', at('skips'))
-    ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, "a traced step is within every call's bound", p.stdout)
+    ok(
+        p.returncode == 0 and '; 0 outside their call' in p.stdout,
+        "a traced step is within every call's bound",
+        p.stdout,
+    )
     p = halfulp('verify', at('skips'))
     ok(p.returncode == 0, 'verify repeats it', p.stdout + p.stderr)
     if train(OVER + '--epochs 2 --trace-steps none --backend shim', 'shim'):
