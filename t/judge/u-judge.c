@@ -126,7 +126,8 @@ harm_in_words(void)
 	said(&h, "1 element of the update is not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
 	hu_harm_add(&two, 1, NAN, 0);
 	hu_harm_join(&h, &two);
-	said(&h, "2 elements of the update are not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
+	said(&h,
+		"2 elements of the update are not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
 	h.nonfinite = 0;
 	said(&h, "0.6 of the update's L2 norm lost, cosine 0.8");
 	is_text(hu_harm_verdict(&h), "fatal", "and the verdict on them");
