@@ -137,6 +137,14 @@ ok(code == 2 and '--got' in o, 'without --got: exit 2', repr(o))
 code, o = run('matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--got', 'd.npy', '--sum', 'all', '--as', 'bound')
 ok(code == 2 and '--as' in o, 'an option without an effect is refused', repr(o))
 
+save('v.npy', (K, 1), [r[0] for r in b])
+save('d.npy', (M, 1), [fma(terms(i, 0)) if i % 2 else pairwise(terms(i, 0)) for i in range(M)])
+code, o = run('matmul', '--in', 'a=a.npy', '--in', 'b=v.npy', '--got', 'd.npy', '--sum', 'all')
+ok(
+    code == 1 and stripes(o) == [(0, 0, None)] and o['left'] == M and o['along'] == 'columns',
+    'rows of one element each, which a model may have by chance, are not told',
+    repr(o),
+)
 line = [HALFULP, 'op', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--set', 'in=fp16', '--set', 'out=fp32']
 subprocess.run(line + ['--sum', 'tc:ampere', '--out', 'd.npy'], check=True)
 code, o = run(*line[2:], '--got', 'd.npy', '--sum', 'all')
