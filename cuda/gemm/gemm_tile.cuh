@@ -25,7 +25,7 @@ struct hu_acc_f64 {
 	static HU_DEVICE_MEMBER T step(const hu_short *, int, T acc, T a, T b) { return fma(a, b, acc); }
 };
 
-/* In double, each step rounded to the format as lib/sum/model.h does to nearest even. */
+/* In double, each step rounded to the format as lib/sum/step.h does to nearest even. */
 struct hu_acc_short {
 	typedef double T;
 	enum { each = 2 };

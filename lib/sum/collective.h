@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The sum of one gradient's element over ranks, as an all-reduce forms it: ring, recursive doubling, recursive halving,
-   and rings within nodes below a tree of nodes. model.h includes this file behind the operations it is made of; the
-   arithmetic is that of one element, not the traffic. Host and device.
+   and rings within nodes below a tree of nodes. The arithmetic is that of one element, not the traffic. Host and
+   device.
 
    The n terms are distributed over R = min(N, n) ranks: rank r has the terms from floor(r n / R) to before
    floor((r+1) n / R), which it adds by fma in the accumulator's format. It rounds its sum to the wire's format (the
@@ -13,6 +13,9 @@
    of two below R and e = R - 2^m, ranks 2i and 2i+1 are added first for i < e. */
 #ifndef HU_SUM_COLLECTIVE_H
 #define HU_SUM_COLLECTIVE_H
+
+#include "lib/sum/slices.h"
+#include "lib/sum/sum.h"
 
 /* What a rank's part of the sum needs. */
 typedef struct hu_ranks {

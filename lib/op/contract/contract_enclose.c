@@ -347,7 +347,7 @@ sum_bound(job *j, const hu_contract *x)
 
 	j->sum = hu_sum_apriori(c->sum, x->k, j->part);
 	j->inner = j->part && j->part < x->k ? hu_outer_format(c->sum) : hu_part_format(c->sum);
-	/* Products are first rounded to double (lib/sum/model.h); an fp64 accumulator fuses them, or its model's bound
+	/* Products are first rounded to double (lib/sum/step.h); an fp64 accumulator fuses them, or its model's bound
 	   counts that rounding. */
 	if ((hu_is_wide(x->a->format) || hu_is_wide(x->b->format)) && c->sum.acc != HU_FP64) {
 		j->sum.relative += 0x1p-52 * (1 + j->sum.relative);

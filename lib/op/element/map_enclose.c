@@ -5,6 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
+#include "lib/op/element/map_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +31,6 @@ hu_map_context_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 	return c;
 }
 
-static size_t
-place(const hu_map *m, hu_how how, size_t i)
-{
-	switch (how) {
-	case HU_EACH: return i;
-	case HU_CHANNEL: return i % m->channels;
-	case HU_ROW: return i / m->channels;
-	case HU_IMAGE: return i / m->image * m->channels + i % m->channels;
-	default: return 0;
-	}
-}
-
 static hu_dd
 value(const hu_source *s, size_t i)
 {
@@ -54,7 +43,7 @@ load_list(const hu_map *m, const hu_source *s, const size_t *element, size_t n, 
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] = s->how == HU_INDEX ? hu_dd_of((double)(element[i] % m->channels))
-					   : value(s, place(m, s->how, element[i]));
+					   : value(s, hu_source_place(m, s->how, element[i]));
 }
 
 /* Only the first element's index needs divisions. */
@@ -62,7 +51,7 @@ static void
 load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 {
 	size_t channel = first % m->channels, row = first / m->channels, image = first % m->image,
-	       at = place(m, s->how, first);
+	       at = hu_source_place(m, s->how, first);
 
 	if (s->how == HU_EACH) {
 		const double *lo = s->low && s->low->lo ? s->low->lo + first : NULL,
