@@ -211,7 +211,7 @@ hu_search_all(hu_search *s, hu_assignment *best)
 	return st;
 }
 
-/* The choice of decision D with the least damage among those that take more bytes than CHOICE; -1: there is none. */
+/* Returns the choice of decision D that takes the fewest bytes among those of less damage than CHOICE, or -1. */
 static int
 better(const hu_search *s, const hu_decision *d, int choice)
 {
