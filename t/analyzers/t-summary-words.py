@@ -20,7 +20,7 @@ CASES = 80
 NAN = math.nan
 os.chdir(home())
 rng = random.Random(11)
-TRAIN = '--model mlp --width 0.03125 --size 8 --train 24 --eval 8 --batch 8 --steps 3 --quiet --policy mixed_float16'.split()
+TRAIN = '--model mlp --width 0.03125 --size 8 --train 24 --eval 8 --batch 8 --steps 3 --quiet --policy float16'.split()
 for r in (halfulp('train', *TRAIN, '--trace-steps', '0,2', 'run'), halfulp('analyze', 'run')):
     if r.returncode > 1:
         bail_out(r.stderr)
