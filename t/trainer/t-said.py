@@ -69,6 +69,10 @@ ok(
     'and the last line',
     out,
 )
+rows = table('a/metrics.tsv')
+mean = [[float(r['ms']) for r in rows if r['epoch'] == e['epoch']] for e in ends]
+mean = ['%.1f' % (sum(ms) / len(ms)) for ms in mean]
+ok(re.findall(r'  (\d+\.\d) ms a step$', out, re.M) == mean, "an epoch's ms a step are the mean of its steps", [out, mean])
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', '--json', 'b')
 j = json.loads(out)
 ok(
@@ -205,6 +209,13 @@ for seed in (3, 4):
 ok(said == want, 'bench train: seed, loss, accuracy and digest of each row are those of the same training', [said, want])
 rows = json.loads(run('bench', 'train', *small, '2', '--json')[1])
 ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', rows)
+lacks = 'neon' if os.uname().machine in ('x86_64', 'i686') else 'avx2'
+rows = json.loads(run('bench', 'train', *small, '2', '--simd', 'scalar,' + lacks, '--json')[1])
+ok(
+    [(r['simd'], 'ms' in r, lacks in r.get('note', '')) for r in rows] == [('scalar', True, False), (lacks, False, True)],
+    'an instruction set that the processor lacks has a row without a time, which names it',
+    rows,
+)
 
 # --- what a run begins with: running statistics as well, the formats of clipped gradients, a published model's size
 def values(path):

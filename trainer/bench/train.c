@@ -118,6 +118,8 @@ say_blank(table *t, const hu_bench_cell *c, const hu_config *config, const char 
 {
 	json_t *j = head(t, c, config, image);
 
+	if (c->word[HU_SWEEP_SIMD])
+		json_object_set_new(j, "simd", json_string(c->word[HU_SWEEP_SIMD])); /* which may not be in use */
 	hu_progress_end(&t->bar);
 	fprintf(stderr, "%s, batch %zu: %s\n", c->word[HU_SWEEP_POLICY], config->batch, hu_reason());
 	json_object_set_new(j, "note", json_string(hu_reason()));
