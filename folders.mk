@@ -90,6 +90,7 @@ include $(top_srcdir)/t/trainer/local.mk
 include $(top_srcdir)/trainer/bench/local.mk
 include $(top_srcdir)/trainer/data/local.mk
 include $(top_srcdir)/trainer/data/drawn/local.mk
+include $(top_srcdir)/trainer/data/images/local.mk
 include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
 include $(top_srcdir)/trainer/model/local.mk

@@ -2,6 +2,7 @@
 
 t_libtap_a_SOURCES += t/store/fuzz-baseline.c
 t_libtap_a_SOURCES += t/store/fuzz-idx.c
+t_libtap_a_SOURCES += t/store/fuzz-image.c
 t_libtap_a_SOURCES += t/store/fuzz-npy.c
 t_libtap_a_SOURCES += t/store/fuzz-npz.c
 t_libtap_a_SOURCES += t/store/fuzz-onnx.c

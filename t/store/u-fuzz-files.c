@@ -15,8 +15,12 @@
 #include "lib/store/safetensors.h"
 #include "t/tool/tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <jpeglib.h>
+#include <png.h>
 #include <zip.h>
 #include <zlib.h>
 
@@ -112,6 +116,53 @@ valid_idx_gzip(void)
 		bail_out("%s cannot be written", path);
 	blob b = load(path);
 	free(path);
+	return b;
+}
+
+/* A small photograph of libjpeg's own making, progressive, so that it has many scans. */
+static blob
+valid_jpeg(void)
+{
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr own;
+	unsigned char row[3 * 19], *line = row;
+	unsigned long n = 0;
+	blob b = { NULL, 0 };
+
+	c.err = jpeg_std_error(&own);
+	jpeg_create_compress(&c);
+	jpeg_mem_dest(&c, &b.p, &n);
+	c.image_width = 19;
+	c.image_height = 13;
+	c.input_components = 3;
+	c.in_color_space = JCS_RGB;
+	jpeg_set_defaults(&c);
+	jpeg_simple_progression(&c);
+	jpeg_start_compress(&c, TRUE);
+	while (c.next_scanline < c.image_height) {
+		for (size_t i = 0; i < sizeof row; i++)
+			row[i] = (unsigned char)(i * i + 31 * c.next_scanline);
+		jpeg_write_scanlines(&c, &line, 1);
+	}
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	b.n = n;
+	return b;
+}
+
+static blob
+valid_png(void)
+{
+	unsigned char pixel[4 * 9 * 7];
+	png_image i = { .version = PNG_IMAGE_VERSION, .width = 9, .height = 7, .format = PNG_FORMAT_RGBA };
+	blob b = { NULL, 0 };
+
+	for (size_t k = 0; k < sizeof pixel; k++)
+		pixel[k] = (unsigned char)(k * k / 3);
+	if (!png_image_write_to_memory(&i, NULL, &b.n, 0, pixel, 0, NULL))
+		bail_out("%s", i.message);
+	b.p = hu_xmalloc(b.n);
+	png_image_write_to_memory(&i, b.p, &b.n, 0, pixel, 0, NULL);
 	return b;
 }
 
@@ -269,6 +320,8 @@ main(void)
 	diag("seed %llu, %zu rounds a reader", (unsigned long long)seed, rounds);
 	run("safetensors", fuzz_safetensors, valid_safetensors(), 1);
 	run("npy", fuzz_npy, valid_npy(), 2);
+	run("jpeg", fuzz_image, valid_jpeg(), 12);
+	run("png", fuzz_image, valid_png(), 13);
 	run("npz", fuzz_npz, valid_npz(), 5);
 	run("idx", fuzz_idx, valid_idx(), 3);
 	run("idx, gzip", fuzz_idx, valid_idx_gzip(), 4);

@@ -13,4 +13,5 @@ t_libtap_a_SOURCES += t/tool/tap.c
 noinst_HEADERS += t/tool/tap.h
 EXTRA_DIST += t/tool/tap.py
 EXTRA_DIST += t/tool/tap.sh
+EXTRA_DIST += t/tool/tensorsfile.py
 EXPENSIVE_SCRIPT_TESTS += t/tool/x-mutate.sh

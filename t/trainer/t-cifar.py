@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data set cifar: both kinds' records reach the program as pixels / 255 in the order height, width, colour; test
 files are to evaluate on; a file that is cut short, empty, absent, or has an unknown label is refused in one line."""
-import json
 import os
 import random
 import struct
@@ -9,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import finish, halfulp, home, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 folder = home()
 rng = random.Random(4)
@@ -38,15 +38,8 @@ def train(where, run, *more):
 
 
 def fed(run):
-    raw = open(at(run, 'trace', 'step-000000.safetensors'), 'rb').read()
-    size = struct.unpack('<Q', raw[:8])[0]
-    head = json.loads(raw[8 : 8 + size])
-    read = {}
-    for name in ('input.x', 'input.labels'):
-        begin, end = head[name]['data_offsets']
-        values = raw[8 + size + begin : 8 + size + end]
-        read[name] = head[name]['shape'], struct.unpack('<%df' % ((end - begin) // 4), values)
-    return read
+    step = Tensors(at(run, 'trace', 'step-000000.safetensors'))
+    return {name: (step.shape(name), step[name]) for name in ('input.x', 'input.labels')}
 
 
 def float32(x):

@@ -4,11 +4,11 @@ step against PyTorch's formulas, computed here. Replay and verify pass, and the 
 
 import json
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import finish, halfulp, home, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
@@ -32,14 +32,7 @@ def program(run):
 
 WORDS = '--optimizer sgd --lr %g --weight-decay %g --no-decay *.b --clip-value %g ' % (RATE, DECAY, LIMIT)
 if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'run'):
-    raw = open(os.path.join(folder, 'run', 'trace', 'step-000002.safetensors'), 'rb').read()
-    begin = 8 + struct.unpack('<Q', raw[:8])[0]
-    head = json.loads(raw[8:begin])
-
-    def floats(name):
-        first, last = head[name]['data_offsets']
-        return struct.unpack('<%df' % ((last - first) // 4), raw[begin + first : begin + last])
-
+    floats = Tensors(os.path.join(folder, 'run', 'trace', 'step-000002.safetensors')).__getitem__
     limited, kept, wrong, far, moved = 0, 0, 0, 0, {'w': 0, 'b': 0}
     for name in ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']:
         layer, role = name.split('.')

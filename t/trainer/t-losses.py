@@ -6,11 +6,11 @@ the launch shim has the same bits."""
 import json
 import math
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import finish, halfulp, home, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
@@ -27,17 +27,8 @@ def column(run, name):
     return [r[rows[0].index(name)] for r in rows[1:]]
 
 
-class Step:
-    """Tensors of a traced step by name, in float32."""
-
-    def __init__(self, run, step):
-        self.raw = open(os.path.join(folder, run, 'trace', 'step-%06d.safetensors' % step), 'rb').read()
-        self.begin = 8 + struct.unpack('<Q', self.raw[:8])[0]
-        self.head = json.loads(self.raw[8 : self.begin])
-
-    def __getitem__(self, name):
-        first, last = self.head[name]['data_offsets']
-        return struct.unpack('<%df' % ((last - first) // 4), self.raw[self.begin + first : self.begin + last])
+def traced(run, step):
+    return Tensors(os.path.join(folder, run, 'trace', 'step-%06d.safetensors' % step))
 
 
 def cross_entropy(z, labels, s):
@@ -59,7 +50,7 @@ for s in (0.1, 1.0):
     run = 'smooth%g' % s
     if not train('--policy float32 --label-smoothing %g --trace-steps 2' % s, run):
         continue
-    at = Step(run, 2)
+    at = traced(run, 2)
     calls = json.load(open(os.path.join(folder, run, 'program-train.json')))
     names = [t['name'] for t in calls['tensors']]
     call = next(c for c in calls['calls'] if c['op'] == 'softmax_xent_dx')

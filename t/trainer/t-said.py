@@ -72,7 +72,11 @@ ok(
 rows = table('a/metrics.tsv')
 mean = [[float(r['ms']) for r in rows if r['epoch'] == e['epoch']] for e in ends]
 mean = ['%.1f' % (sum(ms) / len(ms)) for ms in mean]
-ok(re.findall(r'  (\d+\.\d) ms a step$', out, re.M) == mean, "an epoch's ms a step are the mean of its steps", [out, mean])
+ok(
+    re.findall(r'  (\d+\.\d) ms a step$', out, re.M) == mean,
+    "an epoch's ms a step are the mean of its steps",
+    [out, mean],
+)
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', '--json', 'b')
 j = json.loads(out)
 ok(
@@ -92,7 +96,6 @@ ok(
 )
 
 
-
 # --- what train says before it begins
 def amount(text):
     """Bytes that a text like 9.9 kB says, and half of a unit of its last digit."""
@@ -104,7 +107,7 @@ def amount(text):
 def apart(texts, wanted):
     """Amounts that are not those of WANTED."""
     got = [amount(t) for t in texts]
-    return [t for t, (x, half), w in zip(texts, got, wanted) if not abs(x - w) <= half] + texts[len(wanted):]
+    return [t for t, (x, half), w in zip(texts, got, wanted) if not abs(x - w) <= half] + texts[len(wanted) :]
 
 
 traced = list(range(0, 9))
@@ -113,7 +116,11 @@ code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--po
 plan = json.loads(run('plan', '--model', 'mlp', '--size', '8', '--batch', '16', '--width', '0.05', '--policy', 'mixed_float16',
                       '--json')[1])[0]  # fmt: skip
 memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
-line = re.search(r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$', out, re.M)
+line = re.search(
+    r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$',
+    out,
+    re.M,
+)
 wrong = apart(list(line.groups()), memory + [sum(memory)]) if line else [out]
 ok(not wrong and len(set(memory)) == 5, 'train says the memory that plan computes, by category', wrong)
 sizes = []
@@ -165,8 +172,16 @@ text = open(path).read()
 changed = text.replace('"dense1"', '"densf1"')
 open(path, 'w').write(changed)
 code, out, err = run('verify', 'b', '--json')
-ok(same and changed != text and code == 3 and not out and 'program-train.json: its checksum is ' in err and err.count('\n') == 1,
-        'verify refuses a run whose program was changed', [same, code, out, err])
+ok(
+    same
+    and changed != text
+    and code == 3
+    and not out
+    and 'program-train.json: its checksum is ' in err
+    and err.count('\n') == 1,
+    'verify refuses a run whose program was changed',
+    [same, code, out, err],
+)
 
 row = table('a/metrics.tsv')
 code, out, err = run('verify', 'a', '--json')
@@ -184,7 +199,11 @@ j = json.loads(out) if code == 1 else {}
 ok(code == 1 and j['program'] == want and j['program_differences'] == len(want) > 3 and j['equal'] is False and j['first_differing_step'] is None
    and j['recorded'] == j['got'], 'verify as JSON: each call that would no longer run as it was recorded', [code, out, want])  # fmt: skip
 code, out, err = run('verify', 'b')
-ok(code == 1 and out.splitlines()[: len(want)] == want and ': %d differences above' % len(want) in out, 'and as text', out)
+ok(
+    code == 1 and out.splitlines()[: len(want)] == want and ': %d differences above' % len(want) in out,
+    'and as text',
+    out,
+)
 text = open(home + '/a/metrics.tsv').read()
 open(home + '/a/metrics.tsv', 'w').write(text.replace(row[5]['digest'], '0x0123456789abcdef'))
 m = manifest('a')
@@ -206,16 +225,22 @@ for seed in (3, 4):
     run('train', *small, '5', '--seed', str(seed), '--trace-steps', 'none', 'seed%d' % seed)
     r = table('seed%d/metrics.tsv' % seed)[-1]
     want.append((seed, r['digest'], float(r['loss']), float(r['eval_accuracy'])))
-ok(said == want, 'bench train: seed, loss, accuracy and digest of each row are those of the same training', [said, want])
+ok(
+    said == want,
+    'bench train: seed, loss, accuracy and digest of each row are those of the same training',
+    [said, want],
+)
 rows = json.loads(run('bench', 'train', *small, '2', '--json')[1])
 ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', rows)
 lacks = 'neon' if os.uname().machine in ('x86_64', 'i686') else 'avx2'
 rows = json.loads(run('bench', 'train', *small, '2', '--simd', 'scalar,' + lacks, '--json')[1])
 ok(
-    [(r['simd'], 'ms' in r, lacks in r.get('note', '')) for r in rows] == [('scalar', True, False), (lacks, False, True)],
+    [(r['simd'], 'ms' in r, lacks in r.get('note', '')) for r in rows]
+    == [('scalar', True, False), (lacks, False, True)],
     'an instruction set that the processor lacks has a row without a time, which names it',
     rows,
 )
+
 
 # --- what a run begins with: running statistics as well, the formats of clipped gradients, a published model's size
 def values(path):
@@ -247,9 +272,15 @@ run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--clip-norm', 
 form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
 clipped = [k for k in form if k.endswith('_clipped')]
 ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)
-plan = json.loads(run('plan', '--model', 'ncf', '--layers', '3', '--hidden', '4', '--users', '9', '--items', '130', '--json')[1])[0]
+plan = json.loads(
+    run('plan', '--model', 'ncf', '--layers', '3', '--hidden', '4', '--users', '9', '--items', '130', '--json')[1]
+)[0]
 towers = (9 + 130) * (4 + 16) + (32 * 16 + 16) + (16 * 8 + 8) + (8 * 4 + 4)  # each layer has half of the units before
-ok(plan['parameters'] == towers + (4 + 4) + 1, 'neural collaborative filtering of three layers: its parameters', plan['parameters'])
+ok(
+    plan['parameters'] == towers + (4 + 4) + 1,
+    'neural collaborative filtering of three layers: its parameters',
+    plan['parameters'],
+)
 
 # --- bench why: ratios
 code, out, err = run('bench', 'why', '--size', '8', '--batch', '16', '--width', '0.05', '--steps', '2', '--json')
@@ -280,7 +311,11 @@ ok(
     [said, j['ram_bytes'], j['ram_free_bytes']],
 )
 # --- doctor: gnuplot is there where it answers
-for name, line, code, want in (('good', 'gnuplot 9.9', 0, 'gnuplot 9.9'), ('dies', 'gnuplot 9.9', 1, None), ('mute', '', 0, None)):
+for name, line, code, want in (
+    ('good', 'gnuplot 9.9', 0, 'gnuplot 9.9'),
+    ('dies', 'gnuplot 9.9', 1, None),
+    ('mute', '', 0, None),
+):
     open(home + '/' + name, 'w').write('#!/bin/sh\ntest -z "%s" || echo "%s"\nexit %d\n' % (line, line, code))
     os.chmod(home + '/' + name, 0o755)
     os.environ['GNUPLOT'] = home + '/' + name

@@ -7,11 +7,11 @@ import json
 import math
 import os
 import shutil
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 40 --eval 4 --batch 8 --quiet '
@@ -69,15 +69,8 @@ if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     far = max(abs(x - want(t, 0.25, 2, 'linear', 8)) for t, x in enumerate(got))
     ok(skipped[0] == 1 and sum(skipped) < 5 and far < 2.0**-50, 'skipped steps count', '%r %r' % (skipped, got))
 
-    raw = open(at('skips') + '/trace/step-000009.safetensors', 'rb').read()
-    size = struct.unpack('<Q', raw[:8])[0]
-    head = json.loads(raw[8 : 8 + size])
-
-    def floats(name):
-        first, last = head[name]['data_offsets']
-        return struct.unpack('<%df' % ((last - first) // 4), raw[8 + size + first : 8 + size + last])
-
-    rows = list(zip(floats('dense1.w'), floats('dense1.w_v_next'), floats('dense1.w_next')))
+    step = Tensors(at('skips') + '/trace/step-000009.safetensors')
+    rows = list(zip(step['dense1.w'], step['dense1.w_v_next'], step['dense1.w_next']))
     # the rate, the product and the difference each round to float32
     far = max(abs(w - got[9] * v - after) / (abs(w) + abs(v)) for w, v, after in rows)
     ok(far < 3 * 2.0**-24 and any(v for _, v, _ in rows), "the last step's weights move by its rate", far)

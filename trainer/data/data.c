@@ -5,6 +5,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "trainer/data/made.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ hu_dataset_release(hu_dataset *ds)
 {
 	for (int i = 0; i < ds->narray; i++)
 		free(ds->array[i].values);
+	hu_made_free(ds->made);
 	free(ds->name);
 	memset(ds, 0, sizeof *ds);
 }
@@ -174,26 +176,42 @@ hu_dataset_split(hu_dataset *ds, size_t n, size_t at, const char *what)
    converts some 50 000. */
 enum { THREADS_FROM = 1 << 18 };
 
-void
-hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out)
+static void
+to_floats(const hu_data_array *a, const unsigned char *p, float *out)
 {
 	size_t each = hu_count(a->shape);
 
-	HU_ASSERT(a->values);
+	if (a->kind == HU_ARRAY_FLOATS)
+		memcpy(out, p, each * sizeof *out);
+	else if (a->kind == HU_ARRAY_BYTES)
+		for (size_t j = 0; j < each; j++)
+			out[j] = (float)p[j];
+	else
+		for (size_t j = 0; j < each; j++)
+			out[j] = (float)p[j] / 255.0f;
+}
+
+hu_status
+hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out)
+{
+	size_t each = hu_count(a->shape);
+	hu_made_rows made;
+
 	for (size_t i = 0; i < n; i++)
 		HU_ASSERT(index[i] < ds->n_train + ds->n_eval);
+	if (ds->made && a == ds->array) {
+		HU_TRY(hu_made_rows_get(&made, ds->made, index, n));
 #pragma omp parallel for schedule(static) if (n * each >= THREADS_FROM)
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *p = (const unsigned char *)a->values + index[i] * hu_array_row_bytes(a);
-		if (a->kind == HU_ARRAY_FLOATS)
-			memcpy(out + i * each, p, each * sizeof *out);
-		else if (a->kind == HU_ARRAY_BYTES)
-			for (size_t j = 0; j < each; j++)
-				out[i * each + j] = (float)p[j];
-		else
-			for (size_t j = 0; j < each; j++)
-				out[i * each + j] = (float)p[j] / 255.0f;
+		for (size_t i = 0; i < n; i++)
+			to_floats(a, made.row[i], out + i * each);
+		hu_made_rows_release(&made);
+		return HU_OK;
 	}
+	HU_ASSERT(a->values);
+#pragma omp parallel for schedule(static) if (n * each >= THREADS_FROM)
+	for (size_t i = 0; i < n; i++)
+		to_floats(a, (const unsigned char *)a->values + index[i] * hu_array_row_bytes(a), out + i * each);
+	return HU_OK;
 }
 
 /* Adds pixels to the digest, four bytes to a term, low byte first; a row's last term is padded with zeros. */
@@ -245,7 +263,9 @@ hu_dataset_digest(const hu_dataset *ds)
 	sum += hu_digest_term(sizes, n++, ds->n_eval);
 	for (int i = 0; i < ds->narray; i++) {
 		const hu_data_array *a = &ds->array[i];
-		sum += a->kind == HU_ARRAY_PIXELS ? digest_pixels(ds, a) : digest_elements(ds, a);
+		sum += ds->made && !i		      ? hu_made_digest(ds->made)
+		       : a->kind == HU_ARRAY_PIXELS ? digest_pixels(ds, a)
+						    : digest_elements(ds, a);
 		for (int k = 0; k < a->shape.rank; k++)
 			sum += hu_digest_term(sizes, n++, a->shape.d[k]);
 		if (a->classes)

@@ -28,12 +28,16 @@ typedef struct hu_data_array {
 
 enum { HU_ARRAYS = 8 };
 
+/* Rows of array 0 that are made when a batch first asks for them (made.h). */
+typedef struct hu_made hu_made;
+
 typedef struct hu_dataset {
 	size_t n_train, n_eval; /* rows 0 to n_train - 1 are for training, the next n_eval for evaluation */
 	size_t candidates;      /* rows for evaluation come in groups of so many, the chosen item first; 0: in none */
 	int narray;
 	hu_data_array array[HU_ARRAYS];
 	char *name; /* as it was asked for: "digits", "idx:DIR" */
+	hu_made *made; /* NULL where all rows are in memory from the start */
 } hu_dataset;
 
 /* Options of a data set; 0 means its default. Each set uses the fields that its row names. */
@@ -59,8 +63,9 @@ void hu_dataset_release(hu_dataset *ds);
 const hu_data_array *hu_dataset_find(const hu_dataset *ds, const char *name);
 
 /* Copies n rows of array a into `out`, as floats: row index[i] to place i, so `out` has n times the row's elements. The
-   same index may occur several times. An index from n_train + n_eval on is a bug of the caller and aborts. */
-void hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out);
+   same index may occur several times. An index from n_train + n_eval on is a bug of the caller and aborts. Only rows
+   that are made now can fail, as their maker says: a damaged image gives HU_EFILE. */
+hu_status hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out);
 
 /* Returns the bytes that one row of a takes in memory. */
 size_t hu_array_row_bytes(const hu_data_array *a);
@@ -68,7 +73,8 @@ size_t hu_array_row_bytes(const hu_data_array *a);
 /* Writes the shape of one row of a, "28x28x1" or "1", into `out` and returns `out`. */
 const char *hu_array_shape_text(const hu_data_array *a, char *out, size_t size);
 
-/* Returns a 64-bit checksum of sizes, split and all elements; it is the same on every machine. */
+/* Returns a 64-bit checksum of sizes, split and all elements; it is the same on every machine. Of rows that are made
+   later it has their maker's checksum. */
 uint64_t hu_dataset_digest(const hu_dataset *ds);
 
 /* The columns of row i of datasets.def; NULL past the last row. */

@@ -210,7 +210,7 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 	for (int k = 0; k < s->data.narray; k++) {
 		const hu_data_array *a = &s->data.array[k];
 		size_t each = hu_count(a->shape);
-		hu_dataset_batch(&s->data, a, index, n, s->batch[k]);
+		HU_TRY(hu_dataset_batch(&s->data, a, index, n, s->batch[k]));
 		memset(s->batch[k] + n * each, 0, (batch - n) * each * sizeof *s->batch[k]);
 		if (id->array[k] >= 0)
 			HU_TRY(s->backend->write(m, id->array[k], s->batch[k]));

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data set images: folders of PNG and JPEG files reach the program as torchvision's Resize and CenterCrop of a
+Pillow image over 255, which are computed again here; classes are in the order of their names; which images are to evaluate on;
+threads and a second use change nothing; what is damaged, empty or no image is refused in one line."""
+
+import base64
+import json
+import math
+import os
+import random
+import shutil
+import struct
+import sys
+import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import finish, halfulp, home, none, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
+
+folder = home()
+rng = random.Random(5)
+# 17 x 16 pixels, quality 80, colours at half the resolution; the CRC-32 is of 16 x 16 pixels as Pillow has them
+JPEG = base64.b64decode(
+    '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAYEBQYFBAYGBQYHBwYIChAKCgkJChQODwwQFxQYGBcUFhYaHSUfGhsjHBYWICwgIyYn'
+    'KSopGR8tMC0oMCUoKSj/2wBDAQcHBwoIChMKChMoGhYaKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo'
+    'KCgoKCgoKCj/wAARCAAQABEDASIAAhEBAxEB/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUF'
+    'BAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVW'
+    'V1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi'
+    '4+Tl5ufo6erx8vP09fb3+Pn6/8QAHwEAAwEBAQEBAQEBAQAAAAAAAAECAwQFBgcICQoL/8QAtREAAgECBAQDBAcFBAQAAQJ3AAEC'
+    'AxEEBSExBhJBUQdhcRMiMoEIFEKRobHBCSMzUvAVYnLRChYkNOEl8RcYGRomJygpKjU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVm'
+    'Z2hpanN0dXZ3eHl6goOEhYaHiImKkpOUlZaXmJmaoqOkpaanqKmqsrO0tba3uLm6wsPExcbHyMnK0tPU1dbX2Nna4uPk5ebn6Onq'
+    '8vP09fb3+Pn6/9oADAMBAAIRAxEAPwDu4b/T9R0kI2zeVrx/xf4Mkub1prRSRnPFZWq6pf6Jf+UC+wHFes/DXV7fVIkW8xk+tZZV'
+    'w/VyqP1mlrFmGbrEvHRpYB81FbnkP/CK6j/deivqb+zdL9Eor3P7Qn/z7PU9pS/kP//Z'
+)
+JPEG_CRC = 0x04A537F3
+
+
+def at(*names):
+    return os.path.join(folder, *names)
+
+
+def png(width, height, rows, depth=8, colour=2, palette=b''):
+    """A PNG of rows of raw bytes, each filtered by Up but the first."""
+
+    def chunk(kind, data):
+        return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+
+    body, above = b'', bytes(len(rows[0])) if rows else b''
+    for row in rows:
+        body += b'\2' + bytes((a - b) % 256 for a, b in zip(row, above))
+        above = row
+    return (
+        b'\x89PNG\r\n\x1a\n'
+        + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, depth, colour, 0, 0, 0))
+        + (chunk(b'PLTE', palette) if palette else b'')
+        + chunk(b'IDAT', zlib.compress(body))
+        + chunk(b'IEND', b'')
+    )
+
+
+def smooth(width, height):
+    """Rows of pixels [red, green, blue] that change by little from one to the next."""
+    a = [[rng.uniform(0, 0.2), rng.uniform(0, 0.2), rng.uniform(0, 6)] for _ in range(3)]
+    return [
+        [[int(127.5 + 127.4 * math.sin(p * x + q * y + r)) for p, q, r in a] for x in range(width)]
+        for y in range(height)
+    ]
+
+
+def triangles(n, out):
+    """The weights of Pillow's bilinear resize of n places to out: (first, weights) of each output, of 22 bits."""
+    scale = n / out
+    wide = max(scale, 1.0)
+    rows = []
+    for i in range(out):
+        centre = (i + 0.5) * scale
+        first, end = max(int(centre - wide + 0.5), 0), min(int(centre + wide + 0.5), n)
+        w = [max(1.0 - abs((k - centre + 0.5) * (1.0 / wide)), 0.0) for k in range(first, end)]
+        rows.append((first, [int(0.5 + x / sum(w) * (1 << 22)) for x in w]))
+    return rows
+
+
+def weighed(values, weights):
+    return min(max(((1 << 21) + sum(v * w for v, w in zip(values, weights))) >> 22, 0), 255)
+
+
+def fit(pixels, size):
+    """Resize(size), across and then down, and CenterCrop(size)."""
+    h, w, short = len(pixels), len(pixels[0]), min(len(pixels), len(pixels[0]))
+    width, height = (size, int(size * h / w)) if w == short else (int(size * w / h), size)
+    rows = [
+        [
+            [weighed([p[c] for p in row[first : first + len(k)]], k) for c in range(len(row[0]))]
+            for first, k in triangles(w, width)
+        ]
+        for row in pixels
+    ]
+    full = [
+        [
+            [weighed([r[x][c] for r in rows[first : first + len(k)]], k) for c in range(len(rows[0][0]))]
+            for x in range(width)
+        ]
+        for first, k in triangles(h, height)
+    ]
+    top, left = round((height - size) / 2), round((width - size) / 2)
+    return [row[left : left + size] for row in full[top : top + size]]
+
+
+def flat(pixels):
+    return tuple(struct.unpack('<f', struct.pack('<f', v / 255))[0] for row in pixels for p in row for v in p)
+
+
+def train(data, run, *more):
+    words = '--model mlp --width 0.01 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
+    return halfulp('train', *words, '--data', 'images:' + at(data), *more, at(run))
+
+
+def fed(run):
+    """The rows of the first step: {values: label}."""
+    step = Tensors(at(run, 'trace', 'step-000000.safetensors'))
+    x, labels = step['input.x'], step['input.labels']
+    each = len(x) // len(labels)
+    return {x[i * each : (i + 1) * each]: int(label) for i, label in enumerate(labels)}
+
+
+def write(name, data):
+    os.makedirs(os.path.dirname(at(name)), exist_ok=True)
+    with open(at(name), 'wb') as f:
+        f.write(data)
+
+
+# --- every kind of PNG, wide, tall and square, smaller and larger than the size asked for
+KINDS = ('rgb', 'rgba', 'grey', 'palette', 'deep', 'grey alpha', 'bits')
+shapes = [(9, 31), (40, 11), (12, 12), (31, 22), (5, 6), (70, 16), (17, 64)]
+wanted = {}
+for i, kind in enumerate(KINDS):
+    w, h = shapes[i]
+    p = smooth(w, h)
+    name = 'pets/train/%s/%d.%s' % ('bca'[i % 3], i, ('png', 'PNG')[i % 2])
+    if kind == 'rgb':
+        data = png(w, h, [bytes(v for x in row for v in x) for row in p])
+    elif kind == 'rgba':
+        data = png(w, h, [bytes(v for x in row for v in (*x, rng.randrange(256))) for row in p], colour=6)
+    elif kind == 'grey':
+        p = [[[x[0]] * 3 for x in row] for row in p]
+        data = png(w, h, [bytes(x[0] for x in row) for row in p], colour=0)
+    elif kind == 'palette':
+        table = [[rng.randrange(256) for _ in range(3)] for _ in range(16)]
+        index = [[rng.randrange(16) for _ in range(w)] for _ in range(h)]
+        p = [[table[k] for k in row] for row in index]
+        data = png(w, h, [bytes(row) for row in index], colour=3, palette=bytes(v for x in table for v in x))
+    elif kind == 'deep':
+        data = png(w, h, [b''.join(struct.pack('>H', v * 257) for x in row for v in x) for row in p], depth=16)
+    elif kind == 'grey alpha':
+        p = [[[x[1]] * 3 for x in row] for row in p]
+        data = png(w, h, [bytes(v for x in row for v in (x[0], 9)) for row in p], colour=4)
+    else:
+        p = [[[255 * (x[2] > 99)] * 3 for x in row] for row in p]
+        rows = [[x[0] // 255 for x in row] + [0] * (-w % 8) for row in p]
+        data = png(
+            w,
+            h,
+            [bytes(int(''.join(map(str, row[k : k + 8])), 2) for k in range(0, len(row), 8)) for row in rows],
+            1,
+            0,
+        )
+    write(name, data)
+    wanted[i] = p, 'abc'.index('bca'[i % 3])
+for k, name in enumerate(('c/x.jpeg', 'a/deeper/y.jpg', 'b/z.JPG')):
+    write('pets/valid/' + name, JPEG)
+write('pets/valid/a/notes.txt', b'no image')
+write('pets/valid/a/.hidden.png', b'no image')
+for size in (12, 23):
+    got = train('pets', 'run%d' % size, '--size', str(size), '--batch', '7')
+    rows = fed('run%d' % size) if ok(got.returncode == 0, 'images of %d pixels' % size, got.stderr) else {}
+    none(
+        [KINDS[i] for i, (p, label) in wanted.items() if rows.get(flat(fit(p, size))) != label],
+        'are those that were written, scaled and cropped, and their classes the order of their names',
+    )
+data = json.load(open(at('run12', 'manifest.json')))['dataset']
+ok((data['train'], data['eval'], data['classes'], data['channels']) == (7, 3, 3, 3), 'train, valid, 3 classes', data)
+got = train('pets', 'grey', '--size', '12', '--batch', '7', '--channels', '1')
+p = fit([[[x[0]] for x in row] for row in wanted[2][0]], 12)
+ok(got.returncode == 0 and fed('grey').get(flat(p)) == 0, 'one channel', got.stderr)
+
+# --- JPEG: the bytes that Pillow has
+for k in range(2):
+    write('jpeg/%d/0.jpg' % k, JPEG)
+    write('jpeg/%d/1.jpg' % k, JPEG)
+got = train('jpeg', 'j', '--size', '16', '--batch', '2')
+rows = [bytes(round(v * 255) for v in x) for x in fed('j')] if got.returncode == 0 else []
+ok([zlib.crc32(x) for x in rows] == [JPEG_CRC], 'a JPEG is decoded to the bytes that Pillow has', got.stderr)
+
+# --- without a folder to evaluate on: every tenth image of a class, or its last
+for k, n in enumerate((23, 4)):
+    for i in range(n):
+        write('split/%d/%02d.png' % (k, i), png(3, 3, [bytes([k, i, 9] * 3)] * 3))
+got = train('split', 's', '--size', '3', '--batch', '24', '--width', '0.1')
+data = json.load(open(at('s', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
+seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('s')) if data else []
+want = [(0, i) for i in range(23) if i % 10 != 9] + [(1, i) for i in range(3)]
+ok(
+    seen == want and (data['train'], data['eval']) == (24, 3),
+    'every tenth image of a class is to evaluate on, or its last',
+    [got.stderr, seen],
+)
+got = train('split', 'few', '--size', '3', '--batch', '5', '--train', '5', '--eval', '2')
+seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('few')) if got.returncode == 0 else []
+ok(seen == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], 'fewer: in turn from every class', [got.stderr, seen])
+
+# --- threads, and rows that are made already
+WORDS = '--model mlp --width 0.02 --size 8 --batch 4 --epochs 3 --quiet --trace-steps none'.split()
+digests = []
+for threads in ('1', '2', '5'):
+    run = at('t' + threads)
+    got = halfulp('train', *WORDS, '--data', 'images:' + at('pets'), '--threads', threads, run)
+    lines = open(run + '/metrics.tsv').read().splitlines() if got.returncode == 0 else [got.stderr]
+    digests.append([x.split('\t')[-1] for x in lines if x[:1].isdigit()])
+ok(
+    digests[0] == digests[1] == digests[2] and len(digests[0]) == 3,
+    'one, two and five threads train to the same bits',
+    digests,
+)
+got = halfulp('verify', at('t2'))
+ok(got.returncode == 0, 'and verify finds them again', got.stdout + got.stderr)
+os.rename(at('pets/train/a/2.png'), at('pets/train/a/3.png'))
+got = halfulp('verify', at('t2'))
+ok(got.returncode != 0 and 'data' in got.stdout + got.stderr, 'a renamed image is seen', got.stdout + got.stderr)
+
+# --- what is refused
+PLAIN = png(4, 4, [bytes(12)] * 4)
+
+
+def refused(what, say, *files):
+    shutil.rmtree(at('bad'), ignore_errors=True)
+    for k in range(2):
+        for i in range(3):
+            write('bad/%d/%d.png' % (k, i), PLAIN)
+    for name, data in files:
+        write('bad/' + name, data)
+    r = train('bad', 'refused', '--batch', '4', '--size', '4')
+    ok(
+        r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr,
+        '%s: one line, exit 3' % what,
+        [r.returncode, r.stdout, r.stderr],
+    )
+    shutil.rmtree(at('refused'), ignore_errors=True)
+
+
+refused('a JPEG cut short', '0/0.jpg: this JPEG is damaged or cut short', ('0/0.jpg', JPEG[:-40]))
+refused('a JPEG without its last two bytes', 'cut short', ('1/0.jpg', JPEG[:-2]))
+refused('a PNG cut short', '0/1.png: this PNG is damaged or cut short', ('0/1.png', PLAIN[:50]))
+huge = png(60000, 60000, [])
+refused('60 000 x 60 000 pixels', '60000 x 60000 pixels', ('1/1.png', huge))
+refused('another file called .png', 'neither a JPEG nor a PNG', ('1/1.png', b'GIF89a' + bytes(40)))
+refused('an empty file', 'neither a JPEG nor a PNG', ('1/1.png', b''))
+refused('a class without an image', 'bad/2: there is no image', ('2/readme.txt', b'none'))
+refused(
+    'a class that is not trained on',
+    'bad/val/9: the images to train on',
+    ('train/0/a.png', PLAIN),
+    ('train/1/a.png', PLAIN),
+    ('val/9/a.png', PLAIN),
+)
+refused('one class alone', 'one class alone', ('train/0/a.png', PLAIN))
+for path, say in (('nowhere', 'cannot be read'), ('bad/0/0.png', 'cannot be read'), ('bad/0', 'no folders')):
+    r = train(path, 'refused', '--batch', '4')
+    ok(
+        r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr,
+        '%s: one line, exit 3' % path,
+        r.stderr,
+    )
+r = train('pets', 'refused', '--channels', '2')
+ok(r.returncode == 2 and 'channels' in r.stderr, 'two channels: exit 2', r.stderr)
+finish()
