@@ -13,6 +13,7 @@ EXTRA_DIST += bench/gpu-trainings.sh
 EXTRA_DIST += bench/gpu.sh
 C_BENCHES += bench/mpfr
 SCRIPT_BENCHES += bench/operating-curve.py
+SCRIPT_BENCHES += bench/pairs.py
 C_BENCHES += bench/peak
 SCRIPT_BENCHES += bench/replay.sh
 SCRIPT_BENCHES += bench/steps.sh

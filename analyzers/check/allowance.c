@@ -39,7 +39,8 @@ allow(hu_baseline *b, hu_baseline_quantity *q, const hu_place *p, double k)
 
 	if (!strcmp(column, "digest") || !strncmp(column, "share_", 6))
 		q->side = HU_SIDE_ANY;
-	else if (training && strcmp(column, "loss_scale") && strcmp(column, "skipped"))
+	else if (training && strcmp(column, "loss_scale") && strcmp(column, "skipped") &&
+		strncmp(column, "overflow_", 9))
 		q->ulps = k;
 	else if (!strcmp(column, "ulp_max") || !strcmp(column, "ulp_mean"))
 		noise = k;

@@ -7,8 +7,9 @@
 #include "lib/store/run.h"
 
 /* Version 2 added the number of rows and the checksum in the head; 3 added programs and summaries, and put the rows to
-   review first; 4 added digests of the data and of steps along the way. */
-enum { HU_BASELINE_VERSION = 4 };
+   review first; 4 added digests of the data and of steps along the way; 5 added what step 0 began with, all scores of
+   an evaluation and overflows of the exercise. */
+enum { HU_BASELINE_VERSION = 5 };
 
 /* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
    the noise did not agree on it, or on its being there; it is listed and not compared. */
@@ -35,8 +36,8 @@ typedef struct hu_baseline {
 } hu_baseline;
 
 /* Fills b with the run's quantities: the rows of metrics.tsv at each epoch's end, digests of the state along the way
-   and at the end, the calls of its programs, every step of its exercise where it has one, and the error, swamping and
-   underflow tables. The caller releases b. Fails with HU_EFILE where the run was not analyzed. */
+   and at the end, what step 0 began with, the calls of its programs, every step of its exercise where it has one, and
+   the error, swamping and underflow tables. The caller releases b. Fails with HU_EFILE where the run was not analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
 /* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the

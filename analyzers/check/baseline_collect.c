@@ -2,6 +2,7 @@
    A run's tables as quantities with keys. */
 #include "analyzers/run/analyzer.h"
 #include "analyzers/check/baseline.h"
+#include "analyzers/check/baseline_begin.h"
 #include "analyzers/check/baseline_common.h"
 #include "analyzers/check/baseline_headline.h"
 #include "analyzers/check/baseline_program.h"
@@ -96,11 +97,31 @@ held_digest(size_t row)
 	return (row & (row - 1)) == 0;
 }
 
-/* Losses and accuracies where an epoch ended, the state's digest there, at steps of powers of two, and at the end. */
+/* TABLE/STEP/COLUMN of these columns. OPTIONAL ones are left out where they were not measured. */
+static void
+add_columns(hu_baseline *b, const char *table, const hu_table *t, int row, const char *const *columns, int optional)
+{
+	for (; *columns; columns++) {
+		const char *cell = hu_table_cell(t, row, hu_table_column(t, *columns));
+		if (optional && !strcmp(cell, "-"))
+			continue;
+		char *key = hu_xprintf("%s/%s/%s", table, hu_table_cell(t, row, hu_table_column(t, "step")), *columns);
+		hu_baseline_add(b, key, cell, HU_SIDE_BOTH, HU_FP32);
+		free(key);
+	}
+}
+
+/* What an evaluation may have besides: by model. */
+static const char *const scores[] = { "eval_precision", "eval_recall", "eval_dice", "eval_iou", "eval_hit_rate",
+	"eval_ndcg", NULL };
+
+/* Losses, accuracies and scores where an epoch ended, the state's digest there, at steps of powers of two, and at the
+   end. */
 static hu_status
 collect_metrics(hu_baseline *b, const hu_run *r)
 {
-	static const char *const columns[] = { "loss", "accuracy", "eval_loss", "eval_accuracy", "loss_scale" };
+	static const char *const columns[] = { "loss", "accuracy", "eval_loss", "eval_accuracy", "loss_scale",
+		NULL };
 	char *path = hu_path(r->dir, "metrics.tsv");
 	hu_table t;
 	hu_status st = hu_table_read(&t, path);
@@ -118,12 +139,8 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 		}
 		if (!ends)
 			continue;
-		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-			char *key = hu_xprintf("metrics/%s/%s", hu_table_cell(&t, i, step), columns[k]);
-			hu_baseline_add(
-				b, key, hu_table_cell(&t, i, hu_table_column(&t, columns[k])), HU_SIDE_BOTH, HU_FP32);
-			free(key);
-		}
+		add_columns(b, "metrics", &t, i, columns, 0);
+		add_columns(b, "metrics", &t, i, scores, 1);
 	}
 	if (t.rows)
 		hu_baseline_add(b, "metrics/last/digest", hu_table_cell(&t, t.rows - 1, digest), HU_SIDE_BOTH, HU_FP64);
@@ -155,7 +172,7 @@ options(hu_baseline *b, const json_t *config)
 	const char *key;
 	const json_t *v;
 
-	json_object_foreach((json_t *)(size_t)config, key, v) if (strncmp(key, "trace", 5) && !hu_baseline_env(b, key))
+	json_object_foreach((json_t *)(size_t)config, key, v) if (strncmp(key, "trace-", 6) && !hu_baseline_env(b, key))
 		from_manifest(b, config, key);
 }
 
@@ -201,11 +218,14 @@ hu_baseline_environment(hu_baseline *b, const hu_run *r)
 	hashes(b, r->train);
 }
 
-/* Every step of RUN/exercise, where train --exercise made it: loss, loss scale, whether it was skipped, digest. */
+/* Every step of RUN/exercise, where train --exercise made it: loss, loss scale, whether it was skipped and what
+   overflowed, digest, and its evaluations. */
 static hu_status
 collect_exercise(hu_baseline *b, const hu_run *r)
 {
-	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest" };
+	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest", NULL },
+				 *const rare[] = { "overflow_call", "overflow_tensor", "overflow_count",
+					 "eval_loss", "eval_accuracy", NULL };
 	char *dir = hu_path(r->dir, "exercise"), *path = hu_path(r->dir, "exercise/metrics.tsv");
 	hu_status st = HU_OK;
 	hu_run own;
@@ -213,15 +233,11 @@ collect_exercise(hu_baseline *b, const hu_run *r)
 
 	if (hu_exists(dir) && (st = hu_run_open(&own, dir)) == HU_OK) {
 		if ((st = hu_run_finished(&own)) == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
-			int step = hu_table_column(&t, "step");
-			for (int i = 0; i < t.rows; i++)
-				for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-					char *key =
-						hu_xprintf("exercise/%s/%s", hu_table_cell(&t, i, step), columns[k]);
-					const char *cell = hu_table_cell(&t, i, hu_table_column(&t, columns[k]));
-					hu_baseline_add(b, key, cell, HU_SIDE_BOTH, HU_FP32);
-					free(key);
-				}
+			for (int i = 0; i < t.rows; i++) {
+				add_columns(b, "exercise", &t, i, columns, 0);
+				add_columns(b, "exercise", &t, i, rare, 1);
+				add_columns(b, "exercise", &t, i, scores, 1);
+			}
 			hu_table_release(&t);
 		}
 		hu_run_release(&own);
@@ -239,6 +255,8 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	hu_status st = collect_metrics(b, r);
 	if (st == HU_OK)
 		st = collect_exercise(b, r);
+	if (st == HU_OK)
+		st = hu_baseline_collect_begin(b, r);
 	if (st == HU_OK)
 		st = collect_tables(b, r);
 	hu_baseline_sort(b);

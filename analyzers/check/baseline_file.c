@@ -26,6 +26,20 @@ hu_side_name(hu_baseline_side side)
 	return sides[side];
 }
 
+int
+hu_baseline_begins(const char *path, const char *head)
+{
+	char found[64];
+	size_t n = strlen(head);
+	FILE *f = fopen(path, "rb");
+
+	if (!f)
+		return 0;
+	size_t got = fread(found, 1, n, f);
+	fclose(f);
+	return got == n && !memcmp(found, head, n);
+}
+
 void
 hu_baseline_checksum(const char *data, size_t n, char hex[17])
 {

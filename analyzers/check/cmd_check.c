@@ -5,7 +5,9 @@
 #include "analyzers/check/check_out.h"
 #include "analyzers/ci/history.h"
 #include "analyzers/gate/gate_files.h"
+#include "analyzers/statistics/check_score.h"
 #include "analyzers/statistics/check_statistics.h"
+#include "analyzers/statistics/score.h"
 #include "analyzers/statistics/statistics.h"
 
 #include "lib/base/mem.h"
@@ -31,6 +33,10 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
 	{ "statistics", NULL, NULL,
 		"with --bless: RUNs of 3 seeds or more, each twice, bound what may move by chance" },
+	{ "score", "NAME", NULL,
+		"with --bless: RUNs of 3 seeds or more bound how far the score of a training may drop by chance; "
+		"accuracy, precision, recall, dice, iou, hit_rate, ndcg or loss" },
+	{ "olympic", NULL, NULL, "of a score: means without the best and the worst run of each side" },
 	{ "ulps", "K", "0", "with --bless: ulps of its own format that each element may move" },
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
@@ -132,6 +138,16 @@ of_statistics(const hu_args *a)
 					 : hu_is_statistics(hu_args_text(a, "baseline"));
 }
 
+/* RUNs whose scores are blessed, or held to blessed ones. */
+static int
+of_scores(const void *of)
+{
+	const hu_args *a = of;
+
+	return hu_args_given(a, "bless") ? hu_args_given(a, "score")
+					 : hu_args_text(a, "baseline") && hu_scores_are_in(hu_args_text(a, "baseline"));
+}
+
 static const char *
 format_of(const hu_args *a)
 {
@@ -152,7 +168,7 @@ judge(const hu_args *a)
 			hu_args_text(a, "format"));
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
-	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless") && !of_statistics(a)))
+	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless") && !of_statistics(a) && !of_scores(a)))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
 	else if (!hu_args_given(a, "bless") &&
 		 (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
@@ -162,6 +178,8 @@ judge(const hu_args *a)
 						     : "allow-nonfinite");
 	if (st == HU_OK && of_statistics(a))
 		return hu_args_given(a, "bless") ? hu_bless_statistics(a) : hu_check_statistics(a, format);
+	if (st == HU_OK && of_scores(a))
+		return hu_args_given(a, "bless") ? hu_score_bless(a) : hu_score_check(a, format);
 	if (st == HU_OK && of_files(a))
 		return hu_args_given(a, "bless") ? hu_complain(hu_fail(HU_EINVAL,
 							   "--bless is for runs; a file that is right becomes the "
@@ -202,7 +220,7 @@ blesses(const void *of)
 static int
 keeps_rows(const void *of)
 {
-	return !hu_args_given(of, "statistics");
+	return !hu_args_given(of, "statistics") && !hu_args_given(of, "score");
 }
 
 static int
@@ -219,15 +237,30 @@ writes_no_json(const void *of)
 static int
 of_bits(const void *of)
 {
-	return judges(of) && !of_files(of) && !of_statistics(of);
+	return judges(of) && !of_files(of) && !of_statistics(of) && !of_scores(of);
+}
+
+static int
+judges_scores(const void *of)
+{
+	return judges(of) && of_scores(of);
+}
+
+static int
+blesses_one_kind(const void *of)
+{
+	return blesses(of) && !hu_args_given(of, "statistics");
 }
 
 static const hu_opt_need needs[] = { { "format json", judges,
 					     "beside --bless, which writes the baseline and judges nothing" },
+	{ "score", blesses_one_kind,
+		"without --bless, and beside --statistics: a baseline holds one of the two, and says which" },
+	{ "olympic", judges_scores, "but where RUNs are held to a baseline of a score" },
 	{ "statistics", blesses, "without --bless: the baseline itself says what it holds" },
 	{ "history", of_bits,
-		"beside --bless, --statistics and files: it keeps what a run has that is held to its baseline" },
-	{ "ulps allow-nonfinite", keeps_rows, "beside --statistics, which measures what may move" },
+		"beside --bless, statistics, scores and files: it keeps what a run has that is held to its baseline" },
+	{ "ulps allow-nonfinite", keeps_rows, "beside --statistics and --score, which measure what may move" },
 	{ "format", writes_no_json, "beside --json, which says the format" },
 	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
 	{ NULL, NULL, NULL } };
@@ -239,6 +272,8 @@ const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RUL
 	"is not finite is drift unless the baseline declares it. A baseline of --statistics holds what another seed,\n"
 	"library or order of sums may move: some tens of means and norms of whole trainings, against RUNs of its "
 	"seeds.\n"
+	"A baseline of --score holds what whole trainings are worth: a one-sided t test at 1 % of the mean of RUNs\n"
+	"of any policy, whose power is printed.\n"
 	"A file: .safetensors, .npz, .npy, the constants of a .onnx, or metrics as TSV, CSV or JSON lines; two runs "
 	"are\n"
 	"compared likewise, by their checkpoints, traces and metrics. A rule is 'NAMES: CONDITIONS': names as a shell\n"

@@ -74,8 +74,8 @@ harm(const hu_finding *f)
 		return OTHER_BITS;
 	if (!strncmp(key, "exercise/", 9))
 		return RESULT;
-	if (!strncmp(key, "metrics/", 8)) /* a lower loss or a higher accuracy is told, and is no harm */
-		return f->ulps > 0 && (f->got->value > f->want->value) == (strstr(column, "accuracy") != NULL)
+	if (!strncmp(key, "metrics/", 8)) /* a lower loss or a higher score is told, and is no harm */
+		return f->ulps > 0 && (f->got->value > f->want->value) == !strstr(column, "loss")
 			       ? IMPROVED
 			       : RESULT;
 	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)

@@ -26,6 +26,6 @@ char *hu_check_why(const hu_check_report *r);
 
 /* Appends the cause that the two baselines support best. FIRST is the earliest quantity with a step that failed, or
    NULL. The order is that of how much a difference explains: input data, seed, other settings, the program, how it was
-   analyzed, version and machine; where none of these differs it is the arithmetic of a call. */
+   analyzed, what step 0 began with, version and machine; where none of these differs it is the arithmetic of a call. */
 void hu_check_cause(hu_str *s, const hu_check_report *r, const hu_place *first);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/check/why.h"
 
+#include "analyzers/check/baseline_begin.h"
 #include "analyzers/check/baseline_program.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/base/mem.h"
@@ -159,7 +160,7 @@ hu_check_cause(hu_str *s, const hu_check_report *r, const hu_place *first)
 	else if (differs(r, HU_ANALYSIS_NOTE))
 		hu_str_addf(s, "another analysis: %s in the baseline, %s now",
 			hu_baseline_env(r->want, HU_ANALYSIS_NOTE), hu_baseline_env(r->got, HU_ANALYSIS_NOTE));
-	else
+	else if (!hu_begin_add_cause(s, r->f, r->n))
 		add_arithmetic(s, r, first);
 	hu_str_release(&settings);
 	hu_str_release(&program);

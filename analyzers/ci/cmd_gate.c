@@ -4,6 +4,7 @@
 #include "analyzers/check/check_out.h"
 #include "analyzers/ci/gate_figures.h"
 #include "analyzers/outcome/outcome.h"
+#include "analyzers/statistics/score.h"
 #include "lib/base/console/command.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
@@ -22,6 +23,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that ch
 		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
 		"RUN/gate/" },
 	{ "history", "DIR", NULL, "keep headline numbers of each commit in DIR, draw them, say where they moved" },
+	{ "runs", "N", "1",
+		"train RUN-1 to RUN-N with the seeds 1 to N, for a baseline of statistics or of a score" },
 	{ "quiet", NULL, NULL, "print nothing but errors; the exit code is the answer" }, { NULL, NULL, NULL, NULL } };
 
 /* Documents that go to files: the option that names the file is the format but where said. */
@@ -34,6 +37,8 @@ enum { DOCUMENTS = sizeof documents / sizeof *documents };
 typedef struct gate {
 	const hu_args *a;
 	char *run;
+	char **runs; /* what is trained and checked: RUN, or RUN-1 to RUN-N */
+	int nruns;
 	char **train; /* what is behind the RUN goes to train */
 	int ntrain;
 } gate;
@@ -122,12 +127,21 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 	/* A commit is kept once, by the check whose exit code counts */
 	const char *dir = say ? hu_args_text(g->a, "history") : NULL;
 	char *history = dir ? hu_xprintf("--history=%s", dir) : NULL;
-	char *argv[] = { "check", baseline, option, history ? history : "--", history ? "--" : g->run, g->run, NULL };
+	char **argv = hu_xcalloc((size_t)g->nruns + 6, sizeof *argv);
+	int argc = 0;
+	argv[argc++] = "check";
+	argv[argc++] = baseline;
+	argv[argc++] = option;
+	if (history)
+		argv[argc++] = history;
+	argv[argc++] = "--";
+	for (int i = 0; i < g->nruns; i++)
+		argv[argc++] = g->runs[i];
 	FILE *f = text ? tmpfile() : NULL;
 	hu_status st = text && !f ? hu_fail(HU_EIO, "no temporary file can be made: is TMPDIR's disk full?") : HU_OK;
 
 	if (st == HU_OK)
-		st = hu_command_run(end, history ? 6 : 5, argv, f ? fileno(f) : 1, say);
+		st = hu_command_run(end, argc, argv, f ? fileno(f) : 1, say);
 	if (st == HU_OK && f) {
 		long size = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
 		*n = size > 0 ? (size_t)size : 0;
@@ -138,6 +152,7 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 	}
 	if (f)
 		fclose(f);
+	free(argv);
 	free(option);
 	free(history);
 	free(baseline);
@@ -187,62 +202,76 @@ judge(const gate *g)
 			st = put(g, i, text, n);
 		free(text);
 	}
-	if (st == HU_OK && code == HU_EXIT_JUDGED && hu_args_text(g->a, "summary"))
+	if (st == HU_OK && code == HU_EXIT_JUDGED && g->nruns == 1 && hu_args_text(g->a, "summary"))
 		add_figures(g);
 	return st == HU_OK ? code : hu_complain(st);
 }
 
-/* Trains, where the RUN is not there. */
+/* Trains run I. */
 static hu_status
-train(const gate *g, hu_command_end *end)
+train(const gate *g, int i, hu_command_end *end)
 {
-	char **argv = hu_xcalloc((size_t)g->ntrain + 5, sizeof *argv);
+	char **argv = hu_xcalloc((size_t)g->ntrain + 6, sizeof *argv), *seed = hu_xprintf("--seed=%d", i + 1);
 	int n = 0;
 
 	argv[n++] = "train";
 	argv[n++] = "--quiet";
-	for (int i = 0; i < g->ntrain; i++)
-		argv[n++] = g->train[i];
+	for (int k = 0; k < g->ntrain; k++)
+		argv[n++] = g->train[k];
+	if (hu_args_given(g->a, "runs"))
+		argv[n++] = seed;
 	argv[n++] = "--";
-	argv[n++] = g->run;
+	argv[n++] = g->runs[i];
 	hu_status st = hu_command_run(end, n, argv, -1, 1);
 	free(argv);
+	free(seed);
 	return st;
 }
 
 static hu_status
-analyze(const gate *g, hu_command_end *end)
+analyze(const char *run, hu_command_end *end)
 {
-	char *argv[] = { "analyze", "--", g->run, NULL };
+	char *argv[] = { "analyze", "--", (char *)run, NULL };
 
 	return hu_command_run(end, 3, argv, -1, 1);
 }
 
+/* What a part said last goes into the documents where it ended in another way than LEAST and below; its code. */
 static int
-work(const gate *g, int there)
+part(const gate *g, hu_status st, hu_command_end *end, int least)
 {
-	hu_command_end end = { .code = HU_EXIT_OK };
-
-	if (!there) {
-		hu_status st = train(g, &end);
-		int code = end.code;
-		if (st != HU_OK)
-			return complain(g, st);
-		if (code != HU_EXIT_OK)
-			code = give_up(g, code, end.reason);
-		free(end.reason);
-		if (code != HU_EXIT_OK)
-			return code;
-	}
-	/* Exit 1 says that outputs left their bound, which check counts; what else ends the analysis ends the gate. */
-	hu_status st = analyze(g, &end);
-	int code = end.code;
 	if (st != HU_OK)
 		return complain(g, st);
-	if (code > HU_EXIT_JUDGED)
-		code = give_up(g, code, end.reason);
-	free(end.reason);
-	return code > HU_EXIT_JUDGED ? code : judge(g);
+	int code = end->code > least ? give_up(g, end->code, end->reason) : HU_EXIT_OK;
+	free(end->reason);
+	return code;
+}
+
+static int
+is_there(const char *run)
+{
+	char *manifest = hu_path(run, "manifest.json");
+	int there = hu_exists(manifest);
+
+	free(manifest);
+	return there;
+}
+
+/* Scores stand in what training wrote. Exit 1 of an analysis says that outputs left their bound, which check counts;
+   what else ends it ends the gate. */
+static int
+work(const gate *g)
+{
+	hu_command_end end = { .code = HU_EXIT_OK };
+	int code = HU_EXIT_OK, scores = hu_scores_are_in(hu_args_text(g->a, "baseline"));
+
+	for (int i = 0; i < g->nruns && code == HU_EXIT_OK; i++) {
+		if (!is_there(g->runs[i]))
+			code = part(g, train(g, i, &end), &end, HU_EXIT_OK);
+		if (code == HU_EXIT_OK && !scores)
+			code = part(g, analyze(g->runs[i], &end), &end, HU_EXIT_JUDGED);
+	}
+	return code != HU_EXIT_OK ? code : judge(g);
 }
 
 /* runs/gate-N for the first N that is free. */
@@ -257,14 +286,36 @@ free_name(void)
 	}
 }
 
+/* The runs by name. Those that are there are taken as they are, so options to train them are a mistake. */
+static hu_status
+name_runs(gate *g)
+{
+	long long n;
+
+	HU_TRY(hu_args_int(g->a, "runs", 1, HU_SCORES, &n));
+	g->nruns = (int)n;
+	g->runs = hu_xcalloc((size_t)n, sizeof *g->runs);
+	for (int i = 0; i < g->nruns; i++)
+		g->runs[i] = hu_args_given(g->a, "runs") ? hu_xprintf("%s-%d", g->run, i + 1) : hu_xstrdup(g->run);
+	for (int i = 0; i < g->ntrain && hu_args_given(g->a, "runs"); i++)
+		if (!strncmp(g->train[i], "--seed", 6))
+			return hu_fail(HU_EINVAL, "--runs gives each run a seed of its own: leave out %s", g->train[i]);
+	for (int i = 0; i < g->nruns; i++)
+		if (g->ntrain && is_there(g->runs[i]))
+			return hu_fail(HU_EINVAL,
+				"%s is there already, and %s would train it: leave out what is behind its name to "
+				"check it as it is, or name another run",
+				g->runs[i], g->train[0]);
+	return HU_OK;
+}
+
 static int
 run(const hu_args *a)
 {
 	const char *format = hu_args_text(a, "format");
 	int named = a->nrest && a->rest[0][0] != '-';
-	gate g = { a, named ? hu_xstrdup(a->rest[0]) : free_name(), a->rest + named, a->nrest - named };
-	char *manifest = hu_path(g.run, "manifest.json");
-	int there = hu_exists(manifest);
+	gate g = { .a = a, .run = named ? hu_xstrdup(a->rest[0]) : free_name(), .train = a->rest + named,
+		.ntrain = a->nrest - named };
 	hu_status st = try_files(&g);
 
 	if (st == HU_OK && strcmp(format, "json") && !hu_outcomes_writer_find(format))
@@ -272,14 +323,12 @@ run(const hu_args *a)
 	else if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(
 			HU_EINVAL, "--baseline FILE is needed: halfulp check RUN --baseline FILE --bless makes one");
-	else if (st == HU_OK && there && g.ntrain)
-		st = hu_fail(HU_EINVAL,
-			"%s is there already, and %s would train it: leave out what is behind its name to check it as "
-			"it "
-			"is, or name another run",
-			g.run, g.train[0]);
-	int code = st == HU_OK ? work(&g, there) : complain(&g, st);
-	free(manifest);
+	else if (st == HU_OK)
+		st = name_runs(&g);
+	int code = st == HU_OK ? work(&g) : complain(&g, st);
+	for (int i = 0; i < g.nruns; i++)
+		free(g.runs[i]);
+	free(g.runs);
 	free(g.run);
 	return code;
 }
@@ -300,6 +349,7 @@ const hu_command hu_cmd_gate = { "gate", "--baseline FILE [OPTION...] [RUN] [-- 
 	"halfulp analyze and halfulp check follow, each in a process of its own. Documents for CI are whole on every\n"
 	"exit: where nothing could be judged they say that, and why. --summary appends Markdown; where the check "
 	"fails\n"
-	"and gnuplot is there, RUN/gate/ gets figures of the drift, which the Markdown shows.\n"
+	"and gnuplot is there, RUN/gate/ gets figures of the drift, which the Markdown shows. --runs N trains N\n"
+	"seeds, as a baseline of statistics or of a score wants them.\n"
 	"Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
 	opts, run, needs };

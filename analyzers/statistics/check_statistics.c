@@ -30,11 +30,10 @@ hu_bless_statistics(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-/* The candidates are of the same model, policy and data; what else of the settings differs is told. */
-static hu_status
-environment(const hu_args *a, const hu_statistics *s, char **why)
+hu_status
+hu_statistics_environment(const hu_args *a, const hu_baseline *of, int any_policy, char **why)
 {
-	static const char *const keys[] = { "model", "policy", "dataset" };
+	static const char *const keys[] = { "model", "dataset", "policy" };
 	hu_baseline got = { 0 };
 	hu_run r;
 	hu_status st = hu_run_open(&r, a->rest[0]);
@@ -43,14 +42,20 @@ environment(const hu_args *a, const hu_statistics *s, char **why)
 		return st;
 	hu_baseline_environment(&got, &r);
 	hu_run_release(&r);
-	for (size_t i = 0; i < sizeof keys / sizeof *keys && st == HU_OK; i++) {
-		const char *was = hu_baseline_env(&s->of, keys[i]), *is = hu_baseline_env(&got, keys[i]);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys - (any_policy != 0) && st == HU_OK; i++) {
+		const char *was = hu_baseline_env(of, keys[i]), *is = hu_baseline_env(&got, keys[i]);
 		if (was && (!is || strcmp(was, is)))
 			st = hu_fail(HU_EFILE,
 				"%s is a baseline of %s %s, the run has %s: take the baseline that belongs to it",
 				hu_args_text(a, "baseline"), keys[i], was, is ? is : "none");
 	}
-	hu_check_report report = { .want = &s->of, .got = &got };
+	/* Seeds of scores differ as they are to */
+	for (size_t i = 0; i < got.nenv && any_policy; i++)
+		if (!strcmp(got.env[i].key, "seed") && hu_baseline_env(of, "seed")) {
+			free(got.env[i].value);
+			got.env[i].value = hu_xstrdup(hu_baseline_env(of, "seed"));
+		}
+	hu_check_report report = { .want = of, .got = &got };
 	*why = st == HU_OK ? hu_check_attribution(&report) : NULL;
 	hu_baseline_release(&got);
 	return st;
@@ -90,7 +95,7 @@ hu_check_statistics(const hu_args *a, const char *format)
 
 	if (st != HU_OK)
 		return hu_complain(st);
-	st = environment(a, &s, &why);
+	st = hu_statistics_environment(a, &s.of, 0, &why);
 	if (st == HU_OK)
 		st = hu_statistics_judge(&o, &s, a->rest, a->nrest);
 	hu_statistics_release(&s);

@@ -3,6 +3,7 @@
 #ifndef HU_ANALYZERS_CHECK_STATISTICS_H
 #define HU_ANALYZERS_CHECK_STATISTICS_H
 
+#include "analyzers/check/baseline.h"
 #include "lib/base/console/opt.h"
 
 /* Does what check RUN... --baseline FILE --bless --statistics --reason TEXT asks for, and returns the exit code. */
@@ -10,4 +11,7 @@ int hu_bless_statistics(const hu_args *a);
 /* Does what check RUN... --baseline FILE asks for, where FILE is such a baseline, and returns the exit code.
    `format` is tap, junit or json. */
 int hu_check_statistics(const hu_args *a, const char *format);
+/* For this room: the first of the candidates is of the model and data of OF, and of its policy unless ANY_POLICY; else
+   HU_EFILE. *WHY, to be freed, has a line for each setting that differs. */
+hu_status hu_statistics_environment(const hu_args *a, const hu_baseline *of, int any_policy, char **why);
 #endif

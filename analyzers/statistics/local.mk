@@ -2,8 +2,16 @@
 
 libhalfulp_a_SOURCES += analyzers/statistics/aggregates.c
 noinst_HEADERS += analyzers/statistics/aggregates.h
+libhalfulp_a_SOURCES += analyzers/statistics/check_score.c
+noinst_HEADERS += analyzers/statistics/check_score.h
 libhalfulp_a_SOURCES += analyzers/statistics/check_statistics.c
 noinst_HEADERS += analyzers/statistics/check_statistics.h
+libhalfulp_a_SOURCES += analyzers/statistics/power.c
+noinst_HEADERS += analyzers/statistics/power.h
+libhalfulp_a_SOURCES += analyzers/statistics/score.c
+noinst_HEADERS += analyzers/statistics/score.h
+libhalfulp_a_SOURCES += analyzers/statistics/score_file.c
+libhalfulp_a_SOURCES += analyzers/statistics/score_judge.c
 libhalfulp_a_SOURCES += analyzers/statistics/statistics.c
 noinst_HEADERS += analyzers/statistics/statistics.h
 libhalfulp_a_SOURCES += analyzers/statistics/statistics_file.c

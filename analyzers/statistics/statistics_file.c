@@ -14,14 +14,7 @@
 int
 hu_is_statistics(const char *path)
 {
-	char head[sizeof FIRST] = "";
-	FILE *f = fopen(path, "rb");
-
-	if (!f)
-		return 0;
-	size_t got = fread(head, 1, sizeof FIRST - 1, f);
-	fclose(f);
-	return got == sizeof FIRST - 1 && !memcmp(head, FIRST, got);
+	return hu_baseline_begins(path, FIRST);
 }
 
 hu_status

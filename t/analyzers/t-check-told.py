@@ -90,7 +90,7 @@ def finding(row, now, new=None):
     column = key.rsplit('/', 1)[1]
     # harm first: other bits, what got better, errors of calls, what was lost, keys that one lacks, results, outputs over their bound, not finite, programs
     harm = (8 if program or key.startswith('program/') else 7 if held == NONFINITE else 4 if held != DRIFT else 6 if column == 'over_bound' else 0 if column == 'digest' else
-            (1 if ulps and (got > want) == ('accuracy' in column) else 5) if key.startswith('metrics/') else 3 if column in LOST else 2)
+            (1 if ulps and (got > want) == ('loss' not in column) else 5) if key.startswith('metrics/') else 3 if column in LOST else 2)
     times = math.inf
     if held == DRIFT and ulps is not None:
         noise = float(row['noise'])
@@ -240,9 +240,9 @@ open('.git/refs/heads/some', 'w').write('0123456789abcdef0123456789abcdef0123456
 for where, path in (('.', 'here.tsv'), ('within/deep', 'deep.tsv')):
     halfulp('check', os.path.abspath('base'), '--baseline', os.path.abspath(path), '--bless', '--reason', 'a commit', cwd=where)
     ok('at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(), 'the commit that is checked out around %s' % where)
-config = {k for k in base.manifest['config'] if not k.startswith('trace')}
+config = {k for k in base.manifest['config'] if not k.startswith('trace-')}
 ok(set(env('base.tsv')) == config | {'halfulp', 'model', 'policy', 'dataset', 'dataset_digest', 'optimizer', 'batch', 'epochs', 'loss_weight', 'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'},
-   'a baseline names every option of the training, but what was traced', sorted(env('base.tsv')))
+   'a baseline names every option of the training, but which steps were traced', sorted(env('base.tsv')))
 for what, run in others.items():
     shutil.copy('base.tsv', 'again.tsv')
     r = halfulp('check', run.path, '--baseline', 'again.tsv', '--bless', '--allow-nonfinite', '--reason', what)

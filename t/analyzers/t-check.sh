@@ -239,10 +239,10 @@ refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file 
 head -c -3 base.tsv >cut.tsv
 run check a --baseline cut.tsv
 refused 3 'cut short' "cut within a line"
-sed 's/^# halfulp baseline: 4/# halfulp baseline: 5/' base.tsv >newer.tsv
+sed 's/^# halfulp baseline: 5/# halfulp baseline: 6/' base.tsv >newer.tsv
 run check a --baseline newer.tsv
 refused 3 'use a newer halfulp' "a newer baseline"
-sed 's/^# halfulp baseline: 4/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
+sed 's/^# halfulp baseline: 5/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
 run check a --baseline older.tsv
 refused 3 'version 1, which holds less.*bless it again' "one of the version before the checksum"
 sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv

@@ -73,7 +73,7 @@ documents 1 "and the verdict"
 
 # The exercise
 "$HALFULP" train --quiet --exercise $small ex && "$HALFULP" analyze ex >/dev/null && "$HALFULP" check ex --baseline ex.tsv --bless --reason 'with an exercise' >said
-! grep -q 'no step was skipped\|never grew' said && test "$(grep -c '^exercise/' ex.tsv)" = $((48 * 4))
+! grep -q 'no step was skipped\|never grew' said && test "$(grep -c '^exercise/[0-9]*/\(loss\|loss_scale\|skipped\|digest\)' ex.tsv)" = $((48 * 4)) && test "$(grep -c '^exercise/[0-9]*/overflow_call' ex.tsv)" = "$(column ex/exercise/metrics.tsv skipped | grep -c 1)"
 test_is $? "a run with an exercise: skipped steps and growth are blessed"
 skips=$(column ex/exercise/metrics.tsv skipped | grep -c 1) grown=$(column ex/exercise/metrics.tsv loss_scale | awk 'NR > 1 && $1 > was { n++ } { was = $1 } END { print n + 0 }')
 test "$skips" -gt 3 && test "$grown" -gt 3 && test "$(column ex/exercise/metrics.tsv step | wc -l)" = 48
@@ -95,8 +95,24 @@ if command -v "${PYTHON:-python3}" >/dev/null; then
 	run check blind --baseline ex.tsv
 	test $code = 1 && test "$(grep -c '^not ok' out)" = 1 && head -n 1 out | grep -q '^# exercise, step 0, skipped 1 -> 0 (-100 %)\. Most likely cause: the check for overflow, or the rule of the loss scale: steps of the exercise moved'
 	test_is $? "a step of the exercise that is no longer skipped: exit 1, and the cause"
+	# Another pixel in the first batch, and another initial bias: what step 0 began with
+	for what in input.x dense1.b; do
+		rm -rf began && cp -r ex began && unlist began trace/step-000000.safetensors
+		"${PYTHON:-python3}" - began/trace/step-000000.safetensors $what <<-'END'
+			import json, sys
+			raw = bytearray(open(sys.argv[1], 'rb').read())
+			n = int.from_bytes(raw[:8], 'little')
+			raw[8 + n + json.loads(raw[8:8 + n])[sys.argv[2]]['data_offsets'][0]] ^= 1
+			open(sys.argv[1], 'wb').write(raw)
+		END
+		"$HALFULP" analyze began >/dev/null
+		run check began --baseline ex.tsv
+		case $what in input*) says="another batch in step 0, though the data are the same: .*: $what" ;; *) says="other values that the training began with, as they are drawn or loaded: $what" ;; esac
+		test $code = 1 && head -n 1 out | grep -q "Most likely cause: $says$"
+		test_is $? "another $what in step 0: exit 1, and the cause"
+	done
 else
-	skip 1 "python3 is absent"
+	skip 3 "python3 is absent"
 fi
 run train --exercise --policy float32 none
 refused 2 '--exercise has no effect without a loss scale' "an exercise of a policy without a loss scale"

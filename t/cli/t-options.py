@@ -117,13 +117,16 @@ def prepare():
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     idx('images')
-    for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
+    for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('four', '--seed 4'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
         if code:
             bail_out(err)
     for name in ('run', 'run2', 'diverged'):
         run('analyze {h}/' + name)
     run('check {h}/run --baseline {h}/base.tsv --bless --reason test')
+    run('check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv --bless --reason test --score loss')
+    for i, name in enumerate(('run', 'run2'), 1):
+        shutil.copytree(home + '/' + name, '%s/run-%d' % (home, i))
 
 
 # --- the tables -------------------------------------------------------------------------------------------------------
@@ -288,6 +291,7 @@ gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
 gate tap | gate --baseline {h}/base.tsv {h}/run | --tap t.txt
 gate gitlab | gate --baseline {h}/base.tsv {h}/run | --gitlab q.json
 gate summary | gate --baseline {h}/base.tsv {h}/run | --summary s.txt
+gate runs | gate --baseline {h}/scores.tsv {h}/run | --runs 2
 gate history | gate --baseline {h}/base.tsv {h}/run | --history h
 gate quiet | gate --baseline {h}/base.tsv {h}/run | --quiet
 check baseline | check {h}/run | --baseline {h}/base.tsv
@@ -299,6 +303,8 @@ check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
 check allow-nonfinite | check {h}/diverged --baseline b.tsv --bless --reason x | --allow-nonfinite
 check json | check {h}/run --baseline {h}/base.tsv | --json
 check statistics | check {h}/run --baseline b.tsv --bless --reason x | --statistics
+check score | check {h}/run {h}/run2 {h}/weights --baseline b.tsv --bless --reason x | --score loss
+check olympic | check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv | --olympic
 check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
 check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
 check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
@@ -649,6 +655,8 @@ history | check {h}/run --baseline b.tsv --bless --reason x --history h
 history | check {h}/a2.npy --baseline {h}/a.npy --history h
 statistics | check {h}/run --baseline {h}/base.tsv --statistics
 ulps | check {h}/run --baseline b.tsv --bless --reason x --statistics --ulps 2
+score | check {h}/run --baseline {h}/base.tsv --score accuracy
+olympic | check {h}/run --baseline {h}/base.tsv --olympic
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'
 rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt
 step | check {h}/a2.npy --baseline {h}/a.npy --step at

@@ -4,8 +4,8 @@
    them in `make check`. For libFuzzer, from the top, one at a time:
      clang -g -fsanitize=fuzzer,address -DHU_LIBFUZZER -I. t/fuzz-NAME.c lib/base/[a-z]*.c
        lib/store/{idx,npy,npz,safetensors,safetensors_write}.c -fopenmp -ljansson -lz -lzip
-   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-rules.c, fuzz-series.c and fuzz-statistics.c: libhalfulp.a and its
-   libraries instead of the sources) */
+   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-rules.c, fuzz-scores.c, fuzz-series.c and fuzz-statistics.c:
+   libhalfulp.a and its libraries instead of the sources) */
 #ifndef HU_T_FUZZ_H
 #define HU_T_FUZZ_H
 
@@ -19,6 +19,7 @@ int fuzz_idx(const uint8_t *data, size_t size);
 int fuzz_image(const uint8_t *data, size_t size);
 int fuzz_onnx(const uint8_t *data, size_t size);
 int fuzz_series(const uint8_t *data, size_t size);
+int fuzz_scores(const uint8_t *data, size_t size);
 int fuzz_statistics(const uint8_t *data, size_t size);
 int fuzz_rules(const uint8_t *data, size_t size);
 int fuzz_baseline(const uint8_t *data, size_t size);

@@ -7,6 +7,7 @@
 #include "t/store/onnx-model.h"
 
 #include "analyzers/check/baseline.h"
+#include "analyzers/statistics/score.h"
 #include "analyzers/statistics/statistics.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -203,11 +204,28 @@ valid_onnx(void)
 	return b;
 }
 
+static const char *const settings[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
+
+static blob
+valid_scores(void)
+{
+	char *path = hu_path(test_dir(), "scores.tsv");
+	hu_scores s = { .column = "eval_dice", .better = 1, .n = 3, .seed = { 1, 2, 3 }, .value = { 0.5, 0.75, 0.5 } };
+
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		hu_baseline_set(&s.of, settings[i], "x%zu", i);
+	if (hu_scores_write(&s, path, "as it was") != HU_OK)
+		bail_out("%s", hu_reason());
+	hu_scores_release(&s);
+	blob file = load(path);
+	free(path);
+	return file;
+}
+
 /* Three seeds, two quantities. */
 static blob
 valid_statistics(void)
 {
-	static const char *const settings[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
 	char *path = hu_path(test_dir(), "s.tsv");
 	hu_statistics *s = hu_xcalloc(1, sizeof *s);
 
@@ -329,6 +347,7 @@ main(void)
 	run_many("series, a table", fuzz_series, valid_text(csv), 8, 4, 0.9);
 	run_many("series, JSON lines", fuzz_series, valid_text(jsonl), 9, 4, 0.6);
 	run_many("rules", fuzz_rules, valid_text(rules), 10, 4, 0.9);
+	run_many("scores", fuzz_scores, valid_scores(), 12, 4, 0);
 	run_many("statistics", fuzz_statistics, valid_statistics(), 11, 4, 0);
 	run_many("baseline", fuzz_baseline, valid_baseline(), 6, 13, 0);
 	run_many("baseline, its checksum made right", fuzz_baseline_signed, valid_baseline(), 7, 13, 0.6);

@@ -45,6 +45,26 @@ def described(program):
             yield t['name'], 'tensor %s is=%s' % (word(t['name']), of(t))
 
 
+def fnv1a(data):
+    h = 14695981039346656037
+    for byte in data:
+        h = (h ^ byte) * 1099511628211 & 2**64 - 1
+    return h
+
+
+def begun(run):
+    """Of a traced step 0: the tensors that no call makes, as bytes of the file."""
+    if 0 in run.steps:
+        with open(os.path.join(run.path, 'trace', 'step-000000.safetensors'), 'rb') as f:
+            raw = f.read()
+        length = int.from_bytes(raw[:8], 'little')
+        made = {run.tensors[t]['name'] for c in run.calls for t in c['out']}
+        for name, what in json.loads(raw[8:8 + length]).items():
+            if name != '__metadata__' and name not in made:
+                start, end = what['data_offsets']
+                yield name, raw[8 + length + start:8 + length + end]
+
+
 def quantities(run):
     """By key: text, the way that it must not move, the format whose ulps count."""
     q = {}
@@ -56,6 +76,10 @@ def quantities(run):
         if ends:
             for c in ('loss', 'accuracy', 'eval_loss', 'eval_accuracy', 'loss_scale'):
                 q['metrics/%s/%s' % (row['step'], c)] = row[c], 'both', 'fp32'
+            for c in ('precision', 'recall', 'dice', 'iou', 'hit_rate', 'ndcg'):
+                if row['eval_' + c] != '-':
+                    q['metrics/%s/eval_%s' % (row['step'], c)] = row['eval_' + c], 'both', 'fp32'
+    q.update(('begin/%s/digest' % name, ('0x%016x' % fnv1a(data), 'both', 'fp64')) for name, data in begun(run))
     for name in ('program-train.json', 'program-eval.json'):
         with open(os.path.join(run.path, name)) as f:
             program = json.load(f)

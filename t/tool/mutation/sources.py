@@ -48,6 +48,8 @@ JUDGES = {
         ("analyzers/outcome/*.c", ["t/analyzers/t-gate-words.py", "t/cli/t-ci-jobs.py", "t/analyzers/t-gate-files.py", "t/analyzers/t-statistics.py", "t/analyzers/t-check.sh"]),
         ("analyzers/gate/*.c", ["t/analyzers/t-gate-words.py", "t/analyzers/t-gate-files.py", "t/analyzers/t-diff.py", "t/analyzers/t-check.sh"]),
         ("analyzers/contents/*.c", ["t/analyzers/t-gate-files.py", "t/analyzers/t-diff.py", "t/analyzers/t-check.sh"]),
+        ("analyzers/statistics/*sc*.c", ["t/analyzers/t-score.py"]),
+        ("analyzers/statistics/power.c", ["t/analyzers/t-score.py"]),
         ("analyzers/statistics/*.c", ["t/analyzers/t-statistics.py", "t/analyzers/t-check.sh"]),
         ("analyzers/validate/*.c", ["t/analyzers/t-validate.py", "t/analyzers/t-validate-schemes.py", "t/analyzers/t-list-ops.py", "t/analyzers/t-inspect-onnx.py"]),
         ("analyzers/network/*.c", ["t/analyzers/t-validate-schemes.py", "t/analyzers/t-advise.py", "t/analyzers/t-validate.py"]),

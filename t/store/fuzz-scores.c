@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Any bytes as a baseline of a score: refused in one line, or three finite scores or more that differ. Links
+   libhalfulp.a. */
+#include "t/store/fuzz.h"
+
+#include "analyzers/statistics/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+FUZZ_TARGET(scores)
+{
+	hu_scores s;
+	int differ = 0;
+	char *text = malloc(size + 1);
+
+	HU_ASSERT(text);
+	memcpy(text, data, size);
+	text[size] = 0;
+	if (hu_scores_parse(&s, "fuzz", text, size) != HU_OK) {
+		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
+		return 0;
+	}
+	HU_ASSERT(s.n >= 3 && s.n <= HU_SCORES);
+	for (int i = 0; i < s.n; i++) {
+		HU_ASSERT(isfinite(s.value[i]));
+		differ |= s.value[i] != s.value[0];
+	}
+	HU_ASSERT(differ && strlen(s.column) < sizeof s.column);
+	hu_scores_release(&s);
+	return 1;
+}
