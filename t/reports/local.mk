@@ -8,5 +8,6 @@ SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
 SCRIPT_TESTS += t/reports/t-pictures.py
 SCRIPT_TESTS += t/reports/t-report.sh
+SCRIPT_TESTS += t/reports/t-tables.py
 SCRIPT_TESTS += t/reports/t-teaching.py
 C_TESTS += t/reports/u-figure

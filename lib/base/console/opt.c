@@ -302,7 +302,7 @@ hu_stdout_end(int code)
 int
 hu_command_main(const hu_command *c, int argc, char **argv)
 {
-	const hu_command_addition *x = hu_command_added(c);
+	const hu_command_addition *x;
 	hu_args a;
 	int code;
 
@@ -313,10 +313,9 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	else if (hu_args_help(&a)) {
 		hu_command_help(c);
 		code = HU_EXIT_OK;
-	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK ||
-		(x && (st = hu_args_need(&a, x->needs, &a)) != HU_OK))
+	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK || (st = hu_command_asked(c, &a, &x)) != HU_OK)
 		code = hu_complain(st);
-	else if (x && x->asked(&a))
+	else if (x)
 		code = x->run(c, &a);
 	else
 		code = c->run(&a);
