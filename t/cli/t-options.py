@@ -165,6 +165,7 @@ accumulate n | accumulate --format fp16 | --n 20
 accumulate format | accumulate --n 10 | --format fp16
 accumulate sum | accumulate --n 10 | --sum kahan
 accumulate seed | accumulate --n 10 --terms uniform:0,1 | --seed 9
+accumulate seeds | accumulate --n 10 --terms uniform:0,1 | --seeds 3
 accumulate table | accumulate --n 10 | --table
 accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
@@ -560,6 +561,7 @@ tree sum | tree --backend cpu --op matmul --n 8 | --sum chunk:4
 tree in | tree --backend cpu --op matmul --sum fma --n 8 | --in bf16
 tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
+tree dot | tree --backend cpu --op matmul --sum fma --n 8 | --dot t.dot
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
@@ -636,6 +638,7 @@ lr | BW --lr 1
 steps | BW --steps 3
 seed | calc 1/3 --seed 3
 every | accumulate --every 3
+seeds | accumulate --seeds 3
 style | figures --list --style dark
 random-bits | calc 1/3 --random-bits 3
 random-bits | calc 1/3 --mode SRE --random-bits 3

@@ -2,6 +2,7 @@
    Parses command lines by getopt_long, and reads options' values. */
 #include "lib/base/console/opt.h"
 
+#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
@@ -188,6 +189,22 @@ hu_args_nth(const hu_args *a, const char *name, int k)
 		if (a->each[i].opt == opt && k-- == 0)
 			return a->each[i].value;
 	return NULL;
+}
+
+char *
+hu_args_line(const hu_args *a, const char *name)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	hu_str_addf(&b, "halfulp %s", name);
+	for (int i = 0; i < a->nrest; i++)
+		hu_str_addf(&b, " %s", hu_shown(a->rest[i]));
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &a->opts[a->each[i].opt];
+		hu_str_addf(&b, o->arg ? " --%s=%s" : " --%s", o->name, hu_shown(a->each[i].value));
+	}
+	return b.s;
 }
 
 hu_status
