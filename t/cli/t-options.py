@@ -282,6 +282,8 @@ calc daz | calc 2^-20*3 --format fp16 | --daz
 calc vary | calc 1+x --json | --vary x=1..2:3
 calc explain | calc 1+2^-11 | --explain
 calc svg | calc 1+2^-11 | --svg s.pdf
+calc step | calc 1+2^-11 --svg s.svg | --step
+calc style | calc 1+2^-11 --svg s.svg | --style talk
 calc json | calc 1+2 | --json
 gate baseline | gate {h}/run | --baseline {h}/base.tsv
 gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
@@ -639,6 +641,8 @@ steps | BW --steps 3
 seed | calc 1/3 --seed 3
 every | accumulate --every 3
 seeds | accumulate --seeds 3
+step | calc 1+1 --step
+style | calc 1+1 --style talk
 style | figures --list --style dark
 random-bits | calc 1/3 --random-bits 3
 random-bits | calc 1/3 --mode SRE --random-bits 3
