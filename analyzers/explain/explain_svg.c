@@ -238,7 +238,8 @@ panel(sheet *t, const hu_explain_panel *p)
 	double left = MARGIN + t->label;
 
 	if (*p->heading) {
-		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", fill_of(t, TONE_HEADING), " font-weight=\"bold\"", p->heading);
+		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", fill_of(t, TONE_HEADING), " font-weight=\"bold\"",
+			p->heading);
 		t->y += HEADING + 14;
 	}
 	heads(t, p, left);

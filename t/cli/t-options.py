@@ -283,7 +283,7 @@ calc vary | calc 1+x --json | --vary x=1..2:3
 calc explain | calc 1+2^-11 | --explain
 calc svg | calc 1+2^-11 | --svg s.pdf
 calc step | calc 1+2^-11 --svg s.svg | --step
-calc style | calc 1+2^-11 --svg s.svg | --style talk
+calc style | calc 1+2^-11 --svg s.pdf | --style talk
 calc json | calc 1+2 | --json
 gate baseline | gate {h}/run | --baseline {h}/base.tsv
 gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
