@@ -62,6 +62,7 @@ include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk
 include $(top_srcdir)/reports/page/local.mk
 include $(top_srcdir)/reports/pictures/local.mk
+include $(top_srcdir)/reports/rows/local.mk
 include $(top_srcdir)/t/analyzers/local.mk
 include $(top_srcdir)/t/analyzers/drawn/local.mk
 include $(top_srcdir)/t/base/local.mk

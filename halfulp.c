@@ -9,6 +9,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "reports/pictures/picture.h"
+#include "reports/rows/tables.h"
 
 #include <mpfr.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ main(int argc, char **argv)
 		return hu_complain(HU_EUNABLE);
 	hu_command_register(commands);
 	hu_command_add(&hu_pictures);
+	hu_command_add(&hu_tables);
 	hu_backend_register(&hu_backend_cuda);
 	hu_backend_register(&hu_backend_shim);
 

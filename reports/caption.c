@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 4 };
+enum { WORDS = 4, NAMED = 6 }; /* NAMED: of more runs the least and the largest number are said */
 
 /* A place in a template: {verb a b}, with the part of the figure that it reads. */
 typedef struct place { char *word[WORDS]; int words, percent; const hu_selection *from; } place;
@@ -102,21 +102,45 @@ put_number(hu_str *b, double x, int percent)
 	return 1;
 }
 
+/* Returns the number of the run i. */
+static double
+of_run(const place *p, int i)
+{
+	char run[16];
+
+	snprintf(run, sizeof run, "%d", i + 1);
+	return over_rows(p->from, p->word[1], p->word[2], run);
+}
+
+/* Appends "0.5 (LABEL)" behind `before`; returns 0 where the run has no such number. */
+static int
+put_run(hu_str *b, const char *before, const place *p, const hu_report_runs *runs, int i)
+{
+	hu_str one;
+
+	hu_str_init(&one);
+	int ok = put_number(&one, of_run(p, i), p->percent);
+	if (ok)
+		hu_str_addf(b, "%s%s (%s)", before, one.s, runs->at[i].label);
+	hu_str_release(&one);
+	return ok;
+}
+
 static int
 put_runs(hu_str *b, const place *p, const hu_report_runs *runs)
 {
-	int any = 0;
+	int any = 0, least = -1, most = -1;
 
-	for (int i = 0; i < runs->n; i++) {
-		char run[16];
-		hu_str one;
-		snprintf(run, sizeof run, "%d", i + 1);
-		hu_str_init(&one);
-		if (put_number(&one, over_rows(p->from, p->word[1], p->word[2], run), p->percent))
-			hu_str_addf(b, "%s%s (%s)", any++ ? ", " : "", one.s, runs->at[i].label);
-		hu_str_release(&one);
+	for (int i = 0; i < runs->n && runs->n <= NAMED; i++)
+		any += put_run(b, any ? ", " : "", p, runs, i);
+	for (int i = 0; i < runs->n && runs->n > NAMED; i++) {
+		double x = of_run(p, i);
+		if (!isfinite(x))
+			continue;
+		least = least < 0 || x < of_run(p, least) ? i : least;
+		most = most < 0 || x > of_run(p, most) ? i : most;
 	}
-	return any;
+	return least < 0 ? any : put_run(b, "from ", p, runs, least) + put_run(b, " to ", p, runs, most);
 }
 
 /* Appends what stands for a place; returns 0 where the data lack it. */

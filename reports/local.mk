@@ -22,3 +22,4 @@ nobase_dist_pkgdata_DATA += reports/style.gp
 libhalfulp_a_SOURCES += reports/terminal.c
 noinst_HEADERS += reports/terminal.h
 libhalfulp_a_SOURCES += reports/tex.c
+noinst_HEADERS += reports/tex.h

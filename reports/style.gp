@@ -13,8 +13,10 @@ ink = '#222222'; soft = '#666666'; rule = '#DDDDDD'
 harmless = '#00734F'; costs = '#B07500'; fatal = '#B3261E'
 array hue[8] = ['#0072B2', '#AA4499', '#44AA99', '#000000', '#56B4E9', '#332288', '#999933', '#882255']
 colour(i) = hue[(int(i) - 1) % 8 + 1]
-# A run's lines have a dash pattern of its own, so that equal curves of two runs both show
-dash(i) = (int(i) - 1) % 4 == 0 ? 1 : 11 + (int(i) - 1) % 4
+# A run's lines have a dash pattern of its own, so that equal curves of two runs both show. No two of 32 runs have both
+# colour and pattern in common.
+pattern(i) = (int(i) - 1 + int((i - 1) / 8)) % 4
+dash(i) = pattern(i) == 0 ? 1 : 11 + pattern(i)
 set dashtype 12 (14, 5); set dashtype 13 (5, 4); set dashtype 14 (2, 3)
 # A figure of one run has that run's colour, and shades of it for what it tells apart: shade(1) is the colour itself
 run_colour = exists('run_number') ? colour(run_number) : ink

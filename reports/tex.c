@@ -3,13 +3,13 @@
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
+#include "reports/tex.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes text with TeX's special characters escaped. */
-static void
-tex_text(hu_str *b, const char *s)
+void
+hu_tex_text(hu_str *b, const char *text)
 {
 	static const struct { const char *utf8, *tex; } letter[] = {
 		{ "\u202f", "\\," }, { "\u2212", "$-$" }, { "×", "$\\times$" }, { "·", "$\\cdot$" }, { "–", "--" },
@@ -18,7 +18,7 @@ tex_text(hu_str *b, const char *s)
 		{ "⁷", "$^{7}$" }, { "⁸", "$^{8}$" }, { "⁹", "$^{9}$" }
 	};
 
-	for (; *s; s++) {
+	for (const char *s = text; *s; s++) {
 		size_t k = 0;
 		while (k < sizeof letter / sizeof *letter && strncmp(s, letter[k].utf8, strlen(letter[k].utf8)))
 			k++;
@@ -57,16 +57,16 @@ hu_figures_tex(const hu_figures *f, const char *dir)
 			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
 			"%s.gp\n\\begin{figure}\n\\centering\n\\includegraphics[width=\\linewidth]{%s.pdf}\n\\caption{",
 			g->stem, g->stem, g->stem);
-		tex_text(&b, g->title);
+		hu_tex_text(&b, g->title);
 		hu_str_add(&b, ". ");
-		tex_text(&b, g->caption);
+		hu_tex_text(&b, g->caption);
 		if (*g->numbers) {
 			hu_str_add(&b, " Here: ");
-			tex_text(&b, g->numbers);
+			hu_tex_text(&b, g->numbers);
 			hu_str_add(&b, ".");
 		}
 		hu_str_add(&b, " (");
-		tex_text(&b, g->subject);
+		hu_tex_text(&b, g->subject);
 		hu_str_add(&b, ".)");
 		hu_str_addf(&b, "}\n\\label{fig:%s}\n\\end{figure}\n", g->stem);
 		char *path = hu_path(dir, "%s.tex", g->stem);

@@ -7,7 +7,6 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 
@@ -17,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 4096 };
+enum { MAX_N = 1 << 27, MAX_SUMS = 256, MAX_ROWS = 4096, MAX_SEEDS = 1000 };
 
 static const hu_opt opts[] = {
 	{ "terms", "SERIES", "harmonic",
@@ -30,6 +29,7 @@ static const hu_opt opts[] = {
 	{ "sum", "MODEL", NULL,
 		"summation model: fma, chunk:64, chunk:1..4096, kahan, tc:hopper, ...; repeatable [fma]" },
 	{ "seed", "K", "1", "seed of random terms and of stochastic rounding" },
+	{ "seeds", "COUNT", "1", "repeat the sums with so many seeds, from --seed on" },
 	{ "table", NULL, NULL,
 		"print tab-separated rows for plots: one for every n that is a power of two, or for every length "
 		"of a range" },
@@ -45,7 +45,7 @@ typedef struct options {
 	hu_format_id format[HU_FORMATS];
 	int formats, json, table, sums, started, counted; /* counted: --n was given */
 	model sum[MAX_SUMS];
-	long long seed, n, every; /* every: 0 where --table has powers of two */
+	long long seed, seeds, n, every; /* every: 0 where --table has powers of two */
 	double start;
 	const char *terms, *times;
 } options;
@@ -109,7 +109,8 @@ parse(const hu_args *args, options *o)
 
 	memset(o, 0, sizeof *o);
 	HU_TRY(hu_format_list(hu_args_text(args, "format"), o->format, HU_FORMATS, &o->formats));
-	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &o->seed));
+	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL - MAX_SEEDS, &o->seed));
+	HU_TRY(hu_args_int(args, "seeds", 1, MAX_SEEDS, &o->seeds));
 	HU_TRY(hu_args_int(args, "n", 1, MAX_N, &o->n));
 	if (hu_args_given(args, "every"))
 		HU_TRY(hu_args_int(args, "every", 1, MAX_N, &o->every));
@@ -152,7 +153,7 @@ length_of(hu_sum s)
 }
 
 static void
-print(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, hu_format_id terms, int tabs)
+print(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, hu_format_id terms, const options *o)
 {
 	char value[40], first[24], stop[24], length[24], sum[96];
 
@@ -160,15 +161,18 @@ print(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, hu_
 	number(stop, r->stop);
 	number(length, length_of(s) ? length_of(s) : -1);
 	hu_sum_print(s, sum, sizeof sum);
-	if (tabs) {
-		printf("%s\t%s\t%s\t%zu\t%.17g\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%s\t%.6g\n",
+	if (o->table) {
+		printf("%s\t%s\t%s\t%zu\t%.17g\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%s\t%.6g\t%lld\n",
 			hu_format_name(terms), sum, length, n, r->value, x->text, r->ulps, r->relative, r->backward,
-			r->bound, r->sqrt_n_u, first, stop, r->share);
+			r->bound, r->sqrt_n_u, first, stop, r->share, o->seed);
 		return;
 	}
 	hu_row_shortest(r->value, r->f, value);
-	printf("%-6s %-28s %-16s %-23s %-11.5g %-11.4g %-10s %-10s %.4g\n", hu_format_name(terms), sum, value, x->text,
-		r->ulps, r->relative, first, stop, r->share);
+	printf("%-6s %-28s %-16s %-23s %-11.5g %-11.4g %-10s %-10s %-*.4g", hu_format_name(terms), sum, value, x->text,
+		r->ulps, r->relative, first, stop, o->seeds > 1 ? 10 : 0, r->share);
+	if (o->seeds > 1)
+		printf(" %lld", o->seed);
+	putchar('\n');
 }
 
 static json_t *
@@ -191,14 +195,14 @@ to_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, c
 	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
 	hu_row_hex(r->value, hex);
 	hu_sum_print(s, sum, sizeof sum);
-	json_t *j = json_pack("{s:s s:s s:o s:I s:s s:s s:o s:o s:s s:s s:s s:o s:o s:o s:o s:o s:o s:o s:o s:f}",
+	json_t *j = json_pack("{s:s s:s s:o s:I s:s s:s s:o s:o s:s s:s s:s s:o s:o s:o s:o s:o s:o s:o s:o s:f s:I}",
 		"terms", o->terms, "times", o->times, "start", o->started ? real(o->start) : json_null(), "n",
 		(json_int_t)n, "format", hu_format_name(f), "sum", sum, "length",
 		count(length_of(s) ? length_of(s) : -1), "value", real(r->value), "hex", hex, "bits", bits, "exact",
 		x->text, "error_ulps", real(r->ulps), "relative", real(r->relative), "backward", real(r->backward),
 		"bound", real(r->bound), "sqrt_n_u", real(r->sqrt_n_u), "first_swamped", count(r->first),
 		"stagnation_term", count(r->stop), "stagnation_value", r->stop >= 0 ? real(r->value) : json_null(),
-		"swamped_share", r->share);
+		"swamped_share", r->share, "seed", (json_int_t)o->seed);
 	HU_ASSERT(j);
 	return j;
 }
@@ -245,7 +249,7 @@ in_format(const options *o, hu_format_id id, const hu_series *s, rows *w, json_t
 				json_array_append_new(
 					list, to_json(&r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], o, id));
 			else
-				print(&r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], id, o->table);
+				print(&r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], id, o);
 		}
 	for (int k = 0; k < w->rows; k++)
 		hu_series_exact_release(&w->exact[k]);
@@ -259,14 +263,12 @@ heading(const hu_args *args, const options *o, size_t n)
 	if (o->json)
 		return;
 	if (o->table) {
-		printf("# table: accumulate\n# halfulp: %s\n# command: halfulp accumulate", hu_build_version());
-		for (int i = 0; i < args->neach; i++) {
-			const hu_opt *opt = &opts[args->each[i].opt];
-			printf(opt->arg ? " --%s=%s" : " --%s", opt->name, hu_shown(args->each[i].value));
-		}
-		printf("\n# seed: %lld\n", o->seed);
+		char *line = hu_args_line(args, "accumulate");
+		printf("# table: accumulate\n# halfulp: %s\n# command: %s\n# seed: %lld\n", hu_build_version(), line,
+			o->seed);
+		free(line);
 		printf("format\tsum\tlength\tn\tvalue\texact\terror_ulps\trelative\tbackward\tbound\tsqrt_n_u\tfirst_"
-		       "swamped\tstagnation_term\tswamped_share\n");
+		       "swamped\tstagnation_term\tswamped_share\tseed\n");
 		return;
 	}
 	printf("%zu terms: %s", n, o->terms);
@@ -275,7 +277,7 @@ heading(const hu_args *args, const options *o, size_t n)
 	if (o->started)
 		printf(" on top of %.17g", o->start);
 	printf("\n%-6s %-28s %-16s %-23s %-11s %-11s %-10s %-10s %s\n", "terms", "sum", "result", "exact", "error ulp",
-		"relative", "1st lost", "stops at", "swamped");
+		"relative", "1st lost", "stops at", o->seeds > 1 ? "swamped    seed" : "swamped");
 }
 
 /* Makes both factors of every term; *n decreases where a file has fewer. */
@@ -297,21 +299,21 @@ factors(const options *o, size_t *n, double **a, double **b)
 				    o->times, have, *n, have);
 }
 
+/* Computes the sums of the terms that o->seed draws. The first seed prints the heading. */
 static hu_status
-all(const hu_args *args, const options *o)
+with_seed(const hu_args *args, const options *o, json_t *list, int first)
 {
 	size_t n = (size_t)o->n, start = (size_t)o->started;
 	double *a = NULL, *b = NULL, *x = NULL;
 	rows w = { NULL, NULL, 0 };
 	hu_status st = factors(o, &n, &a, &b);
-	json_t *list = o->json ? json_array() : NULL;
 
 	if (st == HU_OK && !(x = malloc(2 * (n + start) * sizeof *x)))
 		st = hu_fail(HU_ENOMEM, "no memory for %zu terms", n);
-	if (st == HU_OK) {
+	if (st == HU_OK && first)
 		heading(args, o, n);
+	if (st == HU_OK)
 		choose_rows(&w, n, o->table, (size_t)o->every);
-	}
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
 		hu_format f = hu_format_of(o->format[i]);
 		double *y = x + n + start;
@@ -327,15 +329,27 @@ all(const hu_args *args, const options *o)
 		hu_series s = { x, y, o->started };
 		in_format(o, o->format[i], &s, &w, list);
 	}
-	if (st == HU_OK && list)
-		hu_rows_print_json(list);
-	else
-		json_decref(list);
 	free(w.n);
 	free(w.exact);
 	free(a);
 	free(b);
 	free(x);
+	return st;
+}
+
+static hu_status
+all(const hu_args *args, options *o)
+{
+	json_t *list = o->json ? json_array() : NULL;
+	long long first = o->seed;
+	hu_status st = HU_OK;
+
+	for (; st == HU_OK && o->seed < first + o->seeds; o->seed++)
+		st = with_seed(args, o, list, o->seed == first);
+	if (st == HU_OK && list)
+		hu_rows_print_json(list);
+	else
+		json_decref(list);
 	return st;
 }
 
@@ -375,7 +389,7 @@ tabulates(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "every", tabulates, "without --table, which prints a row for each n" },
-	{ "seed", draws, "where nothing is random: terms are not uniform: or normal:, and no sum has mode=SR" },
+	{ "seed seeds", draws, "where nothing is random: terms are not uniform: or normal:, and no sum has mode=SR" },
 	{ NULL, NULL, NULL }
 };
 

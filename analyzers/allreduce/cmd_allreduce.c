@@ -210,17 +210,12 @@ heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, i
 	if (tabs) {
 		hu_tsv_note(t, "table", "allreduce");
 		hu_tsv_note(t, "halfulp", "%s", hu_build_version());
-		hu_str line;
-		hu_str_init(&line);
-		for (int i = 0; i < args->neach; i++) {
-			const hu_opt *opt = &opts[args->each[i].opt];
-			hu_str_addf(&line, opt->arg ? " --%s=%s" : " --%s", opt->name, hu_shown(args->each[i].value));
-		}
-		hu_tsv_note(t, "command", "halfulp allreduce%s", line.s);
+		char *line = hu_args_line(args, "allreduce");
+		hu_tsv_note(t, "command", "%s", line);
+		free(line);
 		hu_tsv_note(t, "records", "%zu of %zu elements each, %zu of them reduced, seed %lld", r->n, r->of,
 			r->elements, o->seed);
 		hu_tsv_header(t, HU_REDUCE_COLUMNS);
-		hu_str_release(&line);
 		return;
 	}
 	printf("%zu recorded gradient%s of %zu elements, %zu of them reduced; divided %s the sum\n", r->n,

@@ -6,6 +6,7 @@
 #include "analyzers/calc/rows.h"
 #include "analyzers/calc/vary.h"
 #include "lib/base/file.h"
+#include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
@@ -25,12 +26,16 @@ static const hu_opt opts[] = { { "format", "LIST", "fp16,bf16,fp32", "formats, o
 	{ "explain", NULL, NULL,
 		"draw each operation: the aligned significands, what is shifted out, how the result is rounded" },
 	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
+	{ "step", NULL, NULL,
+		"with --svg FILE.svg: write a picture an operation, of 16:9, FILE-01.svg and so on; the last says how "
+		"far the whole expression is off" },
+	{ "style", "STYLE", "print", "of --svg: print: dark on white; talk: light on a dark ground" },
 	{ "json", NULL, NULL, "print an array with an object for each expression and format" },
 	{ NULL, NULL, NULL, NULL } };
 
 typedef struct options {
 	hu_format_id format[HU_FORMATS];
-	int formats, json, codes, text;
+	int formats, json, codes, text, step, dark;
 	const char *svg, *sum;
 	hu_arithmetic a;
 	json_t *rows;
@@ -60,6 +65,12 @@ parse(const hu_args *args, options *o)
 		HU_TRY(hu_vary_parse(&o->vary, hu_args_text(args, "vary")));
 	o->text = hu_args_given(args, "explain");
 	o->svg = hu_args_text(args, "svg");
+	o->step = hu_args_given(args, "step");
+	o->dark = !strcmp(hu_args_text(args, "style"), "talk");
+	if (!o->dark && strcmp(hu_args_text(args, "style"), "print"))
+		return hu_fail(HU_EINVAL, "--style %s is none of print, talk", hu_args_text(args, "style"));
+	if (o->step && (strlen(o->svg) < 5 || strcmp(o->svg + strlen(o->svg) - 4, ".svg")))
+		return hu_fail(HU_EINVAL, "--svg %s: with --step a name that ends in .svg is needed", o->svg);
 	if (o->text && o->json)
 		return hu_fail(HU_EINVAL, "--explain prints drawings, which have no JSON: leave out --json");
 	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
@@ -138,6 +149,9 @@ in_formats(const char *text, const char *input, const double *at, options *o)
 		if (st != HU_OK)
 			break;
 		print(&r, i == 0, o, drawn, at);
+		if (o->step)
+			hu_explain_whole(&o->drawn, drawn, &a,
+				&(hu_explain_result){ input, r.value, r.ulps, r.relative, r.exact });
 		hu_row_release(&r);
 	}
 	hu_expr_free(e);
@@ -171,7 +185,7 @@ command(const hu_args *args, const options *o)
 	hu_str s;
 
 	hu_str_init(&s);
-	hu_str_add(&s, "halfulp calc --explain --format ");
+	hu_str_add(&s, o->step ? "halfulp calc --svg FILE.svg --step --format " : "halfulp calc --explain --format ");
 	for (int i = 0; i < o->formats; i++)
 		hu_str_addf(&s, "%s%s", i ? "," : "", hu_format_name(o->format[i]));
 	char *rounding = hu_rounding_text(&o->a);
@@ -182,18 +196,40 @@ command(const hu_args *args, const options *o)
 	if (o->vary.n)
 		hu_str_addf(&s, " --vary %s", hu_args_text(args, "vary"));
 	hu_str_add(&s, o->codes ? " --bits" : "");
+	hu_str_add(&s, o->dark ? " --style talk" : "");
 	for (int i = 0; i < args->nrest; i++)
 		hu_str_addf(&s, " %s'%s'", !i && args->rest[i][0] == '-' ? "-- " : "", args->rest[i]);
 	return s.s;
 }
 
 static hu_status
-write_svg(const hu_args *args, const options *o)
+write_svg(const hu_drawing *d, const char *file, const char *line, const hu_drawing_look *look)
 {
-	char *line = command(args, o), *svg = hu_drawing_svg(&o->drawn.d, line);
-	hu_status st = hu_file_write(o->svg, svg, strlen(svg));
+	char *svg = hu_drawing_svg(d, line, look);
+	hu_status st = hu_file_write(file, svg, strlen(svg));
 
 	free(svg);
+	return st;
+}
+
+/* Writes the drawing; with --step its parts, each of which begins with a title. */
+static hu_status
+write_drawing(const hu_args *args, const options *o)
+{
+	const hu_drawing *d = &o->drawn.d;
+	const hu_drawing_look look = { o->dark, o->step };
+	char *line = command(args, o);
+	hu_status st = HU_OK;
+
+	if (!o->step)
+		st = write_svg(d, o->svg, line, &look);
+	for (int i = 0, end, k = 1; o->step && st == HU_OK && i < d->n; i = end, k++) {
+		for (end = i + 1; end < d->n && d->item[end].kind != HU_DRAWN_TITLE;)
+			end++;
+		char *file = hu_xprintf("%.*s-%02d.svg", (int)strlen(o->svg) - 4, o->svg, k);
+		st = write_svg(&(hu_drawing){ d->item + i, end - i, 0 }, file, line, &look);
+		free(file);
+	}
 	free(line);
 	return st;
 }
@@ -210,7 +246,7 @@ run(const hu_args *args)
 	for (int i = 0; st == HU_OK && i < args->nrest; i++)
 		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
 	if (st == HU_OK && o.svg)
-		st = write_svg(args, &o);
+		st = write_drawing(args, &o);
 	if (o.json &&
 		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have are
 							     printed */
@@ -242,7 +278,14 @@ draws(const void *of)
 	return hu_rounding_draws(of) || (text && (hu_sum_parse(text, &sum) != HU_OK || hu_mode_draws(sum.mode)));
 }
 
+static int
+pictures(const void *of)
+{
+	return hu_args_given(of, "svg");
+}
+
 static const hu_opt_need needs[] = {
+	{ "step style", pictures, "without --svg" },
 	{ "sum", asks_a_sum, "on an expression without sum(...)" },
 	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
 	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },

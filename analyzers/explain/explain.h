@@ -14,6 +14,16 @@ typedef struct hu_explain { hu_drawing d; const hu_expr *root; } hu_explain;
    kept, and the result. The words say how large an operand must be to change the larger one. */
 void hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *what);
 
+/* How an expression came out: its text, the value computed, its distance to the exact one in ulps and relative. */
+typedef struct hu_explain_result {
+	const char *text;
+	double value, ulps, relative;
+	const char *exact;
+} hu_explain_result;
+/* Appends how far the whole expression e is off: its exact value above the value computed, the steps whose drawings
+   begin at item `from`, and what the exact value rounded once would be. */
+void hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_explain_result *r);
+
 /* The models whose steps are drawn, as a text for people. */
 #define HU_EXPLAIN_MODELS "fma, sequential, chunk, openblas, splitk, promote and tc"
 /* Returns 1 where the steps of sums by model s are drawn; for other models words say that they are not. */

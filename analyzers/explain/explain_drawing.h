@@ -78,6 +78,8 @@ size_t hu_text_line(const char *s, size_t width);
 void hu_drawing_text(const hu_drawing *d, FILE *out, int colour);
 /* Returns 1 where `out` is a terminal that wants colours: NO_COLOR is empty or unset, and TERM is not dumb. */
 int hu_drawing_colour(FILE *out);
+/* How a picture looks: light on a dark ground; as a slide, of 16:9. */
+typedef struct hu_drawing_look { int dark, slide; } hu_drawing_look;
 /* Returns a self-contained SVG, which the caller frees; its caption names command, the line that makes it again. */
-char *hu_drawing_svg(const hu_drawing *d, const char *command);
+char *hu_drawing_svg(const hu_drawing *d, const char *command, const hu_drawing_look *look);
 #endif

@@ -19,6 +19,7 @@ enum {
 	FIELD = 10,
 	LEFT_OUT = 44,
 	LEAST = 880,
+	SLIDE = 1060,
 	BITS = 19,
 	LABEL = 17,
 	WORDS = 18,
@@ -32,7 +33,30 @@ enum {
 #define MONO "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\""
 #define SANS "font-family=\"Helvetica Neue,Helvetica,Arial,Liberation Sans,sans-serif\""
 
-typedef struct sheet { hu_str *s; double width, y, label, value; unsigned used; } sheet;
+typedef enum tone {
+#define TONE(id, light, dark) TONE_##id,
+#include "analyzers/explain/explain_tones.def"
+#undef TONE
+} tone;
+
+static const char *const tones[][2] = {
+#define TONE(id, light, dark) { light, dark },
+#include "analyzers/explain/explain_tones.def"
+#undef TONE
+};
+
+typedef struct sheet {
+	hu_str *s;
+	double width, y, label;
+	unsigned used; /* inks */
+	int dark;
+} sheet;
+
+static const char *
+fill_of(const sheet *t, tone which)
+{
+	return tones[which][t->dark];
+}
 
 /* Appends text escaped, with 2^-10 as a power. */
 static void
@@ -134,7 +158,7 @@ heads(sheet *t, const hu_explain_panel *p, double left)
 		any |= shown[i];
 		if (shown[i])
 			text(t, p->column[i].ends ? to[i] : from[i], t->y + HEAD, HEAD, SANS,
-				p->column[i].ends ? "end" : "", "#6b7480", "", p->column[i].head);
+				p->column[i].ends ? "end" : "", fill_of(t, TONE_SOFT), "", p->column[i].head);
 	}
 	t->y += any ? HEAD + 8 : 0;
 	free(shown);
@@ -151,7 +175,7 @@ cell(sheet *t, hu_explain_cell c, double x, double y)
 		return;
 	if (c.ink == HU_INK_PAD) {
 		hu_str_addf(t->s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\"/>\n", x + CELL / 2.0,
-			y + HIGH / 2.0, look->text);
+			y + HIGH / 2.0, fill_of(t, TONE_DOT));
 		return;
 	}
 	if (*look->fill) {
@@ -160,14 +184,15 @@ cell(sheet *t, hu_explain_cell c, double x, double y)
 			x + 1, y + 1.5, CELL - 2, HIGH - 3, look->fill);
 	}
 	text(t, x + CELL / 2.0, y + HIGH / 2.0 + BITS * 0.36, c.ink == HU_INK_MARK ? HEAD : BITS, MONO, "middle",
-		look->text, c.ink == HU_INK_MARK ? " font-weight=\"bold\"" : "", digit);
+		c.ink == HU_INK_MARK ? fill_of(t, TONE_MARK) : look->text,
+		c.ink == HU_INK_MARK ? " font-weight=\"bold\"" : "", digit);
 }
 
 static void
 upright(sheet *t, double x, double y, int chop, int rule)
 {
 	hu_str_addf(t->s, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n", x,
-		y - (rule ? RULE + 1 : 1), y + HIGH + 1, chop ? "#b03a82" : "#c0392b", chop ? "2" : "3",
+		y - (rule ? RULE + 1 : 1), y + HIGH + 1, fill_of(t, chop ? TONE_CHOP : TONE_LINE), chop ? "2" : "3",
 		chop ? " stroke-dasharray=\"5 4\"" : "");
 }
 
@@ -177,16 +202,16 @@ strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
 	double y = t->y, base = y + HIGH / 2.0 + LABEL * 0.36, end = left + place(p, p->columns);
 
 	if (s->rule) {
-		hu_str_addf(t->s, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#39414d\" stroke-width=\"1.6\"/>\n", left - 26,
-			y + 3, end + 4);
+		hu_str_addf(t->s, "<path d=\"M%.1f %.1fH%.1f\" stroke=\"%s\" stroke-width=\"1.6\"/>\n", left - 26,
+			y + 3, end + 4, fill_of(t, TONE_HEADING));
 		y = t->y += RULE;
 		base += RULE;
 	}
-	text(t, left - 44, base, LABEL, MONO, "end", "#2b323c", "", s->label);
+	text(t, left - 44, base, LABEL, MONO, "end", fill_of(t, TONE_LABEL), "", s->label);
 	if (*s->sign)
-		text(t, left - 22, base, LABEL + 2, MONO, "middle", "#2b323c", "", s->sign);
+		text(t, left - 22, base, LABEL + 2, MONO, "middle", fill_of(t, TONE_LABEL), "", s->sign);
 	if (s->leaves_out) {
-		text(t, left, base, LABEL, SANS, "", "#6b7480", " font-style=\"italic\"", s->value);
+		text(t, left, base, LABEL, SANS, "", fill_of(t, TONE_SOFT), " font-style=\"italic\"", s->value);
 		t->y += HIGH;
 		return;
 	}
@@ -196,14 +221,14 @@ strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
 			upright(t, x - SLOT / 2.0 - (i < p->columns && p->column[i].before == '~' ? LEFT_OUT : 0), y,
 				s->line != i, s->rule);
 		if (i < p->columns && p->column[i].before == '~')
-			text(t, x - LEFT_OUT / 2.0, base, LABEL, SANS, "middle", "#9aa2ad", "", "⋯");
+			text(t, x - LEFT_OUT / 2.0, base, LABEL, SANS, "middle", fill_of(t, TONE_SOFT), "", "⋯");
 		if (i < p->columns)
 			cell(t, s->cell[i], x, y);
 	}
 	if (s->more)
-		text(t, end + 4, base, LABEL, SANS, "", "#9a5b00", "", "…");
+		text(t, end + 4, base, LABEL, SANS, "", fill_of(t, TONE_MORE), "", "…");
 	if (*s->value)
-		text(t, end + (s->more ? 30 : 22), base, LABEL, MONO, "", "#2b323c", "", s->value);
+		text(t, end + (s->more ? 30 : 22), base, LABEL, MONO, "", fill_of(t, TONE_LABEL), "", s->value);
 	t->y += HIGH;
 }
 
@@ -213,7 +238,8 @@ panel(sheet *t, const hu_explain_panel *p)
 	double left = MARGIN + t->label;
 
 	if (*p->heading) {
-		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", "#39414d", " font-weight=\"bold\"", p->heading);
+		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", fill_of(t, TONE_HEADING), " font-weight=\"bold\"",
+			p->heading);
 		t->y += HEADING + 14;
 	}
 	heads(t, p, left);
@@ -230,10 +256,10 @@ title(sheet *t, const char *what)
 	char first[256];
 
 	snprintf(first, sizeof first, "%.*s", (int)(colon ? colon - what : (long)strlen(what)), what);
-	text(t, MARGIN, t->y + TITLE * 0.75, TITLE, SANS, "", "#0d1520", " font-weight=\"bold\"", first);
+	text(t, MARGIN, t->y + TITLE * 0.75, TITLE, SANS, "", fill_of(t, TONE_TITLE), " font-weight=\"bold\"", first);
 	t->y += TITLE + 6;
 	if (colon) {
-		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", "#6b7480", "", colon + 2);
+		text(t, MARGIN, t->y + HEADING, HEADING, SANS, "", fill_of(t, TONE_SOFT), "", colon + 2);
 		t->y += HEADING + 4;
 	}
 	t->y += 18;
@@ -247,7 +273,7 @@ words(sheet *t, const char *what)
 	while (*what) {
 		size_t n = hu_text_line(what, (size_t)((t->width - 2 * MARGIN) / (WORDS * 0.5)));
 		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), what);
-		text(t, MARGIN, t->y + WORDS, WORDS, SANS, "", "#1f2630", "", line);
+		text(t, MARGIN, t->y + WORDS, WORDS, SANS, "", fill_of(t, TONE_WORDS), "", line);
 		t->y += WORDS * 1.45;
 		for (what += n; *what == ' '; what++)
 			;
@@ -272,58 +298,77 @@ legend(sheet *t)
 		}
 		hu_str_addf(t->s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"20\" height=\"18\" rx=\"3\" fill=\"%s\"/>\n", x,
 			t->y, look->fill);
-		text(t, x + 28, t->y + 14, LEGEND, SANS, "", "#39414d", "", look->legend);
+		text(t, x + 28, t->y + 14, LEGEND, SANS, "", fill_of(t, TONE_HEADING), "", look->legend);
 		x += n;
 	}
 	t->y += 34;
 }
 
-char *
-hu_drawing_svg(const hu_drawing *d, const char *command)
+/* Draws the items below one another on the sheet, which is at least so wide. */
+static void
+lay_out(sheet *t, hu_str *body, const hu_drawing *d, double least)
 {
-	hu_str body, all;
-	sheet t = { &body, LEAST, MARGIN, 0, 0, 0 };
 	double grid = 0;
 
-	hu_str_init(&body);
-	hu_str_init(&all);
+	hu_str_release(body);
+	hu_str_init(body);
+	*t = (sheet){ .s = body, .y = MARGIN, .dark = t->dark };
 	for (int i = 0; i < d->n; i++) {
 		double l, v;
 		if (d->item[i].kind != HU_DRAWN_PANEL)
 			continue;
 		measure(&d->item[i].panel, &l, &v);
-		t.label = l > t.label ? l : t.label;
+		t->label = l > t->label ? l : t->label;
 		grid = place(&d->item[i].panel, d->item[i].panel.columns) + v > grid
 			       ? place(&d->item[i].panel, d->item[i].panel.columns) + v
 			       : grid;
 	}
-	t.width = 2 * MARGIN + t.label + grid > LEAST ? 2 * MARGIN + t.label + grid : LEAST;
+	t->width = 2 * MARGIN + t->label + grid > least ? 2 * MARGIN + t->label + grid : least;
 	for (int i = 0; i < d->n; i++) {
 		const hu_drawn *it = &d->item[i];
 		switch (it->kind) {
 		case HU_DRAWN_TITLE:
-			t.y += i ? 36 : 0;
-			title(&t, it->text);
+			t->y += i ? 36 : 0;
+			title(t, it->text);
 			break;
 		case HU_DRAWN_PANEL:
-			t.y += i && it[-1].kind == HU_DRAWN_WORDS ? 22 : 0;
-			panel(&t, &it->panel);
+			t->y += i && it[-1].kind == HU_DRAWN_WORDS ? 22 : 0;
+			panel(t, &it->panel);
 			break;
-		default: words(&t, it->text); break;
+		default: words(t, it->text); break;
 		}
 	}
-	legend(&t);
-	hu_str_addf(&body, "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" " MONO " fill=\"#8a929d\">", MARGIN, t.y + 8);
+	legend(t);
+}
+
+char *
+hu_drawing_svg(const hu_drawing *d, const char *command, const hu_drawing_look *look)
+{
+	hu_str body, all;
+	sheet t = { .dark = look->dark };
+
+	hu_str_init(&body);
+	hu_str_init(&all);
+	lay_out(&t, &body, d, LEAST);
+	double foot = 8 + MARGIN * 0.7, width = t.width, height = t.y + foot;
+	if (look->slide) { /* once more in a sheet as wide as a slide of that height, on which the words are broken anew
+			    */
+		lay_out(&t, &body, d, height * 16 / 9 > SLIDE ? height * 16 / 9 : SLIDE);
+		height = t.y + foot > t.width * 9 / 16 ? t.y + foot : t.width * 9 / 16;
+		width = height * 16 / 9;
+	}
+	hu_str_addf(&body, "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" " MONO " fill=\"%s\">", MARGIN,
+		height - foot + 8, fill_of(&t, TONE_SOFT));
 	spell(&body, command, 0);
 	hu_str_add(&body, "</text>\n");
-	t.y += 8 + MARGIN * 0.7;
-	hu_str_addf(&all, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
-		"xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-		"role=\"img\">\n<title>",
-		t.width, t.y, t.width, t.y);
+	hu_str_addf(&all,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+		"height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
+		look->slide ? 1280 : width, look->slide ? 720 : height, width, height);
 	for (int i = 0; i < d->n && i < 1; i++)
 		spell(&all, d->item[i].text ? d->item[i].text : "", 0);
-	hu_str_addf(&all, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n", body.s);
+	hu_str_addf(&all, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n%s</svg>\n",
+		fill_of(&t, TONE_GROUND), body.s);
 	hu_str_release(&body);
 	return all.s;
 }

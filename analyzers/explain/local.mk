@@ -14,4 +14,6 @@ noinst_HEADERS += analyzers/explain/explain_parts.h
 libhalfulp_a_SOURCES += analyzers/explain/explain_steps.c
 libhalfulp_a_SOURCES += analyzers/explain/explain_svg.c
 libhalfulp_a_SOURCES += analyzers/explain/explain_text.c
+noinst_HEADERS += analyzers/explain/explain_tones.def
+libhalfulp_a_SOURCES += analyzers/explain/explain_whole.c
 libhalfulp_a_SOURCES += analyzers/explain/explain_words.c

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp tree: prints the summation tree of every product and reduction of the build, revealed from results alone. */
 #include "analyzers/tree/tree_box.h"
+#include "analyzers/tree/tree_dot.h"
 #include "analyzers/tree/tree_show.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -22,6 +23,7 @@ static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384"
 		"one operator alone, such as matmul or bias_db; an unknown NAME is answered with all names [all]" },
 	{ "part", "P", "0",
 		"cut the products' inner dimension into parts of P terms, whose sums are added in a fixed order" },
+	{ "dot", "FILE", NULL, "write the trees as a drawing for Graphviz, each order once: dot -Tsvg FILE draws it" },
 	{ "full", NULL, NULL, "print the tree with every term, as in ((1 2) 3), instead of the folded text" },
 	{ "json", NULL, NULL, "print an array with an object for each tree" }, { NULL, NULL, NULL, NULL } };
 
@@ -84,6 +86,8 @@ reveal(hu_trees *t, hu_tree_box *box, const char *backend, const char *what, con
 	f.o = o;
 	f.why = hu_reason();
 	hu_tree_show(t, &f);
+	if (t->dot)
+		hu_tree_dot_add(t->dot, &f);
 	hu_order_free(o);
 	return HU_OK;
 }
@@ -279,10 +283,18 @@ static int
 run(const hu_args *args)
 {
 	hu_trees t;
+	hu_tree_dot dot = { { 0 }, NULL, 0, 0 };
+	const char *file = hu_args_text(args, "dot");
+	char *line = hu_args_line(args, "tree");
 	hu_status st = parse(args, &t);
 
+	t.dot = file ? &dot : NULL;
 	if (st == HU_OK)
 		st = all(&t);
+	if (st == HU_OK && file)
+		st = hu_tree_dot_write(&dot, file, line);
+	hu_tree_dot_release(&dot);
+	free(line);
 	if (st == HU_OK && t.rows) {
 		json_dumpf(t.rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');

@@ -8,5 +8,7 @@ noinst_HEADERS += analyzers/tree/reveal_known.h
 libhalfulp_a_SOURCES += analyzers/tree/reveal_text.c
 libhalfulp_a_SOURCES += analyzers/tree/tree_box.c
 noinst_HEADERS += analyzers/tree/tree_box.h
+libhalfulp_a_SOURCES += analyzers/tree/tree_dot.c
+noinst_HEADERS += analyzers/tree/tree_dot.h
 libhalfulp_a_SOURCES += analyzers/tree/tree_show.c
 noinst_HEADERS += analyzers/tree/tree_show.h

@@ -15,6 +15,7 @@ typedef struct hu_trees {
 	size_t n, part;
 	hu_format_id in;
 	json_t *rows;
+	struct hu_tree_dot *dot; /* where the trees are drawn, too (tree_dot.h); NULL: nowhere */
 	int full, wrong;
 	struct { char what[192]; uint64_t hash; } *seen;    /* trees of the first back end; hash 0 where it has none */
 	int nseen, cap;

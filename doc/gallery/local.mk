@@ -33,4 +33,5 @@ EXTRA_DIST += doc/gallery/swamping-staircase.svg
 EXTRA_DIST += doc/gallery/tensor-core-generations.svg
 EXTRA_DIST += doc/gallery/tiny-gradients.svg
 EXTRA_DIST += doc/gallery/ulp-staircase.svg
+EXTRA_DIST += doc/gallery/weight-drift.svg
 EXTRA_DIST += doc/gallery/weight-updates.svg

@@ -69,24 +69,30 @@ hu_tsv_text(hu_tsv *t, const char *s)
 }
 
 void
-hu_tsv_real(hu_tsv *t, double x)
+hu_tsv_real_text(char to[HU_TSV_REAL], double x)
 {
-	char b[40];
-
 	if (isnan(x))
-		strcpy(b, "nan");
+		strcpy(to, "nan");
 	else
-		snprintf(b, sizeof b, "%.17g", x);
+		snprintf(to, HU_TSV_REAL, "%.17g", x);
 	/* Integers of up to 15 digits stay as %.17g writes them, without an exponent. */
 	const int whole = x == floor(x) && fabs(x) < 1e15;
 	for (int digits = 1; digits < 17 && isfinite(x) && !whole; digits++) {
-		char shorter[40];
+		char shorter[HU_TSV_REAL];
 		snprintf(shorter, sizeof shorter, "%.*g", digits, x);
 		if (strtod(shorter, NULL) == x) {
-			strcpy(b, shorter);
+			strcpy(to, shorter);
 			break;
 		}
 	}
+}
+
+void
+hu_tsv_real(hu_tsv *t, double x)
+{
+	char b[HU_TSV_REAL];
+
+	hu_tsv_real_text(b, x);
 	hu_tsv_text(t, b);
 }
 

@@ -20,6 +20,9 @@ void hu_tsv_text(hu_tsv *t, const char *s);   /* escaped as by hu_shown; "-" whe
 void hu_tsv_real(hu_tsv *t, double x);   /* NaN is written nan, infinities inf and -inf */
 void hu_tsv_int(hu_tsv *t, long long x);
 void hu_tsv_none(hu_tsv *t);             /* "-" */
+/* Writes the number as hu_tsv_real does, and a zero byte. */
+enum { HU_TSV_REAL = 40 };
+void hu_tsv_real_text(char to[HU_TSV_REAL], double x);
 /* Writes the table to a file atomically. Only whole rows may have been added. The table can grow on, so that a long
    measurement that is cut short has saved its rows. */
 hu_status hu_tsv_save(const hu_tsv *t, const char *path);

@@ -85,7 +85,9 @@ hu_child(const char *figure, const char *command, const char *work, char **data,
 		st = hu_fail(HU_EUNABLE, "no process can be started: %s", strerror(errno));
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (st == HU_OK && (!WIFEXITED(status) || WEXITSTATUS(status)))
+	int ended = WIFEXITED(status) ? WEXITSTATUS(status) : HU_EXIT_ENV;
+	/* what a command judged to fail, as two files that differ, it has printed whole */
+	if (st == HU_OK && ended != HU_EXIT_OK && !(data && ended == HU_EXIT_JUDGED))
 		st = failed(figure, command, WIFEXITED(status) ? WEXITSTATUS(status) : -1, err);
 	if (st == HU_OK && data)
 		st = hu_file_read(out, data, n);

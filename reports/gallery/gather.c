@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"
 #include "reports/gallery/child.h"
+#include "reports/rows/json_cell.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -94,64 +95,12 @@ cell_of_table(const void *table, int at, const char *column)
 	return k < 0 ? NULL : hu_xstrdup(hu_table_cell(table, at, k));
 }
 
-/* Finds a key; an underscore in the name stands for a blank, too. */
-static const json_t *
-member(const json_t *object, const char *name, size_t n)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)(size_t)object, key, value)
-	{
-		size_t i = 0;
-		while (i < n && key[i] && (key[i] == name[i] || (key[i] == ' ' && name[i] == '_')))
-			i++;
-		if (i == n && !key[n])
-			return value;
-	}
-	return NULL;
-}
-
-static char *
-json_text(const json_t *v)
-{
-	char *all;
-	size_t i;
-	json_t *one;
-
-	switch (json_typeof(v)) {
-	case JSON_STRING: return hu_xstrdup(json_string_value(v));
-	case JSON_INTEGER: return hu_xprintf("%lld", (long long)json_integer_value(v));
-	case JSON_REAL: return hu_xprintf("%.17g", json_real_value(v));
-	case JSON_TRUE: return hu_xstrdup("1");
-	case JSON_FALSE: return hu_xstrdup("0");
-	case JSON_ARRAY:
-		all = hu_xstrdup("");
-		json_array_foreach(v, i, one)
-		{
-			char *text = json_text(one), *more = hu_xprintf("%s%s%s", all, i ? "," : "", text);
-			free(all);
-			free(text);
-			all = more;
-		}
-		return all;
-	default: return hu_xstrdup("-");
-	}
-}
-
-/* A column a.b is key b of the object a. */
 static char *
 cell_of_json(const void *rows, int at, const char *column)
 {
-	const json_t *v = json_array_get(rows, (size_t)at);
+	const json_t *v = hu_json_cell(json_array_get(rows, (size_t)at), column);
 
-	for (const char *s = column; v; s += strcspn(s, ".") + 1) {
-		size_t n = strcspn(s, ".");
-		v = member(v, s, n);
-		if (!s[n])
-			break;
-	}
-	return v ? json_text(v) : NULL;
+	return v ? hu_json_cell_text(v) : NULL;
 }
 
 /* Appends the rows that are kept. */
@@ -199,7 +148,7 @@ append_text(grid *g, const hu_recipe *r, const hu_recipe_line *l, const char *ta
 	free(data);
 	if (!j)
 		return hu_fail(HU_EFILE, "figure %s: `%s` prints no JSON: %s", r->name, l->text, e.text);
-	const json_t *meant = l->at ? member(j, l->at, strlen(l->at)) : j;
+	const json_t *meant = l->at ? hu_json_cell(j, l->at) : j;
 	if (json_is_array(meant))
 		rows = json_incref((json_t *)(size_t)meant);
 	else if (meant)

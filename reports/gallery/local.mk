@@ -44,4 +44,5 @@ nobase_dist_pkgdata_DATA += reports/gallery/swamping-staircase.gp
 nobase_dist_pkgdata_DATA += reports/gallery/tensor-core-generations.gp
 nobase_dist_pkgdata_DATA += reports/gallery/tiny-gradients.gp
 nobase_dist_pkgdata_DATA += reports/gallery/ulp-staircase.gp
+nobase_dist_pkgdata_DATA += reports/gallery/weight-drift.gp
 nobase_dist_pkgdata_DATA += reports/gallery/weight-updates.gp

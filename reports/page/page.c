@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of more than MANY runs the verdicts of the IN_FULL worst stand in full. */
+enum { MANY = 6, IN_FULL = 3 };
+
 static void
 head(hu_str *b, const hu_report_runs *runs, const char *css)
 {
@@ -55,6 +58,32 @@ title(hu_str *b, const hu_report_runs *runs)
 	fact(b, r->manifest, "batch", " of ", "");
 	fact(b, r->manifest, "seed", " · seed ", "");
 	hu_str_add(b, "</p>\n</header>\n");
+}
+
+/* Appends the verdict of one of many runs: a line, which opens to the rest. */
+static void
+verdict_line(hu_str *b, const hu_report_run *r)
+{
+	const json_t *sentences = r->summary ? hu_json_at(r->summary, "verdict") : NULL;
+	const char *word = r->summary ? hu_json_text(r->summary, "verdict_word") : "not analyzed";
+	size_t i;
+	json_t *s;
+
+	hu_str_addf(b, "<details class=\"verdict %s\">\n<summary><b>", hu_verdict_class(r));
+	hu_html_text(b, r->label);
+	hu_str_add(b, ": <span class=\"word\">");
+	hu_html_text(b, word ? word : "no verdict");
+	hu_str_add(b, "</span></b> ");
+	const char *first = json_string_value(json_array_get(sentences, 0));
+	hu_html_number(b, first ? first : "");
+	hu_str_add(b, "</summary>\n");
+	json_array_foreach(sentences, i, s)
+		if (i && json_is_string(s)) {
+			hu_str_add(b, "<p>");
+			hu_html_number(b, json_string_value(s));
+			hu_str_add(b, "</p>\n");
+		}
+	hu_str_add(b, "</details>\n");
 }
 
 static void
@@ -130,10 +159,15 @@ hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, cons
 	head(out, runs, css);
 	free(css);
 	title(out, runs);
-	for (int rank = 3; rank >= 0; rank--) /* the worst first */
+	int told = 0;
+	for (int rank = 3; rank >= 0; rank--) /* the worst first; of many runs these alone in full */
 		for (int i = 0; i < runs->n; i++)
-			if (hu_verdict_order(&runs->at[i]) == rank)
-				verdict(out, runs, &runs->at[i]);
+			if (hu_verdict_order(&runs->at[i]) == rank) {
+				if (runs->n > MANY && told++ >= IN_FULL)
+					verdict_line(out, &runs->at[i]);
+				else
+					verdict(out, runs, &runs->at[i]);
+			}
 	tiles(out, &runs->at[runs->focus], runs->n > 1);
 	hu_status st = hu_page_figures(out, runs, figures, formats, dir);
 	if (st != HU_OK) {

@@ -153,6 +153,19 @@ tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const cha
 	return HU_OK;
 }
 
+/* Appends the runs' colours as a list, for screens on which a picture's own legend is too wide. */
+static void
+legend(hu_str *b, const hu_report_runs *runs)
+{
+	hu_str_add(b, "<ul class=\"legend\">");
+	for (int i = 0; i < runs->n; i++) {
+		hu_str_addf(b, "<li class=\"run-%d\">", i % 8 + 1);
+		hu_html_text(b, runs->at[i].label);
+		hu_str_add(b, "</li>");
+	}
+	hu_str_add(b, "</ul>\n");
+}
+
 static int
 group(const hu_figures *figures, int i)
 {
@@ -204,6 +217,8 @@ hu_page_figures(
 			f->title, f->caption);
 		if (!strcmp(f->name, "loss"))
 			diverged(b, runs);
+		if (f->run < 0 && runs->n > 1)
+			legend(b, runs);
 		if (n > 1)
 			HU_TRY(tabs(b, f, n, runs, formats, dir));
 		else

@@ -111,14 +111,15 @@ memory_row(hu_str *b, const hu_report_run *r)
 void
 hu_page_runs(hu_str *b, const hu_report_runs *runs)
 {
-	hu_str_add(b, "<section>\n<h2>Runs</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>run</th><th "
+	hu_str_add(b, "<section>\n<h2>Runs</h2>\n<div class=\"scroll\" tabindex=\"0\"><table>\n"
+		      "<thead><tr><th>run</th><th "
 		      "class=\"left\">verdict</th><th class=\"left\">compute</th>"
 		      "<th class=\"left\">variable</th><th class=\"left\">loss scaling</th><th>eval. "
 		      "accuracy</th><th>final loss</th><th>skipped</th><th>ms a step</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < runs->n; i++)
 		run_row(b, &runs->at[i]);
-	hu_str_add(
-		b, "</tbody>\n</table></div>\n<h3>Memory</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>run</th>");
+	hu_str_add(b, "</tbody>\n</table></div>\n<h3>Memory</h3>\n"
+		      "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr><th>run</th>");
 	for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
 		hu_str_addf(b, "<th>%s</th>", memory[i].title);
 	hu_str_add(b, "<th>together</th></tr></thead>\n<tbody>\n");

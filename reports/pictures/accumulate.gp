@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # title: {message(0)|%s}
-# caption: The backward error |computed − exact| / Σ|terms| against {what|%s}. Dashed: √n·u of each format, dotted: the proven bound; u is the unit
-#   roundoff. {circles|%s}
+# caption: The backward error |computed − exact| / Σ|terms| against {what|%s}. {spread|%s}Dashed: √n·u of each format, dotted: the proven bound; u is the
+#   unit roundoff. {circles|%s}
 # data: halfulp accumulate --table --json
-# take: terms format sum n length? backward bound sqrt_n_u first_swamped? stagnation_term? stagnation_value? swamped_share
+# take: terms format sum n length? backward bound sqrt_n_u first_swamped? stagnation_term? stagnation_value? swamped_share seed
 load 'picture-style.gp'
 
 # Series by name; a format's first series carries its bounds
@@ -21,6 +21,20 @@ read(f, s, x, e, first, stop, value) = (i = id(f, s), n_max = x > n_max ? x : n_
 stats file using (by_length = by_length || !gone(strcol('length')), 0) nooutput
 x_of(l, n) = by_length ? number(l) : n
 stats file using (read(strcol('format'), strcol('sum'), x_of(strcol('length'), column('n')), column('backward'), strcol('first_swamped'), strcol('stagnation_term'), strcol('stagnation_value'))) nooutput
+
+# Rows of one seed follow those of another in the same order: point p of each has the same sum and the same n
+first_seed = ''; seeds = 0; rows = 0
+stats file using (first_seed = rows ? first_seed : strcol('seed'), seeds = seeds + (strcol('seed') eq first_seed), rows = rows + 1, 0) nooutput
+points = seeds; seeds = rows / points
+array series_of[points]; array at[points]; array mean[points]; array least[points]; array most_of[points]
+row = 0
+gather(i, x, e) = (p = row % points + 1, row = row + 1, row > points ? 0 : (series_of[p] = i, at[p] = x, mean[p] = 0, least[p] = 1e300, most_of[p] = 0), \
+	e == e ? (mean[p] = mean[p] + e / seeds, least[p] = e < least[p] ? e : least[p], most_of[p] = e > most_of[p] ? e : most_of[p]) : (mean[p] = NaN), last[i] = mean[p], 0)
+stats file using (gather(id(strcol('format'), strcol('sum')), x_of(strcol('length'), column('n')), column('backward'))) nooutput
+set print $points
+do for [p = 1:points] { print sprintf("%d\t%.17g\t%.17g\t%.17g\t%.17g", series_of[p], at[p], mean[p], least[p], most_of[p]) }
+set print
+spread = seeds > 1 ? sprintf('Lines: the mean over %d seeds; bands: from the least to the largest of them. ', seeds) : ''
 what = by_length ? 'the length N of the parts' : 'the number of terms n'
 
 worst = 1; best = 1
@@ -33,10 +47,13 @@ do for [i = 1:series] { if (stops[i] > 0 && (!stopped || stops[i] < stops[stoppe
 marked = 0
 do for [i = 1:series] { marked = marked + (mark[i] > 0) }
 circles = by_length || !marked ? '' : 'A circle marks the first row in which a term was swamped, that is, left the accumulator as it was.'
-message(_) = !by_length && stopped ? sprintf('%s: the sum stops at term %s, at %s', name[stopped], grouped(sprintf('%d', stops[stopped])), say(at_stop[stopped])) \
-	: series > 1 ? sprintf('At the end %s is off by %s of the terms’ magnitudes, %s by %s', name[worst], say(last[worst]), name[best], say(last[best])) \
-	: sprintf('%s: at the end the sum is off by %s of the terms’ magnitudes', name[1], say(last[1]))
+when = seeds > 1 ? 'On average over '.seeds.' seeds' : 'At the end'
+message(_) = !by_length && stopped && seeds == 1 ? sprintf('%s: the sum stops at term %s, at %s', name[stopped], grouped(sprintf('%d', stops[stopped])), say(at_stop[stopped])) \
+	: series > 1 ? sprintf('%s %s is off by %s of the terms’ magnitudes, %s by %s', when, name[worst], say(last[worst]), name[best], say(last[best])) \
+	: sprintf('%s: %s the sum is off by %s of the terms’ magnitudes', name[1], seeds > 1 ? 'on average over '.seeds.' seeds' : 'at the end', say(last[1]))
 
+# A band ends at the plot's edge where an error is 0
+above(e) = e > low / 3 ? e : low / 3
 longest = 0
 do for [i = 1:series] { longest = strlen(name[i]) > longest ? strlen(name[i]) : longest }
 t = legend_of(series, longest)
@@ -53,7 +70,8 @@ do for [format in formats] {
 	eval name_y('backward error')
 	plot for [i = 1:series] file using (is(i) && bounds[i] ? x_of(strcol('length'), column('n')) : NaN):(positive(column('bound'))) with lines lw 1 dt 3 lc rgb series_ink(i) notitle, \
 		for [i = 1:series] file using (is(i) && bounds[i] ? x_of(strcol('length'), column('n')) : NaN):(positive(column('sqrt_n_u'))) with lines lw 1 dt 2 lc rgb series_ink(i) notitle, \
-		for [i = 1:series] file using (is(i) ? x_of(strcol('length'), column('n')) : NaN):(positive(column('backward'))) with linespoints pt 7 ps 0.25 lw 2 dt series_dash(i) lc rgb series_ink(i) title name[i], \
-		for [i = 1:series] file using (is(i) && !by_length && mark[i] == column('n') ? column('n') : NaN):(positive(column('backward'))) with points pt 6 ps 1.2 lw 2 lc rgb series_ink(i) notitle
+		for [i = 1:series] $points using (seeds > 1 && column(1) == i && column(5) > 0 ? column(2) : NaN):(above(column(4))):(above(column(5))) with filledcurves fs transparent solid 0.2 noborder lc rgb series_ink(i) notitle, \
+		for [i = 1:series] $points using (column(1) == i ? column(2) : NaN):(positive(column(3))) with linespoints pt 7 ps 0.25 lw 2 dt series_dash(i) lc rgb series_ink(i) title name[i], \
+		for [i = 1:series] $points using (!by_length && column(1) == i && mark[i] == column(2) ? column(2) : NaN):(positive(column(3))) with points pt 6 ps 1.2 lw 2 lc rgb series_ink(i) notitle
 }
 unset output

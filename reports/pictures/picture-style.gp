@@ -41,7 +41,7 @@ if (low_canvas) { command_lines = 0 }
 head_height = 0
 legend_rows = 0; legend_columns = 1
 # How many columns and rows a legend of n entries takes, the longest of which has m characters
-legend_of(n, m) = (legend_columns = int((width - 96) / (8.4 * m + 61)), legend_columns = legend_columns < 1 ? 1 : legend_columns > n ? n : legend_columns, \
+legend_of(n, m) = (legend_columns = int((width - 96) / (9 * m + 61)), legend_columns = legend_columns < 1 ? 1 : legend_columns > n ? n : legend_columns, \
 	legend_rows = int((n + legend_columns - 1) / legend_columns))
 
 # Begins a picture: margins of LEFT and RIGHT pixels beside the plot; the legend stands below the axis' label

@@ -3,7 +3,6 @@
    it, whole. */
 #include "reports/pictures/picture.h"
 
-#include "lib/base/console/command.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -11,9 +10,9 @@
 #include "reports/figure.h"
 #include "reports/gallery/child.h"
 #include "reports/gallery/gallery.h"
+#include "reports/rows/obey.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +37,13 @@ static const hu_opt opts[] = { { "svg", "FILE", NULL, "draw the rows into FILE, 
 		"size of the picture, in pixels at 96 to the inch or as 84x60mm; letters keep theirs [640 wide, as "
 		"high as the rows need]" },
 	{ NULL, NULL, NULL, NULL } };
-enum { OPTIONS = sizeof opts / sizeof *opts - 1, FILES = 4 };
+enum { FILES = 4 };
 
 typedef struct drawing {
 	hu_canvas canvas;
 	char formats[16];
-	char *folder, *command, *data; /* the temporary folder, the command line, the JSON */
-	size_t n;
-	int code; /* of the command */
+	char *folder; /* the temporary folder */
+	hu_obeyed rows;
 	hu_recipe recipe;
 } drawing;
 
@@ -119,80 +117,6 @@ canvas_of(drawing *d, const hu_args *a)
 					  : HU_OK;
 }
 
-/* Appends a word as a shell takes it. */
-static void
-shell_word(hu_str *b, const char *word)
-{
-	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/+@%";
-
-	hu_str_addf(b, *word && !word[strspn(word, plain)] ? " %s" : " '%s'", word);
-}
-
-/* Makes the command's own line without the options of the picture, and with those words of `more` that it lacks. */
-static char **
-own_line(const hu_command *c, const hu_args *a, const char *more, int *argc, char **shown)
-{
-	char **argv = hu_xcalloc((size_t)(a->neach + a->nrest) + 16, sizeof *argv), *words = hu_xstrdup(more),
-	     *save = NULL;
-	int n = 0;
-	hu_str b;
-
-	argv[n++] = hu_xstrdup(c->name);
-	for (int i = 0; i < a->neach; i++) {
-		const hu_opt *o = &a->opts[a->each[i].opt];
-		int added = 0;
-		for (int k = 0; k < OPTIONS; k++)
-			added |= !strcmp(opts[k].name, o->name);
-		if (!added && strcmp(o->name, "json"))
-			argv[n++] =
-				o->arg ? hu_xprintf("--%s=%s", o->name, a->each[i].value) : hu_xprintf("--%s", o->name);
-	}
-	int own = n;
-	for (char *w = strtok_r(words, " ", &save); w && n < own + 8; w = strtok_r(NULL, " ", &save))
-		if (strncmp(w, "--", 2) || !hu_args_given(a, w + 2) || !strcmp(w, "--json"))
-			argv[n++] = hu_xstrdup(w);
-	int options = n;
-	if (a->nrest)
-		argv[n++] = hu_xstrdup("--");
-	for (int i = 0; i < a->nrest; i++)
-		argv[n++] = hu_xstrdup(a->rest[i]);
-	free(words);
-
-	hu_str_init(&b);
-	hu_str_addf(&b, "halfulp %s", c->name);
-	for (int i = 0; i < a->nrest; i++)
-		shell_word(&b, a->rest[i]);
-	for (int i = 1; i < own && i < options; i++)
-		shell_word(&b, argv[i]);
-	*shown = b.s;
-	*argc = n;
-	return argv;
-}
-
-/* Runs the command and reads what it prints. d->code is above 1 where it failed, and it has then said why. */
-static hu_status
-obey(drawing *d, const hu_command *c, const hu_args *a, const char *more)
-{
-	char *path = hu_path(d->folder, "rows.json");
-	int argc, out = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-	char **argv = own_line(c, a, more, &argc, &d->command);
-	hu_command_end end = { 0, NULL };
-	hu_status st =
-		out < 0 ? hu_fail(HU_EIO, "%s: %s", path, strerror(errno)) : hu_command_run(&end, argc, argv, out, 1);
-
-	if (out >= 0)
-		close(out);
-	d->code = end.code;
-	if (st == HU_OK && end.code <= HU_EXIT_JUDGED)
-		st = hu_file_read(path, &d->data, &d->n);
-	for (int i = 0; i < argc; i++)
-		free(argv[i]);
-	free(argv);
-	free(end.reason);
-	free(path);
-	return st;
-}
-
 /* Returns the options that the command's first view asks for: its data line's words behind "halfulp COMMAND". */
 static hu_status
 options_of(const hu_command *c, char **more)
@@ -221,7 +145,7 @@ gather(drawing *d, const hu_command *c)
 		hu_recipe_release(&d->recipe);
 		st = hu_recipe_read(&d->recipe, "pictures", views[i].script);
 		if (st == HU_OK)
-			st = hu_gather_given(&d->recipe, d->data, d->n, d->folder);
+			st = hu_gather_given(&d->recipe, d->rows.json, d->rows.n, d->folder);
 	}
 	return st == HU_EFILE ? hu_fail(HU_EINVAL, "these rows have no picture: %s", hu_reason()) : st;
 }
@@ -242,7 +166,7 @@ draw(drawing *d)
 		free(style);
 		HU_TRY(st);
 	}
-	d->canvas.command = d->command;
+	d->canvas.command = d->rows.command;
 	HU_TRY(hu_recipe_script(&d->recipe, d->folder, &d->canvas));
 	return hu_figures_draw(&(hu_figures){ &one, 1 }, d->folder, d->formats);
 }
@@ -270,7 +194,7 @@ write_tex(const drawing *d, const char *file, char *title, char *caption)
 		.title = title,
 		.caption = caption,
 		.numbers = (char[]){ "" },
-		.subject = d->command };
+		.subject = d->rows.command };
 	hu_status st = hu_figures_tex(&(hu_figures){ &one, 1 }, d->folder);
 
 	tex = hu_path(d->folder, "%s.tex", one.stem);
@@ -306,7 +230,7 @@ deliver(const drawing *d, const hu_args *a)
 		free(drawn);
 	}
 	if (st == HU_OK && hu_args_given(a, "json"))
-		fwrite(d->data, 1, d->n, stdout);
+		fwrite(d->rows.json, 1, d->rows.n, stdout);
 	else if (st == HU_OK)
 		printf("%s. %s\n", title, caption);
 	free(title);
@@ -317,7 +241,7 @@ static int
 run(const hu_command *c, const hu_args *a)
 {
 	const char *tmp = getenv("TMPDIR");
-	drawing d = { .code = 0 };
+	drawing d = { .folder = NULL };
 	char *more = NULL;
 	hu_status st = canvas_of(&d, a);
 
@@ -331,8 +255,8 @@ run(const hu_command *c, const hu_args *a)
 		st = hu_fail(HU_EIO, "%s: %s; TMPDIR names a folder for temporary files", d.folder, strerror(errno));
 	int made = st == HU_OK && more;
 	if (st == HU_OK)
-		st = obey(&d, c, a, more);
-	if (st == HU_OK && d.data) {
+		st = hu_obey(&d.rows, c, a, opts, more);
+	if (st == HU_OK && d.rows.json) {
 		st = gather(&d, c);
 		if (st == HU_OK)
 			st = draw(&d);
@@ -344,9 +268,9 @@ run(const hu_command *c, const hu_args *a)
 	hu_recipe_release(&d.recipe);
 	free(more);
 	free(d.folder);
-	free(d.command);
-	free(d.data);
-	return st == HU_OK ? d.code : hu_complain(st);
+	int code = d.rows.code;
+	hu_obeyed_release(&d.rows);
+	return st == HU_OK ? code : hu_complain(st);
 }
 
 const hu_command_addition hu_pictures = { opts, needs, belongs, asked, run };

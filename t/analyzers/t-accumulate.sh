@@ -85,6 +85,16 @@ refuses 3 'x.npy has 5 elements where --n asks for 6' --terms x.npy --n 6
 printf 'no archive' >junk.npz
 refuses 3 'junk.npz: no .npz (zip archive)' --terms junk.npz:a
 
+# --seeds: each seed's rows are those that it has alone, drawn terms and drawn roundings too
+run --table --terms uniform:0,1 --n 500 --format bf16,fp16 --sum kahan --sum fma,mode=SR --seed 7 --seeds 3
+grep -v '^#' out >several
+for seed in 7 8 9; do
+	run --table --terms uniform:0,1 --n 500 --format bf16,fp16 --sum kahan --sum fma,mode=SR --seed $seed
+	test $seed = 7 && grep -v '^#' out || grep -v '^#' out | tail -n +2
+done >alone
+test "$(wc -l <alone)" = 121 && cmp -s several alone && test "$(tail -n +2 alone | cut -f5,15 | sort -u | wc -l)" -gt 60
+test_is $? "--seeds 3: the rows of each seed alone, one below the other"
+
 refuses 2 'did you mean fma' --sum fmaa
 refuses 2 'a summation model is needed' --sum ''
 refuses 2 'before or behind a comma' --sum fma,
@@ -98,6 +108,7 @@ refuses 2 'two numbers' --terms normal:1,nan
 refuses 2 'a number' --terms constant
 refuses 2 'takes nothing' --terms ones:3
 refuses 2 '--n' --n 0
+refuses 2 '--seeds' --terms uniform:0,1 --seeds 0
 refuses 2 '--start' --start one
 refuses 2 'range' --sum chunk:8..4
 refuses 2 'range' --sum chunk:8..

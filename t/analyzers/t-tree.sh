@@ -38,6 +38,40 @@ test_is $? "4500 values: two blocks of the fixed tree"
 run tree --backend cpu --op matmul --sum fma --json --n 8
 test $code = 0 && grep -q '"tree": "seq(1..8)"' out && grep -q '"is": "fma, sequential' out && grep -q '"documented": true' out && grep -q '"hash": "0x[0-9a-f]\{16\}"' out
 test_is $? "--json"
+run tree --backend cpu --op matmul --sum fma --sum pairwise --sum kahan --sum dot2 --sum tc:volta --n 9 \
+	--dot t.dot --full --json
+cat >read.py <<'PY'
+# Finds the order of each cluster again: its root adds what leads to it, in the order of their least terms
+import json, re, sys
+text = open('t.dot').read()
+want = [r['tree'] for r in json.load(open('out')) if r['tree']]
+got = []
+for k, cluster in enumerate(re.findall(r'subgraph cluster_\d+ \{(.*?)\n\t\}', text, re.S), 1):
+    labels = dict(re.findall(r'^\t\t(\w+) \[label="([^"]+)"', cluster, re.M))
+    kids = {}
+    for child, sum in re.findall(r'^\t\t(\w+) -> (\w+);$', cluster, re.M):
+        kids.setdefault(sum, []).append(child)
+    def least(v):
+        return int(labels[v]) if v not in kids else min(map(least, kids[v]))
+    def tree(v):
+        return labels[v] if v not in kids else '(%s)' % ' '.join(map(tree, sorted(kids[v], key=least)))
+    root, = set(kids) - {c for v in kids.values() for c in v}
+    got.append(tree(root))
+sys.exit(got != list(dict.fromkeys(want)) or len(got) != 3
+    or '// cpu: matmul by kahan,acc=fp32, factors in fp32: order 1' not in text or ': no tree: ' not in text)
+PY
+test $code = 0 && "${PYTHON:-python3}" read.py
+test_is $? "--dot: each order once, as the rows have it"
+if command -v dot >/dev/null; then
+	dot -Tsvg t.dot >t.svg 2>dot.err && test ! -s dot.err && test "$(grep -c '<g id="clust' t.svg)" = 3
+	test_is $? "Graphviz draws it"
+else
+	skip 1 "Graphviz is absent"
+fi
+run tree --backend cpu --op matmul --sum fma --dot /nowhere/t.dot
+test $code = 4 && test "$(wc -l <err)" = 1
+test_is $? "--dot where nothing can be written: a line"
+run tree --backend cpu --op matmul --sum fma --json --n 8
 hash=$(grep '"hash"' out)
 run tree --backend cpu --op matmul --sum sequential,acc=bf16 --json --n 8
 test "$(grep '"hash"' out)" = "$hash"

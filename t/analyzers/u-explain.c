@@ -166,7 +166,7 @@ test_svg(void)
 	hu_drawing_init(&d);
 	hu_drawing_title(&d, "a < b & c: 2^-10");
 	hu_drawing_words(&d, "\"quoted\" > 1");
-	svg = hu_drawing_svg(&d, "halfulp calc '1 < 2^-3'");
+	svg = hu_drawing_svg(&d, "halfulp calc '1 < 2^-3'", &(hu_drawing_look){ 0, 0 });
 	for (const char *s = svg; *s; s++)
 		open += s[0] == '<' && s[1] == 't' && s[2] == 'e'                  ? 1
 			: s[0] == '<' && s[1] == '/' && s[2] == 't' && s[3] == 'e' ? -1

@@ -314,6 +314,23 @@ def master_weights(g):
     yield g.says('%d epochs' % (1 + max(int(r['epoch']) for r in g.table()))), 'the epochs'
 
 
+def weight_drift(g):
+    drift = {p or 'float32': {1 + int(r['step']): float(r['l2']) for r in g.table(p)}
+            for p in ('', 'mixed_float16', 'mixed_bfloat16', 'bfloat16')}
+    end = {p: d[256] for p, d in drift.items()}
+    yield g.says('After 256 steps bf16 weights are %.1f %%' % (100 * end['bfloat16'])) and g.says(
+        '%.0f and %.0f times as far' % tuple(end[p] / end['float32'] for p in ('mixed_float16', 'mixed_bfloat16'))), (
+        'the distances: %s' % end)
+    rate = {p: math.log2(d[256] / d[16]) / 4 for p, d in drift.items()}
+    yield 0.4 < rate['float32'] < 0.6 and rate['bfloat16'] > 0.8 and all(
+        set(d) == {2 ** k for k in range(9)} for d in drift.values()), \
+        'fp32 drifts as the root of the steps, bf16 as the steps: %s' % rate
+    # the first step's distance is one rounding of the weights: below their format's roundoff, above a sixteenth of it
+    first = {p: d[1] for p, d in drift.items()}
+    yield 2.0 ** -28 < first['float32'] < 2.0 ** -24 and 2.0 ** -12 < first['bfloat16'] < 2.0 ** -8, \
+        'and begin at a roundoff: %s' % first
+
+
 # A block of a tensor core as its papers describe it: C and the exact products are aligned to the largest of them, bits beyond
 # 23 + extra behind its leading one are chopped, the sum is exact, and the result is chopped to fp32.
 def block(c, products, extra):

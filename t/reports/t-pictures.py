@@ -52,6 +52,30 @@ def accumulate(title, rows):
             and r['format'] == m[1] for r in stops)
 
 
+def spread(title, rows):
+    """The lines are means over the seeds; the bands' corners are the least and the largest, on one scale of pixels."""
+    at = {}
+    for r in rows:
+        at.setdefault((r['sum'], r['n']), []).append(r['backward'])
+    mean = {s: sum(at[s, 1024]) / len(at[s, 1024]) for s in {s for s, _ in at}}
+    m = re.fullmatch(r'On average over 6 seeds \S+ (\S+) is off by (\S+) of the terms’ magnitudes, \S+ (\S+) by (\S+)',
+            title)
+    if not m or len(rows) != 6 * len(at) or not near(m[2], mean[m[1]]) or not near(m[4], mean[m[3]]):
+        return False
+    svg = open(home + '/p.svg').read()
+    bands = re.findall(r"fill-opacity = '0.2\d*' points = '([^']*)'", svg)
+    corners = [tuple(map(float, c.split(','))) for p in bands for c in p.split()]
+    ends = [(math.log2(n), math.log(e)) for (s, n), es in at.items() for e in (min(es), max(es)) if n > 1 and e]
+    # a pixel is a + b log(error): so of the two furthest corners on the right, then of all
+    x1 = max(x for x, _ in corners)
+    right = sorted({y for x, y in corners if x > x1 - 1})
+    top = [max(max(at[s, 1024]) for s in mean), min(min(at[s, 1024]) for s in mean)]
+    b = (right[-1] - right[0]) / (math.log(top[1]) - math.log(top[0]))
+    step = (x1 - min(x for x, _ in corners)) / 9    # from n = 2, since no error is below
+    return len(ends) > 30 and all(any(abs(y - right[0] - b * (e - math.log(top[0]))) < 0.1
+        and abs(x - x1 - (lg - 10) * step) < 1 for x, y in corners) for lg, e in ends)
+
+
 def lengths(title, rows):
     m = re.search(r'off by (.+) of the terms’ magnitudes$', title)
     return m is not None and near(m[1], [r for r in rows if r['length'] == 64][-1]['backward'])
@@ -132,6 +156,8 @@ small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
 lines = [
     ('accumulate', 'accumulate --terms uniform:0,1 --n 16384 --format fp16,bf16 --sum fma --sum kahan', '--table', accumulate),
     ('accumulate', 'accumulate --terms uniform:0,1 --n 4096 --format fp16 --sum chunk:1..64', '--table', lengths),
+    ('accumulate', 'accumulate --terms uniform:0,1 --n 1024 --format bf16 --sum fma,mode=SR --sum kahan --seeds 6',
+        '--table', spread),
     ('allreduce', 'allreduce a b --ranks 2..1024 --wire bf16,e4m3', '', reduced),
     ('formats-values', 'formats', '', values),
     ('formats-map', 'formats fp32 fp16 bf16 e4m3 mxfp4', '', lambda t, rows: several(t, [r for r in rows if 'p' in r])),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Options that some commands have beside their own, and that one function above all commands answers: it runs the
+   Options that some commands have beside their own, and that a function above all commands answers: it runs the
    command itself and makes something of what it prints. The main program registers them, so that a command on a lower
-   floor has a picture without knowing what draws it. */
+   floor has a picture or a table without knowing what makes it. */
 #ifndef HU_BASE_ADDITION_H
 #define HU_BASE_ADDITION_H
 
@@ -17,10 +17,11 @@ typedef struct hu_command_addition {
 	int (*run)(const hu_command *c, const hu_args *a);
 } hu_command_addition;
 
-/* Sets the options that are added. x must outlive every call below. */
+/* Adds options, at most four times. x must outlive every call below. */
 void hu_command_add(const hu_command_addition *x);
-/* Returns what was set where it belongs to the command, else NULL. */
-const hu_command_addition *hu_command_added(const hu_command *c);
+/* Sets *asked to the addition that the command line asks for, NULL where it asks for none. HU_EINVAL where it asks for
+   two, or gives an option of one that has no effect. */
+hu_status hu_command_asked(const hu_command *c, const hu_args *a, const hu_command_addition **asked);
 /* Returns the command's own options with those that are added behind them. The table is valid until the next call. */
 const hu_opt *hu_command_opts(const hu_command *c);
 #endif

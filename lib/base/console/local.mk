@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += lib/base/console/addition.c
 noinst_HEADERS += lib/base/console/addition.h
 libhalfulp_a_SOURCES += lib/base/console/command.c
 noinst_HEADERS += lib/base/console/command.h
+libhalfulp_a_SOURCES += lib/base/console/command_main.c
 libhalfulp_a_SOURCES += lib/base/console/opt.c
 noinst_HEADERS += lib/base/console/opt.h
 libhalfulp_a_SOURCES += lib/base/console/opt_need.c

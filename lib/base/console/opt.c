@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Parses command lines by getopt_long, prints help, and runs commands. */
+   Parses command lines by getopt_long, and reads options' values. */
 #include "lib/base/console/opt.h"
 
-#include "lib/base/console/addition.h"
+#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-static const char *running = "";
 
 static int
 count(const hu_opt *opts)
@@ -197,6 +191,22 @@ hu_args_nth(const hu_args *a, const char *name, int k)
 	return NULL;
 }
 
+char *
+hu_args_line(const hu_args *a, const char *name)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	hu_str_addf(&b, "halfulp %s", name);
+	for (int i = 0; i < a->nrest; i++)
+		hu_str_addf(&b, " %s", hu_shown(a->rest[i]));
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &a->opts[a->each[i].opt];
+		hu_str_addf(&b, o->arg ? " --%s=%s" : " --%s", o->name, hu_shown(a->each[i].value));
+	}
+	return b.s;
+}
+
 hu_status
 hu_args_int(const hu_args *a, const char *name, long long min, long long max, long long *out)
 {
@@ -236,90 +246,4 @@ hu_args_real(const hu_args *a, const char *name, double min, double max, double 
 	if (!hu_parse_real(s, out) || !(*out >= min && *out <= max))
 		return hu_fail(HU_EINVAL, "--%s %s: a number from %g to %g is needed", name, s, min, max);
 	return HU_OK;
-}
-
-/* Prints text that begins in column `indent`: on a terminal in lines that fit its width, elsewhere in one line. */
-static void
-print_wrapped(const char *text, size_t indent)
-{
-	struct winsize w;
-	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20
-			       ? w.ws_col
-			       : SIZE_MAX,
-	       at = indent;
-
-	for (const char *s = text; *s;) {
-		size_t n = strcspn(s, " "), space = s > text;
-		if (space && at + space + n > width) {
-			printf("\n%*s", (int)indent, "");
-			at = indent;
-			space = 0;
-		}
-		printf("%s%.*s", space ? " " : "", (int)n, s);
-		at += space + n;
-		s += n + (s[n] == ' ');
-	}
-}
-
-void
-hu_command_help(const hu_command *c)
-{
-	printf("usage: halfulp %s %s\n\n%s\n", c->name, c->usage, c->summary);
-	if (c->details)
-		printf("\n%s\n", c->details);
-	printf("\noptions:\n");
-	for (const hu_opt *o = hu_command_opts(c); o->name; o++) {
-		char left[64];
-		snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-		char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
-		printf("  %-26s ", left);
-		print_wrapped(all, strlen(left) > 26 ? strlen(left) + 3 : 29);
-		putchar('\n');
-		free(all);
-	}
-	printf("  %-26s %s\n", "--help", "this page");
-}
-
-int
-hu_complain(hu_status st)
-{
-	fflush(stdout);
-	fprintf(stderr, "halfulp%s%s: %s\n", *running ? " " : "", running, hu_reason());
-	return hu_exit_code(st);
-}
-
-int
-hu_stdout_end(int code)
-{
-	errno = 0;
-	if (!(ferror(stdout) | fflush(stdout)) || (code != HU_EXIT_OK && code != HU_EXIT_JUDGED))
-		return code;
-	int why = errno;
-	return hu_complain(
-		hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
-}
-
-int
-hu_command_main(const hu_command *c, int argc, char **argv)
-{
-	const hu_command_addition *x = hu_command_added(c);
-	hu_args a;
-	int code;
-
-	running = c->name;
-	hu_status st = hu_args_parse(&a, hu_command_opts(c), argc, argv);
-	if (st != HU_OK)
-		code = hu_complain(st);
-	else if (hu_args_help(&a)) {
-		hu_command_help(c);
-		code = HU_EXIT_OK;
-	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK ||
-		(x && (st = hu_args_need(&a, x->needs, &a)) != HU_OK))
-		code = hu_complain(st);
-	else if (x && x->asked(&a))
-		code = x->run(c, &a);
-	else
-		code = c->run(&a);
-	hu_args_release(&a);
-	return hu_stdout_end(code);
 }

@@ -38,6 +38,9 @@ int hu_args_given(const hu_args *a, const char *name);
 int hu_args_has(const hu_args *a, const char *name);           /* 1 where the table has such an option */
 /* The k-th value (from 0) of a repeatable option; NULL past the last. */
 const char *hu_args_nth(const hu_args *a, const char *name, int k);
+/* Returns the command line as one line of text, for the provenance of a file: "halfulp NAME", the words without a dash,
+   and the options as --name=value. The caller frees it. */
+char *hu_args_line(const hu_args *a, const char *name);
 /* Reads an option's value as an integer of [min, max]. HU_EINVAL, which names the option, where it is none or is
    missing. */
 hu_status hu_args_int(const hu_args *a, const char *name, long long min, long long max, long long *out);

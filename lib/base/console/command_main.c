@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The part of opt.h that runs a command: prints its help, the reason of a failure, or lets it work. */
+#include "lib/base/console/opt.h"
+
+#include "lib/base/console/addition.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/mem.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char *running = "";
+
+/* Prints text that begins in column `indent`: on a terminal in lines that fit its width, elsewhere in one line. */
+static void
+print_wrapped(const char *text, size_t indent)
+{
+	struct winsize w;
+	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20
+			       ? w.ws_col
+			       : SIZE_MAX,
+	       at = indent;
+
+	for (const char *s = text; *s;) {
+		size_t n = strcspn(s, " "), space = s > text;
+		if (space && at + space + n > width) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+			space = 0;
+		}
+		printf("%s%.*s", space ? " " : "", (int)n, s);
+		at += space + n;
+		s += n + (s[n] == ' ');
+	}
+}
+
+void
+hu_command_help(const hu_command *c)
+{
+	printf("usage: halfulp %s %s\n\n%s\n", c->name, c->usage, c->summary);
+	if (c->details)
+		printf("\n%s\n", c->details);
+	printf("\noptions:\n");
+	for (const hu_opt *o = hu_command_opts(c); o->name; o++) {
+		char left[64];
+		snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
+		printf("  %-26s ", left);
+		print_wrapped(all, strlen(left) > 26 ? strlen(left) + 3 : 29);
+		putchar('\n');
+		free(all);
+	}
+	printf("  %-26s %s\n", "--help", "this page");
+}
+
+int
+hu_complain(hu_status st)
+{
+	fflush(stdout);
+	fprintf(stderr, "halfulp%s%s: %s\n", *running ? " " : "", running, hu_reason());
+	return hu_exit_code(st);
+}
+
+int
+hu_stdout_end(int code)
+{
+	errno = 0;
+	if (!(ferror(stdout) | fflush(stdout)) || (code != HU_EXIT_OK && code != HU_EXIT_JUDGED))
+		return code;
+	int why = errno;
+	return hu_complain(
+		hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
+}
+
+int
+hu_command_main(const hu_command *c, int argc, char **argv)
+{
+	const hu_command_addition *x;
+	hu_args a;
+	int code;
+
+	running = c->name;
+	hu_status st = hu_args_parse(&a, hu_command_opts(c), argc, argv);
+	if (st != HU_OK)
+		code = hu_complain(st);
+	else if (hu_args_help(&a)) {
+		hu_command_help(c);
+		code = HU_EXIT_OK;
+	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK || (st = hu_command_asked(c, &a, &x)) != HU_OK)
+		code = hu_complain(st);
+	else if (x)
+		code = x->run(c, &a);
+	else
+		code = c->run(&a);
+	hu_args_release(&a);
+	return hu_stdout_end(code);
+}

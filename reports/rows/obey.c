@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/rows/obey.h"
+
+#include "lib/base/console/command.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "reports/human.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Returns 1 where one of the options has the name. */
+static int
+has(const hu_opt *opts, const char *name)
+{
+	while (opts->name && strcmp(opts->name, name))
+		opts++;
+	return opts->name != NULL;
+}
+
+/* Makes the line, which the caller frees word by word; *shown is its text without the words of `more`. */
+static char **
+own_line(const hu_command *c, const hu_args *a, const hu_opt *added, const char *more, int *argc, char **shown)
+{
+	char **argv = hu_xcalloc((size_t)(a->neach + a->nrest) + strlen(more) + 4, sizeof *argv),
+	     *words = hu_xstrdup(more), *save = NULL;
+	int n = 0;
+	hu_str b;
+
+	argv[n++] = hu_xstrdup(c->name);
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &a->opts[a->each[i].opt];
+		if (!has(added, o->name) && strcmp(o->name, "json"))
+			argv[n++] =
+				o->arg ? hu_xprintf("--%s=%s", o->name, a->each[i].value) : hu_xprintf("--%s", o->name);
+	}
+	int own = n;
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+		if (strncmp(w, "--", 2) || !hu_args_given(a, w + 2) || !strcmp(w, "--json"))
+			argv[n++] = hu_xstrdup(w);
+	if (a->nrest)
+		argv[n++] = hu_xstrdup("--");
+	for (int i = 0; i < a->nrest; i++)
+		argv[n++] = hu_xstrdup(a->rest[i]);
+	free(words);
+
+	hu_str_init(&b);
+	hu_str_addf(&b, "halfulp %s", c->name);
+	for (int i = 0; i < a->nrest; i++) {
+		hu_str_add(&b, " ");
+		hu_shell_word(&b, a->rest[i]);
+	}
+	for (int i = 1; i < own; i++) {
+		hu_str_add(&b, " ");
+		hu_shell_word(&b, argv[i]);
+	}
+	*shown = b.s;
+	*argc = n;
+	return argv;
+}
+
+/* Opens a file without a name, in TMPDIR. */
+static hu_status
+nameless(FILE **f)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *path = hu_xprintf("%s/halfulp-rows-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int fd = mkstemp(path);
+
+	*f = fd < 0 ? NULL : fdopen(fd, "w+");
+	hu_status st = *f ? HU_OK
+			  : hu_fail(HU_EIO, "%s: %s; TMPDIR names a folder for temporary files", path, strerror(errno));
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return st;
+}
+
+static void
+read_all(hu_obeyed *o, FILE *f)
+{
+	char part[4096];
+	hu_str all;
+
+	hu_str_init(&all);
+	rewind(f);
+	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+		hu_str_addn(&all, part, n);
+	o->json = all.s;
+	o->n = all.len;
+}
+
+hu_status
+hu_obey(hu_obeyed *o, const hu_command *c, const hu_args *a, const hu_opt *added, const char *more)
+{
+	hu_command_end end = { 0, NULL };
+	FILE *f;
+	int argc;
+
+	memset(o, 0, sizeof *o);
+	HU_TRY(nameless(&f));
+	char **argv = own_line(c, a, added, more, &argc, &o->command);
+	hu_status st = hu_command_run(&end, argc, argv, fileno(f), 1);
+	o->code = end.code;
+	if (st == HU_OK && end.code <= HU_EXIT_JUDGED)
+		read_all(o, f);
+	fclose(f);
+	for (int i = 0; i < argc; i++)
+		free(argv[i]);
+	free(argv);
+	free(end.reason);
+	return st;
+}
+
+void
+hu_obeyed_release(hu_obeyed *o)
+{
+	free(o->command);
+	free(o->json);
+	memset(o, 0, sizeof *o);
+}
