@@ -12,6 +12,7 @@ include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
+include $(top_srcdir)/analyzers/inspect/local.mk
 include $(top_srcdir)/analyzers/network/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/outcome/local.mk

@@ -2,19 +2,11 @@
 
 libhalfulp_a_SOURCES += analyzers/formats/block_page.c
 libhalfulp_a_SOURCES += analyzers/formats/cmd_formats.c
-libhalfulp_a_SOURCES += analyzers/formats/cmd_inspect.c
 libhalfulp_a_SOURCES += analyzers/formats/cmd_round.c
 libhalfulp_a_SOURCES += analyzers/formats/flush.c
 noinst_HEADERS += analyzers/formats/flush.h
 libhalfulp_a_SOURCES += analyzers/formats/format_page.c
 noinst_HEADERS += analyzers/formats/format_page.h
-libhalfulp_a_SOURCES += analyzers/formats/inspect_blocks.c
-noinst_HEADERS += analyzers/formats/inspect_blocks.h
-libhalfulp_a_SOURCES += analyzers/formats/inspect_cast.c
-noinst_HEADERS += analyzers/formats/inspect_cast.h
-noinst_HEADERS += analyzers/formats/inspect_columns.def
-libhalfulp_a_SOURCES += analyzers/formats/inspect_table.c
-noinst_HEADERS += analyzers/formats/inspect_table.h
 libhalfulp_a_SOURCES += analyzers/formats/round_blocks.c
 noinst_HEADERS += analyzers/formats/round_blocks.h
 libhalfulp_a_SOURCES += analyzers/formats/targets.c

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SAFETENSORS = 1, NPY, NPZ, ONNX };
 
@@ -33,8 +35,12 @@ array(const char *name, const char *dtype, size_t n, int rank, const size_t *sha
 		.axis = -1,
 		.data = data,
 		.format = format_of(dtype),
-		.shape = "scalar" };
+		.shape = "scalar",
+		.rank = rank };
 	size_t at = 0;
+
+	for (int i = 0; i < rank && i < HU_SAFETENSORS_RANK; i++)
+		a.dims[i] = shape[i];
 
 	for (int i = 0; i < rank && at < sizeof a.shape; i++)
 		at += (size_t)snprintf(a.shape + at, sizeof a.shape - at, i ? "x%zu" : "%zu", shape[i]);
@@ -53,6 +59,8 @@ open_safetensors(hu_foreign *s, const char *path)
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_stensor *t = &s->s.tensor[i];
 		s->array[i] = array(t->name, t->dtype, t->count, t->rank, t->shape, t->data);
+		const char *map = s->s.map, *data = t->data;
+		s->array[i].mapped = map && data >= map && data < map + s->s.map_bytes;
 	}
 	return HU_OK;
 }
@@ -174,4 +182,29 @@ hu_array_get(const hu_array *a, size_t i)
 	else
 		memcpy(&code, (const char *)a->data + i * (size_t)(f.bits / 8), (size_t)(f.bits / 8));
 	return hu_decode(code, f);
+}
+
+int
+hu_array_set_axis(hu_array *a, int axis)
+{
+	int at = axis < 0 ? axis + a->rank : axis;
+
+	if (at < 0 || at >= a->rank)
+		return 0;
+	a->axis = at;
+	a->last = a->dims[at];
+	a->inner = 1;
+	for (int i = at + 1; i < a->rank; i++)
+		a->inner *= a->dims[i];
+	return 1;
+}
+
+void
+hu_array_drop(const hu_array *a, size_t from, size_t to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), base = (uintptr_t)a->data;
+	uintptr_t first = (base + from) / page * page, end = (base + to) / page * page;
+
+	if (a->mapped && end > first)
+		madvise((void *)first, end - first, MADV_DONTNEED);
 }

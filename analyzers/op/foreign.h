@@ -18,8 +18,11 @@ typedef struct hu_array {
 	size_t n, last, inner;
 	int axis;                 /* -1 where the file does not name it */
 	char shape[96];           /* 3x4; "scalar" */
+	int rank;
+	size_t dims[HU_SAFETENSORS_RANK];
 	const void *data;
 	hu_format_id format;      /* format of the elements; HU_NO_FORMAT where they are not floating-point numbers */
+	int mapped;               /* data lie in a mapped file */
 } hu_array;
 
 typedef struct hu_foreign {
@@ -41,4 +44,10 @@ void hu_foreign_release(hu_foreign *s);
 /* Returns element i exactly; allowed only where the format is known. Elements of 4 and 6 bits are stored without gaps,
    the first in the low bits of the first byte (PyTorch's float4_e2m1fn_x2). */
 double hu_array_get(const hu_array *a, size_t i);
+/* Lets elements that may share scales be those along axis `axis`, counted from the last where it is negative. Returns
+   0, with nothing changed, where the array has no such axis. */
+int hu_array_set_axis(hu_array *a, int axis);
+/* Gives back the memory of those whole pages of a mapped array that lie in its bytes from `from` to `to`; they are read
+   again from the file when they are needed. */
+void hu_array_drop(const hu_array *a, size_t from, size_t to);
 #endif

@@ -11,9 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 64 }; /* how deep functions may call each other */
+enum {
+	DEPTH = 64,       /* how deep functions may call each other */
+	TENSORS = 1 << 20 /* of a program; loops within loops make more than anyone has the memory for */
+};
 
 static void walk(hu_importing *c, const hu_onnx_graph *g);
+
+/* Enters the layers of tensors that are new. */
+static void
+enter_layers(hu_importing *c)
+{
+	for (; c->named < c->p->nt; c->named++)
+		if (!json_object_get(c->layers, c->p->t[c->named].layer))
+			json_object_set_new_nocheck(c->layers, c->p->t[c->named].layer, json_integer(2));
+}
 
 /* The names of layers: letters as the model has them, but for those that have a meaning in a program. */
 static void
@@ -30,18 +42,17 @@ name_layer(hu_importing *c, const char *name)
 	if (!at)
 		snprintf(c->layer, sizeof c->layer, "%.40s", c->node ? c->node->op : "input");
 	/* Two nodes of one name are told apart, so that a policy can speak of either. */
-	for (int i = 2, taken = 1; taken && c->node; i++) {
-		taken = 0;
-		for (int k = 0; k < c->p->nt && !taken; k++)
-			taken = !strcmp(c->p->t[k].layer, c->layer);
-		if (taken)
-			snprintf(c->layer + at, sizeof c->layer - at, "_%d", i);
+	enter_layers(c);
+	json_t *next = c->node ? json_object_get(c->layers, c->layer) : NULL;
+	for (json_int_t i = json_integer_value(next); next && json_object_get(c->layers, c->layer); i++) {
+		snprintf(c->layer + at, sizeof c->layer - at, "_%d", (int)i);
+		json_integer_set(next, i); /* which stays free where the node's outputs are constants */
 	}
 }
 
 void
-hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
-	size_t nout, int is_function)
+hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out, size_t nout,
+	int is_function)
 {
 	hu_scope *outer = c->scope, inner = { .outer = is_function ? NULL : outer };
 	const hu_onnx_node *x = c->node, *own = c->own;
@@ -56,8 +67,8 @@ hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, siz
 	inner.caller = is_function ? x : outer->caller;
 	inner.prefix = hu_xprintf("%.60s/", c->layer);
 	for (size_t i = 0; i < g->nin && i < nin; i++) {
-		hu_value *to = in[i] ? hu_import_value(c, &inner, g->in[i].name, in[i]->type, in[i]->rank, in[i]->d)
-				     : NULL;
+		hu_value *to =
+			in[i] ? hu_import_value(c, &inner, g->in[i].name, in[i]->type, in[i]->rank, in[i]->d) : NULL;
 		if (to) {
 			to->plain = in[i]->plain;
 			to->last = in[i]->last;
@@ -127,7 +138,10 @@ one(hu_importing *c, const hu_onnx_node *x)
 	c->calls = 0;
 	c->nattr = 0;
 	name_layer(c, x->name);
-	if (f)
+	if (c->p->nt > TENSORS)
+		hu_import_fail(c, HU_EUNABLE,
+			"up to here the model becomes more than %d tensors, its loops step by step", TENSORS);
+	else if (f)
 		inside(c, f->body, 1);
 	else if (!strcmp(x->op, "If") && !*x->domain)
 		branch(c);
@@ -319,6 +333,7 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	HU_TRY(hu_import_all_known(onnx));
 	HU_TRY(hu_import_all_asked(onnx, given, ngiven));
 	c.p = hu_program_new("eval");
+	c.layers = json_object();
 	c.version = hu_onnx_version(onnx, "");
 	inputs(&c, m, onnx->graph);
 	if (c.st == HU_OK)
@@ -333,6 +348,7 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 		free(c.constant[i].data);
 	free(c.constant);
 	free(c.made);
+	json_decref(c.layers);
 	hu_program_free(c.p);
 	hu_import_scope_release(&top);
 	if (c.st != HU_OK)

@@ -37,6 +37,8 @@ struct hu_importing {
 	   has become. */
 	const hu_onnx_node *node, *own;
 	char layer[96];
+	json_t *layers; /* every tensor's layer up to number `named`, with the number that a namesake tries next */
+	int named;
 	int calls, depth;
 	int64_t version;
 	const hu_given *given;

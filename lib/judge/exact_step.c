@@ -135,7 +135,10 @@ cast_exactly(hu_exact_step *x, const hu_call *c)
 	return HU_OK;
 }
 
-typedef struct store { hu_sink s; double *hi, *lo, *err; } store;
+typedef struct store {
+	hu_sink s;
+	double *hi, *lo, *err;
+} store;
 
 static void
 take(hu_sink *sink, const hu_tile *t)
@@ -218,7 +221,13 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
 	hu_low *low = hu_xcalloc((size_t)c->nin + 1, sizeof *low);
 	store s = { .s = { .take = take, .low = low } };
-	hu_status st = HU_OK;
+	hu_status st = HU_COLUMN(c->op, enclose)
+			       ? HU_OK
+			       : hu_fail(HU_EUNABLE,
+					 "the exact step: operator %s has no enclosures, so that what "
+					 "errors before it do to its result cannot be bounded: analyze "
+					 "with --no-propagate",
+					 c->op->name);
 
 	for (int k = 0; k < c->nin; k++)
 		low[k] = x->low[c->in[k]];

@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import HALFULP, finish, home, ok  # noqa: E402
 
 NAN = math.nan
+FILE = os.path.join(home(), "t.safetensors")
 
 
 # Codes: exponent bits, fraction bits, bias, and which codes are no numbers
@@ -141,7 +142,7 @@ def expected(name, dtype, values, shape, to):
         "mean_error": real(sum(errors) / len(errors)) if errors else None,
         "l2_share_lost": root(sum((x * x for x, y in pairs if y == 0), Q(0)) / x2) if x2 else None,
         "cosine": None if not x2 else 0.0 if not y2 else real(sum((x * y for x, y in pairs), Q(0))) / root(x2) / root(y2),
-        "step_rel_l2": None, "shape": "x".join(map(str, shape)), "axis": None,
+        "step_rel_l2": None, "shape": "x".join(map(str, shape)), "axis": None, "file": FILE,
     }
     want["ftz"] = None if to == "mxfp4" else want["became_zero"] + want["became_subnormal"]
     if name.endswith("exp_avg_sq") and not any(finite(x) and x < 0 for x in values):
@@ -188,8 +189,8 @@ def tensors():
 
 
 def main():
-    where = home()
-    path, head, body, all_of = os.path.join(where, "t.safetensors"), {}, b"", []
+    where, path = os.path.dirname(FILE), FILE
+    head, body, all_of = {}, b"", []
     for name, dtype, shape, codes, bits in tensors():
         data = pack(codes, bits)
         head[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(body), len(body) + len(data)]}
@@ -223,7 +224,7 @@ def main():
     figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax", "smallest", "rel_l2", "sqnr_db", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape", "axis")
     ok(tuple(table[0].split()[3:]) == figures, "the printed table has a column for each")
     form = lambda k, v: "-" if v is None else v if isinstance(v, str) else "%d" % v if isinstance(v, int) else ("%.2f" if k == "sqnr_db" else "%.6f" if k == "cosine" else "%.4g") % v
-    wrong = [(t, r["tensor"], r["to"]) for t, r in zip(table[1:], rows) if t.split()[-21:] != [form(k, v) for k, v in list(r.items())[3:-1]]]
+    wrong = [(t, r["tensor"], r["to"]) for t, r in zip(table[1:], rows) if t.split()[-21:] != [form(k, v) for k, v in list(r.items())[3:-2]]]
     ok(not wrong and len(table) == len(rows) + 3, "and the same figures%s" % "".join("\n# %s %s: %s" % (a, b, t) for t, a, b in wrong[:3]))
     ok(not any(w in ran.stdout for w in ("harmless", "costs", "fatal")), "of weights alone no word of harm is said")
     finish()

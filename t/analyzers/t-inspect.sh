@@ -41,6 +41,7 @@ random.seed(3)
 values = [random.gauss(0, 1) * 10 ** random.uniform(-3, 0) for _ in range(3 * 37)]
 npy('r.npy', '<f4', '(3, 37)', f32(*values))
 npy('flat.npy', '<f4', '(111,)', f32(*values))
+npy('long.npy', '<f4', '(2, 33000)', f32(*(random.gauss(0, 1) * 10 ** random.uniform(-4, 1) for _ in range(66000))))
 END
 
 cat >look.py <<'END'
@@ -88,9 +89,13 @@ test_is $? "a NaN takes its block with it, in int8 the tensor"
 run m.safetensors --to mxfp8 --json
 test $code = 0 && look dense.w_v mxfp8 became_zero=2 && steps dense.w_v mxfp8 'step_rel_l2 > 1000' && look dense.b mxfp8 became_zero=2 step_rel_l2=None
 test_is $? "mxfp8: second moments far below their block's largest vanish"
-for threads in 1 3; do OMP_NUM_THREADS=$threads "$HALFULP" inspect r.npy --to mxfp8,nvfp4,int8 --json >by$threads; done
-test -s by1 && cmp -s by1 by3
-test_is $? "any number of threads gives the same numbers"
+# Rows of three tasks, which blocks do not divide
+to=fp16,e2m1,fp64,mxfp8,nvfp4x7,int8zp,bfp5x100s3
+for how in 1.auto 3.auto 2.scalar; do
+	HALFULP_SIMD=${how#*.} "$HALFULP" inspect long.npy --threads ${how%.*} --to $to --json >by-$how
+done
+test -s by-1.auto && cmp -s by-1.auto by-3.auto && cmp -s by-1.auto by-2.scalar
+test_is $? "any number of threads and any instruction set gives the same numbers"
 
 # The same array by rows through round, whose values have an oracle of their own
 cat >by-round.py <<'END'
@@ -104,12 +109,18 @@ count = lambda flag: sum(flag in r['flags'] for r in got)
 cosine = math.fsum(x * r['value'] for x, r in zip(data, got)) / math.sqrt(math.fsum(x * x for x in data) * math.fsum(r['value'] ** 2 for r in got))
 r, = run('inspect', path, '--to', name, '--json')
 want = {'became_zero': count('underflow'), 'saturated': count('overflow'), 'elements': 111, 'to': name}
-assert len(got) == 111 and all(r[k] == want[k] for k in want) and abs(r['cosine'] - cosine) < 1e-14, (r, want, cosine)
+change = [abs(r['value'] - x) for x, r in zip(data, got)]
+norm = math.sqrt(math.fsum(x * x for x in data))
+near = {'cosine': cosine, 'rel_l2': math.sqrt(math.fsum(e * e for e in change)) / norm, 'max_error': max(change),
+        'mean_error': math.fsum(change) / 111,
+        'l2_share_lost': math.sqrt(math.fsum(x * x for x, r in zip(data, got) if r['value'] == 0)) / norm}
+want['max_error_at'] = change.index(max(change))
+assert len(got) == 111 and all(r[k] == want[k] for k in want) and all(abs(r[k] - v) <= 1e-13 * v for k, v in near.items()), (r, want, near)
 END
 for f in r:mxfp8:37 r:mxfp6e2m3:37 r:mxfp4:37 r:mxint8:37 r:bfp8x16s5:37 r:int4x8:37 r:int4zpx8:37 flat:nvfp4:111 flat:int8:111 flat:int4zp:111; do
 	IFS=: read -r file name row <<<"$f"
 	"$PYTHON" by-round.py "$HALFULP" $file.npy $name $row >out 2>err
-	test_is $? "$name: zeros, saturation and the cosine of what round makes of each row"
+	test_is $? "$name: every sum, the largest error and where it is, of what round makes of each row"
 done
 
 run cut.safetensors

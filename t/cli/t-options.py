@@ -396,6 +396,15 @@ formats json | formats | --json
 inspect to | inspect {h}/a.npy | --to e5m2
 inspect tsv | inspect {h}/a.npy | --tsv t.tsv
 inspect json | inspect {h}/a.npy | --json
+inspect axis | inspect {h}/a.npy --to mxfp4 | --axis 0
+inspect tensors | inspect {h}/a.npy | --tensors none
+inspect totals | inspect {h}/a.npy | --totals
+inspect where | inspect {h}/a.npy | --where elements<0
+inspect sort | inspect {h}/a.npy | --sort sqnr_db
+inspect reverse | inspect {h}/a.npy --sort sqnr_db | --reverse
+inspect fail-if | inspect {h}/a.npy | --fail-if elements>0
+inspect tap | inspect {h}/a.npy --fail-if elements>0 | --tap
+inspect threads | inspect {h}/a.npy | --threads -1
 op in | op relu | --in a={h}/a.npy
 op set | op relu --in a={h}/a.npy | --set in=e4m3
 op sum | op matmul --in a={h}/a.npy --in b={h}/b.npy | --sum fma,acc=fp16

@@ -241,6 +241,33 @@ lie_through(void *with)
 	hu_program_free(q);
 }
 
+/* An operator that has only a reference is refused, in one line. */
+static void
+without_enclosures(step *s)
+{
+	hu_program *q = hu_exact_step_program(s->p);
+	hu_columns family = *hu_op_matmul.family;
+	hu_op plain = hu_op_matmul;
+	const hu_engine *engine;
+	hu_exact_step x;
+	hu_status st = HU_OK;
+
+	plain.own.enclose = family.enclose = NULL;
+	plain.family = &family;
+	hu_engine_find("auto", &engine);
+	hu_exact_step_init(&x, q, s->t, engine, 1, HU_STEP_TWO);
+	hu_exact_step_begin(&x);
+	for (int i = 0; i < q->nc && st == HU_OK; i++) {
+		if (!strcmp(q->c[i].op->name, "matmul"))
+			q->c[i].op = &plain;
+		st = hu_exact_step_call(&x, i);
+	}
+	ok(st == HU_EUNABLE && strstr(hu_reason(), "matmul has no enclosures") && strstr(hu_reason(), "--no-propagate"),
+		"an operator without enclosures is refused: %.60s...", hu_reason());
+	hu_exact_step_release(&x);
+	hu_program_free(q);
+}
+
 static void
 found_out(step *s)
 {
@@ -355,8 +382,10 @@ main(void)
 		make(&s, cases[i].model, cases[i].policy, 1e-3);
 		call_by_call(&s, name);
 		figures(&s, name, cases[i].exactly, 0);
-		if (i == 0)
+		if (i == 0) {
 			found_out(&s);
+			without_enclosures(&s);
+		}
 		unmake(&s);
 		free(name);
 	}

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Measures what a cast to a format or a block format does to one array: counts and errors. */
+   What a cast to a format or a block format does to arrays: counts and errors, and the measures that follow. */
 #ifndef HU_ANALYZERS_INSPECT_CAST_H
 #define HU_ANALYZERS_INSPECT_CAST_H
 
 #include "analyzers/formats/flush.h"
-#include "analyzers/op/foreign.h"
 #include "analyzers/formats/targets.h"
+
+#include <stddef.h>
 
 /* The error of an element is its value after the cast minus its value before. Sums run over the `finite` elements,
    those that are finite before and after; flush.harm has the sums of squares. hu_cast_step_rel_l2 explains step2 and
    step_error2. */
 typedef struct hu_cast_effect {
-	hu_flush flush;             /* flush.overflow counts finite elements that became infinite or NaN */
-	size_t nonfinite;           /* elements that are not finite before the cast */
+	hu_flush flush;   /* flush.overflow counts finite elements that became infinite or NaN */
+	size_t nonfinite; /* elements that are not finite before the cast */
 	size_t saturated; /* elements that became the largest finite value in place of a larger one, or of an infinity
 			     or NaN that the format lacks */
 	size_t finite;
-	double amax,
-		smallest; /* magnitudes before the cast: the largest finite one (-1: none) and the smallest nonzero one
-			     (INFINITY: none) */
+	double amax, smallest; /* magnitudes before the cast: the largest finite one (-1: none) and the smallest nonzero
+				  one (INFINITY: none) */
 	double max_error; /* the largest |error|, of the first element that has it, whose index is max_at; -1 where no
 			     element is finite */
 	size_t max_at;
-	long double error2, error;  /* Σ error², Σ |error| */
-	int moments;                /* the array holds Adam's second moments */
+	long double error2, error; /* Σ error², Σ |error| */
+	int moments;               /* the array holds Adam's second moments */
 	long double step2, step_error2;
 } hu_cast_effect;
 
-/* Casts a to `to`, to nearest even, without scaling except a block format's own, and fills *e. The bits do not depend
-   on the number of threads. */
-void hu_cast_judge(hu_cast_effect *e, const hu_array *a, const hu_target *to);
+/* Starts an effect that no element has entered. */
+void hu_cast_effect_init(hu_cast_effect *e);
+/* Adds `more`, of elements that follow those of e. */
+void hu_cast_effect_join(hu_cast_effect *e, const hu_cast_effect *more);
+/* Returns 1 where the array has the name of Adam's second moments: as in PyTorch's, Keras's and this program's
+   checkpoints. */
+int hu_cast_is_moment(const char *name);
 
 /* The following functions return NaN where the measure is undefined: all of them where no element is finite before and
    after, the last two also where all these elements are 0. */
-double hu_cast_rel_l2(
-	const hu_cast_effect *e); /* ‖errors‖ / ‖values‖; for values that are all 0 it is 0 where they stay 0, else
-				     infinite */
+double hu_cast_rel_l2(const hu_cast_effect *e); /* ‖errors‖ / ‖values‖; for values that are all 0 it is 0 where they
+						   stay 0, else infinite */
 double hu_cast_sqnr_db(const hu_cast_effect *e);    /* -20 log10 of rel_l2; infinite where there is no error */
 double hu_cast_mean_error(const hu_cast_effect *e); /* mean |error| */
 double hu_cast_share_lost(const hu_cast_effect *e); /* ‖values that became 0‖ / ‖values‖ */

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_avx2_a_SOURCES += analyzers/inspect/cast_avx2.c
+libhalfulp_avx512_a_SOURCES += analyzers/inspect/cast_avx512.c
+noinst_HEADERS += analyzers/inspect/cast_loop.h
+noinst_HEADERS += analyzers/inspect/cast_loop.inc
+libhalfulp_a_SOURCES += analyzers/inspect/cast_plain.c
+libhalfulp_a_SOURCES += analyzers/inspect/cmd_inspect.c
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_add.c
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_cast.c
+noinst_HEADERS += analyzers/inspect/inspect_cast.h
+noinst_HEADERS += analyzers/inspect/inspect_columns.def
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_files.c
+noinst_HEADERS += analyzers/inspect/inspect_files.h
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_pass.c
+noinst_HEADERS += analyzers/inspect/inspect_pass.h
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_rules.c
+noinst_HEADERS += analyzers/inspect/inspect_rules.h
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_table.c
+noinst_HEADERS += analyzers/inspect/inspect_table.h
+libhalfulp_a_SOURCES += analyzers/inspect/inspect_tasks.c
+noinst_HEADERS += analyzers/inspect/inspect_tasks.h
