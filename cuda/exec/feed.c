@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Inputs: a batch is packed and sent on a queue of its own, while the step before still runs, to a waiting buffer
-   beside its tensor. The step that uses it copies it to the tensor. */
+   Inputs: a batch is made or packed in pinned host memory and sent on a queue of its own, while the step before still
+   runs, to a waiting buffer beside its tensor. The step that uses it copies it to the tensor. */
 #include "cuda/exec/machine_parts.h"
 
 #include "cuda/exec/transfer.h"
@@ -47,6 +47,18 @@ hu_machine_feed_close(hu_machine *m)
 	m->nfeed = 0;
 }
 
+hu_status
+hu_machine_room(hu_machine *m, int tensor, void **values)
+{
+	*values = NULL;
+	for (int i = 0; i < m->nfeed; i++)
+		if (m->feed[i].tensor == tensor && hu_slot_size(m->t[tensor].format) == sizeof(float)) {
+			*values = m->feed[i].host;
+			return m->side->queues->event_wait(m->feed[i].arrived);
+		}
+	return HU_OK;
+}
+
 int
 hu_machine_feed(hu_machine *m, int tensor, const void *values, hu_status *st)
 {
@@ -59,7 +71,8 @@ hu_machine_feed(hu_machine *m, int tensor, const void *values, hu_status *st)
 			continue;
 		*st = q->event_wait(f->arrived); /* the previous batch has left the host */
 		if (*st == HU_OK) {
-			hu_transfer_pack(f->host, values, t->n, t->format);
+			if (values != f->host) /* else they were made here (hu_machine_room) */
+				hu_transfer_pack(f->host, values, t->n, t->format);
 			*st = q->event_await(m->feed_queue, f->taken); /* and the waiting buffer is free */
 		}
 		if (*st == HU_OK)

@@ -17,6 +17,8 @@ void hu_machine_tune(hu_machine *m, int fuse, int graphs);
 /* A value written to an input is used by the next step and seen by reads after it; one written to a state tensor, at
    once. */
 hu_status hu_machine_write(hu_machine *m, int tensor, const void *values);
+/* Where an input's next values are made, if they travel as floats: write then sends them without a copy. */
+hu_status hu_machine_room(hu_machine *m, int tensor, void **values);
 /* HU_EINVAL if a kernel of an earlier step met input that the CPU's operator refuses. */
 hu_status hu_machine_read(hu_machine *m, int tensor, void *values);
 /* Reads n tensors at once, values[i] from tensor[i]; one is transferred while another is unpacked. */

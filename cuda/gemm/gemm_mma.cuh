@@ -192,14 +192,16 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	int fp8 = kind >= HU_MMA_E4M3;
 	U::turn(&u);
 	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind),
-	    large = groups || (fp8 ? hu_wide_serves<U>(&u, kind) : hu_wide_serves<M>(g, kind));
+	    columns = groups ? hu_group_columns<M>(g, kind)
+		      : fp8  ? hu_wide_columns<U>(&u, kind)
+			     : hu_wide_columns<M>(g, kind);
 	if (!groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
 		return 0; /* the model of fp8 by wgmma is not that of mma.sync */
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
-	if (large) {
+	if (columns) {
 		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x%d" : "mma.sync %s to fp32, 128x%d",
-			hu_mma_names(names, sizeof names, &g->sum), groups ? hu_group_columns<M>(g, kind) : 128);
+			hu_mma_names(names, sizeof names, &g->sum), columns);
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
 		if (*st == HU_OK)
 			*st = fp8 ? hu_large_go_fp8<U>(w, &u, sums, groups, kind)

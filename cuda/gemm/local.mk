@@ -21,5 +21,6 @@ noinst_HEADERS += cuda/gemm/gemm_tile_wide.cuh
 CUDA_SOURCES += cuda/gemm/gemm_turn.cu
 noinst_HEADERS += cuda/gemm/gemm_wgmma.cuh
 noinst_HEADERS += cuda/gemm/mma.h
+noinst_HEADERS += cuda/gemm/patch.cuh
 noinst_HEADERS += cuda/gemm/stage.h
 noinst_HEADERS += cuda/gemm/wgmma.h

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
    conv2d_dw x, dy [, sx, sy] -> dw[kh,kw,ci,co]. The index k of the sum is (image, output row, output column). */
 #include "cuda/gemm/gemm_run.cuh"
+#include "cuda/gemm/patch.cuh"
 
 namespace {
 struct map {
-	static HU_DEVICE_MEMBER uint32_t a(const hu_gemm *g, uint32_t m, uint32_t k)
+	static HU_DEVICE_MEMBER uint32_t
+	a(const hu_gemm *g, uint32_t m, uint32_t k)
 	{
-		uint32_t n = hu_quotient(k, g->by_pixels), pixel = k - n * g->by_pixels.by,
-			 r = hu_quotient(pixel, g->by_wo), q = pixel - r * g->wo;
-		uint32_t tap = hu_quotient(m, g->by_ci), u = hu_quotient(tap, g->by_kw), v = tap - u * g->kw;
-		int32_t y = (int32_t)(r * g->stride_h + u * g->dilation_h) - g->pad_h,
-			x = (int32_t)(q * g->stride_w + v * g->dilation_w) - g->pad_w;
-
-		if (y < 0 || y >= (int32_t)g->h || x < 0 || x >= (int32_t)g->w)
-			return HU_OUTSIDE;
-		return ((n * g->h + (uint32_t)y) * g->w + (uint32_t)x) * g->ci + (m - tap * g->ci);
+		return hu_patch_at(g, k, m);
+	}
+	static constexpr int patched = 1; /* whether there are kernels for channels that are no group (patch.cuh) */
+	/* Loads 16 bytes of a across k, element by element: +0 past the end of the rows and of k. */
+	template <int SIZE>
+	static HU_DEVICE_MEMBER void
+	a_patch(uint32_t *w, const hu_gemm *g, uint32_t m, uint32_t k, uint32_t end)
+	{
+		hu_patch_load<SIZE>(w, g, k, m, k < end ? g->m : 0);
 	}
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return k * g->co + n; }
 	/* On the host: whether each s elements from a multiple of s on are contiguous, all inside or all outside the

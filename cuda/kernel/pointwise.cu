@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Every pointwise operator: one kernel for each formula of lib/op/element/formulas.def, with the operands and constants
-   that the operator's row names. */
+   that the operator's row names. Formulas that call functions, and all in plain rounding, share one kernel, in
+   which choosing the formula does not count beside computing it, because each kernel takes time to compile. */
 #include "cuda/element/map.cuh"
 
 extern "C" {
@@ -43,6 +44,69 @@ calls_function(const char *y)
 #undef TWO
 #undef THREE
 
+/* Whether the formula F in carrier S is computed by the kernel of all such: if it calls a function, and in plain
+   rounding, which takes hundreds of instructions an operation, always. */
+template <class F, class S> constexpr int shares = hu_is_long<F>;
+template <class F> constexpr int shares<F, hu_in_plain> = 1;
+
+template <class F, class S>
+HU_DEVICE void
+run_shared(const typename S::C *c, typename S::T (*in)[S::vector], typename S::T (*out)[S::vector], uint32_t many)
+{
+	if constexpr (shares<F, S>)
+		hu_formula_run<F, S, S::vector>(c, in, out, many);
+}
+
+template <class S>
+HU_KERNEL
+shared_kernel(HU_PARAM hu_field m, int formula)
+{
+	enum { V = S::vector };
+	typename S::C c;
+	uint32_t runs = hu_runs(m.n, m.whole, V);
+
+	hu_field_context<S>(&m, &c);
+	HU_ONCE
+	for (uint32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < runs; t += gridDim.x * blockDim.x) {
+		hu_element_run at = hu_run_at<V>(t, m.whole);
+		typename S::T in[3][V], out[1][V];
+		HU_UNROLL
+		for (int k = 0; k < 3; k++)
+			if (k < m.nin)
+				hu_field_load<S, V>(&m, &c, &m.in[k], at, in[k]);
+		switch (formula) {
+#define FORMULA1(NAME, Y) case HU_FORMULA_##NAME: run_shared<of_##NAME, S>(&c, in, out, at.many); break;
+#define FORMULA2(NAME, Y) FORMULA1(NAME, Y)
+#define FORMULA3(NAME, Y) FORMULA1(NAME, Y)
+#include "lib/op/element/formulas.def"
+		}
+		hu_run_store<S, V>(&m.out[0], m.out[0].data, at, out[0]);
+	}
+}
+
+template <class F, class S>
+static hu_status
+launch(hu_work *w, hu_field m, int formula)
+{
+	if constexpr (shares<F, S>) {
+		m.whole = hu_field_whole<typename S::T>(&m, S::vector);
+		unsigned blocks = hu_blocks_for(hu_runs(m.n, m.whole, S::vector), HU_FIELD_THREADS, 65535);
+		return HU_GO(w, shared_kernel<S>, blocks, HU_FIELD_THREADS, 0, m, formula);
+	} else {
+		return hu_field_go<F, S>(w, m);
+	}
+}
+
+template <class F>
+static hu_status
+run(hu_work *w, const hu_field *m, int formula)
+{
+	if (!m->n)
+		return HU_OK;
+	HU_TRY_IN_CARRIER(m->compute, (launch<F, S>(w, *m, formula)));
+	return hu_result_finish(w, &m->raw[0], m->to[0]);
+}
+
 extern "C" hu_status
 HU_SIDE(op_pointwise)(hu_work *w)
 {
@@ -60,9 +124,9 @@ HU_SIDE(op_pointwise)(hu_work *w)
 	for (int i = 0; i < p.nk; i++)
 		m.k[i] = p.k[i];
 	switch (p.formula) {
-#define FORMULA1(NAME, Y) case HU_FORMULA_##NAME: return hu_field_run<of_##NAME>(w, &m);
-#define FORMULA2(NAME, Y) case HU_FORMULA_##NAME: return hu_field_run<of_##NAME>(w, &m);
-#define FORMULA3(NAME, Y) case HU_FORMULA_##NAME: return hu_field_run<of_##NAME>(w, &m);
+#define FORMULA1(NAME, Y) case HU_FORMULA_##NAME: return run<of_##NAME>(w, &m, p.formula);
+#define FORMULA2(NAME, Y) case HU_FORMULA_##NAME: return run<of_##NAME>(w, &m, p.formula);
+#define FORMULA3(NAME, Y) case HU_FORMULA_##NAME: return run<of_##NAME>(w, &m, p.formula);
 #include "lib/op/element/formulas.def"
 	default: return HU_EUNABLE;
 	}

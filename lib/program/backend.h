@@ -38,7 +38,11 @@ typedef struct hu_backend {
 	/* Says what computes the product call: instruction and tile, or a library's algorithm. NULL for other calls,
 	   and if there is only one way. */
 	const char *(*ran)(hu_machine *m, int call);
-	/* The rest is for devices alone and NULL elsewhere. tune turns fused passes and recorded steps on or off; no
+	/* The rest is for devices alone and NULL elsewhere. room sets *values to pinned memory where an input's next
+	   values are best made, because write sends them from there without copying them first; NULL where the tensor
+	   has none. It waits until the batch before has left that memory. */
+	hu_status (*room)(hu_machine *m, int tensor, void **values);
+	/* tune turns fused passes and recorded steps on or off; no
 	   bit of a result depends on it. */
 	void (*tune)(hu_machine *m, int fuse, int graphs);
 	/* From now on each step sends the host the values of the tensors in value, the counts of those in counted and

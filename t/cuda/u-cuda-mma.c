@@ -78,11 +78,11 @@ agrees(const hu_side *side, const product *s, const mix *m, int level, uint64_t 
 	return product_agrees(side, &p, way_of(m->ran), ran, m->sum, m->in, m->out, level, seed);
 }
 
-/* A last block whose only product vanishes gives -0, which one product more, of zeros, would make +0. */
+/* A last block whose only product vanishes gives -0, which one product more, of zeros, would make +0: of k terms for
+   each of n columns, by the kernel whose name begins so. */
 static void
-test_minus_zero(const hu_side *side, const char *sum)
+test_minus_zero(const hu_side *side, const char *sum, op_row row, size_t k_all, size_t n, const char *kernel)
 {
-	op_row row = { "matmul", "", "x:72x80 x:80x72", "x" };
 	hu_env env = { 1, 5 };
 	char ran[HU_RAN] = "";
 	int minus = 0, arch = side->arch();
@@ -96,17 +96,18 @@ test_minus_zero(const hu_side *side, const char *sum)
 		op_case_release(&k);
 		return;
 	}
-	for (size_t i = 0; i < k.in[0].n; i++) {
-		hu_put(&k.in[0], i, i % 80 == 79 ? -0x1p-75 : 0);
-		hu_put(&k.in[1], i, i / 72 == 79 ? 0x1p-75 : 0);
-	}
+	for (size_t i = 0; i < k.in[0].n; i++)
+		hu_put(&k.in[0], i, -0x1p-75);
+	for (size_t i = 0; i < k.in[1].n; i++)
+		hu_put(&k.in[1], i, i / n == k_all - 1 ? 0x1p-75 : 0);
 	hu_tensor got = op_tensor(HU_FP32, k.out[0].shape), *out = &got;
 	hu_status st = op_case_emulate(&k, &env),
 		  own = hu_device_call_by(side, HU_GEMM_MMA, ran, &k.c, k.pin, &out, &env);
 	for (size_t i = 0; i < got.n && st == HU_OK && own == HU_OK; i++)
 		minus += hu_bits64(hu_get(&got, i)) == hu_bits64(-0.0) &&
 			 hu_bits64(hu_get(&k.out[0], i)) == hu_bits64(-0.0);
-	is_int(minus, 72 * 72, "%s: %s by %s: a sum that vanishes below zero is -0", side->name, sum, ran);
+	ok(minus == (int)got.n && !strncmp(ran, kernel, strlen(kernel)),
+		"%s: %s by %s: a sum that vanishes below zero is -0 in %d of %zu", side->name, sum, ran, minus, got.n);
 	free(got.data);
 	op_case_release(&k);
 }
@@ -147,6 +148,46 @@ test_batches(const hu_side *side)
 	}
 }
 
+/* Images whose channels are no group of 16 bytes: tails of k in a whole and in half a block, rows of taps that end in a
+   group, strides, dilation, padding, parts, and products of fewer outputs than a tile. */
+static void
+test_patches(const hu_side *side)
+{
+	static const product of[] = {
+		{ "conv2d", "stride=2", "x:2x15x13x3 x:5x5x3x40", "x" },
+		{ "conv2d", "stride=1", "x:1x9x8x3 x:7x7x3x64", "x" },
+		{ "conv2d", "stride_h=2 padding_top=1 padding_left=3 dilation_w=2", "x:3x11x9x2 x:3x3x2x72", "x" },
+		{ "conv2d", "stride=1", "x:2x8x9x9 x:2x1x9x136", "x" },
+		{ "conv2d_dw", "stride=1 kh=5 kw=5", "x:1x8x12x3 x:1x8x12x40", "x:5x5x3x40" },
+		{ "conv2d_dw", "stride=2 part=32 kh=7 kw=7", "x:2x15x13x3 x:2x8x7x72", "x:7x7x3x72" },
+		{ "conv2d_dw", "padding=1 dilation=2 kh=3 kw=3", "x:3x7x8x9 x:3x5x6x64", "x:3x3x9x64" },
+	};
+	static const mix by[] = { { "tc:ampere", "fp16", "fp16", "mma.sync fp16 to fp32, 128x64", NULL },
+		{ "tc:ada", "bf16", "fp32", "mma.sync bf16 to fp32, 128x64", NULL },
+		{ "tc:ampere", "fp32", "bf16", "mma.sync tf32 to fp32, 128x64", NULL },
+		{ "tc:hopper", "fp16", "fp32", "mma.sync fp16 to fp32, 128x64", NULL },
+		{ "tc:hopper", "tf32", "fp32", "mma.sync tf32 to fp32, 128x64", NULL } };
+	static const int levels[] = { LEVEL_SPREAD, LEVEL_SPECIAL, LEVEL_RANGE };
+	enum { OF = sizeof of / sizeof *of };
+	int arch = side->arch();
+
+	for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+		int good = 0, served = 0;
+		hu_sum s;
+		if (hu_sum_parse(by[i].sum, &s) != HU_OK || (arch >= 0 && arch != (int)s.arch)) {
+			skip(1, "%s: %s is not this device's", side->name, by[i].sum);
+			continue;
+		}
+		for (size_t j = 0; j < OF; j++) {
+			char ran[HU_RAN] = "";
+			good += agrees(side, &of[j], &by[i], levels[(i + j) % 3], i * OF + j + 1, ran);
+			served += !strcmp(ran, by[i].ran);
+		}
+		ok(good == OF && served == OF, "%s: images of 2, 3 and 9 channels, %s, %s: %d of %d by %s, the "
+			"emulation's bits in %d", side->name, by[i].sum, by[i].in, served, (int)OF, by[i].ran, good);
+	}
+}
+
 static int turnable(const product *s) { return strcmp(s->op, "conv2d_dw"); }
 
 static void
@@ -157,8 +198,13 @@ test_side(const hu_side *side)
 	int arch = side->arch();
 
 	test_batches(side);
-	test_minus_zero(side, "tc:ampere");
-	test_minus_zero(side, "tc:hopper,path=wgmma");
+	test_patches(side);
+	test_minus_zero(side, "tc:ampere", (op_row){ "matmul", "", "x:72x80 x:80x72", "x" }, 80, 72, "mma.sync");
+	test_minus_zero(
+		side, "tc:hopper,path=wgmma", (op_row){ "matmul", "", "x:72x80 x:80x72", "x" }, 80, 72, "wgmma");
+	/* The last of two blocks is half a product. */
+	test_minus_zero(side, "tc:ampere", (op_row){ "conv2d", "padding=0", "x:1x10x16x3 x:1x8x3x40", "x" }, 24, 40,
+		"mma.sync bf16 to fp32, 128x64");
 	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
 		const mix *m = &mixes[i];
 		int good = 0, all = 0, served = 0;

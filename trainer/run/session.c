@@ -210,10 +210,17 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 	for (int k = 0; k < s->data.narray; k++) {
 		const hu_data_array *a = &s->data.array[k];
 		size_t each = hu_count(a->shape);
-		HU_TRY(hu_dataset_batch(&s->data, a, index, n, s->batch[k]));
-		memset(s->batch[k] + n * each, 0, (batch - n) * each * sizeof *s->batch[k]);
+		float *to = s->batch[k];
+		void *room = NULL;
+		/* The accuracy is computed from the labels after they were sent. */
+		if (s->backend->room && id->array[k] >= 0 && k != s->labels)
+			HU_TRY(s->backend->room(m, id->array[k], &room));
+		if (room)
+			to = room;
+		HU_TRY(hu_dataset_batch(&s->data, a, index, n, to));
+		memset(to + n * each, 0, (batch - n) * each * sizeof *to);
 		if (id->array[k] >= 0)
-			HU_TRY(s->backend->write(m, id->array[k], s->batch[k]));
+			HU_TRY(s->backend->write(m, id->array[k], to));
 	}
 	for (size_t i = 0; i < batch * s->labels_each; i++)
 		s->weight[i] = i < n * s->labels_each;
