@@ -18,7 +18,7 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 	{ "axis", "N", NULL, "axis along which block formats scale, -1 the last; tensors without it keep their own" },
 	{ "tensors", "PATTERNS", NULL, "tensors with these names alone, such as *.weight,lm_head*" },
 	{ "totals", NULL, NULL, "a row for each format over all tensors, named all, before the others" },
-	{ "where", "RULE", NULL,
+	{ "show", "RULE", NULL,
 		"show rows of which this is true alone, such as sqnr<30 or zeroed>1%; repeatable: all are true" },
 	{ "sort", "COLUMN", NULL, "order rows by a column, such as sqnr_db, from the smallest number" },
 	{ "reverse", NULL, NULL, "order them from the largest" },
@@ -69,7 +69,7 @@ read_options(inspection *s, const hu_args *a)
 		s->axis = (int)n;
 	}
 	HU_TRY(hu_inspect_rules_parse(&s->fail, a, "fail-if"));
-	HU_TRY(hu_inspect_rules_parse(&s->where, a, "where"));
+	HU_TRY(hu_inspect_rules_parse(&s->where, a, "show"));
 	s->sort = sort ? hu_inspect_column(sort) : -1;
 	if (sort && s->sort < 0)
 		return hu_fail(HU_EINVAL, "--sort %s: there is no such column; --json shows their names", sort);
@@ -123,7 +123,7 @@ measure(inspection *s, const char *patterns, int totals)
 		s->row[k] = (hu_inspect_row){ .a = &s->all, .to = &s->to[k], .file = "", .total = 1, .e = total[k] };
 }
 
-/* Leaves the rows of which every rule of --where is true. */
+/* Leaves the rows of which every rule of --show is true. */
 static void
 filter(inspection *s)
 {
@@ -278,7 +278,7 @@ const hu_command hu_cmd_inspect = { "inspect",
 	"counted under overflow.\n"
 	"A checkpoint in shards is inspected by its index, such as model.safetensors.index.json. A safetensors file\n"
 	"is read in pieces, so that it may be larger than the memory; an .npy or .npz file is held. --fail-if and\n"
-	"--where compare a column with a limit: sqnr<30, max_error>=1e-3, overflow>0; of a count, the limit may be\n"
+	"--show compare a column with a limit: sqnr<30, max_error>=1e-3, overflow>0; of a count, the limit may be\n"
 	"a share of the tensor's elements, zeroed>1%. A column that does not apply satisfies no rule; a tensor with\n"
 	"no element that is finite before and after the cast satisfies every rule on its errors.\n"
 	"Exit 0 done, 1 a rule of --fail-if is true of a row that is shown.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Rules on the rows of inspect, such as sqnr<30: what --fail-if and --where say. */
+   Rules on the rows of inspect, such as sqnr<30: what --fail-if and --show say. */
 #ifndef HU_ANALYZERS_INSPECT_RULES_H
 #define HU_ANALYZERS_INSPECT_RULES_H
 

@@ -118,7 +118,7 @@ ok(
 )
 said = halfulp('inspect', 'model.safetensors.index.json', '--tensors', '*.bias').stdout
 ok('3 of other names were passed over' in said, 'how many were passed over is said')
-low = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--where', 'sqnr<30', '--where', 'zeroed>1%')
+low = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--show', 'sqnr<30', '--show', 'zeroed>1%')
 ok(
     [(g['tensor'], g['to']) for g in low]
     == [

@@ -399,7 +399,7 @@ inspect json | inspect {h}/a.npy | --json
 inspect axis | inspect {h}/a.npy --to mxfp4 | --axis 0
 inspect tensors | inspect {h}/a.npy | --tensors none
 inspect totals | inspect {h}/a.npy | --totals
-inspect where | inspect {h}/a.npy | --where elements<0
+inspect show | inspect {h}/a.npy | --show elements<0
 inspect sort | inspect {h}/a.npy | --sort sqnr_db
 inspect reverse | inspect {h}/a.npy --sort sqnr_db | --reverse
 inspect fail-if | inspect {h}/a.npy | --fail-if elements>0
