@@ -4,6 +4,14 @@
 #include "lib/base/hash.h"
 #include "lib/number/philox.h"
 
+int
+hu_by_item(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* Uniform in 0 … n - 1; bits is one word of 32. */
 static size_t
 below(uint32_t bits, size_t n)

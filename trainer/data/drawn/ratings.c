@@ -40,14 +40,6 @@ by_score(const void *a, const void *b)
 	return x->score != y->score ? (x->score < y->score ? 1 : -1) : x->item < y->item ? -1 : 1;
 }
 
-static int
-by_item(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Writes the `each` items that the user chose, without the held one, in ascending order. */
 static void
 choose(uint32_t *chosen, uint32_t *held, size_t each, size_t items, const double *of_items, uint64_t seed, size_t user,
@@ -69,7 +61,7 @@ choose(uint32_t *chosen, uint32_t *held, size_t each, size_t items, const double
 	for (size_t i = 0, n = 0; i <= each; i++)
 		if (i != out)
 			chosen[n++] = s[i].item;
-	qsort(chosen, each, sizeof *chosen, by_item);
+	qsort(chosen, each, sizeof *chosen, hu_by_item);
 }
 
 static hu_status
