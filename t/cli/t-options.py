@@ -117,6 +117,8 @@ def prepare():
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     idx('images')
+    open(home + '/s.tsv', 'w').write('good film\t1\nbad film\t0\n' * 10)
+    open(home + '/vocab.txt', 'w').write('[PAD]\n[UNK]\n[CLS]\n[SEP]\ngood\n')
     for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('four', '--seed 4'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
         if code:
@@ -236,6 +238,7 @@ bench inner | TB | --inner 6
 bench vocabulary | TB | --vocabulary 70
 bench positions | TB | --positions 20
 bench length | TB | --length 15
+bench word-pieces | TB --data tsv:{h}/s.tsv | --word-pieces {h}/vocab.txt
 bench users | NB | --users 5
 bench items | NB | --items 130
 bench data | BT.replace('--size 8 ', '') | --data idx:{h}/images
@@ -330,6 +333,7 @@ compare inner | TC | --inner 6
 compare vocabulary | TC | --vocabulary 70
 compare positions | TC | --positions 20
 compare length | TC | --length 15
+compare word-pieces | TC.replace('--train 8 --eval 4 ', '') --data tsv:{h}/s.tsv | --word-pieces {h}/vocab.txt
 compare users | NC | --users 5
 compare items | NC | --items 130
 compare data | CT | --data idx:{h}/images
@@ -434,6 +438,7 @@ plan inner | TP | --inner 6
 plan vocabulary | TP | --vocabulary 70
 plan positions | TP | --positions 20
 plan length | TP | --length 15
+plan word-pieces | TP --data tsv:{h}/s.tsv | --word-pieces {h}/vocab.txt
 plan users | NP | --users 5
 plan items | NP | --items 130
 plan data | P.replace('--size 8 ', '') | --data idx:{h}/images
@@ -515,6 +520,7 @@ train inner | TT R | --inner 6
 train vocabulary | TT R | --vocabulary 70
 train positions | TT R | --positions 20
 train length | TT R | --length 15
+train word-pieces | TT.replace('--train 8 --eval 4 ', '') --data tsv:{h}/s.tsv R | --word-pieces {h}/vocab.txt
 train users | NT R | --users 5
 train items | NT R | --items 130
 train data | T.replace('--train 48 ', '').replace('--eval 16 ', '') R | --data idx:{h}/images

@@ -24,6 +24,7 @@ SCRIPT_TESTS += t/trainer/t-schedule.py
 SCRIPT_TESTS += t/trainer/t-text-models.sh
 SCRIPT_TESTS += t/trainer/t-torch.py
 SCRIPT_TESTS += t/trainer/t-train.sh
+SCRIPT_TESTS += t/trainer/t-tsv.py
 SCRIPT_TESTS += t/trainer/t-udata.py
 SCRIPT_TESTS += t/trainer/t-verify.sh
 SCRIPT_TESTS += t/trainer/t-vision.py

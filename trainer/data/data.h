@@ -46,6 +46,7 @@ typedef struct hu_dataset_options {
 	size_t channels;     /* colour channels, all alike */
 	size_t classes;      /* how many classes there are */
 	size_t length;       /* tokens of a row of text */
+	const char *word_pieces;     /* file of a vocabulary; NULL: made of the sentences to train on */
 	size_t users, items; /* of ratings */
 	size_t train, eval;  /* how many rows of each kind */
 	size_t split;        /* the first this many train, the rest evaluate */

@@ -13,4 +13,7 @@ libhalfulp_a_SOURCES += trainer/data/npz.c
 libhalfulp_a_SOURCES += trainer/data/ranking.c
 noinst_HEADERS += trainer/data/ranking.h
 libhalfulp_a_SOURCES += trainer/data/text.c
+libhalfulp_a_SOURCES += trainer/data/tsv.c
 libhalfulp_a_SOURCES += trainer/data/udata.c
+libhalfulp_a_SOURCES += trainer/data/wordpiece.c
+noinst_HEADERS += trainer/data/wordpiece.h

@@ -5,7 +5,7 @@
 #include "lib/number/philox.h"
 
 int
-hu_by_item(const void *a, const void *b)
+hu_ranking_by_item(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 

@@ -24,5 +24,5 @@ enum { HU_NEGATIVES = 4, HU_CANDIDATES = 100 };
    take, and o->eval rows, by default HU_CANDIDATES for each user in ascending order. HU_ENOMEM. */
 hu_status hu_ranking_rows(hu_dataset *ds, const hu_dataset_options *o, const hu_choices *c);
 /* Compares two items, each a uint32_t, for qsort: the smaller number comes first. */
-int hu_by_item(const void *a, const void *b);
+int hu_ranking_by_item(const void *a, const void *b);
 #endif

@@ -190,7 +190,7 @@ rank(hu_dataset *ds, const hu_dataset_options *o, const choices *c, const char *
 		st = hu_fail(
 			HU_EFILE, "%s: %zu users have rated two items or more; two such users are needed", path, users);
 	for (size_t u = 0; u < users && st == HU_OK; u++)
-		qsort(chosen + begin[u], begin[u + 1] - begin[u], sizeof *chosen, hu_by_item);
+		qsort(chosen + begin[u], begin[u + 1] - begin[u], sizeof *chosen, hu_ranking_by_item);
 	if (st == HU_OK)
 		st = hu_ranking_rows(ds, o, &(hu_choices){ users, items, begin, chosen, held });
 	free(begin);

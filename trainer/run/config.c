@@ -247,8 +247,8 @@ hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
 	hu_dataset_options o = { .size = c->size, .channels = c->channels, .classes = c->classes,
-		.length = c->length, .users = c->users, .items = c->items, .train = c->train,
-		.eval = c->eval, .split = c->split, .seed = c->data_seed, .reads = c->row->inputs,
+		.length = c->length, .word_pieces = c->word_pieces, .users = c->users, .items = c->items,
+		.train = c->train, .eval = c->eval, .split = c->split, .seed = c->data_seed, .reads = c->row->inputs,
 		.dimensions_only = dimensions_only };
 
 	HU_TRY(hu_dataset_open(ds, c->data, &o));

@@ -167,6 +167,7 @@ hu_config_settle(hu_config *c)
 	if (c->data && hu_dataset_path(c->data))
 		absolute(&c->data, hu_dataset_path(c->data));
 	absolute(&c->init, 0);
+	absolute(&c->word_pieces, 0);
 	return settle_scaling(c);
 }
 

@@ -61,7 +61,7 @@ choose(uint32_t *chosen, uint32_t *held, size_t each, size_t items, const double
 	for (size_t i = 0, n = 0; i <= each; i++)
 		if (i != out)
 			chosen[n++] = s[i].item;
-	qsort(chosen, each, sizeof *chosen, hu_by_item);
+	qsort(chosen, each, sizeof *chosen, hu_ranking_by_item);
 }
 
 static hu_status

@@ -14,7 +14,10 @@
 
 enum { DEPTH = 16 }; /* folders below a class; links that lead back end here */
 
-typedef struct names { char **name; size_t n, room; } names;
+typedef struct names {
+	char **name;
+	size_t n, room;
+} names;
 
 static int
 by_bytes(const void *a, const void *b)
@@ -69,7 +72,10 @@ is_folder(const char *path)
 }
 
 /* A part being listed: its images, and how many of the class at hand there are. */
-typedef struct part { hu_image_file *file; size_t n, room, nth; } part;
+typedef struct part {
+	hu_image_file *file;
+	size_t n, room, nth;
+} part;
 
 static hu_status
 walk(part *p, const char *dir, size_t label, int depth)

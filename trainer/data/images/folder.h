@@ -10,7 +10,11 @@
 #include <stdint.h>
 
 /* An image. path begins with the folder; bytes is the file's length. nth counts the images of its class from 0. */
-typedef struct hu_image_file { char *path; size_t label, nth; uint64_t bytes; } hu_image_file;
+typedef struct hu_image_file {
+	char *path;
+	size_t label, nth;
+	uint64_t bytes;
+} hu_image_file;
 
 /* Classes in the order of their names' bytes. The images to train on come first, then those to evaluate on, each in
    rounds of one from every class, so that the first few are of all classes. */

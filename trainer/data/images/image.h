@@ -9,7 +9,10 @@
 #include <stdio.h>
 
 /* Pixels row by row from the top, `channels` bytes each: red, green, blue, or one of grey. */
-typedef struct hu_image { size_t width, height, channels; unsigned char *pixel; } hu_image;
+typedef struct hu_image {
+	size_t width, height, channels;
+	unsigned char *pixel;
+} hu_image;
 
 /* A larger image is refused before its pixels are decoded: 2^26 pixels of three colours take 192 MiB. */
 enum { HU_IMAGE_PIXELS = 1 << 26 };

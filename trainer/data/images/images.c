@@ -14,7 +14,10 @@
 
 enum { SIZE = 64, CHANNELS = 3 };
 
-typedef struct images { hu_image_folder folder; size_t size, channels; } images;
+typedef struct images {
+	hu_image_folder folder;
+	size_t size, channels;
+} images;
 
 static hu_status
 make(const void *own, size_t row, unsigned char *to)

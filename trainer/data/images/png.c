@@ -76,8 +76,8 @@ static hu_status
 guarded(reading *r, hu_image *to, FILE *f, const char *path, size_t channels)
 {
 	if (setjmp(r->back))
-		return hu_fail(HU_EFILE, "%s: this PNG is damaged or cut short: %s; copy it again or remove it", path,
-			r->why);
+		return hu_fail(
+			HU_EFILE, "%s: this PNG is damaged or cut short: %s; copy it again or remove it", path, r->why);
 	png_init_io(r->p, f);
 	png_set_user_limits(r->p, 0x7fffffff, 0x7fffffff); /* hu_image_make limits their product */
 	return decode(r, to, path, channels);

@@ -11,15 +11,18 @@
 enum { WEIGHT_BITS = 32 - 8 - 2 }; /* sums of 8-bit values by weights of one sign stay below 2^31 */
 
 /* The weights of one direction: output i is the sum of weight[i * most + k] times input first[i] + k, k < n[i]. */
-typedef struct filter { size_t most, *first, *n; int32_t *weight; } filter;
+typedef struct filter {
+	size_t most, *first, *n;
+	int32_t *weight;
+} filter;
 
 /* Scales `in` inputs to `out` outputs, of which `count` from `skip` on are wanted. */
 static filter
 triangles(size_t in, size_t out, size_t skip, size_t count)
 {
 	double scale = (double)in / (double)out, wide = scale > 1 ? scale : 1;
-	filter f = { 2 * (size_t)ceil(wide) + 1, hu_xmalloc(count * sizeof *f.first),
-		hu_xmalloc(count * sizeof *f.n), NULL };
+	filter f = { 2 * (size_t)ceil(wide) + 1, hu_xmalloc(count * sizeof *f.first), hu_xmalloc(count * sizeof *f.n),
+		NULL };
 	double *w = hu_xmalloc(f.most * sizeof *w);
 
 	f.weight = hu_xmalloc(count * f.most * sizeof *f.weight);
