@@ -197,10 +197,9 @@ def said(line, setup, changed, option, home):
         call = re.search(r'\b%s\b' % what, line) is not None
         return call, ('arithmetic of %s ' % what in cause) if step == '0' else 'arithmetic of' in cause
     if what.startswith('input '):
-        return (
-            what[6:].split('.')[0] in line or 'input data' in cause,
-            'input data' in cause or 'weights that it began with' in cause,
-        )
+        began = 'another batch in step 0' if what.startswith('input input.') else 'other values that the training began with'
+        right = began in cause and what[6:] in cause
+        return right, right
     return True, 'arithmetic' in cause or 'exercise' in cause or 'evaluation' in cause
 
 
