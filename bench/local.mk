@@ -6,6 +6,7 @@ bench_exact_CPPFLAGS = $(AM_CPPFLAGS) $(ARB_CPPFLAGS)
 bench_exact_LDADD = $(LDADD) $(ARB_LIBS)
 SCRIPT_BENCHES += bench/cast.sh
 C_BENCHES += bench/exact
+SCRIPT_BENCHES += bench/gate-reruns.py
 C_BENCHES += bench/gemm
 EXTRA_DIST += bench/gpu-pack.sh
 EXTRA_DIST += bench/gpu-parts.sh

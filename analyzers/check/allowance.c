@@ -37,7 +37,8 @@ allow(hu_baseline *b, hu_baseline_quantity *q, const hu_place *p, double k)
 	int training = !strcmp(p->table, "metrics") || !strcmp(p->table, "exercise");
 	double noise = 0;
 
-	if (!strcmp(column, "digest") || !strncmp(column, "share_", 6))
+	if (!strcmp(column, "digest") || !strncmp(column, "share_", 6) || !strcmp(column, "updates") ||
+		!strcmp(column, "swamped"))
 		q->side = HU_SIDE_ANY;
 	else if (training && strcmp(column, "loss_scale") && strcmp(column, "skipped") &&
 		strncmp(column, "overflow_", 9))

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE "begin/"
+#define BEGIN "begin/"
+#define OUTPUT "output/"
 
 /* FNV-1a over bytes. */
 static uint64_t
@@ -33,9 +34,9 @@ hu_baseline_collect_begin(hu_baseline *b, const hu_run *r)
 	HU_TRY(st);
 	for (size_t i = 0; i < s.n; i++) {
 		int id = hu_program_find(r->train, s.tensor[i].name);
-		if (id < 0 || r->train->t[id].producer >= 0)
+		if (id < 0)
 			continue;
-		char *key = hu_xprintf(TABLE "%s/digest", s.tensor[i].name),
+		char *key = hu_xprintf("%s%s/digest", r->train->t[id].producer < 0 ? BEGIN : OUTPUT, s.tensor[i].name),
 		     *text = hu_xprintf("0x%016llx", (unsigned long long)digest(s.tensor[i].data, s.tensor[i].bytes));
 		hu_baseline_add(b, key, text, HU_SIDE_BOTH, HU_FP64);
 		free(key);
@@ -53,10 +54,10 @@ hu_begin_add_cause(hu_str *o, const hu_finding *f, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		const char *key = (f[i].want ? f[i].want : f[i].got)->key;
-		if (f[i].held != HU_DRIFT || strncmp(key, TABLE, strlen(TABLE)))
+		if (f[i].held != HU_DRIFT || strncmp(key, BEGIN, strlen(BEGIN)))
 			continue;
-		int batch = !strncmp(key + strlen(TABLE), "input.", 6);
-		first[batch] = count[batch]++ ? first[batch] : key + strlen(TABLE);
+		int batch = !strncmp(key + strlen(BEGIN), "input.", 6);
+		first[batch] = count[batch]++ ? first[batch] : key + strlen(BEGIN);
 	}
 	for (int batch = 1; batch >= 0; batch--) {
 		if (!count[batch])
@@ -70,4 +71,26 @@ hu_begin_add_cause(hu_str *o, const hu_finding *f, size_t n)
 			hu_str_addf(o, " (and %zu more)", count[batch] - 1);
 	}
 	return count[0] + count[1];
+}
+
+int
+hu_begin_add_call(hu_str *o, const hu_finding *f, size_t n, const hu_baseline *got)
+{
+	const hu_baseline_quantity *first = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *key = (f[i].want ? f[i].want : f[i].got)->key, *tensor = key + strlen(OUTPUT);
+		if (f[i].held != HU_DRIFT || strncmp(key, OUTPUT, strlen(OUTPUT)))
+			continue;
+		char *name = hu_xprintf("program/train/%.*s", (int)strcspn(tensor, "/"), tensor);
+		const hu_baseline_quantity *q = hu_baseline_find(got, name);
+		first = q && q->call >= 0 && (!first || q->call < first->call) ? q : first;
+		free(name);
+	}
+	if (first)
+		hu_str_addf(o,
+			"the arithmetic of call %d %.*s (%s): settings, data, seed, programs and version are the same, "
+			"and it is the first call of step 0 whose result has other bits",
+			first->call, (int)strcspn(first->text, " "), first->text, strrchr(first->key, '/') + 1);
+	return first != NULL;
 }

@@ -148,6 +148,43 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 	return HU_OK;
 }
 
+/* How many updates a parameter had in all steps, and how many of them were swamped: TABLE/PARAMETER/COLUMN. The
+   parameters are those of the first step's rows; most steps have them in the same order. */
+static hu_status
+collect_updates(hu_baseline *b, const hu_run *r, const char *file, const char *table)
+{
+	static const char *const columns[] = { "updates", "swamped" };
+	char *path = hu_path(r->dir, "%s", file);
+	hu_table t;
+	hu_status st = hu_table_read(&t, path);
+
+	free(path);
+	HU_TRY(st);
+	int n = 0, of = hu_table_column(&t, "tensor"), step = hu_table_column(&t, "step");
+	while (n < t.rows && !strcmp(hu_table_cell(&t, n, step), hu_table_cell(&t, 0, step)))
+		n++;
+	for (int k = 0; k < 2; k++) {
+		double *sum = hu_xcalloc((size_t)n + 1, sizeof *sum);
+		int column = hu_table_column(&t, columns[k]);
+		for (int i = 0; i < t.rows; i++) {
+			int at = i % n;
+			for (int tries = 0; tries < n && strcmp(hu_table_cell(&t, at, of), hu_table_cell(&t, i, of)); tries++)
+				at = (at + 1) % n;
+			sum[at] += hu_table_real(&t, i, column);
+		}
+		for (int i = 0; i < n; i++) {
+			char *key = hu_xprintf("%s/%s/%s", table, hu_table_cell(&t, i, of), columns[k]),
+			     *text = hu_xprintf("%.0f", sum[i]);
+			hu_baseline_add(b, key, text, HU_SIDE_BOTH, HU_FP64);
+			free(key);
+			free(text);
+		}
+		free(sum);
+	}
+	hu_table_release(&t);
+	return HU_OK;
+}
+
 static void
 from_manifest(hu_baseline *b, const json_t *m, const char *key)
 {
@@ -239,6 +276,7 @@ collect_exercise(hu_baseline *b, const hu_run *r)
 				add_columns(b, "exercise", &t, i, scores, 1);
 			}
 			hu_table_release(&t);
+			st = collect_updates(b, r, "exercise/updates.tsv", "exercise/updates");
 		}
 		hu_run_release(&own);
 	}
@@ -253,6 +291,8 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	hu_baseline_environment(b, r);
 	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
+	if (st == HU_OK)
+		st = collect_updates(b, r, "updates.tsv", "updates");
 	if (st == HU_OK)
 		st = collect_exercise(b, r);
 	if (st == HU_OK)

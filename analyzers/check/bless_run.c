@@ -126,10 +126,21 @@ say_moved(hu_str *s, const char *path, const hu_baseline *b)
 	hu_baseline_release(&before);
 }
 
+/* Whether two runs have the same quantities with the same bits: other threads, instruction sets, compilers. */
+static int
+agree(const hu_baseline *a, const hu_baseline *b)
+{
+	int same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = !strcmp(a->q[i].key, b->q[i].key) && !strcmp(a->q[i].text, b->q[i].text);
+	return same;
+}
+
 hu_status
 hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 {
-	size_t more = (size_t)a->nrest - 1, read = 0;
+	size_t more = (size_t)a->nrest - 1, read = 0, same = 0;
 	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);
 	char measured[256] = "one run: every quantity keeps its bits";
 	double ulps;
@@ -140,7 +151,12 @@ hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 		st = hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
 	for (; st == HU_OK && read < more; read++)
 		st = hu_bless_collect(a->rest[read + 1], &others[read], saw);
-	if (st == HU_OK && more) {
+	for (size_t k = 0; k < read; k++)
+		same += agree(b, &others[k]);
+	if (st == HU_OK && more && same == more) {
+		snprintf(measured, sizeof measured, "%zu runs agree bit for bit: every quantity keeps its bits",
+			more + 1);
+	} else if (st == HU_OK && more) {
 		hu_baseline_measure(b, others, more);
 		snprintf(measured, sizeof measured,
 			"noise is 2.8 standard deviations over %zu runs (ISO 5725-2, repeatability limit)", more + 1);
@@ -168,8 +184,10 @@ hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 	if (st == HU_OK)
 		warn_over_bound(b, a->rest[0]);
 	if (st == HU_OK)
-		printf("%zu quantities blessed in %s\n%s%s%s", b->n, hu_shown(hu_args_text(a, "baseline")), moved.s,
-			unseen.len ? "what this baseline could not see:\n" : "", unseen.s);
+		printf("%zu quantities blessed in %s\n%s%s%s%s", b->n, hu_shown(hu_args_text(a, "baseline")),
+			more && same == more ? "the runs agree bit for bit, and this is the entry of all of them\n"
+					     : "",
+			moved.s, unseen.len ? "what this baseline could not see:\n" : "", unseen.s);
 	hu_str_release(&moved);
 	hu_str_release(&unseen);
 	return st;

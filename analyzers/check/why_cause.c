@@ -89,17 +89,18 @@ kind_of_program(const hu_check_report *r)
 			     : "another program, with the same summation trees and casts";
 }
 
-/* A traced step that the baseline has, and of which the run has no quantity: hu_missing_steps says so. */
+/* Appends the first step, or the exercise, that the baseline has and the run has not; returns 0 where there is none. */
 static int
-untraced(const hu_check_report *r)
+add_missing(hu_str *s, const hu_check_report *r)
 {
-	hu_str s;
+	hu_str lines;
 
-	hu_str_init(&s);
-	hu_missing_steps(&s, r->want, r->got);
-	size_t n = s.len;
-	hu_str_release(&s);
-	return n > 0;
+	hu_str_init(&lines);
+	hu_missing_steps(&lines, r->want, r->got);
+	int found = lines.len > 0;
+	hu_str_addn(s, lines.s, strcspn(lines.s, "\n"));
+	hu_str_release(&lines);
+	return found;
 }
 
 /* Nothing that was told differs. Inputs of step 0 are then the same, so that the first call whose own error moved is
@@ -112,12 +113,8 @@ add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 	hu_str_init(&m);
 	if (add_settings(&m, r, 1)) {
 		hu_str_addf(s, "another version or machine (%s): settings, data, seed and programs are the same", m.s);
-	} else if (untraced(r)) {
-		hu_str lines;
-		hu_str_init(&lines);
-		hu_missing_steps(&lines, r->want, r->got);
-		hu_str_addn(s, lines.s, strcspn(lines.s, "\n"));
-		hu_str_release(&lines);
+	} else if (hu_begin_add_call(s, r->f, r->n, r->got)) {
+		; /* which says it all */
 	} else if (first && !strcmp(first->table, "exercise")) {
 		hu_str_add(s, "the check for overflow, or the rule of the loss scale: steps of the exercise moved, and "
 			      "settings, data, seed, programs and version are the same");
@@ -157,6 +154,8 @@ hu_check_cause(hu_str *s, const hu_check_report *r, const hu_place *first)
 		hu_str_addf(s, "another setting: %s%s%s", settings.s, nprogram ? ", which makes " : "", program.s);
 	else if (nprogram)
 		hu_str_addf(s, "%s, though the settings are the same: %s", kind_of_program(r), program.s);
+	else if (add_missing(s, r))
+		; /* other steps are another analysis as well */
 	else if (differs(r, HU_ANALYSIS_NOTE))
 		hu_str_addf(s, "another analysis: %s in the baseline, %s now",
 			hu_baseline_env(r->want, HU_ANALYSIS_NOTE), hu_baseline_env(r->got, HU_ANALYSIS_NOTE));

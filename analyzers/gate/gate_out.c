@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/gate/gate_out.h"
 
+#include "analyzers/gate/gate_why.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -24,34 +25,6 @@ add_type(hu_str *s, const hu_gate_row *r)
 	hu_str_add(s, "]");
 }
 
-/* Where element AT of a tensor is: "[3,17]"; of a series its step. */
-static void
-add_place(hu_str *s, const hu_gate_row *r)
-{
-	size_t at = r->m.at, index[HU_SAFETENSORS_RANK];
-	int rank = r->old->rank;
-
-	if (r->m.step) {
-		hu_str_addf(s, "step %s", r->m.step);
-		return;
-	}
-	size_t all = 1;
-	for (int i = 0; i < rank; i++)
-		all *= r->old->shape[i];
-	if (all != r->old->count) { /* parts of complex numbers, bytes of packed codes */
-		hu_str_addf(s, "element %zu", at);
-		return;
-	}
-	for (int i = rank; i-- > 0;) {
-		index[i] = at % r->old->shape[i];
-		at /= r->old->shape[i];
-	}
-	hu_str_add(s, "[");
-	for (int i = 0; i < rank; i++)
-		hu_str_addf(s, i ? ",%zu" : "%zu", index[i]);
-	hu_str_add(s, "]");
-}
-
 static char *
 detail(const hu_gate_row *r)
 {
@@ -67,47 +40,18 @@ detail(const hu_gate_row *r)
 		} else if (m->differ) {
 			hu_str_add(&s,
 				m->nonfinite ? ", the first that is not finite at " : ", the largest difference at ");
-			add_place(&s, r);
+			hu_gate_add_place(&s, r);
 			hu_str_addf(&s, ": %.9g (%a) became %.9g (%a)", m->a, m->a, m->b, m->b);
-			hu_str_addf(&s,
-				"; ulps%s%s%s %.4g, abs %.4g, rel %.4g, l2 %.4g, cosine %.9g, sqnr %.4g dB, "
-				"nonfinite %zu",
-				r->ulps_of == HU_NO_FORMAT ? "" : "(",
-				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of),
-				r->ulps_of == HU_NO_FORMAT ? "" : ")", m->ulps[0], m->abs, m->rel, m->l2, m->cosine,
-				m->sqnr, m->nonfinite);
+			hu_str_add(&s, "; ");
+			hu_gate_add_ulps(&s, r);
+			hu_str_addf(&s, ", abs %.4g, rel %.4g, l2 %.4g, cosine %.9g, sqnr %.4g dB, nonfinite %zu",
+				m->abs, m->rel, m->l2, m->cosine, m->sqnr, m->nonfinite);
 		}
 	}
 	if (r->rule.own)
 		hu_str_addf(&s, "; rule '%s'", hu_shown(r->rule.text));
 	else
 		hu_str_add(&s, "; no rule names it, so the default of its dtype holds");
-	return s.s;
-}
-
-/* The worst name, the worst place in it and how far it moved, in one line. */
-static char *
-why(const hu_gate *g)
-{
-	const hu_gate_row *r = &g->row[0];
-	const hu_measures *m = &r->m;
-	hu_str s;
-
-	hu_str_init(&s);
-	hu_str_addf(&s, "%s", hu_shown(r->name));
-	if (r->old && r->new && r->state != HU_GATE_SHAPE && m->differ && !m->text) {
-		hu_str_add(&s, ", ");
-		add_place(&s, r);
-		if (m->differ == 1 && m->ulps[0] == 1)
-			hu_str_addf(&s, ": one value of %zu is one ulp%s%s off, %.9g -> %.9g (rel %.3g)", m->count,
-				r->ulps_of == HU_NO_FORMAT ? "" : " of ",
-				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of), m->a, m->b, m->rel);
-		else
-			hu_str_addf(&s, ": %.9g -> %.9g (rel %.3g, %.4g ulps%s%s), and %zu of %zu values differ", m->a,
-				m->b, m->rel, m->ulps[0], r->ulps_of == HU_NO_FORMAT ? "" : " of ",
-				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of), m->differ, m->count);
-	}
-	hu_str_addf(&s, ": %s; %zu of %zu names failed", hu_shown(r->said), g->failed, g->n);
 	return s.s;
 }
 
@@ -132,7 +76,7 @@ hu_gate_outcomes(hu_outcomes *v, const hu_gate *g)
 		if (!g->rules.rule[i].used)
 			hu_str_addf(&s, "\nno name came to the rule '%s'", hu_shown(g->rules.rule[i].text));
 	v->summary = s.s;
-	v->why = g->failed ? why(g) : NULL;
+	v->why = g->failed ? hu_gate_why(g) : NULL;
 }
 
 static json_t *

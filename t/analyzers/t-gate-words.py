@@ -8,6 +8,7 @@ import json
 import math
 import os
 import random
+import statistics
 import struct
 import sys
 import xml.etree.ElementTree
@@ -238,10 +239,9 @@ def detail(row, was, now, rule, shaped):
         if row['differ'] and isinstance(row['old'], str) and row['old'] not in ('inf', '-inf'):
             s += ", at step %s '%s' became '%s'" % (row['step'], row['old'], row['new'])
         elif row['differ']:
-            of = '' if row['ulps_of'] == '-' else '(%s)' % row['ulps_of']
-            s += ', the %s at %s: %s (%s) became %s (%s); ulps%s %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
+            s += ', the %s at %s: %s (%s) became %s (%s); %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
                 'first that is not finite' if row['nonfinite'] else 'largest difference', place(row, was), '%.9g' % real(row['old']), hexed(row['old']),
-                '%.9g' % real(row['new']), hexed(row['new']), of, *('%.4g' % real(row[k]) for k in ('ulps', 'abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
+                '%.9g' % real(row['new']), hexed(row['new']), ulps(row), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
                 '%.4g' % real(row['sqnr']), row['nonfinite'])  # fmt: skip
     return s + (
         "; rule '%s'" % rule['text'] if rule['own'] else '; no rule names it, so the default of its dtype holds'
@@ -257,14 +257,56 @@ def first_line(row, was, now, said, shaped, failed, n):
         if row['differ'] == 1 and row['ulps'] == 1:
             s += 'one value of %d is one ulp%s off, %s)' % (row['elements'], of, pair)
         else:
-            s += '%s, %.4g ulps%s), and %d of %d values differ' % (
+            s += '%s%s), and %d of %d values differ' % (
                 pair,
-                real(row['ulps']),
-                of,
+                '' if 'step' in row else ', ' + ulps(row),
                 row['differ'],
                 row['elements'],
             )
     return s + ': %s; %d of %d names failed' % (said, failed, n)
+
+
+P = {'fp64': 53, 'fp32': 24, 'fp16': 11, 'bf16': 8, '-': 64}
+
+
+def ulps(row):
+    """Beyond the whole precision of a format their number says nothing."""
+    p, of = P[row['ulps_of']], '' if row['ulps_of'] == '-' else ' of ' + row['ulps_of']
+    return ('more than 2^%d ulps%s' % (p, of)) if real(row['ulps']) > 2**p else '%.4g ulps%s' % (real(row['ulps']), of)
+
+
+def pattern(rows, was, now, shaped):
+    """What all names together look like."""
+    alone = [r for r in rows if not r['ok'] and (r['name'] in was) != (r['name'] in now)]
+    if alone or shaped:
+        return 'another model: %d names have another shape, and %d are in one file alone' % (shaped, len(alone))
+    some = [r for r in rows if r['name'] in was and r['name'] in now and 'step' not in r]
+    some = [r for r in some if was[r['name']][0] in ('F64', 'F32', 'F16', 'BF16')]
+    cast = [r for r in some if r['old_dtype'] != r['new_dtype']]
+    some = [r for r in some if r.get('differ') and r['elements'] >= 8]
+    if not some:
+        return ''
+    cosine, l2 = (statistics.median(real(r[k]) for r in some) for k in ('cosine', 'l2'))
+    eps = max(2.0 ** (1 - P[r['ulps_of']]) for r in some)
+    n = 'the %d tensors that differ' % len(some)
+    if cosine < 0.5:
+        return (
+            'another seed or initialisation: %s have a median cosine of %.2f, as values that have nothing to do with '
+            'each other; no tolerance is for that' % (n, cosine)
+        )
+    if cast:
+        return 'another precision: %s was %s and is %s, and %s have a median l2 of %.2g' % (
+            *(cast[0][k] for k in ('name', 'old_dtype', 'new_dtype')), n, l2
+        )  # fmt: skip
+    if l2 <= 64 * eps:
+        return (
+            'sums in another order, or another library: %s have a median l2 of %.2g, some roundings of their dtype'
+            % (n, l2)
+        )
+    return (
+        'another computation, or a lower precision within it: %s have a median l2 of %.2g, %.2g times a rounding of '
+        'their dtype, and a median cosine of %.6g' % (n, l2, 2 * l2 / eps, cosine)
+    )
 
 
 def table(rows, was, now, paths, steps):
@@ -357,6 +399,8 @@ def compare(paths, was, now, rules, what, steps=None):
     summary += ["no name came to the rule '%s'" % r for r in rules if r not in used]
     w = want[0]
     why = first_line(rows[w[2]], was.get(w[2]), now.get(w[2]), w[3], w[6], failed, n) if failed else None
+    cause = pattern(j['rows'], was, now, sum(bool(w[6]) for w in want)) if failed else ''
+    why = why + '. Most likely cause: ' + cause if cause else why
     tap = (['# ' + why] if why else []) + ['1..%d' % n]
     for i, (good, _, name, said, more, _, _) in enumerate(want):
         tap += ['%s %d - %s: %s' % ('ok' if good else 'not ok', i + 1, name, said)] + (['#   ' + more] if more else [])
@@ -470,4 +514,23 @@ for name in ('a.npy', 'b.txt', '.npy', 'c.npyx', 'npy'):
         wrong.append('%s: exit %d, %s' % (name, r.returncode, r.stderr))
 none(wrong, 'an archive holds arrays, and another member is named')
 ok(halfulp('check', 'old.csv', '--baseline', 'old.csv').returncode == 0, 'a file beside itself')
+# --- what files look like as a whole ---------------------------------------------------------------
+A = {'w%d' % i: ('F32', [40], drawn('F32', 40)) for i in range(5)}
+write('a.safetensors', A)
+
+
+def moved(by):
+    return {k: ('F32', [40], [x * (1 + by * rng.uniform(-1, 1)) for x in v]) for k, (_, _, v) in A.items()}
+
+
+for name, b, words in (
+    ('seed', {k: ('F32', [40], drawn('F32', 40)) for k in A}, 'another seed or initialisation: the 5 tensors'),
+    ('order', moved(6e-6), 'sums in another order, or another library: the 5 tensors'),
+    ('change', moved(0.01), 'another computation, or a lower precision within it: the 5 tensors'),
+    ('cast', {**moved(1e-3), 'w2': ('F16', *A['w2'][1:])}, 'another precision: w2 was F32 and is F16'),
+    ('lost', {k: v for k, v in A.items() if k != 'w3'}, 'another model: 0 names have another shape, and 1 are in'),
+):
+    write(name + '.safetensors', b)
+    p = halfulp('check', name + '.safetensors', '--baseline', 'a.safetensors')
+    ok(p.returncode == 1 and '. Most likely cause: ' + words in p.stdout.split('\n')[0], name, p.stdout[:500])
 finish()

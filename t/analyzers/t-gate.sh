@@ -31,6 +31,13 @@ test_is $? "standard output is check's"
 run check runs/b --baseline base.tsv --format junit
 cmp -s out j-0.xml
 test_is $? "and so are the files"
+run train --quiet $small --threads 2 --simd scalar runs/threads && run analyze runs/threads
+run check runs/a runs/b runs/threads --baseline class.tsv --bless --reason 'threads and instruction sets'
+test $code = 0 && grep -q '^the runs agree bit for bit, and this is the entry of all of them$' out && grep -q '^# tolerances: 3 runs agree bit for bit' class.tsv
+test_is $? "runs that agree bit for bit share one entry"
+run check runs/threads --baseline class.tsv
+test $code = 0
+test_is $? "which holds each of them"
 gate runs/c -- $small --lr 0.01
 documents 1 "another learning rate"
 head -n 1 out | grep -q '^# step [0-9]*, .*Most likely cause: another setting: lr 0.001 -> 0.01, which makes '

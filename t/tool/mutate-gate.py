@@ -175,7 +175,7 @@ def said(line, setup, changed, option, home):
     was, _, cause = line.partition('Most likely cause: ')
     if option:
         named = re.search(
-            r'(another setting|another seed|other input data|another program|other casts|another summation tree|other summation).*',
+            r'(another setting|another seed|other input data|another program|other casts|another summation tree|train with --).*',
             cause,
         )
         key = {
@@ -190,16 +190,16 @@ def said(line, setup, changed, option, home):
         return right, right
     step, _, what = changed.partition(' ')
     if changed.startswith('program'):
-        right = 'though the settings are the same' in cause
+        # Where the mutant finds another optimizer or policy its run says so
+        right = 'though the settings are the same' in cause or 'which makes train call' in cause
         return right, right
     if what.startswith('call '):
-        call = re.search(r'\b%s\b' % what, was) is not None
-        return call, ('arithmetic of %s:' % what in cause) if step == '0' else 'arithmetic of' in cause
+        call = re.search(r'\b%s\b' % what, line) is not None
+        return call, ('arithmetic of %s ' % what in cause) if step == '0' else 'arithmetic of' in cause
     if what.startswith('input '):
-        return (
-            what[6:].split('.')[0] in line or 'input data' in cause,
-            'input data' in cause or 'weights that it began with' in cause,
-        )
+        began = 'another batch in step 0' if what.startswith('input input.') else 'other values that the training began with'
+        right = began in cause and what[6:] in cause
+        return right, right
     return True, 'arithmetic' in cause or 'exercise' in cause or 'evaluation' in cause
 
 

@@ -53,16 +53,16 @@ def fnv1a(data):
 
 
 def begun(run):
-    """Of a traced step 0: the tensors that no call makes, as bytes of the file."""
+    """Of a traced step 0: every tensor, as bytes of the file."""
     if 0 in run.steps:
+        made = {run.tensors[t]['name'] for c in run.calls for t in c['out']}
         with open(os.path.join(run.path, 'trace', 'step-000000.safetensors'), 'rb') as f:
             raw = f.read()
         length = int.from_bytes(raw[:8], 'little')
-        made = {run.tensors[t]['name'] for c in run.calls for t in c['out']}
         for name, what in json.loads(raw[8:8 + length]).items():
-            if name != '__metadata__' and name not in made:
+            if name != '__metadata__':
                 start, end = what['data_offsets']
-                yield name, raw[8 + length + start:8 + length + end]
+                yield ('output/' if name in made else 'begin/') + name, raw[8 + length + start:8 + length + end]
 
 
 def quantities(run):
@@ -79,7 +79,11 @@ def quantities(run):
             for c in ('precision', 'recall', 'dice', 'iou', 'hit_rate', 'ndcg'):
                 if row['eval_' + c] != '-':
                     q['metrics/%s/eval_%s' % (row['step'], c)] = row['eval_' + c], 'both', 'fp32'
-    q.update(('begin/%s/digest' % name, ('0x%016x' % fnv1a(data), 'both', 'fp64')) for name, data in begun(run))
+    for row in table(os.path.join(run.path, 'updates.tsv'))[1]:
+        for c in ('updates', 'swamped'):
+            key = 'updates/%s/%s' % (row['tensor'], c)
+            q[key] = '%d' % (int(row[c]) + int(q.get(key, ('0',))[0])), 'both', 'fp64'
+    q.update(('%s/digest' % name, ('0x%016x' % fnv1a(data), 'both', 'fp64')) for name, data in begun(run))
     for name in ('program-train.json', 'program-eval.json'):
         with open(os.path.join(run.path, name)) as f:
             program = json.load(f)
@@ -112,7 +116,7 @@ def allowed(run, q, key, k):
     if table_ == 'summary':
         each = [allowed(run, q, other, k) for other in q if other.startswith(key.split('/')[1] + '/') and other.endswith('/' + column)]
         return 0.0, max(x[1] for x in each), all(x[2] for x in each)
-    if column in ('digest', 'share_swamped', 'share_nonzeros'):
+    if column in ('digest', 'share_swamped', 'share_nonzeros', 'updates', 'swamped'):
         return 0.0, 0.0, False
     if table_ == 'metrics':
         return (0.0 if column == 'loss_scale' else k), 0.0, True

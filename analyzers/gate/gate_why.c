@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/gate/gate_why.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 8 }; /* elements of a tensor whose cosine says something */
+
+void
+hu_gate_add_place(hu_str *s, const hu_gate_row *r)
+{
+	size_t at = r->m.at, index[HU_SAFETENSORS_RANK];
+	int rank = r->old->rank;
+
+	if (r->m.step) {
+		hu_str_addf(s, "step %s", r->m.step);
+		return;
+	}
+	size_t all = 1;
+	for (int i = 0; i < rank; i++)
+		all *= r->old->shape[i];
+	if (all != r->old->count) { /* parts of complex numbers, bytes of packed codes */
+		hu_str_addf(s, "element %zu", at);
+		return;
+	}
+	for (int i = rank; i-- > 0;) {
+		index[i] = at % r->old->shape[i];
+		at /= r->old->shape[i];
+	}
+	hu_str_add(s, "[");
+	for (int i = 0; i < rank; i++)
+		hu_str_addf(s, i ? ",%zu" : "%zu", index[i]);
+	hu_str_add(s, "]");
+}
+
+void
+hu_gate_add_ulps(hu_str *s, const hu_gate_row *r)
+{
+	int of = r->ulps_of != HU_NO_FORMAT, p = of ? hu_format_of(r->ulps_of).p : 64;
+
+	if (r->m.ulps[0] > ldexp(1, p))
+		hu_str_addf(s, "more than 2^%d ulps%s%s", p, of ? " of " : "", of ? hu_format_name(r->ulps_of) : "");
+	else
+		hu_str_addf(
+			s, "%.4g ulps%s%s", r->m.ulps[0], of ? " of " : "", of ? hu_format_name(r->ulps_of) : "");
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *v, size_t n)
+{
+	qsort(v, n, sizeof *v, ascending);
+	return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
+}
+
+static void
+add_pattern(hu_str *s, const hu_gate *g)
+{
+	double *cosine = hu_xcalloc(g->n, sizeof *cosine), *l2 = hu_xcalloc(g->n, sizeof *l2), eps = 0;
+	size_t n = 0, shapes = 0, alone = 0;
+	const hu_gate_row *dtype = NULL;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const hu_gate_row *r = &g->row[i];
+		shapes += r->state == HU_GATE_SHAPE;
+		alone += r->state == HU_GATE_MISSING || r->state == HU_GATE_ADDED;
+		if (r->state == HU_GATE_SHAPE || !r->old || !r->new || r->old->kind != HU_ITEM_FLOAT)
+			continue;
+		dtype = !dtype && strcmp(r->old->dtype, r->new->dtype) ? r : dtype;
+		if (!r->m.differ || r->m.count < LEAST || isnan(r->m.cosine))
+			continue;
+		eps = fmax(eps, r->ulps_of == HU_NO_FORMAT ? 0 : ldexp(1, 1 - hu_format_of(r->ulps_of).p));
+		cosine[n] = r->m.cosine;
+		l2[n++] = r->m.l2;
+	}
+	double c = n ? median(cosine, n) : 1, d = n ? median(l2, n) : 0;
+	if (shapes || alone)
+		hu_str_addf(s,
+			". Most likely cause: another model: %zu names have another shape, and %zu are in one file "
+			"alone",
+			shapes, alone);
+	else if (n && c < 0.5)
+		hu_str_addf(s,
+			". Most likely cause: another seed or initialisation: the %zu tensors that differ have a median "
+			"cosine of %.2f, as values that have nothing to do with each other; no tolerance is for that",
+			n, c);
+	else if (n && dtype)
+		hu_str_addf(s,
+			". Most likely cause: another precision: %s was %s and is %s, and the %zu tensors that differ have "
+			"a median l2 of %.2g",
+			hu_shown(dtype->name), dtype->old->dtype, dtype->new->dtype, n, d);
+	else if (n && d <= 64 * eps)
+		hu_str_addf(s,
+			". Most likely cause: sums in another order, or another library: the %zu tensors that differ "
+			"have a median l2 of %.2g, some roundings of their dtype",
+			n, d);
+	else if (n)
+		hu_str_addf(s,
+			". Most likely cause: another computation, or a lower precision within it: the %zu tensors that "
+			"differ have a median l2 of %.2g, %.2g times a rounding of their dtype, and a median cosine of %.6g",
+			n, d, d / (0.5 * eps), c);
+	free(cosine);
+	free(l2);
+}
+
+char *
+hu_gate_why(const hu_gate *g)
+{
+	const hu_gate_row *r = &g->row[0];
+	const hu_measures *m = &r->m;
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_str_addf(&s, "%s", hu_shown(r->name));
+	if (r->old && r->new && r->state != HU_GATE_SHAPE && m->differ && !m->text) {
+		hu_str_add(&s, ", ");
+		hu_gate_add_place(&s, r);
+		if (m->differ == 1 && m->ulps[0] == 1) {
+			hu_str_addf(&s, ": one value of %zu is one ulp%s%s off, %.9g -> %.9g (rel %.3g)", m->count,
+				r->ulps_of == HU_NO_FORMAT ? "" : " of ",
+				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of), m->a, m->b, m->rel);
+		} else {
+			hu_str_addf(&s, ": %.9g -> %.9g (rel %.3g", m->a, m->b, m->rel);
+			if (!m->step) { /* of metrics nobody asks for ulps */
+				hu_str_add(&s, ", ");
+				hu_gate_add_ulps(&s, r);
+			}
+			hu_str_addf(&s, "), and %zu of %zu values differ", m->differ, m->count);
+		}
+	}
+	hu_str_addf(&s, ": %s; %zu of %zu names failed", hu_shown(r->said), g->failed, g->n);
+	add_pattern(&s, g);
+	return s.s;
+}
