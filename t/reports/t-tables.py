@@ -102,7 +102,7 @@ LINES = (
     'round 0.1 1e-9 nan inf -2.5e30 --format fp16,e4m3',
     'calc 1/3 --format fp16,bf16',
     'formats pi',
-    'formats fp16',
+    'formats fp16 mxfp4',
     'figures --list',
     'inspect a.npz --to fp16,int8',
     'probe --model tc:hopper --rows-of probes',
