@@ -158,7 +158,7 @@ write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, c
 	if (st == HU_OK)
 		st = hu_figures_write(f, runs, stage, formats, command);
 	if (st == HU_OK && tex)
-		st = hu_figures_tex(f, stage);
+		st = hu_figures_tex(f, stage, 1);
 	if (st == HU_OK)
 		st = hu_figures_draw(f, stage, formats);
 	if (st == HU_OK)

@@ -34,8 +34,9 @@ void hu_figures_release(hu_figures *f);
 hu_status hu_figures_write(
 	const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command);
 
-/* Writes STEM.tex of every figure that is drawn: a LaTeX figure environment around STEM.pdf, with caption and label. */
-hu_status hu_figures_tex(const hu_figures *f, const char *dir);
+/* Writes STEM.tex of every figure that is drawn: a LaTeX figure environment around STEM.pdf, with caption and label, as
+   wide as a column or, where page is set, as both columns of a page: at 174 mm a report's letters are of 8 pt. */
+hu_status hu_figures_tex(const hu_figures *f, const char *dir, int page);
 
 /* Runs gnuplot on every STEM.gp in dir, several at a time. HU_EUNABLE where there is no gnuplot or it failed, with the
    first line of its complaint. */

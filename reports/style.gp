@@ -34,8 +34,8 @@ canvas(format, w, h) = (format eq 'svg' \
 	: format eq 'png' ? sprintf("set terminal pngcairo size %d,%d enhanced font 'sans-serif,10' fontscale 2 linewidth 2 pointscale 2", 2 * w, 2 * h) \
 	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,8' linewidth 0.8", w * 6.85 / 860, h * 6.85 / 860)) \
 	. sprintf("; set output '%s.%s'", stem, format) \
-	. sprintf("; set label 901 numbers noenhanced at screen 0.015, %f left textcolor rgb ink font ',%d'", 28. / h, format eq 'svg' ? 12 : format eq 'png' ? 9 : 7) \
-	. sprintf("; set label 900 subject noenhanced at screen 0.015, %f left textcolor rgb soft font ',%d'", 10. / h, format eq 'svg' ? 12 : format eq 'png' ? 9 : 7)
+	. sprintf("; set label 901 numbers noenhanced at screen 0.015, %f left textcolor rgb ink font ',%d'", 28. / h, format eq 'svg' ? 12 : format eq 'png' ? 9 : 8) \
+	. sprintf("; set label 900 subject noenhanced at screen 0.015, %f left textcolor rgb soft font ',%d'", 10. / h, format eq 'svg' ? 12 : format eq 'png' ? 9 : 8)
 
 # A logarithm's argument: what is not above 0 is not drawn
 positive(x) = x > 0 ? x : NaN
@@ -46,6 +46,14 @@ set grid back lt 1 lc rgb rule lw 0.6
 set key noenhanced textcolor rgb ink reverse Left samplen 1.4 spacing 1.15
 set style fill solid 1 noborder
 set title textcolor rgb ink
+
+# A long list is cut to the MOST of n lines whose worth[i] is largest: row_of[i] is the row of line i, 0 where it has none,
+# and in_rows says so. Both arrays are the figure's.
+most_rows = 64
+rank(i, n) = sum [j = 1:n] (worth[j] > worth[i] || (worth[j] == worth[i] && j < i))
+rows_drawn = 0
+give_row(i, n) = n <= most_rows || rank(i, n) < most_rows ? (rows_drawn = rows_drawn + 1) : 0
+in_rows(n, what) = n > most_rows ? sprintf('the %d of %d lines with the largest %s; the table has all', most_rows, n, what) : ''
 
 # A legend of the runs along the top: COLUMNS across, each run's colour and name
 longest_label = 0

@@ -15,7 +15,12 @@ hu_tex_text(hu_str *b, const char *text)
 		{ "\u202f", "\\," }, { "\u2212", "$-$" }, { "×", "$\\times$" }, { "·", "$\\cdot$" }, { "–", "--" },
 		{ "∞", "$\\infty$" }, { "⁻", "$^{-}$" }, { "⁰", "$^{0}$" }, { "¹", "$^{1}$" }, { "²", "$^{2}$" },
 		{ "³", "$^{3}$" }, { "⁴", "$^{4}$" }, { "⁵", "$^{5}$" }, { "⁶", "$^{6}$" },
-		{ "⁷", "$^{7}$" }, { "⁸", "$^{8}$" }, { "⁹", "$^{9}$" }
+		{ "⁷", "$^{7}$" }, { "⁸", "$^{8}$" }, { "⁹", "$^{9}$" }, { "Σ", "$\\Sigma$" }, { "√", "$\\surd$" },
+		{ "≤", "$\\leq$" }, { "≥", "$\\geq$" }, { "±", "$\\pm$" }, { "‖", "$\\|$" }, { "≈", "$\\approx$" },
+		{ "→", "$\\to$" }, { "ε", "$\\varepsilon$" }, { "\u2009", "\\," },
+		{ "π", "$\\pi$" }, { "≠", "$\\neq$" }, { "₀", "$_{0}$" }, { "₁", "$_{1}$" },
+		{ "₂", "$_{2}$" }, { "₃", "$_{3}$" }, { "₄", "$_{4}$" }, { "₅", "$_{5}$" }, { "₆", "$_{6}$" },
+		{ "₇", "$_{7}$" }, { "₈", "$_{8}$" }, { "₉", "$_{9}$" }
 	};
 
 	for (const char *s = text; *s; s++) {
@@ -43,7 +48,7 @@ hu_tex_text(hu_str *b, const char *text)
 }
 
 hu_status
-hu_figures_tex(const hu_figures *f, const char *dir)
+hu_figures_tex(const hu_figures *f, const char *dir, int page)
 {
 	hu_status st = HU_OK;
 
@@ -55,8 +60,8 @@ hu_figures_tex(const hu_figures *f, const char *dir)
 		hu_str_init(&b);
 		hu_str_addf(&b,
 			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
-			"%s.gp\n\\begin{figure}\n\\centering\n\\includegraphics[width=\\linewidth]{%s.pdf}\n\\caption{",
-			g->stem, g->stem, g->stem);
+			"%s.gp\n\\begin{figure%s}\n\\centering\n\\includegraphics[width=\\%s]{%s.pdf}\n\\caption{",
+			g->stem, g->stem, page ? "*" : "", page ? "textwidth" : "linewidth", g->stem);
 		hu_tex_text(&b, g->title);
 		hu_str_add(&b, ". ");
 		hu_tex_text(&b, g->caption);
@@ -68,7 +73,7 @@ hu_figures_tex(const hu_figures *f, const char *dir)
 		hu_str_add(&b, " (");
 		hu_tex_text(&b, g->subject);
 		hu_str_add(&b, ".)");
-		hu_str_addf(&b, "}\n\\label{fig:%s}\n\\end{figure}\n", g->stem);
+		hu_str_addf(&b, "}\n\\label{fig:%s}\n\\end{figure%s}\n", g->stem, page ? "*" : "");
 		char *path = hu_path(dir, "%s.tex", g->stem);
 		st = hu_file_write(path, b.s, b.len);
 		free(path);

@@ -3,7 +3,14 @@
 # rounded, right what it delivered with all that came before it.
 load 'style.gp'
 
-lines = |layer_name|
+all_lines = |layer_name|
+array worth[all_lines]; array row_of[all_lines]
+do for [i = 1:all_lines] { worth[i] = 0 }
+weigh(i, x) = (worth[i] = x > worth[i] ? x : worth[i], 0)
+stats file using (weigh(int(column('layer_id')), column('propagated_rel_normwise') > 0 ? column('propagated_rel_normwise') : column('backward_normwise'))) nooutput
+do for [i = 1:all_lines] { row_of[i] = give_row(i, all_lines) }
+lines = rows_drawn
+row(i) = row_of[int(i)] ? -row_of[int(i)] : NaN
 width = 860; height = 84 + legend_height + int(15.5 * lines) + foot
 most = 1
 # What is below the axis, such as a count kept in fp64, stands at its foot
@@ -26,7 +33,8 @@ do for [format in formats] {
 	set xtics low, 100, most
 	set grid noytics xtics
 	set ytics () scale 0 noenhanced
-	do for [i = 1:lines] { set ytics add (layer_name[i] -i) }
+	do for [i = 1:all_lines] { if (row_of[i]) { set ytics add (layer_name[i] row(i)) } }
+	set label 902 in_rows(all_lines, 'errors') at screen 0.985, screen 1 - (legend_height + 8.) / height right textcolor rgb soft
 	set tmargin at screen 1 - (legend_height + 40.) / height
 	set bmargin at screen (54. + foot) / height
 	do for [side = 1:2] {
@@ -38,10 +46,10 @@ do for [format in formats] {
 			set arrow k from unit[k], graph 0 to unit[k], graph 1.01 nohead lc rgb soft dt 14 lw 0.8 back
 			set label k unit_name[k] at unit[k], graph 1 offset (k == 2 ? -1.2 : k == 3 ? 1.2 : 0), 0.7 center textcolor rgb soft
 		}
-		plot for [r = 1:runs] file using (of(r, inside(side == 1 ? column('backward_normwise') : column('propagated_rel_normwise')))):(-column('layer_id') + 0.5 * (r - 0.5 * (runs + 1)) / runs) \
+		plot for [r = 1:runs] file using (of(r, inside(side == 1 ? column('backward_normwise') : column('propagated_rel_normwise')))):(row(column('layer_id')) + 0.5 * (r - 0.5 * (runs + 1)) / runs) \
 			with points pt marker(r) ps 0.6 lc rgb colour(r)
 		do for [i = 1:runs] { unset label 100 + i; unset arrow 100 + i }
-		unset label 900; unset label 901
+		unset label 900; unset label 901; unset label 902
 	}
 	unset multiplot
 }

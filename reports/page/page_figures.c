@@ -140,7 +140,8 @@ tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const cha
 		HU_TRY(plot(b, &f[k], runs, formats, dir));
 		hu_str_add(b, "</div>\n");
 	}
-	hu_str_add(b, "</div>\n");
+	hu_str_add(b, "</div>\n<p class=\"note printed\">Printed for the run whose tab is open; the others are on the "
+		      "page.</p>\n");
 	for (int k = 0; k < n; k++) {
 		if (!f[k].why)
 			continue;

@@ -202,6 +202,7 @@ hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 		"its .tsv with <a href=\"style.gp\">style.gp</a>. "
 		"This page was made by halfulp %s.</p>\n",
 		HU_VERSION);
+	hu_str_add(b, "<div class=\"provenance\">\n");
 	for (int i = 0; i < runs->n; i++) {
 		hu_str_add(b, "<h3>");
 		hu_html_text(b, runs->at[i].label);
@@ -212,5 +213,5 @@ hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 			definition(b, &runs->at[i], rows[k][0], rows[k][1]);
 		hu_str_add(b, "</dl>\n");
 	}
-	hu_str_add(b, "</section>\n");
+	hu_str_add(b, "</div>\n</section>\n");
 }

@@ -195,7 +195,7 @@ write_tex(const drawing *d, const char *file, char *title, char *caption)
 		.caption = caption,
 		.numbers = (char[]){ "" },
 		.subject = d->rows.command };
-	hu_status st = hu_figures_tex(&(hu_figures){ &one, 1 }, d->folder);
+	hu_status st = hu_figures_tex(&(hu_figures){ &one, 1 }, d->folder, 0);
 
 	tex = hu_path(d->folder, "%s.tex", one.stem);
 	if (st == HU_OK)

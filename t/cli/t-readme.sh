@@ -42,9 +42,8 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 	line=0
 	while IFS= read -r command; do
 		line=$((line + 1))
-		case $command in *' report '*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;; esac
 		case $command in
-		*' report '*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;;
+		*' report '* | *' accumulate '*--svg*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;;
 		esac
 		bash -e -c "$command" >out 2>err </dev/null
 		test_is $? "$block: $command"

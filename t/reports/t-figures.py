@@ -212,6 +212,32 @@ for r, policy in enumerate(names):
             "%s sweep: and the tensors" % policy,
         )
 
+# loss and difference: a number a run, from the runs' metrics
+metrics = {p: table(p + "/metrics.tsv") for p in names}
+
+
+def cells(policy, column):
+    return {x["step"]: number(x[column]) for x in metrics[policy] if x[column] not in ("-", "nan", "inf")}
+
+
+got = re.findall(r"(\S+) %? ?\((\w+)\)", foot_of("loss").replace("%", " %").replace("  ", " "))
+for policy in names:
+    last = list(cells(policy, "eval_accuracy").values())[-1]
+    said = [value(n) for n, p in got if p == policy]
+    ok(
+        len(said) == 1 and abs(said[0] - 100 * last) < 0.051,
+        "%s loss: %s %% of the unseen samples, recomputed %.2f" % (policy, said, 100 * last),
+    )
+got = dict((p, value(n)) for n, p in re.findall(r"([^\s,:]+) \((\w+)\)", foot_of("difference")))
+base = cells(names[0], "loss")
+for policy in names[1:]:
+    far = max(abs(x - base[s]) for s, x in cells(policy, "loss").items() if s in base)
+    ok(
+        policy in got and abs(got[policy] - far) <= 5e-4 * far,
+        "%s difference: %s, recomputed %.6g" % (policy, got.get(policy), far),
+    )
+ok(names[0] not in got, "the first run has no difference to itself")
+
 # No bin without values is drawn, and few values are no distribution
 for stem in [s for s, (name, _) in figure.items() if name == "exponents"]:
     rows = table("report/%s.tsv" % stem)

@@ -199,8 +199,9 @@ for command in sorted({c for c, _ in views}):
     ok(heads == [b'<?xml', b'\x89PNG\r', b'%PDF-', b'% nee'], command + ': svg, png, pdf and tex', [err, heads])
     text = open(home + '/o.svg').read() if heads[0] else ''
     ok('viewBox="0 0 340 265"' in text and '#15171A' in text.upper(), command + ': --canvas and --style', [text[:300]])
-    ok('\\includegraphics[width=\\linewidth]{sub_1.pdf}' in (open(home + '/sub_1.tex').read() if heads[3] else ''),
-            command + ': the LaTeX figure names its picture')
+    tex = open(home + '/sub_1.tex', encoding='utf-8').read() if heads[3] else ''
+    ok('\\includegraphics[width=\\linewidth]{sub_1.pdf}' in tex and not set(re.sub('[ -~\\n’…–é]', '', tex)),
+            command + ': the LaTeX figure names its picture, in letters that LaTeX has', sorted(set(re.sub('[ -~\\n]', '', tex))))
 code, out, err = run('accumulate --n 100 --pdf only.pdf')
 ok(code == 0 and open(home + '/only.pdf', 'rb').read(5) == b'%PDF-' and not os.path.exists(home + '/only.svg'), '--pdf alone', [err])
 

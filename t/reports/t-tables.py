@@ -80,7 +80,9 @@ def untex(cell):
     cell = re.sub(r'\$(-?[\d.]+) \\times 10\^\{(-?\d+)\}\$', r'\1e\2', cell)
     cell = re.sub(r'^\$(-[\d.]+)\$$', r'\1', cell)
     for a, b in ((r'\textbackslash{}', '\0'), (r'\^{}', '^'), (r'\~{}', '~'), ('$|$', '|'), ('$<$', '<'), ('$>$', '>'),
-            (r'$\times$', '×'), ('$-$', '−'), (r'$\cdot$', '·')):
+            (r'$\times$', '×'), ('$-$', '−'), (r'$\cdot$', '·'), (r'$\Sigma$', 'Σ'), (r'$\varepsilon$', 'ε'), (r'$\leq$', '≤'),
+            (r'$\surd$', '√'), ('$_{1}$', '₁'), (r'$\neq$', '≠'), (r'$\infty$', '∞'), (r'$\pm$', '±'), ('$^{-}$', '⁻'),
+            ('$^{2}$', '²'), ('$^{4}$', '⁴'), (r'$\to$', '→'), (r'$\pi$', 'π')):
         cell = cell.replace(a, b)
     return re.sub(r'\\([&%$#_{}])', r'\1', cell).replace('\0', '\\')
 
@@ -100,7 +102,7 @@ LINES = (
     'round 0.1 1e-9 nan inf -2.5e30 --format fp16,e4m3',
     'calc 1/3 --format fp16,bf16',
     'formats pi',
-    'formats fp16',
+    'formats fp16 mxfp4',
     'figures --list',
     'inspect a.npz --to fp16,int8',
     'probe --model tc:hopper --rows-of probes',
@@ -152,14 +154,14 @@ def main():
     p = run('accumulate --table --n 1000 --every 10 --format fp16 --export long.tex --columns n,value --json')
     ok('\\begin{longtable}' in open(home + '/long.tex').read() and len(json.loads(p[1])) == 100,
        'more than a page is a longtable, and --json is printed beside')
-    with open(home + '/t.tsv', 'w') as f:
-        f.write('# a: b\nname\tx\na|b_c*\t1e-3\n50%&$#\t-\n\\back^~{}<>\tinf\n')
+    with open(home + '/t.tsv', 'w', encoding='utf-8') as f:
+        f.write('# a: b\nname\tx\na|b_c*\t1e-3\n50%&$#\t-\n\\back^~{}<>\tinf\nΣ|ε| ≤ √n·u₁ ≠ ∞, ±2⁻²⁴ → π\t1\n')
     for kind, read in READERS.items():
         run('round 1 --export e.%s --rows-of t.tsv' % kind)
     got = {kind: read(open('%s/e.%s' % (home, kind)).read()) for kind, read in READERS.items()}
-    names = ['a|b_c*', '50%&$#', '\\back^~{}<>']
+    names = ['a|b_c*', '50%&$#', '\\back^~{}<>', 'Σ|ε| ≤ √n·u₁ ≠ ∞, ±2⁻²⁴ → π']
     ok(all(c == ['name', 'x'] and [r[0] for r in rows] == names
-        and [number(r[1]) for r in rows] == [1e-3, None, float('inf')] for c, rows in got.values()),
+        and [number(r[1]) for r in rows] == [1e-3, None, float('inf'), 1] for c, rows in got.values()),
        'a table in a file; texts that are markup elsewhere are escaped', str(got))
 
     refused = {
