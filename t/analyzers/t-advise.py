@@ -80,11 +80,13 @@ try:
 except ImportError:
     onnxruntime = None
 STEP = {'int8': 2e-2, 'int8:sym:tensor': 2e-2, 'bf16': 1e-2, 'fp16': 2e-3, 'e4m3:static': 0.1, 'int4:g8,int8': 2e-2}  # what another code may change
+FILES = ['advice.json', 'block_list.txt', 'keep.py', 'model.onnx', 'policy.json', 'trtexec.txt']
+TENSORRT = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'int8:sym:tensor': 'int8'}
 for formats, step in STEP.items():
     out, calibration = formats.replace(':', '-').replace(',', '-'), [] if formats in ('bf16', 'fp16') else ['--calibrate', 'a.npz']
     got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1', '--formats', formats,
                       '--out', out, '--json', *calibration)
-    if not tap.ok(got.returncode == 0 and sorted(os.listdir(out)) == ['block_list.txt', 'keep.py', 'model.onnx', 'policy.json'], '%s: four files' % formats, got.stderr):
+    if not tap.ok(got.returncode == 0 and sorted(os.listdir(out)) == FILES, '%s: its files' % formats, got.stderr):
         continue
     schemes = {n['node']: n['scheme'] for n in json.loads(got.stdout)['nodes']}
     with open(out + '/policy.json') as file:
@@ -94,6 +96,12 @@ for formats, step in STEP.items():
         exec(file.read(), lists)
     with open(out + '/keep.py') as file:
         compile(file.read(), 'keep.py', 'exec')
+    with open(out + '/advice.json') as file, open(out + '/trtexec.txt') as lines:
+        tap.ok(file.read() == got.stdout.rstrip('\n'), '%s: advice.json is what --json prints' % formats)
+        said = [line.rstrip() for line in lines if not line.startswith('#')]
+    layers = ','.join('%s:%s' % (n, TENSORRT[s]) for n, s in schemes.items() if s in TENSORRT)
+    want = '--precisionConstraints=obey --layerPrecisions=' + layers if layers else ''
+    tap.ok(said == [want], "%s: trtexec's options" % formats, said)
     low = {n: s for n, s in schemes.items() if s != 'float32'}
     tap.ok(written['nodes'] == low and lists['nodes'] == [n for n in schemes if n in low] and lists['block_list'] == [n for n in schemes if n not in low],
            '%s: policy and lists name the nodes' % formats)

@@ -598,6 +598,7 @@ validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --
 validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity | --sensitivity-inputs 1
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
+validate report | validate {h}/v.onnx --data {h}/x.npy | --report there
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
 validate json | validate {h}/m.onnx --list-ops | --json
