@@ -16,9 +16,10 @@ typedef struct hu_damage {
 
 /* low: this node alone has its scheme; high: all others have. local: the node's own results, low, against float32's, on
    float32's operands; joint: the same with all nodes low, so that errors of earlier nodes have arrived. position: the
-   node's place among the nodes, from 0. Of its results in float32: the largest magnitude, that of 99.9 % of elements, and channels (the
-   last axis) whose largest magnitude is more than OUTLIER times the median channel's. Of its rounded or coded operands
-   that are no constants: elements that were not 0 and became 0, and those beyond the last code or the largest value. */
+   node's place among the nodes, from 0. Of its results in float32: the largest magnitude, that of 99.9 % of elements,
+   and channels (the last axis) whose largest magnitude is more than OUTLIER times the median channel's. Of its rounded
+   or coded operands that are no constants: elements that were not 0 and became 0, and those beyond the last code or the
+   largest value. */
 typedef struct hu_node_damage {
 	const char *node, *layer, *op, *scheme;
 	hu_damage low, high, local, joint;

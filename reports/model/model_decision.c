@@ -126,8 +126,10 @@ row_of(hu_str *b, const json_t *policies, const json_t *row)
 			continue;
 		hu_str_add(b, "<td>");
 		hu_model_figure(b, columns[i].format, value(row, i));
-		if (columns[i].second && !isnan(value(row, i)))
-			hu_model_figure(b, columns[i].format2, columns[i].factor * hu_model_number(row, columns[i].second));
+		if (columns[i].second && !isnan(value(row, i))) {
+			double second = columns[i].factor * hu_model_number(row, columns[i].second);
+			hu_model_figure(b, columns[i].format2, second);
+		}
 		hu_str_add(b, "</td>");
 	}
 	hu_str_add(b, "</tr>\n");
@@ -183,8 +185,8 @@ hu_model_decision(hu_str *b, const json_t *v)
 	if (*hu_model_text(v, "output")) {
 		hu_str_add(b, " A decision is the largest value along the last axis of output ");
 		hu_html_text(b, hu_model_text(v, "output"));
-		hu_str_add(b, "; nobody could keep one whose float32 margin is no larger than float32’s own error, where "
-			      "the exact network was run.");
+		hu_str_add(b, "; nobody could keep one whose float32 margin is no larger than float32’s own error, "
+			      "where the exact network was run.");
 	}
 	hu_str_add(b, "</p>\n</section>\n");
 }
