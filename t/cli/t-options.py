@@ -570,6 +570,7 @@ tree in | tree --backend cpu --op matmul --sum fma --n 8 | --in bf16
 tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
+tree library | tree --n 8 | --library ./none.so
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
 advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy
