@@ -61,6 +61,7 @@ include $(top_srcdir)/python/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk
+include $(top_srcdir)/reports/model/local.mk
 include $(top_srcdir)/reports/page/local.mk
 include $(top_srcdir)/reports/pictures/local.mk
 include $(top_srcdir)/reports/rows/local.mk

@@ -9,6 +9,7 @@
 #include "lib/base/console/show.h"
 #include "reports/figure.h"
 #include "reports/human.h"
+#include "reports/model/model_page.h"
 #include "reports/page/page.h"
 #include "reports/terminal.h"
 
@@ -84,7 +85,7 @@ empty_into(const char *from, const char *to)
 
 	if (!d)
 		return HU_OK;
-	for (struct dirent *e; (e = readdir(d)); ) {
+	for (struct dirent *e; (e = readdir(d));) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		char *source = hu_path(from, "%s", e->d_name), *target = to ? hu_path(to, "%s", e->d_name) : NULL;
@@ -193,6 +194,39 @@ report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const 
 	return st;
 }
 
+/* The page of a model, which validate or advise wrote about. Its pictures are in the page. */
+static hu_status
+report_model(const hu_args *a)
+{
+	char *out = hu_args_text(a, "out") ? hu_xstrdup(hu_args_text(a, "out")) : hu_path(a->rest[0], "report"),
+	     *command;
+	char *index = hu_path(out, "index.html");
+	hu_report_runs one = { .n = 1, .dir = a->rest };
+	hu_str page = { 0 };
+	hu_status st =
+		a->nrest > 1 ? hu_fail(HU_EINVAL, "%s: the page of a model is of one folder", a->rest[0]) : HU_OK;
+
+	for (const char *const *o = (const char *const[]){ "formats", "terminal", NULL }; st == HU_OK && *o; o++)
+		if (hu_args_given(a, *o))
+			st = hu_refuse(*o, "on a model's folder, whose page has its pictures in it");
+	command = command_line(a, &one);
+	if (st == HU_OK)
+		st = hu_model_page(&page, a->rest[0], command);
+	if (st == HU_OK)
+		st = hu_make_dirs(out);
+	if (st == HU_OK)
+		st = hu_file_write(index, page.s, page.len);
+	if (st == HU_OK && hu_args_given(a, "json"))
+		printf("{\n \"page\": \"%s\"\n}\n", hu_shown(index));
+	else if (st == HU_OK)
+		printf("%s: the page of a model\n", hu_shown(index));
+	hu_str_release(&page);
+	free(command);
+	free(index);
+	free(out);
+	return st;
+}
+
 static int
 run(const hu_args *a)
 {
@@ -204,6 +238,10 @@ run(const hu_args *a)
 
 	if (st == HU_OK && !a->nrest)
 		st = hu_fail(HU_EINVAL, "which run? halfulp report RUN [RUN...]");
+	if (st == HU_OK && hu_model_page_is(a->rest[0])) {
+		st = report_model(a);
+		return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+	}
 	if (st != HU_OK)
 		return hu_complain(st);
 	if (hu_args_given(a, "json"))
@@ -227,14 +265,16 @@ writes_files(const void *of)
 	return !hu_args_given(of, "terminal");
 }
 
-static const hu_opt_need needs[] = {
-	{ "out formats json", writes_files, "beside --terminal, which prints text and writes no files" },
-	{ NULL, NULL, NULL }
-};
+static const hu_opt_need needs[] = { { "out formats json", writes_files,
+					     "beside --terminal, which prints text and writes no files" },
+	{ NULL, NULL, NULL } };
 
-const hu_command hu_cmd_report = { "report", "RUN [RUN...]", "write the page and the figures of one or several runs",
+const hu_command hu_cmd_report = { "report", "RUN [RUN...]",
+	"write the page and the figures of one or several runs, or the page of a model",
 	"Writes index.html with the verdict, numbers, and figures as SVG and PNG, each beside the .gp and .tsv\n"
 	"that made it. The page opens from disk, without a network. Figures of training compare all runs;\n"
 	"differences are to the first. Where analysis tables are missing (halfulp analyze RUN makes them), the\n"
-	"page leaves out what needs them and says so. The environment variable GNUPLOT names the gnuplot to use.",
+	"page leaves out what needs them and says so. The environment variable GNUPLOT names the gnuplot to use.\n"
+	"Of a folder that validate --report or advise --out wrote it makes the page of a model: the decision table\n"
+	"first, then the plan and its proof, the nodes by their damage, errors along the depth, and outlier channels.",
 	opts, run, needs };

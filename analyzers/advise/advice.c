@@ -45,7 +45,10 @@ hu_advice_print(const hu_advice *a)
 	if (a->exhaustive && a->greedy_bytes > a->best->bytes)
 		printf("A greedy search comes to %.4g MB.\n", a->greedy_bytes / 1e6);
 	if (a->out)
-		printf("%s has model.onnx, policy.json, block_list.txt and keep.py.\n", hu_shown(a->out));
+		printf("%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and\n"
+		       "advice.json, of which "
+		       "halfulp report makes a page.\n",
+			hu_shown(a->out));
 }
 
 static json_t *
@@ -84,10 +87,13 @@ json_t *
 hu_advice_json(const hu_advice *a)
 {
 	const hu_search *s = a->s;
-	json_t *o = json_object(), *rows = json_array();
+	json_t *o = json_object(), *rows = json_array(), *rules = json_array();
 	int found = a->best->choice != NULL;
 
+	for (size_t i = 0; i < s->naccept; i++)
+		json_array_append_new(rules, json_string(s->accept[i].text));
 	json_object_set_new(o, "model", json_string(hu_shown(a->path)));
+	json_object_set_new(o, "accept", rules);
 	json_object_set_new(o, "found", json_boolean(found));
 	json_object_set_new(o, "exhaustive", json_boolean(a->exhaustive));
 	json_object_set_new(o, "runs", json_integer((json_int_t)s->runs));
@@ -167,6 +173,42 @@ add_modules(hu_str *t, const hu_advice *a)
 	}
 }
 
+/* The precision that TensorRT up to version 10 knows a scheme by; NULL: it has none for layers. */
+static const char *
+tensorrt(const char *scheme)
+{
+	static const char *const known[][2] = { { "float32", "fp32" }, { "fp16", "fp16" }, { "float16", "fp16" },
+		{ "bf16", "bf16" }, { "bfloat16", "bf16" }, { "int8", "int8" } };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(known[i][0], scheme) || (!strncmp(scheme, "int8:", 5) && !strcmp(known[i][0], "int8")))
+			return known[i][1];
+	return NULL;
+}
+
+/* Options of trtexec. TensorRT names a layer after the ONNX node, and reads names up to a colon or a comma. */
+static void
+add_layer_precisions(hu_str *t, const hu_advice *a)
+{
+	const char *before = "--precisionConstraints=obey --layerPrecisions=";
+
+	hu_str_add(t, "# Options of trtexec up to TensorRT 10; from 11 on the types of model.onnx are obeyed.\n");
+	for (size_t i = 0; i < a->s->n; i++) {
+		const char *name = a->s->decision[i].node, *precision = tensorrt(scheme(a, i));
+		if (!precision || strpbrk(name, ":,*\n"))
+			hu_str_addf(t, "# %s: %s cannot be given to a layer of this name\n", hu_shown(name),
+				scheme(a, i));
+	}
+	for (size_t i = 0; i < a->s->n; i++) {
+		const char *name = a->s->decision[i].node, *precision = tensorrt(scheme(a, i));
+		if (!precision || strpbrk(name, ":,*\n"))
+			continue;
+		hu_str_addf(t, "%s%s:%s", before, name, precision);
+		before = ",";
+	}
+	hu_str_add(t, "\n");
+}
+
 hu_status
 hu_advice_write(const hu_advice *a, const char *dir)
 {
@@ -175,6 +217,12 @@ hu_advice_write(const hu_advice *a, const char *dir)
 	hu_str t;
 
 	hu_status st = write_text(dir, "policy.json", text ? text : "{}");
+	free(text);
+	json_decref(policy);
+	policy = hu_advice_json(a);
+	text = json_dumps(policy, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	if (st == HU_OK)
+		st = write_text(dir, "advice.json", text ? text : "{}");
 	free(text);
 	json_decref(policy);
 	hu_str_init(&t);
@@ -188,6 +236,11 @@ hu_advice_write(const hu_advice *a, const char *dir)
 	hu_str_add(&t, "]\n");
 	if (st == HU_OK)
 		st = write_text(dir, "block_list.txt", t.s);
+	hu_str_release(&t);
+	hu_str_init(&t);
+	add_layer_precisions(&t, a);
+	if (st == HU_OK)
+		st = write_text(dir, "trtexec.txt", t.s);
 	hu_str_release(&t);
 	hu_str_init(&t);
 	hu_str_add(&t, "# Modules that compute in float32 within torch.autocast, by the names that torch.onnx.export "

@@ -18,7 +18,8 @@ typedef struct hu_advice {
 
 void hu_advice_print(const hu_advice *a);
 json_t *hu_advice_json(const hu_advice *a);
-/* Writes DIR/policy.json for validate, DIR/block_list.txt for onnxconverter-common and ONNX Runtime's quantizer, and
-   DIR/keep.py for PyTorch. The folder must exist. */
+/* Writes DIR/policy.json for validate, DIR/block_list.txt for onnxconverter-common and ONNX Runtime's quantizer,
+   DIR/trtexec.txt for TensorRT up to 10, DIR/keep.py for PyTorch, and DIR/advice.json, the object, for report. The
+   folder must exist. */
 hu_status hu_advice_write(const hu_advice *a, const char *dir);
 #endif

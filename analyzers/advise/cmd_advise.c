@@ -19,7 +19,7 @@ static const hu_opt opts[] = {
 	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
 	{ "accept", "RULE", NULL, "the budget, as flips<=0.1% or sqnr>=30; repeatable" },
 	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
-	{ "out", "DIR", NULL, "write model.onnx, policy.json, block_list.txt and keep.py there" },
+	{ "out", "DIR", NULL, "write model.onnx, the plan for other tools, and advice.json for halfulp report there" },
 	{ "calibrate", "FILE", NULL,
 		"inputs that static scales are measured on; default: the first ones that are searched on" },
 	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
@@ -206,5 +206,6 @@ const hu_command hu_cmd_advise = { "advise",
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
 	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that "
 	"stay\n"
-	"in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch.",
+	"in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch, trtexec.txt for\n"
+	"TensorRT up to 10; halfulp report DIR makes a page of advice.json.",
 	opts, run, NULL };

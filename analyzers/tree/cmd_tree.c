@@ -15,6 +15,9 @@
 
 static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384" },
 	{ "backend", "NAME", NULL, "cpu, cuda, shim or blas alone [all that this build and machine have]" },
+	{ "library", "NAME", NULL,
+		"sums of numpy, torch, onnxruntime (by python3, or $PYTHON), openblas, or a shared object with "
+		"cblas_sgemm, in place of this build's" },
 	{ "sum", "MODEL", NULL,
 		"summation model of the products, such as fma, chunk:8 or tc:hopper,in=fp16; repeatable [one of each "
 		"kind]" },
@@ -225,12 +228,33 @@ blas(hu_trees *t, int asked)
 	return st;
 }
 
+/* The sums of a library, each with a sentence on which summation model has its order. */
+static hu_status
+library(hu_trees *t, const char *name)
+{
+	hu_library l;
+	hu_status st = hu_library_open(&l, name, t->n);
+
+	t->sentence = 1;
+	for (size_t i = 0; i < l.n && st == HU_OK; i++) {
+		hu_tree_box box;
+		st = hu_tree_box_library(&box, &l, i);
+		if (st == HU_OK)
+			st = reveal(t, &box, l.title, l.sum[i].what, NULL, 0);
+		hu_tree_box_close(&box);
+	}
+	hu_library_release(&l);
+	return st;
+}
+
 static hu_status
 all(hu_trees *t)
 {
 	const char *only = hu_args_text(t->args, "backend");
 	const hu_backend *b;
 
+	if (hu_args_given(t->args, "library"))
+		return library(t, hu_args_text(t->args, "library"));
 	if (only && strcmp(only, "blas") && hu_backend_find(only, &b) != HU_OK)
 		return hu_fail(HU_EINVAL, "%s, and here blas", hu_reason());
 	for (int i = 0; (b = hu_backend_at(i)); i++) {
@@ -326,7 +350,14 @@ sums_products(const void *of)
 	return 1;
 }
 
+static int
+of_this_build(const void *of)
+{
+	return !hu_args_given(of, "library");
+}
+
 static const hu_opt_need needs[] = {
+	{ "backend sum in op part", of_this_build, "with --library, whose sums are its own" },
 	{ "sum in op part", not_blas, "on a BLAS, whose products are its own" },
 	{ "sum part", sums_products, "on a reduction, which sums no products" },
 	{ NULL, NULL, NULL }
@@ -343,5 +374,7 @@ const hu_command hu_cmd_tree = { "tree", "[OPTION...]",
 	"                   second of which takes the first one's sum and the next 16 terms\n"
 	"The hash identifies the tree, whatever the order of siblings. Exit 1 where a tree differs from its\n"
 	"model's.\n"
-	"For a BLAS the order is only reported, since it is not documented: finding no tree is not a failure.",
+	"For a BLAS the order is only reported, since it is not documented: finding no tree is not a failure.\n"
+	"--library does the same with another product's sums, and says which summation model has their order; long\n"
+	"sums show more: --library numpy --n 1024.",
 	opts, run, needs };

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 libhalfulp_a_SOURCES += analyzers/tree/cmd_tree.c
+libhalfulp_a_SOURCES += analyzers/tree/library.c
+noinst_HEADERS += analyzers/tree/library.h
 libhalfulp_a_SOURCES += analyzers/tree/reveal.c
 noinst_HEADERS += analyzers/tree/reveal.h
 libhalfulp_a_SOURCES += analyzers/tree/reveal_known.c

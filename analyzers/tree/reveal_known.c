@@ -277,6 +277,14 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 	}
 }
 
+/* OpenBLAS's lengths, which GEMM_Q of its kernels is, are multiples of 16 up to 1024. */
+static void
+openblas(uint64_t hash, size_t n, hu_str *names)
+{
+	for (size_t length = 16; length < n && length <= 1024 && !names->len; length += 16)
+		is(hash, hu_order_slices(n, length, 1), names, "openblas:%zu", length);
+}
+
 void
 hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 {
@@ -294,6 +302,8 @@ hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 		if ((n + (n + length - 1) / length - 1) / ((n + length - 1) / length) == length)
 			hu_str_addf(names, ", splitk:%zu", (n + length - 1) / length);
 	}
+	if (n > 512)
+		openblas(hash, n, names);
 	tensor_cores(hash, n, names);
 	*ours = names->len > 0;
 	for (size_t lanes = 2; !*ours && lanes <= 64; lanes *= 2)

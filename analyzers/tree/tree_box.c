@@ -199,19 +199,54 @@ run_blas(void *to, const double *terms, size_t n)
 	return answer(x, sum);
 }
 
-hu_status
-hu_tree_box_blas(hu_tree_box *x, const char *name, size_t n)
+/* Makes the box of a function of a BLAS. */
+static void
+box_of(hu_tree_box *x, const char *name, size_t n, void (*function)(void))
 {
 	memset(x, 0, sizeof *x);
 	x->op = name;
 	x->n = n;
 	x->products = 1;
 	x->sum = run_blas;
-	x->function = hu_blas_symbol(name);
-	if (!x->function)
-		return hu_fail(HU_EABSENT, "no %s: %s", name, hu_blas_describe());
+	x->function = function;
 	x->term = x->acc = hu_format_of(strstr(name, "_d") ? HU_FP64 : HU_FP32);
-	room(x, ROWS, COLUMNS);
+	if (function)
+		room(x, ROWS, COLUMNS);
+}
+
+hu_status
+hu_tree_box_blas(hu_tree_box *x, const char *name, size_t n)
+{
+	box_of(x, name, n, hu_blas_symbol(name));
+	return x->function ? HU_OK : hu_fail(HU_EABSENT, "no %s: %s", name, hu_blas_describe());
+}
+
+static double
+run_library(void *to, const double *terms, size_t n)
+{
+	hu_tree_box *x = to;
+	double sum = NAN;
+
+	HU_ASSERT(n == x->library->terms);
+	if (x->st == HU_OK)
+		x->st = hu_library_ask(x->library, x->which, terms, &sum);
+	return answer(x, sum);
+}
+
+hu_status
+hu_tree_box_library(hu_tree_box *x, hu_library *l, size_t i)
+{
+	if (l->handle) {
+		box_of(x, l->sum[i].what, l->terms, hu_library_function(l, i));
+		return HU_OK;
+	}
+	*x = (hu_tree_box){ .op = l->sum[i].what,
+		.n = l->terms,
+		.sum = run_library,
+		.library = l,
+		.which = i,
+		.term = hu_format_of(l->sum[i].wide ? HU_FP64 : HU_FP32) };
+	x->acc = x->term;
 	return HU_OK;
 }
 

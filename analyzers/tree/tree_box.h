@@ -4,6 +4,7 @@
 #ifndef HU_ANALYZERS_TREE_BOX_H
 #define HU_ANALYZERS_TREE_BOX_H
 
+#include "analyzers/tree/library.h"
 #include "analyzers/tree/reveal.h"
 #include "lib/op/sum_call.h"
 #include "lib/program/backend.h"
@@ -26,6 +27,8 @@ typedef struct hu_tree_box {
 				   again */
 	char *values[2];        /* of the two factors: doubles where the format is wide, otherwise floats */
 	void (*function)(void);
+	hu_library *library;    /* whose sum number `which` it is */
+	size_t which;
 } hu_tree_box;
 
 /* Opens the sums of operator op, which has the column sum_call: if its terms are products, by model s, with factors in
@@ -37,5 +40,7 @@ hu_status hu_tree_box_open(
 /* Opens function `name` of the loaded BLAS: cblas_sgemm, cblas_dgemm, cblas_sdot or cblas_ddot. The box keeps the
    pointer `name`. HU_EABSENT where there is no such function. */
 hu_status hu_tree_box_blas(hu_tree_box *box, const char *name, size_t n);
+/* Opens sum i of a library, which outlives the box. */
+hu_status hu_tree_box_library(hu_tree_box *box, hu_library *l, size_t i);
 void hu_tree_box_close(hu_tree_box *box);
 #endif

@@ -21,6 +21,19 @@ text_of(const hu_order *o, int full)
 	return s.s;
 }
 
+/* Says which of this program's summation models has the order, if one has. */
+static char *
+sentence(const hu_tree_found *f)
+{
+	if (!f->o)
+		return hu_xprintf("%s: no tree explains %s.", f->backend, f->what);
+	if (!f->ours)
+		return hu_xprintf("%s sums %s in an order that no summation model here has.", f->backend, f->what);
+	int n = (int)strcspn(f->names.s, ","), model = strncmp(f->names.s, "the ", 4) != 0;
+	return hu_xprintf(
+		"%s sums %s in the order of %s%.*s.", f->backend, f->what, model ? "--sum " : "", n, f->names.s);
+}
+
 static void
 row_of(hu_trees *t, const hu_tree_found *f)
 {
@@ -41,6 +54,11 @@ row_of(hu_trees *t, const hu_tree_found *f)
 		json_object_set_new(row, "documented", f->documented ? json_boolean(!f->differs) : json_null());
 		json_object_set_new(row, "sums", json_integer((json_int_t)f->sums));
 	}
+	if (t->sentence) {
+		char *s = sentence(f);
+		json_object_set_new(row, "sentence", json_string(s));
+		free(s);
+	}
 	json_array_append_new(t->rows, row);
 	free(text);
 }
@@ -59,6 +77,11 @@ print(const hu_trees *t, const hu_tree_found *f)
 		printf("  %s\n", f->why);
 	if (want)
 		printf("  DIFFERS from what is documented: %s\n", want);
+	if (t->sentence) {
+		char *s = sentence(f);
+		printf("  %s\n", s);
+		free(s);
+	}
 	free(text);
 	free(want);
 }

@@ -16,7 +16,7 @@ typedef struct hu_trees {
 	hu_format_id in;
 	json_t *rows;
 	struct hu_tree_dot *dot; /* where the trees are drawn, too (tree_dot.h); NULL: nowhere */
-	int full, wrong;
+	int full, wrong, sentence; /* sentence: say of each order which summation model has it */
 	struct { char what[192]; uint64_t hash; } *seen;    /* trees of the first back end; hash 0 where it has none */
 	int nseen, cap;
 	int alike, backends; /* alike: sums of this back end with the first one's tree; backends: back ends before this

@@ -31,6 +31,7 @@ static const hu_opt opts[] = {
 	{ "exact", "N", NULL,
 		"inputs on which the exact network is run, those that flip first; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL, "write every policy's outputs to DIR/POLICY.npz" },
+	{ "report", "DIR", NULL, "write DIR/validation.json too, of which halfulp report DIR makes a page" },
 	{ "tap", NULL, NULL, "print a TAP line for each policy and rule" },
 	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
@@ -250,10 +251,12 @@ evaluate(job *j)
 static hu_status
 tell(job *j)
 {
-	const char *dir = hu_args_text(j->a, "outputs");
+	const char *dir = hu_args_text(j->a, "outputs"), *report = hu_args_text(j->a, "report");
 
 	if (dir)
 		HU_TRY(hu_validation_write(&j->v, dir));
+	if (report)
+		HU_TRY(hu_validation_report(&j->v, report));
 	if (hu_args_given(j->a, "json"))
 		dump(hu_validation_json(&j->v));
 	else if (hu_args_given(j->a, "tap"))
@@ -349,7 +352,7 @@ surveys(const void *of)
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity" },
 	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
-	  "batch output top-k exact outputs tap",
+	  "batch output top-k exact outputs report tap",
 		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 	{ NULL, NULL, NULL },

@@ -2,6 +2,7 @@
 #include "analyzers/validate/outputs.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/judge/propagate.h"
 
@@ -146,7 +147,7 @@ row_json(const hu_validation *v, const hu_judgement *j)
 {
 	const hu_effect *r = &j->r;
 	int decides = v->d.classes > 1, first = j->e.first_call;
-	json_t *o = json_object();
+	json_t *o = json_object(), *fails = json_array();
 
 	json_object_set_new(o, "policy", json_string(j->policy));
 	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
@@ -170,16 +171,24 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	if (j->sensitivity)
 		json_object_set_new(o, "sensitivity", hu_sensitivity_json(j->sensitivity));
 	json_object_set_new(o, "verdict", json_string(hu_validation_verdict(v, j)));
+	for (size_t i = 0; i < v->naccept; i++)
+		if (!j->keeps[i])
+			json_array_append_new(
+				fails, json_pack("{s:s s:o}", "rule", v->accept[i].text, "is", real(j->is[i])));
+	json_object_set_new(o, "fails", fails);
 	return o;
 }
 
 json_t *
 hu_validation_json(const hu_validation *v)
 {
-	json_t *o = json_object(), *rows = json_array(), *x;
+	json_t *o = json_object(), *rows = json_array(), *rules = json_array(), *x;
 
 	json_object_set_new(o, "model", json_string(hu_shown(v->path)));
 	json_object_set_new(o, "data", json_string(hu_shown(v->data)));
+	for (size_t i = 0; i < v->naccept; i++)
+		json_array_append_new(rules, json_string(v->accept[i].text));
+	json_object_set_new(o, "accept", rules);
 	json_object_set_new(o, "nodes", json_integer((json_int_t)v->m->nodes));
 	json_object_set_new(o, "batch", json_integer((json_int_t)v->batch));
 	json_object_set_new(
@@ -203,6 +212,21 @@ hu_validation_json(const hu_validation *v)
 		json_array_append_new(rows, row_json(v, &v->row[i]));
 	json_object_set_new(o, "policies", rows);
 	return o;
+}
+
+hu_status
+hu_validation_report(const hu_validation *v, const char *dir)
+{
+	json_t *o = hu_validation_json(v);
+	char *path = hu_path(dir, "validation.json"), *text = json_dumps(o, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	hu_status st = hu_make_dirs(dir);
+
+	if (st == HU_OK)
+		st = hu_file_write(path, text, strlen(text));
+	free(text);
+	free(path);
+	json_decref(o);
+	return st;
 }
 
 void

@@ -40,6 +40,8 @@ typedef struct hu_validation {
 const char *hu_validation_verdict(const hu_validation *v, const hu_judgement *j);
 void hu_validation_print(const hu_validation *v);
 json_t *hu_validation_json(const hu_validation *v);
+/* Writes that object to DIR/validation.json, and makes the folder. */
+hu_status hu_validation_report(const hu_validation *v, const char *dir);
 /* A line a policy and rule; a policy without rules is one line about what is not finite. Returns the failures. */
 void hu_validation_tap(const hu_validation *v);
 /* Writes DIR/POLICY.npz for each policy and float32.npz: the outputs by name, in the formats of their files' types. */

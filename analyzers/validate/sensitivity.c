@@ -69,10 +69,12 @@ list_nodes(hu_sensitivity *r, const work *w)
 		if (k < r->n || !matters(w, i))
 			continue;
 		HU_GROW(r->node, r->n, cap);
-		r->node[r->n++] = (hu_node_damage){ .layer = p->c[i].layer,
+		r->node[r->n] = (hu_node_damage){ .position = r->n,
+			.layer = p->c[i].layer,
 			.op = w->m->op[i],
 			.scheme = w->low[i]->name,
 			.node = *w->m->node[i] ? w->m->node[i] : p->c[i].layer };
+		r->n++;
 	}
 }
 
@@ -198,6 +200,13 @@ count_lost(hu_node_damage *n, const hu_share *s)
 	}
 }
 
+/* The elements of X that belong to a batch's first ROWS inputs: of tensors whose rows are inputs; else all. */
+static size_t
+belonging(const work *w, const hu_tensor *x, size_t rows)
+{
+	return x->shape.d[0] % w->batch ? x->n : x->n / w->batch * rows;
+}
+
 /* Node N alone in this batch, low, or high among low ones. */
 static hu_status
 one(hu_sensitivity *r, hu_node_damage *n, const work *w, size_t rows, int inverse)
@@ -215,7 +224,8 @@ one(hu_sensitivity *r, hu_node_damage *n, const work *w, size_t rows, int invers
 			int t = w->m->p->c[i].out[0];
 			if (!in_node(w, i, n) || !leaves(w, t, n))
 				continue;
-			add(&n->local, &s.t[v.map[t]], &w->x.t[w->base.map[t]], w->x.t[w->base.map[t]].n);
+			const hu_tensor *x = &w->x.t[w->base.map[t]];
+			add(&n->local, &s.t[v.map[t]], x, belonging(w, x, rows));
 		}
 		if (!inverse)
 			count_lost(n, &s);
@@ -239,14 +249,20 @@ run_both(work *w, size_t first)
 	return w->low_only ? HU_OK : hu_exec_run(&w->y, &(hu_env){ 0, 0 });
 }
 
-/* The results of all nodes in float32. */
+/* The results of all nodes in float32, and how far off they are where all nodes are low. */
 static void
-survey_nodes(hu_sensitivity *r, const work *w, int counting)
+survey_nodes(hu_sensitivity *r, const work *w, size_t rows, int counting)
 {
 	for (size_t k = 0; k < r->n; k++)
-		for (int i = 0; i < w->m->p->nc; i++)
-			if (in_node(w, i, &r->node[k]) && leaves(w, w->m->p->c[i].out[0], &r->node[k]))
-				survey(&r->node[k], &w->x.t[w->base.map[w->m->p->c[i].out[0]]], counting);
+		for (int i = 0; i < w->m->p->nc; i++) {
+			int t = w->m->p->c[i].out[0];
+			if (!in_node(w, i, &r->node[k]) || !leaves(w, t, &r->node[k]))
+				continue;
+			const hu_tensor *x = &w->x.t[w->base.map[t]];
+			survey(&r->node[k], x, counting);
+			if (!counting && w->all.map[t] >= 0)
+				add(&r->node[k].joint, &w->y.t[w->all.map[t]], x, belonging(w, x, rows));
+		}
 }
 
 static void
@@ -289,10 +305,13 @@ finish(hu_sensitivity *r)
 	for (size_t k = 0; k < r->n; k++) {
 		hu_node_damage *n = &r->node[k];
 		n->p999 = hu_range_clip(&n->range, &p999);
-		if (n->channel)
-			qsort(n->channel, n->channels, sizeof *n->channel, ascending);
+		double *sorted = hu_xcalloc(n->channels + 1, sizeof *sorted);
 		for (size_t c = 0; c < n->channels; c++)
-			n->outliers += n->channel[c] > OUTLIER * n->channel[n->channels / 2];
+			sorted[c] = n->channel[c];
+		qsort(sorted, n->channels, sizeof *sorted, ascending);
+		for (size_t c = 0; c < n->channels; c++)
+			n->outliers += n->channel[c] > OUTLIER * sorted[n->channels / 2];
+		free(sorted);
 	}
 	if (r->n)
 		qsort(r->node, r->n, sizeof *r->node, by_damage);
@@ -309,7 +328,7 @@ measure(hu_sensitivity *r, work *w, size_t inputs, hu_progress *bar)
 			break;
 		if (!w->low_only) {
 			add_outputs(&r->joint, w, &w->all, w->y.t, rows);
-			survey_nodes(r, w, 0);
+			survey_nodes(r, w, rows, 0);
 			note_nonfinite(r, w);
 		}
 		for (size_t k = 0; k < r->n && st == HU_OK; k++) {
@@ -321,7 +340,7 @@ measure(hu_sensitivity *r, work *w, size_t inputs, hu_progress *bar)
 	}
 	for (size_t first = 0; first < inputs && st == HU_OK && !w->low_only; first += w->batch)
 		if ((st = run_both(w, first)) == HU_OK)
-			survey_nodes(r, w, 1);
+			survey_nodes(r, w, w->batch, 1);
 	return st;
 }
 

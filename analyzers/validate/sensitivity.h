@@ -15,15 +15,17 @@ typedef struct hu_damage {
 } hu_damage;
 
 /* low: this node alone has its scheme; high: all others have. local: the node's own results, low, against float32's, on
-   float32's operands. Of its results in float32: the largest magnitude, that of 99.9 % of elements, and channels (the
-   last axis) whose largest magnitude is more than OUTLIER times the median channel's. Of its rounded or coded operands
-   that are no constants: elements that were not 0 and became 0, and those beyond the last code or the largest value. */
+   float32's operands; joint: the same with all nodes low, so that errors of earlier nodes have arrived. position: the
+   node's place among the nodes, from 0. Of its results in float32: the largest magnitude, that of 99.9 % of elements,
+   and channels (the last axis) whose largest magnitude is more than OUTLIER times the median channel's. Of its rounded
+   or coded operands that are no constants: elements that were not 0 and became 0, and those beyond the last code or the
+   largest value. */
 typedef struct hu_node_damage {
 	const char *node, *layer, *op, *scheme;
-	hu_damage low, high, local;
+	hu_damage low, high, local, joint;
 	hu_range range;
-	double p999, *channel;
-	size_t channels, outliers, operands, zeroed, saturated;
+	double p999, *channel; /* each channel's largest magnitude */
+	size_t position, channels, outliers, operands, zeroed, saturated;
 } hu_node_damage;
 
 typedef struct hu_sensitivity {

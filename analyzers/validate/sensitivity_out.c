@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN = 24 }; /* rows of the table */
+enum { SHOWN = 24, MAP = 64 }; /* rows of the table; entries of a map of channels */
 
 static double
 amplification(const hu_node_damage *n)
@@ -80,6 +80,22 @@ set(json_t *o, const char *key, json_t *value)
 	json_object_set_new(o, key, value);
 }
 
+/* The largest magnitudes of channels, or of as many neighbouring ones together as leave MAP of them or fewer. */
+static json_t *
+channel_map(const hu_node_damage *n)
+{
+	size_t group = (n->channels + MAP - 1) / MAP;
+	json_t *map = json_array();
+
+	for (size_t c = 0; c < n->channels; c += group) {
+		double most = 0;
+		for (size_t k = c; k < c + group && k < n->channels; k++)
+			most = fmax(most, n->channel[k]);
+		json_array_append_new(map, real(most));
+	}
+	return map;
+}
+
 json_t *
 hu_sensitivity_json(const hu_sensitivity *r)
 {
@@ -97,6 +113,7 @@ hu_sensitivity_json(const hu_sensitivity *r)
 		const hu_node_damage *n = &r->node[i];
 		json_t *row = json_object();
 		set(row, "node", json_string(n->node));
+		set(row, "position", json_integer((json_int_t)n->position));
 		set(row, "operator", json_string(n->op));
 		set(row, "scheme", json_string(n->scheme));
 		set(row, "low_rel_l2", real(hu_damage_rel(&n->low)));
@@ -104,10 +121,12 @@ hu_sensitivity_json(const hu_sensitivity *r)
 		set(row, "high_rel_l2", real(hu_damage_rel(&n->high)));
 		set(row, "high_flips", json_integer((json_int_t)n->high.flips));
 		set(row, "local_rel_l2", real(hu_damage_rel(&n->local)));
+		set(row, "joint_rel_l2", real(hu_damage_rel(&n->joint)));
 		set(row, "amplification", real(amplification(n)));
 		set(row, "amax", real(n->range.amax));
 		set(row, "p99_9", real(n->p999));
 		set(row, "channels", json_integer((json_int_t)n->channels));
+		set(row, "channel_amax", channel_map(n));
 		set(row, "outlier_channels", json_integer((json_int_t)n->outliers));
 		set(row, "operands", json_integer((json_int_t)n->operands));
 		set(row, "zeroed", json_integer((json_int_t)n->zeroed));

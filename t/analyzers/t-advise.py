@@ -17,30 +17,12 @@ random.seed(5)
 draw = lambda n, s: [random.gauss(0, s) for _ in range(n)]
 N, HALF = 60, 30
 # A convolution, a product with its weights transposed and one without, and a last one whose classes are close to each other
-write(
-    'm.onnx',
-    graph(
-        [
-            node('Conv', 'x cw cb', 'c', name='conv', kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=2),
-            node('Relu', 'c', 'r', name='relu'),
-            node('Flatten', 'r', 'f', name='flat'),
-            node('Gemm', 'f w1 b1', 'g', name='fc1', transB=1),
-            node('Tanh', 'g', 't', name='tanh'),
-            node('MatMul', 't w2', 'y', name='fc2'),
-        ],
-        [
-            floats('cw', [4, 1, 3, 3], draw(36, 0.4)),
-            floats('cb', [4], draw(4, 0.1)),
-            floats('w1', [16, 64], draw(1024, 0.15)),
-            floats('b1', [16], draw(16, 0.1)),
-            floats('w2', [16, 5], draw(80, 0.3)),
-        ],
-        [value('x', ['n', 2, 4, 4])],
-        [value('y', ['n', 5])],
-        'g',
-    ),
-    opset=19,
-)
+write('m.onnx', graph([node('Conv', 'x cw cb', 'c', name='conv', kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=2), node('Relu', 'c', 'r', name='relu'),
+                       node('Flatten', 'r', 'f', name='flat'), node('Gemm', 'f w1 b1', 'g', name='fc1', transB=1),
+                       node('Tanh', 'g', 't', name='tanh'), node('MatMul', 't w2', 'y', name='fc2')],
+                      [floats('cw', [4, 1, 3, 3], draw(36, 0.4)), floats('cb', [4], draw(4, 0.1)), floats('w1', [16, 64], draw(1024, 0.15)),
+                       floats('b1', [16], draw(16, 0.1)), floats('w2', [16, 5], draw(80, 0.3))],
+                      [value('x', ['n', 2, 4, 4])], [value('y', ['n', 5])], 'g'), opset=19)
 x = draw(N * 32, 1)
 npz('x.npz', x=([N, 2, 4, 4], x))
 npz('a.npz', x=([HALF, 2, 4, 4], x[: HALF * 32]))
@@ -54,20 +36,7 @@ def policy(path, choice):
 
 
 def validate(data, policies, *more):
-    got = tap.halfulp(
-        'validate',
-        'm.onnx',
-        '--data',
-        data,
-        '--policies',
-        ','.join(policies),
-        '--calibrate',
-        'a.npz',
-        '--exact',
-        '0',
-        '--json',
-        *more
-    )
+    got = tap.halfulp('validate', 'm.onnx', '--data', data, '--policies', ','.join(policies), '--calibrate', 'a.npz', '--exact', '0', '--json', *more)
     if got.returncode:
         tap.bail_out(got.stderr)
     return {r['policy']: r for r in json.loads(got.stdout)['policies']}
@@ -81,9 +50,7 @@ for name, choice in zip(names, choices):
 halves = [validate(data, names) for data in ('a.npz', 'b.npz')]
 bytes_of = lambda c: halves[0][names[choices.index(tuple(c))]]['weight_bytes']
 one = lambda c, i, s: tuple(s if k == i else old for k, old in enumerate(c))
-damage = lambda i, s: (
-    0 if s == 'float32' else halves[0][names[choices.index(one(['float32'] * 3, i, s))]]['rel_l2'] ** 2
-)
+damage = lambda i, s: 0 if s == 'float32' else halves[0][names[choices.index(one(['float32'] * 3, i, s))]]['rel_l2'] ** 2
 
 
 def greedy(good):
@@ -96,13 +63,7 @@ def greedy(good):
             less = [s for s in SCHEMES if damage(i, s) < damage(i, c[i])]
             if less:
                 s = min(less, key=lambda s: bytes_of(one(c, i, s)))
-                steps.append(
-                    (
-                        (damage(i, c[i]) - damage(i, s)) / max(bytes_of(one(c, i, s)) - bytes_of(c), 1e-9),
-                        -i,
-                        one(c, i, s),
-                    )
-                )
+                steps.append(((damage(i, c[i]) - damage(i, s)) / max(bytes_of(one(c, i, s)) - bytes_of(c), 1e-9), -i, one(c, i, s)))
         if not steps:
             break
         c = max(steps)[2]
@@ -116,12 +77,7 @@ def greedy(good):
             low = middle + 1
     raised = best
     while best:
-        lower = [
-            (bytes_of(one(best, i, s)) - bytes_of(best), one(best, i, s))
-            for i in range(3)
-            for s in SCHEMES
-            if bytes_of(one(best, i, s)) < bytes_of(best)
-        ]
+        lower = [(bytes_of(one(best, i, s)) - bytes_of(best), one(best, i, s)) for i in range(3) for s in SCHEMES if bytes_of(one(best, i, s)) < bytes_of(best)]
         lower = [(saves, c) for saves, c in sorted(lower, key=lambda x: x[0]) if c in good]
         if not lower:
             return bytes_of(best), bytes_of(raised)
@@ -136,66 +92,22 @@ telling = [t for t in limits if greedy(within(t))[0] != greedy(within(t))[1]]
 tap.ok(telling, 'there is a budget on which the greedy search ends by lowering')
 
 
-for rules in (
-    ['rel_l2<=0.02'],
-    ['rel_l2<=0.006', 'max_error<=0.02'],
-    ['sqnr>=60'],
-    ['rel_l2<=0.09', 'flips<=10%'],
-    ['rel_l2<=1'],
-    *[['rel_l2<=%.17g' % t] for t in telling[:1]],
-):
-    holds = lambda r: all(
-        {
-            'rel_l2': r['rel_l2'],
-            'max_error': r['max_error'],
-            'flips': r['flips'] * 100 / HALF,
-            'sqnr': -r['sqnr_db'] if r['sqnr_db'] is not None else -1e9,
-        }[key]
-        <= (-1 if key == 'sqnr' else 1) * float(limit.rstrip('%'))
-        for key, limit in (rule.replace('>', '<').split('<=') for rule in rules)
-    )
-    good = [
-        (halves[0][n]['weight_bytes'], c)
-        for n, c in zip(names, choices)
-        if holds(halves[0][n]) and holds(halves[1][n])
-    ]
-    got = tap.halfulp(
-        'advise',
-        'm.onnx',
-        '--data',
-        'x.npz',
-        *sum((['--accept', r] for r in rules), []),
-        '--formats',
-        'int8,bf16,int4:g8',
-        '--json'
-    )
+for rules in (['rel_l2<=0.02'], ['rel_l2<=0.006', 'max_error<=0.02'], ['sqnr>=60'], ['rel_l2<=0.09', 'flips<=10%'], ['rel_l2<=1'], *[['rel_l2<=%.17g' % t] for t in telling[:1]]):
+    holds = lambda r: all({'rel_l2': r['rel_l2'], 'max_error': r['max_error'], 'flips': r['flips'] * 100 / HALF,
+                           'sqnr': -r['sqnr_db'] if r['sqnr_db'] is not None else -1e9}[key]
+                          <= (-1 if key == 'sqnr' else 1) * float(limit.rstrip('%')) for key, limit in (rule.replace('>', '<').split('<=') for rule in rules))
+    good = [(halves[0][n]['weight_bytes'], c) for n, c in zip(names, choices) if holds(halves[0][n]) and holds(halves[1][n])]
+    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', *sum((['--accept', r] for r in rules), []), '--formats', 'int8,bf16,int4:g8', '--json')
     o = json.loads(got.stdout) if got.returncode == 0 else {}
     choice = tuple(n['scheme'] for n in o.get('nodes', []))
-    tap.ok(
-        got.returncode == 0
-        and o['exhaustive']
-        and o['bytes'] == min(good)[0]
-        and (o['bytes'], choice) in good
-        and o['greedy_bytes'] >= o['bytes'],
-        '%s: of %d assignments the cheapest that keeps it takes %s bytes; a greedy search comes to %s'
-        % (' '.join(rules), len(choices), o.get('bytes'), o.get('greedy_bytes')),
-        '%s %s %s' % (got.stderr, choice, sorted(good)[:2]),
-    )
+    tap.ok(got.returncode == 0 and o['exhaustive'] and o['bytes'] == min(good)[0] and (o['bytes'], choice) in good and o['greedy_bytes'] >= o['bytes'],
+           '%s: of %d assignments the cheapest that keeps it takes %s bytes; a greedy search comes to %s' %
+           (' '.join(rules), len(choices), o.get('bytes'), o.get('greedy_bytes')), '%s %s %s' % (got.stderr, choice, sorted(good)[:2]))
     want = greedy([c for _, c in good])[0]
-    tap.ok(
-        o.get('greedy_bytes') == want,
-        'the greedy search, made again step by step, comes to the same',
-        '%s, not %s' % (o.get('greedy_bytes'), want),
-    )
+    tap.ok(o.get('greedy_bytes') == want, 'the greedy search, made again step by step, comes to the same', '%s, not %s' % (o.get('greedy_bytes'), want))
     r = [h[names[choices.index(choice)]] for h in halves] if choice in choices else []
-    tap.ok(
-        all(
-            abs(e['rel_l2'] - h['rel_l2']) <= 1e-12 and e['flips'] == h['flips']
-            for e, h in zip((o['searched'], o['held_apart']), r)
-        )
-        and len(r) == 2,
-        'and both halves are as validate has them',
-    )
+    tap.ok(all(abs(e['rel_l2'] - h['rel_l2']) <= 1e-12 and e['flips'] == h['flips'] for e, h in zip((o['searched'], o['held_apart']), r)) and len(r) == 2,
+           'and both halves are as validate has them')
 alone = {n['node']: n['alone'] for n in o['nodes']}
 wrong = []
 for i, n in enumerate(NODES):
@@ -206,48 +118,21 @@ for i, n in enumerate(NODES):
             wrong.append('%s %s %s %s' % (n, s, alone[n][s], want))
 tap.none(wrong, "each scheme's damage in each node alone")
 got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=-1', '--out', 'none')
-tap.ok(
-    got.returncode == 1 and not os.path.exists('none') and 'No assignment' in got.stdout,
-    'a budget that nothing keeps: exit 1 and no file',
-    got.stderr,
-)
+tap.ok(got.returncode == 1 and not os.path.exists('none') and 'No assignment' in got.stdout, 'a budget that nothing keeps: exit 1 and no file', got.stderr)
 
 # The written models compute what their policies predict, here and elsewhere
 try:
     import numpy, onnxruntime
 except ImportError:
     onnxruntime = None
-STEP = {
-    'int8': 2e-2,
-    'int8:sym:tensor': 2e-2,
-    'bf16': 1e-2,
-    'fp16': 2e-3,
-    'e4m3:static': 0.1,
-    'int4:g8,int8': 2e-2,
-}  # what another code may change
+STEP = {'int8': 2e-2, 'int8:sym:tensor': 2e-2, 'bf16': 1e-2, 'fp16': 2e-3, 'e4m3:static': 0.1, 'int4:g8,int8': 2e-2}  # what another code may change
+FILES = ['advice.json', 'block_list.txt', 'keep.py', 'model.onnx', 'policy.json', 'trtexec.txt']
+TENSORRT = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'int8:sym:tensor': 'int8'}
 for formats, step in STEP.items():
-    out, calibration = formats.replace(':', '-').replace(',', '-'), (
-        [] if formats in ('bf16', 'fp16') else ['--calibrate', 'a.npz']
-    )
-    got = tap.halfulp(
-        'advise',
-        'm.onnx',
-        '--data',
-        'x.npz',
-        '--accept',
-        'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1',
-        '--formats',
-        formats,
-        '--out',
-        out,
-        '--json',
-        *calibration
-    )
-    if not tap.ok(
-        got.returncode == 0 and sorted(os.listdir(out)) == ['block_list.txt', 'keep.py', 'model.onnx', 'policy.json'],
-        '%s: four files' % formats,
-        got.stderr,
-    ):
+    out, calibration = formats.replace(':', '-').replace(',', '-'), [] if formats in ('bf16', 'fp16') else ['--calibrate', 'a.npz']
+    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1', '--formats', formats,
+                      '--out', out, '--json', *calibration)
+    if not tap.ok(got.returncode == 0 and sorted(os.listdir(out)) == FILES, '%s: its files' % formats, got.stderr):
         continue
     schemes = {n['node']: n['scheme'] for n in json.loads(got.stdout)['nodes']}
     with open(out + '/policy.json') as file:
@@ -257,26 +142,17 @@ for formats, step in STEP.items():
         exec(file.read(), lists)
     with open(out + '/keep.py') as file:
         compile(file.read(), 'keep.py', 'exec')
+    with open(out + '/advice.json') as file, open(out + '/trtexec.txt') as lines:
+        tap.ok(file.read() == got.stdout.rstrip('\n'), '%s: advice.json is what --json prints' % formats)
+        said = [line.rstrip() for line in lines if not line.startswith('#')]
+    layers = ','.join('%s:%s' % (n, TENSORRT[s]) for n, s in schemes.items() if s in TENSORRT)
+    want = '--precisionConstraints=obey --layerPrecisions=' + layers if layers else ''
+    tap.ok(said == [want], "%s: trtexec's options" % formats, said)
     low = {n: s for n, s in schemes.items() if s != 'float32'}
-    tap.ok(
-        written['nodes'] == low
-        and lists['nodes'] == [n for n in schemes if n in low]
-        and lists['block_list'] == [n for n in schemes if n not in low],
-        '%s: policy and lists name the nodes' % formats,
-    )
-    got = tap.halfulp(
-        'validate',
-        'm.onnx',
-        '--data',
-        'x.npz',
-        '--policies',
-        './%s/policy.json' % out,
-        '--exact',
-        '0',
-        '--outputs',
-        out + '/o',
-        *calibration
-    )
+    tap.ok(written['nodes'] == low and lists['nodes'] == [n for n in schemes if n in low] and lists['block_list'] == [n for n in schemes if n not in low],
+           '%s: policy and lists name the nodes' % formats)
+    got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', './%s/policy.json' % out, '--exact', '0', '--outputs', out + '/o',
+                      *calibration)
     name = next(n for n in os.listdir(out + '/o') if 'policy' in n)
     want, base = outputs(out + '/o/' + name)['y'][1], outputs(out + '/o/float32.npz')['y'][1]
     decided = lambda y: [max(range(5), key=lambda j: (y[i * 5 + j], -j)) for i in range(N)]
@@ -289,25 +165,10 @@ for formats, step in STEP.items():
             if a != b:
                 near.append('input %d: margin %.3g' % (i, abs(want[i * 5 + b] - want[i * 5 + a])))
         close = all(float(line.split()[-1]) <= 2 * apart for line in near)
-        tap.ok(
-            apart <= most and len(near) <= 1 and close,
-            '%s: %s decides as predicted on %d of %d inputs; largest difference %.2g'
-            % (formats, who, N - len(near), N, apart),
-            near,
-        )
+        tap.ok(apart <= most and len(near) <= 1 and close, '%s: %s decides as predicted on %d of %d inputs; largest difference %.2g'
+               % (formats, who, N - len(near), N, apart), near)
 
-    got = tap.halfulp(
-        'validate',
-        out + '/model.onnx',
-        '--data',
-        'x.npz',
-        '--policies',
-        'float32',
-        '--exact',
-        '0',
-        '--outputs',
-        out + '/r',
-    )
+    got = tap.halfulp('validate', out + '/model.onnx', '--data', 'x.npz', '--policies', 'float32', '--exact', '0', '--outputs', out + '/r')
     if tap.ok(got.returncode == 0, '%s: the written model is read again' % formats, got.stderr):
         compare(outputs(out + '/r/float32.npz')['y'][1], 'the written model', 1e-6 if formats[0] != 'e' else 1e-5)
     if not onnxruntime:
@@ -321,64 +182,24 @@ for formats, step in STEP.items():
     compare([float(v) for v in y.reshape(-1)], 'onnxruntime, graph optimisations off,', step)
 
 npz('one.npz', x=([1, 2, 4, 4], x[:32]))
-write(
-    'loose.onnx',
-    graph([node('MatMul', 'x w2', 'y')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]),
-    opset=19,
-)
+write('loose.onnx', graph([node('MatMul', 'x w2', 'y')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]), opset=19)
 npz('loose.npz', x=([6, 4], draw(24, 1)))
-write(
-    'old.onnx',
-    graph(
-        [node('MatMul', 'x w2', 'y', name='fc')],
-        [floats('w2', [4, 5], draw(20, 1))],
-        [value('x', ['n', 4])],
-        [value('y')],
-    ),
-    opset=12,
-)
+write('old.onnx', graph([node('MatMul', 'x w2', 'y', name='fc')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]), opset=12)
 write('none.onnx', graph([node('Relu', 'x', 'y', name='r')], [], [value('x', ['n', 4])], [value('y')]))
 for what, args, code, pattern in (
-    ('no budget', ['m.onnx', '--data', 'x.npz'], 2, '--accept'),
-    ('no data', ['m.onnx', '--accept', 'sqnr>=3'], 2, '--data'),
-    ('no model', ['--data', 'x.npz'], 2, 'one model'),
-    (
-        'float32 beside itself',
-        ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'float32'],
-        2,
-        'float32',
-    ),
-    (
-        'dynamic scales',
-        ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int8:dynamic'],
-        2,
-        'dynamic',
-    ),
+    ('no budget', ['m.onnx', '--data', 'x.npz'], 2, '--accept'), ('no data', ['m.onnx', '--accept', 'sqnr>=3'], 2, '--data'),
+    ('no model', ['--data', 'x.npz'], 2, 'one model'), ('float32 beside itself', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'float32'], 2, 'float32'),
+    ('dynamic scales', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int8:dynamic'], 2, 'dynamic'),
     ('fp8 without a word', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'fp8'], 2, 'fp8:static'),
     ('a format that is none', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int9'], 2, 'int9'),
     ('one input', ['m.onnx', '--data', 'one.npz', '--accept', 'sqnr>=3'], 3, 'two inputs'),
     ('nothing to decide', ['none.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3'], 4, 'nothing to decide'),
-    (
-        'operators that are too old',
-        ['old.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'int8', '--out', 'old'],
-        4,
-        'version 13',
-    ),
-):
+    ('operators that are too old', ['old.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'int8', '--out', 'old'], 4, 'version 13')):
     got = tap.halfulp('advise', *args)
-    tap.ok(
-        got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
-        '%s: exit %d, one line' % (what, code),
-        '%d %s %s' % (got.returncode, got.stderr, got.stdout),
-    )
+    tap.ok(got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
+           '%s: exit %d, one line' % (what, code), '%d %s %s' % (got.returncode, got.stderr, got.stdout))
 tap.ok(not (os.path.exists('old') and os.listdir('old')), 'and nothing is half written')
-got = tap.halfulp(
-    'advise', 'loose.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'bf16', '--out', 'loose'
-)
+got = tap.halfulp('advise', 'loose.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'bf16', '--out', 'loose')
 read = tap.halfulp('validate', 'loose/model.onnx', '--data', 'loose.npz', '--policies', 'fp16', '--exact', '0')
-tap.ok(
-    got.returncode == read.returncode == 0,
-    'a node without a name goes by that of its first output',
-    got.stderr + read.stderr,
-)
+tap.ok(got.returncode == read.returncode == 0, 'a node without a name goes by that of its first output', got.stderr + read.stderr)
 tap.finish()

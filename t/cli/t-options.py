@@ -586,6 +586,7 @@ tree op | tree --backend cpu --n 8 | --op matmul
 tree part | tree --backend cpu --op matmul --sum fma --n 8 | --part 4
 tree dot | tree --backend cpu --op matmul --sum fma --n 8 | --dot t.dot
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
+tree library | tree --n 8 | --library ./none.so
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
 advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy
@@ -614,6 +615,7 @@ validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --
 validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity | --sensitivity-inputs 1
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
+validate report | validate {h}/v.onnx --data {h}/x.npy | --report there
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
 validate json | validate {h}/m.onnx --list-ops | --json

@@ -6,6 +6,7 @@ EXTRA_DIST += t/reports/make-sample-run.py
 EXTRA_DIST += t/reports/svgtext.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
+SCRIPT_TESTS += t/reports/t-model-page.py
 SCRIPT_TESTS += t/reports/t-page.py
 SCRIPT_TESTS += t/reports/t-pictures.py
 SCRIPT_TESTS += t/reports/t-report.sh

@@ -239,6 +239,7 @@ test_text(void)
 	is_order(hu_order_pairwise(32), "pairs(1..32)", "pairwise");
 	is_order(hu_order_slices(32, 8, 0), "seq(seq(1..8) x4 +8)", "chunk:8, promote:8, splitk:4");
 	is_order(hu_order_slices(32, 12, 1), "seq(1..12, seq(13..22) x2 +10)", "openblas:12");
+	is_order(hu_order_slices(1024, 448, 1), "seq(1..448, seq(449..736) x2 +288)", "openblas:448");
 	is_order(hu_order_lanes(256, 32, 4096), "pair(pair(pair(pair(pair(seq(1..225 by 32), +16), +8), +4), +2), +1)",
 		"the fixed tree");
 	is_order(hu_order_blocks(32, 16), "fused(1..16; x2 +16)", "tc:hopper,in=fp16|bf16");

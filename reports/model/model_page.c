@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/model/model_page.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "reports/figure.h"
+#include "reports/human.h"
+#include "reports/model/model_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+double
+hu_model_number(const json_t *o, const char *key)
+{
+	const json_t *x = json_object_get(o, key);
+
+	return json_is_number(x) ? json_number_value(x) : NAN;
+}
+
+const char *
+hu_model_text(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+void
+hu_model_figure(hu_str *b, const char *format, double x)
+{
+	char *text = isnan(x) ? hu_xstrdup("–") : hu_xprintf(format, x);
+
+	hu_html_number(b, text);
+	free(text);
+}
+
+static int
+has(const char *dir, const char *name)
+{
+	char *path = hu_path(dir, "%s", name);
+	int is = access(path, F_OK) == 0;
+
+	free(path);
+	return is;
+}
+
+int
+hu_model_page_is(const char *dir)
+{
+	return has(dir, "validation.json") || has(dir, "advice.json");
+}
+
+/* Reads an object that has the array `rows` of objects; *o is NULL where there is no such file. */
+static hu_status
+read_object(json_t **o, const char *dir, const char *name, const char *rows)
+{
+	char *path = hu_path(dir, "%s", name);
+	hu_status st = HU_OK;
+	json_error_t e;
+	json_t *row;
+	size_t i;
+
+	*o = NULL;
+	if (has(dir, name)) {
+		*o = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
+		if (!*o)
+			st = hu_fail(HU_EFILE, "%s: line %d: %s: make it again", path, e.line, hu_shown(e.text));
+		else if (!json_is_array(json_object_get(*o, rows)))
+			st = hu_fail(HU_EFILE, "%s: it has no array '%s': make it again", path, rows);
+		json_array_foreach(json_object_get(*o, rows), i, row) if (st == HU_OK && !json_is_object(row)) st =
+			hu_fail(HU_EFILE, "%s: entry %zu of '%s' is no object: make it again", path, i, rows);
+	}
+	free(path);
+	return st;
+}
+
+/* The file's name without its folders. */
+static const char *
+base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void
+head(hu_str *b, const json_t *v, const json_t *a, const char *css, const char *more)
+{
+	const char *model = base(hu_model_text(v ? v : a, "model"));
+
+	hu_str_add(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+		      "name=\"color-scheme\" content=\"light dark\">\n<title>");
+	hu_html_text(b, model);
+	hu_str_addf(b, " – halfulp report</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<main>\n", css, more);
+	hu_str_add(b, "<header>\n<p class=\"kicker\">halfulp report</p>\n<h1>");
+	hu_html_text(b, model);
+	hu_str_add(b, "</h1>\n<p class=\"sub\">");
+	if (v) {
+		hu_model_figure(b, "%.0f nodes", hu_model_number(v, "nodes"));
+		hu_model_figure(b, ", on %.0f inputs of ",
+			hu_model_number(json_array_get(json_object_get(v, "policies"), 0), "inputs"));
+		hu_html_text(b, base(hu_model_text(v, "data")));
+	}
+	hu_str_add(b, "</p>\n</header>\n");
+}
+
+/* What the float32 outputs are worth, and where scales were measured. */
+static void
+grounds(hu_str *b, const json_t *v)
+{
+	const json_t *x = json_object_get(v, "exact"), *c = json_object_get(v, "calibration");
+
+	if (x) {
+		hu_str_add(b, "<p class=\"note\">");
+		hu_model_figure(b, "The exact network was run on %.0f inputs: float32 is off by at most ",
+			hu_model_number(x, "inputs"));
+		hu_model_figure(b, "%.3g, ", hu_model_number(x, "max_error"));
+		hu_model_figure(b, "%.3g of the output’s largest magnitude, and decides otherwise on ",
+			hu_model_number(x, "relative"));
+		hu_model_figure(b, "%.0f of them.", hu_model_number(x, "changed"));
+		hu_str_add(b, "</p>\n");
+	}
+	if (c) {
+		hu_str_add(b, "<p class=\"note\">");
+		hu_model_figure(b, "Static scales were measured on %.0f inputs of ", hu_model_number(c, "inputs"));
+		hu_html_text(b, base(hu_model_text(c, "data")));
+		hu_str_add(b, ".</p>\n");
+	}
+}
+
+static void
+provenance(hu_str *b, const json_t *v, const json_t *a, const char *command)
+{
+	hu_str_add(b, "<section>\n<h2>Where this comes from</h2>\n");
+	if (v)
+		grounds(b, v);
+	hu_str_add(b, "<pre>");
+	if (v) {
+		hu_str_add(b, "halfulp validate ");
+		hu_html_text(b, hu_model_text(v, "model"));
+		hu_str_add(b, " --data ");
+		hu_html_text(b, hu_model_text(v, "data"));
+		hu_str_add(b, " --report …\n");
+	}
+	if (a) {
+		hu_str_add(b, "halfulp advise ");
+		hu_html_text(b, hu_model_text(a, "model"));
+		hu_str_add(b, " --out …\n");
+	}
+	hu_html_text(b, command);
+	hu_str_add(b, "</pre>\n</section>\n");
+}
+
+hu_status
+hu_model_page(hu_str *page, const char *dir, const char *command)
+{
+	json_t *v, *a = NULL;
+	char *css = NULL, *more = NULL;
+	size_t n;
+	hu_status st = read_object(&v, dir, "validation.json", "policies");
+
+	hu_str_init(page);
+	if (st == HU_OK)
+		st = read_object(&a, dir, "advice.json", "nodes");
+	if (st == HU_OK)
+		st = hu_report_source("page/page.css", &css, &n);
+	if (st == HU_OK)
+		st = hu_report_source("model/model.css", &more, &n);
+	if (st == HU_OK) {
+		head(page, v, a, css, more);
+		if (v)
+			hu_model_decision(page, v);
+		if (a)
+			hu_model_plan(page, a);
+		if (v)
+			hu_model_nodes(page, v);
+		provenance(page, v, a, command);
+		hu_str_add(page, "</main>\n</body>\n</html>\n");
+	}
+	json_decref(v);
+	json_decref(a);
+	free(css);
+	free(more);
+	return st;
+}

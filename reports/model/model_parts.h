@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Sections of a model's page, each appended as whole elements; for this room alone. */
+#ifndef HU_REPORTS_MODEL_PARTS_H
+#define HU_REPORTS_MODEL_PARTS_H
+
+#include "lib/base/str.h"
+
+#include <jansson.h>
+
+/* v: the object of validate; a: that of advise. */
+/* Says which policies keep the budget, and which of these takes the fewest bytes; then the table of all. */
+void hu_model_decision(hu_str *b, const json_t *v);
+/* The scheme of each product in the order of the nodes, and what it comes to on both halves of the inputs. */
+void hu_model_plan(hu_str *b, const json_t *a);
+/* Of each policy that was surveyed: the nodes in order, coloured by their damage; the worst of them as a table; the
+   errors along the depth; and channels that stand out. */
+void hu_model_nodes(hu_str *b, const json_t *v);
+/* Appends two curves over the nodes s, sorted by position: errors with all nodes low, and each node's own. */
+void hu_model_depth(hu_str *b, json_t *const *node, size_t n);
+/* Appends the map of channels of those nodes whose largest channel stands out most. */
+void hu_model_outliers(hu_str *b, json_t *const *node, size_t n);
+
+/* Returns the number at a key of o; NaN where there is none. */
+double hu_model_number(const json_t *o, const char *key);
+/* Returns the text at a key; "" where there is none. */
+const char *hu_model_text(const json_t *o, const char *key);
+/* Appends x by a format of printf for one double, or "–" where x is NaN. */
+void hu_model_figure(hu_str *b, const char *format, double x);
+#endif
