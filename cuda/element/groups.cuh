@@ -38,6 +38,27 @@ hu_group_sum(hu_work *w, hu_field *m, const hu_reduce_dims *d, hu_slot *sum)
 			     : hu_sum_down<F>(w, m, d->outer, d->middle, sum);
 }
 
+/* Computes a gradient that spreads over groups: the call's output, of the shape of its input x, by a formula of every
+   other input's number for the group and, if it reads x, of x's element, in the inputs' order. Constant 0 is the number
+   of elements of a group. */
+template <class F>
+static hu_status
+hu_group_spread(hu_work *w, int x, int reads_x)
+{
+	hu_reduce_dims d;
+	hu_shape y;
+
+	HU_TRY(hu_axes_of(w->call, w->in[x]->shape, &y, &d));
+	hu_field m = hu_group_field(w, &d);
+	for (int i = 0; i < w->call->nin; i++)
+		if (i != x || reads_x)
+			hu_field_in(&m, w->in[i], i == x ? HU_AT_EACH : hu_group_how(&d));
+	hu_field_out(w, &m, w->out[0]);
+	m.nk = 1;
+	m.k[0] = (double)d.middle;
+	return hu_field_run<F>(w, &m);
+}
+
 /* Computes the call's output from its formula of stat, one number for each group. */
 template <class F>
 static hu_status

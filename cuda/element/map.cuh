@@ -91,6 +91,22 @@ hu_field_context(const hu_field *m, typename S::C *c)
    elements; specialised where it is so. */
 template <class F> constexpr int hu_is_long = 0;
 
+/* What several operators compute: an operand itself, its quotient by a constant or by another, its square. */
+#define HU_ITSELF(S, T) out[0][i] = in[0][i]
+#define HU_DIVIDED(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
+#define HU_RATIO(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
+#define HU_SQUARED(S, T) out[0][i] = hu_square##S(c, in[0][i])
+HU_FORMULA(hu_itself, 1, 1, HU_ITSELF)
+HU_FORMULA(hu_divided, 1, 1, HU_DIVIDED)
+HU_FORMULA(hu_ratio, 2, 1, HU_RATIO)
+HU_FORMULA(hu_squared, 1, 1, HU_SQUARED)
+template <> constexpr int hu_is_long<hu_divided> = 1;
+template <> constexpr int hu_is_long<hu_ratio> = 1;
+#undef HU_ITSELF
+#undef HU_DIVIDED
+#undef HU_RATIO
+#undef HU_SQUARED
+
 /* Loads run at of an operand with an element for each. CALLED as for hu_decode. */
 template <class S, int V, int CALLED = 1>
 HU_DEVICE void

@@ -76,9 +76,6 @@ hu_softmax_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each)
 	}
 }
 
-#define HU_SUM_ITSELF(S, T) out[0][i] = in[0][i]
-HU_FORMULA(hu_sum_itself, 1, 1, HU_SUM_ITSELF)
-
 /* The passes for any groups. Operands that a formula does not read are the first one again. */
 template <class O>
 static hu_status

@@ -4,16 +4,9 @@
 #include "cuda/element/reduce.cuh"
 #include "cuda/element/scalar.cuh"
 
-#define SAME(S, T) out[0][i] = in[0][i]
-#define DIVIDE(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
 #define INVERSE(S, T) out[0][i] = hu_norm_rstd##S(c, in[0][i])
-HU_FORMULA(same, 1, 1, SAME)
-HU_FORMULA(divide, 1, 1, DIVIDE)
 HU_FORMULA(inverse, 1, 1, INVERSE)
-template <> constexpr int hu_is_long<divide> = 1;
 template <> constexpr int hu_is_long<inverse> = 1;
-#undef SAME
-#undef DIVIDE
 #undef INVERSE
 
 extern "C" hu_status
@@ -22,7 +15,7 @@ HU_SIDE(sum_down)(hu_work *w, const hu_slot *t, size_t segments, size_t rows, si
 	hu_field m = hu_field_of(w, segments * rows * channels, channels);
 
 	hu_field_in(&m, t, HU_AT_EACH);
-	return hu_sum_down<same>(w, &m, segments, rows, sum);
+	return hu_sum_down<hu_itself>(w, &m, segments, rows, sum);
 }
 
 extern "C" hu_status
@@ -31,7 +24,7 @@ HU_SIDE(sum_along)(hu_work *w, const hu_slot *t, size_t rows, size_t each, hu_sl
 	hu_field m = hu_field_of(w, rows * each, each);
 
 	hu_field_in(&m, t, HU_AT_EACH);
-	return hu_sum_along<same>(w, &m, rows, each, sum);
+	return hu_sum_along<hu_itself>(w, &m, rows, each, sum);
 }
 
 extern "C" hu_status
@@ -41,7 +34,7 @@ HU_SIDE(stat_out)(hu_work *w, const hu_slot *s, const hu_slot *t)
 
 	hu_field_in(&m, s, HU_AT_EACH);
 	hu_field_out(w, &m, t);
-	return hu_field_run<same>(w, &m);
+	return hu_field_run<hu_itself>(w, &m);
 }
 
 extern "C" hu_status
@@ -51,7 +44,7 @@ HU_SIDE(stat_copy)(hu_work *w, const hu_slot *s, const hu_slot *t)
 
 	hu_field_in(&m, s, HU_AT_EACH);
 	hu_field_keep(&m, t);
-	return hu_field_run<same>(w, &m);
+	return hu_field_run<hu_itself>(w, &m);
 }
 
 extern "C" hu_status
@@ -65,7 +58,7 @@ HU_SIDE(stat_divide)(hu_work *w, hu_slot *s, double n)
 	m.nk = 1;
 	m.k[0] = n;
 	*s = q;
-	return hu_field_run<divide>(w, &m);
+	return hu_field_run<hu_divided>(w, &m);
 }
 
 extern "C" hu_status

@@ -62,8 +62,8 @@ shim_peak(int again)
 	.close = hu_machine_close, .write = hu_machine_write, .read = hu_machine_read, .step = hu_machine_step,        \
 	.room = hu_machine_room, .commit = hu_machine_commit, .digest = hu_machine_digest, .ran = hu_machine_ran,      \
 	.tune = hu_machine_tune, .watch = hu_machine_watch, .tally = hu_machine_tally, .census = hu_machine_census,    \
-	.updates = hu_machine_updates, .profile = hu_machine_profile, .pass = hu_machine_pass,                         \
-	.gather = hu_device_gather, .lag = hu_machine_lag
+	.updates = hu_machine_updates, .profile = hu_machine_profile, .mark = hu_machine_mark,                         \
+	.elapsed = hu_machine_elapsed, .pass = hu_machine_pass, .gather = hu_device_gather, .lag = hu_machine_lag
 const hu_backend hu_backend_cuda = { .name = "cuda",
 	.summary = "own kernels on an NVIDIA GPU",
 	.reads = "gemm fuse graph",

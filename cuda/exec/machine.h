@@ -40,6 +40,8 @@ int hu_machine_updates(hu_machine *m, int call, hu_update_tally *count, hu_statu
 /* The status for the fault that a pulse reports. */
 hu_status hu_machine_fault(uint32_t fault);
 void hu_machine_profile(hu_machine *m, double *seconds);
+hu_status hu_machine_mark(hu_machine *m, int end);
+hu_status hu_machine_elapsed(hu_machine *m, double *seconds);
 hu_pass hu_machine_pass(hu_machine *m, int call);
 const char *hu_machine_ran(hu_machine *m, int call);
 

@@ -55,6 +55,7 @@ typedef struct hu_profile {
 	double *seconds;            /* for each call, and for the look; NULL: nothing is timed */
 	void **timer;               /* two for each stage and for the look */
 	int timers, timed;          /* number of timers; number of stages launched since the step began */
+	void *mark[2];              /* timers at the ends of a stretch of steps; NULL: none was marked yet */
 	int *timed_stage;
 	long *launched[2];          /* for each stage of each plan, and then for the look */
 } hu_profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What each pass of a step costs: the number of kernels launched, bytes and, if asked for, the time between two events
-   around it by the device's clock. Timed steps are launched pass by pass, so the times do not show what a recorded step
-   saves. */
+   around it by the device's clock. Steps timed so are launched pass by pass, and the times do not show what a recorded
+   step saves; the time between two marks does. */
 #include "cuda/exec/machine_parts.h"
 
 #include "lib/base/mem.h"
@@ -99,9 +99,29 @@ hu_machine_profile_read(hu_machine *m)
 	return HU_OK;
 }
 
+hu_status
+hu_machine_mark(hu_machine *m, int end)
+{
+	void **at = &m->profile.mark[end];
+
+	if (!*at)
+		HU_TRY(m->side->queues->timer_open(at));
+	return m->side->queues->event_record(m->queue, *at);
+}
+
+hu_status
+hu_machine_elapsed(hu_machine *m, double *seconds)
+{
+	HU_TRY(m->side->queues->event_wait(m->profile.mark[1]));
+	return m->side->queues->timer_between(m->profile.mark[0], m->profile.mark[1], seconds);
+}
+
 void
 hu_machine_profile_close(hu_machine *m)
 {
+	for (int k = 0; k < 2; k++)
+		if (m->profile.mark[k])
+			m->side->queues->event_close(m->profile.mark[k]);
 	for (int i = 0; i < m->profile.timers; i++)
 		m->side->queues->event_close(m->profile.timer[i]);
 	for (int k = 0; k < 2; k++)

@@ -10,11 +10,8 @@
 #include "cuda/element/search.cuh"
 
 #define UNSCALE(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
-#define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
 HU_FORMULA(of_unscale, 1, 1, UNSCALE)
-HU_FORMULA(of_square, 1, 1, SQUARE)
 #undef UNSCALE
-#undef SQUARE
 
 enum { KINDS = 4, MOST_TENSORS = 256 };
 
@@ -67,7 +64,7 @@ gradients_kernel(HU_PARAM gradients g)
 				bad += (uint32_t)v < at.many && !hu_isfinite((double)x[0][v]);
 			hu_formula_run<of_unscale, S, V>(&c, x, y, at.many);
 			hu_run_pass<S, V>(&c, &k->to, g.out[p.tensor], at, y[0]);
-			hu_formula_run<of_square, S, V>(&c, y, x, at.many);
+			hu_formula_run<hu_squared, S, V>(&c, y, x, at.many);
 			HU_UNROLL
 			for (int v = 0; v < V; v++)
 				if ((uint32_t)v < at.many)

@@ -3,10 +3,6 @@
    which is the second output; amax is x's largest magnitude, max the format's. */
 #include "cuda/element/scaled.cuh"
 
-#define PLAIN(S, T) out[0][i] = in[0][i]
-HU_FORMULA(plain, 1, 1, PLAIN)
-#undef PLAIN
-
 HU_KERNEL
 amax_kernel(uint64_t *amax, HU_PARAM hu_store_operand x, uint32_t n)
 {
@@ -50,7 +46,7 @@ HU_SIDE(op_cast)(hu_work *w)
 	if (hu_attr_num(w->call, "scaled", 0) == 0) {
 		if (second.data)
 			HU_TRY(HU_GO(w, one_kernel, 1, 1, 0, second));
-		return hu_field_run<plain>(w, &m);
+		return hu_field_run<hu_itself>(w, &m);
 	}
 	double *k = hu_numbers(w, 1);
 	HU_TRY(hu_counters(w, &amax, 1));

@@ -3,10 +3,6 @@
    each tensor, then the tensors' sums in order. */
 #include "cuda/element/reduce.cuh"
 
-#define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
-HU_FORMULA(square, 1, 1, SQUARE)
-#undef SQUARE
-
 /* The sums are values of the compute format. Their sum and its root are computed as on the CPU, in double with each
    operation rounded. */
 HU_KERNEL
@@ -29,7 +25,7 @@ HU_SIDE(op_grad_norm)(hu_work *w)
 		hu_slot place = each;
 		size_t used = w->used; /* the next tensor's intermediate sums overwrite this one's */
 		hu_field_in(&m, w->all[k], HU_AT_EACH);
-		HU_TRY(hu_sum_down<square>(w, &m, 1, w->all[k]->n, sum));
+		HU_TRY(hu_sum_down<hu_squared>(w, &m, 1, w->all[k]->n, sum));
 		place.n = 1;
 		place.data = (unsigned char *)each.data + (size_t)k * hu_slot_size(each.format);
 		HU_TRY(HU_SIDE(stat_copy)(w, &sum[0], &place));

@@ -14,7 +14,7 @@ namespace {
 struct of_log_softmax_dx {
 	enum { shift = 0, second = 1, keeps = 0 };
 	typedef log_softmax_dx_term term;
-	typedef hu_sum_itself sum;
+	typedef hu_itself sum;
 	typedef log_softmax_dx_value value, passed;
 };
 }

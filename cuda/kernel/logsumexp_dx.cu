@@ -10,14 +10,5 @@ template <> constexpr int hu_is_long<logsumexp_dx_value> = 1;
 extern "C" hu_status
 HU_SIDE(op_logsumexp_dx)(hu_work *w)
 {
-	hu_reduce_dims d;
-	hu_shape y;
-
-	HU_TRY(hu_axes_of(w->call, w->in[0]->shape, &y, &d));
-	hu_field m = hu_group_field(w, &d);
-	hu_field_in(&m, w->in[0], HU_AT_EACH);
-	hu_field_in(&m, w->in[1], hu_group_how(&d));
-	hu_field_in(&m, w->in[2], hu_group_how(&d));
-	hu_field_out(w, &m, w->out[0]);
-	return hu_field_run<logsumexp_dx_value>(w, &m);
+	return hu_group_spread<logsumexp_dx_value>(w, 0, 1);
 }

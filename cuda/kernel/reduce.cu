@@ -2,19 +2,9 @@
    Every reduction that is a sum over groups and a formula of it: the family of lib/op/reduce/reduce_family.h. */
 #include "cuda/element/groups.cuh"
 
-#define ELEMENT(S, T) out[0][i] = in[0][i]
-#define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
-#define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
 #define ROOT(S, T) out[0][i] = hu_carrier_sqrt##S(c, in[0][i])
-HU_FORMULA(reduce_element, 1, 1, ELEMENT)
-HU_FORMULA(reduce_square, 1, 1, SQUARE)
-HU_FORMULA(reduce_mean, 1, 1, MEAN)
 HU_FORMULA(reduce_root, 1, 1, ROOT)
-template <> constexpr int hu_is_long<reduce_mean> = 1;
 template <> constexpr int hu_is_long<reduce_root> = 1;
-#undef ELEMENT
-#undef SQUARE
-#undef MEAN
 #undef ROOT
 
 extern "C" hu_status
@@ -27,12 +17,12 @@ HU_SIDE(op_reduce)(hu_work *w)
 	hu_field m = hu_group_field(w, &r.d);
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	if (r.term == HU_TERM_SQUARE)
-		HU_TRY(hu_group_sum<reduce_square>(w, &m, &r.d, sum));
+		HU_TRY(hu_group_sum<hu_squared>(w, &m, &r.d, sum));
 	else
-		HU_TRY(hu_group_sum<reduce_element>(w, &m, &r.d, sum));
+		HU_TRY(hu_group_sum<hu_itself>(w, &m, &r.d, sum));
 	switch (r.finish) {
-	case HU_FINISH_MEAN: return hu_group_out<reduce_mean>(w, &sum[0], (double)r.d.middle);
+	case HU_FINISH_MEAN: return hu_group_out<hu_divided>(w, &sum[0], (double)r.d.middle);
 	case HU_FINISH_ROOT: return hu_group_out<reduce_root>(w, &sum[0], 0);
-	default: return hu_group_out<reduce_element>(w, &sum[0], 0);
+	default: return hu_group_out<hu_itself>(w, &sum[0], 0);
 	}
 }

@@ -3,16 +3,12 @@
 #include "cuda/element/reduce.cuh"
 
 #define LOSS(S, T) (out[0][i] = hu_binary_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
-#define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
 #define SHARE(S, T) out[0][i] = hu_carrier_sigmoid##S(c, in[0][i])
 HU_FORMULA(binary_loss, 3, 2, LOSS)
-HU_FORMULA(binary_mean, 2, 1, MEAN)
 HU_FORMULA(binary_share, 1, 1, SHARE)
 template <> constexpr int hu_is_long<binary_loss> = 1;
-template <> constexpr int hu_is_long<binary_mean> = 1;
 template <> constexpr int hu_is_long<binary_share> = 1;
 #undef LOSS
-#undef MEAN
 #undef SHARE
 
 HU_KERNEL
@@ -41,7 +37,7 @@ HU_SIDE(op_sigmoid_xent)(hu_work *w)
 	for (int k = 0; k < 2; k++)
 		hu_field_in(&one, &total[k], HU_AT_EACH);
 	hu_field_out(w, &one, w->out[0]);
-	HU_TRY(hu_field_run<binary_mean>(w, &one));
+	HU_TRY(hu_field_run<hu_ratio>(w, &one));
 	if (w->call->nout < 2)
 		return HU_OK;
 	hu_field_in(&p, w->in[0], HU_AT_EACH);

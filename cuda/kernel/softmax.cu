@@ -18,7 +18,7 @@ namespace {
 struct of_softmax {
 	enum { shift = 1, second = 0, keeps = 1 };
 	typedef softmax_term term;
-	typedef hu_sum_itself sum;
+	typedef hu_itself sum;
 	typedef softmax_value value;
 	typedef softmax_passed passed;
 };

@@ -9,27 +9,23 @@
 #define BELOW(S, T) out[0][i] = hu_below##S(c, in[0][i], in[1][i])
 #define TARGET(S, T) out[0][i] = hu_smooth_target##S(c, in[0][i], in[1][i], in[2][i])
 #define SMOOTH(S, T) (out[0][i] = hu_smooth_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
-#define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
 HU_FORMULA(term, 2, 1, TERM)
 HU_FORMULA(share, 3, 1, SHARE)
 HU_FORMULA(loss, 4, 2, LOSS)
 HU_FORMULA(below, 2, 1, BELOW)
 HU_FORMULA(target, 3, 1, TARGET)
 HU_FORMULA(smooth, 3, 2, SMOOTH)
-HU_FORMULA(mean, 2, 1, MEAN)
 template <> constexpr int hu_is_long<term> = 1;
 template <> constexpr int hu_is_long<share> = 1;
 template <> constexpr int hu_is_long<loss> = 1;
 template <> constexpr int hu_is_long<target> = 1;
 template <> constexpr int hu_is_long<smooth> = 1;
-template <> constexpr int hu_is_long<mean> = 1;
 #undef TERM
 #undef SHARE
 #undef LOSS
 #undef BELOW
 #undef TARGET
 #undef SMOOTH
-#undef MEAN
 
 /* The larger one, with NaN above all. For +0 and -0 either will do, because the differences from it have the same
    exponentials. */
@@ -116,7 +112,7 @@ HU_SIDE(op_softmax_xent)(hu_work *w)
 	hu_field_in(&one, &total[0], HU_AT_EACH);
 	hu_field_in(&one, &total[1], HU_AT_EACH);
 	hu_field_out(w, &one, w->out[0]);
-	HU_TRY(hu_field_run<mean>(w, &one));
+	HU_TRY(hu_field_run<hu_ratio>(w, &one));
 	if (w->call->nout < 2)
 		return HU_OK;
 	hu_field_in(&p, w->in[0], HU_AT_EACH);

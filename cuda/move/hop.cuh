@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Kernels that move elements, or sum the gradients of moved ones, whatever the index map. A map is a struct M, passed
-   to the kernels by value, with a device member hu_hop at(uint32_t i) that says where neighbouring elements of the
-   result come from; for sums (cuda/move/move_sum.cuh) also uint32_t term(const hu_hop *, uint32_t k), which of the
-   hop's count of elements is added as number k. A thread makes V neighbours of a row. */
+   The kernel that moves elements by an index map: a struct M, passed to it by value, with a device member hu_hop
+   at(uint32_t i) that says where the neighbouring elements of the result from i on come from. A thread makes V
+   neighbours of a row. move_sum.cuh adds up the gradients of moved elements by the same maps, which then have a second
+   member (there), and turn.cuh transposes matrices. */
 #ifndef HU_CUDA_HOP_CUH
 #define HU_CUDA_HOP_CUH
 
@@ -80,6 +80,22 @@ hu_move_launch(hu_work *w, const M *map, hu_moving m, uint32_t width)
 		HU_FIELD_THREADS, 0, *map, m);
 }
 
+/* Describes the move of x to the call's output; where that cannot be rounded by a kernel *raw is what is written.
+   Returns 1 if doubles have to carry the values, which floats hold but for those of doubles. */
+static inline int
+hu_moving_begin(hu_moving *m, hu_slot *raw, hu_work *w, const hu_slot *x, double fill)
+{
+	const hu_slot *y = w->out[0];
+	int twice = x->format == HU_FP64 || y->format == HU_FP64 || (double)(float)fill != fill;
+
+	memset(m, 0, sizeof *m);
+	m->x = hu_operand_of(x, HU_AT_EACH);
+	m->y = hu_result_begin(w, y, raw, twice);
+	m->n = (uint32_t)y->n;
+	m->fill = fill;
+	return twice || m->y.kind == HU_KIND_F64;
+}
+
 /* Moves x to the call's output, whose rows have row elements; fill is the constant. Of how many neighbours the source's
    pieces are made, each beginning at a multiple of that: 8, 4, or 1 for none. */
 template <class M>
@@ -87,20 +103,13 @@ static hu_status
 hu_move_run(hu_work *w, const M *map, const hu_slot *x, size_t row, uint32_t neighbours, double fill)
 {
 	const hu_slot *y = w->out[0];
-	/* Floats hold every value but those of doubles. */
-	int twice = x->format == HU_FP64 || y->format == HU_FP64 || (double)(float)fill != fill;
 	uint32_t width = hu_move_width(x, y, row);
 	hu_slot raw;
 	hu_moving m;
 
 	if (!y->n)
 		return HU_OK;
-	memset(&m, 0, sizeof m);
-	m.x = hu_operand_of(x, HU_AT_EACH);
-	m.y = hu_result_begin(w, y, &raw, twice);
-	twice |= m.y.kind == HU_KIND_F64;
-	m.n = (uint32_t)y->n;
-	m.fill = fill;
+	int twice = hu_moving_begin(&m, &raw, w, x, fill);
 	if (width == 8 && (twice || neighbours % 8))
 		width = 4;
 	m.wide = neighbours % width == 0;

@@ -35,6 +35,10 @@ typedef struct hu_backend {
 	   to its first call's entry, by its own clock, and the time of what the step sends to the host to
 	   seconds[number of calls]. Meanwhile it launches call by call, whatever tune said. */
 	void (*profile)(hu_machine *m, double *seconds);
+	/* Notes the device's time once the work so far is done, at the start (0) or end (1) of a stretch of steps;
+	   elapsed waits for the end and gives the seconds between. NULL on the cpu. */
+	hu_status (*mark)(hu_machine *m, int end);
+	hu_status (*elapsed)(hu_machine *m, double *seconds);
 	/* Says what computes the product call: instruction and tile, or a library's algorithm. NULL for other calls,
 	   and if there is only one way. */
 	const char *(*ran)(hu_machine *m, int call);

@@ -95,6 +95,8 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	run bench gemm --backend shim --sizes 32,18x9x35 --formats fp16 --sum tc:hopper --sum fma,acc=fp32 --trials 1 --tsv t.tsv
 	test $code = 0 && test "$(column t.tsv check | grep -c '^bits$')" -ge 4 && test "$(paste <(column t.tsv sum) <(column t.tsv gemm) <(column t.tsv check) | grep -c "^tc:hopper.mma.bits$")" -ge 1
 	test_is $? "bench gemm on the shim: mma and simt give the model's bits"
+	paste <(column t.tsv check) <(column t.tsv products) | awk -F '\t' '$1 == "bits" && !($2 >= 2) { bad = 1 } END { exit bad || !NR }'
+	test_is $? "with two products a recorded step or more, whose bits agree"
 	paste <(column t.tsv check) <(column t.tsv ceiling) | awk -F '\t' '($1 == "bits") != ($2 > 0) { bad = 1 } END { exit bad || !NR }'
 	test_is $? "each beside the ceiling of its units, measured on the shim in the same run"
 	test "$(paste <(column t.tsv sum) <(column t.tsv gemm) <(column t.tsv ms) | grep -c "^fma,acc=fp32.mma.-$")" = 2

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    What benchmarks and plans rest on: quantiles, sizes in bytes, the data sheet that a driver's name means, published
-   rows and their ratios, and ceilings that units cannot pass. */
+   rows and their ratios, ceilings that units cannot pass, and the products of a benchmark's step on a device. */
+#include "cuda/exec/backend.h"
+#include "trainer/bench/gemm.h"
 #include "trainer/bench/published.h"
 #include "trainer/device/fma.h"
 #include "trainer/device/peak.h"
@@ -172,9 +174,57 @@ ceilings(void)
 	ok(hu_peak_flops("abacus", HU_FP16, HU_FP32, 1, &f) == HU_EDEVICE, "a back end without units: %s", hu_reason());
 }
 
+#ifdef HU_HAVE_SHIM
+/* A device on which every stretch takes a second, and the result of a step's second product has a wrong element if
+   spoilt says so. */
+static int spoilt;
+static hu_status
+a_second(hu_machine *m, double *seconds)
+{
+	(void)m;
+	*seconds = 1;
+	return HU_OK;
+}
+static hu_status
+read_spoilt(hu_machine *m, int tensor, void *values)
+{
+	hu_status st = hu_backend_shim.read(m, tensor, values);
+
+	if (spoilt && tensor == 4) /* after two operands, gemm.one and the first result */
+		((float *)values)[5] += 1;
+	return st;
+}
+
+static void
+products(void)
+{
+	hu_backend device = hu_backend_shim;
+	hu_bench_product g;
+	hu_gemm_time t;
+
+	device.elapsed = a_second;
+	device.read = read_spoilt;
+	for (spoilt = 0; spoilt < 2; spoilt++) {
+		if (hu_gemm_init(&g, 5, 3, 7, HU_FP32, "fma,acc=fp32") != HU_OK ||
+			hu_gemm_measure(&g, &device, HU_GEMM_SIMT, 1, &t) != HU_OK)
+			bail_out("%s", hu_reason());
+		ok(t.products == 2 && t.seconds == 0.5, "a step of %d products that takes a second: %g s a product",
+			t.products, t.seconds);
+		ok(t.wrong == spoilt && (!spoilt || strstr(hu_reason(), "product 1 of 2")), "%s",
+			spoilt ? hu_reason() : "both products have the same bits");
+		hu_gemm_release(&g);
+	}
+}
+#endif
+
 int
 main(void)
 {
+#ifdef HU_HAVE_SHIM
+	products();
+#else
+	skip(4, "no C++ compiler was found: the kernels are not compiled for the host");
+#endif
 	quantiles();
 	sizes();
 	texts();

@@ -162,9 +162,9 @@ measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const 
 		strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
 	hu_progress_end(&s->bar);
 	if (st == HU_OK) {
-		json_t *more = json_pack("{s:f s:f s:o s:o s:s s:s}", "ms", 1e3 * t.seconds, "gflops", gflops,
-			"ceiling", positive(top), "share", top > 0 ? json_real(gflops / top) : json_null(), "check",
-			t.check, "ran", *t.ran ? t.ran : "-");
+		json_t *more = json_pack("{s:i s:f s:f s:o s:o s:s s:s}", "products", t.products, "ms",
+			1e3 * t.seconds, "gflops", gflops, "ceiling", positive(top), "share",
+			top > 0 ? json_real(gflops / top) : json_null(), "check", t.check, "ran", *t.ran ? t.ran : "-");
 		json_object_update(row, more);
 		json_decref(more);
 		*s->wrong += t.wrong;
@@ -315,8 +315,9 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 }
 
 static const hu_bench_column columns[] = { { "size", 14, -1 }, { "format", 6, -1 }, { "sum", 14, -1 }, { "on", 5, -1 },
-	{ "gemm", 6, -1 }, { "simd", 7, -1 }, { "ms", 10, 4 }, { "gflops", 10, 2 }, { "ceiling", 9, 1 },
-	{ "share", 6, 3 }, { "check", 9, -1 }, { "ran", 1, -1 }, { NULL, 0, 0 } };
+	{ "gemm", 6, -1 }, { "simd", 7, -1 }, { "products", 8, 0 }, { "ms", 10, 4 },
+	{ "gflops", 10, 2 }, { "ceiling", 9, 1 }, { "share", 6, 3 }, { "check", 9, -1 }, { "ran", 1, -1 },
+	{ NULL, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL },
 	{ "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL },

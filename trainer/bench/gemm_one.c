@@ -32,26 +32,42 @@ fill(hu_tensor *t, const hu_info *of, uint32_t stream)
 	return HU_OK;
 }
 
+/* Makes the program of so many products; the matrices are g's already. */
+static void
+build(hu_bench_product *g, int products)
+{
+	hu_format_id out = hu_format_of(g->format).bits <= 8 ? HU_BF16 : g->format;
+
+	hu_program_free(g->p);
+	g->p = hu_program_new("product");
+	g->products = products;
+	g->a = hu_program_tensor(g->p, "gemm.a", g->format, hu_shape2(g->m, g->k), HU_ACTIVATION);
+	g->b = hu_program_tensor(g->p, "gemm.b", g->format, hu_shape2(g->k, g->n), HU_WEIGHT);
+	g->one = hu_program_tensor(
+		g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* reading it waits for the device */
+	for (int i = 0; i < products; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "gemm.y%d", i);
+		int y = hu_program_tensor(g->p, name, out, hu_shape2(g->m, g->n), HU_ACTIVATION);
+		g->y = i ? g->y : y;
+	}
+	for (int i = 0; i < products; i++) {
+		int y = g->y + i;
+		hu_program_call(g->p, "matmul", HU_FORWARD, "gemm", (int[]){ g->a, g->b }, 2, &y, 1)->sum = g->sum;
+	}
+}
+
 hu_status
 hu_gemm_init(hu_bench_product *g, size_t m, size_t n, size_t k, hu_format_id format, const char *sum)
 {
-	hu_format_id out = hu_format_of(format).bits <= 8 ? HU_BF16 : format;
-
 	memset(g, 0, sizeof *g);
+	HU_TRY(hu_sum_parse(sum, &g->sum));
 	g->m = m;
 	g->n = n;
 	g->k = k;
 	g->format = format;
-	g->p = hu_program_new("product");
-	g->a = hu_program_tensor(g->p, "gemm.a", format, hu_shape2(m, k), HU_ACTIVATION);
-	g->b = hu_program_tensor(g->p, "gemm.b", format, hu_shape2(k, n), HU_WEIGHT);
-	g->one = hu_program_tensor(
-		g->p, "gemm.one", HU_FP32, hu_shape2(1, 1), HU_OTHER); /* reading it waits for the device */
-	g->y = hu_program_tensor(g->p, "gemm.y", out, hu_shape2(m, n), HU_ACTIVATION);
-	hu_call *c = hu_program_call(g->p, "matmul", HU_FORWARD, "gemm", (int[]){ g->a, g->b }, 2, &g->y, 1);
-	hu_status st = hu_sum_parse(sum, &c->sum);
-	if (st == HU_OK)
-		st = fill(&g->ta, &g->p->t[g->a], 1);
+	build(g, 1);
+	hu_status st = fill(&g->ta, &g->p->t[g->a], 1);
 	if (st == HU_OK)
 		st = fill(&g->tb, &g->p->t[g->b], 2);
 	if (st == HU_OK)
@@ -209,6 +225,7 @@ check(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, hu_gemm_t
 	return HU_OK;
 }
 
+/* Runs n steps; *seconds is the time of one, on a device by its own clock. */
 static hu_status
 steps(const hu_bench_product *g, const hu_backend *backend, hu_machine *m, size_t n, double *seconds)
 {
@@ -216,59 +233,94 @@ steps(const hu_bench_product *g, const hu_backend *backend, hu_machine *m, size_
 	float one;
 	double start = hu_now();
 
+	if (backend->mark)
+		HU_TRY(backend->mark(m, 0));
 	for (size_t i = 0; i < n; i++)
 		HU_TRY(backend->step(m, &env));
-	HU_TRY(backend->read(m, g->one, &one));
-	*seconds = (hu_now() - start) / (double)n;
+	if (backend->mark) {
+		HU_TRY(backend->mark(m, 1));
+		HU_TRY(backend->elapsed(m, seconds));
+	} else {
+		HU_TRY(backend->read(m, g->one, &one));
+		*seconds = hu_now() - start;
+	}
+	*seconds /= (double)n;
 	return HU_OK;
 }
 
-/* The same by the device's clock, which runs from the product's first kernel to its last: what the host takes to launch
-   a step, and the batch's and the pulse's transfers, are not in it. */
+/* Reads the first product's result; the others must have its bits. */
 static hu_status
-steps_by_device(const hu_bench_product *g, const hu_backend *backend, hu_machine *m, size_t n, double *seconds)
+results(hu_bench_product *g, const hu_backend *backend, hu_machine *m, hu_gemm_time *out)
 {
-	double *each = hu_xcalloc((size_t)g->p->nc + 1, sizeof *each);
+	uint64_t first = 0;
 
-	backend->profile(m, each);
-	hu_status st = steps(g, backend, m, n, seconds);
-	backend->profile(m, NULL);
-	*seconds = each[0] / (double)n;
-	free(each);
+	for (int i = g->products - 1; i >= 0; i--) {
+		HU_TRY(backend->read(m, g->y + i, g->ty.data));
+		uint64_t now = g->products > 1 ? digest(&g->ty) : 0;
+		if (i < g->products - 1 && now != first && !out->wrong) {
+			hu_fail(HU_EUNABLE, "product %d of %d in a step has digest 0x%016llx, the last 0x%016llx",
+				i + 1, g->products, (unsigned long long)now, (unsigned long long)first);
+			out->wrong = 1;
+		}
+		first = i == g->products - 1 ? now : first;
+	}
+	return HU_OK;
+}
+
+/* Opens the program, and times trials stretches of it; if there are none, only one step. */
+static hu_status
+run(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out)
+{
+	hu_machine *m;
+	double s = 0;
+
+	HU_TRY(backend->open(&m, g->p, way));
+	hu_status st = backend->write(m, g->a, g->ta.data);
+	if (st == HU_OK)
+		st = backend->write(m, g->b, g->tb.data);
+	/* The first step loads kernels and libraries, and a device records the second; the third says how long one
+	   takes. */
+	for (int i = 0; i < (backend->mark ? 3 : 2) && st == HU_OK; i++)
+		st = steps(g, backend, m, 1, &s);
+	size_t n = s > 0.02 ? 1 : s > 2e-5 ? (size_t)(0.02 / s) + 1 : 1000;
+	out->seconds = trials ? INFINITY : s;
+	for (int i = 0; i < trials && st == HU_OK; i++) {
+		st = steps(g, backend, m, n, &s);
+		s /= g->products;
+		out->seconds = s < out->seconds ? s : out->seconds;
+	}
+	const char *ran = st == HU_OK && backend->ran ? backend->ran(m, 0) : NULL;
+	snprintf(out->ran, sizeof out->ran, "%s", ran ? ran : "");
+	if (st == HU_OK && trials)
+		st = results(g, backend, m, out);
+	backend->close(m);
 	return st;
 }
 
-static hu_status
-run(hu_bench_product *g, const hu_backend *backend, hu_machine *m, int trials, hu_gemm_time *out)
+/* How many products of so many seconds and outputs a step has: a millisecond of them, which is long beside launching a
+   step; two at least, so that a later one can differ from the first; and no more than fit in 256 MiB. */
+static int
+products_of(double seconds, size_t outputs)
 {
-	int device = strcmp(backend->name, "cpu") != 0;
-	double s;
+	enum { FEWEST = 2, MOST = 64, ROOM = 256 << 20 };
+	double wanted = seconds > 0 ? 1e-3 / seconds : MOST, fit = (double)ROOM / (8.0 * (double)outputs);
 
-	HU_TRY(backend->write(m, g->a, g->ta.data));
-	HU_TRY(backend->write(m, g->b, g->tb.data));
-	for (int i = 0; i < 2; i++) /* the first step loads kernels and libraries; the second says how long one takes */
-		HU_TRY(steps(g, backend, m, 1, &s));
-	size_t n = s > 0.02 ? 1 : s > 2e-5 ? (size_t)(0.02 / s) + 1 : 1000;
-	out->seconds = INFINITY;
-	for (int i = 0; i < trials; i++) {
-		HU_TRY((device ? steps_by_device : steps)(g, backend, m, n, &s));
-		out->seconds = s < out->seconds ? s : out->seconds;
-	}
-	const char *ran = backend->ran ? backend->ran(m, 0) : NULL;
-	snprintf(out->ran, sizeof out->ran, "%s", ran ? ran : "");
-	return backend->read(m, g->y, g->ty.data);
+	wanted = wanted < FEWEST ? FEWEST : wanted > MOST ? MOST : ceil(wanted);
+	return fit < wanted ? fit < 1 ? 1 : (int)fit : (int)wanted;
 }
 
 hu_status
 hu_gemm_measure(hu_bench_product *g, const hu_backend *backend, hu_gemm_way way, int trials, hu_gemm_time *out)
 {
-	hu_machine *m;
-
 	memset(out, 0, sizeof *out);
-	HU_TRY(backend->open(&m, g->p, way));
-	hu_status st = run(g, backend, m, trials, out);
-	backend->close(m);
-	return st == HU_OK ? check(g, backend, way, out) : st;
+	build(g, 1);
+	if (backend->mark) {
+		HU_TRY(run(g, backend, way, 0, out));
+		build(g, products_of(out->seconds, g->m * g->n));
+	}
+	HU_TRY(run(g, backend, way, trials, out));
+	out->products = g->products;
+	return check(g, backend, way, out);
 }
 
 hu_status
