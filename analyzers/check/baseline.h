@@ -37,7 +37,8 @@ typedef struct hu_baseline {
 
 /* Fills b with the run's quantities: the rows of metrics.tsv at each epoch's end, digests of the state along the way
    and at the end, what step 0 began with, the calls of its programs, every step of its exercise where it has one, and
-   the error, swamping and underflow tables. The caller releases b. Fails with HU_EFILE where the run was not analyzed. */
+   the error, swamping and underflow tables. The caller releases b. Fails with HU_EFILE where the run was not
+   analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
 /* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the
