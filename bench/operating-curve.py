@@ -128,6 +128,15 @@ def train(job):
         sys.exit(where + ': ' + p.stderr + q.stderr)
 
 
+def tail(t, n):
+    """P(T > t), by Simpson's rule in the angle: T = sqrt(n) tan(u) has the density cos(u)^(n-1)."""
+    c = math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi)
+    a, steps = math.atan(t / math.sqrt(n)), 2000
+    h, f = (math.pi / 2 - a) / steps, lambda u: max(math.cos(u), 0) ** (n - 1)
+    odd, even = (sum(f(a + i * h) for i in range(first, steps, 2)) for first in (1, 2))
+    return c * h / 3 * (f(a) + f(math.pi / 2) + 4 * odd + 2 * even)
+
+
 limits = {}
 
 

@@ -7,6 +7,7 @@ EXTRA_DIST += doc/demo.sh
 EXTRA_DIST += doc/formats.md
 EXTRA_DIST += doc/gate.md
 dist_man_MANS += doc/halfulp.1
+EXTRA_DIST += doc/operating-curve.tsv
 EXTRA_DIST += doc/papers.md
 EXTRA_DIST += doc/torch.md
 EXTRA_DIST += doc/why-it-paid.md

@@ -45,8 +45,7 @@ hu_gate_add_ulps(hu_str *s, const hu_gate_row *r)
 	if (r->m.ulps[0] > ldexp(1, p))
 		hu_str_addf(s, "more than 2^%d ulps%s%s", p, of ? " of " : "", of ? hu_format_name(r->ulps_of) : "");
 	else
-		hu_str_addf(
-			s, "%.4g ulps%s%s", r->m.ulps[0], of ? " of " : "", of ? hu_format_name(r->ulps_of) : "");
+		hu_str_addf(s, "%.4g ulps%s%s", r->m.ulps[0], of ? " of " : "", of ? hu_format_name(r->ulps_of) : "");
 }
 
 static int
@@ -92,12 +91,14 @@ add_pattern(hu_str *s, const hu_gate *g)
 			shapes, alone);
 	else if (n && c < 0.5)
 		hu_str_addf(s,
-			". Most likely cause: another seed or initialisation: the %zu tensors that differ have a median "
+			". Most likely cause: another seed or initialisation: the %zu tensors that differ have a "
+			"median "
 			"cosine of %.2f, as values that have nothing to do with each other; no tolerance is for that",
 			n, c);
 	else if (n && dtype)
 		hu_str_addf(s,
-			". Most likely cause: another precision: %s was %s and is %s, and the %zu tensors that differ have "
+			". Most likely cause: another precision: %s was %s and is %s, and the %zu tensors that differ "
+			"have "
 			"a median l2 of %.2g",
 			hu_shown(dtype->name), dtype->old->dtype, dtype->new->dtype, n, d);
 	else if (n && d <= 64 * eps)
@@ -107,8 +108,10 @@ add_pattern(hu_str *s, const hu_gate *g)
 			n, d);
 	else if (n)
 		hu_str_addf(s,
-			". Most likely cause: another computation, or a lower precision within it: the %zu tensors that "
-			"differ have a median l2 of %.2g, %.2g times a rounding of their dtype, and a median cosine of %.6g",
+			". Most likely cause: another computation, or a lower precision within it: the %zu tensors "
+			"that "
+			"differ have a median l2 of %.2g, %.2g times a rounding of their dtype, and a median cosine of "
+			"%.6g",
 			n, d, d / (0.5 * eps), c);
 	free(cosine);
 	free(l2);

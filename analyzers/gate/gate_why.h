@@ -14,9 +14,10 @@ void hu_gate_add_ulps(hu_str *s, const hu_gate_row *r);
 /* The worst name, the worst place in it, how far it moved, and what all names together look like: the caller frees it.
 
    Other names or shapes are another model. Else, over all tensors of floating point that differ and have 8 elements or
-   more: a median cosine below 1/2 is what independent values have, whose cosine is within 4/sqrt(8) of 0: another seed
-   or initialisation. Another dtype is another precision. A median l2 of at most 64 times the dtype's 2^(1-p) is the same
-   computation with its sums in another order or by another library; what is larger is a change of the computation, or
-   of its precision within. Series are told nothing of: two trainings have similar losses whatever is wrong with them. */
+   more: a median cosine below 1/2 is what independent values have, of n elements about 1/sqrt(n), 0.35 for n = 8:
+   another seed or initialisation. Another dtype is another precision. A median l2 of at most 64 times the dtype's
+   2^(1-p) is the same computation with its sums in another order or by another library; what is larger is a change of
+   the computation, or of its precision within. Series are told nothing of: two trainings have similar losses whatever
+   is wrong with them. */
 char *hu_gate_why(const hu_gate *g);
 #endif

@@ -243,6 +243,21 @@ refused(
     'accuracy',
     *BLESS
 )
+make('nan', 9, eval_accuracy=math.nan)
+refused(
+    2,
+    'eval_accuracy of seed 9 is not finite',
+    'a score that is NaN',
+    'check',
+    'nan',
+    'w0',
+    'w1',
+    '--baseline',
+    'a.tsv',
+    '--score',
+    'accuracy',
+    *BLESS
+)
 ok(not os.path.exists('a.tsv'), 'nothing was written')
 
 p = halfulp('check', *was, '--baseline', 'a.tsv', '--score', 'accuracy', *BLESS)

@@ -33,6 +33,7 @@ JUDGES = {
         ("lib/judge/verdict.c", ["t/judge/u-judge", "t/judge/u-ziv", *RUNS]),
         ("lib/judge/exact.c", ["t/judge/u-exact-doubles", *RUNS]),
         ("lib/judge/engine.c", ["t/judge/u-judge", IND + "stochastic", "t/analyzers/t-analyze.sh", "t/judge/t-engines.sh"]),
+        ("analyzers/check/baseline_begin.c", [IND + "baseline", "t/analyzers/t-gate.sh"]),
         ("analyzers/check/baseline*.c", [IND + "baseline", "t/analyzers/t-check-told.py", "t/analyzers/u-drift", "t/analyzers/t-check.sh", "t/store/u-fuzz-files", "t/cli/t-demo.sh"]),
         ("analyzers/check/check*.c", ["t/analyzers/u-drift", "t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", "t/cli/t-demo.sh"]),
         ("analyzers/check/cmd_check.c", ["t/analyzers/t-gate-files.py", "t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", "t/cli/t-badinput.sh", "t/cli/t-demo.sh"]),
