@@ -20,7 +20,7 @@ typedef struct hu_explain_result {
 	double value, ulps, relative;
 	const char *exact;
 } hu_explain_result;
-/* Appends how far the whole expression e is off: its exact value above the value computed, the steps whose drawings
+/* Appends how far the whole expression x->root is off: its exact value above the value computed, the steps whose drawings
    begin at item `from`, and what the exact value rounded once would be. */
 void hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_explain_result *r);
 
