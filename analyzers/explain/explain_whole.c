@@ -61,8 +61,8 @@ hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_expla
 	if (r->ulps == 0)
 		hu_drawing_words(d, "The value computed is the exact one.");
 	else
-		hu_drawing_words(d, "The value computed is %.5g ulp off, %.3g of the exact value.", r->ulps,
-			r->relative);
+		hu_drawing_words(
+			d, "The value computed is %.5g ulp off, %.3g of the exact value.", r->ulps, r->relative);
 	if (isfinite(r->ulps) && !hu_mode_draws(a->mode)) {
 		double rounded = hu_correct_round(exact, a->f, a->mode, a->flags, 0, &notes);
 		hu_drawing_words(d, "The exact value rounded once would be %.10g%s", rounded,
