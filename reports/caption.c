@@ -12,7 +12,11 @@
 enum { WORDS = 4, NAMED = 6 }; /* NAMED: of more runs the least and the largest number are said */
 
 /* A place in a template: {verb a b}, with the part of the figure that it reads. */
-typedef struct place { char *word[WORDS]; int words, percent; const hu_selection *from; } place;
+typedef struct place {
+	char *word[WORDS];
+	int words, percent;
+	const hu_selection *from;
+} place;
 
 /* Cuts "C@PART" after C and returns the part's table: the figure's own where none is named, NULL where it has none. */
 static const hu_selection *

@@ -20,8 +20,8 @@ typedef struct hu_explain_result {
 	double value, ulps, relative;
 	const char *exact;
 } hu_explain_result;
-/* Appends how far the whole expression e is off: its exact value above the value computed, the steps whose drawings
-   begin at item `from`, and what the exact value rounded once would be. */
+/* Appends how far the whole expression x->root is off: its exact value above the value computed, the steps whose
+   drawings begin at item `from`, and what the exact value rounded once would be. */
 void hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_explain_result *r);
 
 /* The models whose steps are drawn, as a text for people. */

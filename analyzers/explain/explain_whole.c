@@ -37,20 +37,18 @@ void
 hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_explain_result *r)
 {
 	hu_drawing *d = &x->d;
-	char got[40], once[40];
 	int notes = 0, end = d->n;
 	mpfr_t exact, shown;
 	hu_frame f;
 
 	if (hu_row_exact(x->root, a->f, exact) != HU_OK)
 		return;
-	hu_explain_number(r->value, a->f, got);
 	const char *name = hu_format_name(a->f.id);
 	if (r->ulps == 0)
-		hu_drawing_title(d, "%s is exact in %s: the value computed is %s", r->text, name, got);
+		hu_drawing_title(d, "%s is exact in %s: the value computed is %.10g", r->text, name, r->value);
 	else
-		hu_drawing_title(d, "%s is %.5g ulp off in %s: computed %s, exactly %.24s", r->text, r->ulps, name, got,
-			r->exact);
+		hu_drawing_title(d, "%s is %.5g ulp off in %s: computed %.10g, exactly %.24s", r->text, r->ulps, name,
+			r->value, r->exact);
 	if (isfinite(r->value) && mpfr_regular_p(exact) && labs((long)mpfr_get_exp(exact)) < 1024) {
 		mpfr_init2(shown, DIGITS);
 		int more = mpfr_set(shown, exact, MPFR_RNDZ) != 0;
@@ -63,12 +61,11 @@ hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_expla
 	if (r->ulps == 0)
 		hu_drawing_words(d, "The value computed is the exact one.");
 	else
-		hu_drawing_words(d, "The value computed is %.5g ulp off, %.3g of the exact value.", r->ulps,
-			r->relative);
+		hu_drawing_words(
+			d, "The value computed is %.5g ulp off, %.3g of the exact value.", r->ulps, r->relative);
 	if (isfinite(r->ulps) && !hu_mode_draws(a->mode)) {
 		double rounded = hu_correct_round(exact, a->f, a->mode, a->flags, 0, &notes);
-		hu_explain_number(rounded, a->f, once);
-		hu_drawing_words(d, "The exact value rounded once would be %s%s", once,
+		hu_drawing_words(d, "The exact value rounded once would be %.10g%s", rounded,
 			rounded == r->value ? ", the same." : ".");
 	}
 	if (from < end)

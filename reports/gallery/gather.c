@@ -7,6 +7,7 @@
 #include "lib/base/tsv.h"
 #include "reports/gallery/child.h"
 #include "reports/rows/json_cell.h"
+#include "reports/rows/sheet.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -69,21 +70,6 @@ grid_init(grid *g, const hu_recipe *r, const hu_recipe_take *take)
 	free(columns);
 }
 
-/* Returns 1 where text is one of the words of list, which | separates. */
-static int
-among(const char *text, const char *list)
-{
-	size_t n = strlen(text);
-
-	for (const char *s = list;; s += strcspn(s, "|") + 1) {
-		size_t m = strcspn(s, "|");
-		if (m == n && !strncmp(s, text, n))
-			return 1;
-		if (!s[m])
-			return 0;
-	}
-}
-
 /* What a row has in the column; NULL where it has no such column. The caller frees it. */
 typedef char *cell_of(const void *row, int at, const char *column);
 
@@ -111,7 +97,7 @@ append(grid *g, const hu_recipe *r, const hu_recipe_line *l, const char *tag, ce
 		int kept = 1;
 		for (int k = 0; k < g->wheres && kept; k++) {
 			char *text = cell(from, i, g->where[k]);
-			kept = text && among(text, g->is[k]);
+			kept = text && hu_sheet_among(text, g->is[k]);
 			free(text);
 		}
 		for (int k = 0; k < g->columns && kept; k++) {

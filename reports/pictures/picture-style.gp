@@ -37,7 +37,9 @@ head_lines(t) = (title_lines = lines(t, say_columns), title_lines > 3 ? 3 : titl
 command_lines = lines(command_text, command_columns) > 3 ? 3 : lines(command_text, command_columns)
 # A low canvas, for a column of a paper, leaves the command to the caption
 low_canvas = height < 260
-if (low_canvas) { command_lines = 0 }
+if (low_canvas) { command_lines = 0; set key spacing 0.85 }
+# The height of a row of the legend, and of what stands between it and the plot
+row_px = low_canvas ? 17 : 22.5; below_px = low_canvas ? 50. : 58.
 head_height = 0
 legend_rows = 0; legend_columns = 1
 # How many columns and rows a legend of n entries takes, the longest of which has m characters
@@ -46,15 +48,15 @@ legend_of(n, m) = (legend_columns = int((width - 96) / (9 * m + 61)), legend_col
 
 # Begins a picture: margins of LEFT and RIGHT pixels beside the plot; the legend stands below the axis' label
 begin_picture(format, left_px, right_px) = canvas(format) \
-	. (head_height = 20. + 18 * head_lines(title(0)) + 14 * (command_lines + low_canvas), plot_height = height - head_height - 66 - 22.5 * legend_rows, '') \
+	. (head_height = 20. + 18 * head_lines(title(0)) + 14 * (command_lines + low_canvas), plot_height = height - head_height - below_px - 8 - row_px * legend_rows, '') \
 	. sprintf("; set lmargin at screen %f; set rmargin at screen %f", 1. * left_px / width, 1 - 1. * right_px / width) \
-	. sprintf("; set tmargin at screen %f; set bmargin at screen %f", 1 - (head_height + 8) / height, (58. + 22.5 * legend_rows) / height) \
+	. sprintf("; set tmargin at screen %f; set bmargin at screen %f", 1 - (head_height + 8) / height, (below_px + row_px * legend_rows) / height) \
 	. sprintf("; do for [k = 1:head_lines(title(0))] { set label 1100 + k nth(title(0), say_columns, k) at screen %f, screen 1 - (4. + 18 * k) / height left noenhanced font bold(format) textcolor rgb ink }", 14. / width) \
 	. sprintf("; do for [k = 1:command_lines] { set label 1110 + k nth(command_text, command_columns, k).(k == 3 && lines(command_text, command_columns) > 3 ? ' …' : '') at screen %f, screen 1 - (8. + 18 * head_lines(title(0)) + 14 * k) / height left noenhanced font little(format) textcolor rgb soft }", 14. / width) \
 	. sprintf("; set key at screen 0.5, screen %f center bottom horizontal maxrows %d maxcols %d samplen 1.8 noenhanced width 1", 3. / height, legend_rows > 0 ? legend_rows : 1, legend_columns)
 
 # The axes' labels, at fixed distances from the canvas' edges
-name_x(text) = sprintf("set label 1003 \"%s\" at graph 0.5, screen %f center textcolor rgb soft", text, (16. + 22.5 * legend_rows) / height)
+name_x(text) = sprintf("set label 1003 \"%s\" at graph 0.5, screen %f center textcolor rgb soft", text, (below_px - 42 + row_px * legend_rows) / height)
 # On a low canvas the name of the y axis stands above it
 name_y(text) = low_canvas ? sprintf("set label 1004 \"%s\" at screen %f, graph 1 left offset 0, 0.7 font little(format) textcolor rgb soft", text, 14. / width) \
 	: sprintf("set label 1004 \"%s\" at screen %f, graph 0.5 center rotate by 90 textcolor rgb soft", text, 14. / width)

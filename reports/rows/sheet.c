@@ -81,8 +81,13 @@ text_of(const json_t *v)
 }
 
 /* An object that is a row, and the object around its array; NULL where there is none. */
-typedef struct pair { const json_t *row, *around; } pair;
-typedef struct pairs { pair *at; int n, cap; } pairs;
+typedef struct pair {
+	const json_t *row, *around;
+} pair;
+typedef struct pairs {
+	pair *at;
+	int n, cap;
+} pairs;
 
 static void
 add_row(pairs *p, const json_t *row, const json_t *around)

@@ -29,6 +29,8 @@ hu_status hu_sheet_of_json(hu_sheet *g, const char *json, size_t n, const char *
 hu_status hu_sheet_of_tsv(hu_sheet *g, const char *path);
 void hu_sheet_release(hu_sheet *g);
 
+/* Returns 1 where text is one of the words of list, which | separates. */
+int hu_sheet_among(const char *text, const char *list);
 /* Keeps the rows whose cell in column C is one of the texts of "C=TEXT|TEXT", or none of those of "C!=TEXT|TEXT";
    "-" is a missing cell. HU_EINVAL: no such column. */
 hu_status hu_sheet_where(hu_sheet *g, const char *condition);

@@ -27,9 +27,8 @@ find(const hu_sheet *g, const char *option, const char *name, size_t n, int *at)
 	return HU_EINVAL;
 }
 
-/* Returns 1 where text is one of the words of list, which | separates. */
-static int
-among(const char *text, const char *list)
+int
+hu_sheet_among(const char *text, const char *list)
 {
 	size_t n = strlen(text);
 
@@ -56,7 +55,7 @@ hu_sheet_where(hu_sheet *g, const char *condition)
 	HU_TRY(find(g, "where", condition, (size_t)(equals - condition - other), &at));
 	for (size_t r = 0; r < g->rows; r++) {
 		char **row = g->cell + r * width, *text = row[at];
-		int keep = among(text ? text : "-", equals + 1) != other;
+		int keep = hu_sheet_among(text ? text : "-", equals + 1) != other;
 		for (size_t k = 0; k < width; k++) {
 			if (!keep)
 				free(row[k]);

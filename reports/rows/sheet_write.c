@@ -16,7 +16,10 @@
 enum { PAGE = 45 }; /* rows of a small table that fit on a page of A4 or letter */
 
 /* A decimal number in parts: -1.5e-07 has the digits "-1.5" and the power "-7", NULL where no e is. */
-typedef struct decimal { char digits[HU_TSV_REAL]; const char *power; } decimal;
+typedef struct decimal {
+	char digits[HU_TSV_REAL];
+	const char *power;
+} decimal;
 
 /* Returns 0 where text is no decimal number. A real is rounded to so many significant digits. */
 static int

@@ -20,8 +20,7 @@ static const hu_opt opts[] = {
 		"with --export: the columns, in this order, separated by commas; a.b is key b of an object a [all]" },
 	{ "where", "CONDITION", NULL,
 		"with --export: the rows, as COLUMN=TEXT, COLUMN=TEXT|TEXT or COLUMN!=TEXT; repeatable [all]" },
-	{ "digits", "N", NULL,
-		"with --export: significant digits of reals [as many as read back to the same number]" },
+	{ "digits", "N", NULL, "with --export: significant digits of reals [as many as read back to the same number]" },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -89,8 +88,7 @@ choose(hu_sheet *g, const hu_obeyed *o, const hu_args *a)
 	return HU_OK;
 }
 
-static hu_status
-export(const hu_obeyed *o, const hu_args *a, hu_sheet_kind kind, int digits)
+static hu_status export(const hu_obeyed *o, const hu_args *a, hu_sheet_kind kind, int digits)
 {
 	const char *file = hu_args_text(a, "export");
 	hu_sheet g = { 0 };
