@@ -22,7 +22,8 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 		"show rows of which this is true alone, such as sqnr<30 or zeroed>1%; repeatable: all are true" },
 	{ "sort", "COLUMN", NULL, "order rows by a column, such as sqnr_db, from the smallest number" },
 	{ "reverse", NULL, NULL, "order them from the largest" },
-	{ "fail-if", "RULE", NULL, "exit 1 where this is true of a row, such as sqnr<30, and name these; repeatable" },
+	{ "fail-if", "RULE", NULL,
+		"exit 1 where this is true of a row that is shown, such as sqnr<30, and name these; repeatable" },
 	{ "tap", NULL, NULL, "print a TAP line for each row and rule of --fail-if, in place of the rows" },
 	{ "threads", "N", "0", "threads; 0: one a core" }, { "tsv", "FILE", NULL, "write the rows to FILE too" },
 	{ "json", NULL, NULL, "print an array of rows" }, { NULL, NULL, NULL, NULL } };
@@ -39,8 +40,14 @@ has_rules(const void *of)
 	return hu_args_given(of, "fail-if");
 }
 
+static int
+prints_rows(const void *of)
+{
+	return !hu_args_given(of, "tap");
+}
+
 static const hu_opt_need needs[] = { { "reverse", sorts, "without --sort" }, { "tap", has_rules, "without --fail-if" },
-	{ NULL, NULL, NULL } };
+	{ "json", prints_rows, "with --tap" }, { NULL, NULL, NULL } };
 
 /* What the command line asks for, and what came of it. A format's total has the elements of all rows. */
 typedef struct inspection {
@@ -203,7 +210,7 @@ print_json(const inspection *s)
 static size_t
 print(const inspection *s, const hu_args *a)
 {
-	int tap = hu_args_given(a, "tap"), json = hu_args_given(a, "json") && !tap;
+	int tap = hu_args_given(a, "tap"), json = hu_args_given(a, "json");
 	size_t failed = 0;
 	double is;
 

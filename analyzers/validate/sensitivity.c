@@ -5,6 +5,7 @@
 #include "lib/program/quantise/share.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,8 +73,8 @@ list_nodes(hu_sensitivity *r, const work *w)
 		r->node[r->n] = (hu_node_damage){ .position = r->n,
 			.layer = p->c[i].layer,
 			.op = w->m->op[i],
-			.scheme = w->low[i]->name,
 			.node = *w->m->node[i] ? w->m->node[i] : p->c[i].layer };
+		snprintf(r->node[r->n].scheme, sizeof r->node[r->n].scheme, "%s", w->low[i]->name);
 		r->n++;
 	}
 }

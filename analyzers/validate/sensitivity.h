@@ -21,7 +21,8 @@ typedef struct hu_damage {
    or coded operands that are no constants: elements that were not 0 and became 0, and those beyond the last code or the
    largest value. */
 typedef struct hu_node_damage {
-	const char *node, *layer, *op, *scheme;
+	const char *node, *layer, *op;
+	char scheme[64]; /* its name, which outlives the policy */
 	hu_damage low, high, local, joint;
 	hu_range range;
 	double p999, *channel; /* each channel's largest magnitude */

@@ -716,6 +716,9 @@ seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
 out | analyze {h}/run --out there
 out | report {h}/run --terminal --out there
 json | report {h}/run --terminal --json
+reverse | inspect {h}/a.npy --reverse
+tap | inspect {h}/a.npy --tap
+json | inspect {h}/a.npy --fail-if elements>0 --tap --json
 seed | round 0.1 --seed 4
 random-bits | round 0.1 --mode RU --random-bits 4
 bits | round 0.1 --bits
