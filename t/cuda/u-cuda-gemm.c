@@ -78,8 +78,15 @@ test_side(const hu_side *side)
 	}
 }
 
-/* Every row of sums.def, in accumulators of several formats, some that cuda/element/short.h has no constants of, and
-   every rounding mode. */
+/* What a model's name takes, as in sums.def: nothing, a length or a number of ranks, or also that of a node. */
+static const char *const takes[] = {
+#define SUM(ID, NAME, TAKES, SUMMARY) (TAKES) == 0 ? "" : (TAKES) == 4 ? ":4:2" : ":4",
+#include "lib/sum/sums.def"
+#undef SUM
+};
+
+/* Every row of sums.def but tensor cores', in accumulators of several formats, some that cuda/element/short.h has no
+   constants of, and every rounding mode. */
 static void
 test_models(const hu_side *side)
 {
@@ -87,17 +94,16 @@ test_models(const hu_side *side)
 		{ "conv2d", "stride=2", "x:1x5x4x3 x:3x3x3x2", "x" }, { "matmul", "ta=1", "x:33x3 x:33x9", "x" } };
 	static const char *const accs[] = { "fp32", "fp16", "bf16", "e4m3", "e5m10ftz", "e4m3fnuz", "e11m20" };
 
-	for (int id = 0; id < HU_SUM_TC; id++) {
+	for (int id = 0; id < (int)(sizeof takes / sizeof *takes); id++) {
 		int good = 0, all = 0;
+		if (id == HU_SUM_TC) /* its architectures are among the mixes */
+			continue;
 		for (int mode = HU_RNE; mode < HU_MODES; mode++)
 			for (size_t a = 0; a < sizeof accs / sizeof *accs; a++)
 				for (size_t j = 0; j < sizeof few / sizeof *few; j++, all++) {
 					char sum[96];
-					int takes_n = id == HU_SUM_CHUNK || id == HU_SUM_OPENBLAS ||
-						      id == HU_SUM_FABSUM || id == HU_SUM_SPLITK ||
-						      id == HU_SUM_PROMOTE;
 					snprintf(sum, sizeof sum, "%s%s,acc=%s,mode=%s%s", hu_sum_name((hu_sum_id)id),
-						takes_n ? ":4" : "", accs[a], hu_mode_name((hu_mode)mode),
+						takes[id], accs[a], hu_mode_name((hu_mode)mode),
 						mode == HU_SR && a % 2 ? ",bits=11" : "");
 					mix m = { sum,
 						a == 3   ? "e5m2"

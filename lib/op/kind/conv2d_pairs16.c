@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    conv2d_pairs16 a, b, z: conv2d of integer codes where sums of two products saturate at 16 bits
-   (lib/op/contract/pairs16.h). */
+   (lib/op/contract/pairs16.h). Back ends of devices refuse it, because no GPU computes so: its dot products and matrix
+   units for bytes add in 32 bits. */
 #include "lib/op/contract/conv.h"
 #include "lib/op/contract/pairs16.h"
 
