@@ -20,11 +20,19 @@ by_position(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
+/* The outputs' relative error with this node alone low; infinite where an output is then not finite, which is null. */
+static double
+damage_of(const json_t *node)
+{
+	double x = hu_model_number(node, "low_rel_l2");
+
+	return isnan(x) ? INFINITY : x;
+}
+
 static int
 by_damage(const void *x, const void *y)
 {
-	double a = hu_model_number(*(json_t *const *)x, "low_rel_l2"),
-	       b = hu_model_number(*(json_t *const *)y, "low_rel_l2");
+	double a = damage_of(*(json_t *const *)x), b = damage_of(*(json_t *const *)y);
 
 	return a > b ? -1 : a < b ? 1 : by_position(x, y);
 }
@@ -33,6 +41,8 @@ by_damage(const void *x, const void *y)
 static double
 heat(double damage, double least, double worst)
 {
+	if (isinf(damage))
+		return MOST;
 	if (!(damage > least))
 		return 0;
 	return MOST * log(damage / least) / log(worst / least);
@@ -45,7 +55,7 @@ least_of(json_t *const *node, size_t n, double worst)
 	double least = worst;
 
 	for (size_t i = 0; i < n; i++)
-		least = fmin(least, hu_model_number(node[i], "low_rel_l2"));
+		least = fmin(least, damage_of(node[i]));
 	return fmax(least, worst * pow(10, -DECADES));
 }
 
@@ -56,7 +66,7 @@ network(hu_str *b, json_t *const *node, size_t n, double worst)
 
 	hu_str_add(b, "<ol class=\"net\">\n");
 	for (size_t i = 0; i < n; i++) {
-		double low = hu_model_number(node[i], "low_rel_l2");
+		double low = damage_of(node[i]);
 		hu_str_addf(b, "<li style=\"--h:%.0f%%\" title=\"", heat(low, least, worst));
 		hu_html_text(b, hu_model_text(node[i], "node"));
 		hu_str_add(b, ": ");
@@ -104,7 +114,7 @@ table(hu_str *b, json_t *const *node, size_t n)
 		hu_str_add(b, "</th><td class=\"left\">");
 		hu_html_text(b, hu_model_text(node[i], "operator"));
 		hu_str_add(b, "</td>");
-		cell(b, "%.3g", hu_model_number(node[i], "low_rel_l2"));
+		cell(b, "%.3g", damage_of(node[i]));
 		cell(b, "%.0f", hu_model_number(node[i], "low_flips"));
 		cell(b, "%.3g", hu_model_number(node[i], "high_rel_l2"));
 		cell(b, "%.0f", hu_model_number(node[i], "high_flips"));
@@ -129,12 +139,14 @@ policy(hu_str *b, const json_t *s)
 	for (size_t i = 0; i < n; i++)
 		node[i] = json_array_get(nodes, i);
 	qsort(node, n, sizeof *node, by_damage);
-	double worst = hu_model_number(node[0], "low_rel_l2");
+	double most = damage_of(node[0]), worst = 0;
+	for (size_t i = 0; i < n; i++)
+		worst = isinf(damage_of(node[i])) ? worst : fmax(worst, damage_of(node[i]));
 	hu_str_add(b, "<section class=\"nodes\">\n<h2>Where the damage of ");
 	hu_html_text(b, hu_model_text(s, "policy"));
 	hu_str_add(b, " comes from</h2>\n<p>The node that does most is ");
 	hu_html_text(b, hu_model_text(node[0], "node"));
-	hu_model_figure(b, ": alone it makes %.3g of the outputs’ norm, ", worst);
+	hu_model_figure(b, ": alone it makes %.3g of the outputs’ norm, ", most);
 	hu_model_figure(b, "all nodes together %.3g; ", hu_model_number(s, "joint_rel_l2"));
 	hu_model_figure(
 		b, "were the nodes’ errors independent, it would be %.3g.", hu_model_number(s, "additive_rel_l2"));

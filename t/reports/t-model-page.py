@@ -268,6 +268,20 @@ for section, row in zip(sections, v['policies'][1:]):
         '%s: joint and additive' % name,
     )
 
+# An infinite damage, which JSON has as null, has the full colour and comes first
+first = v['policies'][1]['sensitivity']['nodes'][-1]
+first['low_rel_l2'] = None
+os.makedirs('wild')
+with open('wild/validation.json', 'w') as f:
+    json.dump(v, f)
+ran = tap.halfulp('report', 'wild')
+section = open('wild/report/index.html').read().split('<section class="nodes">')[1] if ran.returncode == 0 else ''
+tap.ok(
+    '<li style="--h:75%%" title="%s: inf">' % html.escape(first['node']) in section
+    and re.search(r'<tbody>\s*<tr><th scope="row">%s<' % re.escape(html.escape(first['node'])), section),
+    'a node whose damage is not finite',
+)
+
 # What is refused
 os.makedirs('bad')
 for body in (
