@@ -94,7 +94,10 @@ reach() {
 	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt --trials 1 || return
 	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats $formats --sum tc:$arch --gemm $units --trials 1 || return
 	test $arch != hopper || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192 --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma --trials 1 || return
-	test -z "$fp8" || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats e4m3,e5m2 --sum $fp8 --gemm mma --trials 1
+	test -z "$fp8" || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats e4m3,e5m2 --sum $fp8 --gemm mma --trials 1 || return
+	# a first layer of three channels, with as many filters as its tile is for
+	"$@" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
+		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
 }
 # The program under the sanitizer, which follows the script that starts a bundle's
 sanitizer() {

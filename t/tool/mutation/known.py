@@ -4,6 +4,7 @@ KNOWN = [
     ("cuda/kernel/sgd.cu", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape (lib/op/kind/sgd.c checks)"),
     ("cuda/element/update.cuh", "hu_field_of(w, w->in[1]->n, 1)", "a weight and its gradient have one shape"),
     ("cuda/kernel/finite_check.cu", "if (judged >= 0)", "where nothing is judged nothing is bad, and the search ends with its first look at the counts"),
+    ("cuda/kernel/maxpool_dx.cu", "HU_AT_ONE", "the kernel names each element that it reads"),
     ("lib/judge/propagate.c", "if (!x->known[id]", "when values are dropped: memory, no number"),
     ("lib/judge/propagate.c", "bytes - 1", "room for less than is written, which the sanitizers of CI's second job see"),
     ("lib/judge/propagate.c", "for (int i = 1; i < q->nt; i++)", "the first tensor is the data, which no call makes and of which no error is told"),
