@@ -13,7 +13,7 @@
 hu_status hu_baseline_collect_begin(hu_baseline *b, const hu_run *r);
 /* Appends which of them are others among n findings, the batch first; returns how many there are. */
 size_t hu_begin_add_cause(hu_str *s, const hu_finding *f, size_t n);
-/* Appends the first call of GOT's training program whose output has other bits among n findings, as the cause; returns 0
-   where there is none. */
+/* Appends the first call of GOT's training program whose output has other bits among n findings, as the cause; returns
+   0 where there is none. */
 int hu_begin_add_call(hu_str *s, const hu_finding *f, size_t n, const hu_baseline *got);
 #endif

@@ -168,7 +168,8 @@ collect_updates(hu_baseline *b, const hu_run *r, const char *file, const char *t
 		int column = hu_table_column(&t, columns[k]);
 		for (int i = 0; i < t.rows; i++) {
 			int at = i % n;
-			for (int tries = 0; tries < n && strcmp(hu_table_cell(&t, at, of), hu_table_cell(&t, i, of)); tries++)
+			const char *name = hu_table_cell(&t, i, of);
+			for (int tries = 0; tries < n && strcmp(hu_table_cell(&t, at, of), name); tries++)
 				at = (at + 1) % n;
 			sum[at] += hu_table_real(&t, i, column);
 		}
