@@ -89,7 +89,7 @@ hu_field_context(const hu_field *m, typename S::C *c)
 
 /* Whether a formula takes so many instructions that its kernel has one copy of it rather than one for each of several
    elements; specialised where it is so. */
-template <class F> constexpr int hu_is_long = 0;
+template <class F> inline constexpr int hu_is_long = 0;
 
 /* What several operators compute: an operand itself, its quotient by a constant or by another, its square. */
 #define HU_ITSELF(S, T) out[0][i] = in[0][i]
@@ -100,8 +100,8 @@ HU_FORMULA(hu_itself, 1, 1, HU_ITSELF)
 HU_FORMULA(hu_divided, 1, 1, HU_DIVIDED)
 HU_FORMULA(hu_ratio, 2, 1, HU_RATIO)
 HU_FORMULA(hu_squared, 1, 1, HU_SQUARED)
-template <> constexpr int hu_is_long<hu_divided> = 1;
-template <> constexpr int hu_is_long<hu_ratio> = 1;
+template <> inline constexpr int hu_is_long<hu_divided> = 1;
+template <> inline constexpr int hu_is_long<hu_ratio> = 1;
 #undef HU_ITSELF
 #undef HU_DIVIDED
 #undef HU_RATIO

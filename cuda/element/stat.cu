@@ -6,7 +6,7 @@
 
 #define INVERSE(S, T) out[0][i] = hu_norm_rstd##S(c, in[0][i])
 HU_FORMULA(inverse, 1, 1, INVERSE)
-template <> constexpr int hu_is_long<inverse> = 1;
+template <> inline constexpr int hu_is_long<inverse> = 1;
 #undef INVERSE
 
 extern "C" hu_status

@@ -23,8 +23,8 @@
 #define HU_ADAMW_STEP(S, T) HU_MOMENTS_STEP(hu_adamw_term##S, hu_adamw_less##S, T)
 HU_FORMULA(hu_adam_step, 5, 4, HU_ADAM_STEP)
 HU_FORMULA(hu_adamw_step, 5, 4, HU_ADAMW_STEP)
-template <> constexpr int hu_is_long<hu_adam_step> = 1;
-template <> constexpr int hu_is_long<hu_adamw_step> = 1;
+template <> inline constexpr int hu_is_long<hu_adam_step> = 1;
+template <> inline constexpr int hu_is_long<hu_adamw_step> = 1;
 
 /* operands: w, g, found_inf, v */
 #define HU_SGD_STEP(S, T)                                                                   \

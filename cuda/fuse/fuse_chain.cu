@@ -39,10 +39,10 @@ HU_FORMULA(of_gelu_dx, 2, 1, F_GELU_DX)
 HU_FORMULA(of_gelu_tanh_dx, 2, 1, F_GELU_TANH_DX)
 HU_FORMULA(of_bias, 2, 1, F_BIAS)
 
-template <> constexpr int hu_is_long<of_gelu> = 1;
-template <> constexpr int hu_is_long<of_gelu_tanh> = 1;
-template <> constexpr int hu_is_long<of_gelu_dx> = 1;
-template <> constexpr int hu_is_long<of_gelu_tanh_dx> = 1;
+template <> inline constexpr int hu_is_long<of_gelu> = 1;
+template <> inline constexpr int hu_is_long<of_gelu_tanh> = 1;
+template <> inline constexpr int hu_is_long<of_gelu_dx> = 1;
+template <> inline constexpr int hu_is_long<of_gelu_tanh_dx> = 1;
 
 static int is_long(enum op op) { return op == GELU || op == GELU_TANH || op == GELU_DX || op == GELU_TANH_DX; }
 

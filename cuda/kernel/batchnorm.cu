@@ -24,8 +24,8 @@ enum { EPS, MOMENTUM, REST, ROWS, CONSTANTS };
 	} while (0)
 HU_FORMULA(mean_of, 2, 3, MEAN)
 HU_FORMULA(spread_of, 2, 3, SPREAD)
-template <> constexpr int hu_is_long<mean_of> = 1;
-template <> constexpr int hu_is_long<spread_of> = 1;
+template <> inline constexpr int hu_is_long<mean_of> = 1;
+template <> inline constexpr int hu_is_long<spread_of> = 1;
 #undef MEAN
 #undef SPREAD
 

@@ -11,7 +11,7 @@ HU_FORMULA(batchnorm_dx, 7, 1, F)
 	(out[0][i] = hu_quotient##S(c, in[0][i], c->k[0]), out[1][i] = hu_quotient##S(c, in[1][i], c->k[0]),           \
 		out[2][i] = in[1][i], out[3][i] = in[0][i])
 HU_FORMULA(sums, 2, 4, SUMS)
-template <> constexpr int hu_is_long<sums> = 1;
+template <> inline constexpr int hu_is_long<sums> = 1;
 #undef F
 #undef SUMS
 

@@ -8,8 +8,8 @@
 HU_FORMULA(log_softmax_term, 3, 1, TERM)
 HU_FORMULA(log_softmax_sum, 1, 1, SUM)
 HU_FORMULA(log_softmax_value, 4, 1, VALUE)
-template <> constexpr int hu_is_long<log_softmax_term> = 1;
-template <> constexpr int hu_is_long<log_softmax_sum> = 1;
+template <> inline constexpr int hu_is_long<log_softmax_term> = 1;
+template <> inline constexpr int hu_is_long<log_softmax_sum> = 1;
 #undef TERM
 #undef SUM
 #undef VALUE

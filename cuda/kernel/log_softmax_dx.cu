@@ -6,7 +6,7 @@
 #define VALUE(S, T) out[0][i] = hu_log_softmax_dx##S(c, in[0][i], in[1][i], in[3][i])
 HU_FORMULA(log_softmax_dx_term, 3, 1, TERM)
 HU_FORMULA(log_softmax_dx_value, 4, 1, VALUE)
-template <> constexpr int hu_is_long<log_softmax_dx_value> = 1;
+template <> inline constexpr int hu_is_long<log_softmax_dx_value> = 1;
 #undef TERM
 #undef VALUE
 

@@ -7,8 +7,8 @@
 #define VALUE(S, T) out[0][i] = hu_carrier_add##S(c, in[0][i], hu_carrier_log##S(c, in[1][i]))
 HU_FORMULA(logsumexp_term, 2, 1, TERM)
 HU_FORMULA(logsumexp_value, 2, 1, VALUE)
-template <> constexpr int hu_is_long<logsumexp_term> = 1;
-template <> constexpr int hu_is_long<logsumexp_value> = 1;
+template <> inline constexpr int hu_is_long<logsumexp_term> = 1;
+template <> inline constexpr int hu_is_long<logsumexp_value> = 1;
 #undef TERM
 #undef VALUE
 

@@ -34,7 +34,7 @@ calls_function(const char *y)
 
 #define FORMULA(NAME, N, F, Y)                   \
 	HU_FORMULA_OF(of_##NAME, N, 1, F, NAME) \
-	template <> constexpr int hu_is_long<of_##NAME> = calls_function(#Y);
+	template <> inline constexpr int hu_is_long<of_##NAME> = calls_function(#Y);
 #define FORMULA1(NAME, Y) FORMULA(NAME, 1, ONE, Y)
 #define FORMULA2(NAME, Y) FORMULA(NAME, 2, TWO, Y)
 #define FORMULA3(NAME, Y) FORMULA(NAME, 3, THREE, Y)

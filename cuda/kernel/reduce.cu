@@ -4,7 +4,7 @@
 
 #define ROOT(S, T) out[0][i] = hu_carrier_sqrt##S(c, in[0][i])
 HU_FORMULA(reduce_root, 1, 1, ROOT)
-template <> constexpr int hu_is_long<reduce_root> = 1;
+template <> inline constexpr int hu_is_long<reduce_root> = 1;
 #undef ROOT
 
 extern "C" hu_status

@@ -4,7 +4,7 @@
 
 #define VALUE(S, T) out[0][i] = hu_norm2_dx##S(c, in[0][i], in[1][i], in[2][i])
 HU_FORMULA(reduce_norm_dx_value, 3, 1, VALUE)
-template <> constexpr int hu_is_long<reduce_norm_dx_value> = 1;
+template <> inline constexpr int hu_is_long<reduce_norm_dx_value> = 1;
 #undef VALUE
 
 extern "C" hu_status

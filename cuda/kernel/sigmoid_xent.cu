@@ -6,8 +6,8 @@
 #define SHARE(S, T) out[0][i] = hu_carrier_sigmoid##S(c, in[0][i])
 HU_FORMULA(binary_loss, 3, 2, LOSS)
 HU_FORMULA(binary_share, 1, 1, SHARE)
-template <> constexpr int hu_is_long<binary_loss> = 1;
-template <> constexpr int hu_is_long<binary_share> = 1;
+template <> inline constexpr int hu_is_long<binary_loss> = 1;
+template <> inline constexpr int hu_is_long<binary_share> = 1;
 #undef LOSS
 #undef SHARE
 

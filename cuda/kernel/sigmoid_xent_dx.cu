@@ -4,7 +4,7 @@
 
 #define F(S, T) out[0][i] = hu_binary_xent_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i])
 HU_FORMULA(binary_dx, 5, 1, F)
-template <> constexpr int hu_is_long<binary_dx> = 1;
+template <> inline constexpr int hu_is_long<binary_dx> = 1;
 #undef F
 
 extern "C" hu_status

@@ -8,8 +8,8 @@
 HU_FORMULA(softmax_term, 3, 1, TERM)
 HU_FORMULA(softmax_value, 5, 1, VALUE)
 HU_FORMULA(softmax_passed, 4, 1, PASSED)
-template <> constexpr int hu_is_long<softmax_term> = 1;
-template <> constexpr int hu_is_long<softmax_passed> = 1;
+template <> inline constexpr int hu_is_long<softmax_term> = 1;
+template <> inline constexpr int hu_is_long<softmax_passed> = 1;
 #undef TERM
 #undef VALUE
 #undef PASSED

@@ -15,11 +15,11 @@ HU_FORMULA(loss, 4, 2, LOSS)
 HU_FORMULA(below, 2, 1, BELOW)
 HU_FORMULA(target, 3, 1, TARGET)
 HU_FORMULA(smooth, 3, 2, SMOOTH)
-template <> constexpr int hu_is_long<term> = 1;
-template <> constexpr int hu_is_long<share> = 1;
-template <> constexpr int hu_is_long<loss> = 1;
-template <> constexpr int hu_is_long<target> = 1;
-template <> constexpr int hu_is_long<smooth> = 1;
+template <> inline constexpr int hu_is_long<term> = 1;
+template <> inline constexpr int hu_is_long<share> = 1;
+template <> inline constexpr int hu_is_long<loss> = 1;
+template <> inline constexpr int hu_is_long<target> = 1;
+template <> inline constexpr int hu_is_long<smooth> = 1;
 #undef TERM
 #undef SHARE
 #undef LOSS
