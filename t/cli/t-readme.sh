@@ -18,7 +18,7 @@ chmod +x build/halfulp
 build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && cp weights.safetensors new.safetensors && rm -r weights
 test_is $? "the user's own files that README inspects and guards"
 "${PYTHON:-python3}" - "$top/t/tool" <<'END'
-import struct, sys, zipfile
+import os, struct, sys, zipfile, zlib
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 from onnxfile import *
@@ -26,8 +26,15 @@ write("model.onnx", graph([node("Gemm", "x w", "y", name="fc")], [floats("w", [3
 head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }".ljust(117) + b"\n"
 with zipfile.ZipFile("inputs.npz", "w") as z:
     z.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<12f", *range(12)))
+chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+for i in range(96):
+    folder = "photos/%s/%s" % (("train", "val")[i % 3 == 0], ("cat", "dog")[i % 2])
+    os.makedirs(folder, exist_ok=True)
+    rows = b"".join(b"\0" + bytes((i * x * y + 80 * (i % 2)) % 256 for x in range(3 * 9)) for y in range(9))
+    with open("%s/%d.png" % (folder, i), "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 END
-test_is $? "and the model with its inputs that README validates"
+test_is $? "the model with its inputs that README validates, and the photographs that it trains on"
 
 # The indented blocks, a file each; what builds the program is not for here
 awk '/^    / { if (!within) n++; within = 1; print substr($0, 5) >("block-" n); next } { within = 0 }' "$top/README.md"
@@ -43,6 +50,7 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 	while IFS= read -r command; do
 		line=$((line + 1))
 		case $command in
+		*' --library numpy'*) "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { skip 1 "NumPy is absent"; continue; } ;;
 		*' report '* | *' accumulate '*--svg*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;;
 		esac
 		bash -e -c "$command" >out 2>err </dev/null
