@@ -26,12 +26,14 @@ for t in $(test "$dry" = 1 || (cd "$top" && grep -l 'HU_HAVE_CUDA\|on_each_side\
 done
 # Every program holds the same kernels, most of its size: they are packed once, between the program's two other parts.
 part() {
-	set -- "$to/bin/$1" $(readelf -SW "$to/bin/$1" | sed 's/\[ *\([0-9]*\)\]/\1/' | awk '$2 == ".nv_fatbin" { print "0x" $5, "0x" $6 }')
+	set -- "$to/bin/$1" $(readelf -SW "$to/bin/$1" | sed 's/\[ *\([0-9]*\)\]/\1/' |
+		awk '$2 == ".nv_fatbin" { print "0x" $5, "0x" $6 }')
 	test $# = 3 || return 0
 	mkdir -p "$to/kernels"
 	tail -c +$(($2 + 1)) "$1" | head -c $(($3)) >"$work/kernels"
 	kernels=$(cksum <"$work/kernels" | tr ' ' -)
-	head -c $(($2)) "$1" >"$1.head" && tail -c +$(($2 + $3 + 1)) "$1" >"$1.tail" && mv "$work/kernels" "$to/kernels/$kernels" && rm "$1"
+	head -c $(($2)) "$1" >"$1.head" && tail -c +$(($2 + $3 + 1)) "$1" >"$1.tail" &&
+		mv "$work/kernels" "$to/kernels/$kernels" && rm "$1"
 }
 
 for p in $programs; do
@@ -44,8 +46,8 @@ for p in $programs; do
 		#!/bin/sh
 		top=__TOP__
 		whole=$top/bin/__NAME__
-		test -x "$whole" || { cat "$whole.head" "$top/kernels/__KERNELS__" "$whole.tail" >"$whole.$$" && chmod +x "$whole.$$" &&
-			mv "$whole.$$" "$whole"; } || exit 4
+		test -x "$whole" || { cat "$whole.head" "$top/kernels/__KERNELS__" "$whole.tail" >"$whole.$$" &&
+			chmod +x "$whole.$$" && mv "$whole.$$" "$whole"; } || exit 4
 		if test "$HALFULP_OWN_LIBC" = 1; then
 			export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # else the program starts itself anew, without this loader
 			exec "$top/libc/ld.so" --library-path "$top/libc:$top/libraries:$LD_LIBRARY_PATH" "$top/bin/__NAME__" "$@"

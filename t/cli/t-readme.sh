@@ -32,7 +32,8 @@ for i in range(96):
     os.makedirs(folder, exist_ok=True)
     rows = b"".join(b"\0" + bytes((i * x * y + 80 * (i % 2)) % 256 for x in range(3 * 9)) for y in range(9))
     with open("%s/%d.png" % (folder, i), "wb") as f:
-        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        head = chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0))
+        f.write(b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 END
 test_is $? "the model with its inputs that README validates, and the photographs that it trains on"
 
@@ -50,7 +51,9 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 	while IFS= read -r command; do
 		line=$((line + 1))
 		case $command in
-		*' --library numpy'*) "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { skip 1 "NumPy is absent"; continue; } ;;
+		*' --library numpy'*)
+			"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { skip 1 "NumPy is absent"; continue; }
+			;;
 		*' report '* | *' accumulate '*--svg*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;;
 		esac
 		bash -e -c "$command" >out 2>err </dev/null
