@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <zip.h>
 
-static const char sentence[] = "this halfulp-check was linked without libzip and reads no .npz: save .npy or .safetensors "
-			       "instead, or use halfulp";
+static const char sentence[] = "this halfulp-check was linked without libzip and reads no .npz: save .npy or "
+			       ".safetensors instead, or use halfulp";
 
 zip_t *
 zip_open(const char *path, int flags, int *error)

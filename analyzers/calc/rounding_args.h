@@ -7,13 +7,13 @@
 #include "lib/base/console/opt.h"
 
 /* The rows of an option table that hu_rounding_args reads; mode_help is the help text of --mode. */
-#define HU_ROUNDING_OPTS(mode_help)                                                                                      \
-	{ "mode", "MODE", "RNE", mode_help },                                                                            \
-	{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" },                                                   \
-	{ "random-bits", "K", "32", "random bits that SR compares" },                                                    \
-	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" },                                   \
-	{ "saturate", NULL, NULL, "overflow gives the largest finite value" },                                           \
-	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                                           \
+#define HU_ROUNDING_OPTS(mode_help) \
+	{ "mode", "MODE", "RNE", mode_help }, \
+	{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" }, \
+	{ "random-bits", "K", "32", "random bits that SR compares" }, \
+	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" }, \
+	{ "saturate", NULL, NULL, "overflow gives the largest finite value" }, \
+	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" }, \
 	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" }
 
 /* Conditions on a hu_args, for a table of needs: --mode draws random bits; --mode compares --random-bits of them. */

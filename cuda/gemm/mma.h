@@ -50,7 +50,7 @@ hu_mma(int kind, int half, float *d, const uint32_t *a, const uint32_t *b, hu_tc
 {
 	(void)arch;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define HU_MMA_MIXED(shape, in, in2, ...)                                                                                 \
+#define HU_MMA_MIXED(shape, in, in2, ...) \
 	asm volatile("mma.sync.aligned." shape ".row.col.f32." in "." in2 ".f32 {%0,%1,%2,%3}, " __VA_ARGS__)
 #define HU_MMA_F32(shape, in, ...) HU_MMA_MIXED(shape, in, in, __VA_ARGS__)
 	if (kind == HU_MMA_F16 && !half)

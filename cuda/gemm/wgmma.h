@@ -81,7 +81,7 @@ hu_wgmma_wait(hu_wgmmas *, float *d)
 #define HU_WGMMA_R256 HU_WGMMA_32(0), HU_WGMMA_32(32), HU_WGMMA_32(64), HU_WGMMA_32(96)
 /* One instruction; a, b, ta and tb are the names of its other operands. */
 #define HU_WGMMA_OF(n, depth, types, ab, turned, ...) \
-	asm volatile("wgmma.mma_async.sync.aligned.m64n" #n depth ".f32." types " {" HU_WGMMA_D##n "}, " ab ", 1, 1, 1" \
+	asm volatile("wgmma.mma_async.sync.aligned.m64n" #n depth ".f32." types " {" HU_WGMMA_D##n "}, " ab ", 1, 1, 1"\
 		turned ";" : HU_WGMMA_R##n : "l"(a), "l"(b), ##__VA_ARGS__)
 #define HU_WGMMA_BY(n, ab, turned) \
 	do { \

@@ -62,8 +62,9 @@ hu_probe_mma(float *d, const uint32_t *a, const uint32_t *b, hu_tc_arch)
 		     ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                      \
 		     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                  \
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
-#define HU_PROBE_F16(in)                                                                                                                                \
-	asm volatile("mma.sync.aligned.m16n8k32.row.col.f16." in "." in ".f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"                                \
+#define HU_PROBE_F16(in) \
+	asm volatile("mma.sync.aligned.m16n8k32.row.col.f16." in "." in \
+		".f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};" \
 	             : "+r"(c[0]), "+r"(c[1]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 	if (KIND == HU_PROBE_E4M3)
 		HU_PROBE_F32("e4m3");

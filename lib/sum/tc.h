@@ -30,10 +30,12 @@ hu_tc_row(hu_tc_arch arch, hu_format_id in, int paths, int kind)
 	hu_tc none = { arch, in, 0, -1, 0, 0, 0, 0, HU_TC_N, HU_TC_N };
 
 	paths = paths ? paths : HU_TC_PATHS;
-#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                                            \
-	if (arch == HU_TC_##arch_ && in == HU_##in_ && (paths & (HU_TC_##paths_)) && (kind < 0 ? HU_TC_##kind_ < HU_TC_SCALED : kind == HU_TC_##kind_)) {                                         \
-		hu_tc t = { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ }; \
-		return t;                                                                                                        \
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_) \
+	if (arch == HU_TC_##arch_ && in == HU_##in_ && (paths & (HU_TC_##paths_)) && \
+		(kind < 0 ? HU_TC_##kind_ < HU_TC_SCALED : kind == HU_TC_##kind_)) { \
+		hu_tc t = { HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, \
+			HU_TC_##s16_ }; \
+		return t; \
 	}
 #include "lib/sum/tc.def"
 #undef TC

@@ -325,8 +325,10 @@ dd_near_erf(dd_near *near, double a, double c, double b)
 
 /* DD_FUNCTION(function and domain, what its blocks share, from, to): beyond, fp32 results are constant. */
 #define DD_FUNCTIONS \
-	DD_FUNCTION(exp, exp, -110, 90) DD_FUNCTION(expm1, exp, -110, 90) DD_FUNCTION(log, log, 0, 0x1p128) DD_FUNCTION(log1p, log1p, -1, 0x1p128) \
+	DD_FUNCTION(exp, exp, -110, 90) DD_FUNCTION(expm1, exp, -110, 90) DD_FUNCTION(log, log, 0, 0x1p128) \
+		DD_FUNCTION(log1p, log1p, -1, 0x1p128) \
 	DD_FUNCTION(tanh, tanh, -16, 16) DD_FUNCTION(sigmoid, sigmoid, -110, 40) DD_FUNCTION(rsqrt, none, 0, 0x1p128) \
-	DD_FUNCTION(erf_small, none, -0.5, 0.5) DD_FUNCTION(erf_large, erf, -10.5, 10.5) DD_FUNCTION(erfc_small, none, -0.5, 0.5) \
+	DD_FUNCTION(erf_small, none, -0.5, 0.5) DD_FUNCTION(erf_large, erf, -10.5, 10.5) DD_FUNCTION(erfc_small, \
+		none, -0.5, 0.5) \
 	DD_FUNCTION(erfc_large, erf, 0.5, 10.5) DD_FUNCTION(erfc_negative, erf, -10.5, -0.5)
 #endif

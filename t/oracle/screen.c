@@ -71,7 +71,8 @@ all_open(found *f, uint8_t *is_open)
 	{ \
 		double hi[BLOCK], lo[BLOCK]; \
 		dd_near near; \
-		if (!dd_near_##kind(&near, (double)hu_from_bits32(x[0]), (double)hu_from_bits32(x[BLOCK / 2]), (double)hu_from_bits32(x[BLOCK - 1]))) { \
+		if (!dd_near_##kind(&near, (double)hu_from_bits32(x[0]), (double)hu_from_bits32(x[BLOCK / 2]), \
+			(double)hu_from_bits32(x[BLOCK - 1]))) { \
 			all_open(f, is_open); \
 			return; \
 		} \

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define BEGIN "Mixed precision compatibility check (mixed_float16): "
-#define END                                                                                                             \
-	"If you will use compatible GPU(s) not attached to this host, e.g. by running a multi-worker model, you can ignore " \
-	"this warning. This message will only be logged once"
+#define END \
+	"If you will use compatible GPU(s) not attached to this host, e.g. by running a multi-worker model, you can " \
+	"ignore this warning. This message will only be logged once"
 
 /* The least compute capability that Keras calls fast, whatever kernels run. */
 enum { KERAS_LEAST = 70 };

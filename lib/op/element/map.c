@@ -39,8 +39,10 @@ hu_map_add(hu_map *m, const hu_tensor *t, hu_how how)
 		int wide = s->t && hu_is_wide(s->t->format);                                              \
 		(void)f;                                                                                  \
 		for (size_t i = 0; i < n;) {                                                              \
-			size_t left = n - i, at = hu_source_place(m, s->how, first + i), channel = s->how == HU_EACH || s->how == HU_ONE ? 0 : (first + i) % m->channels; \
-			if (s->how != HU_EACH && s->how != HU_ONE && left > m->channels - channel)        \
+			int wraps = s->how != HU_EACH && s->how != HU_ONE; \
+			size_t left = n - i, at = hu_source_place(m, s->how, first + i), \
+			       channel = wraps ? (first + i) % m->channels : 0; \
+			if (wraps && left > m->channels - channel)        \
 				left = m->channels - channel;                                             \
 			if (s->how == HU_INDEX) {                                                         \
 				for (size_t k = 0; k < left; k++)                                         \
