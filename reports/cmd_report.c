@@ -24,13 +24,23 @@ static const hu_opt opts[] = { { "out", "DIR", NULL,
 				       "folder that the report is written to [report/ in the first RUN]" },
 	{ "formats", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
+	{ "width", "WIDTH", "page",
+		"width of PDF and LaTeX figures: page (174 mm) or column (84 mm), both with letters of 8 pt" },
 	{ "terminal", NULL, NULL, "print verdict, numbers and key figures as text and write no files" },
 	{ "json", NULL, NULL, "print as JSON which files were made" }, { NULL, NULL, NULL, NULL } };
 
-/* Turns "svg,png" into gnuplot's list "svg png"; tex, which gnuplot does not make, sets *tex instead. */
+/* What is made of each figure: for gnuplot the formats of the page's pictures ("svg png") and whether a PDF, which may
+   be narrower; and whether a LaTeX file beside it. */
+typedef struct wanted {
+	char pictures[16];
+	int pdf, tex;
+	hu_figure_width width;
+} wanted;
+
 static hu_status
-formats_of(const char *list, char *out, size_t room, int *tex)
+wanted_of(const hu_args *a, wanted *out)
 {
+	const char *list = hu_args_text(a, "formats"), *width = hu_args_text(a, "width");
 	const char *known[] = { "svg", "png", "pdf", "tex" };
 	int want[4] = { 1, 0, 0, 0 };
 	char *all = hu_xstrdup(list), *save = NULL;
@@ -46,10 +56,22 @@ formats_of(const char *list, char *out, size_t room, int *tex)
 			want[i] = 1;
 	}
 	free(all);
-	want[2] |= want[3];
-	*tex = want[3];
-	snprintf(out, room, "svg%s%s", want[1] ? " png" : "", want[2] ? " pdf" : "");
+	if (st == HU_OK && strcmp(width, "page") && strcmp(width, "column"))
+		st = hu_fail(HU_EINVAL, "--width %s: page (174 mm) or column (84 mm) is needed", width);
+	*out = (wanted){ .pdf = want[2] || want[3],
+		.tex = want[3],
+		.width = strcmp(width, "column") ? HU_FIGURE_PAGE : HU_FIGURE_COLUMN };
+	snprintf(out->pictures, sizeof out->pictures, "svg%s", want[1] ? " png" : "");
+	if (st == HU_OK && hu_args_given(a, "width") && !out->pdf)
+		st = hu_refuse("width", "without pdf or tex among --formats");
 	return st;
+}
+
+/* Returns the endings of the files that a figure is written to, apart by spaces; the caller frees it. */
+static char *
+names_of(const wanted *w)
+{
+	return hu_xprintf("%s%s%s", w->pictures, w->pdf ? " pdf" : "", w->tex ? " tex" : "");
 }
 
 /* Returns the line that made the report, for its provenance. */
@@ -62,6 +84,8 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 	hu_str_add(&b, "halfulp report");
 	if (hu_args_given(a, "formats"))
 		hu_str_addf(&b, " --formats %s", hu_args_text(a, "formats"));
+	if (hu_args_given(a, "width"))
+		hu_str_addf(&b, " --width %s", hu_args_text(a, "width"));
 	if (hu_args_given(a, "out")) {
 		hu_str_add(&b, " --out ");
 		hu_shell_word(&b, hu_args_text(a, "out"));
@@ -101,7 +125,7 @@ empty_into(const char *from, const char *to)
 }
 
 static void
-print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats)
+print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, const wanted *made)
 {
 	json_t *figures = json_array(), *labels = json_array();
 	char *page = hu_path(out, "index.html");
@@ -117,10 +141,11 @@ print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, con
 			json_object_set_new(j, "why", json_string(g->why));
 		} else {
 			json_t *files = json_array();
-			char *all = hu_xprintf("%s tsv gp", formats), *save = NULL;
+			char *names = names_of(made), *all = hu_xprintf("%s tsv gp", names), *save = NULL;
 			for (char *s = strtok_r(all, " ", &save); s; s = strtok_r(NULL, " ", &save))
 				json_array_append_new(files, json_sprintf("%s.%s", g->stem, s));
 			free(all);
+			free(names);
 			json_object_set_new(j, "files", files);
 		}
 		json_array_append_new(figures, j);
@@ -148,20 +173,22 @@ print_made(const hu_figures *f, const char *out)
 /* Writes everything into a folder of its own first, so that a failure leaves an older report complete; index.html is
    moved last. */
 static hu_status
-write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const char *formats, int tex,
-	const char *command)
+write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const wanted *files, const char *command)
 {
 	char *stage = hu_path(out, ".new.%ld", (long)getpid()), *index = hu_path(out, "index.html"),
-	     *links = hu_xprintf("%s%s", formats, tex ? " tex" : "");
+	     *formats = hu_xprintf("%s%s", files->pictures, files->pdf ? " pdf" : ""), *links = names_of(files);
 	hu_str page = { 0 };
 	hu_status st = hu_make_dirs(stage);
 
 	if (st == HU_OK)
 		st = hu_figures_write(f, runs, stage, formats, command);
-	if (st == HU_OK && tex)
-		st = hu_figures_tex(f, stage, 1);
+	if (st == HU_OK && files->tex)
+		st = hu_figures_tex(f, stage, files->width);
 	if (st == HU_OK)
-		st = hu_figures_draw(f, stage, formats);
+		st = hu_figures_draw(
+			f, stage, files->width == HU_FIGURE_PAGE ? formats : files->pictures, HU_FIGURE_PAGE);
+	if (st == HU_OK && files->width == HU_FIGURE_COLUMN)
+		st = hu_figures_draw(f, stage, "pdf", HU_FIGURE_COLUMN);
 	if (st == HU_OK)
 		st = hu_page(&page, runs, f, links, command, stage);
 	hu_status moved = empty_into(stage, st == HU_OK ? out : NULL);
@@ -171,22 +198,23 @@ write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, c
 	if (page.s)
 		hu_str_release(&page);
 	free(links);
+	free(formats);
 	free(stage);
 	free(index);
 	return st;
 }
 
 static hu_status
-report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const char *formats, int tex)
+report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const wanted *files)
 {
 	char *out = hu_args_text(a, "out") ? hu_xstrdup(hu_args_text(a, "out")) : hu_path(runs->dir[0], "report");
 	char *command = command_line(a, runs);
 	hu_status st = hu_gnuplot_check();
 
 	if (st == HU_OK)
-		st = write_report(runs, f, out, formats, tex, command);
+		st = write_report(runs, f, out, files, command);
 	if (st == HU_OK && hu_args_given(a, "json"))
-		print_json(runs, f, out, hu_args_text(a, "formats") && tex ? "svg png pdf tex" : formats);
+		print_json(runs, f, out, files);
 	else if (st == HU_OK)
 		print_made(f, out);
 	free(command);
@@ -206,7 +234,8 @@ report_model(const hu_args *a)
 	hu_status st =
 		a->nrest > 1 ? hu_fail(HU_EINVAL, "%s: the page of a model is of one folder", a->rest[0]) : HU_OK;
 
-	for (const char *const *o = (const char *const[]){ "formats", "terminal", NULL }; st == HU_OK && *o; o++)
+	for (const char *const *o = (const char *const[]){ "formats", "width", "terminal", NULL }; st == HU_OK && *o;
+		o++)
 		if (hu_args_given(a, *o))
 			st = hu_refuse(*o, "on a model's folder, whose page has its pictures in it");
 	command = command_line(a, &one);
@@ -232,9 +261,8 @@ run(const hu_args *a)
 {
 	hu_report_runs runs;
 	hu_figures figures = { 0 };
-	char formats[32];
-	int tex;
-	hu_status st = formats_of(hu_args_text(a, "formats"), formats, sizeof formats, &tex);
+	wanted files;
+	hu_status st = wanted_of(a, &files);
 
 	if (st == HU_OK && !a->nrest)
 		st = hu_fail(HU_EINVAL, "which run? halfulp report RUN [RUN...]");
@@ -253,7 +281,7 @@ run(const hu_args *a)
 	if (st == HU_OK && hu_args_given(a, "terminal"))
 		st = hu_terminal(&runs, &figures);
 	else if (st == HU_OK)
-		st = report(a, &runs, &figures, formats, tex);
+		st = report(a, &runs, &figures, &files);
 	hu_figures_release(&figures);
 	hu_report_runs_release(&runs);
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
@@ -265,7 +293,7 @@ writes_files(const void *of)
 	return !hu_args_given(of, "terminal");
 }
 
-static const hu_opt_need needs[] = { { "out formats json", writes_files,
+static const hu_opt_need needs[] = { { "out formats width json", writes_files,
 					     "beside --terminal, which prints text and writes no files" },
 	{ NULL, NULL, NULL } };
 

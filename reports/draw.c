@@ -33,9 +33,10 @@ hu_report_source(const char *name, char **text, size_t *n)
 		name, HU_PKGDATADIR, HU_TOP_SRCDIR);
 }
 
-/* Runs gnuplot in the child process, with argument in dir; its output goes into the file log. Does not return. */
+/* Runs gnuplot in the child process, with argument in dir, after the commands first where there are some; its output
+   goes into the file log. Does not return. */
 static void
-become_gnuplot(const char *dir, const char *argument, const char *log)
+become_gnuplot(const char *dir, const char *first, const char *argument, const char *log)
 {
 	const char *named = getenv("GNUPLOT");
 	int in = open("/dev/null", O_RDONLY);
@@ -49,24 +50,27 @@ become_gnuplot(const char *dir, const char *argument, const char *log)
 	dup2(out, 1);
 	dup2(out, 2);
 	/* -d: the user's settings file must not change the figures */
+	char *plain[] = { "gnuplot", "-d", (char *)argument, NULL },
+	     *after[] = { "gnuplot", "-d", "-e", (char *)first, (char *)argument, NULL },
+	     **words = first ? after : plain;
 	if (named && *named) {
-		execlp(named, named, "-d", argument, (char *)NULL);
+		execvp(named, words);
 	} else {
-		execlp(HU_GNUPLOT, HU_GNUPLOT, "-d", argument, (char *)NULL);
-		execlp("gnuplot", "gnuplot", "-d", argument, (char *)NULL);
+		execvp(HU_GNUPLOT, words);
+		execvp("gnuplot", words);
 	}
 	_exit(127);
 }
 
 static hu_status
-start(const char *dir, const char *argument, const char *log, pid_t *pid)
+start(const char *dir, const char *first, const char *argument, const char *log, pid_t *pid)
 {
 	fflush(NULL);
 	*pid = fork();
 	if (*pid < 0)
 		return hu_fail(HU_EUNABLE, "gnuplot could not be started: %s", strerror(errno));
 	if (!*pid)
-		become_gnuplot(dir, argument, log);
+		become_gnuplot(dir, first, argument, log);
 	return HU_OK;
 }
 
@@ -94,7 +98,7 @@ hu_gnuplot_check(void)
 {
 	pid_t pid;
 
-	HU_TRY(start("/", "--version", "/dev/null", &pid));
+	HU_TRY(start("/", NULL, "--version", "/dev/null", &pid));
 	return finish(pid) == 0 ? HU_OK : absent();
 }
 
@@ -144,9 +148,13 @@ check(const hu_figure *f, const char *dir, const char *formats, int code)
 }
 
 hu_status
-hu_figures_draw(const hu_figures *f, const char *dir, const char *formats)
+hu_figures_draw(const hu_figures *f, const char *dir, const char *formats, hu_figure_width width)
 {
-	struct { pid_t pid; const hu_figure *f; } job[AT_ONCE] = { 0 };
+	char *first = hu_xprintf("formats = '%s'; narrow = %d", formats, width == HU_FIGURE_COLUMN);
+	struct {
+		pid_t pid;
+		const hu_figure *f;
+	} job[AT_ONCE] = { 0 };
 	hu_status st = HU_OK;
 	hu_progress bar;
 	int next = 0, running = 0;
@@ -163,7 +171,7 @@ hu_figures_draw(const hu_figures *f, const char *dir, const char *formats)
 				continue;
 			}
 			char *script = hu_xprintf("%s.gp", g->stem), *log = hu_xprintf("%s.log", g->stem);
-			st = start(dir, script, log, &job[k].pid);
+			st = start(dir, first, script, log, &job[k].pid);
 			if (st == HU_OK) {
 				job[k].f = g;
 				running++;
@@ -182,5 +190,6 @@ hu_figures_draw(const hu_figures *f, const char *dir, const char *formats)
 		hu_progress_step(&bar, 1);
 	}
 	hu_progress_end(&bar);
+	free(first);
 	return st;
 }

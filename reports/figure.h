@@ -7,6 +7,9 @@
 #include "reports/runs.h"
 #include "reports/select.h"
 
+/* A page of a paper (174 mm) and one of its two columns (84 mm); letters have 8 pt in both. */
+typedef enum hu_figure_width { HU_FIGURE_PAGE, HU_FIGURE_COLUMN } hu_figure_width;
+
 typedef enum hu_figure_scope { HU_FIGURE_EACH, HU_FIGURE_ALL, HU_FIGURE_COMPARED } hu_figure_scope;
 
 enum { HU_FIGURE_PARTS = 8 };
@@ -35,12 +38,13 @@ hu_status hu_figures_write(
 	const hu_figures *f, const hu_report_runs *runs, const char *dir, const char *formats, const char *command);
 
 /* Writes STEM.tex of every figure that is drawn: a LaTeX figure environment around STEM.pdf, with caption and label, as
-   wide as a column or, where page is set, as both columns of a page: at 174 mm a report's letters are of 8 pt. */
-hu_status hu_figures_tex(const hu_figures *f, const char *dir, int page);
+   wide as a column or as both columns of a page. */
+hu_status hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width);
 
-/* Runs gnuplot on every STEM.gp in dir, several at a time. HU_EUNABLE where there is no gnuplot or it failed, with the
-   first line of its complaint. */
-hu_status hu_figures_draw(const hu_figures *f, const char *dir, const char *formats);
+/* Runs gnuplot on every STEM.gp in dir, several at a time: each makes STEM.FORMAT for every one of the formats ("svg
+   png"), in the layout of that width. HU_EUNABLE where there is no gnuplot or it failed, with the first line of its
+   complaint. */
+hu_status hu_figures_draw(const hu_figures *f, const char *dir, const char *formats, hu_figure_width width);
 
 /* HU_EUNABLE, with the package to install, where there is no gnuplot to run. */
 hu_status hu_gnuplot_check(void);

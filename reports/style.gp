@@ -7,6 +7,12 @@ set datafile missing '-'
 set key autotitle columnhead
 
 if (!exists('formats')) formats = 'svg png'
+# A figure is as wide as a page of a paper (174 mm: 860 of our units, of which a letter is 14 high, or 8 pt); in a
+# column of 84 mm (narrow = 1) its panels stand above each other, and long names and lines are cut or broken, for
+# letters stay 8 pt.
+if (!exists('narrow')) narrow = 0
+page_width = narrow ? 415 : 860
+letter = 8.
 
 # The colours of runs, Okabe and Ito's and Paul Tol's without green, amber and red: these are kept for verdicts
 ink = '#222222'; soft = '#666666'; rule = '#DDDDDD'
@@ -25,17 +31,29 @@ paler(c, t) = sprintf('#%02X%02X%02X', 255 - (255 - channel(c, 0)) * t, 255 - (2
 shade(i) = i == 1 ? run_colour : i == 2 ? paler(run_colour, 0.5) : i == 3 ? ink : soft
 marker(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : 13
 
-# The terminal of FORMAT and its output file, for a canvas of W x H pixels of a page. The foot of the canvas says
+# A text in lines of at most n letters, broken at spaces; a name of at most n letters, whose middle is left out
+last_space(s, k) = k < 2 ? 0 : s[k:k] eq ' ' ? k : last_space(s, k - 1)
+in_lines(s, n) = strlen(s) <= n ? s : break_at(s, last_space(s, n + 1), n)
+break_at(s, k, n) = k > 1 ? s[1:k - 1]."\n".in_lines(s[k + 1:*], n) : s[1:n]."\n".in_lines(s[n + 1:*], n)
+lines_of(s, n) = strlen(s) <= n ? 1 : 1 + lines_after(s, last_space(s, n + 1), n)
+lines_after(s, k, n) = k > 1 ? lines_of(s[k + 1:*], n) : lines_of(s[n + 1:*], n)
+short(s, n) = strlen(s) <= n ? s : s[1:n / 2].'…'.s[strlen(s) - (n - n / 2 - 2):*]
+named(s) = narrow ? short(s, 24) : s
+
+# The terminal of FORMAT and its output file, for a canvas of W x H pixels of a page. A PDF's letters are as many points
+# high as its font says where fontscale is 0.75. The foot of the canvas says
 # what the data say (numbers) and which run, model and formats they are of (subject); a multiplot unsets these labels,
 # 900 and 901, once they stand.
-foot = 42.
+in_foot = narrow ? 54 : 116
+foot = (narrow ? 24. : 8.) + 17 * (lines_of(numbers, in_foot) + lines_of(subject, in_foot))
+subject_high = 17 * (lines_of(subject, in_foot) - 1)
 canvas(format, w, h) = (format eq 'svg' \
-	? sprintf("set terminal svg size %d,%d dynamic enhanced font 'sans-serif,13'", w, h) \
-	: format eq 'png' ? sprintf("set terminal pngcairo size %d,%d enhanced font 'sans-serif,10' fontscale 2 linewidth 2 pointscale 2", 2 * w, 2 * h) \
-	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,8' linewidth 0.8", w * 6.85 / 860, h * 6.85 / 860)) \
+	? sprintf("set terminal svg size %d,%d dynamic enhanced font 'sans-serif,14'", w, h) \
+	: format eq 'png' ? sprintf("set terminal pngcairo size %d,%d enhanced font 'sans-serif,10.5' fontscale 2 linewidth 2 pointscale 2", 2 * w, 2 * h) \
+	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,8' fontscale 0.75 linewidth 0.8", w * 6.85 / 860, h * 6.85 / 860)) \
 	. sprintf("; set output '%s.%s'", stem, format) \
-	. sprintf("; set label 901 numbers noenhanced at screen 0.015, %f left textcolor rgb ink font ',%d'", 28. / h, format eq 'svg' ? 12 : format eq 'png' ? 9 : 8) \
-	. sprintf("; set label 900 subject noenhanced at screen 0.015, %f left textcolor rgb soft font ',%d'", 10. / h, format eq 'svg' ? 12 : format eq 'png' ? 9 : 8)
+	. sprintf("; set label 901 in_lines(numbers, in_foot) noenhanced at screen 0.015, %f left textcolor rgb ink font ',%g'", (foot - 14) / h, format eq 'svg' ? 13 : format eq 'png' ? 9.75 : 8) \
+	. sprintf("; set label 900 in_lines(subject, in_foot) noenhanced at screen 0.015, %f left textcolor rgb soft font ',%g'", (10. + subject_high) / h, format eq 'svg' ? 13 : format eq 'png' ? 9.75 : 8)
 
 # A logarithm's argument: what is not above 0 is not drawn
 positive(x) = x > 0 ? x : NaN
@@ -58,10 +76,23 @@ in_rows(n, what) = n > most_rows ? sprintf('the %d of %d lines with the largest 
 # A legend of the runs along the top: COLUMNS across, each run's colour and name
 longest_label = 0
 do for [i = 1:runs] { if (strlen(run_label[i]) > longest_label) { longest_label = strlen(run_label[i]) } }
-legend_columns = longest_label > 20 ? 2 : runs < 3 ? runs : 3
+legend_columns = narrow ? (longest_label > 20 || runs < 2 ? 1 : 2) : longest_label > 20 ? 2 : runs < 3 ? runs : 3
+legend_line = 21.5 / page_width
 legend_rows = int((runs + legend_columns - 1) / legend_columns)
 legend_height = 10 + 19 * legend_rows
 legend_x(i) = 0.02 + (int(i) - 1) % legend_columns * 0.96 / legend_columns
 legend_y(i, h) = 1 - (14. + 19 * int((i - 1) / legend_columns)) / h
-legend(i, h) = sprintf("set arrow %d from screen %f,%f to screen %f,%f nohead lw 3 dt %d lc rgb '%s'; set label %d run_label[%d] noenhanced at screen %f,%f textcolor rgb ink", \
-	100 + i, legend_x(i), legend_y(i, h), legend_x(i) + 0.025, legend_y(i, h), dash(i), colour(i), 100 + i, i, legend_x(i) + 0.033, legend_y(i, h))
+legend(i, h) = sprintf("set arrow %d from screen %f,%f to screen %f,%f nohead lw 3 dt %d lc rgb '%s'; set label %d short(run_label[%d], 48) noenhanced at screen %f,%f textcolor rgb ink", \
+	100 + i, legend_x(i), legend_y(i, h), legend_x(i) + legend_line, legend_y(i, h), dash(i), colour(i), 100 + i, i, legend_x(i) + 1.32 * legend_line, legend_y(i, h))
+
+# Two panels, beside each other on a page and above each other in a column. above are the units over the first, high
+# those of a panel, below those under the last one; pair_height is what they take together and pair(k, above, high,
+# height) places panel k.
+pair_high(high) = narrow ? 0.62 * high : high
+between = 104.
+pair_height(above, high, below) = above + below + (narrow ? 2 * pair_high(high) + between : high)
+pair_top(k, above, high) = above + (narrow && k == 2 ? pair_high(high) + between : 0)
+pair(k, above, high, h) = sprintf("set lmargin at screen %f; set rmargin at screen %f; ", \
+	narrow ? 0.15 : k == 1 ? 0.08 : 0.57, narrow || k == 2 ? 0.97 : 0.48) \
+	. sprintf("set tmargin at screen %f; set bmargin at screen %f", 1 - pair_top(k, above, high) / h, \
+	1 - (pair_top(k, above, high) + pair_high(high)) / h)

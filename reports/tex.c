@@ -48,8 +48,9 @@ hu_tex_text(hu_str *b, const char *text)
 }
 
 hu_status
-hu_figures_tex(const hu_figures *f, const char *dir, int page)
+hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width)
 {
+	int page = width == HU_FIGURE_PAGE;
 	hu_status st = HU_OK;
 
 	for (int i = 0; i < f->n && st == HU_OK; i++) {
@@ -60,8 +61,9 @@ hu_figures_tex(const hu_figures *f, const char *dir, int page)
 		hu_str_init(&b);
 		hu_str_addf(&b,
 			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
-			"%s.gp\n\\begin{figure%s}\n\\centering\n\\includegraphics[width=\\%s]{%s.pdf}\n\\caption{",
-			g->stem, g->stem, page ? "*" : "", page ? "textwidth" : "linewidth", g->stem);
+			"%s%s.gp\n\\begin{figure%s}\n\\centering\n\\includegraphics[width=\\%s]{%s.pdf}\n\\caption{",
+			g->stem, page ? "" : "-e 'narrow = 1; formats = \"pdf\"' ", g->stem, page ? "*" : "",
+			page ? "textwidth" : "linewidth", g->stem);
 		hu_tex_text(&b, g->title);
 		hu_str_add(&b, ". ");
 		hu_tex_text(&b, g->caption);

@@ -2,8 +2,8 @@
 # |loss - loss of the first run| and the same for accuracy, step by step, on a logarithmic scale.
 load 'style.gp'
 
-width = 860; height = 372 + legend_height + foot
-top = 1 - (legend_height + 36.) / height
+above = legend_height + 36.
+width = page_width; height = pair_height(above, 270., 66.) + foot
 stats file using (column('step')) name 'S' nooutput
 every_nth = int(S_records / runs / 1500) + 1
 margin = S_max > S_min ? 0.02 * (S_max - S_min) : 1
@@ -24,9 +24,7 @@ do for [format in formats] {
 	set format y '10^{%T}'
 	set ytics autofreq
 	unset key
-	set tmargin at screen top
-	set bmargin at screen (66. + foot) / height
-	set lmargin at screen 0.08; set rmargin at screen 0.48
+	eval pair(1, above, 270., height)
 	set title 'loss, absolute difference'
 	set arrow 1 from graph 0, first 1e-3 to graph 1, first 1e-3 nohead lc rgb soft dt 2
 	set yrange [* < 5e-4 : 2e-3 < *]
@@ -34,7 +32,7 @@ do for [format in formats] {
 		for [r = 2:runs] '' using 'step':(of(r, column('eval_loss_difference'))) with points pt 7 ps 0.85 lc rgb colour(r) notitle
 	do for [i = 2:runs] { unset label 100 + i; unset arrow 100 + i }
 	unset label 200; unset label 900; unset label 901
-	set lmargin at screen 0.57; set rmargin at screen 0.97
+	eval pair(2, above, 270., height)
 	set title 'accuracy, absolute difference'
 	shown = 0
 	stats file using (see(column('accuracy_difference')), see(column('eval_accuracy_difference'))) nooutput

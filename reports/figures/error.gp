@@ -11,8 +11,10 @@ stats file using (weigh(int(column('layer_id')), column('propagated_rel_normwise
 do for [i = 1:all_lines] { row_of[i] = give_row(i, all_lines) }
 lines = rows_drawn
 row(i) = row_of[int(i)] ? -row_of[int(i)] : NaN
-width = 860; height = 84 + legend_height + int(15.5 * lines) + foot
+width = page_width; head = narrow ? 98. : 84.; height = head + legend_height + int(15.5 * lines) + foot
 most = 1
+# In a column the names take what 24 letters need, and two panels share the rest
+names_end = narrow ? 24 * letter / width : 0.22; panel_wide = (0.985 - names_end - 0.09) / 2
 # What is below the axis, such as a count kept in fp64, stands at its foot
 inside(x) = x > 0 ? (x < low ? low : x < most ? x : most) : NaN
 of(r, x) = column('run') == r ? x : NaN
@@ -30,21 +32,22 @@ do for [format in formats] {
 	set xrange [low:most]
 	set yrange [-lines - 0.3:-0.4]
 	set format x '10^{%T}'
-	set xtics low, 100, most
+	set xtics low, (narrow ? 1e4 : 100), (narrow ? 0.1 : most)
 	set grid noytics xtics
 	set ytics () scale 0 noenhanced
-	do for [i = 1:all_lines] { if (row_of[i]) { set ytics add (layer_name[i] row(i)) } }
+	do for [i = 1:all_lines] { if (row_of[i]) { set ytics add (named(layer_name[i]) row(i)) } }
 	set label 902 in_rows(all_lines, 'errors') at screen 0.985, screen 1 - (legend_height + 8.) / height right textcolor rgb soft
-	set tmargin at screen 1 - (legend_height + 40.) / height
+	set tmargin at screen 1 - (legend_height + head - 44) / height
 	set bmargin at screen (54. + foot) / height
 	do for [side = 1:2] {
-		set lmargin at screen side == 1 ? 0.22 : 0.62
-		set rmargin at screen side == 1 ? 0.59 : 0.985
+		set lmargin at screen side == 1 ? names_end : 0.985 - panel_wide
+		set rmargin at screen side == 1 ? names_end + panel_wide : 0.985
 		if (side == 2) { unset ytics }
-		set xlabel (side == 1 ? "the call's own rounding" : 'with what it was handed') textcolor rgb soft offset 0, 0.3
+		own = narrow ? 'own rounding' : "the call's own rounding"
+		set xlabel (side == 1 ? own : narrow ? 'propagated' : 'with what it was handed') textcolor rgb soft offset 0, 0.3
 		do for [k = 1:3] {
 			set arrow k from unit[k], graph 0 to unit[k], graph 1.01 nohead lc rgb soft dt 14 lw 0.8 back
-			set label k unit_name[k] at unit[k], graph 1 offset (k == 2 ? -1.2 : k == 3 ? 1.2 : 0), 0.7 center textcolor rgb soft
+			set label k unit_name[k] at unit[k], graph 1 offset (narrow ? 0 : k == 2 ? -1.2 : k == 3 ? 1.2 : 0), (narrow && k == 3 ? 1.6 : 0.7) center textcolor rgb soft
 		}
 		plot for [r = 1:runs] file using (of(r, inside(side == 1 ? column('backward_normwise') : column('propagated_rel_normwise')))):(row(column('layer_id')) + 0.5 * (r - 0.5 * (runs + 1)) / runs) \
 			with points pt marker(r) ps 0.6 lc rgb colour(r)

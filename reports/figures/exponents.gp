@@ -3,19 +3,19 @@
 load 'style.gp'
 
 classes = |class_name|; names = |format_name|
-across = classes > 1 ? 2 : 1
+across = classes > 1 && !narrow ? 2 : 1
 down = int((classes + across - 1) / across)
 array formats_of[classes]; array place[classes * names]
 array total[classes * names]
 array zero[classes * names]
-array low[classes]; array high[classes]; array digits[classes]; array narrow[classes]
+array low[classes]; array high[classes]; array digits[classes]; array narrowest[classes]
 do for [i = 1:classes * names] { total[i] = 0; zero[i] = 0 }
-do for [i = 1:classes] { low[i] = 0; high[i] = 1e9; digits[i] = 99; narrow[i] = '' }
+do for [i = 1:classes] { low[i] = 0; high[i] = 1e9; digits[i] = 99; narrowest[i] = '' }
 put(i, x) = (total[i] = total[i] + x, 0)
 put_zero(i, x) = (zero[i] = zero[i] + x, 0)
 cell(c, f) = int((c - 1) * names + f)
 narrower(c, p, e) = e < high[c] || (e == high[c] && p < digits[c])
-take(c, f, p, a, e) = (narrow[c] = format_name[f], digits[c] = p, low[c] = a, high[c] = e, 0)
+take(c, f, p, a, e) = (narrowest[c] = format_name[f], digits[c] = p, low[c] = a, high[c] = e, 0)
 stats file using (put(cell(column('class_id'), column('format_id')), column('count')), \
 	strcol('bin') eq 'zero' ? put_zero(cell(column('class_id'), column('format_id')), column('count')) : 0, \
 	narrower(int(column('class_id')), column('precision'), column('emax')) \
@@ -36,8 +36,9 @@ X_min = 1000; X_max = -1000
 reach(c, f, x) = (place[cell(c, f)] > 0 && x == x ? (X_min = x < X_min ? x : X_min, X_max = x > X_max ? x : X_max) : 0, 0)
 stats file using (reach(column('class_id'), column('format_id'), number(strcol('bin')))) nooutput
 legend_space = 24 + 18 * most
-panel = legend_space + 210
-width = 860; height = panel * down - 20 + foot
+plot_high = narrow ? 90. : 160.
+panel = legend_space + plot_high + 50
+width = page_width; height = panel * down + 2 + foot
 near = 16
 left = X_min; right = X_max + 1
 do for [c = 1:classes] {
@@ -62,20 +63,22 @@ do for [format in formats] {
 	set multiplot
 	set logscale y
 	set boxwidth 0.92
-	between = right - left > 100 ? 20 : right - left > 30 ? 10 : 5
+	between = (right - left > 100 ? 20 : right - left > 30 ? 10 : 5) * (narrow ? 2 : 1)
 	set xtics ('0' zero_at)
 	first_tic = between * ceil(left / between)
-	do for [x = first_tic : int(right) : between] { set xtics add (sprintf('%d', x) x) }
+	do for [x = first_tic : int(right) : between] {
+		if (x - zero_at > 0.09 * (right - left)) { set xtics add (sprintf('%d', x) x) }
+	}
 	set yrange [1e-6:1]
 	set xrange [zero_at - 1.2:right]
 	set format y '10^{%T}'
-	set ytics 1e-6, 100, 1
+	set ytics 1e-6, (narrow ? 1000 : 100), 1
 	do for [c = 1:classes] {
 		column_of = (c - 1) % across; row_of = int((c - 1) / across)
-		set lmargin at screen (column_of + (across > 1 ? 0.13 : 0.08)) / across
+		set lmargin at screen (column_of + (narrow ? 0.15 : across > 1 ? 0.13 : 0.08)) / across
 		set rmargin at screen (column_of + 0.97) / across
 		set tmargin at screen 1 - (legend_space - 6. + panel * row_of) / height
-		set bmargin at screen 1 - (legend_space + 154. + panel * row_of) / height
+		set bmargin at screen 1 - (legend_space + plot_high - 6 + panel * row_of) / height
 		bottom = low[c] - digits[c] + 1
 		do for [i = 1:4] { unset object i }
 		if (clip(bottom) > left) { set object 1 rectangle from left, graph 0 to clip(bottom), graph 1 fc rgb '#E4E4E4' fs solid 1 noborder behind }
@@ -83,7 +86,7 @@ do for [format in formats] {
 		if (clip(high[c] + 1) < right) { set object 3 rectangle from clip(high[c] + 1), graph 0 to right, graph 1 fc rgb '#E4E4E4' fs solid 1 noborder behind }
 		set label 1 class_name[c] noenhanced at graph 0, graph 1 offset 0, 1 left textcolor rgb ink
 		set key at graph 1.02, graph 1.01 right bottom vertical samplen 0.8 width -1
-		set xlabel 'log_2|x|, range of '.narrow[c] textcolor rgb soft offset 0, 0.3
+		set xlabel 'log_2|x|, range of '.narrowest[c] textcolor rgb soft offset 0, 0.3
 		plot for [f = 1:names] file using (place[cell(c, f)] == 1 ? where_is(strcol('bin')) : NaN):(share(c, f)) with boxes lc rgb paler(run_colour, 0.6) \
 			title (place[cell(c, f)] == 1 ? caption(c, f) : ''), \
 			for [f = 1:names] '' using (place[cell(c, f)] > 1 ? where_is(strcol('bin')) : NaN):(share(c, f)) with boxes fs empty border rgb ink lc rgb ink lw 1.2 dt outline(place[cell(c, f)]) \

@@ -14,7 +14,9 @@ array begin[blocks]
 y = 0.
 do for [b = 1:blocks] { begin[b] = y; if (steps_rows[b] > 0) { y = y + 1.7 + steps_rows[b] + worst_rows[b] } }
 lines = y
-width = 860; height = 44 + 17 * lines + 48 + foot
+width = page_width; head = narrow ? 46. : 26.; height = 18 + head + 17 * lines + 48 + foot
+# In a column the names take what 24 letters need, two panels share the rest, and the grounds' names stand above both
+names_end = 24 * letter / width; panel_wide = (0.975 - names_end - 0.05) / 2
 # All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, name
 set table $all separator tab
 do for [b = 1:blocks] {
@@ -38,28 +40,39 @@ do for [format in formats] {
 	set xrange [least:1]
 	set yrange [-lines + 0.2 : 0.6]
 	set format x '10^{%T}'
-	set xtics 1e-5, 10, 1
+	set xtics 1e-5, (narrow ? 100 : 10), 1
 	set grid noytics xtics
 	unset ytics
-	set tmargin at screen 1 - 26. / height
+	set tmargin at screen 1 - head / height
 	set bmargin at screen (54. + foot) / height
 	do for [side = 1:2] {
 		harm_from = side == 1 ? 0.1 : 0.01; fatal_from = side == 1 ? 0.5 : 0.1
-		set lmargin at screen side == 1 ? 0.30 : 0.67
-		set rmargin at screen side == 1 ? 0.61 : 0.975
+		set lmargin at screen side == 1 ? (narrow ? names_end : 0.30) : narrow ? 0.975 - panel_wide : 0.67
+		set rmargin at screen side == 1 ? (narrow ? names_end + panel_wide : 0.61) : 0.975
 		set object 1 rectangle from least, graph 0 to harm_from, graph 1 fc rgb '#EAF5F0' fs solid 1 noborder behind
 		set object 2 rectangle from harm_from, graph 0 to fatal_from, graph 1 fc rgb '#FBF1D9' fs solid 1 noborder behind
 		set object 3 rectangle from fatal_from, graph 0 to 1, graph 1 fc rgb '#F9E1DE' fs solid 1 noborder behind
-		set label 1 'harmless' at least, graph 1 offset 0.4, 0.6 left textcolor rgb harmless
-		set label 2 'costs' at harm_from, graph 1 offset (side == 1 ? -0.6 : 0.4), 0.6 left textcolor rgb costs
-		set label 3 'fatal' at 1, graph 1 offset (side == 1 ? 2.2 : 0), 0.6 right textcolor rgb fatal
-		set xlabel (side == 1 ? 'share of the L_2 norm lost' : 'turned away: 1 - cosine') textcolor rgb soft offset 0, 0.3
-		do for [b = 1:blocks] { if (steps_rows[b] > 0) { set label 10 + b title[b] at screen 0.015, first -begin[b] left textcolor rgb ink } }
+		if (narrow && side == 1) {
+			set label 1 'harmless' at screen names_end, screen 1 - 12. / height left textcolor rgb harmless
+			set label 2 'costs' at screen names_end + 10 * letter / width, screen 1 - 12. / height left textcolor rgb costs
+			set label 3 'fatal' at screen names_end + 17 * letter / width, screen 1 - 12. / height left textcolor rgb fatal
+		}
+		if (!narrow) {
+			set label 1 'harmless' at least, graph 1 offset 0.4, 0.6 left textcolor rgb harmless
+			set label 2 'costs' at harm_from, graph 1 offset (side == 1 ? -0.6 : 0.4), 0.6 left textcolor rgb costs
+			set label 3 'fatal' at 1, graph 1 offset (side == 1 ? 2.2 : 0), 0.6 right textcolor rgb fatal
+		}
+		set xlabel textcolor rgb soft offset 0, 0.3
+		set xlabel (side == 1 ? (narrow ? 'share lost' : 'share of the L_2 norm lost') : narrow ? '1 - cosine' : 'turned away: 1 - cosine')
+		do for [b = 1:blocks] {
+			if (side == 1 && steps_rows[b] > 0) { set label 10 + b title[b] at screen 0.015, first -begin[b] left textcolor rgb ink }
+		}
 		plot $all using (least):($4 == 1 ? $1 : NaN):(least):(inside(column(side + 1))):($1 - 0.34):($1 + 0.34) with boxxyerror lc rgb run_colour, \
 			'' using (least):($4 == 2 ? $1 : NaN):(least):(inside(column(side + 1))):($1 - 0.22):($1 + 0.22) with boxxyerror lc rgb paler(run_colour, 0.5), \
 			'' using (least):1:(none(column(side + 1))) with labels left offset 0.3, 0 textcolor rgb soft, \
-			'' using (side == 1 ? least : NaN):1:5 with labels right offset -0.8, 0 textcolor rgb ink noenhanced
+			'' using (side == 1 ? least : NaN):1:(named(strcol(5))) with labels right offset -0.8, 0 textcolor rgb ink noenhanced
 		do for [b = 1:blocks] { unset label 10 + b }
+		unset label 1; unset label 2; unset label 3
 		unset label 900; unset label 901
 	}
 	unset multiplot

@@ -2,8 +2,8 @@
 # Training loss (each step, running mean) and accuracy of the runs, with the evaluations.
 load 'style.gp'
 
-width = 860; height = 382 + legend_height + foot
-top = 1 - (legend_height + 36.) / height
+above = legend_height + 36.
+width = page_width; height = pair_height(above, 280., 66.) + foot
 # A run that another program recorded may have noted no accuracy, or not even a loss.
 losses = 0; accuracies = 0
 see(x, y) = (losses = losses + (x == x), accuracies = accuracies + (y == y), 0)
@@ -26,9 +26,7 @@ do for [format in formats] {
 	set xrange [S_min - margin : S_max + margin]
 	set xlabel 'step' textcolor rgb soft offset 0, 0.3
 	unset key
-	set tmargin at screen top
-	set bmargin at screen (66. + foot) / height
-	set lmargin at screen 0.08; set rmargin at screen 0.48
+	eval pair(1, above, 280., height)
 	set title 'loss'
 	if (L_min > 0 && L_max > 10 * L_min) { set logscale y } else { unset logscale y }
 	if (L_min > 0 && L_max > 10 * L_min) { set yrange [0.4 * L_min:*] } else { set yrange [*:*] }
@@ -48,7 +46,7 @@ do for [format in formats] {
 	unset label 900; unset label 901
 	unset logscale y
 	set format y '%g'
-	set lmargin at screen 0.57; set rmargin at screen 0.97
+	eval pair(2, above, 280., height)
 	set title 'accuracy'
 	set yrange [*:1 < *]
 	if (accuracies > 0) {

@@ -2,7 +2,7 @@
 # What every loss scale from 2^-8 to 2^24 would lose and overflow, and the span that is safe.
 load 'style.gp'
 
-width = 860; height = 380 + foot
+width = page_width; height = 380 + foot
 all = 0
 do for [i = 1:|tensor_name|] { if (tensor_name[i] eq 'all') { all = i } }
 stats file using (column('log2_scale')) name 'K' nooutput
@@ -22,6 +22,7 @@ if (rows_recorded > 0) {
 	stats file_recorded using (log(column('loss_scale')) / log(2)) name 'R' nooutput
 	used_low = R_min; used_high = R_max
 }
+none_safe = narrow ? "no scale is safe\nat every traced step" : 'no scale is safe at every traced step'
 of(t, x) = column('tensor_id') == t && x > 1e-7 ? x : NaN
 
 do for [format in formats] {
@@ -31,21 +32,21 @@ do for [format in formats] {
 	set format y '10^{%T}'
 	set ytics 1e-6, 100, 1
 	set xrange [K_min - 0.5:K_max + 0.5]
-	set xtics 4
+	set xtics (narrow ? 8 : 4)
 	set format x '2^{%g}'
 	set xlabel 'loss scale' textcolor rgb soft offset 0, 0.3
 	set ylabel 'share of the nonzero gradients lost' textcolor rgb soft
 	set bmargin at screen (54. + foot) / height
-	set key outside center top horizontal width 2 maxrows 2
+	set key outside center top horizontal width 2 maxrows (narrow ? 3 : 2)
 	if (safe_low <= safe_high) {
 		set object 1 rectangle from safe_low - 0.25, graph 0 to safe_high + 0.25, graph 1 fc rgb harmless fs solid 0.16 noborder behind
 		set label 1 (safe_high - safe_low < 3 ? 'safe' : sprintf('safe: 2^{%g} to 2^{%g}', safe_low, safe_high)) at (safe_low + safe_high) / 2., graph 0.955 center textcolor rgb harmless front
 	} else {
 		if (rows_safe > 0) {
 			if (used_low <= used_high && used_low < 8) {
-				set label 1 'no scale is safe at every traced step' at graph 0.98, graph 0.06 right textcolor rgb fatal front
+				set label 1 none_safe at graph 0.98, graph (narrow ? 0.2 : 0.06) right textcolor rgb fatal front
 			} else {
-				set label 1 'no scale is safe at every traced step' at graph 0.02, graph 0.06 left textcolor rgb fatal front
+				set label 1 none_safe at graph 0.02, graph (narrow ? 0.2 : 0.06) left textcolor rgb fatal front
 			}
 		}
 	}

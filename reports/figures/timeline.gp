@@ -3,7 +3,7 @@
 load 'style.gp'
 
 scalers = |scaler_name|
-width = 860; strip = 92; height = 70 + strip * scalers + foot
+width = page_width; strip = 92; height = 70 + strip * scalers + foot
 lg(x) = x > 0 ? log(x) / log(2) : NaN
 Y_min = lg(scale_least); Y_max = lg(scale_most)
 stats file using (column('step')) name 'S' nooutput
@@ -24,7 +24,7 @@ do for [format in formats] {
 	set yrange [Y_min - 1.2:Y_max + 1.2]
 	set ytics apart
 	set format y '2^{%g}'
-	set lmargin at screen 0.15; set rmargin at screen 0.86
+	set lmargin at screen narrow ? 0.36 : 0.15; set rmargin at screen narrow ? 0.78 : 0.86
 	unset key
 	do for [i = 1:scalers] {
 		set tmargin at screen 1 - (12. + strip * (i - 1)) / height

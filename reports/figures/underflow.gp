@@ -10,10 +10,10 @@ stats file using (weigh(int(column('layer_id')), column('became_zero'), column('
 do for [i = 1:all_layers] { row_of[i] = give_row(i, all_layers) }
 layers = rows_drawn
 row(i) = row_of[int(i)] ? -row_of[int(i)] : NaN
-width = 860; height = 120 + 24 * layers + foot
+width = page_width; height = 120 + 24 * layers + foot
 share(z, n) = n > 0 && z > 0 ? log10(z / n) : NaN
 text(z, n) = n > 0 && z > 0 ? (z / n >= 0.0995 ? sprintf('%.0f %%', 100 * z / n) : z / n >= 0.0095 ? sprintf('%.1f %%', 100 * z / n) : z / n >= 1e-5 ? sprintf('%.1g %%', 100 * z / n) : '<0.001 %') : '–'
-each = int(steps / 14) + 1
+each = int(steps / (narrow ? 6 : 14)) + 1
 
 do for [format in formats] {
 	eval canvas(format, width, height)
@@ -30,12 +30,12 @@ do for [format in formats] {
 	set xtics () 
 	do for [i = 1:steps:each] { set xtics add (step_name[i] i) }
 	set ytics () noenhanced
-	do for [i = 1:all_layers] { if (row_of[i]) { set ytics add (layer_name[i] row(i)) } }
+	do for [i = 1:all_layers] { if (row_of[i]) { set ytics add (named(layer_name[i]) row(i)) } }
 	set label 902 in_rows(all_layers, 'shares') at screen 0.86, screen 1 - 9. / height right textcolor rgb soft
 	set xlabel 'traced step' textcolor rgb soft offset 0, 0.3
 	unset key
 	set bmargin at screen (54. + foot) / height
-	if (steps <= 10) {
+	if (steps <= (narrow ? 3 : 10)) {
 		plot file using 'step_id':(row(column('layer_id'))):(0.47):(0.44) with boxxyerror fc rgb '#EEEEEA' notitle, \
 			'' using (column('became_zero') > 0 ? column('step_id') : NaN):(row(column('layer_id'))):(0.47):(0.44):(share(column('became_zero'), column('nonzeros'))) with boxxyerror fc palette notitle, \
 			'' using 'step_id':(row(column('layer_id'))):(text(column('became_zero'), column('nonzeros'))):(column('became_zero') > 0.012 * column('nonzeros') ? 0xFFFFFF : 0x222222) with labels textcolor rgb variable notitle

@@ -169,7 +169,7 @@ draw(job *j)
 
 	for (int k = 0; k < j->n; k++)
 		f.at[k].stem = hu_xstrdup(j->recipe[k].name);
-	hu_status st = hu_figures_draw(&f, j->stage, j->formats);
+	hu_status st = hu_figures_draw(&f, j->stage, j->formats, HU_FIGURE_PAGE);
 	for (int k = 0; k < j->n; k++)
 		free(f.at[k].stem);
 	free(f.at);

@@ -23,7 +23,7 @@ tone(f) = f eq 'e4m3' ? teal_text : f eq 'e5m2' ? olive_text : f eq 'tf32' ? cya
 canvas(format) = (format eq 'svg' \
 	? sprintf("set terminal svg size %d,%d dynamic enhanced font 'sans-serif,%g'%s linewidth %g", u * width, u * height, 13 * u, (dark || talk ? " background '".ground."'" : ''), u) \
 	: format eq 'png' ? sprintf("set terminal pngcairo size %d,%d enhanced font 'sans-serif,%g' linewidth %g pointscale %g background '%s'", 2 * width, 2 * height, 19.5, 2., 2., ground) \
-	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,%g' linewidth %g%s", u * width / 96., u * height / 96., 9.75 * u, u, (dark || talk ? " background '".ground."'" : ''))) \
+	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,%g' fontscale 0.75 linewidth %g%s", u * width / 96., u * height / 96., 9.75 * u, u, (dark || talk ? " background '".ground."'" : ''))) \
 	. sprintf("; set output '%s.%s'", stem, format)
 # The font of small text, in the terminal at hand
 little(format) = sprintf('sans-serif,%g', format eq 'svg' ? 11 * u : format eq 'png' ? 16.5 : 8.25 * u)

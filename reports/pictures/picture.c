@@ -168,7 +168,7 @@ draw(drawing *d)
 	}
 	d->canvas.command = d->rows.command;
 	HU_TRY(hu_recipe_script(&d->recipe, d->folder, &d->canvas));
-	return hu_figures_draw(&(hu_figures){ &one, 1 }, d->folder, d->formats);
+	return hu_figures_draw(&(hu_figures){ &one, 1 }, d->folder, d->formats, HU_FIGURE_PAGE);
 }
 
 static hu_status
@@ -195,7 +195,7 @@ write_tex(const drawing *d, const char *file, char *title, char *caption)
 		.caption = caption,
 		.numbers = (char[]){ "" },
 		.subject = d->rows.command };
-	hu_status st = hu_figures_tex(&(hu_figures){ &one, 1 }, d->folder, 0);
+	hu_status st = hu_figures_tex(&(hu_figures){ &one, 1 }, d->folder, HU_FIGURE_COLUMN);
 
 	tex = hu_path(d->folder, "%s.tex", one.stem);
 	if (st == HU_OK)

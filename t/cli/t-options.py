@@ -62,7 +62,8 @@ def of_file(path):
         return of_table(open(path).read())
     if name.endswith(('.json', '.txt', '.gp', '.html', '.svg', '.png')):
         return None
-    return hashlib.sha256(open(path, 'rb').read()).hexdigest()
+    # A PDF says when it was made
+    return hashlib.sha256(re.sub(rb'/CreationDate[^)]*', b'', open(path, 'rb').read())).hexdigest()
 
 
 def observe(line):
@@ -493,6 +494,7 @@ probe tsv | probe --model tc:ampere,in=bf16 --backend shim | --tsv t.tsv
 probe json | probe | --json
 report out | report {run} | --out there
 report formats | report {run} --json | --formats svg
+report width | report {run} --json --formats tex | --width column
 report terminal | report {run} | --terminal
 report json | report {run} | --json
 round format | round 0.1 | --format bf16
@@ -715,6 +717,7 @@ random | probe --random 5
 seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
 out | analyze {h}/run --out there
 out | report {h}/run --terminal --out there
+width | report {h}/run --out there --width column
 json | report {h}/run --terminal --json
 reverse | inspect {h}/a.npy --reverse
 tap | inspect {h}/a.npy --tap

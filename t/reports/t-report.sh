@@ -185,7 +185,7 @@ test_is $? "no gnuplot: exit 4, what to install, nothing written"
 run one
 echo '<!-- older -->' >>one/report/loss.svg
 cp -r one/report before.d
-printf '#!/bin/sh\ncase $2 in --version) exit 0 ;; ulp.gp) echo "line 3: broken"; exit 1 ;; esac\nexec %s "$@"\n' "$(command -v "$gnuplot")" >failing && chmod +x failing
+printf '#!/bin/sh\ncase "$*" in *--version) exit 0 ;; *ulp.gp) echo "line 3: broken"; exit 1 ;; esac\nexec %s "$@"\n' "$(command -v "$gnuplot")" >failing && chmod +x failing
 GNUPLOT=$dir/failing run one
 test $code = 4 && test "$(wc -l <err)" = 1 && grep -q 'ulp: line 3: broken' err && diff -r one/report before.d >/dev/null
 test_is $? "a gnuplot that fails: exit 4, its complaint, the older report stays whole"
