@@ -56,7 +56,9 @@ hu_recipe_script(const hu_recipe *r, const char *dir, const hu_canvas *canvas)
 			r->name, HU_VERSION, r->name);
 	}
 	if (canvas->width)
-		hu_str_addf(&b, "width = %d\nheight = %d\n", canvas->width, canvas->height);
+		hu_str_addf(&b, "width = %d\n", canvas->width);
+	if (canvas->height)
+		hu_str_addf(&b, "height = %d\n", canvas->height);
 	hu_str_addf(&b, "stem = '%s'\nif (!exists('formats')) formats = '%s'\nif (!exists('style')) style = '%s'\n",
 		r->name, canvas->formats, canvas->style);
 	for (int k = 0; k < r->takes; k++) {

@@ -30,7 +30,7 @@ do for [format in formats] {
 	eval begin_picture(format, px, 64)
 	set border 1; unset key
 	set xrange [0:high * 1.05]; set yrange [0.3:rows + 0.7]
-	set ytics scale 0 noenhanced ()
+	set ytics scale 0 noenhanced (); set xtics few_tics(0, high * 1.05, width - px - 64.)
 	set grid xtics noytics
 	do for [i = 1:rows] {
 		eval row_tic(y(i), name[i], name_columns(px))

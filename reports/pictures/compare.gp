@@ -28,7 +28,7 @@ do for [format in formats] {
 	eval begin_picture(format, px, 110)
 	set border 1; unset key
 	set xrange [low - pad:high + pad]; set yrange [0.4:rows + 0.6]
-	set ytics scale 0 noenhanced (); set xtics format '%g %%'
+	set ytics scale 0 noenhanced (); set xtics few_tics(low - pad, high + pad, width - px - 110.) format '%g %%'
 	set grid xtics noytics
 	do for [i = 1:rows] {
 		eval row_tic(y(i), name[i], name_columns(px))

@@ -18,7 +18,7 @@ do for [format in formats] {
 	set logscale y
 	set xrange [0:rows + 1]; set yrange [low / 10:high * 10]
 	eval decades(low / 10, high * 10)
-	eval name_x('recorded tensors that differ, in their order')
+	eval name_x(narrow ? 'tensors that differ, in their order' : 'recorded tensors that differ, in their order')
 	eval name_y('largest difference, ulps')
 	plot file using ($0 + 1):(positive(column('ulps'))) with impulses lw 1 lc rgb rule notitle, \
 		file using ($0 + 1):(positive(column('ulps'))) with points pt 7 ps 0.5 lc rgb blue notitle

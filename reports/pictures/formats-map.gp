@@ -31,7 +31,7 @@ y(i) = rows + 1 - i
 # Two panels in one plot: bits from 0 to 0.44, range from 0.5 to 1
 bit_x(b) = 0.44 * b / most_bits
 range_x(e) = 0.5 + 0.5 * (e - least) / (largest - least)
-step = 10.**floor(log10((largest - least) / 4.)); step = step * ((largest - least) / step > 20 ? 5 : (largest - least) / step > 8 ? 2 : 1)
+step = 10.**floor(log10((largest - least) / 4.)); step = step * ((largest - least) / step > 20 ? 5 : (largest - least) / step > 8 ? 2 : 1) * (narrow ? 2 : 1)
 
 # What is drawn now are arrays, which have no header
 set datafile nocolumnheaders
@@ -55,7 +55,7 @@ do for [format in formats] {
 		set label 500 + k sprintf('2^{%d}', k * step) at range_x(k * step), graph 0 center offset 0, -0.8 textcolor rgb soft font little(format)
 		set arrow 500 + k from range_x(k * step), graph 0 to range_x(k * step), graph 1 nohead lw 0.6 lc rgb rule back
 	}
-	set label 400 'sign, {/:Bold exponent}, {/:Bold fraction}: bits' at 0.22, screen 14. / height center textcolor rgb soft
+	set label 400 (narrow ? 'bits' : 'sign, {/:Bold exponent}, {/:Bold fraction}: bits') at 0.22, screen 14. / height center textcolor rgb soft
 	set label 401 'positive numbers' at 0.75, screen 14. / height center textcolor rgb soft
 	plot NaN lc rgb ink notitle
 }

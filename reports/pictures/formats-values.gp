@@ -29,7 +29,7 @@ do for [format in formats] {
 	set border 1; unset key
 	set logscale x
 	set xrange [low / 4:high * 4 > 1 ? high * 4 : high * 4]; set yrange [0.3:rows + 0.7]
-	set xtics format '10^{%T}'; set ytics scale 0 noenhanced ()
+	set xtics format '10^{%T}'; if (narrow) { set xtics 100 }; set ytics scale 0 noenhanced ()
 	set grid xtics noytics
 	do for [i = 1:rows] { eval row_tic(y(i), name[i], name_columns(px)) }
 	eval name_x('relative error')

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the pictures of commands share, beside the gallery's style: a head whose lines are broken to the width, margins in
 # pixels, and a legend of any number of series below the plot. `command` is the line whose rows are drawn.
-if (!exists('height')) height = exists('height_wanted') ? height_wanted : 360
+# In a column of a paper titles need more lines
+narrow = exists('width') && width < 480
+if (exists('height_wanted') && narrow) height_wanted = height_wanted + 40
+# A picture of rows is as high as these need, even where less is wanted
+if (!exists('height')) height = exists('height_wanted') ? height_wanted : narrow ? 240 : 360
+if (exists('height_wanted') && height < height_wanted) height = height_wanted
 load 'gallery-style.gp'
 # Columns may be text alone, so gnuplot is told that the first row is none of the data
 set datafile columnheaders
@@ -43,7 +48,7 @@ row_px = low_canvas ? 17 : 22.5; below_px = low_canvas ? 50. : 58.
 head_height = 0
 legend_rows = 0; legend_columns = 1
 # How many columns and rows a legend of n entries takes, the longest of which has m characters
-legend_of(n, m) = (legend_columns = int((width - 96) / (9 * m + 61)), legend_columns = legend_columns < 1 ? 1 : legend_columns > n ? n : legend_columns, \
+legend_of(n, m) = (legend_columns = int((width - (narrow ? 190 : 96)) / (9 * m + 61)), legend_columns = legend_columns < 1 ? 1 : legend_columns > n ? n : legend_columns, \
 	legend_rows = int((n + legend_columns - 1) / legend_columns))
 
 # Begins a picture: margins of LEFT and RIGHT pixels beside the plot; the legend stands below the axis' label
@@ -62,6 +67,9 @@ name_y(text) = low_canvas ? sprintf("set label 1004 \"%s\" at screen %f, graph 1
 	: sprintf("set label 1004 \"%s\" at screen %f, graph 0.5 center rotate by 90 textcolor rgb soft", text, 14. / width)
 # Tics at powers of ten of an axis from a to b, as many as the plot has room for
 decades(a, b) = sprintf("set ytics (); d = int(ceil((log10(%g) - log10(%g)) * 26 / plot_height)); d = d < 1 ? 1 : d; do for [e = int(ceil(log10(%g) / d)):int(floor(log10(%g) / d))] { set ytics add (sprintf('10^{%%d}', e * d) 10.**(e * d)) }", b, a, a, b)
+
+# Tics of an axis from a to b that has PX pixels, none of which lies on its neighbour
+few_tics(a, b, px) = (raw = 48. * (b - a) / px, ten = 10.**floor(log10(raw)), raw / ten > 5 ? 10 * ten : raw / ten > 2 ? 5 * ten : raw / ten > 1 ? 2 * ten : ten)
 
 # Pictures whose rows have names on the left, the first on top: one row takes row_px pixels, and the canvas is as high as
 # they need where --canvas says nothing. row_tics(i, text) names row i.

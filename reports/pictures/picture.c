@@ -34,8 +34,8 @@ static const hu_opt opts[] = { { "svg", "FILE", NULL, "draw the rows into FILE, 
 	{ "style", "STYLE", "print",
 		"of the picture: print: dark on white; dark: light on a dark ground; talk: twice as large, 16:9" },
 	{ "canvas", "WxH", NULL,
-		"size of the picture, in pixels at 96 to the inch or as 84x60mm; letters keep theirs [640 wide, as "
-		"high as the rows need]" },
+		"size of the picture, or its width alone, in pixels at 96 to the inch or as 84x60mm or 84mm; letters "
+		"keep theirs, and a picture of rows is never lower than these need [640 wide]" },
 	{ NULL, NULL, NULL, NULL } };
 enum { FILES = 4 };
 
@@ -78,19 +78,25 @@ static const hu_opt_need needs[] = { { "style canvas", draws, "without --svg, --
 static hu_status
 size_of(const char *text, int *width, int *height)
 {
-	double w, h;
-	int n = 0;
+	double w, h = 0;
+	int all = 0, n = 0;
 
-	if (sscanf(text, "%lfx%lf%n", &w, &h, &n) == 2 && (!text[n] || !strcmp(text + n, "mm"))) {
+	/* WIDTHxHEIGHT, or WIDTH alone, in pixels or in millimetres */
+	if (sscanf(text, "%lfx%lf%n", &w, &h, &all) == 2)
+		n = all;
+	else if (sscanf(text, "%lf%n", &w, &all) == 1)
+		n = all, h = 0;
+	if (n && (!text[n] || !strcmp(text + n, "mm"))) {
 		double scale = text[n] ? 96 / 25.4 : 1;
-		if (w * scale >= 240 && w * scale <= 4000 && h * scale >= 160 && h * scale <= 4000) {
+		if (w * scale >= 240 && w * scale <= 4000 && (!h || (h * scale >= 160 && h * scale <= 4000))) {
 			*width = (int)(w * scale + 0.5);
 			*height = (int)(h * scale + 0.5);
 			return HU_OK;
 		}
 	}
 	return hu_fail(HU_EINVAL,
-		"--canvas %s: WIDTHxHEIGHT is needed, from 240x160 to 4000x4000 pixels, or in millimetres as 84x60mm",
+		"--canvas %s: WIDTHxHEIGHT or WIDTH is needed, from 240x160 to 4000x4000 pixels, or in millimetres as "
+		"84x60mm or 84mm",
 		text);
 }
 

@@ -8,11 +8,14 @@
 set datafile separator "\t"
 set datafile columnheaders
 stats file_probes using 0 nooutput
-height_wanted = 90 + 15 * (STATS_records > 12 ? STATS_records : 12)
+narrow = exists('width') && width < 480
+features = 9
+# In a column the features stand over the probes, on a page beside them
+lines_high(n) = narrow ? 1.4 * features + 1 + n : n > 12 ? n : 12
+height_wanted = 90 + 15 * lines_high(STATS_records)
 load 'picture-style.gp'
 
 model = ''; block = ''; said = ''; source = ''
-features = 9
 array key[features] = ['products in a block', 'fraction bits of the alignment', 'extra alignment bits', 'fraction bits of the output', 'aligned terms are rounded', 'the output is rounded', 'subnormal inputs', 'subnormal outputs', 'monotone']
 array value[features]
 stats file using (model = strcol('model'), value[1] = strcol('products_in_a_block'), value[2] = strcol('fraction_bits_of_the_alignment'), value[3] = strcol('extra_alignment_bits'), value[4] = strcol('fraction_bits_of_the_output'), \
@@ -23,7 +26,8 @@ rows = 0; tabled = 0; equal = 0
 read(p, i, v, t, w) = rows == most ? 0 : (rows = rows + 1, name[rows] = p, inputs[rows] = i, sums[rows] = v, verdict[rows] = w, tabled = tabled + (w eq 'PASS' || w eq 'FAIL'), equal = equal + (w eq 'PASS'), 0)
 stats file_probes using (read(strcol('probe'), strcol('inputs'), strcol('value'), strcol('tabled'), strcol('verdict'))) nooutput
 message(_) = sprintf('%s adds %s products at once and keeps %s extra bits', model, value[1], value[3])
-lines_here = rows > features ? rows : features
+lines_here = lines_high(rows)
+begin = narrow ? 1.4 * features + 1 : 0; edge = narrow ? 0 : 0.5; span = 1 - edge
 y(i) = lines_here + 1 - i
 
 # What is drawn now are arrays, which have no header
@@ -35,13 +39,13 @@ do for [format in formats] {
 	set xrange [0:1]; set yrange [0.3:lines_here + 0.7]
 	do for [i = 1:features] {
 		set label 2 * i key[i] at 0, y(1.4 * i - 0.4) left textcolor rgb soft
-		set label 2 * i + 1 shorter(value[i], 22) noenhanced at 0.32, y(1.4 * i - 0.4) left textcolor rgb ink
+		set label 2 * i + 1 shorter(value[i], narrow ? 12 : 22) noenhanced at (narrow ? 0.74 : 0.32), y(1.4 * i - 0.4) left textcolor rgb ink
 	}
 	do for [i = 1:rows] {
-		set label 100 + 3 * i name[i] noenhanced at 0.5, y(i) left textcolor rgb soft font little(format)
-		set label 101 + 3 * i shorter(inputs[i], 30) noenhanced at 0.64, y(i) left textcolor rgb ink font little(format)
+		set label 100 + 3 * i name[i] noenhanced at edge, y(begin + i) left textcolor rgb soft font little(format)
+		set label 101 + 3 * i shorter(inputs[i], 30) noenhanced at edge + 0.28 * span, y(begin + i) left textcolor rgb ink font little(format)
 		sign = verdict[i] eq 'PASS' ? '=' : verdict[i] eq 'FAIL' ? '≠' : ' '
-		set label 102 + 3 * i sign at 0.99, y(i) right textcolor rgb (verdict[i] eq 'FAIL' ? wine : blue)
+		set label 102 + 3 * i sign at 0.99, y(begin + i) right textcolor rgb (verdict[i] eq 'FAIL' ? wine : blue)
 	}
 	plot NaN lc rgb ink notitle
 }

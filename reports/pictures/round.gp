@@ -8,7 +8,9 @@ set datafile separator "\t"
 set datafile columnheaders
 stats file using 0 nooutput
 most = STATS_records
-height_wanted = 100 + 66 * STATS_records
+narrow = exists('width') && width < 480
+# In a column a row's name and probability stand over it
+height_wanted = 100 + (narrow ? 84 : 66) * STATS_records
 load 'picture-style.gp'
 
 array name[most]; array value[most]; array exact[most]; array up[most]; array ulp[most]; array part[most]; array flag[most]
@@ -29,12 +31,17 @@ lower(i) = up[i] ? real(value[i]) - ulp[i] : real(value[i])
 # What is drawn now are arrays, which have no header
 set datafile nocolumnheaders
 do for [format in formats] {
-	eval begin_picture(format, px, 128)
+	eval begin_picture(format, narrow ? 20 : px, narrow ? 20 : 128)
 	set border 0; unset grid; unset xtics; unset key
 	set ytics scale 0 noenhanced ()
 	set xrange [0:1]; set yrange [0.3:rows + 0.7]
 	do for [i = 1:rows] {
-		eval row_tic(y(i), name[i], name_columns(px))
+		if (narrow) {
+			unset ytics
+			set label 10 * i + 4 name[i] at 0, y(i) left offset 0, 2.3 noenhanced textcolor rgb ink
+		} else {
+			eval row_tic(y(i), name[i], name_columns(px))
+		}
 		if (gap(i)) {
 			set arrow 10 * i from 0, y(i) to 1, y(i) nohead lw 2 lc rgb rule
 			set arrow 10 * i + 1 from 0, y(i) - 0.1 to 0, y(i) + 0.1 nohead lw 2 lc rgb soft
@@ -43,7 +50,8 @@ do for [format in formats] {
 			set label 10 * i sprintf('%.9g', lower(i)) at 0, y(i) left offset 0, -1.1 textcolor rgb soft font little(format)
 			set label 10 * i + 1 sprintf('%.9g', lower(i) + ulp[i]) at 1, y(i) right offset 0, -1.1 textcolor rgb soft font little(format)
 			set label 10 * i + 2 shorter(exact[i], 14) noenhanced at part[i], y(i) center offset 0, 1.1 textcolor rgb purple font little(format)
-			set label 10 * i + 3 sprintf('SR up: %.3g %%', 100 * part[i]) at 1.03, y(i) left textcolor rgb soft font little(format)
+			set label 10 * i + 3 sprintf('SR up: %.3g %%', 100 * part[i]) textcolor rgb soft font little(format)
+			if (narrow) { set label 10 * i + 3 at 1, y(i) right offset 0, 2.3 } else { set label 10 * i + 3 at 1.03, y(i) left }
 		} else {
 			set label 10 * i sprintf('%s%s', value[i], gone(flag[i]) ? ', exact' : ' ('.flag[i].')') noenhanced at 0.02, y(i) left textcolor rgb ink
 		}

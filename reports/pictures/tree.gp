@@ -14,8 +14,9 @@ rows = 0; distinct = 0; hidden = 0
 add(b, s, t, h) = (rows = rows + 1, t eq '-' || t eq '' || known(h) ? 0 : found == most_trees ? (hidden = hidden + 1) : (found = found + 1, text[found] = t, name[found] = b.': '.s, mark[found] = h), 0)
 stats file using (add(strcol('backend'), strcol('sum'), strcol('tree'), strcol('hash'))) nooutput
 if (found == 0) { print 'no sum here has a tree to draw'; exit status 1 }
-across = found < 3 ? found : 3; down = int((found + across - 1) / across)
-height_wanted = 110 + 250 * down
+narrow = exists('width') && width < 480
+across = narrow ? 1 : found < 3 ? found : 3; down = int((found + across - 1) / across)
+height_wanted = 110 + (narrow ? 190 : 250) * down
 load 'picture-style.gp'
 
 # Reads a tree such as ((1 2) 10): a node stands over the middle of its children, one above the highest of them. depth counts

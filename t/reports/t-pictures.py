@@ -189,6 +189,10 @@ for script, line, more, check in lines:
     ok(not wrong and texts > 4, '%d texts, each to be read' % texts, wrong)
     none(sorted(svgtext.colours(svg) - palette), 'the gallery\'s colours alone')
     os.remove(svg)
+    run(line + ' --svg p.svg --canvas 84mm')
+    wrong, texts = svgtext.faults(svg, 8 / 0.75)
+    ok(not wrong and texts > 4 and svgtext.read(svg)[0][0] == 317, 'in a column of 84 mm: %d texts' % texts, wrong)
+    os.remove(svg)
 
 # --- the other files, styles and sizes, of every command
 for command in sorted({c for c, _ in views}):
@@ -198,7 +202,8 @@ for command in sorted({c for c, _ in views}):
     heads = [open(home + '/' + n, 'rb').read(5) if os.path.exists(home + '/' + n) else b'' for n in names]
     ok(heads == [b'<?xml', b'\x89PNG\r', b'%PDF-', b'% nee'], command + ': svg, png, pdf and tex', [err, heads])
     text = open(home + '/o.svg').read() if heads[0] else ''
-    ok('viewBox="0 0 340 265"' in text and '#15171A' in text.upper(), command + ': --canvas and --style', [text[:300]])
+    size = re.search(r'viewBox="0 0 340 (\d+)"', text) # a picture of rows is as high as these need
+    ok(size and int(size[1]) >= 265 and '#15171A' in text.upper(), command + ': --canvas and --style', [text[:300]])
     tex = open(home + '/sub_1.tex', encoding='utf-8').read() if heads[3] else ''
     ok('\\includegraphics[width=\\linewidth]{sub_1.pdf}' in tex and not set(re.sub('[ -~\\n’…–é]', '', tex)),
             command + ': the LaTeX figure names its picture, in letters that LaTeX has', sorted(set(re.sub('[ -~\\n]', '', tex))))
