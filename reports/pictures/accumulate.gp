@@ -17,7 +17,7 @@ id(f, s) = (key = f.' '.bare(s), found = 0, sum [i = 1:most] (i <= series && nam
 	stops[series] = 0, at_stop[series] = 0, swamped[series] = 0, last[series] = 0, mark[series] = 0, series))
 read(f, s, x, e, first, stop, value) = (i = id(f, s), n_max = x > n_max ? x : n_max, n_min = x < n_min ? x : n_min, \
 	low = e > 0 && e < low ? e : low, high = e > high ? e : high, last[i] = e, \
-	(gone(first) || mark[i] > 0 ? 0 : (mark[i] = x)), (gone(stop) ? 0 : (stops[i] = real(stop), at_stop[i] = real(value))), 0)
+	(gone(first) || mark[i] > 0 ? 0 : (mark[i] = real(first))), (gone(stop) ? 0 : (stops[i] = real(stop), at_stop[i] = real(value))), 0)
 stats file using (by_length = by_length || !gone(strcol('length')), 0) nooutput
 x_of(l, n) = by_length ? number(l) : n
 stats file using (read(strcol('format'), strcol('sum'), x_of(strcol('length'), column('n')), column('backward'), strcol('first_swamped'), strcol('stagnation_term'), strcol('stagnation_value'))) nooutput
@@ -31,8 +31,26 @@ row = 0
 gather(i, x, e) = (p = row % points + 1, row = row + 1, row > points ? 0 : (series_of[p] = i, at[p] = x, mean[p] = 0, least[p] = 1e300, most_of[p] = 0), \
 	e == e ? (mean[p] = mean[p] + e / seeds, least[p] = e < least[p] ? e : least[p], most_of[p] = e > most_of[p] ? e : most_of[p]) : (mean[p] = NaN), last[i] = mean[p], 0)
 stats file using (gather(id(strcol('format'), strcol('sum')), x_of(strcol('length'), column('n')), column('backward'))) nooutput
+# The curve's height over the first swamped term, which lies between two of its points
+array height_at[series]
+do for [i = 1:series] {
+	height_at[i] = NaN; before = 0
+	do for [p = 1:points] {
+		if (series_of[p] == i) {
+			if (mark[i] > 0 && at[p] >= mark[i] && !(height_at[i] == height_at[i])) {
+				part = before ? log(mark[i] / at[before]) / log(at[p] / at[before]) : 1
+				height_at[i] = before && mean[before] > 0 ? mean[before] * (mean[p] / mean[before])**part : mean[p]
+			}
+			before = p
+		}
+	}
+}
 set print $points
+print "series\tx\tmean\tleast\tmost"
 do for [p = 1:points] { print sprintf("%d\t%.17g\t%.17g\t%.17g\t%.17g", series_of[p], at[p], mean[p], least[p], most_of[p]) }
+set print $marks
+print "series\tx\theight"
+do for [i = 1:series] { if (mark[i] > 0) { print sprintf("%d\t%.17g\t%.17g", i, mark[i], height_at[i]) } }
 set print
 spread = seeds > 1 ? sprintf('Lines: the mean over %d seeds; bands: from the least to the largest of them. ', seeds) : ''
 what = by_length ? 'the length N of the parts' : 'the number of terms n'
@@ -46,7 +64,7 @@ stopped = 0
 do for [i = 1:series] { if (stops[i] > 0 && (!stopped || stops[i] < stops[stopped])) { stopped = i } }
 marked = 0
 do for [i = 1:series] { marked = marked + (mark[i] > 0) }
-circles = by_length || !marked ? '' : 'A circle marks the first row in which a term was swamped, that is, left the accumulator as it was.'
+circles = by_length || !marked ? '' : 'A circle marks the first term that was swamped, that is, left the accumulator as it was'.(seeds > 1 ? ', with the first seed.' : '.')
 when = seeds > 1 ? 'On average over '.seeds.' seeds' : 'At the end'
 message(_) = !by_length && stopped && seeds == 1 ? sprintf('%s: the sum stops at term %s, at %s', name[stopped], grouped(sprintf('%d', stops[stopped])), say(at_stop[stopped])) \
 	: series > 1 ? sprintf('%s %s is off by %s of the terms’ magnitudes, %s by %s', when, name[worst], say(last[worst]), name[best], say(last[best])) \
@@ -72,6 +90,6 @@ do for [format in formats] {
 		for [i = 1:series] file using (is(i) && bounds[i] ? x_of(strcol('length'), column('n')) : NaN):(positive(column('sqrt_n_u'))) with lines lw 1 dt 2 lc rgb series_ink(i) notitle, \
 		for [i = 1:series] $points using (seeds > 1 && column(1) == i && column(5) > 0 ? column(2) : NaN):(above(column(4))):(above(column(5))) with filledcurves fs transparent solid 0.2 noborder lc rgb series_ink(i) notitle, \
 		for [i = 1:series] $points using (column(1) == i ? column(2) : NaN):(positive(column(3))) with linespoints pt 7 ps 0.25 lw 2 dt series_dash(i) lc rgb series_ink(i) title name[i], \
-		for [i = 1:series] $points using (!by_length && column(1) == i && mark[i] == column(2) ? column(2) : NaN):(positive(column(3))) with points pt 6 ps 1.2 lw 2 lc rgb series_ink(i) notitle
+		for [i = 1:series] $marks using (column(1) == i && !by_length ? column(2) : NaN):(positive(column(3))) with points pt 6 ps 1.2 lw 2 lc rgb series_ink(i) notitle
 }
 unset output

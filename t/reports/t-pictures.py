@@ -48,8 +48,13 @@ def accumulate(title, rows):
     stops = [r for r in rows if r['stagnation_term']]
     first = min((r['stagnation_term'] for r in stops), default=None)
     m = re.fullmatch(r'(\S+) (\S+): the sum stops at term (.+), at (\S+)', title)
-    return m is not None and any(number(m[3]) == first == r['stagnation_term'] and near(m[4], r['stagnation_value'])
-            and r['format'] == m[1] for r in stops)
+    # circles stand over the first swamped terms: the axis of n has 14 powers of two from pixel 74 to 620
+    circles = sorted(float(x) for x in re.findall(r"gpPt5' transform='translate\(([0-9.]+),", open(home + '/p.svg').read()))
+    terms = sorted({(r['format'], r['sum']): r['first_swamped'] for r in rows if r['first_swamped']}.values())
+    if len(terms) != 4 or any(abs(x - 74 - 39 * math.log2(n)) > 1.5 for x, n in zip(circles, terms)):
+        return False
+    return m is not None and len(circles) == 4 and any(number(m[3]) == first == r['stagnation_term'] and near(
+        m[4], r['stagnation_value']) and r['format'] == m[1] for r in stops)
 
 
 def spread(title, rows):
