@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu-pack.sh FILE BUILD DRY: what `gpu.sh --bundle FILE` does: packs the program of folder BUILD, its GPU tests, the shared
-# libraries that they load, these scripts, and the CPU's digests of the trainings that the GPU will be held to, as one
-# archive of gzip and tar. `tar xzf FILE && halfulp-gpu/bench/gpu.sh` then runs it where there is nothing but a driver.
-# DRY 1: the program alone, of any build, for --dry.
+# gpu-pack.sh FILE BUILD DRY: what `gpu.sh --bundle FILE` does: packs the program of folder BUILD, its GPU tests, the
+# shared libraries that they load, these scripts, and the CPU's digests of the trainings that the GPU will be held to,
+# as one archive of gzip and tar. `tar xzf FILE && halfulp-gpu/bench/gpu.sh` then runs it where there is nothing but a
+# driver. DRY 1: the program alone, of any build, for --dry.
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 file=$1 build=$(cd "$2" 2>/dev/null && pwd) dry=$3

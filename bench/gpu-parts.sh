@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by gpu.sh: the parts in the order of their worth: does it run, are the bits right, what does the sanitizer say, are
-# the instructions those of the models, how fast is it, and the rest.
+# Sourced by gpu.sh: the parts in the order of their worth: does it run, are the bits right, what does the sanitizer
+# say, are the instructions those of the models, how fast is it, and the rest.
 . "$top/bench/gpu-trainings.sh"
 
 # Kernels on the matrix units are for capability 8.0 and newer; Turing's units have fp16 alone, which simt follows
@@ -89,7 +89,8 @@ cublas() {
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
-# reach: products that reach every kernel, in whole stages and with one left over, checked bit by bit; COMMAND goes in front
+# reach: products that reach every kernel, in whole stages and with one left over, checked bit by bit; COMMAND goes in
+# front
 reach() {
 	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt --trials 1 || return
 	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats $formats --sum tc:$arch --gemm $units --trials 1 || return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by gpu.sh and gpu-pack.sh, which set $top, $work and $halfulp: the short trainings at the models' own sizes whose
-# digests a GPU is held to, and where the CPU's digests come from: the bundle, or a run made here.
+# Sourced by gpu.sh and gpu-pack.sh, which set $top, $work and $halfulp: the short trainings at the models' own sizes
+# whose digests a GPU is held to, and where the CPU's digests come from: the bundle, or a run made here.
 
 # Each model's own size; on the shim, which interprets each thread, a tiny one and few policies
 own_policies='.*'

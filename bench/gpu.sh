@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/gpu.sh [--from BUNDLE | --build DIR | --dry] [--out DIR] [--archive FILE] [--minutes N] [--only PATTERN]: everything
-# that wants a GPU, in one command: every parity test, trainings whose digests must be the CPU's, compute-sanitizer, the probes
-# of the matrix units, and the benchmarks (gpu-parts.sh, in the order of their worth). Leaves one folder of TSV, each with the
-# device, driver, toolkit and clocks in its head, and the same as one archive, which is written anew after each part.
-# Each part has a time limit, and one that fails does not stop the rest. Called again with the same folder or archive it
-# goes on where time ran out. Exits 0 where all passed, 1 where a part failed, 4 where there is no GPU or no build.
-# Without --from: on a machine with nvcc, whose GPU it builds for. --bundle FILE [--build DIR]: packs that build for machines
-# that have a driver alone (gpu-pack.sh); --from FILE, or the script within the unpacked bundle, runs it there.
-# --dry: no GPU and no build: the program named by HALFULP, or the bundle's, and the same parts on the launch shim at tiny
-# sizes.
+# bench/gpu.sh [--from BUNDLE | --build DIR | --dry] [--out DIR] [--archive FILE] [--minutes N] [--only PATTERN]:
+# everything that wants a GPU, in one command: every parity test, trainings whose digests must be the CPU's,
+# compute-sanitizer, the probes of the matrix units, and the benchmarks (gpu-parts.sh, in the order of their worth).
+# Leaves one folder of TSV, each with the device, driver, toolkit and clocks in its head, and the same as one archive,
+# which is written anew after each part. Each part has a time limit, and one that fails does not stop the rest. Called
+# again with the same folder or archive it goes on where time ran out. Exits 0 where all passed, 1 where a part failed,
+# 4 where there is no GPU or no build. Without --from: on a machine with nvcc, whose GPU it builds for. --bundle FILE
+# [--build DIR]: packs that build for machines that have a driver alone (gpu-pack.sh); --from FILE, or the script within
+# the unpacked bundle, runs it there. --dry: no GPU and no build: the program named by HALFULP, or the bundle's, and the
+# same parts on the launch shim at tiny sizes.
 export LC_ALL=C OMP_WAIT_POLICY=passive
 top=$(cd "$(dirname "$0")/.." && pwd)
 dry=0 out= build= minutes=9 from= bundle= archive= only='*'
@@ -108,7 +108,8 @@ keep() {
 	tar -C "$out" -czf "$archive.part" . && mv "$archive.part" "$archive"
 }
 
-# part NAME SECONDS COMMAND...: a row of summary.tsv; its words go to log/NAME.txt. One that ended before is not repeated.
+# part NAME SECONDS COMMAND...: a row of summary.tsv; its words go to log/NAME.txt. One that ended before is not
+# repeated.
 part() {
 	local name=$1 limit=$2 code start=$(date +%s.%N) rest=$(left) verdict
 	shift 2

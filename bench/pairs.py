@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# How fast `diff` compares two files of which nearly every element differs, beside reading both (cat), for fp32, fp16 and
-# bf16. Both take turns in one run. Seconds are the processor's, user and system, so that a busy machine does not count;
-# with T threads a comparison lasts that divided by T at best. Resident memory is that of pages of the files at most.
+# How fast `diff` compares two files of which nearly every element differs, beside reading both (cat), for fp32, fp16
+# and bf16. Both take turns in one run. Seconds are the processor's, user and system, so that a busy machine does not
+# count; with T threads a comparison lasts that divided by T at best. Resident memory is that of pages of the files at
+# most.
 #   python3 bench/pairs.py [--mb 1024] [--times 5]
 import argparse
 import array

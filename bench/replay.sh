@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # How replay grows with the trace: every output judged and the exact step beside it. First one step of the convnet over
-# 16 times the batch, then 1 to 16 traced steps of one batch: bytes of the trace, seconds of the processors, and the largest
-# resident set, with ratios to the row above; and each one's straight line over the batches (least squares). A trace's tensors are
-# pages of its file, given back after each step: the last rows' traces are larger than what is resident. HALFULP names the program,
-# PEAK bench/peak; BATCHES, STEPS, POLICY and WIDTH change the sizes.
+# 16 times the batch, then 1 to 16 traced steps of one batch: bytes of the trace, seconds of the processors, and the
+# largest resident set, with ratios to the row above; and each one's straight line over the batches (least squares). A
+# trace's tensors are pages of its file, given back after each step: the last rows' traces are larger than what is
+# resident. HALFULP names the program, PEAK bench/peak; BATCHES, STEPS, POLICY and WIDTH change the sizes.
 set -eu
 halfulp=${HALFULP:-halfulp}
 peak=${PEAK:-bench/peak}

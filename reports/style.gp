@@ -12,7 +12,7 @@ if (!exists('formats')) formats = 'svg png'
 # letters stay 8 pt.
 if (!exists('narrow')) narrow = 0
 page_width = narrow ? 415 : 860
-letter = 8.
+letter = 8.6
 
 # The colours of runs, Okabe and Ito's and Paul Tol's without green, amber and red: these are kept for verdicts
 ink = '#222222'; soft = '#666666'; rule = '#DDDDDD'
@@ -38,7 +38,9 @@ break_at(s, k, n) = k > 1 ? s[1:k - 1]."\n".in_lines(s[k + 1:*], n) : s[1:n]."\n
 lines_of(s, n) = strlen(s) <= n ? 1 : 1 + lines_after(s, last_space(s, n + 1), n)
 lines_after(s, k, n) = k > 1 ? lines_of(s[k + 1:*], n) : lines_of(s[n + 1:*], n)
 short(s, n) = strlen(s) <= n ? s : s[1:n / 2].'…'.s[strlen(s) - (n - n / 2 - 2):*]
-named(s) = narrow ? short(s, 24) : s
+name_letters = narrow ? 20 : 40
+name_space = 22 * letter
+named(s) = short(s, name_letters)
 
 # The terminal of FORMAT and its output file, for a canvas of W x H pixels of a page. A PDF's letters are as many points
 # high as its font says where fontscale is 0.75. The foot of the canvas says
@@ -67,11 +69,12 @@ set title textcolor rgb ink
 
 # A long list is cut to the MOST of n lines whose worth[i] is largest: row_of[i] is the row of line i, 0 where it has none,
 # and in_rows says so. Both arrays are the figure's.
-most_rows = 64
+most_rows = narrow ? 48 : 64
 rank(i, n) = sum [j = 1:n] (worth[j] > worth[i] || (worth[j] == worth[i] && j < i))
 rows_drawn = 0
 give_row(i, n) = n <= most_rows || rank(i, n) < most_rows ? (rows_drawn = rows_drawn + 1) : 0
-in_rows(n, what) = n > most_rows ? sprintf('the %d of %d lines with the largest %s; the table has all', most_rows, n, what) : ''
+beyond = narrow ? '' : '; the table has all'
+in_rows(n, what) = n > most_rows ? sprintf('the %d of %d lines with the largest %s'.beyond, most_rows, n, what) : ''
 
 # A legend of the runs along the top: COLUMNS across, each run's colour and name
 longest_label = 0

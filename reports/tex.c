@@ -61,7 +61,8 @@ hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width)
 		hu_str_init(&b);
 		hu_str_addf(&b,
 			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
-			"%s%s.gp\n\\begin{figure%s}\n\\centering\n\\includegraphics[width=\\%s]{%s.pdf}\n\\caption{",
+			"%s%s.gp\n\\begin{figure%s}\n\\centering\n"
+			"\\includegraphics[width=\\%s,height=0.85\\textheight,keepaspectratio]{%s.pdf}\n\\caption{",
 			g->stem, page ? "" : "-e 'narrow = 1; formats = \"pdf\"' ", g->stem, page ? "*" : "",
 			page ? "textwidth" : "linewidth", g->stem);
 		hu_tex_text(&b, g->title);

@@ -6,19 +6,38 @@ load 'style.gp'
 all_lines = |layer_name|
 array worth[all_lines]; array row_of[all_lines]
 do for [i = 1:all_lines] { worth[i] = 0 }
+# Where a run has propagated errors, one that is missing is of a value whose exact one is 0: all of it is rounding
+# error. Without the next line gnuplot would not read the rows that have a "-".
+set datafile missing 'no cell'
+array known[runs]; array nothing[all_lines]
+do for [i = 1:runs] { known[i] = 0 }
+do for [i = 1:all_lines] { nothing[i] = 0 }
+is_known(r, x) = (known[r] = known[r] + (x eq '-' ? 0 : 1), 0)
+is_nothing(r, i, x) = (nothing[i] = nothing[i] + (known[r] > 0 && x eq '-' ? 1 : 0), 0)
+stats file using (is_known(int(column('run')), strcol('propagated_rel_normwise'))) nooutput
+stats file using (is_nothing(int(column('run')), int(column('layer_id')), strcol('propagated_rel_normwise'))) nooutput
 weigh(i, x) = (worth[i] = x > worth[i] ? x : worth[i], 0)
-stats file using (weigh(int(column('layer_id')), column('propagated_rel_normwise') > 0 ? column('propagated_rel_normwise') : column('backward_normwise'))) nooutput
+own(x) = x > 0 ? x : column('backward_normwise')
+stats file using (weigh(int(column('layer_id')), own(column('propagated_rel_normwise')))) nooutput
+do for [i = 1:all_lines] { if (nothing[i]) { worth[i] = 1 } }
 do for [i = 1:all_lines] { row_of[i] = give_row(i, all_lines) }
 lines = rows_drawn
 row(i) = row_of[int(i)] ? -row_of[int(i)] : NaN
-width = page_width; head = narrow ? 98. : 84.; height = head + legend_height + int(15.5 * lines) + foot
+width = page_width; head = !narrow ? 84. : all_lines > most_rows ? 118. : 98.
+height = head + legend_height + int(15.5 * lines) + foot
 most = 1
-# In a column the names take what 24 letters need, and two panels share the rest
-names_end = narrow ? 24 * letter / width : 0.22; panel_wide = (0.985 - names_end - 0.09) / 2
+# The names take what they need, in a column what 22 letters do, and two panels share the rest
+longest = 22
+do for [i = 1:all_lines] { if (row_of[i] && strlen(layer_name[i]) > longest) { longest = strlen(layer_name[i]) } }
+names_end = (narrow ? name_space : letter * (longest < name_letters ? longest : name_letters)) / width
+panel_wide = (0.985 - names_end - 0.09) / 2
 # What is below the axis, such as a count kept in fp64, stands at its foot
 inside(x) = x > 0 ? (x < low ? low : x < most ? x : most) : NaN
 of(r, x) = column('run') == r ? x : NaN
+# The marks of several runs stand beside each other in a row
+beside(y, r) = y + 0.5 * (r - 0.5 * (runs + 1)) / runs
 low = 1e-9
+cancelled(r) = column('run') == r && known[r] > 0 && strcol('propagated_rel_normwise') eq '-' ? 0.3 : NaN
 array unit_name[3] = ['fp32', 'fp16', 'bf16']
 array unit[3] = [2.**-24, 2.**-11, 2.**-8]
 
@@ -42,18 +61,26 @@ do for [format in formats] {
 	do for [side = 1:2] {
 		set lmargin at screen side == 1 ? names_end : 0.985 - panel_wide
 		set rmargin at screen side == 1 ? names_end + panel_wide : 0.985
-		if (side == 2) { unset ytics }
+		if (side == 2) {
+			unset ytics
+			do for [i = 1:all_lines] {
+				if (row_of[i] && nothing[i]) { set label 1000 + i 'exactly 0' at 0.15, first row(i) right textcolor rgb soft }
+			}
+		}
 		own = narrow ? 'own rounding' : "the call's own rounding"
 		set xlabel (side == 1 ? own : narrow ? 'propagated' : 'with what it was handed') textcolor rgb soft offset 0, 0.3
 		do for [k = 1:3] {
 			set arrow k from unit[k], graph 0 to unit[k], graph 1.01 nohead lc rgb soft dt 14 lw 0.8 back
 			set label k unit_name[k] at unit[k], graph 1 offset (narrow ? 0 : k == 2 ? -1.2 : k == 3 ? 1.2 : 0), (narrow && k == 3 ? 1.6 : 0.7) center textcolor rgb soft
 		}
-		plot for [r = 1:runs] file using (of(r, inside(side == 1 ? column('backward_normwise') : column('propagated_rel_normwise')))):(row(column('layer_id')) + 0.5 * (r - 0.5 * (runs + 1)) / runs) \
-			with points pt marker(r) ps 0.6 lc rgb colour(r)
+		plot for [r = 1:runs] file using (of(r, inside(side == 1 ? column('backward_normwise') : column('propagated_rel_normwise')))):(beside(row(column('layer_id')), r)) \
+			with points pt marker(r) ps 0.6 lc rgb colour(r), \
+			for [r = 1:runs] file using (side == 2 ? cancelled(r) : NaN):(beside(row(column('layer_id')), r)) \
+			with points pt 4 ps 0.8 lc rgb colour(r)
 		do for [i = 1:runs] { unset label 100 + i; unset arrow 100 + i }
 		unset label 900; unset label 901; unset label 902
 	}
+	do for [i = 1:all_lines] { if (nothing[i]) { unset label 1000 + i } }
 	unset multiplot
 }
 unset output

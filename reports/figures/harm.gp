@@ -15,8 +15,8 @@ y = 0.
 do for [b = 1:blocks] { begin[b] = y; if (steps_rows[b] > 0) { y = y + 1.7 + steps_rows[b] + worst_rows[b] } }
 lines = y
 width = page_width; head = narrow ? 46. : 26.; height = 18 + head + 17 * lines + 48 + foot
-# In a column the names take what 24 letters need, two panels share the rest, and the grounds' names stand above both
-names_end = 24 * letter / width; panel_wide = (0.975 - names_end - 0.05) / 2
+# In a column the names take what 22 letters need, two panels share the rest, and the grounds' names stand above both
+names_end = name_space / width; panel_wide = (0.975 - names_end - 0.05) / 2
 # All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, name
 set table $all separator tab
 do for [b = 1:blocks] {

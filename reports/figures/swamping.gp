@@ -24,7 +24,7 @@ bar(x) = x > least ? x : NaN
 do for [format in formats] {
 	eval canvas(format, width, height)
 	set multiplot
-	set lmargin at screen narrow ? 24 * letter / width : 0.4; set rmargin at screen 0.97
+	set lmargin at screen narrow ? name_space / width : 0.4; set rmargin at screen 0.97
 	set border 1
 	set logscale x
 	set xrange [least:1]

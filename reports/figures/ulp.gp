@@ -15,7 +15,8 @@ do for [format in formats] {
 	set logscale x
 	set xrange [low : (U_max > 2 ? 1.6 * U_max : 4)]
 	set yrange [-(rows - 1 + gap(phases - 1)) - 0.8 : 0.8]
-	set xlabel 'error in ulps'.(narrow ? '' : " of the output's own format").' (dashed: half an ulp)' textcolor rgb soft offset 0, 0.3
+	of_what = (narrow ? 'ulps' : "error in ulps of the output's own format").' (dashed: half an ulp)'
+	set xlabel of_what textcolor rgb soft offset 0, 0.3
 	set format x '%g'
 	if (U_max > 1e5 || narrow) { set format x '10^{%T}' }
 	if (narrow && U_max > 1e3) { set xtics 1e-2, 100 }

@@ -27,11 +27,13 @@ do for [format in formats] {
 	set cbtics ('1 ppm' -6, '10 ppm' -5, '0.01 %%' -4, '0.1 %%' -3, '1 %%' -2, '10 %%' -1, '100 %%' 0) textcolor rgb ink
 	set cbtics scale 0.4 out
 	set colorbox noborder
+	if (narrow) { set rmargin at screen 0.78 }
 	set xtics () 
 	do for [i = 1:steps:each] { set xtics add (step_name[i] i) }
 	set ytics () noenhanced
 	do for [i = 1:all_layers] { if (row_of[i]) { set ytics add (named(layer_name[i]) row(i)) } }
-	set label 902 in_rows(all_layers, 'shares') at screen 0.86, screen 1 - 9. / height right textcolor rgb soft
+	set label 902 in_rows(all_layers, 'shares') right textcolor rgb soft
+	set label 902 at screen (narrow ? 0.76 : 0.86), screen 1 - 9. / height
 	set xlabel 'traced step' textcolor rgb soft offset 0, 0.3
 	unset key
 	set bmargin at screen (54. + foot) / height

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# advise: what it finds is held against brute force, by validate under a file for every assignment; the model that it writes is read
-# again and computes what the policy file predicts; with onnxruntime the file runs there too, input by input. HALFULP names the program.
+# advise: what it finds is held against brute force, by validate under a file for every assignment; the model that it
+# writes is read again and computes what the policy file predicts; with onnxruntime the file runs there too, input by
+# input. HALFULP names the program.
 import itertools, json, os, random, sys
 
 sys.dont_write_bytecode = True
@@ -16,7 +17,8 @@ os.chdir(where)
 random.seed(5)
 draw = lambda n, s: [random.gauss(0, s) for _ in range(n)]
 N, HALF = 60, 30
-# A convolution, a product with its weights transposed and one without, and a last one whose classes are close to each other
+# A convolution, a product with its weights transposed and one without, and a last one whose classes are close to each
+# other
 write('m.onnx', graph([node('Conv', 'x cw cb', 'c', name='conv', kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=2), node('Relu', 'c', 'r', name='relu'),
                        node('Flatten', 'r', 'f', name='flat'), node('Gemm', 'f w1 b1', 'g', name='fc1', transB=1),
                        node('Tanh', 'g', 't', name='tanh'), node('MatMul', 't w2', 'y', name='fc2')],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# allreduce: every number of its rows computed again in fractions, from the messages that ranks exchange; growth and stagnation as they are
-# derived; a run's gradients; refusals.
+# allreduce: every number of its rows computed again in fractions, from the messages that ranks exchange; growth and
+# stagnation as they are derived; a run's gradients; refusals.
 import json
 import math
 import os
@@ -220,7 +220,8 @@ for wire, p, most in (('e4m3', 4, 256), ('bf16', 8, 100000), ('fp16', 11, 8192))
                 stop.append([divide, n, row['rel_l2'], want])
     tap.none(stop, '%s: up to %d ranks a ring returns 2^%d/N of the mean, and a tree all of it' % (wire, most, p))
 
-# Growth: over random gradients the ring's error grows at least like sqrt(N), the tree's at most like log N; the bounds like N and log N
+# Growth: over random gradients the ring's error grows at least like sqrt(N), the tree's at most like log N; the bounds
+# like N and log N
 noise = save('noise', [[rounded(Q(math.sin(k * k + 3 * i) + 1.5), 'fp32') for k in range(40)] for i in range(2)])
 by = {
     (r['order'], r['ranks']): r

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every column of calc's rows, as JSON and as text, of single operations on numbers of the format, computed again by fractions: value, code,
-# the exact result, errors in ulps and relative, the shortest digits, and the flags that follow from the result alone.
+# Every column of calc's rows, as JSON and as text, of single operations on numbers of the format, computed again by
+# fractions: value, code, the exact result, errors in ulps and relative, the shortest digits, and the flags that follow
+# from the result alone.
 import json
 import math
 import os

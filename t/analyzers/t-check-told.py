@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What check tells of a run beside a baseline, computed again from the baseline's rows and the run's own files: every finding of the JSON
-# report with its two values, ulps and verdict, in order; which settings differ; what decides bits, as hashes of the program; what moved since
-# the baseline before, the headline first; and what a blessed run could not show.
+# What check tells of a run beside a baseline, computed again from the baseline's rows and the run's own files: every
+# finding of the JSON report with its two values, ulps and verdict, in order; which settings differ; what decides bits,
+# as hashes of the program; what moved since the baseline before, the headline first; and what a blessed run could not
+# show.
 import functools
 import json
 import math
@@ -88,7 +89,8 @@ def finding(row, now, new=None):
         return held, ulps, -1
     key = row['quantity'] if row else new
     column = key.rsplit('/', 1)[1]
-    # harm first: other bits, what got better, errors of calls, what was lost, keys that one lacks, results, outputs over their bound, not finite, programs
+    # harm first: other bits, what got better, errors of calls, what was lost, keys that one lacks, results, outputs
+    # over their bound, not finite, programs
     harm = (8 if program or key.startswith('program/') else 7 if held == NONFINITE else 4 if held != DRIFT else 6 if column == 'over_bound' else 0 if column == 'digest' else
             (1 if ulps and (got > want) == ('loss' not in column) else 5) if key.startswith('metrics/') else 3 if column in LOST else 2)
     times = math.inf

@@ -176,7 +176,8 @@ for format in tap junit github gitlab json; do
 	test_is $? "and the document is whole"
 done
 
-# Baselines of what a changed run has: cell RUN KEY VALUE changes a copy of run a, or takes the row out where there is no VALUE
+# Baselines of what a changed run has: cell RUN KEY VALUE changes a copy of run a, or takes the row out where there is
+# no VALUE
 cell() {
 	rm -rf "$1" && cp -r a "$1" && awk -F'\t' -v OFS='\t' -v key="$2" -v v="$3" '
 		/^#/ { print; next }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What diff and verify tell of two runs and of a changed one, computed again from the files of the runs: which tensors differ, in how many
-# elements, where first and where most, by how many ulps of the coarser format; which calls can be executed again.
+# What diff and verify tell of two runs and of a changed one, computed again from the files of the runs: which tensors
+# differ, in how many elements, where first and where most, by how many ulps of the coarser format; which calls can be
+# executed again.
 import itertools
 import json
 import math
@@ -192,7 +193,8 @@ elements = sum(math.prod(single.tensors[t]['shape']) for c in single.calls for t
 last = '%s: %d calls of 2 steps executed again, %d elements compared, ' % (path, 2 * len(single.calls), 2 * elements)
 none([r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [], 'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements))
 
-# The first line of diff and verify. One weight, one ulp off, in the last checkpoint; then in the state that a traced step began with
+# The first line of diff and verify. One weight, one ulp off, in the last checkpoint; then in the state that a traced
+# step began with
 
 
 def first(*args):

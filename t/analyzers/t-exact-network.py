@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# validate --exact: what bounds leave open is not told. A tie that no finite number of digits decides is counted as untold in a
-# network too large for MPFR, and told by MPFR in a small one; other inputs are told in both. HALFULP names the program.
+# validate --exact: what bounds leave open is not told. A tie that no finite number of digits decides is counted as
+# untold in a network too large for MPFR, and told by MPFR in a small one; other inputs are told in both. HALFULP names
+# the program.
 import json, os, shutil, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What calc --explain draws and says, read back from its text and computed again by fractions: the digits of every row under their weights, the
-# line at the last bit kept, what each addition of a sum loses, what a tensor core's block chops, guard, round and sticky, and the words below.
+# What calc --explain draws and says, read back from its text and computed again by fractions: the digits of every row
+# under their weights, the line at the last bit kept, what each addition of a sum loses, what a tensor core's block
+# chops, guard, round and sticky, and the words below.
 import os
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every number of `halfulp formats`: its list, the tables for documents, JSON and the pages, computed again by decoding codes as the formats'
-# definitions have them (widths, bias, what the codes beside the numbers are), with fractions.
+# Every number of `halfulp formats`: its list, the tables for documents, JSON and the pages, computed again by decoding
+# codes as the formats' definitions have them (widths, bias, what the codes beside the numbers are), with fractions.
 import json
 import os
 import re
@@ -187,7 +187,8 @@ for f, o in zip(FORMATS + OTHERS, json.loads(run('--json', *(f.name for f in FOR
 none(wrong, '--json of %d formats' % len(FORMATS + OTHERS))
 none([w for f in FORMATS + OTHERS for w in page(f)], 'the pages of %d formats' % len(FORMATS + OTHERS))
 
-# Blocks: element, its bits, elements a block, the scale and its bits, largest and smallest element, bits of the whole array
+# Blocks: element, its bits, elements a block, the scale and its bits, largest and smallest element, bits of the whole
+# array
 e4m3 = FORMATS[5]
 BLOCKS = [('mxfp8e4m3', 'e4m3', 8, 32, 'e8m0', 8, 448, Q(1, 512)), ('mxfp8e5m2', 'e5m2', 8, 32, 'e8m0', 8, 57344, pow2(-16)), ('mxfp6e3m2', 'e3m2', 6, 32, 'e8m0', 8, 28, Q(1, 16)),
           ('mxfp6e2m3', 'e2m3', 6, 32, 'e8m0', 8, Q(15, 2), Q(1, 8)), ('mxfp4', 'e2m1', 4, 32, 'e8m0', 8, 6, Q(1, 2)), ('mxint8', 'int8', 8, 32, 'e8m0', 8, Q(127, 64), Q(1, 64)),

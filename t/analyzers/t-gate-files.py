@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# check and diff on files of anyone's. Files are written and every measure is computed again here, with Python's standard
-# library alone: decoding by hand, sums by math.fsum, ulps in fractions.
+# check and diff on files of anyone's. Files are written and every measure is computed again here, with Python's
+# standard library alone: decoding by hand, sums by math.fsum, ulps in fractions.
 import json
 import math
 import os
@@ -30,7 +30,8 @@ def refused(code, pattern, what, *args):
     ok(got == code and (not out or 'nothing was judged: ' in out and out.startswith('1..1\nnot ok 1 - ')) and err.count('\n') == 1 and pattern in err, '%s: exit %d, one line' % (what, code), (got, out[:200], err))
 
 
-# --- formats, written down again: bits, exponent bits, precision, emin, and what the top codes are ---------------------
+# --- formats, written down again: bits, exponent bits, precision, emin, and what the top codes are
+# ---------------------
 FORMATS = {'F64': (64, 11, 53, -1022), 'F32': (32, 8, 24, -126), 'F16': (16, 5, 11, -14), 'BF16': (16, 8, 8, -126), 'F8_E4M3': (8, 4, 4, -6), 'F8_E5M2': (8, 5, 3, -14)}
 INTEGERS = {'I64': 'q', 'I32': 'i', 'I16': 'h', 'I8': 'b', 'U64': 'Q', 'U32': 'I', 'U16': 'H', 'U8': 'B', 'BOOL': 'B'}
 NAMES = {'F64': 'fp64', 'F32': 'fp32', 'F16': 'fp16', 'BF16': 'bf16', 'F8_E4M3': 'e4m3', 'F8_E5M2': 'e5m2'}
@@ -120,7 +121,8 @@ def agrees(row, want):
     return [k for k in want if not near(row.get(k), want[k])]
 
 
-# --- every measure, of every dtype, from inputs that lean towards corners ----------------------------------------------
+# --- every measure, of every dtype, from inputs that lean towards corners
+# ----------------------------------------------
 rng = random.Random(int(os.environ.get('HALFULP_SEED', '7')))
 
 
@@ -209,7 +211,8 @@ for other in ('scalar', 'avx2', 'avx512'):
     ok(again[1] == out, 'the same bits with the loops of %s' % other)
 ok(run('diff', 'a.safetensors', 'b.safetensors', '--json', OMP_NUM_THREADS='1')[1] == out == run('diff', 'a.safetensors', 'b.safetensors', '--json', OMP_NUM_THREADS='3')[1], 'the same bits with one thread and with three')
 
-# --- the same numbers in other files -----------------------------------------------------------------------------------
+# --- the same numbers in other files
+# -----------------------------------------------------------------------------------
 floats = [rng.uniform(-2, 2) for _ in range(60)]
 raw = {d: struct.pack('<60' + l, *floats) for d, l in (('<f4', 'f'), ('<f8', 'd'), ('<f2', 'e'))}
 codes = lambda raw, width: [int.from_bytes(raw[i:i + width], 'little') for i in range(0, len(raw), width)]
@@ -238,7 +241,8 @@ refused(3, 'cp new.npz gone.npz'.replace('new', 'stored'), 'no baseline: what ma
 refused(3, 'one kind are needed', 'tensors against metrics', 'diff', 'same.safetensors', 'table.csv') if open('table.csv', 'w').write('step,x\n1,2\n') else None
 
 
-# --- rules --------------------------------------------------------------------------------------------------------------
+# --- rules
+# --------------------------------------------------------------------------------------------------------------
 def f32(*v):
     return 'F32', [len(v)], [struct.unpack('<I', struct.pack('<f', x))[0] for x in v]
 
@@ -325,7 +329,8 @@ for dtype, p, c in (('F32', 24, 16), ('F64', 53, 16), ('F16', 11, 1), ('BF16', 8
         got = check(old='d0.safetensors', new='d1.safetensors')
         ok(got[0] == want, '%s: %d elements moved by %d ulps are %s by default' % (dtype, where, step, 'beyond' if want else 'within'), got[2])
 
-# --- metrics ------------------------------------------------------------------------------------------------------------
+# --- metrics
+# ------------------------------------------------------------------------------------------------------------
 series = [(s, 1 / (s + 1), ('a', 'b')[s % 2]) for s in range(8)]
 open('m.csv', 'w').write('Step,loss,"the ""tag"""\n' + ''.join('%d,%r,"%s"\n' % x for x in series))
 open('m.tsv', 'w').write('# note\nstep\tloss\tthe "tag"\n' + ''.join('%d\t%r\t%s\n' % x for x in reversed(series)))
@@ -360,7 +365,8 @@ for name, text, why in (('cells', 'step,loss\n1,2\n2\n', 'row 2 has 1 cells and 
     open('bad-' + name, 'w').write(text)
     refused(3, why, 'metrics: ' + name, 'diff', 'bad-' + name, 'm.csv')
 
-# --- for CI -------------------------------------------------------------------------------------------------------------
+# --- for CI
+# -------------------------------------------------------------------------------------------------------------
 code, out, err = run('check', 'n.safetensors', '--baseline', 'o.safetensors', '--format', 'junit')
 tree = xml.etree.ElementTree.fromstring(out)
 ok(code == 1 and tree.get('tests') == '4' and tree.get('failures') == '3' and len(tree.findall('testcase/failure')) == 3 and tree.find('testcase').get('name') == 'w', '--format junit', out)
@@ -418,7 +424,8 @@ run('check', 'r1', '--baseline', 'base.tsv', '--bless', '--reason', 'x')
 refused(3, 'is the baseline of a run', "a file against a run's baseline", 'check', 'm.csv', '--baseline', 'base.tsv')
 refused(2, '--rule has no effect', "--rule beside a run's baseline", 'check', 'r1', '--baseline', 'base.tsv', '--rule', '*: exact')
 
-# --- memory: what is read does not stay ---------------------------------------------------------------------------------
+# --- memory: what is read does not stay
+# ---------------------------------------------------------------------------------
 def large(path, last):
     head = json.dumps({'x': {'dtype': 'F32', 'shape': [1 << 25], 'data_offsets': [0, 1 << 27]}}).encode()
     head += b' ' * (-len(head) % 8)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# check --history: what it keeps of each commit is the run's headline quantities; the change points and the growth that it tells are
-# computed again here, in fractions, from the table.
+# check --history: what it keeps of each commit is the run's headline quantities; the change points and the growth that
+# it tells are computed again here, in fractions, from the table.
 import json
 import math
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Every column of inspect, recomputed from the file's bytes in exact fractions, for every floating-point dtype of safetensors; the printed
-# table, the JSON and the TSV hold the same. HALFULP names the program.
+# Every column of inspect, recomputed from the file's bytes in exact fractions, for every floating-point dtype of
+# safetensors; the printed table, the JSON and the TSV hold the same. HALFULP names the program.
 import json, math, os, random, struct, subprocess, sys
 from fractions import Fraction as Q
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # inspect on several files and on a checkpoint in shards: which rows there are, their totals, order and choice, rules
-# and their exit codes; casts to fp16 are made here by Python's own packing. Then blocks along another axis. HALFULP names the program.
+# and their exit codes; casts to fp16 are made here by Python's own packing. Then blocks along another axis. HALFULP
+# names the program.
 import json, math, os, random, re, struct, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# inspect of ONNX models: every tensor with its dtype and shape, and block formats along the axis over which the product sums. The
-# figures must be those of the same numbers in a safetensors file, laid out so that this axis is the last. HALFULP names the program.
+# inspect of ONNX models: every tensor with its dtype and shape, and block formats along the axis over which the product
+# sums. The figures must be those of the same numbers in a safetensors file, laid out so that this axis is the last.
+# HALFULP names the program.
 import json, math, os, random, struct, subprocess, sys
 
 sys.dont_write_bytecode = True

@@ -31,8 +31,8 @@ def npy(path, descr, shape, data):
     text += b' ' * (-(len(text) + 11) % 64) + b'\n'
     open(path, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(text)) + text + data)
 npy('a.npy', '<f8', '(3,)', struct.pack('<3d', 1e-300, 448.0, 465.0))
-# to mxfp4x4, two blocks a row: 7 saturates under scale 1, 0.1 vanishes and 0.5 is its subnormal; 100 = 6.25 * 16 rounds; 1e-5
-# vanishes under 2^-12; 3 = 6 * 2^-1
+# to mxfp4x4, two blocks a row: 7 saturates under scale 1, 0.1 vanishes and 0.5 is its subnormal; 100 = 6.25 * 16
+# rounds; 1e-5 vanishes under 2^-12; 3 = 6 * 2^-1
 npy('b.npy', '<f4', '(2, 5)', f32(7, 1, 0.1, 0.5, 100, 0.001, 0.0005, 1e-5, 0, 3))
 npy('nan.npy', '<f4', '(2, 5)', f32(1, 1, float('nan'), 1, 1, 1, 1, 1, 1, 1))
 npy('i.npy', '<f4', '(7,)', f32(127, -3.5, 0.5, 0.6, -0.4, 0, 100.5))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# validate --list-ops: every node of a model is counted once, under its operator and its domain's version; what is not known is named
-# with its nodes. The models are written here, and so are the counts. HALFULP names the program.
+# validate --list-ops: every node of a model is counted once, under its operator and its domain's version; what is not
+# known is named with its nodes. The models are written here, and so are the counts. HALFULP names the program.
 import json, os, re, subprocess, sys
 
 sys.dont_write_bytecode = True

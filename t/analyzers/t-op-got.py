@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# op --got: shape is part of the answer, and another order of the axes is named; the probabilistic bound beside the proven one, recomputed
-# from the operands' bytes by Higham and Mary's formula, and what it says of wrong products. HALFULP names the program.
+# op --got: shape is part of the answer, and another order of the axes is named; the probabilistic bound beside the
+# proven one, recomputed from the operands' bytes by Higham and Mary's formula, and what it says of wrong products.
+# HALFULP names the program.
 import itertools, json, math, os, random, struct, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# op's rounding modes, against roundings of fractions: dot's last rounding, emulated and as the reference has it; fp64 references, whose ties,
-# subnormals and overflows have modes too; and doubles that nobody asked to round. HALFULP names the program.
+# op's rounding modes, against roundings of fractions: dot's last rounding, emulated and as the reference has it; fp64
+# references, whose ties, subnormals and overflows have modes too; and doubles that nobody asked to round. HALFULP names
+# the program.
 import json, math, os, random, struct, subprocess, sys
 from fractions import Fraction as Q
 

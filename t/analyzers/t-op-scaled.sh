@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# op dot and op matmul with block-scaled operands (tc:blackwell,in=mxfp8, nvfp4, …): arrays whose quantisation is exact give
-# the exact sum, others one within the bound; what no unit has is refused.
+# op dot and op matmul with block-scaled operands (tc:blackwell,in=mxfp8, nvfp4, …): arrays whose quantisation is exact
+# give the exact sum, others one within the bound; what no unit has is refused.
 . "${srcdir:-.}/t/tool/tap.sh"
 ones() { for ((i = 0; i < $1; i++)); do printf '%s ' "$2"; done; }
 

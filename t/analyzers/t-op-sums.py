@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# op --got FILE --sum all names the summation model of another program's bits. The other program is this file, which sums
-# fractions and rounds them itself, and for tensor cores and convolutions our own emulation under one model.
+# op --got FILE --sum all names the summation model of another program's bits. The other program is this file, which
+# sums fractions and rounds them itself, and for tensor cores and convolutions our own emulation under one model.
 import json, os, random, struct, subprocess, sys
 from fractions import Fraction as Q
 

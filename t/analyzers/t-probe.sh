@@ -75,7 +75,8 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	run --backend shim --model tc:hopper,in=bf16 --json
 	test $code = 0 && test "$(grep -c '"verdict": "open: as the model"' out)" = 3 && grep -q '"device": "0x80000000"' out
 	test_is $? "what is unsettled says what the device answers"
-	# P29, whether a product below the smallest number keeps its sign, is asked where a paper did: of bf16 with fp32 sums, of fp16 with fp16's
+	# P29, whether a product below the smallest number keeps its sign, is asked where a paper did: of bf16 with fp32
+	# sums, of fp16 with fp16's
 	run --backend shim --model tc:ampere --tsv t.tsv
 	test "$(paste <(column t.tsv probe) <(column t.tsv instruction) | sed -n 's/^P29	//p' | sed 's/^.* \([a-z0-9]* -> f[0-9]*\)$/\1/' | sort -u | tr '\n' ';')" = "bf16 -> f32;f16 -> f16;"
 	test_is $? "P29 is asked of the instructions that have it"

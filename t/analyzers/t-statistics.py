@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# check in statistics mode. Every aggregate is computed again from the files of the runs, and every limit from its formula,
-# with Python's standard library alone: Student's t by Simpson's rule.
+# check in statistics mode. Every aggregate is computed again from the files of the runs, and every limit from its
+# formula, with Python's standard library alone: Student's t by Simpson's rule.
 import json
 import math
 import os
@@ -53,7 +53,8 @@ ok(not os.path.exists('s.tsv'), 'nothing was written')
 code, out, err = run('check', *runs, *BLESS)
 ok(code == 0 and out.endswith('of 4 seeds blessed in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n'), 'four seeds are blessed', (code, out, err))
 
-# --- the aggregates, from the runs' own files ---------------------------------------------------------------------------
+# --- the aggregates, from the runs' own files
+# ---------------------------------------------------------------------------
 lines = open('s.tsv').read().splitlines()
 table = [l.split('\t') for l in lines if not l.startswith('#')]
 head, rows = table[0], {r[0]: r for r in table[1:]}
@@ -128,7 +129,8 @@ ok(all(near(float(rows[q][3]), spread[q][0]) and near(float(rows[q][4]), spread[
 ok(sum(float(rows[q][4]) > 0 for q in rows) > 15, 'another order of sums does move them')
 
 
-# --- the limits ---------------------------------------------------------------------------------------------------------
+# --- the limits
+# ---------------------------------------------------------------------------------------------------------
 def tail(t, n):
     c = math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi)
     a, steps = math.atan(t / math.sqrt(n)), 4000
@@ -202,7 +204,8 @@ code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
 ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
 refused(2, 'have one seed, 1', 'two candidates of one seed', 'check', 'kahan1', 'fast1', '--baseline', 's.tsv')
 
-# --- the file -----------------------------------------------------------------------------------------------------------
+# --- the file
+# -----------------------------------------------------------------------------------------------------------
 text = open('s.tsv').read()
 row = [l for l in text.splitlines() if l.startswith('loss/last_epoch')][0]
 for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:3] + ['9'] + row.split('\t')[4:])), 'its checksum is'), ('cut', text[:text.rindex('\n', 0, -1) + 1], 'cut short or changed'), ('half', text[:-5], 'cut short'),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Quantised products under validate: a small network and a convolution, computed again here from their weights and inputs by code of
-# its own: ranges, scales, codes, exact sums of integers and their return to float32. Outputs are compared bit by bit where sums are
-# exact. Then files of schemes by node, and what is refused. HALFULP names the program.
+# Quantised products under validate: a small network and a convolution, computed again here from their weights and
+# inputs by code of its own: ranges, scales, codes, exact sums of integers and their return to float32. Outputs are
+# compared bit by bit where sums are exact. Then files of schemes by node, and what is refused. HALFULP names the
+# program.
 import json, math, os, random, struct, sys
 
 sys.dont_write_bytecode = True

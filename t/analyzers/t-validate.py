@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# validate: models written here run under policies, and every figure is computed again from the outputs that it writes, by other
-# formulas; float32's outputs are compared with doubles. Then budgets, exit codes, and what is refused. HALFULP names the program.
+# validate: models written here run under policies, and every figure is computed again from the outputs that it writes,
+# by other formulas; float32's outputs are compared with doubles. Then budgets, exit codes, and what is refused. HALFULP
+# names the program.
 import json, math, os, random, shutil, struct, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
@@ -107,7 +108,8 @@ for policy, told in soft.items():
     ok(kl >= 0 and abs(told - kl) < 1e-12, "%s: the divergence of probabilities is %.3g" % (policy, kl))
 ok(list(soft) == ["float32", "bf16", "fp16"], "probabilities under two policies %s" % err.strip())
 
-# A network of more operations than MPFR is asked for, twice 512 * 512 * 512 multiply-adds, of numbers whose sums are exact
+# A network of more operations than MPFR is asked for, twice 512 * 512 * 512 multiply-adds, of numbers whose sums are
+# exact
 L = 512
 write(
     "large.onnx",

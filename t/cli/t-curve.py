@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# doc/gate.md's tables of how often `check` in statistics mode is red are those that bench/operating-curve.py makes of its
-# last output, doc/operating-curve.tsv, and that output keeps what the page says of the mode.
+# doc/gate.md's tables of how often `check` in statistics mode is red are those that bench/operating-curve.py makes of
+# its last output, doc/operating-curve.tsv, and that output keeps what the page says of the mode.
 import os
 import re
 import subprocess

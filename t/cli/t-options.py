@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every option of every command has an effect or is refused. A row an option: the line it is added to, and itself with a
 # value; what the program prints and writes, without times and without the mere record of its settings, must change. An
-# option of --help without a row fails. A second table has lines on which an option has no effect: each is refused, exit 2,
-# in one line that names the option.
+# option of --help without a row fails. A second table has lines on which an option has no effect: each is refused, exit
+# 2, in one line that names the option.
 import hashlib
 import json
 import os

@@ -30,8 +30,8 @@ def types(folder):
     return found
 
 
-# The name agrees if its first word is a word of the file's name or of its folder's, in the singular or the plural, or if it begins with a
-# type of the room.
+# The name agrees if its first word is a word of the file's name or of its folder's, in the singular or the plural, or
+# if it begins with a type of the room.
 def agrees(name, file):
     folder, stem = os.path.split(os.path.splitext(file)[0])
     known = set(words(stem) + words(os.path.basename(folder)))

@@ -63,7 +63,8 @@ done
 test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 3 && test "$(cat block-* | grep -c '^build/halfulp gate ')" = 1
 test_is $? "README has its blocks, and check and gate among them"
 
-# The same in one script, and an output that left its bound between training and analysis: it ends in check, which names it
+# The same in one script, and an output that left its bound between training and analysis: it ends in check, which names
+# it
 wrong() { # one recorded product becomes another
 	"${PYTHON:-python3}" - "$1" <<'END'
 import json, struct, sys, glob

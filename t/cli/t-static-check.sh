@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# halfulp-check, where configure --enable-static-check built it: a static program below 5 MB that runs where nothing else is, and prints
-# and exits as halfulp does.
+# halfulp-check, where configure --enable-static-check built it: a static program below 5 MB that runs where nothing
+# else is, and prints and exits as halfulp does.
 . "${srcdir:-.}/t/tool/tap.sh"
 small=${HALFULP%/*}/halfulp-check
 test -x "$small" || skip_all "halfulp-check was not built (configure --enable-static-check)"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a model, an
-# optimizer, an analyzer that check holds and a figure as one file and one row each, a pointwise operator with its line of arithmetic beside, and
-# a reduction with its case and the row of its attribute. What `make lists`, `make defaults` and `make golden` write is
-# not counted, and no other line is edited. The copy builds, the tests of those parts pass, help and pages show each, and each works.
+# CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a
+# model, an optimizer, an analyzer that check holds and a figure as one file and one row each, a pointwise operator with
+# its line of arithmetic beside, and a reduction with its case and the row of its attribute. What `make lists`, `make
+# defaults` and `make golden` write is not counted, and no other line is edited. The copy builds, the tests of those
+# parts pass, help and pages show each, and each works.
 here=$PWD
 . "${srcdir:-.}/t/tool/tap.sh"
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL TESTS # the copy's make runs tests of its own choice

@@ -49,7 +49,8 @@ for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 	pair "$policy, gpt" --model gpt --layers 1 --hidden 16 --heads 2 --length 7 --batch 4 --policy $policy
 	pair "$policy, ncf" --model ncf --hidden 8 --users 40 --items 120 --layers 2 --batch 16 --policy $policy
 done
-# Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's, flushed sums
+# Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's,
+# flushed sums
 pair "binary8p4sat and fp24nosub, mlp" $mlp --policy compute=binary8p4sat,variable=fp24nosub,list=keras
 pair "binary8p4sat and fp24nosub, convnet" $convnet --policy compute=binary8p4sat,variable=fp24nosub,list=keras
 pair "binary15p9 and fp16ftz sums, mlp" $mlp --policy compute=binary15p9,variable=binary15p9,list=all --accumulate fma,acc=fp16ftz

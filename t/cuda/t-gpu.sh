@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/gpu.sh --dry, the script that a machine with a GPU runs, in its smallest parts: how it judges, resumes and refuses. All
-# parts and the bundle in a root without our libraries are x-gpu.sh's.
+# bench/gpu.sh --dry, the script that a machine with a GPU runs, in its smallest parts: how it judges, resumes and
+# refuses. All parts and the bundle in a root without our libraries are x-gpu.sh's.
 . "${srcdir:-.}/t/tool/tap.sh"
 unset HALFULP_SIMD
 "$HALFULP" doctor | grep -q '^back ends .* shim' || skip_all "this build has no launch shim"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/gpu.sh --dry: every part of the script that a machine with a GPU runs, with the launch shim in the GPU's place and tiny
-# sizes, so that what it does and how it judges is proven where there is none.
+# bench/gpu.sh --dry: every part of the script that a machine with a GPU runs, with the launch shim in the GPU's place
+# and tiny sizes, so that what it does and how it judges is proven where there is none.
 . "${srcdir:-.}/t/tool/tap.sh"
 unset HALFULP_SIMD
 "$HALFULP" doctor | grep -q '^back ends .* shim' || skip_all "this build has no launch shim"

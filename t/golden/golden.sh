@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# golden.sh [--simd LEVEL] [--only PATTERN]: the table of golden digests as this build makes it, on standard output: a row for every
-# policy with every model, and one for every optimizer, loss-scale rule and summation model, from the lists in the sources. HALFULP
-# names the program. `make golden` writes it to t/golden/digests.tsv. Sizes are small, odd and unequal, so that vectors have remainders.
+# golden.sh [--simd LEVEL] [--only PATTERN]: the table of golden digests as this build makes it, on standard output: a
+# row for every policy with every model, and one for every optimizer, loss-scale rule and summation model, from the
+# lists in the sources. HALFULP names the program. `make golden` writes it to t/golden/digests.tsv. Sizes are small, odd
+# and unequal, so that vectors have remainders.
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
 program=${HALFULP:-$top/build/halfulp} simd=auto only='*'
@@ -30,7 +31,8 @@ bert="--layers 1 --hidden 6 --heads 2 --inner 10 --length 15 --batch 3 --train 9
 gpt="--layers 1 --hidden 6 --heads 2 --inner 10 --length 9 --batch 3 --train 9"
 ncf="--layers 2 --hidden 3 --users 7 --items 120 --batch 9 --train 27"
 
-# row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint holds
+# row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint
+# holds
 row() {
 	local model=$1 policy=$2 sizes
 	shift 2
@@ -51,7 +53,8 @@ echo "# SPDX-License-Identifier: Apache-2.0"
 echo "# The state after three training steps and the last loss, held by every build: compilers, optimisation, instruction sets."
 echo "# Made by: make -C build golden. A change is a decision, and the commit that makes it says why numbers changed."
 printf 'model\tpolicy\toptions\tdigest\tloss\n'
-# What policies, optimizers and rules do to a program is the same for every model: others than the first two have five policies.
+# What policies, optimizers and rules do to a program is the same for every model: others than the first two have five
+# policies.
 for model in $(rows trainer/model/models.def MODEL); do
 	case $model in
 	mlp | convnet) ;;

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# golden: the bits of three training steps of every policy with every model, and of every optimizer, loss-scale rule and summation
-# model, are those kept in t/golden/digests.tsv, at every SIMD level that this processor has. Other compilers and optimisations are other builds of the same test.
+# golden: the bits of three training steps of every policy with every model, and of every optimizer, loss-scale rule and
+# summation model, are those kept in t/golden/digests.tsv, at every SIMD level that this processor has. Other compilers
+# and optimisations are other builds of the same test.
 . "${srcdir:-.}/t/tool/tap.sh"
 export HALFULP
 kept=$top/t/golden/digests.tsv
@@ -24,8 +25,8 @@ for level in scalar neon avx2 avx512; do
 	fi
 done
 test -z "$changed" || cat <<'END'
-# Numbers of a training step are not those that this version promises. If this build alone has others (its compiler, flags or
-# processor), that is a bug. If the change is meant, `make -C build golden` rewrites t/golden/digests.tsv, and the commit
-# that contains the new file says which numbers changed and why.
+# Numbers of a training step are not those that this version promises. If this build alone has others (its compiler,
+# flags or processor), that is a bug. If the change is meant, `make -C build golden` rewrites t/golden/digests.tsv, and
+# the commit that contains the new file says which numbers changed and why.
 END
 finish

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# t-outputs.py [--write] [TOPIC...]: what commands print, held word for word. Each file t/golden/outputs/TOPIC.txt is a list of commands with
-# all that each of them prints and its exit code. Only commands are there whose output depends on no machine and no build. To add one,
-# write its line, `$ halfulp ...`, and run `make golden`, which rewrites what follows each command; read it before you commit it, for
-# the commit says that it is right. Lines of a topic begin with
+# t-outputs.py [--write] [TOPIC...]: what commands print, held word for word. Each file t/golden/outputs/TOPIC.txt is a
+# list of commands with all that each of them prints and its exit code. Only commands are there whose output depends on
+# no machine and no build. To add one, write its line, `$ halfulp ...`, and run `make golden`, which rewrites what
+# follows each command; read it before you commit it, for the commit says that it is right. Lines of a topic begin with
 #   "# "  a comment;
-#   "$ "  a command for bash, run in a folder that all commands of the topic share; `npy FILE TYPE SHAPE VALUE...`, `safetensors FILE
-#         NAME:TYPE:SHAPE:VALUE,VALUE... ...` and `npz FILE NAME:TYPE:SHAPE:VALUE,... ...` write files instead (values may be expressions);
-#   "  "  standard output; "! " standard error; "= " the exit code, where it is not 0; "\ " that a last line does not end.
+#   "$ "  a command for bash, run in a folder that all commands of the topic share; `npy FILE TYPE SHAPE VALUE...`,
+# `safetensors FILE
+#         NAME:TYPE:SHAPE:VALUE,VALUE... ...` and `npz FILE NAME:TYPE:SHAPE:VALUE,... ...` write files instead (values
+# may be expressions);
+#   "  "  standard output; "! " standard error; "= " the exit code, where it is not 0; "\ " that a last line does not
+# end.
 import collections
 import concurrent.futures
 import io

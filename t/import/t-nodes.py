@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Each operator that models are imported with, in a model of one or a few nodes made here, against a plain definition of the operator
-# in Python: one formula an output element, in doubles. All cases are one model; where that fails each is tried by itself, and named.
-# HALFULP names the program. With a word as argument only cases with it in their names run; --keep DIR also leaves a model a case there.
+# Each operator that models are imported with, in a model of one or a few nodes made here, against a plain definition of
+# the operator in Python: one formula an output element, in doubles. All cases are one model; where that fails each is
+# tried by itself, and named. HALFULP names the program. With a word as argument only cases with it in their names run;
+# --keep DIR also leaves a model a case there.
 import itertools, math, os, random, shutil, struct, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

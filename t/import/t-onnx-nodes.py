@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ONNX's own node tests: each model of one operator (and each that its body of simpler ones replaces) runs in validate, and its
-# outputs are compared with the expected ones in ONNX's tolerance. Needs the Python package onnx 1.22, whose wheel is the last with
-# these files; without it the test is skipped. Inputs that must be known beforehand, such as shapes and axes, become constants.
-# With a word as argument only tests with it in their names run, and every reason is printed.
+# ONNX's own node tests: each model of one operator (and each that its body of simpler ones replaces) runs in validate,
+# and its outputs are compared with the expected ones in ONNX's tolerance. Needs the Python package onnx 1.22, whose
+# wheel is the last with these files; without it the test is skipped. Inputs that must be known beforehand, such as
+# shapes and axes, become constants. With a word as argument only tests with it in their names run, and every reason is
+# printed.
 import collections, glob, os, re, shutil, subprocess, sys, tempfile
 
 PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))

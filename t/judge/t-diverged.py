@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Steps of trainings that diverge, judged twice: by enclosures in doubles, which ask MPFR where they say nothing, and by MPFR throughout.
-# Both tell the same.
+# Steps of trainings that diverge, judged twice: by enclosures in doubles, which ask MPFR where they say nothing, and by
+# MPFR throughout. Both tell the same.
 import os
 import subprocess
 import sys

@@ -64,7 +64,8 @@ test_is $? "the header says which kernels ran and which BLAS there is: ${kernels
 step=$(sed -n 's/^# exact step: //p' $t)
 echo "$step" | grep -Eq '^[0-9]+ tensors of 1 steps; .* 0 steps by MPFR whole.*; [0-9]{2,} values of double-double calls judged by MPFR, 0 outside their bound$'
 test_is $? "and how the exact step came to its figures"
-# Memory: a trace larger than what may be allocated is read as pages of its file; and where even little is refused, one line says so
+# Memory: a trace larger than what may be allocated is read as pages of its file; and where even little is refused, one
+# line says so
 if prlimit --data=64000000 "$HALFULP" --version >/dev/null 2>&1; then
 	run train --quiet --model convnet --width 0.25 --train 600 --eval 20 --steps 12 --trace-steps 0,1,2,3,4,5,6,7,8,9,10,11 --policy float32 long
 	test $code = 0 && test "$(cat long/trace/*.safetensors | wc -c)" -gt 84000000 && timeout 600 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The independent judge: every number of summary.json and every column of the tables that the analyzers write, and what
-# training writes, computed again from the files of small runs by exact rationals, integers and enclosures (t/independent/), which share no code
-# with the program. A table, column or key that nothing here recomputes fails. Errors in ulps must agree exactly.
+# training writes, computed again from the files of small runs by exact rationals, integers and enclosures
+# (t/independent/), which share no code with the program. A table, column or key that nothing here recomputes fails.
+# Errors in ulps must agree exactly.
 import importlib
 import json
 import math

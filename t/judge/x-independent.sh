@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every policy with each model and optimizer, two seeds: what analyze says of them, computed again by t/judge/t-independent.py.
+# Every policy with each model and optimizer, two seeds: what analyze says of them, computed again by
+# t/judge/t-independent.py.
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
 command -v "$py" >/dev/null || skip_all "python3 is absent"

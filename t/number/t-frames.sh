@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Stack frames: a thread's stack may be 2 MB, and a frame of 45 MB, which the bulk loops once had where nothing is optimised,
-# lay in another thread's stack: wrong numbers in silence. The kernels with the most inlined functions, compiled without
-# optimisation by the build's compiler, stay below 64 KB a frame; the build's own warning covers every file at its own flags.
+# Stack frames: a thread's stack may be 2 MB, and a frame of 45 MB, which the bulk loops once had where nothing is
+# optimised, lay in another thread's stack: wrong numbers in silence. The kernels with the most inlined functions,
+# compiled without optimisation by the build's compiler, stay below 64 KB a frame; the build's own warning covers every
+# file at its own flags.
 . "${srcdir:-.}/t/tool/tap.sh"
 
 flags="-std=gnu11 -ffp-contract=off -fopenmp -I$top -Wframe-larger-than=65536 -Werror"

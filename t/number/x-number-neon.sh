@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# neon: t/number/u-bulk.c for AArch64, whose loops in NEON's intrinsics run under emulation: every format, mode and flag, bit for bit.
-# Takes a cross compiler (gcc-aarch64-linux-gnu, or CC_AARCH64) and qemu's user emulation (qemu-user-static), or an AArch64 machine.
+# neon: t/number/u-bulk.c for AArch64, whose loops in NEON's intrinsics run under emulation: every format, mode and
+# flag, bit for bit. Takes a cross compiler (gcc-aarch64-linux-gnu, or CC_AARCH64) and qemu's user emulation
+# (qemu-user-static), or an AArch64 machine.
 . "${srcdir:-.}/t/tool/tap.sh"
 
 cc=${CC_AARCH64:-aarch64-linux-gnu-gcc}

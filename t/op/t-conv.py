@@ -83,7 +83,8 @@ def op(name, a, b, more, shape):
     return got[1] if got[0] == shape else "shape %s, not %s" % (got[0], shape)
 
 
-#  what, n, input channels, height, width, filters, kernel, stride, padding (top, bottom, left, right), dilation, groups, as it is typed
+#  what, n, input channels, height, width, filters, kernel, stride, padding (top, bottom, left, right), dilation,
+# groups, as it is typed
 cases = [
     ("stride 2, padding 1", 2, 3, 8, 8, 4, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 1, "stride=2 padding=1"),
     ("stride 2, padding 1, odd", 1, 2, 7, 9, 3, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), 1, "stride=2 padding=1"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# move, concat and gather against index arithmetic written here, element by element: every output is the bits of the input element that
-# it stands for, or the fill. HALFULP names the program.
+# move, concat and gather against index arithmetic written here, element by element: every output is the bits of the
+# input element that it stands for, or the fill. HALFULP names the program.
 import itertools, math, os, random, struct, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))

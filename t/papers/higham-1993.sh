@@ -3,9 +3,10 @@
 # N. J. Higham, The accuracy of floating point summation, SIAM Journal on Scientific Computing 14(4), 783-799, 1993:
 # what recursive summation does with equal terms.
 # Reproduced: a sum of ones stops at 2^p, where 1 is half an ulp and the tie goes to the even sum: bf16 256,
-# fp16 2048, (1,6,9) 1024, fp32 16777216 (settled values). A sum of a constant c stops where it enters the binade [2^e, 2^(e+1)) with
-# 2^(e-p) >= fl(c): for 0.1, 0.01, 0.001 that is 32, 4, 0.5 in bf16, 256, 32, 4 in fp16, 2097152, 262144, 32768
-# in fp32 (x-higham-1993.sh, tens of millions of terms). Every model that sums otherwise still has 4096 ones right in fp16.
+# fp16 2048, (1,6,9) 1024, fp32 16777216 (settled values). A sum of a constant c stops where it enters the binade [2^e,
+# 2^(e+1)) with 2^(e-p) >= fl(c): for 0.1, 0.01, 0.001 that is 32, 4, 0.5 in bf16, 256, 32, 4 in fp16, 2097152, 262144,
+# 32768 in fp32 (x-higham-1993.sh, tens of millions of terms). Every model that sums otherwise still has 4096 ones right
+# in fp16.
 . "${srcdir:-.}/t/tool/tap.sh"
 
 stops() { # format, terms of them, which, value

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # D. P. Kingma, J. Ba, Adam: a method for stochastic optimization, ICLR 2015 (arXiv:1412.6980), with its defaults
 # eps = 1e-8 and beta2 = 0.999 in fp16.
-# Reproduced: eps is zero in fp16 (below half the smallest subnormal, 2^-25 = 2.98e-8), so that v = 0 divides by zero where there is no gradient; and
-# (1 - beta2) g^2 rounds to zero for |g| below 2^-7.517, the root of 2^-25 / 0.001 (settled: about 2^-7.5), by the
-# operator adamw. In fp32 and bf16 neither happens.
+# Reproduced: eps is zero in fp16 (below half the smallest subnormal, 2^-25 = 2.98e-8), so that v = 0 divides by zero
+# where there is no gradient; and (1 - beta2) g^2 rounds to zero for |g| below 2^-7.517, the root of 2^-25 / 0.001
+# (settled: about 2^-7.5), by the operator adamw. In fp32 and bf16 neither happens.
 . "${srcdir:-.}/t/tool/tap.sh"
 
 run calc 1e-8 --format fp16,bf16,fp32 --json

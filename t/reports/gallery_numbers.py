@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the figures of the gallery mean, computed again without halfulp: a function a figure. It gets the figure (its tables,
-# title and caption) and yields (holds, what). Rounding is that of Fractions, to nearest even.
+# What the figures of the gallery mean, computed again without halfulp: a function a figure. It gets the figure (its
+# tables, title and caption) and yields (holds, what). Rounding is that of Fractions, to nearest even.
 import math
 import struct
 from fractions import Fraction as F
@@ -299,7 +299,8 @@ def stochastic_fan(g):
     yield (len(end) == 16 and g.says('by %.1f %% (' % spread) and g.says('off by %.2g %%' % mean),
             'stochastic: %g +- %g' % (mean, spread))
     yield abs(mean) < 4 * spread / 4, 'whose mean is not told from the exact sum'
-    # A step of a sum in [2^e, 2^(e+1)) moves by an ulp u = 2^(e-7) with probability d/u: the variance of the whole is below sum d u
+    # A step of a sum in [2^e, 2^(e+1)) moves by an ulp u = 2^(e-7) with probability d/u: the variance of the whole is
+    # below sum d u
     variance = sum(float(term) * 2.0 ** (math.floor(math.log2(max(k * term, 2 ** -6))) - 7) for k in range(1, 10001))
     yield (0.4 < spread / (100 * math.sqrt(variance) / (10000 * term)) < 1.6,
             'and spreads as the variance of its steps says')
@@ -331,8 +332,8 @@ def weight_drift(g):
         'and begin at a roundoff: %s' % first
 
 
-# A block of a tensor core as its papers describe it: C and the exact products are aligned to the largest of them, bits beyond
-# 23 + extra behind its leading one are chopped, the sum is exact, and the result is chopped to fp32.
+# A block of a tensor core as its papers describe it: C and the exact products are aligned to the largest of them, bits
+# beyond 23 + extra behind its leading one are chopped, the sum is exact, and the result is chopped to fp32.
 def block(c, products, extra):
     terms = [t for t in [c] + products if t]
     if not terms:
@@ -448,7 +449,8 @@ def softmax_overflow(g):
 
 
 def block_zeros(g):
-    # The element's smallest number that is not rounded to zero, by each format's rule for the scale, from the largest value 1 (OCP MX; NVFP4)
+    # The element's smallest number that is not rounded to zero, by each format's rule for the scale, from the largest
+    # value 1 (OCP MX; NVFP4)
     expect = {}
     for f, emax, half in (('mxfp4', 2, F(1, 4)), ('mxfp8', 8, F(1, 2 ** 10))):
         scale = F(2) ** (0 - emax)                # 2^floor(log2 amax) / 2^emax of the element

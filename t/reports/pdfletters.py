@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The width of a PDF in millimetres and the size of its letters in points, read from the file alone: cairo compresses its
-# pages with zlib, and each piece of text stands behind a matrix (Tm) whose scale is the size of its letters.
+# The width of a PDF in millimetres and the size of its letters in points, read from the file alone: cairo compresses
+# its pages with zlib, and each piece of text stands behind a matrix (Tm) whose scale is the size of its letters.
 import re
 import zlib
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where the texts of gnuplot's SVG stand: boxes in pixels, from the widths of DejaVu Sans, which is wider than most fonts.
+# Where the texts of gnuplot's SVG stand: boxes in pixels, from the widths of DejaVu Sans, which is wider than most
+# fonts.
 import re
 import xml.etree.ElementTree as xml
 

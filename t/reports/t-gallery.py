@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# halfulp figures: what it lists and refuses; then all figures. Each says its formats, uses the gallery's colours alone, has
-# texts that can be read in every style, and means what t/reports/gallery_numbers.py computes again. Made again it is the same.
+# halfulp figures: what it lists and refuses; then all figures. Each says its formats, uses the gallery's colours alone,
+# has texts that can be read in every style, and means what t/reports/gallery_numbers.py computes again. Made again it
+# is the same.
 import hashlib
 import html
 import os
@@ -122,7 +123,8 @@ del second['index.html']
 ok(code == 0 and len(second) >= 4 * len(some) == 20 and all(first[n] == d for n, d in second.items()),
         'some made again: equal data and drawings', [n for n, d in second.items() if first[n] != d])
 
-# --- the page in doc/gallery, which `make gallery` makes: the same titles and captions, and drawings where it is the same gnuplot
+# --- the page in doc/gallery, which `make gallery` makes: the same titles and captions, and drawings where it is the
+# same gnuplot
 def said(text):
     return re.findall(r'<h2>.*?</h2>|<figcaption>.*?</figcaption>', text, re.S)
 

@@ -210,7 +210,8 @@ for command in sorted({c for c, _ in views}):
     size = re.search(r'viewBox="0 0 340 (\d+)"', text) # a picture of rows is as high as these need
     ok(size and int(size[1]) >= 265 and '#15171A' in text.upper(), command + ': --canvas and --style', [text[:300]])
     tex = open(home + '/sub_1.tex', encoding='utf-8').read() if heads[3] else ''
-    ok('\\includegraphics[width=\\linewidth]{sub_1.pdf}' in tex and not set(re.sub('[ -~\\n’…–é]', '', tex)),
+    framed = '\\includegraphics[width=\\linewidth,' in tex and 'keepaspectratio]{sub_1.pdf}' in tex
+    ok(framed and not set(re.sub('[ -~\\n’…–é]', '', tex)),
             command + ': the LaTeX figure names its picture, in letters that LaTeX has', sorted(set(re.sub('[ -~\\n]', '', tex))))
 code, out, err = run('accumulate --n 100 --pdf only.pdf')
 ok(code == 0 and open(home + '/only.pdf', 'rb').read(5) == b'%PDF-' and not os.path.exists(home + '/only.svg'), '--pdf alone', [err])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# t-teaching.py [--write]: doc/teaching/README.md holds commands and what they print. Every command runs, in one folder, and prints
-# what the page says (seconds in brackets aside); --write fills the page in. Every figure that the page names is in the gallery.
+# t-teaching.py [--write]: doc/teaching/README.md holds commands and what they print. Every command runs, in one folder,
+# and prints what the page says (seconds in brackets aside); --write fills the page in. Every figure that the page names
+# is in the gallery.
 import os
 import re
 import shutil

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# clean-root.sh ROOT COMMAND...: runs COMMAND in ROOT, a folder that is filled with a shell, the small tools of every system
-# and what these load, and nothing else: no library of ours, no compiler, no network. ROOT may hold files already. Exits 125
-# where this user may not change roots.
+# clean-root.sh ROOT COMMAND...: runs COMMAND in ROOT, a folder that is filled with a shell, the small tools of every
+# system and what these load, and nothing else: no library of ours, no compiler, no network. ROOT may hold files
+# already. Exits 125 where this user may not change roots.
 root=$1
 shift
 mkdir -p "$root"/{bin,lib64,proc,dev,tmp,etc} || exit 125

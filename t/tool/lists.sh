@@ -3,7 +3,8 @@
 # lists.sh --check|--update TOP: the lists of files against the tree under TOP.
 # Lists are single lines, `VARIABLE += path` in a folder's local.mk, `include`
 # in folders.mk, `COMMAND(name)` in commands.def, `KERNEL(name)` in
-# cuda/kernel/kernels.def; every other line is left alone. --check prints what is missing or stale, one line each, and exits 1.
+# cuda/kernel/kernels.def; every other line is left alone. --check prints what is missing or stale, one line each, and
+# exits 1.
 export LC_ALL=C
 mode=$1
 cd "${2:-.}" || exit 4

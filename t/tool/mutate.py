@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# mutate.py [--target T] [--each N] [--seed S] [--only NAME,...] [--log FILE] [--limit SECONDS] [--jobs N] [BUILD]: changes one
-# operator, index, number or barrier of a source in a copy; compiles that one object, links it before the library with the tests
-# that judge it (t/tool/mutation/sources.py, kernels.py), and runs them until one fails. N mutations of each kernel's operator, or of each
-# function of C. Prints a row a mutation: killed (a test failed, crashed or hung), or SURVIVED; then the share. Exits 1 where too few
-# are killed (nine in ten of kernels, 95 in 100 of C). Mutants of which the compiler makes the same code are none, nor are those
-# of t/tool/mutation/known.py. The choice depends on the seed and the files' text alone. With --log rows already in FILE are not
-# made again and new ones are added: a run that --limit ended is gone on with by the same command. srcdir names the sources.
+# mutate.py [--target T] [--each N] [--seed S] [--only NAME,...] [--log FILE] [--limit SECONDS] [--jobs N] [BUILD]:
+# changes one operator, index, number or barrier of a source in a copy; compiles that one object, links it before the
+# library with the tests that judge it (t/tool/mutation/sources.py, kernels.py), and runs them until one fails. N
+# mutations of each kernel's operator, or of each function of C. Prints a row a mutation: killed (a test failed, crashed
+# or hung), or SURVIVED; then the share. Exits 1 where too few are killed (nine in ten of kernels, 95 in 100 of C).
+# Mutants of which the compiler makes the same code are none, nor are those of t/tool/mutation/known.py. The choice
+# depends on the seed and the files' text alone. With --log rows already in FILE are not made again and new ones are
+# added: a run that --limit ended is gone on with by the same command. srcdir names the sources.
 import argparse, fnmatch, os, queue, random, sys, threading, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes ONNX files without any package: protobuf's wire format by hand, so that tests of the reader owe nothing to its schema.
+# Writes ONNX files without any package: protobuf's wire format by hand, so that tests of the reader owe nothing to its
+# schema.
 import struct
 
 FLOAT, UINT8, INT8, INT32, INT64, BOOL, FLOAT16, DOUBLE = 1, 2, 3, 6, 7, 9, 10, 11

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tables of mutation name what is there: every pattern is some file's first, every test exists, every file and function has some test, and
-# every change that is known to be none would otherwise be made.
+# The tables of mutation name what is there: every pattern is some file's first, every test exists, every file and
+# function has some test, and every change that is known to be none would otherwise be made.
 import fnmatch
 import os
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests in Python, as tap.sh is for those in the shell: TAP on standard output, the program that is tested, and a folder of the
-# test's own, which is removed if everything passed. A test ends with finish().
+# For tests in Python, as tap.sh is for those in the shell: TAP on standard output, the program that is tested, and a
+# folder of the test's own, which is removed if everything passed. A test ends with finish().
 import os
 import shutil
 import subprocess

@@ -23,8 +23,8 @@ test_is() {
 	fi
 }
 
-# advises_its_own: standard error, a line of `halfulp COMMAND: …`, names no option that COMMAND lacks (but behind the name of another
-# command, as in `halfulp help`)
+# advises_its_own: standard error, a line of `halfulp COMMAND: …`, names no option that COMMAND lacks (but behind the
+# name of another command, as in `halfulp help`)
 advises_its_own() {
 	local command option
 	command=$(sed -n '1s/^halfulp \([a-z]*\): .*/\1/p' "$dir/err")
@@ -34,18 +34,21 @@ advises_its_own() {
 	done
 }
 
-# judged_nothing: standard output is empty, or a whole document that says that nothing was judged, as check and gate write it
+# judged_nothing: standard output is empty, or a whole document that says that nothing was judged, as check and gate
+# write it
 judged_nothing() {
 	test ! -s "$dir/out" || { grep -q 'nothing was judged: ' "$dir/out" && test "$(head -n 1 "$dir/out")" = 1..1 && test "$(grep -c '^not ok 1 - ' "$dir/out")" = 1 && test "$(wc -l <"$dir/out")" = 3; }
 }
 
-# refused CODE PATTERN WHAT: the last run exited so, with one line on standard error that matches and advises no option that the command lacks, and nothing else
+# refused CODE PATTERN WHAT: the last run exited so, with one line on standard error that matches and advises no option
+# that the command lacks, and nothing else
 refused() {
 	test "$code" = "$1" && judged_nothing && test "$(wc -l <"$dir/err")" = 1 && grep -q -- "$2" "$dir/err" && advises_its_own
 	test_is $? "$3: exit $1, one line"
 }
 
-# column FILE NAME: its cells; where there is no such column (or file) a line that says so, lest nothing be compared with nothing
+# column FILE NAME: its cells; where there is no such column (or file) a line that says so, lest nothing be compared
+# with nothing
 column() {
 	if test ! -f "$1" && test ! -p "$1"; then echo "no file $1"; return; fi
 	awk -F '\t' -v want="$2" '/^#/ { next } !head { head = 1; for (i = 1; i <= NF; i++) if ($i == want) at = i; next } at { print $at } END { if (!at) print "no column", want }' "$1"
@@ -57,7 +60,8 @@ last() { column "$1" "$2" | tail -n 1; }
 # field FILE NAME: a number or null of that name in indented JSON, the last one
 field() { sed -n 's/^ *"'"$2"'": \([^,]*\),*$/\1/p' "$1" | tail -n 1; }
 
-# holds EXPRESSION [NAME VALUE...]: whether awk finds it true; a NAME that is no number makes every comparison with it false
+# holds EXPRESSION [NAME VALUE...]: whether awk finds it true; a NAME that is no number makes every comparison with it
+# false
 holds() {
 	expression=$1 check=1 vars=()
 	shift

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Kernels, analyzers, the trainer and the operators with one operator, index, number or barrier changed: nine in ten of the
-# kernels' mutants and 95 in 100 of the others' must turn the tests red that judge them (t/tool/mutate.py, which prints the
-# survivors). TARGETS names some of them, EACH how many mutants a function. Takes an hour or more: an object, links and tests a mutant.
+# Kernels, analyzers, the trainer and the operators with one operator, index, number or barrier changed: nine in ten of
+# the kernels' mutants and 95 in 100 of the others' must turn the tests red that judge them (t/tool/mutate.py, which
+# prints the survivors). TARGETS names some of them, EACH how many mutants a function. Takes an hour or more: an object,
+# links and tests a mutant.
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
 build=${HALFULP%/*}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Rows of the benchmarks against the lists of options that ask for them: each combination once and in order, ratios of the times beside them,
-# what a cast moves a second, and the printed table against the file of the same run: the same numbers, columns under their names. No
-# figure is compared with a clock's.
+# Rows of the benchmarks against the lists of options that ask for them: each combination once and in order, ratios of
+# the times beside them, what a cast moves a second, and the printed table against the file of the same run: the same
+# numbers, columns under their names. No figure is compared with a clock's.
 import itertools
 import json
 import math

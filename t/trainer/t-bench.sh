@@ -36,8 +36,8 @@ run bench train $small --meter none --policy float32 --batch 8 --seeds 1,2 --tra
 test $code = 0 && test "$(grep -c '"loss": [0-9]' out)" = 2 && test "$(grep -c '"accuracy": [0-9]' out)" = 2
 test_is $? "--seeds: a row each, with loss and accuracy"
 
-# A counter that has risen by 5 J whenever it is read: a pipe gives every reader the next number. How often it is read depends on
-# the clock, but the 40 steps together always have a multiple of 5 J
+# A counter that has risen by 5 J whenever it is read: a pipe gives every reader the next number. How often it is read
+# depends on the clock, but the 40 steps together always have a multiple of 5 J
 mkdir -p powercap/intel-rapl:0 && echo package-0 >powercap/intel-rapl:0/name && echo 262143328850 >powercap/intel-rapl:0/max_energy_range_uj && mkfifo powercap/intel-rapl:0/energy_uj
 (trap '' PIPE; i=0; while test -p powercap/intel-rapl:0/energy_uj; do i=$((i + 1)); echo $((1000 + i * 5000000)) >powercap/intel-rapl:0/energy_uj; done) 2>/dev/null &
 counter=$!

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Both tables of compare, its JSON and what it prints, computed again from the runs that it made: every column of every run from the run's own
-# files; means, differences to the first policy at the same seed, and their standard errors.
+# Both tables of compare, its JSON and what it prints, computed again from the runs that it made: every column of every
+# run from the run's own files; means, differences to the first policy at the same seed, and their standard errors.
 import json
 import math
 import os

@@ -6,7 +6,8 @@ run() { timeout 60 "$HALFULP" "$@" >out 2>err </dev/null; code=$?; } # what is n
 o="--model mlp --policy mixed_float16 --train 320 --eval 64 --batch 32 --size 10 --width 0.1 --threads 1 --quiet"
 
 touch out err
-# Several at once into one directory: one trains it, the others say so, even before it has written who it is. It lasts longer than a busy machine takes to start them
+# Several at once into one directory: one trains it, the others say so, even before it has written who it is. It lasts
+# longer than a busy machine takes to start them
 for i in 1 2 3 4; do
 	("$HALFULP" train $o --steps 4000 --trace-steps none a >out.$i 2>err.$i </dev/null; echo $? >code.$i) &
 done

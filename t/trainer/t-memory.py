@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory of training: what bench train measures is never above what was computed before, and the computed number stays within a stated multiple of
-# it, over models, policies, batch sizes and sums; the measure itself sees what is there; plan --memory and blank cells rest on the computed number.
+# Memory of training: what bench train measures is never above what was computed before, and the computed number stays
+# within a stated multiple of it, over models, policies, batch sizes and sums; the measure itself sees what is there;
+# plan --memory and blank cells rest on the computed number.
 import json
 import os
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# plan --ranks: what a rank holds and sends in ZeRO's stages, computed again from the parameters' number and the formats of
-# the policy; what is printed are the numbers of JSON; refusals. Published sizes are u-ranks' part.
+# plan --ranks: what a rank holds and sends in ZeRO's stages, computed again from the parameters' number and the formats
+# of the policy; what is printed are the numbers of JSON; refusals. Published sizes are u-ranks' part.
 import json
 import math
 import os

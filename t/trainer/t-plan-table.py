@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# plan's tables against each other: a layer's row is the sum of its calls', what is printed are the numbers of JSON, times on a device follow
-# from operations and bytes and the rates of its data sheet, and a policy's line from its calls.
+# plan's tables against each other: a layer's row is the sum of its calls', what is printed are the numbers of JSON,
+# times on a device follow from operations and bytes and the rates of its data sheet, and a policy's line from its
+# calls.
 import json
 import math
 import os

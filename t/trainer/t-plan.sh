@@ -74,7 +74,8 @@ assert "extent 3" in first["odd"] and abs(first["arithmetic_ms"] - first["flops"
 conv = lambda name: sum(r["arithmetic_ms"] for r in calls[name] if r["op"].startswith("conv2d"))
 assert abs(conv("mixed_bfloat16") - conv("float32")) < 1e-9
 assert total["mixed_float16"] < total["mixed_bfloat16"] <= total["float32"]
-# what a device allocates is no less than the tensors by category, and nearly linear in the batch (t-memory tries the batch found and the next)
+# what a device allocates is no less than the tensors by category, and nearly linear in the batch (t-memory tries the
+# batch found and the next)
 for p in (f32, f16):
     m = sum(p["memory_bytes"].values())
     assert m <= p["device_bytes"] <= 2 * m, (m, p["device_bytes"])

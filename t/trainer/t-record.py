@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a run's folder says of itself: every key of the manifest beside the options of its training, the files that it lists beside those that
-# are there, the lines that train prints, what a device's passes cover (kernels.tsv) beside the program's calls, and joules beside a
-# counter that rises by 5 J at a time.
+# What a run's folder says of itself: every key of the manifest beside the options of its training, the files that it
+# lists beside those that are there, the lines that train prints, what a device's passes cover (kernels.tsv) beside the
+# program's calls, and joules beside a counter that rises by 5 J at a time.
 import json
 import math
 import os

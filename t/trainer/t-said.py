@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What commands say of a training, each number computed again from the run's files: the lines and the JSON of train, the counts
-# of data sets that files hold, verify's refusal of a changed program, the ratios of bench why, and memory as doctor prints it.
-# Besides: memory and trace as train announces them, verify as JSON, the seeds of bench train, what --init begins with, and gnuplot.
+# What commands say of a training, each number computed again from the run's files: the lines and the JSON of train, the
+# counts of data sets that files hold, verify's refusal of a changed program, the ratios of bench why, and memory as
+# doctor prints it. Besides: memory and trace as train announces them, verify as JSON, the seeds of bench train, what
+# --init begins with, and gnuplot.
 import json
 import os
 import re
@@ -164,7 +165,8 @@ code, out, err = run(
 )
 ok(code == 0, 'compare takes an option that the first of its policies reads', err)
 
-# --- verify: an untouched run is the same; one whose program was changed, at the same length, is refused by its checksum
+# --- verify: an untouched run is the same; one whose program was changed, at the same length, is refused by its
+# checksum
 code, out, err = run('verify', 'a')
 same = code == 0
 path = home + '/b/program-train.json'

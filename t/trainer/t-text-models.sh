@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Models of tokens and of ratings: published sizes, the same bits for every number of threads and when they are verified, traced
-# steps within every call's bound under each policy, and refusals.
+# Models of tokens and of ratings: published sizes, the same bits for every number of threads and when they are
+# verified, traced steps within every call's bound under each policy, and refusals.
 . "${srcdir:-.}/t/tool/tap.sh"
 bert="--model bert --layers 1 --hidden 8 --heads 2 --length 21 --batch 4 --train 32 --eval 8"
 gpt="--model gpt --layers 1 --hidden 8 --heads 2 --length 11 --batch 4 --train 32 --eval 8"

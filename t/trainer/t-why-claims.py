@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What doc/why-it-paid.md claims in its prose, computed again from the published table and the predictions: each claim is a sentence of
-# the page, with its numbers filled in from the data, and what must hold for it to be true. t-why-it-paid.sh runs the page's commands.
+# What doc/why-it-paid.md claims in its prose, computed again from the published table and the predictions: each claim
+# is a sentence of the page, with its numbers filled in from the data, and what must hold for it to be true.
+# t-why-it-paid.sh runs the page's commands.
 import json
 import os
 import re

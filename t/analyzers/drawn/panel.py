@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What calc --explain prints, read back: titles, panels of digits by column, paragraphs. A panel checks its digits against its rows'
-# values, the weights above its columns and where its lines stand.
+# What calc --explain prints, read back: titles, panels of digits by column, paragraphs. A panel checks its digits
+# against its rows' values, the weights above its columns and where its lines stand.
 import os
 import re
 import subprocess

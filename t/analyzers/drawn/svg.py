@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The same drawing as SVG: every row has the digits of the text's row, columns stand one under the other and side by side, weights above
-# the columns that the text has them above, and everything lies on the sheet.
+# The same drawing as SVG: every row has the digits of the text's row, columns stand one under the other and side by
+# side, weights above the columns that the text has them above, and everything lies on the sheet.
 import os
 import re
 import tempfile

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A-priori bounds on a call's error, as far as the literature has them: a pair of numbers that the program's bound lies
-# between. Products: Jeannerod and Rump 2013 and the chunked and pairwise sums of Higham's book, chapter 4, with underflow;
-# a rounding to the output is (1 + d) x + e, |d| <= u, |e| <= half the smallest subnormal. Elsewhere the upper one is None.
+# between. Products: Jeannerod and Rump 2013 and the chunked and pairwise sums of Higham's book, chapter 4, with
+# underflow; a rounding to the output is (1 + d) x + e, |d| <= u, |e| <= half the smallest subnormal. Elsewhere the
+# upper one is None.
 import math
 
 from .number import FORMATS

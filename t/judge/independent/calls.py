@@ -280,7 +280,8 @@ class Exact:
         stays = w[i] * (1 - a['lr'] * a['weight_decay'])
         if m1 == 0:
             return stays
-        # In integers of step.K bits behind the point, each operation off by a unit of a size that no weight shrinks by more than 2^40
+        # In integers of step.K bits behind the point, each operation off by a unit of a size that no weight shrinks by
+        # more than 2^40
         x = fixed.fixed
         up = fixed.div(fixed.mul(x(a['lr']), x(m1)), x(1 - clock[1]))
         y = x(stays) - fixed.div(up, fixed.root(fixed.div(x(v1), x(1 - clock[2]))) + x(a['eps']))

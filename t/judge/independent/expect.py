@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a cell should hold, and tables compared with it: each column that is there must have been recomputed, and each that
-# was recomputed must be there; so must the rows, in their order.
+# What a cell should hold, and tables compared with it: each column that is there must have been recomputed, and each
+# that was recomputed must be there; so must the rows, in their order.
 import math
 
 from .files import table

@@ -47,7 +47,8 @@ class Harm:
 
     def cells(self, fatal=True):
         share, cosine = self.share(), self.cosine()
-        # numbers enter as the doubles nearest to them, so squares are off by 2^-52 of themselves; a cosine near 1 by that absolutely
+        # numbers enter as the doubles nearest to them, so squares are off by 2^-52 of themselves; a cosine near 1 by
+        # that absolutely
         return {'l2_share_lost': None if share is None else Near(share, 1e-12), 'cosine': None if cosine is None else Near(cosine, 1e-12, 4e-15), 'verdict': self.word(fatal)}
 
 

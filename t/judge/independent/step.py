@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The exact step: the whole program from its recorded inputs and state without a rounding, every value an integer in units
-# of 2^-K. Each operation is off by a few units, so that results hold hundreds of bits more than any figure shows.
+# The exact step: the whole program from its recorded inputs and state without a rounding, every value an integer in
+# units of 2^-K. Each operation is off by a few units, so that results hold hundreds of bits more than any figure shows.
 import math
 from fractions import Fraction as Q
 

@@ -6,8 +6,9 @@ from .files import table
 from .loss_scale import limits
 from .number import FORMATS
 
-# name: first scale, steps before it grows, floor, cap, overflows before it falls. All double and halve. GradScaler of PyTorch,
-# LossScaleOptimizer of Keras 3, LossScaler of Apex, DynamicLossScaler of DeepSpeed with the defaults of its fp16 section.
+# name: first scale, steps before it grows, floor, cap, overflows before it falls. All double and halve. GradScaler of
+# PyTorch, LossScaleOptimizer of Keras 3, LossScaler of Apex, DynamicLossScaler of DeepSpeed with the defaults of its
+# fp16 section.
 RULES = {'pytorch': (65536, 2000, 0, 0, 1), 'keras': (32768, 2000, 0, 0, 1), 'apex': (65536, 2000, 0, 16777216, 1), 'deepspeed': (65536, 1000, 1, 0, 2)}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What training writes, computed again from traces of every step and from the images: metrics.tsv, grads.tsv, updates.tsv,
-# exponents.tsv, casts.tsv, initial weights, the order of the images, the manifest's counts of memory.
+# What training writes, computed again from traces of every step and from the images: metrics.tsv, grads.tsv,
+# updates.tsv, exponents.tsv, casts.tsv, initial weights, the order of the images, the manifest's counts of memory.
 import math
 import os
 import struct
@@ -73,7 +73,8 @@ def overflow(run, exact):
     return None
 
 
-# Figures of models with masks and of rankings, which t/trainer/t-vision.py and u-ratings compute again: no run here has them
+# Figures of models with masks and of rankings, which t/trainer/t-vision.py and u-ratings compute again: no run here has
+# them
 ELSEWHERE = ('dice', 'iou', 'hit_rate', 'ndcg')
 
 

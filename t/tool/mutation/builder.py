@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One changed file in a folder of its own beside the build: compiled, linked before the library with a test or the program, run.
+# One changed file in a folder of its own beside the build: compiled, linked before the library with a test or the
+# program, run.
 import os
 import re
 import shutil

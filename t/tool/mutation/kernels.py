@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA kernels, compiled for the host: an operator's cuda/kernel/OP.cu or its family's or, where N is more than it has, a header that it
-# includes; judged by the parity tests. The second mutation of an operator is a missing barrier where it has one.
+# CUDA kernels, compiled for the host: an operator's cuda/kernel/OP.cu or its family's or, where N is more than it has,
+# a header that it includes; judged by the parity tests. The second mutation of an operator is a missing barrier where
+# it has one.
 import glob
 import os
 import random

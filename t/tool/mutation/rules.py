@@ -39,7 +39,8 @@ BARRIERS = [
     ("barrier", r"HU_SYNC\(\);", ";"),
     ("barrier", r"hu_syncwarp\(\);", ";"),
 ]
-# Of C: comparisons turned round, which no choice among equals survives; operands dropped; numbers, signs and results changed.
+# Of C: comparisons turned round, which no choice among equals survives; operands dropped; numbers, signs and results
+# changed.
 STATEMENTS = [
     ("operator", r" < ", " >= "),
     ("operator", r" > ", " <= "),
@@ -57,15 +58,16 @@ STATEMENTS = [
 KERNELS = INDEX + ARITHMETIC + EDGES + LOGIC + BARRIERS
 SOURCES = INDEX[:2] + INDEX[4:5] + ARITHMETIC + LOGIC + STATEMENTS
 
-# Not mutated: what changes only how the work is spread (grid sizes, strides of a grid: the same elements, perhaps twice), how much
-# memory is asked for, declarations of arrays, and the words of a message.
+# Not mutated: what changes only how the work is spread (grid sizes, strides of a grid: the same elements, perhaps
+# twice), how much memory is asked for, declarations of arrays, and the words of a message.
 SPREAD = r"hu_blocks_for|gridDim|hu_fail\(|static_assert|_groups|_lies|may_lie|HU_ONCE|hu_attr_num\(|^\s*#(?!define)|^\s*(/?\*|//)|template|memset|sizeof|^\s*(?:static |const )*hu_\w+ \*?\w+(?:\[\d\])?(?:, \w+(?:\[\d\])?)*;"
-# Of C also: words for people (notes in a table's head, messages, the bar of progress), loops' division among threads, and broken
-# invariants of the house, which no input reaches.
+# Of C also: words for people (notes in a table's head, messages, the bar of progress), loops' division among threads,
+# and broken invariants of the house, which no input reaches.
 WORDS = r"hu_fail\(|hu_complain|HU_ASSERT|hu_bug|hu_tsv_note|hu_progress|hu_warn|hu_str_addf\(&a->said|^\s*#|^\s*(/?\*|//)|memset|memcpy|sizeof|HU_GROW|hu_x\w*alloc|\bfree\(|_release\(|\bomp\b|^\s*(?:static |const |unsigned )*\w+ \*?\w+\[[^]]+\](?:, \*?\w+(?:\[[^]]+\])?)*;|\.summary|fprintf\(stderr|^\s*\""
 
 
-# Plural endings, a room for text that is one larger than it is (what is written beyond it only sanitizers see), and a digit more than a double has.
+# Plural endings, a room for text that is one larger than it is (what is written beyond it only sanitizers see), and a
+# digit more than a double has.
 PLURAL = r'\? "(s|es|is|are| is|s are|y|ies)?" : "(s|es|is|are| is|s are|y|ies)?"'
 ROOM = r"(snprintf\([\w.>\[\]-]+, |hu_bytes_text\([^,]+, [^,]+, |JSON_REAL_PRECISION\()$"
 # Functions that only give memory back: the leak sanitizer of CI's second job judges them.

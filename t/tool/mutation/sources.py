@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# C files, function by function, and the tests that judge them: the first row whose pattern a file matches, cheapest test first.
+# C files, function by function, and the tests that judge them: the first row whose pattern a file matches, cheapest
+# test first.
 import fnmatch
 import os
 import random
