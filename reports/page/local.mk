@@ -7,4 +7,6 @@ noinst_HEADERS += reports/page/page.h
 libhalfulp_a_SOURCES += reports/page/page_figures.c
 noinst_HEADERS += reports/page/page_parts.h
 libhalfulp_a_SOURCES += reports/page/page_runs.c
+libhalfulp_a_SOURCES += reports/page/page_sources.c
 noinst_HEADERS += reports/page/remedies.def
+noinst_HEADERS += reports/page/sources.def

@@ -133,8 +133,12 @@ tiles(hu_str *b, const hu_report_run *r, int several)
 	hu_str_add(b, "</h2>\n<dl class=\"tiles\">\n");
 	for (const hu_number *n = hu_numbers; n->label; n++) {
 		char *value = hu_number_value(r, n), *note = hu_number_note(r, n);
+		int linked = hu_page_has_source(n->key);
 		hu_str_addf(b, "<div><dt>%s</dt><dd>", n->label);
+		if (linked)
+			hu_str_addf(b, "<a href=\"#from-%s\">", n->key);
 		hu_html_number(b, value);
+		hu_str_add(b, linked ? "</a>" : "");
 		if (*note && strcmp(value, "–")) {
 			hu_str_add(b, "<small>");
 			hu_html_number(b, note);
@@ -170,6 +174,8 @@ hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, cons
 			}
 	tiles(out, &runs->at[runs->focus], runs->n > 1);
 	hu_status st = hu_page_figures(out, runs, figures, formats, dir);
+	if (st == HU_OK)
+		st = hu_page_sources(out, &runs->at[runs->focus], runs->n > 1);
 	if (st != HU_OK) {
 		hu_str_release(out);
 		return st;

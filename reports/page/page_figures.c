@@ -33,7 +33,16 @@ files(hu_str *b, const hu_figure *f, const char *formats)
 		if (f->part[k].rows)
 			hu_str_addf(b, ", <a href=\"%s.%s.tsv\">%s.%s.tsv</a>", f->stem, f->part_name[k], f->stem,
 				f->part_name[k]);
-	hu_str_addf(b, " · drawn by <a href=\"%s.gp\">%s.gp</a></p>\n", f->stem, f->stem);
+	hu_str_addf(b, " · drawn by <a href=\"%s.gp\">%s.gp</a> · from ", f->stem, f->stem);
+	for (int k = 0, said = 0; k < f->parts; k++) {
+		int known = 0;
+		for (int j = 0; j < k; j++)
+			known |= f->part[j].rows && !strcmp(f->part[j].table, f->part[k].table);
+		if (f->part[k].rows && !known)
+			hu_str_addf(b, "%s<code>%s</code>", said++ ? ", " : "", f->part[k].table);
+	}
+	hu_str_add(b, f->run < 0 ? " of each run" : " of the run");
+	hu_str_add(b, " (<a href=\"#again\">made by</a>)</p>\n");
 	free(all);
 }
 

@@ -5,10 +5,15 @@
 
 #include "reports/figure.h"
 
-/* Appends a section for each figure, in the order of figures.def; then the figures without data, with the reason. */
-/* Pictures are in the page itself, read from the SVG files in dir, which have to be there. */
+/* Appends a section for each figure, in the order of figures.def; then the figures without data, with the reason.
+   Pictures are in the page itself, read from the SVG files in dir, which have to be there. */
 hu_status hu_page_figures(
 	hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *dir);
+/* Appends, for a run that was analyzed, the table that says of each number at the top which rows it is made of, and by
+   which command (sources.def); several: the title names the run. hu_page_has_source tells whether the number of that
+   key has a row, whose id is from-KEY. HU_EFILE where a table is bad. */
+hu_status hu_page_sources(hu_str *b, const hu_report_run *r, int several);
+int hu_page_has_source(const char *key);
 /* Appends the table of runs. */
 void hu_page_runs(hu_str *b, const hu_report_runs *runs);
 /* Appends the commands that make the report again, and what made the runs. */

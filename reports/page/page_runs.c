@@ -185,7 +185,7 @@ hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 		{ "host", "host" },
 	};
 
-	hu_str_add(b, "<section>\n<h2>How to make it again</h2>\n<pre>");
+	hu_str_add(b, "<section id=\"again\">\n<h2>How to make it again</h2>\n<pre>");
 	for (int i = 0; i < runs->n; i++) {
 		training_command(b, &runs->at[i]);
 		hu_str line;

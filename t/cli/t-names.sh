@@ -101,7 +101,7 @@ for c in "report --terminal" "report --out page"; do
 	clean "$c: nothing else" $(find page -type f ! -name '*.png' 2>/dev/null)
 done
 if test -e page; then
-	eval "word=$("$py" -c 'import html,re; print(re.search("halfulp analyze (.*)", html.unescape(open("page/index.html").read())).group(1))')"
+	eval "word=$("$py" -c 'import html,re; print(re.search("halfulp analyze (.*)", html.unescape(open("page/index.html").read().split("<pre>")[1])).group(1))')"
 	test "$word" = "$evil"
 	test_is $? "the page's command to make it again is one that bash reads back"
 fi

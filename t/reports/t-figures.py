@@ -7,10 +7,12 @@ Each number in a picture's foot is recomputed here from the run's tables. Runs a
 
 import collections
 import glob
+import json
 import math
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -330,6 +332,39 @@ if cause["float16"] == '"moments"':
     ok(
         "Here it is: float16 ended at a loss of " in both and "remedied ended at a loss of " in both,
         "and where that run is there, how both ended",
+    )
+
+# Each number at the top leads to a row that has all its digits, its table, the row there, and who made the table
+focus = re.search(r"<h2>In numbers: (\w+)</h2>", page)[1]
+numbers = json.load(open(focus + "/analysis/summary.json"))["numbers"]
+tiles = re.findall(r'<dd><a href="#from-(\w+)">(.*?)</a>', page)
+rows = {
+    key: re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)
+    for key, row in re.findall(r'<tr id="from-(\w+)">(.*?)</tr>', page)
+}
+ok(len(tiles) == 12 and {key for key, _ in tiles} == set(rows), "12 numbers lead to a row each: %s" % sorted(rows))
+for key, (_, said, words, where, row, maker) in sorted(rows.items()):
+    path = re.sub("<.*?>", "", where)
+    ran = path == "metrics.tsv"
+    ok(("halfulp analyze " + focus in maker) != ran and ('href="#again"' in maker) == ran, "%s: made by %s" % (key, maker))
+    all_rows = table(focus + "/" + path)
+    want = numbers.get(key, statistics.median(number(x["ms"]) for x in all_rows) if ran else None)
+    column = re.search(r"(?:largest|last|smallest|sum of|median of|of the largest) (\w+)", words)
+    if key == "safe_log2_scale_min":
+        most = [x["log2_scale_min"] for x in all_rows if x["tensor"] == "all"]
+        want = None if "-" in most else max(map(number, most), default=None)
+    holds = want is None and said in ("–", "-") or abs(number(said) - want) <= 1e-12 * abs(want)
+    ok(holds, "%s: %s, the summary or its table has %r" % (key, said, want))
+    names = dict(re.findall(r"(step|call|tensor) ([^, ]+)", row))
+    found = [x for x in all_rows if all(x[k] == v for k, v in names.items())]
+    counted = re.fullmatch(r"(\d+) rows?", row)
+    if key == "zeroed_gradients":
+        found = [x for x in all_rows if x["from"] != "exact" and x["class"] in ("gradient", "wgrad")]
+    if key == "swamped_share_updates":
+        found = [x for x in all_rows if x["kind"] == "update" and x["tensor"] == "all"]
+    ok(
+        len(found) == int(counted[1]) if counted else said == "–" or said in [x[column[1]] for x in found],
+        "%s: the row is there: %s" % (key, row),
     )
 
 # In a paper: the page's width or a column's, letters of 8 pt (marks above and below the line are four fifths of that),

@@ -76,7 +76,8 @@ files = [open(os.path.join(folder, f), "rb").read() for f in sorted(os.listdir(f
 if sorted(inside) != sorted(files):
     print("the pictures in the page are not those of the folder: %d, %d" % (len(inside), len(files)))
 for link in page.links:
-    if not link.startswith("data:") and not os.path.isfile(os.path.join(folder, link)):
+    inside = link[:1] == "#" and link[1:] in page.ids
+    if not inside and not link.startswith("data:") and not os.path.isfile(os.path.join(folder, link)):
         print("a link to nothing:", link)
 for f in said["figures"]:
     if not f["drawn"]:
