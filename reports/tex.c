@@ -62,7 +62,7 @@ hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width)
 		hu_str_addf(&b,
 			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
 			"%s%s.gp\n\\begin{figure%s}\n\\centering\n"
-			"\\includegraphics[width=\\%s,height=0.85\\textheight,keepaspectratio]{%s.pdf}\n\\caption{",
+			"\\includegraphics[width=\\%s,height=0.7\\textheight,keepaspectratio]{%s.pdf}\n\\caption{",
 			g->stem, page ? "" : "-e 'narrow = 1; formats = \"pdf\"' ", g->stem, page ? "*" : "",
 			page ? "textwidth" : "linewidth", g->stem);
 		hu_tex_text(&b, g->title);

@@ -3,7 +3,7 @@
 EXTRA_DIST += t/reports/gallery_numbers.py
 EXTRA_DIST += t/reports/gallery_random.py
 EXTRA_DIST += t/reports/make-sample-run.py
-EXTRA_DIST += t/reports/pdfletters.py
+EXTRA_DIST += t/reports/paper.py
 EXTRA_DIST += t/reports/svgtext.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py

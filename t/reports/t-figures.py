@@ -19,8 +19,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import pdfletters  # noqa: E402
-import svgtext  # noqa: E402
+import paper  # noqa: E402
 
 top = os.path.abspath(os.environ.get("srcdir", "."))
 halfulp = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
@@ -367,26 +366,6 @@ for key, (_, said, words, where, row, maker) in sorted(rows.items()):
         "%s: the row is there: %s" % (key, row),
     )
 
-# In a paper: the page's width or a column's, letters of 8 pt (marks above and below the line are four fifths of that),
-# no text upon another or beyond the edge. The SVG has the PDF's layout.
-for stem in figure:
-    for where, width in (("report", 174), ("column", 84)):
-        across, letters = pdfletters.read("%s/%s.pdf" % (where, stem))
-        least = [s for s in set(letters) if s < 7.99 and abs(s - 6.4) > 0.01]
-        ok(
-            abs(across - width) < 0.5 and len(letters) > 5 and not least and max(letters) < 9.1,
-            "%s/%s.pdf is %.1f mm wide and its letters have 8 pt %s" % (where, stem, across, least),
-        )
-    includes = re.search(r"includegraphics\[width=\\(\w+),", open("column/%s.tex" % stem).read())[1]
-    ok(includes == "linewidth", "column/%s.tex is as wide as a column" % stem)
-    drawn = subprocess.run(
-        [os.environ.get("GNUPLOT") or "gnuplot", "-d", "-e", "narrow = 1; formats = 'svg'", stem + ".gp"],
-        cwd="column", stdin=subprocess.DEVNULL, capture_output=True, text=True,
-    )
-    for where in ("report", "column"):
-        wrong, texts = svgtext.faults("%s/%s.svg" % (where, stem), 10)
-        said = "%s/%s: its %d texts lie free %s" % (where, stem, texts, wrong[:3])
-        ok(not drawn.returncode and texts > 5 and not wrong, said)
-
+paper.check(figure, ok)
 print("1..%d" % count)
 sys.exit(failed > 0)
