@@ -16,13 +16,16 @@ ANALYZE = ["t/analyzers/t-analyze.sh", "t/judge/t-diverged.py", "t/judge/t-diver
 TRAIN = ["t/trainer/t-verify.sh", "t/trainer/t-resume.sh", "t/trainer/t-train.sh"]
 GOLDEN = "t/golden/t-outputs.py "
 SAID = "t/trainer/t-said.py"
+DIGESTS = "t/golden/t-golden.sh auto"
+# Tests that judge no file of these tables: of what is not mutated, or that need what most machines lack.
+ELSEWHERE = ("t/trainer/t-torch.py", "t/judge/t-diverged.py")
 JUDGES = {
     "analyzers": [
         ("analyzers/run/accumulate_what_if.c", [IND + "float16", "t/analyzers/t-what-if.sh"]),
         ("analyzers/run/sweep.c", ["t/analyzers/u-sweep", *RUNS]),
         ("analyzers/run/timeline.c", [IND + "faulty", IND + "float16", "t/analyzers/t-analyze.sh"]),
         ("analyzers/run/summary*.c", ["t/analyzers/t-summary-words.py", IND + "mlp", IND + "faulty", "t/analyzers/t-analyze.sh"]),
-        ("analyzers/run/cmd_analyze.c", ["t/analyzers/t-analyze.sh", "t/analyzers/t-what-if.sh", *RUNS, "t/judge/t-engines.sh", "t/cli/t-options.py"]),
+        ("analyzers/run/cmd_analyze.c", ["t/analyzers/t-analyze.sh", "t/analyzers/t-what-if.sh", *RUNS, "t/judge/t-engines.sh", "t/analyzers/t-analyze-files.sh", "t/cli/t-options.py"]),
         ("lib/judge/propagate.c", ["t/judge/u-propagate", *RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
         ("lib/judge/propagate_bounded.c", ["t/judge/u-propagate-bounded", "t/judge/u-propagate", *RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
         ("lib/judge/exact_step*.c", ["t/judge/u-propagate", *RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
@@ -44,6 +47,7 @@ JUDGES = {
         ("analyzers/ci/history.c", ["t/analyzers/t-history.py"]),
         ("analyzers/ci/*.c", ["t/analyzers/t-gate.sh", "t/cli/t-ci-jobs.py"]),
         ("analyzers/contents/*.c", ["t/analyzers/t-gate-files.py", "t/analyzers/t-diff.py"]),
+        ("analyzers/allreduce/*.c", ["t/analyzers/t-allreduce.py"]),
         ("analyzers/diff/*.c", ["t/analyzers/t-diff.py", "t/trainer/t-verify.sh", "t/analyzers/t-check.sh", "t/analyzers/t-analyze.sh", "t/cli/t-badinput.sh"]),
         ("analyzers/check/blessing.c", ["t/analyzers/t-check-told.py", "t/analyzers/t-check.sh", IND + "baseline"]),
         ("analyzers/outcome/*.c", ["t/analyzers/t-gate-words.py", "t/cli/t-ci-jobs.py", "t/analyzers/t-gate-files.py", "t/analyzers/t-statistics.py", "t/analyzers/t-check.sh"]),
@@ -52,11 +56,11 @@ JUDGES = {
         ("analyzers/statistics/*sc*.c", ["t/analyzers/t-score.py"]),
         ("analyzers/statistics/power.c", ["t/analyzers/t-score.py"]),
         ("analyzers/statistics/*.c", ["t/analyzers/t-statistics.py", "t/analyzers/t-check.sh"]),
-        ("analyzers/validate/*.c", ["t/analyzers/t-validate.py", "t/analyzers/t-validate-schemes.py", "t/analyzers/t-list-ops.py", "t/analyzers/t-inspect-onnx.py"]),
-        ("analyzers/network/*.c", ["t/analyzers/t-validate-schemes.py", "t/analyzers/t-advise.py", "t/analyzers/t-validate.py"]),
+        ("analyzers/validate/*.c", ["t/analyzers/t-validate.py", "t/analyzers/t-validate-schemes.py", "t/analyzers/t-list-ops.py", "t/analyzers/t-inspect-onnx.py", "t/analyzers/t-exact-network.py"]),
+        ("analyzers/network/*.c", ["t/analyzers/t-validate-schemes.py", "t/analyzers/t-advise.py", "t/analyzers/t-validate.py", "t/analyzers/t-exact-network.py"]),
         ("analyzers/advise/*.c", ["t/analyzers/t-advise.py"]),
         ("analyzers/calc/rows.c", [GOLDEN + "calc round", "t/judge/u-judge", "t/analyzers/t-calc.sh", "t/analyzers/t-inspect.sh", "t/number/t-round-blocks.sh", "t/analyzers/t-calc-rows.py"]),
-        ("analyzers/explain/*.c", [GOLDEN + "explain", "t/analyzers/u-explain", "t/analyzers/t-explain.py", "t/analyzers/t-calc.sh"]),
+        ("analyzers/explain/*.c", [GOLDEN + "explain", "t/analyzers/t-calc-steps.py", "t/analyzers/u-explain", "t/analyzers/t-explain.py", "t/analyzers/t-calc.sh"]),
         ("analyzers/calc/expr.c", [GOLDEN + "calc", "t/analyzers/u-expr", "t/analyzers/t-calc.sh", "t/analyzers/t-calc-rows.py"]),
         ("analyzers/calc/evaluate*.c", [GOLDEN + "calc", "t/analyzers/u-expr", "t/analyzers/t-calc.sh", "t/analyzers/t-calc-rows.py"]),
         ("analyzers/calc/correct.c", [GOLDEN + "calc round", "t/analyzers/u-correct", "t/analyzers/t-calc.sh"]),
@@ -70,9 +74,9 @@ JUDGES = {
         ("analyzers/formats/*.c", [GOLDEN + "formats", "t/analyzers/t-formats.py", "t/analyzers/t-calc.sh", "t/number/t-round-blocks.sh"]),
         ("analyzers/op/foreign.c", [GOLDEN + "inspect", *INSPECT]),
         ("analyzers/op/rowdot.c", [GOLDEN + "op accumulate", *OP, "t/analyzers/t-accumulate.sh"]),
-        ("analyzers/op/*.c", [GOLDEN + "op", *OP]),
+        ("analyzers/op/*.c", [GOLDEN + "op", *OP, "t/analyzers/t-op-sums.py"]),
         ("analyzers/probe/*.c", [GOLDEN + "probe", "t/analyzers/t-probe.sh", "t/papers/fasi-2021.sh"]),
-        ("analyzers/tree/*.c", [GOLDEN + "tree", "t/sum/u-reveal", "t/sum/u-reveal-text", "t/analyzers/t-tree.sh", "t/papers/fprev-2024.sh"]),
+        ("analyzers/tree/*.c", [GOLDEN + "tree", "t/analyzers/t-tree-library.py", "t/sum/u-reveal", "t/sum/u-reveal-text", "t/analyzers/t-tree.sh", "t/papers/fprev-2024.sh"]),
         ("*.c", [*RUNS, *ANALYZE, "t/judge/t-engines.sh"]),
     ],
     "trainer": [
@@ -96,11 +100,12 @@ JUDGES = {
         ("trainer/device/roofline.c", ["t/trainer/u-timing", "t/trainer/u-bench", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-why-claims.py"]),
         ("trainer/device/*.c", ["t/trainer/u-bench", "t/trainer/u-gpu", SAID, GOLDEN + "plan bench", "t/cuda/u-device", "t/trainer/t-plan.sh", "t/trainer/t-doctor.sh", "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh", "t/trainer/t-plan-table.py"]),
         ("trainer/energy/*.c", ["t/trainer/u-energy", "t/trainer/u-gpu", "t/trainer/t-record.py", "t/trainer/t-doctor.sh", "t/trainer/t-train.sh"]),
+        ("trainer/plan/ranks*.c", ["t/trainer/u-ranks", "t/trainer/t-plan-ranks.py"]),
         ("trainer/plan/*compare.c", [SAID, "t/trainer/t-compare-table.py", "t/trainer/t-compare.sh"]),
         ("trainer/plan/cmd_plan.c", [GOLDEN + "plan", "t/trainer/t-plan.sh", "t/trainer/t-memory.py", "t/trainer/t-plan-table.py", "t/cli/t-options.py"]),
         ("trainer/plan/memory.c", [GOLDEN + "plan", IND + "overflow", "t/trainer/t-plan.sh", "t/trainer/t-memory.py", "t/trainer/t-train.sh"]),
         ("trainer/verify/*.c", [SAID, "t/analyzers/t-diff.py", "t/trainer/t-verify.sh", "t/trainer/t-resume.sh", "t/trainer/t-lock.sh"]),
-        ("trainer/run/start*.c", ["t/trainer/u-start", *TRAINED, *TRAIN]),
+        ("trainer/run/start*.c", ["t/trainer/u-start", *TRAINED, *TRAIN, "t/cli/t-names.sh"]),
         ("trainer/run/cmd_train.c", ["t/trainer/t-record.py", "t/trainer/t-plan.sh", *TRAIN, "t/cli/t-badinput.sh", "t/trainer/t-lock.sh", "t/cli/t-options.py"]),
         ("trainer/run/config.c", ["t/trainer/t-record.py", "t/trainer/t-plan.sh", *TRAINED, *TRAIN, "t/cli/t-badinput.sh", "t/cli/t-options.py"]),
         ("trainer/run/session.c", ["t/trainer/u-session", *TRAINED, "t/trainer/t-record.py", "t/trainer/t-vision.py", "t/trainer/t-text-models.sh", *TRAIN, "t/cuda/t-cuda-train.sh"]),
@@ -110,8 +115,8 @@ JUDGES = {
         ("trainer/record/manifest.c", ["t/trainer/t-record.py", SAID, "t/trainer/t-npz-train.py", "t/program/t-gemm.sh", *TRAINED, *TRAIN]),
         ("trainer/record/record.c", ["t/trainer/u-record", *TRAINED, "t/trainer/t-record.py", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/record/*.c", [*TRAINED, "t/trainer/t-record.py", IND + "fp8", "t/trainer/u-session", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
-        ("trainer/optim/*.c", [GOLDEN + "plan", "t/trainer/t-record.py", IND + "faulty", IND + "scaled", *TRAIN, "t/cli/t-options.py"]),
-        ("trainer/model/*.c", [GOLDEN + "plan", "t/trainer/u-session", IND + "faulty", IND + "convnet", "t/trainer/t-vision.py", "t/trainer/t-text-models.sh", *TRAIN, "t/trainer/t-memory.py"]),
+        ("trainer/optim/*.c", [GOLDEN + "plan", "t/trainer/t-clip.py", "t/trainer/t-schedule.py", DIGESTS, "t/trainer/t-record.py", IND + "faulty", IND + "scaled", *TRAIN, "t/cli/t-options.py"]),
+        ("trainer/model/*.c", [GOLDEN + "plan", "t/trainer/u-session", DIGESTS, "t/trainer/t-losses.py", IND + "faulty", IND + "convnet", "t/trainer/t-vision.py", "t/trainer/t-text-models.sh", *TRAIN, "t/trainer/t-memory.py"]),
         ("*.c", ["t/trainer/u-session", "t/trainer/t-record.py", SAID, *TRAINED, *TRAIN, "t/trainer/t-plan.sh", "t/trainer/t-lock.sh", "t/trainer/t-compare.sh"]),
     ],
     "operators": [
