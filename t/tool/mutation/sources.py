@@ -93,7 +93,7 @@ JUDGES = {
         ("trainer/data/npz.c", ["t/trainer/u-npz-data", "t/trainer/t-npz-train.py", "t/cli/t-badinput.sh"]),
         ("trainer/data/images/*.c", ["t/trainer/t-images.py", "t/store/u-fuzz-files"]),
         ("trainer/data/made.c", ["t/trainer/t-images.py"]),
-        ("trainer/data/*.c", ["t/store/u-idx", SAID, "t/trainer/t-npz-train.py", IND + "metrics", "t/trainer/u-session", "t/trainer/u-drawn", "t/trainer/u-ratings", "t/trainer/t-train.sh", "t/trainer/t-resume.sh", "t/trainer/t-cifar.py", "t/trainer/t-udata.py", "t/trainer/t-tsv.py", "t/trainer/t-text-models.sh"]),
+        ("trainer/data/*.c", ["t/store/u-idx", SAID, GOLDEN + "plan", "t/trainer/t-npz-train.py", IND + "metrics", "t/trainer/u-session", "t/trainer/u-drawn", "t/trainer/u-ratings", "t/trainer/t-train.sh", "t/trainer/t-resume.sh", "t/trainer/t-cifar.py", "t/trainer/t-udata.py", "t/trainer/t-tsv.py", "t/trainer/t-text-models.sh"]),
         ("trainer/device/fits.c", ["t/trainer/t-plan-table.py", "t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
         ("trainer/run/need.c", ["t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
         ("trainer/device/timing.c", ["t/trainer/u-timing", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-bench.sh"]),
