@@ -48,7 +48,7 @@ AS_IF([test -z "$PROTOC_C"], [
   Debian, Ubuntu: apt-get install protobuf-c-compiler      Fedora: dnf install protobuf-c-compiler
   or run ./bootstrap, which installs what is missing; if it lies elsewhere, say PROTOC_C=...])])])
 
-# HU_CUDA: --with-cuda=check|yes|no. Sets NVCC, CUDA_LIBS, CUDA_ARCH_FLAGS and the conditional CUDA.
+# HU_CUDA: --with-cuda=check|yes|no. Sets NVCC, CUDA_LIBS, CUDA_ARCH_FLAGS, CUDA_ANY_FLAGS and the conditional CUDA.
 AC_DEFUN([HU_CUDA], [
 AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],
   [the CUDA back end: where nvcc is found, in any case, or never (default: check; no with --enable-asan)])],
@@ -66,8 +66,9 @@ AS_IF([test $with_cuda != no], [
 	AC_PATH_PROG([NVCC], [nvcc], [], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])
 	hu_cuda_summary="no (no nvcc found)"
 	AS_IF([test -n "$NVCC"], [
-		hu_cuda_newest=0
-		for hu_arch in `echo "$with_cuda_arch" | tr ',' ' '`; do
+		hu_cuda_newest=0 hu_cuda_oldest=999 hu_cuda_codes= hu_cuda_ptx=no
+		for hu_arch_asked in `echo "$with_cuda_arch" | tr ',' ' '`; do
+			hu_arch=$hu_arch_asked
 			AS_CASE([$hu_arch], [7[[5-9]]|8[[0-9]]|9[[0-9]]|1[[0-2]][[0-9]]],
 			  [AS_IF([test $hu_arch -gt $hu_cuda_newest], [hu_cuda_newest=$hu_arch])
 			   AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=sm_$hu_arch"])],
@@ -76,8 +77,19 @@ AS_IF([test $with_cuda != no], [
 			   AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=compute_$hu_arch"])],
 			  [9[[0-9]]a|1[[0-2]][[0-9]][[af]]], [AS_VAR_APPEND([hu_cuda_list], [" -gencode arch=compute_$hu_arch,code=sm_$hu_arch"])],
 			  [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: $hu_arch is no compute capability from 75 to 129, such as 80 or 90a])])
+			AS_CASE([$hu_arch_asked], [*-virtual], [hu_cuda_ptx=yes],
+			  [hu_arch=`echo $hu_arch | sed 's/@<:@af@:>@//'`
+			   AS_CASE([$hu_arch_asked], [*@<:@0-9@:>@], [hu_cuda_ptx=yes])
+			   AS_CASE([",$hu_cuda_codes,"], [*",sm_$hu_arch,"*], [], [hu_cuda_codes="$hu_cuda_codes${hu_cuda_codes:+,}sm_$hu_arch"])])
+			AS_IF([test $hu_arch -lt $hu_cuda_oldest], [hu_cuda_oldest=$hu_arch])
 		done
 		AS_IF([test $hu_cuda_newest -gt 0], [hu_cuda_list=`echo "$hu_cuda_list" | sed "s/code=sm_$hu_cuda_newest\>/code=@<:@sm_$hu_cuda_newest,compute_$hu_cuda_newest@:>@/"`])
+		# Where the code is the same for every device, machine code for all is made from the oldest's PTX, which takes one pass
+		# of the compiler instead of one each.
+		AS_IF([test $hu_cuda_ptx = yes], [hu_cuda_codes="$hu_cuda_codes${hu_cuda_codes:+,}compute_$hu_cuda_oldest"])
+		AS_CASE(["$with_cuda_arch,$CUDA_ARCH_FLAGS"],
+		  [*,*,], [CUDA_ANY_FLAGS="-gencode arch=compute_$hu_cuda_oldest,code=@<:@$hu_cuda_codes@:>@"],
+		  [CUDA_ANY_FLAGS=${CUDA_ARCH_FLAGS-$hu_cuda_list}])
 		: "${CUDA_ARCH_FLAGS=$hu_cuda_list}"
 		AS_CASE(["$CUDA_ARCH_FLAGS"], [*sm_90a*], [AC_DEFINE([HU_CUDA_SM90A], [1], [kernels have code for sm_90a])])
 		hu_nvcc_real=`readlink -f "$NVCC" 2>/dev/null || echo "$NVCC"`
@@ -105,6 +117,7 @@ AS_IF([test $hu_cuda = yes],
   [AC_DEFINE([HU_HAVE_CUDA], [1], [the CUDA back end is in this build])],
   [CUDA_LIBS=])
 AC_SUBST([CUDA_LIBS])
+AC_SUBST([CUDA_ANY_FLAGS])
 AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])
 
 # HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim/shim.h). Sets SHIM_CXXFLAGS, the conditional SHIM.

@@ -55,7 +55,9 @@ hu_gpu_large(K *kernel, size_t bytes)
 #define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...)                                                 \
 	(hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
-/* The compute capability, times ten, whose instructions the kernel was compiled to for this device. */
+#ifndef HU_ANY_ARCH
+/* The compute capability, times ten, whose instructions the kernel was compiled to for this device. Files compiled once
+   for all (Makefile.am) cannot ask. */
 template <class K>
 static inline int
 hu_gpu_compiled_for(K *kernel)
@@ -65,6 +67,7 @@ hu_gpu_compiled_for(K *kernel)
 	return cudaFuncGetAttributes(&a, kernel) == cudaSuccess ? a.ptxVersion : (cudaGetLastError(), 0);
 }
 #define HU_COMPILED_FOR(kernel) hu_gpu_compiled_for(kernel)
+#endif
 
 /* type name[n], one array per block; its contents are undefined at the start. */
 #define HU_SHARED(type, name, n) __shared__ type name[n]

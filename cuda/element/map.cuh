@@ -273,32 +273,55 @@ hu_field_out(hu_work *w, hu_field *m, const hu_slot *t)
 /* Sends the next result to a stat, without rounding. */
 static inline void hu_field_keep(hu_field *m, const hu_slot *t) { m->out[m->nout++] = hu_result_of(t, 0); }
 
-/* The number of whole runs of v elements: 0 if a run's operands or results are no run. */
-template <class T>
+/* The number of whole runs of v elements in doubles or in floats: 0 if a run's operands or results are no run. */
 static inline uint32_t
-hu_field_whole(const hu_field *m, uint32_t v)
+hu_field_whole(const hu_field *m, uint32_t v, int doubles)
 {
 	int whole = v > 1;
 
 	for (int k = 0; k < m->nin; k++) {
 		int how = m->in[k].how;
 		whole &= how == HU_AT_EACH || how == HU_AT_ONE || how == HU_AT_FLAG || m->channels % v == 0;
-		whole &= !hu_field_wide(how) || (hu_aligned(m->in[k].data) && hu_vector_serves<T>(m->in[k].kind));
+		whole &= !hu_field_wide(how) ||
+			 (hu_aligned(m->in[k].data) && hu_vector_serves_kind(doubles, m->in[k].kind));
 	}
 	for (int k = 0; k < m->nout; k++)
-		whole &= hu_aligned(m->out[k].data) && hu_vector_serves<T>(m->out[k].kind);
+		whole &= hu_aligned(m->out[k].data) && hu_vector_serves_kind(doubles, m->out[k].kind);
 	return whole ? m->n / v : 0;
 }
 
-template <class F, class S>
-static hu_status
-hu_field_go(hu_work *w, hu_field m)
-{
-	enum { V = S::vector };
+/* A kernel of a map, its carrier's run and whether that is of doubles. The formula that the kernel computes does not
+   matter to the host, whose part therefore is no template and is compiled once. */
+typedef void hu_field_function(hu_field);
+typedef struct hu_field_choice { hu_field_function *kernel; uint32_t v; int doubles; } hu_field_choice;
 
-	m.whole = hu_field_whole<typename S::T>(&m, V);
-	return HU_GO(w, (hu_field_kernel<F, S>), hu_blocks_for(hu_runs(m.n, m.whole, V), HU_FIELD_THREADS, 65535),
-		HU_FIELD_THREADS, 0, m);
+template <class S>
+static inline hu_field_choice
+hu_field_in_carrier(hu_field_function *kernel)
+{
+	hu_field_choice c = { kernel, (uint32_t)S::vector, sizeof(typename S::T) == sizeof(double) };
+
+	return c;
+}
+
+/* The blocks for m, of which it sets the whole runs. */
+static inline unsigned
+hu_field_blocks(hu_field *m, uint32_t v, int doubles)
+{
+	m->whole = hu_field_whole(m, v, doubles);
+	return hu_blocks_for(hu_runs(m->n, m->whole, v), HU_FIELD_THREADS, 65535);
+}
+
+static __attribute__((noinline, unused)) hu_status
+hu_field_start(hu_work *w, const hu_field *field, hu_field_choice c)
+{
+	hu_field m = *field;
+	unsigned blocks = hu_field_blocks(&m, c.v, c.doubles);
+
+	HU_TRY(HU_GO(w, c.kernel, blocks, HU_FIELD_THREADS, 0, m));
+	for (int k = 0; k < m.nout; k++)
+		HU_TRY(hu_result_finish(w, &m.raw[k], m.to[k]));
+	return HU_OK;
 }
 
 template <class F>
@@ -307,9 +330,7 @@ hu_field_run(hu_work *w, const hu_field *m)
 {
 	if (!m->n)
 		return HU_OK;
-	HU_TRY_IN_CARRIER(m->compute, (hu_field_go<F, S>(w, *m)));
-	for (int k = 0; k < m->nout; k++)
-		HU_TRY(hu_result_finish(w, &m->raw[k], m->to[k]));
+	HU_TRY_IN_CARRIER(m->compute, hu_field_start(w, m, hu_field_in_carrier<S>(hu_field_kernel<F, S>)));
 	return HU_OK;
 }
 #endif

@@ -97,9 +97,15 @@ hu_store_alone_f64(const hu_store_result *r, void *data, uint32_t i, double x)
 	hu_store_f64(&to, i, x);
 }
 
-/* Whether runs of a carrier of T are loaded from and stored to tensors of this kind: floats do not meet doubles often
-   enough for code of their own. */
-template <class T> HU_HD int hu_vector_serves(int kind) { return sizeof(T) == sizeof(double) || kind != HU_KIND_F64; }
+/* Whether runs of doubles, or of floats, are loaded from and stored to tensors of this kind: floats do not meet doubles
+   often enough for code of their own. T is a carrier's type. */
+HU_HD int hu_vector_serves_kind(int doubles, int kind) { return doubles || kind != HU_KIND_F64; }
+template <class T>
+HU_HD int
+hu_vector_serves(int kind)
+{
+	return hu_vector_serves_kind(sizeof(T) == sizeof(double), kind);
+}
 
 /* Loads elements i to i + V - 1. i and V are multiples of 4, the tensor starts at a multiple of 16 bytes. */
 template <int V, int CALLED, class T>

@@ -74,7 +74,7 @@ HU_SIDE(gemm_parts)(hu_work *w, const hu_gemm *g, const void *sums, int doubles,
 }
 
 extern "C" hu_status
-HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
+HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g, int compiled)
 {
 	const hu_call *c = w->call;
 	const char *arch = w->arch < 0 || w->arch == HU_TC_ARCHS ? "hopper" : hu_tc_arch_name((hu_tc_arch)w->arch);
@@ -87,7 +87,6 @@ HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g)
 			"--gemm mma: call %d, layer %s, adds %u partial sums of %u terms for each output, and the "
 			"device's kernels add at most %d: use larger parts, or --gemm simt",
 			c->id, *c->layer ? c->layer : "-", g->parts, g->part, HU_MOST_PARTS);
-	int compiled = HU_COMPILED_FOR((parts_kernel<float, float>));
 	if (units && compiled < 80)
 		return hu_fail(HU_EUNABLE,
 			"--gemm mma: the kernels of this program were compiled for compute capability %d.%d, and the "

@@ -25,7 +25,7 @@ hu_gemm_product(hu_work *w, const hu_gemm *g)
 	else if ((any || w->gemm == HU_GEMM_MMA) && hu_gemm_mma<M>(w, g, &st))
 		;
 	else if (w->gemm == HU_GEMM_MMA)
-		return HU_SIDE(gemm_no_mma)(w, g);
+		return HU_SIDE(gemm_no_mma)(w, g, HU_COMPILED_FOR(hu_mma_kernel<M>));
 	else if (!hu_gemm_tile<M>(w, g, &st))
 		st = hu_gemm_plain<M>(w, g);
 	return st;

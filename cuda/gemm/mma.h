@@ -7,6 +7,10 @@
 
 #include "cuda/device/launch.h"
 
+#ifdef HU_ANY_ARCH
+#error "this header has code of its own for compute capabilities: add the file that includes it to CUDA_ALONE"
+#endif
+
 extern "C" {
 #include "lib/sum/tc.h"
 }

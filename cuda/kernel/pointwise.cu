@@ -84,27 +84,40 @@ shared_kernel(HU_PARAM hu_field m, int formula)
 	}
 }
 
+/* The kernel of F alone in carrier S; of none where F shares one. */
 template <class F, class S>
-static hu_status
-launch(hu_work *w, hu_field m, int formula)
+static inline hu_field_choice
+own()
 {
-	if constexpr (shares<F, S>) {
-		m.whole = hu_field_whole<typename S::T>(&m, S::vector);
-		unsigned blocks = hu_blocks_for(hu_runs(m.n, m.whole, S::vector), HU_FIELD_THREADS, 65535);
-		return HU_GO(w, shared_kernel<S>, blocks, HU_FIELD_THREADS, 0, m, formula);
-	} else {
-		return hu_field_go<F, S>(w, m);
-	}
+	if constexpr (shares<F, S>)
+		return hu_field_in_carrier<S>(NULL);
+	else
+		return hu_field_in_carrier<S>(hu_field_kernel<F, S>);
 }
 
-template <class F>
+template <class S>
+static hu_status
+start(hu_work *w, const hu_field *field, hu_field_choice c, int formula)
+{
+	if (c.kernel)
+		return hu_field_start(w, field, c);
+	hu_field m = *field;
+	unsigned blocks = hu_field_blocks(&m, c.v, c.doubles);
+	HU_TRY(HU_GO(w, shared_kernel<S>, blocks, HU_FIELD_THREADS, 0, m, formula));
+	return hu_result_finish(w, &m.raw[0], m.to[0]);
+}
+
+template <class S>
 static hu_status
 run(hu_work *w, const hu_field *m, int formula)
 {
-	if (!m->n)
-		return HU_OK;
-	HU_TRY_IN_CARRIER(m->compute, (launch<F, S>(w, *m, formula)));
-	return hu_result_finish(w, &m->raw[0], m->to[0]);
+	switch (formula) {
+#define FORMULA1(NAME, Y) case HU_FORMULA_##NAME: return start<S>(w, m, own<of_##NAME, S>(), formula);
+#define FORMULA2(NAME, Y) FORMULA1(NAME, Y)
+#define FORMULA3(NAME, Y) FORMULA1(NAME, Y)
+#include "lib/op/element/formulas.def"
+	default: return HU_EUNABLE;
+	}
 }
 
 extern "C" hu_status
@@ -123,11 +136,7 @@ HU_SIDE(op_pointwise)(hu_work *w)
 	m.nk = p.nk;
 	for (int i = 0; i < p.nk; i++)
 		m.k[i] = p.k[i];
-	switch (p.formula) {
-#define FORMULA1(NAME, Y) case HU_FORMULA_##NAME: return run<of_##NAME>(w, &m, p.formula);
-#define FORMULA2(NAME, Y) case HU_FORMULA_##NAME: return run<of_##NAME>(w, &m, p.formula);
-#define FORMULA3(NAME, Y) case HU_FORMULA_##NAME: return run<of_##NAME>(w, &m, p.formula);
-#include "lib/op/element/formulas.def"
-	default: return HU_EUNABLE;
-	}
+	if (m.n)
+		HU_TRY_IN_CARRIER(m.compute, run<S>(w, &m, p.formula));
+	return HU_OK;
 }

@@ -96,6 +96,9 @@ code=$?
 if test $code != 0; then refused 4 'CUDA\|driver\|GPU\|device' "--backend cuda without a GPU"; fi
 run --backend abacus
 refused 2 'model, cuda or shim' "an unknown back end"
+run --backend abacus --json
+test $code = 2 && test ! -s out
+test_is $? "with --json nothing is printed either"
 # Operands of few bits, and scales of 1: what can be found with products of 1/4 to 16
 while IFS='|' read -r model width extra status pass open; do
 	run --model "$model"

@@ -37,6 +37,11 @@ test_is $? "which verify"
 run train --resume b
 test $code = 0 && grep -q 'done already' out
 test_is $? "a finished run has nothing to resume"
+cp -r b unfinished
+sed -i 's/"finished": true/"finished": false/' unfinished/manifest.json
+run train --resume unfinished
+test $code = 0 && grep -q '"finished": true' unfinished/manifest.json
+test_is $? "one killed between its last step and its end is finished"
 
 # Killed before it had a manifest: the same line begins anew; a folder of somebody's is left alone
 mkdir -p d/trace d/checkpoint && touch d/program-train.json d/manifest.json.tmp.17 d/trace/step-000003.safetensors.tmp.17

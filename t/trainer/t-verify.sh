@@ -52,8 +52,20 @@ run verify --trace --json c
 test $code = 1 && "${PYTHON:-python3}" -c 'import json,sys; d=json.load(open("out"))["differences"]; sys.exit(not any(x["tensor"]=="relu1.y" and x["element"]==5 and not x["inherited"] for x in d))'
 test_is $? "and as JSON"
 
+# A digest of a step that has no trace, and a traced call of another step that is not what was recorded
+cp -r c d
+sed "s/$digest/0x0123456789abcdef/" a/metrics.tsv >d/metrics.tsv
+unlist d metrics.tsv
+run verify d
+test $code = 1 && grep -q 'step 6 is the first that differs' out && grep -q 'relu1' out
+test_is $? "of an untraced step verify names the traced call that differs"
+
 run verify
 refused 2 'one RUN' "no RUN"
+run verify --simd nonsense a
+refused 2 'nonsense' "an instruction set that is none"
+run verify --threads x --simd scalar a
+refused 2 'threads' "threads that are no number, beside an instruction set"
 run verify nowhere
 refused 3 'no run is there' "a RUN that is none"
 run verify --backend nothing a
