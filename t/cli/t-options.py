@@ -262,6 +262,7 @@ bench beta1 | BT | --beta1 0.5
 bench beta2 | BT | --beta2 0.5
 bench eps | BT | --eps 0.5
 bench clip-norm | BT | --clip-norm 0.01
+bench micro-batches | BT | --micro-batches 4
 bench clip-value | BT | --clip-value 0.001
 bench no-decay | BT --weight-decay 0.5 | --no-decay *
 bench loss-scale | BD | --loss-scale static:8
@@ -357,6 +358,7 @@ compare beta1 | C | --beta1 0.5
 compare beta2 | C | --beta2 0.5
 compare eps | C | --eps 0.5
 compare clip-norm | C | --clip-norm 0.01
+compare micro-batches | C | --micro-batches 4
 compare clip-value | C | --clip-value 0.001
 compare no-decay | C --weight-decay 0.5 | --no-decay *
 compare loss-scale | C | --loss-scale static:2^60
@@ -462,6 +464,7 @@ plan beta1 | PP | --beta1 0.5
 plan beta2 | PP | --beta2 0.5
 plan eps | PP | --eps 0.5
 plan clip-norm | P | --clip-norm 0.01
+plan micro-batches | PP | --micro-batches 4
 plan clip-value | P | --clip-value 0.001
 plan no-decay | PP | --no-decay *
 plan loss-scale | P | --loss-scale dynamic
@@ -544,6 +547,7 @@ train beta1 | TS R | --beta1 0.5
 train beta2 | TS R | --beta2 0.5
 train eps | TS R | --eps 0.5
 train clip-norm | TS R | --clip-norm 0.01
+train micro-batches | TS R | --micro-batches 4
 train clip-value | TS R | --clip-value 0.001
 train no-decay | TS --weight-decay 0.5 R | --no-decay *
 train loss-scale | TS R | --loss-scale static:8

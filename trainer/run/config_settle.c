@@ -148,6 +148,10 @@ hu_config_settle(hu_config *c)
 		c->weight_decay = c->optim.row->weight_decay;
 	if (!c->batch)
 		c->batch = c->row->batch;
+	if (c->micro_batches && c->batch % c->micro_batches)
+		return hu_fail(HU_EINVAL,
+			"--micro-batches %zu: a batch of %zu has no such number of equal parts; choose --batch",
+			c->micro_batches, c->batch);
 	c->optim.lr = c->lr;
 	HU_TRY(settle_schedule(c));
 	c->optim.momentum = c->momentum;
