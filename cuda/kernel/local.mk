@@ -17,6 +17,7 @@ CUDA_SOURCES += cuda/kernel/concat_dx.cu
 CUDA_SOURCES += cuda/kernel/conv2d.cu
 CUDA_SOURCES += cuda/kernel/conv2d_dw.cu
 CUDA_SOURCES += cuda/kernel/conv2d_dx.cu
+CUDA_SOURCES += cuda/kernel/dropout.cu
 CUDA_SOURCES += cuda/kernel/extreme.cu
 CUDA_SOURCES += cuda/kernel/extreme_dx.cu
 CUDA_SOURCES += cuda/kernel/finite_check.cu

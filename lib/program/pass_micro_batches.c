@@ -106,6 +106,9 @@ copy_call(pass *s, const hu_call *c, int k, int varies)
 	d->mode = c->mode;
 	d->flags = c->flags;
 	d->sum = c->sum;
+	/* Elements drawn at random are those of the whole batch. */
+	if (varies && k && hu_op_takes(c->op, "first"))
+		hu_attr_set(d, "first", (double)k * (double)hu_count(s->from->t[c->out[0]].shape));
 	free(in);
 	free(out);
 }
@@ -147,7 +150,7 @@ micro_batch(pass *s, int k)
 	memcpy(s->part + (size_t)k * (size_t)p->nt, s->map, (size_t)p->nt * sizeof *s->map);
 	/* The next micro-batch begins with the running statistics that this one leaves. */
 	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].state && p->t[i].next >= 0)
+		if (p->t[i].state && p->t[i].next >= 0 && s->varies[p->t[i].next])
 			s->map[i] = s->map[p->t[i].next];
 }
 

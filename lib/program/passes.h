@@ -35,8 +35,9 @@ hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
    k-th part; tensors that differ between micro-batches are called LAYER.ROLE_microK. Running statistics pass from each
    to the next. Each parameter's gradient is the sum of its n gradients, added in pairs of neighbours, their sums in
    pairs again, and so on: whoever has all of a group of 2^j from a multiple of 2^j on computes the same partial sum.
-   Partial sums have the gradient's format. The scalar tensor loss becomes the mean of the n losses, and the tensor rows what all have, one behind the
-   other; both keep their names. That the seed gradient is divided by n is up to the caller. */
+   Partial sums have the gradient's format. The scalar tensor loss becomes the mean of the n losses, and the tensor rows
+   what all have, one behind the other; both keep their names. That the seed gradient is divided by n is up to the
+   caller. */
 void hu_pass_micro_batches(hu_program **p, int n, int loss, int rows);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */

@@ -228,6 +228,7 @@ bench preset | BT | --preset resnet18
 bench depth | BT --model resnet | --depth 10
 bench stem | BT --model resnet --depth 10 | --stem imagenet
 bench levels | BT --model unet | --levels 1
+bench dropout | BT | --dropout 0.5
 bench label-smoothing | BT | --label-smoothing 0.2
 bench classes | BT --data scenes | --classes 11
 bench preset | TB | --preset bert-tiny --vocabulary 100
@@ -324,6 +325,7 @@ compare preset | C | --preset resnet18
 compare depth | C --model resnet | --depth 10
 compare stem | C --model resnet --depth 10 | --stem imagenet
 compare levels | C --model unet | --levels 1
+compare dropout | C | --dropout 0.5
 compare label-smoothing | C | --label-smoothing 0.2
 compare classes | C --data scenes | --classes 11
 compare preset | TC | --preset bert-tiny --vocabulary 100
@@ -430,6 +432,7 @@ plan preset | P | --preset resnet18
 plan depth | P --model resnet | --depth 10
 plan stem | P --model resnet --depth 10 | --stem imagenet
 plan levels | P --model unet | --levels 1
+plan dropout | PP | --dropout 0.5
 plan label-smoothing | PP | --label-smoothing 0.2
 plan classes | P --data scenes | --classes 11
 plan preset | TP | --preset bert-tiny --vocabulary 100
@@ -513,6 +516,7 @@ train preset | TS R | --preset resnet18
 train depth | TS --model resnet R | --depth 10
 train stem | TS --model resnet --depth 10 R | --stem imagenet
 train levels | TS --model unet R | --levels 1
+train dropout | TS R | --dropout 0.5
 train label-smoothing | TS R | --label-smoothing 0.2
 train classes | TS --data scenes R | --classes 11
 train preset | TT R | --preset bert-tiny --vocabulary 100

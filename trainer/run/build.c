@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/build.h"
 
+#include "trainer/model/layer_dropout.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -45,6 +47,7 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 	hu_program_free(forward);
 	*out = p;
 	HU_TRY(st);
+	hu_dropout_begin(p);
 	if (optim.schedule.decay_steps < 1)
 		optim.schedule.decay_steps = decay_steps(&optim.schedule, (double)hu_config_steps(c, s->data));
 	if (!eval) {
@@ -55,6 +58,7 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 		p = *out;
 		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
 		hu_optim_append(p, &optim, found);
+		hu_dropout_end(p);
 	}
 	HU_TRY(accumulate(p, c));
 	return hu_program_validate(p);

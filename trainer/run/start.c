@@ -53,4 +53,8 @@ hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
 		hu_put(t, 1, 1);
 		hu_put(t, 2, 1);
 	}
+	if (!strcmp(info->name, "dropout.clock"))
+		hu_put(t, 0, (double)c->seed);
+	if (!strcmp(info->name, "dropout.tick"))
+		hu_put(t, 1, 1);
 }

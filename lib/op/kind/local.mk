@@ -32,6 +32,7 @@ libhalfulp_a_SOURCES += lib/op/kind/conv2d_pairs16.c
 libhalfulp_a_SOURCES += lib/op/kind/dequantise.c
 libhalfulp_a_SOURCES += lib/op/kind/div.c
 libhalfulp_a_SOURCES += lib/op/kind/div_db.c
+libhalfulp_a_SOURCES += lib/op/kind/dropout.c
 libhalfulp_a_SOURCES += lib/op/kind/elu.c
 libhalfulp_a_SOURCES += lib/op/kind/elu_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/equal.c
