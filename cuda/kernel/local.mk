@@ -37,6 +37,7 @@ CUDA_SOURCES += cuda/kernel/maxpool.cu
 CUDA_SOURCES += cuda/kernel/maxpool_dx.cu
 CUDA_SOURCES += cuda/kernel/move.cu
 CUDA_SOURCES += cuda/kernel/move_dx.cu
+CUDA_SOURCES += cuda/kernel/onehot.cu
 CUDA_SOURCES += cuda/kernel/pointwise.cu
 CUDA_SOURCES += cuda/kernel/reduce.cu
 CUDA_SOURCES += cuda/kernel/reduce_mean_dx.cu

@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/trainer/t-compare-table.py
 SCRIPT_TESTS += t/trainer/t-compare.sh
 SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-dropout.py
+SCRIPT_TESTS += t/trainer/t-ema.py
 SCRIPT_TESTS += t/trainer/t-images.py
 SCRIPT_TESTS += t/trainer/t-lock.sh
 SCRIPT_TESTS += t/trainer/t-losses.py

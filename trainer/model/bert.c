@@ -6,6 +6,7 @@
    model's, and 1,538 of the classifier for two classes. */
 #include "trainer/model/layer_attention.h"
 #include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 static const double epsilon = 1e-12;
 

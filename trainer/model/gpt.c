@@ -6,6 +6,7 @@
    for each token. With --preset gpt2 it has 124,439,808 parameters, the published model's. */
 #include "trainer/model/layer_attention.h"
 #include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 static const double epsilon = 1e-5;
 
@@ -53,5 +54,5 @@ hu_model_gpt(hu_program *p, const hu_model_sizes *s, int eval)
 	for (size_t i = 1; i <= t.layers; i++)
 		x = block(p, &t, (int)i, x);
 	int in[2] = { hu_layer_layernorm(p, "norm", x, epsilon), hu_program_find(p, "tokens.w") };
-	hu_layer_token_loss(p, s, hu_layer_activation(p, "matmul", "logits", "y", in, 2, &transposed, 1), "labels");
+	hu_layer_loss(p, s, hu_layer_activation(p, "matmul", "logits", "y", in, 2, &transposed, 1), "labels");
 }

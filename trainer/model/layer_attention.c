@@ -60,20 +60,6 @@ hu_transformer_check(const hu_model_sizes *s)
 }
 
 int
-hu_layer_indices(hu_program *p, const hu_model_sizes *s, const char *array)
-{
-	const hu_data_array *a = hu_dataset_find(s->data, array);
-	hu_shape shape = { .rank = 1, .d = { s->batch, 1, 1, 1 } };
-	char input[48];
-
-	HU_ASSERT(a && a->shape.rank < HU_RANK);
-	for (int k = 0; k < a->shape.rank; k++)
-		shape.d[shape.rank++] = a->shape.d[k];
-	snprintf(input, sizeof input, "input.%s", array);
-	return hu_program_tensor(p, input, HU_FP32, shape, HU_OTHER);
-}
-
-int
 hu_layer_embedding(hu_program *p, const char *layer, int ids, size_t rows, size_t hidden)
 {
 	int in[2] = { hu_layer_parameter(p, layer, "w", hu_shape2(rows, hidden)), ids };
@@ -212,30 +198,4 @@ hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *block,
 
 	y = hu_layer_linear(p, part(block, "down").s, y, t->hidden);
 	return hu_layer_dropout(p, t->options, t->eval, part(block, "down").s, y);
-}
-
-/* Appends the loss by operator op of the logits x with labels of any shape, and as many weights. */
-static void
-loss(hu_program *p, const hu_model_sizes *s, const char *op, int x, const char *labels)
-{
-	int in[3] = { x, hu_layer_indices(p, s, labels), -1 }, out[2];
-
-	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
-	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
-	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
-	hu_call *c = hu_program_call(p, op, HU_FORWARD, "loss", in, 3, out, 2);
-	if (s->label_smoothing > 0 && hu_op_takes(c->op, "label_smoothing"))
-		hu_attr_set(c, "label_smoothing", s->label_smoothing);
-}
-
-void
-hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
-{
-	loss(p, s, "sigmoid_xent", x, labels);
-}
-
-void
-hu_layer_token_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
-{
-	loss(p, s, "softmax_xent", x, labels);
 }

@@ -22,8 +22,6 @@ void hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s, int eval);
 /* HU_EINVAL names the size that does not fit another or the data. */
 hu_status hu_transformer_check(const hu_model_sizes *s);
 
-/* Returns the input tensor input.NAME of the data set's array of whole numbers, which no policy casts. */
-int hu_layer_indices(hu_program *p, const hu_model_sizes *s, const char *name);
 /* The rows of LAYER.w [rows, H] that ids [B, S] names: [B, S, H]. */
 int hu_layer_embedding(hu_program *p, const char *layer, int ids, size_t rows, size_t hidden);
 /* The sum of the embeddings of tokens and positions and, where segments is not -1, of two segments: [B, S, H]. */
@@ -41,10 +39,4 @@ int hu_layer_attention(hu_program *p, const hu_transformer *t, const char *name,
 int hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *name, int x);
 /* The element-by-element sum of two activations, LAYER.y. */
 int hu_layer_sum(hu_program *p, const char *layer, int a, int b);
-/* Binary cross-entropy of the logits x, one a row, with the data set's array labels; appends loss.y (the loss) and
-   loss.p (the probability of label 1). */
-void hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
-/* Softmax cross-entropy of the logits x [B S, V] with the data set's array labels [B, S]; appends as the above, the
-   probabilities of all V tokens being loss.p. */
-void hu_layer_token_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

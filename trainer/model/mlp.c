@@ -2,6 +2,7 @@
    The model "mlp": dense layers pixels-256-128-classes with relu and dropout between them; inputs are pixels
    divided by 255. */
 #include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 static size_t
 hidden(size_t units, double multiplier)

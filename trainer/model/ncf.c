@@ -5,6 +5,7 @@
    layer of both towers' H results gives the logit that the user chose the item. */
 #include "trainer/model/layer_attention.h"
 #include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 enum { HIDDEN = 8, LAYERS = 3 };
 

@@ -4,6 +4,7 @@
    dropout between. Every block's input is added through a convolution of one tap. */
 #include "trainer/model/layer_dropout.h"
 #include "trainer/model/layer_image.h"
+#include "trainer/model/layer_loss.h"
 
 enum { BLOCKS = 4, TAPS = 9, HIDDEN = 256 };
 

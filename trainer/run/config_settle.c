@@ -124,6 +124,7 @@ hu_status
 hu_config_settle(hu_config *c)
 {
 	hu_sum sum;
+	double index;
 
 	HU_TRY(choose(c));
 	HU_TRY(on_or_off("fuse", c->fuse));
@@ -166,6 +167,9 @@ hu_config_settle(hu_config *c)
 		return hu_fail(HU_EINVAL,
 			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
 			c->clip_value);
+	c->optim.ema = isnan(c->ema) ? -1 : c->ema;
+	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
+		return hu_fail(HU_EINVAL, "--ignore-index %s: a label is a whole number from 0 on", c->ignore_index);
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))
