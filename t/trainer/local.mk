@@ -48,4 +48,5 @@ C_TESTS += t/trainer/u-start
 C_TESTS += t/trainer/u-timing
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-torch-bert.py
+EXPENSIVE_SCRIPT_TESTS += t/trainer/x-torch-training.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-torch-vision.py
