@@ -11,6 +11,7 @@ SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-dropout.py
 SCRIPT_TESTS += t/trainer/t-ema.py
 SCRIPT_TESTS += t/trainer/t-images.py
+SCRIPT_TESTS += t/trainer/t-lamb.py
 SCRIPT_TESTS += t/trainer/t-lock.sh
 SCRIPT_TESTS += t/trainer/t-losses.py
 SCRIPT_TESTS += t/trainer/t-memory.py

@@ -86,6 +86,27 @@ def nesterov(p):
     return torch.optim.SGD(p, LR, momentum=0.9, nesterov=True)
 
 
+class Lamb(torch.optim.Optimizer):
+    """You and others, 2020, algorithm 2, with bias correction; PyTorch has none."""
+
+    def __init__(self, p):
+        super().__init__(p, {'lr': LR})
+        self.t = 0
+
+    @torch.no_grad()
+    def step(self):
+        self.t += 1
+        for w in self.param_groups[0]['params']:
+            s = self.state[w]
+            for name in 'mv':
+                s.setdefault(name, torch.zeros_like(w))
+            s['m'] = 0.9 * s['m'] + 0.1 * w.grad
+            s['v'] = 0.999 * s['v'] + 0.001 * w.grad**2
+            u = s['m'] / (1 - 0.9**self.t) / ((s['v'] / (1 - 0.999**self.t)).sqrt() + 1e-7) + 0.01 * w
+            trust = w.norm() / u.norm() if w.norm() > 0 and u.norm() > 0 else 1
+            w -= self.param_groups[0]['lr'] * trust * u
+
+
 def warm(o, then):
     return SequentialLR(o, [LinearLR(o, 1 / 4, 1, 3), then], [3])
 
@@ -146,6 +167,7 @@ run(
     adamw,
     schedule=lambda o: LinearLR(o, 1, 0.2, 6),
 )
+run('lamb', '--optimizer lamb --eps 1e-7 --weight-decay 0.01', Lamb)
 run('averages', ADAMW + '--ema 0.9', adamw, decay=0.9)
 run('dice', SGD + '--loss dice', sgd, loss=dice)
 run('squares', SGD + '--loss squares --micro-batches 3', sgd, loss=squares, parts=3)

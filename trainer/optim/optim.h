@@ -56,6 +56,8 @@ int hu_optim_next(hu_program *p, int t);
    optim.rate as the last operand. in has room for it. */
 hu_call *hu_optim_update(
 	hu_program *p, const hu_optim_options *o, const char *op, int *in, int nin, const int *out, int nout);
+/* Appends the call that advances Adam's clock, and returns the tensor of its next value. */
+int hu_optim_clock(hu_program *p, const hu_optim_options *o, int found);
 /* Appends the step counter and, for each parameter, a call of `op` (adam or adamw) with the attributes lr, beta1, beta2
    and eps; `more` adds further attributes to parameter's call where it is not NULL. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
