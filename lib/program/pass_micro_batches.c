@@ -16,7 +16,7 @@ typedef struct pass {
 	char *varies;          /* the tensor differs from micro-batch to micro-batch */
 	int *map;              /* the tensor's id in `to`, in the present micro-batch or in all */
 	int *whole;            /* for an input, the id of the whole batch */
-	int *part;             /* part[k * nt + i]: id of tensor i in micro-batch k, -1: none */
+	int *part;             /* part[k * nt + i]: id of tensor i in micro-batch k */
 } pass;
 
 /* Writes LAYER.ROLE_microK[@FORMAT], or LAYER.ROLE_microKtoLAST[@FORMAT] where last is not k. */

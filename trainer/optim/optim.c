@@ -189,7 +189,7 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 	if (is_scheduled(&o->schedule))
 		append_rate(p, &o->schedule);
 	o->row->append(p, o, found);
-	if (o->ema >= 0)
+	if (o->ema > 0)
 		append_averages(p, o->ema);
 }
 

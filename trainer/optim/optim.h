@@ -18,7 +18,7 @@ typedef struct hu_optim_options {
 	double lr, momentum, weight_decay, beta1, beta2, eps;
 	double clip_norm; /* gradients of a larger norm are scaled down to it; 0: none is */
 	double clip_value; /* gradients' elements are limited to it and its negative; 0: none is */
-	double ema; /* decay of the moving average of each parameter; below 0: there is none */
+	double ema; /* decay of the moving average of each parameter; 0: there is none */
 	const char *no_decay; /* parameters that have no weight decay, as patterns (hu_match); NULL: none */
 	hu_lr_schedule schedule; /* of lr; its decay_steps are settled when a program is built */
 } hu_optim_options;

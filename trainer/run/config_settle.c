@@ -167,7 +167,7 @@ hu_config_settle(hu_config *c)
 		return hu_fail(HU_EINVAL,
 			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
 			c->clip_value);
-	c->optim.ema = isnan(c->ema) ? -1 : c->ema;
+	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
 		return hu_fail(HU_EINVAL, "--ignore-index %s: a label is a whole number from 0 on", c->ignore_index);
 	if (c->accumulate)
