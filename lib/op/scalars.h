@@ -4,6 +4,7 @@
 #ifndef HU_OP_SCALARS_H
 #define HU_OP_SCALARS_H
 
+#include "lib/number/philox.h"
 #include "lib/op/element/carrier.h"
 
 /* The scale of a cast with scaled=1: 2^floor(log2(max/amax)) within [2^-126, 2^126], where amax is the tensor's largest
@@ -30,6 +31,35 @@ static inline int
 hu_rate_operand(const hu_call *c)
 {
 	return hu_attr_num(c, "scheduled", 0) != 0 ? c->nin - 1 : -1;
+}
+
+/* x if it is a whole number from 0 up to below most, else 0. */
+HU_HD double hu_dropout_number(double x, double most) { return x >= 0 && x < most && x == floor(x) ? x : 0; }
+
+/* What dropout's mask is a function of besides the index: element i's word is that of index first + i, and it is kept
+   where the word is at least `least`, so that a share of p, rounded down to a multiple of 2^-32, is not. */
+typedef struct hu_dropout { uint64_t seed, first; uint32_t stream, step, least; } hu_dropout;
+
+HU_HD double hu_dropout_factor(double p) { return 1 / (1 - p); }
+
+/* seed and step are the clock's, which on a device only kernels know. */
+HU_HD void
+hu_dropout_clock(hu_dropout *d, double seed, double step)
+{
+	d->seed = (uint64_t)hu_dropout_number(seed, 0x1p53);
+	d->step = (uint32_t)hu_dropout_number(step, 0x1p32);
+}
+
+static inline hu_dropout
+hu_dropout_of(const hu_call *c, double seed, double step)
+{
+	hu_dropout d;
+
+	hu_dropout_clock(&d, seed, step);
+	d.first = (uint64_t)hu_attr_num(c, "first", 0);
+	d.stream = (uint32_t)hu_attr_num(c, "stream", 0);
+	d.least = (uint32_t)(hu_attr_num(c, "p", 0) * 0x1p32);
+	return d;
 }
 
 /* unscale's factor: the inverse in double, rounded once to fp32. */

@@ -13,6 +13,7 @@ libhalfulp_a_SOURCES += lib/program/json.c
 libhalfulp_a_SOURCES += lib/program/pass_accumulate.c
 libhalfulp_a_SOURCES += lib/program/pass_differentiate.c
 libhalfulp_a_SOURCES += lib/program/pass_loss_scaling.c
+libhalfulp_a_SOURCES += lib/program/pass_micro_batches.c
 libhalfulp_a_SOURCES += lib/program/pass_policy.c
 noinst_HEADERS += lib/program/passes.h
 noinst_HEADERS += lib/program/policies.def

@@ -61,6 +61,13 @@ widest(const pass *s, const hu_call *c, const int *in)
 	return best;
 }
 
+/* Returns 1 for a loss, and for the calls that one is made of: those of the layer "loss". */
+static int
+is_loss(const hu_call *c)
+{
+	return c->op->cls == HU_CLASS_LOSS || !strcmp(c->layer, "loss");
+}
+
 /* The format that the data inputs of call c are cast to. */
 static hu_format_id
 run_format(const pass *s, const hu_call *c, const int *in)
@@ -68,13 +75,14 @@ run_format(const pass *s, const hu_call *c, const int *in)
 	hu_format_id compute = hu_policy_compute(s->policy, c->layer), low = hu_program_product_format(compute);
 	hu_cast_list list = s->policy->list;
 
+	if (is_loss(c))
+		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
 	switch (c->op->cls) {
 	case HU_CLASS_GEMM:
 		if (is_mixing(s, c, in))
 			break;
 		return compute;
 	case HU_CLASS_LOSS:
-		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
 	case HU_CLASS_NORM:
 	case HU_CLASS_POINTWISE:
 		if (c->op->float32 & ((list == HU_LIST_AUTOCAST ? HU_FLOAT32_AUTOCAST : 0) |
@@ -134,7 +142,7 @@ copy_call(pass *s, const hu_call *c)
 		const hu_info *t = &s->from->t[c->out[k]];
 		/* Statistics and other secondary outputs keep the format of the variables they update, or float32. */
 		hu_format_id f = k == 0 ? made : t->cls == HU_OTHER ? (hu_is_wide(made) ? HU_FP64 : HU_FP32) : made;
-		if (c->op->cls == HU_CLASS_LOSS)
+		if (is_loss(c) && !keeps_format(s, c))
 			f = run;
 		out[k] = s->map[c->out[k]] = hu_program_tensor(s->to, t->name, f, t->shape, t->cls);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A pass is a function that changes a program. A model's builder makes a forward program in fp32; the passes then run
-   in this order: policy, differentiate, loss scaling, the optimizer's updates (trainer/optim), accumulator. */
+   in this order: policy, differentiate, micro-batches, loss scaling, the optimizer's updates (trainer/optim),
+   accumulator. */
 #ifndef HU_PROGRAM_PASSES_H
 #define HU_PROGRAM_PASSES_H
 
@@ -28,6 +29,16 @@ int hu_pass_loss_seed(hu_program *p, const hu_scaling *s);
 /* After differentiation: adds the calls that unscale every parameter's gradient (info.grad then names the unscaled
    one), check that all are finite, and update the scale. *found gets the id of found_inf. */
 hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
+
+/* After differentiation and before loss scaling: gradient accumulation. *p, the calls of one micro-batch, becomes a
+   program of n of them, n from 2 on. An input has n times as many rows, of which micro-batch k, from 0 on, takes the
+   k-th part; tensors that differ between micro-batches are called LAYER.ROLE_microK. Running statistics pass from each
+   to the next. Each parameter's gradient is the sum of its n gradients, added in pairs of neighbours, their sums in
+   pairs again, and so on: whoever has all of a group of 2^j from a multiple of 2^j on computes the same partial sum.
+   Partial sums have the gradient's format. The scalar tensor loss becomes the mean of the n losses, and the tensor rows
+   what all have, one behind the other; both keep their names. That the seed gradient is divided by n is up to the
+   caller. */
+void hu_pass_micro_batches(hu_program **p, int n, int loss, int rows);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */
 void hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum);

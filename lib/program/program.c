@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/program/program.h"
 
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ hu_program_free(hu_program *p)
 	}
 	free(p->c);
 	free(p->t);
+	free(p->index);
 	free(p);
 }
 
@@ -50,6 +52,11 @@ hu_program_copy(const hu_program *p)
 	memcpy(q->c, p->c, (size_t)p->nc * sizeof *q->c);
 	q->nt = q->tcap = p->nt;
 	q->nc = q->ccap = p->nc;
+	q->slots = p->slots;
+	q->filled = p->filled;
+	q->index = hu_xmalloc(p->slots * sizeof *q->index);
+	if (p->slots)
+		memcpy(q->index, p->index, p->slots * sizeof *q->index);
 	for (int i = 0; i < q->nc; i++) {
 		q->c[i].in = copy_ids(p->c[i].in, p->c[i].nin);
 		q->c[i].out = copy_ids(p->c[i].out, p->c[i].nout);
@@ -57,12 +64,45 @@ hu_program_copy(const hu_program *p)
 	return q;
 }
 
+/* Puts tensor i into the index. Tensors that were taken back leave their ids there, which no name fits any more. */
+static void
+index_add(hu_program *p, int i)
+{
+	size_t at = hu_fnv1a32(p->t[i].name) & (p->slots - 1);
+
+	while (p->index[at] >= 0)
+		at = (at + 1) & (p->slots - 1);
+	p->index[at] = i;
+}
+
+/* Makes the index anew where tensor p->nt - 1 would fill more than half of it, and puts that tensor into it. */
+static void
+index_last(hu_program *p)
+{
+	enum { FIRST = 64 };
+
+	if (++p->filled <= p->slots / 2) {
+		index_add(p, p->nt - 1);
+		return;
+	}
+	free(p->index);
+	p->filled = (size_t)p->nt;
+	for (p->slots = FIRST; p->slots < 4 * p->filled; p->slots *= 2)
+		;
+	p->index = hu_xmalloc(p->slots * sizeof *p->index);
+	memset(p->index, 0xff, p->slots * sizeof *p->index);
+	for (int i = 0; i < p->nt; i++)
+		index_add(p, i);
+}
+
 int
 hu_program_find(const hu_program *p, const char *name)
 {
-	for (int i = 0; i < p->nt; i++)
-		if (!strcmp(p->t[i].name, name))
-			return i;
+	if (!p->slots)
+		return -1;
+	for (size_t at = hu_fnv1a32(name) & (p->slots - 1); p->index[at] >= 0; at = (at + 1) & (p->slots - 1))
+		if (p->index[at] < p->nt && !strcmp(p->t[p->index[at]].name, name))
+			return p->index[at];
 	return -1;
 }
 
@@ -116,7 +156,9 @@ hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape s, h
 	t->shape = s;
 	t->cls = cls;
 	t->next = t->scale = t->producer = t->grad = -1;
-	return p->nt++;
+	p->nt++;
+	index_last(p);
+	return p->nt - 1;
 }
 
 hu_call *

@@ -28,6 +28,7 @@ typedef struct hu_info {
 	int producer;         /* call that writes it; -1: an input or state */
 	int grad;             /* tensor of its gradient after differentiation; -1: none */
 	int loss_scaled;      /* it is a gradient multiplied by the loss scale and weight */
+	int reused;           /* a framework that frees each micro-batch's tensors has no memory of its own for it */
 } hu_info;
 
 typedef struct hu_program {
@@ -36,6 +37,8 @@ typedef struct hu_program {
 	int nt, tcap;
 	hu_call *c;
 	int nc, ccap;
+	int *index;           /* ids of tensors by the hash of their names, for hu_program_find; -1: none */
+	size_t slots, filled; /* the index's length, a power of two, and how much of it is filled */
 } hu_program;
 
 hu_program *hu_program_new(const char *name);

@@ -75,13 +75,19 @@ by_value(const void *a, const void *b)
 static hu_status
 check_streams(const hu_program *p)
 {
-	uint32_t *h = hu_xmalloc(((size_t)p->nc + 1) * sizeof *h);
+	uint32_t *h = hu_xmalloc((2 * (size_t)p->nc + 1) * sizeof *h);
 	hu_status st = HU_OK;
+	int n = 0;
 
-	for (int i = 0; i < p->nc; i++)
-		h[i] = hu_fnv1a32(p->c[i].seed_name);
-	qsort(h, (size_t)p->nc, sizeof *h, by_value);
-	for (int i = 1; i < p->nc && st == HU_OK; i++)
+	for (int i = 0; i < p->nc; i++) {
+		h[n++] = hu_fnv1a32(p->c[i].seed_name);
+		/* Later micro-batches draw other elements of the same stream; gradients draw the same ones. */
+		if (p->c[i].phase == HU_FORWARD && hu_op_takes(p->c[i].op, "stream") &&
+			hu_attr_num(&p->c[i], "first", 0) == 0)
+			h[n++] = (uint32_t)hu_attr_num(&p->c[i], "stream", 0);
+	}
+	qsort(h, (size_t)n, sizeof *h, by_value);
+	for (int i = 1; i < n && st == HU_OK; i++)
 		if (h[i] == h[i - 1])
 			st = hu_fail(HU_EINVAL,
 				"two random streams of program %s share the hash 0x%08x: rename a layer", p->name,

@@ -229,6 +229,9 @@ bench preset | BT | --preset resnet18
 bench depth | BT --model resnet | --depth 10
 bench stem | BT --model resnet --depth 10 | --stem imagenet
 bench levels | BT --model unet | --levels 1
+bench dropout | BT | --dropout 0.5
+bench ignore-index | BT | --ignore-index 3
+bench loss | BT | --loss dice
 bench label-smoothing | BT | --label-smoothing 0.2
 bench classes | BT --data scenes | --classes 11
 bench preset | TB | --preset bert-tiny --vocabulary 100
@@ -263,6 +266,8 @@ bench beta1 | BT | --beta1 0.5
 bench beta2 | BT | --beta2 0.5
 bench eps | BT | --eps 0.5
 bench clip-norm | BT | --clip-norm 0.01
+bench micro-batches | BT | --micro-batches 4
+bench ema | BT | --ema 0.5
 bench clip-value | BT | --clip-value 0.001
 bench no-decay | BT --weight-decay 0.5 | --no-decay *
 bench loss-scale | BD | --loss-scale static:8
@@ -324,6 +329,9 @@ compare preset | C | --preset resnet18
 compare depth | C --model resnet | --depth 10
 compare stem | C --model resnet --depth 10 | --stem imagenet
 compare levels | C --model unet | --levels 1
+compare dropout | C | --dropout 0.5
+compare ignore-index | C | --ignore-index 3
+compare loss | C | --loss dice
 compare label-smoothing | C | --label-smoothing 0.2
 compare classes | C --data scenes | --classes 11
 compare preset | TC | --preset bert-tiny --vocabulary 100
@@ -358,6 +366,8 @@ compare beta1 | C | --beta1 0.5
 compare beta2 | C | --beta2 0.5
 compare eps | C | --eps 0.5
 compare clip-norm | C | --clip-norm 0.01
+compare micro-batches | C | --micro-batches 4
+compare ema | C | --ema 0.5
 compare clip-value | C | --clip-value 0.001
 compare no-decay | C --weight-decay 0.5 | --no-decay *
 compare loss-scale | C | --loss-scale static:2^60
@@ -429,6 +439,9 @@ plan preset | P | --preset resnet18
 plan depth | P --model resnet | --depth 10
 plan stem | P --model resnet --depth 10 | --stem imagenet
 plan levels | P --model unet | --levels 1
+plan dropout | PP | --dropout 0.5
+plan ignore-index | PP | --ignore-index 3
+plan loss | PP | --loss dice
 plan label-smoothing | PP | --label-smoothing 0.2
 plan classes | P --data scenes | --classes 11
 plan preset | TP | --preset bert-tiny --vocabulary 100
@@ -463,6 +476,8 @@ plan beta1 | PP | --beta1 0.5
 plan beta2 | PP | --beta2 0.5
 plan eps | PP | --eps 0.5
 plan clip-norm | P | --clip-norm 0.01
+plan micro-batches | PP | --micro-batches 4
+plan ema | P | --ema 0.5
 plan clip-value | P | --clip-value 0.001
 plan no-decay | PP | --no-decay *
 plan loss-scale | P | --loss-scale dynamic
@@ -512,6 +527,9 @@ train preset | TS R | --preset resnet18
 train depth | TS --model resnet R | --depth 10
 train stem | TS --model resnet --depth 10 R | --stem imagenet
 train levels | TS --model unet R | --levels 1
+train dropout | TS R | --dropout 0.5
+train ignore-index | TS R | --ignore-index 3
+train loss | TS R | --loss dice
 train label-smoothing | TS R | --label-smoothing 0.2
 train classes | TS --data scenes R | --classes 11
 train preset | TT R | --preset bert-tiny --vocabulary 100
@@ -546,6 +564,8 @@ train beta1 | TS R | --beta1 0.5
 train beta2 | TS R | --beta2 0.5
 train eps | TS R | --eps 0.5
 train clip-norm | TS R | --clip-norm 0.01
+train micro-batches | TS R | --micro-batches 4
+train ema | TS R | --ema 0.5
 train clip-value | TS R | --clip-value 0.001
 train no-decay | TS --weight-decay 0.5 R | --no-decay *
 train loss-scale | TS R | --loss-scale static:8

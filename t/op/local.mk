@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/op/t-conv.py
 SCRIPT_TESTS += t/op/t-moves.py
 C_TESTS += t/op/u-conv-axis
 C_TESTS += t/op/u-conv
+C_TESTS += t/op/u-dropout
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
 C_TESTS += t/op/u-gemm

@@ -117,6 +117,7 @@ fill(op_case *k, int j, int level, uint64_t seed)
 		case 'N': x = 1; break;
 		case 'R': x = 0.01; break;
 		case 'C': x = i == 0 ? 3 : i == 1 ? 0.9 * 0.9 * 0.9 : 0.999 * 0.999 * 0.999; break;
+		case 'K': x = i == 0 ? 20240229 : 7; break;
 		case 'T': x = i == 0 ? 9 : i == 1 ? 2 : i == 2 ? 9 : -1; break;
 		default: break;
 		}
@@ -156,7 +157,7 @@ format_of(char kind, hu_format_id f)
 {
 	if (kind == 'o')
 		return f == HU_E5M2 ? HU_E4M3 : HU_E5M2;
-	return kind == 'C' || kind == 'd' || kind == 'R' ? HU_FP64 : strchr("LWSFNTf", kind) ? HU_FP32 : f;
+	return strchr("CKRd", kind) ? HU_FP64 : strchr("LWSFNTf", kind) ? HU_FP32 : f;
 }
 
 hu_status
@@ -182,8 +183,8 @@ op_case_init(op_case *k, const op_row *row, hu_format_id in, hu_format_id comput
 		s = operand(s, &k->kind[c->nin], &from[c->nin]);
 		if (!from[c->nin].rank)
 			from[c->nin] = hu_shape0();
-		if (k->kind[c->nin] == 'C' || k->kind[c->nin] == 'T')
-			from[c->nin] = hu_shape1(k->kind[c->nin] == 'C' ? 3 : 4);
+		if (strchr("CKT", k->kind[c->nin]))
+			from[c->nin] = hu_shape1(k->kind[c->nin] == 'C' ? 3 : k->kind[c->nin] == 'K' ? 2 : 4);
 		k->in[c->nin] = op_tensor(format_of(k->kind[c->nin], in), from[c->nin]);
 		k->pin[c->nin] = &k->in[c->nin];
 		fill(k, c->nin, level, seed);

@@ -77,7 +77,7 @@ training(const char *policy_text, double loss_weight, const char *scaler)
 	if (hu_pass_differentiate(p, loss, seed) != HU_OK || hu_pass_loss_scaling(p, &scaling, &found) != HU_OK)
 		bail_out("passes: %s", hu_reason());
 	for (int i = 0, n = p->nt; i < n; i++) {
-		char name[96];
+		char name[HU_NAME + 8];
 		if (!p->t[i].trainable)
 			continue;
 		snprintf(name, sizeof name, "%s_next", p->t[i].name);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Losses against the formulas of PyTorch's, computed here in double from the logits and labels of a traced step: the
-loss, the probabilities and the gradient of the logits of cross-entropy with smoothed labels. Replay and verify pass, and
-the launch shim has the same bits."""
+loss, the probabilities and the gradient of the logits of cross-entropy with smoothed labels or a label to ignore, of soft
+Dice and of mean squares, whose gradients are compared with central differences. Replay and verify pass, and the launch
+shim has the same bits."""
 
 import json
 import math
@@ -78,6 +79,84 @@ if train('--policy mixed_float16 --label-smoothing 0.2 --trace-steps 0,2 --optim
     if train('--policy mixed_float16 --label-smoothing 0 --trace-steps none --optimizer sgd', 'hard'):
         ok(not set(column('hard', 'digest')) & set(column('half', 'digest')), 'without smoothing they are others')
 
+
+def softmax(z):
+    e = [math.exp(x - max(z)) for x in z]
+    return [x / sum(e) for x in e]
+
+
+def dice(z, labels, n):
+    """MONAI's DiceLoss(softmax=True, to_onehot_y=True, batch=True)."""
+    p, total = [softmax(z[r * n : (r + 1) * n]) for r in range(len(labels))], 0
+    for c in range(n):
+        both = sum(p[r][c] for r, label in enumerate(labels) if label == c)
+        total += 1 - (2 * both + 1e-5) / (sum(row[c] for row in p) + sum(label == c for label in labels) + 1e-5)
+    return total / n
+
+
+def squares(z, labels, n):
+    """MSELoss of the softmax and the labels one-hot."""
+    p = [softmax(z[r * n : (r + 1) * n]) for r in range(len(labels))]
+    return sum((x - (label == j)) ** 2 for row, label in zip(p, labels) for j, x in enumerate(row)) / len(p) / n
+
+
+def entropy(z, labels, n):
+    return cross_entropy(z, labels, 0)[0]
+
+
+def without(z, labels, n, ignored):
+    kept = [r for r, label in enumerate(labels) if label != ignored]
+    return [x for r in kept for x in z[r * n : (r + 1) * n]], [labels[r] for r in kept]
+
+
+H = 2.0**-12  # truncation H^2 f'''/6 of functions whose derivatives are below some tens, and rounding 2^-52 / H
+for words, f, ignored in (
+    ('--loss dice', dice, None),
+    ('--loss squares', squares, None),
+    ('--ignore-index 3', entropy, 3),
+    ('--loss dice --ignore-index 0', dice, 0),
+):
+    run = 'loss' + words.replace(' ', '')
+    if not train('--seed 3 --policy float32 --trace-steps 2 ' + words, run):
+        continue
+    at = traced(run, 2)
+    z, labels = at['dense3.y'], [int(x) for x in at['input.labels']]
+    n, dz = len(z) // len(labels), at['dense3.dy']
+    loss = f(*without(z, labels, n, ignored), n)
+    ok(abs(at['loss.y'][0] - loss) < 64 * 2.0**-24 * loss, '%s: the loss' % words, (at['loss.y'], loss))
+    want = []
+    for k in range(len(z)):
+        sides = [f(*without(z[:k] + (z[k] + s * H,) + z[k + 1 :], labels, n, ignored), n) for s in (1, -1)]
+        want.append((sides[0] - sides[1]) / (2 * H))
+    far, top = max(abs(a - b) for a, b in zip(dz, want)), max(map(abs, want))
+    ok(far < 64 * 2.0**-24 * top and top > 0, '%s: its gradient by central differences' % words, (far, top))
+    if ignored is not None:
+        rows = [r for r, label in enumerate(labels) if label == ignored]
+        ok(rows and not any(dz[r * n + j] for r in rows for j in range(n)), 'label %d has no share' % ignored, rows)
+        kept = [r for r in range(len(labels)) if r not in rows]
+        right = sum(labels[r] == max(range(n), key=lambda j: z[r * n + j]) for r in kept) / len(kept)
+        ok(abs(float(column(run, 'accuracy')[2]) - right) < 1e-12, 'nor in the accuracy', column(run, 'accuracy'))
+
+UNET = '--model unet --size 8 --levels 1 --width 0.2 --batch 6 --policy mixed_float16 --loss dice '
+if train(UNET + '--trace-steps 0,2', 'unet'):
+    p = halfulp('analyze', '--only', 'replay', os.path.join(folder, 'unet'))
+    ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
+    p = halfulp('verify', os.path.join(folder, 'unet'))
+    ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
+    program = json.load(open(os.path.join(folder, 'unet', 'program-train.json')))
+    wide = [t['format'] for t in program['tensors'] if t['name'].startswith('loss.')]
+    ok(wide and set(wide) == {'fp32'}, 'the loss is in float32', set(wide))
+    if train(UNET + '--trace-steps none --backend shim', 'unetshim'):
+        ok(column('unetshim', 'digest') == column('unet', 'digest'), 'the launch shim has the same bits')
+
+for words, why in (
+    ('--loss dice --label-smoothing 0.1', 'no effect beside --loss dice'),
+    ('--model gpt --loss dice', 'no effect with --model gpt'),
+    ('--loss focal', 'one of cross-entropy dice squares is needed'),
+    ('--ignore-index -1', 'a whole number from 0 on'),
+):
+    p = halfulp('train', *(SMALL + words).split(), os.path.join(folder, 'x'))
+    ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
 p = halfulp('train', *(SMALL + '--model ncf --label-smoothing 0.1').split(), os.path.join(folder, 'x'))
 ok(p.returncode == 2 and 'no effect with --model ncf' in p.stderr, 'a binary loss refuses it', p.stderr)
 finish()

@@ -5,6 +5,8 @@
    layer normalisation is 1e-12, as published. With --preset bert-base it has 109,482,240 parameters, the published
    model's, and 1,538 of the classifier for two classes. */
 #include "trainer/model/layer_attention.h"
+#include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 static const double epsilon = 1e-12;
 
@@ -39,15 +41,16 @@ hu_model_bert(hu_program *p, const hu_model_sizes *s, int eval)
 {
 	hu_transformer t;
 
-	(void)eval;
-	hu_transformer_sizes(&t, s);
+	hu_transformer_sizes(&t, s, eval);
 	int tokens = hu_layer_indices(p, s, "tokens"), segments = hu_layer_indices(p, s, "segments");
 	t.mask = hu_layer_indices(p, s, "mask");
 	int x = hu_layer_layernorm(p, "norm", hu_layer_tokens(p, &t, tokens, segments), epsilon);
+	x = hu_layer_dropout(p, s, eval, "norm", x);
 	x = hu_layer_reshape(p, "norm", "rows", x, hu_shape2(t.batch * t.length, t.hidden));
 	for (size_t i = 1; i <= t.layers; i++)
 		x = block(p, &t, (int)i, x);
 	x = hu_layer_linear(p, "pooler", first_tokens(p, &t, x), t.hidden);
 	x = hu_layer_activation(p, "tanh", "pooler", "tanh", &x, 1, NULL, 0);
+	x = hu_layer_dropout(p, s, eval, "pooler", x);
 	hu_layer_loss(p, s, hu_layer_linear(p, "classifier", x, hu_layer_classes(s, "labels")), "labels");
 }

@@ -3,6 +3,7 @@
    filters. Each is convolution, bias, relu, batchnorm, in the order of the published listing
    (trainer/bench/published.def). Global average pooling and one dense layer follow. */
 #include "trainer/model/layer.h"
+#include "trainer/model/layer_loss.h"
 
 void
 hu_model_convnet(hu_program *p, const hu_model_sizes *s, int eval)

@@ -5,6 +5,8 @@
    approximation by tanh) of the normalised sum; the normalised result times the table of token embeddings gives a logit
    for each token. With --preset gpt2 it has 124,439,808 parameters, the published model's. */
 #include "trainer/model/layer_attention.h"
+#include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 static const double epsilon = 1e-5;
 
@@ -41,16 +43,16 @@ hu_model_gpt(hu_program *p, const hu_model_sizes *s, int eval)
 	hu_attr transposed = { "tb", 1, "" };
 	hu_transformer t;
 
-	(void)eval;
-	hu_transformer_sizes(&t, s);
+	hu_transformer_sizes(&t, s, eval);
 	t.causal = 1;
 	t.gelu = "tanh";
 	int tokens = hu_layer_indices(p, s, "tokens");
 	t.mask = every_token(p, &t, tokens);
 	int x = hu_layer_tokens(p, &t, tokens, -1);
+	x = hu_layer_dropout(p, s, eval, "sum2", x);
 	x = hu_layer_reshape(p, "sum2", "rows", x, hu_shape2(t.batch * t.length, t.hidden));
 	for (size_t i = 1; i <= t.layers; i++)
 		x = block(p, &t, (int)i, x);
 	int in[2] = { hu_layer_layernorm(p, "norm", x, epsilon), hu_program_find(p, "tokens.w") };
-	hu_layer_token_loss(p, s, hu_layer_activation(p, "matmul", "logits", "y", in, 2, &transposed, 1), "labels");
+	hu_layer_loss(p, s, hu_layer_activation(p, "matmul", "logits", "y", in, 2, &transposed, 1), "labels");
 }

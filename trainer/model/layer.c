@@ -65,6 +65,12 @@ hu_layer_input(hu_program *p, const hu_model_sizes *s, const char *array)
 	return input(p, s, array, HU_ACTIVATION);
 }
 
+int
+hu_layer_indices(hu_program *p, const hu_model_sizes *s, const char *array)
+{
+	return input(p, s, array, HU_OTHER);
+}
+
 size_t
 hu_layer_classes(const hu_model_sizes *s, const char *array)
 {
@@ -152,19 +158,4 @@ int
 hu_layer_pool(hu_program *p, int x)
 {
 	return hu_layer_activation(p, "avgpool", "gap", "y", &x, 1, NULL, 0);
-}
-
-void
-hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
-{
-	int in[3], out[2];
-
-	in[0] = x;
-	in[1] = input(p, s, labels, HU_OTHER);
-	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
-	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
-	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
-	hu_call *c = hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);
-	if (s->label_smoothing > 0)
-		hu_attr_set(c, "label_smoothing", s->label_smoothing);
 }

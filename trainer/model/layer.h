@@ -9,8 +9,10 @@
 #include "trainer/model/model.h"
 
 /* Returns the input tensor input.NAME, [batch, ...], of the data set's array `name`. It is an activation, so a policy
-   casts it. hu_layer_loss adds the input of row weights. */
+   casts it. hu_layer_loss (layer_loss.h) adds the input of row weights. */
 int hu_layer_input(hu_program *p, const hu_model_sizes *s, const char *name);
+/* Returns the input tensor input.NAME of the data set's array of whole numbers, which no policy casts. */
+int hu_layer_indices(hu_program *p, const hu_model_sizes *s, const char *name);
 /* Returns the number of classes of the data set's array `name`. */
 size_t hu_layer_classes(const hu_model_sizes *s, const char *name);
 /* A dense layer: x taken as [rows, features] times w [features, out], plus b. */
@@ -26,7 +28,4 @@ int hu_layer_linear(hu_program *p, const char *layer, int x, size_t out);
 int hu_layer_normalise(hu_program *p, const char *layer, int x, double eps, double momentum, int eval);
 /* Global average pooling to [batch, channels]. */
 int hu_layer_pool(hu_program *p, int x);
-/* Softmax cross-entropy of the logits x with the data set's array labels, which has a class for each row, or for each
-   pixel; appends loss.y (the loss) and loss.p (the probabilities). */
-void hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/model/layer_attention.h"
 
+#include "trainer/model/layer_dropout.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -23,12 +25,13 @@ or_own(size_t asked, size_t own)
 }
 
 void
-hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s)
+hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s, int eval)
 {
 	const hu_data_array *tokens = hu_dataset_find(s->data, "tokens");
 
 	HU_ASSERT(tokens);
-	*t = (hu_transformer){ .batch = s->batch, .length = tokens->shape.d[0], .mask = -1, .gelu = "none" };
+	*t = (hu_transformer){ .batch = s->batch, .length = tokens->shape.d[0], .mask = -1, .gelu = "none",
+		.options = s, .eval = eval };
 	t->layers = or_own(s->layers, 2);
 	t->hidden = or_own(s->hidden, 64);
 	t->heads = or_own(s->heads, 4);
@@ -43,7 +46,7 @@ hu_transformer_check(const hu_model_sizes *s)
 	const hu_data_array *tokens = hu_dataset_find(s->data, "tokens");
 	hu_transformer t;
 
-	hu_transformer_sizes(&t, s);
+	hu_transformer_sizes(&t, s, 1);
 	if (t.hidden % t.heads)
 		return hu_fail(HU_EINVAL, "--hidden %zu: %zu heads cannot share the features equally; choose --heads",
 			t.hidden, t.heads);
@@ -54,20 +57,6 @@ hu_transformer_check(const hu_model_sizes *s)
 		return hu_fail(HU_EINVAL, "--positions %zu: the samples of data set %s have %zu tokens", t.positions,
 			s->data->name, t.length);
 	return HU_OK;
-}
-
-int
-hu_layer_indices(hu_program *p, const hu_model_sizes *s, const char *array)
-{
-	const hu_data_array *a = hu_dataset_find(s->data, array);
-	hu_shape shape = { .rank = 1, .d = { s->batch, 1, 1, 1 } };
-	char input[48];
-
-	HU_ASSERT(a && a->shape.rank < HU_RANK);
-	for (int k = 0; k < a->shape.rank; k++)
-		shape.d[shape.rank++] = a->shape.d[k];
-	snprintf(input, sizeof input, "input.%s", array);
-	return hu_program_tensor(p, input, HU_FP32, shape, HU_OTHER);
 }
 
 int
@@ -187,12 +176,14 @@ hu_layer_attention(hu_program *p, const hu_transformer *t, const char *block, in
 	    v = headed(p, t, part(block, "value").s, x);
 	int scores = hidden_keys(p, t, layer.s, product(p, layer.s, "scores", q, k, 1));
 	int share = hu_layer_activation(p, "softmax", layer.s, "p", &scores, 1, NULL, 0);
+	share = hu_layer_dropout(p, t->options, t->eval, layer.s, share);
 	int y = product(p, layer.s, "heads", share, v, 0);
 
 	y = moved(p, layer.s, "joined", y, hu_shape4(t->batch, t->length, t->heads, t->hidden / t->heads),
 		(int[]){ 0, 2, 1, 3 });
 	y = hu_layer_reshape(p, layer.s, "y", y, hu_shape2(t->batch * t->length, t->hidden));
-	return hu_layer_linear(p, part(block, "output").s, y, t->hidden);
+	y = hu_layer_linear(p, part(block, "output").s, y, t->hidden);
+	return hu_layer_dropout(p, t->options, t->eval, part(block, "output").s, y);
 }
 
 int
@@ -205,31 +196,6 @@ hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *block,
 	int y = hu_layer_activation(
 		p, "gelu", part(block, "gelu").s, "y", &up, 1, &approx, strcmp(t->gelu, "none") != 0);
 
-	return hu_layer_linear(p, part(block, "down").s, y, t->hidden);
-}
-
-/* Appends the loss by operator op of the logits x with labels of any shape, and as many weights. */
-static void
-loss(hu_program *p, const hu_model_sizes *s, const char *op, int x, const char *labels)
-{
-	int in[3] = { x, hu_layer_indices(p, s, labels), -1 }, out[2];
-
-	in[2] = hu_program_tensor(p, "input.weight", HU_FP32, p->t[in[1]].shape, HU_OTHER);
-	out[0] = hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER);
-	out[1] = hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION);
-	hu_call *c = hu_program_call(p, op, HU_FORWARD, "loss", in, 3, out, 2);
-	if (s->label_smoothing > 0 && hu_op_takes(c->op, "label_smoothing"))
-		hu_attr_set(c, "label_smoothing", s->label_smoothing);
-}
-
-void
-hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
-{
-	loss(p, s, "sigmoid_xent", x, labels);
-}
-
-void
-hu_layer_token_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels)
-{
-	loss(p, s, "softmax_xent", x, labels);
+	y = hu_layer_linear(p, part(block, "down").s, y, t->hidden);
+	return hu_layer_dropout(p, t->options, t->eval, part(block, "down").s, y);
 }

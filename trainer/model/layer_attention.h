@@ -12,15 +12,16 @@ typedef struct hu_transformer {
 	size_t batch, length, layers, hidden, heads, inner, vocabulary, positions;
 	int mask, causal;
 	const char *gelu; /* the attribute approx of its gelu */
+	const hu_model_sizes *options; /* and eval: what dropout asks for */
+	int eval;
 } hu_transformer;
 
-/* Fills *t but for mask, with gelu "none" and without causal, from s, whose data has the array "tokens". */
-void hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s);
+/* Fills *t but for mask, with gelu "none" and without causal, from s, which must outlive it and whose data has the
+   array "tokens". */
+void hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s, int eval);
 /* HU_EINVAL names the size that does not fit another or the data. */
 hu_status hu_transformer_check(const hu_model_sizes *s);
 
-/* Returns the input tensor input.NAME of the data set's array of whole numbers, which no policy casts. */
-int hu_layer_indices(hu_program *p, const hu_model_sizes *s, const char *name);
 /* The rows of LAYER.w [rows, H] that ids [B, S] names: [B, S, H]. */
 int hu_layer_embedding(hu_program *p, const char *layer, int ids, size_t rows, size_t hidden);
 /* The sum of the embeddings of tokens and positions and, where segments is not -1, of two segments: [B, S, H]. */
@@ -31,16 +32,11 @@ int hu_layer_reshape(hu_program *p, const char *layer, const char *role, int x, 
 int hu_layer_layernorm(hu_program *p, const char *layer, int x, double eps);
 /* Attention of several heads between the tokens of each sample, x [B S, H]: softmax(Q K^T / sqrt(H / heads)) V and one
    more dense layer. A key that the mask hides gets the score -10000 (Devlin and others: BERT, 2019, their code), whose
-   share is 0 in every format. Layers are NAME_query, NAME_key, NAME_value, NAME_attention and NAME_output. */
+   share is 0 in every format. Layers are NAME_query, NAME_key, NAME_value, NAME_attention and NAME_output. Dropout is
+   of the shares and of the result. */
 int hu_layer_attention(hu_program *p, const hu_transformer *t, const char *name, int x);
-/* Two dense layers with gelu between: NAME_up of `inner` units and NAME_down. */
+/* Two dense layers with gelu between: NAME_up of `inner` units and NAME_down, whose result has dropout. */
 int hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *name, int x);
 /* The element-by-element sum of two activations, LAYER.y. */
 int hu_layer_sum(hu_program *p, const char *layer, int a, int b);
-/* Binary cross-entropy of the logits x, one a row, with the data set's array labels; appends loss.y (the loss) and
-   loss.p (the probability of label 1). */
-void hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
-/* Softmax cross-entropy of the logits x [B S, V] with the data set's array labels [B, S]; appends as the above, the
-   probabilities of all V tokens being loss.p. */
-void hu_layer_token_loss(hu_program *p, const hu_model_sizes *s, int x, const char *labels);
 #endif

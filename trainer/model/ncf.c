@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    The model "ncf": neural collaborative filtering (He, Liao, Zhang, Nie, Hu, Chua, WWW 2017), its NeuMF. One tower
-   multiplies the H factors of a user and of an item; the other is a perceptron of --layers dense layers with relu that
-   reads H 2^(layers - 1) factors of each and halves its units from layer to layer, down to H. A dense layer of both
-   towers' H results gives the logit that the user chose the item. */
+   multiplies the H factors of a user and of an item; the other is a perceptron of --layers dense layers, each with relu
+   and dropout, that reads H 2^(layers - 1) factors of each and halves its units from layer to layer, down to H. A dense
+   layer of both towers' H results gives the logit that the user chose the item. */
 #include "trainer/model/layer_attention.h"
+#include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer_loss.h"
 
 enum { HIDDEN = 8, LAYERS = 3 };
 
@@ -36,7 +38,6 @@ hu_model_ncf(hu_program *p, const hu_model_sizes *s, int eval)
 	int gmf[2] = { hu_layer_embedding(p, "gmf_users", users, nusers, hidden),
 		hu_layer_embedding(p, "gmf_items", items, nitems, hidden) };
 
-	(void)eval;
 	int product = hu_layer_activation(p, "mul", "gmf", "y", gmf, 2, NULL, 0);
 	int x = beside(p, "mlp_input", hu_layer_embedding(p, "mlp_users", users, nusers, units),
 		hu_layer_embedding(p, "mlp_items", items, nitems, units));
@@ -46,6 +47,7 @@ hu_model_ncf(hu_program *p, const hu_model_sizes *s, int eval)
 		x = hu_layer_linear(p, layer, x, units);
 		snprintf(layer, sizeof layer, "relu%zu", i);
 		x = hu_layer_activation(p, "relu", layer, "y", &x, 1, NULL, 0);
+		x = hu_layer_dropout(p, s, eval, layer, x);
 	}
 	hu_layer_binary_loss(p, s, hu_layer_linear(p, "output", beside(p, "towers", product, x), 1), "labels");
 }

@@ -4,6 +4,7 @@
    filters at the end. Convolutions have no bias and batch normalisation behind them. Where a block changes size or
    filters, its input is added through a convolution 1x1. The stem is that for ImageNet or that for CIFAR. */
 #include "trainer/model/layer_image.h"
+#include "trainer/model/layer_loss.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    The model "resnet1d": a residual net for signals, eight convolutions in four blocks of two, of 9 taps and 64, 128,
-   256 and 256 filters, each block with stride 2; average over time and two dense layers, 256 and the classes. Every
-   block's input is added through a convolution of one tap. */
+   256 and 256 filters, each block with stride 2; average over time and two dense layers, 256 and the classes, with
+   dropout between. Every block's input is added through a convolution of one tap. */
+#include "trainer/model/layer_dropout.h"
 #include "trainer/model/layer_image.h"
+#include "trainer/model/layer_loss.h"
 
 enum { BLOCKS = 4, TAPS = 9, HIDDEN = 256 };
 
@@ -27,5 +29,6 @@ hu_model_resnet1d(hu_program *p, const hu_model_sizes *s, int eval)
 			hu_layer_add(p, hu_layer_named(name, "add").s, y, x));
 	}
 	x = hu_layer_relu_of(p, "relu", hu_layer_linear(p, "fc1", hu_layer_pool(p, x), hu_layer_scaled(s, HIDDEN)));
+	x = hu_layer_dropout(p, s, eval, "relu", x);
 	hu_layer_loss(p, s, hu_layer_linear(p, "fc2", x, hu_layer_classes(s, "labels")), "labels");
 }

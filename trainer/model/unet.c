@@ -4,6 +4,7 @@
    stride 2 on the way up, whose result stands behind the channels that were there at this size before; a convolution of
    one pixel gives the classes' logits for each pixel. */
 #include "trainer/model/layer_image.h"
+#include "trainer/model/layer_loss.h"
 
 enum { LEVELS = 3, MOST_LEVELS = 6, FIRST = 16 };
 

@@ -3,8 +3,8 @@
    does not advance on a skipped step; w_m and w_v are the two moments. */
 #include "trainer/optim/optim.h"
 
-static int
-append_clock(hu_program *p, const hu_optim_options *o, int found)
+int
+hu_optim_clock(hu_program *p, const hu_optim_options *o, int found)
 {
 	int in[2], out;
 
@@ -22,7 +22,7 @@ void
 hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter))
 {
-	int clock = append_clock(p, o, found);
+	int clock = hu_optim_clock(p, o, found);
 
 	for (int i = 0, n = p->nt; i < n; i++) {
 		int in[7], out[3];

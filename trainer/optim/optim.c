@@ -166,6 +166,17 @@ hu_optim_update(hu_program *p, const hu_optim_options *o, const char *op, int *i
 	return c;
 }
 
+static void
+append_averages(hu_program *p, double decay)
+{
+	for (int i = 0, n = p->nt; i < n; i++) {
+		if (!p->t[i].trainable || p->t[i].next < 0)
+			continue;
+		int in[2] = { hu_optim_state(p, i, HU_OPTIM_EMA), p->t[i].next }, out = hu_optim_next(p, in[0]);
+		hu_attr_set(hu_program_call(p, "ema", HU_UPDATE, p->t[i].layer, in, 2, &out, 1), "decay", decay);
+	}
+}
+
 void
 hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 {
@@ -178,6 +189,8 @@ hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
 	if (is_scheduled(&o->schedule))
 		append_rate(p, &o->schedule);
 	o->row->append(p, o, found);
+	if (o->ema > 0)
+		append_averages(p, o->ema);
 }
 
 double

@@ -10,11 +10,15 @@
 
 typedef struct hu_optim hu_optim;
 
+/* The end of the name of a parameter's moving average: LAYER.ROLE_ema. */
+#define HU_OPTIM_EMA "ema"
+
 typedef struct hu_optim_options {
 	const hu_optim *row;
 	double lr, momentum, weight_decay, beta1, beta2, eps;
 	double clip_norm; /* gradients of a larger norm are scaled down to it; 0: none is */
 	double clip_value; /* gradients' elements are limited to it and its negative; 0: none is */
+	double ema; /* decay of the moving average of each parameter; 0: there is none */
 	const char *no_decay; /* parameters that have no weight decay, as patterns (hu_match); NULL: none */
 	hu_lr_schedule schedule; /* of lr; its decay_steps are settled when a program is built */
 } hu_optim_options;
@@ -34,8 +38,9 @@ const hu_optim *hu_optim_at(int i);
    optim.clip = min(1, clip_norm / norm) and the gradients times that, LAYER.dROLE_clipped, which info.grad then
    names, as PyTorch's clip_grad_norm_ but for its 1e-6 added to the norm, or its elements limited to [-clip_value,
    clip_value], as by clip_grad_value_; one of them alone may be set; then, unless the learning rate is constant,
-   optim.rate, computed from the state optim.step, which counts every step; then the row's updates. found is the
-   scalar that the finite check sets: where it is set every update keeps the old value. */
+   optim.rate, computed from the state optim.step, which counts every step; then the row's updates, and where averages
+   are kept, the state LAYER.ROLE_ema of each parameter after it. found is the scalar that the finite check sets: where
+   it is set every update keeps the old value. */
 void hu_optim_append(hu_program *p, const hu_optim_options *o, int found);
 /* Returns the weight decay of a parameter by its name, LAYER.ROLE: that of o, or 0. */
 double hu_optim_decay(const hu_optim_options *o, const char *parameter);
@@ -51,6 +56,8 @@ int hu_optim_next(hu_program *p, int t);
    optim.rate as the last operand. in has room for it. */
 hu_call *hu_optim_update(
 	hu_program *p, const hu_optim_options *o, const char *op, int *in, int nin, const int *out, int nout);
+/* Appends the call that advances Adam's clock, and returns the tensor of its next value. */
+int hu_optim_clock(hu_program *p, const hu_optim_options *o, int found);
 /* Appends the step counter and, for each parameter, a call of `op` (adam or adamw) with the attributes lr, beta1, beta2
    and eps; `more` adds further attributes to parameter's call where it is not NULL. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,

@@ -30,7 +30,7 @@ hu_memory_of(const hu_program *p)
 	for (int i = 0; i < p->nt; i++) {
 		const hu_info *t = &p->t[i];
 		double bytes = hu_info_bytes(t);
-		if (is_next[i])
+		if (is_next[i] || t->reused)
 			continue;
 		if (t->trainable && is_master(p, i))
 			m.masters += bytes;

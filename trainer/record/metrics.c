@@ -80,8 +80,18 @@ take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *las
 	return st;
 }
 
+/* Returns 1 where updates are counted: by the operator that makes a parameter's next value. */
+static int
+counts_updates(const hu_program *p)
+{
+	for (int i = 0; i < p->nc; i++)
+		if (hu_is_update(p, &p->c[i]) && HU_COLUMN(p->c[i].op, updates))
+			return 1;
+	return 0;
+}
+
 hu_status
-hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
+hu_metrics_resume(hu_metrics *m, const hu_program *p, const char *dir, size_t step)
 {
 	size_t rows, grads, updates, counted, casts;
 
@@ -95,7 +105,7 @@ hu_metrics_resume(hu_metrics *m, const char *dir, size_t step)
 		HU_TRY(take_rows(&m->casts, dir, "casts.tsv", step, &casts));
 		rows = counted == step ? rows : 0;
 	}
-	if (rows != step || grads != step || updates != step)
+	if (rows != step || grads != step || updates != (counts_updates(p) ? step : 0))
 		return hu_fail(HU_EFILE,
 			"%s: metrics.tsv or another table ends before the checkpoint's step %zu; train it anew", dir,
 			step);

@@ -25,8 +25,8 @@ typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_te
 
 void hu_metrics_init(hu_metrics *m, const hu_config *c);
 void hu_metrics_release(hu_metrics *m);
-/* Reads the rows of the steps before step from the tables in dir; HU_EFILE where one is missing. */
-hu_status hu_metrics_resume(hu_metrics *m, const char *dir, size_t step);
+/* Reads the rows of the steps before step of p's training from the tables in dir; HU_EFILE where one is missing. */
+hu_status hu_metrics_resume(hu_metrics *m, const hu_program *p, const char *dir, size_t step);
 
 /* Registers what hu_metrics_observe reads after every step with s's back end, so that a device sends it without being
    asked. */

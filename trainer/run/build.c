@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/build.h"
 
+#include "trainer/model/layer_dropout.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,21 +32,33 @@ decay_steps(const hu_lr_schedule *s, double steps)
 static hu_status
 build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 {
-	hu_program *forward = hu_model_program(c->row, s, eval), *p = NULL;
+	size_t parts = eval || !c->micro_batches ? 1 : c->micro_batches;
+	hu_model_sizes sizes = *s;
+	hu_scaling share = c->scaling;
+	hu_program *p = NULL;
 	hu_optim_options optim = c->optim;
 	int found;
-	hu_status st = hu_pass_policy(forward, &c->policy, &p);
 
+	sizes.batch /= parts;
+	/* The loss of each micro-batch is divided by their number, as AMP's recipe does. */
+	share.loss_weight /= (double)parts;
+	hu_program *forward = hu_model_program(c->row, &sizes, eval);
+	hu_status st = hu_pass_policy(forward, &c->policy, &p);
 	hu_program_free(forward);
 	*out = p;
 	HU_TRY(st);
+	hu_dropout_begin(p);
 	if (optim.schedule.decay_steps < 1)
 		optim.schedule.decay_steps = decay_steps(&optim.schedule, (double)hu_config_steps(c, s->data));
 	if (!eval) {
-		int seed = hu_pass_loss_seed(p, &c->scaling);
-		HU_TRY(hu_pass_differentiate(p, hu_program_find(p, "loss.y"), seed));
+		int loss = hu_program_find(p, "loss.y"), seed = hu_pass_loss_seed(p, &share);
+		HU_TRY(hu_pass_differentiate(p, loss, seed));
+		if (parts > 1)
+			hu_pass_micro_batches(out, (int)parts, loss, hu_program_find(p, "loss.p"));
+		p = *out;
 		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
 		hu_optim_append(p, &optim, found);
+		hu_dropout_end(p);
 	}
 	HU_TRY(accumulate(p, c));
 	return hu_program_validate(p);

@@ -189,7 +189,7 @@ restore(job *b, const hu_run *run)
 	b->from = n ? steps[n - 1] : 0;
 	free(steps);
 	hu_metrics_init(&b->metrics, &b->config);
-	HU_TRY(hu_metrics_resume(&b->metrics, b->dir, b->from));
+	HU_TRY(hu_metrics_resume(&b->metrics, b->session.programs.train, b->dir, b->from));
 	if (!n)
 		return hu_session_start(s);
 	HU_TRY(hu_session_copy(s, NULL, &t));

@@ -124,6 +124,7 @@ hu_status
 hu_config_settle(hu_config *c)
 {
 	hu_sum sum;
+	double index;
 
 	HU_TRY(choose(c));
 	HU_TRY(on_or_off("fuse", c->fuse));
@@ -148,6 +149,10 @@ hu_config_settle(hu_config *c)
 		c->weight_decay = c->optim.row->weight_decay;
 	if (!c->batch)
 		c->batch = c->row->batch;
+	if (c->micro_batches && c->batch % c->micro_batches)
+		return hu_fail(HU_EINVAL,
+			"--micro-batches %zu: a batch of %zu has no such number of equal parts; choose --batch",
+			c->micro_batches, c->batch);
 	c->optim.lr = c->lr;
 	HU_TRY(settle_schedule(c));
 	c->optim.momentum = c->momentum;
@@ -162,6 +167,9 @@ hu_config_settle(hu_config *c)
 		return hu_fail(HU_EINVAL,
 			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
 			c->clip_value);
+	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
+	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
+		return hu_fail(HU_EINVAL, "--ignore-index %s: a label is a whole number from 0 on", c->ignore_index);
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))

@@ -2,6 +2,7 @@
    Evaluates the present weights: accuracy of a batch, and the rows for evaluation. */
 #include "trainer/run/session.h"
 
+#include "lib/base/console/opt.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -44,24 +45,49 @@ labels_read(hu_session *s, float *labels)
 	return HU_OK;
 }
 
+static int
+is_ignored(const hu_session *s, double label)
+{
+	double index;
+
+	return s->config->ignore_index && hu_parse_real(s->config->ignore_index, &index) && label == index;
+}
+
 hu_status
 hu_session_accuracy(hu_session *s, double *accuracy)
 {
-	size_t n = s->config->batch * s->labels_each, right = 0;
+	size_t n = s->config->batch * s->labels_each, right = 0, all = 0;
 	float *labels = hu_xmalloc(n * sizeof *labels);
 	hu_status st = labels_read(s, labels);
 	hu_tensor p;
 
 	if (st == HU_OK)
 		st = hu_session_read(s, s->id.p, &p);
-	for (size_t i = 0; i < n && st == HU_OK; i++)
+	for (size_t i = 0; i < n && st == HU_OK; i++) {
+		if (is_ignored(s, labels[i]))
+			continue;
 		right += (double)hu_argmax(&p, i, s->data.array[s->labels].classes) == (double)labels[i];
+		all++;
+	}
 	free(labels);
-	*accuracy = (double)right / (double)n;
+	*accuracy = (double)right / (double)all;
 	return st;
 }
 
-/* Copies parameters and statistics of the training to the tensors of the same name in the evaluation. */
+/* Returns the training's tensor whose values tensor i of the evaluation takes: the moving average of a parameter that
+   has one, else the one of the same name. */
+static int
+evaluated(const hu_session *s, int i)
+{
+	const hu_info *t = &s->programs.eval->t[i];
+	char name[HU_NAME + 8];
+
+	snprintf(name, sizeof name, "%s_" HU_OPTIM_EMA, t->name);
+	int average = t->trainable ? hu_program_find(s->programs.train, name) : -1;
+	return average >= 0 ? average : hu_program_find(s->programs.train, t->name);
+}
+
+/* Copies parameters, or their averages, and statistics of the training to the evaluation. */
 static hu_status
 copy_state(hu_session *s)
 {
@@ -71,14 +97,14 @@ copy_state(hu_session *s)
 		hu_tensor t;
 		if (!e->t[i].state)
 			continue;
-		HU_TRY(hu_session_read(s, hu_program_find(s->programs.train, e->t[i].name), &t));
+		HU_TRY(hu_session_read(s, evaluated(s, i), &t));
 		HU_TRY(s->backend->write(s->eval, i, t.data));
 	}
 	return HU_OK;
 }
 
 /* likely has the probability of label 1 of every row so far, where rows are ranked; else it is NULL. */
-typedef struct tally { size_t classes, right, *hit, *predicted, *actual; double loss, *likely; } tally;
+typedef struct tally { size_t classes, right, all, *hit, *predicted, *actual; double loss, *likely; } tally;
 
 static hu_status
 evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
@@ -95,6 +121,9 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
 	for (size_t i = 0; i < n * s->labels_each; i++) {
 		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->batch[s->labels][i];
+		if (is_ignored(s, s->batch[s->labels][i]))
+			continue;
+		y->all++;
 		if (y->likely)
 			y->likely[at + i] = hu_get(&t, (i + 1) * hu_last(t.shape) - 1);
 		y->actual[label]++;
@@ -150,14 +179,14 @@ hu_session_evaluate(hu_session *s, hu_evaluation *e)
 {
 	size_t classes = s->data.array[s->labels].classes, n = s->data.n_eval, batch = s->config->batch;
 	size_t *count = hu_xcalloc(3 * classes, sizeof *count);
-	tally y = { classes, 0, count, count + classes, count + 2 * classes, 0,
+	tally y = { classes, 0, 0, count, count + classes, count + 2 * classes, 0,
 		s->data.candidates ? hu_xmalloc(n * sizeof *y.likely) : NULL };
 	hu_status st = copy_state(s);
 
 	for (size_t at = 0; at < n && st == HU_OK; at += batch)
 		st = evaluate_batch(s, at, n - at < batch ? n - at : batch, &y);
 	e->loss = y.loss / (double)n;
-	e->accuracy = (double)y.right / ((double)n * (double)s->labels_each);
+	e->accuracy = (double)y.right / (double)y.all;
 	score(&y, e);
 	rank(y.likely, n, s->data.candidates, e);
 	free(y.likely);

@@ -39,7 +39,16 @@ decays(const void *of)
 	return c->weight_decay != 0 || !hu_word_in(c->optim.row->reads, "weight-decay");
 }
 
+static int
+is_entropy(const void *of)
+{
+	const hu_config *c = of;
+
+	return !c->loss || !strcmp(c->loss, "cross-entropy");
+}
+
 static const hu_opt_need needs[] = {
+	{ "label-smoothing", is_entropy, "beside --loss dice or squares" },
 	{ "no-decay", decays, "where no weight decays (--weight-decay 0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },

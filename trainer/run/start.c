@@ -36,11 +36,30 @@ in_format(const hu_tensor *t, double x)
 	return hu_round(x, hu_format_of(t->format), HU_RNE, 0, 0);
 }
 
+int
+hu_start_averaged(const hu_program *p, int i)
+{
+	static const char end[] = "_" HU_OPTIM_EMA;
+	char of[HU_NAME];
+	size_t n = strlen(p->t[i].name), m = sizeof end - 1;
+
+	if (!p->t[i].state || n < m || strcmp(p->t[i].name + n - m, end))
+		return -1;
+	snprintf(of, sizeof of, "%.*s", (int)(n - m), p->t[i].name);
+	int k = hu_program_find(p, of);
+	return k >= 0 && p->t[k].trainable ? k : -1;
+}
+
 void
 hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
 {
 	const hu_info *info = &p->t[i];
+	int of = hu_start_averaged(p, i);
 
+	if (of >= 0) {
+		hu_start_state(t, p, of, c);
+		return;
+	}
 	if (!strcmp(info->role, "w"))
 		glorot(t, info->name, c->seed);
 	else if (!strcmp(info->role, "gamma") || !strcmp(info->role, "rv"))
@@ -53,4 +72,8 @@ hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
 		hu_put(t, 1, 1);
 		hu_put(t, 2, 1);
 	}
+	if (!strcmp(info->name, "dropout.clock"))
+		hu_put(t, 0, (double)c->seed);
+	if (!strcmp(info->name, "dropout.tick"))
+		hu_put(t, 1, 1);
 }

@@ -182,6 +182,11 @@ hu_start_load(hu_tensor *t, const hu_program *p, const char *path)
 		if (p->t[i].trainable || (p->t[i].state && (!strcmp(role, "rm") || !strcmp(role, "rv"))))
 			st = take(&t[i], &p->t[i], &s);
 	}
+	for (int i = 0; i < p->nt && st == HU_OK; i++) {
+		int of = hu_start_averaged(p, i);
+		if (of >= 0)
+			memcpy(t[i].data, t[of].data, t[i].n * hu_element_size(t[i].format));
+	}
 	hu_safetensors_release(&s);
 	return st;
 }

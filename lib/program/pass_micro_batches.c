@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Gradient accumulation from program to program: the calls of one micro-batch become those of several, whose gradients
+   are added. Calls that depend on no input, such as the casts of weights, stay single. */
+#include "lib/program/passes.h"
+
+#include "lib/base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pass {
+	const hu_program *from;
+	hu_program *to;
+	int n;
+	char *varies;          /* the tensor differs from micro-batch to micro-batch */
+	int *map;              /* the tensor's id in `to`, in the present micro-batch or in all */
+	int *whole;            /* for an input, the id of the whole batch */
+	int *part;             /* part[k * nt + i]: id of tensor i in micro-batch k */
+} pass;
+
+/* Writes LAYER.ROLE_microK[@FORMAT], or LAYER.ROLE_microKtoLAST[@FORMAT] where last is not k. */
+static void
+part_name(char *out, size_t size, const char *name, int k, int last)
+{
+	int base = (int)strcspn(name, "@");
+	char to[16] = "";
+
+	if (last != k)
+		snprintf(to, sizeof to, "to%d", last);
+	snprintf(out, size, "%.*s_micro%d%s%s", base, name, k, to, name + base);
+}
+
+static int
+is_input(const hu_info *t)
+{
+	return t->producer < 0 && !t->state;
+}
+
+static void
+mark(pass *s)
+{
+	const hu_program *p = s->from;
+
+	for (int i = 0; i < p->nt; i++)
+		s->varies[i] = (char)is_input(&p->t[i]);
+	for (int i = 0; i < p->nc; i++)
+		for (int k = 0; k < p->c[i].nin; k++)
+			for (int o = 0; s->varies[p->c[i].in[k]] && o < p->c[i].nout; o++)
+				s->varies[p->c[i].out[o]] = 1;
+}
+
+/* Adds the tensor of `to` that stands for tensor i under this name. */
+static int
+add(pass *s, int i, const char *name)
+{
+	const hu_info *t = &s->from->t[i];
+	int id = hu_program_tensor(s->to, name, t->format, t->shape, t->cls);
+	hu_info *q = &s->to->t[id];
+
+	q->state = t->state;
+	q->trainable = t->trainable;
+	q->loss_scaled = t->loss_scaled;
+	return id;
+}
+
+static int
+is_gradient(const hu_program *p, int i)
+{
+	for (int k = 0; k < p->nt; k++)
+		if (p->t[k].trainable && p->t[k].grad == i)
+			return 1;
+	return 0;
+}
+
+/* Returns 1 where micro-batch k's tensor i has the name that it would have alone: the last next value of a state. */
+static int
+is_last_state(const pass *s, int i, int k)
+{
+	if (k == s->n - 1)
+		for (int j = 0; j < s->from->nt; j++)
+			if (s->from->t[j].next == i)
+				return 1;
+	return 0;
+}
+
+static void
+copy_call(pass *s, const hu_call *c, int k, int varies)
+{
+	int *in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in), *out = hu_xmalloc(((size_t)c->nout + 1) * sizeof *out);
+
+	for (int i = 0; i < c->nin; i++)
+		in[i] = s->map[c->in[i]];
+	for (int i = 0; i < c->nout; i++) {
+		char name[HU_NAME + 48];
+		const char *own = s->from->t[c->out[i]].name;
+		part_name(name, sizeof name, own, k, k);
+		out[i] = s->map[c->out[i]] =
+			add(s, c->out[i], varies && !is_last_state(s, c->out[i], k) ? name : own);
+		s->to->t[out[i]].reused = k > 0;
+	}
+	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, c->nin, out, c->nout);
+	d->nattr = c->nattr;
+	memcpy(d->attr, c->attr, sizeof d->attr);
+	d->fmt = c->fmt;
+	d->mode = c->mode;
+	d->flags = c->flags;
+	d->sum = c->sum;
+	/* Elements drawn at random are those of the whole batch. */
+	if (varies && k && hu_op_takes(c->op, "first"))
+		hu_attr_set(d, "first", (double)k * (double)hu_count(s->from->t[c->out[0]].shape));
+	free(in);
+	free(out);
+}
+
+/* Appends the call that takes micro-batch k's rows of input i out of the whole batch. */
+static void
+slice(pass *s, int i, int k)
+{
+	static const char *const d[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5" },
+				 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5" };
+	const hu_info *t = &s->from->t[i];
+	char name[HU_NAME + 48];
+
+	part_name(name, sizeof name, t->name, k, k);
+	int id = s->map[i] = add(s, i, name);
+	s->to->t[id].reused = 1;
+	hu_call *c = hu_program_call(s->to, "move", HU_FORWARD, t->layer, &s->whole[i], 1, &id, 1);
+	hu_attr_set(c, "rank", t->shape.rank);
+	for (int j = 0; j < t->shape.rank; j++) {
+		hu_attr_set(c, d[j], (double)t->shape.d[j]);
+		hu_attr_set(c, from[j], j);
+	}
+	hu_attr_set(c, "start0", (double)k * (double)t->shape.d[0]);
+}
+
+static void
+micro_batch(pass *s, int k)
+{
+	const hu_program *p = s->from;
+
+	for (int i = 0; i < p->nt; i++)
+		if (is_input(&p->t[i]))
+			slice(s, i, k);
+	for (int i = 0; i < p->nc; i++) {
+		int varies = s->varies[p->c[i].out[0]];
+		if (k == 0 || varies)
+			copy_call(s, &p->c[i], k, varies);
+	}
+	memcpy(s->part + (size_t)k * (size_t)p->nt, s->map, (size_t)p->nt * sizeof *s->map);
+	/* The next micro-batch begins with the running statistics that this one leaves. */
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].state && p->t[i].next >= 0 && s->varies[p->t[i].next])
+			s->map[i] = s->map[p->t[i].next];
+}
+
+/* Appends the additions of tensor i's parts first … last by pairs of neighbours: the left half has the largest power of
+   two of them that leaves some to the right. */
+static int
+sum(pass *s, int i, int first, int last, hu_phase phase)
+{
+	const hu_info *t = &s->from->t[i];
+	char name[HU_NAME + 48];
+	int half = 1, in[2];
+
+	if (first == last)
+		return s->part[(size_t)first * (size_t)s->from->nt + (size_t)i];
+	while (2 * half <= last - first)
+		half *= 2;
+	in[0] = sum(s, i, first, first + half - 1, phase);
+	in[1] = sum(s, i, first + half, last, phase);
+	part_name(name, sizeof name, t->name, first, last);
+	int all = first == 0 && last == s->n - 1, out = add(s, i, all && is_gradient(s->from, i) ? t->name : name);
+	s->to->t[out].reused = !all;
+	hu_program_call(s->to, "add", phase, t->layer, in, 2, &out, 1);
+	return out;
+}
+
+/* Returns the sum of parameter i's gradients, which parameters that are added to each other have in common. */
+static int
+gradient(pass *s, int i)
+{
+	const hu_program *p = s->from;
+
+	for (int j = 0; j < i; j++)
+		if (p->t[j].trainable && p->t[j].grad == p->t[i].grad)
+			return s->to->t[s->whole[j]].grad;
+	return sum(s, p->t[i].grad, 0, s->n - 1, HU_BACKWARD);
+}
+
+/* Appends the mean of the losses of all micro-batches. */
+static void
+mean(pass *s, int loss)
+{
+	int all = sum(s, loss, 0, s->n - 1, HU_FORWARD), out = add(s, loss, s->from->t[loss].name);
+	hu_call *c = hu_program_call(s->to, "scale", HU_FORWARD, s->from->t[loss].layer, &all, 1, &out, 1);
+
+	hu_attr_set(c, "factor", 1.0 / s->n);
+}
+
+/* Appends the tensor that has the rows of tensor i of all micro-batches. */
+static void
+join(pass *s, int i)
+{
+	int *in = hu_xmalloc((size_t)s->n * sizeof *in), out = add(s, i, s->from->t[i].name);
+
+	for (int k = 0; k < s->n; k++)
+		in[k] = s->part[(size_t)k * (size_t)s->from->nt + (size_t)i];
+	s->to->t[out].shape.d[0] *= (size_t)s->n;
+	s->to->t[out].reused = 1;
+	hu_attr_set(hu_program_call(s->to, "concat", HU_FORWARD, s->from->t[i].layer, in, s->n, &out, 1), "axis", 0);
+	free(in);
+}
+
+/* Copies the tensors that no call writes: state, and inputs as whole batches. */
+static void
+begin(pass *s)
+{
+	const hu_program *p = s->from;
+
+	mark(s);
+	for (int i = 0; i < p->nt; i++) {
+		if (p->t[i].producer >= 0)
+			continue;
+		s->map[i] = s->whole[i] = add(s, i, p->t[i].name);
+		if (is_input(&p->t[i]))
+			s->to->t[s->map[i]].shape.d[0] *= (size_t)s->n;
+	}
+}
+
+/* Fills in what refers to other tensors. */
+static void
+refer(pass *s)
+{
+	const hu_program *p = s->from;
+
+	for (int k = s->n - 1; k >= 0; k--)
+		for (int i = 0; i < p->nt; i++) {
+			const int *part = s->part + (size_t)k * (size_t)p->nt;
+			hu_info *q = &s->to->t[part[i]];
+			q->scale = p->t[i].scale >= 0 ? part[p->t[i].scale] : -1;
+			if (!p->t[i].trainable)
+				q->grad = p->t[i].grad >= 0 ? part[p->t[i].grad] : -1;
+		}
+}
+
+void
+hu_pass_micro_batches(hu_program **program, int n, int loss, int rows)
+{
+	const hu_program *p = *program;
+	size_t nt = (size_t)p->nt + 1;
+	pass s = { p, hu_program_new(p->name), n, hu_xcalloc(nt, 1), hu_xcalloc(nt, sizeof(int)),
+		hu_xcalloc(nt, sizeof(int)), hu_xcalloc(nt * (size_t)n, sizeof(int)) };
+
+	begin(&s);
+	for (int k = 0; k < n; k++)
+		micro_batch(&s, k);
+	refer(&s);
+	mean(&s, loss);
+	join(&s, rows);
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0) {
+			int grad = gradient(&s, i); /* appending moves the array of tensors */
+			s.to->t[s.whole[i]].grad = grad;
+		}
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].state && p->t[i].next >= 0)
+			s.to->t[s.whole[i]].next = s.part[(size_t)(n - 1) * (size_t)p->nt + (size_t)p->t[i].next];
+	free(s.varies);
+	free(s.map);
+	free(s.whole);
+	free(s.part);
+	hu_program_free(*program);
+	*program = s.to;
+}
