@@ -30,7 +30,7 @@ def run(line, cwd=home):
 
 
 # --- what is observed -------------------------------------------------------------------------------------------------
-TIMES = {'products', 'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
+TIMES = {'products', 'wait_ms', 'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
          'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran', 'peak_mb'}
 RECORDED = ('threads', 'simd', 'gemm')     # of a manifest: settings that changed what ran, though no number
 

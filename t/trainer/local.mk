@@ -35,6 +35,7 @@ C_TESTS += t/trainer/u-digits
 C_TESTS += t/trainer/u-drawn
 C_TESTS += t/trainer/u-energy
 C_TESTS += t/trainer/u-gpu
+C_TESTS += t/trainer/u-made
 C_TESTS += t/trainer/u-npz-data
 C_TESTS += t/trainer/u-ranks
 C_TESTS += t/trainer/u-ratings

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += trainer/data/ahead.c
+noinst_HEADERS += trainer/data/ahead.h
 libhalfulp_a_SOURCES += trainer/data/cifar.c
 libhalfulp_a_SOURCES += trainer/data/data.c
 noinst_HEADERS += trainer/data/data.h

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/session.h"
 
+#include "lib/base/console/progress.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -217,7 +218,9 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 			HU_TRY(s->backend->room(m, id->array[k], &room));
 		if (room)
 			to = room;
+		double start = hu_now();
 		HU_TRY(hu_dataset_batch(&s->data, a, index, n, to));
+		s->waited += hu_now() - start;
 		memset(to + n * each, 0, (batch - n) * each * sizeof *to);
 		if (id->array[k] >= 0)
 			HU_TRY(s->backend->write(m, id->array[k], to));
@@ -236,12 +239,21 @@ exchange_labels(hu_session *s)
 	s->next_labels = labels;
 }
 
+/* Returns the rows of step `step`, which are valid until another epoch's are asked for. */
+static const size_t *
+rows_of(hu_session *s, size_t step)
+{
+	shuffle(s, step / s->steps_per_epoch);
+	return s->order + step % s->steps_per_epoch * s->config->batch;
+}
+
 static hu_status
 feed_step(hu_session *s, size_t step)
 {
-	shuffle(s, step / s->steps_per_epoch);
-	return hu_session_feed(
-		s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
+	HU_TRY(hu_session_feed(s, s->train, &s->id, rows_of(s, step), s->config->batch));
+	if (step + 1 < s->steps)
+		hu_dataset_ask(&s->data, rows_of(s, step + 1), s->config->batch);
+	return HU_OK;
 }
 
 /* Feeds a device the next batch while it works; it keeps that apart until the step that uses it. */
