@@ -371,6 +371,7 @@ compare loss-weight | C | --loss-weight 3
 compare accumulate | C | --accumulate fma,acc=fp16
 compare epochs | C.replace('--steps 2 ', '') | --epochs 1
 compare steps | C | --steps 3
+compare augment | C | --augment noise:0.3
 compare init | C | --init {h}/weights/checkpoint/step-000003.safetensors
 compare backend | C | --backend shim
 compare gemm | C --backend shim | --gemm simt
@@ -557,6 +558,7 @@ train hysteresis | OVER --loss-scale deepspeed R | --hysteresis 1
 train loss-weight | DYNAMIC R | --loss-weight 3
 train accumulate | TS R | --accumulate fma,acc=fp16
 train policy | TS R | --policy mixed_float16
+train augment | TS R | --augment scale,noise
 train epochs | TS.replace('--steps 3', '') R | --epochs 1
 train steps | TS R | --steps 2
 train seed | TS R | --seed 2

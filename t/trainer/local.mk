@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/trainer/t-at-least.py
+SCRIPT_TESTS += t/trainer/t-augment.py
 SCRIPT_TESTS += t/trainer/t-bench-table.py
 SCRIPT_TESTS += t/trainer/t-bench.sh
 SCRIPT_TESTS += t/trainer/t-cifar.py

@@ -162,6 +162,7 @@ hu_config_settle(hu_config *c)
 		return hu_fail(HU_EINVAL,
 			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
 			c->clip_value);
+	HU_TRY(hu_augment_parse(&c->augmentation, c->augment));
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))
