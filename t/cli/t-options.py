@@ -315,6 +315,7 @@ check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
 check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
 check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
 compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
+compare ladder | compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 | --ladder mixed_float16
 compare seeds | C | --seeds 2
 compare analyze | C | --analyze
 compare model | C | --model convnet

@@ -19,8 +19,10 @@ at=$(sed -n 's/.*"steps_done": \([0-9]*\).*/\1/p' b/manifest.json)
 test -f b/checkpoint/step-000007.safetensors -o "${at:-0}" -gt 0
 test_is $? "another that is killed (at step ${at:-0} of 120)"
 # edit DIR AWK: the killed run with columns of metrics.tsv changed
-edit() { cp -r b "$1" && awk -F '\t' -v OFS='\t' '/^#/ { print; next } { '"$2"'; print }' b/metrics.tsv >"$1/metrics.tsv"; }
-wait=$(awk -F '\t' '/^#/ { next } { for (i = 1; i <= NF; i++) if ($i == "wait_ms") print i; exit }' b/metrics.tsv)
+edit() {
+	cp -r b "$1" && awk -F '\t' -v OFS='\t' '/^#/ { print; next } { '"$2"'; print }' b/metrics.tsv >"$1/metrics.tsv"
+}
+wait=$(grep -v '^#' b/metrics.tsv | head -n 1 | tr '\t' '\n' | grep -n '^wait_ms$' | cut -d : -f 1)
 edit g 'for (i = '"$wait"'; i < NF; i++) $i = $(i + 1); NF--'
 edit h '$(NF + 1) = NR'
 run train --resume --lr 0.1 b
@@ -40,7 +42,8 @@ run verify b
 test $code = 0
 test_is $? "which verify"
 run train --resume g
-test $code = 0 && same g && cmp -s m.a m.g && awk -F '\t' '/^[0-9]/ && ($'"$wait"' == "-") != ($1 + 0 < '"$at"') { exit 1 }' g/metrics.tsv
+test $code = 0 && same g && cmp -s m.a m.g &&
+	awk -F '\t' '/^[0-9]/ && ($'"$wait"' == "-") != ($1 + 0 < '"$at"') { exit 1 }' g/metrics.tsv
 test_is $? "a run begun without wait_ms resumes as well; - stands where it was not measured"
 run train --resume --quiet h
 refused 3 'columns that this program does not write' "one with a column more"
