@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/trainer/t-clip.py
 SCRIPT_TESTS += t/trainer/t-compare-table.py
 SCRIPT_TESTS += t/trainer/t-compare.sh
 SCRIPT_TESTS += t/trainer/t-doctor.sh
+SCRIPT_TESTS += t/trainer/t-experiments.py
 SCRIPT_TESTS += t/trainer/t-images.py
 SCRIPT_TESTS += t/trainer/t-ladder.py
 SCRIPT_TESTS += t/trainer/t-lock.sh
