@@ -25,9 +25,8 @@ typedef struct hu_view { uint64_t seed; uint32_t epoch, view; } hu_view;
 
 /* Changes n rows of array a in place, which hu_dataset_batch wrote to `rows` for these index. Array x takes all
    changes: moves first, then its values are computed in double and rounded once to float; what is moved in from
-   outside is 0. An
-   array "mask" whose rows have x's height and width takes the same moves, and 0 from outside. Other arrays stay as they
-   are.
+   outside is 0. An array "mask" whose rows have x's height and width takes the same moves, and 0 from outside. Other
+   arrays stay as they are.
 
    Random numbers come from the stream "augment/NAME", for a view v > 0 "augment/NAME/v", at step = epoch. Of block w at
    index = row, crop moves down by w[0] * (2P + 1) / 2^32 - P and across likewise by w[1] (an extent of 1 is not

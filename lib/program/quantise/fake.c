@@ -43,6 +43,7 @@ hu_quantise_fake(hu_program *p, int t, int per_channel, const char *layer)
 	snprintf(name, sizeof name, "%s@int8", stem);
 	if ((in[1] = hu_program_find(p, name)) >= 0)
 		return in[1];
-	in[1] = scales(p, t, per_channel, layer, stem);
+	/* One channel is the whole tensor. */
+	in[1] = scales(p, t, per_channel || hu_last(p->t[t].shape) == 1, layer, stem);
 	return hu_program_apply(p, "fake_quantise", HU_FORWARD, layer, in, 2, name, HU_FP32, p->t[t].cls, NULL, 0);
 }
